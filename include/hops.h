@@ -1,0 +1,12 @@
+/* hops, High-Order PreconditionerS for PETSc: the one header that a user's code includes. */
+#pragma once
+#include <hopsspace.h>
+#include <hopsmat.h>
+#include <hopspc.h>
+
+#define HOPS_VERSION_MAJOR 0
+#define HOPS_VERSION_MINOR 1
+#define HOPS_VERSION_PATCH 0
+
+PETSC_EXTERN PetscErrorCode HopsInitialize(void);
+PETSC_EXTERN PetscErrorCode HopsFinalize(void);

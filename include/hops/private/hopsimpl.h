@@ -1,0 +1,147 @@
+/* Data shared by the parts of hops: the space, 1D bases, coefficients, and the table of operations of a back end. */
+#pragma once
+#include <hops.h>
+#include <petsc/private/petscimpl.h>
+#include <hops/private/petscshim.h>
+
+/*
+  One-dimensional basis: the P Lagrange polynomials on Gauss-Lobatto-Legendre (GLL) nodes of [-1,1], tabulated at Q points.
+*/
+typedef struct {
+  PetscInt   P, Q;
+  PetscReal *nodes;      /* [P] GLL nodes, ascending */
+  PetscReal *points;     /* [Q] points, ascending */
+  PetscReal *weights;    /* [Q] quadrature weights (zeros where the points are no quadrature rule) */
+  PetscReal *B;          /* [Q][P] B[q*P+i] = l_i(points[q]) */
+  PetscReal *D;          /* [Q][P] D[q*P+i] = l_i'(points[q]) */
+  PetscReal *C;          /* [Q][Q] derivatives at the points of the Lagrange basis on the points; D = C B if Q >= P */
+  PetscBool  collocated; /* the points are the nodes */
+} HopsBasis;
+
+PETSC_INTERN PetscErrorCode HopsBasisCreate(PetscInt P, PetscInt Q, PetscBool gll, HopsBasis *);
+PETSC_INTERN PetscErrorCode HopsBasisCreateAtPoints(PetscInt P, PetscInt Q, const PetscReal points[], HopsBasis *);
+PETSC_INTERN PetscErrorCode HopsBasisDestroy(HopsBasis *);
+PETSC_INTERN PetscErrorCode HopsGLL(PetscInt n, PetscReal x[], PetscReal w[]);
+
+/*
+  Values of a coefficient at the points of a run of cells: component k at point q of cell c of the run is
+  v[c*cstride + q*pstride + k]; strides are 0 where the value does not vary. nc is 0 where the term is absent (v is NULL).
+*/
+typedef struct {
+  PetscInt           nc, cstride, pstride;
+  const PetscScalar *v;
+} HopsValues;
+
+typedef struct _HopsBackendOps HopsBackendOps;
+
+/*
+  HopsSpace. Cells are reordered: the first `ninterior` touch owned, unconstrained unknowns only, so they need no
+  communication. L-vector entries: [0,nT) owned (T-vector), [nT,nT+nG) ghosts, [nT+nG,nL) constrained.
+
+  Node picture (order 2, 2D), E-vector entries of a cell and reference coordinates (xi,eta) in [-1,1]^2:
+
+     6---7---8      eta
+     |   |   |       ^
+     3---4---5       |
+     |   |   |       +--> xi
+     0---1---2
+*/
+struct _p_HopsSpace {
+  PETSCHEADER(int);
+  PetscInt   dim, order;
+  PetscInt   ncells, ninterior;
+  PetscInt   nT, nG, nC, nL; /* owned, ghost and constrained unknowns, and their sum */
+  PetscInt   rstart, N;      /* first owned global index; global size */
+  int       *restr;          /* [ncells][(order+1)^dim] L-vector index of each E-vector entry, x fastest */
+  PetscInt  *cell;           /* [ncells] the caller's number of the cell (DMPlex point, or array index) */
+  PetscInt   gorder;         /* order of the element maps */
+  PetscReal *X;              /* [ncells][dim][(gorder+1)^dim] coordinates at the GLL nodes of order gorder, x fastest */
+  PetscInt  *ghost;          /* [nG] global index of the ghosts */
+  PetscSF    halo;           /* roots: shared[]; leaves: ghosts */
+  PetscInt   nshared, *shared; /* owned unknowns (T-vector index) that other ranks hold as ghosts */
+  PetscInt   ness, *essT, *essC; /* essential unknowns kept in the T-vector: T index and L index of its constrained twin */
+  PetscScalar *cvals;        /* [nC] essential values (zero until set) */
+  DM         dm;             /* NULL for raw arrays */
+  PetscInt   q_1d;           /* quadrature points per direction of the PetscFE behind the space, or 0 */
+  const HopsBackendOps *ops;
+};
+
+/* Kinds of coefficient are told apart by `evaluate` alone: out[(c*npts + q)*nc + k], c < n. */
+struct _p_HopsCoefficient {
+  PETSCHEADER(int);
+  PetscInt     nc;
+  const char  *kind;                  /* "constant", "cell", ... */
+  PetscScalar *values;                /* constant: [nc]; cell: [ncells][nc]; quadrature: [ncells][q_1d^dim][nc] */
+  PetscInt     q_1d;                  /* quadrature: points per direction */
+  PetscInt     nvcells;               /* cell, quadrature: number of cells of `values` */
+  HopsPointFunction func;
+  void        *ctx;
+  PetscErrorCode (*destroyctx)(void *);
+  PetscErrorCode (*evaluate)(HopsCoefficient, HopsSpace, PetscInt first, PetscInt n, const HopsBasis *, const PetscReal x[], PetscScalar out[]);
+};
+
+/*
+  Evaluate a coefficient at the tensor-product points of `basis` on cells first..first+n-1. `work` is grown as needed and is
+  owned by the caller (PetscFree). NaN and infinity are errors that name the cell.
+*/
+PETSC_INTERN PetscErrorCode HopsCoefficientEvaluate(HopsCoefficient, HopsSpace, const HopsBasis *, PetscInt first, PetscInt n, size_t *worksize, PetscScalar **work, HopsValues *);
+
+/* Physical points x[c][q][dim] and, where J is not NULL, Jacobians J[c][q][i*dim+j] = dx_i/dxi_j on a run of cells. */
+PETSC_INTERN PetscErrorCode HopsSpaceGetPoints(HopsSpace, const HopsBasis *geom, PetscInt first, PetscInt n, PetscReal x[], PetscReal J[]);
+/* The element map's basis (order gorder) tabulated at the points of `basis`. */
+PETSC_INTERN PetscErrorCode HopsSpaceCreateGeometryBasis(HopsSpace, const HopsBasis *basis, HopsBasis *geom);
+PETSC_INTERN PetscErrorCode HopsSpaceSetUpHalo(HopsSpace);
+PETSC_INTERN PetscErrorCode HopsSpaceErrorCell(HopsSpace, PetscInt c, PetscReal det);
+
+/*
+  Operations of a back end, on raw pointers. Cell ranges are [first, first+n). An operation that finds a non-positive (or
+  NaN) Jacobian determinant returns the cell in `bad` (else -1) and the determinant in `det`.
+*/
+typedef struct _HopsPAKernel  *HopsPAKernel;  /* operator data of a back end */
+typedef struct _HopsLORKernel *HopsLORKernel; /* LOR data of a back end */
+typedef enum {
+  HOPS_PART_INTERIOR_A, /* first half of the interior cells */
+  HOPS_PART_INTERIOR_B, /* second half of the interior cells */
+  HOPS_PART_SHARED      /* cells that touch ghosts or constrained unknowns */
+} HopsPart;
+
+struct _HopsBackendOps {
+  const char *name;
+  /* --- partial assembly ---
+     Quadrature data per point: diffusion w detJ J^-1 kappa J^-T (symmetric, 3 or 6 values), mass w detJ c (1 value). */
+  PetscErrorCode (*PACreate)(HopsSpace, const HopsBasis *, PetscBool diffusion, PetscBool mass, HopsPAKernel *);
+  /* fill the quadrature data of cells first..first+n-1 (in any order of runs; each run within one HopsPart class) */
+  PetscErrorCode (*PASetUp)(HopsPAKernel, PetscInt first, PetscInt n, const HopsValues *kappa, const HopsValues *mass, PetscInt *bad, PetscReal *det);
+  /* y += A x on a part; x,y are T-vectors [nT], xg,yg hold L-vector entries [nT,nL) (ghosts, constrained) */
+  PetscErrorCode (*PAApply)(HopsPAKernel, HopsPart, const PetscScalar x[], const PetscScalar xg[], PetscScalar y[], PetscScalar yg[]);
+  /* d += diag(A) on all cells */
+  PetscErrorCode (*PADiagonal)(HopsPAKernel, PetscScalar d[], PetscScalar dg[]);
+  /* name of the kernel that runs ("avx512 P=7 Q=8", "avx512 generic"), whether it is specialised, bytes held, flops of a full apply */
+  PetscErrorCode (*PAGetInfo)(HopsPAKernel, const char **kernel, PetscBool *specialised, PetscLogDouble *bytes, PetscLogDouble *flops);
+  PetscErrorCode (*PADestroy)(HopsPAKernel *);
+  /* --- low-order-refined matrix, vertex quadrature at the GLL nodes ---
+     Couplings: for each cell a mask of the direction pairs whose off-diagonal geometry factor is not negligible:
+     bit 0 xy, bit 1 xz, bit 2 yz; negligible is |G_ab| <= tol sqrt(G_aa G_bb) at every node.
+     Entries of a node v = (i,j,k), in this order (see HopsLOREntry): the diagonal; for each direction a the pair
+     (v,v+e_a), (v+e_a,v); for each coupled pair ab the anti-diagonal (v+e_a,v+e_b), (v+e_b,v+e_a) and the main diagonal
+     (v,v+e_a+e_b), (v+e_a+e_b,v). */
+  PetscErrorCode (*LORCreate)(HopsSpace, const HopsBasis *gll, HopsLORKernel *);
+  PetscErrorCode (*LORCouplings)(HopsLORKernel, PetscInt first, PetscInt n, const HopsValues *kappa, PetscReal tol, unsigned char mask[], PetscInt *bad, PetscReal *det);
+  /* hand over positions: pos[c] points to [(order+1)^dim][nentries(mask[c])] positions in the value array (trash included) */
+  PetscErrorCode (*LORSetPositions)(HopsLORKernel, const unsigned char mask[], const PetscInt start[], const int pos[]);
+  /* vals[pos] += element matrices of cells first..first+n-1; kappa or mass absent where nc = 0 */
+  PetscErrorCode (*LORFill)(HopsLORKernel, PetscInt first, PetscInt n, const HopsValues *kappa, const HopsValues *mass, PetscScalar vals[], PetscInt *bad, PetscReal *det);
+  PetscErrorCode (*LORGetInfo)(HopsLORKernel, const char **kernel, PetscLogDouble *bytes);
+  PetscErrorCode (*LORDestroy)(HopsLORKernel *);
+};
+
+PETSC_INTERN PetscErrorCode HopsBackendGet(const char name[], const HopsBackendOps **);
+PETSC_INTERN const HopsBackendOps HopsBackendHost;
+
+/* Classes and log events */
+typedef struct {
+  PetscLogEvent space, pasetup, pamult, padiag, paassemble, lorsymbolic, lornumeric, lorcoef, lorsolver;
+} HopsEvents;
+PETSC_INTERN HopsEvents     HopsEvent;
+PETSC_INTERN PetscErrorCode MatCreate_PA(Mat);
+PETSC_INTERN PetscErrorCode PCCreate_LOR(PC);

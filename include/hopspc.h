@@ -1,0 +1,28 @@
+/* Public interface of PCLOR, the low-order-refined preconditioner. */
+#pragma once
+#include <petscksp.h>
+#include <hopsmat.h>
+
+/*MC
+  PCLOR - "lor": preconditions a high-order operator by the low-order-refined matrix: the lowest-order finite element
+  matrix on the mesh whose vertices are the Gauss-Lobatto-Legendre nodes, solved by any other `PC`.
+
+  Options Database Keys:
++ -pc_lor_mat_type <aij|hypre>     - type of the low-order-refined matrix
+. -pc_lor_view_spectrum            - print Lanczos estimates of the extreme eigenvalues of the preconditioned operator
+. -pc_lor_ignore <terms>           - list of terms of the form that the low-order matrix may leave out: convection, boundary
+- -lor_pc_type, -lor_ksp_type ...  - the inner solver (default: one BoomerAMG V-cycle)
+
+  Level: beginner
+
+.seealso: `PCLORSetSpace()`, `PCLORGetMat()`, `PCLORGetKSP()`, `MATPA`, `HopsSpace`
+M*/
+#define PCLOR "lor"
+
+PETSC_EXTERN PetscErrorCode PCLORSetSpace(PC, HopsSpace);
+PETSC_EXTERN PetscErrorCode PCLORGetSpace(PC, HopsSpace *);
+PETSC_EXTERN PetscErrorCode PCLORSetCoefficients(PC, HopsCoefficient, HopsCoefficient);
+PETSC_EXTERN PetscErrorCode PCLORSetMatType(PC, MatType);
+PETSC_EXTERN PetscErrorCode PCLORGetMat(PC, Mat *);
+PETSC_EXTERN PetscErrorCode PCLORGetKSP(PC, KSP *);
+PETSC_EXTERN PetscErrorCode PCLORViewSpectrum(PC, PetscViewer);
