@@ -2,6 +2,7 @@
 #pragma once
 #include <hops.h>
 #include <petsc/private/petscimpl.h>
+#include <petscsf.h>
 #include <hops/private/petscshim.h>
 
 /*
@@ -17,6 +18,12 @@ typedef struct {
   PetscReal *C;          /* [Q][Q] derivatives at the points of the Lagrange basis on the points; D = C B if Q >= P */
   PetscBool  collocated; /* the points are the nodes */
 } HopsBasis;
+
+/* r with r^dim = n, rounded to an integer: the points per direction of a tensor-product set */
+static inline PetscInt HopsRoot(PetscInt n, PetscInt dim)
+{
+  return (PetscInt)PetscFloorReal(PetscPowReal((PetscReal)n, 1.0 / dim) + 0.5);
+}
 
 PETSC_INTERN PetscErrorCode HopsBasisCreate(PetscInt P, PetscInt Q, PetscBool gll, HopsBasis *);
 PETSC_INTERN PetscErrorCode HopsBasisCreateAtPoints(PetscInt P, PetscInt Q, const PetscReal points[], HopsBasis *);
@@ -53,17 +60,19 @@ struct _p_HopsSpace {
   PetscInt   nT, nG, nC, nL; /* owned, ghost and constrained unknowns, and their sum */
   PetscInt   rstart, N;      /* first owned global index; global size */
   int       *restr;          /* [ncells][(order+1)^dim] L-vector index of each E-vector entry, x fastest */
+  PetscInt   cstart, ncaller; /* the caller's cells are numbered cstart..cstart+ncaller-1 */
   PetscInt  *cell;           /* [ncells] the caller's number of the cell (DMPlex point, or array index) */
   PetscInt   gorder;         /* order of the element maps */
   PetscReal *X;              /* [ncells][dim][(gorder+1)^dim] coordinates at the GLL nodes of order gorder, x fastest */
   PetscInt  *ghost;          /* [nG] global index of the ghosts */
   PetscSF    halo;           /* roots: shared[]; leaves: ghosts */
+  PetscScalar *hbuf;         /* [nshared] roots of the halo exchange */
   PetscInt   nshared, *shared; /* owned unknowns (T-vector index) that other ranks hold as ghosts */
   PetscInt   ness, *essT, *essC; /* essential unknowns kept in the T-vector: T index and L index of its constrained twin */
   PetscScalar *cvals;        /* [nC] essential values (zero until set) */
   DM         dm;             /* NULL for raw arrays */
   PetscInt   q_1d;           /* quadrature points per direction of the PetscFE behind the space, or 0 */
-  const HopsBackendOps *ops;
+  const HopsBackendOps *backend;
 };
 
 /* Kinds of coefficient are told apart by `evaluate` alone: out[(c*npts + q)*nc + k], c < n. */
@@ -74,11 +83,14 @@ struct _p_HopsCoefficient {
   PetscScalar *values;                /* constant: [nc]; cell: [ncells][nc]; quadrature: [ncells][q_1d^dim][nc] */
   PetscInt     q_1d;                  /* quadrature: points per direction */
   PetscInt     nvcells;               /* cell, quadrature: number of cells of `values` */
+  PetscBool    needsx;                /* evaluate() wants the physical points */
   HopsPointFunction func;
   void        *ctx;
   PetscErrorCode (*destroyctx)(void *);
   PetscErrorCode (*evaluate)(HopsCoefficient, HopsSpace, PetscInt first, PetscInt n, const HopsBasis *, const PetscReal x[], PetscScalar out[]);
 };
+
+PETSC_INTERN PetscErrorCode HopsCoefficientCreate_Private(MPI_Comm, PetscInt nc, const char kind[], HopsCoefficient *);
 
 /*
   Evaluate a coefficient at the tensor-product points of `basis` on cells first..first+n-1. `work` is grown as needed and is
@@ -90,7 +102,21 @@ PETSC_INTERN PetscErrorCode HopsCoefficientEvaluate(HopsCoefficient, HopsSpace, 
 PETSC_INTERN PetscErrorCode HopsSpaceGetPoints(HopsSpace, const HopsBasis *geom, PetscInt first, PetscInt n, PetscReal x[], PetscReal J[]);
 /* The element map's basis (order gorder) tabulated at the points of `basis`. */
 PETSC_INTERN PetscErrorCode HopsSpaceCreateGeometryBasis(HopsSpace, const HopsBasis *basis, HopsBasis *geom);
-PETSC_INTERN PetscErrorCode HopsSpaceSetUpHalo(HopsSpace);
+/*
+  Number the unknowns of a space whose cells, sizes and maps are set. elist[c][i], c < ncells, i < (order+1)^dim, holds keys in
+  [0,nkeys); gidx[key] is the global index, or -1 where the unknown is absent from the T-vector; ess[key] (may be NULL) marks
+  unknowns kept in the T-vector as identity rows. Reorders the cells: interior ones first. Collective.
+*/
+PETSC_INTERN PetscErrorCode HopsSpaceCreate_Private(MPI_Comm, PetscInt dim, PetscInt order, HopsSpace *);
+PETSC_INTERN PetscErrorCode HopsSpaceSetUpNumbering(HopsSpace, PetscInt nkeys, const PetscInt gidx[], const PetscBool ess[], const PetscInt elist[]);
+PETSC_INTERN PetscErrorCode HopsTensorApply(PetscInt dim, PetscInt m, PetscInt n, const PetscReal *const M[], const PetscReal in[], PetscReal out[], PetscReal work[]);
+/* xg[nL-nT] = ghosts (communicated) and constrained entries (cvals, or zero) for the owned entries x[nT]; collective */
+PETSC_INTERN PetscErrorCode HopsSpaceGlobalToLocal(HopsSpace, const PetscScalar x[], PetscScalar xg[]);
+/* the halo exchange in two halves: begin packs and sends, end delivers; in between the caller works on interior cells */
+PETSC_INTERN PetscErrorCode HopsSpaceHaloBegin(HopsSpace, const PetscScalar x[], PetscScalar xg[]);
+PETSC_INTERN PetscErrorCode HopsSpaceHaloEnd(HopsSpace, const PetscScalar x[], PetscScalar xg[]);
+PETSC_INTERN PetscErrorCode HopsSpaceHaloAddBegin(HopsSpace, const PetscScalar yg[]);
+PETSC_INTERN PetscErrorCode HopsSpaceHaloAddEnd(HopsSpace, const PetscScalar yg[], PetscScalar y[]);
 PETSC_INTERN PetscErrorCode HopsSpaceErrorCell(HopsSpace, PetscInt c, PetscReal det);
 
 /*

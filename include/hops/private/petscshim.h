@@ -23,3 +23,10 @@
 #if !defined(PETSC_INT_MAX)
   #define PETSC_INT_MAX PETSC_MAX_INT
 #endif
+
+/* a function pointer of unspecified arguments, as MatShellSetOperation() wants it */
+#if PETSC_VERSION_GE(3, 24, 0)
+typedef PetscErrorCodeFn *HopsVoidFn;
+#else
+typedef void (*HopsVoidFn)(void);
+#endif

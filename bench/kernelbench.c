@@ -1,0 +1,349 @@
+/*
+  Micro-benchmark of the host kernels on one core: partial-assembly apply and set-up, low-order-refined fill; beside the
+  machine's stream bandwidth and peak of multiply-adds, hence the fraction of the roofline min(peak, bandwidth x intensity).
+
+  It calls the internals of the library, so it must be linked with the library's objects (makefile), not with libhops.so.
+
+    kernelbench [-dim 3] [-dofs 2e6] [-orders 1,2,...] [-curved] [-lexicographic] [-repeat 5] [-hops_host_isa base|avx2|avx512]
+*/
+#include <hops/private/hopsimpl.h>
+#include <petsctime.h>
+
+#pragma weak HopsBackendHost
+#pragma weak HopsBasisCreate
+#pragma weak HopsBasisDestroy
+#pragma weak HopsGLL
+
+typedef struct {
+  struct _p_HopsSpace space;
+  int                 n;    /* cells per direction */
+  int                *perm; /* lexicographic grid number -> L-vector index */
+} Box;
+
+typedef struct {
+  PetscInt  dim, repeat;
+  PetscReal dofs;
+  PetscBool curved, lex;
+  double    bandwidth, peak; /* measured: bytes/s, flop/s */
+} Bench;
+
+static PetscErrorCode BoxDestroy(Box *b)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscFree2(b->space.restr, b->space.X));
+  PetscCall(PetscFree(b->perm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Number the unknowns as cells meet them (as HopsSpace does), or leave them lexicographic */
+static PetscErrorCode BoxNumber(Box *b, PetscBool lex)
+{
+  const PetscInt total = b->space.ncells * PetscPowInt((PetscInt)b->space.order + 1, b->space.dim);
+  int           *r     = b->space.restr, next = 0;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(b->space.nL, &b->perm));
+  for (PetscInt i = 0; i < b->space.nL; i++) b->perm[i] = lex ? (int)i : -1;
+  for (PetscInt i = 0; i < total; i++) {
+    if (b->perm[r[i]] < 0) b->perm[r[i]] = next++;
+    r[i] = b->perm[r[i]];
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The unit square or cube; curved: sines in all coordinates, element maps of order 2 */
+static PetscErrorCode BoxCreate(const Bench *bench, int p, Box *b)
+{
+  struct _p_HopsSpace *s   = &b->space;
+  const int            dim = (int)bench->dim, P = p + 1, g = bench->curved ? 3 : 2, n = PetscMax(2, (int)(PetscPowReal(bench->dofs, 1. / dim) / p + 0.999));
+  const int            nn = (int)PetscPowInt(P, dim), ng = (int)PetscPowInt(g, dim), N = n * p + 1;
+  PetscReal            x[3], gx[3], gw[3];
+
+  PetscFunctionBegin;
+  PetscCall(PetscMemzero(b, sizeof(*b)));
+  b->n     = n;
+  s->dim   = dim;
+  s->order = p;
+  s->gorder = g - 1;
+  s->ncells = s->ninterior = PetscPowInt(n, dim);
+  s->nT = s->nL = s->N = PetscPowInt(N, dim);
+  PetscCall(PetscMalloc2(s->ncells * nn, &s->restr, s->ncells * dim * ng, &s->X));
+  PetscCall(HopsGLL(g, gx, gw));
+  for (int c = 0; c < s->ncells; c++) {
+    const int ci[3] = {c % n, c / n % n, c / n / n};
+
+    for (int i = 0; i < nn; i++) s->restr[c * nn + i] = ci[0] * p + i % P + N * (ci[1] * p + i / P % P + (dim == 3 ? N * (ci[2] * p + i / P / P) : 0));
+    for (int i = 0; i < ng; i++) {
+      const int gi[3] = {i % g, i / g % g, i / g / g};
+
+      for (int d = 0; d < 3; d++) x[d] = d < dim ? (ci[d] + (gx[gi[d]] + 1) / 2) / n : 0;
+      for (int d = 0; d < dim; d++) s->X[(c * dim + d) * ng + i] = x[d] + (bench->curved ? 0.05 * PetscSinReal(3 * (x[0] + x[1] + x[2]) + d) : 0);
+    }
+  }
+  PetscCall(BoxNumber(b, bench->lex));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static int CompareDouble(const void *a, const void *b)
+{
+  return (*(const double *)a > *(const double *)b) - (*(const double *)a < *(const double *)b);
+}
+
+/* Best of three medians, which a noisy machine disturbs least */
+#define TIME(bench, seconds, call) \
+  do { \
+    seconds = PETSC_MAX_REAL; \
+    for (int i_ = 0; i_ < 3; i_++) { \
+      double t_[64]; \
+      for (int j_ = 0; j_ < (bench)->repeat; j_++) { \
+        PetscLogDouble t0_, t1_; \
+        PetscCall(PetscTime(&t0_)); \
+        call; \
+        PetscCall(PetscTime(&t1_)); \
+        t_[j_] = t1_ - t0_; \
+      } \
+      qsort(t_, (bench)->repeat, sizeof(double), CompareDouble); \
+      seconds = PetscMin(seconds, t_[(bench)->repeat / 2]); \
+    } \
+  } while (0)
+
+/* a = b + s c on arrays far larger than the caches: three streams, the write counted once (the usual stream figure) */
+static PetscErrorCode Triad(Bench *bench)
+{
+  const size_t n = (size_t)1 << 25;
+  double      *a, *b, *c, seconds;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc3(n, &a, n, &b, n, &c));
+  for (size_t i = 0; i < n; i++) a[i] = b[i] = c[i] = 1;
+  TIME(bench, seconds, {
+    for (size_t i = 0; i < n; i++) a[i] = b[i] + 3 * c[i];
+    __asm__ volatile("" ::"r"(a) : "memory");
+  });
+  bench->bandwidth = 24. * n / seconds;
+  PetscCall(PetscFree3(a, b, c));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+#define PEAK(name, attribute, width) \
+  attribute static double name(long n) \
+  { \
+    typedef double vec __attribute__((vector_size(8 * width))); \
+    vec            m = {0}, a, b, c, d, e, f, g, h, i, j; \
+    m += 0.999; \
+    a = b = c = d = e = f = g = h = i = j = m; \
+    for (long k = 0; k < n; k++) { \
+      __asm__ volatile("" : "+v"(a), "+v"(b), "+v"(c), "+v"(d), "+v"(e), "+v"(f), "+v"(g), "+v"(h), "+v"(i), "+v"(j)); \
+      a = a * m + m, b = b * m + m, c = c * m + m, d = d * m + m, e = e * m + m; \
+      f = f * m + m, g = g * m + m, h = h * m + m, i = i * m + m, j = j * m + m; \
+    } \
+    a += b + c + d + e + f + g + h + i + j; \
+    return a[0]; \
+  }
+#if defined(__x86_64__)
+PEAK(Peak512, __attribute__((target("avx512f"))), 8)
+PEAK(Peak256, __attribute__((target("avx2,fma"))), 4)
+#endif
+PEAK(PeakBase, , 2)
+
+/* Multiply-adds on 10 independent registers */
+static PetscErrorCode Peak(Bench *bench)
+{
+  const long      n = 2000000;
+  double (*f)(long) = PeakBase;
+  double          width = 2, seconds;
+  volatile double sink = 0;
+
+  PetscFunctionBegin;
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx512f")) {
+    f     = Peak512;
+    width = 8;
+  } else if (__builtin_cpu_supports("avx2")) {
+    f     = Peak256;
+    width = 4;
+  }
+#endif
+  TIME(bench, seconds, sink += f(n));
+  bench->peak = 20. * width * n / seconds;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode BenchPA(const Bench *bench, Box *box, int Q, PetscBool mass)
+{
+  const PetscScalar one   = 1;
+  const HopsValues  value = {1, 0, 0, &one};
+  HopsSpace         s     = &box->space;
+  HopsPAKernel      k;
+  HopsBasis         basis;
+  PetscInt          bad;
+  PetscReal         det;
+  PetscScalar      *x, *y;
+  const char       *name;
+  PetscLogDouble    bytes, flops;
+  double            ts, ta, td, moved, roof;
+
+  PetscFunctionBegin;
+  PetscCall(HopsBasisCreate(s->order + 1, Q, PETSC_FALSE, &basis));
+  PetscCall(HopsBackendHost.PACreate(s, &basis, PETSC_TRUE, mass, &k));
+  TIME(bench, ts, PetscCall(HopsBackendHost.PASetUp(k, 0, s->ncells, &value, &value, &bad, &det)));
+  PetscCheck(bad < 0, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Inverted cell");
+  PetscCall(PetscMalloc2(s->nL, &x, s->nL, &y));
+  for (PetscInt i = 0; i < s->nL; i++) x[i] = y[i] = i % 7;
+  TIME(bench, ta, for (int part = 0; part < 3; part++) PetscCall(HopsBackendHost.PAApply(k, (HopsPart)part, x, x, y, y)));
+  td = 0;
+  if (s->order <= 8) TIME(bench, td, PetscCall(HopsBackendHost.PADiagonal(k, y, y)));
+  PetscCall(HopsBackendHost.PAGetInfo(k, &name, NULL, &bytes, &flops));
+  moved = bytes + 24. * s->nL; /* x read, y read and written */
+  roof  = PetscMin(bench->peak, bench->bandwidth * flops / moved);
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, "%-22s %-9s %7.2f %7.1f %7.1f %7.1f %6.2f %7.1f %7.1f\n", name, mass ? "diff+mass" : "diff", s->nL / 1e6, s->nL / ta / 1e6, flops / ta / 1e9, moved / ta / 1e9, flops / ta / roof, s->nL / ts / 1e6, td > 0 ? s->nL / td / 1e6 : 0));
+  PetscCall(PetscFree2(x, y));
+  PetscCall(HopsBackendHost.PADestroy(&k));
+  PetscCall(HopsBasisDestroy(&basis));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Value array as rows of `width` entries: the diagonal, 6 axis neighbours, 12 face-diagonal neighbours */
+static int Slot(const int d[3])
+{
+  static const signed char offset[19][3] = {
+    {0,  0,  0 },
+    {1,  0,  0 },
+    {-1, 0,  0 },
+    {0,  1,  0 },
+    {0,  -1, 0 },
+    {0,  0,  1 },
+    {0,  0,  -1},
+    {1,  1,  0 },
+    {-1, -1, 0 },
+    {1,  -1, 0 },
+    {-1, 1,  0 },
+    {1,  0,  1 },
+    {-1, 0,  -1},
+    {1,  0,  -1},
+    {-1, 0,  1 },
+    {0,  1,  1 },
+    {0,  -1, -1},
+    {0,  1,  -1},
+    {0,  -1, 1 }
+  };
+
+  for (int i = 0; i < 19; i++)
+    if (offset[i][0] == d[0] && offset[i][1] == d[1] && offset[i][2] == d[2]) return i;
+  return -1;
+}
+
+/* Positions of the entries between the corners i and j (bits x, y, z) of the sub-cell at a node; the trash is the last value */
+static void Pair(const HopsSpace s, const int *r, const int ijk[3], int i, int j, int width, int **pos)
+{
+  const int P = (int)s->order + 1, st[3] = {1, P, P * P};
+  int       d[3], ni = 0, nj = 0;
+
+  for (int a = 0; a < 3; a++) {
+    d[a] = (j >> a & 1) - (i >> a & 1);
+    ni += (i >> a & 1) * st[a];
+    nj += (j >> a & 1) * st[a];
+    if (((i | j) >> a & 1) && ijk[a] == P - 1) {
+      *(*pos)++ = (int)s->nL * width;
+      *(*pos)++ = (int)s->nL * width;
+      return;
+    }
+  }
+  *(*pos)++ = r[ni] * width + Slot(d);
+  for (int a = 0; a < 3; a++) d[a] = -d[a];
+  *(*pos)++ = r[nj] * width + Slot(d);
+}
+
+static PetscErrorCode BenchLOR(const Bench *bench, Box *box)
+{
+  const PetscScalar one   = 1;
+  const HopsValues  value = {1, 0, 0, &one};
+  HopsSpace         s     = &box->space;
+  const int         dim = (int)s->dim, P = (int)s->order + 1, nn = (int)PetscPowInt(P, dim);
+  HopsLORKernel     k;
+  HopsBasis         gll;
+  unsigned char    *mask;
+  PetscInt         *start, bad, total = 0;
+  int              *pos, *q, width = 1 + 2 * dim;
+  PetscReal         det;
+  PetscScalar      *vals;
+  const char       *name;
+  double            tf, tc;
+
+  PetscFunctionBegin;
+  PetscCall(HopsBasisCreate(P, P, PETSC_TRUE, &gll));
+  PetscCall(HopsBackendHost.LORCreate(s, &gll, &k));
+  PetscCall(PetscMalloc2(s->ncells, &mask, s->ncells, &start));
+  TIME(bench, tc, PetscCall(HopsBackendHost.LORCouplings(k, 0, s->ncells, &value, 1e-10, mask, &bad, &det)));
+  for (PetscInt c = 0; c < s->ncells; c++) {
+    start[c] = total;
+    total += nn * (1 + 2 * dim + 4 * ((mask[c] & 1) + (mask[c] >> 1 & 1) + (mask[c] >> 2 & 1)));
+    if (mask[c]) width = 19;
+  }
+  PetscCall(PetscMalloc1(total, &pos));
+  PetscCall(PetscCalloc1(s->nL * width + 1, &vals));
+  q = pos;
+  for (PetscInt c = 0; c < s->ncells; c++) {
+    for (int n = 0; n < nn; n++) {
+      const int  ijk[3] = {n % P, n / P % P, n / P / P};
+      const int *r      = s->restr + c * nn + n;
+
+      *q++ = r[0] * width;
+      for (int a = 0; a < dim; a++) Pair(s, r, ijk, 0, 1 << a, width, &q);
+      for (int a = 0; a < dim; a++) {
+        for (int b = a + 1; b < dim; b++) {
+          if (!(mask[c] >> (a + b - 1) & 1)) continue;
+          Pair(s, r, ijk, 1 << a, 1 << b, width, &q);
+          Pair(s, r, ijk, 0, 1 << a | 1 << b, width, &q);
+        }
+      }
+    }
+  }
+  PetscCall(HopsBackendHost.LORSetPositions(k, mask, start, pos));
+  TIME(bench, tf, PetscCall(HopsBackendHost.LORFill(k, 0, s->ncells, &value, &value, vals, &bad, &det)));
+  PetscCall(HopsBackendHost.LORGetInfo(k, &name, NULL));
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, "lor %-18s %d/row    %7.2f %7.1f Mdof/s %7.1f GB/s; couplings %7.1f Mdof/s\n", name, width, s->nL / 1e6, s->nL / tf / 1e6, (4. * total + 16. * s->nL * width) / tf / 1e9, s->nL / tc / 1e6));
+  PetscCall(PetscFree2(mask, start));
+  PetscCall(PetscFree(pos));
+  PetscCall(PetscFree(vals));
+  PetscCall(HopsBackendHost.LORDestroy(&k));
+  PetscCall(HopsBasisDestroy(&gll));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  Bench     bench = {3, 5, 2e6, PETSC_FALSE, PETSC_FALSE, 0, 0};
+  PetscInt  orders[16] = {1, 2, 3, 4, 5, 6, 7, 8, 10, 12}, n = 16;
+  PetscBool set, lor = PETSC_TRUE, pa = PETSC_TRUE;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
+  PetscCheck(HopsBasisCreate != NULL, PETSC_COMM_SELF, PETSC_ERR_SUP, "This program needs the internals of hops: link it with the library's objects instead of -lhops");
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-dim", &bench.dim, NULL));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-repeat", &bench.repeat, NULL));
+  PetscCall(PetscOptionsGetReal(NULL, NULL, "-dofs", &bench.dofs, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-curved", &bench.curved, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-lexicographic", &bench.lex, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-lor", &lor, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-pa", &pa, NULL));
+  PetscCall(PetscOptionsGetIntArray(NULL, NULL, "-orders", orders, &n, &set));
+  if (!set) n = 10;
+  bench.repeat = PetscMax(1, PetscMin(bench.repeat, 64));
+  PetscCall(Triad(&bench));
+  PetscCall(Peak(&bench));
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, "one core: triad %.1f GB/s, multiply-adds %.1f GFLOP/s\n", bench.bandwidth / 1e9, bench.peak / 1e9));
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, "%-22s %-9s %7s %7s %7s %7s %6s %7s %7s\n", "kernel", "terms", "Mdof", "Mdof/s", "GFLOP/s", "GB/s", "roof", "set-up", "diag"));
+  for (PetscInt i = 0; i < n; i++) {
+    const int p = (int)orders[i];
+    Box       box;
+
+    PetscCall(BoxCreate(&bench, p, &box));
+    for (int dq = 1; dq <= 2 && pa; dq++)
+      for (int mass = 0; mass < 2; mass++) PetscCall(BenchPA(&bench, &box, p + dq, (PetscBool)mass));
+    if (lor) PetscCall(BenchLOR(&bench, &box));
+    PetscCall(BoxDestroy(&box));
+  }
+  PetscCall(PetscFinalize());
+  return 0;
+}

@@ -1,0 +1,42 @@
+/* MATPA's data, shared by its own files and by PCLOR. */
+#pragma once
+#include <hops/private/hopsimpl.h>
+
+/* One Robin term: alpha u v on a list of boundary faces */
+typedef struct _HopsRobin *HopsRobin;
+struct _HopsRobin {
+  PetscInt        n, *cells, *faces; /* [n] cell of the space, face 2d (lower) or 2d+1 (upper) of the reference cell */
+  HopsCoefficient alpha;
+  PetscScalar    *qdata; /* [n][Q_1d^(dim-1)] weight * surface element * alpha */
+  HopsRobin       next;
+};
+
+typedef struct {
+  HopsSpace       space;
+  HopsCoefficient diffusion, mass;
+  HopsRobin       robin;
+  PetscInt        q_1d;       /* 0: the default */
+  PetscBool       gll;        /* collocated Gauss-Lobatto quadrature */
+  PetscBool       needsetup;  /* quadrature data are older than the coefficients */
+  PetscBool       fromds;     /* the form comes from a PetscDS: its own quadrature is the default */
+  HopsBasis       basis;
+  HopsPAKernel    kernel;
+  PetscScalar    *xg, *yg;    /* [nL-nT] ghost and constrained parts of the L-vectors */
+  PetscLogDouble  flops;
+} Mat_PA;
+
+PETSC_INTERN PetscErrorCode MatPAGetData(Mat, Mat_PA **);
+PETSC_INTERN PetscErrorCode MatPASetUp_Private(Mat, Mat_PA *);
+PETSC_INTERN PetscErrorCode MatPAReset(Mat_PA *);                    /* drops the quadrature data and the rule */
+PETSC_INTERN PetscErrorCode MatPAChanged(Mat, Mat_PA *, PetscBool layout); /* a coefficient is new; layout: a term came or went */
+PETSC_INTERN PetscErrorCode MatConvert_PA_AIJ(Mat, MatType, MatReuse, Mat *);
+
+/* src/fe/faces.c: terms on boundary faces. Node picture of a face: E-vector nodes with the face's direction fixed, the others
+   in ascending order of direction, lowest fastest. */
+PETSC_INTERN PetscErrorCode HopsFaceNodes(PetscInt dim, PetscInt n, PetscInt face, PetscInt node[]);
+/* out[f][q] = alpha * surface element at the points of `basis` on each face */
+PETSC_INTERN PetscErrorCode HopsFaceEvaluate(HopsSpace, const HopsBasis *, PetscInt n, const PetscInt cells[], const PetscInt faces[], HopsCoefficient alpha, PetscScalar out[]);
+PETSC_INTERN PetscErrorCode HopsRobinSetUp(HopsSpace, const HopsBasis *, HopsRobin);
+PETSC_INTERN PetscErrorCode HopsRobinApply(HopsSpace, const HopsBasis *, HopsRobin, const PetscScalar x[], const PetscScalar xg[], PetscScalar y[], PetscScalar yg[]);
+PETSC_INTERN PetscErrorCode HopsRobinDiagonal(HopsSpace, const HopsBasis *, HopsRobin, PetscScalar d[], PetscScalar dg[]);
+PETSC_INTERN PetscErrorCode HopsRobinDestroy(HopsRobin *);

@@ -1,0 +1,17 @@
+/* The DMPlex front end's own declarations. */
+#pragma once
+#include <hops/private/hopsimpl.h>
+#include <petscfe.h>
+
+typedef struct {
+  PetscInt dim, n;           /* n entries: the cell, its faces, edges, vertices */
+  PetscInt depth[27];
+  PetscInt corner[27][4][3]; /* corner[i][k][d]: reference corner (0 or 1) of vertex k of entry i, as the cell sees it */
+} HopsPlexClosure;
+
+PETSC_INTERN PetscErrorCode HopsPlexGetFENodes(PetscFE, PetscInt dim, PetscInt *order, PetscInt *node[]);
+PETSC_INTERN PetscErrorCode HopsPlexClosureCreate(PetscInt dim, HopsPlexClosure *);
+PETSC_INTERN PetscInt       HopsPlexClosureNode(const HopsPlexClosure *, PetscInt order, PetscInt i, PetscInt o, PetscInt t);
+/* the cells that this rank computes on (no overlap), checked to be quads or hexes: sets dim-dependent sizes, cell[], ncells */
+PETSC_INTERN PetscErrorCode HopsPlexGetCells(DM, HopsSpace);
+PETSC_INTERN PetscErrorCode HopsPlexGetGeometry(DM, HopsSpace);

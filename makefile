@@ -1,0 +1,169 @@
+# hops, High-Order PreconditionerS for PETSc. `make help` lists the targets and variables.
+
+.DEFAULT_GOAL := all
+include config/petsc.mk
+
+# With BUILD=dir (or ASAN=1) everything that is built goes below that directory; else the library goes to lib/.
+ifeq ($(ASAN),1)
+  BUILD ?= build-asan
+endif
+ifeq ($(origin BUILD),undefined)
+  BUILD  := build
+  libdir := lib
+else
+  libdir := $(BUILD)/lib
+endif
+lib    := $(libdir)/libhops.so
+prefix ?= /usr/local
+
+VERSION := $(shell sed -n 's/^\#define HOPS_VERSION_[A-Z]* //p' include/hops.h | paste -sd.)
+NPROC   := $(shell getconf _NPROCESSORS_ONLN)
+
+# ---- Flags. OPT and WARN may be set by the user. Of the libraries that PETSc names (PETSC_WITH_EXTERNAL_LIB) only those
+# with functions that hops calls are linked: a plugin needs a shared PETSc, which brings its own.
+OPT      ?= -O3 -g
+WARN     ?= -Wall -Wextra -Wno-unused-parameter
+cflags    = $(OPT) -fPIC -fvisibility=hidden -std=gnu11 $(WARN) -MMD -MP -Iinclude $(PETSC_CC_INCLUDES) $(CPPFLAGS) $(CFLAGS)
+ldlibs    = -Wl,--as-needed -L$(hops_petscroot)/lib -Wl,-rpath,$(hops_petscroot)/lib $(PETSC_LIB_BASIC) $(HYPRE_LIB) $(BLASLAPACK_LIB) $(MPI_LIB) -lm
+hopsflags = -L$(libdir) -Wl,-rpath,$(abspath $(libdir)) -Wl,--as-needed -lhops
+ifeq ($(ASAN),1)
+  OPT     := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined
+  LDFLAGS += -fsanitize=address,undefined
+endif
+ifeq ($(shell uname -m),x86_64)
+  %_avx2.o:   simd := -mavx2 -mfma
+  %_avx512.o: simd := -mavx512f -mavx512dq -mavx512vl -mfma -mprefer-vector-width=512
+endif
+
+# One short line for each file; V=1 prints the commands
+quiet = $(if $(filter 1,$(V)),,@printf '%5s %s\n' $(1) $@;)
+
+# ---- Sources
+src       := $(sort $(shell find src -name '*.c'))
+obj       := $(src:%.c=$(BUILD)/obj/%.o)
+programs  := $(patsubst tutorials/%.c,$(BUILD)/bin/%,$(wildcard tutorials/*.c)) $(patsubst bench/%.c,$(BUILD)/bin/%,$(wildcard bench/*.c))
+testsrc   := $(wildcard tests/*.c tutorials/*.c)
+formatted := $(sort $(shell find include src tests tutorials bench -name '*.[ch]' 2>/dev/null))
+
+.PHONY: all lib tutorials bench test check-tests .programs demo install clean format check-format help
+.DELETE_ON_ERROR:
+
+all: lib tutorials bench
+lib: $(lib) $(libdir)/pkgconfig/hops.pc
+tutorials: $(filter $(patsubst tutorials/%.c,$(BUILD)/bin/%,$(wildcard tutorials/*.c)),$(programs))
+bench: $(filter $(patsubst bench/%.c,$(BUILD)/bin/%,$(wildcard bench/*.c)),$(programs))
+
+# ---- The library. A change of PETSc or of flags rebuilds everything (the .flags file).
+$(BUILD)/.flags: petsc-found
+	@mkdir -p $(@D)
+	@printf '%s\n' '$(CC) $(cflags) $(LDFLAGS) $(ldlibs)' > $@.new; cmp -s $@.new $@ && rm $@.new || mv $@.new $@
+
+$(BUILD)/obj/%.o: %.c $(BUILD)/.flags
+	@mkdir -p $(@D)
+	$(call quiet,CC)$(CC) -c $(cflags) $(simd) $< -o $@
+
+$(lib): $(obj)
+	@mkdir -p $(@D)
+	$(call quiet,LD)$(CC) -shared -Wl,-soname,libhops.so -Wl,-z,defs $(OPT) $(LDFLAGS) $(obj) $(ldlibs) -o $@
+
+define hops_pc
+prefix=$(1)
+libdir=$(2)
+includedir=$(3)
+plugin=$${libdir}/libhops.so
+petsc_dir=$(PETSC_DIR)
+petsc_arch=$(PETSC_ARCH)
+
+Name: hops
+Description: High-Order PreconditionerS for PETSc
+Version: $(VERSION)
+Requires: $(hops_petscpc)
+Cflags: -I$${includedir}
+Libs: -L$${libdir} -lhops
+endef
+export hops_pc_build   = $(call hops_pc,$(CURDIR),$(abspath $(libdir)),$${prefix}/include)
+export hops_pc_install = $(call hops_pc,$(prefix),$${prefix}/lib,$${prefix}/include)
+
+$(libdir)/pkgconfig/hops.pc: makefile config/petsc.mk include/hops.h $(BUILD)/.flags
+	@mkdir -p $(@D)
+	@echo "$$hops_pc_build" > $@
+
+# ---- Programs. A program that uses no symbol of hops is not linked with it: such tests load hops with -dll_append.
+define link_program
+@mkdir -p $(@D)
+@rm -f $@
+$(call quiet,LD)$(CC) $(cflags) $(examples) $< -MF $@.d -MT $@ $(hopsflags) $(LDFLAGS) $(ldlibs) -o $@
+endef
+
+$(BUILD)/bin/%: tutorials/%.c $(lib) $(BUILD)/.flags
+	$(link_program)
+
+$(BUILD)/bin/%: bench/%.c $(lib) $(BUILD)/.flags
+	$(link_program)
+
+$(BUILD)/tests/bin/%: examples := $(if $(PETSC_EXAMPLES),-isystem $(PETSC_EXAMPLES))
+$(BUILD)/tests/bin/%: tests/%.c $(lib) $(BUILD)/.flags
+	$(link_program)
+
+# ---- Tests: prerequisites first, then in a make of its own, which finds the PETSc that was just installed.
+# A program that does not compile counts as failed, so the first line of check-tests goes on after errors.
+parallel = $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(NPROC))
+runtests = config/runtests --build '$(BUILD)' --lib '$(lib)' --petscinclude '$(PETSC_DIR)/include $(dir $(hops_petscconf))' \
+           --examples '$(PETSC_EXAMPLES)' --mpiexec '$(MPIEXEC)' $(if $(search),--search '$(search)') \
+           $(if $(filter 1,$(REPLACE)),--replace) $(if $(filter 1,$(VALGRIND)),--valgrind) $(if $(filter 1,$(ASAN)),--slow 5) \
+           $(if $(TIMEOUT),--timeout $(TIMEOUT))
+
+test:
+	@config/setup --test
+	+@$(MAKE) --no-print-directory $(parallel) lib
+	+@$(MAKE) --no-print-directory check-tests
+
+check-tests: petsc-found
+	+-@$(MAKE) --no-print-directory $(parallel) $(if $(filter 1,$(V)),,-s) -k .programs $$($(runtests) --programs $(testsrc))
+	@$(runtests) $(testsrc)
+
+.programs:
+	@:
+
+demo:
+	@config/setup --demo
+	+@$(MAKE) --no-print-directory $(parallel) all
+	config/demo
+
+# ---- Installing, cleaning, formatting
+install: lib
+	install -d $(DESTDIR)$(prefix)/include $(DESTDIR)$(prefix)/lib/pkgconfig
+	install -m 644 include/*.h $(DESTDIR)$(prefix)/include
+	install -m 755 $(lib) $(DESTDIR)$(prefix)/lib
+	@echo "$$hops_pc_install" > $(DESTDIR)$(prefix)/lib/pkgconfig/hops.pc
+
+clean:
+	rm -rf $(BUILD) $(lib) $(libdir)/pkgconfig
+
+CLANGFORMAT ?= $(firstword $(shell command -v clang-format-14 clang-format 2>/dev/null) clang-format)
+
+format:
+	$(CLANGFORMAT) -i $(formatted)
+
+check-format:
+	@$(CLANGFORMAT) --version | grep -q 'version 14\.' || { echo "hops: the format is that of clang-format 14; found: $$($(CLANGFORMAT) --version 2>&1)" >&2; exit 1; }
+	@$(CLANGFORMAT) --dry-run --Werror $(formatted)
+
+help:
+	@echo 'make [all]           $(lib), and the programs of tutorials/ and bench/ in $(BUILD)/bin'
+	@echo 'make lib             the library alone'
+	@echo 'make test            install what is missing (Debian), build, run all tests'
+	@echo 'make demo            install what is missing (Debian), build, run the demonstration'
+	@echo 'make install         into prefix=$(prefix), below DESTDIR where set'
+	@echo 'make format          rewrite the sources with clang-format; check-format only compares'
+	@echo 'make clean           remove what was built'
+	@echo
+	@echo 'PETSC_DIR, PETSC_ARCH   which PETSc (default: the one pkg-config knows; now $(hops_petscroot))'
+	@echo 'BUILD=dir               build everything below dir'
+	@echo 'ASAN=1                  build with the address and undefined-behaviour sanitizers, in build-asan'
+	@echo 'V=1                     print the commands'
+	@echo 'OPT, WARN, CFLAGS, LDFLAGS, CC     compiler and flags'
+	@echo 'test: search=PATTERN    only tests whose name matches (ex1_*); TIMEOUT=seconds for each test'
+	@echo '      REPLACE=1         write the outputs to tests/output; VALGRIND=1'
+
+-include $(obj:.o=.d) $(wildcard $(BUILD)/bin/*.d $(BUILD)/tests/bin/*.d)

@@ -1,0 +1,128 @@
+/* Host back end: choice of the instruction set, memory, element-map tables, and the table of operations */
+#include "hostimpl.h"
+#if defined(__linux__)
+  #include <sys/mman.h>
+#endif
+
+/* Zeroed or not, aligned for any vector; large arrays ask for huge pages, since the kernels stream through them */
+PetscErrorCode HopsHostAlloc(size_t n, PetscBool zero, void **base, double **aligned)
+{
+  const size_t bytes = n * sizeof(double) + HOPS_HOST_ALIGN;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc(bytes, base));
+#if defined(MADV_HUGEPAGE)
+  if (bytes > (size_t)1 << 23 && !getenv("NOHUGE")) {
+    const size_t page = (size_t)1 << 21, first = ((size_t)*base + page - 1) / page * page, end = ((size_t)*base + bytes) / page * page;
+
+    (void)madvise((void *)first, end - first, MADV_HUGEPAGE); /* a hint: failure costs speed alone */
+  }
+#endif
+  if (zero) PetscCall(PetscMemzero(*base, bytes));
+  *aligned = (double *)(((size_t)*base + HOPS_HOST_ALIGN - 1) / HOPS_HOST_ALIGN * HOPS_HOST_ALIGN);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Widest instruction set that the machine has; -hops_host_isa <base|avx2|avx512> asks for one */
+PetscErrorCode HopsHostSelect(HopsSpace space, const HopsHostKernels **kernels)
+{
+  const HopsHostKernels *all[] = {
+#if defined(__x86_64__)
+    &HopsHostKernelsAVX512, &HopsHostKernelsAVX2,
+#endif
+    &HopsHostKernelsBase};
+  const int n = (int)PETSC_STATIC_ARRAY_LENGTH(all);
+  char      isa[16];
+  PetscBool set, same = PETSC_FALSE;
+  int       i;
+
+  PetscFunctionBegin;
+  PetscCall(PetscOptionsGetString(((PetscObject)space)->options, ((PetscObject)space)->prefix, "-hops_host_isa", isa, sizeof(isa), &set));
+  for (i = 0; i < n; i++) {
+    if (set) PetscCall(PetscStrcmp(isa, all[i]->isa, &same));
+    if (set ? same : all[i]->supported()) break;
+  }
+  PetscCheck(i < n, PETSC_COMM_SELF, PETSC_ERR_ARG_UNKNOWN_TYPE, "Unknown -hops_host_isa %s: use base, avx2 or avx512 (the last two on x86-64 only)", isa);
+  PetscCheck(all[i]->supported(), PETSC_COMM_SELF, PETSC_ERR_SUP, "This machine does not run -hops_host_isa %s: use base, or leave the choice to hops", isa);
+  *kernels = all[i];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Tabulation of the element maps at the points of `basis`, and scratch for a batch: coordinates, one plane, a row of Jacobians */
+PetscErrorCode HopsHostGeometrySetUp(HopsSpace space, const HopsBasis *basis, int W, HopsBasis *geom, HopsHostGeometry *map, void **base)
+{
+  const int dim = (int)space->dim, Pg = (int)space->gorder + 1;
+  size_t    n;
+
+  PetscFunctionBegin;
+  PetscCheck(Pg <= HOPS_HOST_MAXLINE, PETSC_COMM_SELF, PETSC_ERR_SUP, "Element maps of order %d: the host back end takes at most %d", Pg - 1, HOPS_HOST_MAXLINE - 1);
+  PetscCall(HopsSpaceCreateGeometryBasis(space, basis, geom));
+  map->dim = dim;
+  map->Pg  = Pg;
+  map->M   = (int)geom->Q;
+  map->B   = geom->B;
+  map->D   = geom->D;
+  map->X   = space->X;
+  n        = (size_t)dim * (dim == 3 ? Pg : 1) * Pg * Pg + (size_t)2 * dim * Pg * Pg + (size_t)map->M * dim * dim;
+  PetscCall(HopsHostAlloc(n * W, PETSC_TRUE, base, &map->work));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsPASetUp_Host(HopsPAKernel k, PetscInt first, PetscInt n, const HopsValues *kappa, const HopsValues *mass, PetscInt *bad, PetscReal *det)
+{
+  const HopsValues none = {0, 0, 0, NULL};
+  HopsHostRun      run  = {first, n, k->diffusion ? kappa : &none, k->mass ? mass : &none, -1, 0};
+
+  PetscFunctionBegin;
+  PetscAssert(first + n <= k->ninterior || first >= k->ninterior, PETSC_COMM_SELF, PETSC_ERR_PLIB, "A run of cells mixes interior and shared cells");
+  PetscAssert(!k->diffusion || kappa->nc, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Diffusion coefficient absent");
+  PetscAssert(!k->mass || mass->nc, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Mass coefficient absent");
+  if (n > 0) k->ops->setup(k, &run);
+  *bad = run.bad;
+  *det = run.det;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsPAApply_Host(HopsPAKernel k, HopsPart part, const PetscScalar x[], const PetscScalar xg[], PetscScalar y[], PetscScalar yg[])
+{
+  const PetscInt end[]   = {0, k->nbi / 2, k->nbi, k->nb};
+  const PetscInt cells[] = {0, PetscMin(k->nbi / 2 * k->W, k->ninterior), k->ninterior, k->ncells};
+
+  PetscFunctionBegin;
+  k->ops->apply(k, end[part], end[part + 1], x, xg, y, yg);
+  if (k->ncells) PetscCall(PetscLogFlops(k->flops / k->ncells * (cells[part + 1] - cells[part])));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsPADiagonal_Host(HopsPAKernel k, PetscScalar d[], PetscScalar dg[])
+{
+  PetscFunctionBegin;
+  k->ops->diagonal(k, d, dg);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsPAGetInfo_Host(HopsPAKernel k, const char **kernel, PetscBool *specialised, PetscLogDouble *bytes, PetscLogDouble *flops)
+{
+  PetscFunctionBegin;
+  if (kernel) *kernel = k->name;
+  if (specialised) *specialised = k->specialised;
+  if (bytes) *bytes = k->bytes;
+  if (flops) *flops = k->flops;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+const HopsBackendOps HopsBackendHost = {
+  .name            = "host",
+  .PACreate        = HopsPACreate_Host,
+  .PASetUp         = HopsPASetUp_Host,
+  .PAApply         = HopsPAApply_Host,
+  .PADiagonal      = HopsPADiagonal_Host,
+  .PAGetInfo       = HopsPAGetInfo_Host,
+  .PADestroy       = HopsPADestroy_Host,
+  .LORCreate       = HopsLORCreate_Host,
+  .LORCouplings    = HopsLORCouplings_Host,
+  .LORSetPositions = HopsLORSetPositions_Host,
+  .LORFill         = HopsLORFill_Host,
+  .LORGetInfo      = HopsLORGetInfo_Host,
+  .LORDestroy      = HopsLORDestroy_Host,
+};

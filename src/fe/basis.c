@@ -1,0 +1,106 @@
+/* One-dimensional Lagrange bases on Gauss-Lobatto-Legendre nodes, tabulated at Gauss, GLL or arbitrary points. */
+#include <hops/private/hopsimpl.h>
+#include <petscdt.h>
+
+/* Points and weights are symmetric about 0; make them so to the last bit, for kernels that use the symmetry. */
+static void HopsSymmetrize(PetscInt n, PetscReal x[], PetscReal w[])
+{
+  for (PetscInt i = 0; i < n / 2; ++i) {
+    const PetscReal a = 0.5 * (x[n - 1 - i] - x[i]), b = 0.5 * (w[n - 1 - i] + w[i]);
+
+    x[i]         = -a;
+    x[n - 1 - i] = a;
+    w[i] = w[n - 1 - i] = b;
+  }
+  if (n % 2) x[n / 2] = 0.0;
+}
+
+/* GLL nodes x[n] (ascending, on [-1,1]) and weights w[n], n >= 2 */
+PetscErrorCode HopsGLL(PetscInt n, PetscReal x[], PetscReal w[])
+{
+  PetscFunctionBegin;
+  PetscCheck(n >= 2, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "Need at least 2 Gauss-Lobatto points, not %" PetscInt_FMT, n);
+  if (n == 2) {
+    x[0] = -1.0;
+    x[1] = 1.0;
+    w[0] = w[1] = 1.0;
+  } else PetscCall(PetscDTGaussLobattoLegendreQuadrature(n, PETSCGAUSSLOBATTOLEGENDRE_VIA_NEWTON, x, w));
+  HopsSymmetrize(n, x, w);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Lagrange polynomials on the nodes z[n] and their derivatives at the point x, in product form (stable for any x) */
+static void HopsLagrange(PetscInt n, const PetscReal z[], PetscReal x, PetscReal l[], PetscReal dl[])
+{
+  for (PetscInt j = 0; j < n; ++j) {
+    l[j]  = 1.0;
+    dl[j] = 0.0;
+    for (PetscInt k = 0; k < n; ++k) {
+      PetscReal t;
+
+      if (k == j) continue;
+      t = 1.0 / (z[j] - z[k]);
+      l[j] *= (x - z[k]) * t;
+      for (PetscInt m = 0; m < n; ++m)
+        if (m != j && m != k) t *= (x - z[m]) / (z[j] - z[m]);
+      dl[j] += t;
+    }
+  }
+}
+
+static PetscErrorCode HopsBasisAllocate(PetscInt P, PetscInt Q, HopsBasis *b)
+{
+  PetscFunctionBegin;
+  b->P = P;
+  b->Q = Q;
+  PetscCall(PetscCalloc3(P, &b->nodes, Q, &b->points, Q, &b->weights));
+  PetscCall(PetscMalloc3(Q * P, &b->B, Q * P, &b->D, Q * Q, &b->C));
+  b->collocated = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsBasisTabulate(HopsBasis *b)
+{
+  PetscReal *w;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(PetscMax(b->P, b->Q), &w));
+  PetscCall(HopsGLL(b->P, b->nodes, w));
+  for (PetscInt q = 0; q < b->Q; ++q) HopsLagrange(b->P, b->nodes, b->points[q], &b->B[q * b->P], &b->D[q * b->P]);
+  for (PetscInt q = 0; q < b->Q; ++q) HopsLagrange(b->Q, b->points, b->points[q], w, &b->C[q * b->Q]);
+  PetscCall(PetscFree(w));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Basis of P nodes tabulated at a quadrature rule: Q Gauss points, or Q GLL points */
+PetscErrorCode HopsBasisCreate(PetscInt P, PetscInt Q, PetscBool gll, HopsBasis *b)
+{
+  PetscFunctionBegin;
+  PetscCall(HopsBasisAllocate(P, Q, b));
+  if (gll) PetscCall(HopsGLL(Q, b->points, b->weights));
+  else {
+    PetscCall(PetscDTGaussQuadrature(Q, -1.0, 1.0, b->points, b->weights));
+    HopsSymmetrize(Q, b->points, b->weights);
+  }
+  b->collocated = (gll && P == Q) ? PETSC_TRUE : PETSC_FALSE;
+  PetscCall(HopsBasisTabulate(b));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Basis of P nodes tabulated at any distinct points, ascending; its weights are zero */
+PetscErrorCode HopsBasisCreateAtPoints(PetscInt P, PetscInt Q, const PetscReal points[], HopsBasis *b)
+{
+  PetscFunctionBegin;
+  PetscCall(HopsBasisAllocate(P, Q, b));
+  PetscCall(PetscArraycpy(b->points, points, Q));
+  PetscCall(HopsBasisTabulate(b));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsBasisDestroy(HopsBasis *b)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscFree3(b->nodes, b->points, b->weights));
+  PetscCall(PetscFree3(b->B, b->D, b->C));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,257 @@
+/* HopsCoefficient: constant, per cell, a function of position, or given at quadrature points. */
+#include <hops/private/hopsimpl.h>
+
+PetscErrorCode HopsCoefficientCreate_Private(MPI_Comm comm, PetscInt nc, const char kind[], HopsCoefficient *cf)
+{
+  PetscFunctionBegin;
+  PetscCall(HopsInitialize());
+  PetscCheck(nc >= 1 && nc <= 6 && nc != 5, comm, PETSC_ERR_ARG_OUTOFRANGE, "A coefficient has 1 component (scalar), dim (diagonal) or dim(dim+1)/2 (symmetric tensor), not %" PetscInt_FMT, nc);
+  PetscCall(PetscHeaderCreate(*cf, HOPS_COEFFICIENT_CLASSID, "HopsCoefficient", "Coefficient of a form", "HopsCoefficient", comm, HopsCoefficientDestroy, HopsCoefficientView));
+  (*cf)->nc   = nc;
+  (*cf)->kind = kind;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  HopsCoefficientCreateConstant - Creates a coefficient that is the same everywhere.
+
+  Collective
+
+  Input Parameters:
++ comm   - the communicator
+. nc     - number of components: 1, dim or dim(dim+1)/2, see `HopsCoefficient`
+- values - [nc] the values
+
+  Output Parameter:
+. cf - the coefficient
+
+  Level: beginner
+
+.seealso: `HopsCoefficient`, `MatPASetDiffusion()`
+@*/
+PetscErrorCode HopsCoefficientCreateConstant(MPI_Comm comm, PetscInt nc, const PetscScalar values[], HopsCoefficient *cf)
+{
+  PetscFunctionBegin;
+  for (PetscInt k = 0; k < nc; ++k) PetscCheck(!PetscIsInfOrNanScalar(values[k]), comm, PETSC_ERR_FP, "Component %" PetscInt_FMT " of the constant coefficient is infinite or not-a-number", k);
+  PetscCall(HopsCoefficientCreate_Private(comm, nc, "constant", cf));
+  PetscCall(PetscMalloc1(nc, &(*cf)->values));
+  PetscCall(PetscArraycpy((*cf)->values, values, nc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsCoefficientEvaluate_Cell(HopsCoefficient cf, HopsSpace sp, PetscInt first, PetscInt n, const HopsBasis *basis, const PetscReal x[], PetscScalar out[])
+{
+  const PetscInt nq = PetscPowInt(basis->Q, sp->dim);
+
+  PetscFunctionBegin;
+  PetscCheck(cf->nvcells == sp->ncaller, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ, "The cell coefficient has %" PetscInt_FMT " cells, the space %" PetscInt_FMT, cf->nvcells, sp->ncaller);
+  for (PetscInt c = 0; c < n; ++c)
+    for (PetscInt q = 0; q < nq; ++q) PetscCall(PetscArraycpy(out + (c * nq + q) * cf->nc, cf->values + (sp->cell[first + c] - sp->cstart) * cf->nc, cf->nc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  HopsCoefficientCreateCell - Creates a coefficient that is constant on each cell.
+
+  Collective
+
+  Input Parameters:
++ space  - the space
+. nc     - number of components, see `HopsCoefficient`
+- values - [cells][nc] in the caller's order of this rank's cells: that of the arrays, or of the DMPlex's points of height 0
+           (overlap cells included)
+
+  Output Parameter:
+. cf - the coefficient; the values are copied
+
+  Level: beginner
+
+.seealso: `HopsCoefficient`, `MatPASetDiffusion()`
+@*/
+PetscErrorCode HopsCoefficientCreateCell(HopsSpace space, PetscInt nc, const PetscScalar values[], HopsCoefficient *cf)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(space, HOPS_SPACE_CLASSID, 1);
+  PetscCall(HopsCoefficientCreate_Private(PetscObjectComm((PetscObject)space), nc, "cell", cf));
+  (*cf)->nvcells  = space->ncaller;
+  (*cf)->evaluate = HopsCoefficientEvaluate_Cell;
+  PetscCall(PetscMalloc1(space->ncaller * nc, &(*cf)->values));
+  PetscCall(PetscArraycpy((*cf)->values, values, space->ncaller * nc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsCoefficientEvaluate_Function(HopsCoefficient cf, HopsSpace sp, PetscInt first, PetscInt n, const HopsBasis *basis, const PetscReal x[], PetscScalar out[])
+{
+  const PetscInt nq = PetscPowInt(basis->Q, sp->dim);
+
+  PetscFunctionBegin;
+  for (PetscInt i = 0; i < n * nq; ++i) PetscCall((*cf->func)(sp->dim, x + i * sp->dim, cf->nc, out + i * cf->nc, cf->ctx));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@C
+  HopsCoefficientCreateFunction - Creates a coefficient that is a function of position.
+
+  Collective
+
+  Input Parameters:
++ comm - the communicator
+. nc   - number of components, see `HopsCoefficient`
+. f    - the function
+- ctx  - its context, or `NULL`
+
+  Output Parameter:
+. cf - the coefficient
+
+  Level: beginner
+
+.seealso: `HopsCoefficient`, `HopsPointFunction`, `MatPASetDiffusion()`
+@*/
+PetscErrorCode HopsCoefficientCreateFunction(MPI_Comm comm, PetscInt nc, HopsPointFunction f, void *ctx, HopsCoefficient *cf)
+{
+  PetscFunctionBegin;
+  PetscCall(HopsCoefficientCreate_Private(comm, nc, "function", cf));
+  (*cf)->func     = f;
+  (*cf)->ctx      = ctx;
+  (*cf)->needsx   = PETSC_TRUE;
+  (*cf)->evaluate = HopsCoefficientEvaluate_Function;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  At its own Gauss points the coefficient is what was given. At other points (the low-order-refined mesh's vertices) it is the
+  value at the nearest Gauss point, which keeps it positive.
+*/
+static PetscErrorCode HopsCoefficientEvaluate_Quadrature(HopsCoefficient cf, HopsSpace sp, PetscInt first, PetscInt n, const HopsBasis *basis, const PetscReal x[], PetscScalar out[])
+{
+  const PetscInt dim = sp->dim, Q = basis->Q, nq = PetscPowInt(Q, dim), nv = PetscPowInt(cf->q_1d, dim);
+  HopsBasis      own;
+  PetscInt      *near;
+
+  PetscFunctionBegin;
+  PetscCheck(cf->nvcells == sp->ncaller, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ, "The quadrature coefficient has %" PetscInt_FMT " cells, the space %" PetscInt_FMT, cf->nvcells, sp->ncaller);
+  PetscCall(HopsBasisCreate(2, cf->q_1d, PETSC_FALSE, &own));
+  PetscCall(PetscMalloc1(Q, &near));
+  for (PetscInt q = 0; q < Q; ++q) {
+    near[q] = 0;
+    for (PetscInt k = 1; k < cf->q_1d; ++k)
+      if (PetscAbsReal(own.points[k] - basis->points[q]) < PetscAbsReal(own.points[near[q]] - basis->points[q])) near[q] = k;
+  }
+  for (PetscInt c = 0; c < n; ++c)
+    for (PetscInt q = 0; q < nq; ++q) {
+      const PetscInt v = near[q % Q] + cf->q_1d * (near[(q / Q) % Q] + (dim == 3 ? cf->q_1d * near[q / (Q * Q)] : 0));
+
+      PetscCall(PetscArraycpy(out + (c * nq + q) * cf->nc, cf->values + ((sp->cell[first + c] - sp->cstart) * nv + v) * cf->nc, cf->nc));
+    }
+  PetscCall(PetscFree(near));
+  PetscCall(HopsBasisDestroy(&own));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  HopsCoefficientCreateQuadrature - Creates a coefficient from its values at the Gauss points of every cell.
+
+  Collective
+
+  Input Parameters:
++ space  - the space
+. nc     - number of components, see `HopsCoefficient`
+. q_1d   - Gauss points per direction
+- values - [cells][q_1d^dim][nc], cells in the caller's order (see `HopsCoefficientCreateCell()`), points x fastest
+
+  Output Parameter:
+. cf - the coefficient; the values are copied
+
+  Level: intermediate
+
+  Note:
+  Set the operator's quadrature to the same number of Gauss points (`MatPASetQuadrature()`, `-mat_pa_q_1d`): elsewhere the
+  value at the nearest Gauss point is taken.
+
+.seealso: `HopsCoefficient`, `MatPASetDiffusion()`
+@*/
+PetscErrorCode HopsCoefficientCreateQuadrature(HopsSpace space, PetscInt nc, PetscInt q_1d, const PetscScalar values[], HopsCoefficient *cf)
+{
+  PetscInt n;
+
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(space, HOPS_SPACE_CLASSID, 1);
+  PetscCheck(q_1d >= 1, PetscObjectComm((PetscObject)space), PETSC_ERR_ARG_OUTOFRANGE, "Need at least one point per direction, not %" PetscInt_FMT, q_1d);
+  PetscCall(HopsCoefficientCreate_Private(PetscObjectComm((PetscObject)space), nc, "quadrature", cf));
+  n               = space->ncaller * PetscPowInt(q_1d, space->dim) * nc;
+  (*cf)->nvcells  = space->ncaller;
+  (*cf)->q_1d     = q_1d;
+  (*cf)->evaluate = HopsCoefficientEvaluate_Quadrature;
+  PetscCall(PetscMalloc1(n, &(*cf)->values));
+  PetscCall(PetscArraycpy((*cf)->values, values, n));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  HopsCoefficientReference - Adds a reference to a `HopsCoefficient`.
+
+  Logically Collective
+
+  Input Parameter:
+. cf - the coefficient
+
+  Level: intermediate
+
+.seealso: `HopsCoefficient`, `HopsCoefficientDestroy()`
+@*/
+PetscErrorCode HopsCoefficientReference(HopsCoefficient cf)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(cf, HOPS_COEFFICIENT_CLASSID, 1);
+  PetscCall(PetscObjectReference((PetscObject)cf));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  HopsCoefficientDestroy - Destroys a `HopsCoefficient` when its last reference is dropped.
+
+  Collective
+
+  Input Parameter:
+. cf - the coefficient, set to `NULL`
+
+  Level: beginner
+
+.seealso: `HopsCoefficient`
+@*/
+PetscErrorCode HopsCoefficientDestroy(HopsCoefficient *cf)
+{
+  HopsCoefficient c = *cf;
+
+  PetscFunctionBegin;
+  if (!c) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscValidHeaderSpecific(c, HOPS_COEFFICIENT_CLASSID, 1);
+  *cf = NULL;
+  if (--((PetscObject)c)->refct > 0) PetscFunctionReturn(PETSC_SUCCESS);
+  if (c->destroyctx) PetscCall((*c->destroyctx)(c->ctx));
+  PetscCall(PetscFree(c->values));
+  PetscCall(PetscHeaderDestroy(&c));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  HopsCoefficientView - Prints the kind and the number of components of a coefficient.
+
+  Collective
+
+  Input Parameters:
++ cf     - the coefficient
+- viewer - an ASCII viewer, or `NULL` for standard output
+
+  Level: intermediate
+
+.seealso: `HopsCoefficient`
+@*/
+PetscErrorCode HopsCoefficientView(HopsCoefficient cf, PetscViewer viewer)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(cf, HOPS_COEFFICIENT_CLASSID, 1);
+  if (!viewer) PetscCall(PetscViewerASCIIGetStdout(PetscObjectComm((PetscObject)cf), &viewer));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "%s coefficient, %" PetscInt_FMT " component%s\n", cf->kind, cf->nc, cf->nc > 1 ? "s" : ""));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,153 @@
+/* Robin terms: surface geometry, operator and diagonal on lists of boundary faces. */
+#include <hops/private/hopsmatimpl.h>
+
+/* E-vector nodes of a face of a cell with n nodes per direction */
+PetscErrorCode HopsFaceNodes(PetscInt dim, PetscInt n, PetscInt face, PetscInt node[])
+{
+  const PetscInt d = face / 2, fixed = face % 2 ? n - 1 : 0, nf = PetscPowInt(n, dim - 1);
+  PetscInt       stride[3] = {1, n, n * n};
+
+  PetscFunctionBegin;
+  for (PetscInt i = 0; i < nf; ++i) {
+    PetscInt e = fixed * stride[d], k = i;
+
+    for (PetscInt a = 0; a < dim; ++a) {
+      if (a == d) continue;
+      e += (k % n) * stride[a];
+      k /= n;
+    }
+    node[i] = e;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsFaceCoefficient(HopsCoefficient alpha, HopsSpace sp, PetscInt cell, PetscInt nq, const PetscReal x[], PetscScalar out[])
+{
+  PetscFunctionBegin;
+  PetscCheck(alpha->nc == 1, PETSC_COMM_SELF, PETSC_ERR_ARG_INCOMP, "A Robin coefficient is a scalar, not of %" PetscInt_FMT " components", alpha->nc);
+  PetscCheck(!alpha->evaluate || alpha->func || (alpha->nvcells && !alpha->q_1d), PETSC_COMM_SELF, PETSC_ERR_SUP, "A %s coefficient has no values on boundary faces: give a constant, one value per cell, or a function", alpha->kind);
+  for (PetscInt q = 0; q < nq; ++q) {
+    if (alpha->func) PetscCall((*alpha->func)(sp->dim, x + q * sp->dim, 1, out + q, alpha->ctx));
+    else out[q] = alpha->nvcells ? alpha->values[sp->cell[cell] - sp->cstart] : alpha->values[0];
+    PetscCheck(!PetscIsInfOrNanScalar(out[q]), PETSC_COMM_SELF, PETSC_ERR_FP, "The Robin coefficient is infinite or not-a-number on a face of cell %" PetscInt_FMT, sp->cell[cell]);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsFaceEvaluate(HopsSpace sp, const HopsBasis *basis, PetscInt n, const PetscInt cells[], const PetscInt faces[], HopsCoefficient alpha, PetscScalar out[])
+{
+  const PetscInt   dim = sp->dim, g = sp->gorder + 1, Q = basis->Q;
+  const PetscInt   ng = PetscPowInt(g, dim), nf = PetscPowInt(g, dim - 1), nq = PetscPowInt(Q, dim - 1);
+  HopsBasis        geom;
+  PetscInt        *node;
+  PetscReal       *Xf, *x, *t, *work, *val;
+
+  PetscFunctionBegin;
+  PetscCall(HopsSpaceCreateGeometryBasis(sp, basis, &geom));
+  PetscCall(PetscMalloc6(nf, &node, nf, &Xf, nq * dim, &x, nq * 2 * dim, &t, 2 * PetscPowInt(PetscMax(g, Q), dim - 1), &work, nq, &val));
+  for (PetscInt f = 0; f < n; ++f) {
+    PetscCheck(cells[f] >= 0 && cells[f] < sp->ncells && faces[f] >= 0 && faces[f] < 2 * dim, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "There is no face %" PetscInt_FMT " of cell %" PetscInt_FMT, faces[f], cells[f]);
+    PetscCall(HopsFaceNodes(dim, g, faces[f], node));
+    for (PetscInt d = 0; d < dim; ++d) {
+      for (PetscInt i = 0; i < nf; ++i) Xf[i] = sp->X[(cells[f] * dim + d) * ng + node[i]];
+      for (PetscInt a = -1; a < dim - 1; ++a) { /* a = -1: position; else the derivative along the face's direction a */
+        const PetscReal *M[2];
+
+        for (PetscInt e = 0; e < dim - 1; ++e) M[e] = e == a ? geom.D : geom.B;
+        PetscCall(HopsTensorApply(dim - 1, Q, g, M, Xf, val, work));
+        for (PetscInt q = 0; q < nq; ++q) {
+          if (a < 0) x[q * dim + d] = val[q];
+          else t[(q * 2 + a) * dim + d] = val[q];
+        }
+      }
+    }
+    PetscCall(HopsFaceCoefficient(alpha, sp, cells[f], nq, x, out + f * nq));
+    for (PetscInt q = 0; q < nq; ++q) {
+      const PetscReal *u = t + q * 2 * dim, *v = u + dim;
+      PetscReal        ds;
+
+      if (dim == 2) ds = PetscSqrtReal(u[0] * u[0] + u[1] * u[1]);
+      else ds = PetscSqrtReal(PetscSqr(u[1] * v[2] - u[2] * v[1]) + PetscSqr(u[2] * v[0] - u[0] * v[2]) + PetscSqr(u[0] * v[1] - u[1] * v[0]));
+      out[f * nq + q] *= ds;
+    }
+  }
+  PetscCall(PetscFree6(node, Xf, x, t, work, val));
+  PetscCall(HopsBasisDestroy(&geom));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsRobinSetUp(HopsSpace sp, const HopsBasis *basis, HopsRobin r)
+{
+  const PetscInt nq = PetscPowInt(basis->Q, sp->dim - 1);
+
+  PetscFunctionBegin;
+  PetscCall(PetscFree(r->qdata));
+  PetscCall(PetscMalloc1(r->n * nq, &r->qdata));
+  PetscCall(HopsFaceEvaluate(sp, basis, r->n, r->cells, r->faces, r->alpha, r->qdata));
+  for (PetscInt f = 0; f < r->n; ++f)
+    for (PetscInt q = 0; q < nq; ++q)
+      for (PetscInt d = 0, k = q; d < sp->dim - 1; ++d, k /= basis->Q) r->qdata[f * nq + q] *= basis->weights[k % basis->Q];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* y += B^T D B x on the faces, or, with square set, y += diag(B^T D B) (the entries of B squared, B^T alone) */
+static PetscErrorCode HopsRobinKernel(HopsSpace sp, const HopsBasis *basis, HopsRobin r, PetscBool diagonal, const PetscScalar x[], const PetscScalar xg[], PetscScalar y[], PetscScalar yg[])
+{
+  const PetscInt   fd = sp->dim - 1, P = basis->P, Q = basis->Q, np = PetscPowInt(P, sp->dim);
+  const PetscInt   nf = PetscPowInt(P, fd), nq = PetscPowInt(Q, fd);
+  const PetscReal *M[2] = {basis->B, basis->B}, *Mt[2];
+  PetscInt        *node;
+  PetscReal       *u, *v, *work, *Bt;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc5(nf, &node, nf, &u, nq, &v, 2 * PetscPowInt(PetscMax(P, Q), fd), &work, P * Q, &Bt));
+  for (PetscInt q = 0; q < Q; ++q)
+    for (PetscInt i = 0; i < P; ++i) Bt[i * Q + q] = diagonal ? PetscSqr(basis->B[q * P + i]) : basis->B[q * P + i];
+  Mt[0] = Mt[1] = Bt;
+  for (PetscInt f = 0; f < r->n; ++f) {
+    const int *l = sp->restr + r->cells[f] * np;
+
+    PetscCall(HopsFaceNodes(sp->dim, P, r->faces[f], node));
+    if (!diagonal) {
+      for (PetscInt i = 0; i < nf; ++i) u[i] = l[node[i]] < sp->nT ? x[l[node[i]]] : xg[l[node[i]] - sp->nT];
+      PetscCall(HopsTensorApply(fd, Q, P, M, u, v, work));
+    }
+    for (PetscInt q = 0; q < nq; ++q) v[q] = (diagonal ? 1.0 : v[q]) * r->qdata[f * nq + q];
+    PetscCall(HopsTensorApply(fd, P, Q, Mt, v, u, work));
+    for (PetscInt i = 0; i < nf; ++i) {
+      if (l[node[i]] < sp->nT) y[l[node[i]]] += u[i];
+      else yg[l[node[i]] - sp->nT] += u[i];
+    }
+  }
+  PetscCall(PetscFree5(node, u, v, work, Bt));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsRobinApply(HopsSpace sp, const HopsBasis *basis, HopsRobin r, const PetscScalar x[], const PetscScalar xg[], PetscScalar y[], PetscScalar yg[])
+{
+  PetscFunctionBegin;
+  PetscCall(HopsRobinKernel(sp, basis, r, PETSC_FALSE, x, xg, y, yg));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsRobinDiagonal(HopsSpace sp, const HopsBasis *basis, HopsRobin r, PetscScalar d[], PetscScalar dg[])
+{
+  PetscFunctionBegin;
+  PetscCall(HopsRobinKernel(sp, basis, r, PETSC_TRUE, NULL, NULL, d, dg));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsRobinDestroy(HopsRobin *list)
+{
+  PetscFunctionBegin;
+  while (*list) {
+    HopsRobin r = *list;
+
+    *list = r->next;
+    PetscCall(PetscFree2(r->cells, r->faces));
+    PetscCall(PetscFree(r->qdata));
+    PetscCall(HopsCoefficientDestroy(&r->alpha));
+    PetscCall(PetscFree(r));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,130 @@
+/* Element maps: physical points and Jacobians at tensor-product points, by sum factorisation, one cell at a time. */
+#include <hops/private/hopsimpl.h>
+
+/*
+  out = (M[dim-1] x ... x M[0]) in: in has n^dim entries, out m^dim, x fastest; M[d] is m-by-n, row-major.
+  work has room for 2 max(n,m)^dim entries.
+*/
+PetscErrorCode HopsTensorApply(PetscInt dim, PetscInt m, PetscInt n, const PetscReal *const M[], const PetscReal in[], PetscReal out[], PetscReal work[])
+{
+  const PetscInt   mx    = PetscMax(m, n);
+  PetscInt         inner = 1, outer = 1;
+  const PetscReal *src   = in;
+
+  PetscFunctionBegin;
+  for (PetscInt d = 1; d < dim; ++d) outer *= n;
+  for (PetscInt d = 0; d < dim; ++d) {
+    PetscInt   size = 1;
+    PetscReal *dst;
+
+    for (PetscInt e = 0; e < dim; ++e) size *= mx;
+    dst = d == dim - 1 ? out : work + (d % 2) * size;
+    for (PetscInt o = 0; o < outer; ++o)
+      for (PetscInt q = 0; q < m; ++q) {
+        PetscReal *t = dst + (o * m + q) * inner;
+
+        for (PetscInt i = 0; i < inner; ++i) t[i] = 0.0;
+        for (PetscInt j = 0; j < n; ++j) {
+          const PetscReal  a = M[d][q * n + j];
+          const PetscReal *s = src + (o * n + j) * inner;
+
+          for (PetscInt i = 0; i < inner; ++i) t[i] += a * s[i];
+        }
+      }
+    src = dst;
+    inner *= m;
+    outer /= n;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsSpaceCreateGeometryBasis(HopsSpace sp, const HopsBasis *basis, HopsBasis *geom)
+{
+  PetscFunctionBegin;
+  PetscCall(HopsBasisCreateAtPoints(sp->gorder + 1, basis->Q, basis->points, geom));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsSpaceGetPoints(HopsSpace sp, const HopsBasis *geom, PetscInt first, PetscInt n, PetscReal x[], PetscReal J[])
+{
+  const PetscInt dim = sp->dim, P = geom->P, Q = geom->Q;
+  const PetscInt np = PetscPowInt(P, dim), nq = PetscPowInt(Q, dim);
+  PetscReal     *work, *t;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc2(2 * PetscPowInt(PetscMax(P, Q), dim), &work, nq, &t));
+  for (PetscInt c = 0; c < n; ++c)
+    for (PetscInt d = 0; d < dim; ++d) {
+      const PetscReal *X = sp->X + ((first + c) * dim + d) * np;
+      const PetscReal *M[3];
+
+      if (x) {
+        for (PetscInt e = 0; e < dim; ++e) M[e] = geom->B;
+        PetscCall(HopsTensorApply(dim, Q, P, M, X, t, work));
+        for (PetscInt q = 0; q < nq; ++q) x[(c * nq + q) * dim + d] = t[q];
+      }
+      for (PetscInt j = 0; J && j < dim; ++j) {
+        for (PetscInt e = 0; e < dim; ++e) M[e] = e == j ? geom->D : geom->B;
+        PetscCall(HopsTensorApply(dim, Q, P, M, X, t, work));
+        for (PetscInt q = 0; q < nq; ++q) J[((c * nq + q) * dim + d) * dim + j] = t[q];
+      }
+    }
+  PetscCall(PetscFree2(work, t));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The error for a cell whose map is not orientation preserving */
+PetscErrorCode HopsSpaceErrorCell(HopsSpace sp, PetscInt c, PetscReal det)
+{
+  PetscFunctionBegin;
+  SETERRQ(PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE, "The map of cell %" PetscInt_FMT " has Jacobian determinant %g at one of its points: the cell is inverted, degenerate or has invalid coordinates; repair the mesh (for Gmsh meshes, optimise the high-order elements)", sp->cell[c], (double)det);
+}
+
+/* Room for the values of `n` cells at nq points */
+static PetscErrorCode HopsWork(size_t need, size_t *size, PetscScalar **work)
+{
+  PetscFunctionBegin;
+  if (*size < need) {
+    PetscCall(PetscFree(*work));
+    PetscCall(PetscMalloc1(need, work));
+    *size = need;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsCoefficientEvaluate(HopsCoefficient cf, HopsSpace sp, const HopsBasis *basis, PetscInt first, PetscInt n, size_t *size, PetscScalar **work, HopsValues *val)
+{
+  const PetscInt nq = PetscPowInt(basis->Q, sp->dim);
+
+  PetscFunctionBegin;
+  val->nc      = cf ? cf->nc : 0;
+  val->cstride = val->pstride = 0;
+  val->v                      = NULL;
+  if (!cf) PetscFunctionReturn(PETSC_SUCCESS);
+  if (cf->values && !cf->nvcells) { /* constant */
+    val->v = cf->values;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(HopsWork((size_t)n * nq * cf->nc, size, work));
+  {
+    HopsBasis    geom;
+    PetscReal   *x;
+    PetscScalar *w = *work;
+
+    PetscCall(PetscMalloc1(n * nq * sp->dim, &x));
+    if (cf->needsx) {
+      PetscCall(HopsSpaceCreateGeometryBasis(sp, basis, &geom));
+      PetscCall(HopsSpaceGetPoints(sp, &geom, first, n, x, NULL));
+      PetscCall(HopsBasisDestroy(&geom));
+    }
+    PetscCall((*cf->evaluate)(cf, sp, first, n, basis, x, w));
+    PetscCall(PetscFree(x));
+    for (PetscInt c = 0; c < n; ++c)
+      for (PetscInt i = 0; i < nq * cf->nc; ++i)
+        PetscCheck(!PetscIsInfOrNanScalar(w[c * nq * cf->nc + i]), PETSC_COMM_SELF, PETSC_ERR_FP, "The %s coefficient is infinite or not-a-number in cell %" PetscInt_FMT ": check the function or the array behind it", cf->kind, sp->cell[first + c]);
+  }
+  val->v       = *work;
+  val->cstride = nq * cf->nc;
+  val->pstride = cf->nc;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,132 @@
+/* Where the unknowns of a DMPlex cell sit: E-vector node of each entry of a closure, for PetscFE's numbering and for hops' own. */
+#include <hops/private/hopsplex.h>
+
+/* ------------------------------------------------------- PetscFE's numbering ------------------------------------------------------- */
+
+/*
+  node[i] = E-vector index of basis function i of a scalar PetscFE, read off its point-evaluation functionals; this also
+  proves that the nodes are the tensor-product Gauss-Lobatto-Legendre points.
+*/
+PetscErrorCode HopsPlexGetFENodes(PetscFE fe, PetscInt dim, PetscInt *order, PetscInt *node[])
+{
+  PetscDualSpace sp;
+  PetscInt       n, P, nc;
+  PetscReal     *gll, *w;
+  PetscBool     *seen;
+
+  PetscFunctionBegin;
+  PetscCall(PetscFEGetNumComponents(fe, &nc));
+  PetscCheck(nc == 1, PETSC_COMM_SELF, PETSC_ERR_SUP, "The field has %" PetscInt_FMT " components; hops works on scalar fields: split the components with PCFIELDSPLIT and use it on each", nc);
+  PetscCall(PetscFEGetDualSpace(fe, &sp));
+  PetscCall(PetscDualSpaceGetDimension(sp, &n));
+  P = HopsRoot(n, dim);
+  PetscCheck(P >= 2, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "The PetscFE has order 0; hops needs order 1 or more: set -petscspace_degree");
+  PetscCheck(PetscPowInt(P, dim) == n, PETSC_COMM_SELF, PETSC_ERR_SUP, "The PetscFE has %" PetscInt_FMT " basis functions in %" PetscInt_FMT "D: not a tensor-product space; hops needs quadrilaterals or hexahedra with -petscspace_poly_tensor 1 (-dm_plex_simplex 0)", n, dim);
+  PetscCall(PetscMalloc2(P, &gll, P, &w));
+  PetscCall(HopsGLL(P, gll, w));
+  PetscCall(PetscMalloc1(n, node));
+  PetscCall(PetscCalloc1(n, &seen));
+  for (PetscInt i = 0; i < n; ++i) {
+    PetscQuadrature  functional;
+    PetscInt         qdim, qnc, nq, e = 0;
+    const PetscReal *x, *a;
+
+    PetscCall(PetscDualSpaceGetFunctional(sp, i, &functional));
+    PetscCall(PetscQuadratureGetData(functional, &qdim, &qnc, &nq, &x, &a));
+    PetscCheck(nq == 1 && qdim == dim && PetscAbsReal(a[0] - 1.0) < 1e-8, PETSC_COMM_SELF, PETSC_ERR_SUP, "The PetscFE's degrees of freedom are not nodal values; hops needs a continuous Lagrange element (-petscdualspace_type lagrange)");
+    for (PetscInt d = dim - 1; d >= 0; --d) {
+      PetscInt k = 0;
+
+      while (k < P && PetscAbsReal(x[d] - gll[k]) > 1e-7) ++k;
+      PetscCheck(k < P, PETSC_COMM_SELF, PETSC_ERR_SUP, "The PetscFE of order %" PetscInt_FMT " has a node at %g, which is no Gauss-Lobatto-Legendre point; use the default nodes (-petscdualspace_lagrange_node_type gaussjacobi -petscdualspace_lagrange_node_endpoints 1)", P - 1, (double)x[d]);
+      e = e * P + k;
+    }
+    PetscCheck(!seen[e], PETSC_COMM_SELF, PETSC_ERR_SUP, "The PetscFE has two basis functions at one node; hops needs a continuous Lagrange element");
+    seen[e]    = PETSC_TRUE;
+    (*node)[i] = e;
+  }
+  PetscCall(PetscFree(seen));
+  PetscCall(PetscFree2(gll, w));
+  *order = P - 1;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ---------------------------------------------------------- hops' numbering ---------------------------------------------------------- */
+
+/*
+  The closure of the reference cell: for each entry its depth and the reference corners (0 or 1 per direction) of its
+  vertices, in the order in which the cell sees them. A quadrilateral sees the vertices of a face with orientation o as
+  own[(k+o) mod 4] for o >= 0 and own[(2-o-k) mod 4] for o < 0; an edge is reversed if o < 0.
+*/
+static inline PetscInt HopsQuadVertex(PetscInt o, PetscInt k)
+{
+  return o >= 0 ? (k + o) % 4 : (6 - o - k) % 4;
+}
+
+PetscErrorCode HopsPlexClosureCreate(PetscInt dim, HopsPlexClosure *cl)
+{
+  DM              K;
+  Vec             coords;
+  PetscSection    cs;
+  const PetscReal *a;
+  PetscInt       *points = NULL, n;
+
+  PetscFunctionBegin;
+  PetscCall(DMPlexCreateReferenceCell(PETSC_COMM_SELF, dim == 2 ? DM_POLYTOPE_QUADRILATERAL : DM_POLYTOPE_HEXAHEDRON, &K));
+  PetscCall(DMGetCoordinatesLocal(K, &coords));
+  PetscCall(DMGetCoordinateSection(K, &cs));
+  PetscCall(VecGetArrayRead(coords, &a));
+  PetscCall(DMPlexGetTransitiveClosure(K, 0, PETSC_TRUE, &n, &points));
+  PetscCheck(n == (dim == 2 ? 9 : 27), PETSC_COMM_SELF, PETSC_ERR_PLIB, "The reference cell has %" PetscInt_FMT " points in its closure", n);
+  cl->dim = dim;
+  cl->n   = n;
+  for (PetscInt i = 0; i < n; ++i) {
+    const PetscInt p = points[2 * i], o = points[2 * i + 1];
+    PetscInt      *own = NULL, nown, nv;
+
+    PetscCall(DMPlexGetPointDepth(K, p, &cl->depth[i]));
+    nv = cl->depth[i] == 3 ? 0 : PetscPowInt(2, cl->depth[i]);
+    if (i == 0) nv = 0;
+    PetscCall(DMPlexGetTransitiveClosure(K, p, PETSC_TRUE, &nown, &own));
+    for (PetscInt k = 0; k < nv; ++k) {
+      const PetscInt m = nv == 4 ? HopsQuadVertex(o, k) : (nv == 2 && o < 0 ? 1 - k : k);
+      PetscInt       off;
+
+      PetscCall(PetscSectionGetOffset(cs, own[2 * (nown - nv + m)], &off));
+      for (PetscInt d = 0; d < dim; ++d) cl->corner[i][k][d] = a[off + d] > 0 ? 1 : 0;
+    }
+    PetscCall(DMPlexRestoreTransitiveClosure(K, p, PETSC_TRUE, &nown, &own));
+  }
+  PetscCall(DMPlexRestoreTransitiveClosure(K, 0, PETSC_TRUE, &n, &points));
+  PetscCall(VecRestoreArrayRead(coords, &a));
+  PetscCall(DMDestroy(&K));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  E-vector index of unknown t of the closure's entry i seen with orientation o. Unknowns of a point: along an edge from its
+  first to its last vertex; on a face lexicographic in the frame (vertex 0, vertex 0 to 1, vertex 0 to 3); in a cell lexicographic.
+*/
+PetscInt HopsPlexClosureNode(const HopsPlexClosure *cl, PetscInt order, PetscInt i, PetscInt o, PetscInt t)
+{
+  const PetscInt p = order, m = order - 1, dim = cl->dim;
+  PetscInt       ijk[3] = {0, 0, 0};
+
+  if (i == 0) {
+    ijk[0] = t % m + 1;
+    ijk[1] = (t / m) % m + 1;
+    ijk[2] = dim == 3 ? t / (m * m) + 1 : 0;
+  } else if (cl->depth[i] == 0) {
+    for (PetscInt d = 0; d < dim; ++d) ijk[d] = p * cl->corner[i][0][d];
+  } else if (cl->depth[i] == 1) {
+    const PetscInt *A = cl->corner[i][o < 0 ? 1 : 0], *B = cl->corner[i][o < 0 ? 0 : 1];
+
+    for (PetscInt d = 0; d < dim; ++d) ijk[d] = p * A[d] + (t + 1) * (B[d] - A[d]);
+  } else {
+    const PetscInt *V[4]; /* reference corners of the face's own vertices */
+
+    for (PetscInt k = 0; k < 4; ++k) V[HopsQuadVertex(o, k)] = cl->corner[i][k];
+    for (PetscInt d = 0; d < dim; ++d) ijk[d] = p * V[0][d] + (t % m + 1) * (V[1][d] - V[0][d]) + (t / m + 1) * (V[3][d] - V[0][d]);
+  }
+  return ijk[0] + (p + 1) * (ijk[1] + (p + 1) * ijk[2]);
+}

@@ -1,0 +1,441 @@
+/* HopsSpace: life cycle, numbering of the L-vector, halo exchange, viewing. */
+#include <hops/private/hopsimpl.h>
+
+PetscErrorCode HopsSpaceCreate_Private(MPI_Comm comm, PetscInt dim, PetscInt order, HopsSpace *space)
+{
+  HopsSpace sp;
+  char      name[64] = "host";
+
+  PetscFunctionBegin;
+  PetscCall(HopsInitialize());
+  PetscCheck(dim == 2 || dim == 3, comm, PETSC_ERR_ARG_OUTOFRANGE, "hops works on meshes of dimension 2 or 3, not %" PetscInt_FMT, dim);
+  PetscCheck(order >= 1, comm, PETSC_ERR_ARG_OUTOFRANGE, "The order of a space must be at least 1, not %" PetscInt_FMT ": raise the order (for a PetscFE, -petscspace_degree)", order);
+  PetscCheck(order <= 64, comm, PETSC_ERR_ARG_OUTOFRANGE, "The order %" PetscInt_FMT " is above 64, where the bases are no longer accurate: lower the order and refine the mesh", order);
+  PetscCall(PetscHeaderCreate(sp, HOPS_SPACE_CLASSID, "HopsSpace", "High-order finite element space", "HopsSpace", comm, HopsSpaceDestroy, HopsSpaceView));
+  sp->dim   = dim;
+  sp->order = order;
+  PetscObjectOptionsBegin((PetscObject)sp);
+  PetscCall(PetscOptionsString("-hops_backend", "Where operators of the space live and run", "HopsSpace", name, name, sizeof(name), NULL));
+  PetscOptionsEnd();
+  PetscCall(HopsBackendGet(name, &sp->backend));
+  *space = sp;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  HopsSpaceReference - Adds a reference to a `HopsSpace`.
+
+  Logically Collective
+
+  Input Parameter:
+. space - the space
+
+  Level: intermediate
+
+.seealso: `HopsSpace`, `HopsSpaceDestroy()`
+@*/
+PetscErrorCode HopsSpaceReference(HopsSpace space)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(space, HOPS_SPACE_CLASSID, 1);
+  PetscCall(PetscObjectReference((PetscObject)space));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  HopsSpaceDestroy - Destroys a `HopsSpace` when its last reference is dropped.
+
+  Collective
+
+  Input Parameter:
+. space - the space, set to `NULL`
+
+  Level: beginner
+
+.seealso: `HopsSpace`, `HopsSpaceCreateFromDM()`, `HopsSpaceCreateH1()`, `HopsSpaceCreateFromArrays()`
+@*/
+PetscErrorCode HopsSpaceDestroy(HopsSpace *space)
+{
+  HopsSpace sp = *space;
+
+  PetscFunctionBegin;
+  if (!sp) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscValidHeaderSpecific(sp, HOPS_SPACE_CLASSID, 1);
+  *space = NULL;
+  if (--((PetscObject)sp)->refct > 0) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscFree(sp->restr));
+  PetscCall(PetscFree(sp->cell));
+  PetscCall(PetscFree(sp->X));
+  PetscCall(PetscFree(sp->ghost));
+  PetscCall(PetscFree2(sp->hbuf, sp->shared));
+  PetscCall(PetscFree2(sp->essT, sp->essC));
+  PetscCall(PetscFree(sp->cvals));
+  PetscCall(PetscSFDestroy(&sp->halo));
+  PetscCall(DMDestroy(&sp->dm));
+  PetscCall(PetscHeaderDestroy(&sp));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  HopsSpaceView - Prints a `HopsSpace`: dimension, order, cells, unknowns, geometry order and back end.
+
+  Collective
+
+  Input Parameters:
++ space  - the space
+- viewer - an ASCII viewer, or `NULL` for standard output
+
+  Level: beginner
+
+.seealso: `HopsSpace`
+@*/
+PetscErrorCode HopsSpaceView(HopsSpace space, PetscViewer viewer)
+{
+  PetscBool ascii;
+  PetscInt  in[2], out[2];
+
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(space, HOPS_SPACE_CLASSID, 1);
+  if (!viewer) PetscCall(PetscViewerASCIIGetStdout(PetscObjectComm((PetscObject)space), &viewer));
+  PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
+  if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
+  in[0] = space->ncells;
+  in[1] = space->nC;
+  PetscCall(MPIU_Allreduce(in, out, 2, MPIU_INT, MPI_SUM, PetscObjectComm((PetscObject)space)));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "H1 space of order %" PetscInt_FMT " in %" PetscInt_FMT "D: cells %" PetscInt_FMT ", unknowns %" PetscInt_FMT ", geometry order %" PetscInt_FMT ", back end %s\n", space->order, space->dim, out[0], space->N, space->gorder, space->backend->name));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ------------------------------------------------------------------ numbering ------------------------------------------------------------------ */
+
+/* Ghosts: the distinct global indices owned elsewhere, ascending; lidx[key] becomes the L index of every key in use */
+static PetscErrorCode HopsSpaceNumberKeys(HopsSpace sp, PetscInt nkeys, const PetscInt gidx[], const PetscBool ess[], const PetscInt elist[], int lidx[])
+{
+  const PetscInt nel = sp->ncells * PetscPowInt(sp->order + 1, sp->dim);
+  PetscInt       nG  = 0, nC = 0, *sorted;
+
+  PetscFunctionBegin;
+  for (PetscInt k = 0; k < nkeys; ++k) lidx[k] = -1;
+  for (PetscInt i = 0; i < nel; ++i) {
+    const PetscInt k = elist[i], g = gidx[k];
+
+    if (lidx[k] != -1) continue;
+    if (g < 0 || (ess && ess[k])) lidx[k] = -2 - (int)nC++; /* constrained: numbered below, after the ghosts */
+    else if (g >= sp->rstart && g < sp->rstart + sp->nT) lidx[k] = (int)(g - sp->rstart);
+    else {
+      lidx[k] = INT_MAX; /* ghost */
+      ++nG;
+    }
+  }
+  PetscCheck(sp->nT + nG + nC < INT_MAX, PETSC_COMM_SELF, PETSC_ERR_SUP, "More than 2^31 unknowns on one rank: use more ranks");
+  sp->nG = nG;
+  sp->nC = nC;
+  sp->nL = sp->nT + nG + nC;
+  PetscCall(PetscMalloc1(nG, &sp->ghost));
+  PetscCall(PetscMalloc1(nG, &sorted));
+  nG = 0;
+  for (PetscInt k = 0; k < nkeys; ++k)
+    if (lidx[k] == INT_MAX) {
+      sorted[nG]    = k;
+      sp->ghost[nG] = gidx[k];
+      ++nG;
+    }
+  PetscCall(PetscSortIntWithArray(nG, sp->ghost, sorted));
+  for (PetscInt g = 0; g < nG; ++g) lidx[sorted[g]] = (int)(sp->nT + g);
+  PetscCall(PetscFree(sorted));
+  for (PetscInt k = 0; k < nkeys; ++k)
+    if (lidx[k] < -1) lidx[k] = (int)(sp->nT + nG) + (-2 - lidx[k]);
+  PetscCall(PetscCalloc1(nC, &sp->cvals));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Cells that touch owned, unconstrained unknowns only come first; order is kept within both classes */
+static PetscErrorCode HopsSpaceOrderCells(HopsSpace sp, const PetscInt elist[], const int lidx[])
+{
+  const PetscInt np = PetscPowInt(sp->order + 1, sp->dim), nx = sp->dim * PetscPowInt(sp->gorder + 1, sp->dim);
+  PetscInt      *perm, *cell, n = 0;
+  PetscReal     *X;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(sp->ncells, &perm));
+  for (PetscInt pass = 0; pass < 2; ++pass) {
+    for (PetscInt c = 0; c < sp->ncells; ++c) {
+      PetscBool interior = PETSC_TRUE;
+
+      for (PetscInt i = 0; i < np && interior; ++i)
+        if (lidx[elist[c * np + i]] >= sp->nT) interior = PETSC_FALSE;
+      if (interior == (pass == 0 ? PETSC_TRUE : PETSC_FALSE)) perm[n++] = c;
+    }
+    if (!pass) sp->ninterior = n;
+  }
+  PetscCall(PetscMalloc1(sp->ncells * np, &sp->restr));
+  PetscCall(PetscMalloc1(sp->ncells, &cell));
+  PetscCall(PetscMalloc1(sp->ncells * nx, &X));
+  for (PetscInt c = 0; c < sp->ncells; ++c) {
+    for (PetscInt i = 0; i < np; ++i) sp->restr[c * np + i] = lidx[elist[perm[c] * np + i]];
+    cell[c] = sp->cell[perm[c]];
+    PetscCall(PetscArraycpy(X + c * nx, sp->X + perm[c] * nx, nx));
+  }
+  PetscCall(PetscFree(sp->cell));
+  PetscCall(PetscFree(sp->X));
+  PetscCall(PetscFree(perm));
+  sp->cell = cell;
+  sp->X    = X;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The halo's roots are numbered compactly: only owned unknowns that some other rank holds are packed */
+static PetscErrorCode HopsSpaceSetUpHalo(HopsSpace sp)
+{
+  MPI_Comm        comm = PetscObjectComm((PetscObject)sp);
+  PetscLayout     layout;
+  PetscSF         sf;
+  PetscSFNode    *remote;
+  const PetscInt *degree;
+  PetscInt       *compact, *leaf;
+
+  PetscFunctionBegin;
+  PetscCall(PetscLayoutCreateFromSizes(comm, sp->nT, PETSC_DETERMINE, 1, &layout));
+  PetscCall(PetscSFCreate(comm, &sf));
+  PetscCall(PetscSFSetGraphLayout(sf, layout, sp->nG, NULL, PETSC_OWN_POINTER, sp->ghost));
+  PetscCall(PetscSFComputeDegreeBegin(sf, &degree));
+  PetscCall(PetscSFComputeDegreeEnd(sf, &degree));
+  sp->nshared = 0;
+  for (PetscInt i = 0; i < sp->nT; ++i) sp->nshared += degree[i] > 0;
+  PetscCall(PetscMalloc2(sp->nshared, &sp->hbuf, sp->nshared, &sp->shared));
+  PetscCall(PetscMalloc2(sp->nT, &compact, sp->nG, &leaf));
+  sp->nshared = 0;
+  for (PetscInt i = 0; i < sp->nT; ++i) {
+    compact[i] = sp->nshared;
+    if (degree[i] > 0) sp->shared[sp->nshared++] = i;
+  }
+  PetscCall(PetscSFBcastBegin(sf, MPIU_INT, compact, leaf, MPI_REPLACE));
+  PetscCall(PetscSFBcastEnd(sf, MPIU_INT, compact, leaf, MPI_REPLACE));
+  PetscCall(PetscMalloc1(sp->nG, &remote));
+  for (PetscInt g = 0; g < sp->nG; ++g) {
+    PetscMPIInt rank;
+
+    PetscCall(PetscLayoutFindOwner(layout, sp->ghost[g], &rank));
+    remote[g].rank  = rank;
+    remote[g].index = leaf[g];
+  }
+  PetscCall(PetscSFCreate(comm, &sp->halo));
+  PetscCall(PetscSFSetGraph(sp->halo, sp->nshared, sp->nG, NULL, PETSC_OWN_POINTER, remote, PETSC_OWN_POINTER));
+  PetscCall(PetscSFSetUp(sp->halo));
+  PetscCall(PetscFree2(compact, leaf));
+  PetscCall(PetscSFDestroy(&sf));
+  PetscCall(PetscLayoutDestroy(&layout));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsSpaceSetUpNumbering(HopsSpace sp, PetscInt nkeys, const PetscInt gidx[], const PetscBool ess[], const PetscInt elist[])
+{
+  int *lidx;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(nkeys, &lidx));
+  PetscCall(HopsSpaceNumberKeys(sp, nkeys, gidx, ess, elist, lidx));
+  PetscCall(HopsSpaceOrderCells(sp, elist, lidx));
+  PetscCall(HopsSpaceSetUpHalo(sp));
+  if (ess) {
+    sp->ness = 0;
+    for (PetscInt k = 0; k < nkeys; ++k) sp->ness += ess[k] && gidx[k] >= sp->rstart && gidx[k] < sp->rstart + sp->nT;
+    PetscCall(PetscMalloc2(sp->ness, &sp->essT, sp->ness, &sp->essC));
+    sp->ness = 0;
+    for (PetscInt k = 0; k < nkeys; ++k) {
+      if (!ess[k] || gidx[k] < sp->rstart || gidx[k] >= sp->rstart + sp->nT) continue;
+      PetscCheck(lidx[k] >= 0, PETSC_COMM_SELF, PETSC_ERR_SUP, "Essential unknown %" PetscInt_FMT " is owned by a rank none of whose cells touch it: let it be owned by a rank with such a cell", gidx[k]);
+      sp->essT[sp->ness]   = gidx[k] - sp->rstart;
+      sp->essC[sp->ness++] = lidx[k];
+    }
+  }
+  PetscCall(PetscFree(lidx));
+  PetscCall(PetscInfo(sp, "%" PetscInt_FMT " cells (%" PetscInt_FMT " interior), unknowns: %" PetscInt_FMT " owned, %" PetscInt_FMT " ghosts, %" PetscInt_FMT " constrained\n", sp->ncells, sp->ninterior, sp->nT, sp->nG, sp->nC));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ---------------------------------------------------------------- halo exchange ---------------------------------------------------------------- */
+
+PetscErrorCode HopsSpaceHaloBegin(HopsSpace sp, const PetscScalar x[], PetscScalar xg[])
+{
+  PetscFunctionBegin;
+  for (PetscInt i = 0; i < sp->nshared; ++i) sp->hbuf[i] = x[sp->shared[i]];
+  PetscCall(PetscSFBcastBegin(sp->halo, MPIU_SCALAR, sp->hbuf, xg, MPI_REPLACE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsSpaceHaloEnd(HopsSpace sp, const PetscScalar x[], PetscScalar xg[])
+{
+  PetscFunctionBegin;
+  PetscCall(PetscSFBcastEnd(sp->halo, MPIU_SCALAR, sp->hbuf, xg, MPI_REPLACE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsSpaceHaloAddBegin(HopsSpace sp, const PetscScalar yg[])
+{
+  PetscFunctionBegin;
+  PetscCall(PetscArrayzero(sp->hbuf, sp->nshared));
+  PetscCall(PetscSFReduceBegin(sp->halo, MPIU_SCALAR, yg, sp->hbuf, MPIU_SUM));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsSpaceHaloAddEnd(HopsSpace sp, const PetscScalar yg[], PetscScalar y[])
+{
+  PetscFunctionBegin;
+  PetscCall(PetscSFReduceEnd(sp->halo, MPIU_SCALAR, yg, sp->hbuf, MPIU_SUM));
+  for (PetscInt i = 0; i < sp->nshared; ++i) y[sp->shared[i]] += sp->hbuf[i];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsSpaceGlobalToLocal(HopsSpace sp, const PetscScalar x[], PetscScalar xg[])
+{
+  PetscFunctionBegin;
+  PetscCall(HopsSpaceHaloBegin(sp, x, xg));
+  PetscCall(HopsSpaceHaloEnd(sp, x, xg));
+  PetscCall(PetscArraycpy(xg + sp->nG, sp->cvals, sp->nC));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ------------------------------------------------------------------- queries ------------------------------------------------------------------- */
+
+/*@
+  HopsSpaceGetDimension - Gets the spatial dimension, 2 or 3.
+
+  Not Collective
+
+  Input Parameter:
+. space - the space
+
+  Output Parameter:
+. dim - the dimension
+
+  Level: beginner
+
+.seealso: `HopsSpace`, `HopsSpaceGetOrder()`
+@*/
+PetscErrorCode HopsSpaceGetDimension(HopsSpace space, PetscInt *dim)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(space, HOPS_SPACE_CLASSID, 1);
+  *dim = space->dim;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  HopsSpaceGetOrder - Gets the polynomial order in each direction.
+
+  Not Collective
+
+  Input Parameter:
+. space - the space
+
+  Output Parameter:
+. order - the order
+
+  Level: beginner
+
+.seealso: `HopsSpace`, `HopsSpaceGetDimension()`
+@*/
+PetscErrorCode HopsSpaceGetOrder(HopsSpace space, PetscInt *order)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(space, HOPS_SPACE_CLASSID, 1);
+  *order = space->order;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  HopsSpaceGetNumCells - Gets the number of cells on this rank.
+
+  Not Collective
+
+  Input Parameter:
+. space - the space
+
+  Output Parameter:
+. ncells - the number of cells
+
+  Level: intermediate
+
+.seealso: `HopsSpace`, `HopsSpaceGetSizes()`
+@*/
+PetscErrorCode HopsSpaceGetNumCells(HopsSpace space, PetscInt *ncells)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(space, HOPS_SPACE_CLASSID, 1);
+  *ncells = space->ncells;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  HopsSpaceGetSizes - Gets the local and global number of unknowns in a vector of the space.
+
+  Not Collective
+
+  Input Parameter:
+. space - the space
+
+  Output Parameters:
++ n - the number of unknowns owned by this rank
+- N - the global number
+
+  Level: intermediate
+
+.seealso: `HopsSpace`, `HopsSpaceCreateVec()`
+@*/
+PetscErrorCode HopsSpaceGetSizes(HopsSpace space, PetscInt *n, PetscInt *N)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(space, HOPS_SPACE_CLASSID, 1);
+  if (n) *n = space->nT;
+  if (N) *N = space->N;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  HopsSpaceGetDM - Gets the `DM` whose section numbers the space's unknowns.
+
+  Not Collective
+
+  Input Parameter:
+. space - the space
+
+  Output Parameter:
+. dm - the `DM` (a clone, made by `HopsSpaceCreateH1()`, or the caller's own), `NULL` for a space from arrays
+
+  Level: intermediate
+
+.seealso: `HopsSpace`, `HopsSpaceCreateH1()`
+@*/
+PetscErrorCode HopsSpaceGetDM(HopsSpace space, DM *dm)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(space, HOPS_SPACE_CLASSID, 1);
+  *dm = space->dm;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  HopsSpaceCreateVec - Creates a global vector (T-vector) of the space, set to zero.
+
+  Collective
+
+  Input Parameter:
+. space - the space
+
+  Output Parameter:
+. x - the vector
+
+  Level: beginner
+
+.seealso: `HopsSpace`, `HopsSpaceInterpolate()`
+@*/
+PetscErrorCode HopsSpaceCreateVec(HopsSpace space, Vec *x)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(space, HOPS_SPACE_CLASSID, 1);
+  PetscCall(VecCreate(PetscObjectComm((PetscObject)space), x));
+  PetscCall(VecSetSizes(*x, space->nT, space->N));
+  PetscCall(VecSetType(*x, VECSTANDARD));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

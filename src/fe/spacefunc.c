@@ -1,0 +1,232 @@
+/* Functions and a HopsSpace: interpolation, essential values, right-hand sides, L2 errors. */
+#include <hops/private/hopsimpl.h>
+
+/* E-vector of one cell: owned entries from x, the others from xg */
+static inline void HopsGatherCell(HopsSpace sp, PetscInt c, PetscInt np, const PetscScalar x[], const PetscScalar xg[], PetscReal u[])
+{
+  for (PetscInt i = 0; i < np; ++i) {
+    const int l = sp->restr[c * np + i];
+
+    u[i] = l < sp->nT ? x[l] : xg[l - sp->nT];
+  }
+}
+
+/* x (owned part, may be NULL) and c (constrained part, may be NULL) take the values of f at the nodes */
+static PetscErrorCode HopsSpaceEvaluateNodes(HopsSpace sp, HopsPointFunction f, void *ctx, PetscScalar x[], PetscScalar cv[])
+{
+  const PetscInt np = PetscPowInt(sp->order + 1, sp->dim);
+  HopsBasis      gll, geom;
+  PetscReal     *pts;
+
+  PetscFunctionBegin;
+  PetscCall(HopsBasisCreate(sp->order + 1, sp->order + 1, PETSC_TRUE, &gll));
+  PetscCall(HopsSpaceCreateGeometryBasis(sp, &gll, &geom));
+  PetscCall(PetscMalloc1(np * sp->dim, &pts));
+  for (PetscInt c = 0; c < sp->ncells; ++c) {
+    PetscCall(HopsSpaceGetPoints(sp, &geom, c, 1, pts, NULL));
+    for (PetscInt i = 0; i < np; ++i) {
+      const PetscInt l = sp->restr[c * np + i];
+      PetscScalar   *u = NULL;
+
+      if (x && l < sp->nT) u = x + l;
+      if (cv && l >= sp->nT + sp->nG) u = cv + l - sp->nT - sp->nG;
+      if (u) PetscCall((*f)(sp->dim, pts + i * sp->dim, 1, u, ctx));
+    }
+  }
+  PetscCall(PetscFree(pts));
+  PetscCall(HopsBasisDestroy(&gll));
+  PetscCall(HopsBasisDestroy(&geom));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@C
+  HopsSpaceInterpolate - Sets a vector to the values of a function at the nodes.
+
+  Collective
+
+  Input Parameters:
++ space - the space
+. f     - the function
+- ctx   - its context, or `NULL`
+
+  Output Parameter:
+. x - the vector
+
+  Level: beginner
+
+.seealso: `HopsSpace`, `HopsSpaceCreateVec()`, `HopsSpaceSetEssentialFunction()`
+@*/
+PetscErrorCode HopsSpaceInterpolate(HopsSpace space, HopsPointFunction f, void *ctx, Vec x)
+{
+  PetscScalar *a, *cv;
+
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(space, HOPS_SPACE_CLASSID, 1);
+  PetscCall(VecGetArray(x, &a));
+  PetscCall(PetscMalloc1(space->nC, &cv));
+  PetscCall(HopsSpaceEvaluateNodes(space, f, ctx, a, cv));
+  for (PetscInt e = 0; e < space->ness; ++e) a[space->essT[e]] = cv[space->essC[e] - space->nT - space->nG];
+  PetscCall(PetscFree(cv));
+  PetscCall(VecRestoreArray(x, &a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@C
+  HopsSpaceSetEssentialFunction - Sets the values of the essential (Dirichlet) unknowns; they are zero until then.
+
+  Collective
+
+  Input Parameters:
++ space - the space
+. f     - the boundary values as a function of position, or `NULL` for zero
+- ctx   - its context, or `NULL`
+
+  Level: beginner
+
+  Note:
+  `MatPALiftEssential()` moves these values to the right-hand side; `HopsSpaceComputeL2Error()` and `HopsSpaceViewVTU()` use them too.
+
+.seealso: `HopsSpace`, `MatPALiftEssential()`
+@*/
+PetscErrorCode HopsSpaceSetEssentialFunction(HopsSpace space, HopsPointFunction f, void *ctx)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(space, HOPS_SPACE_CLASSID, 1);
+  if (f) PetscCall(HopsSpaceEvaluateNodes(space, f, ctx, NULL, space->cvals));
+  else PetscCall(PetscArrayzero(space->cvals, space->nC));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static inline PetscReal HopsDet(PetscInt dim, const PetscReal J[])
+{
+  if (dim == 2) return J[0] * J[3] - J[1] * J[2];
+  return J[0] * (J[4] * J[8] - J[5] * J[7]) - J[1] * (J[3] * J[8] - J[5] * J[6]) + J[2] * (J[3] * J[7] - J[4] * J[6]);
+}
+
+static inline PetscReal HopsTensorWeight(const HopsBasis *b, PetscInt dim, PetscInt q)
+{
+  PetscReal w = 1.0;
+
+  for (PetscInt d = 0; d < dim; ++d, q /= b->Q) w *= b->weights[q % b->Q];
+  return w;
+}
+
+/*@C
+  HopsSpaceComputeRHS - Computes the linear form b_i = int f v_i, with order + 3 Gauss points per direction.
+
+  Collective
+
+  Input Parameters:
++ space - the space
+. f     - the function
+- ctx   - its context, or `NULL`
+
+  Output Parameter:
+. b - the vector, overwritten; entries of essential unknowns that the vector holds are zero
+
+  Level: beginner
+
+.seealso: `HopsSpace`, `MatPALiftEssential()`
+@*/
+PetscErrorCode HopsSpaceComputeRHS(HopsSpace space, HopsPointFunction f, void *ctx, Vec b)
+{
+  const PetscInt   dim = space->dim, P = space->order + 1, Q = P + 2;
+  const PetscInt   np = PetscPowInt(P, dim), nq = PetscPowInt(Q, dim);
+  HopsBasis        basis, geom;
+  PetscReal       *pts, *J, *u, *v, *work, *Bt;
+  const PetscReal *M[3];
+  PetscScalar     *y, *yg;
+
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(space, HOPS_SPACE_CLASSID, 1);
+  PetscCall(HopsBasisCreate(P, Q, PETSC_FALSE, &basis));
+  PetscCall(HopsSpaceCreateGeometryBasis(space, &basis, &geom));
+  PetscCall(PetscMalloc6(nq * dim, &pts, nq * dim * dim, &J, nq, &u, np, &v, 2 * nq, &work, P * Q, &Bt));
+  for (PetscInt q = 0; q < Q; ++q)
+    for (PetscInt i = 0; i < P; ++i) Bt[i * Q + q] = basis.B[q * P + i];
+  for (PetscInt d = 0; d < dim; ++d) M[d] = Bt;
+  PetscCall(PetscCalloc1(space->nL - space->nT, &yg));
+  PetscCall(VecSet(b, 0.0));
+  PetscCall(VecGetArray(b, &y));
+  for (PetscInt c = 0; c < space->ncells; ++c) {
+    PetscCall(HopsSpaceGetPoints(space, &geom, c, 1, pts, J));
+    for (PetscInt q = 0; q < nq; ++q) {
+      PetscCall((*f)(dim, pts + q * dim, 1, &u[q], ctx));
+      u[q] *= HopsTensorWeight(&basis, dim, q) * HopsDet(dim, J + q * dim * dim);
+    }
+    PetscCall(HopsTensorApply(dim, P, Q, M, u, v, work));
+    for (PetscInt i = 0; i < np; ++i) {
+      const int l = space->restr[c * np + i];
+
+      if (l < space->nT) y[l] += v[i];
+      else yg[l - space->nT] += v[i];
+    }
+  }
+  PetscCall(HopsSpaceHaloAddBegin(space, yg));
+  PetscCall(HopsSpaceHaloAddEnd(space, yg, y));
+  for (PetscInt e = 0; e < space->ness; ++e) y[space->essT[e]] = 0.0;
+  PetscCall(VecRestoreArray(b, &y));
+  PetscCall(PetscFree(yg));
+  PetscCall(PetscFree6(pts, J, u, v, work, Bt));
+  PetscCall(HopsBasisDestroy(&basis));
+  PetscCall(HopsBasisDestroy(&geom));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@C
+  HopsSpaceComputeL2Error - Computes the L2 norm of the difference between a finite element function and a given one.
+
+  Collective
+
+  Input Parameters:
++ space - the space, whose essential values are used where the vector has no entry
+. x     - the vector
+. f     - the function to compare with
+- ctx   - its context, or `NULL`
+
+  Output Parameter:
+. error - the norm, by order + 4 Gauss points per direction
+
+  Level: beginner
+
+.seealso: `HopsSpace`, `HopsSpaceSetEssentialFunction()`
+@*/
+PetscErrorCode HopsSpaceComputeL2Error(HopsSpace space, Vec x, HopsPointFunction f, void *ctx, PetscReal *error)
+{
+  const PetscInt     dim = space->dim, P = space->order + 1, Q = P + 3;
+  const PetscInt     np = PetscPowInt(P, dim), nq = PetscPowInt(Q, dim);
+  HopsBasis          basis, geom;
+  PetscReal         *pts, *J, *u, *v, *work, sum = 0.0;
+  const PetscReal   *M[3];
+  const PetscScalar *a;
+  PetscScalar       *xg;
+
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(space, HOPS_SPACE_CLASSID, 1);
+  PetscCall(HopsBasisCreate(P, Q, PETSC_FALSE, &basis));
+  PetscCall(HopsSpaceCreateGeometryBasis(space, &basis, &geom));
+  PetscCall(PetscMalloc5(nq * dim, &pts, nq * dim * dim, &J, np, &u, nq, &v, 2 * nq, &work));
+  for (PetscInt d = 0; d < dim; ++d) M[d] = basis.B;
+  PetscCall(PetscMalloc1(space->nL - space->nT, &xg));
+  PetscCall(VecGetArrayRead(x, &a));
+  PetscCall(HopsSpaceGlobalToLocal(space, a, xg));
+  for (PetscInt c = 0; c < space->ncells; ++c) {
+    PetscCall(HopsSpaceGetPoints(space, &geom, c, 1, pts, J));
+    HopsGatherCell(space, c, np, a, xg, u);
+    PetscCall(HopsTensorApply(dim, Q, P, M, u, v, work));
+    for (PetscInt q = 0; q < nq; ++q) {
+      PetscScalar e;
+
+      PetscCall((*f)(dim, pts + q * dim, 1, &e, ctx));
+      sum += HopsTensorWeight(&basis, dim, q) * HopsDet(dim, J + q * dim * dim) * PetscSqr(v[q] - e);
+    }
+  }
+  PetscCall(VecRestoreArrayRead(x, &a));
+  PetscCall(PetscFree(xg));
+  PetscCall(PetscFree5(pts, J, u, v, work));
+  PetscCall(HopsBasisDestroy(&basis));
+  PetscCall(HopsBasisDestroy(&geom));
+  PetscCall(MPIU_Allreduce(&sum, error, 1, MPIU_REAL, MPIU_SUM, PetscObjectComm((PetscObject)space)));
+  *error = PetscSqrtReal(*error);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,366 @@
+/* HopsSpace from a DMPlex: on the numbering of an existing PetscFE section, or on hops' own. */
+#include <hops/private/hopsplex.h>
+
+/* gidx[local offset] = global index, or -1 where the section constrains the unknown */
+static PetscErrorCode HopsPlexGlobalIndices(PetscSection s, PetscSection gs, PetscInt *nkeys, PetscInt *gidx[])
+{
+  PetscInt pStart, pEnd;
+
+  PetscFunctionBegin;
+  PetscCall(PetscSectionGetStorageSize(s, nkeys));
+  PetscCall(PetscMalloc1(*nkeys, gidx));
+  PetscCall(PetscSectionGetChart(s, &pStart, &pEnd));
+  for (PetscInt p = pStart; p < pEnd; ++p) {
+    PetscInt        dof, off, cdof, goff, nc = 0;
+    const PetscInt *cind = NULL;
+
+    PetscCall(PetscSectionGetDof(s, p, &dof));
+    if (!dof) continue;
+    PetscCall(PetscSectionGetOffset(s, p, &off));
+    PetscCall(PetscSectionGetConstraintDof(s, p, &cdof));
+    if (cdof) PetscCall(PetscSectionGetConstraintIndices(s, p, &cind));
+    PetscCall(PetscSectionGetOffset(gs, p, &goff));
+    if (goff < 0) goff = -(goff + 1);
+    for (PetscInt k = 0; k < dof; ++k) {
+      if (nc < cdof && cind[nc] == k) {
+        (*gidx)[off + k] = -1;
+        ++nc;
+      } else (*gidx)[off + k] = goff + k - nc;
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsSpaceSetUpPlex(HopsSpace sp, PetscSection s, const PetscInt elist[])
+{
+  PetscSection gs;
+  PetscInt     nkeys, *gidx;
+
+  PetscFunctionBegin;
+  PetscCall(DMGetGlobalSection(sp->dm, &gs));
+  PetscCall(PetscSectionGetConstrainedStorageSize(gs, &sp->nT));
+  PetscCallMPI(MPI_Scan(&sp->nT, &sp->rstart, 1, MPIU_INT, MPI_SUM, PetscObjectComm((PetscObject)sp)));
+  sp->rstart -= sp->nT;
+  PetscCall(MPIU_Allreduce(&sp->nT, &sp->N, 1, MPIU_INT, MPI_SUM, PetscObjectComm((PetscObject)sp)));
+  PetscCall(HopsPlexGlobalIndices(s, gs, &nkeys, &gidx));
+  PetscCall(HopsSpaceSetUpNumbering(sp, nkeys, gidx, NULL, elist));
+  PetscCall(PetscFree(gidx));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsCheckPlex(DM dm, PetscInt *dim)
+{
+  PetscBool plex;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompare((PetscObject)dm, DMPLEX, &plex));
+  PetscCheck(plex, PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP, "The DM has type %s; hops takes a DMPLEX, or arrays (HopsSpaceCreateFromArrays())", ((PetscObject)dm)->type_name ? ((PetscObject)dm)->type_name : "(unset)");
+  PetscCall(DMGetDimension(dm, dim));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  HopsSpaceCreateFromDM - Creates a `HopsSpace` on a `DMPLEX` that has a scalar continuous Lagrange `PetscFE`, with the
+  numbering of the DM's own sections, so that its vectors are the DM's global vectors.
+
+  Collective
+
+  Input Parameter:
+. dm - the mesh, of quadrilaterals or hexahedra, with one field; essential unknowns are the constraints of its section
+
+  Output Parameter:
+. space - the space
+
+  Level: beginner
+
+  Notes:
+  The nodes of the `PetscFE` must be the Gauss-Lobatto-Legendre points (PETSc's default); this is checked. The element maps
+  are those of the DM's coordinate field, of any order.
+
+  A mesh of other cells, a field of several components, other nodes, or a mesh without edges and faces raises `PETSC_ERR_SUP`.
+
+.seealso: `HopsSpace`, `HopsSpaceCreateH1()`, `HopsSpaceCreateFromArrays()`, `PCLOR`
+@*/
+PetscErrorCode HopsSpaceCreateFromDM(DM dm, HopsSpace *space)
+{
+  MPI_Comm        comm = PetscObjectComm((PetscObject)dm);
+  HopsSpace       sp;
+  PetscSection    s;
+  PetscObject     disc;
+  PetscClassId    id;
+  PetscQuadrature quad;
+  PetscInt        dim, nf, order, *node, *elist, np;
+
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(dm, DM_CLASSID, 1);
+  PetscAssertPointer(space, 2);
+  PetscCall(HopsInitialize());
+  PetscCall(HopsCheckPlex(dm, &dim));
+  PetscCall(DMGetNumFields(dm, &nf));
+  PetscCheck(nf == 1, comm, PETSC_ERR_SUP, "The DM has %" PetscInt_FMT " fields; hops works on one scalar field: use PCFIELDSPLIT and set the type on a split", nf);
+  PetscCall(DMGetField(dm, 0, NULL, &disc));
+  PetscCall(PetscObjectGetClassId(disc, &id));
+  PetscCheck(id == PETSCFE_CLASSID, comm, PETSC_ERR_SUP, "The DM's field is not a PetscFE: hops needs a continuous Lagrange PetscFE on it, or HopsSpaceCreateH1() on the bare mesh");
+  PetscCall(PetscLogEventBegin(HopsEvent.space, dm, 0, 0, 0));
+  {
+    HopsSpace probe; /* cells first: a mesh of triangles should say so, not that its space is odd */
+
+    PetscCall(HopsSpaceCreate_Private(comm, dim, 1, &probe));
+    PetscCall(HopsPlexGetCells(dm, probe));
+    PetscCall(HopsSpaceDestroy(&probe));
+  }
+  PetscCall(HopsPlexGetFENodes((PetscFE)disc, dim, &order, &node));
+  PetscCall(HopsSpaceCreate_Private(comm, dim, order, &sp));
+  PetscCall(PetscObjectReference((PetscObject)dm));
+  sp->dm = dm;
+  PetscCall(PetscFEGetQuadrature((PetscFE)disc, &quad));
+  if (quad) {
+    PetscInt nq;
+
+    PetscCall(PetscQuadratureGetData(quad, NULL, NULL, &nq, NULL, NULL));
+    sp->q_1d = HopsRoot(nq, dim);
+    if (PetscPowInt(sp->q_1d, dim) != nq) sp->q_1d = 0;
+  }
+  PetscCall(HopsPlexGetCells(dm, sp));
+  PetscCall(HopsPlexGetGeometry(dm, sp));
+  PetscCall(DMGetLocalSection(dm, &s));
+  np = PetscPowInt(order + 1, dim);
+  PetscCall(PetscMalloc1(sp->ncells * np, &elist));
+  for (PetscInt c = 0; c < sp->ncells; ++c) {
+    PetscInt n, *idx = NULL;
+
+    PetscCall(DMPlexGetClosureIndices(dm, s, s, sp->cell[c], PETSC_FALSE, &n, &idx, NULL, NULL));
+    PetscCheck(n == np, PETSC_COMM_SELF, PETSC_ERR_SUP, "Cell %" PetscInt_FMT " has %" PetscInt_FMT " unknowns where order %" PetscInt_FMT " has %" PetscInt_FMT ": the order must not vary over the mesh, and hanging nodes are not supported", sp->cell[c], n, order, np);
+    for (PetscInt i = 0; i < np; ++i) elist[c * np + node[i]] = idx[i] < 0 ? -(idx[i] + 1) : idx[i];
+    PetscCall(DMPlexRestoreClosureIndices(dm, s, s, sp->cell[c], PETSC_FALSE, &n, &idx, NULL, NULL));
+  }
+  PetscCall(HopsSpaceSetUpPlex(sp, s, elist));
+  PetscCall(PetscFree(elist));
+  PetscCall(PetscFree(node));
+  PetscCall(PetscLogEventEnd(HopsEvent.space, dm, 0, 0, 0));
+  *space = sp;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Layout of hops' own section: points in the order in which the cells' closures first reach them, for locality */
+static PetscErrorCode HopsPlexFirstTouch(DM dm, PetscInt pStart, PetscInt pEnd, IS *perm)
+{
+  PetscInt  cStart, cEnd, n = 0, *order;
+  PetscBool *seen;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(pEnd - pStart, &order));
+  PetscCall(PetscCalloc1(pEnd - pStart, &seen));
+  PetscCall(DMPlexGetHeightStratum(dm, 0, &cStart, &cEnd));
+  for (PetscInt c = cStart; c < cEnd; ++c) {
+    PetscInt ncl, *cl = NULL;
+
+    PetscCall(DMPlexGetTransitiveClosure(dm, c, PETSC_TRUE, &ncl, &cl));
+    for (PetscInt i = 0; i < ncl; ++i) {
+      const PetscInt p = cl[2 * i] - pStart;
+
+      if (!seen[p]) order[n++] = p + pStart;
+      seen[p] = PETSC_TRUE;
+    }
+    PetscCall(DMPlexRestoreTransitiveClosure(dm, c, PETSC_TRUE, &ncl, &cl));
+  }
+  for (PetscInt p = 0; p < pEnd - pStart; ++p)
+    if (!seen[p]) order[n++] = p + pStart;
+  PetscCall(PetscFree(seen));
+  PetscCall(ISCreateGeneral(PETSC_COMM_SELF, n, order, PETSC_OWN_POINTER, perm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* (order-1)^depth unknowns on each point; all those of points in the closure of the essential strata are constrained */
+static PetscErrorCode HopsPlexCreateSection(DM dm, PetscInt order, DMLabel label, PetscInt nv, const PetscInt values[], PetscSection *section)
+{
+  PetscSection s;
+  DMLabel      ess;
+  IS           perm;
+  PetscInt     pStart, pEnd;
+
+  PetscFunctionBegin;
+  PetscCall(DMLabelCreate(PETSC_COMM_SELF, "essential", &ess));
+  for (PetscInt v = 0; label && v < nv; ++v) {
+    IS              is;
+    PetscInt        n;
+    const PetscInt *pts;
+
+    PetscCall(DMLabelGetStratumIS(label, values[v], &is));
+    if (!is) continue;
+    PetscCall(ISGetLocalSize(is, &n));
+    PetscCall(ISGetIndices(is, &pts));
+    for (PetscInt i = 0; i < n; ++i) PetscCall(DMLabelSetValue(ess, pts[i], 1));
+    PetscCall(ISRestoreIndices(is, &pts));
+    PetscCall(ISDestroy(&is));
+  }
+  PetscCall(DMPlexLabelComplete(dm, ess));
+  PetscCall(DMPlexGetChart(dm, &pStart, &pEnd));
+  PetscCall(PetscSectionCreate(PetscObjectComm((PetscObject)dm), &s));
+  PetscCall(PetscSectionSetChart(s, pStart, pEnd));
+  for (PetscInt p = pStart; p < pEnd; ++p) {
+    PetscInt depth, dof, v;
+
+    PetscCall(DMPlexGetPointDepth(dm, p, &depth));
+    dof = PetscPowInt(order - 1, depth);
+    PetscCall(PetscSectionSetDof(s, p, dof));
+    PetscCall(DMLabelGetValue(ess, p, &v));
+    if (v == 1) PetscCall(PetscSectionSetConstraintDof(s, p, dof));
+  }
+  PetscCall(HopsPlexFirstTouch(dm, pStart, pEnd, &perm));
+  PetscCall(PetscSectionSetPermutation(s, perm));
+  PetscCall(ISDestroy(&perm));
+  PetscCall(PetscSectionSetUp(s));
+  for (PetscInt p = pStart; p < pEnd; ++p) {
+    PetscInt cdof;
+
+    PetscCall(PetscSectionGetConstraintDof(s, p, &cdof));
+    if (cdof) {
+      PetscInt *ind;
+
+      PetscCall(PetscMalloc1(cdof, &ind));
+      for (PetscInt k = 0; k < cdof; ++k) ind[k] = k;
+      PetscCall(PetscSectionSetConstraintIndices(s, p, ind));
+      PetscCall(PetscFree(ind));
+    }
+  }
+  PetscCall(DMLabelDestroy(&ess));
+  *section = s;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  HopsSpaceCreateH1 - Creates a `HopsSpace` of any order on a `DMPLEX` mesh, with hops' own numbering; the mesh needs no
+  `PetscFE`, so this is fast at any order.
+
+  Collective
+
+  Input Parameters:
++ dm     - the mesh, of quadrilaterals or hexahedra, interpolated; it is cloned, not changed
+. order  - the polynomial order, 1 or more
+. label  - label of the essential (Dirichlet) boundary, or `NULL` for none
+. nv     - number of label values
+- values - [nv] label values whose points, with their closure, are essential
+
+  Output Parameter:
+. space - the space; essential unknowns are absent from its vectors
+
+  Level: beginner
+
+.seealso: `HopsSpace`, `HopsSpaceCreateFromDM()`, `HopsSpaceSetEssentialFunction()`, `HopsSpaceGetDM()`
+@*/
+PetscErrorCode HopsSpaceCreateH1(DM dm, PetscInt order, DMLabel label, PetscInt nv, const PetscInt values[], HopsSpace *space)
+{
+  HopsSpace       sp;
+  PetscSection    s;
+  HopsPlexClosure ref;
+  PetscInt        dim, np, *elist;
+
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(dm, DM_CLASSID, 1);
+  PetscAssertPointer(space, 6);
+  PetscCall(HopsInitialize());
+  PetscCall(HopsCheckPlex(dm, &dim));
+  PetscCall(PetscLogEventBegin(HopsEvent.space, dm, 0, 0, 0));
+  PetscCall(HopsSpaceCreate_Private(PetscObjectComm((PetscObject)dm), dim, order, &sp));
+  PetscCall(DMClone(dm, &sp->dm));
+  PetscCall(HopsPlexGetCells(dm, sp));
+  PetscCall(HopsPlexGetGeometry(dm, sp));
+  PetscCall(HopsPlexCreateSection(dm, order, label, nv, values, &s));
+  PetscCall(DMSetLocalSection(sp->dm, s));
+  PetscCall(HopsPlexClosureCreate(dim, &ref));
+  np = PetscPowInt(order + 1, dim);
+  PetscCall(PetscMalloc1(sp->ncells * np, &elist));
+  for (PetscInt c = 0; c < sp->ncells; ++c) {
+    PetscInt n, *cl = NULL;
+
+    PetscCall(DMPlexGetTransitiveClosure(dm, sp->cell[c], PETSC_TRUE, &n, &cl));
+    PetscCheck(n == ref.n, PETSC_COMM_SELF, PETSC_ERR_SUP, "Cell %" PetscInt_FMT " has %" PetscInt_FMT " points in its closure where a conforming cell has %" PetscInt_FMT ": hanging nodes are not supported", sp->cell[c], n, ref.n);
+    for (PetscInt i = 0; i < n; ++i) {
+      PetscInt dof, off;
+
+      PetscCall(PetscSectionGetDof(s, cl[2 * i], &dof));
+      PetscCall(PetscSectionGetOffset(s, cl[2 * i], &off));
+      for (PetscInt t = 0; t < dof; ++t) elist[c * np + HopsPlexClosureNode(&ref, order, i, cl[2 * i + 1], t)] = off + t;
+    }
+    PetscCall(DMPlexRestoreTransitiveClosure(dm, sp->cell[c], PETSC_TRUE, &n, &cl));
+  }
+  PetscCall(HopsSpaceSetUpPlex(sp, s, elist));
+  PetscCall(PetscFree(elist));
+  PetscCall(PetscSectionDestroy(&s));
+  PetscCall(PetscLogEventEnd(HopsEvent.space, dm, 0, 0, 0));
+  *space = sp;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@C
+  HopsSpaceGetLabelFaces - Lists the boundary faces of one label value as pairs of a cell and a face of it.
+
+  Not Collective
+
+  Input Parameters:
++ space - a space on a `DMPLEX`
+. label - a label of the mesh
+- value - the value
+
+  Output Parameters:
++ n     - number of faces on this rank
+. cells - [n] DMPlex point of the cell (free with `PetscFree()`)
+- faces - [n] face of the reference cell: 2*d for the lower and 2*d + 1 for the upper face in direction d (free with `PetscFree()`)
+
+  Level: intermediate
+
+.seealso: `HopsSpace`, `MatPAAddRobin()`
+@*/
+PetscErrorCode HopsSpaceGetLabelFaces(HopsSpace space, DMLabel label, PetscInt value, PetscInt *n, PetscInt *cells[], PetscInt *faces[])
+{
+  HopsPlexClosure ref;
+  PetscInt        dim, nf = 0, size, *where;
+  IS              is;
+
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(space, HOPS_SPACE_CLASSID, 1);
+  PetscCheck(space->dm, PetscObjectComm((PetscObject)space), PETSC_ERR_ARG_WRONGSTATE, "The space was made from arrays and has no labels: list the faces yourself");
+  dim = space->dim;
+  PetscCall(HopsPlexClosureCreate(dim, &ref));
+  PetscCall(DMLabelGetStratumSize(label, value, &size));
+  PetscCall(PetscMalloc1(size, cells));
+  PetscCall(PetscMalloc1(size, faces));
+  PetscCall(PetscMalloc1(space->ncaller, &where));
+  for (PetscInt c = 0; c < space->ncaller; ++c) where[c] = -1;
+  for (PetscInt c = 0; c < space->ncells; ++c) where[space->cell[c] - space->cstart] = c;
+  PetscCall(DMLabelGetStratumIS(label, value, &is));
+  if (is) {
+    const PetscInt *pts;
+
+    PetscCall(ISGetIndices(is, &pts));
+    for (PetscInt i = 0; i < size; ++i) {
+      PetscInt        depth, ns, ncl, *cl = NULL;
+      const PetscInt *support;
+
+      PetscCall(DMPlexGetPointDepth(space->dm, pts[i], &depth));
+      if (depth != dim - 1) continue;
+      PetscCall(DMPlexGetSupportSize(space->dm, pts[i], &ns));
+      PetscCall(DMPlexGetSupport(space->dm, pts[i], &support));
+      if (ns != 1 || where[support[0] - space->cstart] < 0) continue; /* not a boundary face, or another rank's cell */
+      PetscCall(DMPlexGetTransitiveClosure(space->dm, support[0], PETSC_TRUE, &ncl, &cl));
+      for (PetscInt k = 0; k < ncl; ++k) {
+        if (cl[2 * k] != pts[i]) continue;
+        for (PetscInt d = 0; d < dim; ++d) {
+          PetscInt sum = 0;
+
+          for (PetscInt v = 0; v < 2 * (dim - 1); ++v) sum += ref.corner[k][v][d];
+          if (sum == 0 || sum == 2 * (dim - 1)) (*faces)[nf] = 2 * d + (sum ? 1 : 0);
+        }
+        (*cells)[nf++] = support[0];
+        break;
+      }
+      PetscCall(DMPlexRestoreTransitiveClosure(space->dm, support[0], PETSC_TRUE, &ncl, &cl));
+    }
+    PetscCall(ISRestoreIndices(is, &pts));
+    PetscCall(ISDestroy(&is));
+  }
+  PetscCall(PetscFree(where));
+  *n = nf;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,135 @@
+/* Start and end of the package: checks the PETSc found at run time, registers classes, events, MATPA and PCLOR. */
+#include <hops/private/hopsimpl.h>
+
+PetscClassId HOPS_SPACE_CLASSID;
+PetscClassId HOPS_COEFFICIENT_CLASSID;
+HopsEvents   HopsEvent;
+
+static PetscBool HopsInitialized = PETSC_FALSE;
+
+/* PETSc's layouts of Mat and PC change between minor versions, so a library built for another one would corrupt memory. */
+static PetscErrorCode HopsCheckVersion(void)
+{
+  PetscInt major, minor, subminor, release;
+
+  PetscFunctionBegin;
+  PetscCall(PetscGetVersionNumber(&major, &minor, &subminor, &release));
+  PetscCheck(major == PETSC_VERSION_MAJOR && minor == PETSC_VERSION_MINOR, PETSC_COMM_SELF, PETSC_ERR_LIB, "This code runs PETSc %d.%d.%d, but libhops was built for PETSc %d.%d: rebuild hops with PETSC_DIR and PETSC_ARCH (or PKG_CONFIG_PATH) set to the PETSc that this code is linked with", (int)major, (int)minor, (int)subminor, PETSC_VERSION_MAJOR, PETSC_VERSION_MINOR);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* PETSC_SCALAR and PETSC_REAL are macros of the build; the names "scalar" and "real" are resolved by the library that runs. */
+static PetscErrorCode HopsCheckTypes(void)
+{
+  PetscDataType scalar, real;
+  PetscBool     foundscalar, foundreal;
+  size_t        intsize, realsize;
+
+  PetscFunctionBegin;
+  PetscCall(PetscDataTypeGetSize(PETSC_INT, &intsize));
+  PetscCheck(intsize == sizeof(PetscInt), PETSC_COMM_SELF, PETSC_ERR_LIB, "This code runs a PETSc with %d-bit indices, but libhops was built for %d-bit indices: rebuild hops with PETSC_DIR and PETSC_ARCH (or PKG_CONFIG_PATH) set to the PETSc that this code is linked with", (int)(8 * intsize), (int)(8 * sizeof(PetscInt)));
+  PetscCall(PetscDataTypeFromString("scalar", &scalar, &foundscalar));
+  PetscCall(PetscDataTypeFromString("real", &real, &foundreal));
+  PetscCheck(foundscalar && foundreal, PETSC_COMM_SELF, PETSC_ERR_PLIB, "PETSc does not name its scalar type");
+  PetscCall(PetscDataTypeGetSize(real, &realsize));
+  PetscCheck(scalar == PETSC_SCALAR && real == PETSC_REAL, PETSC_COMM_SELF, PETSC_ERR_LIB, "This code runs a PETSc with %s scalars of %d bits, but libhops needs real scalars of %d bits: run with a real double-precision PETSc (Debian: libpetsc-real-dev; configure: --with-scalar-type=real --with-precision=double)", scalar == real ? "real" : "complex", (int)(8 * realsize), (int)(8 * sizeof(PetscReal)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsRegisterEvents(void)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscLogEventRegister("HopsSpaceSetUp", HOPS_SPACE_CLASSID, &HopsEvent.space));
+  PetscCall(PetscLogEventRegister("MatPASetUp", MAT_CLASSID, &HopsEvent.pasetup));
+  PetscCall(PetscLogEventRegister("MatPAMult", MAT_CLASSID, &HopsEvent.pamult));
+  PetscCall(PetscLogEventRegister("MatPADiagonal", MAT_CLASSID, &HopsEvent.padiag));
+  PetscCall(PetscLogEventRegister("MatPAAssemble", MAT_CLASSID, &HopsEvent.paassemble));
+  PetscCall(PetscLogEventRegister("PCLORSymbolic", PC_CLASSID, &HopsEvent.lorsymbolic));
+  PetscCall(PetscLogEventRegister("PCLORNumeric", PC_CLASSID, &HopsEvent.lornumeric));
+  PetscCall(PetscLogEventRegister("PCLORCoef", PC_CLASSID, &HopsEvent.lorcoef));
+  PetscCall(PetscLogEventRegister("PCLORSolverSetUp", PC_CLASSID, &HopsEvent.lorsolver));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* -info_exclude hops and -log_exclude hops, as for PETSc's own packages */
+static PetscErrorCode HopsProcessExclusions(void)
+{
+  PetscClassId classids[2] = {HOPS_SPACE_CLASSID, HOPS_COEFFICIENT_CLASSID};
+  char         list[256];
+  PetscBool    set, excluded = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  PetscCall(PetscInfoProcessClass("hops", 2, classids));
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-log_exclude", list, sizeof(list), &set));
+  if (set) PetscCall(PetscStrInList("hops", list, ',', &excluded));
+  if (excluded) {
+    PetscCall(PetscLogEventExcludeClass(HOPS_SPACE_CLASSID));
+    PetscCall(PetscLogEventExcludeClass(HOPS_COEFFICIENT_CLASSID));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@C
+  HopsInitialize - Registers the matrix type `MATPA`, the preconditioner type `PCLOR`, and the classes and log events of hops.
+
+  Not Collective, but every process that uses hops must call it
+
+  Level: beginner
+
+  Notes:
+  A program that is linked with hops calls this once, after `PetscInitialize()`. It is not needed where PETSc loads the
+  library itself (`-dll_append /path/to/libhops.so`), and further calls do nothing.
+
+  There is nothing to undo by hand: `PetscFinalize()` calls `HopsFinalize()`.
+
+  Errors:
+  `PETSC_ERR_LIB` if the PETSc that runs differs from the one hops was built for in its version (major.minor), size of
+  indices or type of scalars.
+
+.seealso: `HopsFinalize()`, `MATPA`, `PCLOR`, `HopsSpace`
+@*/
+PetscErrorCode HopsInitialize(void)
+{
+  PetscFunctionBegin;
+  if (HopsInitialized) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(HopsCheckVersion());
+  PetscCall(HopsCheckTypes());
+  HopsInitialized = PETSC_TRUE;
+  PetscCall(MatInitializePackage());
+  PetscCall(PCInitializePackage());
+  PetscCall(PetscClassIdRegister("Hops Space", &HOPS_SPACE_CLASSID));
+  PetscCall(PetscClassIdRegister("Hops Coefficient", &HOPS_COEFFICIENT_CLASSID));
+  PetscCall(MatRegister(MATPA, MatCreate_PA));
+  PetscCall(PCRegister(PCLOR, PCCreate_LOR));
+  PetscCall(HopsRegisterEvents());
+  PetscCall(HopsProcessExclusions());
+  PetscCall(PetscRegisterFinalize(HopsFinalize));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@C
+  HopsFinalize - Ends the use of hops, so that a later `HopsInitialize()` registers everything anew.
+
+  Not Collective
+
+  Level: developer
+
+  Note:
+  `PetscFinalize()` calls this; a user's code does not need to.
+
+.seealso: `HopsInitialize()`
+@*/
+PetscErrorCode HopsFinalize(void)
+{
+  PetscFunctionBegin;
+  HopsInitialized = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* PETSc calls this when it loads libhops.so as a plugin (-dll_append, -dll_prepend or PetscDLLibraryAppend()). */
+PETSC_EXTERN PetscErrorCode PetscDLLibraryRegister_hops(void)
+{
+  PetscFunctionBegin;
+  PetscCall(HopsInitialize());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

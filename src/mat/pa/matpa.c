@@ -1,0 +1,330 @@
+/* MATPA: the matrix-free operator B^T D B of a diffusion-reaction form on a HopsSpace, a shell Mat. */
+#include <hops/private/hopsmatimpl.h>
+#include <petsc/private/matimpl.h>
+
+PetscErrorCode MatPAGetData(Mat A, Mat_PA **pa)
+{
+  PetscBool same;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompare((PetscObject)A, MATPA, &same));
+  PetscCheck(same, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONG, "The Mat has type %s where " MATPA " is needed (MatCreatePA())", ((PetscObject)A)->type_name ? ((PetscObject)A)->type_name : "(unset)");
+  PetscCall(MatShellGetContext(A, pa));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ----------------------------------------------------------------- set-up ----------------------------------------------------------------- */
+
+/* The quadrature rule: default order + 2 Gauss points per direction (MFEM's rule), or the PetscFE's own where the form is a PetscDS's */
+static PetscErrorCode MatPASetUpBasis(Mat A, Mat_PA *pa)
+{
+  HopsSpace sp = pa->space;
+  PetscInt  q  = pa->q_1d;
+
+  PetscFunctionBegin;
+  if (pa->gll) {
+    PetscCheck(!q || q == sp->order + 1, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_INCOMP, "Collocated quadrature at the %" PetscInt_FMT " GLL nodes has no %" PetscInt_FMT " points: leave out -mat_pa_q_1d, or use -mat_pa_quadrature gauss", sp->order + 1, q);
+    q = sp->order + 1;
+  }
+  if (!q) q = pa->fromds && sp->q_1d ? sp->q_1d : sp->order + 2;
+  PetscCheck(q >= 1, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE, "-mat_pa_q_1d must be positive, not %" PetscInt_FMT, q);
+  PetscCall(HopsBasisCreate(sp->order + 1, q, pa->gll, &pa->basis));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Coefficients are evaluated a run of cells at a time, so that their values never take much memory */
+static PetscErrorCode MatPASetUpRun(Mat_PA *pa, PetscInt begin, PetscInt end)
+{
+  HopsSpace    sp = pa->space;
+  const PetscInt chunk = 64;
+  size_t       ks = 0, ms = 0;
+  PetscScalar *kw = NULL, *mw = NULL;
+
+  PetscFunctionBegin;
+  for (PetscInt c = begin; c < end; c += chunk) {
+    const PetscInt n = PetscMin(chunk, end - c);
+    HopsValues     k, m;
+    PetscInt       bad;
+    PetscReal      det;
+
+    PetscCall(HopsCoefficientEvaluate(pa->diffusion, sp, &pa->basis, c, n, &ks, &kw, &k));
+    PetscCall(HopsCoefficientEvaluate(pa->mass, sp, &pa->basis, c, n, &ms, &mw, &m));
+    PetscCall((*sp->backend->PASetUp)(pa->kernel, c, n, &k, &m, &bad, &det));
+    if (bad >= 0) PetscCall(HopsSpaceErrorCell(sp, bad, det));
+  }
+  PetscCall(PetscFree(kw));
+  PetscCall(PetscFree(mw));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatPASetUp_Private(Mat A, Mat_PA *pa)
+{
+  HopsSpace sp = pa->space;
+
+  PetscFunctionBegin;
+  if (!pa->needsetup) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCheck(sp, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE, "The operator has no space: call MatPASetSpace(), or make it by MatCreatePA()");
+  PetscCheck(pa->diffusion || pa->mass || pa->robin, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE, "The operator has no terms: call MatPASetDiffusion(), MatPASetMass() or MatPAAddRobin()");
+  PetscCall(PetscLogEventBegin(HopsEvent.pasetup, A, 0, 0, 0));
+  if (!pa->basis.P) PetscCall(MatPASetUpBasis(A, pa));
+  if (!pa->xg) PetscCall(PetscCalloc2(sp->nL - sp->nT, &pa->xg, sp->nL - sp->nT, &pa->yg));
+  if (pa->diffusion || pa->mass) {
+    if (!pa->kernel) {
+      const char    *name;
+      PetscBool      spec;
+      PetscLogDouble bytes;
+
+      PetscCall((*sp->backend->PACreate)(sp, &pa->basis, pa->diffusion ? PETSC_TRUE : PETSC_FALSE, pa->mass ? PETSC_TRUE : PETSC_FALSE, &pa->kernel));
+      PetscCall((*sp->backend->PAGetInfo)(pa->kernel, &name, &spec, &bytes, &pa->flops));
+      PetscCall(PetscInfo(A, "kernel %s (%s), %g bytes, %g flops per application\n", name, spec ? "specialised" : "generic", bytes, pa->flops));
+    }
+    PetscCall(MatPASetUpRun(pa, 0, sp->ninterior));
+    PetscCall(MatPASetUpRun(pa, sp->ninterior, sp->ncells));
+  }
+  for (HopsRobin r = pa->robin; r; r = r->next) PetscCall(HopsRobinSetUp(sp, &pa->basis, r));
+  pa->needsetup = PETSC_FALSE;
+  PetscCall(PetscLogEventEnd(HopsEvent.pasetup, A, 0, 0, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatPAReset(Mat_PA *pa)
+{
+  PetscFunctionBegin;
+  if (pa->kernel) PetscCall((*pa->space->backend->PADestroy)(&pa->kernel));
+  if (pa->basis.P) PetscCall(HopsBasisDestroy(&pa->basis));
+  pa->basis.P   = 0;
+  pa->needsetup = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* New coefficients: quadrature data are refilled at the next use; a term that comes or goes changes their layout */
+PetscErrorCode MatPAChanged(Mat A, Mat_PA *pa, PetscBool layout)
+{
+  PetscFunctionBegin;
+  if (layout && pa->kernel) PetscCall((*pa->space->backend->PADestroy)(&pa->kernel));
+  pa->needsetup = PETSC_TRUE;
+  PetscCall(PetscObjectStateIncrease((PetscObject)A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ----------------------------------------------------------------- action ----------------------------------------------------------------- */
+
+/*
+  y = A x. Interior cells are worked on while messages travel: one half while the ghosts come in, the other while their
+  contributions go out. The constrained entries of xg are what the caller left there (zero, but for lifting).
+*/
+static PetscErrorCode MatPAApply(Mat A, Mat_PA *pa, const PetscScalar x[], PetscScalar y[])
+{
+  HopsSpace             sp    = pa->space;
+  const HopsBackendOps *be    = sp->backend;
+  PetscScalar          *xg    = pa->xg, *yg = pa->yg;
+
+  PetscFunctionBegin;
+  PetscCall(PetscArrayzero(y, sp->nT));
+  PetscCall(PetscArrayzero(yg, sp->nL - sp->nT));
+  PetscCall(HopsSpaceHaloBegin(sp, x, xg));
+  if (pa->kernel) PetscCall((*be->PAApply)(pa->kernel, HOPS_PART_INTERIOR_A, x, xg, y, yg));
+  PetscCall(HopsSpaceHaloEnd(sp, x, xg));
+  if (pa->kernel) PetscCall((*be->PAApply)(pa->kernel, HOPS_PART_SHARED, x, xg, y, yg));
+  for (HopsRobin r = pa->robin; r; r = r->next) PetscCall(HopsRobinApply(sp, &pa->basis, r, x, xg, y, yg));
+  PetscCall(HopsSpaceHaloAddBegin(sp, yg));
+  if (pa->kernel) PetscCall((*be->PAApply)(pa->kernel, HOPS_PART_INTERIOR_B, x, xg, y, yg));
+  PetscCall(HopsSpaceHaloAddEnd(sp, yg, y));
+  PetscCall(PetscLogFlops(pa->flops));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatMult_PA(Mat A, Vec x, Vec y)
+{
+  Mat_PA            *pa;
+  const PetscScalar *xa;
+  PetscScalar       *ya;
+
+  PetscFunctionBegin;
+  PetscCall(MatShellGetContext(A, &pa));
+  PetscCall(MatPASetUp_Private(A, pa));
+  PetscCall(PetscLogEventBegin(HopsEvent.pamult, A, x, y, 0));
+  PetscCall(VecGetArrayRead(x, &xa));
+  PetscCall(VecGetArrayWrite(y, &ya));
+  PetscCall(MatPAApply(A, pa, xa, ya));
+  for (PetscInt e = 0; e < pa->space->ness; ++e) ya[pa->space->essT[e]] = xa[pa->space->essT[e]];
+  PetscCall(VecRestoreArrayRead(x, &xa));
+  PetscCall(VecRestoreArrayWrite(y, &ya));
+  PetscCall(PetscLogEventEnd(HopsEvent.pamult, A, x, y, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatGetDiagonal_PA(Mat A, Vec d)
+{
+  Mat_PA      *pa;
+  HopsSpace    sp;
+  PetscScalar *a;
+
+  PetscFunctionBegin;
+  PetscCall(MatShellGetContext(A, &pa));
+  PetscCall(MatPASetUp_Private(A, pa));
+  sp = pa->space;
+  PetscCall(PetscLogEventBegin(HopsEvent.padiag, A, d, 0, 0));
+  PetscCall(VecSet(d, 0.0));
+  PetscCall(VecGetArray(d, &a));
+  PetscCall(PetscArrayzero(pa->yg, sp->nL - sp->nT));
+  if (pa->kernel) PetscCall((*sp->backend->PADiagonal)(pa->kernel, a, pa->yg));
+  for (HopsRobin r = pa->robin; r; r = r->next) PetscCall(HopsRobinDiagonal(sp, &pa->basis, r, a, pa->yg));
+  PetscCall(HopsSpaceHaloAddBegin(sp, pa->yg));
+  PetscCall(HopsSpaceHaloAddEnd(sp, pa->yg, a));
+  for (PetscInt e = 0; e < sp->ness; ++e) a[sp->essT[e]] = 1.0;
+  PetscCall(VecRestoreArray(d, &a));
+  PetscCall(PetscLogEventEnd(HopsEvent.padiag, A, d, 0, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  MatPALiftEssential - Moves the essential values of the space to the right-hand side: b = b - A_c g, and b = g in the
+  rows of essential unknowns that the vector holds.
+
+  Collective
+
+  Input Parameters:
++ A - the `MATPA` operator
+- b - the right-hand side, changed in place
+
+  Level: beginner
+
+.seealso: `MATPA`, `HopsSpaceSetEssentialFunction()`, `HopsSpaceComputeRHS()`
+@*/
+PetscErrorCode MatPALiftEssential(Mat A, Vec b)
+{
+  Mat_PA      *pa;
+  HopsSpace    sp;
+  Vec          t, zero;
+  PetscScalar *x, *y, *ba;
+
+  PetscFunctionBegin;
+  PetscCall(MatPAGetData(A, &pa));
+  PetscCall(MatPASetUp_Private(A, pa));
+  sp = pa->space;
+  PetscCall(VecDuplicate(b, &t));
+  PetscCall(VecDuplicate(b, &zero));
+  PetscCall(VecSet(zero, 0.0));
+  PetscCall(VecGetArray(zero, &x));
+  PetscCall(VecGetArrayWrite(t, &y));
+  PetscCall(PetscArraycpy(pa->xg + sp->nG, sp->cvals, sp->nC));
+  PetscCall(MatPAApply(A, pa, x, y));
+  PetscCall(PetscArrayzero(pa->xg + sp->nG, sp->nC));
+  PetscCall(VecRestoreArrayWrite(t, &y));
+  PetscCall(VecRestoreArray(zero, &x));
+  PetscCall(VecAXPY(b, -1.0, t));
+  PetscCall(VecGetArray(b, &ba));
+  for (PetscInt e = 0; e < sp->ness; ++e) ba[sp->essT[e]] = sp->cvals[sp->essC[e] - sp->nT - sp->nG];
+  PetscCall(VecRestoreArray(b, &ba));
+  PetscCall(VecDestroy(&t));
+  PetscCall(VecDestroy(&zero));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* -------------------------------------------------------------- other operations -------------------------------------------------------------- */
+
+static PetscErrorCode MatView_PA(Mat A, PetscViewer viewer)
+{
+  Mat_PA   *pa;
+  PetscBool ascii;
+
+  PetscFunctionBegin;
+  PetscCall(MatShellGetContext(A, &pa));
+  PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
+  if (!ascii || !pa->space) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscViewerASCIIPushTab(viewer));
+  PetscCall(HopsSpaceView(pa->space, viewer));
+  if (pa->basis.P) PetscCall(PetscViewerASCIIPrintf(viewer, "quadrature: %" PetscInt_FMT " %s points per direction\n", pa->basis.Q, pa->gll ? "Gauss-Lobatto" : "Gauss"));
+  if (pa->kernel) {
+    const char    *name;
+    PetscBool      spec;
+    PetscLogDouble bytes, flops;
+
+    PetscCall((*pa->space->backend->PAGetInfo)(pa->kernel, &name, &spec, &bytes, &flops));
+    PetscCall(PetscViewerASCIIPrintf(viewer, "kernel: %s, %s\n", name, spec ? "specialised" : "generic"));
+  }
+  if (pa->diffusion) PetscCall(PetscViewerASCIIPrintf(viewer, "diffusion: %s coefficient, %" PetscInt_FMT " component%s\n", pa->diffusion->kind, pa->diffusion->nc, pa->diffusion->nc > 1 ? "s" : ""));
+  if (pa->mass) PetscCall(PetscViewerASCIIPrintf(viewer, "mass: %s coefficient\n", pa->mass->kind));
+  for (HopsRobin r = pa->robin; r; r = r->next) PetscCall(PetscViewerASCIIPrintf(viewer, "Robin term: %s coefficient\n", r->alpha->kind));
+  PetscCall(PetscViewerASCIIPopTab(viewer));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatDestroy_PA(Mat A)
+{
+  Mat_PA *pa;
+
+  PetscFunctionBegin;
+  PetscCall(MatShellGetContext(A, &pa));
+  PetscCall(MatPAReset(pa));
+  PetscCall(PetscFree2(pa->xg, pa->yg));
+  PetscCall(HopsCoefficientDestroy(&pa->diffusion));
+  PetscCall(HopsCoefficientDestroy(&pa->mass));
+  PetscCall(HopsRobinDestroy(&pa->robin));
+  PetscCall(HopsSpaceDestroy(&pa->space));
+  PetscCall(PetscFree(pa));
+  PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatConvert_" MATPA "_aij_C", NULL));
+  PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatConvert_" MATPA "_seqaij_C", NULL));
+  PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatConvert_" MATPA "_mpiaij_C", NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The copy shares the space and the coefficients, and has quadrature data of its own */
+static PetscErrorCode MatDuplicate_PA(Mat A, MatDuplicateOption op, Mat *B)
+{
+  Mat_PA *pa, *pb;
+
+  PetscFunctionBegin;
+  PetscCall(MatShellGetContext(A, &pa));
+  PetscCheck(pa->space, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE, "The operator has no space yet");
+  PetscCall(MatCreatePA(pa->space, B));
+  PetscCall(MatShellGetContext(*B, &pb));
+  pb->q_1d   = pa->q_1d;
+  pb->gll    = pa->gll;
+  pb->fromds = pa->fromds;
+  PetscCall(MatPASetDiffusion(*B, pa->diffusion));
+  PetscCall(MatPASetMass(*B, pa->mass));
+  for (HopsRobin r = pa->robin; r; r = r->next) {
+    PetscInt *cells;
+
+    PetscCall(PetscMalloc1(r->n, &cells));
+    for (PetscInt i = 0; i < r->n; ++i) cells[i] = pa->space->cell[r->cells[i]];
+    PetscCall(MatPAAddRobin(*B, r->n, cells, r->faces, r->alpha));
+    PetscCall(PetscFree(cells));
+  }
+  if (op != MAT_DO_NOT_COPY_VALUES) PetscCall(MatCopy(A, *B, SAME_NONZERO_PATTERN)); /* the shell's shifts and scalings */
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatCreate_PA(Mat A)
+{
+  Mat_PA     *pa;
+  const char *rules[]  = {"gauss", "gll"};
+  PetscInt    rule     = 0;
+  PetscInt    q        = 0;
+
+  PetscFunctionBegin;
+  PetscCall(PetscNew(&pa));
+  pa->needsetup = PETSC_TRUE;
+  PetscCall(MatSetType(A, MATSHELL));
+  PetscCall(MatShellSetContext(A, pa));
+  PetscObjectOptionsBegin((PetscObject)A);
+  PetscCall(PetscOptionsInt("-mat_pa_q_1d", "Quadrature points per direction (0: order + 2)", "MatPASetQuadrature", q, &q, NULL));
+  PetscCall(PetscOptionsEList("-mat_pa_quadrature", "Quadrature rule", "MatPASetQuadrature", rules, 2, rules[0], &rule, NULL));
+  PetscOptionsEnd();
+  PetscCheck(q >= 0, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE, "-mat_pa_q_1d must be positive, not %" PetscInt_FMT, q);
+  pa->q_1d = q;
+  pa->gll  = rule == 1 ? PETSC_TRUE : PETSC_FALSE;
+  PetscCall(MatShellSetOperation(A, MATOP_MULT, (HopsVoidFn)MatMult_PA));
+  PetscCall(MatShellSetOperation(A, MATOP_MULT_TRANSPOSE, (HopsVoidFn)MatMult_PA)); /* the form is symmetric */
+  PetscCall(MatShellSetOperation(A, MATOP_GET_DIAGONAL, (HopsVoidFn)MatGetDiagonal_PA));
+  PetscCall(MatShellSetOperation(A, MATOP_DESTROY, (HopsVoidFn)MatDestroy_PA));
+  PetscCall(MatShellSetOperation(A, MATOP_VIEW, (HopsVoidFn)MatView_PA));
+  PetscCall(MatShellSetOperation(A, MATOP_DUPLICATE, (HopsVoidFn)MatDuplicate_PA));
+  PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatConvert_" MATPA "_aij_C", MatConvert_PA_AIJ));
+  PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatConvert_" MATPA "_seqaij_C", MatConvert_PA_AIJ));
+  PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatConvert_" MATPA "_mpiaij_C", MatConvert_PA_AIJ));
+  PetscCall(PetscObjectChangeTypeName((PetscObject)A, MATPA));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,204 @@
+/* MATPA to AIJ: dense element matrices from full (not sum-factorised) tabulations. Slow, and independent of the kernels. */
+#include <hops/private/hopsmatimpl.h>
+#include <petscblaslapack.h>
+
+/* N[q][a][i]: a = 0: basis function i at point q; a = 1..dim: its derivative in reference direction a-1 */
+static PetscErrorCode HopsFullTabulation(const HopsBasis *b, PetscInt dim, PetscReal N[])
+{
+  const PetscInt np = PetscPowInt(b->P, dim), nq = PetscPowInt(b->Q, dim);
+
+  PetscFunctionBegin;
+  for (PetscInt q = 0; q < nq; ++q)
+    for (PetscInt a = 0; a <= dim; ++a)
+      for (PetscInt i = 0; i < np; ++i) {
+        PetscReal v = 1.0;
+
+        for (PetscInt d = 0, qq = q, ii = i; d < dim; ++d, qq /= b->Q, ii /= b->P) v *= (a == d + 1 ? b->D : b->B)[(qq % b->Q) * b->P + ii % b->P];
+        N[(q * (dim + 1) + a) * np + i] = v;
+      }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* the symmetric tensor K (dim x dim) of a coefficient's components */
+static void HopsTensor(PetscInt dim, PetscInt nc, const PetscScalar v[], PetscReal K[])
+{
+  for (PetscInt i = 0, k = 0; i < dim; ++i)
+    for (PetscInt j = i; j < dim; ++j) {
+      const PetscReal t = nc == 1 ? (i == j ? v[0] : 0.0) : (nc == dim ? (i == j ? v[i] : 0.0) : v[k]);
+
+      K[i * dim + j] = K[j * dim + i] = t;
+      ++k;
+    }
+}
+
+static PetscReal HopsInverse(PetscInt dim, const PetscReal J[], PetscReal Ji[])
+{
+  PetscReal det;
+
+  if (dim == 2) {
+    det  = J[0] * J[3] - J[1] * J[2];
+    Ji[0] = J[3] / det;
+    Ji[1] = -J[1] / det;
+    Ji[2] = -J[2] / det;
+    Ji[3] = J[0] / det;
+  } else {
+    for (PetscInt i = 0; i < 3; ++i)
+      for (PetscInt j = 0; j < 3; ++j) {
+        const PetscInt a = (j + 1) % 3, b = (j + 2) % 3, c = (i + 1) % 3, d = (i + 2) % 3;
+
+        Ji[i * 3 + j] = J[a * 3 + c] * J[b * 3 + d] - J[a * 3 + d] * J[b * 3 + c];
+      }
+    det = J[0] * Ji[0] + J[1] * Ji[3] + J[2] * Ji[6];
+    for (PetscInt i = 0; i < 9; ++i) Ji[i] /= det;
+  }
+  return det;
+}
+
+/* E += sum_q w ( grad v . K grad u + c u v ) for the cell c; T is work like N */
+static PetscErrorCode HopsElementMatrix(Mat_PA *pa, const HopsBasis *geom, PetscInt cell, const PetscReal N[], PetscReal T[], PetscScalar E[])
+{
+  HopsSpace      sp  = pa->space;
+  const PetscInt dim = sp->dim, np = PetscPowInt(pa->basis.P, dim), nq = PetscPowInt(pa->basis.Q, dim), na = dim + 1;
+  PetscReal     *x, *J;
+  HopsValues     k, m;
+  size_t         ks = 0, ms = 0;
+  PetscScalar   *kw = NULL, *mw = NULL, one = 1.0;
+  PetscBLASInt   bn, bk;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc2(nq * dim, &x, nq * dim * dim, &J));
+  PetscCall(HopsSpaceGetPoints(sp, geom, cell, 1, x, J));
+  PetscCall(HopsCoefficientEvaluate(pa->diffusion, sp, &pa->basis, cell, 1, &ks, &kw, &k));
+  PetscCall(HopsCoefficientEvaluate(pa->mass, sp, &pa->basis, cell, 1, &ms, &mw, &m));
+  for (PetscInt q = 0; q < nq; ++q) {
+    PetscReal Ji[9], K[9], G[16] = {0}, w = 1.0, det;
+
+    for (PetscInt d = 0, qq = q; d < dim; ++d, qq /= pa->basis.Q) w *= pa->basis.weights[qq % pa->basis.Q];
+    det = HopsInverse(dim, J + q * dim * dim, Ji);
+    if (!(det > 0)) PetscCall(HopsSpaceErrorCell(sp, cell, det));
+    w *= det;
+    if (m.nc) G[0] = w * m.v[q * m.pstride];
+    if (k.nc) {
+      HopsTensor(dim, k.nc, k.v + q * k.pstride, K);
+      for (PetscInt a = 0; a < dim; ++a)
+        for (PetscInt b = 0; b < dim; ++b)
+          for (PetscInt i = 0; i < dim; ++i)
+            for (PetscInt j = 0; j < dim; ++j) G[(a + 1) * na + b + 1] += w * Ji[a * dim + i] * K[i * dim + j] * Ji[b * dim + j];
+    }
+    for (PetscInt a = 0; a < na; ++a)
+      for (PetscInt i = 0; i < np; ++i) {
+        PetscReal s = 0.0;
+
+        for (PetscInt b = 0; b < na; ++b) s += G[a * na + b] * N[(q * na + b) * np + i];
+        T[(q * na + a) * np + i] = s;
+      }
+  }
+  PetscCall(PetscBLASIntCast(np, &bn));
+  PetscCall(PetscBLASIntCast(nq * na, &bk));
+  PetscCallBLAS("BLASgemm", BLASgemm_("N", "T", &bn, &bn, &bk, &one, N, &bn, T, &bn, &one, E, &bn));
+  PetscCall(PetscFree2(x, J));
+  PetscCall(PetscFree(kw));
+  PetscCall(PetscFree(mw));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsAddRobin(Mat_PA *pa, HopsRobin r, const PetscInt gidx[], Mat B)
+{
+  HopsSpace      sp = pa->space;
+  const PetscInt fd = sp->dim - 1, P = pa->basis.P, Q = pa->basis.Q, nf = PetscPowInt(P, fd), nq = PetscPowInt(Q, fd), np = PetscPowInt(P, sp->dim);
+  PetscReal     *N, *E;
+  PetscInt      *node, *row;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc4(nq * (fd + 1) * nf, &N, nf * nf, &E, nf, &node, nf, &row));
+  PetscCall(HopsFullTabulation(&pa->basis, fd, N));
+  for (PetscInt f = 0; f < r->n; ++f) {
+    PetscCall(HopsFaceNodes(sp->dim, P, r->faces[f], node));
+    for (PetscInt i = 0; i < nf; ++i) {
+      row[i] = gidx[sp->restr[r->cells[f] * np + node[i]]];
+      for (PetscInt j = 0; j < nf; ++j) {
+        PetscReal s = 0.0;
+
+        for (PetscInt q = 0; q < nq; ++q) s += r->qdata[f * nq + q] * N[q * (fd + 1) * nf + i] * N[q * (fd + 1) * nf + j];
+        E[i * nf + j] = s;
+      }
+    }
+    PetscCall(MatSetValues(B, nf, row, nf, row, E, ADD_VALUES));
+  }
+  PetscCall(PetscFree4(N, E, node, row));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsPreallocate(HopsSpace sp, const PetscInt gidx[], const PetscScalar zero[], PetscInt row[], Mat B)
+{
+  const PetscInt np = PetscPowInt(sp->order + 1, sp->dim);
+  Mat            pre;
+
+  PetscFunctionBegin;
+  PetscCall(MatCreate(PetscObjectComm((PetscObject)sp), &pre));
+  PetscCall(MatSetSizes(pre, sp->nT, sp->nT, sp->N, sp->N));
+  PetscCall(MatSetType(pre, MATPREALLOCATOR));
+  PetscCall(MatSetUp(pre));
+  for (PetscInt c = 0; c < sp->ncells; ++c) {
+    for (PetscInt i = 0; i < np; ++i) row[i] = gidx[sp->restr[c * np + i]];
+    PetscCall(MatSetValues(pre, np, row, np, row, zero, ADD_VALUES));
+  }
+  for (PetscInt e = 0; e < sp->ness; ++e) PetscCall(MatSetValue(pre, sp->rstart + sp->essT[e], sp->rstart + sp->essT[e], 1.0, ADD_VALUES));
+  PetscCall(MatAssemblyBegin(pre, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(pre, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatPreallocatorPreallocate(pre, PETSC_TRUE, B));
+  PetscCall(MatDestroy(&pre));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatConvert_PA_AIJ(Mat A, MatType type, MatReuse reuse, Mat *newmat)
+{
+  Mat_PA      *pa;
+  HopsSpace    sp;
+  HopsBasis    geom;
+  Mat          B;
+  PetscInt    *gidx, *row, np;
+  PetscReal   *N, *T;
+  PetscScalar *E;
+
+  PetscFunctionBegin;
+  PetscCall(MatPAGetData(A, &pa));
+  PetscCheck(reuse != MAT_INPLACE_MATRIX, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP, "A MATPA is not converted in place: use MAT_INITIAL_MATRIX");
+  PetscCall(MatPASetUp_Private(A, pa));
+  PetscCall(PetscLogEventBegin(HopsEvent.paassemble, A, 0, 0, 0));
+  sp = pa->space;
+  np = PetscPowInt(pa->basis.P, sp->dim);
+  {
+    const PetscInt nt = PetscPowInt(pa->basis.Q, sp->dim) * (sp->dim + 1) * np;
+
+    PetscCall(PetscMalloc5(sp->nL, &gidx, np, &row, nt, &N, nt, &T, np * np, &E));
+  }
+  for (PetscInt l = 0; l < sp->nL; ++l) gidx[l] = l < sp->nT ? sp->rstart + l : (l < sp->nT + sp->nG ? sp->ghost[l - sp->nT] : -1);
+  PetscCall(PetscArrayzero(E, np * np));
+  if (reuse == MAT_REUSE_MATRIX) {
+    B = *newmat;
+    PetscCall(MatZeroEntries(B));
+  } else {
+    PetscCall(MatCreate(PetscObjectComm((PetscObject)A), &B));
+    PetscCall(MatSetSizes(B, sp->nT, sp->nT, sp->N, sp->N));
+    PetscCall(MatSetType(B, MATAIJ));
+    PetscCall(HopsPreallocate(sp, gidx, E, row, B));
+  }
+  PetscCall(HopsFullTabulation(&pa->basis, sp->dim, N));
+  PetscCall(HopsSpaceCreateGeometryBasis(sp, &pa->basis, &geom));
+  for (PetscInt c = 0; c < sp->ncells && pa->kernel; ++c) {
+    PetscCall(PetscArrayzero(E, np * np));
+    PetscCall(HopsElementMatrix(pa, &geom, c, N, T, E));
+    for (PetscInt i = 0; i < np; ++i) row[i] = gidx[sp->restr[c * np + i]];
+    PetscCall(MatSetValues(B, np, row, np, row, E, ADD_VALUES));
+  }
+  for (HopsRobin r = pa->robin; r; r = r->next) PetscCall(HopsAddRobin(pa, r, gidx, B));
+  for (PetscInt e = 0; e < sp->ness; ++e) PetscCall(MatSetValue(B, sp->rstart + sp->essT[e], sp->rstart + sp->essT[e], 1.0, ADD_VALUES));
+  PetscCall(MatAssemblyBegin(B, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(B, MAT_FINAL_ASSEMBLY));
+  PetscCall(HopsBasisDestroy(&geom));
+  PetscCall(PetscFree5(gidx, row, N, T, E));
+  PetscCall(PetscLogEventEnd(HopsEvent.paassemble, A, 0, 0, 0));
+  *newmat = B;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,249 @@
+/* MATPA's public setters: space, terms of the form, quadrature. */
+#include <hops/private/hopsmatimpl.h>
+#include <petsc/private/matimpl.h>
+
+/*@
+  MatCreatePA - Creates the matrix-free partial-assembly operator on a space; its terms are set afterwards.
+
+  Collective
+
+  Input Parameter:
+. space - the space
+
+  Output Parameter:
+. A - the operator, of type `MATPA`
+
+  Level: beginner
+
+.seealso: `MATPA`, `MatPASetDiffusion()`, `MatPASetMass()`, `MatPAAddRobin()`, `MatPASetFromDS()`
+@*/
+PetscErrorCode MatCreatePA(HopsSpace space, Mat *A)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(space, HOPS_SPACE_CLASSID, 1);
+  PetscAssertPointer(A, 2);
+  PetscCall(MatCreate(PetscObjectComm((PetscObject)space), A));
+  PetscCall(MatSetSizes(*A, space->nT, space->nT, space->N, space->N));
+  PetscCall(MatSetType(*A, MATPA));
+  PetscCall(MatPASetSpace(*A, space));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  MatPASetSpace - Sets the space of an operator created by `MatSetType()`; its sizes must agree.
+
+  Collective
+
+  Input Parameters:
++ A     - the operator
+- space - the space
+
+  Level: intermediate
+
+.seealso: `MATPA`, `MatCreatePA()`
+@*/
+PetscErrorCode MatPASetSpace(Mat A, HopsSpace space)
+{
+  Mat_PA *pa;
+
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(A, MAT_CLASSID, 1);
+  PetscValidHeaderSpecific(space, HOPS_SPACE_CLASSID, 2);
+  PetscCall(MatPAGetData(A, &pa));
+  if (A->rmap->n < 0 && A->rmap->N < 0) PetscCall(MatSetSizes(A, space->nT, space->nT, space->N, space->N));
+  PetscCall(MatSetUp(A));
+  PetscCheck(A->rmap->n == space->nT && A->cmap->n == space->nT, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ, "The operator has %" PetscInt_FMT " local rows, the space %" PetscInt_FMT " unknowns: create the Mat with the space's sizes (HopsSpaceGetSizes())", A->rmap->n, space->nT);
+  PetscCall(HopsSpaceReference(space));
+  PetscCall(MatPAReset(pa));
+  PetscCall(PetscFree2(pa->xg, pa->yg));
+  PetscCall(HopsSpaceDestroy(&pa->space));
+  pa->space = space;
+  PetscCall(MatSetOption(A, MAT_SYMMETRIC, PETSC_TRUE));
+  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  MatPAGetSpace - Gets the space of an operator.
+
+  Not Collective
+
+  Input Parameter:
+. A - the operator
+
+  Output Parameter:
+. space - the space (borrowed)
+
+  Level: intermediate
+
+.seealso: `MATPA`, `MatPASetSpace()`
+@*/
+PetscErrorCode MatPAGetSpace(Mat A, HopsSpace *space)
+{
+  Mat_PA *pa;
+
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(A, MAT_CLASSID, 1);
+  PetscCall(MatPAGetData(A, &pa));
+  *space = pa->space;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatPASetTerm(Mat A, Mat_PA *pa, HopsCoefficient *term, HopsCoefficient cf)
+{
+  const PetscBool layout = !cf != !*term ? PETSC_TRUE : PETSC_FALSE;
+
+  PetscFunctionBegin;
+  if (cf) PetscCall(HopsCoefficientReference(cf));
+  PetscCall(HopsCoefficientDestroy(term));
+  *term = cf;
+  PetscCall(MatPAChanged(A, pa, layout));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  MatPASetDiffusion - Sets the coefficient K of the diffusion term, int (K grad u) . grad v.
+
+  Logically Collective
+
+  Input Parameters:
++ A  - the operator
+- cf - the coefficient: scalar, diagonal or symmetric tensor; `NULL` for no such term
+
+  Level: beginner
+
+  Note:
+  May be called again: the quadrature data, and the low-order-refined matrix of `PCLOR`, are refilled at their next use; the
+  space and the matrix's pattern are kept. If the data behind the same coefficient changed, call it with the same coefficient.
+
+.seealso: `MATPA`, `HopsCoefficient`, `MatPASetMass()`, `MatPAAddRobin()`
+@*/
+PetscErrorCode MatPASetDiffusion(Mat A, HopsCoefficient cf)
+{
+  Mat_PA *pa;
+
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(A, MAT_CLASSID, 1);
+  PetscCall(MatPAGetData(A, &pa));
+  if (cf && pa->space) {
+    const PetscInt d = pa->space->dim;
+
+    PetscCheck(cf->nc == 1 || cf->nc == d || cf->nc == d * (d + 1) / 2, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_INCOMP, "A diffusion coefficient in %" PetscInt_FMT "D has 1, %" PetscInt_FMT " or %" PetscInt_FMT " components, not %" PetscInt_FMT, d, d, d * (d + 1) / 2, cf->nc);
+  }
+  PetscCall(MatPASetTerm(A, pa, &pa->diffusion, cf));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  MatPASetMass - Sets the coefficient c of the reaction (mass) term, int c u v.
+
+  Logically Collective
+
+  Input Parameters:
++ A  - the operator
+- cf - the scalar coefficient, `NULL` for no such term
+
+  Level: beginner
+
+.seealso: `MATPA`, `HopsCoefficient`, `MatPASetDiffusion()`
+@*/
+PetscErrorCode MatPASetMass(Mat A, HopsCoefficient cf)
+{
+  Mat_PA *pa;
+
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(A, MAT_CLASSID, 1);
+  PetscCall(MatPAGetData(A, &pa));
+  PetscCheck(!cf || cf->nc == 1, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_INCOMP, "A mass coefficient is a scalar, not of %" PetscInt_FMT " components", cf->nc);
+  PetscCall(MatPASetTerm(A, pa, &pa->mass, cf));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  MatPAAddRobin - Adds a Robin term, the integral of alpha u v over a list of boundary faces.
+
+  Collective
+
+  Input Parameters:
++ A     - the operator
+. n     - number of faces on this rank (may be 0)
+. cells - [n] the face's cell: its DMPlex point, or its index in the arrays that made the space
+. faces - [n] face of the reference cell: 2d for the lower, 2d + 1 for the upper face in direction d
+- alpha - the scalar coefficient: constant, per cell, or a function
+
+  Level: beginner
+
+  Note:
+  For a space on a `DMPLEX`, `HopsSpaceGetLabelFaces()` gives the list.
+
+.seealso: `MATPA`, `HopsSpaceGetLabelFaces()`, `HopsCoefficient`
+@*/
+PetscErrorCode MatPAAddRobin(Mat A, PetscInt n, const PetscInt cells[], const PetscInt faces[], HopsCoefficient alpha)
+{
+  Mat_PA    *pa;
+  HopsSpace  sp;
+  HopsRobin  r, *end;
+  PetscInt  *where;
+
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(A, MAT_CLASSID, 1);
+  PetscValidHeaderSpecific(alpha, HOPS_COEFFICIENT_CLASSID, 5);
+  PetscCall(MatPAGetData(A, &pa));
+  PetscCheck(pa->space, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE, "Set the operator's space first: MatPASetSpace()");
+  PetscCheck(alpha->nc == 1, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_INCOMP, "A Robin coefficient is a scalar, not of %" PetscInt_FMT " components", alpha->nc);
+  sp = pa->space;
+  PetscCall(PetscNew(&r));
+  r->n = n;
+  PetscCall(PetscMalloc2(n, &r->cells, n, &r->faces));
+  PetscCall(PetscMalloc1(sp->ncaller, &where));
+  for (PetscInt c = 0; c < sp->ncaller; ++c) where[c] = -1;
+  for (PetscInt c = 0; c < sp->ncells; ++c) where[sp->cell[c] - sp->cstart] = c;
+  for (PetscInt i = 0; i < n; ++i) {
+    const PetscInt c = cells[i] - sp->cstart;
+
+    PetscCheck(c >= 0 && c < sp->ncaller && where[c] >= 0 && faces[i] >= 0 && faces[i] < 2 * sp->dim, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "There is no face %" PetscInt_FMT " of a cell %" PetscInt_FMT " on this rank", faces[i], cells[i]);
+    r->cells[i] = where[c];
+    r->faces[i] = faces[i];
+  }
+  PetscCall(PetscFree(where));
+  PetscCall(HopsCoefficientReference(alpha));
+  r->alpha = alpha;
+  for (end = &pa->robin; *end; end = &(*end)->next) { }
+  *end = r;
+  PetscCall(MatPAChanged(A, pa, PETSC_FALSE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  MatPASetQuadrature - Sets the quadrature rule of an operator.
+
+  Logically Collective
+
+  Input Parameters:
++ A    - the operator
+. q_1d - points per direction, 0 for the default: order + 2 Gauss points, or the `PetscFE`'s own where the form is a `PetscDS`'s
+- gll  - use the Gauss-Lobatto-Legendre nodes themselves; `q_1d` is then 0 or order + 1
+
+  Options Database Keys:
++ -mat_pa_q_1d <n>               - points per direction
+- -mat_pa_quadrature <gauss|gll> - the rule
+
+  Level: intermediate
+
+.seealso: `MATPA`
+@*/
+PetscErrorCode MatPASetQuadrature(Mat A, PetscInt q_1d, PetscBool gll)
+{
+  Mat_PA *pa;
+
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(A, MAT_CLASSID, 1);
+  PetscCall(MatPAGetData(A, &pa));
+  PetscCheck(q_1d >= 0, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE, "The number of quadrature points must not be negative, but is %" PetscInt_FMT, q_1d);
+  pa->q_1d = q_1d;
+  pa->gll  = gll;
+  PetscCall(MatPAReset(pa));
+  PetscCall(PetscObjectStateIncrease((PetscObject)A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
