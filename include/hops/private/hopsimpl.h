@@ -25,6 +25,30 @@ static inline PetscInt HopsRoot(PetscInt n, PetscInt dim)
   return (PetscInt)PetscFloorReal(PetscPowReal((PetscReal)n, 1.0 / dim) + 0.5);
 }
 
+/* inverse of a dim-by-dim matrix, row-major; returns the determinant */
+static inline PetscReal HopsInverse(PetscInt dim, const PetscReal J[], PetscReal Ji[])
+{
+  PetscReal det;
+
+  if (dim == 2) {
+    det  = J[0] * J[3] - J[1] * J[2];
+    Ji[0] = J[3] / det;
+    Ji[1] = -J[1] / det;
+    Ji[2] = -J[2] / det;
+    Ji[3] = J[0] / det;
+  } else {
+    for (PetscInt i = 0; i < 3; ++i)
+      for (PetscInt j = 0; j < 3; ++j) {
+        const PetscInt a = (j + 1) % 3, b = (j + 2) % 3, c = (i + 1) % 3, d = (i + 2) % 3;
+
+        Ji[i * 3 + j] = J[a * 3 + c] * J[b * 3 + d] - J[a * 3 + d] * J[b * 3 + c];
+      }
+    det = J[0] * Ji[0] + J[1] * Ji[3] + J[2] * Ji[6];
+    for (PetscInt i = 0; i < 9; ++i) Ji[i] /= det;
+  }
+  return det;
+}
+
 PETSC_INTERN PetscErrorCode HopsBasisCreate(PetscInt P, PetscInt Q, PetscBool gll, HopsBasis *);
 PETSC_INTERN PetscErrorCode HopsBasisCreateAtPoints(PetscInt P, PetscInt Q, const PetscReal points[], HopsBasis *);
 PETSC_INTERN PetscErrorCode HopsBasisDestroy(HopsBasis *);
@@ -55,37 +79,37 @@ typedef struct _HopsBackendOps HopsBackendOps;
 */
 struct _p_HopsSpace {
   PETSCHEADER(int);
-  PetscInt   dim, order;
-  PetscInt   ncells, ninterior;
-  PetscInt   nT, nG, nC, nL; /* owned, ghost and constrained unknowns, and their sum */
-  PetscInt   rstart, N;      /* first owned global index; global size */
-  int       *restr;          /* [ncells][(order+1)^dim] L-vector index of each E-vector entry, x fastest */
-  PetscInt   cstart, ncaller; /* the caller's cells are numbered cstart..cstart+ncaller-1 */
-  PetscInt  *cell;           /* [ncells] the caller's number of the cell (DMPlex point, or array index) */
-  PetscInt   gorder;         /* order of the element maps */
-  PetscReal *X;              /* [ncells][dim][(gorder+1)^dim] coordinates at the GLL nodes of order gorder, x fastest */
-  PetscInt  *ghost;          /* [nG] global index of the ghosts */
-  PetscSF    halo;           /* roots: shared[]; leaves: ghosts */
-  PetscScalar *hbuf;         /* [nshared] roots of the halo exchange */
-  PetscInt   nshared, *shared; /* owned unknowns (T-vector index) that other ranks hold as ghosts */
-  PetscInt   ness, *essT, *essC; /* essential unknowns kept in the T-vector: T index and L index of its constrained twin */
-  PetscScalar *cvals;        /* [nC] essential values (zero until set) */
-  DM         dm;             /* NULL for raw arrays */
-  PetscInt   q_1d;           /* quadrature points per direction of the PetscFE behind the space, or 0 */
+  PetscInt              dim, order;
+  PetscInt              ncells, ninterior;
+  PetscInt              nT, nG, nC, nL;     /* owned, ghost and constrained unknowns, and their sum */
+  PetscInt              rstart, N;          /* first owned global index; global size */
+  int                  *restr;              /* [ncells][(order+1)^dim] L-vector index of each E-vector entry, x fastest */
+  PetscInt              cstart, ncaller;    /* the caller's cells are numbered cstart..cstart+ncaller-1 */
+  PetscInt             *cell;               /* [ncells] the caller's number of the cell (DMPlex point, or array index) */
+  PetscInt              gorder;             /* order of the element maps */
+  PetscReal            *X;                  /* [ncells][dim][(gorder+1)^dim] coordinates at the GLL nodes of order gorder, x fastest */
+  PetscInt             *ghost;              /* [nG] global index of the ghosts */
+  PetscSF               halo;               /* roots: shared[]; leaves: ghosts */
+  PetscScalar          *hbuf;               /* [nshared] roots of the halo exchange */
+  PetscInt              nshared, *shared;   /* owned unknowns (T-vector index) that other ranks hold as ghosts */
+  PetscInt              ness, *essT, *essC; /* essential unknowns kept in the T-vector: T index and L index of its constrained twin */
+  PetscScalar          *cvals;              /* [nC] essential values (zero until set) */
+  DM                    dm;                 /* NULL for raw arrays */
+  PetscInt              q_1d;               /* quadrature points per direction of the PetscFE behind the space, or 0 */
   const HopsBackendOps *backend;
 };
 
 /* Kinds of coefficient are told apart by `evaluate` alone: out[(c*npts + q)*nc + k], c < n. */
 struct _p_HopsCoefficient {
   PETSCHEADER(int);
-  PetscInt     nc;
-  const char  *kind;                  /* "constant", "cell", ... */
-  PetscScalar *values;                /* constant: [nc]; cell: [ncells][nc]; quadrature: [ncells][q_1d^dim][nc] */
-  PetscInt     q_1d;                  /* quadrature: points per direction */
-  PetscInt     nvcells;               /* cell, quadrature: number of cells of `values` */
-  PetscBool    needsx;                /* evaluate() wants the physical points */
+  PetscInt          nc;
+  const char       *kind;    /* "constant", "cell", ... */
+  PetscScalar      *values;  /* constant: [nc]; cell: [ncells][nc]; quadrature: [ncells][q_1d^dim][nc] */
+  PetscInt          q_1d;    /* quadrature: points per direction */
+  PetscInt          nvcells; /* cell, quadrature: number of cells of `values` */
+  PetscBool         needsx;  /* evaluate() wants the physical points */
   HopsPointFunction func;
-  void        *ctx;
+  void             *ctx;
   PetscErrorCode (*destroyctx)(void *);
   PetscErrorCode (*evaluate)(HopsCoefficient, HopsSpace, PetscInt first, PetscInt n, const HopsBasis *, const PetscReal x[], PetscScalar out[]);
 };
@@ -161,7 +185,7 @@ struct _HopsBackendOps {
   PetscErrorCode (*LORDestroy)(HopsLORKernel *);
 };
 
-PETSC_INTERN PetscErrorCode HopsBackendGet(const char name[], const HopsBackendOps **);
+PETSC_INTERN PetscErrorCode       HopsBackendGet(const char name[], const HopsBackendOps **);
 PETSC_INTERN const HopsBackendOps HopsBackendHost;
 
 /* Classes and log events */

@@ -15,19 +15,19 @@ typedef struct {
   HopsSpace       space;
   HopsCoefficient diffusion, mass;
   HopsRobin       robin;
-  PetscInt        q_1d;       /* 0: the default */
-  PetscBool       gll;        /* collocated Gauss-Lobatto quadrature */
-  PetscBool       needsetup;  /* quadrature data are older than the coefficients */
-  PetscBool       fromds;     /* the form comes from a PetscDS: its own quadrature is the default */
+  PetscInt        q_1d;      /* 0: the default */
+  PetscBool       gll;       /* collocated Gauss-Lobatto quadrature */
+  PetscBool       needsetup; /* quadrature data are older than the coefficients */
+  PetscBool       fromds;    /* the form comes from a PetscDS: its own quadrature is the default */
   HopsBasis       basis;
   HopsPAKernel    kernel;
-  PetscScalar    *xg, *yg;    /* [nL-nT] ghost and constrained parts of the L-vectors */
+  PetscScalar    *xg, *yg; /* [nL-nT] ghost and constrained parts of the L-vectors */
   PetscLogDouble  flops;
 } Mat_PA;
 
 PETSC_INTERN PetscErrorCode MatPAGetData(Mat, Mat_PA **);
 PETSC_INTERN PetscErrorCode MatPASetUp_Private(Mat, Mat_PA *);
-PETSC_INTERN PetscErrorCode MatPAReset(Mat_PA *);                    /* drops the quadrature data and the rule */
+PETSC_INTERN PetscErrorCode MatPAReset(Mat_PA *);                          /* drops the quadrature data and the rule */
 PETSC_INTERN PetscErrorCode MatPAChanged(Mat, Mat_PA *, PetscBool layout); /* a coefficient is new; layout: a term came or went */
 PETSC_INTERN PetscErrorCode MatConvert_PA_AIJ(Mat, MatType, MatReuse, Mat *);
 

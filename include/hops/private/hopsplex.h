@@ -4,7 +4,7 @@
 #include <petscfe.h>
 
 typedef struct {
-  PetscInt dim, n;           /* n entries: the cell, its faces, edges, vertices */
+  PetscInt dim, n; /* n entries: the cell, its faces, edges, vertices */
   PetscInt depth[27];
   PetscInt corner[27][4][3]; /* corner[i][k][d]: reference corner (0 or 1) of vertex k of entry i, as the cell sees it */
 } HopsPlexClosure;

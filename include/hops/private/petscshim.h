@@ -30,3 +30,21 @@ typedef PetscErrorCodeFn *HopsVoidFn;
 #else
 typedef void (*HopsVoidFn)(void);
 #endif
+
+/* PCSetFromOptions' argument */
+#if PETSC_VERSION_GE(3, 23, 0)
+typedef PetscOptionItems HopsOptionItems;
+#else
+typedef PetscOptionItems *HopsOptionItems;
+#endif
+
+/* a pointwise Jacobian function of a PetscDS */
+typedef void (*HopsPointJac)(PetscInt, PetscInt, PetscInt, const PetscInt[], const PetscInt[], const PetscScalar[], const PetscScalar[], const PetscScalar[], const PetscInt[], const PetscInt[], const PetscScalar[], const PetscScalar[], const PetscScalar[], PetscReal, PetscReal, const PetscReal[], PetscInt, const PetscScalar[], PetscScalar[]);
+
+#if PETSC_VERSION_GE(3, 19, 0)
+  #define HopsDMGetCellDS(dm, cell, ds) DMGetCellDS(dm, cell, ds, NULL)
+  #define HopsDMGetRegionDS(dm, i, ds)  DMGetRegionNumDS(dm, i, NULL, NULL, ds, NULL)
+#else
+  #define HopsDMGetCellDS(dm, cell, ds) DMGetCellDS(dm, cell, ds)
+  #define HopsDMGetRegionDS(dm, i, ds)  DMGetRegionNumDS(dm, i, NULL, NULL, ds)
+#endif

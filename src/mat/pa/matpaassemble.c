@@ -31,29 +31,6 @@ static void HopsTensor(PetscInt dim, PetscInt nc, const PetscScalar v[], PetscRe
     }
 }
 
-static PetscReal HopsInverse(PetscInt dim, const PetscReal J[], PetscReal Ji[])
-{
-  PetscReal det;
-
-  if (dim == 2) {
-    det  = J[0] * J[3] - J[1] * J[2];
-    Ji[0] = J[3] / det;
-    Ji[1] = -J[1] / det;
-    Ji[2] = -J[2] / det;
-    Ji[3] = J[0] / det;
-  } else {
-    for (PetscInt i = 0; i < 3; ++i)
-      for (PetscInt j = 0; j < 3; ++j) {
-        const PetscInt a = (j + 1) % 3, b = (j + 2) % 3, c = (i + 1) % 3, d = (i + 2) % 3;
-
-        Ji[i * 3 + j] = J[a * 3 + c] * J[b * 3 + d] - J[a * 3 + d] * J[b * 3 + c];
-      }
-    det = J[0] * Ji[0] + J[1] * Ji[3] + J[2] * Ji[6];
-    for (PetscInt i = 0; i < 9; ++i) Ji[i] /= det;
-  }
-  return det;
-}
-
 /* E += sum_q w ( grad v . K grad u + c u v ) for the cell c; T is work like N */
 static PetscErrorCode HopsElementMatrix(Mat_PA *pa, const HopsBasis *geom, PetscInt cell, const PetscReal N[], PetscReal T[], PetscScalar E[])
 {

@@ -1,23 +1,13 @@
 /* Host back end: choice of the instruction set, memory, element-map tables, and the table of operations */
 #include "hostimpl.h"
-#if defined(__linux__)
-  #include <sys/mman.h>
-#endif
 
-/* Zeroed or not, aligned for any vector; large arrays ask for huge pages, since the kernels stream through them */
+/* Memory aligned for vectors of any width; huge pages (madvise) were tried and gained nothing */
 PetscErrorCode HopsHostAlloc(size_t n, PetscBool zero, void **base, double **aligned)
 {
   const size_t bytes = n * sizeof(double) + HOPS_HOST_ALIGN;
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc(bytes, base));
-#if defined(MADV_HUGEPAGE)
-  if (bytes > (size_t)1 << 23 && !getenv("NOHUGE")) {
-    const size_t page = (size_t)1 << 21, first = ((size_t)*base + page - 1) / page * page, end = ((size_t)*base + bytes) / page * page;
-
-    (void)madvise((void *)first, end - first, MADV_HUGEPAGE); /* a hint: failure costs speed alone */
-  }
-#endif
   if (zero) PetscCall(PetscMemzero(*base, bytes));
   *aligned = (double *)(((size_t)*base + HOPS_HOST_ALIGN - 1) / HOPS_HOST_ALIGN * HOPS_HOST_ALIGN);
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -48,7 +48,6 @@ struct _HopsPAKernel {
   PetscInt               nb, nbi;     /* batches: all, interior (first) */
   int                   *idx;         /* [nb][P^dim][W] L-vector indices */
   double                *qdata;       /* [nb][Q^dim][ncomp][W] */
-  unsigned char         *distinct;    /* [nb] no two lanes of a node share an L-vector entry, and no padding: vector scatter */
   double                *weights;     /* [Q] */
   double                *e, *u, *g, *f; /* scratch vectors: E-vector and partial sums; points; derivative; plane */
   HopsHostMatrices       mat;

@@ -139,7 +139,7 @@ PetscErrorCode HopsPACreate_Host(HopsSpace space, const HopsBasis *basis, PetscB
   k->nb         = k->nbi + (k->ncells - k->ninterior + k->W - 1) / k->W;
   nn            = Power(k->P, k->dim);
   nq            = Power(k->Q, k->dim);
-  nm            = Power(PetscMax(k->P, k->Q), k->dim);
+  nm            = Power(PetscMax(k->P, k->Q), k->dim) + PetscMax(k->P, k->Q); /* planes are padded, see Cell3 */
   nwork         = (3 + k->dim + 2) * nm; /* e, u, f; g also holds all the derivatives where Q < P */
   PetscCall(PackMatrices(k, basis));
   PetscCall(HopsHostAlloc((k->nb * nn * k->W + 1) / 2, PETSC_FALSE, &k->mem[0], &p));

@@ -32,22 +32,31 @@ INLINE void Flux2(const int Q, int nc, const vec d[], vec gx[], vec gy[])
   }
 }
 
+/* Spread the prefetch of the next batch's data (nq points) over the lines of this batch */
+INLINE Stream StreamNext(const struct _HopsPAKernel *k, const double *qdata, int nq, int lines)
+{
+  const int bytes = nq * k->ncomp * W * 8;
+
+  return (Stream){(const char *)qdata + bytes, (bytes / 64 + lines - 1) / lines};
+}
+
 /*
   One plane of points: u <- Cx^T fx + Cy^T fy + m u, where (fx, fy, fz) = D (Cx u, Cy u, gz); gz <- fz (3D)
 */
-INLINE void Plane(const int dim, const int Q, const struct _HopsPAKernel *k, const vec d[], vec u[], vec gz[], vec gy[])
+INLINE void Plane(const int dim, const int Q, const struct _HopsPAKernel *k, const vec d[], vec u[], vec gz[], Stream *s)
 {
   const int nc = k->ncomp, nd = k->diffusion ? dim * (dim + 1) / 2 : 0;
-  vec       a[HOPS_HOST_MAXLINE], b[HOPS_HOST_MAXLINE];
+  vec      *gy = (vec *)k->f, a[HOPS_HOST_MAXLINE], b[HOPS_HOST_MAXLINE];
 
   if (!k->diffusion) {
     for (int q = 0; q < Q * Q; q++) u[q] *= d[q];
     return;
   }
-  Contract(Q, Q, -1, k->mat.C, 1, Q, u, gy);
+  ContractStream(Q, Q, -1, k->mat.C, 1, Q, u, gy, s);
   for (int y = 0; y < Q; y++, d += Q * nc) {
     vec *uy = u + y * Q;
 
+    Prefetch(s);
     LoadLine(Q, uy, 1, a);
     EvenOdd(Q, Q, -1, k->mat.C, a, b);
     if (dim == 3) Flux3(Q, nc, d, b, gy + y * Q, gz + y * Q);
@@ -60,6 +69,7 @@ INLINE void Plane(const int dim, const int Q, const struct _HopsPAKernel *k, con
     StoreLine(Q, a, 1, uy);
   }
   for (int x = 0; x < Q; x++) {
+    Prefetch(s);
     LoadLine(Q, gy + x, Q, a);
     EvenOdd(Q, Q, -1, k->mat.CT, a, b);
     AddLine(Q, u + x, Q, b);
@@ -69,7 +79,8 @@ INLINE void Plane(const int dim, const int Q, const struct _HopsPAKernel *k, con
 
 /*
   e <- sum_ab B^T C_a^T D_ab C_b B e + B^T m B e on a batch, B = Bz By Bx interpolation to the points (Q >= P), C_a
-  derivatives there. Partial sums share `u` and `e`, which keeps the scratch small enough for the first-level cache.
+  derivatives there. Partial sums share `u` and `e`, which keeps the scratch small; planes are S vectors apart, since with
+  Q = 8 a column of planes Q^2 = 64 vectors (4 KiB) apart would fall into one set of the first-level cache.
 */
 INLINE void Cell3(const int P, const int Q, const struct _HopsPAKernel *k, const double qdata[])
 {
@@ -77,36 +88,39 @@ INLINE void Cell3(const int P, const int Q, const struct _HopsPAKernel *k, const
   const vec              *d = (const vec *)qdata;
   vec                    *e = (vec *)k->e, *u = (vec *)k->u, *g = (vec *)k->g;
   vec                     a[HOPS_HOST_MAXLINE], b[HOPS_HOST_MAXLINE];
-  const int               coll = P == Q && k->collocated, diff = k->diffusion, Q2 = Q * Q;
+  const int               coll = P == Q && k->collocated, diff = k->diffusion, Q2 = Q * Q, S = Q2 | 1, Se = coll ? Q2 : S;
+  Stream                  s = StreamNext(k, qdata, Q2 * Q, 2 * P * P + 2 * P * Q + 5 * Q2);
 
   if (!coll) {
-    Contract(Q, P, 1, m->B, P * P, 1, e, u);
-    Contract(Q, P, 1, m->B, P, Q, u, e);
+    ContractStream(Q, P, 1, m->B, P * P, 1, e, u, &s);
+    for (int z = 0; z < P; z++) ContractStream(Q, P, 1, m->B, 1, Q, u + z * P * Q, e + z * S, &s);
   }
   for (int i = 0; i < Q2; i++) {
-    LoadLine(P, e + i, Q2, a);
+    Prefetch(&s);
+    LoadLine(P, e + i, Se, a);
     if (coll) StoreLine(Q, a, 1, b);
     else EvenOdd(Q, P, 1, m->B, a, b);
-    StoreLine(Q, b, Q2, u + i);
+    StoreLine(Q, b, S, u + i);
     if (diff) {
       EvenOdd(Q, Q, -1, m->C, b, a);
-      StoreLine(Q, a, Q2, g + i);
+      StoreLine(Q, a, S, g + i);
     }
   }
-  for (int z = 0; z < Q; z++) Plane(3, Q, k, d + z * Q2 * k->ncomp, u + z * Q2, g + z * Q2, (vec *)k->f);
+  for (int z = 0; z < Q; z++) Plane(3, Q, k, d + z * Q2 * k->ncomp, u + z * S, g + z * S, &s);
   for (int i = 0; i < Q2; i++) {
+    Prefetch(&s);
     if (diff) {
-      LoadLine(Q, g + i, Q2, a);
+      LoadLine(Q, g + i, S, a);
       EvenOdd(Q, Q, -1, m->CT, a, b);
-      AddLine(Q, u + i, Q2, b);
-    } else LoadLine(Q, u + i, Q2, b);
+      AddLine(Q, u + i, S, b);
+    } else LoadLine(Q, u + i, S, b);
     if (coll) StoreLine(Q, b, 1, a);
     else EvenOdd(P, Q, 1, m->BT, b, a);
-    StoreLine(P, a, Q2, e + i);
+    StoreLine(P, a, Se, e + i);
   }
   if (!coll) {
-    Contract(P, Q, 1, m->BT, P, Q, e, u);
-    Contract(P, Q, 1, m->BT, P * P, 1, u, e);
+    for (int z = 0; z < P; z++) ContractStream(P, Q, 1, m->BT, 1, Q, e + z * S, u + z * P * Q, &s);
+    ContractStream(P, Q, 1, m->BT, P * P, 1, u, e, &s);
   }
 }
 
@@ -114,16 +128,17 @@ INLINE void Cell2(const int P, const int Q, const struct _HopsPAKernel *k, const
 {
   const HopsHostMatrices *m = &k->mat;
   vec                    *e = (vec *)k->e, *u = (vec *)k->u;
+  Stream                  s = StreamNext(k, qdata, Q * Q, 2 * P + 5 * Q);
 
   if (k->collocated) {
-    Plane(2, Q, k, (const vec *)qdata, e, NULL, (vec *)k->f);
+    Plane(2, Q, k, (const vec *)qdata, e, NULL, &s);
     return;
   }
-  Contract(Q, P, 1, m->B, P, 1, e, (vec *)k->g);
-  Contract(Q, P, 1, m->B, 1, Q, (vec *)k->g, u);
-  Plane(2, Q, k, (const vec *)qdata, u, NULL, (vec *)k->f);
-  Contract(P, Q, 1, m->BT, 1, Q, u, (vec *)k->g);
-  Contract(P, Q, 1, m->BT, P, 1, (vec *)k->g, e);
+  ContractStream(Q, P, 1, m->B, P, 1, e, (vec *)k->g, &s);
+  ContractStream(Q, P, 1, m->B, 1, Q, (vec *)k->g, u, &s);
+  Plane(2, Q, k, (const vec *)qdata, u, NULL, &s);
+  ContractStream(P, Q, 1, m->BT, 1, Q, u, (vec *)k->g, &s);
+  ContractStream(P, Q, 1, m->BT, P, 1, (vec *)k->g, e, &s);
 }
 
 /* out[nodes or points] = (A_z x) A_y x A_x in; s: symmetries of the matrices. f, g are scratch */

@@ -39,7 +39,10 @@ INLINE void GatherShared(int n, const int idx[], int nT, const double x[], const
   for (int i = 0; i < n * W; i++) s[i] = idx[i] < nT ? x[idx[i]] : xg[idx[i] - nT];
 }
 
-/* Lanes are added one by one: two cells of a batch may meet in an entry, and the order must not vary */
+/*
+  Lanes are added one by one: two cells of a batch may meet in an entry, and the order must not vary. (AVX-512 scatter on
+  batches without such meetings was tried: no faster.)
+*/
 INLINE void ScatterInterior(int n, const int idx[], const vec e[], double y[])
 {
   const double *s = (const double *)e;
@@ -151,18 +154,38 @@ INLINE void AddLine(const int n, const vec in[], int stride, vec u[])
   for (int i = 0; i < n; i++) u[i] += in[i * stride];
 }
 
+/* The next batch's quadrature data, fetched into the second-level cache `n` lines at a time while this one is computed */
+typedef struct {
+  const char *next;
+  int         n;
+} Stream;
+
+INLINE void Prefetch(Stream *s)
+{
+  const char *p = s->next;
+
+  for (int i = 0; i < s->n; i++) __builtin_prefetch(p + 64 * i, 0, 2);
+  s->next = p + 64 * s->n;
+}
+
 /* out[o][m][i] = sum_n A[m][n] in[o][n][i]: one direction of a tensor contraction; `in` and `out` may not overlap */
-INLINE void Contract(const int M, const int N, const int sym, const double A[], const int outer, const int inner, const vec in[], vec out[])
+INLINE void ContractStream(const int M, const int N, const int sym, const double A[], const int outer, const int inner, const vec in[], vec out[], Stream *s)
 {
   for (int o = 0; o < outer; o++) {
     for (int i = 0; i < inner; i++) {
       vec u[HOPS_HOST_MAXLINE], v[HOPS_HOST_MAXLINE];
 
+      if (s) Prefetch(s);
       LoadLine(N, in + o * N * inner + i, inner, u);
       EvenOdd(M, N, sym, A, u, v);
       StoreLine(M, v, inner, out + o * M * inner + i);
     }
   }
+}
+
+INLINE void Contract(const int M, const int N, const int sym, const double A[], const int outer, const int inner, const vec in[], vec out[])
+{
+  ContractStream(M, N, sym, A, outer, inner, in, out, NULL);
 }
 
 /* Values of a coefficient component at point q on the cells (relative to the run) of the lanes */

@@ -1,0 +1,253 @@
+/* Coefficients read off the pointwise Jacobian functions g0 and g3 of a DMPlex code's PetscDS, at any points of the cells. */
+#include <hops/private/hopslorimpl.h>
+#include <petscds.h>
+#include <petscfe.h>
+
+typedef struct {
+  DM         dm;
+  HopsDSTerm term;
+  PetscBool  ignoreconvection;
+} HopsDSContext;
+
+/* Auxiliary fields at the points of a basis: values and physical gradients of all components, in the order of the aux DS */
+typedef struct {
+  DM               dm;
+  Vec              v;
+  PetscDS          ds;
+  DMEnclosureType  enclosure;
+  PetscInt         nf, nc, *off, *offx;
+  PetscTabulation *tab;
+} HopsAux;
+
+static PetscErrorCode HopsDSGetFunctions(PetscDS ds, HopsPointJac g[4])
+{
+  PetscBool has;
+
+  PetscFunctionBegin;
+  PetscCall(PetscDSHasJacobianPreconditioner(ds, &has)); /* PETSc then fills the preconditioning matrix with it */
+  if (has) PetscCall(PetscDSGetJacobianPreconditioner(ds, 0, 0, &g[0], &g[1], &g[2], &g[3]));
+  else PetscCall(PetscDSGetJacobian(ds, 0, 0, &g[0], &g[1], &g[2], &g[3]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsAuxCreate(DM dm, PetscInt cell, PetscInt nq, const PetscReal xi[], HopsAux *aux)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscMemzero(aux, sizeof(*aux)));
+  PetscCall(DMGetAuxiliaryVec(dm, NULL, 0, 0, &aux->v));
+  if (!aux->v) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VecGetDM(aux->v, &aux->dm));
+  PetscCall(DMGetEnclosureRelation(aux->dm, dm, &aux->enclosure));
+  PetscCall(DMGetEnclosurePoint(aux->dm, dm, aux->enclosure, cell, &cell));
+  PetscCall(HopsDMGetCellDS(aux->dm, cell, &aux->ds));
+  PetscCall(PetscDSGetNumFields(aux->ds, &aux->nf));
+  PetscCall(PetscDSGetTotalComponents(aux->ds, &aux->nc));
+  PetscCall(PetscDSGetComponentOffsets(aux->ds, &aux->off));
+  PetscCall(PetscDSGetComponentDerivativeOffsets(aux->ds, &aux->offx));
+  PetscCall(PetscCalloc1(aux->nf, &aux->tab));
+  for (PetscInt f = 0; f < aux->nf; ++f) {
+    PetscObject  disc;
+    PetscClassId id;
+
+    PetscCall(PetscDSGetDiscretization(aux->ds, f, &disc));
+    PetscCall(PetscObjectGetClassId(disc, &id));
+    PetscCheck(id == PETSCFE_CLASSID, PETSC_COMM_SELF, PETSC_ERR_SUP, "Auxiliary field %" PetscInt_FMT " is no PetscFE", f);
+    PetscCall(PetscFECreateTabulation((PetscFE)disc, 1, nq, xi, 1, &aux->tab[f]));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsAuxDestroy(HopsAux *aux)
+{
+  PetscFunctionBegin;
+  for (PetscInt f = 0; f < aux->nf; ++f) PetscCall(PetscTabulationDestroy(&aux->tab[f]));
+  PetscCall(PetscFree(aux->tab));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* a[q][nc], ax[q][nc*dim] on one cell; J[q][dim*dim] are the Jacobians there */
+static PetscErrorCode HopsAuxEvaluate(const HopsAux *aux, DM dm, PetscInt cell, PetscInt dim, PetscInt nq, const PetscReal J[], PetscScalar a[], PetscScalar ax[])
+{
+  PetscScalar *coef = NULL;
+  PetscInt     n, b0 = 0;
+
+  PetscFunctionBegin;
+  PetscCall(DMGetEnclosurePoint(aux->dm, dm, aux->enclosure, cell, &cell));
+  PetscCall(DMPlexVecGetClosure(aux->dm, NULL, aux->v, cell, &n, &coef));
+  PetscCall(PetscArrayzero(a, nq * aux->nc));
+  PetscCall(PetscArrayzero(ax, nq * aux->nc * dim));
+  for (PetscInt f = 0; f < aux->nf; ++f) {
+    const PetscTabulation t = aux->tab[f];
+
+    PetscCheck(b0 + t->Nb <= n, PETSC_COMM_SELF, PETSC_ERR_PLIB, "The auxiliary closure of cell %" PetscInt_FMT " has %" PetscInt_FMT " values, fewer than its fields' basis functions", cell, n);
+    for (PetscInt q = 0; q < nq; ++q) {
+      const PetscReal *Jq = J + q * dim * dim;
+      PetscReal        inv[9];
+
+      HopsInverse(dim, Jq, inv);
+      for (PetscInt b = 0; b < t->Nb; ++b)
+        for (PetscInt c = 0; c < t->Nc; ++c) {
+          a[q * aux->nc + aux->off[f] + c] += coef[b0 + b] * t->T[0][(q * t->Nb + b) * t->Nc + c];
+          for (PetscInt d = 0; d < dim; ++d)
+            for (PetscInt e = 0; e < dim; ++e) ax[q * aux->nc * dim + aux->offx[f] + c * dim + d] += coef[b0 + b] * t->T[1][((q * t->Nb + b) * t->Nc + c) * dim + e] * inv[e * dim + d];
+        }
+    }
+    b0 += t->Nb;
+  }
+  PetscCall(DMPlexVecRestoreClosure(aux->dm, NULL, aux->v, cell, &n, &coef));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* One point function at one point, for a given state */
+typedef struct {
+  PetscInt           dim, naux, nconst;
+  const PetscInt    *aOff, *aOffx;
+  const PetscScalar *a, *ax, *constants;
+  const PetscReal   *x;
+} HopsPoint;
+
+static void HopsPointEvaluate(HopsPointJac g, const HopsPoint *p, const PetscScalar u[], PetscScalar out[9])
+{
+  static const PetscInt    uOff[2] = {0, 1};
+  const PetscInt           uOffx[2] = {0, p->dim};
+  static const PetscScalar zero[3] = {0., 0., 0.};
+
+  for (PetscInt i = 0; i < 9; ++i) out[i] = 0.0;
+  if (g) g(p->dim, 1, p->naux, uOff, uOffx, u, zero, u + 1, p->aOff, p->aOffx, p->a, NULL, p->ax, 0.0, 0.0, p->x, p->nconst, p->constants, out);
+}
+
+/* Refuses what a low-order-refined matrix of a diffusion-reaction form would drop, and a Jacobian that needs the solution */
+static PetscErrorCode HopsDSCheckPoint(const HopsPointJac g[4], const HopsPoint *p, PetscBool ignoreconvection, PetscInt cell)
+{
+  static const PetscScalar zero[4] = {0., 0., 0., 0.}, probe[4] = {0.7310585786, 0.3141592653, -0.5772156649, 0.2718281828};
+  PetscScalar              v[9], w[9];
+
+  PetscFunctionBegin;
+  for (PetscInt k = 0; k < 4; ++k) {
+    PetscReal size = 0.0;
+
+    if (!g[k] || ((k == 1 || k == 2) && ignoreconvection)) continue;
+    HopsPointEvaluate(g[k], p, zero, v);
+    HopsPointEvaluate(g[k], p, probe, w);
+    for (PetscInt i = 0; i < 9; ++i) size = PetscMax(size, PetscAbsScalar(v[i]));
+    if (k == 1 || k == 2)
+      for (PetscInt i = 0; i < p->dim; ++i) PetscCheck(v[i] == 0.0 && w[i] == 0.0, PETSC_COMM_SELF, PETSC_ERR_SUP, "The form has a first-order term (g%" PetscInt_FMT " of its PetscDS), which the low-order-refined matrix does not hold; to precondition with its symmetric part use -pc_lor_ignore convection", k);
+    for (PetscInt i = 0; i < 9; ++i) PetscCheck(PetscAbsScalar(v[i] - w[i]) <= 1e-12 * size || (PetscIsInfOrNanScalar(v[i]) || PetscIsInfOrNanScalar(w[i])), PETSC_COMM_SELF, PETSC_ERR_SUP, "The Jacobian function g%" PetscInt_FMT " of the PetscDS depends on the solution (cell %" PetscInt_FMT "), which a preconditioner does not see; give the coefficients at the current state by PCLORSetCoefficients()", k, cell);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsCoefficientEvaluate_DS(HopsCoefficient cf, HopsSpace sp, PetscInt first, PetscInt n, const HopsBasis *basis, const PetscReal x[], PetscScalar out[])
+{
+  HopsDSContext           *ctx = (HopsDSContext *)cf->ctx;
+  const PetscInt           dim = sp->dim, nq = PetscPowInt(basis->Q, dim);
+  static const PetscScalar state[4] = {0., 0., 0., 0.};
+  HopsAux                  aux;
+  HopsBasis                geom;
+  PetscReal               *xi, *J;
+  PetscScalar             *a, *ax;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc2(nq * dim, &xi, nq * dim * dim, &J));
+  for (PetscInt q = 0; q < nq; ++q)
+    for (PetscInt d = 0, k = q; d < dim; ++d, k /= basis->Q) xi[q * dim + d] = basis->points[k % basis->Q];
+  PetscCall(HopsAuxCreate(ctx->dm, sp->cell[first], nq, xi, &aux));
+  if (aux.v) PetscCall(HopsSpaceCreateGeometryBasis(sp, basis, &geom));
+  PetscCall(PetscMalloc2(nq * aux.nc, &a, nq * aux.nc * dim, &ax));
+  for (PetscInt c = 0; c < n; ++c) {
+    const PetscInt cell = sp->cell[first + c];
+    PetscDS        ds;
+    HopsPointJac   g[4];
+    HopsPoint      p = {.dim = dim, .naux = aux.nf, .aOff = aux.off, .aOffx = aux.offx};
+
+    PetscCall(HopsDMGetCellDS(ctx->dm, cell, &ds));
+    PetscCall(HopsDSGetFunctions(ds, g));
+    PetscCall(PetscDSGetConstants(ds, &p.nconst, &p.constants));
+    if (aux.v) {
+      PetscCall(HopsSpaceGetPoints(sp, &geom, first + c, 1, NULL, J));
+      PetscCall(HopsAuxEvaluate(&aux, ctx->dm, cell, dim, nq, J, a, ax));
+    }
+    for (PetscInt q = 0; q < nq; ++q) {
+      PetscScalar  v[9];
+      PetscScalar *o = out + (c * nq + q) * cf->nc;
+
+      p.a  = a + q * aux.nc;
+      p.ax = ax + q * aux.nc * dim;
+      p.x  = x + (c * nq + q) * dim;
+      if (q == 0 && ctx->term == HOPS_DS_DIFFUSION) PetscCall(HopsDSCheckPoint(g, &p, ctx->ignoreconvection, cell));
+      HopsPointEvaluate(ctx->term == HOPS_DS_MASS ? g[0] : g[3], &p, state, v);
+      if (ctx->term == HOPS_DS_MASS) {
+        o[0] = v[0];
+        continue;
+      }
+      for (PetscInt i = 0, k = 0; i < dim; ++i)
+        for (PetscInt j = i; j < dim; ++j) {
+          PetscCheck(!(PetscAbsScalar(v[i * dim + j] - v[j * dim + i]) > 1e-10 * (PetscAbsScalar(v[i * dim + i]) + PetscAbsScalar(v[j * dim + j]))), PETSC_COMM_SELF, PETSC_ERR_SUP, "The diffusion tensor of the PetscDS is not symmetric in cell %" PetscInt_FMT ": hops works on symmetric ones", cell);
+          o[k++] = v[i * dim + j];
+        }
+    }
+  }
+  PetscCall(PetscFree2(a, ax));
+  if (aux.v) PetscCall(HopsBasisDestroy(&geom));
+  PetscCall(HopsAuxDestroy(&aux));
+  PetscCall(PetscFree2(xi, J));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsDSContextDestroy(void *ctx)
+{
+  PetscFunctionBegin;
+  PetscCall(DMDestroy(&((HopsDSContext *)ctx)->dm));
+  PetscCall(PetscFree(ctx));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsCoefficientCreateDS(DM dm, HopsDSTerm term, PetscBool ignoreconvection, HopsCoefficient *cf)
+{
+  PetscInt       nds, dim;
+  PetscBool      has = PETSC_FALSE;
+  HopsDSContext *ctx;
+
+  PetscFunctionBegin;
+  *cf = NULL;
+  PetscCall(DMGetDimension(dm, &dim));
+  PetscCall(DMGetNumDS(dm, &nds));
+  for (PetscInt s = 0; s < nds; ++s) {
+    PetscDS      ds;
+    HopsPointJac g[4];
+
+    PetscCall(HopsDMGetRegionDS(dm, s, &ds));
+    PetscCall(HopsDSGetFunctions(ds, g));
+    if (term == HOPS_DS_MASS ? !!g[0] : !!g[3]) has = PETSC_TRUE;
+  }
+  if (!has) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(HopsCoefficientCreate_Private(PetscObjectComm((PetscObject)dm), term == HOPS_DS_MASS ? 1 : dim * (dim + 1) / 2, "PetscDS", cf));
+  PetscCall(PetscNew(&ctx));
+  PetscCall(PetscObjectReference((PetscObject)dm));
+  ctx->dm               = dm;
+  ctx->term             = term;
+  ctx->ignoreconvection = ignoreconvection;
+  (*cf)->ctx            = ctx;
+  (*cf)->destroyctx     = HopsDSContextDestroy;
+  (*cf)->needsx         = PETSC_TRUE;
+  (*cf)->evaluate       = HopsCoefficientEvaluate_DS;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Boundary Jacobians of the DS are not in the low-order-refined matrix */
+PetscErrorCode HopsDSCheck(DM dm, PetscBool ignoreboundary)
+{
+  PetscInt nds;
+
+  PetscFunctionBegin;
+  PetscCall(DMGetNumDS(dm, &nds));
+  for (PetscInt s = 0; s < nds && !ignoreboundary; ++s) {
+    PetscDS   ds;
+    PetscBool has;
+
+    PetscCall(HopsDMGetRegionDS(dm, s, &ds));
+    PetscCall(PetscDSHasBdJacobian(ds, &has));
+    PetscCheck(!has, PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP, "The PetscDS has a boundary Jacobian (a Robin term), which the low-order-refined matrix does not take from it; leave it out of the preconditioner by -pc_lor_ignore boundary, or use MATPA with MatPAAddRobin()");
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

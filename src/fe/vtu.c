@@ -1,0 +1,323 @@
+/* Writes a finite element function as a VTK file of Lagrange cells, which keep the order of the space and of its geometry. */
+#include <hops/private/hopsimpl.h>
+
+/* Arrays of a piece (the cells of one rank), in the order of the file */
+#define HOPS_VTU_ARRAYS 6
+#define HOPS_VTU_CHUNK  (1 << 26) /* bytes that rank 0 receives at a time */
+
+typedef struct {
+  int64_t    npoints, ncells;
+  PetscReal *points;       /* [npoints][3] */
+  PetscReal *u;            /* [npoints] */
+  int64_t   *connectivity; /* [ncells][(order+1)^dim] points of a cell, in VTK's order */
+  int64_t   *offsets;      /* [ncells] ends of the cells in `connectivity` */
+  uint8_t   *types;        /* [ncells] */
+  int32_t   *rank;         /* [ncells] */
+} HopsVTUPiece;
+
+/*
+  Number in VTK's Lagrange cells of the node (i,j,k) of order p: corners, edges, faces, interior. The vertical edges of a
+  hexahedron follow its corners counter-clockwise, as in version 2.2 of the file format (VTK 9; VTK 8 had the last two
+  exchanged).
+
+      3---8---9---2
+     11  14  15   7    order 3 in 2D
+     10  12  13   6
+      0---4---5---1
+*/
+static PetscInt HopsVTKNode(PetscInt dim, PetscInt p, PetscInt i, PetscInt j, PetscInt k)
+{
+  const PetscInt  m      = p - 1;
+  const PetscBool ib     = (i % p == 0) ? PETSC_TRUE : PETSC_FALSE;
+  const PetscBool jb     = (j % p == 0) ? PETSC_TRUE : PETSC_FALSE;
+  const PetscBool kb     = (dim < 3 || k % p == 0) ? PETSC_TRUE : PETSC_FALSE;
+  const PetscInt  corner = i ? (j ? 2 : 1) : (j ? 3 : 0);
+  PetscInt        n      = dim < 3 ? 4 : 8;
+
+  if (ib && jb && kb) return corner + (k ? 4 : 0);
+  if (jb && kb) return n + (k ? 4 * m : 0) + (j ? 2 * m : 0) + i - 1;
+  if (ib && kb) return n + (k ? 4 * m : 0) + (i ? m : 3 * m) + j - 1;
+  if (ib && jb) return n + 8 * m + corner * m + k - 1;
+  n += dim < 3 ? 4 * m : 12 * m;
+  if (dim < 3) return n + (j - 1) * m + i - 1;
+  if (ib) return n + (i ? m * m : 0) + (k - 1) * m + j - 1;
+  if (jb) return n + (2 + (j ? 1 : 0)) * m * m + (k - 1) * m + i - 1;
+  if (kb) return n + (4 + (k ? 1 : 0)) * m * m + (j - 1) * m + i - 1;
+  return n + 6 * m * m + ((k - 1) * m + j - 1) * m + i - 1;
+}
+
+/*
+  The point at x of the L-vector entry l. Cells share the points of shared entries, but on a periodic mesh one entry may
+  have several places: head[l] is its latest point, next[] chains the others, -1 ends.
+*/
+static int64_t HopsVTUPoint(HopsVTUPiece *v, PetscInt l, PetscInt dim, const PetscReal x[], PetscReal tol, PetscReal u, int64_t head[], int64_t next[])
+{
+  int64_t k;
+
+  for (k = head[l]; k >= 0; k = next[k]) {
+    PetscReal dist = 0.0;
+
+    for (PetscInt d = 0; d < dim; ++d) dist = PetscMax(dist, PetscAbsReal(v->points[3 * k + d] - x[d]));
+    if (dist <= tol) return k;
+  }
+  k       = v->npoints++;
+  next[k] = head[l];
+  head[l] = k;
+  v->u[k] = u;
+  for (PetscInt d = 0; d < 3; ++d) v->points[3 * k + d] = d < dim ? x[d] : 0.0;
+  return k;
+}
+
+/* Size of the mesh cell with the points x[n][dim]: the largest side of its bounding box */
+static PetscReal HopsCellSize(PetscInt dim, PetscInt n, const PetscReal x[])
+{
+  PetscReal size = 0.0;
+
+  for (PetscInt d = 0; d < dim; ++d) {
+    PetscReal lo = x[d], hi = x[d];
+
+    for (PetscInt i = 1; i < n; ++i) {
+      lo = PetscMin(lo, x[i * dim + d]);
+      hi = PetscMax(hi, x[i * dim + d]);
+    }
+    size = PetscMax(size, hi - lo);
+  }
+  return size;
+}
+
+/* The cells of this rank: position and value at the equispaced points of each cell, which VTK interpolates between */
+static PetscErrorCode HopsVTUFill(HopsSpace sp, const PetscScalar x[], const PetscScalar xg[], HopsVTUPiece *v)
+{
+  const PetscInt   dim = sp->dim, P = sp->order + 1, np = PetscPowInt(P, dim);
+  HopsBasis        basis, geom;
+  const PetscReal *M[3];
+  PetscReal       *equi, *pts, *u, *e, *work;
+  PetscInt        *perm;
+  int64_t         *head, *next;
+  PetscMPIInt      rank;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_rank(PetscObjectComm((PetscObject)sp), &rank));
+  PetscCall(PetscMalloc6(P, &equi, np * dim, &pts, np, &u, np, &e, 2 * np, &work, np, &perm));
+  PetscCall(PetscMalloc2(sp->nL, &head, sp->ncells * np, &next));
+  for (PetscInt l = 0; l < sp->nL; ++l) head[l] = -1;
+  for (PetscInt i = 0; i < P; ++i) equi[i] = -1.0 + 2.0 * i / sp->order;
+  for (PetscInt n = 0; n < np; ++n) perm[n] = HopsVTKNode(dim, sp->order, n % P, n / P % P, n / (P * P));
+  PetscCall(HopsBasisCreateAtPoints(P, P, equi, &basis));
+  PetscCall(HopsSpaceCreateGeometryBasis(sp, &basis, &geom));
+  for (PetscInt d = 0; d < dim; ++d) M[d] = basis.B;
+  for (PetscInt c = 0; c < sp->ncells; ++c) {
+    PetscReal tol;
+
+    PetscCall(HopsSpaceGetPoints(sp, &geom, c, 1, pts, NULL));
+    tol = 1e-6 * HopsCellSize(dim, np, pts);
+    for (PetscInt n = 0; n < np; ++n) {
+      const int l = sp->restr[c * np + n];
+
+      u[n] = l < sp->nT ? x[l] : xg[l - sp->nT];
+    }
+    PetscCall(HopsTensorApply(dim, P, P, M, u, e, work));
+    for (PetscInt n = 0; n < np; ++n) v->connectivity[c * np + perm[n]] = HopsVTUPoint(v, sp->restr[c * np + n], dim, pts + n * dim, tol, e[n], head, next);
+    v->offsets[c] = (int64_t)(c + 1) * np;
+    v->types[c]   = dim == 2 ? 70 : 72; /* VTK_LAGRANGE_QUADRILATERAL, VTK_LAGRANGE_HEXAHEDRON */
+    v->rank[c]    = rank;
+  }
+  PetscCall(HopsBasisDestroy(&basis));
+  PetscCall(HopsBasisDestroy(&geom));
+  PetscCall(PetscFree2(head, next));
+  PetscCall(PetscFree6(equi, pts, u, e, work, perm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Bytes of the arrays of a piece */
+static void HopsVTUSizes(int64_t npoints, int64_t ncells, int64_t np, uint64_t bytes[HOPS_VTU_ARRAYS])
+{
+  bytes[0] = 3 * npoints * sizeof(PetscReal);
+  bytes[1] = npoints * sizeof(PetscReal);
+  bytes[2] = ncells * np * sizeof(int64_t);
+  bytes[3] = ncells * sizeof(int64_t);
+  bytes[4] = ncells * sizeof(uint8_t);
+  bytes[5] = ncells * sizeof(int32_t);
+}
+
+/* The XML part, in front of the arrays: a piece for each rank with cells, sizes[rank] = {points, cells} */
+static PetscErrorCode HopsVTUWriteHeader(FILE *f, const char name[], PetscMPIInt nranks, const int64_t sizes[], int64_t np)
+{
+#if defined(PETSC_WORDS_BIGENDIAN)
+  const char order[] = "BigEndian";
+#else
+  const char order[] = "LittleEndian";
+#endif
+  const char *const format[HOPS_VTU_ARRAYS] = {
+    "      <Points>\n        <DataArray type=\"Float64\" Name=\"Points\" NumberOfComponents=\"3\" format=\"appended\" offset=\"%llu\"/>\n      </Points>\n",
+    "        <DataArray type=\"Float64\" Name=\"%s\" format=\"appended\" offset=\"%llu\"/>\n      </PointData>\n",
+    "      <Cells>\n        <DataArray type=\"Int64\" Name=\"connectivity\" format=\"appended\" offset=\"%llu\"/>\n",
+    "        <DataArray type=\"Int64\" Name=\"offsets\" format=\"appended\" offset=\"%llu\"/>\n",
+    "        <DataArray type=\"UInt8\" Name=\"types\" format=\"appended\" offset=\"%llu\"/>\n      </Cells>\n",
+    "      <CellData>\n        <DataArray type=\"Int32\" Name=\"rank\" format=\"appended\" offset=\"%llu\"/>\n      </CellData>\n"};
+  uint64_t offset = 0;
+
+  PetscFunctionBegin;
+  (void)fprintf(f, "<?xml version=\"1.0\"?>\n<VTKFile type=\"UnstructuredGrid\" version=\"2.2\" byte_order=\"%s\" header_type=\"UInt64\">\n  <UnstructuredGrid>\n", order);
+  for (PetscMPIInt r = 0; r < nranks; ++r) {
+    uint64_t bytes[HOPS_VTU_ARRAYS];
+
+    if (!sizes[2 * r + 1]) continue;
+    HopsVTUSizes(sizes[2 * r], sizes[2 * r + 1], np, bytes);
+    (void)fprintf(f, "    <Piece NumberOfPoints=\"%lld\" NumberOfCells=\"%lld\">\n", (long long)sizes[2 * r], (long long)sizes[2 * r + 1]);
+    for (int a = 0; a < HOPS_VTU_ARRAYS; ++a) {
+      if (a == 1) (void)fprintf(f, "      <PointData Scalars=\"%s\">\n", name);
+      if (a == 1) (void)fprintf(f, format[a], name, (unsigned long long)offset);
+      else (void)fprintf(f, format[a], (unsigned long long)offset);
+      offset += bytes[a] + sizeof(uint64_t);
+    }
+    (void)fprintf(f, "    </Piece>\n");
+  }
+  (void)fprintf(f, "  </UnstructuredGrid>\n  <AppendedData encoding=\"raw\">\n_");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Rank 0 writes the array of another rank, a chunk at a time, whatever the state of the file: the sender waits for it. */
+static PetscErrorCode HopsVTUReceive(MPI_Comm comm, FILE *f, PetscMPIInt rank, PetscMPIInt tag, uint64_t bytes, char buffer[])
+{
+  PetscFunctionBegin;
+  for (uint64_t done = 0; done < bytes; done += HOPS_VTU_CHUNK) {
+    const uint64_t n = PetscMin(bytes - done, HOPS_VTU_CHUNK);
+
+    PetscCallMPI(MPI_Recv(buffer, (PetscMPIInt)n, MPI_BYTE, rank, tag, comm, MPI_STATUS_IGNORE));
+    (void)fwrite(buffer, 1, (size_t)n, f);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsVTUSend(MPI_Comm comm, PetscMPIInt tag, uint64_t bytes, const char data[])
+{
+  PetscFunctionBegin;
+  for (uint64_t done = 0; done < bytes; done += HOPS_VTU_CHUNK) PetscCallMPI(MPI_Send(data + done, (PetscMPIInt)PetscMin(bytes - done, HOPS_VTU_CHUNK), MPI_BYTE, 0, tag, comm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Arrays of all ranks, rank by rank, each behind its length in bytes */
+static PetscErrorCode HopsVTUWriteArrays(MPI_Comm comm, PetscMPIInt tag, FILE *f, const HopsVTUPiece *v, const int64_t sizes[], int64_t np)
+{
+  const char *const data[HOPS_VTU_ARRAYS] = {(const char *)v->points, (const char *)v->u, (const char *)v->connectivity, (const char *)v->offsets, (const char *)v->types, (const char *)v->rank};
+  uint64_t          bytes[HOPS_VTU_ARRAYS], largest = 0;
+  PetscMPIInt       rank, nranks;
+  char             *buffer;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_rank(comm, &rank));
+  PetscCallMPI(MPI_Comm_size(comm, &nranks));
+  if (rank) {
+    HopsVTUSizes(v->npoints, v->ncells, np, bytes);
+    for (int a = 0; a < HOPS_VTU_ARRAYS; ++a) PetscCall(HopsVTUSend(comm, tag, bytes[a], data[a]));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  for (PetscMPIInt r = 1; r < nranks; ++r) {
+    HopsVTUSizes(sizes[2 * r], sizes[2 * r + 1], np, bytes);
+    for (int a = 0; a < HOPS_VTU_ARRAYS; ++a) largest = PetscMax(largest, bytes[a]);
+  }
+  PetscCall(PetscMalloc1(PetscMin(largest, HOPS_VTU_CHUNK), &buffer));
+  for (PetscMPIInt r = 0; r < nranks; ++r) {
+    if (!sizes[2 * r + 1]) continue;
+    HopsVTUSizes(sizes[2 * r], sizes[2 * r + 1], np, bytes);
+    for (int a = 0; a < HOPS_VTU_ARRAYS; ++a) {
+      (void)fwrite(&bytes[a], sizeof(uint64_t), 1, f);
+      if (r) PetscCall(HopsVTUReceive(comm, f, r, tag, bytes[a], buffer));
+      else (void)fwrite(data[a], 1, (size_t)bytes[a], f);
+    }
+  }
+  PetscCall(PetscFree(buffer));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Opens the file on rank 0, writes the pieces; failures of the file are errors on all ranks */
+static PetscErrorCode HopsVTUWrite(HopsSpace sp, const HopsVTUPiece *v, const char name[], const char filename[])
+{
+  const MPI_Comm comm     = PetscObjectComm((PetscObject)sp);
+  const int64_t  np       = PetscPowInt(sp->order + 1, sp->dim);
+  const int64_t  local[2] = {v->npoints, v->ncells};
+  int64_t       *sizes    = NULL;
+  FILE          *f        = NULL;
+  int            ok       = 1;
+  PetscMPIInt    rank, nranks, tag;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_rank(comm, &rank));
+  PetscCallMPI(MPI_Comm_size(comm, &nranks));
+  PetscCall(PetscObjectGetNewTag((PetscObject)sp, &tag));
+  if (!rank) {
+    f  = fopen(filename, "wb");
+    ok = f ? 1 : 0;
+  }
+  PetscCallMPI(MPI_Bcast(&ok, 1, MPI_INT, 0, comm));
+  PetscCheck(ok, comm, PETSC_ERR_FILE_OPEN, "Cannot open %s for writing: the folder must exist and be writable", filename);
+  if (!rank) PetscCall(PetscMalloc1(2 * nranks, &sizes));
+  PetscCallMPI(MPI_Gather(local, 2, MPI_INT64_T, sizes, 2, MPI_INT64_T, 0, comm));
+  if (!rank) PetscCall(HopsVTUWriteHeader(f, name, nranks, sizes, np));
+  PetscCall(HopsVTUWriteArrays(comm, tag, f, v, sizes, np));
+  if (!rank) {
+    (void)fprintf(f, "\n  </AppendedData>\n</VTKFile>\n");
+    ok = !ferror(f);
+    ok = !fclose(f) && ok;
+  }
+  PetscCallMPI(MPI_Bcast(&ok, 1, MPI_INT, 0, comm));
+  PetscCheck(ok, comm, PETSC_ERR_FILE_WRITE, "Cannot write all of %s: the disk may be full", filename);
+  PetscCall(PetscFree(sizes));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@C
+  HopsSpaceViewVTU - Writes a finite element function, in its order and on its curved mesh, to a file for ParaView and VTK.
+
+  Collective
+
+  Input Parameters:
++ space    - the space
+. x        - the vector of the function, as `HopsSpaceCreateVec()` makes it
+. name     - the name of the point data
+- filename - the file to write; VTK expects a name that ends in `.vtu`
+
+  Level: beginner
+
+  Notes:
+  The file has one Lagrange cell of VTK (`VTK_LAGRANGE_QUADRILATERAL`, `VTK_LAGRANGE_HEXAHEDRON`) of the order of the space
+  for each cell, with the values at equispaced points: interpolation there, nothing is lost for the function, and nothing
+  for the geometry as long as the order of the space is not below that of the mesh. Its numbering is that of VTK 9 (file
+  version 2.2), its arrays are binary. In ParaView, raise "Nonlinear Subdivision Level" to see the cells curved.
+
+  Essential values are those of `HopsSpaceSetEssentialFunction()`. Cell data `rank` is the MPI rank that owns the cell. The
+  first rank writes the whole file, taking at most 64 MiB of another rank's data at a time.
+
+  A file that cannot be opened or written is an error on all ranks.
+
+.seealso: `HopsSpace`, `HopsSpaceCreateVec()`, `HopsSpaceSetEssentialFunction()`, `HopsSpaceComputeL2Error()`
+@*/
+PetscErrorCode HopsSpaceViewVTU(HopsSpace space, Vec x, const char name[], const char filename[])
+{
+  HopsVTUPiece       v = {0};
+  const PetscScalar *a;
+  PetscScalar       *xg;
+  PetscInt           np, n;
+
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(space, HOPS_SPACE_CLASSID, 1);
+  PetscValidHeaderSpecific(x, VEC_CLASSID, 2);
+  PetscAssertPointer(name, 3);
+  PetscAssertPointer(filename, 4);
+  PetscCall(VecGetLocalSize(x, &n));
+  PetscCheck(n == space->nT, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ, "The vector has %" PetscInt_FMT " entries on this rank, the space %" PetscInt_FMT ": make the vector with HopsSpaceCreateVec()", n, space->nT);
+  PetscCheck(!strpbrk(name, "\"<>&"), PetscObjectComm((PetscObject)space), PETSC_ERR_ARG_WRONG, "The name %s has a character that XML reserves: leave out \", <, > and &", name);
+  np       = PetscPowInt(space->order + 1, space->dim);
+  v.ncells = space->ncells;
+  PetscCall(PetscMalloc6(3 * v.ncells * np, &v.points, v.ncells * np, &v.u, v.ncells * np, &v.connectivity, v.ncells, &v.offsets, v.ncells, &v.types, v.ncells, &v.rank));
+  PetscCall(PetscMalloc1(space->nL - space->nT, &xg));
+  PetscCall(VecGetArrayRead(x, &a));
+  PetscCall(HopsSpaceGlobalToLocal(space, a, xg));
+  PetscCall(HopsVTUFill(space, a, xg, &v));
+  PetscCall(VecRestoreArrayRead(x, &a));
+  PetscCall(PetscFree(xg));
+  PetscCall(HopsVTUWrite(space, &v, name, filename));
+  PetscCall(PetscFree6(v.points, v.u, v.connectivity, v.offsets, v.types, v.rank));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,168 @@
+/* The low-order-refined matrix: life cycle, couplings and numeric phase. */
+#include <hops/private/hopslorimpl.h>
+
+#define HOPS_LOR_CHUNK 64     /* cells whose coefficients are evaluated at a time */
+#define HOPS_LOR_TOL   1.e-10 /* relative size below which an off-diagonal geometry factor is rounding error */
+
+PetscErrorCode HopsLORCreate(HopsSpace sp, HopsLOR *lor)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscMemzero(lor, sizeof(*lor)));
+  PetscCall(HopsSpaceReference(sp));
+  lor->space = sp;
+  PetscCall(HopsBasisCreate(sp->order + 1, sp->order + 1, PETSC_TRUE, &lor->gll));
+  PetscCall(PetscCalloc1(sp->ncells, &lor->mask));
+  PetscCall(PetscCalloc1(sp->ncells, &lor->start));
+  PetscCall((*sp->backend->LORCreate)(sp, &lor->gll, &lor->kernel));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsLORDestroyPattern(HopsLOR *lor)
+{
+  PetscFunctionBegin;
+  PetscCall(MatDestroy(&lor->mat));
+  PetscCall(PetscSFDestroy(&lor->sf));
+  PetscCall(PetscFree(lor->pos));
+  PetscCall(PetscFree(lor->diag));
+  PetscCall(PetscFree(lor->rpos));
+  PetscCall(PetscFree(lor->rvals));
+  PetscCall(PetscFree(lor->vals));
+  PetscCall(PetscFree2(lor->di, lor->oi));
+  PetscCall(PetscFree(lor->dj));
+  PetscCall(PetscFree(lor->oj));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsLORDestroy(HopsLOR *lor)
+{
+  PetscFunctionBegin;
+  if (!lor->space) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(HopsLORDestroyPattern(lor));
+  if (lor->kernel) PetscCall((*lor->space->backend->LORDestroy)(&lor->kernel));
+  PetscCall(PetscFree(lor->mask));
+  PetscCall(PetscFree(lor->start));
+  PetscCall(HopsBasisDestroy(&lor->gll));
+  PetscCall(HopsSpaceDestroy(&lor->space));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsLORCheckCouplings(HopsLOR *lor, const HopsForm *form, PetscBool *fits)
+{
+  HopsSpace      sp = lor->space;
+  size_t         size = 0;
+  PetscScalar   *work = NULL;
+  unsigned char *mask;
+  PetscBool      ok = lor->mat ? PETSC_TRUE : PETSC_FALSE;
+
+  PetscFunctionBegin;
+  PetscCall(PetscCalloc1(sp->ncells, &mask));
+  for (PetscInt c = 0; c < sp->ncells && form->diffusion; c += HOPS_LOR_CHUNK) {
+    const PetscInt n = PetscMin(HOPS_LOR_CHUNK, sp->ncells - c);
+    HopsValues     k;
+    PetscInt       bad;
+    PetscReal      det;
+
+    PetscCall(HopsCoefficientEvaluate(form->diffusion, sp, &lor->gll, c, n, &size, &work, &k));
+    PetscCall((*sp->backend->LORCouplings)(lor->kernel, c, n, &k, HOPS_LOR_TOL, mask + c, &bad, &det));
+    if (bad >= 0) PetscCall(HopsSpaceErrorCell(sp, bad, det));
+  }
+  PetscCall(PetscFree(work));
+  for (PetscInt c = 0; c < sp->ncells; ++c)
+    if (mask[c] & ~lor->mask[c]) ok = PETSC_FALSE;
+  PetscCall(MPIU_Allreduce(&ok, fits, 1, MPIU_BOOL, MPI_LAND, PetscObjectComm((PetscObject)sp)));
+  if (!*fits) {
+    PetscCall(PetscArraycpy(lor->mask, mask, sp->ncells));
+    PetscCall(HopsLORDestroyPattern(lor));
+  }
+  PetscCall(PetscFree(mask));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The form is meant to be definite: say so when a coefficient is not positive */
+static PetscErrorCode HopsLORCheckSign(const HopsValues *k, PetscInt dim, PetscInt n, PetscInt nq, PetscBool *negative)
+{
+  const PetscInt diag2[2] = {0, 2}, diag3[3] = {0, 3, 5};
+  const PetscInt nd = k->nc <= dim ? k->nc : dim;
+
+  PetscFunctionBegin;
+  if (!k->nc) PetscFunctionReturn(PETSC_SUCCESS);
+  for (PetscInt c = 0; c < (k->cstride ? n : 1); ++c)
+    for (PetscInt q = 0; q < (k->pstride ? nq : 1); ++q)
+      for (PetscInt d = 0; d < nd; ++d)
+        if (!(k->v[c * k->cstride + q * k->pstride + (k->nc <= dim ? d : (dim == 2 ? diag2[d] : diag3[d]))] > 0)) *negative = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Robin terms enter as lumped masses of the faces' sub-cells */
+static PetscErrorCode HopsLORAddRobin(HopsLOR *lor, HopsRobin r)
+{
+  HopsSpace      sp = lor->space;
+  const PetscInt P = sp->order + 1, nf = PetscPowInt(P, sp->dim - 1), np = PetscPowInt(P, sp->dim);
+  PetscScalar   *a;
+  PetscInt      *node;
+  PetscReal     *m, *x = lor->gll.nodes;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc3(r->n * nf, &a, nf, &node, P, &m));
+  for (PetscInt i = 0; i < P; ++i) m[i] = 0.5 * ((i < P - 1 ? x[i + 1] : x[i]) - (i ? x[i - 1] : x[i]));
+  PetscCall(HopsFaceEvaluate(sp, &lor->gll, r->n, r->cells, r->faces, r->alpha, a));
+  for (PetscInt f = 0; f < r->n; ++f) {
+    PetscCall(HopsFaceNodes(sp->dim, P, r->faces[f], node));
+    for (PetscInt i = 0; i < nf; ++i) lor->vals[lor->diag[sp->restr[r->cells[f] * np + node[i]]]] += a[f * nf + i] * m[i % P] * (sp->dim == 3 ? m[i / P] : 1.0);
+  }
+  PetscCall(PetscFree3(a, node, m));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsLORNumeric(HopsLOR *lor, const HopsForm *form)
+{
+  HopsSpace      sp = lor->space;
+  const PetscInt nq = PetscPowInt(sp->order + 1, sp->dim);
+  size_t         ks = 0, ms = 0;
+  PetscScalar   *kw = NULL, *mw = NULL;
+  PetscBool      neg = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  PetscCall(PetscLogEventBegin(HopsEvent.lornumeric, lor->mat, 0, 0, 0));
+  PetscCall(PetscArrayzero(lor->vals, lor->nd + lor->no + lor->ng + 1));
+  for (PetscInt c = 0, end; c < sp->ncells; c = end) {
+    HopsValues k, m;
+    PetscInt   bad;
+    PetscReal  det;
+
+    end = PetscMin(c + HOPS_LOR_CHUNK, c < sp->ninterior ? sp->ninterior : sp->ncells);
+    PetscCall(HopsCoefficientEvaluate(form->diffusion, sp, &lor->gll, c, end - c, &ks, &kw, &k));
+    PetscCall(HopsCoefficientEvaluate(form->mass, sp, &lor->gll, c, end - c, &ms, &mw, &m));
+    PetscCall(HopsLORCheckSign(&k, sp->dim, end - c, nq, &neg));
+    PetscCall((*sp->backend->LORFill)(lor->kernel, c, end - c, &k, &m, lor->vals, &bad, &det));
+    if (bad >= 0) PetscCall(HopsSpaceErrorCell(sp, bad, det));
+  }
+  PetscCall(PetscFree(kw));
+  PetscCall(PetscFree(mw));
+  for (HopsRobin r = form->robin; r; r = r->next) PetscCall(HopsLORAddRobin(lor, r));
+  PetscCall(PetscSFReduceBegin(lor->sf, MPIU_SCALAR, lor->vals + lor->nd + lor->no, lor->rvals, MPI_REPLACE));
+  PetscCall(PetscSFReduceEnd(lor->sf, MPIU_SCALAR, lor->vals + lor->nd + lor->no, lor->rvals, MPI_REPLACE));
+  for (PetscInt k = 0; k < lor->nr; ++k) lor->vals[lor->rpos[k]] += lor->rvals[k];
+  for (PetscInt e = 0; e < sp->ness; ++e) lor->vals[lor->diag[sp->essT[e]]] = 1.0;
+  {
+    Mat         d = lor->mat, o = NULL;
+    PetscMPIInt size;
+
+    PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)lor->mat), &size));
+    if (size > 1) PetscCall(MatMPIAIJGetSeqAIJ(lor->mat, &d, &o, NULL));
+    PetscCall(MatAssemblyBegin(d, MAT_FINAL_ASSEMBLY)); /* drops what the block cached of its old values */
+    PetscCall(MatAssemblyEnd(d, MAT_FINAL_ASSEMBLY));
+    PetscCall(PetscObjectStateIncrease((PetscObject)d));
+    if (o) PetscCall(PetscObjectStateIncrease((PetscObject)o));
+    if (size > 1) PetscCall(PetscObjectStateIncrease((PetscObject)lor->mat));
+  }
+  PetscCall(MPIU_Allreduce(MPI_IN_PLACE, &neg, 1, MPIU_BOOL, MPI_LOR, PetscObjectComm((PetscObject)sp)));
+  PetscCall(PetscLogEventEnd(HopsEvent.lornumeric, lor->mat, 0, 0, 0));
+  if (neg) {
+    PetscMPIInt rank;
+
+    PetscCallMPI(MPI_Comm_rank(PetscObjectComm((PetscObject)sp), &rank));
+    if (rank == 0) PetscCall((*PetscErrorPrintf)("Warning: the diffusion coefficient is not positive everywhere; the low-order-refined matrix may be indefinite, use a Krylov method that allows it\n"));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,296 @@
+/* Symbolic phase of the low-order-refined matrix: CSR pattern and the position of every element entry in it. */
+#include <hops/private/hopslorimpl.h>
+
+#define HOPS_LOR_MAX 19 /* entries of a node in 3D with all pairs coupled */
+
+/* Row and column nodes of the entries of a node as offsets in (i,j,k): diagonal, edges, coupled pairs (see HopsBackendOps) */
+typedef struct {
+  PetscInt n, r[HOPS_LOR_MAX][3], c[HOPS_LOR_MAX][3];
+} HopsStencil;
+
+static void HopsStencilAdd(HopsStencil *s, PetscInt ra, PetscInt rb, PetscInt ca, PetscInt cb)
+{
+  for (PetscInt d = 0; d < 3; ++d) {
+    s->r[s->n][d] = (d == ra) + (d == rb);
+    s->c[s->n][d] = (d == ca) + (d == cb);
+  }
+  ++s->n;
+}
+
+static void HopsStencilCreate(PetscInt dim, unsigned char mask, HopsStencil *s)
+{
+  static const PetscInt pair[3][2] = {{0, 1}, {0, 2}, {1, 2}};
+
+  s->n = 0;
+  HopsStencilAdd(s, -1, -1, -1, -1);
+  for (PetscInt d = 0; d < dim; ++d) {
+    HopsStencilAdd(s, -1, -1, d, -1);
+    HopsStencilAdd(s, d, -1, -1, -1);
+  }
+  for (PetscInt k = 0; k < (dim == 3 ? 3 : 1); ++k) {
+    const PetscInt a = pair[k][0], b = pair[k][1];
+
+    if (!(mask & (1 << k))) continue;
+    HopsStencilAdd(s, a, -1, b, -1);
+    HopsStencilAdd(s, b, -1, a, -1);
+    HopsStencilAdd(s, -1, -1, a, b);
+    HopsStencilAdd(s, a, b, -1, -1);
+  }
+}
+
+/* L indices of entry e at node v of a cell, or -1 where a neighbour lies outside the cell or is constrained */
+static inline void HopsEntry(const HopsLOR *lor, const HopsStencil *s, const int restr[], PetscInt v, PetscInt e, PetscInt *row, PetscInt *col)
+{
+  const PetscInt P = lor->space->order + 1, nfree = lor->space->nT + lor->space->nG;
+  PetscInt       r = 0, c = 0;
+
+  *row = *col = -1;
+  for (PetscInt d = 0, k = v, stride = 1; d < lor->space->dim; ++d, k /= P, stride *= P) {
+    if (k % P + s->r[e][d] >= P || k % P + s->c[e][d] >= P) return;
+    r += (k % P + s->r[e][d]) * stride;
+    c += (k % P + s->c[e][d]) * stride;
+  }
+  if (restr[r] >= nfree || restr[c] >= nfree) return;
+  *row = restr[r];
+  *col = restr[c];
+}
+
+/* Local graph: rows are owned and ghost unknowns, columns global indices, sorted, without duplicates */
+static PetscErrorCode HopsLORLocalGraph(HopsLOR *lor, const HopsStencil st[8], PetscInt *gi[], PetscInt *gj[])
+{
+  HopsSpace      sp = lor->space;
+  const PetscInt np = PetscPowInt(sp->order + 1, sp->dim), nrow = sp->nT + sp->nG;
+  PetscInt      *ia, *ja, n = 0;
+
+  PetscFunctionBegin;
+  PetscCall(PetscCalloc1(nrow + 1, &ia));
+  for (PetscInt pass = 0; pass < 2; ++pass) {
+    for (PetscInt c = 0; c < sp->ncells; ++c) {
+      const HopsStencil *s = &st[lor->mask[c]];
+
+      for (PetscInt v = 0; v < np; ++v)
+        for (PetscInt e = 0; e < s->n; ++e) {
+          PetscInt row, col;
+
+          HopsEntry(lor, s, sp->restr + c * np, v, e, &row, &col);
+          if (row < 0) continue;
+          if (!pass) ++ia[row + 1];
+          else ja[ia[row]++] = col < sp->nT ? sp->rstart + col : sp->ghost[col - sp->nT];
+        }
+    }
+    if (!pass) {
+      for (PetscInt e = 0; e < sp->ness; ++e) ++ia[sp->essT[e] + 1];
+      for (PetscInt r = 0; r < nrow; ++r) ia[r + 1] += ia[r];
+      PetscCall(PetscMalloc1(ia[nrow], &ja));
+    } else
+      for (PetscInt e = 0; e < sp->ness; ++e) ja[ia[sp->essT[e]]++] = sp->rstart + sp->essT[e];
+  }
+  for (PetscInt r = 0, begin = 0; r < nrow; ++r) { /* ia[r] is now the end of row r */
+    const PetscInt end = ia[r];
+    PetscInt       len = end - begin;
+
+    PetscCall(PetscSortRemoveDupsInt(&len, ja + begin));
+    PetscCall(PetscArraymove(ja + n, ja + begin, len));
+    ia[r] = n;
+    n += len;
+    begin = end;
+  }
+  ia[nrow] = n;
+  *gi      = ia;
+  *gj      = ja;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  Ghost rows travel to their owners: builds lor->sf and returns for each received entry its owned row and global column.
+  A halo root has one slot for each rank that holds it, in the order of PetscSF's multi-SF, so sums have a fixed order.
+*/
+static PetscErrorCode HopsLORGhostRows(HopsLOR *lor, const PetscInt gi[], const PetscInt gj[], PetscInt *rrow[], PetscInt *rcol[])
+{
+  HopsSpace          sp = lor->space;
+  PetscSF            multi;
+  PetscSFNode       *remote;
+  const PetscSFNode *hremote;
+  const PetscInt    *degree;
+  PetscInt           nslots = 0, *len, *slotlen, *base, *off, n;
+
+  PetscFunctionBegin;
+  PetscCall(PetscSFComputeDegreeBegin(sp->halo, &degree));
+  PetscCall(PetscSFComputeDegreeEnd(sp->halo, &degree));
+  for (PetscInt i = 0; i < sp->nshared; ++i) nslots += degree[i];
+  PetscCall(PetscSFGetMultiSF(sp->halo, &multi));
+  PetscCall(PetscMalloc4(sp->nG, &len, sp->nG, &base, nslots, &slotlen, nslots + 1, &off));
+  for (PetscInt g = 0; g < sp->nG; ++g) len[g] = gi[sp->nT + g + 1] - gi[sp->nT + g];
+  PetscCall(PetscSFReduceBegin(multi, MPIU_INT, len, slotlen, MPI_REPLACE));
+  PetscCall(PetscSFReduceEnd(multi, MPIU_INT, len, slotlen, MPI_REPLACE));
+  off[0] = 0;
+  for (PetscInt s = 0; s < nslots; ++s) off[s + 1] = off[s] + slotlen[s];
+  PetscCall(PetscSFBcastBegin(multi, MPIU_INT, off, base, MPI_REPLACE));
+  PetscCall(PetscSFBcastEnd(multi, MPIU_INT, off, base, MPI_REPLACE));
+  PetscCall(PetscSFGetGraph(sp->halo, NULL, NULL, NULL, &hremote));
+  lor->nr = off[nslots];
+  lor->ng = gi[sp->nT + sp->nG] - gi[sp->nT];
+  PetscCall(PetscMalloc1(lor->ng, &remote));
+  n = 0;
+  for (PetscInt g = 0; g < sp->nG; ++g)
+    for (PetscInt k = 0; k < len[g]; ++k) {
+      remote[n].rank    = hremote[g].rank;
+      remote[n++].index = base[g] + k;
+    }
+  PetscCall(PetscSFCreate(PetscObjectComm((PetscObject)sp), &lor->sf));
+  PetscCall(PetscSFSetGraph(lor->sf, lor->nr, lor->ng, NULL, PETSC_OWN_POINTER, remote, PETSC_OWN_POINTER));
+  PetscCall(PetscMalloc1(lor->nr, rrow));
+  PetscCall(PetscMalloc1(lor->nr, rcol));
+  PetscCall(PetscSFReduceBegin(lor->sf, MPIU_INT, gj + gi[sp->nT], *rcol, MPI_REPLACE));
+  PetscCall(PetscSFReduceEnd(lor->sf, MPIU_INT, gj + gi[sp->nT], *rcol, MPI_REPLACE));
+  for (PetscInt i = 0, s = 0; i < sp->nshared; ++i)
+    for (PetscInt m = 0; m < degree[i]; ++m, ++s)
+      for (PetscInt k = off[s]; k < off[s + 1]; ++k) (*rrow)[k] = sp->shared[i];
+  PetscCall(PetscFree4(len, base, slotlen, off));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Final CSR of the owned rows: the union of local and received columns */
+static PetscErrorCode HopsLORFinalPattern(HopsLOR *lor, const PetscInt gi[], const PetscInt gj[], const PetscInt rrow[], const PetscInt rcol[])
+{
+  HopsSpace      sp = lor->space;
+  const PetscInt lo = sp->rstart, hi = sp->rstart + sp->nT;
+  PetscInt      *ri, *rj, *cols, maxlen = 0, cap;
+
+  PetscFunctionBegin;
+  PetscCall(PetscCalloc1(sp->nT + 1, &ri)); /* received columns by row */
+  PetscCall(PetscMalloc1(lor->nr, &rj));
+  for (PetscInt k = 0; k < lor->nr; ++k) ++ri[rrow[k] + 1];
+  for (PetscInt r = 0; r < sp->nT; ++r) {
+    maxlen = PetscMax(maxlen, ri[r + 1] + gi[r + 1] - gi[r]);
+    ri[r + 1] += ri[r];
+  }
+  for (PetscInt k = 0; k < lor->nr; ++k) rj[ri[rrow[k]]++] = rcol[k];
+  PetscCall(PetscMalloc1(maxlen, &cols));
+  PetscCall(PetscMalloc2(sp->nT + 1, &lor->di, sp->nT + 1, &lor->oi));
+  cap = gi[sp->nT] + lor->nr;
+  PetscCall(PetscMalloc1(cap, &lor->dj));
+  PetscCall(PetscMalloc1(cap, &lor->oj));
+  lor->di[0] = lor->oi[0] = 0;
+  for (PetscInt r = 0; r < sp->nT; ++r) {
+    PetscInt n = gi[r + 1] - gi[r], nr = r ? ri[r] - ri[r - 1] : ri[0], nd = lor->di[r], no = lor->oi[r];
+
+    PetscCall(PetscArraycpy(cols, gj + gi[r], n));
+    if (nr) {
+      PetscCall(PetscArraycpy(cols + n, rj + ri[r] - nr, nr));
+      n += nr;
+      PetscCall(PetscSortRemoveDupsInt(&n, cols));
+    }
+    for (PetscInt k = 0; k < n; ++k) {
+      if (cols[k] >= lo && cols[k] < hi) lor->dj[nd++] = cols[k] - lo;
+      else lor->oj[no++] = cols[k];
+    }
+    lor->di[r + 1] = nd;
+    lor->oi[r + 1] = no;
+  }
+  lor->nd = lor->di[sp->nT];
+  lor->no = lor->oi[sp->nT];
+  PetscCall(PetscRealloc(PetscMax(lor->nd, 1) * sizeof(PetscInt), &lor->dj));
+  PetscCall(PetscRealloc(PetscMax(lor->no, 1) * sizeof(PetscInt), &lor->oj));
+  PetscCall(PetscFree(ri));
+  PetscCall(PetscFree(rj));
+  PetscCall(PetscFree(cols));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Position in vals of an owned row's entry with a global column */
+static inline int HopsLORFind(const HopsLOR *lor, PetscInt row, PetscInt gcol)
+{
+  const PetscInt  lo = lor->space->rstart, hi = lo + lor->space->nT;
+  const PetscBool d   = (gcol >= lo && gcol < hi) ? PETSC_TRUE : PETSC_FALSE;
+  const PetscInt *ia = d ? lor->di : lor->oi, *ja = d ? lor->dj : lor->oj, col = d ? gcol - lo : gcol;
+  PetscInt        a = ia[row], b = ia[row + 1];
+
+  while (b - a > 1) {
+    const PetscInt m = (a + b) / 2;
+
+    if (ja[m] <= col) a = m;
+    else b = m;
+  }
+  return (int)(d ? a : lor->nd + a);
+}
+
+static PetscErrorCode HopsLORPositions(HopsLOR *lor, const HopsStencil st[8], const PetscInt gi[], const PetscInt gj[], const PetscInt rrow[], const PetscInt rcol[])
+{
+  HopsSpace      sp    = lor->space;
+  const PetscInt np    = PetscPowInt(sp->order + 1, sp->dim), g0 = gi[sp->nT];
+  const int      trash = (int)(lor->nd + lor->no + lor->ng);
+  PetscInt       n     = 0;
+
+  PetscFunctionBegin;
+  for (PetscInt c = 0; c < sp->ncells; ++c) {
+    lor->start[c] = n;
+    n += np * st[lor->mask[c]].n;
+  }
+  PetscCall(PetscMalloc1(n, &lor->pos));
+  PetscCall(PetscMalloc1(sp->nL, &lor->diag));
+  PetscCall(PetscMalloc1(lor->nr, &lor->rpos));
+  for (PetscInt l = 0; l < sp->nL; ++l) lor->diag[l] = trash;
+  n = 0;
+  for (PetscInt c = 0; c < sp->ncells; ++c) {
+    const HopsStencil *s = &st[lor->mask[c]];
+
+    for (PetscInt v = 0; v < np; ++v)
+      for (PetscInt e = 0; e < s->n; ++e, ++n) {
+        PetscInt row, col, g;
+
+        HopsEntry(lor, s, sp->restr + c * np, v, e, &row, &col);
+        lor->pos[n] = trash;
+        if (row < 0) continue;
+        g = col < sp->nT ? sp->rstart + col : sp->ghost[col - sp->nT];
+        if (row < sp->nT) lor->pos[n] = HopsLORFind(lor, row, g);
+        else {
+          PetscInt k = gi[row];
+
+          while (gj[k] != g) ++k;
+          lor->pos[n] = (int)(lor->nd + lor->no + k - g0);
+        }
+        if (row == col) lor->diag[row] = lor->pos[n];
+      }
+  }
+  for (PetscInt e = 0; e < sp->ness; ++e) lor->diag[sp->essT[e]] = HopsLORFind(lor, sp->essT[e], sp->rstart + sp->essT[e]);
+  for (PetscInt k = 0; k < lor->nr; ++k) lor->rpos[k] = HopsLORFind(lor, rrow[k], rcol[k]);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Builds the pattern from lor->mask; the matrix's values are zero until HopsLORNumeric() */
+PetscErrorCode HopsLORSymbolic(HopsLOR *lor)
+{
+  HopsSpace   sp = lor->space;
+  HopsStencil st[8];
+  PetscInt   *gi, *gj, *rrow, *rcol;
+
+  PetscFunctionBegin;
+  PetscCall(PetscLogEventBegin(HopsEvent.lorsymbolic, sp, 0, 0, 0));
+  for (unsigned char m = 0; m < 8; ++m) HopsStencilCreate(sp->dim, m, &st[m]);
+  PetscCall(HopsLORLocalGraph(lor, st, &gi, &gj));
+  PetscCall(HopsLORGhostRows(lor, gi, gj, &rrow, &rcol));
+  PetscCall(HopsLORFinalPattern(lor, gi, gj, rrow, rcol));
+  PetscCheck(lor->nd + lor->no + lor->ng < INT_MAX, PETSC_COMM_SELF, PETSC_ERR_SUP, "The low-order-refined matrix has more than 2^31 entries on one rank: use more ranks");
+  PetscCall(HopsLORPositions(lor, st, gi, gj, rrow, rcol));
+  PetscCall(PetscFree(gi));
+  PetscCall(PetscFree(gj));
+  PetscCall(PetscFree(rrow));
+  PetscCall(PetscFree(rcol));
+  PetscCall(PetscMalloc1(lor->nr, &lor->rvals));
+  PetscCall(PetscCalloc1(lor->nd + lor->no + lor->ng + 1, &lor->vals));
+  PetscCall((*sp->backend->LORSetPositions)(lor->kernel, lor->mask, lor->start, lor->pos));
+  {
+    MPI_Comm       comm = PetscObjectComm((PetscObject)sp);
+    PetscMPIInt    size;
+    PetscLogDouble nnz = (PetscLogDouble)(lor->nd + lor->no);
+
+    PetscCallMPI(MPI_Comm_size(comm, &size));
+    PetscCallMPI(MPI_Allreduce(&nnz, &lor->nnz, 1, MPI_DOUBLE, MPI_SUM, comm));
+    if (size == 1) PetscCall(MatCreateSeqAIJWithArrays(comm, sp->nT, sp->nT, lor->di, lor->dj, lor->vals, &lor->mat));
+    else PetscCall(MatCreateMPIAIJWithSplitArrays(comm, sp->nT, sp->nT, sp->N, sp->N, lor->di, lor->dj, lor->vals, lor->oi, lor->oj, lor->vals + lor->nd, &lor->mat));
+    PetscCall(MatSetOption(lor->mat, MAT_SYMMETRIC, PETSC_TRUE));
+  }
+  PetscCall(PetscLogEventEnd(HopsEvent.lorsymbolic, sp, 0, 0, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,325 @@
+/* PCLOR: the low-order-refined matrix inside an inner solver. */
+#include <hops/private/hopslorimpl.h>
+#include <petsc/private/pcimpl.h>
+
+static const char *const HopsSources[] = {"none", "the MATPA operator", "PCLORSetSpace()", "the DM's PetscFE and PetscDS"};
+
+/* ------------------------------------------------------------ inner solver ------------------------------------------------------------ */
+
+/* Defaults of the inner solver are put into the options database for as long as its options are read, where the user set none */
+static PetscErrorCode PCLORInsertDefault(PC_LOR *lor, const char name[], const char value[], PetscInt *n, char set[][256])
+{
+  const char *prefix;
+  PetscBool   has;
+
+  PetscFunctionBegin;
+  PetscCall(KSPGetOptionsPrefix(lor->ksp, &prefix));
+  PetscCall(PetscOptionsHasName(NULL, prefix, name, &has));
+  if (has) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscSNPrintf(set[*n], 256, "-%s%s", prefix ? prefix : "", name + 1));
+  PetscCall(PetscOptionsSetValue(NULL, set[*n], value));
+  ++*n;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  One BoomerAMG V-cycle: HMIS coarsening, extended+i interpolation with at most 4 entries a row, strong threshold 0.25,
+  symmetric l1 Gauss-Seidel smoothing. A singular matrix is not factored on the coarsest level.
+*/
+PetscErrorCode PCLORSetInnerOptions(PC pc, PC_LOR *lor)
+{
+  char         set[16][256];
+  PetscInt     n = 0;
+  PC           inner;
+  PCType       type;
+  const char  *prefix;
+  MatNullSpace nsp;
+
+  PetscFunctionBegin;
+  if (lor->innerset) PetscFunctionReturn(PETSC_SUCCESS);
+  lor->innerset = PETSC_TRUE;
+  PetscCall(PCGetOptionsPrefix(pc, &prefix)); /* may have been set after the type */
+  PetscCall(KSPSetOptionsPrefix(lor->ksp, prefix));
+  PetscCall(KSPAppendOptionsPrefix(lor->ksp, "lor_"));
+  PetscCall(KSPGetPC(lor->ksp, &inner));
+  PetscCall(PCGetType(inner, &type));
+#if defined(PETSC_HAVE_HYPRE)
+  if (!type) {
+    PetscBool   ishypre;
+    char        choice[64] = PCHYPRE;
+
+    PetscCall(KSPGetOptionsPrefix(lor->ksp, &prefix));
+    PetscCall(PetscOptionsGetString(NULL, prefix, "-pc_type", choice, sizeof(choice), NULL));
+    PetscCall(PetscStrcmp(choice, PCHYPRE, &ishypre));
+    PetscCall(PCLORInsertDefault(lor, "-pc_type", PCHYPRE, &n, set));
+    if (ishypre) {
+      PetscCall(MatGetNullSpace(lor->mat, &nsp));
+      PetscCall(PCLORInsertDefault(lor, "-pc_hypre_type", "boomeramg", &n, set));
+      PetscCall(PCLORInsertDefault(lor, "-pc_hypre_boomeramg_P_max", "4", &n, set));
+      PetscCall(PCLORInsertDefault(lor, "-pc_hypre_boomeramg_strong_threshold", "0.25", &n, set));
+      PetscCall(PCLORInsertDefault(lor, "-pc_hypre_boomeramg_coarsen_type", "HMIS", &n, set));
+      PetscCall(PCLORInsertDefault(lor, "-pc_hypre_boomeramg_interp_type", "ext+i", &n, set));
+      PetscCall(PCLORInsertDefault(lor, "-pc_hypre_boomeramg_relax_type_all", "l1scaled-SOR/Jacobi", &n, set));
+      if (nsp) PetscCall(PCLORInsertDefault(lor, "-pc_hypre_boomeramg_relax_type_coarse", "l1scaled-SOR/Jacobi", &n, set));
+    }
+  }
+#else
+  (void)nsp;
+  if (!type) PetscCall(PCLORInsertDefault(lor, "-pc_type", PCGAMG, &n, set));
+#endif
+  PetscCall(KSPSetFromOptions(lor->ksp));
+  for (PetscInt i = 0; i < n; ++i) PetscCall(PetscOptionsClearValue(NULL, set[i]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ---------------------------------------------------------------- set-up ---------------------------------------------------------------- */
+
+/* Null space, near null space and transpose null space go with the matrix */
+static PetscErrorCode PCLORCopyNullSpaces(PC pc, Mat to)
+{
+  MatNullSpace sp, near;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetNullSpace(pc->pmat, &sp));
+  if (!sp) PetscCall(MatGetNullSpace(pc->mat, &sp));
+  PetscCall(MatSetNullSpace(to, sp));
+  PetscCall(MatGetNearNullSpace(pc->pmat, &near));
+  if (!near) PetscCall(MatGetNearNullSpace(pc->mat, &near));
+  PetscCall(MatSetNearNullSpace(to, near));
+  PetscCall(MatGetTransposeNullSpace(pc->pmat, &sp));
+  PetscCall(MatSetTransposeNullSpace(to, sp));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The inner solver's matrix: the AIJ itself, or a conversion that is refilled in place */
+static PetscErrorCode PCLORConvert(PC_LOR *lor)
+{
+  PetscBool aij;
+
+  PetscFunctionBegin;
+  PetscCall(PetscStrcmp(lor->mattype, MATAIJ, &aij));
+  if (aij) {
+    PetscCall(PetscObjectReference((PetscObject)lor->lor.mat));
+    PetscCall(MatDestroy(&lor->mat));
+    lor->mat = lor->lor.mat;
+  } else PetscCall(MatConvert(lor->lor.mat, lor->mattype, lor->mat ? MAT_REUSE_MATRIX : MAT_INITIAL_MATRIX, &lor->mat));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCSetUp_LOR(PC pc)
+{
+  PC_LOR   *lor = (PC_LOR *)pc->data;
+  PetscBool fits;
+
+  PetscFunctionBegin;
+  PetscCall(PCLORGetForm(pc, lor));
+  if (lor->lor.space != lor->form.space) {
+    PetscCall(HopsLORDestroy(&lor->lor));
+    PetscCall(MatDestroy(&lor->mat));
+    PetscCall(HopsLORCreate(lor->form.space, &lor->lor));
+  }
+  PetscCall(PetscLogEventBegin(HopsEvent.lorcoef, pc, 0, 0, 0));
+  PetscCall(HopsLORCheckCouplings(&lor->lor, &lor->form, &fits));
+  PetscCall(PetscLogEventEnd(HopsEvent.lorcoef, pc, 0, 0, 0));
+  if (!fits) {
+    PetscCall(MatDestroy(&lor->mat));
+    PetscCall(HopsLORSymbolic(&lor->lor));
+    PetscCall(PetscInfo(pc, "low-order-refined pattern built: %g nonzeros\n", lor->lor.nnz));
+  } else PetscCall(PetscInfo(pc, "low-order-refined pattern reused, values refilled\n"));
+  PetscCall(HopsLORNumeric(&lor->lor, &lor->form));
+  PetscCall(PCLORConvert(lor));
+  PetscCall(PCLORCopyNullSpaces(pc, lor->mat));
+  PetscCall(KSPSetOperators(lor->ksp, lor->mat, lor->mat));
+  PetscCall(PCLORSetInnerOptions(pc, lor));
+  PetscCall(PetscLogEventBegin(HopsEvent.lorsolver, pc, 0, 0, 0));
+  PetscCall(KSPSetUp(lor->ksp));
+  PetscCall(PetscLogEventEnd(HopsEvent.lorsolver, pc, 0, 0, 0));
+  if (lor->viewspectrum && !lor->spectrumdone) {
+    lor->spectrumdone = PETSC_TRUE;
+    PetscCall(PCLORViewSpectrum(pc, NULL));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ----------------------------------------------------------------- action ----------------------------------------------------------------- */
+
+static PetscErrorCode PCApply_LOR(PC pc, Vec x, Vec y)
+{
+  PC_LOR *lor = (PC_LOR *)pc->data;
+
+  PetscFunctionBegin;
+  PetscCall(KSPSolve(lor->ksp, x, y));
+  PetscCall(KSPCheckSolve(lor->ksp, pc, y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCApplyTranspose_LOR(PC pc, Vec x, Vec y)
+{
+  PC_LOR *lor = (PC_LOR *)pc->data;
+
+  PetscFunctionBegin;
+  PetscCall(KSPSolveTranspose(lor->ksp, x, y));
+  PetscCall(KSPCheckSolve(lor->ksp, pc, y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCSetFromOptions_LOR(PC pc, HopsOptionItems PetscOptionsObject)
+{
+  PC_LOR   *lor = (PC_LOR *)pc->data;
+  char     *terms[8];
+  PetscInt  nterms = 8;
+  PetscBool set;
+
+  PetscFunctionBegin;
+  PetscOptionsHeadBegin(PetscOptionsObject, "Low-order-refined preconditioner options");
+  PetscCall(PetscOptionsFList("-pc_lor_mat_type", "Type of the low-order-refined matrix", "PCLORSetMatType", MatList, lor->mattype, lor->mattype, sizeof(lor->mattype), NULL));
+  PetscCall(PetscOptionsBool("-pc_lor_view_spectrum", "Print Lanczos estimates of extreme eigenvalues", "PCLORViewSpectrum", lor->viewspectrum, &lor->viewspectrum, NULL));
+  PetscCall(PetscOptionsStringArray("-pc_lor_ignore", "Terms of the form that the preconditioner may leave out: convection, boundary", "PCLOR", terms, &nterms, &set));
+  for (PetscInt i = 0; set && i < nterms; ++i) {
+    PetscBool convection, boundary;
+
+    PetscCall(PetscStrcmp(terms[i], "convection", &convection));
+    PetscCall(PetscStrcmp(terms[i], "boundary", &boundary));
+    PetscCheck(convection || boundary, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "-pc_lor_ignore takes \"convection\" and \"boundary\", not \"%s\"", terms[i]);
+    if (convection) lor->ignoreconvection = PETSC_TRUE;
+    if (boundary) lor->ignoreboundary = PETSC_TRUE;
+    PetscCall(PetscFree(terms[i]));
+  }
+  PetscOptionsHeadEnd();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCView_LOR(PC pc, PetscViewer viewer)
+{
+  PC_LOR   *lor = (PC_LOR *)pc->data;
+  PetscBool ascii;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
+  if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!lor->form.space) {
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  not set up yet\n"));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(PetscViewerASCIIPushTab(viewer));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "space and form from %s\n", HopsSources[lor->source]));
+  PetscCall(HopsSpaceView(lor->form.space, viewer));
+  if (lor->mat) {
+    const char    *kernel;
+    PetscLogDouble bytes;
+
+    PetscCall((*lor->form.space->backend->LORGetInfo)(lor->lor.kernel, &kernel, &bytes));
+    PetscCall(PetscViewerASCIIPrintf(viewer, "low-order-refined matrix: type %s, %.3g nonzeros per row, vertex quadrature, kernel %s\n", ((PetscObject)lor->mat)->type_name, lor->form.space->N ? (double)(lor->lor.nnz / lor->form.space->N) : 0.0, kernel));
+    PetscCall(PetscViewerASCIIPrintf(viewer, "inner solver:\n"));
+    PetscCall(PetscViewerASCIIPushTab(viewer));
+    PetscCall(KSPView(lor->ksp, viewer));
+    PetscCall(PetscViewerASCIIPopTab(viewer));
+  }
+  PetscCall(PetscViewerASCIIPopTab(viewer));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* -------------------------------------------------------------- life cycle -------------------------------------------------------------- */
+
+static PetscErrorCode PCReset_LOR(PC pc)
+{
+  PC_LOR *lor = (PC_LOR *)pc->data;
+
+  PetscFunctionBegin;
+  PetscCall(KSPReset(lor->ksp));
+  PetscCall(MatDestroy(&lor->mat));
+  PetscCall(HopsLORDestroy(&lor->lor));
+  PetscCall(PCLORResetForm(lor));
+  PetscCall(HopsSpaceDestroy(&lor->form.space));
+  PetscCall(DMDestroy(&lor->dm));
+  lor->section = NULL;
+  lor->source  = HOPS_SOURCE_NONE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCDestroy_LOR(PC pc)
+{
+  PC_LOR *lor = (PC_LOR *)pc->data;
+
+  PetscFunctionBegin;
+  PetscCall(PCReset_LOR(pc));
+  PetscCall(HopsSpaceDestroy(&lor->userspace));
+  PetscCall(HopsCoefficientDestroy(&lor->userdiffusion));
+  PetscCall(HopsCoefficientDestroy(&lor->usermass));
+  PetscCall(KSPDestroy(&lor->ksp));
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCLORSetSpace_C", NULL));
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCLORSetCoefficients_C", NULL));
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCLORSetMatType_C", NULL));
+  PetscCall(PetscFree(pc->data));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCLORSetSpace_LOR(PC pc, HopsSpace space)
+{
+  PC_LOR *lor = (PC_LOR *)pc->data;
+
+  PetscFunctionBegin;
+  PetscCall(HopsSpaceReference(space));
+  PetscCall(HopsSpaceDestroy(&lor->userspace));
+  lor->userspace = space;
+  pc->setupcalled = 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCLORSetCoefficients_LOR(PC pc, HopsCoefficient diffusion, HopsCoefficient mass)
+{
+  PC_LOR *lor = (PC_LOR *)pc->data;
+
+  PetscFunctionBegin;
+  if (diffusion) PetscCall(HopsCoefficientReference(diffusion));
+  if (mass) PetscCall(HopsCoefficientReference(mass));
+  PetscCall(HopsCoefficientDestroy(&lor->userdiffusion));
+  PetscCall(HopsCoefficientDestroy(&lor->usermass));
+  lor->userdiffusion = diffusion;
+  lor->usermass      = mass;
+  pc->setupcalled    = 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCLORSetMatType_LOR(PC pc, MatType type)
+{
+  PC_LOR *lor = (PC_LOR *)pc->data;
+
+  PetscFunctionBegin;
+  PetscCall(PetscStrncpy(lor->mattype, type, sizeof(lor->mattype)));
+  PetscCall(MatDestroy(&lor->mat));
+  pc->setupcalled = 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCLORCreateKSP(PC pc, PC_LOR *lor)
+{
+  PetscFunctionBegin;
+  PetscCall(KSPCreate(PetscObjectComm((PetscObject)pc), &lor->ksp));
+  PetscCall(KSPSetErrorIfNotConverged(lor->ksp, pc->erroriffailure));
+  PetscCall(PetscObjectIncrementTabLevel((PetscObject)lor->ksp, (PetscObject)pc, 1));
+  PetscCall(KSPSetType(lor->ksp, KSPPREONLY));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCCreate_LOR(PC pc)
+{
+  PC_LOR *lor;
+
+  PetscFunctionBegin;
+  PetscCall(PetscNew(&lor));
+  pc->data = lor;
+  PetscCall(PetscStrncpy(lor->mattype, MATAIJ, sizeof(lor->mattype)));
+  PetscCall(PCLORCreateKSP(pc, lor));
+  pc->ops->apply          = PCApply_LOR;
+  pc->ops->applytranspose = PCApplyTranspose_LOR;
+  pc->ops->setup          = PCSetUp_LOR;
+  pc->ops->reset          = PCReset_LOR;
+  pc->ops->destroy        = PCDestroy_LOR;
+  pc->ops->setfromoptions = PCSetFromOptions_LOR;
+  pc->ops->view           = PCView_LOR;
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCLORSetSpace_C", PCLORSetSpace_LOR));
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCLORSetCoefficients_C", PCLORSetCoefficients_LOR));
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCLORSetMatType_C", PCLORSetMatType_LOR));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,132 @@
+/* Where PCLOR finds its space and its form: a MATPA operator, the user, or the DM of a DMPlex code. */
+#include <hops/private/hopslorimpl.h>
+#include <petsc/private/pcimpl.h>
+
+PetscErrorCode PCLORResetForm(PC_LOR *lor)
+{
+  PetscFunctionBegin;
+  PetscCall(HopsCoefficientDestroy(&lor->form.diffusion));
+  PetscCall(HopsCoefficientDestroy(&lor->form.mass));
+  lor->form.robin = NULL; /* borrowed from the MATPA operator */
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCLORSetFormCoefficients(PC_LOR *lor, HopsCoefficient diffusion, HopsCoefficient mass)
+{
+  PetscFunctionBegin;
+  if (diffusion) PetscCall(HopsCoefficientReference(diffusion));
+  if (mass) PetscCall(HopsCoefficientReference(mass));
+  PetscCall(PCLORResetForm(lor));
+  lor->form.diffusion = diffusion;
+  lor->form.mass      = mass;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A new space means a new pattern */
+static PetscErrorCode PCLORSetFormSpace(PC_LOR *lor, HopsSpace sp)
+{
+  PetscFunctionBegin;
+  if (sp == lor->form.space) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(HopsSpaceReference(sp));
+  PetscCall(HopsSpaceDestroy(&lor->form.space));
+  PetscCall(DMDestroy(&lor->dm));
+  lor->form.space = sp;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCLORGetOperatorPA(PC pc, Mat_PA **pa)
+{
+  Mat candidates[2] = {pc->pmat, pc->mat};
+
+  PetscFunctionBegin;
+  *pa = NULL;
+  for (PetscInt i = 0; i < 2 && !*pa; ++i) {
+    PetscBool same;
+
+    PetscCall(PetscObjectTypeCompare((PetscObject)candidates[i], MATPA, &same));
+    if (same) PetscCall(MatPAGetData(candidates[i], pa));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* the DM of the preconditioner or else of its matrices */
+static PetscErrorCode PCLORFindDM(PC pc, DM *dm)
+{
+  PetscFunctionBegin;
+  PetscCall(PCGetDM(pc, dm));
+  if (!*dm) PetscCall(MatGetDM(pc->pmat, dm));
+  if (!*dm) PetscCall(MatGetDM(pc->mat, dm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCLORGetFormDM(PC pc, PC_LOR *lor, DM dm)
+{
+  PetscSection    section;
+  HopsCoefficient diffusion, mass;
+  PetscInt        nds;
+
+  PetscFunctionBegin;
+  PetscCall(DMGetLocalSection(dm, &section));
+  if (lor->dm != dm || lor->section != section) {
+    HopsSpace sp;
+
+    PetscCall(HopsSpaceCreateFromDM(dm, &sp));
+    PetscCall(PCLORSetFormSpace(lor, sp));
+    PetscCall(HopsSpaceDestroy(&sp));
+    PetscCall(PetscObjectReference((PetscObject)dm));
+    PetscCall(DMDestroy(&lor->dm));
+    lor->dm      = dm;
+    lor->section = section;
+  }
+  if (lor->userdiffusion || lor->usermass) {
+    PetscCall(PCLORSetFormCoefficients(lor, lor->userdiffusion, lor->usermass));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(DMGetNumDS(dm, &nds));
+  PetscCheck(nds > 0, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE, "The DM has no PetscDS, so the form is unknown: set the Jacobian functions (PetscDSSetJacobian()), or the coefficients (PCLORSetCoefficients())");
+  PetscCall(HopsDSCheck(dm, lor->ignoreboundary));
+  PetscCall(HopsCoefficientCreateDS(dm, HOPS_DS_DIFFUSION, lor->ignoreconvection, &diffusion));
+  PetscCall(HopsCoefficientCreateDS(dm, HOPS_DS_MASS, lor->ignoreconvection, &mass));
+  PetscCall(PCLORSetFormCoefficients(lor, diffusion, mass));
+  PetscCall(HopsCoefficientDestroy(&diffusion));
+  PetscCall(HopsCoefficientDestroy(&mass));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCLORGetForm(PC pc, PC_LOR *lor)
+{
+  MPI_Comm  comm = PetscObjectComm((PetscObject)pc);
+  Mat_PA   *pa;
+  DM        dm = NULL;
+  PetscBool plex = PETSC_FALSE;
+  PetscInt  n;
+
+  PetscFunctionBegin;
+  PetscCall(PCLORGetOperatorPA(pc, &pa));
+  PetscCall(PCLORFindDM(pc, &dm));
+  if (dm) PetscCall(PetscObjectTypeCompare((PetscObject)dm, DMPLEX, &plex));
+  if (lor->userspace || (pa && pa->space)) {
+    PetscCall(PCLORSetFormSpace(lor, lor->userspace ? lor->userspace : pa->space));
+    if (lor->userdiffusion || lor->usermass) PetscCall(PCLORSetFormCoefficients(lor, lor->userdiffusion, lor->usermass));
+    else {
+      PetscCheck(pa && pa->space, comm, PETSC_ERR_ARG_WRONGSTATE, "PCLOR has a space but no form: call PCLORSetCoefficients(), or use a MATPA operator");
+      PetscCall(PCLORSetFormCoefficients(lor, pa->diffusion, pa->mass));
+    }
+    if (pa && pa->space == lor->form.space) lor->form.robin = pa->robin;
+    lor->source = lor->userspace ? HOPS_SOURCE_USER : HOPS_SOURCE_MATPA;
+  } else if (plex) {
+    PetscCall(PCLORGetFormDM(pc, lor, dm));
+    lor->source = HOPS_SOURCE_DM;
+  } else SETERRQ(comm, PETSC_ERR_ARG_WRONGSTATE, "PCLOR finds no finite element space: give the solver a DMPlex with a PetscFE (KSPSetDM(), SNESSetDM()), a MATPA operator, or a space by PCLORSetSpace()%s%s", dm ? "; the DM has type " : "", dm ? ((PetscObject)dm)->type_name : "");
+  PetscCall(MatGetLocalSize(pc->pmat, &n, NULL));
+  {
+    PetscBool ok = n == lor->form.space->nT ? PETSC_TRUE : PETSC_FALSE;
+    PetscInt  N;
+
+    PetscCall(MPIU_Allreduce(MPI_IN_PLACE, &ok, 1, MPIU_BOOL, MPI_LAND, comm));
+    PetscCall(MatGetSize(pc->pmat, &N, NULL));
+    PetscCheck(ok, comm, PETSC_ERR_ARG_SIZ, "The matrix has %" PetscInt_FMT " rows, the finite element space %" PetscInt_FMT " unknowns (or their distributions differ): the solver's DM is not the one that made the matrix; call KSPSetDM() with the right one, or PCLORSetSpace()", N, lor->form.space->N);
+  }
+  PetscCheck(lor->form.diffusion || lor->form.mass || lor->form.robin, comm, PETSC_ERR_ARG_WRONGSTATE, "The form has no diffusion and no mass term: there is nothing to precondition");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,271 @@
+/* PCLOR's public functions, and the Lanczos estimate of the spectrum. */
+#include <hops/private/hopslorimpl.h>
+#include <petsc/private/pcimpl.h>
+
+static PetscErrorCode PCLORGetData(PC pc, PC_LOR **lor)
+{
+  PetscBool same;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCLOR, &same));
+  PetscCheck(same, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONG, "The PC has type %s where " PCLOR " is needed (PCSetType())", ((PetscObject)pc)->type_name ? ((PetscObject)pc)->type_name : "(unset)");
+  *lor = (PC_LOR *)pc->data;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCLORSetSpace - Sets the finite element space of the operator, where the preconditioner cannot find it by itself.
+
+  Collective
+
+  Input Parameters:
++ pc    - the preconditioner
+- space - the space
+
+  Level: beginner
+
+  Note:
+  Not needed for a `MATPA` operator, nor where the solver has a `DMPLEX` with a `PetscFE`. Unless the operator is a `MATPA`, call
+  `PCLORSetCoefficients()` too.
+
+.seealso: `PCLOR`, `PCLORSetCoefficients()`, `HopsSpaceCreateFromArrays()`
+@*/
+PetscErrorCode PCLORSetSpace(PC pc, HopsSpace space)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscValidHeaderSpecific(space, HOPS_SPACE_CLASSID, 2);
+  PetscTryMethod(pc, "PCLORSetSpace_C", (PC, HopsSpace), (pc, space));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCLORGetSpace - Gets the finite element space that the preconditioner works on.
+
+  Not Collective
+
+  Input Parameter:
+. pc - the preconditioner, after `PCSetUp()`
+
+  Output Parameter:
+. space - the space (borrowed), `NULL` before set-up
+
+  Level: intermediate
+
+.seealso: `PCLOR`, `PCLORSetSpace()`
+@*/
+PetscErrorCode PCLORGetSpace(PC pc, HopsSpace *space)
+{
+  PC_LOR *lor;
+
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscCall(PCLORGetData(pc, &lor));
+  *space = lor->form.space ? lor->form.space : lor->userspace;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCLORSetCoefficients - Sets the coefficients of the form, in place of those of the operator or of the `PetscDS`.
+
+  Collective
+
+  Input Parameters:
++ pc        - the preconditioner
+. diffusion - coefficient of the diffusion term, or `NULL`
+- mass      - coefficient of the mass term, or `NULL`; with both `NULL` the operator's own are used again
+
+  Level: intermediate
+
+  Note:
+  Call it again when the coefficients have changed: the matrix's values are refilled, its pattern is kept.
+
+.seealso: `PCLOR`, `PCLORSetSpace()`, `HopsCoefficient`
+@*/
+PetscErrorCode PCLORSetCoefficients(PC pc, HopsCoefficient diffusion, HopsCoefficient mass)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscTryMethod(pc, "PCLORSetCoefficients_C", (PC, HopsCoefficient, HopsCoefficient), (pc, diffusion, mass));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCLORSetMatType - Sets the type of the low-order-refined matrix that the inner solver gets.
+
+  Collective
+
+  Input Parameters:
++ pc   - the preconditioner
+- type - `MATAIJ` (default), `MATHYPRE`, or any type that `MatConvert()` makes from it
+
+  Options Database Key:
+. -pc_lor_mat_type <type> - the type
+
+  Level: intermediate
+
+.seealso: `PCLOR`, `PCLORGetMat()`
+@*/
+PetscErrorCode PCLORSetMatType(PC pc, MatType type)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscTryMethod(pc, "PCLORSetMatType_C", (PC, MatType), (pc, type));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCLORGetMat - Gets the low-order-refined matrix.
+
+  Not Collective
+
+  Input Parameter:
+. pc - the preconditioner, after `PCSetUp()`
+
+  Output Parameter:
+. mat - the matrix (borrowed), `NULL` before set-up
+
+  Level: intermediate
+
+.seealso: `PCLOR`, `PCLORGetKSP()`, `PCLORSetMatType()`
+@*/
+PetscErrorCode PCLORGetMat(PC pc, Mat *mat)
+{
+  PC_LOR *lor;
+
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscCall(PCLORGetData(pc, &lor));
+  *mat = lor->mat;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCLORGetKSP - Gets the inner solver, whose operator is the low-order-refined matrix.
+
+  Not Collective
+
+  Input Parameter:
+. pc - the preconditioner
+
+  Output Parameter:
+. ksp - the solver (borrowed), of type `KSPPREONLY` by default and with options prefix `lor_`
+
+  Level: intermediate
+
+.seealso: `PCLOR`, `PCLORGetMat()`
+@*/
+PetscErrorCode PCLORGetKSP(PC pc, KSP *ksp)
+{
+  PC_LOR *lor;
+
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscCall(PCLORGetData(pc, &lor));
+  *ksp = lor->ksp;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ------------------------------------------------------------------ spectrum ------------------------------------------------------------------ */
+
+static PetscErrorCode PCLORApplyInner(PC shell, Vec x, Vec y)
+{
+  KSP inner;
+
+  PetscFunctionBegin;
+  PetscCall(PCShellGetContext(shell, &inner));
+  PetscCall(KSPSolve(inner, x, y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Extreme eigenvalues of B^-1 A by the Lanczos process inside CG: exact selects B = the factored LOR matrix, else B = the inner solver */
+static PetscErrorCode PCLORLanczos(PC pc, PC_LOR *lor, PetscBool exact, PetscReal *emin, PetscReal *emax)
+{
+  MPI_Comm     comm = PetscObjectComm((PetscObject)pc);
+  KSP          ksp;
+  PC           p;
+  Vec          x, b;
+  PetscRandom  r;
+  MatNullSpace nsp;
+  PetscMPIInt  size;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(comm, &size));
+  PetscCall(KSPCreate(comm, &ksp));
+  PetscCall(KSPSetOptionsPrefix(ksp, "pc_lor_spectrum_")); /* monitors of the user's own solver are not meant for this one */
+  PetscCall(KSPSetType(ksp, KSPCG));
+  PetscCall(KSPSetNormType(ksp, KSP_NORM_NATURAL));
+  PetscCall(KSPSetTolerances(ksp, 1e-14, PETSC_DEFAULT, PETSC_DEFAULT, 500));
+  PetscCall(KSPSetComputeSingularValues(ksp, PETSC_TRUE));
+  PetscCall(KSPGetPC(ksp, &p));
+  if (exact) {
+    PetscCall(KSPSetOperators(ksp, pc->mat, lor->lor.mat));
+    if (size > 1) {
+      PC redundant;
+      KSP inner;
+
+      PetscCall(PCSetType(p, PCREDUNDANT));
+      PetscCall(PCRedundantGetKSP(p, &inner));
+      PetscCall(KSPGetPC(inner, &redundant));
+      PetscCall(PCSetType(redundant, PCLU));
+      PetscCall(PCFactorSetShiftType(redundant, MAT_SHIFT_NONZERO));
+    } else {
+      PetscCall(PCSetType(p, PCCHOLESKY));
+      PetscCall(PCFactorSetMatOrderingType(p, MATORDERINGND));
+      PetscCall(PCFactorSetShiftType(p, MAT_SHIFT_NONZERO));
+    }
+  } else {
+    PetscCall(KSPSetOperators(ksp, pc->mat, pc->mat));
+    PetscCall(PCSetType(p, PCSHELL));
+    PetscCall(PCShellSetContext(p, lor->ksp));
+    PetscCall(PCShellSetApply(p, PCLORApplyInner));
+  }
+  PetscCall(MatCreateVecs(lor->lor.mat, &x, &b));
+  PetscCall(PetscRandomCreate(comm, &r));
+  PetscCall(VecSetRandom(b, r));
+  PetscCall(MatGetNullSpace(pc->mat, &nsp));
+  if (nsp) PetscCall(MatNullSpaceRemove(nsp, b));
+  PetscCall(KSPSolve(ksp, b, x));
+  PetscCall(KSPComputeExtremeSingularValues(ksp, emax, emin));
+  PetscCall(PetscRandomDestroy(&r));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&b));
+  PetscCall(KSPDestroy(&ksp));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCLORViewSpectrum - Prints Lanczos estimates of the extreme eigenvalues of the preconditioned operator and their ratio: with
+  the low-order-refined matrix inverted exactly (on problems of at most 100,000 unknowns), and as the preconditioner is used.
+
+  Collective
+
+  Input Parameters:
++ pc     - the preconditioner, after `PCSetUp()`
+- viewer - an ASCII viewer, or `NULL` for standard output
+
+  Options Database Key:
+. -pc_lor_view_spectrum - print the estimates once, at the end of the first set-up
+
+  Level: intermediate
+
+.seealso: `PCLOR`
+@*/
+PetscErrorCode PCLORViewSpectrum(PC pc, PetscViewer viewer)
+{
+  PC_LOR   *lor;
+  PetscReal emin, emax;
+
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscCall(PCLORGetData(pc, &lor));
+  PetscCheck(lor->mat, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE, "Call PCSetUp() first");
+  if (!viewer) PetscCall(PetscViewerASCIIGetStdout(PetscObjectComm((PetscObject)pc), &viewer));
+  if (lor->form.space->N <= 100000) {
+    PetscCall(PCLORLanczos(pc, lor, PETSC_TRUE, &emin, &emax));
+    PetscCall(PetscViewerASCIIPrintf(viewer, "LOR spectrum, exact inverse: [%.4f, %.4f], ratio %.3f\n", (double)emin, (double)emax, (double)(emax / emin)));
+  } else PetscCall(PetscViewerASCIIPrintf(viewer, "LOR spectrum, exact inverse: left out above 100000 unknowns\n"));
+  PetscCall(PCLORLanczos(pc, lor, PETSC_FALSE, &emin, &emax));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "LOR spectrum, as used:       [%.4f, %.4f], ratio %.3f\n", (double)emin, (double)emax, (double)(emax / emin)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
