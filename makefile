@@ -17,7 +17,7 @@ lib    := $(libdir)/libhops.so
 prefix ?= /usr/local
 
 VERSION := $(shell sed -n 's/^\#define HOPS_VERSION_[A-Z]* //p' include/hops.h | paste -sd.)
-NPROC   := $(shell getconf _NPROCESSORS_ONLN)
+NPROC   := $(shell nproc 2>/dev/null || getconf _NPROCESSORS_ONLN)
 
 # ---- Flags. OPT and WARN may be set by the user. Of the libraries that PETSc names (PETSC_WITH_EXTERNAL_LIB) only those
 # with functions that hops calls are linked: a plugin needs a shared PETSc, which brings its own.

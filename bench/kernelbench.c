@@ -39,7 +39,7 @@ static PetscErrorCode BoxDestroy(Box *b)
 static PetscErrorCode BoxNumber(Box *b, PetscBool lex)
 {
   const PetscInt total = b->space.ncells * PetscPowInt((PetscInt)b->space.order + 1, b->space.dim);
-  int           *r     = b->space.restr, next = 0;
+  int           *r = b->space.restr, next = 0;
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(b->space.nL, &b->perm));
@@ -61,9 +61,9 @@ static PetscErrorCode BoxCreate(const Bench *bench, int p, Box *b)
 
   PetscFunctionBegin;
   PetscCall(PetscMemzero(b, sizeof(*b)));
-  b->n     = n;
-  s->dim   = dim;
-  s->order = p;
+  b->n      = n;
+  s->dim    = dim;
+  s->order  = p;
   s->gorder = g - 1;
   s->ncells = s->ninterior = PetscPowInt(n, dim);
   s->nT = s->nL = s->N = PetscPowInt(N, dim);
@@ -118,7 +118,8 @@ static PetscErrorCode Triad(Bench *bench)
   for (size_t i = 0; i < n; i++) a[i] = b[i] = c[i] = 1;
   TIME(bench, seconds, {
     for (size_t i = 0; i < n; i++) a[i] = b[i] + 3 * c[i];
-    __asm__ volatile("" ::"r"(a) : "memory");
+    __asm__ volatile("" ::"r"(a)
+                     : "memory");
   });
   bench->bandwidth = 24. * n / seconds;
   PetscCall(PetscFree3(a, b, c));
@@ -133,7 +134,8 @@ static PetscErrorCode Triad(Bench *bench)
     m += 0.999; \
     a = b = c = d = e = f = g = h = i = j = m; \
     for (long k = 0; k < n; k++) { \
-      __asm__ volatile("" : "+v"(a), "+v"(b), "+v"(c), "+v"(d), "+v"(e), "+v"(f), "+v"(g), "+v"(h), "+v"(i), "+v"(j)); \
+      __asm__ volatile("" \
+                       : "+v"(a), "+v"(b), "+v"(c), "+v"(d), "+v"(e), "+v"(f), "+v"(g), "+v"(h), "+v"(i), "+v"(j)); \
       a = a * m + m, b = b * m + m, c = c * m + m, d = d * m + m, e = e * m + m; \
       f = f * m + m, g = g * m + m, h = h * m + m, i = i * m + m, j = j * m + m; \
     } \
@@ -149,10 +151,10 @@ PEAK(PeakBase, , 2)
 /* Multiply-adds on 10 independent registers */
 static PetscErrorCode Peak(Bench *bench)
 {
-  const long      n = 2000000;
-  double (*f)(long) = PeakBase;
+  const long n          = 2000000;
+  double (*f)(long)     = PeakBase;
   double          width = 2, seconds;
-  volatile double sink = 0;
+  volatile double sink  = 0;
 
   PetscFunctionBegin;
 #if defined(__x86_64__)
@@ -264,7 +266,7 @@ static PetscErrorCode BenchLOR(const Bench *bench, Box *box)
   HopsBasis         gll;
   unsigned char    *mask;
   PetscInt         *start, bad, total = 0;
-  int              *pos, *q, width = 1 + 2 * dim;
+  int              *pos, *q, width    = 1 + 2 * dim;
   PetscReal         det;
   PetscScalar      *vals;
   const char       *name;
@@ -313,7 +315,7 @@ static PetscErrorCode BenchLOR(const Bench *bench, Box *box)
 
 int main(int argc, char **argv)
 {
-  Bench     bench = {3, 5, 2e6, PETSC_FALSE, PETSC_FALSE, 0, 0};
+  Bench     bench      = {3, 5, 2e6, PETSC_FALSE, PETSC_FALSE, 0, 0};
   PetscInt  orders[16] = {1, 2, 3, 4, 5, 6, 7, 8, 10, 12}, n = 16;
   PetscBool set, lor = PETSC_TRUE, pa = PETSC_TRUE;
 

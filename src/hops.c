@@ -10,11 +10,15 @@ static PetscBool HopsInitialized = PETSC_FALSE;
 /* PETSc's layouts of Mat and PC change between minor versions, so a library built for another one would corrupt memory. */
 static PetscErrorCode HopsCheckVersion(void)
 {
-  PetscInt major, minor, subminor, release;
+  PetscInt64 v[4] = {0, 0, 0, 0}; /* wide enough for the PetscInt of any PETSc (little-endian) */
+  int        major, minor, subminor;
 
   PetscFunctionBegin;
-  PetscCall(PetscGetVersionNumber(&major, &minor, &subminor, &release));
-  PetscCheck(major == PETSC_VERSION_MAJOR && minor == PETSC_VERSION_MINOR, PETSC_COMM_SELF, PETSC_ERR_LIB, "This code runs PETSc %d.%d.%d, but libhops was built for PETSc %d.%d: rebuild hops with PETSC_DIR and PETSC_ARCH (or PKG_CONFIG_PATH) set to the PETSc that this code is linked with", (int)major, (int)minor, (int)subminor, PETSC_VERSION_MAJOR, PETSC_VERSION_MINOR);
+  PetscCall(PetscGetVersionNumber((PetscInt *)&v[0], (PetscInt *)&v[1], (PetscInt *)&v[2], (PetscInt *)&v[3]));
+  major    = (int)v[0];
+  minor    = (int)v[1];
+  subminor = (int)v[2];
+  PetscCheck(major == PETSC_VERSION_MAJOR && minor == PETSC_VERSION_MINOR, PETSC_COMM_SELF, PETSC_ERR_LIB, "This code runs PETSc %d.%d.%d, but libhops was built for PETSc %d.%d: rebuild hops with PETSC_DIR and PETSC_ARCH (or PKG_CONFIG_PATH) set to the PETSc that this code is linked with", major, minor, subminor, PETSC_VERSION_MAJOR, PETSC_VERSION_MINOR);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

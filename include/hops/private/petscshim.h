@@ -24,6 +24,13 @@
   #define PETSC_INT_MAX PETSC_MAX_INT
 #endif
 
+/* the MPI type of PetscBool */
+#if PETSC_VERSION_GE(3, 24, 0)
+  #define HOPS_MPI_BOOL MPI_C_BOOL
+#else
+  #define HOPS_MPI_BOOL MPIU_BOOL
+#endif
+
 /* a function pointer of unspecified arguments, as MatShellSetOperation() wants it */
 #if PETSC_VERSION_GE(3, 24, 0)
 typedef PetscErrorCodeFn *HopsVoidFn;

@@ -18,9 +18,11 @@ PetscErrorCode HopsHostSelect(HopsSpace space, const HopsHostKernels **kernels)
 {
   const HopsHostKernels *all[] = {
 #if defined(__x86_64__)
-    &HopsHostKernelsAVX512, &HopsHostKernelsAVX2,
+    &HopsHostKernelsAVX512,
+    &HopsHostKernelsAVX2,
 #endif
-    &HopsHostKernelsBase};
+    &HopsHostKernelsBase
+  };
   const int n = (int)PETSC_STATIC_ARRAY_LENGTH(all);
   char      isa[16];
   PetscBool set, same = PETSC_FALSE;

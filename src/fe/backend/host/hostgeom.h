@@ -8,7 +8,7 @@ typedef struct {
   mask     bad;
 } Lanes;
 
-static void LanesSet(Lanes *b, PetscInt first, PetscInt n)
+INLINE void LanesSet(Lanes *b, PetscInt first, PetscInt n)
 {
   for (int l = 0; l < W; l++) b->cell[l] = PetscMax(0, PetscMin(first + l, n - 1));
   b->bad = (mask){0};
@@ -198,8 +198,8 @@ INLINE void SetUpBatch(const int dim, const int Pg, const struct _HopsPAKernel *
   const HopsHostGeometry *g = &k->map;
   const int               Q = k->Q, nc = k->ncomp, n = 2 * dim * Pg * Pg;
   vec                    *plane = (vec *)g->work + dim * Pg * (dim == 3 ? Pg * Pg : Pg), *J = plane + n, v[7];
-  const double           *w     = k->weights;
-  PetscInt                q     = 0;
+  const double           *w = k->weights;
+  PetscInt                q = 0;
 
   for (int z = 0; z < (dim == 3 ? Q : 1); z++) {
     GeometryPlane(dim, Pg, g, z, plane);

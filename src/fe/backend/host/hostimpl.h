@@ -23,18 +23,18 @@ typedef struct _HopsHostKernels HopsHostKernels;
   n < N/2. B, BB and DD have s = +1; C, D and BD have s = -1.
 */
 typedef struct {
-  const double *B, *BT;         /* Q x P interpolation to the points, and its transpose */
-  const double *C, *CT;         /* Q x Q derivative at the points, and its transpose */
-  const double *D, *DT;         /* Q x P derivative at the points (Q < P only) */
-  const double *BB, *DD, *BD;   /* P x Q entrywise products B_qi B_qi, D_qi D_qi, B_qi D_qi: the diagonal */
+  const double *B, *BT;       /* Q x P interpolation to the points, and its transpose */
+  const double *C, *CT;       /* Q x Q derivative at the points, and its transpose */
+  const double *D, *DT;       /* Q x P derivative at the points (Q < P only) */
+  const double *BB, *DD, *BD; /* P x Q entrywise products B_qi B_qi, D_qi D_qi, B_qi D_qi: the diagonal */
 } HopsHostMatrices;
 
 /* Map of a run of cells to geometry: tabulation of the element map and where the run's coordinates are. */
 typedef struct {
-  int              dim, Pg, M;      /* nodes of the map, points per direction */
-  const PetscReal *B, *D;           /* [M][Pg] */
-  const PetscReal *X;               /* [ncells][dim][Pg^dim] */
-  double          *work;            /* HopsHostGeometryWork() vectors */
+  int              dim, Pg, M; /* nodes of the map, points per direction */
+  const PetscReal *B, *D;      /* [M][Pg] */
+  const PetscReal *X;          /* [ncells][dim][Pg^dim] */
+  double          *work;       /* HopsHostGeometryWork() vectors */
 } HopsHostGeometry;
 
 struct _HopsPAKernel {
@@ -45,32 +45,32 @@ struct _HopsPAKernel {
   int                    nT;
   PetscBool              diffusion, mass, collocated, specialised;
   PetscInt               ncells, ninterior;
-  PetscInt               nb, nbi;     /* batches: all, interior (first) */
-  int                   *idx;         /* [nb][P^dim][W] L-vector indices */
-  double                *qdata;       /* [nb][Q^dim][ncomp][W] */
-  double                *weights;     /* [Q] */
+  PetscInt               nb, nbi;       /* batches: all, interior (first) */
+  int                   *idx;           /* [nb][P^dim][W] L-vector indices */
+  double                *qdata;         /* [nb][Q^dim][ncomp][W] */
+  double                *weights;       /* [Q] */
   double                *e, *u, *g, *f; /* scratch vectors: E-vector and partial sums; points; derivative; plane */
   HopsHostMatrices       mat;
   double                *matmem;
   HopsBasis              geom;
   HopsHostGeometry       map;
-  void                 (*cell)(const struct _HopsPAKernel *, const double *qdata);
-  void                  *mem[4]; /* unaligned base pointers */
-  PetscLogDouble         bytes, flops;
-  char                   name[48];
+  void (*cell)(const struct _HopsPAKernel *, const double *qdata);
+  void          *mem[4]; /* unaligned base pointers */
+  PetscLogDouble bytes, flops;
+  char           name[48];
 };
 
 struct _HopsLORKernel {
   const HopsHostKernels *ops;
   int                    dim, P, W;
   PetscInt               ncells;
-  double                *h, *m;   /* [P-1] sub-cell widths; [P] lumped 1D mass */
-  double                *G;       /* scratch vectors [dim(dim+1)/2 + 1][P^dim]: geometry factors, then mass */
+  double                *h, *m; /* [P-1] sub-cell widths; [P] lumped 1D mass */
+  double                *G;     /* scratch vectors [dim(dim+1)/2 + 1][P^dim]: geometry factors, then mass */
   HopsBasis              geom;
   HopsHostGeometry       map;
-  const unsigned char   *mask;    /* [ncells] caller's */
-  const PetscInt        *start;   /* [ncells] caller's */
-  const int             *pos;     /* caller's */
+  const unsigned char   *mask;  /* [ncells] caller's */
+  const PetscInt        *start; /* [ncells] caller's */
+  const int             *pos;   /* caller's */
   void                  *mem[2];
   PetscLogDouble         bytes;
   char                   name[48];

@@ -86,7 +86,7 @@ INLINE void LOREdges(int P, int outer, int inner, const double h[], vec S[])
 
 /* Where a batch's values go: pos[l] walks through the positions of lane l's cell */
 typedef struct {
-  int           n;      /* lanes in use */
+  int           n;        /* lanes in use */
   int           any, all; /* union of the masks; PETSC_TRUE if they are equal */
   unsigned char mask[W];
   int           ne[W];
@@ -109,34 +109,37 @@ static void LORTargetSet(LORTarget *t, const struct _HopsLORKernel *k, const Hop
   }
 }
 
-/* Entries of a node without coupled pairs: diagonal d, edges s[dim] */
-INLINE void LORScatterEdges(const int dim, const int n, LORTarget *t, const vec *d, const vec s[], double vals[])
+/* Diagonal and edges of a node, ds[1 + dim]. Those outside the element (not `in`) are skipped: in the trash they would wait for each other */
+INLINE void LORScatterEdges(const int dim, const int n, LORTarget *t, const int in[], const vec ds[], double vals[])
 {
   for (int l = 0; l < n; l++) {
     const int *p = t->pos[l];
 
-    vals[p[0]] += (*d)[l];
+    vals[p[0]] += ds[0][l];
     UNROLL
     for (int a = 0; a < dim; a++) {
-      vals[p[1 + 2 * a]] += s[a][l];
-      vals[p[2 + 2 * a]] += s[a][l];
+      if (!in[a]) continue;
+      vals[p[1 + 2 * a]] += ds[1 + a][l];
+      vals[p[2 + 2 * a]] += ds[1 + a][l];
     }
     t->pos[l] += t->ne[l];
   }
 }
 
 /* Entries of the coupled pairs of a node, r[bit] = anti-diagonal and main diagonal value; after the edges */
-INLINE void LORScatterPairs(const int dim, LORTarget *t, const vec r[][2], double vals[])
+INLINE void LORScatterPairs(const int dim, LORTarget *t, const int in[], const vec r[][2], double vals[])
 {
   for (int l = 0; l < t->n; l++) {
     const int *p = t->pos[l] - t->ne[l] + 1 + 2 * dim;
 
     for (int bit = 0; bit < (dim == 3 ? 3 : 1); bit++) {
       if (!(t->mask[l] >> bit & 1)) continue;
-      vals[p[0]] += r[bit][0][l];
-      vals[p[1]] += r[bit][0][l];
-      vals[p[2]] += r[bit][1][l];
-      vals[p[3]] += r[bit][1][l];
+      if (in[LORPair[bit][0]] && in[LORPair[bit][1]]) {
+        vals[p[0]] += r[bit][0][l];
+        vals[p[1]] += r[bit][0][l];
+        vals[p[2]] += r[bit][1][l];
+        vals[p[3]] += r[bit][1][l];
+      }
       p += 4;
     }
   }
@@ -154,7 +157,7 @@ INLINE void LORMixed(const struct _HopsLORKernel *k, const LORTarget *t, int bit
   const int P = k->P, a = LORPair[bit][0], b = LORPair[bit][1], st[3] = {1, P, P * P};
   const int sa = (ijk[a] == 0) - (ijk[a] == P - 1), sb = (ijk[b] == 0) - (ijk[b] == P - 1);
   const int ina = ijk[a] < P - 1, inb = ijk[b] < P - 1;
-  vec       on, zero = {0};
+  vec       on, zero                  = {0};
 
   r[0] = r[1] = zero;
   if (ina && inb) {
@@ -181,24 +184,25 @@ INLINE void LORStencils(const int dim, const int mixed, const struct _HopsLORKer
     for (int y = 0; y < P; y++) {
       for (int x = 0; x < P; x++, v++) {
         const int ijk[3] = {x, y, z};
-        vec       d = {0}, s[3] = {{0}}, r[3][2];
+        const int in[3]  = {x < P - 1, y < P - 1, z < P - 1};
+        vec       ds[4] = {{0}}, r[3][2], *s = ds + 1;
 
-        if (run->mass->nc) d = G[dim * (dim + 1) / 2 * nn + v];
+        if (run->mass->nc) ds[0] = G[dim * (dim + 1) / 2 * nn + v];
         if (run->kappa->nc) {
           UNROLL
           for (int a = 0; a < dim; a++) {
             s[a] = G[diag[a] + v];
-            d -= s[a];
-            if (ijk[a]) d -= G[diag[a] + v - st[a]];
+            ds[0] -= s[a];
+            if (ijk[a]) ds[0] -= G[diag[a] + v - st[a]];
           }
         }
         if (mixed) {
           for (int bit = 0; bit < (dim == 3 ? 3 : 1); bit++)
-            if (t->any >> bit & 1) LORMixed(k, t, bit, ijk, G + off[bit] + v, &d, s, r[bit]);
+            if (t->any >> bit & 1) LORMixed(k, t, bit, ijk, G + off[bit] + v, ds, s, r[bit]);
         }
-        if (t->n == W) LORScatterEdges(dim, W, t, &d, s, vals);
-        else LORScatterEdges(dim, t->n, t, &d, s, vals);
-        if (mixed) LORScatterPairs(dim, t, (const vec(*)[2])r, vals);
+        if (t->n == W) LORScatterEdges(dim, W, t, in, ds, vals);
+        else LORScatterEdges(dim, t->n, t, in, ds, vals);
+        if (mixed) LORScatterPairs(dim, t, in, (const vec(*)[2])r, vals);
       }
     }
   }

@@ -62,12 +62,15 @@ static PetscErrorCode PackMatrices(HopsPAKernel k, const HopsBasis *b)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Flops of an even-odd product of an M x N matrix: sums and differences, half of the columns for each half of the rows, recombination */
+/*
+  Flops of an even-odd product of an M x N matrix: sums and differences of the input, N multiply-adds (less two first sums)
+  and a recombination for each pair of rows, and the middle row
+*/
 static double EvenOddFlops(int M, int N, int s)
 {
-  const int n = M % 2 ? 2 * (s > 0 ? (N + 1) / 2 : N / 2) - 1 : 0;
+  const int pair = N > 1 ? 2 * N : 3, middle = 2 * (s > 0 ? (N + 1) / 2 : N / 2) - 1;
 
-  return 2 * (N / 2) + (M / 2) * (2 * (N - 2) + 2 + (N == 1 ? 1 : 0)) + n;
+  return 2 * (N / 2) + (M / 2) * pair + (M % 2 ? PetscMax(0, middle) : 0);
 }
 
 /* Flops of a cell: contractions as Cell2, Cell3 and CellUnder run them, products with qdata, and the sum into y */
@@ -75,13 +78,13 @@ static double CellFlops(const HopsPAKernel k)
 {
   const int    dim = k->dim, P = k->P, Q = k->Q;
   const double nq = Power(Q, dim), nn = Power(P, dim), fB = EvenOddFlops(Q, P, 1), fBT = EvenOddFlops(P, Q, 1);
-  double       f  = nn + (k->diffusion ? (dim == 3 ? 15 : 6) : 0) * nq + (k->mass ? (k->diffusion ? 2 : 1) : 0) * nq, lines;
+  double       f = nn + (k->diffusion ? (dim == 3 ? 15 : 6) : 0) * nq + (k->mass ? (k->diffusion ? 2 : 1) : 0) * nq, lines;
 
   if (Q < P) {
     const double fD = EvenOddFlops(Q, P, -1), fDT = EvenOddFlops(P, Q, -1);
     const double in[3] = {Power(P, dim) / P, Power(P, dim) / (P * P) * Q, Q * Q};
 
-    for (int a = k->diffusion ? 0 : dim; a < dim + k->mass; a++) {
+    for (int a = k->diffusion ? 0 : dim; a < dim + (int)k->mass; a++) {
       for (int b = 0; b < dim; b++) {
         f += in[b] * (a == b ? fD : fB);
         f += Power(Q, dim) / Q / pow((double)Q / P, b) * (a == b ? fDT : fBT);
@@ -140,7 +143,7 @@ PetscErrorCode HopsPACreate_Host(HopsSpace space, const HopsBasis *basis, PetscB
   nn            = Power(k->P, k->dim);
   nq            = Power(k->Q, k->dim);
   nm            = Power(PetscMax(k->P, k->Q), k->dim) + PetscMax(k->P, k->Q); /* planes are padded, see Cell3 */
-  nwork         = (3 + k->dim + 2) * nm; /* e, u, f; g also holds all the derivatives where Q < P */
+  nwork         = (3 + k->dim + 2) * nm;                                      /* e, u, f; g also holds all the derivatives where Q < P */
   PetscCall(PackMatrices(k, basis));
   PetscCall(HopsHostAlloc((k->nb * nn * k->W + 1) / 2, PETSC_FALSE, &k->mem[0], &p));
   k->idx = (int *)p;

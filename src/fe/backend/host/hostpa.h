@@ -188,7 +188,7 @@ static void CellUnder(const struct _HopsPAKernel *k, const double qdata[])
     if (k->mass) v[dim * nq + q] *= d[q * nc + nd];
   }
   for (int n = 0; n < nn; n++) e[n] = (vec){0};
-  for (int a = first; a < dim + k->mass; a++) {
+  for (int a = first; a < dim + (int)k->mass; a++) {
     const double *A[3];
     int           s[3];
 

@@ -5,6 +5,8 @@
   #include <immintrin.h>
 #endif
 
+#pragma GCC diagnostic ignored "-Wpsabi" /* vectors are passed between inlined functions only */
+
 #if defined(__AVX512F__)
   #define W 8
 #else
@@ -125,7 +127,7 @@ INLINE void EvenOdd(const int M, const int N, const int sym, const double A[], c
     v[M - 1 - q] = sym > 0 ? e - o : o - e;
   }
   if (M % 2) {
-    const int     q  = M / 2, n = sym > 0 ? Ne : No;
+    const int     q = M / 2, n = sym > 0 ? Ne : No;
     const double *Aq = A + q * N + (sym > 0 ? 0 : Ne);
     const vec    *w  = sym > 0 ? s : d;
     vec           e  = Aq[0] * w[0];
