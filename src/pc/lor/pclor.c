@@ -24,7 +24,7 @@ static PetscErrorCode PCLORInsertDefault(PC_LOR *lor, const char name[], const c
 
 /*
   One BoomerAMG V-cycle: HMIS coarsening, extended+i interpolation with at most 4 entries a row, strong threshold 0.25,
-  symmetric l1 Gauss-Seidel smoothing. A singular matrix is not factored on the coarsest level.
+  symmetric l1 Gauss-Seidel smoothing in the natural order (C/F order costs a quarter more time for the same iterations). A singular matrix is not factored on the coarsest level.
 */
 PetscErrorCode PCLORSetInnerOptions(PC pc, PC_LOR *lor)
 {
@@ -60,6 +60,7 @@ PetscErrorCode PCLORSetInnerOptions(PC pc, PC_LOR *lor)
       PetscCall(PCLORInsertDefault(lor, "-pc_hypre_boomeramg_coarsen_type", "HMIS", &n, set));
       PetscCall(PCLORInsertDefault(lor, "-pc_hypre_boomeramg_interp_type", "ext+i", &n, set));
       PetscCall(PCLORInsertDefault(lor, "-pc_hypre_boomeramg_relax_type_all", "l1scaled-SOR/Jacobi", &n, set));
+      PetscCall(PCLORInsertDefault(lor, "-pc_hypre_boomeramg_no_CF", "1", &n, set));
       if (nsp) PetscCall(PCLORInsertDefault(lor, "-pc_hypre_boomeramg_relax_type_coarse", "l1scaled-SOR/Jacobi", &n, set));
     }
   }
