@@ -69,7 +69,7 @@ PetscErrorCode HopsLORCheckCouplings(HopsLOR *lor, const HopsForm *form, PetscBo
   PetscCall(PetscFree(work));
   for (PetscInt c = 0; c < sp->ncells; ++c)
     if (mask[c] & ~lor->mask[c]) ok = PETSC_FALSE;
-  PetscCall(MPIU_Allreduce(&ok, fits, 1, MPIU_BOOL, MPI_LAND, PetscObjectComm((PetscObject)sp)));
+  PetscCall(MPIU_Allreduce(&ok, fits, 1, HOPS_MPI_BOOL, MPI_LAND, PetscObjectComm((PetscObject)sp)));
   if (!*fits) {
     PetscCall(PetscArraycpy(lor->mask, mask, sp->ncells));
     PetscCall(HopsLORDestroyPattern(lor));
@@ -156,7 +156,7 @@ PetscErrorCode HopsLORNumeric(HopsLOR *lor, const HopsForm *form)
     if (o) PetscCall(PetscObjectStateIncrease((PetscObject)o));
     if (size > 1) PetscCall(PetscObjectStateIncrease((PetscObject)lor->mat));
   }
-  PetscCall(MPIU_Allreduce(MPI_IN_PLACE, &neg, 1, MPIU_BOOL, MPI_LOR, PetscObjectComm((PetscObject)sp)));
+  PetscCall(MPIU_Allreduce(MPI_IN_PLACE, &neg, 1, HOPS_MPI_BOOL, MPI_LOR, PetscObjectComm((PetscObject)sp)));
   PetscCall(PetscLogEventEnd(HopsEvent.lornumeric, lor->mat, 0, 0, 0));
   if (neg) {
     PetscMPIInt rank;

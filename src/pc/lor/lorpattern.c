@@ -263,7 +263,7 @@ PetscErrorCode HopsLORSymbolic(HopsLOR *lor)
 {
   HopsSpace   sp = lor->space;
   HopsStencil st[8];
-  PetscInt   *gi, *gj, *rrow, *rcol;
+  PetscInt   *gi = NULL, *gj = NULL, *rrow = NULL, *rcol = NULL;
 
   PetscFunctionBegin;
   PetscCall(PetscLogEventBegin(HopsEvent.lorsymbolic, sp, 0, 0, 0));

@@ -123,7 +123,7 @@ PetscErrorCode PCLORGetForm(PC pc, PC_LOR *lor)
     PetscBool ok = n == lor->form.space->nT ? PETSC_TRUE : PETSC_FALSE;
     PetscInt  N;
 
-    PetscCall(MPIU_Allreduce(MPI_IN_PLACE, &ok, 1, MPIU_BOOL, MPI_LAND, comm));
+    PetscCall(MPIU_Allreduce(MPI_IN_PLACE, &ok, 1, HOPS_MPI_BOOL, MPI_LAND, comm));
     PetscCall(MatGetSize(pc->pmat, &N, NULL));
     PetscCheck(ok, comm, PETSC_ERR_ARG_SIZ, "The matrix has %" PetscInt_FMT " rows, the finite element space %" PetscInt_FMT " unknowns (or their distributions differ): the solver's DM is not the one that made the matrix; call KSPSetDM() with the right one, or PCLORSetSpace()", N, lor->form.space->N);
   }

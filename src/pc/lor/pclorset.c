@@ -56,7 +56,7 @@ PetscErrorCode PCLORSetSpace(PC pc, HopsSpace space)
 @*/
 PetscErrorCode PCLORGetSpace(PC pc, HopsSpace *space)
 {
-  PC_LOR *lor;
+  PC_LOR *lor = NULL;
 
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
@@ -131,7 +131,7 @@ PetscErrorCode PCLORSetMatType(PC pc, MatType type)
 @*/
 PetscErrorCode PCLORGetMat(PC pc, Mat *mat)
 {
-  PC_LOR *lor;
+  PC_LOR *lor = NULL;
 
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
@@ -157,7 +157,7 @@ PetscErrorCode PCLORGetMat(PC pc, Mat *mat)
 @*/
 PetscErrorCode PCLORGetKSP(PC pc, KSP *ksp)
 {
-  PC_LOR *lor;
+  PC_LOR *lor = NULL;
 
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);

@@ -14,11 +14,11 @@ INLINE void LanesSet(Lanes *b, PetscInt first, PetscInt n)
   b->bad = (mask){0};
 }
 
-INLINE PetscBool MaskAny(mask m)
+INLINE PetscBool MaskAny(const mask *m)
 {
   long long any = 0;
 
-  for (int l = 0; l < W; l++) any |= m[l];
+  for (int l = 0; l < W; l++) any |= (*m)[l];
   return any ? PETSC_TRUE : PETSC_FALSE;
 }
 
@@ -238,7 +238,7 @@ static void PASetUp(HopsPAKernel k, HopsHostRun *run)
     if (k->dim == 3 && k->map.Pg == 2) SetUpBatch(3, 2, k, run, &lanes, l, d);
     else if (k->dim == 3) SetUpBatch(3, k->map.Pg, k, run, &lanes, l, d);
     else SetUpBatch(2, k->map.Pg, k, run, &lanes, l, d);
-    if (MaskAny(lanes.bad)) {
+    if (MaskAny(&lanes.bad)) {
       FindBad(&k->map, &lanes, run);
       return;
     }

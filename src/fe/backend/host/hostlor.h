@@ -6,8 +6,7 @@
 static const int LORPair[3][2] = {
   {0, 1},
   {0, 2},
-  {1, 2}
-};
+  {1, 2}};
 
 static inline int LOREntries(int dim, unsigned char m)
 {
@@ -233,7 +232,7 @@ static void LORFill(HopsLORKernel k, HopsHostRun *run, double vals[])
     if (k->dim == 3 && k->map.Pg == 2) LORFactors(3, 2, k, run, &b, t.any);
     else if (k->dim == 3) LORFactors(3, k->map.Pg, k, run, &b, t.any);
     else LORFactors(2, k->map.Pg, k, run, &b, t.any);
-    if (MaskAny(b.bad)) {
+    if (MaskAny(&b.bad)) {
       FindBad(&k->map, &b, run);
       return;
     }
@@ -258,7 +257,7 @@ static void LORCouplings(HopsLORKernel k, HopsHostRun *run, double tol, unsigned
     LanesSet(&b, c, run->n);
     LoadCoordinates(&k->map, run->first, b.cell);
     LORFactors(dim, k->map.Pg, k, run, &b, 7);
-    if (MaskAny(b.bad)) {
+    if (MaskAny(&b.bad)) {
       FindBad(&k->map, &b, run);
       return;
     }
