@@ -3,14 +3,12 @@ static char help[] = "Solves -div(kappa grad u) + c u = f at high order: matrix-
   -order <p>                                             : polynomial order (default 4)\n\
   -coefficient <constant,variable,tensor,checkerboard>   : kappa\n\
   -reaction <c>                                          : c (default 0)\n\
-  -boundary <dirichlet,neumann,robin>                    : condition on the boundary (default dirichlet)\n\
-  -dirichlet_values <v,...>                              : Dirichlet there (label 'Face Sets'), -boundary elsewhere\n\
-  -exact <bool>                                          : u is known, instead of f = 1 (default if u is given on all the boundary)\n\
-  -vtu <file.vtu>                                        : write the solution for ParaView\n\
-  -show_times                                            : print the time of each part\n\n";
+  -boundary <dirichlet,neumann,robin>                    : condition on 'Face Sets' 1 to 16 (default dirichlet)\n\
+  -dirichlet_values <v,...>                              : 'Face Sets' with Dirichlet conditions whatever -boundary says\n\
+  -exact <bool>                                          : false: f = 1 instead of a known solution (Dirichlet alone has one)\n\
+  -vtu <file.vtu>, -show_times                           : write the solution for ParaView, print the time of each part\n\n";
 
 #include <hops.h>
-
 typedef enum {
   CONSTANT,
   VARIABLE,
@@ -28,6 +26,7 @@ static const char *const boundaries[] = {"dirichlet", "neumann", "robin", "Bound
 typedef struct {
   Kind      kind;
   PetscReal reaction;
+  PetscBool exact;
 } Problem;
 
 /* u = sin(a.x + 0.3); kappa = k K where k = 1 or 1 + |x|^2 / 2, and K is the identity or this matrix */
@@ -50,8 +49,8 @@ static PetscErrorCode Exact(PetscInt dim, const PetscReal x[], PetscInt nc, Pets
   return 0;
 }
 
-/* f = (k a.Ka + c) sin(a.x + 0.3) - grad k.Ka cos(a.x + 0.3), and grad k = x where k varies */
-static PetscErrorCode ExactSource(PetscInt dim, const PetscReal x[], PetscInt nc, PetscScalar f[], void *ctx)
+/* f = 1, or for that u: f = (k a.Ka + c) sin(a.x + 0.3) - grad k.Ka cos(a.x + 0.3), where grad k is x unless k is constant */
+static PetscErrorCode Source(PetscInt dim, const PetscReal x[], PetscInt nc, PetscScalar f[], void *ctx)
 {
   Problem  *p = (Problem *)ctx;
   PetscReal k, ax = 0.3, aKa = 0.0, xKa = 0.0;
@@ -66,13 +65,7 @@ static PetscErrorCode ExactSource(PetscInt dim, const PetscReal x[], PetscInt nc
     }
   }
   PetscCall(Kappa(dim, x, 1, &k, ctx));
-  f[0] = (k * aKa + p->reaction) * PetscSinReal(ax) - (p->kind == CONSTANT ? 0.0 : xKa) * PetscCosReal(ax);
-  return 0;
-}
-
-static PetscErrorCode One(PetscInt dim, const PetscReal x[], PetscInt nc, PetscScalar f[], void *ctx)
-{
-  f[0] = 1.0;
+  f[0] = p->exact ? (k * aKa + p->reaction) * PetscSinReal(ax) - (p->kind == CONSTANT ? 0.0 : xKa) * PetscCosReal(ax) : 1.0;
   return 0;
 }
 
@@ -101,40 +94,27 @@ static PetscErrorCode CreateCheckerboard(HopsSpace space, DM dm, HopsCoefficient
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode PrintTimes(void)
-{
-  const char *const parts[] = {"HopsSpaceSetUp", "space", "MatPASetUp", "operator set-up", "PCLORSymbolic", "LOR pattern", "PCLORNumeric", "LOR assembly", "PCLORSolverSetUp", "AMG set-up", "KSPSolve", "solve", "MatPAMult", "operator apply", "PCApply", "V-cycle"};
-
-  PetscFunctionBeginUser;
-  for (PetscInt i = 0; i < 16; i += 2) {
-    PetscLogEvent      event;
-    PetscEventPerfInfo info;
-
-    PetscCall(PetscLogEventGetId(parts[i], &event));
-    PetscCall(PetscLogEventGetPerfInfo(0, event, &info));
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%-15s %9.4f s, calls: %d\n", parts[i + 1], info.time, info.count));
-  }
-  PetscFunctionReturn(0);
-}
+static const char *const parts[][2] = {{"HopsSpaceSetUp", "space"}, {"MatPASetUp", "operator set-up"}, {"PCLORSymbolic", "LOR pattern"}, {"PCLORNumeric", "LOR assembly"}, {"PCLORSolverSetUp", "AMG set-up"}, {"KSPSolve", "solve"}, {"MatPAMult", "operator apply"}, {"PCApply", "V-cycle"}};
 
 int main(int argc, char **argv)
 {
-  Problem         problem  = {CONSTANT, 0.0};
-  Boundary        boundary = DIRICHLET;
-  PetscInt        order = 4, dim, nv = 16, values[16] = {1}, n, its, *cells, *faces;
-  PetscBool       some, exact, singular, times        = PETSC_FALSE;
-  PetscReal       error;
-  PetscScalar     one                     = 1.0;
-  char            vtu[PETSC_MAX_PATH_LEN] = "";
-  DM              dm;
-  DMLabel         label;
-  HopsSpace       space;
-  HopsCoefficient kappa, c, r;
-  Mat             A;
-  Vec             x, b;
-  KSP             ksp;
-  PC              pc;
-  MatNullSpace    constants;
+  Problem            problem  = {CONSTANT, 0.0, PETSC_TRUE};
+  Boundary           boundary = DIRICHLET;
+  PetscInt           order = 4, dim, nv    = 16, values[16], n, its, sum, *cells, *faces;
+  PetscBool          some, singular, times = PETSC_FALSE;
+  PetscScalar        one                     = 1.0, error;
+  char               vtu[PETSC_MAX_PATH_LEN] = "";
+  PetscLogEvent      event;
+  PetscEventPerfInfo info;
+  DM                 dm;
+  DMLabel            label;
+  HopsSpace          space;
+  HopsCoefficient    kappa, c;
+  Mat                A;
+  MatNullSpace       constants;
+  Vec                x, b;
+  KSP                ksp;
+  PC                 pc;
 
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-order", &order, NULL));
@@ -142,20 +122,22 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-reaction", &problem.reaction, NULL));
   PetscCall(PetscOptionsGetEnum(NULL, NULL, "-boundary", boundaries, (PetscEnum *)&boundary, NULL));
   PetscCall(PetscOptionsGetIntArray(NULL, NULL, "-dirichlet_values", values, &nv, &some));
-  exact    = (boundary == DIRICHLET && !some && problem.kind != CHECKERBOARD) ? PETSC_TRUE : PETSC_FALSE;
-  singular = (boundary == NEUMANN && !some && problem.reaction == 0.0) ? PETSC_TRUE : PETSC_FALSE;
-  PetscCall(PetscOptionsGetBool(NULL, NULL, "-exact", &exact, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-exact", &problem.exact, NULL));
   PetscCall(PetscOptionsGetString(NULL, NULL, "-vtu", vtu, sizeof(vtu), NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-show_times", &times, NULL));
+  if (boundary != DIRICHLET || some || problem.kind == CHECKERBOARD) problem.exact = PETSC_FALSE;
+  singular = (boundary == NEUMANN && !some && problem.reaction == 0.0) ? PETSC_TRUE : PETSC_FALSE;
   if (times) PetscCall(PetscLogDefaultBegin());
-  PetscCall(PetscOptionsInsertString(NULL, "-dm_plex_simplex 0 -dm_plex_boundary_label boundary")); /* marked before the mesh is distributed */
+  PetscCall(PetscOptionsInsertString(NULL, "-dm_plex_simplex 0"));
   PetscCall(DMCreate(PETSC_COMM_WORLD, &dm));
   PetscCall(DMSetType(dm, DMPLEX));
   PetscCall(DMSetFromOptions(dm));
   PetscCall(DMGetDimension(dm, &dim));
-  PetscCall(DMGetLabel(dm, some ? "Face Sets" : "boundary", &label));
-  PetscCall(HopsSpaceCreateH1(dm, order, label, some ? nv : boundary == DIRICHLET, values, &space));
-  if (exact) PetscCall(HopsSpaceSetEssentialFunction(space, Exact, NULL));
+  PetscCall(DMGetLabel(dm, "Face Sets", &label));
+  for (PetscInt v = 0; v < 16 && boundary == DIRICHLET && !some; ++v) values[nv++] = v + 1;
+  PetscCheck(label || (!nv && boundary != ROBIN), PETSC_COMM_WORLD, PETSC_ERR_USER, "The mesh has no label 'Face Sets': give its boundary physical groups, or use -boundary neumann");
+  PetscCall(HopsSpaceCreateH1(dm, order, label, nv, values, &space));
+  if (problem.exact) PetscCall(HopsSpaceSetEssentialFunction(space, Exact, NULL));
 
   PetscCall(MatCreatePA(space, &A));
   if (problem.kind == CHECKERBOARD) PetscCall(CreateCheckerboard(space, dm, &kappa));
@@ -163,16 +145,14 @@ int main(int argc, char **argv)
   PetscCall(MatPASetDiffusion(A, kappa));
   PetscCall(HopsCoefficientCreateConstant(PETSC_COMM_WORLD, 1, &problem.reaction, &c));
   if (problem.reaction != 0.0) PetscCall(MatPASetMass(A, c));
-  if (boundary == ROBIN) {
-    PetscCall(HopsCoefficientCreateConstant(PETSC_COMM_WORLD, 1, &one, &r));
-    PetscCall(DMGetLabel(dm, "boundary", &label));
-    PetscCall(HopsSpaceGetLabelFaces(space, label, 1, &n, &cells, &faces));
-    PetscCall(MatPAAddRobin(A, n, cells, faces, r));
-    PetscCall(HopsCoefficientDestroy(&r));
+  PetscCall(HopsCoefficientDestroy(&c));
+  PetscCall(HopsCoefficientCreateConstant(PETSC_COMM_WORLD, 1, &one, &c));
+  for (PetscInt v = 1; v <= 16 && boundary == ROBIN; ++v) {
+    PetscCall(HopsSpaceGetLabelFaces(space, label, v, &n, &cells, &faces));
+    PetscCall(MatPAAddRobin(A, n, cells, faces, c));
     PetscCall(PetscFree(cells));
     PetscCall(PetscFree(faces));
   }
-
   PetscCall(HopsSpaceCreateVec(space, &x));
   PetscCall(VecDuplicate(x, &b));
   if (singular) { /* constants are in the null space; b = A u has no part there */
@@ -181,10 +161,9 @@ int main(int argc, char **argv)
     PetscCall(MatNullSpaceDestroy(&constants));
     PetscCall(HopsSpaceInterpolate(space, Exact, NULL, x));
     PetscCall(MatMult(A, x, b));
-  } else {
-    PetscCall(HopsSpaceComputeRHS(space, exact ? ExactSource : One, &problem, b));
-    PetscCall(MatPALiftEssential(A, b));
-  }
+  } else PetscCall(HopsSpaceComputeRHS(space, Source, &problem, b));
+  PetscCall(MatPALiftEssential(A, b));
+
   PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
   PetscCall(KSPSetOperators(ksp, A, A));
   PetscCall(KSPSetType(ksp, KSPCG));
@@ -195,13 +174,18 @@ int main(int argc, char **argv)
   PetscCall(PCSetType(pc, PCLOR));
   PetscCall(KSPSetFromOptions(ksp));
   PetscCall(KSPSolve(ksp, b, x));
-
   PetscCall(KSPGetIterationNumber(ksp, &its));
   PetscCall(VecGetSize(x, &n));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "order %" PetscInt_FMT ", unknowns %" PetscInt_FMT ", iterations %" PetscInt_FMT "\n", order, n, its));
+  PetscCall(HopsSpaceGetNumCells(space, &sum));
+  PetscCall(MPIU_Allreduce(MPI_IN_PLACE, &sum, 1, MPIU_INT, MPI_SUM, PETSC_COMM_WORLD));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "order %" PetscInt_FMT ", cells %" PetscInt_FMT ", unknowns %" PetscInt_FMT ", iterations %" PetscInt_FMT "\n", order, sum, n, its));
   PetscCall(HopsSpaceComputeL2Error(space, x, Exact, NULL, &error));
-  if (exact) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "L2 error %.1e\n", (double)error));
-  if (times) PetscCall(PrintTimes());
+  if (problem.exact) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "L2 error %.1e\n", error));
+  for (PetscInt i = 0; times && i < 8; ++i) {
+    PetscCall(PetscLogEventGetId(parts[i][0], &event));
+    PetscCall(PetscLogEventGetPerfInfo(0, event, &info));
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%-15s %9.4f s, calls: %d\n", parts[i][1], info.time, info.count));
+  }
   if (vtu[0]) PetscCall(HopsSpaceViewVTU(space, x, "u", vtu));
   PetscCall(HopsCoefficientDestroy(&kappa));
   PetscCall(HopsCoefficientDestroy(&c));
