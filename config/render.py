@@ -244,7 +244,6 @@ def main():
         os.execvpe(screen[0], screen + [sys.executable] + sys.argv, env)
     import vtk
     points, values, name, dim, p, nodes = read(args.vtu)
-    normal = vector(args.clip)
     kept = nodes if dim == 2 or args.whole else cut(points, nodes, args.azimuth + 15.0)
     faces = boundary(points, kept, p) if dim == 3 else kept
     skin, edges = surface(points, values, faces, p, max(2 * p, 8))

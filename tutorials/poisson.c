@@ -197,3 +197,34 @@ int main(int argc, char **argv)
   PetscCall(DMDestroy(&dm));
   return PetscFinalize();
 }
+
+/*TEST
+
+  testset:
+    filter: sed -e "s/, iterations [0-9]*$//"
+    diff_args: -j
+    test:
+      suffix: plate
+      nsize: {{1 3}}
+      args: -dm_plex_filename ${HOPS_SOURCE}/tutorials/meshes/plate.msh -order 5 -coefficient variable
+    test:
+      suffix: solid
+      nsize: 2
+      args: -dm_plex_filename ${HOPS_SOURCE}/tutorials/meshes/solid.msh -order 3 -coefficient tensor -reaction 2 -vtu solution.vtu
+    test:
+      suffix: elbow
+      args: -dm_plex_filename ${HOPS_SOURCE}/tutorials/meshes/elbow.msh -order 6 -ksp_max_it 40
+    test:
+      suffix: mixed
+      nsize: 2
+      args: -dm_plex_filename ${HOPS_SOURCE}/tutorials/meshes/elbow.msh -boundary robin -dirichlet_values 1,2 -ksp_max_it 40
+    test:
+      suffix: neumann
+      nsize: 2
+      args: -dm_plex_filename ${HOPS_SOURCE}/tutorials/meshes/fichera.msh -boundary neumann -ksp_max_it 40
+    test:
+      suffix: checkerboard
+      nsize: 2
+      args: -dm_plex_dim 3 -dm_plex_box_faces 2,2,2 -dm_refine 1 -coefficient checkerboard -ksp_max_it 50
+
+TEST*/
