@@ -213,15 +213,15 @@ int main(int argc, char **argv)
       args: -dm_plex_filename ${HOPS_SOURCE}/tutorials/meshes/solid.msh -order 3 -coefficient tensor -reaction 2 -vtu solution.vtu
     test:
       suffix: elbow
-      args: -dm_plex_filename ${HOPS_SOURCE}/tutorials/meshes/elbow.msh -order 6 -ksp_max_it 40
+      args: -dm_plex_filename ${HOPS_SOURCE}/tutorials/meshes/elbow.msh -order 6 -ksp_max_it 50
     test:
       suffix: mixed
       nsize: 2
-      args: -dm_plex_filename ${HOPS_SOURCE}/tutorials/meshes/elbow.msh -boundary robin -dirichlet_values 1,2 -ksp_max_it 40
+      args: -dm_plex_filename ${HOPS_SOURCE}/tutorials/meshes/elbow.msh -boundary robin -dirichlet_values 1,2 -ksp_max_it 50
     test:
       suffix: neumann
       nsize: 2
-      args: -dm_plex_filename ${HOPS_SOURCE}/tutorials/meshes/fichera.msh -boundary neumann -ksp_max_it 40
+      args: -dm_plex_filename ${HOPS_SOURCE}/tutorials/meshes/fichera.msh -boundary neumann -ksp_max_it 50
     test:
       suffix: checkerboard
       nsize: 2
