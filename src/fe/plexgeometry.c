@@ -96,9 +96,50 @@ static PetscErrorCode HopsPlexTabulateCoordinates(DM cdm, HopsSpace sp, PetscInt
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* X[dim][np] of one cell: its closure of coordinates, tabulated */
+static void HopsPlexMapCell(PetscInt dim, PetscInt n, const PetscReal T[], const PetscScalar coords[], PetscReal X[])
+{
+  const PetscInt np = n / dim;
+
+  for (PetscInt i = 0; i < np; ++i)
+    for (PetscInt d = 0; d < dim; ++d) {
+      const PetscReal *t = T + (i * dim + d) * n;
+      PetscReal        s = 0.0;
+
+      for (PetscInt b = 0; b < n; ++b) s += t[b] * PetscRealPart(coords[b]);
+      X[d * np + i] = s;
+    }
+}
+
+/*
+  The localised coordinates of a periodic mesh have the order of the continuous coordinate field if PETSc made them, and that of
+  a discontinuous one if a mesh file did: in the wrong order the cell is inverted at its centre.
+*/
+static PetscErrorCode HopsPlexChooseCoordinateDM(DM dm, HopsSpace sp, PetscInt n, const PetscScalar coords[], DM *cdm)
+{
+  const PetscReal centre = 0.0;
+  const PetscInt  dim    = sp->dim;
+  PetscReal      *T, *X, *keep = sp->X, J[9], Ji[9];
+  HopsBasis       geom;
+
+  PetscFunctionBegin;
+  PetscCall(HopsPlexTabulateCoordinates(*cdm, sp, n, &T));
+  PetscCall(PetscMalloc1(n, &X));
+  HopsPlexMapCell(dim, n, T, coords, X);
+  PetscCall(HopsBasisCreateAtPoints(sp->gorder + 1, 1, &centre, &geom));
+  sp->X = X;
+  PetscCall(HopsSpaceGetPoints(sp, &geom, 0, 1, NULL, J));
+  sp->X = keep;
+  if (!(HopsInverse(dim, J, Ji) > 0)) PetscCall(DMGetCellCoordinateDM(dm, cdm));
+  PetscCall(HopsBasisDestroy(&geom));
+  PetscCall(PetscFree(X));
+  PetscCall(PetscFree(T));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode HopsPlexGetGeometry(DM dm, HopsSpace sp)
 {
-  PetscInt   cdim, np = 0, nclosure = 0;
+  PetscInt   cdim, nclosure = 0;
   PetscReal *T    = NULL;
   PetscBool  isDG = PETSC_FALSE, lastDG = PETSC_FALSE;
 
@@ -117,22 +158,14 @@ PetscErrorCode HopsPlexGetGeometry(DM dm, HopsSpace sp)
 
       PetscCheck(!sp->X || n == nclosure, PETSC_COMM_SELF, PETSC_ERR_SUP, "Cell %" PetscInt_FMT " has %" PetscInt_FMT " coordinates where others have %" PetscInt_FMT ": the order of the element maps must not vary", sp->cell[c], n, nclosure);
       PetscCall(PetscFree(T));
-      if (isDG) PetscCall(DMGetCellCoordinateDM(dm, &cdm));
-      else PetscCall(DMGetCoordinateDM(dm, &cdm));
+      PetscCall(DMGetCoordinateDM(dm, &cdm));
+      if (isDG) PetscCall(HopsPlexChooseCoordinateDM(dm, sp, n, coords, &cdm));
       PetscCall(HopsPlexTabulateCoordinates(cdm, sp, n, &T));
       nclosure = n;
       lastDG   = isDG;
-      np       = n / sp->dim;
       if (!sp->X) PetscCall(PetscMalloc1(sp->ncells * n, &sp->X));
     }
-    for (PetscInt i = 0; i < np; ++i)
-      for (PetscInt d = 0; d < sp->dim; ++d) {
-        const PetscReal *t = T + (i * sp->dim + d) * nclosure;
-        PetscReal        s = 0.0;
-
-        for (PetscInt b = 0; b < nclosure; ++b) s += t[b] * PetscRealPart(coords[b]);
-        sp->X[(c * sp->dim + d) * np + i] = s;
-      }
+    HopsPlexMapCell(sp->dim, n, T, coords, sp->X + c * n);
     PetscCall(DMPlexRestoreCellCoordinates(dm, sp->cell[c], &isDG, &n, &array, &coords));
   }
   PetscCall(PetscFree(T));

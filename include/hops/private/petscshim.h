@@ -55,3 +55,10 @@ typedef void (*HopsPointJac)(PetscInt, PetscInt, PetscInt, const PetscInt[], con
   #define HopsDMGetCellDS(dm, cell, ds) DMGetCellDS(dm, cell, ds)
   #define HopsDMGetRegionDS(dm, i, ds)  DMGetRegionNumDS(dm, i, NULL, NULL, ds)
 #endif
+
+/* KSPSetDMActive()'s arguments for a DM that makes neither operator nor right-hand side */
+#if PETSC_VERSION_GE(3, 25, 0)
+  #define HopsKSPSetDMInactive(ksp) KSPSetDMActive(ksp, KSP_DMACTIVE_ALL, PETSC_FALSE)
+#else
+  #define HopsKSPSetDMInactive(ksp) KSPSetDMActive(ksp, PETSC_FALSE)
+#endif

@@ -78,18 +78,26 @@ PetscErrorCode HopsLORCheckCouplings(HopsLOR *lor, const HopsForm *form, PetscBo
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The form is meant to be definite: say so when a coefficient is not positive */
+/* The form is meant to be definite: say so when a coefficient is negative, or zero all over a cell */
 static PetscErrorCode HopsLORCheckSign(const HopsValues *k, PetscInt dim, PetscInt n, PetscInt nq, PetscBool *negative)
 {
-  const PetscInt diag2[2] = {0, 2}, diag3[3] = {0, 3, 5};
-  const PetscInt nd = k->nc <= dim ? k->nc : dim;
+  static const PetscInt diag2[2] = {0, 2}, diag3[3] = {0, 3, 5};
+  const PetscInt        nd = k->nc <= dim ? k->nc : dim;
 
   PetscFunctionBegin;
   if (!k->nc) PetscFunctionReturn(PETSC_SUCCESS);
-  for (PetscInt c = 0; c < (k->cstride ? n : 1); ++c)
+  for (PetscInt c = 0; c < (k->cstride ? n : 1); ++c) {
+    PetscBool zero = PETSC_TRUE;
+
     for (PetscInt q = 0; q < (k->pstride ? nq : 1); ++q)
-      for (PetscInt d = 0; d < nd; ++d)
-        if (!(k->v[c * k->cstride + q * k->pstride + (k->nc <= dim ? d : (dim == 2 ? diag2[d] : diag3[d]))] > 0)) *negative = PETSC_TRUE;
+      for (PetscInt d = 0; d < nd; ++d) {
+        const PetscScalar v = k->v[c * k->cstride + q * k->pstride + (k->nc <= dim ? d : (dim == 2 ? diag2[d] : diag3[d]))];
+
+        if (v != 0.0) zero = PETSC_FALSE;
+        if (v < 0.0) *negative = PETSC_TRUE;
+      }
+    if (zero) *negative = PETSC_TRUE;
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -253,8 +253,8 @@ static PetscErrorCode PCLORLanczos(PC pc, PC_LOR *lor, PetscBool exact, PetscRea
 @*/
 PetscErrorCode PCLORViewSpectrum(PC pc, PetscViewer viewer)
 {
-  PC_LOR   *lor;
-  PetscReal emin, emax;
+  PC_LOR   *lor = NULL;
+  PetscReal emin = 0.0, emax = 0.0;
 
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);

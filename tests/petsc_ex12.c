@@ -1,0 +1,39 @@
+/* PETSc's example snes/tutorials/ex12 as it stands, with hops loaded at run time */
+#include <snes/tutorials/ex12.c>
+
+/*TEST
+
+  build:
+    requires: examples
+
+  testset:
+    args: -dll_append ${HOPS_LIB} -pc_type lor -ksp_type cg -ksp_rtol 1e-10 -ksp_max_it 45 -ksp_error_if_not_converged -snes_converged_reason -dm_plex_simplex 0 -run_type full -dm_refine 2 -petscspace_degree 3
+    output_file: output/petsc_ex12.out
+
+    test:
+      suffix: plain
+    test:
+      suffix: analytic
+      args: -variable_coefficient analytic
+    test:
+      suffix: field
+      nsize: {{1 2}}
+      args: -variable_coefficient field -mat_petscspace_degree {{0 2}}
+    test:
+      suffix: ball
+      args: -variable_coefficient ball -mat_petscspace_degree 0
+    test:
+      suffix: checkerboard
+      nsize: {{1 3}}
+      args: -variable_coefficient checkerboard_0 -rand -k 2
+    test:
+      suffix: neumann
+      nsize: {{1 2}}
+      args: -bc_type neumann -dm_plex_boundary_label boundary
+
+  test:
+    suffix: nonlinear
+    args: -dll_append ${HOPS_LIB} -pc_type lor -ksp_type cg -ksp_rtol 1e-10 -ksp_max_it 45 -ksp_error_if_not_converged -snes_converged_reason -dm_plex_simplex 0 -run_type full -dm_refine 1 -petscspace_degree 3 -variable_coefficient nonlinear -petsc_ci_portable_error_output
+    filter: grep -o "depends on the solution.*PCLORSetCoefficients()"
+
+TEST*/

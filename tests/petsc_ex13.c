@@ -1,0 +1,48 @@
+/* PETSc's example snes/tutorials/ex13 as it stands, with hops loaded at run time */
+#include <snes/tutorials/ex13.c>
+
+/*TEST
+
+  build:
+    requires: examples
+
+  testset:
+    args: -dll_append ${HOPS_LIB} -pc_type lor -ksp_type cg -ksp_rtol 1e-10 -ksp_max_it 45 -ksp_error_if_not_converged -snes_converged_reason -dm_plex_simplex 0
+    output_file: output/petsc_ex13.out
+
+    test:
+      suffix: 2d
+      nsize: {{1 3}}
+      args: -dm_plex_box_faces 4,4 -potential_petscspace_degree {{1 4 7}}
+    test:
+      suffix: 3d
+      nsize: {{1 4}}
+      args: -dm_plex_dim 3 -dm_plex_box_faces 3,3,3 -potential_petscspace_degree {{2 3}}
+    test:
+      suffix: curved
+      nsize: 2
+      args: -dm_plex_filename ${HOPS_SOURCE}/tutorials/meshes/plate.msh -potential_petscspace_degree 3
+    test:
+      suffix: refined
+      nsize: 2
+      args: -dm_plex_box_faces 2,2 -dm_refine 2 -potential_petscspace_degree 5
+    test:
+      suffix: periodic
+      nsize: {{1 2}}
+      args: -dm_plex_box_faces 3,3 -dm_plex_box_bd periodic,none -potential_petscspace_degree 4
+    test:
+      suffix: hypremat
+      args: -dm_plex_box_faces 4,4 -potential_petscspace_degree 4 -pc_lor_mat_type hypre
+    test:
+      suffix: gamg
+      nsize: 2
+      args: -dm_plex_box_faces 4,4 -potential_petscspace_degree 4 -lor_pc_type gamg
+    test:
+      suffix: lu
+      args: -dm_plex_box_faces 4,4 -potential_petscspace_degree 4 -lor_pc_type lu
+
+  test:
+    suffix: view
+    args: -dll_append ${HOPS_LIB} -pc_type lor -ksp_type cg -ksp_rtol 1e-10 -ksp_max_it 45 -ksp_error_if_not_converged -snes_converged_reason -dm_plex_simplex 0 -dm_plex_box_faces 4,4 -potential_petscspace_degree 4 -lor_pc_type lu -ksp_view -pc_lor_view_spectrum -hops_host_isa base
+
+TEST*/
