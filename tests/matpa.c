@@ -90,14 +90,15 @@ static PetscErrorCode AddRobin(DM dm, HopsSpace sp, Mat A)
 {
   HopsCoefficient alpha;
   DMLabel         label;
-  PetscInt        n, *cells, *faces;
+  PetscInt        n, total, *cells, *faces;
 
   PetscFunctionBeginUser;
   PetscCall(DMGetLabel(dm, "Face Sets", &label));
   PetscCall(HopsCoefficientCreateFunction(PETSC_COMM_WORLD, 1, TestMass, NULL, &alpha));
   for (PetscInt v = 2; v <= 4; v += 2) {
     PetscCall(HopsSpaceGetLabelFaces(sp, label, v, &n, &cells, &faces));
-    PetscCheck(n > 0, PETSC_COMM_SELF, PETSC_ERR_PLIB, "No faces with value %" PetscInt_FMT, v);
+    PetscCall(MPIU_Allreduce(&n, &total, 1, MPIU_INT, MPI_SUM, PETSC_COMM_WORLD));
+    PetscCheck(total > 0, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "No faces with value %" PetscInt_FMT, v);
     PetscCall(MatPAAddRobin(A, n, cells, faces, alpha));
     PetscCall(PetscFree(cells));
     PetscCall(PetscFree(faces));
