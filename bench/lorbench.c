@@ -14,7 +14,20 @@ static char help[] = "Throughput of each part of the LOR-preconditioned solve of
 #include <petsctime.h>
 #include <sys/resource.h>
 
-typedef enum { SPACE, OPSETUP, APPLY, DIAGONAL, SYMBOLIC, NUMERIC, REFILL, AMG, VCYCLE, CG, TOTAL, NTIMES } Part;
+typedef enum {
+  SPACE,
+  OPSETUP,
+  APPLY,
+  DIAGONAL,
+  SYMBOLIC,
+  NUMERIC,
+  REFILL,
+  AMG,
+  VCYCLE,
+  CG,
+  TOTAL,
+  NTIMES
+} Part;
 static const char *const names[] = {"space", "op_setup", "apply", "diagonal", "lor_symbolic", "lor_numeric", "lor_refill", "amg_setup", "vcycle", "cg", "total"};
 
 typedef struct {
@@ -194,7 +207,7 @@ static PetscErrorCode RunCase(Case *c)
   DM              dm;
   DMLabel         label;
   const PetscInt  values[6] = {1, 2, 3, 4, 5, 6};
-  PetscScalar     one = 1.0;
+  PetscScalar     one       = 1.0;
   HopsSpace       sp;
   HopsCoefficient unit;
   Mat             A;
@@ -253,7 +266,7 @@ static PetscErrorCode RunCase(Case *c)
 
 int main(int argc, char **argv)
 {
-  Case      c = {.dim = 3, .extra = 2, .repeat = 5, .solve = PETSC_TRUE};
+  Case      c          = {.dim = 3, .extra = 2, .repeat = 5, .solve = PETSC_TRUE};
   PetscInt  orders[64] = {1, 2, 3, 4, 5, 6, 7, 8}, no = 64, sizes[64] = {1000000}, ns = 64;
   PetscBool set;
   char      file[PETSC_MAX_PATH_LEN];

@@ -15,7 +15,7 @@ static const PetscReal K[3][3] = {{1.0, 0.3, 0.2}, {0.3, 2.0, 0.4}, {0.2, 0.4, 3
 static PetscErrorCode F(PetscInt dim, const PetscReal x[], PetscInt nc, PetscScalar f[], void *ctx)
 {
   const PetscReal s = PetscSinReal(2.0 * x[0] + 0.3), c = PetscCosReal(2.0 * x[0] + 0.3), e = PetscExpReal(0.5 * x[1]);
-  const PetscReal z[3] = {dim > 2 ? PetscCosReal(x[2]) : 1.0, dim > 2 ? -PetscSinReal(x[2]) : 0.0, dim > 2 ? -PetscCosReal(x[2]) : 0.0};
+  const PetscReal z[3]    = {dim > 2 ? PetscCosReal(x[2]) : 1.0, dim > 2 ? -PetscSinReal(x[2]) : 0.0, dim > 2 ? -PetscCosReal(x[2]) : 0.0};
   const PetscReal g[3][3] = {{s, 2.0 * c, -4.0 * s}, {e, 0.5 * e, 0.25 * e}, {z[0], z[1], z[2]}};
 
   f[0] = s * e * z[0];

@@ -80,8 +80,8 @@ static PetscErrorCode NaNValue(PetscInt dim, const PetscReal x[], PetscInt nc, P
 static PetscErrorCode Meshes(void)
 {
   DM              dm;
-  HopsSpace       sp = NULL;
-  const PetscReal quad[12] = {0, 0, 1, 0, 2, 0, 0, 1, 1, 1, 2, 1};
+  HopsSpace       sp          = NULL;
+  const PetscReal quad[12]    = {0, 0, 1, 0, 2, 0, 0, 1, 1, 1, 2, 1};
   const PetscInt  inverted[8] = {0, 1, 4, 3, 1, 4, 5, 2};
 
   PetscFunctionBeginUser;
@@ -145,15 +145,15 @@ static PetscErrorCode Meshes(void)
 
 static PetscErrorCode Operators(void)
 {
-  DM              dm;
-  HopsSpace       sp, small;
-  HopsCoefficient c, bad;
-  Mat             A, B;
-  Vec             x, y;
-  PC              pc;
-  KSP             ksp;
+  DM                dm;
+  HopsSpace         sp, small;
+  HopsCoefficient   c, bad;
+  Mat               A, B;
+  Vec               x, y;
+  PC                pc;
+  KSP               ksp;
   const PetscScalar v[4] = {1.0, 1.0, 1.0, 1.0}, nan = NAN;
-  PetscInt        zero = 0;
+  PetscInt          zero = 0;
 
   PetscFunctionBeginUser;
   PetscCall(BoxMesh(2, PETSC_FALSE, &dm));
@@ -209,7 +209,7 @@ static PetscErrorCode Operators(void)
 static PetscErrorCode Arrays(void)
 {
   const PetscInt  nodes[4] = {0, 1, 2, 9}, ess[1] = {12}, good[4] = {0, 1, 2, 3};
-  const PetscReal x[8]     = {0, 0, 1, 0, 0, 1, 1, 1};
+  const PetscReal x[8] = {0, 0, 1, 0, 0, 1, 1, 1};
   HopsSpace       sp;
 
   PetscFunctionBeginUser;

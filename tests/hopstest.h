@@ -49,10 +49,10 @@ static inline PetscErrorCode TestBox(PetscInt dim, const PetscInt n[], PetscInt 
 
     for (PetscInt i = 0; i < np; ++i) {
       const PetscInt ii[3] = {i % (p + 1), (i / (p + 1)) % (p + 1), i / ((p + 1) * (p + 1))};
-      PetscInt       g = 0;
+      PetscInt       g     = 0;
 
       for (PetscInt d = dim - 1; d >= 0; --d) {
-        g                                = g * N[d] + ci[d] * p + ii[d];
+        g                              = g * N[d] + ci[d] * p + ii[d];
         coords[(c * np + i) * dim + d] = x[d][ci[d] * p + ii[d]];
       }
       nodes[c * np + i] = g;

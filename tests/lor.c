@@ -23,7 +23,7 @@ static void Jacobian(PetscInt dim, PetscInt p, const PetscReal z[], const PetscR
       PetscReal s = 0.0;
 
       for (PetscInt k = 0; k <= p; ++k) { /* derivative of l_k at z[v_a] */
-        PetscReal d = 0.0;
+        PetscReal d    = 0.0;
         PetscInt  w[3] = {v[0], v[1], dim == 3 ? v[2] : 0};
 
         for (PetscInt m = 0; m <= p; ++m) {

@@ -140,10 +140,10 @@ static PetscErrorCode ShellOperations(Mat A, HopsSpace sp, PetscInt dim)
 int main(int argc, char **argv)
 {
   static const char *const kinds[] = {"function", "cell", "quadrature", "constant"};
-  DM        dm;
-  DMLabel   label;
-  PetscInt  dim, np = 12, orders[12], one = 1;
-  PetscBool set;
+  DM                       dm;
+  DMLabel                  label;
+  PetscInt                 dim, np = 12, orders[12], one = 1;
+  PetscBool                set;
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
@@ -159,7 +159,7 @@ int main(int argc, char **argv)
     PetscCall(HopsSpaceCreateH1(dm, p, label, 1, &one, &sp));
     worst = 0.0;
     for (PetscInt q = p + 1; q <= p + 4; ++q) { /* p + 4 stands for the collocated rule */
-      const PetscInt  nk = p > 6 ? 1 : 4;
+      const PetscInt  nk  = p > 6 ? 1 : 4;
       const PetscBool gll = q == p + 4 ? PETSC_TRUE : PETSC_FALSE;
 
       for (PetscInt kind = 0; kind < nk; ++kind)

@@ -25,7 +25,7 @@ static const PetscInt plexcorner2[4] = {0, 1, 3, 2}, plexcorner3[8] = {0, 2, 3, 
 static PetscInt Symmetries(PetscInt dim, PetscInt map[24][8])
 {
   static const PetscInt perm[6][3] = {{0, 1, 2}, {1, 2, 0}, {2, 0, 1}, {1, 0, 2}, {0, 2, 1}, {2, 1, 0}};
-  PetscInt              n = 0;
+  PetscInt              n          = 0;
 
   for (PetscInt s = 0; s < 6; ++s) {
     const PetscInt odd = s >= 3;

@@ -108,9 +108,9 @@ typedef struct {
 
 static void HopsPointEvaluate(HopsPointJac g, const HopsPoint *p, const PetscScalar u[], PetscScalar out[9])
 {
-  static const PetscInt    uOff[2] = {0, 1};
+  static const PetscInt    uOff[2]  = {0, 1};
   const PetscInt           uOffx[2] = {0, p->dim};
-  static const PetscScalar zero[3] = {0., 0., 0.};
+  static const PetscScalar zero[3]  = {0., 0., 0.};
 
   for (PetscInt i = 0; i < 9; ++i) out[i] = 0.0;
   if (g) g(p->dim, 1, p->naux, uOff, uOffx, u, zero, u + 1, p->aOff, p->aOffx, p->a, NULL, p->ax, 0.0, 0.0, p->x, p->nconst, p->constants, out);

@@ -36,11 +36,11 @@ static PetscErrorCode HopsFaceCoefficient(HopsCoefficient alpha, HopsSpace sp, P
 
 PetscErrorCode HopsFaceEvaluate(HopsSpace sp, const HopsBasis *basis, PetscInt n, const PetscInt cells[], const PetscInt faces[], HopsCoefficient alpha, PetscScalar out[])
 {
-  const PetscInt   dim = sp->dim, g = sp->gorder + 1, Q = basis->Q;
-  const PetscInt   ng = PetscPowInt(g, dim), nf = PetscPowInt(g, dim - 1), nq = PetscPowInt(Q, dim - 1);
-  HopsBasis        geom;
-  PetscInt        *node;
-  PetscReal       *Xf, *x, *t, *work, *val;
+  const PetscInt dim = sp->dim, g = sp->gorder + 1, Q = basis->Q;
+  const PetscInt ng = PetscPowInt(g, dim), nf = PetscPowInt(g, dim - 1), nq = PetscPowInt(Q, dim - 1);
+  HopsBasis      geom;
+  PetscInt      *node;
+  PetscReal     *Xf, *x, *t, *work, *val;
 
   PetscFunctionBegin;
   PetscCall(HopsSpaceCreateGeometryBasis(sp, basis, &geom));

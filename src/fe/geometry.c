@@ -9,7 +9,7 @@ PetscErrorCode HopsTensorApply(PetscInt dim, PetscInt m, PetscInt n, const Petsc
 {
   const PetscInt   mx    = PetscMax(m, n);
   PetscInt         inner = 1, outer = 1;
-  const PetscReal *src   = in;
+  const PetscReal *src = in;
 
   PetscFunctionBegin;
   for (PetscInt d = 1; d < dim; ++d) outer *= n;

@@ -3,12 +3,12 @@
 
 PetscErrorCode HopsPlexGetCells(DM dm, HopsSpace sp)
 {
-  MPI_Comm               comm = PetscObjectComm((PetscObject)dm);
-  const DMPolytopeType   want = sp->dim == 2 ? DM_POLYTOPE_QUADRILATERAL : DM_POLYTOPE_HEXAHEDRON;
-  PetscSF                sf;
-  const PetscInt        *leaves;
-  PetscInt               cStart, cEnd, depth, nleaves, bad = PETSC_INT_MAX, gbad;
-  PetscBool             *remote;
+  MPI_Comm             comm = PetscObjectComm((PetscObject)dm);
+  const DMPolytopeType want = sp->dim == 2 ? DM_POLYTOPE_QUADRILATERAL : DM_POLYTOPE_HEXAHEDRON;
+  PetscSF              sf;
+  const PetscInt      *leaves;
+  PetscInt             cStart, cEnd, depth, nleaves, bad = PETSC_INT_MAX, gbad;
+  PetscBool           *remote;
 
   PetscFunctionBegin;
   PetscCall(DMPlexGetDepth(dm, &depth));
@@ -50,7 +50,7 @@ static const PetscInt HopsPlexVertex3[8] = {0, 2, 3, 1, 4, 5, 7, 6};
 */
 static PetscErrorCode HopsPlexTabulateCoordinates(DM cdm, HopsSpace sp, PetscInt nclosure, PetscReal *T[])
 {
-  const PetscInt dim = sp->dim;
+  const PetscInt dim  = sp->dim;
   PetscObject    disc = NULL;
   PetscClassId   id   = 0;
   PetscInt       P, np, nf;

@@ -65,11 +65,11 @@ static inline PetscInt HopsQuadVertex(PetscInt o, PetscInt k)
 
 PetscErrorCode HopsPlexClosureCreate(PetscInt dim, HopsPlexClosure *cl)
 {
-  DM              K;
-  Vec             coords;
-  PetscSection    cs;
+  DM               K;
+  Vec              coords;
+  PetscSection     cs;
   const PetscReal *a;
-  PetscInt       *points = NULL, n;
+  PetscInt        *points = NULL, n;
 
   PetscFunctionBegin;
   PetscCall(DMPlexCreateReferenceCell(PETSC_COMM_SELF, dim == 2 ? DM_POLYTOPE_QUADRILATERAL : DM_POLYTOPE_HEXAHEDRON, &K));

@@ -112,7 +112,7 @@ PetscErrorCode HopsSpaceView(HopsSpace space, PetscViewer viewer)
 static PetscErrorCode HopsSpaceNumberKeys(HopsSpace sp, PetscInt nkeys, const PetscInt gidx[], const PetscBool ess[], const PetscInt elist[], int lidx[])
 {
   const PetscInt nel = sp->ncells * PetscPowInt(sp->order + 1, sp->dim);
-  PetscInt       nG  = 0, nC = 0, *sorted;
+  PetscInt       nG = 0, nC = 0, *sorted;
 
   PetscFunctionBegin;
   for (PetscInt k = 0; k < nkeys; ++k) lidx[k] = -1;

@@ -30,12 +30,12 @@
 @*/
 PetscErrorCode HopsSpaceCreateFromArrays(MPI_Comm comm, PetscInt dim, PetscInt order, PetscInt ncells, PetscInt n, const PetscInt nodes[], const PetscReal coords[], PetscInt ness, const PetscInt ess[], HopsSpace *space)
 {
-  HopsSpace     sp;
-  PetscInt      np, nel, nkeys, *gidx, *elist;
-  PetscBool    *isess;
-  PetscSF       sf;
-  PetscLayout   layout;
-  PetscInt     *mark, *leaf;
+  HopsSpace   sp;
+  PetscInt    np, nel, nkeys, *gidx, *elist;
+  PetscBool  *isess;
+  PetscSF     sf;
+  PetscLayout layout;
+  PetscInt   *mark, *leaf;
 
   PetscFunctionBegin;
   PetscAssertPointer(space, 10);

@@ -145,7 +145,7 @@ PetscErrorCode HopsSpaceCreateFromDM(DM dm, HopsSpace *space)
 /* Layout of hops' own section: points in the order in which the cells' closures first reach them, for locality */
 static PetscErrorCode HopsPlexFirstTouch(DM dm, PetscInt pStart, PetscInt pEnd, IS *perm)
 {
-  PetscInt  cStart, cEnd, n = 0, *order;
+  PetscInt   cStart, cEnd, n = 0, *order;
   PetscBool *seen;
 
   PetscFunctionBegin;

@@ -31,7 +31,7 @@ static inline PetscReal HopsInverse(PetscInt dim, const PetscReal J[], PetscReal
   PetscReal det;
 
   if (dim == 2) {
-    det  = J[0] * J[3] - J[1] * J[2];
+    det   = J[0] * J[3] - J[1] * J[2];
     Ji[0] = J[3] / det;
     Ji[1] = -J[1] / det;
     Ji[2] = -J[2] / det;

@@ -11,19 +11,19 @@ typedef struct {
   HopsSpace      space;
   HopsBasis      gll;
   HopsLORKernel  kernel;
-  unsigned char *mask;           /* [ncells] coupled direction pairs in the pattern */
-  PetscInt      *start;          /* [ncells] start of a cell's positions in pos */
-  int           *pos;            /* positions of element entries in vals, see HopsBackendOps */
-  PetscInt       nd, no, ng;     /* entries of diagonal block, off-diagonal block and ghost rows */
+  unsigned char *mask;              /* [ncells] coupled direction pairs in the pattern */
+  PetscInt      *start;             /* [ncells] start of a cell's positions in pos */
+  int           *pos;               /* positions of element entries in vals, see HopsBackendOps */
+  PetscInt       nd, no, ng;        /* entries of diagonal block, off-diagonal block and ghost rows */
   PetscInt      *di, *dj, *oi, *oj; /* CSR of both blocks; oj holds global columns until the Mat takes over */
-  int           *diag;           /* [nL] position of the diagonal entry of each unknown (trash if constrained) */
-  PetscScalar   *vals;           /* [nd + no + ng + 1] */
-  PetscSF        sf;             /* roots: received entries; leaves: ghost-row entries */
+  int           *diag;              /* [nL] position of the diagonal entry of each unknown (trash if constrained) */
+  PetscScalar   *vals;              /* [nd + no + ng + 1] */
+  PetscSF        sf;                /* roots: received entries; leaves: ghost-row entries */
   PetscInt       nr;
-  PetscScalar   *rvals;          /* [nr] received entries */
-  int           *rpos;           /* [nr] their positions in vals */
-  Mat            mat;            /* AIJ on these arrays */
-  PetscLogDouble nnz;            /* global number of nonzeros */
+  PetscScalar   *rvals; /* [nr] received entries */
+  int           *rpos;  /* [nr] their positions in vals */
+  Mat            mat;   /* AIJ on these arrays */
+  PetscLogDouble nnz;   /* global number of nonzeros */
 } HopsLOR;
 
 /* The form whose low-order-refined matrix is wanted */
@@ -51,17 +51,17 @@ typedef struct {
   HopsSource      source;
   HopsSpace       userspace;
   HopsCoefficient userdiffusion, usermass;
-  HopsForm        form;          /* space and coefficients of the last set-up */
-  DM              dm;            /* the DM that form.space came from */
+  HopsForm        form; /* space and coefficients of the last set-up */
+  DM              dm;   /* the DM that form.space came from */
   PetscSection    section;
   HopsLOR         lor;
-  Mat             mat;           /* what the inner solver gets: lor.mat or a conversion of it */
+  Mat             mat; /* what the inner solver gets: lor.mat or a conversion of it */
   char            mattype[64];
   KSP             ksp;
-  PetscBool       built;         /* the pattern exists */
+  PetscBool       built; /* the pattern exists */
   PetscBool       viewspectrum, spectrumdone;
   PetscBool       ignoreconvection, ignoreboundary;
-  PetscBool       innerset;      /* inner options were read */
+  PetscBool       innerset; /* inner options were read */
 } PC_LOR;
 
 PETSC_INTERN PetscErrorCode PCLORGetForm(PC, PC_LOR *);

@@ -35,10 +35,10 @@ static PetscErrorCode MatPASetUpBasis(Mat A, Mat_PA *pa)
 /* Coefficients are evaluated a run of cells at a time, so that their values never take much memory */
 static PetscErrorCode MatPASetUpRun(Mat_PA *pa, PetscInt begin, PetscInt end)
 {
-  HopsSpace    sp = pa->space;
+  HopsSpace      sp    = pa->space;
   const PetscInt chunk = 64;
-  size_t       ks = 0, ms = 0;
-  PetscScalar *kw = NULL, *mw = NULL;
+  size_t         ks = 0, ms = 0;
+  PetscScalar   *kw = NULL, *mw = NULL;
 
   PetscFunctionBegin;
   for (PetscInt c = begin; c < end; c += chunk) {
@@ -115,9 +115,9 @@ PetscErrorCode MatPAChanged(Mat A, Mat_PA *pa, PetscBool layout)
 */
 static PetscErrorCode MatPAApply(Mat A, Mat_PA *pa, const PetscScalar x[], PetscScalar y[])
 {
-  HopsSpace             sp    = pa->space;
-  const HopsBackendOps *be    = sp->backend;
-  PetscScalar          *xg    = pa->xg, *yg = pa->yg;
+  HopsSpace             sp = pa->space;
+  const HopsBackendOps *be = sp->backend;
+  PetscScalar          *xg = pa->xg, *yg = pa->yg;
 
   PetscFunctionBegin;
   PetscCall(PetscArrayzero(y, sp->nT));
@@ -300,9 +300,9 @@ static PetscErrorCode MatDuplicate_PA(Mat A, MatDuplicateOption op, Mat *B)
 PetscErrorCode MatCreate_PA(Mat A)
 {
   Mat_PA     *pa;
-  const char *rules[]  = {"gauss", "gll"};
-  PetscInt    rule     = 0;
-  PetscInt    q        = 0;
+  const char *rules[] = {"gauss", "gll"};
+  PetscInt    rule    = 0;
+  PetscInt    q       = 0;
 
   PetscFunctionBegin;
   PetscCall(PetscNew(&pa));

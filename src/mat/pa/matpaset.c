@@ -181,10 +181,10 @@ PetscErrorCode MatPASetMass(Mat A, HopsCoefficient cf)
 @*/
 PetscErrorCode MatPAAddRobin(Mat A, PetscInt n, const PetscInt cells[], const PetscInt faces[], HopsCoefficient alpha)
 {
-  Mat_PA    *pa;
-  HopsSpace  sp;
-  HopsRobin  r, *end;
-  PetscInt  *where;
+  Mat_PA   *pa;
+  HopsSpace sp;
+  HopsRobin r, *end;
+  PetscInt *where;
 
   PetscFunctionBegin;
   PetscValidHeaderSpecific(A, MAT_CLASSID, 1);
@@ -209,7 +209,7 @@ PetscErrorCode MatPAAddRobin(Mat A, PetscInt n, const PetscInt cells[], const Pe
   PetscCall(PetscFree(where));
   PetscCall(HopsCoefficientReference(alpha));
   r->alpha = alpha;
-  for (end = &pa->robin; *end; end = &(*end)->next) { }
+  for (end = &pa->robin; *end; end = &(*end)->next) {}
   *end = r;
   PetscCall(MatPAChanged(A, pa, PETSC_FALSE));
   PetscFunctionReturn(PETSC_SUCCESS);

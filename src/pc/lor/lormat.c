@@ -48,7 +48,7 @@ PetscErrorCode HopsLORDestroy(HopsLOR *lor)
 
 PetscErrorCode HopsLORCheckCouplings(HopsLOR *lor, const HopsForm *form, PetscBool *fits)
 {
-  HopsSpace      sp = lor->space;
+  HopsSpace      sp   = lor->space;
   size_t         size = 0;
   PetscScalar   *work = NULL;
   unsigned char *mask;

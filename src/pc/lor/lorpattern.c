@@ -202,7 +202,7 @@ static PetscErrorCode HopsLORFinalPattern(HopsLOR *lor, const PetscInt gi[], con
 static inline int HopsLORFind(const HopsLOR *lor, PetscInt row, PetscInt gcol)
 {
   const PetscInt  lo = lor->space->rstart, hi = lo + lor->space->nT;
-  const PetscBool d   = (gcol >= lo && gcol < hi) ? PETSC_TRUE : PETSC_FALSE;
+  const PetscBool d  = (gcol >= lo && gcol < hi) ? PETSC_TRUE : PETSC_FALSE;
   const PetscInt *ia = d ? lor->di : lor->oi, *ja = d ? lor->dj : lor->oj, col = d ? gcol - lo : gcol;
   PetscInt        a = ia[row], b = ia[row + 1];
 
@@ -217,8 +217,8 @@ static inline int HopsLORFind(const HopsLOR *lor, PetscInt row, PetscInt gcol)
 
 static PetscErrorCode HopsLORPositions(HopsLOR *lor, const HopsStencil st[8], const PetscInt gi[], const PetscInt gj[], const PetscInt rrow[], const PetscInt rcol[])
 {
-  HopsSpace      sp    = lor->space;
-  const PetscInt np    = PetscPowInt(sp->order + 1, sp->dim), g0 = gi[sp->nT];
+  HopsSpace      sp = lor->space;
+  const PetscInt np = PetscPowInt(sp->order + 1, sp->dim), g0 = gi[sp->nT];
   const int      trash = (int)(lor->nd + lor->no + lor->ng);
   PetscInt       n     = 0;
 

@@ -45,8 +45,8 @@ PetscErrorCode PCLORSetInnerOptions(PC pc, PC_LOR *lor)
   PetscCall(PCGetType(inner, &type));
 #if defined(PETSC_HAVE_HYPRE)
   if (!type) {
-    PetscBool   ishypre;
-    char        choice[64] = PCHYPRE;
+    PetscBool ishypre;
+    char      choice[64] = PCHYPRE;
 
     PetscCall(KSPGetOptionsPrefix(lor->ksp, &prefix));
     PetscCall(PetscOptionsGetString(NULL, prefix, "-pc_type", choice, sizeof(choice), NULL));
@@ -262,7 +262,7 @@ static PetscErrorCode PCLORSetSpace_LOR(PC pc, HopsSpace space)
   PetscFunctionBegin;
   PetscCall(HopsSpaceReference(space));
   PetscCall(HopsSpaceDestroy(&lor->userspace));
-  lor->userspace = space;
+  lor->userspace  = space;
   pc->setupcalled = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

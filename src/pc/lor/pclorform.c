@@ -97,7 +97,7 @@ PetscErrorCode PCLORGetForm(PC pc, PC_LOR *lor)
 {
   MPI_Comm  comm = PetscObjectComm((PetscObject)pc);
   Mat_PA   *pa;
-  DM        dm = NULL;
+  DM        dm   = NULL;
   PetscBool plex = PETSC_FALSE;
   PetscInt  n;
 

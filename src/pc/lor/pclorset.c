@@ -201,7 +201,7 @@ static PetscErrorCode PCLORLanczos(PC pc, PC_LOR *lor, PetscBool exact, PetscRea
   if (exact) {
     PetscCall(KSPSetOperators(ksp, pc->mat, lor->lor.mat));
     if (size > 1) {
-      PC redundant;
+      PC  redundant;
       KSP inner;
 
       PetscCall(PCSetType(p, PCREDUNDANT));
@@ -253,7 +253,7 @@ static PetscErrorCode PCLORLanczos(PC pc, PC_LOR *lor, PetscBool exact, PetscRea
 @*/
 PetscErrorCode PCLORViewSpectrum(PC pc, PetscViewer viewer)
 {
-  PC_LOR   *lor = NULL;
+  PC_LOR   *lor  = NULL;
   PetscReal emin = 0.0, emax = 0.0;
 
   PetscFunctionBegin;
