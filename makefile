@@ -45,7 +45,7 @@ programs  := $(patsubst tutorials/%.c,$(BUILD)/bin/%,$(wildcard tutorials/*.c)) 
 testsrc   := $(wildcard tests/*.c tutorials/*.c)
 formatted := $(sort $(shell find include src tests tutorials bench -name '*.[ch]' 2>/dev/null))
 
-.PHONY: all lib tutorials bench test check-tests .programs demo install clean format check-format help
+.PHONY: all lib tutorials bench test check-tests .programs demo install clean man format check-format help
 .DELETE_ON_ERROR:
 
 all: lib tutorials bench
@@ -143,6 +143,9 @@ install: lib
 clean:
 	rm -rf $(BUILD) $(lib) $(libdir)/pkgconfig
 
+man:
+	config/manpages $(BUILD)/man
+
 CLANGFORMAT ?= $(firstword $(shell command -v clang-format-14 clang-format 2>/dev/null) clang-format)
 
 format:
@@ -159,6 +162,7 @@ help:
 	@echo 'make demo            install what is missing (Debian), build, run the demonstration'
 	@echo 'make install         into prefix=$(prefix), below DESTDIR where set'
 	@echo 'make format          rewrite the sources with clang-format; check-format only compares'
+	@echo 'make man             the manual pages as Markdown, in $(BUILD)/man'
 	@echo 'make clean           remove what was built'
 	@echo
 	@echo 'PETSC_DIR, PETSC_ARCH   which PETSc (default: the one pkg-config knows; now $(hops_petscroot))'

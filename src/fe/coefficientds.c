@@ -2,6 +2,7 @@
 #include <hops/private/hopslorimpl.h>
 #include <petscds.h>
 #include <petscfe.h>
+#include <petsc/private/petscdsimpl.h> /* the keys of a weak form have no public interface */
 
 typedef struct {
   DM         dm;
@@ -234,6 +235,27 @@ PetscErrorCode HopsCoefficientCreateDS(DM dm, HopsDSTerm term, PetscBool ignorec
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Jacobian functions that a weak form holds for a label or a part are not what PetscDSGetJacobian() returns: refuse them */
+static PetscErrorCode HopsDSCheckKeys(PetscDS ds)
+{
+  static const PetscWeakFormKind kinds[8] = {PETSC_WF_G0, PETSC_WF_G1, PETSC_WF_G2, PETSC_WF_G3, PETSC_WF_GP0, PETSC_WF_GP1, PETSC_WF_GP2, PETSC_WF_GP3};
+  PetscWeakForm                  wf;
+
+  PetscFunctionBegin;
+  PetscCall(PetscDSGetWeakForm(ds, &wf));
+  for (PetscInt k = 0; k < 8; ++k) {
+    PetscFormKey *keys;
+    PetscInt      n, off = 0;
+
+    PetscCall(PetscHMapFormGetSize(wf->form[kinds[k]], &n));
+    PetscCall(PetscMalloc1(n, &keys));
+    PetscCall(PetscHMapFormGetKeys(wf->form[kinds[k]], &off, keys));
+    for (PetscInt i = 0; i < n; ++i) PetscCheck(!keys[i].label && !keys[i].value && !keys[i].part, PETSC_COMM_SELF, PETSC_ERR_SUP, "The PetscDS has a Jacobian function for value %" PetscInt_FMT " of a label (or for a part of the form), which hops does not see: give the regions a PetscDS of their own (DMSetRegionDS()), or the coefficients by PCLORSetCoefficients()", keys[i].value);
+    PetscCall(PetscFree(keys));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Boundary Jacobians of the DS are not in the low-order-refined matrix */
 PetscErrorCode HopsDSCheck(DM dm, PetscBool ignoreboundary)
 {
@@ -241,12 +263,26 @@ PetscErrorCode HopsDSCheck(DM dm, PetscBool ignoreboundary)
 
   PetscFunctionBegin;
   PetscCall(DMGetNumDS(dm, &nds));
-  for (PetscInt s = 0; s < nds && !ignoreboundary; ++s) {
+  for (PetscInt s = 0; s < nds; ++s) {
     PetscDS   ds;
+    DMLabel   region;
+    PetscInt  nb;
     PetscBool has;
 
+    PetscCall(HopsDMGetRegionLabel(dm, s, &region));
+    PetscCheck(nds == 1 || region, PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP, "The DM has a PetscDS for the whole mesh beside those of regions, whose terms PETSc adds up where they overlap: give each region one PetscDS and its own label (DMSetRegionNumDS())");
     PetscCall(HopsDMGetRegionDS(dm, s, &ds));
+    PetscCall(HopsDSCheckKeys(ds));
+    if (ignoreboundary) continue;
     PetscCall(PetscDSHasBdJacobian(ds, &has));
+    PetscCall(PetscDSGetNumBoundary(ds, &nb));
+    for (PetscInt b = 0; b < nb && !has; ++b) { /* each boundary has a weak form of its own */
+      PetscWeakForm wf;
+
+      PetscCall(PetscDSGetBoundary(ds, b, &wf, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL));
+      PetscCall(PetscWeakFormHasBdJacobian(wf, &has));
+      if (!has) PetscCall(PetscWeakFormHasBdJacobianPreconditioner(wf, &has));
+    }
     PetscCheck(!has, PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP, "The PetscDS has a boundary Jacobian (a Robin term), which the low-order-refined matrix does not take from it; leave it out of the preconditioner by -pc_lor_ignore boundary, or use MATPA with MatPAAddRobin()");
   }
   PetscFunctionReturn(PETSC_SUCCESS);

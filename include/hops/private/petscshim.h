@@ -49,11 +49,13 @@ typedef PetscOptionItems *HopsOptionItems;
 typedef void (*HopsPointJac)(PetscInt, PetscInt, PetscInt, const PetscInt[], const PetscInt[], const PetscScalar[], const PetscScalar[], const PetscScalar[], const PetscInt[], const PetscInt[], const PetscScalar[], const PetscScalar[], const PetscScalar[], PetscReal, PetscReal, const PetscReal[], PetscInt, const PetscScalar[], PetscScalar[]);
 
 #if PETSC_VERSION_GE(3, 19, 0)
-  #define HopsDMGetCellDS(dm, cell, ds) DMGetCellDS(dm, cell, ds, NULL)
-  #define HopsDMGetRegionDS(dm, i, ds)  DMGetRegionNumDS(dm, i, NULL, NULL, ds, NULL)
+  #define HopsDMGetCellDS(dm, cell, ds)  DMGetCellDS(dm, cell, ds, NULL)
+  #define HopsDMGetRegionDS(dm, i, ds)   DMGetRegionNumDS(dm, i, NULL, NULL, ds, NULL)
+  #define HopsDMGetRegionLabel(dm, i, l) DMGetRegionNumDS(dm, i, l, NULL, NULL, NULL)
 #else
-  #define HopsDMGetCellDS(dm, cell, ds) DMGetCellDS(dm, cell, ds)
-  #define HopsDMGetRegionDS(dm, i, ds)  DMGetRegionNumDS(dm, i, NULL, NULL, ds)
+  #define HopsDMGetCellDS(dm, cell, ds)  DMGetCellDS(dm, cell, ds)
+  #define HopsDMGetRegionDS(dm, i, ds)   DMGetRegionNumDS(dm, i, NULL, NULL, ds)
+  #define HopsDMGetRegionLabel(dm, i, l) DMGetRegionNumDS(dm, i, l, NULL, NULL)
 #endif
 
 /* KSPSetDMActive()'s arguments for a DM that makes neither operator nor right-hand side */
@@ -61,4 +63,18 @@ typedef void (*HopsPointJac)(PetscInt, PetscInt, PetscInt, const PetscInt[], con
   #define HopsKSPSetDMInactive(ksp) KSPSetDMActive(ksp, KSP_DMACTIVE_ALL, PETSC_FALSE)
 #else
   #define HopsKSPSetDMInactive(ksp) KSPSetDMActive(ksp, PETSC_FALSE)
+#endif
+
+#if PETSC_VERSION_GE(3, 21, 0)
+  #define HopsDMPlexSetSNESLocalFEM(dm) DMPlexSetSNESLocalFEM(dm, PETSC_FALSE, NULL)
+#else
+  #define HopsDMPlexSetSNESLocalFEM(dm) DMPlexSetSNESLocalFEM(dm, NULL, NULL, NULL)
+#endif
+
+#if PETSC_VERSION_GE(3, 19, 0)
+  #define HopsDMSetRegionDS(dm, label, ds)       DMSetRegionDS(dm, label, NULL, ds, NULL)
+  #define HopsDMSetRegionNumDS(dm, i, label, ds) DMSetRegionNumDS(dm, i, label, NULL, ds, NULL)
+#else
+  #define HopsDMSetRegionDS(dm, label, ds)       DMSetRegionDS(dm, label, NULL, ds)
+  #define HopsDMSetRegionNumDS(dm, i, label, ds) DMSetRegionNumDS(dm, i, label, NULL, ds)
 #endif
