@@ -10,6 +10,7 @@ static char help[] = "Throughput of each part of the LOR-preconditioned solve of
   -csv <file>          : append the rows to a file\n\n";
 
 #include <hops.h>
+#include <hops/private/petscshim.h>
 #include <petscksp.h>
 #include <petsctime.h>
 #include <sys/resource.h>
@@ -83,7 +84,7 @@ static PetscErrorCode CreateMesh(Case *c, DM *dm)
   const PetscInt faces[3] = {c->cells, c->cells, c->cells};
 
   PetscFunctionBeginUser;
-  PetscCall(DMPlexCreateBoxMesh(PETSC_COMM_WORLD, c->dim, PETSC_FALSE, faces, NULL, NULL, NULL, PETSC_TRUE, dm));
+  PetscCall(HopsDMPlexCreateBox(PETSC_COMM_WORLD, c->dim, PETSC_FALSE, faces, dm));
   PetscCall(DMSetFromOptions(*dm)); /* distributes */
   if (c->curved) {
     Vec          v;

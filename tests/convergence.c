@@ -45,7 +45,7 @@ static PetscErrorCode Solve(PetscInt dim, PetscInt p, PetscInt n, PetscReal *err
   PetscFunctionBeginUser;
   for (PetscInt i = 0, l = 0; i < dim; ++i)
     for (PetscInt j = i; j < dim; ++j) k[l++] = K[i][j];
-  PetscCall(DMPlexCreateBoxMesh(PETSC_COMM_WORLD, dim, PETSC_FALSE, faces, NULL, NULL, NULL, PETSC_TRUE, &dm));
+  PetscCall(HopsDMPlexCreateBox(PETSC_COMM_WORLD, dim, PETSC_FALSE, faces, &dm));
   PetscCall(PetscObjectSetOptionsPrefix((PetscObject)dm, "box_"));
   PetscCall(DMSetFromOptions(dm)); /* distributes, and makes the coordinate space of -box_dm_coord_petscspace_degree */
   {

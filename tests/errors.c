@@ -51,7 +51,7 @@ static PetscErrorCode BoxMesh(PetscInt dim, PetscBool simplex, DM *dm)
   const PetscReal x2[8] = {0, 0, 1, 0, 0, 1, 1, 1}, x3[12] = {0, 0, 0, 0, 1, 0, 1, 0, 0, 0, 0, 1};
 
   PetscFunctionBeginUser;
-  if (!simplex) PetscCall(DMPlexCreateBoxMesh(PETSC_COMM_WORLD, dim, simplex, faces, NULL, NULL, NULL, PETSC_TRUE, dm));
+  if (!simplex) PetscCall(HopsDMPlexCreateBox(PETSC_COMM_WORLD, dim, simplex, faces, dm));
   else if (dim == 2) PetscCall(DMPlexCreateFromCellListPetsc(PETSC_COMM_WORLD, 2, 2, 4, 3, PETSC_TRUE, cells, 2, x2, dm));
   else PetscCall(DMPlexCreateFromCellListPetsc(PETSC_COMM_WORLD, 3, 1, 4, 4, PETSC_TRUE, cell, 3, x3, dm));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -7,7 +7,7 @@
     requires: examples
 
   testset:
-    args: -dll_append ${HOPS_LIB} -pc_type lor -ksp_type cg -ksp_rtol 1e-10 -ksp_max_it 45 -ksp_error_if_not_converged -snes_converged_reason -dm_plex_simplex 0 -run_type full -dm_refine 2 -petscspace_degree 3
+    args: -dll_append ${HOPS_LIB} -pc_type lor -ksp_type cg -ksp_rtol 1e-10 -ksp_max_it 45 -ksp_error_if_not_converged -snes_converged_reason -dm_plex_simplex 0 -options_left 0 -run_type full -dm_refine 2 -petscspace_degree 3
     output_file: output/petsc_ex12.out
 
     test:
@@ -33,7 +33,7 @@
 
   test:
     suffix: nonlinear
-    args: -dll_append ${HOPS_LIB} -pc_type lor -ksp_type cg -ksp_rtol 1e-10 -ksp_max_it 45 -ksp_error_if_not_converged -snes_converged_reason -dm_plex_simplex 0 -run_type full -dm_refine 1 -petscspace_degree 3 -variable_coefficient nonlinear -petsc_ci_portable_error_output
+    args: -dll_append ${HOPS_LIB} -pc_type lor -ksp_type cg -ksp_rtol 1e-10 -ksp_max_it 45 -ksp_error_if_not_converged -snes_converged_reason -dm_plex_simplex 0 -options_left 0 -run_type full -dm_refine 1 -petscspace_degree 3 -variable_coefficient nonlinear -petsc_ci_portable_error_output
     filter: grep -oE "depends on the solution|PCLORSetCoefficients()" | sort -u
 
 TEST*/

@@ -161,6 +161,9 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsGetString(NULL, NULL, "-form", form, sizeof(form), NULL));
   PetscCall(TestMesh(PETSC_COMM_WORLD, PETSC_TRUE, &dm));
   PetscCall(SetForm(dm, form));
+  PetscCall(HopsSpaceCreateFromDM(dm, &sp));
+  PetscCall(MatCreatePA(sp, &A));
+  PetscCall(MatPASetFromDS(A, dm));
   PetscCall(HopsDMPlexSetSNESLocalFEM(dm));
   PetscCall(SNESCreate(PETSC_COMM_WORLD, &snes));
   PetscCall(SNESSetDM(snes, dm));
@@ -170,14 +173,11 @@ int main(int argc, char **argv)
   PetscCall(SNESSetSolution(snes, u));
   PetscCall(SNESSetUp(snes));
   PetscCall(SNESComputeJacobian(snes, u, J, J));
-  PetscCall(HopsSpaceCreateFromDM(dm, &sp));
-  PetscCall(MatCreatePA(sp, &A));
   PetscCall(VecDuplicate(u, &x));
   PetscCall(VecDuplicate(u, &y));
   PetscCall(VecDuplicate(u, &z));
   PetscCall(PetscRandomCreate(PETSC_COMM_WORLD, &r));
   PetscCall(VecSetRandom(x, r));
-  PetscCall(MatPASetFromDS(A, dm));
   PetscCall(MatMult(A, x, y));
   PetscCall(MatMult(J, x, z));
   PetscCall(VecNorm(z, NORM_2, &n));

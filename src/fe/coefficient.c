@@ -32,8 +32,8 @@ PetscErrorCode HopsCoefficientCreate_Private(MPI_Comm comm, PetscInt nc, const c
 PetscErrorCode HopsCoefficientCreateConstant(MPI_Comm comm, PetscInt nc, const PetscScalar values[], HopsCoefficient *cf)
 {
   PetscFunctionBegin;
-  for (PetscInt k = 0; k < nc; ++k) PetscCheck(!PetscIsInfOrNanScalar(values[k]), comm, PETSC_ERR_FP, "Component %" PetscInt_FMT " of the constant coefficient is infinite or not-a-number", k);
   PetscCall(HopsCoefficientCreate_Private(comm, nc, "constant", cf));
+  for (PetscInt k = 0; k < nc; ++k) PetscCheck(!PetscIsInfOrNanScalar(values[k]), comm, PETSC_ERR_FP, "Component %" PetscInt_FMT " of the constant coefficient is infinite or not-a-number", k);
   PetscCall(PetscMalloc1(nc, &(*cf)->values));
   PetscCall(PetscArraycpy((*cf)->values, values, nc));
   PetscFunctionReturn(PETSC_SUCCESS);

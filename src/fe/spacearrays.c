@@ -74,6 +74,12 @@ PetscErrorCode HopsSpaceCreateFromArrays(MPI_Comm comm, PetscInt dim, PetscInt o
   PetscCall(PetscSFSetGraphLayout(sf, layout, ness, NULL, PETSC_OWN_POINTER, ess));
   PetscCall(PetscSFReduceBegin(sf, MPIU_INT, leaf, mark, MPI_MAX));
   PetscCall(PetscSFReduceEnd(sf, MPIU_INT, leaf, mark, MPI_MAX));
+  for (PetscInt i = 0; i < n; ++i) { /* its value is known from the owner's cells alone */
+    PetscInt where = 0;
+
+    if (mark[i]) PetscCall(PetscFindInt(sp->rstart + i, nkeys, gidx, &where));
+    PetscCheck(where >= 0, PETSC_COMM_SELF, PETSC_ERR_SUP, "Essential unknown %" PetscInt_FMT " is owned by a rank none of whose cells touch it: let it be owned by a rank with such a cell", sp->rstart + i);
+  }
   PetscCall(PetscSFDestroy(&sf));
   PetscCall(PetscSFCreate(comm, &sf));
   PetscCall(PetscSFSetGraphLayout(sf, layout, nkeys, NULL, PETSC_OWN_POINTER, gidx));

@@ -78,3 +78,9 @@ typedef void (*HopsPointJac)(PetscInt, PetscInt, PetscInt, const PetscInt[], con
   #define HopsDMSetRegionDS(dm, label, ds)       DMSetRegionDS(dm, label, NULL, ds)
   #define HopsDMSetRegionNumDS(dm, i, label, ds) DMSetRegionNumDS(dm, i, label, NULL, ds)
 #endif
+
+#if PETSC_VERSION_GE(3, 22, 0)
+  #define HopsDMPlexCreateBox(comm, dim, simplex, faces, dm) DMPlexCreateBoxMesh(comm, dim, simplex, faces, NULL, NULL, NULL, PETSC_TRUE, 0, PETSC_TRUE, dm)
+#else
+  #define HopsDMPlexCreateBox(comm, dim, simplex, faces, dm) DMPlexCreateBoxMesh(comm, dim, simplex, faces, NULL, NULL, NULL, PETSC_TRUE, dm)
+#endif

@@ -78,7 +78,10 @@ PetscErrorCode HopsLORCheckCouplings(HopsLOR *lor, const HopsForm *form, PetscBo
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The form is meant to be definite: say so when a coefficient is negative, or zero all over a cell */
+/*
+  The form is meant to be definite: say so when a coefficient is negative (beyond rounding error), or zero all over a cell.
+  A zero at single points, such as x at x = 0, does no harm.
+*/
 static PetscErrorCode HopsLORCheckSign(const HopsValues *k, PetscInt dim, PetscInt n, PetscInt nq, PetscBool *negative)
 {
   static const PetscInt diag2[2] = {0, 2}, diag3[3] = {0, 3, 5};
@@ -87,16 +90,16 @@ static PetscErrorCode HopsLORCheckSign(const HopsValues *k, PetscInt dim, PetscI
   PetscFunctionBegin;
   if (!k->nc) PetscFunctionReturn(PETSC_SUCCESS);
   for (PetscInt c = 0; c < (k->cstride ? n : 1); ++c) {
-    PetscBool zero = PETSC_TRUE;
+    PetscReal lo = PETSC_MAX_REAL, hi = PETSC_MIN_REAL;
 
     for (PetscInt q = 0; q < (k->pstride ? nq : 1); ++q)
       for (PetscInt d = 0; d < nd; ++d) {
-        const PetscScalar v = k->v[c * k->cstride + q * k->pstride + (k->nc <= dim ? d : (dim == 2 ? diag2[d] : diag3[d]))];
+        const PetscReal v = PetscRealPart(k->v[c * k->cstride + q * k->pstride + (k->nc <= dim ? d : (dim == 2 ? diag2[d] : diag3[d]))]);
 
-        if (v != 0.0) zero = PETSC_FALSE;
-        if (v < 0.0) *negative = PETSC_TRUE;
+        lo = PetscMin(lo, v);
+        hi = PetscMax(hi, v);
       }
-    if (zero) *negative = PETSC_TRUE;
+    if (hi <= 0.0 || lo < -1e-12 * hi) *negative = PETSC_TRUE;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

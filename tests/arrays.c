@@ -1,0 +1,261 @@
+static char help[] = "A space from arrays spread over the ranks: operator, low-order-refined matrix and solution do not depend on the ranks.\n\
+  -dim <d> -order <p> -cells <n,n,n>\n\
+  -spread    : unknowns are owned by ranks whose cells need not touch them\n\
+  -essential : the boundary is essential; its unknowns stay in the vectors\n\n";
+
+#include "hopstest.h"
+
+static PetscErrorCode U(PetscInt dim, const PetscReal x[], PetscInt nc, PetscScalar u[], void *ctx)
+{
+  u[0] = PetscSinReal(2.0 * x[0]) + x[1] * x[0] + (dim > 2 ? PetscCosReal(x[2]) : 0.0);
+  return PETSC_SUCCESS;
+}
+
+/* -Laplace u + u */
+static PetscErrorCode F(PetscInt dim, const PetscReal x[], PetscInt nc, PetscScalar f[], void *ctx)
+{
+  f[0] = 5.0 * PetscSinReal(2.0 * x[0]) + x[1] * x[0] + (dim > 2 ? 2.0 * PetscCosReal(x[2]) : 0.0);
+  return PETSC_SUCCESS;
+}
+
+static PetscErrorCode V(PetscInt dim, const PetscReal x[], PetscInt nc, PetscScalar u[], void *ctx)
+{
+  u[0] = PetscExpReal(x[0] - x[1]) + (dim > 2 ? x[2] * x[2] : 0.0);
+  return PETSC_SUCCESS;
+}
+
+typedef struct {
+  PetscInt  dim, p, cells[3], nc, N[3], ntot;
+  PetscReal z[65];
+} Box;
+
+/* lexicographic node i of cell c, and its coordinates */
+static PetscInt BoxNode(const Box *b, PetscInt c, PetscInt i, PetscReal x[])
+{
+  PetscInt g = 0, stride = 1;
+
+  for (PetscInt d = 0; d < b->dim; ++d) {
+    const PetscInt k = c % b->cells[d], j = i % (b->p + 1);
+
+    x[d] = (k + 0.5 * (b->z[j] + 1.0)) / b->cells[d];
+    g += (k * b->p + j) * stride;
+    stride *= b->N[d];
+    c /= b->cells[d];
+    i /= b->p + 1;
+  }
+  TestCurve(b->dim, x);
+  return g;
+}
+
+/* number[g]: global index; unknowns belong to the first rank with a cell that touches them, or are dealt out evenly */
+static PetscErrorCode Number(const Box *b, PetscMPIInt size, PetscBool spread, PetscInt number[], PetscInt owned[])
+{
+  const PetscInt np = PetscPowInt(b->p + 1, b->dim);
+  PetscInt      *owner, n = 0;
+  PetscReal      x[3];
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc1(b->ntot, &owner));
+  for (PetscInt g = 0; g < b->ntot; ++g) owner[g] = spread ? (g * 7 / 5) % size : size;
+  for (PetscInt c = 0; c < b->nc && !spread; ++c)
+    for (PetscInt i = 0; i < np; ++i) {
+      const PetscInt g = BoxNode(b, c, i, x);
+
+      owner[g] = PetscMin(owner[g], c * size / b->nc);
+    }
+  for (PetscInt r = 0; r < size; ++r) {
+    owned[r] = 0;
+    for (PetscInt g = b->ntot - 1; g >= 0; --g) /* backwards: no numbering is taken for granted */
+      if (owner[g] == r) {
+        number[g] = n++;
+        ++owned[r];
+      }
+  }
+  PetscCall(PetscFree(owner));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Create(const Box *b, PetscBool spread, PetscBool essential, HopsSpace *sp)
+{
+  const PetscInt np = PetscPowInt(b->p + 1, b->dim);
+  PetscInt      *number, *owned, *nodes, *ess, n = 0, ness = 0;
+  PetscReal     *coords;
+  PetscMPIInt    rank, size;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+  PetscCall(PetscMalloc3(b->ntot, &number, size, &owned, b->ntot, &ess));
+  PetscCall(PetscMalloc2(b->nc * np, &nodes, b->nc * np * b->dim, &coords));
+  PetscCall(Number(b, size, spread, number, owned));
+  for (PetscInt c = 0; c < b->nc; ++c) {
+    if (c * size / b->nc != rank) continue;
+    for (PetscInt i = 0; i < np; ++i) nodes[n * np + i] = number[BoxNode(b, c, i, coords + (n * np + i) * b->dim)];
+    ++n;
+  }
+  for (PetscInt g = 0; g < b->ntot && essential; ++g) { /* each is listed by one rank, which need not own or touch it */
+    PetscInt k = g, wall = 0;
+
+    for (PetscInt d = 0; d < b->dim; ++d) {
+      wall |= k % b->N[d] == 0 || k % b->N[d] == b->N[d] - 1;
+      k /= b->N[d];
+    }
+    if (wall && g % size == rank) ess[ness++] = number[g];
+  }
+  PetscCall(HopsSpaceCreateFromArrays(PETSC_COMM_WORLD, b->dim, b->p, n, owned[rank], nodes, coords, ness, ess, sp));
+  PetscCall(PetscFree3(number, owned, ess));
+  PetscCall(PetscFree2(nodes, coords));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* v.Au, v.diag(A)u, and the relative difference from its transpose's */
+static PetscErrorCode Forms(Mat A, Vec u, Vec v, Vec w, const char name[])
+{
+  PetscScalar a, t, d;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatMult(A, u, w));
+  PetscCall(VecDot(v, w, &a));
+  PetscCall(MatMult(A, v, w));
+  PetscCall(VecDot(u, w, &t));
+  PetscCall(MatGetDiagonal(A, w));
+  PetscCall(VecPointwiseMult(w, w, u));
+  PetscCall(VecDot(v, w, &d));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: form %.10g, diagonal %.10g, %s\n", name, (double)a, (double)d, PetscAbsScalar(a - t) <= 1e-12 * PetscAbsScalar(a) ? "symmetric" : "NOT SYMMETRIC"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  Box             box       = {.dim = 2, .p = 4, .cells = {4, 3, 2}};
+  PetscInt        nn        = 3, its;
+  PetscBool       spread    = PETSC_FALSE, essential = PETSC_FALSE;
+  PetscScalar     one       = 1.0, a;
+  PetscReal       e;
+  HopsSpace       sp;
+  HopsCoefficient unit, kappa, mass;
+  Mat             A, B, L;
+  Vec             u, v, w;
+  KSP             ksp;
+  PC              pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-dim", &box.dim, NULL));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-order", &box.p, NULL));
+  PetscCall(PetscOptionsGetIntArray(NULL, NULL, "-cells", box.cells, &nn, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-spread", &spread, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-essential", &essential, NULL));
+  box.nc = box.ntot = 1;
+  for (PetscInt d = 0; d < box.dim; ++d) {
+    box.N[d] = box.cells[d] * box.p + 1;
+    box.nc *= box.cells[d];
+    box.ntot *= box.N[d];
+  }
+  PetscCall(TestGLL(box.p + 1, box.z));
+  PetscCall(Create(&box, spread, essential, &sp));
+  PetscCall(HopsCoefficientCreateFunction(PETSC_COMM_WORLD, box.dim * (box.dim + 1) / 2, TestKappa, NULL, &kappa));
+  PetscCall(HopsCoefficientCreateFunction(PETSC_COMM_WORLD, 1, TestMass, NULL, &mass));
+  PetscCall(HopsCoefficientCreateConstant(PETSC_COMM_WORLD, 1, &one, &unit));
+  PetscCall(HopsSpaceCreateVec(sp, &u));
+  PetscCall(VecDuplicate(u, &v));
+  PetscCall(VecDuplicate(u, &w));
+  PetscCall(HopsSpaceInterpolate(sp, U, NULL, u));
+  PetscCall(HopsSpaceInterpolate(sp, V, NULL, v));
+  PetscCall(VecDot(u, v, &a));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "u.v %.10g\n", (double)a));
+  PetscCall(MatCreatePA(sp, &A));
+  PetscCall(MatPASetDiffusion(A, kappa));
+  PetscCall(MatPASetMass(A, mass));
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
+  PetscCall(KSPSetType(ksp, KSPCG));
+  PetscCall(KSPSetTolerances(ksp, 1e-12, PETSC_DEFAULT, PETSC_DEFAULT, 60));
+  PetscCall(KSPSetErrorIfNotConverged(ksp, PETSC_TRUE));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCSetType(pc, PCLOR));
+  PetscCall(KSPSetOperators(ksp, A, A));
+  PetscCall(KSPSetFromOptions(ksp));
+  PetscCall(KSPSetUp(ksp));
+  PetscCall(PCLORGetMat(pc, &L));
+  PetscCall(MatConvert(A, MATAIJ, MAT_INITIAL_MATRIX, &B));
+  PetscCall(Forms(A, u, v, w, "MATPA"));
+  PetscCall(Forms(B, u, v, w, "AIJ"));
+  PetscCall(Forms(L, u, v, w, "LOR"));
+  /* -Laplace u + u = f with u given on the boundary; without, right-hand side and solution are only compared among ranks */
+  PetscCall(MatPASetDiffusion(A, unit));
+  PetscCall(MatPASetMass(A, unit));
+  PetscCall(HopsSpaceSetEssentialFunction(sp, U, NULL));
+  PetscCall(HopsSpaceComputeRHS(sp, F, NULL, w));
+  PetscCall(MatPALiftEssential(A, w));
+  PetscCall(KSPSolve(ksp, w, v));
+  PetscCall(KSPGetIterationNumber(ksp, &its));
+  PetscCall(VecDot(w, v, &a));
+  PetscCall(HopsSpaceComputeL2Error(sp, v, U, NULL, &e));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "u.b %.10g, %s\n", (double)a, its > 2 && its < 30 ? "few iterations" : "MANY ITERATIONS"));
+  if (essential) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "error %s\n", e < 1e-4 ? "small" : "LARGE"));
+  PetscCall(VecAXPY(v, -1.0, u));
+  PetscCall(VecNorm(v, NORM_INFINITY, &e));
+  if (essential) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "nodal error %s\n", e < 1e-4 ? "small" : "LARGE"));
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(MatDestroy(&A));
+  PetscCall(MatDestroy(&B));
+  PetscCall(VecDestroy(&u));
+  PetscCall(VecDestroy(&v));
+  PetscCall(VecDestroy(&w));
+  PetscCall(HopsCoefficientDestroy(&unit));
+  PetscCall(HopsCoefficientDestroy(&kappa));
+  PetscCall(HopsCoefficientDestroy(&mass));
+  PetscCall(HopsSpaceDestroy(&sp));
+  PetscCall(PetscFinalize());
+  return 0;
+}
+
+/*TEST
+
+  testset:
+    diff_args: -j
+
+    testset:
+      args: -dim 2 -order 6
+      output_file: output/arrays_2d.out
+      test:
+        suffix: 2d
+        nsize: {{1 2 4}}
+      test:
+        suffix: 2d_spread
+        nsize: 3
+        args: -spread
+
+    test:
+      suffix: 2d_essential
+      args: -dim 2 -order 6 -essential
+      nsize: {{1 2 3 4}}
+
+    testset:
+      args: -dim 3 -order 3 -cells 3,2,2
+      output_file: output/arrays_3d.out
+      test:
+        suffix: 3d
+        nsize: {{1 4}}
+      test:
+        suffix: 3d_spread
+        nsize: 3
+        args: -spread
+
+    test:
+      suffix: 3d_essential
+      args: -dim 3 -order 5 -cells 3,2,2 -essential
+      nsize: {{1 3}}
+
+    test:
+      suffix: empty
+      args: -dim 3 -order 5 -cells 2,1,1 -essential
+      nsize: {{1 3}}
+
+    test:
+      suffix: orphan
+      args: -dim 2 -order 2 -essential -spread -petsc_ci_portable_error_output
+      nsize: 2
+      filter: grep -o -m 1 "owned by a rank none of whose cells touch it"
+
+TEST*/
