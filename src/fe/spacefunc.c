@@ -11,8 +11,8 @@ static inline void HopsGatherCell(HopsSpace sp, PetscInt c, PetscInt np, const P
   }
 }
 
-/* x (owned part, may be NULL) and c (constrained part, may be NULL) take the values of f at the nodes */
-static PetscErrorCode HopsSpaceEvaluateNodes(HopsSpace sp, HopsPointFunction f, void *ctx, PetscScalar x[], PetscScalar cv[])
+/* x (owned part), g (ghosts) and cv (constrained part) take the values of f at the nodes of this rank's cells; each may be NULL */
+static PetscErrorCode HopsSpaceEvaluateNodes(HopsSpace sp, HopsPointFunction f, void *ctx, PetscScalar x[], PetscScalar g[], PetscScalar cv[])
 {
   const PetscInt np = PetscPowInt(sp->order + 1, sp->dim);
   HopsBasis      gll, geom;
@@ -29,6 +29,7 @@ static PetscErrorCode HopsSpaceEvaluateNodes(HopsSpace sp, HopsPointFunction f, 
       PetscScalar   *u = NULL;
 
       if (x && l < sp->nT) u = x + l;
+      if (g && l >= sp->nT && l < sp->nT + sp->nG) u = g + l - sp->nT;
       if (cv && l >= sp->nT + sp->nG) u = cv + l - sp->nT - sp->nG;
       if (u) PetscCall((*f)(sp->dim, pts + i * sp->dim, 1, u, ctx));
     }
@@ -58,15 +59,24 @@ static PetscErrorCode HopsSpaceEvaluateNodes(HopsSpace sp, HopsPointFunction f, 
 @*/
 PetscErrorCode HopsSpaceInterpolate(HopsSpace space, HopsPointFunction f, void *ctx, Vec x)
 {
-  PetscScalar *a, *cv;
+  const PetscInt nel = space->ncells * PetscPowInt(space->order + 1, space->dim);
+  PetscScalar   *a, *cv, *g;
+  PetscBool     *touched;
 
   PetscFunctionBegin;
   PetscValidHeaderSpecific(space, HOPS_SPACE_CLASSID, 1);
   PetscCall(VecGetArray(x, &a));
-  PetscCall(PetscMalloc1(space->nC, &cv));
-  PetscCall(HopsSpaceEvaluateNodes(space, f, ctx, a, cv));
+  PetscCall(PetscCalloc3(space->nC, &cv, space->nG, &g, space->nT, &touched));
+  PetscCall(HopsSpaceEvaluateNodes(space, f, ctx, a, g, cv));
+  /* unknowns that none of their owner's cells touch (raw arrays allow it) take another rank's value */
+  for (PetscInt i = 0; i < nel; ++i)
+    if (space->restr[i] < space->nT) touched[space->restr[i]] = PETSC_TRUE;
+  PetscCall(PetscSFReduceBegin(space->halo, MPIU_SCALAR, g, space->hbuf, MPI_REPLACE));
+  PetscCall(PetscSFReduceEnd(space->halo, MPIU_SCALAR, g, space->hbuf, MPI_REPLACE));
+  for (PetscInt i = 0; i < space->nshared; ++i)
+    if (!touched[space->shared[i]]) a[space->shared[i]] = space->hbuf[i];
   for (PetscInt e = 0; e < space->ness; ++e) a[space->essT[e]] = cv[space->essC[e] - space->nT - space->nG];
-  PetscCall(PetscFree(cv));
+  PetscCall(PetscFree3(cv, g, touched));
   PetscCall(VecRestoreArray(x, &a));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -92,7 +102,7 @@ PetscErrorCode HopsSpaceSetEssentialFunction(HopsSpace space, HopsPointFunction 
 {
   PetscFunctionBegin;
   PetscValidHeaderSpecific(space, HOPS_SPACE_CLASSID, 1);
-  if (f) PetscCall(HopsSpaceEvaluateNodes(space, f, ctx, NULL, space->cvals));
+  if (f) PetscCall(HopsSpaceEvaluateNodes(space, f, ctx, NULL, NULL, space->cvals));
   else PetscCall(PetscArrayzero(space->cvals, space->nC));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
