@@ -20,8 +20,6 @@
       args: -dm_plex_dim 3 -dm_plex_box_faces 3,3,3 -potential_petscspace_degree {{2 3}}
     test:
       suffix: curved
-      comments: PETSc 3.22's own solve of this case diverges, with any preconditioner
-      requires: petsc<3.19
       nsize: 2
       args: -dm_plex_filename ${HOPS_SOURCE}/tutorials/meshes/plate.msh -dm_plex_boundary_label marker -potential_petscspace_degree 3
     test:

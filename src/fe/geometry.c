@@ -77,7 +77,7 @@ PetscErrorCode HopsSpaceGetPoints(HopsSpace sp, const HopsBasis *geom, PetscInt 
 PetscErrorCode HopsSpaceErrorCell(HopsSpace sp, PetscInt c, PetscReal det)
 {
   PetscFunctionBegin;
-  SETERRQ(PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE, "The map of cell %" PetscInt_FMT " has Jacobian determinant %g at one of its points: the cell is inverted, degenerate or has invalid coordinates; repair the mesh (for Gmsh meshes, optimise the high-order elements)", sp->cell[c], (double)det);
+  SETERRQ(PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE, "The map of cell %" PetscInt_FMT " has Jacobian determinant %g at one of its points: the cell is inverted, degenerate or has invalid coordinates; repair the mesh (for Gmsh meshes, optimise the high-order elements; a periodic direction of a DMPlex needs three cells)", sp->cell[c], (double)det);
 }
 
 /* Room for the values of `n` cells at nq points */
