@@ -1,7 +1,10 @@
 static char help[] = "The life of PCLOR: new coefficients, patterns that grow, resets, null spaces, transposes, matrix types, user's coefficients.\n\
-  -order <p> -curved -another_type <mat>\n\n";
+  -order <p> -curved -another_type <mat>\n\
+  -reset 0 : no KSPReset(), after which PETSc's GAMG fails (3.18)\n\n";
 
 #include "hopstest.h"
+
+static PetscBool reset = PETSC_TRUE;
 
 static PetscErrorCode Say(const char name[], PetscBool ok)
 {
@@ -167,7 +170,7 @@ static PetscErrorCode Changes(HopsSpace sp, PetscInt dim)
     PetscCall(SameAsNew(ksp, "  its LOR matrix"));
   }
   PetscCall(Transpose(ksp, "transpose"));
-  PetscCall(KSPReset(ksp));
+  if (reset) PetscCall(KSPReset(ksp));
   PetscCall(KSPSetOperators(ksp, A, A));
   PetscCall(Solve(ksp, "after a reset"));
   PetscCall(MatDestroy(&A));
@@ -180,9 +183,10 @@ static PetscErrorCode Spaces(DM dm, HopsSpace sp, PetscInt dim, PetscInt p)
 {
   HopsSpace       other;
   HopsCoefficient kappa, mass;
-  Mat             A, B, C;
+  Mat             A, B, C, L;
   KSP             ksp;
   PC              pc;
+  PetscReal       before, after;
   char            type[64] = "hypre";
 
   PetscFunctionBeginUser;
@@ -191,7 +195,11 @@ static PetscErrorCode Spaces(DM dm, HopsSpace sp, PetscInt dim, PetscInt p)
   PetscCall(Solve(ksp, "order p"));
   PetscCall(HopsSpaceCreateH1(dm, p + 1, NULL, 0, NULL, &other));
   PetscCall(Operator(other, dim, PETSC_TRUE, &B));
-  PetscCall(KSPReset(ksp));
+  if (reset) PetscCall(KSPReset(ksp));
+  else {
+    PetscCall(KSPDestroy(&ksp));
+    PetscCall(Create(B, &ksp));
+  }
   PetscCall(KSPSetOperators(ksp, B, B));
   PetscCall(Solve(ksp, "order p+1, same solver"));
   PetscCall(KSPDestroy(&ksp));
@@ -212,7 +220,15 @@ static PetscErrorCode Spaces(DM dm, HopsSpace sp, PetscInt dim, PetscInt p)
   PetscCall(Solve(ksp, "refilled in that type"));
   PetscCall(HopsCoefficientDestroy(&kappa));
   PetscCall(HopsCoefficientDestroy(&mass));
+  PetscCall(PCLORSetMatType(pc, MATAIJ));
+  PetscCall(PCSetUp(pc));
+  PetscCall(PCLORGetMat(pc, &L));
+  PetscCall(PetscObjectReference((PetscObject)L));
+  PetscCall(MatNorm(L, NORM_FROBENIUS, &before));
   PetscCall(KSPDestroy(&ksp));
+  PetscCall(MatNorm(L, NORM_FROBENIUS, &after));
+  PetscCall(Say("matrix kept longer than its preconditioner", before > 0.0 && after == before ? PETSC_TRUE : PETSC_FALSE));
+  PetscCall(MatDestroy(&L));
   PetscCall(MatDestroy(&A));
   PetscCall(MatDestroy(&B));
   PetscCall(MatDestroy(&C));
@@ -234,6 +250,7 @@ int main(int argc, char **argv)
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-order", &p, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-curved", &curved, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-reset", &reset, NULL));
   PetscCall(TestMesh(PETSC_COMM_WORLD, curved, &dm));
   PetscCall(DMGetDimension(dm, &dim));
   PetscCall(HopsSpaceCreateH1(dm, p, NULL, 0, NULL, &sp));
@@ -270,11 +287,11 @@ int main(int argc, char **argv)
       nsize: {{1 2}}
     test:
       suffix: gamg
-      args: -lor_pc_type gamg -curved -another_type aijperm
+      args: -lor_pc_type gamg -reset 0 -another_type aijperm
       nsize: {{1 2}}
     test:
       suffix: lu
-      args: -another_type aijperm -lor_pc_type lu -lor_pc_factor_shift_type nonzero
+      args: -another_type aijperm -lor_pc_type lu -lor_pc_factor_shift_type nonzero -pc_lor_mat_type {{aij aijperm}}
 
   test:
     requires: hypre

@@ -22,7 +22,7 @@ typedef struct {
   PetscInt       nr;
   PetscScalar   *rvals; /* [nr] received entries */
   int           *rpos;  /* [nr] their positions in vals */
-  Mat            mat;   /* AIJ on these arrays */
+  Mat            mat;   /* AIJ on these arrays, which go with it (they outlive this struct if the Mat does) */
   PetscLogDouble nnz;   /* global number of nonzeros */
 } HopsLOR;
 

@@ -84,3 +84,14 @@ typedef void (*HopsPointJac)(PetscInt, PetscInt, PetscInt, const PetscInt[], con
 #else
   #define HopsDMPlexCreateBox(comm, dim, simplex, faces, dm) DMPlexCreateBoxMesh(comm, dim, simplex, faces, NULL, NULL, NULL, PETSC_TRUE, dm)
 #endif
+
+/* a PetscContainer's own destructor */
+#if PETSC_VERSION_GE(3, 23, 0)
+typedef void **HopsContainerCtx;
+  #define HopsContainerData(ctx)        (*(ctx))
+  #define HopsContainerSetDestroy(c, f) PetscContainerSetCtxDestroy(c, f)
+#else
+typedef void *HopsContainerCtx;
+  #define HopsContainerData(ctx)        (ctx)
+  #define HopsContainerSetDestroy(c, f) PetscContainerSetUserDestroy(c, f)
+#endif

@@ -26,10 +26,8 @@ static PetscErrorCode HopsLORDestroyPattern(HopsLOR *lor)
   PetscCall(PetscFree(lor->diag));
   PetscCall(PetscFree(lor->rpos));
   PetscCall(PetscFree(lor->rvals));
-  PetscCall(PetscFree(lor->vals));
-  PetscCall(PetscFree2(lor->di, lor->oi));
-  PetscCall(PetscFree(lor->dj));
-  PetscCall(PetscFree(lor->oj));
+  lor->vals = NULL; /* the Mat's */
+  lor->di = lor->dj = lor->oi = lor->oj = NULL;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

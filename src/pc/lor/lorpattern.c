@@ -258,6 +258,50 @@ static PetscErrorCode HopsLORPositions(HopsLOR *lor, const HopsStencil st[8], co
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+typedef struct {
+  PetscInt    *di, *oi, *dj, *oj;
+  PetscScalar *vals;
+} HopsLORArrays;
+
+static PetscErrorCode HopsLORFreeArrays(HopsContainerCtx ctx)
+{
+  HopsLORArrays *a = (HopsLORArrays *)HopsContainerData(ctx);
+
+  PetscFunctionBegin;
+  PetscCall(PetscFree2(a->di, a->oi));
+  PetscCall(PetscFree(a->dj));
+  PetscCall(PetscFree(a->oj));
+  PetscCall(PetscFree(a->vals));
+  PetscCall(PetscFree(a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The arrays live as long as the Mat or one of its blocks, which the inner solver or the user may keep longer than the PC does */
+static PetscErrorCode HopsLORGiveArrays(HopsLOR *lor)
+{
+  HopsLORArrays *a;
+  PetscContainer c;
+  PetscMPIInt    size;
+  Mat            m[3] = {lor->mat, NULL, NULL};
+
+  PetscFunctionBegin;
+  PetscCall(PetscNew(&a));
+  a->di   = lor->di;
+  a->oi   = lor->oi;
+  a->dj   = lor->dj;
+  a->oj   = lor->oj;
+  a->vals = lor->vals;
+  PetscCall(PetscContainerCreate(PETSC_COMM_SELF, &c));
+  PetscCall(PetscContainerSetPointer(c, a));
+  PetscCall(HopsContainerSetDestroy(c, HopsLORFreeArrays));
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)lor->mat), &size));
+  if (size > 1) PetscCall(MatMPIAIJGetSeqAIJ(lor->mat, &m[1], &m[2], NULL));
+  for (PetscInt i = 0; i < 3; ++i)
+    if (m[i]) PetscCall(PetscObjectCompose((PetscObject)m[i], "HopsLORArrays", (PetscObject)c));
+  PetscCall(PetscContainerDestroy(&c));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Builds the pattern from lor->mask; the matrix's values are zero until HopsLORNumeric() */
 PetscErrorCode HopsLORSymbolic(HopsLOR *lor)
 {
@@ -289,6 +333,7 @@ PetscErrorCode HopsLORSymbolic(HopsLOR *lor)
     PetscCallMPI(MPI_Allreduce(&nnz, &lor->nnz, 1, MPI_DOUBLE, MPI_SUM, comm));
     if (size == 1) PetscCall(MatCreateSeqAIJWithArrays(comm, sp->nT, sp->nT, lor->di, lor->dj, lor->vals, &lor->mat));
     else PetscCall(MatCreateMPIAIJWithSplitArrays(comm, sp->nT, sp->nT, sp->N, sp->N, lor->di, lor->dj, lor->vals, lor->oi, lor->oj, lor->vals + lor->nd, &lor->mat));
+    PetscCall(HopsLORGiveArrays(lor));
     PetscCall(MatSetOption(lor->mat, MAT_SYMMETRIC, PETSC_TRUE));
   }
   PetscCall(PetscLogEventEnd(HopsEvent.lorsymbolic, sp, 0, 0, 0));

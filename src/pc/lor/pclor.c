@@ -92,18 +92,20 @@ static PetscErrorCode PCLORCopyNullSpaces(PC pc, Mat to)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The inner solver's matrix: the AIJ itself, or a conversion that is refilled in place */
+/* The inner solver's matrix: the AIJ itself, or a conversion, refilled in place where PETSc does that right (for aijperm it does not) */
 static PetscErrorCode PCLORConvert(PC_LOR *lor)
 {
-  PetscBool aij;
+  static const char *const refills[] = {MATHYPRE, MATAIJCUSPARSE, MATAIJKOKKOS};
+  PetscBool                aij, reuse = PETSC_FALSE;
 
   PetscFunctionBegin;
   PetscCall(PetscStrcmp(lor->mattype, MATAIJ, &aij));
+  for (PetscInt i = 0; i < 3 && lor->mat && !reuse; ++i) PetscCall(PetscStrcmp(lor->mattype, refills[i], &reuse));
+  if (!reuse) PetscCall(MatDestroy(&lor->mat));
   if (aij) {
     PetscCall(PetscObjectReference((PetscObject)lor->lor.mat));
-    PetscCall(MatDestroy(&lor->mat));
     lor->mat = lor->lor.mat;
-  } else PetscCall(MatConvert(lor->lor.mat, lor->mattype, lor->mat ? MAT_REUSE_MATRIX : MAT_INITIAL_MATRIX, &lor->mat));
+  } else PetscCall(MatConvert(lor->lor.mat, lor->mattype, reuse ? MAT_REUSE_MATRIX : MAT_INITIAL_MATRIX, &lor->mat));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -115,6 +117,7 @@ static PetscErrorCode PCSetUp_LOR(PC pc)
   PetscFunctionBegin;
   PetscCall(PCLORGetForm(pc, lor));
   if (lor->lor.space != lor->form.space) {
+    PetscCall(KSPReset(lor->ksp)); /* the sizes may change */
     PetscCall(HopsLORDestroy(&lor->lor));
     PetscCall(MatDestroy(&lor->mat));
     PetscCall(HopsLORCreate(lor->form.space, &lor->lor));
@@ -154,12 +157,18 @@ static PetscErrorCode PCApply_LOR(PC pc, Vec x, Vec y)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The matrix is symmetric, and so is a V-cycle with symmetric smoothing: PETSc's transposed BoomerAMG returns zero (3.18) */
 static PetscErrorCode PCApplyTranspose_LOR(PC pc, Vec x, Vec y)
 {
-  PC_LOR *lor = (PC_LOR *)pc->data;
+  PC_LOR   *lor = (PC_LOR *)pc->data;
+  PC        inner;
+  PetscBool hypre;
 
   PetscFunctionBegin;
-  PetscCall(KSPSolveTranspose(lor->ksp, x, y));
+  PetscCall(KSPGetPC(lor->ksp, &inner));
+  PetscCall(PetscObjectTypeCompare((PetscObject)inner, PCHYPRE, &hypre));
+  if (hypre) PetscCall(KSPSolve(lor->ksp, x, y));
+  else PetscCall(KSPSolveTranspose(lor->ksp, x, y));
   PetscCall(KSPCheckSolve(lor->ksp, pc, y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
