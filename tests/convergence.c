@@ -46,8 +46,7 @@ static PetscErrorCode Solve(PetscInt dim, PetscInt p, PetscInt n, PetscReal *err
   for (PetscInt i = 0, l = 0; i < dim; ++i)
     for (PetscInt j = i; j < dim; ++j) k[l++] = K[i][j];
   PetscCall(HopsDMPlexCreateBox(PETSC_COMM_WORLD, dim, PETSC_FALSE, faces, &dm));
-  PetscCall(PetscObjectSetOptionsPrefix((PetscObject)dm, "box_"));
-  PetscCall(DMSetFromOptions(dm)); /* distributes, and makes the coordinate space of -box_dm_coord_petscspace_degree */
+  PetscCall(DMSetFromOptions(dm)); /* distributes, and makes the coordinate space of -dm_coord_petscspace_degree */
   {
     Vec          c;
     PetscScalar *a;
@@ -119,11 +118,11 @@ int main(int argc, char **argv)
   test:
     suffix: 2d
     nsize: {{1 2}}
-    args: -dim 2 -faces 4 -orders 1,2,3,4,5,6 -box_dm_coord_petscspace_degree 3
+    args: -dim 2 -faces 4 -orders 1,2,3,4,5,6 -dm_coord_petscspace_degree 3
 
   test:
     suffix: 3d
     nsize: 2
-    args: -dim 3 -faces 2 -orders 1,2,3,4 -box_dm_coord_petscspace_degree 2
+    args: -dim 3 -faces 2 -orders 1,2,3,4 -dm_coord_petscspace_degree 2
 
 TEST*/

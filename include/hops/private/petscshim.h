@@ -91,7 +91,7 @@ typedef void **HopsContainerCtx;
   #define HopsContainerData(ctx)        (*(ctx))
   #define HopsContainerSetDestroy(c, f) PetscContainerSetCtxDestroy(c, f)
 #else
-typedef void *HopsContainerCtx;
+typedef void             *HopsContainerCtx;
   #define HopsContainerData(ctx)        (ctx)
   #define HopsContainerSetDestroy(c, f) PetscContainerSetUserDestroy(c, f)
 #endif
