@@ -86,7 +86,11 @@ typedef void (*HopsPointJac)(PetscInt, PetscInt, PetscInt, const PetscInt[], con
 #endif
 
 /* a PetscContainer's own destructor */
-#if PETSC_VERSION_GE(3, 23, 0)
+#if PETSC_VERSION_GE(3, 25, 0)
+typedef void *HopsContainerCtx; /* the address of the context */
+  #define HopsContainerData(ctx)        (*(void **)(ctx))
+  #define HopsContainerSetDestroy(c, f) PetscContainerSetCtxDestroy(c, f)
+#elif PETSC_VERSION_GE(3, 23, 0)
 typedef void **HopsContainerCtx;
   #define HopsContainerData(ctx)        (*(ctx))
   #define HopsContainerSetDestroy(c, f) PetscContainerSetCtxDestroy(c, f)
