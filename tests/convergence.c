@@ -1,4 +1,4 @@
-static char help[] = "Convergence of order p+1 in L2 on curved meshes, with Dirichlet lifting, Robin faces and a full tensor.\n\
+static char help[] = "Convergence of order p+1 in L2 on curved meshes, with Dirichlet lifting and a full tensor.\n\
   -order <p> -faces <n>\n\n";
 
 #include "hopstest.h"
@@ -31,7 +31,7 @@ static PetscErrorCode F(PetscInt dim, const PetscReal x[], PetscInt nc, PetscSca
 
 static PetscErrorCode Solve(PetscInt dim, PetscInt p, PetscInt n, PetscReal *error)
 {
-  const PetscInt  faces[3] = {n, n, n}, values[6] = {1, 2, 3, 4, 5, 6};
+  const PetscInt  values[6] = {1, 2, 3, 4, 5, 6};
   DM              dm;
   DMLabel         label;
   HopsSpace       sp;
@@ -45,19 +45,7 @@ static PetscErrorCode Solve(PetscInt dim, PetscInt p, PetscInt n, PetscReal *err
   PetscFunctionBeginUser;
   for (PetscInt i = 0, l = 0; i < dim; ++i)
     for (PetscInt j = i; j < dim; ++j) k[l++] = K[i][j];
-  PetscCall(HopsDMPlexCreateBox(PETSC_COMM_WORLD, dim, PETSC_FALSE, faces, &dm));
-  PetscCall(DMSetFromOptions(dm)); /* distributes, and makes the coordinate space of -dm_coord_petscspace_degree */
-  {
-    Vec          c;
-    PetscScalar *a;
-    PetscInt     m;
-
-    PetscCall(DMGetCoordinatesLocal(dm, &c));
-    PetscCall(VecGetLocalSize(c, &m));
-    PetscCall(VecGetArray(c, &a));
-    for (PetscInt i = 0; i < m / dim; ++i) TestCurve(dim, a + i * dim);
-    PetscCall(VecRestoreArray(c, &a));
-  }
+  PetscCall(TestCube(dim, n, TestCurve, &dm));
   PetscCall(DMGetLabel(dm, "Face Sets", &label));
   PetscCall(HopsSpaceCreateH1(dm, p, label, 2 * dim, values, &sp));
   PetscCall(HopsCoefficientCreateConstant(PETSC_COMM_WORLD, dim * (dim + 1) / 2, k, &kappa));

@@ -81,15 +81,15 @@ static inline void TestCurve(PetscInt dim, PetscReal x[])
   if (dim > 2) x[2] = c + 0.06 * PetscSinReal(2.0 * a + b) + 0.05 * b * c;
 }
 
-/* a DMPlex from options (quads or hexes), its coordinate nodes moved by TestCurve if asked for */
-static inline PetscErrorCode TestMesh(MPI_Comm comm, PetscBool curved, DM *dm)
+/* a DMPlex from options (quads or hexes), its coordinate nodes moved by map (may be NULL) */
+static inline PetscErrorCode TestMeshMapped(MPI_Comm comm, void (*map)(PetscInt, PetscReal[]), DM *dm)
 {
   PetscFunctionBeginUser;
   PetscCall(PetscOptionsInsertString(NULL, "-dm_plex_simplex 0"));
   PetscCall(DMCreate(comm, dm));
   PetscCall(DMSetType(*dm, DMPLEX));
   PetscCall(DMSetFromOptions(*dm));
-  if (curved) {
+  if (map) {
     Vec          x;
     PetscScalar *a;
     PetscInt     dim, n;
@@ -98,10 +98,29 @@ static inline PetscErrorCode TestMesh(MPI_Comm comm, PetscBool curved, DM *dm)
     PetscCall(DMGetCoordinatesLocal(*dm, &x));
     PetscCall(VecGetLocalSize(x, &n));
     PetscCall(VecGetArray(x, &a));
-    for (PetscInt i = 0; i < n / dim; ++i) TestCurve(dim, a + i * dim);
+    for (PetscInt i = 0; i < n / dim; ++i) map(dim, a + i * dim);
     PetscCall(VecRestoreArray(x, &a));
     PetscCall(DMSetCoordinatesLocal(*dm, x));
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static inline PetscErrorCode TestMesh(MPI_Comm comm, PetscBool curved, DM *dm)
+{
+  PetscFunctionBeginUser;
+  PetscCall(TestMeshMapped(comm, curved ? TestCurve : NULL, dm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* n^dim cells on the unit box, mapped; -dm_coord_petscspace_degree has effect, which it has not after DMPlexCreateBoxMesh() */
+static inline PetscErrorCode TestCube(PetscInt dim, PetscInt n, void (*map)(PetscInt, PetscReal[]), DM *dm)
+{
+  char text[128];
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscSNPrintf(text, sizeof(text), "-dm_plex_dim %" PetscInt_FMT " -dm_plex_box_faces %" PetscInt_FMT ",%" PetscInt_FMT ",%" PetscInt_FMT, dim, n, n, n));
+  PetscCall(PetscOptionsInsertString(NULL, text));
+  PetscCall(TestMeshMapped(PETSC_COMM_WORLD, map, dm));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

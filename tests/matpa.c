@@ -213,6 +213,12 @@ int main(int argc, char **argv)
       args: -hops_host_isa avx2
       output_file: output/matpa_2d.out
 
+    test:
+      suffix: 2d_avx512
+      requires: avx512f
+      args: -hops_host_isa avx512
+      output_file: output/matpa_2d.out
+
   testset:
     args: -dm_plex_dim 3 -dm_plex_box_faces 3,2,2 -dm_coord_petscspace_degree 2
     timeoutfactor: 3
@@ -231,6 +237,12 @@ int main(int argc, char **argv)
       suffix: 3d_low_avx2
       requires: avx2
       args: -orders 1,2,3 -hops_host_isa avx2
+      output_file: output/matpa_3d_low.out
+
+    test:
+      suffix: 3d_low_avx512
+      requires: avx512f
+      args: -orders 1,2,3 -hops_host_isa avx512
       output_file: output/matpa_3d_low.out
 
     test:

@@ -1,7 +1,10 @@
 static char help[] = "Two adjacent cells in every relative orientation (4x4 in 2D, 24x24 in 3D) give the same operator and LOR matrix.\n\
-  -dim <d> -order <p>\n\n";
+  -dim <d> -order <p> -fe (the numbering of a PetscFE)\n\n";
 
 #include "hopstest.h"
+#include <petscfe.h>
+
+static PetscBool usefe = PETSC_FALSE;
 
 static PetscErrorCode U(PetscInt dim, const PetscReal x[], PetscInt nc, PetscScalar u[], void *ctx)
 {
@@ -49,17 +52,36 @@ static PetscInt Symmetries(PetscInt dim, PetscInt map[24][8])
 static PetscErrorCode Evaluate(DM dm, PetscInt dim, PetscInt p, PetscScalar out[4])
 {
   HopsSpace       sp;
-  HopsCoefficient kappa;
+  HopsCoefficient kappa, alpha;
+  DMLabel         walls;
+  PetscInt        n, *cells, *faces;
   Mat             A, L;
   PC              pc;
   Vec             u, v, w;
   PetscReal       e;
 
   PetscFunctionBeginUser;
-  PetscCall(HopsSpaceCreateH1(dm, p, NULL, 0, NULL, &sp));
+  if (usefe) {
+    PetscFE fe;
+
+    PetscCall(PetscFECreateLagrange(PETSC_COMM_SELF, dim, 1, PETSC_FALSE, p, PETSC_DETERMINE, &fe));
+    PetscCall(DMSetField(dm, 0, NULL, (PetscObject)fe));
+    PetscCall(DMCreateDS(dm));
+    PetscCall(PetscFEDestroy(&fe));
+    PetscCall(HopsSpaceCreateFromDM(dm, &sp));
+  } else PetscCall(HopsSpaceCreateH1(dm, p, NULL, 0, NULL, &sp));
   PetscCall(HopsCoefficientCreateFunction(PETSC_COMM_SELF, dim * (dim + 1) / 2, TestKappa, NULL, &kappa));
   PetscCall(MatCreatePA(sp, &A));
   PetscCall(MatPASetDiffusion(A, kappa));
+  PetscCall(HopsCoefficientCreateFunction(PETSC_COMM_SELF, 1, TestMass, NULL, &alpha));
+  PetscCall(DMCreateLabel(dm, "walls"));
+  PetscCall(DMGetLabel(dm, "walls", &walls));
+  PetscCall(DMPlexMarkBoundaryFaces(dm, 1, walls));
+  PetscCall(HopsSpaceGetLabelFaces(sp, walls, 1, &n, &cells, &faces));
+  PetscCheck(n == (dim == 2 ? 6 : 10), PETSC_COMM_SELF, PETSC_ERR_PLIB, "%" PetscInt_FMT " boundary faces", n);
+  PetscCall(MatPAAddRobin(A, n, cells, faces, alpha));
+  PetscCall(PetscFree(cells));
+  PetscCall(PetscFree(faces));
   PetscCall(HopsSpaceCreateVec(sp, &u));
   PetscCall(VecDuplicate(u, &v));
   PetscCall(VecDuplicate(u, &w));
@@ -85,6 +107,7 @@ static PetscErrorCode Evaluate(DM dm, PetscInt dim, PetscInt p, PetscScalar out[
   PetscCall(VecDestroy(&w));
   PetscCall(MatDestroy(&A));
   PetscCall(HopsCoefficientDestroy(&kappa));
+  PetscCall(HopsCoefficientDestroy(&alpha));
   PetscCall(HopsSpaceDestroy(&sp));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -93,12 +116,13 @@ int main(int argc, char **argv)
 {
   PetscInt    dim = 2, p = 3, n, nc, map[24][8], bad = 0;
   PetscReal   coords[36];
-  PetscScalar ref[4], out[4];
+  PetscScalar ref[4] = {0.0}, out[4];
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-dim", &dim, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-order", &p, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-fe", &usefe, NULL));
   nc = 1 << dim;
   n  = Symmetries(dim, map);
   /* vertices (i,j,k), i = 0..2, j, k = 0..1, slightly moved so that no symmetry is left */
@@ -143,5 +167,12 @@ int main(int argc, char **argv)
       suffix: 3d
       timeoutfactor: 2
       args: -dim 3 -order {{2 3 4}separate output}
+    test:
+      suffix: 2d_fe
+      args: -dim 2 -fe -order {{2 3 4}separate output}
+    test:
+      suffix: 3d_fe
+      timeoutfactor: 2
+      args: -dim 3 -fe -order {{2 3}separate output}
 
 TEST*/

@@ -91,11 +91,11 @@ typedef void *HopsContainerCtx; /* the address of the context */
   #define HopsContainerData(ctx)        (*(void **)(ctx))
   #define HopsContainerSetDestroy(c, f) PetscContainerSetCtxDestroy(c, f)
 #elif PETSC_VERSION_GE(3, 23, 0)
-typedef void **HopsContainerCtx;
+typedef void            **HopsContainerCtx;
   #define HopsContainerData(ctx)        (*(ctx))
   #define HopsContainerSetDestroy(c, f) PetscContainerSetCtxDestroy(c, f)
 #else
-typedef void             *HopsContainerCtx;
+typedef void *HopsContainerCtx;
   #define HopsContainerData(ctx)        (ctx)
   #define HopsContainerSetDestroy(c, f) PetscContainerSetUserDestroy(c, f)
 #endif
