@@ -59,12 +59,14 @@ static PetscErrorCode Zero(PetscInt dim, PetscReal t, const PetscReal x[], Petsc
 }
 
 /* a region of its own, in which the diffusion is ten times as large */
-static PetscErrorCode AddRegion(DM dm, PetscFE fe, const PetscScalar constants[])
+static PetscErrorCode AddRegion(DM dm, PetscFE fe, PetscBool overlap, const PetscScalar constants[])
 {
-  DMLabel   label[2];
-  PetscInt  cStart, cEnd, dim;
-  PetscDS   ds;
-  PetscBool overlap = PETSC_FALSE;
+  DMLabel       label[2];
+  PetscInt      cStart, cEnd, dim;
+  PetscDS       ds;
+  PetscWeakForm wf;
+  IS            fields; /* without it PETSc looks for the fields of a region in vain */
+  PetscBool     unlabelled = PETSC_FALSE;
 
   PetscFunctionBeginUser;
   PetscCall(DMCreateLabel(dm, "outer"));
@@ -76,19 +78,27 @@ static PetscErrorCode AddRegion(DM dm, PetscFE fe, const PetscScalar constants[]
     PetscReal x[3];
 
     PetscCall(DMPlexComputeCellGeometryFVM(dm, c, NULL, x, NULL));
-    PetscCall(DMLabelSetValue(label[x[0] < 0.5 ? 1 : 0], c, 1));
+    PetscCall(DMLabelSetValue(label[(x[0] < 0.5) == (x[1] < 0.5) ? 1 : 0], c, 1));
   }
   PetscCall(DMGetDS(dm, &ds));
-  PetscCall(PetscOptionsGetBool(NULL, NULL, "-overlap", &overlap, NULL));
-  if (!overlap) PetscCall(HopsDMSetRegionNumDS(dm, 0, label[0], ds));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-unlabelled", &unlabelled, NULL));
+  PetscCall(ISCreateStride(PETSC_COMM_SELF, 1, 0, 1, &fields));
+  if (!overlap) { /* PETSc looks the functions of a region up by its label and value 1 */
+    PetscCall(HopsDMSetRegionNumDS(dm, 0, label[0], fields, ds));
+    PetscCall(PetscDSGetWeakForm(ds, &wf));
+    PetscCall(PetscWeakFormSetIndexJacobian(wf, label[0], 1, 0, 0, 0, 0, g0, 0, NULL, 0, NULL, 0, g3));
+  }
   PetscCall(PetscDSCreate(PETSC_COMM_SELF, &ds));
   PetscCall(DMGetDimension(dm, &dim));
   PetscCall(PetscDSSetCoordinateDimension(ds, dim));
   PetscCall(PetscDSSetDiscretization(ds, 0, (PetscObject)fe));
-  PetscCall(PetscDSSetJacobian(ds, 0, 0, g0, NULL, NULL, g3inner));
+  PetscCall(PetscDSGetWeakForm(ds, &wf));
+  if (unlabelled) PetscCall(PetscDSSetJacobian(ds, 0, 0, g0, NULL, NULL, g3inner));
+  else PetscCall(PetscWeakFormSetIndexJacobian(wf, label[1], 1, 0, 0, 0, 0, g0, 0, NULL, 0, NULL, 0, g3inner));
   PetscCall(PetscDSSetConstants(ds, 1, (PetscScalar *)constants));
   PetscCall(PetscDSSetUp(ds));
-  PetscCall(HopsDMSetRegionDS(dm, label[1], ds));
+  PetscCall(HopsDMSetRegionDS(dm, label[1], fields, ds));
+  PetscCall(ISDestroy(&fields));
   PetscCall(PetscDSDestroy(&ds));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -99,7 +109,7 @@ static PetscErrorCode SetForm(DM dm, const char form[])
   PetscDS           ds;
   DMLabel           faces;
   PetscInt          dim, one = 1;
-  PetscBool         convection, state, boundary, label, tensor;
+  PetscBool         convection, state, boundary, label, tensor, region = PETSC_FALSE, overlap = PETSC_FALSE;
   const PetscScalar constants[1] = {0.7};
 
   PetscFunctionBeginUser;
@@ -114,7 +124,9 @@ static PetscErrorCode SetForm(DM dm, const char form[])
   PetscCall(DMCreateDS(dm));
   PetscCall(DMGetDS(dm, &ds));
   PetscCall(PetscDSSetConstants(ds, 1, (PetscScalar *)constants));
-  PetscCall(PetscDSSetJacobian(ds, 0, 0, g0, convection ? g1 : NULL, NULL, state ? g3state : (tensor ? g3nonsymmetric : g3)));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-region", &region, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-overlap", &overlap, NULL));
+  if (!region || overlap) PetscCall(PetscDSSetJacobian(ds, 0, 0, g0, convection ? g1 : NULL, NULL, state ? g3state : (tensor ? g3nonsymmetric : g3)));
   PetscCall(DMGetLabel(dm, "Face Sets", &faces));
   PetscCall(DMPlexLabelComplete(dm, faces));
   PetscCall(DMAddBoundary(dm, DM_BC_ESSENTIAL, "wall", faces, 1, &one, 0, 0, NULL, (HopsVoidFn)Zero, NULL, NULL, NULL));
@@ -132,12 +144,7 @@ static PetscErrorCode SetForm(DM dm, const char form[])
     PetscCall(PetscDSGetWeakForm(ds, &wf));
     PetscCall(PetscWeakFormSetIndexJacobian(wf, faces, 3, 0, 0, 0, 0, g0, 0, NULL, 0, NULL, 0, NULL));
   }
-  {
-    PetscBool region = PETSC_FALSE;
-
-    PetscCall(PetscOptionsGetBool(NULL, NULL, "-region", &region, NULL));
-    if (region) PetscCall(AddRegion(dm, fe, constants));
-  }
+  if (region) PetscCall(AddRegion(dm, fe, overlap, constants));
   PetscCall(PetscFEDestroy(&fe));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -226,6 +233,10 @@ int main(int argc, char **argv)
       suffix: 3d
       nsize: {{1 2}}
       args: -dm_plex_dim 3 -dm_plex_box_faces 2,2,2 -dm_coord_petscspace_degree 2 -petscspace_degree 3
+    test:
+      suffix: region
+      nsize: {{1 2}}
+      args: -region -dm_plex_dim {{2 3}} -dm_plex_box_faces 2,2,2 -dm_coord_petscspace_degree 2 -petscspace_degree 3
 
   testset:
     args: -dm_plex_dim 2 -dm_plex_box_faces 2,2 -petscspace_degree 2 -petsc_ci_portable_error_output
@@ -249,6 +260,10 @@ int main(int argc, char **argv)
       suffix: overlap
       args: -region -overlap
       filter: grep -oE "PetscDS for the whole mesh|DMSetRegionNumDS" | sort -u
+    test:
+      suffix: unlabelled
+      args: -region -unlabelled
+      filter: grep -oE "function without a label|PetscWeakFormSetIndexJacobian" | sort -u
     test:
       suffix: tensor
       args: -form tensor

@@ -20,22 +20,57 @@ typedef struct {
   PetscTabulation *tab;
 } HopsAux;
 
-static PetscErrorCode HopsDSGetFunctions(PetscDS ds, HopsPointJac g[4])
+/* The Jacobian functions that PETSc's assembly evaluates on a region: those of the key (label, 1), or of no label for the whole mesh */
+typedef struct {
+  DMLabel       label;
+  PetscInt      value;
+  PetscDS       ds;
+  PetscInt      n[4];
+  HopsPointJac *g[4]; /* functions of one kind add up */
+} HopsRegion;
+
+static PetscErrorCode HopsRegionGet(DM dm, PetscInt s, HopsRegion *r)
 {
-  PetscBool has;
+  PetscBool     has;
+  PetscWeakForm wf;
 
   PetscFunctionBegin;
-  PetscCall(PetscDSHasJacobianPreconditioner(ds, &has)); /* PETSc then fills the preconditioning matrix with it */
-  if (has) PetscCall(PetscDSGetJacobianPreconditioner(ds, 0, 0, &g[0], &g[1], &g[2], &g[3]));
-  else PetscCall(PetscDSGetJacobian(ds, 0, 0, &g[0], &g[1], &g[2], &g[3]));
+  PetscCall(HopsDMGetRegionLabel(dm, s, &r->label));
+  PetscCall(HopsDMGetRegionDS(dm, s, &r->ds));
+  r->value = r->label ? 1 : 0;
+  PetscCall(PetscDSGetWeakForm(r->ds, &wf));
+  PetscCall(PetscDSHasJacobianPreconditioner(r->ds, &has)); /* PETSc then fills the preconditioning matrix with it */
+  if (has) PetscCall(PetscWeakFormGetJacobianPreconditioner(wf, r->label, r->value, 0, 0, 0, &r->n[0], &r->g[0], &r->n[1], &r->g[1], &r->n[2], &r->g[2], &r->n[3], &r->g[3]));
+  else PetscCall(PetscWeakFormGetJacobian(wf, r->label, r->value, 0, 0, 0, &r->n[0], &r->g[0], &r->n[1], &r->g[1], &r->n[2], &r->g[2], &r->n[3], &r->g[3]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode HopsAuxCreate(DM dm, PetscInt cell, PetscInt nq, const PetscReal xi[], HopsAux *aux)
+/* The region of a cell, or -1: PETSc then adds nothing there */
+static PetscErrorCode HopsRegionOfCell(DM dm, PetscInt cell, PetscInt *region)
+{
+  PetscInt nds;
+
+  PetscFunctionBegin;
+  *region = -1;
+  PetscCall(DMGetNumDS(dm, &nds));
+  for (PetscInt s = 0; s < nds; ++s) {
+    DMLabel   label;
+    PetscBool in = PETSC_TRUE;
+
+    PetscCall(HopsDMGetRegionLabel(dm, s, &label));
+    if (label) PetscCall(DMLabelStratumHasPoint(label, 1, cell, &in));
+    if (!in) continue;
+    PetscCheck(*region < 0, PETSC_COMM_SELF, PETSC_ERR_SUP, "Cell %" PetscInt_FMT " lies in two regions with a PetscDS each, whose terms PETSc adds up: give each region one PetscDS and cells of its own (DMSetRegionNumDS())", cell);
+    *region = s;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsAuxCreate(DM dm, DMLabel label, PetscInt value, PetscInt cell, PetscInt nq, const PetscReal xi[], HopsAux *aux)
 {
   PetscFunctionBegin;
   PetscCall(PetscMemzero(aux, sizeof(*aux)));
-  PetscCall(DMGetAuxiliaryVec(dm, NULL, 0, 0, &aux->v));
+  PetscCall(DMGetAuxiliaryVec(dm, label, value, 0, &aux->v)); /* that of the region, else that of the mesh */
   if (!aux->v) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VecGetDM(aux->v, &aux->dm));
   PetscCall(DMGetEnclosureRelation(aux->dm, dm, &aux->enclosure));
@@ -107,18 +142,18 @@ typedef struct {
   const PetscReal   *x;
 } HopsPoint;
 
-static void HopsPointEvaluate(HopsPointJac g, const HopsPoint *p, const PetscScalar u[], PetscScalar out[9])
+static void HopsPointEvaluate(const HopsRegion *r, PetscInt kind, const HopsPoint *p, const PetscScalar u[], PetscScalar out[9])
 {
   static const PetscInt    uOff[2]  = {0, 1};
   const PetscInt           uOffx[2] = {0, p->dim};
   static const PetscScalar zero[3]  = {0., 0., 0.};
 
   for (PetscInt i = 0; i < 9; ++i) out[i] = 0.0;
-  if (g) g(p->dim, 1, p->naux, uOff, uOffx, u, zero, u + 1, p->aOff, p->aOffx, p->a, NULL, p->ax, 0.0, 0.0, p->x, p->nconst, p->constants, out);
+  for (PetscInt k = 0; k < r->n[kind]; ++k) (*r->g[kind][k])(p->dim, 1, p->naux, uOff, uOffx, u, zero, u + 1, p->aOff, p->aOffx, p->a, NULL, p->ax, 0.0, 0.0, p->x, p->nconst, p->constants, out);
 }
 
 /* Refuses what a low-order-refined matrix of a diffusion-reaction form would drop, and a Jacobian that needs the solution */
-static PetscErrorCode HopsDSCheckPoint(const HopsPointJac g[4], const HopsPoint *p, PetscBool ignoreconvection, PetscInt cell)
+static PetscErrorCode HopsDSCheckPoint(const HopsRegion *r, const HopsPoint *p, PetscBool ignoreconvection, PetscInt cell)
 {
   static const PetscScalar zero[4] = {0., 0., 0., 0.}, probe[4] = {0.7310585786, 0.3141592653, -0.5772156649, 0.2718281828};
   PetscScalar              v[9], w[9];
@@ -127,9 +162,9 @@ static PetscErrorCode HopsDSCheckPoint(const HopsPointJac g[4], const HopsPoint 
   for (PetscInt k = 0; k < 4; ++k) {
     PetscReal size = 0.0;
 
-    if (!g[k] || ((k == 1 || k == 2) && ignoreconvection)) continue;
-    HopsPointEvaluate(g[k], p, zero, v);
-    HopsPointEvaluate(g[k], p, probe, w);
+    if (!r->n[k] || ((k == 1 || k == 2) && ignoreconvection)) continue;
+    HopsPointEvaluate(r, k, p, zero, v);
+    HopsPointEvaluate(r, k, p, probe, w);
     for (PetscInt i = 0; i < 9; ++i) size = PetscMax(size, PetscAbsScalar(v[i]));
     if (k == 1 || k == 2)
       for (PetscInt i = 0; i < p->dim; ++i) PetscCheck(v[i] == 0.0 && w[i] == 0.0, PETSC_COMM_SELF, PETSC_ERR_SUP, "The form has a first-order term (g%" PetscInt_FMT " of its PetscDS), which the low-order-refined matrix does not hold; to precondition with its symmetric part use -pc_lor_ignore convection", k);
@@ -143,27 +178,41 @@ static PetscErrorCode HopsCoefficientEvaluate_DS(HopsCoefficient cf, HopsSpace s
   HopsDSContext           *ctx = (HopsDSContext *)cf->ctx;
   const PetscInt           dim = sp->dim, nq = PetscPowInt(basis->Q, dim);
   static const PetscScalar state[4] = {0., 0., 0., 0.};
+  HopsRegion               r;
   HopsAux                  aux;
   HopsBasis                geom;
+  PetscInt                 region = -1;
   PetscReal               *xi, *J;
-  PetscScalar             *a, *ax;
+  PetscScalar             *a = NULL, *ax = NULL;
 
   PetscFunctionBegin;
+  PetscCall(PetscMemzero(&aux, sizeof(aux)));
   PetscCall(PetscMalloc2(nq * dim, &xi, nq * dim * dim, &J));
   for (PetscInt q = 0; q < nq; ++q)
     for (PetscInt d = 0, k = q; d < dim; ++d, k /= basis->Q) xi[q * dim + d] = basis->points[k % basis->Q];
-  PetscCall(HopsAuxCreate(ctx->dm, sp->cell[first], nq, xi, &aux));
-  if (aux.v) PetscCall(HopsSpaceCreateGeometryBasis(sp, basis, &geom));
-  PetscCall(PetscMalloc2(nq * aux.nc, &a, nq * aux.nc * dim, &ax));
+  PetscCall(HopsSpaceCreateGeometryBasis(sp, basis, &geom));
   for (PetscInt c = 0; c < n; ++c) {
     const PetscInt cell = sp->cell[first + c];
-    PetscDS        ds;
-    HopsPointJac   g[4];
-    HopsPoint      p = {.dim = dim, .naux = aux.nf, .aOff = aux.off, .aOffx = aux.offx};
+    PetscInt       s;
+    HopsPoint      p = {.dim = dim};
 
-    PetscCall(HopsDMGetCellDS(ctx->dm, cell, &ds));
-    PetscCall(HopsDSGetFunctions(ds, g));
-    PetscCall(PetscDSGetConstants(ds, &p.nconst, &p.constants));
+    PetscCall(HopsRegionOfCell(ctx->dm, cell, &s));
+    if (s < 0) {
+      PetscCall(PetscArrayzero(out + c * nq * cf->nc, nq * cf->nc));
+      continue;
+    }
+    if (s != region) {
+      PetscCall(HopsAuxDestroy(&aux));
+      PetscCall(PetscFree2(a, ax));
+      PetscCall(HopsRegionGet(ctx->dm, s, &r));
+      PetscCall(HopsAuxCreate(ctx->dm, r.label, r.value, cell, nq, xi, &aux));
+      PetscCall(PetscMalloc2(nq * aux.nc, &a, nq * aux.nc * dim, &ax));
+      region = s;
+    }
+    p.naux  = aux.nf;
+    p.aOff  = aux.off;
+    p.aOffx = aux.offx;
+    PetscCall(PetscDSGetConstants(r.ds, &p.nconst, &p.constants));
     if (aux.v) {
       PetscCall(HopsSpaceGetPoints(sp, &geom, first + c, 1, NULL, J));
       PetscCall(HopsAuxEvaluate(&aux, ctx->dm, cell, dim, nq, J, a, ax));
@@ -175,8 +224,8 @@ static PetscErrorCode HopsCoefficientEvaluate_DS(HopsCoefficient cf, HopsSpace s
       p.a  = a + q * aux.nc;
       p.ax = ax + q * aux.nc * dim;
       p.x  = x + (c * nq + q) * dim;
-      if (q == 0 && ctx->term == HOPS_DS_DIFFUSION) PetscCall(HopsDSCheckPoint(g, &p, ctx->ignoreconvection, cell));
-      HopsPointEvaluate(ctx->term == HOPS_DS_MASS ? g[0] : g[3], &p, state, v);
+      if (q == 0 && ctx->term == HOPS_DS_DIFFUSION) PetscCall(HopsDSCheckPoint(&r, &p, ctx->ignoreconvection, cell));
+      HopsPointEvaluate(&r, ctx->term == HOPS_DS_MASS ? 0 : 3, &p, state, v);
       if (ctx->term == HOPS_DS_MASS) {
         o[0] = v[0];
         continue;
@@ -189,7 +238,7 @@ static PetscErrorCode HopsCoefficientEvaluate_DS(HopsCoefficient cf, HopsSpace s
     }
   }
   PetscCall(PetscFree2(a, ax));
-  if (aux.v) PetscCall(HopsBasisDestroy(&geom));
+  PetscCall(HopsBasisDestroy(&geom));
   PetscCall(HopsAuxDestroy(&aux));
   PetscCall(PetscFree2(xi, J));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -214,12 +263,10 @@ PetscErrorCode HopsCoefficientCreateDS(DM dm, HopsDSTerm term, PetscBool ignorec
   PetscCall(DMGetDimension(dm, &dim));
   PetscCall(DMGetNumDS(dm, &nds));
   for (PetscInt s = 0; s < nds; ++s) {
-    PetscDS      ds;
-    HopsPointJac g[4];
+    HopsRegion r;
 
-    PetscCall(HopsDMGetRegionDS(dm, s, &ds));
-    PetscCall(HopsDSGetFunctions(ds, g));
-    if (term == HOPS_DS_MASS ? !!g[0] : !!g[3]) has = PETSC_TRUE;
+    PetscCall(HopsRegionGet(dm, s, &r));
+    if (r.n[term == HOPS_DS_MASS ? 0 : 3]) has = PETSC_TRUE;
   }
   if (!has) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HopsCoefficientCreate_Private(PetscObjectComm((PetscObject)dm), term == HOPS_DS_MASS ? 1 : dim * (dim + 1) / 2, "PetscDS", cf));
@@ -235,8 +282,8 @@ PetscErrorCode HopsCoefficientCreateDS(DM dm, HopsDSTerm term, PetscBool ignorec
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Jacobian functions that a weak form holds for a label or a part are not what PetscDSGetJacobian() returns: refuse them */
-static PetscErrorCode HopsDSCheckKeys(PetscDS ds)
+/* Jacobian functions under other keys than the region's are not part of what PETSc's assembly evaluates: refuse them */
+static PetscErrorCode HopsDSCheckKeys(PetscDS ds, DMLabel label)
 {
   static const PetscWeakFormKind kinds[8] = {PETSC_WF_G0, PETSC_WF_G1, PETSC_WF_G2, PETSC_WF_G3, PETSC_WF_GP0, PETSC_WF_GP1, PETSC_WF_GP2, PETSC_WF_GP3};
   PetscWeakForm                  wf;
@@ -250,7 +297,10 @@ static PetscErrorCode HopsDSCheckKeys(PetscDS ds)
     PetscCall(PetscHMapFormGetSize(wf->form[kinds[k]], &n));
     PetscCall(PetscMalloc1(n, &keys));
     PetscCall(PetscHMapFormGetKeys(wf->form[kinds[k]], &off, keys));
-    for (PetscInt i = 0; i < n; ++i) PetscCheck(!keys[i].label && !keys[i].value && !keys[i].part, PETSC_COMM_SELF, PETSC_ERR_SUP, "The PetscDS has a Jacobian function for value %" PetscInt_FMT " of a label (or for a part of the form), which hops does not see: give the regions a PetscDS of their own (DMSetRegionDS()), or the coefficients by PCLORSetCoefficients()", keys[i].value);
+    for (PetscInt i = 0; i < n; ++i) {
+      PetscCheck(!label || keys[i].label || keys[i].part, PETSC_COMM_SELF, PETSC_ERR_SUP, "The PetscDS of a region has a Jacobian function without a label, which PETSc's assembly does not evaluate: set it for the region's label and value 1 by PetscWeakFormSetIndexJacobian()");
+      PetscCheck(keys[i].label == label && keys[i].value == (label ? 1 : 0) && !keys[i].part, PETSC_COMM_SELF, PETSC_ERR_SUP, "The PetscDS has a Jacobian function for value %" PetscInt_FMT " of a label (or for a part of the form), which hops does not see: give the regions a PetscDS of their own (DMSetRegionDS()), or the coefficients by PCLORSetCoefficients()", keys[i].value);
+    }
     PetscCall(PetscFree(keys));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -272,7 +322,7 @@ PetscErrorCode HopsDSCheck(DM dm, PetscBool ignoreboundary)
     PetscCall(HopsDMGetRegionLabel(dm, s, &region));
     PetscCheck(nds == 1 || region, PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP, "The DM has a PetscDS for the whole mesh beside those of regions, whose terms PETSc adds up where they overlap: give each region one PetscDS and its own label (DMSetRegionNumDS())");
     PetscCall(HopsDMGetRegionDS(dm, s, &ds));
-    PetscCall(HopsDSCheckKeys(ds));
+    PetscCall(HopsDSCheckKeys(ds, region));
     if (ignoreboundary) continue;
     PetscCall(PetscDSHasBdJacobian(ds, &has));
     PetscCall(PetscDSGetNumBoundary(ds, &nb));

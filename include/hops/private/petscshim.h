@@ -72,11 +72,11 @@ typedef void (*HopsPointJac)(PetscInt, PetscInt, PetscInt, const PetscInt[], con
 #endif
 
 #if PETSC_VERSION_GE(3, 19, 0)
-  #define HopsDMSetRegionDS(dm, label, ds)       DMSetRegionDS(dm, label, NULL, ds, NULL)
-  #define HopsDMSetRegionNumDS(dm, i, label, ds) DMSetRegionNumDS(dm, i, label, NULL, ds, NULL)
+  #define HopsDMSetRegionDS(dm, label, fields, ds)       DMSetRegionDS(dm, label, fields, ds, NULL)
+  #define HopsDMSetRegionNumDS(dm, i, label, fields, ds) DMSetRegionNumDS(dm, i, label, fields, ds, NULL)
 #else
-  #define HopsDMSetRegionDS(dm, label, ds)       DMSetRegionDS(dm, label, NULL, ds)
-  #define HopsDMSetRegionNumDS(dm, i, label, ds) DMSetRegionNumDS(dm, i, label, NULL, ds)
+  #define HopsDMSetRegionDS(dm, label, fields, ds)       DMSetRegionDS(dm, label, fields, ds)
+  #define HopsDMSetRegionNumDS(dm, i, label, fields, ds) DMSetRegionNumDS(dm, i, label, fields, ds)
 #endif
 
 #if PETSC_VERSION_GE(3, 22, 0)
