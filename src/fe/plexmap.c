@@ -4,10 +4,11 @@
 /* ------------------------------------------------------- PetscFE's numbering ------------------------------------------------------- */
 
 /*
-  node[i] = E-vector index of basis function i of a scalar PetscFE, read off its point-evaluation functionals; this also
-  proves that the nodes are the tensor-product Gauss-Lobatto-Legendre points.
+  A Lagrange PetscFE of nc components: node[i] = E-vector index of its basis functions i*nc..i*nc+nc-1, one for each component in
+  turn, read off the point-evaluation functionals; this also proves that the nodes are the tensor-product
+  Gauss-Lobatto-Legendre points.
 */
-PetscErrorCode HopsPlexGetFENodes(PetscFE fe, PetscInt dim, PetscInt *order, PetscInt *node[])
+PetscErrorCode HopsPlexGetFENodes(PetscFE fe, PetscInt dim, PetscInt *order, PetscInt *ncomp, PetscInt *node[])
 {
   PetscDualSpace sp;
   PetscInt       n, P, nc;
@@ -16,24 +17,26 @@ PetscErrorCode HopsPlexGetFENodes(PetscFE fe, PetscInt dim, PetscInt *order, Pet
 
   PetscFunctionBegin;
   PetscCall(PetscFEGetNumComponents(fe, &nc));
-  PetscCheck(nc == 1, PETSC_COMM_SELF, PETSC_ERR_SUP, "The field has %" PetscInt_FMT " components; hops works on scalar fields: split the components with PCFIELDSPLIT and use it on each", nc);
   PetscCall(PetscFEGetDualSpace(fe, &sp));
   PetscCall(PetscDualSpaceGetDimension(sp, &n));
-  P = HopsRoot(n, dim);
+  P = HopsRoot(n / nc, dim);
   PetscCheck(P >= 2, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "The PetscFE has order 0; hops needs order 1 or more: set -petscspace_degree");
-  PetscCheck(PetscPowInt(P, dim) == n, PETSC_COMM_SELF, PETSC_ERR_SUP, "The PetscFE has %" PetscInt_FMT " basis functions in %" PetscInt_FMT "D: not a tensor-product space; hops needs quadrilaterals or hexahedra with -petscspace_poly_tensor 1 (-dm_plex_simplex 0)", n, dim);
+  PetscCheck(PetscPowInt(P, dim) * nc == n, PETSC_COMM_SELF, PETSC_ERR_SUP, "The PetscFE has %" PetscInt_FMT " basis functions of %" PetscInt_FMT " components in %" PetscInt_FMT "D: not a tensor-product space; hops needs quadrilaterals or hexahedra with -petscspace_poly_tensor 1 (-dm_plex_simplex 0)", n, nc, dim);
   PetscCall(PetscMalloc2(P, &gll, P, &w));
   PetscCall(HopsGLL(P, gll, w));
-  PetscCall(PetscMalloc1(n, node));
-  PetscCall(PetscCalloc1(n, &seen));
+  PetscCall(PetscMalloc1(n / nc, node));
+  PetscCall(PetscCalloc1(n / nc, &seen));
   for (PetscInt i = 0; i < n; ++i) {
     PetscQuadrature  functional;
     PetscInt         qdim, qnc, nq, e = 0;
     const PetscReal *x, *a;
+    PetscBool        nodal;
 
     PetscCall(PetscDualSpaceGetFunctional(sp, i, &functional));
     PetscCall(PetscQuadratureGetData(functional, &qdim, &qnc, &nq, &x, &a));
-    PetscCheck(nq == 1 && qdim == dim && PetscAbsReal(a[0] - 1.0) < 1e-8, PETSC_COMM_SELF, PETSC_ERR_SUP, "The PetscFE's degrees of freedom are not nodal values; hops needs a continuous Lagrange element (-petscdualspace_type lagrange)");
+    nodal = nq == 1 && qdim == dim && qnc == nc ? PETSC_TRUE : PETSC_FALSE;
+    for (PetscInt c = 0; c < nc && nodal; ++c) nodal = PetscAbsReal(a[c] - (c == i % nc ? 1.0 : 0.0)) < 1e-8 ? PETSC_TRUE : PETSC_FALSE;
+    PetscCheck(nodal, PETSC_COMM_SELF, PETSC_ERR_SUP, "The PetscFE's degrees of freedom are not the nodal values of one component after the other; hops needs a continuous Lagrange element (-petscdualspace_type lagrange)");
     for (PetscInt d = dim - 1; d >= 0; --d) {
       PetscInt k = 0;
 
@@ -41,13 +44,14 @@ PetscErrorCode HopsPlexGetFENodes(PetscFE fe, PetscInt dim, PetscInt *order, Pet
       PetscCheck(k < P, PETSC_COMM_SELF, PETSC_ERR_SUP, "The PetscFE of order %" PetscInt_FMT " has a node at %g, which is no Gauss-Lobatto-Legendre point; use the default nodes (-petscdualspace_lagrange_node_type gaussjacobi -petscdualspace_lagrange_node_endpoints 1)", P - 1, (double)x[d]);
       e = e * P + k;
     }
-    PetscCheck(!seen[e], PETSC_COMM_SELF, PETSC_ERR_SUP, "The PetscFE has two basis functions at one node; hops needs a continuous Lagrange element");
-    seen[e]    = PETSC_TRUE;
-    (*node)[i] = e;
+    PetscCheck(i % nc ? (*node)[i / nc] == e : !seen[e], PETSC_COMM_SELF, PETSC_ERR_SUP, "The PetscFE's basis functions are not ordered node by node; hops needs a continuous Lagrange element");
+    seen[e]         = PETSC_TRUE;
+    (*node)[i / nc] = e;
   }
   PetscCall(PetscFree(seen));
   PetscCall(PetscFree2(gll, w));
   *order = P - 1;
+  *ncomp = nc;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -31,7 +31,7 @@ static PetscErrorCode HopsPlexGlobalIndices(PetscSection s, PetscSection gs, Pet
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode HopsSpaceSetUpPlex(HopsSpace sp, PetscSection s, const PetscInt elist[])
+PetscErrorCode HopsSpaceSetUpPlex(HopsSpace sp, PetscSection s, const PetscInt elist[])
 {
   PetscSection gs;
   PetscInt     nkeys, *gidx;
@@ -59,6 +59,45 @@ static PetscErrorCode HopsCheckPlex(DM dm, PetscInt *dim)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode HopsSpaceCreateFE_Private(DM dm, HopsSpace *space, PetscInt *nc, PetscInt *node[])
+{
+  MPI_Comm        comm = PetscObjectComm((PetscObject)dm);
+  HopsSpace       sp;
+  PetscObject     disc;
+  PetscClassId    id;
+  PetscQuadrature quad;
+  PetscInt        dim, nf, order;
+
+  PetscFunctionBegin;
+  PetscCall(HopsCheckPlex(dm, &dim));
+  PetscCall(DMGetNumFields(dm, &nf));
+  PetscCheck(nf == 1, comm, PETSC_ERR_SUP, "The DM has %" PetscInt_FMT " fields; hops works on one field: use PCFIELDSPLIT and set the type on a split", nf);
+  PetscCall(DMGetField(dm, 0, NULL, &disc));
+  PetscCall(PetscObjectGetClassId(disc, &id));
+  PetscCheck(id == PETSCFE_CLASSID, comm, PETSC_ERR_SUP, "The DM's field is not a PetscFE: hops needs a continuous Lagrange PetscFE on it, or HopsSpaceCreateH1() on the bare mesh");
+  {
+    HopsSpace probe; /* cells first: a mesh of triangles should say so, not that its space is odd */
+
+    PetscCall(HopsSpaceCreate_Private(comm, dim, 1, &probe));
+    PetscCall(HopsPlexGetCells(dm, probe));
+    PetscCall(HopsSpaceDestroy(&probe));
+  }
+  PetscCall(HopsPlexGetFENodes((PetscFE)disc, dim, &order, nc, node));
+  PetscCall(HopsSpaceCreate_Private(comm, dim, order, &sp));
+  PetscCall(PetscFEGetQuadrature((PetscFE)disc, &quad));
+  if (quad) {
+    PetscInt nq;
+
+    PetscCall(PetscQuadratureGetData(quad, NULL, NULL, &nq, NULL, NULL));
+    sp->q_1d = HopsRoot(nq, dim);
+    if (PetscPowInt(sp->q_1d, dim) != nq) sp->q_1d = 0;
+  }
+  PetscCall(HopsPlexGetCells(dm, sp));
+  PetscCall(HopsPlexGetGeometry(dm, sp));
+  *space = sp;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /*@
   HopsSpaceCreateFromDM - Creates a `HopsSpace` on a `DMPLEX` that has a scalar continuous Lagrange `PetscFE`, with the
   numbering of the DM's own sections, so that its vectors are the DM's global vectors.
@@ -83,54 +122,27 @@ static PetscErrorCode HopsCheckPlex(DM dm, PetscInt *dim)
 @*/
 PetscErrorCode HopsSpaceCreateFromDM(DM dm, HopsSpace *space)
 {
-  MPI_Comm        comm = PetscObjectComm((PetscObject)dm);
-  HopsSpace       sp;
-  PetscSection    s;
-  PetscObject     disc;
-  PetscClassId    id;
-  PetscQuadrature quad;
-  PetscInt        dim, nf, order, *node, *elist, np;
+  HopsSpace    sp;
+  PetscSection s;
+  PetscInt    *node, *elist, np, nc;
 
   PetscFunctionBegin;
   PetscValidHeaderSpecific(dm, DM_CLASSID, 1);
   PetscAssertPointer(space, 2);
   PetscCall(HopsInitialize());
-  PetscCall(HopsCheckPlex(dm, &dim));
-  PetscCall(DMGetNumFields(dm, &nf));
-  PetscCheck(nf == 1, comm, PETSC_ERR_SUP, "The DM has %" PetscInt_FMT " fields; hops works on one scalar field: use PCFIELDSPLIT and set the type on a split", nf);
-  PetscCall(DMGetField(dm, 0, NULL, &disc));
-  PetscCall(PetscObjectGetClassId(disc, &id));
-  PetscCheck(id == PETSCFE_CLASSID, comm, PETSC_ERR_SUP, "The DM's field is not a PetscFE: hops needs a continuous Lagrange PetscFE on it, or HopsSpaceCreateH1() on the bare mesh");
   PetscCall(PetscLogEventBegin(HopsEvent.space, dm, 0, 0, 0));
-  {
-    HopsSpace probe; /* cells first: a mesh of triangles should say so, not that its space is odd */
-
-    PetscCall(HopsSpaceCreate_Private(comm, dim, 1, &probe));
-    PetscCall(HopsPlexGetCells(dm, probe));
-    PetscCall(HopsSpaceDestroy(&probe));
-  }
-  PetscCall(HopsPlexGetFENodes((PetscFE)disc, dim, &order, &node));
-  PetscCall(HopsSpaceCreate_Private(comm, dim, order, &sp));
+  PetscCall(HopsSpaceCreateFE_Private(dm, &sp, &nc, &node));
+  PetscCheck(nc == 1, PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP, "The field has %" PetscInt_FMT " components where a HopsSpace is scalar: split the components with PCFIELDSPLIT, or give PCLOR the DM itself, which it takes with any number", nc);
   PetscCall(PetscObjectReference((PetscObject)dm));
   sp->dm = dm;
-  PetscCall(PetscFEGetQuadrature((PetscFE)disc, &quad));
-  if (quad) {
-    PetscInt nq;
-
-    PetscCall(PetscQuadratureGetData(quad, NULL, NULL, &nq, NULL, NULL));
-    sp->q_1d = HopsRoot(nq, dim);
-    if (PetscPowInt(sp->q_1d, dim) != nq) sp->q_1d = 0;
-  }
-  PetscCall(HopsPlexGetCells(dm, sp));
-  PetscCall(HopsPlexGetGeometry(dm, sp));
   PetscCall(DMGetLocalSection(dm, &s));
-  np = PetscPowInt(order + 1, dim);
+  np = PetscPowInt(sp->order + 1, sp->dim);
   PetscCall(PetscMalloc1(sp->ncells * np, &elist));
   for (PetscInt c = 0; c < sp->ncells; ++c) {
     PetscInt n, *idx = NULL;
 
     PetscCall(DMPlexGetClosureIndices(dm, s, s, sp->cell[c], PETSC_FALSE, &n, &idx, NULL, NULL));
-    PetscCheck(n == np, PETSC_COMM_SELF, PETSC_ERR_SUP, "Cell %" PetscInt_FMT " has %" PetscInt_FMT " unknowns where order %" PetscInt_FMT " has %" PetscInt_FMT ": the order must not vary over the mesh, and hanging nodes are not supported", sp->cell[c], n, order, np);
+    PetscCheck(n == np, PETSC_COMM_SELF, PETSC_ERR_SUP, "Cell %" PetscInt_FMT " has %" PetscInt_FMT " unknowns where order %" PetscInt_FMT " has %" PetscInt_FMT ": the order must not vary over the mesh, and hanging nodes are not supported", sp->cell[c], n, sp->order, np);
     for (PetscInt i = 0; i < np; ++i) elist[c * np + node[i]] = idx[i] < 0 ? -(idx[i] + 1) : idx[i];
     PetscCall(DMPlexRestoreClosureIndices(dm, s, s, sp->cell[c], PETSC_FALSE, &n, &idx, NULL, NULL));
   }

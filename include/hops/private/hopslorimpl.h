@@ -38,6 +38,7 @@ PETSC_INTERN PetscErrorCode HopsLORDestroy(HopsLOR *);
 /* does the pattern hold the couplings of these coefficients? (collective); new masks are left in `mask` when it does not */
 PETSC_INTERN PetscErrorCode HopsLORCheckCouplings(HopsLOR *, const HopsForm *, PetscBool *fits);
 PETSC_INTERN PetscErrorCode HopsLORSymbolic(HopsLOR *);
+PETSC_INTERN PetscErrorCode HopsLORPattern(HopsLOR *, PetscInt *rrow[]);
 PETSC_INTERN PetscErrorCode HopsLORNumeric(HopsLOR *, const HopsForm *);
 
 typedef enum {
@@ -48,20 +49,22 @@ typedef enum {
 } HopsSource;
 
 typedef struct {
-  HopsSource      source;
-  HopsSpace       userspace;
-  HopsCoefficient userdiffusion, usermass;
-  HopsForm        form; /* space and coefficients of the last set-up */
-  DM              dm;   /* the DM that form.space came from */
-  PetscSection    section;
-  HopsLOR         lor;
-  Mat             mat; /* what the inner solver gets: lor.mat or a conversion of it */
-  char            mattype[64];
-  KSP             ksp;
-  PetscBool       built; /* the pattern exists */
-  PetscBool       viewspectrum, spectrumdone;
-  PetscBool       ignoreconvection, ignoreboundary;
-  PetscBool       innerset; /* inner options were read */
+  HopsSource            source;
+  HopsSpace             userspace;
+  HopsCoefficient       userdiffusion, usermass;
+  HopsForm              form; /* space and coefficients of the last set-up */
+  DM                    dm;   /* the DM that form.space came from */
+  PetscSection          section;
+  HopsLOR               lor;
+  struct _HopsLORBlock *block; /* in place of lor: a vector-valued field, or first-order terms */
+  PetscBool             upwind;
+  Mat                   mat; /* what the inner solver gets: lor.mat or a conversion of it */
+  char                  mattype[64];
+  KSP                   ksp;
+  PetscBool             built; /* the pattern exists */
+  PetscBool             viewspectrum, spectrumdone;
+  PetscBool             ignoreconvection, ignoreboundary;
+  PetscBool             innerset; /* inner options were read */
 } PC_LOR;
 
 PETSC_INTERN PetscErrorCode PCLORGetForm(PC, PC_LOR *);

@@ -9,9 +9,13 @@ typedef struct {
   PetscInt corner[27][4][3]; /* corner[i][k][d]: reference corner (0 or 1) of vertex k of entry i, as the cell sees it */
 } HopsPlexClosure;
 
-PETSC_INTERN PetscErrorCode HopsPlexGetFENodes(PetscFE, PetscInt dim, PetscInt *order, PetscInt *node[]);
+PETSC_INTERN PetscErrorCode HopsPlexGetFENodes(PetscFE, PetscInt dim, PetscInt *order, PetscInt *nc, PetscInt *node[]);
 PETSC_INTERN PetscErrorCode HopsPlexClosureCreate(PetscInt dim, HopsPlexClosure *);
 PETSC_INTERN PetscInt       HopsPlexClosureNode(const HopsPlexClosure *, PetscInt order, PetscInt i, PetscInt o, PetscInt t);
 /* the cells that this rank computes on (no overlap), checked to be quads or hexes: sets dim-dependent sizes, cell[], ncells */
 PETSC_INTERN PetscErrorCode HopsPlexGetCells(DM, HopsSpace);
 PETSC_INTERN PetscErrorCode HopsPlexGetGeometry(DM, HopsSpace);
+/* a space on the mesh's cells: checks the DM and its only field, and sets all that does not depend on a numbering */
+PETSC_INTERN PetscErrorCode HopsSpaceCreateFE_Private(DM, HopsSpace *, PetscInt *nc, PetscInt *node[]);
+/* numbers a space by a section's unknowns; elist holds their local offsets */
+PETSC_INTERN PetscErrorCode HopsSpaceSetUpPlex(HopsSpace, PetscSection, const PetscInt elist[]);

@@ -302,25 +302,35 @@ static PetscErrorCode HopsLORGiveArrays(HopsLOR *lor)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Builds the pattern from lor->mask; the matrix's values are zero until HopsLORNumeric() */
+/* The pattern from lor->mask: CSR of both blocks, positions of element entries, ghost rows; rrow[nr]: row of each received entry */
+PetscErrorCode HopsLORPattern(HopsLOR *lor, PetscInt *rrow[])
+{
+  HopsStencil st[8];
+  PetscInt   *gi = NULL, *gj = NULL, *rcol = NULL;
+
+  PetscFunctionBegin;
+  for (unsigned char m = 0; m < 8; ++m) HopsStencilCreate(lor->space->dim, m, &st[m]);
+  PetscCall(HopsLORLocalGraph(lor, st, &gi, &gj));
+  PetscCall(HopsLORGhostRows(lor, gi, gj, rrow, &rcol));
+  PetscCall(HopsLORFinalPattern(lor, gi, gj, *rrow, rcol));
+  PetscCheck(lor->nd + lor->no + lor->ng < INT_MAX, PETSC_COMM_SELF, PETSC_ERR_SUP, "The low-order-refined matrix has more than 2^31 entries on one rank: use more ranks");
+  PetscCall(HopsLORPositions(lor, st, gi, gj, *rrow, rcol));
+  PetscCall(PetscFree(gi));
+  PetscCall(PetscFree(gj));
+  PetscCall(PetscFree(rcol));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Builds the matrix on the pattern from lor->mask; its values are zero until HopsLORNumeric() */
 PetscErrorCode HopsLORSymbolic(HopsLOR *lor)
 {
-  HopsSpace   sp = lor->space;
-  HopsStencil st[8];
-  PetscInt   *gi = NULL, *gj = NULL, *rrow = NULL, *rcol = NULL;
+  HopsSpace sp = lor->space;
+  PetscInt *rrow;
 
   PetscFunctionBegin;
   PetscCall(PetscLogEventBegin(HopsEvent.lorsymbolic, sp, 0, 0, 0));
-  for (unsigned char m = 0; m < 8; ++m) HopsStencilCreate(sp->dim, m, &st[m]);
-  PetscCall(HopsLORLocalGraph(lor, st, &gi, &gj));
-  PetscCall(HopsLORGhostRows(lor, gi, gj, &rrow, &rcol));
-  PetscCall(HopsLORFinalPattern(lor, gi, gj, rrow, rcol));
-  PetscCheck(lor->nd + lor->no + lor->ng < INT_MAX, PETSC_COMM_SELF, PETSC_ERR_SUP, "The low-order-refined matrix has more than 2^31 entries on one rank: use more ranks");
-  PetscCall(HopsLORPositions(lor, st, gi, gj, rrow, rcol));
-  PetscCall(PetscFree(gi));
-  PetscCall(PetscFree(gj));
+  PetscCall(HopsLORPattern(lor, &rrow));
   PetscCall(PetscFree(rrow));
-  PetscCall(PetscFree(rcol));
   PetscCall(PetscMalloc1(lor->nr, &lor->rvals));
   PetscCall(PetscCalloc1(lor->nd + lor->no + lor->ng + 1, &lor->vals));
   PetscCall((*sp->backend->LORSetPositions)(lor->kernel, lor->mask, lor->start, lor->pos));

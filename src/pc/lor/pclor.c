@@ -1,5 +1,5 @@
 /* PCLOR: the low-order-refined matrix inside an inner solver. */
-#include <hops/private/hopslorimpl.h>
+#include <hops/private/hopslorblock.h>
 #include <petsc/private/pcimpl.h>
 
 static const char *const HopsSources[] = {"none", "the MATPA operator", "PCLORSetSpace()", "the DM's PetscFE and PetscDS"};
@@ -93,7 +93,7 @@ static PetscErrorCode PCLORCopyNullSpaces(PC pc, Mat to)
 }
 
 /* The inner solver's matrix: the AIJ itself, or a conversion, refilled in place where PETSc does that right (for aijperm it does not) */
-static PetscErrorCode PCLORConvert(PC_LOR *lor)
+static PetscErrorCode PCLORConvert(PC_LOR *lor, Mat from)
 {
   static const char *const refills[] = {MATHYPRE, MATAIJCUSPARSE, MATAIJKOKKOS};
   PetscBool                aij, reuse = PETSC_FALSE;
@@ -103,19 +103,18 @@ static PetscErrorCode PCLORConvert(PC_LOR *lor)
   for (PetscInt i = 0; i < 3 && lor->mat && !reuse; ++i) PetscCall(PetscStrcmp(lor->mattype, refills[i], &reuse));
   if (!reuse) PetscCall(MatDestroy(&lor->mat));
   if (aij) {
-    PetscCall(PetscObjectReference((PetscObject)lor->lor.mat));
-    lor->mat = lor->lor.mat;
-  } else PetscCall(MatConvert(lor->lor.mat, lor->mattype, reuse ? MAT_REUSE_MATRIX : MAT_INITIAL_MATRIX, &lor->mat));
+    PetscCall(PetscObjectReference((PetscObject)from));
+    lor->mat = from;
+  } else PetscCall(MatConvert(from, lor->mattype, reuse ? MAT_REUSE_MATRIX : MAT_INITIAL_MATRIX, &lor->mat));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PCSetUp_LOR(PC pc)
+/* A scalar field: the matrix has the rows of the operator */
+static PetscErrorCode PCLORSetUpScalar(PC pc, PC_LOR *lor)
 {
-  PC_LOR   *lor = (PC_LOR *)pc->data;
   PetscBool fits;
 
   PetscFunctionBegin;
-  PetscCall(PCLORGetForm(pc, lor));
   if (lor->lor.space != lor->form.space) {
     PetscCall(KSPReset(lor->ksp)); /* the sizes may change */
     PetscCall(HopsLORDestroy(&lor->lor));
@@ -131,8 +130,33 @@ static PetscErrorCode PCSetUp_LOR(PC pc)
     PetscCall(PetscInfo(pc, "low-order-refined pattern built: %g nonzeros\n", lor->lor.nnz));
   } else PetscCall(PetscInfo(pc, "low-order-refined pattern reused, values refilled\n"));
   PetscCall(HopsLORNumeric(&lor->lor, &lor->form));
-  PetscCall(PCLORConvert(lor));
+  PetscCall(PCLORConvert(lor, lor->lor.mat));
   PetscCall(PCLORCopyNullSpaces(pc, lor->mat));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A vector-valued field, or first-order terms: blocks, in a numbering of their own */
+static PetscErrorCode PCLORSetUpBlock(PC pc, PC_LOR *lor)
+{
+  MatNullSpace near;
+
+  PetscFunctionBegin;
+  PetscCall(HopsLORBlockNumeric(lor->block));
+  PetscCall(HopsLORBlockSetNullSpaces(lor->block, pc->pmat, pc->mat));
+  PetscCall(PCLORConvert(lor, lor->block->mat));
+  PetscCall(MatGetNearNullSpace(lor->block->mat, &near));
+  if (lor->mat != lor->block->mat) PetscCall(MatSetNearNullSpace(lor->mat, near));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCSetUp_LOR(PC pc)
+{
+  PC_LOR *lor = (PC_LOR *)pc->data;
+
+  PetscFunctionBegin;
+  PetscCall(PCLORGetForm(pc, lor));
+  if (lor->block) PetscCall(PCLORSetUpBlock(pc, lor));
+  else PetscCall(PCLORSetUpScalar(pc, lor));
   PetscCall(KSPSetOperators(lor->ksp, lor->mat, lor->mat));
   PetscCall(PCLORSetInnerOptions(pc, lor));
   PetscCall(PetscLogEventBegin(HopsEvent.lorsolver, pc, 0, 0, 0));
@@ -149,27 +173,34 @@ static PetscErrorCode PCSetUp_LOR(PC pc)
 
 static PetscErrorCode PCApply_LOR(PC pc, Vec x, Vec y)
 {
-  PC_LOR *lor = (PC_LOR *)pc->data;
+  PC_LOR       *lor   = (PC_LOR *)pc->data;
+  HopsLORBlock *block = lor->block;
 
   PetscFunctionBegin;
-  PetscCall(KSPSolve(lor->ksp, x, y));
-  PetscCall(KSPCheckSolve(lor->ksp, pc, y));
+  if (block) PetscCall(HopsLORBlockEmbed(block, x, block->x));
+  PetscCall(KSPSolve(lor->ksp, block ? block->x : x, block ? block->y : y));
+  PetscCall(KSPCheckSolve(lor->ksp, pc, block ? block->y : y));
+  if (block) PetscCall(HopsLORBlockExtract(block, block->y, y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The matrix is symmetric, and so is a V-cycle with symmetric smoothing: PETSc's transposed BoomerAMG returns zero (3.18) */
+/* A symmetric matrix has a symmetric V-cycle if its smoothing is symmetric: PETSc's transposed BoomerAMG returns zero (3.18) */
 static PetscErrorCode PCApplyTranspose_LOR(PC pc, Vec x, Vec y)
 {
-  PC_LOR   *lor = (PC_LOR *)pc->data;
-  PC        inner;
-  PetscBool hypre;
+  PC_LOR       *lor   = (PC_LOR *)pc->data;
+  HopsLORBlock *block = lor->block;
+  PC            inner;
+  PetscBool     hypre;
 
   PetscFunctionBegin;
   PetscCall(KSPGetPC(lor->ksp, &inner));
   PetscCall(PetscObjectTypeCompare((PetscObject)inner, PCHYPRE, &hypre));
-  if (hypre) PetscCall(KSPSolve(lor->ksp, x, y));
-  else PetscCall(KSPSolveTranspose(lor->ksp, x, y));
-  PetscCall(KSPCheckSolve(lor->ksp, pc, y));
+  PetscCheck(!hypre || !block || (!block->form->has[1] && !block->form->has[2]), PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "The transposed preconditioner of a nonsymmetric form needs an inner solver with a transpose, which PCHYPRE has not: use -lor_pc_type gamg or lu");
+  if (block) PetscCall(HopsLORBlockEmbed(block, x, block->x));
+  if (hypre) PetscCall(KSPSolve(lor->ksp, block ? block->x : x, block ? block->y : y));
+  else PetscCall(KSPSolveTranspose(lor->ksp, block ? block->x : x, block ? block->y : y));
+  PetscCall(KSPCheckSolve(lor->ksp, pc, block ? block->y : y));
+  if (block) PetscCall(HopsLORBlockExtract(block, block->y, y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -184,6 +215,7 @@ static PetscErrorCode PCSetFromOptions_LOR(PC pc, HopsOptionItems PetscOptionsOb
   PetscOptionsHeadBegin(PetscOptionsObject, "Low-order-refined preconditioner options");
   PetscCall(PetscOptionsFList("-pc_lor_mat_type", "Type of the low-order-refined matrix", "PCLORSetMatType", MatList, lor->mattype, lor->mattype, sizeof(lor->mattype), NULL));
   PetscCall(PetscOptionsBool("-pc_lor_view_spectrum", "Print Lanczos estimates of extreme eigenvalues", "PCLORViewSpectrum", lor->viewspectrum, &lor->viewspectrum, NULL));
+  PetscCall(PetscOptionsBool("-pc_lor_upwind", "First-order terms by one-sided differences in the low-order-refined matrix", "PCLOR", lor->upwind, &lor->upwind, NULL));
   PetscCall(PetscOptionsStringArray("-pc_lor_ignore", "Terms of the form that the preconditioner may leave out: convection, boundary", "PCLOR", terms, &nterms, &set));
   for (PetscInt i = 0; set && i < nterms; ++i) {
     PetscBool convection, boundary;
@@ -218,8 +250,15 @@ static PetscErrorCode PCView_LOR(PC pc, PetscViewer viewer)
     const char    *kernel;
     PetscLogDouble bytes;
 
-    PetscCall((*lor->form.space->backend->LORGetInfo)(lor->lor.kernel, &kernel, &bytes));
-    PetscCall(PetscViewerASCIIPrintf(viewer, "low-order-refined matrix: type %s, %.3g nonzeros per row, vertex quadrature, kernel %s\n", ((PetscObject)lor->mat)->type_name, lor->form.space->N ? (double)(lor->lor.nnz / lor->form.space->N) : 0.0, kernel));
+    if (lor->block) {
+      const PetscInt n = lor->form.space->N * lor->block->nc;
+
+      PetscCall(PetscViewerASCIIPrintf(viewer, "low-order-refined matrix: type %s, %.3g nonzeros per row, vertex quadrature, blocks of %" PetscInt_FMT ", terms%s%s%s%s%s\n", ((PetscObject)lor->mat)->type_name, n ? (double)(lor->block->lor.nnz / n) : 0.0, lor->block->nc, lor->block->form->has[0] ? " g0" : "",
+                                       lor->block->form->has[1] ? " g1" : "", lor->block->form->has[2] ? " g2" : "", lor->block->form->has[3] ? " g3" : "", lor->upwind ? ", upwind" : ""));
+    } else {
+      PetscCall((*lor->form.space->backend->LORGetInfo)(lor->lor.kernel, &kernel, &bytes));
+      PetscCall(PetscViewerASCIIPrintf(viewer, "low-order-refined matrix: type %s, %.3g nonzeros per row, vertex quadrature, kernel %s\n", ((PetscObject)lor->mat)->type_name, lor->form.space->N ? (double)(lor->lor.nnz / lor->form.space->N) : 0.0, kernel));
+    }
     PetscCall(PetscViewerASCIIPrintf(viewer, "inner solver:\n"));
     PetscCall(PetscViewerASCIIPushTab(viewer));
     PetscCall(KSPView(lor->ksp, viewer));
@@ -239,6 +278,7 @@ static PetscErrorCode PCReset_LOR(PC pc)
   PetscCall(KSPReset(lor->ksp));
   PetscCall(MatDestroy(&lor->mat));
   PetscCall(HopsLORDestroy(&lor->lor));
+  PetscCall(HopsLORBlockDestroy(&lor->block));
   PetscCall(PCLORResetForm(lor));
   PetscCall(HopsSpaceDestroy(&lor->form.space));
   PetscCall(DMDestroy(&lor->dm));

@@ -1,5 +1,5 @@
 /* Where PCLOR finds its space and its form: a MATPA operator, the user, or the DM of a DMPlex code. */
-#include <hops/private/hopslorimpl.h>
+#include <hops/private/hopslorblock.h>
 #include <petsc/private/pcimpl.h>
 
 PetscErrorCode PCLORResetForm(PC_LOR *lor)
@@ -59,14 +59,74 @@ static PetscErrorCode PCLORFindDM(PC pc, DM *dm)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Several components or first-order terms: the matrix has tensors for entries */
+static PetscErrorCode PCLORNeedsBlock(PC pc, PC_LOR *lor, DM dm, PetscBool *block)
+{
+  PetscObject  disc;
+  PetscClassId id;
+  PetscInt     nf, nds, nc = 1;
+
+  PetscFunctionBegin;
+  *block = PETSC_FALSE;
+  PetscCall(DMGetNumFields(dm, &nf));
+  if (nf != 1) PetscFunctionReturn(PETSC_SUCCESS); /* refused with the space */
+  PetscCall(DMGetField(dm, 0, NULL, &disc));
+  PetscCall(PetscObjectGetClassId(disc, &id));
+  if (id == PETSCFE_CLASSID) PetscCall(PetscFEGetNumComponents((PetscFE)disc, &nc));
+  *block = nc > 1 ? PETSC_TRUE : PETSC_FALSE;
+  PetscCheck(nc == 1 || (!lor->userdiffusion && !lor->usermass), PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "PCLORSetCoefficients() is for scalar fields; this one has %" PetscInt_FMT " components, whose form comes from the Jacobian functions of the PetscDS", nc);
+  if (lor->userdiffusion || lor->usermass || lor->ignoreconvection) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(DMGetNumDS(dm, &nds));
+  for (PetscInt s = 0; s < nds; ++s) {
+    HopsRegion r;
+
+    PetscCall(HopsRegionGet(dm, s, &r));
+    if (r.n[1] || r.n[2]) *block = PETSC_TRUE;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCLORGetFormBlock(PC pc, PC_LOR *lor, DM dm, PetscSection section)
+{
+  HopsTensorForm form;
+  PetscInt       nc;
+  PetscObject    disc;
+
+  PetscFunctionBegin;
+  if (lor->block && lor->dm == dm && lor->section == section) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(HopsDSCheck(dm, lor->ignoreboundary));
+  PetscCall(DMGetField(dm, 0, NULL, &disc));
+  PetscCall(PetscFEGetNumComponents((PetscFE)disc, &nc));
+  PetscCall(HopsTensorFormCreateDS(dm, nc, lor->ignoreconvection, &form));
+  PetscCheck(form->has[0] || form->has[1] || form->has[2] || form->has[3], PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE, "The PetscDS has no Jacobian functions: there is nothing to precondition (PetscDSSetJacobian())");
+  PetscCall(HopsLORBlockDestroy(&lor->block));
+  PetscCall(HopsLORBlockCreate(dm, form, lor->upwind, &lor->block));
+  PetscCall(KSPReset(lor->ksp));
+  PetscCall(MatDestroy(&lor->mat));
+  PetscCall(PCLORSetFormSpace(lor, lor->block->lor.space));
+  PetscCall(PetscObjectReference((PetscObject)dm));
+  PetscCall(DMDestroy(&lor->dm));
+  lor->dm      = dm;
+  lor->section = section;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode PCLORGetFormDM(PC pc, PC_LOR *lor, DM dm)
 {
   PetscSection    section;
   HopsCoefficient diffusion, mass;
   PetscInt        nds;
+  PetscBool       block;
 
   PetscFunctionBegin;
   PetscCall(DMGetLocalSection(dm, &section));
+  PetscCall(PCLORNeedsBlock(pc, lor, dm, &block));
+  if (block) {
+    PetscCall(PCLORGetFormBlock(pc, lor, dm, section));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (lor->block) lor->section = NULL; /* the space was that of the block's nodes */
+  PetscCall(HopsLORBlockDestroy(&lor->block));
   if (lor->dm != dm || lor->section != section) {
     HopsSpace sp;
 
@@ -106,6 +166,7 @@ PetscErrorCode PCLORGetForm(PC pc, PC_LOR *lor)
   PetscCall(PCLORFindDM(pc, &dm));
   if (dm) PetscCall(PetscObjectTypeCompare((PetscObject)dm, DMPLEX, &plex));
   if (lor->userspace || (pa && pa->space)) {
+    PetscCall(HopsLORBlockDestroy(&lor->block));
     PetscCall(PCLORSetFormSpace(lor, lor->userspace ? lor->userspace : pa->space));
     if (lor->userdiffusion || lor->usermass) PetscCall(PCLORSetFormCoefficients(lor, lor->userdiffusion, lor->usermass));
     else {
@@ -120,13 +181,13 @@ PetscErrorCode PCLORGetForm(PC pc, PC_LOR *lor)
   } else SETERRQ(comm, PETSC_ERR_ARG_WRONGSTATE, "PCLOR finds no finite element space: give the solver a DMPlex with a PetscFE (KSPSetDM(), SNESSetDM()), a MATPA operator, or a space by PCLORSetSpace()%s%s", dm ? "; the DM has type " : "", dm ? ((PetscObject)dm)->type_name : "");
   PetscCall(MatGetLocalSize(pc->pmat, &n, NULL));
   {
-    PetscBool ok = n == lor->form.space->nT ? PETSC_TRUE : PETSC_FALSE;
+    PetscBool ok = n == (lor->block ? lor->block->nfree : lor->form.space->nT) ? PETSC_TRUE : PETSC_FALSE;
     PetscInt  N;
 
     PetscCall(MPIU_Allreduce(MPI_IN_PLACE, &ok, 1, HOPS_MPI_BOOL, MPI_LAND, comm));
     PetscCall(MatGetSize(pc->pmat, &N, NULL));
     PetscCheck(ok, comm, PETSC_ERR_ARG_SIZ, "The matrix has %" PetscInt_FMT " rows, the finite element space %" PetscInt_FMT " unknowns (or their distributions differ): the solver's DM is not the one that made the matrix; call KSPSetDM() with the right one, or PCLORSetSpace()", N, lor->form.space->N);
   }
-  PetscCheck(lor->form.diffusion || lor->form.mass || lor->form.robin, comm, PETSC_ERR_ARG_WRONGSTATE, "The form has no diffusion and no mass term: there is nothing to precondition");
+  PetscCheck(lor->block || lor->form.diffusion || lor->form.mass || lor->form.robin, comm, PETSC_ERR_ARG_WRONGSTATE, "The form has no diffusion and no mass term: there is nothing to precondition");
   PetscFunctionReturn(PETSC_SUCCESS);
 }

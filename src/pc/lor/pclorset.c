@@ -1,5 +1,5 @@
 /* PCLOR's public functions, and the Lanczos estimate of the spectrum. */
-#include <hops/private/hopslorimpl.h>
+#include <hops/private/hopslorblock.h>
 #include <petsc/private/pcimpl.h>
 
 static PetscErrorCode PCLORGetData(PC pc, PC_LOR **lor)
@@ -168,20 +168,31 @@ PetscErrorCode PCLORGetKSP(PC pc, KSP *ksp)
 
 /* ------------------------------------------------------------------ spectrum ------------------------------------------------------------------ */
 
-static PetscErrorCode PCLORApplyInner(PC shell, Vec x, Vec y)
+/* The low-order-refined matrix inverted by a solver, between vectors of the operator */
+typedef struct {
+  HopsLORBlock *block;
+  KSP           ksp;
+} HopsInner;
+
+static PetscErrorCode PCLORApplyInner(PC p, Vec x, Vec y)
 {
-  KSP inner;
+  HopsInner *inner;
 
   PetscFunctionBegin;
-  PetscCall(PCShellGetContext(shell, &inner));
-  PetscCall(KSPSolve(inner, x, y));
+  PetscCall(PCShellGetContext(p, &inner));
+  if (inner->block) {
+    PetscCall(HopsLORBlockEmbed(inner->block, x, inner->block->x));
+    PetscCall(KSPSolve(inner->ksp, inner->block->x, inner->block->y));
+    PetscCall(HopsLORBlockExtract(inner->block, inner->block->y, y));
+  } else PetscCall(KSPSolve(inner->ksp, x, y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Extreme eigenvalues of B^-1 A by the Lanczos process inside CG: exact selects B = the factored LOR matrix, else B = the inner solver */
 static PetscErrorCode PCLORLanczos(PC pc, PC_LOR *lor, PetscBool exact, PetscReal *emin, PetscReal *emax)
 {
-  MPI_Comm     comm = PetscObjectComm((PetscObject)pc);
+  MPI_Comm     comm  = PetscObjectComm((PetscObject)pc);
+  HopsInner    inner = {lor->block, lor->ksp};
   KSP          ksp;
   PC           p;
   Vec          x, b;
@@ -198,29 +209,33 @@ static PetscErrorCode PCLORLanczos(PC pc, PC_LOR *lor, PetscBool exact, PetscRea
   PetscCall(KSPSetTolerances(ksp, 1e-14, PETSC_DEFAULT, PETSC_DEFAULT, 500));
   PetscCall(KSPSetComputeSingularValues(ksp, PETSC_TRUE));
   PetscCall(KSPGetPC(ksp, &p));
+  PetscCall(KSPSetOperators(ksp, pc->mat, pc->mat));
+  PetscCall(PCSetType(p, PCSHELL));
+  PetscCall(PCShellSetContext(p, &inner));
+  PetscCall(PCShellSetApply(p, PCLORApplyInner));
   if (exact) {
-    PetscCall(KSPSetOperators(ksp, pc->mat, lor->lor.mat));
-    if (size > 1) {
-      PC  redundant;
-      KSP inner;
+    Mat A = lor->block ? lor->block->mat : lor->lor.mat;
+    PC  q;
 
-      PetscCall(PCSetType(p, PCREDUNDANT));
-      PetscCall(PCRedundantGetKSP(p, &inner));
-      PetscCall(KSPGetPC(inner, &redundant));
-      PetscCall(PCSetType(redundant, PCLU));
-      PetscCall(PCFactorSetShiftType(redundant, MAT_SHIFT_NONZERO));
+    PetscCall(KSPCreate(comm, &inner.ksp));
+    PetscCall(KSPSetOptionsPrefix(inner.ksp, "pc_lor_spectrum_exact_"));
+    PetscCall(KSPSetType(inner.ksp, KSPPREONLY));
+    PetscCall(KSPSetOperators(inner.ksp, A, A));
+    PetscCall(KSPGetPC(inner.ksp, &q));
+    if (size > 1) {
+      KSP k;
+
+      PetscCall(PCSetType(q, PCREDUNDANT));
+      PetscCall(PCRedundantGetKSP(q, &k));
+      PetscCall(KSPGetPC(k, &q));
+      PetscCall(PCSetType(q, PCLU));
     } else {
-      PetscCall(PCSetType(p, PCCHOLESKY));
-      PetscCall(PCFactorSetMatOrderingType(p, MATORDERINGND));
-      PetscCall(PCFactorSetShiftType(p, MAT_SHIFT_NONZERO));
+      PetscCall(PCSetType(q, PCCHOLESKY));
+      PetscCall(PCFactorSetMatOrderingType(q, MATORDERINGND));
     }
-  } else {
-    PetscCall(KSPSetOperators(ksp, pc->mat, pc->mat));
-    PetscCall(PCSetType(p, PCSHELL));
-    PetscCall(PCShellSetContext(p, lor->ksp));
-    PetscCall(PCShellSetApply(p, PCLORApplyInner));
+    PetscCall(PCFactorSetShiftType(q, MAT_SHIFT_NONZERO));
   }
-  PetscCall(MatCreateVecs(lor->lor.mat, &x, &b));
+  PetscCall(MatCreateVecs(pc->mat, &x, &b));
   PetscCall(PetscRandomCreate(comm, &r));
   PetscCall(VecSetRandom(b, r));
   PetscCall(MatGetNullSpace(pc->mat, &nsp));
@@ -231,6 +246,7 @@ static PetscErrorCode PCLORLanczos(PC pc, PC_LOR *lor, PetscBool exact, PetscRea
   PetscCall(VecDestroy(&x));
   PetscCall(VecDestroy(&b));
   PetscCall(KSPDestroy(&ksp));
+  if (exact) PetscCall(KSPDestroy(&inner.ksp));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -260,6 +276,7 @@ PetscErrorCode PCLORViewSpectrum(PC pc, PetscViewer viewer)
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscCall(PCLORGetData(pc, &lor));
   PetscCheck(lor->mat, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE, "Call PCSetUp() first");
+  PetscCheck(!lor->block || (!lor->block->form->has[1] && !lor->block->form->has[2]), PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "The form has first-order terms, so its spectrum is complex: use -ksp_view_eigenvalues with -ksp_type gmres");
   if (!viewer) PetscCall(PetscViewerASCIIGetStdout(PetscObjectComm((PetscObject)pc), &viewer));
   if (lor->form.space->N <= 100000) {
     PetscCall(PCLORLanczos(pc, lor, PETSC_TRUE, &emin, &emax));

@@ -1,0 +1,130 @@
+/* Regions of a PetscDS with their Jacobian functions, and auxiliary fields at points of cells. */
+#include <hops/private/hopsds.h>
+#include <petscfe.h>
+#include <petsc/private/petscdsimpl.h> /* the keys of a weak form have no public interface */
+
+PetscErrorCode HopsRegionGet(DM dm, PetscInt s, HopsRegion *r)
+{
+  PetscBool     has;
+  PetscWeakForm wf;
+
+  PetscFunctionBegin;
+  PetscCall(HopsDMGetRegionLabel(dm, s, &r->label));
+  PetscCall(HopsDMGetRegionDS(dm, s, &r->ds));
+  r->value = r->label ? 1 : 0;
+  PetscCall(PetscDSGetWeakForm(r->ds, &wf));
+  PetscCall(PetscDSHasJacobianPreconditioner(r->ds, &has)); /* PETSc then fills the preconditioning matrix with it */
+  if (has) PetscCall(PetscWeakFormGetJacobianPreconditioner(wf, r->label, r->value, 0, 0, 0, &r->n[0], &r->g[0], &r->n[1], &r->g[1], &r->n[2], &r->g[2], &r->n[3], &r->g[3]));
+  else PetscCall(PetscWeakFormGetJacobian(wf, r->label, r->value, 0, 0, 0, &r->n[0], &r->g[0], &r->n[1], &r->g[1], &r->n[2], &r->g[2], &r->n[3], &r->g[3]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsRegionOfCell(DM dm, PetscInt cell, PetscInt *region)
+{
+  PetscInt nds;
+
+  PetscFunctionBegin;
+  *region = -1;
+  PetscCall(DMGetNumDS(dm, &nds));
+  for (PetscInt s = 0; s < nds; ++s) {
+    DMLabel   label;
+    PetscBool in = PETSC_TRUE;
+
+    PetscCall(HopsDMGetRegionLabel(dm, s, &label));
+    if (label) PetscCall(DMLabelStratumHasPoint(label, 1, cell, &in));
+    if (!in) continue;
+    PetscCheck(*region < 0, PETSC_COMM_SELF, PETSC_ERR_SUP, "Cell %" PetscInt_FMT " lies in two regions with a PetscDS each, whose terms PETSc adds up: give each region one PetscDS and cells of its own (DMSetRegionNumDS())", cell);
+    *region = s;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsAuxCreate(DM dm, DMLabel label, PetscInt value, PetscInt cell, PetscInt nq, const PetscReal xi[], HopsAux *aux)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscMemzero(aux, sizeof(*aux)));
+  PetscCall(DMGetAuxiliaryVec(dm, label, value, 0, &aux->v)); /* that of the region, else that of the mesh */
+  if (!aux->v) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VecGetDM(aux->v, &aux->dm));
+  PetscCall(DMGetEnclosureRelation(aux->dm, dm, &aux->enclosure));
+  PetscCall(DMGetEnclosurePoint(aux->dm, dm, aux->enclosure, cell, &cell));
+  PetscCall(HopsDMGetCellDS(aux->dm, cell, &aux->ds));
+  PetscCall(PetscDSGetNumFields(aux->ds, &aux->nf));
+  PetscCall(PetscDSGetTotalComponents(aux->ds, &aux->nc));
+  PetscCall(PetscDSGetComponentOffsets(aux->ds, &aux->off));
+  PetscCall(PetscDSGetComponentDerivativeOffsets(aux->ds, &aux->offx));
+  PetscCall(PetscCalloc1(aux->nf, &aux->tab));
+  for (PetscInt f = 0; f < aux->nf; ++f) {
+    PetscObject  disc;
+    PetscClassId id;
+
+    PetscCall(PetscDSGetDiscretization(aux->ds, f, &disc));
+    PetscCall(PetscObjectGetClassId(disc, &id));
+    PetscCheck(id == PETSCFE_CLASSID, PETSC_COMM_SELF, PETSC_ERR_SUP, "Auxiliary field %" PetscInt_FMT " is no PetscFE", f);
+    PetscCall(PetscFECreateTabulation((PetscFE)disc, 1, nq, xi, 1, &aux->tab[f]));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsAuxDestroy(HopsAux *aux)
+{
+  PetscFunctionBegin;
+  for (PetscInt f = 0; f < aux->nf; ++f) PetscCall(PetscTabulationDestroy(&aux->tab[f]));
+  PetscCall(PetscFree(aux->tab));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsAuxEvaluate(const HopsAux *aux, DM dm, PetscInt cell, PetscInt dim, PetscInt nq, const PetscReal J[], PetscScalar a[], PetscScalar ax[])
+{
+  PetscScalar *coef = NULL;
+  PetscInt     n, b0 = 0;
+
+  PetscFunctionBegin;
+  PetscCall(DMGetEnclosurePoint(aux->dm, dm, aux->enclosure, cell, &cell));
+  PetscCall(DMPlexVecGetClosure(aux->dm, NULL, aux->v, cell, &n, &coef));
+  PetscCall(PetscArrayzero(a, nq * aux->nc));
+  PetscCall(PetscArrayzero(ax, nq * aux->nc * dim));
+  for (PetscInt f = 0; f < aux->nf; ++f) {
+    const PetscTabulation t = aux->tab[f];
+
+    PetscCheck(b0 + t->Nb <= n, PETSC_COMM_SELF, PETSC_ERR_PLIB, "The auxiliary closure of cell %" PetscInt_FMT " has %" PetscInt_FMT " values, fewer than its fields' basis functions", cell, n);
+    for (PetscInt q = 0; q < nq; ++q) {
+      const PetscReal *Jq = J + q * dim * dim;
+      PetscReal        inv[9];
+
+      HopsInverse(dim, Jq, inv);
+      for (PetscInt b = 0; b < t->Nb; ++b)
+        for (PetscInt c = 0; c < t->Nc; ++c) {
+          a[q * aux->nc + aux->off[f] + c] += coef[b0 + b] * t->T[0][(q * t->Nb + b) * t->Nc + c];
+          for (PetscInt d = 0; d < dim; ++d)
+            for (PetscInt e = 0; e < dim; ++e) ax[q * aux->nc * dim + aux->offx[f] + c * dim + d] += coef[b0 + b] * t->T[1][((q * t->Nb + b) * t->Nc + c) * dim + e] * inv[e * dim + d];
+        }
+    }
+    b0 += t->Nb;
+  }
+  PetscCall(DMPlexVecRestoreClosure(aux->dm, NULL, aux->v, cell, &n, &coef));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsRegionCheckKeys(PetscDS ds, DMLabel label)
+{
+  static const PetscWeakFormKind kinds[8] = {PETSC_WF_G0, PETSC_WF_G1, PETSC_WF_G2, PETSC_WF_G3, PETSC_WF_GP0, PETSC_WF_GP1, PETSC_WF_GP2, PETSC_WF_GP3};
+  PetscWeakForm                  wf;
+
+  PetscFunctionBegin;
+  PetscCall(PetscDSGetWeakForm(ds, &wf));
+  for (PetscInt k = 0; k < 8; ++k) {
+    PetscFormKey *keys;
+    PetscInt      n, off = 0;
+
+    PetscCall(PetscHMapFormGetSize(wf->form[kinds[k]], &n));
+    PetscCall(PetscMalloc1(n, &keys));
+    PetscCall(PetscHMapFormGetKeys(wf->form[kinds[k]], &off, keys));
+    for (PetscInt i = 0; i < n; ++i) {
+      PetscCheck(!label || keys[i].label || keys[i].part, PETSC_COMM_SELF, PETSC_ERR_SUP, "The PetscDS of a region has a Jacobian function without a label, which PETSc's assembly does not evaluate: set it for the region's label and value 1 by PetscWeakFormSetIndexJacobian()");
+      PetscCheck(keys[i].label == label && keys[i].value == (label ? 1 : 0) && !keys[i].part, PETSC_COMM_SELF, PETSC_ERR_SUP, "The PetscDS has a Jacobian function for value %" PetscInt_FMT " of a label (or for a part of the form), which hops does not see: give the regions a PetscDS of their own (DMSetRegionDS()), or the coefficients by PCLORSetCoefficients()", keys[i].value);
+    }
+    PetscCall(PetscFree(keys));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,145 @@
+/* The nodes of a vector-valued PetscFE field as a scalar space, and how their components sit in the DM's global vectors. */
+#include <hops/private/hopsplex.h>
+
+/* One unknown for each node; a node all of whose components are essential is constrained. key[offset] of a node's first component */
+static PetscErrorCode HopsPlexNodeSection(PetscSection s, PetscInt nc, PetscSection *nodes, PetscInt *key[])
+{
+  PetscSection ns;
+  PetscInt     pStart, pEnd, size;
+
+  PetscFunctionBegin;
+  PetscCall(PetscSectionGetChart(s, &pStart, &pEnd));
+  PetscCall(PetscSectionGetStorageSize(s, &size));
+  PetscCall(PetscSectionCreate(PetscObjectComm((PetscObject)s), &ns));
+  PetscCall(PetscSectionSetChart(ns, pStart, pEnd));
+  for (PetscInt pass = 0; pass < 2; ++pass) { /* sizes, then constraints */
+    for (PetscInt p = pStart; p < pEnd; ++p) {
+      PetscInt        dof, cdof, n = 0, *all = NULL, i = 0;
+      const PetscInt *c = NULL;
+
+      PetscCall(PetscSectionGetDof(s, p, &dof));
+      PetscCall(PetscSectionGetConstraintDof(s, p, &cdof));
+      PetscCheck(dof % nc == 0, PETSC_COMM_SELF, PETSC_ERR_SUP, "Point %" PetscInt_FMT " of the mesh has %" PetscInt_FMT " unknowns, no multiple of the field's %" PetscInt_FMT " components", p, dof, nc);
+      if (!pass) PetscCall(PetscSectionSetDof(ns, p, dof / nc));
+      if (!cdof) continue;
+      PetscCall(PetscSectionGetConstraintIndices(s, p, &c));
+      PetscCall(PetscMalloc1(dof / nc, &all));
+      for (PetscInt k = 0; k < dof / nc; ++k) {
+        PetscInt m = 0;
+
+        for (; i < cdof && c[i] < (k + 1) * nc; ++i) ++m;
+        if (m == nc) all[n++] = k;
+      }
+      if (!pass) PetscCall(PetscSectionSetConstraintDof(ns, p, n));
+      else if (n) PetscCall(PetscSectionSetConstraintIndices(ns, p, all));
+      PetscCall(PetscFree(all));
+    }
+    if (!pass) PetscCall(PetscSectionSetUp(ns));
+  }
+  PetscCall(PetscMalloc1(size, key));
+  for (PetscInt p = pStart; p < pEnd; ++p) {
+    PetscInt dof, off, noff;
+
+    PetscCall(PetscSectionGetDof(s, p, &dof));
+    PetscCall(PetscSectionGetOffset(s, p, &off));
+    PetscCall(PetscSectionGetOffset(ns, p, &noff));
+    for (PetscInt k = 0; k < dof; ++k) (*key)[off + k] = k % nc ? -1 : noff + k / nc;
+  }
+  *nodes = ns;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* map[T-vector node][component] = local index in the DM's global vector, or -1 where the component is essential */
+static PetscErrorCode HopsPlexNodeMap(DM dm, HopsSpace sp, PetscSection s, PetscSection ns, PetscInt nc, PetscInt *map[])
+{
+  PetscSection gs, gns;
+  PetscInt     pStart, pEnd, start, n;
+
+  PetscFunctionBegin;
+  PetscCall(DMGetGlobalSection(dm, &gs));
+  PetscCall(DMGetGlobalSection(sp->dm, &gns));
+  PetscCall(PetscSectionGetConstrainedStorageSize(gs, &n));
+  PetscCallMPI(MPI_Scan(&n, &start, 1, MPIU_INT, MPI_SUM, PetscObjectComm((PetscObject)dm)));
+  start -= n;
+  PetscCall(PetscMalloc1(sp->nT * nc, map));
+  PetscCall(PetscSectionGetChart(s, &pStart, &pEnd));
+  for (PetscInt p = pStart; p < pEnd; ++p) {
+    PetscInt        dof, cdof, goff, gnoff, i = 0, node = 0;
+    const PetscInt *c = NULL;
+
+    PetscCall(PetscSectionGetDof(s, p, &dof));
+    PetscCall(PetscSectionGetOffset(gs, p, &goff));
+    PetscCall(PetscSectionGetOffset(gns, p, &gnoff));
+    if (!dof || gnoff < 0 || goff < 0) continue; /* another rank's */
+    PetscCall(PetscSectionGetConstraintDof(s, p, &cdof));
+    if (cdof) PetscCall(PetscSectionGetConstraintIndices(s, p, &c));
+    for (PetscInt k = 0; k < dof; k += nc) {
+      PetscInt *m = *map + (gnoff - sp->rstart + node) * nc, free = 0, first = i;
+
+      for (PetscInt d = 0; d < nc; ++d) {
+        if (i < cdof && c[i] == k + d) ++i;
+        else ++free;
+      }
+      if (!free) continue; /* the node is not in the T-vector */
+      i = first;
+      for (PetscInt d = 0; d < nc; ++d) {
+        if (i < cdof && c[i] == k + d) {
+          m[d] = -1;
+          ++i;
+        } else m[d] = goff - start + k + d - i;
+      }
+      ++node;
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  The nodes of a DM's only field, of nc components, as a scalar space. map: see HopsPlexNodeMap(). isfree[L index][component]
+  tells the components that are unknowns. Both are freed by PetscFree().
+*/
+PetscErrorCode HopsSpaceCreateNodes(DM dm, HopsSpace *space, PetscInt *ncomp, PetscInt *map[], unsigned char *isfree[])
+{
+  HopsSpace    sp;
+  PetscSection s, ns;
+  PetscInt    *node, *elist, *key, nc, np, nT = 0;
+
+  PetscFunctionBegin;
+  PetscCall(HopsInitialize());
+  PetscCall(PetscLogEventBegin(HopsEvent.space, dm, 0, 0, 0));
+  PetscCall(HopsSpaceCreateFE_Private(dm, &sp, &nc, &node));
+  PetscCall(DMGetLocalSection(dm, &s));
+  PetscCall(HopsPlexNodeSection(s, nc, &ns, &key));
+  PetscCall(DMClone(dm, &sp->dm));
+  PetscCall(DMSetLocalSection(sp->dm, ns));
+  np = PetscPowInt(sp->order + 1, sp->dim);
+  PetscCall(PetscMalloc1(sp->ncells * np, &elist));
+  for (PetscInt c = 0; c < sp->ncells; ++c) {
+    PetscInt n, *idx = NULL;
+
+    PetscCall(DMPlexGetClosureIndices(dm, s, s, sp->cell[c], PETSC_FALSE, &n, &idx, NULL, NULL));
+    PetscCheck(n == np * nc, PETSC_COMM_SELF, PETSC_ERR_SUP, "Cell %" PetscInt_FMT " has %" PetscInt_FMT " unknowns where order %" PetscInt_FMT " with %" PetscInt_FMT " components has %" PetscInt_FMT ": the order must not vary over the mesh, and hanging nodes are not supported", sp->cell[c], n, sp->order, nc, np * nc);
+    for (PetscInt i = 0; i < np; ++i) elist[c * np + node[i]] = key[idx[i * nc] < 0 ? -(idx[i * nc] + 1) : idx[i * nc]];
+    PetscCall(DMPlexRestoreClosureIndices(dm, s, s, sp->cell[c], PETSC_FALSE, &n, &idx, NULL, NULL));
+  }
+  PetscCall(HopsSpaceSetUpPlex(sp, ns, elist));
+  PetscCall(PetscFree(elist));
+  PetscCall(PetscFree(key));
+  PetscCall(HopsPlexNodeMap(dm, sp, s, ns, nc, map));
+  PetscCall(PetscCalloc1(sp->nL * nc, isfree));
+  for (PetscInt c = 0; c < sp->ncells; ++c) { /* in the space's own order of cells */
+    PetscInt n, *idx = NULL;
+
+    PetscCall(DMPlexGetClosureIndices(dm, s, s, sp->cell[c], PETSC_FALSE, &n, &idx, NULL, NULL));
+    for (PetscInt i = 0; i < n; ++i) (*isfree)[sp->restr[c * np + node[i / nc]] * nc + i % nc] = idx[i] >= 0 ? 1 : 0;
+    PetscCall(DMPlexRestoreClosureIndices(dm, s, s, sp->cell[c], PETSC_FALSE, &n, &idx, NULL, NULL));
+  }
+  for (PetscInt i = 0; i < sp->nT * nc; ++i) nT += (*map)[i] >= 0;
+  PetscCall(PetscInfo(dm, "%" PetscInt_FMT " nodes with unknowns, %" PetscInt_FMT " of %" PetscInt_FMT " components free\n", sp->nT, nT, sp->nT * nc));
+  PetscCall(PetscFree(node));
+  PetscCall(PetscSectionDestroy(&ns));
+  PetscCall(PetscLogEventEnd(HopsEvent.space, dm, 0, 0, 0));
+  *space = sp;
+  *ncomp = nc;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

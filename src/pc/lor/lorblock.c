@@ -1,0 +1,527 @@
+/*
+  The low-order-refined matrix of a vector-valued field, or of a form with first-order terms: vertex quadrature as for the scalar
+  matrix, with a tensor for each pair of components.
+
+  At a node v of a cell let m_d be the lumped width in direction d, h_a^s the width of the sub-edge on side s = -1, 1 (if in the cell),
+  and D_a^s u = s (u(v + s e_a) - u(v)). Summed over the sub-cells around v, vertex quadrature of the form gives, with
+  G = detJ J^-1 g3 J^-T, b = detJ J^-1 g1, c = detJ J^-1 g2, and M_.. the product of the m_d of the other directions,
+
+    sum_a,s   M_a / (2 h_a^s) G_aa D_a^s w D_a^s u
+    sum_a!=b  M_ab / 4 G_ab (sum_s D_a^s w) (sum_s D_b^s u)
+    sum_a     M_a / 2 (w b_a (sum_s D_a^s u) + (sum_s D_a^s w) c_a u)  +  M detJ w g0 u
+
+  Upwinding adds the diffusion |b_a| h_a^s / 2 in direction a, which turns the central difference into a one-sided one.
+*/
+#include <hops/private/hopslorblock.h>
+
+#define HOPS_BLOCK_CHUNK 8 /* cells whose tensors are held at a time */
+
+PetscErrorCode HopsLORBlockDestroy(HopsLORBlock **block)
+{
+  HopsLORBlock *b = *block;
+
+  PetscFunctionBegin;
+  if (!b) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatDestroy(&b->mat));
+  PetscCall(VecDestroy(&b->x));
+  PetscCall(VecDestroy(&b->y));
+  PetscCall(PetscFree2(b->lor.di, b->lor.oi)); /* no Mat took them over */
+  PetscCall(PetscFree(b->lor.dj));
+  PetscCall(PetscFree(b->lor.oj));
+  PetscCall(HopsLORDestroy(&b->lor));
+  PetscCall(HopsTensorFormDestroy(&b->form));
+  PetscCall(PetscFree(b->map));
+  PetscCall(PetscFree(b->isfree));
+  PetscCall(PetscFree(b->rvals));
+  PetscCall(PetscFree(b->rrow));
+  if (b->unit != MPI_DATATYPE_NULL) PetscCallMPI(MPI_Type_free(&b->unit));
+  PetscCall(PetscFree(b));
+  *block = NULL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ----------------------------------------------------------------- pattern ----------------------------------------------------------------- */
+
+/* CSR of components from a CSR of nodes */
+static PetscErrorCode HopsLORBlockExpand(PetscInt n, PetscInt nc, const PetscInt ia[], const PetscInt ja[], PetscInt *bi[], PetscInt *bj[])
+{
+  PetscInt *i, *j, k = 0;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(n * nc + 1, &i));
+  PetscCall(PetscMalloc1(nc * nc * ia[n], &j));
+  i[0] = 0;
+  for (PetscInt r = 0; r < n; ++r)
+    for (PetscInt c = 0; c < nc; ++c) {
+      for (PetscInt e = ia[r]; e < ia[r + 1]; ++e)
+        for (PetscInt d = 0; d < nc; ++d) j[k++] = ja[e] * nc + d;
+      i[r * nc + c + 1] = k;
+    }
+  *bi = i;
+  *bj = j;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What the Mat is made of lives as long as the Mat or one of its blocks */
+typedef struct {
+  PetscInt    *di, *dj, *oi, *oj;
+  PetscScalar *vals;
+} HopsLORBlockArrays;
+
+static PetscErrorCode HopsLORBlockFreeArrays(HopsContainerCtx ctx)
+{
+  HopsLORBlockArrays *a = (HopsLORBlockArrays *)HopsContainerData(ctx);
+
+  PetscFunctionBegin;
+  PetscCall(PetscFree(a->di));
+  PetscCall(PetscFree(a->dj));
+  PetscCall(PetscFree(a->oi));
+  PetscCall(PetscFree(a->oj));
+  PetscCall(PetscFree(a->vals));
+  PetscCall(PetscFree(a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsLORBlockCreate(DM dm, HopsTensorForm form, PetscBool upwind, HopsLORBlock **block)
+{
+  HopsLORBlock *b;
+  HopsSpace     sp;
+  PetscInt      nc, nc2;
+  MPI_Comm      comm = PetscObjectComm((PetscObject)dm);
+
+  PetscFunctionBegin;
+  PetscCall(PetscNew(&b));
+  b->unit   = MPI_DATATYPE_NULL;
+  b->form   = form;
+  b->upwind = upwind;
+  PetscCall(HopsSpaceCreateNodes(dm, &sp, &b->nc, &b->map, &b->isfree));
+  PetscCheck(form->nc == b->nc, comm, PETSC_ERR_PLIB, "A form of %" PetscInt_FMT " components on a field of %" PetscInt_FMT, form->nc, b->nc);
+  nc  = b->nc;
+  nc2 = nc * nc;
+  for (PetscInt i = 0; i < sp->nT * nc; ++i) b->nfree += b->map[i] >= 0;
+  PetscCall(HopsLORCreate(sp, &b->lor));
+  PetscCall(HopsSpaceDestroy(&sp));
+  sp = b->lor.space;
+  PetscCall(PetscLogEventBegin(HopsEvent.lorsymbolic, sp, 0, 0, 0));
+  for (PetscInt c = 0; c < sp->ncells; ++c) b->lor.mask[c] = form->has[3] ? (sp->dim == 2 ? 1 : 7) : 0; /* components couple across directions even on axis-aligned cells */
+  PetscCall(HopsLORPattern(&b->lor, &b->rrow));
+  PetscCheck((PetscInt64)nc2 * (b->lor.nd + b->lor.no + b->lor.ng) < INT_MAX, PETSC_COMM_SELF, PETSC_ERR_SUP, "The low-order-refined matrix has more than 2^31 entries on one rank: use more ranks");
+  PetscCall(PetscMalloc1(nc2 * (b->lor.nd + b->lor.no + b->lor.ng) + 1, &b->vals));
+  PetscCall(PetscMalloc1(nc2 * b->lor.nr, &b->rvals));
+  PetscCallMPI(MPI_Type_contiguous((PetscMPIInt)nc2, MPIU_SCALAR, &b->unit));
+  PetscCallMPI(MPI_Type_commit(&b->unit));
+  {
+    HopsLORBlockArrays *a;
+    PetscContainer      keep;
+    PetscMPIInt         size;
+    PetscLogDouble      nnz  = (PetscLogDouble)nc2 * (b->lor.nd + b->lor.no);
+    Mat                 m[3] = {NULL, NULL, NULL};
+
+    PetscCall(PetscNew(&a));
+    a->vals = b->vals;
+    PetscCall(HopsLORBlockExpand(sp->nT, nc, b->lor.di, b->lor.dj, &a->di, &a->dj));
+    PetscCall(HopsLORBlockExpand(sp->nT, nc, b->lor.oi, b->lor.oj, &a->oi, &a->oj));
+    PetscCallMPI(MPI_Allreduce(&nnz, &b->lor.nnz, 1, MPI_DOUBLE, MPI_SUM, comm));
+    PetscCallMPI(MPI_Comm_size(comm, &size));
+    if (size == 1) PetscCall(MatCreateSeqAIJWithArrays(comm, sp->nT * nc, sp->nT * nc, a->di, a->dj, b->vals, &b->mat));
+    else PetscCall(MatCreateMPIAIJWithSplitArrays(comm, sp->nT * nc, sp->nT * nc, sp->N * nc, sp->N * nc, a->di, a->dj, b->vals, a->oi, a->oj, b->vals + nc2 * b->lor.nd, &b->mat));
+    PetscCall(MatSetBlockSize(b->mat, nc));
+    PetscCall(PetscContainerCreate(PETSC_COMM_SELF, &keep));
+    PetscCall(PetscContainerSetPointer(keep, a));
+    PetscCall(HopsContainerSetDestroy(keep, HopsLORBlockFreeArrays));
+    m[0] = b->mat;
+    if (size > 1) PetscCall(MatMPIAIJGetSeqAIJ(b->mat, &m[1], &m[2], NULL));
+    for (PetscInt i = 0; i < 3; ++i)
+      if (m[i]) PetscCall(PetscObjectCompose((PetscObject)m[i], "HopsLORBlockArrays", (PetscObject)keep));
+    PetscCall(PetscContainerDestroy(&keep));
+    PetscCall(MatCreateVecs(b->mat, &b->x, &b->y));
+  }
+  PetscCall(PetscLogEventEnd(HopsEvent.lorsymbolic, sp, 0, 0, 0));
+  *block = b;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ----------------------------------------------------------------- values ----------------------------------------------------------------- */
+
+/* Adds a block to the values: pos is the position of the node entry in HopsLOR's numbering, row its node (L index); fr and fc mask components */
+static inline void HopsLORBlockAdd(HopsLORBlock *b, PetscInt row, PetscInt pos, const unsigned char fr[], const unsigned char fc[], const PetscScalar v[])
+{
+  const HopsLOR *lor = &b->lor;
+  const PetscInt nc = b->nc, nc2 = nc * nc;
+  PetscScalar   *out;
+  PetscInt       stride;
+
+  if (pos < lor->nd) {
+    out    = b->vals + nc2 * lor->di[row] + nc * (pos - lor->di[row]);
+    stride = nc * (lor->di[row + 1] - lor->di[row]);
+  } else if (pos < lor->nd + lor->no) {
+    pos -= lor->nd;
+    out    = b->vals + nc2 * (lor->nd + lor->oi[row]) + nc * (pos - lor->oi[row]);
+    stride = nc * (lor->oi[row + 1] - lor->oi[row]);
+  } else if (pos < lor->nd + lor->no + lor->ng) {
+    out    = b->vals + nc2 * pos;
+    stride = nc;
+  } else return;
+  for (PetscInt i = 0; i < nc; ++i)
+    for (PetscInt j = 0; j < nc; ++j)
+      if (fr[i] && fc[j]) out[i * stride + j] += v[i * nc + j];
+}
+
+/* Entry of the node stencil (see HopsBackendOps) of row v + s e_a (a < 0: v itself) and column v + t e_b, and its base node's offset */
+typedef struct {
+  PetscInt base[3], entry;
+} HopsSlot;
+
+static HopsSlot HopsSlotOf(PetscInt dim, PetscInt a, PetscInt s, PetscInt b, PetscInt t)
+{
+  PetscInt r[3] = {0, 0, 0}, c[3] = {0, 0, 0}, diff[2], nd = 0;
+  HopsSlot slot;
+
+  if (a >= 0) r[a] = s;
+  if (b >= 0) c[b] = t;
+  for (PetscInt d = 0; d < 3; ++d) {
+    slot.base[d] = PetscMin(r[d], c[d]);
+    if (r[d] != c[d]) diff[nd++] = d;
+  }
+  if (nd == 0) slot.entry = 0;
+  else if (nd == 1) slot.entry = 1 + 2 * diff[0] + (r[diff[0]] > c[diff[0]] ? 1 : 0);
+  else {
+    const PetscInt pair = diff[0] + diff[1] - 1, first = 1 + 2 * dim + 4 * pair;
+    const PetscInt r0 = r[diff[0]] > c[diff[0]], r1 = r[diff[1]] > c[diff[1]];
+
+    /* anti-diagonal (v+e_a, v+e_b), (v+e_b, v+e_a); main diagonal (v, v+e_a+e_b), (v+e_a+e_b, v) */
+    slot.entry = first + (r0 && !r1 ? 0 : (!r0 && r1 ? 1 : (!r0 && !r1 ? 2 : 3)));
+  }
+  return slot;
+}
+
+typedef struct {
+  PetscInt  dim, P, nentries, np;
+  PetscInt  stride[3];
+  PetscReal h[64], m[65]; /* sub-edge widths, lumped widths */
+  HopsSlot  slot[4][2][4][2];
+} HopsStar;
+
+static PetscErrorCode HopsStarCreate(HopsLORBlock *b, HopsStar *s)
+{
+  HopsSpace        sp = b->lor.space;
+  const PetscReal *x  = b->lor.gll.nodes;
+
+  PetscFunctionBegin;
+  s->dim      = sp->dim;
+  s->P        = sp->order + 1;
+  s->np       = PetscPowInt(s->P, s->dim);
+  s->nentries = 1 + 2 * s->dim + (b->form->has[3] ? (s->dim == 2 ? 4 : 12) : 0);
+  for (PetscInt d = 0; d < 3; ++d) s->stride[d] = PetscPowInt(s->P, d);
+  for (PetscInt i = 0; i < s->P - 1; ++i) s->h[i] = x[i + 1] - x[i];
+  for (PetscInt i = 0; i < s->P; ++i) s->m[i] = 0.5 * ((i ? s->h[i - 1] : 0.0) + (i < s->P - 1 ? s->h[i] : 0.0));
+  for (PetscInt a = -1; a < s->dim; ++a)
+    for (PetscInt i = 0; i < 2; ++i)
+      for (PetscInt c = -1; c < s->dim; ++c)
+        for (PetscInt j = 0; j < 2; ++j) s->slot[a + 1][i][c + 1][j] = HopsSlotOf(s->dim, a, 2 * i - 1, c, 2 * j - 1);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Adds f * g to the entry of row v + (2i-1) e_a and column v + (2j-1) e_c of a cell */
+static inline void HopsStarAdd(HopsLORBlock *b, const HopsStar *s, PetscInt cell, PetscInt v, PetscInt a, PetscInt i, PetscInt c, PetscInt j, PetscReal f, const PetscScalar g[])
+{
+  const HopsSlot *slot  = &s->slot[a + 1][i][c + 1][j];
+  const int      *restr = b->lor.space->restr + cell * s->np;
+  const PetscInt  nc2 = b->nc * b->nc, nfree = b->lor.space->nT + b->lor.space->nG;
+  const PetscInt  row = restr[a < 0 ? v : v + (2 * i - 1) * s->stride[a]], col = restr[c < 0 ? v : v + (2 * j - 1) * s->stride[c]];
+  PetscInt        base = v;
+  PetscScalar     w[36];
+
+  if (row >= nfree || col >= nfree) return;
+  for (PetscInt d = 0; d < s->dim; ++d) base += slot->base[d] * s->stride[d];
+  for (PetscInt k = 0; k < nc2; ++k) w[k] = f * g[k];
+  HopsLORBlockAdd(b, row, b->lor.pos[b->lor.start[cell] + base * s->nentries + slot->entry], b->isfree + row * b->nc, b->isfree + col * b->nc, w);
+}
+
+/* One node of one cell; Ji = J^-1, det its determinant; the tensors are those of the node */
+static void HopsLORBlockNode(HopsLORBlock *b, const HopsStar *s, PetscInt cell, PetscInt v, const PetscReal Ji[], PetscReal det, const PetscScalar *const g[4])
+{
+  const PetscInt dim = s->dim, nc = b->nc, nc2 = nc * nc;
+  PetscInt       lo[3], hi[3];
+  PetscReal      m[3] = {1.0, 1.0, 1.0}, h[3][2] = {{0}}, all;
+  PetscScalar    t[36];
+
+  for (PetscInt d = 0, k = v; d < dim; ++d, k /= s->P) {
+    const PetscInt i = k % s->P;
+
+    m[d]    = s->m[i];
+    lo[d]   = i > 0 ? 0 : 1; /* sides -1 and 1 that lie in the cell are lo..hi-1 */
+    hi[d]   = i < s->P - 1 ? 2 : 1;
+    h[d][0] = i > 0 ? s->h[i - 1] : 0.0;
+    h[d][1] = i < s->P - 1 ? s->h[i] : 0.0;
+  }
+  all = m[0] * m[1] * m[2];
+  if (g[0]) HopsStarAdd(b, s, cell, v, -1, 0, -1, 0, all * det, g[0]);
+  for (PetscInt a = 0; a < dim; ++a) {
+    if (g[1]) { /* w b_a D_a u, and its upwinding */
+      for (PetscInt k = 0; k < nc2; ++k) {
+        t[k] = 0.0;
+        for (PetscInt d = 0; d < dim; ++d) t[k] += det * Ji[a * dim + d] * g[1][k * dim + d];
+      }
+      for (PetscInt i = lo[a]; i < hi[a]; ++i) {
+        const PetscReal f = (2 * i - 1) * 0.5 * all / m[a];
+
+        HopsStarAdd(b, s, cell, v, -1, 0, a, i, f, t);
+        HopsStarAdd(b, s, cell, v, -1, 0, -1, 0, -f, t);
+      }
+      if (b->upwind) {
+        for (PetscInt k = 0; k < nc2; ++k) t[k] = k % (nc + 1) ? 0.0 : PetscAbsScalar(t[k]);
+        for (PetscInt i = lo[a]; i < hi[a]; ++i) {
+          const PetscReal f = 0.25 * all / m[a];
+
+          HopsStarAdd(b, s, cell, v, -1, 0, -1, 0, f, t);
+          HopsStarAdd(b, s, cell, v, a, i, a, i, f, t);
+          HopsStarAdd(b, s, cell, v, -1, 0, a, i, -f, t);
+          HopsStarAdd(b, s, cell, v, a, i, -1, 0, -f, t);
+        }
+      }
+    }
+    if (g[2]) { /* D_a w c_a u */
+      for (PetscInt k = 0; k < nc2; ++k) {
+        t[k] = 0.0;
+        for (PetscInt d = 0; d < dim; ++d) t[k] += det * Ji[a * dim + d] * g[2][k * dim + d];
+      }
+      for (PetscInt i = lo[a]; i < hi[a]; ++i) {
+        const PetscReal f = (2 * i - 1) * 0.5 * all / m[a];
+
+        HopsStarAdd(b, s, cell, v, a, i, -1, 0, f, t);
+        HopsStarAdd(b, s, cell, v, -1, 0, -1, 0, -f, t);
+      }
+    }
+    for (PetscInt c = 0; g[3] && c < dim; ++c) {
+      for (PetscInt k = 0; k < nc2; ++k) {
+        t[k] = 0.0;
+        for (PetscInt d = 0; d < dim; ++d)
+          for (PetscInt e = 0; e < dim; ++e) t[k] += det * Ji[a * dim + d] * g[3][(k * dim + d) * dim + e] * Ji[c * dim + e];
+      }
+      if (a == c) {
+        for (PetscInt i = lo[a]; i < hi[a]; ++i) {
+          const PetscReal f = 0.5 * all / (m[a] * h[a][i]);
+
+          HopsStarAdd(b, s, cell, v, -1, 0, -1, 0, f, t);
+          HopsStarAdd(b, s, cell, v, a, i, a, i, f, t);
+          HopsStarAdd(b, s, cell, v, -1, 0, a, i, -f, t);
+          HopsStarAdd(b, s, cell, v, a, i, -1, 0, -f, t);
+        }
+      } else {
+        for (PetscInt i = lo[a]; i < hi[a]; ++i)
+          for (PetscInt j = lo[c]; j < hi[c]; ++j) {
+            const PetscReal f = (2 * i - 1) * (2 * j - 1) * 0.25 * all / (m[a] * m[c]);
+
+            HopsStarAdd(b, s, cell, v, a, i, c, j, f, t);
+            HopsStarAdd(b, s, cell, v, a, i, -1, 0, -f, t);
+            HopsStarAdd(b, s, cell, v, -1, 0, c, j, -f, t);
+            HopsStarAdd(b, s, cell, v, -1, 0, -1, 0, f, t);
+          }
+      }
+    }
+  }
+}
+
+PetscErrorCode HopsLORBlockNumeric(HopsLORBlock *b)
+{
+  HopsLOR                   *lor = &b->lor;
+  HopsSpace                  sp  = lor->space;
+  const PetscInt             dim = sp->dim, nc = b->nc, nc2 = nc * nc, np = PetscPowInt(sp->order + 1, dim), chunk = HOPS_BLOCK_CHUNK;
+  const PetscInt             size[4] = {nc2, nc2 * dim, nc2 * dim, nc2 * dim * dim};
+  static const unsigned char all[6]  = {1, 1, 1, 1, 1, 1};
+  HopsBasis                  geom;
+  HopsStar                  *star;
+  PetscReal                 *x, *J;
+  PetscScalar               *g[4];
+
+  PetscFunctionBegin;
+  PetscCall(PetscLogEventBegin(HopsEvent.lornumeric, b->mat, 0, 0, 0));
+  PetscCall(PetscNew(&star));
+  PetscCall(HopsStarCreate(b, star));
+  PetscCall(HopsSpaceCreateGeometryBasis(sp, &lor->gll, &geom));
+  PetscCall(PetscMalloc2(chunk * np * dim, &x, chunk * np * dim * dim, &J));
+  for (PetscInt k = 0; k < 4; ++k) PetscCall(PetscMalloc1(b->form->has[k] ? chunk * np * size[k] : 0, &g[k]));
+  PetscCall(PetscArrayzero(b->vals, nc2 * (lor->nd + lor->no + lor->ng)));
+  for (PetscInt c = 0; c < sp->ncells; c += chunk) {
+    const PetscInt n = PetscMin(chunk, sp->ncells - c);
+
+    PetscCall(HopsSpaceGetPoints(sp, &geom, c, n, x, J));
+    PetscCall((*b->form->evaluate)(b->form, sp, c, n, &lor->gll, x, J, g));
+    for (PetscInt e = 0; e < n; ++e)
+      for (PetscInt v = 0; v < np; ++v) {
+        const PetscInt     q = e * np + v;
+        const PetscScalar *t[4];
+        PetscReal          Ji[9], det;
+
+        det = HopsInverse(dim, J + q * dim * dim, Ji);
+        if (!(det > 0.0)) PetscCall(HopsSpaceErrorCell(sp, c + e, det));
+        for (PetscInt k = 0; k < 4; ++k) t[k] = b->form->has[k] ? g[k] + q * size[k] : NULL;
+        HopsLORBlockNode(b, star, c + e, v, Ji, det, t);
+      }
+  }
+  for (PetscInt k = 0; k < 4; ++k) PetscCall(PetscFree(g[k]));
+  PetscCall(PetscFree2(x, J));
+  PetscCall(HopsBasisDestroy(&geom));
+  PetscCall(PetscFree(star));
+  PetscCall(PetscSFReduceBegin(lor->sf, b->unit, b->vals + nc2 * (lor->nd + lor->no), b->rvals, MPI_REPLACE));
+  PetscCall(PetscSFReduceEnd(lor->sf, b->unit, b->vals + nc2 * (lor->nd + lor->no), b->rvals, MPI_REPLACE));
+  for (PetscInt k = 0; k < lor->nr; ++k) HopsLORBlockAdd(b, b->rrow[k], lor->rpos[k], all, all, b->rvals + k * nc2); /* the sender masked them */
+  for (PetscInt r = 0; r < sp->nT; ++r)
+    for (PetscInt c = 0; c < nc; ++c)
+      if (b->map[r * nc + c] < 0) b->vals[nc2 * lor->di[r] + nc * (lor->diag[r] - lor->di[r]) + c * nc * (lor->di[r + 1] - lor->di[r]) + c] = 1.0;
+  {
+    Mat         d = b->mat, o = NULL;
+    PetscMPIInt nranks;
+
+    PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)b->mat), &nranks));
+    if (nranks > 1) PetscCall(MatMPIAIJGetSeqAIJ(b->mat, &d, &o, NULL));
+    PetscCall(MatAssemblyBegin(d, MAT_FINAL_ASSEMBLY)); /* drops what the block cached of its old values */
+    PetscCall(MatAssemblyEnd(d, MAT_FINAL_ASSEMBLY));
+    PetscCall(PetscObjectStateIncrease((PetscObject)d));
+    if (o) PetscCall(PetscObjectStateIncrease((PetscObject)o));
+    if (nranks > 1) PetscCall(PetscObjectStateIncrease((PetscObject)b->mat));
+  }
+  if (!b->form->has[1] && !b->form->has[2]) PetscCall(MatSetOption(b->mat, MAT_SYMMETRIC, PETSC_TRUE));
+  PetscCall(PetscLogEventEnd(HopsEvent.lornumeric, b->mat, 0, 0, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ----------------------------------------------------------------- vectors ----------------------------------------------------------------- */
+
+PetscErrorCode HopsLORBlockEmbed(HopsLORBlock *b, Vec outer, Vec inner)
+{
+  const PetscInt     n = b->lor.space->nT * b->nc;
+  const PetscScalar *o;
+  PetscScalar       *i;
+
+  PetscFunctionBegin;
+  PetscCall(VecGetArrayRead(outer, &o));
+  PetscCall(VecGetArrayWrite(inner, &i));
+  for (PetscInt k = 0; k < n; ++k) i[k] = b->map[k] < 0 ? 0.0 : o[b->map[k]];
+  PetscCall(VecRestoreArrayWrite(inner, &i));
+  PetscCall(VecRestoreArrayRead(outer, &o));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsLORBlockExtract(HopsLORBlock *b, Vec inner, Vec outer)
+{
+  const PetscInt     n = b->lor.space->nT * b->nc;
+  const PetscScalar *i;
+  PetscScalar       *o;
+
+  PetscFunctionBegin;
+  PetscCall(VecGetArrayRead(inner, &i));
+  PetscCall(VecGetArrayWrite(outer, &o));
+  for (PetscInt k = 0; k < n; ++k)
+    if (b->map[k] >= 0) o[b->map[k]] = i[k];
+  PetscCall(VecRestoreArrayWrite(outer, &o));
+  PetscCall(VecRestoreArrayRead(inner, &i));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Coordinates of the owned nodes, as a vector of blocks */
+static PetscErrorCode HopsLORBlockCoordinates(HopsLORBlock *b, Vec *coordinates)
+{
+  HopsSpace      sp  = b->lor.space;
+  const PetscInt dim = sp->dim, np = PetscPowInt(sp->order + 1, dim);
+  HopsBasis      geom;
+  PetscReal     *x;
+  PetscScalar   *a;
+
+  PetscFunctionBegin;
+  PetscCall(VecCreate(PetscObjectComm((PetscObject)sp), coordinates));
+  PetscCall(VecSetSizes(*coordinates, sp->nT * dim, sp->N * dim));
+  PetscCall(VecSetBlockSize(*coordinates, dim));
+  PetscCall(VecSetType(*coordinates, VECSTANDARD));
+  PetscCall(HopsSpaceCreateGeometryBasis(sp, &b->lor.gll, &geom));
+  PetscCall(PetscMalloc1(np * dim, &x));
+  PetscCall(VecGetArrayWrite(*coordinates, &a));
+  for (PetscInt c = 0; c < sp->ncells; ++c) {
+    PetscCall(HopsSpaceGetPoints(sp, &geom, c, 1, x, NULL));
+    for (PetscInt v = 0; v < np; ++v)
+      for (PetscInt d = 0; d < dim && sp->restr[c * np + v] < sp->nT; ++d) a[sp->restr[c * np + v] * dim + d] = x[v * dim + d];
+  }
+  PetscCall(VecRestoreArrayWrite(*coordinates, &a));
+  PetscCall(PetscFree(x));
+  PetscCall(HopsBasisDestroy(&geom));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Sets essential components, which are decoupled, to zero, and makes the vectors the orthonormal basis of a null space */
+static PetscErrorCode HopsLORBlockMakeSpace(HopsLORBlock *b, PetscInt n, Vec vecs[], MatNullSpace *space)
+{
+  PetscFunctionBegin;
+  for (PetscInt k = 0; k < n; ++k) {
+    PetscScalar *a;
+
+    PetscCall(VecGetArray(vecs[k], &a));
+    for (PetscInt i = 0; i < b->lor.space->nT * b->nc; ++i)
+      if (b->map[i] < 0) a[i] = 0.0;
+    PetscCall(VecRestoreArray(vecs[k], &a));
+    for (PetscInt j = 0; j < k; ++j) {
+      PetscScalar dot;
+
+      PetscCall(VecDot(vecs[k], vecs[j], &dot));
+      PetscCall(VecAXPY(vecs[k], -dot, vecs[j]));
+    }
+    PetscCall(VecNormalize(vecs[k], NULL));
+  }
+  PetscCall(MatNullSpaceCreate(PetscObjectComm((PetscObject)b->mat), PETSC_FALSE, n, vecs, space));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsLORBlockEmbedSpace(HopsLORBlock *b, MatNullSpace from, MatNullSpace *to)
+{
+  const Vec *vecs;
+  Vec       *inner;
+  PetscInt   n;
+  PetscBool  constant;
+
+  PetscFunctionBegin;
+  PetscCall(MatNullSpaceGetVecs(from, &constant, &n, &vecs));
+  PetscCall(VecDuplicateVecs(b->x, n + (constant ? 1 : 0), &inner));
+  for (PetscInt k = 0; k < n; ++k) PetscCall(HopsLORBlockEmbed(b, vecs[k], inner[k]));
+  if (constant) PetscCall(VecSet(inner[n], 1.0));
+  n += constant ? 1 : 0;
+  PetscCall(HopsLORBlockMakeSpace(b, n, inner, to));
+  PetscCall(VecDestroyVecs(n, &inner));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsLORBlockSetNullSpaces(HopsLORBlock *b, Mat outer, Mat alternative)
+{
+  MatNullSpace nsp, near, inner;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetNullSpace(outer, &nsp));
+  if (!nsp) PetscCall(MatGetNullSpace(alternative, &nsp));
+  if (nsp) {
+    PetscCall(HopsLORBlockEmbedSpace(b, nsp, &inner));
+    PetscCall(MatSetNullSpace(b->mat, inner));
+    PetscCall(MatNullSpaceDestroy(&inner));
+  }
+  PetscCall(MatGetNearNullSpace(outer, &near));
+  if (!near) PetscCall(MatGetNearNullSpace(alternative, &near));
+  if (near) PetscCall(HopsLORBlockEmbedSpace(b, near, &inner));
+  else if (b->nc == b->lor.space->dim) {
+    MatNullSpace modes;
+    Vec          coordinates;
+    const Vec   *vecs;
+    Vec         *masked;
+    PetscInt     n;
+
+    PetscCall(HopsLORBlockCoordinates(b, &coordinates));
+    PetscCall(MatNullSpaceCreateRigidBody(coordinates, &modes));
+    PetscCall(VecDestroy(&coordinates));
+    PetscCall(MatNullSpaceGetVecs(modes, NULL, &n, &vecs));
+    PetscCall(VecDuplicateVecs(b->x, n, &masked));
+    for (PetscInt k = 0; k < n; ++k) PetscCall(VecCopy(vecs[k], masked[k]));
+    PetscCall(HopsLORBlockMakeSpace(b, n, masked, &inner));
+    PetscCall(VecDestroyVecs(n, &masked));
+    PetscCall(MatNullSpaceDestroy(&modes));
+  } else PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatSetNearNullSpace(b->mat, inner));
+  PetscCall(MatNullSpaceDestroy(&inner));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
