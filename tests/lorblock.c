@@ -1,0 +1,172 @@
+static char help[] = "The low-order-refined matrix of a vector-valued field with every kind of term. At order 1 it is what PETSc itself assembles\n\
+  with a quadrature rule at the vertices, so with an exact inner solver one application solves the system.\n\
+  -components <n>; -terms <0123>: which of g0, g1, g2, g3\n\n";
+
+#include "hopstest.h"
+#include <petscds.h>
+#include <petscsnes.h>
+
+#define POINT \
+  PetscInt dim, PetscInt Nf, PetscInt NfAux, const PetscInt uOff[], const PetscInt uOff_x[], const PetscScalar u[], const PetscScalar u_t[], const PetscScalar u_x[], const PetscInt aOff[], const PetscInt aOff_x[], const PetscScalar a[], const PetscScalar a_t[], \
+    const PetscScalar a_x[], PetscReal t, PetscReal shift, const PetscReal x[], PetscInt nc, const PetscScalar constants[], PetscScalar g[]
+
+/* full tensors without any symmetry, dominated by their diagonal */
+static PetscReal Entry(PetscInt i, const PetscReal x[])
+{
+  return PetscSinReal(1.7 * (i + 1) + x[0] * (i % 3) - 0.5 * x[1]);
+}
+
+static void g0(POINT)
+{
+  const PetscInt n = uOff[1];
+
+  for (PetscInt i = 0; i < n * n; ++i) g[i] = 0.3 * Entry(i, x) + (i % (n + 1) ? 0.0 : 5.0);
+}
+
+static void g1(POINT)
+{
+  for (PetscInt i = 0; i < uOff[1] * uOff[1] * dim; ++i) g[i] = Entry(i + 11, x);
+}
+
+static void g2(POINT)
+{
+  for (PetscInt i = 0; i < uOff[1] * uOff[1] * dim; ++i) g[i] = Entry(i + 23, x);
+}
+
+static void g3(POINT)
+{
+  const PetscInt n = uOff[1];
+
+  for (PetscInt c = 0; c < n; ++c)
+    for (PetscInt d = 0; d < n; ++d)
+      for (PetscInt i = 0; i < dim; ++i)
+        for (PetscInt j = 0; j < dim; ++j) {
+          const PetscInt k = ((c * n + d) * dim + i) * dim + j;
+
+          g[k] = 0.1 * Entry(k + 5, x) + (c == d && i == j ? 3.0 + c : 0.0);
+        }
+}
+
+static PetscErrorCode Zero(PetscInt dim, PetscReal t, const PetscReal x[], PetscInt nc, PetscScalar u[], void *ctx)
+{
+  for (PetscInt c = 0; c < nc; ++c) u[c] = 0.0;
+  return PETSC_SUCCESS;
+}
+
+/* the trapezoidal rule */
+static PetscErrorCode VertexQuadrature(PetscInt dim, PetscQuadrature *q)
+{
+  const PetscInt n = dim == 2 ? 4 : 8;
+  PetscReal     *x, *w;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc1(n * dim, &x));
+  PetscCall(PetscMalloc1(n, &w));
+  for (PetscInt i = 0; i < n; ++i) {
+    w[i] = 1.0;
+    for (PetscInt d = 0; d < dim; ++d) x[i * dim + d] = (i >> d) & 1 ? 1.0 : -1.0;
+  }
+  PetscCall(PetscQuadratureCreate(PETSC_COMM_SELF, q));
+  PetscCall(PetscQuadratureSetData(*q, dim, 1, n, x, w));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  DM              dm;
+  PetscFE         fe;
+  PetscDS         ds;
+  PetscQuadrature quad;
+  DMLabel         faces;
+  SNES            snes;
+  Mat             J;
+  KSP             ksp;
+  Vec             x, b, r;
+  PetscRandom     rnd;
+  PetscReal       e, n;
+  PetscInt        dim, nc = 2, one = 1, two = 2, last;
+  char            terms[8] = "0123", *has[4];
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(HopsInitialize());
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-components", &nc, NULL));
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-terms", terms, sizeof(terms), NULL));
+  for (PetscInt k = 0; k < 4; ++k) PetscCall(PetscStrchr(terms, (char)('0' + k), &has[k]));
+  PetscCall(TestMesh(PETSC_COMM_WORLD, PETSC_TRUE, &dm));
+  PetscCall(DMGetDimension(dm, &dim));
+  PetscCall(PetscFECreateDefault(PETSC_COMM_WORLD, dim, nc, PETSC_FALSE, NULL, PETSC_DETERMINE, &fe));
+  PetscCall(VertexQuadrature(dim, &quad));
+  PetscCall(PetscFESetQuadrature(fe, quad));
+  PetscCall(PetscQuadratureDestroy(&quad));
+  PetscCall(DMSetField(dm, 0, NULL, (PetscObject)fe));
+  PetscCall(PetscFEDestroy(&fe));
+  PetscCall(DMCreateDS(dm));
+  PetscCall(DMGetDS(dm, &ds));
+  PetscCall(PetscDSSetJacobian(ds, 0, 0, has[0] ? g0 : NULL, has[1] ? g1 : NULL, has[2] ? g2 : NULL, has[3] ? g3 : NULL));
+  PetscCall(DMGetLabel(dm, "Face Sets", &faces));
+  PetscCall(DMPlexLabelComplete(dm, faces));
+  last = nc - 1;
+  PetscCall(DMAddBoundary(dm, DM_BC_ESSENTIAL, "wall", faces, 1, &one, 0, 0, NULL, (HopsVoidFn)Zero, NULL, NULL, NULL));
+  PetscCall(DMAddBoundary(dm, DM_BC_ESSENTIAL, "slip", faces, 1, &two, 0, 1, &last, (HopsVoidFn)Zero, NULL, NULL, NULL));
+  PetscCall(HopsDMPlexSetSNESLocalFEM(dm));
+  PetscCall(SNESCreate(PETSC_COMM_WORLD, &snes));
+  PetscCall(SNESSetDM(snes, dm));
+  PetscCall(DMCreateGlobalVector(dm, &x));
+  PetscCall(VecSet(x, 0.0));
+  PetscCall(DMCreateMatrix(dm, &J));
+  PetscCall(SNESSetSolution(snes, x));
+  PetscCall(SNESSetUp(snes));
+  PetscCall(SNESComputeJacobian(snes, x, J, J));
+  PetscCall(VecDuplicate(x, &b));
+  PetscCall(VecDuplicate(x, &r));
+  PetscCall(PetscRandomCreate(PETSC_COMM_WORLD, &rnd));
+  PetscCall(VecSetRandom(b, rnd));
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
+  PetscCall(KSPSetDM(ksp, dm));
+  PetscCall(HopsKSPSetDMInactive(ksp));
+  PetscCall(KSPSetOperators(ksp, J, J));
+  PetscCall(KSPSetType(ksp, KSPPREONLY));
+  PetscCall(KSPSetFromOptions(ksp));
+  PetscCall(VecNorm(b, NORM_2, &n));
+  for (PetscInt k = 0; k < 2; ++k) { /* and its transpose */
+    if (k) PetscCall(KSPSolveTranspose(ksp, b, x));
+    else PetscCall(KSPSolve(ksp, b, x));
+    if (k) PetscCall(MatMultTranspose(J, x, r));
+    else PetscCall(MatMult(J, x, r));
+    PetscCall(VecAXPY(r, -1.0, b));
+    PetscCall(VecNorm(r, NORM_2, &e));
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %s\n", k ? "transpose" : "matrix", e < 1e-10 * n ? "PETSc's own with vertex quadrature" : "DIFFERS from PETSc's own with vertex quadrature"));
+  }
+  PetscCall(PetscRandomDestroy(&rnd));
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(SNESDestroy(&snes));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&b));
+  PetscCall(VecDestroy(&r));
+  PetscCall(MatDestroy(&J));
+  PetscCall(DMDestroy(&dm));
+  PetscCall(PetscFinalize());
+  return 0;
+}
+
+/*TEST
+
+  testset:
+    args: -pc_type lor -petscspace_degree 1 -curved
+    output_file: output/lorblock.out
+    test:
+      suffix: 2d
+      args: -lor_pc_type lu -dm_plex_dim 2 -dm_plex_box_faces 4,3 -components {{2 3}} -terms {{0123 3 02 013}}
+    test:
+      suffix: scalar
+      args: -lor_pc_type lu -dm_plex_dim {{2 3}} -dm_plex_box_faces 4,3,2 -components 1 -terms {{0123 02}}
+    test:
+      suffix: 3d
+      args: -lor_pc_type lu -dm_plex_dim 3 -dm_plex_box_faces 2,3,2 -components 3 -terms {{0123 03}}
+    test:
+      suffix: parallel
+      nsize: {{2 3}}
+      args: -lor_pc_type redundant -dm_plex_dim {{2 3}} -dm_plex_box_faces 3,3,3 -components 2
+
+TEST*/
