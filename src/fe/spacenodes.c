@@ -1,5 +1,6 @@
 /* The nodes of a vector-valued PetscFE field as a scalar space, and how their components sit in the DM's global vectors. */
 #include <hops/private/hopsplex.h>
+#include <hops/private/hopsds.h>
 
 /* One unknown for each node; a node all of whose components are essential is constrained. key[offset] of a node's first component */
 static PetscErrorCode HopsPlexNodeSection(PetscSection s, PetscInt nc, PetscSection *nodes, PetscInt *key[])
@@ -94,17 +95,29 @@ static PetscErrorCode HopsPlexNodeMap(DM dm, HopsSpace sp, PetscSection s, Petsc
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/*
-  The nodes of a DM's only field, of nc components, as a scalar space. map: see HopsPlexNodeMap(). isfree[L index][component]
-  tells the components that are unknowns. Both are freed by PetscFree().
-*/
-PetscErrorCode HopsSpaceCreateNodes(DM dm, HopsSpace *space, PetscInt *ncomp, PetscInt *map[], unsigned char *isfree[])
+PetscErrorCode HopsNodesDestroy(HopsNodes *nodes)
 {
-  HopsSpace    sp;
-  PetscSection s, ns;
-  PetscInt    *node, *elist, *key, nc, np, nT = 0;
+  HopsNodes n = *nodes;
 
   PetscFunctionBegin;
+  *nodes = NULL;
+  if (!n || --n->refct > 0) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(HopsSpaceDestroy(&n->space));
+  PetscCall(PetscFree(n->map));
+  PetscCall(PetscFree(n->isfree));
+  PetscCall(PetscFree(n));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsNodesCreate(DM dm, HopsNodes *nodes)
+{
+  HopsNodes    n;
+  HopsSpace    sp;
+  PetscSection s, ns;
+  PetscInt    *node, *elist, *key, nc, np;
+
+  PetscFunctionBegin;
+  PetscCall(PetscNew(&n));
   PetscCall(HopsInitialize());
   PetscCall(PetscLogEventBegin(HopsEvent.space, dm, 0, 0, 0));
   PetscCall(HopsSpaceCreateFE_Private(dm, &sp, &nc, &node));
@@ -115,31 +128,33 @@ PetscErrorCode HopsSpaceCreateNodes(DM dm, HopsSpace *space, PetscInt *ncomp, Pe
   np = PetscPowInt(sp->order + 1, sp->dim);
   PetscCall(PetscMalloc1(sp->ncells * np, &elist));
   for (PetscInt c = 0; c < sp->ncells; ++c) {
-    PetscInt n, *idx = NULL;
+    PetscInt m, *idx = NULL;
 
-    PetscCall(DMPlexGetClosureIndices(dm, s, s, sp->cell[c], PETSC_FALSE, &n, &idx, NULL, NULL));
-    PetscCheck(n == np * nc, PETSC_COMM_SELF, PETSC_ERR_SUP, "Cell %" PetscInt_FMT " has %" PetscInt_FMT " unknowns where order %" PetscInt_FMT " with %" PetscInt_FMT " components has %" PetscInt_FMT ": the order must not vary over the mesh, and hanging nodes are not supported", sp->cell[c], n, sp->order, nc, np * nc);
+    PetscCall(DMPlexGetClosureIndices(dm, s, s, sp->cell[c], PETSC_FALSE, &m, &idx, NULL, NULL));
+    PetscCheck(m == np * nc, PETSC_COMM_SELF, PETSC_ERR_SUP, "Cell %" PetscInt_FMT " has %" PetscInt_FMT " unknowns where order %" PetscInt_FMT " with %" PetscInt_FMT " components has %" PetscInt_FMT ": the order must not vary over the mesh, and hanging nodes are not supported", sp->cell[c], m, sp->order, nc, np * nc);
     for (PetscInt i = 0; i < np; ++i) elist[c * np + node[i]] = key[idx[i * nc] < 0 ? -(idx[i * nc] + 1) : idx[i * nc]];
-    PetscCall(DMPlexRestoreClosureIndices(dm, s, s, sp->cell[c], PETSC_FALSE, &n, &idx, NULL, NULL));
+    PetscCall(DMPlexRestoreClosureIndices(dm, s, s, sp->cell[c], PETSC_FALSE, &m, &idx, NULL, NULL));
   }
   PetscCall(HopsSpaceSetUpPlex(sp, ns, elist));
   PetscCall(PetscFree(elist));
   PetscCall(PetscFree(key));
-  PetscCall(HopsPlexNodeMap(dm, sp, s, ns, nc, map));
-  PetscCall(PetscCalloc1(sp->nL * nc, isfree));
+  PetscCall(HopsPlexNodeMap(dm, sp, s, ns, nc, &n->map));
+  PetscCall(PetscCalloc1(sp->nL * nc, &n->isfree));
   for (PetscInt c = 0; c < sp->ncells; ++c) { /* in the space's own order of cells */
-    PetscInt n, *idx = NULL;
+    PetscInt m, *idx = NULL;
 
-    PetscCall(DMPlexGetClosureIndices(dm, s, s, sp->cell[c], PETSC_FALSE, &n, &idx, NULL, NULL));
-    for (PetscInt i = 0; i < n; ++i) (*isfree)[sp->restr[c * np + node[i / nc]] * nc + i % nc] = idx[i] >= 0 ? 1 : 0;
-    PetscCall(DMPlexRestoreClosureIndices(dm, s, s, sp->cell[c], PETSC_FALSE, &n, &idx, NULL, NULL));
+    PetscCall(DMPlexGetClosureIndices(dm, s, s, sp->cell[c], PETSC_FALSE, &m, &idx, NULL, NULL));
+    for (PetscInt i = 0; i < m; ++i) n->isfree[sp->restr[c * np + node[i / nc]] * nc + i % nc] = idx[i] >= 0 ? 1 : 0;
+    PetscCall(DMPlexRestoreClosureIndices(dm, s, s, sp->cell[c], PETSC_FALSE, &m, &idx, NULL, NULL));
   }
-  for (PetscInt i = 0; i < sp->nT * nc; ++i) nT += (*map)[i] >= 0;
-  PetscCall(PetscInfo(dm, "%" PetscInt_FMT " nodes with unknowns, %" PetscInt_FMT " of %" PetscInt_FMT " components free\n", sp->nT, nT, sp->nT * nc));
+  for (PetscInt i = 0; i < sp->nT * nc; ++i) n->nfree += n->map[i] >= 0;
+  PetscCall(PetscInfo(dm, "%" PetscInt_FMT " nodes with unknowns, %" PetscInt_FMT " of %" PetscInt_FMT " components free\n", sp->nT, n->nfree, sp->nT * nc));
   PetscCall(PetscFree(node));
   PetscCall(PetscSectionDestroy(&ns));
   PetscCall(PetscLogEventEnd(HopsEvent.space, dm, 0, 0, 0));
-  *space = sp;
-  *ncomp = nc;
+  n->refct = 1;
+  n->space = sp;
+  n->nc    = nc;
+  *nodes   = n;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

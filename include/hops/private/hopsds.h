@@ -3,13 +3,16 @@
 #include <hops/private/hopsimpl.h>
 #include <petscds.h>
 
-/* The Jacobian functions that PETSc's assembly evaluates on a region: those of the key (label, 1), or of no label for the whole mesh */
+/*
+  The Jacobian functions that PETSc's assembly evaluates on a region: those of the key (label, 1), or of no label for the whole
+  mesh; and those of the time derivative, which it adds times the shift of an implicit time step.
+*/
 typedef struct {
   DMLabel       label;
   PetscInt      value;
   PetscDS       ds;
-  PetscInt      n[4];
-  HopsPointJac *g[4]; /* functions of one kind add up */
+  PetscInt      n[4], nt[4];
+  HopsPointJac *g[4], *gt[4]; /* functions of one kind follow each other on the same array */
 } HopsRegion;
 
 /* Auxiliary fields at the points of a basis: values and physical gradients of all components, in the order of the aux DS */
@@ -22,7 +25,8 @@ typedef struct {
   PetscTabulation *tab;
 } HopsAux;
 
-PETSC_INTERN PetscErrorCode HopsRegionGet(DM, PetscInt s, HopsRegion *);
+/* preconditioner: the functions that PETSc fills the preconditioning matrix with, where they differ from the Jacobian's */
+PETSC_INTERN PetscErrorCode HopsRegionGet(DM, PetscInt s, PetscBool preconditioner, HopsRegion *);
 /* the region of a cell, or -1: PETSc then adds nothing there */
 PETSC_INTERN PetscErrorCode HopsRegionOfCell(DM, PetscInt cell, PetscInt *region);
 /* refuses Jacobian functions under other keys than the region's: they are not part of what PETSc's assembly evaluates */
@@ -32,21 +36,43 @@ PETSC_INTERN PetscErrorCode HopsAuxDestroy(HopsAux *);
 /* a[q][nc], ax[q][nc*dim] on one cell; J[q][dim*dim] are the Jacobians there */
 PETSC_INTERN PetscErrorCode HopsAuxEvaluate(const HopsAux *, DM, PetscInt cell, PetscInt dim, PetscInt nq, const PetscReal J[], PetscScalar a[], PetscScalar ax[]);
 
+/* The nodes of a DM's only field, of nc components, as a scalar space, and how the components sit in the DM's global vectors */
+typedef struct _HopsNodes *HopsNodes;
+struct _HopsNodes {
+  PetscInt       refct;
+  HopsSpace      space;
+  PetscInt       nc;
+  PetscInt      *map;    /* [nT][nc] local index in the global vector, or -1 where the component is essential */
+  unsigned char *isfree; /* [nL][nc] 0 where the component is essential */
+  PetscInt       nfree;  /* local size of the global vector */
+};
+PETSC_INTERN PetscErrorCode HopsNodesCreate(DM, HopsNodes *);
+PETSC_INTERN PetscErrorCode HopsNodesDestroy(HopsNodes *);
+
 /*
   The pointwise Jacobian of a field of nc components at the points of a run of cells, as the PetscDS functions give it:
   g[0][..][c][c'], g[1][..][c][c'][d'], g[2][..][c][c'][d], g[3][..][c][c'][d][d'] with c, d the component and direction of the test
-  function and c', d' those of the trial function; g[k] is left alone where has[k] is false.
+  function and c', d' those of the trial function; g[k] may be NULL where it is not wanted.
 */
 typedef struct _HopsTensorForm *HopsTensorForm;
 struct _HopsTensorForm {
-  PetscInt  nc;
+  PetscInt  refct, nc;
   PetscBool has[4];
-  void     *ctx;
-  PetscErrorCode (*evaluate)(HopsTensorForm, HopsSpace, PetscInt first, PetscInt n, const HopsBasis *, const PetscReal x[], const PetscReal J[], PetscScalar *const g[4]);
-  PetscErrorCode (*destroy)(HopsTensorForm);
+  DM        dm;
+  PetscBool preconditioner;
+  Vec       X, Xt; /* local vectors of the state, or NULL: the functions must not depend on it */
+  PetscReal t, shift;
+  PetscInt *node; /* E-vector node of the closure's unknowns i nc .. i nc + nc - 1 */
 };
 PETSC_INTERN PetscErrorCode HopsTensorFormDestroy(HopsTensorForm *);
-/* from the DM's PetscDS; terms that depend on the solution are refused */
-PETSC_INTERN PetscErrorCode HopsTensorFormCreateDS(DM, PetscInt nc, PetscBool ignoreconvection, HopsTensorForm *);
-/* src/fe/spacenodes.c */
-PETSC_INTERN PetscErrorCode HopsSpaceCreateNodes(DM, HopsSpace *, PetscInt *nc, PetscInt *map[], unsigned char *isfree[]);
+PETSC_INTERN PetscErrorCode HopsTensorFormCreateDS(DM, PetscBool preconditioner, HopsTensorForm *);
+/* copies of the local vectors are kept; Xt may be NULL */
+PETSC_INTERN PetscErrorCode HopsTensorFormSetState(HopsTensorForm, Vec X, Vec Xt, PetscReal t, PetscReal shift);
+PETSC_INTERN PetscErrorCode HopsTensorFormEvaluate(HopsTensorForm, HopsSpace, PetscInt first, PetscInt n, const HopsBasis *, const PetscReal x[], const PetscReal J[], PetscScalar *const g[4]);
+
+/* u[q][nc], ux[q][nc*dim] (physical gradients) of a local vector on one cell; work: see HopsFieldWork() */
+PETSC_INTERN PetscErrorCode HopsFieldEvaluate(DM, Vec, PetscInt cell, PetscInt dim, PetscInt nc, const PetscInt node[], const HopsBasis *, const PetscReal J[], PetscScalar u[], PetscScalar ux[], PetscReal work[]);
+static inline PetscInt      HopsFieldWork(PetscInt dim, const HopsBasis *b)
+{
+  return 4 * PetscPowInt(PetscMax(b->P, b->Q), dim);
+}

@@ -8,19 +8,18 @@ struct _HopsLORBlock {
   HopsLOR        lor; /* pattern of the nodes; lor.mat is not used */
   HopsTensorForm form;
   PetscInt       nc;
-  PetscInt      *map;    /* [nT][nc] local index in the outer vectors, or -1: an essential component, an identity row here */
-  unsigned char *isfree; /* [nL][nc] */
-  PetscInt       nfree;  /* local size of the outer vectors */
+  PetscBool      has[4]; /* the terms in the matrix */
+  HopsNodes      nodes;  /* essential components are identity rows here */
   PetscScalar   *vals;   /* [nc^2 (nd + no + ng)] diagonal and off-diagonal block (CSR of components), ghost rows in blocks */
   PetscScalar   *rvals;  /* [nr][nc^2] */
   PetscInt      *rrow;   /* [nr] owned node of each received block */
   MPI_Datatype   unit;
-  PetscBool      upwind;
+  PetscBool      symmetric, upwind; /* leave first-order terms out; one-sided differences for them */
   Mat            mat;
   Vec            x, y; /* inner vectors */
 };
 
-PETSC_INTERN PetscErrorCode HopsLORBlockCreate(DM, HopsTensorForm, PetscBool upwind, HopsLORBlock **);
+PETSC_INTERN PetscErrorCode HopsLORBlockCreate(HopsNodes, HopsTensorForm, PetscBool symmetric, PetscBool upwind, HopsLORBlock **);
 PETSC_INTERN PetscErrorCode HopsLORBlockDestroy(HopsLORBlock **);
 PETSC_INTERN PetscErrorCode HopsLORBlockNumeric(HopsLORBlock *);
 /* outer vector to inner vector (essential components zero), and back */

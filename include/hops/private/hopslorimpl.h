@@ -78,4 +78,6 @@ typedef enum {
 } HopsDSTerm;
 /* cf = NULL where the DS has no such term; terms that would be dropped raise an error unless the flags allow it */
 PETSC_INTERN PetscErrorCode HopsCoefficientCreateDS(DM, HopsDSTerm, PetscBool ignoreconvection, HopsCoefficient *);
+struct _HopsTensorForm;
+PETSC_INTERN PetscErrorCode HopsCoefficientCreateTensor(struct _HopsTensorForm *, HopsDSTerm, HopsCoefficient *);
 PETSC_INTERN PetscErrorCode HopsDSCheck(DM, PetscBool ignoreboundary);

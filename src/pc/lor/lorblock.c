@@ -30,8 +30,7 @@ PetscErrorCode HopsLORBlockDestroy(HopsLORBlock **block)
   PetscCall(PetscFree(b->lor.oj));
   PetscCall(HopsLORDestroy(&b->lor));
   PetscCall(HopsTensorFormDestroy(&b->form));
-  PetscCall(PetscFree(b->map));
-  PetscCall(PetscFree(b->isfree));
+  PetscCall(HopsNodesDestroy(&b->nodes));
   PetscCall(PetscFree(b->rvals));
   PetscCall(PetscFree(b->rrow));
   if (b->unit != MPI_DATATYPE_NULL) PetscCallMPI(MPI_Type_free(&b->unit));
@@ -82,26 +81,27 @@ static PetscErrorCode HopsLORBlockFreeArrays(HopsContainerCtx ctx)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsLORBlockCreate(DM dm, HopsTensorForm form, PetscBool upwind, HopsLORBlock **block)
+PetscErrorCode HopsLORBlockCreate(HopsNodes nodes, HopsTensorForm form, PetscBool symmetric, PetscBool upwind, HopsLORBlock **block)
 {
   HopsLORBlock *b;
-  HopsSpace     sp;
-  PetscInt      nc, nc2;
-  MPI_Comm      comm = PetscObjectComm((PetscObject)dm);
+  HopsSpace     sp   = nodes->space;
+  PetscInt      nc   = nodes->nc, nc2;
+  MPI_Comm      comm = PetscObjectComm((PetscObject)sp);
 
   PetscFunctionBegin;
   PetscCall(PetscNew(&b));
-  b->unit   = MPI_DATATYPE_NULL;
-  b->form   = form;
-  b->upwind = upwind;
-  PetscCall(HopsSpaceCreateNodes(dm, &sp, &b->nc, &b->map, &b->isfree));
-  PetscCheck(form->nc == b->nc, comm, PETSC_ERR_PLIB, "A form of %" PetscInt_FMT " components on a field of %" PetscInt_FMT, form->nc, b->nc);
-  nc  = b->nc;
+  b->unit = MPI_DATATYPE_NULL;
+  PetscCheck(form->nc == nc, comm, PETSC_ERR_PLIB, "A form of %" PetscInt_FMT " components on a field of %" PetscInt_FMT, form->nc, nc);
+  ++form->refct;
+  ++nodes->refct;
+  b->form      = form;
+  b->nodes     = nodes;
+  b->nc        = nc;
+  b->symmetric = symmetric;
+  b->upwind    = upwind;
+  for (PetscInt k = 0; k < 4; ++k) b->has[k] = form->has[k] && !(symmetric && (k == 1 || k == 2)) ? PETSC_TRUE : PETSC_FALSE;
   nc2 = nc * nc;
-  for (PetscInt i = 0; i < sp->nT * nc; ++i) b->nfree += b->map[i] >= 0;
   PetscCall(HopsLORCreate(sp, &b->lor));
-  PetscCall(HopsSpaceDestroy(&sp));
-  sp = b->lor.space;
   PetscCall(PetscLogEventBegin(HopsEvent.lorsymbolic, sp, 0, 0, 0));
   for (PetscInt c = 0; c < sp->ncells; ++c) b->lor.mask[c] = form->has[3] ? (sp->dim == 2 ? 1 : 7) : 0; /* components couple across directions even on axis-aligned cells */
   PetscCall(HopsLORPattern(&b->lor, &b->rrow));
@@ -211,7 +211,7 @@ static PetscErrorCode HopsStarCreate(HopsLORBlock *b, HopsStar *s)
   s->dim      = sp->dim;
   s->P        = sp->order + 1;
   s->np       = PetscPowInt(s->P, s->dim);
-  s->nentries = 1 + 2 * s->dim + (b->form->has[3] ? (s->dim == 2 ? 4 : 12) : 0);
+  s->nentries = 1 + 2 * s->dim + (b->has[3] ? (s->dim == 2 ? 4 : 12) : 0);
   for (PetscInt d = 0; d < 3; ++d) s->stride[d] = PetscPowInt(s->P, d);
   for (PetscInt i = 0; i < s->P - 1; ++i) s->h[i] = x[i + 1] - x[i];
   for (PetscInt i = 0; i < s->P; ++i) s->m[i] = 0.5 * ((i ? s->h[i - 1] : 0.0) + (i < s->P - 1 ? s->h[i] : 0.0));
@@ -235,7 +235,7 @@ static inline void HopsStarAdd(HopsLORBlock *b, const HopsStar *s, PetscInt cell
   if (row >= nfree || col >= nfree) return;
   for (PetscInt d = 0; d < s->dim; ++d) base += slot->base[d] * s->stride[d];
   for (PetscInt k = 0; k < nc2; ++k) w[k] = f * g[k];
-  HopsLORBlockAdd(b, row, b->lor.pos[b->lor.start[cell] + base * s->nentries + slot->entry], b->isfree + row * b->nc, b->isfree + col * b->nc, w);
+  HopsLORBlockAdd(b, row, b->lor.pos[b->lor.start[cell] + base * s->nentries + slot->entry], b->nodes->isfree + row * b->nc, b->nodes->isfree + col * b->nc, w);
 }
 
 /* One node of one cell; Ji = J^-1, det its determinant; the tensors are those of the node */
@@ -341,13 +341,16 @@ PetscErrorCode HopsLORBlockNumeric(HopsLORBlock *b)
   PetscCall(HopsStarCreate(b, star));
   PetscCall(HopsSpaceCreateGeometryBasis(sp, &lor->gll, &geom));
   PetscCall(PetscMalloc2(chunk * np * dim, &x, chunk * np * dim * dim, &J));
-  for (PetscInt k = 0; k < 4; ++k) PetscCall(PetscMalloc1(b->form->has[k] ? chunk * np * size[k] : 0, &g[k]));
+  for (PetscInt k = 0; k < 4; ++k) {
+    g[k] = NULL;
+    if (b->has[k]) PetscCall(PetscMalloc1(chunk * np * size[k], &g[k]));
+  }
   PetscCall(PetscArrayzero(b->vals, nc2 * (lor->nd + lor->no + lor->ng)));
   for (PetscInt c = 0; c < sp->ncells; c += chunk) {
     const PetscInt n = PetscMin(chunk, sp->ncells - c);
 
     PetscCall(HopsSpaceGetPoints(sp, &geom, c, n, x, J));
-    PetscCall((*b->form->evaluate)(b->form, sp, c, n, &lor->gll, x, J, g));
+    PetscCall(HopsTensorFormEvaluate(b->form, sp, c, n, &lor->gll, x, J, g));
     for (PetscInt e = 0; e < n; ++e)
       for (PetscInt v = 0; v < np; ++v) {
         const PetscInt     q = e * np + v;
@@ -356,7 +359,7 @@ PetscErrorCode HopsLORBlockNumeric(HopsLORBlock *b)
 
         det = HopsInverse(dim, J + q * dim * dim, Ji);
         if (!(det > 0.0)) PetscCall(HopsSpaceErrorCell(sp, c + e, det));
-        for (PetscInt k = 0; k < 4; ++k) t[k] = b->form->has[k] ? g[k] + q * size[k] : NULL;
+        for (PetscInt k = 0; k < 4; ++k) t[k] = b->has[k] ? g[k] + q * size[k] : NULL;
         HopsLORBlockNode(b, star, c + e, v, Ji, det, t);
       }
   }
@@ -369,7 +372,7 @@ PetscErrorCode HopsLORBlockNumeric(HopsLORBlock *b)
   for (PetscInt k = 0; k < lor->nr; ++k) HopsLORBlockAdd(b, b->rrow[k], lor->rpos[k], all, all, b->rvals + k * nc2); /* the sender masked them */
   for (PetscInt r = 0; r < sp->nT; ++r)
     for (PetscInt c = 0; c < nc; ++c)
-      if (b->map[r * nc + c] < 0) b->vals[nc2 * lor->di[r] + nc * (lor->diag[r] - lor->di[r]) + c * nc * (lor->di[r + 1] - lor->di[r]) + c] = 1.0;
+      if (b->nodes->map[r * nc + c] < 0) b->vals[nc2 * lor->di[r] + nc * (lor->diag[r] - lor->di[r]) + c * nc * (lor->di[r + 1] - lor->di[r]) + c] = 1.0;
   {
     Mat         d = b->mat, o = NULL;
     PetscMPIInt nranks;
@@ -382,7 +385,7 @@ PetscErrorCode HopsLORBlockNumeric(HopsLORBlock *b)
     if (o) PetscCall(PetscObjectStateIncrease((PetscObject)o));
     if (nranks > 1) PetscCall(PetscObjectStateIncrease((PetscObject)b->mat));
   }
-  if (!b->form->has[1] && !b->form->has[2]) PetscCall(MatSetOption(b->mat, MAT_SYMMETRIC, PETSC_TRUE));
+  if (!b->has[1] && !b->has[2]) PetscCall(MatSetOption(b->mat, MAT_SYMMETRIC, PETSC_TRUE));
   PetscCall(PetscLogEventEnd(HopsEvent.lornumeric, b->mat, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -398,7 +401,7 @@ PetscErrorCode HopsLORBlockEmbed(HopsLORBlock *b, Vec outer, Vec inner)
   PetscFunctionBegin;
   PetscCall(VecGetArrayRead(outer, &o));
   PetscCall(VecGetArrayWrite(inner, &i));
-  for (PetscInt k = 0; k < n; ++k) i[k] = b->map[k] < 0 ? 0.0 : o[b->map[k]];
+  for (PetscInt k = 0; k < n; ++k) i[k] = b->nodes->map[k] < 0 ? 0.0 : o[b->nodes->map[k]];
   PetscCall(VecRestoreArrayWrite(inner, &i));
   PetscCall(VecRestoreArrayRead(outer, &o));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -414,7 +417,7 @@ PetscErrorCode HopsLORBlockExtract(HopsLORBlock *b, Vec inner, Vec outer)
   PetscCall(VecGetArrayRead(inner, &i));
   PetscCall(VecGetArrayWrite(outer, &o));
   for (PetscInt k = 0; k < n; ++k)
-    if (b->map[k] >= 0) o[b->map[k]] = i[k];
+    if (b->nodes->map[k] >= 0) o[b->nodes->map[k]] = i[k];
   PetscCall(VecRestoreArrayWrite(outer, &o));
   PetscCall(VecRestoreArrayRead(inner, &i));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -457,7 +460,7 @@ static PetscErrorCode HopsLORBlockMakeSpace(HopsLORBlock *b, PetscInt n, Vec vec
 
     PetscCall(VecGetArray(vecs[k], &a));
     for (PetscInt i = 0; i < b->lor.space->nT * b->nc; ++i)
-      if (b->map[i] < 0) a[i] = 0.0;
+      if (b->nodes->map[i] < 0) a[i] = 0.0;
     PetscCall(VecRestoreArray(vecs[k], &a));
     for (PetscInt j = 0; j < k; ++j) {
       PetscScalar dot;

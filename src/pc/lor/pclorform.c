@@ -80,7 +80,7 @@ static PetscErrorCode PCLORNeedsBlock(PC pc, PC_LOR *lor, DM dm, PetscBool *bloc
   for (PetscInt s = 0; s < nds; ++s) {
     HopsRegion r;
 
-    PetscCall(HopsRegionGet(dm, s, &r));
+    PetscCall(HopsRegionGet(dm, s, PETSC_TRUE, &r));
     if (r.n[1] || r.n[2]) *block = PETSC_TRUE;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -89,18 +89,18 @@ static PetscErrorCode PCLORNeedsBlock(PC pc, PC_LOR *lor, DM dm, PetscBool *bloc
 static PetscErrorCode PCLORGetFormBlock(PC pc, PC_LOR *lor, DM dm, PetscSection section)
 {
   HopsTensorForm form;
-  PetscInt       nc;
-  PetscObject    disc;
+  HopsNodes      nodes;
 
   PetscFunctionBegin;
   if (lor->block && lor->dm == dm && lor->section == section) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HopsDSCheck(dm, lor->ignoreboundary));
-  PetscCall(DMGetField(dm, 0, NULL, &disc));
-  PetscCall(PetscFEGetNumComponents((PetscFE)disc, &nc));
-  PetscCall(HopsTensorFormCreateDS(dm, nc, lor->ignoreconvection, &form));
+  PetscCall(HopsTensorFormCreateDS(dm, PETSC_TRUE, &form));
   PetscCheck(form->has[0] || form->has[1] || form->has[2] || form->has[3], PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE, "The PetscDS has no Jacobian functions: there is nothing to precondition (PetscDSSetJacobian())");
+  PetscCall(HopsNodesCreate(dm, &nodes));
   PetscCall(HopsLORBlockDestroy(&lor->block));
-  PetscCall(HopsLORBlockCreate(dm, form, lor->upwind, &lor->block));
+  PetscCall(HopsLORBlockCreate(nodes, form, lor->ignoreconvection, lor->upwind, &lor->block));
+  PetscCall(HopsNodesDestroy(&nodes));
+  PetscCall(HopsTensorFormDestroy(&form));
   PetscCall(KSPReset(lor->ksp));
   PetscCall(MatDestroy(&lor->mat));
   PetscCall(PCLORSetFormSpace(lor, lor->block->lor.space));
@@ -181,7 +181,7 @@ PetscErrorCode PCLORGetForm(PC pc, PC_LOR *lor)
   } else SETERRQ(comm, PETSC_ERR_ARG_WRONGSTATE, "PCLOR finds no finite element space: give the solver a DMPlex with a PetscFE (KSPSetDM(), SNESSetDM()), a MATPA operator, or a space by PCLORSetSpace()%s%s", dm ? "; the DM has type " : "", dm ? ((PetscObject)dm)->type_name : "");
   PetscCall(MatGetLocalSize(pc->pmat, &n, NULL));
   {
-    PetscBool ok = n == (lor->block ? lor->block->nfree : lor->form.space->nT) ? PETSC_TRUE : PETSC_FALSE;
+    PetscBool ok = n == (lor->block ? lor->block->nodes->nfree : lor->form.space->nT) ? PETSC_TRUE : PETSC_FALSE;
     PetscInt  N;
 
     PetscCall(MPIU_Allreduce(MPI_IN_PLACE, &ok, 1, HOPS_MPI_BOOL, MPI_LAND, comm));
