@@ -1,5 +1,6 @@
 /* Start and end of the package: checks the PETSc found at run time, registers classes, events, MATPA and PCLOR. */
 #include <hops/private/hopsimpl.h>
+#include <hops/private/hopsdm.h>
 
 PetscClassId HOPS_SPACE_CLASSID;
 PetscClassId HOPS_COEFFICIENT_CLASSID;
@@ -48,6 +49,7 @@ static PetscErrorCode HopsRegisterEvents(void)
   PetscCall(PetscLogEventRegister("MatPAMult", MAT_CLASSID, &HopsEvent.pamult));
   PetscCall(PetscLogEventRegister("MatPADiagonal", MAT_CLASSID, &HopsEvent.padiag));
   PetscCall(PetscLogEventRegister("MatPAAssemble", MAT_CLASSID, &HopsEvent.paassemble));
+  PetscCall(PetscLogEventRegister("HopsResidual", HOPS_SPACE_CLASSID, &HopsEvent.residual));
   PetscCall(PetscLogEventRegister("PCLORSymbolic", PC_CLASSID, &HopsEvent.lorsymbolic));
   PetscCall(PetscLogEventRegister("PCLORNumeric", PC_CLASSID, &HopsEvent.lornumeric));
   PetscCall(PetscLogEventRegister("PCLORCoef", PC_CLASSID, &HopsEvent.lorcoef));
@@ -105,6 +107,7 @@ PetscErrorCode HopsInitialize(void)
   PetscCall(PetscClassIdRegister("Hops Coefficient", &HOPS_COEFFICIENT_CLASSID));
   PetscCall(MatRegister(MATPA, MatCreate_PA));
   PetscCall(PCRegister(PCLOR, PCCreate_LOR));
+  PetscCall(HopsPlexRegister());
   PetscCall(HopsRegisterEvents());
   PetscCall(HopsProcessExclusions());
   PetscCall(PetscRegisterFinalize(HopsFinalize));

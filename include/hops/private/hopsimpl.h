@@ -190,7 +190,7 @@ PETSC_INTERN const HopsBackendOps HopsBackendHost;
 
 /* Classes and log events */
 typedef struct {
-  PetscLogEvent space, pasetup, pamult, padiag, paassemble, lorsymbolic, lornumeric, lorcoef, lorsolver;
+  PetscLogEvent space, pasetup, pamult, padiag, paassemble, lorsymbolic, lornumeric, lorcoef, lorsolver, residual;
 } HopsEvents;
 PETSC_INTERN HopsEvents     HopsEvent;
 PETSC_INTERN PetscErrorCode MatCreate_PA(Mat);

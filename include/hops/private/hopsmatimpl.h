@@ -12,17 +12,20 @@ struct _HopsRobin {
 };
 
 typedef struct {
-  HopsSpace       space;
-  HopsCoefficient diffusion, mass;
-  HopsRobin       robin;
-  PetscInt        q_1d;      /* 0: the default */
-  PetscBool       gll;       /* collocated Gauss-Lobatto quadrature */
-  PetscBool       needsetup; /* quadrature data are older than the coefficients */
-  PetscBool       fromds;    /* the form comes from a PetscDS: its own quadrature is the default */
-  HopsBasis       basis;
-  HopsPAKernel    kernel;
-  PetscScalar    *xg, *yg; /* [nL-nT] ghost and constrained parts of the L-vectors */
-  PetscLogDouble  flops;
+  HopsSpace               space;
+  HopsCoefficient         diffusion, mass;
+  HopsRobin               robin;
+  PetscInt                q_1d;      /* 0: the default */
+  PetscBool               gll;       /* collocated Gauss-Lobatto quadrature */
+  PetscBool               needsetup; /* quadrature data are older than the coefficients */
+  PetscBool               fromds;    /* the form comes from a PetscDS: its own quadrature is the default */
+  HopsBasis               basis;
+  HopsPAKernel            kernel;
+  PetscScalar            *xg, *yg; /* [nL-nT] ghost and constrained parts of the L-vectors */
+  PetscLogDouble          flops;
+  struct _HopsTensorForm *form;    /* the PetscDS's Jacobian at the state, where the form comes from one */
+  struct _HopsPATensor   *tensor;  /* in place of space, coefficients and kernel: several components, first-order terms */
+  PetscBool               general; /* use it for every form */
 } Mat_PA;
 
 PETSC_INTERN PetscErrorCode MatPAGetData(Mat, Mat_PA **);

@@ -1,5 +1,5 @@
 /* MATPA: the matrix-free operator B^T D B of a diffusion-reaction form on a HopsSpace, a shell Mat. */
-#include <hops/private/hopsmatimpl.h>
+#include <hops/private/hopspatensor.h>
 #include <petsc/private/matimpl.h>
 
 PetscErrorCode MatPAGetData(Mat A, Mat_PA **pa)
@@ -18,7 +18,7 @@ PetscErrorCode MatPAGetData(Mat A, Mat_PA **pa)
 /* The quadrature rule: default order + 2 Gauss points per direction (MFEM's rule), or the PetscFE's own where the form is a PetscDS's */
 static PetscErrorCode MatPASetUpBasis(Mat A, Mat_PA *pa)
 {
-  HopsSpace sp = pa->space;
+  HopsSpace sp = pa->tensor ? pa->tensor->nodes->space : pa->space;
   PetscInt  q  = pa->q_1d;
 
   PetscFunctionBegin;
@@ -63,6 +63,14 @@ PetscErrorCode MatPASetUp_Private(Mat A, Mat_PA *pa)
 
   PetscFunctionBegin;
   if (!pa->needsetup) PetscFunctionReturn(PETSC_SUCCESS);
+  if (pa->tensor) {
+    PetscCall(PetscLogEventBegin(HopsEvent.pasetup, A, 0, 0, 0));
+    if (!pa->basis.P) PetscCall(MatPASetUpBasis(A, pa));
+    PetscCall(HopsPATensorSetUp(pa->tensor, &pa->basis));
+    pa->needsetup = PETSC_FALSE;
+    PetscCall(PetscLogEventEnd(HopsEvent.pasetup, A, 0, 0, 0));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCheck(sp, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE, "The operator has no space: call MatPASetSpace(), or make it by MatCreatePA()");
   PetscCheck(pa->diffusion || pa->mass || pa->robin, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE, "The operator has no terms: call MatPASetDiffusion(), MatPASetMass() or MatPAAddRobin()");
   PetscCall(PetscLogEventBegin(HopsEvent.pasetup, A, 0, 0, 0));
@@ -144,6 +152,11 @@ static PetscErrorCode MatMult_PA(Mat A, Vec x, Vec y)
   PetscCall(MatShellGetContext(A, &pa));
   PetscCall(MatPASetUp_Private(A, pa));
   PetscCall(PetscLogEventBegin(HopsEvent.pamult, A, x, y, 0));
+  if (pa->tensor) {
+    PetscCall(HopsPATensorMult(pa->tensor, PETSC_FALSE, x, y));
+    PetscCall(PetscLogEventEnd(HopsEvent.pamult, A, x, y, 0));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(VecGetArrayRead(x, &xa));
   PetscCall(VecGetArrayWrite(y, &ya));
   PetscCall(MatPAApply(A, pa, xa, ya));
@@ -151,6 +164,38 @@ static PetscErrorCode MatMult_PA(Mat A, Vec x, Vec y)
   PetscCall(VecRestoreArrayRead(x, &xa));
   PetscCall(VecRestoreArrayWrite(y, &ya));
   PetscCall(PetscLogEventEnd(HopsEvent.pamult, A, x, y, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Forms with coefficients are symmetric */
+static PetscErrorCode MatMultTranspose_PA(Mat A, Vec x, Vec y)
+{
+  Mat_PA *pa;
+
+  PetscFunctionBegin;
+  PetscCall(MatShellGetContext(A, &pa));
+  if (!pa->tensor) {
+    PetscCall(MatMult_PA(A, x, y));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(MatPASetUp_Private(A, pa));
+  PetscCall(PetscLogEventBegin(HopsEvent.pamult, A, x, y, 0));
+  PetscCall(HopsPATensorMult(pa->tensor, PETSC_TRUE, x, y));
+  PetscCall(PetscLogEventEnd(HopsEvent.pamult, A, x, y, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What assembles element matrices finds no entries to add to */
+static PetscErrorCode MatSetValues_PA(Mat A, PetscInt m, const PetscInt i[], PetscInt n, const PetscInt j[], const PetscScalar v[], InsertMode mode)
+{
+  PetscFunctionBegin;
+  SETERRQ(PetscObjectComm((PetscObject)A), PETSC_ERR_SUP, "A matrix-free operator of type " MATPA " takes no entries: with -dm_mat_type " MATPA " the Jacobian must be PETSc's own (DMPlexSetSNESLocalFEM(), DMTSSetIJacobianLocal(DMPlexTSComputeIJacobianFEM)); a code that inserts values itself needs an assembled type");
+}
+
+/* Its data are replaced as a whole when the Jacobian is evaluated */
+static PetscErrorCode MatZeroEntries_PA(Mat A)
+{
+  PetscFunctionBegin;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -165,6 +210,11 @@ static PetscErrorCode MatGetDiagonal_PA(Mat A, Vec d)
   PetscCall(MatPASetUp_Private(A, pa));
   sp = pa->space;
   PetscCall(PetscLogEventBegin(HopsEvent.padiag, A, d, 0, 0));
+  if (pa->tensor) {
+    PetscCall(HopsPATensorDiagonal(pa->tensor, d));
+    PetscCall(PetscLogEventEnd(HopsEvent.padiag, A, d, 0, 0));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(VecSet(d, 0.0));
   PetscCall(VecGetArray(d, &a));
   PetscCall(PetscArrayzero(pa->yg, sp->nL - sp->nT));
@@ -232,6 +282,15 @@ static PetscErrorCode MatView_PA(Mat A, PetscViewer viewer)
   PetscFunctionBegin;
   PetscCall(MatShellGetContext(A, &pa));
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
+  if (ascii && pa->tensor) {
+    const PetscBool *has = pa->form->has;
+
+    PetscCall(PetscViewerASCIIPushTab(viewer));
+    PetscCall(HopsSpaceView(pa->tensor->nodes->space, viewer));
+    PetscCall(PetscViewerASCIIPrintf(viewer, "components: %" PetscInt_FMT ", full tensors of the PetscDS:%s%s%s%s%s\n", pa->form->nc, has[0] ? " g0" : "", has[1] ? " g1" : "", has[2] ? " g2" : "", has[3] ? " g3" : "", pa->form->X ? ", at the current state" : ""));
+    if (pa->basis.P) PetscCall(PetscViewerASCIIPrintf(viewer, "quadrature: %" PetscInt_FMT " %s points per direction\n", pa->basis.Q, pa->gll ? "Gauss-Lobatto" : "Gauss"));
+    PetscCall(PetscViewerASCIIPopTab(viewer));
+  }
   if (!ascii || !pa->space) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscViewerASCIIPushTab(viewer));
   PetscCall(HopsSpaceView(pa->space, viewer));
@@ -258,6 +317,8 @@ static PetscErrorCode MatDestroy_PA(Mat A)
   PetscFunctionBegin;
   PetscCall(MatShellGetContext(A, &pa));
   PetscCall(MatPAReset(pa));
+  PetscCall(HopsPATensorDestroy(&pa->tensor));
+  PetscCall(HopsTensorFormDestroy(&pa->form));
   PetscCall(PetscFree2(pa->xg, pa->yg));
   PetscCall(HopsCoefficientDestroy(&pa->diffusion));
   PetscCall(HopsCoefficientDestroy(&pa->mass));
@@ -277,7 +338,30 @@ static PetscErrorCode MatDuplicate_PA(Mat A, MatDuplicateOption op, Mat *B)
 
   PetscFunctionBegin;
   PetscCall(MatShellGetContext(A, &pa));
-  PetscCheck(pa->space, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE, "The operator has no space yet");
+  if (pa->tensor || !pa->space) { /* shares the form, and so its state */
+    PetscInt m, M;
+
+    PetscCall(MatGetLocalSize(A, &m, NULL));
+    PetscCall(MatGetSize(A, &M, NULL));
+    PetscCall(MatCreate(PetscObjectComm((PetscObject)A), B));
+    PetscCall(MatSetSizes(*B, m, m, M, M));
+    PetscCall(MatSetType(*B, MATPA));
+    PetscCall(MatSetUp(*B));
+    PetscCall(MatShellGetContext(*B, &pb));
+    pb->q_1d    = pa->q_1d;
+    pb->gll     = pa->gll;
+    pb->fromds  = pa->fromds;
+    pb->general = pa->general;
+    if (pa->tensor) {
+      ++pa->form->refct;
+      pb->form = pa->form;
+      PetscCall(HopsPATensorCreate(pa->tensor->nodes, pa->form, &pb->tensor));
+      PetscCall(MatAssemblyBegin(*B, MAT_FINAL_ASSEMBLY));
+      PetscCall(MatAssemblyEnd(*B, MAT_FINAL_ASSEMBLY));
+      if (op != MAT_DO_NOT_COPY_VALUES) PetscCall(MatCopy(A, *B, SAME_NONZERO_PATTERN));
+    }
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(MatCreatePA(pa->space, B));
   PetscCall(MatShellGetContext(*B, &pb));
   pb->q_1d   = pa->q_1d;
@@ -312,12 +396,15 @@ PetscErrorCode MatCreate_PA(Mat A)
   PetscObjectOptionsBegin((PetscObject)A);
   PetscCall(PetscOptionsInt("-mat_pa_q_1d", "Quadrature points per direction (0: order + 2)", "MatPASetQuadrature", q, &q, NULL));
   PetscCall(PetscOptionsEList("-mat_pa_quadrature", "Quadrature rule", "MatPASetQuadrature", rules, 2, rules[0], &rule, NULL));
+  PetscCall(PetscOptionsBool("-mat_pa_general", "Full tensors for every form of a PetscDS, scalar symmetric ones included", "MATPA", pa->general, &pa->general, NULL));
   PetscOptionsEnd();
   PetscCheck(q >= 0, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE, "-mat_pa_q_1d must be positive, not %" PetscInt_FMT, q);
   pa->q_1d = q;
   pa->gll  = rule == 1 ? PETSC_TRUE : PETSC_FALSE;
   PetscCall(MatShellSetOperation(A, MATOP_MULT, (HopsVoidFn)MatMult_PA));
-  PetscCall(MatShellSetOperation(A, MATOP_MULT_TRANSPOSE, (HopsVoidFn)MatMult_PA)); /* the form is symmetric */
+  PetscCall(MatShellSetOperation(A, MATOP_MULT_TRANSPOSE, (HopsVoidFn)MatMultTranspose_PA));
+  PetscCall(MatShellSetOperation(A, MATOP_SET_VALUES, (HopsVoidFn)MatSetValues_PA));
+  PetscCall(MatShellSetOperation(A, MATOP_ZERO_ENTRIES, (HopsVoidFn)MatZeroEntries_PA));
   PetscCall(MatShellSetOperation(A, MATOP_GET_DIAGONAL, (HopsVoidFn)MatGetDiagonal_PA));
   PetscCall(MatShellSetOperation(A, MATOP_DESTROY, (HopsVoidFn)MatDestroy_PA));
   PetscCall(MatShellSetOperation(A, MATOP_VIEW, (HopsVoidFn)MatView_PA));

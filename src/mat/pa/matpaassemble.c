@@ -1,5 +1,5 @@
 /* MATPA to AIJ: dense element matrices from full (not sum-factorised) tabulations. Slow, and independent of the kernels. */
-#include <hops/private/hopsmatimpl.h>
+#include <hops/private/hopspatensor.h>
 #include <petscblaslapack.h>
 
 /* N[q][a][i]: a = 0: basis function i at point q; a = 1..dim: its derivative in reference direction a-1 */
@@ -143,6 +143,11 @@ PetscErrorCode MatConvert_PA_AIJ(Mat A, MatType type, MatReuse reuse, Mat *newma
   PetscCheck(reuse != MAT_INPLACE_MATRIX, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP, "A MATPA is not converted in place: use MAT_INITIAL_MATRIX");
   PetscCall(MatPASetUp_Private(A, pa));
   PetscCall(PetscLogEventBegin(HopsEvent.paassemble, A, 0, 0, 0));
+  if (pa->tensor) {
+    PetscCall(HopsPATensorAssemble(pa->tensor, A, reuse, newmat));
+    PetscCall(PetscLogEventEnd(HopsEvent.paassemble, A, 0, 0, 0));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   sp = pa->space;
   np = PetscPowInt(pa->basis.P, sp->dim);
   {

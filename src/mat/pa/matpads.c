@@ -1,5 +1,7 @@
 /* MATPA's form from the Jacobian point functions of a PetscDS. */
 #include <hops/private/hopslorimpl.h>
+#include <hops/private/hopspatensor.h>
+#include <petsc/private/matimpl.h>
 
 /*@
   MatPASetFromDS - Sets the terms of an operator from the Jacobian functions g0 and g3 of a `DMPLEX`'s `PetscDS`.
@@ -35,5 +37,55 @@ PetscErrorCode MatPASetFromDS(Mat A, DM dm)
   PetscCall(MatPASetMass(A, mass));
   PetscCall(HopsCoefficientDestroy(&diffusion));
   PetscCall(HopsCoefficientDestroy(&mass));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The first time: which operator the form needs. Scalar symmetric forms have the fast kernels */
+static PetscErrorCode MatPACreateForm(Mat A, Mat_PA *pa, DM dm, PetscBool preconditioner)
+{
+  PetscInt n;
+
+  PetscFunctionBegin;
+  PetscCall(HopsDSCheck(dm, PETSC_FALSE));
+  PetscCall(HopsTensorFormCreateDS(dm, preconditioner, &pa->form));
+  PetscCheck(pa->form->has[0] || pa->form->has[1] || pa->form->has[2] || pa->form->has[3], PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE, "The PetscDS has no Jacobian functions (PetscDSSetJacobian())");
+  pa->fromds = PETSC_TRUE;
+  if (pa->form->nc == 1 && !pa->form->has[1] && !pa->form->has[2] && !pa->general) {
+    HopsSpace       sp;
+    HopsCoefficient diffusion, mass;
+
+    PetscCall(HopsSpaceCreateFromDM(dm, &sp));
+    PetscCall(MatPASetSpace(A, sp));
+    PetscCall(HopsSpaceDestroy(&sp));
+    PetscCall(HopsCoefficientCreateTensor(pa->form, HOPS_DS_DIFFUSION, &diffusion));
+    PetscCall(HopsCoefficientCreateTensor(pa->form, HOPS_DS_MASS, &mass));
+    PetscCall(MatPASetDiffusion(A, diffusion));
+    PetscCall(MatPASetMass(A, mass));
+    PetscCall(HopsCoefficientDestroy(&diffusion));
+    PetscCall(HopsCoefficientDestroy(&mass));
+  } else {
+    HopsNodes nodes;
+
+    PetscCall(HopsNodesCreate(dm, &nodes));
+    PetscCall(HopsPATensorCreate(nodes, pa->form, &pa->tensor));
+    PetscCall(HopsNodesDestroy(&nodes));
+    PetscCall(MatGetLocalSize(A, &n, NULL));
+    PetscCheck(n == pa->tensor->nodes->nfree, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ, "The operator has %" PetscInt_FMT " local rows, the DM %" PetscInt_FMT " unknowns", n, pa->tensor->nodes->nfree);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatPASetState(Mat A, DM dm, PetscBool preconditioner, Vec X, Vec Xt, PetscReal t, PetscReal shift)
+{
+  Mat_PA *pa;
+
+  PetscFunctionBegin;
+  PetscCall(MatPAGetData(A, &pa));
+  if (!pa->form) PetscCall(MatPACreateForm(A, pa, dm, preconditioner));
+  PetscCheck(pa->form->dm == dm && pa->form->preconditioner == preconditioner, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE, "The operator was made for another DM, or as the other one of Jacobian and preconditioning matrix");
+  PetscCall(HopsTensorFormSetState(pa->form, X, Xt, t, shift));
+  PetscCall(MatPAChanged(A, pa, PETSC_FALSE));
+  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

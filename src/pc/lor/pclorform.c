@@ -1,5 +1,6 @@
 /* Where PCLOR finds its space and its form: a MATPA operator, the user, or the DM of a DMPlex code. */
 #include <hops/private/hopslorblock.h>
+#include <hops/private/hopspatensor.h>
 #include <petsc/private/pcimpl.h>
 
 PetscErrorCode PCLORResetForm(PC_LOR *lor)
@@ -111,6 +112,19 @@ static PetscErrorCode PCLORGetFormBlock(PC pc, PC_LOR *lor, DM dm, PetscSection 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The nodes and the form, with its state, of a matrix-free operator */
+static PetscErrorCode PCLORGetFormTensor(PC_LOR *lor, HopsPATensor tensor)
+{
+  PetscFunctionBegin;
+  if (lor->block && lor->block->nodes == tensor->nodes) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(HopsLORBlockDestroy(&lor->block));
+  PetscCall(HopsLORBlockCreate(tensor->nodes, tensor->form, lor->ignoreconvection, lor->upwind, &lor->block));
+  PetscCall(KSPReset(lor->ksp));
+  PetscCall(MatDestroy(&lor->mat));
+  PetscCall(PCLORSetFormSpace(lor, tensor->nodes->space));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode PCLORGetFormDM(PC pc, PC_LOR *lor, DM dm)
 {
   PetscSection    section;
@@ -165,7 +179,10 @@ PetscErrorCode PCLORGetForm(PC pc, PC_LOR *lor)
   PetscCall(PCLORGetOperatorPA(pc, &pa));
   PetscCall(PCLORFindDM(pc, &dm));
   if (dm) PetscCall(PetscObjectTypeCompare((PetscObject)dm, DMPLEX, &plex));
-  if (lor->userspace || (pa && pa->space)) {
+  if (pa && pa->tensor && !lor->userspace) {
+    PetscCall(PCLORGetFormTensor(lor, pa->tensor));
+    lor->source = HOPS_SOURCE_MATPA;
+  } else if (lor->userspace || (pa && pa->space)) {
     PetscCall(HopsLORBlockDestroy(&lor->block));
     PetscCall(PCLORSetFormSpace(lor, lor->userspace ? lor->userspace : pa->space));
     if (lor->userdiffusion || lor->usermass) PetscCall(PCLORSetFormCoefficients(lor, lor->userdiffusion, lor->usermass));

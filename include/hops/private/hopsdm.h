@@ -1,0 +1,22 @@
+/* What hops adds to DMs of type plex: matrices of type pa, and local Jacobians and residuals by sum factorisation. */
+#pragma once
+#include <hops/private/hopsds.h>
+
+typedef struct {
+  PetscBool    pa;       /* -dm_mat_type pa: DMCreateMatrix() makes matrix-free operators */
+  PetscBool    residual; /* -hops_residual */
+  PetscBool    hooked;
+  HopsNodes    nodes; /* of the residual; made for this section */
+  PetscSection section;
+  PetscInt    *node;
+  HopsBasis    basis;
+  PetscReal   *Bt, *Dt; /* [P][Q] */
+} HopsPlex;
+
+/* registers DMPLEX anew with a constructor that adds these; collective */
+PETSC_INTERN PetscErrorCode HopsPlexRegister(void);
+/* the state of a DM, or NULL */
+PETSC_INTERN PetscErrorCode HopsPlexGet(DM, HopsPlex **);
+/* F += the residual of the DM's PetscDS; done is false where hops cannot (F is then untouched) */
+PETSC_INTERN PetscErrorCode HopsPlexResidual(DM, HopsPlex *, PetscReal t, Vec X, Vec Xt, Vec F, PetscBool *done);
+PETSC_INTERN PetscErrorCode HopsPlexResidualReset(HopsPlex *);

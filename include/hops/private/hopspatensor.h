@@ -1,0 +1,26 @@
+/* The matrix-free operator of a form with full tensors: several components, first-order terms, nonsymmetric tensors. */
+#pragma once
+#include <hops/private/hopsmatimpl.h>
+#include <hops/private/hopsds.h>
+
+typedef struct _HopsPATensor *HopsPATensor;
+struct _HopsPATensor {
+  HopsTensorForm   form;
+  HopsNodes        nodes;
+  const HopsBasis *basis;   /* the Mat's */
+  PetscReal       *Bt, *Dt; /* [P][Q] transposed tabulations */
+  PetscScalar     *q[4];    /* weighted tensors in reference coordinates, [cell][entry][point] */
+  PetscScalar     *xl, *yl; /* [nL][nc] */
+  PetscScalar     *hbuf;    /* [nshared][nc] */
+  MPI_Datatype     unit;
+  PetscLogDouble   flops;
+};
+
+PETSC_INTERN PetscErrorCode HopsPATensorCreate(HopsNodes, HopsTensorForm, HopsPATensor *);
+PETSC_INTERN PetscErrorCode HopsPATensorDestroy(HopsPATensor *);
+PETSC_INTERN PetscErrorCode HopsPATensorSetUp(HopsPATensor, const HopsBasis *);
+PETSC_INTERN PetscErrorCode HopsPATensorMult(HopsPATensor, PetscBool transpose, Vec x, Vec y);
+PETSC_INTERN PetscErrorCode HopsPATensorDiagonal(HopsPATensor, Vec d);
+PETSC_INTERN PetscErrorCode HopsPATensorAssemble(HopsPATensor, Mat A, MatReuse, Mat *B);
+/* src/mat/pa/matpads.c: the form becomes that of a PetscDS at a state (local vectors); Xt may be NULL */
+PETSC_INTERN PetscErrorCode MatPASetState(Mat, DM, PetscBool preconditioner, Vec X, Vec Xt, PetscReal t, PetscReal shift);
