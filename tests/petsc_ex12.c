@@ -31,6 +31,28 @@
       nsize: {{1 2}}
       args: -bc_type neumann -dm_plex_boundary_label boundary
 
+    test:
+      suffix: pa
+      nsize: {{1 2}}
+      args: -dm_mat_type pa -hops_residual -variable_coefficient {{none analytic}}
+    test:
+      suffix: pa_field
+      nsize: {{1 2}}
+      args: -dm_mat_type pa -hops_residual -variable_coefficient field -mat_petscspace_degree {{0 2}}
+    test:
+      suffix: pa_ball
+      args: -dm_mat_type pa -hops_residual -variable_coefficient ball -mat_petscspace_degree 0
+    test:
+      suffix: pa_neumann
+      nsize: {{1 2}}
+      args: -dm_mat_type pa -hops_residual -bc_type neumann -dm_plex_boundary_label boundary
+
+  test:
+    suffix: pa_nonlinear
+    nsize: {{1 3}}
+    output_file: output/petsc_ex12_pa_nonlinear.out
+    args: -dll_append ${HOPS_LIB} -dm_mat_type pa -hops_residual -pc_type lor -ksp_type gmres -ksp_rtol 1e-10 -ksp_max_it 80 -ksp_error_if_not_converged -snes_converged_reason -dm_plex_simplex 0 -options_left 0 -run_type full -dm_plex_box_faces 4,4 -petscspace_degree 3 -variable_coefficient nonlinear -nonzero_initial_guess
+
   test:
     suffix: nonlinear
     args: -dll_append ${HOPS_LIB} -pc_type lor -ksp_type cg -ksp_rtol 1e-10 -ksp_max_it 45 -ksp_error_if_not_converged -snes_converged_reason -dm_plex_simplex 0 -options_left 0 -run_type full -dm_refine 1 -petscspace_degree 3 -variable_coefficient nonlinear -petsc_ci_portable_error_output

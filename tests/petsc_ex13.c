@@ -23,6 +23,22 @@
       nsize: 2
       args: -dm_plex_filename ${HOPS_SOURCE}/tutorials/meshes/plate.msh -dm_plex_boundary_label marker -potential_petscspace_degree 3
     test:
+      suffix: pa
+      nsize: {{1 4}}
+      args: -dm_plex_dim {{2 3}} -dm_plex_box_faces 3,3,3 -potential_petscspace_degree {{1 4}} -dm_mat_type pa -hops_residual {{0 1}}
+    test:
+      suffix: pa_refined
+      nsize: 2
+      args: -dm_plex_box_faces 2,2 -dm_refine 2 -potential_petscspace_degree 5 -dm_mat_type pa
+    test:
+      suffix: pa_gmsh
+      nsize: 2
+      args: -dm_plex_filename ${HOPS_SOURCE}/tutorials/meshes/plate.msh -dm_plex_boundary_label marker -potential_petscspace_degree 3 -dm_mat_type pa -hops_residual
+    test:
+      suffix: pa_mf
+      args: -dm_plex_box_faces 4,4 -potential_petscspace_degree 3 -dm_mat_type pa -snes_mf_operator
+      output_file: output/petsc_ex13_pa_mf.out
+    test:
       suffix: refined
       nsize: 2
       args: -dm_plex_box_faces 2,2 -dm_refine 2 -potential_petscspace_degree 5

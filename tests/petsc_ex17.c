@@ -29,5 +29,13 @@
     test:
       suffix: mass
       args: -sol_type mass_quad -dm_plex_box_faces 3,3 -displacement_petscspace_degree 5
+    test:
+      suffix: pa
+      nsize: {{1 3}}
+      args: -sol_type {{elas_quad vlap_quad}} -dm_plex_box_faces 4,4 -displacement_petscspace_degree {{1 4}} -dm_mat_type pa -hops_residual
+    test:
+      suffix: pa_components
+      nsize: {{1 2}}
+      args: -sol_type elas_axial_disp -dm_plex_separate_marker -dm_plex_dim 3 -dm_plex_box_faces 3,3,3 -displacement_petscspace_degree 2 -dm_mat_type pa -hops_residual
 
 TEST*/

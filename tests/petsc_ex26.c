@@ -18,5 +18,9 @@
       suffix: 3d
       nsize: 2
       args: -dm_plex_dim 3 -dm_plex_box_faces 3,3,3 -potential_petscspace_degree 3
+    test:
+      suffix: pa
+      nsize: 2
+      args: -dm_plex_dim {{2 3}} -dm_plex_box_faces 3,3,3 -potential_petscspace_degree 4 -dm_mat_type pa -hops_residual
 
 TEST*/

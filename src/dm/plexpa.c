@@ -68,7 +68,7 @@ static PetscErrorCode HopsPlexJacobian(DM dm, PetscReal t, Vec X, Vec Xt, PetscR
 
 static PetscErrorCode HopsSNESJacobianLocal(DM dm, Vec X, Mat J, Mat P, void *ctx)
 {
-  PetscBool todo, jpa, ppa;
+  PetscBool todo = PETSC_FALSE, jpa, ppa;
 
   PetscFunctionBegin;
   PetscCall(HopsIsPA(J, &jpa));
@@ -81,7 +81,7 @@ static PetscErrorCode HopsSNESJacobianLocal(DM dm, Vec X, Mat J, Mat P, void *ct
 
 static PetscErrorCode HopsTSJacobianLocal(DM dm, PetscReal t, Vec X, Vec Xt, PetscReal shift, Mat J, Mat P, void *ctx)
 {
-  PetscBool todo, jpa, ppa;
+  PetscBool todo = PETSC_FALSE, jpa, ppa;
 
   PetscFunctionBegin;
   PetscCall(HopsIsPA(J, &jpa));

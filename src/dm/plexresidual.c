@@ -76,7 +76,7 @@ static PetscErrorCode HopsPlexBoundaryResidual(DM dm, PetscReal t, Vec X, Vec Xt
     for (PetscInt v = 0; v < nv; ++v) {
       key.value = values[v];
       PetscCall(DMLabelHasValue(key.label, key.value, &has));
-      if (has) PetscCall(DMPlexComputeBdResidualSingle(dm, t, wf, key, X, Xt, F));
+      if (has) PetscCall(HopsDMPlexBdResidual(dm, t, wf, key, X, Xt, F));
     }
   }
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -99,3 +99,10 @@ typedef void *HopsContainerCtx;
   #define HopsContainerData(ctx)        (ctx)
   #define HopsContainerSetDestroy(c, f) PetscContainerSetUserDestroy(c, f)
 #endif
+
+/* boundary residual of one value of a label */
+#if PETSC_VERSION_GE(3, 23, 0)
+  #define HopsDMPlexBdResidual(dm, t, wf, key, X, Xt, F) DMPlexComputeBdResidualSingle(dm, wf, key, X, Xt, t, F)
+#else
+  #define HopsDMPlexBdResidual(dm, t, wf, key, X, Xt, F) DMPlexComputeBdResidualSingle(dm, t, wf, key, X, Xt, F)
+#endif

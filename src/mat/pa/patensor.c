@@ -20,8 +20,11 @@ PetscErrorCode HopsPATensorCreate(HopsNodes nodes, HopsTensorForm form, HopsPATe
   t->nodes = nodes;
   t->form  = form;
   PetscCall(PetscCalloc3(sp->nL * nc, &t->xl, sp->nL * nc, &t->yl, sp->nshared * nc, &t->hbuf));
-  PetscCallMPI(MPI_Type_contiguous((PetscMPIInt)nc, MPIU_SCALAR, &t->unit));
-  PetscCallMPI(MPI_Type_commit(&t->unit));
+  t->unit = MPIU_SCALAR;
+  if (nc > 1) { /* PetscSF sums no type of one scalar but the scalar itself */
+    PetscCallMPI(MPI_Type_contiguous((PetscMPIInt)nc, MPIU_SCALAR, &t->unit));
+    PetscCallMPI(MPI_Type_commit(&t->unit));
+  }
   *out = t;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -36,7 +39,7 @@ PetscErrorCode HopsPATensorDestroy(HopsPATensor *out)
   for (PetscInt k = 0; k < 4; ++k) PetscCall(PetscFree(t->q[k]));
   PetscCall(PetscFree2(t->Bt, t->Dt));
   PetscCall(PetscFree3(t->xl, t->yl, t->hbuf));
-  PetscCallMPI(MPI_Type_free(&t->unit));
+  if (t->nodes->nc > 1) PetscCallMPI(MPI_Type_free(&t->unit));
   PetscCall(HopsNodesDestroy(&t->nodes));
   PetscCall(HopsTensorFormDestroy(&t->form));
   PetscCall(PetscFree(t));

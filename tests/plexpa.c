@@ -1,0 +1,209 @@
+static char help[] = "A DMPlex, PetscFE and PetscDS code whose matrix is made matrix-free by -dm_mat_type pa: its action, transposed action,\n\
+diagonal and assembled form against PETSc's own assembly of the same PetscDS at the same state, and the residual against PETSc's.\n\
+  -components <n>; -terms <0123>: which of g0, g1, g2, g3\n\n";
+
+#include "hopstest.h"
+#include <petscds.h>
+#include <petscsnes.h>
+
+#define POINT \
+  PetscInt dim, PetscInt Nf, PetscInt NfAux, const PetscInt uOff[], const PetscInt uOff_x[], const PetscScalar u[], const PetscScalar u_t[], const PetscScalar u_x[], const PetscInt aOff[], const PetscInt aOff_x[], const PetscScalar a[], const PetscScalar a_t[], \
+    const PetscScalar a_x[], PetscReal t
+#define JAC POINT, PetscReal shift, const PetscReal x[], PetscInt nc, const PetscScalar constants[], PetscScalar g[]
+#define FUN POINT, const PetscReal x[], PetscInt nc, const PetscScalar constants[], PetscScalar f[]
+
+/* tensors without any symmetry that depend on position, solution and gradient */
+static PetscReal Entry(PetscInt i, const PetscReal x[], const PetscScalar u[], const PetscScalar u_x[])
+{
+  return PetscSinReal(1.7 * (i + 1) + x[0] * (i % 3) - 0.5 * x[1]) * (1.0 + 0.3 * u[0] * u[0]) + 0.1 * u_x[i % 2];
+}
+
+static void g0(JAC)
+{
+  for (PetscInt i = 0; i < uOff[1] * uOff[1]; ++i) g[i] = Entry(i, x, u, u_x);
+}
+
+static void g1(JAC)
+{
+  for (PetscInt i = 0; i < uOff[1] * uOff[1] * dim; ++i) g[i] = Entry(i + 11, x, u, u_x);
+}
+
+static void g2(JAC)
+{
+  for (PetscInt i = 0; i < uOff[1] * uOff[1] * dim; ++i) g[i] = Entry(i + 23, x, u, u_x);
+}
+
+static void g3(JAC)
+{
+  for (PetscInt i = 0; i < uOff[1] * uOff[1] * dim * dim; ++i) g[i] = Entry(i + 5, x, u, u_x);
+}
+
+/* symmetric, for the fast kernels */
+static void g3symmetric(JAC)
+{
+  for (PetscInt i = 0; i < dim; ++i)
+    for (PetscInt j = 0; j < dim; ++j) g[i * dim + j] = (i == j ? 2.0 + u[0] * u[0] : 0.3) + u_x[i] * u_x[j];
+}
+
+static void f0(FUN)
+{
+  for (PetscInt i = 0; i < uOff[1]; ++i) f[i] = Entry(i, x, u, u_x);
+}
+
+static void f1(FUN)
+{
+  for (PetscInt i = 0; i < uOff[1] * dim; ++i) f[i] = u_x[i] * (1.0 + u[0] * u[0]) + Entry(i, x, u, u_x);
+}
+
+static void f0bd(POINT, const PetscReal x[], const PetscReal n[], PetscInt nc, const PetscScalar constants[], PetscScalar f[])
+{
+  for (PetscInt i = 0; i < uOff[1]; ++i) f[i] = n[0] + u[i] * x[1];
+}
+
+static PetscErrorCode Wall(PetscInt dim, PetscReal t, const PetscReal x[], PetscInt nc, PetscScalar u[], void *ctx)
+{
+  for (PetscInt c = 0; c < nc; ++c) u[c] = x[0] + 0.3;
+  return PETSC_SUCCESS;
+}
+
+static PetscErrorCode Compare(const char name[], Vec y, Vec z)
+{
+  PetscReal e, n;
+
+  PetscFunctionBeginUser;
+  PetscCall(VecNorm(z, NORM_2, &n));
+  PetscCall(VecAXPY(y, -1.0, z));
+  PetscCall(VecNorm(y, NORM_2, &e));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %s PETSc's\n", name, e <= 1e-12 * n && n > 0.0 ? "agrees with" : "DIFFERS from"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  DM            dm;
+  PetscFE       fe;
+  PetscDS       ds;
+  DMLabel       faces;
+  PetscWeakForm wf;
+  SNES          snes;
+  Mat           J, A, B;
+  Vec           u, x, y, z, loc, locf;
+  PetscRandom   rnd;
+  PetscInt      nc = 2, one = 1, two = 2, three = 3, last, dim, bd;
+  char          terms[8] = "0123", *has[4];
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(HopsInitialize());
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-components", &nc, NULL));
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-terms", terms, sizeof(terms), NULL));
+  for (PetscInt k = 0; k < 4; ++k) PetscCall(PetscStrchr(terms, (char)('0' + k), &has[k]));
+  PetscCall(TestMesh(PETSC_COMM_WORLD, PETSC_TRUE, &dm));
+  PetscCall(DMGetDimension(dm, &dim));
+  PetscCall(PetscFECreateDefault(PETSC_COMM_WORLD, dim, nc, PETSC_FALSE, NULL, PETSC_DETERMINE, &fe));
+  PetscCall(DMSetField(dm, 0, NULL, (PetscObject)fe));
+  PetscCall(PetscFEDestroy(&fe));
+  PetscCall(DMCreateDS(dm));
+  PetscCall(DMGetDS(dm, &ds));
+  PetscCall(PetscDSSetJacobian(ds, 0, 0, has[0] ? g0 : NULL, has[1] ? g1 : NULL, has[2] ? g2 : NULL, has[3] ? (nc == 1 && !has[1] ? g3symmetric : g3) : NULL));
+  PetscCall(PetscDSSetResidual(ds, 0, f0, f1));
+  PetscCall(DMGetLabel(dm, "Face Sets", &faces));
+  PetscCall(DMPlexLabelComplete(dm, faces));
+  last = nc - 1;
+  PetscCall(DMAddBoundary(dm, DM_BC_ESSENTIAL, "wall", faces, 1, &one, 0, 0, NULL, (HopsVoidFn)Wall, NULL, NULL, NULL));
+  if (nc > 1) PetscCall(DMAddBoundary(dm, DM_BC_ESSENTIAL, "slip", faces, 1, &two, 0, 1, &last, (HopsVoidFn)Wall, NULL, NULL, NULL));
+  PetscCall(DMAddBoundary(dm, DM_BC_NATURAL, "flux", faces, 1, &three, 0, 0, NULL, NULL, NULL, NULL, &bd));
+  PetscCall(PetscDSGetBoundary(ds, bd, &wf, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL));
+  PetscCall(PetscWeakFormSetIndexBdResidual(wf, faces, 3, 0, 0, 0, f0bd, 0, NULL));
+  PetscCall(HopsDMPlexSetSNESLocalFEM(dm));
+  PetscCall(SNESCreate(PETSC_COMM_WORLD, &snes));
+  PetscCall(SNESSetDM(snes, dm));
+  PetscCall(DMCreateGlobalVector(dm, &u));
+  PetscCall(VecDuplicate(u, &x));
+  PetscCall(VecDuplicate(u, &y));
+  PetscCall(VecDuplicate(u, &z));
+  PetscCall(PetscRandomCreate(PETSC_COMM_WORLD, &rnd));
+  PetscCall(VecSetRandom(u, rnd));
+  PetscCall(VecSetRandom(x, rnd));
+
+  /* PETSc's own, called directly */
+  PetscCall(DMCreateMatrix(dm, &J));
+  PetscCall(DMGetLocalVector(dm, &loc));
+  PetscCall(DMGetLocalVector(dm, &locf));
+  PetscCall(VecSet(loc, 0.0));
+  PetscCall(VecSet(locf, 0.0));
+  PetscCall(DMPlexInsertBoundaryValues(dm, PETSC_TRUE, loc, 0.0, NULL, NULL, NULL));
+  PetscCall(DMGlobalToLocal(dm, u, INSERT_VALUES, loc));
+  PetscCall(DMPlexSNESComputeJacobianFEM(dm, loc, J, J, NULL));
+  PetscCall(DMPlexSNESComputeResidualFEM(dm, loc, locf, NULL));
+  PetscCall(VecSet(z, 0.0));
+  PetscCall(DMLocalToGlobal(dm, locf, ADD_VALUES, z));
+  PetscCall(DMRestoreLocalVector(dm, &loc));
+  PetscCall(DMRestoreLocalVector(dm, &locf));
+
+  /* hops', as a code gets it from its options */
+  PetscCall(PetscOptionsSetValue(NULL, "-dm_mat_type", "pa"));
+  PetscCall(PetscOptionsSetValue(NULL, "-hops_residual", "1"));
+  PetscCall(PetscOptionsSetValue(NULL, "-dm_distribute", "0"));
+  PetscCall(PetscOptionsClearValue(NULL, "-dm_refine"));
+  PetscCall(PetscOptionsClearValue(NULL, "-dm_coord_petscspace_degree"));
+  PetscCall(DMSetFromOptions(dm));
+  PetscCall(SNESSetSolution(snes, u));
+  PetscCall(SNESSetUp(snes));
+  PetscCall(SNESComputeFunction(snes, u, y));
+  PetscCall(Compare("residual", y, z));
+  PetscCall(DMCreateMatrix(dm, &A));
+  PetscCall(SNESComputeJacobian(snes, u, A, A));
+  PetscCall(MatMult(A, x, y));
+  PetscCall(MatMult(J, x, z));
+  PetscCall(Compare("action", y, z));
+  PetscCall(MatMultTranspose(A, x, y));
+  PetscCall(MatMultTranspose(J, x, z));
+  PetscCall(Compare("transposed action", y, z));
+  PetscCall(MatGetDiagonal(A, y));
+  PetscCall(MatGetDiagonal(J, z));
+  PetscCall(Compare("diagonal", y, z));
+  PetscCall(MatConvert(A, MATAIJ, MAT_INITIAL_MATRIX, &B));
+  PetscCall(MatMult(B, x, y));
+  PetscCall(MatMult(J, x, z));
+  PetscCall(Compare("assembled", y, z));
+  PetscCall(MatDestroy(&B));
+  PetscCall(MatDuplicate(A, MAT_COPY_VALUES, &B));
+  PetscCall(MatMult(B, x, y));
+  PetscCall(Compare("duplicate", y, z));
+  PetscCall(MatDestroy(&B));
+  PetscCall(PetscRandomDestroy(&rnd));
+  PetscCall(VecDestroy(&u));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&y));
+  PetscCall(VecDestroy(&z));
+  PetscCall(MatDestroy(&J));
+  PetscCall(MatDestroy(&A));
+  PetscCall(SNESDestroy(&snes));
+  PetscCall(DMDestroy(&dm));
+  PetscCall(PetscFinalize());
+  return 0;
+}
+
+/*TEST
+
+  testset:
+    args: -dm_coord_petscspace_degree 2
+    output_file: output/plexpa.out
+    test:
+      suffix: 2d
+      nsize: {{1 3}}
+      args: -dm_plex_dim 2 -dm_plex_box_faces 3,3 -petscspace_degree {{1 4}} -components {{1 2}} -terms {{0123 3 013}}
+    test:
+      suffix: 3d
+      nsize: {{1 2}}
+      args: -dm_plex_dim 3 -dm_plex_box_faces 2,2,2 -petscspace_degree {{2 3}} -components 3
+    test:
+      suffix: scalar
+      nsize: {{1 4}}
+      args: -dm_plex_dim {{2 3}} -dm_plex_box_faces 3,2,2 -petscspace_degree 3 -components 1 -terms 03 -mat_pa_general {{0 1}}
+    test:
+      suffix: first_order
+      args: -dm_plex_dim 2 -dm_plex_box_faces 3,3 -petscspace_degree 3 -components 3 -terms {{0 12}}
+
+TEST*/
