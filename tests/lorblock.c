@@ -153,7 +153,7 @@ int main(int argc, char **argv)
 /*TEST
 
   testset:
-    args: -pc_type lor -petscspace_degree 1 -curved
+    args: -pc_type lor -petscspace_degree 1 -dm_coord_petscspace_degree 2
     output_file: output/lorblock.out
     test:
       suffix: 2d
