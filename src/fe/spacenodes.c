@@ -121,7 +121,7 @@ PetscErrorCode HopsNodesCreate(DM dm, HopsNodes *nodes)
   PetscCall(HopsInitialize());
   PetscCall(PetscLogEventBegin(HopsEvent.space, dm, 0, 0, 0));
   PetscCall(HopsSpaceCreateFE_Private(dm, &sp, &nc, &node));
-  PetscCall(DMGetLocalSection(dm, &s));
+  PetscCall(HopsPlexGetSection(dm, &s));
   PetscCall(HopsPlexNodeSection(s, nc, &ns, &key));
   PetscCall(DMClone(dm, &sp->dm));
   PetscCall(DMSetLocalSection(sp->dm, ns));
@@ -151,6 +151,7 @@ PetscErrorCode HopsNodesCreate(DM dm, HopsNodes *nodes)
   PetscCall(PetscInfo(dm, "%" PetscInt_FMT " nodes with unknowns, %" PetscInt_FMT " of %" PetscInt_FMT " components free\n", sp->nT, n->nfree, sp->nT * nc));
   PetscCall(PetscFree(node));
   PetscCall(PetscSectionDestroy(&ns));
+  PetscCall(PetscSectionDestroy(&s));
   PetscCall(PetscLogEventEnd(HopsEvent.space, dm, 0, 0, 0));
   n->refct = 1;
   n->space = sp;

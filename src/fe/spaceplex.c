@@ -98,6 +98,39 @@ PetscErrorCode HopsSpaceCreateFE_Private(DM dm, HopsSpace *space, PetscInt *nc, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/*
+  The local section (to be destroyed) with the symmetries of its edges and faces. The section of a DMCreateSubDM(), such as a
+  field of PCFIELDSPLIT, has lost them, so that cells would disagree on the order of an edge's nodes: they are made anew.
+*/
+PetscErrorCode HopsPlexGetSection(DM dm, PetscSection *section)
+{
+  PetscSection    s, fresh;
+  PetscSectionSym sym = NULL;
+  PetscObject     disc;
+  PetscInt        nf;
+  DM              other;
+
+  PetscFunctionBegin;
+  PetscCall(DMGetLocalSection(dm, &s));
+  PetscCall(PetscSectionGetNumFields(s, &nf));
+  if (nf == 1) PetscCall(PetscSectionGetFieldSym(s, 0, &sym));
+  if (nf != 1 || sym) {
+    PetscCall(PetscObjectReference((PetscObject)s));
+    *section = s;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(DMGetField(dm, 0, NULL, &disc));
+  PetscCall(DMClone(dm, &other));
+  PetscCall(DMSetField(other, 0, NULL, disc));
+  PetscCall(DMCreateDS(other));
+  PetscCall(DMGetLocalSection(other, &fresh));
+  PetscCall(PetscSectionGetFieldSym(fresh, 0, &sym));
+  PetscCall(PetscSectionClone(s, section));
+  PetscCall(PetscSectionSetFieldSym(*section, 0, sym));
+  PetscCall(DMDestroy(&other));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /*@
   HopsSpaceCreateFromDM - Creates a `HopsSpace` on a `DMPLEX` that has a scalar continuous Lagrange `PetscFE`, with the
   numbering of the DM's own sections, so that its vectors are the DM's global vectors.
@@ -135,7 +168,7 @@ PetscErrorCode HopsSpaceCreateFromDM(DM dm, HopsSpace *space)
   PetscCheck(nc == 1, PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP, "The field has %" PetscInt_FMT " components where a HopsSpace is scalar: split the components with PCFIELDSPLIT, or give PCLOR the DM itself, which it takes with any number", nc);
   PetscCall(PetscObjectReference((PetscObject)dm));
   sp->dm = dm;
-  PetscCall(DMGetLocalSection(dm, &s));
+  PetscCall(HopsPlexGetSection(dm, &s));
   np = PetscPowInt(sp->order + 1, sp->dim);
   PetscCall(PetscMalloc1(sp->ncells * np, &elist));
   for (PetscInt c = 0; c < sp->ncells; ++c) {
@@ -147,6 +180,7 @@ PetscErrorCode HopsSpaceCreateFromDM(DM dm, HopsSpace *space)
     PetscCall(DMPlexRestoreClosureIndices(dm, s, s, sp->cell[c], PETSC_FALSE, &n, &idx, NULL, NULL));
   }
   PetscCall(HopsSpaceSetUpPlex(sp, s, elist));
+  PetscCall(PetscSectionDestroy(&s));
   PetscCall(PetscFree(elist));
   PetscCall(PetscFree(node));
   PetscCall(PetscLogEventEnd(HopsEvent.space, dm, 0, 0, 0));

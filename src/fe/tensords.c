@@ -13,7 +13,7 @@ PetscErrorCode HopsTensorFormCreateDS(DM dm, PetscBool preconditioner, HopsTenso
 
   PetscFunctionBegin;
   PetscCall(DMGetNumFields(dm, &nf));
-  PetscCheck(nf == 1, PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP, "The DM has %" PetscInt_FMT " fields; hops works on one field: use PCFIELDSPLIT and set the type on a split", nf);
+  PetscCheck(nf == 1, PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP, "The DM has %" PetscInt_FMT " fields, of which hops takes one at a time: leave out -dm_mat_type pa, and set PCLOR on the splits of PCFIELDSPLIT", nf);
   PetscCall(DMGetField(dm, 0, NULL, &disc));
   PetscCall(PetscObjectGetClassId(disc, &id));
   PetscCheck(id == PETSCFE_CLASSID, PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP, "The DM's field is not a PetscFE: hops needs a continuous Lagrange PetscFE on it");

@@ -19,3 +19,5 @@ PETSC_INTERN PetscErrorCode HopsPlexGetGeometry(DM, HopsSpace);
 PETSC_INTERN PetscErrorCode HopsSpaceCreateFE_Private(DM, HopsSpace *, PetscInt *nc, PetscInt *node[]);
 /* numbers a space by a section's unknowns; elist holds their local offsets */
 PETSC_INTERN PetscErrorCode HopsSpaceSetUpPlex(HopsSpace, PetscSection, const PetscInt elist[]);
+/* the local section, to be destroyed, with the symmetries of its edges and faces */
+PETSC_INTERN PetscErrorCode HopsPlexGetSection(DM, PetscSection *);
