@@ -4,15 +4,25 @@
 #include <hopsspace.h>
 
 /*MC
-  MATPA - "pa": the matrix-free operator of a diffusion-reaction form on a `HopsSpace`, by partial assembly: only the
-  quadrature data are stored, and the action is evaluated by sum factorisation.
+  MATPA - "pa": the matrix-free operator of a form on a `HopsSpace`, by partial assembly: only the quadrature data are stored,
+  and the action is evaluated by sum factorisation.
 
   Options Database Keys:
-+ -mat_pa_q_1d <n>      - quadrature points per direction (default order + 2)
++ -mat_pa_q_1d <n>      - quadrature points per direction (default order + 2, or the `PetscFE`'s own)
 . -mat_pa_quadrature <gauss|gll> - Gauss points, or the collocated Gauss-Lobatto-Legendre nodes (then n is order + 1)
+. -mat_pa_general       - full tensors for every form of a `PetscDS`, scalar symmetric ones included
+. -dm_mat_type pa       - (of a `DMPLEX`) `DMCreateMatrix()` makes such an operator, whose form is the `PetscDS`'s Jacobian at the current state
+. -hops_residual        - (of a `DMPLEX`) the residual of the `PetscDS` by sum factorisation
 - -hops_backend <host>  - where the operator lives and runs
 
   Level: beginner
+
+  Notes:
+  Made by `MatCreatePA()`, its form is diffusion and reaction with given coefficients. Made by a `DMPLEX` code's options, without
+  any change to the code, its form is that of the point functions g0, g1, g2 and g3 of the `PetscDS`, with any number of
+  components of one field, evaluated whenever the code's `SNES` or `TS` asks for the Jacobian; see docs/existing-codes.md.
+
+  An operator takes no entries: `MatSetValues()` raises `PETSC_ERR_SUP`.
 
 .seealso: `MatCreatePA()`, `MatPASetDiffusion()`, `MatPASetMass()`, `MatPAAddRobin()`, `PCLOR`, `HopsSpace`
 M*/

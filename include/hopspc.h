@@ -9,11 +9,19 @@
 
   Options Database Keys:
 + -pc_lor_mat_type <aij|hypre>     - type of the low-order-refined matrix
+. -pc_lor_upwind                   - first-order terms by one-sided differences
 . -pc_lor_view_spectrum            - print Lanczos estimates of the extreme eigenvalues of the preconditioned operator
 . -pc_lor_ignore <terms>           - list of terms of the form that the low-order matrix may leave out: convection, boundary
 - -lor_pc_type, -lor_ksp_type ...  - the inner solver (default: one BoomerAMG V-cycle)
 
   Level: beginner
+
+  Notes:
+  Space and form come from a `MATPA` operator, from `PCLORSetSpace()`, or from the solver's `DMPLEX` with its `PetscFE` and `PetscDS`.
+
+  A field of several components, or a form with first-order terms, gets the matrix of its full tensors in blocks, in a numbering of its
+  own: components that are essential at a node with others that are not are identity rows there. The near-null space is the operator's,
+  or the rigid-body modes where there is a component for each direction.
 
 .seealso: `PCLORSetSpace()`, `PCLORGetMat()`, `PCLORGetKSP()`, `MATPA`, `HopsSpace`
 M*/
