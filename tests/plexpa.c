@@ -1,6 +1,6 @@
 static char help[] = "A DMPlex, PetscFE and PetscDS code whose matrix is made matrix-free by -dm_mat_type pa: its action, transposed action,\n\
 diagonal and assembled form against PETSc's own assembly of the same PetscDS at the same state, and the residual against PETSc's.\n\
-  -components <n>; -terms <0123>: which of g0, g1, g2, g3\n\n";
+  -components <n>; -terms <0123>: which of g0, g1, g2, g3; -robin: a boundary Jacobian\n\n";
 
 #include "hopstest.h"
 #include <petscds.h>
@@ -60,6 +60,11 @@ static void f0bd(POINT, const PetscReal x[], const PetscReal n[], PetscInt nc, c
   for (PetscInt i = 0; i < uOff[1]; ++i) f[i] = n[0] + u[i] * x[1];
 }
 
+static void g0bd(POINT, PetscReal shift, const PetscReal x[], const PetscReal n[], PetscInt nc, const PetscScalar constants[], PetscScalar g[])
+{
+  g[0] = 1.0 + u[0] * u[0] + n[0] * x[1] - 0.5 * n[1] + 0.1 * u_x[0];
+}
+
 static PetscErrorCode Wall(PetscInt dim, PetscReal t, const PetscReal x[], PetscInt nc, PetscScalar u[], void *ctx)
 {
   for (PetscInt c = 0; c < nc; ++c) u[c] = x[0] + 0.3;
@@ -91,6 +96,7 @@ int main(int argc, char **argv)
   PetscRandom   rnd;
   PetscInt      nc = 2, one = 1, two = 2, three = 3, last, dim, bd;
   char          terms[8] = "0123", *has[4];
+  PetscBool     robin    = PETSC_FALSE;
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
@@ -98,7 +104,8 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-components", &nc, NULL));
   PetscCall(PetscOptionsGetString(NULL, NULL, "-terms", terms, sizeof(terms), NULL));
   for (PetscInt k = 0; k < 4; ++k) PetscCall(PetscStrchr(terms, (char)('0' + k), &has[k]));
-  PetscCall(TestMesh(PETSC_COMM_WORLD, PETSC_TRUE, &dm));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-robin", &robin, NULL)); /* on curved faces PETSc takes the surface element from their midpoint */
+  PetscCall(TestMesh(PETSC_COMM_WORLD, robin ? PETSC_FALSE : PETSC_TRUE, &dm));
   PetscCall(DMGetDimension(dm, &dim));
   PetscCall(PetscFECreateDefault(PETSC_COMM_WORLD, dim, nc, PETSC_FALSE, NULL, PETSC_DETERMINE, &fe));
   PetscCall(DMSetField(dm, 0, NULL, (PetscObject)fe));
@@ -115,6 +122,7 @@ int main(int argc, char **argv)
   PetscCall(DMAddBoundary(dm, DM_BC_NATURAL, "flux", faces, 1, &three, 0, 0, NULL, NULL, NULL, NULL, &bd));
   PetscCall(PetscDSGetBoundary(ds, bd, &wf, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL));
   PetscCall(PetscWeakFormSetIndexBdResidual(wf, faces, 3, 0, 0, 0, f0bd, 0, NULL));
+  if (robin) PetscCall(PetscWeakFormSetIndexBdJacobian(wf, faces, 3, 0, 0, 0, 0, g0bd, 0, NULL, 0, NULL, 0, NULL));
   PetscCall(HopsDMPlexSetSNESLocalFEM(dm));
   PetscCall(SNESCreate(PETSC_COMM_WORLD, &snes));
   PetscCall(SNESSetDM(snes, dm));
@@ -205,5 +213,14 @@ int main(int argc, char **argv)
     test:
       suffix: first_order
       args: -dm_plex_dim 2 -dm_plex_box_faces 3,3 -petscspace_degree 3 -components 3 -terms {{0 12}}
+    test:
+      suffix: robin
+      nsize: {{1 3}}
+      args: -dm_plex_dim {{2 3}} -dm_plex_box_faces 3,3,2 -petscspace_degree {{2 4}} -components 1 -terms 03 -robin -dm_coord_petscspace_degree 1
+
+  test:
+    suffix: robin_vector
+    args: -dm_plex_dim 2 -dm_plex_box_faces 2,2 -petscspace_degree 2 -components 2 -robin -petsc_ci_portable_error_output
+    filter: grep -oE "boundary Jacobian|leave out -dm_mat_type pa" | sort -u
 
 TEST*/

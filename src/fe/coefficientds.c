@@ -77,34 +77,21 @@ PetscErrorCode HopsCoefficientCreateDS(DM dm, HopsDSTerm term, PetscBool ignorec
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Boundary Jacobians of the DS are not in the low-order-refined matrix */
-PetscErrorCode HopsDSCheck(DM dm, PetscBool ignoreboundary)
+/* Every cell has one PetscDS, and all of its Jacobian functions are where PETSc's assembly looks for them */
+PetscErrorCode HopsDSCheck(DM dm)
 {
   PetscInt nds;
 
   PetscFunctionBegin;
   PetscCall(DMGetNumDS(dm, &nds));
   for (PetscInt s = 0; s < nds; ++s) {
-    PetscDS   ds;
-    DMLabel   region;
-    PetscInt  nb;
-    PetscBool has;
+    PetscDS ds;
+    DMLabel region;
 
     PetscCall(HopsDMGetRegionLabel(dm, s, &region));
     PetscCheck(nds == 1 || region, PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP, "The DM has a PetscDS for the whole mesh beside those of regions, whose terms PETSc adds up where they overlap: give each region one PetscDS and its own label (DMSetRegionNumDS())");
     PetscCall(HopsDMGetRegionDS(dm, s, &ds));
     PetscCall(HopsRegionCheckKeys(ds, region));
-    if (ignoreboundary) continue;
-    PetscCall(PetscDSHasBdJacobian(ds, &has));
-    PetscCall(PetscDSGetNumBoundary(ds, &nb));
-    for (PetscInt b = 0; b < nb && !has; ++b) { /* each boundary has a weak form of its own */
-      PetscWeakForm wf;
-
-      PetscCall(PetscDSGetBoundary(ds, b, &wf, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL));
-      PetscCall(PetscWeakFormHasBdJacobian(wf, &has));
-      if (!has) PetscCall(PetscWeakFormHasBdJacobianPreconditioner(wf, &has));
-    }
-    PetscCheck(!has, PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP, "The PetscDS has a boundary Jacobian (a Robin term), which the low-order-refined matrix does not take from it; leave it out of the preconditioner by -pc_lor_ignore boundary, or use MATPA with MatPAAddRobin()");
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

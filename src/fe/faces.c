@@ -25,9 +25,11 @@ static PetscErrorCode HopsFaceCoefficient(HopsCoefficient alpha, HopsSpace sp, P
 {
   PetscFunctionBegin;
   PetscCheck(alpha->nc == 1, PETSC_COMM_SELF, PETSC_ERR_ARG_INCOMP, "A Robin coefficient is a scalar, not of %" PetscInt_FMT " components", alpha->nc);
-  PetscCheck(!alpha->evaluate || alpha->func || (alpha->nvcells && !alpha->q_1d), PETSC_COMM_SELF, PETSC_ERR_SUP, "A %s coefficient has no values on boundary faces: give a constant, one value per cell, or a function", alpha->kind);
+  PetscCheck(alpha->evaluateface || !alpha->evaluate || alpha->func || (alpha->nvcells && !alpha->q_1d), PETSC_COMM_SELF, PETSC_ERR_SUP, "A %s coefficient has no values on boundary faces: give a constant, one value per cell, or a function", alpha->kind);
   for (PetscInt q = 0; q < nq; ++q) {
-    if (alpha->func) PetscCall((*alpha->func)(sp->dim, x + q * sp->dim, 1, out + q, alpha->ctx));
+    if (alpha->evaluateface) {
+      /* done by the caller, who knows the face */
+    } else if (alpha->func) PetscCall((*alpha->func)(sp->dim, x + q * sp->dim, 1, out + q, alpha->ctx));
     else out[q] = alpha->nvcells ? alpha->values[sp->cell[cell] - sp->cstart] : alpha->values[0];
     PetscCheck(!PetscIsInfOrNanScalar(out[q]), PETSC_COMM_SELF, PETSC_ERR_FP, "The Robin coefficient is infinite or not-a-number on a face of cell %" PetscInt_FMT, sp->cell[cell]);
   }
@@ -40,10 +42,11 @@ PetscErrorCode HopsFaceEvaluate(HopsSpace sp, const HopsBasis *basis, PetscInt n
   const PetscInt ng = PetscPowInt(g, dim), nf = PetscPowInt(g, dim - 1), nq = PetscPowInt(Q, dim - 1);
   HopsBasis      geom;
   PetscInt      *node;
-  PetscReal     *Xf, *x, *t, *work, *val;
+  PetscReal     *Xf, *x, *t, *work, *val, *normal, *ds;
 
   PetscFunctionBegin;
   PetscCall(HopsSpaceCreateGeometryBasis(sp, basis, &geom));
+  PetscCall(PetscMalloc2(nq * dim, &normal, nq, &ds));
   PetscCall(PetscMalloc6(nf, &node, nf, &Xf, nq * dim, &x, nq * 2 * dim, &t, 2 * PetscPowInt(PetscMax(g, Q), dim - 1), &work, nq, &val));
   for (PetscInt f = 0; f < n; ++f) {
     PetscCheck(cells[f] >= 0 && cells[f] < sp->ncells && faces[f] >= 0 && faces[f] < 2 * dim, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "There is no face %" PetscInt_FMT " of cell %" PetscInt_FMT, faces[f], cells[f]);
@@ -61,17 +64,26 @@ PetscErrorCode HopsFaceEvaluate(HopsSpace sp, const HopsBasis *basis, PetscInt n
         }
       }
     }
-    PetscCall(HopsFaceCoefficient(alpha, sp, cells[f], nq, x, out + f * nq));
-    for (PetscInt q = 0; q < nq; ++q) {
-      const PetscReal *u = t + q * 2 * dim, *v = u + dim;
-      PetscReal        ds;
+    for (PetscInt q = 0; q < nq; ++q) { /* the cross product of the tangents is inward on lower faces, and turns the other way for direction 1 */
+      const PetscReal *u = t + q * 2 * dim, *v = u + dim, sign = (faces[f] % 2 ? 1.0 : -1.0) * (faces[f] / 2 == 1 ? -1.0 : 1.0);
+      PetscReal       *w = normal + q * dim;
 
-      if (dim == 2) ds = PetscSqrtReal(u[0] * u[0] + u[1] * u[1]);
-      else ds = PetscSqrtReal(PetscSqr(u[1] * v[2] - u[2] * v[1]) + PetscSqr(u[2] * v[0] - u[0] * v[2]) + PetscSqr(u[0] * v[1] - u[1] * v[0]));
-      out[f * nq + q] *= ds;
+      if (dim == 2) {
+        w[0]  = u[1];
+        w[1]  = -u[0];
+        ds[q] = PetscSqrtReal(u[0] * u[0] + u[1] * u[1]);
+      } else {
+        for (PetscInt d = 0; d < 3; ++d) w[d] = u[(d + 1) % 3] * v[(d + 2) % 3] - u[(d + 2) % 3] * v[(d + 1) % 3];
+        ds[q] = PetscSqrtReal(w[0] * w[0] + w[1] * w[1] + w[2] * w[2]);
+      }
+      for (PetscInt d = 0; d < dim; ++d) w[d] *= sign / ds[q];
     }
+    if (alpha->evaluateface) PetscCall((*alpha->evaluateface)(alpha, sp, cells[f], faces[f], basis, x, normal, out + f * nq));
+    PetscCall(HopsFaceCoefficient(alpha, sp, cells[f], nq, x, out + f * nq));
+    for (PetscInt q = 0; q < nq; ++q) out[f * nq + q] *= ds[q];
   }
   PetscCall(PetscFree6(node, Xf, x, t, work, val));
+  PetscCall(PetscFree2(normal, ds));
   PetscCall(HopsBasisDestroy(&geom));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

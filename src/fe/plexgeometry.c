@@ -146,6 +146,8 @@ PetscErrorCode HopsPlexGetGeometry(DM dm, HopsSpace sp)
   PetscFunctionBegin;
   PetscCall(DMGetCoordinateDim(dm, &cdim));
   PetscCheck(cdim == sp->dim, PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP, "The mesh has dimension %" PetscInt_FMT " in a space of dimension %" PetscInt_FMT ": hops has no surface meshes", sp->dim, cdim);
+  PetscCall(DMGetCoordinatesLocalSetUp(dm));
+  PetscCall(DMGetCellCoordinatesLocalSetUp(dm));
   sp->gorder = 1;
   for (PetscInt c = 0; c < sp->ncells; ++c) {
     const PetscScalar *array;

@@ -111,6 +111,8 @@ struct _p_HopsCoefficient {
   HopsPointFunction func;
   void             *ctx;
   PetscErrorCode (*destroyctx)(void *);
+  /* at the tensor-product points x[q][dim] of one face, with outward unit normals; NULL where `func` or `values` serve */
+  PetscErrorCode (*evaluateface)(HopsCoefficient, HopsSpace, PetscInt cell, PetscInt face, const HopsBasis *, const PetscReal x[], const PetscReal normal[], PetscScalar out[]);
   PetscErrorCode (*evaluate)(HopsCoefficient, HopsSpace, PetscInt first, PetscInt n, const HopsBasis *, const PetscReal x[], PetscScalar out[]);
 };
 

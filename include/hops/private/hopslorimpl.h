@@ -50,6 +50,7 @@ typedef enum {
 
 typedef struct {
   HopsSource            source;
+  HopsRobin             robin; /* of the DM's PetscDS, owned; form.robin may be it */
   HopsSpace             userspace;
   HopsCoefficient       userdiffusion, usermass;
   HopsForm              form; /* space and coefficients of the last set-up */
@@ -79,5 +80,8 @@ typedef enum {
 /* cf = NULL where the DS has no such term; terms that would be dropped raise an error unless the flags allow it */
 PETSC_INTERN PetscErrorCode HopsCoefficientCreateDS(DM, HopsDSTerm, PetscBool ignoreconvection, HopsCoefficient *);
 struct _HopsTensorForm;
+/* appends the Robin terms of the PetscDS's boundary Jacobians (src/fe/faceds.c); others than g0 of a scalar field are refused */
+PETSC_INTERN PetscErrorCode HopsRobinCreateDS(struct _HopsTensorForm *, HopsSpace, HopsRobin *);
+PETSC_INTERN PetscErrorCode HopsDSCheckNoRobin(DM);
 PETSC_INTERN PetscErrorCode HopsCoefficientCreateTensor(struct _HopsTensorForm *, HopsDSTerm, HopsCoefficient *);
-PETSC_INTERN PetscErrorCode HopsDSCheck(DM, PetscBool ignoreboundary);
+PETSC_INTERN PetscErrorCode HopsDSCheck(DM);

@@ -48,6 +48,9 @@ typedef PetscOptionItems *HopsOptionItems;
 /* a pointwise Jacobian function of a PetscDS */
 typedef void (*HopsPointJac)(PetscInt, PetscInt, PetscInt, const PetscInt[], const PetscInt[], const PetscScalar[], const PetscScalar[], const PetscScalar[], const PetscInt[], const PetscInt[], const PetscScalar[], const PetscScalar[], const PetscScalar[], PetscReal, PetscReal, const PetscReal[], PetscInt, const PetscScalar[], PetscScalar[]);
 
+/* a pointwise boundary Jacobian function of a PetscDS */
+typedef void (*HopsBdPointJac)(PetscInt, PetscInt, PetscInt, const PetscInt[], const PetscInt[], const PetscScalar[], const PetscScalar[], const PetscScalar[], const PetscInt[], const PetscInt[], const PetscScalar[], const PetscScalar[], const PetscScalar[], PetscReal, PetscReal, const PetscReal[], const PetscReal[], PetscInt, const PetscScalar[], PetscScalar[]);
+
 #if PETSC_VERSION_GE(3, 19, 0)
   #define HopsDMGetCellDS(dm, cell, ds)  DMGetCellDS(dm, cell, ds, NULL)
   #define HopsDMGetRegionDS(dm, i, ds)   DMGetRegionNumDS(dm, i, NULL, NULL, ds, NULL)

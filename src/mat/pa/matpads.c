@@ -15,28 +15,34 @@
   Level: intermediate
 
   Notes:
-  The functions see constants and auxiliary fields; they must not depend on the solution. First-order terms (g1, g2), boundary
-  Jacobians and nonsymmetric tensors raise `PETSC_ERR_SUP`. The quadrature is that of the `PetscFE`, unless set otherwise.
+  The functions see constants and auxiliary fields; they must not depend on the solution. A boundary Jacobian g0 is a Robin term.
+  First-order terms (g1, g2), boundary Jacobians with derivatives and nonsymmetric tensors raise `PETSC_ERR_SUP`. The quadrature is that of the `PetscFE`, unless set otherwise.
 
 .seealso: `MATPA`, `HopsSpaceCreateFromDM()`, `MatPASetDiffusion()`
 @*/
 PetscErrorCode MatPASetFromDS(Mat A, DM dm)
 {
   Mat_PA         *pa;
+  HopsTensorForm  form;
   HopsCoefficient diffusion, mass;
 
   PetscFunctionBegin;
   PetscValidHeaderSpecific(A, MAT_CLASSID, 1);
   PetscValidHeaderSpecific(dm, DM_CLASSID, 2);
   PetscCall(MatPAGetData(A, &pa));
-  PetscCall(HopsDSCheck(dm, PETSC_FALSE));
+  PetscCheck(pa->space && pa->space->dm, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE, "The operator has no space on a DMPlex: MatCreatePA() on that of HopsSpaceCreateFromDM()");
+  PetscCall(HopsDSCheck(dm));
+  PetscCall(HopsTensorFormCreateDS(dm, PETSC_TRUE, &form));
   PetscCall(HopsCoefficientCreateDS(dm, HOPS_DS_DIFFUSION, PETSC_FALSE, &diffusion));
   PetscCall(HopsCoefficientCreateDS(dm, HOPS_DS_MASS, PETSC_FALSE, &mass));
   pa->fromds = PETSC_TRUE;
   PetscCall(MatPASetDiffusion(A, diffusion));
   PetscCall(MatPASetMass(A, mass));
+  PetscCall(HopsRobinDestroy(&pa->robin));
+  PetscCall(HopsRobinCreateDS(form, pa->space, &pa->robin));
   PetscCall(HopsCoefficientDestroy(&diffusion));
   PetscCall(HopsCoefficientDestroy(&mass));
+  PetscCall(HopsTensorFormDestroy(&form));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -46,7 +52,7 @@ static PetscErrorCode MatPACreateForm(Mat A, Mat_PA *pa, DM dm, PetscBool precon
   PetscInt n;
 
   PetscFunctionBegin;
-  PetscCall(HopsDSCheck(dm, PETSC_FALSE));
+  PetscCall(HopsDSCheck(dm));
   PetscCall(HopsTensorFormCreateDS(dm, preconditioner, &pa->form));
   PetscCheck(pa->form->has[0] || pa->form->has[1] || pa->form->has[2] || pa->form->has[3], PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE, "The PetscDS has no Jacobian functions (PetscDSSetJacobian())");
   pa->fromds = PETSC_TRUE;
@@ -63,10 +69,12 @@ static PetscErrorCode MatPACreateForm(Mat A, Mat_PA *pa, DM dm, PetscBool precon
     PetscCall(MatPASetMass(A, mass));
     PetscCall(HopsCoefficientDestroy(&diffusion));
     PetscCall(HopsCoefficientDestroy(&mass));
+    PetscCall(HopsRobinCreateDS(pa->form, pa->space, &pa->robin));
   } else {
     HopsNodes nodes;
 
     PetscCall(HopsNodesCreate(dm, &nodes));
+    PetscCall(HopsDSCheckNoRobin(dm));
     PetscCall(HopsPATensorCreate(nodes, pa->form, &pa->tensor));
     PetscCall(HopsNodesDestroy(&nodes));
     PetscCall(MatGetLocalSize(A, &n, NULL));

@@ -280,6 +280,7 @@ static PetscErrorCode PCReset_LOR(PC pc)
   PetscCall(HopsLORDestroy(&lor->lor));
   PetscCall(HopsLORBlockDestroy(&lor->block));
   PetscCall(PCLORResetForm(lor));
+  PetscCall(HopsRobinDestroy(&lor->robin));
   PetscCall(HopsSpaceDestroy(&lor->form.space));
   PetscCall(DMDestroy(&lor->dm));
   lor->section = NULL;

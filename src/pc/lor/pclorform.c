@@ -94,7 +94,8 @@ static PetscErrorCode PCLORGetFormBlock(PC pc, PC_LOR *lor, DM dm, PetscSection 
 
   PetscFunctionBegin;
   if (lor->block && lor->dm == dm && lor->section == section) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(HopsDSCheck(dm, lor->ignoreboundary));
+  PetscCall(HopsDSCheck(dm));
+  if (!lor->ignoreboundary) PetscCall(HopsDSCheckNoRobin(dm));
   PetscCall(HopsTensorFormCreateDS(dm, PETSC_TRUE, &form));
   PetscCheck(form->has[0] || form->has[1] || form->has[2] || form->has[3], PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE, "The PetscDS has no Jacobian functions: there is nothing to precondition (PetscDSSetJacobian())");
   PetscCall(HopsNodesCreate(dm, &nodes));
@@ -158,10 +159,19 @@ static PetscErrorCode PCLORGetFormDM(PC pc, PC_LOR *lor, DM dm)
   }
   PetscCall(DMGetNumDS(dm, &nds));
   PetscCheck(nds > 0, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE, "The DM has no PetscDS, so the form is unknown: set the Jacobian functions (PetscDSSetJacobian()), or the coefficients (PCLORSetCoefficients())");
-  PetscCall(HopsDSCheck(dm, lor->ignoreboundary));
+  PetscCall(HopsDSCheck(dm));
   PetscCall(HopsCoefficientCreateDS(dm, HOPS_DS_DIFFUSION, lor->ignoreconvection, &diffusion));
   PetscCall(HopsCoefficientCreateDS(dm, HOPS_DS_MASS, lor->ignoreconvection, &mass));
   PetscCall(PCLORSetFormCoefficients(lor, diffusion, mass));
+  if (!lor->ignoreboundary) {
+    HopsTensorForm form;
+
+    PetscCall(HopsTensorFormCreateDS(dm, PETSC_TRUE, &form));
+    PetscCall(HopsRobinDestroy(&lor->robin));
+    PetscCall(HopsRobinCreateDS(form, lor->form.space, &lor->robin));
+    PetscCall(HopsTensorFormDestroy(&form));
+    lor->form.robin = lor->robin;
+  }
   PetscCall(HopsCoefficientDestroy(&diffusion));
   PetscCall(HopsCoefficientDestroy(&mass));
   PetscFunctionReturn(PETSC_SUCCESS);
