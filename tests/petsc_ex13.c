@@ -56,10 +56,26 @@
     test:
       suffix: lu
       args: -dm_plex_box_faces 4,4 -potential_petscspace_degree 4 -lor_pc_type lu
+    test:
+      suffix: pa_mg
+      args: -dm_plex_box_faces 4,4 -dm_refine_hierarchy 2 -potential_petscspace_degree 2 -dm_mat_type {{aij pa}} -pc_type mg -mg_levels_ksp_type chebyshev -mg_levels_pc_type jacobi -mg_coarse_pc_type lor -mg_coarse_ksp_type preonly
+    test:
+      suffix: pa_mg_levels
+      args: -dm_plex_box_faces 4,4 -dm_refine_hierarchy 1 -potential_petscspace_degree 2 -dm_mat_type {{aij pa}} -pc_type mg -mg_levels_pc_type lor -mg_levels_ksp_type richardson -mg_levels_ksp_richardson_scale 0.6 -mg_coarse_pc_type lor
 
   test:
     suffix: view
     args: -dll_append ${HOPS_LIB} -pc_type lor -ksp_type cg -ksp_rtol 1e-10 -ksp_max_it 45 -ksp_error_if_not_converged -snes_converged_reason -dm_plex_simplex 0 -options_left 0 -dm_plex_box_faces 4,4 -potential_petscspace_degree 4 -lor_pc_type lu -ksp_view -pc_lor_view_spectrum -hops_host_isa base
     filter: grep -E "LOR spectrum|space and form|H1 space|low-order"
+
+  # without its options the plugin changes nothing: both runs have one output
+  test:
+    suffix: stock
+    output_file: output/petsc_ex13_history.out
+    args: -dm_plex_simplex 0 -dm_plex_box_faces 4,4 -potential_petscspace_degree 3 -pc_type jacobi -ksp_type cg -ksp_monitor_short -snes_monitor_short
+  test:
+    suffix: untouched
+    output_file: output/petsc_ex13_history.out
+    args: -dll_append ${HOPS_LIB} -dm_plex_simplex 0 -dm_plex_box_faces 4,4 -potential_petscspace_degree 3 -pc_type jacobi -ksp_type cg -ksp_monitor_short -snes_monitor_short
 
 TEST*/

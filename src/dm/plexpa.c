@@ -224,6 +224,18 @@ static PetscErrorCode HopsPlexOptions(PetscObject obj, HopsOptionItems PetscOpti
     PetscCall(DMSetMatType(dm, MATAIJ));
   }
   if (plex->residual) PetscCall(HopsPlexAddHook(dm, plex));
+  for (DM c = dm; c;) { /* the levels that -dm_refine_hierarchy made */
+    HopsPlex *coarse;
+
+    PetscCall(DMGetCoarseDM(c, &c));
+    if (!c) break;
+    PetscCall(HopsPlexWrap(c));
+    PetscCall(HopsPlexGet(c, &coarse));
+    if (!coarse) continue;
+    coarse->pa       = plex->pa;
+    coarse->residual = plex->residual;
+    if (coarse->residual) PetscCall(HopsPlexAddHook(c, coarse));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
