@@ -111,14 +111,14 @@ int main(int argc, char **argv)
 
   testset:
     filter: sed -e "s/, iterations [0-9]*$//"
-    args: -dll_append ${HOPS_LIB} -pc_type lor -ksp_type cg -ksp_rtol 1e-10 -ksp_max_it 60 -ksp_error_if_not_converged -dm_plex_simplex 0 -dm_plex_separate_marker
+    args: -dll_append ${HOPS_LIB} -pc_type lor -ksp_type cg -ksp_rtol 1e-10 -ksp_max_it 60 -ksp_error_if_not_converged -dm_plex_simplex 0
     test:
       suffix: box
       nsize: {{1 2}}
-      args: -dm_plex_dim 3 -dm_plex_box_faces 2,2,2 -displacement_petscspace_degree 3 -dm_mat_type {{aij pa}}
+      args: -dm_plex_separate_marker -dm_plex_dim 3 -dm_plex_box_faces 2,2,2 -displacement_petscspace_degree 3 -dm_mat_type {{aij pa}}
     test:
       suffix: lambda
-      args: -dm_plex_dim 2 -dm_plex_box_faces 4,4 -displacement_petscspace_degree 4 -lambda 10 -dm_mat_type pa -hops_residual
+      args: -dm_plex_separate_marker -dm_plex_dim 2 -dm_plex_box_faces 4,4 -displacement_petscspace_degree 4 -lambda 10 -dm_mat_type pa -hops_residual
     test:
       suffix: elbow
       nsize: 2

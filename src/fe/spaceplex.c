@@ -188,50 +188,56 @@ PetscErrorCode HopsSpaceCreateFromDM(DM dm, HopsSpace *space)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Layout of hops' own section: points in the order in which the cells' closures first reach them, for locality */
-static PetscErrorCode HopsPlexFirstTouch(DM dm, PetscInt pStart, PetscInt pEnd, IS *perm)
+/* cl[ncells][2 n]: points and orientations in the closures of the space's cells */
+static PetscErrorCode HopsPlexGetClosures(DM dm, HopsSpace sp, PetscInt n, PetscInt *cl[])
 {
-  PetscInt   cStart, cEnd, n = 0, *order;
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(sp->ncells * 2 * n, cl));
+  for (PetscInt c = 0; c < sp->ncells; ++c) {
+    PetscInt m, *points = NULL;
+
+    PetscCall(DMPlexGetTransitiveClosure(dm, sp->cell[c], PETSC_TRUE, &m, &points));
+    PetscCheck(m == n, PETSC_COMM_SELF, PETSC_ERR_SUP, "Cell %" PetscInt_FMT " has %" PetscInt_FMT " points in its closure where a conforming cell has %" PetscInt_FMT ": hanging nodes are not supported", sp->cell[c], m, n);
+    PetscCall(PetscArraycpy(*cl + c * 2 * n, points, 2 * n));
+    PetscCall(DMPlexRestoreTransitiveClosure(dm, sp->cell[c], PETSC_TRUE, &m, &points));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Layout of hops' own section: points in the order in which the cells' closures first reach them, for locality */
+static PetscErrorCode HopsPlexFirstTouch(HopsSpace sp, PetscInt ncl, const PetscInt cl[], PetscInt pStart, PetscInt pEnd, IS *perm)
+{
+  PetscInt   n = 0, *order;
   PetscBool *seen;
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(pEnd - pStart, &order));
   PetscCall(PetscCalloc1(pEnd - pStart, &seen));
-  PetscCall(DMPlexGetHeightStratum(dm, 0, &cStart, &cEnd));
-  for (PetscInt c = cStart; c < cEnd; ++c) {
-    PetscInt ncl, *cl = NULL;
+  for (PetscInt i = 0; i < sp->ncells * ncl; ++i) {
+    const PetscInt p = cl[2 * i] - pStart;
 
-    PetscCall(DMPlexGetTransitiveClosure(dm, c, PETSC_TRUE, &ncl, &cl));
-    for (PetscInt i = 0; i < ncl; ++i) {
-      const PetscInt p = cl[2 * i] - pStart;
-
-      if (!seen[p]) order[n++] = p + pStart;
-      seen[p] = PETSC_TRUE;
-    }
-    PetscCall(DMPlexRestoreTransitiveClosure(dm, c, PETSC_TRUE, &ncl, &cl));
+    if (!seen[p]) order[n++] = p + pStart;
+    seen[p] = PETSC_TRUE;
   }
-  for (PetscInt p = 0; p < pEnd - pStart; ++p)
+  for (PetscInt p = 0; p < pEnd - pStart; ++p) /* points of other ranks' cells */
     if (!seen[p]) order[n++] = p + pStart;
   PetscCall(PetscFree(seen));
   PetscCall(ISCreateGeneral(PETSC_COMM_SELF, n, order, PETSC_OWN_POINTER, perm));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* (order-1)^depth unknowns on each point; all those of points in the closure of the essential strata are constrained */
-static PetscErrorCode HopsPlexCreateSection(DM dm, PetscInt order, DMLabel label, PetscInt nv, const PetscInt values[], PetscSection *section)
+/* ess[p - pStart]: the point lies in the closure of an essential stratum */
+static PetscErrorCode HopsPlexEssentialPoints(DM dm, DMLabel label, PetscInt nv, const PetscInt values[], PetscInt pStart, PetscInt pEnd, PetscBool *essential[])
 {
-  PetscSection s;
-  DMLabel      ess;
-  IS           perm;
-  PetscInt     pStart, pEnd;
+  DMLabel         ess;
+  IS              is;
+  PetscInt        n;
+  const PetscInt *pts;
 
   PetscFunctionBegin;
+  PetscCall(PetscCalloc1(pEnd - pStart, essential));
   PetscCall(DMLabelCreate(PETSC_COMM_SELF, "essential", &ess));
   for (PetscInt v = 0; label && v < nv; ++v) {
-    IS              is;
-    PetscInt        n;
-    const PetscInt *pts;
-
     PetscCall(DMLabelGetStratumIS(label, values[v], &is));
     if (!is) continue;
     PetscCall(ISGetLocalSize(is, &n));
@@ -241,36 +247,55 @@ static PetscErrorCode HopsPlexCreateSection(DM dm, PetscInt order, DMLabel label
     PetscCall(ISDestroy(&is));
   }
   PetscCall(DMPlexLabelComplete(dm, ess));
+  PetscCall(DMLabelGetStratumIS(ess, 1, &is));
+  if (is) {
+    PetscCall(ISGetLocalSize(is, &n));
+    PetscCall(ISGetIndices(is, &pts));
+    for (PetscInt i = 0; i < n; ++i) (*essential)[pts[i] - pStart] = PETSC_TRUE;
+    PetscCall(ISRestoreIndices(is, &pts));
+    PetscCall(ISDestroy(&is));
+  }
+  PetscCall(DMLabelDestroy(&ess));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* (order-1)^depth unknowns on each point; all those of points in the closure of the essential strata are constrained */
+static PetscErrorCode HopsPlexCreateSection(DM dm, HopsSpace sp, PetscInt ncl, const PetscInt cl[], DMLabel label, PetscInt nv, const PetscInt values[], PetscSection *section)
+{
+  PetscSection s;
+  IS           perm;
+  PetscInt     pStart, pEnd, *ind;
+  PetscBool   *ess;
+
+  PetscFunctionBegin;
   PetscCall(DMPlexGetChart(dm, &pStart, &pEnd));
+  PetscCall(HopsPlexEssentialPoints(dm, label, nv, values, pStart, pEnd, &ess));
   PetscCall(PetscSectionCreate(PetscObjectComm((PetscObject)dm), &s));
   PetscCall(PetscSectionSetChart(s, pStart, pEnd));
-  for (PetscInt p = pStart; p < pEnd; ++p) {
-    PetscInt depth, dof, v;
+  for (PetscInt d = 0; d <= sp->dim; ++d) {
+    const PetscInt dof = PetscPowInt(sp->order - 1, d);
+    PetscInt       first, last;
 
-    PetscCall(DMPlexGetPointDepth(dm, p, &depth));
-    dof = PetscPowInt(order - 1, depth);
-    PetscCall(PetscSectionSetDof(s, p, dof));
-    PetscCall(DMLabelGetValue(ess, p, &v));
-    if (v == 1) PetscCall(PetscSectionSetConstraintDof(s, p, dof));
+    PetscCall(DMPlexGetDepthStratum(dm, d, &first, &last));
+    for (PetscInt p = first; p < last && dof; ++p) {
+      PetscCall(PetscSectionSetDof(s, p, dof));
+      if (ess[p - pStart]) PetscCall(PetscSectionSetConstraintDof(s, p, dof));
+    }
   }
-  PetscCall(HopsPlexFirstTouch(dm, pStart, pEnd, &perm));
+  PetscCall(HopsPlexFirstTouch(sp, ncl, cl, pStart, pEnd, &perm));
   PetscCall(PetscSectionSetPermutation(s, perm));
   PetscCall(ISDestroy(&perm));
   PetscCall(PetscSectionSetUp(s));
+  PetscCall(PetscMalloc1(PetscPowInt(sp->order, sp->dim), &ind));
+  for (PetscInt k = 0; k < PetscPowInt(sp->order, sp->dim); ++k) ind[k] = k;
   for (PetscInt p = pStart; p < pEnd; ++p) {
-    PetscInt cdof;
+    PetscInt cdof = 0;
 
-    PetscCall(PetscSectionGetConstraintDof(s, p, &cdof));
-    if (cdof) {
-      PetscInt *ind;
-
-      PetscCall(PetscMalloc1(cdof, &ind));
-      for (PetscInt k = 0; k < cdof; ++k) ind[k] = k;
-      PetscCall(PetscSectionSetConstraintIndices(s, p, ind));
-      PetscCall(PetscFree(ind));
-    }
+    if (ess[p - pStart]) PetscCall(PetscSectionGetConstraintDof(s, p, &cdof));
+    if (cdof) PetscCall(PetscSectionSetConstraintIndices(s, p, ind));
   }
-  PetscCall(DMLabelDestroy(&ess));
+  PetscCall(PetscFree(ind));
+  PetscCall(PetscFree(ess));
   *section = s;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -300,7 +325,7 @@ PetscErrorCode HopsSpaceCreateH1(DM dm, PetscInt order, DMLabel label, PetscInt 
   HopsSpace       sp;
   PetscSection    s;
   HopsPlexClosure ref;
-  PetscInt        dim, np, *elist;
+  PetscInt        dim, np, nkinds = 0, *elist, *cl, *kind, *local;
 
   PetscFunctionBegin;
   PetscValidHeaderSpecific(dm, DM_CLASSID, 1);
@@ -312,25 +337,34 @@ PetscErrorCode HopsSpaceCreateH1(DM dm, PetscInt order, DMLabel label, PetscInt 
   PetscCall(DMClone(dm, &sp->dm));
   PetscCall(HopsPlexGetCells(dm, sp));
   PetscCall(HopsPlexGetGeometry(dm, sp));
-  PetscCall(HopsPlexCreateSection(dm, order, label, nv, values, &s));
-  PetscCall(DMSetLocalSection(sp->dm, s));
   PetscCall(HopsPlexClosureCreate(dim, &ref));
+  PetscCall(HopsPlexGetClosures(dm, sp, ref.n, &cl));
+  PetscCall(HopsPlexCreateSection(dm, sp, ref.n, cl, label, nv, values, &s));
+  PetscCall(DMSetLocalSection(sp->dm, s));
   np = PetscPowInt(order + 1, dim);
   PetscCall(PetscMalloc1(sp->ncells * np, &elist));
-  for (PetscInt c = 0; c < sp->ncells; ++c) {
-    PetscInt n, *cl = NULL;
+  /* node tables: kind[entry][orientation + 8] is a row of local[], the E-vector nodes of the entry's unknowns */
+  PetscCall(PetscMalloc2(ref.n * 16, &kind, ref.n * 16 * PetscPowInt(order, dim), &local));
+  for (PetscInt k = 0; k < ref.n * 16; ++k) kind[k] = -1;
+  for (PetscInt c = 0; c < sp->ncells; ++c)
+    for (PetscInt i = 0; i < ref.n; ++i) {
+      const PetscInt p = cl[(c * ref.n + i) * 2], o = cl[(c * ref.n + i) * 2 + 1];
+      PetscInt       dof, off, *row;
 
-    PetscCall(DMPlexGetTransitiveClosure(dm, sp->cell[c], PETSC_TRUE, &n, &cl));
-    PetscCheck(n == ref.n, PETSC_COMM_SELF, PETSC_ERR_SUP, "Cell %" PetscInt_FMT " has %" PetscInt_FMT " points in its closure where a conforming cell has %" PetscInt_FMT ": hanging nodes are not supported", sp->cell[c], n, ref.n);
-    for (PetscInt i = 0; i < n; ++i) {
-      PetscInt dof, off;
-
-      PetscCall(PetscSectionGetDof(s, cl[2 * i], &dof));
-      PetscCall(PetscSectionGetOffset(s, cl[2 * i], &off));
-      for (PetscInt t = 0; t < dof; ++t) elist[c * np + HopsPlexClosureNode(&ref, order, i, cl[2 * i + 1], t)] = off + t;
+      PetscCall(PetscSectionGetDof(s, p, &dof));
+      if (!dof) continue;
+      PetscCall(PetscSectionGetOffset(s, p, &off));
+      PetscCheck(o >= -8 && o < 8, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Orientation %" PetscInt_FMT " of point %" PetscInt_FMT, o, p);
+      if (kind[i * 16 + o + 8] < 0) {
+        kind[i * 16 + o + 8] = nkinds++;
+        row                  = local + kind[i * 16 + o + 8] * PetscPowInt(order, dim);
+        for (PetscInt t = 0; t < dof; ++t) row[t] = HopsPlexClosureNode(&ref, order, i, o, t);
+      }
+      row = local + kind[i * 16 + o + 8] * PetscPowInt(order, dim);
+      for (PetscInt t = 0; t < dof; ++t) elist[c * np + row[t]] = off + t;
     }
-    PetscCall(DMPlexRestoreTransitiveClosure(dm, sp->cell[c], PETSC_TRUE, &n, &cl));
-  }
+  PetscCall(PetscFree2(kind, local));
+  PetscCall(PetscFree(cl));
   PetscCall(HopsSpaceSetUpPlex(sp, s, elist));
   PetscCall(PetscFree(elist));
   PetscCall(PetscSectionDestroy(&s));
