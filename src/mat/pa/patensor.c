@@ -54,13 +54,13 @@ static PetscErrorCode HopsPATensorSetUpPoint(HopsPATensor t, PetscInt dim, Petsc
 
   PetscFunctionBegin;
   for (PetscInt k = 0; k < nc2; ++k) {
-    if (g[0]) t->q[0][(cell * nc2 + k) * nq + q] = w * g[0][k];
+    if (g[0]) t->q[0][(size_t)(cell * nc2 + k) * nq + q] = w * g[0][k];
     for (PetscInt m = 1; m < 3; ++m)
       for (PetscInt a = 0; g[m] && a < dim; ++a) {
         PetscScalar s = 0.0;
 
         for (PetscInt d = 0; d < dim; ++d) s += Ji[a * dim + d] * g[m][k * dim + d];
-        t->q[m][((cell * nc2 + k) * dim + a) * nq + q] = w * s;
+        t->q[m][(size_t)((cell * nc2 + k) * dim + a) * nq + q] = w * s;
       }
     for (PetscInt a = 0; g[3] && a < dim; ++a)
       for (PetscInt b = 0; b < dim; ++b) {
@@ -68,7 +68,7 @@ static PetscErrorCode HopsPATensorSetUpPoint(HopsPATensor t, PetscInt dim, Petsc
 
         for (PetscInt d = 0; d < dim; ++d)
           for (PetscInt e = 0; e < dim; ++e) s += Ji[a * dim + d] * g[3][(k * dim + d) * dim + e] * Ji[b * dim + e];
-        t->q[3][(((cell * nc2 + k) * dim + a) * dim + b) * nq + q] = w * s;
+        t->q[3][(size_t)(((cell * nc2 + k) * dim + a) * dim + b) * nq + q] = w * s;
       }
   }
   PetscFunctionReturn(PETSC_SUCCESS);
