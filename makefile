@@ -60,7 +60,7 @@ programs  := $(patsubst tutorials/%.c,$(BUILD)/bin/%,$(wildcard tutorials/*.c)) 
 testsrc   := $(wildcard tests/*.c tutorials/*.c)
 formatted := $(sort $(shell find include src tests tutorials bench -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' 2>/dev/null))
 
-.PHONY: all lib tutorials bench test check-tests .programs demo install clean man format check-format help
+.PHONY: all lib tutorials bench test test-gpu check-tests .programs demo install clean man format check-format help
 .DELETE_ON_ERROR:
 
 all: lib tutorials bench
@@ -147,6 +147,10 @@ check-tests: petsc-found
 .programs:
 	@:
 
+test-gpu:
+	+@$(MAKE) --no-print-directory $(parallel) lib
+	+@$(MAKE) --no-print-directory check-tests search='gpu*'
+
 demo:
 	@config/setup --demo
 	+@$(MAKE) --no-print-directory $(parallel) all
@@ -178,6 +182,7 @@ help:
 	@echo 'make [all]           $(lib), and the programs of tutorials/ and bench/ in $(BUILD)/bin'
 	@echo 'make lib             the library alone'
 	@echo 'make test            install what is missing (Debian), build, run all tests'
+	@echo 'make test-gpu        the tests of the CUDA back end, on a machine with a device'
 	@echo 'make demo            install what is missing (Debian), build, run the demonstration'
 	@echo 'make install         into prefix=$(prefix), below DESTDIR where set'
 	@echo 'make format          rewrite the sources with clang-format; check-format only compares'

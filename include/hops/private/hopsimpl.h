@@ -173,9 +173,9 @@ struct _HopsBackendOps {
   /* --- memory where the back end works; n counts bytes in the first three, entries in the rest --- */
   PetscErrorCode (*Malloc)(size_t n, void **);
   PetscErrorCode (*Free)(void **);
-  PetscErrorCode (*Copy)(void *dst, const void *src, size_t n, PetscBool in);                           /* in: from the process's memory; else to it, complete on return */
-  PetscErrorCode (*Zero)(PetscInt n, PetscScalar y[]);                                                  /* y[i] = 0 */
-  PetscErrorCode (*Pack)(PetscInt n, const PetscInt idx[], const PetscScalar x[], PetscScalar buf[]);   /* buf[i] = x[idx[i]] */
+  PetscErrorCode (*Copy)(void *dst, const void *src, size_t n, PetscBool in);                              /* in: from the process's memory; else to it, complete on return */
+  PetscErrorCode (*Zero)(PetscInt n, PetscScalar y[]);                                                     /* y[i] = 0 */
+  PetscErrorCode (*Pack)(PetscInt n, const PetscInt idx[], const PetscScalar x[], PetscScalar buf[]);      /* buf[i] = x[idx[i]] */
   PetscErrorCode (*UnpackAdd)(PetscInt n, const PetscInt idx[], const PetscScalar buf[], PetscScalar y[]); /* y[idx[i]] += buf[i], idx distinct */
   PetscErrorCode (*SetEntries)(PetscInt n, const PetscInt idx[], const PetscScalar x[], PetscScalar y[]);  /* y[idx[i]] = x[idx[i]], or 1 where x is NULL */
   /* --- partial assembly ---

@@ -146,7 +146,7 @@ static double CellFlops(const HopsCudaArgs *a)
 {
   const double P = a->P, Q = a->Q, nq = Power(a->Q, a->dim), nn = Power(a->P, a->dim);
   const double interp = a->dim == 3 ? 2 * P * Q * (P * P + P * Q + Q * Q) : 2 * P * Q * (P + Q);
-  const double flux = (a->diffusion ? (a->dim == 3 ? 15 : 6) : 0) * nq + (a->mass ? (a->diffusion ? 2 : 1) : 0) * nq;
+  const double flux   = (a->diffusion ? (a->dim == 3 ? 15 : 6) : 0) * nq + (a->mass ? (a->diffusion ? 2 : 1) : 0) * nq;
 
   if (a->Q < a->P) return 2 * interp * ((a->diffusion ? a->dim : 0) + (a->mass ? 1 : 0)) + flux + nn;
   return 2 * interp + (a->diffusion ? 4 * a->dim * Q * nq : 0) + flux + nn;
@@ -191,8 +191,8 @@ static PetscErrorCode HopsPACreate_CUDA(HopsSpace space, const HopsBasis *basis,
   PetscFunctionBegin;
   PetscCall(PetscDeviceInitialize(PETSC_DEVICE_CUDA));
   PetscCall(PetscNew(&k));
-  a    = &k->args;
-  *a   = (HopsCudaArgs){.dim = (int)space->dim, .P = (int)basis->P, .Q = (int)basis->Q, .nT = (int)space->nT, .diffusion = diffusion, .mass = mass};
+  a     = &k->args;
+  *a    = (HopsCudaArgs){.dim = (int)space->dim, .P = (int)basis->P, .Q = (int)basis->Q, .nT = (int)space->nT, .diffusion = diffusion, .mass = mass};
   ncomp = (diffusion ? a->dim * (a->dim + 1) / 2 : 0) + (mass ? 1 : 0);
   nn    = Power(a->P, a->dim);
   nq    = Power(a->Q, a->dim);
@@ -242,8 +242,8 @@ static PetscErrorCode CopyValues(HopsPAKernel k, int i, const HopsValues *v, Pet
 
 static PetscErrorCode HopsPASetUp_CUDA(HopsPAKernel k, PetscInt first, PetscInt n, const HopsValues *kappa, const HopsValues *mass, PetscInt *bad, PetscReal *det)
 {
-  HopsCudaSetUp *s  = &k->setup;
-  const size_t   nx = k->args.dim * Power(s->Pg, k->args.dim);
+  HopsCudaSetUp *s    = &k->setup;
+  const size_t   nx   = k->args.dim * Power(s->Pg, k->args.dim);
   int            none = PETSC_MPI_INT_MAX, cell;
 
   PetscFunctionBegin;

@@ -42,9 +42,9 @@ __host__ __device__ static inline int Power(int n, int d)
 __global__ static void __launch_bounds__(HOPS_CUDA_THREADS) ApplyGeneric(const HopsCudaArgs k, const double *__restrict__ x, const double *__restrict__ xg, double *y, double *yg)
 {
   extern __shared__ double shared[];
-  const int dim = k.dim, P = k.P, Q = k.Q, nn = Power(P, dim), nq = Power(Q, dim), nm = Power(P > Q ? P : Q, dim);
-  const int nd = k.diffusion ? dim * (dim + 1) / 2 : 0, nc = nd + (k.mass ? 1 : 0), first = k.diffusion ? 0 : dim, last = dim + (k.mass ? 1 : 0);
-  double   *e = k.work ? k.work + blockIdx.x * k.nwork : shared, *f = e + nn, *g = f + nm, *v = g + nm;
+  const int                dim = k.dim, P = k.P, Q = k.Q, nn = Power(P, dim), nq = Power(Q, dim), nm = Power(P > Q ? P : Q, dim);
+  const int                nd = k.diffusion ? dim * (dim + 1) / 2 : 0, nc = nd + (k.mass ? 1 : 0), first = k.diffusion ? 0 : dim, last = dim + (k.mass ? 1 : 0);
+  double                  *e = k.work ? k.work + blockIdx.x * k.nwork : shared, *f = e + nn, *g = f + nm, *v = g + nm;
 
   for (PetscInt cell = k.first + blockIdx.x; cell < k.first + k.n; cell += gridDim.x) {
     const int    *restr = k.restr + (size_t)cell * nn;
@@ -89,9 +89,9 @@ __global__ static void __launch_bounds__(HOPS_CUDA_THREADS) ApplyGeneric(const H
 __global__ static void __launch_bounds__(HOPS_CUDA_THREADS) Diagonal(const HopsCudaArgs k, double *y, double *yg)
 {
   extern __shared__ double shared[];
-  const int dim = k.dim, P = k.P, Q = k.Q, nn = Power(P, dim), nq = Power(Q, dim), nm = Power(P > Q ? P : Q, dim);
-  const int nd = k.diffusion ? dim * (dim + 1) / 2 : 0, nc = nd + (k.mass ? 1 : 0);
-  double   *e = k.work ? k.work + blockIdx.x * k.nwork : shared, *f = e + nn, *g = f + nm, *v = g + nm;
+  const int                dim = k.dim, P = k.P, Q = k.Q, nn = Power(P, dim), nq = Power(Q, dim), nm = Power(P > Q ? P : Q, dim);
+  const int                nd = k.diffusion ? dim * (dim + 1) / 2 : 0, nc = nd + (k.mass ? 1 : 0);
+  double                  *e = k.work ? k.work + blockIdx.x * k.nwork : shared, *f = e + nn, *g = f + nm, *v = g + nm;
 
   for (PetscInt cell = k.first + blockIdx.x; cell < k.first + k.n; cell += gridDim.x) {
     const int    *restr = k.restr + (size_t)cell * nn;

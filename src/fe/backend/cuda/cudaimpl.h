@@ -9,15 +9,15 @@
 typedef struct {
   int           dim, P, Q, nT;
   bool          diffusion, mass;
-  PetscInt      first, n;        /* cells */
-  const int    *restr;           /* [ncells][P^dim] L-vector indices */
-  const double *qdata;           /* [ncells][ncomp][Q^dim]: diffusion dim(dim+1)/2 (upper triangle by rows), then mass */
-  const double *B, *D, *C;       /* [Q][P], [Q][P], [Q][Q] as in HopsBasis */
-  const double *BB, *DD, *BD;    /* [Q][P] products by entries: the diagonal */
-  const double *hostB, *hostC;   /* copies of B and C: kernel arguments, which the constant cache holds */
-  double       *work;            /* generic kernels: scratch of a block where shared memory does not hold it, else NULL */
-  size_t        nwork;           /* generic kernels: doubles of scratch of a block */
-  int           nblocks;         /* generic kernels */
+  PetscInt      first, n;      /* cells */
+  const int    *restr;         /* [ncells][P^dim] L-vector indices */
+  const double *qdata;         /* [ncells][ncomp][Q^dim]: diffusion dim(dim+1)/2 (upper triangle by rows), then mass */
+  const double *B, *D, *C;     /* [Q][P], [Q][P], [Q][Q] as in HopsBasis */
+  const double *BB, *DD, *BD;  /* [Q][P] products by entries: the diagonal */
+  const double *hostB, *hostC; /* copies of B and C: kernel arguments, which the constant cache holds */
+  double       *work;          /* generic kernels: scratch of a block where shared memory does not hold it, else NULL */
+  size_t        nwork;         /* generic kernels: doubles of scratch of a block */
+  int           nblocks;       /* generic kernels */
   cudaStream_t  stream;
 } HopsCudaArgs;
 
@@ -33,8 +33,8 @@ typedef struct {
 } HopsCudaSetUp;
 
 struct _HopsPAKernel {
-  HopsCudaArgs   args;
-  HopsCudaSetUp  setup;
+  HopsCudaArgs  args;
+  HopsCudaSetUp setup;
   PetscErrorCode (*launch)(const HopsCudaArgs *, const double *, const double *, double *, double *);
   PetscInt       ncells, ninterior;
   PetscBool      alone, specialised; /* alone: no other rank, so that the parts need not be kept apart */

@@ -14,10 +14,10 @@ struct HopsCudaTables {
 };
 
 struct HopsCudaCells {
-  int           n, nT;
-  const int    *__restrict__ restr;
+  int n, nT;
+  const int *__restrict__ restr;
   const double *__restrict__ qdata, *__restrict__ B, *__restrict__ C, *__restrict__ x, *__restrict__ xg;
-  double       *y, *yg;
+  double *y, *yg;
 };
 
 __device__ __forceinline__ double HopsCudaLoad(const HopsCudaCells &a, int i)
@@ -204,7 +204,7 @@ __global__ void __launch_bounds__(Q *Q *NB) HopsCudaApply2(const HopsCudaCells a
 template <int P, int Q, bool DIFF, bool MASS>
 static void HopsCudaRun(const HopsCudaArgs *k, const HopsCudaCells &a)
 {
-  constexpr int NB = HopsCudaCellsPerBlock<Q>();
+  constexpr int NB      = HopsCudaCellsPerBlock<Q>();
   const int     nblocks = (a.n + NB - 1) / NB;
 
   if (k->dim == 3) {
