@@ -35,17 +35,32 @@ ifeq ($(shell uname -m),x86_64)
   %_avx512.o: simd := -mavx512f -mavx512dq -mavx512vl -mfma -mprefer-vector-width=512
 endif
 
+# ---- CUDA, where PETSc has it: nvcc of CUDA_DIR, of the PATH, or PETSc's own; machine code for each of CUDA_ARCH
+hops_cuda := $(if $(hops_petscconf),$(shell grep -s 'define PETSC_HAVE_CUDA 1' $(hops_petscconf)))
+ifneq ($(hops_cuda),)
+  CUDA_ARCH ?= 90
+  NVCC      ?= $(firstword $(if $(CUDA_DIR),$(CUDA_DIR)/bin/nvcc) $(shell command -v nvcc 2>/dev/null) $(CUDAC))
+  cudaroot  := $(abspath $(dir $(NVCC))..)
+  nvccflags  = -ccbin $(firstword $(CXX)) -std=c++17 -O3 -lineinfo -Xcompiler -fPIC,-fvisibility=hidden -Iinclude $(PETSC_CC_INCLUDES) \
+               $(foreach a,$(CUDA_ARCH),-gencode arch=compute_$(a),code=sm_$(a)) $(NVCCFLAGS)
+  ldlibs    += -L$(cudaroot)/lib64 -Wl,-rpath,$(cudaroot)/lib64 -lcudart -lstdc++
+endif
+
 # One short line for each file; V=1 prints the commands
 quiet = $(if $(filter 1,$(V)),,@printf '%5s %s\n' $(1) $@;)
 
 # ---- Sources
-src       := $(sort $(shell find src -name '*.c'))
+src       := $(sort $(shell find src -name '*.c' -not -path 'src/fe/backend/cuda/*'))
 obj       := $(src:%.c=$(BUILD)/obj/%.o)
+ifneq ($(hops_cuda),)
+  cusrc   := $(sort $(wildcard src/fe/backend/cuda/*.c src/fe/backend/cuda/*.cu))
+  obj     += $(addprefix $(BUILD)/obj/,$(addsuffix .o,$(basename $(cusrc))))
+endif
 programs  := $(patsubst tutorials/%.c,$(BUILD)/bin/%,$(wildcard tutorials/*.c)) $(patsubst bench/%.c,$(BUILD)/bin/%,$(wildcard bench/*.c))
 testsrc   := $(wildcard tests/*.c tutorials/*.c)
-formatted := $(sort $(shell find include src tests tutorials bench -name '*.[ch]' 2>/dev/null))
+formatted := $(sort $(shell find include src tests tutorials bench -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' 2>/dev/null))
 
-.PHONY: all lib tutorials bench test check-tests .programs demo install clean man format check-format help
+.PHONY: all lib tutorials bench test test-gpu check-tests .programs demo install clean man format check-format help
 .DELETE_ON_ERROR:
 
 all: lib tutorials bench
@@ -56,11 +71,15 @@ bench: $(filter $(patsubst bench/%.c,$(BUILD)/bin/%,$(wildcard bench/*.c)),$(pro
 # ---- The library. A change of PETSc or of flags rebuilds everything (the .flags file).
 $(BUILD)/.flags: petsc-found
 	@mkdir -p $(@D)
-	@printf '%s\n' '$(CC) $(cflags) $(LDFLAGS) $(ldlibs)' > $@.new; cmp -s $@.new $@ && rm $@.new || mv $@.new $@
+	@printf '%s\n' '$(CC) $(cflags) $(LDFLAGS) $(ldlibs) $(if $(hops_cuda),$(NVCC) $(nvccflags))' > $@.new; cmp -s $@.new $@ && rm $@.new || mv $@.new $@
 
 $(BUILD)/obj/%.o: %.c $(BUILD)/.flags
 	@mkdir -p $(@D)
 	$(call quiet,CC)$(CC) -c $(cflags) $(simd) $< -o $@
+
+$(BUILD)/obj/%.o: %.cu $(BUILD)/.flags
+	@mkdir -p $(@D)
+	$(call quiet,NVCC)$(NVCC) -c $(nvccflags) -MMD -MP -MF $(@:.o=.d) -MT $@ $< -o $@
 
 $(lib): $(obj)
 	@mkdir -p $(@D)
@@ -128,6 +147,10 @@ check-tests: petsc-found
 .programs:
 	@:
 
+test-gpu:
+	+@$(MAKE) --no-print-directory $(parallel) lib
+	+@$(MAKE) --no-print-directory check-tests search='gpu*'
+
 demo:
 	@config/setup --demo
 	+@$(MAKE) --no-print-directory $(parallel) all
@@ -159,6 +182,7 @@ help:
 	@echo 'make [all]           $(lib), and the programs of tutorials/ and bench/ in $(BUILD)/bin'
 	@echo 'make lib             the library alone'
 	@echo 'make test            install what is missing (Debian), build, run all tests'
+	@echo 'make test-gpu        the tests of the CUDA back end, on a machine with a device'
 	@echo 'make demo            install what is missing (Debian), build, run the demonstration'
 	@echo 'make install         into prefix=$(prefix), below DESTDIR where set'
 	@echo 'make format          rewrite the sources with clang-format; check-format only compares'
@@ -168,6 +192,7 @@ help:
 	@echo 'PETSC_DIR, PETSC_ARCH   which PETSc (default: the one pkg-config knows; now $(hops_petscroot))'
 	@echo 'BUILD=dir               build everything below dir'
 	@echo 'ASAN=1                  build with the address and undefined-behaviour sanitizers, in build-asan'
+	@echo 'CUDA_DIR, CUDA_ARCH     with a PETSc that has CUDA: where nvcc is, and the compute capabilities (now $(or $(CUDA_ARCH),no CUDA))'
 	@echo 'V=1                     print the commands'
 	@echo 'OPT, WARN, CFLAGS, LDFLAGS, CC     compiler and flags'
 	@echo 'test: search=PATTERN    only tests whose name matches (ex1_*); TIMEOUT=seconds for each test'

@@ -63,6 +63,7 @@ PetscErrorCode HopsSpaceDestroy(HopsSpace *space)
   PetscValidHeaderSpecific(sp, HOPS_SPACE_CLASSID, 1);
   *space = NULL;
   if (--((PetscObject)sp)->refct > 0) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(HopsSpaceResetBackend(sp));
   PetscCall(PetscFree(sp->restr));
   PetscCall(PetscFree(sp->cell));
   PetscCall(PetscFree(sp->X));
@@ -436,6 +437,6 @@ PetscErrorCode HopsSpaceCreateVec(HopsSpace space, Vec *x)
   PetscValidHeaderSpecific(space, HOPS_SPACE_CLASSID, 1);
   PetscCall(VecCreate(PetscObjectComm((PetscObject)space), x));
   PetscCall(VecSetSizes(*x, space->nT, space->N));
-  PetscCall(VecSetType(*x, VECSTANDARD));
+  PetscCall(VecSetType(*x, space->backend->vectype));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -97,6 +97,9 @@ struct _p_HopsSpace {
   DM                    dm;                 /* NULL for raw arrays */
   PetscInt              q_1d;               /* quadrature points per direction of the PetscFE behind the space, or 0 */
   const HopsBackendOps *backend;
+  PetscBool             onbackend;       /* the next four are set: the space's lists where the back end works (HopsSpaceSetUpBackend()) */
+  PetscInt             *bshared, *bessT; /* shared[] and essT[] */
+  PetscScalar          *bhbuf, *gbuf;    /* hbuf[] there; [nG] ghosts in the process's memory, through which they travel */
 };
 
 /* Kinds of coefficient are told apart by `evaluate` alone: out[(c*npts + q)*nc + k], c < n. */
@@ -143,6 +146,13 @@ PETSC_INTERN PetscErrorCode HopsSpaceHaloBegin(HopsSpace, const PetscScalar x[],
 PETSC_INTERN PetscErrorCode HopsSpaceHaloEnd(HopsSpace, const PetscScalar x[], PetscScalar xg[]);
 PETSC_INTERN PetscErrorCode HopsSpaceHaloAddBegin(HopsSpace, const PetscScalar yg[]);
 PETSC_INTERN PetscErrorCode HopsSpaceHaloAddEnd(HopsSpace, const PetscScalar yg[], PetscScalar y[]);
+/* the same on pointers of the space's back end, which HopsSpaceSetUpBackend() prepares */
+PETSC_INTERN PetscErrorCode HopsSpaceSetUpBackend(HopsSpace);
+PETSC_INTERN PetscErrorCode HopsSpaceResetBackend(HopsSpace);
+PETSC_INTERN PetscErrorCode HopsSpaceBackendHaloBegin(HopsSpace, const PetscScalar x[], PetscScalar xg[]);
+PETSC_INTERN PetscErrorCode HopsSpaceBackendHaloEnd(HopsSpace, const PetscScalar x[], PetscScalar xg[]);
+PETSC_INTERN PetscErrorCode HopsSpaceBackendHaloAddBegin(HopsSpace, const PetscScalar yg[]);
+PETSC_INTERN PetscErrorCode HopsSpaceBackendHaloAddEnd(HopsSpace, const PetscScalar yg[], PetscScalar y[]);
 PETSC_INTERN PetscErrorCode HopsSpaceErrorCell(HopsSpace, PetscInt c, PetscReal det);
 
 /*
@@ -159,6 +169,17 @@ typedef enum {
 
 struct _HopsBackendOps {
   const char *name;
+  VecType     vectype;   /* the vectors of a space on the back end */
+  PetscBool   host;      /* the back end reads and writes the process's own memory */
+  PetscInt    runpoints; /* set-up takes coefficients at about so many points at a time, and 64 cells at least */
+  /* --- memory where the back end works; n counts bytes in the first three, entries in the rest --- */
+  PetscErrorCode (*Malloc)(size_t n, void **);
+  PetscErrorCode (*Free)(void **);
+  PetscErrorCode (*Copy)(void *dst, const void *src, size_t n, PetscBool in);                              /* in: from the process's memory; else to it, complete on return */
+  PetscErrorCode (*Zero)(PetscInt n, PetscScalar y[]);                                                     /* y[i] = 0 */
+  PetscErrorCode (*Pack)(PetscInt n, const PetscInt idx[], const PetscScalar x[], PetscScalar buf[]);      /* buf[i] = x[idx[i]] */
+  PetscErrorCode (*UnpackAdd)(PetscInt n, const PetscInt idx[], const PetscScalar buf[], PetscScalar y[]); /* y[idx[i]] += buf[i], idx distinct */
+  PetscErrorCode (*SetEntries)(PetscInt n, const PetscInt idx[], const PetscScalar x[], PetscScalar y[]);  /* y[idx[i]] = x[idx[i]], or 1 where x is NULL */
   /* --- partial assembly ---
      Quadrature data per point: diffusion w detJ J^-1 kappa J^-T (symmetric, 3 or 6 values), mass w detJ c (1 value). */
   PetscErrorCode (*PACreate)(HopsSpace, const HopsBasis *, PetscBool diffusion, PetscBool mass, HopsPAKernel *);
@@ -189,6 +210,9 @@ struct _HopsBackendOps {
 
 PETSC_INTERN PetscErrorCode       HopsBackendGet(const char name[], const HopsBackendOps **);
 PETSC_INTERN const HopsBackendOps HopsBackendHost;
+#if defined(PETSC_HAVE_CUDA)
+PETSC_INTERN const HopsBackendOps HopsBackendCUDA;
+#endif
 
 /* Classes and log events */
 typedef struct {

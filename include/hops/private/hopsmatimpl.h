@@ -21,7 +21,7 @@ typedef struct {
   PetscBool               fromds;    /* the form comes from a PetscDS: its own quadrature is the default */
   HopsBasis               basis;
   HopsPAKernel            kernel;
-  PetscScalar            *xg, *yg; /* [nL-nT] ghost and constrained parts of the L-vectors */
+  PetscScalar            *xg, *yg; /* [nL-nT] ghost and constrained parts of the L-vectors, where the back end works */
   PetscLogDouble          flops;
   struct _HopsTensorForm *form;    /* the PetscDS's Jacobian at the state, where the form comes from one */
   struct _HopsPATensor   *tensor;  /* in place of space, coefficients and kernel: several components, first-order terms */
@@ -31,6 +31,7 @@ typedef struct {
 PETSC_INTERN PetscErrorCode MatPAGetData(Mat, Mat_PA **);
 PETSC_INTERN PetscErrorCode MatPASetUp_Private(Mat, Mat_PA *);
 PETSC_INTERN PetscErrorCode MatPAReset(Mat_PA *);                          /* drops the quadrature data and the rule */
+PETSC_INTERN PetscErrorCode MatPAFreeWork(Mat_PA *);                       /* drops xg and yg, before the space goes */
 PETSC_INTERN PetscErrorCode MatPAChanged(Mat, Mat_PA *, PetscBool layout); /* a coefficient is new; layout: a term came or went */
 PETSC_INTERN PetscErrorCode MatConvert_PA_AIJ(Mat, MatType, MatReuse, Mat *);
 

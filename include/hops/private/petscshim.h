@@ -109,3 +109,12 @@ typedef void *HopsContainerCtx;
 #else
   #define HopsDMPlexBdResidual(dm, t, wf, key, X, Xt, F) DMPlexComputeBdResidualSingle(dm, t, wf, key, X, Xt, F)
 #endif
+
+/* the stream on which PETSc's own device vectors work */
+#if defined(PETSC_HAVE_CUDA)
+  #if PETSC_VERSION_GE(3, 20, 0)
+    #define HopsGetCUDAStream(stream) PetscGetCurrentCUDAStream(stream)
+  #else
+    #define HopsGetCUDAStream(stream) (*(stream) = PetscDefaultCudaStream, PETSC_SUCCESS)
+  #endif
+#endif

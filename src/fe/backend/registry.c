@@ -1,7 +1,12 @@
 /* The back ends by name. Accelerator conditionals live in this file alone. */
 #include <hops/private/hopsimpl.h>
 
-static const HopsBackendOps *const HopsBackends[] = {&HopsBackendHost};
+static const HopsBackendOps *const HopsBackends[] = {
+  &HopsBackendHost,
+#if defined(PETSC_HAVE_CUDA)
+  &HopsBackendCUDA,
+#endif
+};
 
 PetscErrorCode HopsBackendGet(const char name[], const HopsBackendOps **ops)
 {
@@ -15,5 +20,15 @@ PetscErrorCode HopsBackendGet(const char name[], const HopsBackendOps **ops)
       PetscFunctionReturn(PETSC_SUCCESS);
     }
   }
+#if defined(PETSC_HAVE_CUDA)
+  SETERRQ(PETSC_COMM_SELF, PETSC_ERR_ARG_UNKNOWN_TYPE, "Unknown back end \"%s\" (-hops_backend): this build has \"host\" and \"cuda\"", name);
+#else
+  {
+    PetscBool cuda;
+
+    PetscCall(PetscStrcmp(name, "cuda", &cuda));
+    PetscCheck(!cuda, PETSC_COMM_SELF, PETSC_ERR_SUP, "This build of hops has no back end \"cuda\" (-hops_backend): build it with a PETSc that was configured --with-cuda, nvcc on the PATH, or use -hops_backend host");
+  }
   SETERRQ(PETSC_COMM_SELF, PETSC_ERR_ARG_UNKNOWN_TYPE, "Unknown back end \"%s\" (-hops_backend): this build has \"host\"", name);
+#endif
 }

@@ -36,7 +36,7 @@ static PetscErrorCode MatPASetUpBasis(Mat A, Mat_PA *pa)
 static PetscErrorCode MatPASetUpRun(Mat_PA *pa, PetscInt begin, PetscInt end)
 {
   HopsSpace      sp    = pa->space;
-  const PetscInt chunk = 64;
+  const PetscInt chunk = PetscMax(64, sp->backend->runpoints / PetscPowInt(pa->basis.Q, sp->dim));
   size_t         ks = 0, ms = 0;
   PetscScalar   *kw = NULL, *mw = NULL;
 
@@ -64,6 +64,7 @@ PetscErrorCode MatPASetUp_Private(Mat A, Mat_PA *pa)
   PetscFunctionBegin;
   if (!pa->needsetup) PetscFunctionReturn(PETSC_SUCCESS);
   if (pa->tensor) {
+    PetscCheck(pa->tensor->nodes->space->backend->host, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP, "Forms of several components or with first-order terms run on the host only, not on the back end %s: use -hops_backend host", pa->tensor->nodes->space->backend->name);
     PetscCall(PetscLogEventBegin(HopsEvent.pasetup, A, 0, 0, 0));
     if (!pa->basis.P) PetscCall(MatPASetUpBasis(A, pa));
     PetscCall(HopsPATensorSetUp(pa->tensor, &pa->basis));
@@ -73,9 +74,15 @@ PetscErrorCode MatPASetUp_Private(Mat A, Mat_PA *pa)
   }
   PetscCheck(sp, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE, "The operator has no space: call MatPASetSpace(), or make it by MatCreatePA()");
   PetscCheck(pa->diffusion || pa->mass || pa->robin, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE, "The operator has no terms: call MatPASetDiffusion(), MatPASetMass() or MatPAAddRobin()");
+  PetscCheck(sp->backend->host || !pa->robin, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP, "Robin terms run on the host only, not on the back end %s: use -hops_backend host", sp->backend->name);
   PetscCall(PetscLogEventBegin(HopsEvent.pasetup, A, 0, 0, 0));
   if (!pa->basis.P) PetscCall(MatPASetUpBasis(A, pa));
-  if (!pa->xg) PetscCall(PetscCalloc2(sp->nL - sp->nT, &pa->xg, sp->nL - sp->nT, &pa->yg));
+  PetscCall(HopsSpaceSetUpBackend(sp));
+  if (!pa->xg) {
+    PetscCall((*sp->backend->Malloc)((sp->nL - sp->nT) * sizeof(PetscScalar), (void **)&pa->xg));
+    PetscCall((*sp->backend->Malloc)((sp->nL - sp->nT) * sizeof(PetscScalar), (void **)&pa->yg));
+    PetscCall((*sp->backend->Zero)(sp->nL - sp->nT, pa->xg));
+  }
   if (pa->diffusion || pa->mass) {
     if (!pa->kernel) {
       const char    *name;
@@ -105,6 +112,14 @@ PetscErrorCode MatPAReset(Mat_PA *pa)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode MatPAFreeWork(Mat_PA *pa)
+{
+  PetscFunctionBegin;
+  if (pa->xg) PetscCall((*pa->space->backend->Free)((void **)&pa->xg));
+  if (pa->yg) PetscCall((*pa->space->backend->Free)((void **)&pa->yg));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* New coefficients: quadrature data are refilled at the next use; a term that comes or goes changes their layout */
 PetscErrorCode MatPAChanged(Mat A, Mat_PA *pa, PetscBool layout)
 {
@@ -128,17 +143,63 @@ static PetscErrorCode MatPAApply(Mat A, Mat_PA *pa, const PetscScalar x[], Petsc
   PetscScalar          *xg = pa->xg, *yg = pa->yg;
 
   PetscFunctionBegin;
-  PetscCall(PetscArrayzero(y, sp->nT));
-  PetscCall(PetscArrayzero(yg, sp->nL - sp->nT));
-  PetscCall(HopsSpaceHaloBegin(sp, x, xg));
+  PetscCall((*be->Zero)(sp->nT, y));
+  PetscCall((*be->Zero)(sp->nL - sp->nT, yg));
+  PetscCall(HopsSpaceBackendHaloBegin(sp, x, xg));
   if (pa->kernel) PetscCall((*be->PAApply)(pa->kernel, HOPS_PART_INTERIOR_A, x, xg, y, yg));
-  PetscCall(HopsSpaceHaloEnd(sp, x, xg));
+  PetscCall(HopsSpaceBackendHaloEnd(sp, x, xg));
   if (pa->kernel) PetscCall((*be->PAApply)(pa->kernel, HOPS_PART_SHARED, x, xg, y, yg));
   for (HopsRobin r = pa->robin; r; r = r->next) PetscCall(HopsRobinApply(sp, &pa->basis, r, x, xg, y, yg));
-  PetscCall(HopsSpaceHaloAddBegin(sp, yg));
+  PetscCall(HopsSpaceBackendHaloAddBegin(sp, yg));
   if (pa->kernel) PetscCall((*be->PAApply)(pa->kernel, HOPS_PART_INTERIOR_B, x, xg, y, yg));
-  PetscCall(HopsSpaceHaloAddEnd(sp, yg, y));
-  PetscCall(PetscLogFlops(pa->flops));
+  PetscCall(HopsSpaceBackendHaloAddEnd(sp, yg, y));
+  if (be->host) PetscCall(PetscLogFlops(pa->flops));
+  else PetscCall(PetscLogGpuFlops(pa->flops));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  Arrays of vectors where the back end of the space works. Host back end: any vector, PETSc copies it from a device. Device
+  back end: a host vector is refused, since copies at every application would hide that the code runs on the wrong vectors.
+*/
+static PetscErrorCode MatPACheckMemory(HopsSpace sp, Vec v, PetscMemType mtype)
+{
+  PetscFunctionBegin;
+  PetscCheck(PetscMemTypeDevice(mtype), PetscObjectComm((PetscObject)v), PETSC_ERR_ARG_WRONG, "A vector of type %s lies in the host's memory, and the operator's space on the back end %s: make vectors by MatCreateVecs() or HopsSpaceCreateVec() (with a DM, -dm_vec_type %s), or use -hops_backend host", ((PetscObject)v)->type_name, sp->backend->name, sp->backend->vectype);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatPAGetArrays(HopsSpace sp, Vec x, Vec y, const PetscScalar **xa, PetscScalar **ya)
+{
+  PetscMemType mtype;
+
+  PetscFunctionBegin;
+  if (sp->backend->host) {
+    if (x) PetscCall(VecGetArrayRead(x, xa));
+    PetscCall(VecGetArrayWrite(y, ya));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (x) {
+    PetscCall(VecGetArrayReadAndMemType(x, xa, &mtype));
+    PetscCall(MatPACheckMemory(sp, x, mtype));
+  }
+  PetscCall(VecGetArrayWriteAndMemType(y, ya, &mtype));
+  PetscCall(MatPACheckMemory(sp, y, mtype));
+  PetscCall(PetscLogGpuTimeBegin());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatPARestoreArrays(HopsSpace sp, Vec x, Vec y, const PetscScalar **xa, PetscScalar **ya)
+{
+  PetscFunctionBegin;
+  if (sp->backend->host) {
+    if (x) PetscCall(VecRestoreArrayRead(x, xa));
+    PetscCall(VecRestoreArrayWrite(y, ya));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(PetscLogGpuTimeEnd());
+  if (x) PetscCall(VecRestoreArrayReadAndMemType(x, xa));
+  PetscCall(VecRestoreArrayWriteAndMemType(y, ya));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -157,12 +218,10 @@ static PetscErrorCode MatMult_PA(Mat A, Vec x, Vec y)
     PetscCall(PetscLogEventEnd(HopsEvent.pamult, A, x, y, 0));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(VecGetArrayRead(x, &xa));
-  PetscCall(VecGetArrayWrite(y, &ya));
+  PetscCall(MatPAGetArrays(pa->space, x, y, &xa, &ya));
   PetscCall(MatPAApply(A, pa, xa, ya));
-  for (PetscInt e = 0; e < pa->space->ness; ++e) ya[pa->space->essT[e]] = xa[pa->space->essT[e]];
-  PetscCall(VecRestoreArrayRead(x, &xa));
-  PetscCall(VecRestoreArrayWrite(y, &ya));
+  PetscCall((*pa->space->backend->SetEntries)(pa->space->ness, pa->space->bessT, xa, ya));
+  PetscCall(MatPARestoreArrays(pa->space, x, y, &xa, &ya));
   PetscCall(PetscLogEventEnd(HopsEvent.pamult, A, x, y, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -215,15 +274,15 @@ static PetscErrorCode MatGetDiagonal_PA(Mat A, Vec d)
     PetscCall(PetscLogEventEnd(HopsEvent.padiag, A, d, 0, 0));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(VecSet(d, 0.0));
-  PetscCall(VecGetArray(d, &a));
-  PetscCall(PetscArrayzero(pa->yg, sp->nL - sp->nT));
+  PetscCall(MatPAGetArrays(sp, NULL, d, NULL, &a));
+  PetscCall((*sp->backend->Zero)(sp->nT, a));
+  PetscCall((*sp->backend->Zero)(sp->nL - sp->nT, pa->yg));
   if (pa->kernel) PetscCall((*sp->backend->PADiagonal)(pa->kernel, a, pa->yg));
   for (HopsRobin r = pa->robin; r; r = r->next) PetscCall(HopsRobinDiagonal(sp, &pa->basis, r, a, pa->yg));
-  PetscCall(HopsSpaceHaloAddBegin(sp, pa->yg));
-  PetscCall(HopsSpaceHaloAddEnd(sp, pa->yg, a));
-  for (PetscInt e = 0; e < sp->ness; ++e) a[sp->essT[e]] = 1.0;
-  PetscCall(VecRestoreArray(d, &a));
+  PetscCall(HopsSpaceBackendHaloAddBegin(sp, pa->yg));
+  PetscCall(HopsSpaceBackendHaloAddEnd(sp, pa->yg, a));
+  PetscCall((*sp->backend->SetEntries)(sp->ness, sp->bessT, NULL, a));
+  PetscCall(MatPARestoreArrays(sp, NULL, d, NULL, &a));
   PetscCall(PetscLogEventEnd(HopsEvent.padiag, A, d, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -244,10 +303,11 @@ static PetscErrorCode MatGetDiagonal_PA(Mat A, Vec d)
 @*/
 PetscErrorCode MatPALiftEssential(Mat A, Vec b)
 {
-  Mat_PA      *pa;
-  HopsSpace    sp;
-  Vec          t, zero;
-  PetscScalar *x, *y, *ba;
+  Mat_PA            *pa;
+  HopsSpace          sp;
+  Vec                t, zero;
+  const PetscScalar *x;
+  PetscScalar       *y, *ba;
 
   PetscFunctionBegin;
   PetscCall(MatPAGetData(A, &pa));
@@ -256,13 +316,11 @@ PetscErrorCode MatPALiftEssential(Mat A, Vec b)
   PetscCall(VecDuplicate(b, &t));
   PetscCall(VecDuplicate(b, &zero));
   PetscCall(VecSet(zero, 0.0));
-  PetscCall(VecGetArray(zero, &x));
-  PetscCall(VecGetArrayWrite(t, &y));
-  PetscCall(PetscArraycpy(pa->xg + sp->nG, sp->cvals, sp->nC));
+  PetscCall(MatPAGetArrays(sp, zero, t, &x, &y));
+  PetscCall((*sp->backend->Copy)(pa->xg + sp->nG, sp->cvals, sp->nC * sizeof(PetscScalar), PETSC_TRUE));
   PetscCall(MatPAApply(A, pa, x, y));
-  PetscCall(PetscArrayzero(pa->xg + sp->nG, sp->nC));
-  PetscCall(VecRestoreArrayWrite(t, &y));
-  PetscCall(VecRestoreArray(zero, &x));
+  PetscCall((*sp->backend->Zero)(sp->nC, pa->xg + sp->nG));
+  PetscCall(MatPARestoreArrays(sp, zero, t, &x, &y));
   PetscCall(VecAXPY(b, -1.0, t));
   PetscCall(VecGetArray(b, &ba));
   for (PetscInt e = 0; e < sp->ness; ++e) ba[sp->essT[e]] = sp->cvals[sp->essC[e] - sp->nT - sp->nG];
@@ -319,7 +377,7 @@ static PetscErrorCode MatDestroy_PA(Mat A)
   PetscCall(MatPAReset(pa));
   PetscCall(HopsPATensorDestroy(&pa->tensor));
   PetscCall(HopsTensorFormDestroy(&pa->form));
-  PetscCall(PetscFree2(pa->xg, pa->yg));
+  PetscCall(MatPAFreeWork(pa));
   PetscCall(HopsCoefficientDestroy(&pa->diffusion));
   PetscCall(HopsCoefficientDestroy(&pa->mass));
   PetscCall(HopsRobinDestroy(&pa->robin));

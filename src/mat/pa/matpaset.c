@@ -55,9 +55,10 @@ PetscErrorCode MatPASetSpace(Mat A, HopsSpace space)
   PetscCheck(A->rmap->n == space->nT && A->cmap->n == space->nT, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ, "The operator has %" PetscInt_FMT " local rows, the space %" PetscInt_FMT " unknowns: create the Mat with the space's sizes (HopsSpaceGetSizes())", A->rmap->n, space->nT);
   PetscCall(HopsSpaceReference(space));
   PetscCall(MatPAReset(pa));
-  PetscCall(PetscFree2(pa->xg, pa->yg));
+  PetscCall(MatPAFreeWork(pa));
   PetscCall(HopsSpaceDestroy(&pa->space));
   pa->space = space;
+  PetscCall(MatShellSetVecType(A, space->backend->vectype));
   PetscCall(MatSetOption(A, MAT_SYMMETRIC, PETSC_TRUE));
   PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));

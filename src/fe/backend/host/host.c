@@ -103,8 +103,68 @@ static PetscErrorCode HopsPAGetInfo_Host(HopsPAKernel k, const char **kernel, Pe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* ---- The process's own memory ---- */
+
+static PetscErrorCode HopsMalloc_Host(size_t n, void **p)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc(n, p));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsFree_Host(void **p)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscFree(*p));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsCopy_Host(void *dst, const void *src, size_t n, PetscBool in)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscMemcpy(dst, src, n));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsZero_Host(PetscInt n, PetscScalar y[])
+{
+  PetscFunctionBegin;
+  PetscCall(PetscArrayzero(y, n));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsPack_Host(PetscInt n, const PetscInt idx[], const PetscScalar x[], PetscScalar buf[])
+{
+  PetscFunctionBegin;
+  for (PetscInt i = 0; i < n; i++) buf[i] = x[idx[i]];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsUnpackAdd_Host(PetscInt n, const PetscInt idx[], const PetscScalar buf[], PetscScalar y[])
+{
+  PetscFunctionBegin;
+  for (PetscInt i = 0; i < n; i++) y[idx[i]] += buf[i];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsSetEntries_Host(PetscInt n, const PetscInt idx[], const PetscScalar x[], PetscScalar y[])
+{
+  PetscFunctionBegin;
+  for (PetscInt i = 0; i < n; i++) y[idx[i]] = x ? x[idx[i]] : 1.0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 const HopsBackendOps HopsBackendHost = {
   .name            = "host",
+  .vectype         = VECSTANDARD,
+  .host            = PETSC_TRUE,
+  .Malloc          = HopsMalloc_Host,
+  .Free            = HopsFree_Host,
+  .Copy            = HopsCopy_Host,
+  .Zero            = HopsZero_Host,
+  .Pack            = HopsPack_Host,
+  .UnpackAdd       = HopsUnpackAdd_Host,
+  .SetEntries      = HopsSetEntries_Host,
   .PACreate        = HopsPACreate_Host,
   .PASetUp         = HopsPASetUp_Host,
   .PAApply         = HopsPAApply_Host,

@@ -1,0 +1,356 @@
+/* CUDA back end: memory, data of an operator, and the table of operations. */
+#include "cudaimpl.h"
+
+/* ---- Memory of the device ---- */
+
+static PetscErrorCode HopsMalloc_CUDA(size_t n, void **p)
+{
+  PetscFunctionBegin;
+  *p = NULL;
+  if (n) {
+    const cudaError_t err = cudaMalloc(p, n);
+
+    if (err == cudaErrorMemoryAllocation) {
+      size_t available = 0, total = 0;
+
+      (void)cudaGetLastError();
+      PetscCallCUDA(cudaMemGetInfo(&available, &total));
+      SETERRQ(PETSC_COMM_SELF, PETSC_ERR_MEM, "The device has %g MB of memory free of %g, and %g more are needed: use more devices, or -hops_backend host", available / 1e6, total / 1e6, n / 1e6);
+    }
+    PetscCallCUDA(err);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsFree_CUDA(void **p)
+{
+  PetscFunctionBegin;
+  if (*p) PetscCallCUDA(cudaFree(*p));
+  *p = NULL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A copy from pageable memory is staged before the call returns, so the source may change afterwards */
+static PetscErrorCode HopsCopy_CUDA(void *dst, const void *src, size_t n, PetscBool in)
+{
+  cudaStream_t stream;
+
+  PetscFunctionBegin;
+  if (!n) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(HopsGetCUDAStream(&stream));
+  PetscCallCUDA(cudaMemcpyAsync(dst, src, n, in ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost, stream));
+  if (!in) PetscCallCUDA(cudaStreamSynchronize(stream));
+  if (in) PetscCall(PetscLogCpuToGpu(n));
+  else PetscCall(PetscLogGpuToCpu(n));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsZero_CUDA(PetscInt n, PetscScalar y[])
+{
+  cudaStream_t stream;
+
+  PetscFunctionBegin;
+  PetscCall(HopsGetCUDAStream(&stream));
+  if (n) PetscCallCUDA(cudaMemsetAsync(y, 0, n * sizeof(PetscScalar), stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsPack_CUDA(PetscInt n, const PetscInt idx[], const PetscScalar x[], PetscScalar buf[])
+{
+  cudaStream_t stream;
+
+  PetscFunctionBegin;
+  PetscCall(HopsGetCUDAStream(&stream));
+  PetscCall(HopsCudaPack(n, idx, x, buf, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsUnpackAdd_CUDA(PetscInt n, const PetscInt idx[], const PetscScalar buf[], PetscScalar y[])
+{
+  cudaStream_t stream;
+
+  PetscFunctionBegin;
+  PetscCall(HopsGetCUDAStream(&stream));
+  PetscCall(HopsCudaUnpackAdd(n, idx, buf, y, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsSetEntries_CUDA(PetscInt n, const PetscInt idx[], const PetscScalar x[], PetscScalar y[])
+{
+  cudaStream_t stream;
+
+  PetscFunctionBegin;
+  PetscCall(HopsGetCUDAStream(&stream));
+  PetscCall(HopsCudaSetEntries(n, idx, x, y, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ---- Partial assembly ---- */
+
+static size_t Power(int n, int d)
+{
+  return (size_t)(d == 3 ? n : 1) * n * n;
+}
+
+/* Device memory i of the kernel, at least n bytes */
+static PetscErrorCode Reserve(HopsPAKernel k, int i, size_t n)
+{
+  PetscFunctionBegin;
+  if (n > k->size[i]) {
+    PetscCall(HopsFree_CUDA(&k->mem[i]));
+    PetscCall(HopsMalloc_CUDA(n, &k->mem[i]));
+    k->size[i] = n;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* All small tables in one piece of memory, on the host and on the device: B, D, C, BB, DD, BD, weights, the element map's B and D */
+static PetscErrorCode CreateTables(HopsPAKernel k, const HopsBasis *b)
+{
+  const size_t PQ = (size_t)b->P * b->Q, QQ = (size_t)b->Q * b->Q, G = (size_t)k->geom.P * b->Q, n = 5 * PQ + QQ + (size_t)b->Q + 2 * G;
+  double      *h, *d;
+
+  PetscFunctionBegin;
+  PetscCall(PetscCalloc1(n, &k->hosttables));
+  PetscCall(HopsMalloc_CUDA(n * sizeof(double), (void **)&k->tables));
+  h = k->hosttables;
+  d = k->tables;
+  PetscCall(PetscArraycpy(h, b->B, PQ));
+  PetscCall(PetscArraycpy(h + PQ, b->D, PQ));
+  if (b->Q >= b->P) PetscCall(PetscArraycpy(h + 2 * PQ, b->C, QQ));
+  for (size_t i = 0; i < PQ; i++) {
+    h[2 * PQ + QQ + i] = b->B[i] * b->B[i];
+    h[3 * PQ + QQ + i] = b->D[i] * b->D[i];
+    h[4 * PQ + QQ + i] = b->B[i] * b->D[i];
+  }
+  PetscCall(PetscArraycpy(h + 5 * PQ + QQ, b->weights, b->Q));
+  PetscCall(PetscArraycpy(h + 5 * PQ + QQ + b->Q, k->geom.B, G));
+  PetscCall(PetscArraycpy(h + 5 * PQ + QQ + b->Q + G, k->geom.D, G));
+  PetscCall(HopsCopy_CUDA(d, h, n * sizeof(double), PETSC_TRUE));
+  k->args.hostB = h;
+  k->args.hostC = h + 2 * PQ;
+  k->args.B     = d;
+  k->args.D     = d + PQ;
+  k->args.C     = d + 2 * PQ;
+  k->args.BB    = d + 2 * PQ + QQ;
+  k->args.DD    = k->args.BB + PQ;
+  k->args.BD    = k->args.DD + PQ;
+  k->setup.w    = k->args.BD + PQ;
+  k->setup.B    = k->setup.w + b->Q;
+  k->setup.D    = k->setup.B + G;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Multiplications and additions of a cell, as the fused kernels (Q >= P) or the generic one run them */
+static double CellFlops(const HopsCudaArgs *a)
+{
+  const double P = a->P, Q = a->Q, nq = Power(a->Q, a->dim), nn = Power(a->P, a->dim);
+  const double interp = a->dim == 3 ? 2 * P * Q * (P * P + P * Q + Q * Q) : 2 * P * Q * (P + Q);
+  const double flux   = (a->diffusion ? (a->dim == 3 ? 15 : 6) : 0) * nq + (a->mass ? (a->diffusion ? 2 : 1) : 0) * nq;
+
+  if (a->Q < a->P) return 2 * interp * ((a->diffusion ? a->dim : 0) + (a->mass ? 1 : 0)) + flux + nn;
+  return 2 * interp + (a->diffusion ? 4 * a->dim * Q * nq : 0) + flux + nn;
+}
+
+static void FindLaunch(HopsPAKernel k)
+{
+  k->launch      = HopsCudaPALaunchGeneric;
+  k->specialised = PETSC_FALSE;
+#define HOPS_CUDA_FIND(p) \
+  if (k->args.P == p && (k->args.Q == p || k->args.Q == p + 1)) { \
+    k->launch      = HopsCudaPALaunch_##p; \
+    k->specialised = PETSC_TRUE; \
+  }
+  HOPS_CUDA_ORDERS(HOPS_CUDA_FIND)
+}
+
+static PetscErrorCode HopsPADestroy_CUDA(HopsPAKernel *kernel)
+{
+  HopsPAKernel k = *kernel;
+
+  PetscFunctionBegin;
+  if (!k) PetscFunctionReturn(PETSC_SUCCESS);
+  for (int i = 0; i < 6; i++) PetscCall(HopsFree_CUDA(&k->mem[i]));
+  PetscCall(HopsFree_CUDA(&k->flag));
+  PetscCall(HopsFree_CUDA((void **)&k->tables));
+  PetscCall(PetscFree(k->hosttables));
+  PetscCall(HopsBasisDestroy(&k->geom));
+  PetscCall(PetscFree(*kernel));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsPACreate_CUDA(HopsSpace space, const HopsBasis *basis, PetscBool diffusion, PetscBool mass, HopsPAKernel *kernel)
+{
+  HopsPAKernel  k;
+  HopsCudaArgs *a;
+  size_t        nn, nq;
+  int           ncomp;
+  PetscMPIInt   size;
+  PetscBool     shared;
+
+  PetscFunctionBegin;
+  PetscCall(PetscDeviceInitialize(PETSC_DEVICE_CUDA));
+  PetscCall(PetscNew(&k));
+  a     = &k->args;
+  *a    = (HopsCudaArgs){.dim = (int)space->dim, .P = (int)basis->P, .Q = (int)basis->Q, .nT = (int)space->nT, .diffusion = diffusion, .mass = mass};
+  ncomp = (diffusion ? a->dim * (a->dim + 1) / 2 : 0) + (mass ? 1 : 0);
+  nn    = Power(a->P, a->dim);
+  nq    = Power(a->Q, a->dim);
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)space), &size));
+  k->alone     = size == 1 ? PETSC_TRUE : PETSC_FALSE;
+  k->ncells    = space->ncells;
+  k->ninterior = space->ninterior;
+  k->X         = space->X;
+  PetscCall(HopsGetCUDAStream(&a->stream));
+  PetscCall(HopsSpaceCreateGeometryBasis(space, basis, &k->geom));
+  PetscCall(CreateTables(k, basis));
+  PetscCall(Reserve(k, 0, k->ncells * nn * sizeof(int)));
+  PetscCall(HopsCopy_CUDA(k->mem[0], space->restr, k->ncells * nn * sizeof(int), PETSC_TRUE));
+  PetscCall(Reserve(k, 1, k->ncells * nq * ncomp * sizeof(double)));
+  PetscCall(HopsCudaGenericSetUp(a->dim, a->P, a->Q, &a->nwork, &a->nblocks, &shared)); /* the diagonal runs it for every order */
+  if (!shared) PetscCall(Reserve(k, 2, a->nwork * a->nblocks * sizeof(double)));
+  a->restr = (const int *)k->mem[0];
+  a->qdata = (const double *)k->mem[1];
+  a->work  = (double *)k->mem[2];
+  FindLaunch(k);
+  PetscCall(HopsMalloc_CUDA(2 * sizeof(double), &k->flag));
+  k->setup.dim   = a->dim;
+  k->setup.Pg    = (int)space->gorder + 1;
+  k->setup.Q     = a->Q;
+  k->setup.ncomp = ncomp;
+  k->setup.qdata = (double *)k->mem[1];
+  k->setup.det   = (double *)k->flag;
+  k->setup.bad   = (int *)(k->setup.det + 1);
+  for (int i = 0; i < 3; i++) k->bytes += k->size[i];
+  k->flops = CellFlops(a) * (PetscLogDouble)k->ncells;
+  PetscCall(PetscSNPrintf(k->name, sizeof(k->name), "cuda %sP=%d Q=%d", k->specialised ? "" : "generic ", a->P, a->Q));
+  *kernel = k;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Values of a coefficient to the device's memory i */
+static PetscErrorCode CopyValues(HopsPAKernel k, int i, const HopsValues *v, PetscInt n, const double **out)
+{
+  const size_t nq = Power(k->args.Q, k->args.dim), size = (v->cstride ? (size_t)n * v->cstride : (v->pstride ? nq * v->pstride : (size_t)v->nc)) * sizeof(double);
+
+  PetscFunctionBegin;
+  PetscCall(Reserve(k, i, size));
+  PetscCall(HopsCopy_CUDA(k->mem[i], v->v, size, PETSC_TRUE));
+  *out = (const double *)k->mem[i];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsPASetUp_CUDA(HopsPAKernel k, PetscInt first, PetscInt n, const HopsValues *kappa, const HopsValues *mass, PetscInt *bad, PetscReal *det)
+{
+  HopsCudaSetUp *s    = &k->setup;
+  const size_t   nx   = k->args.dim * Power(s->Pg, k->args.dim);
+  int            none = PETSC_MPI_INT_MAX, cell;
+
+  PetscFunctionBegin;
+  *bad = -1;
+  *det = 0;
+  if (!n) PetscFunctionReturn(PETSC_SUCCESS);
+  s->first = first;
+  s->n     = n;
+  PetscCall(HopsGetCUDAStream(&s->stream));
+  PetscCall(Reserve(k, 3, n * nx * sizeof(double)));
+  PetscCall(HopsCopy_CUDA(k->mem[3], k->X + first * nx, n * nx * sizeof(double), PETSC_TRUE));
+  s->X   = (const double *)k->mem[3];
+  s->knc = s->mnc = 0;
+  if (k->args.diffusion) {
+    PetscCall(CopyValues(k, 4, kappa, n, &s->kappa));
+    s->knc      = (int)kappa->nc;
+    s->kcstride = kappa->cstride;
+    s->kpstride = kappa->pstride;
+  }
+  if (k->args.mass) {
+    PetscCall(CopyValues(k, 5, mass, n, &s->mass));
+    s->mnc      = (int)mass->nc;
+    s->mcstride = mass->cstride;
+    s->mpstride = mass->pstride;
+  }
+  PetscCall(HopsCopy_CUDA(s->bad, &none, sizeof(int), PETSC_TRUE));
+  PetscCall(HopsCudaPASetUp(s));
+  PetscCall(HopsCopy_CUDA(&cell, s->bad, sizeof(int), PETSC_FALSE));
+  if (cell != none) {
+    PetscCall(HopsCudaFindBad(s, cell));
+    PetscCall(HopsCopy_CUDA(det, s->det, sizeof(double), PETSC_FALSE));
+    *bad = first + cell;
+  }
+  if (first + n == k->ncells) { /* the last run */
+    for (int i = 3; i < 6; i++) {
+      PetscCall(HopsFree_CUDA(&k->mem[i]));
+      k->size[i] = 0;
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsPAApply_CUDA(HopsPAKernel k, HopsPart part, const PetscScalar x[], const PetscScalar xg[], PetscScalar y[], PetscScalar yg[])
+{
+  PetscInt end[] = {0, k->ninterior / 2, k->ninterior, k->ncells};
+  PetscInt order[3];
+
+  PetscFunctionBegin;
+  order[HOPS_PART_INTERIOR_A] = 0;
+  order[HOPS_PART_INTERIOR_B] = 1;
+  order[HOPS_PART_SHARED]     = 2;
+  if (k->alone) { /* nothing to overlap: one launch, with the ghosts (there are none) */
+    if (part != HOPS_PART_SHARED) PetscFunctionReturn(PETSC_SUCCESS);
+    end[2] = 0;
+  }
+  k->args.first = end[order[part]];
+  k->args.n     = end[order[part] + 1] - k->args.first;
+  PetscCall(HopsGetCUDAStream(&k->args.stream));
+  if (k->args.n) PetscCall((*k->launch)(&k->args, x, xg, y, yg));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsPADiagonal_CUDA(HopsPAKernel k, PetscScalar d[], PetscScalar dg[])
+{
+  PetscFunctionBegin;
+  k->args.first = 0;
+  k->args.n     = k->ncells;
+  PetscCall(HopsGetCUDAStream(&k->args.stream));
+  if (k->args.n) PetscCall(HopsCudaPADiagonal(&k->args, d, dg));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsPAGetInfo_CUDA(HopsPAKernel k, const char **kernel, PetscBool *specialised, PetscLogDouble *bytes, PetscLogDouble *flops)
+{
+  PetscFunctionBegin;
+  if (kernel) *kernel = k->name;
+  if (specialised) *specialised = k->specialised;
+  if (bytes) *bytes = k->bytes;
+  if (flops) *flops = k->flops;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ---- Low-order-refined matrix: not on the device yet ---- */
+
+static PetscErrorCode HopsLORCreate_CUDA(HopsSpace space, const HopsBasis *gll, HopsLORKernel *kernel)
+{
+  PetscFunctionBegin;
+  SETERRQ(PetscObjectComm((PetscObject)space), PETSC_ERR_SUP, "The low-order-refined matrix is assembled on the host only, not on the back end cuda: use -hops_backend host, or another preconditioner (-pc_type jacobi)");
+}
+
+const HopsBackendOps HopsBackendCUDA = {
+  .name       = "cuda",
+  .vectype    = VECCUDA,
+  .host       = PETSC_FALSE,
+  .runpoints  = 1 << 21,
+  .Malloc     = HopsMalloc_CUDA,
+  .Free       = HopsFree_CUDA,
+  .Copy       = HopsCopy_CUDA,
+  .Zero       = HopsZero_CUDA,
+  .Pack       = HopsPack_CUDA,
+  .UnpackAdd  = HopsUnpackAdd_CUDA,
+  .SetEntries = HopsSetEntries_CUDA,
+  .PACreate   = HopsPACreate_CUDA,
+  .PASetUp    = HopsPASetUp_CUDA,
+  .PAApply    = HopsPAApply_CUDA,
+  .PADiagonal = HopsPADiagonal_CUDA,
+  .PAGetInfo  = HopsPAGetInfo_CUDA,
+  .PADestroy  = HopsPADestroy_CUDA,
+  .LORCreate  = HopsLORCreate_CUDA,
+};
