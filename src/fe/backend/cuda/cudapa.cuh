@@ -56,7 +56,7 @@ __device__ __forceinline__ double HopsCudaDot(const double r[N], const double *s
 */
 template <int Q>
 struct HopsCudaLaunch {
-  static constexpr int cells   = Q * Q >= 128 ? 1 : 128 / (Q * Q);
+  static constexpr int cells   = Q == 8 ? 1 : (Q == 4 ? 4 : (Q * Q >= 128 ? 1 : 128 / (Q * Q)));
   static constexpr int threads = Q <= 3 ? 256 : (Q <= 5 ? 768 : (Q == 6 ? 640 : (Q <= 8 ? 512 : 420))); /* on a multiprocessor */
   static constexpr int blocks  = threads / (Q * Q * cells);
   static constexpr int unroll  = Q <= 3 ? Q : 1;
