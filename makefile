@@ -149,7 +149,7 @@ check-tests: petsc-found
 
 test-gpu:
 	+@$(MAKE) --no-print-directory $(parallel) lib
-	+@$(MAKE) --no-print-directory check-tests search='gpu*'
+	+@$(MAKE) --no-print-directory check-tests search='*gpu*'
 
 demo:
 	@config/setup --demo

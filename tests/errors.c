@@ -202,6 +202,10 @@ static PetscErrorCode Operators(void)
   EXPECT("DM and matrix of different size", PCSetUp(pc), "49 rows|25 unknowns|KSPSetDM");
   PetscCall(PetscOptionsSetValue(NULL, "-hops_backend", "abacus"));
   EXPECT("back end", HopsSpaceCreateH1(dm, 2, NULL, 0, NULL, &small), "abacus|host");
+#if !defined(PETSC_HAVE_CUDA)
+  PetscCall(PetscOptionsSetValue(NULL, "-hops_backend", "cuda"));
+  EXPECT("back end of another build", HopsSpaceCreateH1(dm, 2, NULL, 0, NULL, &small), "--with-cuda");
+#endif
   PetscCall(PetscOptionsClearValue(NULL, "-hops_backend"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

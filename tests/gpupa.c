@@ -177,7 +177,7 @@ int main(int argc, char **argv)
     requires: cuda
 
   testset:
-    args: -dm_plex_dim 2 -dm_plex_box_faces 4,3 -dm_coord_petscspace_degree 3 -orders 1,2,3,4,5,6,7,8,9
+    args: -dm_plex_dim 2 -dm_plex_box_faces 4,3 -dm_coord_petscspace_degree 3 -orders 1,2,3,4,5,6,7,8,9 -use_gpu_aware_mpi 0
 
     test:
       suffix: 2d
@@ -185,10 +185,9 @@ int main(int argc, char **argv)
     test:
       suffix: 2d_ranks
       nsize: {{2 3}}
-      args: -use_gpu_aware_mpi 0
 
   testset:
-    args: -dm_plex_dim 3 -dm_plex_box_faces 3,2,2 -dm_coord_petscspace_degree 2
+    args: -dm_plex_dim 3 -dm_plex_box_faces 3,2,2 -dm_coord_petscspace_degree 2 -use_gpu_aware_mpi 0
     timeoutfactor: 3
 
     test:
@@ -197,7 +196,7 @@ int main(int argc, char **argv)
 
     test:
       suffix: 3d_high
-      args: -dm_plex_box_faces 2,2,1 -orders 5,6,7,8,9
+      args: -dm_plex_box_faces 2,2,1 -orders 5,6,7,8
 
     test:
       suffix: 3d_beyond
@@ -206,11 +205,11 @@ int main(int argc, char **argv)
     test:
       suffix: 3d_ranks
       nsize: {{2 3}}
-      args: -orders 1,2,3 -use_gpu_aware_mpi 0
+      args: -orders 1,2,3
 
   test:
     suffix: refuse
-    args: -dm_plex_dim 2 -orders 2 -refuse -petsc_ci_portable_error_output -error_output_stdout
+    args: -dm_plex_dim 2 -orders 2 -refuse -use_gpu_aware_mpi 0 -petsc_ci_portable_error_output -error_output_stdout
     filter: grep -o "A vector of type .*"
 
 TEST*/

@@ -226,5 +226,9 @@ int main(int argc, char **argv)
       suffix: checkerboard
       nsize: 2
       args: -dm_plex_dim 3 -dm_plex_box_faces 2,2,2 -dm_refine 1 -coefficient checkerboard -ksp_max_it 50
+    test:
+      suffix: gpu
+      requires: cuda
+      args: -dm_plex_dim 3 -dm_plex_box_faces 6,6,6 -order 4 -hops_backend cuda -pc_lor_mat_type {{aij hypre aijcusparse}} -use_gpu_aware_mpi 0
 
 TEST*/

@@ -326,31 +326,75 @@ static PetscErrorCode HopsPAGetInfo_CUDA(HopsPAKernel k, const char **kernel, Pe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* ---- Low-order-refined matrix: not on the device yet ---- */
+/*
+  ---- Low-order-refined matrix: assembled on the host for now, where its pattern and values are; PCLOR converts it to a type
+  that the device has (-pc_lor_mat_type) ----
+*/
 
-static PetscErrorCode HopsLORCreate_CUDA(HopsSpace space, const HopsBasis *gll, HopsLORKernel *kernel)
+static PetscErrorCode HopsLORCreate_CUDA(HopsSpace space, const HopsBasis *gll, HopsLORKernel *k)
 {
   PetscFunctionBegin;
-  SETERRQ(PetscObjectComm((PetscObject)space), PETSC_ERR_SUP, "The low-order-refined matrix is assembled on the host only, not on the back end cuda: use -hops_backend host, or another preconditioner (-pc_type jacobi)");
+  PetscCall((*HopsBackendHost.LORCreate)(space, gll, k));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsLORCouplings_CUDA(HopsLORKernel k, PetscInt first, PetscInt n, const HopsValues *kappa, PetscReal tol, unsigned char mask[], PetscInt *bad, PetscReal *det)
+{
+  PetscFunctionBegin;
+  PetscCall((*HopsBackendHost.LORCouplings)(k, first, n, kappa, tol, mask, bad, det));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsLORSetPositions_CUDA(HopsLORKernel k, const unsigned char mask[], const PetscInt start[], const int pos[])
+{
+  PetscFunctionBegin;
+  PetscCall((*HopsBackendHost.LORSetPositions)(k, mask, start, pos));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsLORFill_CUDA(HopsLORKernel k, PetscInt first, PetscInt n, const HopsValues *kappa, const HopsValues *mass, PetscScalar vals[], PetscInt *bad, PetscReal *det)
+{
+  PetscFunctionBegin;
+  PetscCall((*HopsBackendHost.LORFill)(k, first, n, kappa, mass, vals, bad, det));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsLORGetInfo_CUDA(HopsLORKernel k, const char **kernel, PetscLogDouble *bytes)
+{
+  PetscFunctionBegin;
+  PetscCall((*HopsBackendHost.LORGetInfo)(k, kernel, bytes));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsLORDestroy_CUDA(HopsLORKernel *k)
+{
+  PetscFunctionBegin;
+  PetscCall((*HopsBackendHost.LORDestroy)(k));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 const HopsBackendOps HopsBackendCUDA = {
-  .name       = "cuda",
-  .vectype    = VECCUDA,
-  .host       = PETSC_FALSE,
-  .runpoints  = 1 << 21,
-  .Malloc     = HopsMalloc_CUDA,
-  .Free       = HopsFree_CUDA,
-  .Copy       = HopsCopy_CUDA,
-  .Zero       = HopsZero_CUDA,
-  .Pack       = HopsPack_CUDA,
-  .UnpackAdd  = HopsUnpackAdd_CUDA,
-  .SetEntries = HopsSetEntries_CUDA,
-  .PACreate   = HopsPACreate_CUDA,
-  .PASetUp    = HopsPASetUp_CUDA,
-  .PAApply    = HopsPAApply_CUDA,
-  .PADiagonal = HopsPADiagonal_CUDA,
-  .PAGetInfo  = HopsPAGetInfo_CUDA,
-  .PADestroy  = HopsPADestroy_CUDA,
-  .LORCreate  = HopsLORCreate_CUDA,
+  .name            = "cuda",
+  .vectype         = VECCUDA,
+  .host            = PETSC_FALSE,
+  .runpoints       = 1 << 21,
+  .Malloc          = HopsMalloc_CUDA,
+  .Free            = HopsFree_CUDA,
+  .Copy            = HopsCopy_CUDA,
+  .Zero            = HopsZero_CUDA,
+  .Pack            = HopsPack_CUDA,
+  .UnpackAdd       = HopsUnpackAdd_CUDA,
+  .SetEntries      = HopsSetEntries_CUDA,
+  .PACreate        = HopsPACreate_CUDA,
+  .PASetUp         = HopsPASetUp_CUDA,
+  .PAApply         = HopsPAApply_CUDA,
+  .PADiagonal      = HopsPADiagonal_CUDA,
+  .PAGetInfo       = HopsPAGetInfo_CUDA,
+  .PADestroy       = HopsPADestroy_CUDA,
+  .LORCreate       = HopsLORCreate_CUDA,
+  .LORCouplings    = HopsLORCouplings_CUDA,
+  .LORSetPositions = HopsLORSetPositions_CUDA,
+  .LORFill         = HopsLORFill_CUDA,
+  .LORGetInfo      = HopsLORGetInfo_CUDA,
+  .LORDestroy      = HopsLORDestroy_CUDA,
 };

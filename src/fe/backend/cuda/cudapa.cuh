@@ -1,7 +1,7 @@
 /*
   Fused operator: gather, interpolation, quadrature data, the transposes and the scatter in one launch. Q x Q threads work on
   a cell, each on a column of nodes or points in z, which it holds in registers; contractions in z take their matrices from the
-  kernel's arguments (constant cache, indices known at compile time), those in x and y go through two cubes of shared memory.
+  kernel's arguments (constant cache), those in x and y go through two or three cubes of shared memory.
   Contributions of cells that meet in an unknown are summed by atomic additions.
 */
 #pragma once
@@ -49,20 +49,27 @@ __device__ __forceinline__ double HopsCudaDot(const double r[N], const double *s
   return v;
 }
 
-/* Cells of a block: about 128 threads */
+/*
+  Launch parameters by the points per direction, all measured (bench/gpubench): cells of a block; blocks that should fit on a
+  multiprocessor, which bounds the registers (with few registers columns spill, with many too few threads hide latency); and
+  whether the loop over planes is unrolled, which above 3 points costs more registers than it saves instructions.
+*/
 template <int Q>
-constexpr int HopsCudaCellsPerBlock()
-{
-  return Q * Q >= 128 ? 1 : 128 / (Q * Q);
-}
+struct HopsCudaLaunch {
+  static constexpr int cells   = Q == 8 ? 1 : (Q == 4 ? 4 : (Q * Q >= 128 ? 1 : 128 / (Q * Q)));
+  static constexpr int threads = Q <= 3 ? 256 : (Q <= 5 ? 768 : (Q == 6 ? 640 : (Q <= 8 ? 512 : 420))); /* on a multiprocessor */
+  static constexpr int blocks  = threads / (Q * Q * cells);
+  static constexpr int unroll  = Q <= 3 ? Q : 1;
+};
 
 template <int P, int Q, bool DIFF, bool MASS, int NB>
-__global__ void __launch_bounds__(Q *Q *NB) HopsCudaApply3(const __grid_constant__ HopsCudaTables<P, Q> tab, const HopsCudaCells a)
+__global__ void __launch_bounds__(Q *Q *NB, HopsCudaLaunch<Q>::blocks) HopsCudaApply3(const __grid_constant__ HopsCudaTables<P, Q> tab, const HopsCudaCells a)
 {
+  constexpr int     UNROLL = HopsCudaLaunch<Q>::unroll;
   constexpr int     NC = (DIFF ? 6 : 0) + (MASS ? 1 : 0), P3 = P * P * P, Q2 = Q * Q, Q3 = Q2 * Q, S = Q3 | 1;
-  __shared__ double mem[2 * NB * S];
+  __shared__ double mem[(DIFF ? 3 : 2) * NB * S];
   const int         t = threadIdx.x, X = t % Q, Y = t / Q, cell = blockIdx.x * NB + threadIdx.y, c = min(cell, a.n - 1);
-  double           *s0 = mem + 2 * threadIdx.y * S, *s1 = s0 + S;
+  double           *s0 = mem + (DIFF ? 3 : 2) * threadIdx.y * S, *s1 = s0 + S, *s2 = s1 + S;
   const int        *restr = a.restr + (size_t)c * P3;
   const double     *qd    = a.qdata + (size_t)c * (NC * Q3) + t;
   double            u[Q], r[Q], v[P], m[Q];
@@ -87,7 +94,7 @@ __global__ void __launch_bounds__(Q *Q *NB) HopsCudaApply3(const __grid_constant
     for (int k = 0; k < P; k++) u[z] += tab.B[z * P + k] * v[k];
   }
   if (DIFF) {
-    double fy[Q], fz[Q];
+    double fz[Q];
 
 #pragma unroll
     for (int z = 0; z < Q; z++) s0[z * Q2 + t] = u[z];
@@ -95,35 +102,34 @@ __global__ void __launch_bounds__(Q *Q *NB) HopsCudaApply3(const __grid_constant
     HopsCudaRow<Q>(a.C + X * Q, 1, m);
     HopsCudaRow<Q>(a.C + Y * Q, 1, r);
 #pragma unroll
+    for (int z = 0; z < Q; z++) fz[z] = 0;
+#pragma unroll UNROLL
     for (int z = 0; z < Q; z++) {
-      const double d0 = __ldcs(qd + z * Q2), d1 = __ldcs(qd + Q3 + z * Q2), d2 = __ldcs(qd + 2 * Q3 + z * Q2);
-      const double d3 = __ldcs(qd + 3 * Q3 + z * Q2), d4 = __ldcs(qd + 4 * Q3 + z * Q2), d5 = __ldcs(qd + 5 * Q3 + z * Q2);
+      const double d0 = __ldg(qd + z * Q2), d1 = __ldg(qd + Q3 + z * Q2), d2 = __ldg(qd + 2 * Q3 + z * Q2);
+      const double d3 = __ldg(qd + 3 * Q3 + z * Q2), d4 = __ldg(qd + 4 * Q3 + z * Q2), d5 = __ldg(qd + 5 * Q3 + z * Q2);
       const double gx = HopsCudaDot<Q>(m, s0 + z * Q2 + Y * Q, 1), gy = HopsCudaDot<Q>(r, s0 + z * Q2 + X, Q);
-      double       gz = 0;
+      double       gz = 0, f;
 
 #pragma unroll
       for (int k = 0; k < Q; k++) gz += tab.C[z * Q + k] * u[k];
       s1[z * Q2 + t] = d0 * gx + d1 * gy + d2 * gz;
-      fy[z]          = d1 * gx + d3 * gy + d4 * gz;
-      fz[z]          = d2 * gx + d4 * gy + d5 * gz;
-    }
-    __syncthreads();
+      s2[z * Q2 + t] = d1 * gx + d3 * gy + d4 * gz;
+      f              = d2 * gx + d4 * gy + d5 * gz;
 #pragma unroll
-    for (int z = 0; z < Q; z++) s0[z * Q2 + t] = fy[z];
+      for (int k = 0; k < Q; k++) fz[k] += tab.C[z * Q + k] * f;
+    }
     __syncthreads();
     HopsCudaRow<Q>(a.C + X, Q, m);
     HopsCudaRow<Q>(a.C + Y, Q, r);
 #pragma unroll
     for (int z = 0; z < Q; z++) {
-      double s = HopsCudaDot<Q>(m, s1 + z * Q2 + Y * Q, 1) + HopsCudaDot<Q>(r, s0 + z * Q2 + X, Q);
+      const double s = fz[z] + HopsCudaDot<Q>(m, s1 + z * Q2 + Y * Q, 1) + HopsCudaDot<Q>(r, s2 + z * Q2 + X, Q);
 
-#pragma unroll
-      for (int k = 0; k < Q; k++) s += tab.C[k * Q + z] * fz[k];
-      u[z] = MASS ? s + __ldcs(qd + 6 * Q3 + z * Q2) * u[z] : s;
+      u[z] = MASS ? s + __ldg(qd + 6 * Q3 + z * Q2) * u[z] : s;
     }
   } else {
 #pragma unroll
-    for (int z = 0; z < Q; z++) u[z] *= __ldcs(qd + z * Q2);
+    for (int z = 0; z < Q; z++) u[z] *= __ldg(qd + z * Q2);
   }
   __syncthreads();
 #pragma unroll
@@ -178,15 +184,15 @@ __global__ void __launch_bounds__(Q *Q *NB) HopsCudaApply2(const HopsCudaCells a
     HopsCudaRow<Q>(a.C + Y * Q, 1, m);
     gy = HopsCudaDot<Q>(m, s0 + X, Q);
     __syncthreads();
-    s1[t] = __ldcs(qd) * gx + __ldcs(qd + Q2) * gy;
-    s0[t] = __ldcs(qd + Q2) * gx + __ldcs(qd + 2 * Q2) * gy;
+    s1[t] = __ldg(qd) * gx + __ldg(qd + Q2) * gy;
+    s0[t] = __ldg(qd + Q2) * gx + __ldg(qd + 2 * Q2) * gy;
     __syncthreads();
     HopsCudaRow<Q>(a.C + X, Q, m);
     s = HopsCudaDot<Q>(m, s1 + Y * Q, 1);
     HopsCudaRow<Q>(a.C + Y, Q, m);
     s += HopsCudaDot<Q>(m, s0 + X, Q);
-    u = MASS ? s + __ldcs(qd + 3 * Q2) * u : s;
-  } else u *= __ldcs(qd);
+    u = MASS ? s + __ldg(qd + 3 * Q2) * u : s;
+  } else u *= __ldg(qd);
   __syncthreads();
   s1[t] = u;
   __syncthreads();
@@ -204,7 +210,7 @@ __global__ void __launch_bounds__(Q *Q *NB) HopsCudaApply2(const HopsCudaCells a
 template <int P, int Q, bool DIFF, bool MASS>
 static void HopsCudaRun(const HopsCudaArgs *k, const HopsCudaCells &a)
 {
-  constexpr int NB      = HopsCudaCellsPerBlock<Q>();
+  constexpr int NB      = HopsCudaLaunch<Q>::cells;
   const int     nblocks = (a.n + NB - 1) / NB;
 
   if (k->dim == 3) {
