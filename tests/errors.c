@@ -202,10 +202,6 @@ static PetscErrorCode Operators(void)
   EXPECT("DM and matrix of different size", PCSetUp(pc), "49 rows|25 unknowns|KSPSetDM");
   PetscCall(PetscOptionsSetValue(NULL, "-hops_backend", "abacus"));
   EXPECT("back end", HopsSpaceCreateH1(dm, 2, NULL, 0, NULL, &small), "abacus|host");
-#if !defined(PETSC_HAVE_CUDA)
-  PetscCall(PetscOptionsSetValue(NULL, "-hops_backend", "cuda"));
-  EXPECT("back end of another build", HopsSpaceCreateH1(dm, 2, NULL, 0, NULL, &small), "--with-cuda");
-#endif
   PetscCall(PetscOptionsClearValue(NULL, "-hops_backend"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -223,13 +219,35 @@ static PetscErrorCode Arrays(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* a build without CUDA says how to get it */
+static PetscErrorCode NoCUDA(void)
+{
+  const PetscInt  nodes[4] = {0, 1, 2, 3};
+  const PetscReal x[8]     = {0, 0, 1, 0, 0, 1, 1, 1};
+  HopsSpace       sp;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsSetValue(NULL, "-hops_backend", "cuda"));
+  EXPECT("back end of another build", HopsSpaceCreateFromArrays(PETSC_COMM_SELF, 2, 1, 1, 4, nodes, x, 0, NULL, &sp), "--with-cuda|-hops_backend host");
+  PetscCall(PetscOptionsClearValue(NULL, "-hops_backend"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* objects that a raised error left half made are not freed: this test runs without -malloc_dump */
 int main(int argc, char **argv)
 {
+  PetscBool nocuda = PETSC_FALSE;
+
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(PetscOptionsClearValue(NULL, "-malloc_dump"));
   PetscCall(HopsInitialize());
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-no_cuda", &nocuda, NULL));
+  if (nocuda) {
+    PetscCall(NoCUDA());
+    PetscCall(PetscFinalize());
+    return 0;
+  }
   PetscCall(Meshes());
   PetscCall(Operators());
   PetscCall(Arrays());
@@ -241,5 +259,10 @@ int main(int argc, char **argv)
 
   test:
     args: -malloc_dump 0
+
+  test:
+    suffix: no_cuda
+    requires: !defined(PETSC_HAVE_CUDA)
+    args: -no_cuda -malloc_dump 0
 
 TEST*/
