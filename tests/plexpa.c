@@ -96,7 +96,7 @@ int main(int argc, char **argv)
   PetscRandom   rnd;
   PetscInt      nc = 2, one = 1, two = 2, three = 3, last, dim, bd;
   char          terms[8] = "0123", *has[4];
-  PetscBool     robin    = PETSC_FALSE;
+  PetscBool     robin = PETSC_FALSE, pre = PETSC_FALSE;
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
@@ -113,6 +113,8 @@ int main(int argc, char **argv)
   PetscCall(DMCreateDS(dm));
   PetscCall(DMGetDS(dm, &ds));
   PetscCall(PetscDSSetJacobian(ds, 0, 0, has[0] ? g0 : NULL, has[1] ? g1 : NULL, has[2] ? g2 : NULL, has[3] ? (nc == 1 && !has[1] ? g3symmetric : g3) : NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-preconditioner", &pre, NULL)); /* PETSc ignores it where one matrix is both */
+  if (pre) PetscCall(PetscDSSetJacobianPreconditioner(ds, 0, 0, g0, NULL, NULL, NULL));
   PetscCall(PetscDSSetResidual(ds, 0, f0, f1));
   PetscCall(DMGetLabel(dm, "Face Sets", &faces));
   PetscCall(DMPlexLabelComplete(dm, faces));
@@ -177,8 +179,12 @@ int main(int argc, char **argv)
   PetscCall(Compare("assembled", y, z));
   PetscCall(MatDestroy(&B));
   PetscCall(MatDuplicate(A, MAT_COPY_VALUES, &B));
+  PetscCall(VecScale(u, 0.5)); /* the copy stays at the state it was made at */
+  PetscCall(SNESComputeJacobian(snes, u, A, A));
   PetscCall(MatMult(B, x, y));
   PetscCall(Compare("duplicate", y, z));
+  PetscCall(MatDestroy(&B));
+  PetscCall(DMCreateMassMatrix(dm, dm, &B)); /* assembled, on a clone */
   PetscCall(MatDestroy(&B));
   PetscCall(PetscRandomDestroy(&rnd));
   PetscCall(VecDestroy(&u));
@@ -210,6 +216,9 @@ int main(int argc, char **argv)
       suffix: scalar
       nsize: {{1 4}}
       args: -dm_plex_dim {{2 3}} -dm_plex_box_faces 3,2,2 -petscspace_degree 3 -components 1 -terms 03 -mat_pa_general {{0 1}}
+    test:
+      suffix: preconditioner
+      args: -dm_plex_dim 2 -dm_plex_box_faces 3,3 -petscspace_degree 3 -components {{1 2}} -terms 03 -preconditioner
     test:
       suffix: first_order
       args: -dm_plex_dim 2 -dm_plex_box_faces 3,3 -petscspace_degree 3 -components 3 -terms {{0 12}}

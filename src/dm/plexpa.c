@@ -52,16 +52,17 @@ static PetscErrorCode HopsIsPA(Mat A, PetscBool *pa)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* As PETSc fills them: P with the preconditioner's functions where the PetscDS has any, J, if another matrix, with the Jacobian's */
+/* As PETSc fills them: one matrix for both with the Jacobian's functions; of two, P with the preconditioner's where the PetscDS has any */
 static PetscErrorCode HopsPlexJacobian(DM dm, PetscReal t, Vec X, Vec Xt, PetscReal shift, Mat J, Mat P, PetscBool *todo)
 {
-  PetscBool jpa, ppa;
+  PetscBool jpa, ppa, pre;
 
   PetscFunctionBegin;
   PetscCall(HopsIsPA(J, &jpa));
   PetscCall(HopsIsPA(P, &ppa));
+  PetscCall(HopsDSUsesPreconditioner(dm, J == P ? PETSC_TRUE : PETSC_FALSE, &pre));
   *todo = J == P ? (ppa ? PETSC_FALSE : PETSC_TRUE) : (jpa && ppa ? PETSC_FALSE : PETSC_TRUE);
-  if (ppa) PetscCall(MatPASetState(P, dm, PETSC_TRUE, X, Xt, t, shift));
+  if (ppa) PetscCall(MatPASetState(P, dm, pre, X, Xt, t, shift));
   if (J != P && jpa) PetscCall(MatPASetState(J, dm, PETSC_FALSE, X, Xt, t, shift));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -177,6 +178,15 @@ static PetscErrorCode HopsPlexCreateMatrix(DM dm, Mat *A)
 
   PetscFunctionBegin;
   PetscCall(HopsPlexGet(dm, &plex));
+  if (plex && dm->mattype) { /* the code itself may have called DMSetMatType() */
+    PetscBool pa;
+
+    PetscCall(PetscStrcmp(dm->mattype, MATPA, &pa));
+    if (pa) {
+      plex->pa = PETSC_TRUE;
+      PetscCall(DMSetMatType(dm, MATAIJ));
+    }
+  }
   if (!plex || !plex->pa) {
     PetscCall((*PlexCreateMatrix)(dm, A));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -195,14 +205,9 @@ static PetscErrorCode HopsPlexCreateMatrix(DM dm, Mat *A)
 
 static PetscErrorCode HopsPlexClone(DM dm, DM *clone)
 {
-  HopsPlex *from, *to;
-
   PetscFunctionBegin;
   PetscCall((*PlexClone)(dm, clone));
-  PetscCall(HopsPlexWrap(*clone));
-  PetscCall(HopsPlexGet(dm, &from));
-  PetscCall(HopsPlexGet(*clone, &to));
-  if (from && to) to->pa = from->pa;
+  PetscCall(HopsPlexWrap(*clone)); /* without the request: PETSc assembles mass matrices on clones */
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -13,7 +13,7 @@ PetscErrorCode HopsPlexResidualReset(HopsPlex *plex)
   }
   PetscCall(HopsNodesDestroy(&plex->nodes));
   PetscCall(PetscFree(plex->node));
-  plex->section = NULL;
+  PetscCall(PetscSectionDestroy(&plex->section));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -43,6 +43,7 @@ static PetscErrorCode HopsPlexResidualSetUp(DM dm, HopsPlex *plex, PetscBool *ca
     PetscCall(HopsNodesDestroy(&plex->nodes));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+  PetscCall(PetscObjectReference((PetscObject)section));
   plex->section = section;
   PetscCall(HopsBasisCreate(order + 1, plex->nodes->space->q_1d, PETSC_FALSE, &plex->basis));
   PetscCall(PetscMalloc2(plex->basis.P * plex->basis.Q, &plex->Bt, plex->basis.P * plex->basis.Q, &plex->Dt));

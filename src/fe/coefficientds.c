@@ -64,12 +64,12 @@ PetscErrorCode HopsCoefficientCreateTensor(HopsTensorForm form, HopsDSTerm term,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsCoefficientCreateDS(DM dm, HopsDSTerm term, PetscBool ignoreconvection, HopsCoefficient *cf)
+PetscErrorCode HopsCoefficientCreateDS(DM dm, HopsDSTerm term, PetscBool preconditioner, PetscBool ignoreconvection, HopsCoefficient *cf)
 {
   HopsTensorForm form;
 
   PetscFunctionBegin;
-  PetscCall(HopsTensorFormCreateDS(dm, PETSC_TRUE, &form));
+  PetscCall(HopsTensorFormCreateDS(dm, preconditioner, &form));
   PetscCheck(form->nc == 1, PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP, "The field has %" PetscInt_FMT " components where a scalar coefficient is wanted", form->nc);
   PetscCheck(ignoreconvection || (!form->has[1] && !form->has[2]), PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP, "The form has a first-order term (g1 or g2 of its PetscDS), which a diffusion-reaction operator does not hold: let PCLOR take the form from the DM, or, to precondition with its symmetric part, use -pc_lor_ignore convection");
   PetscCall(HopsCoefficientCreateTensor(form, term, cf));

@@ -64,6 +64,10 @@ struct _HopsTensorForm {
   PetscReal t, shift;
   PetscInt *node; /* E-vector node of the closure's unknowns i nc .. i nc + nc - 1 */
 };
+/* a copy with a state of its own */
+PETSC_INTERN PetscErrorCode HopsTensorFormDuplicate(HopsTensorForm, HopsTensorForm *);
+/* does PETSc fill a preconditioning matrix with functions of its own? Not where it is the Jacobian itself, if there is one */
+PETSC_INTERN PetscErrorCode HopsDSUsesPreconditioner(DM, PetscBool same, PetscBool *);
 PETSC_INTERN PetscErrorCode HopsTensorFormDestroy(HopsTensorForm *);
 PETSC_INTERN PetscErrorCode HopsTensorFormCreateDS(DM, PetscBool preconditioner, HopsTensorForm *);
 /* copies of the local vectors are kept; Xt may be NULL */

@@ -78,7 +78,7 @@ typedef enum {
   HOPS_DS_MASS
 } HopsDSTerm;
 /* cf = NULL where the DS has no such term; terms that would be dropped raise an error unless the flags allow it */
-PETSC_INTERN PetscErrorCode HopsCoefficientCreateDS(DM, HopsDSTerm, PetscBool ignoreconvection, HopsCoefficient *);
+PETSC_INTERN PetscErrorCode HopsCoefficientCreateDS(DM, HopsDSTerm, PetscBool preconditioner, PetscBool ignoreconvection, HopsCoefficient *);
 struct _HopsTensorForm;
 /* appends the Robin terms of the PetscDS's boundary Jacobians (src/fe/faceds.c); others than g0 of a scalar field are refused */
 PETSC_INTERN PetscErrorCode HopsRobinCreateDS(struct _HopsTensorForm *, HopsSpace, HopsRobin *);

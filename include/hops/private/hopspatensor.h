@@ -22,5 +22,6 @@ PETSC_INTERN PetscErrorCode HopsPATensorSetUp(HopsPATensor, const HopsBasis *);
 PETSC_INTERN PetscErrorCode HopsPATensorMult(HopsPATensor, PetscBool transpose, Vec x, Vec y);
 PETSC_INTERN PetscErrorCode HopsPATensorDiagonal(HopsPATensor, Vec d);
 PETSC_INTERN PetscErrorCode HopsPATensorAssemble(HopsPATensor, Mat A, MatReuse, Mat *B);
+PETSC_INTERN PetscErrorCode MatPASetForm(Mat, HopsSpace, HopsTensorForm);
 /* src/mat/pa/matpads.c: the form becomes that of a PetscDS at a state (local vectors); Xt may be NULL */
 PETSC_INTERN PetscErrorCode MatPASetState(Mat, DM, PetscBool preconditioner, Vec X, Vec Xt, PetscReal t, PetscReal shift);

@@ -395,7 +395,7 @@ static PetscErrorCode MatDuplicate_PA(Mat A, MatDuplicateOption op, Mat *B)
 
   PetscFunctionBegin;
   PetscCall(MatShellGetContext(A, &pa));
-  if (pa->tensor || !pa->space) { /* shares the form, and so its state */
+  if (pa->tensor || !pa->space) { /* the copy has the form at its state of now */
     PetscInt m, M;
 
     PetscCall(MatGetLocalSize(A, &m, NULL));
@@ -410,9 +410,8 @@ static PetscErrorCode MatDuplicate_PA(Mat A, MatDuplicateOption op, Mat *B)
     pb->fromds  = pa->fromds;
     pb->general = pa->general;
     if (pa->tensor) {
-      ++pa->form->refct;
-      pb->form = pa->form;
-      PetscCall(HopsPATensorCreate(pa->tensor->nodes, pa->form, &pb->tensor));
+      PetscCall(HopsTensorFormDuplicate(pa->form, &pb->form));
+      PetscCall(HopsPATensorCreate(pa->tensor->nodes, pb->form, &pb->tensor));
       PetscCall(MatAssemblyBegin(*B, MAT_FINAL_ASSEMBLY));
       PetscCall(MatAssemblyEnd(*B, MAT_FINAL_ASSEMBLY));
       if (op != MAT_DO_NOT_COPY_VALUES) PetscCall(MatCopy(A, *B, SAME_NONZERO_PATTERN));
@@ -424,9 +423,17 @@ static PetscErrorCode MatDuplicate_PA(Mat A, MatDuplicateOption op, Mat *B)
   pb->q_1d   = pa->q_1d;
   pb->gll    = pa->gll;
   pb->fromds = pa->fromds;
-  PetscCall(MatPASetDiffusion(*B, pa->diffusion));
-  PetscCall(MatPASetMass(*B, pa->mass));
-  for (HopsRobin r = pa->robin; r; r = r->next) {
+  if (pa->form) {
+    HopsTensorForm form;
+
+    PetscCall(HopsTensorFormDuplicate(pa->form, &form));
+    PetscCall(MatPASetForm(*B, pa->space, form));
+    PetscCall(HopsTensorFormDestroy(&form));
+  } else {
+    PetscCall(MatPASetDiffusion(*B, pa->diffusion));
+    PetscCall(MatPASetMass(*B, pa->mass));
+  }
+  for (HopsRobin r = pa->form ? NULL : pa->robin; r; r = r->next) {
     PetscInt *cells;
 
     PetscCall(PetscMalloc1(r->n, &cells));

@@ -25,6 +25,7 @@ PetscErrorCode MatPASetFromDS(Mat A, DM dm)
   Mat_PA         *pa;
   HopsTensorForm  form;
   HopsCoefficient diffusion, mass;
+  PetscBool       pre;
 
   PetscFunctionBegin;
   PetscValidHeaderSpecific(A, MAT_CLASSID, 1);
@@ -32,9 +33,10 @@ PetscErrorCode MatPASetFromDS(Mat A, DM dm)
   PetscCall(MatPAGetData(A, &pa));
   PetscCheck(pa->space && pa->space->dm, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE, "The operator has no space on a DMPlex: MatCreatePA() on that of HopsSpaceCreateFromDM()");
   PetscCall(HopsDSCheck(dm));
-  PetscCall(HopsTensorFormCreateDS(dm, PETSC_TRUE, &form));
-  PetscCall(HopsCoefficientCreateDS(dm, HOPS_DS_DIFFUSION, PETSC_FALSE, &diffusion));
-  PetscCall(HopsCoefficientCreateDS(dm, HOPS_DS_MASS, PETSC_FALSE, &mass));
+  PetscCall(HopsDSUsesPreconditioner(dm, PETSC_TRUE, &pre));
+  PetscCall(HopsTensorFormCreateDS(dm, pre, &form));
+  PetscCall(HopsCoefficientCreateDS(dm, HOPS_DS_DIFFUSION, pre, PETSC_FALSE, &diffusion));
+  PetscCall(HopsCoefficientCreateDS(dm, HOPS_DS_MASS, pre, PETSC_FALSE, &mass));
   pa->fromds = PETSC_TRUE;
   PetscCall(MatPASetDiffusion(A, diffusion));
   PetscCall(MatPASetMass(A, mass));
@@ -43,6 +45,32 @@ PetscErrorCode MatPASetFromDS(Mat A, DM dm)
   PetscCall(HopsCoefficientDestroy(&diffusion));
   PetscCall(HopsCoefficientDestroy(&mass));
   PetscCall(HopsTensorFormDestroy(&form));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Coefficients and Robin terms of a scalar symmetric form; the operator keeps the form */
+PetscErrorCode MatPASetForm(Mat A, HopsSpace sp, HopsTensorForm form)
+{
+  Mat_PA         *pa;
+  HopsCoefficient diffusion, mass;
+
+  PetscFunctionBegin;
+  PetscCall(MatPAGetData(A, &pa));
+  if (pa->form != form) {
+    PetscCall(HopsTensorFormDestroy(&pa->form));
+    ++form->refct;
+    pa->form = form;
+  }
+  pa->fromds = PETSC_TRUE;
+  PetscCall(MatPASetSpace(A, sp));
+  PetscCall(HopsCoefficientCreateTensor(form, HOPS_DS_DIFFUSION, &diffusion));
+  PetscCall(HopsCoefficientCreateTensor(form, HOPS_DS_MASS, &mass));
+  PetscCall(MatPASetDiffusion(A, diffusion));
+  PetscCall(MatPASetMass(A, mass));
+  PetscCall(HopsCoefficientDestroy(&diffusion));
+  PetscCall(HopsCoefficientDestroy(&mass));
+  PetscCall(HopsRobinDestroy(&pa->robin));
+  PetscCall(HopsRobinCreateDS(form, pa->space, &pa->robin));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -57,19 +85,11 @@ static PetscErrorCode MatPACreateForm(Mat A, Mat_PA *pa, DM dm, PetscBool precon
   PetscCheck(pa->form->has[0] || pa->form->has[1] || pa->form->has[2] || pa->form->has[3], PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE, "The PetscDS has no Jacobian functions (PetscDSSetJacobian())");
   pa->fromds = PETSC_TRUE;
   if (pa->form->nc == 1 && !pa->form->has[1] && !pa->form->has[2] && !pa->general) {
-    HopsSpace       sp;
-    HopsCoefficient diffusion, mass;
+    HopsSpace sp;
 
     PetscCall(HopsSpaceCreateFromDM(dm, &sp));
-    PetscCall(MatPASetSpace(A, sp));
+    PetscCall(MatPASetForm(A, sp, pa->form));
     PetscCall(HopsSpaceDestroy(&sp));
-    PetscCall(HopsCoefficientCreateTensor(pa->form, HOPS_DS_DIFFUSION, &diffusion));
-    PetscCall(HopsCoefficientCreateTensor(pa->form, HOPS_DS_MASS, &mass));
-    PetscCall(MatPASetDiffusion(A, diffusion));
-    PetscCall(MatPASetMass(A, mass));
-    PetscCall(HopsCoefficientDestroy(&diffusion));
-    PetscCall(HopsCoefficientDestroy(&mass));
-    PetscCall(HopsRobinCreateDS(pa->form, pa->space, &pa->robin));
   } else {
     HopsNodes nodes;
 

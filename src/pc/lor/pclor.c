@@ -283,8 +283,8 @@ static PetscErrorCode PCReset_LOR(PC pc)
   PetscCall(HopsRobinDestroy(&lor->robin));
   PetscCall(HopsSpaceDestroy(&lor->form.space));
   PetscCall(DMDestroy(&lor->dm));
-  lor->section = NULL;
-  lor->source  = HOPS_SOURCE_NONE;
+  PetscCall(PetscSectionDestroy(&lor->section));
+  lor->source = HOPS_SOURCE_NONE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -66,6 +66,7 @@ static PetscErrorCode PCLORNeedsBlock(PC pc, PC_LOR *lor, DM dm, PetscBool *bloc
   PetscObject  disc;
   PetscClassId id;
   PetscInt     nf, nds, nc = 1;
+  PetscBool    pre;
 
   PetscFunctionBegin;
   *block = PETSC_FALSE;
@@ -78,10 +79,11 @@ static PetscErrorCode PCLORNeedsBlock(PC pc, PC_LOR *lor, DM dm, PetscBool *bloc
   PetscCheck(nc == 1 || (!lor->userdiffusion && !lor->usermass), PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "PCLORSetCoefficients() is for scalar fields; this one has %" PetscInt_FMT " components, whose form comes from the Jacobian functions of the PetscDS", nc);
   if (lor->userdiffusion || lor->usermass || lor->ignoreconvection) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(DMGetNumDS(dm, &nds));
+  PetscCall(HopsDSUsesPreconditioner(dm, pc->mat == pc->pmat ? PETSC_TRUE : PETSC_FALSE, &pre));
   for (PetscInt s = 0; s < nds; ++s) {
     HopsRegion r;
 
-    PetscCall(HopsRegionGet(dm, s, PETSC_TRUE, &r));
+    PetscCall(HopsRegionGet(dm, s, pre, &r));
     if (r.n[1] || r.n[2]) *block = PETSC_TRUE;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -91,12 +93,14 @@ static PetscErrorCode PCLORGetFormBlock(PC pc, PC_LOR *lor, DM dm, PetscSection 
 {
   HopsTensorForm form;
   HopsNodes      nodes;
+  PetscBool      pre;
 
   PetscFunctionBegin;
   if (lor->block && lor->dm == dm && lor->section == section) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HopsDSCheck(dm));
   if (!lor->ignoreboundary) PetscCall(HopsDSCheckNoRobin(dm));
-  PetscCall(HopsTensorFormCreateDS(dm, PETSC_TRUE, &form));
+  PetscCall(HopsDSUsesPreconditioner(dm, pc->mat == pc->pmat ? PETSC_TRUE : PETSC_FALSE, &pre));
+  PetscCall(HopsTensorFormCreateDS(dm, pre, &form));
   PetscCheck(form->has[0] || form->has[1] || form->has[2] || form->has[3], PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE, "The PetscDS has no Jacobian functions: there is nothing to precondition (PetscDSSetJacobian())");
   PetscCall(HopsNodesCreate(dm, &nodes));
   PetscCall(HopsLORBlockDestroy(&lor->block));
@@ -108,6 +112,8 @@ static PetscErrorCode PCLORGetFormBlock(PC pc, PC_LOR *lor, DM dm, PetscSection 
   PetscCall(PCLORSetFormSpace(lor, lor->block->lor.space));
   PetscCall(PetscObjectReference((PetscObject)dm));
   PetscCall(DMDestroy(&lor->dm));
+  PetscCall(PetscObjectReference((PetscObject)section));
+  PetscCall(PetscSectionDestroy(&lor->section));
   lor->dm      = dm;
   lor->section = section;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -131,7 +137,7 @@ static PetscErrorCode PCLORGetFormDM(PC pc, PC_LOR *lor, DM dm)
   PetscSection    section;
   HopsCoefficient diffusion, mass;
   PetscInt        nds;
-  PetscBool       block;
+  PetscBool       block, pre;
 
   PetscFunctionBegin;
   PetscCall(DMGetLocalSection(dm, &section));
@@ -140,7 +146,7 @@ static PetscErrorCode PCLORGetFormDM(PC pc, PC_LOR *lor, DM dm)
     PetscCall(PCLORGetFormBlock(pc, lor, dm, section));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  if (lor->block) lor->section = NULL; /* the space was that of the block's nodes */
+  if (lor->block) PetscCall(PetscSectionDestroy(&lor->section)); /* the space was that of the block's nodes */
   PetscCall(HopsLORBlockDestroy(&lor->block));
   if (lor->dm != dm || lor->section != section) {
     HopsSpace sp;
@@ -150,6 +156,8 @@ static PetscErrorCode PCLORGetFormDM(PC pc, PC_LOR *lor, DM dm)
     PetscCall(HopsSpaceDestroy(&sp));
     PetscCall(PetscObjectReference((PetscObject)dm));
     PetscCall(DMDestroy(&lor->dm));
+    PetscCall(PetscObjectReference((PetscObject)section));
+    PetscCall(PetscSectionDestroy(&lor->section));
     lor->dm      = dm;
     lor->section = section;
   }
@@ -160,13 +168,14 @@ static PetscErrorCode PCLORGetFormDM(PC pc, PC_LOR *lor, DM dm)
   PetscCall(DMGetNumDS(dm, &nds));
   PetscCheck(nds > 0, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE, "The DM has no PetscDS, so the form is unknown: set the Jacobian functions (PetscDSSetJacobian()), or the coefficients (PCLORSetCoefficients())");
   PetscCall(HopsDSCheck(dm));
-  PetscCall(HopsCoefficientCreateDS(dm, HOPS_DS_DIFFUSION, lor->ignoreconvection, &diffusion));
-  PetscCall(HopsCoefficientCreateDS(dm, HOPS_DS_MASS, lor->ignoreconvection, &mass));
+  PetscCall(HopsDSUsesPreconditioner(dm, pc->mat == pc->pmat ? PETSC_TRUE : PETSC_FALSE, &pre));
+  PetscCall(HopsCoefficientCreateDS(dm, HOPS_DS_DIFFUSION, pre, lor->ignoreconvection, &diffusion));
+  PetscCall(HopsCoefficientCreateDS(dm, HOPS_DS_MASS, pre, lor->ignoreconvection, &mass));
   PetscCall(PCLORSetFormCoefficients(lor, diffusion, mass));
   if (!lor->ignoreboundary) {
     HopsTensorForm form;
 
-    PetscCall(HopsTensorFormCreateDS(dm, PETSC_TRUE, &form));
+    PetscCall(HopsTensorFormCreateDS(dm, pre, &form));
     PetscCall(HopsRobinDestroy(&lor->robin));
     PetscCall(HopsRobinCreateDS(form, lor->form.space, &lor->robin));
     PetscCall(HopsTensorFormDestroy(&form));
