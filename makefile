@@ -137,7 +137,7 @@ runtests = config/runtests --build '$(BUILD)' --lib '$(lib)' --petscinclude '$(P
 
 test:
 	@config/setup --test
-	+@$(MAKE) --no-print-directory $(parallel) lib
+	+@$(MAKE) --no-print-directory $(parallel) all
 	+@$(MAKE) --no-print-directory check-tests
 
 check-tests: petsc-found

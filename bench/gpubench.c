@@ -9,6 +9,7 @@
   and added to), 1e9 bytes per second of these, and their fraction of the copy bandwidth.
 */
 #include <hops.h>
+#include <hops/private/petscshim.h>
 #include <petscdt.h>
 #include <petscdevice.h>
 #include <petsctime.h>
