@@ -4,6 +4,7 @@ static char help[] = "Throughput of each part of the LOR-preconditioned solve of
   -sizes <n,...>       : wanted numbers of unknowns; the box with the nearest number is taken (default 1000000)\n\
   -extra_points <k>    : order + k Gauss points per direction (default 2)\n\
   -curved              : deform the box smoothly, so that every metric term is there\n\
+  -skew <s>            : move x by s y and, in 3D, y by s z: parallelograms and parallelepipeds (default 0)\n\
   -assembled           : the assembled matrix of the same order instead, with BoomerAMG on it\n\
   -solve <bool>        : solve too (default true)\n\
   -repeat <n>          : repetitions of the timed kernels, of which the best counts (default 5)\n\
@@ -33,6 +34,7 @@ static const char *const names[] = {"space", "op_setup", "apply", "diagonal", "l
 
 typedef struct {
   PetscInt  dim, order, extra, cells, N, its, repeat;
+  PetscReal skew;
   PetscBool curved, assembled, solve;
   double    t[NTIMES], memory, peak, nnzrow;
   FILE     *csv;
@@ -86,7 +88,7 @@ static PetscErrorCode CreateMesh(Case *c, DM *dm)
   PetscFunctionBeginUser;
   PetscCall(HopsDMPlexCreateBox(PETSC_COMM_WORLD, c->dim, PETSC_FALSE, faces, dm));
   PetscCall(DMSetFromOptions(*dm)); /* distributes */
-  if (c->curved) {
+  if (c->curved || c->skew != 0.0) {
     Vec          v;
     PetscScalar *x;
     PetscInt     n;
@@ -97,9 +99,13 @@ static PetscErrorCode CreateMesh(Case *c, DM *dm)
     for (PetscInt i = 0; i < n; i += c->dim) {
       const PetscReal a = x[i], b = x[i + 1], d = c->dim > 2 ? x[i + 2] : 0.5;
 
-      x[i] += 0.06 * PetscSinReal(PETSC_PI * b) * PetscCosReal(PETSC_PI * d);
-      x[i + 1] += 0.06 * PetscSinReal(PETSC_PI * a) * PetscCosReal(2.0 * d);
-      if (c->dim > 2) x[i + 2] += 0.06 * PetscSinReal(PETSC_PI * a) * PetscCosReal(PETSC_PI * b);
+      if (c->curved) {
+        x[i] += 0.06 * PetscSinReal(PETSC_PI * b) * PetscCosReal(PETSC_PI * d);
+        x[i + 1] += 0.06 * PetscSinReal(PETSC_PI * a) * PetscCosReal(2.0 * d);
+        if (c->dim > 2) x[i + 2] += 0.06 * PetscSinReal(PETSC_PI * a) * PetscCosReal(PETSC_PI * b);
+      }
+      x[i] += c->skew * x[i + 1];
+      if (c->dim > 2) x[i + 1] += c->skew * x[i + 2];
     }
     PetscCall(VecRestoreArray(v, &x));
   }
@@ -280,6 +286,7 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-extra_points", &c.extra, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-repeat", &c.repeat, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-curved", &c.curved, NULL));
+  PetscCall(PetscOptionsGetReal(NULL, NULL, "-skew", &c.skew, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-assembled", &c.assembled, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-solve", &c.solve, NULL));
   PetscCall(PetscOptionsGetIntArray(NULL, NULL, "-orders", orders, &no, &set));

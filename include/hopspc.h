@@ -31,6 +31,7 @@ PETSC_EXTERN PetscErrorCode PCLORSetSpace(PC, HopsSpace);
 PETSC_EXTERN PetscErrorCode PCLORGetSpace(PC, HopsSpace *);
 PETSC_EXTERN PetscErrorCode PCLORSetCoefficients(PC, HopsCoefficient, HopsCoefficient);
 PETSC_EXTERN PetscErrorCode PCLORSetMatType(PC, MatType);
+PETSC_EXTERN PetscErrorCode PCLORSetDropTolerance(PC, PetscReal);
 PETSC_EXTERN PetscErrorCode PCLORGetMat(PC, Mat *);
 PETSC_EXTERN PetscErrorCode PCLORGetKSP(PC, KSP *);
 PETSC_EXTERN PetscErrorCode PCLORViewSpectrum(PC, PetscViewer);

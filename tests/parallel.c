@@ -101,6 +101,7 @@ int main(int argc, char **argv)
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "v.diag(A)u %.10g\n", (double)a));
   PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
   PetscCall(PCSetType(pc, PCLOR));
+  PetscCall(PCLORSetDropTolerance(pc, 0.0));
   PetscCall(PCSetOperators(pc, A, A));
   PetscCall(PCSetFromOptions(pc));
   PetscCall(PCSetUp(pc));

@@ -20,10 +20,11 @@ typedef struct {
   PetscScalar   *vals;              /* [nd + no + ng + 1] */
   PetscSF        sf;                /* roots: received entries; leaves: ghost-row entries */
   PetscInt       nr;
-  PetscScalar   *rvals; /* [nr] received entries */
-  int           *rpos;  /* [nr] their positions in vals */
-  Mat            mat;   /* AIJ on these arrays, which go with it (they outlive this struct if the Mat does) */
-  PetscLogDouble nnz;   /* global number of nonzeros */
+  PetscScalar   *rvals;   /* [nr] received entries */
+  int           *rpos;    /* [nr] their positions in vals */
+  Mat            mat;     /* AIJ on these arrays, which go with it (they outlive this struct if the Mat does) */
+  PetscLogDouble nnz;     /* global number of nonzeros */
+  PetscReal      droptol; /* cells whose off-diagonal factors are all below this, relatively, keep none; set before the pattern is built */
 } HopsLOR;
 
 /* The form whose low-order-refined matrix is wanted */
@@ -59,6 +60,8 @@ typedef struct {
   HopsLOR               lor;
   struct _HopsLORBlock *block; /* in place of lor: a vector-valued field, or first-order terms */
   PetscBool             upwind;
+  PetscReal             droptol;
+  PetscBool             dropset;
   Mat                   mat; /* what the inner solver gets: lor.mat or a conversion of it */
   char                  mattype[64];
   KSP                   ksp;

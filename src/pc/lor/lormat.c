@@ -44,6 +44,29 @@ PetscErrorCode HopsLORDestroy(HopsLOR *lor)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/*
+  Couplings of a run of cells, but for rounding errors. Where the off-diagonal factors of a cell are all below droptol the cell keeps none
+  of them: what is left is the diagonal of a positive definite tensor at each node, so the matrix stays definite, and the tensor lies
+  between 1 - (dim - 1) droptol and 1 + (dim - 1) droptol times it. Dropping single pairs could leave an indefinite one.
+*/
+static PetscErrorCode HopsLORRunCouplings(HopsLOR *lor, PetscInt c, PetscInt n, const HopsValues *kappa, unsigned char mask[])
+{
+  HopsSpace     sp = lor->space;
+  unsigned char large[HOPS_LOR_CHUNK];
+  PetscInt      bad;
+  PetscReal     det;
+
+  PetscFunctionBegin;
+  PetscCall((*sp->backend->LORCouplings)(lor->kernel, c, n, kappa, HOPS_LOR_TOL, mask, &bad, &det));
+  if (bad >= 0) PetscCall(HopsSpaceErrorCell(sp, bad, det));
+  if (lor->droptol <= HOPS_LOR_TOL) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscArrayzero(large, n));
+  PetscCall((*sp->backend->LORCouplings)(lor->kernel, c, n, kappa, lor->droptol, large, &bad, &det));
+  for (PetscInt i = 0; i < n; ++i)
+    if (!large[i]) mask[i] = 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode HopsLORCheckCouplings(HopsLOR *lor, const HopsForm *form, PetscBool *fits)
 {
   HopsSpace      sp   = lor->space;
@@ -57,12 +80,9 @@ PetscErrorCode HopsLORCheckCouplings(HopsLOR *lor, const HopsForm *form, PetscBo
   for (PetscInt c = 0; c < sp->ncells && form->diffusion; c += HOPS_LOR_CHUNK) {
     const PetscInt n = PetscMin(HOPS_LOR_CHUNK, sp->ncells - c);
     HopsValues     k;
-    PetscInt       bad;
-    PetscReal      det;
 
     PetscCall(HopsCoefficientEvaluate(form->diffusion, sp, &lor->gll, c, n, &size, &work, &k));
-    PetscCall((*sp->backend->LORCouplings)(lor->kernel, c, n, &k, HOPS_LOR_TOL, mask + c, &bad, &det));
-    if (bad >= 0) PetscCall(HopsSpaceErrorCell(sp, bad, det));
+    PetscCall(HopsLORRunCouplings(lor, c, n, &k, mask + c));
   }
   PetscCall(PetscFree(work));
   for (PetscInt c = 0; c < sp->ncells; ++c)

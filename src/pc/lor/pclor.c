@@ -115,11 +115,12 @@ static PetscErrorCode PCLORSetUpScalar(PC pc, PC_LOR *lor)
   PetscBool fits;
 
   PetscFunctionBegin;
-  if (lor->lor.space != lor->form.space) {
+  if (lor->lor.space != lor->form.space || lor->lor.droptol != lor->droptol) {
     PetscCall(KSPReset(lor->ksp)); /* the sizes may change */
     PetscCall(HopsLORDestroy(&lor->lor));
     PetscCall(MatDestroy(&lor->mat));
     PetscCall(HopsLORCreate(lor->form.space, &lor->lor));
+    lor->lor.droptol = lor->droptol;
   }
   PetscCall(PetscLogEventBegin(HopsEvent.lorcoef, pc, 0, 0, 0));
   PetscCall(HopsLORCheckCouplings(&lor->lor, &lor->form, &fits));
@@ -141,6 +142,7 @@ static PetscErrorCode PCLORSetUpBlock(PC pc, PC_LOR *lor)
   MatNullSpace near;
 
   PetscFunctionBegin;
+  PetscCheck(!lor->dropset || lor->droptol == 0.0, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "The low-order-refined matrix of a vector-valued field, or with first-order terms, keeps all its entries: -pc_lor_drop_tol is for scalar symmetric forms, remove it");
   PetscCall(HopsLORBlockNumeric(lor->block));
   PetscCall(HopsLORBlockSetNullSpaces(lor->block, pc->pmat, pc->mat));
   PetscCall(PCLORConvert(lor, lor->block->mat));
@@ -210,12 +212,16 @@ static PetscErrorCode PCSetFromOptions_LOR(PC pc, HopsOptionItems PetscOptionsOb
   char     *terms[8];
   PetscInt  nterms = 8;
   PetscBool set;
+  PetscReal droptol;
 
   PetscFunctionBegin;
   PetscOptionsHeadBegin(PetscOptionsObject, "Low-order-refined preconditioner options");
   PetscCall(PetscOptionsFList("-pc_lor_mat_type", "Type of the low-order-refined matrix", "PCLORSetMatType", MatList, lor->mattype, lor->mattype, sizeof(lor->mattype), NULL));
   PetscCall(PetscOptionsBool("-pc_lor_view_spectrum", "Print Lanczos estimates of extreme eigenvalues", "PCLORViewSpectrum", lor->viewspectrum, &lor->viewspectrum, NULL));
   PetscCall(PetscOptionsBool("-pc_lor_upwind", "First-order terms by one-sided differences in the low-order-refined matrix", "PCLOR", lor->upwind, &lor->upwind, NULL));
+  droptol = lor->droptol;
+  PetscCall(PetscOptionsReal("-pc_lor_drop_tol", "Relative size of off-diagonal metric terms below which a cell's are dropped", "PCLORSetDropTolerance", droptol, &droptol, &set));
+  if (set) PetscCall(PCLORSetDropTolerance(pc, droptol));
   PetscCall(PetscOptionsStringArray("-pc_lor_ignore", "Terms of the form that the preconditioner may leave out: convection, boundary", "PCLOR", terms, &nterms, &set));
   for (PetscInt i = 0; set && i < nterms; ++i) {
     PetscBool convection, boundary;
@@ -257,7 +263,7 @@ static PetscErrorCode PCView_LOR(PC pc, PetscViewer viewer)
                                        lor->block->has[1] ? " g1" : "", lor->block->has[2] ? " g2" : "", lor->block->has[3] ? " g3" : "", lor->upwind ? ", upwind" : ""));
     } else {
       PetscCall((*lor->form.space->backend->LORGetInfo)(lor->lor.kernel, &kernel, &bytes));
-      PetscCall(PetscViewerASCIIPrintf(viewer, "low-order-refined matrix: type %s, %.3g nonzeros per row, vertex quadrature, kernel %s\n", ((PetscObject)lor->mat)->type_name, lor->form.space->N ? (double)(lor->lor.nnz / lor->form.space->N) : 0.0, kernel));
+      PetscCall(PetscViewerASCIIPrintf(viewer, "low-order-refined matrix: type %s, %.3g nonzeros per row, vertex quadrature, drop tolerance %g, kernel %s\n", ((PetscObject)lor->mat)->type_name, lor->form.space->N ? (double)(lor->lor.nnz / lor->form.space->N) : 0.0, (double)lor->lor.droptol, kernel));
     }
     PetscCall(PetscViewerASCIIPrintf(viewer, "inner solver:\n"));
     PetscCall(PetscViewerASCIIPushTab(viewer));
@@ -301,6 +307,7 @@ static PetscErrorCode PCDestroy_LOR(PC pc)
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCLORSetSpace_C", NULL));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCLORSetCoefficients_C", NULL));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCLORSetMatType_C", NULL));
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCLORSetDropTolerance_C", NULL));
   PetscCall(PetscFree(pc->data));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -343,6 +350,18 @@ static PetscErrorCode PCLORSetMatType_LOR(PC pc, MatType type)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode PCLORSetDropTolerance_LOR(PC pc, PetscReal tol)
+{
+  PC_LOR *lor = (PC_LOR *)pc->data;
+
+  PetscFunctionBegin;
+  PetscCheck(tol >= 0.0 && tol <= 1.0, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "The drop tolerance is %g, but must lie between 0 (nothing is dropped) and 1 (all off-diagonal metric terms are)", (double)tol);
+  if (tol != lor->droptol) pc->setupcalled = 0;
+  lor->droptol = tol;
+  lor->dropset = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode PCLORCreateKSP(PC pc, PC_LOR *lor)
 {
   PetscFunctionBegin;
@@ -359,7 +378,8 @@ PetscErrorCode PCCreate_LOR(PC pc)
 
   PetscFunctionBegin;
   PetscCall(PetscNew(&lor));
-  pc->data = lor;
+  pc->data     = lor;
+  lor->droptol = 0.5; /* by measurement: docs/drop-tolerance.md */
   PetscCall(PetscStrncpy(lor->mattype, MATAIJ, sizeof(lor->mattype)));
   PetscCall(PCLORCreateKSP(pc, lor));
   pc->ops->apply          = PCApply_LOR;
@@ -372,5 +392,6 @@ PetscErrorCode PCCreate_LOR(PC pc)
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCLORSetSpace_C", PCLORSetSpace_LOR));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCLORSetCoefficients_C", PCLORSetCoefficients_LOR));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCLORSetMatType_C", PCLORSetMatType_LOR));
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCLORSetDropTolerance_C", PCLORSetDropTolerance_LOR));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

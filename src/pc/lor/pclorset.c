@@ -115,6 +115,42 @@ PetscErrorCode PCLORSetMatType(PC pc, MatType type)
 }
 
 /*@
+  PCLORSetDropTolerance - Sets how large the off-diagonal metric terms of a cell must be for the low-order-refined matrix to have them.
+
+  Logically Collective
+
+  Input Parameters:
++ pc  - the preconditioner
+- tol - between 0, which drops nothing, and 1, which drops all off-diagonal terms; the default is 0.5
+
+  Options Database Key:
+. -pc_lor_drop_tol <tol> - the tolerance
+
+  Level: intermediate
+
+  Notes:
+  On a cell whose edges are not orthogonal (or with a full diffusion tensor), the metric tensor G = |J| J^{-1} kappa J^{-T} couples the reference
+  directions, and rows of the low-order-refined matrix grow from 5 to 9 entries in 2D and from 7 to 19 in 3D. A cell with
+  |G_ab| <= tol sqrt(G_aa G_bb) at all its nodes, for all pairs of directions, keeps the diagonal of G only. The matrix stays
+  positive definite, and in 2D its condition number relative to the complete one is at most (1 + tol)/(1 - tol); in 3D at most
+  (1 + 2 tol)/(1 - 2 tol) for tol < 0.5. Fewer entries make algebraic multigrid up to twice as fast for a few more iterations.
+
+  The pattern only grows: a cell that has once kept its terms keeps them when coefficients change.
+
+  Forms with several components or first-order terms keep all entries, and refuse a tolerance.
+
+.seealso: `PCLOR`, `PCLORGetMat()`, `PCLORSetCoefficients()`
+@*/
+PetscErrorCode PCLORSetDropTolerance(PC pc, PetscReal tol)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscValidLogicalCollectiveReal(pc, tol, 2);
+  PetscTryMethod(pc, "PCLORSetDropTolerance_C", (PC, PetscReal), (pc, tol));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
   PCLORGetMat - Gets the low-order-refined matrix.
 
   Not Collective
