@@ -65,7 +65,7 @@ static PetscErrorCode Compare(PetscInt dim, PetscInt p, Mat L0, Mat L1, PetscRea
 
 static PetscErrorCode Print(Mat L, const char name[])
 {
-  PetscInt N, least = PETSC_MAX_INT, most = 0;
+  PetscInt N, least = PETSC_INT_MAX, most = 0;
 
   PetscFunctionBeginUser;
   PetscCall(MatGetSize(L, &N, NULL));
