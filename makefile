@@ -133,7 +133,7 @@ parallel = $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(NPROC))
 runtests = config/runtests --build '$(BUILD)' --lib '$(lib)' --petscinclude '$(PETSC_DIR)/include $(dir $(hops_petscconf))' \
            --examples '$(PETSC_EXAMPLES)' --mpiexec '$(MPIEXEC)' $(if $(search),--search '$(search)') \
            $(if $(filter 1,$(REPLACE)),--replace) $(if $(filter 1,$(VALGRIND)),--valgrind) $(if $(filter 1,$(ASAN)),--slow 5) \
-           $(if $(TIMEOUT),--timeout $(TIMEOUT))
+           $(if $(TIMEOUT),--timeout $(TIMEOUT)) $(if $(filter 1,$(DEVICE)),--device)
 
 test:
 	@config/setup --test
@@ -148,8 +148,8 @@ check-tests: petsc-found
 	@:
 
 test-gpu:
-	+@$(MAKE) --no-print-directory $(parallel) lib
-	+@$(MAKE) --no-print-directory check-tests search='*gpu*'
+	+@$(MAKE) --no-print-directory $(parallel) all
+	+@$(MAKE) --no-print-directory check-tests DEVICE=1
 
 demo:
 	@config/setup --demo
@@ -182,7 +182,7 @@ help:
 	@echo 'make [all]           $(lib), and the programs of tutorials/ and bench/ in $(BUILD)/bin'
 	@echo 'make lib             the library alone'
 	@echo 'make test            install what is missing (Debian), build, run all tests'
-	@echo 'make test-gpu        the tests of the CUDA back end, on a machine with a device'
+	@echo 'make test-gpu        all tests on device vectors, and those of the CUDA back end: on a machine with a device'
 	@echo 'make demo            install what is missing (Debian), build, run the demonstration'
 	@echo 'make install         into prefix=$(prefix), below DESTDIR where set'
 	@echo 'make format          rewrite the sources with clang-format; check-format only compares'

@@ -228,7 +228,7 @@ int main(int argc, char **argv)
       nsize: {{1 3}}
     test:
       suffix: 2d_isa
-      requires: avx2
+      requires: host avx2
       args: -dm_plex_dim 2 -dm_plex_box_faces 4,3 -order 5 -hops_host_isa {{base avx2}}
     test:
       suffix: overlap

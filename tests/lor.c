@@ -278,24 +278,26 @@ int main(int argc, char **argv)
     test:
       suffix: 2d_base
       output_file: output/lor_2d_order-5.out
+      requires: host
       args: -dim 2 -order 5 -hops_host_isa base
     test:
       suffix: 3d_base
       output_file: output/lor_3d_order-4.out
+      requires: host
       args: -dim 3 -order 4 -hops_host_isa base
     test:
       suffix: 2d_avx2
-      requires: avx2
+      requires: host avx2
       output_file: output/lor_2d_order-5.out
       args: -dim 2 -order 5 -hops_host_isa avx2
     test:
       suffix: 3d_avx2
-      requires: avx2
+      requires: host avx2
       output_file: output/lor_3d_order-4.out
       args: -dim 3 -order 4 -hops_host_isa avx2
     test:
       suffix: 3d_avx512
-      requires: avx512f
+      requires: host avx512f
       output_file: output/lor_3d_order-4.out
       args: -dim 3 -order 4 -hops_host_isa avx512
 

@@ -204,18 +204,19 @@ int main(int argc, char **argv)
 
     test:
       suffix: 2d_base
+      requires: host
       args: -hops_host_isa base
       output_file: output/matpa_2d.out
 
     test:
       suffix: 2d_avx2
-      requires: avx2
+      requires: host avx2
       args: -hops_host_isa avx2
       output_file: output/matpa_2d.out
 
     test:
       suffix: 2d_avx512
-      requires: avx512f
+      requires: host avx512f
       args: -hops_host_isa avx512
       output_file: output/matpa_2d.out
 
@@ -230,18 +231,19 @@ int main(int argc, char **argv)
 
     test:
       suffix: 3d_low_base
+      requires: host
       args: -orders 1,2,3 -hops_host_isa base
       output_file: output/matpa_3d_low.out
 
     test:
       suffix: 3d_low_avx2
-      requires: avx2
+      requires: host avx2
       args: -orders 1,2,3 -hops_host_isa avx2
       output_file: output/matpa_3d_low.out
 
     test:
       suffix: 3d_low_avx512
-      requires: avx512f
+      requires: host avx512f
       args: -orders 1,2,3 -hops_host_isa avx512
       output_file: output/matpa_3d_low.out
 

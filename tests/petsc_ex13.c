@@ -65,6 +65,7 @@
 
   test:
     suffix: view
+    requires: host
     args: -dll_append ${HOPS_LIB} -pc_type lor -ksp_type cg -ksp_rtol 1e-10 -ksp_max_it 45 -ksp_error_if_not_converged -snes_converged_reason -dm_plex_simplex 0 -options_left 0 -dm_plex_box_faces 4,4 -potential_petscspace_degree 4 -lor_pc_type lu -ksp_view -pc_lor_view_spectrum -hops_host_isa base
     filter: grep -E "LOR spectrum|space and form|H1 space|low-order"
 
