@@ -13,7 +13,7 @@ static PetscErrorCode Compare(Mat A, Mat B, const char name[])
   PetscRandom r;
 
   PetscFunctionBeginUser;
-  PetscCall(MatCreateVecs(B, &x, &y));
+  PetscCall(MatCreateVecs(A, &x, &y));
   PetscCall(VecDuplicate(y, &z));
   PetscCall(VecDuplicate(y, &d));
   PetscCall(PetscRandomCreate(PetscObjectComm((PetscObject)A), &r));
