@@ -259,7 +259,7 @@ static void TensorDiagonal(const struct _HopsTensorKernel *k, PetscInt b, const 
 
     for (int t = 0; d->pair[j].test == d->pair[j].trial && t < n; t++) {
       const int     a = kind == 3 ? t / dim : (kind == 2 ? t : -1), c = kind == 3 ? t % dim : (kind == 1 ? t : -1); /* derivatives; -1: none */
-      vec          *out = (vec *)e + d->pair[j].test * nn;
+      vec          *out    = (vec *)e + d->pair[j].test * nn;
       const double *A[3]   = {s->mat.BB, s->mat.BB, s->mat.BB};
       int           sym[3] = {1, 1, 1};
 
