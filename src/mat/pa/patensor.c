@@ -488,11 +488,16 @@ PetscErrorCode HopsPATensorView(HopsPATensor t, PetscViewer viewer)
   PetscFunctionBegin;
   for (PetscInt k = 0; k < (t->nodes ? 1 : 2); ++k)
     for (PetscInt i = 0; i < t->n[k]; ++i) {
-      if (!t->nodes) PetscCall(PetscViewerASCIIPrintf(viewer, "%s field %" PetscInt_FMT ", %" PetscInt_FMT " components: ", what[k], t->side[k][i].field, t->side[k][i].nodes->nc));
+      if (!t->nodes) {
+        PetscCall(PetscViewerASCIIPrintf(viewer, "%s field %" PetscInt_FMT ", %" PetscInt_FMT " components: ", what[k], t->side[k][i].field, t->side[k][i].nodes->nc));
+        PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_FALSE));
+      }
       PetscCall(HopsSpaceView(t->side[k][i].nodes->space, viewer));
+      PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_TRUE));
     }
   if (t->nodes) PetscCall(PetscViewerASCIIPrintf(viewer, "components: %" PetscInt_FMT ", full tensors of the PetscDS:", t->nodes->nc));
   else PetscCall(PetscViewerASCIIPrintf(viewer, "full tensors of the PetscDS:"));
+  PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_FALSE));
   for (PetscInt b = 0; b < t->form->nblocks; ++b) {
     const HopsTensorBlock *fb = &t->form->blocks[b];
 
@@ -501,5 +506,14 @@ PetscErrorCode HopsPATensorView(HopsPATensor t, PetscViewer viewer)
       if (fb->has[k]) PetscCall(PetscViewerASCIIPrintf(viewer, " g%" PetscInt_FMT, k));
   }
   PetscCall(PetscViewerASCIIPrintf(viewer, "%s%s\n", t->form->nblocks ? "" : " none", t->form->X ? ", at the current state" : ""));
+  PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_TRUE));
+  if (t->kernel) {
+    const char    *name;
+    PetscBool      specialised;
+    PetscLogDouble flops;
+
+    PetscCall((*t->space->backend->TensorGetInfo)(t->kernel, t->form->nblocks, t->view, &name, &specialised, &flops));
+    PetscCall(PetscViewerASCIIPrintf(viewer, "kernel: %s, %s\n", name, specialised ? "specialised" : "generic"));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
