@@ -1,4 +1,4 @@
-/* The residual of a PetscDS by sum factorisation: f0 and f1 at the PetscFE's quadrature points; boundary residuals are PETSc's own. */
+/* The residual of a PetscDS by sum factorisation: f0 and f1 of all fields at the PetscFE's points; boundary residuals are PETSc's own. */
 #include <hops/private/hopsdm.h>
 #include <hops/private/hopsplex.h>
 
@@ -7,52 +7,83 @@ typedef void (*HopsPointFun)(PetscInt, PetscInt, PetscInt, const PetscInt[], con
 PetscErrorCode HopsPlexResidualReset(HopsPlex *plex)
 {
   PetscFunctionBegin;
-  if (plex->nodes) {
-    PetscCall(HopsBasisDestroy(&plex->basis));
+  if (plex->fields) {
+    PetscCall(HopsBasisDestroy(&plex->rule));
+    for (PetscInt f = 0; f < plex->fields->nf; ++f) {
+      PetscCall(PetscFree(plex->Bt[f]));
+      PetscCall(PetscFree(plex->Dt[f]));
+    }
     PetscCall(PetscFree2(plex->Bt, plex->Dt));
+    PetscCall(HopsFieldPointsDestroy(&plex->at));
+    PetscCall(HopsFieldsDestroy(&plex->fields));
   }
-  PetscCall(HopsNodesDestroy(&plex->nodes));
-  PetscCall(PetscFree(plex->node));
+  PetscCall(HopsSpaceDestroy(&plex->space));
   PetscCall(PetscSectionDestroy(&plex->section));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* One continuous Lagrange field with a tensor-product Gauss rule, without overlap: else the residual is left to PETSc */
+/* Points per direction of the fields' common tensor-product rule, or 0 */
+static PetscErrorCode HopsPlexGetRule(DM dm, PetscInt dim, PetscInt *Q)
+{
+  PetscInt nf;
+
+  PetscFunctionBegin;
+  PetscCall(DMGetNumFields(dm, &nf));
+  *Q = 0;
+  for (PetscInt f = 0; f < nf; ++f) {
+    PetscQuadrature quad;
+    PetscObject     disc;
+    PetscInt        nq = 0, r;
+
+    PetscCall(DMGetField(dm, f, NULL, &disc));
+    PetscCall(PetscFEGetQuadrature((PetscFE)disc, &quad));
+    if (quad) PetscCall(PetscQuadratureGetData(quad, NULL, NULL, &nq, NULL, NULL));
+    r = HopsRoot(nq, dim);
+    if (PetscPowInt(r, dim) != nq || (f && r != *Q)) r = 0;
+    *Q = r;
+    if (!r) break;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Continuous Lagrange fields with one tensor-product Gauss rule: else the residual is left to PETSc */
 static PetscErrorCode HopsPlexResidualSetUp(DM dm, HopsPlex *plex, PetscBool *can)
 {
   PetscSection section;
-  PetscObject  disc;
-  PetscClassId id;
-  PetscInt     nf, order, nc, dim;
+  PetscInt     dim, Q = 0, order = 1;
+  char         why[512];
 
   PetscFunctionBegin;
   PetscCall(DMGetLocalSection(dm, &section));
   *can = PETSC_TRUE;
-  if (plex->nodes && plex->section == section) PetscFunctionReturn(PETSC_SUCCESS);
-  *can = PETSC_FALSE;
-  PetscCall(DMGetNumFields(dm, &nf));
-  if (nf != 1) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(DMGetField(dm, 0, NULL, &disc));
-  PetscCall(PetscObjectGetClassId(disc, &id));
-  if (id != PETSCFE_CLASSID) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(HopsPlexResidualReset(plex));
+  if (plex->fields && plex->section == section) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(DMGetDimension(dm, &dim));
-  PetscCall(HopsPlexGetFENodes((PetscFE)disc, dim, &order, &nc, &plex->node));
-  PetscCall(HopsNodesCreate(dm, &plex->nodes));
-  if (!plex->nodes->space->q_1d) {
-    PetscCall(HopsNodesDestroy(&plex->nodes));
-    PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(HopsFieldsCheck(dm, can, why, sizeof(why)));
+  if (*can) PetscCall(HopsPlexGetRule(dm, dim, &Q));
+  if (!Q) *can = PETSC_FALSE;
+  if (!*can) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(HopsPlexResidualReset(plex));
+  PetscCall(HopsFieldsCreate(dm, &plex->fields));
+  PetscCall(PetscMalloc2(plex->fields->nf, &plex->Bt, plex->fields->nf, &plex->Dt));
+  PetscCall(HopsBasisCreate(plex->fields->P[0], Q, PETSC_FALSE, &plex->rule));
+  PetscCall(HopsFieldPointsCreate(plex->fields, &plex->rule, &plex->at));
+  for (PetscInt f = 0; f < plex->fields->nf; ++f) {
+    const HopsBasis *b = &plex->at.basis[f];
+
+    order = PetscMax(order, b->P - 1);
+    PetscCall(PetscMalloc1(b->P * Q, &plex->Bt[f]));
+    PetscCall(PetscMalloc1(b->P * Q, &plex->Dt[f]));
+    for (PetscInt q = 0; q < Q; ++q)
+      for (PetscInt i = 0; i < b->P; ++i) {
+        plex->Bt[f][i * Q + q] = b->B[q * b->P + i];
+        plex->Dt[f][i * Q + q] = b->D[q * b->P + i];
+      }
   }
+  PetscCall(HopsSpaceCreate_Private(PetscObjectComm((PetscObject)dm), dim, order, &plex->space));
+  PetscCall(HopsPlexGetCells(dm, plex->space));
+  PetscCall(HopsPlexGetGeometry(dm, plex->space));
   PetscCall(PetscObjectReference((PetscObject)section));
   plex->section = section;
-  PetscCall(HopsBasisCreate(order + 1, plex->nodes->space->q_1d, PETSC_FALSE, &plex->basis));
-  PetscCall(PetscMalloc2(plex->basis.P * plex->basis.Q, &plex->Bt, plex->basis.P * plex->basis.Q, &plex->Dt));
-  for (PetscInt q = 0; q < plex->basis.Q; ++q)
-    for (PetscInt i = 0; i < plex->basis.P; ++i) {
-      plex->Bt[i * plex->basis.Q + q] = plex->basis.B[q * plex->basis.P + i];
-      plex->Dt[i * plex->basis.Q + q] = plex->basis.D[q * plex->basis.P + i];
-    }
-  *can = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -83,103 +114,161 @@ static PetscErrorCode HopsPlexBoundaryResidual(DM dm, PetscReal t, Vec X, Vec Xt
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* What the point functions of a region see */
+typedef struct {
+  PetscInt           region, nconst;
+  PetscInt          *n[2]; /* [nf] functions f0 and f1 of each field */
+  HopsPointFun     **f[2];
+  const PetscScalar *constants;
+  HopsAux            aux;
+  PetscScalar       *a, *ax;
+} HopsResidualRegion;
+
+static PetscErrorCode HopsResidualRegionSet(DM dm, const HopsPlex *plex, PetscInt s, PetscInt cell, const PetscReal xi[], HopsResidualRegion *rr)
+{
+  HopsRegion    r;
+  PetscWeakForm wf;
+
+  PetscFunctionBegin;
+  PetscCall(HopsAuxDestroy(&rr->aux));
+  PetscCall(PetscFree2(rr->a, rr->ax));
+  PetscCall(HopsRegionGet(dm, s, PETSC_FALSE, &r));
+  PetscCall(PetscDSGetWeakForm(r.ds, &wf));
+  for (PetscInt f = 0; f < plex->fields->nf; ++f) PetscCall(PetscWeakFormGetResidual(wf, r.label, r.value, f, 0, &rr->n[0][f], &rr->f[0][f], &rr->n[1][f], &rr->f[1][f]));
+  PetscCall(PetscDSGetConstants(r.ds, &rr->nconst, &rr->constants));
+  PetscCall(HopsAuxCreate(dm, r.label, r.value, cell, plex->at.nq, xi, &rr->aux));
+  PetscCall(PetscMalloc2(plex->at.nq * rr->aux.nc, &rr->a, plex->at.nq * rr->aux.nc * plex->fields->dim, &rr->ax));
+  rr->region = s;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Scratch of a cell: geometry, state, and v[component of all fields][value, derivatives][point], what the test functions meet */
+typedef struct {
+  PetscReal   *xi, *x, *J, *Ji, *v, *sum;
+  PetscScalar *u, *ux, *ut, *p0, *p1, *elem;
+} HopsResidualWork;
+
+static PetscErrorCode HopsResidualPoints(const HopsPlex *plex, const HopsResidualRegion *rr, PetscInt c, PetscReal t, HopsResidualWork *w)
+{
+  HopsFields     F   = plex->fields;
+  const PetscInt dim = F->dim, nq = plex->at.nq, nu = F->off[F->nf];
+
+  PetscFunctionBegin;
+  for (PetscInt q = 0; q < nq; ++q) {
+    const PetscReal *Ji  = w->Ji + q * dim * dim;
+    PetscReal        det = HopsInverse(dim, w->J + q * dim * dim, w->Ji + q * dim * dim), weight = 1.0;
+
+    if (!(det > 0.0)) PetscCall(HopsSpaceErrorCell(plex->space, c, det));
+    for (PetscInt d = 0, k = q; d < dim; ++d, k /= plex->rule.Q) weight *= plex->rule.weights[k % plex->rule.Q];
+    weight *= det;
+    PetscCall(PetscArrayzero(w->p0, nu));
+    PetscCall(PetscArrayzero(w->p1, nu * dim));
+    for (PetscInt f = 0; f < F->nf; ++f)
+      for (PetscInt k = 0; k < 2; ++k)
+        for (PetscInt i = 0; i < rr->n[k][f]; ++i)
+          (*rr->f[k][f][i])(dim, F->nf, rr->aux.nf, F->off, F->offx, w->u + q * nu, w->ut + q * nu, w->ux + q * nu * dim, rr->aux.off, rr->aux.offx, rr->a + q * rr->aux.nc, NULL, rr->ax + q * rr->aux.nc * dim, t, w->x + q * dim, rr->nconst, rr->constants, k ? w->p1 + F->offx[f] : w->p0 + F->off[f]);
+    for (PetscInt g = 0; g < nu; ++g) {
+      PetscReal *vg = w->v + g * (dim + 1) * nq;
+
+      vg[q] = weight * PetscRealPart(w->p0[g]);
+      for (PetscInt b = 0; b < dim; ++b) {
+        PetscReal y = 0.0;
+
+        for (PetscInt d = 0; d < dim; ++d) y += Ji[b * dim + d] * PetscRealPart(w->p1[g * dim + d]);
+        vg[(b + 1) * nq + q] = weight * y;
+      }
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* elem: the cell's closure, field after field */
+static PetscErrorCode HopsResidualIntegrate(const HopsPlex *plex, const HopsResidualRegion *rr, HopsResidualWork *w)
+{
+  HopsFields     F   = plex->fields;
+  const PetscInt dim = F->dim, nq = plex->at.nq;
+  PetscScalar   *elem = w->elem;
+
+  PetscFunctionBegin;
+  PetscCall(PetscArrayzero(elem, F->nclosure));
+  for (PetscInt f = 0; f < F->nf; ++f) {
+    const PetscInt P = F->P[f], np = PetscPowInt(P, dim), nc = F->nc[f];
+
+    for (PetscInt g = 0; g < nc; ++g)
+      for (PetscInt k = rr->n[0][f] ? 0 : 1; k <= (rr->n[1][f] ? dim : 0); ++k) {
+        const PetscReal *M[3];
+
+        for (PetscInt d = 0; d < dim; ++d) M[d] = d == k - 1 ? plex->Dt[f] : plex->Bt[f];
+        PetscCall(HopsTensorApply(dim, P, plex->rule.Q, M, w->v + ((F->off[f] + g) * (dim + 1) + k) * nq, w->sum, plex->at.work));
+        for (PetscInt i = 0; i < np; ++i) elem[i * nc + g] += w->sum[F->node[f][i]];
+      }
+    elem += np * nc;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsResidualWorkCreate(const HopsPlex *plex, HopsResidualRegion *rr, HopsResidualWork *w)
+{
+  HopsFields     F   = plex->fields;
+  const PetscInt dim = F->dim, nq = plex->at.nq, nu = F->off[F->nf], Q = plex->rule.Q;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMemzero(rr, sizeof(*rr)));
+  rr->region = -1;
+  PetscCall(PetscCalloc4(F->nf, &rr->n[0], F->nf, &rr->n[1], F->nf, &rr->f[0], F->nf, &rr->f[1]));
+  PetscCall(PetscMalloc6(nq * dim, &w->xi, nq * dim, &w->x, nq * dim * dim, &w->J, nq * dim * dim, &w->Ji, nu * (dim + 1) * nq, &w->v, PetscMax(nq, PetscPowInt(plex->space->order + 1, dim)), &w->sum));
+  PetscCall(PetscCalloc6(nq * nu, &w->u, nq * nu * dim, &w->ux, nq * nu, &w->ut, nu, &w->p0, nu * dim, &w->p1, F->nclosure, &w->elem));
+  for (PetscInt q = 0; q < nq; ++q)
+    for (PetscInt d = 0, k = q; d < dim; ++d, k /= Q) w->xi[q * dim + d] = plex->rule.points[k % Q];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsResidualWorkDestroy(HopsResidualRegion *rr, HopsResidualWork *w)
+{
+  PetscFunctionBegin;
+  PetscCall(HopsAuxDestroy(&rr->aux));
+  PetscCall(PetscFree2(rr->a, rr->ax));
+  PetscCall(PetscFree4(rr->n[0], rr->n[1], rr->f[0], rr->f[1]));
+  PetscCall(PetscFree6(w->xi, w->x, w->J, w->Ji, w->v, w->sum));
+  PetscCall(PetscFree6(w->u, w->ux, w->ut, w->p0, w->p1, w->elem));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode HopsPlexResidual(DM dm, HopsPlex *plex, PetscReal t, Vec X, Vec Xt, Vec F, PetscBool *done)
 {
-  HopsSpace          sp;
   HopsBasis          geom;
-  HopsAux            aux;
-  PetscInt           dim, nc, nq, np, nm, region = -1, nf[2] = {0, 0}, nconst = 0, Q;
-  HopsPointFun      *f[2]  = {NULL, NULL};
-  const HopsBasis   *basis = &plex->basis;
-  PetscReal         *xi, *x, *J, *work, *v, *sum;
-  PetscScalar       *a = NULL, *ax = NULL, *u, *ux, *ut, *p0, *p1, *elem;
-  const PetscScalar *constants = NULL;
+  HopsResidualRegion rr;
+  HopsResidualWork   w;
   PetscSection       section;
 
   PetscFunctionBegin;
   PetscCall(HopsPlexResidualSetUp(dm, plex, done));
   if (!*done) {
-    PetscCall(PetscInfo(dm, "residual left to PETSc: the DM has no single Lagrange field with a tensor-product rule\n"));
+    PetscCall(PetscInfo(dm, "residual left to PETSc: the DM has other fields than continuous Lagrange ones with one tensor-product rule\n"));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(PetscLogEventBegin(HopsEvent.residual, dm, X, F, 0));
-  sp  = plex->nodes->space;
-  dim = sp->dim;
-  nc  = plex->nodes->nc;
-  Q   = basis->Q;
-  nq  = PetscPowInt(Q, dim);
-  np  = PetscPowInt(basis->P, dim);
-  nm  = PetscMax(np, nq);
   PetscCall(DMGetLocalSection(dm, &section));
-  PetscCall(PetscMemzero(&aux, sizeof(aux)));
-  PetscCall(PetscMalloc6(nq * dim, &xi, nq * dim, &x, nq * dim * dim, &J, HopsFieldWork(dim, basis), &work, nc * (dim + 1) * nq, &v, nm, &sum));
-  PetscCall(PetscCalloc6(nq * nc, &u, nq * nc * dim, &ux, nq * nc, &ut, nc, &p0, nc * dim, &p1, np * nc, &elem));
-  for (PetscInt q = 0; q < nq; ++q)
-    for (PetscInt d = 0, k = q; d < dim; ++d, k /= Q) xi[q * dim + d] = basis->points[k % Q];
-  PetscCall(HopsSpaceCreateGeometryBasis(sp, basis, &geom));
-  for (PetscInt c = 0; c < sp->ncells; ++c) {
-    const PetscInt cell = sp->cell[c], uOff[2] = {0, nc}, uOffx[2] = {0, nc * dim};
+  PetscCall(HopsResidualWorkCreate(plex, &rr, &w));
+  PetscCall(HopsSpaceCreateGeometryBasis(plex->space, &plex->rule, &geom));
+  for (PetscInt c = 0; c < plex->space->ncells; ++c) {
+    const PetscInt cell = plex->space->cell[c], dim = plex->space->dim;
     PetscInt       s;
 
     PetscCall(HopsRegionOfCell(dm, cell, &s));
     if (s < 0) continue;
-    PetscCall(HopsSpaceGetPoints(sp, &geom, c, 1, x, J));
-    if (s != region) {
-      HopsRegion    r;
-      PetscWeakForm wf;
-
-      PetscCall(HopsAuxDestroy(&aux));
-      PetscCall(PetscFree2(a, ax));
-      PetscCall(HopsRegionGet(dm, s, PETSC_FALSE, &r));
-      PetscCall(PetscDSGetWeakForm(r.ds, &wf));
-      PetscCall(PetscWeakFormGetResidual(wf, r.label, r.value, 0, 0, &nf[0], &f[0], &nf[1], &f[1]));
-      PetscCall(PetscDSGetConstants(r.ds, &nconst, &constants));
-      PetscCall(HopsAuxCreate(dm, r.label, r.value, cell, nq, xi, &aux));
-      PetscCall(PetscMalloc2(nq * aux.nc, &a, nq * aux.nc * dim, &ax));
-      region = s;
-    }
-    if (aux.v) PetscCall(HopsAuxEvaluate(&aux, dm, cell, dim, nq, J, a, ax));
-    PetscCall(HopsFieldEvaluate(dm, X, cell, dim, nc, plex->node, basis, J, u, ux, work));
-    if (Xt) PetscCall(HopsFieldEvaluate(dm, Xt, cell, dim, nc, plex->node, basis, J, ut, NULL, work));
-    for (PetscInt q = 0; q < nq; ++q) { /* v[component][value, derivatives][point] */
-      PetscReal Ji[9], det, w = 1.0;
-
-      det = HopsInverse(dim, J + q * dim * dim, Ji);
-      if (!(det > 0.0)) PetscCall(HopsSpaceErrorCell(sp, c, det));
-      for (PetscInt d = 0, k = q; d < dim; ++d, k /= Q) w *= basis->weights[k % Q];
-      w *= det;
-      PetscCall(PetscArrayzero(p0, nc));
-      PetscCall(PetscArrayzero(p1, nc * dim));
-      for (PetscInt k = 0; k < 2; ++k)
-        for (PetscInt i = 0; i < nf[k]; ++i) (*f[k][i])(dim, 1, aux.nf, uOff, uOffx, u + q * nc, ut + q * nc, ux + q * nc * dim, aux.off, aux.offx, a + q * aux.nc, NULL, ax + q * aux.nc * dim, t, x + q * dim, nconst, constants, k ? p1 : p0);
-      for (PetscInt g = 0; g < nc; ++g) {
-        PetscReal *vg = v + g * (dim + 1) * nq;
-
-        vg[q] = w * PetscRealPart(p0[g]);
-        for (PetscInt b = 0; b < dim; ++b) {
-          PetscReal y = 0.0;
-
-          for (PetscInt d = 0; d < dim; ++d) y += Ji[b * dim + d] * PetscRealPart(p1[g * dim + d]);
-          vg[(b + 1) * nq + q] = w * y;
-        }
-      }
-    }
-    PetscCall(PetscArrayzero(elem, np * nc));
-    for (PetscInt g = 0; g < nc; ++g)
-      for (PetscInt k = 0; k <= dim; ++k) {
-        const PetscReal *M[3];
-
-        for (PetscInt d = 0; d < dim; ++d) M[d] = d == k - 1 ? plex->Dt : plex->Bt;
-        PetscCall(HopsTensorApply(dim, basis->P, Q, M, v + (g * (dim + 1) + k) * nq, sum, work));
-        for (PetscInt i = 0; i < np; ++i) elem[i * nc + g] += sum[plex->node[i]];
-      }
-    PetscCall(DMPlexVecSetClosure(dm, section, F, cell, elem, ADD_ALL_VALUES));
+    PetscCall(HopsSpaceGetPoints(plex->space, &geom, c, 1, w.x, w.J));
+    for (PetscInt q = 0; q < plex->at.nq; ++q) HopsInverse(dim, w.J + q * dim * dim, w.Ji + q * dim * dim);
+    if (s != rr.region) PetscCall(HopsResidualRegionSet(dm, plex, s, cell, w.xi, &rr));
+    if (rr.aux.v) PetscCall(HopsAuxEvaluate(&rr.aux, dm, cell, dim, plex->at.nq, w.J, rr.a, rr.ax));
+    PetscCall(HopsFieldPointsEvaluate(&plex->at, dm, X, cell, w.Ji, w.u, w.ux));
+    if (Xt) PetscCall(HopsFieldPointsEvaluate(&plex->at, dm, Xt, cell, w.Ji, w.ut, NULL));
+    PetscCall(HopsResidualPoints(plex, &rr, c, t, &w));
+    PetscCall(HopsResidualIntegrate(plex, &rr, &w));
+    PetscCall(DMPlexVecSetClosure(dm, section, F, cell, w.elem, ADD_ALL_VALUES));
   }
   PetscCall(HopsBasisDestroy(&geom));
-  PetscCall(HopsAuxDestroy(&aux));
-  PetscCall(PetscFree2(a, ax));
-  PetscCall(PetscFree6(xi, x, J, work, v, sum));
-  PetscCall(PetscFree6(u, ux, ut, p0, p1, elem));
+  PetscCall(HopsResidualWorkDestroy(&rr, &w));
   PetscCall(HopsPlexBoundaryResidual(dm, t, X, Xt, F));
   PetscCall(PetscLogEventEnd(HopsEvent.residual, dm, X, F, 0));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -3,7 +3,7 @@
 #include <petscfe.h>
 #include <petsc/private/petscdsimpl.h> /* the keys of a weak form have no public interface */
 
-PetscErrorCode HopsRegionGet(DM dm, PetscInt s, PetscBool preconditioner, HopsRegion *r)
+PetscErrorCode HopsRegionGetBlock(DM dm, PetscInt s, PetscBool preconditioner, PetscInt i, PetscInt j, HopsRegion *r)
 {
   PetscBool     has = PETSC_FALSE;
   PetscWeakForm wf;
@@ -14,9 +14,16 @@ PetscErrorCode HopsRegionGet(DM dm, PetscInt s, PetscBool preconditioner, HopsRe
   r->value = r->label ? 1 : 0;
   PetscCall(PetscDSGetWeakForm(r->ds, &wf));
   if (preconditioner) PetscCall(PetscDSHasJacobianPreconditioner(r->ds, &has));
-  if (has) PetscCall(PetscWeakFormGetJacobianPreconditioner(wf, r->label, r->value, 0, 0, 0, &r->n[0], &r->g[0], &r->n[1], &r->g[1], &r->n[2], &r->g[2], &r->n[3], &r->g[3]));
-  else PetscCall(PetscWeakFormGetJacobian(wf, r->label, r->value, 0, 0, 0, &r->n[0], &r->g[0], &r->n[1], &r->g[1], &r->n[2], &r->g[2], &r->n[3], &r->g[3]));
-  PetscCall(PetscWeakFormGetDynamicJacobian(wf, r->label, r->value, 0, 0, 0, &r->nt[0], &r->gt[0], &r->nt[1], &r->gt[1], &r->nt[2], &r->gt[2], &r->nt[3], &r->gt[3]));
+  if (has) PetscCall(PetscWeakFormGetJacobianPreconditioner(wf, r->label, r->value, i, j, 0, &r->n[0], &r->g[0], &r->n[1], &r->g[1], &r->n[2], &r->g[2], &r->n[3], &r->g[3]));
+  else PetscCall(PetscWeakFormGetJacobian(wf, r->label, r->value, i, j, 0, &r->n[0], &r->g[0], &r->n[1], &r->g[1], &r->n[2], &r->g[2], &r->n[3], &r->g[3]));
+  PetscCall(PetscWeakFormGetDynamicJacobian(wf, r->label, r->value, i, j, 0, &r->nt[0], &r->gt[0], &r->nt[1], &r->gt[1], &r->nt[2], &r->gt[2], &r->nt[3], &r->gt[3]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsRegionGet(DM dm, PetscInt s, PetscBool preconditioner, HopsRegion *r)
+{
+  PetscFunctionBegin;
+  PetscCall(HopsRegionGetBlock(dm, s, preconditioner, 0, 0, r));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -126,45 +133,6 @@ PetscErrorCode HopsRegionCheckKeys(PetscDS ds, DMLabel label)
       PetscCheck(keys[i].label == label && keys[i].value == (label ? 1 : 0) && !keys[i].part, PETSC_COMM_SELF, PETSC_ERR_SUP, "The PetscDS has a Jacobian function for value %" PetscInt_FMT " of a label (or for a part of the form), which hops does not see: give the regions a PetscDS of their own (DMSetRegionDS()), or the coefficients by PCLORSetCoefficients()", keys[i].value);
     }
     PetscCall(PetscFree(keys));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode HopsFieldEvaluate(DM dm, Vec v, PetscInt cell, PetscInt dim, PetscInt nc, const PetscInt node[], const HopsBasis *basis, const PetscReal J[], PetscScalar u[], PetscScalar ux[], PetscReal work[])
-{
-  const PetscInt   np = PetscPowInt(basis->P, dim), nq = PetscPowInt(basis->Q, dim), nm = PetscPowInt(PetscMax(basis->P, basis->Q), dim);
-  PetscScalar     *closure = NULL;
-  PetscReal       *e = work, *t = work + nm, *scratch = work + 2 * nm;
-  const PetscReal *M[3];
-  PetscInt         n;
-
-  PetscFunctionBegin;
-  PetscCall(DMPlexVecGetClosure(dm, NULL, v, cell, &n, &closure));
-  PetscCheck(n == np * nc, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Cell %" PetscInt_FMT " has %" PetscInt_FMT " unknowns in its closure, not %" PetscInt_FMT, cell, n, np * nc);
-  for (PetscInt c = 0; c < nc; ++c) {
-    for (PetscInt i = 0; i < np; ++i) e[node[i]] = PetscRealPart(closure[i * nc + c]);
-    for (PetscInt d = 0; d < dim; ++d) M[d] = basis->B;
-    PetscCall(HopsTensorApply(dim, basis->Q, basis->P, M, e, t, scratch));
-    for (PetscInt q = 0; q < nq; ++q) u[q * nc + c] = t[q];
-    for (PetscInt d = 0; ux && d < dim; ++d) { /* reference gradients first */
-      M[d] = basis->D;
-      PetscCall(HopsTensorApply(dim, basis->Q, basis->P, M, e, t, scratch));
-      M[d] = basis->B;
-      for (PetscInt q = 0; q < nq; ++q) ux[(q * nc + c) * dim + d] = t[q];
-    }
-  }
-  PetscCall(DMPlexVecRestoreClosure(dm, NULL, v, cell, &n, &closure));
-  for (PetscInt q = 0; ux && q < nq; ++q) {
-    PetscReal Ji[9];
-
-    HopsInverse(dim, J + q * dim * dim, Ji);
-    for (PetscInt c = 0; c < nc; ++c) {
-      PetscScalar *g = ux + (q * nc + c) * dim, r[3] = {0., 0., 0.};
-
-      for (PetscInt d = 0; d < dim; ++d)
-        for (PetscInt a = 0; a < dim; ++a) r[d] += g[a] * Ji[a * dim + d];
-      for (PetscInt d = 0; d < dim; ++d) g[d] = r[d];
-    }
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,22 +1,49 @@
-/* The pointwise Jacobian of a field of any number of components, at the current state, read off the functions of a PetscDS. */
+/* The pointwise Jacobian of fields of any number of components, at the current state, read off the functions of a PetscDS. */
 #include <hops/private/hopsds.h>
 #include <hops/private/hopsplex.h>
 
 #define HOPS_MAX_COMPONENTS 6
 
+/* The functions of a pair of fields in any region */
+static PetscErrorCode HopsTensorFormFindBlock(DM dm, PetscInt nds, PetscBool preconditioner, PetscInt i, PetscInt j, HopsTensorBlock *block, PetscBool *any)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscMemzero(block, sizeof(*block)));
+  block->test  = i;
+  block->trial = j;
+  *any         = PETSC_FALSE;
+  for (PetscInt s = 0; s < nds; ++s) {
+    HopsRegion r;
+
+    PetscCall(HopsRegionGetBlock(dm, s, preconditioner, i, j, &r));
+    for (PetscInt k = 0; k < 4; ++k)
+      if (r.n[k] || r.nt[k]) block->has[k] = *any = PETSC_TRUE;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What follows from the blocks */
+static PetscErrorCode HopsTensorFormSetBlocks(HopsTensorForm form)
+{
+  PetscInt f = form->nblocks ? form->blocks[0].test : 0;
+
+  PetscFunctionBegin;
+  form->nc   = form->fields->nc[f];
+  form->node = form->fields->node[f];
+  for (PetscInt b = 0; b < form->nblocks; ++b) {
+    if (form->blocks[b].test != f || form->blocks[b].trial != f) form->nc = 0;
+    for (PetscInt k = 0; k < 4; ++k)
+      if (form->blocks[b].has[k]) form->has[k] = PETSC_TRUE;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode HopsTensorFormCreateDS(DM dm, PetscBool preconditioner, HopsTensorForm *out)
 {
   HopsTensorForm form;
-  PetscInt       nds, nf, dim, order;
-  PetscObject    disc;
-  PetscClassId   id;
+  PetscInt       nds;
 
   PetscFunctionBegin;
-  PetscCall(DMGetNumFields(dm, &nf));
-  PetscCheck(nf == 1, PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP, "The DM has %" PetscInt_FMT " fields, of which hops takes one at a time: leave out -dm_mat_type pa, and set PCLOR on the splits of PCFIELDSPLIT", nf);
-  PetscCall(DMGetField(dm, 0, NULL, &disc));
-  PetscCall(PetscObjectGetClassId(disc, &id));
-  PetscCheck(id == PETSCFE_CLASSID, PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP, "The DM's field is not a PetscFE: hops needs a continuous Lagrange PetscFE on it");
   PetscCall(DMGetNumDS(dm, &nds));
   PetscCheck(nds > 0, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_WRONGSTATE, "The DM has no PetscDS, so the form is unknown: set the Jacobian functions (PetscDSSetJacobian()), or the coefficients (PCLORSetCoefficients())");
   PetscCall(PetscNew(&form));
@@ -24,17 +51,54 @@ PetscErrorCode HopsTensorFormCreateDS(DM dm, PetscBool preconditioner, HopsTenso
   form->dm             = dm;
   form->preconditioner = preconditioner;
   PetscCall(PetscObjectReference((PetscObject)dm));
-  PetscCall(DMGetDimension(dm, &dim));
-  PetscCall(HopsPlexGetFENodes((PetscFE)disc, dim, &order, &form->nc, &form->node));
-  PetscCheck(form->nc <= HOPS_MAX_COMPONENTS, PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP, "A field of %" PetscInt_FMT " components: hops takes at most %d; split it with PCFIELDSPLIT", form->nc, HOPS_MAX_COMPONENTS);
-  for (PetscInt s = 0; s < nds; ++s) {
-    HopsRegion r;
+  PetscCall(HopsFieldsCreate(dm, &form->fields));
+  PetscCall(PetscMalloc1(form->fields->nf * form->fields->nf, &form->blocks));
+  for (PetscInt i = 0; i < form->fields->nf; ++i) {
+    PetscCheck(form->fields->nc[i] <= HOPS_MAX_COMPONENTS, PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP, "A field of %" PetscInt_FMT " components: hops takes at most %d; split it with PCFIELDSPLIT", form->fields->nc[i], HOPS_MAX_COMPONENTS);
+    for (PetscInt j = 0; j < form->fields->nf; ++j) {
+      PetscBool any;
 
-    PetscCall(HopsRegionGet(dm, s, preconditioner, &r));
-    for (PetscInt k = 0; k < 4; ++k)
-      if (r.n[k] || r.nt[k]) form->has[k] = PETSC_TRUE;
+      PetscCall(HopsTensorFormFindBlock(dm, nds, preconditioner, i, j, &form->blocks[form->nblocks], &any));
+      if (any) ++form->nblocks;
+    }
   }
+  PetscCall(HopsTensorFormSetBlocks(form));
   *out = form;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsTensorFormShareState(HopsTensorForm from, HopsTensorForm to)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscObjectReference((PetscObject)from->X));
+  PetscCall(PetscObjectReference((PetscObject)from->Xt));
+  PetscCall(VecDestroy(&to->X));
+  PetscCall(VecDestroy(&to->Xt));
+  to->X     = from->X;
+  to->Xt    = from->Xt;
+  to->t     = from->t;
+  to->shift = from->shift;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsTensorFormCreateSub(HopsTensorForm form, PetscInt n, const PetscInt blocks[], HopsTensorForm *out)
+{
+  HopsTensorForm sub;
+
+  PetscFunctionBegin;
+  PetscCall(PetscNew(&sub));
+  sub->refct          = 1;
+  sub->dm             = form->dm;
+  sub->preconditioner = form->preconditioner;
+  sub->fields         = form->fields;
+  sub->nblocks        = n;
+  ++form->fields->refct;
+  PetscCall(PetscObjectReference((PetscObject)form->dm));
+  PetscCall(HopsTensorFormShareState(form, sub));
+  PetscCall(PetscMalloc1(n, &sub->blocks));
+  for (PetscInt b = 0; b < n; ++b) sub->blocks[b] = form->blocks[blocks[b]];
+  PetscCall(HopsTensorFormSetBlocks(sub));
+  *out = sub;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -56,9 +120,13 @@ PetscErrorCode HopsDSUsesPreconditioner(DM dm, PetscBool same, PetscBool *uses)
 
 PetscErrorCode HopsTensorFormDuplicate(HopsTensorForm form, HopsTensorForm *out)
 {
+  PetscInt *all;
+
   PetscFunctionBegin;
-  PetscCall(HopsTensorFormCreateDS(form->dm, form->preconditioner, out));
-  if (form->X) PetscCall(HopsTensorFormSetState(*out, form->X, form->Xt, form->t, form->shift));
+  PetscCall(PetscMalloc1(form->nblocks, &all));
+  for (PetscInt b = 0; b < form->nblocks; ++b) all[b] = b;
+  PetscCall(HopsTensorFormCreateSub(form, form->nblocks, all, out));
+  PetscCall(PetscFree(all));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -71,21 +139,34 @@ PetscErrorCode HopsTensorFormDestroy(HopsTensorForm *out)
   if (!form || --form->refct > 0) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VecDestroy(&form->X));
   PetscCall(VecDestroy(&form->Xt));
+  PetscCall(HopsFieldsDestroy(&form->fields));
   PetscCall(DMDestroy(&form->dm));
-  PetscCall(PetscFree(form->node));
+  PetscCall(PetscFree(form->blocks));
   PetscCall(PetscFree(form));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A copy of v: in `mine`, unless another form shares it */
+static PetscErrorCode HopsStateCopy(Vec v, Vec *mine)
+{
+  PetscInt n = 0;
+
+  PetscFunctionBegin;
+  if (*mine) PetscCall(PetscObjectGetReference((PetscObject)*mine, &n));
+  if (n != 1) {
+    PetscCall(VecDestroy(mine));
+    PetscCall(VecDuplicate(v, mine));
+  }
+  PetscCall(VecCopy(v, *mine));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode HopsTensorFormSetState(HopsTensorForm form, Vec X, Vec Xt, PetscReal t, PetscReal shift)
 {
   PetscFunctionBegin;
-  if (!form->X) PetscCall(VecDuplicate(X, &form->X));
-  PetscCall(VecCopy(X, form->X));
-  if (Xt) {
-    if (!form->Xt) PetscCall(VecDuplicate(Xt, &form->Xt));
-    PetscCall(VecCopy(Xt, form->Xt));
-  } else PetscCall(VecDestroy(&form->Xt));
+  PetscCall(HopsStateCopy(X, &form->X));
+  if (Xt) PetscCall(HopsStateCopy(Xt, &form->Xt));
+  else PetscCall(VecDestroy(&form->Xt));
   form->t     = t;
   form->shift = shift;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -93,22 +174,28 @@ PetscErrorCode HopsTensorFormSetState(HopsTensorForm form, Vec X, Vec Xt, PetscR
 
 /* Everything that a point function sees */
 typedef struct {
-  PetscInt           dim, nc, naux, nconst, uOff[2], uOffx[2];
+  HopsFields         fields;
+  PetscInt           naux, nconst;
   PetscReal          t, shift;
   const PetscInt    *aOff, *aOffx;
   const PetscScalar *u, *ut, *ux, *a, *ax, *constants;
   const PetscReal   *x;
 } HopsPoint;
 
+static void HopsPointCall(PetscInt n, HopsPointJac g[], const HopsPoint *p, PetscScalar out[])
+{
+  for (PetscInt k = 0; k < n; ++k) (*g[k])(p->fields->dim, p->fields->nf, p->naux, p->fields->off, p->fields->offx, p->u, p->ut, p->ux, p->aOff, p->aOffx, p->a, NULL, p->ax, p->t, p->shift, p->x, p->nconst, p->constants, out);
+}
+
 static void HopsPointTensor(const HopsRegion *r, PetscInt kind, PetscInt n, const HopsPoint *p, PetscScalar out[])
 {
   for (PetscInt i = 0; i < n; ++i) out[i] = 0.0;
-  for (PetscInt k = 0; k < r->n[kind]; ++k) (*r->g[kind][k])(p->dim, 1, p->naux, p->uOff, p->uOffx, p->u, p->ut, p->ux, p->aOff, p->aOffx, p->a, NULL, p->ax, p->t, p->shift, p->x, p->nconst, p->constants, out);
+  HopsPointCall(r->n[kind], r->g[kind], p, out);
   if (r->nt[kind] && p->shift != 0.0) {
     PetscScalar v[9 * HOPS_MAX_COMPONENTS * HOPS_MAX_COMPONENTS];
 
     for (PetscInt i = 0; i < n; ++i) v[i] = 0.0;
-    for (PetscInt k = 0; k < r->nt[kind]; ++k) (*r->gt[kind][k])(p->dim, 1, p->naux, p->uOff, p->uOffx, p->u, p->ut, p->ux, p->aOff, p->aOffx, p->a, NULL, p->ax, p->t, p->shift, p->x, p->nconst, p->constants, v);
+    HopsPointCall(r->nt[kind], r->gt[kind], p, v);
     for (PetscInt i = 0; i < n; ++i) out[i] += p->shift * v[i];
   }
 }
@@ -116,13 +203,15 @@ static void HopsPointTensor(const HopsRegion *r, PetscInt kind, PetscInt n, cons
 /* Without a state the functions must not depend on it */
 static PetscErrorCode HopsPointCheck(const HopsRegion *r, const PetscInt size[4], const HopsPoint *point, PetscInt cell)
 {
-  PetscScalar probe[4 * HOPS_MAX_COMPONENTS], v[9 * HOPS_MAX_COMPONENTS * HOPS_MAX_COMPONENTS], w[9 * HOPS_MAX_COMPONENTS * HOPS_MAX_COMPONENTS];
-  HopsPoint   p = *point;
+  const PetscInt nu = point->fields->off[point->fields->nf], n = nu * (point->fields->dim + 1);
+  PetscScalar   *probe, v[9 * HOPS_MAX_COMPONENTS * HOPS_MAX_COMPONENTS], w[9 * HOPS_MAX_COMPONENTS * HOPS_MAX_COMPONENTS];
+  HopsPoint      p = *point;
 
   PetscFunctionBegin;
-  for (PetscInt i = 0; i < p.nc * (p.dim + 1); ++i) probe[i] = 0.7310585786 / (1 + i) - 0.1 * (i % 3);
+  PetscCall(PetscMalloc1(n, &probe));
+  for (PetscInt i = 0; i < n; ++i) probe[i] = 0.7310585786 / (1 + i) - 0.1 * (i % 3);
   p.u     = probe;
-  p.ux    = probe + p.nc;
+  p.ux    = probe + nu;
   p.shift = 0.5772156649; /* of an implicit time step: not seen either */
   for (PetscInt k = 0; k < 4; ++k) {
     PetscReal scale = 0.0;
@@ -134,69 +223,126 @@ static PetscErrorCode HopsPointCheck(const HopsRegion *r, const PetscInt size[4]
     for (PetscInt i = 0; i < size[k]; ++i)
       PetscCheck(PetscAbsScalar(v[i] - w[i]) <= 1e-12 * scale || (PetscIsInfOrNanScalar(v[i]) || PetscIsInfOrNanScalar(w[i])), PETSC_COMM_SELF, PETSC_ERR_SUP, "The Jacobian function g%" PetscInt_FMT " of the PetscDS depends on the solution, or on the shift of a time step (cell %" PetscInt_FMT "), which a preconditioner does not see: make the operator matrix-free by -dm_mat_type pa, which keeps the state, or give the coefficients of a scalar form at the current state by PCLORSetCoefficients()", k, cell);
   }
+  PetscCall(PetscFree(probe));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Sizes of the tensors of a block */
+static void HopsTensorSizes(HopsFields fields, const HopsTensorBlock *b, PetscInt size[4])
+{
+  const PetscInt n = fields->nc[b->test] * fields->nc[b->trial];
+
+  size[0] = n;
+  size[1] = size[2] = n * fields->dim;
+  size[3]           = n * fields->dim * fields->dim;
+}
+
+/* What is needed at the points of the cells of one region */
+typedef struct {
+  PetscInt     region;
+  HopsRegion  *r; /* [nblocks] */
+  HopsAux      aux;
+  PetscScalar *a, *ax;
+} HopsRegionPoints;
+
+static PetscErrorCode HopsRegionPointsSet(HopsTensorForm form, PetscInt s, PetscInt cell, PetscInt nq, const PetscReal xi[], HopsRegionPoints *rp)
+{
+  PetscFunctionBegin;
+  PetscCall(HopsAuxDestroy(&rp->aux));
+  PetscCall(PetscFree2(rp->a, rp->ax));
+  for (PetscInt b = 0; b < form->nblocks; ++b) PetscCall(HopsRegionGetBlock(form->dm, s, form->preconditioner, form->blocks[b].test, form->blocks[b].trial, &rp->r[b]));
+  PetscCall(HopsAuxCreate(form->dm, rp->r[0].label, rp->r[0].value, cell, nq, xi, &rp->aux));
+  PetscCall(PetscMalloc2(nq * rp->aux.nc, &rp->a, nq * rp->aux.nc * form->fields->dim, &rp->ax));
+  rp->region = s;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* One cell whose fields are at hand */
+static PetscErrorCode HopsTensorFormEvaluateCell(HopsTensorForm form, const HopsRegionPoints *rp, PetscInt cell, PetscInt nq, HopsPoint *p, const PetscReal x[], PetscInt c, PetscScalar *(*g)[4])
+{
+  const PetscInt     dim = form->fields->dim, nu = form->fields->off[form->fields->nf];
+  const PetscScalar *u = p->u, *ut = p->ut, *ux = p->ux;
+
+  PetscFunctionBegin;
+  for (PetscInt q = 0; q < nq; ++q) {
+    p->u  = u + q * nu;
+    p->ut = ut + q * nu;
+    p->ux = ux + q * nu * dim;
+    p->a  = rp->a + q * rp->aux.nc;
+    p->ax = rp->ax + q * rp->aux.nc * dim;
+    p->x  = x + q * dim;
+    for (PetscInt b = 0; b < form->nblocks; ++b) {
+      PetscInt size[4];
+
+      HopsTensorSizes(form->fields, &form->blocks[b], size);
+      if (q == 0 && !form->X) PetscCall(HopsPointCheck(&rp->r[b], size, p, cell));
+      for (PetscInt k = 0; k < 4; ++k) {
+        PetscScalar *out = g[b][k] ? g[b][k] + (c * nq + q) * size[k] : NULL;
+
+        if (out) HopsPointTensor(&rp->r[b], k, size[k], p, out);
+        for (PetscInt i = 0; out && i < size[k]; ++i) PetscCheck(!PetscIsInfOrNanScalar(out[i]), PETSC_COMM_SELF, PETSC_ERR_FP, "The Jacobian function g%" PetscInt_FMT " of the PetscDS is infinite or not-a-number in cell %" PetscInt_FMT ": check the function and the fields behind it", k, cell);
+      }
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsTensorFormEvaluateBlocks(HopsTensorForm form, HopsSpace sp, PetscInt first, PetscInt n, const HopsBasis *basis, const PetscReal x[], const PetscReal J[], PetscScalar *(*g)[4])
+{
+  DM               dm  = form->dm;
+  const PetscInt   dim = sp->dim, nu = form->fields->off[form->fields->nf], nq = PetscPowInt(basis->Q, dim);
+  HopsFieldPoints  at;
+  HopsRegionPoints rp = {.region = -1};
+  PetscReal       *xi, *Ji;
+  PetscScalar     *u, *ux, *ut;
+
+  PetscFunctionBegin;
+  if (!form->nblocks) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(HopsFieldPointsCreate(form->fields, basis, &at));
+  PetscCall(PetscMalloc3(nq * dim, &xi, nq * dim * dim, &Ji, form->nblocks, &rp.r));
+  PetscCall(PetscCalloc3(nq * nu, &u, nq * nu * dim, &ux, nq * nu, &ut));
+  for (PetscInt q = 0; q < nq; ++q)
+    for (PetscInt d = 0, k = q; d < dim; ++d, k /= basis->Q) xi[q * dim + d] = basis->points[k % basis->Q];
+  for (PetscInt c = 0; c < n; ++c) {
+    const PetscInt   cell = sp->cell[first + c];
+    const PetscReal *Jc   = J + c * nq * dim * dim;
+    HopsPoint        p    = {.fields = form->fields, .t = form->t, .shift = form->shift, .u = u, .ut = ut, .ux = ux};
+    PetscInt         s;
+
+    PetscCall(HopsRegionOfCell(dm, cell, &s));
+    for (PetscInt b = 0; b < form->nblocks && s < 0; ++b) { /* PETSc adds nothing there */
+      PetscInt size[4];
+
+      HopsTensorSizes(form->fields, &form->blocks[b], size);
+      for (PetscInt k = 0; k < 4; ++k)
+        if (g[b][k]) PetscCall(PetscArrayzero(g[b][k] + c * nq * size[k], nq * size[k]));
+    }
+    if (s < 0) continue;
+    if (s != rp.region) PetscCall(HopsRegionPointsSet(form, s, cell, nq, xi, &rp));
+    p.naux  = rp.aux.nf;
+    p.aOff  = rp.aux.off;
+    p.aOffx = rp.aux.offx;
+    PetscCall(PetscDSGetConstants(rp.r[0].ds, &p.nconst, &p.constants));
+    for (PetscInt q = 0; q < nq; ++q) HopsInverse(dim, Jc + q * dim * dim, Ji + q * dim * dim);
+    if (rp.aux.v) PetscCall(HopsAuxEvaluate(&rp.aux, dm, cell, dim, nq, Jc, rp.a, rp.ax));
+    if (form->X) PetscCall(HopsFieldPointsEvaluate(&at, dm, form->X, cell, Ji, u, ux));
+    if (form->Xt) PetscCall(HopsFieldPointsEvaluate(&at, dm, form->Xt, cell, Ji, ut, NULL));
+    PetscCall(HopsTensorFormEvaluateCell(form, &rp, cell, nq, &p, x + c * nq * dim, c, g));
+  }
+  PetscCall(HopsAuxDestroy(&rp.aux));
+  PetscCall(PetscFree2(rp.a, rp.ax));
+  PetscCall(PetscFree3(xi, Ji, rp.r));
+  PetscCall(PetscFree3(u, ux, ut));
+  PetscCall(HopsFieldPointsDestroy(&at));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode HopsTensorFormEvaluate(HopsTensorForm form, HopsSpace sp, PetscInt first, PetscInt n, const HopsBasis *basis, const PetscReal x[], const PetscReal J[], PetscScalar *const g[4])
 {
-  DM             dm  = form->dm;
-  const PetscInt dim = sp->dim, nc = form->nc, nq = PetscPowInt(basis->Q, dim);
-  const PetscInt size[4] = {nc * nc, nc * nc * dim, nc * nc * dim, nc * nc * dim * dim};
-  HopsRegion     r;
-  HopsAux        aux;
-  PetscInt       region = -1;
-  PetscReal     *xi, *work;
-  PetscScalar   *a = NULL, *ax = NULL, *u, *ux, *ut;
+  PetscScalar *block[1][4] = {{g[0], g[1], g[2], g[3]}};
 
   PetscFunctionBegin;
-  PetscCall(PetscMemzero(&aux, sizeof(aux)));
-  PetscCall(PetscMalloc2(nq * dim, &xi, HopsFieldWork(dim, basis), &work));
-  PetscCall(PetscCalloc3(nq * nc, &u, nq * nc * dim, &ux, nq * nc, &ut));
-  for (PetscInt q = 0; q < nq; ++q)
-    for (PetscInt d = 0, k = q; d < dim; ++d, k /= basis->Q) xi[q * dim + d] = basis->points[k % basis->Q];
-  for (PetscInt c = 0; c < n; ++c) {
-    const PetscInt cell = sp->cell[first + c];
-    HopsPoint      p    = {.dim = dim, .nc = nc, .uOff = {0, nc}, .uOffx = {0, nc * dim}, .t = form->t, .shift = form->shift};
-    PetscInt       s;
-
-    PetscCall(HopsRegionOfCell(dm, cell, &s));
-    if (s < 0) {
-      for (PetscInt k = 0; k < 4; ++k)
-        if (g[k]) PetscCall(PetscArrayzero(g[k] + c * nq * size[k], nq * size[k]));
-      continue;
-    }
-    if (s != region) {
-      PetscCall(HopsAuxDestroy(&aux));
-      PetscCall(PetscFree2(a, ax));
-      PetscCall(HopsRegionGet(dm, s, form->preconditioner, &r));
-      PetscCall(HopsAuxCreate(dm, r.label, r.value, cell, nq, xi, &aux));
-      PetscCall(PetscMalloc2(nq * aux.nc, &a, nq * aux.nc * dim, &ax));
-      region = s;
-    }
-    p.naux  = aux.nf;
-    p.aOff  = aux.off;
-    p.aOffx = aux.offx;
-    PetscCall(PetscDSGetConstants(r.ds, &p.nconst, &p.constants));
-    if (aux.v) PetscCall(HopsAuxEvaluate(&aux, dm, cell, dim, nq, J + c * nq * dim * dim, a, ax));
-    if (form->X) PetscCall(HopsFieldEvaluate(dm, form->X, cell, dim, nc, form->node, basis, J + c * nq * dim * dim, u, ux, work));
-    if (form->Xt) PetscCall(HopsFieldEvaluate(dm, form->Xt, cell, dim, nc, form->node, basis, J + c * nq * dim * dim, ut, NULL, work));
-    for (PetscInt q = 0; q < nq; ++q) {
-      p.u  = u + q * nc;
-      p.ut = ut + q * nc;
-      p.ux = ux + q * nc * dim;
-      p.a  = a + q * aux.nc;
-      p.ax = ax + q * aux.nc * dim;
-      p.x  = x + (c * nq + q) * dim;
-      if (q == 0 && !form->X) PetscCall(HopsPointCheck(&r, size, &p, cell));
-      for (PetscInt k = 0; k < 4; ++k)
-        if (g[k]) HopsPointTensor(&r, k, size[k], &p, g[k] + (c * nq + q) * size[k]);
-    }
-    for (PetscInt k = 0; k < 4; ++k)
-      for (PetscInt i = 0; g[k] && i < nq * size[k]; ++i) PetscCheck(!PetscIsInfOrNanScalar(g[k][c * nq * size[k] + i]), PETSC_COMM_SELF, PETSC_ERR_FP, "The Jacobian function g%" PetscInt_FMT " of the PetscDS is infinite or not-a-number in cell %" PetscInt_FMT ": check the function and the fields behind it", k, cell);
-  }
-  PetscCall(PetscFree2(a, ax));
-  PetscCall(PetscFree2(xi, work));
-  PetscCall(PetscFree3(u, ux, ut));
-  PetscCall(HopsAuxDestroy(&aux));
+  PetscCheck(form->nblocks <= 1, PetscObjectComm((PetscObject)form->dm), PETSC_ERR_PLIB, "A form of %" PetscInt_FMT " blocks where one is wanted", form->nblocks);
+  PetscCall(HopsTensorFormEvaluateBlocks(form, sp, first, n, basis, x, J, block));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

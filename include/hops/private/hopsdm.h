@@ -3,14 +3,16 @@
 #include <hops/private/hopsds.h>
 
 typedef struct {
-  PetscBool    pa;       /* -dm_mat_type pa: DMCreateMatrix() makes matrix-free operators */
-  PetscBool    residual; /* -hops_residual */
-  PetscBool    hooked;
-  HopsNodes    nodes; /* of the residual; made for this section */
-  PetscSection section;
-  PetscInt    *node;
-  HopsBasis    basis;
-  PetscReal   *Bt, *Dt; /* [P][Q] */
+  PetscBool pa;       /* -dm_mat_type pa: DMCreateMatrix() makes matrix-free operators */
+  PetscBool residual; /* -hops_residual */
+  PetscBool hooked;
+  /* of the residual; made for this section */
+  PetscSection    section;
+  HopsFields      fields;
+  HopsSpace       space; /* cells and their maps, without a numbering */
+  HopsBasis       rule;  /* its weights */
+  HopsFieldPoints at;
+  PetscReal     **Bt, **Dt; /* [nf][P Q] transposed tabulations */
 } HopsPlex;
 
 /* registers DMPLEX anew with a constructor that adds these; collective */

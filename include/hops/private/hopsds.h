@@ -27,6 +27,8 @@ typedef struct {
 
 /* preconditioner: the functions that PETSc fills the preconditioning matrix with, where they differ from the Jacobian's */
 PETSC_INTERN PetscErrorCode HopsRegionGet(DM, PetscInt s, PetscBool preconditioner, HopsRegion *);
+/* the same for the functions of test field i and trial field j */
+PETSC_INTERN PetscErrorCode HopsRegionGetBlock(DM, PetscInt s, PetscBool preconditioner, PetscInt i, PetscInt j, HopsRegion *);
 /* the region of a cell, or -1: PETSc then adds nothing there */
 PETSC_INTERN PetscErrorCode HopsRegionOfCell(DM, PetscInt cell, PetscInt *region);
 /* refuses Jacobian functions under other keys than the region's: they are not part of what PETSc's assembly evaluates */
@@ -48,22 +50,64 @@ struct _HopsNodes {
 };
 PETSC_INTERN PetscErrorCode HopsNodesCreate(DM, HopsNodes *);
 PETSC_INTERN PetscErrorCode HopsNodesDestroy(HopsNodes *);
+/* the nodes of each of a DM's fields, nodes[nf], with maps into the DM's global vectors; their spaces share one order of cells */
+PETSC_INTERN PetscErrorCode HopsNodesCreateFields(DM, PetscInt nf, HopsNodes nodes[]);
+/* the same nodes in a vector that holds entry i of the global vector as entry position[i] */
+PETSC_INTERN PetscErrorCode HopsNodesCreateSub(HopsNodes, const PetscInt position[], HopsNodes *);
+
+/* The fields of a DM, each a continuous Lagrange PetscFE on all of the mesh, and how its closures hold them: one after the other */
+typedef struct _HopsFields *HopsFields;
+struct _HopsFields {
+  PetscInt   refct, nf, dim;
+  PetscInt  *nc, *P;     /* [nf] components, nodes per direction */
+  PetscInt **node;       /* [nf][P^dim] E-vector node of the closure's unknowns i nc .. i nc + nc - 1 */
+  PetscInt  *off, *offx; /* [nf + 1] offsets of values and of gradients at a point */
+  PetscInt   nclosure;   /* unknowns of a closure */
+};
+PETSC_INTERN PetscErrorCode HopsFieldsCreate(DM, HopsFields *);
+/* are the fields such as HopsFieldsCreate() takes, but for their nodes? If not, why[len] says so */
+PETSC_INTERN PetscErrorCode HopsFieldsCheck(DM, PetscBool *, char why[], size_t len);
+PETSC_INTERN PetscErrorCode HopsFieldsDestroy(HopsFields *);
+
+/* The fields' bases at the points of one of them, and scratch */
+typedef struct {
+  HopsFields fields;
+  PetscInt   nq;
+  HopsBasis *basis; /* [nf] */
+  PetscReal *work;
+} HopsFieldPoints;
+PETSC_INTERN PetscErrorCode HopsFieldPointsCreate(HopsFields, const HopsBasis *, HopsFieldPoints *);
+PETSC_INTERN PetscErrorCode HopsFieldPointsDestroy(HopsFieldPoints *);
+/* u[q][off[nf]], ux[q][offx[nf]] (physical gradients, or NULL) of a local vector on one cell; Ji[q] are the inverse Jacobians */
+PETSC_INTERN PetscErrorCode HopsFieldPointsEvaluate(const HopsFieldPoints *, DM, Vec, PetscInt cell, const PetscReal Ji[], PetscScalar u[], PetscScalar ux[]);
 
 /*
-  The pointwise Jacobian of a field of nc components at the points of a run of cells, as the PetscDS functions give it:
-  g[0][..][c][c'], g[1][..][c][c'][d'], g[2][..][c][c'][d], g[3][..][c][c'][d][d'] with c, d the component and direction of the test
-  function and c', d' those of the trial function; g[k] may be NULL where it is not wanted.
+  The pointwise Jacobian of fields at the points of a run of cells, as the PetscDS functions give it. The block of a test field of nc
+  and a trial field of nc' components has g[0][..][c][c'], g[1][..][c][c'][d'], g[2][..][c][c'][d], g[3][..][c][c'][d][d'] with c, d
+  the component and direction of the test function and c', d' those of the trial function; g[k] may be NULL where it is not wanted.
 */
+typedef struct {
+  PetscInt  test, trial; /* fields of the PetscDS */
+  PetscBool has[4];
+} HopsTensorBlock;
+
 typedef struct _HopsTensorForm *HopsTensorForm;
 struct _HopsTensorForm {
-  PetscInt  refct, nc;
-  PetscBool has[4];
-  DM        dm;
-  PetscBool preconditioner;
-  Vec       X, Xt; /* local vectors of the state, or NULL: the functions must not depend on it */
-  PetscReal t, shift;
-  PetscInt *node; /* E-vector node of the closure's unknowns i nc .. i nc + nc - 1 */
+  PetscInt         refct, nc; /* components of the only field; 0 where there are several */
+  PetscBool        has[4];    /* any block has it */
+  DM               dm;
+  PetscBool        preconditioner;
+  Vec              X, Xt; /* local vectors of the state, or NULL: the functions must not depend on it. Forms of blocks share them */
+  PetscReal        t, shift;
+  PetscInt        *node;    /* of the fields' first: E-vector node of the closure's unknowns i nc .. i nc + nc - 1 */
+  HopsFields       fields;  /* all fields of the DM */
+  PetscInt         nblocks; /* blocks with any function */
+  HopsTensorBlock *blocks;
 };
+/* the form of some of the blocks, at the same state until one of the two gets another */
+PETSC_INTERN PetscErrorCode HopsTensorFormCreateSub(HopsTensorForm, PetscInt n, const PetscInt blocks[], HopsTensorForm *);
+/* the second gets the state of the first */
+PETSC_INTERN PetscErrorCode HopsTensorFormShareState(HopsTensorForm, HopsTensorForm);
 /* a copy with a state of its own */
 PETSC_INTERN PetscErrorCode HopsTensorFormDuplicate(HopsTensorForm, HopsTensorForm *);
 /* does PETSc fill a preconditioning matrix with functions of its own? Not where it is the Jacobian itself, if there is one */
@@ -72,11 +116,7 @@ PETSC_INTERN PetscErrorCode HopsTensorFormDestroy(HopsTensorForm *);
 PETSC_INTERN PetscErrorCode HopsTensorFormCreateDS(DM, PetscBool preconditioner, HopsTensorForm *);
 /* copies of the local vectors are kept; Xt may be NULL */
 PETSC_INTERN PetscErrorCode HopsTensorFormSetState(HopsTensorForm, Vec X, Vec Xt, PetscReal t, PetscReal shift);
+/* of a form with one block */
 PETSC_INTERN PetscErrorCode HopsTensorFormEvaluate(HopsTensorForm, HopsSpace, PetscInt first, PetscInt n, const HopsBasis *, const PetscReal x[], const PetscReal J[], PetscScalar *const g[4]);
-
-/* u[q][nc], ux[q][nc*dim] (physical gradients) of a local vector on one cell; work: see HopsFieldWork() */
-PETSC_INTERN PetscErrorCode HopsFieldEvaluate(DM, Vec, PetscInt cell, PetscInt dim, PetscInt nc, const PetscInt node[], const HopsBasis *, const PetscReal J[], PetscScalar u[], PetscScalar ux[], PetscReal work[]);
-static inline PetscInt      HopsFieldWork(PetscInt dim, const HopsBasis *b)
-{
-  return 4 * PetscPowInt(PetscMax(b->P, b->Q), dim);
-}
+/* g[block]; any space of the DM's cells */
+PETSC_INTERN PetscErrorCode HopsTensorFormEvaluateBlocks(HopsTensorForm, HopsSpace, PetscInt first, PetscInt n, const HopsBasis *, const PetscReal x[], const PetscReal J[], PetscScalar *(*g)[4]);

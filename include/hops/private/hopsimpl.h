@@ -161,6 +161,43 @@ PETSC_INTERN PetscErrorCode HopsSpaceErrorCell(HopsSpace, PetscInt c, PetscReal 
 */
 typedef struct _HopsPAKernel  *HopsPAKernel;  /* operator data of a back end */
 typedef struct _HopsLORKernel *HopsLORKernel; /* LOR data of a back end */
+
+/*
+  Forms with full tensors. A side is a field as test or as trial functions, with an L-vector of nc components a node; all fields have
+  the same cells and are evaluated at the same points. A pair of components (test, trial) of a block has tensors of one kind:
+
+    kind 0   v_test      += q       u_trial         1 entry
+    kind 1   v_test      += q_b   d_b u_trial       dim entries
+    kind 2   w_test,a    += q_a     u_trial         dim entries
+    kind 3   w_test,a    += q_ab  d_b u_trial       dim^2 entries, [a][b]
+
+  where v meets the values and w_a the reference derivatives of the test functions.
+*/
+typedef struct {
+  PetscInt         nc;
+  const HopsBasis *basis;
+  const int       *restr; /* [ncells][P^dim] */
+  PetscScalar     *l;     /* [nL][nc] */
+} HopsTensorSide;
+
+typedef struct {
+  int kind, test, trial;
+} HopsTensorPair;
+
+typedef struct {
+  PetscInt              test, trial;      /* sides */
+  PetscInt              npairs, nentries; /* entries at a point of all pairs */
+  const HopsTensorPair *pair;             /* [npairs] */
+  const PetscScalar    *q;                /* [batch][point][entry][lane], as TensorGetLayout() says */
+} HopsTensorData;
+
+typedef struct _HopsTensorKernel *HopsTensorKernel;
+
+static inline PetscInt HopsTensorEntries(PetscInt dim, PetscInt kind)
+{
+  return kind == 0 ? 1 : (kind == 3 ? dim * dim : dim);
+}
+
 typedef enum {
   HOPS_PART_INTERIOR_A, /* first half of the interior cells */
   HOPS_PART_INTERIOR_B, /* second half of the interior cells */
@@ -206,6 +243,19 @@ struct _HopsBackendOps {
   PetscErrorCode (*LORFill)(HopsLORKernel, PetscInt first, PetscInt n, const HopsValues *kappa, const HopsValues *mass, PetscScalar vals[], PetscInt *bad, PetscReal *det);
   PetscErrorCode (*LORGetInfo)(HopsLORKernel, const char **kernel, PetscLogDouble *bytes);
   PetscErrorCode (*LORDestroy)(HopsLORKernel *);
+  /* --- forms with full tensors; NULL on a back end that has none --- */
+  /* cells of the space; the sides are copied, what they point to is not */
+  PetscErrorCode (*TensorCreate)(HopsSpace, PetscInt Q, PetscInt ntest, const HopsTensorSide test[], PetscInt ntrial, const HopsTensorSide trial[], HopsTensorKernel *);
+  /* batch b holds cells first[b] .. first[b+1] - 1 in its lanes, of which it has W */
+  PetscErrorCode (*TensorGetLayout)(HopsTensorKernel, PetscInt *W, PetscInt *nbatches, const PetscInt **first);
+  /* L-vectors of the test side += the form on those of the trial side, on a part of the cells; transposed, the sides change places */
+  PetscErrorCode (*TensorApply)(HopsTensorKernel, HopsPart, PetscBool transpose, PetscInt nblocks, const HopsTensorData[]);
+  /* one batch, on its E-vectors [side][component][node][lane] */
+  PetscErrorCode (*TensorApplyBatch)(HopsTensorKernel, PetscInt batch, PetscInt nblocks, const HopsTensorData[], const PetscScalar x[], PetscScalar y[]);
+  /* L-vectors of the test side += the diagonal of blocks with test == trial */
+  PetscErrorCode (*TensorDiagonal)(HopsTensorKernel, PetscInt nblocks, const HopsTensorData[]);
+  PetscErrorCode (*TensorGetInfo)(HopsTensorKernel, PetscInt nblocks, const HopsTensorData[], const char **kernel, PetscBool *specialised, PetscLogDouble *flops);
+  PetscErrorCode (*TensorDestroy)(HopsTensorKernel *);
 };
 
 PETSC_INTERN PetscErrorCode       HopsBackendGet(const char name[], const HopsBackendOps **);

@@ -1,27 +1,67 @@
-/* The matrix-free operator of a form with full tensors: several components, first-order terms, nonsymmetric tensors. */
+/* The matrix-free operator of a form with full tensors: several fields and components, first-order terms, nonsymmetric tensors. */
 #pragma once
 #include <hops/private/hopsmatimpl.h>
 #include <hops/private/hopsds.h>
 
+/* A field as test or as trial functions */
+typedef struct {
+  PetscInt     field;
+  HopsNodes    nodes; /* their map is into the operator's own vectors */
+  HopsBasis    basis;
+  PetscScalar *l, *hbuf; /* [nL][nc], [nshared][nc] */
+  MPI_Datatype unit;
+} HopsPASide;
+
+/* The tensors of a pair of fields; operators of blocks share those of the whole, which makes new ones for its next state */
+typedef struct {
+  PetscInt        refct;
+  PetscInt        npairs, nentries;
+  HopsTensorPair *pair;
+  PetscScalar    *base, *q; /* q is aligned */
+} HopsPAData;
+
+typedef struct {
+  PetscInt       test, trial; /* sides */
+  unsigned char *pairs[4];    /* [nc][nc'] kinds and components that were not zero so far */
+  HopsPAData    *data;
+} HopsPABlock;
+
+enum {
+  HOPS_TEST  = 0,
+  HOPS_TRIAL = 1
+};
+
 typedef struct _HopsPATensor *HopsPATensor;
 struct _HopsPATensor {
   HopsTensorForm   form;
-  HopsNodes        nodes;
-  const HopsBasis *basis;   /* the Mat's */
-  PetscReal       *Bt, *Dt; /* [P][Q] transposed tabulations */
-  PetscScalar     *q[4];    /* weighted tensors in reference coordinates, [cell][entry][point] */
-  PetscScalar     *xl, *yl; /* [nL][nc] */
-  PetscScalar     *hbuf;    /* [nshared][nc] */
-  MPI_Datatype     unit;
+  HopsNodes        nodes; /* of the only field, NULL where there are several or test and trial functions differ */
+  HopsSpace        space; /* that of highest order, for the cells */
+  PetscInt         n[2];  /* test and trial fields */
+  HopsPASide      *side[2];
+  PetscInt         size[2]; /* local rows and columns */
+  HopsPABlock     *block;   /* [form->nblocks] */
+  HopsTensorKernel kernel;
+  HopsTensorData  *view; /* [form->nblocks] what the kernel sees */
+  PetscInt         Q;
+  PetscBool        gll;
   PetscLogDouble   flops;
 };
 
-PETSC_INTERN PetscErrorCode HopsPATensorCreate(HopsNodes, HopsTensorForm, HopsPATensor *);
+/* fields[i] is the field of nodes[i] */
+PETSC_INTERN PetscErrorCode HopsPATensorCreate(HopsTensorForm, PetscInt ntest, const PetscInt testfields[], HopsNodes const test[], PetscInt ntrial, const PetscInt trialfields[], HopsNodes const trial[], HopsPATensor *);
 PETSC_INTERN PetscErrorCode HopsPATensorDestroy(HopsPATensor *);
-PETSC_INTERN PetscErrorCode HopsPATensorSetUp(HopsPATensor, const HopsBasis *);
+PETSC_INTERN PetscErrorCode HopsPATensorSetUp(HopsPATensor, const HopsBasis *, PetscBool gll);
+/* what a set-up with the whole's rule makes, but for the tensors, which are the whole's; blocks[i] is the whole's block of block i */
+PETSC_INTERN PetscErrorCode HopsPATensorShare(HopsPATensor whole, const PetscInt blocks[], HopsPATensor);
 PETSC_INTERN PetscErrorCode HopsPATensorMult(HopsPATensor, PetscBool transpose, Vec x, Vec y);
 PETSC_INTERN PetscErrorCode HopsPATensorDiagonal(HopsPATensor, Vec d);
 PETSC_INTERN PetscErrorCode HopsPATensorAssemble(HopsPATensor, Mat A, MatReuse, Mat *B);
+PETSC_INTERN PetscErrorCode HopsPATensorView(HopsPATensor, PetscViewer);
+/* a copy on the same nodes whose form has a state of its own; not set up */
+PETSC_INTERN PetscErrorCode HopsPATensorDuplicate(HopsPATensor, HopsPATensor *);
 PETSC_INTERN PetscErrorCode MatPASetForm(Mat, HopsSpace, HopsTensorForm);
 /* src/mat/pa/matpads.c: the form becomes that of a PetscDS at a state (local vectors); Xt may be NULL */
 PETSC_INTERN PetscErrorCode MatPASetState(Mat, DM, PetscBool preconditioner, Vec X, Vec Xt, PetscReal t, PetscReal shift);
+/* src/mat/pa/matpasub.c: operators of the blocks of fields */
+PETSC_INTERN PetscErrorCode MatCreateSubMatrix_PA(Mat, IS, IS, MatReuse, Mat *);
+PETSC_INTERN PetscErrorCode MatProductSetFromOptions_PA(Mat);

@@ -18,7 +18,7 @@ PetscErrorCode MatPAGetData(Mat A, Mat_PA **pa)
 /* The quadrature rule: default order + 2 Gauss points per direction (MFEM's rule), or the PetscFE's own where the form is a PetscDS's */
 static PetscErrorCode MatPASetUpBasis(Mat A, Mat_PA *pa)
 {
-  HopsSpace sp = pa->tensor ? pa->tensor->nodes->space : pa->space;
+  HopsSpace sp = pa->tensor ? pa->tensor->space : pa->space;
   PetscInt  q  = pa->q_1d;
 
   PetscFunctionBegin;
@@ -64,10 +64,10 @@ PetscErrorCode MatPASetUp_Private(Mat A, Mat_PA *pa)
   PetscFunctionBegin;
   if (!pa->needsetup) PetscFunctionReturn(PETSC_SUCCESS);
   if (pa->tensor) {
-    PetscCheck(pa->tensor->nodes->space->backend->host, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP, "Forms of several components or with first-order terms run on the host only, not on the back end %s: use -hops_backend host", pa->tensor->nodes->space->backend->name);
+    PetscCheck(pa->tensor->space->backend->TensorCreate, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP, "Forms of several components or with first-order terms run on the host only, not on the back end %s: use -hops_backend host", pa->tensor->space->backend->name);
     PetscCall(PetscLogEventBegin(HopsEvent.pasetup, A, 0, 0, 0));
     if (!pa->basis.P) PetscCall(MatPASetUpBasis(A, pa));
-    PetscCall(HopsPATensorSetUp(pa->tensor, &pa->basis));
+    PetscCall(HopsPATensorSetUp(pa->tensor, &pa->basis, pa->gll));
     pa->needsetup = PETSC_FALSE;
     PetscCall(PetscLogEventEnd(HopsEvent.pasetup, A, 0, 0, 0));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -340,11 +340,8 @@ static PetscErrorCode MatView_PA(Mat A, PetscViewer viewer)
   PetscCall(MatShellGetContext(A, &pa));
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
   if (ascii && pa->tensor) {
-    const PetscBool *has = pa->form->has;
-
     PetscCall(PetscViewerASCIIPushTab(viewer));
-    PetscCall(HopsSpaceView(pa->tensor->nodes->space, viewer));
-    PetscCall(PetscViewerASCIIPrintf(viewer, "components: %" PetscInt_FMT ", full tensors of the PetscDS:%s%s%s%s%s\n", pa->form->nc, has[0] ? " g0" : "", has[1] ? " g1" : "", has[2] ? " g2" : "", has[3] ? " g3" : "", pa->form->X ? ", at the current state" : ""));
+    PetscCall(HopsPATensorView(pa->tensor, viewer));
     if (pa->basis.P) PetscCall(PetscViewerASCIIPrintf(viewer, "quadrature: %" PetscInt_FMT " %s points per direction\n", pa->basis.Q, pa->gll ? "Gauss-Lobatto" : "Gauss"));
     PetscCall(PetscViewerASCIIPopTab(viewer));
   }
@@ -385,6 +382,7 @@ static PetscErrorCode MatDestroy_PA(Mat A)
   PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatConvert_" MATPA "_aij_C", NULL));
   PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatConvert_" MATPA "_seqaij_C", NULL));
   PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatConvert_" MATPA "_mpiaij_C", NULL));
+  PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatProductSetFromOptions_" MATPA "_" MATPA "_C", NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -396,12 +394,12 @@ static PetscErrorCode MatDuplicate_PA(Mat A, MatDuplicateOption op, Mat *B)
   PetscFunctionBegin;
   PetscCall(MatShellGetContext(A, &pa));
   if (pa->tensor || !pa->space) { /* the copy has the form at its state of now */
-    PetscInt m, M;
+    PetscInt m, n, M, N;
 
-    PetscCall(MatGetLocalSize(A, &m, NULL));
-    PetscCall(MatGetSize(A, &M, NULL));
+    PetscCall(MatGetLocalSize(A, &m, &n));
+    PetscCall(MatGetSize(A, &M, &N));
     PetscCall(MatCreate(PetscObjectComm((PetscObject)A), B));
-    PetscCall(MatSetSizes(*B, m, m, M, M));
+    PetscCall(MatSetSizes(*B, m, n, M, N));
     PetscCall(MatSetType(*B, MATPA));
     PetscCall(MatSetUp(*B));
     PetscCall(MatShellGetContext(*B, &pb));
@@ -410,8 +408,9 @@ static PetscErrorCode MatDuplicate_PA(Mat A, MatDuplicateOption op, Mat *B)
     pb->fromds  = pa->fromds;
     pb->general = pa->general;
     if (pa->tensor) {
-      PetscCall(HopsTensorFormDuplicate(pa->form, &pb->form));
-      PetscCall(HopsPATensorCreate(pa->tensor->nodes, pb->form, &pb->tensor));
+      PetscCall(HopsPATensorDuplicate(pa->tensor, &pb->tensor));
+      pb->form = pb->tensor->form;
+      ++pb->form->refct;
       PetscCall(MatAssemblyBegin(*B, MAT_FINAL_ASSEMBLY));
       PetscCall(MatAssemblyEnd(*B, MAT_FINAL_ASSEMBLY));
       if (op != MAT_DO_NOT_COPY_VALUES) PetscCall(MatCopy(A, *B, SAME_NONZERO_PATTERN));
@@ -473,9 +472,11 @@ PetscErrorCode MatCreate_PA(Mat A)
   PetscCall(MatShellSetOperation(A, MATOP_DESTROY, (HopsVoidFn)MatDestroy_PA));
   PetscCall(MatShellSetOperation(A, MATOP_VIEW, (HopsVoidFn)MatView_PA));
   PetscCall(MatShellSetOperation(A, MATOP_DUPLICATE, (HopsVoidFn)MatDuplicate_PA));
+  PetscCall(MatShellSetOperation(A, MATOP_CREATE_SUBMATRIX, (HopsVoidFn)MatCreateSubMatrix_PA));
   PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatConvert_" MATPA "_aij_C", MatConvert_PA_AIJ));
   PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatConvert_" MATPA "_seqaij_C", MatConvert_PA_AIJ));
   PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatConvert_" MATPA "_mpiaij_C", MatConvert_PA_AIJ));
+  PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatProductSetFromOptions_" MATPA "_" MATPA "_C", MatProductSetFromOptions_PA));
   PetscCall(PetscObjectChangeTypeName((PetscObject)A, MATPA));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -74,32 +74,41 @@ PetscErrorCode MatPASetForm(Mat A, HopsSpace sp, HopsTensorForm form)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Full tensors between all fields of the form */
+static PetscErrorCode MatPACreateTensor(Mat A, Mat_PA *pa, DM dm)
+{
+  const PetscInt nf = pa->form->fields->nf;
+  HopsNodes     *nodes;
+  PetscInt      *fields, n;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc2(nf, &nodes, nf, &fields));
+  for (PetscInt f = 0; f < nf; ++f) fields[f] = f;
+  PetscCall(HopsNodesCreateFields(dm, nf, nodes));
+  PetscCall(HopsDSCheckNoRobin(dm));
+  PetscCall(HopsPATensorCreate(pa->form, nf, fields, nodes, nf, fields, nodes, &pa->tensor));
+  for (PetscInt f = 0; f < nf; ++f) PetscCall(HopsNodesDestroy(&nodes[f]));
+  PetscCall(PetscFree2(nodes, fields));
+  PetscCall(MatGetLocalSize(A, &n, NULL));
+  PetscCheck(n == pa->tensor->size[0], PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_SIZ, "The operator has %" PetscInt_FMT " local rows, the DM %" PetscInt_FMT " unknowns", n, pa->tensor->size[0]);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* The first time: which operator the form needs. Scalar symmetric forms have the fast kernels */
 static PetscErrorCode MatPACreateForm(Mat A, Mat_PA *pa, DM dm, PetscBool preconditioner)
 {
-  PetscInt n;
-
   PetscFunctionBegin;
   PetscCall(HopsDSCheck(dm));
   PetscCall(HopsTensorFormCreateDS(dm, preconditioner, &pa->form));
-  PetscCheck(pa->form->has[0] || pa->form->has[1] || pa->form->has[2] || pa->form->has[3], PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE, "The PetscDS has no Jacobian functions (PetscDSSetJacobian())");
+  PetscCheck(pa->form->nblocks, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE, "The PetscDS has no Jacobian functions (PetscDSSetJacobian())");
   pa->fromds = PETSC_TRUE;
-  if (pa->form->nc == 1 && !pa->form->has[1] && !pa->form->has[2] && !pa->general) {
+  if (pa->form->fields->nf == 1 && pa->form->nc == 1 && !pa->form->has[1] && !pa->form->has[2] && !pa->general) {
     HopsSpace sp;
 
     PetscCall(HopsSpaceCreateFromDM(dm, &sp));
     PetscCall(MatPASetForm(A, sp, pa->form));
     PetscCall(HopsSpaceDestroy(&sp));
-  } else {
-    HopsNodes nodes;
-
-    PetscCall(HopsNodesCreate(dm, &nodes));
-    PetscCall(HopsDSCheckNoRobin(dm));
-    PetscCall(HopsPATensorCreate(nodes, pa->form, &pa->tensor));
-    PetscCall(HopsNodesDestroy(&nodes));
-    PetscCall(MatGetLocalSize(A, &n, NULL));
-    PetscCheck(n == pa->tensor->nodes->nfree, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ, "The operator has %" PetscInt_FMT " local rows, the DM %" PetscInt_FMT " unknowns", n, pa->tensor->nodes->nfree);
-  }
+  } else PetscCall(MatPACreateTensor(A, pa, dm));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

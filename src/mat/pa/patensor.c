@@ -1,31 +1,92 @@
 /*
   The operator with full tensors, by sum factorisation: at each quadrature point the values u_c and reference gradients d_a u_c of
-  all components meet the tensors q0, q1, q2, q3, which hold weight, determinant and inverse Jacobians:
+  all components of all fields meet the tensors q0, q1, q2, q3, which hold weight, determinant and inverse Jacobians:
 
     v_c = q0_cc' u_c' + q1_cc'a d_a u_c'      (times the value of the test function)
     w_ca = q2_cc'a u_c' + q3_cc'ab d_b u_c'   (times its gradient)
+
+  Fields of different orders meet at the points of one rule. Only pairs of components whose tensors are not zero everywhere are kept.
 */
 #include <hops/private/hopspatensor.h>
 
-PetscErrorCode HopsPATensorCreate(HopsNodes nodes, HopsTensorForm form, HopsPATensor *out)
+#define HOPS_TENSOR_ALIGN 64
+
+static PetscErrorCode HopsPASideSetUp(PetscInt field, HopsNodes nodes, HopsPASide *s)
 {
-  HopsPATensor   t;
-  const PetscInt nc = nodes->nc;
-  HopsSpace      sp = nodes->space;
+  PetscFunctionBegin;
+  s->field = field;
+  s->nodes = nodes;
+  s->unit  = MPIU_SCALAR;
+  ++nodes->refct;
+  PetscCall(PetscCalloc2(nodes->space->nL * nodes->nc, &s->l, nodes->space->nshared * nodes->nc, &s->hbuf));
+  if (nodes->nc > 1) { /* PetscSF sums no type of one scalar but the scalar itself */
+    PetscCallMPI(MPI_Type_contiguous((PetscMPIInt)nodes->nc, MPIU_SCALAR, &s->unit));
+    PetscCallMPI(MPI_Type_commit(&s->unit));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsPATensorCreate(HopsTensorForm form, PetscInt ntest, const PetscInt testfields[], HopsNodes const test[], PetscInt ntrial, const PetscInt trialfields[], HopsNodes const trial[], HopsPATensor *out)
+{
+  HopsPATensor     t;
+  const PetscInt  *fields[2] = {testfields, trialfields};
+  HopsNodes const *nodes[2]  = {test, trial};
 
   PetscFunctionBegin;
   PetscCall(PetscNew(&t));
-  ++nodes->refct;
   ++form->refct;
-  t->nodes = nodes;
-  t->form  = form;
-  PetscCall(PetscCalloc3(sp->nL * nc, &t->xl, sp->nL * nc, &t->yl, sp->nshared * nc, &t->hbuf));
-  t->unit = MPIU_SCALAR;
-  if (nc > 1) { /* PetscSF sums no type of one scalar but the scalar itself */
-    PetscCallMPI(MPI_Type_contiguous((PetscMPIInt)nc, MPIU_SCALAR, &t->unit));
-    PetscCallMPI(MPI_Type_commit(&t->unit));
+  t->form          = form;
+  t->n[HOPS_TEST]  = ntest;
+  t->n[HOPS_TRIAL] = ntrial;
+  if (ntest == 1 && ntrial == 1 && test[0] == trial[0]) t->nodes = test[0];
+  for (PetscInt k = 0; k < 2; ++k) {
+    PetscCall(PetscCalloc1(t->n[k], &t->side[k]));
+    for (PetscInt i = 0; i < t->n[k]; ++i) {
+      PetscCall(HopsPASideSetUp(fields[k][i], nodes[k][i], &t->side[k][i]));
+      t->size[k] += nodes[k][i]->nfree;
+      if (!t->space || nodes[k][i]->space->order > t->space->order) t->space = nodes[k][i]->space;
+    }
+  }
+  PetscCall(PetscCalloc2(form->nblocks, &t->block, form->nblocks, &t->view));
+  for (PetscInt b = 0; b < form->nblocks; ++b) {
+    const HopsTensorBlock *fb = &form->blocks[b];
+    HopsPABlock           *tb = &t->block[b];
+
+    tb->test = tb->trial = -1;
+    for (PetscInt i = 0; i < ntest; ++i)
+      if (testfields[i] == fb->test) tb->test = i;
+    for (PetscInt i = 0; i < ntrial; ++i)
+      if (trialfields[i] == fb->trial) tb->trial = i;
+    PetscCheck(tb->test >= 0 && tb->trial >= 0, PETSC_COMM_SELF, PETSC_ERR_PLIB, "A block of fields %" PetscInt_FMT ", %" PetscInt_FMT " that the operator does not have", fb->test, fb->trial);
+    for (PetscInt k = 0; k < 4; ++k)
+      if (fb->has[k]) PetscCall(PetscCalloc1(form->fields->nc[fb->test] * form->fields->nc[fb->trial], &tb->pairs[k]));
   }
   *out = t;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsPADataRelease(HopsPAData **data)
+{
+  HopsPAData *d = *data;
+
+  PetscFunctionBegin;
+  *data = NULL;
+  if (!d || --d->refct > 0) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscFree(d->base));
+  PetscCall(PetscFree(d->pair));
+  PetscCall(PetscFree(d));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Drops what depends on the rule */
+static PetscErrorCode HopsPATensorReset(HopsPATensor t)
+{
+  PetscFunctionBegin;
+  if (t->kernel) PetscCall((*t->space->backend->TensorDestroy)(&t->kernel));
+  for (PetscInt k = 0; t->Q && k < 2; ++k)
+    for (PetscInt i = 0; i < t->n[k]; ++i) PetscCall(HopsBasisDestroy(&t->side[k][i].basis));
+  for (PetscInt b = 0; b < t->form->nblocks; ++b) PetscCall(HopsPADataRelease(&t->block[b].data));
+  t->Q = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -36,350 +97,423 @@ PetscErrorCode HopsPATensorDestroy(HopsPATensor *out)
   PetscFunctionBegin;
   *out = NULL;
   if (!t) PetscFunctionReturn(PETSC_SUCCESS);
-  for (PetscInt k = 0; k < 4; ++k) PetscCall(PetscFree(t->q[k]));
-  PetscCall(PetscFree2(t->Bt, t->Dt));
-  PetscCall(PetscFree3(t->xl, t->yl, t->hbuf));
-  if (t->nodes->nc > 1) PetscCallMPI(MPI_Type_free(&t->unit));
-  PetscCall(HopsNodesDestroy(&t->nodes));
+  PetscCall(HopsPATensorReset(t));
+  for (PetscInt b = 0; b < t->form->nblocks; ++b)
+    for (PetscInt k = 0; k < 4; ++k) PetscCall(PetscFree(t->block[b].pairs[k]));
+  PetscCall(PetscFree2(t->block, t->view));
+  for (PetscInt k = 0; k < 2; ++k) {
+    for (PetscInt i = 0; i < t->n[k]; ++i) {
+      HopsPASide *s = &t->side[k][i];
+
+      PetscCall(PetscFree2(s->l, s->hbuf));
+      if (s->nodes->nc > 1) PetscCallMPI(MPI_Type_free(&s->unit));
+      PetscCall(HopsNodesDestroy(&s->nodes));
+    }
+    PetscCall(PetscFree(t->side[k]));
+  }
   PetscCall(HopsTensorFormDestroy(&t->form));
   PetscCall(PetscFree(t));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* ------------------------------------------------------------- quadrature data ------------------------------------------------------------- */
-
-static PetscErrorCode HopsPATensorSetUpPoint(HopsPATensor t, PetscInt dim, PetscInt nq, PetscInt cell, PetscInt q, PetscReal w, const PetscReal Ji[], const PetscScalar *const g[4])
+PetscErrorCode HopsPATensorDuplicate(HopsPATensor t, HopsPATensor *out)
 {
-  const PetscInt nc2 = t->form->nc * t->form->nc;
+  HopsTensorForm form;
+  HopsNodes     *nodes[2];
+  PetscInt      *fields[2];
 
   PetscFunctionBegin;
-  for (PetscInt k = 0; k < nc2; ++k) {
-    if (g[0]) t->q[0][(size_t)(cell * nc2 + k) * nq + q] = w * g[0][k];
-    for (PetscInt m = 1; m < 3; ++m)
-      for (PetscInt a = 0; g[m] && a < dim; ++a) {
-        PetscScalar s = 0.0;
-
-        for (PetscInt d = 0; d < dim; ++d) s += Ji[a * dim + d] * g[m][k * dim + d];
-        t->q[m][(size_t)((cell * nc2 + k) * dim + a) * nq + q] = w * s;
-      }
-    for (PetscInt a = 0; g[3] && a < dim; ++a)
-      for (PetscInt b = 0; b < dim; ++b) {
-        PetscScalar s = 0.0;
-
-        for (PetscInt d = 0; d < dim; ++d)
-          for (PetscInt e = 0; e < dim; ++e) s += Ji[a * dim + d] * g[3][(k * dim + d) * dim + e] * Ji[b * dim + e];
-        t->q[3][(size_t)(((cell * nc2 + k) * dim + a) * dim + b) * nq + q] = w * s;
-      }
+  for (PetscInt k = 0; k < 2; ++k) {
+    PetscCall(PetscMalloc1(t->n[k], &nodes[k]));
+    PetscCall(PetscMalloc1(t->n[k], &fields[k]));
+    for (PetscInt i = 0; i < t->n[k]; ++i) {
+      nodes[k][i]  = t->side[k][i].nodes;
+      fields[k][i] = t->side[k][i].field;
+    }
+  }
+  PetscCall(HopsTensorFormDuplicate(t->form, &form));
+  PetscCall(HopsPATensorCreate(form, t->n[0], fields[0], nodes[0], t->n[1], fields[1], nodes[1], out));
+  PetscCall(HopsTensorFormDestroy(&form));
+  for (PetscInt k = 0; k < 2; ++k) {
+    PetscCall(PetscFree(nodes[k]));
+    PetscCall(PetscFree(fields[k]));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsPATensorSetUp(HopsPATensor t, const HopsBasis *basis)
+/* ------------------------------------------------------------- quadrature data ------------------------------------------------------------- */
+
+/* Bases and kernel of a rule */
+static PetscErrorCode HopsPATensorSetUpRule(HopsPATensor t, PetscInt Q, PetscBool gll)
 {
-  HopsSpace      sp  = t->nodes->space;
-  const PetscInt dim = sp->dim, Q = basis->Q, P = basis->P, nq = PetscPowInt(Q, dim), np = PetscPowInt(P, dim), nc = t->form->nc, nc2 = nc * nc, chunk = 4;
-  const PetscInt size[4] = {nc2, nc2 * dim, nc2 * dim, nc2 * dim * dim};
-  HopsBasis      geom;
-  PetscReal     *x, *J;
-  PetscScalar   *g[4];
+  HopsTensorSide *sides[2];
 
   PetscFunctionBegin;
-  t->basis = basis;
-  PetscCall(PetscFree2(t->Bt, t->Dt));
-  PetscCall(PetscMalloc2(P * Q, &t->Bt, P * Q, &t->Dt));
-  for (PetscInt q = 0; q < Q; ++q)
-    for (PetscInt i = 0; i < P; ++i) {
-      t->Bt[i * Q + q] = basis->B[q * P + i];
-      t->Dt[i * Q + q] = basis->D[q * P + i];
+  if (t->Q == Q && t->gll == gll) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(HopsPATensorReset(t));
+  for (PetscInt k = 0; k < 2; ++k) {
+    PetscCall(PetscCalloc1(t->n[k], &sides[k]));
+    for (PetscInt i = 0; i < t->n[k]; ++i) {
+      HopsPASide *s = &t->side[k][i];
+
+      PetscCall(HopsBasisCreate(s->nodes->space->order + 1, Q, gll, &s->basis));
+      sides[k][i].nc    = s->nodes->nc;
+      sides[k][i].basis = &s->basis;
+      sides[k][i].restr = s->nodes->space->restr;
+      sides[k][i].l     = s->l;
     }
-  t->flops = 0.0;
-  for (PetscInt k = 0; k < 4; ++k) {
-    g[k] = NULL;
-    PetscCall(PetscFree(t->q[k]));
-    if (!t->form->has[k]) continue;
-    PetscCall(PetscMalloc1(chunk * nq * size[k], &g[k]));
-    PetscCall(PetscMalloc1((size_t)sp->ncells * nq * size[k], &t->q[k]));
-    t->flops += 2.0 * sp->ncells * nq * size[k];
   }
-  {
-    PetscLogDouble sweep = 0.0; /* one tensor contraction */
+  PetscCall((*t->space->backend->TensorCreate)(t->space, Q, t->n[0], sides[0], t->n[1], sides[1], &t->kernel));
+  PetscCall(PetscFree(sides[0]));
+  PetscCall(PetscFree(sides[1]));
+  t->Q   = Q;
+  t->gll = gll;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
-    for (PetscInt d = 0; d < dim; ++d) sweep += 2.0 * PetscPowInt(Q, d + 1) * PetscPowInt(P, dim - d);
-    t->flops += 2.0 * sp->ncells * nc * (dim + 1) * sweep;
+/* What the kernel sees, and the flops that it takes */
+static PetscErrorCode HopsPATensorSetUpView(HopsPATensor t)
+{
+  const char *name;
+  PetscBool   specialised;
+
+  PetscFunctionBegin;
+  for (PetscInt b = 0; b < t->form->nblocks; ++b) {
+    const HopsPABlock *tb = &t->block[b];
+
+    t->view[b].test     = tb->test;
+    t->view[b].trial    = tb->trial;
+    t->view[b].npairs   = tb->data->npairs;
+    t->view[b].nentries = tb->data->nentries;
+    t->view[b].pair     = tb->data->pair;
+    t->view[b].q        = tb->data->q;
   }
-  PetscCall(PetscMalloc2(chunk * nq * dim, &x, chunk * nq * dim * dim, &J));
-  PetscCall(HopsSpaceCreateGeometryBasis(sp, basis, &geom));
-  for (PetscInt c = 0; c < sp->ncells; c += chunk) {
-    const PetscInt n = PetscMin(chunk, sp->ncells - c);
+  PetscCall((*t->space->backend->TensorGetInfo)(t->kernel, t->form->nblocks, t->view, &name, &specialised, &t->flops));
+  PetscCall(PetscInfo(t->space, "kernel %s, %g flops per application\n", name, (double)t->flops));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
-    PetscCall(HopsSpaceGetPoints(sp, &geom, c, n, x, J));
-    PetscCall(HopsTensorFormEvaluate(t->form, sp, c, n, basis, x, J, g));
-    for (PetscInt e = 0; e < n; ++e)
-      for (PetscInt q = 0; q < nq; ++q) {
-        const PetscScalar *p[4];
-        PetscReal          Ji[9], det, w = 1.0;
+/* Room for the tensors of a block: what was there if nobody else uses it and its pairs are the same. Lanes without a cell stay zero */
+static PetscErrorCode HopsPABlockAllocate(HopsPATensor t, PetscInt b, PetscInt nq)
+{
+  HopsPABlock    *tb  = &t->block[b];
+  const PetscInt  dim = t->form->fields->dim, nc = t->side[HOPS_TEST][tb->test].nodes->nc, nct = t->side[HOPS_TRIAL][tb->trial].nodes->nc;
+  const PetscInt *first;
+  PetscInt        W, nb, n = 0;
+  size_t          size;
+  HopsPAData     *d;
 
-        det = HopsInverse(dim, J + (e * nq + q) * dim * dim, Ji);
-        if (!(det > 0.0)) PetscCall(HopsSpaceErrorCell(sp, c + e, det));
-        for (PetscInt d = 0, k = q; d < dim; ++d, k /= Q) w *= basis->weights[k % Q];
-        for (PetscInt k = 0; k < 4; ++k) p[k] = g[k] ? g[k] + (e * nq + q) * size[k] : NULL;
-        PetscCall(HopsPATensorSetUpPoint(t, dim, nq, c + e, q, w * det, Ji, p));
+  PetscFunctionBegin;
+  for (PetscInt k = 0; k < 4; ++k)
+    for (PetscInt i = 0; tb->pairs[k] && i < nc * nct; ++i) n += tb->pairs[k][i];
+  if (tb->data && tb->data->refct == 1 && tb->data->npairs == n) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(HopsPADataRelease(&tb->data));
+  PetscCall(PetscNew(&d));
+  d->refct = 1;
+  PetscCall(PetscMalloc1(n, &d->pair));
+  for (PetscInt k = 0; k < 4; ++k)
+    for (PetscInt i = 0; tb->pairs[k] && i < nc * nct; ++i) {
+      if (!tb->pairs[k][i]) continue;
+      d->pair[d->npairs++] = (HopsTensorPair){(int)k, (int)(i / nct), (int)(i % nct)};
+      d->nentries += HopsTensorEntries(dim, k);
+    }
+  PetscCall((*t->space->backend->TensorGetLayout)(t->kernel, &W, &nb, &first));
+  size = (size_t)nb * nq * d->nentries * W;
+  PetscCall(PetscMalloc1(size + HOPS_TENSOR_ALIGN / sizeof(PetscScalar), &d->base));
+  d->q = (PetscScalar *)(((size_t)d->base + HOPS_TENSOR_ALIGN - 1) / HOPS_TENSOR_ALIGN * HOPS_TENSOR_ALIGN);
+  PetscCall(PetscMemzero(d->q, size * sizeof(PetscScalar)));
+  tb->data = d;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Marks the pairs of components with tensors that are not zero on n points; is any new? */
+static PetscErrorCode HopsPATensorMark(HopsPATensor t, PetscInt n, PetscScalar *(*g)[4], PetscBool *grown)
+{
+  const PetscInt dim = t->form->fields->dim;
+
+  PetscFunctionBegin;
+  for (PetscInt b = 0; b < t->form->nblocks; ++b) {
+    HopsPABlock   *tb = &t->block[b];
+    const PetscInt nc = t->side[HOPS_TEST][tb->test].nodes->nc * t->side[HOPS_TRIAL][tb->trial].nodes->nc;
+
+    for (PetscInt k = 0; k < 4; ++k) {
+      const PetscInt len = HopsTensorEntries(dim, k);
+
+      for (PetscInt c = 0; g[b][k] && c < nc; ++c) {
+        for (PetscInt i = 0; !tb->pairs[k][c] && i < n * len; ++i)
+          if (g[b][k][((i / len) * nc + c) * len + i % len] != 0.0) tb->pairs[k][c] = 1, *grown = PETSC_TRUE;
       }
+    }
   }
-  PetscCall(HopsBasisDestroy(&geom));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The tensors of a block at a point, in reference coordinates, as entries ent[entry * W] */
+static void HopsPATensorSetUpPoint(PetscInt dim, const HopsPAData *d, PetscInt nct, PetscReal w, const PetscReal Ji[], PetscScalar *const g[4], const size_t at[4], PetscInt W, PetscScalar ent[])
+{
+  for (PetscInt j = 0; j < d->npairs; ++j) {
+    const HopsTensorPair p = d->pair[j];
+    const PetscScalar   *v = g[p.kind] + at[p.kind] + (p.test * nct + p.trial) * HopsTensorEntries(dim, p.kind);
+
+    if (p.kind == 0) *ent = w * v[0];
+    for (PetscInt a = 0; (p.kind == 1 || p.kind == 2) && a < dim; ++a) {
+      PetscScalar s = 0.0;
+
+      for (PetscInt e = 0; e < dim; ++e) s += Ji[a * dim + e] * v[e];
+      ent[a * W] = w * s;
+    }
+    for (PetscInt a = 0; p.kind == 3 && a < dim; ++a) {
+      PetscScalar r[3] = {0., 0., 0.};
+
+      for (PetscInt e = 0; e < dim; ++e)
+        for (PetscInt f = 0; f < dim; ++f) r[f] += Ji[a * dim + e] * v[e * dim + f];
+      for (PetscInt b = 0; b < dim; ++b) {
+        PetscScalar s = 0.0;
+
+        for (PetscInt f = 0; f < dim; ++f) s += r[f] * Ji[b * dim + f];
+        ent[(a * dim + b) * W] = w * s;
+      }
+    }
+    ent += HopsTensorEntries(dim, p.kind) * W;
+  }
+}
+
+/* The tensors of cells c .. c + n - 1 */
+static PetscErrorCode HopsPATensorFill(HopsPATensor t, const HopsBasis *basis, PetscInt c, PetscInt n, const PetscReal J[], PetscScalar *(*g)[4], PetscInt *batch)
+{
+  const PetscInt  dim = t->form->fields->dim, nq = PetscPowInt(basis->Q, dim);
+  const PetscInt *first;
+  PetscInt        W, nb;
+
+  PetscFunctionBegin;
+  PetscCall((*t->space->backend->TensorGetLayout)(t->kernel, &W, &nb, &first));
+  for (PetscInt e = 0; e < n; ++e) {
+    while (first[*batch + 1] <= c + e) ++*batch;
+    for (PetscInt q = 0; q < nq; ++q) {
+      PetscReal Ji[9], det, w = 1.0;
+
+      det = HopsInverse(dim, J + (e * nq + q) * dim * dim, Ji);
+      if (!(det > 0.0)) PetscCall(HopsSpaceErrorCell(t->space, c + e, det));
+      for (PetscInt d = 0, k = q; d < dim; ++d, k /= basis->Q) w *= basis->weights[k % basis->Q];
+      for (PetscInt b = 0; b < t->form->nblocks; ++b) {
+        const HopsPAData *d   = t->block[b].data;
+        const PetscInt    nct = t->side[HOPS_TRIAL][t->block[b].trial].nodes->nc, ncc = t->side[HOPS_TEST][t->block[b].test].nodes->nc * nct;
+        size_t            at[4];
+
+        for (PetscInt k = 0; k < 4; ++k) at[k] = (size_t)(e * nq + q) * ncc * HopsTensorEntries(dim, k);
+        HopsPATensorSetUpPoint(dim, d, nct, w * det, Ji, g[b], at, W, d->q + ((size_t)(*batch * nq + q) * d->nentries) * W + (c + e - first[*batch]));
+      }
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  One pass over the cells. Where a pair of components turns up that was zero before, the rest of the pass only looks for more of
+  them, and `again` asks for another one.
+*/
+static PetscErrorCode HopsPATensorPass(HopsPATensor t, const HopsBasis *basis, const HopsBasis *geom, PetscBool *again)
+{
+  HopsSpace      sp  = t->space;
+  const PetscInt dim = sp->dim, nq = PetscPowInt(basis->Q, dim), chunk = PetscMax(4, 2048 / nq), nblocks = t->form->nblocks;
+  PetscInt       batch = 0;
+  PetscReal     *x, *J;
+  PetscScalar *(*g)[4];
+
+  PetscFunctionBegin;
+  *again = PETSC_FALSE;
+  PetscCall(PetscMalloc2(chunk * nq * dim, &x, chunk * nq * dim * dim, &J));
+  PetscCall(PetscCalloc1(nblocks, &g));
+  for (PetscInt b = 0; b < nblocks; ++b)
+    for (PetscInt k = 0; k < 4; ++k)
+      if (t->form->blocks[b].has[k]) PetscCall(PetscMalloc1(chunk * nq * t->side[HOPS_TEST][t->block[b].test].nodes->nc * t->side[HOPS_TRIAL][t->block[b].trial].nodes->nc * HopsTensorEntries(dim, k), &g[b][k]));
+  for (PetscInt c = 0; c < sp->ncells; c += chunk) {
+    const PetscInt n     = PetscMin(chunk, sp->ncells - c);
+    PetscBool      grown = PETSC_FALSE;
+
+    PetscCall(HopsSpaceGetPoints(sp, geom, c, n, x, J));
+    PetscCall(HopsTensorFormEvaluateBlocks(t->form, sp, c, n, basis, x, J, g));
+    PetscCall(HopsPATensorMark(t, n * nq, g, &grown));
+    if (grown && c) *again = PETSC_TRUE;
+    if (c == 0)
+      for (PetscInt b = 0; b < nblocks; ++b) PetscCall(HopsPABlockAllocate(t, b, nq));
+    if (!*again) PetscCall(HopsPATensorFill(t, basis, c, n, J, g, &batch));
+  }
+  if (!sp->ncells)
+    for (PetscInt b = 0; b < nblocks; ++b) PetscCall(HopsPABlockAllocate(t, b, nq));
+  for (PetscInt b = 0; b < nblocks; ++b)
+    for (PetscInt k = 0; k < 4; ++k) PetscCall(PetscFree(g[b][k]));
+  PetscCall(PetscFree(g));
   PetscCall(PetscFree2(x, J));
-  for (PetscInt k = 0; k < 4; ++k) PetscCall(PetscFree(g[k]));
-  PetscCall(PetscInfo(sp, "full tensors: %g bytes of quadrature data, %" PetscInt_FMT " nodes a cell\n", (double)(sizeof(PetscScalar) * sp->ncells * nq) * ((g[0] ? size[0] : 0) + size[3]), np));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsPATensorSetUp(HopsPATensor t, const HopsBasis *basis, PetscBool gll)
+{
+  HopsBasis geom;
+  PetscBool again = PETSC_TRUE;
+  size_t    bytes = 0;
+
+  PetscFunctionBegin;
+  PetscCall(HopsPATensorSetUpRule(t, basis->Q, gll));
+  PetscCall(HopsSpaceCreateGeometryBasis(t->space, basis, &geom));
+  while (again) PetscCall(HopsPATensorPass(t, basis, &geom, &again));
+  PetscCall(HopsBasisDestroy(&geom));
+  PetscCall(HopsPATensorSetUpView(t));
+  for (PetscInt b = 0; b < t->form->nblocks; ++b) bytes += (size_t)t->block[b].data->nentries * t->space->ncells * PetscPowInt(basis->Q, t->space->dim) * sizeof(PetscScalar);
+  PetscCall(PetscInfo(t->space, "full tensors: %g bytes of quadrature data in %" PetscInt_FMT " blocks\n", (double)bytes, t->form->nblocks));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsPATensorShare(HopsPATensor whole, const PetscInt blocks[], HopsPATensor t)
+{
+  PetscFunctionBegin;
+  PetscCall(HopsPATensorSetUpRule(t, whole->Q, whole->gll));
+  for (PetscInt b = 0; b < t->form->nblocks; ++b) {
+    HopsPAData *d = whole->block[blocks[b]].data;
+
+    ++d->refct;
+    PetscCall(HopsPADataRelease(&t->block[b].data));
+    t->block[b].data = d;
+  }
+  PetscCall(HopsPATensorSetUpView(t));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* ----------------------------------------------------------------- action ----------------------------------------------------------------- */
 
-/* e[nc][np] -> f[nc][np]; work as HopsPATensorWork() says */
-static size_t HopsPATensorWork(HopsPATensor t)
+static PetscErrorCode HopsPASideBegin(HopsPASide *s, const PetscScalar x[])
 {
-  const PetscInt dim = t->nodes->space->dim;
-
-  return (size_t)PetscPowInt(PetscMax(t->basis->P, t->basis->Q), dim) * (2 * t->form->nc * (dim + 1) + 3);
-}
-
-static PetscErrorCode HopsPATensorCell(HopsPATensor t, PetscInt cell, PetscBool transpose, const PetscReal e[], PetscReal f[], PetscReal work[])
-{
-  const PetscInt   dim = t->nodes->space->dim, P = t->basis->P, Q = t->basis->Q, nc = t->form->nc, nc2 = nc * nc;
-  const PetscInt   np = PetscPowInt(P, dim), nq = PetscPowInt(Q, dim), nm = PetscPowInt(PetscMax(P, Q), dim);
-  PetscReal       *u = work, *v = u + nc * (dim + 1) * nm, *scratch = v + nc * (dim + 1) * nm, *sum = scratch + 2 * nm; /* [c][value, d_0, d_1, ...][q] */
-  const PetscReal *M[3];
+  HopsSpace      sp = s->nodes->space;
+  const PetscInt nc = s->nodes->nc, *map = s->nodes->map;
 
   PetscFunctionBegin;
-  for (PetscInt c = 0; c < nc; ++c)
-    for (PetscInt k = 0; k <= dim; ++k) {
-      for (PetscInt d = 0; d < dim; ++d) M[d] = d == k - 1 ? t->basis->D : t->basis->B;
-      PetscCall(HopsTensorApply(dim, Q, P, M, e + c * np, u + (c * (dim + 1) + k) * nm, scratch));
-      PetscCall(PetscArrayzero(v + (c * (dim + 1) + k) * nm, nq));
-    }
-  for (PetscInt c = 0; c < nc; ++c)
-    for (PetscInt g = 0; g < nc; ++g) {
-      const PetscInt   k  = transpose ? g * nc + c : c * nc + g;
-      const PetscReal *ug = u + g * (dim + 1) * nm;
-      PetscReal       *vc = v + c * (dim + 1) * nm;
-      /* transposed, q1 and q2 change places and the directions of q3 do */
-      const PetscScalar *q1 = transpose ? t->q[2] : t->q[1], *q2 = transpose ? t->q[1] : t->q[2];
-
-      if (t->q[0]) {
-        const PetscScalar *r = t->q[0] + (size_t)(cell * nc2 + k) * nq;
-
-        for (PetscInt i = 0; i < nq; ++i) vc[i] += r[i] * ug[i];
-      }
-      for (PetscInt a = 0; a < dim; ++a) {
-        const PetscReal *ua = ug + (a + 1) * nm;
-        PetscReal       *va = vc + (a + 1) * nm;
-
-        if (q1) {
-          const PetscScalar *r = q1 + (size_t)((cell * nc2 + k) * dim + a) * nq;
-
-          for (PetscInt i = 0; i < nq; ++i) vc[i] += r[i] * ua[i];
-        }
-        if (q2) {
-          const PetscScalar *r = q2 + (size_t)((cell * nc2 + k) * dim + a) * nq;
-
-          for (PetscInt i = 0; i < nq; ++i) va[i] += r[i] * ug[i];
-        }
-        for (PetscInt b = 0; t->q[3] && b < dim; ++b) {
-          const PetscReal   *ub = ug + (b + 1) * nm;
-          const PetscScalar *r  = t->q[3] + (size_t)(((cell * nc2 + k) * dim + (transpose ? b : a)) * dim + (transpose ? a : b)) * nq;
-
-          for (PetscInt i = 0; i < nq; ++i) va[i] += r[i] * ub[i];
-        }
-      }
-    }
-  for (PetscInt c = 0; c < nc; ++c)
-    for (PetscInt k = 0; k <= dim; ++k) {
-      for (PetscInt d = 0; d < dim; ++d) M[d] = d == k - 1 ? t->Dt : t->Bt;
-      PetscCall(HopsTensorApply(dim, P, Q, M, v + (c * (dim + 1) + k) * nm, k ? sum : f + c * np, scratch));
-      for (PetscInt i = 0; k && i < np; ++i) f[c * np + i] += sum[i];
-    }
+  for (PetscInt i = 0; i < sp->nT * nc; ++i) s->l[i] = map[i] < 0 ? 0.0 : x[map[i]];
+  for (PetscInt i = 0; i < sp->nshared; ++i)
+    for (PetscInt c = 0; c < nc; ++c) s->hbuf[i * nc + c] = s->l[(size_t)sp->shared[i] * nc + c];
+  PetscCall(PetscArrayzero(s->l + (size_t)(sp->nT + sp->nG) * nc, sp->nC * nc)); /* transposed, the other side left sums there */
+  PetscCall(PetscSFBcastBegin(sp->halo, s->unit, s->hbuf, s->l + (size_t)sp->nT * nc, MPI_REPLACE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode HopsPATensorCells(HopsPATensor t, PetscBool transpose, PetscInt begin, PetscInt end, PetscReal work[])
+static PetscErrorCode HopsPASideEnd(HopsPASide *s)
 {
-  const PetscInt nc = t->form->nc, np = PetscPowInt(t->basis->P, t->nodes->space->dim);
-  PetscReal     *e = work, *f = e + nc * np, *rest = f + nc * np;
+  HopsSpace sp = s->nodes->space;
 
   PetscFunctionBegin;
-  for (PetscInt c = begin; c < end; ++c) {
-    const int *restr = t->nodes->space->restr + (size_t)c * np;
+  PetscCall(PetscSFBcastEnd(sp->halo, s->unit, s->hbuf, s->l + (size_t)sp->nT * s->nodes->nc, MPI_REPLACE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
-    for (PetscInt d = 0; d < nc; ++d)
-      for (PetscInt i = 0; i < np; ++i) e[d * np + i] = PetscRealPart(t->xl[(size_t)restr[i] * nc + d]);
-    PetscCall(HopsPATensorCell(t, c, transpose, e, f, rest));
-    for (PetscInt d = 0; d < nc; ++d)
-      for (PetscInt i = 0; i < np; ++i) t->yl[(size_t)restr[i] * nc + d] += f[d * np + i];
-  }
+static PetscErrorCode HopsPASideAddBegin(HopsPASide *s)
+{
+  HopsSpace sp = s->nodes->space;
+
+  PetscFunctionBegin;
+  PetscCall(PetscArrayzero(s->hbuf, sp->nshared * s->nodes->nc));
+  PetscCall(PetscSFReduceBegin(sp->halo, s->unit, s->l + (size_t)sp->nT * s->nodes->nc, s->hbuf, MPIU_SUM));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* sums of ghosts go to their owners, then to the global vector */
-static PetscErrorCode HopsPATensorFinish(HopsPATensor t, Vec y)
+static PetscErrorCode HopsPASideAddEnd(HopsPASide *s, PetscScalar y[])
 {
-  HopsSpace      sp = t->nodes->space;
-  const PetscInt nc = t->form->nc;
-  PetscScalar   *ya;
+  HopsSpace      sp = s->nodes->space;
+  const PetscInt nc = s->nodes->nc, *map = s->nodes->map;
 
   PetscFunctionBegin;
-  PetscCall(PetscSFReduceEnd(sp->halo, t->unit, t->yl + (size_t)sp->nT * nc, t->hbuf, MPIU_SUM));
+  PetscCall(PetscSFReduceEnd(sp->halo, s->unit, s->l + (size_t)sp->nT * nc, s->hbuf, MPIU_SUM));
   for (PetscInt i = 0; i < sp->nshared; ++i)
-    for (PetscInt c = 0; c < nc; ++c) t->yl[(size_t)sp->shared[i] * nc + c] += t->hbuf[i * nc + c];
-  PetscCall(VecGetArrayWrite(y, &ya));
+    for (PetscInt c = 0; c < nc; ++c) s->l[(size_t)sp->shared[i] * nc + c] += s->hbuf[i * nc + c];
   for (PetscInt i = 0; i < sp->nT * nc; ++i)
-    if (t->nodes->map[i] >= 0) ya[t->nodes->map[i]] = t->yl[i];
-  PetscCall(VecRestoreArrayWrite(y, &ya));
+    if (map[i] >= 0) y[map[i]] = s->l[i];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode HopsPATensorAddBegin(HopsPATensor t)
+static PetscErrorCode HopsPASideZero(HopsPASide *s)
 {
-  HopsSpace sp = t->nodes->space;
-
   PetscFunctionBegin;
-  PetscCall(PetscArrayzero(t->hbuf, sp->nshared * t->form->nc));
-  PetscCall(PetscSFReduceBegin(sp->halo, t->unit, t->yl + (size_t)sp->nT * t->form->nc, t->hbuf, MPIU_SUM));
+  PetscCall(PetscArrayzero(s->l, s->nodes->space->nL * s->nodes->nc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode HopsPATensorMult(HopsPATensor t, PetscBool transpose, Vec x, Vec y)
 {
-  HopsSpace          sp = t->nodes->space;
-  const PetscInt     nc = t->form->nc, np = PetscPowInt(t->basis->P, sp->dim);
-  const PetscScalar *xa;
-  PetscReal         *work;
+  const HopsBackendOps *be = t->space->backend;
+  const PetscInt        in = transpose ? HOPS_TEST : HOPS_TRIAL, out = 1 - in, nb = t->form->nblocks;
+  const PetscScalar    *xa;
+  PetscScalar          *ya;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc1(HopsPATensorWork(t) + 2 * nc * np, &work));
   PetscCall(VecGetArrayRead(x, &xa));
-  for (PetscInt i = 0; i < sp->nT * nc; ++i) t->xl[i] = t->nodes->map[i] < 0 ? 0.0 : xa[t->nodes->map[i]];
+  for (PetscInt i = 0; i < t->n[in]; ++i) PetscCall(HopsPASideBegin(&t->side[in][i], xa));
   PetscCall(VecRestoreArrayRead(x, &xa));
-  for (PetscInt i = 0; i < sp->nshared; ++i)
-    for (PetscInt c = 0; c < nc; ++c) t->hbuf[i * nc + c] = t->xl[(size_t)sp->shared[i] * nc + c];
-  PetscCall(PetscSFBcastBegin(sp->halo, t->unit, t->hbuf, t->xl + (size_t)sp->nT * nc, MPI_REPLACE));
-  PetscCall(PetscArrayzero(t->yl, sp->nL * nc));
-  PetscCall(HopsPATensorCells(t, transpose, 0, sp->ninterior / 2, work));
-  PetscCall(PetscSFBcastEnd(sp->halo, t->unit, t->hbuf, t->xl + (size_t)sp->nT * nc, MPI_REPLACE));
-  PetscCall(HopsPATensorCells(t, transpose, sp->ninterior, sp->ncells, work));
-  PetscCall(HopsPATensorAddBegin(t));
-  PetscCall(HopsPATensorCells(t, transpose, sp->ninterior / 2, sp->ninterior, work));
-  PetscCall(HopsPATensorFinish(t, y));
-  PetscCall(PetscFree(work));
+  for (PetscInt i = 0; i < t->n[out]; ++i) PetscCall(HopsPASideZero(&t->side[out][i]));
+  PetscCall((*be->TensorApply)(t->kernel, HOPS_PART_INTERIOR_A, transpose, nb, t->view));
+  for (PetscInt i = 0; i < t->n[in]; ++i) PetscCall(HopsPASideEnd(&t->side[in][i]));
+  PetscCall((*be->TensorApply)(t->kernel, HOPS_PART_SHARED, transpose, nb, t->view));
+  for (PetscInt i = 0; i < t->n[out]; ++i) PetscCall(HopsPASideAddBegin(&t->side[out][i]));
+  PetscCall((*be->TensorApply)(t->kernel, HOPS_PART_INTERIOR_B, transpose, nb, t->view));
+  PetscCall(VecGetArrayWrite(y, &ya));
+  for (PetscInt i = 0; i < t->n[out]; ++i) PetscCall(HopsPASideAddEnd(&t->side[out][i], ya));
+  PetscCall(VecRestoreArrayWrite(y, &ya));
   PetscCall(PetscLogFlops(t->flops));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* diag: the tensors of a component with itself meet products of one-dimensional functions with themselves or with their derivatives */
 PetscErrorCode HopsPATensorDiagonal(HopsPATensor t, Vec d)
 {
-  HopsSpace      sp  = t->nodes->space;
-  const PetscInt dim = sp->dim, P = t->basis->P, Q = t->basis->Q, nc = t->form->nc, nc2 = nc * nc;
-  const PetscInt np = PetscPowInt(P, dim), nq = PetscPowInt(Q, dim), nm = PetscPowInt(PetscMax(P, Q), dim);
-  PetscReal     *BB, *BD, *DD, *f, *s, *scratch;
+  PetscScalar *a;
+  PetscBool    square = t->n[0] == t->n[1] ? PETSC_TRUE : PETSC_FALSE;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc6(P * Q, &BB, P * Q, &BD, P * Q, &DD, np, &f, nm, &s, 2 * nm, &scratch));
-  for (PetscInt i = 0; i < P * Q; ++i) {
-    BB[i] = t->Bt[i] * t->Bt[i];
-    BD[i] = t->Bt[i] * t->Dt[i];
-    DD[i] = t->Dt[i] * t->Dt[i];
+  for (PetscInt i = 0; square && i < t->n[0]; ++i)
+    if (t->side[0][i].nodes != t->side[1][i].nodes) square = PETSC_FALSE;
+  PetscCheck(square, PetscObjectComm((PetscObject)t->space), PETSC_ERR_ARG_WRONG, "A block of different test and trial fields has no diagonal");
+  for (PetscInt i = 0; i < t->n[HOPS_TEST]; ++i) PetscCall(HopsPASideZero(&t->side[HOPS_TEST][i]));
+  PetscCall((*t->space->backend->TensorDiagonal)(t->kernel, t->form->nblocks, t->view));
+  PetscCall(VecGetArrayWrite(d, &a));
+  for (PetscInt i = 0; i < t->n[HOPS_TEST]; ++i) {
+    PetscCall(HopsPASideAddBegin(&t->side[HOPS_TEST][i]));
+    PetscCall(HopsPASideAddEnd(&t->side[HOPS_TEST][i], a));
   }
-  PetscCall(PetscArrayzero(t->yl, sp->nL * nc));
-  for (PetscInt c = 0; c < sp->ncells; ++c)
-    for (PetscInt g = 0; g < nc; ++g) {
-      const PetscInt k = g * nc + g;
-
-      for (PetscInt a = -1; a < dim; ++a)
-        for (PetscInt b = -1; b < dim; ++b) { /* test derivative a, trial derivative b; -1: the value */
-          const PetscInt     kind = a < 0 ? (b < 0 ? 0 : 1) : (b < 0 ? 2 : 3);
-          const PetscInt     off  = kind == 0 ? 0 : (kind == 1 ? b : (kind == 2 ? a : a * dim + b));
-          const PetscInt     len  = kind == 0 ? 1 : (kind == 3 ? dim * dim : dim);
-          const PetscReal   *M[3];
-          const PetscScalar *r;
-
-          if (!t->q[kind]) continue;
-          r = t->q[kind] + (size_t)((c * nc2 + k) * len + off) * nq;
-          for (PetscInt i = 0; i < nq; ++i) s[i] = PetscRealPart(r[i]);
-          for (PetscInt e = 0; e < dim; ++e) M[e] = e == a ? (e == b ? DD : BD) : (e == b ? BD : BB);
-          PetscCall(HopsTensorApply(dim, P, Q, M, s, f, scratch));
-          for (PetscInt i = 0; i < np; ++i) t->yl[(size_t)sp->restr[(size_t)c * np + i] * nc + g] += f[i];
-        }
-    }
-  PetscCall(HopsPATensorAddBegin(t));
-  PetscCall(HopsPATensorFinish(t, d));
-  PetscCall(PetscFree6(BB, BD, DD, f, s, scratch));
+  PetscCall(VecRestoreArrayWrite(d, &a));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Slow: element matrices column by column */
-PetscErrorCode HopsPATensorAssemble(HopsPATensor t, Mat A, MatReuse reuse, Mat *newmat)
+PetscErrorCode HopsPATensorView(HopsPATensor t, PetscViewer viewer)
 {
-  HopsSpace      sp = t->nodes->space;
-  const PetscInt nc = t->form->nc, np = PetscPowInt(t->basis->P, sp->dim), ne = nc * np;
-  PetscInt       rstart, n, N, *gidx, *row;
-  PetscReal     *work, *e, *f;
-  PetscScalar   *E;
-  Mat            B = NULL, pre;
+  static const char *what[2] = {"test", "trial"};
 
   PetscFunctionBegin;
-  PetscCall(MatGetOwnershipRange(A, &rstart, NULL));
-  PetscCall(MatGetLocalSize(A, &n, NULL));
-  PetscCall(MatGetSize(A, &N, NULL));
-  PetscCall(PetscMalloc6(sp->nL * nc, &gidx, ne, &row, HopsPATensorWork(t), &work, ne, &e, ne, &f, ne * ne, &E));
-  for (PetscInt i = 0; i < sp->nL * nc; ++i) gidx[i] = i < sp->nT * nc && t->nodes->map[i] >= 0 ? rstart + t->nodes->map[i] : -1;
-  {
-    MPI_Datatype unit;
-    PetscInt    *buf;
-
-    PetscCallMPI(MPI_Type_contiguous((PetscMPIInt)nc, MPIU_INT, &unit));
-    PetscCallMPI(MPI_Type_commit(&unit));
-    PetscCall(PetscMalloc1(sp->nshared * nc, &buf));
-    for (PetscInt i = 0; i < sp->nshared; ++i)
-      for (PetscInt c = 0; c < nc; ++c) buf[i * nc + c] = gidx[sp->shared[i] * nc + c];
-    PetscCall(PetscSFBcastBegin(sp->halo, unit, buf, gidx + sp->nT * nc, MPI_REPLACE));
-    PetscCall(PetscSFBcastEnd(sp->halo, unit, buf, gidx + sp->nT * nc, MPI_REPLACE));
-    PetscCall(PetscFree(buf));
-    PetscCallMPI(MPI_Type_free(&unit));
-  }
-  if (reuse == MAT_REUSE_MATRIX) {
-    B = *newmat;
-    PetscCall(MatZeroEntries(B));
-  }
-  PetscCall(MatCreate(PetscObjectComm((PetscObject)A), &pre));
-  PetscCall(MatSetSizes(pre, n, n, N, N));
-  PetscCall(MatSetType(pre, MATPREALLOCATOR));
-  PetscCall(MatSetUp(pre));
-  for (PetscInt pass = B ? 1 : 0; pass < 2; ++pass) {
-    Mat M = pass ? B : pre;
-
-    PetscCall(PetscArrayzero(E, ne * ne));
-    for (PetscInt c = 0; c < sp->ncells; ++c) {
-      for (PetscInt d = 0; d < nc; ++d)
-        for (PetscInt i = 0; i < np; ++i) row[d * np + i] = gidx[(size_t)sp->restr[(size_t)c * np + i] * nc + d];
-      for (PetscInt j = 0; pass && j < ne; ++j) {
-        PetscCall(PetscArrayzero(e, ne));
-        e[j] = 1.0;
-        PetscCall(HopsPATensorCell(t, c, PETSC_FALSE, e, f, work));
-        for (PetscInt i = 0; i < ne; ++i) E[i * ne + j] = f[i];
+  for (PetscInt k = 0; k < (t->nodes ? 1 : 2); ++k)
+    for (PetscInt i = 0; i < t->n[k]; ++i) {
+      if (!t->nodes) {
+        PetscCall(PetscViewerASCIIPrintf(viewer, "%s field %" PetscInt_FMT ", %" PetscInt_FMT " components: ", what[k], t->side[k][i].field, t->side[k][i].nodes->nc));
+        PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_FALSE));
       }
-      PetscCall(MatSetValues(M, ne, row, ne, row, E, ADD_VALUES));
+      PetscCall(HopsSpaceView(t->side[k][i].nodes->space, viewer));
+      PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_TRUE));
     }
-    PetscCall(MatAssemblyBegin(M, MAT_FINAL_ASSEMBLY));
-    PetscCall(MatAssemblyEnd(M, MAT_FINAL_ASSEMBLY));
-    if (!pass) {
-      PetscCall(MatCreate(PetscObjectComm((PetscObject)A), &B));
-      PetscCall(MatSetSizes(B, n, n, N, N));
-      PetscCall(MatSetType(B, MATAIJ));
-      PetscCall(MatPreallocatorPreallocate(pre, PETSC_TRUE, B));
-    }
+  if (t->nodes) PetscCall(PetscViewerASCIIPrintf(viewer, "components: %" PetscInt_FMT ", full tensors of the PetscDS:", t->nodes->nc));
+  else PetscCall(PetscViewerASCIIPrintf(viewer, "full tensors of the PetscDS:"));
+  PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_FALSE));
+  for (PetscInt b = 0; b < t->form->nblocks; ++b) {
+    const HopsTensorBlock *fb = &t->form->blocks[b];
+
+    if (!t->nodes) PetscCall(PetscViewerASCIIPrintf(viewer, "%s (%" PetscInt_FMT ",%" PetscInt_FMT ")", b ? "," : "", fb->test, fb->trial));
+    for (PetscInt k = 0; k < 4; ++k)
+      if (fb->has[k]) PetscCall(PetscViewerASCIIPrintf(viewer, " g%" PetscInt_FMT, k));
   }
-  PetscCall(MatDestroy(&pre));
-  PetscCall(PetscFree6(gidx, row, work, e, f, E));
-  *newmat = B;
+  PetscCall(PetscViewerASCIIPrintf(viewer, "%s%s\n", t->form->nblocks ? "" : " none", t->form->X ? ", at the current state" : ""));
+  PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_TRUE));
+  if (t->kernel) {
+    const char    *name;
+    PetscBool      specialised;
+    PetscLogDouble flops;
+
+    PetscCall((*t->space->backend->TensorGetInfo)(t->kernel, t->form->nblocks, t->view, &name, &specialised, &flops));
+    PetscCall(PetscViewerASCIIPrintf(viewer, "kernel: %s, %s\n", name, specialised ? "specialised" : "generic"));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

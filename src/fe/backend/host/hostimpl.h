@@ -76,6 +76,30 @@ struct _HopsLORKernel {
   char                   name[48];
 };
 
+/* A field on one side of a form with full tensors */
+typedef struct {
+  int              nc, P, slot, node; /* first slot and first E-vector entry of the side, in units of arrays of points and of nodes */
+  const int       *restr;
+  double          *l;
+  HopsHostMatrices mat;
+  double          *matmem;
+  PetscBool        value, gradient; /* what the blocks at work need; see TensorNeeds() */
+  void (*up)(const struct _HopsTensorKernel *, const HopsHostMatrices *, int P, const double *e, double *u, PetscBool gradient);
+  void (*down)(const struct _HopsTensorKernel *, const HopsHostMatrices *, int P, double *u, double *e, PetscBool gradient);
+} HopsHostSide;
+
+/* u, v: [slot][point][W] with slots S points apart: of each component its value, then its reference derivatives */
+struct _HopsTensorKernel {
+  const HopsHostKernels *ops;
+  int                    dim, Q, W, S, n[2], nnodes[2]; /* sides and E-vector entries of test, trial functions */
+  HopsHostSide          *side[2];
+  PetscInt               nb, part[4], *first; /* batches; the parts' first batches; [nb + 1] first cells */
+  double                *e, *u, *v, *f, *g;
+  void                  *mem;
+  PetscBool              specialised;
+  char                   name[48];
+};
+
 /* A run of cells and its coefficients; kappa->nc or mass->nc is 0 where the term is absent. */
 typedef struct {
   PetscInt          first, n;
@@ -94,6 +118,10 @@ struct _HopsHostKernels {
   void (*setup)(struct _HopsPAKernel *, HopsHostRun *);
   void (*lorcouplings)(struct _HopsLORKernel *, HopsHostRun *, double tol, unsigned char mask[]);
   void (*lorfill)(struct _HopsLORKernel *, HopsHostRun *, double vals[]);
+  PetscBool (*tensorfind)(const struct _HopsTensorKernel *, HopsHostSide *); /* sets `up` and `down`; PETSC_TRUE if specialised */
+  void (*tensorapply)(const struct _HopsTensorKernel *, PetscInt b0, PetscInt b1, int transpose, PetscInt nblocks, const HopsTensorData[]);
+  void (*tensorbatch)(const struct _HopsTensorKernel *, PetscInt b, PetscInt nblocks, const HopsTensorData[], const double x[], double y[]);
+  void (*tensordiagonal)(const struct _HopsTensorKernel *, PetscInt b, const HopsTensorData *, double e[]);
 };
 
 PETSC_INTERN const HopsHostKernels HopsHostKernelsBase;
@@ -108,6 +136,17 @@ PETSC_INTERN PetscErrorCode HopsHostGeometrySetUp(HopsSpace, const HopsBasis *, 
 
 PETSC_INTERN PetscErrorCode HopsPACreate_Host(HopsSpace, const HopsBasis *, PetscBool, PetscBool, HopsPAKernel *);
 PETSC_INTERN PetscErrorCode HopsPADestroy_Host(HopsPAKernel *);
+/* all 1D matrices of a basis, in one allocation */
+PETSC_INTERN PetscErrorCode HopsHostPackMatrices(const HopsBasis *, HopsHostMatrices *, double **mem);
+PETSC_INTERN double         HopsHostEvenOddFlops(int M, int N, int sym);
+
+PETSC_INTERN PetscErrorCode HopsTensorCreate_Host(HopsSpace, PetscInt, PetscInt, const HopsTensorSide[], PetscInt, const HopsTensorSide[], HopsTensorKernel *);
+PETSC_INTERN PetscErrorCode HopsTensorGetLayout_Host(HopsTensorKernel, PetscInt *, PetscInt *, const PetscInt **);
+PETSC_INTERN PetscErrorCode HopsTensorApply_Host(HopsTensorKernel, HopsPart, PetscBool, PetscInt, const HopsTensorData[]);
+PETSC_INTERN PetscErrorCode HopsTensorApplyBatch_Host(HopsTensorKernel, PetscInt, PetscInt, const HopsTensorData[], const PetscScalar[], PetscScalar[]);
+PETSC_INTERN PetscErrorCode HopsTensorDiagonal_Host(HopsTensorKernel, PetscInt, const HopsTensorData[]);
+PETSC_INTERN PetscErrorCode HopsTensorGetInfo_Host(HopsTensorKernel, PetscInt, const HopsTensorData[], const char **, PetscBool *, PetscLogDouble *);
+PETSC_INTERN PetscErrorCode HopsTensorDestroy_Host(HopsTensorKernel *);
 PETSC_INTERN PetscErrorCode HopsLORCreate_Host(HopsSpace, const HopsBasis *, HopsLORKernel *);
 PETSC_INTERN PetscErrorCode HopsLORCouplings_Host(HopsLORKernel, PetscInt, PetscInt, const HopsValues *, PetscReal, unsigned char[], PetscInt *, PetscReal *);
 PETSC_INTERN PetscErrorCode HopsLORSetPositions_Host(HopsLORKernel, const unsigned char[], const PetscInt[], const int[]);

@@ -30,35 +30,34 @@ static PetscErrorCode CheckSymmetric(PetscInt n, const PetscReal x[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PackMatrices(HopsPAKernel k, const HopsBasis *b)
+PetscErrorCode HopsHostPackMatrices(const HopsBasis *b, HopsHostMatrices *mat, double **mem)
 {
-  const int P = k->P, Q = k->Q, n = PetscMax(P, Q) * (PetscMax(P, Q) + 1) / 2;
+  const int P = (int)b->P, Q = (int)b->Q, n = PetscMax(P, Q) * (PetscMax(P, Q) + 1) / 2;
   double   *p, *w;
 
   PetscFunctionBegin;
   PetscCall(CheckSymmetric(Q, b->points));
   PetscCall(CheckSymmetric(P, b->nodes));
-  PetscCall(PetscMalloc2(9 * n, &k->matmem, Q, &k->weights));
-  PetscCall(PetscArraycpy(k->weights, b->weights, Q));
-  p = k->matmem;
-  EvenOddPack(Q, P, b->B, P, 1, &p, &k->mat.B);
-  EvenOddPack(P, Q, b->B, 1, P, &p, &k->mat.BT);
+  PetscCall(PetscMalloc1(9 * n, mem));
+  p = *mem;
+  EvenOddPack(Q, P, b->B, P, 1, &p, &mat->B);
+  EvenOddPack(P, Q, b->B, 1, P, &p, &mat->BT);
   if (Q >= P) {
-    EvenOddPack(Q, Q, b->C, Q, 1, &p, &k->mat.C);
-    EvenOddPack(Q, Q, b->C, 1, Q, &p, &k->mat.CT);
+    EvenOddPack(Q, Q, b->C, Q, 1, &p, &mat->C);
+    EvenOddPack(Q, Q, b->C, 1, Q, &p, &mat->CT);
   } else {
-    EvenOddPack(Q, P, b->D, P, 1, &p, &k->mat.D);
-    EvenOddPack(P, Q, b->D, 1, P, &p, &k->mat.DT);
+    EvenOddPack(Q, P, b->D, P, 1, &p, &mat->D);
+    EvenOddPack(P, Q, b->D, 1, P, &p, &mat->DT);
   }
   PetscCall(PetscMalloc1(P * Q, &w));
   for (int i = 0; i < P * Q; i++) w[i] = b->B[i] * b->B[i];
-  EvenOddPack(P, Q, w, 1, P, &p, &k->mat.BB);
+  EvenOddPack(P, Q, w, 1, P, &p, &mat->BB);
   for (int i = 0; i < P * Q; i++) w[i] = b->D[i] * b->D[i];
-  EvenOddPack(P, Q, w, 1, P, &p, &k->mat.DD);
+  EvenOddPack(P, Q, w, 1, P, &p, &mat->DD);
   for (int i = 0; i < P * Q; i++) w[i] = b->B[i] * b->D[i];
-  EvenOddPack(P, Q, w, 1, P, &p, &k->mat.BD);
+  EvenOddPack(P, Q, w, 1, P, &p, &mat->BD);
   PetscCall(PetscFree(w));
-  PetscAssert(p <= k->matmem + 9 * n, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Packed matrices overflow");
+  PetscAssert(p <= *mem + 9 * n, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Packed matrices overflow");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -66,7 +65,7 @@ static PetscErrorCode PackMatrices(HopsPAKernel k, const HopsBasis *b)
   Flops of an even-odd product of an M x N matrix: sums and differences of the input, N multiply-adds (less two first sums)
   and a recombination for each pair of rows, and the middle row
 */
-static double EvenOddFlops(int M, int N, int s)
+double HopsHostEvenOddFlops(int M, int N, int s)
 {
   const int pair = N > 1 ? 2 * N : 3, middle = 2 * (s > 0 ? (N + 1) / 2 : N / 2) - 1;
 
@@ -77,11 +76,11 @@ static double EvenOddFlops(int M, int N, int s)
 static double CellFlops(const HopsPAKernel k)
 {
   const int    dim = k->dim, P = k->P, Q = k->Q;
-  const double nq = Power(Q, dim), nn = Power(P, dim), fB = EvenOddFlops(Q, P, 1), fBT = EvenOddFlops(P, Q, 1);
+  const double nq = Power(Q, dim), nn = Power(P, dim), fB = HopsHostEvenOddFlops(Q, P, 1), fBT = HopsHostEvenOddFlops(P, Q, 1);
   double       f = nn + (k->diffusion ? (dim == 3 ? 15 : 6) : 0) * nq + (k->mass ? (k->diffusion ? 2 : 1) : 0) * nq, lines;
 
   if (Q < P) {
-    const double fD = EvenOddFlops(Q, P, -1), fDT = EvenOddFlops(P, Q, -1);
+    const double fD = HopsHostEvenOddFlops(Q, P, -1), fDT = HopsHostEvenOddFlops(P, Q, -1);
     const double in[3] = {Power(P, dim) / P, Power(P, dim) / (P * P) * Q, Q * Q};
 
     for (int a = k->diffusion ? 0 : dim; a < dim + (int)k->mass; a++) {
@@ -95,7 +94,7 @@ static double CellFlops(const HopsPAKernel k)
   }
   lines = dim == 3 ? P * P + P * Q + Q * Q : P + Q;
   if (!k->collocated) f += lines * (fB + fBT);
-  if (k->diffusion) f += dim * (nq / Q) * (EvenOddFlops(Q, Q, -1) * 2 + Q) - nq; /* the first sum of the three is no addition */
+  if (k->diffusion) f += dim * (nq / Q) * (HopsHostEvenOddFlops(Q, Q, -1) * 2 + Q) - nq; /* the first sum of the three is no addition */
   return f;
 }
 
@@ -144,7 +143,9 @@ PetscErrorCode HopsPACreate_Host(HopsSpace space, const HopsBasis *basis, PetscB
   nq            = Power(k->Q, k->dim);
   nm            = Power(PetscMax(k->P, k->Q), k->dim) + PetscMax(k->P, k->Q); /* planes are padded, see Cell3 */
   nwork         = (3 + k->dim + 2) * nm;                                      /* e, u, f; g also holds all the derivatives where Q < P */
-  PetscCall(PackMatrices(k, basis));
+  PetscCall(HopsHostPackMatrices(basis, &k->mat, &k->matmem));
+  PetscCall(PetscMalloc1(k->Q, &k->weights));
+  PetscCall(PetscArraycpy(k->weights, basis->weights, k->Q));
   PetscCall(HopsHostAlloc((k->nb * nn * k->W + 1) / 2, PETSC_FALSE, &k->mem[0], &p));
   k->idx = (int *)p;
   PetscCall(HopsHostAlloc(k->nb * nq * k->ncomp * k->W, PETSC_TRUE, &k->mem[1], &k->qdata));
@@ -169,7 +170,8 @@ PetscErrorCode HopsPADestroy_Host(HopsPAKernel *kernel)
   PetscFunctionBegin;
   if (!k) PetscFunctionReturn(PETSC_SUCCESS);
   for (int i = 0; i < 4; i++) PetscCall(PetscFree(k->mem[i]));
-  PetscCall(PetscFree2(k->matmem, k->weights));
+  PetscCall(PetscFree(k->matmem));
+  PetscCall(PetscFree(k->weights));
   PetscCall(HopsBasisDestroy(&k->geom));
   PetscCall(PetscFree(*kernel));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -1,0 +1,157 @@
+/* The fields of a DM: where the unknowns of a closure sit in each of them, and their values at points. */
+#include <hops/private/hopsds.h>
+#include <hops/private/hopsplex.h>
+
+PetscErrorCode HopsFieldsCheck(DM dm, PetscBool *ok, char why[], size_t len)
+{
+  PetscInt nf;
+
+  PetscFunctionBegin;
+  *ok = PETSC_FALSE;
+  PetscCall(DMGetNumFields(dm, &nf));
+  PetscCall(PetscStrncpy(why, "The DM has no field: hops needs a continuous Lagrange PetscFE on it", len));
+  if (!nf) PetscFunctionReturn(PETSC_SUCCESS);
+  for (PetscInt f = 0; f < nf; ++f) {
+    PetscObject    disc;
+    PetscClassId   id;
+    DMLabel        label;
+    PetscDualSpace sp;
+    PetscBool      is;
+
+    PetscCall(DMGetField(dm, f, &label, &disc));
+    PetscCall(PetscObjectGetClassId(disc, &id));
+    PetscCall(PetscSNPrintf(why, len, "Field %" PetscInt_FMT " of the DM is not a PetscFE: hops needs a continuous Lagrange PetscFE", f));
+    if (id != PETSCFE_CLASSID) PetscFunctionReturn(PETSC_SUCCESS);
+    if (nf == 1) break;
+    PetscCall(PetscSNPrintf(why, len, "Field %" PetscInt_FMT " of the DM lives on a part of the mesh, where several fields in one operator must live on all of it: leave out -dm_mat_type pa", f));
+    if (label) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(PetscSNPrintf(why, len, "Field %" PetscInt_FMT " of the DM is discontinuous, which hops does not take beside others: leave out -dm_mat_type pa (-pc_type lor still serves the continuous fields' splits of PCFIELDSPLIT), or take a continuous field of one order less (Taylor-Hood)", f));
+    PetscCall(PetscFEGetDualSpace((PetscFE)disc, &sp));
+    PetscCall(PetscObjectTypeCompare((PetscObject)sp, PETSCDUALSPACELAGRANGE, &is));
+    if (is) PetscCall(PetscDualSpaceLagrangeGetContinuity(sp, &is));
+    else { /* a sum of scalar spaces, say */
+      const PetscInt *ndof;
+
+      PetscCall(PetscDualSpaceGetNumDof(sp, &ndof));
+      is = ndof[0] > 0 ? PETSC_TRUE : PETSC_FALSE; /* a continuous one has nodes on vertices */
+    }
+    if (!is) PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  *ok = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsFieldsCreate(DM dm, HopsFields *out)
+{
+  HopsFields f;
+  PetscInt   dim, nf;
+  PetscBool  ok;
+  char       why[512];
+
+  PetscFunctionBegin;
+  PetscCall(HopsFieldsCheck(dm, &ok, why, sizeof(why)));
+  PetscCheck(ok, PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP, "%s", why);
+  PetscCall(DMGetDimension(dm, &dim));
+  PetscCall(DMGetNumFields(dm, &nf));
+  PetscCall(PetscNew(&f));
+  PetscCall(PetscCalloc5(nf, &f->nc, nf, &f->P, nf, &f->node, nf + 1, &f->off, nf + 1, &f->offx));
+  f->refct = 1;
+  f->nf    = nf;
+  f->dim   = dim;
+  for (PetscInt i = 0; i < nf; ++i) {
+    PetscObject disc;
+    PetscInt    order;
+
+    PetscCall(DMGetField(dm, i, NULL, &disc));
+    PetscCall(HopsPlexGetFENodes((PetscFE)disc, dim, &order, &f->nc[i], &f->node[i]));
+    f->P[i]        = order + 1;
+    f->off[i + 1]  = f->off[i] + f->nc[i];
+    f->offx[i + 1] = f->offx[i] + f->nc[i] * dim;
+    f->nclosure += f->nc[i] * PetscPowInt(f->P[i], dim);
+  }
+  *out = f;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsFieldsDestroy(HopsFields *out)
+{
+  HopsFields f = *out;
+
+  PetscFunctionBegin;
+  *out = NULL;
+  if (!f || --f->refct > 0) PetscFunctionReturn(PETSC_SUCCESS);
+  for (PetscInt i = 0; i < f->nf; ++i) PetscCall(PetscFree(f->node[i]));
+  PetscCall(PetscFree5(f->nc, f->P, f->node, f->off, f->offx));
+  PetscCall(PetscFree(f));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsFieldPointsCreate(HopsFields fields, const HopsBasis *basis, HopsFieldPoints *at)
+{
+  PetscInt m = basis->Q;
+
+  PetscFunctionBegin;
+  at->fields = fields;
+  at->nq     = PetscPowInt(basis->Q, fields->dim);
+  PetscCall(PetscMalloc1(fields->nf, &at->basis));
+  for (PetscInt f = 0; f < fields->nf; ++f) {
+    m = PetscMax(m, fields->P[f]);
+    PetscCall(HopsBasisCreateAtPoints(fields->P[f], basis->Q, basis->points, &at->basis[f]));
+  }
+  PetscCall(PetscMalloc1(4 * PetscPowInt(m, fields->dim), &at->work));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsFieldPointsDestroy(HopsFieldPoints *at)
+{
+  PetscFunctionBegin;
+  for (PetscInt f = 0; at->basis && f < at->fields->nf; ++f) PetscCall(HopsBasisDestroy(&at->basis[f]));
+  PetscCall(PetscFree(at->basis));
+  PetscCall(PetscFree(at->work));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsFieldPointsEvaluate(const HopsFieldPoints *at, DM dm, Vec v, PetscInt cell, const PetscReal Ji[], PetscScalar u[], PetscScalar ux[])
+{
+  HopsFields     F   = at->fields;
+  const PetscInt dim = F->dim, nq = at->nq, nu = F->off[F->nf];
+  PetscScalar   *closure = NULL, *e0;
+  PetscInt       n;
+
+  PetscFunctionBegin;
+  PetscCall(DMPlexVecGetClosure(dm, NULL, v, cell, &n, &closure));
+  PetscCheck(n == F->nclosure, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Cell %" PetscInt_FMT " has %" PetscInt_FMT " unknowns in its closure, not %" PetscInt_FMT, cell, n, F->nclosure);
+  e0 = closure;
+  for (PetscInt f = 0; f < F->nf; ++f) {
+    const HopsBasis *basis = &at->basis[f];
+    const PetscInt   nc = F->nc[f], np = PetscPowInt(basis->P, dim), nm = PetscMax(np, nq);
+    PetscReal       *e = at->work, *t = e + nm, *scratch = t + nm;
+    const PetscReal *M[3];
+
+    for (PetscInt c = 0; c < nc; ++c) {
+      const PetscInt k = F->off[f] + c;
+
+      for (PetscInt i = 0; i < np; ++i) e[F->node[f][i]] = PetscRealPart(e0[i * nc + c]);
+      for (PetscInt d = 0; d < dim; ++d) M[d] = basis->B;
+      PetscCall(HopsTensorApply(dim, basis->Q, basis->P, M, e, t, scratch));
+      for (PetscInt q = 0; q < nq; ++q) u[q * nu + k] = t[q];
+      for (PetscInt d = 0; ux && d < dim; ++d) { /* reference gradients first */
+        M[d] = basis->D;
+        PetscCall(HopsTensorApply(dim, basis->Q, basis->P, M, e, t, scratch));
+        M[d] = basis->B;
+        for (PetscInt q = 0; q < nq; ++q) ux[(q * nu + k) * dim + d] = t[q];
+      }
+    }
+    e0 += nc * np;
+  }
+  PetscCall(DMPlexVecRestoreClosure(dm, NULL, v, cell, &n, &closure));
+  for (PetscInt q = 0; ux && q < nq; ++q)
+    for (PetscInt k = 0; k < nu; ++k) {
+      PetscScalar *g = ux + (q * nu + k) * dim, r[3] = {0., 0., 0.};
+
+      for (PetscInt d = 0; d < dim; ++d)
+        for (PetscInt a = 0; a < dim; ++a) r[d] += g[a] * Ji[q * dim * dim + a * dim + d];
+      for (PetscInt d = 0; d < dim; ++d) g[d] = r[d];
+    }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

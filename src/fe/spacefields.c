@@ -1,0 +1,115 @@
+/* The nodes of several fields of one DM, whose spaces share one order of cells. */
+#include <hops/private/hopsplex.h>
+#include <hops/private/hopsds.h>
+
+/* Cells in the order perm[], of which the first ninterior touch owned, unconstrained unknowns only */
+static PetscErrorCode HopsSpacePermuteCells(HopsSpace sp, const PetscInt perm[], PetscInt ninterior)
+{
+  const PetscInt np = PetscPowInt(sp->order + 1, sp->dim), nx = sp->dim * PetscPowInt(sp->gorder + 1, sp->dim);
+  PetscInt      *cell;
+  int           *restr;
+  PetscReal     *X;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(sp->ncells, &cell));
+  PetscCall(PetscMalloc1((size_t)sp->ncells * np, &restr));
+  PetscCall(PetscMalloc1((size_t)sp->ncells * nx, &X));
+  for (PetscInt c = 0; c < sp->ncells; ++c) {
+    cell[c] = sp->cell[perm[c]];
+    PetscCall(PetscArraycpy(restr + (size_t)c * np, sp->restr + (size_t)perm[c] * np, np));
+    PetscCall(PetscArraycpy(X + (size_t)c * nx, sp->X + (size_t)perm[c] * nx, nx));
+  }
+  PetscCall(PetscFree(sp->cell));
+  PetscCall(PetscFree(sp->restr));
+  PetscCall(PetscFree(sp->X));
+  sp->cell      = cell;
+  sp->restr     = restr;
+  sp->X         = X;
+  sp->ninterior = ninterior;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The order of the first space, but cells that are not interior to all spaces go last */
+static PetscErrorCode HopsNodesShareOrder(PetscInt nf, HopsNodes nodes[])
+{
+  HopsSpace  lead = nodes[0]->space;
+  PetscInt  *order, *perm, *where, ninterior = 0, n = 0;
+  PetscBool *shared;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc4(lead->ncells, &order, lead->ncells, &perm, lead->ncaller, &where, lead->ncaller, &shared));
+  for (PetscInt c = 0; c < lead->ncaller; ++c) shared[c] = PETSC_FALSE;
+  for (PetscInt f = 0; f < nf; ++f)
+    for (PetscInt c = nodes[f]->space->ninterior; c < lead->ncells; ++c) shared[nodes[f]->space->cell[c] - lead->cstart] = PETSC_TRUE;
+  for (PetscInt pass = 0; pass < 2; ++pass) {
+    for (PetscInt c = 0; c < lead->ncells; ++c)
+      if ((shared[lead->cell[c] - lead->cstart] ? 1 : 0) == pass) order[n++] = lead->cell[c];
+    if (!pass) ninterior = n;
+  }
+  for (PetscInt f = 0; f < nf; ++f) {
+    HopsSpace sp = nodes[f]->space;
+
+    PetscCheck(sp->ncells == lead->ncells && sp->ncaller == lead->ncaller, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Fields on different cells");
+    for (PetscInt c = 0; c < sp->ncells; ++c) where[sp->cell[c] - sp->cstart] = c;
+    for (PetscInt c = 0; c < sp->ncells; ++c) perm[c] = where[order[c] - sp->cstart];
+    PetscCall(HopsSpacePermuteCells(sp, perm, ninterior));
+  }
+  PetscCall(PetscFree4(order, perm, where, shared));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsNodesCreateFields(DM dm, PetscInt nf, HopsNodes nodes[])
+{
+  PetscSection gs;
+  PetscInt     n, start;
+
+  PetscFunctionBegin;
+  if (nf == 1) {
+    PetscCall(HopsNodesCreate(dm, &nodes[0]));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(DMGetGlobalSection(dm, &gs));
+  PetscCall(PetscSectionGetConstrainedStorageSize(gs, &n));
+  PetscCallMPI(MPI_Scan(&n, &start, 1, MPIU_INT, MPI_SUM, PetscObjectComm((PetscObject)dm)));
+  start -= n;
+  for (PetscInt f = 0; f < nf; ++f) {
+    DM              sub;
+    IS              is;
+    const PetscInt *idx;
+
+    PetscCall(DMCreateSubDM(dm, 1, &f, &is, &sub));
+    PetscCall(HopsNodesCreate(sub, &nodes[f]));
+    PetscCall(ISGetLocalSize(is, &n));
+    PetscCheck(n == nodes[f]->nfree, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Field %" PetscInt_FMT " has %" PetscInt_FMT " unknowns in the global vector and %" PetscInt_FMT " at its nodes", f, n, nodes[f]->nfree);
+    PetscCall(ISGetIndices(is, &idx));
+    for (PetscInt i = 0; i < nodes[f]->space->nT * nodes[f]->nc; ++i)
+      if (nodes[f]->map[i] >= 0) nodes[f]->map[i] = idx[nodes[f]->map[i]] - start;
+    PetscCall(ISRestoreIndices(is, &idx));
+    PetscCall(ISDestroy(&is));
+    PetscCall(DMDestroy(&sub));
+    PetscCheck(nodes[f]->space->q_1d == nodes[0]->space->q_1d, PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP, "Field %" PetscInt_FMT " has %" PetscInt_FMT " quadrature points per direction, field 0 has %" PetscInt_FMT ": give all fields one rule (PetscFECopyQuadrature(), or -<field>_petscfe_default_quadrature_order)", f, nodes[f]->space->q_1d, nodes[0]->space->q_1d);
+  }
+  PetscCall(HopsNodesShareOrder(nf, nodes));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsNodesCreateSub(HopsNodes nodes, const PetscInt position[], HopsNodes *out)
+{
+  HopsSpace      sp = nodes->space;
+  const PetscInt n  = sp->nT * nodes->nc;
+  HopsNodes      sub;
+
+  PetscFunctionBegin;
+  PetscCall(PetscNew(&sub));
+  sub->refct = 1;
+  sub->nc    = nodes->nc;
+  sub->nfree = nodes->nfree;
+  sub->space = sp;
+  PetscCall(HopsSpaceReference(sp));
+  PetscCall(PetscMalloc1(n, &sub->map));
+  PetscCall(PetscMalloc1(sp->nL * nodes->nc, &sub->isfree));
+  PetscCall(PetscArraycpy(sub->isfree, nodes->isfree, sp->nL * nodes->nc));
+  for (PetscInt i = 0; i < n; ++i) sub->map[i] = nodes->map[i] < 0 ? -1 : position[nodes->map[i]];
+  *out = sub;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,534 @@
+static char help[] = "Several fields of different orders in one matrix-free operator, from a DMPlex, PetscFE and PetscDS code by -dm_mat_type pa:\n\
+its action, transposed action, diagonal, assembled form, the operators of its blocks and the residual against PETSc's own.\n\
+  -layout <0,1,2>: velocity and pressure; three fields; two scalars; -dynamic: a time derivative, through TS; -aux: an auxiliary field;\n\
+  -prec: functions of a preconditioning matrix\n\n";
+
+#include "hopstest.h"
+#include <petscds.h>
+#include <petscsnes.h>
+#include <petscts.h>
+
+#define POINT \
+  PetscInt dim, PetscInt Nf, PetscInt NfAux, const PetscInt uOff[], const PetscInt uOff_x[], const PetscScalar u[], const PetscScalar u_t[], const PetscScalar u_x[], const PetscInt aOff[], const PetscInt aOff_x[], const PetscScalar a[], const PetscScalar a_t[], \
+    const PetscScalar a_x[], PetscReal t
+#define JAC POINT, PetscReal shift, const PetscReal x[], PetscInt nc, const PetscScalar constants[], PetscScalar g[]
+#define FUN POINT, const PetscReal x[], PetscInt nc, const PetscScalar constants[], PetscScalar f[]
+
+#define MAX_FIELDS 3
+
+/* tensors without any symmetry that depend on position, time, every field and its gradient, constants and auxiliary fields */
+static PetscReal Entry(PetscInt i, PetscInt Nf, PetscInt NfAux, const PetscInt uOff[], const PetscScalar u[], const PetscScalar u_x[], const PetscScalar a[], const PetscScalar a_x[], PetscReal t, const PetscReal x[], const PetscScalar constants[])
+{
+  PetscReal v = PetscSinReal(1.7 * (i + 1) + x[0] * (i % 3) - 0.5 * x[1] + t) + constants[0] * PetscCosReal((PetscReal)i);
+
+  for (PetscInt f = 0; f < Nf; ++f) v += (0.3 + 0.1 * f) * u[uOff[f]] * u[uOff[f + 1] - 1] + 0.05 * u_x[2 * uOff[f] + i % 2];
+  if (NfAux) v *= 1.0 + 0.2 * a[0] + 0.1 * a_x[i % 2];
+  return v;
+}
+
+/* the number of entries follows from the pair of fields, which a point function does not know: one function for each shape */
+#define TENSOR(name, rows, cols, first) \
+  static void name(JAC) \
+  { \
+    for (PetscInt i = 0; i < (rows) * (cols); ++i) g[i] = Entry(i + first, Nf, NfAux, uOff, u, u_x, a, a_x, t, x, constants); \
+  }
+#define BLOCK(name, n, m, first) \
+  TENSOR(name##0, n, m, first) \
+  TENSOR(name##1, n, m *dim, first + 11) \
+  TENSOR(name##2, n, m *dim, first + 23) \
+  TENSOR(name##3, n, m *dim *dim, first + 5)
+BLOCK(guu, dim, dim, 0)
+BLOCK(gup, dim, 1, 3)
+BLOCK(gpu, 1, dim, 7)
+BLOCK(gpp, 1, 1, 13)
+
+static void mass(JAC)
+{
+  g[0] = shift * (1.0 + u[0] * u[0]) + 0.3;
+}
+
+/* of a time derivative: PETSc adds it times the shift */
+static void dyn_uu(JAC)
+{
+  for (PetscInt i = 0; i < dim * dim; ++i) g[i] = (i % (dim + 1) ? 0.1 : 2.0) + 0.2 * u[0] + 0.1 * u_t[0];
+}
+
+#define FIELD(name, n, first) \
+  static void f0##name(FUN) \
+  { \
+    for (PetscInt i = 0; i < (n); ++i) f[i] = Entry(i + first, Nf, NfAux, uOff, u, u_x, a, a_x, t, x, constants) + (u_t ? 0.1 * u_t[uOff[1]] : 0.0); \
+  } \
+  static void f1##name(FUN) \
+  { \
+    for (PetscInt i = 0; i < (n)*dim; ++i) f[i] = Entry(i + first + 4, Nf, NfAux, uOff, u, u_x, a, a_x, t, x, constants); \
+  }
+FIELD(u, dim, 0)
+FIELD(p, 1, 9)
+
+static void f0bd(POINT, const PetscReal x[], const PetscReal n[], PetscInt nc, const PetscScalar constants[], PetscScalar f[])
+{
+  for (PetscInt i = 0; i < uOff[1]; ++i) f[i] = n[0] + u[i] * x[1] + u[uOff[1]];
+}
+
+static PetscErrorCode Wall(PetscInt dim, PetscReal t, const PetscReal x[], PetscInt nc, PetscScalar u[], void *ctx)
+{
+  for (PetscInt c = 0; c < nc; ++c) u[c] = x[0] + 0.3 + (t > 0.0 ? t : 0.0); /* SNES has no time */
+  return PETSC_SUCCESS;
+}
+
+static PetscErrorCode Compare(const char name[], Vec y, Vec z)
+{
+  PetscReal e, n;
+
+  PetscFunctionBeginUser;
+  PetscCall(VecNorm(z, NORM_2, &n));
+  PetscCall(VecAXPY(y, -1.0, z));
+  PetscCall(VecNorm(y, NORM_2, &e));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %s PETSc's\n", name, e <= 1e-12 * n && n > 0.0 ? "agrees with" : "DIFFERS from"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* functions of every kind for most pairs of fields */
+static PetscErrorCode SetForms(PetscDS ds, PetscInt nf, const PetscInt nc[], PetscInt dim, PetscBool prec)
+{
+  HopsPointJac gs[2][2][4] = {
+    {{gpp0, gpp1, gpp2, gpp3}, {gpu0, gpu1, gpu2, gpu3}},
+    {{gup0, gup1, gup2, gup3}, {guu0, guu1, guu2, guu3}}};
+
+  PetscFunctionBeginUser;
+  for (PetscInt i = 0; i < nf; ++i) {
+    for (PetscInt j = 0; j < nf; ++j) {
+      HopsPointJac *g = gs[nc[i] > 1][nc[j] > 1];
+
+      /* each pair another set of kinds, (2,0) and the last diagonal block none */
+      if (i == 2 && j == 0) continue;
+      if (i == nf - 1 && j == nf - 1 && !prec) continue;
+      PetscCall(PetscDSSetJacobian(ds, i, j, g[0], i == j || i < j ? g[1] : NULL, i >= j ? g[2] : NULL, (i + j) % 2 && nf < 3 ? NULL : g[3]));
+      if (prec && i == j) PetscCall(PetscDSSetJacobianPreconditioner(ds, i, i, g[0], NULL, NULL, g[3]));
+    }
+    if (nc[i] > 1) PetscCall(PetscDSSetResidual(ds, i, f0u, i == 0 ? f1u : NULL));
+    else PetscCall(PetscDSSetResidual(ds, i, i == 1 ? NULL : f0p, f1p));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode AddFields(DM dm, PetscInt layout, PetscInt *nf, PetscInt nc[])
+{
+  PetscQuadrature quad, fquad;
+  PetscInt        dim;
+
+  PetscFunctionBeginUser;
+  PetscCall(DMGetDimension(dm, &dim));
+  *nf = layout == 1 ? 3 : 2;
+  for (PetscInt f = 0; f < *nf; ++f) {
+    PetscFE fe;
+    char    prefix[8];
+
+    nc[f] = layout == 0 ? (f == 0 ? dim : 1) : (layout == 1 ? (f == 1 ? dim : 1) : 1);
+    PetscCall(PetscSNPrintf(prefix, sizeof(prefix), "f%d_", (int)f));
+    PetscCall(PetscFECreateDefault(PETSC_COMM_WORLD, dim, nc[f], PETSC_FALSE, prefix, PETSC_DETERMINE, &fe));
+    if (!f) {
+      PetscCall(PetscFEGetQuadrature(fe, &quad));
+      PetscCall(PetscFEGetFaceQuadrature(fe, &fquad));
+    } else {
+      PetscCall(PetscFESetQuadrature(fe, quad));
+      PetscCall(PetscFESetFaceQuadrature(fe, fquad));
+    }
+    PetscCall(DMSetField(dm, f, NULL, (PetscObject)fe));
+    PetscCall(PetscFEDestroy(&fe));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Dirichlet values for the first field, some components of a second wall, and a boundary residual */
+static PetscErrorCode AddBoundaries(DM dm, PetscDS ds, PetscInt nf, const PetscInt nc[])
+{
+  DMLabel       faces;
+  PetscWeakForm wf;
+  PetscInt      one = 1, two = 2, three = 3, last = nc[0] - 1, bd;
+
+  PetscFunctionBeginUser;
+  PetscCall(DMGetLabel(dm, "Face Sets", &faces));
+  PetscCall(DMPlexLabelComplete(dm, faces));
+  PetscCall(DMAddBoundary(dm, DM_BC_ESSENTIAL, "wall", faces, 1, &one, 0, 0, NULL, (HopsVoidFn)Wall, NULL, NULL, NULL));
+  if (nc[0] > 1) PetscCall(DMAddBoundary(dm, DM_BC_ESSENTIAL, "slip", faces, 1, &two, 0, 1, &last, (HopsVoidFn)Wall, NULL, NULL, NULL));
+  if (nf == 3) PetscCall(DMAddBoundary(dm, DM_BC_ESSENTIAL, "third", faces, 1, &three, 2, 0, NULL, (HopsVoidFn)Wall, NULL, NULL, NULL));
+  PetscCall(DMAddBoundary(dm, DM_BC_NATURAL, "flux", faces, 1, &three, 0, 0, NULL, NULL, NULL, NULL, &bd));
+  PetscCall(PetscDSGetBoundary(ds, bd, &wf, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL));
+  PetscCall(PetscWeakFormSetIndexBdResidual(wf, faces, 3, 0, 0, 0, f0bd, 0, NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A field of position as auxiliary field */
+static PetscErrorCode AuxFunction(PetscInt dim, PetscReal t, const PetscReal x[], PetscInt nc, PetscScalar u[], void *ctx)
+{
+  u[0] = PetscSinReal(x[0]) + x[1];
+  return PETSC_SUCCESS;
+}
+
+static PetscErrorCode AddAux(DM dm)
+{
+  PetscErrorCode (*func[1])(PetscInt, PetscReal, const PetscReal[], PetscInt, PetscScalar[], void *) = {AuxFunction};
+  DM              dmaux;
+  PetscFE         fe, fe0;
+  PetscQuadrature quad;
+  PetscInt        dim;
+  Vec             v;
+
+  PetscFunctionBeginUser;
+  PetscCall(DMGetDimension(dm, &dim));
+  PetscCall(PetscFECreateDefault(PETSC_COMM_WORLD, dim, 1, PETSC_FALSE, "aux_", PETSC_DETERMINE, &fe));
+  PetscCall(DMGetField(dm, 0, NULL, (PetscObject *)&fe0));
+  PetscCall(PetscFEGetQuadrature(fe0, &quad));
+  PetscCall(PetscFESetQuadrature(fe, quad));
+  PetscCall(PetscFEGetFaceQuadrature(fe0, &quad));
+  PetscCall(PetscFESetFaceQuadrature(fe, quad));
+  PetscCall(DMClone(dm, &dmaux));
+  PetscCall(DMSetField(dmaux, 0, NULL, (PetscObject)fe));
+  PetscCall(PetscFEDestroy(&fe));
+  PetscCall(DMCreateDS(dmaux));
+  PetscCall(DMCreateLocalVector(dmaux, &v));
+  PetscCall(DMProjectFunctionLocal(dmaux, 0.0, func, NULL, INSERT_ALL_VALUES, v));
+  PetscCall(DMSetAuxiliaryVec(dm, NULL, 0, 0, v));
+  PetscCall(VecDestroy(&v));
+  PetscCall(DMDestroy(&dmaux));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Blocks of every pair of fields, and of the first two together, against those of PETSc's matrix */
+static PetscErrorCode CompareBlocks(DM dm, Mat A, Mat J, PetscInt nf, MatReuse reuse, Mat blocks[])
+{
+  IS          is[MAX_FIELDS + 1], pair[2];
+  PetscRandom rnd;
+  PetscInt    n = nf, k = 0;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscRandomCreate(PETSC_COMM_WORLD, &rnd));
+  for (PetscInt f = 0; f < nf; ++f) PetscCall(DMCreateSubDM(dm, 1, &f, &is[f], NULL));
+  if (nf > 2) { /* a union */
+    pair[0] = is[0];
+    pair[1] = is[1];
+    PetscCall(ISConcatenate(PETSC_COMM_WORLD, 2, pair, &is[n++]));
+  }
+  for (PetscInt i = 0; i < n; ++i)
+    for (PetscInt j = 0; j < n; ++j, ++k) {
+      Mat       C;
+      Vec       x, y, z, w;
+      PetscReal norm;
+      char      name[64];
+
+      PetscCall(MatCreateSubMatrix(A, is[i], is[j], reuse, &blocks[k]));
+      PetscCall(MatCreateSubMatrix(J, is[i], is[j], MAT_INITIAL_MATRIX, &C));
+      PetscCall(MatCreateVecs(blocks[k], &x, &y));
+      PetscCall(VecDuplicate(x, &w));
+      PetscCall(VecDuplicate(y, &z));
+      PetscCall(VecSetRandom(x, rnd));
+      PetscCall(MatMult(blocks[k], x, y));
+      PetscCall(MatMult(C, x, z));
+      PetscCall(VecNorm(z, NORM_2, &norm));
+      PetscCall(PetscSNPrintf(name, sizeof(name), "block (%d,%d)", (int)i, (int)j));
+      if (norm == 0.0) {
+        PetscCall(VecNorm(y, NORM_2, &norm));
+        PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %s\n", name, norm == 0.0 ? "zero" : "NOT ZERO"));
+      } else {
+        PetscCall(Compare(name, y, z));
+        PetscCall(VecSetRandom(y, rnd));
+        PetscCall(MatMultTranspose(blocks[k], y, w));
+        PetscCall(MatMultTranspose(C, y, x));
+        PetscCall(Compare("  transposed", w, x));
+        if (i == j) {
+          PetscCall(MatGetDiagonal(blocks[k], y));
+          PetscCall(MatGetDiagonal(C, z));
+          PetscCall(Compare("  diagonal", y, z));
+        }
+        if (reuse == MAT_INITIAL_MATRIX) {
+          Mat B;
+
+          PetscCall(MatConvert(blocks[k], MATAIJ, MAT_INITIAL_MATRIX, &B));
+          PetscCall(VecSetRandom(x, rnd));
+          PetscCall(MatMult(B, x, y));
+          PetscCall(MatMult(C, x, z));
+          PetscCall(Compare("  assembled", y, z));
+          PetscCall(MatDestroy(&B));
+        }
+      }
+      PetscCall(VecDestroy(&x));
+      PetscCall(VecDestroy(&y));
+      PetscCall(VecDestroy(&z));
+      PetscCall(VecDestroy(&w));
+      PetscCall(MatDestroy(&C));
+    }
+  for (PetscInt f = 0; f < n; ++f) PetscCall(ISDestroy(&is[f]));
+  PetscCall(PetscRandomDestroy(&rnd));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+typedef struct {
+  DM        dm;
+  SNES      snes;
+  TS        ts;
+  PetscBool prec;
+  PetscReal t, shift;
+} App;
+
+/* PETSc's own, called directly */
+static PetscErrorCode Reference(App *app, Vec u, Vec ut, Mat J, Mat P, Vec f)
+{
+  DM  dm = app->dm;
+  Vec loc, loct, locf;
+
+  PetscFunctionBeginUser;
+  PetscCall(DMGetLocalVector(dm, &loc));
+  PetscCall(DMGetLocalVector(dm, &loct));
+  PetscCall(DMGetLocalVector(dm, &locf));
+  PetscCall(VecSet(loc, 0.0));
+  PetscCall(VecSet(loct, 0.0));
+  PetscCall(VecSet(locf, 0.0));
+  PetscCall(DMPlexInsertBoundaryValues(dm, PETSC_TRUE, loc, app->t, NULL, NULL, NULL));
+  PetscCall(DMGlobalToLocal(dm, u, INSERT_VALUES, loc));
+  if (app->ts) {
+    PetscCall(DMPlexInsertTimeDerivativeBoundaryValues(dm, PETSC_TRUE, loct, app->t, NULL, NULL, NULL));
+    PetscCall(DMGlobalToLocal(dm, ut, INSERT_VALUES, loct));
+    PetscCall(DMPlexTSComputeIJacobianFEM(dm, app->t, loc, loct, app->shift, J, P, NULL));
+    PetscCall(DMPlexTSComputeIFunctionFEM(dm, app->t, loc, loct, locf, NULL));
+  } else {
+    PetscCall(DMPlexSNESComputeJacobianFEM(dm, loc, J, P, NULL));
+    PetscCall(DMPlexSNESComputeResidualFEM(dm, loc, locf, NULL));
+  }
+  PetscCall(VecSet(f, 0.0));
+  PetscCall(DMLocalToGlobal(dm, locf, ADD_VALUES, f));
+  PetscCall(DMRestoreLocalVector(dm, &loc));
+  PetscCall(DMRestoreLocalVector(dm, &loct));
+  PetscCall(DMRestoreLocalVector(dm, &locf));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Evaluate(App *app, Vec u, Vec ut, Mat A, Mat P)
+{
+  PetscFunctionBeginUser;
+  if (app->ts) PetscCall(TSComputeIJacobian(app->ts, app->t, u, ut, app->shift, A, P, PETSC_FALSE));
+  else PetscCall(SNESComputeJacobian(app->snes, u, A, P));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CompareMats(Mat A, Mat J, Vec x, Vec y, Vec z)
+{
+  Mat B;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatMult(A, x, y));
+  PetscCall(MatMult(J, x, z));
+  PetscCall(Compare("action", y, z));
+  PetscCall(MatMultTranspose(A, x, y));
+  PetscCall(MatMultTranspose(J, x, z));
+  PetscCall(Compare("transposed action", y, z));
+  PetscCall(MatGetDiagonal(A, y));
+  PetscCall(MatGetDiagonal(J, z));
+  PetscCall(Compare("diagonal", y, z));
+  PetscCall(MatConvert(A, MATAIJ, MAT_INITIAL_MATRIX, &B));
+  PetscCall(MatMult(B, x, y));
+  PetscCall(MatMult(J, x, z));
+  PetscCall(Compare("assembled", y, z));
+  PetscCall(MatDestroy(&B));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  App         app = {NULL, NULL, NULL, PETSC_FALSE, 0.0, 0.0};
+  PetscDS     ds;
+  Mat         J, JP, A, AP, B, blocks[(MAX_FIELDS + 1) * (MAX_FIELDS + 1)] = {NULL};
+  Vec         u, ut, x, y, z, xb, yb, zb;
+  PetscRandom rnd;
+  PetscInt    layout       = 0, nf, nc[MAX_FIELDS], dim;
+  PetscScalar constants[1] = {0.7};
+  PetscBool   dynamic = PETSC_FALSE, aux = PETSC_FALSE, foreign = PETSC_FALSE, scattered = PETSC_FALSE;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(HopsInitialize());
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-layout", &layout, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-dynamic", &dynamic, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-aux", &aux, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-prec", &app.prec, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-foreign", &foreign, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-scattered", &scattered, NULL));
+  PetscCall(TestMesh(PETSC_COMM_WORLD, PETSC_TRUE, &app.dm));
+  PetscCall(DMGetDimension(app.dm, &dim));
+  PetscCall(AddFields(app.dm, layout, &nf, nc));
+  PetscCall(DMCreateDS(app.dm));
+  PetscCall(DMGetDS(app.dm, &ds));
+  PetscCall(SetForms(ds, nf, nc, dim, app.prec));
+  if (dynamic) {
+    PetscCall(PetscDSSetDynamicJacobian(ds, 0, 0, nc[0] > 1 ? dyn_uu : mass, NULL, NULL, NULL));
+    app.t     = 0.4;
+    app.shift = 3.7;
+  }
+  PetscCall(PetscDSSetConstants(ds, 1, constants));
+  PetscCall(AddBoundaries(app.dm, ds, nf, nc));
+  if (aux) PetscCall(AddAux(app.dm));
+  if (dynamic) {
+    PetscCall(DMTSSetBoundaryLocal(app.dm, DMPlexTSComputeBoundary, NULL));
+    PetscCall(DMTSSetIFunctionLocal(app.dm, DMPlexTSComputeIFunctionFEM, NULL));
+    PetscCall(DMTSSetIJacobianLocal(app.dm, DMPlexTSComputeIJacobianFEM, NULL));
+    PetscCall(TSCreate(PETSC_COMM_WORLD, &app.ts));
+    PetscCall(TSSetDM(app.ts, app.dm));
+  } else {
+    PetscCall(HopsDMPlexSetSNESLocalFEM(app.dm));
+    PetscCall(SNESCreate(PETSC_COMM_WORLD, &app.snes));
+    PetscCall(SNESSetDM(app.snes, app.dm));
+  }
+  PetscCall(DMCreateGlobalVector(app.dm, &u));
+  PetscCall(VecDuplicate(u, &ut));
+  PetscCall(VecDuplicate(u, &x));
+  PetscCall(VecDuplicate(u, &y));
+  PetscCall(VecDuplicate(u, &z));
+  PetscCall(PetscRandomCreate(PETSC_COMM_WORLD, &rnd));
+  PetscCall(VecSetRandom(u, rnd));
+  PetscCall(VecSetRandom(ut, rnd));
+  PetscCall(VecSetRandom(x, rnd));
+  PetscCall(DMCreateMatrix(app.dm, &J));
+  if (app.prec) PetscCall(DMCreateMatrix(app.dm, &JP));
+  else JP = J;
+  PetscCall(Reference(&app, u, ut, J, JP, z));
+
+  /* hops', as a code gets it from its options */
+  PetscCall(PetscOptionsSetValue(NULL, "-dm_mat_type", "pa"));
+  PetscCall(PetscOptionsSetValue(NULL, "-hops_residual", "1"));
+  PetscCall(PetscOptionsSetValue(NULL, "-dm_distribute", "0"));
+  PetscCall(PetscOptionsClearValue(NULL, "-dm_refine"));
+  PetscCall(PetscOptionsClearValue(NULL, "-dm_coord_petscspace_degree"));
+  PetscCall(DMSetFromOptions(app.dm));
+  if (dynamic) {
+    PetscCall(TSSetSolution(app.ts, u));
+    PetscCall(TSComputeIFunction(app.ts, app.t, u, ut, y, PETSC_FALSE));
+  } else {
+    PetscCall(SNESSetSolution(app.snes, u));
+    PetscCall(SNESSetUp(app.snes));
+    PetscCall(SNESComputeFunction(app.snes, u, y));
+  }
+  PetscCall(Compare("residual", y, z));
+  PetscCall(DMCreateMatrix(app.dm, &A));
+  if (app.prec) PetscCall(DMCreateMatrix(app.dm, &AP));
+  else AP = A;
+  PetscCall(Evaluate(&app, u, ut, A, AP));
+  PetscCall(CompareMats(A, J, x, y, z));
+  if (app.prec) {
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "the preconditioner's\n"));
+    PetscCall(CompareMats(AP, JP, x, y, z));
+  }
+  if (foreign) PetscCall(MatSetValue(A, 0, 0, 1.0, INSERT_VALUES));
+  if (scattered) { /* every other unknown is no field */
+    IS is;
+
+    PetscCall(ISCreateStride(PETSC_COMM_SELF, 3, 0, 2, &is));
+    PetscCall(MatCreateSubMatrix(A, is, is, MAT_INITIAL_MATRIX, &B));
+  }
+  PetscCall(CompareBlocks(app.dm, A, J, nf, MAT_INITIAL_MATRIX, blocks));
+  /* blocks and copies stay at their state until they are told */
+  PetscCall(MatDuplicate(A, MAT_COPY_VALUES, &B));
+  PetscCall(MatCreateVecs(blocks[0], &xb, &yb));
+  PetscCall(VecDuplicate(yb, &zb));
+  PetscCall(VecSetRandom(xb, rnd));
+  PetscCall(MatMult(blocks[0], xb, zb));
+  PetscCall(MatMult(A, x, z));
+  PetscCall(VecScale(u, 0.5));
+  PetscCall(Evaluate(&app, u, ut, A, AP));
+  PetscCall(MatMult(blocks[0], xb, yb));
+  PetscCall(Compare("block before it is refreshed", yb, zb));
+  PetscCall(MatMult(B, x, y));
+  PetscCall(Compare("duplicate", y, z));
+  PetscCall(Reference(&app, u, ut, J, JP, z));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "at the next state\n"));
+  PetscCall(CompareBlocks(app.dm, A, J, nf, MAT_REUSE_MATRIX, blocks));
+  PetscCall(VecDestroy(&xb));
+  PetscCall(VecDestroy(&yb));
+  PetscCall(VecDestroy(&zb));
+  for (PetscInt k = 0; k < (MAX_FIELDS + 1) * (MAX_FIELDS + 1); ++k) PetscCall(MatDestroy(&blocks[k]));
+  PetscCall(MatDestroy(&B));
+  PetscCall(PetscRandomDestroy(&rnd));
+  PetscCall(VecDestroy(&u));
+  PetscCall(VecDestroy(&ut));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&y));
+  PetscCall(VecDestroy(&z));
+  PetscCall(MatDestroy(&J));
+  PetscCall(MatDestroy(&A));
+  if (app.prec) {
+    PetscCall(MatDestroy(&JP));
+    PetscCall(MatDestroy(&AP));
+  }
+  PetscCall(SNESDestroy(&app.snes));
+  PetscCall(TSDestroy(&app.ts));
+  PetscCall(DMDestroy(&app.dm));
+  PetscCall(PetscFinalize());
+  return 0;
+}
+
+/*TEST
+
+  testset:
+    args: -dm_coord_petscspace_degree 2
+
+    test:
+      suffix: 2d
+      nsize: {{1 3}}
+      args: -dm_plex_dim 2 -dm_plex_box_faces 3,3 -f0_petscspace_degree {{2 3}} -f1_petscspace_degree {{1 2}}
+      output_file: output/plexfields_two.out
+    test:
+      suffix: 3d
+      nsize: {{1 2 4}}
+      args: -dm_plex_dim 3 -dm_plex_box_faces 2,2,2 -f0_petscspace_degree 2 -f1_petscspace_degree 1
+      output_file: output/plexfields_two.out
+    test:
+      suffix: 3d_32
+      args: -dm_plex_dim 3 -dm_plex_box_faces 2,1,1 -f0_petscspace_degree 3 -f1_petscspace_degree 2
+      output_file: output/plexfields_two.out
+    test:
+      suffix: aux
+      nsize: {{1 2}}
+      args: -dm_plex_dim 2 -dm_plex_box_faces 3,2 -f0_petscspace_degree 3 -f1_petscspace_degree 2 -aux -aux_petscspace_degree 1
+      output_file: output/plexfields_two.out
+    test:
+      suffix: dynamic
+      nsize: {{1 2}}
+      args: -dm_plex_dim {{2 3}} -dm_plex_box_faces 3,2,1 -f0_petscspace_degree 2 -f1_petscspace_degree 1 -dynamic
+      output_file: output/plexfields_two.out
+    test:
+      suffix: under
+      args: -dm_plex_dim {{2 3}} -dm_plex_box_faces 2,2,1 -f0_petscspace_degree 2 -f0_petscfe_default_quadrature_order {{1 2}} -f1_petscspace_degree 4
+      output_file: output/plexfields_two.out
+    test:
+      suffix: scalars
+      args: -layout 2 -dm_plex_dim 2 -dm_plex_box_faces 3,3 -f0_petscspace_degree 2 -f1_petscspace_degree 2
+      output_file: output/plexfields_two.out
+    test:
+      suffix: isa
+      requires: avx2
+      args: -dm_plex_dim 2 -dm_plex_box_faces 3,3 -f0_petscspace_degree 3 -f1_petscspace_degree 2 -hops_host_isa {{base avx2}}
+      output_file: output/plexfields_two.out
+    test:
+      suffix: three
+      nsize: {{1 3}}
+      args: -layout 1 -dm_plex_dim 2 -dm_plex_box_faces 3,3 -f0_petscspace_degree 1 -f1_petscspace_degree 3 -f2_petscspace_degree 2
+    test:
+      suffix: prec
+      nsize: {{1 2}}
+      args: -prec -dm_plex_dim 2 -dm_plex_box_faces 3,3 -f0_petscspace_degree 3 -f1_petscspace_degree 2
+
+  test:
+    suffix: foreign
+    args: -foreign -dm_plex_dim 2 -dm_plex_box_faces 2,2 -f0_petscspace_degree 2 -f1_petscspace_degree 1 -petsc_ci_portable_error_output
+    filter: grep -oE "takes no entries" | sort -u
+
+  test:
+    suffix: scattered
+    args: -scattered -dm_plex_dim 2 -dm_plex_box_faces 2,2 -f0_petscspace_degree 2 -f1_petscspace_degree 1 -petsc_ci_portable_error_output
+    filter: grep -oE "gives the blocks of whole fields alone|MatConvert\(\) to aij" | sort -u
+
+  test:
+    suffix: discontinuous
+    args: -dm_plex_dim 2 -dm_plex_box_faces 2,2 -f0_petscspace_degree 2 -f1_petscspace_degree 1 -f1_petscdualspace_lagrange_continuity 0 -petsc_ci_portable_error_output
+    filter: grep -oE "Field 1 of the DM is discontinuous|leave out -dm_mat_type pa" | sort -u
+
+TEST*/
