@@ -2,11 +2,13 @@
 #pragma once
 #include <hops/private/hopsmatimpl.h>
 #include <hops/private/hopsds.h>
+#include <hops/private/hopsface.h>
 
 typedef struct _HopsPATensor *HopsPATensor;
 struct _HopsPATensor {
   HopsTensorForm   form;
   HopsNodes        nodes;
+  HopsFaceForm     faces;   /* boundary Jacobians, or NULL */
   const HopsBasis *basis;   /* the Mat's */
   PetscReal       *Bt, *Dt; /* [P][Q] transposed tabulations */
   PetscScalar     *q[4];    /* weighted tensors in reference coordinates, [cell][entry][point] */

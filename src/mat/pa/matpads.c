@@ -16,7 +16,7 @@
 
   Notes:
   The functions see constants and auxiliary fields; they must not depend on the solution. A boundary Jacobian g0 is a Robin term.
-  First-order terms (g1, g2), boundary Jacobians with derivatives and nonsymmetric tensors raise `PETSC_ERR_SUP`. The quadrature is that of the `PetscFE`, unless set otherwise.
+  First-order terms (g1, g2), boundary Jacobians with derivatives (g1, g2, g3) and nonsymmetric tensors raise `PETSC_ERR_SUP`. The quadrature is that of the `PetscFE`, unless set otherwise.
 
 .seealso: `MATPA`, `HopsSpaceCreateFromDM()`, `MatPASetDiffusion()`
 @*/
@@ -77,14 +77,16 @@ PetscErrorCode MatPASetForm(Mat A, HopsSpace sp, HopsTensorForm form)
 /* The first time: which operator the form needs. Scalar symmetric forms have the fast kernels */
 static PetscErrorCode MatPACreateForm(Mat A, Mat_PA *pa, DM dm, PetscBool preconditioner)
 {
-  PetscInt n;
+  PetscInt  n;
+  PetscBool face[4];
 
   PetscFunctionBegin;
   PetscCall(HopsDSCheck(dm));
+  PetscCall(HopsFaceFormQuery(dm, face));
   PetscCall(HopsTensorFormCreateDS(dm, preconditioner, &pa->form));
   PetscCheck(pa->form->has[0] || pa->form->has[1] || pa->form->has[2] || pa->form->has[3], PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE, "The PetscDS has no Jacobian functions (PetscDSSetJacobian())");
   pa->fromds = PETSC_TRUE;
-  if (pa->form->nc == 1 && !pa->form->has[1] && !pa->form->has[2] && !pa->general) {
+  if (pa->form->nc == 1 && !pa->form->has[1] && !pa->form->has[2] && !face[1] && !face[2] && !face[3] && !pa->general) {
     HopsSpace sp;
 
     PetscCall(HopsSpaceCreateFromDM(dm, &sp));
@@ -94,7 +96,6 @@ static PetscErrorCode MatPACreateForm(Mat A, Mat_PA *pa, DM dm, PetscBool precon
     HopsNodes nodes;
 
     PetscCall(HopsNodesCreate(dm, &nodes));
-    PetscCall(HopsDSCheckNoRobin(dm));
     PetscCall(HopsPATensorCreate(nodes, pa->form, &pa->tensor));
     PetscCall(HopsNodesDestroy(&nodes));
     PetscCall(MatGetLocalSize(A, &n, NULL));

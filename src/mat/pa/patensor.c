@@ -25,6 +25,7 @@ PetscErrorCode HopsPATensorCreate(HopsNodes nodes, HopsTensorForm form, HopsPATe
     PetscCallMPI(MPI_Type_contiguous((PetscMPIInt)nc, MPIU_SCALAR, &t->unit));
     PetscCallMPI(MPI_Type_commit(&t->unit));
   }
+  PetscCall(HopsFaceFormCreate(form, sp, &t->faces));
   *out = t;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -40,6 +41,7 @@ PetscErrorCode HopsPATensorDestroy(HopsPATensor *out)
   PetscCall(PetscFree2(t->Bt, t->Dt));
   PetscCall(PetscFree3(t->xl, t->yl, t->hbuf));
   if (t->nodes->nc > 1) PetscCallMPI(MPI_Type_free(&t->unit));
+  PetscCall(HopsFaceFormDestroy(&t->faces));
   PetscCall(HopsNodesDestroy(&t->nodes));
   PetscCall(HopsTensorFormDestroy(&t->form));
   PetscCall(PetscFree(t));
@@ -129,6 +131,7 @@ PetscErrorCode HopsPATensorSetUp(HopsPATensor t, const HopsBasis *basis)
   PetscCall(HopsBasisDestroy(&geom));
   PetscCall(PetscFree2(x, J));
   for (PetscInt k = 0; k < 4; ++k) PetscCall(PetscFree(g[k]));
+  if (t->faces) PetscCall(HopsFaceFormSetUp(t->faces, basis));
   PetscCall(PetscInfo(sp, "full tensors: %g bytes of quadrature data, %" PetscInt_FMT " nodes a cell\n", (double)(sizeof(PetscScalar) * sp->ncells * nq) * ((g[0] ? size[0] : 0) + size[3]), np));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -266,6 +269,7 @@ PetscErrorCode HopsPATensorMult(HopsPATensor t, PetscBool transpose, Vec x, Vec 
   PetscCall(HopsPATensorCells(t, transpose, 0, sp->ninterior / 2, work));
   PetscCall(PetscSFBcastEnd(sp->halo, t->unit, t->hbuf, t->xl + (size_t)sp->nT * nc, MPI_REPLACE));
   PetscCall(HopsPATensorCells(t, transpose, sp->ninterior, sp->ncells, work));
+  if (t->faces) PetscCall(HopsFaceFormApply(t->faces, t->basis, transpose, t->xl, t->yl));
   PetscCall(HopsPATensorAddBegin(t));
   PetscCall(HopsPATensorCells(t, transpose, sp->ninterior / 2, sp->ninterior, work));
   PetscCall(HopsPATensorFinish(t, y));
@@ -310,76 +314,9 @@ PetscErrorCode HopsPATensorDiagonal(HopsPATensor t, Vec d)
           for (PetscInt i = 0; i < np; ++i) t->yl[(size_t)sp->restr[(size_t)c * np + i] * nc + g] += f[i];
         }
     }
+  if (t->faces) PetscCall(HopsFaceFormDiagonal(t->faces, t->basis, t->yl));
   PetscCall(HopsPATensorAddBegin(t));
   PetscCall(HopsPATensorFinish(t, d));
   PetscCall(PetscFree6(BB, BD, DD, f, s, scratch));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Slow: element matrices column by column */
-PetscErrorCode HopsPATensorAssemble(HopsPATensor t, Mat A, MatReuse reuse, Mat *newmat)
-{
-  HopsSpace      sp = t->nodes->space;
-  const PetscInt nc = t->form->nc, np = PetscPowInt(t->basis->P, sp->dim), ne = nc * np;
-  PetscInt       rstart, n, N, *gidx, *row;
-  PetscReal     *work, *e, *f;
-  PetscScalar   *E;
-  Mat            B = NULL, pre;
-
-  PetscFunctionBegin;
-  PetscCall(MatGetOwnershipRange(A, &rstart, NULL));
-  PetscCall(MatGetLocalSize(A, &n, NULL));
-  PetscCall(MatGetSize(A, &N, NULL));
-  PetscCall(PetscMalloc6(sp->nL * nc, &gidx, ne, &row, HopsPATensorWork(t), &work, ne, &e, ne, &f, ne * ne, &E));
-  for (PetscInt i = 0; i < sp->nL * nc; ++i) gidx[i] = i < sp->nT * nc && t->nodes->map[i] >= 0 ? rstart + t->nodes->map[i] : -1;
-  {
-    MPI_Datatype unit;
-    PetscInt    *buf;
-
-    PetscCallMPI(MPI_Type_contiguous((PetscMPIInt)nc, MPIU_INT, &unit));
-    PetscCallMPI(MPI_Type_commit(&unit));
-    PetscCall(PetscMalloc1(sp->nshared * nc, &buf));
-    for (PetscInt i = 0; i < sp->nshared; ++i)
-      for (PetscInt c = 0; c < nc; ++c) buf[i * nc + c] = gidx[sp->shared[i] * nc + c];
-    PetscCall(PetscSFBcastBegin(sp->halo, unit, buf, gidx + sp->nT * nc, MPI_REPLACE));
-    PetscCall(PetscSFBcastEnd(sp->halo, unit, buf, gidx + sp->nT * nc, MPI_REPLACE));
-    PetscCall(PetscFree(buf));
-    PetscCallMPI(MPI_Type_free(&unit));
-  }
-  if (reuse == MAT_REUSE_MATRIX) {
-    B = *newmat;
-    PetscCall(MatZeroEntries(B));
-  }
-  PetscCall(MatCreate(PetscObjectComm((PetscObject)A), &pre));
-  PetscCall(MatSetSizes(pre, n, n, N, N));
-  PetscCall(MatSetType(pre, MATPREALLOCATOR));
-  PetscCall(MatSetUp(pre));
-  for (PetscInt pass = B ? 1 : 0; pass < 2; ++pass) {
-    Mat M = pass ? B : pre;
-
-    PetscCall(PetscArrayzero(E, ne * ne));
-    for (PetscInt c = 0; c < sp->ncells; ++c) {
-      for (PetscInt d = 0; d < nc; ++d)
-        for (PetscInt i = 0; i < np; ++i) row[d * np + i] = gidx[(size_t)sp->restr[(size_t)c * np + i] * nc + d];
-      for (PetscInt j = 0; pass && j < ne; ++j) {
-        PetscCall(PetscArrayzero(e, ne));
-        e[j] = 1.0;
-        PetscCall(HopsPATensorCell(t, c, PETSC_FALSE, e, f, work));
-        for (PetscInt i = 0; i < ne; ++i) E[i * ne + j] = f[i];
-      }
-      PetscCall(MatSetValues(M, ne, row, ne, row, E, ADD_VALUES));
-    }
-    PetscCall(MatAssemblyBegin(M, MAT_FINAL_ASSEMBLY));
-    PetscCall(MatAssemblyEnd(M, MAT_FINAL_ASSEMBLY));
-    if (!pass) {
-      PetscCall(MatCreate(PetscObjectComm((PetscObject)A), &B));
-      PetscCall(MatSetSizes(B, n, n, N, N));
-      PetscCall(MatSetType(B, MATAIJ));
-      PetscCall(MatPreallocatorPreallocate(pre, PETSC_TRUE, B));
-    }
-  }
-  PetscCall(MatDestroy(&pre));
-  PetscCall(PetscFree6(gidx, row, work, e, f, E));
-  *newmat = B;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

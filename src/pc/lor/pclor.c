@@ -195,7 +195,7 @@ static PetscErrorCode PCApplyTranspose_LOR(PC pc, Vec x, Vec y)
   PetscFunctionBegin;
   PetscCall(KSPGetPC(lor->ksp, &inner));
   PetscCall(PetscObjectTypeCompare((PetscObject)inner, PCHYPRE, &hypre));
-  PetscCheck(!hypre || !block || (!block->has[1] && !block->has[2]), PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "The transposed preconditioner of a nonsymmetric form needs an inner solver with a transpose, which PCHYPRE has not: use -lor_pc_type gamg or lu");
+  PetscCheck(!hypre || !block || block->sym, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "The transposed preconditioner of a nonsymmetric form needs an inner solver with a transpose, which PCHYPRE has not: use -lor_pc_type gamg or lu");
   if (block) PetscCall(HopsLORBlockEmbed(block, x, block->x));
   if (hypre) PetscCall(KSPSolve(lor->ksp, block ? block->x : x, block ? block->y : y));
   else PetscCall(KSPSolveTranspose(lor->ksp, block ? block->x : x, block ? block->y : y));
