@@ -23,7 +23,7 @@ static PetscErrorCode HopsPlexResidualSetUp(DM dm, HopsPlex *plex, PetscBool *ca
   PetscSection section;
   PetscObject  disc;
   PetscClassId id;
-  PetscInt     nf, order, nc, dim;
+  PetscInt     nf, nds, order, nc, dim;
 
   PetscFunctionBegin;
   PetscCall(DMGetLocalSection(dm, &section));
@@ -32,6 +32,26 @@ static PetscErrorCode HopsPlexResidualSetUp(DM dm, HopsPlex *plex, PetscBool *ca
   *can = PETSC_FALSE;
   PetscCall(DMGetNumFields(dm, &nf));
   if (nf != 1) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(DMGetNumDS(dm, &nds));
+  for (PetscInt s = 0; s < nds; ++s) {
+    PetscDS   ds;
+    DMLabel   label;
+    PetscBool all;
+    PetscInt  nb;
+
+    PetscCall(HopsDMGetRegionDS(dm, s, &ds));
+    PetscCall(HopsDMGetRegionLabel(dm, s, &label));
+    PetscCall(HopsRegionSeesResidual(ds, label, &all));
+    if (!all) PetscFunctionReturn(PETSC_SUCCESS);
+    if (nds == 1) continue;
+    PetscCall(PetscDSGetNumBoundary(ds, &nb)); /* PETSc adds boundary residuals up once a region */
+    for (PetscInt b = 0; b < nb; ++b) {
+      DMBoundaryConditionType type;
+
+      PetscCall(PetscDSGetBoundary(ds, b, NULL, &type, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL));
+      if (!(type & DM_BC_ESSENTIAL)) PetscFunctionReturn(PETSC_SUCCESS);
+    }
+  }
   PetscCall(DMGetField(dm, 0, NULL, &disc));
   PetscCall(PetscObjectGetClassId(disc, &id));
   if (id != PETSCFE_CLASSID) PetscFunctionReturn(PETSC_SUCCESS);
@@ -99,7 +119,7 @@ PetscErrorCode HopsPlexResidual(DM dm, HopsPlex *plex, PetscReal t, Vec X, Vec X
   PetscFunctionBegin;
   PetscCall(HopsPlexResidualSetUp(dm, plex, done));
   if (!*done) {
-    PetscCall(PetscInfo(dm, "residual left to PETSc: the DM has no single Lagrange field with a tensor-product rule\n"));
+    PetscCall(PetscInfo(dm, "residual left to PETSc: the DM has no single Lagrange field with a tensor-product rule, or residual functions under keys that PETSc does not evaluate, or boundary conditions on several regions\n"));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(PetscLogEventBegin(HopsEvent.residual, dm, X, F, 0));

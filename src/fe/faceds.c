@@ -26,6 +26,7 @@ static PetscErrorCode HopsFaceTermGet(DM dm, PetscInt b, PetscInt v, HopsFaceTer
   PetscCall(PetscWeakFormHasBdJacobian(wf, &has));
   PetscCall(PetscWeakFormHasBdJacobianPreconditioner(wf, &pre));
   PetscCheck(!pre, PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP, "The PetscDS has a boundary Jacobian for the preconditioning matrix alone, which hops does not take: leave it out by -pc_lor_ignore boundary");
+  PetscCall(HopsBoundaryCheckKeys(wf, t->label, *nv, values));
   PetscCall(DMGetNumDS(dm, &nds));
   PetscCheck(!has || nds == 1, PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP, "The DM has a boundary Jacobian beside a PetscDS for each of %" PetscInt_FMT " regions, for which PETSc's assembly adds it up once a region: use one PetscDS, with coefficients that tell the regions apart, or -pc_lor_ignore boundary", nds);
   if (!*nv || v >= *nv) PetscFunctionReturn(PETSC_SUCCESS);
@@ -37,12 +38,15 @@ static PetscErrorCode HopsFaceTermGet(DM dm, PetscInt b, PetscInt v, HopsFaceTer
 
 PetscErrorCode HopsFaceFormQuery(DM dm, PetscBool has[4])
 {
-  PetscDS  ds;
-  PetscInt nb;
+  PetscDS       ds;
+  PetscWeakForm wf;
+  PetscInt      nb;
 
   PetscFunctionBegin;
   for (PetscInt k = 0; k < 4; ++k) has[k] = PETSC_FALSE;
   PetscCall(DMGetDS(dm, &ds));
+  PetscCall(PetscDSGetWeakForm(ds, &wf));
+  PetscCall(HopsBoundaryCheckKeys(wf, NULL, 0, NULL)); /* each condition has a weak form of its own */
   PetscCall(PetscDSGetNumBoundary(ds, &nb));
   for (PetscInt b = 0; b < nb; ++b) {
     struct _HopsFaceTerm t;

@@ -345,6 +345,11 @@ static PetscErrorCode MatView_PA(Mat A, PetscViewer viewer)
     PetscCall(PetscViewerASCIIPushTab(viewer));
     PetscCall(HopsSpaceView(pa->tensor->nodes->space, viewer));
     PetscCall(PetscViewerASCIIPrintf(viewer, "components: %" PetscInt_FMT ", full tensors of the PetscDS:%s%s%s%s%s\n", pa->form->nc, has[0] ? " g0" : "", has[1] ? " g1" : "", has[2] ? " g2" : "", has[3] ? " g3" : "", pa->form->X ? ", at the current state" : ""));
+    if (pa->tensor->faces) {
+      const PetscBool *bd = pa->tensor->faces->has;
+
+      PetscCall(PetscViewerASCIIPrintf(viewer, "boundary terms:%s%s%s%s\n", bd[0] ? " g0" : "", bd[1] ? " g1" : "", bd[2] ? " g2" : "", bd[3] ? " g3" : ""));
+    }
     if (pa->basis.P) PetscCall(PetscViewerASCIIPrintf(viewer, "quadrature: %" PetscInt_FMT " %s points per direction\n", pa->basis.Q, pa->gll ? "Gauss-Lobatto" : "Gauss"));
     PetscCall(PetscViewerASCIIPopTab(viewer));
   }

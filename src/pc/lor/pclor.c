@@ -259,6 +259,11 @@ static PetscErrorCode PCView_LOR(PC pc, PetscViewer viewer)
       PetscCall((*lor->form.space->backend->LORGetInfo)(lor->lor.kernel, &kernel, &bytes));
       PetscCall(PetscViewerASCIIPrintf(viewer, "low-order-refined matrix: type %s, %.3g nonzeros per row, vertex quadrature, kernel %s\n", ((PetscObject)lor->mat)->type_name, lor->form.space->N ? (double)(lor->lor.nnz / lor->form.space->N) : 0.0, kernel));
     }
+    if (lor->block && lor->block->faces) {
+      const PetscBool *has = lor->block->faces->has;
+
+      PetscCall(PetscViewerASCIIPrintf(viewer, "boundary terms:%s%s%s%s\n", has[0] ? " g0" : "", has[1] ? " g1" : "", has[2] ? " g2" : "", has[3] ? " g3" : ""));
+    }
     PetscCall(PetscViewerASCIIPrintf(viewer, "inner solver:\n"));
     PetscCall(PetscViewerASCIIPushTab(viewer));
     PetscCall(KSPView(lor->ksp, viewer));
