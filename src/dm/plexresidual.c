@@ -51,12 +51,34 @@ static PetscErrorCode HopsPlexResidualSetUp(DM dm, HopsPlex *plex, PetscBool *ca
 {
   PetscSection section;
   PetscInt     dim, Q = 0, order = 1;
+  PetscInt     nds;
   char         why[512];
 
   PetscFunctionBegin;
   PetscCall(DMGetLocalSection(dm, &section));
   *can = PETSC_TRUE;
   if (plex->fields && plex->section == section) PetscFunctionReturn(PETSC_SUCCESS);
+  *can = PETSC_FALSE;
+  PetscCall(DMGetNumDS(dm, &nds));
+  for (PetscInt s = 0; s < nds; ++s) {
+    PetscDS   ds;
+    DMLabel   label;
+    PetscBool all;
+    PetscInt  nb;
+
+    PetscCall(HopsDMGetRegionDS(dm, s, &ds));
+    PetscCall(HopsDMGetRegionLabel(dm, s, &label));
+    PetscCall(HopsRegionSeesResidual(ds, label, &all));
+    if (!all) PetscFunctionReturn(PETSC_SUCCESS);
+    if (nds == 1) continue;
+    PetscCall(PetscDSGetNumBoundary(ds, &nb)); /* PETSc adds boundary residuals up once a region */
+    for (PetscInt b = 0; b < nb; ++b) {
+      DMBoundaryConditionType type;
+
+      PetscCall(PetscDSGetBoundary(ds, b, NULL, &type, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL));
+      if (!(type & DM_BC_ESSENTIAL)) PetscFunctionReturn(PETSC_SUCCESS);
+    }
+  }
   PetscCall(DMGetDimension(dm, &dim));
   PetscCall(HopsFieldsCheck(dm, can, why, sizeof(why)));
   if (*can) PetscCall(HopsPlexGetRule(dm, dim, &Q));
@@ -244,7 +266,7 @@ PetscErrorCode HopsPlexResidual(DM dm, HopsPlex *plex, PetscReal t, Vec X, Vec X
   PetscFunctionBegin;
   PetscCall(HopsPlexResidualSetUp(dm, plex, done));
   if (!*done) {
-    PetscCall(PetscInfo(dm, "residual left to PETSc: the DM has other fields than continuous Lagrange ones with one tensor-product rule\n"));
+    PetscCall(PetscInfo(dm, "residual left to PETSc: the DM has other fields than continuous Lagrange ones with one tensor-product rule, residual functions under keys that PETSc does not evaluate, or boundary conditions on several regions\n"));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(PetscLogEventBegin(HopsEvent.residual, dm, X, F, 0));

@@ -33,6 +33,10 @@ PETSC_INTERN PetscErrorCode HopsRegionGetBlock(DM, PetscInt s, PetscBool precond
 PETSC_INTERN PetscErrorCode HopsRegionOfCell(DM, PetscInt cell, PetscInt *region);
 /* refuses Jacobian functions under other keys than the region's: they are not part of what PETSc's assembly evaluates */
 PETSC_INTERN PetscErrorCode HopsRegionCheckKeys(PetscDS, DMLabel);
+/* are all residual functions under the region's key? PETSc evaluates no others; those of the explicit side of a time step do not count */
+PETSC_INTERN PetscErrorCode HopsRegionSeesResidual(PetscDS, DMLabel, PetscBool *);
+/* refuses boundary Jacobian functions under other keys than the condition's */
+PETSC_INTERN PetscErrorCode HopsBoundaryCheckKeys(PetscWeakForm, DMLabel, PetscInt nv, const PetscInt values[]);
 PETSC_INTERN PetscErrorCode HopsAuxCreate(DM, DMLabel, PetscInt value, PetscInt cell, PetscInt nq, const PetscReal xi[], HopsAux *);
 PETSC_INTERN PetscErrorCode HopsAuxDestroy(HopsAux *);
 /* a[q][nc], ax[q][nc*dim] on one cell; J[q][dim*dim] are the Jacobians there */

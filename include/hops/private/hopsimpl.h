@@ -114,8 +114,8 @@ struct _p_HopsCoefficient {
   HopsPointFunction func;
   void             *ctx;
   PetscErrorCode (*destroyctx)(void *);
-  /* at the tensor-product points x[q][dim] of one face, with outward unit normals; NULL where `func` or `values` serve */
-  PetscErrorCode (*evaluateface)(HopsCoefficient, HopsSpace, PetscInt cell, PetscInt face, const HopsBasis *, const PetscReal x[], const PetscReal normal[], PetscScalar out[]);
+  /* at the tensor-product points x[q][dim] of one face, with outward unit normals and Jacobians; NULL where `func` or `values` serve */
+  PetscErrorCode (*evaluateface)(HopsCoefficient, HopsSpace, PetscInt cell, PetscInt face, const HopsBasis *, const PetscReal x[], const PetscReal normal[], const PetscReal J[], PetscScalar out[]);
   PetscErrorCode (*evaluate)(HopsCoefficient, HopsSpace, PetscInt first, PetscInt n, const HopsBasis *, const PetscReal x[], PetscScalar out[]);
 };
 

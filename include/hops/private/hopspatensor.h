@@ -2,6 +2,7 @@
 #pragma once
 #include <hops/private/hopsmatimpl.h>
 #include <hops/private/hopsds.h>
+#include <hops/private/hopsface.h>
 
 /* A field as test or as trial functions */
 typedef struct {
@@ -34,6 +35,7 @@ enum {
 typedef struct _HopsPATensor *HopsPATensor;
 struct _HopsPATensor {
   HopsTensorForm   form;
+  HopsFaceForm     faces; /* boundary Jacobians of the only field, or NULL */
   HopsNodes        nodes; /* of the only field, NULL where there are several or test and trial functions differ */
   HopsSpace        space; /* that of highest order, for the cells */
   PetscInt         n[2];  /* test and trial fields */
