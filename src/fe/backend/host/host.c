@@ -177,4 +177,9 @@ const HopsBackendOps HopsBackendHost = {
   .LORFill         = HopsLORFill_Host,
   .LORGetInfo      = HopsLORGetInfo_Host,
   .LORDestroy      = HopsLORDestroy_Host,
+
+  .InterpCreate         = HopsInterpCreate_Host,
+  .InterpApply          = HopsInterpApply_Host,
+  .InterpApplyTranspose = HopsInterpApplyTranspose_Host,
+  .InterpDestroy        = HopsInterpDestroy_Host,
 };
