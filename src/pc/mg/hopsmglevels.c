@@ -111,7 +111,7 @@ static PetscErrorCode PCHopsMGCoarsenOperator(PC_HopsMG *mg, PetscInt l, Mat fin
 {
   HopsSpace         sf = mg->space[l], sc = mg->space[l - 1];
   const HopsNested *nested = &mg->nested[l];
-  Mat_PA           *pf;
+  Mat_PA           *pf, *pc;
   HopsCoefficient   cf;
   PetscInt          q;
 
@@ -127,6 +127,9 @@ static PetscErrorCode PCHopsMGCoarsenOperator(PC_HopsMG *mg, PetscInt l, Mat fin
   PetscCall(HopsCoefficientCoarsen(pf->mass, nested, sc, sf, q, &cf));
   PetscCall(MatPASetMass(mg->A[l - 1], cf));
   PetscCall(HopsCoefficientDestroy(&cf));
+  PetscCall(MatPAGetData(mg->A[l - 1], &pc));
+  PetscCall(HopsRobinDestroy(&pc->robin));
+  PetscCall(HopsRobinCoarsen(pf->robin, nested, sc, sf, &pf->basis, mg->A[l - 1]));
   PetscCall(PCHopsMGCopyNullSpace(fine, mg->A[l - 1]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

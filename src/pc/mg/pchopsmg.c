@@ -35,7 +35,6 @@ static PetscErrorCode PCHopsMGGetOperator(PC pc, Mat_PA **pa)
   PetscCall(MatPAGetData(pc->pmat, pa));
   PetscCheck(!(*pa)->tensor, comm, PETSC_ERR_SUP, "PCHOPSMG takes scalar diffusion-reaction forms; this one has several components, first-order terms or a nonsymmetric tensor: use PCLOR");
   PetscCheck((*pa)->space, comm, PETSC_ERR_ARG_WRONGSTATE, "The operator has no space yet: set its terms, or evaluate the Jacobian, before the preconditioner is set up");
-  PetscCheck(!(*pa)->robin, comm, PETSC_ERR_SUP, "PCHOPSMG does not take Robin terms yet: use PCLOR");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
