@@ -1,5 +1,6 @@
 static char help[] = "The life of PCHOPSMG: convergence on a mesh of options, new coefficients, resets, transposes, null spaces, coarse matrices, meshes made separately.\n\
-  -order <p>\n\n";
+  -order <p> -life: one solver through all kinds of coefficient and boundary condition\n\
+  else one solve, with a constant tensor and a reaction (-mass: the reaction alone), and what must hold on every level\n\n";
 
 #include "hopstest.h"
 
@@ -229,98 +230,123 @@ static PetscErrorCode Natural(DM dm, PetscInt dim, PetscInt p)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* interpolating coordinates up the levels is exact, in whatever way the cells are turned and the ranks share them */
-static PetscErrorCode Levels(KSP ksp, PetscInt dim)
+/*
+  On every level: restriction is the transpose of prolongation, evaluation is its left inverse, and the operator is the Galerkin product,
+  where quadrature is exact on the mesh: whatever way the cells are turned, and whatever ranks share them.
+*/
+static PetscErrorCode Level(PC pc, PetscInt l, PetscReal err[3])
 {
-  PC        pc;
-  PetscInt  n;
-  PetscReal worst = 0.0, adjoint = 0.0;
+  HopsSpace   coarse, fine;
+  KSP         ksp;
+  Mat         P, E, Af, Ac;
+  Vec         x, y, z, w;
+  PetscScalar s, t;
+  PetscReal   e, n;
+  PetscRandom r;
 
   PetscFunctionBeginUser;
+  PetscCall(PCHopsMGGetSpace(pc, l - 1, &coarse));
+  PetscCall(PCHopsMGGetSpace(pc, l, &fine));
+  PetscCall(PCMGGetInterpolation(pc, l, &P));
+  PetscCall(PCMGGetSmoother(pc, l, &ksp));
+  PetscCall(KSPGetOperators(ksp, &Af, NULL));
+  PetscCall(PCMGGetSmoother(pc, l - 1, &ksp));
+  PetscCall(KSPGetOperators(ksp, &Ac, NULL));
+  PetscCall(MatCreateVecs(P, &x, &y));
+  PetscCall(VecDuplicate(y, &z));
+  PetscCall(VecDuplicate(x, &w));
+  PetscCall(PetscRandomCreate(PETSC_COMM_WORLD, &r));
+  PetscCall(VecSetRandom(x, r));
+  PetscCall(VecSetRandom(z, r));
+  PetscCall(PetscRandomDestroy(&r));
+  PetscCall(MatMult(P, x, y));
+  PetscCall(VecDot(z, y, &s));
+  PetscCall(MatMultTranspose(P, z, w));
+  PetscCall(VecDot(w, x, &t));
+  err[0] = PetscMax(err[0], PetscAbsScalar(s - t) / PetscAbsScalar(s));
+  PetscCall(MatCreateHopsInterp(fine, coarse, &E));
+  PetscCall(MatMult(E, y, w));
+  PetscCall(MatDestroy(&E));
+  PetscCall(VecAXPY(w, -1.0, x));
+  PetscCall(VecNorm(w, NORM_INFINITY, &e));
+  err[1] = PetscMax(err[1], e);
+  PetscCall(MatMult(Af, y, z));
+  PetscCall(MatMult(Ac, x, w));
+  PetscCall(VecNorm(w, NORM_2, &n));
+  PetscCall(VecScale(w, -1.0));
+  PetscCall(MatMultTransposeAdd(P, z, w, w));
+  PetscCall(VecNorm(w, NORM_2, &e));
+  err[2] = PetscMax(err[2], e / n);
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&y));
+  PetscCall(VecDestroy(&z));
+  PetscCall(VecDestroy(&w));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Levels(HopsSpace sp, PetscInt dim, PetscBool massonly)
+{
+  const PetscScalar kappa[6] = {2.0, 0.3, dim == 2 ? 1.0 : 0.2, 1.0, 0.1, 3.0}, one = 1.0;
+  HopsCoefficient   c;
+  Mat               A;
+  KSP               ksp;
+  PC                pc;
+  PetscInt          n;
+  PetscReal         err[3] = {0.0, 0.0, 0.0};
+
+  PetscFunctionBeginUser;
+  PetscCall(MatCreatePA(sp, &A));
+  if (!massonly) {
+    PetscCall(HopsCoefficientCreateConstant(PETSC_COMM_WORLD, dim * (dim + 1) / 2, kappa, &c));
+    PetscCall(MatPASetDiffusion(A, c));
+    PetscCall(HopsCoefficientDestroy(&c));
+  }
+  PetscCall(HopsCoefficientCreateConstant(PETSC_COMM_WORLD, 1, &one, &c));
+  PetscCall(MatPASetMass(A, c));
+  PetscCall(HopsCoefficientDestroy(&c));
+  PetscCall(Create(A, &ksp));
+  PetscCall(Solve(ksp, sp, "solve", 0));
   PetscCall(KSPGetPC(ksp, &pc));
   PetscCall(PCMGGetLevels(pc, &n));
-  for (PetscInt l = 1; l < n; ++l) {
-    Mat         P;
-    HopsSpace   coarse, fine;
-    Vec         x, y, z, w;
-    PetscScalar s, t;
-    PetscReal   e;
-    PetscRandom r;
-
-    PetscCall(PCHopsMGGetSpace(pc, l - 1, &coarse));
-    PetscCall(PCHopsMGGetSpace(pc, l, &fine));
-    PetscCall(PCMGGetInterpolation(pc, l, &P));
-    PetscCall(MatCreateVecs(P, &x, &y));
-    PetscCall(VecDuplicate(y, &z));
-    PetscCall(VecDuplicate(x, &w));
-    PetscCall(PetscRandomCreate(PETSC_COMM_WORLD, &r));
-    PetscCall(VecSetRandom(x, r));
-    PetscCall(VecSetRandom(z, r));
-    PetscCall(PetscRandomDestroy(&r));
-    PetscCall(MatMult(P, x, y));
-    PetscCall(VecDot(z, y, &s));
-    PetscCall(MatMultTranspose(P, z, w));
-    PetscCall(VecDot(w, x, &t));
-    adjoint = PetscMax(adjoint, PetscAbsScalar(s - t) / PetscAbsScalar(s));
-    PetscCall(HopsSpaceInterpolate(coarse, Wave, NULL, x));
-    PetscCall(MatMult(P, x, y)); /* evaluation is a left inverse of prolongation */
-    PetscCall(MatCreateHopsInterp(fine, coarse, &P));
-    PetscCall(MatMult(P, y, w));
-    PetscCall(MatDestroy(&P));
-    PetscCall(VecAXPY(w, -1.0, x));
-    PetscCall(VecNorm(w, NORM_INFINITY, &e));
-    worst = PetscMax(worst, e);
-    PetscCall(VecDestroy(&x));
-    PetscCall(VecDestroy(&y));
-    PetscCall(VecDestroy(&z));
-    PetscCall(VecDestroy(&w));
-  }
-  PetscCall(Say("evaluation of what was prolonged", worst < 1e-12 ? PETSC_TRUE : PETSC_FALSE));
-  PetscCall(Say("restriction is the transpose", adjoint < 1e-12 ? PETSC_TRUE : PETSC_FALSE));
+  for (PetscInt l = 1; l < n; ++l) PetscCall(Level(pc, l, err));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "levels %" PetscInt_FMT "\n", n));
+  PetscCall(Say("restriction is the transpose", err[0] < 1e-12 ? PETSC_TRUE : PETSC_FALSE));
+  PetscCall(Say("evaluation of what was prolonged", err[1] < 1e-12 ? PETSC_TRUE : PETSC_FALSE));
+  PetscCall(Say("operators are Galerkin products", err[2] < 1e-11 ? PETSC_TRUE : PETSC_FALSE));
+  if (err[2] >= 1e-11) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%g\n", (double)err[2]));
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(MatDestroy(&A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 int main(int argc, char **argv)
 {
-  DM              dm;
-  HopsSpace       sp;
-  Mat             A;
-  KSP             ksp;
-  DMLabel         label;
-  HopsCoefficient c;
-  PetscInt        dim, p = 3, values[16];
-  PetscBool       life = PETSC_FALSE, view = PETSC_FALSE;
+  DM        dm, coarse;
+  HopsSpace sp;
+  DMLabel   label;
+  PetscInt  dim, p = 3, values[16], faces[3] = {4, 4, 4};
+  PetscBool life = PETSC_FALSE, separate = PETSC_FALSE, mass = PETSC_FALSE;
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-order", &p, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-life", &life, NULL));
-  PetscCall(PetscOptionsGetBool(NULL, NULL, "-view", &view, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-mass", &mass, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-separate", &separate, NULL));
   PetscCall(TestMesh(PETSC_COMM_WORLD, PETSC_FALSE, &dm));
   PetscCall(DMGetDimension(dm, &dim));
+  if (separate) { /* a coarse mesh with a numbering of its own */
+    PetscCall(HopsDMPlexCreateBox(PETSC_COMM_WORLD, dim, PETSC_FALSE, faces, &coarse));
+    PetscCall(DMSetCoarseDM(dm, coarse));
+    PetscCall(DMDestroy(&coarse));
+  }
   PetscCall(DMGetLabel(dm, "Face Sets", &label));
   for (PetscInt v = 0; v < 16; ++v) values[v] = v + 1;
   PetscCall(HopsSpaceCreateH1(dm, p, label, 16, values, &sp));
   if (life) {
     PetscCall(Changes(sp, dim, p));
     PetscCall(Natural(dm, dim, p));
-  } else {
-    PetscCall(MatCreatePA(sp, &A));
-    PetscCall(HopsCoefficientCreateFunction(PETSC_COMM_WORLD, 1, TestKappa, NULL, &c));
-    PetscCall(MatPASetDiffusion(A, c));
-    PetscCall(HopsCoefficientDestroy(&c));
-    PetscCall(Create(A, &ksp));
-    PetscCall(Solve(ksp, sp, "solve", 0));
-    PetscCall(Levels(ksp, dim));
-    if (view) {
-      PC pc;
-
-      PetscCall(KSPGetPC(ksp, &pc));
-      PetscCall(PCView(pc, NULL));
-    }
-    PetscCall(KSPDestroy(&ksp));
-    PetscCall(MatDestroy(&A));
-  }
+  } else PetscCall(Levels(sp, dim, mass));
   PetscCall(HopsSpaceDestroy(&sp));
   PetscCall(DMDestroy(&dm));
   PetscCall(PetscFinalize());
@@ -342,5 +368,45 @@ int main(int argc, char **argv)
       suffix: life_3d
       nsize: 2
       args: -life -dm_plex_dim 3 -dm_plex_box_faces 2,1,2 -dm_refine_hierarchy 1 -order 2
+    test:
+      suffix: box
+      nsize: {{1 2 4}}
+      args: -dm_plex_dim {{2 3}separate output} -dm_plex_box_faces 3,2,2 -dm_refine_hierarchy 2 -order 3
+    test:
+      suffix: coarsen
+      nsize: {{1 3}}
+      args: -dm_plex_dim 2 -dm_plex_box_faces 3,2 -dm_refine_hierarchy 2 -order 6 -pc_hopsmg_coarsen {{h p ph hp}separate output} -pc_hopsmg_orders 4,3,1
+    test:
+      suffix: periodic
+      nsize: {{1 2}}
+      args: -dm_plex_dim 2 -dm_plex_box_faces 3,2 -dm_plex_box_bd periodic,none -dm_refine_hierarchy 2
+    test:
+      suffix: overlap
+      nsize: 3
+      args: -dm_plex_dim 2 -dm_plex_box_faces 4,4 -dm_distribute_overlap 1 -dm_refine_hierarchy 2
+    test:
+      suffix: separate
+      args: -separate -dm_plex_dim {{2 3}} -dm_plex_box_faces 8,8,8 -order 2
+    test:
+      suffix: plate
+      nsize: {{1 3}}
+      args: -dm_plex_filename ${HOPS_SOURCE}/tutorials/meshes/plate.msh -dm_refine_hierarchy 1 -mass -mat_pa_q_1d 7 -mg_levels_ksp_max_it 3
+    test:
+      suffix: fichera
+      nsize: {{1 2}}
+      args: -dm_plex_filename ${HOPS_SOURCE}/tutorials/meshes/fichera.msh -dm_refine_hierarchy 1 -mass -order 2 -mat_pa_q_1d 8 -mg_levels_ksp_max_it 3
+    test:
+      suffix: cycles
+      args: -dm_plex_dim 2 -dm_plex_box_faces 3,2 -dm_refine_hierarchy 2 -ksp_type fgmres -pc_mg_type {{multiplicative full additive kaskade}separate output}
+    test:
+      suffix: richardson
+      args: -dm_plex_dim 2 -dm_plex_box_faces 3,2 -dm_refine_hierarchy 2 -ksp_type richardson -pc_mg_cycle_type {{v w}separate output}
+    test:
+      suffix: coarse
+      nsize: {{1 2}}
+      args: -dm_plex_dim 2 -dm_plex_box_faces 8,8 -dm_refine_hierarchy 1 -pc_hopsmg_coarse_mat {{aij pa}separate output}
+    test:
+      suffix: coarse_types
+      args: -dm_plex_dim 2 -dm_plex_box_faces 8,8 -dm_refine_hierarchy 1 -pc_hopsmg_coarse_mat aij -mg_coarse_pc_type {{cholesky hypre lor}separate output}
 
 TEST*/
