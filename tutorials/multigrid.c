@@ -219,3 +219,41 @@ int main(int argc, char **argv)
   PetscCall(PetscFinalize());
   return 0;
 }
+
+/*TEST
+
+  testset:
+    diff_args: -j
+    test:
+      suffix: full
+      args: -orders 1,2,3,4,6,8,10 -levels 2,3,4 -mg_levels_ksp_max_it 1
+    test:
+      suffix: square
+      nsize: {{1 2 3 4}}
+      args: -orders 1,2,4,6 -levels 2,3,4 -dm_plex_box_faces 4,4 -solve krylov
+    test:
+      suffix: cube
+      nsize: {{1 2 4}}
+      args: -dm_plex_dim 3 -orders 1,2,3 -levels 1,2 -dm_plex_box_faces 2,2,2 -solve krylov
+    test:
+      suffix: graded
+      args: -move graded -orders 1,2,4 -levels 3,4,5 -solve krylov
+    test:
+      suffix: skewed
+      args: -move skewed -orders 1,2,4 -levels 3,4,5 -solve krylov
+    test:
+      suffix: cells
+      args: -coefficient cells -orders 1,2,4 -levels 3,4,5 -solve krylov
+    test:
+      suffix: orders
+      args: -orders 2,4,8 -levels 0,1,2 -dm_plex_box_faces 4,4 -pc_hopsmg_coarsen p -solve krylov
+    test:
+      suffix: plate
+      nsize: 2
+      args: -dm_plex_filename ${HOPS_SOURCE}/tutorials/meshes/plate.msh -levels 1,2 -orders 1,2,3 -solve krylov
+    test:
+      suffix: fichera
+      nsize: 2
+      args: -dm_plex_filename ${HOPS_SOURCE}/tutorials/meshes/fichera.msh -levels 1,2 -orders 1,2 -coefficient smooth -solve krylov
+
+TEST*/

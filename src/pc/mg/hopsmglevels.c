@@ -81,9 +81,12 @@ PetscErrorCode PCHopsMGBuildLevels(PC pc, PC_HopsMG *mg, HopsSpace fine)
   do {
     if (both) PetscCall(PCHopsMGAddLevel(pc, mg, first ? PETSC_FALSE : PETSC_TRUE, &n, list, &added));
   } while (added);
+  if (n == 1) {
+    PetscCall(HopsSpaceDestroy(&list[0]));
+    SETERRQ(PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE, "PCHOPSMG finds no coarser level: the mesh has no coarse DM with unknowns (-dm_refine_hierarchy <n>, or DMSetCoarseDM()), %s", first ? "and orders are not coarsened unless asked for (-pc_hopsmg_coarsen p, ph or hp)" : "and there is no lower order");
+  }
   mg->nlevels = n;
   for (PetscInt l = 0; l < n; ++l) mg->space[l] = list[n - 1 - l];
-  PetscCheck(n > 1, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE, "PCHOPSMG finds no coarser level: the mesh has no coarse DM with unknowns (-dm_refine_hierarchy <n>, or DMSetCoarseDM()), %s", first ? "and orders are not coarsened unless asked for (-pc_hopsmg_coarsen p, ph or hp)" : "and there is no lower order");
   for (PetscInt l = 1; l < n; ++l) PetscCall(HopsNestedCreate(mg->space[l - 1], mg->space[l], &mg->nested[l]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
