@@ -28,6 +28,24 @@
 M*/
 #define MATPA "pa"
 
+/*MC
+  MATHOPSINTERP - "hopsinterp": evaluates the functions of one space at the nodes of another, nested one, by sum factorisation.
+
+  Level: intermediate
+
+  Notes:
+  From the coarse space to the fine one, `MatMult()` is the prolongation of a multigrid method and `MatMultTranspose()` its restriction.
+  From the fine space to the coarse one, `MatMult()` restricts a state: it takes the function's values at the coarse nodes, which is an
+  injection where the nodes coincide. Essential values count as zero.
+
+  Nothing is stored but indices and one small matrix. Each unknown of the result is written once.
+
+.seealso: `MatCreateHopsInterp()`, `HopsSpaceCreateCoarse()`, `PCHOPSMG`, `MATPA`
+M*/
+#define MATHOPSINTERP "hopsinterp"
+
+PETSC_EXTERN PetscErrorCode MatCreateHopsInterp(HopsSpace, HopsSpace, Mat *);
+
 PETSC_EXTERN PetscErrorCode MatCreatePA(HopsSpace, Mat *);
 PETSC_EXTERN PetscErrorCode MatPASetSpace(Mat, HopsSpace);
 PETSC_EXTERN PetscErrorCode MatPAGetSpace(Mat, HopsSpace *);

@@ -47,6 +47,7 @@ PETSC_EXTERN PetscClassId HOPS_COEFFICIENT_CLASSID;
 PETSC_EXTERN PetscErrorCode HopsSpaceCreateFromDM(DM, HopsSpace *);
 PETSC_EXTERN PetscErrorCode HopsSpaceCreateH1(DM, PetscInt, DMLabel, PetscInt, const PetscInt[], HopsSpace *);
 PETSC_EXTERN PetscErrorCode HopsSpaceCreateFromArrays(MPI_Comm, PetscInt, PetscInt, PetscInt, PetscInt, const PetscInt[], const PetscReal[], PetscInt, const PetscInt[], HopsSpace *);
+PETSC_EXTERN PetscErrorCode HopsSpaceCreateCoarse(HopsSpace, DM, PetscInt, HopsSpace *);
 PETSC_EXTERN PetscErrorCode HopsSpaceReference(HopsSpace);
 PETSC_EXTERN PetscErrorCode HopsSpaceDestroy(HopsSpace *);
 PETSC_EXTERN PetscErrorCode HopsSpaceView(HopsSpace, PetscViewer);

@@ -1,6 +1,7 @@
 /* Start and end of the package: checks the PETSc found at run time, registers classes, events, MATPA and PCLOR. */
 #include <hops/private/hopsimpl.h>
 #include <hops/private/hopsdm.h>
+#include <hops/private/hopsmg.h>
 
 PetscClassId HOPS_SPACE_CLASSID;
 PetscClassId HOPS_COEFFICIENT_CLASSID;
@@ -49,6 +50,8 @@ static PetscErrorCode HopsRegisterEvents(void)
   PetscCall(PetscLogEventRegister("MatPAMult", MAT_CLASSID, &HopsEvent.pamult));
   PetscCall(PetscLogEventRegister("MatPADiagonal", MAT_CLASSID, &HopsEvent.padiag));
   PetscCall(PetscLogEventRegister("MatPAAssemble", MAT_CLASSID, &HopsEvent.paassemble));
+  PetscCall(PetscLogEventRegister("MatHopsInterp", MAT_CLASSID, &HopsEvent.interp));
+  PetscCall(PetscLogEventRegister("PCHopsMGLevels", PC_CLASSID, &HopsEvent.mgsetup));
   PetscCall(PetscLogEventRegister("HopsResidual", HOPS_SPACE_CLASSID, &HopsEvent.residual));
   PetscCall(PetscLogEventRegister("PCLORSymbolic", PC_CLASSID, &HopsEvent.lorsymbolic));
   PetscCall(PetscLogEventRegister("PCLORNumeric", PC_CLASSID, &HopsEvent.lornumeric));
@@ -107,6 +110,8 @@ PetscErrorCode HopsInitialize(void)
   PetscCall(PetscClassIdRegister("Hops Coefficient", &HOPS_COEFFICIENT_CLASSID));
   PetscCall(MatRegister(MATPA, MatCreate_PA));
   PetscCall(PCRegister(PCLOR, PCCreate_LOR));
+  PetscCall(MatRegister(MATHOPSINTERP, MatCreate_HopsInterp));
+  PetscCall(PCRegister(PCHOPSMG, PCCreate_HopsMG));
   PetscCall(HopsPlexRegister());
   PetscCall(HopsRegisterEvents());
   PetscCall(HopsProcessExclusions());

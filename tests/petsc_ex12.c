@@ -47,6 +47,27 @@
       nsize: {{1 2}}
       args: -dm_mat_type pa -hops_residual -bc_type neumann -dm_plex_boundary_label boundary
 
+  testset:
+    args: -dll_append ${HOPS_LIB} -dm_mat_type pa -pc_type hopsmg -ksp_type cg -ksp_rtol 1e-10 -ksp_max_it 25 -ksp_error_if_not_converged -snes_converged_reason -dm_plex_simplex 0 -options_left 0 -run_type full -dm_refine_hierarchy 2 -petscspace_degree 3
+    output_file: output/petsc_ex12.out
+    test:
+      suffix: hopsmg
+      nsize: {{1 2}}
+      args: -variable_coefficient {{none analytic}} -pc_hopsmg_coarsen {{h ph}}
+    test:
+      suffix: hopsmg_field
+      args: -variable_coefficient field -mat_petscspace_degree {{0 2}}
+    test:
+      suffix: hopsmg_neumann
+      nsize: {{1 2}}
+      args: -bc_type neumann -dm_plex_boundary_label boundary
+
+  test:
+    suffix: hopsmg_nonlinear
+    nsize: 2
+    output_file: output/petsc_ex12_pa_nonlinear.out
+    args: -dll_append ${HOPS_LIB} -dm_mat_type pa -hops_residual -pc_type hopsmg -pc_hopsmg_coarsen {{h ph}} -ksp_type gmres -ksp_rtol 1e-10 -ksp_max_it 40 -ksp_error_if_not_converged -snes_converged_reason -dm_plex_simplex 0 -options_left 0 -run_type full -dm_plex_box_faces 2,2 -dm_refine_hierarchy 1 -petscspace_degree 3 -variable_coefficient nonlinear -nonzero_initial_guess
+
   test:
     suffix: pa_nonlinear
     nsize: {{1 3}}

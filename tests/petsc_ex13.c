@@ -62,6 +62,10 @@
     test:
       suffix: pa_mg_levels
       args: -dm_plex_box_faces 4,4 -dm_refine_hierarchy 1 -potential_petscspace_degree 2 -dm_mat_type {{aij pa}} -pc_type mg -mg_levels_pc_type lor -mg_levels_ksp_type richardson -mg_levels_ksp_richardson_scale 0.6 -mg_coarse_pc_type lor
+    test:
+      suffix: hopsmg
+      nsize: {{1 3}}
+      args: -dm_plex_dim {{2 3}} -dm_plex_box_faces 2,2,2 -dm_refine_hierarchy 2 -potential_petscspace_degree {{1 3}} -dm_mat_type pa -pc_type hopsmg -pc_hopsmg_coarsen {{h ph}} -ksp_max_it 20
 
   test:
     suffix: view

@@ -137,17 +137,53 @@ static PetscErrorCode HopsPlexChooseCoordinateDM(DM dm, HopsSpace sp, PetscInt n
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Refinement copies the discretisation of the coordinates, and fills in vertices alone: cells have too few coordinates for it */
+static PetscErrorCode HopsPlexCoordinatesDropped(DM dm, HopsSpace sp, PetscBool *dropped)
+{
+  DM           cdm;
+  PetscObject  disc;
+  PetscClassId id;
+  PetscInt     nf, nb;
+
+  PetscFunctionBegin;
+  *dropped = PETSC_FALSE;
+  PetscCall(DMGetCoordinateDM(dm, &cdm));
+  PetscCall(DMGetNumFields(cdm, &nf));
+  if (nf && sp->ncells) {
+    PetscCall(DMGetField(cdm, 0, NULL, &disc));
+    PetscCall(PetscObjectGetClassId(disc, &id));
+    if (id == PETSCFE_CLASSID) {
+      const PetscScalar *array;
+      PetscScalar       *coords = NULL;
+      PetscBool          isDG;
+      PetscInt           n;
+
+      PetscCall(PetscFEGetDimension((PetscFE)disc, &nb));
+      PetscCall(DMPlexGetCellCoordinates(dm, sp->cell[0], &isDG, &n, &array, &coords));
+      *dropped = !isDG && n < nb && n == sp->dim * PetscPowInt(2, sp->dim) ? PETSC_TRUE : PETSC_FALSE;
+      PetscCall(DMPlexRestoreCellCoordinates(dm, sp->cell[0], &isDG, &n, &array, &coords));
+    }
+  }
+  PetscCall(MPIU_Allreduce(MPI_IN_PLACE, dropped, 1, HOPS_MPI_BOOL, MPI_LOR, PetscObjectComm((PetscObject)dm)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode HopsPlexGetGeometry(DM dm, HopsSpace sp)
 {
   PetscInt   cdim, nclosure = 0;
   PetscReal *T    = NULL;
-  PetscBool  isDG = PETSC_FALSE, lastDG = PETSC_FALSE;
+  PetscBool  isDG = PETSC_FALSE, lastDG = PETSC_FALSE, dropped;
 
   PetscFunctionBegin;
   PetscCall(DMGetCoordinateDim(dm, &cdim));
   PetscCheck(cdim == sp->dim, PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP, "The mesh has dimension %" PetscInt_FMT " in a space of dimension %" PetscInt_FMT ": hops has no surface meshes", sp->dim, cdim);
   PetscCall(DMGetCoordinatesLocalSetUp(dm));
   PetscCall(DMGetCellCoordinatesLocalSetUp(dm));
+  PetscCall(HopsPlexCoordinatesDropped(dm, sp, &dropped));
+  if (dropped) {
+    PetscCall(HopsPlexRefineGeometry(dm, sp));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   sp->gorder = 1;
   for (PetscInt c = 0; c < sp->ncells; ++c) {
     const PetscScalar *array;

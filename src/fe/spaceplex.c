@@ -259,17 +259,15 @@ static PetscErrorCode HopsPlexEssentialPoints(DM dm, DMLabel label, PetscInt nv,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* (order-1)^depth unknowns on each point; all those of points in the closure of the essential strata are constrained */
-static PetscErrorCode HopsPlexCreateSection(DM dm, HopsSpace sp, PetscInt ncl, const PetscInt cl[], DMLabel label, PetscInt nv, const PetscInt values[], PetscSection *section)
+/* (order-1)^depth unknowns on each point; all those of essential points are constrained */
+static PetscErrorCode HopsPlexCreateSection(DM dm, HopsSpace sp, PetscInt ncl, const PetscInt cl[], const PetscBool ess[], PetscSection *section)
 {
   PetscSection s;
   IS           perm;
   PetscInt     pStart, pEnd, *ind;
-  PetscBool   *ess;
 
   PetscFunctionBegin;
   PetscCall(DMPlexGetChart(dm, &pStart, &pEnd));
-  PetscCall(HopsPlexEssentialPoints(dm, label, nv, values, pStart, pEnd, &ess));
   PetscCall(PetscSectionCreate(PetscObjectComm((PetscObject)dm), &s));
   PetscCall(PetscSectionSetChart(s, pStart, pEnd));
   for (PetscInt d = 0; d <= sp->dim; ++d) {
@@ -295,7 +293,6 @@ static PetscErrorCode HopsPlexCreateSection(DM dm, HopsSpace sp, PetscInt ncl, c
     if (cdof) PetscCall(PetscSectionSetConstraintIndices(s, p, ind));
   }
   PetscCall(PetscFree(ind));
-  PetscCall(PetscFree(ess));
   *section = s;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -322,24 +319,41 @@ static PetscErrorCode HopsPlexCreateSection(DM dm, HopsSpace sp, PetscInt ncl, c
 @*/
 PetscErrorCode HopsSpaceCreateH1(DM dm, PetscInt order, DMLabel label, PetscInt nv, const PetscInt values[], HopsSpace *space)
 {
-  HopsSpace       sp;
-  PetscSection    s;
-  HopsPlexClosure ref;
-  PetscInt        dim, np, nkinds = 0, *elist, *cl, *kind, *local;
+  PetscInt   dim, pStart, pEnd;
+  PetscBool *ess;
 
   PetscFunctionBegin;
   PetscValidHeaderSpecific(dm, DM_CLASSID, 1);
   PetscAssertPointer(space, 6);
   PetscCall(HopsInitialize());
   PetscCall(HopsCheckPlex(dm, &dim));
+  PetscCall(DMPlexGetChart(dm, &pStart, &pEnd));
+  PetscCall(HopsPlexEssentialPoints(dm, label, nv, values, pStart, pEnd, &ess));
+  PetscCall(HopsSpaceCreateH1Points(dm, order, ess, space));
+  PetscCall(PetscFree(ess));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsSpaceCreateH1Points(DM dm, PetscInt order, const PetscBool ess[], HopsSpace *space)
+{
+  HopsSpace       sp;
+  PetscSection    s;
+  HopsPlexClosure ref;
+  DM              coarse;
+  PetscInt        dim, np, nkinds = 0, *elist, *cl, *kind, *local;
+
+  PetscFunctionBegin;
+  PetscCall(HopsCheckPlex(dm, &dim));
   PetscCall(PetscLogEventBegin(HopsEvent.space, dm, 0, 0, 0));
   PetscCall(HopsSpaceCreate_Private(PetscObjectComm((PetscObject)dm), dim, order, &sp));
   PetscCall(DMClone(dm, &sp->dm));
+  PetscCall(DMGetCoarseDM(dm, &coarse)); /* a clone has lost it */
+  PetscCall(DMSetCoarseDM(sp->dm, coarse));
   PetscCall(HopsPlexGetCells(dm, sp));
   PetscCall(HopsPlexGetGeometry(dm, sp));
   PetscCall(HopsPlexClosureCreate(dim, &ref));
   PetscCall(HopsPlexGetClosures(dm, sp, ref.n, &cl));
-  PetscCall(HopsPlexCreateSection(dm, sp, ref.n, cl, label, nv, values, &s));
+  PetscCall(HopsPlexCreateSection(dm, sp, ref.n, cl, ess, &s));
   PetscCall(DMSetLocalSection(sp->dm, s));
   np = PetscPowInt(order + 1, dim);
   PetscCall(PetscMalloc1(sp->ncells * np, &elist));

@@ -198,6 +198,7 @@ static inline PetscInt HopsTensorEntries(PetscInt dim, PetscInt kind)
   return kind == 0 ? 1 : (kind == 3 ? dim * dim : dim);
 }
 
+typedef struct _HopsInterpKernel *HopsInterpKernel; /* a map between nested spaces */
 typedef enum {
   HOPS_PART_INTERIOR_A, /* first half of the interior cells */
   HOPS_PART_INTERIOR_B, /* second half of the interior cells */
@@ -256,6 +257,15 @@ struct _HopsBackendOps {
   PetscErrorCode (*TensorDiagonal)(HopsTensorKernel, PetscInt nblocks, const HopsTensorData[]);
   PetscErrorCode (*TensorGetInfo)(HopsTensorKernel, PetscInt nblocks, const HopsTensorData[], const char **kernel, PetscBool *specialised, PetscLogDouble *flops);
   PetscErrorCode (*TensorDestroy)(HopsTensorKernel *);
+  /* --- tensor-product maps between nested spaces (may be absent) ---
+     nmacro macro cells, interior ones (sources owned) first: source[c][N^dim] L-vector indices of the space `from`, target[c][M^dim]
+     T-vector indices of the other space or -1, each index once; the matrix A[M][N], A[M-1-m][N-1-n] = A[m][n], acts in every direction */
+  PetscErrorCode (*InterpCreate)(HopsSpace from, PetscInt nmacro, PetscInt ninterior, PetscInt N, const int source[], PetscInt M, const int target[], const PetscReal A[], HopsInterpKernel *);
+  /* y[target] = (add: +=) (A x A x A) x[source] on interior or on the other macro cells */
+  PetscErrorCode (*InterpApply)(HopsInterpKernel, PetscBool interior, const PetscScalar x[], const PetscScalar xg[], PetscScalar y[], PetscBool add);
+  /* x[source] += (A x A x A)^T y[target] */
+  PetscErrorCode (*InterpApplyTranspose)(HopsInterpKernel, PetscBool interior, const PetscScalar y[], PetscScalar x[], PetscScalar xg[]);
+  PetscErrorCode (*InterpDestroy)(HopsInterpKernel *);
 };
 
 PETSC_INTERN PetscErrorCode       HopsBackendGet(const char name[], const HopsBackendOps **);
@@ -266,7 +276,7 @@ PETSC_INTERN const HopsBackendOps HopsBackendCUDA;
 
 /* Classes and log events */
 typedef struct {
-  PetscLogEvent space, pasetup, pamult, padiag, paassemble, lorsymbolic, lornumeric, lorcoef, lorsolver, residual;
+  PetscLogEvent space, pasetup, pamult, padiag, paassemble, lorsymbolic, lornumeric, lorcoef, lorsolver, residual, interp, mgsetup;
 } HopsEvents;
 PETSC_INTERN HopsEvents     HopsEvent;
 PETSC_INTERN PetscErrorCode MatCreate_PA(Mat);

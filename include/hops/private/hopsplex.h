@@ -21,3 +21,7 @@ PETSC_INTERN PetscErrorCode HopsSpaceCreateFE_Private(DM, HopsSpace *, PetscInt 
 PETSC_INTERN PetscErrorCode HopsSpaceSetUpPlex(HopsSpace, PetscSection, const PetscInt elist[]);
 /* the local section, to be destroyed, with the symmetries of its edges and faces */
 PETSC_INTERN PetscErrorCode HopsPlexGetSection(DM, PetscSection *);
+/* HopsSpaceCreateH1() with a list of essential points, ess[p - pStart] */
+PETSC_INTERN PetscErrorCode HopsSpaceCreateH1Points(DM, PetscInt order, const PetscBool ess[], HopsSpace *);
+/* the maps of a refined mesh from those of its coarse DM */
+PETSC_INTERN PetscErrorCode HopsPlexRefineGeometry(DM, HopsSpace);

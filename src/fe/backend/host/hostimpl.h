@@ -100,6 +100,20 @@ struct _HopsTensorKernel {
   char                   name[48];
 };
 
+struct _HopsInterpKernel {
+  const HopsHostKernels *ops;
+  int                    dim, M, N, W; /* N source nodes per direction, M target nodes */
+  int                    ns, nt, nT;   /* N^dim, M^dim; owned unknowns of the source */
+  PetscInt               nb, nbi;      /* batches: all, interior (first) */
+  int                   *source;       /* [nb][ns][W] L-vector indices */
+  int                   *target;       /* [nb][nt][W] T-vector indices, or -1 */
+  const double          *A, *AT;       /* even-odd, see HopsHostMatrices */
+  double                *matmem;
+  double                *e, *f, *g, *out; /* scratch vectors: source values, partial contractions, target values */
+  void                  *mem[3];
+  PetscLogDouble         flops[2]; /* of interior and shared macro cells */
+};
+
 /* A run of cells and its coefficients; kappa->nc or mass->nc is 0 where the term is absent. */
 typedef struct {
   PetscInt          first, n;
@@ -122,6 +136,8 @@ struct _HopsHostKernels {
   void (*tensorapply)(const struct _HopsTensorKernel *, PetscInt b0, PetscInt b1, int transpose, PetscInt nblocks, const HopsTensorData[]);
   void (*tensorbatch)(const struct _HopsTensorKernel *, PetscInt b, PetscInt nblocks, const HopsTensorData[], const double x[], double y[]);
   void (*tensordiagonal)(const struct _HopsTensorKernel *, PetscInt b, const HopsTensorData *, double e[]);
+  void (*interp)(const struct _HopsInterpKernel *, PetscInt b0, PetscInt b1, const double x[], const double xg[], double y[], PetscBool add);
+  void (*interptranspose)(const struct _HopsInterpKernel *, PetscInt b0, PetscInt b1, const double y[], double x[], double xg[]);
 };
 
 PETSC_INTERN const HopsHostKernels HopsHostKernelsBase;
@@ -133,6 +149,8 @@ PETSC_INTERN const HopsHostKernels HopsHostKernelsAVX512;
 PETSC_INTERN PetscErrorCode HopsHostSelect(HopsSpace, const HopsHostKernels **);
 PETSC_INTERN PetscErrorCode HopsHostAlloc(size_t ndoubles, PetscBool zero, void **base, double **aligned);
 PETSC_INTERN PetscErrorCode HopsHostGeometrySetUp(HopsSpace, const HopsBasis *, int W, HopsBasis *geom, HopsHostGeometry *, void **base);
+
+PETSC_INTERN void HopsHostEvenOddPack(int M, int N, const double a[], int sm, int sn, double **p, const double **out);
 
 PETSC_INTERN PetscErrorCode HopsPACreate_Host(HopsSpace, const HopsBasis *, PetscBool, PetscBool, HopsPAKernel *);
 PETSC_INTERN PetscErrorCode HopsPADestroy_Host(HopsPAKernel *);
@@ -153,3 +171,7 @@ PETSC_INTERN PetscErrorCode HopsLORSetPositions_Host(HopsLORKernel, const unsign
 PETSC_INTERN PetscErrorCode HopsLORFill_Host(HopsLORKernel, PetscInt, PetscInt, const HopsValues *, const HopsValues *, PetscScalar[], PetscInt *, PetscReal *);
 PETSC_INTERN PetscErrorCode HopsLORGetInfo_Host(HopsLORKernel, const char **, PetscLogDouble *);
 PETSC_INTERN PetscErrorCode HopsLORDestroy_Host(HopsLORKernel *);
+PETSC_INTERN PetscErrorCode HopsInterpCreate_Host(HopsSpace, PetscInt, PetscInt, PetscInt, const int[], PetscInt, const int[], const PetscReal[], HopsInterpKernel *);
+PETSC_INTERN PetscErrorCode HopsInterpApply_Host(HopsInterpKernel, PetscBool, const PetscScalar[], const PetscScalar[], PetscScalar[], PetscBool);
+PETSC_INTERN PetscErrorCode HopsInterpApplyTranspose_Host(HopsInterpKernel, PetscBool, const PetscScalar[], PetscScalar[], PetscScalar[]);
+PETSC_INTERN PetscErrorCode HopsInterpDestroy_Host(HopsInterpKernel *);

@@ -7,7 +7,7 @@ static size_t Power(int n, int d)
 }
 
 /* Even-odd form of an M x N matrix A with A[m][n] at a[m*sm + n*sn]; see HopsHostMatrices */
-static void EvenOddPack(int M, int N, const double a[], int sm, int sn, double **p, const double **out)
+void HopsHostEvenOddPack(int M, int N, const double a[], int sm, int sn, double **p, const double **out)
 {
   const int Ne = (N + 1) / 2;
 
@@ -40,22 +40,22 @@ PetscErrorCode HopsHostPackMatrices(const HopsBasis *b, HopsHostMatrices *mat, d
   PetscCall(CheckSymmetric(P, b->nodes));
   PetscCall(PetscMalloc1(9 * n, mem));
   p = *mem;
-  EvenOddPack(Q, P, b->B, P, 1, &p, &mat->B);
-  EvenOddPack(P, Q, b->B, 1, P, &p, &mat->BT);
+  HopsHostEvenOddPack(Q, P, b->B, P, 1, &p, &mat->B);
+  HopsHostEvenOddPack(P, Q, b->B, 1, P, &p, &mat->BT);
   if (Q >= P) {
-    EvenOddPack(Q, Q, b->C, Q, 1, &p, &mat->C);
-    EvenOddPack(Q, Q, b->C, 1, Q, &p, &mat->CT);
+    HopsHostEvenOddPack(Q, Q, b->C, Q, 1, &p, &mat->C);
+    HopsHostEvenOddPack(Q, Q, b->C, 1, Q, &p, &mat->CT);
   } else {
-    EvenOddPack(Q, P, b->D, P, 1, &p, &mat->D);
-    EvenOddPack(P, Q, b->D, 1, P, &p, &mat->DT);
+    HopsHostEvenOddPack(Q, P, b->D, P, 1, &p, &mat->D);
+    HopsHostEvenOddPack(P, Q, b->D, 1, P, &p, &mat->DT);
   }
   PetscCall(PetscMalloc1(P * Q, &w));
   for (int i = 0; i < P * Q; i++) w[i] = b->B[i] * b->B[i];
-  EvenOddPack(P, Q, w, 1, P, &p, &mat->BB);
+  HopsHostEvenOddPack(P, Q, w, 1, P, &p, &mat->BB);
   for (int i = 0; i < P * Q; i++) w[i] = b->D[i] * b->D[i];
-  EvenOddPack(P, Q, w, 1, P, &p, &mat->DD);
+  HopsHostEvenOddPack(P, Q, w, 1, P, &p, &mat->DD);
   for (int i = 0; i < P * Q; i++) w[i] = b->B[i] * b->D[i];
-  EvenOddPack(P, Q, w, 1, P, &p, &mat->BD);
+  HopsHostEvenOddPack(P, Q, w, 1, P, &p, &mat->BD);
   PetscCall(PetscFree(w));
   PetscAssert(p <= *mem + 9 * n, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Packed matrices overflow");
   PetscFunctionReturn(PETSC_SUCCESS);

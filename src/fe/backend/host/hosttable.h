@@ -3,10 +3,27 @@
 #include "hostpa.h"
 #include "hostlor.h"
 #include "hosttensor.h"
+#include "hostinterp.h"
 
 #define HOPS_HOST_TABLE(table, name, check) \
   static PetscBool Supported(void) \
   { \
     return (check) ? PETSC_TRUE : PETSC_FALSE; \
   } \
-  const HopsHostKernels table = {name, W, Supported, PAFind, PAApply, PADiagonal, PASetUp, LORCouplings, LORFill, TensorFind, TensorApply, TensorBatch, TensorDiagonal};
+  const HopsHostKernels table = { \
+    name, \
+    W, \
+    Supported, \
+    .find            = PAFind, \
+    .apply           = PAApply, \
+    .diagonal        = PADiagonal, \
+    .setup           = PASetUp, \
+    .lorcouplings    = LORCouplings, \
+    .lorfill         = LORFill, \
+    .tensorfind      = TensorFind, \
+    .tensorapply     = TensorApply, \
+    .tensorbatch     = TensorBatch, \
+    .tensordiagonal  = TensorDiagonal, \
+    .interp          = InterpApply, \
+    .interptranspose = InterpApplyTranspose, \
+  };

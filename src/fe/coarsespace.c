@@ -1,0 +1,190 @@
+/* The coarse spaces of a multigrid hierarchy: essential boundary, element maps and coefficients are those of the fine space. */
+#include <hops/private/hopsmg.h>
+#include <hops/private/hopsplex.h>
+
+/* ------------------------------------------------------- essential points ------------------------------------------------------- */
+
+/* Points of other ranks' cells (an overlap) take what their owners know */
+static PetscErrorCode HopsShareFlags(DM dm, PetscInt n, PetscInt flag[])
+{
+  PetscSF  sf;
+  PetscInt nroots;
+
+  PetscFunctionBegin;
+  PetscCall(DMGetPointSF(dm, &sf));
+  PetscCall(PetscSFGetGraph(sf, &nroots, NULL, NULL, NULL));
+  if (nroots < 0) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscSFBcastBegin(sf, MPIU_INT, flag, flag, MPI_REPLACE));
+  PetscCall(PetscSFBcastEnd(sf, MPIU_INT, flag, flag, MPI_REPLACE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A point of the coarse mesh is essential where the fine vertex in its middle is; on the same mesh, where its own unknowns are */
+static PetscErrorCode HopsCoarseEssential(HopsSpace fine, DM dm, PetscBool same, PetscBool *ess[])
+{
+  PetscSection s;
+  PetscInt     pStart, pEnd, *flag;
+
+  PetscFunctionBegin;
+  PetscCall(DMPlexGetChart(dm, &pStart, &pEnd));
+  PetscCall(PetscMalloc1(pEnd - pStart, ess));
+  PetscCall(PetscCalloc1(pEnd - pStart, &flag));
+  PetscCall(DMGetLocalSection(fine->dm, &s));
+  if (same) {
+    for (PetscInt p = pStart; p < pEnd; ++p) PetscCall(PetscSectionGetConstraintDof(s, p, &flag[p - pStart]));
+  } else {
+    PetscInt vStart, vEnd, *source;
+
+    PetscCall(HopsNestedVertices(dm, fine->dm, &vStart, &vEnd, &source));
+    PetscCheck(source, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_INCOMP, "The fine mesh is no uniform refinement of the coarse one with the children on their parents' ranks: refine by DMRefine() or -dm_refine_hierarchy after the mesh was distributed");
+    for (PetscInt v = vStart; v < vEnd; ++v)
+      if (source[v - vStart] >= 0) PetscCall(PetscSectionGetConstraintDof(s, v, &flag[source[v - vStart] - pStart]));
+    PetscCall(PetscFree(source));
+  }
+  PetscCall(HopsShareFlags(dm, pEnd - pStart, flag));
+  for (PetscInt p = 0; p < pEnd - pStart; ++p) (*ess)[p] = flag[p] > 0 ? PETSC_TRUE : PETSC_FALSE;
+  PetscCall(PetscFree(flag));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* --------------------------------------------------------- element maps --------------------------------------------------------- */
+
+/* l[2][P]: the P Lagrange functions on GLL nodes at y and at -y */
+static PetscErrorCode HopsLagrangePair(PetscInt P, PetscReal y, PetscReal l[])
+{
+  PetscFunctionBegin;
+  for (PetscInt s = 0; s < 2; ++s) {
+    const PetscReal at = s ? -y : y;
+    HopsBasis       b;
+
+    PetscCall(HopsBasisCreateAtPoints(P, 1, &at, &b));
+    PetscCall(PetscArraycpy(l + s * P, b.B, P));
+    PetscCall(HopsBasisDestroy(&b));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The map of child f at a point of its parent: in the parent's direction d, l[d] = values and mirrored values of the 1D functions */
+static void HopsChildMap(const HopsNested *n, HopsSpace fine, PetscInt f, const PetscReal *const l[3], PetscReal x[])
+{
+  const PetscInt   dim = n->dim, P = fine->gorder + 1, np = PetscPowInt(P, dim);
+  const PetscReal *b[3];
+
+  for (PetscInt d = 0; d < dim; ++d) {
+    const PetscInt a = n->axis[f * dim + d];
+
+    b[a & 3] = l[d] + (a & 4 ? P : 0);
+  }
+  for (PetscInt d = 0; d < dim; ++d) {
+    const PetscReal *X = fine->X + (f * dim + d) * np;
+
+    x[d] = 0.0;
+    for (PetscInt i = 0; i < np; ++i) x[d] += X[i] * b[0][i % P] * b[1][(i / P) % P] * (dim == 3 ? b[2][i / (P * P)] : 1.0);
+  }
+}
+
+/*
+  Coordinates of the coarse cells' map nodes from the maps of their children, so that a fine mesh that was moved after its
+  refinement has coarse meshes that follow. Children are brought to meet in the middle: those of a periodic mesh may be a period apart.
+*/
+static PetscErrorCode HopsCoarseGeometry(const HopsNested *n, HopsSpace coarse, HopsSpace fine)
+{
+  const PetscInt dim = n->dim, P = fine->gorder + 1, np = PetscPowInt(P, dim), nchild = PetscPowInt(n->nhalf, dim);
+  PetscReal     *gll, *w, *l, *end;
+  PetscInt      *h;
+
+  PetscFunctionBegin;
+  PetscCall(PetscFree(coarse->X));
+  PetscCall(PetscMalloc1(coarse->ncells * np * dim, &coarse->X));
+  coarse->gorder = fine->gorder;
+  if (n->same) {
+    for (PetscInt c = 0; c < n->ncoarse; ++c) PetscCall(PetscArraycpy(coarse->X + c * np * dim, fine->X + n->child[c] * np * dim, np * dim));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(PetscMalloc5(P, &gll, P, &w, 2 * P * P, &l, 4 * P, &end, P, &h));
+  PetscCall(HopsGLL(P, gll, w));
+  for (PetscInt i = 0; i < P; ++i) {
+    PetscReal y;
+
+    h[i] = HopsNestedHalf(n, gll[i], &y);
+    PetscCall(HopsLagrangePair(P, y, l + 2 * P * i));
+  }
+  for (PetscInt s = 0; s < 2; ++s) PetscCall(HopsLagrangePair(P, s ? -1.0 : 1.0, end + 2 * P * s)); /* the middle, as each half sees it */
+  for (PetscInt c = 0; c < n->ncoarse; ++c) {
+    PetscReal shift[8][3], middle[3];
+
+    for (PetscInt k = 0; k < nchild; ++k) {
+      const PetscReal *at[3];
+      PetscReal        x[3];
+
+      for (PetscInt d = 0; d < dim; ++d) at[d] = end + 2 * P * ((k >> d) & 1);
+      HopsChildMap(n, fine, n->child[c * nchild + k], at, x);
+      for (PetscInt d = 0; d < dim; ++d) {
+        if (k == 0) middle[d] = x[d];
+        shift[k][d] = middle[d] - x[d];
+      }
+    }
+    for (PetscInt i = 0; i < np; ++i) {
+      const PetscInt   ijk[3] = {i % P, (i / P) % P, i / (P * P)};
+      const PetscReal *at[3];
+      PetscReal        x[3];
+      PetscInt         k = 0;
+
+      for (PetscInt d = 0; d < dim; ++d) {
+        at[d] = l + 2 * P * ijk[d];
+        k |= h[ijk[d]] << d;
+      }
+      HopsChildMap(n, fine, n->child[c * nchild + k], at, x);
+      for (PetscInt d = 0; d < dim; ++d) coarse->X[(c * dim + d) * np + i] = x[d] + shift[k][d];
+    }
+  }
+  PetscCall(PetscFree5(gll, w, l, end, h));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  HopsSpaceCreateCoarse - Creates the space of lower order, or on the mesh of which the space's own mesh is the uniform refinement.
+
+  Collective
+
+  Input Parameters:
++ fine  - the space, on a `DMPLEX`
+. dm    - the coarse mesh, or `NULL` for the space's own
+- order - the order of the coarse space, at most that of the fine one
+
+  Output Parameter:
+. coarse - the coarse space, with hops' own numbering, a subspace of the fine one
+
+  Level: intermediate
+
+  Notes:
+  A point of the coarse mesh is essential where the fine space's unknowns there are; labels are not needed. The element maps
+  are those of the fine mesh, interpolated at the coarse cells' nodes, so that coarse meshes follow a fine one that was moved
+  after its refinement.
+
+  The coarse mesh is one step of `DMRefine()` below, as in the chain of `DMGetCoarseDM()` that `-dm_refine_hierarchy` makes, or was made
+  separately with its cells where the fine cells' parents are. Each child must be on the rank of its parent.
+
+.seealso: `HopsSpace`, `HopsSpaceCreateH1()`, `MatCreateHopsInterp()`, `PCHOPSMG`
+@*/
+PetscErrorCode HopsSpaceCreateCoarse(HopsSpace fine, DM dm, PetscInt order, HopsSpace *coarse)
+{
+  HopsNested n;
+  PetscBool *ess, same;
+
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(fine, HOPS_SPACE_CLASSID, 1);
+  if (dm) PetscValidHeaderSpecific(dm, DM_CLASSID, 2);
+  PetscAssertPointer(coarse, 4);
+  PetscCheck(fine->dm, PetscObjectComm((PetscObject)fine), PETSC_ERR_SUP, "A space made from arrays has no mesh to coarsen: make it on a DMPLEX (HopsSpaceCreateH1())");
+  PetscCheck(order >= 1 && order <= fine->order, PetscObjectComm((PetscObject)fine), PETSC_ERR_ARG_OUTOFRANGE, "The order of the coarse space must be at least 1 and at most %" PetscInt_FMT ", that of the fine one, not %" PetscInt_FMT, fine->order, order);
+  if (!dm) dm = fine->dm;
+  PetscCall(HopsPlexSameMesh(dm, fine->dm, &same));
+  PetscCall(HopsCoarseEssential(fine, dm, same, &ess));
+  PetscCall(HopsSpaceCreateH1Points(dm, order, ess, coarse));
+  PetscCall(PetscFree(ess));
+  PetscCall(HopsNestedCreate(*coarse, fine, &n));
+  PetscCall(HopsCoarseGeometry(&n, *coarse, fine));
+  PetscCall(HopsNestedDestroy(&n));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

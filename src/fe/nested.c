@@ -1,0 +1,355 @@
+/* How the cells of a uniformly refined DMPlex lie in those of the coarse one, whatever the orientation of either. */
+#include <hops/private/hopsmg.h>
+#include <hops/private/hopsplex.h>
+#include <petscdmplextransform.h>
+
+/* Clones of a DMPlex share its arrays of cones */
+PetscErrorCode HopsPlexSameMesh(DM a, DM b, PetscBool *same)
+{
+  PetscInt *ca, *cb;
+
+  PetscFunctionBegin;
+  PetscCall(DMPlexGetCones(a, &ca));
+  PetscCall(DMPlexGetCones(b, &cb));
+  *same = a == b || (ca && ca == cb) ? PETSC_TRUE : PETSC_FALSE;
+  PetscCall(MPIU_Allreduce(MPI_IN_PLACE, same, 1, HOPS_MPI_BOOL, MPI_LAND, PetscObjectComm((PetscObject)a)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ---------------------------------------------------- where the vertices come from ---------------------------------------------------- */
+
+/* The numbering that DMRefine() gives: one vertex for each vertex, edge, quadrilateral and hexahedron */
+static PetscErrorCode HopsNestedByTransform(DM coarse, DM fine, PetscInt vStart, PetscInt vEnd, PetscInt source[])
+{
+  DMPlexTransform tr;
+  PetscInt        pStart, pEnd;
+
+  PetscFunctionBegin;
+  PetscCall(DMPlexTransformCreate(PetscObjectComm((PetscObject)coarse), &tr));
+  PetscCall(DMPlexTransformSetDM(tr, coarse));
+  PetscCall(DMPlexTransformSetType(tr, DMPLEXREFINEREGULAR));
+  PetscCall(DMPlexTransformSetUp(tr));
+  PetscCall(DMPlexGetChart(coarse, &pStart, &pEnd));
+  for (PetscInt v = vStart; v < vEnd; ++v) source[v - vStart] = -1;
+  for (PetscInt p = pStart; p < pEnd; ++p) {
+    DMPolytopeType ct;
+    PetscInt       v;
+
+    PetscCall(DMPlexGetCellType(coarse, p, &ct));
+    if (ct != DM_POLYTOPE_POINT && ct != DM_POLYTOPE_SEGMENT && ct != DM_POLYTOPE_QUADRILATERAL && ct != DM_POLYTOPE_HEXAHEDRON) continue;
+    PetscCall(DMPlexTransformGetTargetPoint(tr, ct, DM_POLYTOPE_POINT, p, 0, &v));
+    if (v >= vStart && v < vEnd) source[v - vStart] = p;
+  }
+  PetscCall(DMPlexTransformDestroy(&tr));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* coordinates of the points of a mesh of order-1 cells: the means of the vertices in their closures; x[p - pStart][dim] */
+static PetscErrorCode HopsPointMeans(DM dm, PetscInt pStart, PetscInt pEnd, PetscReal x[])
+{
+  Vec                coords;
+  PetscSection       cs;
+  const PetscScalar *a;
+  PetscInt           dim, vStart, vEnd;
+
+  PetscFunctionBegin;
+  PetscCall(DMGetDimension(dm, &dim));
+  PetscCall(DMPlexGetDepthStratum(dm, 0, &vStart, &vEnd));
+  PetscCall(DMGetCoordinatesLocal(dm, &coords));
+  PetscCall(DMGetCoordinateSection(dm, &cs));
+  PetscCall(VecGetArrayRead(coords, &a));
+  for (PetscInt p = pStart; p < pEnd; ++p) {
+    PetscInt ncl, *cl = NULL, nv = 0;
+
+    for (PetscInt d = 0; d < dim; ++d) x[(p - pStart) * dim + d] = 0.0;
+    PetscCall(DMPlexGetTransitiveClosure(dm, p, PETSC_TRUE, &ncl, &cl));
+    for (PetscInt i = 0; i < ncl; ++i) {
+      PetscInt off;
+
+      if (cl[2 * i] < vStart || cl[2 * i] >= vEnd) continue;
+      PetscCall(PetscSectionGetOffset(cs, cl[2 * i], &off));
+      for (PetscInt d = 0; d < dim; ++d) x[(p - pStart) * dim + d] += PetscRealPart(a[off + d]);
+      ++nv;
+    }
+    for (PetscInt d = 0; d < dim && nv; ++d) x[(p - pStart) * dim + d] /= nv;
+    PetscCall(DMPlexRestoreTransitiveClosure(dm, p, PETSC_TRUE, &ncl, &cl));
+  }
+  PetscCall(VecRestoreArrayRead(coords, &a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Meshes that were made separately: a fine vertex lies where the mean of a coarse point's vertices is */
+static PetscErrorCode HopsNestedByCoordinates(DM coarse, DM fine, PetscInt vStart, PetscInt vEnd, PetscInt source[])
+{
+  PetscInt   dim, pStart, pEnd, np, *perm;
+  PetscReal *x, *y, *key, size = 0.0, tol;
+
+  PetscFunctionBegin;
+  PetscCall(DMGetDimension(coarse, &dim));
+  PetscCall(DMPlexGetChart(coarse, &pStart, &pEnd));
+  np = pEnd - pStart;
+  PetscCall(PetscMalloc4(np * dim, &x, (vEnd - vStart) * dim, &y, np, &key, np, &perm));
+  PetscCall(HopsPointMeans(coarse, pStart, pEnd, x));
+  PetscCall(HopsPointMeans(fine, vStart, vEnd, y));
+  for (PetscInt i = 0; i < np * dim; ++i) size = PetscMax(size, PetscAbsReal(x[i] - x[i % dim]));
+  tol = 1e-9 * size;
+  for (PetscInt p = 0; p < np; ++p) { /* sorted along a direction in which few points have equal coordinates */
+    key[p]  = x[p * dim] + 0.6180339887 * x[p * dim + 1] + (dim > 2 ? 0.3819660113 * x[p * dim + 2] : 0.0);
+    perm[p] = p;
+  }
+  PetscCall(PetscSortRealWithArrayInt(np, key, perm));
+  for (PetscInt v = 0; v < vEnd - vStart; ++v) {
+    const PetscReal *yv = y + v * dim, k = yv[0] + 0.6180339887 * yv[1] + (dim > 2 ? 0.3819660113 * yv[2] : 0.0);
+    PetscInt         lo = 0, hi = np;
+
+    source[v] = -1;
+    while (lo < hi) {
+      const PetscInt mid = (lo + hi) / 2;
+
+      if (key[mid] < k - 3.0 * tol) lo = mid + 1;
+      else hi = mid;
+    }
+    for (; lo < np && key[lo] <= k + 3.0 * tol && source[v] < 0; ++lo) {
+      PetscReal e = 0.0;
+
+      for (PetscInt d = 0; d < dim; ++d) e = PetscMax(e, PetscAbsReal(x[perm[lo] * dim + d] - yv[d]));
+      if (e <= tol) source[v] = perm[lo] + pStart;
+    }
+  }
+  PetscCall(PetscFree4(x, y, key, perm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ------------------------------------------------------- where the cells lie ------------------------------------------------------- */
+
+/*
+  One fine cell: source[] of its corners are points of one coarse cell's closure (the corner that comes from a cell says which), and
+  their places on that cell's lattice of 3^dim points are the corners of one of its halves; ok is false where they are not.
+*/
+static PetscErrorCode HopsNestedCell(DM coarse, const HopsPlexClosure *ref, PetscInt cStart, PetscInt cEnd, const PetscInt corner[], PetscInt *parent, unsigned char *half, unsigned char axis[], PetscBool *ok)
+{
+  const PetscInt dim = ref->dim, nv = PetscPowInt(2, dim);
+  PetscInt       pos[8][3], ncl, *cl = NULL, found = 0, seen = 0;
+
+  PetscFunctionBegin;
+  *ok     = PETSC_FALSE;
+  *parent = -1;
+  for (PetscInt k = 0; k < nv; ++k)
+    if (corner[k] >= cStart && corner[k] < cEnd) {
+      if (*parent >= 0) PetscFunctionReturn(PETSC_SUCCESS);
+      *parent = corner[k];
+    }
+  if (*parent < 0) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(DMPlexGetTransitiveClosure(coarse, *parent, PETSC_TRUE, &ncl, &cl));
+  for (PetscInt k = 0; k < nv && ncl == ref->n; ++k)
+    for (PetscInt i = 0; i < ncl; ++i) {
+      const PetscInt n = PetscPowInt(2, ref->depth[i]);
+
+      if (cl[2 * i] != corner[k]) continue;
+      ++found; /* a point met twice, in a periodic direction of one cell, makes more of them than corners */
+      seen |= 1 << k;
+      for (PetscInt d = 0; d < dim; ++d) {
+        PetscInt sum = 0;
+
+        for (PetscInt v = 0; v < n && i; ++v) sum += ref->corner[i][v][d];
+        pos[k][d] = i ? 2 * sum / n : 1;
+      }
+    }
+  PetscCall(DMPlexRestoreTransitiveClosure(coarse, *parent, PETSC_TRUE, &ncl, &cl));
+  if (found != nv || seen != (1 << nv) - 1) PetscFunctionReturn(PETSC_SUCCESS);
+  *half = 0;
+  for (PetscInt d = 0; d < dim; ++d) {
+    PetscInt low = 2, along = -1;
+
+    for (PetscInt k = 0; k < nv; ++k) low = PetscMin(low, pos[k][d]);
+    if (low > 1) PetscFunctionReturn(PETSC_SUCCESS);
+    for (PetscInt e = 0; e < dim; ++e)
+      if (pos[1 << e][d] != pos[0][d]) {
+        if (along >= 0) PetscFunctionReturn(PETSC_SUCCESS);
+        along = e;
+      }
+    if (along < 0) PetscFunctionReturn(PETSC_SUCCESS);
+    axis[d] = (unsigned char)(along + (pos[0][d] > low ? 4 : 0));
+    for (PetscInt k = 0; k < nv; ++k) {
+      const PetscInt up = ((k >> along) & 1) ^ (pos[0][d] > low);
+
+      if (pos[k][d] != low + up) PetscFunctionReturn(PETSC_SUCCESS);
+    }
+    *half |= (unsigned char)(low << d);
+  }
+  *ok = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* corners of a fine cell in the order of its own reference corners: bit d of the index for direction d */
+static PetscErrorCode HopsCellCorners(DM dm, const HopsPlexClosure *ref, PetscInt cell, PetscInt v[])
+{
+  PetscInt n, *cl = NULL;
+
+  PetscFunctionBegin;
+  PetscCall(DMPlexGetTransitiveClosure(dm, cell, PETSC_TRUE, &n, &cl));
+  for (PetscInt i = 0; i < n && n == ref->n; ++i) {
+    PetscInt k = 0;
+
+    if (ref->depth[i] != 0) continue;
+    for (PetscInt d = 0; d < ref->dim; ++d) k |= ref->corner[i][0][d] << d;
+    v[k] = cl[2 * i];
+  }
+  PetscCall(DMPlexRestoreTransitiveClosure(dm, cell, PETSC_TRUE, &n, &cl));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Places all the fine cells; ok is false on all ranks where one finds no place, or a half of a coarse cell stays empty or is taken twice */
+static PetscErrorCode HopsNestedPlace(DM coarse, DM fine, PetscInt nfine, const PetscInt cell[], PetscInt vStart, const PetscInt source[], PetscInt parent[], unsigned char half[], unsigned char axis[], PetscBool *ok)
+{
+  HopsPlexClosure ref;
+  PetscInt        dim, cStart, cEnd, *count, nchild;
+
+  PetscFunctionBegin;
+  *ok = PETSC_TRUE;
+  PetscCall(DMGetDimension(fine, &dim));
+  nchild = PetscPowInt(2, dim);
+  PetscCall(HopsPlexClosureCreate(dim, &ref));
+  PetscCall(DMPlexGetHeightStratum(coarse, 0, &cStart, &cEnd));
+  PetscCall(PetscCalloc1((cEnd - cStart) * nchild, &count));
+  for (PetscInt f = 0; f < nfine && *ok; ++f) {
+    PetscInt v[8];
+
+    PetscCall(HopsCellCorners(fine, &ref, cell[f], v));
+    for (PetscInt k = 0; k < nchild; ++k) v[k] = source[v[k] - vStart];
+    PetscCall(HopsNestedCell(coarse, &ref, cStart, cEnd, v, &parent[f], &half[f], axis + f * dim, ok));
+    if (*ok && count[(parent[f] - cStart) * nchild + half[f]]++) *ok = PETSC_FALSE;
+  }
+  for (PetscInt f = 0; f < nfine && *ok; ++f)
+    for (PetscInt k = 0; k < nchild; ++k)
+      if (!count[(parent[f] - cStart) * nchild + k]) *ok = PETSC_FALSE;
+  PetscCall(PetscFree(count));
+  PetscCall(MPIU_Allreduce(MPI_IN_PLACE, ok, 1, HOPS_MPI_BOOL, MPI_LAND, PetscObjectComm((PetscObject)fine)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Looks for the coarse points of the fine vertices: first in the order in which DMRefine() numbers them, then by coordinates */
+static PetscErrorCode HopsNestedSearch(DM coarse, DM fine, PetscInt nfine, const PetscInt cell[], PetscInt vStart, PetscInt vEnd, PetscInt source[], PetscInt parent[], unsigned char half[], unsigned char axis[], PetscBool *ok)
+{
+  PetscInt  dim, cdim;
+  PetscBool whole;
+
+  PetscFunctionBegin;
+  *ok = PETSC_FALSE;
+  PetscCall(DMGetDimension(fine, &dim));
+  PetscCall(DMGetDimension(coarse, &cdim));
+  if (dim != cdim) PetscFunctionReturn(PETSC_SUCCESS);
+  for (PetscInt attempt = 0; attempt < 2 && !*ok; ++attempt) {
+    if (attempt == 0) PetscCall(HopsNestedByTransform(coarse, fine, vStart, vEnd, source));
+    else PetscCall(HopsNestedByCoordinates(coarse, fine, vStart, vEnd, source));
+    whole = PETSC_TRUE;
+    for (PetscInt f = 0; f < nfine && whole; ++f) { /* vertices of cells that other ranks work on may have no source */
+      PetscInt n, *cl = NULL;
+
+      PetscCall(DMPlexGetTransitiveClosure(fine, cell[f], PETSC_TRUE, &n, &cl));
+      for (PetscInt i = 0; i < n; ++i)
+        if (cl[2 * i] >= vStart && cl[2 * i] < vEnd && source[cl[2 * i] - vStart] < 0) whole = PETSC_FALSE;
+      PetscCall(DMPlexRestoreTransitiveClosure(fine, cell[f], PETSC_TRUE, &n, &cl));
+    }
+    PetscCall(MPIU_Allreduce(MPI_IN_PLACE, &whole, 1, HOPS_MPI_BOOL, MPI_LAND, PetscObjectComm((PetscObject)fine)));
+    if (whole) PetscCall(HopsNestedPlace(coarse, fine, nfine, cell, vStart, source, parent, half, axis, ok));
+    if (*ok) PetscCall(PetscInfo(fine, "the mesh is the refinement of the coarse one, found by %s\n", attempt ? "coordinates" : "numbering"));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsNestedVertices(DM coarse, DM fine, PetscInt *vStart, PetscInt *vEnd, PetscInt *source[])
+{
+  HopsSpace      cells;
+  PetscInt       dim, *parent;
+  unsigned char *half, *axis;
+  PetscBool      ok;
+
+  PetscFunctionBegin;
+  PetscCall(DMGetDimension(fine, &dim));
+  PetscCall(HopsSpaceCreate_Private(PetscObjectComm((PetscObject)fine), dim, 1, &cells));
+  PetscCall(HopsPlexGetCells(fine, cells));
+  PetscCall(DMPlexGetDepthStratum(fine, 0, vStart, vEnd));
+  PetscCall(PetscMalloc1(*vEnd - *vStart, source));
+  PetscCall(PetscMalloc3(cells->ncells, &parent, cells->ncells, &half, cells->ncells * dim, &axis));
+  PetscCall(HopsNestedSearch(coarse, fine, cells->ncells, cells->cell, *vStart, *vEnd, *source, parent, half, axis, &ok));
+  PetscCall(PetscFree3(parent, half, axis));
+  PetscCall(HopsSpaceDestroy(&cells));
+  if (!ok) PetscCall(PetscFree(*source));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ------------------------------------------------------------ the relation ------------------------------------------------------------ */
+
+PetscErrorCode HopsNestedCreate(HopsSpace coarse, HopsSpace fine, HopsNested *n)
+{
+  MPI_Comm  comm = PetscObjectComm((PetscObject)fine);
+  PetscInt *where, nchild;
+  PetscBool ok = PETSC_TRUE;
+
+  PetscFunctionBegin;
+  PetscCheck(coarse->dm && fine->dm, comm, PETSC_ERR_SUP, "Spaces made from arrays have no mesh hierarchy: make them on DMPLEX meshes (HopsSpaceCreateH1())");
+  PetscCheck(coarse->dim == fine->dim, comm, PETSC_ERR_ARG_INCOMP, "The spaces have dimensions %" PetscInt_FMT " and %" PetscInt_FMT, coarse->dim, fine->dim);
+  PetscCall(PetscMemzero(n, sizeof(*n)));
+  n->dim     = fine->dim;
+  n->ncoarse = coarse->ncells;
+  n->nfine   = fine->ncells;
+  PetscCall(HopsPlexSameMesh(coarse->dm, fine->dm, &n->same));
+  n->nhalf = n->same ? 1 : 2;
+  nchild   = PetscPowInt(n->nhalf, n->dim);
+  PetscCall(PetscMalloc4(n->nfine, &n->parent, n->nfine, &n->half, n->nfine * n->dim, &n->axis, n->ncoarse * nchild, &n->child));
+  if (n->same) {
+    for (PetscInt f = 0; f < n->nfine; ++f) {
+      n->parent[f] = fine->cell[f];
+      n->half[f]   = 0;
+      for (PetscInt d = 0; d < n->dim; ++d) n->axis[f * n->dim + d] = (unsigned char)d;
+    }
+  } else {
+    PetscInt vStart, vEnd, *source;
+
+    PetscCall(DMPlexGetDepthStratum(fine->dm, 0, &vStart, &vEnd));
+    PetscCall(PetscMalloc1(vEnd - vStart, &source));
+    PetscCall(HopsNestedSearch(coarse->dm, fine->dm, n->nfine, fine->cell, vStart, vEnd, source, n->parent, n->half, n->axis, &ok));
+    PetscCall(PetscFree(source));
+    PetscCheck(ok, comm, PETSC_ERR_ARG_INCOMP, "The fine mesh is no uniform refinement of the coarse one with the children on their parents' ranks: refine by DMRefine() or -dm_refine_hierarchy after the mesh was distributed");
+  }
+  PetscCall(PetscMalloc1(coarse->ncaller, &where));
+  for (PetscInt c = 0; c < coarse->ncaller; ++c) where[c] = -1;
+  for (PetscInt c = 0; c < coarse->ncells; ++c) where[coarse->cell[c] - coarse->cstart] = c;
+  for (PetscInt i = 0; i < n->ncoarse * nchild; ++i) n->child[i] = -1;
+  for (PetscInt f = 0; f < n->nfine && ok; ++f) {
+    n->parent[f] = where[n->parent[f] - coarse->cstart];
+    if (n->parent[f] < 0) ok = PETSC_FALSE;
+    else n->child[n->parent[f] * nchild + n->half[f]] = f;
+  }
+  for (PetscInt i = 0; i < n->ncoarse * nchild; ++i)
+    if (n->child[i] < 0) ok = PETSC_FALSE;
+  PetscCall(PetscFree(where));
+  PetscCall(MPIU_Allreduce(MPI_IN_PLACE, &ok, 1, HOPS_MPI_BOOL, MPI_LAND, comm));
+  PetscCheck(ok, comm, PETSC_ERR_ARG_INCOMP, "Some cells of the coarse mesh have their children on other ranks: refine the mesh after it was distributed");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsNestedDestroy(HopsNested *n)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscFree4(n->parent, n->half, n->axis, n->child));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsNestedMacro(const HopsNested *n, HopsSpace fine, PetscInt c, int macro[])
+{
+  const PetscInt P = fine->order + 1, np = PetscPowInt(P, n->dim), nchild = PetscPowInt(n->nhalf, n->dim);
+
+  PetscFunctionBegin;
+  for (PetscInt k = 0; k < nchild; ++k) {
+    const PetscInt f = n->child[c * nchild + k];
+
+    for (PetscInt i = 0; i < np; ++i) {
+      const PetscInt ijk[3] = {i % P, (i / P) % P, i / (P * P)};
+
+      macro[HopsNestedNode(n, fine->order, f, ijk)] = fine->restr[f * np + i];
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

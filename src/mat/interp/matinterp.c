@@ -1,0 +1,365 @@
+/* MATHOPSINTERP: values of the functions of one space at the nodes of another one that is nested with it. */
+#include <hops/private/hopsmg.h>
+#include <petsc/private/matimpl.h>
+
+typedef struct {
+  HopsSpace        from, to;
+  PetscBool        prolong; /* `from` is the coarse space */
+  HopsInterpKernel kernel;
+  PetscInt         M, N;    /* nodes per direction of a macro cell of `to` and `from` */
+  PetscScalar     *xg, *yg; /* [nL-nT] ghosts and constrained entries of `from`: read, added to */
+} Mat_HopsInterp;
+
+/* ----------------------------------------------------------------- set-up ----------------------------------------------------------------- */
+
+/*
+  A[M][N]: the coarse functions at the nodes of the macro cell of children (prolongation), or the children's functions, numbered
+  over the macro cell, at the coarse nodes (evaluation).
+*/
+static PetscErrorCode HopsInterpMatrix(const HopsNested *n, PetscInt pc, PetscInt pf, PetscBool prolong, PetscReal A[])
+{
+  const PetscInt M = n->nhalf * pf + 1, N = pc + 1;
+  PetscReal     *zc, *zf, *w;
+  HopsBasis      b;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc3(N, &zc, pf + 1, &zf, PetscMax(N, pf + 1), &w));
+  PetscCall(HopsGLL(N, zc, w));
+  PetscCall(HopsGLL(pf + 1, zf, w));
+  if (prolong) {
+    for (PetscInt m = 0; m < M; ++m) {
+      const PetscInt  h = PetscMin(m / pf, n->nhalf - 1);
+      const PetscReal y = zf[m - h * pf], x = n->nhalf == 1 ? y : 0.5 * (y + (h ? 1.0 : -1.0));
+
+      PetscCall(HopsBasisCreateAtPoints(N, 1, &x, &b));
+      PetscCall(PetscArraycpy(A + m * N, b.B, N));
+      PetscCall(HopsBasisDestroy(&b));
+    }
+  } else {
+    PetscCall(PetscArrayzero(A, N * M));
+    for (PetscInt i = 0; i < N; ++i) {
+      PetscReal      y;
+      const PetscInt h = HopsNestedHalf(n, zc[i], &y);
+
+      PetscCall(HopsBasisCreateAtPoints(pf + 1, 1, &y, &b));
+      PetscCall(PetscArraycpy(A + i * M + h * pf, b.B, pf + 1));
+      PetscCall(HopsBasisDestroy(&b));
+    }
+  }
+  PetscCall(PetscFree3(zc, zf, w));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* L-vector indices of both spaces on the macro cells: [ncoarse][(pc+1)^dim] and [ncoarse][(nhalf pf+1)^dim] */
+static PetscErrorCode HopsInterpIndices(const HopsNested *n, HopsSpace coarse, HopsSpace fine, int **ic, int **jf)
+{
+  const PetscInt nc = PetscPowInt(coarse->order + 1, n->dim), nf = PetscPowInt(n->nhalf * fine->order + 1, n->dim);
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(n->ncoarse * nc, ic));
+  PetscCall(PetscMalloc1(n->ncoarse * nf, jf));
+  PetscCall(PetscArraycpy(*ic, coarse->restr, n->ncoarse * nc));
+  for (PetscInt c = 0; c < n->ncoarse; ++c) PetscCall(HopsNestedMacro(n, fine, c, *jf + c * nf));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Macro cells whose sources are all owned come first */
+static PetscErrorCode HopsInterpOrder(HopsSpace from, PetscInt nmacro, PetscInt ns, PetscInt nt, int **source, int **target, PetscInt *ninterior)
+{
+  int     *s, *t;
+  PetscInt n = 0;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(nmacro * ns, &s));
+  PetscCall(PetscMalloc1(nmacro * nt, &t));
+  for (PetscInt pass = 0; pass < 2; ++pass) {
+    for (PetscInt c = 0; c < nmacro; ++c) {
+      PetscBool interior = PETSC_TRUE;
+
+      for (PetscInt i = 0; i < ns && interior; ++i)
+        if ((*source)[c * ns + i] >= from->nT) interior = PETSC_FALSE;
+      if (interior != (pass == 0 ? PETSC_TRUE : PETSC_FALSE)) continue;
+      PetscCall(PetscArraycpy(s + n * ns, *source + c * ns, ns));
+      PetscCall(PetscArraycpy(t + n * nt, *target + c * nt, nt));
+      ++n;
+    }
+    if (!pass) *ninterior = n;
+  }
+  PetscCall(PetscFree(*source));
+  PetscCall(PetscFree(*target));
+  *source = s;
+  *target = t;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Each owned unknown of `to` is the target of the first macro cell that meets it; the others, and what is not owned, become -1 */
+static PetscErrorCode HopsInterpWriters(HopsSpace to, PetscInt n, int target[])
+{
+  PetscBool *written;
+  PetscInt   count = 0;
+
+  PetscFunctionBegin;
+  PetscCall(PetscCalloc1(to->nT, &written));
+  for (PetscInt i = 0; i < n; ++i) {
+    const int t = target[i];
+
+    if (t >= to->nT || written[t]) target[i] = -1;
+    else {
+      written[t] = PETSC_TRUE;
+      ++count;
+    }
+  }
+  PetscCall(PetscFree(written));
+  PetscCheck(count == to->nT, PETSC_COMM_SELF, PETSC_ERR_SUP, "%" PetscInt_FMT " unknowns are owned by a rank none of whose cells touch them: let the owner of a point have one of its cells", to->nT - count);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsInterpSetUp(Mat_HopsInterp *in, HopsSpace from, HopsSpace to)
+{
+  HopsSpace  coarse = in->prolong ? from : to, fine = in->prolong ? to : from;
+  HopsNested n;
+  PetscInt   ns, nt, nint = 0;
+  PetscReal *A;
+  int       *source, *target;
+
+  PetscFunctionBegin;
+  PetscCall(HopsNestedCreate(coarse, fine, &n));
+  in->M = in->prolong ? n.nhalf * fine->order + 1 : coarse->order + 1;
+  in->N = in->prolong ? coarse->order + 1 : n.nhalf * fine->order + 1;
+  ns    = PetscPowInt(in->N, n.dim);
+  nt    = PetscPowInt(in->M, n.dim);
+  PetscCall(PetscMalloc1(in->M * in->N, &A));
+  PetscCall(HopsInterpMatrix(&n, coarse->order, fine->order, in->prolong, A));
+  PetscCall(HopsInterpIndices(&n, coarse, fine, in->prolong ? &source : &target, in->prolong ? &target : &source));
+  PetscCall(HopsInterpOrder(from, n.ncoarse, ns, nt, &source, &target, &nint));
+  PetscCall(HopsInterpWriters(to, n.ncoarse * nt, target));
+  PetscCall(HopsSpaceSetUpBackend(from));
+  PetscCall((*from->backend->InterpCreate)(from, n.ncoarse, nint, in->N, source, in->M, target, A, &in->kernel));
+  PetscCall((*from->backend->Malloc)((from->nL - from->nT) * sizeof(PetscScalar), (void **)&in->xg));
+  PetscCall((*from->backend->Malloc)((from->nL - from->nT) * sizeof(PetscScalar), (void **)&in->yg));
+  PetscCall((*from->backend->Zero)(from->nL - from->nT, in->xg));
+  PetscCall(PetscFree(A));
+  PetscCall(PetscFree(source));
+  PetscCall(PetscFree(target));
+  PetscCall(HopsNestedDestroy(&n));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ----------------------------------------------------------------- action ----------------------------------------------------------------- */
+
+/* Arrays where the back end works; PETSc copies those of a host back end from a device */
+static PetscErrorCode HopsInterpGetArrays(HopsSpace sp, Vec x, Vec y, PetscBool add, const PetscScalar **xa, PetscScalar **ya)
+{
+  PetscMemType xm, ym;
+
+  PetscFunctionBegin;
+  if (sp->backend->host) {
+    PetscCall(VecGetArrayRead(x, xa));
+    if (add) PetscCall(VecGetArray(y, ya));
+    else PetscCall(VecGetArrayWrite(y, ya));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(VecGetArrayReadAndMemType(x, xa, &xm));
+  if (add) PetscCall(VecGetArrayAndMemType(y, ya, &ym));
+  else PetscCall(VecGetArrayWriteAndMemType(y, ya, &ym));
+  PetscCheck(PetscMemTypeDevice(xm) && PetscMemTypeDevice(ym), PetscObjectComm((PetscObject)x), PETSC_ERR_ARG_WRONG, "A vector lies in the host's memory, and the spaces on the back end %s: make vectors by MatCreateVecs() or HopsSpaceCreateVec()", sp->backend->name);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsInterpRestoreArrays(HopsSpace sp, Vec x, Vec y, PetscBool add, const PetscScalar **xa, PetscScalar **ya)
+{
+  PetscFunctionBegin;
+  if (sp->backend->host) {
+    PetscCall(VecRestoreArrayRead(x, xa));
+    if (add) PetscCall(VecRestoreArray(y, ya));
+    else PetscCall(VecRestoreArrayWrite(y, ya));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(VecRestoreArrayReadAndMemType(x, xa));
+  if (add) PetscCall(VecRestoreArrayAndMemType(y, ya));
+  else PetscCall(VecRestoreArrayWriteAndMemType(y, ya));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Interior macro cells are worked on while the ghosts come in */
+static PetscErrorCode HopsInterpForward(Mat P, Vec x, Vec y, PetscBool add)
+{
+  Mat_HopsInterp       *in = (Mat_HopsInterp *)P->data;
+  HopsSpace             sp = in->from;
+  const HopsBackendOps *be = sp->backend;
+  const PetscScalar    *xa;
+  PetscScalar          *ya;
+
+  PetscFunctionBegin;
+  PetscCall(PetscLogEventBegin(HopsEvent.interp, P, x, y, 0));
+  PetscCall(HopsInterpGetArrays(sp, x, y, add, &xa, &ya));
+  PetscCall(HopsSpaceBackendHaloBegin(sp, xa, in->xg));
+  PetscCall((*be->InterpApply)(in->kernel, PETSC_TRUE, xa, in->xg, ya, add));
+  PetscCall(HopsSpaceBackendHaloEnd(sp, xa, in->xg));
+  PetscCall((*be->InterpApply)(in->kernel, PETSC_FALSE, xa, in->xg, ya, add));
+  PetscCall(HopsInterpRestoreArrays(sp, x, y, add, &xa, &ya));
+  PetscCall(PetscLogEventEnd(HopsEvent.interp, P, x, y, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* and while contributions to other ranks' unknowns leave */
+static PetscErrorCode HopsInterpBackward(Mat P, Vec x, Vec y, PetscBool add)
+{
+  Mat_HopsInterp       *in = (Mat_HopsInterp *)P->data;
+  HopsSpace             sp = in->from;
+  const HopsBackendOps *be = sp->backend;
+  const PetscScalar    *xa;
+  PetscScalar          *ya;
+
+  PetscFunctionBegin;
+  PetscCall(PetscLogEventBegin(HopsEvent.interp, P, x, y, 0));
+  PetscCall(HopsInterpGetArrays(sp, x, y, add, &xa, &ya));
+  if (!add) PetscCall((*be->Zero)(sp->nT, ya));
+  PetscCall((*be->Zero)(sp->nL - sp->nT, in->yg));
+  PetscCall((*be->InterpApplyTranspose)(in->kernel, PETSC_FALSE, xa, ya, in->yg));
+  PetscCall(HopsSpaceBackendHaloAddBegin(sp, in->yg));
+  PetscCall((*be->InterpApplyTranspose)(in->kernel, PETSC_TRUE, xa, ya, in->yg));
+  PetscCall(HopsSpaceBackendHaloAddEnd(sp, in->yg, ya));
+  PetscCall(HopsInterpRestoreArrays(sp, x, y, add, &xa, &ya));
+  PetscCall(PetscLogEventEnd(HopsEvent.interp, P, x, y, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatMult_HopsInterp(Mat P, Vec x, Vec y)
+{
+  PetscFunctionBegin;
+  PetscCall(HopsInterpForward(P, x, y, PETSC_FALSE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatMultTranspose_HopsInterp(Mat P, Vec x, Vec y)
+{
+  PetscFunctionBegin;
+  PetscCall(HopsInterpBackward(P, x, y, PETSC_FALSE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatMultAdd_HopsInterp(Mat P, Vec x, Vec y, Vec z)
+{
+  PetscFunctionBegin;
+  if (y != z) PetscCall(VecCopy(y, z));
+  PetscCall(HopsInterpForward(P, x, z, PETSC_TRUE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatMultTransposeAdd_HopsInterp(Mat P, Vec x, Vec y, Vec z)
+{
+  PetscFunctionBegin;
+  if (y != z) PetscCall(VecCopy(y, z));
+  PetscCall(HopsInterpBackward(P, x, z, PETSC_TRUE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* --------------------------------------------------------------- life cycle --------------------------------------------------------------- */
+
+static PetscErrorCode MatView_HopsInterp(Mat P, PetscViewer viewer)
+{
+  Mat_HopsInterp *in = (Mat_HopsInterp *)P->data;
+  PetscBool       ascii;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
+  if (!ascii || !in->kernel) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscViewerASCIIPushTab(viewer));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "%s from order %" PetscInt_FMT " to order %" PetscInt_FMT ", %" PetscInt_FMT " to %" PetscInt_FMT " nodes per direction of a macro cell\n", in->prolong ? "prolongation" : "evaluation", in->from->order, in->to->order, in->N, in->M));
+  PetscCall(PetscViewerASCIIPopTab(viewer));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatDestroy_HopsInterp(Mat P)
+{
+  Mat_HopsInterp *in = (Mat_HopsInterp *)P->data;
+
+  PetscFunctionBegin;
+  if (in->kernel) PetscCall((*in->from->backend->InterpDestroy)(&in->kernel));
+  if (in->xg) PetscCall((*in->from->backend->Free)((void **)&in->xg));
+  if (in->yg) PetscCall((*in->from->backend->Free)((void **)&in->yg));
+  PetscCall(HopsSpaceDestroy(&in->from));
+  PetscCall(HopsSpaceDestroy(&in->to));
+  PetscCall(PetscFree(P->data));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatCreate_HopsInterp(Mat P)
+{
+  Mat_HopsInterp *in;
+
+  PetscFunctionBegin;
+  PetscCall(PetscNew(&in));
+  P->data                  = in;
+  P->ops->mult             = MatMult_HopsInterp;
+  P->ops->multadd          = MatMultAdd_HopsInterp;
+  P->ops->multtranspose    = MatMultTranspose_HopsInterp;
+  P->ops->multtransposeadd = MatMultTransposeAdd_HopsInterp;
+  P->ops->view             = MatView_HopsInterp;
+  P->ops->destroy          = MatDestroy_HopsInterp;
+  PetscCall(PetscObjectChangeTypeName((PetscObject)P, MATHOPSINTERP));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  MatCreateHopsInterp - Creates the matrix that evaluates the functions of one space at the nodes of another, nested one.
+
+  Collective
+
+  Input Parameters:
++ from - the space of the functions
+- to   - the space of the result
+
+  Output Parameter:
+. P - the matrix, of type `MATHOPSINTERP`, with the rows of `to` and the columns of `from`
+
+  Level: intermediate
+
+  Notes:
+  The spaces lie on the same mesh (with two orders), or one mesh is the uniform refinement of the other, by one step. From a coarse space
+  to a fine one this is the prolongation of a multigrid method, exact where the spaces are nested, that is where the order does not fall.
+
+  `MatMult()`, `MatMultAdd()`, and their transposes (the restriction) are sum-factorised and communicate ghosts of `from` alone.
+
+  Meshes that are not nested, and children on other ranks than their parents, raise `PETSC_ERR_ARG_INCOMP`.
+
+.seealso: `MATHOPSINTERP`, `HopsSpaceCreateCoarse()`, `PCHOPSMG`
+@*/
+PetscErrorCode MatCreateHopsInterp(HopsSpace from, HopsSpace to, Mat *P)
+{
+  MPI_Comm        comm;
+  Mat_HopsInterp *in;
+  PetscInt        count[2], sum[2];
+  PetscBool       same = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(from, HOPS_SPACE_CLASSID, 1);
+  PetscValidHeaderSpecific(to, HOPS_SPACE_CLASSID, 2);
+  PetscAssertPointer(P, 3);
+  comm = PetscObjectComm((PetscObject)from);
+  PetscCheck(from->backend == to->backend, comm, PETSC_ERR_ARG_INCOMP, "The spaces live on the back ends %s and %s: make both on the same one (-hops_backend)", from->backend->name, to->backend->name);
+  PetscCheck(from->backend->InterpCreate, comm, PETSC_ERR_SUP, "The back end %s has no maps between nested spaces: use -hops_backend host", from->backend->name);
+  PetscCheck(!from->ness && !to->ness, comm, PETSC_ERR_SUP, "Spaces made from arrays have no mesh hierarchy: make them on DMPLEX meshes (HopsSpaceCreateH1())");
+  PetscCall(MatCreate(comm, P));
+  PetscCall(MatSetSizes(*P, to->nT, from->nT, to->N, from->N));
+  PetscCall(MatSetType(*P, MATHOPSINTERP));
+  PetscCall(MatSetVecType(*P, from->backend->vectype));
+  in       = (Mat_HopsInterp *)(*P)->data;
+  in->from = from;
+  in->to   = to;
+  PetscCall(HopsSpaceReference(from));
+  PetscCall(HopsSpaceReference(to));
+  if (from->dm && to->dm) PetscCall(HopsPlexSameMesh(from->dm, to->dm, &same));
+  count[0] = from->ncells;
+  count[1] = to->ncells;
+  PetscCall(MPIU_Allreduce(count, sum, 2, MPIU_INT, MPI_SUM, comm));
+  in->prolong = sum[0] < sum[1] || (same && from->order <= to->order) ? PETSC_TRUE : PETSC_FALSE;
+  PetscCall(HopsInterpSetUp(in, from, to));
+  PetscCall(PetscLayoutSetUp((*P)->rmap));
+  PetscCall(PetscLayoutSetUp((*P)->cmap));
+  (*P)->preallocated = PETSC_TRUE;
+  PetscCall(MatAssemblyBegin(*P, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(*P, MAT_FINAL_ASSEMBLY));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,25 @@
+/* PCHOPSMG's data: what it adds to PCMG. */
+#pragma once
+#include <hops/private/hopsmg.h>
+#include <petsc/private/pcimpl.h>
+
+#define HOPS_MG_MAXORDERS 64
+
+typedef struct {
+  struct _PCOps       mg; /* PCMG's own operations */
+  PCHopsMGCoarsenType coarsen;
+  PetscInt            maxlevels; /* 0: all there are */
+  PetscInt            norders, orders[HOPS_MG_MAXORDERS];
+  PetscInt            coarsemat; /* 0: assembled where it is small, 1: assembled, 2: matrix-free */
+  PetscBool           options;   /* the user wants options read */
+  PetscInt            nlevels;
+  HopsSpace           space[HOPS_MG_MAXORDERS];  /* coarsest first */
+  HopsNested          nested[HOPS_MG_MAXORDERS]; /* [l]: how level l lies in level l-1 */
+  Mat                 A[HOPS_MG_MAXORDERS];      /* operators below the finest level */
+} PC_HopsMG;
+
+PETSC_INTERN PetscErrorCode PCHopsMGGet(PC, PC_HopsMG **);
+/* src/pc/mg/hopsmglevels.c */
+PETSC_INTERN PetscErrorCode PCHopsMGBuildLevels(PC, PC_HopsMG *, HopsSpace);
+PETSC_INTERN PetscErrorCode PCHopsMGFreeLevels(PC_HopsMG *);
+PETSC_INTERN PetscErrorCode PCHopsMGUpdateOperators(PC, PC_HopsMG *, Mat);

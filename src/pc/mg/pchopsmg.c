@@ -1,0 +1,394 @@
+/*
+  PCHOPSMG: geometric multigrid that sets itself up from a MATPA operator and the hierarchy of its mesh.
+
+  The object is a PCMG whose set-up, options and view are preceded by hops' own, as PETSc's GAMG and HMG do it, so that all of PCMG's
+  functions and options apply. PCMG would ask the solver's DM for interpolations, operators and restricted states: it does not see the DM.
+*/
+#include "hopsmgimpl.h"
+
+const char *const        PCHopsMGCoarsenTypes[] = {"h", "p", "ph", "hp", "PCHopsMGCoarsenType", "PC_HOPSMG_", NULL};
+static const char *const PCHopsMGCoarseMats[]   = {"auto", "aij", "pa"};
+
+#define HOPS_MG_SMALL 5000 /* an assembled matrix of so many unknowns is factored in no time */
+
+PetscErrorCode PCHopsMGGet(PC pc, PC_HopsMG **mg)
+{
+  PetscContainer c;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectQuery((PetscObject)pc, "PCHopsMG", (PetscObject *)&c));
+  PetscCheck(c, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONG, "The PC has not the type " PCHOPSMG);
+  PetscCall(PetscContainerGetPointer(c, (void **)mg));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ---------------------------------------------------------------- set-up ---------------------------------------------------------------- */
+
+static PetscErrorCode PCHopsMGGetOperator(PC pc, Mat_PA **pa)
+{
+  MPI_Comm  comm = PetscObjectComm((PetscObject)pc);
+  PetscBool same;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompare((PetscObject)pc->pmat, MATPA, &same));
+  PetscCheck(same, comm, PETSC_ERR_ARG_WRONG, "PCHOPSMG needs a preconditioning matrix of type " MATPA ", not %s: make one by MatCreatePA(), or in a DMPLEX code by -dm_mat_type " MATPA, ((PetscObject)pc->pmat)->type_name);
+  PetscCall(MatPAGetData(pc->pmat, pa));
+  PetscCheck(!(*pa)->tensor, comm, PETSC_ERR_SUP, "PCHOPSMG takes scalar diffusion-reaction forms; this one has several components, first-order terms or a nonsymmetric tensor: use PCLOR");
+  PetscCheck((*pa)->space, comm, PETSC_ERR_ARG_WRONGSTATE, "The operator has no space yet: set its terms, or evaluate the Jacobian, before the preconditioner is set up");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* PCMG's own options, after the number of levels is known: they go to the levels */
+static PetscErrorCode PCHopsMGSetOptions(PC pc, PC_HopsMG *mg)
+{
+  PCMGGalerkinType galerkin;
+
+  PetscFunctionBegin;
+  PetscObjectOptionsBegin((PetscObject)pc);
+  PetscCall((*mg->mg.setfromoptions)(pc, PetscOptionsObject));
+  PetscOptionsEnd();
+  PetscCall(PCMGGetGalerkin(pc, &galerkin));
+  PetscCheck(galerkin == PC_MG_GALERKIN_NONE, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "PCHOPSMG has no Galerkin products, since its operators are matrix-free: leave out -pc_mg_galerkin");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Smoothers and transfers of new levels */
+static PetscErrorCode PCHopsMGSetUpLevels(PC pc, PC_HopsMG *mg)
+{
+  PetscFunctionBegin;
+  PetscCall((*mg->mg.reset)(pc));
+  pc->setupcalled = 0; /* PCMG makes its vectors anew */
+  PetscCall(PCMGSetLevels(pc, mg->nlevels, NULL));
+  if (mg->options) PetscCall(PCHopsMGSetOptions(pc, mg));
+  for (PetscInt l = 1; l < mg->nlevels; ++l) {
+    KSP ksp;
+    PC  smoother;
+    Mat P;
+
+    PetscCall(PCMGGetSmoother(pc, l, &ksp));
+    PetscCall(KSPGetPC(ksp, &smoother));
+    PetscCall(PCSetType(smoother, PCJACOBI));
+    PetscCall(MatCreateHopsInterp(mg->space[l - 1], mg->space[l], &P));
+    PetscCall(PCMGSetInterpolation(pc, l, P));
+    PetscCall(MatDestroy(&P));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The coarsest operator: assembled for a direct solver, or as it is */
+static PetscErrorCode PCHopsMGSetUpCoarse(PC pc, PC_HopsMG *mg, PetscBool fresh)
+{
+  const PetscBool assemble = mg->coarsemat == 1 || (mg->coarsemat == 0 && mg->space[0]->N <= HOPS_MG_SMALL) ? PETSC_TRUE : PETSC_FALSE;
+  KSP             ksp;
+  PC              coarse;
+  Mat             B = mg->A[0];
+  MatNullSpace    constants;
+
+  PetscFunctionBegin;
+  PetscCall(PCMGGetCoarseSolve(pc, &ksp));
+  if (assemble) {
+    PetscCall(MatConvert(mg->A[0], MATAIJ, MAT_INITIAL_MATRIX, &B));
+    PetscCall(MatGetNullSpace(mg->A[0], &constants));
+    PetscCall(MatSetNullSpace(B, constants));
+  } else if (fresh) {
+    PetscCall(KSPGetPC(ksp, &coarse));
+    PetscCall(PCSetType(coarse, PCLOR));
+  }
+  PetscCall(KSPSetOperators(ksp, mg->A[0], B));
+  if (assemble) PetscCall(MatDestroy(&B));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCSetUp_HopsMG(PC pc)
+{
+  PC_HopsMG *mg;
+  Mat_PA    *pa;
+  DM         dm = pc->dm;
+  PetscBool  fresh;
+
+  PetscFunctionBegin;
+  PetscCall(PCHopsMGGet(pc, &mg));
+  PetscCall(PCHopsMGGetOperator(pc, &pa));
+  fresh = !mg->nlevels || mg->space[mg->nlevels - 1] != pa->space ? PETSC_TRUE : PETSC_FALSE;
+  PetscCall(PetscLogEventBegin(HopsEvent.mgsetup, pc, 0, 0, 0));
+  if (fresh) PetscCall(PCHopsMGBuildLevels(pc, mg, pa->space));
+  PetscCall(PCHopsMGUpdateOperators(pc, mg, pc->pmat));
+  pc->dm = NULL;
+  if (fresh) PetscCall(PCHopsMGSetUpLevels(pc, mg));
+  PetscCall(PetscLogEventEnd(HopsEvent.mgsetup, pc, 0, 0, 0));
+  PetscCall(PCHopsMGSetUpCoarse(pc, mg, fresh));
+  for (PetscInt l = 1; l < mg->nlevels - 1; ++l) {
+    KSP ksp;
+
+    PetscCall(PCMGGetSmoother(pc, l, &ksp));
+    PetscCall(KSPSetOperators(ksp, mg->A[l], mg->A[l]));
+  }
+  PetscCall((*mg->mg.setup)(pc));
+  pc->dm = dm;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCSetFromOptions_HopsMG(PC pc, HopsOptionItems PetscOptionsObject)
+{
+  PC_HopsMG          *mg;
+  PCHopsMGCoarsenType type;
+  PetscInt            n, orders[HOPS_MG_MAXORDERS], norders = HOPS_MG_MAXORDERS;
+  PetscBool           set;
+  const char         *prefix;
+
+  PetscFunctionBegin;
+  PetscCall(PCHopsMGGet(pc, &mg));
+  type = mg->coarsen;
+  n    = mg->maxlevels;
+  PetscOptionsHeadBegin(PetscOptionsObject, "Geometric multigrid options of hops");
+  PetscCall(PetscOptionsInt("-pc_hopsmg_levels", "Number of levels at most, 0 for all", "PCHopsMGSetLevels", n, &n, &set));
+  if (set) PetscCall(PCHopsMGSetLevels(pc, n));
+  PetscCall(PetscOptionsEnum("-pc_hopsmg_coarsen", "What makes the next coarser level", "PCHopsMGSetCoarsening", PCHopsMGCoarsenTypes, (PetscEnum)type, (PetscEnum *)&type, &set));
+  if (set) PetscCall(PCHopsMGSetCoarsening(pc, type));
+  PetscCall(PetscOptionsIntArray("-pc_hopsmg_orders", "Falling orders of the levels below the finest", "PCHopsMGSetOrders", orders, &norders, &set));
+  if (set) PetscCall(PCHopsMGSetOrders(pc, norders, orders));
+  PetscCall(PetscOptionsEList("-pc_hopsmg_coarse_mat", "The coarsest operator: assembled, or matrix-free", "PCHOPSMG", PCHopsMGCoarseMats, 3, PCHopsMGCoarseMats[mg->coarsemat], &mg->coarsemat, NULL));
+  PetscOptionsHeadEnd();
+  PetscCall(PCGetOptionsPrefix(pc, &prefix));
+  PetscCall(PetscOptionsHasName(((PetscObject)pc)->options, prefix, "-pc_mg_levels", &set));
+  PetscCheck(!set, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_INCOMP, "PCHOPSMG counts the levels itself: use -pc_hopsmg_levels in place of -pc_mg_levels");
+  mg->options = PETSC_TRUE;
+  if (mg->nlevels) {
+    DM dm = pc->dm;
+
+    pc->dm = NULL;
+    PetscCall(PCHopsMGSetOptions(pc, mg));
+    pc->dm = dm;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCView_HopsMG(PC pc, PetscViewer viewer)
+{
+  PC_HopsMG *mg;
+  PetscBool  ascii;
+
+  PetscFunctionBegin;
+  PetscCall(PCHopsMGGet(pc, &mg));
+  PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
+  if (ascii && !mg->nlevels) PetscCall(PetscViewerASCIIPrintf(viewer, "  not set up yet\n"));
+  if (!mg->nlevels) PetscFunctionReturn(PETSC_SUCCESS);
+  if (ascii) {
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  geometric multigrid, coarsening %s, operators discretised on every level\n", PCHopsMGCoarsenTypes[mg->coarsen]));
+    PetscCall(PetscViewerASCIIPushTab(viewer));
+    for (PetscInt l = 0; l < mg->nlevels; ++l) {
+      PetscCall(PetscViewerASCIIPrintf(viewer, "level %" PetscInt_FMT ": ", l));
+      PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_FALSE));
+      PetscCall(HopsSpaceView(mg->space[l], viewer));
+      PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_TRUE));
+    }
+    PetscCall(PetscViewerASCIIPopTab(viewer));
+  }
+  PetscCall((*mg->mg.view)(pc, viewer));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* -------------------------------------------------------------- life cycle -------------------------------------------------------------- */
+
+static PetscErrorCode PCReset_HopsMG(PC pc)
+{
+  PC_HopsMG *mg;
+
+  PetscFunctionBegin;
+  PetscCall(PCHopsMGGet(pc, &mg));
+  PetscCall((*mg->mg.reset)(pc));
+  PetscCall(PCHopsMGFreeLevels(mg));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCDestroy_HopsMG(PC pc)
+{
+  PC_HopsMG *mg;
+
+  PetscFunctionBegin;
+  PetscCall(PCHopsMGGet(pc, &mg));
+  PetscCall(PCHopsMGFreeLevels(mg));
+  PetscCall((*mg->mg.destroy)(pc));
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCHopsMGSetLevels_C", NULL));
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCHopsMGSetCoarsening_C", NULL));
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCHopsMGSetOrders_C", NULL));
+  PetscCall(PetscObjectCompose((PetscObject)pc, "PCHopsMG", NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCHopsMGSetLevels_HopsMG(PC pc, PetscInt n)
+{
+  PC_HopsMG *mg;
+
+  PetscFunctionBegin;
+  PetscCall(PCHopsMGGet(pc, &mg));
+  PetscCheck(n >= 0 && n != 1, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "A multigrid method has two levels or more (or 0: all there are), not %" PetscInt_FMT, n);
+  if (n != mg->maxlevels) PetscCall(PCHopsMGFreeLevels(mg));
+  mg->maxlevels = n;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCHopsMGSetCoarsening_HopsMG(PC pc, PCHopsMGCoarsenType type)
+{
+  PC_HopsMG *mg;
+
+  PetscFunctionBegin;
+  PetscCall(PCHopsMGGet(pc, &mg));
+  if (type != mg->coarsen) PetscCall(PCHopsMGFreeLevels(mg));
+  mg->coarsen = type;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCHopsMGSetOrders_HopsMG(PC pc, PetscInt n, const PetscInt orders[])
+{
+  PC_HopsMG *mg;
+
+  PetscFunctionBegin;
+  PetscCall(PCHopsMGGet(pc, &mg));
+  PetscCheck(n >= 0 && n <= HOPS_MG_MAXORDERS, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "At most %d orders, not %" PetscInt_FMT, HOPS_MG_MAXORDERS, n);
+  for (PetscInt i = 0; i < n; ++i) PetscCheck(orders[i] >= 1 && (!i || orders[i] < orders[i - 1]), PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "The orders of multigrid levels must be positive and fall from level to level; order %" PetscInt_FMT " does not", orders[i]);
+  PetscCall(PCHopsMGFreeLevels(mg));
+  mg->norders = n;
+  PetscCall(PetscArraycpy(mg->orders, orders, n));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCHopsMGFree(HopsContainerCtx ctx)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscFree(HopsContainerData(ctx)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCCreate_HopsMG(PC pc)
+{
+  PC_HopsMG     *mg;
+  PetscContainer c;
+
+  PetscFunctionBegin;
+  PetscCall(PCSetType(pc, PCMG));
+  PetscCall(PetscObjectChangeTypeName((PetscObject)pc, PCHOPSMG));
+  PetscCall(PetscNew(&mg));
+  PetscCall(PetscContainerCreate(PetscObjectComm((PetscObject)pc), &c));
+  PetscCall(PetscContainerSetPointer(c, mg));
+  PetscCall(HopsContainerSetDestroy(c, PCHopsMGFree));
+  PetscCall(PetscObjectCompose((PetscObject)pc, "PCHopsMG", (PetscObject)c));
+  PetscCall(PetscContainerDestroy(&c));
+  mg->mg                  = *pc->ops;
+  pc->ops->setup          = PCSetUp_HopsMG;
+  pc->ops->setfromoptions = PCSetFromOptions_HopsMG;
+  pc->ops->view           = PCView_HopsMG;
+  pc->ops->reset          = PCReset_HopsMG;
+  pc->ops->destroy        = PCDestroy_HopsMG;
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCHopsMGSetLevels_C", PCHopsMGSetLevels_HopsMG));
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCHopsMGSetCoarsening_C", PCHopsMGSetCoarsening_HopsMG));
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCHopsMGSetOrders_C", PCHopsMGSetOrders_HopsMG));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ------------------------------------------------------------ public functions ------------------------------------------------------------ */
+
+/*@
+  PCHopsMGSetLevels - Sets the largest number of levels.
+
+  Logically Collective
+
+  Input Parameters:
++ pc - the preconditioner, of type `PCHOPSMG`
+- n  - the number, the finest level included; 0 for all there are
+
+  Options Database Key:
+. -pc_hopsmg_levels <n> - the number
+
+  Level: intermediate
+
+.seealso: `PCHOPSMG`, `PCHopsMGSetCoarsening()`
+@*/
+PetscErrorCode PCHopsMGSetLevels(PC pc, PetscInt n)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscTryMethod(pc, "PCHopsMGSetLevels_C", (PC, PetscInt), (pc, n));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCHopsMGSetCoarsening - Sets what makes the next coarser level.
+
+  Logically Collective
+
+  Input Parameters:
++ pc   - the preconditioner, of type `PCHOPSMG`
+- type - by mesh, by order, or both
+
+  Options Database Key:
+. -pc_hopsmg_coarsen <h|p|ph|hp> - the type
+
+  Level: intermediate
+
+.seealso: `PCHOPSMG`, `PCHopsMGCoarsenType`, `PCHopsMGSetOrders()`
+@*/
+PetscErrorCode PCHopsMGSetCoarsening(PC pc, PCHopsMGCoarsenType type)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscTryMethod(pc, "PCHopsMGSetCoarsening_C", (PC, PCHopsMGCoarsenType), (pc, type));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCHopsMGSetOrders - Sets the orders that levels of lower order have.
+
+  Logically Collective
+
+  Input Parameters:
++ pc     - the preconditioner, of type `PCHOPSMG`
+. n      - the number of orders; 0 for the default: half, a quarter, ... of the finest level's, down to 1
+- orders - [n] the orders, falling
+
+  Options Database Key:
+. -pc_hopsmg_orders <p,...> - the orders
+
+  Level: intermediate
+
+  Note:
+  They are used with `PC_HOPSMG_P`, `PC_HOPSMG_PH` and `PC_HOPSMG_HP`.
+
+.seealso: `PCHOPSMG`, `PCHopsMGSetCoarsening()`
+@*/
+PetscErrorCode PCHopsMGSetOrders(PC pc, PetscInt n, const PetscInt orders[])
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscTryMethod(pc, "PCHopsMGSetOrders_C", (PC, PetscInt, const PetscInt[]), (pc, n, orders));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCHopsMGGetSpace - Gets the space of a level, after `PCSetUp()`.
+
+  Not Collective
+
+  Input Parameters:
++ pc    - the preconditioner, of type `PCHOPSMG`
+- level - the level, 0 for the coarsest
+
+  Output Parameter:
+. space - the space (borrowed)
+
+  Level: intermediate
+
+.seealso: `PCHOPSMG`, `PCMGGetLevels()`
+@*/
+PetscErrorCode PCHopsMGGetSpace(PC pc, PetscInt level, HopsSpace *space)
+{
+  PC_HopsMG *mg;
+
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscAssertPointer(space, 3);
+  PetscCall(PCHopsMGGet(pc, &mg));
+  PetscCheck(level >= 0 && level < mg->nlevels, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "There is no level %" PetscInt_FMT ": there are %" PetscInt_FMT " after PCSetUp()", level, mg->nlevels);
+  *space = mg->space[level];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,173 @@
+static char help[] = "What PCHOPSMG and MATHOPSINTERP refuse, by errors that name the remedy.\n\n";
+
+#include "hopstest.h"
+#include <petscfe.h>
+#include <petscds.h>
+
+static char message[4096];
+
+static PetscErrorCode Catch(MPI_Comm comm, int line, const char *func, const char *file, PetscErrorCode n, PetscErrorType type, const char *mess, void *ctx)
+{
+  if (type == PETSC_ERROR_INITIAL && mess) PetscStrncpy(message, mess, sizeof(message));
+  return n;
+}
+
+/* what the call raised must have all the words; words are separated by | */
+#define EXPECT(name, call, words) \
+  do { \
+    PetscErrorCode ierr_; \
+    message[0] = 0; \
+    PetscCall(PetscPushErrorHandler(Catch, NULL)); \
+    ierr_ = call; \
+    PetscCall(PetscPopErrorHandler()); \
+    PetscCall(Judge(name, ierr_, words)); \
+  } while (0)
+
+static PetscErrorCode Judge(const char name[], PetscErrorCode ierr, const char words[])
+{
+  char    **list;
+  int       n;
+  PetscBool ok = ierr ? PETSC_TRUE : PETSC_FALSE;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscStrToArray(words, '|', &n, &list));
+  for (int i = 0; i < n; ++i) {
+    char *found;
+
+    PetscCall(PetscStrstr(message, list[i], &found));
+    if (!found) ok = PETSC_FALSE;
+  }
+  PetscCall(PetscStrToArrayDestroy(n, list));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %s\n", name, ok ? "refused" : (ierr ? "WRONG MESSAGE" : "NO ERROR")));
+  if (!ok && ierr) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s\n", message));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* n x n quadrilaterals, or two triangles */
+static PetscErrorCode Box(PetscInt n, PetscBool simplex, DM *dm)
+{
+  const PetscInt  faces[3] = {n, n, n}, cells[6] = {0, 1, 2, 1, 3, 2};
+  const PetscReal x[8] = {0, 0, 1, 0, 0, 1, 1, 1};
+
+  PetscFunctionBeginUser;
+  if (simplex) PetscCall(DMPlexCreateFromCellListPetsc(PETSC_COMM_WORLD, 2, 2, 4, 3, PETSC_TRUE, cells, 2, x, dm));
+  else PetscCall(HopsDMPlexCreateBox(PETSC_COMM_WORLD, 2, PETSC_FALSE, faces, dm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Operator(HopsSpace sp, Mat *A)
+{
+  HopsCoefficient one;
+  PetscScalar     v = 1.0;
+
+  PetscFunctionBeginUser;
+  PetscCall(HopsCoefficientCreateConstant(PETSC_COMM_WORLD, 1, &v, &one));
+  PetscCall(MatCreatePA(sp, A));
+  PetscCall(MatPASetDiffusion(*A, one));
+  PetscCall(MatPASetMass(*A, one));
+  PetscCall(HopsCoefficientDestroy(&one));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Create(Mat A, const char options[], PC *pc)
+{
+  PetscFunctionBeginUser;
+  PetscCall(PCCreate(PETSC_COMM_WORLD, pc));
+  PetscCall(PCSetType(*pc, PCHOPSMG));
+  PetscCall(PCSetOperators(*pc, A, A));
+  if (options) {
+    PetscCall(PetscOptionsInsertString(NULL, options));
+    PetscCall(PCSetFromOptions(*pc));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Hierarchies(void)
+{
+  const PetscInt  nodes[4] = {0, 1, 2, 3}, orders[2] = {2, 2};
+  const PetscReal x[8] = {0, 0, 1, 0, 0, 1, 1, 1};
+  DM              dm, coarse;
+  HopsSpace       sp, other, small;
+  Mat             A, B, P;
+  PC              pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(Box(4, PETSC_FALSE, &dm));
+  PetscCall(HopsSpaceCreateH1(dm, 3, NULL, 0, NULL, &sp));
+  PetscCall(Operator(sp, &A));
+  PetscCall(Create(A, NULL, &pc));
+  EXPECT("no hierarchy", PCSetUp(pc), "-dm_refine_hierarchy|DMSetCoarseDM|-pc_hopsmg_coarsen");
+  EXPECT("one level", PCHopsMGSetLevels(pc, 1), "two levels");
+  EXPECT("orders that do not fall", PCHopsMGSetOrders(pc, 2, orders), "fall");
+  PetscCall(Box(3, PETSC_FALSE, &coarse));
+  PetscCall(DMSetCoarseDM(dm, coarse));
+  PetscCall(PCSetDM(pc, dm));
+  EXPECT("a mesh that is not nested", PCSetUp(pc), "uniform refinement|DMRefine");
+  PetscCall(HopsSpaceCreateH1(coarse, 3, NULL, 0, NULL, &other));
+  EXPECT("transfer between meshes that are not nested", MatCreateHopsInterp(other, sp, &P), "uniform refinement");
+  PetscCall(Box(2, PETSC_TRUE, &coarse));
+  PetscCall(DMSetCoarseDM(dm, coarse));
+  PetscCall(Create(A, NULL, &pc));
+  PetscCall(PCSetDM(pc, dm));
+  EXPECT("a coarse mesh of triangles", PCSetUp(pc), "uniform refinement|DMRefine");
+  PetscCall(Box(1, PETSC_FALSE, &coarse));
+  PetscCall(DMSetCoarseDM(dm, coarse));
+  PetscCall(Create(A, NULL, &pc));
+  PetscCall(PCSetDM(pc, dm));
+  EXPECT("a mesh that was refined twice", PCSetUp(pc), "uniform refinement");
+  EXPECT("a coarse space of higher order", HopsSpaceCreateCoarse(sp, NULL, 4, &other), "at most 3");
+  PetscCall(HopsSpaceCreateFromArrays(PETSC_COMM_SELF, 2, 1, 1, 4, nodes, x, 0, NULL, &small));
+  EXPECT("coarsening of a space made from arrays", HopsSpaceCreateCoarse(small, NULL, 1, &other), "HopsSpaceCreateH1");
+  PetscCall(Operator(small, &B));
+  PetscCall(Create(B, NULL, &pc));
+  EXPECT("arrays", PCSetUp(pc), "HopsSpaceCreateH1|PCLOR");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Operators(void)
+{
+  DM        dm, fine;
+  HopsSpace sp;
+  Mat       A, B;
+  PC        pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(Box(2, PETSC_FALSE, &dm));
+  PetscCall(DMRefine(dm, PETSC_COMM_WORLD, &fine));
+  PetscCall(DMSetCoarseDM(fine, dm));
+  PetscCall(HopsSpaceCreateH1(fine, 3, NULL, 0, NULL, &sp));
+  PetscCall(Operator(sp, &A));
+  PetscCall(MatConvert(A, MATAIJ, MAT_INITIAL_MATRIX, &B));
+  PetscCall(Create(B, NULL, &pc));
+  EXPECT("assembled matrix", PCSetUp(pc), "seqaij|MatCreatePA|-dm_mat_type pa");
+  PetscCall(Create(A, "-pc_hopsmg_levels 2", &pc));
+  PetscCall(PetscOptionsClearValue(NULL, "-pc_hopsmg_levels"));
+  PetscCall(PCSetUp(pc));
+  EXPECT("level that is not there", PCHopsMGGetSpace(pc, 2, &sp), "no level 2|there are 2");
+  EXPECT("-pc_mg_levels", Create(A, "-pc_mg_levels 3", &pc), "-pc_hopsmg_levels");
+  PetscCall(PetscOptionsClearValue(NULL, "-pc_mg_levels"));
+  PetscCall(Create(A, "-pc_mg_galerkin both", &pc));
+  EXPECT("-pc_mg_galerkin", PCSetUp(pc), "matrix-free|-pc_mg_galerkin");
+  PetscCall(PetscOptionsClearValue(NULL, "-pc_mg_galerkin"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* objects that a raised error left half made are not freed: this test runs without -malloc_dump */
+int main(int argc, char **argv)
+{
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(PetscOptionsClearValue(NULL, "-malloc_dump"));
+  PetscCall(HopsInitialize());
+  PetscCall(Hierarchies());
+  PetscCall(Operators());
+  PetscCall(PetscFinalize());
+  return 0;
+}
+
+/*TEST
+
+  test:
+    args: -malloc_dump 0
+
+TEST*/
