@@ -15,6 +15,7 @@ typedef struct {
   PetscReal *weights;    /* [Q] quadrature weights (zeros where the points are no quadrature rule) */
   PetscReal *B;          /* [Q][P] B[q*P+i] = l_i(points[q]) */
   PetscReal *D;          /* [Q][P] D[q*P+i] = l_i'(points[q]) */
+  PetscReal *E;          /* [Q][P-1] E[q*(P-1)+j] = e_j(points[q]), the edge functions: integral over (node k, node k+1) is 1 if j = k, else 0 */
   PetscReal *C;          /* [Q][Q] derivatives at the points of the Lagrange basis on the points; D = C B if Q >= P */
   PetscBool  collocated; /* the points are the nodes */
 } HopsBasis;
@@ -79,11 +80,13 @@ typedef struct _HopsBackendOps HopsBackendOps;
 */
 struct _p_HopsSpace {
   PETSCHEADER(int);
+  HopsFamily            family;
   PetscInt              dim, order;
+  PetscInt              ne; /* entries of a cell's E-vector: (order+1)^dim for H1, see HopsLayout for the others */
   PetscInt              ncells, ninterior;
   PetscInt              nT, nG, nC, nL;     /* owned, ghost and constrained unknowns, and their sum */
   PetscInt              rstart, N;          /* first owned global index; global size */
-  int                  *restr;              /* [ncells][(order+1)^dim] L-vector index of each E-vector entry, x fastest */
+  int                  *restr;              /* [ncells][ne] L-vector index l of each E-vector entry, x fastest; -1-l where the cell sees it with the opposite sign (never in H1) */
   PetscInt              cstart, ncaller;    /* the caller's cells are numbered cstart..cstart+ncaller-1 */
   PetscInt             *cell;               /* [ncells] the caller's number of the cell (DMPlex point, or array index) */
   PetscInt              gorder;             /* order of the element maps */
@@ -95,7 +98,9 @@ struct _p_HopsSpace {
   PetscInt              ness, *essT, *essC; /* essential unknowns kept in the T-vector: T index and L index of its constrained twin */
   PetscScalar          *cvals;              /* [nC] essential values (zero until set) */
   DM                    dm;                 /* NULL for raw arrays */
-  PetscInt              q_1d;               /* quadrature points per direction of the PetscFE behind the space, or 0 */
+  DMLabel               label;              /* of the essential boundary, or NULL; the next two are its values */
+  PetscInt              nv, *values;
+  PetscInt              q_1d; /* quadrature points per direction of the PetscFE behind the space, or 0 */
   const HopsBackendOps *backend;
   PetscBool             onbackend;       /* the next four are set: the space's lists where the back end works (HopsSpaceSetUpBackend()) */
   PetscInt             *bshared, *bessT; /* shared[] and essT[] */
@@ -132,11 +137,11 @@ PETSC_INTERN PetscErrorCode HopsSpaceGetPoints(HopsSpace, const HopsBasis *geom,
 /* The element map's basis (order gorder) tabulated at the points of `basis`. */
 PETSC_INTERN PetscErrorCode HopsSpaceCreateGeometryBasis(HopsSpace, const HopsBasis *basis, HopsBasis *geom);
 /*
-  Number the unknowns of a space whose cells, sizes and maps are set. elist[c][i], c < ncells, i < (order+1)^dim, holds keys in
-  [0,nkeys); gidx[key] is the global index, or -1 where the unknown is absent from the T-vector; ess[key] (may be NULL) marks
+  Number the unknowns of a space whose cells, sizes and maps are set. elist[c][i], c < ncells, i < ne, holds keys in
+  [0,nkeys), or -1-key where the cell sees the unknown with the opposite sign; gidx[key] is the global index, or -1 where the unknown is absent from the T-vector; ess[key] (may be NULL) marks
   unknowns kept in the T-vector as identity rows. Reorders the cells: interior ones first. Collective.
 */
-PETSC_INTERN PetscErrorCode HopsSpaceCreate_Private(MPI_Comm, PetscInt dim, PetscInt order, HopsSpace *);
+PETSC_INTERN PetscErrorCode HopsSpaceCreate_Private(MPI_Comm, PetscInt dim, PetscInt order, HopsSpace *); /* an H1 space */
 PETSC_INTERN PetscErrorCode HopsSpaceSetUpNumbering(HopsSpace, PetscInt nkeys, const PetscInt gidx[], const PetscBool ess[], const PetscInt elist[]);
 PETSC_INTERN PetscErrorCode HopsTensorApply(PetscInt dim, PetscInt m, PetscInt n, const PetscReal *const M[], const PetscReal in[], PetscReal out[], PetscReal work[]);
 /* xg[nL-nT] = ghosts (communicated) and constrained entries (cvals, or zero) for the owned entries x[nT]; collective */

@@ -1,5 +1,6 @@
 /* MATPA's public setters: space, terms of the form, quadrature. */
 #include <hops/private/hopsmatimpl.h>
+#include <hops/private/hopsderham.h>
 #include <petsc/private/matimpl.h>
 
 /*@
@@ -192,6 +193,7 @@ PetscErrorCode MatPAAddRobin(Mat A, PetscInt n, const PetscInt cells[], const Pe
   PetscValidHeaderSpecific(alpha, HOPS_COEFFICIENT_CLASSID, 5);
   PetscCall(MatPAGetData(A, &pa));
   PetscCheck(pa->space, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE, "Set the operator's space first: MatPASetSpace()");
+  PetscCall(HopsSpaceCheckH1(pa->space, "MatPAAddRobin()"));
   PetscCheck(alpha->nc == 1, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_INCOMP, "A Robin coefficient is a scalar, not of %" PetscInt_FMT " components", alpha->nc);
   sp = pa->space;
   PetscCall(PetscNew(&r));
