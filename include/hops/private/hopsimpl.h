@@ -166,11 +166,27 @@ PETSC_INTERN PetscErrorCode HopsSpaceErrorCell(HopsSpace, PetscInt c, PetscReal 
 */
 typedef struct _HopsPAKernel  *HopsPAKernel;  /* operator data of a back end */
 typedef struct _HopsLORKernel *HopsLORKernel; /* LOR data of a back end */
+typedef struct _HopsFormKernel *HopsFormKernel; /* operator data on H(curl), H(div) or L2 */
+typedef struct _HopsLumpKernel *HopsLumpKernel; /* LOR data there */
 typedef enum {
   HOPS_PART_INTERIOR_A, /* first half of the interior cells */
   HOPS_PART_INTERIOR_B, /* second half of the interior cells */
   HOPS_PART_SHARED      /* cells that touch ghosts or constrained unknowns */
 } HopsPart;
+
+/*
+  A cell's low-order-refined matrix for one mask of coupled direction pairs (bit 0 xy, 1 xz, 2 yz). `value` indexes the values at
+  the nodes: [node][nd] of the derivative's tensor, then [node][nm] of the field's (upper triangles by rows).
+*/
+typedef struct {
+  PetscInt  entry, value;
+  PetscReal a;
+} HopsLumpTerm;
+typedef struct {
+  PetscInt      n, *row, *col; /* [n] entries: E-vector rows and columns */
+  PetscInt      nterms;
+  HopsLumpTerm *term; /* [nterms] */
+} HopsLumpPattern;
 
 struct _HopsBackendOps {
   const char *name;
@@ -211,6 +227,23 @@ struct _HopsBackendOps {
   PetscErrorCode (*LORFill)(HopsLORKernel, PetscInt first, PetscInt n, const HopsValues *kappa, const HopsValues *mass, PetscScalar vals[], PetscInt *bad, PetscReal *det);
   PetscErrorCode (*LORGetInfo)(HopsLORKernel, const char **kernel, PetscLogDouble *bytes);
   PetscErrorCode (*LORDestroy)(HopsLORKernel *);
+  /* --- H(curl), H(div), L2: int mu du dv + int beta u v, d the curl or the divergence; NULL where a back end has them not ---
+     Quadrature data per point, J = dx/dxi: of u in H(curl) w detJ J^-1 beta J^-T, in H(div) (w/detJ) J^T beta J (symmetric, 3 or 6
+     values), in L2 (w/detJ) beta (1 value); of du likewise, in its own space. */
+  PetscErrorCode (*FormCreate)(HopsSpace, const HopsBasis *, PetscBool deriv, PetscBool mass, HopsFormKernel *);
+  PetscErrorCode (*FormSetUp)(HopsFormKernel, PetscInt first, PetscInt n, const HopsValues *mu, const HopsValues *beta, PetscInt *bad, PetscReal *det);
+  PetscErrorCode (*FormApply)(HopsFormKernel, HopsPart, const PetscScalar x[], const PetscScalar xg[], PetscScalar y[], PetscScalar yg[]);
+  PetscErrorCode (*FormDiagonal)(HopsFormKernel, PetscScalar d[], PetscScalar dg[]);
+  PetscErrorCode (*FormGetInfo)(HopsFormKernel, const char **kernel, PetscBool *specialised, PetscLogDouble *bytes, PetscLogDouble *flops);
+  PetscErrorCode (*FormDestroy)(HopsFormKernel *);
+  /* LOR with vertex quadrature: values of the same tensors (weight 1) at the GLL nodes, and a list of terms of the cell's matrix:
+     loc[term.entry] += term.a * value[term.value], see HopsLumpPattern; vals[pos[e]] += loc[e], or vals[-1 - pos[e]] -= loc[e] */
+  PetscErrorCode (*LumpCreate)(HopsSpace, const HopsBasis *gll, PetscBool deriv, PetscBool mass, HopsLumpKernel *);
+  PetscErrorCode (*LumpCouplings)(HopsLumpKernel, PetscInt first, PetscInt n, const HopsValues *mu, const HopsValues *beta, PetscReal tol, unsigned char mask[], PetscInt *bad, PetscReal *det);
+  PetscErrorCode (*LumpSetPositions)(HopsLumpKernel, const HopsLumpPattern pattern[8], const unsigned char mask[], const PetscInt start[], const int pos[]);
+  PetscErrorCode (*LumpFill)(HopsLumpKernel, PetscInt first, PetscInt n, const HopsValues *mu, const HopsValues *beta, PetscScalar vals[], PetscInt *bad, PetscReal *det);
+  PetscErrorCode (*LumpGetInfo)(HopsLumpKernel, const char **kernel, PetscLogDouble *bytes);
+  PetscErrorCode (*LumpDestroy)(HopsLumpKernel *);
 };
 
 PETSC_INTERN PetscErrorCode       HopsBackendGet(const char name[], const HopsBackendOps **);

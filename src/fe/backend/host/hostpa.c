@@ -7,7 +7,7 @@ static size_t Power(int n, int d)
 }
 
 /* Even-odd form of an M x N matrix A with A[m][n] at a[m*sm + n*sn]; see HopsHostMatrices */
-static void EvenOddPack(int M, int N, const double a[], int sm, int sn, double **p, const double **out)
+void HopsHostEvenOddPack(int M, int N, const double a[], int sm, int sn, double **p, const double **out)
 {
   const int Ne = (N + 1) / 2;
 
@@ -41,22 +41,22 @@ static PetscErrorCode PackMatrices(HopsPAKernel k, const HopsBasis *b)
   PetscCall(PetscMalloc2(9 * n, &k->matmem, Q, &k->weights));
   PetscCall(PetscArraycpy(k->weights, b->weights, Q));
   p = k->matmem;
-  EvenOddPack(Q, P, b->B, P, 1, &p, &k->mat.B);
-  EvenOddPack(P, Q, b->B, 1, P, &p, &k->mat.BT);
+  HopsHostEvenOddPack(Q, P, b->B, P, 1, &p, &k->mat.B);
+  HopsHostEvenOddPack(P, Q, b->B, 1, P, &p, &k->mat.BT);
   if (Q >= P) {
-    EvenOddPack(Q, Q, b->C, Q, 1, &p, &k->mat.C);
-    EvenOddPack(Q, Q, b->C, 1, Q, &p, &k->mat.CT);
+    HopsHostEvenOddPack(Q, Q, b->C, Q, 1, &p, &k->mat.C);
+    HopsHostEvenOddPack(Q, Q, b->C, 1, Q, &p, &k->mat.CT);
   } else {
-    EvenOddPack(Q, P, b->D, P, 1, &p, &k->mat.D);
-    EvenOddPack(P, Q, b->D, 1, P, &p, &k->mat.DT);
+    HopsHostEvenOddPack(Q, P, b->D, P, 1, &p, &k->mat.D);
+    HopsHostEvenOddPack(P, Q, b->D, 1, P, &p, &k->mat.DT);
   }
   PetscCall(PetscMalloc1(P * Q, &w));
   for (int i = 0; i < P * Q; i++) w[i] = b->B[i] * b->B[i];
-  EvenOddPack(P, Q, w, 1, P, &p, &k->mat.BB);
+  HopsHostEvenOddPack(P, Q, w, 1, P, &p, &k->mat.BB);
   for (int i = 0; i < P * Q; i++) w[i] = b->D[i] * b->D[i];
-  EvenOddPack(P, Q, w, 1, P, &p, &k->mat.DD);
+  HopsHostEvenOddPack(P, Q, w, 1, P, &p, &k->mat.DD);
   for (int i = 0; i < P * Q; i++) w[i] = b->B[i] * b->D[i];
-  EvenOddPack(P, Q, w, 1, P, &p, &k->mat.BD);
+  HopsHostEvenOddPack(P, Q, w, 1, P, &p, &k->mat.BD);
   PetscCall(PetscFree(w));
   PetscAssert(p <= k->matmem + 9 * n, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Packed matrices overflow");
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -66,7 +66,7 @@ static PetscErrorCode PackMatrices(HopsPAKernel k, const HopsBasis *b)
   Flops of an even-odd product of an M x N matrix: sums and differences of the input, N multiply-adds (less two first sums)
   and a recombination for each pair of rows, and the middle row
 */
-static double EvenOddFlops(int M, int N, int s)
+double HopsHostEvenOddFlops(int M, int N, int s)
 {
   const int pair = N > 1 ? 2 * N : 3, middle = 2 * (s > 0 ? (N + 1) / 2 : N / 2) - 1;
 
@@ -77,11 +77,11 @@ static double EvenOddFlops(int M, int N, int s)
 static double CellFlops(const HopsPAKernel k)
 {
   const int    dim = k->dim, P = k->P, Q = k->Q;
-  const double nq = Power(Q, dim), nn = Power(P, dim), fB = EvenOddFlops(Q, P, 1), fBT = EvenOddFlops(P, Q, 1);
+  const double nq = Power(Q, dim), nn = Power(P, dim), fB = HopsHostEvenOddFlops(Q, P, 1), fBT = HopsHostEvenOddFlops(P, Q, 1);
   double       f = nn + (k->diffusion ? (dim == 3 ? 15 : 6) : 0) * nq + (k->mass ? (k->diffusion ? 2 : 1) : 0) * nq, lines;
 
   if (Q < P) {
-    const double fD = EvenOddFlops(Q, P, -1), fDT = EvenOddFlops(P, Q, -1);
+    const double fD = HopsHostEvenOddFlops(Q, P, -1), fDT = HopsHostEvenOddFlops(P, Q, -1);
     const double in[3] = {Power(P, dim) / P, Power(P, dim) / (P * P) * Q, Q * Q};
 
     for (int a = k->diffusion ? 0 : dim; a < dim + (int)k->mass; a++) {
@@ -95,7 +95,7 @@ static double CellFlops(const HopsPAKernel k)
   }
   lines = dim == 3 ? P * P + P * Q + Q * Q : P + Q;
   if (!k->collocated) f += lines * (fB + fBT);
-  if (k->diffusion) f += dim * (nq / Q) * (EvenOddFlops(Q, Q, -1) * 2 + Q) - nq; /* the first sum of the three is no addition */
+  if (k->diffusion) f += dim * (nq / Q) * (HopsHostEvenOddFlops(Q, Q, -1) * 2 + Q) - nq; /* the first sum of the three is no addition */
   return f;
 }
 

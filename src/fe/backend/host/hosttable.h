@@ -2,10 +2,12 @@
 #pragma once
 #include "hostpa.h"
 #include "hostlor.h"
+#include "hostform.h"
+#include "hostlump.h"
 
 #define HOPS_HOST_TABLE(table, name, check) \
   static PetscBool Supported(void) \
   { \
     return (check) ? PETSC_TRUE : PETSC_FALSE; \
   } \
-  const HopsHostKernels table = {name, W, Supported, PAFind, PAApply, PADiagonal, PASetUp, LORCouplings, LORFill};
+  const HopsHostKernels table = {name, W, Supported, PAFind, PAApply, PADiagonal, PASetUp, LORCouplings, LORFill, FormFind, FormApply, FormDiagonal, FormSetUp, LumpCouplings, LumpFill};
