@@ -164,10 +164,10 @@ static PetscErrorCode Values(const char name[], HopsSpace sp, DM dm, HopsPointFu
 
 int main(int argc, char **argv)
 {
-  PetscInt    dim = 2, p = 3, values[6] = {1, 2, 3, 4, 5, 6};
-  DM          dm;
-  DMLabel     label;
-  HopsSpace   h1, curl, div, l2, h10, curl0, div0;
+  PetscInt  dim = 2, p = 3, values[6] = {1, 2, 3, 4, 5, 6};
+  DM        dm;
+  DMLabel   label;
+  HopsSpace h1, curl, div, l2, h10, curl0, div0;
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));

@@ -164,8 +164,8 @@ PETSC_INTERN PetscErrorCode HopsSpaceErrorCell(HopsSpace, PetscInt c, PetscReal 
   Operations of a back end, on raw pointers. Cell ranges are [first, first+n). An operation that finds a non-positive (or
   NaN) Jacobian determinant returns the cell in `bad` (else -1) and the determinant in `det`.
 */
-typedef struct _HopsPAKernel  *HopsPAKernel;  /* operator data of a back end */
-typedef struct _HopsLORKernel *HopsLORKernel; /* LOR data of a back end */
+typedef struct _HopsPAKernel   *HopsPAKernel;   /* operator data of a back end */
+typedef struct _HopsLORKernel  *HopsLORKernel;  /* LOR data of a back end */
 typedef struct _HopsFormKernel *HopsFormKernel; /* operator data on H(curl), H(div) or L2 */
 typedef struct _HopsLumpKernel *HopsLumpKernel; /* LOR data there */
 typedef enum {
@@ -254,7 +254,7 @@ PETSC_INTERN const HopsBackendOps HopsBackendCUDA;
 
 /* Classes and log events */
 typedef struct {
-  PetscLogEvent space, pasetup, pamult, padiag, paassemble, lorsymbolic, lornumeric, lorcoef, lorsolver, residual;
+  PetscLogEvent space, pasetup, pamult, padiag, paassemble, lorsymbolic, lornumeric, lorcoef, lorauxiliary, lorsolver, residual;
 } HopsEvents;
 PETSC_INTERN HopsEvents     HopsEvent;
 PETSC_INTERN PetscErrorCode MatCreate_PA(Mat);

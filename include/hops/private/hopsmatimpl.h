@@ -21,7 +21,7 @@ typedef struct {
   PetscBool               fromds;    /* the form comes from a PetscDS: its own quadrature is the default */
   HopsBasis               basis;
   HopsPAKernel            kernel;
-  HopsFormKernel          fkernel;   /* in place of it: families other than H1 */
+  HopsFormKernel          fkernel; /* in place of it: families other than H1 */
   PetscScalar            *xg, *yg; /* [nL-nT] ghost and constrained parts of the L-vectors, where the back end works */
   PetscLogDouble          flops;
   struct _HopsTensorForm *form;    /* the PetscDS's Jacobian at the state, where the form comes from one */
@@ -31,10 +31,10 @@ typedef struct {
 
 PETSC_INTERN PetscErrorCode MatPAGetData(Mat, Mat_PA **);
 PETSC_INTERN PetscErrorCode MatPASetUp_Private(Mat, Mat_PA *);
-PETSC_INTERN PetscErrorCode MatPAReset(Mat_PA *);                          /* drops the quadrature data and the rule */
-PETSC_INTERN PetscErrorCode MatPAFreeWork(Mat_PA *);                       /* drops xg and yg, before the space goes */
+PETSC_INTERN PetscErrorCode MatPAReset(Mat_PA *);    /* drops the quadrature data and the rule */
+PETSC_INTERN PetscErrorCode MatPAFreeWork(Mat_PA *); /* drops xg and yg, before the space goes */
 PETSC_INTERN PetscErrorCode MatPASetTerm(Mat, Mat_PA *, HopsCoefficient *term, HopsCoefficient cf);
-PETSC_INTERN PetscErrorCode MatPAChanged(Mat, Mat_PA *, PetscBool layout); /* a coefficient is new; layout: a term came or went */
+PETSC_INTERN PetscErrorCode MatPAChanged(Mat, Mat_PA *, PetscBool layout);    /* a coefficient is new; layout: a term came or went */
 PETSC_INTERN PetscErrorCode HopsFormAssemble(Mat, Mat_PA *, MatReuse, Mat *); /* families other than H1 */
 PETSC_INTERN PetscErrorCode HopsPreallocate(HopsSpace, const PetscInt gidx[], const PetscScalar zero[], PetscInt row[], Mat);
 PETSC_INTERN PetscErrorCode MatConvert_PA_AIJ(Mat, MatType, MatReuse, Mat *);

@@ -87,15 +87,15 @@ static void HopsTimes(PetscInt n, PetscInt nc, const PetscScalar v[], const Pets
 
 static PetscErrorCode HopsFormElement(Mat_PA *pa, const HopsBasis *geom, const PetscReal F[], PetscInt cell, PetscReal work[], PetscScalar E[])
 {
-  HopsSpace       sp  = pa->space;
-  const PetscInt  dim = sp->dim, ne = sp->ne, nq = PetscPowInt(pa->basis.Q, dim);
-  const PetscInt  nc = sp->family == HOPS_L2 ? 1 : dim, nd = sp->family == HOPS_HCURL && dim == 3 ? 3 : 1;
+  HopsSpace        sp  = pa->space;
+  const PetscInt   dim = sp->dim, ne = sp->ne, nq = PetscPowInt(pa->basis.Q, dim);
+  const PetscInt   nc = sp->family == HOPS_L2 ? 1 : dim, nd = sp->family == HOPS_HCURL && dim == 3 ? 3 : 1;
   const HopsBasis *b = &pa->basis;
-  HopsLayout      l;
-  PetscReal      *x, *J, *u = work, *du = work + 3 * ne;
-  HopsValues      mu, beta;
-  size_t          ks = 0, ms = 0;
-  PetscScalar    *kw = NULL, *mw = NULL;
+  HopsLayout       l;
+  PetscReal       *x, *J, *u = work, *du = work + 3 * ne;
+  HopsValues       mu, beta;
+  size_t           ks = 0, ms = 0;
+  PetscScalar     *kw = NULL, *mw = NULL;
 
   PetscFunctionBegin;
   HopsLayoutCreate(sp->family, dim, sp->order, &l);

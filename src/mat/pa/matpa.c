@@ -367,8 +367,8 @@ PetscErrorCode MatPALiftEssential(Mat A, Vec b)
 static PetscErrorCode MatView_PA(Mat A, PetscViewer viewer)
 {
   static const char *const terms[] = {"diffusion", "curl-curl", "div-div", ""};
-  Mat_PA   *pa;
-  PetscBool ascii;
+  Mat_PA                  *pa;
+  PetscBool                ascii;
 
   PetscFunctionBegin;
   PetscCall(MatShellGetContext(A, &pa));

@@ -16,8 +16,8 @@ static size_t Power(int n, int d)
 
 static PetscErrorCode PackMatrices(HopsFormKernel k, const HopsBasis *b)
 {
-  const int P = k->P, Q = k->Q, n = PetscMax(P, Q) * (PetscMax(P, Q) + 1) / 2;
-  double   *p;
+  const int  P = k->P, Q = k->Q, n = PetscMax(P, Q) * (PetscMax(P, Q) + 1) / 2;
+  double    *p;
   PetscReal *B, *E;
 
   PetscFunctionBegin;
@@ -39,7 +39,7 @@ static PetscErrorCode PackMatrices(HopsFormKernel k, const HopsBasis *b)
 /* contractions there and back, products at the points */
 static double TermFlops(const HopsFormKernel k, const HopsLayout *l, int nc)
 {
-  const int    Q = k->Q;
+  const int    Q  = k->Q;
   const double nq = (double)Power(Q, k->dim);
   double       f  = nq * (nc == 1 ? 1 : (nc == 3 ? 6 : 15));
 

@@ -28,9 +28,9 @@ static void ContractAny(int M, int N, const double *A, int outer, int inner, con
   }
 #define HOPS_CONTRACTS(P, Q) \
   HOPS_CONTRACT(ContractB_##P##_##Q, Q, P) \
-  HOPS_CONTRACT(ContractE_##P##_##Q, Q, (P) > 2 ? (P) - 1 : 1) \
+  HOPS_CONTRACT(ContractE_##P##_##Q, Q, (P) > 2 ? (P)-1 : 1) \
   HOPS_CONTRACT(ContractBT_##P##_##Q, P, Q) \
-  HOPS_CONTRACT(ContractET_##P##_##Q, (P) > 2 ? (P) - 1 : 1, Q)
+  HOPS_CONTRACT(ContractET_##P##_##Q, (P) > 2 ? (P)-1 : 1, Q)
 HOPS_HOST_ORDERS(HOPS_CONTRACTS)
 
 static PetscBool FormFind(HopsFormKernel k)
@@ -244,7 +244,7 @@ static void FormDiagonal(const struct _HopsFormKernel *k, double y[], double yg[
     for (int c = 0; c < (int)lu->nc; c++)
       for (PetscInt i = 0; i < lu->off[c + 1] - lu->off[c]; i++) {
         const int        at[3] = {(int)(i % lu->n[c][0]), (int)(i / lu->n[c][0] % lu->n[c][1]), (int)(i / (lu->n[c][0] * lu->n[c][1]))};
-        const PetscReal *t[3];   /* values of the function along each line at point q: t[d][q * st[d]] */
+        const PetscReal *t[3];    /* values of the function along each line at point q: t[d][q * st[d]] */
         const PetscReal *s[3][2]; /* per direction: of its derivative, edge functions j-1 and j, see below */
         int              st[3];
         vec              sum = {0};
@@ -254,7 +254,7 @@ static void FormDiagonal(const struct _HopsFormKernel *k, double y[], double yg[
 
           t[d]    = (open ? k->E : k->B) + at[d];
           st[d]   = open ? k->P - 1 : k->P;
-          s[d][0] = open || at[d] == 0 ? NULL : k->E + at[d] - 1;        /* the derivative of a Lagrange polynomial is e_(j-1) - e_j */
+          s[d][0] = open || at[d] == 0 ? NULL : k->E + at[d] - 1; /* the derivative of a Lagrange polynomial is e_(j-1) - e_j */
           s[d][1] = open || at[d] == k->P - 1 ? NULL : k->E + at[d];
         }
         for (int q = 0; q < nq; q++) {
@@ -303,7 +303,7 @@ static void FormDiagonal(const struct _HopsFormKernel *k, double y[], double yg[
 /* Values of a term at a point: family's tensor of the coefficient, weight w; A = det J^-1. No coefficient: nothing */
 INLINE void FormFactor(int dim, HopsFamily family, const HopsValues *cf, const Lanes *b, PetscInt q, double w, const vec *det, const vec J[], const vec A[], vec G[])
 {
-  const int nc = (int)cf->nc;
+  const int nc   = (int)cf->nc;
   vec       K[6] = {{0}}, T[9], R[9], s = w / *det;
 
   if (!nc) return;
@@ -329,7 +329,7 @@ static void FormSetUpBatch(const struct _HopsFormKernel *k, const HopsHostRun *r
   const HopsHostGeometry *g   = &k->map;
   const int               dim = k->dim, Q = k->Q, Pg = g->Pg, n = 2 * dim * Pg * Pg, nq = dim == 3 ? Q * Q * Q : Q * Q;
   vec                    *plane = (vec *)g->work + dim * Pg * (dim == 3 ? Pg * Pg : Pg), *J = plane + n, A[9], v[12] = {{0}};
-  const double           *w = k->weights;
+  const double           *w  = k->weights;
   double                 *dd = qdata, *dm = qdata + (size_t)nq * k->nd * W;
   PetscInt                q = 0;
 
