@@ -18,13 +18,13 @@
   Level: beginner
 
   Notes:
-  Made by `MatCreatePA()`, its form is diffusion and reaction with given coefficients. Made by a `DMPLEX` code's options, without
+  Made by `MatCreatePA()`, its form is diffusion and reaction with given coefficients, on H(curl) curl-curl and mass, on H(div) div-div and mass. Made by a `DMPLEX` code's options, without
   any change to the code, its form is that of the point functions g0, g1, g2 and g3 of the `PetscDS`, with any number of
   components of one field, evaluated whenever the code's `SNES` or `TS` asks for the Jacobian; see docs/existing-codes.md.
 
   An operator takes no entries: `MatSetValues()` raises `PETSC_ERR_SUP`.
 
-.seealso: `MatCreatePA()`, `MatPASetDiffusion()`, `MatPASetMass()`, `MatPAAddRobin()`, `PCLOR`, `HopsSpace`
+.seealso: `MatCreatePA()`, `MatPASetDiffusion()`, `MatPASetCurlCurl()`, `MatPASetDivDiv()`, `MatPASetMass()`, `MatPAAddRobin()`, `PCLOR`, `HopsSpace`
 M*/
 #define MATPA "pa"
 
@@ -50,6 +50,8 @@ PETSC_EXTERN PetscErrorCode MatCreatePA(HopsSpace, Mat *);
 PETSC_EXTERN PetscErrorCode MatPASetSpace(Mat, HopsSpace);
 PETSC_EXTERN PetscErrorCode MatPAGetSpace(Mat, HopsSpace *);
 PETSC_EXTERN PetscErrorCode MatPASetDiffusion(Mat, HopsCoefficient);
+PETSC_EXTERN PetscErrorCode MatPASetCurlCurl(Mat, HopsCoefficient);
+PETSC_EXTERN PetscErrorCode MatPASetDivDiv(Mat, HopsCoefficient);
 PETSC_EXTERN PetscErrorCode MatPASetMass(Mat, HopsCoefficient);
 PETSC_EXTERN PetscErrorCode MatPAAddRobin(Mat, PetscInt, const PetscInt[], const PetscInt[], HopsCoefficient);
 PETSC_EXTERN PetscErrorCode MatPASetFromDS(Mat, DM);

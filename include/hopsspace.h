@@ -3,19 +3,50 @@
 #include <petscdmplex.h>
 
 /*S
-  HopsSpace - a high-order H1 space on quadrilaterals or hexahedra: numbering, mesh geometry and boundary conditions.
+  HopsSpace - a high-order space on quadrilaterals or hexahedra, of one of the families H1, H(curl), H(div) and L2: numbering,
+  mesh geometry and boundary conditions.
 
   Level: beginner
 
   Notes:
-  A `HopsSpace` knows the degrees of freedom (Lagrange nodes at the Gauss-Lobatto-Legendre points) and the element maps;
+  A `HopsSpace` knows the degrees of freedom (see `HopsFamily`) and the element maps;
   it knows none of its consumers, the `MATPA` operator and the `PCLOR` preconditioner. Its vectors are
   the T-vector (global PETSc `Vec`), the L-vector (rank-local: owned, then ghost, then constrained entries) and the
   E-vector (element by element, x fastest).
 
-.seealso: `HopsSpaceCreateFromDM()`, `HopsSpaceCreateH1()`, `HopsSpaceCreateFromArrays()`, `MATPA`, `PCLOR`
+.seealso: `HopsSpaceCreateFromDM()`, `HopsSpaceCreateH1()`, `HopsSpaceCreateHCurl()`, `HopsSpaceCreateHDiv()`, `HopsSpaceCreateL2()`,
+          `HopsSpaceCreateFromArrays()`, `HopsFamily`, `MATPA`, `PCLOR`
 S*/
 typedef struct _p_HopsSpace *HopsSpace;
+
+/*E
+  HopsFamily - the family of a `HopsSpace`, one of the four spaces of the de Rham complex.
+
+  Values:
++ `HOPS_H1`    - scalar, continuous; the unknowns are values at the Gauss-Lobatto-Legendre points
+. `HOPS_HCURL` - vectors with continuous tangential components (Nedelec); line integrals between neighbouring points
+. `HOPS_HDIV`  - vectors with continuous normal components (Raviart-Thomas); fluxes through the faces (in 2D, the edges) between points
+- `HOPS_L2`    - scalar, discontinuous; integrals over the boxes between points
+
+  Level: beginner
+
+  Notes:
+  The basis functions of order p are products of Lagrange polynomials of degree p on the Gauss-Lobatto-Legendre points and of
+  edge functions of degree p-1, whose integrals between neighbouring points are 0 or 1 (interpolation and histopolation). So
+  order 1 is the lowest-order Nedelec or Raviart-Thomas element, and gradient, curl and divergence are matrices of entries 1 and
+  -1, the same for the high-order spaces and for the lowest-order ones on the refined mesh.
+
+  In 2D, H(div) is H(curl) turned by a right angle: the flux through an edge is counted to the right of its direction.
+
+.seealso: `HopsSpace`, `HopsSpaceGetFamily()`, `HopsSpaceCreateDerivative()`
+E*/
+typedef enum {
+  HOPS_H1,
+  HOPS_HCURL,
+  HOPS_HDIV,
+  HOPS_L2
+} HopsFamily;
+PETSC_EXTERN const char *const HopsFamilies[];
 
 /*S
   HopsCoefficient - a scalar, diagonal or full symmetric tensor field: constant, per cell, function of x, at quadrature
@@ -46,6 +77,14 @@ PETSC_EXTERN PetscClassId HOPS_COEFFICIENT_CLASSID;
 
 PETSC_EXTERN PetscErrorCode HopsSpaceCreateFromDM(DM, HopsSpace *);
 PETSC_EXTERN PetscErrorCode HopsSpaceCreateH1(DM, PetscInt, DMLabel, PetscInt, const PetscInt[], HopsSpace *);
+PETSC_EXTERN PetscErrorCode HopsSpaceCreateHCurl(DM, PetscInt, DMLabel, PetscInt, const PetscInt[], HopsSpace *);
+PETSC_EXTERN PetscErrorCode HopsSpaceCreateHDiv(DM, PetscInt, DMLabel, PetscInt, const PetscInt[], HopsSpace *);
+PETSC_EXTERN PetscErrorCode HopsSpaceCreateL2(DM, PetscInt, HopsSpace *);
+PETSC_EXTERN PetscErrorCode HopsSpaceCreateCompanion(HopsSpace, HopsFamily, PetscBool, HopsSpace *);
+PETSC_EXTERN PetscErrorCode HopsSpaceGetFamily(HopsSpace, HopsFamily *);
+PETSC_EXTERN PetscErrorCode HopsSpaceCreateDerivative(HopsSpace, HopsSpace, Mat *);
+PETSC_EXTERN PetscErrorCode HopsSpaceDifferentiate(HopsSpace, Vec, HopsSpace, Vec);
+PETSC_EXTERN PetscErrorCode HopsSpaceEvaluate(HopsSpace, Vec, PetscInt, const PetscInt[], const PetscReal[], PetscScalar[]);
 PETSC_EXTERN PetscErrorCode HopsSpaceCreateFromArrays(MPI_Comm, PetscInt, PetscInt, PetscInt, PetscInt, const PetscInt[], const PetscReal[], PetscInt, const PetscInt[], HopsSpace *);
 PETSC_EXTERN PetscErrorCode HopsSpaceCreateCoarse(HopsSpace, DM, PetscInt, HopsSpace *);
 PETSC_EXTERN PetscErrorCode HopsSpaceReference(HopsSpace);

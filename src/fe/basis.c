@@ -1,4 +1,4 @@
-/* One-dimensional Lagrange bases on Gauss-Lobatto-Legendre nodes, tabulated at Gauss, GLL or arbitrary points. */
+/* One-dimensional Lagrange bases on Gauss-Lobatto-Legendre nodes and the edge functions between them, tabulated at Gauss, GLL or arbitrary points. */
 #include <hops/private/hopsimpl.h>
 #include <petscdt.h>
 
@@ -54,7 +54,7 @@ static PetscErrorCode HopsBasisAllocate(PetscInt P, PetscInt Q, HopsBasis *b)
   b->P = P;
   b->Q = Q;
   PetscCall(PetscCalloc3(P, &b->nodes, Q, &b->points, Q, &b->weights));
-  PetscCall(PetscMalloc3(Q * P, &b->B, Q * P, &b->D, Q * Q, &b->C));
+  PetscCall(PetscMalloc4(Q * P, &b->B, Q * P, &b->D, Q * (P - 1), &b->E, Q * Q, &b->C));
   b->collocated = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -67,6 +67,11 @@ static PetscErrorCode HopsBasisTabulate(HopsBasis *b)
   PetscCall(PetscMalloc1(PetscMax(b->P, b->Q), &w));
   PetscCall(HopsGLL(b->P, b->nodes, w));
   for (PetscInt q = 0; q < b->Q; ++q) HopsLagrange(b->P, b->nodes, b->points[q], &b->B[q * b->P], &b->D[q * b->P]);
+  for (PetscInt q = 0; q < b->Q; ++q) { /* the derivatives of the first j+1 polynomials sum up to -e_j, those of all to 0 */
+    PetscReal sum = 0.0;
+
+    for (PetscInt j = 0; j < b->P - 1; ++j) b->E[q * (b->P - 1) + j] = -(sum += b->D[q * b->P + j]);
+  }
   for (PetscInt q = 0; q < b->Q; ++q) HopsLagrange(b->Q, b->points, b->points[q], w, &b->C[q * b->Q]);
   PetscCall(PetscFree(w));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -101,6 +106,6 @@ PetscErrorCode HopsBasisDestroy(HopsBasis *b)
 {
   PetscFunctionBegin;
   PetscCall(PetscFree3(b->nodes, b->points, b->weights));
-  PetscCall(PetscFree3(b->B, b->D, b->C));
+  PetscCall(PetscFree4(b->B, b->D, b->E, b->C));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

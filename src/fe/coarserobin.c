@@ -2,7 +2,7 @@
 #include <hops/private/hopsmg.h>
 
 /* One value for each face of each cell, v[cell][2 dim] */
-static PetscErrorCode HopsFaceEvaluate_Means(HopsCoefficient cf, HopsSpace sp, PetscInt cell, PetscInt face, const HopsBasis *basis, const PetscReal x[], const PetscReal normal[], PetscScalar out[])
+static PetscErrorCode HopsFaceEvaluate_Means(HopsCoefficient cf, HopsSpace sp, PetscInt cell, PetscInt face, const HopsBasis *basis, const PetscReal x[], const PetscReal normal[], const PetscReal J[], PetscScalar out[])
 {
   const PetscInt nq = PetscPowInt(basis->Q, sp->dim - 1);
 

@@ -57,16 +57,7 @@ PetscErrorCode HopsPlexGetFENodes(PetscFE fe, PetscInt dim, PetscInt *order, Pet
 
 /* ---------------------------------------------------------- hops' numbering ---------------------------------------------------------- */
 
-/*
-  The closure of the reference cell: for each entry its depth and the reference corners (0 or 1 per direction) of its
-  vertices, in the order in which the cell sees them. A quadrilateral sees the vertices of a face with orientation o as
-  own[(k+o) mod 4] for o >= 0 and own[(2-o-k) mod 4] for o < 0; an edge is reversed if o < 0.
-*/
-static inline PetscInt HopsQuadVertex(PetscInt o, PetscInt k)
-{
-  return o >= 0 ? (k + o) % 4 : (6 - o - k) % 4;
-}
-
+/* The closure of the reference cell, see HopsPlexClosure */
 PetscErrorCode HopsPlexClosureCreate(PetscInt dim, HopsPlexClosure *cl)
 {
   DM               K;

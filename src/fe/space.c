@@ -1,5 +1,5 @@
 /* HopsSpace: life cycle, numbering of the L-vector, halo exchange, viewing. */
-#include <hops/private/hopsimpl.h>
+#include <hops/private/hopsderham.h>
 
 PetscErrorCode HopsSpaceCreate_Private(MPI_Comm comm, PetscInt dim, PetscInt order, HopsSpace *space)
 {
@@ -14,6 +14,7 @@ PetscErrorCode HopsSpaceCreate_Private(MPI_Comm comm, PetscInt dim, PetscInt ord
   PetscCall(PetscHeaderCreate(sp, HOPS_SPACE_CLASSID, "HopsSpace", "High-order finite element space", "HopsSpace", comm, HopsSpaceDestroy, HopsSpaceView));
   sp->dim   = dim;
   sp->order = order;
+  sp->ne    = PetscPowInt(order + 1, dim);
   PetscObjectOptionsBegin((PetscObject)sp);
   PetscCall(PetscOptionsString("-hops_backend", "Where operators of the space live and run", "HopsSpace", name, name, sizeof(name), NULL));
   PetscOptionsEnd();
@@ -64,6 +65,8 @@ PetscErrorCode HopsSpaceDestroy(HopsSpace *space)
   *space = NULL;
   if (--((PetscObject)sp)->refct > 0) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HopsSpaceResetBackend(sp));
+  PetscCall(DMLabelDestroy(&sp->label));
+  PetscCall(PetscFree(sp->values));
   PetscCall(PetscFree(sp->restr));
   PetscCall(PetscFree(sp->cell));
   PetscCall(PetscFree(sp->X));
@@ -103,7 +106,7 @@ PetscErrorCode HopsSpaceView(HopsSpace space, PetscViewer viewer)
   in[0] = space->ncells;
   in[1] = space->nC;
   PetscCall(MPIU_Allreduce(in, out, 2, MPIU_INT, MPI_SUM, PetscObjectComm((PetscObject)space)));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "H1 space of order %" PetscInt_FMT " in %" PetscInt_FMT "D: cells %" PetscInt_FMT ", unknowns %" PetscInt_FMT ", geometry order %" PetscInt_FMT ", back end %s\n", space->order, space->dim, out[0], space->N, space->gorder, space->backend->name));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "%s space of order %" PetscInt_FMT " in %" PetscInt_FMT "D: cells %" PetscInt_FMT ", unknowns %" PetscInt_FMT ", geometry order %" PetscInt_FMT ", back end %s\n", HopsFamilies[space->family], space->order, space->dim, out[0], space->N, space->gorder, space->backend->name));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -112,13 +115,13 @@ PetscErrorCode HopsSpaceView(HopsSpace space, PetscViewer viewer)
 /* Ghosts: the distinct global indices owned elsewhere, ascending; lidx[key] becomes the L index of every key in use */
 static PetscErrorCode HopsSpaceNumberKeys(HopsSpace sp, PetscInt nkeys, const PetscInt gidx[], const PetscBool ess[], const PetscInt elist[], int lidx[])
 {
-  const PetscInt nel = sp->ncells * PetscPowInt(sp->order + 1, sp->dim);
+  const PetscInt nel = sp->ncells * sp->ne;
   PetscInt       nG = 0, nC = 0, *sorted;
 
   PetscFunctionBegin;
   for (PetscInt k = 0; k < nkeys; ++k) lidx[k] = -1;
   for (PetscInt i = 0; i < nel; ++i) {
-    const PetscInt k = elist[i], g = gidx[k];
+    const PetscInt k = elist[i] < 0 ? -1 - elist[i] : elist[i], g = gidx[k];
 
     if (lidx[k] != -1) continue;
     if (g < 0 || (ess && ess[k])) lidx[k] = -2 - (int)nC++; /* constrained: numbered below, after the ghosts */
@@ -153,7 +156,7 @@ static PetscErrorCode HopsSpaceNumberKeys(HopsSpace sp, PetscInt nkeys, const Pe
 /* Cells that touch owned, unconstrained unknowns only come first; order is kept within both classes */
 static PetscErrorCode HopsSpaceOrderCells(HopsSpace sp, const PetscInt elist[], const int lidx[])
 {
-  const PetscInt np = PetscPowInt(sp->order + 1, sp->dim), nx = sp->dim * PetscPowInt(sp->gorder + 1, sp->dim);
+  const PetscInt np = sp->ne, nx = sp->dim * PetscPowInt(sp->gorder + 1, sp->dim);
   PetscInt      *perm, *cell, n = 0;
   PetscReal     *X;
 
@@ -163,8 +166,11 @@ static PetscErrorCode HopsSpaceOrderCells(HopsSpace sp, const PetscInt elist[], 
     for (PetscInt c = 0; c < sp->ncells; ++c) {
       PetscBool interior = PETSC_TRUE;
 
-      for (PetscInt i = 0; i < np && interior; ++i)
-        if (lidx[elist[c * np + i]] >= sp->nT) interior = PETSC_FALSE;
+      for (PetscInt i = 0; i < np && interior; ++i) {
+        const PetscInt e = elist[c * np + i];
+
+        if (lidx[e < 0 ? -1 - e : e] >= sp->nT) interior = PETSC_FALSE;
+      }
       if (interior == (pass == 0 ? PETSC_TRUE : PETSC_FALSE)) perm[n++] = c;
     }
     if (!pass) sp->ninterior = n;
@@ -173,7 +179,11 @@ static PetscErrorCode HopsSpaceOrderCells(HopsSpace sp, const PetscInt elist[], 
   PetscCall(PetscMalloc1(sp->ncells, &cell));
   PetscCall(PetscMalloc1(sp->ncells * nx, &X));
   for (PetscInt c = 0; c < sp->ncells; ++c) {
-    for (PetscInt i = 0; i < np; ++i) sp->restr[c * np + i] = lidx[elist[perm[c] * np + i]];
+    for (PetscInt i = 0; i < np; ++i) {
+      const PetscInt e = elist[perm[c] * np + i];
+
+      sp->restr[c * np + i] = e < 0 ? -1 - lidx[-1 - e] : lidx[e];
+    }
     cell[c] = sp->cell[perm[c]];
     PetscCall(PetscArraycpy(X + c * nx, sp->X + perm[c] * nx, nx));
   }

@@ -1,5 +1,5 @@
 /* Functions and a HopsSpace: interpolation, essential values, right-hand sides, L2 errors. */
-#include <hops/private/hopsimpl.h>
+#include <hops/private/hopsderham.h>
 
 /* E-vector of one cell: owned entries from x, the others from xg */
 static inline void HopsGatherCell(HopsSpace sp, PetscInt c, PetscInt np, const PetscScalar x[], const PetscScalar xg[], PetscReal u[])
@@ -19,6 +19,10 @@ static PetscErrorCode HopsSpaceEvaluateNodes(HopsSpace sp, HopsPointFunction f, 
   PetscReal     *pts;
 
   PetscFunctionBegin;
+  if (sp->family != HOPS_H1) {
+    PetscCall(HopsFieldMoments(sp, f, ctx, x, g, cv));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(HopsBasisCreate(sp->order + 1, sp->order + 1, PETSC_TRUE, &gll));
   PetscCall(HopsSpaceCreateGeometryBasis(sp, &gll, &geom));
   PetscCall(PetscMalloc1(np * sp->dim, &pts));
@@ -41,13 +45,14 @@ static PetscErrorCode HopsSpaceEvaluateNodes(HopsSpace sp, HopsPointFunction f, 
 }
 
 /*@C
-  HopsSpaceInterpolate - Sets a vector to the values of a function at the nodes.
+  HopsSpaceInterpolate - Sets a vector to the values of a function at the nodes, or to its integrals over lines, faces or
+  cells that are the unknowns of the space.
 
   Collective
 
   Input Parameters:
 + space - the space
-. f     - the function
+. f     - the function; it has `dim` components for H(curl) and H(div), one for H1 and L2
 - ctx   - its context, or `NULL`
 
   Output Parameter:
@@ -55,11 +60,14 @@ static PetscErrorCode HopsSpaceEvaluateNodes(HopsSpace sp, HopsPointFunction f, 
 
   Level: beginner
 
+  Note:
+  The integrals are taken by Gauss quadrature between each two neighbouring nodes.
+
 .seealso: `HopsSpace`, `HopsSpaceCreateVec()`, `HopsSpaceSetEssentialFunction()`
 @*/
 PetscErrorCode HopsSpaceInterpolate(HopsSpace space, HopsPointFunction f, void *ctx, Vec x)
 {
-  const PetscInt nel = space->ncells * PetscPowInt(space->order + 1, space->dim);
+  const PetscInt nel = space->ncells * space->ne;
   PetscScalar   *a, *cv, *g;
   PetscBool     *touched;
 
@@ -70,7 +78,7 @@ PetscErrorCode HopsSpaceInterpolate(HopsSpace space, HopsPointFunction f, void *
   PetscCall(HopsSpaceEvaluateNodes(space, f, ctx, a, g, cv));
   /* unknowns that none of their owner's cells touch (raw arrays allow it) take another rank's value */
   for (PetscInt i = 0; i < nel; ++i)
-    if (space->restr[i] < space->nT) touched[space->restr[i]] = PETSC_TRUE;
+    if (HopsUnsigned(space->restr[i]) < space->nT) touched[HopsUnsigned(space->restr[i])] = PETSC_TRUE;
   PetscCall(PetscSFReduceBegin(space->halo, MPIU_SCALAR, g, space->hbuf, MPI_REPLACE));
   PetscCall(PetscSFReduceEnd(space->halo, MPIU_SCALAR, g, space->hbuf, MPI_REPLACE));
   for (PetscInt i = 0; i < space->nshared; ++i)
@@ -122,7 +130,7 @@ static inline PetscReal HopsTensorWeight(const HopsBasis *b, PetscInt dim, Petsc
 }
 
 /*@C
-  HopsSpaceComputeRHS - Computes the linear form b_i = int f v_i, with order + 3 Gauss points per direction.
+  HopsSpaceComputeRHS - Computes the linear form b_i = int f . v_i, with order + 3 Gauss points per direction.
 
   Collective
 
@@ -149,6 +157,10 @@ PetscErrorCode HopsSpaceComputeRHS(HopsSpace space, HopsPointFunction f, void *c
 
   PetscFunctionBegin;
   PetscValidHeaderSpecific(space, HOPS_SPACE_CLASSID, 1);
+  if (space->family != HOPS_H1) {
+    PetscCall(HopsFieldComputeRHS(space, f, ctx, b));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(HopsBasisCreate(P, Q, PETSC_FALSE, &basis));
   PetscCall(HopsSpaceCreateGeometryBasis(space, &basis, &geom));
   PetscCall(PetscMalloc6(nq * dim, &pts, nq * dim * dim, &J, nq, &u, np, &v, 2 * nq, &work, P * Q, &Bt));
@@ -213,6 +225,10 @@ PetscErrorCode HopsSpaceComputeL2Error(HopsSpace space, Vec x, HopsPointFunction
 
   PetscFunctionBegin;
   PetscValidHeaderSpecific(space, HOPS_SPACE_CLASSID, 1);
+  if (space->family != HOPS_H1) {
+    PetscCall(HopsFieldComputeL2Error(space, x, f, ctx, error));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(HopsBasisCreate(P, Q, PETSC_FALSE, &basis));
   PetscCall(HopsSpaceCreateGeometryBasis(space, &basis, &geom));
   PetscCall(PetscMalloc5(nq * dim, &pts, nq * dim * dim, &J, np, &u, nq, &v, 2 * nq, &work));

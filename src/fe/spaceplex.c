@@ -1,5 +1,6 @@
 /* HopsSpace from a DMPlex: on the numbering of an existing PetscFE section, or on hops' own. */
 #include <hops/private/hopsplex.h>
+#include <hops/private/hopsderham.h>
 
 /* gidx[local offset] = global index, or -1 where the section constrains the unknown */
 static PetscErrorCode HopsPlexGlobalIndices(PetscSection s, PetscSection gs, PetscInt *nkeys, PetscInt *gidx[])
@@ -48,7 +49,7 @@ PetscErrorCode HopsSpaceSetUpPlex(HopsSpace sp, PetscSection s, const PetscInt e
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode HopsCheckPlex(DM dm, PetscInt *dim)
+PetscErrorCode HopsCheckPlex(DM dm, PetscInt *dim)
 {
   PetscBool plex;
 
@@ -189,7 +190,7 @@ PetscErrorCode HopsSpaceCreateFromDM(DM dm, HopsSpace *space)
 }
 
 /* cl[ncells][2 n]: points and orientations in the closures of the space's cells */
-static PetscErrorCode HopsPlexGetClosures(DM dm, HopsSpace sp, PetscInt n, PetscInt *cl[])
+PetscErrorCode HopsPlexGetClosures(DM dm, HopsSpace sp, PetscInt n, PetscInt *cl[])
 {
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(sp->ncells * 2 * n, cl));
@@ -227,7 +228,7 @@ static PetscErrorCode HopsPlexFirstTouch(HopsSpace sp, PetscInt ncl, const Petsc
 }
 
 /* ess[p - pStart]: the point lies in the closure of an essential stratum */
-static PetscErrorCode HopsPlexEssentialPoints(DM dm, DMLabel label, PetscInt nv, const PetscInt values[], PetscInt pStart, PetscInt pEnd, PetscBool *essential[])
+PetscErrorCode HopsPlexEssentialPoints(DM dm, DMLabel label, PetscInt nv, const PetscInt values[], PetscInt pStart, PetscInt pEnd, PetscBool *essential[])
 {
   DMLabel         ess;
   IS              is;
@@ -259,21 +260,22 @@ static PetscErrorCode HopsPlexEssentialPoints(DM dm, DMLabel label, PetscInt nv,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* (order-1)^depth unknowns on each point; all those of essential points are constrained */
-static PetscErrorCode HopsPlexCreateSection(DM dm, HopsSpace sp, PetscInt ncl, const PetscInt cl[], const PetscBool ess[], PetscSection *section)
+/* the unknowns of the family on each point ((order-1)^depth in H1); all those of essential points are constrained */
+PetscErrorCode HopsPlexCreateSection(DM dm, HopsSpace sp, PetscInt ncl, const PetscInt cl[], const PetscBool ess[], PetscSection *section)
 {
   PetscSection s;
   IS           perm;
-  PetscInt     pStart, pEnd, *ind;
+  PetscInt     pStart, pEnd, maxdof = 0, *ind;
 
   PetscFunctionBegin;
   PetscCall(DMPlexGetChart(dm, &pStart, &pEnd));
   PetscCall(PetscSectionCreate(PetscObjectComm((PetscObject)dm), &s));
   PetscCall(PetscSectionSetChart(s, pStart, pEnd));
   for (PetscInt d = 0; d <= sp->dim; ++d) {
-    const PetscInt dof = PetscPowInt(sp->order - 1, d);
+    const PetscInt dof = HopsFamilyDof(sp->family, sp->dim, sp->order, d);
     PetscInt       first, last;
 
+    maxdof = PetscMax(maxdof, dof);
     PetscCall(DMPlexGetDepthStratum(dm, d, &first, &last));
     for (PetscInt p = first; p < last && dof; ++p) {
       PetscCall(PetscSectionSetDof(s, p, dof));
@@ -284,8 +286,8 @@ static PetscErrorCode HopsPlexCreateSection(DM dm, HopsSpace sp, PetscInt ncl, c
   PetscCall(PetscSectionSetPermutation(s, perm));
   PetscCall(ISDestroy(&perm));
   PetscCall(PetscSectionSetUp(s));
-  PetscCall(PetscMalloc1(PetscPowInt(sp->order, sp->dim), &ind));
-  for (PetscInt k = 0; k < PetscPowInt(sp->order, sp->dim); ++k) ind[k] = k;
+  PetscCall(PetscMalloc1(maxdof, &ind));
+  for (PetscInt k = 0; k < maxdof; ++k) ind[k] = k;
   for (PetscInt p = pStart; p < pEnd; ++p) {
     PetscInt cdof = 0;
 
@@ -315,75 +317,21 @@ static PetscErrorCode HopsPlexCreateSection(DM dm, HopsSpace sp, PetscInt ncl, c
 
   Level: beginner
 
-.seealso: `HopsSpace`, `HopsSpaceCreateFromDM()`, `HopsSpaceSetEssentialFunction()`, `HopsSpaceGetDM()`
+.seealso: `HopsSpace`, `HopsSpaceCreateFromDM()`, `HopsSpaceCreateHCurl()`, `HopsSpaceSetEssentialFunction()`, `HopsSpaceGetDM()`
 @*/
 PetscErrorCode HopsSpaceCreateH1(DM dm, PetscInt order, DMLabel label, PetscInt nv, const PetscInt values[], HopsSpace *space)
 {
-  PetscInt   dim, pStart, pEnd;
-  PetscBool *ess;
-
   PetscFunctionBegin;
   PetscValidHeaderSpecific(dm, DM_CLASSID, 1);
   PetscAssertPointer(space, 6);
-  PetscCall(HopsInitialize());
-  PetscCall(HopsCheckPlex(dm, &dim));
-  PetscCall(DMPlexGetChart(dm, &pStart, &pEnd));
-  PetscCall(HopsPlexEssentialPoints(dm, label, nv, values, pStart, pEnd, &ess));
-  PetscCall(HopsSpaceCreateH1Points(dm, order, ess, space));
-  PetscCall(PetscFree(ess));
+  PetscCall(HopsSpaceCreatePlex_Private(dm, HOPS_H1, order, label, nv, values, NULL, space));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode HopsSpaceCreateH1Points(DM dm, PetscInt order, const PetscBool ess[], HopsSpace *space)
 {
-  HopsSpace       sp;
-  PetscSection    s;
-  HopsPlexClosure ref;
-  DM              coarse;
-  PetscInt        dim, np, nkinds = 0, *elist, *cl, *kind, *local;
-
   PetscFunctionBegin;
-  PetscCall(HopsCheckPlex(dm, &dim));
-  PetscCall(PetscLogEventBegin(HopsEvent.space, dm, 0, 0, 0));
-  PetscCall(HopsSpaceCreate_Private(PetscObjectComm((PetscObject)dm), dim, order, &sp));
-  PetscCall(DMClone(dm, &sp->dm));
-  PetscCall(DMGetCoarseDM(dm, &coarse)); /* a clone has lost it */
-  PetscCall(DMSetCoarseDM(sp->dm, coarse));
-  PetscCall(HopsPlexGetCells(dm, sp));
-  PetscCall(HopsPlexGetGeometry(dm, sp));
-  PetscCall(HopsPlexClosureCreate(dim, &ref));
-  PetscCall(HopsPlexGetClosures(dm, sp, ref.n, &cl));
-  PetscCall(HopsPlexCreateSection(dm, sp, ref.n, cl, ess, &s));
-  PetscCall(DMSetLocalSection(sp->dm, s));
-  np = PetscPowInt(order + 1, dim);
-  PetscCall(PetscMalloc1(sp->ncells * np, &elist));
-  /* node tables: kind[entry][orientation + 8] is a row of local[], the E-vector nodes of the entry's unknowns */
-  PetscCall(PetscMalloc2(ref.n * 16, &kind, ref.n * 16 * PetscPowInt(order, dim), &local));
-  for (PetscInt k = 0; k < ref.n * 16; ++k) kind[k] = -1;
-  for (PetscInt c = 0; c < sp->ncells; ++c)
-    for (PetscInt i = 0; i < ref.n; ++i) {
-      const PetscInt p = cl[(c * ref.n + i) * 2], o = cl[(c * ref.n + i) * 2 + 1];
-      PetscInt       dof, off, *row;
-
-      PetscCall(PetscSectionGetDof(s, p, &dof));
-      if (!dof) continue;
-      PetscCall(PetscSectionGetOffset(s, p, &off));
-      PetscCheck(o >= -8 && o < 8, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Orientation %" PetscInt_FMT " of point %" PetscInt_FMT, o, p);
-      if (kind[i * 16 + o + 8] < 0) {
-        kind[i * 16 + o + 8] = nkinds++;
-        row                  = local + kind[i * 16 + o + 8] * PetscPowInt(order, dim);
-        for (PetscInt t = 0; t < dof; ++t) row[t] = HopsPlexClosureNode(&ref, order, i, o, t);
-      }
-      row = local + kind[i * 16 + o + 8] * PetscPowInt(order, dim);
-      for (PetscInt t = 0; t < dof; ++t) elist[c * np + row[t]] = off + t;
-    }
-  PetscCall(PetscFree2(kind, local));
-  PetscCall(PetscFree(cl));
-  PetscCall(HopsSpaceSetUpPlex(sp, s, elist));
-  PetscCall(PetscFree(elist));
-  PetscCall(PetscSectionDestroy(&s));
-  PetscCall(PetscLogEventEnd(HopsEvent.space, dm, 0, 0, 0));
-  *space = sp;
+  PetscCall(HopsSpaceCreatePlex_Private(dm, HOPS_H1, order, NULL, 0, NULL, ess, space));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

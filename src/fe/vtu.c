@@ -1,5 +1,5 @@
 /* Writes a finite element function as a VTK file of Lagrange cells, which keep the order of the space and of its geometry. */
-#include <hops/private/hopsimpl.h>
+#include <hops/private/hopsderham.h>
 
 /* Arrays of a piece (the cells of one rank), in the order of the file */
 #define HOPS_VTU_ARRAYS 6
@@ -308,6 +308,7 @@ PetscErrorCode HopsSpaceViewVTU(HopsSpace space, Vec x, const char name[], const
   PetscCall(VecGetLocalSize(x, &n));
   PetscCheck(n == space->nT, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ, "The vector has %" PetscInt_FMT " entries on this rank, the space %" PetscInt_FMT ": make the vector with HopsSpaceCreateVec()", n, space->nT);
   PetscCheck(!strpbrk(name, "\"<>&"), PetscObjectComm((PetscObject)space), PETSC_ERR_ARG_WRONG, "The name %s has a character that XML reserves: leave out \", <, > and &", name);
+  PetscCall(HopsSpaceCheckH1(space, "HopsSpaceViewVTU()"));
   np       = PetscPowInt(space->order + 1, space->dim);
   v.ncells = space->ncells;
   PetscCall(PetscMalloc6(3 * v.ncells * np, &v.points, v.ncells * np, &v.u, v.ncells * np, &v.connectivity, v.ncells, &v.offsets, v.ncells, &v.types, v.ncells, &v.rank));

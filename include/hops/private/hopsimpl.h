@@ -15,6 +15,7 @@ typedef struct {
   PetscReal *weights;    /* [Q] quadrature weights (zeros where the points are no quadrature rule) */
   PetscReal *B;          /* [Q][P] B[q*P+i] = l_i(points[q]) */
   PetscReal *D;          /* [Q][P] D[q*P+i] = l_i'(points[q]) */
+  PetscReal *E;          /* [Q][P-1] E[q*(P-1)+j] = e_j(points[q]), the edge functions: integral over (node k, node k+1) is 1 if j = k, else 0 */
   PetscReal *C;          /* [Q][Q] derivatives at the points of the Lagrange basis on the points; D = C B if Q >= P */
   PetscBool  collocated; /* the points are the nodes */
 } HopsBasis;
@@ -79,11 +80,13 @@ typedef struct _HopsBackendOps HopsBackendOps;
 */
 struct _p_HopsSpace {
   PETSCHEADER(int);
+  HopsFamily            family;
   PetscInt              dim, order;
+  PetscInt              ne; /* entries of a cell's E-vector: (order+1)^dim for H1, see HopsLayout for the others */
   PetscInt              ncells, ninterior;
   PetscInt              nT, nG, nC, nL;     /* owned, ghost and constrained unknowns, and their sum */
   PetscInt              rstart, N;          /* first owned global index; global size */
-  int                  *restr;              /* [ncells][(order+1)^dim] L-vector index of each E-vector entry, x fastest */
+  int                  *restr;              /* [ncells][ne] L-vector index l of each E-vector entry, x fastest; -1-l where the cell sees it with the opposite sign (never in H1) */
   PetscInt              cstart, ncaller;    /* the caller's cells are numbered cstart..cstart+ncaller-1 */
   PetscInt             *cell;               /* [ncells] the caller's number of the cell (DMPlex point, or array index) */
   PetscInt              gorder;             /* order of the element maps */
@@ -95,7 +98,9 @@ struct _p_HopsSpace {
   PetscInt              ness, *essT, *essC; /* essential unknowns kept in the T-vector: T index and L index of its constrained twin */
   PetscScalar          *cvals;              /* [nC] essential values (zero until set) */
   DM                    dm;                 /* NULL for raw arrays */
-  PetscInt              q_1d;               /* quadrature points per direction of the PetscFE behind the space, or 0 */
+  DMLabel               label;              /* of the essential boundary, or NULL; the next two are its values */
+  PetscInt              nv, *values;
+  PetscInt              q_1d; /* quadrature points per direction of the PetscFE behind the space, or 0 */
   const HopsBackendOps *backend;
   PetscBool             onbackend;       /* the next four are set: the space's lists where the back end works (HopsSpaceSetUpBackend()) */
   PetscInt             *bshared, *bessT; /* shared[] and essT[] */
@@ -132,11 +137,11 @@ PETSC_INTERN PetscErrorCode HopsSpaceGetPoints(HopsSpace, const HopsBasis *geom,
 /* The element map's basis (order gorder) tabulated at the points of `basis`. */
 PETSC_INTERN PetscErrorCode HopsSpaceCreateGeometryBasis(HopsSpace, const HopsBasis *basis, HopsBasis *geom);
 /*
-  Number the unknowns of a space whose cells, sizes and maps are set. elist[c][i], c < ncells, i < (order+1)^dim, holds keys in
-  [0,nkeys); gidx[key] is the global index, or -1 where the unknown is absent from the T-vector; ess[key] (may be NULL) marks
+  Number the unknowns of a space whose cells, sizes and maps are set. elist[c][i], c < ncells, i < ne, holds keys in
+  [0,nkeys), or -1-key where the cell sees the unknown with the opposite sign; gidx[key] is the global index, or -1 where the unknown is absent from the T-vector; ess[key] (may be NULL) marks
   unknowns kept in the T-vector as identity rows. Reorders the cells: interior ones first. Collective.
 */
-PETSC_INTERN PetscErrorCode HopsSpaceCreate_Private(MPI_Comm, PetscInt dim, PetscInt order, HopsSpace *);
+PETSC_INTERN PetscErrorCode HopsSpaceCreate_Private(MPI_Comm, PetscInt dim, PetscInt order, HopsSpace *); /* an H1 space */
 PETSC_INTERN PetscErrorCode HopsSpaceSetUpNumbering(HopsSpace, PetscInt nkeys, const PetscInt gidx[], const PetscBool ess[], const PetscInt elist[]);
 PETSC_INTERN PetscErrorCode HopsTensorApply(PetscInt dim, PetscInt m, PetscInt n, const PetscReal *const M[], const PetscReal in[], PetscReal out[], PetscReal work[]);
 /* xg[nL-nT] = ghosts (communicated) and constrained entries (cvals, or zero) for the owned entries x[nT]; collective */
@@ -199,11 +204,27 @@ static inline PetscInt HopsTensorEntries(PetscInt dim, PetscInt kind)
 }
 
 typedef struct _HopsInterpKernel *HopsInterpKernel; /* a map between nested spaces */
+typedef struct _HopsFormKernel   *HopsFormKernel;   /* operator data on H(curl), H(div) or L2 */
+typedef struct _HopsLumpKernel   *HopsLumpKernel;   /* LOR data there */
 typedef enum {
   HOPS_PART_INTERIOR_A, /* first half of the interior cells */
   HOPS_PART_INTERIOR_B, /* second half of the interior cells */
   HOPS_PART_SHARED      /* cells that touch ghosts or constrained unknowns */
 } HopsPart;
+
+/*
+  A cell's low-order-refined matrix for one mask of coupled direction pairs (bit 0 xy, 1 xz, 2 yz). `value` indexes the values at
+  the nodes: [node][nd] of the derivative's tensor, then [node][nm] of the field's (upper triangles by rows).
+*/
+typedef struct {
+  PetscInt  entry, value;
+  PetscReal a;
+} HopsLumpTerm;
+typedef struct {
+  PetscInt      n, *row, *col; /* [n] entries: E-vector rows and columns */
+  PetscInt      nterms;
+  HopsLumpTerm *term; /* [nterms] */
+} HopsLumpPattern;
 
 struct _HopsBackendOps {
   const char *name;
@@ -266,6 +287,23 @@ struct _HopsBackendOps {
   /* x[source] += (A x A x A)^T y[target] */
   PetscErrorCode (*InterpApplyTranspose)(HopsInterpKernel, PetscBool interior, const PetscScalar y[], PetscScalar x[], PetscScalar xg[]);
   PetscErrorCode (*InterpDestroy)(HopsInterpKernel *);
+  /* --- H(curl), H(div), L2: int mu du dv + int beta u v, d the curl or the divergence; NULL where a back end has them not ---
+     Quadrature data per point, J = dx/dxi: of u in H(curl) w detJ J^-1 beta J^-T, in H(div) (w/detJ) J^T beta J (symmetric, 3 or 6
+     values), in L2 (w/detJ) beta (1 value); of du likewise, in its own space. */
+  PetscErrorCode (*FormCreate)(HopsSpace, const HopsBasis *, PetscBool deriv, PetscBool mass, HopsFormKernel *);
+  PetscErrorCode (*FormSetUp)(HopsFormKernel, PetscInt first, PetscInt n, const HopsValues *mu, const HopsValues *beta, PetscInt *bad, PetscReal *det);
+  PetscErrorCode (*FormApply)(HopsFormKernel, HopsPart, const PetscScalar x[], const PetscScalar xg[], PetscScalar y[], PetscScalar yg[]);
+  PetscErrorCode (*FormDiagonal)(HopsFormKernel, PetscScalar d[], PetscScalar dg[]);
+  PetscErrorCode (*FormGetInfo)(HopsFormKernel, const char **kernel, PetscBool *specialised, PetscLogDouble *bytes, PetscLogDouble *flops);
+  PetscErrorCode (*FormDestroy)(HopsFormKernel *);
+  /* LOR with vertex quadrature: values of the same tensors (weight 1) at the GLL nodes, and a list of terms of the cell's matrix:
+     loc[term.entry] += term.a * value[term.value], see HopsLumpPattern; vals[pos[e]] += loc[e], or vals[-1 - pos[e]] -= loc[e] */
+  PetscErrorCode (*LumpCreate)(HopsSpace, const HopsBasis *gll, PetscBool deriv, PetscBool mass, HopsLumpKernel *);
+  PetscErrorCode (*LumpCouplings)(HopsLumpKernel, PetscInt first, PetscInt n, const HopsValues *mu, const HopsValues *beta, PetscReal tol, unsigned char mask[], PetscInt *bad, PetscReal *det);
+  PetscErrorCode (*LumpSetPositions)(HopsLumpKernel, const HopsLumpPattern pattern[8], const unsigned char mask[], const PetscInt start[], const int pos[]);
+  PetscErrorCode (*LumpFill)(HopsLumpKernel, PetscInt first, PetscInt n, const HopsValues *mu, const HopsValues *beta, PetscScalar vals[], PetscInt *bad, PetscReal *det);
+  PetscErrorCode (*LumpGetInfo)(HopsLumpKernel, const char **kernel, PetscLogDouble *bytes);
+  PetscErrorCode (*LumpDestroy)(HopsLumpKernel *);
 };
 
 PETSC_INTERN PetscErrorCode       HopsBackendGet(const char name[], const HopsBackendOps **);
@@ -276,7 +314,7 @@ PETSC_INTERN const HopsBackendOps HopsBackendCUDA;
 
 /* Classes and log events */
 typedef struct {
-  PetscLogEvent space, pasetup, pamult, padiag, paassemble, lorsymbolic, lornumeric, lorcoef, lorsolver, residual, interp, mgsetup;
+  PetscLogEvent space, pasetup, pamult, padiag, paassemble, lorsymbolic, lornumeric, lorcoef, lorauxiliary, lorsolver, residual, interp, mgsetup;
 } HopsEvents;
 PETSC_INTERN HopsEvents     HopsEvent;
 PETSC_INTERN PetscErrorCode MatCreate_PA(Mat);

@@ -8,23 +8,27 @@
   ghost rows, which travel to their owners, and one trash entry for constrained and absent neighbours.
 */
 typedef struct {
-  HopsSpace      space;
-  HopsBasis      gll;
-  HopsLORKernel  kernel;
-  unsigned char *mask;              /* [ncells] coupled direction pairs in the pattern */
-  PetscInt      *start;             /* [ncells] start of a cell's positions in pos */
-  int           *pos;               /* positions of element entries in vals, see HopsBackendOps */
-  PetscInt       nd, no, ng;        /* entries of diagonal block, off-diagonal block and ghost rows */
-  PetscInt      *di, *dj, *oi, *oj; /* CSR of both blocks; oj holds global columns until the Mat takes over */
-  int           *diag;              /* [nL] position of the diagonal entry of each unknown (trash if constrained) */
-  PetscScalar   *vals;              /* [nd + no + ng + 1] */
-  PetscSF        sf;                /* roots: received entries; leaves: ghost-row entries */
-  PetscInt       nr;
-  PetscScalar   *rvals;   /* [nr] received entries */
-  int           *rpos;    /* [nr] their positions in vals */
-  Mat            mat;     /* AIJ on these arrays, which go with it (they outlive this struct if the Mat does) */
-  PetscLogDouble nnz;     /* global number of nonzeros */
-  PetscReal      droptol; /* cells whose off-diagonal factors are all below this, relatively, keep none; set before the pattern is built */
+  HopsSpace     space;
+  HopsBasis     gll;
+  HopsLORKernel kernel;
+  /* families other than H1: kernel and the cell's matrix for each mask in use, both for the terms of the form */
+  HopsLumpKernel   lump;
+  HopsLumpPattern *element; /* [8], NULL in H1 */
+  PetscBool        deriv, mass;
+  unsigned char   *mask;              /* [ncells] coupled direction pairs in the pattern */
+  PetscInt        *start;             /* [ncells] start of a cell's positions in pos */
+  int             *pos;               /* positions of element entries in vals, see HopsBackendOps; of families other than H1 -1-position where the entry's sign turns */
+  PetscInt         nd, no, ng;        /* entries of diagonal block, off-diagonal block and ghost rows */
+  PetscInt        *di, *dj, *oi, *oj; /* CSR of both blocks; oj holds global columns until the Mat takes over */
+  int             *diag;              /* [nL] position of the diagonal entry of each unknown (trash if constrained) */
+  PetscScalar     *vals;              /* [nd + no + ng + 1] */
+  PetscSF          sf;                /* roots: received entries; leaves: ghost-row entries */
+  PetscInt         nr;
+  PetscScalar     *rvals;   /* [nr] received entries */
+  int             *rpos;    /* [nr] their positions in vals */
+  Mat              mat;     /* AIJ on these arrays, which go with it (they outlive this struct if the Mat does) */
+  PetscLogDouble   nnz;     /* global number of nonzeros */
+  PetscReal        droptol; /* cells whose off-diagonal factors are all below this, relatively, keep none; set before the pattern is built */
 } HopsLOR;
 
 /* The form whose low-order-refined matrix is wanted */
@@ -41,6 +45,12 @@ PETSC_INTERN PetscErrorCode HopsLORCheckCouplings(HopsLOR *, const HopsForm *, P
 PETSC_INTERN PetscErrorCode HopsLORSymbolic(HopsLOR *);
 PETSC_INTERN PetscErrorCode HopsLORPattern(HopsLOR *, PetscInt *rrow[]);
 PETSC_INTERN PetscErrorCode HopsLORNumeric(HopsLOR *, const HopsForm *);
+/* src/pc/lor/lorlump.c: families other than H1 */
+PETSC_INTERN PetscErrorCode HopsLORLumpCouplings(HopsLOR *, const HopsForm *, unsigned char mask[], PetscBool *ok);
+PETSC_INTERN PetscErrorCode HopsLORLumpPatterns(HopsLOR *);
+PETSC_INTERN PetscErrorCode HopsLORLumpReset(HopsLOR *);
+#define HOPS_LOR_CHUNK 64     /* cells whose coefficients are evaluated at a time */
+#define HOPS_LOR_TOL   1.e-10 /* relative size below which an off-diagonal geometry factor is rounding error */
 
 typedef enum {
   HOPS_SOURCE_NONE,
@@ -65,7 +75,10 @@ typedef struct {
   Mat                   mat; /* what the inner solver gets: lor.mat or a conversion of it */
   char                  mattype[64];
   KSP                   ksp;
-  PetscBool             built; /* the pattern exists */
+  Mat                   G, C;      /* of families other than H1: gradient and curl for AMS and ADS */
+  HopsSpace             auxspace;  /* the space that they were made for */
+  PetscBool             auxiliary; /* the inner solver has them */
+  PetscBool             built;     /* the pattern exists */
   PetscBool             viewspectrum, spectrumdone;
   PetscBool             ignoreconvection, ignoreboundary;
   PetscBool             innerset; /* inner options were read */
@@ -74,6 +87,12 @@ typedef struct {
 PETSC_INTERN PetscErrorCode PCLORGetForm(PC, PC_LOR *);
 PETSC_INTERN PetscErrorCode PCLORResetForm(PC_LOR *);
 PETSC_INTERN PetscErrorCode PCLORSetInnerOptions(PC, PC_LOR *);
+PETSC_INTERN PetscErrorCode PCLORInsertDefault(PC_LOR *, const char name[], const char value[], PetscInt *n, char set[][256]);
+/* src/pc/lor/pcloraux.c: what AMS and ADS need beside the matrix */
+PETSC_INTERN PetscErrorCode PCLORInsertAuxiliaryDefaults(PC_LOR *, PetscInt *n, char set[][256]);
+PETSC_INTERN PetscErrorCode PCLORSetAuxiliary(PC, PC_LOR *);
+PETSC_INTERN PetscErrorCode PCLORRenewAuxiliary(PC, PC_LOR *);
+PETSC_INTERN PetscErrorCode PCLORResetAuxiliary(PC_LOR *);
 
 /* src/fe/coefficientds.c */
 typedef enum {

@@ -13,7 +13,7 @@ struct _HopsRobin {
 
 typedef struct {
   HopsSpace               space;
-  HopsCoefficient         diffusion, mass;
+  HopsCoefficient         diffusion, mass; /* of grad u (H1), curl u (H(curl)) or div u (H(div)), and of u */
   HopsRobin               robin;
   PetscInt                q_1d;      /* 0: the default */
   PetscBool               gll;       /* collocated Gauss-Lobatto quadrature */
@@ -21,6 +21,7 @@ typedef struct {
   PetscBool               fromds;    /* the form comes from a PetscDS: its own quadrature is the default */
   HopsBasis               basis;
   HopsPAKernel            kernel;
+  HopsFormKernel          fkernel; /* in place of it: families other than H1 */
   PetscScalar            *xg, *yg; /* [nL-nT] ghost and constrained parts of the L-vectors, where the back end works */
   PetscLogDouble          flops;
   struct _HopsTensorForm *form;    /* the PetscDS's Jacobian at the state, where the form comes from one */
@@ -30,9 +31,12 @@ typedef struct {
 
 PETSC_INTERN PetscErrorCode MatPAGetData(Mat, Mat_PA **);
 PETSC_INTERN PetscErrorCode MatPASetUp_Private(Mat, Mat_PA *);
-PETSC_INTERN PetscErrorCode MatPAReset(Mat_PA *);                          /* drops the quadrature data and the rule */
-PETSC_INTERN PetscErrorCode MatPAFreeWork(Mat_PA *);                       /* drops xg and yg, before the space goes */
-PETSC_INTERN PetscErrorCode MatPAChanged(Mat, Mat_PA *, PetscBool layout); /* a coefficient is new; layout: a term came or went */
+PETSC_INTERN PetscErrorCode MatPAReset(Mat_PA *);    /* drops the quadrature data and the rule */
+PETSC_INTERN PetscErrorCode MatPAFreeWork(Mat_PA *); /* drops xg and yg, before the space goes */
+PETSC_INTERN PetscErrorCode MatPASetTerm(Mat, Mat_PA *, HopsCoefficient *term, HopsCoefficient cf);
+PETSC_INTERN PetscErrorCode MatPAChanged(Mat, Mat_PA *, PetscBool layout);    /* a coefficient is new; layout: a term came or went */
+PETSC_INTERN PetscErrorCode HopsFormAssemble(Mat, Mat_PA *, MatReuse, Mat *); /* families other than H1 */
+PETSC_INTERN PetscErrorCode HopsPreallocate(HopsSpace, const PetscInt gidx[], const PetscScalar zero[], PetscInt row[], Mat);
 PETSC_INTERN PetscErrorCode MatConvert_PA_AIJ(Mat, MatType, MatReuse, Mat *);
 
 /* src/fe/faces.c: terms on boundary faces. Node picture of a face: E-vector nodes with the face's direction fixed, the others

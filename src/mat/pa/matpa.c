@@ -49,11 +49,35 @@ static PetscErrorCode MatPASetUpRun(Mat_PA *pa, PetscInt begin, PetscInt end)
 
     PetscCall(HopsCoefficientEvaluate(pa->diffusion, sp, &pa->basis, c, n, &ks, &kw, &k));
     PetscCall(HopsCoefficientEvaluate(pa->mass, sp, &pa->basis, c, n, &ms, &mw, &m));
-    PetscCall((*sp->backend->PASetUp)(pa->kernel, c, n, &k, &m, &bad, &det));
+    if (pa->fkernel) PetscCall((*sp->backend->FormSetUp)(pa->fkernel, c, n, &k, &m, &bad, &det));
+    else PetscCall((*sp->backend->PASetUp)(pa->kernel, c, n, &k, &m, &bad, &det));
     if (bad >= 0) PetscCall(HopsSpaceErrorCell(sp, bad, det));
   }
   PetscCall(PetscFree(kw));
   PetscCall(PetscFree(mw));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The kernel of the space's family */
+static PetscErrorCode MatPACreateKernel(Mat A, Mat_PA *pa)
+{
+  const HopsBackendOps *be = pa->space->backend;
+  const PetscBool       d = pa->diffusion ? PETSC_TRUE : PETSC_FALSE, m = pa->mass ? PETSC_TRUE : PETSC_FALSE;
+  const char           *name;
+  PetscBool             spec;
+  PetscLogDouble        bytes;
+
+  PetscFunctionBegin;
+  if (pa->kernel || pa->fkernel) PetscFunctionReturn(PETSC_SUCCESS);
+  if (pa->space->family == HOPS_H1) {
+    PetscCall((*be->PACreate)(pa->space, &pa->basis, d, m, &pa->kernel));
+    PetscCall((*be->PAGetInfo)(pa->kernel, &name, &spec, &bytes, &pa->flops));
+  } else {
+    PetscCheck(be->FormCreate, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP, "The back end %s has no %s operators: use -hops_backend host", be->name, HopsFamilies[pa->space->family]);
+    PetscCall((*be->FormCreate)(pa->space, &pa->basis, d, m, &pa->fkernel));
+    PetscCall((*be->FormGetInfo)(pa->fkernel, &name, &spec, &bytes, &pa->flops));
+  }
+  PetscCall(PetscInfo(A, "kernel %s (%s), %g bytes, %g flops per application\n", name, spec ? "specialised" : "generic", bytes, pa->flops));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -84,15 +108,7 @@ PetscErrorCode MatPASetUp_Private(Mat A, Mat_PA *pa)
     PetscCall((*sp->backend->Zero)(sp->nL - sp->nT, pa->xg));
   }
   if (pa->diffusion || pa->mass) {
-    if (!pa->kernel) {
-      const char    *name;
-      PetscBool      spec;
-      PetscLogDouble bytes;
-
-      PetscCall((*sp->backend->PACreate)(sp, &pa->basis, pa->diffusion ? PETSC_TRUE : PETSC_FALSE, pa->mass ? PETSC_TRUE : PETSC_FALSE, &pa->kernel));
-      PetscCall((*sp->backend->PAGetInfo)(pa->kernel, &name, &spec, &bytes, &pa->flops));
-      PetscCall(PetscInfo(A, "kernel %s (%s), %g bytes, %g flops per application\n", name, spec ? "specialised" : "generic", bytes, pa->flops));
-    }
+    PetscCall(MatPACreateKernel(A, pa));
     PetscCall(MatPASetUpRun(pa, 0, sp->ninterior));
     PetscCall(MatPASetUpRun(pa, sp->ninterior, sp->ncells));
   }
@@ -102,10 +118,18 @@ PetscErrorCode MatPASetUp_Private(Mat A, Mat_PA *pa)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode MatPAReset(Mat_PA *pa)
+static PetscErrorCode MatPADestroyKernel(Mat_PA *pa)
 {
   PetscFunctionBegin;
   if (pa->kernel) PetscCall((*pa->space->backend->PADestroy)(&pa->kernel));
+  if (pa->fkernel) PetscCall((*pa->space->backend->FormDestroy)(&pa->fkernel));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatPAReset(Mat_PA *pa)
+{
+  PetscFunctionBegin;
+  PetscCall(MatPADestroyKernel(pa));
   if (pa->basis.P) PetscCall(HopsBasisDestroy(&pa->basis));
   pa->basis.P   = 0;
   pa->needsetup = PETSC_TRUE;
@@ -124,13 +148,21 @@ PetscErrorCode MatPAFreeWork(Mat_PA *pa)
 PetscErrorCode MatPAChanged(Mat A, Mat_PA *pa, PetscBool layout)
 {
   PetscFunctionBegin;
-  if (layout && pa->kernel) PetscCall((*pa->space->backend->PADestroy)(&pa->kernel));
+  if (layout) PetscCall(MatPADestroyKernel(pa));
   pa->needsetup = PETSC_TRUE;
   PetscCall(PetscObjectStateIncrease((PetscObject)A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* ----------------------------------------------------------------- action ----------------------------------------------------------------- */
+
+static PetscErrorCode MatPAApplyPart(Mat_PA *pa, HopsPart part, const PetscScalar x[], PetscScalar y[])
+{
+  PetscFunctionBegin;
+  if (pa->kernel) PetscCall((*pa->space->backend->PAApply)(pa->kernel, part, x, pa->xg, y, pa->yg));
+  if (pa->fkernel) PetscCall((*pa->space->backend->FormApply)(pa->fkernel, part, x, pa->xg, y, pa->yg));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 /*
   y = A x. Interior cells are worked on while messages travel: one half while the ghosts come in, the other while their
@@ -146,12 +178,12 @@ static PetscErrorCode MatPAApply(Mat A, Mat_PA *pa, const PetscScalar x[], Petsc
   PetscCall((*be->Zero)(sp->nT, y));
   PetscCall((*be->Zero)(sp->nL - sp->nT, yg));
   PetscCall(HopsSpaceBackendHaloBegin(sp, x, xg));
-  if (pa->kernel) PetscCall((*be->PAApply)(pa->kernel, HOPS_PART_INTERIOR_A, x, xg, y, yg));
+  PetscCall(MatPAApplyPart(pa, HOPS_PART_INTERIOR_A, x, y));
   PetscCall(HopsSpaceBackendHaloEnd(sp, x, xg));
-  if (pa->kernel) PetscCall((*be->PAApply)(pa->kernel, HOPS_PART_SHARED, x, xg, y, yg));
+  PetscCall(MatPAApplyPart(pa, HOPS_PART_SHARED, x, y));
   for (HopsRobin r = pa->robin; r; r = r->next) PetscCall(HopsRobinApply(sp, &pa->basis, r, x, xg, y, yg));
   PetscCall(HopsSpaceBackendHaloAddBegin(sp, yg));
-  if (pa->kernel) PetscCall((*be->PAApply)(pa->kernel, HOPS_PART_INTERIOR_B, x, xg, y, yg));
+  PetscCall(MatPAApplyPart(pa, HOPS_PART_INTERIOR_B, x, y));
   PetscCall(HopsSpaceBackendHaloAddEnd(sp, yg, y));
   if (!be->host) PetscCall(PetscLogGpuFlops(pa->flops)); /* the host's kernels log theirs themselves */
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -277,6 +309,7 @@ static PetscErrorCode MatGetDiagonal_PA(Mat A, Vec d)
   PetscCall((*sp->backend->Zero)(sp->nT, a));
   PetscCall((*sp->backend->Zero)(sp->nL - sp->nT, pa->yg));
   if (pa->kernel) PetscCall((*sp->backend->PADiagonal)(pa->kernel, a, pa->yg));
+  if (pa->fkernel) PetscCall((*sp->backend->FormDiagonal)(pa->fkernel, a, pa->yg));
   for (HopsRobin r = pa->robin; r; r = r->next) PetscCall(HopsRobinDiagonal(sp, &pa->basis, r, a, pa->yg));
   PetscCall(HopsSpaceBackendHaloAddBegin(sp, pa->yg));
   PetscCall(HopsSpaceBackendHaloAddEnd(sp, pa->yg, a));
@@ -333,8 +366,9 @@ PetscErrorCode MatPALiftEssential(Mat A, Vec b)
 
 static PetscErrorCode MatView_PA(Mat A, PetscViewer viewer)
 {
-  Mat_PA   *pa;
-  PetscBool ascii;
+  static const char *const terms[] = {"diffusion", "curl-curl", "div-div", ""};
+  Mat_PA                  *pa;
+  PetscBool                ascii;
 
   PetscFunctionBegin;
   PetscCall(MatShellGetContext(A, &pa));
@@ -349,15 +383,16 @@ static PetscErrorCode MatView_PA(Mat A, PetscViewer viewer)
   PetscCall(PetscViewerASCIIPushTab(viewer));
   PetscCall(HopsSpaceView(pa->space, viewer));
   if (pa->basis.P) PetscCall(PetscViewerASCIIPrintf(viewer, "quadrature: %" PetscInt_FMT " %s points per direction\n", pa->basis.Q, pa->gll ? "Gauss-Lobatto" : "Gauss"));
-  if (pa->kernel) {
+  if (pa->kernel || pa->fkernel) {
     const char    *name;
     PetscBool      spec;
     PetscLogDouble bytes, flops;
 
-    PetscCall((*pa->space->backend->PAGetInfo)(pa->kernel, &name, &spec, &bytes, &flops));
+    if (pa->kernel) PetscCall((*pa->space->backend->PAGetInfo)(pa->kernel, &name, &spec, &bytes, &flops));
+    else PetscCall((*pa->space->backend->FormGetInfo)(pa->fkernel, &name, &spec, &bytes, &flops));
     PetscCall(PetscViewerASCIIPrintf(viewer, "kernel: %s, %s\n", name, spec ? "specialised" : "generic"));
   }
-  if (pa->diffusion) PetscCall(PetscViewerASCIIPrintf(viewer, "diffusion: %s coefficient, %" PetscInt_FMT " component%s\n", pa->diffusion->kind, pa->diffusion->nc, pa->diffusion->nc > 1 ? "s" : ""));
+  if (pa->diffusion) PetscCall(PetscViewerASCIIPrintf(viewer, "%s: %s coefficient, %" PetscInt_FMT " component%s\n", terms[pa->space->family], pa->diffusion->kind, pa->diffusion->nc, pa->diffusion->nc > 1 ? "s" : ""));
   if (pa->mass) PetscCall(PetscViewerASCIIPrintf(viewer, "mass: %s coefficient\n", pa->mass->kind));
   for (HopsRobin r = pa->robin; r; r = r->next) PetscCall(PetscViewerASCIIPrintf(viewer, "Robin term: %s coefficient\n", r->alpha->kind));
   PetscCall(PetscViewerASCIIPopTab(viewer));
@@ -429,8 +464,8 @@ static PetscErrorCode MatDuplicate_PA(Mat A, MatDuplicateOption op, Mat *B)
     PetscCall(MatPASetForm(*B, pa->space, form));
     PetscCall(HopsTensorFormDestroy(&form));
   } else {
-    PetscCall(MatPASetDiffusion(*B, pa->diffusion));
-    PetscCall(MatPASetMass(*B, pa->mass));
+    PetscCall(MatPASetTerm(*B, pb, &pb->diffusion, pa->diffusion));
+    PetscCall(MatPASetTerm(*B, pb, &pb->mass, pa->mass));
   }
   for (HopsRobin r = pa->form ? NULL : pa->robin; r; r = r->next) {
     PetscInt *cells;

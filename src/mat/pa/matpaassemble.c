@@ -1,5 +1,6 @@
 /* MATPA to AIJ: dense element matrices from full (not sum-factorised) tabulations. Slow, and independent of the kernels. */
 #include <hops/private/hopspatensor.h>
+#include <hops/private/hopsderham.h>
 #include <petscblaslapack.h>
 
 /* N[q][a][i]: a = 0: basis function i at point q; a = 1..dim: its derivative in reference direction a-1 */
@@ -106,9 +107,9 @@ static PetscErrorCode HopsAddRobin(Mat_PA *pa, HopsRobin r, const PetscInt gidx[
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode HopsPreallocate(HopsSpace sp, const PetscInt gidx[], const PetscScalar zero[], PetscInt row[], Mat B)
+PetscErrorCode HopsPreallocate(HopsSpace sp, const PetscInt gidx[], const PetscScalar zero[], PetscInt row[], Mat B)
 {
-  const PetscInt np = PetscPowInt(sp->order + 1, sp->dim);
+  const PetscInt np = sp->ne;
   Mat            pre;
 
   PetscFunctionBegin;
@@ -117,7 +118,7 @@ static PetscErrorCode HopsPreallocate(HopsSpace sp, const PetscInt gidx[], const
   PetscCall(MatSetType(pre, MATPREALLOCATOR));
   PetscCall(MatSetUp(pre));
   for (PetscInt c = 0; c < sp->ncells; ++c) {
-    for (PetscInt i = 0; i < np; ++i) row[i] = gidx[sp->restr[c * np + i]];
+    for (PetscInt i = 0; i < np; ++i) row[i] = gidx[HopsUnsigned(sp->restr[c * np + i])];
     PetscCall(MatSetValues(pre, np, row, np, row, zero, ADD_VALUES));
   }
   for (PetscInt e = 0; e < sp->ness; ++e) PetscCall(MatSetValue(pre, sp->rstart + sp->essT[e], sp->rstart + sp->essT[e], 1.0, ADD_VALUES));
@@ -149,6 +150,11 @@ PetscErrorCode MatConvert_PA_AIJ(Mat A, MatType type, MatReuse reuse, Mat *newma
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   sp = pa->space;
+  if (sp->family != HOPS_H1) {
+    PetscCall(HopsFormAssemble(A, pa, reuse, newmat));
+    PetscCall(PetscLogEventEnd(HopsEvent.paassemble, A, 0, 0, 0));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   np = PetscPowInt(pa->basis.P, sp->dim);
   {
     const PetscInt nt = PetscPowInt(pa->basis.Q, sp->dim) * (sp->dim + 1) * np;

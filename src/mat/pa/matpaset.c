@@ -1,5 +1,6 @@
 /* MATPA's public setters: space, terms of the form, quadrature. */
 #include <hops/private/hopsmatimpl.h>
+#include <hops/private/hopsderham.h>
 #include <petsc/private/matimpl.h>
 
 /*@
@@ -91,7 +92,7 @@ PetscErrorCode MatPAGetSpace(Mat A, HopsSpace *space)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode MatPASetTerm(Mat A, Mat_PA *pa, HopsCoefficient *term, HopsCoefficient cf)
+PetscErrorCode MatPASetTerm(Mat A, Mat_PA *pa, HopsCoefficient *term, HopsCoefficient cf)
 {
   const PetscBool layout = !cf != !*term ? PETSC_TRUE : PETSC_FALSE;
 
@@ -130,14 +131,52 @@ PetscErrorCode MatPASetDiffusion(Mat A, HopsCoefficient cf)
   if (cf && pa->space) {
     const PetscInt d = pa->space->dim;
 
+    PetscCheck(pa->space->family == HOPS_H1, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_INCOMP, "A diffusion term belongs to H1, and the space is %s: call MatPASetCurlCurl() for H(curl), MatPASetDivDiv() for H(div)", HopsFamilies[pa->space->family]);
     PetscCheck(cf->nc == 1 || cf->nc == d || cf->nc == d * (d + 1) / 2, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_INCOMP, "A diffusion coefficient in %" PetscInt_FMT "D has 1, %" PetscInt_FMT " or %" PetscInt_FMT " components, not %" PetscInt_FMT, d, d, d * (d + 1) / 2, cf->nc);
   }
   PetscCall(MatPASetTerm(A, pa, &pa->diffusion, cf));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode MatPACheckTensor(Mat A, PetscInt d, const char term[], HopsCoefficient cf)
+{
+  PetscFunctionBegin;
+  PetscCheck(!cf || cf->nc == 1 || cf->nc == d || cf->nc == d * (d + 1) / 2, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_INCOMP, "A %s coefficient in %" PetscInt_FMT "D has 1, %" PetscInt_FMT " or %" PetscInt_FMT " components, not %" PetscInt_FMT, term, d, d, d * (d + 1) / 2, cf->nc);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /*@
-  MatPASetMass - Sets the coefficient c of the reaction (mass) term, int c u v.
+  MatPASetCurlCurl - Sets the coefficient mu of the curl-curl term of an operator on H(curl), int (mu curl u) . curl v.
+
+  Logically Collective
+
+  Input Parameters:
++ A  - the operator
+- cf - the coefficient: scalar, or in 3D also diagonal or a symmetric tensor; `NULL` for no such term
+
+  Level: beginner
+
+  Note:
+  May be called again, as `MatPASetDiffusion()`.
+
+.seealso: `MATPA`, `HopsSpaceCreateHCurl()`, `HopsCoefficient`, `MatPASetMass()`, `MatPASetDivDiv()`
+@*/
+PetscErrorCode MatPASetCurlCurl(Mat A, HopsCoefficient cf)
+{
+  Mat_PA *pa;
+
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(A, MAT_CLASSID, 1);
+  PetscCall(MatPAGetData(A, &pa));
+  PetscCheck(pa->space && pa->space->family == HOPS_HCURL, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_INCOMP, "A curl-curl term belongs to H(curl), and the space is %s: make it by HopsSpaceCreateHCurl()", pa->space ? HopsFamilies[pa->space->family] : "not set");
+  if (pa->space->dim == 3) PetscCall(MatPACheckTensor(A, 3, "curl-curl", cf));
+  else PetscCheck(!cf || cf->nc == 1, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_INCOMP, "The curl in 2D is a scalar, and so is its coefficient, not of %" PetscInt_FMT " components", cf->nc);
+  PetscCall(MatPASetTerm(A, pa, &pa->diffusion, cf));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  MatPASetDivDiv - Sets the coefficient mu of the div-div term of an operator on H(div), int mu div u div v.
 
   Logically Collective
 
@@ -147,7 +186,36 @@ PetscErrorCode MatPASetDiffusion(Mat A, HopsCoefficient cf)
 
   Level: beginner
 
-.seealso: `MATPA`, `HopsCoefficient`, `MatPASetDiffusion()`
+  Note:
+  May be called again, as `MatPASetDiffusion()`.
+
+.seealso: `MATPA`, `HopsSpaceCreateHDiv()`, `HopsCoefficient`, `MatPASetMass()`, `MatPASetCurlCurl()`
+@*/
+PetscErrorCode MatPASetDivDiv(Mat A, HopsCoefficient cf)
+{
+  Mat_PA *pa;
+
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(A, MAT_CLASSID, 1);
+  PetscCall(MatPAGetData(A, &pa));
+  PetscCheck(pa->space && pa->space->family == HOPS_HDIV, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_INCOMP, "A div-div term belongs to H(div), and the space is %s: make it by HopsSpaceCreateHDiv()", pa->space ? HopsFamilies[pa->space->family] : "not set");
+  PetscCheck(!cf || cf->nc == 1, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_INCOMP, "The coefficient of a divergence is a scalar, not of %" PetscInt_FMT " components", cf->nc);
+  PetscCall(MatPASetTerm(A, pa, &pa->diffusion, cf));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  MatPASetMass - Sets the coefficient c of the reaction (mass) term, int (c u) . v.
+
+  Logically Collective
+
+  Input Parameters:
++ A  - the operator
+- cf - the coefficient, `NULL` for no such term: a scalar; in H(curl) and H(div) also diagonal, or a symmetric tensor
+
+  Level: beginner
+
+.seealso: `MATPA`, `HopsCoefficient`, `MatPASetDiffusion()`, `MatPASetCurlCurl()`, `MatPASetDivDiv()`
 @*/
 PetscErrorCode MatPASetMass(Mat A, HopsCoefficient cf)
 {
@@ -156,7 +224,8 @@ PetscErrorCode MatPASetMass(Mat A, HopsCoefficient cf)
   PetscFunctionBegin;
   PetscValidHeaderSpecific(A, MAT_CLASSID, 1);
   PetscCall(MatPAGetData(A, &pa));
-  PetscCheck(!cf || cf->nc == 1, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_INCOMP, "A mass coefficient is a scalar, not of %" PetscInt_FMT " components", cf->nc);
+  if (pa->space && (pa->space->family == HOPS_HCURL || pa->space->family == HOPS_HDIV)) PetscCall(MatPACheckTensor(A, pa->space->dim, "mass", cf));
+  else PetscCheck(!cf || cf->nc == 1, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_INCOMP, "A mass coefficient is a scalar, not of %" PetscInt_FMT " components", cf->nc);
   PetscCall(MatPASetTerm(A, pa, &pa->mass, cf));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -192,6 +261,7 @@ PetscErrorCode MatPAAddRobin(Mat A, PetscInt n, const PetscInt cells[], const Pe
   PetscValidHeaderSpecific(alpha, HOPS_COEFFICIENT_CLASSID, 5);
   PetscCall(MatPAGetData(A, &pa));
   PetscCheck(pa->space, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE, "Set the operator's space first: MatPASetSpace()");
+  PetscCall(HopsSpaceCheckH1(pa->space, "MatPAAddRobin()"));
   PetscCheck(alpha->nc == 1, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_INCOMP, "A Robin coefficient is a scalar, not of %" PetscInt_FMT " components", alpha->nc);
   sp = pa->space;
   PetscCall(PetscNew(&r));

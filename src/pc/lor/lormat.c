@@ -1,9 +1,6 @@
 /* The low-order-refined matrix: life cycle, couplings and numeric phase. */
 #include <hops/private/hopslorimpl.h>
 
-#define HOPS_LOR_CHUNK 64     /* cells whose coefficients are evaluated at a time */
-#define HOPS_LOR_TOL   1.e-10 /* relative size below which an off-diagonal geometry factor is rounding error */
-
 PetscErrorCode HopsLORCreate(HopsSpace sp, HopsLOR *lor)
 {
   PetscFunctionBegin;
@@ -13,7 +10,11 @@ PetscErrorCode HopsLORCreate(HopsSpace sp, HopsLOR *lor)
   PetscCall(HopsBasisCreate(sp->order + 1, sp->order + 1, PETSC_TRUE, &lor->gll));
   PetscCall(PetscCalloc1(sp->ncells, &lor->mask));
   PetscCall(PetscCalloc1(sp->ncells, &lor->start));
-  PetscCall((*sp->backend->LORCreate)(sp, &lor->gll, &lor->kernel));
+  if (sp->family == HOPS_H1) PetscCall((*sp->backend->LORCreate)(sp, &lor->gll, &lor->kernel));
+  else {
+    PetscCheck(sp->backend->LumpCreate, PetscObjectComm((PetscObject)sp), PETSC_ERR_SUP, "The back end %s has no low-order-refined matrices of %s: use -hops_backend host", sp->backend->name, HopsFamilies[sp->family]);
+    PetscCall(PetscCalloc1(8, &lor->element));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -37,6 +38,8 @@ PetscErrorCode HopsLORDestroy(HopsLOR *lor)
   if (!lor->space) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HopsLORDestroyPattern(lor));
   if (lor->kernel) PetscCall((*lor->space->backend->LORDestroy)(&lor->kernel));
+  PetscCall(HopsLORLumpReset(lor));
+  PetscCall(PetscFree(lor->element));
   PetscCall(PetscFree(lor->mask));
   PetscCall(PetscFree(lor->start));
   PetscCall(HopsBasisDestroy(&lor->gll));
@@ -77,7 +80,8 @@ PetscErrorCode HopsLORCheckCouplings(HopsLOR *lor, const HopsForm *form, PetscBo
 
   PetscFunctionBegin;
   PetscCall(PetscCalloc1(sp->ncells, &mask));
-  for (PetscInt c = 0; c < sp->ncells && form->diffusion; c += HOPS_LOR_CHUNK) {
+  if (lor->element) PetscCall(HopsLORLumpCouplings(lor, form, mask, &ok));
+  for (PetscInt c = 0; c < sp->ncells && form->diffusion && !lor->element; c += HOPS_LOR_CHUNK) {
     const PetscInt n = PetscMin(HOPS_LOR_CHUNK, sp->ncells - c);
     HopsValues     k;
 
@@ -163,7 +167,8 @@ PetscErrorCode HopsLORNumeric(HopsLOR *lor, const HopsForm *form)
     PetscCall(HopsCoefficientEvaluate(form->diffusion, sp, &lor->gll, c, end - c, &ks, &kw, &k));
     PetscCall(HopsCoefficientEvaluate(form->mass, sp, &lor->gll, c, end - c, &ms, &mw, &m));
     PetscCall(HopsLORCheckSign(&k, sp->dim, end - c, nq, &neg));
-    PetscCall((*sp->backend->LORFill)(lor->kernel, c, end - c, &k, &m, lor->vals, &bad, &det));
+    if (lor->element) PetscCall((*sp->backend->LumpFill)(lor->lump, c, end - c, &k, &m, lor->vals, &bad, &det));
+    else PetscCall((*sp->backend->LORFill)(lor->kernel, c, end - c, &k, &m, lor->vals, &bad, &det));
     if (bad >= 0) PetscCall(HopsSpaceErrorCell(sp, bad, det));
   }
   PetscCall(PetscFree(kw));

@@ -1,5 +1,6 @@
 /* Symbolic phase of the low-order-refined matrix: CSR pattern and the position of every element entry in it. */
 #include <hops/private/hopslorimpl.h>
+#include <hops/private/hopsderham.h>
 
 #define HOPS_LOR_MAX 19 /* entries of a node in 3D with all pairs coupled */
 
@@ -38,6 +39,24 @@ static void HopsStencilCreate(PetscInt dim, unsigned char mask, HopsStencil *s)
   }
 }
 
+/* Entries of a cell come node by node (H1), or from its pattern: nv times ne of them */
+static inline void HopsEntryCount(const HopsLOR *lor, const HopsStencil st[8], PetscInt c, PetscInt *nv, PetscInt *ne)
+{
+  *nv = lor->element ? 1 : lor->space->ne;
+  *ne = lor->element ? lor->element[lor->mask[c]].n : st[lor->mask[c]].n;
+}
+
+/* The same of entry e of a pattern; the cell sees the entry with the opposite sign if `flip` */
+static inline void HopsPatternEntry(const HopsLOR *lor, const HopsLumpPattern *p, const int restr[], PetscInt e, PetscInt *row, PetscInt *col, PetscBool *flip)
+{
+  const PetscInt nfree = lor->space->nT + lor->space->nG;
+
+  *row  = HopsUnsigned(restr[p->row[e]]);
+  *col  = HopsUnsigned(restr[p->col[e]]);
+  *flip = (restr[p->row[e]] < 0) != (restr[p->col[e]] < 0) ? PETSC_TRUE : PETSC_FALSE;
+  if (*row >= nfree || *col >= nfree) *row = *col = -1;
+}
+
 /* L indices of entry e at node v of a cell, or -1 where a neighbour lies outside the cell or is constrained */
 static inline void HopsEntry(const HopsLOR *lor, const HopsStencil *s, const int restr[], PetscInt v, PetscInt e, PetscInt *row, PetscInt *col)
 {
@@ -59,20 +78,23 @@ static inline void HopsEntry(const HopsLOR *lor, const HopsStencil *s, const int
 static PetscErrorCode HopsLORLocalGraph(HopsLOR *lor, const HopsStencil st[8], PetscInt *gi[], PetscInt *gj[])
 {
   HopsSpace      sp = lor->space;
-  const PetscInt np = PetscPowInt(sp->order + 1, sp->dim), nrow = sp->nT + sp->nG;
+  const PetscInt np = sp->ne, nrow = sp->nT + sp->nG;
   PetscInt      *ia, *ja, n = 0;
 
   PetscFunctionBegin;
   PetscCall(PetscCalloc1(nrow + 1, &ia));
   for (PetscInt pass = 0; pass < 2; ++pass) {
     for (PetscInt c = 0; c < sp->ncells; ++c) {
-      const HopsStencil *s = &st[lor->mask[c]];
+      PetscInt nv, ne;
 
-      for (PetscInt v = 0; v < np; ++v)
-        for (PetscInt e = 0; e < s->n; ++e) {
-          PetscInt row, col;
+      HopsEntryCount(lor, st, c, &nv, &ne);
+      for (PetscInt v = 0; v < nv; ++v)
+        for (PetscInt e = 0; e < ne; ++e) {
+          PetscInt  row, col;
+          PetscBool flip;
 
-          HopsEntry(lor, s, sp->restr + c * np, v, e, &row, &col);
+          if (lor->element) HopsPatternEntry(lor, &lor->element[lor->mask[c]], sp->restr + c * np, e, &row, &col, &flip);
+          else HopsEntry(lor, &st[lor->mask[c]], sp->restr + c * np, v, e, &row, &col);
           if (row < 0) continue;
           if (!pass) ++ia[row + 1];
           else ja[ia[row]++] = col < sp->nT ? sp->rstart + col : sp->ghost[col - sp->nT];
@@ -218,14 +240,17 @@ static inline int HopsLORFind(const HopsLOR *lor, PetscInt row, PetscInt gcol)
 static PetscErrorCode HopsLORPositions(HopsLOR *lor, const HopsStencil st[8], const PetscInt gi[], const PetscInt gj[], const PetscInt rrow[], const PetscInt rcol[])
 {
   HopsSpace      sp = lor->space;
-  const PetscInt np = PetscPowInt(sp->order + 1, sp->dim), g0 = gi[sp->nT];
+  const PetscInt np = sp->ne, g0 = gi[sp->nT];
   const int      trash = (int)(lor->nd + lor->no + lor->ng);
   PetscInt       n     = 0;
 
   PetscFunctionBegin;
   for (PetscInt c = 0; c < sp->ncells; ++c) {
+    PetscInt nv, ne;
+
+    HopsEntryCount(lor, st, c, &nv, &ne);
     lor->start[c] = n;
-    n += np * st[lor->mask[c]].n;
+    n += nv * ne;
   }
   PetscCall(PetscMalloc1(n, &lor->pos));
   PetscCall(PetscMalloc1(sp->nL, &lor->diag));
@@ -233,13 +258,16 @@ static PetscErrorCode HopsLORPositions(HopsLOR *lor, const HopsStencil st[8], co
   for (PetscInt l = 0; l < sp->nL; ++l) lor->diag[l] = trash;
   n = 0;
   for (PetscInt c = 0; c < sp->ncells; ++c) {
-    const HopsStencil *s = &st[lor->mask[c]];
+    PetscInt nv, ne;
 
-    for (PetscInt v = 0; v < np; ++v)
-      for (PetscInt e = 0; e < s->n; ++e, ++n) {
-        PetscInt row, col, g;
+    HopsEntryCount(lor, st, c, &nv, &ne);
+    for (PetscInt v = 0; v < nv; ++v)
+      for (PetscInt e = 0; e < ne; ++e, ++n) {
+        PetscInt  row, col, g;
+        PetscBool flip = PETSC_FALSE;
 
-        HopsEntry(lor, s, sp->restr + c * np, v, e, &row, &col);
+        if (lor->element) HopsPatternEntry(lor, &lor->element[lor->mask[c]], sp->restr + c * np, e, &row, &col, &flip);
+        else HopsEntry(lor, &st[lor->mask[c]], sp->restr + c * np, v, e, &row, &col);
         lor->pos[n] = trash;
         if (row < 0) continue;
         g = col < sp->nT ? sp->rstart + col : sp->ghost[col - sp->nT];
@@ -251,6 +279,7 @@ static PetscErrorCode HopsLORPositions(HopsLOR *lor, const HopsStencil st[8], co
           lor->pos[n] = (int)(lor->nd + lor->no + k - g0);
         }
         if (row == col) lor->diag[row] = lor->pos[n];
+        if (flip) lor->pos[n] = -1 - lor->pos[n];
       }
   }
   for (PetscInt e = 0; e < sp->ness; ++e) lor->diag[sp->essT[e]] = HopsLORFind(lor, sp->essT[e], sp->rstart + sp->essT[e]);
@@ -310,6 +339,7 @@ PetscErrorCode HopsLORPattern(HopsLOR *lor, PetscInt *rrow[])
 
   PetscFunctionBegin;
   for (unsigned char m = 0; m < 8; ++m) HopsStencilCreate(lor->space->dim, m, &st[m]);
+  if (lor->element) PetscCall(HopsLORLumpPatterns(lor));
   PetscCall(HopsLORLocalGraph(lor, st, &gi, &gj));
   PetscCall(HopsLORGhostRows(lor, gi, gj, rrow, &rcol));
   PetscCall(HopsLORFinalPattern(lor, gi, gj, *rrow, rcol));
@@ -333,7 +363,8 @@ PetscErrorCode HopsLORSymbolic(HopsLOR *lor)
   PetscCall(PetscFree(rrow));
   PetscCall(PetscMalloc1(lor->nr, &lor->rvals));
   PetscCall(PetscCalloc1(lor->nd + lor->no + lor->ng + 1, &lor->vals));
-  PetscCall((*sp->backend->LORSetPositions)(lor->kernel, lor->mask, lor->start, lor->pos));
+  if (lor->element) PetscCall((*sp->backend->LumpSetPositions)(lor->lump, lor->element, lor->mask, lor->start, lor->pos));
+  else PetscCall((*sp->backend->LORSetPositions)(lor->kernel, lor->mask, lor->start, lor->pos));
   {
     MPI_Comm       comm = PetscObjectComm((PetscObject)sp);
     PetscMPIInt    size;

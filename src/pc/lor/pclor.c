@@ -7,7 +7,7 @@ static const char *const HopsSources[] = {"none", "the MATPA operator", "PCLORSe
 /* ------------------------------------------------------------ inner solver ------------------------------------------------------------ */
 
 /* Defaults of the inner solver are put into the options database for as long as its options are read, where the user set none */
-static PetscErrorCode PCLORInsertDefault(PC_LOR *lor, const char name[], const char value[], PetscInt *n, char set[][256])
+PetscErrorCode PCLORInsertDefault(PC_LOR *lor, const char name[], const char value[], PetscInt *n, char set[][256])
 {
   const char *prefix;
   PetscBool   has;
@@ -52,7 +52,8 @@ PetscErrorCode PCLORSetInnerOptions(PC pc, PC_LOR *lor)
     PetscCall(PetscOptionsGetString(NULL, prefix, "-pc_type", choice, sizeof(choice), NULL));
     PetscCall(PetscStrcmp(choice, PCHYPRE, &ishypre));
     PetscCall(PCLORInsertDefault(lor, "-pc_type", PCHYPRE, &n, set));
-    if (ishypre) {
+    if (ishypre && lor->form.space->family != HOPS_H1) PetscCall(PCLORInsertAuxiliaryDefaults(lor, &n, set));
+    else if (ishypre) {
       PetscCall(MatGetNullSpace(lor->mat, &nsp));
       PetscCall(PCLORInsertDefault(lor, "-pc_hypre_type", "boomeramg", &n, set));
       PetscCall(PCLORInsertDefault(lor, "-pc_hypre_boomeramg_P_max", "4", &n, set));
@@ -159,8 +160,10 @@ static PetscErrorCode PCSetUp_LOR(PC pc)
   PetscCall(PCLORGetForm(pc, lor));
   if (lor->block) PetscCall(PCLORSetUpBlock(pc, lor));
   else PetscCall(PCLORSetUpScalar(pc, lor));
+  PetscCall(PCLORRenewAuxiliary(pc, lor));
   PetscCall(KSPSetOperators(lor->ksp, lor->mat, lor->mat));
   PetscCall(PCLORSetInnerOptions(pc, lor));
+  PetscCall(PCLORSetAuxiliary(pc, lor));
   PetscCall(PetscLogEventBegin(HopsEvent.lorsolver, pc, 0, 0, 0));
   PetscCall(KSPSetUp(lor->ksp));
   PetscCall(PetscLogEventEnd(HopsEvent.lorsolver, pc, 0, 0, 0));
@@ -262,7 +265,8 @@ static PetscErrorCode PCView_LOR(PC pc, PetscViewer viewer)
       PetscCall(PetscViewerASCIIPrintf(viewer, "low-order-refined matrix: type %s, %.3g nonzeros per row, vertex quadrature, blocks of %" PetscInt_FMT ", terms%s%s%s%s%s\n", ((PetscObject)lor->mat)->type_name, n ? (double)(lor->block->lor.nnz / n) : 0.0, lor->block->nc, lor->block->has[0] ? " g0" : "",
                                        lor->block->has[1] ? " g1" : "", lor->block->has[2] ? " g2" : "", lor->block->has[3] ? " g3" : "", lor->upwind ? ", upwind" : ""));
     } else {
-      PetscCall((*lor->form.space->backend->LORGetInfo)(lor->lor.kernel, &kernel, &bytes));
+      if (lor->lor.lump) PetscCall((*lor->form.space->backend->LumpGetInfo)(lor->lor.lump, &kernel, &bytes));
+      else PetscCall((*lor->form.space->backend->LORGetInfo)(lor->lor.kernel, &kernel, &bytes));
       PetscCall(PetscViewerASCIIPrintf(viewer, "low-order-refined matrix: type %s, %.3g nonzeros per row, vertex quadrature, drop tolerance %g, kernel %s\n", ((PetscObject)lor->mat)->type_name, lor->form.space->N ? (double)(lor->lor.nnz / lor->form.space->N) : 0.0, (double)lor->lor.droptol, kernel));
     }
     if (lor->block && lor->block->faces) {
@@ -290,6 +294,7 @@ static PetscErrorCode PCReset_LOR(PC pc)
   PetscCall(MatDestroy(&lor->mat));
   PetscCall(HopsLORDestroy(&lor->lor));
   PetscCall(HopsLORBlockDestroy(&lor->block));
+  PetscCall(PCLORResetAuxiliary(lor));
   PetscCall(PCLORResetForm(lor));
   PetscCall(HopsRobinDestroy(&lor->robin));
   PetscCall(HopsSpaceDestroy(&lor->form.space));

@@ -6,7 +6,7 @@
   last batch of each class is padded with copies of a valid cell that has zero quadrature data.
 */
 #pragma once
-#include <hops/private/hopsimpl.h>
+#include <hops/private/hopsderham.h>
 
 #if defined(PETSC_USE_COMPLEX) || !defined(PETSC_USE_REAL_DOUBLE)
   #error "The host back end of hops needs real, double precision scalars"
@@ -114,6 +114,47 @@ struct _HopsInterpKernel {
   PetscLogDouble         flops[2]; /* of interior and shared macro cells */
 };
 
+/* Operator on H(curl), H(div) or L2: E-vectors by components, see HopsLayout */
+struct _HopsFormKernel {
+  const HopsHostKernels *ops;
+  HopsFamily             family, dfamily; /* of the field and of its derivative */
+  int                    dim, P, Q, W;
+  int                    nd, nm; /* values per point: of the derivative's term, of the field's; 0 where the term is absent */
+  int                    nT, specialised;
+  HopsLayout             layout, dlayout;
+  PetscInt               ncells, ninterior, nb, nbi; /* as in H1 */
+  int                   *idx;                        /* [nb][ne][W] entries of restr */
+  double                *qdata;                      /* [nb]([Q^dim][nd][W], [Q^dim][nm][W]) */
+  double                *weights;                    /* [Q] */
+  double                *e, *w, *y, *v, *f, *g;      /* scratch vectors: E-vectors of u, du and the result; [3][Q^dim] points; partial sums */
+  const double          *M[4];                       /* even-odd matrices: B, E, B^T, E^T */
+  double                *matmem;
+  PetscReal             *B, *E; /* [Q][P], [Q][P-1] */
+  HopsBasis              geom;
+  HopsHostGeometry       map;
+  void (*contract[4])(int M, int N, const double *A, int outer, int inner, const double *in, double *out); /* by M[] */
+  void          *mem[4];
+  PetscLogDouble bytes, flops;
+  char           name[64];
+};
+
+struct _HopsLumpKernel {
+  const HopsHostKernels *ops;
+  HopsFamily             family, dfamily;
+  int                    dim, P, W, nd, nm, maxn;
+  PetscInt               ncells;
+  double                *G, *loc; /* scratch vectors: values at the nodes; entries of the cell's matrix */
+  HopsBasis              geom;
+  HopsHostGeometry       map;
+  const HopsLumpPattern *pattern; /* [8] caller's, as are the next three */
+  const unsigned char   *mask;
+  const PetscInt        *start;
+  const int             *pos;
+  void                  *mem[3];
+  PetscLogDouble         bytes;
+  char                   name[48];
+};
+
 /* A run of cells and its coefficients; kappa->nc or mass->nc is 0 where the term is absent. */
 typedef struct {
   PetscInt          first, n;
@@ -138,6 +179,12 @@ struct _HopsHostKernels {
   void (*tensordiagonal)(const struct _HopsTensorKernel *, PetscInt b, const HopsTensorData *, double e[]);
   void (*interp)(const struct _HopsInterpKernel *, PetscInt b0, PetscInt b1, const double x[], const double xg[], double y[], PetscBool add);
   void (*interptranspose)(const struct _HopsInterpKernel *, PetscInt b0, PetscInt b1, const double y[], double x[], double xg[]);
+  PetscBool (*formfind)(struct _HopsFormKernel *);
+  void (*formapply)(const struct _HopsFormKernel *, PetscInt b0, PetscInt b1, const double x[], const double xg[], double y[], double yg[]);
+  void (*formdiagonal)(const struct _HopsFormKernel *, double d[], double dg[]);
+  void (*formsetup)(struct _HopsFormKernel *, HopsHostRun *);
+  void (*lumpcouplings)(struct _HopsLumpKernel *, HopsHostRun *, double tol, unsigned char mask[]);
+  void (*lumpfill)(struct _HopsLumpKernel *, HopsHostRun *, double vals[]);
 };
 
 PETSC_INTERN const HopsHostKernels HopsHostKernelsBase;
@@ -175,3 +222,16 @@ PETSC_INTERN PetscErrorCode HopsInterpCreate_Host(HopsSpace, PetscInt, PetscInt,
 PETSC_INTERN PetscErrorCode HopsInterpApply_Host(HopsInterpKernel, PetscBool, const PetscScalar[], const PetscScalar[], PetscScalar[], PetscBool);
 PETSC_INTERN PetscErrorCode HopsInterpApplyTranspose_Host(HopsInterpKernel, PetscBool, const PetscScalar[], PetscScalar[], PetscScalar[]);
 PETSC_INTERN PetscErrorCode HopsInterpDestroy_Host(HopsInterpKernel *);
+
+PETSC_INTERN PetscErrorCode HopsFormCreate_Host(HopsSpace, const HopsBasis *, PetscBool, PetscBool, HopsFormKernel *);
+PETSC_INTERN PetscErrorCode HopsFormSetUp_Host(HopsFormKernel, PetscInt, PetscInt, const HopsValues *, const HopsValues *, PetscInt *, PetscReal *);
+PETSC_INTERN PetscErrorCode HopsFormApply_Host(HopsFormKernel, HopsPart, const PetscScalar[], const PetscScalar[], PetscScalar[], PetscScalar[]);
+PETSC_INTERN PetscErrorCode HopsFormDiagonal_Host(HopsFormKernel, PetscScalar[], PetscScalar[]);
+PETSC_INTERN PetscErrorCode HopsFormGetInfo_Host(HopsFormKernel, const char **, PetscBool *, PetscLogDouble *, PetscLogDouble *);
+PETSC_INTERN PetscErrorCode HopsFormDestroy_Host(HopsFormKernel *);
+PETSC_INTERN PetscErrorCode HopsLumpCreate_Host(HopsSpace, const HopsBasis *, PetscBool, PetscBool, HopsLumpKernel *);
+PETSC_INTERN PetscErrorCode HopsLumpCouplings_Host(HopsLumpKernel, PetscInt, PetscInt, const HopsValues *, const HopsValues *, PetscReal, unsigned char[], PetscInt *, PetscReal *);
+PETSC_INTERN PetscErrorCode HopsLumpSetPositions_Host(HopsLumpKernel, const HopsLumpPattern[8], const unsigned char[], const PetscInt[], const int[]);
+PETSC_INTERN PetscErrorCode HopsLumpFill_Host(HopsLumpKernel, PetscInt, PetscInt, const HopsValues *, const HopsValues *, PetscScalar[], PetscInt *, PetscReal *);
+PETSC_INTERN PetscErrorCode HopsLumpGetInfo_Host(HopsLumpKernel, const char **, PetscLogDouble *);
+PETSC_INTERN PetscErrorCode HopsLumpDestroy_Host(HopsLumpKernel *);

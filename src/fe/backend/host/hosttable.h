@@ -4,6 +4,8 @@
 #include "hostlor.h"
 #include "hosttensor.h"
 #include "hostinterp.h"
+#include "hostform.h"
+#include "hostlump.h"
 
 #define HOPS_HOST_TABLE(table, name, check) \
   static PetscBool Supported(void) \
@@ -26,4 +28,10 @@
     .tensordiagonal  = TensorDiagonal, \
     .interp          = InterpApply, \
     .interptranspose = InterpApplyTranspose, \
+    .formfind        = FormFind, \
+    .formapply       = FormApply, \
+    .formdiagonal    = FormDiagonal, \
+    .formsetup       = FormSetUp, \
+    .lumpcouplings   = LumpCouplings, \
+    .lumpfill        = LumpFill, \
   };

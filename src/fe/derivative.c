@@ -1,0 +1,243 @@
+/* Discrete gradient, curl and divergence: incidence of the Gauss-Lobatto lattice, entries 1 and -1. */
+#include <hops/private/hopsderham.h>
+#include <petscmat.h>
+
+PetscBool HopsFamilyHasDerivative(HopsFamily from, HopsFamily to, PetscInt dim)
+{
+  if (from == HOPS_H1) return to == HOPS_HCURL || (to == HOPS_HDIV && dim == 2) ? PETSC_TRUE : PETSC_FALSE;
+  if (from == HOPS_HCURL) return to == (dim == 3 ? HOPS_HDIV : HOPS_L2) ? PETSC_TRUE : PETSC_FALSE;
+  return from == HOPS_HDIV && to == HOPS_L2 ? PETSC_TRUE : PETSC_FALSE;
+}
+
+/*
+  Boundary of the lattice entity (component c of the target at ijk), as (component of the source, direction of a shift by one,
+  sign): the ends of an edge, the edges around a face, the faces of a cell. Shift -1 is none.
+*/
+static PetscInt HopsBoundary(HopsFamily from, HopsFamily to, PetscInt dim, PetscInt c, PetscInt comp[6], PetscInt shift[6], PetscInt sign[6])
+{
+  PetscInt n = 0;
+
+#define HOPS_ADD(cc, ss, gg) \
+  do { \
+    comp[n]   = cc; \
+    shift[n]  = ss; \
+    sign[n++] = gg; \
+  } while (0)
+  if (from == HOPS_H1 && to == HOPS_HCURL) {
+    HOPS_ADD(0, c, 1);
+    HOPS_ADD(0, -1, -1);
+  } else if (from == HOPS_H1) { /* 2D: (d/dy, -d/dx) */
+    HOPS_ADD(0, 1 - c, c ? -1 : 1);
+    HOPS_ADD(0, -1, c ? 1 : -1);
+  } else if (from == HOPS_HCURL) {
+    const PetscInt a = dim == 3 ? (c + 1) % 3 : 0, b = dim == 3 ? (c + 2) % 3 : 1;
+
+    HOPS_ADD(a, -1, 1);
+    HOPS_ADD(b, a, 1);
+    HOPS_ADD(a, b, -1);
+    HOPS_ADD(b, -1, -1);
+  } else {
+    for (PetscInt d = 0; d < dim; ++d) {
+      HOPS_ADD(d, d, 1);
+      HOPS_ADD(d, -1, -1);
+    }
+  }
+#undef HOPS_ADD
+  return n;
+}
+
+PetscErrorCode HopsIncidenceCreate(HopsFamily from, HopsFamily to, PetscInt dim, PetscInt order, HopsIncidence *inc)
+{
+  HopsLayout lf, lt;
+  PetscInt   i = 0;
+
+  PetscFunctionBegin;
+  HopsLayoutCreate(from, dim, order, &lf);
+  HopsLayoutCreate(to, dim, order, &lt);
+  inc->nrows = lt.ne;
+  PetscCall(PetscMalloc3(lt.ne, &inc->n, 6 * lt.ne, &inc->col, 6 * lt.ne, &inc->sgn));
+  for (PetscInt c = 0; c < lt.nc; ++c) {
+    PetscInt       comp[6], shift[6], sign[6];
+    const PetscInt n = HopsBoundary(from, to, dim, c, comp, shift, sign);
+
+    for (PetscInt t = 0; t < lt.off[c + 1] - lt.off[c]; ++t, ++i) {
+      const PetscInt ijk[3] = {t % lt.n[c][0], t / lt.n[c][0] % lt.n[c][1], t / (lt.n[c][0] * lt.n[c][1])};
+
+      inc->n[i] = n;
+      for (PetscInt k = 0; k < n; ++k) {
+        const PetscInt at[3] = {ijk[0] + (shift[k] == 0), ijk[1] + (shift[k] == 1), ijk[2] + (shift[k] == 2)};
+
+        inc->col[6 * i + k] = HopsLayoutEntry(&lf, comp[k], at);
+        inc->sgn[6 * i + k] = sign[k];
+      }
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsIncidenceDestroy(HopsIncidence *inc)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscFree3(inc->n, inc->col, inc->sgn));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Checks that there is a derivative, and finds the cells of the target among those of the source: both order them their own way */
+static PetscErrorCode HopsDerivativeCells(HopsSpace from, HopsSpace to, PetscInt *cell[])
+{
+  MPI_Comm  comm = PetscObjectComm((PetscObject)from);
+  PetscBool same = from->ncells == to->ncells && from->ncaller == to->ncaller && from->cstart == to->cstart ? PETSC_TRUE : PETSC_FALSE;
+  PetscInt *where;
+
+  PetscFunctionBegin;
+  PetscCheck(from->dim == to->dim && from->order == to->order, comm, PETSC_ERR_ARG_INCOMP, "The spaces have order %" PetscInt_FMT " in %" PetscInt_FMT "D and order %" PetscInt_FMT " in %" PetscInt_FMT "D: a derivative maps between spaces of the same order (HopsSpaceCreateCompanion())", from->order, from->dim, to->order, to->dim);
+  PetscCheck(HopsFamilyHasDerivative(from->family, to->family, from->dim), comm, PETSC_ERR_ARG_INCOMP, "No derivative maps %s to %s in %" PetscInt_FMT "D: H1 has a gradient in H(curl) (and in 2D a turned one in H(div)), H(curl) a curl in H(div) (in 2D, in L2), H(div) a divergence in L2", HopsFamilies[from->family], HopsFamilies[to->family], from->dim);
+  PetscCall(PetscMalloc1(from->ncaller, &where));
+  PetscCall(PetscMalloc1(to->ncells, cell));
+  for (PetscInt c = 0; c < from->ncaller; ++c) where[c] = -1;
+  for (PetscInt c = 0; c < from->ncells; ++c) where[from->cell[c] - from->cstart] = c;
+  for (PetscInt c = 0; c < to->ncells && same; ++c) {
+    (*cell)[c] = where[to->cell[c] - to->cstart];
+    if ((*cell)[c] < 0) same = PETSC_FALSE;
+  }
+  PetscCall(PetscFree(where));
+  PetscCheck(same, PETSC_COMM_SELF, PETSC_ERR_ARG_INCOMP, "The spaces are on different meshes, or on different distributions of one: make one from the other by HopsSpaceCreateCompanion()");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  HopsSpaceCreateDerivative - Creates the matrix of the gradient, curl or divergence that maps a space to another one.
+
+  Collective
+
+  Input Parameters:
++ from - an H1, H(curl) or H(div) space
+- to   - its range, of the same order on the same mesh: H(curl) for H1, H(div) for H(curl), L2 for H(div); in 2D also L2 for H(curl), and
+         H(div) for H1, by the turned gradient (d/dy, -d/dx)
+
+  Output Parameter:
+. D - the matrix, of type `MATAIJ`, with entries 1 and -1
+
+  Level: intermediate
+
+  Notes:
+  It depends on topology alone, and is the same for the high-order spaces and for the lowest-order ones on the mesh of the Gauss-Lobatto
+  points. The product of two that follow each other is exactly zero.
+
+  Essential unknowns have neither rows nor columns; see `HopsSpaceDifferentiate()` for fields with essential values.
+
+.seealso: `HopsSpace`, `HopsFamily`, `HopsSpaceCreateCompanion()`, `HopsSpaceDifferentiate()`
+@*/
+PetscErrorCode HopsSpaceCreateDerivative(HopsSpace from, HopsSpace to, Mat *D)
+{
+  HopsIncidence inc;
+  PetscInt     *cell, *dnz, *onz, nfree, left;
+  char         *done;
+
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(from, HOPS_SPACE_CLASSID, 1);
+  PetscValidHeaderSpecific(to, HOPS_SPACE_CLASSID, 2);
+  PetscAssertPointer(D, 3);
+  PetscCall(HopsDerivativeCells(from, to, &cell));
+  PetscCall(HopsIncidenceCreate(from->family, to->family, from->dim, from->order, &inc));
+  PetscCall(PetscCalloc3(to->nT, &dnz, to->nT, &onz, to->nT, &done));
+  nfree = from->nT + from->nG;
+  for (PetscInt pass = 0; pass < 2; ++pass) {
+    if (pass) {
+      PetscCall(MatCreateAIJ(PetscObjectComm((PetscObject)from), to->nT, from->nT, to->N, from->N, 0, dnz, 0, onz, D));
+      PetscCall(PetscArrayzero(done, to->nT));
+    }
+    left = to->nT;
+    for (PetscInt c = 0; c < to->ncells; ++c)
+      for (PetscInt i = 0; i < to->ne; ++i) {
+        const int      r = to->restr[c * to->ne + i];
+        const PetscInt l = HopsUnsigned(r);
+        PetscInt       cols[6], n = 0;
+        PetscScalar    vals[6];
+
+        if (l >= to->nT || done[l]) continue;
+        done[l] = 1;
+        --left;
+        for (PetscInt k = 0; k < inc.n[i]; ++k) {
+          const int      s = from->restr[cell[c] * from->ne + inc.col[6 * i + k]];
+          const PetscInt m = HopsUnsigned(s);
+
+          if (m >= nfree) continue;
+          if (!pass) ++*(m < from->nT ? dnz + l : onz + l);
+          cols[n]   = m < from->nT ? from->rstart + m : from->ghost[m - from->nT];
+          vals[n++] = inc.sgn[6 * i + k] * HopsSign(r) * HopsSign(s);
+        }
+        if (pass) {
+          const PetscInt row = to->rstart + l;
+
+          PetscCall(MatSetValues(*D, 1, &row, n, cols, vals, ADD_VALUES));
+        }
+      }
+    PetscCheck(!left, PETSC_COMM_SELF, PETSC_ERR_SUP, "%" PetscInt_FMT " unknowns are owned by a rank none of whose cells touch them", left);
+  }
+  PetscCall(MatAssemblyBegin(*D, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(*D, MAT_FINAL_ASSEMBLY));
+  PetscCall(PetscFree3(dnz, onz, done));
+  PetscCall(HopsIncidenceDestroy(&inc));
+  PetscCall(PetscFree(cell));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  HopsSpaceDifferentiate - Computes the gradient, curl or divergence of a field with its essential values.
+
+  Collective
+
+  Input Parameters:
++ from - the space of the field
+. x    - its vector
+- to   - the space of the derivative, see `HopsSpaceCreateDerivative()`; its essential values, if any, become those of the derivative
+
+  Output Parameter:
+. y - the vector of the derivative
+
+  Level: beginner
+
+.seealso: `HopsSpace`, `HopsSpaceCreateDerivative()`, `HopsSpaceCreateCompanion()`, `HopsSpaceSetEssentialFunction()`
+@*/
+PetscErrorCode HopsSpaceDifferentiate(HopsSpace from, Vec x, HopsSpace to, Vec y)
+{
+  HopsIncidence      inc;
+  PetscInt          *cell;
+  const PetscScalar *a;
+  PetscScalar       *b, *xg;
+
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(from, HOPS_SPACE_CLASSID, 1);
+  PetscValidHeaderSpecific(x, VEC_CLASSID, 2);
+  PetscValidHeaderSpecific(to, HOPS_SPACE_CLASSID, 3);
+  PetscValidHeaderSpecific(y, VEC_CLASSID, 4);
+  PetscCall(HopsDerivativeCells(from, to, &cell));
+  PetscCall(HopsIncidenceCreate(from->family, to->family, from->dim, from->order, &inc));
+  PetscCall(PetscMalloc1(from->nL - from->nT, &xg));
+  PetscCall(VecGetArrayRead(x, &a));
+  PetscCall(VecGetArray(y, &b));
+  PetscCall(HopsSpaceGlobalToLocal(from, a, xg));
+  for (PetscInt c = 0; c < to->ncells; ++c)
+    for (PetscInt i = 0; i < to->ne; ++i) {
+      const int      r   = to->restr[c * to->ne + i];
+      const PetscInt l   = HopsUnsigned(r);
+      PetscScalar    sum = 0.0;
+
+      if (l >= to->nT && l < to->nT + to->nG) continue;
+      for (PetscInt k = 0; k < inc.n[i]; ++k) {
+        const int      s = from->restr[cell[c] * from->ne + inc.col[6 * i + k]];
+        const PetscInt m = HopsUnsigned(s);
+
+        sum += inc.sgn[6 * i + k] * HopsSign(s) * (m < from->nT ? a[m] : xg[m - from->nT]);
+      }
+      if (l < to->nT) b[l] = HopsSign(r) * sum;
+      else to->cvals[l - to->nT - to->nG] = HopsSign(r) * sum;
+    }
+  PetscCall(VecRestoreArrayRead(x, &a));
+  PetscCall(VecRestoreArray(y, &b));
+  PetscCall(PetscFree(xg));
+  PetscCall(HopsIncidenceDestroy(&inc));
+  PetscCall(PetscFree(cell));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,402 @@
+/* Functions and the spaces H(curl), H(div) and L2: integrals over lines, faces and cells, right-hand sides, errors, values at points. */
+#include <hops/private/hopsderham.h>
+#include <petscdt.h>
+
+void HopsTensorApplyRect(PetscInt dim, const PetscInt m[], const PetscInt n[], const PetscReal *const M[], const PetscReal in[], PetscReal out[], PetscReal work[])
+{
+  PetscInt         inner = 1, outer = 1, size = 1;
+  const PetscReal *src = in;
+
+  for (PetscInt d = 0; d < dim; ++d) size *= PetscMax(m[d], n[d]);
+  for (PetscInt d = 1; d < dim; ++d) outer *= n[d];
+  for (PetscInt d = 0; d < dim; ++d) {
+    PetscReal *dst = d == dim - 1 ? out : work + (d % 2) * size;
+
+    for (PetscInt o = 0; o < outer; ++o)
+      for (PetscInt q = 0; q < m[d]; ++q) {
+        PetscReal *t = dst + (o * m[d] + q) * inner;
+
+        for (PetscInt i = 0; i < inner; ++i) t[i] = 0.0;
+        for (PetscInt j = 0; j < n[d]; ++j) {
+          const PetscReal  a = M[d][q * n[d] + j];
+          const PetscReal *s = src + (o * n[d] + j) * inner;
+
+          for (PetscInt i = 0; i < inner; ++i) t[i] += a * s[i];
+        }
+      }
+    src = dst;
+    inner *= m[d];
+    if (d < dim - 1) outer /= n[d + 1];
+  }
+}
+
+/* ---------------------------------------------------------------- unknowns ---------------------------------------------------------------- */
+
+/*
+  Points of the integrals in one direction: the nodes (closed), or g Gauss points between each two (open), with the element
+  map's basis tabulated there. Exact where the function along a line is a polynomial of degree order + 2 and so is the map's factor.
+*/
+typedef struct {
+  PetscInt   g, m[2]; /* m[0] nodes, m[1] Gauss points */
+  PetscReal *B[2], *D[2], *w;
+} HopsMomentRule;
+
+static PetscErrorCode HopsMomentRuleCreate(HopsSpace sp, HopsMomentRule *r)
+{
+  const PetscInt Pg = sp->gorder + 1;
+  PetscReal     *z, *w, *x, *wg, *y;
+  HopsBasis      b;
+
+  PetscFunctionBegin;
+  r->g    = (sp->order + sp->gorder) / 2 + 3;
+  r->m[0] = sp->order + 1;
+  r->m[1] = sp->order * r->g;
+  for (PetscInt k = 0; k < 2; ++k) {
+    PetscCall(PetscMalloc1(r->m[k] * Pg, &r->B[k]));
+    PetscCall(PetscMalloc1(r->m[k] * Pg, &r->D[k]));
+  }
+  PetscCall(PetscMalloc1(r->m[1], &r->w));
+  PetscCall(PetscMalloc5(r->m[0], &z, r->m[0], &w, r->g, &x, r->g, &wg, r->g, &y));
+  PetscCall(HopsGLL(r->m[0], z, w));
+  PetscCall(HopsBasisCreateAtPoints(Pg, r->m[0], z, &b));
+  PetscCall(PetscArraycpy(r->B[0], b.B, r->m[0] * Pg));
+  PetscCall(PetscArraycpy(r->D[0], b.D, r->m[0] * Pg));
+  PetscCall(HopsBasisDestroy(&b));
+  PetscCall(PetscDTGaussQuadrature(r->g, -1.0, 1.0, x, wg));
+  for (PetscInt j = 0; j < sp->order; ++j) {
+    for (PetscInt q = 0; q < r->g; ++q) {
+      y[q]               = 0.5 * (z[j] + z[j + 1]) + 0.5 * (z[j + 1] - z[j]) * x[q];
+      r->w[j * r->g + q] = 0.5 * (z[j + 1] - z[j]) * wg[q];
+    }
+    PetscCall(HopsBasisCreateAtPoints(Pg, r->g, y, &b));
+    PetscCall(PetscArraycpy(r->B[1] + j * r->g * Pg, b.B, r->g * Pg));
+    PetscCall(PetscArraycpy(r->D[1] + j * r->g * Pg, b.D, r->g * Pg));
+    PetscCall(HopsBasisDestroy(&b));
+  }
+  PetscCall(PetscFree5(z, w, x, wg, y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsMomentRuleDestroy(HopsMomentRule *r)
+{
+  PetscFunctionBegin;
+  for (PetscInt k = 0; k < 2; ++k) {
+    PetscCall(PetscFree(r->B[k]));
+    PetscCall(PetscFree(r->D[k]));
+  }
+  PetscCall(PetscFree(r->w));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The integrand of component c of the family: F . t along direction c, F . n on the faces across it, f times the volume */
+static PetscReal HopsMoment(HopsFamily family, PetscInt dim, PetscInt c, const PetscReal J[], const PetscScalar u[])
+{
+  PetscReal Ji[9], det, s = 0.0;
+
+  if (family == HOPS_HCURL) {
+    for (PetscInt i = 0; i < dim; ++i) s += J[i * dim + c] * u[i];
+    return s;
+  }
+  det = HopsInverse(dim, J, Ji);
+  if (family == HOPS_L2) return det * u[0];
+  for (PetscInt i = 0; i < dim; ++i) s += Ji[c * dim + i] * u[i];
+  return det * s;
+}
+
+/* x (owned part), g (ghosts) and cv (constrained part) take the unknowns of f; each may be NULL */
+PetscErrorCode HopsFieldMoments(HopsSpace sp, HopsPointFunction f, void *ctx, PetscScalar x[], PetscScalar g[], PetscScalar cv[])
+{
+  const PetscInt dim = sp->dim, Pg = sp->gorder + 1, nf = sp->family == HOPS_L2 ? 1 : dim;
+  HopsLayout     l;
+  HopsMomentRule r;
+  PetscReal     *pts, *J, *t, *work;
+  PetscInt       maxm, npg;
+
+  PetscFunctionBegin;
+  HopsLayoutCreate(sp->family, dim, sp->order, &l);
+  PetscCall(HopsMomentRuleCreate(sp, &r));
+  maxm = PetscPowInt(PetscMax(PetscMax(r.m[0], r.m[1]), Pg), dim);
+  npg  = PetscPowInt(Pg, dim);
+  PetscCall(PetscMalloc4(maxm * dim, &pts, maxm * dim * dim, &J, maxm, &t, 2 * maxm, &work));
+  for (PetscInt cell = 0; cell < sp->ncells; ++cell)
+    for (PetscInt c = 0; c < l.nc; ++c) {
+      const PetscReal *M[3];
+      PetscInt         m[3] = {1, 1, 1}, n[3] = {Pg, Pg, Pg}, nq = 1;
+
+      for (PetscInt d = 0; d < dim; ++d) nq *= m[d] = r.m[l.open[c][d]];
+      for (PetscInt i = 0; i < dim; ++i) {
+        const PetscReal *X = sp->X + (cell * dim + i) * npg;
+
+        for (PetscInt d = 0; d < dim; ++d) M[d] = r.B[l.open[c][d]];
+        HopsTensorApplyRect(dim, m, n, M, X, t, work);
+        for (PetscInt q = 0; q < nq; ++q) pts[q * dim + i] = t[q];
+        for (PetscInt j = 0; j < dim; ++j) {
+          for (PetscInt d = 0; d < dim; ++d) M[d] = d == j ? r.D[l.open[c][d]] : r.B[l.open[c][d]];
+          HopsTensorApplyRect(dim, m, n, M, X, t, work);
+          for (PetscInt q = 0; q < nq; ++q) J[(q * dim + i) * dim + j] = t[q];
+        }
+      }
+      for (PetscInt i = l.off[c]; i < l.off[c + 1]; ++i) {
+        const int      e = sp->restr[cell * sp->ne + i];
+        const PetscInt k = HopsUnsigned(e), ii = i - l.off[c];
+        const PetscInt ijk[3] = {ii % l.n[c][0], ii / l.n[c][0] % l.n[c][1], ii / (l.n[c][0] * l.n[c][1])};
+        PetscScalar   *to = NULL, sum = 0.0;
+        PetscInt       np = 1;
+
+        if (x && k < sp->nT) to = x + k;
+        if (g && k >= sp->nT && k < sp->nT + sp->nG) to = g + k - sp->nT;
+        if (cv && k >= sp->nT + sp->nG) to = cv + k - sp->nT - sp->nG;
+        if (!to) continue;
+        for (PetscInt d = 0; d < dim; ++d) np *= l.open[c][d] ? r.g : 1;
+        for (PetscInt s = 0; s < np; ++s) {
+          PetscInt    q = 0, stride = 1, ss = s;
+          PetscReal   w = 1.0;
+          PetscScalar u[3];
+
+          for (PetscInt d = 0; d < dim; ++d) {
+            PetscInt at = ijk[d];
+
+            if (l.open[c][d]) {
+              at = at * r.g + ss % r.g;
+              ss /= r.g;
+              w *= r.w[at];
+            }
+            q += at * stride;
+            stride *= m[d];
+          }
+          PetscCall((*f)(dim, pts + q * dim, nf, u, ctx));
+          sum += w * HopsMoment(sp->family, dim, c, J + q * dim * dim, u);
+        }
+        *to = HopsSign(e) * sum;
+      }
+    }
+  PetscCall(PetscFree4(pts, J, t, work));
+  PetscCall(HopsMomentRuleDestroy(&r));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ------------------------------------------------------------------- values ------------------------------------------------------------------- */
+
+static void HopsFieldMatrices(const HopsLayout *l, const HopsBasis *b, PetscInt dim, PetscInt c, PetscInt m[], PetscInt n[], const PetscReal *M[])
+{
+  for (PetscInt d = 0; d < dim; ++d) {
+    m[d] = b->Q;
+    n[d] = l->n[c][d];
+    M[d] = l->open[c][d] ? b->E : b->B;
+  }
+}
+
+PetscErrorCode HopsFieldAtPoints(HopsSpace sp, const HopsBasis *b, const PetscReal e[], const PetscReal J[], PetscReal u[])
+{
+  const PetscInt   dim = sp->dim, nq = PetscPowInt(b->Q, dim), size = PetscPowInt(PetscMax(b->Q, sp->order + 1), dim);
+  HopsLayout       l;
+  PetscReal       *v, *work;
+  const PetscReal *M[3];
+  PetscInt         m[3], n[3];
+
+  PetscFunctionBegin;
+  HopsLayoutCreate(sp->family, dim, sp->order, &l);
+  PetscCall(PetscMalloc2(l.nc * nq, &v, 2 * size, &work));
+  for (PetscInt c = 0; c < l.nc; ++c) {
+    HopsFieldMatrices(&l, b, dim, c, m, n, M);
+    HopsTensorApplyRect(dim, m, n, M, e + l.off[c], v + c * nq, work);
+  }
+  for (PetscInt q = 0; q < nq; ++q) {
+    PetscReal Ji[9], ref[3] = {0.0, 0.0, 0.0};
+    PetscReal det = HopsInverse(dim, J + q * dim * dim, Ji);
+
+    for (PetscInt c = 0; c < l.nc; ++c) ref[c] = v[c * nq + q];
+    HopsPiola(sp->family, dim, J + q * dim * dim, Ji, det, ref, u + q * l.nc);
+  }
+  PetscCall(PetscFree2(v, work));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static void HopsFieldGather(HopsSpace sp, PetscInt c, const PetscScalar x[], const PetscScalar xg[], PetscReal e[])
+{
+  for (PetscInt i = 0; i < sp->ne; ++i) {
+    const int      r = sp->restr[c * sp->ne + i];
+    const PetscInt l = HopsUnsigned(r);
+
+    e[i] = HopsSign(r) * (l < sp->nT ? x[l] : xg[l - sp->nT]);
+  }
+}
+
+/*@
+  HopsSpaceEvaluate - Evaluates a field at points of this rank's cells.
+
+  Collective
+
+  Input Parameters:
++ space - the space, of any family
+. x     - the vector of the field
+. n     - number of points on this rank
+. cells - [n] the cell of each point: its DMPlex point, or its index in the arrays that made the space
+- xi    - [n][dim] reference coordinates of the points in their cells, in [-1,1]
+
+  Output Parameter:
+. u - [n][nc] the values; nc is dim for H(curl) and H(div), else 1
+
+  Level: intermediate
+
+.seealso: `HopsSpace`, `HopsSpaceInterpolate()`, `HopsSpaceViewVTU()`
+@*/
+PetscErrorCode HopsSpaceEvaluate(HopsSpace space, Vec x, PetscInt n, const PetscInt cells[], const PetscReal xi[], PetscScalar u[])
+{
+  const PetscInt     dim = space->dim, P = space->order + 1, Pg = space->gorder + 1, npg = PetscPowInt(Pg, dim), size = PetscPowInt(PetscMax(P, Pg), dim);
+  HopsLayout         l;
+  PetscInt          *where;
+  PetscReal         *e, *work;
+  const PetscScalar *a;
+  PetscScalar       *xg;
+
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(space, HOPS_SPACE_CLASSID, 1);
+  PetscValidHeaderSpecific(x, VEC_CLASSID, 2);
+  HopsLayoutCreate(space->family, dim, space->order, &l);
+  PetscCall(PetscMalloc4(space->ncaller, &where, space->ne, &e, 2 * size, &work, space->nL - space->nT, &xg));
+  for (PetscInt c = 0; c < space->ncaller; ++c) where[c] = -1;
+  for (PetscInt c = 0; c < space->ncells; ++c) where[space->cell[c] - space->cstart] = c;
+  PetscCall(VecGetArrayRead(x, &a));
+  PetscCall(HopsSpaceGlobalToLocal(space, a, xg));
+  for (PetscInt k = 0; k < n; ++k) {
+    const PetscInt   at = cells[k] - space->cstart, c = at >= 0 && at < space->ncaller ? where[at] : -1;
+    const PetscInt   one[3] = {1, 1, 1}, ng[3] = {Pg, Pg, Pg};
+    PetscReal        J[9], Ji[9], ref[3], det;
+    const PetscReal *M[3];
+    HopsBasis        b[3], geom[3];
+
+    PetscCheck(c >= 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "There is no cell %" PetscInt_FMT " on this rank", cells[k]);
+    for (PetscInt d = 0; d < dim; ++d) {
+      PetscCall(HopsBasisCreateAtPoints(P, 1, xi + k * dim + d, &b[d]));
+      PetscCall(HopsBasisCreateAtPoints(Pg, 1, xi + k * dim + d, &geom[d]));
+    }
+    for (PetscInt i = 0; i < dim; ++i)
+      for (PetscInt j = 0; j < dim; ++j) {
+        for (PetscInt d = 0; d < dim; ++d) M[d] = d == j ? geom[d].D : geom[d].B;
+        HopsTensorApplyRect(dim, one, ng, M, space->X + (c * dim + i) * npg, &J[i * dim + j], work);
+      }
+    det = HopsInverse(dim, J, Ji);
+    HopsFieldGather(space, c, a, xg, e);
+    for (PetscInt i = 0; i < l.nc; ++i) {
+      for (PetscInt d = 0; d < dim; ++d) M[d] = l.open[i][d] ? b[d].E : b[d].B;
+      HopsTensorApplyRect(dim, one, l.n[i], M, e + l.off[i], &ref[i], work);
+    }
+    HopsPiola(space->family, dim, J, Ji, det, ref, u + k * l.nc);
+    for (PetscInt d = 0; d < dim; ++d) {
+      PetscCall(HopsBasisDestroy(&b[d]));
+      PetscCall(HopsBasisDestroy(&geom[d]));
+    }
+  }
+  PetscCall(VecRestoreArrayRead(x, &a));
+  PetscCall(PetscFree4(where, e, work, xg));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static inline PetscReal HopsFieldWeight(const HopsBasis *b, PetscInt dim, PetscInt q)
+{
+  PetscReal w = 1.0;
+
+  for (PetscInt d = 0; d < dim; ++d, q /= b->Q) w *= b->weights[q % b->Q];
+  return w;
+}
+
+PetscErrorCode HopsFieldComputeL2Error(HopsSpace sp, Vec x, HopsPointFunction f, void *ctx, PetscReal *error)
+{
+  const PetscInt     dim = sp->dim, P = sp->order + 1, Q = P + 3, nq = PetscPowInt(Q, dim), nc = sp->family == HOPS_L2 ? 1 : dim;
+  HopsBasis          basis, geom;
+  PetscReal         *pts, *J, *e, *u, sum = 0.0;
+  const PetscScalar *a;
+  PetscScalar       *xg;
+
+  PetscFunctionBegin;
+  PetscCall(HopsBasisCreate(P, Q, PETSC_FALSE, &basis));
+  PetscCall(HopsSpaceCreateGeometryBasis(sp, &basis, &geom));
+  PetscCall(PetscMalloc5(nq * dim, &pts, nq * dim * dim, &J, sp->ne, &e, nq * nc, &u, sp->nL - sp->nT, &xg));
+  PetscCall(VecGetArrayRead(x, &a));
+  PetscCall(HopsSpaceGlobalToLocal(sp, a, xg));
+  for (PetscInt c = 0; c < sp->ncells; ++c) {
+    PetscCall(HopsSpaceGetPoints(sp, &geom, c, 1, pts, J));
+    HopsFieldGather(sp, c, a, xg, e);
+    PetscCall(HopsFieldAtPoints(sp, &basis, e, J, u));
+    for (PetscInt q = 0; q < nq; ++q) {
+      PetscScalar     v[3];
+      PetscReal       Ji[9];
+      const PetscReal w = HopsFieldWeight(&basis, dim, q) * HopsInverse(dim, J + q * dim * dim, Ji);
+
+      PetscCall((*f)(dim, pts + q * dim, nc, v, ctx));
+      for (PetscInt i = 0; i < nc; ++i) sum += w * PetscSqr(u[q * nc + i] - v[i]);
+    }
+  }
+  PetscCall(VecRestoreArrayRead(x, &a));
+  PetscCall(PetscFree5(pts, J, e, u, xg));
+  PetscCall(HopsBasisDestroy(&basis));
+  PetscCall(HopsBasisDestroy(&geom));
+  PetscCall(MPIU_Allreduce(&sum, error, 1, MPIU_REAL, MPIU_SUM, PetscObjectComm((PetscObject)sp)));
+  *error = PetscSqrtReal(*error);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The weight times the reference components of f, tested with reference basis functions: J^-1 f det, J^T f, f */
+PetscErrorCode HopsFieldComputeRHS(HopsSpace sp, HopsPointFunction f, void *ctx, Vec b)
+{
+  const PetscInt dim = sp->dim, P = sp->order + 1, Q = P + 2, nq = PetscPowInt(Q, dim);
+  HopsLayout     l;
+  HopsBasis      basis, geom;
+  PetscReal     *pts, *J, *e, *u, *work, *Bt, *Et;
+  PetscScalar   *y, *yg;
+
+  PetscFunctionBegin;
+  HopsLayoutCreate(sp->family, dim, sp->order, &l);
+  PetscCall(HopsBasisCreate(P, Q, PETSC_FALSE, &basis));
+  PetscCall(HopsSpaceCreateGeometryBasis(sp, &basis, &geom));
+  PetscCall(PetscMalloc7(nq * dim, &pts, nq * dim * dim, &J, sp->ne, &e, nq * l.nc, &u, 2 * nq, &work, P * Q, &Bt, P * Q, &Et));
+  for (PetscInt q = 0; q < Q; ++q) {
+    for (PetscInt i = 0; i < P; ++i) Bt[i * Q + q] = basis.B[q * P + i];
+    for (PetscInt i = 0; i < P - 1; ++i) Et[i * Q + q] = basis.E[q * (P - 1) + i];
+  }
+  PetscCall(PetscCalloc1(sp->nL - sp->nT, &yg));
+  PetscCall(VecSet(b, 0.0));
+  PetscCall(VecGetArray(b, &y));
+  for (PetscInt c = 0; c < sp->ncells; ++c) {
+    PetscCall(HopsSpaceGetPoints(sp, &geom, c, 1, pts, J));
+    for (PetscInt q = 0; q < nq; ++q) {
+      const PetscReal *Jq = J + q * dim * dim, w = HopsFieldWeight(&basis, dim, q);
+      PetscReal        Ji[9], det;
+      PetscScalar      v[3];
+
+      det = HopsInverse(dim, Jq, Ji);
+      PetscCall((*f)(dim, pts + q * dim, l.nc, v, ctx));
+      for (PetscInt a = 0; a < l.nc; ++a) {
+        PetscReal s = 0.0;
+
+        if (sp->family == HOPS_L2) s = v[0];
+        else
+          for (PetscInt i = 0; i < dim; ++i) s += sp->family == HOPS_HCURL ? det * Ji[a * dim + i] * v[i] : Jq[i * dim + a] * v[i];
+        u[a * nq + q] = w * s;
+      }
+    }
+    for (PetscInt a = 0; a < l.nc; ++a) {
+      const PetscReal *M[3];
+      const PetscInt   n[3] = {Q, Q, Q};
+
+      for (PetscInt d = 0; d < dim; ++d) M[d] = l.open[a][d] ? Et : Bt;
+      HopsTensorApplyRect(dim, l.n[a], n, M, u + a * nq, e + l.off[a], work);
+    }
+    for (PetscInt i = 0; i < sp->ne; ++i) {
+      const int      r = sp->restr[c * sp->ne + i];
+      const PetscInt k = HopsUnsigned(r);
+
+      if (k < sp->nT) y[k] += HopsSign(r) * e[i];
+      else yg[k - sp->nT] += HopsSign(r) * e[i];
+    }
+  }
+  PetscCall(HopsSpaceHaloAddBegin(sp, yg));
+  PetscCall(HopsSpaceHaloAddEnd(sp, yg, y));
+  PetscCall(VecRestoreArray(b, &y));
+  PetscCall(PetscFree(yg));
+  PetscCall(PetscFree7(pts, J, e, u, work, Bt, Et));
+  PetscCall(HopsBasisDestroy(&basis));
+  PetscCall(HopsBasisDestroy(&geom));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

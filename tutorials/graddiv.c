@@ -1,0 +1,156 @@
+static char help[] = "Solves -grad(mu div u) + beta u = f in H(div): matrix-free operator, low-order-refined preconditioner with ADS (in 2D, AMS).\n\
+  -dm_plex_filename <file>, or -dm_plex_dim <d> -dm_plex_box_faces <n,...>; -dm_refine <n>: quadrilaterals or hexahedra\n\
+  -order <p>                        : order, 1 for the lowest Raviart-Thomas element (default 3)\n\
+  -coefficient <constant,variable>  : mu = 1, or 1 + |x|^2 / 2\n\
+  -beta <b>                         : beta (default 1)\n\
+  -boundary <essential,natural>     : the normal component is given on 'Face Sets' 1 to 16, or mu div u = 0 there\n\
+  -exact <bool>                     : false: f = (1, 1, 1) instead of a known solution, and essential values of zero\n\
+  -vtu <file.vtu>, -show_times      : write the solution for ParaView, print the time of each part\n\n";
+
+#include <hops.h>
+typedef enum {
+  CONSTANT,
+  VARIABLE
+} Kind;
+typedef enum {
+  ESSENTIAL,
+  NATURAL
+} Boundary;
+static const char *const kinds[]      = {"constant", "variable", "Kind", "", NULL};
+static const char *const boundaries[] = {"essential", "natural", "Boundary", "", NULL};
+
+typedef struct {
+  Kind      kind;
+  PetscReal beta;
+  PetscBool exact;
+} Problem;
+
+static PetscErrorCode Mu(PetscInt dim, const PetscReal x[], PetscInt nc, PetscScalar mu[], void *ctx)
+{
+  mu[0] = ((Problem *)ctx)->kind == CONSTANT ? 1.0 : 1.0 + 0.5 * (x[0] * x[0] + x[1] * x[1] + (dim > 2 ? x[2] * x[2] : 0.0));
+  return 0;
+}
+
+/* u_i = cos(k x_i) sin(k x_{i+1}) with k = 2; div u = -k sum_i sin(k x_i) sin(k x_{i+1}) */
+static const PetscReal k = 2.0;
+
+static PetscErrorCode Exact(PetscInt dim, const PetscReal x[], PetscInt nc, PetscScalar u[], void *ctx)
+{
+  for (PetscInt i = 0; i < dim; ++i) u[i] = PetscCosReal(k * x[i]) * PetscSinReal(k * x[(i + 1) % dim]);
+  return 0;
+}
+
+static PetscErrorCode ExactDiv(PetscInt dim, const PetscReal x[], PetscInt nc, PetscScalar d[], void *ctx)
+{
+  d[0] = 0.0;
+  for (PetscInt i = 0; i < dim; ++i) d[0] -= k * PetscSinReal(k * x[i]) * PetscSinReal(k * x[(i + 1) % dim]);
+  return 0;
+}
+
+/* f = -mu grad div u - grad mu div u + beta u, where grad mu is x unless mu is constant */
+static PetscErrorCode Source(PetscInt dim, const PetscReal x[], PetscInt nc, PetscScalar f[], void *ctx)
+{
+  Problem    *p = (Problem *)ctx;
+  PetscScalar mu, u[3], div;
+
+  PetscCall(Mu(dim, x, 1, &mu, ctx));
+  PetscCall(Exact(dim, x, dim, u, NULL));
+  PetscCall(ExactDiv(dim, x, 1, &div, NULL));
+  for (PetscInt i = 0; i < dim; ++i) {
+    const PetscInt  next = (i + 1) % dim, last = (i + dim - 1) % dim;
+    const PetscReal grad = -k * k * PetscCosReal(k * x[i]) * (PetscSinReal(k * x[next]) + PetscSinReal(k * x[last]));
+
+    f[i] = p->exact ? -mu * grad - (p->kind == CONSTANT ? 0.0 : x[i] * div) + p->beta * u[i] : 1.0;
+  }
+  return 0;
+}
+
+static const char *const parts[][2] = {{"HopsSpaceSetUp", "spaces"}, {"MatPASetUp", "operator set-up"}, {"PCLORSymbolic", "LOR pattern"}, {"PCLORNumeric", "LOR assembly"}, {"PCLORAuxiliary", "curl etc."}, {"PCLORSolverSetUp", "ADS set-up"}, {"KSPSolve", "solve"}, {"MatPAMult", "operator apply"}, {"PCApply", "ADS"}};
+
+int main(int argc, char **argv)
+{
+  Problem            problem  = {CONSTANT, 1.0, PETSC_TRUE};
+  Boundary           boundary = ESSENTIAL;
+  PetscInt           order    = 3, dim, values[16], n, its;
+  PetscBool          times    = PETSC_FALSE;
+  PetscReal          error, diverror;
+  char               vtu[PETSC_MAX_PATH_LEN] = "";
+  PetscLogEvent      event;
+  PetscEventPerfInfo info;
+  DM                 dm;
+  DMLabel            label;
+  HopsSpace          space, divs;
+  HopsCoefficient    mu, beta;
+  Mat                A;
+  Vec                x, b, d;
+  KSP                ksp;
+  PC                 pc;
+
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-order", &order, NULL));
+  PetscCall(PetscOptionsGetEnum(NULL, NULL, "-coefficient", kinds, (PetscEnum *)&problem.kind, NULL));
+  PetscCall(PetscOptionsGetReal(NULL, NULL, "-beta", &problem.beta, NULL));
+  PetscCall(PetscOptionsGetEnum(NULL, NULL, "-boundary", boundaries, (PetscEnum *)&boundary, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-exact", &problem.exact, NULL));
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-vtu", vtu, sizeof(vtu), NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-show_times", &times, NULL));
+  if (boundary == NATURAL) problem.exact = PETSC_FALSE;
+  if (times) PetscCall(PetscLogDefaultBegin());
+  PetscCall(PetscOptionsInsertString(NULL, "-dm_plex_simplex 0"));
+  PetscCall(DMCreate(PETSC_COMM_WORLD, &dm));
+  PetscCall(DMSetType(dm, DMPLEX));
+  PetscCall(DMSetFromOptions(dm));
+  PetscCall(DMGetDimension(dm, &dim));
+  PetscCall(DMGetLabel(dm, "Face Sets", &label));
+  for (PetscInt v = 0; v < 16; ++v) values[v] = v + 1;
+  PetscCheck(label || boundary == NATURAL, PETSC_COMM_WORLD, PETSC_ERR_USER, "The mesh has no label 'Face Sets': give its boundary physical groups, or use -boundary natural");
+  PetscCall(HopsSpaceCreateHDiv(dm, order, boundary == ESSENTIAL ? label : NULL, 16, values, &space));
+  if (problem.exact) PetscCall(HopsSpaceSetEssentialFunction(space, Exact, NULL));
+
+  PetscCall(MatCreatePA(space, &A));
+  PetscCall(HopsCoefficientCreateFunction(PETSC_COMM_WORLD, 1, Mu, &problem, &mu));
+  PetscCall(MatPASetDivDiv(A, mu));
+  PetscCall(HopsCoefficientCreateConstant(PETSC_COMM_WORLD, 1, &problem.beta, &beta));
+  PetscCall(MatPASetMass(A, beta));
+  PetscCall(HopsSpaceCreateVec(space, &x));
+  PetscCall(VecDuplicate(x, &b));
+  PetscCall(HopsSpaceComputeRHS(space, Source, &problem, b));
+  PetscCall(MatPALiftEssential(A, b));
+
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
+  PetscCall(KSPSetOperators(ksp, A, A));
+  PetscCall(KSPSetType(ksp, KSPCG));
+  PetscCall(KSPSetNormType(ksp, KSP_NORM_NATURAL));
+  PetscCall(KSPSetTolerances(ksp, 1e-12, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT));
+  PetscCall(KSPSetErrorIfNotConverged(ksp, PETSC_TRUE));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCSetType(pc, PCLOR));
+  PetscCall(KSPSetFromOptions(ksp));
+  PetscCall(KSPSolve(ksp, b, x));
+  PetscCall(KSPGetIterationNumber(ksp, &its));
+  PetscCall(VecGetSize(x, &n));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "order %" PetscInt_FMT ", unknowns %" PetscInt_FMT ", iterations %" PetscInt_FMT "\n", order, n, its));
+  PetscCall(HopsSpaceCreateCompanion(space, HOPS_L2, PETSC_FALSE, &divs));
+  PetscCall(HopsSpaceCreateVec(divs, &d));
+  PetscCall(HopsSpaceDifferentiate(space, x, divs, d));
+  PetscCall(HopsSpaceComputeL2Error(space, x, Exact, NULL, &error));
+  PetscCall(HopsSpaceComputeL2Error(divs, d, ExactDiv, NULL, &diverror));
+  if (problem.exact) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "L2 error %.1e, of the divergence %.1e\n", (double)error, (double)diverror));
+  for (size_t i = 0; times && i < PETSC_STATIC_ARRAY_LENGTH(parts); ++i) {
+    PetscCall(PetscLogEventGetId(parts[i][0], &event));
+    PetscCall(PetscLogEventGetPerfInfo(0, event, &info));
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%-15s %9.4f s, calls: %d\n", parts[i][1], info.time, info.count));
+  }
+  if (vtu[0]) PetscCall(HopsSpaceViewVTU(space, x, "u", vtu));
+  PetscCall(HopsCoefficientDestroy(&mu));
+  PetscCall(HopsCoefficientDestroy(&beta));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&b));
+  PetscCall(VecDestroy(&d));
+  PetscCall(MatDestroy(&A));
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(HopsSpaceDestroy(&space));
+  PetscCall(HopsSpaceDestroy(&divs));
+  PetscCall(DMDestroy(&dm));
+  return PetscFinalize();
+}

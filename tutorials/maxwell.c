@@ -1,0 +1,163 @@
+static char help[] = "Solves curl(mu curl E) + beta E = f in H(curl): matrix-free operator, low-order-refined preconditioner with AMS.\n\
+  -dm_plex_filename <file>, or -dm_plex_dim <d> -dm_plex_box_faces <n,...>; -dm_refine <n>: quadrilaterals or hexahedra\n\
+  -order <p>                        : order, 1 for the lowest Nedelec element (default 3)\n\
+  -coefficient <constant,variable>  : mu = 1, or 1 + |x|^2 / 2\n\
+  -beta <b>                         : beta (default 1); 0: the field is determined up to gradients, and its curl is compared\n\
+  -boundary <essential,natural>     : the tangential component is given on 'Face Sets' 1 to 16, or mu curl E x n = 0 there\n\
+  -exact <bool>                     : false: f = (1, 1, 1) instead of a known solution, and essential values of zero\n\
+  -vtu <file.vtu>, -show_times      : write the solution for ParaView, print the time of each part\n\n";
+
+#include <hops.h>
+typedef enum {
+  CONSTANT,
+  VARIABLE
+} Kind;
+typedef enum {
+  ESSENTIAL,
+  NATURAL
+} Boundary;
+static const char *const kinds[]      = {"constant", "variable", "Kind", "", NULL};
+static const char *const boundaries[] = {"essential", "natural", "Boundary", "", NULL};
+
+typedef struct {
+  Kind      kind;
+  PetscReal beta;
+  PetscBool exact;
+} Problem;
+
+static PetscErrorCode Mu(PetscInt dim, const PetscReal x[], PetscInt nc, PetscScalar mu[], void *ctx)
+{
+  mu[0] = ((Problem *)ctx)->kind == CONSTANT ? 1.0 : 1.0 + 0.5 * (x[0] * x[0] + x[1] * x[1] + (dim > 2 ? x[2] * x[2] : 0.0));
+  return 0;
+}
+
+/* E = (sin k y, sin k z, sin k x) in 3D, (sin k y, sin k x) in 2D, k = pi: free of divergence */
+static PetscErrorCode Exact(PetscInt dim, const PetscReal x[], PetscInt nc, PetscScalar E[], void *ctx)
+{
+  for (PetscInt i = 0; i < dim; ++i) E[i] = PetscSinReal(PETSC_PI * x[(i + 1) % dim]);
+  return 0;
+}
+
+static PetscErrorCode ExactCurl(PetscInt dim, const PetscReal x[], PetscInt nc, PetscScalar c[], void *ctx)
+{
+  if (dim == 2) c[0] = PETSC_PI * (PetscCosReal(PETSC_PI * x[0]) - PetscCosReal(PETSC_PI * x[1]));
+  else
+    for (PetscInt i = 0; i < 3; ++i) c[i] = -PETSC_PI * PetscCosReal(PETSC_PI * x[(i + 2) % 3]);
+  return 0;
+}
+
+/* f = mu curl curl E + grad mu x curl E + beta E, where curl curl E = k^2 E and grad mu is x unless mu is constant */
+static PetscErrorCode Source(PetscInt dim, const PetscReal x[], PetscInt nc, PetscScalar f[], void *ctx)
+{
+  Problem    *p = (Problem *)ctx;
+  PetscScalar mu, E[3], c[3];
+
+  PetscCall(Mu(dim, x, 1, &mu, ctx));
+  PetscCall(Exact(dim, x, dim, E, NULL));
+  PetscCall(ExactCurl(dim, x, dim, c, NULL));
+  for (PetscInt i = 0; i < dim; ++i) f[i] = p->exact ? (PETSC_PI * PETSC_PI * mu + p->beta) * E[i] : 1.0;
+  if (p->kind == CONSTANT || !p->exact) return 0;
+  if (dim == 2) {
+    f[0] += x[1] * c[0];
+    f[1] -= x[0] * c[0];
+  } else
+    for (PetscInt i = 0; i < 3; ++i) f[i] += x[(i + 1) % 3] * c[(i + 2) % 3] - x[(i + 2) % 3] * c[(i + 1) % 3];
+  return 0;
+}
+
+static const char *const parts[][2] = {{"HopsSpaceSetUp", "spaces"}, {"MatPASetUp", "operator set-up"}, {"PCLORSymbolic", "LOR pattern"}, {"PCLORNumeric", "LOR assembly"}, {"PCLORAuxiliary", "gradient etc."}, {"PCLORSolverSetUp", "AMS set-up"}, {"KSPSolve", "solve"}, {"MatPAMult", "operator apply"}, {"PCApply", "AMS"}};
+
+int main(int argc, char **argv)
+{
+  Problem            problem  = {CONSTANT, 1.0, PETSC_TRUE};
+  Boundary           boundary = ESSENTIAL;
+  PetscInt           order    = 3, dim, values[16], n, its;
+  PetscBool          times    = PETSC_FALSE;
+  PetscReal          error, curlerror;
+  char               vtu[PETSC_MAX_PATH_LEN] = "";
+  PetscLogEvent      event;
+  PetscEventPerfInfo info;
+  DM                 dm;
+  DMLabel            label;
+  HopsSpace          space, curls;
+  HopsCoefficient    mu, beta;
+  Mat                A;
+  Vec                x, b, c;
+  KSP                ksp;
+  PC                 pc;
+
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-order", &order, NULL));
+  PetscCall(PetscOptionsGetEnum(NULL, NULL, "-coefficient", kinds, (PetscEnum *)&problem.kind, NULL));
+  PetscCall(PetscOptionsGetReal(NULL, NULL, "-beta", &problem.beta, NULL));
+  PetscCall(PetscOptionsGetEnum(NULL, NULL, "-boundary", boundaries, (PetscEnum *)&boundary, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-exact", &problem.exact, NULL));
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-vtu", vtu, sizeof(vtu), NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-show_times", &times, NULL));
+  if (boundary == NATURAL) problem.exact = PETSC_FALSE;
+  if (times) PetscCall(PetscLogDefaultBegin());
+  PetscCall(PetscOptionsInsertString(NULL, "-dm_plex_simplex 0"));
+  PetscCall(DMCreate(PETSC_COMM_WORLD, &dm));
+  PetscCall(DMSetType(dm, DMPLEX));
+  PetscCall(DMSetFromOptions(dm));
+  PetscCall(DMGetDimension(dm, &dim));
+  PetscCall(DMGetLabel(dm, "Face Sets", &label));
+  for (PetscInt v = 0; v < 16; ++v) values[v] = v + 1;
+  PetscCheck(label || boundary == NATURAL, PETSC_COMM_WORLD, PETSC_ERR_USER, "The mesh has no label 'Face Sets': give its boundary physical groups, or use -boundary natural");
+  PetscCall(HopsSpaceCreateHCurl(dm, order, boundary == ESSENTIAL ? label : NULL, 16, values, &space));
+  if (problem.exact) PetscCall(HopsSpaceSetEssentialFunction(space, Exact, NULL));
+
+  PetscCall(MatCreatePA(space, &A));
+  PetscCall(HopsCoefficientCreateFunction(PETSC_COMM_WORLD, 1, Mu, &problem, &mu));
+  PetscCall(MatPASetCurlCurl(A, mu));
+  PetscCall(HopsCoefficientCreateConstant(PETSC_COMM_WORLD, 1, &problem.beta, &beta));
+  if (problem.beta != 0.0) PetscCall(MatPASetMass(A, beta));
+  PetscCall(HopsSpaceCreateVec(space, &x));
+  PetscCall(VecDuplicate(x, &b));
+  if (problem.beta != 0.0 || problem.exact) PetscCall(HopsSpaceComputeRHS(space, Source, &problem, b));
+  PetscCall(MatPALiftEssential(A, b));
+  if (problem.beta == 0.0) { /* f is free of divergence up to its quadrature, and so made in the range of A: b = A A_h */
+    PetscCall(HopsSpaceInterpolate(space, Exact, NULL, x));
+    PetscCall(MatMult(A, x, b));
+  }
+
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
+  PetscCall(KSPSetOperators(ksp, A, A));
+  PetscCall(KSPSetType(ksp, KSPCG));
+  PetscCall(KSPSetNormType(ksp, KSP_NORM_NATURAL));
+  PetscCall(KSPSetTolerances(ksp, 1e-12, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT));
+  PetscCall(KSPSetErrorIfNotConverged(ksp, PETSC_TRUE));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCSetType(pc, PCLOR));
+  PetscCall(KSPSetFromOptions(ksp));
+  PetscCall(KSPSolve(ksp, b, x));
+  PetscCall(KSPGetIterationNumber(ksp, &its));
+  PetscCall(VecGetSize(x, &n));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "order %" PetscInt_FMT ", unknowns %" PetscInt_FMT ", iterations %" PetscInt_FMT "\n", order, n, its));
+
+  /* the magnetic field, curl E: in H(div), in 2D a scalar in L2 */
+  PetscCall(HopsSpaceCreateCompanion(space, dim == 3 ? HOPS_HDIV : HOPS_L2, PETSC_FALSE, &curls));
+  PetscCall(HopsSpaceCreateVec(curls, &c));
+  PetscCall(HopsSpaceDifferentiate(space, x, curls, c));
+  PetscCall(HopsSpaceComputeL2Error(space, x, Exact, NULL, &error));
+  PetscCall(HopsSpaceComputeL2Error(curls, c, ExactCurl, NULL, &curlerror));
+  if (problem.exact && problem.beta != 0.0) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "L2 error %.1e\n", (double)error));
+  if (problem.exact) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "L2 error of the curl %.1e\n", (double)curlerror));
+  for (size_t i = 0; times && i < PETSC_STATIC_ARRAY_LENGTH(parts); ++i) {
+    PetscCall(PetscLogEventGetId(parts[i][0], &event));
+    PetscCall(PetscLogEventGetPerfInfo(0, event, &info));
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%-15s %9.4f s, calls: %d\n", parts[i][1], info.time, info.count));
+  }
+  if (vtu[0]) PetscCall(HopsSpaceViewVTU(space, x, "E", vtu));
+  PetscCall(HopsCoefficientDestroy(&mu));
+  PetscCall(HopsCoefficientDestroy(&beta));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&b));
+  PetscCall(VecDestroy(&c));
+  PetscCall(MatDestroy(&A));
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(HopsSpaceDestroy(&space));
+  PetscCall(HopsSpaceDestroy(&curls));
+  PetscCall(DMDestroy(&dm));
+  return PetscFinalize();
+}
