@@ -63,7 +63,8 @@ typedef struct {
   const PetscScalar *v;
 } HopsValues;
 
-typedef struct _HopsBackendOps HopsBackendOps;
+typedef struct _HopsBackendOps   HopsBackendOps;
+typedef struct _HopsLORDeviceOps HopsLORDeviceOps;
 
 /*
   HopsSpace. Cells are reordered: the first `ninterior` touch owned, unconstrained unknowns only, so they need no
@@ -100,6 +101,8 @@ struct _p_HopsSpace {
   PetscBool             onbackend;       /* the next four are set: the space's lists where the back end works (HopsSpaceSetUpBackend()) */
   PetscInt             *bshared, *bessT; /* shared[] and essT[] */
   PetscScalar          *bhbuf, *gbuf;    /* hbuf[] there; [nG] ghosts in the process's memory, through which they travel */
+  int                  *brestr;          /* restr[] and X[] there, from HopsSpaceGetBackendMesh() on */
+  PetscReal            *bX;
 };
 
 /* Kinds of coefficient are told apart by `evaluate` alone: out[(c*npts + q)*nc + k], c < n. */
@@ -149,6 +152,7 @@ PETSC_INTERN PetscErrorCode HopsSpaceHaloAddEnd(HopsSpace, const PetscScalar yg[
 /* the same on pointers of the space's back end, which HopsSpaceSetUpBackend() prepares */
 PETSC_INTERN PetscErrorCode HopsSpaceSetUpBackend(HopsSpace);
 PETSC_INTERN PetscErrorCode HopsSpaceResetBackend(HopsSpace);
+PETSC_INTERN PetscErrorCode HopsSpaceGetBackendMesh(HopsSpace, const int **restr, const PetscReal **X);
 PETSC_INTERN PetscErrorCode HopsSpaceBackendHaloBegin(HopsSpace, const PetscScalar x[], PetscScalar xg[]);
 PETSC_INTERN PetscErrorCode HopsSpaceBackendHaloEnd(HopsSpace, const PetscScalar x[], PetscScalar xg[]);
 PETSC_INTERN PetscErrorCode HopsSpaceBackendHaloAddBegin(HopsSpace, const PetscScalar yg[]);
@@ -206,6 +210,7 @@ struct _HopsBackendOps {
   PetscErrorCode (*LORFill)(HopsLORKernel, PetscInt first, PetscInt n, const HopsValues *kappa, const HopsValues *mass, PetscScalar vals[], PetscInt *bad, PetscReal *det);
   PetscErrorCode (*LORGetInfo)(HopsLORKernel, const char **kernel, PetscLogDouble *bytes);
   PetscErrorCode (*LORDestroy)(HopsLORKernel *);
+  const HopsLORDeviceOps *lordevice; /* in place of LORCouplings() to LORFill(): rows are assembled where the back end works */
 };
 
 PETSC_INTERN PetscErrorCode       HopsBackendGet(const char name[], const HopsBackendOps **);

@@ -7,6 +7,8 @@
   Value array of a rank: [0,nd) diagonal block, [nd,nd+no) off-diagonal block (both CSR, owned rows), then ng values of
   ghost rows, which travel to their owners, and one trash entry for constrained and absent neighbours.
 */
+#define HOPS_LOR_TOL 1.e-10 /* relative size below which an off-diagonal geometry factor is rounding error */
+
 typedef struct {
   HopsSpace      space;
   HopsBasis      gll;
@@ -24,6 +26,7 @@ typedef struct {
   int           *rpos;  /* [nr] their positions in vals */
   Mat            mat;   /* AIJ on these arrays, which go with it (they outlive this struct if the Mat does) */
   PetscLogDouble nnz;   /* global number of nonzeros */
+  struct _HopsLORDevice *device; /* in place of mask, start, pos, vals and diag where the space's back end assembles the rows */
 } HopsLOR;
 
 /* The form whose low-order-refined matrix is wanted */
@@ -39,7 +42,20 @@ PETSC_INTERN PetscErrorCode HopsLORDestroy(HopsLOR *);
 PETSC_INTERN PetscErrorCode HopsLORCheckCouplings(HopsLOR *, const HopsForm *, PetscBool *fits);
 PETSC_INTERN PetscErrorCode HopsLORSymbolic(HopsLOR *);
 PETSC_INTERN PetscErrorCode HopsLORPattern(HopsLOR *, PetscInt *rrow[]);
+PETSC_INTERN PetscErrorCode HopsLORDestroyPattern(HopsLOR *);
+PETSC_INTERN PetscErrorCode HopsLORGhostRows(HopsLOR *, const PetscInt gi[], const PetscInt gj[], PetscInt *rrow[], PetscInt *rcol[]);
+PETSC_INTERN PetscErrorCode HopsLORCreateAIJ(HopsLOR *);
+PETSC_INTERN PetscErrorCode HopsLORChangedAIJ(Mat);
+PETSC_INTERN PetscErrorCode HopsLORCheckSign(const HopsValues *, PetscInt dim, PetscInt n, PetscInt nq, PetscBool *negative);
+PETSC_INTERN PetscErrorCode HopsLORWarn(HopsLOR *, PetscBool negative); /* collective */
 PETSC_INTERN PetscErrorCode HopsLORNumeric(HopsLOR *, const HopsForm *);
+
+/* The same three steps on a device (src/pc/lor/lordevice.c). `type` is MATHYPRE, MATAIJCUSPARSE, or anything else for MATAIJ. */
+PETSC_INTERN PetscErrorCode HopsLORDeviceCheckCouplings(HopsLOR *, const HopsForm *, PetscBool *fits);
+PETSC_INTERN PetscErrorCode HopsLORDeviceSymbolic(HopsLOR *, MatType type);
+PETSC_INTERN PetscErrorCode HopsLORDeviceNumeric(HopsLOR *, const HopsForm *);
+PETSC_INTERN PetscErrorCode HopsLORDeviceDestroyPattern(HopsLOR *);
+PETSC_INTERN PetscErrorCode HopsLORDeviceDestroy(HopsLOR *);
 
 typedef enum {
   HOPS_SOURCE_NONE,
@@ -61,6 +77,7 @@ typedef struct {
   PetscBool             upwind;
   Mat                   mat; /* what the inner solver gets: lor.mat or a conversion of it */
   char                  mattype[64];
+  PetscBool             mattypeset; /* by the user; else the back end's choice */
   KSP                   ksp;
   PetscBool             built; /* the pattern exists */
   PetscBool             viewspectrum, spectrumdone;

@@ -25,6 +25,7 @@ static PetscErrorCode PCLORInsertDefault(PC_LOR *lor, const char name[], const c
 /*
   One BoomerAMG V-cycle: HMIS coarsening, extended+i interpolation with at most 4 entries a row, strong threshold 0.25,
   symmetric l1 Gauss-Seidel smoothing in the natural order (C/F order costs a quarter more time for the same iterations). A singular matrix is not factored on the coarsest level.
+  On a device: PMIS coarsening and l1 Jacobi smoothing, and hypre's own sparse products.
 */
 PetscErrorCode PCLORSetInnerOptions(PC pc, PC_LOR *lor)
 {
@@ -53,15 +54,19 @@ PetscErrorCode PCLORSetInnerOptions(PC pc, PC_LOR *lor)
     PetscCall(PetscStrcmp(choice, PCHYPRE, &ishypre));
     PetscCall(PCLORInsertDefault(lor, "-pc_type", PCHYPRE, &n, set));
     if (ishypre) {
+      const PetscBool   device = HOPS_HAVE_HYPRE_DEVICE && !lor->form.space->backend->host ? PETSC_TRUE : PETSC_FALSE;
+      const char *const relax  = device ? "l1scaled-Jacobi" : "l1scaled-SOR/Jacobi";
+
       PetscCall(MatGetNullSpace(lor->mat, &nsp));
       PetscCall(PCLORInsertDefault(lor, "-pc_hypre_type", "boomeramg", &n, set));
       PetscCall(PCLORInsertDefault(lor, "-pc_hypre_boomeramg_P_max", "4", &n, set));
       PetscCall(PCLORInsertDefault(lor, "-pc_hypre_boomeramg_strong_threshold", "0.25", &n, set));
-      PetscCall(PCLORInsertDefault(lor, "-pc_hypre_boomeramg_coarsen_type", "HMIS", &n, set));
+      PetscCall(PCLORInsertDefault(lor, "-pc_hypre_boomeramg_coarsen_type", device ? "PMIS" : "HMIS", &n, set));
       PetscCall(PCLORInsertDefault(lor, "-pc_hypre_boomeramg_interp_type", "ext+i", &n, set));
-      PetscCall(PCLORInsertDefault(lor, "-pc_hypre_boomeramg_relax_type_all", "l1scaled-SOR/Jacobi", &n, set));
+      PetscCall(PCLORInsertDefault(lor, "-pc_hypre_boomeramg_relax_type_all", relax, &n, set));
       PetscCall(PCLORInsertDefault(lor, "-pc_hypre_boomeramg_no_CF", "1", &n, set));
-      if (nsp) PetscCall(PCLORInsertDefault(lor, "-pc_hypre_boomeramg_relax_type_coarse", "l1scaled-SOR/Jacobi", &n, set));
+      if (nsp) PetscCall(PCLORInsertDefault(lor, "-pc_hypre_boomeramg_relax_type_coarse", relax, &n, set));
+      if (device) PetscCall(PCLORInsertDefault(lor, "-pc_mg_galerkin_mat_product_algorithm", "hypre", &n, set));
     }
   }
 #else
@@ -92,27 +97,37 @@ static PetscErrorCode PCLORCopyNullSpaces(PC pc, Mat to)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The inner solver's matrix: the AIJ itself, or a conversion, refilled in place where PETSc does that right (for aijperm it does not) */
+/* The matrix's type: by default one that BoomerAMG takes as it is, where hypre works on the device */
+static MatType PCLORChooseMatType(PC_LOR *lor)
+{
+  if (lor->mattypeset || !HOPS_HAVE_HYPRE_DEVICE || lor->block || lor->form.space->backend->host) return lor->mattype;
+  return MATHYPRE;
+}
+
+/* The inner solver's matrix: the matrix itself, or a conversion, refilled in place where PETSc does that right (for aijperm it does not) */
 static PetscErrorCode PCLORConvert(PC_LOR *lor, Mat from)
 {
   static const char *const refills[] = {MATHYPRE, MATAIJCUSPARSE, MATAIJKOKKOS};
-  PetscBool                aij, reuse = PETSC_FALSE;
+  const MatType            type      = PCLORChooseMatType(lor);
+  PetscBool                same, reuse = PETSC_FALSE;
 
   PetscFunctionBegin;
-  PetscCall(PetscStrcmp(lor->mattype, MATAIJ, &aij));
-  for (PetscInt i = 0; i < 3 && lor->mat && !reuse; ++i) PetscCall(PetscStrcmp(lor->mattype, refills[i], &reuse));
+  PetscCall(PetscStrcmp(type, MATAIJ, &same));
+  if (!same) PetscCall(PetscObjectTypeCompare((PetscObject)from, type, &same));
+  for (PetscInt i = 0; i < 3 && lor->mat && !reuse && !same; ++i) PetscCall(PetscStrcmp(type, refills[i], &reuse));
   if (!reuse) PetscCall(MatDestroy(&lor->mat));
-  if (aij) {
+  if (same) {
     PetscCall(PetscObjectReference((PetscObject)from));
     lor->mat = from;
-  } else PetscCall(MatConvert(from, lor->mattype, reuse ? MAT_REUSE_MATRIX : MAT_INITIAL_MATRIX, &lor->mat));
+  } else PetscCall(MatConvert(from, type, reuse ? MAT_REUSE_MATRIX : MAT_INITIAL_MATRIX, &lor->mat));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* A scalar field: the matrix has the rows of the operator */
 static PetscErrorCode PCLORSetUpScalar(PC pc, PC_LOR *lor)
 {
-  PetscBool fits;
+  const PetscBool device = lor->form.space->backend->lordevice ? PETSC_TRUE : PETSC_FALSE;
+  PetscBool       fits;
 
   PetscFunctionBegin;
   if (lor->lor.space != lor->form.space) {
@@ -122,14 +137,17 @@ static PetscErrorCode PCLORSetUpScalar(PC pc, PC_LOR *lor)
     PetscCall(HopsLORCreate(lor->form.space, &lor->lor));
   }
   PetscCall(PetscLogEventBegin(HopsEvent.lorcoef, pc, 0, 0, 0));
-  PetscCall(HopsLORCheckCouplings(&lor->lor, &lor->form, &fits));
+  if (device) PetscCall(HopsLORDeviceCheckCouplings(&lor->lor, &lor->form, &fits));
+  else PetscCall(HopsLORCheckCouplings(&lor->lor, &lor->form, &fits));
   PetscCall(PetscLogEventEnd(HopsEvent.lorcoef, pc, 0, 0, 0));
   if (!fits) {
     PetscCall(MatDestroy(&lor->mat));
-    PetscCall(HopsLORSymbolic(&lor->lor));
+    if (device) PetscCall(HopsLORDeviceSymbolic(&lor->lor, PCLORChooseMatType(lor)));
+    else PetscCall(HopsLORSymbolic(&lor->lor));
     PetscCall(PetscInfo(pc, "low-order-refined pattern built: %g nonzeros\n", lor->lor.nnz));
   } else PetscCall(PetscInfo(pc, "low-order-refined pattern reused, values refilled\n"));
-  PetscCall(HopsLORNumeric(&lor->lor, &lor->form));
+  if (device) PetscCall(HopsLORDeviceNumeric(&lor->lor, &lor->form));
+  else PetscCall(HopsLORNumeric(&lor->lor, &lor->form));
   PetscCall(PCLORConvert(lor, lor->lor.mat));
   PetscCall(PCLORCopyNullSpaces(pc, lor->mat));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -213,7 +231,8 @@ static PetscErrorCode PCSetFromOptions_LOR(PC pc, HopsOptionItems PetscOptionsOb
 
   PetscFunctionBegin;
   PetscOptionsHeadBegin(PetscOptionsObject, "Low-order-refined preconditioner options");
-  PetscCall(PetscOptionsFList("-pc_lor_mat_type", "Type of the low-order-refined matrix", "PCLORSetMatType", MatList, lor->mattype, lor->mattype, sizeof(lor->mattype), NULL));
+  PetscCall(PetscOptionsFList("-pc_lor_mat_type", "Type of the low-order-refined matrix", "PCLORSetMatType", MatList, lor->mattype, lor->mattype, sizeof(lor->mattype), &set));
+  if (set) lor->mattypeset = PETSC_TRUE;
   PetscCall(PetscOptionsBool("-pc_lor_view_spectrum", "Print Lanczos estimates of extreme eigenvalues", "PCLORViewSpectrum", lor->viewspectrum, &lor->viewspectrum, NULL));
   PetscCall(PetscOptionsBool("-pc_lor_upwind", "First-order terms by one-sided differences in the low-order-refined matrix", "PCLOR", lor->upwind, &lor->upwind, NULL));
   PetscCall(PetscOptionsStringArray("-pc_lor_ignore", "Terms of the form that the preconditioner may leave out: convection, boundary", "PCLOR", terms, &nterms, &set));
@@ -338,7 +357,9 @@ static PetscErrorCode PCLORSetMatType_LOR(PC pc, MatType type)
 
   PetscFunctionBegin;
   PetscCall(PetscStrncpy(lor->mattype, type, sizeof(lor->mattype)));
+  lor->mattypeset = PETSC_TRUE;
   PetscCall(MatDestroy(&lor->mat));
+  if (lor->lor.device) PetscCall(HopsLORDestroyPattern(&lor->lor)); /* its arrays are of the old type */
   pc->setupcalled = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -97,7 +97,8 @@ PetscErrorCode PCLORSetCoefficients(PC pc, HopsCoefficient diffusion, HopsCoeffi
 
   Input Parameters:
 + pc   - the preconditioner
-- type - `MATAIJ` (default), `MATHYPRE`, or any type that `MatConvert()` makes from it
+- type - `MATAIJ` (the default on the host), `MATHYPRE` (the default where the space's back end and hypre work on a device), or any
+         type that `MatConvert()` makes from `MATAIJ`
 
   Options Database Key:
 . -pc_lor_mat_type <type> - the type
@@ -199,6 +200,7 @@ static PetscErrorCode PCLORLanczos(PC pc, PC_LOR *lor, PetscBool exact, PetscRea
   PetscRandom  r;
   MatNullSpace nsp;
   PetscMPIInt  size;
+  Mat          A = NULL;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(comm, &size));
@@ -214,8 +216,13 @@ static PetscErrorCode PCLORLanczos(PC pc, PC_LOR *lor, PetscBool exact, PetscRea
   PetscCall(PCShellSetContext(p, &inner));
   PetscCall(PCShellSetApply(p, PCLORApplyInner));
   if (exact) {
-    Mat A = lor->block ? lor->block->mat : lor->lor.mat;
-    PC  q;
+    PetscBool hypre;
+    PC        q;
+
+    A = lor->block ? lor->block->mat : lor->lor.mat;
+    PetscCall(PetscObjectTypeCompare((PetscObject)A, MATHYPRE, &hypre)); /* of a device: factored on the host */
+    if (hypre) PetscCall(MatConvert(A, size > 1 ? MATMPIAIJ : MATSEQAIJ, MAT_INITIAL_MATRIX, &A));
+    else PetscCall(PetscObjectReference((PetscObject)A));
 
     PetscCall(KSPCreate(comm, &inner.ksp));
     PetscCall(KSPSetOptionsPrefix(inner.ksp, "pc_lor_spectrum_exact_"));
@@ -247,6 +254,7 @@ static PetscErrorCode PCLORLanczos(PC pc, PC_LOR *lor, PetscBool exact, PetscRea
   PetscCall(VecDestroy(&b));
   PetscCall(KSPDestroy(&ksp));
   if (exact) PetscCall(KSPDestroy(&inner.ksp));
+  PetscCall(MatDestroy(&A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
