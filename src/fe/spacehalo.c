@@ -38,8 +38,8 @@ PetscErrorCode HopsSpaceResetBackend(HopsSpace sp)
     PetscCall((*be->Free)((void **)&sp->brestr));
     PetscCall((*be->Free)((void **)&sp->bX));
   }
-  sp->brestr = NULL;
-  sp->bX     = NULL;
+  sp->brestr  = NULL;
+  sp->bX      = NULL;
   sp->bshared = sp->bessT = NULL;
   sp->onbackend           = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);

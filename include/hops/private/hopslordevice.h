@@ -12,14 +12,14 @@
 */
 typedef struct {
   PetscInt     first, n, split;
-  PetscBool    sorted;
-  int         *i[2], *j[2]; /* i[0][n + 1]; i[1] is NULL where no column reaches `split` */
+  PetscBool    sorted, coupled; /* coupled: some old mask is not zero */
+  int         *i[2], *j[2];     /* i[0][n + 1]; i[1] is NULL where no column reaches `split` */
   PetscScalar *v[2];
   size_t       nnz[2];
-  PetscInt     nslots;           /* rows with received entries */
+  PetscInt     nslots;            /* rows with received entries */
   int         *slotrow, *xi, *xj; /* [nslots] such a row, less `first`; CSR of its received columns */
-  int         *slot;             /* [n] slot of a row, or -1; NULL where nslots is 0 */
-  int         *map;              /* column of block 1 by L index less `split`, once known */
+  int         *slot;              /* [n] slot of a row, or -1; NULL where nslots is 0 */
+  int         *map;               /* column of block 1 by L index less `split`, once known */
   PetscInt     nmap;
 } HopsLORRows;
 
@@ -30,6 +30,7 @@ struct _HopsLORDeviceOps {
   /* memory that is cheap to take and to give back, in the order of the stream */
   PetscErrorCode (*Malloc)(size_t bytes, void **);
   PetscErrorCode (*Free)(void **);
+  PetscErrorCode (*CopyWithin)(void *dst, const void *src, size_t bytes);
   /* geometry factors and mass at the nodes of cells first..first+n-1 (first = 0 starts anew), and new masks; without `mixed` the
      off-diagonal factors are not kept. bad: a cell with a determinant that is not positive, or -1 */
   PetscErrorCode (*VertexData)(HopsLORKernel, PetscInt first, PetscInt n, const HopsValues *kappa, const HopsValues *mass, PetscBool mixed, PetscReal tol, PetscInt *bad);

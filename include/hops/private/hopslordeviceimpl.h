@@ -4,9 +4,9 @@
 #include <hops/private/hopslordevice.h>
 
 typedef enum {
-  HOPS_LOR_AIJ,        /* values are copied to the process's memory */
+  HOPS_LOR_AIJ,         /* values are copied to the process's memory */
   HOPS_LOR_AIJCUSPARSE, /* values are copied within the device's memory */
-  HOPS_LOR_HYPRE       /* the rows' arrays are the matrix's own */
+  HOPS_LOR_HYPRE        /* the rows' arrays are the matrix's own */
 } HopsLORTarget;
 
 typedef struct _HopsLORDevice *HopsLORDevice;

@@ -1,6 +1,7 @@
 /* The low-order-refined matrix (HopsLOR) and PCLOR's data. */
 #pragma once
 #include <hops/private/hopsmatimpl.h>
+#include <hops/private/hopscycle.h>
 #include <petscksp.h>
 
 /*
@@ -10,22 +11,22 @@
 #define HOPS_LOR_TOL 1.e-10 /* relative size below which an off-diagonal geometry factor is rounding error */
 
 typedef struct {
-  HopsSpace      space;
-  HopsBasis      gll;
-  HopsLORKernel  kernel;
-  unsigned char *mask;              /* [ncells] coupled direction pairs in the pattern */
-  PetscInt      *start;             /* [ncells] start of a cell's positions in pos */
-  int           *pos;               /* positions of element entries in vals, see HopsBackendOps */
-  PetscInt       nd, no, ng;        /* entries of diagonal block, off-diagonal block and ghost rows */
-  PetscInt      *di, *dj, *oi, *oj; /* CSR of both blocks; oj holds global columns until the Mat takes over */
-  int           *diag;              /* [nL] position of the diagonal entry of each unknown (trash if constrained) */
-  PetscScalar   *vals;              /* [nd + no + ng + 1] */
-  PetscSF        sf;                /* roots: received entries; leaves: ghost-row entries */
-  PetscInt       nr;
-  PetscScalar   *rvals; /* [nr] received entries */
-  int           *rpos;  /* [nr] their positions in vals */
-  Mat            mat;   /* AIJ on these arrays, which go with it (they outlive this struct if the Mat does) */
-  PetscLogDouble nnz;   /* global number of nonzeros */
+  HopsSpace              space;
+  HopsBasis              gll;
+  HopsLORKernel          kernel;
+  unsigned char         *mask;              /* [ncells] coupled direction pairs in the pattern */
+  PetscInt              *start;             /* [ncells] start of a cell's positions in pos */
+  int                   *pos;               /* positions of element entries in vals, see HopsBackendOps */
+  PetscInt               nd, no, ng;        /* entries of diagonal block, off-diagonal block and ghost rows */
+  PetscInt              *di, *dj, *oi, *oj; /* CSR of both blocks; oj holds global columns until the Mat takes over */
+  int                   *diag;              /* [nL] position of the diagonal entry of each unknown (trash if constrained) */
+  PetscScalar           *vals;              /* [nd + no + ng + 1] */
+  PetscSF                sf;                /* roots: received entries; leaves: ghost-row entries */
+  PetscInt               nr;
+  PetscScalar           *rvals;  /* [nr] received entries */
+  int                   *rpos;   /* [nr] their positions in vals */
+  Mat                    mat;    /* AIJ on these arrays, which go with it (they outlive this struct if the Mat does) */
+  PetscLogDouble         nnz;    /* global number of nonzeros */
   struct _HopsLORDevice *device; /* in place of mask, start, pos, vals and diag where the space's back end assembles the rows */
 } HopsLOR;
 
@@ -79,6 +80,9 @@ typedef struct {
   char                  mattype[64];
   PetscBool             mattypeset; /* by the user; else the back end's choice */
   KSP                   ksp;
+  HopsCyclePrecision    cycleprecision;
+  HopsCycle             cycle; /* in place of the inner KSP's solve, where it can be */
+  const char           *nocycle;
   PetscBool             built; /* the pattern exists */
   PetscBool             viewspectrum, spectrumdone;
   PetscBool             ignoreconvection, ignoreboundary;

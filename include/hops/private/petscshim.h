@@ -125,3 +125,6 @@ typedef void *HopsContainerCtx;
 #else
   #define HOPS_HAVE_HYPRE_DEVICE 0
 #endif
+
+/* hypre's solver inside a PCHYPRE, for which PETSc has no function: the first member of its data in all supported versions */
+#define HopsPCHYPREGetSolver(pc) (*(HYPRE_Solver *)(pc)->data)

@@ -100,7 +100,7 @@ static PetscErrorCode HopsLORDeviceVertexData(HopsLOR *lor, const HopsForm *form
 
 /*
   Vertex data of the form, and whether the pattern holds its couplings. Where it does not, the pattern is dropped. A pattern without
-  couplings takes data without off-diagonal factors, which are computed in a second pass where they turn out to be there.
+  couplings takes data without off-diagonal factors, which a second pass adds where they turn out to be there.
 */
 PetscErrorCode HopsLORDeviceCheckCouplings(HopsLOR *lor, const HopsForm *form, PetscBool *fits)
 {
@@ -110,7 +110,7 @@ PetscErrorCode HopsLORDeviceCheckCouplings(HopsLOR *lor, const HopsForm *form, P
 
   PetscFunctionBegin;
   if (!lor->device) PetscCall(PetscNew(&lor->device));
-  mixed = lor->mat ? lor->device->coupled : PETSC_FALSE;
+  mixed = lor->mat ? lor->device->coupled : PETSC_TRUE;
   PetscCall(HopsLORDeviceVertexData(lor, form, mixed));
   PetscCall((*ops->CompareMasks)(lor->kernel, PETSC_FALSE, &ok, &coupled));
   if (!lor->mat) ok = PETSC_FALSE;
@@ -143,9 +143,10 @@ static PetscErrorCode HopsLORDeviceGhostPattern(HopsLOR *lor, PetscInt *gi[], Pe
   int                    *i, *j;
 
   PetscFunctionBegin;
-  g->first = sp->nT;
-  g->n     = sp->nG;
-  g->split = INT_MAX;
+  g->first   = sp->nT;
+  g->n       = sp->nG;
+  g->split   = INT_MAX;
+  g->coupled = lor->device->coupled;
   PetscCall((*ops->Malloc)((g->n + 1) * sizeof(int), (void **)&g->i[0]));
   PetscCall((*ops->CountRows)(lor->kernel, g));
   PetscCall((*ops->Malloc)(g->nnz[0] * sizeof(int), (void **)&g->j[0]));
@@ -251,11 +252,12 @@ static PetscErrorCode HopsLORDeviceOwnPattern(HopsLOR *lor, PetscInt nf, const P
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)sp), &size));
-  r->first  = 0;
-  r->n      = sp->nT;
-  r->split  = size > 1 ? sp->nT : INT_MAX;
-  r->nmap   = sp->nG + nf;
-  r->sorted = lor->device->target == HOPS_LOR_HYPRE ? PETSC_FALSE : PETSC_TRUE;
+  r->first   = 0;
+  r->n       = sp->nT;
+  r->split   = size > 1 ? sp->nT : INT_MAX;
+  r->nmap    = sp->nG + nf;
+  r->coupled = lor->device->coupled;
+  r->sorted  = lor->device->target == HOPS_LOR_HYPRE ? PETSC_FALSE : PETSC_TRUE;
   for (PetscInt b = 0; b < (size > 1 ? 2 : 1); ++b) PetscCall(HopsLORDeviceAlloc(lor, (sp->nT + 1) * sizeof(int), (void **)&r->i[b]));
   PetscCall((*ops->Wait)(lor->kernel));
   PetscCall((*ops->CountRows)(lor->kernel, r));

@@ -170,6 +170,9 @@ static PetscErrorCode HopsLORDeviceCreateAIJ(HopsLOR *lor)
   PetscCall(HopsLORDeviceGetPattern(lor, 0, NULL, lor->di, lor->dj));
   PetscCall(HopsLORDeviceGetPattern(lor, 1, lor->device->cols, lor->oi, lor->oj));
   PetscCall(HopsLORCreateAIJ(lor));
+#if defined(PETSC_HAVE_CUDA)
+  if (lor->device->target == HOPS_LOR_AIJCUSPARSE) PetscCall(MatConvert(lor->mat, MATAIJCUSPARSE, MAT_INPLACE_MATRIX, &lor->mat));
+#endif
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -196,6 +199,25 @@ PetscErrorCode HopsLORDeviceUpdateMat(HopsLOR *lor)
     PetscCall(PetscObjectStateIncrease((PetscObject)lor->mat));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+#if defined(PETSC_HAVE_CUDA)
+  if (lor->device->target == HOPS_LOR_AIJCUSPARSE) {
+    Mat         block[2] = {lor->mat, NULL};
+    PetscMPIInt size;
+
+    PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)sp), &size));
+    if (size > 1) PetscCall(MatMPIAIJGetSeqAIJ(lor->mat, &block[0], &block[1], NULL));
+    for (PetscInt b = 0; b < 2; ++b) {
+      PetscScalar *a;
+
+      if (!block[b] || !r->nnz[b]) continue;
+      PetscCall(MatSeqAIJCUSPARSEGetArray(block[b], &a)); /* puts the pattern there the first time */
+      PetscCall((*sp->backend->lordevice->CopyWithin)(a, r->v[b], r->nnz[b] * sizeof(PetscScalar)));
+      PetscCall(MatSeqAIJCUSPARSERestoreArray(block[b], &a));
+    }
+    PetscCall(PetscObjectStateIncrease((PetscObject)lor->mat));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+#endif
   for (PetscInt b = 0; b < 2; ++b) PetscCall((*sp->backend->Copy)(lor->vals + (b ? lor->nd : 0), r->v[b], r->nnz[b] * sizeof(PetscScalar), PETSC_FALSE));
   PetscCall(HopsLORChangedAIJ(lor->mat));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -4,6 +4,8 @@
 
 static const char *const HopsSources[] = {"none", "the MATPA operator", "PCLORSetSpace()", "the DM's PetscFE and PetscDS"};
 
+static const char *const HopsCycles[] = {"hypre", "double", "single", "HopsCyclePrecision", "HOPS_CYCLE_", NULL};
+
 /* ------------------------------------------------------------ inner solver ------------------------------------------------------------ */
 
 /* Defaults of the inner solver are put into the options database for as long as its options are read, where the user set none */
@@ -109,11 +111,14 @@ static PetscErrorCode PCLORConvert(PC_LOR *lor, Mat from)
 {
   static const char *const refills[] = {MATHYPRE, MATAIJCUSPARSE, MATAIJKOKKOS};
   const MatType            type      = PCLORChooseMatType(lor);
+  char                     seq[64], mpi[64];
   PetscBool                same, reuse = PETSC_FALSE;
 
   PetscFunctionBegin;
   PetscCall(PetscStrcmp(type, MATAIJ, &same));
-  if (!same) PetscCall(PetscObjectTypeCompare((PetscObject)from, type, &same));
+  PetscCall(PetscSNPrintf(seq, sizeof(seq), "seq%s", type));
+  PetscCall(PetscSNPrintf(mpi, sizeof(mpi), "mpi%s", type));
+  if (!same) PetscCall(PetscObjectTypeCompareAny((PetscObject)from, &same, type, seq, mpi, ""));
   for (PetscInt i = 0; i < 3 && lor->mat && !reuse && !same; ++i) PetscCall(PetscStrcmp(type, refills[i], &reuse));
   if (!reuse) PetscCall(MatDestroy(&lor->mat));
   if (same) {
@@ -167,6 +172,29 @@ static PetscErrorCode PCLORSetUpBlock(PC pc, PC_LOR *lor)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* BoomerAMG's V-cycle on a device, by kernels of our own */
+static PetscErrorCode PCLORSetUpCycle(PC pc, PC_LOR *lor)
+{
+#if HOPS_HAVE_HYPRE_DEVICE
+  PC        inner;
+  PetscBool preonly;
+
+  PetscFunctionBegin;
+  PetscCall(HopsCycleDestroy(&lor->cycle));
+  PetscCall(PetscObjectTypeCompare((PetscObject)lor->ksp, KSPPREONLY, &preonly));
+  if (lor->block || lor->form.space->backend->host) lor->nocycle = "the space is not on a device";
+  else if (!preonly) lor->nocycle = "the inner solver iterates";
+  else {
+    PetscCall(KSPGetPC(lor->ksp, &inner));
+    PetscCall(HopsCycleCreate(inner, lor->cycleprecision, &lor->cycle, &lor->nocycle));
+  }
+  if (!lor->cycle) PetscCall(PetscInfo(pc, "the V-cycle is the inner solver's own: %s\n", lor->nocycle));
+#else
+  PetscFunctionBegin;
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode PCSetUp_LOR(PC pc)
 {
   PC_LOR *lor = (PC_LOR *)pc->data;
@@ -178,7 +206,11 @@ static PetscErrorCode PCSetUp_LOR(PC pc)
   PetscCall(KSPSetOperators(lor->ksp, lor->mat, lor->mat));
   PetscCall(PCLORSetInnerOptions(pc, lor));
   PetscCall(PetscLogEventBegin(HopsEvent.lorsolver, pc, 0, 0, 0));
+#if HOPS_HAVE_HYPRE_DEVICE
+  PetscCall(HopsCycleDestroy(&lor->cycle)); /* its matrices are about to go */
+#endif
   PetscCall(KSPSetUp(lor->ksp));
+  PetscCall(PCLORSetUpCycle(pc, lor));
   PetscCall(PetscLogEventEnd(HopsEvent.lorsolver, pc, 0, 0, 0));
   if (lor->viewspectrum && !lor->spectrumdone) {
     lor->spectrumdone = PETSC_TRUE;
@@ -195,6 +227,12 @@ static PetscErrorCode PCApply_LOR(PC pc, Vec x, Vec y)
   HopsLORBlock *block = lor->block;
 
   PetscFunctionBegin;
+#if HOPS_HAVE_HYPRE_DEVICE
+  if (lor->cycle) {
+    PetscCall(HopsCycleApply(lor->cycle, x, y));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+#endif
   if (block) PetscCall(HopsLORBlockEmbed(block, x, block->x));
   PetscCall(KSPSolve(lor->ksp, block ? block->x : x, block ? block->y : y));
   PetscCall(KSPCheckSolve(lor->ksp, pc, block ? block->y : y));
@@ -211,6 +249,10 @@ static PetscErrorCode PCApplyTranspose_LOR(PC pc, Vec x, Vec y)
   PetscBool     hypre;
 
   PetscFunctionBegin;
+  if (lor->cycle) { /* symmetric */
+    PetscCall(PCApply_LOR(pc, x, y));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(KSPGetPC(lor->ksp, &inner));
   PetscCall(PetscObjectTypeCompare((PetscObject)inner, PCHYPRE, &hypre));
   PetscCheck(!hypre || !block || (!block->has[1] && !block->has[2]), PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "The transposed preconditioner of a nonsymmetric form needs an inner solver with a transpose, which PCHYPRE has not: use -lor_pc_type gamg or lu");
@@ -235,6 +277,7 @@ static PetscErrorCode PCSetFromOptions_LOR(PC pc, HopsOptionItems PetscOptionsOb
   if (set) lor->mattypeset = PETSC_TRUE;
   PetscCall(PetscOptionsBool("-pc_lor_view_spectrum", "Print Lanczos estimates of extreme eigenvalues", "PCLORViewSpectrum", lor->viewspectrum, &lor->viewspectrum, NULL));
   PetscCall(PetscOptionsBool("-pc_lor_upwind", "First-order terms by one-sided differences in the low-order-refined matrix", "PCLOR", lor->upwind, &lor->upwind, NULL));
+  PetscCall(PetscOptionsEnum("-pc_lor_cycle", "Who runs BoomerAMG's V-cycle on a device, and in which precision", "PCLOR", HopsCycles, (PetscEnum)lor->cycleprecision, (PetscEnum *)&lor->cycleprecision, NULL));
   PetscCall(PetscOptionsStringArray("-pc_lor_ignore", "Terms of the form that the preconditioner may leave out: convection, boundary", "PCLOR", terms, &nterms, &set));
   for (PetscInt i = 0; set && i < nterms; ++i) {
     PetscBool convection, boundary;
@@ -278,6 +321,15 @@ static PetscErrorCode PCView_LOR(PC pc, PetscViewer viewer)
       PetscCall((*lor->form.space->backend->LORGetInfo)(lor->lor.kernel, &kernel, &bytes));
       PetscCall(PetscViewerASCIIPrintf(viewer, "low-order-refined matrix: type %s, %.3g nonzeros per row, vertex quadrature, kernel %s\n", ((PetscObject)lor->mat)->type_name, lor->form.space->N ? (double)(lor->lor.nnz / lor->form.space->N) : 0.0, kernel));
     }
+#if HOPS_HAVE_HYPRE_DEVICE
+    if (lor->cycle) {
+      PetscInt  levels;
+      PetscReal complexity;
+
+      PetscCall(HopsCycleGetInfo(lor->cycle, &levels, &complexity));
+      PetscCall(PetscViewerASCIIPrintf(viewer, "V-cycle: kernels of hops on the inner solver's hierarchy, %s precision, %" PetscInt_FMT " levels, operator complexity %.2f\n", HopsCycles[lor->cycleprecision], levels, (double)complexity));
+    }
+#endif
     PetscCall(PetscViewerASCIIPrintf(viewer, "inner solver:\n"));
     PetscCall(PetscViewerASCIIPushTab(viewer));
     PetscCall(KSPView(lor->ksp, viewer));
@@ -294,6 +346,9 @@ static PetscErrorCode PCReset_LOR(PC pc)
   PC_LOR *lor = (PC_LOR *)pc->data;
 
   PetscFunctionBegin;
+#if HOPS_HAVE_HYPRE_DEVICE
+  PetscCall(HopsCycleDestroy(&lor->cycle));
+#endif
   PetscCall(KSPReset(lor->ksp));
   PetscCall(MatDestroy(&lor->mat));
   PetscCall(HopsLORDestroy(&lor->lor));
@@ -382,6 +437,7 @@ PetscErrorCode PCCreate_LOR(PC pc)
   PetscCall(PetscNew(&lor));
   pc->data = lor;
   PetscCall(PetscStrncpy(lor->mattype, MATAIJ, sizeof(lor->mattype)));
+  lor->cycleprecision = HOPS_CYCLE_SINGLE;
   PetscCall(PCLORCreateKSP(pc, lor));
   pc->ops->apply          = PCApply_LOR;
   pc->ops->applytranspose = PCApplyTranspose_LOR;

@@ -221,8 +221,13 @@ static PetscErrorCode PCLORLanczos(PC pc, PC_LOR *lor, PetscBool exact, PetscRea
 
     A = lor->block ? lor->block->mat : lor->lor.mat;
     PetscCall(PetscObjectTypeCompare((PetscObject)A, MATHYPRE, &hypre)); /* of a device: factored on the host */
-    if (hypre) PetscCall(MatConvert(A, size > 1 ? MATMPIAIJ : MATSEQAIJ, MAT_INITIAL_MATRIX, &A));
-    else PetscCall(PetscObjectReference((PetscObject)A));
+    if (hypre) {
+      Mat T; /* there is no direct way */
+
+      PetscCall(MatConvert(A, MATAIJ, MAT_INITIAL_MATRIX, &T));
+      PetscCall(MatConvert(T, size > 1 ? MATMPIAIJ : MATSEQAIJ, MAT_INITIAL_MATRIX, &A));
+      PetscCall(MatDestroy(&T));
+    } else PetscCall(PetscObjectReference((PetscObject)A));
 
     PetscCall(KSPCreate(comm, &inner.ksp));
     PetscCall(KSPSetOptionsPrefix(inner.ksp, "pc_lor_spectrum_exact_"));

@@ -218,8 +218,8 @@ static PetscErrorCode HopsPACreate_CUDA(HopsSpace space, const HopsBasis *basis,
   k->setup.qdata = (double *)k->mem[1];
   k->setup.det   = (double *)k->flag;
   k->setup.bad   = (int *)(k->setup.det + 1);
-  k->bytes = k->size[1] + k->size[2] + (PetscLogDouble)(k->ncells * nn * sizeof(int));
-  k->flops = CellFlops(a) * (PetscLogDouble)k->ncells;
+  k->bytes       = k->size[1] + k->size[2] + (PetscLogDouble)(k->ncells * nn * sizeof(int));
+  k->flops       = CellFlops(a) * (PetscLogDouble)k->ncells;
   PetscCall(PetscSNPrintf(k->name, sizeof(k->name), "cuda %sP=%d Q=%d", k->specialised ? "" : "generic ", a->P, a->Q));
   *kernel = k;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -322,25 +322,25 @@ static PetscErrorCode HopsPAGetInfo_CUDA(HopsPAKernel k, const char **kernel, Pe
 }
 
 const HopsBackendOps HopsBackendCUDA = {
-  .name            = "cuda",
-  .vectype         = VECCUDA,
-  .host            = PETSC_FALSE,
-  .runpoints       = 1 << 21,
-  .Malloc          = HopsMalloc_CUDA,
-  .Free            = HopsFree_CUDA,
-  .Copy            = HopsCopy_CUDA,
-  .Zero            = HopsZero_CUDA,
-  .Pack            = HopsPack_CUDA,
-  .UnpackAdd       = HopsUnpackAdd_CUDA,
-  .SetEntries      = HopsSetEntries_CUDA,
-  .PACreate        = HopsPACreate_CUDA,
-  .PASetUp         = HopsPASetUp_CUDA,
-  .PAApply         = HopsPAApply_CUDA,
-  .PADiagonal      = HopsPADiagonal_CUDA,
-  .PAGetInfo       = HopsPAGetInfo_CUDA,
-  .PADestroy       = HopsPADestroy_CUDA,
-  .LORCreate       = HopsLORCreate_CUDA,
-  .LORGetInfo      = HopsLORGetInfo_CUDA,
-  .LORDestroy      = HopsLORDestroy_CUDA,
-  .lordevice       = &HopsLORDeviceCUDA,
+  .name       = "cuda",
+  .vectype    = VECCUDA,
+  .host       = PETSC_FALSE,
+  .runpoints  = 1 << 21,
+  .Malloc     = HopsMalloc_CUDA,
+  .Free       = HopsFree_CUDA,
+  .Copy       = HopsCopy_CUDA,
+  .Zero       = HopsZero_CUDA,
+  .Pack       = HopsPack_CUDA,
+  .UnpackAdd  = HopsUnpackAdd_CUDA,
+  .SetEntries = HopsSetEntries_CUDA,
+  .PACreate   = HopsPACreate_CUDA,
+  .PASetUp    = HopsPASetUp_CUDA,
+  .PAApply    = HopsPAApply_CUDA,
+  .PADiagonal = HopsPADiagonal_CUDA,
+  .PAGetInfo  = HopsPAGetInfo_CUDA,
+  .PADestroy  = HopsPADestroy_CUDA,
+  .LORCreate  = HopsLORCreate_CUDA,
+  .LORGetInfo = HopsLORGetInfo_CUDA,
+  .LORDestroy = HopsLORDestroy_CUDA,
+  .lordevice  = &HopsLORDeviceCUDA,
 };

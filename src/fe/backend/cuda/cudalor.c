@@ -37,6 +37,16 @@ PetscErrorCode HopsCudaPoolFree(void **p)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode CopyWithin(void *dst, const void *src, size_t n)
+{
+  cudaStream_t stream;
+
+  PetscFunctionBegin;
+  PetscCall(HopsGetCUDAStream(&stream));
+  if (n) PetscCallCUDA(cudaMemcpyAsync(dst, src, n, cudaMemcpyDeviceToDevice, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* ---- Life cycle. Nothing is put on the device before the first vertex data are asked for. ---- */
 
 PetscErrorCode HopsLORCreate_CUDA(HopsSpace space, const HopsBasis *gll, HopsLORKernel *kernel)
@@ -333,6 +343,7 @@ static PetscErrorCode Wait(HopsLORKernel k)
 const HopsLORDeviceOps HopsLORDeviceCUDA = {
   .Malloc         = HopsCudaPoolMalloc,
   .Free           = HopsCudaPoolFree,
+  .CopyWithin     = CopyWithin,
   .VertexData     = VertexData,
   .FreeVertexData = FreeVertexData,
   .CompareMasks   = CompareMasks,

@@ -26,23 +26,23 @@ typedef struct {
 
 /* A run of cells: coordinates X[n][dim][Pg^dim], coefficient values with the strides of HopsValues */
 typedef struct {
-  int             dim, P, Pg, nn, knc, mnc, ncomp;
-  bool            mixed;
-  PetscInt        first, n, kcstride, kpstride, mcstride, mpstride;
-  const double   *X, *B, *D, *C, *m; /* B, D: [P][Pg] the element map at the nodes; C: [P][P] derivatives at the nodes */
-  const double   *kappa, *mass;
-  double          tol;
-  double         *out;
-  unsigned char  *mask; /* set by any thread that finds a coupling */
-  int            *bad;  /* least cell with a determinant that is not positive */
-  cudaStream_t    stream;
+  int            dim, P, Pg, nn, knc, mnc, ncomp;
+  bool           mixed;
+  PetscInt       first, n, kcstride, kpstride, mcstride, mpstride;
+  const double  *X, *B, *D, *C, *m; /* B, D: [P][Pg] the element map at the nodes; C: [P][P] derivatives at the nodes */
+  const double  *kappa, *mass;
+  double         tol;
+  double        *out;
+  unsigned char *mask; /* set by any thread that finds a coupling */
+  int           *bad;  /* least cell with a determinant that is not positive */
+  cudaStream_t   stream;
 } HopsCudaLORRun;
 
 struct _HopsLORKernel {
   HopsSpace       space; /* not a reference: the matrix has one */
   int             P, Pg, nn;
   HopsBasis       geom;
-  double         *gll;   /* [P][P] derivatives at the nodes, then nodes [P] (host) */
+  double         *gll; /* [P][P] derivatives at the nodes, then nodes [P] (host) */
   double         *tables;
   HopsCudaLORMesh mesh;
   HopsCudaLORData data;

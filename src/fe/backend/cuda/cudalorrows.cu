@@ -253,8 +253,10 @@ struct Row {
   __device__ void Add(int c, double v)
   {
     if (c < split) {
-      if (next >= hi || J[next] != c)
-        for (next = lo; J[next] != c;) next++;
+      for (;; next++) {
+        if (next == hi) next = lo;
+        if (J[next] == c) break;
+      }
       V[next++] += v;
     } else {
       const int d = map[c - split];
@@ -282,7 +284,7 @@ __device__ static void AddCell(const HopsCudaLORMesh &m, const HopsCudaLORData &
 {
   const int     P = m.P, nn = m.nn, c = e / nn, v = e - c * nn, *R = m.restr + e;
   const int     ijk[3] = {v % P, v / P % P, DIM == 3 ? v / (P * P) : 0}, st[3] = {1, P, P * P};
-  const double *D = data.v + (size_t)c * data.ncomp * nn + v;
+  const double *D    = data.v + (size_t)c * data.ncomp * nn + v;
   const int     mask = MIXED ? m.mask[c] : 0;
   double        diag = data.mass ? D[(size_t)(data.ncomp - 1) * nn] : 0, edge[2 * DIM];
 
@@ -326,7 +328,7 @@ __device__ static void AddCell(const HopsCudaLORMesh &m, const HopsCudaLORData &
     for (int a = 0, bit = 0; a < DIM; a++)
 #pragma unroll
       for (int b = a + 1; b < DIM; b++, bit++) {
-        const double *q = D + (DIM + bit) * nn;
+        const double *q  = D + (DIM + bit) * nn;
         const double  ap = ijk[a] < P - 1 ? q[st[a]] : 0, am = ijk[a] > 0 ? q[-st[a]] : 0, bp = ijk[b] < P - 1 ? q[st[b]] : 0, bm = ijk[b] > 0 ? q[-st[b]] : 0;
 
         if (!(mask >> bit & 1)) continue;
@@ -374,7 +376,7 @@ static PetscErrorCode LaunchValues(const HopsCudaLORMesh *m, const HopsCudaLORDa
   const int          room   = HOPS_CUDA_LOR_THREADS * (MIXED ? (DIM == 3 ? 20 : 10) : (DIM == 3 ? 8 : 6));
 
   PetscFunctionBegin;
-  Values<DIM, MIXED><<<blocks, HOPS_CUDA_LOR_THREADS, room * (sizeof(double) + sizeof(int)), stream>>>(*m, *data, *rows, room);
+  Values<DIM, MIXED><<<blocks, HOPS_CUDA_LOR_THREADS, room *(sizeof(double) + sizeof(int)), stream>>>(*m, *data, *rows, room);
   PetscCallCUDA(cudaGetLastError());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -383,9 +385,9 @@ PetscErrorCode HopsCudaLORValues(const HopsCudaLORMesh *m, const HopsCudaLORData
 {
   PetscFunctionBegin;
   if (!rows->n) PetscFunctionReturn(PETSC_SUCCESS);
-  if (m->dim == 3 && data->mixed) PetscCall((LaunchValues<3, true>(m, data, rows, stream)));
+  if (m->dim == 3 && data->mixed && rows->coupled) PetscCall((LaunchValues<3, true>(m, data, rows, stream)));
   else if (m->dim == 3) PetscCall((LaunchValues<3, false>(m, data, rows, stream)));
-  else if (data->mixed) PetscCall((LaunchValues<2, true>(m, data, rows, stream)));
+  else if (data->mixed && rows->coupled) PetscCall((LaunchValues<2, true>(m, data, rows, stream)));
   else PetscCall((LaunchValues<2, false>(m, data, rows, stream)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -51,6 +51,19 @@ __device__ static void TimesKappa(int nc, const double *__restrict__ K, const do
     }
 }
 
+/* Bits of a cell's mask, once for the threads of a warp that share the cell: a byte of the word that holds it */
+__device__ static void SetMask(unsigned char *mask, int c, unsigned int on)
+{
+  const unsigned int active = __activemask(), peers = __match_any_sync(active, c);
+
+  on = __reduce_or_sync(peers, on);
+  if ((int)(threadIdx.x % 32) == __ffs(peers) - 1 && on && (*(volatile unsigned char *)mask & on) != on) {
+    const size_t at = (size_t)mask & 3;
+
+    atomicOr((unsigned int *)(mask - at), on << (8 * at));
+  }
+}
+
 /* Vertex data of node v of cell c of the run, with Jacobian J[i][a] = dx_i/dxi_a */
 template <int DIM>
 __device__ static void Factors(const HopsCudaLORRun &s, int c, int v, const int ijk[], const double J[])
@@ -67,7 +80,7 @@ __device__ static void Factors(const HopsCudaLORRun &s, int c, int v, const int 
     mm *= m[a];
   }
   if (s.knc) {
-    unsigned char on = 0;
+    unsigned int on = 0;
 
     TimesKappa<DIM>(s.knc, s.kappa + (size_t)c * s.kcstride + (size_t)v * s.kpstride, A, T);
 #pragma unroll
@@ -96,21 +109,13 @@ __device__ static void Factors(const HopsCudaLORRun &s, int c, int v, const int 
       for (int b = a + 1; b < DIM; b++, bit++) {
         const double g = G[a * DIM + b];
 
-        if (g * g > s.tol * s.tol * G[a * DIM + a] * G[b * DIM + b]) on |= 1 << bit;
+        if (g * g > s.tol * s.tol * G[a * DIM + a] * G[b * DIM + b]) on |= 1u << bit;
         if (s.mixed) {
           *out = g * (0.25 * (DIM == 3 ? m[3 - a - b] : 1));
           out += nn;
         }
       }
-    if (on) { /* a byte of the word that holds the mask */
-      unsigned char *mask = s.mask + c;
-
-      if ((*(volatile unsigned char *)mask & on) != on) {
-        const size_t at = (size_t)mask & 3;
-
-        atomicOr((unsigned int *)(mask - at), (unsigned int)on << (8 * at));
-      }
-    }
+    SetMask(s.mask + c, c, on);
   }
   if (s.mnc) *out = mm * det * s.mass[(size_t)c * s.mcstride + (size_t)v * s.mpstride];
 }
@@ -119,11 +124,11 @@ __device__ static void Factors(const HopsCudaLORRun &s, int c, int v, const int 
 template <int DIM, int PG>
 __global__ static void VertexDirect(const HopsCudaLORRun s)
 {
-  const int    Pg = PG ? PG : s.Pg, ng = Pg * Pg * (DIM == 3 ? Pg : 1);
-  const size_t t = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
-  const int    c = (int)(t / s.nn), v = (int)(t - (size_t)c * s.nn);
-  const int    ijk[3] = {v % s.P, v / s.P % s.P, DIM == 3 ? v / (s.P * s.P) : 0};
-  double       J[DIM * DIM];
+  const int     Pg = PG ? PG : s.Pg, ng = Pg * Pg * (DIM == 3 ? Pg : 1);
+  const size_t  t = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+  const int     c = (int)(t / s.nn), v = (int)(t - (size_t)c * s.nn);
+  const int     ijk[3] = {v % s.P, v / s.P % s.P, DIM == 3 ? v / (s.P * s.P) : 0};
+  double        J[DIM * DIM];
   const double *X = s.X + (size_t)c * DIM * ng;
 
   if (c >= s.n) return;
@@ -178,7 +183,7 @@ __global__ static void VertexNodal(const HopsCudaLORRun s, int nb)
       for (int t = threadIdx.x; t < n * len; t += T) {
         const int     cell = t / len, r = t - cell * len, i = r % inner, q = r / inner % P, o = r / (inner * P);
         const double *src = a + cell * S + o * Pg * inner + i;
-        double        v = 0;
+        double        v   = 0;
 
         for (int k = 0; k < Pg; k++) v += __ldg(s.B + q * Pg + k) * src[k * inner];
         b[cell * S + r] = v;
@@ -195,7 +200,7 @@ __global__ static void VertexNodal(const HopsCudaLORRun s, int nb)
   for (int t = threadIdx.x; t < n * nn; t += T) {
     const int     cell = t / nn, v = t - cell * nn;
     const int     ijk[3] = {v % P, v / P % P, DIM == 3 ? v / (P * P) : 0};
-    const double *x = a + cell * S;
+    const double *x      = a + cell * S;
     double        J[DIM * DIM];
 
 #pragma unroll
