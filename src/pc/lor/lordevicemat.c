@@ -99,8 +99,15 @@ PetscErrorCode HopsLORDeviceSetTarget(HopsLOR *lor, MatType type)
   lor->device->target = cusparse ? HOPS_LOR_AIJCUSPARSE : HOPS_LOR_AIJ;
 #if HOPS_HAVE_HYPRE_DEVICE
   if (hypre) {
-    lor->device->target = HOPS_LOR_HYPRE;
-    PetscCall(HopsLORHypreInitialize(PetscObjectComm((PetscObject)lor->space)));
+    HopsSpace sp   = lor->space;
+    PetscInt  some = sp->nT ? 1 : 0;
+
+    /* MatCreateFromParCSR() gives a rank without rows one row: there PETSc converts an AIJ */
+    PetscCall(MPIU_Allreduce(MPI_IN_PLACE, &some, 1, MPIU_INT, MPI_MIN, PetscObjectComm((PetscObject)sp)));
+    if (some) {
+      lor->device->target = HOPS_LOR_HYPRE;
+      PetscCall(HopsLORHypreInitialize(PetscObjectComm((PetscObject)sp)));
+    }
   }
 #endif
   PetscFunctionReturn(PETSC_SUCCESS);

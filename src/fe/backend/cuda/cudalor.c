@@ -100,6 +100,7 @@ PetscErrorCode HopsLORDestroy_CUDA(HopsLORKernel *kernel)
   if (!k) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(FreeVertexData(k));
   PetscCall(HopsCudaPoolFree((void **)&k->tables));
+  PetscCall(HopsCudaPoolFree((void **)&k->ijk));
   PetscCall(HopsCudaPoolFree((void **)&k->begin));
   PetscCall(HopsCudaPoolFree((void **)&k->entry));
   PetscCall(HopsCudaPoolFree((void **)&k->bad));
@@ -122,6 +123,7 @@ static PetscErrorCode SetUp(HopsLORKernel k)
   const size_t     ne = (size_t)sp->ncells * k->nn;
   cudaStream_t     stream;
   double          *h;
+  int             *ijk;
 
   PetscFunctionBegin;
   if (k->tables) PetscFunctionReturn(PETSC_SUCCESS);
@@ -139,11 +141,18 @@ static PetscErrorCode SetUp(HopsLORKernel k)
   PetscCall(HopsCudaPoolMalloc((nC + 2 * nB + 2 * P) * sizeof(double), (void **)&k->tables));
   PetscCall(HopsCopy_CUDA(k->tables, h, (nC + 2 * nB + 2 * P) * sizeof(double), PETSC_TRUE));
   PetscCall(PetscFree(h));
-  m->dim   = (int)sp->dim;
-  m->P     = P;
-  m->nn    = k->nn;
-  m->nfree = nfree;
-  m->hinv  = k->tables + nC + 2 * nB + P;
+  PetscCall(PetscMalloc1(k->nn, &ijk));
+  for (int v = 0; v < k->nn; v++) ijk[v] = v % P + (v / P % P << 8) + (v / (P * P) << 16);
+  PetscCall(HopsCudaPoolMalloc(k->nn * sizeof(int), (void **)&k->ijk));
+  PetscCall(HopsCopy_CUDA(k->ijk, ijk, k->nn * sizeof(int), PETSC_TRUE));
+  PetscCall(PetscFree(ijk));
+  m->ijk      = k->ijk;
+  m->perentry = 1.0 / k->nn;
+  m->dim      = (int)sp->dim;
+  m->P        = P;
+  m->nn       = k->nn;
+  m->nfree    = nfree;
+  m->hinv     = k->tables + nC + 2 * nB + P;
   PetscCall(HopsSpaceGetBackendMesh(sp, &m->restr, &X));
   PetscCall(HopsCudaPoolMalloc(4 * sizeof(int), (void **)&k->bad));
   PetscCall(HopsCudaPoolMalloc(sp->ncells + 4, (void **)&k->newmask));

@@ -10,6 +10,8 @@ typedef struct {
   const int           *begin, *entry;     /* entries of a free unknown, ascending: entry[begin[l]..begin[l+1]) */
   const unsigned char *mask;              /* [ncells] coupled direction pairs of the pattern */
   const double        *hinv;              /* [P-1] inverse widths of the sub-cells on [-1,1] */
+  const int           *ijk;               /* [nn] place of a node: i + 256 j + 65536 k */
+  double               perentry;          /* 1 / nn */
 } HopsCudaLORMesh;
 
 /*
@@ -44,6 +46,7 @@ struct _HopsLORKernel {
   HopsBasis       geom;
   double         *gll; /* [P][P] derivatives at the nodes, then nodes [P] (host) */
   double         *tables;
+  int            *ijk;
   HopsCudaLORMesh mesh;
   HopsCudaLORData data;
   size_t          datasize; /* bytes */

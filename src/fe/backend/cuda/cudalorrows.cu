@@ -6,7 +6,8 @@
 #include <cub/device/device_scan.cuh>
 
 #define HOPS_CUDA_LOR_MAX     64  /* columns of a row */
-#define HOPS_CUDA_LOR_THREADS 128 /* rows of a block */
+#define HOPS_CUDA_LOR_THREADS 128 /* rows of a block, pattern */
+#define HOPS_CUDA_LOR_ROWS    32  /* rows of a block, values: more of them wait for the longest */
 
 /* ---- Sums before each of n counts, and their total ---- */
 
@@ -103,6 +104,12 @@ struct Columns {
   }
 };
 
+/* e / nn, exact for e < 2^31 */
+__device__ __forceinline__ static int CellOf(const HopsCudaLORMesh &m, int e)
+{
+  return __double2int_rd((e + 0.5) * m.perentry);
+}
+
 template <int DIM>
 __device__ static void BuildRow(const HopsCudaLORMesh &m, const HopsLORRows &rows, int r, Columns *list)
 {
@@ -112,9 +119,9 @@ __device__ static void BuildRow(const HopsCudaLORMesh &m, const HopsLORRows &row
   list->nfree  = m.nfree;
   list->col[0] = row;
   for (int k = m.begin[row]; k < m.begin[row + 1]; k++) {
-    const int  e = m.entry[k], c = e / m.nn, v = e - c * m.nn;
+    const int  e = m.entry[k], c = CellOf(m, e), place = m.ijk[e - c * m.nn];
     const int *R      = m.restr + e;
-    const int  ijk[3] = {v % P, v / P % P, DIM == 3 ? v / (P * P) : 0}, st[3] = {1, P, P * P};
+    const int  ijk[3] = {place & 255, place >> 8 & 255, place >> 16}, st[3] = {1, P, P * P};
     const int  mask = m.mask[c];
 
 #pragma unroll
@@ -275,15 +282,15 @@ struct Row {
 /*
   Contributions of a cell to the row of its node v, D pointing to the node's vertex data, with s_a = +1 at the first node of a line,
   -1 at the last, 0 inside:
-    (v,v+e_a) = -(S_a(v) + S_a(v+e_a)) / h_a + sum_b s_b (q_ab(v+e_a) - q_ab(v)), and likewise with -e_a,
+    (v,v+e_a) = -(S_a(v) + S_a(v+e_a)) / h_a + sum_b s_b (q_ab(v+e_a) - q_ab(v)), and (v,v-e_a) by symmetry,
     (v,v) = mass - sum of the first terms of its edges + 2 sum_ab s_a s_b q_ab(v),
     (v,v+e_a+e_b) = -q_ab(v+e_a) - q_ab(v+e_b), (v,v+e_a-e_b) = q_ab(v+e_a) + q_ab(v-e_b).
 */
 template <int DIM, bool MIXED>
 __device__ static void AddCell(const HopsCudaLORMesh &m, const HopsCudaLORData &data, int e, int row, Row *out)
 {
-  const int     P = m.P, nn = m.nn, c = e / nn, v = e - c * nn, *R = m.restr + e;
-  const int     ijk[3] = {v % P, v / P % P, DIM == 3 ? v / (P * P) : 0}, st[3] = {1, P, P * P};
+  const int     P = m.P, nn = m.nn, c = CellOf(m, e), v = e - c * nn, place = __ldg(m.ijk + v), *R = m.restr + e;
+  const int     ijk[3] = {place & 255, place >> 8 & 255, place >> 16}, st[3] = {1, P, P * P};
   const double *D    = data.v + (size_t)c * data.ncomp * nn + v;
   const int     mask = MIXED ? m.mask[c] : 0;
   double        diag = data.mass ? D[(size_t)(data.ncomp - 1) * nn] : 0, edge[2 * DIM];
@@ -311,9 +318,9 @@ __device__ static void AddCell(const HopsCudaLORMesh &m, const HopsCudaLORData &
 
         if (!(mask >> bit & 1) || (!sa && !sb)) continue;
         if (sb && ijk[a] < P - 1) edge[2 * a] += sb * (q[st[a]] - q[0]);
-        if (sb && ijk[a] > 0) edge[2 * a + 1] += sb * (q[-st[a]] - q[0]);
+        if (sb && ijk[a] > 0) edge[2 * a + 1] += sb * (q[0] - q[-st[a]]);
         if (sa && ijk[b] < P - 1) edge[2 * b] += sa * (q[st[b]] - q[0]);
-        if (sa && ijk[b] > 0) edge[2 * b + 1] += sa * (q[-st[b]] - q[0]);
+        if (sa && ijk[b] > 0) edge[2 * b + 1] += sa * (q[0] - q[-st[b]]);
         diag += 2 * sa * sb * q[0];
       }
   }
@@ -342,7 +349,7 @@ __device__ static void AddCell(const HopsCudaLORMesh &m, const HopsCudaLORData &
 
 /* A block's rows lie side by side in block 0: they are put together in shared memory, `room` entries, and written as one piece */
 template <int DIM, bool MIXED>
-__global__ static void __launch_bounds__(HOPS_CUDA_LOR_THREADS) Values(const HopsCudaLORMesh m, const HopsCudaLORData data, const HopsLORRows rows, int room)
+__global__ static void __launch_bounds__(HOPS_CUDA_LOR_ROWS) Values(const HopsCudaLORMesh m, const HopsCudaLORData data, const HopsLORRows rows, int room)
 {
   extern __shared__ double shared[];
   const int                r0 = (int)(blockIdx.x * blockDim.x), r1 = min(r0 + (int)blockDim.x, (int)rows.n), r = r0 + (int)threadIdx.x;
@@ -372,11 +379,11 @@ __global__ static void __launch_bounds__(HOPS_CUDA_LOR_THREADS) Values(const Hop
 template <int DIM, bool MIXED>
 static PetscErrorCode LaunchValues(const HopsCudaLORMesh *m, const HopsCudaLORData *data, const HopsLORRows *rows, cudaStream_t stream)
 {
-  const unsigned int blocks = (unsigned int)((rows->n + HOPS_CUDA_LOR_THREADS - 1) / HOPS_CUDA_LOR_THREADS);
-  const int          room   = HOPS_CUDA_LOR_THREADS * (MIXED ? (DIM == 3 ? 20 : 10) : (DIM == 3 ? 8 : 6));
+  const unsigned int blocks = (unsigned int)((rows->n + HOPS_CUDA_LOR_ROWS - 1) / HOPS_CUDA_LOR_ROWS);
+  const int          room   = HOPS_CUDA_LOR_ROWS * (MIXED ? (DIM == 3 ? 20 : 10) : (DIM == 3 ? 8 : 6));
 
   PetscFunctionBegin;
-  Values<DIM, MIXED><<<blocks, HOPS_CUDA_LOR_THREADS, room *(sizeof(double) + sizeof(int)), stream>>>(*m, *data, *rows, room);
+  Values<DIM, MIXED><<<blocks, HOPS_CUDA_LOR_ROWS, room *(sizeof(double) + sizeof(int)), stream>>>(*m, *data, *rows, room);
   PetscCallCUDA(cudaGetLastError());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
