@@ -80,7 +80,7 @@ typedef struct {
   char                  mattype[64];
   PetscBool             mattypeset; /* by the user; else the back end's choice */
   KSP                   ksp;
-  HopsCyclePrecision    cycleprecision;
+  PCLORCycle            cycletype;
   HopsCycle             cycle; /* in place of the inner KSP's solve, where it can be */
   const char           *nocycle;
   PetscBool             built; /* the pattern exists */

@@ -4,7 +4,7 @@
 
 static const char *const HopsSources[] = {"none", "the MATPA operator", "PCLORSetSpace()", "the DM's PetscFE and PetscDS"};
 
-static const char *const HopsCycles[] = {"hypre", "double", "single", "HopsCyclePrecision", "HOPS_CYCLE_", NULL};
+static const char *const HopsCycles[] = {"hypre", "double", "single", "PCLORCycle", "PCLOR_CYCLE_", NULL};
 
 /* ------------------------------------------------------------ inner solver ------------------------------------------------------------ */
 
@@ -186,7 +186,7 @@ static PetscErrorCode PCLORSetUpCycle(PC pc, PC_LOR *lor)
   else if (!preonly) lor->nocycle = "the inner solver iterates";
   else {
     PetscCall(KSPGetPC(lor->ksp, &inner));
-    PetscCall(HopsCycleCreate(inner, lor->cycleprecision, &lor->cycle, &lor->nocycle));
+    PetscCall(HopsCycleCreate(inner, lor->cycletype, &lor->cycle, &lor->nocycle));
   }
   if (!lor->cycle) PetscCall(PetscInfo(pc, "the V-cycle is the inner solver's own: %s\n", lor->nocycle));
 #else
@@ -277,7 +277,7 @@ static PetscErrorCode PCSetFromOptions_LOR(PC pc, HopsOptionItems PetscOptionsOb
   if (set) lor->mattypeset = PETSC_TRUE;
   PetscCall(PetscOptionsBool("-pc_lor_view_spectrum", "Print Lanczos estimates of extreme eigenvalues", "PCLORViewSpectrum", lor->viewspectrum, &lor->viewspectrum, NULL));
   PetscCall(PetscOptionsBool("-pc_lor_upwind", "First-order terms by one-sided differences in the low-order-refined matrix", "PCLOR", lor->upwind, &lor->upwind, NULL));
-  PetscCall(PetscOptionsEnum("-pc_lor_cycle", "Who runs BoomerAMG's V-cycle on a device, and in which precision", "PCLOR", HopsCycles, (PetscEnum)lor->cycleprecision, (PetscEnum *)&lor->cycleprecision, NULL));
+  PetscCall(PetscOptionsEnum("-pc_lor_cycle", "Who runs BoomerAMG's V-cycle on a device, and in which precision", "PCLORSetCycle", HopsCycles, (PetscEnum)lor->cycletype, (PetscEnum *)&lor->cycletype, NULL));
   PetscCall(PetscOptionsStringArray("-pc_lor_ignore", "Terms of the form that the preconditioner may leave out: convection, boundary", "PCLOR", terms, &nterms, &set));
   for (PetscInt i = 0; set && i < nterms; ++i) {
     PetscBool convection, boundary;
@@ -327,7 +327,7 @@ static PetscErrorCode PCView_LOR(PC pc, PetscViewer viewer)
       PetscReal complexity;
 
       PetscCall(HopsCycleGetInfo(lor->cycle, &levels, &complexity));
-      PetscCall(PetscViewerASCIIPrintf(viewer, "V-cycle: kernels of hops on the inner solver's hierarchy, %s precision, %" PetscInt_FMT " levels, operator complexity %.2f\n", HopsCycles[lor->cycleprecision], levels, (double)complexity));
+      PetscCall(PetscViewerASCIIPrintf(viewer, "V-cycle: kernels of hops on the inner solver's hierarchy, %s precision, %" PetscInt_FMT " levels, operator complexity %.2f\n", HopsCycles[lor->cycletype], levels, (double)complexity));
     }
 #endif
     PetscCall(PetscViewerASCIIPrintf(viewer, "inner solver:\n"));
@@ -375,6 +375,7 @@ static PetscErrorCode PCDestroy_LOR(PC pc)
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCLORSetSpace_C", NULL));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCLORSetCoefficients_C", NULL));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCLORSetMatType_C", NULL));
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCLORSetCycle_C", NULL));
   PetscCall(PetscFree(pc->data));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -419,6 +420,17 @@ static PetscErrorCode PCLORSetMatType_LOR(PC pc, MatType type)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode PCLORSetCycle_LOR(PC pc, PCLORCycle cycle)
+{
+  PC_LOR *lor = (PC_LOR *)pc->data;
+
+  PetscFunctionBegin;
+  if (cycle == lor->cycletype) PetscFunctionReturn(PETSC_SUCCESS);
+  lor->cycletype = cycle;
+  if (pc->setupcalled && lor->mat) PetscCall(PCLORSetUpCycle(pc, lor)); /* on the hierarchy that is there */
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode PCLORCreateKSP(PC pc, PC_LOR *lor)
 {
   PetscFunctionBegin;
@@ -437,7 +449,7 @@ PetscErrorCode PCCreate_LOR(PC pc)
   PetscCall(PetscNew(&lor));
   pc->data = lor;
   PetscCall(PetscStrncpy(lor->mattype, MATAIJ, sizeof(lor->mattype)));
-  lor->cycleprecision = HOPS_CYCLE_SINGLE;
+  lor->cycletype = PCLOR_CYCLE_SINGLE;
   PetscCall(PCLORCreateKSP(pc, lor));
   pc->ops->apply          = PCApply_LOR;
   pc->ops->applytranspose = PCApplyTranspose_LOR;
@@ -449,5 +461,6 @@ PetscErrorCode PCCreate_LOR(PC pc)
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCLORSetSpace_C", PCLORSetSpace_LOR));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCLORSetCoefficients_C", PCLORSetCoefficients_LOR));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCLORSetMatType_C", PCLORSetMatType_LOR));
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCLORSetCycle_C", PCLORSetCycle_LOR));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -116,6 +116,37 @@ PetscErrorCode PCLORSetMatType(PC pc, MatType type)
 }
 
 /*@
+  PCLORSetCycle - Sets who runs BoomerAMG's V-cycle on a device, and in which precision.
+
+  Logically Collective
+
+  Input Parameters:
++ pc    - the preconditioner
+- cycle - `PCLOR_CYCLE_SINGLE` (default) or `PCLOR_CYCLE_DOUBLE`: kernels of hops on hypre's hierarchy; `PCLOR_CYCLE_HYPRE`: hypre itself
+
+  Options Database Key:
+. -pc_lor_cycle <hypre,double,single> - the same by a word
+
+  Level: intermediate
+
+  Notes:
+  Single precision is that of the preconditioner alone; the Krylov method around it works in double precision as ever.
+
+  The kernels take over a V-cycle with one sweep of l1-scaled Jacobi smoothing before and after, in one process, on a space whose back end
+  is a device. Any other cycle, and any on the host, is left to hypre, whatever was set here; `PCView()` says which one runs, and `-info` why.
+
+.seealso: `PCLOR`, `PCLORGetKSP()`
+@*/
+PetscErrorCode PCLORSetCycle(PC pc, PCLORCycle cycle)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscValidLogicalCollectiveEnum(pc, cycle, 2);
+  PetscTryMethod(pc, "PCLORSetCycle_C", (PC, PCLORCycle), (pc, cycle));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
   PCLORGetMat - Gets the low-order-refined matrix.
 
   Not Collective

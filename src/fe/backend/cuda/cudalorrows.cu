@@ -347,7 +347,10 @@ __device__ static void AddCell(const HopsCudaLORMesh &m, const HopsCudaLORData &
   }
 }
 
-/* A block's rows lie side by side in block 0: they are put together in shared memory, `room` entries, and written as one piece */
+/*
+  A block's rows lie side by side in block 0: their values are put together in shared memory, `room` entries, and written as one
+  piece. Columns stay where they are: the cache serves them, and the vertex data need what shared memory leaves of it.
+*/
 template <int DIM, bool MIXED>
 __global__ static void __launch_bounds__(HOPS_CUDA_LOR_ROWS) Values(const HopsCudaLORMesh m, const HopsCudaLORData data, const HopsLORRows rows, int room)
 {
@@ -356,12 +359,9 @@ __global__ static void __launch_bounds__(HOPS_CUDA_LOR_ROWS) Values(const HopsCu
   const int                base = rows.i[0][r0], len = rows.i[0][r1] - base;
   const bool               fits = len <= room;
   double                  *V    = fits ? shared : rows.v[0] + base;
-  int                     *J    = fits ? (int *)(shared + room) : rows.j[0] + base;
+  const int               *J    = rows.j[0] + base;
 
-  for (int k = threadIdx.x; k < len; k += blockDim.x) {
-    V[k] = 0;
-    if (fits) J[k] = rows.j[0][base + k];
-  }
+  for (int k = threadIdx.x; k < len; k += blockDim.x) V[k] = 0;
   __syncthreads();
   if (r < r1) {
     const int row = (int)rows.first + r;

@@ -207,12 +207,12 @@ static PetscErrorCode SetLevel(HopsCycle c, hypre_ParAMGData *amg, int l, cudaSt
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsCycleCreate(PC pc, HopsCyclePrecision precision, HopsCycle *cycle, const char **why)
+PetscErrorCode HopsCycleCreate(PC pc, PCLORCycle type, HopsCycle *cycle, const char **why)
 {
   HopsCycle         c;
   HYPRE_Solver      solver;
   hypre_ParAMGData *amg;
-  const char       *type;
+  const char       *name;
   PetscBool         same;
   PetscMPIInt       size;
   cudaStream_t      stream;
@@ -220,12 +220,12 @@ PetscErrorCode HopsCycleCreate(PC pc, HopsCyclePrecision precision, HopsCycle *c
   PetscFunctionBegin;
   *cycle = NULL;
   *why   = "it was not asked for";
-  if (precision == HOPS_CYCLE_HYPRE) PetscFunctionReturn(PETSC_SUCCESS);
+  if (type == PCLOR_CYCLE_HYPRE) PetscFunctionReturn(PETSC_SUCCESS);
   *why = "it is not hypre's BoomerAMG";
   PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCHYPRE, &same));
   if (!same) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PCHYPREGetType(pc, &type));
-  PetscCall(PetscStrcmp(type, "boomeramg", &same));
+  PetscCall(PCHYPREGetType(pc, &name));
+  PetscCall(PetscStrcmp(name, "boomeramg", &same));
   if (!same) PetscFunctionReturn(PETSC_SUCCESS);
   *why = "it is spread over several processes";
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &size));
@@ -236,7 +236,7 @@ PetscErrorCode HopsCycleCreate(PC pc, HopsCyclePrecision precision, HopsCycle *c
   if (*why) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HopsGetCUDAStream(&stream));
   PetscCall(PetscNew(&c));
-  c->single  = precision == HOPS_CYCLE_SINGLE;
+  c->single  = type == PCLOR_CYCLE_SINGLE;
   c->nlevels = (int)hypre_ParAMGDataNumLevels(amg);
   c->direct  = hypre_ParAMGDataGridRelaxType(amg)[3] != 18;
   PetscCall(PetscCalloc1(c->nlevels, &c->level));
