@@ -50,10 +50,10 @@ endif
 quiet = $(if $(filter 1,$(V)),,@printf '%5s %s\n' $(1) $@;)
 
 # ---- Sources
-src       := $(sort $(shell find src -name '*.c' -not -path 'src/fe/backend/cuda/*'))
+src       := $(sort $(shell find src -name '*.c' -not -path '*/cuda/*'))
 obj       := $(src:%.c=$(BUILD)/obj/%.o)
 ifneq ($(hops_cuda),)
-  cusrc   := $(sort $(wildcard src/fe/backend/cuda/*.c src/fe/backend/cuda/*.cu))
+  cusrc   := $(sort $(wildcard src/*/*/cuda/*.c src/*/*/cuda/*.cu))
   obj     += $(addprefix $(BUILD)/obj/,$(addsuffix .o,$(basename $(cusrc))))
 endif
 programs  := $(patsubst tutorials/%.c,$(BUILD)/bin/%,$(wildcard tutorials/*.c)) $(patsubst bench/%.c,$(BUILD)/bin/%,$(wildcard bench/*.c))

@@ -9,6 +9,7 @@
 
   Options Database Keys:
 + -pc_lor_mat_type <aij|hypre>     - type of the low-order-refined matrix
+. -pc_lor_cycle <single|double|hypre> - who runs BoomerAMG's V-cycle on a device, see `PCLORSetCycle()`
 . -pc_lor_upwind                   - first-order terms by one-sided differences
 . -pc_lor_view_spectrum            - print Lanczos estimates of the extreme eigenvalues of the preconditioned operator
 . -pc_lor_ignore <terms>           - list of terms of the form that the low-order matrix may leave out: convection, boundary
@@ -27,11 +28,30 @@
 M*/
 #define PCLOR "lor"
 
+/*E
+  PCLORCycle - Who runs BoomerAMG's V-cycle on a device, and in which precision
+
+  Values:
++ `PCLOR_CYCLE_HYPRE`  - hypre
+. `PCLOR_CYCLE_DOUBLE` - kernels of hops on hypre's hierarchy, in double precision
+- `PCLOR_CYCLE_SINGLE` - the same in single precision
+
+  Level: intermediate
+
+.seealso: `PCLOR`, `PCLORSetCycle()`
+E*/
+typedef enum {
+  PCLOR_CYCLE_HYPRE,
+  PCLOR_CYCLE_DOUBLE,
+  PCLOR_CYCLE_SINGLE
+} PCLORCycle;
+
 PETSC_EXTERN PetscErrorCode PCLORSetSpace(PC, HopsSpace);
 PETSC_EXTERN PetscErrorCode PCLORGetSpace(PC, HopsSpace *);
 PETSC_EXTERN PetscErrorCode PCLORSetCoefficients(PC, HopsCoefficient, HopsCoefficient);
 PETSC_EXTERN PetscErrorCode PCLORSetMatType(PC, MatType);
 PETSC_EXTERN PetscErrorCode PCLORSetDropTolerance(PC, PetscReal);
+PETSC_EXTERN PetscErrorCode PCLORSetCycle(PC, PCLORCycle);
 PETSC_EXTERN PetscErrorCode PCLORGetMat(PC, Mat *);
 PETSC_EXTERN PetscErrorCode PCLORGetKSP(PC, KSP *);
 PETSC_EXTERN PetscErrorCode PCLORViewSpectrum(PC, PetscViewer);

@@ -105,6 +105,18 @@ PetscErrorCode HopsCoefficientEvaluate(HopsCoefficient cf, HopsSpace sp, const H
     val->v = cf->values;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+  if (cf->values && !cf->q_1d) { /* one value a cell */
+    PetscCheck(cf->nvcells == sp->ncaller, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ, "The cell coefficient has %" PetscInt_FMT " cells, the space %" PetscInt_FMT, cf->nvcells, sp->ncaller);
+    PetscCall(HopsWork((size_t)n * cf->nc, size, work));
+    for (PetscInt c = 0; c < n; ++c)
+      for (PetscInt k = 0; k < cf->nc; ++k) {
+        (*work)[c * cf->nc + k] = cf->values[(sp->cell[first + c] - sp->cstart) * cf->nc + k];
+        PetscCheck(!PetscIsInfOrNanScalar((*work)[c * cf->nc + k]), PETSC_COMM_SELF, PETSC_ERR_FP, "The %s coefficient is infinite or not-a-number in cell %" PetscInt_FMT ": check the function or the array behind it", cf->kind, sp->cell[first + c]);
+      }
+    val->v       = *work;
+    val->cstride = cf->nc;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(HopsWork((size_t)n * nq * cf->nc, size, work));
   {
     HopsBasis    geom;

@@ -64,7 +64,8 @@ typedef struct {
   const PetscScalar *v;
 } HopsValues;
 
-typedef struct _HopsBackendOps HopsBackendOps;
+typedef struct _HopsBackendOps   HopsBackendOps;
+typedef struct _HopsLORDeviceOps HopsLORDeviceOps;
 
 /*
   HopsSpace. Cells are reordered: the first `ninterior` touch owned, unconstrained unknowns only, so they need no
@@ -105,6 +106,8 @@ struct _p_HopsSpace {
   PetscBool             onbackend;       /* the next four are set: the space's lists where the back end works (HopsSpaceSetUpBackend()) */
   PetscInt             *bshared, *bessT; /* shared[] and essT[] */
   PetscScalar          *bhbuf, *gbuf;    /* hbuf[] there; [nG] ghosts in the process's memory, through which they travel */
+  int                  *brestr;          /* restr[] and X[] there, from HopsSpaceGetBackendMesh() on */
+  PetscReal            *bX;
 };
 
 /* Kinds of coefficient are told apart by `evaluate` alone: out[(c*npts + q)*nc + k], c < n. */
@@ -154,6 +157,7 @@ PETSC_INTERN PetscErrorCode HopsSpaceHaloAddEnd(HopsSpace, const PetscScalar yg[
 /* the same on pointers of the space's back end, which HopsSpaceSetUpBackend() prepares */
 PETSC_INTERN PetscErrorCode HopsSpaceSetUpBackend(HopsSpace);
 PETSC_INTERN PetscErrorCode HopsSpaceResetBackend(HopsSpace);
+PETSC_INTERN PetscErrorCode HopsSpaceGetBackendMesh(HopsSpace, const int **restr, const PetscReal **X);
 PETSC_INTERN PetscErrorCode HopsSpaceBackendHaloBegin(HopsSpace, const PetscScalar x[], PetscScalar xg[]);
 PETSC_INTERN PetscErrorCode HopsSpaceBackendHaloEnd(HopsSpace, const PetscScalar x[], PetscScalar xg[]);
 PETSC_INTERN PetscErrorCode HopsSpaceBackendHaloAddBegin(HopsSpace, const PetscScalar yg[]);
@@ -304,6 +308,7 @@ struct _HopsBackendOps {
   PetscErrorCode (*LumpFill)(HopsLumpKernel, PetscInt first, PetscInt n, const HopsValues *mu, const HopsValues *beta, PetscScalar vals[], PetscInt *bad, PetscReal *det);
   PetscErrorCode (*LumpGetInfo)(HopsLumpKernel, const char **kernel, PetscLogDouble *bytes);
   PetscErrorCode (*LumpDestroy)(HopsLumpKernel *);
+  const HopsLORDeviceOps *lordevice; /* in place of LORCouplings() to LORFill(): rows are assembled where the back end works */
 };
 
 PETSC_INTERN PetscErrorCode       HopsBackendGet(const char name[], const HopsBackendOps **);

@@ -1,34 +1,38 @@
 /* The low-order-refined matrix (HopsLOR) and PCLOR's data. */
 #pragma once
 #include <hops/private/hopsmatimpl.h>
+#include <hops/private/hopscycle.h>
 #include <petscksp.h>
 
 /*
   Value array of a rank: [0,nd) diagonal block, [nd,nd+no) off-diagonal block (both CSR, owned rows), then ng values of
   ghost rows, which travel to their owners, and one trash entry for constrained and absent neighbours.
 */
+#define HOPS_LOR_TOL 1.e-10 /* relative size below which an off-diagonal geometry factor is rounding error */
+
 typedef struct {
   HopsSpace     space;
   HopsBasis     gll;
   HopsLORKernel kernel;
   /* families other than H1: kernel and the cell's matrix for each mask in use, both for the terms of the form */
-  HopsLumpKernel   lump;
-  HopsLumpPattern *element; /* [8], NULL in H1 */
-  PetscBool        deriv, mass;
-  unsigned char   *mask;              /* [ncells] coupled direction pairs in the pattern */
-  PetscInt        *start;             /* [ncells] start of a cell's positions in pos */
-  int             *pos;               /* positions of element entries in vals, see HopsBackendOps; of families other than H1 -1-position where the entry's sign turns */
-  PetscInt         nd, no, ng;        /* entries of diagonal block, off-diagonal block and ghost rows */
-  PetscInt        *di, *dj, *oi, *oj; /* CSR of both blocks; oj holds global columns until the Mat takes over */
-  int             *diag;              /* [nL] position of the diagonal entry of each unknown (trash if constrained) */
-  PetscScalar     *vals;              /* [nd + no + ng + 1] */
-  PetscSF          sf;                /* roots: received entries; leaves: ghost-row entries */
-  PetscInt         nr;
-  PetscScalar     *rvals;   /* [nr] received entries */
-  int             *rpos;    /* [nr] their positions in vals */
-  Mat              mat;     /* AIJ on these arrays, which go with it (they outlive this struct if the Mat does) */
-  PetscLogDouble   nnz;     /* global number of nonzeros */
-  PetscReal        droptol; /* cells whose off-diagonal factors are all below this, relatively, keep none; set before the pattern is built */
+  HopsLumpKernel         lump;
+  HopsLumpPattern       *element; /* [8], NULL in H1 */
+  PetscBool              deriv, mass;
+  unsigned char         *mask;              /* [ncells] coupled direction pairs in the pattern */
+  PetscInt              *start;             /* [ncells] start of a cell's positions in pos */
+  int                   *pos;               /* positions of element entries in vals, see HopsBackendOps; of families other than H1 -1-position where the entry's sign turns */
+  PetscInt               nd, no, ng;        /* entries of diagonal block, off-diagonal block and ghost rows */
+  PetscInt              *di, *dj, *oi, *oj; /* CSR of both blocks; oj holds global columns until the Mat takes over */
+  int                   *diag;              /* [nL] position of the diagonal entry of each unknown (trash if constrained) */
+  PetscScalar           *vals;              /* [nd + no + ng + 1] */
+  PetscSF                sf;                /* roots: received entries; leaves: ghost-row entries */
+  PetscInt               nr;
+  PetscScalar           *rvals;   /* [nr] received entries */
+  int                   *rpos;    /* [nr] their positions in vals */
+  Mat                    mat;     /* AIJ on these arrays, which go with it (they outlive this struct if the Mat does) */
+  PetscLogDouble         nnz;     /* global number of nonzeros */
+  PetscReal              droptol; /* cells whose off-diagonal factors are all below this, relatively, keep none; set before the pattern is built */
+  struct _HopsLORDevice *device;  /* in place of mask, start, pos, vals and diag where the space's back end assembles the rows */
 } HopsLOR;
 
 /* The form whose low-order-refined matrix is wanted */
@@ -44,13 +48,25 @@ PETSC_INTERN PetscErrorCode HopsLORDestroy(HopsLOR *);
 PETSC_INTERN PetscErrorCode HopsLORCheckCouplings(HopsLOR *, const HopsForm *, PetscBool *fits);
 PETSC_INTERN PetscErrorCode HopsLORSymbolic(HopsLOR *);
 PETSC_INTERN PetscErrorCode HopsLORPattern(HopsLOR *, PetscInt *rrow[]);
+PETSC_INTERN PetscErrorCode HopsLORDestroyPattern(HopsLOR *);
+PETSC_INTERN PetscErrorCode HopsLORGhostRows(HopsLOR *, const PetscInt gi[], const PetscInt gj[], PetscInt *rrow[], PetscInt *rcol[]);
+PETSC_INTERN PetscErrorCode HopsLORCreateAIJ(HopsLOR *);
+PETSC_INTERN PetscErrorCode HopsLORChangedAIJ(Mat);
+PETSC_INTERN PetscErrorCode HopsLORCheckSign(const HopsValues *, PetscInt dim, PetscInt n, PetscInt nq, PetscBool *negative);
+PETSC_INTERN PetscErrorCode HopsLORWarn(HopsLOR *, PetscBool negative); /* collective */
 PETSC_INTERN PetscErrorCode HopsLORNumeric(HopsLOR *, const HopsForm *);
 /* src/pc/lor/lorlump.c: families other than H1 */
 PETSC_INTERN PetscErrorCode HopsLORLumpCouplings(HopsLOR *, const HopsForm *, unsigned char mask[], PetscBool *ok);
 PETSC_INTERN PetscErrorCode HopsLORLumpPatterns(HopsLOR *);
 PETSC_INTERN PetscErrorCode HopsLORLumpReset(HopsLOR *);
-#define HOPS_LOR_CHUNK 64     /* cells whose coefficients are evaluated at a time */
-#define HOPS_LOR_TOL   1.e-10 /* relative size below which an off-diagonal geometry factor is rounding error */
+#define HOPS_LOR_CHUNK 64 /* cells whose coefficients are evaluated at a time */
+
+/* The same three steps on a device (src/pc/lor/lordevice.c). `type` is MATHYPRE, MATAIJCUSPARSE, or anything else for MATAIJ. */
+PETSC_INTERN PetscErrorCode HopsLORDeviceCheckCouplings(HopsLOR *, const HopsForm *, PetscBool *fits);
+PETSC_INTERN PetscErrorCode HopsLORDeviceSymbolic(HopsLOR *, MatType type);
+PETSC_INTERN PetscErrorCode HopsLORDeviceNumeric(HopsLOR *, const HopsForm *);
+PETSC_INTERN PetscErrorCode HopsLORDeviceDestroyPattern(HopsLOR *);
+PETSC_INTERN PetscErrorCode HopsLORDeviceDestroy(HopsLOR *);
 
 typedef enum {
   HOPS_SOURCE_NONE,
@@ -74,11 +90,15 @@ typedef struct {
   PetscBool             dropset;
   Mat                   mat; /* what the inner solver gets: lor.mat or a conversion of it */
   char                  mattype[64];
+  PetscBool             mattypeset; /* by the user; else the back end's choice */
   KSP                   ksp;
   Mat                   G, C;      /* of families other than H1: gradient and curl for AMS and ADS */
   HopsSpace             auxspace;  /* the space that they were made for */
   PetscBool             auxiliary; /* the inner solver has them */
-  PetscBool             built;     /* the pattern exists */
+  PCLORCycle            cycletype;
+  HopsCycle             cycle; /* in place of the inner KSP's solve, where it can be */
+  const char           *nocycle;
+  PetscBool             built; /* the pattern exists */
   PetscBool             viewspectrum, spectrumdone;
   PetscBool             ignoreconvection, ignoreboundary;
   PetscBool             innerset; /* inner options were read */

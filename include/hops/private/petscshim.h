@@ -118,3 +118,13 @@ typedef void *HopsContainerCtx;
     #define HopsGetCUDAStream(stream) (*(stream) = PetscDefaultCudaStream, PETSC_SUCCESS)
   #endif
 #endif
+
+/* hypre's matrices on a device: its own header, for arrays that change hands */
+#if defined(PETSC_HAVE_HYPRE_DEVICE) && defined(PETSC_HAVE_CUDA)
+  #define HOPS_HAVE_HYPRE_DEVICE 1
+#else
+  #define HOPS_HAVE_HYPRE_DEVICE 0
+#endif
+
+/* hypre's solver inside a PCHYPRE, for which PETSc has no function: the first member of its data in all supported versions */
+#define HopsPCHYPREGetSolver(pc) (*(HYPRE_Solver *)(pc)->data)

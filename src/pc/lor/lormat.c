@@ -18,7 +18,7 @@ PetscErrorCode HopsLORCreate(HopsSpace sp, HopsLOR *lor)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode HopsLORDestroyPattern(HopsLOR *lor)
+PetscErrorCode HopsLORDestroyPattern(HopsLOR *lor)
 {
   PetscFunctionBegin;
   PetscCall(MatDestroy(&lor->mat));
@@ -27,6 +27,7 @@ static PetscErrorCode HopsLORDestroyPattern(HopsLOR *lor)
   PetscCall(PetscFree(lor->diag));
   PetscCall(PetscFree(lor->rpos));
   PetscCall(PetscFree(lor->rvals));
+  PetscCall(HopsLORDeviceDestroyPattern(lor));
   lor->vals = NULL; /* the Mat's */
   lor->di = lor->dj = lor->oi = lor->oj = NULL;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -37,6 +38,7 @@ PetscErrorCode HopsLORDestroy(HopsLOR *lor)
   PetscFunctionBegin;
   if (!lor->space) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HopsLORDestroyPattern(lor));
+  PetscCall(HopsLORDeviceDestroy(lor));
   if (lor->kernel) PetscCall((*lor->space->backend->LORDestroy)(&lor->kernel));
   PetscCall(HopsLORLumpReset(lor));
   PetscCall(PetscFree(lor->element));
@@ -104,7 +106,7 @@ PetscErrorCode HopsLORCheckCouplings(HopsLOR *lor, const HopsForm *form, PetscBo
   The form is meant to be definite: say so when a coefficient is negative (beyond rounding error), or zero all over a cell.
   A zero at single points, such as x at x = 0, does no harm.
 */
-static PetscErrorCode HopsLORCheckSign(const HopsValues *k, PetscInt dim, PetscInt n, PetscInt nq, PetscBool *negative)
+PetscErrorCode HopsLORCheckSign(const HopsValues *k, PetscInt dim, PetscInt n, PetscInt nq, PetscBool *negative)
 {
   static const PetscInt diag2[2] = {0, 2}, diag3[3] = {0, 3, 5};
   const PetscInt        nd = k->nc <= dim ? k->nc : dim;
@@ -147,6 +149,35 @@ static PetscErrorCode HopsLORAddRobin(HopsLOR *lor, HopsRobin r)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* New values were written into the matrix's arrays */
+PetscErrorCode HopsLORChangedAIJ(Mat mat)
+{
+  Mat         d = mat, o = NULL;
+  PetscMPIInt size;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)mat), &size));
+  if (size > 1) PetscCall(MatMPIAIJGetSeqAIJ(mat, &d, &o, NULL));
+  PetscCall(MatAssemblyBegin(d, MAT_FINAL_ASSEMBLY)); /* drops what the block cached of its old values */
+  PetscCall(MatAssemblyEnd(d, MAT_FINAL_ASSEMBLY));
+  PetscCall(PetscObjectStateIncrease((PetscObject)d));
+  if (o) PetscCall(PetscObjectStateIncrease((PetscObject)o));
+  if (size > 1) PetscCall(PetscObjectStateIncrease((PetscObject)mat));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsLORWarn(HopsLOR *lor, PetscBool negative)
+{
+  MPI_Comm    comm = PetscObjectComm((PetscObject)lor->space);
+  PetscMPIInt rank;
+
+  PetscFunctionBegin;
+  PetscCall(MPIU_Allreduce(MPI_IN_PLACE, &negative, 1, HOPS_MPI_BOOL, MPI_LOR, comm));
+  PetscCallMPI(MPI_Comm_rank(comm, &rank));
+  if (negative && rank == 0) PetscCall((*PetscErrorPrintf)("Warning: the diffusion coefficient is not positive everywhere; the low-order-refined matrix may be indefinite, use a Krylov method that allows it\n"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode HopsLORNumeric(HopsLOR *lor, const HopsForm *form)
 {
   HopsSpace      sp = lor->space;
@@ -178,25 +209,8 @@ PetscErrorCode HopsLORNumeric(HopsLOR *lor, const HopsForm *form)
   PetscCall(PetscSFReduceEnd(lor->sf, MPIU_SCALAR, lor->vals + lor->nd + lor->no, lor->rvals, MPI_REPLACE));
   for (PetscInt k = 0; k < lor->nr; ++k) lor->vals[lor->rpos[k]] += lor->rvals[k];
   for (PetscInt e = 0; e < sp->ness; ++e) lor->vals[lor->diag[sp->essT[e]]] = 1.0;
-  {
-    Mat         d = lor->mat, o = NULL;
-    PetscMPIInt size;
-
-    PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)lor->mat), &size));
-    if (size > 1) PetscCall(MatMPIAIJGetSeqAIJ(lor->mat, &d, &o, NULL));
-    PetscCall(MatAssemblyBegin(d, MAT_FINAL_ASSEMBLY)); /* drops what the block cached of its old values */
-    PetscCall(MatAssemblyEnd(d, MAT_FINAL_ASSEMBLY));
-    PetscCall(PetscObjectStateIncrease((PetscObject)d));
-    if (o) PetscCall(PetscObjectStateIncrease((PetscObject)o));
-    if (size > 1) PetscCall(PetscObjectStateIncrease((PetscObject)lor->mat));
-  }
-  PetscCall(MPIU_Allreduce(MPI_IN_PLACE, &neg, 1, HOPS_MPI_BOOL, MPI_LOR, PetscObjectComm((PetscObject)sp)));
+  PetscCall(HopsLORChangedAIJ(lor->mat));
   PetscCall(PetscLogEventEnd(HopsEvent.lornumeric, lor->mat, 0, 0, 0));
-  if (neg) {
-    PetscMPIInt rank;
-
-    PetscCallMPI(MPI_Comm_rank(PetscObjectComm((PetscObject)sp), &rank));
-    if (rank == 0) PetscCall((*PetscErrorPrintf)("Warning: the diffusion coefficient is not positive everywhere; the low-order-refined matrix may be indefinite, use a Krylov method that allows it\n"));
-  }
+  PetscCall(HopsLORWarn(lor, neg));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

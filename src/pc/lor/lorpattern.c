@@ -126,8 +126,9 @@ static PetscErrorCode HopsLORLocalGraph(HopsLOR *lor, const HopsStencil st[8], P
 /*
   Ghost rows travel to their owners: builds lor->sf and returns for each received entry its owned row and global column.
   A halo root has one slot for each rank that holds it, in the order of PetscSF's multi-SF, so sums have a fixed order.
+  The ghost rows' columns are gj[gi[g]..gi[g+1]), g < nG.
 */
-static PetscErrorCode HopsLORGhostRows(HopsLOR *lor, const PetscInt gi[], const PetscInt gj[], PetscInt *rrow[], PetscInt *rcol[])
+PetscErrorCode HopsLORGhostRows(HopsLOR *lor, const PetscInt gi[], const PetscInt gj[], PetscInt *rrow[], PetscInt *rcol[])
 {
   HopsSpace          sp = lor->space;
   PetscSF            multi;
@@ -142,7 +143,7 @@ static PetscErrorCode HopsLORGhostRows(HopsLOR *lor, const PetscInt gi[], const 
   for (PetscInt i = 0; i < sp->nshared; ++i) nslots += degree[i];
   PetscCall(PetscSFGetMultiSF(sp->halo, &multi));
   PetscCall(PetscMalloc4(sp->nG, &len, sp->nG, &base, nslots, &slotlen, nslots + 1, &off));
-  for (PetscInt g = 0; g < sp->nG; ++g) len[g] = gi[sp->nT + g + 1] - gi[sp->nT + g];
+  for (PetscInt g = 0; g < sp->nG; ++g) len[g] = gi[g + 1] - gi[g];
   PetscCall(PetscSFReduceBegin(multi, MPIU_INT, len, slotlen, MPI_REPLACE));
   PetscCall(PetscSFReduceEnd(multi, MPIU_INT, len, slotlen, MPI_REPLACE));
   off[0] = 0;
@@ -151,7 +152,7 @@ static PetscErrorCode HopsLORGhostRows(HopsLOR *lor, const PetscInt gi[], const 
   PetscCall(PetscSFBcastEnd(multi, MPIU_INT, off, base, MPI_REPLACE));
   PetscCall(PetscSFGetGraph(sp->halo, NULL, NULL, NULL, &hremote));
   lor->nr = off[nslots];
-  lor->ng = gi[sp->nT + sp->nG] - gi[sp->nT];
+  lor->ng = gi[sp->nG] - gi[0];
   PetscCall(PetscMalloc1(lor->ng, &remote));
   n = 0;
   for (PetscInt g = 0; g < sp->nG; ++g)
@@ -163,8 +164,8 @@ static PetscErrorCode HopsLORGhostRows(HopsLOR *lor, const PetscInt gi[], const 
   PetscCall(PetscSFSetGraph(lor->sf, lor->nr, lor->ng, NULL, PETSC_OWN_POINTER, remote, PETSC_OWN_POINTER));
   PetscCall(PetscMalloc1(lor->nr, rrow));
   PetscCall(PetscMalloc1(lor->nr, rcol));
-  PetscCall(PetscSFReduceBegin(lor->sf, MPIU_INT, gj + gi[sp->nT], *rcol, MPI_REPLACE));
-  PetscCall(PetscSFReduceEnd(lor->sf, MPIU_INT, gj + gi[sp->nT], *rcol, MPI_REPLACE));
+  PetscCall(PetscSFReduceBegin(lor->sf, MPIU_INT, gj + gi[0], *rcol, MPI_REPLACE));
+  PetscCall(PetscSFReduceEnd(lor->sf, MPIU_INT, gj + gi[0], *rcol, MPI_REPLACE));
   for (PetscInt i = 0, s = 0; i < sp->nshared; ++i)
     for (PetscInt m = 0; m < degree[i]; ++m, ++s)
       for (PetscInt k = off[s]; k < off[s + 1]; ++k) (*rrow)[k] = sp->shared[i];
@@ -331,6 +332,24 @@ static PetscErrorCode HopsLORGiveArrays(HopsLOR *lor)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* AIJ on the arrays di, dj, oi, oj (global columns) and vals, which go with it */
+PetscErrorCode HopsLORCreateAIJ(HopsLOR *lor)
+{
+  HopsSpace      sp   = lor->space;
+  MPI_Comm       comm = PetscObjectComm((PetscObject)sp);
+  PetscMPIInt    size;
+  PetscLogDouble nnz = (PetscLogDouble)(lor->nd + lor->no);
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(comm, &size));
+  PetscCallMPI(MPI_Allreduce(&nnz, &lor->nnz, 1, MPI_DOUBLE, MPI_SUM, comm));
+  if (size == 1) PetscCall(MatCreateSeqAIJWithArrays(comm, sp->nT, sp->nT, lor->di, lor->dj, lor->vals, &lor->mat));
+  else PetscCall(MatCreateMPIAIJWithSplitArrays(comm, sp->nT, sp->nT, sp->N, sp->N, lor->di, lor->dj, lor->vals, lor->oi, lor->oj, lor->vals + lor->nd, &lor->mat));
+  PetscCall(HopsLORGiveArrays(lor));
+  PetscCall(MatSetOption(lor->mat, MAT_SYMMETRIC, PETSC_TRUE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* The pattern from lor->mask: CSR of both blocks, positions of element entries, ghost rows; rrow[nr]: row of each received entry */
 PetscErrorCode HopsLORPattern(HopsLOR *lor, PetscInt *rrow[])
 {
@@ -341,7 +360,7 @@ PetscErrorCode HopsLORPattern(HopsLOR *lor, PetscInt *rrow[])
   for (unsigned char m = 0; m < 8; ++m) HopsStencilCreate(lor->space->dim, m, &st[m]);
   if (lor->element) PetscCall(HopsLORLumpPatterns(lor));
   PetscCall(HopsLORLocalGraph(lor, st, &gi, &gj));
-  PetscCall(HopsLORGhostRows(lor, gi, gj, rrow, &rcol));
+  PetscCall(HopsLORGhostRows(lor, gi + lor->space->nT, gj, rrow, &rcol));
   PetscCall(HopsLORFinalPattern(lor, gi, gj, *rrow, rcol));
   PetscCheck(lor->nd + lor->no + lor->ng < INT_MAX, PETSC_COMM_SELF, PETSC_ERR_SUP, "The low-order-refined matrix has more than 2^31 entries on one rank: use more ranks");
   PetscCall(HopsLORPositions(lor, st, gi, gj, *rrow, rcol));
@@ -365,18 +384,7 @@ PetscErrorCode HopsLORSymbolic(HopsLOR *lor)
   PetscCall(PetscCalloc1(lor->nd + lor->no + lor->ng + 1, &lor->vals));
   if (lor->element) PetscCall((*sp->backend->LumpSetPositions)(lor->lump, lor->element, lor->mask, lor->start, lor->pos));
   else PetscCall((*sp->backend->LORSetPositions)(lor->kernel, lor->mask, lor->start, lor->pos));
-  {
-    MPI_Comm       comm = PetscObjectComm((PetscObject)sp);
-    PetscMPIInt    size;
-    PetscLogDouble nnz = (PetscLogDouble)(lor->nd + lor->no);
-
-    PetscCallMPI(MPI_Comm_size(comm, &size));
-    PetscCallMPI(MPI_Allreduce(&nnz, &lor->nnz, 1, MPI_DOUBLE, MPI_SUM, comm));
-    if (size == 1) PetscCall(MatCreateSeqAIJWithArrays(comm, sp->nT, sp->nT, lor->di, lor->dj, lor->vals, &lor->mat));
-    else PetscCall(MatCreateMPIAIJWithSplitArrays(comm, sp->nT, sp->nT, sp->N, sp->N, lor->di, lor->dj, lor->vals, lor->oi, lor->oj, lor->vals + lor->nd, &lor->mat));
-    PetscCall(HopsLORGiveArrays(lor));
-    PetscCall(MatSetOption(lor->mat, MAT_SYMMETRIC, PETSC_TRUE));
-  }
+  PetscCall(HopsLORCreateAIJ(lor));
   PetscCall(PetscLogEventEnd(HopsEvent.lorsymbolic, sp, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -4,6 +4,8 @@
 
 static const char *const HopsSources[] = {"none", "the MATPA operator", "PCLORSetSpace()", "the DM's PetscFE and PetscDS"};
 
+static const char *const HopsCycles[] = {"hypre", "double", "single", "PCLORCycle", "PCLOR_CYCLE_", NULL};
+
 /* ------------------------------------------------------------ inner solver ------------------------------------------------------------ */
 
 /* Defaults of the inner solver are put into the options database for as long as its options are read, where the user set none */
@@ -25,6 +27,7 @@ PetscErrorCode PCLORInsertDefault(PC_LOR *lor, const char name[], const char val
 /*
   One BoomerAMG V-cycle: HMIS coarsening, extended+i interpolation with at most 4 entries a row, strong threshold 0.25,
   symmetric l1 Gauss-Seidel smoothing in the natural order (C/F order costs a quarter more time for the same iterations). A singular matrix is not factored on the coarsest level.
+  On a device: PMIS coarsening and l1 Jacobi smoothing, and hypre's own sparse products.
 */
 PetscErrorCode PCLORSetInnerOptions(PC pc, PC_LOR *lor)
 {
@@ -54,15 +57,19 @@ PetscErrorCode PCLORSetInnerOptions(PC pc, PC_LOR *lor)
     PetscCall(PCLORInsertDefault(lor, "-pc_type", PCHYPRE, &n, set));
     if (ishypre && lor->form.space->family != HOPS_H1) PetscCall(PCLORInsertAuxiliaryDefaults(lor, &n, set));
     else if (ishypre) {
+      const PetscBool   device = HOPS_HAVE_HYPRE_DEVICE && !lor->form.space->backend->host ? PETSC_TRUE : PETSC_FALSE;
+      const char *const relax  = device ? "l1scaled-Jacobi" : "l1scaled-SOR/Jacobi";
+
       PetscCall(MatGetNullSpace(lor->mat, &nsp));
       PetscCall(PCLORInsertDefault(lor, "-pc_hypre_type", "boomeramg", &n, set));
       PetscCall(PCLORInsertDefault(lor, "-pc_hypre_boomeramg_P_max", "4", &n, set));
       PetscCall(PCLORInsertDefault(lor, "-pc_hypre_boomeramg_strong_threshold", "0.25", &n, set));
-      PetscCall(PCLORInsertDefault(lor, "-pc_hypre_boomeramg_coarsen_type", "HMIS", &n, set));
+      PetscCall(PCLORInsertDefault(lor, "-pc_hypre_boomeramg_coarsen_type", device ? "PMIS" : "HMIS", &n, set));
       PetscCall(PCLORInsertDefault(lor, "-pc_hypre_boomeramg_interp_type", "ext+i", &n, set));
-      PetscCall(PCLORInsertDefault(lor, "-pc_hypre_boomeramg_relax_type_all", "l1scaled-SOR/Jacobi", &n, set));
+      PetscCall(PCLORInsertDefault(lor, "-pc_hypre_boomeramg_relax_type_all", relax, &n, set));
       PetscCall(PCLORInsertDefault(lor, "-pc_hypre_boomeramg_no_CF", "1", &n, set));
-      if (nsp) PetscCall(PCLORInsertDefault(lor, "-pc_hypre_boomeramg_relax_type_coarse", "l1scaled-SOR/Jacobi", &n, set));
+      if (nsp) PetscCall(PCLORInsertDefault(lor, "-pc_hypre_boomeramg_relax_type_coarse", relax, &n, set));
+      if (device) PetscCall(PCLORInsertDefault(lor, "-pc_mg_galerkin_mat_product_algorithm", "hypre", &n, set));
     }
   }
 #else
@@ -93,27 +100,40 @@ static PetscErrorCode PCLORCopyNullSpaces(PC pc, Mat to)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The inner solver's matrix: the AIJ itself, or a conversion, refilled in place where PETSc does that right (for aijperm it does not) */
+/* The matrix's type: by default one that BoomerAMG takes as it is, where hypre works on the device */
+static MatType PCLORChooseMatType(PC_LOR *lor)
+{
+  if (lor->mattypeset || !HOPS_HAVE_HYPRE_DEVICE || lor->block || lor->form.space->backend->host) return lor->mattype;
+  return MATHYPRE;
+}
+
+/* The inner solver's matrix: the matrix itself, or a conversion, refilled in place where PETSc does that right (for aijperm it does not) */
 static PetscErrorCode PCLORConvert(PC_LOR *lor, Mat from)
 {
   static const char *const refills[] = {MATHYPRE, MATAIJCUSPARSE, MATAIJKOKKOS};
-  PetscBool                aij, reuse = PETSC_FALSE;
+  const MatType            type      = PCLORChooseMatType(lor);
+  char                     seq[64], mpi[64];
+  PetscBool                same, reuse = PETSC_FALSE;
 
   PetscFunctionBegin;
-  PetscCall(PetscStrcmp(lor->mattype, MATAIJ, &aij));
-  for (PetscInt i = 0; i < 3 && lor->mat && !reuse; ++i) PetscCall(PetscStrcmp(lor->mattype, refills[i], &reuse));
+  PetscCall(PetscStrcmp(type, MATAIJ, &same));
+  PetscCall(PetscSNPrintf(seq, sizeof(seq), "seq%s", type));
+  PetscCall(PetscSNPrintf(mpi, sizeof(mpi), "mpi%s", type));
+  if (!same) PetscCall(PetscObjectTypeCompareAny((PetscObject)from, &same, type, seq, mpi, ""));
+  for (PetscInt i = 0; i < 3 && lor->mat && !reuse && !same; ++i) PetscCall(PetscStrcmp(type, refills[i], &reuse));
   if (!reuse) PetscCall(MatDestroy(&lor->mat));
-  if (aij) {
+  if (same) {
     PetscCall(PetscObjectReference((PetscObject)from));
     lor->mat = from;
-  } else PetscCall(MatConvert(from, lor->mattype, reuse ? MAT_REUSE_MATRIX : MAT_INITIAL_MATRIX, &lor->mat));
+  } else PetscCall(MatConvert(from, type, reuse ? MAT_REUSE_MATRIX : MAT_INITIAL_MATRIX, &lor->mat));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* A scalar field: the matrix has the rows of the operator */
 static PetscErrorCode PCLORSetUpScalar(PC pc, PC_LOR *lor)
 {
-  PetscBool fits;
+  const PetscBool device = lor->form.space->backend->lordevice ? PETSC_TRUE : PETSC_FALSE;
+  PetscBool       fits;
 
   PetscFunctionBegin;
   if (lor->lor.space != lor->form.space || lor->lor.droptol != lor->droptol) {
@@ -124,14 +144,17 @@ static PetscErrorCode PCLORSetUpScalar(PC pc, PC_LOR *lor)
     lor->lor.droptol = lor->droptol;
   }
   PetscCall(PetscLogEventBegin(HopsEvent.lorcoef, pc, 0, 0, 0));
-  PetscCall(HopsLORCheckCouplings(&lor->lor, &lor->form, &fits));
+  if (device) PetscCall(HopsLORDeviceCheckCouplings(&lor->lor, &lor->form, &fits));
+  else PetscCall(HopsLORCheckCouplings(&lor->lor, &lor->form, &fits));
   PetscCall(PetscLogEventEnd(HopsEvent.lorcoef, pc, 0, 0, 0));
   if (!fits) {
     PetscCall(MatDestroy(&lor->mat));
-    PetscCall(HopsLORSymbolic(&lor->lor));
+    if (device) PetscCall(HopsLORDeviceSymbolic(&lor->lor, PCLORChooseMatType(lor)));
+    else PetscCall(HopsLORSymbolic(&lor->lor));
     PetscCall(PetscInfo(pc, "low-order-refined pattern built: %g nonzeros\n", lor->lor.nnz));
   } else PetscCall(PetscInfo(pc, "low-order-refined pattern reused, values refilled\n"));
-  PetscCall(HopsLORNumeric(&lor->lor, &lor->form));
+  if (device) PetscCall(HopsLORDeviceNumeric(&lor->lor, &lor->form));
+  else PetscCall(HopsLORNumeric(&lor->lor, &lor->form));
   PetscCall(PCLORConvert(lor, lor->lor.mat));
   PetscCall(PCLORCopyNullSpaces(pc, lor->mat));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -152,6 +175,29 @@ static PetscErrorCode PCLORSetUpBlock(PC pc, PC_LOR *lor)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* BoomerAMG's V-cycle on a device, by kernels of our own */
+static PetscErrorCode PCLORSetUpCycle(PC pc, PC_LOR *lor)
+{
+#if HOPS_HAVE_HYPRE_DEVICE
+  PC        inner;
+  PetscBool preonly;
+
+  PetscFunctionBegin;
+  PetscCall(HopsCycleDestroy(&lor->cycle));
+  PetscCall(PetscObjectTypeCompare((PetscObject)lor->ksp, KSPPREONLY, &preonly));
+  if (lor->block || lor->form.space->backend->host) lor->nocycle = "the space is not on a device";
+  else if (!preonly) lor->nocycle = "the inner solver iterates";
+  else {
+    PetscCall(KSPGetPC(lor->ksp, &inner));
+    PetscCall(HopsCycleCreate(inner, lor->cycletype, &lor->cycle, &lor->nocycle));
+  }
+  if (!lor->cycle) PetscCall(PetscInfo(pc, "the V-cycle is the inner solver's own: %s\n", lor->nocycle));
+#else
+  PetscFunctionBegin;
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode PCSetUp_LOR(PC pc)
 {
   PC_LOR *lor = (PC_LOR *)pc->data;
@@ -165,7 +211,11 @@ static PetscErrorCode PCSetUp_LOR(PC pc)
   PetscCall(PCLORSetInnerOptions(pc, lor));
   PetscCall(PCLORSetAuxiliary(pc, lor));
   PetscCall(PetscLogEventBegin(HopsEvent.lorsolver, pc, 0, 0, 0));
+#if HOPS_HAVE_HYPRE_DEVICE
+  PetscCall(HopsCycleDestroy(&lor->cycle)); /* its matrices are about to go */
+#endif
   PetscCall(KSPSetUp(lor->ksp));
+  PetscCall(PCLORSetUpCycle(pc, lor));
   PetscCall(PetscLogEventEnd(HopsEvent.lorsolver, pc, 0, 0, 0));
   if (lor->viewspectrum && !lor->spectrumdone) {
     lor->spectrumdone = PETSC_TRUE;
@@ -182,6 +232,12 @@ static PetscErrorCode PCApply_LOR(PC pc, Vec x, Vec y)
   HopsLORBlock *block = lor->block;
 
   PetscFunctionBegin;
+#if HOPS_HAVE_HYPRE_DEVICE
+  if (lor->cycle) {
+    PetscCall(HopsCycleApply(lor->cycle, x, y));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+#endif
   if (block) PetscCall(HopsLORBlockEmbed(block, x, block->x));
   PetscCall(KSPSolve(lor->ksp, block ? block->x : x, block ? block->y : y));
   PetscCall(KSPCheckSolve(lor->ksp, pc, block ? block->y : y));
@@ -198,6 +254,10 @@ static PetscErrorCode PCApplyTranspose_LOR(PC pc, Vec x, Vec y)
   PetscBool     hypre;
 
   PetscFunctionBegin;
+  if (lor->cycle) { /* symmetric */
+    PetscCall(PCApply_LOR(pc, x, y));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(KSPGetPC(lor->ksp, &inner));
   PetscCall(PetscObjectTypeCompare((PetscObject)inner, PCHYPRE, &hypre));
   PetscCheck(!hypre || !block || block->sym, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "The transposed preconditioner of a nonsymmetric form needs an inner solver with a transpose, which PCHYPRE has not: use -lor_pc_type gamg or lu");
@@ -219,12 +279,14 @@ static PetscErrorCode PCSetFromOptions_LOR(PC pc, HopsOptionItems PetscOptionsOb
 
   PetscFunctionBegin;
   PetscOptionsHeadBegin(PetscOptionsObject, "Low-order-refined preconditioner options");
-  PetscCall(PetscOptionsFList("-pc_lor_mat_type", "Type of the low-order-refined matrix", "PCLORSetMatType", MatList, lor->mattype, lor->mattype, sizeof(lor->mattype), NULL));
+  PetscCall(PetscOptionsFList("-pc_lor_mat_type", "Type of the low-order-refined matrix", "PCLORSetMatType", MatList, lor->mattype, lor->mattype, sizeof(lor->mattype), &set));
+  if (set) lor->mattypeset = PETSC_TRUE;
   PetscCall(PetscOptionsBool("-pc_lor_view_spectrum", "Print Lanczos estimates of extreme eigenvalues", "PCLORViewSpectrum", lor->viewspectrum, &lor->viewspectrum, NULL));
   PetscCall(PetscOptionsBool("-pc_lor_upwind", "First-order terms by one-sided differences in the low-order-refined matrix", "PCLOR", lor->upwind, &lor->upwind, NULL));
   droptol = lor->droptol;
   PetscCall(PetscOptionsReal("-pc_lor_drop_tol", "Relative size of off-diagonal metric terms below which a cell's are dropped", "PCLORSetDropTolerance", droptol, &droptol, &set));
   if (set) PetscCall(PCLORSetDropTolerance(pc, droptol));
+  PetscCall(PetscOptionsEnum("-pc_lor_cycle", "Who runs BoomerAMG's V-cycle on a device, and in which precision", "PCLORSetCycle", HopsCycles, (PetscEnum)lor->cycletype, (PetscEnum *)&lor->cycletype, NULL));
   PetscCall(PetscOptionsStringArray("-pc_lor_ignore", "Terms of the form that the preconditioner may leave out: convection, boundary", "PCLOR", terms, &nterms, &set));
   for (PetscInt i = 0; set && i < nterms; ++i) {
     PetscBool convection, boundary;
@@ -274,6 +336,15 @@ static PetscErrorCode PCView_LOR(PC pc, PetscViewer viewer)
 
       PetscCall(PetscViewerASCIIPrintf(viewer, "boundary terms:%s%s%s%s\n", has[0] ? " g0" : "", has[1] ? " g1" : "", has[2] ? " g2" : "", has[3] ? " g3" : ""));
     }
+#if HOPS_HAVE_HYPRE_DEVICE
+    if (lor->cycle) {
+      PetscInt  levels;
+      PetscReal complexity;
+
+      PetscCall(HopsCycleGetInfo(lor->cycle, &levels, &complexity));
+      PetscCall(PetscViewerASCIIPrintf(viewer, "V-cycle: kernels of hops on the inner solver's hierarchy, %s precision, %" PetscInt_FMT " levels, operator complexity %.2f\n", HopsCycles[lor->cycletype], levels, (double)complexity));
+    }
+#endif
     PetscCall(PetscViewerASCIIPrintf(viewer, "inner solver:\n"));
     PetscCall(PetscViewerASCIIPushTab(viewer));
     PetscCall(KSPView(lor->ksp, viewer));
@@ -290,6 +361,9 @@ static PetscErrorCode PCReset_LOR(PC pc)
   PC_LOR *lor = (PC_LOR *)pc->data;
 
   PetscFunctionBegin;
+#if HOPS_HAVE_HYPRE_DEVICE
+  PetscCall(HopsCycleDestroy(&lor->cycle));
+#endif
   PetscCall(KSPReset(lor->ksp));
   PetscCall(MatDestroy(&lor->mat));
   PetscCall(HopsLORDestroy(&lor->lor));
@@ -318,6 +392,7 @@ static PetscErrorCode PCDestroy_LOR(PC pc)
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCLORSetCoefficients_C", NULL));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCLORSetMatType_C", NULL));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCLORSetDropTolerance_C", NULL));
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCLORSetCycle_C", NULL));
   PetscCall(PetscFree(pc->data));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -355,7 +430,9 @@ static PetscErrorCode PCLORSetMatType_LOR(PC pc, MatType type)
 
   PetscFunctionBegin;
   PetscCall(PetscStrncpy(lor->mattype, type, sizeof(lor->mattype)));
+  lor->mattypeset = PETSC_TRUE;
   PetscCall(MatDestroy(&lor->mat));
+  if (lor->lor.device) PetscCall(HopsLORDestroyPattern(&lor->lor)); /* its arrays are of the old type */
   pc->setupcalled = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -369,6 +446,17 @@ static PetscErrorCode PCLORSetDropTolerance_LOR(PC pc, PetscReal tol)
   if (tol != lor->droptol) pc->setupcalled = 0;
   lor->droptol = tol;
   lor->dropset = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCLORSetCycle_LOR(PC pc, PCLORCycle cycle)
+{
+  PC_LOR *lor = (PC_LOR *)pc->data;
+
+  PetscFunctionBegin;
+  if (cycle == lor->cycletype) PetscFunctionReturn(PETSC_SUCCESS);
+  lor->cycletype = cycle;
+  if (pc->setupcalled && lor->mat) PetscCall(PCLORSetUpCycle(pc, lor)); /* on the hierarchy that is there */
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -391,6 +479,7 @@ PetscErrorCode PCCreate_LOR(PC pc)
   pc->data     = lor;
   lor->droptol = 0.5; /* by measurement: docs/drop-tolerance.md */
   PetscCall(PetscStrncpy(lor->mattype, MATAIJ, sizeof(lor->mattype)));
+  lor->cycletype = PCLOR_CYCLE_SINGLE;
   PetscCall(PCLORCreateKSP(pc, lor));
   pc->ops->apply          = PCApply_LOR;
   pc->ops->applytranspose = PCApplyTranspose_LOR;
@@ -403,5 +492,6 @@ PetscErrorCode PCCreate_LOR(PC pc)
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCLORSetCoefficients_C", PCLORSetCoefficients_LOR));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCLORSetMatType_C", PCLORSetMatType_LOR));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCLORSetDropTolerance_C", PCLORSetDropTolerance_LOR));
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCLORSetCycle_C", PCLORSetCycle_LOR));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

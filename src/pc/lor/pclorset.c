@@ -97,7 +97,8 @@ PetscErrorCode PCLORSetCoefficients(PC pc, HopsCoefficient diffusion, HopsCoeffi
 
   Input Parameters:
 + pc   - the preconditioner
-- type - `MATAIJ` (default), `MATHYPRE`, or any type that `MatConvert()` makes from it
+- type - `MATAIJ` (the default on the host), `MATHYPRE` (the default where the space's back end and hypre work on a device), or any
+         type that `MatConvert()` makes from `MATAIJ`
 
   Options Database Key:
 . -pc_lor_mat_type <type> - the type
@@ -147,6 +148,37 @@ PetscErrorCode PCLORSetDropTolerance(PC pc, PetscReal tol)
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscValidLogicalCollectiveReal(pc, tol, 2);
   PetscTryMethod(pc, "PCLORSetDropTolerance_C", (PC, PetscReal), (pc, tol));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCLORSetCycle - Sets who runs BoomerAMG's V-cycle on a device, and in which precision.
+
+  Logically Collective
+
+  Input Parameters:
++ pc    - the preconditioner
+- cycle - `PCLOR_CYCLE_SINGLE` (default) or `PCLOR_CYCLE_DOUBLE`: kernels of hops on hypre's hierarchy; `PCLOR_CYCLE_HYPRE`: hypre itself
+
+  Options Database Key:
+. -pc_lor_cycle <hypre,double,single> - the same by a word
+
+  Level: intermediate
+
+  Notes:
+  Single precision is that of the preconditioner alone; the Krylov method around it works in double precision as ever.
+
+  The kernels take over a V-cycle with one sweep of l1-scaled Jacobi smoothing before and after, in one process, on a space whose back end
+  is a device. Any other cycle, and any on the host, is left to hypre, whatever was set here; `PCView()` says which one runs, and `-info` why.
+
+.seealso: `PCLOR`, `PCLORGetKSP()`
+@*/
+PetscErrorCode PCLORSetCycle(PC pc, PCLORCycle cycle)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscValidLogicalCollectiveEnum(pc, cycle, 2);
+  PetscTryMethod(pc, "PCLORSetCycle_C", (PC, PCLORCycle), (pc, cycle));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -235,6 +267,7 @@ static PetscErrorCode PCLORLanczos(PC pc, PC_LOR *lor, PetscBool exact, PetscRea
   PetscRandom  r;
   MatNullSpace nsp;
   PetscMPIInt  size;
+  Mat          A = NULL;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(comm, &size));
@@ -250,8 +283,18 @@ static PetscErrorCode PCLORLanczos(PC pc, PC_LOR *lor, PetscBool exact, PetscRea
   PetscCall(PCShellSetContext(p, &inner));
   PetscCall(PCShellSetApply(p, PCLORApplyInner));
   if (exact) {
-    Mat A = lor->block ? lor->block->mat : lor->lor.mat;
-    PC  q;
+    PetscBool hypre;
+    PC        q;
+
+    A = lor->block ? lor->block->mat : lor->lor.mat;
+    PetscCall(PetscObjectTypeCompare((PetscObject)A, MATHYPRE, &hypre)); /* of a device: factored on the host */
+    if (hypre) {
+      Mat T; /* there is no direct way */
+
+      PetscCall(MatConvert(A, MATAIJ, MAT_INITIAL_MATRIX, &T));
+      PetscCall(MatConvert(T, size > 1 ? MATMPIAIJ : MATSEQAIJ, MAT_INITIAL_MATRIX, &A));
+      PetscCall(MatDestroy(&T));
+    } else PetscCall(PetscObjectReference((PetscObject)A));
 
     PetscCall(KSPCreate(comm, &inner.ksp));
     PetscCall(KSPSetOptionsPrefix(inner.ksp, "pc_lor_spectrum_exact_"));
@@ -283,6 +326,7 @@ static PetscErrorCode PCLORLanczos(PC pc, PC_LOR *lor, PetscBool exact, PetscRea
   PetscCall(VecDestroy(&b));
   PetscCall(KSPDestroy(&ksp));
   if (exact) PetscCall(KSPDestroy(&inner.ksp));
+  PetscCall(MatDestroy(&A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -1,5 +1,5 @@
 /* CUDA back end: memory, data of an operator, and the table of operations. */
-#include "cudaimpl.h"
+#include "cudalor.h"
 
 /* ---- Memory of the device ---- */
 
@@ -31,7 +31,7 @@ static PetscErrorCode HopsFree_CUDA(void **p)
 }
 
 /* A copy from pageable memory is staged before the call returns, so the source may change afterwards */
-static PetscErrorCode HopsCopy_CUDA(void *dst, const void *src, size_t n, PetscBool in)
+PetscErrorCode HopsCopy_CUDA(void *dst, const void *src, size_t n, PetscBool in)
 {
   cudaStream_t stream;
 
@@ -200,16 +200,13 @@ static PetscErrorCode HopsPACreate_CUDA(HopsSpace space, const HopsBasis *basis,
   k->alone     = size == 1 ? PETSC_TRUE : PETSC_FALSE;
   k->ncells    = space->ncells;
   k->ninterior = space->ninterior;
-  k->X         = space->X;
+  PetscCall(HopsSpaceGetBackendMesh(space, &a->restr, &k->X));
   PetscCall(HopsGetCUDAStream(&a->stream));
   PetscCall(HopsSpaceCreateGeometryBasis(space, basis, &k->geom));
   PetscCall(CreateTables(k, basis));
-  PetscCall(Reserve(k, 0, k->ncells * nn * sizeof(int)));
-  PetscCall(HopsCopy_CUDA(k->mem[0], space->restr, k->ncells * nn * sizeof(int), PETSC_TRUE));
   PetscCall(Reserve(k, 1, k->ncells * nq * ncomp * sizeof(double)));
   PetscCall(HopsCudaGenericSetUp(a->dim, a->P, a->Q, &a->nwork, &a->nblocks, &shared)); /* the diagonal runs it for every order */
   if (!shared) PetscCall(Reserve(k, 2, a->nwork * a->nblocks * sizeof(double)));
-  a->restr = (const int *)k->mem[0];
   a->qdata = (const double *)k->mem[1];
   a->work  = (double *)k->mem[2];
   FindLaunch(k);
@@ -221,8 +218,8 @@ static PetscErrorCode HopsPACreate_CUDA(HopsSpace space, const HopsBasis *basis,
   k->setup.qdata = (double *)k->mem[1];
   k->setup.det   = (double *)k->flag;
   k->setup.bad   = (int *)(k->setup.det + 1);
-  for (int i = 0; i < 3; i++) k->bytes += k->size[i];
-  k->flops = CellFlops(a) * (PetscLogDouble)k->ncells;
+  k->bytes       = k->size[1] + k->size[2] + (PetscLogDouble)(k->ncells * nn * sizeof(int));
+  k->flops       = CellFlops(a) * (PetscLogDouble)k->ncells;
   PetscCall(PetscSNPrintf(k->name, sizeof(k->name), "cuda %sP=%d Q=%d", k->specialised ? "" : "generic ", a->P, a->Q));
   *kernel = k;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -253,9 +250,7 @@ static PetscErrorCode HopsPASetUp_CUDA(HopsPAKernel k, PetscInt first, PetscInt 
   s->first = first;
   s->n     = n;
   PetscCall(HopsGetCUDAStream(&s->stream));
-  PetscCall(Reserve(k, 3, n * nx * sizeof(double)));
-  PetscCall(HopsCopy_CUDA(k->mem[3], k->X + first * nx, n * nx * sizeof(double), PETSC_TRUE));
-  s->X   = (const double *)k->mem[3];
+  s->X   = k->X + first * nx;
   s->knc = s->mnc = 0;
   if (k->args.diffusion) {
     PetscCall(CopyValues(k, 4, kappa, n, &s->kappa));
@@ -326,75 +321,26 @@ static PetscErrorCode HopsPAGetInfo_CUDA(HopsPAKernel k, const char **kernel, Pe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/*
-  ---- Low-order-refined matrix: assembled on the host for now, where its pattern and values are; PCLOR converts it to a type
-  that the device has (-pc_lor_mat_type) ----
-*/
-
-static PetscErrorCode HopsLORCreate_CUDA(HopsSpace space, const HopsBasis *gll, HopsLORKernel *k)
-{
-  PetscFunctionBegin;
-  PetscCall((*HopsBackendHost.LORCreate)(space, gll, k));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode HopsLORCouplings_CUDA(HopsLORKernel k, PetscInt first, PetscInt n, const HopsValues *kappa, PetscReal tol, unsigned char mask[], PetscInt *bad, PetscReal *det)
-{
-  PetscFunctionBegin;
-  PetscCall((*HopsBackendHost.LORCouplings)(k, first, n, kappa, tol, mask, bad, det));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode HopsLORSetPositions_CUDA(HopsLORKernel k, const unsigned char mask[], const PetscInt start[], const int pos[])
-{
-  PetscFunctionBegin;
-  PetscCall((*HopsBackendHost.LORSetPositions)(k, mask, start, pos));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode HopsLORFill_CUDA(HopsLORKernel k, PetscInt first, PetscInt n, const HopsValues *kappa, const HopsValues *mass, PetscScalar vals[], PetscInt *bad, PetscReal *det)
-{
-  PetscFunctionBegin;
-  PetscCall((*HopsBackendHost.LORFill)(k, first, n, kappa, mass, vals, bad, det));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode HopsLORGetInfo_CUDA(HopsLORKernel k, const char **kernel, PetscLogDouble *bytes)
-{
-  PetscFunctionBegin;
-  PetscCall((*HopsBackendHost.LORGetInfo)(k, kernel, bytes));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode HopsLORDestroy_CUDA(HopsLORKernel *k)
-{
-  PetscFunctionBegin;
-  PetscCall((*HopsBackendHost.LORDestroy)(k));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 const HopsBackendOps HopsBackendCUDA = {
-  .name            = "cuda",
-  .vectype         = VECCUDA,
-  .host            = PETSC_FALSE,
-  .runpoints       = 1 << 21,
-  .Malloc          = HopsMalloc_CUDA,
-  .Free            = HopsFree_CUDA,
-  .Copy            = HopsCopy_CUDA,
-  .Zero            = HopsZero_CUDA,
-  .Pack            = HopsPack_CUDA,
-  .UnpackAdd       = HopsUnpackAdd_CUDA,
-  .SetEntries      = HopsSetEntries_CUDA,
-  .PACreate        = HopsPACreate_CUDA,
-  .PASetUp         = HopsPASetUp_CUDA,
-  .PAApply         = HopsPAApply_CUDA,
-  .PADiagonal      = HopsPADiagonal_CUDA,
-  .PAGetInfo       = HopsPAGetInfo_CUDA,
-  .PADestroy       = HopsPADestroy_CUDA,
-  .LORCreate       = HopsLORCreate_CUDA,
-  .LORCouplings    = HopsLORCouplings_CUDA,
-  .LORSetPositions = HopsLORSetPositions_CUDA,
-  .LORFill         = HopsLORFill_CUDA,
-  .LORGetInfo      = HopsLORGetInfo_CUDA,
-  .LORDestroy      = HopsLORDestroy_CUDA,
+  .name       = "cuda",
+  .vectype    = VECCUDA,
+  .host       = PETSC_FALSE,
+  .runpoints  = 1 << 21,
+  .Malloc     = HopsMalloc_CUDA,
+  .Free       = HopsFree_CUDA,
+  .Copy       = HopsCopy_CUDA,
+  .Zero       = HopsZero_CUDA,
+  .Pack       = HopsPack_CUDA,
+  .UnpackAdd  = HopsUnpackAdd_CUDA,
+  .SetEntries = HopsSetEntries_CUDA,
+  .PACreate   = HopsPACreate_CUDA,
+  .PASetUp    = HopsPASetUp_CUDA,
+  .PAApply    = HopsPAApply_CUDA,
+  .PADiagonal = HopsPADiagonal_CUDA,
+  .PAGetInfo  = HopsPAGetInfo_CUDA,
+  .PADestroy  = HopsPADestroy_CUDA,
+  .LORCreate  = HopsLORCreate_CUDA,
+  .LORGetInfo = HopsLORGetInfo_CUDA,
+  .LORDestroy = HopsLORDestroy_CUDA,
+  .lordevice  = &HopsLORDeviceCUDA,
 };

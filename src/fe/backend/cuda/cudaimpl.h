@@ -38,9 +38,9 @@ struct _HopsPAKernel {
   PetscErrorCode (*launch)(const HopsCudaArgs *, const double *, const double *, double *, double *);
   PetscInt       ncells, ninterior;
   PetscBool      alone, specialised; /* alone: no other rank, so that the parts need not be kept apart */
-  const double  *X;                  /* the space's coordinates */
+  const double  *X;                  /* the space's coordinates, on the device */
   double        *tables, *hosttables;
-  void          *mem[6]; /* device: restr, qdata, work; and of a set-up: X, kappa, mass */
+  void          *mem[6]; /* device: qdata, work (1, 2); and of a set-up: kappa, mass (4, 5) */
   size_t         size[6];
   void          *flag; /* device: determinant and cell of HopsCudaSetUp */
   HopsBasis      geom;
@@ -49,6 +49,7 @@ struct _HopsPAKernel {
 };
 
 EXTERN_C_BEGIN
+PETSC_INTERN PetscErrorCode HopsCopy_CUDA(void *dst, const void *src, size_t n, PetscBool in); /* of HopsBackendOps */
 /* y += A x on the cells of the arguments; one function for each P of cudaorders.h (HopsCudaPALaunch_P), and the generic one */
 #define HOPS_CUDA_PA_DECLARE(P) PETSC_INTERN PetscErrorCode HopsCudaPALaunch_##P(const HopsCudaArgs *, const double x[], const double xg[], double y[], double yg[]);
 HOPS_CUDA_ORDERS(HOPS_CUDA_PA_DECLARE)

@@ -1,0 +1,49 @@
+/* Operations of a back end that assembles the low-order-refined matrix on a device, where each row is written by its owner. */
+#pragma once
+#include <hops/private/hopsimpl.h>
+
+/*
+  Rows of a matrix: n rows from L index `first` (owned unknowns, or ghosts). Columns are free L indices, or others from nT + nG on
+  for what only received entries know. Those below `split` are in block 0, the others in block 1; both are CSR. All pointers are
+  to the device's memory.
+
+  A row lists its diagonal entry first, then its columns as its cells, in ascending order, meet them: along the axes, then
+  across faces, then those received; or all ascending, where `sorted`.
+*/
+typedef struct {
+  PetscInt     first, n, split;
+  PetscBool    sorted, coupled; /* coupled: some old mask is not zero */
+  int         *i[2], *j[2];     /* i[0][n + 1]; i[1] is NULL where no column reaches `split` */
+  PetscScalar *v[2];
+  size_t       nnz[2];
+  PetscInt     nslots;            /* rows with received entries */
+  int         *slotrow, *xi, *xj; /* [nslots] such a row, less `first`; CSR of its received columns */
+  int         *slot;              /* [n] slot of a row, or -1; NULL where nslots is 0 */
+  int         *map;               /* column of block 1 by L index less `split`, once known */
+  PetscInt     nmap;
+} HopsLORRows;
+
+/*
+  Masks are those of HopsBackendOps.LORCouplings(), one for each cell: new ones belong to the vertex data, old ones to the pattern.
+*/
+struct _HopsLORDeviceOps {
+  /* memory that is cheap to take and to give back, in the order of the stream */
+  PetscErrorCode (*Malloc)(size_t bytes, void **);
+  PetscErrorCode (*Free)(void **);
+  PetscErrorCode (*CopyWithin)(void *dst, const void *src, size_t bytes);
+  /* geometry factors and mass at the nodes of cells first..first+n-1 (first = 0 starts anew), and new masks; without `mixed` the
+     off-diagonal factors are not kept; a cell where all are below droptol gets no mask. bad: a cell with a determinant that is not positive, or -1 */
+  PetscErrorCode (*VertexData)(HopsLORKernel, PetscInt first, PetscInt n, const HopsValues *kappa, const HopsValues *mass, PetscBool mixed, PetscReal tol, PetscReal droptol, PetscInt *bad);
+  PetscErrorCode (*FreeVertexData)(HopsLORKernel);
+  /* covered: the old masks hold the new ones; coupled: some new mask is not zero. adopt: the new ones become the old ones */
+  PetscErrorCode (*CompareMasks)(HopsLORKernel, PetscBool adopt, PetscBool *covered, PetscBool *coupled);
+  /* in this order: row pointers and nnz; columns, with used[c - split] = 1 for those of block 1; values */
+  PetscErrorCode (*CountRows)(HopsLORKernel, HopsLORRows *);
+  PetscErrorCode (*FillColumns)(HopsLORKernel, HopsLORRows *, unsigned char used[]);
+  PetscErrorCode (*MapColumns)(HopsLORKernel, HopsLORRows *); /* block 1 by rows->map */
+  PetscErrorCode (*FillValues)(HopsLORKernel, HopsLORRows *);
+  PetscErrorCode (*AddReceived)(HopsLORKernel, HopsLORRows *, const PetscScalar x[]); /* x as xj */
+  /* diagonal entries of the rows that lie among idx[n] (L indices, distinct): += x[i], or = 1 where x is NULL */
+  PetscErrorCode (*SetDiagonal)(HopsLORKernel, HopsLORRows *, PetscInt n, const PetscInt idx[], const PetscScalar x[]);
+  PetscErrorCode (*Wait)(HopsLORKernel); /* for all streams: another library has its own */
+};

@@ -1,0 +1,366 @@
+/* CUDA back end: the low-order-refined matrix. Rows are assembled by their owners from data at the vertices of the sub-cells. */
+#include "cudalor.h"
+
+PetscErrorCode HopsCudaPoolMalloc(size_t n, void **p)
+{
+  cudaStream_t stream;
+
+  PetscFunctionBegin;
+  *p = NULL;
+  if (n) {
+    cudaError_t err;
+
+    PetscCall(HopsGetCUDAStream(&stream));
+    err = cudaMallocAsync(p, n, stream);
+    if (err == cudaErrorMemoryAllocation) {
+      size_t available = 0, total = 0;
+
+      (void)cudaGetLastError();
+      PetscCallCUDA(cudaMemGetInfo(&available, &total));
+      SETERRQ(PETSC_COMM_SELF, PETSC_ERR_MEM, "The low-order-refined matrix needs %g MB more of the device's memory, of which %g of %g are free: use more devices, or -hops_backend host", n / 1e6, available / 1e6, total / 1e6);
+    }
+    PetscCallCUDA(err);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsCudaPoolFree(void **p)
+{
+  cudaStream_t stream;
+
+  PetscFunctionBegin;
+  if (*p) {
+    PetscCall(HopsGetCUDAStream(&stream));
+    PetscCallCUDA(cudaFreeAsync(*p, stream));
+  }
+  *p = NULL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CopyWithin(void *dst, const void *src, size_t n)
+{
+  cudaStream_t stream;
+
+  PetscFunctionBegin;
+  PetscCall(HopsGetCUDAStream(&stream));
+  if (n) PetscCallCUDA(cudaMemcpyAsync(dst, src, n, cudaMemcpyDeviceToDevice, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ---- Life cycle. Nothing is put on the device before the first vertex data are asked for. ---- */
+
+PetscErrorCode HopsLORCreate_CUDA(HopsSpace space, const HopsBasis *gll, HopsLORKernel *kernel)
+{
+  HopsLORKernel k;
+
+  PetscFunctionBegin;
+  PetscCheck(gll->collocated && gll->P == space->order + 1, PETSC_COMM_SELF, PETSC_ERR_PLIB, "The low-order-refined matrix needs the collocated basis of the space's order");
+  PetscCall(PetscNew(&k));
+  k->space = space;
+  k->P     = (int)gll->P;
+  k->Pg    = (int)space->gorder + 1;
+  k->nn    = k->P * k->P * (space->dim == 3 ? k->P : 1);
+  PetscCall(HopsSpaceCreateGeometryBasis(space, gll, &k->geom));
+  PetscCall(PetscMalloc1(k->P * k->P + k->P, &k->gll));
+  PetscCall(PetscArraycpy(k->gll, gll->D, k->P * k->P));
+  PetscCall(PetscArraycpy(k->gll + k->P * k->P, gll->nodes, k->P));
+  PetscCall(PetscSNPrintf(k->name, sizeof(k->name), "cuda P=%d", k->P));
+  *kernel = k;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsLORGetInfo_CUDA(HopsLORKernel k, const char **kernel, PetscLogDouble *bytes)
+{
+  const HopsSpace sp = k->space;
+  const double    ne = (double)sp->ncells * k->nn;
+
+  PetscFunctionBegin;
+  if (kernel) *kernel = k->name;
+  if (bytes) *bytes = k->begin ? ((double)(sp->nT + sp->nG) + ne) * sizeof(int) + 2.0 * sp->ncells : 0.0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode FreeVertexData(HopsLORKernel k)
+{
+  PetscFunctionBegin;
+  PetscCall(HopsCudaPoolFree((void **)&k->data.v));
+  for (int i = 0; i < 2; i++) {
+    PetscCall(HopsCudaPoolFree(&k->coef[i]));
+    k->coefsize[i] = 0;
+  }
+  k->datasize = 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsLORDestroy_CUDA(HopsLORKernel *kernel)
+{
+  HopsLORKernel k = *kernel;
+
+  PetscFunctionBegin;
+  if (!k) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(FreeVertexData(k));
+  PetscCall(HopsCudaPoolFree((void **)&k->tables));
+  PetscCall(HopsCudaPoolFree((void **)&k->ijk));
+  PetscCall(HopsCudaPoolFree((void **)&k->begin));
+  PetscCall(HopsCudaPoolFree((void **)&k->entry));
+  PetscCall(HopsCudaPoolFree((void **)&k->bad));
+  PetscCall(HopsCudaPoolFree((void **)&k->newmask));
+  PetscCall(HopsCudaPoolFree((void **)&k->mask));
+  PetscCall(HopsBasisDestroy(&k->geom));
+  PetscCall(PetscFree(k->gll));
+  PetscCall(PetscFree(*kernel));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Tables: derivatives at the nodes, the element map's basis and derivatives there, lumped masses, inverse widths */
+static PetscErrorCode SetUp(HopsLORKernel k)
+{
+  HopsSpace        sp = k->space;
+  HopsCudaLORMesh *m  = &k->mesh;
+  const int        P = k->P, Pg = k->Pg, nC = P * P, nB = P * Pg, nfree = (int)(sp->nT + sp->nG);
+  const double    *z = k->gll + nC;
+  const PetscReal *X;
+  const size_t     ne = (size_t)sp->ncells * k->nn;
+  cudaStream_t     stream;
+  double          *h;
+  int             *ijk;
+
+  PetscFunctionBegin;
+  if (k->tables) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCheck(ne < INT_MAX, PETSC_COMM_SELF, PETSC_ERR_SUP, "The cells of a rank have more than 2^31 nodes: use more ranks");
+  PetscCall(PetscDeviceInitialize(PETSC_DEVICE_CUDA));
+  PetscCall(HopsGetCUDAStream(&stream));
+  PetscCall(PetscMalloc1(nC + 2 * nB + 2 * P, &h));
+  PetscCall(PetscArraycpy(h, k->gll, nC));
+  PetscCall(PetscArraycpy(h + nC, k->geom.B, nB));
+  PetscCall(PetscArraycpy(h + nC + nB, k->geom.D, nB));
+  for (int i = 0; i < P; i++) {
+    h[nC + 2 * nB + i]     = ((i ? z[i] - z[i - 1] : 0) + (i < P - 1 ? z[i + 1] - z[i] : 0)) / 2;
+    h[nC + 2 * nB + P + i] = i < P - 1 ? 1 / (z[i + 1] - z[i]) : 0;
+  }
+  PetscCall(HopsCudaPoolMalloc((nC + 2 * nB + 2 * P) * sizeof(double), (void **)&k->tables));
+  PetscCall(HopsCopy_CUDA(k->tables, h, (nC + 2 * nB + 2 * P) * sizeof(double), PETSC_TRUE));
+  PetscCall(PetscFree(h));
+  PetscCall(PetscMalloc1(k->nn, &ijk));
+  for (int v = 0; v < k->nn; v++) ijk[v] = v % P + (v / P % P << 8) + (v / (P * P) << 16);
+  PetscCall(HopsCudaPoolMalloc(k->nn * sizeof(int), (void **)&k->ijk));
+  PetscCall(HopsCopy_CUDA(k->ijk, ijk, k->nn * sizeof(int), PETSC_TRUE));
+  PetscCall(PetscFree(ijk));
+  m->ijk      = k->ijk;
+  m->perentry = 1.0 / k->nn;
+  m->dim      = (int)sp->dim;
+  m->P        = P;
+  m->nn       = k->nn;
+  m->nfree    = nfree;
+  m->hinv     = k->tables + nC + 2 * nB + P;
+  PetscCall(HopsSpaceGetBackendMesh(sp, &m->restr, &X));
+  PetscCall(HopsCudaPoolMalloc(4 * sizeof(int), (void **)&k->bad));
+  PetscCall(HopsCudaPoolMalloc(sp->ncells + 4, (void **)&k->newmask));
+  PetscCall(HopsCudaPoolMalloc(sp->ncells, (void **)&k->mask));
+  PetscCall(HopsCudaPoolMalloc((nfree + 1) * sizeof(int), (void **)&k->begin));
+  PetscCall(HopsCudaLORTranspose(ne, m->restr, nfree, k->begin, &k->entry, stream));
+  m->begin = k->begin;
+  m->entry = k->entry;
+  m->mask  = k->mask;
+  if (sp->ncells) PetscCallCUDA(cudaMemsetAsync(k->mask, 0, sp->ncells, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ---- Vertex data ---- */
+
+static PetscErrorCode CopyCoefficient(HopsLORKernel k, int i, const HopsValues *v, PetscInt n, const double **out)
+{
+  const size_t size = (v->cstride ? (size_t)n * v->cstride : (v->pstride ? (size_t)k->nn * v->pstride : (size_t)v->nc)) * sizeof(double);
+
+  PetscFunctionBegin;
+  if (size > k->coefsize[i]) {
+    PetscCall(HopsCudaPoolFree(&k->coef[i]));
+    PetscCall(HopsCudaPoolMalloc(size, &k->coef[i]));
+    k->coefsize[i] = size;
+  }
+  PetscCall(HopsCopy_CUDA(k->coef[i], v->v, size, PETSC_TRUE));
+  *out = (const double *)k->coef[i];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode VertexData(HopsLORKernel k, PetscInt first, PetscInt n, const HopsValues *kappa, const HopsValues *mass, PetscBool mixed, PetscReal tol, PetscReal droptol, PetscInt *bad)
+{
+  HopsSpace      sp   = k->space;
+  const int      none = INT_MAX, dim = (int)sp->dim, P = k->P, nC = P * P, nB = P * k->Pg;
+  const size_t   nx = sp->dim * (size_t)PetscPowInt(k->Pg, sp->dim);
+  HopsCudaLORRun r  = {.dim = dim, .P = P, .Pg = k->Pg, .nn = k->nn, .knc = (int)kappa->nc, .mnc = (int)mass->nc, .mixed = kappa->nc && mixed, .tol = tol, .droptol = PetscMax(tol, droptol)};
+  const int     *restr;
+  int            cell;
+
+  PetscFunctionBegin;
+  *bad = -1;
+  PetscCall(SetUp(k));
+  PetscCall(HopsGetCUDAStream(&r.stream));
+  if (first == 0) {
+    const int    ncomp = (kappa->nc ? dim + (r.mixed ? dim * (dim - 1) / 2 : 0) : 0) + (mass->nc ? 1 : 0);
+    const size_t size  = (size_t)sp->ncells * ncomp * k->nn * sizeof(double);
+
+    if (size != k->datasize) {
+      PetscCall(HopsCudaPoolFree((void **)&k->data.v));
+      PetscCall(HopsCudaPoolMalloc(size, (void **)&k->data.v));
+      k->datasize = size;
+    }
+    k->data.diffusion = kappa->nc > 0;
+    k->data.mixed     = r.mixed;
+    k->data.mass      = mass->nc > 0;
+    k->data.ncomp     = ncomp;
+    PetscCallCUDA(cudaMemsetAsync(k->newmask, 0, sp->ncells + 4, r.stream)); /* threads write whole words */
+  }
+  if (!n) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(HopsSpaceGetBackendMesh(sp, &restr, &r.X));
+  r.first = first;
+  r.n     = n;
+  r.X += first * nx;
+  r.C     = k->tables;
+  r.B     = k->tables + nC;
+  r.D     = k->tables + nC + nB;
+  r.m     = k->tables + nC + 2 * nB;
+  r.ncomp = k->data.ncomp;
+  r.out   = (double *)k->data.v + (size_t)first * k->data.ncomp * k->nn;
+  r.mask  = k->newmask + first;
+  r.bad   = k->bad;
+  if (kappa->nc) {
+    PetscCall(CopyCoefficient(k, 0, kappa, n, &r.kappa));
+    r.kcstride = kappa->cstride;
+    r.kpstride = kappa->pstride;
+  }
+  if (mass->nc) {
+    PetscCall(CopyCoefficient(k, 1, mass, n, &r.mass));
+    r.mcstride = mass->cstride;
+    r.mpstride = mass->pstride;
+  }
+  PetscCall(HopsCopy_CUDA(k->bad, &none, sizeof(int), PETSC_TRUE));
+  PetscCall(HopsCudaLORVertexData(&r));
+  PetscCall(HopsCopy_CUDA(&cell, k->bad, sizeof(int), PETSC_FALSE));
+  if (cell != none) *bad = first + cell;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CompareMasks(HopsLORKernel k, PetscBool adopt, PetscBool *covered, PetscBool *coupled)
+{
+  const PetscInt n         = k->space->ncells;
+  int            result[2] = {0, 0};
+  cudaStream_t   stream;
+
+  PetscFunctionBegin;
+  PetscCall(SetUp(k));
+  PetscCall(HopsGetCUDAStream(&stream));
+  if (n) {
+    PetscCall(HopsCudaLORCompare(n, k->newmask, k->mask, k->bad + 2, stream));
+    PetscCall(HopsCopy_CUDA(result, k->bad + 2, sizeof(result), PETSC_FALSE));
+    if (adopt) PetscCallCUDA(cudaMemcpyAsync(k->mask, k->newmask, n, cudaMemcpyDeviceToDevice, stream));
+  }
+  *covered = result[0] ? PETSC_FALSE : PETSC_TRUE;
+  *coupled = result[1] ? PETSC_TRUE : PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ---- Rows ---- */
+
+static PetscErrorCode CountRows(HopsLORKernel k, HopsLORRows *rows)
+{
+  int          toolong = 0, n[2] = {0, 0};
+  cudaStream_t stream;
+
+  PetscFunctionBegin;
+  PetscCall(SetUp(k));
+  PetscCall(HopsGetCUDAStream(&stream));
+  if (rows->nslots) PetscCall(HopsCudaLORSlots(rows, stream));
+  PetscCallCUDA(cudaMemsetAsync(k->bad, 0, sizeof(int), stream));
+  PetscCall(HopsCudaLORCount(&k->mesh, rows, k->bad, stream));
+  PetscCall(HopsCopy_CUDA(&toolong, k->bad, sizeof(int), PETSC_FALSE));
+  PetscCheck(!toolong, PETSC_COMM_SELF, PETSC_ERR_SUP, "More than 64 unknowns couple with one of the low-order-refined matrix (31 cells or more meet in a point): use -hops_backend host");
+  for (int b = 0; b < 2; b++) {
+    if (rows->i[b]) PetscCall(HopsCopy_CUDA(&n[b], rows->i[b] + rows->n, sizeof(int), PETSC_FALSE));
+    PetscCheck(n[b] >= 0, PETSC_COMM_SELF, PETSC_ERR_SUP, "The low-order-refined matrix has more than 2^31 entries on one rank: use more ranks");
+    rows->nnz[b] = (size_t)n[b];
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode FillColumns(HopsLORKernel k, HopsLORRows *rows, unsigned char used[])
+{
+  cudaStream_t   stream;
+  unsigned char *d = NULL;
+
+  PetscFunctionBegin;
+  PetscCall(HopsGetCUDAStream(&stream));
+  if (rows->i[1]) {
+    PetscCall(HopsCudaPoolMalloc(rows->nmap, (void **)&d));
+    if (rows->nmap) PetscCallCUDA(cudaMemsetAsync(d, 0, rows->nmap, stream));
+  }
+  PetscCall(HopsCudaLORColumns(&k->mesh, rows, d, stream));
+  if (rows->i[1]) PetscCall(HopsCopy_CUDA(used, d, rows->nmap, PETSC_FALSE));
+  PetscCall(HopsCudaPoolFree((void **)&d));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MapColumns(HopsLORKernel k, HopsLORRows *rows)
+{
+  cudaStream_t stream;
+
+  PetscFunctionBegin;
+  PetscCall(HopsGetCUDAStream(&stream));
+  PetscCall(HopsCudaLORMap(rows, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode FillValues(HopsLORKernel k, HopsLORRows *rows)
+{
+  cudaStream_t stream;
+
+  PetscFunctionBegin;
+  PetscCall(HopsGetCUDAStream(&stream));
+  PetscCall(PetscLogGpuTimeBegin());
+  PetscCall(HopsCudaLORValues(&k->mesh, &k->data, rows, stream));
+  PetscCall(PetscLogGpuTimeEnd());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode AddReceived(HopsLORKernel k, HopsLORRows *rows, const PetscScalar x[])
+{
+  cudaStream_t stream;
+
+  PetscFunctionBegin;
+  PetscCall(HopsGetCUDAStream(&stream));
+  PetscCall(HopsCudaLORReceived(rows, x, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SetDiagonal(HopsLORKernel k, HopsLORRows *rows, PetscInt n, const PetscInt idx[], const PetscScalar x[])
+{
+  cudaStream_t stream;
+
+  PetscFunctionBegin;
+  PetscCall(HopsGetCUDAStream(&stream));
+  PetscCall(HopsCudaLORDiagonal(rows, n, idx, x, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Wait(HopsLORKernel k)
+{
+  PetscFunctionBegin;
+  PetscCallCUDA(cudaDeviceSynchronize());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+const HopsLORDeviceOps HopsLORDeviceCUDA = {
+  .Malloc         = HopsCudaPoolMalloc,
+  .Free           = HopsCudaPoolFree,
+  .CopyWithin     = CopyWithin,
+  .VertexData     = VertexData,
+  .FreeVertexData = FreeVertexData,
+  .CompareMasks   = CompareMasks,
+  .CountRows      = CountRows,
+  .FillColumns    = FillColumns,
+  .MapColumns     = MapColumns,
+  .FillValues     = FillValues,
+  .AddReceived    = AddReceived,
+  .SetDiagonal    = SetDiagonal,
+  .Wait           = Wait,
+};

@@ -1,0 +1,82 @@
+/* CUDA back end: data of a low-order-refined matrix, and launches of kernels. */
+#pragma once
+#include "cudaimpl.h"
+#include <hops/private/hopslordevice.h>
+
+/* What kernels need of the mesh; node v of cell c is entry e = c * nn + v of restr */
+typedef struct {
+  int                  dim, P, nn, nfree; /* nn = P^dim */
+  const int           *restr;             /* [ncells][nn] L indices; constrained from nfree on */
+  const int           *begin, *entry;     /* entries of a free unknown, ascending: entry[begin[l]..begin[l+1]) */
+  const unsigned char *mask;              /* [ncells] coupled direction pairs of the pattern */
+  const double        *hinv;              /* [P-1] inverse widths of the sub-cells on [-1,1] */
+  const int           *ijk;               /* [nn] place of a node: i + 256 j + 65536 k */
+  double               perentry;          /* 1 / nn */
+} HopsCudaLORMesh;
+
+/*
+  Vertex data [ncells][ncomp][nn], comp in this order:
+    diffusion: S_a = G_aa m_b m_c / 2 for each direction a (m: lumped 1D mass, G = detJ J^-1 kappa J^-T; no m_c in 2D),
+    mixed: q_ab = G_ab m_c / 4 for the pairs xy, xz, yz,
+    mass: m_x m_y m_z detJ c
+*/
+typedef struct {
+  bool          diffusion, mixed, mass;
+  int           ncomp;
+  const double *v;
+} HopsCudaLORData;
+
+/* A run of cells: coordinates X[n][dim][Pg^dim], coefficient values with the strides of HopsValues */
+typedef struct {
+  int            dim, P, Pg, nn, knc, mnc, ncomp;
+  bool           mixed;
+  PetscInt       first, n, kcstride, kpstride, mcstride, mpstride;
+  const double  *X, *B, *D, *C, *m; /* B, D: [P][Pg] the element map at the nodes; C: [P][P] derivatives at the nodes */
+  const double  *kappa, *mass;
+  double         tol, droptol; /* droptol >= tol: a cell whose off-diagonal factors all lie below it has none */
+  double        *out;
+  unsigned char *mask; /* set by any thread that finds a coupling */
+  int           *bad;  /* least cell with a determinant that is not positive */
+  cudaStream_t   stream;
+} HopsCudaLORRun;
+
+struct _HopsLORKernel {
+  HopsSpace       space; /* not a reference: the matrix has one */
+  int             P, Pg, nn;
+  HopsBasis       geom;
+  double         *gll; /* [P][P] derivatives at the nodes, then nodes [P] (host) */
+  double         *tables;
+  int            *ijk;
+  HopsCudaLORMesh mesh;
+  HopsCudaLORData data;
+  size_t          datasize; /* bytes */
+  int            *begin, *entry, *bad;
+  unsigned char  *newmask, *mask;
+  void           *coef[2];
+  size_t          coefsize[2];
+  char            name[48];
+};
+
+EXTERN_C_BEGIN
+PETSC_INTERN PetscErrorCode         HopsLORCreate_CUDA(HopsSpace, const HopsBasis *, HopsLORKernel *);
+PETSC_INTERN PetscErrorCode         HopsLORGetInfo_CUDA(HopsLORKernel, const char **, PetscLogDouble *);
+PETSC_INTERN PetscErrorCode         HopsLORDestroy_CUDA(HopsLORKernel *);
+PETSC_INTERN const HopsLORDeviceOps HopsLORDeviceCUDA;
+
+PETSC_INTERN PetscErrorCode HopsCudaPoolMalloc(size_t, void **);
+PETSC_INTERN PetscErrorCode HopsCudaPoolFree(void **);
+/* x[n + 1] counts, of which the last is overwritten: their sums before each */
+PETSC_INTERN PetscErrorCode HopsCudaScan(size_t n, int x[], cudaStream_t);
+PETSC_INTERN PetscErrorCode HopsCudaLORVertexData(const HopsCudaLORRun *);
+/* the entries of each free unknown: begin[nfree + 1], entry[] is allocated here */
+PETSC_INTERN PetscErrorCode HopsCudaLORTranspose(size_t n, const int restr[], int nfree, int begin[], int **entry, cudaStream_t);
+/* result[0]: some new mask has a bit that the old one lacks; result[1]: some new mask is not zero */
+PETSC_INTERN PetscErrorCode HopsCudaLORCompare(PetscInt n, const unsigned char newmask[], const unsigned char mask[], int result[2], cudaStream_t);
+PETSC_INTERN PetscErrorCode HopsCudaLORCount(const HopsCudaLORMesh *, const HopsLORRows *, int *toolong, cudaStream_t);
+PETSC_INTERN PetscErrorCode HopsCudaLORColumns(const HopsCudaLORMesh *, const HopsLORRows *, unsigned char used[], cudaStream_t);
+PETSC_INTERN PetscErrorCode HopsCudaLORMap(const HopsLORRows *, cudaStream_t);
+PETSC_INTERN PetscErrorCode HopsCudaLORValues(const HopsCudaLORMesh *, const HopsCudaLORData *, const HopsLORRows *, cudaStream_t);
+PETSC_INTERN PetscErrorCode HopsCudaLORReceived(const HopsLORRows *, const double x[], cudaStream_t);
+PETSC_INTERN PetscErrorCode HopsCudaLORDiagonal(const HopsLORRows *, PetscInt n, const PetscInt idx[], const double x[], cudaStream_t);
+PETSC_INTERN PetscErrorCode HopsCudaLORSlots(const HopsLORRows *, cudaStream_t);
+EXTERN_C_END

@@ -1,0 +1,448 @@
+/*
+  Rows of the low-order-refined matrix: pattern and values, a thread for each row. The owner of a row visits the cells that
+  hold its unknown in ascending order, so that values have one order of summation and come out the same bit by bit.
+*/
+#include "cudalor.h"
+#include <cub/device/device_scan.cuh>
+
+#define HOPS_CUDA_LOR_MAX     64  /* columns of a row */
+#define HOPS_CUDA_LOR_THREADS 128 /* rows of a block, pattern */
+#define HOPS_CUDA_LOR_ROWS    32  /* rows of a block, values: more of them wait for the longest */
+
+/* ---- Sums before each of n counts, and their total ---- */
+
+PetscErrorCode HopsCudaScan(size_t n, int x[], cudaStream_t stream)
+{
+  size_t size = 0;
+  void  *work = NULL;
+
+  PetscFunctionBegin;
+  PetscCallCUDA(cub::DeviceScan::ExclusiveSum(NULL, size, x, x, (int)(n + 1), stream));
+  PetscCall(HopsCudaPoolMalloc(size, &work));
+  PetscCallCUDA(cub::DeviceScan::ExclusiveSum(work, size, x, x, (int)(n + 1), stream));
+  PetscCall(HopsCudaPoolFree(&work));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ---- The transposed element restriction ---- */
+
+__global__ static void CountEntries(int n, const int *__restrict__ restr, int nfree, int *count)
+{
+  const int e = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+
+  if (e < n && restr[e] < nfree) atomicAdd(count + restr[e], 1);
+}
+
+__global__ static void PlaceEntries(int n, const int *__restrict__ restr, int nfree, const int *__restrict__ begin, int *left, int *entry)
+{
+  const int e = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+
+  if (e < n && restr[e] < nfree) {
+    const int l = restr[e];
+
+    entry[begin[l] + atomicSub(left + l, 1) - 1] = e;
+  }
+}
+
+__device__ static void Sort(int n, int *x)
+{
+  for (int i = 1; i < n; i++) {
+    const int v = x[i];
+    int       k = i;
+
+    for (; k > 0 && x[k - 1] > v; k--) x[k] = x[k - 1];
+    x[k] = v;
+  }
+}
+
+/* The lists were filled in any order */
+__global__ static void SortLists(int n, const int *__restrict__ begin, int *x)
+{
+  const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+
+  if (i < n && begin[i + 1] - begin[i] > 1) Sort(begin[i + 1] - begin[i], x + begin[i]);
+}
+
+PetscErrorCode HopsCudaLORTranspose(size_t n, const int restr[], int nfree, int begin[], int **entry, cudaStream_t stream)
+{
+  const unsigned int blocks = (unsigned int)((n + 255) / 256);
+  int               *left;
+
+  PetscFunctionBegin;
+  PetscCall(HopsCudaPoolMalloc((nfree + 1) * sizeof(int), (void **)&left));
+  PetscCall(HopsCudaPoolMalloc(n * sizeof(int), (void **)entry));
+  PetscCallCUDA(cudaMemsetAsync(begin, 0, (nfree + 1) * sizeof(int), stream));
+  if (n) {
+    CountEntries<<<blocks, 256, 0, stream>>>((int)n, restr, nfree, begin);
+    PetscCallCUDA(cudaMemcpyAsync(left, begin, nfree * sizeof(int), cudaMemcpyDeviceToDevice, stream));
+    PetscCall(HopsCudaScan(nfree, begin, stream));
+    PlaceEntries<<<blocks, 256, 0, stream>>>((int)n, restr, nfree, begin, left, *entry);
+    if (nfree) SortLists<<<(nfree + 255) / 256, 256, 0, stream>>>(nfree, begin, *entry);
+  }
+  PetscCallCUDA(cudaGetLastError());
+  PetscCall(HopsCudaPoolFree((void **)&left));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ---- Pattern ---- */
+
+/* A row's columns while it is built */
+struct Columns {
+  int n, nfree;
+  int col[HOPS_CUDA_LOR_MAX];
+
+  __device__ void Add(int c)
+  {
+    for (int k = 0; k < n; k++)
+      if (col[k] == c) return;
+    if (n < HOPS_CUDA_LOR_MAX) col[n] = c;
+    n++; /* beyond the room: found by the caller */
+  }
+  __device__ void AddFree(int c)
+  {
+    if (c < nfree) Add(c);
+  }
+};
+
+/* e / nn, exact for e < 2^31 */
+__device__ __forceinline__ static int CellOf(const HopsCudaLORMesh &m, int e)
+{
+  return __double2int_rd((e + 0.5) * m.perentry);
+}
+
+template <int DIM>
+__device__ static void BuildRow(const HopsCudaLORMesh &m, const HopsLORRows &rows, int r, Columns *list)
+{
+  const int row = (int)rows.first + r, P = m.P;
+
+  list->n      = 1;
+  list->nfree  = m.nfree;
+  list->col[0] = row;
+  for (int k = m.begin[row]; k < m.begin[row + 1]; k++) {
+    const int  e = m.entry[k], c = CellOf(m, e), place = m.ijk[e - c * m.nn];
+    const int *R      = m.restr + e;
+    const int  ijk[3] = {place & 255, place >> 8 & 255, place >> 16}, st[3] = {1, P, P * P};
+    const int  mask = m.mask[c];
+
+#pragma unroll
+    for (int a = 0; a < DIM; a++) {
+      if (ijk[a] < P - 1) list->AddFree(R[st[a]]);
+      if (ijk[a] > 0) list->AddFree(R[-st[a]]);
+    }
+#pragma unroll
+    for (int a = 0, bit = 0; a < DIM; a++)
+#pragma unroll
+      for (int b = a + 1; b < DIM; b++, bit++) {
+        if (!(mask >> bit & 1)) continue;
+        if (ijk[a] < P - 1 && ijk[b] < P - 1) list->AddFree(R[st[a] + st[b]]);
+        if (ijk[a] < P - 1 && ijk[b] > 0) list->AddFree(R[st[a] - st[b]]);
+        if (ijk[a] > 0 && ijk[b] < P - 1) list->AddFree(R[st[b] - st[a]]);
+        if (ijk[a] > 0 && ijk[b] > 0) list->AddFree(R[-st[a] - st[b]]);
+      }
+  }
+  if (rows.slot && rows.slot[r] >= 0) {
+    for (int k = rows.xi[rows.slot[r]]; k < rows.xi[rows.slot[r] + 1]; k++) list->Add(rows.xj[k]);
+  }
+}
+
+template <int DIM>
+__global__ static void __launch_bounds__(HOPS_CUDA_LOR_THREADS) Count(const HopsCudaLORMesh m, const HopsLORRows rows, int *toolong)
+{
+  const int r = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+  Columns   list;
+  int       n = 0;
+
+  if (r >= rows.n) return;
+  BuildRow<DIM>(m, rows, r, &list);
+  if (list.n > HOPS_CUDA_LOR_MAX) {
+    *toolong = 1;
+    return;
+  }
+  for (int k = 0; k < list.n; k++) n += list.col[k] < rows.split;
+  rows.i[0][r] = n;
+  if (rows.i[1]) rows.i[1][r] = list.n - n;
+}
+
+template <int DIM>
+__global__ static void __launch_bounds__(HOPS_CUDA_LOR_THREADS) Fill(const HopsCudaLORMesh m, const HopsLORRows rows, unsigned char *used)
+{
+  const int r = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+  Columns   list;
+  int      *j0, *j1;
+
+  if (r >= rows.n) return;
+  BuildRow<DIM>(m, rows, r, &list);
+  if (rows.sorted) Sort(list.n, list.col);
+  j0 = rows.j[0] + rows.i[0][r];
+  j1 = rows.i[1] ? rows.j[1] + rows.i[1][r] : NULL;
+  for (int k = 0; k < list.n; k++) {
+    const int c = list.col[k];
+
+    if (c < rows.split) *j0++ = c;
+    else {
+      *j1++                = c - (int)rows.split;
+      used[c - rows.split] = 1;
+    }
+  }
+}
+
+PetscErrorCode HopsCudaLORCount(const HopsCudaLORMesh *m, const HopsLORRows *rows, int *toolong, cudaStream_t stream)
+{
+  const unsigned int blocks = (unsigned int)((rows->n + HOPS_CUDA_LOR_THREADS - 1) / HOPS_CUDA_LOR_THREADS);
+
+  PetscFunctionBegin;
+  for (int b = 0; b < 2; b++)
+    if (rows->i[b]) PetscCallCUDA(cudaMemsetAsync(rows->i[b] + rows->n, 0, sizeof(int), stream));
+  if (rows->n) {
+    if (m->dim == 3) Count<3><<<blocks, HOPS_CUDA_LOR_THREADS, 0, stream>>>(*m, *rows, toolong);
+    else Count<2><<<blocks, HOPS_CUDA_LOR_THREADS, 0, stream>>>(*m, *rows, toolong);
+    PetscCallCUDA(cudaGetLastError());
+    for (int b = 0; b < 2; b++)
+      if (rows->i[b]) PetscCall(HopsCudaScan(rows->n, rows->i[b], stream));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsCudaLORColumns(const HopsCudaLORMesh *m, const HopsLORRows *rows, unsigned char used[], cudaStream_t stream)
+{
+  const unsigned int blocks = (unsigned int)((rows->n + HOPS_CUDA_LOR_THREADS - 1) / HOPS_CUDA_LOR_THREADS);
+
+  PetscFunctionBegin;
+  if (rows->n) {
+    if (m->dim == 3) Fill<3><<<blocks, HOPS_CUDA_LOR_THREADS, 0, stream>>>(*m, *rows, used);
+    else Fill<2><<<blocks, HOPS_CUDA_LOR_THREADS, 0, stream>>>(*m, *rows, used);
+    PetscCallCUDA(cudaGetLastError());
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+__global__ static void Map(const HopsLORRows rows)
+{
+  const int r = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+
+  if (r >= rows.n) return;
+  for (int k = rows.i[1][r]; k < rows.i[1][r + 1]; k++) rows.j[1][k] = rows.map[rows.j[1][k]];
+  if (rows.sorted) Sort(rows.i[1][r + 1] - rows.i[1][r], rows.j[1] + rows.i[1][r]);
+}
+
+PetscErrorCode HopsCudaLORMap(const HopsLORRows *rows, cudaStream_t stream)
+{
+  PetscFunctionBegin;
+  if (rows->n) Map<<<(unsigned int)((rows->n + 255) / 256), 256, 0, stream>>>(*rows);
+  PetscCallCUDA(cudaGetLastError());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+__global__ static void Slots(const HopsLORRows rows)
+{
+  const int s = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+
+  if (s < rows.nslots) rows.slot[rows.slotrow[s]] = s;
+}
+
+PetscErrorCode HopsCudaLORSlots(const HopsLORRows *rows, cudaStream_t stream)
+{
+  PetscFunctionBegin;
+  PetscCallCUDA(cudaMemsetAsync(rows->slot, 0xff, rows->n * sizeof(int), stream));
+  Slots<<<(unsigned int)((rows->nslots + 255) / 256), 256, 0, stream>>>(*rows);
+  PetscCallCUDA(cudaGetLastError());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ---- Values ---- */
+
+/* A row that takes contributions: block 0 in J, V (shared or global memory), block 1 in global memory. Columns mostly come as the row lists them. */
+struct Row {
+  const int *J, *J1, *map;
+  double    *V, *V1;
+  int        next, lo, hi, lo1, hi1, split, nfree;
+
+  __device__ void Add(int c, double v)
+  {
+    if (c < split) {
+      for (;; next++) {
+        if (next == hi) next = lo;
+        if (J[next] == c) break;
+      }
+      V[next++] += v;
+    } else {
+      const int d = map[c - split];
+      int       k = lo1;
+
+      while (J1[k] != d) k++;
+      V1[k] += v;
+    }
+  }
+  __device__ void AddFree(int c, double v)
+  {
+    if (c < nfree) Add(c, v);
+  }
+};
+
+/*
+  Contributions of a cell to the row of its node v, D pointing to the node's vertex data, with s_a = +1 at the first node of a line,
+  -1 at the last, 0 inside:
+    (v,v+e_a) = -(S_a(v) + S_a(v+e_a)) / h_a + sum_b s_b (q_ab(v+e_a) - q_ab(v)), and (v,v-e_a) by symmetry,
+    (v,v) = mass - sum of the first terms of its edges + 2 sum_ab s_a s_b q_ab(v),
+    (v,v+e_a+e_b) = -q_ab(v+e_a) - q_ab(v+e_b), (v,v+e_a-e_b) = q_ab(v+e_a) + q_ab(v-e_b).
+*/
+template <int DIM, bool MIXED>
+__device__ static void AddCell(const HopsCudaLORMesh &m, const HopsCudaLORData &data, int e, int row, Row *out)
+{
+  const int     P = m.P, nn = m.nn, c = CellOf(m, e), v = e - c * nn, place = __ldg(m.ijk + v), *R = m.restr + e;
+  const int     ijk[3] = {place & 255, place >> 8 & 255, place >> 16}, st[3] = {1, P, P * P};
+  const double *D    = data.v + (size_t)c * data.ncomp * nn + v;
+  const int     mask = MIXED ? m.mask[c] : 0;
+  double        diag = data.mass ? D[(size_t)(data.ncomp - 1) * nn] : 0, edge[2 * DIM];
+
+  if (!data.diffusion) {
+    out->Add(row, diag);
+    return;
+  }
+#pragma unroll
+  for (int a = 0; a < DIM; a++) {
+    const double *S = D + a * nn, s0 = S[0];
+
+    edge[2 * a] = edge[2 * a + 1] = 0;
+    if (ijk[a] < P - 1) edge[2 * a] = -(s0 + S[st[a]]) * __ldg(m.hinv + ijk[a]);
+    if (ijk[a] > 0) edge[2 * a + 1] = -(S[-st[a]] + s0) * __ldg(m.hinv + ijk[a] - 1);
+    diag -= edge[2 * a] + edge[2 * a + 1];
+  }
+  if (MIXED && mask) {
+#pragma unroll
+    for (int a = 0, bit = 0; a < DIM; a++)
+#pragma unroll
+      for (int b = a + 1; b < DIM; b++, bit++) {
+        const double *q  = D + (DIM + bit) * nn;
+        const int     sa = (ijk[a] == 0) - (ijk[a] == P - 1), sb = (ijk[b] == 0) - (ijk[b] == P - 1);
+
+        if (!(mask >> bit & 1) || (!sa && !sb)) continue;
+        if (sb && ijk[a] < P - 1) edge[2 * a] += sb * (q[st[a]] - q[0]);
+        if (sb && ijk[a] > 0) edge[2 * a + 1] += sb * (q[0] - q[-st[a]]);
+        if (sa && ijk[b] < P - 1) edge[2 * b] += sa * (q[st[b]] - q[0]);
+        if (sa && ijk[b] > 0) edge[2 * b + 1] += sa * (q[0] - q[-st[b]]);
+        diag += 2 * sa * sb * q[0];
+      }
+  }
+  out->Add(row, diag);
+#pragma unroll
+  for (int a = 0; a < DIM; a++) {
+    if (ijk[a] < P - 1) out->AddFree(R[st[a]], edge[2 * a]);
+    if (ijk[a] > 0) out->AddFree(R[-st[a]], edge[2 * a + 1]);
+  }
+  if (MIXED && mask) {
+#pragma unroll
+    for (int a = 0, bit = 0; a < DIM; a++)
+#pragma unroll
+      for (int b = a + 1; b < DIM; b++, bit++) {
+        const double *q  = D + (DIM + bit) * nn;
+        const double  ap = ijk[a] < P - 1 ? q[st[a]] : 0, am = ijk[a] > 0 ? q[-st[a]] : 0, bp = ijk[b] < P - 1 ? q[st[b]] : 0, bm = ijk[b] > 0 ? q[-st[b]] : 0;
+
+        if (!(mask >> bit & 1)) continue;
+        if (ijk[a] < P - 1 && ijk[b] < P - 1) out->AddFree(R[st[a] + st[b]], -ap - bp);
+        if (ijk[a] < P - 1 && ijk[b] > 0) out->AddFree(R[st[a] - st[b]], ap + bm);
+        if (ijk[a] > 0 && ijk[b] < P - 1) out->AddFree(R[st[b] - st[a]], am + bp);
+        if (ijk[a] > 0 && ijk[b] > 0) out->AddFree(R[-st[a] - st[b]], -am - bm);
+      }
+  }
+}
+
+/*
+  A block's rows lie side by side in block 0: their values are put together in shared memory, `room` entries, and written as one
+  piece. Columns stay where they are: the cache serves them, and the vertex data need what shared memory leaves of it.
+*/
+template <int DIM, bool MIXED>
+__global__ static void __launch_bounds__(HOPS_CUDA_LOR_ROWS) Values(const HopsCudaLORMesh m, const HopsCudaLORData data, const HopsLORRows rows, int room)
+{
+  extern __shared__ double shared[];
+  const int                r0 = (int)(blockIdx.x * blockDim.x), r1 = min(r0 + (int)blockDim.x, (int)rows.n), r = r0 + (int)threadIdx.x;
+  const int                base = rows.i[0][r0], len = rows.i[0][r1] - base;
+  const bool               fits = len <= room;
+  double                  *V    = fits ? shared : rows.v[0] + base;
+  const int               *J    = rows.j[0] + base;
+
+  for (int k = threadIdx.x; k < len; k += blockDim.x) V[k] = 0;
+  __syncthreads();
+  if (r < r1) {
+    const int row = (int)rows.first + r;
+    Row       out = {J, rows.j[1], rows.map, V, rows.v[1], 0, rows.i[0][r] - base, rows.i[0][r + 1] - base, rows.i[1] ? rows.i[1][r] : 0, rows.i[1] ? rows.i[1][r + 1] : 0, (int)rows.split, m.nfree};
+
+    out.next = out.lo;
+    for (int k = out.lo1; k < out.hi1; k++) out.V1[k] = 0;
+    for (int k = m.begin[row]; k < m.begin[row + 1]; k++) AddCell<DIM, MIXED>(m, data, m.entry[k], row, &out);
+  }
+  if (!fits) return;
+  __syncthreads();
+  for (int k = threadIdx.x; k < len; k += blockDim.x) rows.v[0][base + k] = V[k];
+}
+
+template <int DIM, bool MIXED>
+static PetscErrorCode LaunchValues(const HopsCudaLORMesh *m, const HopsCudaLORData *data, const HopsLORRows *rows, cudaStream_t stream)
+{
+  const unsigned int blocks = (unsigned int)((rows->n + HOPS_CUDA_LOR_ROWS - 1) / HOPS_CUDA_LOR_ROWS);
+  const int          room   = HOPS_CUDA_LOR_ROWS * (MIXED ? (DIM == 3 ? 20 : 10) : (DIM == 3 ? 8 : 6));
+
+  PetscFunctionBegin;
+  Values<DIM, MIXED><<<blocks, HOPS_CUDA_LOR_ROWS, room *(sizeof(double) + sizeof(int)), stream>>>(*m, *data, *rows, room);
+  PetscCallCUDA(cudaGetLastError());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsCudaLORValues(const HopsCudaLORMesh *m, const HopsCudaLORData *data, const HopsLORRows *rows, cudaStream_t stream)
+{
+  PetscFunctionBegin;
+  if (!rows->n) PetscFunctionReturn(PETSC_SUCCESS);
+  if (m->dim == 3 && data->mixed && rows->coupled) PetscCall((LaunchValues<3, true>(m, data, rows, stream)));
+  else if (m->dim == 3) PetscCall((LaunchValues<3, false>(m, data, rows, stream)));
+  else if (data->mixed && rows->coupled) PetscCall((LaunchValues<2, true>(m, data, rows, stream)));
+  else PetscCall((LaunchValues<2, false>(m, data, rows, stream)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Row r in global memory */
+__device__ static Row GlobalRow(const HopsLORRows &rows, int r)
+{
+  const bool two = rows.i[1] != NULL;
+  const Row  out = {rows.j[0], rows.j[1], rows.map, rows.v[0], rows.v[1], rows.i[0][r], rows.i[0][r], rows.i[0][r + 1], two ? rows.i[1][r] : 0, two ? rows.i[1][r + 1] : 0, (int)rows.split, INT_MAX};
+
+  return out;
+}
+
+/* A thread for each row: what was received is added in the order of the message */
+__global__ static void Received(const HopsLORRows rows, const double *__restrict__ x)
+{
+  const int s = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+
+  if (s >= rows.nslots) return;
+  Row out = GlobalRow(rows, rows.slotrow[s]);
+
+  for (int k = rows.xi[s]; k < rows.xi[s + 1]; k++) out.Add(rows.xj[k], x[k]);
+}
+
+PetscErrorCode HopsCudaLORReceived(const HopsLORRows *rows, const double x[], cudaStream_t stream)
+{
+  PetscFunctionBegin;
+  if (rows->nslots) Received<<<(unsigned int)((rows->nslots + 127) / 128), 128, 0, stream>>>(*rows, x);
+  PetscCallCUDA(cudaGetLastError());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+__global__ static void Diagonal(const HopsLORRows rows, PetscInt n, const PetscInt *__restrict__ idx, const double *__restrict__ x)
+{
+  const PetscInt i = (PetscInt)blockIdx.x * blockDim.x + threadIdx.x;
+
+  if (i >= n || idx[i] < rows.first || idx[i] >= rows.first + rows.n) return;
+  Row out = GlobalRow(rows, (int)(idx[i] - rows.first));
+
+  for (out.next = out.lo; out.J[out.next] != idx[i];) out.next++;
+  if (x) out.V[out.next] += x[i];
+  else out.V[out.next] = 1;
+}
+
+PetscErrorCode HopsCudaLORDiagonal(const HopsLORRows *rows, PetscInt n, const PetscInt idx[], const double x[], cudaStream_t stream)
+{
+  PetscFunctionBegin;
+  if (n) Diagonal<<<(unsigned int)((n + 255) / 256), 256, 0, stream>>>(*rows, n, idx, x);
+  PetscCallCUDA(cudaGetLastError());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,286 @@
+/* Geometry factors of the low-order-refined matrix at the nodes of cells. */
+#include "cudalor.h"
+
+__device__ static double Adjugate2(const double J[], double A[])
+{
+  A[0] = J[3];
+  A[1] = -J[1];
+  A[2] = -J[2];
+  A[3] = J[0];
+  return J[0] * J[3] - J[1] * J[2];
+}
+
+__device__ static double Adjugate3(const double J[], double A[])
+{
+  A[0] = J[4] * J[8] - J[5] * J[7];
+  A[1] = J[2] * J[7] - J[1] * J[8];
+  A[2] = J[1] * J[5] - J[2] * J[4];
+  A[3] = J[5] * J[6] - J[3] * J[8];
+  A[4] = J[0] * J[8] - J[2] * J[6];
+  A[5] = J[2] * J[3] - J[0] * J[5];
+  A[6] = J[3] * J[7] - J[4] * J[6];
+  A[7] = J[1] * J[6] - J[0] * J[7];
+  A[8] = J[0] * J[4] - J[1] * J[3];
+  return J[0] * A[0] + J[1] * A[3] + J[2] * A[6];
+}
+
+/* T = A kappa; kappa scalar, diagonal or symmetric (upper triangle by rows) as nc is 1, DIM or more */
+template <int DIM>
+__device__ static void TimesKappa(int nc, const double *__restrict__ K, const double A[], double T[])
+{
+  double k[DIM * DIM];
+
+  if (nc <= DIM) {
+#pragma unroll
+    for (int i = 0; i < DIM * DIM; i++) T[i] = A[i] * K[nc == 1 ? 0 : i % DIM];
+    return;
+  }
+#pragma unroll
+  for (int i = 0, n = 0; i < DIM; i++)
+#pragma unroll
+    for (int j = i; j < DIM; j++, n++) k[i * DIM + j] = k[j * DIM + i] = K[n];
+#pragma unroll
+  for (int r = 0; r < DIM; r++)
+#pragma unroll
+    for (int j = 0; j < DIM; j++) {
+      double t = 0;
+
+#pragma unroll
+      for (int i = 0; i < DIM; i++) t += A[r * DIM + i] * k[i * DIM + j];
+      T[r * DIM + j] = t;
+    }
+}
+
+/* Bits of a cell's mask, once for the threads of a warp that share the cell: a byte of the word that holds it */
+__device__ static void SetMask(unsigned char *mask, int c, unsigned int on)
+{
+  const unsigned int active = __activemask(), peers = __match_any_sync(active, c);
+
+  on = __reduce_or_sync(peers, on);
+  if ((int)(threadIdx.x % 32) == __ffs(peers) - 1 && on && (*(volatile unsigned char *)mask & on) != on) {
+    const size_t at = (size_t)mask & 3;
+
+    atomicOr((unsigned int *)(mask - at), on << (8 * at));
+  }
+}
+
+#define HOPS_MASK_LARGE 8u /* an off-diagonal factor of the cell is too large to drop */
+
+/* Vertex data of node v of cell c of the run, with Jacobian J[i][a] = dx_i/dxi_a */
+template <int DIM>
+__device__ static void Factors(const HopsCudaLORRun &s, int c, int v, const int ijk[], const double J[])
+{
+  const size_t nn = (size_t)s.nn;
+  double       A[DIM * DIM], T[DIM * DIM], m[DIM], G[DIM * DIM], mm = 1;
+  const double det = DIM == 2 ? Adjugate2(J, A) : Adjugate3(J, A);
+  double      *out = s.out + (size_t)c * s.ncomp * nn + v;
+
+  if (!(det > 0)) atomicMin(s.bad, c);
+#pragma unroll
+  for (int a = 0; a < DIM; a++) {
+    m[a] = __ldg(s.m + ijk[a]);
+    mm *= m[a];
+  }
+  if (s.knc) {
+    unsigned int on = 0;
+
+    TimesKappa<DIM>(s.knc, s.kappa + (size_t)c * s.kcstride + (size_t)v * s.kpstride, A, T);
+#pragma unroll
+    for (int a = 0; a < DIM; a++)
+#pragma unroll
+      for (int b = a; b < DIM; b++) {
+        double t = 0;
+
+#pragma unroll
+        for (int i = 0; i < DIM; i++) t += T[a * DIM + i] * A[b * DIM + i];
+        G[a * DIM + b] = t / det;
+      }
+#pragma unroll
+    for (int a = 0; a < DIM; a++) {
+      double w = 0.5;
+
+#pragma unroll
+      for (int b = 0; b < DIM; b++)
+        if (b != a) w *= m[b];
+      *out = G[a * DIM + a] * w;
+      out += nn;
+    }
+#pragma unroll
+    for (int a = 0, bit = 0; a < DIM; a++)
+#pragma unroll
+      for (int b = a + 1; b < DIM; b++, bit++) {
+        const double g = G[a * DIM + b];
+
+        if (g * g > s.tol * s.tol * G[a * DIM + a] * G[b * DIM + b]) on |= 1u << bit;
+        if (g * g > s.droptol * s.droptol * G[a * DIM + a] * G[b * DIM + b]) on |= HOPS_MASK_LARGE;
+        if (s.mixed) {
+          *out = g * (0.25 * (DIM == 3 ? m[3 - a - b] : 1));
+          out += nn;
+        }
+      }
+    SetMask(s.mask + c, c, on);
+  }
+  if (s.mnc) *out = mm * det * s.mass[(size_t)c * s.mcstride + (size_t)v * s.mpstride];
+}
+
+/* J by full sums over the nodes of the element map, which are few */
+template <int DIM, int PG>
+__global__ static void VertexDirect(const HopsCudaLORRun s)
+{
+  const int     Pg = PG ? PG : s.Pg, ng = Pg * Pg * (DIM == 3 ? Pg : 1);
+  const size_t  t = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+  const int     c = (int)(t / s.nn), v = (int)(t - (size_t)c * s.nn);
+  const int     ijk[3] = {v % s.P, v / s.P % s.P, DIM == 3 ? v / (s.P * s.P) : 0};
+  double        J[DIM * DIM];
+  const double *X = s.X + (size_t)c * DIM * ng;
+
+  if (c >= s.n) return;
+#pragma unroll
+  for (int i = 0; i < DIM * DIM; i++) J[i] = 0;
+#pragma unroll
+  for (int z = 0; z < (DIM == 3 ? Pg : 1); z++) {
+    const double bz = DIM == 3 ? __ldg(s.B + ijk[2] * Pg + z) : 1, dz = DIM == 3 ? __ldg(s.D + ijk[2] * Pg + z) : 0;
+
+#pragma unroll
+    for (int y = 0; y < Pg; y++) {
+      const double by = __ldg(s.B + ijk[1] * Pg + y), dy = __ldg(s.D + ijk[1] * Pg + y);
+
+#pragma unroll
+      for (int x = 0; x < Pg; x++) {
+        const double b = __ldg(s.B + ijk[0] * Pg + x), d = __ldg(s.D + ijk[0] * Pg + x);
+
+#pragma unroll
+        for (int i = 0; i < DIM; i++) {
+          const double xi = __ldg(X + i * ng + (z * Pg + y) * Pg + x);
+
+          J[i * DIM] += d * by * bz * xi;
+          J[i * DIM + 1] += b * dy * bz * xi;
+          if (DIM == 3) J[i * DIM + 2] += b * by * dz * xi;
+        }
+      }
+    }
+  }
+  Factors<DIM>(s, c, v, ijk, J);
+}
+
+/*
+  The element map is interpolated to the nodes of the space, direction by direction, and differentiated there. Blocks of nb cells;
+  two arrays of nb * DIM * nn in shared memory take turns. The map's order is at most the space's.
+*/
+template <int DIM>
+__global__ static void VertexNodal(const HopsCudaLORRun s, int nb)
+{
+  extern __shared__ double shared[];
+  const int                c0 = blockIdx.x * nb, n = min(nb, s.n - c0), P = s.P, Pg = s.Pg, nn = s.nn, S = DIM * nn;
+  const int                ng = Pg * Pg * (DIM == 3 ? Pg : 1), T = blockDim.x;
+  double                  *a = shared, *b = shared + nb * S;
+
+  for (int t = threadIdx.x; t < n * DIM * ng; t += T) a[t / (DIM * ng) * S + t % (DIM * ng)] = s.X[(size_t)c0 * DIM * ng + t];
+  __syncthreads();
+  if (Pg < P) {
+    int inner = 1, outer = DIM * ng / Pg; /* [outer][Pg][inner] -> [outer][P][inner] */
+
+    for (int d = 0; d < DIM; d++) {
+      const int len = outer * P * inner;
+
+      for (int t = threadIdx.x; t < n * len; t += T) {
+        const int     cell = t / len, r = t - cell * len, i = r % inner, q = r / inner % P, o = r / (inner * P);
+        const double *src = a + cell * S + o * Pg * inner + i;
+        double        v   = 0;
+
+        for (int k = 0; k < Pg; k++) v += __ldg(s.B + q * Pg + k) * src[k * inner];
+        b[cell * S + r] = v;
+      }
+      __syncthreads();
+      double *w = a;
+
+      a = b;
+      b = w;
+      inner *= P;
+      outer /= Pg;
+    }
+  }
+  for (int t = threadIdx.x; t < n * nn; t += T) {
+    const int     cell = t / nn, v = t - cell * nn;
+    const int     ijk[3] = {v % P, v / P % P, DIM == 3 ? v / (P * P) : 0};
+    const double *x      = a + cell * S;
+    double        J[DIM * DIM];
+
+#pragma unroll
+    for (int i = 0; i < DIM * DIM; i++) J[i] = 0;
+#pragma unroll
+    for (int e = 0, stride = 1; e < DIM; e++, stride *= P)
+      for (int k = 0; k < P; k++) {
+        const double d = __ldg(s.C + ijk[e] * P + k);
+
+#pragma unroll
+        for (int i = 0; i < DIM; i++) J[i * DIM + e] += d * x[i * nn + v + (k - ijk[e]) * stride];
+      }
+    Factors<DIM>(s, c0 + cell, v, ijk, J);
+  }
+}
+
+template <int DIM>
+static PetscErrorCode Launch(const HopsCudaLORRun *s)
+{
+  const size_t points = (size_t)s->n * s->nn, one = 2 * (size_t)DIM * s->nn * sizeof(double);
+  const int    blocks = (int)((points + 127) / 128);
+  int          device, most;
+
+  PetscFunctionBegin;
+  PetscCallCUDA(cudaGetDevice(&device));
+  PetscCallCUDA(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+  if (s->Pg == 2) VertexDirect<DIM, 2><<<blocks, 128, 0, s->stream>>>(*s);
+  else if (s->Pg > s->P || one > (size_t)most) VertexDirect<DIM, 0><<<blocks, 128, 0, s->stream>>>(*s);
+  else {
+    const int nb = (int)PetscMax(1, PetscMin((size_t)192 / s->nn, 24576 / one)), threads = nb * s->nn > 256 ? 256 : 128;
+
+    PetscCallCUDA(cudaFuncSetAttribute(VertexNodal<DIM>, cudaFuncAttributeMaxDynamicSharedMemorySize, most));
+    VertexNodal<DIM><<<(int)((s->n + nb - 1) / nb), threads, nb * one, s->stream>>>(*s, nb);
+  }
+  PetscCallCUDA(cudaGetLastError());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A cell drops all of its off-diagonal factors or none */
+__global__ static void Drop(PetscInt n, unsigned char *mask)
+{
+  const PetscInt c = (PetscInt)blockIdx.x * blockDim.x + threadIdx.x;
+
+  if (c < n) mask[c] = mask[c] & HOPS_MASK_LARGE ? mask[c] & ~HOPS_MASK_LARGE : 0;
+}
+
+PetscErrorCode HopsCudaLORVertexData(const HopsCudaLORRun *s)
+{
+  PetscFunctionBegin;
+  if (s->dim == 3) PetscCall(Launch<3>(s));
+  else PetscCall(Launch<2>(s));
+  if (s->knc) {
+    Drop<<<(unsigned int)((s->n + 255) / 256), 256, 0, s->stream>>>(s->n, s->mask);
+    PetscCallCUDA(cudaGetLastError());
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ---- Masks ---- */
+
+__global__ static void Compare(PetscInt n, const unsigned char *__restrict__ newmask, const unsigned char *__restrict__ mask, int *result)
+{
+  const PetscInt c = (PetscInt)blockIdx.x * blockDim.x + threadIdx.x;
+  const int      a = c < n ? newmask[c] : 0, m = c < n ? mask[c] : 0;
+  const int      lacks = __syncthreads_or(a & ~m), some = __syncthreads_or(a);
+
+  if (threadIdx.x == 0) { /* all write the same */
+    if (lacks) result[0] = 1;
+    if (some) result[1] = 1;
+  }
+}
+
+PetscErrorCode HopsCudaLORCompare(PetscInt n, const unsigned char newmask[], const unsigned char mask[], int result[2], cudaStream_t stream)
+{
+  PetscFunctionBegin;
+  PetscCallCUDA(cudaMemsetAsync(result, 0, 2 * sizeof(int), stream));
+  Compare<<<(unsigned int)((n + 255) / 256), 256, 0, stream>>>(n, newmask, mask, result);
+  PetscCallCUDA(cudaGetLastError());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,296 @@
+/*
+  The V-cycle of a BoomerAMG hierarchy, in place of hypre's own solve on one device. A cycle on a device is mostly short kernels:
+  hypre launches each from the host and waits often; here the whole of it is one CUDA graph, of fused kernels, and as a
+  preconditioner it may run in single precision. hypre does the set-up, which stays where the work is to be done right.
+*/
+#include "cycle.h"
+#if HOPS_HAVE_HYPRE_DEVICE
+  #include <_hypre_parcsr_ls.h>
+  #include <petsc/private/pcimpl.h>
+
+  #define HOPS_CYCLE_DENSE 256 /* largest coarsest level with an inverse */
+
+static size_t Size(const HopsCycle c)
+{
+  return c->single ? sizeof(float) : sizeof(double);
+}
+
+/* Memory of the pool that hypre uses too */
+static PetscErrorCode Malloc(size_t n, void **p)
+{
+  PetscFunctionBegin;
+  *p = n ? (void *)hypre_TAlloc(char, n, HYPRE_MEMORY_DEVICE) : NULL;
+  PetscCheck(*p || !n, PETSC_COMM_SELF, PETSC_ERR_MEM, "The V-cycle needs %g MB more of the device's memory: use more devices, or -pc_lor_cycle hypre", n / 1e6);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Free(void **p)
+{
+  PetscFunctionBegin;
+  if (*p) hypre_TFree(*p, HYPRE_MEMORY_DEVICE);
+  *p = NULL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsCycleDestroy(HopsCycle *cycle)
+{
+  HopsCycle c = *cycle;
+
+  PetscFunctionBegin;
+  if (!c) PetscFunctionReturn(PETSC_SUCCESS);
+  if (c->graph) PetscCallCUDA(cudaGraphExecDestroy(c->graph));
+  for (int l = 0; l < c->nlevels; l++) {
+    HopsCycleLevel  *a   = c->level + l;
+    HopsCycleMatrix *m[] = {&a->A, &a->P, &a->R};
+
+    for (int k = 0; k < 3; k++)
+      if (m[k]->own) PetscCall(Free(&m[k]->v));
+    PetscCall(Free(&a->d));
+    PetscCall(Free(&a->f));
+    PetscCall(Free(&a->u));
+    PetscCall(Free(&a->w));
+    if (c->transposed[l]) PetscCallExternal(hypre_CSRMatrixDestroy, (hypre_CSRMatrix *)c->transposed[l]);
+  }
+  PetscCall(Free(&c->inverse));
+  PetscCall(PetscFree(c->level));
+  PetscCall(PetscFree(c->transposed));
+  PetscCall(PetscFree(*cycle));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What the cycle takes for granted; NULL if all is so */
+static const char *Refuse(hypre_ParAMGData *amg)
+{
+  const HYPRE_Int *relax = hypre_ParAMGDataGridRelaxType(amg), *sweeps = hypre_ParAMGDataNumGridSweeps(amg), n = hypre_ParAMGDataNumLevels(amg);
+
+  if (n < 2) return "there is one level";
+  if (hypre_ParAMGDataMaxIter(amg) != 1 || hypre_ParAMGDataTol(amg) != 0.0) return "it iterates";
+  if (hypre_ParAMGDataCycleType(amg) != 1 || hypre_ParAMGDataFCycle(amg)) return "it is no V-cycle";
+  if (sweeps[1] != 1 || sweeps[2] != 1 || sweeps[3] != 1) return "it smooths more than once";
+  if (relax[1] != 18 || relax[2] != 18) return "its smoother is not l1scaled-Jacobi";
+  if (relax[3] != 18 && relax[3] != 9 && relax[3] != 19 && relax[3] != 98 && relax[3] != 99) return "its coarsest level has a smoother of its own";
+  if (hypre_ParAMGDataRelaxOrder(amg)) return "it smooths coarse and fine points separately";
+  if (hypre_ParAMGDataSmoothNumLevels(amg) > 0) return "it has complex smoothers";
+  if (hypre_ParAMGDataBlockMode(amg)) return "it works in blocks";
+  if (hypre_ParAMGDataAdditive(amg) >= 0 || hypre_ParAMGDataMultAdditive(amg) >= 0 || hypre_ParAMGDataSimple(amg) >= 0) return "it is additive";
+  if (hypre_ParAMGDataRestriction(amg)) return "its restriction is not the transpose of its interpolation";
+  if (hypre_ParAMGDataPartialCycleCoarsestLevel(amg) >= 0) return "it is partial";
+  for (HYPRE_Int l = 0; l < n; l++) {
+    hypre_ParCSRMatrix *A = hypre_ParAMGDataAArray(amg)[l];
+
+    if (hypre_ParCSRMatrixMemoryLocation(A) != HYPRE_MEMORY_DEVICE) return "its matrices are not on the device";
+    if (l < n - 1 && (!hypre_ParAMGDataL1Norms(amg) || !hypre_ParAMGDataL1Norms(amg)[l])) return "it has no l1 norms";
+  }
+  return NULL;
+}
+
+static PetscErrorCode SetMatrix(HopsCycle c, hypre_CSRMatrix *A, HopsCycleMatrix *m, cudaStream_t stream)
+{
+  PetscFunctionBegin;
+  m->m   = (int)hypre_CSRMatrixNumRows(A);
+  m->n   = (int)hypre_CSRMatrixNumCols(A);
+  m->nnz = (size_t)hypre_CSRMatrixNumNonzeros(A);
+  m->i   = hypre_CSRMatrixI(A);
+  m->j   = hypre_CSRMatrixJ(A);
+  m->own = c->single;
+  m->v   = hypre_CSRMatrixData(A);
+  if (c->single) {
+    PetscCall(Malloc(m->nnz * sizeof(float), &m->v));
+    PetscCall(HopsCycleConvert(m->nnz, hypre_CSRMatrixData(A), 1.0, false, true, m->v, stream));
+  }
+  c->flops += 2.0 * (PetscLogDouble)m->nnz;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Gauss-Jordan elimination with partial pivoting of a small matrix; ok is false where it is singular to rounding */
+static PetscErrorCode Invert(PetscInt n, double A[], double B[], PetscBool *ok)
+{
+  double largest = 0.0;
+
+  PetscFunctionBegin;
+  *ok = PETSC_TRUE;
+  for (PetscInt i = 0; i < n * n; i++) {
+    B[i]    = i % (n + 1) == 0 ? 1.0 : 0.0;
+    largest = PetscMax(largest, PetscAbsReal(A[i]));
+  }
+  for (PetscInt k = 0; k < n; k++) {
+    PetscInt p = k;
+
+    for (PetscInt i = k + 1; i < n; i++)
+      if (PetscAbsReal(A[i * n + k]) > PetscAbsReal(A[p * n + k])) p = i;
+    if (!(PetscAbsReal(A[p * n + k]) > 1e-13 * largest)) {
+      *ok = PETSC_FALSE;
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
+    for (PetscInt j = 0; j < n; j++) {
+      const double a = A[k * n + j], b = B[k * n + j];
+
+      A[k * n + j] = A[p * n + j];
+      B[k * n + j] = B[p * n + j];
+      A[p * n + j] = a;
+      B[p * n + j] = b;
+    }
+    for (PetscInt i = 0, j; i < n; i++) {
+      const double f = (i == k ? A[k * n + k] - 1.0 : A[i * n + k]) / A[k * n + k];
+
+      for (j = k; j < n; j++) A[i * n + j] -= f * A[k * n + j];
+      for (j = 0; j < n; j++) B[i * n + j] -= f * B[k * n + j];
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SetCoarsest(HopsCycle c, hypre_CSRMatrix *A, cudaStream_t stream, PetscBool *ok)
+{
+  const PetscInt n   = (PetscInt)hypre_CSRMatrixNumRows(A);
+  const size_t   nnz = (size_t)hypre_CSRMatrixNumNonzeros(A);
+  int           *i, *j;
+  double        *v, *D, *B, *d = NULL;
+
+  PetscFunctionBegin;
+  *ok = n <= HOPS_CYCLE_DENSE ? PETSC_TRUE : PETSC_FALSE;
+  if (!*ok) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscMalloc3(n + 1, &i, nnz, &j, nnz, &v));
+  PetscCall(PetscCalloc1(n * n, &D));
+  PetscCall(PetscMalloc1(n * n, &B));
+  PetscCallCUDA(cudaMemcpy(i, hypre_CSRMatrixI(A), (n + 1) * sizeof(int), cudaMemcpyDeviceToHost));
+  PetscCallCUDA(cudaMemcpy(j, hypre_CSRMatrixJ(A), nnz * sizeof(int), cudaMemcpyDeviceToHost));
+  PetscCallCUDA(cudaMemcpy(v, hypre_CSRMatrixData(A), nnz * sizeof(double), cudaMemcpyDeviceToHost));
+  for (PetscInt r = 0; r < n; r++)
+    for (int k = i[r]; k < i[r + 1]; k++) D[r * n + j[k]] += v[k];
+  PetscCall(Invert(n, D, B, ok));
+  if (*ok) {
+    PetscCall(Malloc(n * n * sizeof(double), (void **)&d));
+    PetscCall(Malloc(n * n * Size(c), &c->inverse));
+    PetscCallCUDA(cudaMemcpyAsync(d, B, n * n * sizeof(double), cudaMemcpyHostToDevice, stream));
+    PetscCall(HopsCycleConvert(n * n, d, 1.0, false, c->single, c->inverse, stream));
+    PetscCallCUDA(cudaStreamSynchronize(stream));
+    PetscCall(Free((void **)&d));
+  }
+  PetscCall(PetscFree3(i, j, v));
+  PetscCall(PetscFree(D));
+  PetscCall(PetscFree(B));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SetLevel(HopsCycle c, hypre_ParAMGData *amg, int l, cudaStream_t stream)
+{
+  HopsCycleLevel  *a  = c->level + l;
+  hypre_CSRMatrix *A  = hypre_ParCSRMatrixDiag(hypre_ParAMGDataAArray(amg)[l]);
+  hypre_Vector   **l1 = hypre_ParAMGDataL1Norms(amg);
+  const size_t     n  = (size_t)hypre_CSRMatrixNumRows(A);
+
+  PetscFunctionBegin;
+  PetscCall(Malloc(n * Size(c), &a->f));
+  PetscCall(Malloc(n * Size(c), &a->u));
+  if (l1 && l1[l]) {
+    PetscCall(Malloc(n * Size(c), &a->d));
+    PetscCall(HopsCycleConvert(n, hypre_VectorData(l1[l]), hypre_ParAMGDataRelaxWeight(amg)[l], true, c->single, a->d, stream));
+  }
+  if (l < c->nlevels - 1) {
+    hypre_ParCSRMatrix *P = hypre_ParAMGDataPArray(amg)[l];
+    hypre_CSRMatrix    *R = hypre_ParCSRMatrixDiagT(P);
+
+    if (!R) {
+      PetscCallExternal(hypre_CSRMatrixTranspose, hypre_ParCSRMatrixDiag(P), &R, 1);
+      c->transposed[l] = R;
+    }
+    PetscCall(Malloc(n * Size(c), &a->w));
+    PetscCall(SetMatrix(c, A, &a->A, stream));
+    c->flops += 2.0 * (PetscLogDouble)a->A.nnz; /* two of A, one of P and R each */
+    PetscCall(SetMatrix(c, hypre_ParCSRMatrixDiag(P), &a->P, stream));
+    PetscCall(SetMatrix(c, R, &a->R, stream));
+  } else {
+    a->A.m = (int)n;
+    a->A.i = hypre_CSRMatrixI(A);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsCycleCreate(PC pc, PCLORCycle type, HopsCycle *cycle, const char **why)
+{
+  HopsCycle         c;
+  HYPRE_Solver      solver;
+  hypre_ParAMGData *amg;
+  const char       *name;
+  PetscBool         same;
+  PetscMPIInt       size;
+  cudaStream_t      stream;
+
+  PetscFunctionBegin;
+  *cycle = NULL;
+  *why   = "it was not asked for";
+  if (type == PCLOR_CYCLE_HYPRE) PetscFunctionReturn(PETSC_SUCCESS);
+  *why = "it is not hypre's BoomerAMG";
+  PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCHYPRE, &same));
+  if (!same) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PCHYPREGetType(pc, &name));
+  PetscCall(PetscStrcmp(name, "boomeramg", &same));
+  if (!same) PetscFunctionReturn(PETSC_SUCCESS);
+  *why = "it is spread over several processes";
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &size));
+  if (size > 1) PetscFunctionReturn(PETSC_SUCCESS);
+  solver = HopsPCHYPREGetSolver(pc);
+  amg    = (hypre_ParAMGData *)solver;
+  *why   = Refuse(amg);
+  if (*why) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(HopsGetCUDAStream(&stream));
+  PetscCall(PetscNew(&c));
+  c->single  = type == PCLOR_CYCLE_SINGLE;
+  c->nlevels = (int)hypre_ParAMGDataNumLevels(amg);
+  c->direct  = hypre_ParAMGDataGridRelaxType(amg)[3] != 18;
+  PetscCall(PetscCalloc1(c->nlevels, &c->level));
+  PetscCall(PetscCalloc1(c->nlevels, &c->transposed));
+  PetscCallCUDA(cudaDeviceSynchronize()); /* hypre has streams of its own */
+  for (int l = 0; l < c->nlevels; l++) {
+    PetscCall(SetLevel(c, amg, l, stream));
+    c->complexity += (PetscReal)hypre_CSRMatrixNumNonzeros(hypre_ParCSRMatrixDiag(hypre_ParAMGDataAArray(amg)[l]));
+  }
+  c->complexity /= (PetscReal)PetscMax(c->level[0].A.nnz, 1);
+  if (c->direct) {
+    PetscCall(SetCoarsest(c, hypre_ParCSRMatrixDiag(hypre_ParAMGDataAArray(amg)[c->nlevels - 1]), stream, &same));
+    *why = "its coarsest level is large or singular";
+  } else if (!c->level[c->nlevels - 1].d) {
+    same = PETSC_FALSE;
+    *why = "its coarsest level has no l1 norms";
+  }
+  if (!same) {
+    PetscCall(HopsCycleDestroy(&c));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCallCUDA(cudaStreamSynchronize(stream));
+  PetscCall(HopsCycleCapture(c));
+  *why   = NULL;
+  *cycle = c;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsCycleApply(HopsCycle c, Vec x, Vec y)
+{
+  const PetscScalar *xa;
+  PetscScalar       *ya;
+  PetscMemType       xm, ym;
+  cudaStream_t       stream;
+
+  PetscFunctionBegin;
+  PetscCall(HopsGetCUDAStream(&stream));
+  PetscCall(VecGetArrayReadAndMemType(x, &xa, &xm));
+  PetscCall(VecGetArrayWriteAndMemType(y, &ya, &ym));
+  PetscCheck(PetscMemTypeDevice(xm) && PetscMemTypeDevice(ym), PetscObjectComm((PetscObject)x), PETSC_ERR_ARG_WRONG, "A vector of type %s lies in the host's memory, and the preconditioner on the device: make vectors by MatCreateVecs(), or use -pc_lor_cycle hypre", ((PetscObject)x)->type_name);
+  PetscCall(PetscLogGpuTimeBegin());
+  PetscCall(HopsCycleRun(c, xa, ya, stream));
+  PetscCall(PetscLogGpuTimeEnd());
+  PetscCall(PetscLogGpuFlops(c->flops));
+  PetscCall(VecRestoreArrayReadAndMemType(x, &xa));
+  PetscCall(VecRestoreArrayWriteAndMemType(y, &ya));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsCycleGetInfo(HopsCycle c, PetscInt *levels, PetscReal *complexity)
+{
+  PetscFunctionBegin;
+  *levels     = c->nlevels;
+  *complexity = c->complexity;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+#endif

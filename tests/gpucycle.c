@@ -1,0 +1,119 @@
+static char help[] = "PCLOR's own V-cycle on a device against hypre's on the same hierarchy: one application, refills, a singular problem.\n\
+  -order <p>\n\n";
+
+#include "hopstest.h"
+
+/* one hierarchy, three cycles: relative differences of the two precisions from hypre's result, and from symmetry */
+static PetscErrorCode Compare(PC pc, Mat A, const char what[])
+{
+  static const PCLORCycle  cycle[] = {PCLOR_CYCLE_HYPRE, PCLOR_CYCLE_DOUBLE, PCLOR_CYCLE_SINGLE};
+  static const char *const name[]  = {"hypre", "double", "single"};
+  const PetscReal          tol[]   = {1e-12, 1e-12, 1e-5};
+  Vec                      x, z, y, t, h;
+  PetscRandom              r;
+  PetscReal                n, e, nx, nt;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatCreateVecs(A, &x, &z));
+  PetscCall(VecDuplicate(x, &y));
+  PetscCall(VecDuplicate(x, &t));
+  PetscCall(VecDuplicate(x, &h));
+  PetscCall(PetscRandomCreate(PETSC_COMM_WORLD, &r));
+  PetscCall(PetscRandomSetInterval(r, -1.0, 1.0));
+  PetscCall(VecSetRandom(x, r));
+  PetscCall(VecSetRandom(z, r));
+  PetscCall(VecNorm(x, NORM_2, &nx));
+  for (PetscInt i = 0; i < 3; ++i) {
+    PetscScalar a, b;
+
+    PetscCall(PCLORSetCycle(pc, cycle[i]));
+    PetscCall(PCApply(pc, x, y));
+    if (!i) PetscCall(VecCopy(y, h));
+    PetscCall(VecNorm(h, NORM_2, &n));
+    PetscCall(PCApply(pc, z, t));
+    PetscCall(VecNorm(t, NORM_2, &nt));
+    PetscCall(VecDot(y, z, &a));
+    PetscCall(VecDot(t, x, &b));
+    PetscCall(VecAXPY(y, -1.0, h));
+    PetscCall(VecNorm(y, NORM_2, &e));
+    PetscCall(PetscInfo(pc, "%s, %s: difference %g, asymmetry %g\n", what, name[i], (double)(e / n), (double)(PetscAbsScalar(a - b) / (nx * nt))));
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s, %s: %s, %s\n", what, name[i], e <= tol[i] * n ? "agrees with hypre" : "DIFFERS from hypre", PetscAbsScalar(a - b) <= tol[i] * nx * nt ? "symmetric" : "NOT symmetric"));
+  }
+  PetscCall(PetscRandomDestroy(&r));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&z));
+  PetscCall(VecDestroy(&y));
+  PetscCall(VecDestroy(&t));
+  PetscCall(VecDestroy(&h));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  static const char *const prefix[] = {"a_", "b_", "c_"}, *const cycle[] = {"hypre", "double", "single"};
+  DM              dm;
+  DMLabel         label;
+  HopsSpace       sp;
+  HopsCoefficient kappa, mass;
+  PetscInt        one = 1, order = 3, dim;
+  PetscScalar     c = 0.3;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-order", &order, NULL));
+  PetscCall(TestMesh(PETSC_COMM_WORLD, PETSC_TRUE, &dm));
+  PetscCall(DMGetDimension(dm, &dim));
+  PetscCall(DMGetLabel(dm, "Face Sets", &label));
+  PetscCall(HopsCoefficientCreateFunction(PETSC_COMM_WORLD, dim * (dim + 1) / 2, TestKappa, NULL, &kappa));
+  PetscCall(HopsCoefficientCreateConstant(PETSC_COMM_WORLD, 1, &c, &mass));
+  for (PetscInt k = 0; k < 2; ++k) { /* Dirichlet on one side with a refill; Neumann */
+    MatNullSpace nsp = NULL;
+    Mat          A;
+    PC           pc;
+
+    PetscCall(HopsSpaceCreateH1(dm, order, label, k ? 0 : 1, &one, &sp));
+    PetscCall(MatCreatePA(sp, &A));
+    PetscCall(MatPASetDiffusion(A, kappa));
+    if (k) PetscCall(MatNullSpaceCreate(PETSC_COMM_WORLD, PETSC_TRUE, 0, NULL, &nsp));
+    PetscCall(MatSetNullSpace(A, nsp));
+    PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
+    PetscCall(PCSetType(pc, PCLOR));
+    PetscCall(PCSetOperators(pc, A, A));
+    PetscCall(PCSetFromOptions(pc));
+    PetscCall(PCSetUp(pc));
+    PetscCall(Compare(pc, A, k ? "singular" : "Dirichlet"));
+    if (!k) {
+      PetscCall(MatPASetMass(A, mass));
+      PetscCall(PCSetOperators(pc, A, A));
+      PetscCall(PCSetUp(pc));
+      PetscCall(Compare(pc, A, "refilled"));
+    }
+    PetscCall(PCDestroy(&pc));
+    PetscCall(MatNullSpaceDestroy(&nsp));
+    PetscCall(MatDestroy(&A));
+    PetscCall(HopsSpaceDestroy(&sp));
+  }
+  PetscCall(HopsCoefficientDestroy(&kappa));
+  PetscCall(HopsCoefficientDestroy(&mass));
+  PetscCall(DMDestroy(&dm));
+  PetscCall(PetscFinalize());
+  return 0;
+}
+
+/*TEST
+
+  build:
+    requires: cuda hypre
+
+  testset:
+    args: -hops_backend cuda -use_gpu_aware_mpi 0
+
+    test:
+      suffix: 2d
+      args: -dm_plex_dim 2 -dm_plex_box_faces 12,10 -order 4
+
+    test:
+      suffix: 3d
+      args: -dm_plex_dim 3 -dm_plex_box_faces 5,4,4 -order 3
+
+TEST*/
