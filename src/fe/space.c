@@ -15,7 +15,7 @@ PetscErrorCode HopsSpaceCreate_Private(MPI_Comm comm, PetscInt dim, PetscInt ord
   sp->dim   = dim;
   sp->order = order;
   PetscObjectOptionsBegin((PetscObject)sp);
-  PetscCall(PetscOptionsString("-hops_backend", "Where operators of the space live and run", "HopsSpace", name, name, sizeof(name), NULL));
+  PetscCall(PetscOptionsString("-hops_backend", "Where operators of the space live and run", "HopsSpace", name, name, sizeof(name), &sp->backendset));
   PetscOptionsEnd();
   PetscCall(HopsBackendGet(name, &sp->backend));
   *space = sp;

@@ -84,6 +84,7 @@ PetscErrorCode HopsSpaceCreateFE_Private(DM dm, HopsSpace *space, PetscInt *nc, 
   }
   PetscCall(HopsPlexGetFENodes((PetscFE)disc, dim, &order, nc, node));
   PetscCall(HopsSpaceCreate_Private(comm, dim, order, &sp));
+  PetscCall(HopsSpaceSetBackendFromDM(sp, dm));
   PetscCall(PetscFEGetQuadrature((PetscFE)disc, &quad));
   if (quad) {
     PetscInt nq;
@@ -334,6 +335,7 @@ PetscErrorCode HopsSpaceCreateH1(DM dm, PetscInt order, DMLabel label, PetscInt 
   PetscCall(HopsCheckPlex(dm, &dim));
   PetscCall(PetscLogEventBegin(HopsEvent.space, dm, 0, 0, 0));
   PetscCall(HopsSpaceCreate_Private(PetscObjectComm((PetscObject)dm), dim, order, &sp));
+  PetscCall(HopsSpaceSetBackendFromDM(sp, dm));
   PetscCall(DMClone(dm, &sp->dm));
   PetscCall(HopsPlexGetCells(dm, sp));
   PetscCall(HopsPlexGetGeometry(dm, sp));

@@ -5,10 +5,12 @@
 /* One Robin term: alpha u v on a list of boundary faces */
 typedef struct _HopsRobin *HopsRobin;
 struct _HopsRobin {
-  PetscInt        n, *cells, *faces; /* [n] cell of the space, face 2d (lower) or 2d+1 (upper) of the reference cell */
-  HopsCoefficient alpha;
-  PetscScalar    *qdata; /* [n][Q_1d^(dim-1)] weight * surface element * alpha */
-  HopsRobin       next;
+  PetscInt              n, *cells, *faces; /* [n] cell of the space, face 2d (lower) or 2d+1 (upper) of the reference cell */
+  HopsCoefficient       alpha;
+  PetscScalar          *qdata;  /* [n][Q_1d^(dim-1)] weight * surface element * alpha */
+  HopsFaceKernel        kernel; /* on a device */
+  const HopsBackendOps *backend;
+  HopsRobin             next;
 };
 
 typedef struct {
@@ -18,7 +20,9 @@ typedef struct {
   PetscInt                q_1d;      /* 0: the default */
   PetscBool               gll;       /* collocated Gauss-Lobatto quadrature */
   PetscBool               needsetup; /* quadrature data are older than the coefficients */
-  PetscBool               fromds;    /* the form comes from a PetscDS: its own quadrature is the default */
+  MatPAGeometryType       geometry;
+  const char             *geometrynote; /* what was done, for the viewer */
+  PetscBool               fromds;       /* the form comes from a PetscDS: its own quadrature is the default */
   HopsBasis               basis;
   HopsPAKernel            kernel;
   PetscScalar            *xg, *yg; /* [nL-nT] ghost and constrained parts of the L-vectors, where the back end works */
@@ -30,6 +34,10 @@ typedef struct {
 
 PETSC_INTERN PetscErrorCode MatPAGetData(Mat, Mat_PA **);
 PETSC_INTERN PetscErrorCode MatPASetUp_Private(Mat, Mat_PA *);
+PETSC_INTERN PetscErrorCode MatPASetUpGeometry(Mat, Mat_PA *, PetscBool *done); /* src/mat/pa/matpageometry.c */
+/* arrays of vectors where the back end of the space works; x may be NULL */
+PETSC_INTERN PetscErrorCode MatPAGetArrays(HopsSpace, Vec x, Vec y, const PetscScalar **, PetscScalar **);
+PETSC_INTERN PetscErrorCode MatPARestoreArrays(HopsSpace, Vec x, Vec y, const PetscScalar **, PetscScalar **);
 PETSC_INTERN PetscErrorCode MatPAReset(Mat_PA *);                          /* drops the quadrature data and the rule */
 PETSC_INTERN PetscErrorCode MatPAFreeWork(Mat_PA *);                       /* drops xg and yg, before the space goes */
 PETSC_INTERN PetscErrorCode MatPAChanged(Mat, Mat_PA *, PetscBool layout); /* a coefficient is new; layout: a term came or went */

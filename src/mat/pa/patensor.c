@@ -37,6 +37,7 @@ PetscErrorCode HopsPATensorDestroy(HopsPATensor *out)
   *out = NULL;
   if (!t) PetscFunctionReturn(PETSC_SUCCESS);
   for (PetscInt k = 0; k < 4; ++k) PetscCall(PetscFree(t->q[k]));
+  PetscCall(HopsPATensorDestroyDevice(t));
   PetscCall(PetscFree2(t->Bt, t->Dt));
   PetscCall(PetscFree3(t->xl, t->yl, t->hbuf));
   if (t->nodes->nc > 1) PetscCallMPI(MPI_Type_free(&t->unit));
@@ -129,6 +130,7 @@ PetscErrorCode HopsPATensorSetUp(HopsPATensor t, const HopsBasis *basis)
   PetscCall(HopsBasisDestroy(&geom));
   PetscCall(PetscFree2(x, J));
   for (PetscInt k = 0; k < 4; ++k) PetscCall(PetscFree(g[k]));
+  if (!sp->backend->host) PetscCall(HopsPATensorSetUpDevice(t));
   PetscCall(PetscInfo(sp, "full tensors: %g bytes of quadrature data, %" PetscInt_FMT " nodes a cell\n", (double)(sizeof(PetscScalar) * sp->ncells * nq) * ((g[0] ? size[0] : 0) + size[3]), np));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -255,6 +257,10 @@ PetscErrorCode HopsPATensorMult(HopsPATensor t, PetscBool transpose, Vec x, Vec 
   PetscReal         *work;
 
   PetscFunctionBegin;
+  if (t->device) {
+    PetscCall(HopsPATensorMultDevice(t, transpose, x, y));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(PetscMalloc1(HopsPATensorWork(t) + 2 * nc * np, &work));
   PetscCall(VecGetArrayRead(x, &xa));
   for (PetscInt i = 0; i < sp->nT * nc; ++i) t->xl[i] = t->nodes->map[i] < 0 ? 0.0 : xa[t->nodes->map[i]];
@@ -283,6 +289,10 @@ PetscErrorCode HopsPATensorDiagonal(HopsPATensor t, Vec d)
   PetscReal     *BB, *BD, *DD, *f, *s, *scratch;
 
   PetscFunctionBegin;
+  if (t->device) {
+    PetscCall(HopsPATensorDiagonalDevice(t, d));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(PetscMalloc6(P * Q, &BB, P * Q, &BD, P * Q, &DD, np, &f, nm, &s, 2 * nm, &scratch));
   for (PetscInt i = 0; i < P * Q; ++i) {
     BB[i] = t->Bt[i] * t->Bt[i];
