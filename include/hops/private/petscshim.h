@@ -112,7 +112,7 @@ typedef void *HopsContainerCtx;
 
 /* does MPI read a device's memory itself (-use_gpu_aware_mpi)? */
 #if defined(PETSC_HAVE_DEVICE)
-  #include <petsc/private/petscimpl.h>
+PETSC_EXTERN PetscBool use_gpu_aware_mpi; /* declared by petscimpl.h */
   #define HopsGPUAwareMPI() use_gpu_aware_mpi
 #else
   #define HopsGPUAwareMPI() PETSC_FALSE

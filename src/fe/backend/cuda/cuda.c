@@ -176,12 +176,37 @@ static PetscErrorCode HopsPADestroy_CUDA(HopsPAKernel *kernel)
 
   PetscFunctionBegin;
   if (!k) PetscFunctionReturn(PETSC_SUCCESS);
-  for (int i = 0; i < 7; i++) PetscCall(HopsFree_CUDA(&k->mem[i]));
+  for (int i = 0; i < 8; i++) PetscCall(HopsFree_CUDA(&k->mem[i]));
   PetscCall(HopsFree_CUDA(&k->flag));
   PetscCall(HopsFree_CUDA((void **)&k->tables));
   PetscCall(PetscFree(k->hosttables));
   PetscCall(HopsBasisDestroy(&k->geom));
   PetscCall(PetscFree(*kernel));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Indices for a fused kernel of more nodes than the basis has */
+static PetscErrorCode PadRestriction(HopsPAKernel k, const int restr[])
+{
+  HopsCudaArgs *a = &k->args;
+  const int     n = a->P, P = (a->Q - n) % 2 ? a->Q - 1 : a->Q, s = (P - n) / 2;
+  const size_t  nn = Power(n, a->dim), np = Power(P, a->dim);
+  int          *padded;
+
+  PetscFunctionBegin;
+  a->padded = a->restr;
+  if (!k->specialised || n == P) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscMalloc1(k->ncells * np, &padded));
+  for (PetscInt c = 0; c < k->ncells; c++)
+    for (int i = 0; i < (int)np; i++) {
+      const int x = i % P - s, y = i / P % P - s, z = a->dim == 3 ? i / (P * P) - s : 0;
+
+      padded[c * np + i] = x >= 0 && x < n && y >= 0 && y < n && z >= 0 && z < n ? restr[c * nn + (z * n + y) * n + x] : -1;
+    }
+  PetscCall(Reserve(k, 7, k->ncells * np * sizeof(int)));
+  PetscCall(HopsCopy_CUDA(k->mem[7], padded, k->ncells * np * sizeof(int), PETSC_TRUE));
+  a->padded = (const int *)k->mem[7];
+  PetscCall(PetscFree(padded));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -216,6 +241,7 @@ static PetscErrorCode HopsPACreate_CUDA(HopsSpace space, const HopsBasis *basis,
   a->restr = (const int *)k->mem[0];
   a->work  = (double *)k->mem[2];
   FindLaunch(k);
+  PetscCall(PadRestriction(k, space->restr));
   PetscCall(HopsMalloc_CUDA(2 * sizeof(double), &k->flag));
   k->setup.dim   = a->dim;
   k->setup.Pg    = (int)space->gorder + 1;
@@ -286,7 +312,7 @@ static PetscErrorCode SetUpFinish(HopsPAKernel k, PetscInt first, PetscInt n, Pe
       k->size[i] = 0;
     }
   }
-  k->bytes = k->size[0] + k->size[1] + k->size[2] + k->size[6];
+  k->bytes = k->size[0] + k->size[1] + k->size[2] + k->size[6] + k->size[7];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

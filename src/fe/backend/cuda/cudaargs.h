@@ -12,6 +12,7 @@ typedef struct {
   bool          diffusion, mass;
   PetscInt      first, n;                      /* cells */
   const int    *restr;                         /* [ncells][P^dim] L-vector indices */
+  const int    *padded;                        /* the same with the nodes of the fused kernel, -1 for those beyond the basis */
   const double *qdata;                         /* [ncells][ncomp][Q^dim]: diffusion dim(dim+1)/2 (upper triangle by rows), then mass */
   const double *B, *D, *C;                     /* [Q][P], [Q][P], [Q][Q] as in HopsBasis */
   const double *BB, *DD, *BD;                  /* [Q][P] products by entries: the diagonal */

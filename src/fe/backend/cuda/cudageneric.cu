@@ -187,8 +187,10 @@ __global__ static void SetUpCells(const HopsCudaSetUp s)
     det = Adjugate(dim, J, A);
     if (!(det > 0)) atomicMin(s.bad, c);
   }
-  if (s.geometry == HOPS_CUDA_MULTILINEAR)
-    for (int i = 0; i < nx; i++) *out++ = X[i];
+  if (s.geometry == HOPS_CUDA_MULTILINEAR) {
+    MapCoefficients(dim, X, out);
+    out += nx - dim;
+  }
   for (int r = 0; r < dim; r++)
     for (int l = r; l < dim; l++) *out++ = !s.knc ? 0 : (s.geometry == HOPS_CUDA_AFFINE ? Congruence(dim, A, s.knc, k, r, l) / det : Kappa(dim, s.knc, k, r, l));
   *out = s.mnc ? s.mass[(size_t)c * s.mcstride] * (s.geometry == HOPS_CUDA_AFFINE ? det : 1) : 0;

@@ -65,6 +65,45 @@ __device__ static void CornerJacobian(int dim, int Q, const double *z, const dou
     }
 }
 
+/* The map's coefficients (cudageom.h) from the corners */
+__device__ static void MapCoefficients(int dim, const double *X, double *m)
+{
+  for (int d = 0; d < dim; d++, X += 1 << dim) {
+    if (dim == 2) {
+      *m++ = 0.5 * (X[1] - X[0]);
+      *m++ = 0.5 * (X[2] - X[0]);
+      *m++ = 0.5 * ((X[3] - X[2]) - (X[1] - X[0]));
+    } else {
+      const double rs = (X[3] - X[2]) - (X[1] - X[0]), rt = (X[5] - X[4]) - (X[1] - X[0]), st = (X[6] - X[4]) - (X[2] - X[0]);
+
+      *m++ = 0.5 * (X[1] - X[0]);
+      *m++ = 0.5 * (X[2] - X[0]);
+      *m++ = 0.5 * (X[4] - X[0]);
+      *m++ = 0.5 * rs;
+      *m++ = 0.5 * rt;
+      *m++ = 0.5 * st;
+      *m++ = 0.5 * ((X[7] - X[6]) - (X[5] - X[4]) - rs);
+    }
+  }
+}
+
+/* The Jacobian at point q from these coefficients */
+__device__ static void MapJacobian(int dim, int Q, const double *z, const double *m, int q, double J[9])
+{
+  const double r = z[q % Q], s = z[q / Q % Q], t = dim == 3 ? z[q / (Q * Q)] : 0;
+
+  for (int d = 0; d < dim; d++, m += (1 << dim) - 1) {
+    if (dim == 2) {
+      J[d * 2]     = m[0] + s * m[2];
+      J[d * 2 + 1] = m[1] + r * m[2];
+    } else {
+      J[d * 3]     = m[0] + s * m[3] + t * (m[4] + s * m[6]);
+      J[d * 3 + 1] = m[1] + r * m[3] + t * (m[5] + r * m[6]);
+      J[d * 3 + 2] = m[2] + r * m[4] + s * (m[5] + r * m[6]);
+    }
+  }
+}
+
 /* Quadrature data t of a cell, entry (r,c) of the tensor or (r < 0) the mass, at point q */
 __device__ static double QData(const HopsCudaArgs &k, PetscInt cell, int r, int c, int t, int q)
 {
@@ -75,8 +114,8 @@ __device__ static double QData(const HopsCudaArgs &k, PetscInt cell, int r, int 
   if (k.geometry == HOPS_CUDA_STORED) return k.qdata[((size_t)cell * ((k.diffusion ? nd : 0) + (k.mass ? 1 : 0)) + t) * nq + q];
   for (int d = 0, p = q; d < dim; d++, p /= k.Q) w *= k.w[p % k.Q];
   if (k.geometry == HOPS_CUDA_AFFINE) return w * g[r < 0 ? nd : t];
-  CornerJacobian(dim, k.Q, k.z, g, q, J);
+  MapJacobian(dim, k.Q, k.z, g, q, J);
   det = Adjugate(dim, J, A);
-  g += dim << dim;
+  g += dim * ((1 << dim) - 1);
   return r < 0 ? w * det * g[nd] : w / det * Congruence(dim, A, nd, g, r, c);
 }

@@ -25,8 +25,8 @@ struct _HopsPAKernel {
   PetscBool      alone, specialised; /* alone: no other rank, so that the parts need not be kept apart */
   const double  *X;                  /* the space's coordinates */
   double        *tables, *hosttables;
-  void          *mem[7]; /* device: restr, qdata, work; of a set-up: X or corners, kappa, mass; geom */
-  size_t         size[7];
+  void          *mem[8]; /* device: restr, qdata, work; of a set-up: X or corners, kappa, mass; geom, padded */
+  size_t         size[8];
   void          *flag; /* device: determinant and cell of HopsCudaSetUp */
   HopsBasis      geom;
   PetscLogDouble bytes, flops;

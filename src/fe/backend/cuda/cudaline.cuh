@@ -9,8 +9,8 @@
 
   Contributions of cells that meet in an unknown are summed by atomic additions.
 
-  Nodes fewer than P: a basis of a.P nodes, P - a.P even, is one of P nodes whose outer `shift` functions on both sides are zero,
-  which keeps the symmetry. So P = Q and P = Q - 1 serve every number of nodes up to Q.
+  Fewer nodes than P: a basis of n nodes, P - n even, is one of P nodes whose outer functions on both sides are zero, which keeps the
+  symmetry; their unknowns have the index -1. So P = Q and P = Q - 1 serve every number of nodes up to Q.
 */
 #pragma once
 #include <stdint.h>
@@ -26,22 +26,12 @@ struct HopsCudaTables {
 };
 
 struct HopsCudaCells {
-  int  n, nT, P, shift;         /* cells; owned unknowns; nodes per direction, and where the first of them stands among P */
-  bool diffusion, mass, scalar; /* scalar: kappa of multilinear cells is a multiple of the identity */
-  const int *__restrict__ restr;
+  int  n, nT;
+  bool diffusion, mass, scalar;  /* scalar: kappa of multilinear cells is a multiple of the identity */
+  const int *__restrict__ restr; /* [n][P^dim], -1: no unknown */
   const double *__restrict__ qdata, *__restrict__ geom, *__restrict__ x, *__restrict__ xg;
   double *y, *yg;
 };
-
-__device__ __forceinline__ double HopsCudaLoad(const HopsCudaCells &a, int i)
-{
-  return i < a.nT ? a.x[i] : a.xg[i - a.nT];
-}
-
-__device__ __forceinline__ void HopsCudaAdd(const HopsCudaCells &a, int i, double v)
-{
-  atomicAdd(i < a.nT ? a.y + i : a.yg + (i - a.nT), v);
-}
 
 /* out[M] = A in[N]: A is B (SYM) or C of the tables e, o; T: its transpose */
 template <int M, int N, bool SYM, bool T>
@@ -91,6 +81,18 @@ __device__ __forceinline__ void HopsCudaPut(const double out[N], double *s, int 
   for (int i = 0; i < N; i++) s[i * stride] = out[i];
 }
 
+/* A line from shared memory, times a matrix, to a line of shared memory. The arrays are this function's own: one that lives on in the
+   caller, where a rolled loop indexes it, would take all of its uses to local memory */
+template <int M, int N, bool SYM, bool T>
+__device__ __forceinline__ void HopsCudaSweep(const double *te, const double *to, const double *s, int sstride, double *d, int dstride)
+{
+  double in[N], out[M];
+
+  HopsCudaGet<N>(s, sstride, in);
+  HopsCudaLine<M, N, SYM, T>(te, to, in, out);
+  HopsCudaPut<M>(out, d, dstride);
+}
+
 /* 1/x to rounding, for normal x */
 __device__ __forceinline__ double HopsCudaInverse(double x)
 {
@@ -103,88 +105,111 @@ __device__ __forceinline__ double HopsCudaInverse(double x)
   return r * (2 - x * r);
 }
 
-/* E-vector of a cell from (add: into) the nodes' cube, rows of P|1 */
-template <int P, int DIM, int NT, bool ADD>
+/* E-vector of a cell from (ADD: into) the nodes' cube, rows of P|1. All indices first, then all values: their latencies overlap */
+template <int P, int NN, int NT, bool ADD>
 __device__ __forceinline__ void HopsCudaNodes(const HopsCudaCells &a, int c, int t, double *s)
 {
-  constexpr int NN = DIM == 3 ? P * P * P : P * P;
-  const int     n  = a.P;
-  const int    *r  = a.restr + (size_t)c * (DIM == 3 ? n * n * n : n * n);
+  constexpr int N = (NN + NT - 1) / NT;
+  const int    *r = a.restr + (size_t)c * NN;
+  int           k[N];
 
 #pragma unroll
-  for (int i = 0; i < NN; i += NT) {
-    const int j = i + t, x = j % P - a.shift, y = j / P % P - a.shift, z = DIM == 3 ? j / (P * P) - a.shift : 0;
+  for (int i = 0; i < N; i++) k[i] = i * NT + t < NN ? __ldg(r + i * NT + t) : -1;
+  if (ADD) {
+#pragma unroll
+    for (int i = 0; i < N; i++) {
+      const int j = i * NT + t;
 
-    if (j < NN) {
-      const bool inside = (unsigned int)x < n && (unsigned int)y < n && (DIM == 2 || (unsigned int)z < n);
-      const int  k      = (z * n + y) * n + x;
-      double    *e      = s + (j / P) * (P | 1) + j % P;
+      if (k[i] >= 0) atomicAdd(k[i] < a.nT ? a.y + k[i] : a.yg + (k[i] - a.nT), s[(j / P) * (P | 1) + j % P]);
+    }
+  } else {
+    double v[N];
 
-      if (ADD) {
-        if (inside) HopsCudaAdd(a, r[k], *e);
-      } else *e = inside ? HopsCudaLoad(a, r[k]) : 0;
+#pragma unroll
+    for (int i = 0; i < N; i++) {
+      const double *x = k[i] < a.nT ? a.x + k[i] : a.xg + (k[i] - a.nT);
+
+      v[i] = 0;
+      if (k[i] >= 0) v[i] = __ldg(x);
+    }
+#pragma unroll
+    for (int i = 0; i < N; i++) {
+      const int j = i * NT + t;
+
+      if (j < NN) s[(j / P) * (P | 1) + j % P] = v[i];
     }
   }
 }
 
-/* Launch parameters by points per direction, measured (docs/gpu.md): threads that should fit on a multiprocessor, which bounds the
-   registers; whether the loop over planes of quadrature data is unrolled; whether they are prefetched into L2 */
-template <int Q, int GEOM>
-struct HopsCudaLaunch3 {
-  static constexpr int  cells    = Q * Q > 64 ? 1 : 128 / (Q * Q);
-  static constexpr int  threads  = GEOM == HOPS_CUDA_STORED ? (Q == 6 || Q == 10 || Q == 13 ? 512 : (Q == 4 ? 1024 : 768)) : (Q == 3 || Q == 4 || Q == 8 ? 1024 : (GEOM == HOPS_CUDA_AFFINE && Q >= 10 && Q <= 13 ? 512 : 768));
-  static constexpr int  blocks   = threads / (Q * Q * cells) > 0 ? threads / (Q * Q * cells) : 1;
-  static constexpr int  unroll   = GEOM == HOPS_CUDA_MULTILINEAR ? 2 : (GEOM == HOPS_CUDA_STORED && Q >= 11 && Q <= 13 ? 1 : Q);
-  static constexpr bool prefetch = GEOM == HOPS_CUDA_STORED && Q == 6;
+/* Terms known to the compiler, since each costs registers: diffusion (where geometry is recomputed, with a scalar coefficient), with mass,
+   and whatever the arguments say */
+enum {
+  HOPS_CUDA_DIFFUSION,
+  HOPS_CUDA_BOTH,
+  HOPS_CUDA_ANY
 };
 
-template <int P, int Q, int GEOM>
-__global__ void __launch_bounds__(Q *Q *HopsCudaLaunch3<Q, GEOM>::cells, HopsCudaLaunch3<Q, GEOM>::blocks) HopsCudaApply3(const __grid_constant__ HopsCudaTables<P, Q> tab, const HopsCudaCells a)
+/*
+  Launch parameters by points per direction, the best of those measured (docs/gpu.md): cells of a block; threads that should fit on a
+  multiprocessor, which bounds the registers; whether the loop over planes of quadrature data is unrolled; whether a cell's
+  quadrature data are prefetched into L2.
+*/
+template <int Q, int GEOM, int TERMS>
+struct HopsCudaLaunch3 {
+  static constexpr bool stored = GEOM == HOPS_CUDA_STORED, affine = GEOM == HOPS_CUDA_AFFINE, one = TERMS == HOPS_CUDA_DIFFUSION;
+  static constexpr bool few   = Q == 13 || (Q >= 9 && Q <= 12 && (affine || (stored && Q < 12))) || (Q == 6 && one && stored) || (Q >= 11 && Q != 16 && !one);
+  static constexpr bool many  = one && (Q == 4 || (Q == 3 && stored) || (Q == 8 && affine));
+  static constexpr int  cells = Q * Q > 64 ? 1 : 128 / (Q * Q), threads = few ? 512 : (many ? 1024 : 768);
+  static constexpr int  blocks   = threads / (Q * Q * cells) > 0 ? threads / (Q * Q * cells) : 1;
+  static constexpr int  unroll   = GEOM == HOPS_CUDA_MULTILINEAR ? 2 : (stored && one && (Q == 12 || Q == 13) ? 1 : Q);
+  static constexpr bool prefetch = stored && one && Q == 6;
+};
+
+template <int P, int Q, int GEOM, int TERMS>
+__global__ void __launch_bounds__(Q *Q *HopsCudaLaunch3<Q, GEOM, TERMS>::cells, HopsCudaLaunch3<Q, GEOM, TERMS>::blocks) HopsCudaApply3(const __grid_constant__ HopsCudaTables<P, Q> tab, const HopsCudaCells a)
 {
-  constexpr int            NB = HopsCudaLaunch3<Q, GEOM>::cells, UNROLL = HopsCudaLaunch3<Q, GEOM>::unroll;
+  constexpr int            NB = HopsCudaLaunch3<Q, GEOM, TERMS>::cells, UNROLL = HopsCudaLaunch3<Q, GEOM, TERMS>::unroll;
   constexpr int            Q2 = Q * Q, Q3 = Q2 * Q, ROW = Q | 1, PLANE = Q * ROW, CUBE = Q * PLANE; /* odd rows: lines in x meet no bank conflicts */
+  const bool               any = TERMS == HOPS_CUDA_ANY, diffusion = !any || a.diffusion, mass = any ? a.mass : TERMS == HOPS_CUDA_BOTH, scalar = !any || a.scalar;
   extern __shared__ double mem[];
   const int                t = threadIdx.x, i0 = t % Q, i1 = t / Q, cell = blockIdx.x * NB + threadIdx.y, c = min(cell, a.n - 1);
-  double                  *s0 = mem + threadIdx.y * (a.mass ? 3 : 2) * CUBE, *s1 = s0 + CUBE;
+  double                  *s0 = mem + threadIdx.y * (mass ? 3 : 2) * CUBE, *s1 = s0 + CUBE;
   double *const x0 = s0 + i1 * PLANE + i0 * ROW, *const y0 = s0 + i1 * PLANE + i0, *const z0 = s0 + i1 * ROW + i0; /* this thread's lines */
-  double *const y1 = s1 + i1 * PLANE + i0, *const z1 = s1 + i1 * ROW + i0, *const z2 = z1 + CUBE;
-  const int nd = a.diffusion ? 6 : 0, nc = nd + (a.mass ? 1 : 0);
-  double    u[Q], v[Q];
+  double *const y1 = y0 + CUBE, *const z1 = z0 + CUBE, *const z2 = z1 + CUBE;
+  const int     nd = diffusion ? 6 : 0, nc = nd + (mass ? 1 : 0);
+  constexpr int NG = GEOM == HOPS_CUDA_STORED ? 0 : HopsCudaGeomSize(GEOM, 3);
+  double       *g  = mem + NB * (mass ? 3 : 2) * CUBE + threadIdx.y * NG; /* geometry of the cell */
+  double        u[Q];                                                     /* derivatives in z, and their fluxes */
 
 #if __CUDA_ARCH__ >= 900
-  if (HopsCudaLaunch3<Q, GEOM>::prefetch && !t) asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(a.qdata + (size_t)c * nc * Q3), "r"(nc * Q3 * 8)
-                                                             : "memory");
+  if (HopsCudaLaunch3<Q, GEOM, TERMS>::prefetch && !t) asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(a.qdata + (size_t)c * nc * Q3), "r"(nc * Q3 * 8)
+                                                                    : "memory");
 #endif
-  HopsCudaNodes<P, 3, Q2, false>(a, c, t, s0);
+  HopsCudaNodes<P, P * P * P, Q2, false>(a, c, t, s0);
+  for (int i = t; i < NG; i += Q2) g[i] = __ldg(a.geom + (size_t)c * NG + i);
   __syncthreads();
-  if (t < P * P) {
-    HopsCudaGet<P>(s0 + t * (P | 1), 1, v);
-    HopsCudaLine<Q, P, true, false>(tab.Be, tab.Bo, v, u);
-    HopsCudaPut<Q>(u, s1 + (t / P) * PLANE + (t % P) * ROW, 1);
-  }
+  if (t < P * P) HopsCudaSweep<Q, P, true, false>(tab.Be, tab.Bo, s0 + t * (P | 1), 1, s1 + (t / P) * PLANE + (t % P) * ROW, 1);
   __syncthreads();
-  if (t < P * Q) {
-    HopsCudaGet<P>(y1, ROW, v);
-    HopsCudaLine<Q, P, true, false>(tab.Be, tab.Bo, v, u);
-    HopsCudaPut<Q>(u, y0, ROW);
-  }
+  if (t < P * Q) HopsCudaSweep<Q, P, true, false>(tab.Be, tab.Bo, y1, ROW, y0, ROW);
   __syncthreads();
-  HopsCudaGet<P>(z0, PLANE, u);
-  HopsCudaLine<Q, P, true, false>(tab.Be, tab.Bo, u, v);
-  if (a.mass) HopsCudaPut<Q>(v, z2, PLANE);
-  if (a.diffusion) { /* u: derivatives in z; s1: in y; s0: in x, in place of the values */
-    HopsCudaPut<Q>(v, z0, PLANE);
-    HopsCudaLine<Q, Q, false, false>(tab.Ce, tab.Co, v, u);
-    __syncthreads();
-    {
-      double r[Q];
+  {
+    double r[P], v[Q];
 
-      HopsCudaGet<Q>(y0, ROW, r);
-      HopsCudaLine<Q, Q, false, false>(tab.Ce, tab.Co, r, v);
-      HopsCudaPut<Q>(v, y1, ROW);
-      HopsCudaGet<Q>(x0, 1, r);
-      HopsCudaLine<Q, Q, false, false>(tab.Ce, tab.Co, r, v);
+    HopsCudaGet<P>(z0, PLANE, r);
+    HopsCudaLine<Q, P, true, false>(tab.Be, tab.Bo, r, v);
+    if (mass) HopsCudaPut<Q>(v, z2, PLANE);
+    if (diffusion) {
+      HopsCudaPut<Q>(v, z0, PLANE);
+      HopsCudaLine<Q, Q, false, false>(tab.Ce, tab.Co, v, u);
     }
+  }
+  if (diffusion) { /* s1: derivatives in y; s0: in x, in place of the values */
+    double r[Q], v[Q];
+
+    __syncthreads();
+    HopsCudaSweep<Q, Q, false, false>(tab.Ce, tab.Co, y0, ROW, y1, ROW);
+    HopsCudaGet<Q>(x0, 1, r);
+    HopsCudaLine<Q, Q, false, false>(tab.Ce, tab.Co, r, v);
     __syncthreads();
     HopsCudaPut<Q>(v, x0, 1);
     __syncthreads();
@@ -192,7 +217,7 @@ __global__ void __launch_bounds__(Q *Q *HopsCudaLaunch3<Q, GEOM>::cells, HopsCud
   if (GEOM == HOPS_CUDA_STORED) {
     const double *qd = a.qdata + (size_t)c * nc * Q3 + t;
 
-    if (a.diffusion) {
+    if (diffusion) {
 #pragma unroll UNROLL
       for (int z = 0; z < Q; z++) {
         const double d0 = __ldcs(qd + z * Q2), d1 = __ldcs(qd + Q3 + z * Q2), d2 = __ldcs(qd + 2 * Q3 + z * Q2);
@@ -204,15 +229,14 @@ __global__ void __launch_bounds__(Q *Q *HopsCudaLaunch3<Q, GEOM>::cells, HopsCud
         u[z]          = d2 * gx + d4 * gy + d5 * gz;
       }
     }
-    if (a.mass) {
+    if (mass) {
 #pragma unroll UNROLL
       for (int z = 0; z < Q; z++) z2[z * PLANE] *= __ldcs(qd + nd * Q3 + z * Q2);
     }
   } else if (GEOM == HOPS_CUDA_AFFINE) {
-    const double *g   = a.geom + (size_t)c * HopsCudaGeomSize(GEOM, 3);
-    const double  wxy = tab.w[i0] * tab.w[i1];
+    const double wxy = tab.w[i0] * tab.w[i1];
 
-    if (a.diffusion) {
+    if (diffusion) {
       const double g0 = wxy * g[0], g1 = wxy * g[1], g2 = wxy * g[2], g3 = wxy * g[3], g4 = wxy * g[4], g5 = wxy * g[5];
 
 #pragma unroll
@@ -224,30 +248,26 @@ __global__ void __launch_bounds__(Q *Q *HopsCudaLaunch3<Q, GEOM>::cells, HopsCud
         u[z]          = w * (g2 * gx + g4 * gy + g5 * gz);
       }
     }
-    if (a.mass) {
+    if (mass) {
       const double m = wxy * g[6];
 
 #pragma unroll
       for (int z = 0; z < Q; z++) z2[z * PLANE] *= m * tab.w[z];
     }
   } else {
-    const double *g = a.geom + (size_t)c * HopsCudaGeomSize(GEOM, 3), *k = g + 24;
-    const double  r = tab.z[i0], s = tab.z[i1], wxy = tab.w[i0] * tab.w[i1];
+    const double *k = g + 21;
+    const double  r = tab.z[i0], s = tab.z[i1], wxy = tab.w[i0] * tab.w[i1], kwxy = scalar ? wxy * k[0] : wxy;
     double        A0[3], A1[3], B0[3], B1[3], C[3]; /* columns of the Jacobian: A0 + z A1, B0 + z B1, C */
 
 #pragma unroll
     for (int d = 0; d < 3; d++) {
-      double       x[8];
-      const double h = 0.5; /* z runs over [0,1], the reference cell over [-1,1] */
+      const double *m = g + 7 * d;
 
-      HopsCudaGet<8>(g + d * 8, 1, x);
-      A0[d] = h * ((x[1] - x[0]) + s * ((x[3] - x[2]) - (x[1] - x[0])));
-      A1[d] = h * ((x[5] - x[4]) + s * ((x[7] - x[6]) - (x[5] - x[4]))) - A0[d];
-      B0[d] = h * ((x[2] - x[0]) + r * ((x[3] - x[1]) - (x[2] - x[0])));
-      B1[d] = h * ((x[6] - x[4]) + r * ((x[7] - x[5]) - (x[6] - x[4]))) - B0[d];
-      x[0]  = (x[4] - x[0]) + r * ((x[5] - x[1]) - (x[4] - x[0]));
-      x[2]  = (x[6] - x[2]) + r * ((x[7] - x[3]) - (x[6] - x[2]));
-      C[d]  = h * (x[0] + s * (x[2] - x[0]));
+      A0[d] = m[0] + s * m[3];
+      A1[d] = m[4] + s * m[6];
+      B0[d] = m[1] + r * m[3];
+      B1[d] = m[5] + r * m[6];
+      C[d]  = m[2] + r * m[4] + s * B1[d];
     }
 #pragma unroll UNROLL
     for (int z = 0; z < Q; z++) {
@@ -257,17 +277,13 @@ __global__ void __launch_bounds__(Q *Q *HopsCudaLaunch3<Q, GEOM>::cells, HopsCud
       const double p0 = b1 * C[2] - b2 * C[1], p1 = b2 * C[0] - b0 * C[2], p2 = b0 * C[1] - b1 * C[0];
       const double det = a0 * p0 + a1 * p1 + a2 * p2;
 
-      if (a.diffusion) {
+      if (diffusion) {
         const double q0 = C[1] * a2 - C[2] * a1, q1 = C[2] * a0 - C[0] * a2, q2 = C[0] * a1 - C[1] * a0;
         const double r0 = a1 * b2 - a2 * b1, r1 = a2 * b0 - a0 * b2, r2 = a0 * b1 - a1 * b0;
-        const double gx = z0[z * PLANE], gy = z1[z * PLANE], gz = u[z], f = wxy * tab.w[z] * HopsCudaInverse(det);
+        const double gx = z0[z * PLANE], gy = z1[z * PLANE], gz = u[z], f = kwxy * tab.w[z] * HopsCudaInverse(det);
         double       h0 = f * (p0 * gx + q0 * gy + r0 * gz), h1 = f * (p1 * gx + q1 * gy + r1 * gz), h2 = f * (p2 * gx + q2 * gy + r2 * gz);
 
-        if (a.scalar) {
-          h0 *= k[0];
-          h1 *= k[0];
-          h2 *= k[0];
-        } else {
+        if (!scalar) {
           const double f0 = h0, f1 = h1, f2 = h2;
 
           h0 = k[0] * f0 + k[1] * f1 + k[2] * f2;
@@ -278,51 +294,41 @@ __global__ void __launch_bounds__(Q *Q *HopsCudaLaunch3<Q, GEOM>::cells, HopsCud
         z1[z * PLANE] = q0 * h0 + q1 * h1 + q2 * h2;
         u[z]          = r0 * h0 + r1 * h1 + r2 * h2;
       }
-      if (a.mass) z2[z * PLANE] *= wxy * tab.w[z] * det * k[6];
+      if (mass) z2[z * PLANE] *= wxy * tab.w[z] * det * k[6];
     }
   }
-  if (a.diffusion) {
-    double r[Q];
+  {
+    double v[Q], r[P];
 
-    __syncthreads();
-    HopsCudaGet<Q>(x0, 1, r);
-    HopsCudaLine<Q, Q, false, true>(tab.Ce, tab.Co, r, v);
-    HopsCudaPut<Q>(v, x0, 1);
-    HopsCudaGet<Q>(y1, ROW, r);
-    HopsCudaLine<Q, Q, false, true>(tab.Ce, tab.Co, r, v);
-    HopsCudaPut<Q>(v, y1, ROW);
-    HopsCudaLine<Q, Q, false, true>(tab.Ce, tab.Co, u, v);
-    __syncthreads();
+    if (diffusion) {
+      __syncthreads();
+      HopsCudaSweep<Q, Q, false, true>(tab.Ce, tab.Co, x0, 1, x0, 1);
+      HopsCudaSweep<Q, Q, false, true>(tab.Ce, tab.Co, y1, ROW, y1, ROW);
+      HopsCudaLine<Q, Q, false, true>(tab.Ce, tab.Co, u, v);
+      __syncthreads();
 #pragma unroll
-    for (int z = 0; z < Q; z++) v[z] += z0[z * PLANE] + z1[z * PLANE];
-  }
-  if (a.mass) {
+      for (int z = 0; z < Q; z++) v[z] += z0[z * PLANE] + z1[z * PLANE];
+    }
+    if (mass) {
 #pragma unroll
-    for (int z = 0; z < Q; z++) v[z] = (a.diffusion ? v[z] : 0) + z2[z * PLANE];
-  }
-  HopsCudaLine<P, Q, true, true>(tab.Be, tab.Bo, v, u);
-  HopsCudaPut<P>(u, z0, PLANE);
-  __syncthreads();
-  if (t < P * Q) {
-    HopsCudaGet<Q>(y0, ROW, v);
-    HopsCudaLine<P, Q, true, true>(tab.Be, tab.Bo, v, u);
-    HopsCudaPut<P>(u, y1, ROW);
+      for (int z = 0; z < Q; z++) v[z] = (diffusion ? v[z] : 0) + z2[z * PLANE];
+    }
+    HopsCudaLine<P, Q, true, true>(tab.Be, tab.Bo, v, r);
+    HopsCudaPut<P>(r, z0, PLANE);
   }
   __syncthreads();
-  if (t < P * P) {
-    HopsCudaGet<Q>(s1 + (t / P) * PLANE + (t % P) * ROW, 1, v);
-    HopsCudaLine<P, Q, true, true>(tab.Be, tab.Bo, v, u);
-    HopsCudaPut<P>(u, s0 + t * (P | 1), 1);
-  }
+  if (t < P * Q) HopsCudaSweep<P, Q, true, true>(tab.Be, tab.Bo, y0, ROW, y1, ROW);
   __syncthreads();
-  if (cell < a.n) HopsCudaNodes<P, 3, Q2, true>(a, c, t, s0);
+  if (t < P * P) HopsCudaSweep<P, Q, true, true>(tab.Be, tab.Bo, s1 + (t / P) * PLANE + (t % P) * ROW, 1, s0 + t * (P | 1), 1);
+  __syncthreads();
+  if (cell < a.n) HopsCudaNodes<P, P * P * P, Q2, true>(a, c, t, s0);
 }
 
-/* 2D: Q threads for a cell, each with a line; cells in blocks of about 128 threads */
+/* 2D: Q threads for a cell, each with a line; measured */
 template <int Q>
 struct HopsCudaLaunch2 {
-  static constexpr int cells   = 128 / Q;
-  static constexpr int threads = 1024;
+  static constexpr int cells   = Q == 4 || Q >= 13 ? 128 / Q : 64 / Q;
+  static constexpr int threads = Q <= 2 ? 1536 : (Q >= 11 || Q == 3 ? 512 : (Q <= 7 ? 1024 : 768));
   static constexpr int blocks  = threads / (Q * cells);
 };
 
@@ -330,14 +336,18 @@ template <int P, int Q, int GEOM>
 __global__ void __launch_bounds__(Q *HopsCudaLaunch2<Q>::cells, HopsCudaLaunch2<Q>::blocks) HopsCudaApply2(const __grid_constant__ HopsCudaTables<P, Q> tab, const HopsCudaCells a)
 {
   constexpr int            NB = HopsCudaLaunch2<Q>::cells, Q2 = Q * Q, ROW = Q | 1, SQUARE = Q * ROW;
+  const bool               diffusion = a.diffusion, mass = a.mass, scalar = a.scalar;
   extern __shared__ double mem[];
   const int                t = threadIdx.x, cell = blockIdx.x * NB + threadIdx.y, c = min(cell, a.n - 1);
   double                  *s0 = mem + threadIdx.y * 2 * SQUARE, *s1 = s0 + SQUARE;
   double *const x0 = s0 + t * ROW, *const y0 = s0 + t, *const y1 = s1 + t;
-  const int nd = a.diffusion ? 3 : 0, nc = nd + (a.mass ? 1 : 0);
-  double    u[Q], v[Q];
+  const int     nd = diffusion ? 3 : 0, nc = nd + (mass ? 1 : 0);
+  constexpr int NG = GEOM == HOPS_CUDA_STORED ? 0 : HopsCudaGeomSize(GEOM, 2);
+  double       *g  = mem + NB * 2 * SQUARE + threadIdx.y * NG;
+  double        u[Q], v[Q];
 
-  HopsCudaNodes<P, 2, Q, false>(a, c, t, s0);
+  HopsCudaNodes<P, P * P, Q, false>(a, c, t, s0);
+  for (int i = t; i < NG; i += Q) g[i] = __ldg(a.geom + (size_t)c * NG + i);
   __syncthreads();
   if (t < P) {
     HopsCudaGet<P>(s0 + t * (P | 1), 1, v);
@@ -347,8 +357,8 @@ __global__ void __launch_bounds__(Q *HopsCudaLaunch2<Q>::cells, HopsCudaLaunch2<
   __syncthreads();
   HopsCudaGet<P>(y1, ROW, u);
   HopsCudaLine<Q, P, true, false>(tab.Be, tab.Bo, u, v);
-  if (a.mass) HopsCudaPut<Q>(v, y1, ROW);
-  if (a.diffusion) { /* u: derivatives in y; s0: in x, in place of the values */
+  if (mass) HopsCudaPut<Q>(v, y1, ROW);
+  if (diffusion) { /* u: derivatives in y; s0: in x, in place of the values */
     HopsCudaPut<Q>(v, y0, ROW);
     HopsCudaLine<Q, Q, false, false>(tab.Ce, tab.Co, v, u);
     __syncthreads();
@@ -366,49 +376,46 @@ __global__ void __launch_bounds__(Q *HopsCudaLaunch2<Q>::cells, HopsCudaLaunch2<
 
 #pragma unroll
     for (int y = 0; y < Q; y++) {
-      if (a.diffusion) {
+      if (diffusion) {
         const double d0 = __ldcs(qd + y * Q), d1 = __ldcs(qd + Q2 + y * Q), d2 = __ldcs(qd + 2 * Q2 + y * Q), gx = y0[y * ROW], gy = u[y];
 
         y0[y * ROW] = d0 * gx + d1 * gy;
         u[y]        = d1 * gx + d2 * gy;
       }
-      if (a.mass) y1[y * ROW] *= __ldcs(qd + nd * Q2 + y * Q);
+      if (mass) y1[y * ROW] *= __ldcs(qd + nd * Q2 + y * Q);
     }
   } else if (GEOM == HOPS_CUDA_AFFINE) {
-    const double *g = a.geom + (size_t)c * HopsCudaGeomSize(GEOM, 2);
-
 #pragma unroll
     for (int y = 0; y < Q; y++) {
       const double w = tab.w[t] * tab.w[y];
 
-      if (a.diffusion) {
+      if (diffusion) {
         const double gx = w * y0[y * ROW], gy = w * u[y];
 
         y0[y * ROW] = g[0] * gx + g[1] * gy;
         u[y]        = g[1] * gx + g[2] * gy;
       }
-      if (a.mass) y1[y * ROW] *= w * g[3];
+      if (mass) y1[y * ROW] *= w * g[3];
     }
   } else {
-    const double *g = a.geom + (size_t)c * HopsCudaGeomSize(GEOM, 2), *k = g + 8;
-    const double  h = 0.5, r = tab.z[t], A0 = h * (g[1] - g[0]), A1 = h * (g[3] - g[2]) - A0, B0 = h * (g[5] - g[4]), B1 = h * (g[7] - g[6]) - B0;
-    const double  C = h * ((g[2] - g[0]) + r * ((g[3] - g[1]) - (g[2] - g[0]))), D = h * ((g[6] - g[4]) + r * ((g[7] - g[5]) - (g[6] - g[4])));
+    const double *k = g + 6;
+    const double  r = tab.z[t], A0 = g[0], A1 = g[2], B0 = g[3], B1 = g[5], C = g[1] + r * A1, D = g[4] + r * B1;
 
 #pragma unroll
     for (int y = 0; y < Q; y++) { /* Jacobian (A C; B D), adjugate (D -C; -B A) */
       const double A = A0 + tab.z[y] * A1, B = B0 + tab.z[y] * B1, det = A * D - B * C, w = tab.w[t] * tab.w[y];
 
-      if (a.diffusion) {
+      if (diffusion) {
         const double gx = y0[y * ROW], gy = u[y], f = w * HopsCudaInverse(det), f0 = f * (D * gx - B * gy), f1 = f * (A * gy - C * gx);
-        const double h0 = a.scalar ? k[0] * f0 : k[0] * f0 + k[1] * f1, h1 = a.scalar ? k[0] * f1 : k[1] * f0 + k[2] * f1;
+        const double h0 = scalar ? k[0] * f0 : k[0] * f0 + k[1] * f1, h1 = scalar ? k[0] * f1 : k[1] * f0 + k[2] * f1;
 
         y0[y * ROW] = D * h0 - C * h1;
         u[y]        = A * h1 - B * h0;
       }
-      if (a.mass) y1[y * ROW] *= w * det * k[3];
+      if (mass) y1[y * ROW] *= w * det * k[3];
     }
   }
-  if (a.diffusion) {
+  if (diffusion) {
     double r[Q];
 
     __syncthreads();
@@ -420,9 +427,9 @@ __global__ void __launch_bounds__(Q *HopsCudaLaunch2<Q>::cells, HopsCudaLaunch2<
 #pragma unroll
     for (int y = 0; y < Q; y++) v[y] += y0[y * ROW];
   }
-  if (a.mass) {
+  if (mass) {
 #pragma unroll
-    for (int y = 0; y < Q; y++) v[y] = (a.diffusion ? v[y] : 0) + y1[y * ROW];
+    for (int y = 0; y < Q; y++) v[y] = (diffusion ? v[y] : 0) + y1[y * ROW];
   }
   HopsCudaLine<P, Q, true, true>(tab.Be, tab.Bo, v, u);
   HopsCudaPut<P>(u, y0, ROW);
@@ -433,5 +440,5 @@ __global__ void __launch_bounds__(Q *HopsCudaLaunch2<Q>::cells, HopsCudaLaunch2<
     HopsCudaPut<P>(u, s1 + t * (P | 1), 1);
   }
   __syncthreads();
-  if (cell < a.n) HopsCudaNodes<P, 2, Q, true>(a, c, t, s1);
+  if (cell < a.n) HopsCudaNodes<P, P * P, Q, true>(a, c, t, s1);
 }

@@ -38,28 +38,35 @@ static PetscErrorCode HopsCudaRun(Kernel kernel, const HopsCudaTables<P, Q> &tab
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+template <int P, int Q, int GEOM, int TERMS>
+static PetscErrorCode HopsCudaRun3(const HopsCudaArgs *k, const HopsCudaTables<P, Q> &tab, const HopsCudaCells &a)
+{
+  constexpr int cells = HopsCudaLaunch3<Q, GEOM, TERMS>::cells, ng = GEOM == HOPS_CUDA_STORED ? 0 : HopsCudaGeomSize(GEOM, 3);
+
+  PetscFunctionBegin;
+  PetscCall(HopsCudaRun(HopsCudaApply3<P, Q, GEOM, TERMS>, tab, Q * Q, cells, cells * ((size_t)(k->mass ? 3 : 2) * Q * Q * (Q | 1) + ng) * sizeof(double), a, k->stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 template <int P, int Q, int GEOM>
-static PetscErrorCode HopsCudaPALaunch(const HopsCudaArgs *k, HopsCudaCells &a)
+static PetscErrorCode HopsCudaPALaunch(const HopsCudaArgs *k, const HopsCudaCells &a)
 {
   HopsCudaTables<P, Q> tab;
 
   PetscFunctionBegin;
-  a.shift = (P - k->P) / 2;
   HopsCudaFillTables(k, &tab);
-  if (k->dim == 3) {
-    constexpr int cells = HopsCudaLaunch3<Q, GEOM>::cells;
+  if (k->dim == 2) {
+    constexpr int cells = HopsCudaLaunch2<Q>::cells, ng = GEOM == HOPS_CUDA_STORED ? 0 : HopsCudaGeomSize(GEOM, 2);
 
-    PetscCall(HopsCudaRun(HopsCudaApply3<P, Q, GEOM>, tab, Q * Q, cells, (size_t)cells * (k->mass ? 3 : 2) * Q * Q * (Q | 1) * sizeof(double), a, k->stream));
-  } else {
-    constexpr int cells = HopsCudaLaunch2<Q>::cells;
-
-    PetscCall(HopsCudaRun(HopsCudaApply2<P, Q, GEOM>, tab, Q, cells, (size_t)cells * 2 * Q * (Q | 1) * sizeof(double), a, k->stream));
-  }
+    PetscCall(HopsCudaRun(HopsCudaApply2<P, Q, GEOM>, tab, Q, cells, cells * ((size_t)2 * Q * (Q | 1) + ng) * sizeof(double), a, k->stream));
+  } else if (!k->diffusion || (GEOM == HOPS_CUDA_MULTILINEAR && !k->scalar)) PetscCall((HopsCudaRun3<P, Q, GEOM, HOPS_CUDA_ANY>(k, tab, a)));
+  else if (k->mass) PetscCall((HopsCudaRun3<P, Q, GEOM, HOPS_CUDA_BOTH>(k, tab, a)));
+  else PetscCall((HopsCudaRun3<P, Q, GEOM, HOPS_CUDA_DIFFUSION>(k, tab, a)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 template <int P, int Q>
-static PetscErrorCode HopsCudaPALaunch(const HopsCudaArgs *k, HopsCudaCells &a)
+static PetscErrorCode HopsCudaPALaunch(const HopsCudaArgs *k, const HopsCudaCells &a)
 {
   PetscFunctionBegin;
   if (k->geometry == HOPS_CUDA_AFFINE) PetscCall(HopsCudaPALaunch<P, Q, HOPS_CUDA_AFFINE>(k, a));
@@ -71,14 +78,14 @@ static PetscErrorCode HopsCudaPALaunch(const HopsCudaArgs *k, HopsCudaCells &a)
 template <int Q>
 static PetscErrorCode HopsCudaPALaunch(const HopsCudaArgs *k, const double x[], const double xg[], double y[], double yg[])
 {
-  const size_t  nn = (size_t)k->P * k->P * (k->dim == 3 ? k->P : 1), nq = (size_t)k->Q * k->Q * (k->dim == 3 ? k->Q : 1);
-  const int     nc = (k->diffusion ? k->dim * (k->dim + 1) / 2 : 0) + (k->mass ? 1 : 0);
-  HopsCudaCells a  = {(int)k->n, k->nT, k->P, 0, k->diffusion, k->mass, k->scalar, k->restr + k->first * nn, NULL, NULL, x, xg, y, yg};
+  const int     dim = k->dim, P = (Q - k->P) % 2 ? Q - 1 : Q, nc = (k->diffusion ? dim * (dim + 1) / 2 : 0) + (k->mass ? 1 : 0);
+  const size_t  nn = (size_t)P * P * (dim == 3 ? P : 1), nq = (size_t)Q * Q * (dim == 3 ? Q : 1);
+  HopsCudaCells a = {(int)k->n, k->nT, k->diffusion, k->mass, k->scalar, k->padded + k->first * nn, NULL, NULL, x, xg, y, yg};
 
   PetscFunctionBegin;
   if (k->geometry == HOPS_CUDA_STORED) a.qdata = k->qdata + k->first * nq * nc;
   else a.geom = k->geom + k->first * HopsCudaGeomSize(k->geometry, k->dim);
-  if ((Q - k->P) % 2 == 0) PetscCall(HopsCudaPALaunch<Q, Q>(k, a));
+  if (P == Q) PetscCall(HopsCudaPALaunch<Q, Q>(k, a));
   else if constexpr (Q > 2) PetscCall(HopsCudaPALaunch<Q - 1, Q>(k, a));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
