@@ -41,7 +41,7 @@ ifneq ($(hops_cuda),)
   CUDA_ARCH ?= 90
   NVCC      ?= $(firstword $(if $(CUDA_DIR),$(CUDA_DIR)/bin/nvcc) $(shell command -v nvcc 2>/dev/null) $(CUDAC))
   cudaroot  := $(abspath $(dir $(NVCC))..)
-  nvccflags  = -ccbin $(firstword $(CXX)) -std=c++17 -O3 -lineinfo -Xcompiler -fPIC,-fvisibility=hidden -Iinclude $(PETSC_CC_INCLUDES) \
+  nvccflags  = -ccbin $(firstword $(CXX)) -std=c++17 -O3 -Xfatbin=-compress-all -Xcompiler -fPIC,-fvisibility=hidden -Iinclude $(PETSC_CC_INCLUDES) \
                $(foreach a,$(CUDA_ARCH),-gencode arch=compute_$(a),code=sm_$(a)) $(NVCCFLAGS)
   ldlibs    += -L$(cudaroot)/lib64 -Wl,-rpath,$(cudaroot)/lib64 -lcudart -lstdc++
 endif

@@ -1,12 +1,16 @@
 /*
-  Throughput of MATPA on a device: a box of hexahedra (or quadrilaterals), unknowns numbered as the cells meet them, from
-  T-vector to T-vector on one rank; beside the device's copy bandwidth. CSV to standard output.
+  Throughput of MATPA on devices: a box of hexahedra (or quadrilaterals), unknowns numbered as the cells meet them, from T-vector to
+  T-vector; beside the first device's copy bandwidth. CSV to standard output. On several ranks the box is cut in slabs.
 
-    gpubench [-hops_backend cuda] [-dim 3] [-dofs 7e6] [-orders 1,2,...] [-mass] [-repeat 20] [-lexicographic]
+    gpubench [-hops_backend cuda] [-dim 3] [-dofs 7e6] [-orders 1,2,...] [-points 1,2] [-mass] [-repeat 20] [-lexicographic]
+             [-geometry <curved|multilinear|affine>]
+
+  -dofs counts the unknowns of all ranks; -points are the Gauss points per direction beyond the order. Curved cells store their
+  quadrature data; the others' geometry is recomputed, unless -mat_pa_geometry stored says otherwise.
 
   Columns: order, points per direction, unknowns, seconds of set-up (the second one), seconds of an application (mean of
-  -repeat), 1e9 unknowns per second, bytes that an application must move at least (quadrature data, indices, x read, y zeroed
-  and added to), 1e9 bytes per second of these, and their fraction of the copy bandwidth.
+  -repeat), 1e9 unknowns per second; and on one rank with stored data, bytes that an application must move at least (quadrature data,
+  indices, x read, y zeroed and added to), 1e9 bytes per second of these, and their fraction of the copy bandwidth.
 */
 #include <hops.h>
 #include <hops/private/petscshim.h>
@@ -14,18 +18,53 @@
 #include <petscdevice.h>
 #include <petsctime.h>
 
+enum {
+  CURVED,
+  MULTILINEAR,
+  AFFINE
+};
+static const char *const Geometries[] = {"curved", "multilinear", "affine"};
+
 typedef struct {
-  PetscInt  dim, repeat;
-  PetscReal dofs, bandwidth;
-  PetscBool mass, lex;
+  PetscInt    dim, repeat, geometry;
+  PetscReal   dofs, bandwidth;
+  PetscBool   mass, lex;
+  PetscMPIInt size, rank;
 } Bench;
 
-/* Equal cells of order p on the unit box; nodes of the cells are moved a little, so that no geometry factor is zero */
+/* The position of a point r in [0,1]^dim of a cell of the box of n cells in each direction */
+static void Map(const Bench *b, PetscInt n, const PetscInt cell[], const PetscReal r[], PetscReal x[])
+{
+  const PetscInt dim = b->dim;
+  PetscReal      s   = 0.0;
+
+  for (PetscInt d = 0; d < dim; ++d) {
+    x[d] = (cell[d] + r[d]) / n;
+    s += x[d];
+  }
+  if (b->geometry == CURVED)
+    for (PetscInt d = 0; d < dim; ++d) x[d] += 0.05 * PetscSinReal(3.0 * s + d);
+  else if (b->geometry == AFFINE)
+    for (PetscInt d = 0; d < dim; ++d) x[d] += 0.1 * s;
+  else
+    for (PetscInt k = 0; k < 1 << dim; ++k) { /* vertices are moved by up to a tenth of a cell */
+      PetscReal w = 0.1 / n, v = 0.0;
+
+      for (PetscInt d = 0; d < dim; ++d) {
+        w *= k >> d & 1 ? r[d] : 1.0 - r[d];
+        v += (7 + 4 * d) * (cell[d] + (k >> d & 1));
+      }
+      for (PetscInt d = 0; d < dim; ++d) x[d] += w * PetscSinReal(v + 2 * d);
+    }
+}
+
+/* Slabs of equal cells of order p. An upper interface belongs to the next rank, which numbers it first, plane order */
 static PetscErrorCode BoxCreate(const Bench *b, PetscInt p, HopsSpace *space)
 {
   const PetscInt dim = b->dim, P = p + 1, n = PetscMax(2, (PetscInt)(PetscPowReal(b->dofs, 1.0 / dim) / p + 0.5)), N = n * p + 1;
-  const PetscInt ncells = PetscPowInt(n, dim), nn = PetscPowInt(P, dim), total = PetscPowInt(N, dim);
-  PetscInt      *nodes, *number, next                                          = 0;
+  const PetscInt z0 = n * b->rank / b->size, z1 = n * (b->rank + 1) / b->size, plane = PetscPowInt(N, dim - 1), layer = PetscPowInt(n, dim - 1);
+  const PetscInt ncells = (z1 - z0) * layer, nn = PetscPowInt(P, dim), total = ((z1 - z0) * p + 1) * plane, nowned = b->rank == b->size - 1 ? total : total - plane, start = z0 * p * plane;
+  PetscInt      *nodes, *number, next = b->rank ? plane : 0;
   PetscReal     *x, z[64], w[64];
 
   PetscFunctionBeginUser;
@@ -33,31 +72,31 @@ static PetscErrorCode BoxCreate(const Bench *b, PetscInt p, HopsSpace *space)
   z[p] = 1.0;
   if (p > 1) PetscCall(PetscDTGaussLobattoLegendreQuadrature(P, PETSCGAUSSLOBATTOLEGENDRE_VIA_NEWTON, z, w));
   PetscCall(PetscMalloc3(ncells * nn, &nodes, ncells * nn * dim, &x, total, &number));
-  for (PetscInt i = 0; i < total; ++i) number[i] = b->lex ? i : -1;
+  for (PetscInt i = 0; i < total; ++i) number[i] = b->lex || (b->rank && i < plane) || i >= nowned ? i : -1;
   for (PetscInt c = 0; c < ncells; ++c) {
-    const PetscInt ci[3] = {c % n, c / n % n, c / n / n};
+    const PetscInt ci[3] = {c % n, dim == 3 ? c / n % n : c / n, c / n / n};
 
     for (PetscInt i = 0; i < nn; ++i) {
       const PetscInt ii[3] = {i % P, i / P % P, i / P / P};
-      PetscInt       g     = 0;
-      PetscReal     *xi = x + (c * nn + i) * dim, s = 0.0;
+      PetscInt       g     = 0, cell[3];
+      PetscReal      r[3];
 
       for (PetscInt d = dim - 1; d >= 0; --d) {
-        g     = g * N + ci[d] * p + ii[d];
-        xi[d] = (ci[d] + 0.5 * (z[ii[d]] + 1.0)) / n;
-        s += xi[d];
+        g       = g * N + ci[d] * p + ii[d];
+        r[d]    = 0.5 * (z[ii[d]] + 1.0);
+        cell[d] = ci[d] + (d == dim - 1 ? z0 : 0);
       }
-      for (PetscInt d = 0; d < dim; ++d) xi[d] += 0.05 * PetscSinReal(3.0 * s + d);
+      Map(b, n, cell, r, x + (c * nn + i) * dim);
       if (number[g] < 0) number[g] = next++;
-      nodes[c * nn + i] = number[g];
+      nodes[c * nn + i] = start + number[g];
     }
   }
-  PetscCall(HopsSpaceCreateFromArrays(PETSC_COMM_SELF, dim, p, ncells, total, nodes, x, 0, NULL, space));
+  PetscCall(HopsSpaceCreateFromArrays(PETSC_COMM_WORLD, dim, p, ncells, nowned, nodes, x, 0, NULL, space));
   PetscCall(PetscFree3(nodes, x, number));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The device has finished */
+/* The devices have finished */
 static PetscErrorCode Wait(void)
 {
   PetscDeviceContext context;
@@ -65,6 +104,7 @@ static PetscErrorCode Wait(void)
   PetscFunctionBeginUser;
   PetscCall(PetscDeviceContextGetCurrentContext(&context));
   PetscCall(PetscDeviceContextSynchronize(context));
+  PetscCallMPI(MPI_Barrier(PETSC_COMM_WORLD));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -109,16 +149,16 @@ static PetscErrorCode Run(Bench *b, HopsSpace space, PetscInt p, PetscInt q)
 {
   HopsCoefficient c;
   PetscScalar     one = 1.0;
-  PetscInt        n, ncells;
+  PetscInt        n, ncells, N;
   PetscLogDouble  t0, t1, seconds;
   PetscReal       bytes;
   Mat             A;
   Vec             x, y;
 
   PetscFunctionBeginUser;
-  PetscCall(HopsSpaceGetSizes(space, &n, NULL));
+  PetscCall(HopsSpaceGetSizes(space, &n, &N));
   PetscCall(HopsSpaceGetNumCells(space, &ncells));
-  PetscCall(HopsCoefficientCreateConstant(PETSC_COMM_SELF, 1, &one, &c));
+  PetscCall(HopsCoefficientCreateConstant(PETSC_COMM_WORLD, 1, &one, &c));
   PetscCall(MatCreatePA(space, &A));
   PetscCall(MatPASetQuadrature(A, q, PETSC_FALSE));
   PetscCall(MatPASetDiffusion(A, c));
@@ -133,8 +173,10 @@ static PetscErrorCode Run(Bench *b, HopsSpace space, PetscInt p, PetscInt q)
   PetscCall(Wait());
   PetscCall(PetscTime(&t1));
   TIME(b->repeat, seconds, PetscCall(MatMult(A, x, y)));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%" PetscInt_FMT ",%" PetscInt_FMT ",%" PetscInt_FMT ",%.4f,%.6f,%.3f", p, q, N, (double)(t1 - t0 - seconds), (double)seconds, (double)(N / seconds / 1e9)));
   bytes = (PetscReal)ncells * (PetscPowInt(q, b->dim) * (b->dim * (b->dim + 1) / 2 + (b->mass ? 1 : 0)) * 8.0 + PetscPowInt(p + 1, b->dim) * 4.0) + 32.0 * n;
-  PetscCall(PetscPrintf(PETSC_COMM_SELF, "%" PetscInt_FMT ",%" PetscInt_FMT ",%" PetscInt_FMT ",%.4f,%.6f,%.3f,%.4g,%.1f,%.3f\n", p, q, n, (double)(t1 - t0 - seconds), (double)seconds, (double)(n / seconds / 1e9), (double)bytes, (double)(bytes / seconds / 1e9), (double)(bytes / seconds / b->bandwidth)));
+  if (b->size == 1 && b->geometry == CURVED) PetscCall(PetscPrintf(PETSC_COMM_WORLD, ",%.4g,%.1f,%.3f", (double)bytes, (double)(bytes / seconds / 1e9), (double)(bytes / seconds / b->bandwidth)));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "\n"));
   PetscCall(VecDestroy(&x));
   PetscCall(VecDestroy(&y));
   PetscCall(MatDestroy(&A));
@@ -144,13 +186,18 @@ static PetscErrorCode Run(Bench *b, HopsSpace space, PetscInt p, PetscInt q)
 
 int main(int argc, char **argv)
 {
-  Bench     b          = {3, 20, 7e6, 0, PETSC_FALSE, PETSC_FALSE};
-  PetscInt  orders[32] = {1, 2, 3, 4, 5, 6, 7, 8}, n = 32;
+  Bench     b          = {.dim = 3, .repeat = 20, .dofs = 7e6};
+  PetscInt  orders[32] = {1, 2, 3, 4, 5, 6, 7, 8}, n = 32, points[8] = {1, 2}, np = 8;
   PetscBool set;
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &b.size));
+  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &b.rank));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-dim", &b.dim, NULL));
+  PetscCall(PetscOptionsGetEList(NULL, NULL, "-geometry", Geometries, 3, &b.geometry, NULL));
+  PetscCall(PetscOptionsGetIntArray(NULL, NULL, "-points", points, &np, &set));
+  if (!set) np = 2;
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-repeat", &b.repeat, NULL));
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-dofs", &b.dofs, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-mass", &b.mass, NULL));
@@ -164,9 +211,9 @@ int main(int argc, char **argv)
     PetscCall(BoxCreate(&b, orders[i], &space));
     if (!i) {
       PetscCall(Copy(&b, space));
-      PetscCall(PetscPrintf(PETSC_COMM_SELF, "# copy bandwidth %.1f GB/s\norder,points,unknowns,setup_s,apply_s,gdof_per_s,bytes,gb_per_s,fraction\n", (double)(b.bandwidth / 1e9)));
+      PetscCall(PetscPrintf(PETSC_COMM_WORLD, "# copy bandwidth %.1f GB/s\norder,points,unknowns,setup_s,apply_s,gdof_per_s,bytes,gb_per_s,fraction\n", (double)(b.bandwidth / 1e9)));
     }
-    for (PetscInt q = orders[i] + 1; q <= orders[i] + 2; ++q) PetscCall(Run(&b, space, orders[i], q));
+    for (PetscInt k = 0; k < np; ++k) PetscCall(Run(&b, space, orders[i], orders[i] + points[k]));
     PetscCall(HopsSpaceDestroy(&space));
   }
   PetscCall(PetscFinalize());

@@ -10,10 +10,11 @@
   Options Database Keys:
 + -mat_pa_q_1d <n>      - quadrature points per direction (default order + 2, or the `PetscFE`'s own)
 . -mat_pa_quadrature <gauss|gll> - Gauss points, or the collocated Gauss-Lobatto-Legendre nodes (then n is order + 1)
+. -mat_pa_geometry <auto|stored|recompute> - recompute affine and multilinear geometry, see `MatPASetGeometryType()`
 . -mat_pa_general       - full tensors for every form of a `PetscDS`, scalar symmetric ones included
 . -dm_mat_type pa       - (of a `DMPLEX`) `DMCreateMatrix()` makes such an operator, whose form is the `PetscDS`'s Jacobian at the current state
 . -hops_residual        - (of a `DMPLEX`) the residual of the `PetscDS` by sum factorisation
-- -hops_backend <host>  - where the operator lives and runs
+- -hops_backend <host|cuda> - where the operator lives and runs
 
   Level: beginner
 
@@ -46,6 +47,25 @@ M*/
 
 PETSC_EXTERN PetscErrorCode MatCreateHopsInterp(HopsSpace, HopsSpace, Mat *);
 
+/*E
+  MatPAGeometryType - Whether `MATPA` stores the geometry of its cells at the quadrature points
+
+  Values:
++ `MATPA_GEOMETRY_AUTO`      - recomputed where that can be done, else stored
+. `MATPA_GEOMETRY_STORED`    - stored
+- `MATPA_GEOMETRY_RECOMPUTE` - recomputed at every application, an error where that cannot be done
+
+  Level: intermediate
+
+.seealso: `MATPA`, `MatPASetGeometryType()`
+E*/
+typedef enum {
+  MATPA_GEOMETRY_AUTO,
+  MATPA_GEOMETRY_STORED,
+  MATPA_GEOMETRY_RECOMPUTE
+} MatPAGeometryType;
+PETSC_EXTERN const char *const MatPAGeometryTypes[];
+
 PETSC_EXTERN PetscErrorCode MatCreatePA(HopsSpace, Mat *);
 PETSC_EXTERN PetscErrorCode MatPASetSpace(Mat, HopsSpace);
 PETSC_EXTERN PetscErrorCode MatPAGetSpace(Mat, HopsSpace *);
@@ -56,4 +76,5 @@ PETSC_EXTERN PetscErrorCode MatPASetMass(Mat, HopsCoefficient);
 PETSC_EXTERN PetscErrorCode MatPAAddRobin(Mat, PetscInt, const PetscInt[], const PetscInt[], HopsCoefficient);
 PETSC_EXTERN PetscErrorCode MatPASetFromDS(Mat, DM);
 PETSC_EXTERN PetscErrorCode MatPASetQuadrature(Mat, PetscInt, PetscBool);
+PETSC_EXTERN PetscErrorCode MatPASetGeometryType(Mat, MatPAGeometryType);
 PETSC_EXTERN PetscErrorCode MatPALiftEssential(Mat, Vec);

@@ -1,76 +1,10 @@
 static char help[] = "MATPA on a device against MATPA on the host: action, identity rows, diagonal, lifting, refills; refused input.\n\
   -dim <d> -orders <p,...> -refuse\n\n";
 
-#include "hopstest.h"
-
-/* relative difference of two vectors, one of them on the device */
-static PetscErrorCode Difference(Vec h, Vec d, PetscReal *worst)
-{
-  Vec       t;
-  PetscReal e, n;
-
-  PetscFunctionBeginUser;
-  PetscCall(VecDuplicate(h, &t));
-  PetscCall(VecCopy(d, t));
-  PetscCall(VecNorm(h, NORM_2, &n));
-  PetscCall(VecAXPY(t, -1.0, h));
-  PetscCall(VecNorm(t, NORM_2, &e));
-  *worst = PetscMax(*worst, e / n);
-  if (!(e <= 1e-12 * n)) *worst = PETSC_MAX_REAL;
-  PetscCall(VecDestroy(&t));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* A on the host, B on the device */
-static PetscErrorCode Compare(Mat A, Mat B, PetscReal *worst)
-{
-  Vec         x, y, b, dx, dy, db;
-  PetscRandom r;
-
-  PetscFunctionBeginUser;
-  PetscCall(MatCreateVecs(A, &x, &y));
-  PetscCall(MatCreateVecs(B, &dx, &dy));
-  PetscCall(PetscRandomCreate(PETSC_COMM_WORLD, &r));
-  PetscCall(PetscRandomSetInterval(r, -1.0, 1.0));
-  PetscCall(VecSetRandom(x, r));
-  PetscCall(VecCopy(x, dx));
-  for (PetscInt k = 0; k < 2; ++k) { /* twice: nothing is left over from the first application */
-    PetscCall(MatMult(A, x, y));
-    PetscCall(MatMult(B, dx, dy));
-    PetscCall(Difference(y, dy, worst));
-  }
-  PetscCall(MatGetDiagonal(A, y));
-  PetscCall(MatGetDiagonal(B, dy));
-  PetscCall(Difference(y, dy, worst));
-  PetscCall(VecDuplicate(x, &b));
-  PetscCall(VecDuplicate(dx, &db));
-  PetscCall(VecCopy(x, b));
-  PetscCall(VecCopy(dx, db));
-  PetscCall(MatPALiftEssential(A, b));
-  PetscCall(MatPALiftEssential(B, db));
-  PetscCall(Difference(b, db, worst));
-  PetscCall(PetscRandomDestroy(&r));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&y));
-  PetscCall(VecDestroy(&b));
-  PetscCall(VecDestroy(&dx));
-  PetscCall(VecDestroy(&dy));
-  PetscCall(VecDestroy(&db));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode Operator(HopsSpace sp, PetscInt q, PetscBool gll, HopsCoefficient kappa, HopsCoefficient mass, Mat *A)
-{
-  PetscFunctionBeginUser;
-  PetscCall(MatCreatePA(sp, A));
-  PetscCall(MatPASetQuadrature(*A, gll ? 0 : q, gll));
-  if (kappa) PetscCall(MatPASetDiffusion(*A, kappa));
-  if (mass) PetscCall(MatPASetMass(*A, mass));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+#include "gputest.h"
 
 /* one order: all rules and terms; space[0] on the host, space[1] on the device */
-static PetscErrorCode Order(PetscInt dim, HopsSpace space[], PetscInt p)
+static PetscErrorCode Order(DM dm, PetscInt dim, HopsSpace space[], PetscInt p)
 {
   PetscReal worst = 0.0;
 
@@ -78,7 +12,7 @@ static PetscErrorCode Order(PetscInt dim, HopsSpace space[], PetscInt p)
   for (PetscInt q = PetscMax(1, p); q <= p + 4; ++q) { /* p: fewer points than nodes; p + 4: the collocated rule */
     const PetscBool gll = q == p + 4 ? PETSC_TRUE : PETSC_FALSE;
 
-    for (PetscInt t = 0; t < 5; ++t) { /* tensor, diagonal tensor, scalar with mass; tensor alone; mass alone */
+    for (PetscInt t = 0; t < 6; ++t) { /* tensor, diagonal tensor, scalar with mass; tensor alone; mass alone; tensor, mass and faces */
       const PetscInt  nc    = t == 1 ? dim : (t == 2 ? 1 : dim * (dim + 1) / 2);
       HopsCoefficient kappa = NULL, mass = NULL, one;
       PetscScalar     c = 1.7;
@@ -87,7 +21,10 @@ static PetscErrorCode Order(PetscInt dim, HopsSpace space[], PetscInt p)
       if (t != 4) PetscCall(HopsCoefficientCreateFunction(PETSC_COMM_WORLD, nc, TestKappa, NULL, &kappa));
       if (t != 3) PetscCall(HopsCoefficientCreateFunction(PETSC_COMM_WORLD, 1, TestMass, NULL, &mass));
       PetscCall(HopsCoefficientCreateConstant(PETSC_COMM_WORLD, 1, &c, &one));
-      for (PetscInt i = 0; i < 2; ++i) PetscCall(Operator(space[i], q, gll, kappa, mass, &A[i]));
+      for (PetscInt i = 0; i < 2; ++i) {
+        PetscCall(Operator(space[i], q, gll, kappa, mass, &A[i]));
+        if (t == 5) PetscCall(AddFaces(dm, space[i], A[i], mass));
+      }
       PetscCall(Compare(A[0], A[1], &worst));
       for (PetscInt i = 0; i < 2; ++i) PetscCall(MatPASetMass(A[i], one)); /* new values, and for t = 3 a new layout */
       PetscCall(Compare(A[0], A[1], &worst));
@@ -149,7 +86,7 @@ int main(int argc, char **argv)
       PetscCall(VecDuplicate(x, &y));
       PetscCall(MatMult(A, x, y));
     }
-    PetscCall(Order(dim, space, orders[i]));
+    PetscCall(Order(dm, dim, space, orders[i]));
     for (PetscInt b = 0; b < 2; ++b) PetscCall(HopsSpaceDestroy(&space[b]));
     if (size == 1) { /* identity rows: a space from arrays */
       PetscReal *z;
@@ -161,7 +98,7 @@ int main(int argc, char **argv)
         PetscCall(TestBox(dim, nbox, orders[i], 1.3, z, PETSC_TRUE, TestCurve, &space[b]));
         PetscCall(HopsSpaceSetEssentialFunction(space[b], Value, NULL));
       }
-      PetscCall(Order(dim, space, orders[i]));
+      PetscCall(Order(NULL, dim, space, orders[i]));
       for (PetscInt b = 0; b < 2; ++b) PetscCall(HopsSpaceDestroy(&space[b]));
       PetscCall(PetscFree(z));
     }
@@ -177,14 +114,16 @@ int main(int argc, char **argv)
     requires: cuda
 
   testset:
-    args: -dm_plex_dim 2 -dm_plex_box_faces 4,3 -dm_coord_petscspace_degree 3 -orders 1,2,3,4,5,6,7,8,9 -use_gpu_aware_mpi 0
+    args: -dm_plex_dim 2 -dm_plex_box_faces 4,3 -dm_coord_petscspace_degree 3 -use_gpu_aware_mpi 0
 
     test:
       suffix: 2d
+      args: -orders 1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16
 
     test:
       suffix: 2d_ranks
       nsize: {{2 3}}
+      args: -orders 1,2,3,4,5,6,7,8,9
 
   testset:
     args: -dm_plex_dim 3 -dm_plex_box_faces 3,2,2 -dm_coord_petscspace_degree 2 -use_gpu_aware_mpi 0
@@ -199,13 +138,18 @@ int main(int argc, char **argv)
       args: -dm_plex_box_faces 2,2,1 -orders 5,6,7,8
 
     test:
+      suffix: 3d_highest
+      args: -dm_plex_box_faces 2,1,1 -orders 9,12,15
+
+    test:
       suffix: 3d_beyond
-      args: -dm_plex_box_faces 2,1,1 -orders 12
+      args: -dm_plex_box_faces 2,1,1 -orders 18
 
     test:
       suffix: 3d_ranks
       nsize: {{2 3}}
-      args: -orders 1,2,3
+      args: -orders 1,2,3 -hops_halo_direct {{0 1}}
+      output_file: output/gpupa_3d_ranks.out
 
   test:
     suffix: refuse

@@ -37,6 +37,26 @@ PetscErrorCode HopsFaceEvaluate(HopsSpace sp, const HopsBasis *basis, PetscInt n
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The faces' unknowns and data to where the back end works */
+static PetscErrorCode HopsRobinSetUpDevice(HopsSpace sp, const HopsBasis *basis, HopsRobin r)
+{
+  const PetscInt nf = PetscPowInt(basis->P, sp->dim - 1), np = nf * basis->P;
+  PetscInt      *node;
+  int           *restr;
+
+  PetscFunctionBegin;
+  r->backend = sp->backend;
+  if (r->kernel) PetscCall((*r->backend->FaceDestroy)(&r->kernel));
+  PetscCall(PetscMalloc2(nf, &node, r->n * nf, &restr));
+  for (PetscInt f = 0; f < r->n; ++f) {
+    PetscCall(HopsFaceNodes(sp->dim, basis->P, r->faces[f], node));
+    for (PetscInt i = 0; i < nf; ++i) restr[f * nf + i] = sp->restr[(size_t)r->cells[f] * np + node[i]];
+  }
+  PetscCall((*r->backend->FaceCreate)(sp->dim - 1, basis, sp->nT, r->n, restr, r->qdata, &r->kernel));
+  PetscCall(PetscFree2(node, restr));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode HopsRobinSetUp(HopsSpace sp, const HopsBasis *basis, HopsRobin r)
 {
   const PetscInt nq = PetscPowInt(basis->Q, sp->dim - 1);
@@ -48,6 +68,7 @@ PetscErrorCode HopsRobinSetUp(HopsSpace sp, const HopsBasis *basis, HopsRobin r)
   for (PetscInt f = 0; f < r->n; ++f)
     for (PetscInt q = 0; q < nq; ++q)
       for (PetscInt d = 0, k = q; d < sp->dim - 1; ++d, k /= basis->Q) r->qdata[f * nq + q] *= basis->weights[k % basis->Q];
+  if (!sp->backend->host) PetscCall(HopsRobinSetUpDevice(sp, basis, r));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -87,14 +108,16 @@ static PetscErrorCode HopsRobinKernel(HopsSpace sp, const HopsBasis *basis, Hops
 PetscErrorCode HopsRobinApply(HopsSpace sp, const HopsBasis *basis, HopsRobin r, const PetscScalar x[], const PetscScalar xg[], PetscScalar y[], PetscScalar yg[])
 {
   PetscFunctionBegin;
-  PetscCall(HopsRobinKernel(sp, basis, r, PETSC_FALSE, x, xg, y, yg));
+  if (r->kernel) PetscCall((*r->backend->FaceApply)(r->kernel, PETSC_FALSE, x, xg, y, yg));
+  else PetscCall(HopsRobinKernel(sp, basis, r, PETSC_FALSE, x, xg, y, yg));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode HopsRobinDiagonal(HopsSpace sp, const HopsBasis *basis, HopsRobin r, PetscScalar d[], PetscScalar dg[])
 {
   PetscFunctionBegin;
-  PetscCall(HopsRobinKernel(sp, basis, r, PETSC_TRUE, NULL, NULL, d, dg));
+  if (r->kernel) PetscCall((*r->backend->FaceApply)(r->kernel, PETSC_TRUE, NULL, NULL, d, dg));
+  else PetscCall(HopsRobinKernel(sp, basis, r, PETSC_TRUE, NULL, NULL, d, dg));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -107,6 +130,7 @@ PetscErrorCode HopsRobinDestroy(HopsRobin *list)
     *list = r->next;
     PetscCall(PetscFree2(r->cells, r->faces));
     PetscCall(PetscFree(r->qdata));
+    if (r->kernel) PetscCall((*r->backend->FaceDestroy)(&r->kernel));
     PetscCall(HopsCoefficientDestroy(&r->alpha));
     PetscCall(PetscFree(r));
   }

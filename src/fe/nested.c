@@ -182,7 +182,7 @@ static PetscErrorCode HopsNestedCell(DM coarse, const HopsPlexClosure *ref, Pets
 }
 
 /* corners of a fine cell in the order of its own reference corners: bit d of the index for direction d */
-static PetscErrorCode HopsCellCorners(DM dm, const HopsPlexClosure *ref, PetscInt cell, PetscInt v[])
+static PetscErrorCode HopsCellVertices(DM dm, const HopsPlexClosure *ref, PetscInt cell, PetscInt v[])
 {
   PetscInt n, *cl = NULL;
 
@@ -215,7 +215,7 @@ static PetscErrorCode HopsNestedPlace(DM coarse, DM fine, PetscInt nfine, const 
   for (PetscInt f = 0; f < nfine && *ok; ++f) {
     PetscInt v[8];
 
-    PetscCall(HopsCellCorners(fine, &ref, cell[f], v));
+    PetscCall(HopsCellVertices(fine, &ref, cell[f], v));
     for (PetscInt k = 0; k < nchild; ++k) v[k] = source[v[k] - vStart];
     PetscCall(HopsNestedCell(coarse, &ref, cStart, cEnd, v, &parent[f], &half[f], axis + f * dim, ok));
     if (*ok && count[(parent[f] - cStart) * nchild + half[f]]++) *ok = PETSC_FALSE;

@@ -16,7 +16,7 @@ PetscErrorCode HopsSpaceCreate_Private(MPI_Comm comm, PetscInt dim, PetscInt ord
   sp->order = order;
   sp->ne    = PetscPowInt(order + 1, dim);
   PetscObjectOptionsBegin((PetscObject)sp);
-  PetscCall(PetscOptionsString("-hops_backend", "Where operators of the space live and run", "HopsSpace", name, name, sizeof(name), NULL));
+  PetscCall(PetscOptionsString("-hops_backend", "Where operators of the space live and run", "HopsSpace", name, name, sizeof(name), &sp->backendset));
   PetscOptionsEnd();
   PetscCall(HopsBackendGet(name, &sp->backend));
   *space = sp;

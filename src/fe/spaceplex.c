@@ -85,6 +85,7 @@ PetscErrorCode HopsSpaceCreateFE_Private(DM dm, HopsSpace *space, PetscInt *nc, 
   }
   PetscCall(HopsPlexGetFENodes((PetscFE)disc, dim, &order, nc, node));
   PetscCall(HopsSpaceCreate_Private(comm, dim, order, &sp));
+  PetscCall(HopsSpaceSetBackendFromDM(sp, dm));
   PetscCall(PetscFEGetQuadrature((PetscFE)disc, &quad));
   if (quad) {
     PetscInt nq;

@@ -103,10 +103,11 @@ struct _p_HopsSpace {
   PetscInt              nv, *values;
   PetscInt              q_1d; /* quadrature points per direction of the PetscFE behind the space, or 0 */
   const HopsBackendOps *backend;
-  PetscBool             onbackend;       /* the next four are set: the space's lists where the back end works (HopsSpaceSetUpBackend()) */
-  PetscInt             *bshared, *bessT; /* shared[] and essT[] */
-  PetscScalar          *bhbuf, *gbuf;    /* hbuf[] there; [nG] ghosts in the process's memory, through which they travel */
-  int                  *brestr;          /* restr[] and X[] there, from HopsSpaceGetBackendMesh() on */
+  PetscBool             backendset; /* by -hops_backend */
+  PetscBool             onbackend;  /* the next two are set (HopsSpaceSetUpBackend()) */
+  PetscInt             *bessT;      /* essT[] where the back end works */
+  struct _HopsHalo     *bhalo;      /* the halo exchange of a device */
+  int                  *brestr;     /* restr[] and X[] there, from HopsSpaceGetBackendMesh() on */
   PetscReal            *bX;
 };
 
@@ -162,6 +163,14 @@ PETSC_INTERN PetscErrorCode HopsSpaceBackendHaloBegin(HopsSpace, const PetscScal
 PETSC_INTERN PetscErrorCode HopsSpaceBackendHaloEnd(HopsSpace, const PetscScalar x[], PetscScalar xg[]);
 PETSC_INTERN PetscErrorCode HopsSpaceBackendHaloAddBegin(HopsSpace, const PetscScalar yg[]);
 PETSC_INTERN PetscErrorCode HopsSpaceBackendHaloAddEnd(HopsSpace, const PetscScalar yg[], PetscScalar y[]);
+/* the same for nc values an unknown, on a device (spacehalo.c) */
+typedef struct _HopsHalo   *HopsHalo;
+PETSC_INTERN PetscErrorCode HopsHaloCreate(HopsSpace, PetscInt nc, HopsHalo *);
+PETSC_INTERN PetscErrorCode HopsHaloDestroy(HopsHalo *);
+PETSC_INTERN PetscErrorCode HopsHaloBegin(HopsHalo, const PetscScalar x[], PetscScalar xg[]);
+PETSC_INTERN PetscErrorCode HopsHaloEnd(HopsHalo, PetscScalar xg[]);
+PETSC_INTERN PetscErrorCode HopsHaloAddBegin(HopsHalo, const PetscScalar yg[]);
+PETSC_INTERN PetscErrorCode HopsHaloAddEnd(HopsHalo, const PetscScalar yg[], PetscScalar y[]);
 PETSC_INTERN PetscErrorCode HopsSpaceErrorCell(HopsSpace, PetscInt c, PetscReal det);
 
 /*
@@ -210,6 +219,9 @@ static inline PetscInt HopsTensorEntries(PetscInt dim, PetscInt kind)
 typedef struct _HopsInterpKernel *HopsInterpKernel; /* a map between nested spaces */
 typedef struct _HopsFormKernel   *HopsFormKernel;   /* operator data on H(curl), H(div) or L2 */
 typedef struct _HopsLumpKernel   *HopsLumpKernel;   /* LOR data there */
+typedef struct _HopsQueue        *HopsQueue;        /* copies beside a device's other work */
+typedef struct _HopsFaceKernel   *HopsFaceKernel;   /* terms on faces, on a device */
+typedef struct _HopsFieldKernel  *HopsFieldKernel;  /* full tensors of one field, on a device */
 typedef enum {
   HOPS_PART_INTERIOR_A, /* first half of the interior cells */
   HOPS_PART_INTERIOR_B, /* second half of the interior cells */
@@ -230,24 +242,63 @@ typedef struct {
   HopsLumpTerm *term; /* [nterms] */
 } HopsLumpPattern;
 
+/* What the element maps of a space are, from the narrowest kind (HopsSpaceGetMapKind()) */
+typedef enum {
+  HOPS_MAP_AFFINE,
+  HOPS_MAP_MULTILINEAR, /* bi- or trilinear */
+  HOPS_MAP_CURVED
+} HopsMapKind;
+PETSC_INTERN PetscErrorCode HopsSpaceGetMapKind(HopsSpace, HopsMapKind *); /* collective */
+/* x[2^dim]: one coordinate of a cell's corners, of its values X[n^dim] at the nodes of the element map */
+static inline void HopsCellCorners(PetscInt dim, PetscInt n, const PetscReal X[], PetscReal x[])
+{
+  for (PetscInt k = 0; k < 1 << dim; ++k) x[k] = X[(n - 1) * ((k & 1) + n * ((k >> 1 & 1) + n * (k >> 2 & 1)))];
+}
+
 struct _HopsBackendOps {
-  const char *name;
-  VecType     vectype;   /* the vectors of a space on the back end */
-  PetscBool   host;      /* the back end reads and writes the process's own memory */
-  PetscInt    runpoints; /* set-up takes coefficients at about so many points at a time, and 64 cells at least */
+  const char  *name;
+  VecType      vectype;   /* the vectors of a space on the back end */
+  PetscMemType memtype;   /* of its memory */
+  PetscBool    host;      /* the back end reads and writes the process's own memory */
+  PetscInt     runpoints; /* set-up takes coefficients at about so many points at a time, and 64 cells at least */
   /* --- memory where the back end works; n counts bytes in the first three, entries in the rest --- */
   PetscErrorCode (*Malloc)(size_t n, void **);
   PetscErrorCode (*Free)(void **);
   PetscErrorCode (*Copy)(void *dst, const void *src, size_t n, PetscBool in);                              /* in: from the process's memory; else to it, complete on return */
   PetscErrorCode (*Zero)(PetscInt n, PetscScalar y[]);                                                     /* y[i] = 0 */
-  PetscErrorCode (*Pack)(PetscInt n, const PetscInt idx[], const PetscScalar x[], PetscScalar buf[]);      /* buf[i] = x[idx[i]] */
-  PetscErrorCode (*UnpackAdd)(PetscInt n, const PetscInt idx[], const PetscScalar buf[], PetscScalar y[]); /* y[idx[i]] += buf[i], idx distinct */
+  PetscErrorCode (*Pack)(PetscInt n, const PetscInt idx[], const PetscScalar x[], PetscScalar buf[]);      /* buf[i] = x[idx[i]], 0 where idx[i] < 0 */
+  PetscErrorCode (*UnpackAdd)(PetscInt n, const PetscInt idx[], const PetscScalar buf[], PetscScalar y[]); /* y[idx[i]] += buf[i] where idx[i] >= 0, idx distinct */
   PetscErrorCode (*SetEntries)(PetscInt n, const PetscInt idx[], const PetscScalar x[], PetscScalar y[]);  /* y[idx[i]] = x[idx[i]], or 1 where x is NULL */
+  /* --- devices only: copies and packing on a queue beside the back end's other work, from and to memory that MallocHost() gives --- */
+  PetscErrorCode (*MallocHost)(size_t n, void **);
+  PetscErrorCode (*FreeHost)(void **);
+  PetscErrorCode (*QueueCreate)(HopsQueue *);
+  PetscErrorCode (*QueueDestroy)(HopsQueue *);
+  PetscErrorCode (*QueueFork)(HopsQueue);   /* what follows on the queue waits for the work so far outside it */
+  PetscErrorCode (*QueueJoin)(HopsQueue);   /* what follows outside waits for the queue's work so far */
+  PetscErrorCode (*QueueFinish)(HopsQueue); /* the process waits for the queue's work so far */
+  PetscErrorCode (*QueueCopy)(HopsQueue, void *dst, const void *src, size_t n, PetscBool in);
+  PetscErrorCode (*QueuePack)(HopsQueue, PetscInt n, const PetscInt idx[], const PetscScalar x[], PetscScalar buf[]);
+  /* --- devices only: B^T D B on n faces of dimension fd: restr[n][P^fd] L-vector indices, qdata[n][Q^fd] (both the process's); diagonal: its
+     diagonal is added, x unused --- */
+  PetscErrorCode (*FaceCreate)(PetscInt fd, const HopsBasis *, PetscInt nT, PetscInt n, const int restr[], const PetscScalar qdata[], HopsFaceKernel *);
+  PetscErrorCode (*FaceApply)(HopsFaceKernel, PetscBool diagonal, const PetscScalar x[], const PetscScalar xg[], PetscScalar y[], PetscScalar yg[]);
+  PetscErrorCode (*FaceDestroy)(HopsFaceKernel *);
+  /* --- devices only: full tensors of one field of nc components (patensor.c says which): q[k] is [ncells][entries][points] in the
+     process's memory, or NULL; xl, yl are L-vectors [nL][nc] --- */
+  PetscErrorCode (*FieldCreate)(HopsSpace, const HopsBasis *, PetscInt nc, HopsFieldKernel *);
+  PetscErrorCode (*FieldSetUp)(HopsFieldKernel, const PetscScalar *const q[4]);
+  PetscErrorCode (*FieldApply)(HopsFieldKernel, PetscBool transpose, PetscInt first, PetscInt n, const PetscScalar xl[], PetscScalar yl[]); /* yl += */
+  PetscErrorCode (*FieldDiagonal)(HopsFieldKernel, PetscScalar yl[]);                                                                       /* yl += */
+  PetscErrorCode (*FieldDestroy)(HopsFieldKernel *);
   /* --- partial assembly ---
      Quadrature data per point: diffusion w detJ J^-1 kappa J^-T (symmetric, 3 or 6 values), mass w detJ c (1 value). */
   PetscErrorCode (*PACreate)(HopsSpace, const HopsBasis *, PetscBool diffusion, PetscBool mass, HopsPAKernel *);
   /* fill the quadrature data of cells first..first+n-1 (in any order of runs; each run within one HopsPart class) */
   PetscErrorCode (*PASetUp)(HopsPAKernel, PetscInt first, PetscInt n, const HopsValues *kappa, const HopsValues *mass, PetscInt *bad, PetscReal *det);
+  /* instead: kernels that recompute the geometry of affine or multilinear cells from corners[n][dim][2^dim] (x fastest), with
+     coefficients that are constant in a cell (pstride 0). NULL where the back end has none; needs a specialised kernel (PAGetInfo) */
+  PetscErrorCode (*PASetUpCells)(HopsPAKernel, HopsMapKind, PetscInt first, PetscInt n, const PetscReal corners[], const HopsValues *kappa, const HopsValues *mass, PetscInt *bad, PetscReal *det);
   /* y += A x on a part; x,y are T-vectors [nT], xg,yg hold L-vector entries [nT,nL) (ghosts, constrained) */
   PetscErrorCode (*PAApply)(HopsPAKernel, HopsPart, const PetscScalar x[], const PetscScalar xg[], PetscScalar y[], PetscScalar yg[]);
   /* d += diag(A) on all cells */
@@ -312,6 +363,7 @@ struct _HopsBackendOps {
 };
 
 PETSC_INTERN PetscErrorCode       HopsBackendGet(const char name[], const HopsBackendOps **);
+PETSC_INTERN PetscErrorCode       HopsSpaceSetBackendFromDM(HopsSpace, DM); /* that of the DM's vectors, unless -hops_backend chose */
 PETSC_INTERN const HopsBackendOps HopsBackendHost;
 #if defined(PETSC_HAVE_CUDA)
 PETSC_INTERN const HopsBackendOps HopsBackendCUDA;

@@ -5,10 +5,12 @@
 /* One Robin term: alpha u v on a list of boundary faces */
 typedef struct _HopsRobin *HopsRobin;
 struct _HopsRobin {
-  PetscInt        n, *cells, *faces; /* [n] cell of the space, face 2d (lower) or 2d+1 (upper) of the reference cell */
-  HopsCoefficient alpha;
-  PetscScalar    *qdata; /* [n][Q_1d^(dim-1)] weight * surface element * alpha */
-  HopsRobin       next;
+  PetscInt              n, *cells, *faces; /* [n] cell of the space, face 2d (lower) or 2d+1 (upper) of the reference cell */
+  HopsCoefficient       alpha;
+  PetscScalar          *qdata;  /* [n][Q_1d^(dim-1)] weight * surface element * alpha */
+  HopsFaceKernel        kernel; /* on a device */
+  const HopsBackendOps *backend;
+  HopsRobin             next;
 };
 
 typedef struct {
@@ -18,7 +20,9 @@ typedef struct {
   PetscInt                q_1d;      /* 0: the default */
   PetscBool               gll;       /* collocated Gauss-Lobatto quadrature */
   PetscBool               needsetup; /* quadrature data are older than the coefficients */
-  PetscBool               fromds;    /* the form comes from a PetscDS: its own quadrature is the default */
+  MatPAGeometryType       geometry;
+  const char             *geometrynote; /* what was done, for the viewer */
+  PetscBool               fromds;       /* the form comes from a PetscDS: its own quadrature is the default */
   HopsBasis               basis;
   HopsPAKernel            kernel;
   HopsFormKernel          fkernel; /* in place of it: families other than H1 */
@@ -37,6 +41,10 @@ PETSC_INTERN PetscErrorCode MatPASetTerm(Mat, Mat_PA *, HopsCoefficient *term, H
 PETSC_INTERN PetscErrorCode MatPAChanged(Mat, Mat_PA *, PetscBool layout);    /* a coefficient is new; layout: a term came or went */
 PETSC_INTERN PetscErrorCode HopsFormAssemble(Mat, Mat_PA *, MatReuse, Mat *); /* families other than H1 */
 PETSC_INTERN PetscErrorCode HopsPreallocate(HopsSpace, const PetscInt gidx[], const PetscScalar zero[], PetscInt row[], Mat);
+PETSC_INTERN PetscErrorCode MatPASetUpGeometry(Mat, Mat_PA *, PetscBool *done); /* src/mat/pa/matpageometry.c */
+/* arrays of vectors where the back end of the space works; x may be NULL */
+PETSC_INTERN PetscErrorCode MatPAGetArrays(HopsSpace, Vec x, Vec y, const PetscScalar **, PetscScalar **);
+PETSC_INTERN PetscErrorCode MatPARestoreArrays(HopsSpace, Vec x, Vec y, const PetscScalar **, PetscScalar **);
 PETSC_INTERN PetscErrorCode MatConvert_PA_AIJ(Mat, MatType, MatReuse, Mat *);
 
 /* src/fe/faces.c: terms on boundary faces. Node picture of a face: E-vector nodes with the face's direction fixed, the others

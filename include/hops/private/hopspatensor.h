@@ -34,20 +34,27 @@ enum {
 
 typedef struct _HopsPATensor *HopsPATensor;
 struct _HopsPATensor {
-  HopsTensorForm   form;
-  HopsFaceForm     faces; /* boundary Jacobians of the only field, or NULL */
-  HopsNodes        nodes; /* of the only field, NULL where there are several or test and trial functions differ */
-  HopsSpace        space; /* that of highest order, for the cells */
-  PetscInt         n[2];  /* test and trial fields */
-  HopsPASide      *side[2];
-  PetscInt         size[2]; /* local rows and columns */
-  HopsPABlock     *block;   /* [form->nblocks] */
-  HopsTensorKernel kernel;
-  HopsTensorData  *view; /* [form->nblocks] what the kernel sees */
-  PetscInt         Q;
-  PetscBool        gll;
-  PetscLogDouble   flops;
+  HopsTensorForm              form;
+  HopsFaceForm                faces; /* boundary Jacobians of the only field, or NULL */
+  HopsNodes                   nodes; /* of the only field, NULL where there are several or test and trial functions differ */
+  HopsSpace                   space; /* that of highest order, for the cells */
+  PetscInt                    n[2];  /* test and trial fields */
+  HopsPASide                 *side[2];
+  PetscInt                    size[2]; /* local rows and columns */
+  HopsPABlock                *block;   /* [form->nblocks] */
+  HopsTensorKernel            kernel;
+  HopsTensorData             *view; /* [form->nblocks] what the kernel sees */
+  PetscInt                    Q;
+  PetscBool                   gll;
+  PetscLogDouble              flops;
+  struct _HopsPATensorDevice *device; /* patensordevice.c: what a device holds, NULL on the host */
 };
+
+/* src/mat/pa/patensordevice.c: one field on a device */
+PETSC_INTERN PetscErrorCode HopsPATensorSetUpDevice(HopsPATensor);
+PETSC_INTERN PetscErrorCode HopsPATensorMultDevice(HopsPATensor, PetscBool transpose, Vec x, Vec y);
+PETSC_INTERN PetscErrorCode HopsPATensorDiagonalDevice(HopsPATensor, Vec d);
+PETSC_INTERN PetscErrorCode HopsPATensorDestroyDevice(HopsPATensor);
 
 /* fields[i] is the field of nodes[i] */
 PETSC_INTERN PetscErrorCode HopsPATensorCreate(HopsTensorForm, PetscInt ntest, const PetscInt testfields[], HopsNodes const test[], PetscInt ntrial, const PetscInt trialfields[], HopsNodes const trial[], HopsPATensor *);

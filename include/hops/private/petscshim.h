@@ -110,6 +110,14 @@ typedef void *HopsContainerCtx;
   #define HopsDMPlexBdResidual(dm, t, wf, key, X, Xt, F) DMPlexComputeBdResidualSingle(dm, t, wf, key, X, Xt, F)
 #endif
 
+/* does MPI read a device's memory itself (-use_gpu_aware_mpi)? */
+#if defined(PETSC_HAVE_DEVICE)
+PETSC_EXTERN PetscBool use_gpu_aware_mpi; /* declared by petscimpl.h */
+  #define HopsGPUAwareMPI() use_gpu_aware_mpi
+#else
+  #define HopsGPUAwareMPI() PETSC_FALSE
+#endif
+
 /* the stream on which PETSc's own device vectors work */
 #if defined(PETSC_HAVE_CUDA)
   #if PETSC_VERSION_GE(3, 20, 0)

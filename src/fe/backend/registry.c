@@ -32,3 +32,22 @@ PetscErrorCode HopsBackendGet(const char name[], const HopsBackendOps **ops)
   SETERRQ(PETSC_COMM_SELF, PETSC_ERR_ARG_UNKNOWN_TYPE, "Unknown back end \"%s\" (-hops_backend): this build has \"host\"", name);
 #endif
 }
+
+PetscErrorCode HopsSpaceSetBackendFromDM(HopsSpace sp, DM dm)
+{
+  VecType type;
+  char   *found;
+
+  PetscFunctionBegin;
+  if (sp->backendset) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(DMGetVecType(dm, &type));
+  for (size_t i = 0; type && i < PETSC_STATIC_ARRAY_LENGTH(HopsBackends); ++i) { /* "cuda", "seqcuda", "mpicuda" */
+    if (HopsBackends[i]->host) continue;
+    PetscCall(PetscStrstr(type, HopsBackends[i]->name, &found));
+    if (found) {
+      sp->backend = HopsBackends[i];
+      PetscCall(PetscInfo(sp, "back end %s, as the DM's vectors have type %s\n", sp->backend->name, type));
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -84,11 +84,11 @@ static PetscErrorCode MatPACreateKernel(Mat A, Mat_PA *pa)
 PetscErrorCode MatPASetUp_Private(Mat A, Mat_PA *pa)
 {
   HopsSpace sp = pa->space;
+  PetscBool done;
 
   PetscFunctionBegin;
   if (!pa->needsetup) PetscFunctionReturn(PETSC_SUCCESS);
   if (pa->tensor) {
-    PetscCheck(pa->tensor->space->backend->TensorCreate, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP, "Forms of several components or with first-order terms run on the host only, not on the back end %s: use -hops_backend host", pa->tensor->space->backend->name);
     PetscCall(PetscLogEventBegin(HopsEvent.pasetup, A, 0, 0, 0));
     if (!pa->basis.P) PetscCall(MatPASetUpBasis(A, pa));
     PetscCall(HopsPATensorSetUp(pa->tensor, &pa->basis, pa->gll));
@@ -98,7 +98,6 @@ PetscErrorCode MatPASetUp_Private(Mat A, Mat_PA *pa)
   }
   PetscCheck(sp, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE, "The operator has no space: call MatPASetSpace(), or make it by MatCreatePA()");
   PetscCheck(pa->diffusion || pa->mass || pa->robin, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE, "The operator has no terms: call MatPASetDiffusion(), MatPASetMass() or MatPAAddRobin()");
-  PetscCheck(sp->backend->host || !pa->robin, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP, "Robin terms run on the host only, not on the back end %s: use -hops_backend host", sp->backend->name);
   PetscCall(PetscLogEventBegin(HopsEvent.pasetup, A, 0, 0, 0));
   if (!pa->basis.P) PetscCall(MatPASetUpBasis(A, pa));
   PetscCall(HopsSpaceSetUpBackend(sp));
@@ -109,8 +108,11 @@ PetscErrorCode MatPASetUp_Private(Mat A, Mat_PA *pa)
   }
   if (pa->diffusion || pa->mass) {
     PetscCall(MatPACreateKernel(A, pa));
-    PetscCall(MatPASetUpRun(pa, 0, sp->ninterior));
-    PetscCall(MatPASetUpRun(pa, sp->ninterior, sp->ncells));
+    PetscCall(MatPASetUpGeometry(A, pa, &done));
+    if (!done) {
+      PetscCall(MatPASetUpRun(pa, 0, sp->ninterior));
+      PetscCall(MatPASetUpRun(pa, sp->ninterior, sp->ncells));
+    }
   }
   for (HopsRobin r = pa->robin; r; r = r->next) PetscCall(HopsRobinSetUp(sp, &pa->basis, r));
   pa->needsetup = PETSC_FALSE;
@@ -200,7 +202,7 @@ static PetscErrorCode MatPACheckMemory(HopsSpace sp, Vec v, PetscMemType mtype)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode MatPAGetArrays(HopsSpace sp, Vec x, Vec y, const PetscScalar **xa, PetscScalar **ya)
+PetscErrorCode MatPAGetArrays(HopsSpace sp, Vec x, Vec y, const PetscScalar **xa, PetscScalar **ya)
 {
   PetscMemType mtype;
 
@@ -220,7 +222,7 @@ static PetscErrorCode MatPAGetArrays(HopsSpace sp, Vec x, Vec y, const PetscScal
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode MatPARestoreArrays(HopsSpace sp, Vec x, Vec y, const PetscScalar **xa, PetscScalar **ya)
+PetscErrorCode MatPARestoreArrays(HopsSpace sp, Vec x, Vec y, const PetscScalar **xa, PetscScalar **ya)
 {
   PetscFunctionBegin;
   if (sp->backend->host) {
@@ -391,6 +393,7 @@ static PetscErrorCode MatView_PA(Mat A, PetscViewer viewer)
     if (pa->kernel) PetscCall((*pa->space->backend->PAGetInfo)(pa->kernel, &name, &spec, &bytes, &flops));
     else PetscCall((*pa->space->backend->FormGetInfo)(pa->fkernel, &name, &spec, &bytes, &flops));
     PetscCall(PetscViewerASCIIPrintf(viewer, "kernel: %s, %s\n", name, spec ? "specialised" : "generic"));
+    if (!pa->needsetup && !pa->space->backend->host) PetscCall(PetscViewerASCIIPrintf(viewer, "%s\n", pa->geometrynote));
   }
   if (pa->diffusion) PetscCall(PetscViewerASCIIPrintf(viewer, "%s: %s coefficient, %" PetscInt_FMT " component%s\n", terms[pa->space->family], pa->diffusion->kind, pa->diffusion->nc, pa->diffusion->nc > 1 ? "s" : ""));
   if (pa->mass) PetscCall(PetscViewerASCIIPrintf(viewer, "mass: %s coefficient\n", pa->mass->kind));
@@ -454,9 +457,10 @@ static PetscErrorCode MatDuplicate_PA(Mat A, MatDuplicateOption op, Mat *B)
   }
   PetscCall(MatCreatePA(pa->space, B));
   PetscCall(MatShellGetContext(*B, &pb));
-  pb->q_1d   = pa->q_1d;
-  pb->gll    = pa->gll;
-  pb->fromds = pa->fromds;
+  pb->q_1d     = pa->q_1d;
+  pb->gll      = pa->gll;
+  pb->fromds   = pa->fromds;
+  pb->geometry = pa->geometry;
   if (pa->form) {
     HopsTensorForm form;
 
@@ -495,6 +499,7 @@ PetscErrorCode MatCreate_PA(Mat A)
   PetscCall(PetscOptionsInt("-mat_pa_q_1d", "Quadrature points per direction (0: order + 2)", "MatPASetQuadrature", q, &q, NULL));
   PetscCall(PetscOptionsEList("-mat_pa_quadrature", "Quadrature rule", "MatPASetQuadrature", rules, 2, rules[0], &rule, NULL));
   PetscCall(PetscOptionsBool("-mat_pa_general", "Full tensors for every form of a PetscDS, scalar symmetric ones included", "MATPA", pa->general, &pa->general, NULL));
+  PetscCall(PetscOptionsEnum("-mat_pa_geometry", "Recompute affine and multilinear geometry", "MatPASetGeometryType", MatPAGeometryTypes, (PetscEnum)pa->geometry, (PetscEnum *)&pa->geometry, NULL));
   PetscOptionsEnd();
   PetscCheck(q >= 0, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE, "-mat_pa_q_1d must be positive, not %" PetscInt_FMT, q);
   pa->q_1d = q;

@@ -84,6 +84,7 @@ static PetscErrorCode HopsPATensorReset(HopsPATensor t)
 {
   PetscFunctionBegin;
   if (t->kernel) PetscCall((*t->space->backend->TensorDestroy)(&t->kernel));
+  PetscCall(HopsPATensorDestroyDevice(t)); /* it has the rule's basis */
   for (PetscInt k = 0; t->Q && k < 2; ++k)
     for (PetscInt i = 0; i < t->n[k]; ++i) PetscCall(HopsBasisDestroy(&t->side[k][i].basis));
   for (PetscInt b = 0; b < t->form->nblocks; ++b) PetscCall(HopsPADataRelease(&t->block[b].data));
@@ -152,6 +153,7 @@ static PetscErrorCode HopsPATensorSetUpRule(HopsPATensor t, PetscInt Q, PetscBoo
 
   PetscFunctionBegin;
   if (t->Q == Q && t->gll == gll) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCheck(t->space->backend->host || (t->nodes && !t->faces), PetscObjectComm((PetscObject)t->space), PETSC_ERR_SUP, "Forms of several fields, or with boundary terms beside several components or derivatives, run on the host only, not on the back end %s: use -hops_backend host", t->space->backend->name);
   PetscCall(HopsPATensorReset(t));
   for (PetscInt k = 0; k < 2; ++k) {
     PetscCall(PetscCalloc1(t->n[k], &sides[k]));
@@ -165,7 +167,7 @@ static PetscErrorCode HopsPATensorSetUpRule(HopsPATensor t, PetscInt Q, PetscBoo
       sides[k][i].l     = s->l;
     }
   }
-  PetscCall((*t->space->backend->TensorCreate)(t->space, Q, t->n[0], sides[0], t->n[1], sides[1], &t->kernel));
+  if (t->space->backend->host) PetscCall((*t->space->backend->TensorCreate)(t->space, Q, t->n[0], sides[0], t->n[1], sides[1], &t->kernel));
   PetscCall(PetscFree(sides[0]));
   PetscCall(PetscFree(sides[1]));
   t->Q   = Q;
@@ -358,6 +360,10 @@ PetscErrorCode HopsPATensorSetUp(HopsPATensor t, const HopsBasis *basis, PetscBo
 
   PetscFunctionBegin;
   PetscCall(HopsPATensorSetUpRule(t, basis->Q, gll));
+  if (!t->space->backend->host) {
+    PetscCall(HopsPATensorSetUpDevice(t));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(HopsSpaceCreateGeometryBasis(t->space, basis, &geom));
   while (again) PetscCall(HopsPATensorPass(t, basis, &geom, &again));
   PetscCall(HopsBasisDestroy(&geom));
@@ -448,6 +454,10 @@ PetscErrorCode HopsPATensorMult(HopsPATensor t, PetscBool transpose, Vec x, Vec 
   PetscScalar          *ya;
 
   PetscFunctionBegin;
+  if (t->device) {
+    PetscCall(HopsPATensorMultDevice(t, transpose, x, y));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(VecGetArrayRead(x, &xa));
   for (PetscInt i = 0; i < t->n[in]; ++i) PetscCall(HopsPASideBegin(&t->side[in][i], xa));
   PetscCall(VecRestoreArrayRead(x, &xa));
@@ -471,6 +481,10 @@ PetscErrorCode HopsPATensorDiagonal(HopsPATensor t, Vec d)
   PetscBool    square = t->n[0] == t->n[1] ? PETSC_TRUE : PETSC_FALSE;
 
   PetscFunctionBegin;
+  if (t->device) {
+    PetscCall(HopsPATensorDiagonalDevice(t, d));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   for (PetscInt i = 0; square && i < t->n[0]; ++i)
     if (t->side[0][i].nodes != t->side[1][i].nodes) square = PETSC_FALSE;
   PetscCheck(square, PetscObjectComm((PetscObject)t->space), PETSC_ERR_ARG_WRONG, "A block of different test and trial fields has no diagonal");

@@ -104,10 +104,10 @@ static PetscErrorCode Reserve(HopsPAKernel k, int i, size_t n)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* All small tables in one piece of memory, on the host and on the device: B, D, C, BB, DD, BD, weights, the element map's B and D */
+/* All small tables in one piece of memory, on the host and on the device: B, D, C, BB, DD, BD, weights, points, the element map's B and D */
 static PetscErrorCode CreateTables(HopsPAKernel k, const HopsBasis *b)
 {
-  const size_t PQ = (size_t)b->P * b->Q, QQ = (size_t)b->Q * b->Q, G = (size_t)k->geom.P * b->Q, n = 5 * PQ + QQ + (size_t)b->Q + 2 * G;
+  const size_t PQ = (size_t)b->P * b->Q, QQ = (size_t)b->Q * b->Q, G = (size_t)k->geom.P * b->Q, n = 5 * PQ + QQ + 2 * (size_t)b->Q + 2 * G;
   double      *h, *d;
 
   PetscFunctionBegin;
@@ -124,19 +124,25 @@ static PetscErrorCode CreateTables(HopsPAKernel k, const HopsBasis *b)
     h[4 * PQ + QQ + i] = b->B[i] * b->D[i];
   }
   PetscCall(PetscArraycpy(h + 5 * PQ + QQ, b->weights, b->Q));
-  PetscCall(PetscArraycpy(h + 5 * PQ + QQ + b->Q, k->geom.B, G));
-  PetscCall(PetscArraycpy(h + 5 * PQ + QQ + b->Q + G, k->geom.D, G));
+  for (PetscInt q = 0; q < b->Q; q++) h[5 * PQ + QQ + b->Q + q] = 0.5 * (b->points[q] + 1.0);
+  PetscCall(PetscArraycpy(h + 5 * PQ + QQ + 2 * b->Q, k->geom.B, G));
+  PetscCall(PetscArraycpy(h + 5 * PQ + QQ + 2 * b->Q + G, k->geom.D, G));
   PetscCall(HopsCopy_CUDA(d, h, n * sizeof(double), PETSC_TRUE));
   k->args.hostB = h;
   k->args.hostC = h + 2 * PQ;
+  k->args.hostw = h + 5 * PQ + QQ;
+  k->args.hostz = k->args.hostw + b->Q;
   k->args.B     = d;
   k->args.D     = d + PQ;
   k->args.C     = d + 2 * PQ;
   k->args.BB    = d + 2 * PQ + QQ;
   k->args.DD    = k->args.BB + PQ;
   k->args.BD    = k->args.DD + PQ;
-  k->setup.w    = k->args.BD + PQ;
-  k->setup.B    = k->setup.w + b->Q;
+  k->args.w     = k->args.BD + PQ;
+  k->args.z     = k->args.w + b->Q;
+  k->setup.w    = k->args.w;
+  k->setup.z    = k->args.z;
+  k->setup.B    = k->args.z + b->Q;
   k->setup.D    = k->setup.B + G;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -156,12 +162,12 @@ static void FindLaunch(HopsPAKernel k)
 {
   k->launch      = HopsCudaPALaunchGeneric;
   k->specialised = PETSC_FALSE;
-#define HOPS_CUDA_FIND(p) \
-  if (k->args.P == p && (k->args.Q == p || k->args.Q == p + 1)) { \
-    k->launch      = HopsCudaPALaunch_##p; \
+#define HOPS_CUDA_FIND(q) \
+  if (k->args.Q == q && k->args.P <= q) { \
+    k->launch      = HopsCudaPALaunch_##q; \
     k->specialised = PETSC_TRUE; \
   }
-  HOPS_CUDA_ORDERS(HOPS_CUDA_FIND)
+  HOPS_CUDA_POINTS(HOPS_CUDA_FIND)
 }
 
 static PetscErrorCode HopsPADestroy_CUDA(HopsPAKernel *kernel)
@@ -170,7 +176,7 @@ static PetscErrorCode HopsPADestroy_CUDA(HopsPAKernel *kernel)
 
   PetscFunctionBegin;
   if (!k) PetscFunctionReturn(PETSC_SUCCESS);
-  for (int i = 0; i < 6; i++) PetscCall(HopsFree_CUDA(&k->mem[i]));
+  for (int i = 0; i < 8; i++) PetscCall(HopsFree_CUDA(&k->mem[i]));
   PetscCall(HopsFree_CUDA(&k->flag));
   PetscCall(HopsFree_CUDA((void **)&k->tables));
   PetscCall(PetscFree(k->hosttables));
@@ -179,11 +185,35 @@ static PetscErrorCode HopsPADestroy_CUDA(HopsPAKernel *kernel)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Indices for a fused kernel of more nodes than the basis has */
+static PetscErrorCode PadRestriction(HopsPAKernel k, const int restr[])
+{
+  HopsCudaArgs *a = &k->args;
+  const int     n = a->P, P = (a->Q - n) % 2 ? a->Q - 1 : a->Q, s = (P - n) / 2;
+  const size_t  nn = Power(n, a->dim), np = Power(P, a->dim);
+  int          *padded;
+
+  PetscFunctionBegin;
+  a->padded = a->restr;
+  if (!k->specialised || n == P) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscMalloc1(k->ncells * np, &padded));
+  for (PetscInt c = 0; c < k->ncells; c++)
+    for (int i = 0; i < (int)np; i++) {
+      const int x = i % P - s, y = i / P % P - s, z = a->dim == 3 ? i / (P * P) - s : 0;
+
+      padded[c * np + i] = x >= 0 && x < n && y >= 0 && y < n && z >= 0 && z < n ? restr[c * nn + (z * n + y) * n + x] : -1;
+    }
+  PetscCall(Reserve(k, 7, k->ncells * np * sizeof(int)));
+  PetscCall(HopsCopy_CUDA(k->mem[7], padded, k->ncells * np * sizeof(int), PETSC_TRUE));
+  a->padded = (const int *)k->mem[7];
+  PetscCall(PetscFree(padded));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode HopsPACreate_CUDA(HopsSpace space, const HopsBasis *basis, PetscBool diffusion, PetscBool mass, HopsPAKernel *kernel)
 {
   HopsPAKernel  k;
   HopsCudaArgs *a;
-  size_t        nn, nq;
   int           ncomp;
   PetscMPIInt   size;
   PetscBool     shared;
@@ -194,8 +224,6 @@ static PetscErrorCode HopsPACreate_CUDA(HopsSpace space, const HopsBasis *basis,
   a     = &k->args;
   *a    = (HopsCudaArgs){.dim = (int)space->dim, .P = (int)basis->P, .Q = (int)basis->Q, .nT = (int)space->nT, .diffusion = diffusion, .mass = mass};
   ncomp = (diffusion ? a->dim * (a->dim + 1) / 2 : 0) + (mass ? 1 : 0);
-  nn    = Power(a->P, a->dim);
-  nq    = Power(a->Q, a->dim);
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)space), &size));
   k->alone     = size == 1 ? PETSC_TRUE : PETSC_FALSE;
   k->ncells    = space->ncells;
@@ -204,21 +232,18 @@ static PetscErrorCode HopsPACreate_CUDA(HopsSpace space, const HopsBasis *basis,
   PetscCall(HopsGetCUDAStream(&a->stream));
   PetscCall(HopsSpaceCreateGeometryBasis(space, basis, &k->geom));
   PetscCall(CreateTables(k, basis));
-  PetscCall(Reserve(k, 1, k->ncells * nq * ncomp * sizeof(double)));
   PetscCall(HopsCudaGenericSetUp(a->dim, a->P, a->Q, &a->nwork, &a->nblocks, &shared)); /* the diagonal runs it for every order */
   if (!shared) PetscCall(Reserve(k, 2, a->nwork * a->nblocks * sizeof(double)));
-  a->qdata = (const double *)k->mem[1];
-  a->work  = (double *)k->mem[2];
+  a->work = (double *)k->mem[2];
   FindLaunch(k);
+  PetscCall(PadRestriction(k, space->restr));
   PetscCall(HopsMalloc_CUDA(2 * sizeof(double), &k->flag));
   k->setup.dim   = a->dim;
   k->setup.Pg    = (int)space->gorder + 1;
   k->setup.Q     = a->Q;
   k->setup.ncomp = ncomp;
-  k->setup.qdata = (double *)k->mem[1];
   k->setup.det   = (double *)k->flag;
   k->setup.bad   = (int *)(k->setup.det + 1);
-  k->bytes       = k->size[1] + k->size[2] + (PetscLogDouble)(k->ncells * nn * sizeof(int));
   k->flops       = CellFlops(a) * (PetscLogDouble)k->ncells;
   PetscCall(PetscSNPrintf(k->name, sizeof(k->name), "cuda %sP=%d Q=%d", k->specialised ? "" : "generic ", a->P, a->Q));
   *kernel = k;
@@ -237,21 +262,16 @@ static PetscErrorCode CopyValues(HopsPAKernel k, int i, const HopsValues *v, Pet
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode HopsPASetUp_CUDA(HopsPAKernel k, PetscInt first, PetscInt n, const HopsValues *kappa, const HopsValues *mass, PetscInt *bad, PetscReal *det)
+static PetscErrorCode SetUpCoefficients(HopsPAKernel k, PetscInt first, PetscInt n, const HopsValues *kappa, const HopsValues *mass)
 {
   HopsCudaSetUp *s    = &k->setup;
-  const size_t   nx   = k->args.dim * Power(s->Pg, k->args.dim);
-  int            none = PETSC_MPI_INT_MAX, cell;
+  const int      none = PETSC_MPI_INT_MAX;
 
   PetscFunctionBegin;
-  *bad = -1;
-  *det = 0;
-  if (!n) PetscFunctionReturn(PETSC_SUCCESS);
   s->first = first;
   s->n     = n;
-  PetscCall(HopsGetCUDAStream(&s->stream));
-  s->X   = k->X + first * nx;
   s->knc = s->mnc = 0;
+  PetscCall(HopsGetCUDAStream(&s->stream));
   if (k->args.diffusion) {
     PetscCall(CopyValues(k, 4, kappa, n, &s->kappa));
     s->knc      = (int)kappa->nc;
@@ -265,19 +285,83 @@ static PetscErrorCode HopsPASetUp_CUDA(HopsPAKernel k, PetscInt first, PetscInt 
     s->mpstride = mass->pstride;
   }
   PetscCall(HopsCopy_CUDA(s->bad, &none, sizeof(int), PETSC_TRUE));
-  PetscCall(HopsCudaPASetUp(s));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Waits for the device: was there a bad cell? What only set-up needs goes after the last run */
+static PetscErrorCode SetUpFinish(HopsPAKernel k, PetscInt first, PetscInt n, PetscInt *bad, PetscReal *det)
+{
+  HopsCudaSetUp *s = &k->setup;
+  int            cell;
+
+  PetscFunctionBegin;
   PetscCall(HopsCopy_CUDA(&cell, s->bad, sizeof(int), PETSC_FALSE));
-  if (cell != none) {
+  if (cell != PETSC_MPI_INT_MAX) {
     PetscCall(HopsCudaFindBad(s, cell));
     PetscCall(HopsCopy_CUDA(det, s->det, sizeof(double), PETSC_FALSE));
     *bad = first + cell;
   }
-  if (first + n == k->ncells) { /* the last run */
+  if (first + n == k->ncells) {
     for (int i = 3; i < 6; i++) {
       PetscCall(HopsFree_CUDA(&k->mem[i]));
       k->size[i] = 0;
     }
   }
+  k->bytes = k->ncells * Power(k->args.P, k->args.dim) * sizeof(int) + k->size[1] + k->size[2] + k->size[6] + k->size[7];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Quadrature data from memory, or recomputed: the other's data go */
+static PetscErrorCode SetGeometry(HopsPAKernel k, int geometry)
+{
+  const size_t nq   = Power(k->args.Q, k->args.dim);
+  const int    drop = geometry == HOPS_CUDA_STORED ? 6 : 1, keep = geometry == HOPS_CUDA_STORED ? 1 : 6;
+
+  PetscFunctionBegin;
+  PetscCall(HopsFree_CUDA(&k->mem[drop]));
+  k->size[drop] = 0;
+  PetscCall(Reserve(k, keep, k->ncells * (geometry == HOPS_CUDA_STORED ? nq * k->setup.ncomp : (size_t)HopsCudaGeomSize(geometry, k->args.dim)) * sizeof(double)));
+  k->args.geometry = k->setup.geometry = geometry;
+  k->setup.qdata                       = (double *)k->mem[1];
+  k->setup.geom                        = (double *)k->mem[6];
+  k->args.qdata                        = k->setup.qdata;
+  k->args.geom                         = k->setup.geom;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsPASetUp_CUDA(HopsPAKernel k, PetscInt first, PetscInt n, const HopsValues *kappa, const HopsValues *mass, PetscInt *bad, PetscReal *det)
+{
+  const size_t nx = k->args.dim * Power(k->setup.Pg, k->args.dim);
+
+  PetscFunctionBegin;
+  *bad = -1;
+  *det = 0;
+  if (!n) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(SetGeometry(k, HOPS_CUDA_STORED));
+  k->setup.X       = k->X + first * nx;
+  k->setup.corners = NULL;
+  PetscCall(SetUpCoefficients(k, first, n, kappa, mass));
+  PetscCall(HopsCudaPASetUp(&k->setup));
+  PetscCall(SetUpFinish(k, first, n, bad, det));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsPASetUpCells_CUDA(HopsPAKernel k, HopsMapKind kind, PetscInt first, PetscInt n, const PetscReal corners[], const HopsValues *kappa, const HopsValues *mass, PetscInt *bad, PetscReal *det)
+{
+  const size_t size = (size_t)n * ((size_t)k->args.dim << k->args.dim) * sizeof(double);
+
+  PetscFunctionBegin;
+  *bad = -1;
+  *det = 0;
+  if (!n) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(SetGeometry(k, kind == HOPS_MAP_AFFINE ? HOPS_CUDA_AFFINE : HOPS_CUDA_MULTILINEAR));
+  k->args.scalar = kappa->nc == 1;
+  PetscCall(Reserve(k, 3, size));
+  PetscCall(HopsCopy_CUDA(k->mem[3], corners, size, PETSC_TRUE));
+  k->setup.corners = (const double *)k->mem[3];
+  PetscCall(SetUpCoefficients(k, first, n, kappa, mass));
+  PetscCall(HopsCudaPASetUpCells(&k->setup));
+  PetscCall(SetUpFinish(k, first, n, bad, det));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -322,25 +406,44 @@ static PetscErrorCode HopsPAGetInfo_CUDA(HopsPAKernel k, const char **kernel, Pe
 }
 
 const HopsBackendOps HopsBackendCUDA = {
-  .name       = "cuda",
-  .vectype    = VECCUDA,
-  .host       = PETSC_FALSE,
-  .runpoints  = 1 << 21,
-  .Malloc     = HopsMalloc_CUDA,
-  .Free       = HopsFree_CUDA,
-  .Copy       = HopsCopy_CUDA,
-  .Zero       = HopsZero_CUDA,
-  .Pack       = HopsPack_CUDA,
-  .UnpackAdd  = HopsUnpackAdd_CUDA,
-  .SetEntries = HopsSetEntries_CUDA,
-  .PACreate   = HopsPACreate_CUDA,
-  .PASetUp    = HopsPASetUp_CUDA,
-  .PAApply    = HopsPAApply_CUDA,
-  .PADiagonal = HopsPADiagonal_CUDA,
-  .PAGetInfo  = HopsPAGetInfo_CUDA,
-  .PADestroy  = HopsPADestroy_CUDA,
-  .LORCreate  = HopsLORCreate_CUDA,
-  .LORGetInfo = HopsLORGetInfo_CUDA,
-  .LORDestroy = HopsLORDestroy_CUDA,
-  .lordevice  = &HopsLORDeviceCUDA,
+  .name          = "cuda",
+  .vectype       = VECCUDA,
+  .memtype       = PETSC_MEMTYPE_CUDA,
+  .host          = PETSC_FALSE,
+  .runpoints     = 1 << 21,
+  .Malloc        = HopsMalloc_CUDA,
+  .Free          = HopsFree_CUDA,
+  .Copy          = HopsCopy_CUDA,
+  .Zero          = HopsZero_CUDA,
+  .Pack          = HopsPack_CUDA,
+  .UnpackAdd     = HopsUnpackAdd_CUDA,
+  .SetEntries    = HopsSetEntries_CUDA,
+  .MallocHost    = HopsMallocHost_CUDA,
+  .FreeHost      = HopsFreeHost_CUDA,
+  .QueueCreate   = HopsQueueCreate_CUDA,
+  .QueueDestroy  = HopsQueueDestroy_CUDA,
+  .QueueFork     = HopsQueueFork_CUDA,
+  .QueueJoin     = HopsQueueJoin_CUDA,
+  .QueueFinish   = HopsQueueFinish_CUDA,
+  .QueueCopy     = HopsQueueCopy_CUDA,
+  .QueuePack     = HopsQueuePack_CUDA,
+  .FaceCreate    = HopsFaceCreate_CUDA,
+  .FaceApply     = HopsFaceApply_CUDA,
+  .FaceDestroy   = HopsFaceDestroy_CUDA,
+  .FieldCreate   = HopsTensorCreate_CUDA,
+  .FieldSetUp    = HopsTensorSetUp_CUDA,
+  .FieldApply    = HopsTensorApply_CUDA,
+  .FieldDiagonal = HopsTensorDiagonal_CUDA,
+  .FieldDestroy  = HopsTensorDestroy_CUDA,
+  .PACreate      = HopsPACreate_CUDA,
+  .PASetUp       = HopsPASetUp_CUDA,
+  .PASetUpCells  = HopsPASetUpCells_CUDA,
+  .PAApply       = HopsPAApply_CUDA,
+  .PADiagonal    = HopsPADiagonal_CUDA,
+  .PAGetInfo     = HopsPAGetInfo_CUDA,
+  .PADestroy     = HopsPADestroy_CUDA,
+  .LORCreate     = HopsLORCreate_CUDA,
+  .LORGetInfo    = HopsLORGetInfo_CUDA,
+  .LORDestroy    = HopsLORDestroy_CUDA,
+  .lordevice     = &HopsLORDeviceCUDA,
 };

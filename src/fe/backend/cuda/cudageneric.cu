@@ -3,40 +3,11 @@
   lies in shared memory where it fits, else in the device's memory.
 */
 #include "cudaimpl.h"
+#include "cudacontract.cuh"
+#include "cudageom.cuh"
 
 #define HOPS_CUDA_THREADS 128
 #define HOPS_CUDA_SHARED  (96 * 1024) /* bytes of shared memory of a generic block, two of which fit on a multiprocessor */
-
-/* out[o][m][i] (+)= sum_n A[m*sm + n*sn] in[o][n][i] */
-__device__ static void Contract(int M, int N, const double *A, int sm, int sn, int outer, int inner, const double *in, double *out, bool add)
-{
-  for (int t = threadIdx.x; t < outer * M * inner; t += blockDim.x) {
-    const int i = t % inner, m = t / inner % M, o = t / (inner * M);
-    double    v = add ? out[t] : 0;
-
-    for (int n = 0; n < N; n++) v += A[m * sm + n * sn] * in[(o * N + n) * inner + i];
-    out[t] = v;
-  }
-  __syncthreads();
-}
-
-/* out (+)= (A_z x) A_y x A_x in, A[d] is M x N or, read by columns, its transpose; f, g are scratch */
-__device__ static void Tensor(int dim, int M, int N, const double *const A[3], int sm, int sn, const double *in, double *f, double *g, double *out, bool add)
-{
-  if (dim == 3) {
-    Contract(M, N, A[0], sm, sn, N * N, 1, in, f, false);
-    Contract(M, N, A[1], sm, sn, N, M, f, g, false);
-    Contract(M, N, A[2], sm, sn, 1, M * M, g, out, add);
-  } else {
-    Contract(M, N, A[0], sm, sn, N, 1, in, f, false);
-    Contract(M, N, A[1], sm, sn, 1, M, f, out, add);
-  }
-}
-
-__host__ __device__ static inline int Power(int n, int d)
-{
-  return d == 3 ? n * n * n : n * n;
-}
 
 /* One cell: values of each derivative at the points, the quadrature data, the transposes. Any Q, below P too. */
 __global__ static void __launch_bounds__(HOPS_CUDA_THREADS) ApplyGeneric(const HopsCudaArgs k, const double *__restrict__ x, const double *__restrict__ xg, double *y, double *yg)
@@ -94,22 +65,17 @@ __global__ static void __launch_bounds__(HOPS_CUDA_THREADS) Diagonal(const HopsC
   double                  *e = k.work ? k.work + blockIdx.x * k.nwork : shared, *f = e + nn, *g = f + nm, *v = g + nm;
 
   for (PetscInt cell = k.first + blockIdx.x; cell < k.first + k.n; cell += gridDim.x) {
-    const int    *restr = k.restr + (size_t)cell * nn;
-    const double *d     = k.qdata + (size_t)cell * nq * nc;
+    const int *restr = k.restr + (size_t)cell * nn;
 
     for (int t = 0, r = 0, c = 0; t < nc; t++) {
       const double *A[3] = {k.BB, k.BB, k.BB};
-      double        two  = 1;
 
+      for (int q = threadIdx.x; q < nq; q += blockDim.x) v[q] = (t < nd && r != c ? 2 : 1) * QData(k, cell, t < nd ? r : -1, c, t, q);
       if (t < nd) {
         if (r == c) A[r] = k.DD;
-        else {
-          A[r] = A[c] = k.BD;
-          two         = 2;
-        }
+        else A[r] = A[c] = k.BD;
         if (++c == dim) c = ++r;
       }
-      for (int q = threadIdx.x; q < nq; q += blockDim.x) v[q] = two * d[t * nq + q];
       __syncthreads();
       Tensor(dim, P, Q, A, 1, P, v, f, g, e, t > 0);
     }
@@ -182,37 +148,6 @@ __device__ static void Jacobian(const HopsCudaSetUp &s, const double *X, int q, 
   }
 }
 
-/* A = det(J) J^-1, row-major; returns det(J) */
-__device__ static double Adjugate(int dim, const double J[9], double A[9])
-{
-  if (dim == 2) {
-    A[0] = J[3];
-    A[1] = -J[1];
-    A[2] = -J[2];
-    A[3] = J[0];
-    return J[0] * J[3] - J[1] * J[2];
-  }
-  A[0] = J[4] * J[8] - J[5] * J[7];
-  A[1] = J[2] * J[7] - J[1] * J[8];
-  A[2] = J[1] * J[5] - J[2] * J[4];
-  A[3] = J[5] * J[6] - J[3] * J[8];
-  A[4] = J[0] * J[8] - J[2] * J[6];
-  A[5] = J[2] * J[3] - J[0] * J[5];
-  A[6] = J[3] * J[7] - J[4] * J[6];
-  A[7] = J[1] * J[6] - J[0] * J[7];
-  A[8] = J[0] * J[4] - J[1] * J[3];
-  return J[0] * A[0] + J[1] * A[3] + J[2] * A[6];
-}
-
-/* component of the symmetric tensor; nc is 1 (scalar), dim (diagonal) or dim(dim+1)/2 (upper triangle by rows) */
-__device__ static double Kappa(int dim, int nc, const double *k, int i, int j)
-{
-  const int r = i < j ? i : j, c = i < j ? j : i;
-
-  if (nc <= dim) return i == j ? k[nc == 1 ? 0 : i] : 0;
-  return k[r * dim - r * (r + 1) / 2 + c];
-}
-
 /* A thread for each point: w detJ J^-1 kappa J^-T and w detJ c */
 __global__ static void SetUp(const HopsCudaSetUp s)
 {
@@ -231,28 +166,46 @@ __global__ static void SetUp(const HopsCudaSetUp s)
   if (s.knc) {
     const double *k = s.kappa + (size_t)c * s.kcstride + (size_t)q * s.kpstride;
 
-    for (int r = 0; r < dim; r++) {
-      for (int l = r; l < dim; l++, out += nq) {
-        double v = 0;
-
-        for (int i = 0; i < dim; i++)
-          for (int j = 0; j < dim; j++) v += A[r * dim + i] * Kappa(dim, s.knc, k, i, j) * A[l * dim + j];
-        *out = w / det * v;
-      }
-    }
+    for (int r = 0; r < dim; r++)
+      for (int l = r; l < dim; l++, out += nq) *out = w / det * Congruence(dim, A, s.knc, k, r, l);
   }
   if (s.mnc) *out = w * det * s.mass[(size_t)c * s.mcstride + (size_t)q * s.mpstride];
+}
+
+/* A thread for each cell: what recomputed geometry needs */
+__global__ static void SetUpCells(const HopsCudaSetUp s)
+{
+  const int     dim = s.dim, nx = dim << dim, nq = s.geometry == HOPS_CUDA_AFFINE ? 1 : Power(s.Q, dim);
+  const int     c = blockIdx.x * blockDim.x + threadIdx.x;
+  const double *k = s.kappa + (size_t)c * s.kcstride, *X = s.corners + (size_t)c * nx;
+  double        J[9], A[9], det = 0;
+  double       *out = s.geom + (size_t)(s.first + c) * HopsCudaGeomSize(s.geometry, dim);
+
+  if (c >= s.n) return;
+  for (int q = 0; q < nq; q++) {
+    CornerJacobian(dim, s.Q, s.z, X, q, J);
+    det = Adjugate(dim, J, A);
+    if (!(det > 0)) atomicMin(s.bad, c);
+  }
+  if (s.geometry == HOPS_CUDA_MULTILINEAR) {
+    MapCoefficients(dim, X, out);
+    out += nx - dim;
+  }
+  for (int r = 0; r < dim; r++)
+    for (int l = r; l < dim; l++) *out++ = !s.knc ? 0 : (s.geometry == HOPS_CUDA_AFFINE ? Congruence(dim, A, s.knc, k, r, l) / det : Kappa(dim, s.knc, k, r, l));
+  *out = s.mnc ? s.mass[(size_t)c * s.mcstride] * (s.geometry == HOPS_CUDA_AFFINE ? det : 1) : 0;
 }
 
 /* One thread: the first determinant of a cell that is not positive */
 __global__ static void FindBad(const HopsCudaSetUp s, PetscInt cell)
 {
-  const int nq = Power(s.Q, s.dim), nx = s.dim * Power(s.Pg, s.dim);
+  const int nq = Power(s.Q, s.dim), nx = s.dim * (s.corners ? 1 << s.dim : Power(s.Pg, s.dim));
 
   for (int q = 0; q < nq; q++) {
     double J[9], A[9], det;
 
-    Jacobian(s, s.X + (size_t)cell * nx, q, J);
+    if (s.corners) CornerJacobian(s.dim, s.Q, s.z, s.corners + (size_t)cell * nx, q, J);
+    else Jacobian(s, s.X + (size_t)cell * nx, q, J);
     det = Adjugate(s.dim, J, A);
     if (!(det > 0)) {
       *s.det = det;
@@ -271,6 +224,14 @@ PetscErrorCode HopsCudaPASetUp(const HopsCudaSetUp *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode HopsCudaPASetUpCells(const HopsCudaSetUp *s)
+{
+  PetscFunctionBegin;
+  SetUpCells<<<(unsigned int)((s->n + 127) / 128), 128, 0, s->stream>>>(*s);
+  PetscCallCUDA(cudaGetLastError());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode HopsCudaFindBad(const HopsCudaSetUp *s, PetscInt cell)
 {
   PetscFunctionBegin;
@@ -285,14 +246,14 @@ __global__ static void Pack(PetscInt n, const PetscInt *__restrict__ idx, const 
 {
   const PetscInt i = (PetscInt)blockIdx.x * blockDim.x + threadIdx.x;
 
-  if (i < n) buf[i] = x[idx[i]];
+  if (i < n) buf[i] = idx[i] < 0 ? 0 : x[idx[i]];
 }
 
 __global__ static void UnpackAdd(PetscInt n, const PetscInt *__restrict__ idx, const double *__restrict__ buf, double *__restrict__ y)
 {
   const PetscInt i = (PetscInt)blockIdx.x * blockDim.x + threadIdx.x;
 
-  if (i < n) y[idx[i]] += buf[i];
+  if (i < n && idx[i] >= 0) y[idx[i]] += buf[i];
 }
 
 __global__ static void SetEntries(PetscInt n, const PetscInt *__restrict__ idx, const double *x, double *y)

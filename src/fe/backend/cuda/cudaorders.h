@@ -1,7 +1,7 @@
-/* Nodes per direction P_1d with specialised CUDA kernels, each for Q_1d = P_1d and P_1d + 1 points, in 2D and 3D (one file
-   cudapa_P.cu each). Any other pair runs the generic kernels. */
+/* Points per direction Q_1d with fused CUDA kernels in 2D and 3D (one file cudapa_Q.cu each), for every P_1d <= Q_1d. More points, or
+   more nodes than points, run the generic kernels. */
 #pragma once
-#define HOPS_CUDA_ORDERS(X) \
+#define HOPS_CUDA_POINTS(X) \
   X(2) \
   X(3) \
   X(4) \
@@ -9,4 +9,13 @@
   X(6) \
   X(7) \
   X(8) \
-  X(9)
+  X(9) \
+  X(10) \
+  X(11) \
+  X(12) \
+  X(13) \
+  X(14) \
+  X(15) \
+  X(16) \
+  X(17) \
+  X(18)

@@ -1,251 +1,97 @@
-/*
-  Fused operator: gather, interpolation, quadrature data, the transposes and the scatter in one launch. Q x Q threads work on
-  a cell, each on a column of nodes or points in z, which it holds in registers; contractions in z take their matrices from the
-  kernel's arguments (constant cache), those in x and y go through two or three cubes of shared memory.
-  Contributions of cells that meet in an unknown are summed by atomic additions.
-*/
+/* Launches of the fused operator for Q points per direction and up to Q nodes. */
 #pragma once
-#include "cudaimpl.h"
+#include "cudaargs.h"
+#include "cudaline.cuh"
 
-/* Matrices of the basis as kernel arguments */
+/* Halves of the matrices; nodes beyond the basis have zero functions */
 template <int P, int Q>
-struct HopsCudaTables {
-  double B[Q * P], C[Q * Q];
-};
-
-struct HopsCudaCells {
-  int n, nT;
-  const int *__restrict__ restr;
-  const double *__restrict__ qdata, *__restrict__ B, *__restrict__ C, *__restrict__ x, *__restrict__ xg;
-  double *y, *yg;
-};
-
-__device__ __forceinline__ double HopsCudaLoad(const HopsCudaCells &a, int i)
+static void HopsCudaFillTables(const HopsCudaArgs *k, HopsCudaTables<P, Q> *tab)
 {
-  return i < a.nT ? a.x[i] : a.xg[i - a.nT];
-}
+  const int n = k->P, shift = (P - n) / 2;
 
-__device__ __forceinline__ void HopsCudaAdd(const HopsCudaCells &a, int i, double v)
-{
-  atomicAdd(i < a.nT ? a.y + i : a.yg + (i - a.nT), v);
-}
+  for (int q = 0; q < (Q + 1) / 2; q++) {
+    double b[P] = {0};
 
-/* Row or column of a matrix in registers: r[i] = A[i*stride] */
-template <int N>
-__device__ __forceinline__ void HopsCudaRow(const double *__restrict__ A, int stride, double r[N])
-{
-#pragma unroll
-  for (int i = 0; i < N; i++) r[i] = __ldg(A + i * stride);
-}
-
-/* sum_i r[i] s[i*stride] */
-template <int N>
-__device__ __forceinline__ double HopsCudaDot(const double r[N], const double *s, int stride)
-{
-  double v = r[0] * s[0];
-
-#pragma unroll
-  for (int i = 1; i < N; i++) v += r[i] * s[i * stride];
-  return v;
-}
-
-/*
-  Launch parameters by the points per direction, all measured (bench/gpubench): cells of a block; blocks that should fit on a
-  multiprocessor, which bounds the registers (with few registers columns spill, with many too few threads hide latency); and
-  whether the loop over planes is unrolled, which above 3 points costs more registers than it saves instructions.
-*/
-template <int Q>
-struct HopsCudaLaunch {
-  static constexpr int cells   = Q == 8 ? 1 : (Q == 4 ? 4 : (Q * Q >= 128 ? 1 : 128 / (Q * Q)));
-  static constexpr int threads = Q <= 3 ? 256 : (Q <= 5 ? 768 : (Q == 6 ? 640 : (Q <= 8 ? 512 : 420))); /* on a multiprocessor */
-  static constexpr int blocks  = threads / (Q * Q * cells);
-  static constexpr int unroll  = Q <= 3 ? Q : 1;
-};
-
-template <int P, int Q, bool DIFF, bool MASS, int NB>
-__global__ void __launch_bounds__(Q *Q *NB, HopsCudaLaunch<Q>::blocks) HopsCudaApply3(const __grid_constant__ HopsCudaTables<P, Q> tab, const HopsCudaCells a)
-{
-  constexpr int     UNROLL = HopsCudaLaunch<Q>::unroll;
-  constexpr int     NC = (DIFF ? 6 : 0) + (MASS ? 1 : 0), P3 = P * P * P, Q2 = Q * Q, Q3 = Q2 * Q, S = Q3 | 1;
-  __shared__ double mem[(DIFF ? 3 : 2) * NB * S];
-  const int         t = threadIdx.x, X = t % Q, Y = t / Q, cell = blockIdx.x * NB + threadIdx.y, c = min(cell, a.n - 1);
-  double           *s0 = mem + (DIFF ? 3 : 2) * threadIdx.y * S, *s1 = s0 + S, *s2 = s1 + S;
-  const int        *restr = a.restr + (size_t)c * P3;
-  const double     *qd    = a.qdata + (size_t)c * (NC * Q3) + t;
-  double            u[Q], r[Q], v[P], m[Q];
-
-#pragma unroll
-  for (int i = 0; i < P3; i += Q2)
-    if (i + t < P3) s0[i + t] = HopsCudaLoad(a, restr[i + t]);
-  __syncthreads();
-  if (Y < P) { /* x: [z][y][x] -> [z][y][X] */
-    HopsCudaRow<P>(a.B + X * P, 1, v);
-#pragma unroll
-    for (int k = 0; k < P; k++) s1[(k * P + Y) * Q + X] = HopsCudaDot<P>(v, s0 + (k * P + Y) * P, 1);
+    for (int i = 0; i < n; i++) b[i + shift] = k->hostB[q * n + i];
+    for (int i = 0; i < (P + 1) / 2; i++) tab->Be[q * ((P + 1) / 2) + i] = 2 * i == P - 1 ? b[i] : (b[i] + b[P - 1 - i]) / 2;
+    for (int i = 0; i < P / 2 && q < Q / 2; i++) tab->Bo[q * (P / 2) + i] = (b[i] - b[P - 1 - i]) / 2;
   }
-  __syncthreads();
-  HopsCudaRow<P>(a.B + Y * P, 1, m);
-#pragma unroll
-  for (int k = 0; k < P; k++) v[k] = HopsCudaDot<P>(m, s1 + k * P * Q + X, Q);
-#pragma unroll
-  for (int z = 0; z < Q; z++) {
-    u[z] = 0;
-#pragma unroll
-    for (int k = 0; k < P; k++) u[z] += tab.B[z * P + k] * v[k];
-  }
-  if (DIFF) {
-    double fz[Q];
+  for (int q = 0; q < (Q + 1) / 2; q++) {
+    const double *c = k->hostC + q * Q;
 
-#pragma unroll
-    for (int z = 0; z < Q; z++) s0[z * Q2 + t] = u[z];
-    __syncthreads();
-    HopsCudaRow<Q>(a.C + X * Q, 1, m);
-    HopsCudaRow<Q>(a.C + Y * Q, 1, r);
-#pragma unroll
-    for (int z = 0; z < Q; z++) fz[z] = 0;
-#pragma unroll UNROLL
-    for (int z = 0; z < Q; z++) {
-      const double d0 = __ldg(qd + z * Q2), d1 = __ldg(qd + Q3 + z * Q2), d2 = __ldg(qd + 2 * Q3 + z * Q2);
-      const double d3 = __ldg(qd + 3 * Q3 + z * Q2), d4 = __ldg(qd + 4 * Q3 + z * Q2), d5 = __ldg(qd + 5 * Q3 + z * Q2);
-      const double gx = HopsCudaDot<Q>(m, s0 + z * Q2 + Y * Q, 1), gy = HopsCudaDot<Q>(r, s0 + z * Q2 + X, Q);
-      double       gz = 0, f;
-
-#pragma unroll
-      for (int k = 0; k < Q; k++) gz += tab.C[z * Q + k] * u[k];
-      s1[z * Q2 + t] = d0 * gx + d1 * gy + d2 * gz;
-      s2[z * Q2 + t] = d1 * gx + d3 * gy + d4 * gz;
-      f              = d2 * gx + d4 * gy + d5 * gz;
-#pragma unroll
-      for (int k = 0; k < Q; k++) fz[k] += tab.C[z * Q + k] * f;
-    }
-    __syncthreads();
-    HopsCudaRow<Q>(a.C + X, Q, m);
-    HopsCudaRow<Q>(a.C + Y, Q, r);
-#pragma unroll
-    for (int z = 0; z < Q; z++) {
-      const double s = fz[z] + HopsCudaDot<Q>(m, s1 + z * Q2 + Y * Q, 1) + HopsCudaDot<Q>(r, s2 + z * Q2 + X, Q);
-
-      u[z] = MASS ? s + __ldg(qd + 6 * Q3 + z * Q2) * u[z] : s;
-    }
-  } else {
-#pragma unroll
-    for (int z = 0; z < Q; z++) u[z] *= __ldg(qd + z * Q2);
+    for (int i = 0; i < (Q + 1) / 2 && q < Q / 2; i++) tab->Ce[q * ((Q + 1) / 2) + i] = 2 * i == Q - 1 ? c[i] : (c[i] + c[Q - 1 - i]) / 2;
+    for (int i = 0; i < Q / 2; i++) tab->Co[q * (Q / 2) + i] = (c[i] - c[Q - 1 - i]) / 2;
   }
-  __syncthreads();
-#pragma unroll
-  for (int k = 0; k < P; k++) {
-    double s = 0;
-
-#pragma unroll
-    for (int z = 0; z < Q; z++) s += tab.B[z * P + k] * u[z];
-    s1[k * Q2 + t] = s;
-  }
-  __syncthreads();
-  if (Y < P) { /* y: [z][Y][X] -> [z][y][X] */
-    HopsCudaRow<Q>(a.B + Y, P, m);
-#pragma unroll
-    for (int k = 0; k < P; k++) s0[(k * P + Y) * Q + X] = HopsCudaDot<Q>(m, s1 + k * Q2 + X, Q);
-  }
-  __syncthreads();
-  if (X < P && Y < P && cell < a.n) {
-    HopsCudaRow<Q>(a.B + X, P, m);
-#pragma unroll
-    for (int k = 0; k < P; k++) HopsCudaAdd(a, restr[(k * P + Y) * P + X], HopsCudaDot<Q>(m, s0 + (k * P + Y) * Q, 1));
+  for (int q = 0; q < Q; q++) {
+    tab->w[q] = k->hostw[q];
+    tab->z[q] = k->hostz[q];
   }
 }
 
-template <int P, int Q, bool DIFF, bool MASS, int NB>
-__global__ void __launch_bounds__(Q *Q *NB) HopsCudaApply2(const HopsCudaCells a)
+template <typename Kernel, int P, int Q>
+static PetscErrorCode HopsCudaRun(Kernel kernel, const HopsCudaTables<P, Q> &tab, int threads, int cells, size_t shared, const HopsCudaCells &a, cudaStream_t stream)
 {
-  constexpr int     NC = (DIFF ? 3 : 0) + (MASS ? 1 : 0), P2 = P * P, Q2 = Q * Q, S = Q2 | 1;
-  __shared__ double mem[2 * NB * S];
-  const int         t = threadIdx.x, X = t % Q, Y = t / Q, cell = blockIdx.x * NB + threadIdx.y, c = min(cell, a.n - 1);
-  double           *s0 = mem + 2 * threadIdx.y * S, *s1 = s0 + S;
-  const int        *restr = a.restr + (size_t)c * P2;
-  const double     *qd    = a.qdata + (size_t)c * (NC * Q2) + t;
-  double            m[Q], u;
-
-  if (t < P2) s0[t] = HopsCudaLoad(a, restr[t]);
-  __syncthreads();
-  if (Y < P) {
-    HopsCudaRow<P>(a.B + X * P, 1, m);
-    s1[Y * Q + X] = HopsCudaDot<P>(m, s0 + Y * P, 1);
-  }
-  __syncthreads();
-  HopsCudaRow<P>(a.B + Y * P, 1, m);
-  u = HopsCudaDot<P>(m, s1 + X, Q);
-  if (DIFF) {
-    double gx, gy, s;
-
-    s0[t] = u;
-    __syncthreads();
-    HopsCudaRow<Q>(a.C + X * Q, 1, m);
-    gx = HopsCudaDot<Q>(m, s0 + Y * Q, 1);
-    HopsCudaRow<Q>(a.C + Y * Q, 1, m);
-    gy = HopsCudaDot<Q>(m, s0 + X, Q);
-    __syncthreads();
-    s1[t] = __ldg(qd) * gx + __ldg(qd + Q2) * gy;
-    s0[t] = __ldg(qd + Q2) * gx + __ldg(qd + 2 * Q2) * gy;
-    __syncthreads();
-    HopsCudaRow<Q>(a.C + X, Q, m);
-    s = HopsCudaDot<Q>(m, s1 + Y * Q, 1);
-    HopsCudaRow<Q>(a.C + Y, Q, m);
-    s += HopsCudaDot<Q>(m, s0 + X, Q);
-    u = MASS ? s + __ldg(qd + 3 * Q2) * u : s;
-  } else u *= __ldg(qd);
-  __syncthreads();
-  s1[t] = u;
-  __syncthreads();
-  if (Y < P) {
-    HopsCudaRow<Q>(a.B + Y, P, m);
-    s0[Y * Q + X] = HopsCudaDot<Q>(m, s1 + X, Q);
-  }
-  __syncthreads();
-  if (X < P && Y < P && cell < a.n) {
-    HopsCudaRow<Q>(a.B + X, P, m);
-    HopsCudaAdd(a, restr[Y * P + X], HopsCudaDot<Q>(m, s0 + Y * Q, 1));
-  }
-}
-
-template <int P, int Q, bool DIFF, bool MASS>
-static void HopsCudaRun(const HopsCudaArgs *k, const HopsCudaCells &a)
-{
-  constexpr int NB      = HopsCudaLaunch<Q>::cells;
-  const int     nblocks = (a.n + NB - 1) / NB;
-
-  if (k->dim == 3) {
-    HopsCudaTables<P, Q> tab;
-
-    for (int i = 0; i < Q * P; i++) tab.B[i] = k->hostB[i];
-    for (int i = 0; i < Q * Q; i++) tab.C[i] = k->hostC[i];
-    HopsCudaApply3<P, Q, DIFF, MASS, NB><<<nblocks, dim3(Q * Q, NB), 0, k->stream>>>(tab, a);
-  } else HopsCudaApply2<P, Q, DIFF, MASS, NB><<<nblocks, dim3(Q * Q, NB), 0, k->stream>>>(a);
-}
-
-template <int P, int Q>
-static void HopsCudaRun(const HopsCudaArgs *k, const HopsCudaCells &a)
-{
-  if (k->diffusion && k->mass) HopsCudaRun<P, Q, true, true>(k, a);
-  else if (k->diffusion) HopsCudaRun<P, Q, true, false>(k, a);
-  else HopsCudaRun<P, Q, false, true>(k, a);
-}
-
-template <int P>
-static PetscErrorCode HopsCudaPALaunch(const HopsCudaArgs *k, const double x[], const double xg[], double y[], double yg[])
-{
-  const size_t        nn = (size_t)k->P * k->P * (k->dim == 3 ? k->P : 1), nq = (size_t)k->Q * k->Q * (k->dim == 3 ? k->Q : 1);
-  const int           nc = (k->diffusion ? k->dim * (k->dim + 1) / 2 : 0) + (k->mass ? 1 : 0);
-  const HopsCudaCells a  = {(int)k->n, k->nT, k->restr + k->first * nn, k->qdata + k->first * nq * nc, k->B, k->C, x, xg, y, yg};
-
   PetscFunctionBegin;
-  if (k->Q == P) HopsCudaRun<P, P>(k, a);
-  else HopsCudaRun<P, P + 1>(k, a);
+  if (shared > 48 * 1024) PetscCallCUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared));
+  kernel<<<(a.n + cells - 1) / cells, dim3(threads, cells), shared, stream>>>(tab, a);
   PetscCallCUDA(cudaGetLastError());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-#define HOPS_CUDA_PA_DEFINE(P) \
-  PetscErrorCode HopsCudaPALaunch_##P(const HopsCudaArgs *k, const double x[], const double xg[], double y[], double yg[]) \
+template <int P, int Q, int GEOM, int TERMS>
+static PetscErrorCode HopsCudaRun3(const HopsCudaArgs *k, const HopsCudaTables<P, Q> &tab, const HopsCudaCells &a)
+{
+  constexpr int cells = HopsCudaLaunch3<Q, GEOM, TERMS>::cells, ng = GEOM == HOPS_CUDA_STORED ? 0 : HopsCudaGeomSize(GEOM, 3);
+
+  PetscFunctionBegin;
+  PetscCall(HopsCudaRun(HopsCudaApply3<P, Q, GEOM, TERMS>, tab, Q * Q, cells, cells * ((size_t)(k->mass ? 3 : 2) * Q * Q * (Q | 1) + ng) * sizeof(double), a, k->stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <int P, int Q, int GEOM>
+static PetscErrorCode HopsCudaPALaunch(const HopsCudaArgs *k, const HopsCudaCells &a)
+{
+  HopsCudaTables<P, Q> tab;
+
+  PetscFunctionBegin;
+  HopsCudaFillTables(k, &tab);
+  if (k->dim == 2) {
+    constexpr int cells = HopsCudaLaunch2<Q>::cells, ng = GEOM == HOPS_CUDA_STORED ? 0 : HopsCudaGeomSize(GEOM, 2);
+
+    PetscCall(HopsCudaRun(HopsCudaApply2<P, Q, GEOM>, tab, Q, cells, cells * ((size_t)2 * Q * (Q | 1) + ng) * sizeof(double), a, k->stream));
+  } else if (!k->diffusion || (GEOM == HOPS_CUDA_MULTILINEAR && !k->scalar)) PetscCall((HopsCudaRun3<P, Q, GEOM, HOPS_CUDA_ANY>(k, tab, a)));
+  else if (k->mass) PetscCall((HopsCudaRun3<P, Q, GEOM, HOPS_CUDA_BOTH>(k, tab, a)));
+  else PetscCall((HopsCudaRun3<P, Q, GEOM, HOPS_CUDA_DIFFUSION>(k, tab, a)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <int P, int Q>
+static PetscErrorCode HopsCudaPALaunch(const HopsCudaArgs *k, const HopsCudaCells &a)
+{
+  PetscFunctionBegin;
+  if (k->geometry == HOPS_CUDA_AFFINE) PetscCall(HopsCudaPALaunch<P, Q, HOPS_CUDA_AFFINE>(k, a));
+  else if (k->geometry == HOPS_CUDA_MULTILINEAR) PetscCall(HopsCudaPALaunch<P, Q, HOPS_CUDA_MULTILINEAR>(k, a));
+  else PetscCall(HopsCudaPALaunch<P, Q, HOPS_CUDA_STORED>(k, a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <int Q>
+static PetscErrorCode HopsCudaPALaunch(const HopsCudaArgs *k, const double x[], const double xg[], double y[], double yg[])
+{
+  const int     dim = k->dim, P = (Q - k->P) % 2 ? Q - 1 : Q, nc = (k->diffusion ? dim * (dim + 1) / 2 : 0) + (k->mass ? 1 : 0);
+  const size_t  nn = (size_t)P * P * (dim == 3 ? P : 1), nq = (size_t)Q * Q * (dim == 3 ? Q : 1);
+  HopsCudaCells a = {(int)k->n, k->nT, k->diffusion, k->mass, k->scalar, k->padded + k->first * nn, NULL, NULL, x, xg, y, yg};
+
+  PetscFunctionBegin;
+  if (k->geometry == HOPS_CUDA_STORED) a.qdata = k->qdata + k->first * nq * nc;
+  else a.geom = k->geom + k->first * HopsCudaGeomSize(k->geometry, k->dim);
+  if (P == Q) PetscCall(HopsCudaPALaunch<Q, Q>(k, a));
+  else if constexpr (Q > 2) PetscCall(HopsCudaPALaunch<Q - 1, Q>(k, a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+#define HOPS_CUDA_PA_DEFINE(Q) \
+  PetscErrorCode HopsCudaPALaunch_##Q(const HopsCudaArgs *k, const double x[], const double xg[], double y[], double yg[]) \
   { \
-    return HopsCudaPALaunch<P>(k, x, xg, y, yg); \
+    return HopsCudaPALaunch<Q>(k, x, xg, y, yg); \
   }

@@ -1,4 +1,4 @@
-/* Fused operators with 9 nodes per direction */
+/* Fused operators with 9 points per direction */
 #include "cudapa.cuh"
 
 HOPS_CUDA_PA_DEFINE(9)

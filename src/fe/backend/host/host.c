@@ -136,14 +136,15 @@ static PetscErrorCode HopsZero_Host(PetscInt n, PetscScalar y[])
 static PetscErrorCode HopsPack_Host(PetscInt n, const PetscInt idx[], const PetscScalar x[], PetscScalar buf[])
 {
   PetscFunctionBegin;
-  for (PetscInt i = 0; i < n; i++) buf[i] = x[idx[i]];
+  for (PetscInt i = 0; i < n; i++) buf[i] = idx[i] < 0 ? 0.0 : x[idx[i]];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode HopsUnpackAdd_Host(PetscInt n, const PetscInt idx[], const PetscScalar buf[], PetscScalar y[])
 {
   PetscFunctionBegin;
-  for (PetscInt i = 0; i < n; i++) y[idx[i]] += buf[i];
+  for (PetscInt i = 0; i < n; i++)
+    if (idx[i] >= 0) y[idx[i]] += buf[i];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -157,6 +158,7 @@ static PetscErrorCode HopsSetEntries_Host(PetscInt n, const PetscInt idx[], cons
 const HopsBackendOps HopsBackendHost = {
   .name                 = "host",
   .vectype              = VECSTANDARD,
+  .memtype              = PETSC_MEMTYPE_HOST,
   .host                 = PETSC_TRUE,
   .Malloc               = HopsMalloc_Host,
   .Free                 = HopsFree_Host,

@@ -1,0 +1,55 @@
+/* Tensor contractions of any size by the threads of a block. */
+#pragma once
+#include <cuda_runtime.h>
+
+#define HOPS_CUDA_GROUP 4
+
+__host__ __device__ static inline int Power(int n, int d)
+{
+  return d == 3 ? n * n * n : (d == 2 ? n * n : n);
+}
+
+/* out[o][m][i] (+)= sum_n A[m*sm + n*sn] in[o][n][i], a few m at a time for each thread */
+__device__ static void Contract(int M, int N, const double *__restrict__ A, int sm, int sn, int outer, int inner, const double *in, double *out, bool add)
+{
+  const int groups = (M + HOPS_CUDA_GROUP - 1) / HOPS_CUDA_GROUP;
+
+  for (int t = threadIdx.x; t < outer * groups * inner; t += blockDim.x) {
+    const int     i = t % inner, g = t / inner % groups, o = t / (inner * groups);
+    const double *s = in + o * N * inner + i;
+    const double *a[HOPS_CUDA_GROUP];
+    double        v[HOPS_CUDA_GROUP];
+
+#pragma unroll
+    for (int j = 0; j < HOPS_CUDA_GROUP; j++) {
+      a[j] = A + min(g * HOPS_CUDA_GROUP + j, M - 1) * sm;
+      v[j] = 0;
+    }
+    for (int n = 0; n < N; n++) {
+      const double x = s[n * inner];
+
+#pragma unroll
+      for (int j = 0; j < HOPS_CUDA_GROUP; j++) v[j] += a[j][n * sn] * x;
+    }
+#pragma unroll
+    for (int j = 0; j < HOPS_CUDA_GROUP; j++) {
+      const int m = g * HOPS_CUDA_GROUP + j;
+
+      if (m < M) out[(o * M + m) * inner + i] = add ? out[(o * M + m) * inner + i] + v[j] : v[j];
+    }
+  }
+  __syncthreads();
+}
+
+/* out (+)= (A_z x) A_y x A_x in, A[d] is M x N or, read by columns, its transpose; f, g are scratch */
+__device__ static void Tensor(int dim, int M, int N, const double *const A[3], int sm, int sn, const double *in, double *f, double *g, double *out, bool add)
+{
+  if (dim == 3) {
+    Contract(M, N, A[0], sm, sn, N * N, 1, in, f, false);
+    Contract(M, N, A[1], sm, sn, N, M, f, g, false);
+    Contract(M, N, A[2], sm, sn, 1, M * M, g, out, add);
+  } else {
+    Contract(M, N, A[0], sm, sn, N, 1, in, f, false);
+    Contract(M, N, A[1], sm, sn, 1, M, f, out, add);
+  }
+}

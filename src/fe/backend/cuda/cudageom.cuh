@@ -1,0 +1,121 @@
+/* Geometry at a point: Jacobians of cells that their corners describe, adjugates, tensors in reference coordinates. */
+#pragma once
+#include "cudaimpl.h"
+#include "cudacontract.cuh"
+
+/* A = det(J) J^-1, row-major; returns det(J) */
+__device__ static double Adjugate(int dim, const double J[9], double A[9])
+{
+  if (dim == 2) {
+    A[0] = J[3];
+    A[1] = -J[1];
+    A[2] = -J[2];
+    A[3] = J[0];
+    return J[0] * J[3] - J[1] * J[2];
+  }
+  A[0] = J[4] * J[8] - J[5] * J[7];
+  A[1] = J[2] * J[7] - J[1] * J[8];
+  A[2] = J[1] * J[5] - J[2] * J[4];
+  A[3] = J[5] * J[6] - J[3] * J[8];
+  A[4] = J[0] * J[8] - J[2] * J[6];
+  A[5] = J[2] * J[3] - J[0] * J[5];
+  A[6] = J[3] * J[7] - J[4] * J[6];
+  A[7] = J[1] * J[6] - J[0] * J[7];
+  A[8] = J[0] * J[4] - J[1] * J[3];
+  return J[0] * A[0] + J[1] * A[3] + J[2] * A[6];
+}
+
+/* component of the symmetric tensor; nc is 1 (scalar), dim (diagonal) or dim(dim+1)/2 (upper triangle by rows) */
+__device__ static double Kappa(int dim, int nc, const double *k, int i, int j)
+{
+  const int r = i < j ? i : j, c = i < j ? j : i;
+
+  if (nc <= dim) return i == j ? k[nc == 1 ? 0 : i] : 0;
+  return k[r * dim - r * (r + 1) / 2 + c];
+}
+
+/* (A kappa A^T)_rl */
+__device__ static double Congruence(int dim, const double A[9], int nc, const double *k, int r, int l)
+{
+  double v = 0;
+
+  for (int i = 0; i < dim; i++)
+    for (int j = 0; j < dim; j++) v += A[r * dim + i] * Kappa(dim, nc, k, i, j) * A[l * dim + j];
+  return v;
+}
+
+/* J[i][j] = dx_i/dxi_j of the multilinear map through the corners X[dim][2^dim] at point q, z: points of [0,1] */
+__device__ static void CornerJacobian(int dim, int Q, const double *z, const double *X, int q, double J[9])
+{
+  for (int i = 0; i < dim; i++)
+    for (int j = 0; j < dim; j++) {
+      double v = 0;
+
+      for (int k = 0; k < 1 << dim; k++) {
+        double f = 0.5;
+
+        for (int d = 0, p = q; d < dim; d++, p /= Q) {
+          const int upper = k >> d & 1;
+
+          f *= d == j ? (upper ? 1 : -1) : (upper ? z[p % Q] : 1 - z[p % Q]);
+        }
+        v += f * X[(i << dim) + k];
+      }
+      J[i * dim + j] = v;
+    }
+}
+
+/* The map's coefficients (cudageom.h) from the corners */
+__device__ static void MapCoefficients(int dim, const double *X, double *m)
+{
+  for (int d = 0; d < dim; d++, X += 1 << dim) {
+    if (dim == 2) {
+      *m++ = 0.5 * (X[1] - X[0]);
+      *m++ = 0.5 * (X[2] - X[0]);
+      *m++ = 0.5 * ((X[3] - X[2]) - (X[1] - X[0]));
+    } else {
+      const double rs = (X[3] - X[2]) - (X[1] - X[0]), rt = (X[5] - X[4]) - (X[1] - X[0]), st = (X[6] - X[4]) - (X[2] - X[0]);
+
+      *m++ = 0.5 * (X[1] - X[0]);
+      *m++ = 0.5 * (X[2] - X[0]);
+      *m++ = 0.5 * (X[4] - X[0]);
+      *m++ = 0.5 * rs;
+      *m++ = 0.5 * rt;
+      *m++ = 0.5 * st;
+      *m++ = 0.5 * ((X[7] - X[6]) - (X[5] - X[4]) - rs);
+    }
+  }
+}
+
+/* The Jacobian at point q from these coefficients */
+__device__ static void MapJacobian(int dim, int Q, const double *z, const double *m, int q, double J[9])
+{
+  const double r = z[q % Q], s = z[q / Q % Q], t = dim == 3 ? z[q / (Q * Q)] : 0;
+
+  for (int d = 0; d < dim; d++, m += (1 << dim) - 1) {
+    if (dim == 2) {
+      J[d * 2]     = m[0] + s * m[2];
+      J[d * 2 + 1] = m[1] + r * m[2];
+    } else {
+      J[d * 3]     = m[0] + s * m[3] + t * (m[4] + s * m[6]);
+      J[d * 3 + 1] = m[1] + r * m[3] + t * (m[5] + r * m[6]);
+      J[d * 3 + 2] = m[2] + r * m[4] + s * (m[5] + r * m[6]);
+    }
+  }
+}
+
+/* Quadrature data t of a cell, entry (r,c) of the tensor or (r < 0) the mass, at point q */
+__device__ static double QData(const HopsCudaArgs &k, PetscInt cell, int r, int c, int t, int q)
+{
+  const int     dim = k.dim, nd = dim * (dim + 1) / 2, nq = Power(k.Q, dim);
+  const double *g = k.geom + (size_t)cell * HopsCudaGeomSize(k.geometry, dim);
+  double        J[9], A[9], det, w = 1;
+
+  if (k.geometry == HOPS_CUDA_STORED) return k.qdata[((size_t)cell * ((k.diffusion ? nd : 0) + (k.mass ? 1 : 0)) + t) * nq + q];
+  for (int d = 0, p = q; d < dim; d++, p /= k.Q) w *= k.w[p % k.Q];
+  if (k.geometry == HOPS_CUDA_AFFINE) return w * g[r < 0 ? nd : t];
+  MapJacobian(dim, k.Q, k.z, g, q, J);
+  det = Adjugate(dim, J, A);
+  g += dim * ((1 << dim) - 1);
+  return r < 0 ? w * det * g[nd] : w / det * Congruence(dim, A, nd, g, r, c);
+}

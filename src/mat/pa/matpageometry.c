@@ -1,0 +1,189 @@
+/* MATPA's choice between stored quadrature data and geometry that kernels recompute: for affine and multilinear cells. */
+#include <hops/private/hopsmatimpl.h>
+
+const char *const MatPAGeometryTypes[] = {"auto", "stored", "recompute", "MatPAGeometryType", "MATPA_GEOMETRY_", NULL};
+
+/*
+  The narrowest kind of map that has the coordinates of all cells, to within their rounding: a node may be off by a few units in the last
+  place of its coordinates, or 1e-13 of the cell's size.
+*/
+PetscErrorCode HopsSpaceGetMapKind(HopsSpace sp, HopsMapKind *kind)
+{
+  const PetscInt dim = sp->dim, g = sp->gorder + 1, ng = PetscPowInt(g, dim), nc = 1 << dim;
+  PetscReal     *z, *w;
+  PetscInt       in = HOPS_MAP_AFFINE, out;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc2(g, &z, g, &w));
+  PetscCall(HopsGLL(g, z, w));
+  for (PetscInt i = 0; i < sp->ncells * dim && in != HOPS_MAP_CURVED; ++i) {
+    const PetscReal *X = sp->X + (size_t)i * ng;
+    PetscReal        x[8], t[8], size = 0.0, tol;
+
+    HopsCellCorners(dim, g, X, x);
+    for (PetscInt k = 0; k < nc; ++k) size = PetscMax(size, PetscAbsReal(x[k]));
+    tol  = 16 * PETSC_MACHINE_EPSILON * size;
+    size = 0.0;
+    for (PetscInt k = 1; k < nc; ++k) size = PetscMax(size, PetscAbsReal(x[k] - x[0]));
+    tol += 1e-13 * size;
+    for (PetscInt k = 3; k < nc; ++k) { /* an affine map from the corner and its neighbours */
+      PetscReal e = x[0];
+
+      for (PetscInt d = 0; d < dim; ++d) e += k >> d & 1 ? x[1 << d] - x[0] : 0.0;
+      if (!(PetscAbsReal(e - x[k]) <= tol)) in = HOPS_MAP_MULTILINEAR;
+    }
+    for (PetscInt n = 0; n < ng && g > 2; ++n) {
+      for (PetscInt k = 0; k < nc; ++k) t[k] = x[k];
+      for (PetscInt d = 0, m = n, len = nc / 2; d < dim; ++d, m /= g, len /= 2) {
+        const PetscReal s = 0.5 * (z[m % g] + 1.0);
+
+        for (PetscInt k = 0; k < len; ++k) t[k] = (1.0 - s) * t[2 * k] + s * t[2 * k + 1];
+      }
+      if (!(PetscAbsReal(t[0] - X[n]) <= tol)) {
+        in = HOPS_MAP_CURVED;
+        break;
+      }
+    }
+  }
+  PetscCall(PetscFree2(z, w));
+  PetscCall(MPIU_Allreduce(&in, &out, 1, MPIU_INT, MPI_MAX, PetscObjectComm((PetscObject)sp)));
+  *kind = (HopsMapKind)out;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A coefficient's value in each cell, if it has one: *out[ncells][nc], or NULL where it is the same everywhere or absent */
+static PetscErrorCode MatPAGetCellValues(Mat_PA *pa, HopsCoefficient cf, PetscBool *constant, PetscScalar **out)
+{
+  HopsSpace      sp = pa->space;
+  const PetscInt nq = PetscPowInt(pa->basis.Q, sp->dim), chunk = PetscMax(64, sp->backend->runpoints / nq);
+  size_t         ws = 0;
+  PetscScalar   *w  = NULL;
+
+  PetscFunctionBegin;
+  *out      = NULL;
+  *constant = PETSC_TRUE;
+  if (!cf || (cf->values && !cf->nvcells)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscMalloc1(sp->ncells * cf->nc, out));
+  for (PetscInt c = 0, n; c < sp->ncells && *constant; c += n) {
+    HopsValues v;
+
+    n = c ? PetscMin(chunk, sp->ncells - c) : 1; /* most coefficients that vary do so in the first cell */
+    PetscCall(HopsCoefficientEvaluate(cf, sp, &pa->basis, c, n, &ws, &w, &v));
+    for (PetscInt i = 0; i < n && *constant; ++i) {
+      const PetscScalar *a = v.v + i * v.cstride;
+
+      PetscCall(PetscArraycpy(*out + (c + i) * cf->nc, a, cf->nc));
+      for (PetscInt q = 1; q < nq; ++q)
+        for (PetscInt k = 0; k < cf->nc; ++k)
+          if (a[q * v.pstride + k] != a[k]) *constant = PETSC_FALSE;
+    }
+  }
+  PetscCall(PetscFree(w));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static HopsValues MatPAValues(HopsCoefficient cf, const PetscScalar *cells, PetscInt first)
+{
+  HopsValues v = {0, 0, 0, NULL};
+
+  if (cf) {
+    v.nc      = cf->nc;
+    v.cstride = cells ? cf->nc : 0;
+    v.v       = cells ? cells + (size_t)first * cf->nc : cf->values;
+  }
+  return v;
+}
+
+static PetscErrorCode MatPASetUpCells(Mat_PA *pa, HopsMapKind kind, const PetscScalar k[], const PetscScalar m[])
+{
+  HopsSpace      sp  = pa->space;
+  const PetscInt dim = sp->dim, g = sp->gorder + 1, ng = PetscPowInt(g, dim), nx = dim << dim, chunk = PetscMax(64, sp->backend->runpoints / nx);
+  PetscReal     *X;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(PetscMin(chunk, sp->ncells) * nx, &X));
+  for (PetscInt c = 0; c < sp->ncells; c += chunk) {
+    const PetscInt   n     = PetscMin(chunk, sp->ncells - c);
+    const HopsValues kappa = MatPAValues(pa->diffusion, k, c), mass = MatPAValues(pa->mass, m, c);
+    PetscInt         bad;
+    PetscReal        det;
+
+    for (PetscInt i = 0; i < n * dim; ++i) HopsCellCorners(dim, g, sp->X + ((size_t)c * dim + i) * ng, X + ((size_t)i << dim));
+    PetscCall((*sp->backend->PASetUpCells)(pa->kernel, kind, c, n, X, &kappa, &mass, &bad, &det));
+    if (bad >= 0) PetscCall(HopsSpaceErrorCell(sp, bad, det));
+  }
+  PetscCall(PetscFree(X));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* done: the kernel recomputes the geometry; else the caller fills quadrature data. pa->geometrynote says which, and why. Collective. */
+PetscErrorCode MatPASetUpGeometry(Mat A, Mat_PA *pa, PetscBool *done)
+{
+  HopsSpace    sp = pa->space;
+  PetscScalar *k = NULL, *m = NULL;
+  HopsMapKind  kind = HOPS_MAP_CURVED;
+  PetscBool    special, ck, cm, in[2], out[2];
+
+  PetscFunctionBegin;
+  *done            = PETSC_FALSE;
+  pa->geometrynote = "quadrature data stored";
+  if (pa->geometry == MATPA_GEOMETRY_STORED) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall((*sp->backend->PAGetInfo)(pa->kernel, NULL, &special, NULL, NULL));
+  if (!sp->backend->PASetUpCells) pa->geometrynote = "quadrature data stored (the back end recomputes no geometry)";
+  else if (!special) pa->geometrynote = "quadrature data stored (the generic kernel recomputes no geometry)";
+  else {
+    PetscCall(HopsSpaceGetMapKind(sp, &kind));
+    if (kind == HOPS_MAP_CURVED) pa->geometrynote = "quadrature data stored (curved cells)";
+    else {
+      PetscCall(MatPAGetCellValues(pa, pa->diffusion, &ck, &k));
+      PetscCall(MatPAGetCellValues(pa, pa->mass, &cm, &m));
+      in[0] = (PetscBool)(ck && cm);
+      PetscCall(MPIU_Allreduce(in, out, 1, HOPS_MPI_BOOL, MPI_LAND, PetscObjectComm((PetscObject)A)));
+      if (!out[0]) pa->geometrynote = "quadrature data stored (a coefficient varies inside cells)";
+      else {
+        PetscCall(MatPASetUpCells(pa, kind, k, m));
+        pa->geometrynote = kind == HOPS_MAP_AFFINE ? "geometry recomputed (affine cells)" : "geometry recomputed (multilinear cells)";
+        *done            = PETSC_TRUE;
+      }
+      PetscCall(PetscFree(k));
+      PetscCall(PetscFree(m));
+    }
+  }
+  PetscCheck(*done || pa->geometry == MATPA_GEOMETRY_AUTO, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP, "-mat_pa_geometry recompute cannot be honoured, %s: use auto or stored", pa->geometrynote);
+  PetscCall(PetscInfo(A, "%s\n", pa->geometrynote));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  MatPASetGeometryType - Sets whether an operator stores the geometry in its quadrature data, or recomputes it at every application.
+
+  Logically Collective
+
+  Input Parameters:
++ A    - the operator
+- type - `MATPA_GEOMETRY_STORED`; `MATPA_GEOMETRY_RECOMPUTE`, an error where that cannot be done; or `MATPA_GEOMETRY_AUTO` (the default),
+         to recompute it where that can be done
+
+  Options Database Key:
+. -mat_pa_geometry <auto|stored|recompute> - the type
+
+  Level: intermediate
+
+  Notes:
+  Geometry is recomputed by back ends of devices where it is faster than reading it: all cells affine (parallelograms, parallelepipeds), or all
+  bi- or trilinear; coefficients that do not vary inside a cell; and a kernel for the number of points. This also saves most
+  of the operator's memory. `-ksp_view` and `-info` say what is done, and why.
+
+.seealso: `MATPA`, `MatPAGeometryType`, `MatPASetQuadrature()`
+@*/
+PetscErrorCode MatPASetGeometryType(Mat A, MatPAGeometryType type)
+{
+  Mat_PA *pa;
+
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(A, MAT_CLASSID, 1);
+  PetscCall(MatPAGetData(A, &pa));
+  if (pa->geometry != type) PetscCall(MatPAChanged(A, pa, PETSC_FALSE));
+  pa->geometry = type;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
