@@ -54,6 +54,8 @@ static PetscErrorCode HopsRegisterEvents(void)
   PetscCall(PetscLogEventRegister("PCLORNumeric", PC_CLASSID, &HopsEvent.lornumeric));
   PetscCall(PetscLogEventRegister("PCLORCoef", PC_CLASSID, &HopsEvent.lorcoef));
   PetscCall(PetscLogEventRegister("PCLORSolverSetUp", PC_CLASSID, &HopsEvent.lorsolver));
+  PetscCall(PetscLogEventRegister("PCPatchFDSetUp", PC_CLASSID, &HopsEvent.patchsetup));
+  PetscCall(PetscLogEventRegister("PCPatchFDSolve", PC_CLASSID, &HopsEvent.patchsolve));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -107,6 +109,7 @@ PetscErrorCode HopsInitialize(void)
   PetscCall(PetscClassIdRegister("Hops Coefficient", &HOPS_COEFFICIENT_CLASSID));
   PetscCall(MatRegister(MATPA, MatCreate_PA));
   PetscCall(PCRegister(PCLOR, PCCreate_LOR));
+  PetscCall(PCRegister(PCPATCHFD, PCCreate_PATCHFD));
   PetscCall(HopsPlexRegister());
   PetscCall(HopsRegisterEvents());
   PetscCall(HopsProcessExclusions());

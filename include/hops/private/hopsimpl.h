@@ -167,6 +167,14 @@ typedef enum {
   HOPS_PART_SHARED      /* cells that touch ghosts or constrained unknowns */
 } HopsPart;
 
+typedef struct _HopsPatches     *HopsPatches;     /* patches of a space */
+typedef struct _HopsPatchKernel *HopsPatchKernel; /* their data on a back end */
+typedef enum {
+  HOPS_PATCH_PLAIN,
+  HOPS_PATCH_RESTRICT_OUT, /* corrections are kept where no other patch's centre is nearer */
+  HOPS_PATCH_RESTRICT_IN   /* its transpose */
+} HopsPatchMode;
+
 struct _HopsBackendOps {
   const char *name;
   VecType     vectype;   /* the vectors of a space on the back end */
@@ -206,6 +214,12 @@ struct _HopsBackendOps {
   PetscErrorCode (*LORFill)(HopsLORKernel, PetscInt first, PetscInt n, const HopsValues *kappa, const HopsValues *mass, PetscScalar vals[], PetscInt *bad, PetscReal *det);
   PetscErrorCode (*LORGetInfo)(HopsLORKernel, const char **kernel, PetscLogDouble *bytes);
   PetscErrorCode (*LORDestroy)(HopsLORKernel *);
+  /* --- patches (hopspatch.h); NULL where the back end has none ---
+     z += sum over the patches of a colour (all of them where it is negative) of R^T (local inverse) R r on P-vectors */
+  PetscErrorCode (*PatchCreate)(HopsPatches, PetscBool single, HopsPatchKernel *);
+  PetscErrorCode (*PatchApply)(HopsPatchKernel, PetscInt color, HopsPatchMode, const PetscScalar r[], PetscScalar z[]);
+  PetscErrorCode (*PatchGetInfo)(HopsPatchKernel, const char **kernel, PetscLogDouble *bytes, PetscLogDouble *flops);
+  PetscErrorCode (*PatchDestroy)(HopsPatchKernel *);
 };
 
 PETSC_INTERN PetscErrorCode       HopsBackendGet(const char name[], const HopsBackendOps **);
@@ -216,8 +230,9 @@ PETSC_INTERN const HopsBackendOps HopsBackendCUDA;
 
 /* Classes and log events */
 typedef struct {
-  PetscLogEvent space, pasetup, pamult, padiag, paassemble, lorsymbolic, lornumeric, lorcoef, lorsolver, residual;
+  PetscLogEvent space, pasetup, pamult, padiag, paassemble, lorsymbolic, lornumeric, lorcoef, lorsolver, residual, patchsetup, patchsolve;
 } HopsEvents;
 PETSC_INTERN HopsEvents     HopsEvent;
 PETSC_INTERN PetscErrorCode MatCreate_PA(Mat);
 PETSC_INTERN PetscErrorCode PCCreate_LOR(PC);
+PETSC_INTERN PetscErrorCode PCCreate_PATCHFD(PC);

@@ -359,7 +359,8 @@ PetscErrorCode PCCreate_LOR(PC pc)
 
   PetscFunctionBegin;
   PetscCall(PetscNew(&lor));
-  pc->data = lor;
+  pc->data  = lor;
+  lor->name = "PCLOR";
   PetscCall(PetscStrncpy(lor->mattype, MATAIJ, sizeof(lor->mattype)));
   PetscCall(PCLORCreateKSP(pc, lor));
   pc->ops->apply          = PCApply_LOR;

@@ -177,4 +177,8 @@ const HopsBackendOps HopsBackendHost = {
   .LORFill         = HopsLORFill_Host,
   .LORGetInfo      = HopsLORGetInfo_Host,
   .LORDestroy      = HopsLORDestroy_Host,
+  .PatchCreate     = HopsPatchCreate_Host,
+  .PatchApply      = HopsPatchApply_Host,
+  .PatchGetInfo    = HopsPatchGetInfo_Host,
+  .PatchDestroy    = HopsPatchDestroy_Host,
 };

@@ -2,10 +2,25 @@
 #pragma once
 #include "hostpa.h"
 #include "hostlor.h"
+#define REAL     double
+#define PATCH(x) x##Double
+#include "hostpatch.h"
+#undef REAL
+#undef PATCH
+#define REAL     float
+#define PATCH(x) x##Single
+#include "hostpatch.h"
+#undef REAL
+#undef PATCH
+
+static PetscBool PatchFind(int dim, PetscBool single, HopsHostPatchBatch *b)
+{
+  return single ? PatchFindSingle(dim, b) : PatchFindDouble(dim, b);
+}
 
 #define HOPS_HOST_TABLE(table, name, check) \
   static PetscBool Supported(void) \
   { \
     return (check) ? PETSC_TRUE : PETSC_FALSE; \
   } \
-  const HopsHostKernels table = {name, W, Supported, PAFind, PAApply, PADiagonal, PASetUp, LORCouplings, LORFill};
+  const HopsHostKernels table = {name, W, Supported, PAFind, PAApply, PADiagonal, PASetUp, LORCouplings, LORFill, PatchFind};
