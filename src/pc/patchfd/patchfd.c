@@ -376,16 +376,16 @@ static PetscErrorCode PCSetFromOptions_PATCHFD(PC pc, HopsOptionItems PetscOptio
 
 static PetscErrorCode PCView_PATCHFD(PC pc, PetscViewer viewer)
 {
-  PC_PATCHFD *fd = (PC_PATCHFD *)pc->data;
+  PC_PATCHFD *fd  = (PC_PATCHFD *)pc->data;
+  const char *how = NULL;
   PetscBool   ascii;
 
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
   if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  %s", PCPATCHFDTypes[fd->type]));
-  if (fd->type == PC_PATCHFD_MULTIPLICATIVE) PetscCall(PetscViewerASCIIPrintf(viewer, ", %s", PCPATCHFDDirections[fd->direction]));
-  if (fd->type == PC_PATCHFD_ADDITIVE) PetscCall(PetscViewerASCIIPrintf(viewer, ", %s", fd->weight ? "weighted" : "no weights"));
-  PetscCall(PetscViewerASCIIPrintf(viewer, ", %s patches, omega %g\n", PCPATCHFDPatches[fd->patch], (double)fd->omega));
+  if (fd->type == PC_PATCHFD_MULTIPLICATIVE) how = PCPATCHFDDirections[fd->direction];
+  else if (fd->type == PC_PATCHFD_ADDITIVE) how = fd->weight ? "weighted" : "no weights";
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  %s%s%s, %s patches, omega %g\n", PCPATCHFDTypes[fd->type], how ? ", " : "", how ? how : "", PCPATCHFDPatches[fd->patch], (double)fd->omega));
   if (!fd->patches) {
     PetscCall(PetscViewerASCIIPrintf(viewer, "  not set up yet\n"));
     PetscFunctionReturn(PETSC_SUCCESS);

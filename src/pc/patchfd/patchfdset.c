@@ -55,7 +55,7 @@ PetscErrorCode PCPATCHFDSetSpace(PC pc, HopsSpace space)
 @*/
 PetscErrorCode PCPATCHFDGetSpace(PC pc, HopsSpace *space)
 {
-  PC_PATCHFD *fd;
+  PC_PATCHFD *fd = NULL;
 
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
@@ -113,7 +113,7 @@ PetscErrorCode PCPATCHFDSetCoefficients(PC pc, HopsCoefficient diffusion, HopsCo
 @*/
 PetscErrorCode PCPATCHFDSetType(PC pc, PCPATCHFDType type)
 {
-  PC_PATCHFD *fd;
+  PC_PATCHFD *fd = NULL;
 
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
@@ -146,7 +146,7 @@ PetscErrorCode PCPATCHFDSetType(PC pc, PCPATCHFDType type)
 @*/
 PetscErrorCode PCPATCHFDSetPatch(PC pc, PCPATCHFDPatch patch)
 {
-  PC_PATCHFD *fd;
+  PC_PATCHFD *fd = NULL;
 
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
@@ -177,7 +177,7 @@ PetscErrorCode PCPATCHFDSetPatch(PC pc, PCPATCHFDPatch patch)
 @*/
 PetscErrorCode PCPATCHFDSetDirection(PC pc, PCPATCHFDDirection direction)
 {
-  PC_PATCHFD *fd;
+  PC_PATCHFD *fd = NULL;
 
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
@@ -204,7 +204,7 @@ PetscErrorCode PCPATCHFDSetDirection(PC pc, PCPATCHFDDirection direction)
 @*/
 PetscErrorCode PCPATCHFDSetOmega(PC pc, PetscReal omega)
 {
-  PC_PATCHFD *fd;
+  PC_PATCHFD *fd = NULL;
 
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
@@ -239,7 +239,7 @@ PetscErrorCode PCPATCHFDSetOmega(PC pc, PetscReal omega)
 @*/
 PetscErrorCode PCPATCHFDSetPrecision(PC pc, PetscBool single)
 {
-  PC_PATCHFD *fd;
+  PC_PATCHFD *fd = NULL;
 
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
@@ -276,7 +276,7 @@ PetscErrorCode PCPATCHFDSetPrecision(PC pc, PetscBool single)
 @*/
 PetscErrorCode PCPATCHFDGetPatches(PC pc, PetscInt *n, const PetscInt *start[], const int *unknowns[], const int *colors[], PetscInt *ncolors)
 {
-  PC_PATCHFD *fd;
+  PC_PATCHFD *fd = NULL;
 
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
