@@ -40,9 +40,9 @@ PetscErrorCode HopsPatchesAppend(HopsPatches pt, PetscInt n, const PetscInt gid[
   PetscCall(PetscArraycpy(pt->gid + pt->nent, gid, n));
   PetscCall(PetscArraycpy(pt->dist + pt->nent, dist, n));
   PetscCall(PetscArraycpy(pt->touch + pt->ntouch, touch, ntouch));
-  pt->start[k]      = pt->nent;
-  pt->touchstart[k] = pt->ntouch;
-  pt->start[k + 1] = pt->nent += n;
+  pt->start[k]          = pt->nent;
+  pt->touchstart[k]     = pt->ntouch;
+  pt->start[k + 1]      = pt->nent += n;
   pt->touchstart[k + 1] = pt->ntouch += ntouch;
   for (int a = 0; a < 3; ++a) {
     pt->size[k][a]   = a ? 1 : (int)n;
@@ -50,11 +50,11 @@ PetscErrorCode HopsPatchesAppend(HopsPatches pt, PetscInt n, const PetscInt gid[
   }
   for (int a = 0; a < 5; ++a) pt->scale[k][a] = 0.0;
   pt->bound[k][0] = pt->bound[k][1] = 1.0;
-  pt->solver[k]  = HOPS_PATCH_DENSE;
-  pt->element[k] = 0;
-  pt->color[k]   = 0;
-  pt->center[k]  = -1;
-  pt->dense[k]   = -1;
+  pt->solver[k]                     = HOPS_PATCH_DENSE;
+  pt->element[k]                    = 0;
+  pt->color[k]                      = 0;
+  pt->center[k]                     = -1;
+  pt->dense[k]                      = -1;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

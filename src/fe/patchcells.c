@@ -168,7 +168,7 @@ static PetscErrorCode CellsAllocate(PetscInt n, HopsPatchCells *pc)
 
 PetscErrorCode HopsPatchCellsCreate(const HopsForm *form, const HopsBasis *basis, HopsPatchCells *pc)
 {
-  HopsSpace      sp = form->space;
+  HopsSpace      sp  = form->space;
   const PetscInt dim = sp->dim, np = sp->order + 1, ng = sp->gorder + 1, nx = PetscPowInt(ng, dim);
   PetscMPIInt    rank;
 
@@ -323,7 +323,7 @@ static void CellPack(const HopsPatchCells *pc, PetscInt c, PetscInt i[], PetscRe
 static void CellUnpack(HopsPatchCells *pc, PetscInt c, const PetscInt i[], const PetscReal r[])
 {
   const PetscInt nx = pc->nv * pc->space->dim, nd = sizeof(HopsPatchCell) / sizeof(PetscReal);
-  PetscReal     *d  = (PetscReal *)(pc->data + c);
+  PetscReal     *d = (PetscReal *)(pc->data + c);
 
   pc->home[2 * c]     = *i++;
   pc->home[2 * c + 1] = *i++;
@@ -399,12 +399,12 @@ PetscErrorCode HopsPatchCellsGrow(HopsPatchCells *pc, PetscBool all)
   PetscCall(PetscLayoutGetRanges(layout, &ranges));
   PetscCall(PetscMalloc2(nmax, &to, nmax, &cells));
   for (PetscInt c = 0; c < pc->nown; ++c) {
-    const PetscInt first = n;
+    const PetscInt first    = n;
     PetscBool      vertices = PETSC_FALSE;
 
     for (PetscInt v = 0; v < pc->nv; ++v) vertices = vertices || pc->vid[c * pc->nv + v] >= 0 ? PETSC_TRUE : PETSC_FALSE;
     for (PetscInt i = 0; i < pc->nn; ++i) {
-      const PetscInt g = pc->gid[c * pc->nn + i];
+      const PetscInt g      = pc->gid[c * pc->nn + i];
       PetscBool      corner = PETSC_TRUE, boundary = PETSC_FALSE, known = PETSC_FALSE;
       PetscMPIInt    owner;
 

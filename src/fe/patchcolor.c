@@ -19,8 +19,7 @@ static PetscBool CellLabels(PetscInt dim, const int known[], int label[])
     {0, 2, 1},
     {1, 2, 0},
     {2, 0, 1},
-    {2, 1, 0}
-  };
+    {2, 1, 0}};
   const int nv = 1 << dim;
   int       n  = 0;
 
@@ -39,6 +38,92 @@ static PetscBool CellLabels(PetscInt dim, const int known[], int label[])
         for (int v = 0; v < nv; ++v) label[v] = l[v];
     }
   return n == 1 ? PETSC_TRUE : PETSC_FALSE;
+}
+
+/* The least corner of a cell in lexicographic order of coordinates, up to rounding errors */
+static PetscInt LeastCorner(const HopsPatchCells *pc, PetscInt c, PetscReal tol)
+{
+  const PetscInt dim  = pc->space->dim;
+  PetscInt       best = 0;
+
+  for (PetscInt v = 1; v < pc->nv; ++v)
+    for (PetscInt d = 0; d < dim; ++d) {
+      const PetscReal e = pc->xv[(c * pc->nv + v) * dim + d] - pc->xv[(c * pc->nv + best) * dim + d];
+
+      if (e < -tol) best = v;
+      if (PetscAbsReal(e) > tol) break;
+    }
+  return best;
+}
+
+/*
+  The cell to begin with, and the labels of its corners, from coordinates alone, so that neither depends on numbering, orientation or
+  partition: the cell with the least corner, of several the one with the least centre. seed is -1 on all ranks but one.
+*/
+static PetscErrorCode FirstCell(const HopsPatchCells *pc, PetscInt *seed, int label[])
+{
+  MPI_Comm       comm = PetscObjectComm((PetscObject)pc->space);
+  const PetscInt dim = pc->space->dim, nv = pc->nv, n = pc->nown;
+  PetscBool     *alive;
+  PetscReal      box[2] = {PETSC_MAX_REAL, PETSC_MAX_REAL}, tol;
+  PetscInt      *least, first;
+  PetscMPIInt    rank, winner;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_rank(comm, &rank));
+  for (PetscInt i = 0; i < n * nv * dim; ++i) {
+    box[0] = PetscMin(box[0], pc->xv[i]);
+    box[1] = PetscMin(box[1], -pc->xv[i]);
+  }
+  PetscCall(MPIU_Allreduce(MPI_IN_PLACE, box, 2, MPIU_REAL, MPIU_MIN, comm));
+  tol = -1e-10 * (box[0] + box[1]);
+  PetscCall(PetscMalloc2(n, &alive, n, &least));
+  for (PetscInt c = 0; c < n; ++c) {
+    alive[c] = PETSC_TRUE;
+    least[c] = LeastCorner(pc, c, tol);
+  }
+  for (PetscInt k = 0; k < 2 * dim; ++k) {
+    PetscReal min = PETSC_MAX_REAL, x;
+
+    for (PetscInt pass = 0; pass < 2; ++pass) {
+      for (PetscInt c = 0; c < n; ++c) {
+        if (!alive[c]) continue;
+        x = pc->xv[(c * nv + least[c]) * dim + k % dim];
+        if (k >= dim) {
+          x = 0.0;
+          for (PetscInt v = 0; v < nv; ++v) x += pc->xv[(c * nv + v) * dim + k % dim] / nv;
+        }
+        if (!pass) min = PetscMin(min, x);
+        else if (x > min + tol) alive[c] = PETSC_FALSE;
+      }
+      if (!pass) PetscCall(MPIU_Allreduce(MPI_IN_PLACE, &min, 1, MPIU_REAL, MPIU_MIN, comm));
+    }
+  }
+  for (first = 0; first < n && !alive[first]; ++first) {}
+  winner = first < n ? rank : INT_MAX;
+  PetscCall(MPIU_Allreduce(MPI_IN_PLACE, &winner, 1, MPI_INT, MPI_MIN, comm));
+  *seed = winner == rank ? first : -1;
+  if (*seed >= 0) { /* the least corner is 0; its neighbours are 1, 2, 4, from the last to the first in lexicographic order */
+    const PetscReal *x = pc->xv + first * nv * dim;
+    int              bit[3];
+
+    for (PetscInt d = 0; d < dim; ++d) {
+      bit[d] = 0;
+      for (PetscInt e = 0; e < dim; ++e) {
+        const PetscReal *a = x + (least[first] ^ (1 << d)) * dim, *b = x + (least[first] ^ (1 << e)) * dim;
+        PetscInt         k = 0;
+
+        while (k < dim - 1 && PetscAbsReal(a[k] - b[k]) <= tol) ++k;
+        bit[d] += e != d && a[k] < b[k];
+      }
+    }
+    for (PetscInt v = 0; v < nv; ++v) {
+      label[v] = 0;
+      for (PetscInt d = 0; d < dim; ++d) label[v] |= (((v ^ least[first]) >> d) & 1) << bit[d];
+    }
+  }
+  PetscCall(PetscFree2(alive, least));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* label[nL] of the unknowns that are corners, else -1 */
@@ -71,6 +156,17 @@ static PetscErrorCode Labels(const HopsPatchCells *pc, int label[])
   }
   for (PetscInt i = 0; i < sp->nL; ++i) vstart[i + 2] += vstart[i + 1];
   for (PetscInt i = 0; i < pc->nown * nv; ++i) vcell[vstart[corner[i] + 1]++] = i / nv;
+  {
+    PetscInt first = -1;
+    int      l[8];
+
+    PetscCall(FirstCell(pc, &first, l));
+    for (PetscInt w = 0; w < nv && first >= 0; ++w) label[corner[first * nv + w]] = l[w];
+    if (first >= 0) {
+      done[first]   = PETSC_TRUE;
+      queue[tail++] = first;
+    }
+  }
   for (PetscBool working = PETSC_TRUE; working;) {
     PetscInt state[2] = {0, size}; /* progress anywhere; least rank with cells left */
 
@@ -198,14 +294,13 @@ static PetscErrorCode ColorOwn(HopsPatches pt, const HopsPatchCells *pc, const i
   PetscFunctionBegin;
   for (PetscInt k = 0; k < pt->n; ++k) {
     PetscInt64 taken[HOPS_COLOR_WORDS] = {0};
-    PetscInt   color                   = -1, begin;
+    PetscInt   color                   = -1;
 
     for (PetscInt i = pt->touchstart[k]; i < pt->touchstart[k + 1]; ++i)
       for (PetscInt w = 0; w < HOPS_COLOR_WORDS; ++w) taken[w] |= used[pt->touch[i] * HOPS_COLOR_WORDS + w];
     if (!pt->element[k] && label[pt->center[k] - sp->rstart] >= 0) color = label[pt->center[k] - sp->rstart];
-    begin = pt->element[k] ? 0 : pc->nv;
     if (color < 0 || (taken[0] >> color) & 1)
-      for (color = begin; color < 64 * HOPS_COLOR_WORDS && (taken[color / 64] >> (color % 64)) & 1; ++color) {}
+      for (color = 0; color < 64 * HOPS_COLOR_WORDS && (taken[color / 64] >> (color % 64)) & 1; ++color) {}
     PetscCheck(color < 64 * HOPS_COLOR_WORDS, PETSC_COMM_SELF, PETSC_ERR_SUP, "The patches need more than %d colors: use -pc_patchfd_type additive", 64 * HOPS_COLOR_WORDS);
     pt->color[k] = (int)color;
     for (PetscInt i = pt->touchstart[k]; i < pt->touchstart[k + 1]; ++i) used[pt->touch[i] * HOPS_COLOR_WORDS + color / 64] |= (PetscInt64)1 << (color % 64);

@@ -108,8 +108,8 @@ static void ElementLine(const HopsPatchCells *pc, PetscInt c, PetscInt d, const 
 
     if (end[s] == END_NEIGHBOR) {
       const HopsPatchCell *d2 = pc->data + nb[f] / (2 * dim);
-      const PetscInt       e  = nb[f] % (2 * dim) / 2, j = mid + (s ? 1 : -1);
-      PetscReal            m  = 0.0;
+      const PetscInt       e = nb[f] % (2 * dim) / 2, j = mid + (s ? 1 : -1);
+      PetscReal            m = 0.0;
 
       if (diff) {
         for (PetscInt b = 0; b < dim; ++b) {
@@ -252,10 +252,10 @@ static PetscErrorCode ElementTouch(HopsPatches pt, const HopsPatchCells *pc)
 
 PetscErrorCode HopsPatchesAddElements(HopsPatches pt, HopsPatchCells *pc, const HopsPatchOptions *opt, const PetscBool want[])
 {
-  const PetscInt dim = pc->space->dim, P = pc->space->order + 1, nf = PetscPowInt(P, dim - 1), nmax = PetscPowInt(P + 2, dim);
-  PetscInt      *nb, *faces, *gid;
+  const PetscInt  dim = pc->space->dim, P = pc->space->order + 1, nf = PetscPowInt(P, dim - 1), nmax = PetscPowInt(P + 2, dim);
+  PetscInt       *nb, *faces, *gid;
   const PetscInt *node[6];
-  unsigned char *dist;
+  unsigned char  *dist;
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc4(pc->n * 2 * dim, &nb, 2 * dim * nf, &faces, nmax, &gid, nmax, &dist));

@@ -116,7 +116,7 @@ static PetscInt Slot(const HopsPatches pt, const PetscInt64 key[10])
 
 PetscErrorCode HopsPatchFactorGet(HopsPatches pt, const HopsPatchLine *l, int *factor)
 {
-  const PetscInt   n = l->last - l->first + 1;
+  const PetscInt   n       = l->last - l->first + 1;
   const PetscInt64 key[10] = {((PetscInt64)l->ncells << 32) + (l->first << 16) + l->last, Bits(l->a[0]), Bits(l->a[1]), Bits(l->a[2]), Bits(l->m[0]), Bits(l->m[1]), Bits(l->m[2]), Bits(l->robin[0]), Bits(l->robin[1]), 0};
   HopsPatchFactor *f;
   PetscInt         s;

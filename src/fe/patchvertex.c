@@ -10,7 +10,7 @@
 
 typedef struct {
   const HopsPatchCells *pc;
-  PetscInt              n, (*cell)[2]; /* cells of the star, and the vertex's corner in them */
+  PetscInt              n, (*cell)[2];     /* cells of the star, and the vertex's corner in them */
   PetscInt              nedge, (*edge)[3]; /* edges at the vertex of each cell, by its direction */
   PetscInt             *first;             /* [nedge] cell and direction that stand for an edge: first / 3, first % 3 */
   PetscInt              side[3];           /* edges of each axis */
@@ -120,7 +120,7 @@ static PetscBool StarUnknowns(const Star *s, PetscInt axis[][3], const PetscInt 
         const PetscInt t = (s->cell[k][1] >> d) & 1 ? p - r % (p + 1) : r % (p + 1), a = axis[k][d];
 
         if (t == p) break;
-        x[a] = s->side[a] == 1 ? t : ((pos[k] >> a) & 1 ? p - 1 - t : p - 1 + t);
+        x[a] = s->side[a] == 1 ? t : ((pos[k] >> a) & 1 ? p - 1 + t : p - 1 - t);
         l1 += t;
         if (d == dim - 1) l1 += 1000;
       }
@@ -143,9 +143,9 @@ static PetscBool StarUnknowns(const Star *s, PetscInt axis[][3], const PetscInt 
 */
 static void StarFit(const Star *s, PetscInt axis[][3], const PetscInt pos[], PetscReal a[3][2], PetscReal m[3][2], PetscReal *sigma, PetscReal robin[3], PetscReal bound[2])
 {
-  const HopsPatchCells *pc     = s->pc;
-  const PetscInt        dim    = pc->space->dim;
-  const PetscBool       diff   = pc->form->diffusion ? PETSC_TRUE : PETSC_FALSE;
+  const HopsPatchCells *pc      = s->pc;
+  const PetscInt        dim     = pc->space->dim;
+  const PetscBool       diff    = pc->form->diffusion ? PETSC_TRUE : PETSC_FALSE;
   PetscReal             mean[3] = {0.0}, effect[3][3] = {{0.0}}, mmean = 0.0, meffect[3] = {0.0}; /* effect[t][a]: of side 1 against side 0 of axis a on term t */
 
   bound[0] = PETSC_MAX_REAL;
@@ -235,14 +235,27 @@ static PetscErrorCode AddTensor(HopsPatches pt, const Star *s, PetscInt axis[][3
   for (PetscInt b = 0; b < dim; ++b) {
     HopsPatchLine l = {.ncells = s->side[b]};
 
-    l.first  = s->side[b] == 2 ? 1 : 0;
-    l.last   = s->side[b] == 2 ? 2 * p - 1 : p - 1;
-    l.a[0]   = a[b][0] > 0.0 ? 1.0 : 0.0;
-    l.m[0]   = 1.0;
+    if (s->side[b] == 2 && !exact) { /* about the geometric mean, so that the order of the sides does not matter */
+      const PetscReal gm = PetscSqrtReal(m[b][0] * m[b][1]), rm = PetscSqrtReal(HopsPatchRoundRatio(m[b][1] / m[b][0]));
+
+      m[b][0] = gm / rm;
+      m[b][1] = gm * rm;
+      if (a[b][0] > 0.0) {
+        const PetscReal ga = PetscSqrtReal(a[b][0] * a[b][1]), ra = PetscSqrtReal(HopsPatchRoundRatio(a[b][1] / a[b][0]));
+
+        a[b][0] = ga / ra;
+        a[b][1] = ga * ra;
+      }
+    }
+
+    l.first = s->side[b] == 2 ? 1 : 0;
+    l.last  = s->side[b] == 2 ? 2 * p - 1 : p - 1;
+    l.a[0]  = a[b][0] > 0.0 ? 1.0 : 0.0;
+    l.m[0]  = 1.0;
     if (s->side[b] == 2) {
       l.a[1] = a[b][0] > 0.0 ? a[b][1] / a[b][0] : 0.0;
       l.m[1] = m[b][1] / m[b][0];
-      if (!exact) {
+      if (!exact) { /* the rounded ratios, to the last bit */
         if (l.a[1] > 0.0) l.a[1] = HopsPatchRoundRatio(l.a[1]);
         l.m[1] = HopsPatchRoundRatio(l.m[1]);
       } else { /* rounding errors would keep equal halves from being seen as such */
@@ -296,7 +309,7 @@ static PetscErrorCode StarList(const Star *s, PetscInt nmax, PetscInt *n, PetscI
       dist[*n - 1] = (unsigned char)PetscMin(dist[*n - 1], l[i]);
       continue;
     }
-    dist[*n]   = (unsigned char)l[i];
+    dist[*n]    = (unsigned char)l[i];
     gid[(*n)++] = gid[i];
   }
   PetscCall(PetscFree(l));
@@ -306,8 +319,8 @@ static PetscErrorCode StarList(const Star *s, PetscInt nmax, PetscInt *n, PetscI
 /* Inverts the operator's matrix on dense patches, some megabytes of element matrices at a time; collective */
 static PetscErrorCode InvertDense(HopsPatches pt, const HopsPatchCells *pc, PetscInt nd, Dense dense[])
 {
-  MPI_Comm       comm  = PetscObjectComm((PetscObject)pc->space);
-  const PetscInt n2    = pc->nn * pc->nn, chunk = PetscMax(1, (1 << 24) / (n2 * (pc->nv + 4)));
+  MPI_Comm       comm = PetscObjectComm((PetscObject)pc->space);
+  const PetscInt n2 = pc->nn * pc->nn, chunk = PetscMax(1, (1 << 24) / (n2 * (pc->nv + 4)));
   PetscInt       rounds = (nd + chunk - 1) / chunk;
 
   PetscFunctionBegin;
@@ -403,9 +416,9 @@ static PetscErrorCode Stars(const HopsPatchCells *pc, PetscInt *nv, PetscInt *ve
 
 PetscErrorCode HopsPatchesAddVertices(HopsPatches pt, HopsPatchCells *pc, const HopsPatchOptions *opt, PetscBool want[])
 {
-  PetscInt       nv, *vertex, *start, *list, nmax = 1, nd = 0, *gid, (*axis)[3], *pos, *touch;
+  PetscInt       nv = 0, *vertex, *start, *list, nmax = 1, nd = 0, *gid, (*axis)[3], *pos, *touch;
   unsigned char *dist;
-  Star           s = {.pc = pc};
+  Star           s     = {.pc = pc};
   Dense         *dense = NULL;
 
   PetscFunctionBegin;
@@ -415,7 +428,7 @@ PetscErrorCode HopsPatchesAddVertices(HopsPatches pt, HopsPatchCells *pc, const 
   PetscCall(PetscMalloc4(3 * nmax, &s.first, PetscMax(nmax, pc->nv) * pc->nn, &gid, PetscMax(nmax, pc->nv) * pc->nn, &dist, nmax, &touch));
   for (PetscInt v = 0; v < nv; ++v) {
     PetscBool tensor, done = PETSC_FALSE;
-    PetscInt  n, nt;
+    PetscInt  n = 0, nt;
 
     s.n = start[v + 1] - start[v];
     for (PetscInt k = 0; k < s.n; ++k) {

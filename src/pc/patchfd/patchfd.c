@@ -57,8 +57,8 @@ static PetscErrorCode PCPATCHFDSetUpBasis(PC pc, PC_PATCHFD *fd)
 */
 static PetscErrorCode PCPATCHFDCheckSingle(PC pc, PC_PATCHFD *fd, PetscBool *single)
 {
-  HopsPatches pt  = fd->patches;
-  const int   dim = (int)pt->space->dim;
+  HopsPatches pt    = fd->patches;
+  const int   dim   = (int)pt->space->dim;
   PetscReal   worst = 0.0, big = 0.0;
 
   PetscFunctionBegin;
@@ -68,8 +68,8 @@ static PetscErrorCode PCPATCHFDCheckSingle(PC pc, PC_PATCHFD *fd, PetscBool *sin
 
     if (pt->solver[k] == HOPS_PATCH_DENSE) continue;
     for (int a = 0; a < dim; ++a) {
-      const HopsPatchFactor *f = pt->factors + pt->factor[k][a];
-      const PetscReal       *l = pt->values + f->offset + f->n * f->n;
+      const HopsPatchFactor *f    = pt->factors + pt->factor[k][a];
+      const PetscReal       *l    = pt->values + f->offset + f->n * f->n;
       PetscReal              lmin = l[0], lmax = l[0];
 
       for (PetscInt i = 1; i < f->n; ++i) {
@@ -190,12 +190,12 @@ static void SetEssential(HopsSpace sp, const PetscScalar b[], PetscScalar z[])
 
 static PetscErrorCode PCPATCHFDApplyAdditive(PC pc, PC_PATCHFD *fd, PetscBool transpose, Vec x, Vec y)
 {
-  HopsPatches        pt       = fd->patches;
-  const PetscBool    restrict_ = fd->type == PC_PATCHFD_RESTRICTED ? PETSC_TRUE : PETSC_FALSE;
-  const HopsPatchMode mode    = !restrict_ ? HOPS_PATCH_PLAIN : (transpose ? HOPS_PATCH_RESTRICT_IN : HOPS_PATCH_RESTRICT_OUT);
-  const PetscScalar *in       = fd->w && mode != HOPS_PATCH_RESTRICT_OUT ? fd->w : NULL, *out = fd->w && mode != HOPS_PATCH_RESTRICT_IN ? fd->w : NULL;
-  const PetscScalar *xa;
-  PetscScalar       *ya;
+  HopsPatches         pt        = fd->patches;
+  const PetscBool     restrict_ = fd->type == PC_PATCHFD_RESTRICTED ? PETSC_TRUE : PETSC_FALSE;
+  const HopsPatchMode mode      = !restrict_ ? HOPS_PATCH_PLAIN : (transpose ? HOPS_PATCH_RESTRICT_IN : HOPS_PATCH_RESTRICT_OUT);
+  const PetscScalar  *in = fd->w && mode != HOPS_PATCH_RESTRICT_OUT ? fd->w : NULL, *out = fd->w && mode != HOPS_PATCH_RESTRICT_IN ? fd->w : NULL;
+  const PetscScalar  *xa;
+  PetscScalar        *ya;
 
   PetscFunctionBegin;
   PetscCall(VecGetArrayRead(x, &xa));
@@ -217,7 +217,7 @@ static PetscErrorCode PCPATCHFDApplyAdditive(PC pc, PC_PATCHFD *fd, PetscBool tr
 static PetscErrorCode PCPATCHFDSweep(PC pc, PC_PATCHFD *fd, PCPATCHFDDirection direction, PetscBool zero, const PetscScalar b[], PetscReal *norm)
 {
   HopsPatches    pt = fd->patches;
-  const PetscInt n  = pt->ncolors, steps = direction == PC_PATCHFD_SYMMETRIC ? 2 * n - 1 : n;
+  const PetscInt n = pt->ncolors, steps = direction == PC_PATCHFD_SYMMETRIC ? 2 * n - 1 : n;
 
   PetscFunctionBegin;
   for (PetscInt s = 0; s < steps; ++s) {

@@ -80,9 +80,9 @@ struct _HopsLORKernel {
 typedef struct {
   int                  size[3], kind; /* HopsHostPatchKind */
   const unsigned char *dist;
-  size_t               idx;           /* of [entries][lanes] in the kernel's idx */
-  size_t               scale;         /* of [5][lanes] in the kernel's reals */
-  size_t               matrix[3];     /* of a direction's factor there: S^T, S, lambda, each of scalars or of [..][lanes]; symmetric: even and odd halves */
+  size_t               idx;       /* of [entries][lanes] in the kernel's idx */
+  size_t               scale;     /* of [5][lanes] in the kernel's reals */
+  size_t               matrix[3]; /* of a direction's factor there: S^T, S, lambda, each of scalars or of [..][lanes]; symmetric: even and odd halves */
   void (*solve)(const struct _HopsPatchKernel *, const void *batch, HopsPatchMode, const double r[], double z[]);
 } HopsHostPatchBatch;
 
@@ -97,17 +97,17 @@ struct _HopsPatchKernel {
   HopsPatches            patches;
   int                    dim, lanes;
   PetscBool              single;
-  PetscInt               ncolors, nbatch, *bstart;     /* [ncolors+1] batches of a colour */
+  PetscInt               ncolors, nbatch, *bstart; /* [ncolors+1] batches of a colour */
   HopsHostPatchBatch    *batch;
-  PetscInt               ndense, *dstart, *dense;      /* dense patches, by colour */
-  double                *dwork;                        /* [2][largest dense patch] */
+  PetscInt               ndense, *dstart, *dense; /* dense patches, by colour */
+  double                *dwork;                   /* [2][largest dense patch] */
   int                   *idx;
-  void                  *reals;                        /* of the chosen precision */
-  const int             *level;                        /* [nP] */
-  double                *e;                            /* scratch: vectors of the largest batch */
+  void                  *reals; /* of the chosen precision */
+  const int             *level; /* [nP] */
+  double                *e;     /* scratch: vectors of the largest batch */
   void                  *mem[3];
-  PetscInt               nspecialised, nshared;        /* batches */
-  PetscLogDouble         bytes, flops, *cflops;        /* [ncolors] */
+  PetscInt               nspecialised, nshared; /* batches */
+  PetscLogDouble         bytes, flops, *cflops; /* [ncolors] */
   char                   name[96];
 };
 

@@ -81,7 +81,7 @@ static double PatchFlops(int dim, const int size[3], int kind)
   double       f     = total * (dim == 3 ? 8 : 6);
 
   for (int d = 0; d < dim; d++) {
-    const int    n    = size[d], Ne = (n + 1) / 2, No = n / 2;
+    const int    n = size[d], Ne = (n + 1) / 2, No = n / 2;
     const double line = kind == HOPS_HOST_PATCH_SYMMETRIC ? 2.0 * No + Ne * (2.0 * Ne - 1) + No * (2.0 * No - 1) : n * (2.0 * n - 1);
 
     f += 2 * (total / n) * line;
@@ -104,7 +104,7 @@ static PetscErrorCode Batches(HopsPatchKernel k, PetscInt n, const Entry order[]
   PetscCall(PetscMalloc1(n, &rest));
   for (PetscInt i = 0; i < pt->nfactors; ++i) factorat[i][0] = factorat[i][1] = 0;
   for (PetscInt s = 0, e; s < n; s = e) {
-    const int *size = pt->size[order[s].patch];
+    const int *size  = pt->size[order[s].patch];
     const int  total = size[0] * size[1] * size[2];
 
     for (e = s; e < n && order[e].color == order[s].color && order[e].shape == order[s].shape; ++e) {}
@@ -248,7 +248,7 @@ static PetscErrorCode ApplyDense(HopsPatchKernel k, PetscInt begin, PetscInt end
     const unsigned char *dist = pt->dist + pt->start[j];
     double              *x = k->dwork, *y = x + n;
     const PetscScalar    alpha = 1.0, beta = 0.0;
-    PetscBLASInt         bn, one = 1;
+    PetscBLASInt         bn, one           = 1;
 
     PetscCall(PetscBLASIntCast(n, &bn));
     for (PetscInt i = 0; i < n; ++i) x[i] = mode == HOPS_PATCH_RESTRICT_IN && k->level[idx[i]] != dist[i] ? 0.0 : r[idx[i]];

@@ -2,15 +2,16 @@
   Local solves of patches by fast diagonalisation, z += R^T (S x S x S) w (s_0 l_i + s_1 l_j + s_2 l_k + s_3)^-1 (S x S x S)^T R r, one patch
   to a lane. Included for each precision REAL, with PATCH() naming its functions, by each instruction set.
 */
-#pragma GCC diagnostic ignored "-Wpsabi"
 #define LANES ((int)(8 * W / sizeof(REAL)))
 
 typedef REAL PATCH(pvec) __attribute__((vector_size(8 * W)));
 #define pvec PATCH(pvec)
 
 /* 1/x to rounding: an estimate and Newton steps, since divisions would take as long as the contractions of low orders */
-INLINE pvec PATCH(Reciprocal)(pvec x)
+INLINE pvec PATCH(Reciprocal)(const pvec *in)
 {
+  const pvec x = *in;
+
 #if defined(__AVX512F__)
   pvec y;
 
@@ -30,8 +31,7 @@ INLINE pvec PATCH(PatchGather)(const int idx[], const double x[])
   if (sizeof(REAL) == 8) return (pvec)Gather(idx, x);
   else {
     typedef float half __attribute__((vector_size(4 * W)));
-    union
-    {
+    union {
       half h[2];
       pvec v;
     } u;
@@ -49,7 +49,7 @@ INLINE pvec PATCH(PatchGather)(const int idx[], const double x[])
     int m = 0; \
     UNROLL \
     for (; m + 3 < n; m += 4) { \
-      const type *a = A + m * n; \
+      const type *a  = A + m * n; \
       pvec        v0 = a[0] * u[0], v1 = a[n] * u[0], v2 = a[2 * n] * u[0], v3 = a[3 * n] * u[0]; \
       UNROLL \
       for (int i = 1; i < n; i++) { \
@@ -101,8 +101,10 @@ INLINE void PATCH(ToModes)(const int n, const REAL F[], const pvec u[], pvec v[]
     d[i] = u[i] - u[n - 1 - i];
   }
   if (n % 2) s[No] = u[No];
-  PATCH(TimesHalf)(Ne, Ne, F, s, v);
-  if (No) PATCH(TimesHalf)(No, No, F + Ne * Ne, d, v + Ne);
+  PATCH(TimesHalf)
+  (Ne, Ne, F, s, v);
+  if (No) PATCH(TimesHalf)
+  (No, No, F + Ne * Ne, d, v + Ne);
 }
 
 INLINE void PATCH(ToNodes)(const int n, const REAL F[], const pvec u[], pvec v[])
@@ -110,8 +112,10 @@ INLINE void PATCH(ToNodes)(const int n, const REAL F[], const pvec u[], pvec v[]
   const int Ne = (n + 1) / 2, No = n / 2;
   pvec      e[HOPS_HOST_MAXLINE / 2 + 1], o[HOPS_HOST_MAXLINE / 2 + 1];
 
-  PATCH(TimesHalf)(Ne, Ne, F, u, e);
-  if (No) PATCH(TimesHalf)(No, No, F + Ne * Ne, u + Ne, o);
+  PATCH(TimesHalf)
+  (Ne, Ne, F, u, e);
+  if (No) PATCH(TimesHalf)
+  (No, No, F + Ne * Ne, u + Ne, o);
   UNROLL
   for (int i = 0; i < No; i++) {
     v[i]         = e[i] + o[i];
@@ -212,9 +216,10 @@ static void PATCH(PatchSolve)(const struct _HopsPatchKernel *k, const void *batc
   const int                 nx = b->size[0], ny = b->size[1], nz = b->size[2], n = nx * ny * nz, kind = b->kind, last = k->dim - 1;
   const int                 nl = b->size[last], stride = n / nl; /* of the last direction */
   const REAL               *reals = (const REAL *)k->reals, *F[3], *B[3], *l[3];
-  const pvec               *s = (const pvec *)(reals + b->scale);
-  pvec                     *e = (pvec *)k->e;
-  PATCH(Lines) lines[3][2];
+  const pvec               *s     = (const pvec *)(reals + b->scale);
+  pvec                     *e     = (pvec *)k->e;
+  PATCH(Lines)
+  lines[3][2];
 
   for (int d = 0; d < k->dim; d++) {
     F[d] = reals + b->matrix[d];
@@ -222,7 +227,8 @@ static void PATCH(PatchSolve)(const struct _HopsPatchKernel *k, const void *batc
     l[d] = B[d] + HOPS_PATCH_MATRIX(kind, b->size[d]);
     (void)PATCH(PatchLinesFind)(b->size[d], kind, lines[d]);
   }
-  PATCH(LoadEntries)(k, n, k->idx + b->idx, b->dist, mode, r, e);
+  PATCH(LoadEntries)
+  (k, n, k->idx + b->idx, b->dist, mode, r, e);
   lines[0][0](nx, F[0], n / nx, nx, 1, e);
   if (k->dim == 3)
     for (int o = 0; o < nz; o++) lines[1][0](ny, F[1], nx, 1, nx, e + o * nx * ny);
@@ -241,7 +247,8 @@ static void PATCH(PatchSolve)(const struct _HopsPatchKernel *k, const void *batc
   if (k->dim == 3)
     for (int o = 0; o < nz; o++) lines[1][1](ny, B[1], nx, 1, nx, e + o * nx * ny);
   lines[0][1](nx, B[0], n / nx, nx, 1, e);
-  PATCH(AddEntries)(k, n, k->idx + b->idx, b->dist, mode, e, z);
+  PATCH(AddEntries)
+  (k, n, k->idx + b->idx, b->dist, mode, e, z);
 }
 
 static PetscBool PATCH(PatchFind)(int dim, HopsHostPatchBatch *b)
@@ -249,7 +256,8 @@ static PetscBool PATCH(PatchFind)(int dim, HopsHostPatchBatch *b)
   PetscBool special = PETSC_TRUE;
 
   for (int d = 0; d < dim; d++) {
-    PATCH(Lines) lines[2];
+    PATCH(Lines)
+    lines[2];
 
     special = PATCH(PatchLinesFind)(b->size[d], b->kind, lines) && special ? PETSC_TRUE : PETSC_FALSE;
   }
