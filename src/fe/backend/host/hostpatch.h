@@ -240,7 +240,11 @@ static void PATCH(PatchSolve)(const struct _HopsPatchKernel *k, const void *batc
       pvec base = s[3] + s[last] * PATCH(Eigenvalue)(kind, l[last], m);
 
       if (k->dim == 3) base += s[1] * PATCH(Eigenvalue)(kind, l[1], j);
-      for (int i = 0; i < nx; i++) p[m * stride + i] *= s[4] * PATCH(Reciprocal)(base + s[0] * PATCH(Eigenvalue)(kind, l[0], i));
+      for (int i = 0; i < nx; i++) {
+        const pvec den = base + s[0] * PATCH(Eigenvalue)(kind, l[0], i);
+
+        p[m * stride + i] *= s[4] * PATCH(Reciprocal)(&den);
+      }
     }
     lines[last][1](nl, B[last], nx, 1, stride, p);
   }
