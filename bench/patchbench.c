@@ -5,6 +5,7 @@
     patchbench [-dim 3] [-dofs 1e6] [-orders 1,2,...] [-mesh uniform|graded|curved] [-repeat 3]
 */
 #include <hops.h>
+#include <hops/private/petscshim.h>
 #include <petsctime.h>
 
 typedef struct {
