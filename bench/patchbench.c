@@ -148,7 +148,7 @@ static PetscErrorCode Order(const Bench *bench, PetscInt p)
   Vec             x, y, w;
   PetscScalar     one = 1.0;
   PetscInt        value = 1, N;
-  double          seconds, flops;
+  double          seconds, flops = 0.0;
 
   PetscFunctionBeginUser;
   PetscCall(Mesh(bench, p, &dm));

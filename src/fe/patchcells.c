@@ -4,7 +4,17 @@
 /* Extreme eigenvalues of a symmetric matrix of order 2 or 3 (of order 3 by the trigonometric formula) */
 static void SymmetricExtremes(PetscInt dim, const PetscReal A[], PetscReal *lo, PetscReal *hi)
 {
-  if (dim == 2) {
+  PetscReal least = A[0], largest = A[0], coupling = 0.0;
+
+  for (PetscInt a = 0; a < dim; ++a) {
+    least   = PetscMin(least, A[a * dim + a]);
+    largest = PetscMax(largest, A[a * dim + a]);
+    for (PetscInt b = 0; b < a; ++b) coupling = PetscMax(coupling, PetscAbsReal(A[a * dim + b]));
+  }
+  if (coupling <= 1e-14 * largest) { /* boxes, mostly */
+    *lo = least;
+    *hi = largest;
+  } else if (dim == 2) {
     const PetscReal m = 0.5 * (A[0] + A[3]), r = PetscSqrtReal(0.25 * PetscSqr(A[0] - A[3]) + A[1] * A[1]);
 
     *lo = m - r;
@@ -39,10 +49,11 @@ static void Metric(PetscInt dim, PetscInt nc, const PetscScalar k[], const Petsc
 }
 
 /* Means of metric and reaction over a cell, and how far the points are from them */
-static PetscErrorCode CellModel(const HopsPatchCells *pc, PetscInt cell, const PetscReal w[], const HopsValues *k, const HopsValues *m, PetscInt c, const PetscReal J[], PetscReal G[], PetscReal R[])
+static PetscErrorCode CellModel(const HopsPatchCells *pc, PetscInt cell, const HopsBasis *basis, const HopsValues *k, const HopsValues *m, PetscInt c, const PetscReal J[], PetscReal G[], PetscReal R[])
 {
-  HopsSpace      sp  = pc->space;
-  const PetscInt dim = sp->dim, Q = pc->basis->Q, nq = PetscPowInt(Q, dim);
+  HopsSpace        sp  = pc->space;
+  const PetscReal *w   = basis->weights;
+  const PetscInt   dim = sp->dim, Q = basis->Q, nq = PetscPowInt(Q, dim);
   HopsPatchCell *d     = pc->data + cell;
   PetscReal      total = 0.0;
 
@@ -86,31 +97,76 @@ static PetscErrorCode CellModel(const HopsPatchCells *pc, PetscInt cell, const P
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Is the map of a cell affine? Then its Jacobian is that at any point */
+static PetscBool CellIsAffine(HopsSpace sp, const PetscReal gll[], PetscInt c)
+{
+  const PetscInt dim = sp->dim, n = sp->gorder + 1, nx = PetscPowInt(n, dim), stride[3] = {n - 1, n * (n - 1), n * n * (n - 1)};
+
+  for (PetscInt i = 0; i < dim; ++i) {
+    const PetscReal *X    = sp->X + (c * dim + i) * nx;
+    PetscReal        size = 0.0;
+
+    for (PetscInt d = 0; d < dim; ++d) size += PetscAbsReal(X[stride[d]] - X[0]);
+    for (PetscInt k = 0; k < nx; ++k) {
+      PetscReal x = X[0];
+
+      for (PetscInt d = 0, r = k; d < dim; ++d, r /= n) x += 0.5 * (gll[r % n] + 1.0) * (X[stride[d]] - X[0]);
+      if (PetscAbsReal(x - X[k]) > 1e-13 * (size + PetscAbsReal(X[0]))) return PETSC_FALSE;
+    }
+  }
+  return PETSC_TRUE;
+}
+
+static PetscBool IsCellwise(HopsCoefficient c)
+{
+  return !c || (c->values && !c->q_1d) ? PETSC_TRUE : PETSC_FALSE;
+}
+
+/* Runs of cells that are affine with coefficients constant on each take one point, others those of the operator's rule */
 static PetscErrorCode CellModels(HopsPatchCells *pc)
 {
-  HopsSpace      sp  = pc->space;
-  const PetscInt dim = sp->dim, nq = PetscPowInt(pc->basis->Q, dim), chunk = PetscMax(1, 65536 / nq);
-  HopsBasis      geom;
-  size_t         ks = 0, ms = 0;
-  PetscScalar   *kw = NULL, *mw = NULL;
-  PetscReal     *J, *G, *R;
+  HopsSpace       sp       = pc->space;
+  const PetscInt  dim      = sp->dim;
+  const PetscBool cellwise = IsCellwise(pc->form->diffusion) && IsCellwise(pc->form->mass) ? PETSC_TRUE : PETSC_FALSE;
+  HopsBasis       basis[2], geom[2];
+  size_t          ks = 0, ms = 0;
+  PetscScalar    *kw = NULL, *mw = NULL;
+  PetscReal      *J[2], *G, *R, *gll, *w;
+  PetscInt        chunk[2];
 
   PetscFunctionBegin;
-  PetscCall(HopsSpaceCreateGeometryBasis(sp, pc->basis, &geom));
-  PetscCall(PetscMalloc3(chunk * nq * dim * dim, &J, nq * dim * dim, &G, nq, &R));
-  for (PetscInt first = 0; first < sp->ncells; first += chunk) {
-    const PetscInt n = PetscMin(chunk, sp->ncells - first);
+  PetscCall(PetscMalloc2(sp->gorder + 1, &gll, sp->gorder + 1, &w));
+  PetscCall(HopsGLL(sp->gorder + 1, gll, w));
+  PetscCall(HopsBasisCreate(sp->order + 1, 1, PETSC_FALSE, &basis[1]));
+  basis[0] = *pc->basis;
+  for (PetscInt b = 0; b < 2; ++b) {
+    const PetscInt nq = PetscPowInt(basis[b].Q, dim);
+
+    chunk[b] = PetscMax(1, 65536 / nq);
+    PetscCall(HopsSpaceCreateGeometryBasis(sp, &basis[b], &geom[b]));
+    PetscCall(PetscMalloc1(chunk[b] * nq * dim * dim, &J[b]));
+  }
+  PetscCall(PetscMalloc2(PetscPowInt(basis[0].Q, dim) * dim * dim, &G, PetscPowInt(basis[0].Q, dim), &R));
+  for (PetscInt first = 0, n; first < sp->ncells; first += n) {
+    const PetscInt b = cellwise && CellIsAffine(sp, gll, first) ? 1 : 0;
     HopsValues     k, m;
 
-    PetscCall(HopsSpaceGetPoints(sp, &geom, first, n, NULL, J));
-    PetscCall(HopsCoefficientEvaluate(pc->form->diffusion, sp, pc->basis, first, n, &ks, &kw, &k));
-    PetscCall(HopsCoefficientEvaluate(pc->form->mass, sp, pc->basis, first, n, &ms, &mw, &m));
-    for (PetscInt c = 0; c < n; ++c) PetscCall(CellModel(pc, first + c, pc->basis->weights, &k, &m, c, J, G, R));
+    for (n = 1; n < chunk[b] && first + n < sp->ncells; ++n)
+      if ((cellwise && CellIsAffine(sp, gll, first + n) ? 1 : 0) != b) break;
+    PetscCall(HopsSpaceGetPoints(sp, &geom[b], first, n, NULL, J[b]));
+    PetscCall(HopsCoefficientEvaluate(pc->form->diffusion, sp, &basis[b], first, n, &ks, &kw, &k));
+    PetscCall(HopsCoefficientEvaluate(pc->form->mass, sp, &basis[b], first, n, &ms, &mw, &m));
+    for (PetscInt c = 0; c < n; ++c) PetscCall(CellModel(pc, first + c, &basis[b], &k, &m, c, J[b], G, R));
   }
-  PetscCall(PetscFree3(J, G, R));
+  PetscCall(PetscFree2(G, R));
+  PetscCall(PetscFree2(gll, w));
+  for (PetscInt b = 0; b < 2; ++b) {
+    PetscCall(PetscFree(J[b]));
+    PetscCall(HopsBasisDestroy(&geom[b]));
+  }
+  PetscCall(HopsBasisDestroy(&basis[1]));
   PetscCall(PetscFree(kw));
   PetscCall(PetscFree(mw));
-  PetscCall(HopsBasisDestroy(&geom));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -246,44 +246,40 @@ static PetscErrorCode Labels(const HopsPatchCells *pc, int label[])
 /* The cells that patches of several ranks touch: roots are own cells, leaves those of other ranks; and the ranks met there */
 static PetscErrorCode CellHalo(const HopsPatchCells *pc, PetscSF *sf, PetscMPIInt *nnb, PetscMPIInt *nb[])
 {
-  const PetscInt     n = pc->n - pc->nown;
-  PetscSFNode       *remote;
-  PetscInt           nr[2], k = 0;
-  const PetscMPIInt *ranks[2];
-  PetscMPIInt        n1;
+  MPI_Comm       comm = PetscObjectComm((PetscObject)pc->space);
+  const PetscInt n    = pc->n - pc->nown;
+  PetscSFNode   *remote;
+  PetscInt      *root, *zero, *leaf, *none, *to, *is, *ir, nroot = n, nleaf, nget, k;
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(n, &remote));
+  PetscCall(PetscCalloc2(n, &root, n, &zero));
   for (PetscInt c = 0; c < n; ++c) {
-    remote[c].rank  = pc->home[2 * (pc->nown + c)];
-    remote[c].index = pc->home[2 * (pc->nown + c) + 1];
+    root[c] = remote[c].rank = pc->home[2 * (pc->nown + c)];
+    remote[c].index          = pc->home[2 * (pc->nown + c) + 1];
   }
-  PetscCall(PetscSFCreate(PetscObjectComm((PetscObject)pc->space), sf));
+  PetscCall(PetscSFCreate(comm, sf));
   PetscCall(PetscSFSetGraph(*sf, pc->nown, n, NULL, PETSC_OWN_POINTER, remote, PETSC_OWN_POINTER));
   PetscCall(PetscSFSetUp(*sf));
-  PetscCall(PetscSFGetRootRanks(*sf, &n1, &ranks[0], NULL, NULL, NULL));
-  nr[0] = n1;
-  PetscCall(PetscSFGetLeafRanks(*sf, &n1, &ranks[1], NULL, NULL));
-  nr[1] = n1;
-  PetscCall(PetscMalloc1(nr[0] + nr[1], nb));
-  for (PetscInt s = 0; s < 2; ++s)
-    for (PetscInt i = 0; i < nr[s]; ++i) (*nb)[k++] = ranks[s][i];
-  { /* two ranks may also meet in a cell of a third one */
-    PetscInt *to, *is, *ir, nget;
-
-    PetscCall(PetscMalloc2(k * k, &to, k * k, &is));
-    for (PetscInt i = 0; i < k * k; ++i) {
-      to[i] = (*nb)[i / k];
-      is[i] = (*nb)[i % k];
-    }
-    PetscCall(HopsPatchExchange(PetscObjectComm((PetscObject)pc->space), k * k, to, 1, is, 0, NULL, &nget, NULL, &ir, NULL));
-    PetscCall(PetscRealloc((k + nget) * sizeof(PetscMPIInt), nb));
-    for (PetscInt i = 0; i < nget; ++i) (*nb)[k + i] = (PetscMPIInt)ir[i];
-    k += nget;
-    PetscCall(PetscFree2(to, is));
-    PetscCall(PetscFree(ir));
+  PetscCall(PetscSortRemoveDupsInt(&nroot, root));
+  PetscCall(HopsPatchExchange(comm, nroot, root, 1, zero, 0, NULL, &nleaf, &leaf, &none, NULL));
+  /* two ranks may also meet in a cell of a third one, which tells all its neighbours of each other */
+  k = nroot + nleaf;
+  PetscCall(PetscMalloc2(k * k, &to, k * k, &is));
+  for (PetscInt i = 0; i < k * k; ++i) {
+    to[i] = i / k < nroot ? root[i / k] : leaf[i / k - nroot];
+    is[i] = i % k < nroot ? root[i % k] : leaf[i % k - nroot];
   }
-  *nnb = (PetscMPIInt)k;
+  PetscCall(HopsPatchExchange(comm, k * k, to, 1, is, 0, NULL, &nget, NULL, &ir, NULL));
+  PetscCall(PetscMalloc1(k + nget, nb));
+  for (PetscInt i = 0; i < k; ++i) (*nb)[i] = (PetscMPIInt)is[i];
+  for (PetscInt i = 0; i < nget; ++i) (*nb)[k + i] = (PetscMPIInt)ir[i];
+  *nnb = (PetscMPIInt)(k + nget);
+  PetscCall(PetscFree2(to, is));
+  PetscCall(PetscFree2(root, zero));
+  PetscCall(PetscFree(leaf));
+  PetscCall(PetscFree(none));
+  PetscCall(PetscFree(ir));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -335,7 +335,7 @@ static PetscErrorCode PCApplyRichardson_PATCHFD(PC pc, Vec b, Vec y, Vec w, Pets
     PetscCall(PetscArraycpy(ya, fd->z, pt->nT));
     PetscCall(VecRestoreArrayWrite(y, &ya));
   }
-  if (i < its) *reason = norm > dtol * bnorm ? (PCRichardsonConvergedReason)KSP_DIVERGED_DTOL : (norm <= abstol ? PCRICHARDSON_CONVERGED_ATOL : PCRICHARDSON_CONVERGED_RTOL);
+  if (i < its) *reason = norm > dtol * bnorm ? PCRICHARDSON_DIVERGED_DTOL : (norm <= abstol ? PCRICHARDSON_CONVERGED_ATOL : PCRICHARDSON_CONVERGED_RTOL);
   *outits = i;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -109,13 +109,13 @@ static PetscErrorCode Batches(HopsPatchKernel k, PetscInt n, const Entry order[]
 
     for (e = s; e < n && order[e].color == order[s].color && order[e].shape == order[s].shape; ++e) {}
     nrest = 0;
-    for (PetscInt i = s, j; i < e || nrest;) {
+    for (PetscInt i = s, j = s; i < e || nrest;) {
       PetscInt            list[16];
       int                 m = 0, kind = HOPS_HOST_PATCH_SHARED;
       HopsHostPatchBatch *b = fill ? k->batch + nb : NULL;
 
       if (i < e) { /* the next run of equal factors */
-        for (j = i; j < e && order[j].f[0] == order[i].f[0] && order[j].f[1] == order[i].f[1] && order[j].f[2] == order[i].f[2]; ++j) {}
+        for (j = PetscMax(i, j); j < e && order[j].f[0] == order[i].f[0] && order[j].f[1] == order[i].f[1] && order[j].f[2] == order[i].f[2]; ++j) {}
         if (j - i < L && !(i == s && j == e)) {
           for (; i < j; ++i) rest[nrest++] = i;
           continue;
