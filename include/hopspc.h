@@ -44,7 +44,8 @@ PETSC_EXTERN PetscErrorCode PCLORViewSpectrum(PC, PetscViewer);
 . -pc_patchfd_patch <vertex|element>                    - the patches, see `PCPATCHFDSetPatch()`
 . -pc_patchfd_direction <symmetric|forward|backward>    - order of the colors of the multiplicative type
 . -pc_patchfd_symmetric <bool>                          - the symmetric order, or the forward one
-. -pc_patchfd_weight <bool>                             - additive: weights by the number of patches that contain an unknown (default true)
+. -pc_patchfd_weight <bool>                             - additive: weights by the number of patches that contain an unknown (default: of
+                                                          element patches only, since with weights vertex patches are not robust in the order)
 . -pc_patchfd_omega <omega>                             - factor of the local corrections (default 1)
 . -pc_patchfd_precision <double|single>                 - precision of the local solves
 . -pc_patchfd_dense_max <n>                             - irregular vertices: largest patch whose matrix is inverted (default 600)

@@ -7,7 +7,7 @@ typedef struct {
   PCPATCHFDType      type;
   PCPATCHFDPatch     patch;
   PCPATCHFDDirection direction;
-  PetscBool          single, weight;
+  PetscBool          single, weight, weightset;
   PetscReal          omega;
   HopsPatchOptions   opt;
   HopsBasis          basis;

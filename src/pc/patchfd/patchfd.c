@@ -99,13 +99,19 @@ static PetscErrorCode PCPATCHFDScale(PC_PATCHFD *fd)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Measured: with weights, the counts of vertex patches grow with the order; without, those of element patches grow faster */
+static PetscBool PCPATCHFDWeighted(const PC_PATCHFD *fd)
+{
+  return fd->weightset ? fd->weight : (fd->patch == PC_PATCHFD_ELEMENT ? PETSC_TRUE : PETSC_FALSE);
+}
+
 /* Additive: the square root of the weights on both sides, so that the preconditioner is symmetric. Restricted: a partition of unity */
 static PetscErrorCode PCPATCHFDSetUpWeights(PC_PATCHFD *fd)
 {
   HopsPatches pt = fd->patches;
 
   PetscFunctionBegin;
-  if (fd->type == PC_PATCHFD_MULTIPLICATIVE || (fd->type == PC_PATCHFD_ADDITIVE && !fd->weight)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (fd->type == PC_PATCHFD_MULTIPLICATIVE || (fd->type == PC_PATCHFD_ADDITIVE && !PCPATCHFDWeighted(fd))) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscMalloc1(pt->nT, &fd->w));
   for (PetscInt i = 0; i < pt->nT; ++i) fd->w[i] = fd->type == PC_PATCHFD_ADDITIVE ? 1.0 / PetscSqrtReal((PetscReal)PetscMax(1, pt->mult[i])) : 1.0 / PetscMax(1, pt->nlevel[i]);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -365,7 +371,8 @@ static PetscErrorCode PCSetFromOptions_PATCHFD(PC pc, HopsOptionItems PetscOptio
   if (set) PetscCall(PCPATCHFDSetOmega(pc, omega));
   PetscCall(PetscOptionsEList("-pc_patchfd_precision", "Precision of the local solves", "PCPATCHFDSetPrecision", precisions, 2, precisions[precision], &precision, &set));
   if (set) PetscCall(PCPATCHFDSetPrecision(pc, precision ? PETSC_TRUE : PETSC_FALSE));
-  PetscCall(PetscOptionsBool("-pc_patchfd_weight", "Additive: weights by the number of patches of an unknown", "PCPATCHFD", fd->weight, &fd->weight, NULL));
+  PetscCall(PetscOptionsBool("-pc_patchfd_weight", "Additive: weights by the number of patches of an unknown", "PCPATCHFD", PCPATCHFDWeighted(fd), &fd->weight, &set));
+  if (set) fd->weightset = PETSC_TRUE;
   PetscCall(PetscOptionsInt("-pc_patchfd_dense_max", "Irregular vertices: largest patch whose matrix is inverted", "PCPATCHFD", fd->opt.densemax, &fd->opt.densemax, NULL));
   PetscCall(PetscOptionsReal("-pc_patchfd_dense_ratio", "Condition number beyond which tensor products are replaced by inverses", "PCPATCHFD", fd->opt.denseratio, &fd->opt.denseratio, NULL));
   PetscCall(PetscOptionsReal("-pc_patchfd_damp", "Bound of the spectrum that tensor products are scaled down to", "PCPATCHFD", fd->opt.damp, &fd->opt.damp, NULL));
@@ -384,7 +391,7 @@ static PetscErrorCode PCView_PATCHFD(PC pc, PetscViewer viewer)
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
   if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
   if (fd->type == PC_PATCHFD_MULTIPLICATIVE) how = PCPATCHFDDirections[fd->direction];
-  else if (fd->type == PC_PATCHFD_ADDITIVE) how = fd->weight ? "weighted" : "no weights";
+  else if (fd->type == PC_PATCHFD_ADDITIVE) how = PCPATCHFDWeighted(fd) ? "weighted" : "no weights";
   PetscCall(PetscViewerASCIIPrintf(viewer, "  %s%s%s, %s patches, omega %g\n", PCPATCHFDTypes[fd->type], how ? ", " : "", how ? how : "", PCPATCHFDPatches[fd->patch], (double)fd->omega));
   if (!fd->patches) {
     PetscCall(PetscViewerASCIIPrintf(viewer, "  not set up yet\n"));
@@ -479,7 +486,6 @@ PetscErrorCode PCCreate_PATCHFD(PC pc)
   pc->data                 = fd;
   fd->src.name             = "PCPATCHFD";
   fd->src.scalar           = PETSC_TRUE;
-  fd->weight               = PETSC_TRUE;
   fd->omega                = 1.0;
   fd->opt.densemax         = 600;
   fd->opt.denseratio       = 50.0;

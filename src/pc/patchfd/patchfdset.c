@@ -106,8 +106,9 @@ PetscErrorCode PCPATCHFDSetCoefficients(PC pc, HopsCoefficient diffusion, HopsCo
   Level: beginner
 
   Note:
-  The additive type weights unknowns by the number of patches that contain them, symmetrically; `KSPCG` may use it, and the symmetric
-  multiplicative one. The restricted type is not symmetric: use `KSPGMRES` or `KSPRICHARDSON`.
+  `KSPCG` may use the additive type and the symmetric multiplicative one. Corrections of 2^dim vertex patches overlap in the additive
+  type: as a smoother it needs a factor (`PCPATCHFDSetOmega()`, about 2^-dim) or `KSPCHEBYSHEV`. The restricted type is not symmetric: use
+  `KSPGMRES` or `KSPRICHARDSON`.
 
 .seealso: `PCPATCHFD`, `PCPATCHFDType`, `PCPATCHFDSetDirection()`
 @*/
