@@ -58,6 +58,8 @@ static PetscErrorCode HopsRegisterEvents(void)
   PetscCall(PetscLogEventRegister("PCLORCoef", PC_CLASSID, &HopsEvent.lorcoef));
   PetscCall(PetscLogEventRegister("PCLORAuxiliary", PC_CLASSID, &HopsEvent.lorauxiliary));
   PetscCall(PetscLogEventRegister("PCLORSolverSetUp", PC_CLASSID, &HopsEvent.lorsolver));
+  PetscCall(PetscLogEventRegister("PCPatchFDSetUp", PC_CLASSID, &HopsEvent.patchsetup));
+  PetscCall(PetscLogEventRegister("PCPatchFDSolve", PC_CLASSID, &HopsEvent.patchsolve));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -113,6 +115,7 @@ PetscErrorCode HopsInitialize(void)
   PetscCall(PCRegister(PCLOR, PCCreate_LOR));
   PetscCall(MatRegister(MATHOPSINTERP, MatCreate_HopsInterp));
   PetscCall(PCRegister(PCHOPSMG, PCCreate_HopsMG));
+  PetscCall(PCRegister(PCPATCHFD, PCCreate_PATCHFD));
   PetscCall(HopsPlexRegister());
   PetscCall(HopsRegisterEvents());
   PetscCall(HopsProcessExclusions());

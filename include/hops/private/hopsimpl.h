@@ -255,6 +255,14 @@ static inline void HopsCellCorners(PetscInt dim, PetscInt n, const PetscReal X[]
   for (PetscInt k = 0; k < 1 << dim; ++k) x[k] = X[(n - 1) * ((k & 1) + n * ((k >> 1 & 1) + n * (k >> 2 & 1)))];
 }
 
+typedef struct _HopsPatches     *HopsPatches;     /* patches of a space */
+typedef struct _HopsPatchKernel *HopsPatchKernel; /* their data on a back end */
+typedef enum {
+  HOPS_PATCH_PLAIN,
+  HOPS_PATCH_RESTRICT_OUT, /* corrections are kept where no other patch's centre is nearer */
+  HOPS_PATCH_RESTRICT_IN   /* its transpose */
+} HopsPatchMode;
+
 struct _HopsBackendOps {
   const char  *name;
   VecType      vectype;   /* the vectors of a space on the back end */
@@ -360,6 +368,12 @@ struct _HopsBackendOps {
   PetscErrorCode (*LumpGetInfo)(HopsLumpKernel, const char **kernel, PetscLogDouble *bytes);
   PetscErrorCode (*LumpDestroy)(HopsLumpKernel *);
   const HopsLORDeviceOps *lordevice; /* in place of LORCouplings() to LORFill(): rows are assembled where the back end works */
+  /* --- patches (hopspatch.h); NULL where the back end has none ---
+     z += sum over the patches of a colour (all of them where it is negative) of R^T (local inverse) R r on P-vectors */
+  PetscErrorCode (*PatchCreate)(HopsPatches, PetscBool single, HopsPatchKernel *);
+  PetscErrorCode (*PatchApply)(HopsPatchKernel, PetscInt color, HopsPatchMode, const PetscScalar r[], PetscScalar z[]);
+  PetscErrorCode (*PatchGetInfo)(HopsPatchKernel, const char **kernel, PetscLogDouble *bytes, PetscLogDouble *flops);
+  PetscErrorCode (*PatchDestroy)(HopsPatchKernel *);
 };
 
 PETSC_INTERN PetscErrorCode       HopsBackendGet(const char name[], const HopsBackendOps **);
@@ -371,8 +385,9 @@ PETSC_INTERN const HopsBackendOps HopsBackendCUDA;
 
 /* Classes and log events */
 typedef struct {
-  PetscLogEvent space, pasetup, pamult, padiag, paassemble, lorsymbolic, lornumeric, lorcoef, lorauxiliary, lorsolver, residual, interp, mgsetup;
+  PetscLogEvent space, pasetup, pamult, padiag, paassemble, lorsymbolic, lornumeric, lorcoef, lorauxiliary, lorsolver, residual, interp, mgsetup, patchsetup, patchsolve;
 } HopsEvents;
 PETSC_INTERN HopsEvents     HopsEvent;
 PETSC_INTERN PetscErrorCode MatCreate_PA(Mat);
 PETSC_INTERN PetscErrorCode PCCreate_LOR(PC);
+PETSC_INTERN PetscErrorCode PCCreate_PATCHFD(PC);

@@ -42,6 +42,8 @@ typedef struct {
   HopsRobin       robin;
 } HopsForm;
 
+/* src/mat/pa/matpaassemble.c: E[n][np][np], dense and slow */
+PETSC_INTERN PetscErrorCode HopsFormElementMatrices(const HopsForm *, const HopsBasis *, PetscInt n, const PetscInt cells[], PetscReal E[]);
 PETSC_INTERN PetscErrorCode HopsLORCreate(HopsSpace, HopsLOR *);
 PETSC_INTERN PetscErrorCode HopsLORDestroy(HopsLOR *);
 /* does the pattern hold the couplings of these coefficients? (collective); new masks are left in `mask` when it does not */
@@ -75,7 +77,10 @@ typedef enum {
   HOPS_SOURCE_DM     /* DMPlex with PetscFE and PetscDS */
 } HopsSource;
 
+/* PCLOR's data; PCPATCHFD uses those members that PCLORGetForm() works on */
 typedef struct {
+  const char           *name;   /* of the PC in messages, and of its public functions */
+  PetscBool             scalar; /* forms of several components or with first-order terms are refused */
   HopsSource            source;
   HopsRobin             robin; /* of the DM's PetscDS, owned; form.robin may be it */
   HopsSpace             userspace;

@@ -1,6 +1,7 @@
 /* MATPA to AIJ: dense element matrices from full (not sum-factorised) tabulations. Slow, and independent of the kernels. */
 #include <hops/private/hopspatensor.h>
 #include <hops/private/hopsderham.h>
+#include <hops/private/hopslorimpl.h>
 #include <petscblaslapack.h>
 
 /* N[q][a][i]: a = 0: basis function i at point q; a = 1..dim: its derivative in reference direction a-1 */
@@ -33,10 +34,10 @@ static void HopsTensor(PetscInt dim, PetscInt nc, const PetscScalar v[], PetscRe
 }
 
 /* E += sum_q w ( grad v . K grad u + c u v ) for the cell c; T is work like N */
-static PetscErrorCode HopsElementMatrix(Mat_PA *pa, const HopsBasis *geom, PetscInt cell, const PetscReal N[], PetscReal T[], PetscScalar E[])
+static PetscErrorCode HopsElementMatrix(const HopsForm *form, const HopsBasis *basis, const HopsBasis *geom, PetscInt cell, const PetscReal N[], PetscReal T[], PetscScalar E[])
 {
-  HopsSpace      sp  = pa->space;
-  const PetscInt dim = sp->dim, np = PetscPowInt(pa->basis.P, dim), nq = PetscPowInt(pa->basis.Q, dim), na = dim + 1;
+  HopsSpace      sp  = form->space;
+  const PetscInt dim = sp->dim, np = PetscPowInt(basis->P, dim), nq = PetscPowInt(basis->Q, dim), na = dim + 1;
   PetscReal     *x, *J;
   HopsValues     k, m;
   size_t         ks = 0, ms = 0;
@@ -46,12 +47,12 @@ static PetscErrorCode HopsElementMatrix(Mat_PA *pa, const HopsBasis *geom, Petsc
   PetscFunctionBegin;
   PetscCall(PetscMalloc2(nq * dim, &x, nq * dim * dim, &J));
   PetscCall(HopsSpaceGetPoints(sp, geom, cell, 1, x, J));
-  PetscCall(HopsCoefficientEvaluate(pa->diffusion, sp, &pa->basis, cell, 1, &ks, &kw, &k));
-  PetscCall(HopsCoefficientEvaluate(pa->mass, sp, &pa->basis, cell, 1, &ms, &mw, &m));
+  PetscCall(HopsCoefficientEvaluate(form->diffusion, sp, basis, cell, 1, &ks, &kw, &k));
+  PetscCall(HopsCoefficientEvaluate(form->mass, sp, basis, cell, 1, &ms, &mw, &m));
   for (PetscInt q = 0; q < nq; ++q) {
     PetscReal Ji[9], K[9], G[16] = {0}, w = 1.0, det;
 
-    for (PetscInt d = 0, qq = q; d < dim; ++d, qq /= pa->basis.Q) w *= pa->basis.weights[qq % pa->basis.Q];
+    for (PetscInt d = 0, qq = q; d < dim; ++d, qq /= basis->Q) w *= basis->weights[qq % basis->Q];
     det = HopsInverse(dim, J + q * dim * dim, Ji);
     if (!(det > 0)) PetscCall(HopsSpaceErrorCell(sp, cell, det));
     w *= det;
@@ -77,6 +78,42 @@ static PetscErrorCode HopsElementMatrix(Mat_PA *pa, const HopsBasis *geom, Petsc
   PetscCall(PetscFree2(x, J));
   PetscCall(PetscFree(kw));
   PetscCall(PetscFree(mw));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* E[n][np][np] of the form, Robin terms included, on n cells of this rank */
+PetscErrorCode HopsFormElementMatrices(const HopsForm *form, const HopsBasis *basis, PetscInt n, const PetscInt cells[], PetscReal E[])
+{
+  HopsSpace      sp = form->space;
+  const PetscInt fd = sp->dim - 1, np = PetscPowInt(basis->P, sp->dim), nq = PetscPowInt(basis->Q, sp->dim), nf = PetscPowInt(basis->P, fd), mq = PetscPowInt(basis->Q, fd);
+  HopsBasis      geom;
+  PetscReal     *N, *T, *F, *a;
+  PetscInt      *node;
+
+  PetscFunctionBegin;
+  PetscCall(HopsSpaceCreateGeometryBasis(sp, basis, &geom));
+  PetscCall(PetscMalloc5(nq * (sp->dim + 1) * np, &N, nq * (sp->dim + 1) * np, &T, mq * (fd + 1) * nf, &F, nf, &node, mq, &a));
+  PetscCall(HopsFullTabulation(basis, sp->dim, N));
+  PetscCall(HopsFullTabulation(basis, fd, F));
+  PetscCall(PetscArrayzero(E, n * np * np));
+  for (PetscInt k = 0; k < n; ++k) {
+    PetscCall(HopsElementMatrix(form, basis, &geom, cells[k], N, T, E + k * np * np));
+    for (HopsRobin r = form->robin; r; r = r->next)
+      for (PetscInt f = 0; f < r->n; ++f) {
+        if (r->cells[f] != cells[k]) continue;
+        PetscCall(HopsFaceEvaluate(sp, basis, 1, r->cells + f, r->faces + f, r->alpha, a));
+        PetscCall(HopsFaceNodes(sp->dim, basis->P, r->faces[f], node));
+        for (PetscInt q = 0; q < mq; ++q) {
+          PetscReal w = a[q];
+
+          for (PetscInt d = 0, qq = q; d < fd; ++d, qq /= basis->Q) w *= basis->weights[qq % basis->Q];
+          for (PetscInt i = 0; i < nf; ++i)
+            for (PetscInt j = 0; j < nf; ++j) E[(k * np + node[i]) * np + node[j]] += w * F[q * (fd + 1) * nf + i] * F[q * (fd + 1) * nf + j];
+        }
+      }
+  }
+  PetscCall(PetscFree5(N, T, F, node, a));
+  PetscCall(HopsBasisDestroy(&geom));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -133,6 +170,7 @@ PetscErrorCode MatConvert_PA_AIJ(Mat A, MatType type, MatReuse reuse, Mat *newma
 {
   Mat_PA      *pa;
   HopsSpace    sp;
+  HopsForm     form;
   HopsBasis    geom;
   Mat          B;
   PetscInt    *gidx, *row, np;
@@ -155,7 +193,11 @@ PetscErrorCode MatConvert_PA_AIJ(Mat A, MatType type, MatReuse reuse, Mat *newma
     PetscCall(PetscLogEventEnd(HopsEvent.paassemble, A, 0, 0, 0));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  np = PetscPowInt(pa->basis.P, sp->dim);
+  form.space     = sp;
+  form.diffusion = pa->diffusion;
+  form.mass      = pa->mass;
+  form.robin     = pa->robin;
+  np             = PetscPowInt(pa->basis.P, sp->dim);
   {
     const PetscInt nt = PetscPowInt(pa->basis.Q, sp->dim) * (sp->dim + 1) * np;
 
@@ -176,7 +218,7 @@ PetscErrorCode MatConvert_PA_AIJ(Mat A, MatType type, MatReuse reuse, Mat *newma
   PetscCall(HopsSpaceCreateGeometryBasis(sp, &pa->basis, &geom));
   for (PetscInt c = 0; c < sp->ncells && pa->kernel; ++c) {
     PetscCall(PetscArrayzero(E, np * np));
-    PetscCall(HopsElementMatrix(pa, &geom, c, N, T, E));
+    PetscCall(HopsElementMatrix(&form, &pa->basis, &geom, c, N, T, E));
     for (PetscInt i = 0; i < np; ++i) row[i] = gidx[sp->restr[c * np + i]];
     PetscCall(MatSetValues(B, np, row, np, row, E, ADD_VALUES));
   }

@@ -478,6 +478,7 @@ PetscErrorCode PCCreate_LOR(PC pc)
   PetscCall(PetscNew(&lor));
   pc->data     = lor;
   lor->droptol = 0.5; /* by measurement: docs/drop-tolerance.md */
+  lor->name    = "PCLOR";
   PetscCall(PetscStrncpy(lor->mattype, MATAIJ, sizeof(lor->mattype)));
   lor->cycletype = PCLOR_CYCLE_SINGLE;
   PetscCall(PCLORCreateKSP(pc, lor));

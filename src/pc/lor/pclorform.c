@@ -1,4 +1,4 @@
-/* Where PCLOR finds its space and its form: a MATPA operator, the user, or the DM of a DMPlex code. */
+/* Where PCLOR and PCPATCHFD find their space and form: a MATPA operator, the user, or the DM of a DMPlex code. */
 #include <hops/private/hopslorblock.h>
 #include <hops/private/hopspatensor.h>
 #include <petsc/private/pcimpl.h>
@@ -76,7 +76,7 @@ static PetscErrorCode PCLORNeedsBlock(PC pc, PC_LOR *lor, DM dm, PetscBool *bloc
   PetscCall(PetscObjectGetClassId(disc, &id));
   if (id == PETSCFE_CLASSID) PetscCall(PetscFEGetNumComponents((PetscFE)disc, &nc));
   *block = nc > 1 ? PETSC_TRUE : PETSC_FALSE;
-  PetscCheck(nc == 1 || (!lor->userdiffusion && !lor->usermass), PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "PCLORSetCoefficients() is for scalar fields; this one has %" PetscInt_FMT " components, whose form comes from the Jacobian functions of the PetscDS", nc);
+  PetscCheck(nc == 1 || (!lor->userdiffusion && !lor->usermass), PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "%sSetCoefficients() is for scalar fields; this one has %" PetscInt_FMT " components, whose form comes from the Jacobian functions of the PetscDS", lor->name, nc);
   if (lor->userdiffusion || lor->usermass) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(DMGetNumDS(dm, &nds));
   if (nds && !lor->ignoreboundary) {
@@ -140,6 +140,13 @@ static PetscErrorCode PCLORGetFormTensor(PC_LOR *lor, HopsPATensor tensor)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode PCLORCheckScalar(PC pc, PC_LOR *lor, PetscBool block)
+{
+  PetscFunctionBegin;
+  PetscCheck(!block || !lor->scalar, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "%s takes scalar forms of diffusion and reaction; this one has several components or first-order terms: use -pc_type " PCLOR ", or PCFIELDSPLIT to split components", lor->name);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode PCLORGetFormDM(PC pc, PC_LOR *lor, DM dm)
 {
   PetscSection    section;
@@ -150,6 +157,7 @@ static PetscErrorCode PCLORGetFormDM(PC pc, PC_LOR *lor, DM dm)
   PetscFunctionBegin;
   PetscCall(DMGetLocalSection(dm, &section));
   PetscCall(PCLORNeedsBlock(pc, lor, dm, &block));
+  PetscCall(PCLORCheckScalar(pc, lor, block));
   if (block) {
     PetscCall(PCLORGetFormBlock(pc, lor, dm, section));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -174,7 +182,7 @@ static PetscErrorCode PCLORGetFormDM(PC pc, PC_LOR *lor, DM dm)
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(DMGetNumDS(dm, &nds));
-  PetscCheck(nds > 0, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE, "The DM has no PetscDS, so the form is unknown: set the Jacobian functions (PetscDSSetJacobian()), or the coefficients (PCLORSetCoefficients())");
+  PetscCheck(nds > 0, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE, "The DM has no PetscDS, so the form is unknown: set the Jacobian functions (PetscDSSetJacobian()), or the coefficients (%sSetCoefficients())", lor->name);
   PetscCall(HopsDSCheck(dm));
   PetscCall(HopsDSUsesPreconditioner(dm, pc->mat == pc->pmat ? PETSC_TRUE : PETSC_FALSE, &pre));
   PetscCall(HopsCoefficientCreateDS(dm, HOPS_DS_DIFFUSION, pre, lor->ignoreconvection, &diffusion));
@@ -207,6 +215,7 @@ PetscErrorCode PCLORGetForm(PC pc, PC_LOR *lor)
   PetscCall(PCLORFindDM(pc, &dm));
   if (dm) PetscCall(PetscObjectTypeCompare((PetscObject)dm, DMPLEX, &plex));
   if (pa && pa->tensor && !lor->userspace) {
+    PetscCall(PCLORCheckScalar(pc, lor, PETSC_TRUE));
     PetscCall(PCLORGetFormTensor(lor, pa->tensor));
     lor->source = HOPS_SOURCE_MATPA;
   } else if (lor->userspace || (pa && pa->space)) {
@@ -214,7 +223,7 @@ PetscErrorCode PCLORGetForm(PC pc, PC_LOR *lor)
     PetscCall(PCLORSetFormSpace(lor, lor->userspace ? lor->userspace : pa->space));
     if (lor->userdiffusion || lor->usermass) PetscCall(PCLORSetFormCoefficients(lor, lor->userdiffusion, lor->usermass));
     else {
-      PetscCheck(pa && pa->space, comm, PETSC_ERR_ARG_WRONGSTATE, "PCLOR has a space but no form: call PCLORSetCoefficients(), or use a MATPA operator");
+      PetscCheck(pa && pa->space, comm, PETSC_ERR_ARG_WRONGSTATE, "%s has a space but no form: call %sSetCoefficients(), or use a MATPA operator", lor->name, lor->name);
       PetscCall(PCLORSetFormCoefficients(lor, pa->diffusion, pa->mass));
     }
     if (pa && pa->space == lor->form.space) lor->form.robin = pa->robin;
@@ -222,7 +231,7 @@ PetscErrorCode PCLORGetForm(PC pc, PC_LOR *lor)
   } else if (plex) {
     PetscCall(PCLORGetFormDM(pc, lor, dm));
     lor->source = HOPS_SOURCE_DM;
-  } else SETERRQ(comm, PETSC_ERR_ARG_WRONGSTATE, "PCLOR finds no finite element space: give the solver a DMPlex with a PetscFE (KSPSetDM(), SNESSetDM()), a MATPA operator, or a space by PCLORSetSpace()%s%s", dm ? "; the DM has type " : "", dm ? ((PetscObject)dm)->type_name : "");
+  } else SETERRQ(comm, PETSC_ERR_ARG_WRONGSTATE, "%s finds no finite element space: give the solver a DMPlex with a PetscFE (KSPSetDM(), SNESSetDM()), a MATPA operator, or a space by %sSetSpace()%s%s", lor->name, lor->name, dm ? "; the DM has type " : "", dm ? ((PetscObject)dm)->type_name : "");
   PetscCall(MatGetLocalSize(pc->pmat, &n, NULL));
   {
     PetscBool ok = n == (lor->block ? lor->block->nodes->nfree : lor->form.space->nT) ? PETSC_TRUE : PETSC_FALSE;
@@ -230,7 +239,7 @@ PetscErrorCode PCLORGetForm(PC pc, PC_LOR *lor)
 
     PetscCall(MPIU_Allreduce(MPI_IN_PLACE, &ok, 1, HOPS_MPI_BOOL, MPI_LAND, comm));
     PetscCall(MatGetSize(pc->pmat, &N, NULL));
-    PetscCheck(ok, comm, PETSC_ERR_ARG_SIZ, "The matrix has %" PetscInt_FMT " rows, the finite element space %" PetscInt_FMT " unknowns (or their distributions differ): the solver's DM is not the one that made the matrix; call KSPSetDM() with the right one, or PCLORSetSpace()", N, lor->form.space->N);
+    PetscCheck(ok, comm, PETSC_ERR_ARG_SIZ, "The matrix has %" PetscInt_FMT " rows, the finite element space %" PetscInt_FMT " unknowns (or their distributions differ): the solver's DM is not the one that made the matrix; call KSPSetDM() with the right one, or %sSetSpace()", N, lor->form.space->N, lor->name);
   }
   PetscCheck(lor->block || lor->form.diffusion || lor->form.mass || lor->form.robin, comm, PETSC_ERR_ARG_WRONGSTATE, "The form has no diffusion and no mass term: there is nothing to precondition");
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -202,4 +202,8 @@ const HopsBackendOps HopsBackendHost = {
   .LumpFill             = HopsLumpFill_Host,
   .LumpGetInfo          = HopsLumpGetInfo_Host,
   .LumpDestroy          = HopsLumpDestroy_Host,
+  .PatchCreate          = HopsPatchCreate_Host,
+  .PatchApply           = HopsPatchApply_Host,
+  .PatchGetInfo         = HopsPatchGetInfo_Host,
+  .PatchDestroy         = HopsPatchDestroy_Host,
 };

@@ -155,6 +155,41 @@ struct _HopsLumpKernel {
   char                   name[48];
 };
 
+/* Patches of one shape, one to a lane; lanes to spare have all their entries at the end of the P-vector */
+typedef struct {
+  int                  size[3], kind; /* HopsHostPatchKind */
+  const unsigned char *dist;
+  size_t               idx;       /* of [entries][lanes] in the kernel's idx */
+  size_t               scale;     /* of [5][lanes] in the kernel's reals */
+  size_t               matrix[3]; /* of a direction's factor there: S^T, S, lambda, each of scalars or of [..][lanes]; symmetric: even and odd halves */
+  void (*solve)(const struct _HopsPatchKernel *, const void *batch, HopsPatchMode, const double r[], double z[]);
+} HopsHostPatchBatch;
+
+typedef enum {
+  HOPS_HOST_PATCH_SYMMETRIC, /* the lanes share factors whose modes are even or odd */
+  HOPS_HOST_PATCH_SHARED,    /* the lanes share factors */
+  HOPS_HOST_PATCH_VARYING    /* factors by lane */
+} HopsHostPatchKind;
+
+struct _HopsPatchKernel {
+  const HopsHostKernels *ops;
+  HopsPatches            patches;
+  int                    dim, lanes;
+  PetscBool              single;
+  PetscInt               ncolors, nbatch, *bstart; /* [ncolors+1] batches of a colour */
+  HopsHostPatchBatch    *batch;
+  PetscInt               ndense, *dstart, *dense; /* dense patches, by colour */
+  double                *dwork;                   /* [2][largest dense patch] */
+  int                   *idx;
+  void                  *reals; /* of the chosen precision */
+  const int             *level; /* [nP] */
+  double                *e;     /* scratch: vectors of the largest batch */
+  void                  *mem[3];
+  PetscInt               nspecialised, nshared; /* batches */
+  PetscLogDouble         bytes, flops, *cflops; /* [ncolors] */
+  char                   name[96];
+};
+
 /* A run of cells and its coefficients; kappa->nc or mass->nc is 0 where the term is absent. */
 typedef struct {
   PetscInt          first, n;
@@ -185,6 +220,7 @@ struct _HopsHostKernels {
   void (*formsetup)(struct _HopsFormKernel *, HopsHostRun *);
   void (*lumpcouplings)(struct _HopsLumpKernel *, HopsHostRun *, double tol, unsigned char mask[]);
   void (*lumpfill)(struct _HopsLumpKernel *, HopsHostRun *, double vals[]);
+  PetscBool (*patchfind)(int dim, PetscBool single, HopsHostPatchBatch *); /* sets `solve`; PETSC_TRUE if specialised */
 };
 
 PETSC_INTERN const HopsHostKernels HopsHostKernelsBase;
@@ -235,3 +271,7 @@ PETSC_INTERN PetscErrorCode HopsLumpSetPositions_Host(HopsLumpKernel, const Hops
 PETSC_INTERN PetscErrorCode HopsLumpFill_Host(HopsLumpKernel, PetscInt, PetscInt, const HopsValues *, const HopsValues *, PetscScalar[], PetscInt *, PetscReal *);
 PETSC_INTERN PetscErrorCode HopsLumpGetInfo_Host(HopsLumpKernel, const char **, PetscLogDouble *);
 PETSC_INTERN PetscErrorCode HopsLumpDestroy_Host(HopsLumpKernel *);
+PETSC_INTERN PetscErrorCode HopsPatchCreate_Host(HopsPatches, PetscBool, HopsPatchKernel *);
+PETSC_INTERN PetscErrorCode HopsPatchApply_Host(HopsPatchKernel, PetscInt, HopsPatchMode, const PetscScalar[], PetscScalar[]);
+PETSC_INTERN PetscErrorCode HopsPatchGetInfo_Host(HopsPatchKernel, const char **, PetscLogDouble *, PetscLogDouble *);
+PETSC_INTERN PetscErrorCode HopsPatchDestroy_Host(HopsPatchKernel *);

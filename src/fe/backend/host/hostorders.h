@@ -24,3 +24,25 @@
     X(9, 9) \
     X(9, 10)
 #endif
+
+/* Patches of so many unknowns in a direction have specialised kernels: 2p - 1, and p at boundaries, of the vertex patch of order p */
+#if defined(__SANITIZE_ADDRESS__)
+  #define HOPS_HOST_PATCHES(X) \
+    X(1) \
+    X(3) \
+    X(5)
+#else
+  #define HOPS_HOST_PATCHES(X) \
+    X(1) \
+    X(2) \
+    X(3) \
+    X(4) \
+    X(5) \
+    X(6) \
+    X(7) \
+    X(8) \
+    X(9) \
+    X(11) \
+    X(13) \
+    X(15)
+#endif

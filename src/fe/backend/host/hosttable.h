@@ -6,6 +6,21 @@
 #include "hostinterp.h"
 #include "hostform.h"
 #include "hostlump.h"
+#define REAL     double
+#define PATCH(x) x##Double
+#include "hostpatch.h"
+#undef REAL
+#undef PATCH
+#define REAL     float
+#define PATCH(x) x##Single
+#include "hostpatch.h"
+#undef REAL
+#undef PATCH
+
+static PetscBool PatchFind(int dim, PetscBool single, HopsHostPatchBatch *b)
+{
+  return single ? PatchFindSingle(dim, b) : PatchFindDouble(dim, b);
+}
 
 #define HOPS_HOST_TABLE(table, name, check) \
   static PetscBool Supported(void) \
@@ -34,4 +49,5 @@
     .formsetup       = FormSetUp, \
     .lumpcouplings   = LumpCouplings, \
     .lumpfill        = LumpFill, \
+    .patchfind       = PatchFind, \
   };

@@ -1,0 +1,134 @@
+/* Patches of a space and their local solvers: what subspace-correction preconditioners are made of, on any back end. */
+#pragma once
+#include <hops/private/hopslorimpl.h>
+
+/*
+  What a patch needs to know of a cell. The form restricted to the cell is, or is replaced by, the tensor product
+    sum_a d[a] A_a x (M_b, b != a)  +  m M x M (x M)
+  with the 1D stiffness A and mass M of the reference cell by the operator's own quadrature rule: d[a] is the mean over the
+  reference cell of det J (J^-1 kappa J^-T)_aa, m that of det J c. All entries are PetscReals, since cells travel between ranks.
+*/
+typedef struct {
+  PetscReal d[3], m;
+  PetscReal robin[6]; /* mean of alpha times the surface element on the lower and upper face of each direction */
+  PetscReal lo, hi;   /* extreme eigenvalues over the quadrature points of the true metric relative to diag(d) */
+  PetscReal mlo, mhi; /* the same for the reaction */
+} HopsPatchCell;
+
+/* Cells of this rank (in the space's order), then the cells of other ranks that its patches need */
+typedef struct {
+  HopsSpace        space;
+  const HopsForm  *form;
+  const HopsBasis *basis;
+  PetscInt         n, nown, nn, nv; /* all cells, own cells; (order+1)^dim, 2^dim */
+  PetscInt        *gid;             /* [n][nn] global index of each E-vector entry, -1 where it is constrained */
+  PetscInt        *vid;             /* [n][nv] corner: its global index, or -2 - (L index on the cell's rank) where constrained */
+  PetscReal       *xv;              /* [n][nv][dim] coordinates of the corners */
+  HopsPatchCell   *data;            /* [n] */
+  PetscInt        *home;            /* [n][2] rank of the cell and its number there */
+} HopsPatchCells;
+
+/*
+  Factors of a 1D pencil, S^T M S = 1, S^T A S = diag(lambda), on consecutive nodes first..last of a row of up to three cells.
+  The first cell's weights are 1; robin adds to the first and last node of the stiffness.
+*/
+typedef struct {
+  PetscInt  ncells, first, last; /* nodes of cell k: k p .. (k+1) p */
+  PetscReal a[3], m[3], robin[2];
+} HopsPatchLine;
+
+typedef struct {
+  PetscInt   n;      /* nodes */
+  PetscInt   offset; /* of S[n][n] (node by mode), then lambda[n], in the table's values */
+  PetscBool  symmetric;
+  PetscInt64 key[10];
+} HopsPatchFactor;
+
+typedef enum {
+  HOPS_PATCH_EXACT,     /* tensor product equal to the operator's matrix on the patch */
+  HOPS_PATCH_SURROGATE, /* tensor product near it */
+  HOPS_PATCH_DENSE      /* inverse of the operator's matrix on the patch */
+} HopsPatchSolver;
+
+/*
+  A set of patches. Unknowns are numbered by a P-vector: [0,nT) owned by this rank, [nT,nT+nG) owned elsewhere, and one
+  entry nP-1 for what a tensor-product patch includes but the space constrains or lacks (read as zero, written in vain).
+
+  Node picture of the vertex patch of order 2 in 2D, + the unknowns (x fastest), o those that the patch leaves alone:
+
+     o   o   o   o   o
+     o   +   +   +   o
+     o   +  (v)  +   o
+     o   +   +   +   o
+     o   o   o   o   o
+*/
+struct _HopsPatches {
+  HopsSpace      space;
+  PetscReal     *A1, *M1;    /* [P][P] stiffness and mass of the reference cell by the operator's rule */
+  PetscInt       n, nmax;    /* patches */
+  PetscInt      *start;      /* [n+1] first entry of each patch */
+  PetscInt       nent, emax; /* entries */
+  PetscInt      *gid;        /* entries: global index, -1 where there is no unknown */
+  int           *idx;        /* entries: P index */
+  unsigned char *dist;       /* entries: L1 distance in nodes from the patch's centre, for restricted variants */
+  int (*size)[3];            /* [n] entries per direction; {number, 1, 1} of a dense patch */
+  int (*factor)[3];          /* [n] 1D factors */
+  PetscReal (*scale)[5];     /* [n] local inverse = scale[4] S (sum_a scale[a] lambda_a + scale[3])^-1 S^T; of a dense patch unused */
+  PetscReal (*bound)[2];     /* [n] bounds of the spectrum of (local solver) (operator's matrix) before damping, from pointwise data */
+  unsigned char   *solver;   /* [n] HopsPatchSolver */
+  unsigned char   *element;  /* [n] 1 of an element patch */
+  PetscInt        *center;   /* [n] global index of the vertex; cell of an element patch */
+  int             *color;    /* [n] */
+  PetscInt        *dense;    /* [n] offset of the inverse in inv, of a dense patch */
+  PetscScalar     *inv;      /* row after row */
+  PetscInt         ninv, invmax, ncolors;
+  PetscInt         nfactors, fmax, nvalues, vmax, *hash, nhash;
+  HopsPatchFactor *factors;
+  PetscReal       *values;
+  PetscInt        *touchstart, *touch, ntouch, tmax; /* cells (numbers of HopsPatchCells) that contain unknowns of each patch */
+  PetscInt         nT, nG, nP;
+  PetscInt        *ghost;    /* [nG] global indices */
+  PetscSF          halo;     /* roots: owned entries; leaves: [nG] */
+  int             *mult;     /* [nP] patches of all ranks that contain an unknown */
+  int             *level;    /* [nP] least distance of an unknown from a patch's centre */
+  int             *nlevel;   /* [nP] patches at that distance */
+  PetscInt         nelement; /* element patches on all ranks */
+};
+
+typedef struct {
+  PetscBool element;    /* element patches in place of vertex patches */
+  PetscBool colors;     /* multiplicative: colours are wanted */
+  PetscInt  densemax;   /* largest dense patch */
+  PetscReal denseratio; /* surrogates whose bounds are further apart become dense where they fit */
+  PetscReal damp;       /* surrogates are scaled down so that the upper bound of their spectrum is at most this */
+} HopsPatchOptions;
+
+/* src/fe/patchcells.c */
+PETSC_INTERN PetscErrorCode HopsPatchCellsCreate(const HopsForm *, const HopsBasis *, HopsPatchCells *);
+PETSC_INTERN PetscErrorCode HopsPatchCellsDestroy(HopsPatchCells *);
+/* ghost cells: those around owned vertices, or (all) those around any node of an own cell; collective */
+PETSC_INTERN PetscErrorCode HopsPatchCellsGrow(HopsPatchCells *, PetscBool all);
+/* are two corners of cells the same mesh vertex? The origin is a corner that both cells have */
+PETSC_INTERN PetscBool HopsPatchSameCorner(const HopsPatchCells *, const PetscInt c[2], const PetscInt corner[2], const PetscInt origin[2]);
+/* sends n records of ni integers and nr reals to ranks to[n]; what arrives is the caller's to free, in order of rank */
+PETSC_INTERN PetscErrorCode HopsPatchExchange(MPI_Comm, PetscInt n, const PetscInt to[], PetscInt ni, const PetscInt is[], PetscInt nr, const PetscReal rs[], PetscInt *nfrom, PetscInt *from[], PetscInt *ir[], PetscReal *rr[]);
+/* element matrices E[n][nn][nn] of cells (numbers of HopsPatchCells), computed where the cells live; collective */
+PETSC_INTERN PetscErrorCode HopsPatchElementMatrices(const HopsPatchCells *, PetscInt n, const PetscInt cells[], PetscReal *E[]);
+
+/* src/fe/patch.c */
+PETSC_INTERN PetscErrorCode HopsPatchesCreate(const HopsForm *, const HopsBasis *, const HopsPatchOptions *, HopsPatches *);
+PETSC_INTERN PetscErrorCode HopsPatchesDestroy(HopsPatches *);
+/* appends a patch of `n` entries, with zeros for the rest */
+PETSC_INTERN PetscErrorCode HopsPatchesAppend(HopsPatches, PetscInt n, const PetscInt gid[], const unsigned char dist[], PetscInt ntouch, const PetscInt touch[]);
+
+/* src/fe/patchfactor.c */
+PETSC_INTERN PetscErrorCode HopsPatchFactorGet(HopsPatches, const HopsPatchLine *, int *factor);
+/* the nearest of a coarse set of ratios, which lets surrogates share factors */
+PETSC_INTERN PetscReal HopsPatchRoundRatio(PetscReal);
+
+/* src/fe/patchvertex.c: vertex patches; cells that must get element patches are marked in want[n] */
+PETSC_INTERN PetscErrorCode HopsPatchesAddVertices(HopsPatches, HopsPatchCells *, const HopsPatchOptions *, PetscBool want[]);
+/* src/fe/patchelement.c: patches of the marked own cells; needs all neighbours */
+PETSC_INTERN PetscErrorCode HopsPatchesAddElements(HopsPatches, HopsPatchCells *, const HopsPatchOptions *, const PetscBool want[]);
+/* src/fe/patchcolor.c; collective */
+PETSC_INTERN PetscErrorCode HopsPatchesColor(HopsPatches, const HopsPatchCells *);

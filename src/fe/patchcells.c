@@ -1,0 +1,580 @@
+/* What patches need to know of the cells: numbering, separable model of the form, and the cells of other ranks around a rank's own. */
+#include <hops/private/hopspatch.h>
+
+/* Extreme eigenvalues of a symmetric matrix of order 2 or 3 (of order 3 by the trigonometric formula) */
+static void SymmetricExtremes(PetscInt dim, const PetscReal A[], PetscReal *lo, PetscReal *hi)
+{
+  PetscReal least = A[0], largest = A[0], coupling = 0.0;
+
+  for (PetscInt a = 0; a < dim; ++a) {
+    least   = PetscMin(least, A[a * dim + a]);
+    largest = PetscMax(largest, A[a * dim + a]);
+    for (PetscInt b = 0; b < a; ++b) coupling = PetscMax(coupling, PetscAbsReal(A[a * dim + b]));
+  }
+  if (coupling <= 1e-14 * largest) { /* boxes, mostly */
+    *lo = least;
+    *hi = largest;
+  } else if (dim == 2) {
+    const PetscReal m = 0.5 * (A[0] + A[3]), r = PetscSqrtReal(0.25 * PetscSqr(A[0] - A[3]) + A[1] * A[1]);
+
+    *lo = m - r;
+    *hi = m + r;
+  } else {
+    const PetscReal off = A[1] * A[1] + A[2] * A[2] + A[5] * A[5], m = (A[0] + A[4] + A[8]) / 3.0;
+    const PetscReal a = A[0] - m, b = A[4] - m, c = A[8] - m, r = PetscSqrtReal((a * a + b * b + c * c + 2.0 * off) / 6.0);
+    PetscReal       h = 0.0, phi;
+
+    if (r > 0.0) h = 0.5 * (a * (b * c - A[5] * A[5]) - A[1] * (A[1] * c - A[5] * A[2]) + A[2] * (A[1] * A[5] - b * A[2])) / (r * r * r);
+    phi = PetscAcosReal(PetscMax(-1.0, PetscMin(1.0, h))) / 3.0;
+    *hi = m + 2.0 * r * PetscCosReal(phi);
+    *lo = m + 2.0 * r * PetscCosReal(phi + 2.0 * PETSC_PI / 3.0);
+  }
+}
+
+/* G = det J (J^-1 kappa J^-T) at a point */
+static void Metric(PetscInt dim, PetscInt nc, const PetscScalar k[], const PetscReal Ji[], PetscReal det, PetscReal G[])
+{
+  PetscReal K[9] = {0.0};
+
+  for (PetscInt i = 0, t = 0; i < dim; ++i)
+    for (PetscInt j = i; j < dim; ++j, ++t) K[i * dim + j] = K[j * dim + i] = nc == 1 ? (i == j ? k[0] : 0.0) : (nc == dim ? (i == j ? k[i] : 0.0) : k[t]);
+  for (PetscInt a = 0; a < dim; ++a)
+    for (PetscInt b = 0; b < dim; ++b) {
+      PetscReal s = 0.0;
+
+      for (PetscInt i = 0; i < dim; ++i)
+        for (PetscInt j = 0; j < dim; ++j) s += Ji[a * dim + i] * K[i * dim + j] * Ji[b * dim + j];
+      G[a * dim + b] = det * s;
+    }
+}
+
+/* Means of metric and reaction over a cell, and how far the points are from them */
+static PetscErrorCode CellModel(const HopsPatchCells *pc, PetscInt cell, const HopsBasis *basis, const HopsValues *k, const HopsValues *m, PetscInt c, const PetscReal J[], PetscReal G[], PetscReal R[])
+{
+  HopsSpace        sp  = pc->space;
+  const PetscReal *w   = basis->weights;
+  const PetscInt   dim = sp->dim, Q = basis->Q, nq = PetscPowInt(Q, dim);
+  HopsPatchCell   *d     = pc->data + cell;
+  PetscReal        total = 0.0;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMemzero(d, sizeof(*d)));
+  for (PetscInt q = 0; q < nq; ++q) {
+    PetscReal Ji[9], wq = 1.0, det;
+
+    for (PetscInt e = 0, qq = q; e < dim; ++e, qq /= Q) wq *= w[qq % Q];
+    det = HopsInverse(dim, J + (c * nq + q) * dim * dim, Ji);
+    if (!(det > 0)) PetscCall(HopsSpaceErrorCell(sp, cell, det));
+    total += wq;
+    if (k->nc) {
+      Metric(dim, k->nc, k->v + c * k->cstride + q * k->pstride, Ji, det, G + q * dim * dim);
+      for (PetscInt a = 0; a < dim; ++a) d->d[a] += wq * G[q * dim * dim + a * dim + a];
+    }
+    if (m->nc) {
+      R[q] = det * m->v[c * m->cstride + q * m->pstride];
+      PetscCheck(R[q] >= 0.0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "The reaction coefficient is negative in cell %" PetscInt_FMT ": patch smoothers need a form that is positive on every patch; precondition the form without that term (PCPATCHFDSetCoefficients())", sp->cell[cell]);
+      d->m += wq * R[q];
+    }
+  }
+  for (PetscInt a = 0; a < dim; ++a) d->d[a] /= total;
+  d->m /= total;
+  d->lo = d->mlo = PETSC_MAX_REAL;
+  for (PetscInt q = 0; q < nq && k->nc; ++q) {
+    PetscReal lo, hi, *g = G + q * dim * dim;
+
+    for (PetscInt a = 0; a < dim; ++a)
+      for (PetscInt b = 0; b < dim; ++b) g[a * dim + b] /= PetscSqrtReal(d->d[a] * d->d[b]);
+    SymmetricExtremes(dim, g, &lo, &hi);
+    PetscCheck(lo > 0.0 && hi < PETSC_MAX_REAL, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "The diffusion coefficient is zero, negative or indefinite in cell %" PetscInt_FMT ": patch smoothers need a form that is positive on every patch; use another PC (-pc_type lor), or give positive coefficients (PCPATCHFDSetCoefficients())", sp->cell[cell]);
+    d->lo = PetscMin(d->lo, lo);
+    d->hi = PetscMax(d->hi, hi);
+  }
+  for (PetscInt q = 0; q < nq && d->m > 0.0; ++q) {
+    d->mlo = PetscMin(d->mlo, R[q] / d->m);
+    d->mhi = PetscMax(d->mhi, R[q] / d->m);
+  }
+  PetscCheck(k->nc || d->m > 0.0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "The form is zero on cell %" PetscInt_FMT ": patch smoothers need a form that is positive on every patch; give positive coefficients", sp->cell[cell]);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Is the map of a cell affine? Then its Jacobian is that at any point */
+static PetscBool CellIsAffine(HopsSpace sp, const PetscReal gll[], PetscInt c)
+{
+  const PetscInt dim = sp->dim, n = sp->gorder + 1, nx = PetscPowInt(n, dim), stride[3] = {n - 1, n * (n - 1), n * n * (n - 1)};
+
+  for (PetscInt i = 0; i < dim; ++i) {
+    const PetscReal *X    = sp->X + (c * dim + i) * nx;
+    PetscReal        size = 0.0;
+
+    for (PetscInt d = 0; d < dim; ++d) size += PetscAbsReal(X[stride[d]] - X[0]);
+    for (PetscInt k = 0; k < nx; ++k) {
+      PetscReal x = X[0];
+
+      for (PetscInt d = 0, r = k; d < dim; ++d, r /= n) x += 0.5 * (gll[r % n] + 1.0) * (X[stride[d]] - X[0]);
+      if (PetscAbsReal(x - X[k]) > 1e-13 * (size + PetscAbsReal(X[0]))) return PETSC_FALSE;
+    }
+  }
+  return PETSC_TRUE;
+}
+
+static PetscBool IsCellwise(HopsCoefficient c)
+{
+  return !c || (c->values && !c->q_1d) ? PETSC_TRUE : PETSC_FALSE;
+}
+
+/* Runs of cells that are affine with coefficients constant on each take one point, others those of the operator's rule */
+static PetscErrorCode CellModels(HopsPatchCells *pc)
+{
+  HopsSpace       sp       = pc->space;
+  const PetscInt  dim      = sp->dim;
+  const PetscBool cellwise = IsCellwise(pc->form->diffusion) && IsCellwise(pc->form->mass) ? PETSC_TRUE : PETSC_FALSE;
+  HopsBasis       basis[2], geom[2];
+  size_t          ks = 0, ms = 0;
+  PetscScalar    *kw = NULL, *mw = NULL;
+  PetscReal      *J[2], *G, *R, *gll, *w;
+  PetscInt        chunk[2];
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc2(sp->gorder + 1, &gll, sp->gorder + 1, &w));
+  PetscCall(HopsGLL(sp->gorder + 1, gll, w));
+  PetscCall(HopsBasisCreate(sp->order + 1, 1, PETSC_FALSE, &basis[1]));
+  basis[0] = *pc->basis;
+  for (PetscInt b = 0; b < 2; ++b) {
+    const PetscInt nq = PetscPowInt(basis[b].Q, dim);
+
+    chunk[b] = PetscMax(1, 65536 / nq);
+    PetscCall(HopsSpaceCreateGeometryBasis(sp, &basis[b], &geom[b]));
+    PetscCall(PetscMalloc1(chunk[b] * nq * dim * dim, &J[b]));
+  }
+  PetscCall(PetscMalloc2(PetscPowInt(basis[0].Q, dim) * dim * dim, &G, PetscPowInt(basis[0].Q, dim), &R));
+  for (PetscInt first = 0, n; first < sp->ncells; first += n) {
+    const PetscInt b = cellwise && CellIsAffine(sp, gll, first) ? 1 : 0;
+    HopsValues     k, m;
+
+    for (n = 1; n < chunk[b] && first + n < sp->ncells; ++n)
+      if ((cellwise && CellIsAffine(sp, gll, first + n) ? 1 : 0) != b) break;
+    PetscCall(HopsSpaceGetPoints(sp, &geom[b], first, n, NULL, J[b]));
+    PetscCall(HopsCoefficientEvaluate(pc->form->diffusion, sp, &basis[b], first, n, &ks, &kw, &k));
+    PetscCall(HopsCoefficientEvaluate(pc->form->mass, sp, &basis[b], first, n, &ms, &mw, &m));
+    for (PetscInt c = 0; c < n; ++c) PetscCall(CellModel(pc, first + c, &basis[b], &k, &m, c, J[b], G, R));
+  }
+  PetscCall(PetscFree2(G, R));
+  PetscCall(PetscFree2(gll, w));
+  for (PetscInt b = 0; b < 2; ++b) {
+    PetscCall(PetscFree(J[b]));
+    PetscCall(HopsBasisDestroy(&geom[b]));
+  }
+  PetscCall(HopsBasisDestroy(&basis[1]));
+  PetscCall(PetscFree(kw));
+  PetscCall(PetscFree(mw));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Robin terms: face means, by the operator's quadrature on the face */
+static PetscErrorCode CellRobin(HopsPatchCells *pc)
+{
+  HopsSpace      sp = pc->space;
+  const PetscInt fd = sp->dim - 1, Q = pc->basis->Q, nq = PetscPowInt(Q, fd);
+
+  PetscFunctionBegin;
+  for (HopsRobin r = pc->form->robin; r; r = r->next) {
+    PetscScalar *a;
+
+    PetscCall(PetscMalloc1(r->n * nq, &a));
+    PetscCall(HopsFaceEvaluate(sp, pc->basis, r->n, r->cells, r->faces, r->alpha, a));
+    for (PetscInt f = 0; f < r->n; ++f) {
+      PetscReal s = 0.0, total = 0.0;
+
+      for (PetscInt q = 0; q < nq; ++q) {
+        PetscReal w = 1.0;
+
+        for (PetscInt e = 0, qq = q; e < fd; ++e, qq /= Q) w *= pc->basis->weights[qq % Q];
+        total += w;
+        s += w * a[f * nq + q];
+        PetscCheck(a[f * nq + q] >= 0.0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "The Robin coefficient is negative on a face of cell %" PetscInt_FMT ": patch smoothers need a form that is positive on every patch; use another PC", sp->cell[r->cells[f]]);
+      }
+      pc->data[r->cells[f]].robin[r->faces[f]] += s / total;
+    }
+    PetscCall(PetscFree(a));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* E-vector node of a corner of a cell of n nodes per direction */
+static inline PetscInt CornerNode(PetscInt dim, PetscInt n, PetscInt corner)
+{
+  PetscInt node = 0;
+
+  for (PetscInt d = dim - 1; d >= 0; --d) node = node * n + ((corner >> d) & 1 ? n - 1 : 0);
+  return node;
+}
+
+static PetscErrorCode CellsAllocate(PetscInt n, HopsPatchCells *pc)
+{
+  const PetscInt nx = pc->nv * pc->space->dim;
+
+  PetscFunctionBegin;
+  PetscCall(PetscRealloc(n * pc->nn * sizeof(PetscInt), &pc->gid));
+  PetscCall(PetscRealloc(n * pc->nv * sizeof(PetscInt), &pc->vid));
+  PetscCall(PetscRealloc(n * nx * sizeof(PetscReal), &pc->xv));
+  PetscCall(PetscRealloc(n * sizeof(HopsPatchCell), &pc->data));
+  PetscCall(PetscRealloc(2 * n * sizeof(PetscInt), &pc->home));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsPatchCellsCreate(const HopsForm *form, const HopsBasis *basis, HopsPatchCells *pc)
+{
+  HopsSpace      sp  = form->space;
+  const PetscInt dim = sp->dim, np = sp->order + 1, ng = sp->gorder + 1, nx = PetscPowInt(ng, dim);
+  PetscMPIInt    rank;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_rank(PetscObjectComm((PetscObject)sp), &rank));
+  PetscCall(PetscMemzero(pc, sizeof(*pc)));
+  pc->space = sp;
+  pc->form  = form;
+  pc->basis = basis;
+  pc->nn    = PetscPowInt(np, dim);
+  pc->nv    = 1 << dim;
+  pc->n = pc->nown = sp->ncells;
+  PetscCall(CellsAllocate(pc->n, pc));
+  for (PetscInt c = 0; c < pc->n; ++c) {
+    for (PetscInt i = 0; i < pc->nn; ++i) {
+      const PetscInt l = sp->restr[c * pc->nn + i];
+
+      pc->gid[c * pc->nn + i] = l < sp->nT ? sp->rstart + l : (l < sp->nT + sp->nG ? sp->ghost[l - sp->nT] : -1);
+    }
+    for (PetscInt v = 0; v < pc->nv; ++v) {
+      const PetscInt i = CornerNode(dim, np, v), g = pc->gid[c * pc->nn + i];
+
+      pc->vid[c * pc->nv + v] = g >= 0 ? g : -2 - sp->restr[c * pc->nn + i];
+      for (PetscInt d = 0; d < dim; ++d) pc->xv[(c * pc->nv + v) * dim + d] = sp->X[(c * dim + d) * nx + CornerNode(dim, ng, v)];
+    }
+    pc->home[2 * c]     = rank;
+    pc->home[2 * c + 1] = c;
+  }
+  PetscCall(CellModels(pc));
+  PetscCall(CellRobin(pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsPatchCellsDestroy(HopsPatchCells *pc)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscFree(pc->gid));
+  PetscCall(PetscFree(pc->vid));
+  PetscCall(PetscFree(pc->xv));
+  PetscCall(PetscFree(pc->data));
+  PetscCall(PetscFree(pc->home));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  Free corners have global indices. A constrained one has a number on its rank alone, so across ranks its position relative to a
+  corner that both cells have decides (relative, since a periodic mesh has two positions for one vertex).
+*/
+PetscBool HopsPatchSameCorner(const HopsPatchCells *pc, const PetscInt c[2], const PetscInt corner[2], const PetscInt origin[2])
+{
+  const PetscInt dim = pc->space->dim, a = pc->vid[c[0] * pc->nv + corner[0]], b = pc->vid[c[1] * pc->nv + corner[1]];
+  PetscReal      e = 0.0, n = 0.0;
+
+  if (a >= 0 || b >= 0 || pc->home[2 * c[0]] == pc->home[2 * c[1]]) return a == b ? PETSC_TRUE : PETSC_FALSE;
+  for (PetscInt d = 0; d < dim; ++d) {
+    const PetscReal x = pc->xv[(c[0] * pc->nv + corner[0]) * dim + d] - pc->xv[(c[0] * pc->nv + origin[0]) * dim + d];
+    const PetscReal y = pc->xv[(c[1] * pc->nv + corner[1]) * dim + d] - pc->xv[(c[1] * pc->nv + origin[1]) * dim + d];
+
+    e += PetscSqr(x - y);
+    n += PetscSqr(x) + PetscSqr(y);
+  }
+  return e <= 1e-16 * n ? PETSC_TRUE : PETSC_FALSE;
+}
+
+/* ------------------------------------------------------------------ ghost cells ------------------------------------------------------------------ */
+
+PetscErrorCode HopsPatchExchange(MPI_Comm comm, PetscInt n, const PetscInt to[], PetscInt ni, const PetscInt is[], PetscInt nr, const PetscReal rs[], PetscInt *nfrom, PetscInt *from[], PetscInt *ir[], PetscReal *rr[])
+{
+  PetscMPIInt  size, tag[2], nto = 0, nget, *toranks, *fromranks, len;
+  PetscInt    *count, *first, *perm, *cnt, *fromcnt, total = 0, *is2, k = 0;
+  PetscReal   *rs2;
+  MPI_Request *req;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(comm, &size));
+  PetscCall(PetscCommDuplicate(comm, &comm, &tag[0]));
+  PetscCall(PetscCommGetNewTag(comm, &tag[1]));
+  PetscCall(PetscCalloc2(size + 1, &first, n, &perm));
+  for (PetscInt i = 0; i < n; ++i) ++first[to[i] + 1];
+  for (PetscMPIInt r = 0; r < size; ++r) nto += first[r + 1] > 0;
+  PetscCall(PetscMalloc3(nto, &toranks, nto, &cnt, size, &count));
+  nto = 0;
+  for (PetscMPIInt r = 0; r < size; ++r) {
+    if (first[r + 1] > 0) {
+      toranks[nto] = r;
+      cnt[nto++]   = first[r + 1];
+    }
+    first[r + 1] += first[r];
+    count[r] = first[r];
+  }
+  for (PetscInt i = 0; i < n; ++i) perm[count[to[i]]++] = i;
+  PetscCall(PetscMalloc2(n * ni, &is2, n * nr, &rs2));
+  for (PetscInt i = 0; i < n; ++i) {
+    PetscCall(PetscArraycpy(is2 + i * ni, is + perm[i] * ni, ni));
+    if (nr) PetscCall(PetscArraycpy(rs2 + i * nr, rs + perm[i] * nr, nr));
+  }
+  PetscCall(PetscCommBuildTwoSided(comm, 1, MPIU_INT, nto, toranks, cnt, &nget, &fromranks, (void **)&fromcnt));
+  {
+    PetscInt *order; /* in order of rank: messages arrive in any */
+
+    PetscCall(PetscMalloc1(nget, &order));
+    for (PetscMPIInt r = 0; r < nget; ++r) order[r] = fromranks[r];
+    PetscCall(PetscSortIntWithArray(nget, order, fromcnt));
+    for (PetscMPIInt r = 0; r < nget; ++r) fromranks[r] = (PetscMPIInt)order[r];
+    PetscCall(PetscFree(order));
+  }
+  for (PetscMPIInt r = 0; r < nget; ++r) total += fromcnt[r];
+  PetscCall(PetscMalloc1(total * ni, ir));
+  if (nr) PetscCall(PetscMalloc1(total * nr, rr));
+  if (from) PetscCall(PetscMalloc1(total, from));
+  PetscCall(PetscMalloc1(2 * (nto + nget), &req));
+  total = 0;
+  for (PetscMPIInt r = 0; r < nget; ++r) {
+    PetscCall(PetscMPIIntCast(fromcnt[r] * ni, &len));
+    PetscCallMPI(MPI_Irecv(*ir + total * ni, len, MPIU_INT, fromranks[r], tag[0], comm, &req[k++]));
+    PetscCall(PetscMPIIntCast(fromcnt[r] * nr, &len));
+    if (nr) PetscCallMPI(MPI_Irecv(*rr + total * nr, len, MPIU_REAL, fromranks[r], tag[1], comm, &req[k++]));
+    for (PetscInt i = 0; from && i < fromcnt[r]; ++i) (*from)[total + i] = fromranks[r];
+    total += fromcnt[r];
+  }
+  for (PetscMPIInt r = 0; r < nto; ++r) {
+    PetscCall(PetscMPIIntCast(cnt[r] * ni, &len));
+    PetscCallMPI(MPI_Isend(is2 + first[toranks[r]] * ni, len, MPIU_INT, toranks[r], tag[0], comm, &req[k++]));
+    PetscCall(PetscMPIIntCast(cnt[r] * nr, &len));
+    if (nr) PetscCallMPI(MPI_Isend(rs2 + first[toranks[r]] * nr, len, MPIU_REAL, toranks[r], tag[1], comm, &req[k++]));
+  }
+  PetscCallMPI(MPI_Waitall((PetscMPIInt)k, req, MPI_STATUSES_IGNORE));
+  *nfrom = total;
+  PetscCall(PetscFree(req));
+  PetscCall(PetscFree(fromranks));
+  PetscCall(PetscFree(fromcnt));
+  PetscCall(PetscFree2(is2, rs2));
+  PetscCall(PetscFree3(toranks, cnt, count));
+  PetscCall(PetscFree2(first, perm));
+  PetscCall(PetscCommDestroy(&comm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static void CellPack(const HopsPatchCells *pc, PetscInt c, PetscInt i[], PetscReal r[])
+{
+  const PetscInt   nx = pc->nv * pc->space->dim, nd = sizeof(HopsPatchCell) / sizeof(PetscReal);
+  const PetscReal *d = (const PetscReal *)(pc->data + c);
+
+  *i++ = pc->home[2 * c];
+  *i++ = pc->home[2 * c + 1];
+  for (PetscInt k = 0; k < pc->nn; ++k) *i++ = pc->gid[c * pc->nn + k];
+  for (PetscInt k = 0; k < pc->nv; ++k) *i++ = pc->vid[c * pc->nv + k];
+  for (PetscInt k = 0; k < nx; ++k) *r++ = pc->xv[c * nx + k];
+  for (PetscInt k = 0; k < nd; ++k) *r++ = d[k];
+}
+
+static void CellUnpack(HopsPatchCells *pc, PetscInt c, const PetscInt i[], const PetscReal r[])
+{
+  const PetscInt nx = pc->nv * pc->space->dim, nd = sizeof(HopsPatchCell) / sizeof(PetscReal);
+  PetscReal     *d = (PetscReal *)(pc->data + c);
+
+  pc->home[2 * c]     = *i++;
+  pc->home[2 * c + 1] = *i++;
+  for (PetscInt k = 0; k < pc->nn; ++k) pc->gid[c * pc->nn + k] = *i++;
+  for (PetscInt k = 0; k < pc->nv; ++k) pc->vid[c * pc->nv + k] = *i++;
+  for (PetscInt k = 0; k < nx; ++k) pc->xv[c * nx + k] = *r++;
+  for (PetscInt k = 0; k < nd; ++k) d[k] = *r++;
+}
+
+/* Order of cells by home rank, then number: what makes duplicates adjacent */
+static PetscErrorCode CellsSend(HopsPatchCells *pc, PetscInt n, const PetscInt to[], const PetscInt cells[])
+{
+  const PetscInt ni = 2 + pc->nn + pc->nv, nr = pc->nv * pc->space->dim + (PetscInt)(sizeof(HopsPatchCell) / sizeof(PetscReal));
+  PetscInt      *is, *ir, nget, *a, *b, *perm, m = pc->n;
+  PetscReal     *rs, *rr = NULL;
+  PetscMPIInt    rank;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_rank(PetscObjectComm((PetscObject)pc->space), &rank));
+  PetscCall(PetscMalloc2(n * ni, &is, n * nr, &rs));
+  for (PetscInt k = 0; k < n; ++k) CellPack(pc, cells[k], is + k * ni, rs + k * nr);
+  PetscCall(HopsPatchExchange(PetscObjectComm((PetscObject)pc->space), n, to, ni, is, nr, rs, &nget, NULL, &ir, &rr));
+  PetscCall(PetscFree2(is, rs));
+  /* new ones only, in order of (rank, number) */
+  PetscCall(PetscMalloc3(nget + pc->n, &a, nget + pc->n, &b, nget + pc->n, &perm));
+  for (PetscInt k = 0; k < nget + pc->n; ++k) { /* a cell that is here already comes before its copies */
+    const PetscInt *h = k < pc->n ? pc->home + 2 * k : ir + (k - pc->n) * ni;
+
+    a[k]    = h[0];
+    b[k]    = h[1];
+    perm[k] = k;
+  }
+  PetscCall(PetscSortIntWithArrayPair(nget + pc->n, a, b, perm));
+  for (PetscInt s = 0, e; s < nget + pc->n; s = e) {
+    for (e = s; e < nget + pc->n && a[e] == a[s]; ++e) {}
+    PetscCall(PetscSortIntWithArray(e - s, b + s, perm + s));
+  }
+  PetscCall(CellsAllocate(pc->n + nget, pc));
+  for (PetscInt s = 0, e; s < nget + m; s = e) {
+    PetscInt have = -1;
+
+    for (e = s; e < nget + m && a[e] == a[s] && b[e] == b[s]; ++e)
+      if (perm[e] < m) have = perm[e];
+    if (have < 0) {
+      const PetscInt k = perm[s] - m;
+
+      CellUnpack(pc, pc->n++, ir + k * ni, rr + k * nr);
+    }
+  }
+  PetscCall(PetscFree3(a, b, perm));
+  PetscCall(PetscFree(ir));
+  PetscCall(PetscFree(rr));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  First hop: every cell to the owners of its corners (of all its free nodes that bound other cells where no corner is free), which then
+  know whole stars. Second hop, where each rank wants the neighbours of all its cells: the stars back to the ranks in them.
+*/
+PetscErrorCode HopsPatchCellsGrow(HopsPatchCells *pc, PetscBool all)
+{
+  HopsSpace       sp = pc->space;
+  const PetscInt *ranges, np = sp->order + 1;
+  PetscInt       *to, *cells, n = 0, nmax = 64;
+  PetscMPIInt     rank, size;
+  PetscLayout     layout;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_rank(PetscObjectComm((PetscObject)sp), &rank));
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)sp), &size));
+  if (size == 1) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscLayoutCreateFromSizes(PetscObjectComm((PetscObject)sp), sp->nT, PETSC_DETERMINE, 1, &layout));
+  PetscCall(PetscLayoutGetRanges(layout, &ranges));
+  PetscCall(PetscMalloc2(nmax, &to, nmax, &cells));
+  for (PetscInt c = 0; c < pc->nown; ++c) {
+    const PetscInt first    = n;
+    PetscBool      vertices = PETSC_FALSE;
+
+    for (PetscInt v = 0; v < pc->nv; ++v) vertices = vertices || pc->vid[c * pc->nv + v] >= 0 ? PETSC_TRUE : PETSC_FALSE;
+    for (PetscInt i = 0; i < pc->nn; ++i) {
+      const PetscInt g      = pc->gid[c * pc->nn + i];
+      PetscBool      corner = PETSC_TRUE, boundary = PETSC_FALSE, known = PETSC_FALSE;
+      PetscMPIInt    owner;
+
+      for (PetscInt d = 0, k = i; d < sp->dim; ++d, k /= np) {
+        const PetscBool end = k % np == 0 || k % np == np - 1 ? PETSC_TRUE : PETSC_FALSE;
+
+        corner   = corner && end ? PETSC_TRUE : PETSC_FALSE;
+        boundary = boundary || end ? PETSC_TRUE : PETSC_FALSE;
+      }
+      if (g < 0 || !(corner || (boundary && (all || !vertices))) || (g >= sp->rstart && g < sp->rstart + sp->nT)) continue;
+      PetscCall(PetscLayoutFindOwner(layout, g, &owner));
+      for (PetscInt k = first; k < n; ++k) known = known || to[k] == owner ? PETSC_TRUE : PETSC_FALSE;
+      if (known) continue;
+      if (n == nmax) {
+        PetscInt *t2, *c2;
+
+        PetscCall(PetscMalloc2(2 * nmax, &t2, 2 * nmax, &c2));
+        PetscCall(PetscArraycpy(t2, to, n));
+        PetscCall(PetscArraycpy(c2, cells, n));
+        PetscCall(PetscFree2(to, cells));
+        to    = t2;
+        cells = c2;
+        nmax *= 2;
+      }
+      to[n]      = owner;
+      cells[n++] = c;
+    }
+  }
+  PetscCall(CellsSend(pc, n, to, cells));
+  PetscCall(PetscFree2(to, cells));
+  if (all) { /* pairs (owned node, cell), sorted by node: every rank in a group gets the group's cells */
+    PetscInt *node, *cell, m = 0, npair = 0, *pr, *pcell;
+
+    for (PetscInt i = 0; i < pc->n * pc->nn; ++i) m += pc->gid[i] >= sp->rstart && pc->gid[i] < sp->rstart + sp->nT;
+    PetscCall(PetscMalloc2(m, &node, m, &cell));
+    m = 0;
+    for (PetscInt i = 0; i < pc->n * pc->nn; ++i)
+      if (pc->gid[i] >= sp->rstart && pc->gid[i] < sp->rstart + sp->nT) {
+        node[m]   = pc->gid[i];
+        cell[m++] = i / pc->nn;
+      }
+    PetscCall(PetscSortIntWithArray(m, node, cell));
+    for (PetscInt pass = 0; pass < 2; ++pass) {
+      if (pass) PetscCall(PetscMalloc2(npair, &pr, npair, &pcell));
+      npair = 0;
+      for (PetscInt s = 0, e; s < m; s = e) {
+        for (e = s; e < m && node[e] == node[s]; ++e) {}
+        for (PetscInt i = s; i < e; ++i)
+          for (PetscInt j = s; j < e; ++j) {
+            const PetscInt r = pc->home[2 * cell[i]];
+
+            if (r == rank || r == pc->home[2 * cell[j]]) continue;
+            if (pass) {
+              pr[npair]    = r;
+              pcell[npair] = cell[j];
+            }
+            ++npair;
+          }
+      }
+    }
+    { /* the same pair comes from every node of a face */
+      PetscInt k = 0;
+
+      PetscCall(PetscSortIntWithArray(npair, pr, pcell));
+      for (PetscInt s = 0, e; s < npair; s = e) {
+        for (e = s; e < npair && pr[e] == pr[s]; ++e) {}
+        PetscCall(PetscSortInt(e - s, pcell + s));
+        for (PetscInt i = s; i < e; ++i)
+          if (i == s || pcell[i] != pcell[i - 1]) {
+            pr[k]      = pr[s];
+            pcell[k++] = pcell[i];
+          }
+      }
+      npair = k;
+    }
+    PetscCall(CellsSend(pc, npair, pr, pcell));
+    PetscCall(PetscFree2(pr, pcell));
+    PetscCall(PetscFree2(node, cell));
+  }
+  PetscCall(PetscLayoutDestroy(&layout));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* -------------------------------------------------------------- element matrices -------------------------------------------------------------- */
+
+PetscErrorCode HopsPatchElementMatrices(const HopsPatchCells *pc, PetscInt n, const PetscInt cells[], PetscReal *E[])
+{
+  HopsSpace      sp   = pc->space;
+  MPI_Comm       comm = PetscObjectComm((PetscObject)sp);
+  const PetscInt n2   = pc->nn * pc->nn;
+  PetscInt      *to, *is, nreq, *req, *from, *tag, nget, *back;
+  PetscReal     *M, *R = NULL;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc2(n, &to, 2 * n, &is));
+  for (PetscInt k = 0; k < n; ++k) {
+    to[k]         = pc->home[2 * cells[k]];
+    is[2 * k]     = pc->home[2 * cells[k] + 1];
+    is[2 * k + 1] = k;
+  }
+  PetscCall(HopsPatchExchange(comm, n, to, 2, is, 0, NULL, &nreq, &from, &req, NULL));
+  PetscCall(PetscFree2(to, is));
+  PetscCall(PetscMalloc2(nreq * n2, &M, nreq, &tag));
+  for (PetscInt k = 0; k < nreq; ++k) tag[k] = req[2 * k];
+  PetscCall(HopsFormElementMatrices(pc->form, pc->basis, nreq, tag, M));
+  for (PetscInt k = 0; k < nreq; ++k) tag[k] = req[2 * k + 1];
+  PetscCall(HopsPatchExchange(comm, nreq, from, 1, tag, n2, M, &nget, NULL, &back, &R));
+  PetscCheck(nget == n, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%" PetscInt_FMT " element matrices asked for, %" PetscInt_FMT " received", n, nget);
+  PetscCall(PetscMalloc1(n * n2, E));
+  for (PetscInt k = 0; k < nget; ++k) PetscCall(PetscArraycpy(*E + back[k] * n2, R + k * n2, n2));
+  PetscCall(PetscFree2(M, tag));
+  PetscCall(PetscFree(from));
+  PetscCall(PetscFree(req));
+  PetscCall(PetscFree(back));
+  PetscCall(PetscFree(R));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,368 @@
+/*
+  Colours: patches of one colour have no cell in common, so that they neither share unknowns nor couple, and one may be solved without
+  the other's correction.
+
+  Each cell's corners are labelled by the corners of a hypercube, by walking from cell to cell; a patch prefers the label of its vertex.
+  On meshes of regular vertices (and on all boxes, in any numbering) that gives 2^dim colours, on any number of ranks. Elsewhere a patch
+  whose colour is taken gets the first one that is free, rank after rank along the chains of ranks that have cells in common.
+*/
+#include <hops/private/hopspatch.h>
+
+#define HOPS_COLOR_WORDS 8 /* of 64 colours each */
+
+/* Labels of a cell's corners: corner v has label ((axes of v permuted) ^ flip); -1 if none or several ways agree with known labels */
+static PetscBool CellLabels(PetscInt dim, const int known[], int label[])
+{
+  static const int perm[6][3] = {
+    {0, 1, 2},
+    {1, 0, 2},
+    {0, 2, 1},
+    {1, 2, 0},
+    {2, 0, 1},
+    {2, 1, 0}};
+  const int nv = 1 << dim;
+  int       n  = 0;
+
+  for (int s = 0; s < (dim == 2 ? 2 : 6); ++s)
+    for (int flip = 0; flip < nv; ++flip) {
+      int       l[8];
+      PetscBool fits = PETSC_TRUE;
+
+      for (int v = 0; v < nv && fits; ++v) {
+        l[v] = flip;
+        for (int d = 0; d < dim; ++d) l[v] ^= ((v >> d) & 1) << perm[s][d];
+        if (known[v] >= 0 && known[v] != l[v]) fits = PETSC_FALSE;
+      }
+      if (!fits) continue;
+      if (!n++)
+        for (int v = 0; v < nv; ++v) label[v] = l[v];
+    }
+  return n == 1 ? PETSC_TRUE : PETSC_FALSE;
+}
+
+/* The least corner of a cell in lexicographic order of coordinates, up to rounding errors */
+static PetscInt LeastCorner(const HopsPatchCells *pc, PetscInt c, PetscReal tol)
+{
+  const PetscInt dim  = pc->space->dim;
+  PetscInt       best = 0;
+
+  for (PetscInt v = 1; v < pc->nv; ++v)
+    for (PetscInt d = 0; d < dim; ++d) {
+      const PetscReal e = pc->xv[(c * pc->nv + v) * dim + d] - pc->xv[(c * pc->nv + best) * dim + d];
+
+      if (e < -tol) best = v;
+      if (PetscAbsReal(e) > tol) break;
+    }
+  return best;
+}
+
+/*
+  The cell to begin with, and the labels of its corners, from coordinates alone, so that neither depends on numbering, orientation or
+  partition: the cell with the least corner, of several the one with the least centre. seed is -1 on all ranks but one.
+*/
+static PetscErrorCode FirstCell(const HopsPatchCells *pc, PetscInt *seed, int label[])
+{
+  MPI_Comm       comm = PetscObjectComm((PetscObject)pc->space);
+  const PetscInt dim = pc->space->dim, nv = pc->nv, n = pc->nown;
+  PetscBool     *alive;
+  PetscReal      box[2] = {PETSC_MAX_REAL, PETSC_MAX_REAL}, tol;
+  PetscInt      *least, first;
+  PetscMPIInt    rank, winner;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_rank(comm, &rank));
+  for (PetscInt i = 0; i < n * nv * dim; ++i) {
+    box[0] = PetscMin(box[0], pc->xv[i]);
+    box[1] = PetscMin(box[1], -pc->xv[i]);
+  }
+  PetscCall(MPIU_Allreduce(MPI_IN_PLACE, box, 2, MPIU_REAL, MPIU_MIN, comm));
+  tol = -1e-10 * (box[0] + box[1]);
+  PetscCall(PetscMalloc2(n, &alive, n, &least));
+  for (PetscInt c = 0; c < n; ++c) {
+    alive[c] = PETSC_TRUE;
+    least[c] = LeastCorner(pc, c, tol);
+  }
+  for (PetscInt k = 0; k < 2 * dim; ++k) {
+    PetscReal min = PETSC_MAX_REAL, x;
+
+    for (PetscInt pass = 0; pass < 2; ++pass) {
+      for (PetscInt c = 0; c < n; ++c) {
+        if (!alive[c]) continue;
+        x = pc->xv[(c * nv + least[c]) * dim + k % dim];
+        if (k >= dim) {
+          x = 0.0;
+          for (PetscInt v = 0; v < nv; ++v) x += pc->xv[(c * nv + v) * dim + k % dim] / nv;
+        }
+        if (!pass) min = PetscMin(min, x);
+        else if (x > min + tol) alive[c] = PETSC_FALSE;
+      }
+      if (!pass) PetscCall(MPIU_Allreduce(MPI_IN_PLACE, &min, 1, MPIU_REAL, MPIU_MIN, comm));
+    }
+  }
+  for (first = 0; first < n && !alive[first]; ++first) {}
+  winner = first < n ? rank : INT_MAX;
+  PetscCall(MPIU_Allreduce(MPI_IN_PLACE, &winner, 1, MPI_INT, MPI_MIN, comm));
+  *seed = winner == rank ? first : -1;
+  if (*seed >= 0) { /* the least corner is 0; its neighbours are 1, 2, 4, from the last to the first in lexicographic order */
+    const PetscReal *x = pc->xv + first * nv * dim;
+    int              bit[3];
+
+    for (PetscInt d = 0; d < dim; ++d) {
+      bit[d] = 0;
+      for (PetscInt e = 0; e < dim; ++e) {
+        const PetscReal *a = x + (least[first] ^ (1 << d)) * dim, *b = x + (least[first] ^ (1 << e)) * dim;
+        PetscInt         k = 0;
+
+        while (k < dim - 1 && PetscAbsReal(a[k] - b[k]) <= tol) ++k;
+        bit[d] += e != d && a[k] < b[k];
+      }
+    }
+    for (PetscInt v = 0; v < nv; ++v) {
+      label[v] = 0;
+      for (PetscInt d = 0; d < dim; ++d) label[v] |= (((v ^ least[first]) >> d) & 1) << bit[d];
+    }
+  }
+  PetscCall(PetscFree2(alive, least));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* label[nL] of the unknowns that are corners, else -1 */
+static PetscErrorCode Labels(const HopsPatchCells *pc, int label[])
+{
+  HopsSpace      sp   = pc->space;
+  MPI_Comm       comm = PetscObjectComm((PetscObject)sp);
+  const PetscInt dim = sp->dim, nv = pc->nv, P = sp->order + 1;
+  PetscInt      *corner, *vstart, *vcell, *queue, head = 0, tail = 0, nlist = 0, seed = 0;
+  PetscBool     *done;
+  int           *root, *leaf;
+  PetscMPIInt    rank, size;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_rank(comm, &rank));
+  PetscCallMPI(MPI_Comm_size(comm, &size));
+  PetscCall(PetscMalloc3(pc->nown * nv, &corner, sp->nL + 2, &vstart, pc->nown * nv, &vcell));
+  PetscCall(PetscMalloc4(pc->nown, &queue, pc->nown, &done, sp->nshared, &root, sp->nG, &leaf));
+  PetscCall(PetscArrayzero(vstart, sp->nL + 2));
+  for (PetscInt i = 0; i < sp->nL; ++i) label[i] = -1;
+  for (PetscInt c = 0; c < pc->nown; ++c) {
+    done[c] = PETSC_FALSE;
+    for (PetscInt v = 0; v < nv; ++v) {
+      PetscInt node = 0;
+
+      for (PetscInt d = dim - 1; d >= 0; --d) node = node * P + ((v >> d) & 1 ? P - 1 : 0);
+      corner[c * nv + v] = sp->restr[c * pc->nn + node];
+      ++vstart[corner[c * nv + v] + 2];
+    }
+  }
+  for (PetscInt i = 0; i < sp->nL; ++i) vstart[i + 2] += vstart[i + 1];
+  for (PetscInt i = 0; i < pc->nown * nv; ++i) vcell[vstart[corner[i] + 1]++] = i / nv;
+  {
+    PetscInt first = -1;
+    int      l[8];
+
+    PetscCall(FirstCell(pc, &first, l));
+    for (PetscInt w = 0; w < nv && first >= 0; ++w) label[corner[first * nv + w]] = l[w];
+    if (first >= 0) {
+      done[first]   = PETSC_TRUE;
+      queue[tail++] = first;
+    }
+  }
+  for (PetscBool working = PETSC_TRUE; working;) {
+    PetscInt state[2] = {0, size}; /* progress anywhere; least rank with cells left */
+
+    while (head < tail) {
+      const PetscInt c = queue[head++];
+
+      for (PetscInt v = 0; v < nv; ++v)
+        for (PetscInt k = vstart[corner[c * nv + v]]; k < vstart[corner[c * nv + v] + 1]; ++k) {
+          const PetscInt b = vcell[k];
+          int            known[8], l[8];
+
+          if (done[b]) continue;
+          for (PetscInt w = 0; w < nv; ++w) known[w] = label[corner[b * nv + w]];
+          if (!CellLabels(dim, known, l)) {
+            PetscInt missing = 0;
+
+            for (PetscInt w = 0; w < nv; ++w) missing += known[w] < 0;
+            if (!missing) done[b] = PETSC_TRUE; /* no hypercube: all its corners are labelled all the same */
+            continue;
+          }
+          for (PetscInt w = 0; w < nv; ++w)
+            if (known[w] < 0) label[corner[b * nv + w]] = l[w];
+          done[b]       = PETSC_TRUE;
+          queue[tail++] = b;
+        }
+    }
+    /* labels of shared vertices: any rank's is as good */
+    for (PetscInt i = 0; i < sp->nshared; ++i) root[i] = label[sp->shared[i]];
+    for (PetscInt g = 0; g < sp->nG; ++g) leaf[g] = label[sp->nT + g];
+    PetscCall(PetscSFReduceBegin(sp->halo, MPI_INT, leaf, root, MPI_MAX));
+    PetscCall(PetscSFReduceEnd(sp->halo, MPI_INT, leaf, root, MPI_MAX));
+    PetscCall(PetscSFBcastBegin(sp->halo, MPI_INT, root, leaf, MPI_REPLACE));
+    PetscCall(PetscSFBcastEnd(sp->halo, MPI_INT, root, leaf, MPI_REPLACE));
+    for (PetscInt i = 0; i < sp->nshared; ++i) label[sp->shared[i]] = root[i];
+    for (PetscInt g = 0; g < sp->nG; ++g) label[sp->nT + g] = leaf[g];
+    /* cells that have become determined start the next walk */
+    nlist = 0;
+    for (PetscInt c = 0; c < pc->nown; ++c) {
+      int known[8], l[8], n = 0;
+
+      if (done[c]) continue;
+      for (PetscInt w = 0; w < nv; ++w) {
+        known[w] = label[corner[c * nv + w]];
+        n += known[w] >= 0;
+      }
+      if (n == nv) done[c] = PETSC_TRUE;
+      else if (n && CellLabels(dim, known, l)) {
+        for (PetscInt w = 0; w < nv; ++w) label[corner[c * nv + w]] = l[w];
+        done[c]       = PETSC_TRUE;
+        queue[tail++] = c;
+        ++nlist;
+      }
+    }
+    while (seed < pc->nown && done[seed]) ++seed;
+    state[0] = -nlist;
+    if (seed < pc->nown) state[1] = rank;
+    PetscCall(MPIU_Allreduce(MPI_IN_PLACE, state, 2, MPIU_INT, MPI_MIN, comm));
+    if (state[0] == 0) {
+      if (state[1] == size) working = PETSC_FALSE;
+      else if (state[1] == rank) { /* nothing moves: begin anew, keeping what is known where it fits */
+        int known[8];
+
+        for (PetscInt w = 0; w < nv; ++w) {
+          known[w] = label[corner[seed * nv + w]];
+          if (known[w] < 0) label[corner[seed * nv + w]] = (int)w;
+        }
+        done[seed]    = PETSC_TRUE;
+        queue[tail++] = seed;
+      }
+    }
+  }
+  PetscCall(PetscFree3(corner, vstart, vcell));
+  PetscCall(PetscFree4(queue, done, root, leaf));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The cells that patches of several ranks touch: roots are own cells, leaves those of other ranks; and the ranks met there */
+static PetscErrorCode CellHalo(const HopsPatchCells *pc, PetscSF *sf, PetscMPIInt *nnb, PetscMPIInt *nb[])
+{
+  MPI_Comm       comm = PetscObjectComm((PetscObject)pc->space);
+  const PetscInt n    = pc->n - pc->nown;
+  PetscSFNode   *remote;
+  PetscInt      *root, *zero, *leaf, *none, *to, *is, *ir, nroot = n, nleaf, nget, k;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(n, &remote));
+  PetscCall(PetscCalloc2(n, &root, n, &zero));
+  for (PetscInt c = 0; c < n; ++c) {
+    root[c] = remote[c].rank = pc->home[2 * (pc->nown + c)];
+    remote[c].index          = pc->home[2 * (pc->nown + c) + 1];
+  }
+  PetscCall(PetscSFCreate(comm, sf));
+  PetscCall(PetscSFSetGraph(*sf, pc->nown, n, NULL, PETSC_OWN_POINTER, remote, PETSC_OWN_POINTER));
+  PetscCall(PetscSFSetUp(*sf));
+  PetscCall(PetscSortRemoveDupsInt(&nroot, root));
+  PetscCall(HopsPatchExchange(comm, nroot, root, 1, zero, 0, NULL, &nleaf, &leaf, &none, NULL));
+  /* two ranks may also meet in a cell of a third one, which tells all its neighbours of each other */
+  k = nroot + nleaf;
+  PetscCall(PetscMalloc2(k * k, &to, k * k, &is));
+  for (PetscInt i = 0; i < k * k; ++i) {
+    to[i] = i / k < nroot ? root[i / k] : leaf[i / k - nroot];
+    is[i] = i % k < nroot ? root[i % k] : leaf[i % k - nroot];
+  }
+  PetscCall(HopsPatchExchange(comm, k * k, to, 1, is, 0, NULL, &nget, NULL, &ir, NULL));
+  PetscCall(PetscMalloc1(k + nget, nb));
+  for (PetscInt i = 0; i < k; ++i) (*nb)[i] = (PetscMPIInt)is[i];
+  for (PetscInt i = 0; i < nget; ++i) (*nb)[k + i] = (PetscMPIInt)ir[i];
+  *nnb = (PetscMPIInt)(k + nget);
+  PetscCall(PetscFree2(to, is));
+  PetscCall(PetscFree2(root, zero));
+  PetscCall(PetscFree(leaf));
+  PetscCall(PetscFree(none));
+  PetscCall(PetscFree(ir));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ColorOwn(HopsPatches pt, const HopsPatchCells *pc, const int label[], PetscInt64 used[])
+{
+  HopsSpace sp = pt->space;
+
+  PetscFunctionBegin;
+  for (PetscInt k = 0; k < pt->n; ++k) {
+    PetscInt64 taken[HOPS_COLOR_WORDS] = {0};
+    PetscInt   color                   = -1;
+
+    for (PetscInt i = pt->touchstart[k]; i < pt->touchstart[k + 1]; ++i)
+      for (PetscInt w = 0; w < HOPS_COLOR_WORDS; ++w) taken[w] |= used[pt->touch[i] * HOPS_COLOR_WORDS + w];
+    if (!pt->element[k] && label[pt->center[k] - sp->rstart] >= 0) color = label[pt->center[k] - sp->rstart];
+    if (color < 0 || (taken[0] >> color) & 1)
+      for (color = 0; color < 64 * HOPS_COLOR_WORDS && (taken[color / 64] >> (color % 64)) & 1; ++color) {}
+    PetscCheck(color < 64 * HOPS_COLOR_WORDS, PETSC_COMM_SELF, PETSC_ERR_SUP, "The patches need more than %d colors: use -pc_patchfd_type additive", 64 * HOPS_COLOR_WORDS);
+    pt->color[k] = (int)color;
+    for (PetscInt i = pt->touchstart[k]; i < pt->touchstart[k + 1]; ++i) used[pt->touch[i] * HOPS_COLOR_WORDS + color / 64] |= (PetscInt64)1 << (color % 64);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsPatchesColor(HopsPatches pt, const HopsPatchCells *pc)
+{
+  MPI_Comm    comm = PetscObjectComm((PetscObject)pt->space);
+  PetscSF     sf;
+  PetscMPIInt size, rank, nnb = 0, *nb, *done;
+  PetscInt64 *used;
+  int        *label, colored = 0, all = 0, *map;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(comm, &size));
+  PetscCallMPI(MPI_Comm_rank(comm, &rank));
+  PetscCall(PetscMalloc1(pt->space->nL, &label));
+  PetscCall(Labels(pc, label));
+  PetscCall(CellHalo(pc, &sf, &nnb, &nb));
+  PetscCall(PetscCalloc1(pc->n * HOPS_COLOR_WORDS, &used));
+  PetscCall(PetscCalloc1(size, &done));
+  while (!all) {
+    PetscMPIInt ready = 1;
+
+    for (PetscMPIInt i = 0; i < nnb; ++i) ready = ready && (nb[i] >= rank || done[nb[i]]);
+    if (ready && !colored) {
+      PetscCall(ColorOwn(pt, pc, label, used));
+      colored = 1;
+    }
+    for (PetscInt w = 0; w < HOPS_COLOR_WORDS && size > 1; ++w) { /* PetscSF combines basic types only */
+      PetscInt64 *root, *leaf;
+
+      PetscCall(PetscMalloc2(pc->nown, &root, pc->n - pc->nown, &leaf));
+      for (PetscInt c = 0; c < pc->nown; ++c) root[c] = used[c * HOPS_COLOR_WORDS + w];
+      for (PetscInt c = pc->nown; c < pc->n; ++c) leaf[c - pc->nown] = used[c * HOPS_COLOR_WORDS + w];
+      PetscCall(PetscSFReduceBegin(sf, MPIU_INT64, leaf, root, MPI_BOR));
+      PetscCall(PetscSFReduceEnd(sf, MPIU_INT64, leaf, root, MPI_BOR));
+      PetscCall(PetscSFBcastBegin(sf, MPIU_INT64, root, leaf, MPI_REPLACE));
+      PetscCall(PetscSFBcastEnd(sf, MPIU_INT64, root, leaf, MPI_REPLACE));
+      for (PetscInt c = 0; c < pc->nown; ++c) used[c * HOPS_COLOR_WORDS + w] = root[c];
+      for (PetscInt c = pc->nown; c < pc->n; ++c) used[c * HOPS_COLOR_WORDS + w] = leaf[c - pc->nown];
+      PetscCall(PetscFree2(root, leaf));
+    }
+    PetscCallMPI(MPI_Allgather(&colored, 1, MPI_INT, done, 1, MPI_INT, comm));
+    all = 1;
+    for (PetscMPIInt r = 0; r < size; ++r) all = all && done[r];
+  }
+  /* colours that no rank uses are left out */
+  PetscCall(PetscCalloc1(64 * HOPS_COLOR_WORDS, &map));
+  for (PetscInt k = 0; k < pt->n; ++k) map[pt->color[k]] = 1;
+  PetscCall(MPIU_Allreduce(MPI_IN_PLACE, map, 64 * HOPS_COLOR_WORDS, MPI_INT, MPI_MAX, comm));
+  pt->ncolors = 0;
+  for (PetscInt c = 0; c < 64 * HOPS_COLOR_WORDS; ++c) {
+    const int in = map[c];
+
+    map[c] = (int)pt->ncolors;
+    pt->ncolors += in;
+  }
+  for (PetscInt k = 0; k < pt->n; ++k) pt->color[k] = map[pt->color[k]];
+  PetscCall(PetscFree(map));
+  PetscCall(PetscFree(done));
+  PetscCall(PetscFree(used));
+  PetscCall(PetscFree(label));
+  PetscCall(PetscFree(nb));
+  PetscCall(PetscSFDestroy(&sf));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,154 @@
+/* Fast diagonalisation in 1D: the generalised eigenproblems of patches, equal ones stored once. */
+#include <hops/private/hopspatch.h>
+#include <petscblaslapack.h>
+
+/* 40 bits of a number, and its exponent: equal for numbers that differ by rounding errors (but for a few at the seams, which cost a copy) */
+static PetscInt64 Bits(PetscReal x)
+{
+  int       e;
+  PetscReal m;
+
+  if (x == 0.0) return 0;
+  m = frexp(x, &e);
+  return (PetscInt64)llround(ldexp(m, 40)) * 4096 + e;
+}
+
+PetscReal HopsPatchRoundRatio(PetscReal r)
+{
+  return PetscPowReal(2.0, PetscFloorReal(16.0 * PetscLog2Real(r) + 0.5) / 16.0);
+}
+
+/* The pencil of a line: A and M on its window of nodes, column-major (symmetric) */
+static void Pencil(const HopsPatches pt, const HopsPatchLine *l, PetscReal A[], PetscReal M[])
+{
+  const PetscInt p = pt->space->order, P = p + 1, n = l->last - l->first + 1;
+
+  for (PetscInt i = 0; i < n * n; ++i) A[i] = M[i] = 0.0;
+  for (PetscInt c = 0; c < l->ncells; ++c)
+    for (PetscInt i = 0; i < P; ++i)
+      for (PetscInt j = 0; j < P; ++j) {
+        const PetscInt r = c * p + i - l->first, s = c * p + j - l->first;
+
+        if (r < 0 || s < 0 || r >= n || s >= n) continue;
+        A[r * n + s] += l->a[c] * pt->A1[i * P + j];
+        M[r * n + s] += l->m[c] * pt->M1[i * P + j];
+      }
+  A[0] += l->robin[0];
+  A[n * n - 1] += l->robin[1];
+}
+
+/*
+  Even modes first, then odd ones, made so to the last bit: kernels of half the work rest on it. False where the modes are not of
+  definite parity.
+*/
+static PetscErrorCode Parity(PetscInt n, PetscReal S[], PetscReal lambda[], PetscBool *symmetric)
+{
+  PetscReal *T, *l;
+  PetscInt   even = 0, odd = (n + 1) / 2;
+
+  PetscFunctionBegin;
+  *symmetric = PETSC_TRUE;
+  PetscCall(PetscMalloc2(n * n, &T, n, &l));
+  for (PetscInt k = 0; k < n && *symmetric; ++k) {
+    PetscReal e = 0.0, o = 0.0, total = 0.0;
+    PetscInt  to;
+
+    for (PetscInt i = 0; i < n; ++i) {
+      const PetscReal a = S[i * n + k], b = S[(n - 1 - i) * n + k];
+
+      e += PetscSqr(a - b);
+      o += PetscSqr(a + b);
+      total += PetscSqr(a);
+    }
+    if (PetscMin(e, o) > 1e-18 * total || (e < o && even == (n + 1) / 2) || (e >= o && odd == n)) {
+      *symmetric = PETSC_FALSE;
+      break;
+    }
+    to    = e < o ? even++ : odd++;
+    l[to] = lambda[k];
+    for (PetscInt i = 0; i < n; ++i) T[i * n + to] = 0.5 * (S[i * n + k] + (e < o ? 1.0 : -1.0) * S[(n - 1 - i) * n + k]);
+  }
+  if (*symmetric) {
+    PetscCall(PetscArraycpy(S, T, n * n));
+    PetscCall(PetscArraycpy(lambda, l, n));
+  }
+  PetscCall(PetscFree2(T, l));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Diagonalize(HopsPatches pt, const HopsPatchLine *l, HopsPatchFactor *f)
+{
+  const PetscInt n = f->n;
+  PetscReal     *A, *M, *work, *S = pt->values + f->offset, *lambda = S + n * n;
+  PetscBLASInt   one = 1, bn, lwork, info;
+
+  PetscFunctionBegin;
+  PetscCall(PetscBLASIntCast(n, &bn));
+  PetscCall(PetscBLASIntCast(40 * n, &lwork));
+  PetscCall(PetscMalloc3(n * n, &A, n * n, &M, lwork, &work));
+  Pencil(pt, l, A, M);
+  PetscCallBLAS("LAPACKsygv", LAPACKsygv_(&one, "V", "U", &bn, A, &bn, M, &bn, lambda, work, &lwork, &info));
+  PetscCheck(info <= n, PETSC_COMM_SELF, PETSC_ERR_SUP, "The operator's quadrature rule makes the 1D mass matrix of a patch singular: use at least order + 1 points per direction (-mat_pa_q_1d)");
+  PetscCheck(!info, PETSC_COMM_SELF, PETSC_ERR_LIB, "LAPACK sygv failed: %d", (int)info);
+  for (PetscInt i = 0; i < n; ++i)
+    for (PetscInt k = 0; k < n; ++k) S[i * n + k] = A[k * n + i];
+  for (PetscInt k = 0; k < n; ++k) lambda[k] = PetscMax(lambda[k], 0.0);
+  PetscCall(Parity(n, S, lambda, &f->symmetric));
+  PetscCall(PetscFree3(A, M, work));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscInt Slot(const HopsPatches pt, const PetscInt64 key[10])
+{
+  PetscInt64 h = 1469598103934665603LL;
+  PetscInt   s;
+
+  for (int k = 0; k < 10; ++k) h = (h ^ (key[k] + (key[k] >> 29))) * 1099511628211LL;
+  for (s = (PetscInt)((h ^ (h >> 31)) & (pt->nhash - 1)); pt->hash[s] >= 0; s = (s + 1) & (pt->nhash - 1)) {
+    const PetscInt64 *other = pt->factors[pt->hash[s]].key;
+    int               k     = 0;
+
+    while (k < 10 && key[k] == other[k]) ++k;
+    if (k == 10) break;
+  }
+  return s;
+}
+
+PetscErrorCode HopsPatchFactorGet(HopsPatches pt, const HopsPatchLine *l, int *factor)
+{
+  const PetscInt   n       = l->last - l->first + 1;
+  const PetscInt64 key[10] = {((PetscInt64)l->ncells << 32) + (l->first << 16) + l->last, Bits(l->a[0]), Bits(l->a[1]), Bits(l->a[2]), Bits(l->m[0]), Bits(l->m[1]), Bits(l->m[2]), Bits(l->robin[0]), Bits(l->robin[1]), 0};
+  HopsPatchFactor *f;
+  PetscInt         s;
+
+  PetscFunctionBegin;
+  if (4 * pt->nfactors >= pt->nhash) {
+    pt->nhash = PetscMax(64, 4 * pt->nhash);
+    PetscCall(PetscRealloc(pt->nhash * sizeof(PetscInt), &pt->hash));
+    for (PetscInt i = 0; i < pt->nhash; ++i) pt->hash[i] = -1;
+    for (PetscInt i = 0; i < pt->nfactors; ++i) {
+      s           = Slot(pt, pt->factors[i].key);
+      pt->hash[s] = i;
+    }
+  }
+  s = Slot(pt, key);
+  if (pt->hash[s] < 0) {
+    if (pt->nfactors == pt->fmax) {
+      pt->fmax = PetscMax(16, 2 * pt->fmax);
+      PetscCall(PetscRealloc(pt->fmax * sizeof(HopsPatchFactor), &pt->factors));
+    }
+    if (pt->nvalues + n * n + n > pt->vmax) {
+      pt->vmax = PetscMax(2 * pt->vmax, pt->nvalues + n * n + n);
+      PetscCall(PetscRealloc(pt->vmax * sizeof(PetscReal), &pt->values));
+    }
+    f         = pt->factors + pt->nfactors;
+    f->n      = n;
+    f->offset = pt->nvalues;
+    PetscCall(PetscArraycpy(f->key, key, 10));
+    PetscCall(Diagonalize(pt, l, f));
+    pt->nvalues += n * n + n;
+    pt->hash[s] = pt->nfactors++;
+  }
+  *factor = (int)pt->hash[s];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,504 @@
+/* PCPATCHFD: sweeps over patches, additive, restricted, or color by color. */
+#include <hops/private/hopspatchfd.h>
+#include <petsc/private/pcimpl.h>
+
+static const char *const PCPATCHFDTypes[]      = {"multiplicative", "additive", "restricted", "PCPATCHFDType", "PC_PATCHFD_", NULL};
+static const char *const PCPATCHFDPatches[]    = {"vertex", "element", "PCPATCHFDPatch", "PC_PATCHFD_", NULL};
+static const char *const PCPATCHFDDirections[] = {"symmetric", "forward", "backward", "PCPATCHFDDirection", "PC_PATCHFD_", NULL};
+static const char *const HopsSources[]         = {"none", "the MATPA operator", "PCPATCHFDSetSpace()", "the DM's PetscFE and PetscDS"};
+
+/* ---------------------------------------------------------------- set-up ---------------------------------------------------------------- */
+
+static PetscErrorCode PCPATCHFDFree(PC_PATCHFD *fd)
+{
+  PetscFunctionBegin;
+  if (fd->kernel) PetscCall((*fd->patches->space->backend->PatchDestroy)(&fd->kernel));
+  PetscCall(HopsPatchesDestroy(&fd->patches));
+  if (fd->basis.P) PetscCall(HopsBasisDestroy(&fd->basis));
+  fd->basis.P = 0;
+  PetscCall(PetscFree2(fd->r, fd->z));
+  PetscCall(PetscFree(fd->w));
+  PetscCall(VecDestroy(&fd->t));
+  PetscCall(VecDestroy(&fd->x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The operator's own quadrature, where it is known: patches then have exactly the operator's matrix where they can */
+static PetscErrorCode PCPATCHFDSetUpBasis(PC pc, PC_PATCHFD *fd)
+{
+  HopsSpace sp            = fd->src.form.space;
+  PetscInt  q             = sp->q_1d ? sp->q_1d : sp->order + 2;
+  PetscBool gll           = PETSC_FALSE;
+  Mat       candidates[2] = {pc->pmat, pc->mat};
+
+  PetscFunctionBegin;
+  fd->A = pc->pmat;
+  for (PetscInt i = 0; i < 2; ++i) {
+    PetscBool same;
+    Mat_PA   *pa;
+
+    PetscCall(PetscObjectTypeCompare((PetscObject)candidates[i], MATPA, &same));
+    if (!same) continue;
+    PetscCall(MatPAGetData(candidates[i], &pa));
+    if (pa->space != sp) continue;
+    PetscCall(MatPASetUp_Private(candidates[i], pa));
+    q     = pa->basis.Q;
+    gll   = pa->gll;
+    fd->A = candidates[i];
+    break;
+  }
+  PetscCall(HopsBasisCreate(sp->order + 1, q, gll, &fd->basis));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  Would local solves in single precision be of use? Their error is about the unit roundoff times the condition of the patch; entries must
+  stay far from overflow.
+*/
+static PetscErrorCode PCPATCHFDCheckSingle(PC pc, PC_PATCHFD *fd, PetscBool *single)
+{
+  HopsPatches pt    = fd->patches;
+  const int   dim   = (int)pt->space->dim;
+  PetscReal   worst = 0.0, big = 0.0;
+
+  PetscFunctionBegin;
+  for (PetscInt k = 0; k < pt->n; ++k) {
+    const PetscReal *s  = pt->scale[k];
+    PetscReal        lo = s[3], hi = s[3];
+
+    if (pt->solver[k] == HOPS_PATCH_DENSE) continue;
+    for (int a = 0; a < dim; ++a) {
+      const HopsPatchFactor *f    = pt->factors + pt->factor[k][a];
+      const PetscReal       *l    = pt->values + f->offset + f->n * f->n;
+      PetscReal              lmin = l[0], lmax = l[0];
+
+      for (PetscInt i = 1; i < f->n; ++i) {
+        lmin = PetscMin(lmin, l[i]);
+        lmax = PetscMax(lmax, l[i]);
+      }
+      lo += s[a] * lmin;
+      hi += s[a] * lmax;
+    }
+    worst = PetscMax(worst, hi / lo);
+    big   = PetscMax(big, PetscMax(PetscMax(hi, 1.0 / lo), PetscMax(s[4], 1.0 / s[4])));
+  }
+  *single = worst < 1e5 && big < 1e15 ? PETSC_TRUE : PETSC_FALSE;
+  PetscCall(MPIU_Allreduce(MPI_IN_PLACE, single, 1, HOPS_MPI_BOOL, MPI_LAND, PetscObjectComm((PetscObject)pc)));
+  if (!*single) PetscCall(PetscInfo(pc, "Local solves in double precision: the condition number of a patch is %g, the largest factor %g\n", (double)worst, (double)big));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCPATCHFDScale(PC_PATCHFD *fd)
+{
+  HopsPatches pt = fd->patches;
+
+  PetscFunctionBegin;
+  if (fd->omega == 1.0) PetscFunctionReturn(PETSC_SUCCESS);
+  for (PetscInt k = 0; k < pt->n; ++k) pt->scale[k][4] *= fd->omega;
+  for (PetscInt i = 0; i < pt->ninv; ++i) pt->inv[i] *= fd->omega;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Measured: with weights, the counts of vertex patches grow with the order; without, those of element patches grow faster */
+static PetscBool PCPATCHFDWeighted(const PC_PATCHFD *fd)
+{
+  return fd->weightset ? fd->weight : (fd->patch == PC_PATCHFD_ELEMENT ? PETSC_TRUE : PETSC_FALSE);
+}
+
+/* Additive: the square root of the weights on both sides, so that the preconditioner is symmetric. Restricted: a partition of unity */
+static PetscErrorCode PCPATCHFDSetUpWeights(PC_PATCHFD *fd)
+{
+  HopsPatches pt = fd->patches;
+
+  PetscFunctionBegin;
+  if (fd->type == PC_PATCHFD_MULTIPLICATIVE || (fd->type == PC_PATCHFD_ADDITIVE && !PCPATCHFDWeighted(fd))) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscMalloc1(pt->nT, &fd->w));
+  for (PetscInt i = 0; i < pt->nT; ++i) fd->w[i] = fd->type == PC_PATCHFD_ADDITIVE ? 1.0 / PetscSqrtReal((PetscReal)PetscMax(1, pt->mult[i])) : 1.0 / PetscMax(1, pt->nlevel[i]);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCPATCHFDCount(PC pc, PC_PATCHFD *fd)
+{
+  HopsPatches pt       = fd->patches;
+  PetscInt64  count[8] = {0};
+
+  PetscFunctionBegin;
+  for (PetscInt k = 0; k < pt->n; ++k) {
+    ++count[3 * pt->element[k] + pt->solver[k]];
+    if (pt->solver[k] == HOPS_PATCH_DENSE) count[7] = PetscMax(count[7], pt->start[k + 1] - pt->start[k]);
+  }
+  count[6] = pt->nfactors;
+  PetscCall(MPIU_Allreduce(MPI_IN_PLACE, count, 7, MPIU_INT64, MPI_SUM, PetscObjectComm((PetscObject)pc)));
+  PetscCall(MPIU_Allreduce(MPI_IN_PLACE, count + 7, 1, MPIU_INT64, MPI_MAX, PetscObjectComm((PetscObject)pc)));
+  for (PetscInt i = 0; i < 6; ++i) fd->count[i / 3][i % 3] = count[i];
+  fd->factors = count[6];
+  fd->size    = count[7];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCSetUp_PATCHFD(PC pc)
+{
+  PC_PATCHFD *fd = (PC_PATCHFD *)pc->data;
+  HopsSpace   sp;
+  PetscBool   single;
+
+  PetscFunctionBegin;
+  PetscCall(PCPATCHFDFree(fd));
+  PetscCall(PCLORGetForm(pc, &fd->src));
+  sp = fd->src.form.space;
+  PetscCheck(sp->backend->PatchCreate, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "The back end %s has no patch solvers: use -hops_backend host", sp->backend->name);
+  PetscCall(PetscLogEventBegin(HopsEvent.patchsetup, pc, 0, 0, 0));
+  PetscCall(PCPATCHFDSetUpBasis(pc, fd));
+  fd->opt.element = fd->patch == PC_PATCHFD_ELEMENT ? PETSC_TRUE : PETSC_FALSE;
+  fd->opt.colors  = fd->type == PC_PATCHFD_MULTIPLICATIVE ? PETSC_TRUE : PETSC_FALSE;
+  PetscCall(HopsPatchesCreate(&fd->src.form, &fd->basis, &fd->opt, &fd->patches));
+  PetscCall(PCPATCHFDScale(fd));
+  single = fd->single;
+  if (single) PetscCall(PCPATCHFDCheckSingle(pc, fd, &single));
+  fd->fellback = fd->single && !single ? PETSC_TRUE : PETSC_FALSE;
+  PetscCall((*sp->backend->PatchCreate)(fd->patches, single, &fd->kernel));
+  PetscCall(PetscCalloc2(fd->patches->nP, &fd->r, fd->patches->nP, &fd->z));
+  PetscCall(PCPATCHFDSetUpWeights(fd));
+  PetscCall(PCPATCHFDCount(pc, fd));
+  if (fd->type == PC_PATCHFD_MULTIPLICATIVE) {
+    PetscCall(MatCreateVecs(fd->A, NULL, &fd->t));
+    PetscCall(VecCreateMPIWithArray(PetscObjectComm((PetscObject)pc), 1, sp->nT, sp->N, fd->z, &fd->x));
+  }
+  PetscCall(PetscLogEventEnd(HopsEvent.patchsetup, pc, 0, 0, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ----------------------------------------------------------------- action ----------------------------------------------------------------- */
+
+/* z += corrections of a color (or all, negative) for the residual in r's owned entries; ghosts of r come in, those of z go out */
+static PetscErrorCode PCPATCHFDSolve(PC pc, PC_PATCHFD *fd, PetscInt color, HopsPatchMode mode)
+{
+  HopsPatches pt = fd->patches;
+
+  PetscFunctionBegin;
+  PetscCall(PetscLogEventBegin(HopsEvent.patchsolve, pc, 0, 0, 0));
+  PetscCall(PetscSFBcastBegin(pt->halo, MPIU_SCALAR, fd->r, fd->r + pt->nT, MPI_REPLACE));
+  PetscCall(PetscArrayzero(fd->z + pt->nT, pt->nG + 1));
+  PetscCall(PetscSFBcastEnd(pt->halo, MPIU_SCALAR, fd->r, fd->r + pt->nT, MPI_REPLACE));
+  fd->r[pt->nP - 1] = 0.0;
+  PetscCall((*pt->space->backend->PatchApply)(fd->kernel, color, mode, fd->r, fd->z));
+  PetscCall(PetscSFReduceBegin(pt->halo, MPIU_SCALAR, fd->z + pt->nT, fd->z, MPIU_SUM));
+  PetscCall(PetscSFReduceEnd(pt->halo, MPIU_SCALAR, fd->z + pt->nT, fd->z, MPIU_SUM));
+  PetscCall(PetscLogEventEnd(HopsEvent.patchsolve, pc, 0, 0, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Rows of essential unknowns are those of the identity */
+static void SetEssential(HopsSpace sp, const PetscScalar b[], PetscScalar z[])
+{
+  for (PetscInt e = 0; e < sp->ness; ++e) z[sp->essT[e]] = b[sp->essT[e]];
+}
+
+static PetscErrorCode PCPATCHFDApplyAdditive(PC pc, PC_PATCHFD *fd, PetscBool transpose, Vec x, Vec y)
+{
+  HopsPatches         pt        = fd->patches;
+  const PetscBool     restrict_ = fd->type == PC_PATCHFD_RESTRICTED ? PETSC_TRUE : PETSC_FALSE;
+  const HopsPatchMode mode      = !restrict_ ? HOPS_PATCH_PLAIN : (transpose ? HOPS_PATCH_RESTRICT_IN : HOPS_PATCH_RESTRICT_OUT);
+  const PetscScalar  *in = fd->w && mode != HOPS_PATCH_RESTRICT_OUT ? fd->w : NULL, *out = fd->w && mode != HOPS_PATCH_RESTRICT_IN ? fd->w : NULL;
+  const PetscScalar  *xa;
+  PetscScalar        *ya;
+
+  PetscFunctionBegin;
+  PetscCall(VecGetArrayRead(x, &xa));
+  for (PetscInt i = 0; i < pt->nT; ++i) fd->r[i] = in ? in[i] * xa[i] : xa[i];
+  PetscCall(PetscArrayzero(fd->z, pt->nT));
+  PetscCall(PCPATCHFDSolve(pc, fd, -1, mode));
+  PetscCall(VecGetArrayWrite(y, &ya));
+  for (PetscInt i = 0; i < pt->nT; ++i) ya[i] = out ? out[i] * fd->z[i] : fd->z[i];
+  SetEssential(pt->space, xa, ya);
+  PetscCall(VecRestoreArrayWrite(y, &ya));
+  PetscCall(VecRestoreArrayRead(x, &xa));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  A sweep on the iterate in z. The residual of every color is that of the whole operator, so that it is exact whatever stands for the
+  patches' matrices. zero: z is zero; norm, where it is not NULL, is that of the residual before the sweep.
+*/
+static PetscErrorCode PCPATCHFDSweep(PC pc, PC_PATCHFD *fd, PCPATCHFDDirection direction, PetscBool zero, const PetscScalar b[], PetscReal *norm)
+{
+  HopsPatches    pt = fd->patches;
+  const PetscInt n = pt->ncolors, steps = direction == PC_PATCHFD_SYMMETRIC ? 2 * n - 1 : n;
+
+  PetscFunctionBegin;
+  for (PetscInt s = 0; s < steps; ++s) {
+    const PetscInt color = direction == PC_PATCHFD_BACKWARD ? n - 1 - s : (s < n ? s : 2 * n - 2 - s);
+
+    if (zero && !s) PetscCall(PetscArraycpy(fd->r, b, pt->nT));
+    else {
+      const PetscScalar *t;
+
+      PetscCall(MatMult(fd->A, fd->x, fd->t));
+      PetscCall(VecGetArrayRead(fd->t, &t));
+      for (PetscInt i = 0; i < pt->nT; ++i) fd->r[i] = b[i] - t[i];
+      PetscCall(VecRestoreArrayRead(fd->t, &t));
+    }
+    if (norm && !s) {
+      PetscReal sum = 0.0;
+
+      for (PetscInt i = 0; i < pt->nT; ++i) sum += PetscSqr(fd->r[i]);
+      PetscCall(MPIU_Allreduce(&sum, norm, 1, MPIU_REAL, MPIU_SUM, PetscObjectComm((PetscObject)pc)));
+      *norm = PetscSqrtReal(*norm);
+    }
+    if (!s) {
+      for (PetscInt e = 0; e < pt->space->ness; ++e) fd->z[pt->space->essT[e]] += fd->r[pt->space->essT[e]];
+    }
+    PetscCall(PCPATCHFDSolve(pc, fd, color, HOPS_PATCH_PLAIN));
+    PetscCall(PetscObjectStateIncrease((PetscObject)fd->x));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCPATCHFDApplyMultiplicative(PC pc, PC_PATCHFD *fd, PCPATCHFDDirection direction, Vec x, Vec y)
+{
+  HopsPatches        pt = fd->patches;
+  const PetscScalar *xa;
+  PetscScalar       *ya;
+
+  PetscFunctionBegin;
+  PetscCall(PetscArrayzero(fd->z, pt->nP));
+  PetscCall(VecGetArrayRead(x, &xa));
+  PetscCall(PCPATCHFDSweep(pc, fd, direction, PETSC_TRUE, xa, NULL));
+  PetscCall(VecRestoreArrayRead(x, &xa));
+  PetscCall(VecGetArrayWrite(y, &ya));
+  PetscCall(PetscArraycpy(ya, fd->z, pt->nT));
+  PetscCall(VecRestoreArrayWrite(y, &ya));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCApply_PATCHFD(PC pc, Vec x, Vec y)
+{
+  PC_PATCHFD *fd = (PC_PATCHFD *)pc->data;
+
+  PetscFunctionBegin;
+  if (fd->type == PC_PATCHFD_MULTIPLICATIVE) PetscCall(PCPATCHFDApplyMultiplicative(pc, fd, fd->direction, x, y));
+  else PetscCall(PCPATCHFDApplyAdditive(pc, fd, PETSC_FALSE, x, y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Operator and local solves are symmetric */
+static PetscErrorCode PCApplyTranspose_PATCHFD(PC pc, Vec x, Vec y)
+{
+  static const PCPATCHFDDirection reversed[] = {PC_PATCHFD_SYMMETRIC, PC_PATCHFD_BACKWARD, PC_PATCHFD_FORWARD};
+  PC_PATCHFD                     *fd         = (PC_PATCHFD *)pc->data;
+
+  PetscFunctionBegin;
+  if (fd->type == PC_PATCHFD_MULTIPLICATIVE) PetscCall(PCPATCHFDApplyMultiplicative(pc, fd, reversed[fd->direction], x, y));
+  else PetscCall(PCPATCHFDApplyAdditive(pc, fd, PETSC_TRUE, x, y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  Sweeps on the iterate itself. More than a handful of them are taken for a solver's, not a smoother's: then the norm of the residual,
+  which each sweep has at its beginning, is tested.
+*/
+static PetscErrorCode PCApplyRichardson_PATCHFD(PC pc, Vec b, Vec y, Vec w, PetscReal rtol, PetscReal abstol, PetscReal dtol, PetscInt its, PetscBool guesszero, PetscInt *outits, PCRichardsonConvergedReason *reason)
+{
+  PC_PATCHFD        *fd   = (PC_PATCHFD *)pc->data;
+  HopsPatches        pt   = fd->patches;
+  const PetscBool    test = its > 8 ? PETSC_TRUE : PETSC_FALSE;
+  const PetscScalar *ba;
+  PetscScalar       *ya;
+  PetscReal          norm = 0.0, bnorm = 0.0;
+  PetscInt           i;
+
+  PetscFunctionBegin;
+  *reason = PCRICHARDSON_CONVERGED_ITS;
+  if (test) PetscCall(VecNorm(b, NORM_2, &bnorm));
+  if (fd->type != PC_PATCHFD_MULTIPLICATIVE) {
+    if (!fd->x) PetscCall(VecDuplicate(b, &fd->x));
+    for (i = 0; i < its; ++i) {
+      if (guesszero && !i) PetscCall(PCPATCHFDApplyAdditive(pc, fd, PETSC_FALSE, b, y));
+      else {
+        PetscCall(MatMult(fd->A, y, w));
+        PetscCall(VecAYPX(w, -1.0, b));
+        if (test) PetscCall(VecNorm(w, NORM_2, &norm));
+        if (test && (norm <= rtol * bnorm || norm <= abstol || norm > dtol * bnorm)) break;
+        PetscCall(PCPATCHFDApplyAdditive(pc, fd, PETSC_FALSE, w, fd->x));
+        PetscCall(VecAXPY(y, 1.0, fd->x));
+      }
+    }
+  } else {
+    PetscCall(PetscArrayzero(fd->z, pt->nP));
+    if (!guesszero) {
+      PetscCall(VecGetArrayRead(y, &ba));
+      PetscCall(PetscArraycpy(fd->z, ba, pt->nT));
+      PetscCall(VecRestoreArrayRead(y, &ba));
+    }
+    PetscCall(PetscObjectStateIncrease((PetscObject)fd->x));
+    PetscCall(VecGetArrayRead(b, &ba));
+    for (i = 0; i < its; ++i) {
+      PetscCall(PCPATCHFDSweep(pc, fd, fd->direction, guesszero && !i ? PETSC_TRUE : PETSC_FALSE, ba, test ? &norm : NULL));
+      if (test && i && (norm <= rtol * bnorm || norm <= abstol || norm > dtol * bnorm)) break;
+    }
+    PetscCall(VecRestoreArrayRead(b, &ba));
+    PetscCall(VecGetArrayWrite(y, &ya));
+    PetscCall(PetscArraycpy(ya, fd->z, pt->nT));
+    PetscCall(VecRestoreArrayWrite(y, &ya));
+  }
+  if (i < its) *reason = norm > dtol * bnorm ? PCRICHARDSON_DIVERGED_DTOL : (norm <= abstol ? PCRICHARDSON_CONVERGED_ATOL : PCRICHARDSON_CONVERGED_RTOL);
+  *outits = i;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ------------------------------------------------------------ options and viewing ------------------------------------------------------------ */
+
+static PetscErrorCode PCSetFromOptions_PATCHFD(PC pc, HopsOptionItems PetscOptionsObject)
+{
+  PC_PATCHFD       *fd           = (PC_PATCHFD *)pc->data;
+  const char *const precisions[] = {"double", "single"};
+  PetscEnum         e;
+  PetscBool         set, symmetric = PETSC_TRUE;
+  PetscInt          precision = fd->single ? 1 : 0;
+  PetscReal         omega     = fd->omega;
+
+  PetscFunctionBegin;
+  PetscOptionsHeadBegin(PetscOptionsObject, "Patch smoother options");
+  PetscCall(PetscOptionsEnum("-pc_patchfd_type", "How corrections are put together", "PCPATCHFDSetType", PCPATCHFDTypes, (PetscEnum)fd->type, &e, &set));
+  if (set) PetscCall(PCPATCHFDSetType(pc, (PCPATCHFDType)e));
+  PetscCall(PetscOptionsEnum("-pc_patchfd_patch", "The patches", "PCPATCHFDSetPatch", PCPATCHFDPatches, (PetscEnum)fd->patch, &e, &set));
+  if (set) PetscCall(PCPATCHFDSetPatch(pc, (PCPATCHFDPatch)e));
+  PetscCall(PetscOptionsEnum("-pc_patchfd_direction", "Order of the colors", "PCPATCHFDSetDirection", PCPATCHFDDirections, (PetscEnum)fd->direction, &e, &set));
+  if (set) PetscCall(PCPATCHFDSetDirection(pc, (PCPATCHFDDirection)e));
+  PetscCall(PetscOptionsBool("-pc_patchfd_symmetric", "Symmetric order of the colors, or forward", "PCPATCHFDSetDirection", symmetric, &symmetric, &set));
+  if (set) PetscCall(PCPATCHFDSetDirection(pc, symmetric ? PC_PATCHFD_SYMMETRIC : PC_PATCHFD_FORWARD));
+  PetscCall(PetscOptionsReal("-pc_patchfd_omega", "Factor of the local corrections", "PCPATCHFDSetOmega", omega, &omega, &set));
+  if (set) PetscCall(PCPATCHFDSetOmega(pc, omega));
+  PetscCall(PetscOptionsEList("-pc_patchfd_precision", "Precision of the local solves", "PCPATCHFDSetPrecision", precisions, 2, precisions[precision], &precision, &set));
+  if (set) PetscCall(PCPATCHFDSetPrecision(pc, precision ? PETSC_TRUE : PETSC_FALSE));
+  PetscCall(PetscOptionsBool("-pc_patchfd_weight", "Additive: weights by the number of patches of an unknown", "PCPATCHFD", PCPATCHFDWeighted(fd), &fd->weight, &set));
+  if (set) fd->weightset = PETSC_TRUE;
+  PetscCall(PetscOptionsInt("-pc_patchfd_dense_max", "Irregular vertices: largest patch whose matrix is inverted", "PCPATCHFD", fd->opt.densemax, &fd->opt.densemax, NULL));
+  PetscCall(PetscOptionsReal("-pc_patchfd_dense_ratio", "Condition number beyond which tensor products are replaced by inverses", "PCPATCHFD", fd->opt.denseratio, &fd->opt.denseratio, NULL));
+  PetscCall(PetscOptionsReal("-pc_patchfd_damp", "Bound of the spectrum that tensor products are scaled down to", "PCPATCHFD", fd->opt.damp, &fd->opt.damp, NULL));
+  PetscCheck(fd->opt.damp > 0.0 && fd->opt.denseratio >= 1.0, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "-pc_patchfd_damp must be positive and -pc_patchfd_dense_ratio at least 1, not %g and %g", (double)fd->opt.damp, (double)fd->opt.denseratio);
+  PetscOptionsHeadEnd();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCView_PATCHFD(PC pc, PetscViewer viewer)
+{
+  PC_PATCHFD *fd  = (PC_PATCHFD *)pc->data;
+  const char *how = NULL;
+  PetscBool   ascii;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
+  if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
+  if (fd->type == PC_PATCHFD_MULTIPLICATIVE) how = PCPATCHFDDirections[fd->direction];
+  else if (fd->type == PC_PATCHFD_ADDITIVE) how = PCPATCHFDWeighted(fd) ? "weighted" : "no weights";
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  %s%s%s, %s patches, omega %g\n", PCPATCHFDTypes[fd->type], how ? ", " : "", how ? how : "", PCPATCHFDPatches[fd->patch], (double)fd->omega));
+  if (!fd->patches) {
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  not set up yet\n"));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(PetscViewerASCIIPushTab(viewer));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "space and form from %s\n", HopsSources[fd->src.source]));
+  PetscCall(HopsSpaceView(fd->src.form.space, viewer));
+  for (PetscInt e = 0; e < 2; ++e) {
+    const PetscInt64 *c = fd->count[e];
+
+    if (c[0] + c[1] + c[2]) PetscCall(PetscViewerASCIIPrintf(viewer, "%s patches: %" PetscInt64_FMT " tensor products, %" PetscInt64_FMT " of surrogates, %" PetscInt64_FMT " dense\n", PCPATCHFDPatches[e], c[0], c[1], c[2]));
+  }
+  if (fd->size) PetscCall(PetscViewerASCIIPrintf(viewer, "largest dense patch: %" PetscInt64_FMT " unknowns\n", fd->size));
+  if (fd->type == PC_PATCHFD_MULTIPLICATIVE) PetscCall(PetscViewerASCIIPrintf(viewer, "colors: %" PetscInt_FMT "\n", fd->patches->ncolors));
+  {
+    const char *name;
+
+    PetscCall((*fd->patches->space->backend->PatchGetInfo)(fd->kernel, &name, NULL, NULL));
+    PetscCall(PetscViewerASCIIPrintf(viewer, "1D factors: %" PetscInt64_FMT "; kernel: %s%s\n", fd->factors, name, fd->fellback ? " (single precision would not converge)" : ""));
+  }
+  PetscCall(PetscViewerASCIIPopTab(viewer));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* -------------------------------------------------------------- life cycle -------------------------------------------------------------- */
+
+static PetscErrorCode PCReset_PATCHFD(PC pc)
+{
+  PC_PATCHFD *fd = (PC_PATCHFD *)pc->data;
+
+  PetscFunctionBegin;
+  PetscCall(PCPATCHFDFree(fd));
+  PetscCall(PCLORResetForm(&fd->src));
+  PetscCall(HopsRobinDestroy(&fd->src.robin));
+  PetscCall(HopsSpaceDestroy(&fd->src.form.space));
+  PetscCall(DMDestroy(&fd->src.dm));
+  PetscCall(PetscSectionDestroy(&fd->src.section));
+  fd->src.source = HOPS_SOURCE_NONE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static const char *const composed[] = {"PCPATCHFDSetSpace_C", "PCPATCHFDSetCoefficients_C"};
+
+static PetscErrorCode PCDestroy_PATCHFD(PC pc)
+{
+  PC_PATCHFD *fd = (PC_PATCHFD *)pc->data;
+
+  PetscFunctionBegin;
+  PetscCall(PCReset_PATCHFD(pc));
+  PetscCall(HopsSpaceDestroy(&fd->src.userspace));
+  PetscCall(HopsCoefficientDestroy(&fd->src.userdiffusion));
+  PetscCall(HopsCoefficientDestroy(&fd->src.usermass));
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(composed); ++i) PetscCall(PetscObjectComposeFunction((PetscObject)pc, composed[i], NULL));
+  PetscCall(PetscFree(pc->data));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCPATCHFDSetSpace_PATCHFD(PC pc, HopsSpace space)
+{
+  PC_PATCHFD *fd = (PC_PATCHFD *)pc->data;
+
+  PetscFunctionBegin;
+  PetscCall(HopsSpaceReference(space));
+  PetscCall(HopsSpaceDestroy(&fd->src.userspace));
+  fd->src.userspace = space;
+  pc->setupcalled   = 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCPATCHFDSetCoefficients_PATCHFD(PC pc, HopsCoefficient diffusion, HopsCoefficient mass)
+{
+  PC_PATCHFD *fd = (PC_PATCHFD *)pc->data;
+
+  PetscFunctionBegin;
+  if (diffusion) PetscCall(HopsCoefficientReference(diffusion));
+  if (mass) PetscCall(HopsCoefficientReference(mass));
+  PetscCall(HopsCoefficientDestroy(&fd->src.userdiffusion));
+  PetscCall(HopsCoefficientDestroy(&fd->src.usermass));
+  fd->src.userdiffusion = diffusion;
+  fd->src.usermass      = mass;
+  pc->setupcalled       = 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCCreate_PATCHFD(PC pc)
+{
+  PC_PATCHFD *fd;
+
+  PetscFunctionBegin;
+  PetscCall(PetscNew(&fd));
+  pc->data                 = fd;
+  fd->src.name             = "PCPATCHFD";
+  fd->src.scalar           = PETSC_TRUE;
+  fd->omega                = 1.0;
+  fd->opt.densemax         = 600;
+  fd->opt.denseratio       = 50.0;
+  fd->opt.damp             = 1.7;
+  pc->ops->apply           = PCApply_PATCHFD;
+  pc->ops->applytranspose  = PCApplyTranspose_PATCHFD;
+  pc->ops->applyrichardson = PCApplyRichardson_PATCHFD;
+  pc->ops->setup           = PCSetUp_PATCHFD;
+  pc->ops->reset           = PCReset_PATCHFD;
+  pc->ops->destroy         = PCDestroy_PATCHFD;
+  pc->ops->setfromoptions  = PCSetFromOptions_PATCHFD;
+  pc->ops->view            = PCView_PATCHFD;
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, composed[0], PCPATCHFDSetSpace_PATCHFD));
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, composed[1], PCPATCHFDSetCoefficients_PATCHFD));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
