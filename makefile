@@ -123,6 +123,7 @@ $(BUILD)/bin/kernelbench: hopsflags := $(obj)
 # so do these, which also compare kernels that no library needs
 stages := $(if $(hops_cuda),$(patsubst %.cu,$(BUILD)/obj/%.o,$(wildcard bench/cuda/*.cu)))
 $(BUILD)/bin/patchgpubench $(BUILD)/tests/bin/gpupatch: hopsflags := $(obj) $(stages)
+$(BUILD)/tests/bin/gpupatchset: hopsflags := $(obj)
 $(BUILD)/bin/patchgpubench $(BUILD)/tests/bin/gpupatch: $(stages)
 
 $(BUILD)/bin/%: bench/%.c $(lib) $(BUILD)/.flags
