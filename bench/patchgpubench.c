@@ -126,7 +126,7 @@ static PetscErrorCode Run(Bench *bench, Box *box, BoxKind kind)
 /* Random values everywhere: a random piece again and again */
 static PetscErrorCode Fill(Box *box)
 {
-  const PetscInt n = 1 << 20;
+  const PetscInt n    = 1 << 20;
   const size_t   size = box->single ? 4 : 8;
   PetscReal     *h;
   void          *d = NULL;
@@ -152,7 +152,7 @@ static PetscErrorCode Fill(Box *box)
 
 int main(int argc, char **argv)
 {
-  Bench     b = {.dofs = 1e8, .repeat = 5};
+  Bench     b       = {.dofs = 1e8, .repeat = 5};
   PetscInt  dims[2] = {2, 3}, ndims = 2, orders[8] = {1, 2, 3, 4, 5, 6, 7, 8}, norders = 8, single[2] = {0, 1}, nsingle = 2, nkinds = BOX_NKINDS;
   char     *kinds[BOX_NKINDS];
   int       sms, clock;

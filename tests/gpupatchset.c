@@ -6,7 +6,7 @@ static char help[] = "Local solves of sets of patches on a device against plain 
 #if defined(PETSC_HAVE_CUDA)
   #include "../src/fe/backend/cuda/cudapatchset.h"
 
-  #define NP      6000
+  #define NP      6002
   #define NCOLORS 3
 
 /* z += corrections, by loops over all entries of a patch */
@@ -120,8 +120,8 @@ static PetscErrorCode Run(PetscInt dim, PetscInt size, PetscBool single)
     for (int p = 0; p < in.n; ++p)
       for (PetscInt e = start[p]; e < start[p + 1] && color[p] == c; ++e) {
         PetscCall(PetscRandomGetValueReal(rand, &v));
-        idx[e]  = v < 0.1 || next >= NP - 1 ? NP - 1 : (int)((next++ * 7) % (NP - 1)); /* NP - 1 is prime to 7 */
-        dist[e] = (unsigned char)(4 * v);
+        idx[e]        = v < 0.1 || next >= NP - 1 ? NP - 1 : (int)((next++ * 7) % (NP - 1)); /* NP - 1 is prime to 7 */
+        dist[e]       = (unsigned char)(4 * v);
         level[idx[e]] = PetscMin(level[idx[e]], dist[e]);
       }
   }

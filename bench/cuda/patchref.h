@@ -70,8 +70,8 @@ static inline PetscErrorCode PatchRefSweep(PetscInt dim, PetscInt p, const Petsc
     const PetscInt ii[3] = {i % n + 1, i / n % n + 1, i / n / n + 1};
 
     for (PetscInt j = 0, k = 0; j < NN; ++j) {
-      const PetscInt jj[3] = {j % N, j / N % N, j / N / N};
-      PetscReal      v = m;
+      const PetscInt jj[3]  = {j % N, j / N % N, j / N / N};
+      PetscReal      v      = m;
       PetscBool      inside = PETSC_TRUE;
 
       for (PetscInt a = 0; a < dim; ++a) {

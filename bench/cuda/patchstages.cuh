@@ -71,17 +71,17 @@ struct StageSizes {
 template <int DIM, int P, class T, int LAYOUT, bool RESIDUAL, bool SOLVE>
 __global__ void __launch_bounds__(StageSizes<DIM, P>::N2 *StageSizes<DIM, P>::NB) StageKernel(const StageArgs<T> a)
 {
-  using L         = StageSizes<DIM, P>;
-  constexpr int  n = L::n, N = L::N, N2 = L::N2, NZ = L::NZ, nz = L::nz, n2 = n * n, e = DIM == 3 ? 1 : 0;
-  constexpr bool FREE = LAYOUT == 2;
-  constexpr int  RS = FREE ? n : N, PS = FREE ? n2 : N2, O = FREE ? 0 : N + 1 + e * N2; /* of the interior values r */
+  using L             = StageSizes<DIM, P>;
+  constexpr int     n = L::n, N = L::N, N2 = L::N2, NZ = L::NZ, nz = L::nz, n2 = n * n, e = DIM == 3 ? 1 : 0;
+  constexpr bool    FREE = LAYOUT == 2;
+  constexpr int     RS = FREE ? n : N, PS = FREE ? n2 : N2, O = FREE ? 0 : N + 1 + e * N2; /* of the interior values r */
   extern __shared__ __align__(16) unsigned char raw[];
-  T *const  tab = (T *)raw, *const A0 = tab, *const A1 = tab + N2, *const A2 = tab + 2 * N2, *const M = tab + 3 * N2, *const S = tab + 4 * N2;
-  const int t = threadIdx.x, col = t % N, row = t / N, q = blockIdx.x * L::NB + threadIdx.y;
-  const bool in = q < a.n[0] * a.n[1] * a.n[2];
-  const int  Q  = in ? q : 0;
+  T *const tab = (T *)raw, *const A0 = tab, *const A1 = tab + N2, *const A2 = tab + 2 * N2, *const M = tab + 3 * N2, *const S = tab + 4 * N2;
+  const int       t = threadIdx.x, col = t % N, row = t / N, q = blockIdx.x * L::NB + threadIdx.y;
+  const bool      in   = q < a.n[0] * a.n[1] * a.n[2];
+  const int       Q    = in ? q : 0;
   const long long base = (long long)(2 * (Q % a.n[0]) + a.c[0]) * P + (long long)(2 * (Q / a.n[0] % a.n[1]) + a.c[1]) * P * a.sy + (2 * (Q / (a.n[0] * a.n[1])) + a.c[2]) * P * a.sz;
-  T        *x = tab + L::tables + threadIdx.y * 4 * L::nodes, *u = x + L::nodes, *w = u + L::nodes, *r = w + L::nodes;
+  T              *x = tab + L::tables + threadIdx.y * 4 * L::nodes, *u = x + L::nodes, *w = u + L::nodes, *r = w + L::nodes;
   /* the interior node of a thread: those of the surface idle, or the last ones */
   const bool inner = LAYOUT ? t < n2 : (col > 0 && col < N - 1 && row > 0 && row < N - 1);
   const int  ic = LAYOUT ? t % n : col - 1, ir = LAYOUT ? t / n : row - 1;
@@ -147,9 +147,9 @@ __global__ void __launch_bounds__(StageSizes<DIM, P>::N2 *StageSizes<DIM, P>::NB
 template <int DIM, int P, class T>
 __global__ void __launch_bounds__((P + 1) * (P + 1)) StageCells(const StageArgs<T> a)
 {
-  constexpr int Q = P + 1, Q2 = Q * Q, NZ = DIM == 3 ? Q : 1, C = 4 * StageSizes<DIM, P>::N2 + (2 * P - 1) * (2 * P - 1) + (DIM == 3 ? (2 * P - 1) * (2 * P - 1) * (2 * P - 1) : (2 * P - 1) * (2 * P - 1));
-  __shared__ T  A[4 * Q2], x[Q2 * NZ], u[Q2 * NZ], w[Q2 * NZ];
-  const int     t = threadIdx.x, col = t % Q, row = t / Q, c0 = blockIdx.x % a.ncells[0], c1 = blockIdx.x / a.ncells[0] % a.ncells[1], c2 = blockIdx.x / a.ncells[0] / a.ncells[1];
+  constexpr int   Q = P + 1, Q2 = Q * Q, NZ = DIM == 3 ? Q : 1, C = 4 * StageSizes<DIM, P>::N2 + (2 * P - 1) * (2 * P - 1) + (DIM == 3 ? (2 * P - 1) * (2 * P - 1) * (2 * P - 1) : (2 * P - 1) * (2 * P - 1));
+  __shared__ T    A[4 * Q2], x[Q2 * NZ], u[Q2 * NZ], w[Q2 * NZ];
+  const int       t = threadIdx.x, col = t % Q, row = t / Q, c0 = blockIdx.x % a.ncells[0], c1 = blockIdx.x / a.ncells[0] % a.ncells[1], c2 = blockIdx.x / a.ncells[0] / a.ncells[1];
   const long long base = ((long long)c0 + (long long)c1 * a.sy + c2 * a.sz) * P + col + row * a.sy;
 
   for (int i = 0; i < 4; i++) A[i * Q2 + t] = a.tables[C + i * Q2 + t];

@@ -4,8 +4,8 @@
 
 template <int P, class T, int NB>
 struct HopsPatchSizes2 {
-  static constexpr int n = 2 * P - 1, N = n + 2, B = 128 / sizeof(T); /* banks */
-  static constexpr int    patch   = n * n + ((n - n * n) % B + B) % B;  /* columns of neighbours without bank conflicts */
+  static constexpr int    n = 2 * P - 1, N = n + 2, B = 128 / sizeof(T); /* banks */
+  static constexpr int    patch   = n * n + ((n - n * n) % B + B) % B;   /* columns of neighbours without bank conflicts */
   static constexpr int    threads = NB * n;
   static constexpr size_t shared  = sizeof(T) * NB * (patch + 4 * n);
 };
@@ -13,10 +13,10 @@ struct HopsPatchSizes2 {
 template <int P, class T, int NB>
 __global__ void __launch_bounds__(NB *(2 * P - 1)) HopsPatchModal2(const __grid_constant__ HopsPatchTable<P, T> tab, const __grid_constant__ HopsPatchBox<T> a)
 {
-  using L         = HopsPatchSizes2<P, T, NB>;
-  constexpr int n = L::n, N = L::N;
+  using L             = HopsPatchSizes2<P, T, NB>;
+  constexpr int     n = L::n, N = L::N;
   extern __shared__ __align__(16) unsigned char raw[];
-  T *const        square = (T *)raw, *const H = square + NB * L::patch;
+  T *const square = (T *)raw, *const H = square + NB * L::patch;
   const int       sub = threadIdx.x / n, X = threadIdx.x - sub * n, first = blockIdx.x * NB, last = a.nx - 1 - first;
   const long long row = (long long)(2 * blockIdx.y + a.c[1]) * P * a.sy + (long long)(2 * first + a.c[0]) * P;
   const long long off = row + min(sub, last) * 2 * P;
@@ -33,13 +33,13 @@ __global__ void __launch_bounds__(NB *(2 * P - 1)) HopsPatchModal2(const __grid_
   HopsPatchDual<P, T>(tab, v);
 #pragma unroll
   for (int j = 0; j < n; j++) square[sub * L::patch + X + n * j] = v[j];
-  /* H[face direction][sum, difference][patch][mode] */
+    /* H[face direction][sum, difference][patch][mode] */
 #pragma unroll
   for (int i0 = 0; i0 < 4 * NB; i0 += L::threads) {
-    const int it = i0 + threadIdx.x, s = it % NB, dp = it / NB;
-    const T  *f = a.x + row + min(s, last) * 2 * P, sg = dp & 1 ? (T)-1 : (T)1;
+    const int       it = i0 + threadIdx.x, s = it % NB, dp = it / NB;
+    const T        *f = a.x + row + min(s, last) * 2 * P, sg = dp & 1 ? (T)-1 : (T)1;
     const long long stride = dp < 2 ? a.sy : 1, other = dp < 2 ? 2 * P : 2LL * P * a.sy;
-    T         w[N], h[n];
+    T               w[N], h[n];
 
     if (it >= 4 * NB) break;
 #pragma unroll
@@ -50,7 +50,7 @@ __global__ void __launch_bounds__(NB *(2 * P - 1)) HopsPatchModal2(const __grid_
   }
   __syncthreads();
   { /* x, and back: thread j */
-    const int j = X;
+    const int j  = X;
     const T   gs = H[sub * n + j], gd = H[(NB + sub) * n + j], cj = __ldg(a.cyz + j), *gy = H + ((2 + (j >= P)) * NB + sub) * n;
     T        *r = square + sub * L::patch + n * j;
 

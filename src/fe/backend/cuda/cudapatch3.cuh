@@ -11,11 +11,11 @@
 
 template <int P, class T, int NB>
 struct HopsPatchSizes3 {
-  static constexpr int n = 2 * P - 1, N = n + 2, B = 128 / sizeof(T); /* banks */
-  static constexpr int plane     = n * n + ((n - n * n) % B + B) % B;   /* columns in y without bank conflicts */
-  static constexpr int nH        = 6 * n * N, nG = 2 * n * n, patch = n * plane + nH + nG;
-  static constexpr int threads   = NB * n * n;
-  static constexpr size_t shared = sizeof(T) * NB * patch;
+  static constexpr int    n = 2 * P - 1, N = n + 2, B = 128 / sizeof(T); /* banks */
+  static constexpr int    plane = n * n + ((n - n * n) % B + B) % B;     /* columns in y without bank conflicts */
+  static constexpr int    nH = 6 * n * N, nG = 2 * n * n, patch = n * plane + nH + nG;
+  static constexpr int    threads = NB * n * n;
+  static constexpr size_t shared  = sizeof(T) * NB * patch;
 };
 
 /* Line l of the faces of a direction: its first node, the stride along it, and the way to the opposite face. Lines run along z on the faces of x and y, along y on those of z. */
@@ -30,14 +30,14 @@ __device__ __forceinline__ void HopsPatchEnds(const HopsPatchBox<T> &a, const T 
 template <int P, class T, int NB, int MB>
 __global__ void __launch_bounds__(NB *(2 * P - 1) * (2 * P - 1), MB) HopsPatchModal3(const __grid_constant__ HopsPatchTable<P, T> tab, const __grid_constant__ HopsPatchBox<T> a)
 {
-  using L         = HopsPatchSizes3<P, T, NB>;
-  constexpr int n = L::n, N = L::N, n2 = n * n, PS = L::plane;
+  using L             = HopsPatchSizes3<P, T, NB>;
+  constexpr int     n = L::n, N = L::N, n2 = n * n, PS = L::plane;
   extern __shared__ __align__(16) unsigned char raw[];
-  const int       sub = threadIdx.x / n2, t = threadIdx.x - sub * n2, X = t % n, Y = t / n, q = blockIdx.x * NB + sub;
-  const long long off = (long long)(2 * min(q, a.nx - 1) + a.c[0]) * P + (long long)(2 * blockIdx.y + a.c[1]) * P * a.sy + (2 * blockIdx.z + a.c[2]) * P * a.sz;
-  const T *const  x   = a.x + off;
-  T *const        cube = (T *)raw + sub * L::patch, *const H = cube + n * PS, *const G = H + L::nH;
-  T               v[n], zs, zd;
+  const int                                     sub = threadIdx.x / n2, t = threadIdx.x - sub * n2, X = t % n, Y = t / n, q = blockIdx.x * NB + sub;
+  const long long                               off = (long long)(2 * min(q, a.nx - 1) + a.c[0]) * P + (long long)(2 * blockIdx.y + a.c[1]) * P * a.sy + (2 * blockIdx.z + a.c[2]) * P * a.sz;
+  const T *const                                x   = a.x + off;
+  T *const cube = (T *)raw + sub * L::patch, *const H = cube + n * PS, *const G = H + L::nH;
+  T v[n], zs, zd;
 
   { /* z: thread (X,Y) */
     const T *b = a.b + off + (X + 1) + (Y + 1) * a.sy + a.sz, *f = x + (X + 1) + (Y + 1) * a.sy;
@@ -110,7 +110,7 @@ __global__ void __launch_bounds__(NB *(2 * P - 1) * (2 * P - 1), MB) HopsPatchMo
   /* faces, second direction: in place, but for those of y, whose first result is needed below */
 #pragma unroll
   for (int i0 = 0; i0 < 6 * n; i0 += n2) {
-    const int it = i0 + t;
+    const int it  = i0 + t;
     T        *col = H + it * N, *out = it < 2 * n || it >= 4 * n ? col : G + (it - 2 * n) * n, w[N], h[n];
 
     if (it >= 6 * n) break;

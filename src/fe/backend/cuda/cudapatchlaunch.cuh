@@ -76,15 +76,15 @@ static cudaError_t HopsPatchRun(HopsCudaPatch k, const HopsPatchBox<T> &a, const
   if constexpr (P == 1) return k->dim == 3 ? HopsPatchRunPoint<3, T>(k, a, n, stream) : HopsPatchRunPoint<2, T>(k, a, n, stream);
   else if (k->dim == 3) {
     constexpr int NB = HopsPatchChoice<P, T>::patches, MB = HopsPatchChoice<P, T>::blocks;
-    using L           = HopsPatchSizes3<P, T, NB>;
+    using L         = HopsPatchSizes3<P, T, NB>;
     cudaError_t err = cudaFuncSetAttribute(HopsPatchModal3<P, T, NB, MB>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)L::shared);
 
     if (err) return err;
     HopsPatchModal3<P, T, NB, MB><<<dim3((n[0] + NB - 1) / NB, n[1], n[2]), L::threads, L::shared, stream>>>(HopsPatchTableCreate<P, T>(k), a);
   } else {
     constexpr int NB = 128 / (2 * P - 1);
-    using L           = HopsPatchSizes2<P, T, NB>;
-    cudaError_t err = cudaFuncSetAttribute(HopsPatchModal2<P, T, NB>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)L::shared);
+    using L          = HopsPatchSizes2<P, T, NB>;
+    cudaError_t err  = cudaFuncSetAttribute(HopsPatchModal2<P, T, NB>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)L::shared);
 
     if (err) return err;
     HopsPatchModal2<P, T, NB><<<dim3((n[0] + NB - 1) / NB, n[1]), L::threads, L::shared, stream>>>(HopsPatchTableCreate<P, T>(k), a);

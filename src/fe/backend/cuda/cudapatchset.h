@@ -29,8 +29,8 @@ typedef struct {
   const int       *color;      /* [n]; patches of a colour share no unknown */
   const PetscInt  *dense;      /* [n] first entry of the inverse (row after row) in inv, or -1; NULL: none is dense */
   const PetscReal *inv;
-  const int       *fsize;      /* [nfactors] */
-  const PetscInt  *foffset;    /* [nfactors] of S[n][n] (node by mode), then lambda[n], in values */
+  const int       *fsize;   /* [nfactors] */
+  const PetscInt  *foffset; /* [nfactors] of S[n][n] (node by mode), then lambda[n], in values */
   const PetscReal *values;
 } HopsCudaPatchInput;
 

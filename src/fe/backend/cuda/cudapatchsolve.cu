@@ -60,26 +60,26 @@ template <int DIM, int n>
 struct CubeSizes {
   static constexpr int R = (n + 1) / 2 * 2, F = n * R + n, FS = (F + 3) / 4 * 4; /* a factor */
   static constexpr int columns = DIM == 3 ? n * n : n, entries = columns * n;
-  static constexpr int NB = columns >= 96 ? 1 : 128 / columns; /* patches of a block */
+  static constexpr int NB    = columns >= 96 ? 1 : 128 / columns; /* patches of a block */
   static constexpr int patch = DIM * FS + (entries + 3) / 4 * 4;
 };
 
 template <int DIM, int n, class T>
 __global__ void __launch_bounds__(CubeSizes<DIM, n>::columns *CubeSizes<DIM, n>::NB) SolveCubes(const PatchData a)
 {
-  using L         = CubeSizes<DIM, n>;
-  constexpr int R = L::R, C = L::columns, n2 = n * n;
+  using L             = CubeSizes<DIM, n>;
+  constexpr int     R = L::R, C = L::columns, n2 = n * n;
   extern __shared__ __align__(16) unsigned char raw[];
-  const int  t = threadIdx.x, X = t % n, Y = t / n, q = blockIdx.x * L::NB + threadIdx.y;
-  const bool in = q < a.n;
-  const HopsCudaPatchRecord &p = a.patches[in ? q : a.n - 1];
-  T         *S = (T *)raw + threadIdx.y * L::patch, *cube = S + DIM * L::FS, v[n];
-  T          lambda = (T)p.scale[3];
+  const int                                     t = threadIdx.x, X = t % n, Y = t / n, q = blockIdx.x * L::NB + threadIdx.y;
+  const bool                                    in = q < a.n;
+  const HopsCudaPatchRecord                    &p  = a.patches[in ? q : a.n - 1];
+  T                                            *S = (T *)raw + threadIdx.y * L::patch, *cube = S + DIM * L::FS, v[n];
+  T                                             lambda = (T)p.scale[3];
 
 #pragma unroll
   for (int d = 0; d < DIM; d++)
     for (int i = t; i < L::F; i += C) S[d * L::FS + i] = ((const T *)a.values)[p.f[d] + i];
-  /* the last direction: thread (X,Y) or X */
+      /* the last direction: thread (X,Y) or X */
 #pragma unroll
   for (int k = 0; k < n; k++) v[k] = (T)Load(a, p.start + t + C * k);
   __syncthreads();
@@ -133,9 +133,9 @@ __device__ void Multiply(const T *__restrict__ S, bool transpose, int n, int str
   const int R = (n + 1) / 2 * 2;
 
   for (int e = threadIdx.x; e < total; e += blockDim.x) {
-    const int i = e / stride % n;
+    const int i    = e / stride % n;
     const T  *line = in + (e - i * stride);
-    T         s = 0;
+    T         s    = 0;
 
     for (int k = 0; k < n; k++) s += S[transpose ? k * R + i : i * R + k] * line[k * stride];
     out[e] = s;
@@ -148,17 +148,17 @@ template <class T>
 __global__ void __launch_bounds__(128) SolveBricks(const PatchData a, int entries, int dim)
 {
   extern __shared__ __align__(16) unsigned char raw[];
-  const HopsCudaPatchRecord &p = a.patches[blockIdx.x];
-  const int n0 = p.size[0], n1 = p.size[1], n2 = dim == 3 ? p.size[2] : 1, total = n0 * n1 * n2;
-  const T  *S[3];
-  T        *u = (T *)raw, *w = u + entries, *swap;
+  const HopsCudaPatchRecord                    &p  = a.patches[blockIdx.x];
+  const int                                     n0 = p.size[0], n1 = p.size[1], n2 = dim == 3 ? p.size[2] : 1, total = n0 * n1 * n2;
+  const T                                      *S[3];
+  T                                            *u = (T *)raw, *w = u + entries, *swap;
 
   for (int d = 0; d < 3; d++) S[d] = (const T *)a.values + p.f[d];
   for (int e = threadIdx.x; e < total; e += blockDim.x) u[e] = (T)Load(a, p.start + e);
   __syncthreads();
   for (int d = 0, stride = 1; d < dim; stride *= p.size[d++], swap = u, u = w, w = swap) Multiply(S[d], true, p.size[d], stride, total, u, w);
   for (int e = threadIdx.x; e < total; e += blockDim.x) {
-    const int i[3] = {e % n0, e / n0 % n1, e / (n0 * n1)};
+    const int i[3]   = {e % n0, e / n0 % n1, e / (n0 * n1)};
     T         lambda = (T)p.scale[3];
 
     for (int d = 0; d < dim; d++) lambda += (T)p.scale[d] * S[d][p.size[d] * ((p.size[d] + 1) / 2 * 2) + i[d]];
@@ -173,10 +173,10 @@ __global__ void __launch_bounds__(128) SolveBricks(const PatchData a, int entrie
 __global__ void __launch_bounds__(128) SolveDense(const PatchData a, int dim)
 {
   extern __shared__ __align__(16) unsigned char raw[];
-  const HopsCudaPatchRecord &p = a.patches[blockIdx.x];
-  const int     n   = p.size[0] * p.size[1] * (dim == 3 ? p.size[2] : 1);
-  const double *inv = a.inv + p.dense;
-  double       *x   = (double *)raw;
+  const HopsCudaPatchRecord                    &p   = a.patches[blockIdx.x];
+  const int                                     n   = p.size[0] * p.size[1] * (dim == 3 ? p.size[2] : 1);
+  const double                                 *inv = a.inv + p.dense;
+  double                                       *x   = (double *)raw;
 
   for (int e = threadIdx.x; e < n; e += blockDim.x) x[e] = Load(a, p.start + e);
   __syncthreads();
