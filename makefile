@@ -120,6 +120,12 @@ $(BUILD)/bin/%: tutorials/%.c $(lib) $(BUILD)/.flags
 # kernelbench calls the back end's own functions, which the library hides
 $(BUILD)/bin/kernelbench: hopsflags := $(obj)
 
+# so do these, which also compare kernels that no library needs
+stages := $(if $(hops_cuda),$(patsubst %.cu,$(BUILD)/obj/%.o,$(wildcard bench/cuda/*.cu)))
+$(BUILD)/bin/patchgpubench $(BUILD)/tests/bin/gpupatch: hopsflags := $(obj) $(stages)
+$(BUILD)/tests/bin/gpupatchset: hopsflags := $(obj)
+$(BUILD)/bin/patchgpubench $(BUILD)/tests/bin/gpupatch: $(stages)
+
 $(BUILD)/bin/%: bench/%.c $(lib) $(BUILD)/.flags
 	$(link_program)
 
@@ -198,4 +204,4 @@ help:
 	@echo 'test: search=PATTERN    only tests whose name matches (ex1_*); TIMEOUT=seconds for each test'
 	@echo '      REPLACE=1         write the outputs to tests/output; VALGRIND=1'
 
--include $(obj:.o=.d) $(wildcard $(BUILD)/bin/*.d $(BUILD)/tests/bin/*.d)
+-include $(obj:.o=.d) $(stages:.o=.d) $(wildcard $(BUILD)/bin/*.d $(BUILD)/tests/bin/*.d)

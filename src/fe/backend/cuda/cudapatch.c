@@ -1,0 +1,162 @@
+/* CUDA: 1D factors of the patches of a uniform box, and sweeps over their colours. */
+#include <hops/private/hopsimpl.h>
+#include <petscblaslapack.h>
+#include "cudapatch.h"
+
+/* S and lambda of the even (par = 0) or odd modes: the pencil in the basis of (de)symmetrised nodes, the centre last */
+static PetscErrorCode ModesOfParity(int p, const double A[], const double M[], int par, double S[], double lambda[])
+{
+  const int    n = 2 * p - 1, N = n + 2, k = par ? p - 1 : p;
+  double      *a, *m, *work;
+  PetscBLASInt one = 1, bk = k, lwork = 64 * k, info;
+
+  PetscFunctionBegin;
+  if (!k) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscMalloc3(k * k, &a, k * k, &m, lwork, &work));
+  for (int i = 0; i < k; i++)
+    for (int j = 0; j < k; j++) {
+      const int    i1 = i + 1, j1 = j + 1, i2 = n - i, j2 = n - j; /* nodes of the patch; the centre has one */
+      const double s = par ? -1.0 : 1.0, di = i1 == i2 ? 0.0 : s, dj = j1 == j2 ? 0.0 : s;
+
+      a[i * k + j] = A[i1 * N + j1] + dj * A[i1 * N + j2] + di * A[i2 * N + j1] + di * dj * A[i2 * N + j2];
+      m[i * k + j] = M[i1 * N + j1] + dj * M[i1 * N + j2] + di * M[i2 * N + j1] + di * dj * M[i2 * N + j2];
+    }
+  PetscCallBLAS("LAPACKsygv", LAPACKsygv_(&one, "V", "U", &bk, a, &bk, m, &bk, lambda + par * p, work, &lwork, &info));
+  PetscCheck(!info, PETSC_COMM_SELF, PETSC_ERR_LIB, "LAPACK sygv failed: %d", (int)info);
+  for (int q = 0; q < k; q++)
+    for (int i = 0; i < k; i++) { /* column q of a is eigenvector q */
+      S[i * n + par * p + q] = a[q * k + i];
+      if (i != n - 1 - i) S[(n - 1 - i) * n + par * p + q] = par ? -a[q * k + i] : a[q * k + i];
+    }
+  PetscCall(PetscFree3(a, m, work));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Factor(HopsCudaPatch k, const PetscReal A1[], const PetscReal M1[])
+{
+  const int p = k->p, P = p + 1, n = 2 * p - 1, N = n + 2;
+  double   *A, *M;
+
+  PetscFunctionBegin;
+  PetscCall(PetscCalloc2(N * N, &A, N * N, &M));
+  for (int c = 0; c < 2; c++)
+    for (int i = 0; i < P; i++)
+      for (int j = 0; j < P; j++) {
+        A[(c * p + i) * N + c * p + j] += A1[i * P + j];
+        M[(c * p + i) * N + c * p + j] += M1[i * P + j];
+      }
+  if (p == 1) {
+    PetscCall(PetscArraycpy(k->A, A, 9));
+    PetscCall(PetscArraycpy(k->M, M, 9));
+  }
+  PetscCall(PetscCalloc6(n * n, &k->S, n * n, &k->Inv, n, &k->lambda, n, &k->mu, n, &k->c, n, &k->E));
+  for (int par = 0; par < 2; par++) PetscCall(ModesOfParity(p, A, M, par, k->S, k->lambda));
+  for (int m = 0; m < n; m++) {
+    double alpha = 0;
+
+    for (int i = 0; i < n; i++) {
+      k->mu[m] += k->S[i * n + m] * M[(i + 1) * N];
+      alpha += k->S[i * n + m] * A[(i + 1) * N];
+      for (int j = 0; j < n; j++) k->Inv[m * n + i] += k->S[j * n + m] * M[(j + 1) * N + i + 1];
+    }
+    k->c[m] = alpha - k->lambda[m] * k->mu[m];
+    for (int i = 0; i < n; i++) k->E[i] -= k->S[i * n + m] * k->mu[m];
+  }
+  PetscCall(PetscFree2(A, M));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Copy to the device in the precision of the sweeps */
+static PetscErrorCode ToDevice(HopsCudaPatch k, size_t n, const double h[], void **d)
+{
+  float *s;
+
+  PetscFunctionBegin;
+  PetscCallCUDA(cudaMalloc(d, n * (k->single ? sizeof(float) : sizeof(double))));
+  if (!k->single) PetscCallCUDA(cudaMemcpy(*d, h, n * sizeof(double), cudaMemcpyHostToDevice));
+  else {
+    PetscCall(PetscMalloc1(n, &s));
+    for (size_t i = 0; i < n; i++) s[i] = (float)h[i];
+    PetscCallCUDA(cudaMemcpy(*d, s, n * sizeof(float), cudaMemcpyHostToDevice));
+    PetscCall(PetscFree(s));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Multiplications and additions of a patch as the kernels do them */
+static double PatchFlops(int dim, double p)
+{
+  const double n = 2 * p - 1, N = n + 2, line = 2 * (p * p + (p - 1) * (p - 1)) + 2 * (p - 1), ends = line + 2 * n;
+
+  if (p == 1) return dim == 3 ? 53 : 17;
+  if (dim == 2) return 2 * n * line + 2 * n * ends + 5 * n * n + 4 * (ends + N);
+  return 3 * n * n * line + 3 * n * n * ends + 7 * n * n * n + (6 * N + 6 * n) * ends + 6 * N * N;
+}
+
+PetscErrorCode HopsCudaPatchCreate(PetscInt dim, PetscInt p, const PetscReal A1[], const PetscReal M1[], const PetscReal d[], PetscReal m, const PetscInt ncells[], PetscInt64 sy, PetscInt64 sz, PetscBool single, HopsCudaPatch *patch)
+{
+  HopsCudaPatch k;
+  const int     n = 2 * (int)p - 1;
+  double       *h, np = 1, in, all;
+
+  PetscFunctionBegin;
+  PetscCheck(dim == 2 || dim == 3, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "A box has 2 or 3 dimensions, not %" PetscInt_FMT, dim);
+  PetscCall(PetscDeviceInitialize(PETSC_DEVICE_CUDA));
+  PetscCall(PetscNew(&k));
+  k->dim    = (int)dim;
+  k->p      = (int)p;
+  k->single = single;
+  k->m      = m;
+  for (int a = 0; a < 3; a++) {
+    k->ncells[a] = a < dim ? (int)ncells[a] : 1;
+    k->d[a]      = a < dim ? d[a] : 0.0;
+    PetscCheck(a >= dim || d[a] > 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "The weight %g of the stiffness in direction %d is not positive", d[a], a);
+    if (a < dim) np *= PetscMax(0, ncells[a] - 1);
+  }
+  PetscCheck(m >= 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "The weight %g of the mass is negative", m);
+  k->sy = sy ? sy : (PetscInt64)k->ncells[0] * p + 1;
+  k->sz = sz ? sz : k->sy * ((PetscInt64)k->ncells[1] * p + 1);
+  PetscCheck(k->sy < PETSC_MPI_INT_MAX, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "Rows of %" PetscInt64_FMT " nodes are too long", k->sy);
+#define HOPS_CUDA_PATCH_FIND(P) \
+  if (p == P) k->launch = HopsCudaPatchLaunch_##P;
+  HOPS_CUDA_PATCH_ORDERS(HOPS_CUDA_PATCH_FIND)
+  PetscCheck(k->launch, PETSC_COMM_SELF, PETSC_ERR_SUP, "There are fused CUDA smoothers for the orders 1 to 8, not %" PetscInt_FMT, p);
+  PetscCall(Factor(k, A1, M1));
+  in  = dim == 3 ? (double)n * n * n : (double)n * n;
+  all = PetscPowReal(2.0 * p, dim);
+  PetscCall(PetscMalloc1((size_t)in + 2 * n, &h));
+  for (int i = 0, q = 0; i < n; i++) /* x, (z,) y */
+    for (int l = 0; l < (dim == 3 ? n : 1); l++)
+      for (int j = 0; j < n; j++) h[q++] = 1.0 / (k->d[0] * k->lambda[i] + k->d[1] * k->lambda[j] + (dim == 3 ? k->d[2] * k->lambda[l] : 0.0) + k->m);
+  PetscCall(ToDevice(k, (size_t)in, h, &k->Dinv));
+  for (int i = 0; i < n; i++) {
+    h[i]     = k->d[1] * k->c[i];
+    h[n + i] = k->d[2] * k->c[i];
+  }
+  PetscCall(ToDevice(k, 2 * n, h, &k->cyz));
+  PetscCall(PetscFree(h));
+  k->flops = np * PatchFlops((int)dim, p);
+  k->bytes = np * (all + in) * (single ? 4 : 8); /* x on the surfaces (neighbours share them) and b inside are read, x inside is written */
+  *patch   = k;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsCudaPatchSweep(HopsCudaPatch k, int first, int last, PetscBool reverse, const void *b, void *x, cudaStream_t stream)
+{
+  PetscFunctionBegin;
+  for (int c = first; c < last; c++) PetscCall((*k->launch)(k, reverse ? first + last - 1 - c : c, b, x, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsCudaPatchDestroy(HopsCudaPatch *patch)
+{
+  HopsCudaPatch k = *patch;
+
+  PetscFunctionBegin;
+  if (!k) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscFree6(k->S, k->Inv, k->lambda, k->mu, k->c, k->E));
+  if (k->Dinv) PetscCallCUDA(cudaFree(k->Dinv));
+  if (k->cyz) PetscCallCUDA(cudaFree(k->cyz));
+  PetscCall(PetscFree(*patch));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,46 @@
+/*
+  CUDA: sweeps of the multiplicative vertex-patch smoother on a uniform box, by raw pointers.
+
+  The form is sum_a d[a] A_a x (M_b, b != a) + m M x M (x M) with the 1D stiffness A and mass M of the reference cell; nodes are numbered
+  lexicographically, the boundary included, whose values are kept. Colour c in 0 .. 2^dim - 1 takes the patches whose first
+  cell has the parities of the bits of c, x being bit 0; a patch's correction solves its local problem exactly, so that a colour sets what is
+  inside its patches from b there and from x on their surfaces.
+*/
+#pragma once
+#include <petscsys.h>
+#include <petscdevice_cuda.h>
+
+/* Highest order of the kernels, one file cudapatch_P.cu each */
+#define HOPS_CUDA_PATCH_ORDERS(X) \
+  X(1) \
+  X(2) \
+  X(3) \
+  X(4) \
+  X(5) \
+  X(6) \
+  X(7) \
+  X(8)
+
+typedef struct _HopsCudaPatch *HopsCudaPatch;
+struct _HopsCudaPatch {
+  int            dim, p, ncells[3];
+  PetscBool      single; /* x and b are float */
+  PetscInt64     sy, sz; /* nodes from a row to the next, from a plane to the next */
+  double         d[3], m;
+  double        *S, *Inv, *lambda, *mu, *c, *E; /* host; [n][n] node by mode, [n][n] mode by node, [n]: see cudapatchtable.cuh */
+  double         A[9], M[9];                    /* order 1: the matrices of two cells */
+  void          *Dinv, *cyz;                    /* device */
+  PetscLogDouble flops, bytes;                  /* of a sweep: done; moved at least by a launch for each colour */
+  PetscErrorCode (*launch)(HopsCudaPatch, int color, const void *b, void *x, cudaStream_t);
+};
+
+EXTERN_C_BEGIN
+/* A1, M1: [p+1][p+1] of the reference cell; sy and sz 0: rows and planes lie close */
+PETSC_INTERN PetscErrorCode HopsCudaPatchCreate(PetscInt dim, PetscInt p, const PetscReal A1[], const PetscReal M1[], const PetscReal d[], PetscReal m, const PetscInt ncells[], PetscInt64 sy, PetscInt64 sz, PetscBool single, HopsCudaPatch *);
+/* x after colours first..last-1, in descending order where `reverse`; asynchronous */
+PETSC_INTERN PetscErrorCode HopsCudaPatchSweep(HopsCudaPatch, int first, int last, PetscBool reverse, const void *b, void *x, cudaStream_t);
+PETSC_INTERN PetscErrorCode HopsCudaPatchDestroy(HopsCudaPatch *);
+
+#define HOPS_CUDA_PATCH_DECLARE(P) PETSC_INTERN PetscErrorCode HopsCudaPatchLaunch_##P(HopsCudaPatch, int color, const void *b, void *x, cudaStream_t);
+HOPS_CUDA_PATCH_ORDERS(HOPS_CUDA_PATCH_DECLARE)
+EXTERN_C_END

@@ -1,0 +1,79 @@
+/*
+  CUDA: local solves of any set of patches, by raw pointers. A patch is a list of unknowns with a tensor-product inverse
+    scale[4] (S x S x S) (sum_a scale[a] lambda_a + scale[3])^{-1} (S x S x S)^T,
+  whose 1D factors many patches may share, or with a dense one. Vectors have nP entries, of which the last stands for what a patch
+  includes but the problem lacks: it is read as zero and never written.
+*/
+#pragma once
+#include <petscsys.h>
+#include <petscdevice_cuda.h>
+
+typedef enum {
+  HOPS_CUDA_PATCH_PLAIN,
+  HOPS_CUDA_PATCH_RESTRICT_OUT, /* corrections are kept where the entry's distance is the least of all patches' */
+  HOPS_CUDA_PATCH_RESTRICT_IN   /* its transpose */
+} HopsCudaPatchMode;
+
+/* Everything in the process's memory; copied */
+typedef struct {
+  int                  dim;
+  PetscBool            single; /* 1D factors and arithmetic in single precision */
+  PetscInt             n, ncolors, nP, nfactors, ninv;
+  const PetscInt      *start;  /* [n+1] first entry of each patch */
+  const int           *idx;    /* entries, x fastest */
+  const unsigned char *dist;   /* entries, for the restricted modes; may be NULL */
+  const int           *level;  /* [nP] least distance; may be NULL */
+  const int (*size)[3];        /* [n] entries per direction */
+  const int (*factor)[3];      /* [n] */
+  const PetscReal (*scale)[5]; /* [n] */
+  const int       *color;      /* [n]; patches of a colour share no unknown */
+  const PetscInt  *dense;      /* [n] first entry of the inverse (row after row) in inv, or -1; NULL: none is dense */
+  const PetscReal *inv;
+  const int       *fsize;   /* [nfactors] */
+  const PetscInt  *foffset; /* [nfactors] of S[n][n] (node by mode), then lambda[n], in values */
+  const PetscReal *values;
+} HopsCudaPatchInput;
+
+/* A patch on the device */
+typedef struct {
+  int    start, size[3], f[3]; /* f: of S with rows of an even length, then lambda */
+  int    pad;
+  double scale[5];
+  size_t dense;
+} HopsCudaPatchRecord;
+
+enum {
+  HOPS_CUDA_PATCH_CUBE, /* equal odd sizes: a kernel for the size */
+  HOPS_CUDA_PATCH_BRICK,
+  HOPS_CUDA_PATCH_DENSE,
+  HOPS_CUDA_PATCH_NCLASSES
+};
+
+/* A launch: patches of one colour, class and size lie one behind the other */
+typedef struct {
+  int      color, kind, size, entries; /* size: of cubes; entries: of the largest patch */
+  PetscInt first, n;
+} HopsCudaPatchRun;
+
+typedef struct _HopsCudaPatchSet *HopsCudaPatchSet;
+struct _HopsCudaPatchSet {
+  int                  dim;
+  PetscBool            single;
+  PetscInt             nP;
+  int                  nruns;
+  HopsCudaPatchRun    *runs;
+  HopsCudaPatchRecord *patches; /* the rest: device */
+  int                 *idx, *level;
+  unsigned char       *dist;
+  void                *values;
+  double              *inv;
+  PetscLogDouble       flops, bytes; /* of all patches */
+};
+
+EXTERN_C_BEGIN
+PETSC_INTERN PetscErrorCode HopsCudaPatchSetCreate(const HopsCudaPatchInput *, HopsCudaPatchSet *);
+/* z += corrections of the patches of a colour (all of them where it is negative) for the residual r; asynchronous */
+PETSC_INTERN PetscErrorCode HopsCudaPatchSetApply(HopsCudaPatchSet, int color, HopsCudaPatchMode, const double r[], double z[], cudaStream_t);
+PETSC_INTERN PetscErrorCode HopsCudaPatchSetDestroy(HopsCudaPatchSet *);
+PETSC_INTERN PetscErrorCode HopsCudaPatchSetLaunch(HopsCudaPatchSet, const HopsCudaPatchRun *, PetscBool atomic, HopsCudaPatchMode, const double r[], double z[], cudaStream_t);
+EXTERN_C_END

@@ -1,0 +1,247 @@
+/*
+  Local solves of sets of patches. Patches of equal odd sizes (the stars of 2^d cells) have kernels for the size: a thread multiplies a
+  column, which it holds in registers, by the patch's own matrices, which lie in shared memory. Other sizes run a plain kernel.
+*/
+#include "cudapatchset.h"
+
+struct PatchData {
+  const HopsCudaPatchRecord *__restrict__ patches;
+  const int *__restrict__ idx, *__restrict__ level;
+  const unsigned char *__restrict__ dist;
+  const void *__restrict__ values;
+  const double *__restrict__ inv, *__restrict__ r;
+  double *z;
+  int     n, none, mode; /* none: the entry that stands for nothing */
+  bool    atomic;
+};
+
+__device__ __forceinline__ double Load(const PatchData &a, int e)
+{
+  const int i = a.idx[e];
+
+  return i == a.none || (a.mode == HOPS_CUDA_PATCH_RESTRICT_IN && a.level[i] != a.dist[e]) ? 0.0 : a.r[i];
+}
+
+__device__ __forceinline__ void Add(const PatchData &a, int e, double v)
+{
+  const int i = a.idx[e];
+
+  if (i == a.none || (a.mode == HOPS_CUDA_PATCH_RESTRICT_OUT && a.level[i] != a.dist[e])) return;
+  if (a.atomic) atomicAdd(a.z + i, v);
+  else a.z[i] += v;
+}
+
+/* v <- S^T v or S v; rows of S have R entries */
+template <int n, int R, class T>
+__device__ __forceinline__ void Transform(const T *S, bool transpose, T v[n])
+{
+  T w[R];
+
+  if (transpose) {
+#pragma unroll
+    for (int m = 0; m < R; m++) w[m] = 0;
+#pragma unroll
+    for (int i = 0; i < n; i++)
+#pragma unroll
+      for (int m = 0; m < R; m++) w[m] += S[i * R + m] * v[i];
+  } else {
+#pragma unroll
+    for (int i = 0; i < n; i++) {
+      w[i] = 0;
+#pragma unroll
+      for (int m = 0; m < n; m++) w[i] += S[i * R + m] * v[m];
+    }
+  }
+#pragma unroll
+  for (int m = 0; m < n; m++) v[m] = w[m];
+}
+
+template <int DIM, int n>
+struct CubeSizes {
+  static constexpr int R = (n + 1) / 2 * 2, F = n * R + n, FS = (F + 3) / 4 * 4; /* a factor */
+  static constexpr int columns = DIM == 3 ? n * n : n, entries = columns * n;
+  static constexpr int NB    = columns >= 96 ? 1 : 128 / columns; /* patches of a block */
+  static constexpr int patch = DIM * FS + (entries + 3) / 4 * 4;
+};
+
+template <int DIM, int n, class T>
+__global__ void __launch_bounds__(CubeSizes<DIM, n>::columns *CubeSizes<DIM, n>::NB) SolveCubes(const PatchData a)
+{
+  using L             = CubeSizes<DIM, n>;
+  constexpr int     R = L::R, C = L::columns, n2 = n * n;
+  extern __shared__ __align__(16) unsigned char raw[];
+  const int                                     t = threadIdx.x, X = t % n, Y = t / n, q = blockIdx.x * L::NB + threadIdx.y;
+  const bool                                    in = q < a.n;
+  const HopsCudaPatchRecord                    &p  = a.patches[in ? q : a.n - 1];
+  T                                            *S = (T *)raw + threadIdx.y * L::patch, *cube = S + DIM * L::FS, v[n];
+  T                                             lambda = (T)p.scale[3];
+
+#pragma unroll
+  for (int d = 0; d < DIM; d++)
+    for (int i = t; i < L::F; i += C) S[d * L::FS + i] = ((const T *)a.values)[p.f[d] + i];
+      /* the last direction: thread (X,Y) or X */
+#pragma unroll
+  for (int k = 0; k < n; k++) v[k] = (T)Load(a, p.start + t + C * k);
+  __syncthreads();
+  Transform<n, R, T>(S + (DIM - 1) * L::FS, true, v);
+#pragma unroll
+  for (int k = 0; k < n; k++) cube[t + C * k] = v[k];
+  __syncthreads();
+  if (DIM == 3) { /* y: thread (X,k) */
+#pragma unroll
+    for (int j = 0; j < n; j++) v[j] = cube[X + n * j + n2 * Y];
+    Transform<n, R, T>(S + L::FS, true, v);
+#pragma unroll
+    for (int j = 0; j < n; j++) cube[X + n * j + n2 * Y] = v[j];
+    __syncthreads();
+  }
+  { /* x, and back: thread (j,k) or j */
+    T *row = cube + n * t;
+
+    if (DIM == 3) lambda += (T)p.scale[1] * S[L::FS + n * R + X] + (T)p.scale[2] * S[(DIM - 1) * L::FS + n * R + Y];
+    else lambda += (T)p.scale[1] * S[L::FS + n * R + X];
+#pragma unroll
+    for (int i = 0; i < n; i++) v[i] = row[i];
+    Transform<n, R, T>(S, true, v);
+#pragma unroll
+    for (int i = 0; i < n; i++) v[i] *= (T)p.scale[4] / (lambda + (T)p.scale[0] * S[n * R + i]);
+    Transform<n, R, T>(S, false, v);
+#pragma unroll
+    for (int i = 0; i < n; i++) row[i] = v[i];
+  }
+  __syncthreads();
+  if (DIM == 3) {
+#pragma unroll
+    for (int j = 0; j < n; j++) v[j] = cube[X + n * j + n2 * Y];
+    Transform<n, R, T>(S + L::FS, false, v);
+#pragma unroll
+    for (int j = 0; j < n; j++) cube[X + n * j + n2 * Y] = v[j];
+    __syncthreads();
+  }
+#pragma unroll
+  for (int k = 0; k < n; k++) v[k] = cube[t + C * k];
+  Transform<n, R, T>(S + (DIM - 1) * L::FS, false, v);
+  if (in)
+#pragma unroll
+    for (int k = 0; k < n; k++) Add(a, p.start + t + C * k, (double)v[k]);
+}
+
+/* One product of a brick: out = S^T in or S in along a direction with n entries at distance `stride` */
+template <class T>
+__device__ void Multiply(const T *__restrict__ S, bool transpose, int n, int stride, int total, const T *in, T *out)
+{
+  const int R = (n + 1) / 2 * 2;
+
+  for (int e = threadIdx.x; e < total; e += blockDim.x) {
+    const int i    = e / stride % n;
+    const T  *line = in + (e - i * stride);
+    T         s    = 0;
+
+    for (int k = 0; k < n; k++) s += S[transpose ? k * R + i : i * R + k] * line[k * stride];
+    out[e] = s;
+  }
+  __syncthreads();
+}
+
+/* Any sizes: a block works on a patch, which lies in shared memory twice */
+template <class T>
+__global__ void __launch_bounds__(128) SolveBricks(const PatchData a, int entries, int dim)
+{
+  extern __shared__ __align__(16) unsigned char raw[];
+  const HopsCudaPatchRecord                    &p  = a.patches[blockIdx.x];
+  const int                                     n0 = p.size[0], n1 = p.size[1], n2 = dim == 3 ? p.size[2] : 1, total = n0 * n1 * n2;
+  const T                                      *S[3];
+  T                                            *u = (T *)raw, *w = u + entries, *swap;
+
+  for (int d = 0; d < 3; d++) S[d] = (const T *)a.values + p.f[d];
+  for (int e = threadIdx.x; e < total; e += blockDim.x) u[e] = (T)Load(a, p.start + e);
+  __syncthreads();
+  for (int d = 0, stride = 1; d < dim; stride *= p.size[d++], swap = u, u = w, w = swap) Multiply(S[d], true, p.size[d], stride, total, u, w);
+  for (int e = threadIdx.x; e < total; e += blockDim.x) {
+    const int i[3]   = {e % n0, e / n0 % n1, e / (n0 * n1)};
+    T         lambda = (T)p.scale[3];
+
+    for (int d = 0; d < dim; d++) lambda += (T)p.scale[d] * S[d][p.size[d] * ((p.size[d] + 1) / 2 * 2) + i[d]];
+    u[e] *= (T)p.scale[4] / lambda;
+  }
+  __syncthreads();
+  for (int d = 0, stride = 1; d < dim; stride *= p.size[d++], swap = u, u = w, w = swap) Multiply(S[d], false, p.size[d], stride, total, u, w);
+  for (int e = threadIdx.x; e < total; e += blockDim.x) Add(a, p.start + e, (double)u[e]);
+}
+
+/* Dense inverses, in double precision: a warp takes a row */
+__global__ void __launch_bounds__(128) SolveDense(const PatchData a, int dim)
+{
+  extern __shared__ __align__(16) unsigned char raw[];
+  const HopsCudaPatchRecord                    &p   = a.patches[blockIdx.x];
+  const int                                     n   = p.size[0] * p.size[1] * (dim == 3 ? p.size[2] : 1);
+  const double                                 *inv = a.inv + p.dense;
+  double                                       *x   = (double *)raw;
+
+  for (int e = threadIdx.x; e < n; e += blockDim.x) x[e] = Load(a, p.start + e);
+  __syncthreads();
+  for (int i = threadIdx.x / 32; i < n; i += 4) {
+    double s = 0;
+
+    for (int j = threadIdx.x % 32; j < n; j += 32) s += inv[(size_t)i * n + j] * x[j];
+    for (int o = 16; o; o /= 2) s += __shfl_down_sync(0xffffffffu, s, o);
+    if (threadIdx.x % 32 == 0) Add(a, p.start + i, s);
+  }
+}
+
+template <int DIM, int n, class T>
+static cudaError_t RunCubes(const PatchData &a, cudaStream_t stream)
+{
+  using L          = CubeSizes<DIM, n>;
+  const size_t mem = sizeof(T) * L::patch * L::NB;
+  cudaError_t  err = cudaFuncSetAttribute(SolveCubes<DIM, n, T>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)mem);
+
+  if (err) return err;
+  SolveCubes<DIM, n, T><<<(a.n + L::NB - 1) / L::NB, dim3(L::columns, L::NB), mem, stream>>>(a);
+  return cudaGetLastError();
+}
+
+template <class T>
+static cudaError_t Run(const PatchData &a, const HopsCudaPatchRun *run, int dim, cudaStream_t stream)
+{
+  cudaError_t err;
+
+  if (run->kind == HOPS_CUDA_PATCH_DENSE) {
+    const size_t mem = run->entries * sizeof(double);
+
+    err = cudaFuncSetAttribute(SolveDense, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)mem);
+    if (err) return err;
+    SolveDense<<<a.n, 128, mem, stream>>>(a, dim);
+    return cudaGetLastError();
+  }
+  if (run->kind == HOPS_CUDA_PATCH_CUBE) {
+#define SOLVE_CUBES(n) \
+  if (run->size == n) return dim == 3 ? RunCubes<3, n, T>(a, stream) : RunCubes<2, n, T>(a, stream);
+    SOLVE_CUBES(1)
+    SOLVE_CUBES(3)
+    SOLVE_CUBES(5)
+    SOLVE_CUBES(7)
+    SOLVE_CUBES(9)
+    SOLVE_CUBES(11)
+    SOLVE_CUBES(13)
+    SOLVE_CUBES(15)
+  }
+  {
+    const size_t mem = 2 * sizeof(T) * run->entries;
+
+    err = cudaFuncSetAttribute(SolveBricks<T>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)mem);
+    if (err) return err;
+    SolveBricks<T><<<a.n, 128, mem, stream>>>(a, run->entries, dim);
+    return cudaGetLastError();
+  }
+}
+
+PetscErrorCode HopsCudaPatchSetLaunch(HopsCudaPatchSet s, const HopsCudaPatchRun *run, PetscBool atomic, HopsCudaPatchMode mode, const double r[], double z[], cudaStream_t stream)
+{
+  const PatchData a = {s->patches + run->first, s->idx, s->level, s->dist, s->values, s->inv, r, z, (int)run->n, (int)s->nP - 1, mode, atomic == PETSC_TRUE};
+
+  PetscFunctionBegin;
+  if (s->single) PetscCallCUDA(Run<float>(a, run, s->dim, stream));
+  else PetscCallCUDA(Run<double>(a, run, s->dim, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

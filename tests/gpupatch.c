@@ -1,0 +1,77 @@
+static char help[] = "Vertex-patch smoothing sweeps on a device against dense local solves on the host.\n\
+  -dim <d> -orders <p,...> -ncells <n0,n1,n2>\n\n";
+
+#include <petscsys.h>
+
+#if defined(PETSC_HAVE_CUDA)
+  #include "../bench/cuda/patchbox.h"
+
+int main(int argc, char **argv)
+{
+  PetscInt  dim = 3, orders[8], n = 8, nc = 3, ncells[3] = {4, 3, 3};
+  PetscBool set;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(PetscDeviceInitialize(PETSC_DEVICE_CUDA));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-dim", &dim, NULL));
+  PetscCall(PetscOptionsGetIntArray(NULL, NULL, "-orders", orders, &n, &set));
+  PetscCheck(set, PETSC_COMM_WORLD, PETSC_ERR_USER, "Give -orders");
+  PetscCall(PetscOptionsGetIntArray(NULL, NULL, "-ncells", ncells, &nc, NULL));
+  for (PetscInt i = 0; i < n; ++i) {
+    PetscBool good = PETSC_TRUE;
+
+    for (PetscInt single = 0; single < 2; ++single)
+      for (PetscInt mass = 0; mass < 2; ++mass)
+        for (BoxKind kind = BOX_GLOBAL; kind < BOX_NKINDS; kind = (BoxKind)(kind + 1)) {
+          const PetscBool reverse = mass ? PETSC_TRUE : PETSC_FALSE;
+          PetscReal       error;
+          PetscBool       ok = PETSC_FALSE;
+          Box             box;
+
+          PetscCall(BoxCreate(dim, orders[i], ncells, 0.7 * mass, single ? PETSC_TRUE : PETSC_FALSE, &box));
+          PetscCall(BoxCompare(&box, kind, reverse, &ok, &error));
+          PetscCall(BoxDestroy(&box));
+          if (!ok) continue; /* more shared memory than a block has */
+          if (!(error < (single ? 1e-5 : 1e-12))) {
+            PetscCall(PetscPrintf(PETSC_COMM_WORLD, "order %" PetscInt_FMT ", %s precision, %s: %.2e\n", orders[i], single ? "single" : "double", BoxKinds[kind], (double)error));
+            good = PETSC_FALSE;
+          }
+        }
+    if (good) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "order %" PetscInt_FMT ": all kernels agree with dense local solves\n", orders[i]));
+  }
+  PetscCall(PetscFinalize());
+  return 0;
+}
+#else
+int main(int argc, char **argv)
+{
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  SETERRQ(PETSC_COMM_WORLD, PETSC_ERR_SUP, "This PETSc has no CUDA");
+}
+#endif
+
+/*TEST
+
+  build:
+    requires: cuda
+
+  test:
+    suffix: 2d
+    args: -dim 2 -orders 1,2,3,4,5,6,7,8 -ncells 9,6
+
+  test:
+    suffix: 3d
+    args: -dim 3 -orders 1,2,3,4,5 -ncells 4,5,3
+
+  test:
+    suffix: 3d_row
+    args: -dim 3 -orders 2,3,4 -ncells 23,3,2
+
+  test:
+    suffix: 3d_high
+    args: -dim 3 -orders 6,7 -ncells 3,3,2
+    timeoutfactor: 3
+
+TEST*/

@@ -1,0 +1,209 @@
+static char help[] = "Local solves of sets of patches on a device against plain loops: cubes, bricks and dense inverses, all modes.\n\
+  -dim <d> -sizes <n,...>\n\n";
+
+#include <petscsys.h>
+
+#if defined(PETSC_HAVE_CUDA)
+  #include "../src/fe/backend/cuda/cudapatchset.h"
+
+  #define NP      6002
+  #define NCOLORS 3
+
+/* z += corrections, by loops over all entries of a patch */
+static PetscErrorCode Reference(const HopsCudaPatchInput *in, int color, HopsCudaPatchMode mode, const PetscReal r[], PetscReal z[])
+{
+  PetscReal *u, *w;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc2(in->start[in->n], &u, in->start[in->n], &w));
+  for (PetscInt p = 0; p < in->n; ++p) {
+    const PetscInt s = in->start[p], n = in->start[p + 1] - s;
+    const int     *size = in->size[p];
+
+    if (color >= 0 && in->color[p] != color) continue;
+    for (PetscInt e = 0; e < n; ++e) {
+      const int i = in->idx[s + e];
+
+      u[e] = i == in->nP - 1 || (mode == HOPS_CUDA_PATCH_RESTRICT_IN && in->level[i] != in->dist[s + e]) ? 0.0 : r[i];
+    }
+    if (in->dense[p] >= 0) {
+      for (PetscInt e = 0; e < n; ++e) {
+        w[e] = 0.0;
+        for (PetscInt k = 0; k < n; ++k) w[e] += in->inv[in->dense[p] + e * n + k] * u[k];
+      }
+      PetscCall(PetscArraycpy(u, w, n));
+    } else {
+      for (int t = 0; t < 2; ++t) {
+        for (PetscInt d = 0, stride = 1; d < in->dim; stride *= size[d++]) {
+          const PetscReal *S = in->values + in->foffset[in->factor[p][d]];
+
+          for (PetscInt e = 0; e < n; ++e) {
+            const PetscInt i = e / stride % size[d];
+
+            w[e] = 0.0;
+            for (PetscInt k = 0; k < size[d]; ++k) w[e] += (t ? S[i * size[d] + k] : S[k * size[d] + i]) * u[e + (k - i) * stride];
+          }
+          PetscCall(PetscArraycpy(u, w, n));
+        }
+        for (PetscInt e = 0; e < n && !t; ++e) {
+          PetscReal lambda = in->scale[p][3];
+
+          for (PetscInt d = 0, stride = 1; d < in->dim; stride *= size[d++]) lambda += in->scale[p][d] * in->values[in->foffset[in->factor[p][d]] + size[d] * size[d] + e / stride % size[d]];
+          u[e] *= in->scale[p][4] / lambda;
+        }
+      }
+    }
+    for (PetscInt e = 0; e < n; ++e) {
+      const int i = in->idx[s + e];
+
+      if (i != in->nP - 1 && (mode != HOPS_CUDA_PATCH_RESTRICT_OUT || in->level[i] == in->dist[s + e])) z[i] += u[e];
+    }
+  }
+  PetscCall(PetscFree2(u, w));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Three patches of each colour: a cube of size n, a brick near it, and a dense one where that is small */
+static PetscErrorCode Run(PetscInt dim, PetscInt size, PetscBool single)
+{
+  HopsCudaPatchInput in = {.dim = (int)dim, .single = single, .n = 3 * NCOLORS, .ncolors = NCOLORS, .nP = NP, .nfactors = 4};
+  HopsCudaPatchSet   set;
+  PetscInt           start[3 * NCOLORS + 1] = {0}, dense[3 * NCOLORS], foffset[4], nvalues = 0, total;
+  int                sz[3 * NCOLORS][3], factor[3 * NCOLORS][3], color[3 * NCOLORS], fsize[4], *idx, *level;
+  PetscReal          scale[3 * NCOLORS][5], *values, *inv, r[NP], z[NP], v, worst = 0.0;
+  unsigned char     *dist;
+  PetscRandom        rand;
+  double            *rd, *zd, y[NP];
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscRandomCreate(PETSC_COMM_SELF, &rand));
+  for (int f = 0; f < 4; ++f) { /* 0, 1: of the cube; 2, 3: of the brick */
+    fsize[f]   = (int)(f < 2 ? size : PetscMax(1, size + 1 - 3 * (f - 2)));
+    foffset[f] = nvalues;
+    nvalues += fsize[f] * (fsize[f] + 1);
+  }
+  for (int p = 0; p < in.n; ++p) {
+    const int kind = p / NCOLORS;
+
+    color[p]     = p % NCOLORS;
+    start[p + 1] = start[p];
+    total        = 1;
+    for (int d = 0; d < 3; ++d) {
+      factor[p][d] = kind == 1 ? 2 + (d + p) % 2 : (d + p) % 2;
+      sz[p][d]     = d < dim ? (kind == 2 ? (int)PetscMin(size, 6) : fsize[factor[p][d]]) : 1;
+      total *= sz[p][d];
+    }
+    start[p + 1] += total;
+    dense[p] = -1;
+    if (kind == 2) {
+      dense[p] = in.ninv;
+      in.ninv += total * total;
+    }
+    for (int k = 0; k < 5; ++k) {
+      PetscCall(PetscRandomGetValueReal(rand, &v));
+      scale[p][k] = 0.5 + v;
+    }
+  }
+  total = start[in.n];
+  PetscCall(PetscMalloc5(nvalues, &values, in.ninv, &inv, total, &idx, total, &dist, NP, &level));
+  for (PetscInt i = 0; i < nvalues; ++i) {
+    PetscCall(PetscRandomGetValueReal(rand, &v));
+    values[i] = v - 0.3;
+  }
+  for (int f = 0; f < 4; ++f)
+    for (int i = 0; i < fsize[f]; ++i) values[foffset[f] + fsize[f] * fsize[f] + i] = 1.0 + i;
+  for (PetscInt i = 0; i < in.ninv; ++i) PetscCall(PetscRandomGetValueReal(rand, &inv[i]));
+  for (PetscInt i = 0; i < NP; ++i) level[i] = 9;
+  for (int c = 0; c < NCOLORS; ++c) { /* patches of a colour share no unknown, those of different ones do; some entries stand for nothing */
+    PetscInt next = c;
+
+    for (int p = 0; p < in.n; ++p)
+      for (PetscInt e = start[p]; e < start[p + 1] && color[p] == c; ++e) {
+        PetscCall(PetscRandomGetValueReal(rand, &v));
+        idx[e]        = v < 0.1 || next >= NP - 1 ? NP - 1 : (int)((next++ * 7) % (NP - 1)); /* NP - 1 is prime to 7 */
+        dist[e]       = (unsigned char)(4 * v);
+        level[idx[e]] = PetscMin(level[idx[e]], dist[e]);
+      }
+  }
+  for (PetscInt i = 0; i < NP; ++i) PetscCall(PetscRandomGetValueReal(rand, &r[i]));
+  in.start   = start;
+  in.idx     = idx;
+  in.dist    = dist;
+  in.level   = level;
+  in.size    = (const int(*)[3])sz;
+  in.factor  = (const int(*)[3])factor;
+  in.scale   = (const PetscReal(*)[5])scale;
+  in.color   = color;
+  in.dense   = dense;
+  in.inv     = inv;
+  in.fsize   = fsize;
+  in.foffset = foffset;
+  in.values  = values;
+  PetscCall(HopsCudaPatchSetCreate(&in, &set));
+  PetscCallCUDA(cudaMalloc((void **)&rd, sizeof(r)));
+  PetscCallCUDA(cudaMalloc((void **)&zd, sizeof(z)));
+  PetscCallCUDA(cudaMemcpy(rd, r, sizeof(r), cudaMemcpyHostToDevice));
+  for (int c = -1; c < NCOLORS; ++c)
+    for (int mode = HOPS_CUDA_PATCH_PLAIN; mode <= HOPS_CUDA_PATCH_RESTRICT_IN; ++mode) {
+      PetscReal num = 0.0, den = 0.0;
+
+      for (PetscInt i = 0; i < NP; ++i) z[i] = 0.01 * i / NP;
+      PetscCallCUDA(cudaMemcpy(zd, z, sizeof(z), cudaMemcpyHostToDevice));
+      PetscCall(HopsCudaPatchSetApply(set, c, (HopsCudaPatchMode)mode, rd, zd, 0));
+      PetscCall(Reference(&in, c, (HopsCudaPatchMode)mode, r, z));
+      PetscCallCUDA(cudaMemcpy(y, zd, sizeof(y), cudaMemcpyDeviceToHost));
+      for (PetscInt i = 0; i < NP; ++i) {
+        num += PetscSqr(y[i] - z[i]);
+        den += PetscSqr(z[i]);
+      }
+      if (!(PetscSqrtReal(num / den) <= worst)) worst = PetscSqrtReal(num / den);
+    }
+  PetscCallCUDA(cudaFree(rd));
+  PetscCallCUDA(cudaFree(zd));
+  PetscCall(HopsCudaPatchSetDestroy(&set));
+  PetscCall(PetscFree5(values, inv, idx, dist, level));
+  PetscCall(PetscRandomDestroy(&rand));
+  if (worst < (single ? 1e-5 : 1e-12)) PetscCall(PetscPrintf(PETSC_COMM_SELF, "size %" PetscInt_FMT ", %s precision: agree\n", size, single ? "single" : "double"));
+  else PetscCall(PetscPrintf(PETSC_COMM_SELF, "size %" PetscInt_FMT ", %s precision: differ by %g\n", size, single ? "single" : "double", (double)worst));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  PetscInt  dim = 3, sizes[16], n = 16;
+  PetscBool set;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(PetscDeviceInitialize(PETSC_DEVICE_CUDA));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-dim", &dim, NULL));
+  PetscCall(PetscOptionsGetIntArray(NULL, NULL, "-sizes", sizes, &n, &set));
+  PetscCheck(set, PETSC_COMM_WORLD, PETSC_ERR_USER, "Give -sizes");
+  for (PetscInt i = 0; i < n; ++i)
+    for (PetscInt single = 0; single < 2; ++single) PetscCall(Run(dim, sizes[i], single ? PETSC_TRUE : PETSC_FALSE));
+  PetscCall(PetscFinalize());
+  return 0;
+}
+#else
+int main(int argc, char **argv)
+{
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  SETERRQ(PETSC_COMM_WORLD, PETSC_ERR_SUP, "This PETSc has no CUDA");
+}
+#endif
+
+/*TEST
+
+  build:
+    requires: cuda
+
+  test:
+    suffix: 2d
+    args: -dim 2 -sizes 1,2,3,5,7,9,11,13,15,17
+
+  test:
+    suffix: 3d
+    args: -dim 3 -sizes 1,2,3,5,7,9,11
+
+TEST*/
