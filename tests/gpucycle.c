@@ -50,7 +50,6 @@ static PetscErrorCode Compare(PC pc, Mat A, const char what[])
 
 int main(int argc, char **argv)
 {
-  static const char *const prefix[] = {"a_", "b_", "c_"}, *const cycle[] = {"hypre", "double", "single"};
   DM              dm;
   DMLabel         label;
   HopsSpace       sp;

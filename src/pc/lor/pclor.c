@@ -68,6 +68,7 @@ PetscErrorCode PCLORSetInnerOptions(PC pc, PC_LOR *lor)
       PetscCall(PCLORInsertDefault(lor, "-pc_hypre_boomeramg_relax_type_all", relax, &n, set));
       PetscCall(PCLORInsertDefault(lor, "-pc_hypre_boomeramg_no_CF", "1", &n, set));
       if (nsp) PetscCall(PCLORInsertDefault(lor, "-pc_hypre_boomeramg_relax_type_coarse", relax, &n, set));
+      else if (device) PetscCall(PCLORInsertDefault(lor, "-pc_hypre_boomeramg_max_coarse_size", "100", &n, set)); /* the last levels are many launches for little work */
       if (device) PetscCall(PCLORInsertDefault(lor, "-pc_mg_galerkin_mat_product_algorithm", "hypre", &n, set));
     }
   }
@@ -229,7 +230,11 @@ static PetscErrorCode PCApply_LOR(PC pc, Vec x, Vec y)
   PetscFunctionBegin;
 #if HOPS_HAVE_HYPRE_DEVICE
   if (lor->cycle) {
+    MatNullSpace nsp;
+
     PetscCall(HopsCycleApply(lor->cycle, x, y));
+    PetscCall(MatGetNullSpace(lor->mat, &nsp));
+    if (nsp) PetscCall(MatNullSpaceRemove(nsp, y)); /* as the inner KSP does */
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 #endif
