@@ -83,6 +83,7 @@ typedef struct {
   PCLORCycle            cycletype;
   HopsCycle             cycle; /* in place of the inner KSP's solve, where it can be */
   const char           *nocycle;
+  Vec                   work;  /* of a singular problem */
   PetscBool             built; /* the pattern exists */
   PetscBool             viewspectrum, spectrumdone;
   PetscBool             ignoreconvection, ignoreboundary;

@@ -222,6 +222,26 @@ static PetscErrorCode PCSetUp_LOR(PC pc)
 
 /* ----------------------------------------------------------------- action ----------------------------------------------------------------- */
 
+#if HOPS_HAVE_HYPRE_DEVICE
+/* The V-cycle, with null spaces removed from both sides as the inner KSP does */
+static PetscErrorCode PCLORApplyCycle(PC_LOR *lor, Vec x, Vec y)
+{
+  MatNullSpace right, left;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetTransposeNullSpace(lor->mat, &left));
+  PetscCall(MatGetNullSpace(lor->mat, &right));
+  if (left) {
+    if (!lor->work) PetscCall(VecDuplicate(x, &lor->work));
+    PetscCall(VecCopy(x, lor->work));
+    PetscCall(MatNullSpaceRemove(left, lor->work));
+  }
+  PetscCall(HopsCycleApply(lor->cycle, left ? lor->work : x, y));
+  if (right) PetscCall(MatNullSpaceRemove(right, y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+#endif
+
 static PetscErrorCode PCApply_LOR(PC pc, Vec x, Vec y)
 {
   PC_LOR       *lor   = (PC_LOR *)pc->data;
@@ -230,11 +250,7 @@ static PetscErrorCode PCApply_LOR(PC pc, Vec x, Vec y)
   PetscFunctionBegin;
 #if HOPS_HAVE_HYPRE_DEVICE
   if (lor->cycle) {
-    MatNullSpace nsp;
-
-    PetscCall(HopsCycleApply(lor->cycle, x, y));
-    PetscCall(MatGetNullSpace(lor->mat, &nsp));
-    if (nsp) PetscCall(MatNullSpaceRemove(nsp, y)); /* as the inner KSP does */
+    PetscCall(PCLORApplyCycle(lor, x, y));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 #endif
@@ -354,6 +370,7 @@ static PetscErrorCode PCReset_LOR(PC pc)
 #if HOPS_HAVE_HYPRE_DEVICE
   PetscCall(HopsCycleDestroy(&lor->cycle));
 #endif
+  PetscCall(VecDestroy(&lor->work));
   PetscCall(KSPReset(lor->ksp));
   PetscCall(MatDestroy(&lor->mat));
   PetscCall(HopsLORDestroy(&lor->lor));
