@@ -1,4 +1,4 @@
-static char help[] = "PCLOR's own V-cycle on a device against hypre's on the same hierarchy: one application, refills, a singular problem.\n\
+static char help[] = "PCLOR's own V-cycle on a device against hypre's on the same hierarchy: one application, refills; a singular problem is left to hypre.\n\
   -order <p>\n\n";
 
 #include "hopstest.h"

@@ -177,14 +177,17 @@ static PetscErrorCode PCLORSetUpBlock(PC pc, PC_LOR *lor)
 static PetscErrorCode PCLORSetUpCycle(PC pc, PC_LOR *lor)
 {
 #if HOPS_HAVE_HYPRE_DEVICE
-  PC        inner;
-  PetscBool preonly;
+  PC           inner;
+  PetscBool    preonly;
+  MatNullSpace nsp;
 
   PetscFunctionBegin;
   PetscCall(HopsCycleDestroy(&lor->cycle));
+  PetscCall(MatGetNullSpace(lor->mat, &nsp));
   PetscCall(PetscObjectTypeCompare((PetscObject)lor->ksp, KSPPREONLY, &preonly));
   if (lor->block || lor->form.space->backend->host) lor->nocycle = "the space is not on a device";
   else if (!preonly) lor->nocycle = "the inner solver iterates";
+  else if (nsp) lor->nocycle = "the matrix is singular"; /* the inner KSP removes null spaces */
   else {
     PetscCall(KSPGetPC(lor->ksp, &inner));
     PetscCall(HopsCycleCreate(inner, lor->cycletype, &lor->cycle, &lor->nocycle));
@@ -222,26 +225,6 @@ static PetscErrorCode PCSetUp_LOR(PC pc)
 
 /* ----------------------------------------------------------------- action ----------------------------------------------------------------- */
 
-#if HOPS_HAVE_HYPRE_DEVICE
-/* The V-cycle, with null spaces removed from both sides as the inner KSP does */
-static PetscErrorCode PCLORApplyCycle(PC_LOR *lor, Vec x, Vec y)
-{
-  MatNullSpace right, left;
-
-  PetscFunctionBegin;
-  PetscCall(MatGetTransposeNullSpace(lor->mat, &left));
-  PetscCall(MatGetNullSpace(lor->mat, &right));
-  if (left) {
-    if (!lor->work) PetscCall(VecDuplicate(x, &lor->work));
-    PetscCall(VecCopy(x, lor->work));
-    PetscCall(MatNullSpaceRemove(left, lor->work));
-  }
-  PetscCall(HopsCycleApply(lor->cycle, left ? lor->work : x, y));
-  if (right) PetscCall(MatNullSpaceRemove(right, y));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-#endif
-
 static PetscErrorCode PCApply_LOR(PC pc, Vec x, Vec y)
 {
   PC_LOR       *lor   = (PC_LOR *)pc->data;
@@ -250,7 +233,7 @@ static PetscErrorCode PCApply_LOR(PC pc, Vec x, Vec y)
   PetscFunctionBegin;
 #if HOPS_HAVE_HYPRE_DEVICE
   if (lor->cycle) {
-    PetscCall(PCLORApplyCycle(lor, x, y));
+    PetscCall(HopsCycleApply(lor->cycle, x, y));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 #endif
@@ -370,7 +353,6 @@ static PetscErrorCode PCReset_LOR(PC pc)
 #if HOPS_HAVE_HYPRE_DEVICE
   PetscCall(HopsCycleDestroy(&lor->cycle));
 #endif
-  PetscCall(VecDestroy(&lor->work));
   PetscCall(KSPReset(lor->ksp));
   PetscCall(MatDestroy(&lor->mat));
   PetscCall(HopsLORDestroy(&lor->lor));
