@@ -191,6 +191,7 @@ static PetscErrorCode PCLORSetUpCycle(PC pc, PC_LOR *lor)
   else {
     PetscCall(KSPGetPC(lor->ksp, &inner));
     PetscCall(HopsCycleCreate(inner, lor->cycletype, &lor->cycle, &lor->nocycle));
+    lor->cycledata = inner->data;
   }
   if (!lor->cycle) PetscCall(PetscInfo(pc, "the V-cycle is the inner solver's own: %s\n", lor->nocycle));
 #else
@@ -233,8 +234,15 @@ static PetscErrorCode PCApply_LOR(PC pc, Vec x, Vec y)
   PetscFunctionBegin;
 #if HOPS_HAVE_HYPRE_DEVICE
   if (lor->cycle) {
-    PetscCall(HopsCycleApply(lor->cycle, x, y));
-    PetscFunctionReturn(PETSC_SUCCESS);
+    PetscBool preonly;
+    PC        inner;
+
+    PetscCall(PetscObjectTypeCompare((PetscObject)lor->ksp, KSPPREONLY, &preonly));
+    PetscCall(KSPGetPC(lor->ksp, &inner));
+    if (preonly && inner->data == lor->cycledata) { /* nobody has changed the inner solver since */
+      PetscCall(HopsCycleApply(lor->cycle, x, y));
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
   }
 #endif
   if (block) PetscCall(HopsLORBlockEmbed(block, x, block->x));
