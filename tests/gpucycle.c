@@ -1,4 +1,4 @@
-static char help[] = "PCLOR's own V-cycle on a device against hypre's on the same hierarchy: one application, refills, a singular problem.\n\
+static char help[] = "PCLOR's own V-cycle on a device against hypre's on the same hierarchy: one application, refills; a singular problem is left to hypre.\n\
   -order <p>\n\n";
 
 #include "hopstest.h"
@@ -50,7 +50,6 @@ static PetscErrorCode Compare(PC pc, Mat A, const char what[])
 
 int main(int argc, char **argv)
 {
-  static const char *const prefix[] = {"a_", "b_", "c_"}, *const cycle[] = {"hypre", "double", "single"};
   DM              dm;
   DMLabel         label;
   HopsSpace       sp;

@@ -103,7 +103,8 @@ typedef struct {
   PCLORCycle            cycletype;
   HopsCycle             cycle; /* in place of the inner KSP's solve, where it can be */
   const char           *nocycle;
-  PetscBool             built; /* the pattern exists */
+  void                 *cycledata; /* of the inner PC that the cycle belongs to */
+  PetscBool             built;     /* the pattern exists */
   PetscBool             viewspectrum, spectrumdone;
   PetscBool             ignoreconvection, ignoreboundary;
   PetscBool             innerset; /* inner options were read */

@@ -69,6 +69,7 @@ PetscErrorCode PCLORSetInnerOptions(PC pc, PC_LOR *lor)
       PetscCall(PCLORInsertDefault(lor, "-pc_hypre_boomeramg_relax_type_all", relax, &n, set));
       PetscCall(PCLORInsertDefault(lor, "-pc_hypre_boomeramg_no_CF", "1", &n, set));
       if (nsp) PetscCall(PCLORInsertDefault(lor, "-pc_hypre_boomeramg_relax_type_coarse", relax, &n, set));
+      else if (device) PetscCall(PCLORInsertDefault(lor, "-pc_hypre_boomeramg_max_coarse_size", "100", &n, set)); /* the last levels are many launches for little work */
       if (device) PetscCall(PCLORInsertDefault(lor, "-pc_mg_galerkin_mat_product_algorithm", "hypre", &n, set));
     }
   }
@@ -179,17 +180,21 @@ static PetscErrorCode PCLORSetUpBlock(PC pc, PC_LOR *lor)
 static PetscErrorCode PCLORSetUpCycle(PC pc, PC_LOR *lor)
 {
 #if HOPS_HAVE_HYPRE_DEVICE
-  PC        inner;
-  PetscBool preonly;
+  PC           inner;
+  PetscBool    preonly;
+  MatNullSpace nsp;
 
   PetscFunctionBegin;
   PetscCall(HopsCycleDestroy(&lor->cycle));
+  PetscCall(MatGetNullSpace(lor->mat, &nsp));
   PetscCall(PetscObjectTypeCompare((PetscObject)lor->ksp, KSPPREONLY, &preonly));
   if (lor->block || lor->form.space->backend->host) lor->nocycle = "the space is not on a device";
   else if (!preonly) lor->nocycle = "the inner solver iterates";
+  else if (nsp) lor->nocycle = "the matrix is singular"; /* the inner KSP removes null spaces */
   else {
     PetscCall(KSPGetPC(lor->ksp, &inner));
     PetscCall(HopsCycleCreate(inner, lor->cycletype, &lor->cycle, &lor->nocycle));
+    lor->cycledata = inner->data;
   }
   if (!lor->cycle) PetscCall(PetscInfo(pc, "the V-cycle is the inner solver's own: %s\n", lor->nocycle));
 #else
@@ -234,8 +239,15 @@ static PetscErrorCode PCApply_LOR(PC pc, Vec x, Vec y)
   PetscFunctionBegin;
 #if HOPS_HAVE_HYPRE_DEVICE
   if (lor->cycle) {
-    PetscCall(HopsCycleApply(lor->cycle, x, y));
-    PetscFunctionReturn(PETSC_SUCCESS);
+    PetscBool preonly;
+    PC        inner;
+
+    PetscCall(PetscObjectTypeCompare((PetscObject)lor->ksp, KSPPREONLY, &preonly));
+    PetscCall(KSPGetPC(lor->ksp, &inner));
+    if (preonly && inner->data == lor->cycledata) { /* nobody has changed the inner solver since */
+      PetscCall(HopsCycleApply(lor->cycle, x, y));
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
   }
 #endif
   if (block) PetscCall(HopsLORBlockEmbed(block, x, block->x));

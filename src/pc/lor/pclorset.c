@@ -169,7 +169,7 @@ PetscErrorCode PCLORSetDropTolerance(PC pc, PetscReal tol)
   Single precision is that of the preconditioner alone; the Krylov method around it works in double precision as ever.
 
   The kernels take over a V-cycle with one sweep of l1-scaled Jacobi smoothing before and after, in one process, on a space whose back end
-  is a device. Any other cycle, and any on the host, is left to hypre, whatever was set here; `PCView()` says which one runs, and `-info` why.
+  is a device, for a regular matrix. Any other cycle, and any on the host, is left to hypre, whatever was set here; `PCView()` says which one runs, and `-info` why.
 
 .seealso: `PCLOR`, `PCLORGetKSP()`
 @*/

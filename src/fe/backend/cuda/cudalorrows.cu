@@ -251,11 +251,15 @@ PetscErrorCode HopsCudaLORSlots(const HopsLORRows *rows, cudaStream_t stream)
 
 /* ---- Values ---- */
 
-/* A row that takes contributions: block 0 in J, V (shared or global memory), block 1 in global memory. Columns mostly come as the row lists them. */
+/*
+  A row that takes contributions: block 0 in J, V (shared or global memory), block 1 in global memory. Columns mostly come as the row
+  lists them. `direct`: the row has one cell and all its neighbours there, so that they come so for certain.
+*/
 struct Row {
   const int *J, *J1, *map;
   double    *V, *V1;
   int        next, lo, hi, lo1, hi1, split, nfree;
+  bool       direct;
 
   __device__ void Add(int c, double v)
   {
@@ -273,11 +277,31 @@ struct Row {
       V1[k] += v;
     }
   }
-  __device__ void AddFree(int c, double v)
+  /* the column is R[offset], which need not be looked up where the row is direct */
+  __device__ void AddFree(const int *R, int offset, double v)
   {
-    if (c < nfree) Add(c, v);
+    if (direct) V[next++] = v;
+    else if (R[offset] < nfree) Add(R[offset], v);
   }
 };
+
+/* Neighbours that couple with node (i,j,k) in a cell, and the node */
+template <int DIM>
+__device__ static int CountNeighbours(int P, const int ijk[], int mask)
+{
+  int n = 1, sides[DIM];
+
+#pragma unroll
+  for (int a = 0; a < DIM; a++) {
+    sides[a] = (ijk[a] < P - 1) + (ijk[a] > 0);
+    n += sides[a];
+  }
+#pragma unroll
+  for (int a = 0, bit = 0; a < DIM; a++)
+#pragma unroll
+    for (int b = a + 1; b < DIM; b++, bit++) n += (mask >> bit & 1) * sides[a] * sides[b];
+  return n;
+}
 
 /*
   Contributions of a cell to the row of its node v, D pointing to the node's vertex data, with s_a = +1 at the first node of a line,
@@ -296,6 +320,7 @@ __device__ static void AddCell(const HopsCudaLORMesh &m, const HopsCudaLORData &
   double        diag = data.mass ? D[(size_t)(data.ncomp - 1) * nn] : 0, edge[2 * DIM];
 
   if (!data.diffusion) {
+    out->direct = false;
     out->Add(row, diag);
     return;
   }
@@ -324,11 +349,12 @@ __device__ static void AddCell(const HopsCudaLORMesh &m, const HopsCudaLORData &
         diag += 2 * sa * sb * q[0];
       }
   }
-  out->Add(row, diag);
+  if (out->direct) out->V[out->next++] = diag;
+  else out->Add(row, diag);
 #pragma unroll
   for (int a = 0; a < DIM; a++) {
-    if (ijk[a] < P - 1) out->AddFree(R[st[a]], edge[2 * a]);
-    if (ijk[a] > 0) out->AddFree(R[-st[a]], edge[2 * a + 1]);
+    if (ijk[a] < P - 1) out->AddFree(R, st[a], edge[2 * a]);
+    if (ijk[a] > 0) out->AddFree(R, -st[a], edge[2 * a + 1]);
   }
   if (MIXED && mask) {
 #pragma unroll
@@ -339,37 +365,55 @@ __device__ static void AddCell(const HopsCudaLORMesh &m, const HopsCudaLORData &
         const double  ap = ijk[a] < P - 1 ? q[st[a]] : 0, am = ijk[a] > 0 ? q[-st[a]] : 0, bp = ijk[b] < P - 1 ? q[st[b]] : 0, bm = ijk[b] > 0 ? q[-st[b]] : 0;
 
         if (!(mask >> bit & 1)) continue;
-        if (ijk[a] < P - 1 && ijk[b] < P - 1) out->AddFree(R[st[a] + st[b]], -ap - bp);
-        if (ijk[a] < P - 1 && ijk[b] > 0) out->AddFree(R[st[a] - st[b]], ap + bm);
-        if (ijk[a] > 0 && ijk[b] < P - 1) out->AddFree(R[st[b] - st[a]], am + bp);
-        if (ijk[a] > 0 && ijk[b] > 0) out->AddFree(R[-st[a] - st[b]], -am - bm);
+        if (ijk[a] < P - 1 && ijk[b] < P - 1) out->AddFree(R, st[a] + st[b], -ap - bp);
+        if (ijk[a] < P - 1 && ijk[b] > 0) out->AddFree(R, st[a] - st[b], ap + bm);
+        if (ijk[a] > 0 && ijk[b] < P - 1) out->AddFree(R, st[b] - st[a], am + bp);
+        if (ijk[a] > 0 && ijk[b] > 0) out->AddFree(R, -st[a] - st[b], -am - bm);
       }
   }
 }
 
 /*
   A block's rows lie side by side in block 0: their values are put together in shared memory, `room` entries, and written as one
-  piece. Columns stay where they are: the cache serves them, and the vertex data need what shared memory leaves of it.
+  piece. So are the columns of long rows, where some are looked up; for short ones the cache serves them faster.
 */
 template <int DIM, bool MIXED>
 __global__ static void __launch_bounds__(HOPS_CUDA_LOR_ROWS) Values(const HopsCudaLORMesh m, const HopsCudaLORData data, const HopsLORRows rows, int room)
 {
   extern __shared__ double shared[];
-  const int                r0 = (int)(blockIdx.x * blockDim.x), r1 = min(r0 + (int)blockDim.x, (int)rows.n), r = r0 + (int)threadIdx.x;
+  const int                r0 = (int)(blockIdx.x * blockDim.x), r1 = min(r0 + (int)blockDim.x, (int)rows.n), r = r0 + (int)threadIdx.x, row = (int)rows.first + r;
   const int                base = rows.i[0][r0], len = rows.i[0][r1] - base;
   const bool               fits = len <= room;
   double                  *V    = fits ? shared : rows.v[0] + base;
   const int               *J    = rows.j[0] + base;
+  Row                      out  = {J, rows.j[1], rows.map, V, rows.v[1], 0, 0, 0, 0, 0, (int)rows.split, m.nfree, false};
+  int                      e0 = 0, e1 = 0;
 
+  if (r < r1) {
+    e0      = m.begin[row];
+    e1      = m.begin[row + 1];
+    out.lo  = rows.i[0][r] - base;
+    out.hi  = rows.i[0][r + 1] - base;
+    out.lo1 = rows.i[1] ? rows.i[1][r] : 0;
+    out.hi1 = rows.i[1] ? rows.i[1][r + 1] : 0;
+    if (e1 - e0 == 1 && !rows.sorted) {
+      const int e = m.entry[e0], c = CellOf(m, e), place = __ldg(m.ijk + e - c * m.nn), ijk[3] = {place & 255, place >> 8 & 255, place >> 16};
+
+      out.direct = out.hi - out.lo == CountNeighbours<DIM>(m.P, ijk, MIXED ? m.mask[c] : 0) && out.lo1 == out.hi1;
+    }
+    out.next = out.lo;
+  }
   for (int k = threadIdx.x; k < len; k += blockDim.x) V[k] = 0;
+  if (MIXED && __syncthreads_or(r < r1 && !out.direct) && fits) {
+    int *s = (int *)(shared + room);
+
+    for (int k = threadIdx.x; k < len; k += blockDim.x) s[k] = J[k];
+    out.J = s;
+  }
   __syncthreads();
   if (r < r1) {
-    const int row = (int)rows.first + r;
-    Row       out = {J, rows.j[1], rows.map, V, rows.v[1], 0, rows.i[0][r] - base, rows.i[0][r + 1] - base, rows.i[1] ? rows.i[1][r] : 0, rows.i[1] ? rows.i[1][r + 1] : 0, (int)rows.split, m.nfree};
-
-    out.next = out.lo;
     for (int k = out.lo1; k < out.hi1; k++) out.V1[k] = 0;
-    for (int k = m.begin[row]; k < m.begin[row + 1]; k++) AddCell<DIM, MIXED>(m, data, m.entry[k], row, &out);
+    for (int k = e0; k < e1; k++) AddCell<DIM, MIXED>(m, data, m.entry[k], row, &out);
   }
   if (!fits) return;
   __syncthreads();
@@ -403,7 +447,7 @@ PetscErrorCode HopsCudaLORValues(const HopsCudaLORMesh *m, const HopsCudaLORData
 __device__ static Row GlobalRow(const HopsLORRows &rows, int r)
 {
   const bool two = rows.i[1] != NULL;
-  const Row  out = {rows.j[0], rows.j[1], rows.map, rows.v[0], rows.v[1], rows.i[0][r], rows.i[0][r], rows.i[0][r + 1], two ? rows.i[1][r] : 0, two ? rows.i[1][r + 1] : 0, (int)rows.split, INT_MAX};
+  const Row  out = {rows.j[0], rows.j[1], rows.map, rows.v[0], rows.v[1], rows.i[0][r], rows.i[0][r], rows.i[0][r + 1], two ? rows.i[1][r] : 0, two ? rows.i[1][r + 1] : 0, (int)rows.split, INT_MAX, false};
 
   return out;
 }

@@ -103,14 +103,14 @@ __global__ static void Convert(size_t n, const double *__restrict__ x, double sc
   if (i < n) y[i] = (T)(reciprocal ? scale / x[i] : scale * x[i]);
 }
 
-/* Threads of a row by the mean number of its entries */
+/* Threads of a row by the mean number of its entries: about six entries a thread, by measurement */
 #define LAUNCH(M, kernel, stream, ...) \
   do { \
     const double mean_ = (M).m ? (double)(M).nnz / (M).m : 0; \
-    if (mean_ <= 6) kernel<2><<<Blocks((M).m, 2), 256, 0, stream>>>(__VA_ARGS__); \
-    else if (mean_ <= 12) kernel<4><<<Blocks((M).m, 4), 256, 0, stream>>>(__VA_ARGS__); \
-    else if (mean_ <= 32) kernel<8><<<Blocks((M).m, 8), 256, 0, stream>>>(__VA_ARGS__); \
-    else if (mean_ <= 64) kernel<16><<<Blocks((M).m, 16), 256, 0, stream>>>(__VA_ARGS__); \
+    if (mean_ <= 12) kernel<2><<<Blocks((M).m, 2), 256, 0, stream>>>(__VA_ARGS__); \
+    else if (mean_ <= 24) kernel<4><<<Blocks((M).m, 4), 256, 0, stream>>>(__VA_ARGS__); \
+    else if (mean_ <= 64) kernel<8><<<Blocks((M).m, 8), 256, 0, stream>>>(__VA_ARGS__); \
+    else if (mean_ <= 128) kernel<16><<<Blocks((M).m, 16), 256, 0, stream>>>(__VA_ARGS__); \
     else kernel<32><<<Blocks((M).m, 32), 256, 0, stream>>>(__VA_ARGS__); \
     PetscCallCUDA(cudaGetLastError()); \
   } while (0)
