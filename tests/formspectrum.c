@@ -5,7 +5,7 @@ static char help[] = "All eigenvalues of LOR^-1 A lie in the intervals that the 
 
 /* published to four digits: smallest and largest eigenvalue of mass by lumped mass, largest of histopolation mass by 1/h */
 static const PetscReal table[12][3] = {
-  {.3333, 1.,     1.    },
+  {.3333, 1., 1.},
   {.3065, 1.1602, 1.3333},
   {.3183, 1.1516, 1.5451},
   {.3318, 1.0889, 1.6903},
@@ -16,8 +16,7 @@ static const PetscReal table[12][3] = {
   {.3770, 1.0206, 2.0326},
   {.3828, 1.0172, 2.0678},
   {.3880, 1.0147, 2.0977},
-  {.3926, 1.0127, 2.1235}
-};
+  {.3926, 1.0127, 2.1235}};
 
 /* boxes of unequal sides */
 static void Grade(PetscInt dim, PetscReal x[])
