@@ -179,6 +179,77 @@ static PetscErrorCode PCLORSetInterpolations(PC inner, PC_LOR *lor)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* zero[ncells]: the mass coefficient vanishes at all nodes of the cell; n: their number on all ranks */
+static PetscErrorCode PCLORFindZeroMass(PC_LOR *lor, PetscBool zero[], PetscInt *n)
+{
+  HopsSpace      sp   = lor->form.space;
+  const PetscInt nq   = PetscPowInt(sp->order + 1, sp->dim);
+  size_t         size = 0;
+  PetscScalar   *work = NULL;
+
+  PetscFunctionBegin;
+  *n = 0;
+  for (PetscInt c = 0; c < sp->ncells; ++c) {
+    HopsValues beta;
+
+    PetscCall(HopsCoefficientEvaluate(lor->form.mass, sp, &lor->lor.gll, c, 1, &size, &work, &beta));
+    zero[c] = PETSC_TRUE;
+    for (PetscInt q = 0; q < (beta.pstride ? nq : 1) && zero[c]; ++q)
+      for (PetscInt k = 0; k < beta.nc; ++k)
+        if (beta.v[q * beta.pstride + k] != 0.0) zero[c] = PETSC_FALSE;
+    *n += zero[c];
+  }
+  PetscCall(PetscFree(work));
+  PetscCall(MPIU_Allreduce(MPI_IN_PLACE, n, 1, MPIU_INT, MPI_SUM, PetscObjectComm((PetscObject)sp)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  beta = 0 in some cells only: AMS wants the nodes inside that region, whose gradients are in the kernel, and takes them out of
+  what it returns. Essential nodes are not among them: of their gradients the space has the normal edges alone.
+*/
+static PetscErrorCode PCLORSetInteriorNodes(PC inner, PC_LOR *lor, HopsSpace nodes)
+{
+  HopsSpace    sp = lor->form.space, free;
+  PetscScalar *y, *yg;
+  PetscInt    *where, *wherefree, n, ncells;
+  PetscBool   *zero;
+  Vec          outside;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc3(sp->ncells, &zero, sp->ncaller, &where, sp->ncaller, &wherefree));
+  PetscCall(PCLORFindZeroMass(lor, zero, &n));
+  PetscCall(MPIU_Allreduce(&sp->ncells, &ncells, 1, MPIU_INT, MPI_SUM, PetscObjectComm((PetscObject)sp)));
+  if (n == ncells) PetscCall(PCHYPRESetBetaPoissonMatrix(inner, NULL));
+  else if (n) {
+    PetscCall(PetscInfo(inner, "AMS: the mass coefficient is zero in %" PetscInt_FMT " cells\n", n));
+    PetscCall(HopsSpaceCreateCompanion(sp, HOPS_H1, PETSC_TRUE, &free));
+    for (PetscInt c = 0; c < nodes->ncells; ++c) where[nodes->cell[c] - nodes->cstart] = c;
+    for (PetscInt c = 0; c < free->ncells; ++c) wherefree[free->cell[c] - free->cstart] = c;
+    PetscCall(HopsSpaceCreateVec(nodes, &outside));
+    PetscCall(VecGetArray(outside, &y));
+    PetscCall(PetscCalloc1(nodes->nL - nodes->nT, &yg));
+    for (PetscInt c = 0; c < sp->ncells; ++c)
+      for (PetscInt i = 0; i < nodes->ne; ++i) {
+        const PetscInt  k   = sp->cell[c] - sp->cstart;
+        const int       l   = nodes->restr[where[k] * nodes->ne + i];
+        const PetscBool ess = free->restr[wherefree[k] * nodes->ne + i] >= free->nT + free->nG ? PETSC_TRUE : PETSC_FALSE;
+
+        if (!zero[c] || ess) *(l < nodes->nT ? y + l : yg + l - nodes->nT) += 1.0;
+      }
+    PetscCall(HopsSpaceHaloAddBegin(nodes, yg));
+    PetscCall(HopsSpaceHaloAddEnd(nodes, yg, y));
+    for (PetscInt i = 0; i < nodes->nT; ++i) y[i] = y[i] == 0.0 ? 1.0 : 0.0;
+    PetscCall(VecRestoreArray(outside, &y));
+    PetscCall(PCHYPREAMSSetInteriorNodes(inner, outside));
+    PetscCall(PetscFree(yg));
+    PetscCall(VecDestroy(&outside));
+    PetscCall(HopsSpaceDestroy(&free));
+  }
+  PetscCall(PetscFree3(zero, where, wherefree));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* ADS: the vertices of the refined mesh, which PETSc asks for even where it has interpolations */
 static PetscErrorCode PCLORSetVertices(PC inner, HopsSpace nodes)
 {
@@ -236,6 +307,7 @@ PetscErrorCode PCLORSetAuxiliary(PC pc, PC_LOR *lor)
       PetscCall(PCHYPRESetEdgeConstantVectors(inner, v[0], v[1], v[2]));
       for (PetscInt d = 0; d < sp->dim; ++d) PetscCall(VecDestroy(&v[d]));
       if (!lor->form.mass) PetscCall(PCHYPRESetBetaPoissonMatrix(inner, NULL));
+      else PetscCall(PCLORSetInteriorNodes(inner, lor, nodes));
     }
     PetscCall(HopsSpaceDestroy(&nodes));
     PetscCall(PetscLogEventEnd(HopsEvent.lorauxiliary, pc, 0, 0, 0));
