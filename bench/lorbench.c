@@ -1,5 +1,6 @@
 static char help[] = "Throughput of each part of the LOR-preconditioned solve of -Laplace u + u = 1 on the unit square or cube.\n\
   -dim <2,3>           : dimension (default 3)\n\
+  -fe <h1,nd,rt>       : in place of the Laplacian, curl curl u + u with Nedelec or -grad div u + u with Raviart-Thomas elements\n\
   -orders <p,...>      : polynomial orders (default 1,...,8)\n\
   -sizes <n,...>       : wanted numbers of unknowns; the box with the nearest number is taken (default 1000000)\n\
   -extra_points <k>    : order + k Gauss points per direction (default 2)\n\
@@ -39,7 +40,15 @@ typedef enum {
 } Part;
 static const char *const names[] = {"space", "op_setup", "apply", "diagonal", "lor_vertex", "lor_symbolic", "lor_numeric", "lor", "lor_refill", "amg_setup", "vcycle", "cg", "total"};
 
+typedef enum {
+  H1,
+  ND,
+  RT
+} Element;
+static const char *const elements[] = {"h1", "nd", "rt", "Element", "", NULL};
+
 typedef struct {
+  Element   fe;
   PetscInt  dim, order, extra, cells, N, its, repeat;
   PetscReal skew;
   PetscBool curved, assembled, solve;
@@ -51,8 +60,18 @@ typedef struct {
 
 static PetscErrorCode One(PetscInt dim, const PetscReal x[], PetscInt nc, PetscScalar u[], void *ctx)
 {
-  u[0] = 1.0;
+  for (PetscInt i = 0; i < nc; ++i) u[i] = 1.0;
   return 0;
+}
+
+/* the term of the derivative */
+static PetscErrorCode SetTerm(Case *c, Mat A, HopsCoefficient cf)
+{
+  PetscFunctionBeginUser;
+  if (c->fe == H1) PetscCall(MatPASetDiffusion(A, cf));
+  if (c->fe == ND) PetscCall(MatPASetCurlCurl(A, cf));
+  if (c->fe == RT) PetscCall(MatPASetDivDiv(A, cf));
+  PetscFunctionReturn(0);
 }
 
 /* what runs on a device has finished, on all ranks */
@@ -213,7 +232,7 @@ static PetscErrorCode SetUpSolver(Case *c, KSP ksp, Mat A, HopsCoefficient kappa
 
         PetscCall(EventTime("PCLORNumeric", &t0));
         PetscCall(EventTime("PCLORCoef", &v0));
-        PetscCall(MatPASetDiffusion(A, kappa));
+        PetscCall(SetTerm(c, A, kappa));
         PetscCall(PCSetOperators(pc, A, A));
         PetscCall(PCSetUp(pc));
         PetscCall(EventTime("PCLORNumeric", &t1));
@@ -229,13 +248,13 @@ static PetscErrorCode SetUpSolver(Case *c, KSP ksp, Mat A, HopsCoefficient kappa
 static PetscErrorCode Report(Case *c)
 {
   PetscFunctionBeginUser;
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%" PetscInt_FMT "D p=%" PetscInt_FMT "%s%s: %" PetscInt_FMT " unknowns, %.1f nonzeros per row, %" PetscInt_FMT " iterations, %.0f bytes per unknown (peak %.0f), %.0f on the device\n", c->dim, c->order, c->curved ? " curved" : "", c->assembled ? " assembled" : "", c->N, c->nnzrow, c->its, c->memory / c->N, c->peak / c->N, c->device / c->N));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%" PetscInt_FMT "D %sp=%" PetscInt_FMT "%s%s: %" PetscInt_FMT " unknowns, %.1f nonzeros per row, %" PetscInt_FMT " iterations, %.0f bytes per unknown (peak %.0f), %.0f on the device\n", c->dim, c->fe == H1 ? "" : (c->fe == ND ? "nd " : "rt "), c->order, c->curved ? " curved" : "", c->assembled ? " assembled" : "", c->N, c->nnzrow, c->its, c->memory / c->N, c->peak / c->N, c->device / c->N));
   for (PetscInt k = 0; k < NTIMES; ++k)
     if (c->t[k] > 0.0) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %-13s %10.5f s %9.3f million unknowns/s\n", names[k], c->t[k], 1e-6 * c->N / c->t[k]));
   if (c->csv && c->pass == c->passes - 1) {
     PetscCall(PetscFPrintf(PETSC_COMM_WORLD, c->csv, "%" PetscInt_FMT ",%" PetscInt_FMT ",%" PetscInt_FMT ",%d,%d,%" PetscInt_FMT ",%" PetscInt_FMT ",%.2f,%.1f,%.1f,%.1f", c->dim, c->order, c->extra, c->curved, c->assembled, c->N, c->its, c->nnzrow, c->memory / c->N, c->peak / c->N, c->device / c->N));
     for (PetscInt k = 0; k < NTIMES; ++k) PetscCall(PetscFPrintf(PETSC_COMM_WORLD, c->csv, ",%.6f", c->t[k]));
-    PetscCall(PetscFPrintf(PETSC_COMM_WORLD, c->csv, "\n"));
+    PetscCall(PetscFPrintf(PETSC_COMM_WORLD, c->csv, ",%s\n", elements[c->fe]));
     (void)fflush(c->csv);
   }
   PetscFunctionReturn(0);
@@ -265,13 +284,15 @@ static PetscErrorCode RunCase(Case *c)
   PetscCall(DMGetLabel(dm, "Face Sets", &label));
   PetscCall(Resident(&before, NULL));
   start = Now();
-  PetscCall(HopsSpaceCreateH1(dm, c->order, label, 2 * c->dim, values, &sp));
+  if (c->fe == H1) PetscCall(HopsSpaceCreateH1(dm, c->order, label, 2 * c->dim, values, &sp));
+  if (c->fe == ND) PetscCall(HopsSpaceCreateHCurl(dm, c->order, label, 2 * c->dim, values, &sp));
+  if (c->fe == RT) PetscCall(HopsSpaceCreateHDiv(dm, c->order, label, 2 * c->dim, values, &sp));
   c->t[SPACE] = Now() - start;
   PetscCall(HopsSpaceGetSizes(sp, NULL, &c->N));
   PetscCall(HopsCoefficientCreateConstant(PETSC_COMM_WORLD, 1, &one, &unit));
   PetscCall(MatCreatePA(sp, &A));
   PetscCall(MatPASetQuadrature(A, c->order + c->extra, PETSC_FALSE));
-  PetscCall(MatPASetDiffusion(A, unit));
+  PetscCall(SetTerm(c, A, unit));
   PetscCall(MatPASetMass(A, unit));
   PetscCall(HopsSpaceCreateVec(sp, &x));
   PetscCall(VecDuplicate(x, &b));
@@ -323,6 +344,7 @@ int main(int argc, char **argv)
   PetscCall(PetscLogDefaultBegin());
   PetscCall(HopsInitialize());
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-dim", &c.dim, NULL));
+  PetscCall(PetscOptionsGetEnum(NULL, NULL, "-fe", elements, (PetscEnum *)&c.fe, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-extra_points", &c.extra, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-repeat", &c.repeat, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-passes", &c.passes, NULL));
@@ -330,6 +352,7 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-skew", &c.skew, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-assembled", &c.assembled, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-solve", &c.solve, NULL));
+  PetscCheck(c.fe == H1 || !c.assembled, PETSC_COMM_WORLD, PETSC_ERR_SUP, "-assembled has BoomerAMG on the matrix, which is for -fe h1");
   PetscCall(PetscOptionsGetIntArray(NULL, NULL, "-orders", orders, &no, &set));
   if (!set) no = 8;
   PetscCall(PetscOptionsGetIntArray(NULL, NULL, "-sizes", sizes, &ns, &set));
@@ -343,7 +366,7 @@ int main(int argc, char **argv)
     if (!exists) {
       PetscCall(PetscFPrintf(PETSC_COMM_WORLD, c.csv, "dim,order,extra_points,curved,assembled,unknowns,iterations,nonzeros_per_row,bytes_per_unknown,peak_bytes_per_unknown,device_bytes_per_unknown"));
       for (PetscInt k = 0; k < NTIMES; ++k) PetscCall(PetscFPrintf(PETSC_COMM_WORLD, c.csv, ",%s", names[k]));
-      PetscCall(PetscFPrintf(PETSC_COMM_WORLD, c.csv, "\n"));
+      PetscCall(PetscFPrintf(PETSC_COMM_WORLD, c.csv, ",fe\n"));
     }
   }
   for (PetscInt s = 0; s < ns; ++s)
@@ -352,7 +375,7 @@ int main(int argc, char **argv)
       char          name[64];
 
       c.order = orders[i];
-      c.cells = (PetscInt)PetscMax(1, PetscFloorReal(PetscPowReal((PetscReal)sizes[s], 1.0 / c.dim) / c.order + 0.5));
+      c.cells = (PetscInt)PetscMax(1, PetscFloorReal(PetscPowReal((PetscReal)sizes[s] / (c.fe == H1 ? 1 : c.dim), 1.0 / c.dim) / c.order + 0.5));
       for (c.pass = 0; c.pass < c.passes; ++c.pass) {
         PetscCall(PetscSNPrintf(name, sizeof(name), "case %" PetscInt_FMT "-%" PetscInt_FMT "-%" PetscInt_FMT, s, i, c.pass));
         PetscCall(PetscLogStageRegister(name, &stage));

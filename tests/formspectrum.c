@@ -143,7 +143,7 @@ static PetscErrorCode Test(const char name[], HopsSpace sp, HopsCoefficient mu, 
   PetscFunctionBeginUser;
   PetscCall(Operators(sp, mu, beta, &A, &pc, &L));
   PetscCall(MatGetSize(A, &n, NULL));
-  if (n <= 1000) PetscCall(Dense(A, L, T, &lo, &hi, &kernel));
+  if (n <= 600) PetscCall(Dense(A, L, T, &lo, &hi, &kernel));
   else PetscCall(Lanczos(A, L, &lo, &hi));
   inside = lo >= a * (1.0 - 3e-4) && hi <= b * (1.0 + 3e-4) ? PETSC_TRUE : PETSC_FALSE; /* four digits, their squares and cubes */
   PetscCall(PetscPrintf(PETSC_COMM_SELF, "  %s: %s%s\n", name, inside ? "inside" : "OUTSIDE", kernel < 1e-11 ? "" : ", kernels DIFFER"));
@@ -291,7 +291,7 @@ int main(int argc, char **argv)
     PetscCall(Test("H(div) mass", div, NULL, scalar, NULL, m0, h1 * h1 * m1));
     PetscCall(Test("H(div) mass, diagonal", div, NULL, diagonal, NULL, m0, h1 * h1 * m1));
     PetscCall(HopsSpaceGetSizes(div, NULL, &N));
-    if (N <= 1000) { /* singular: dense */
+    if (N <= 600) { /* singular: dense */
       PetscCall(Test("curl-curl", curl, scalar, NULL, NULL, m0, h1 * h1 * m1));
       PetscCall(Test("curl-curl, diagonal", curl, diagonal, NULL, NULL, m0, h1 * h1 * m1));
       PetscCall(Test("div-div", div, scalar, NULL, NULL, 1.0, h1 * h1 * h1));

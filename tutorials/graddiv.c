@@ -154,3 +154,35 @@ int main(int argc, char **argv)
   PetscCall(DMDestroy(&dm));
   return PetscFinalize();
 }
+
+/*TEST
+
+  testset:
+    args: -ksp_max_it 60
+    filter: sed -e "s/, iterations [0-9]*$//"
+    diff_args: -j
+    test:
+      suffix: 2d
+      nsize: {{1 3}}
+      args: -dm_plex_dim 2 -dm_plex_box_faces 4,5 -order 4
+    test:
+      suffix: plate
+      nsize: 2
+      args: -dm_plex_filename ${HOPS_SOURCE}/tutorials/meshes/plate.msh -order 4 -coefficient variable
+    test:
+      suffix: 3d
+      nsize: {{1 3}}
+      args: -dm_plex_dim 3 -dm_plex_box_faces 3,3,3 -order 3 -coefficient variable
+    test:
+      suffix: elbow
+      nsize: 2
+      args: -dm_plex_filename ${HOPS_SOURCE}/tutorials/meshes/elbow.msh -order 3
+    test:
+      suffix: solid
+      nsize: 2
+      args: -dm_plex_filename ${HOPS_SOURCE}/tutorials/meshes/solid.msh -order 2
+    test:
+      suffix: natural
+      args: -dm_plex_dim 3 -dm_plex_box_faces 3,3,3 -order 3 -boundary natural
+
+TEST*/

@@ -6,13 +6,13 @@
 #define HOPS_VTU_CHUNK  (1 << 26) /* bytes that rank 0 receives at a time */
 
 typedef struct {
-  int64_t    npoints, ncells;
-  PetscReal *points;       /* [npoints][3] */
-  PetscReal *u;            /* [npoints] */
-  int64_t   *connectivity; /* [ncells][(order+1)^dim] points of a cell, in VTK's order */
-  int64_t   *offsets;      /* [ncells] ends of the cells in `connectivity` */
-  uint8_t   *types;        /* [ncells] */
-  int32_t   *rank;         /* [ncells] */
+  int64_t    npoints, ncells, nc; /* nc: 1, or 3 of vector fields (the third zero in 2D) */
+  PetscReal *points;              /* [npoints][3] */
+  PetscReal *u;                   /* [npoints][nc] */
+  int64_t   *connectivity;        /* [ncells][(order+1)^dim] points of a cell, in VTK's order */
+  int64_t   *offsets;             /* [ncells] ends of the cells in `connectivity` */
+  uint8_t   *types;               /* [ncells] */
+  int32_t   *rank;                /* [ncells] */
 } HopsVTUPiece;
 
 /*
@@ -129,11 +129,51 @@ static PetscErrorCode HopsVTUFill(HopsSpace sp, const PetscScalar x[], const Pet
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The same of H(curl), H(div) and L2: every cell has its own points, since the fields jump between cells */
+static PetscErrorCode HopsVTUFillField(HopsSpace sp, const PetscScalar x[], const PetscScalar xg[], HopsVTUPiece *v)
+{
+  const PetscInt dim = sp->dim, P = sp->order + 1, np = PetscPowInt(P, dim), nc = sp->family == HOPS_L2 ? 1 : dim;
+  HopsBasis      basis, geom;
+  PetscReal     *equi, *pts, *J, *u, *e;
+  PetscMPIInt    rank;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_rank(PetscObjectComm((PetscObject)sp), &rank));
+  PetscCall(PetscMalloc5(P, &equi, np * dim, &pts, np * dim * dim, &J, np * nc, &u, sp->ne, &e));
+  for (PetscInt i = 0; i < P; ++i) equi[i] = -1.0 + 2.0 * i / sp->order;
+  PetscCall(HopsBasisCreateAtPoints(P, P, equi, &basis));
+  PetscCall(HopsSpaceCreateGeometryBasis(sp, &basis, &geom));
+  for (PetscInt c = 0; c < sp->ncells; ++c) {
+    PetscCall(HopsSpaceGetPoints(sp, &geom, c, 1, pts, J));
+    for (PetscInt i = 0; i < sp->ne; ++i) {
+      const int      r = sp->restr[c * sp->ne + i];
+      const PetscInt l = HopsUnsigned(r);
+
+      e[i] = HopsSign(r) * (l < sp->nT ? x[l] : xg[l - sp->nT]);
+    }
+    PetscCall(HopsFieldAtPoints(sp, &basis, e, J, u));
+    for (PetscInt n = 0; n < np; ++n) {
+      const int64_t k = v->npoints++;
+
+      for (PetscInt d = 0; d < 3; ++d) v->points[3 * k + d] = d < dim ? pts[n * dim + d] : 0.0;
+      for (PetscInt d = 0; d < v->nc; ++d) v->u[k * v->nc + d] = d < nc ? u[n * nc + d] : 0.0;
+      v->connectivity[c * np + HopsVTKNode(dim, sp->order, n % P, n / P % P, n / (P * P))] = k;
+    }
+    v->offsets[c] = (int64_t)(c + 1) * np;
+    v->types[c]   = dim == 2 ? 70 : 72;
+    v->rank[c]    = rank;
+  }
+  PetscCall(HopsBasisDestroy(&basis));
+  PetscCall(HopsBasisDestroy(&geom));
+  PetscCall(PetscFree5(equi, pts, J, u, e));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Bytes of the arrays of a piece */
-static void HopsVTUSizes(int64_t npoints, int64_t ncells, int64_t np, uint64_t bytes[HOPS_VTU_ARRAYS])
+static void HopsVTUSizes(int64_t npoints, int64_t ncells, int64_t nc, int64_t np, uint64_t bytes[HOPS_VTU_ARRAYS])
 {
   bytes[0] = 3 * npoints * sizeof(PetscReal);
-  bytes[1] = npoints * sizeof(PetscReal);
+  bytes[1] = nc * npoints * sizeof(PetscReal);
   bytes[2] = ncells * np * sizeof(int64_t);
   bytes[3] = ncells * sizeof(int64_t);
   bytes[4] = ncells * sizeof(uint8_t);
@@ -141,7 +181,7 @@ static void HopsVTUSizes(int64_t npoints, int64_t ncells, int64_t np, uint64_t b
 }
 
 /* The XML part, in front of the arrays: a piece for each rank with cells, sizes[rank] = {points, cells} */
-static PetscErrorCode HopsVTUWriteHeader(FILE *f, const char name[], PetscMPIInt nranks, const int64_t sizes[], int64_t np)
+static PetscErrorCode HopsVTUWriteHeader(FILE *f, const char name[], PetscMPIInt nranks, const int64_t sizes[], int64_t nc, int64_t np)
 {
 #if defined(PETSC_WORDS_BIGENDIAN)
   const char order[] = "BigEndian";
@@ -150,7 +190,7 @@ static PetscErrorCode HopsVTUWriteHeader(FILE *f, const char name[], PetscMPIInt
 #endif
   const char *const format[HOPS_VTU_ARRAYS] = {
     "      <Points>\n        <DataArray type=\"Float64\" Name=\"Points\" NumberOfComponents=\"3\" format=\"appended\" offset=\"%llu\"/>\n      </Points>\n",
-    "        <DataArray type=\"Float64\" Name=\"%s\" format=\"appended\" offset=\"%llu\"/>\n      </PointData>\n",
+    "        <DataArray type=\"Float64\" Name=\"%s\"%s format=\"appended\" offset=\"%llu\"/>\n      </PointData>\n",
     "      <Cells>\n        <DataArray type=\"Int64\" Name=\"connectivity\" format=\"appended\" offset=\"%llu\"/>\n",
     "        <DataArray type=\"Int64\" Name=\"offsets\" format=\"appended\" offset=\"%llu\"/>\n",
     "        <DataArray type=\"UInt8\" Name=\"types\" format=\"appended\" offset=\"%llu\"/>\n      </Cells>\n",
@@ -163,11 +203,11 @@ static PetscErrorCode HopsVTUWriteHeader(FILE *f, const char name[], PetscMPIInt
     uint64_t bytes[HOPS_VTU_ARRAYS];
 
     if (!sizes[2 * r + 1]) continue;
-    HopsVTUSizes(sizes[2 * r], sizes[2 * r + 1], np, bytes);
+    HopsVTUSizes(sizes[2 * r], sizes[2 * r + 1], nc, np, bytes);
     (void)fprintf(f, "    <Piece NumberOfPoints=\"%lld\" NumberOfCells=\"%lld\">\n", (long long)sizes[2 * r], (long long)sizes[2 * r + 1]);
     for (int a = 0; a < HOPS_VTU_ARRAYS; ++a) {
-      if (a == 1) (void)fprintf(f, "      <PointData Scalars=\"%s\">\n", name);
-      if (a == 1) (void)fprintf(f, format[a], name, (unsigned long long)offset);
+      if (a == 1) (void)fprintf(f, "      <PointData %s=\"%s\">\n", nc == 1 ? "Scalars" : "Vectors", name);
+      if (a == 1) (void)fprintf(f, format[a], name, nc == 1 ? "" : " NumberOfComponents=\"3\"", (unsigned long long)offset);
       else (void)fprintf(f, format[a], (unsigned long long)offset);
       offset += bytes[a] + sizeof(uint64_t);
     }
@@ -209,18 +249,18 @@ static PetscErrorCode HopsVTUWriteArrays(MPI_Comm comm, PetscMPIInt tag, FILE *f
   PetscCallMPI(MPI_Comm_rank(comm, &rank));
   PetscCallMPI(MPI_Comm_size(comm, &nranks));
   if (rank) {
-    HopsVTUSizes(v->npoints, v->ncells, np, bytes);
+    HopsVTUSizes(v->npoints, v->ncells, v->nc, np, bytes);
     for (int a = 0; a < HOPS_VTU_ARRAYS; ++a) PetscCall(HopsVTUSend(comm, tag, bytes[a], data[a]));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   for (PetscMPIInt r = 1; r < nranks; ++r) {
-    HopsVTUSizes(sizes[2 * r], sizes[2 * r + 1], np, bytes);
+    HopsVTUSizes(sizes[2 * r], sizes[2 * r + 1], v->nc, np, bytes);
     for (int a = 0; a < HOPS_VTU_ARRAYS; ++a) largest = PetscMax(largest, bytes[a]);
   }
   PetscCall(PetscMalloc1(PetscMin(largest, HOPS_VTU_CHUNK), &buffer));
   for (PetscMPIInt r = 0; r < nranks; ++r) {
     if (!sizes[2 * r + 1]) continue;
-    HopsVTUSizes(sizes[2 * r], sizes[2 * r + 1], np, bytes);
+    HopsVTUSizes(sizes[2 * r], sizes[2 * r + 1], v->nc, np, bytes);
     for (int a = 0; a < HOPS_VTU_ARRAYS; ++a) {
       (void)fwrite(&bytes[a], sizeof(uint64_t), 1, f);
       if (r) PetscCall(HopsVTUReceive(comm, f, r, tag, bytes[a], buffer));
@@ -254,7 +294,7 @@ static PetscErrorCode HopsVTUWrite(HopsSpace sp, const HopsVTUPiece *v, const ch
   PetscCheck(ok, comm, PETSC_ERR_FILE_OPEN, "Cannot open %s for writing: the folder must exist and be writable", filename);
   if (!rank) PetscCall(PetscMalloc1(2 * nranks, &sizes));
   PetscCallMPI(MPI_Gather(local, 2, MPI_INT64_T, sizes, 2, MPI_INT64_T, 0, comm));
-  if (!rank) PetscCall(HopsVTUWriteHeader(f, name, nranks, sizes, np));
+  if (!rank) PetscCall(HopsVTUWriteHeader(f, name, nranks, sizes, v->nc, np));
   PetscCall(HopsVTUWriteArrays(comm, tag, f, v, sizes, np));
   if (!rank) {
     (void)fprintf(f, "\n  </AppendedData>\n</VTKFile>\n");
@@ -286,6 +326,8 @@ static PetscErrorCode HopsVTUWrite(HopsSpace sp, const HopsVTUPiece *v, const ch
   for the geometry as long as the order of the space is not below that of the mesh. Its numbering is that of VTK 9 (file
   version 2.2), its arrays are binary. In ParaView, raise "Nonlinear Subdivision Level" to see the cells curved.
 
+  Fields of H(curl) and H(div) are vectors of three components; these and fields of L2 jump between cells, so cells share no points.
+
   Essential values are those of `HopsSpaceSetEssentialFunction()`. Cell data `rank` is the MPI rank that owns the cell. The
   first rank writes the whole file, taking at most 64 MiB of another rank's data at a time.
 
@@ -308,14 +350,15 @@ PetscErrorCode HopsSpaceViewVTU(HopsSpace space, Vec x, const char name[], const
   PetscCall(VecGetLocalSize(x, &n));
   PetscCheck(n == space->nT, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ, "The vector has %" PetscInt_FMT " entries on this rank, the space %" PetscInt_FMT ": make the vector with HopsSpaceCreateVec()", n, space->nT);
   PetscCheck(!strpbrk(name, "\"<>&"), PetscObjectComm((PetscObject)space), PETSC_ERR_ARG_WRONG, "The name %s has a character that XML reserves: leave out \", <, > and &", name);
-  PetscCall(HopsSpaceCheckH1(space, "HopsSpaceViewVTU()"));
   np       = PetscPowInt(space->order + 1, space->dim);
   v.ncells = space->ncells;
-  PetscCall(PetscMalloc6(3 * v.ncells * np, &v.points, v.ncells * np, &v.u, v.ncells * np, &v.connectivity, v.ncells, &v.offsets, v.ncells, &v.types, v.ncells, &v.rank));
+  v.nc     = space->family == HOPS_HCURL || space->family == HOPS_HDIV ? 3 : 1;
+  PetscCall(PetscMalloc6(3 * v.ncells * np, &v.points, v.nc * v.ncells * np, &v.u, v.ncells * np, &v.connectivity, v.ncells, &v.offsets, v.ncells, &v.types, v.ncells, &v.rank));
   PetscCall(PetscMalloc1(space->nL - space->nT, &xg));
   PetscCall(VecGetArrayRead(x, &a));
   PetscCall(HopsSpaceGlobalToLocal(space, a, xg));
-  PetscCall(HopsVTUFill(space, a, xg, &v));
+  if (space->family == HOPS_H1) PetscCall(HopsVTUFill(space, a, xg, &v));
+  else PetscCall(HopsVTUFillField(space, a, xg, &v));
   PetscCall(VecRestoreArrayRead(x, &a));
   PetscCall(PetscFree(xg));
   PetscCall(HopsVTUWrite(space, &v, name, filename));

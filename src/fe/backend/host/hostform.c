@@ -16,23 +16,28 @@ static size_t Power(int n, int d)
 
 static PetscErrorCode PackMatrices(HopsFormKernel k, const HopsBasis *b)
 {
-  const int  P = k->P, Q = k->Q, n = PetscMax(P, Q) * (PetscMax(P, Q) + 1) / 2;
-  double    *p;
-  PetscReal *B, *E;
+  const int        P = k->P, Q = k->Q, n = PetscMax(P, Q) * (PetscMax(P, Q) + 1) / 2;
+  const PetscReal *f[4] = {b->B, b->E, b->D, b->B}, *g[4] = {b->B, b->E, b->D, b->D};
+  double          *p, *w;
 
   PetscFunctionBegin;
   for (int i = 0; i < Q; i++) PetscCheck(PetscAbsReal(b->points[i] + b->points[Q - 1 - i]) < 1e-12, PETSC_COMM_SELF, PETSC_ERR_SUP, "The host back end needs quadrature points symmetric about the cell's centre: use Gauss or Gauss-Lobatto points");
-  PetscCall(PetscMalloc4(4 * n, &k->matmem, Q, &k->weights, Q * P, &B, Q * (P - 1), &E));
+  PetscCall(PetscMalloc2(8 * n, &k->matmem, Q, &k->weights));
   PetscCall(PetscArraycpy(k->weights, b->weights, Q));
-  PetscCall(PetscArraycpy(B, b->B, Q * P));
-  PetscCall(PetscArraycpy(E, b->E, Q * (P - 1)));
-  k->B = B;
-  k->E = E;
-  p    = k->matmem;
-  HopsHostEvenOddPack(Q, P, B, P, 1, &p, &k->M[0]);
-  HopsHostEvenOddPack(Q, P - 1, E, P - 1, 1, &p, &k->M[1]);
-  HopsHostEvenOddPack(P, Q, B, 1, P, &p, &k->M[2]);
-  HopsHostEvenOddPack(P - 1, Q, E, 1, P - 1, &p, &k->M[3]);
+  p = k->matmem;
+  HopsHostEvenOddPack(Q, P, b->B, P, 1, &p, &k->M[0]);
+  HopsHostEvenOddPack(Q, P - 1, b->E, P - 1, 1, &p, &k->M[1]);
+  HopsHostEvenOddPack(P, Q, b->B, 1, P, &p, &k->M[2]);
+  HopsHostEvenOddPack(P - 1, Q, b->E, 1, P - 1, &p, &k->M[3]);
+  PetscCall(PetscMalloc1(P * Q, &w));
+  for (int t = 0; t < 4; t++) {
+    const int m = t == 1 ? P - 1 : P;
+
+    for (int i = 0; i < m * Q; i++) w[i] = f[t][i] * g[t][i];
+    HopsHostEvenOddPack(m, Q, w, 1, m, &p, &k->S[t]);
+  }
+  PetscCall(PetscFree(w));
+  PetscAssert(p <= k->matmem + 8 * n, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Packed matrices overflow");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -158,7 +163,7 @@ PetscErrorCode HopsFormDestroy_Host(HopsFormKernel *kernel)
   PetscFunctionBegin;
   if (!k) PetscFunctionReturn(PETSC_SUCCESS);
   for (int i = 0; i < 4; i++) PetscCall(PetscFree(k->mem[i]));
-  PetscCall(PetscFree4(k->matmem, k->weights, k->B, k->E));
+  PetscCall(PetscFree2(k->matmem, k->weights));
   PetscCall(HopsBasisDestroy(&k->geom));
   PetscCall(PetscFree(*kernel));
   PetscFunctionReturn(PETSC_SUCCESS);

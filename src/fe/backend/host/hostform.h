@@ -226,71 +226,79 @@ static void FormApply(const struct _HopsFormKernel *k, PetscInt b0, PetscInt b1,
 
 /* ---- Diagonal ---- */
 
+static void ContractSymmetry(int M, int N, int sym, const double *A, int outer, int inner, const vec *in, vec *out)
+{
+  vec u[HOPS_HOST_MAXLINE], v[HOPS_HOST_MAXLINE];
+
+  for (int o = 0; o < outer; o++)
+    for (int i = 0; i < inner; i++) {
+      for (int n = 0; n < N; n++) u[n] = in[(o * N + n) * inner + i];
+      EvenOddGeneric(M, N, sym, A, u, v);
+      for (int m = 0; m < M; m++) out[(o * M + m) * inner + i] = v[m];
+    }
+}
+
 /*
-  The entries of B_a^T D_ab B_b on the diagonal of a term of the field itself have a = b, by products of squares; those of the
-  derivative's term need the pairs of its pieces too, so every basis function is taken by itself: its derivative has at most six
-  lattice entities, and their values along lines are rows of B and E.
+  e_i += a sum_q d_q prod_x f_x(q) for the entries i of component c, where f is, by `kind` of direction x, the square of the
+  basis function (0), the square of its derivative (1), or their product (2); d has a stride of nc
+*/
+static void FormDiagonalTerm(const struct _HopsFormKernel *k, int c, const int kind[3], double a, const vec d[], int nc, vec e[])
+{
+  const HopsLayout *l = &k->layout;
+  const int         Q = k->Q, dim = k->dim, nq = dim == 3 ? Q * Q * Q : Q * Q, ne = (int)(l->off[c + 1] - l->off[c]);
+  vec              *v = (vec *)k->v, *f = (vec *)k->f, *g = (vec *)k->g, *in = v;
+  int               inner = 1, outer = nq / Q;
+
+  for (int q = 0; q < nq; q++) v[q] = a * d[q * nc];
+  for (int x = 0; x < dim; x++) {
+    vec *out = in == f ? g : f;
+
+    ContractSymmetry((int)l->n[c][x], Q, kind[x] == 2 ? -1 : 1, kind[x] ? k->S[1 + kind[x]] : k->S[l->open[c][x]], outer, inner, in, out);
+    inner *= (int)l->n[c][x];
+    outer /= Q;
+    in = out;
+  }
+  for (int i = 0; i < ne; i++) e[l->off[c] + i] += in[i];
+}
+
+/*
+  Term by term: of the field D_cc phi^2; of a divergence D (d_c phi)^2; of a curl, with component c alone, (0, d_z, -d_y) phi and
+  cyclic, so that the tensor's two diagonal entries and the one between them count
 */
 static void FormDiagonal(const struct _HopsFormKernel *k, double y[], double yg[])
 {
-  const int         dim = k->dim, Q = k->Q, nq = dim == 3 ? Q * Q * Q : Q * Q;
-  const HopsLayout *lu = &k->layout, *lw = &k->dlayout;
-  const size_t      stride = (size_t)nq * (k->nd + k->nm) * W;
-  vec              *e      = (vec *)k->e;
+  static const int  diag3[3] = {0, 3, 5}, diag2[2] = {0, 2}, off3[3] = {4, 2, 1};
+  const HopsLayout *l   = &k->layout;
+  const int         dim = k->dim, Q = k->Q, nq = dim == 3 ? Q * Q * Q : Q * Q, ne = (int)l->ne;
+  vec              *e = (vec *)k->e;
 
   for (PetscInt b = 0; b < k->nb; b++) {
-    const vec *dd = (const vec *)(k->qdata + b * stride), *dm = dd + (size_t)nq * k->nd;
+    const vec *dd = (const vec *)(k->qdata + (size_t)b * nq * (k->nd + k->nm) * W), *dm = dd + (size_t)nq * k->nd;
+    const int *idx = k->idx + (size_t)b * ne * W;
 
-    for (int c = 0; c < (int)lu->nc; c++)
-      for (PetscInt i = 0; i < lu->off[c + 1] - lu->off[c]; i++) {
-        const int        at[3] = {(int)(i % lu->n[c][0]), (int)(i / lu->n[c][0] % lu->n[c][1]), (int)(i / (lu->n[c][0] * lu->n[c][1]))};
-        const PetscReal *t[3];    /* values of the function along each line at point q: t[d][q * st[d]] */
-        const PetscReal *s[3][2]; /* per direction: of its derivative, edge functions j-1 and j, see below */
-        int              st[3];
-        vec              sum = {0};
+    for (int i = 0; i < ne; i++) e[i] = (vec){0};
+    for (int c = 0; c < (int)l->nc; c++) {
+      int kind[3] = {0, 0, 0};
 
-        for (int d = 0; d < dim; d++) {
-          const int open = lu->open[c][d];
+      if (k->nm) FormDiagonalTerm(k, c, kind, 1, dm + (l->nc == 1 ? 0 : (dim == 3 ? diag3[c] : diag2[c])), k->nm, e);
+      if (!k->nd) continue;
+      if (k->family == HOPS_HDIV || dim == 2) {
+        kind[k->family == HOPS_HDIV ? c : 1 - c] = 1;
+        FormDiagonalTerm(k, c, kind, 1, dd, 1, e);
+      } else {
+        const int r = (c + 1) % 3, s = (c + 2) % 3;
 
-          t[d]    = (open ? k->E : k->B) + at[d];
-          st[d]   = open ? k->P - 1 : k->P;
-          s[d][0] = open || at[d] == 0 ? NULL : k->E + at[d] - 1; /* the derivative of a Lagrange polynomial is e_(j-1) - e_j */
-          s[d][1] = open || at[d] == k->P - 1 ? NULL : k->E + at[d];
-        }
-        for (int q = 0; q < nq; q++) {
-          const int x[3] = {q % Q, q / Q % Q, q / (Q * Q)};
-          double    v[3] = {1, 1, 1}, dv[3] = {0, 0, 0}, all = 1, g[3] = {0, 0, 0};
-
-          for (int d = 0; d < dim; d++) {
-            v[d] = t[d][x[d] * st[d]];
-            if (s[d][0]) dv[d] += s[d][0][x[d] * (k->P - 1)];
-            if (s[d][1]) dv[d] -= s[d][1][x[d] * (k->P - 1)];
-            all *= v[d];
-          }
-          if (k->nm) {
-            const int diag = lu->nc == 1 ? 0 : (dim == 3 ? (c == 0 ? 0 : (c == 1 ? 3 : 5)) : 2 * c);
-
-            sum += dm[q * k->nm + diag] * (all * all);
-          }
-          if (!k->nd) continue;
-          for (int d = 0; d < dim; d++) g[d] = dim == 3 ? dv[d] * v[(d + 1) % 3] * v[(d + 2) % 3] : dv[d] * v[1 - d];
-          if (lw->nc == 1) {
-            const double h = k->family == HOPS_HDIV ? g[c] : (c == 0 ? -g[1] : g[0]);
-
-            sum += dd[q] * (h * h);
-          } else { /* curl of the c-th component: (0, g_z, -g_y) and cyclic */
-            const int    i1 = (c + 1) % 3, i2 = (c + 2) % 3;
-            const double h1 = g[i2], h2 = -g[i1];
-            const vec   *D      = dd + q * 6;
-            const int    row[3] = {0, 3, 5}, off = i1 + i2 == 1 ? 1 : (i1 + i2 == 2 ? 2 : 4);
-
-            sum += D[row[i1]] * (h1 * h1) + D[row[i2]] * (h2 * h2) + D[off] * (2 * h1 * h2);
-          }
-        }
-        e[lu->off[c] + i] = sum;
+        kind[s] = 1;
+        FormDiagonalTerm(k, c, kind, 1, dd + diag3[r], 6, e);
+        kind[s] = 0;
+        kind[r] = 1;
+        FormDiagonalTerm(k, c, kind, 1, dd + diag3[s], 6, e);
+        kind[r] = kind[s] = 2;
+        FormDiagonalTerm(k, c, kind, -2, dd + off3[c], 6, e);
       }
-    for (int i = 0; i < (int)lu->ne * W; i++) { /* squares have no sign */
-      const int r = k->idx[(size_t)b * lu->ne * W + i], j = r < 0 ? -1 - r : r;
+    }
+    for (int i = 0; i < ne * W; i++) { /* squares have no sign */
+      const int j = idx[i] < 0 ? -1 - idx[i] : idx[i];
 
       if (j < k->nT) y[j] += k->e[i];
       else yg[j - k->nT] += k->e[i];

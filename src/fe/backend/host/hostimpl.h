@@ -129,7 +129,7 @@ struct _HopsFormKernel {
   double                *e, *w, *y, *v, *f, *g;      /* scratch vectors: E-vectors of u, du and the result; [3][Q^dim] points; partial sums */
   const double          *M[4];                       /* even-odd matrices: B, E, B^T, E^T */
   double                *matmem;
-  PetscReal             *B, *E; /* [Q][P], [Q][P-1] */
+  const double          *S[4]; /* P x Q products for the diagonal: B B, E E, B' B', B B' */
   HopsBasis              geom;
   HopsHostGeometry       map;
   void (*contract[4])(int M, int N, const double *A, int outer, int inner, const double *in, double *out); /* by M[] */

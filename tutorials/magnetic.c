@@ -1,0 +1,194 @@
+static char help[] = "The magnetic field of a current-carrying coil in air: A-phi formulation with all spaces of the de Rham complex.\n\
+  div(beta grad phi) = 0, phi = 0 and 1 on the terminals (Face Sets 1 and 2)         in H1: LOR with BoomerAMG\n\
+  curl curl A + beta A = -beta grad phi, A x n = 0 on the boundary                   in H(curl): LOR with AMS\n\
+  B = curl A                                                                         in H(div)\n\
+  -dm_plex_filename <file>  : mesh of hexahedra; beta is 1 in Cell Sets 1 (the coil) and -air elsewhere\n\
+  -order <p>                : order (default 2)\n\
+  -air <beta>               : conductivity of air (default 1e-6)\n\
+  -vtu <name>               : write name_phi.vtu, name_A.vtu and name_B.vtu for ParaView\n\n";
+
+#include <hops.h>
+
+/* phi = 0 on the first terminal, 1 on the second, which lie at x < 0 and x > 0 */
+static PetscErrorCode Terminals(PetscInt dim, const PetscReal x[], PetscInt nc, PetscScalar phi[], void *ctx)
+{
+  phi[0] = x[0] > 0.0 ? 1.0 : 0.0;
+  return 0;
+}
+
+/* 1 in the cells of Cell Sets 1, air elsewhere */
+static PetscErrorCode CreateConductivity(HopsSpace space, DM dm, PetscReal air, HopsCoefficient *beta)
+{
+  PetscInt     cStart, cEnd, set;
+  PetscScalar *values;
+
+  PetscFunctionBeginUser;
+  PetscCall(DMPlexGetHeightStratum(dm, 0, &cStart, &cEnd));
+  PetscCall(PetscMalloc1(cEnd - cStart, &values));
+  for (PetscInt c = cStart; c < cEnd; ++c) {
+    PetscCall(DMGetLabelValue(dm, "Cell Sets", c, &set));
+    values[c - cStart] = set == 1 ? 1.0 : air;
+  }
+  PetscCall(HopsCoefficientCreateCell(space, 1, values, beta));
+  PetscCall(PetscFree(values));
+  PetscFunctionReturn(0);
+}
+
+/* CG to a relative 1e-8 with the low-order-refined preconditioner of the operator */
+static PetscErrorCode Solve(const char name[], const char prefix[], Mat A, Vec b, Vec x)
+{
+  KSP      ksp;
+  PC       pc;
+  PetscInt its, n;
+
+  PetscFunctionBeginUser;
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
+  PetscCall(KSPSetOptionsPrefix(ksp, prefix));
+  PetscCall(KSPSetOperators(ksp, A, A));
+  PetscCall(KSPSetType(ksp, KSPCG));
+  PetscCall(KSPSetNormType(ksp, KSP_NORM_NATURAL));
+  PetscCall(KSPSetTolerances(ksp, 1e-8, PETSC_DEFAULT, PETSC_DEFAULT, 500));
+  PetscCall(KSPSetErrorIfNotConverged(ksp, PETSC_TRUE));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCSetType(pc, PCLOR));
+  PetscCall(KSPSetFromOptions(ksp));
+  PetscCall(KSPSolve(ksp, b, x));
+  PetscCall(KSPGetIterationNumber(ksp, &its));
+  PetscCall(VecGetSize(x, &n));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: unknowns %" PetscInt_FMT ", iterations %" PetscInt_FMT "\n", name, n, its));
+  PetscCall(KSPDestroy(&ksp));
+  PetscFunctionReturn(0);
+}
+
+/* int beta |u|^2 of a field without essential values */
+static PetscErrorCode Energy(const char name[], HopsSpace space, HopsCoefficient beta, Vec u)
+{
+  Mat         M;
+  Vec         Mu;
+  PetscScalar e;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatCreatePA(space, &M));
+  PetscCall(MatPASetMass(M, beta));
+  PetscCall(VecDuplicate(u, &Mu));
+  PetscCall(MatMult(M, u, Mu));
+  PetscCall(VecDot(Mu, u, &e));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %.4e\n", name, (double)PetscRealPart(e)));
+  PetscCall(VecDestroy(&Mu));
+  PetscCall(MatDestroy(&M));
+  PetscFunctionReturn(0);
+}
+
+int main(int argc, char **argv)
+{
+  const PetscInt  values[3] = {1, 2, 3};
+  PetscInt        order     = 2;
+  PetscReal       air       = 1e-6, divergence;
+  PetscScalar     one       = 1.0;
+  PetscBool       write;
+  char            vtu[PETSC_MAX_PATH_LEN], file[PETSC_MAX_PATH_LEN];
+  DM              dm;
+  DMLabel         label;
+  HopsSpace       h1, curl, curlfree, div, l2;
+  HopsCoefficient beta, unit;
+  Mat             P, M, A;
+  Vec             phi, zero, gradphi, E, b, a, B, divB;
+
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-order", &order, NULL));
+  PetscCall(PetscOptionsGetReal(NULL, NULL, "-air", &air, NULL));
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-vtu", vtu, sizeof(vtu), &write));
+  PetscCall(DMCreate(PETSC_COMM_WORLD, &dm));
+  PetscCall(DMSetType(dm, DMPLEX));
+  PetscCall(DMSetFromOptions(dm));
+  PetscCall(DMGetLabel(dm, "Face Sets", &label));
+  PetscCheck(label, PETSC_COMM_WORLD, PETSC_ERR_USER, "The mesh has no label 'Face Sets': give its terminals the physical groups 1 and 2, the rest of its boundary 3");
+  PetscCall(HopsSpaceCreateH1(dm, order, label, 2, values, &h1));
+  PetscCall(HopsSpaceCreateHCurl(dm, order, label, 3, values, &curl));
+  PetscCall(HopsSpaceCreateCompanion(curl, HOPS_HCURL, PETSC_FALSE, &curlfree));
+  PetscCall(HopsSpaceCreateCompanion(curl, HOPS_HDIV, PETSC_FALSE, &div));
+  PetscCall(HopsSpaceCreateCompanion(curl, HOPS_L2, PETSC_FALSE, &l2));
+  PetscCall(CreateConductivity(h1, dm, air, &beta));
+  PetscCall(HopsCoefficientCreateConstant(PETSC_COMM_WORLD, 1, &one, &unit));
+
+  /* the electric potential */
+  PetscCall(HopsSpaceSetEssentialFunction(h1, Terminals, NULL));
+  PetscCall(MatCreatePA(h1, &P));
+  PetscCall(MatPASetDiffusion(P, beta));
+  PetscCall(HopsSpaceCreateVec(h1, &phi));
+  PetscCall(VecDuplicate(phi, &zero));
+  PetscCall(MatPALiftEssential(P, zero));
+  PetscCall(Solve("potential", "phi_", P, zero, phi));
+
+  /* b = -beta grad phi; on the boundary the gradient's unknowns are essential values of the space, which lifting moves to b */
+  PetscCall(MatCreatePA(curl, &M));
+  PetscCall(MatPASetMass(M, beta));
+  PetscCall(HopsSpaceCreateVec(curl, &gradphi));
+  PetscCall(VecDuplicate(gradphi, &b));
+  PetscCall(VecDuplicate(gradphi, &a));
+  PetscCall(HopsSpaceDifferentiate(h1, phi, curl, gradphi));
+  PetscCall(MatMult(M, gradphi, b));
+  PetscCall(VecScale(b, -1.0));
+  PetscCall(MatPALiftEssential(M, b));
+  PetscCall(HopsSpaceSetEssentialFunction(curl, NULL, NULL));
+  PetscCall(HopsSpaceCreateVec(curlfree, &E));
+  PetscCall(HopsSpaceDifferentiate(h1, phi, curlfree, E));
+  PetscCall(Energy("power beta |grad phi|^2", curlfree, beta, E));
+
+  /* the vector potential and the magnetic field, which is free of divergence */
+  PetscCall(MatCreatePA(curl, &A));
+  PetscCall(MatPASetCurlCurl(A, unit));
+  PetscCall(MatPASetMass(A, beta));
+  PetscCall(Solve("vector potential", "A_", A, b, a));
+  PetscCall(HopsSpaceCreateVec(div, &B));
+  PetscCall(HopsSpaceCreateVec(l2, &divB));
+  PetscCall(HopsSpaceDifferentiate(curl, a, div, B));
+  PetscCall(HopsSpaceDifferentiate(div, B, l2, divB));
+  PetscCall(VecNorm(divB, NORM_INFINITY, &divergence));
+  PetscCall(Energy("magnetic energy |B|^2", div, unit, B));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "divergence of B: %s\n", divergence < 1e-13 ? "zero" : "NOT ZERO"));
+  if (write) {
+    PetscCall(PetscSNPrintf(file, sizeof(file), "%s_phi.vtu", vtu));
+    PetscCall(HopsSpaceViewVTU(h1, phi, "phi", file));
+    PetscCall(PetscSNPrintf(file, sizeof(file), "%s_A.vtu", vtu));
+    PetscCall(HopsSpaceViewVTU(curl, a, "A", file));
+    PetscCall(PetscSNPrintf(file, sizeof(file), "%s_B.vtu", vtu));
+    PetscCall(HopsSpaceViewVTU(div, B, "B", file));
+  }
+  PetscCall(VecDestroy(&phi));
+  PetscCall(VecDestroy(&zero));
+  PetscCall(VecDestroy(&gradphi));
+  PetscCall(VecDestroy(&E));
+  PetscCall(VecDestroy(&b));
+  PetscCall(VecDestroy(&a));
+  PetscCall(VecDestroy(&B));
+  PetscCall(VecDestroy(&divB));
+  PetscCall(MatDestroy(&P));
+  PetscCall(MatDestroy(&M));
+  PetscCall(MatDestroy(&A));
+  PetscCall(HopsCoefficientDestroy(&beta));
+  PetscCall(HopsCoefficientDestroy(&unit));
+  PetscCall(HopsSpaceDestroy(&h1));
+  PetscCall(HopsSpaceDestroy(&curl));
+  PetscCall(HopsSpaceDestroy(&curlfree));
+  PetscCall(HopsSpaceDestroy(&div));
+  PetscCall(HopsSpaceDestroy(&l2));
+  PetscCall(DMDestroy(&dm));
+  return PetscFinalize();
+}
+
+/*TEST
+
+  testset:
+    args: -dm_plex_filename ${HOPS_SOURCE}/tutorials/meshes/coil.msh -phi_ksp_max_it 80 -A_ksp_max_it 80
+    filter: sed -e "s/, iterations [0-9]*$//"
+    test:
+      suffix: coil
+      nsize: {{1 3}}
+      args: -order 1
+    test:
+      suffix: coil_2
+      nsize: 2
+      args: -order 2 -vtu coil
+
+TEST*/
