@@ -162,6 +162,8 @@ PETSC_INTERN PetscErrorCode HopsSpaceErrorCell(HopsSpace, PetscInt c, PetscReal 
 typedef struct _HopsPAKernel     *HopsPAKernel;     /* operator data of a back end */
 typedef struct _HopsLORKernel    *HopsLORKernel;    /* LOR data of a back end */
 typedef struct _HopsInterpKernel *HopsInterpKernel; /* a map between nested spaces */
+typedef struct _HopsSinglePA     *HopsSinglePA;
+typedef struct _HopsSingleInterp *HopsSingleInterp;
 typedef enum {
   HOPS_PART_INTERIOR_A, /* first half of the interior cells */
   HOPS_PART_INTERIOR_B, /* second half of the interior cells */
@@ -216,6 +218,14 @@ struct _HopsBackendOps {
   /* x[source] += (A x A x A)^T y[target] */
   PetscErrorCode (*InterpApplyTranspose)(HopsInterpKernel, PetscBool interior, const PetscScalar y[], PetscScalar x[], PetscScalar xg[]);
   PetscErrorCode (*InterpDestroy)(HopsInterpKernel *);
+  /* --- copies in single precision of an operator and of a map, on raw arrays (may be absent) --- */
+  PetscErrorCode (*SinglePACreate)(HopsPAKernel, HopsSinglePA *);
+  PetscErrorCode (*SinglePAApply)(HopsSinglePA, HopsPart, const float x[], const float xg[], float y[], float yg[]);
+  PetscErrorCode (*SinglePADestroy)(HopsSinglePA *);
+  PetscErrorCode (*SingleInterpCreate)(HopsInterpKernel, HopsSingleInterp *);
+  PetscErrorCode (*SingleInterpApply)(HopsSingleInterp, PetscBool interior, const float x[], const float xg[], float y[], PetscBool add);
+  PetscErrorCode (*SingleInterpApplyTranspose)(HopsSingleInterp, PetscBool interior, const float y[], float x[], float xg[]);
+  PetscErrorCode (*SingleInterpDestroy)(HopsSingleInterp *);
 };
 
 PETSC_INTERN PetscErrorCode       HopsBackendGet(const char name[], const HopsBackendOps **);

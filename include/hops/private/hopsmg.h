@@ -67,4 +67,5 @@ PETSC_INTERN PetscErrorCode HopsCoefficientCoarsen(HopsCoefficient, const HopsNe
 PETSC_INTERN PetscErrorCode HopsRobinCoarsen(HopsRobin, const HopsNested *, HopsSpace coarse, HopsSpace fine, const HopsBasis *basis, Mat A);
 
 PETSC_INTERN PetscErrorCode MatCreate_HopsInterp(Mat);
+PETSC_INTERN PetscErrorCode MatHopsInterpGetKernel(Mat, HopsInterpKernel *); /* borrowed */
 PETSC_INTERN PetscErrorCode PCCreate_HopsMG(PC);

@@ -5,6 +5,9 @@
 
 #define HOPS_MG_MAXORDERS 64
 
+/* A V-cycle or full cycle in single precision on raw arrays; nothing below it is a Vec, but for the coarsest level's solver */
+typedef struct _HopsSingleMG *HopsSingleMG;
+
 typedef struct {
   struct _PCOps       mg; /* PCMG's own operations */
   PCHopsMGCoarsenType coarsen;
@@ -16,7 +19,15 @@ typedef struct {
   HopsSpace           space[HOPS_MG_MAXORDERS];  /* coarsest first */
   HopsNested          nested[HOPS_MG_MAXORDERS]; /* [l]: how level l lies in level l-1 */
   Mat                 A[HOPS_MG_MAXORDERS];      /* operators below the finest level */
+  PetscBool           single;                    /* the cycle runs in single precision */
+  HopsSingleMG        cycle;
 } PC_HopsMG;
+
+/* src/pc/mg/singlemg.c: A[l], P[l] (from level l-1 to l) and the number of Chebyshev steps before and after each coarse correction */
+PETSC_INTERN PetscErrorCode HopsSingleMGCreate(PetscInt n, const HopsSpace space[], const Mat A[], const Mat P[], const PetscInt steps[], KSP coarse, HopsSingleMG *);
+PETSC_INTERN PetscErrorCode HopsSingleMGApply(HopsSingleMG, PetscBool full, const PetscScalar b[], PetscScalar x[]);
+PETSC_INTERN PetscErrorCode HopsSingleMGView(HopsSingleMG, PetscViewer);
+PETSC_INTERN PetscErrorCode HopsSingleMGDestroy(HopsSingleMG *);
 
 PETSC_INTERN PetscErrorCode PCHopsMGGet(PC, PC_HopsMG **);
 /* src/pc/mg/hopsmglevels.c */

@@ -8,6 +8,7 @@
 
 const char *const        PCHopsMGCoarsenTypes[] = {"h", "p", "ph", "hp", "PCHopsMGCoarsenType", "PC_HOPSMG_", NULL};
 static const char *const PCHopsMGCoarseMats[]   = {"auto", "aij", "pa"};
+static const char *const PCHopsMGPrecisions[]   = {"double", "single"};
 
 #define HOPS_MG_SMALL 5000 /* an assembled matrix of so many unknowns is factored in no time */
 
@@ -99,6 +100,95 @@ static PetscErrorCode PCHopsMGSetUpCoarse(PC pc, PC_HopsMG *mg, PetscBool fresh)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* ------------------------------------------------------------ single precision ------------------------------------------------------------ */
+
+static PetscErrorCode PCApply_HopsMGSingle(PC pc, Vec b, Vec x)
+{
+  PC_HopsMG         *mg;
+  PCMGType           type;
+  const PetscScalar *ba;
+  PetscScalar       *xa;
+
+  PetscFunctionBegin;
+  PetscCall(PCHopsMGGet(pc, &mg));
+  PetscCall(PCMGGetType(pc, &type));
+  PetscCheck(type == PC_MG_MULTIPLICATIVE || type == PC_MG_FULL, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "Single precision has the cycles -pc_mg_type multiplicative and full: use one of them, or -pc_hopsmg_precision double");
+  PetscCall(VecGetArrayRead(b, &ba));
+  PetscCall(VecGetArrayWrite(x, &xa));
+  PetscCall(HopsSingleMGApply(mg->cycle, type == PC_MG_FULL ? PETSC_TRUE : PETSC_FALSE, ba, xa));
+  PetscCall(VecRestoreArrayRead(b, &ba));
+  PetscCall(VecRestoreArrayWrite(x, &xa));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Chebyshev with the diagonal is what single precision has; its interval cannot be asked of KSPCHEBYSHEV, so it is not to be set either */
+static PetscErrorCode PCHopsMGCheckSmoother(PC pc, PetscInt l, PetscInt *steps)
+{
+  static const char *const fixed[] = {"-ksp_chebyshev_eigenvalues", "-ksp_chebyshev_esteig", "-ksp_chebyshev_kind"};
+  MPI_Comm                 comm    = PetscObjectComm((PetscObject)pc);
+  KSP                      ksp;
+  PC                       smoother;
+  PetscBool                chebyshev, jacobi, set;
+  PCJacobiType             type = PC_JACOBI_DIAGONAL;
+  const char              *prefix;
+
+  PetscFunctionBegin;
+  PetscCall(PCMGGetSmoother(pc, l, &ksp));
+  PetscCall(KSPGetPC(ksp, &smoother));
+  PetscCall(PetscObjectTypeCompare((PetscObject)ksp, KSPCHEBYSHEV, &chebyshev));
+  PetscCall(PetscObjectTypeCompare((PetscObject)smoother, PCJACOBI, &jacobi));
+  if (jacobi) PetscCall(PCJacobiGetType(smoother, &type));
+  PetscCheck(chebyshev && jacobi && type == PC_JACOBI_DIAGONAL, comm, PETSC_ERR_SUP, "Single precision smooths by Chebyshev iteration with the diagonal, not by %s with %s on level %" PetscInt_FMT ": leave out -mg_levels_ksp_type and -mg_levels_pc_type, or use -pc_hopsmg_precision double", ((PetscObject)ksp)->type_name, ((PetscObject)smoother)->type_name, l);
+  PetscCall(KSPGetOptionsPrefix(ksp, &prefix));
+  for (PetscInt i = 0; i < 3; ++i) {
+    PetscCall(PetscOptionsHasName(((PetscObject)ksp)->options, prefix, fixed[i], &set));
+    PetscCheck(!set, comm, PETSC_ERR_SUP, "Single precision estimates the interval of Chebyshev iteration itself: leave out -mg_levels%s, or use -pc_hopsmg_precision double", fixed[i]);
+  }
+  PetscCall(KSPGetTolerances(ksp, NULL, NULL, NULL, steps));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCHopsMGSetUpSingle(PC pc, PC_HopsMG *mg, Mat_PA *pa)
+{
+  MPI_Comm    comm = PetscObjectComm((PetscObject)pc);
+  Mat         A[HOPS_MG_MAXORDERS], P[HOPS_MG_MAXORDERS];
+  PetscInt    steps[HOPS_MG_MAXORDERS];
+  KSP         coarse;
+  const char *prefix;
+  char        cycle[16] = "v";
+  PetscBool   v;
+
+  PetscFunctionBegin;
+  PetscCheck(pa->space->backend->SinglePACreate, comm, PETSC_ERR_SUP, "The back end %s has no operators in single precision: use -hops_backend host, or -pc_hopsmg_precision double", pa->space->backend->name);
+  PetscCheck(!pa->robin && pa->kernel, comm, PETSC_ERR_SUP, "Single precision has no Robin terms: use -pc_hopsmg_precision double");
+  PetscCall(PCGetOptionsPrefix(pc, &prefix));
+  PetscCall(PetscOptionsGetString(((PetscObject)pc)->options, prefix, "-pc_mg_cycle_type", cycle, sizeof(cycle), NULL));
+  PetscCall(PetscStrcmp(cycle, "v", &v));
+  PetscCheck(v, comm, PETSC_ERR_SUP, "Single precision has V-cycles, not -pc_mg_cycle_type %s: use -pc_hopsmg_precision double", cycle);
+  for (PetscInt l = 0; l < mg->nlevels; ++l) {
+    A[l]     = l == mg->nlevels - 1 ? pc->pmat : mg->A[l];
+    P[l]     = NULL;
+    steps[l] = 0;
+    if (l) PetscCall(PCMGGetInterpolation(pc, l, &P[l]));
+    if (l) PetscCall(PCHopsMGCheckSmoother(pc, l, &steps[l]));
+  }
+  PetscCall(HopsSingleMGDestroy(&mg->cycle));
+  PetscCall(PCMGGetCoarseSolve(pc, &coarse));
+  PetscCall(HopsSingleMGCreate(mg->nlevels, mg->space, A, P, steps, coarse, &mg->cycle));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Symmetric operators have symmetric cycles */
+static PetscErrorCode PCHopsMGSetOperations(PC pc, PC_HopsMG *mg)
+{
+  PetscFunctionBegin;
+  pc->ops->apply           = mg->single ? PCApply_HopsMGSingle : mg->mg.apply;
+  pc->ops->applytranspose  = mg->single ? PCApply_HopsMGSingle : mg->mg.applytranspose;
+  pc->ops->applyrichardson = mg->single ? NULL : mg->mg.applyrichardson;
+  pc->ops->matapply        = mg->single ? NULL : mg->mg.matapply;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode PCSetUp_HopsMG(PC pc)
 {
   PC_HopsMG *mg;
@@ -125,6 +215,8 @@ static PetscErrorCode PCSetUp_HopsMG(PC pc)
   }
   PetscCall((*mg->mg.setup)(pc));
   pc->dm = dm;
+  if (mg->single) PetscCall(PCHopsMGSetUpSingle(pc, mg, pa));
+  PetscCall(PCHopsMGSetOperations(pc, mg));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -132,7 +224,7 @@ static PetscErrorCode PCSetFromOptions_HopsMG(PC pc, HopsOptionItems PetscOption
 {
   PC_HopsMG          *mg;
   PCHopsMGCoarsenType type;
-  PetscInt            n, orders[HOPS_MG_MAXORDERS], norders = HOPS_MG_MAXORDERS;
+  PetscInt            n, orders[HOPS_MG_MAXORDERS], norders = HOPS_MG_MAXORDERS, precision;
   PetscBool           set;
   const char         *prefix;
 
@@ -148,6 +240,9 @@ static PetscErrorCode PCSetFromOptions_HopsMG(PC pc, HopsOptionItems PetscOption
   PetscCall(PetscOptionsIntArray("-pc_hopsmg_orders", "Falling orders of the levels below the finest", "PCHopsMGSetOrders", orders, &norders, &set));
   if (set) PetscCall(PCHopsMGSetOrders(pc, norders, orders));
   PetscCall(PetscOptionsEList("-pc_hopsmg_coarse_mat", "The coarsest operator: assembled, or matrix-free", "PCHOPSMG", PCHopsMGCoarseMats, 3, PCHopsMGCoarseMats[mg->coarsemat], &mg->coarsemat, NULL));
+  precision = mg->single ? 1 : 0;
+  PetscCall(PetscOptionsEList("-pc_hopsmg_precision", "Precision of the cycle", "PCHopsMGSetSinglePrecision", PCHopsMGPrecisions, 2, PCHopsMGPrecisions[precision], &precision, &set));
+  if (set) PetscCall(PCHopsMGSetSinglePrecision(pc, precision == 1 ? PETSC_TRUE : PETSC_FALSE));
   PetscOptionsHeadEnd();
   PetscCall(PCGetOptionsPrefix(pc, &prefix));
   PetscCall(PetscOptionsHasName(((PetscObject)pc)->options, prefix, "-pc_mg_levels", &set));
@@ -182,6 +277,7 @@ static PetscErrorCode PCView_HopsMG(PC pc, PetscViewer viewer)
       PetscCall(HopsSpaceView(mg->space[l], viewer));
       PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_TRUE));
     }
+    if (mg->cycle && mg->single) PetscCall(HopsSingleMGView(mg->cycle, viewer));
     PetscCall(PetscViewerASCIIPopTab(viewer));
   }
   PetscCall((*mg->mg.view)(pc, viewer));
@@ -196,6 +292,7 @@ static PetscErrorCode PCReset_HopsMG(PC pc)
 
   PetscFunctionBegin;
   PetscCall(PCHopsMGGet(pc, &mg));
+  PetscCall(HopsSingleMGDestroy(&mg->cycle));
   PetscCall((*mg->mg.reset)(pc));
   PetscCall(PCHopsMGFreeLevels(mg));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -207,8 +304,10 @@ static PetscErrorCode PCDestroy_HopsMG(PC pc)
 
   PetscFunctionBegin;
   PetscCall(PCHopsMGGet(pc, &mg));
+  PetscCall(HopsSingleMGDestroy(&mg->cycle));
   PetscCall(PCHopsMGFreeLevels(mg));
   PetscCall((*mg->mg.destroy)(pc));
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCHopsMGSetSinglePrecision_C", NULL));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCHopsMGSetLevels_C", NULL));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCHopsMGSetCoarsening_C", NULL));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCHopsMGSetOrders_C", NULL));
@@ -253,6 +352,17 @@ static PetscErrorCode PCHopsMGSetOrders_HopsMG(PC pc, PetscInt n, const PetscInt
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode PCHopsMGSetSinglePrecision_HopsMG(PC pc, PetscBool single)
+{
+  PC_HopsMG *mg;
+
+  PetscFunctionBegin;
+  PetscCall(PCHopsMGGet(pc, &mg));
+  if (single != mg->single) pc->setupcalled = 0;
+  mg->single = single;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode PCHopsMGFree(HopsContainerCtx ctx)
 {
   PetscFunctionBegin;
@@ -283,6 +393,7 @@ PetscErrorCode PCCreate_HopsMG(PC pc)
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCHopsMGSetLevels_C", PCHopsMGSetLevels_HopsMG));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCHopsMGSetCoarsening_C", PCHopsMGSetCoarsening_HopsMG));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCHopsMGSetOrders_C", PCHopsMGSetOrders_HopsMG));
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCHopsMGSetSinglePrecision_C", PCHopsMGSetSinglePrecision_HopsMG));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -361,6 +472,35 @@ PetscErrorCode PCHopsMGSetOrders(PC pc, PetscInt n, const PetscInt orders[])
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscTryMethod(pc, "PCHopsMGSetOrders_C", (PC, PetscInt, const PetscInt[]), (pc, n, orders));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCHopsMGSetSinglePrecision - Runs the cycle in single precision, between a residual and a correction of double precision.
+
+  Logically Collective
+
+  Input Parameters:
++ pc     - the preconditioner, of type `PCHOPSMG`
+- single - single precision
+
+  Options Database Key:
+. -pc_hopsmg_precision <double|single> - the precision
+
+  Level: intermediate
+
+  Notes:
+  Use it inside a Krylov method in double precision (`KSPCG`, `KSPFGMRES`), which keeps the accuracy. Operators, transfers and vectors
+  of all levels but the coarsest are copied to single precision; smoothing is Chebyshev iteration with the diagonal, with the number of steps
+  of -mg_levels_ksp_max_it. Other smoothers, cycles other than `PC_MG_MULTIPLICATIVE` and `PC_MG_FULL`, and Robin terms raise `PETSC_ERR_SUP`.
+
+.seealso: `PCHOPSMG`
+@*/
+PetscErrorCode PCHopsMGSetSinglePrecision(PC pc, PetscBool single)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscTryMethod(pc, "PCHopsMGSetSinglePrecision_C", (PC, PetscBool), (pc, single));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

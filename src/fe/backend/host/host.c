@@ -182,4 +182,12 @@ const HopsBackendOps HopsBackendHost = {
   .InterpApply          = HopsInterpApply_Host,
   .InterpApplyTranspose = HopsInterpApplyTranspose_Host,
   .InterpDestroy        = HopsInterpDestroy_Host,
+
+  .SinglePACreate             = HopsSinglePACreate_Host,
+  .SinglePAApply              = HopsSinglePAApply_Host,
+  .SinglePADestroy            = HopsSinglePADestroy_Host,
+  .SingleInterpCreate         = HopsSingleInterpCreate_Host,
+  .SingleInterpApply          = HopsSingleInterpApply_Host,
+  .SingleInterpApplyTranspose = HopsSingleInterpApplyTranspose_Host,
+  .SingleInterpDestroy        = HopsSingleInterpDestroy_Host,
 };

@@ -174,3 +174,31 @@ PetscErrorCode HopsPADestroy_Host(HopsPAKernel *kernel)
   PetscCall(PetscFree(*kernel));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+PetscErrorCode HopsPAGetRaw_Host(HopsPAKernel k, HopsHostRaw *raw)
+{
+  const double *m[9] = {k->mat.B, k->mat.BT, k->mat.C, k->mat.CT, k->mat.D, k->mat.DT, k->mat.BB, k->mat.DD, k->mat.BD};
+  const int     n    = PetscMax(k->P, k->Q);
+
+  PetscFunctionBegin;
+  PetscCall(PetscMemzero(raw, sizeof(*raw)));
+  raw->isa        = k->ops->isa;
+  raw->dim        = k->dim;
+  raw->P          = k->P;
+  raw->Q          = k->Q;
+  raw->W          = k->W;
+  raw->ncomp      = k->ncomp;
+  raw->nT         = k->nT;
+  raw->diffusion  = k->diffusion;
+  raw->mass       = k->mass;
+  raw->collocated = k->collocated;
+  raw->n          = k->ncells;
+  raw->ninterior  = k->ninterior;
+  raw->restr      = k->restr;
+  raw->qdata      = k->qdata;
+  raw->matmem     = k->matmem;
+  raw->nmat       = 9 * (n * (n + 1) / 2);
+  raw->flops[0]   = k->flops;
+  for (int i = 0; i < 9; i++) raw->offset[i] = m[i] ? (PetscInt)(m[i] - k->matmem) : -1;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
