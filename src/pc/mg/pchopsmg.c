@@ -142,9 +142,25 @@ static PetscErrorCode PCHopsMGCheckSmoother(PC pc, PetscInt l, PetscInt *steps)
   PetscCall(KSPGetOptionsPrefix(ksp, &prefix));
   for (PetscInt i = 0; i < 3; ++i) {
     PetscCall(PetscOptionsHasName(((PetscObject)ksp)->options, prefix, fixed[i], &set));
-    PetscCheck(!set, comm, PETSC_ERR_SUP, "Single precision estimates the interval of Chebyshev iteration itself: leave out -mg_levels%s, or use -pc_hopsmg_precision double", fixed[i]);
+    PetscCheck(!set, comm, PETSC_ERR_SUP, "Single precision estimates the interval of Chebyshev iteration itself: leave out -mg_levels_%s, or use -pc_hopsmg_precision double", fixed[i] + 1);
   }
   PetscCall(KSPGetTolerances(ksp, NULL, NULL, NULL, steps));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The intervals of the smoothers, before PCMG would let KSPCHEBYSHEV estimate them */
+static PetscErrorCode PCHopsMGSetBounds(PC pc, PC_HopsMG *mg)
+{
+  PetscFunctionBegin;
+  for (PetscInt l = 1; l < mg->nlevels; ++l) {
+    KSP       ksp;
+    PetscBool chebyshev;
+
+    PetscCall(HopsSingleBounds(mg->space[l], l == mg->nlevels - 1 ? pc->pmat : mg->A[l], &mg->smoother[l].emin, &mg->smoother[l].emax));
+    PetscCall(PCMGGetSmoother(pc, l, &ksp));
+    PetscCall(PetscObjectTypeCompare((PetscObject)ksp, KSPCHEBYSHEV, &chebyshev));
+    if (chebyshev) PetscCall(KSPChebyshevSetEigenvalues(ksp, mg->smoother[l].emax, mg->smoother[l].emin));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -152,7 +168,6 @@ static PetscErrorCode PCHopsMGSetUpSingle(PC pc, PC_HopsMG *mg, Mat_PA *pa)
 {
   MPI_Comm    comm = PetscObjectComm((PetscObject)pc);
   Mat         A[HOPS_MG_MAXORDERS], P[HOPS_MG_MAXORDERS];
-  PetscInt    steps[HOPS_MG_MAXORDERS];
   KSP         coarse;
   const char *prefix;
   char        cycle[16] = "v";
@@ -166,15 +181,14 @@ static PetscErrorCode PCHopsMGSetUpSingle(PC pc, PC_HopsMG *mg, Mat_PA *pa)
   PetscCall(PetscStrcmp(cycle, "v", &v));
   PetscCheck(v, comm, PETSC_ERR_SUP, "Single precision has V-cycles, not -pc_mg_cycle_type %s: use -pc_hopsmg_precision double", cycle);
   for (PetscInt l = 0; l < mg->nlevels; ++l) {
-    A[l]     = l == mg->nlevels - 1 ? pc->pmat : mg->A[l];
-    P[l]     = NULL;
-    steps[l] = 0;
+    A[l] = l == mg->nlevels - 1 ? pc->pmat : mg->A[l];
+    P[l] = NULL;
     if (l) PetscCall(PCMGGetInterpolation(pc, l, &P[l]));
-    if (l) PetscCall(PCHopsMGCheckSmoother(pc, l, &steps[l]));
+    if (l) PetscCall(PCHopsMGCheckSmoother(pc, l, &mg->smoother[l].steps));
   }
   PetscCall(HopsSingleMGDestroy(&mg->cycle));
   PetscCall(PCMGGetCoarseSolve(pc, &coarse));
-  PetscCall(HopsSingleMGCreate(mg->nlevels, mg->space, A, P, steps, coarse, &mg->cycle));
+  PetscCall(HopsSingleMGCreate(mg->nlevels, mg->space, A, P, mg->smoother, coarse, &mg->cycle));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -213,6 +227,7 @@ static PetscErrorCode PCSetUp_HopsMG(PC pc)
     PetscCall(PCMGGetSmoother(pc, l, &ksp));
     PetscCall(KSPSetOperators(ksp, mg->A[l], mg->A[l]));
   }
+  if (mg->single) PetscCall(PCHopsMGSetBounds(pc, mg));
   PetscCall((*mg->mg.setup)(pc));
   pc->dm = dm;
   if (mg->single) PetscCall(PCHopsMGSetUpSingle(pc, mg, pa));
