@@ -33,7 +33,7 @@ typedef struct {
 /* src/pc/mg/singlemg.c: A[l], P[l] (from level l-1 to l) and smoothers of all levels; entries 0 are not used */
 PETSC_INTERN PetscErrorCode HopsSingleBounds(HopsSpace, Mat, PetscReal *emin, PetscReal *emax);
 PETSC_INTERN PetscErrorCode HopsSingleMGCreate(PetscInt n, const HopsSpace space[], const Mat A[], const Mat P[], const HopsSmoother[], KSP coarse, HopsSingleMG *);
-PETSC_INTERN PetscErrorCode HopsSingleMGApply(HopsSingleMG, PetscBool full, const PetscScalar b[], PetscScalar x[]);
+PETSC_INTERN PetscErrorCode HopsSingleMGApply(HopsSingleMG, PC, PetscBool full, const PetscScalar b[], PetscScalar x[]);
 PETSC_INTERN PetscErrorCode HopsSingleMGView(HopsSingleMG, PetscViewer);
 PETSC_INTERN PetscErrorCode HopsSingleMGDestroy(HopsSingleMG *);
 

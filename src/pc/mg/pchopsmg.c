@@ -115,7 +115,7 @@ static PetscErrorCode PCApply_HopsMGSingle(PC pc, Vec b, Vec x)
   PetscCheck(type == PC_MG_MULTIPLICATIVE || type == PC_MG_FULL, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "Single precision has the cycles -pc_mg_type multiplicative and full: use one of them, or -pc_hopsmg_precision double");
   PetscCall(VecGetArrayRead(b, &ba));
   PetscCall(VecGetArrayWrite(x, &xa));
-  PetscCall(HopsSingleMGApply(mg->cycle, type == PC_MG_FULL ? PETSC_TRUE : PETSC_FALSE, ba, xa));
+  PetscCall(HopsSingleMGApply(mg->cycle, pc, type == PC_MG_FULL ? PETSC_TRUE : PETSC_FALSE, ba, xa));
   PetscCall(VecRestoreArrayRead(b, &ba));
   PetscCall(VecRestoreArrayWrite(x, &xa));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -239,14 +239,15 @@ static PetscErrorCode PCSetFromOptions_HopsMG(PC pc, HopsOptionItems PetscOption
 {
   PC_HopsMG          *mg;
   PCHopsMGCoarsenType type;
-  PetscInt            n, orders[HOPS_MG_MAXORDERS], norders = HOPS_MG_MAXORDERS, precision;
+  PetscInt            n, orders[HOPS_MG_MAXORDERS], norders = HOPS_MG_MAXORDERS, precision, coarsemat;
   PetscBool           set;
   const char         *prefix;
 
   PetscFunctionBegin;
   PetscCall(PCHopsMGGet(pc, &mg));
-  type = mg->coarsen;
-  n    = mg->maxlevels;
+  type      = mg->coarsen;
+  n         = mg->maxlevels;
+  coarsemat = mg->coarsemat;
   PetscOptionsHeadBegin(PetscOptionsObject, "Geometric multigrid options of hops");
   PetscCall(PetscOptionsInt("-pc_hopsmg_levels", "Number of levels at most, 0 for all", "PCHopsMGSetLevels", n, &n, &set));
   if (set) PetscCall(PCHopsMGSetLevels(pc, n));
@@ -254,7 +255,8 @@ static PetscErrorCode PCSetFromOptions_HopsMG(PC pc, HopsOptionItems PetscOption
   if (set) PetscCall(PCHopsMGSetCoarsening(pc, type));
   PetscCall(PetscOptionsIntArray("-pc_hopsmg_orders", "Falling orders of the levels below the finest", "PCHopsMGSetOrders", orders, &norders, &set));
   if (set) PetscCall(PCHopsMGSetOrders(pc, norders, orders));
-  PetscCall(PetscOptionsEList("-pc_hopsmg_coarse_mat", "The coarsest operator: assembled, or matrix-free", "PCHOPSMG", PCHopsMGCoarseMats, 3, PCHopsMGCoarseMats[mg->coarsemat], &mg->coarsemat, NULL));
+  PetscCall(PetscOptionsEList("-pc_hopsmg_coarse_mat", "The coarsest operator: assembled, or matrix-free", "PCHopsMGSetCoarseMatType", PCHopsMGCoarseMats, 3, PCHopsMGCoarseMats[coarsemat], &coarsemat, &set));
+  if (set) PetscCall(PCHopsMGSetCoarseMatType(pc, coarsemat ? PCHopsMGCoarseMats[coarsemat] : NULL));
   precision = mg->single ? 1 : 0;
   PetscCall(PetscOptionsEList("-pc_hopsmg_precision", "Precision of the cycle", "PCHopsMGSetSinglePrecision", PCHopsMGPrecisions, 2, PCHopsMGPrecisions[precision], &precision, &set));
   if (set) PetscCall(PCHopsMGSetSinglePrecision(pc, precision == 1 ? PETSC_TRUE : PETSC_FALSE));
@@ -323,10 +325,20 @@ static PetscErrorCode PCDestroy_HopsMG(PC pc)
   PetscCall(PCHopsMGFreeLevels(mg));
   PetscCall((*mg->mg.destroy)(pc));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCHopsMGSetSinglePrecision_C", NULL));
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCHopsMGSetCoarseMatType_C", NULL));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCHopsMGSetLevels_C", NULL));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCHopsMGSetCoarsening_C", NULL));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCHopsMGSetOrders_C", NULL));
   PetscCall(PetscObjectCompose((PetscObject)pc, "PCHopsMG", NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Another hierarchy is wanted */
+static PetscErrorCode PCHopsMGRebuild(PC pc, PC_HopsMG *mg)
+{
+  PetscFunctionBegin;
+  PetscCall(PCHopsMGFreeLevels(mg));
+  pc->setupcalled = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -337,7 +349,7 @@ static PetscErrorCode PCHopsMGSetLevels_HopsMG(PC pc, PetscInt n)
   PetscFunctionBegin;
   PetscCall(PCHopsMGGet(pc, &mg));
   PetscCheck(n >= 0 && n != 1, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "A multigrid method has two levels or more (or 0: all there are), not %" PetscInt_FMT, n);
-  if (n != mg->maxlevels) PetscCall(PCHopsMGFreeLevels(mg));
+  if (n != mg->maxlevels) PetscCall(PCHopsMGRebuild(pc, mg));
   mg->maxlevels = n;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -348,7 +360,7 @@ static PetscErrorCode PCHopsMGSetCoarsening_HopsMG(PC pc, PCHopsMGCoarsenType ty
 
   PetscFunctionBegin;
   PetscCall(PCHopsMGGet(pc, &mg));
-  if (type != mg->coarsen) PetscCall(PCHopsMGFreeLevels(mg));
+  if (type != mg->coarsen) PetscCall(PCHopsMGRebuild(pc, mg));
   mg->coarsen = type;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -361,9 +373,26 @@ static PetscErrorCode PCHopsMGSetOrders_HopsMG(PC pc, PetscInt n, const PetscInt
   PetscCall(PCHopsMGGet(pc, &mg));
   PetscCheck(n >= 0 && n <= HOPS_MG_MAXORDERS, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "At most %d orders, not %" PetscInt_FMT, HOPS_MG_MAXORDERS, n);
   for (PetscInt i = 0; i < n; ++i) PetscCheck(orders[i] >= 1 && (!i || orders[i] < orders[i - 1]), PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "The orders of multigrid levels must be positive and fall from level to level; order %" PetscInt_FMT " does not", orders[i]);
-  PetscCall(PCHopsMGFreeLevels(mg));
+  PetscCall(PCHopsMGRebuild(pc, mg));
   mg->norders = n;
   PetscCall(PetscArraycpy(mg->orders, orders, n));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCHopsMGSetCoarseMatType_HopsMG(PC pc, MatType type)
+{
+  PC_HopsMG *mg;
+  PetscBool  aij = PETSC_FALSE, pa = PETSC_FALSE;
+  PetscInt   choice;
+
+  PetscFunctionBegin;
+  PetscCall(PCHopsMGGet(pc, &mg));
+  if (type) PetscCall(PetscStrcmp(type, MATAIJ, &aij));
+  if (type) PetscCall(PetscStrcmp(type, MATPA, &pa));
+  PetscCheck(!type || aij || pa, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "The coarsest operator has the type " MATAIJ " or " MATPA ", not %s", type);
+  choice = aij ? 1 : (pa ? 2 : 0);
+  if (choice != mg->coarsemat) PetscCall(PCHopsMGRebuild(pc, mg));
+  mg->coarsemat = choice;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -409,6 +438,7 @@ PetscErrorCode PCCreate_HopsMG(PC pc)
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCHopsMGSetCoarsening_C", PCHopsMGSetCoarsening_HopsMG));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCHopsMGSetOrders_C", PCHopsMGSetOrders_HopsMG));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCHopsMGSetSinglePrecision_C", PCHopsMGSetSinglePrecision_HopsMG));
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCHopsMGSetCoarseMatType_C", PCHopsMGSetCoarseMatType_HopsMG));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -487,6 +517,33 @@ PetscErrorCode PCHopsMGSetOrders(PC pc, PetscInt n, const PetscInt orders[])
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscTryMethod(pc, "PCHopsMGSetOrders_C", (PC, PetscInt, const PetscInt[]), (pc, n, orders));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCHopsMGSetCoarseMatType - Sets whether the coarsest operator is assembled.
+
+  Logically Collective
+
+  Input Parameters:
++ pc   - the preconditioner, of type `PCHOPSMG`
+- type - `MATAIJ`, `MATPA`, or `NULL`: assembled if it has at most 5000 unknowns
+
+  Options Database Key:
+. -pc_hopsmg_coarse_mat <auto|aij|pa> - the type
+
+  Level: intermediate
+
+  Note:
+  The default coarse solver is LU of an assembled operator, and one application of `PCLOR` for a matrix-free one; see -mg_coarse_pc_type.
+
+.seealso: `PCHOPSMG`
+@*/
+PetscErrorCode PCHopsMGSetCoarseMatType(PC pc, MatType type)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscTryMethod(pc, "PCHopsMGSetCoarseMatType_C", (PC, MatType), (pc, type));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -136,7 +136,7 @@ static PetscErrorCode SingleSmooth(HopsSingleLevel *l, PetscBool zero)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode SingleCoarseSolve(HopsSingleMG mg)
+static PetscErrorCode SingleCoarseSolve(HopsSingleMG mg, PC pc)
 {
   HopsSingleLevel   *l = mg->level;
   PetscScalar       *b;
@@ -147,7 +147,7 @@ static PetscErrorCode SingleCoarseSolve(HopsSingleMG mg)
   for (PetscInt i = 0; i < l->space->nT; ++i) b[i] = l->b[i];
   PetscCall(VecRestoreArrayWrite(mg->cb, &b));
   PetscCall(KSPSolve(mg->coarse, mg->cb, mg->cx));
-  PetscCall(KSPCheckSolve(mg->coarse, NULL, mg->cx));
+  PetscCall(KSPCheckSolve(mg->coarse, pc, mg->cx));
   PetscCall(VecGetArrayRead(mg->cx, &x));
   for (PetscInt i = 0; i < l->space->nT; ++i) l->x[i] = (float)PetscRealPart(x[i]);
   PetscCall(VecRestoreArrayRead(mg->cx, &x));
@@ -155,27 +155,27 @@ static PetscErrorCode SingleCoarseSolve(HopsSingleMG mg)
 }
 
 /* One V-cycle for level k's b, from zero or from its x */
-static PetscErrorCode SingleCycle(HopsSingleMG mg, PetscInt k, PetscBool zero)
+static PetscErrorCode SingleCycle(HopsSingleMG mg, PC pc, PetscInt k, PetscBool zero)
 {
   HopsSingleLevel *l = mg->level + k;
 
   PetscFunctionBegin;
   if (k == 0) {
-    PetscCall(SingleCoarseSolve(mg));
+    PetscCall(SingleCoarseSolve(mg, pc));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(SingleSmooth(l, zero));
   PetscCall(SingleMult(l, l->x, l->r));
   for (PetscInt i = 0; i < l->space->nT; ++i) l->r[i] = l->b[i] - l->r[i];
   PetscCall(SingleRestrict(l, l->r, l - 1));
-  PetscCall(SingleCycle(mg, k - 1, PETSC_TRUE));
+  PetscCall(SingleCycle(mg, pc, k - 1, PETSC_TRUE));
   PetscCall(SingleProlong(l - 1, l, PETSC_TRUE));
   PetscCall(SingleSmooth(l, PETSC_FALSE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The right-hand side is scaled to a largest entry of 1, so that small residuals do not underflow */
-PetscErrorCode HopsSingleMGApply(HopsSingleMG mg, PetscBool full, const PetscScalar b[], PetscScalar x[])
+/* The right-hand side is scaled to a largest entry of 1, so that small residuals do not underflow; pc is told of a failed coarse solve */
+PetscErrorCode HopsSingleMGApply(HopsSingleMG mg, PC pc, PetscBool full, const PetscScalar b[], PetscScalar x[])
 {
   HopsSingleLevel *l     = mg->level + mg->n - 1;
   const PetscInt   n     = l->space->nT;
@@ -191,12 +191,12 @@ PetscErrorCode HopsSingleMGApply(HopsSingleMG mg, PetscBool full, const PetscSca
   for (PetscInt i = 0; i < n; ++i) l->b[i] = (float)(PetscRealPart(b[i]) / scale);
   if (full) {
     for (PetscInt k = mg->n - 1; k > 0; --k) PetscCall(SingleRestrict(mg->level + k, mg->level[k].b, mg->level + k - 1));
-    PetscCall(SingleCycle(mg, 0, PETSC_TRUE));
+    PetscCall(SingleCycle(mg, pc, 0, PETSC_TRUE));
     for (PetscInt k = 1; k < mg->n; ++k) {
       PetscCall(SingleProlong(mg->level + k - 1, mg->level + k, PETSC_FALSE));
-      PetscCall(SingleCycle(mg, k, PETSC_FALSE));
+      PetscCall(SingleCycle(mg, pc, k, PETSC_FALSE));
     }
-  } else PetscCall(SingleCycle(mg, mg->n - 1, PETSC_TRUE));
+  } else PetscCall(SingleCycle(mg, pc, mg->n - 1, PETSC_TRUE));
   for (PetscInt i = 0; i < n; ++i) x[i] = scale * l->x[i];
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -38,7 +38,7 @@ static PetscErrorCode PackMatrices(HopsPAKernel k, const HopsBasis *b)
   PetscFunctionBegin;
   PetscCall(CheckSymmetric(Q, b->points));
   PetscCall(CheckSymmetric(P, b->nodes));
-  PetscCall(PetscMalloc2(9 * n, &k->matmem, Q, &k->weights));
+  PetscCall(PetscCalloc2(9 * n, &k->matmem, Q, &k->weights));
   PetscCall(PetscArraycpy(k->weights, b->weights, Q));
   p = k->matmem;
   HopsHostEvenOddPack(Q, P, b->B, P, 1, &p, &k->mat.B);
