@@ -67,6 +67,7 @@ PETSC_EXTERN PetscErrorCode PCLORViewSpectrum(PC, PetscViewer);
 . -pc_hopsmg_coarse_mat <auto|aij|pa> - the coarsest operator is assembled, or not (default: assembled up to 5000 unknowns)
 . -mg_levels_ksp_type, -mg_levels_pc_type ... - smoothers (default: Chebyshev and Jacobi)
 . -mg_coarse_ksp_type, -mg_coarse_pc_type ... - coarse solver (default: LU of an assembled matrix, else `PCLOR`)
+. -pc_hopsmg_precision <double|single> - precision of the cycle
 - -pc_mg_type, -pc_mg_cycle_type ...  - all options of `PCMG`, but -pc_mg_levels and -pc_mg_galerkin
 
   Level: beginner
@@ -82,7 +83,7 @@ PETSC_EXTERN PetscErrorCode PCLORViewSpectrum(PC, PetscViewer);
 
   The object is a `PCMG`: after `PCSetUp()`, `PCMGGetSmoother()` and the like give access to all the levels.
 
-.seealso: `PCHopsMGSetLevels()`, `PCHopsMGSetCoarsening()`, `PCHopsMGSetOrders()`, `PCHopsMGGetSpace()`, `MATHOPSINTERP`, `MATPA`, `PCLOR`
+.seealso: `PCHopsMGSetLevels()`, `PCHopsMGSetCoarsening()`, `PCHopsMGSetOrders()`, `PCHopsMGSetCoarseMatType()`, `PCHopsMGSetSinglePrecision()`, `PCHopsMGGetSpace()`, `MATHOPSINTERP`, `MATPA`, `PCLOR`
 M*/
 #define PCHOPSMG "hopsmg"
 
@@ -110,6 +111,8 @@ PETSC_EXTERN const char *const PCHopsMGCoarsenTypes[];
 PETSC_EXTERN PetscErrorCode PCHopsMGSetLevels(PC, PetscInt);
 PETSC_EXTERN PetscErrorCode PCHopsMGSetCoarsening(PC, PCHopsMGCoarsenType);
 PETSC_EXTERN PetscErrorCode PCHopsMGSetOrders(PC, PetscInt, const PetscInt[]);
+PETSC_EXTERN PetscErrorCode PCHopsMGSetCoarseMatType(PC, MatType);
+PETSC_EXTERN PetscErrorCode PCHopsMGSetSinglePrecision(PC, PetscBool);
 PETSC_EXTERN PetscErrorCode PCHopsMGGetSpace(PC, PetscInt, HopsSpace *);
 
 /*MC

@@ -284,6 +284,39 @@ static PetscErrorCode Level(PC pc, PetscInt l, PetscReal err[3])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* one cycle in single precision and in double precision, with the same smoothing intervals: they differ by rounding */
+static PetscErrorCode Precisions(Mat A, HopsSpace sp)
+{
+  KSP       ksp;
+  PC        pc;
+  Vec       b, x, y;
+  PetscReal e, n;
+
+  PetscFunctionBeginUser;
+  PetscCall(Create(A, &ksp));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCHopsMGSetSinglePrecision(pc, PETSC_TRUE));
+  PetscCall(HopsSpaceCreateVec(sp, &b));
+  PetscCall(VecDuplicate(b, &x));
+  PetscCall(VecDuplicate(b, &y));
+  PetscCall(HopsSpaceInterpolate(sp, Wave, NULL, b));
+  PetscCall(VecScale(b, 1e-60)); /* beyond the range of single precision */
+  PetscCall(KSPSetUp(ksp));
+  PetscCall(PCApply(pc, b, x));
+  PetscCall(PCHopsMGSetSinglePrecision(pc, PETSC_FALSE));
+  PetscCall(PCApply(pc, b, y));
+  PetscCall(VecNorm(y, NORM_2, &n));
+  PetscCall(VecAXPY(x, -1.0, y));
+  PetscCall(VecNorm(x, NORM_2, &e));
+  PetscCall(Say("single precision", e < 1e-5 * n && e > 1e-9 * n ? PETSC_TRUE : PETSC_FALSE));
+  if (!(e < 1e-5 * n && e > 1e-9 * n)) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%g\n", (double)(e / n)));
+  PetscCall(VecDestroy(&b));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&y));
+  PetscCall(KSPDestroy(&ksp));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode Levels(HopsSpace sp, PetscInt dim, PetscBool massonly)
 {
   const PetscScalar kappa[6] = {2.0, 0.3, dim == 2 ? 1.0 : 0.2, 1.0, 0.1, 3.0}, one = 1.0;
@@ -292,7 +325,8 @@ static PetscErrorCode Levels(HopsSpace sp, PetscInt dim, PetscBool massonly)
   KSP               ksp;
   PC                pc;
   PetscInt          n;
-  PetscReal         err[3] = {0.0, 0.0, 0.0};
+  PetscReal         err[3]     = {0.0, 0.0, 0.0};
+  PetscBool         precisions = PETSC_FALSE, inexact = PETSC_FALSE;
 
   PetscFunctionBeginUser;
   PetscCall(MatCreatePA(sp, &A));
@@ -312,9 +346,12 @@ static PetscErrorCode Levels(HopsSpace sp, PetscInt dim, PetscBool massonly)
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "levels %" PetscInt_FMT "\n", n));
   PetscCall(Say("restriction is the transpose", err[0] < 1e-12 ? PETSC_TRUE : PETSC_FALSE));
   PetscCall(Say("evaluation of what was prolonged", err[1] < 1e-12 ? PETSC_TRUE : PETSC_FALSE));
-  PetscCall(Say("operators are Galerkin products", err[2] < 1e-11 ? PETSC_TRUE : PETSC_FALSE));
-  if (err[2] >= 1e-11) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%g\n", (double)err[2]));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-inexact", &inexact, NULL)); /* quadrature that is not */
+  if (!inexact) PetscCall(Say("operators are Galerkin products", err[2] < 1e-11 ? PETSC_TRUE : PETSC_FALSE));
+  if (!inexact && err[2] >= 1e-11) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%g\n", (double)err[2]));
   PetscCall(KSPDestroy(&ksp));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-precisions", &precisions, NULL));
+  if (precisions) PetscCall(Precisions(A, sp));
   PetscCall(MatDestroy(&A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -408,5 +445,26 @@ int main(int argc, char **argv)
     test:
       suffix: coarse_types
       args: -dm_plex_dim 2 -dm_plex_box_faces 8,8 -dm_refine_hierarchy 1 -pc_hopsmg_coarse_mat aij -mg_coarse_pc_type {{cholesky hypre lor}separate output}
+    test:
+      suffix: single
+      nsize: {{1 3}}
+      args: -precisions -dm_plex_dim {{2 3}separate output} -dm_plex_box_faces 3,2,2 -dm_refine_hierarchy 2 -order {{2 4}separate output} -pc_hopsmg_precision {{double single}}
+    test:
+      suffix: single_full
+      args: -precisions -dm_plex_dim 2 -dm_plex_box_faces 3,2 -dm_refine_hierarchy 2 -order 10 -mat_pa_q_1d 11 -pc_hopsmg_precision single -pc_mg_type full -ksp_type fgmres
+    test:
+      suffix: single_isa
+      args: -precisions -dm_plex_dim 3 -dm_plex_box_faces 3,2,2 -dm_refine_hierarchy 1 -order 3 -hops_host_isa {{base avx2}}
+      requires: avx2
+    test:
+      suffix: single_under
+      args: -precisions -inexact -dm_plex_dim {{2 3}separate output} -dm_plex_box_faces 3,2,2 -dm_refine_hierarchy 1 -order 5 -pc_hopsmg_coarsen p -mat_pa_q_1d {{5 6}separate output} -mat_pa_quadrature gauss
+    test:
+      suffix: single_gll
+      args: -precisions -inexact -dm_plex_dim 2 -dm_plex_box_faces 3,2 -dm_refine_hierarchy 1 -order 5 -mat_pa_quadrature gll -pc_hopsmg_coarsen p
+    test:
+      suffix: single_plate
+      nsize: 2
+      args: -precisions -dm_plex_filename ${HOPS_SOURCE}/tutorials/meshes/plate.msh -dm_refine_hierarchy 1 -mass -mat_pa_q_1d 7 -mg_levels_ksp_max_it 3
 
 TEST*/

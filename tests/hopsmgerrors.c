@@ -149,6 +149,16 @@ static PetscErrorCode Operators(void)
   PetscCall(Create(A, "-pc_mg_galerkin both", &pc));
   EXPECT("-pc_mg_galerkin", PCSetUp(pc), "matrix-free|-pc_mg_galerkin");
   PetscCall(PetscOptionsClearValue(NULL, "-pc_mg_galerkin"));
+  PetscCall(Create(A, "-pc_hopsmg_precision single -mg_levels_pc_type sor", &pc));
+  EXPECT("another smoother in single precision", PCSetUp(pc), "sor|-mg_levels_pc_type|-pc_hopsmg_precision double");
+  PetscCall(PetscOptionsClearValue(NULL, "-mg_levels_pc_type"));
+  PetscCall(Create(A, "-mg_levels_ksp_chebyshev_esteig 0,0.2,0,1.1", &pc));
+  EXPECT("another interval in single precision", PCSetUp(pc), "-mg_levels_ksp_chebyshev_esteig|-pc_hopsmg_precision double");
+  PetscCall(PetscOptionsClearValue(NULL, "-mg_levels_ksp_chebyshev_esteig"));
+  PetscCall(Create(A, "-pc_mg_cycle_type w", &pc));
+  EXPECT("W-cycle in single precision", PCSetUp(pc), "V-cycles|-pc_hopsmg_precision double");
+  PetscCall(PetscOptionsClearValue(NULL, "-pc_mg_cycle_type"));
+  PetscCall(PetscOptionsClearValue(NULL, "-pc_hopsmg_precision"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

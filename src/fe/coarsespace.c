@@ -33,10 +33,11 @@ static PetscErrorCode HopsCoarseEssential(HopsSpace fine, DM dm, PetscBool same,
   if (same) {
     for (PetscInt p = pStart; p < pEnd; ++p) PetscCall(PetscSectionGetConstraintDof(s, p, &flag[p - pStart]));
   } else {
-    PetscInt vStart, vEnd, *source;
+    PetscInt  vStart, vEnd, *source;
+    PetscBool ok;
 
-    PetscCall(HopsNestedVertices(dm, fine->dm, &vStart, &vEnd, &source));
-    PetscCheck(source, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_INCOMP, "The fine mesh is no uniform refinement of the coarse one with the children on their parents' ranks: refine by DMRefine() or -dm_refine_hierarchy after the mesh was distributed");
+    PetscCall(HopsNestedVertices(dm, fine->dm, &vStart, &vEnd, &source, &ok));
+    PetscCheck(ok, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_INCOMP, "The fine mesh is no uniform refinement of the coarse one with the children on their parents' ranks: refine by DMRefine() or -dm_refine_hierarchy after the mesh was distributed");
     for (PetscInt v = vStart; v < vEnd; ++v)
       if (source[v - vStart] >= 0) PetscCall(PetscSectionGetConstraintDof(s, v, &flag[source[v - vStart] - pStart]));
     PetscCall(PetscFree(source));

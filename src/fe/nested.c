@@ -11,7 +11,7 @@ PetscErrorCode HopsPlexSameMesh(DM a, DM b, PetscBool *same)
   PetscFunctionBegin;
   PetscCall(DMPlexGetCones(a, &ca));
   PetscCall(DMPlexGetCones(b, &cb));
-  *same = a == b || (ca && ca == cb) ? PETSC_TRUE : PETSC_FALSE;
+  *same = a == b || ca == cb ? PETSC_TRUE : PETSC_FALSE; /* both NULL on a rank without points */
   PetscCall(MPIU_Allreduce(MPI_IN_PLACE, same, 1, HOPS_MPI_BOOL, MPI_LAND, PetscObjectComm((PetscObject)a)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -258,12 +258,11 @@ static PetscErrorCode HopsNestedSearch(DM coarse, DM fine, PetscInt nfine, const
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsNestedVertices(DM coarse, DM fine, PetscInt *vStart, PetscInt *vEnd, PetscInt *source[])
+PetscErrorCode HopsNestedVertices(DM coarse, DM fine, PetscInt *vStart, PetscInt *vEnd, PetscInt *source[], PetscBool *ok)
 {
   HopsSpace      cells;
   PetscInt       dim, *parent;
   unsigned char *half, *axis;
-  PetscBool      ok;
 
   PetscFunctionBegin;
   PetscCall(DMGetDimension(fine, &dim));
@@ -272,10 +271,9 @@ PetscErrorCode HopsNestedVertices(DM coarse, DM fine, PetscInt *vStart, PetscInt
   PetscCall(DMPlexGetDepthStratum(fine, 0, vStart, vEnd));
   PetscCall(PetscMalloc1(*vEnd - *vStart, source));
   PetscCall(PetscMalloc3(cells->ncells, &parent, cells->ncells, &half, cells->ncells * dim, &axis));
-  PetscCall(HopsNestedSearch(coarse, fine, cells->ncells, cells->cell, *vStart, *vEnd, *source, parent, half, axis, &ok));
+  PetscCall(HopsNestedSearch(coarse, fine, cells->ncells, cells->cell, *vStart, *vEnd, *source, parent, half, axis, ok));
   PetscCall(PetscFree3(parent, half, axis));
   PetscCall(HopsSpaceDestroy(&cells));
-  if (!ok) PetscCall(PetscFree(*source));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -35,7 +35,7 @@ static PetscErrorCode HopsRefineMaps(const HopsNested *n, HopsSpace coarse, Hops
   for (PetscInt f = 0; f < n->nfine; ++f)
     for (PetscInt i = 0; i < np; ++i) {
       const PetscInt   ijk[3] = {i % P, (i / P) % P, i / (P * P)};
-      const PetscReal *b[3];
+      const PetscReal *b[3]   = {NULL, NULL, NULL};
 
       for (PetscInt d = 0; d < dim; ++d) {
         const PetscInt a = n->axis[f * dim + d], k = ijk[a & 3];

@@ -222,6 +222,8 @@ typedef struct _HopsLumpKernel   *HopsLumpKernel;   /* LOR data there */
 typedef struct _HopsQueue        *HopsQueue;        /* copies beside a device's other work */
 typedef struct _HopsFaceKernel   *HopsFaceKernel;   /* terms on faces, on a device */
 typedef struct _HopsFieldKernel  *HopsFieldKernel;  /* full tensors of one field, on a device */
+typedef struct _HopsSinglePA     *HopsSinglePA;
+typedef struct _HopsSingleInterp *HopsSingleInterp;
 typedef enum {
   HOPS_PART_INTERIOR_A, /* first half of the interior cells */
   HOPS_PART_INTERIOR_B, /* second half of the interior cells */
@@ -374,6 +376,14 @@ struct _HopsBackendOps {
   PetscErrorCode (*PatchApply)(HopsPatchKernel, PetscInt color, HopsPatchMode, const PetscScalar r[], PetscScalar z[]);
   PetscErrorCode (*PatchGetInfo)(HopsPatchKernel, const char **kernel, PetscLogDouble *bytes, PetscLogDouble *flops);
   PetscErrorCode (*PatchDestroy)(HopsPatchKernel *);
+  /* --- copies in single precision of an operator and of a map, on raw arrays (may be absent) --- */
+  PetscErrorCode (*SinglePACreate)(HopsPAKernel, HopsSinglePA *);
+  PetscErrorCode (*SinglePAApply)(HopsSinglePA, HopsPart, const float x[], const float xg[], float y[], float yg[]);
+  PetscErrorCode (*SinglePADestroy)(HopsSinglePA *);
+  PetscErrorCode (*SingleInterpCreate)(HopsInterpKernel, HopsSingleInterp *);
+  PetscErrorCode (*SingleInterpApply)(HopsSingleInterp, PetscBool interior, const float x[], const float xg[], float y[], PetscBool add);
+  PetscErrorCode (*SingleInterpApplyTranspose)(HopsSingleInterp, PetscBool interior, const float y[], float x[], float xg[]);
+  PetscErrorCode (*SingleInterpDestroy)(HopsSingleInterp *);
 };
 
 PETSC_INTERN PetscErrorCode       HopsBackendGet(const char name[], const HopsBackendOps **);

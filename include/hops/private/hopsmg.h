@@ -31,8 +31,8 @@ typedef struct {
 /* refuses meshes that are not nested, and children on other ranks than their parents; collective */
 PETSC_INTERN PetscErrorCode HopsNestedCreate(HopsSpace coarse, HopsSpace fine, HopsNested *);
 PETSC_INTERN PetscErrorCode HopsNestedDestroy(HopsNested *);
-/* the coarse point of each vertex of the refined mesh (both DMPLEX), or NULL where it is no uniform refinement; collective */
-PETSC_INTERN PetscErrorCode HopsNestedVertices(DM coarse, DM fine, PetscInt *vStart, PetscInt *vEnd, PetscInt *source[]);
+/* the coarse point of each vertex of the refined mesh (both DMPLEX); ok is false where it is no uniform refinement; collective */
+PETSC_INTERN PetscErrorCode HopsNestedVertices(DM coarse, DM fine, PetscInt *vStart, PetscInt *vEnd, PetscInt *source[], PetscBool *ok);
 /* are these the same mesh (clones)? */
 PETSC_INTERN PetscErrorCode HopsPlexSameMesh(DM, DM, PetscBool *);
 
@@ -67,4 +67,5 @@ PETSC_INTERN PetscErrorCode HopsCoefficientCoarsen(HopsCoefficient, const HopsNe
 PETSC_INTERN PetscErrorCode HopsRobinCoarsen(HopsRobin, const HopsNested *, HopsSpace coarse, HopsSpace fine, const HopsBasis *basis, Mat A);
 
 PETSC_INTERN PetscErrorCode MatCreate_HopsInterp(Mat);
+PETSC_INTERN PetscErrorCode MatHopsInterpGetKernel(Mat, HopsInterpKernel *); /* borrowed */
 PETSC_INTERN PetscErrorCode PCCreate_HopsMG(PC);

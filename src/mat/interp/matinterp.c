@@ -255,6 +255,13 @@ static PetscErrorCode MatMultTransposeAdd_HopsInterp(Mat P, Vec x, Vec y, Vec z)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode MatHopsInterpGetKernel(Mat P, HopsInterpKernel *kernel)
+{
+  PetscFunctionBegin;
+  *kernel = ((Mat_HopsInterp *)P->data)->kernel;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* --------------------------------------------------------------- life cycle --------------------------------------------------------------- */
 
 static PetscErrorCode MatView_HopsInterp(Mat P, PetscViewer viewer)

@@ -5,6 +5,15 @@
 
 #define HOPS_MG_MAXORDERS 64
 
+/* A V-cycle or full cycle in single precision on raw arrays; nothing below it is a Vec, but for the coarsest level's solver */
+typedef struct _HopsSingleMG *HopsSingleMG;
+
+/* Chebyshev iteration with the diagonal: steps before and after each coarse correction, and the interval */
+typedef struct {
+  PetscInt  steps;
+  PetscReal emin, emax;
+} HopsSmoother;
+
 typedef struct {
   struct _PCOps       mg; /* PCMG's own operations */
   PCHopsMGCoarsenType coarsen;
@@ -13,10 +22,20 @@ typedef struct {
   PetscInt            coarsemat; /* 0: assembled where it is small, 1: assembled, 2: matrix-free */
   PetscBool           options;   /* the user wants options read */
   PetscInt            nlevels;
-  HopsSpace           space[HOPS_MG_MAXORDERS];  /* coarsest first */
-  HopsNested          nested[HOPS_MG_MAXORDERS]; /* [l]: how level l lies in level l-1 */
-  Mat                 A[HOPS_MG_MAXORDERS];      /* operators below the finest level */
+  HopsSpace           space[HOPS_MG_MAXORDERS];    /* coarsest first */
+  HopsNested          nested[HOPS_MG_MAXORDERS];   /* [l]: how level l lies in level l-1 */
+  Mat                 A[HOPS_MG_MAXORDERS];        /* operators below the finest level */
+  HopsSmoother        smoother[HOPS_MG_MAXORDERS]; /* of the cycle in single precision */
+  PetscBool           single;                      /* the cycle runs in single precision */
+  HopsSingleMG        cycle;
 } PC_HopsMG;
+
+/* src/pc/mg/singlemg.c: A[l], P[l] (from level l-1 to l) and smoothers of all levels; entries 0 are not used */
+PETSC_INTERN PetscErrorCode HopsSingleBounds(HopsSpace, Mat, PetscReal *emin, PetscReal *emax);
+PETSC_INTERN PetscErrorCode HopsSingleMGCreate(PetscInt n, const HopsSpace space[], const Mat A[], const Mat P[], const HopsSmoother[], KSP coarse, HopsSingleMG *);
+PETSC_INTERN PetscErrorCode HopsSingleMGApply(HopsSingleMG, PC, PetscBool full, const PetscScalar b[], PetscScalar x[]);
+PETSC_INTERN PetscErrorCode HopsSingleMGView(HopsSingleMG, PetscViewer);
+PETSC_INTERN PetscErrorCode HopsSingleMGDestroy(HopsSingleMG *);
 
 PETSC_INTERN PetscErrorCode PCHopsMGGet(PC, PC_HopsMG **);
 /* src/pc/mg/hopsmglevels.c */

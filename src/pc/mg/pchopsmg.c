@@ -8,6 +8,7 @@
 
 const char *const        PCHopsMGCoarsenTypes[] = {"h", "p", "ph", "hp", "PCHopsMGCoarsenType", "PC_HOPSMG_", NULL};
 static const char *const PCHopsMGCoarseMats[]   = {"auto", "aij", "pa"};
+static const char *const PCHopsMGPrecisions[]   = {"double", "single"};
 
 #define HOPS_MG_SMALL 5000 /* an assembled matrix of so many unknowns is factored in no time */
 
@@ -99,6 +100,109 @@ static PetscErrorCode PCHopsMGSetUpCoarse(PC pc, PC_HopsMG *mg, PetscBool fresh)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* ------------------------------------------------------------ single precision ------------------------------------------------------------ */
+
+static PetscErrorCode PCApply_HopsMGSingle(PC pc, Vec b, Vec x)
+{
+  PC_HopsMG         *mg;
+  PCMGType           type;
+  const PetscScalar *ba;
+  PetscScalar       *xa;
+
+  PetscFunctionBegin;
+  PetscCall(PCHopsMGGet(pc, &mg));
+  PetscCall(PCMGGetType(pc, &type));
+  PetscCheck(type == PC_MG_MULTIPLICATIVE || type == PC_MG_FULL, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "Single precision has the cycles -pc_mg_type multiplicative and full: use one of them, or -pc_hopsmg_precision double");
+  PetscCall(VecGetArrayRead(b, &ba));
+  PetscCall(VecGetArrayWrite(x, &xa));
+  PetscCall(HopsSingleMGApply(mg->cycle, pc, type == PC_MG_FULL ? PETSC_TRUE : PETSC_FALSE, ba, xa));
+  PetscCall(VecRestoreArrayRead(b, &ba));
+  PetscCall(VecRestoreArrayWrite(x, &xa));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Chebyshev with the diagonal is what single precision has; its interval cannot be asked of KSPCHEBYSHEV, so it is not to be set either */
+static PetscErrorCode PCHopsMGCheckSmoother(PC pc, PetscInt l, PetscInt *steps)
+{
+  static const char *const fixed[] = {"-ksp_chebyshev_eigenvalues", "-ksp_chebyshev_esteig", "-ksp_chebyshev_kind"};
+  MPI_Comm                 comm    = PetscObjectComm((PetscObject)pc);
+  KSP                      ksp;
+  PC                       smoother;
+  PetscBool                chebyshev, jacobi, set;
+  PCJacobiType             type = PC_JACOBI_DIAGONAL;
+  const char              *prefix;
+
+  PetscFunctionBegin;
+  PetscCall(PCMGGetSmoother(pc, l, &ksp));
+  PetscCall(KSPGetPC(ksp, &smoother));
+  PetscCall(PetscObjectTypeCompare((PetscObject)ksp, KSPCHEBYSHEV, &chebyshev));
+  PetscCall(PetscObjectTypeCompare((PetscObject)smoother, PCJACOBI, &jacobi));
+  if (jacobi) PetscCall(PCJacobiGetType(smoother, &type));
+  PetscCheck(chebyshev && jacobi && type == PC_JACOBI_DIAGONAL, comm, PETSC_ERR_SUP, "Single precision smooths by Chebyshev iteration with the diagonal, not by %s with %s on level %" PetscInt_FMT ": leave out -mg_levels_ksp_type and -mg_levels_pc_type, or use -pc_hopsmg_precision double", ((PetscObject)ksp)->type_name, ((PetscObject)smoother)->type_name, l);
+  PetscCall(KSPGetOptionsPrefix(ksp, &prefix));
+  for (PetscInt i = 0; i < 3; ++i) {
+    PetscCall(PetscOptionsHasName(((PetscObject)ksp)->options, prefix, fixed[i], &set));
+    PetscCheck(!set, comm, PETSC_ERR_SUP, "Single precision estimates the interval of Chebyshev iteration itself: leave out -mg_levels_%s, or use -pc_hopsmg_precision double", fixed[i] + 1);
+  }
+  PetscCall(KSPGetTolerances(ksp, NULL, NULL, NULL, steps));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The intervals of the smoothers, before PCMG would let KSPCHEBYSHEV estimate them */
+static PetscErrorCode PCHopsMGSetBounds(PC pc, PC_HopsMG *mg)
+{
+  PetscFunctionBegin;
+  for (PetscInt l = 1; l < mg->nlevels; ++l) {
+    KSP       ksp;
+    PetscBool chebyshev;
+
+    PetscCall(HopsSingleBounds(mg->space[l], l == mg->nlevels - 1 ? pc->pmat : mg->A[l], &mg->smoother[l].emin, &mg->smoother[l].emax));
+    PetscCall(PCMGGetSmoother(pc, l, &ksp));
+    PetscCall(PetscObjectTypeCompare((PetscObject)ksp, KSPCHEBYSHEV, &chebyshev));
+    if (chebyshev) PetscCall(KSPChebyshevSetEigenvalues(ksp, mg->smoother[l].emax, mg->smoother[l].emin));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCHopsMGSetUpSingle(PC pc, PC_HopsMG *mg, Mat_PA *pa)
+{
+  MPI_Comm    comm = PetscObjectComm((PetscObject)pc);
+  Mat         A[HOPS_MG_MAXORDERS], P[HOPS_MG_MAXORDERS];
+  KSP         coarse;
+  const char *prefix;
+  char        cycle[16] = "v";
+  PetscBool   v;
+
+  PetscFunctionBegin;
+  PetscCheck(pa->space->backend->SinglePACreate, comm, PETSC_ERR_SUP, "The back end %s has no operators in single precision: use -hops_backend host, or -pc_hopsmg_precision double", pa->space->backend->name);
+  PetscCheck(!pa->robin && pa->kernel, comm, PETSC_ERR_SUP, "Single precision has no Robin terms: use -pc_hopsmg_precision double");
+  PetscCall(PCGetOptionsPrefix(pc, &prefix));
+  PetscCall(PetscOptionsGetString(((PetscObject)pc)->options, prefix, "-pc_mg_cycle_type", cycle, sizeof(cycle), NULL));
+  PetscCall(PetscStrcmp(cycle, "v", &v));
+  PetscCheck(v, comm, PETSC_ERR_SUP, "Single precision has V-cycles, not -pc_mg_cycle_type %s: use -pc_hopsmg_precision double", cycle);
+  for (PetscInt l = 0; l < mg->nlevels; ++l) {
+    A[l] = l == mg->nlevels - 1 ? pc->pmat : mg->A[l];
+    P[l] = NULL;
+    if (l) PetscCall(PCMGGetInterpolation(pc, l, &P[l]));
+    if (l) PetscCall(PCHopsMGCheckSmoother(pc, l, &mg->smoother[l].steps));
+  }
+  PetscCall(HopsSingleMGDestroy(&mg->cycle));
+  PetscCall(PCMGGetCoarseSolve(pc, &coarse));
+  PetscCall(HopsSingleMGCreate(mg->nlevels, mg->space, A, P, mg->smoother, coarse, &mg->cycle));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Symmetric operators have symmetric cycles */
+static PetscErrorCode PCHopsMGSetOperations(PC pc, PC_HopsMG *mg)
+{
+  PetscFunctionBegin;
+  pc->ops->apply           = mg->single ? PCApply_HopsMGSingle : mg->mg.apply;
+  pc->ops->applytranspose  = mg->single ? PCApply_HopsMGSingle : mg->mg.applytranspose;
+  pc->ops->applyrichardson = mg->single ? NULL : mg->mg.applyrichardson;
+  pc->ops->matapply        = mg->single ? NULL : mg->mg.matapply;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode PCSetUp_HopsMG(PC pc)
 {
   PC_HopsMG *mg;
@@ -123,8 +227,11 @@ static PetscErrorCode PCSetUp_HopsMG(PC pc)
     PetscCall(PCMGGetSmoother(pc, l, &ksp));
     PetscCall(KSPSetOperators(ksp, mg->A[l], mg->A[l]));
   }
+  if (mg->single) PetscCall(PCHopsMGSetBounds(pc, mg));
   PetscCall((*mg->mg.setup)(pc));
   pc->dm = dm;
+  if (mg->single) PetscCall(PCHopsMGSetUpSingle(pc, mg, pa));
+  PetscCall(PCHopsMGSetOperations(pc, mg));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -132,14 +239,15 @@ static PetscErrorCode PCSetFromOptions_HopsMG(PC pc, HopsOptionItems PetscOption
 {
   PC_HopsMG          *mg;
   PCHopsMGCoarsenType type;
-  PetscInt            n, orders[HOPS_MG_MAXORDERS], norders = HOPS_MG_MAXORDERS;
+  PetscInt            n, orders[HOPS_MG_MAXORDERS], norders = HOPS_MG_MAXORDERS, precision, coarsemat;
   PetscBool           set;
   const char         *prefix;
 
   PetscFunctionBegin;
   PetscCall(PCHopsMGGet(pc, &mg));
-  type = mg->coarsen;
-  n    = mg->maxlevels;
+  type      = mg->coarsen;
+  n         = mg->maxlevels;
+  coarsemat = mg->coarsemat;
   PetscOptionsHeadBegin(PetscOptionsObject, "Geometric multigrid options of hops");
   PetscCall(PetscOptionsInt("-pc_hopsmg_levels", "Number of levels at most, 0 for all", "PCHopsMGSetLevels", n, &n, &set));
   if (set) PetscCall(PCHopsMGSetLevels(pc, n));
@@ -147,7 +255,11 @@ static PetscErrorCode PCSetFromOptions_HopsMG(PC pc, HopsOptionItems PetscOption
   if (set) PetscCall(PCHopsMGSetCoarsening(pc, type));
   PetscCall(PetscOptionsIntArray("-pc_hopsmg_orders", "Falling orders of the levels below the finest", "PCHopsMGSetOrders", orders, &norders, &set));
   if (set) PetscCall(PCHopsMGSetOrders(pc, norders, orders));
-  PetscCall(PetscOptionsEList("-pc_hopsmg_coarse_mat", "The coarsest operator: assembled, or matrix-free", "PCHOPSMG", PCHopsMGCoarseMats, 3, PCHopsMGCoarseMats[mg->coarsemat], &mg->coarsemat, NULL));
+  PetscCall(PetscOptionsEList("-pc_hopsmg_coarse_mat", "The coarsest operator: assembled, or matrix-free", "PCHopsMGSetCoarseMatType", PCHopsMGCoarseMats, 3, PCHopsMGCoarseMats[coarsemat], &coarsemat, &set));
+  if (set) PetscCall(PCHopsMGSetCoarseMatType(pc, coarsemat ? PCHopsMGCoarseMats[coarsemat] : NULL));
+  precision = mg->single ? 1 : 0;
+  PetscCall(PetscOptionsEList("-pc_hopsmg_precision", "Precision of the cycle", "PCHopsMGSetSinglePrecision", PCHopsMGPrecisions, 2, PCHopsMGPrecisions[precision], &precision, &set));
+  if (set) PetscCall(PCHopsMGSetSinglePrecision(pc, precision == 1 ? PETSC_TRUE : PETSC_FALSE));
   PetscOptionsHeadEnd();
   PetscCall(PCGetOptionsPrefix(pc, &prefix));
   PetscCall(PetscOptionsHasName(((PetscObject)pc)->options, prefix, "-pc_mg_levels", &set));
@@ -182,6 +294,7 @@ static PetscErrorCode PCView_HopsMG(PC pc, PetscViewer viewer)
       PetscCall(HopsSpaceView(mg->space[l], viewer));
       PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_TRUE));
     }
+    if (mg->cycle && mg->single) PetscCall(HopsSingleMGView(mg->cycle, viewer));
     PetscCall(PetscViewerASCIIPopTab(viewer));
   }
   PetscCall((*mg->mg.view)(pc, viewer));
@@ -196,6 +309,7 @@ static PetscErrorCode PCReset_HopsMG(PC pc)
 
   PetscFunctionBegin;
   PetscCall(PCHopsMGGet(pc, &mg));
+  PetscCall(HopsSingleMGDestroy(&mg->cycle));
   PetscCall((*mg->mg.reset)(pc));
   PetscCall(PCHopsMGFreeLevels(mg));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -207,12 +321,24 @@ static PetscErrorCode PCDestroy_HopsMG(PC pc)
 
   PetscFunctionBegin;
   PetscCall(PCHopsMGGet(pc, &mg));
+  PetscCall(HopsSingleMGDestroy(&mg->cycle));
   PetscCall(PCHopsMGFreeLevels(mg));
   PetscCall((*mg->mg.destroy)(pc));
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCHopsMGSetSinglePrecision_C", NULL));
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCHopsMGSetCoarseMatType_C", NULL));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCHopsMGSetLevels_C", NULL));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCHopsMGSetCoarsening_C", NULL));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCHopsMGSetOrders_C", NULL));
   PetscCall(PetscObjectCompose((PetscObject)pc, "PCHopsMG", NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Another hierarchy is wanted */
+static PetscErrorCode PCHopsMGRebuild(PC pc, PC_HopsMG *mg)
+{
+  PetscFunctionBegin;
+  PetscCall(PCHopsMGFreeLevels(mg));
+  pc->setupcalled = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -223,7 +349,7 @@ static PetscErrorCode PCHopsMGSetLevels_HopsMG(PC pc, PetscInt n)
   PetscFunctionBegin;
   PetscCall(PCHopsMGGet(pc, &mg));
   PetscCheck(n >= 0 && n != 1, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "A multigrid method has two levels or more (or 0: all there are), not %" PetscInt_FMT, n);
-  if (n != mg->maxlevels) PetscCall(PCHopsMGFreeLevels(mg));
+  if (n != mg->maxlevels) PetscCall(PCHopsMGRebuild(pc, mg));
   mg->maxlevels = n;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -234,7 +360,7 @@ static PetscErrorCode PCHopsMGSetCoarsening_HopsMG(PC pc, PCHopsMGCoarsenType ty
 
   PetscFunctionBegin;
   PetscCall(PCHopsMGGet(pc, &mg));
-  if (type != mg->coarsen) PetscCall(PCHopsMGFreeLevels(mg));
+  if (type != mg->coarsen) PetscCall(PCHopsMGRebuild(pc, mg));
   mg->coarsen = type;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -247,9 +373,37 @@ static PetscErrorCode PCHopsMGSetOrders_HopsMG(PC pc, PetscInt n, const PetscInt
   PetscCall(PCHopsMGGet(pc, &mg));
   PetscCheck(n >= 0 && n <= HOPS_MG_MAXORDERS, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "At most %d orders, not %" PetscInt_FMT, HOPS_MG_MAXORDERS, n);
   for (PetscInt i = 0; i < n; ++i) PetscCheck(orders[i] >= 1 && (!i || orders[i] < orders[i - 1]), PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "The orders of multigrid levels must be positive and fall from level to level; order %" PetscInt_FMT " does not", orders[i]);
-  PetscCall(PCHopsMGFreeLevels(mg));
+  PetscCall(PCHopsMGRebuild(pc, mg));
   mg->norders = n;
   PetscCall(PetscArraycpy(mg->orders, orders, n));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCHopsMGSetCoarseMatType_HopsMG(PC pc, MatType type)
+{
+  PC_HopsMG *mg;
+  PetscBool  aij = PETSC_FALSE, pa = PETSC_FALSE;
+  PetscInt   choice;
+
+  PetscFunctionBegin;
+  PetscCall(PCHopsMGGet(pc, &mg));
+  if (type) PetscCall(PetscStrcmp(type, MATAIJ, &aij));
+  if (type) PetscCall(PetscStrcmp(type, MATPA, &pa));
+  PetscCheck(!type || aij || pa, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "The coarsest operator has the type " MATAIJ " or " MATPA ", not %s", type);
+  choice = aij ? 1 : (pa ? 2 : 0);
+  if (choice != mg->coarsemat) PetscCall(PCHopsMGRebuild(pc, mg));
+  mg->coarsemat = choice;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCHopsMGSetSinglePrecision_HopsMG(PC pc, PetscBool single)
+{
+  PC_HopsMG *mg;
+
+  PetscFunctionBegin;
+  PetscCall(PCHopsMGGet(pc, &mg));
+  if (single != mg->single) pc->setupcalled = 0;
+  mg->single = single;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -283,6 +437,8 @@ PetscErrorCode PCCreate_HopsMG(PC pc)
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCHopsMGSetLevels_C", PCHopsMGSetLevels_HopsMG));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCHopsMGSetCoarsening_C", PCHopsMGSetCoarsening_HopsMG));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCHopsMGSetOrders_C", PCHopsMGSetOrders_HopsMG));
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCHopsMGSetSinglePrecision_C", PCHopsMGSetSinglePrecision_HopsMG));
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCHopsMGSetCoarseMatType_C", PCHopsMGSetCoarseMatType_HopsMG));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -361,6 +517,62 @@ PetscErrorCode PCHopsMGSetOrders(PC pc, PetscInt n, const PetscInt orders[])
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscTryMethod(pc, "PCHopsMGSetOrders_C", (PC, PetscInt, const PetscInt[]), (pc, n, orders));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCHopsMGSetCoarseMatType - Sets whether the coarsest operator is assembled.
+
+  Logically Collective
+
+  Input Parameters:
++ pc   - the preconditioner, of type `PCHOPSMG`
+- type - `MATAIJ`, `MATPA`, or `NULL`: assembled if it has at most 5000 unknowns
+
+  Options Database Key:
+. -pc_hopsmg_coarse_mat <auto|aij|pa> - the type
+
+  Level: intermediate
+
+  Note:
+  The default coarse solver is LU of an assembled operator, and one application of `PCLOR` for a matrix-free one; see -mg_coarse_pc_type.
+
+.seealso: `PCHOPSMG`
+@*/
+PetscErrorCode PCHopsMGSetCoarseMatType(PC pc, MatType type)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscTryMethod(pc, "PCHopsMGSetCoarseMatType_C", (PC, MatType), (pc, type));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCHopsMGSetSinglePrecision - Runs the cycle in single precision, between a residual and a correction of double precision.
+
+  Logically Collective
+
+  Input Parameters:
++ pc     - the preconditioner, of type `PCHOPSMG`
+- single - single precision
+
+  Options Database Key:
+. -pc_hopsmg_precision <double|single> - the precision
+
+  Level: intermediate
+
+  Notes:
+  Use it inside a Krylov method in double precision (`KSPCG`, `KSPFGMRES`), which keeps the accuracy. Operators, transfers and vectors
+  of all levels but the coarsest are copied to single precision; smoothing is Chebyshev iteration with the diagonal, with the number of steps
+  of -mg_levels_ksp_max_it. Other smoothers, cycles other than `PC_MG_MULTIPLICATIVE` and `PC_MG_FULL`, and Robin terms raise `PETSC_ERR_SUP`.
+
+.seealso: `PCHOPSMG`
+@*/
+PetscErrorCode PCHopsMGSetSinglePrecision(PC pc, PetscBool single)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscTryMethod(pc, "PCHopsMGSetSinglePrecision_C", (PC, PetscBool), (pc, single));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

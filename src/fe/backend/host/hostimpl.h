@@ -17,16 +17,23 @@
 
 typedef struct _HopsHostKernels HopsHostKernels;
 
+/* The scalars of kernels and of their data: float in the files that begin with HOPS_HOST_SINGLE, which share no data with the others */
+#if defined(HOPS_HOST_SINGLE)
+typedef float HopsHostReal;
+#else
+typedef double HopsHostReal;
+#endif
+
 /*
   Even-odd matrix of an M x N matrix A with A[M-1-m][N-1-n] = s A[m][n], s = +1 or -1: row m < (M+1)/2 holds
   (A[m][n] + A[m][N-1-n])/2 for n < (N+1)/2 (A[m][n] itself for the middle column), then (A[m][n] - A[m][N-1-n])/2 for
   n < N/2. B, BB and DD have s = +1; C, D and BD have s = -1.
 */
 typedef struct {
-  const double *B, *BT;       /* Q x P interpolation to the points, and its transpose */
-  const double *C, *CT;       /* Q x Q derivative at the points, and its transpose */
-  const double *D, *DT;       /* Q x P derivative at the points (Q < P only) */
-  const double *BB, *DD, *BD; /* P x Q entrywise products B_qi B_qi, D_qi D_qi, B_qi D_qi: the diagonal */
+  const HopsHostReal *B, *BT;       /* Q x P interpolation to the points, and its transpose */
+  const HopsHostReal *C, *CT;       /* Q x Q derivative at the points, and its transpose */
+  const HopsHostReal *D, *DT;       /* Q x P derivative at the points (Q < P only) */
+  const HopsHostReal *BB, *DD, *BD; /* P x Q entrywise products B_qi B_qi, D_qi D_qi, B_qi D_qi: the diagonal */
 } HopsHostMatrices;
 
 /* Map of a run of cells to geometry: tabulation of the element map and where the run's coordinates are. */
@@ -47,14 +54,14 @@ struct _HopsPAKernel {
   PetscInt               ncells, ninterior;
   PetscInt               nb, nbi;       /* batches: all, interior (first) */
   int                   *idx;           /* [nb][P^dim][W] L-vector indices */
-  double                *qdata;         /* [nb][Q^dim][ncomp][W] */
+  HopsHostReal          *qdata;         /* [nb][Q^dim][ncomp][W] */
   double                *weights;       /* [Q] */
-  double                *e, *u, *g, *f; /* scratch vectors: E-vector and partial sums; points; derivative; plane */
+  HopsHostReal          *e, *u, *g, *f; /* scratch vectors: E-vector and partial sums; points; derivative; plane */
   HopsHostMatrices       mat;
-  double                *matmem;
+  HopsHostReal          *matmem;
   HopsBasis              geom;
   HopsHostGeometry       map;
-  void (*cell)(const struct _HopsPAKernel *, const double *qdata);
+  void (*cell)(const struct _HopsPAKernel *, const HopsHostReal *qdata);
   void          *mem[4]; /* unaligned base pointers */
   PetscLogDouble bytes, flops;
   char           name[48];
@@ -104,12 +111,14 @@ struct _HopsInterpKernel {
   const HopsHostKernels *ops;
   int                    dim, M, N, W; /* N source nodes per direction, M target nodes */
   int                    ns, nt, nT;   /* N^dim, M^dim; owned unknowns of the source */
-  PetscInt               nb, nbi;      /* batches: all, interior (first) */
-  int                   *source;       /* [nb][ns][W] L-vector indices */
-  int                   *target;       /* [nb][nt][W] T-vector indices, or -1 */
-  const double          *A, *AT;       /* even-odd, see HopsHostMatrices */
-  double                *matmem;
-  double                *e, *f, *g, *out; /* scratch vectors: source values, partial contractions, target values */
+  PetscInt               nmacro, ninterior;
+  PetscInt               nb, nbi; /* batches: all, interior (first) */
+  int                    nmat;    /* entries of matmem */
+  int                   *source;  /* [nb][ns][W] L-vector indices */
+  int                   *target;  /* [nb][nt][W] T-vector indices, or -1 */
+  const HopsHostReal    *A, *AT;  /* even-odd, see HopsHostMatrices */
+  HopsHostReal          *matmem;
+  HopsHostReal          *e, *f, *g, *out; /* scratch vectors: source values, partial contractions, target values */
   void                  *mem[3];
   PetscLogDouble         flops[2]; /* of interior and shared macro cells */
 };
@@ -223,6 +232,38 @@ struct _HopsHostKernels {
   PetscBool (*patchfind)(int dim, PetscBool single, HopsHostPatchBatch *); /* sets `solve`; PETSC_TRUE if specialised */
 };
 
+/* The kernels in single precision, by the names of the instruction sets */
+typedef struct {
+  const char *isa;
+  int         W;
+  PetscBool (*find)(struct _HopsPAKernel *);
+  void (*apply)(const struct _HopsPAKernel *, PetscInt b0, PetscInt b1, const float x[], const float xg[], float y[], float yg[]);
+  void (*interp)(const struct _HopsInterpKernel *, PetscInt b0, PetscInt b1, const float x[], const float xg[], float y[], PetscBool add);
+  void (*interptranspose)(const struct _HopsInterpKernel *, PetscInt b0, PetscInt b1, const float y[], float x[], float xg[]);
+} HopsHostSingleKernels;
+
+PETSC_INTERN const HopsHostSingleKernels HopsHostSingleBase;
+#if defined(__x86_64__)
+PETSC_INTERN const HopsHostSingleKernels HopsHostSingleAVX2;
+PETSC_INTERN const HopsHostSingleKernels HopsHostSingleAVX512;
+#endif
+
+/* What a copy in single precision is made from: data of double precision, laid out in batches of W cells */
+typedef struct {
+  const char    *isa;
+  int            dim, P, Q, W, ncomp, nT; /* of a map: P source and Q target nodes per direction */
+  PetscBool      diffusion, mass, collocated;
+  PetscInt       n, ninterior; /* cells, or macro cells */
+  const int     *restr;        /* [n][P^dim]; of a map: source and target by batch instead */
+  const int     *source, *target;
+  const double  *qdata, *matmem;
+  PetscInt       nmat, offset[9]; /* entries of matmem; where the matrices begin in the order of HopsHostMatrices (A, AT of a map), or -1 */
+  PetscLogDouble flops[2];
+} HopsHostRaw;
+
+PETSC_INTERN PetscErrorCode HopsPAGetRaw_Host(HopsPAKernel, HopsHostRaw *);
+PETSC_INTERN PetscErrorCode HopsInterpGetRaw_Host(HopsInterpKernel, HopsHostRaw *);
+
 PETSC_INTERN const HopsHostKernels HopsHostKernelsBase;
 #if defined(__x86_64__)
 PETSC_INTERN const HopsHostKernels HopsHostKernelsAVX2;
@@ -275,3 +316,11 @@ PETSC_INTERN PetscErrorCode HopsPatchCreate_Host(HopsPatches, PetscBool, HopsPat
 PETSC_INTERN PetscErrorCode HopsPatchApply_Host(HopsPatchKernel, PetscInt, HopsPatchMode, const PetscScalar[], PetscScalar[]);
 PETSC_INTERN PetscErrorCode HopsPatchGetInfo_Host(HopsPatchKernel, const char **, PetscLogDouble *, PetscLogDouble *);
 PETSC_INTERN PetscErrorCode HopsPatchDestroy_Host(HopsPatchKernel *);
+
+PETSC_INTERN PetscErrorCode HopsSinglePACreate_Host(HopsPAKernel, HopsSinglePA *);
+PETSC_INTERN PetscErrorCode HopsSinglePAApply_Host(HopsSinglePA, HopsPart, const float[], const float[], float[], float[]);
+PETSC_INTERN PetscErrorCode HopsSinglePADestroy_Host(HopsSinglePA *);
+PETSC_INTERN PetscErrorCode HopsSingleInterpCreate_Host(HopsInterpKernel, HopsSingleInterp *);
+PETSC_INTERN PetscErrorCode HopsSingleInterpApply_Host(HopsSingleInterp, PetscBool, const float[], const float[], float[], PetscBool);
+PETSC_INTERN PetscErrorCode HopsSingleInterpApplyTranspose_Host(HopsSingleInterp, PetscBool, const float[], float[], float[]);
+PETSC_INTERN PetscErrorCode HopsSingleInterpDestroy_Host(HopsSingleInterp *);

@@ -28,16 +28,17 @@ PetscErrorCode HopsInterpCreate_Host(HopsSpace from, PetscInt nmacro, PetscInt n
   PetscCheck(M <= HOPS_HOST_MAXLINE && N <= HOPS_HOST_MAXLINE, PETSC_COMM_SELF, PETSC_ERR_SUP, "The host back end maps at most %d nodes per direction of a macro cell, not %" PetscInt_FMT " to %" PetscInt_FMT ": use a lower order", HOPS_HOST_MAXLINE, N, M);
   PetscCall(PetscNew(&k));
   PetscCall(HopsHostSelect(from, &k->ops));
-  k->W   = k->ops->W;
-  k->dim = (int)from->dim;
-  k->M   = (int)M;
-  k->N   = (int)N;
-  k->ns  = (int)PetscPowInt(N, from->dim);
-  k->nt  = (int)PetscPowInt(M, from->dim);
-  k->nT  = (int)from->nT;
-  k->nbi = (ninterior + k->W - 1) / k->W;
-  k->nb  = k->nbi + (nmacro - ninterior + k->W - 1) / k->W;
-  PetscCall(PetscMalloc1(2 * ((M + 1) / 2 * N + (N + 1) / 2 * M), &k->matmem));
+  k->W    = k->ops->W;
+  k->dim  = (int)from->dim;
+  k->M    = (int)M;
+  k->N    = (int)N;
+  k->ns   = (int)PetscPowInt(N, from->dim);
+  k->nt   = (int)PetscPowInt(M, from->dim);
+  k->nT   = (int)from->nT;
+  k->nbi  = (ninterior + k->W - 1) / k->W;
+  k->nb   = k->nbi + (nmacro - ninterior + k->W - 1) / k->W;
+  k->nmat = (int)((M + 1) / 2 * N + (N + 1) / 2 * M);
+  PetscCall(PetscMalloc1(k->nmat, &k->matmem));
   p = k->matmem;
   HopsHostEvenOddPack(k->M, k->N, A, k->N, 1, &p, &k->A);
   HopsHostEvenOddPack(k->N, k->M, A, 1, k->N, &p, &k->AT);
@@ -46,9 +47,11 @@ PetscErrorCode HopsInterpCreate_Host(HopsSpace from, PetscInt nmacro, PetscInt n
   PetscCall(HopsHostAlloc(((size_t)k->nb * k->nt * k->W + 1) / 2, PETSC_FALSE, &k->mem[1], &p));
   k->target = (int *)p;
   PetscCall(HopsHostAlloc(4 * mx * k->W, PETSC_TRUE, &k->mem[2], &k->e));
-  k->f   = k->e + mx * k->W;
-  k->g   = k->f + mx * k->W;
-  k->out = k->g + mx * k->W;
+  k->f         = k->e + mx * k->W;
+  k->g         = k->f + mx * k->W;
+  k->out       = k->g + mx * k->W;
+  k->nmacro    = nmacro;
+  k->ninterior = ninterior;
   FillBatches(k, nmacro, ninterior, source, target);
   {
     const double d2 = k->dim == 3 ? (double)N * N * M + (double)N * M * M + (double)M * M * M : (double)N * M + (double)M * M;
@@ -85,5 +88,28 @@ PetscErrorCode HopsInterpDestroy_Host(HopsInterpKernel *kernel)
   for (int i = 0; i < 3; i++) PetscCall(PetscFree(k->mem[i]));
   PetscCall(PetscFree(k->matmem));
   PetscCall(PetscFree(*kernel));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsInterpGetRaw_Host(HopsInterpKernel k, HopsHostRaw *raw)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscMemzero(raw, sizeof(*raw)));
+  raw->isa       = k->ops->isa;
+  raw->dim       = k->dim;
+  raw->P         = k->N;
+  raw->Q         = k->M;
+  raw->W         = k->W;
+  raw->nT        = k->nT;
+  raw->n         = k->nmacro;
+  raw->ninterior = k->ninterior;
+  raw->source    = k->source;
+  raw->target    = k->target;
+  raw->matmem    = k->matmem;
+  raw->nmat      = k->nmat;
+  raw->offset[0] = k->A - k->matmem;
+  raw->offset[1] = k->AT - k->matmem;
+  raw->flops[0]  = k->flops[0];
+  raw->flops[1]  = k->flops[1];
   PetscFunctionReturn(PETSC_SUCCESS);
 }

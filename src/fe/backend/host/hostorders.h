@@ -5,6 +5,16 @@
     X(2, 2) \
     X(3, 4) \
     X(4, 4)
+#elif defined(HOPS_HOST_SINGLE) /* the default quadrature */
+  #define HOPS_HOST_ORDERS(X) \
+    X(2, 3) \
+    X(3, 4) \
+    X(4, 5) \
+    X(5, 6) \
+    X(6, 7) \
+    X(7, 8) \
+    X(8, 9) \
+    X(9, 10)
 #else
   #define HOPS_HOST_ORDERS(X) \
     X(2, 2) \

@@ -38,7 +38,7 @@ PetscErrorCode HopsHostPackMatrices(const HopsBasis *b, HopsHostMatrices *mat, d
   PetscFunctionBegin;
   PetscCall(CheckSymmetric(Q, b->points));
   PetscCall(CheckSymmetric(P, b->nodes));
-  PetscCall(PetscMalloc1(9 * n, mem));
+  PetscCall(PetscCalloc1(9 * n, mem));
   p = *mem;
   HopsHostEvenOddPack(Q, P, b->B, P, 1, &p, &mat->B);
   HopsHostEvenOddPack(P, Q, b->B, 1, P, &p, &mat->BT);
@@ -174,5 +174,33 @@ PetscErrorCode HopsPADestroy_Host(HopsPAKernel *kernel)
   PetscCall(PetscFree(k->weights));
   PetscCall(HopsBasisDestroy(&k->geom));
   PetscCall(PetscFree(*kernel));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsPAGetRaw_Host(HopsPAKernel k, HopsHostRaw *raw)
+{
+  const double *m[9] = {k->mat.B, k->mat.BT, k->mat.C, k->mat.CT, k->mat.D, k->mat.DT, k->mat.BB, k->mat.DD, k->mat.BD};
+  const int     n    = PetscMax(k->P, k->Q);
+
+  PetscFunctionBegin;
+  PetscCall(PetscMemzero(raw, sizeof(*raw)));
+  raw->isa        = k->ops->isa;
+  raw->dim        = k->dim;
+  raw->P          = k->P;
+  raw->Q          = k->Q;
+  raw->W          = k->W;
+  raw->ncomp      = k->ncomp;
+  raw->nT         = k->nT;
+  raw->diffusion  = k->diffusion;
+  raw->mass       = k->mass;
+  raw->collocated = k->collocated;
+  raw->n          = k->ncells;
+  raw->ninterior  = k->ninterior;
+  raw->restr      = k->restr;
+  raw->qdata      = k->qdata;
+  raw->matmem     = k->matmem;
+  raw->nmat       = 9 * (n * (n + 1) / 2);
+  raw->flops[0]   = k->flops;
+  for (int i = 0; i < 9; i++) raw->offset[i] = m[i] ? (PetscInt)(m[i] - k->matmem) : -1;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

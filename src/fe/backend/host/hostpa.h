@@ -1,4 +1,4 @@
-/* Partially assembled operator: apply and diagonal. Included once per instruction set, see hostkernels_*.c. */
+/* Partially assembled operator: apply and diagonal. Included once per instruction set and precision, see hostvec.h. */
 #pragma once
 #include "hostorders.h"
 #include "hostvec.h"
@@ -33,9 +33,9 @@ INLINE void Flux2(const int Q, int nc, const vec d[], vec gx[], vec gy[])
 }
 
 /* Spread the prefetch of the next batch's data (nq points) over the lines of this batch */
-INLINE Stream StreamNext(const struct _HopsPAKernel *k, const double *qdata, int nq, int lines)
+INLINE Stream StreamNext(const struct _HopsPAKernel *k, const real *qdata, int nq, int lines)
 {
-  const int bytes = nq * k->ncomp * W * 8;
+  const int bytes = nq * k->ncomp * (int)sizeof(vec);
 
   return (Stream){(const char *)qdata + bytes, (bytes / 64 + lines - 1) / lines};
 }
@@ -82,7 +82,7 @@ INLINE void Plane(const int dim, const int Q, const struct _HopsPAKernel *k, con
   derivatives there. Partial sums share `u` and `e`, which keeps the scratch small; planes are S vectors apart, since with
   Q = 8 a column of planes Q^2 = 64 vectors (4 KiB) apart would fall into one set of the first-level cache.
 */
-INLINE void Cell3(const int P, const int Q, const struct _HopsPAKernel *k, const double qdata[])
+INLINE void Cell3(const int P, const int Q, const struct _HopsPAKernel *k, const real qdata[])
 {
   const HopsHostMatrices *m = &k->mat;
   const vec              *d = (const vec *)qdata;
@@ -124,7 +124,7 @@ INLINE void Cell3(const int P, const int Q, const struct _HopsPAKernel *k, const
   }
 }
 
-INLINE void Cell2(const int P, const int Q, const struct _HopsPAKernel *k, const double qdata[])
+INLINE void Cell2(const int P, const int Q, const struct _HopsPAKernel *k, const real qdata[])
 {
   const HopsHostMatrices *m = &k->mat;
   vec                    *e = (vec *)k->e, *u = (vec *)k->u;
@@ -142,7 +142,7 @@ INLINE void Cell2(const int P, const int Q, const struct _HopsPAKernel *k, const
 }
 
 /* out[nodes or points] = (A_z x) A_y x A_x in; s: symmetries of the matrices. f, g are scratch */
-static void Tensor(int dim, int M, int N, const double *const A[3], const int s[3], const vec *in, vec *f, vec *g, vec *out)
+static void Tensor(int dim, int M, int N, const real *const A[3], const int s[3], const vec *in, vec *f, vec *g, vec *out)
 {
   if (dim == 3) {
     Contract(M, N, s[0], A[0], N * N, 1, in, f);
@@ -163,7 +163,7 @@ static inline int Power(int n, int d)
   Fewer points than nodes: D is not C B, so each derivative is interpolated by itself,
   e <- sum_ab D_a^T D_ab D_b e + B^T m B e, D_x = Bz By Dx
 */
-static void CellUnder(const struct _HopsPAKernel *k, const double qdata[])
+static void CellUnder(const struct _HopsPAKernel *k, const real qdata[])
 {
   const HopsHostMatrices *m   = &k->mat;
   const int               dim = k->dim, P = k->P, Q = k->Q, nc = k->ncomp, nq = Power(Q, dim), nn = Power(P, dim);
@@ -173,8 +173,8 @@ static void CellUnder(const struct _HopsPAKernel *k, const double qdata[])
 
   t = v + (dim + 1) * nq; /* sum */
   for (int a = first; a <= dim; a++) {
-    const double *A[3];
-    int           s[3];
+    const real *A[3];
+    int         s[3];
 
     for (int b = 0; b < dim; b++) {
       A[b] = a == b ? m->D : m->B;
@@ -189,8 +189,8 @@ static void CellUnder(const struct _HopsPAKernel *k, const double qdata[])
   }
   for (int n = 0; n < nn; n++) e[n] = (vec){0};
   for (int a = first; a < dim + (int)k->mass; a++) {
-    const double *A[3];
-    int           s[3];
+    const real *A[3];
+    int         s[3];
 
     for (int b = 0; b < dim; b++) {
       A[b] = a == b ? m->DT : m->BT;
@@ -202,17 +202,17 @@ static void CellUnder(const struct _HopsPAKernel *k, const double qdata[])
 }
 
 #define HOPS_CELL(P, Q) \
-  static void Cell3_##P##_##Q(const struct _HopsPAKernel *k, const double qdata[]) \
+  static void Cell3_##P##_##Q(const struct _HopsPAKernel *k, const real qdata[]) \
   { \
     Cell3(P, Q, k, qdata); \
   } \
-  static void Cell2_##P##_##Q(const struct _HopsPAKernel *k, const double qdata[]) \
+  static void Cell2_##P##_##Q(const struct _HopsPAKernel *k, const real qdata[]) \
   { \
     Cell2(P, Q, k, qdata); \
   }
 HOPS_HOST_ORDERS(HOPS_CELL)
 
-static void CellGeneric(const struct _HopsPAKernel *k, const double qdata[])
+static void CellGeneric(const struct _HopsPAKernel *k, const real qdata[])
 {
   if (k->dim == 3) Cell3(k->P, k->Q, k, qdata);
   else Cell2(k->P, k->Q, k, qdata);
@@ -230,7 +230,7 @@ static PetscBool PAFind(HopsPAKernel k)
   return PETSC_FALSE;
 }
 
-static void PAApply(const struct _HopsPAKernel *k, PetscInt b0, PetscInt b1, const double x[], const double xg[], double y[], double yg[])
+static void PAApply(const struct _HopsPAKernel *k, PetscInt b0, PetscInt b1, const real x[], const real xg[], real y[], real yg[])
 {
   const int    nn = Power(k->P, k->dim), nT = k->nT;
   const size_t nq = (size_t)Power(k->Q, k->dim) * k->ncomp * W;
@@ -247,8 +247,9 @@ static void PAApply(const struct _HopsPAKernel *k, PetscInt b0, PetscInt b1, con
   }
 }
 
+#if !defined(HOPS_HOST_SINGLE)
 /* d_n += sum_q sum_ab D_ab(q) (d_a phi_n d_b phi_n)(q) + m(q) phi_n(q)^2, term by term: 1D factors DD, BD, BB */
-static void PADiagonal(const struct _HopsPAKernel *k, double y[], double yg[])
+static void PADiagonal(const struct _HopsPAKernel *k, real y[], real yg[])
 {
   const int dim = k->dim, P = k->P, Q = k->Q, nc = k->ncomp, nq = Power(Q, dim), nn = Power(P, dim);
   const int nd = k->diffusion ? dim * (dim + 1) / 2 : 0;
@@ -260,9 +261,9 @@ static void PADiagonal(const struct _HopsPAKernel *k, double y[], double yg[])
 
     for (int n = 0; n < nn; n++) e[n] = (vec){0};
     for (int t = 0, r = 0, c = 0; t < nc; t++) {
-      const double *A[3] = {k->mat.BB, k->mat.BB, k->mat.BB};
-      int           s[3] = {1, 1, 1};
-      double        two  = 1;
+      const real *A[3] = {k->mat.BB, k->mat.BB, k->mat.BB};
+      int         s[3] = {1, 1, 1};
+      real        two  = 1;
 
       if (t < nd) {
         if (r == c) A[r] = k->mat.DD;
@@ -280,3 +281,4 @@ static void PADiagonal(const struct _HopsPAKernel *k, double y[], double yg[])
     ScatterShared(nn, idx, k->nT, e, y, yg);
   }
 }
+#endif

@@ -1,4 +1,7 @@
-/* SIMD vectors of W lanes and 1D contractions on lines of vectors. Included once per instruction set, see hostkernels_*.c. */
+/*
+  SIMD vectors of W lanes and 1D contractions on lines of vectors. Included once per instruction set and precision, see hostkernels_*.c
+  and hostsingle_*.c.
+*/
 #pragma once
 #include "hostimpl.h"
 #if defined(__AVX2__)
@@ -7,36 +10,46 @@
 
 #pragma GCC diagnostic ignored "-Wpsabi" /* vectors are passed between inlined functions only */
 
+typedef HopsHostReal real;
 #if defined(__AVX512F__)
-  #define W 8
+  #define HOPS_HOST_VECBYTES 64
 #else
-  #define W 4
+  #define HOPS_HOST_VECBYTES 32
+#endif
+#if defined(HOPS_HOST_SINGLE)
+  #define W (HOPS_HOST_VECBYTES / 4)
+#else
+  #define W (HOPS_HOST_VECBYTES / 8)
+typedef long long mask __attribute__((vector_size(8 * W)));
 #endif
 
-typedef double    vec __attribute__((vector_size(8 * W)));
-typedef long long mask __attribute__((vector_size(8 * W)));
+typedef real vec __attribute__((vector_size(HOPS_HOST_VECBYTES)));
 
 #define INLINE static inline __attribute__((always_inline))
 #define UNROLL _Pragma("GCC unroll 16")
 
-INLINE vec Gather(const int idx[], const double x[])
+INLINE vec Gather(const int idx[], const real x[])
 {
-#if defined(__AVX512F__)
+#if defined(__AVX512F__) && defined(HOPS_HOST_SINGLE)
+  return _mm512_i32gather_ps(_mm512_load_si512((const void *)idx), x, 4);
+#elif defined(__AVX512F__)
   return _mm512_i32gather_pd(_mm256_load_si256((const __m256i *)idx), x, 8);
+#elif defined(HOPS_HOST_SINGLE)
+  return (vec){x[idx[0]], x[idx[1]], x[idx[2]], x[idx[3]], x[idx[4]], x[idx[5]], x[idx[6]], x[idx[7]]};
 #else
   return (vec){x[idx[0]], x[idx[1]], x[idx[2]], x[idx[3]]};
 #endif
 }
 
 /* E-vector of a batch of interior cells: all the indices are owned unknowns */
-INLINE void GatherInterior(int n, const int idx[], const double x[], vec e[])
+INLINE void GatherInterior(int n, const int idx[], const real x[], vec e[])
 {
   for (int i = 0; i < n; i++) e[i] = Gather(idx + W * i, x);
 }
 
-INLINE void GatherShared(int n, const int idx[], int nT, const double x[], const double xg[], vec e[])
+INLINE void GatherShared(int n, const int idx[], int nT, const real x[], const real xg[], vec e[])
 {
-  double *s = (double *)e;
+  real *s = (real *)e;
 
   for (int i = 0; i < n * W; i++) s[i] = idx[i] < nT ? x[idx[i]] : xg[idx[i] - nT];
 }
@@ -45,9 +58,9 @@ INLINE void GatherShared(int n, const int idx[], int nT, const double x[], const
   Lanes are added one by one: two cells of a batch may meet in an entry, and the order must not vary. (AVX-512 scatter on
   batches without such meetings was tried: no faster.)
 */
-INLINE void ScatterInterior(int n, const int idx[], const vec e[], double y[])
+INLINE void ScatterInterior(int n, const int idx[], const vec e[], real y[])
 {
-  const double *s = (const double *)e;
+  const real *s = (const real *)e;
 
   for (int i = 0; i < n * W; i += W) {
     UNROLL
@@ -55,9 +68,9 @@ INLINE void ScatterInterior(int n, const int idx[], const vec e[], double y[])
   }
 }
 
-INLINE void ScatterShared(int n, const int idx[], int nT, const vec e[], double y[], double yg[])
+INLINE void ScatterShared(int n, const int idx[], int nT, const vec e[], real y[], real yg[])
 {
-  const double *s = (const double *)e;
+  const real *s = (const real *)e;
 
   for (int i = 0; i < n * W; i++) {
     if (idx[i] < nT) y[idx[i]] += s[i];
@@ -66,7 +79,7 @@ INLINE void ScatterShared(int n, const int idx[], int nT, const vec e[], double 
 }
 
 /* Run-time sizes: rows in pairs, to have four chains of multiply-adds */
-static void EvenOddGeneric(int M, int N, int sym, const double A[], const vec u[], vec v[])
+static void EvenOddGeneric(int M, int N, int sym, const real A[], const vec u[], vec v[])
 {
   const int Ne = (N + 1) / 2, No = N / 2;
   vec       s[HOPS_HOST_MAXLINE / 2 + 1], d[HOPS_HOST_MAXLINE / 2 + 1];
@@ -78,9 +91,9 @@ static void EvenOddGeneric(int M, int N, int sym, const double A[], const vec u[
   }
   if (N % 2) s[No] = u[No];
   for (int q = 0; q < (M + 1) / 2; q += 2) {
-    const int     r  = q + 1 < (M + 1) / 2 ? q + 1 : q;
-    const double *Aq = A + q * N, *Ar = A + r * N;
-    vec           e0 = zero, e1 = zero, o0 = zero, o1 = zero;
+    const int   r  = q + 1 < (M + 1) / 2 ? q + 1 : q;
+    const real *Aq = A + q * N, *Ar = A + r * N;
+    vec         e0 = zero, e1 = zero, o0 = zero, o1 = zero;
 
     for (int i = 0; i < No; i++) {
       e0 += Aq[i] * s[i];
@@ -100,7 +113,7 @@ static void EvenOddGeneric(int M, int N, int sym, const double A[], const vec u[
 }
 
 /* v = A u for an even-odd matrix A (M x N) with symmetry sym: v_q, v_{M-1-q} = A_e (u_n + u_{N-1-n}) +- A_o (u_n - u_{N-1-n}) */
-INLINE void EvenOdd(const int M, const int N, const int sym, const double A[], const vec u[], vec v[])
+INLINE void EvenOdd(const int M, const int N, const int sym, const real A[], const vec u[], vec v[])
 {
   const int Ne = (N + 1) / 2, No = N / 2;
   vec       s[HOPS_HOST_MAXLINE / 2 + 1], d[HOPS_HOST_MAXLINE / 2 + 1];
@@ -127,10 +140,10 @@ INLINE void EvenOdd(const int M, const int N, const int sym, const double A[], c
     v[M - 1 - q] = sym > 0 ? e - o : o - e;
   }
   if (M % 2) {
-    const int     q = M / 2, n = sym > 0 ? Ne : No;
-    const double *Aq = A + q * N + (sym > 0 ? 0 : Ne);
-    const vec    *w  = sym > 0 ? s : d;
-    vec           e  = Aq[0] * w[0];
+    const int   q = M / 2, n = sym > 0 ? Ne : No;
+    const real *Aq = A + q * N + (sym > 0 ? 0 : Ne);
+    const vec  *w  = sym > 0 ? s : d;
+    vec         e  = Aq[0] * w[0];
 
     UNROLL
     for (int i = 1; i < n; i++) e += Aq[i] * w[i];
@@ -171,7 +184,7 @@ INLINE void Prefetch(Stream *s)
 }
 
 /* out[o][m][i] = sum_n A[m][n] in[o][n][i]: one direction of a tensor contraction; `in` and `out` may not overlap */
-INLINE void ContractStream(const int M, const int N, const int sym, const double A[], const int outer, const int inner, const vec in[], vec out[], Stream *s)
+INLINE void ContractStream(const int M, const int N, const int sym, const real A[], const int outer, const int inner, const vec in[], vec out[], Stream *s)
 {
   for (int o = 0; o < outer; o++) {
     for (int i = 0; i < inner; i++) {
@@ -185,11 +198,12 @@ INLINE void ContractStream(const int M, const int N, const int sym, const double
   }
 }
 
-INLINE void Contract(const int M, const int N, const int sym, const double A[], const int outer, const int inner, const vec in[], vec out[])
+INLINE void Contract(const int M, const int N, const int sym, const real A[], const int outer, const int inner, const vec in[], vec out[])
 {
   ContractStream(M, N, sym, A, outer, inner, in, out, NULL);
 }
 
+#if !defined(HOPS_HOST_SINGLE)
 /* Values of a coefficient component at point q on the cells (relative to the run) of the lanes */
 INLINE vec LoadValues(const HopsValues *a, const PetscInt cell[W], PetscInt q, int k)
 {
@@ -201,3 +215,4 @@ INLINE vec LoadValues(const HopsValues *a, const PetscInt cell[W], PetscInt q, i
   for (int l = 0; l < W; l++) r[l] = v[cell[l] * a->cstride];
   return r;
 }
+#endif
