@@ -39,17 +39,6 @@ PetscErrorCode HopsCoefficientCreateConstant(MPI_Comm comm, PetscInt nc, const P
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode HopsCoefficientEvaluate_Cell(HopsCoefficient cf, HopsSpace sp, PetscInt first, PetscInt n, const HopsBasis *basis, const PetscReal x[], PetscScalar out[])
-{
-  const PetscInt nq = PetscPowInt(basis->Q, sp->dim);
-
-  PetscFunctionBegin;
-  PetscCheck(cf->nvcells == sp->ncaller, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ, "The cell coefficient has %" PetscInt_FMT " cells, the space %" PetscInt_FMT, cf->nvcells, sp->ncaller);
-  for (PetscInt c = 0; c < n; ++c)
-    for (PetscInt q = 0; q < nq; ++q) PetscCall(PetscArraycpy(out + (c * nq + q) * cf->nc, cf->values + (sp->cell[first + c] - sp->cstart) * cf->nc, cf->nc));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /*@
   HopsCoefficientCreateCell - Creates a coefficient that is constant on each cell.
 
@@ -73,8 +62,7 @@ PetscErrorCode HopsCoefficientCreateCell(HopsSpace space, PetscInt nc, const Pet
   PetscFunctionBegin;
   PetscValidHeaderSpecific(space, HOPS_SPACE_CLASSID, 1);
   PetscCall(HopsCoefficientCreate_Private(PetscObjectComm((PetscObject)space), nc, "cell", cf));
-  (*cf)->nvcells  = space->ncaller;
-  (*cf)->evaluate = HopsCoefficientEvaluate_Cell;
+  (*cf)->nvcells = space->ncaller;
   PetscCall(PetscMalloc1(space->ncaller * nc, &(*cf)->values));
   PetscCall(PetscArraycpy((*cf)->values, values, space->ncaller * nc));
   PetscFunctionReturn(PETSC_SUCCESS);

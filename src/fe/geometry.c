@@ -105,7 +105,7 @@ PetscErrorCode HopsCoefficientEvaluate(HopsCoefficient cf, HopsSpace sp, const H
     val->v = cf->values;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  if (cf->values && !cf->q_1d) { /* one value a cell */
+  if (!cf->evaluate) { /* one value a cell */
     PetscCheck(cf->nvcells == sp->ncaller, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ, "The cell coefficient has %" PetscInt_FMT " cells, the space %" PetscInt_FMT, cf->nvcells, sp->ncaller);
     PetscCall(HopsWork((size_t)n * cf->nc, size, work));
     for (PetscInt c = 0; c < n; ++c)

@@ -111,7 +111,7 @@ struct _p_HopsSpace {
   PetscReal            *bX;
 };
 
-/* Kinds of coefficient are told apart by `evaluate` alone: out[(c*npts + q)*nc + k], c < n. */
+/* Kinds of coefficient are told apart by `evaluate`, out[(c*npts + q)*nc + k], c < n; without it by `nvcells`: 0 for a constant, else one value a cell. */
 struct _p_HopsCoefficient {
   PETSCHEADER(int);
   PetscInt          nc;

@@ -68,7 +68,7 @@ static PetscErrorCode HopsLORDeviceErrorCell(HopsLOR *lor, PetscInt cell)
 /* one value, or one a cell: nothing is evaluated at points */
 static inline PetscBool HopsLORFewValues(HopsCoefficient c)
 {
-  return !c || (c->values && !c->q_1d) ? PETSC_TRUE : PETSC_FALSE;
+  return !c || !c->evaluate ? PETSC_TRUE : PETSC_FALSE;
 }
 
 static PetscErrorCode HopsLORDeviceVertexData(HopsLOR *lor, const HopsForm *form, PetscBool mixed)
