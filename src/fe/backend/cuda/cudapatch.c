@@ -110,6 +110,7 @@ PetscErrorCode HopsCudaPatchCreate(PetscInt dim, PetscInt p, const PetscReal A1[
   for (int a = 0; a < 3; a++) {
     k->ncells[a] = a < dim ? (int)ncells[a] : 1;
     k->d[a]      = a < dim ? d[a] : 0.0;
+    PetscCheck(a >= dim || ncells[a] >= 2, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "A box of %" PetscInt_FMT " cell in direction %d has no inner vertices: solve its few unknowns directly", ncells[a], a);
     PetscCheck(a >= dim || d[a] > 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "The weight %g of the stiffness in direction %d is not positive", d[a], a);
     if (a < dim) np *= PetscMax(0, ncells[a] - 1);
   }
