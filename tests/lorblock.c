@@ -1,14 +1,16 @@
 static char help[] = "The low-order-refined matrix of a vector-valued field with every kind of term. At order 1 it is what PETSc itself assembles\n\
   with a quadrature rule at the vertices, so with an exact inner solver one application solves the system.\n\
-  -components <n>; -terms <0123>: which of g0, g1, g2, g3\n\n";
+  -components <n>; -terms <0123>: which of g0, g1, g2, g3; -boundary <0123>: which of the boundary Jacobians, on faces of value -flux <v>\n\n";
 
 #include "hopstest.h"
 #include <petscds.h>
 #include <petscsnes.h>
 
-#define POINT \
+#define BASIC \
   PetscInt dim, PetscInt Nf, PetscInt NfAux, const PetscInt uOff[], const PetscInt uOff_x[], const PetscScalar u[], const PetscScalar u_t[], const PetscScalar u_x[], const PetscInt aOff[], const PetscInt aOff_x[], const PetscScalar a[], const PetscScalar a_t[], \
-    const PetscScalar a_x[], PetscReal t, PetscReal shift, const PetscReal x[], PetscInt nc, const PetscScalar constants[], PetscScalar g[]
+    const PetscScalar a_x[], PetscReal t, PetscReal shift
+#define POINT   BASIC, const PetscReal x[], PetscInt nc, const PetscScalar constants[], PetscScalar g[]
+#define BDPOINT BASIC, const PetscReal x[], const PetscReal n[], PetscInt nc, const PetscScalar constants[], PetscScalar g[]
 
 /* full tensors without any symmetry, dominated by their diagonal */
 static PetscReal Entry(PetscInt i, const PetscReal x[])
@@ -47,6 +49,36 @@ static void g3(POINT)
         }
 }
 
+static void g0bd(BDPOINT)
+{
+  for (PetscInt i = 0; i < uOff[1] * uOff[1]; ++i) g[i] = 0.3 * Entry(i, x) * (1.0 + n[i % dim]) + (i % (uOff[1] + 1) ? 0.0 : 2.0);
+}
+
+static void g1bd(BDPOINT)
+{
+  for (PetscInt i = 0; i < uOff[1] * uOff[1] * dim; ++i) g[i] = 0.1 * Entry(i + 3, x) + 0.2 * n[i % dim];
+}
+
+static void g2bd(BDPOINT)
+{
+  for (PetscInt i = 0; i < uOff[1] * uOff[1] * dim; ++i) g[i] = 0.1 * Entry(i + 17, x) - 0.1 * n[i % dim];
+}
+
+static void g3bd(BDPOINT)
+{
+  for (PetscInt i = 0; i < uOff[1] * uOff[1] * dim * dim; ++i) g[i] = 0.05 * Entry(i + 29, x) * (1.0 + n[i % dim]);
+}
+
+/* an affine map: see tests/plexpa.c on PETSc's geometry of faces */
+static void Shear(PetscInt dim, PetscReal x[])
+{
+  const PetscReal a = x[0], b = x[1];
+
+  x[0] = a + 0.3 * b;
+  x[1] = b - 0.2 * a;
+  if (dim > 2) x[2] = 0.8 * x[2] + 0.1 * a;
+}
+
 static PetscErrorCode Zero(PetscInt dim, PetscReal t, const PetscReal x[], PetscInt nc, PetscScalar u[], void *ctx)
 {
   for (PetscInt c = 0; c < nc; ++c) u[c] = 0.0;
@@ -56,7 +88,7 @@ static PetscErrorCode Zero(PetscInt dim, PetscReal t, const PetscReal x[], Petsc
 /* the trapezoidal rule */
 static PetscErrorCode VertexQuadrature(PetscInt dim, PetscQuadrature *q)
 {
-  const PetscInt n = dim == 2 ? 4 : 8;
+  const PetscInt n = PetscPowInt(2, dim);
   PetscReal     *x, *w;
 
   PetscFunctionBeginUser;
@@ -84,8 +116,10 @@ int main(int argc, char **argv)
   Vec             x, b, r;
   PetscRandom     rnd;
   PetscReal       e, n;
-  PetscInt        dim, nc = 2, one = 1, two = 2, last;
-  char            terms[8] = "0123", *has[4];
+  PetscWeakForm   wf;
+  PetscBool       boundary;
+  PetscInt        dim, nc = 2, wall = 1, slip = 2, flux = 3, last, bd;
+  char            terms[8] = "0123", bdterms[8] = "", *has[4], *bdhas[4];
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
@@ -93,11 +127,19 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-components", &nc, NULL));
   PetscCall(PetscOptionsGetString(NULL, NULL, "-terms", terms, sizeof(terms), NULL));
   for (PetscInt k = 0; k < 4; ++k) PetscCall(PetscStrchr(terms, (char)('0' + k), &has[k]));
-  PetscCall(TestMesh(PETSC_COMM_WORLD, PETSC_TRUE, &dm));
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-boundary", bdterms, sizeof(bdterms), &boundary));
+  for (PetscInt k = 0; k < 4; ++k) PetscCall(PetscStrchr(bdterms, (char)('0' + k), &bdhas[k]));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-wall", &wall, NULL));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-slip", &slip, NULL));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-flux", &flux, NULL));
+  PetscCall(TestMeshMapped(PETSC_COMM_WORLD, boundary ? Shear : TestCurve, &dm));
   PetscCall(DMGetDimension(dm, &dim));
   PetscCall(PetscFECreateDefault(PETSC_COMM_WORLD, dim, nc, PETSC_FALSE, NULL, PETSC_DETERMINE, &fe));
   PetscCall(VertexQuadrature(dim, &quad));
   PetscCall(PetscFESetQuadrature(fe, quad));
+  PetscCall(PetscQuadratureDestroy(&quad));
+  PetscCall(VertexQuadrature(dim - 1, &quad));
+  PetscCall(PetscFESetFaceQuadrature(fe, quad));
   PetscCall(PetscQuadratureDestroy(&quad));
   PetscCall(DMSetField(dm, 0, NULL, (PetscObject)fe));
   PetscCall(PetscFEDestroy(&fe));
@@ -107,8 +149,13 @@ int main(int argc, char **argv)
   PetscCall(DMGetLabel(dm, "Face Sets", &faces));
   PetscCall(DMPlexLabelComplete(dm, faces));
   last = nc - 1;
-  PetscCall(DMAddBoundary(dm, DM_BC_ESSENTIAL, "wall", faces, 1, &one, 0, 0, NULL, (HopsVoidFn)Zero, NULL, NULL, NULL));
-  PetscCall(DMAddBoundary(dm, DM_BC_ESSENTIAL, "slip", faces, 1, &two, 0, 1, &last, (HopsVoidFn)Zero, NULL, NULL, NULL));
+  PetscCall(DMAddBoundary(dm, DM_BC_ESSENTIAL, "wall", faces, 1, &wall, 0, 0, NULL, (HopsVoidFn)Zero, NULL, NULL, NULL));
+  PetscCall(DMAddBoundary(dm, DM_BC_ESSENTIAL, "slip", faces, 1, &slip, 0, 1, &last, (HopsVoidFn)Zero, NULL, NULL, NULL));
+  if (boundary) {
+    PetscCall(DMAddBoundary(dm, DM_BC_NATURAL, "flux", faces, 1, &flux, 0, 0, NULL, NULL, NULL, NULL, &bd));
+    PetscCall(PetscDSGetBoundary(ds, bd, &wf, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL));
+    PetscCall(PetscWeakFormSetIndexBdJacobian(wf, faces, flux, 0, 0, 0, 0, bdhas[0] ? g0bd : NULL, 0, bdhas[1] ? g1bd : NULL, 0, bdhas[2] ? g2bd : NULL, 0, bdhas[3] ? g3bd : NULL));
+  }
   PetscCall(HopsDMPlexSetSNESLocalFEM(dm));
   PetscCall(SNESCreate(PETSC_COMM_WORLD, &snes));
   PetscCall(SNESSetDM(snes, dm));
@@ -168,5 +215,12 @@ int main(int argc, char **argv)
       suffix: parallel
       nsize: {{2 3}}
       args: -lor_pc_type redundant -dm_plex_dim {{2 3}} -dm_plex_box_faces 3,3,3 -components 2
+    test:
+      suffix: boundary
+      args: -lor_pc_type lu -dm_plex_dim {{2 3}} -dm_plex_box_faces 3,4,2 -components {{1 2}} -terms {{0123 012}} -boundary {{0 1 2 3 0123}} -wall 4 -slip 3 -flux 2
+    test:
+      suffix: boundary_parallel
+      nsize: {{2 3}}
+      args: -lor_pc_type redundant -dm_plex_dim {{2 3}} -dm_plex_box_faces 3,3,3 -components 2 -boundary 0123 -wall 4 -slip 3 -flux 2
 
 TEST*/

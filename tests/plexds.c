@@ -1,5 +1,5 @@
 static char help[] = "A DMPlex, PetscFE and PetscDS code: MATPA against PETSc's own assembled Jacobian, and PCLOR on that Jacobian.\n\
-  -form <plain,convection,state,boundary,label,tensor> : the form; only plain and boundary have nothing to refuse\n\n";
+  -form <plain,convection,state,boundary,label,dynamic,inside,tensor> : the form; only plain and boundary have nothing to refuse\n\n";
 
 #include "hopstest.h"
 #include <petscds.h>
@@ -103,13 +103,31 @@ static PetscErrorCode AddRegion(DM dm, PetscFE fe, PetscBool overlap, const Pets
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* a face between two cells gets value 2 */
+static PetscErrorCode MarkInside(DM dm, DMLabel faces)
+{
+  PetscInt fStart, fEnd;
+
+  PetscFunctionBeginUser;
+  PetscCall(DMPlexGetHeightStratum(dm, 1, &fStart, &fEnd));
+  for (PetscInt f = fStart; f < fEnd; ++f) {
+    PetscInt n;
+
+    PetscCall(DMPlexGetSupportSize(dm, f, &n));
+    if (n != 2) continue;
+    PetscCall(DMLabelSetValue(faces, f, 2));
+    break;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode SetForm(DM dm, const char form[])
 {
   PetscFE           fe;
   PetscDS           ds;
   DMLabel           faces;
-  PetscInt          dim, one = 1;
-  PetscBool         convection, state, boundary, label, tensor, region = PETSC_FALSE, overlap = PETSC_FALSE;
+  PetscInt          dim, one = 1, other = 2;
+  PetscBool         convection, state, boundary, label, dynamic, inside, tensor, region = PETSC_FALSE, overlap = PETSC_FALSE;
   const PetscScalar constants[1] = {0.7};
 
   PetscFunctionBeginUser;
@@ -117,6 +135,8 @@ static PetscErrorCode SetForm(DM dm, const char form[])
   PetscCall(PetscStrcmp(form, "state", &state));
   PetscCall(PetscStrcmp(form, "boundary", &boundary));
   PetscCall(PetscStrcmp(form, "label", &label));
+  PetscCall(PetscStrcmp(form, "dynamic", &dynamic));
+  PetscCall(PetscStrcmp(form, "inside", &inside));
   PetscCall(PetscStrcmp(form, "tensor", &tensor));
   PetscCall(DMGetDimension(dm, &dim));
   PetscCall(PetscFECreateDefault(PetscObjectComm((PetscObject)dm), dim, 1, PETSC_FALSE, NULL, PETSC_DETERMINE, &fe));
@@ -130,13 +150,21 @@ static PetscErrorCode SetForm(DM dm, const char form[])
   PetscCall(DMGetLabel(dm, "Face Sets", &faces));
   PetscCall(DMPlexLabelComplete(dm, faces));
   PetscCall(DMAddBoundary(dm, DM_BC_ESSENTIAL, "wall", faces, 1, &one, 0, 0, NULL, (HopsVoidFn)Zero, NULL, NULL, NULL));
-  if (boundary) {
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-key", &other, NULL));
+  if (inside) PetscCall(MarkInside(dm, faces));
+  if (boundary || inside) {
     PetscInt      bd, two = 2;
     PetscWeakForm wf;
 
     PetscCall(DMAddBoundary(dm, DM_BC_NATURAL, "robin", faces, 1, &two, 0, 0, NULL, NULL, NULL, NULL, &bd));
     PetscCall(PetscDSGetBoundary(ds, bd, &wf, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL));
-    PetscCall(PetscWeakFormSetIndexBdJacobian(wf, faces, 2, 0, 0, 0, 0, g0bd, 0, NULL, 0, NULL, 0, NULL));
+    PetscCall(PetscWeakFormSetIndexBdJacobian(wf, faces, other, 0, 0, 0, 0, g0bd, 0, NULL, 0, NULL, 0, NULL));
+  }
+  if (dynamic) {
+    PetscWeakForm wf;
+
+    PetscCall(PetscDSGetWeakForm(ds, &wf));
+    PetscCall(PetscWeakFormSetIndexDynamicJacobian(wf, faces, 3, 0, 0, 0, 0, g0, 0, NULL, 0, NULL, 0, NULL));
   }
   if (label) {
     PetscWeakForm wf;
@@ -167,7 +195,7 @@ int main(int argc, char **argv)
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(HopsInitialize());
   PetscCall(PetscOptionsGetString(NULL, NULL, "-form", form, sizeof(form), NULL));
-  PetscCall(PetscOptionsGetBool(NULL, NULL, "-straight", &straight, NULL)); /* on curved faces PETSc takes the surface element from their midpoint */
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-straight", &straight, NULL)); /* on curved faces PETSc takes the geometry of one point */
   PetscCall(TestMesh(PETSC_COMM_WORLD, straight ? PETSC_FALSE : PETSC_TRUE, &dm));
   PetscCall(SetForm(dm, form));
   PetscCall(HopsSpaceCreateFromDM(dm, &sp));
@@ -258,6 +286,23 @@ int main(int argc, char **argv)
       suffix: label
       args: -form label
       filter: grep -oE "value 3 of a label|DMSetRegionDS" | sort -u
+    test:
+      suffix: dynamic
+      args: -form dynamic
+      output_file: output/plexds_label.out
+      filter: grep -oE "value 3 of a label|DMSetRegionDS" | sort -u
+    test:
+      suffix: key
+      args: -form boundary -key 4
+      filter: grep -oE "belongs to no natural boundary condition|DMAddBoundary" | sort -u
+    test:
+      suffix: inside
+      args: -form inside
+      filter: grep -oE "lies inside the domain" | sort -u
+    test:
+      suffix: region_boundary
+      args: -form boundary -region
+      filter: grep -oE "adds it up once a region" | sort -u
     test:
       suffix: overlap
       args: -region -overlap

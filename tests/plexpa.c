@@ -1,10 +1,12 @@
 static char help[] = "A DMPlex, PetscFE and PetscDS code whose matrix is made matrix-free by -dm_mat_type pa: its action, transposed action,\n\
 diagonal and assembled form against PETSc's own assembly of the same PetscDS at the same state, and the residual against PETSc's.\n\
-  -components <n>; -terms <0123>: which of g0, g1, g2, g3; -robin: a boundary Jacobian\n\n";
+  -components <n>; -terms <0123>: which of g0, g1, g2, g3; -boundary <0123>: which of the boundary Jacobians, on faces of value\n\
+  -flux <v>, of a curved mesh on one face a rank; -auxiliary: they see a field; -shift <s>: as of an implicit time step\n\n";
 
 #include "hopstest.h"
 #include <petscds.h>
 #include <petscsnes.h>
+#include <petscts.h>
 
 #define POINT \
   PetscInt dim, PetscInt Nf, PetscInt NfAux, const PetscInt uOff[], const PetscInt uOff_x[], const PetscScalar u[], const PetscScalar u_t[], const PetscScalar u_x[], const PetscInt aOff[], const PetscInt aOff_x[], const PetscScalar a[], const PetscScalar a_t[], \
@@ -55,14 +57,119 @@ static void f1(FUN)
   for (PetscInt i = 0; i < uOff[1] * dim; ++i) f[i] = u_x[i] * (1.0 + u[0] * u[0]) + Entry(i, x, u, u_x);
 }
 
-static void f0bd(POINT, const PetscReal x[], const PetscReal n[], PetscInt nc, const PetscScalar constants[], PetscScalar f[])
+#define BDFUN POINT, const PetscReal x[], const PetscReal n[], PetscInt nc, const PetscScalar constants[], PetscScalar f[]
+#define BDJAC POINT, PetscReal shift, const PetscReal x[], const PetscReal n[], PetscInt nc, const PetscScalar constants[], PetscScalar g[]
+
+static void f0bd(BDFUN)
 {
-  for (PetscInt i = 0; i < uOff[1]; ++i) f[i] = n[0] + u[i] * x[1];
+  for (PetscInt i = 0; i < uOff[1]; ++i) f[i] = n[0] + u[i] * x[1] + u_x[i];
 }
 
-static void g0bd(POINT, PetscReal shift, const PetscReal x[], const PetscReal n[], PetscInt nc, const PetscScalar constants[], PetscScalar g[])
+static void f1bd(BDFUN)
 {
-  g[0] = 1.0 + u[0] * u[0] + n[0] * x[1] - 0.5 * n[1] + 0.1 * u_x[0];
+  for (PetscInt i = 0; i < uOff[1] * dim; ++i) f[i] = n[i % dim] * u[0] + 0.2 * u_x[i];
+}
+
+/* no symmetry: position, solution, gradient, normal, auxiliary field and its gradient, time derivative, shift and constants */
+static PetscReal BdEntry(PetscInt i, PetscInt dim, PetscInt NfAux, const PetscScalar u[], const PetscScalar u_t[], const PetscScalar u_x[], const PetscScalar a[], const PetscScalar a_x[], PetscReal t, PetscReal shift, const PetscReal x[], const PetscReal n[], const PetscScalar constants[])
+{
+  return Entry(i, x, u, u_x) + n[i % dim] * x[1] - 0.5 * n[1] + (NfAux ? a[0] * a[0] + a_x[i % dim] : 0.0) + (u_t ? 0.3 * u_t[0] : 0.0) + 0.1 * t * shift + constants[0];
+}
+
+#define BDENTRY(i) BdEntry(i, dim, NfAux, u, u_t, u_x, a, a_x, t, shift, x, n, constants)
+
+static void g0bd(BDJAC)
+{
+  for (PetscInt i = 0; i < uOff[1] * uOff[1]; ++i) g[i] = BDENTRY(i);
+}
+
+static void g1bd(BDJAC)
+{
+  for (PetscInt i = 0; i < uOff[1] * uOff[1] * dim; ++i) g[i] = BDENTRY(i + 3);
+}
+
+static void g2bd(BDJAC)
+{
+  for (PetscInt i = 0; i < uOff[1] * uOff[1] * dim; ++i) g[i] = BDENTRY(i + 17);
+}
+
+static void g3bd(BDJAC)
+{
+  for (PetscInt i = 0; i < uOff[1] * uOff[1] * dim * dim; ++i) g[i] = BDENTRY(i + 29);
+}
+
+static PetscErrorCode Auxiliary(PetscInt dim, PetscReal t, const PetscReal x[], PetscInt nc, PetscScalar u[], void *ctx)
+{
+  u[0] = 1.0 + x[0] * x[1] - x[dim - 1] * x[dim - 1];
+  return PETSC_SUCCESS;
+}
+
+/* a quadratic field on the mesh, for the condition's label and value alone */
+static PetscErrorCode SetAuxiliary(DM dm, DMLabel label, PetscInt value)
+{
+  DM      da;
+  PetscFE fe;
+  Vec     a;
+  PetscErrorCode (*f[1])(PetscInt, PetscReal, const PetscReal[], PetscInt, PetscScalar[], void *) = {Auxiliary};
+  PetscInt dim, q;
+
+  PetscFunctionBeginUser;
+  PetscCall(DMGetDimension(dm, &dim));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-petscspace_degree", &q, NULL));
+  PetscCall(DMClone(dm, &da));
+  PetscCall(PetscFECreateLagrange(PETSC_COMM_WORLD, dim, 1, PETSC_FALSE, 2, q, &fe)); /* with the quadrature of the field */
+  PetscCall(DMSetField(da, 0, NULL, (PetscObject)fe));
+  PetscCall(PetscFEDestroy(&fe));
+  PetscCall(DMCreateDS(da));
+  PetscCall(DMCreateLocalVector(da, &a));
+  PetscCall(DMProjectFunctionLocal(da, 0.0, f, NULL, INSERT_ALL_VALUES, a));
+  PetscCall(DMSetAuxiliaryVec(dm, label, value, 0, a));
+  PetscCall(VecDestroy(&a));
+  PetscCall(DMDestroy(&da));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  PETSc's own assembly on faces: where a rank has several it takes the geometry of a face to be that of one of its points, which an affine map
+  does not mind; and where a cell sees a face mirrored it pairs the points with the basis functions in the wrong order.
+*/
+static void Shear(PetscInt dim, PetscReal x[])
+{
+  const PetscReal a = x[0], b = x[1];
+
+  x[0] = a + 0.3 * b;
+  x[1] = b - 0.2 * a;
+  if (dim > 2) x[2] = 0.8 * x[2] + 0.1 * a;
+}
+
+/* of the faces with a value, the first of this rank gets value 1 of a label of its own */
+static PetscErrorCode OneFace(DM dm, DMLabel faces, PetscInt value, DMLabel *one)
+{
+  IS              is;
+  PetscInt        n, dim;
+  const PetscInt *pts;
+
+  PetscFunctionBeginUser;
+  PetscCall(DMGetDimension(dm, &dim));
+  PetscCall(DMCreateLabel(dm, "one"));
+  PetscCall(DMGetLabel(dm, "one", one));
+  PetscCall(DMLabelGetStratumIS(faces, value, &is));
+  if (is) {
+    PetscBool found = PETSC_FALSE;
+
+    PetscCall(ISGetLocalSize(is, &n));
+    PetscCall(ISGetIndices(is, &pts));
+    for (PetscInt i = 0; i < n && !found; ++i) {
+      PetscInt depth;
+
+      PetscCall(DMPlexGetPointDepth(dm, pts[i], &depth));
+      found = depth == dim - 1 ? PETSC_TRUE : PETSC_FALSE;
+      if (found) PetscCall(DMLabelSetValue(*one, pts[i], 1));
+    }
+    PetscCall(ISRestoreIndices(is, &pts));
+    PetscCall(ISDestroy(&is));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode Wall(PetscInt dim, PetscReal t, const PetscReal x[], PetscInt nc, PetscScalar u[], void *ctx)
@@ -92,11 +199,14 @@ int main(int argc, char **argv)
   PetscWeakForm wf;
   SNES          snes;
   Mat           J, A, B;
-  Vec           u, x, y, z, loc, locf;
+  Vec           u, ut, x, y, z, loc, loct, locf;
+  TS            ts;
   PetscRandom   rnd;
-  PetscInt      nc = 2, one = 1, two = 2, three = 3, last, dim, bd;
-  char          terms[8] = "0123", *has[4];
-  PetscBool     robin = PETSC_FALSE, pre = PETSC_FALSE;
+  PetscInt      nc = 2, wall = 1, slip = 2, flux = 3, last, dim, bd;
+  char          terms[8] = "0123", bdterms[8] = "", *has[4], *bdhas[4];
+  PetscBool     boundary, curved = PETSC_TRUE, pre = PETSC_FALSE, aux = PETSC_FALSE;
+  PetscReal     shift       = 0.0;
+  PetscScalar   constants[] = {0.7};
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
@@ -104,8 +214,12 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-components", &nc, NULL));
   PetscCall(PetscOptionsGetString(NULL, NULL, "-terms", terms, sizeof(terms), NULL));
   for (PetscInt k = 0; k < 4; ++k) PetscCall(PetscStrchr(terms, (char)('0' + k), &has[k]));
-  PetscCall(PetscOptionsGetBool(NULL, NULL, "-robin", &robin, NULL)); /* on curved faces PETSc takes the surface element from their midpoint */
-  PetscCall(TestMesh(PETSC_COMM_WORLD, robin ? PETSC_FALSE : PETSC_TRUE, &dm));
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-boundary", bdterms, sizeof(bdterms), &boundary));
+  for (PetscInt k = 0; k < 4; ++k) PetscCall(PetscStrchr(bdterms, (char)('0' + k), &bdhas[k]));
+  PetscCall(PetscOptionsGetReal(NULL, NULL, "-shift", &shift, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-auxiliary", &aux, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-curved", &curved, NULL));
+  PetscCall(TestMeshMapped(PETSC_COMM_WORLD, curved ? TestCurve : Shear, &dm));
   PetscCall(DMGetDimension(dm, &dim));
   PetscCall(PetscFECreateDefault(PETSC_COMM_WORLD, dim, nc, PETSC_FALSE, NULL, PETSC_DETERMINE, &fe));
   PetscCall(DMSetField(dm, 0, NULL, (PetscObject)fe));
@@ -116,24 +230,39 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-preconditioner", &pre, NULL)); /* PETSc ignores it where one matrix is both */
   if (pre) PetscCall(PetscDSSetJacobianPreconditioner(ds, 0, 0, g0, NULL, NULL, NULL));
   PetscCall(PetscDSSetResidual(ds, 0, f0, f1));
+  PetscCall(PetscDSSetConstants(ds, 1, constants));
   PetscCall(DMGetLabel(dm, "Face Sets", &faces));
   PetscCall(DMPlexLabelComplete(dm, faces));
   last = nc - 1;
-  PetscCall(DMAddBoundary(dm, DM_BC_ESSENTIAL, "wall", faces, 1, &one, 0, 0, NULL, (HopsVoidFn)Wall, NULL, NULL, NULL));
-  if (nc > 1) PetscCall(DMAddBoundary(dm, DM_BC_ESSENTIAL, "slip", faces, 1, &two, 0, 1, &last, (HopsVoidFn)Wall, NULL, NULL, NULL));
-  PetscCall(DMAddBoundary(dm, DM_BC_NATURAL, "flux", faces, 1, &three, 0, 0, NULL, NULL, NULL, NULL, &bd));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-wall", &wall, NULL));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-flux", &flux, NULL));
+  PetscCall(DMAddBoundary(dm, DM_BC_ESSENTIAL, "wall", faces, 1, &wall, 0, 0, NULL, (HopsVoidFn)Wall, NULL, NULL, NULL));
+  if (nc > 1) PetscCall(DMAddBoundary(dm, DM_BC_ESSENTIAL, "slip", faces, 1, &slip, 0, 1, &last, (HopsVoidFn)Wall, NULL, NULL, NULL));
+  if (boundary && curved) {
+    PetscCall(OneFace(dm, faces, flux, &faces));
+    flux = 1;
+  }
+  PetscCall(DMAddBoundary(dm, DM_BC_NATURAL, "flux", faces, 1, &flux, 0, 0, NULL, NULL, NULL, NULL, &bd));
   PetscCall(PetscDSGetBoundary(ds, bd, &wf, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL));
-  PetscCall(PetscWeakFormSetIndexBdResidual(wf, faces, 3, 0, 0, 0, f0bd, 0, NULL));
-  if (robin) PetscCall(PetscWeakFormSetIndexBdJacobian(wf, faces, 3, 0, 0, 0, 0, g0bd, 0, NULL, 0, NULL, 0, NULL));
+  PetscCall(PetscWeakFormSetIndexBdResidual(wf, faces, flux, 0, 0, 0, f0bd, 0, boundary ? f1bd : NULL));
+  if (boundary) PetscCall(PetscWeakFormSetIndexBdJacobian(wf, faces, flux, 0, 0, 0, 0, bdhas[0] ? g0bd : NULL, 0, bdhas[1] ? g1bd : NULL, 0, bdhas[2] ? g2bd : NULL, 0, bdhas[3] ? g3bd : NULL));
+  if (aux) PetscCall(SetAuxiliary(dm, faces, flux));
   PetscCall(HopsDMPlexSetSNESLocalFEM(dm));
   PetscCall(SNESCreate(PETSC_COMM_WORLD, &snes));
   PetscCall(SNESSetDM(snes, dm));
+  PetscCall(TSCreate(PETSC_COMM_WORLD, &ts));
+  PetscCall(TSSetDM(ts, dm));
+  PetscCall(DMTSSetBoundaryLocal(dm, DMPlexTSComputeBoundary, NULL));
+  PetscCall(DMTSSetIFunctionLocal(dm, DMPlexTSComputeIFunctionFEM, NULL));
+  PetscCall(DMTSSetIJacobianLocal(dm, DMPlexTSComputeIJacobianFEM, NULL));
   PetscCall(DMCreateGlobalVector(dm, &u));
   PetscCall(VecDuplicate(u, &x));
+  PetscCall(VecDuplicate(u, &ut));
   PetscCall(VecDuplicate(u, &y));
   PetscCall(VecDuplicate(u, &z));
   PetscCall(PetscRandomCreate(PETSC_COMM_WORLD, &rnd));
   PetscCall(VecSetRandom(u, rnd));
+  PetscCall(VecSetRandom(ut, rnd));
   PetscCall(VecSetRandom(x, rnd));
 
   /* PETSc's own, called directly */
@@ -144,7 +273,12 @@ int main(int argc, char **argv)
   PetscCall(VecSet(locf, 0.0));
   PetscCall(DMPlexInsertBoundaryValues(dm, PETSC_TRUE, loc, 0.0, NULL, NULL, NULL));
   PetscCall(DMGlobalToLocal(dm, u, INSERT_VALUES, loc));
-  PetscCall(DMPlexSNESComputeJacobianFEM(dm, loc, J, J, NULL));
+  PetscCall(DMGetLocalVector(dm, &loct));
+  PetscCall(VecSet(loct, 0.0));
+  PetscCall(DMGlobalToLocal(dm, ut, INSERT_VALUES, loct));
+  if (shift != 0.0) PetscCall(DMPlexTSComputeIJacobianFEM(dm, 0.6, loc, loct, shift, J, J, NULL));
+  else PetscCall(DMPlexSNESComputeJacobianFEM(dm, loc, J, J, NULL));
+  PetscCall(DMRestoreLocalVector(dm, &loct));
   PetscCall(DMPlexSNESComputeResidualFEM(dm, loc, locf, NULL));
   PetscCall(VecSet(z, 0.0));
   PetscCall(DMLocalToGlobal(dm, locf, ADD_VALUES, z));
@@ -163,7 +297,8 @@ int main(int argc, char **argv)
   PetscCall(SNESComputeFunction(snes, u, y));
   PetscCall(Compare("residual", y, z));
   PetscCall(DMCreateMatrix(dm, &A));
-  PetscCall(SNESComputeJacobian(snes, u, A, A));
+  if (shift != 0.0) PetscCall(TSComputeIJacobian(ts, 0.6, u, ut, shift, A, A, PETSC_FALSE));
+  else PetscCall(SNESComputeJacobian(snes, u, A, A));
   PetscCall(MatMult(A, x, y));
   PetscCall(MatMult(J, x, z));
   PetscCall(Compare("action", y, z));
@@ -180,7 +315,8 @@ int main(int argc, char **argv)
   PetscCall(MatDestroy(&B));
   PetscCall(MatDuplicate(A, MAT_COPY_VALUES, &B));
   PetscCall(VecScale(u, 0.5)); /* the copy stays at the state it was made at */
-  PetscCall(SNESComputeJacobian(snes, u, A, A));
+  if (shift != 0.0) PetscCall(TSComputeIJacobian(ts, 0.6, u, ut, shift, A, A, PETSC_FALSE));
+  else PetscCall(SNESComputeJacobian(snes, u, A, A));
   PetscCall(MatMult(B, x, y));
   PetscCall(Compare("duplicate", y, z));
   PetscCall(MatDestroy(&B));
@@ -188,12 +324,14 @@ int main(int argc, char **argv)
   PetscCall(MatDestroy(&B));
   PetscCall(PetscRandomDestroy(&rnd));
   PetscCall(VecDestroy(&u));
+  PetscCall(VecDestroy(&ut));
   PetscCall(VecDestroy(&x));
   PetscCall(VecDestroy(&y));
   PetscCall(VecDestroy(&z));
   PetscCall(MatDestroy(&J));
   PetscCall(MatDestroy(&A));
   PetscCall(SNESDestroy(&snes));
+  PetscCall(TSDestroy(&ts));
   PetscCall(DMDestroy(&dm));
   PetscCall(PetscFinalize());
   return 0;
@@ -225,11 +363,22 @@ int main(int argc, char **argv)
     test:
       suffix: robin
       nsize: {{1 3}}
-      args: -dm_plex_dim {{2 3}} -dm_plex_box_faces 3,3,2 -petscspace_degree {{2 4}} -components 1 -terms 03 -robin -dm_coord_petscspace_degree 1
-
-  test:
-    suffix: robin_vector
-    args: -dm_plex_dim 2 -dm_plex_box_faces 2,2 -petscspace_degree 2 -components 2 -robin -petsc_ci_portable_error_output
-    filter: grep -oE "boundary Jacobian|leave out -dm_mat_type pa" | sort -u
+      args: -dm_plex_dim {{2 3}} -dm_plex_box_faces 3,3,2 -petscspace_degree {{2 4}} -components 1 -terms 03 -boundary 0 -wall 1 -flux 2 -curved {{0 1}}
+    test:
+      suffix: boundary_2d
+      nsize: {{1 4}}
+      args: -dm_plex_dim 2 -dm_plex_box_faces 3,3 -petscspace_degree 3 -components {{1 2}} -boundary {{0 1 2 3 0123}} -wall 4 -flux {{1 2}} -curved {{0 1}}
+    test:
+      suffix: boundary_3d
+      nsize: {{1 3}}
+      args: -dm_plex_dim 3 -dm_plex_box_faces 2,2,2 -petscspace_degree 2 -components {{1 3}} -terms 03 -boundary 0123 -wall 1 -flux {{2 3 5}} -curved {{0 1}}
+    test:
+      suffix: boundary_auxiliary
+      nsize: {{1 2}}
+      args: -dm_plex_dim {{2 3}} -dm_plex_box_faces 2,3,2 -petscspace_degree 2 -components {{1 2}} -terms 03 -boundary {{0 0123}} -wall 1 -flux 2 -auxiliary
+    test:
+      suffix: boundary_shift
+      nsize: 2
+      args: -dm_plex_dim 2 -dm_plex_box_faces 2,3 -petscspace_degree 3 -components {{1 2}} -terms 03 -boundary {{0 0123}} -wall 4 -flux 2 -shift 1.7
 
 TEST*/

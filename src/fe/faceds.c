@@ -1,121 +1,364 @@
-/* Robin terms of a PetscDS: the boundary Jacobian g0 at points of faces, as the coefficient of a Robin term. */
+/*
+  Boundary Jacobians of a PetscDS: g0, g1, g2, g3 of its natural boundary conditions at points of faces, with full tensors, and as the
+  coefficient of Robin terms where a scalar field has g0 alone.
+*/
 #include <hops/private/hopslorimpl.h>
-#include <hops/private/hopsds.h>
+#include <hops/private/hopsface.h>
 
-typedef struct {
-  HopsTensorForm form; /* state and node order */
-  PetscDS        ds;
-  PetscWeakForm  wf;
-  DMLabel        label;
-  PetscInt       value;
-} HopsFaceContext;
+/* -------------------------------------------------------------- what the PetscDS has -------------------------------------------------------------- */
 
-/* Values N[i] and reference derivatives dN[i][d] of the tensor-product Lagrange functions on GLL nodes at one point */
-static PetscErrorCode HopsLagrangeAt(PetscInt dim, PetscInt P, const PetscReal xi[], PetscReal N[], PetscReal dN[])
+/* the functions of value v of boundary condition b; label is NULL where the condition is an essential one */
+static PetscErrorCode HopsFaceTermGet(DM dm, PetscInt b, PetscInt v, PetscInt trial, HopsFaceTerm t, PetscInt *nv)
 {
-  HopsBasis b[3];
+  PetscWeakForm           wf;
+  DMBoundaryConditionType type;
+  const PetscInt         *values;
+  PetscInt                nds;
+  PetscBool               has, pre;
 
   PetscFunctionBegin;
-  for (PetscInt d = 0; d < dim; ++d) PetscCall(HopsBasisCreateAtPoints(P, 1, xi + d, &b[d]));
-  for (PetscInt i = 0; i < PetscPowInt(P, dim); ++i) {
-    PetscInt k[3];
-
-    for (PetscInt d = 0, j = i; d < dim; ++d, j /= P) k[d] = j % P;
-    N[i] = 1.0;
-    for (PetscInt d = 0; d < dim; ++d) N[i] *= b[d].B[k[d]];
-    for (PetscInt e = 0; e < dim; ++e) {
-      dN[i * dim + e] = 1.0;
-      for (PetscInt d = 0; d < dim; ++d) dN[i * dim + e] *= d == e ? b[d].D[k[d]] : b[d].B[k[d]];
-    }
+  PetscCall(DMGetDS(dm, &t->ds));
+  PetscCall(PetscDSGetBoundary(t->ds, b, &wf, &type, NULL, &t->label, nv, &values, &t->test, NULL, NULL, NULL, NULL, NULL));
+  if (type & DM_BC_ESSENTIAL) {
+    *nv = 0;
+    PetscFunctionReturn(PETSC_SUCCESS);
   }
-  for (PetscInt d = 0; d < dim; ++d) PetscCall(HopsBasisDestroy(&b[d]));
+  PetscCall(PetscWeakFormHasBdJacobian(wf, &has));
+  PetscCall(PetscWeakFormHasBdJacobianPreconditioner(wf, &pre));
+  PetscCheck(!pre, PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP, "The PetscDS has a boundary Jacobian for the preconditioning matrix alone, which hops does not take: leave it out by -pc_lor_ignore boundary");
+  PetscCall(HopsBoundaryCheckKeys(wf, t->label, *nv, values));
+  PetscCall(DMGetNumDS(dm, &nds));
+  PetscCheck(!has || nds == 1, PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP, "The DM has a boundary Jacobian beside a PetscDS for each of %" PetscInt_FMT " regions, for which PETSc's assembly adds it up once a region: use one PetscDS, with coefficients that tell the regions apart, or -pc_lor_ignore boundary", nds);
+  if (!*nv || v >= *nv) PetscFunctionReturn(PETSC_SUCCESS);
+  t->trial    = trial;
+  t->value    = values[v];
+  t->auxvalue = values[0];
+  PetscCall(PetscWeakFormGetBdJacobian(wf, t->label, t->value, t->test, trial, 0, &t->nf[0], &t->f[0], &t->nf[1], &t->f[1], &t->nf[2], &t->f[2], &t->nf[3], &t->f[3]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* u, ux of the state at one point; zero without a state */
-static PetscErrorCode HopsStateAt(HopsTensorForm form, Vec v, PetscInt cell, PetscInt dim, PetscInt np, const PetscReal N[], const PetscReal dN[], const PetscReal Ji[], PetscScalar u[], PetscScalar ux[])
+PetscErrorCode HopsFaceFormQuery(DM dm, PetscBool has[4])
 {
-  PetscScalar *closure = NULL;
-  PetscInt     n;
+  PetscDS       ds;
+  PetscWeakForm wf;
+  PetscInt      nb, nf;
 
   PetscFunctionBegin;
-  u[0] = 0.0;
-  for (PetscInt d = 0; d < dim; ++d) ux[d] = 0.0;
-  if (!v) PetscFunctionReturn(PETSC_SUCCESS);
+  for (PetscInt k = 0; k < 4; ++k) has[k] = PETSC_FALSE;
+  PetscCall(DMGetNumFields(dm, &nf));
+  PetscCall(DMGetDS(dm, &ds));
+  PetscCall(PetscDSGetWeakForm(ds, &wf));
+  PetscCall(HopsBoundaryCheckKeys(wf, NULL, 0, NULL)); /* each condition has a weak form of its own */
+  PetscCall(PetscDSGetNumBoundary(ds, &nb));
+  for (PetscInt b = 0; b < nb; ++b) {
+    struct _HopsFaceTerm t;
+    PetscInt             nv = 1;
+
+    for (PetscInt v = 0; v < nv; ++v)
+      for (PetscInt j = 0; j < nf; ++j) {
+        PetscCall(PetscMemzero(&t, sizeof(t)));
+        PetscCall(HopsFaceTermGet(dm, b, v, j, &t, &nv));
+        for (PetscInt k = 0; k < 4; ++k)
+          if (t.nf[k]) has[k] = PETSC_TRUE;
+      }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* PETSc integrates over any face with the label, on the side of its first cell: hops over those of the boundary alone */
+static PetscErrorCode HopsFaceTermCheckFaces(DM dm, HopsFaceTerm t)
+{
+  IS              is;
+  PetscSF         sf;
+  PetscInt        dim, n, nleaves;
+  const PetscInt *pts, *leaves;
+
+  PetscFunctionBegin;
+  PetscCall(DMLabelGetStratumIS(t->label, t->value, &is));
+  if (!is) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(DMGetDimension(dm, &dim));
+  PetscCall(DMGetPointSF(dm, &sf));
+  PetscCall(PetscSFGetGraph(sf, NULL, &nleaves, &leaves, NULL));
+  PetscCall(ISGetLocalSize(is, &n));
+  PetscCall(ISGetIndices(is, &pts));
+  for (PetscInt i = 0; i < n; ++i) {
+    PetscInt depth, ns, where = -1;
+
+    PetscCall(DMPlexGetPointDepth(dm, pts[i], &depth));
+    if (depth != dim - 1) continue;
+    PetscCall(DMPlexGetSupportSize(dm, pts[i], &ns));
+    if (ns == 1 && nleaves > 0) { /* on no other rank either; of an overlap both sides are here */
+      if (leaves) PetscCall(PetscFindInt(pts[i], nleaves, leaves, &where));
+      else where = pts[i] < nleaves ? pts[i] : -1;
+    }
+    PetscCheck(ns == 1 && where < 0, PETSC_COMM_SELF, PETSC_ERR_SUP, "Face %" PetscInt_FMT ", which value %" PetscInt_FMT " of a boundary condition's label marks, lies inside the domain, and hops takes boundary Jacobians on the boundary alone: mark boundary faces only, or leave out -dm_mat_type pa and use -pc_lor_ignore boundary", pts[i], t->value);
+  }
+  PetscCall(ISRestoreIndices(is, &pts));
+  PetscCall(ISDestroy(&is));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsFaceFormAdd(HopsFaceForm ff, const struct _HopsFaceTerm *t, const PetscInt where[], HopsFaceTerm **end)
+{
+  HopsSpace    sp = ff->space;
+  HopsFaceTerm term;
+
+  PetscFunctionBegin;
+  PetscCall(PetscNew(&term));
+  *term = *t;
+  PetscCall(HopsFaceTermCheckFaces(ff->form->dm, term));
+  PetscCall(HopsSpaceGetLabelFaces(sp, term->label, term->value, &term->n, &term->cells, &term->faces));
+  for (PetscInt i = 0; i < term->n; ++i) term->cells[i] = where[term->cells[i] - sp->cstart];
+  for (PetscInt k = 0; k < 4; ++k)
+    if (term->nf[k]) ff->has[k] = PETSC_TRUE;
+  **end = term;
+  *end  = &term->next;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscBool HopsIsIn(PetscInt n, const PetscInt list[], PetscInt i)
+{
+  for (PetscInt k = 0; k < n; ++k)
+    if (list[k] == i) return PETSC_TRUE;
+  return PETSC_FALSE;
+}
+
+PetscErrorCode HopsFaceFormCreate(HopsTensorForm form, HopsSpace sp, PetscInt ntest, const PetscInt test[], PetscInt ntrial, const PetscInt trial[], HopsFaceForm *out)
+{
+  HopsFaceForm  ff;
+  HopsFaceTerm *end;
+  PetscInt      nb, *where;
+  PetscDS       ds;
+  PetscBool     has[4];
+
+  PetscFunctionBegin;
+  *out = NULL;
+  PetscCall(HopsFaceFormQuery(form->dm, has));
+  if (!has[0] && !has[1] && !has[2] && !has[3]) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscNew(&ff));
+  ++form->refct;
+  ff->form  = form;
+  ff->space = sp;
+  PetscCall(PetscMalloc1(sp->ncaller, &where));
+  for (PetscInt c = 0; c < sp->ncells; ++c) where[sp->cell[c] - sp->cstart] = c;
+  end = &ff->terms;
+  PetscCall(DMGetDS(form->dm, &ds));
+  PetscCall(PetscDSGetNumBoundary(ds, &nb));
+  for (PetscInt b = 0; b < nb; ++b) {
+    PetscInt nv = 1;
+
+    for (PetscInt v = 0; v < nv; ++v)
+      for (PetscInt j = 0; j < ntrial; ++j) {
+        struct _HopsFaceTerm t;
+
+        PetscCall(PetscMemzero(&t, sizeof(t)));
+        PetscCall(HopsFaceTermGet(form->dm, b, v, trial[j], &t, &nv));
+        if (!HopsIsIn(ntest, test, t.test) || (!t.nf[0] && !t.nf[1] && !t.nf[2] && !t.nf[3])) continue;
+        PetscCall(HopsFaceFormAdd(ff, &t, where, &end));
+      }
+  }
+  PetscCall(PetscFree(where));
+  if (!ff->terms) PetscCall(HopsFaceFormDestroy(&ff));
+  *out = ff;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsFaceTermDestroy(HopsFaceTerm *term)
+{
+  PetscFunctionBegin;
+  for (PetscInt k = 0; k < 4; ++k) PetscCall(PetscFree((*term)->q[k]));
+  PetscCall(PetscFree((*term)->cells));
+  PetscCall(PetscFree((*term)->faces));
+  PetscCall(PetscFree(*term));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsFaceFormDestroy(HopsFaceForm *form)
+{
+  HopsFaceForm ff = *form;
+
+  PetscFunctionBegin;
+  *form = NULL;
+  if (!ff) PetscFunctionReturn(PETSC_SUCCESS);
+  while (ff->terms) {
+    HopsFaceTerm t = ff->terms;
+
+    ff->terms = t->next;
+    PetscCall(HopsFaceTermDestroy(&t));
+  }
+  if (ff->basis) PetscCall(HopsFaceBasesDestroy(ff->form->fields, &ff->basis));
+  PetscCall(HopsTensorFormDestroy(&ff->form));
+  PetscCall(PetscFree(ff));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ----------------------------------------------------------------- evaluation ----------------------------------------------------------------- */
+
+/* u[q][..], ux[q][..][dim] (physical) of all fields of a local vector at the points of a face */
+static PetscErrorCode HopsFaceState(HopsTensorForm form, Vec v, PetscInt cell, PetscInt face, const HopsFaceBasis fb[], const PetscReal J[], PetscScalar u[], PetscScalar ux[])
+{
+  HopsFields     F   = form->fields;
+  const PetscInt dim = F->dim, nq = PetscPowInt(fb[0].Q, dim - 1), nu = F->off[F->nf];
+  PetscScalar   *closure = NULL, *e0;
+  PetscReal     *w;
+  PetscInt       n;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1((dim + 1) * nq, &w));
   PetscCall(DMPlexVecGetClosure(form->dm, NULL, v, cell, &n, &closure));
-  for (PetscInt i = 0; i < np; ++i) {
-    u[0] += N[form->node[i]] * closure[i];
-    for (PetscInt d = 0; d < dim; ++d)
-      for (PetscInt e = 0; e < dim; ++e) ux[d] += dN[form->node[i] * dim + e] * Ji[e * dim + d] * closure[i];
+  PetscCheck(n == F->nclosure, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Cell %" PetscInt_FMT " has %" PetscInt_FMT " unknowns in its closure, not %" PetscInt_FMT, cell, n, F->nclosure);
+  e0 = closure;
+  for (PetscInt f = 0; f < F->nf; ++f) {
+    const PetscInt nc = F->nc[f], np = PetscPowInt(F->P[f], dim);
+    PetscReal     *e;
+
+    PetscCall(PetscMalloc1(np, &e));
+    for (PetscInt c = 0; c < nc; ++c) {
+      const PetscInt k = F->off[f] + c;
+
+      for (PetscInt i = 0; i < np; ++i) e[F->node[f][i]] = PetscRealPart(e0[i * nc + c]);
+      PetscCall(HopsFaceInterpolate(&fb[f], face, PETSC_TRUE, e, w));
+      for (PetscInt q = 0; q < nq; ++q) {
+        PetscReal Ji[9];
+
+        HopsInverse(dim, J + q * dim * dim, Ji);
+        u[q * nu + k] = w[q];
+        for (PetscInt d = 0; d < dim; ++d) {
+          PetscReal s = 0.0;
+
+          for (PetscInt a = 0; a < dim; ++a) s += w[(1 + a) * nq + q] * Ji[a * dim + d];
+          ux[(q * nu + k) * dim + d] = s;
+        }
+      }
+    }
+    PetscCall(PetscFree(e));
+    e0 += nc * np;
   }
   PetscCall(DMPlexVecRestoreClosure(form->dm, NULL, v, cell, &n, &closure));
+  PetscCall(PetscFree(w));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode HopsFaceEvaluate_DS(HopsCoefficient cf, HopsSpace sp, PetscInt c, PetscInt face, const HopsBasis *basis, const PetscReal x[], const PetscReal normal[], PetscScalar out[])
+/* what a boundary function sees at one point */
+typedef struct {
+  HopsFields         fields;
+  PetscInt           naux, nconst;
+  PetscReal          t, shift;
+  const PetscInt    *aOff, *aOffx;
+  const PetscScalar *u, *ut, *ux, *a, *ax, *constants;
+  const PetscReal   *x, *normal;
+} HopsFacePoint;
+
+static void HopsFacePointTensor(HopsFaceTerm r, PetscInt k, PetscInt n, const HopsFacePoint *p, PetscScalar out[])
 {
-  HopsFaceContext   *ctx  = (HopsFaceContext *)cf->ctx;
-  HopsTensorForm     form = ctx->form;
-  const PetscInt     dim = sp->dim, Q = basis->Q, nq = PetscPowInt(Q, dim - 1), P = sp->order + 1, np = PetscPowInt(P, dim), g = sp->gorder + 1, ng = PetscPowInt(g, dim), cell = sp->cell[c];
-  const PetscInt     uOff[2] = {0, 1}, uOffx[2] = {0, dim};
-  PetscReal         *xi, *J, *N, *dN;
-  PetscScalar       *a, *ax;
-  const PetscScalar *constants;
-  HopsAux            aux;
-  HopsBdPointJac    *g0, *gk;
-  PetscInt           n0, n1, n2, n3, nconst;
+  HopsFields F = p->fields;
+
+  for (PetscInt i = 0; i < n; ++i) out[i] = 0.0;
+  for (PetscInt i = 0; i < r->nf[k]; ++i) (*r->f[k][i])(F->dim, F->nf, p->naux, F->off, F->offx, p->u, p->ut, p->ux, p->aOff, p->aOffx, p->a, NULL, p->ax, p->t, p->shift, p->x, p->normal, p->nconst, p->constants, out);
+}
+
+/* Without a state the functions must not depend on it */
+static PetscErrorCode HopsFacePointCheck(HopsFaceTerm r, PetscInt k, PetscInt n, const HopsFacePoint *point, const PetscScalar v[], PetscInt cell)
+{
+  HopsFacePoint  p     = *point;
+  const PetscInt nu    = p.fields->off[p.fields->nf];
+  PetscReal      scale = 0.0;
+  PetscScalar   *probe, *w;
 
   PetscFunctionBegin;
-  PetscCall(PetscWeakFormGetBdJacobian(ctx->wf, ctx->label, ctx->value, 0, 0, 0, &n0, &g0, &n1, &gk, &n2, &gk, &n3, &gk));
-  PetscCall(PetscDSGetConstants(ctx->ds, &nconst, &constants));
-  PetscCall(PetscMalloc4(nq * dim, &xi, nq * dim * dim, &J, PetscMax(np, ng), &N, PetscMax(np, ng) * dim, &dN));
-  for (PetscInt q = 0; q < nq; ++q) {
+  PetscCall(PetscMalloc2(nu * (p.fields->dim + 1), &probe, n, &w));
+  for (PetscInt i = 0; i < nu * (p.fields->dim + 1); ++i) probe[i] = 0.7310585786 / (1 + i) - 0.1 * (i % 3);
+  p.u     = probe;
+  p.ux    = probe + nu;
+  p.shift = 0.5772156649; /* of an implicit time step: not seen either */
+  HopsFacePointTensor(r, k, n, &p, w);
+  for (PetscInt i = 0; i < n; ++i) scale = PetscMax(scale, PetscAbsScalar(v[i]));
+  for (PetscInt i = 0; i < n; ++i) PetscCheck(PetscAbsScalar(v[i] - w[i]) <= 1e-12 * scale || PetscIsInfOrNanScalar(w[i]), PETSC_COMM_SELF, PETSC_ERR_SUP, "The boundary Jacobian g%" PetscInt_FMT " of the PetscDS depends on the solution, or on the shift of a time step (cell %" PetscInt_FMT "), which a preconditioner does not see: make the operator matrix-free by -dm_mat_type pa, which keeps the state, or leave it out by -pc_lor_ignore boundary", k, cell);
+  PetscCall(PetscFree2(probe, w));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Reference coordinates of the points of a face */
+static void HopsFacePoints(const HopsFaceBasis *fb, PetscInt face, PetscReal xi[])
+{
+  const PetscInt dim = fb->dim, nq = PetscPowInt(fb->Q, dim - 1);
+
+  for (PetscInt q = 0; q < nq; ++q)
     for (PetscInt d = 0, k = q; d < dim; ++d) {
       if (d == face / 2) xi[q * dim + d] = face % 2 ? 1.0 : -1.0;
       else {
-        xi[q * dim + d] = basis->points[k % Q];
-        k /= Q;
+        xi[q * dim + d] = fb->points[k % fb->Q];
+        k /= fb->Q;
       }
     }
-    PetscCall(HopsLagrangeAt(dim, g, xi + q * dim, N, dN));
-    for (PetscInt i = 0; i < dim; ++i)
-      for (PetscInt j = 0; j < dim; ++j) {
-        J[(q * dim + i) * dim + j] = 0.0;
-        for (PetscInt k = 0; k < ng; ++k) J[(q * dim + i) * dim + j] += sp->X[(c * dim + i) * ng + k] * dN[k * dim + j];
-      }
-  }
-  PetscCall(HopsAuxCreate(form->dm, ctx->label, ctx->value, cell, nq, xi, &aux));
-  PetscCall(PetscMalloc2(nq * aux.nc, &a, nq * aux.nc * dim, &ax));
+}
+
+PetscErrorCode HopsFaceTermEvaluate(HopsTensorForm form, HopsFaceTerm r, HopsSpace sp, PetscInt c, PetscInt face, const HopsFaceBasis fb[], const PetscReal x[], const PetscReal normal[], const PetscReal J[], PetscScalar *const g[4])
+{
+  HopsFields     F   = form->fields;
+  const PetscInt dim = F->dim, nu = F->off[F->nf], ncc = F->nc[r->test] * F->nc[r->trial], nq = PetscPowInt(fb[0].Q, dim - 1), cell = sp->cell[c];
+  const PetscInt size[4] = {ncc, ncc * dim, ncc * dim, ncc * dim * dim};
+  HopsFacePoint  p       = {.fields = F, .t = form->t, .shift = form->shift};
+  HopsAux        aux;
+  PetscReal     *xi;
+  PetscScalar   *u, *ux, *ut, *utx, *a, *ax;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(nq * dim, &xi));
+  HopsFacePoints(&fb[0], face, xi);
+  PetscCall(HopsAuxCreate(form->dm, r->label, r->auxvalue, cell, nq, xi, &aux));
+  PetscCall(PetscCalloc6(nq * nu, &u, nq * nu * dim, &ux, nq * nu, &ut, nq * nu * dim, &utx, nq * aux.nc, &a, nq * aux.nc * dim, &ax));
   if (aux.v) PetscCall(HopsAuxEvaluate(&aux, form->dm, cell, dim, nq, J, a, ax));
+  if (form->X) PetscCall(HopsFaceState(form, form->X, cell, face, fb, J, u, ux));
+  if (form->Xt) PetscCall(HopsFaceState(form, form->Xt, cell, face, fb, J, ut, utx));
+  PetscCall(PetscDSGetConstants(r->ds, &p.nconst, &p.constants));
+  p.naux  = aux.nf;
+  p.aOff  = aux.off;
+  p.aOffx = aux.offx;
   for (PetscInt q = 0; q < nq; ++q) {
-    PetscReal   Ji[9];
-    PetscScalar u[1], ux[3], ut[1], utx[3];
-
-    HopsInverse(dim, J + q * dim * dim, Ji);
-    PetscCall(HopsLagrangeAt(dim, P, xi + q * dim, N, dN));
-    PetscCall(HopsStateAt(form, form->X, cell, dim, np, N, dN, Ji, u, ux));
-    PetscCall(HopsStateAt(form, form->Xt, cell, dim, np, N, dN, Ji, ut, utx));
-    for (PetscInt probe = 0; probe < (form->X ? 1 : 2); ++probe) { /* without a state the function must not depend on it */
-      PetscScalar v = 0.0;
-
-      if (probe) {
-        u[0] = 0.7310585786;
-        for (PetscInt d = 0; d < dim; ++d) ux[d] = 0.3141592653 - d;
-      }
-      for (PetscInt k = 0; k < n0; ++k) (*g0[k])(dim, 1, aux.nf, uOff, uOffx, u, ut, ux, aux.off, aux.offx, a + q * aux.nc, NULL, ax + q * aux.nc * dim, form->t, form->shift, x + q * dim, normal + q * dim, nconst, constants, &v);
-      PetscCheck(!probe || PetscAbsScalar(v - out[q]) <= 1e-12 * PetscAbsScalar(v) || PetscIsInfOrNanScalar(v), PETSC_COMM_SELF, PETSC_ERR_SUP, "The boundary Jacobian of the PetscDS depends on the solution (cell %" PetscInt_FMT "), which a preconditioner does not see: make the operator matrix-free by -dm_mat_type pa, which keeps the state, or leave it out by -pc_lor_ignore boundary", cell);
-      out[q] = v;
+    p.u      = u + q * nu;
+    p.ut     = ut + q * nu;
+    p.ux     = ux + q * nu * dim;
+    p.a      = a + q * aux.nc;
+    p.ax     = ax + q * aux.nc * dim;
+    p.x      = x + q * dim;
+    p.normal = normal + q * dim;
+    for (PetscInt k = 0; k < 4; ++k) {
+      if (!g[k]) continue;
+      HopsFacePointTensor(r, k, size[k], &p, g[k] + q * size[k]);
+      if (!form->X && r->nf[k]) PetscCall(HopsFacePointCheck(r, k, size[k], &p, g[k] + q * size[k], cell));
+      for (PetscInt i = 0; i < size[k]; ++i) PetscCheck(!PetscIsInfOrNanScalar(g[k][q * size[k] + i]), PETSC_COMM_SELF, PETSC_ERR_FP, "The boundary Jacobian g%" PetscInt_FMT " of the PetscDS is infinite or not-a-number in cell %" PetscInt_FMT ": check the function and the fields behind it", k, cell);
     }
   }
-  PetscCall(PetscFree2(a, ax));
+  PetscCall(PetscFree6(u, ux, ut, utx, a, ax));
   PetscCall(HopsAuxDestroy(&aux));
-  PetscCall(PetscFree4(xi, J, N, dN));
+  PetscCall(PetscFree(xi));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode HopsFaceContextDestroy(void *p)
+/* -------------------------------------------------------------------- Robin -------------------------------------------------------------------- */
+
+typedef struct {
+  HopsTensorForm       form;
+  struct _HopsFaceTerm term;
+} HopsRobinContext;
+
+static PetscErrorCode HopsFaceEvaluate_DS(HopsCoefficient cf, HopsSpace sp, PetscInt c, PetscInt face, const HopsBasis *basis, const PetscReal x[], const PetscReal normal[], const PetscReal J[], PetscScalar out[])
 {
-  HopsFaceContext *ctx = (HopsFaceContext *)p;
+  HopsRobinContext  *ctx  = (HopsRobinContext *)cf->ctx;
+  PetscScalar *const g[4] = {out, NULL, NULL, NULL};
+  HopsFaceBasis      fb;
+
+  PetscFunctionBegin;
+  PetscCall(HopsFaceBasisCreate(sp->dim, sp->order + 1, basis, &fb));
+  PetscCall(HopsFaceTermEvaluate(ctx->form, &ctx->term, sp, c, face, &fb, x, normal, J, g));
+  PetscCall(HopsFaceBasisDestroy(&fb));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsRobinContextDestroy(void *p)
+{
+  HopsRobinContext *ctx = (HopsRobinContext *)p;
 
   PetscFunctionBegin;
   PetscCall(HopsTensorFormDestroy(&ctx->form));
@@ -125,88 +368,35 @@ static PetscErrorCode HopsFaceContextDestroy(void *p)
 
 PetscErrorCode HopsRobinCreateDS(HopsTensorForm form, HopsSpace sp, HopsRobin *list)
 {
-  PetscDS    ds;
-  PetscInt   nb, *where;
-  HopsRobin *end = list;
+  MPI_Comm     comm = PetscObjectComm((PetscObject)form->dm);
+  HopsFaceForm ff;
+  HopsRobin   *end = list;
 
   PetscFunctionBegin;
-  PetscCall(DMGetDS(form->dm, &ds));
-  PetscCall(PetscDSGetNumBoundary(ds, &nb));
-  PetscCall(PetscMalloc1(sp->ncaller, &where));
-  for (PetscInt c = 0; c < sp->ncells; ++c) where[sp->cell[c] - sp->cstart] = c;
+  PetscCall(HopsFaceFormCreate(form, sp, 1, &form->field, 1, &form->field, &ff));
+  if (!ff) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCheck(form->nc == 1 && !ff->has[1] && !ff->has[2] && !ff->has[3], comm, PETSC_ERR_SUP, "The PetscDS has boundary Jacobians with derivatives (g1, g2 or g3), or on several components, which are no Robin terms: use -dm_mat_type pa, which takes all of them, or -pc_lor_ignore boundary");
   for (; *end; end = &(*end)->next) {}
-  for (PetscInt b = 0; b < nb; ++b) {
-    PetscWeakForm           wf;
-    DMBoundaryConditionType type;
-    DMLabel                 label;
-    const PetscInt         *values;
-    PetscInt                nv;
-    PetscBool               pre;
+  for (HopsFaceTerm t = ff->terms; t; t = t->next) {
+    HopsRobin         r;
+    HopsRobinContext *ctx;
 
-    PetscCall(PetscDSGetBoundary(ds, b, &wf, &type, NULL, &label, &nv, &values, NULL, NULL, NULL, NULL, NULL, NULL));
-    if (type & DM_BC_ESSENTIAL) continue;
-    PetscCall(PetscWeakFormHasBdJacobianPreconditioner(wf, &pre));
-    PetscCheck(!pre, PetscObjectComm((PetscObject)form->dm), PETSC_ERR_SUP, "The PetscDS has a boundary Jacobian for the preconditioning matrix alone, which hops does not take: leave it out by -pc_lor_ignore boundary");
-    for (PetscInt v = 0; v < nv; ++v) {
-      HopsBdPointJac  *g;
-      PetscInt         n0, n1, n2, n3, *cells;
-      HopsRobin        r;
-      HopsFaceContext *ctx;
-
-      PetscCall(PetscWeakFormGetBdJacobian(wf, label, values[v], 0, 0, 0, &n0, &g, &n1, &g, &n2, &g, &n3, &g));
-      PetscCheck(!n1 && !n2 && !n3, PetscObjectComm((PetscObject)form->dm), PETSC_ERR_SUP, "The PetscDS has a boundary Jacobian with derivatives (g1, g2 or g3 of value %" PetscInt_FMT "), of which hops takes g0 alone: leave out -dm_mat_type pa, or use -pc_lor_ignore boundary", values[v]);
-      if (!n0) continue;
-      PetscCheck(form->nc == 1, PetscObjectComm((PetscObject)form->dm), PETSC_ERR_SUP, "The PetscDS has a boundary Jacobian (a Robin term) on a field of %" PetscInt_FMT " components, which hops takes for scalar fields alone: leave out -dm_mat_type pa and use -pc_lor_ignore boundary", form->nc);
-      PetscCall(PetscNew(&r));
-      PetscCall(PetscNew(&ctx));
-      ++form->refct;
-      ctx->form  = form;
-      ctx->ds    = ds;
-      ctx->wf    = wf;
-      ctx->label = label;
-      ctx->value = values[v];
-      PetscCall(HopsCoefficientCreate_Private(PetscObjectComm((PetscObject)form->dm), 1, "PetscDS", &r->alpha));
-      r->alpha->ctx          = ctx;
-      r->alpha->destroyctx   = HopsFaceContextDestroy;
-      r->alpha->evaluateface = HopsFaceEvaluate_DS;
-      PetscCall(HopsSpaceGetLabelFaces(sp, label, values[v], &r->n, &cells, &r->faces));
-      for (PetscInt i = 0; i < r->n; ++i) cells[i] = where[cells[i] - sp->cstart];
-      {
-        PetscInt *c, *f; /* in one allocation, as MatPAAddRobin() makes them */
-
-        PetscCall(PetscMalloc2(r->n, &c, r->n, &f));
-        PetscCall(PetscArraycpy(c, cells, r->n));
-        PetscCall(PetscArraycpy(f, r->faces, r->n));
-        PetscCall(PetscFree(cells));
-        PetscCall(PetscFree(r->faces));
-        r->cells = c;
-        r->faces = f;
-      }
-      *end = r;
-      end  = &r->next;
-    }
+    PetscCall(PetscNew(&r));
+    PetscCall(PetscNew(&ctx));
+    ++form->refct;
+    ctx->form = form;
+    ctx->term = *t;
+    PetscCall(HopsCoefficientCreate_Private(comm, 1, "PetscDS", &r->alpha));
+    r->alpha->ctx          = ctx;
+    r->alpha->destroyctx   = HopsRobinContextDestroy;
+    r->alpha->evaluateface = HopsFaceEvaluate_DS;
+    r->n                   = t->n;
+    PetscCall(PetscMalloc2(r->n, &r->cells, r->n, &r->faces));
+    PetscCall(PetscArraycpy(r->cells, t->cells, t->n));
+    PetscCall(PetscArraycpy(r->faces, t->faces, t->n));
+    *end = r;
+    end  = &r->next;
   }
-  PetscCall(PetscFree(where));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Operators with full tensors have no Robin terms */
-PetscErrorCode HopsDSCheckNoRobin(DM dm)
-{
-  PetscDS  ds;
-  PetscInt nb;
-
-  PetscFunctionBegin;
-  PetscCall(DMGetDS(dm, &ds));
-  PetscCall(PetscDSGetNumBoundary(ds, &nb));
-  for (PetscInt b = 0; b < nb; ++b) { /* each boundary has a weak form of its own */
-    PetscWeakForm wf;
-    PetscBool     has;
-
-    PetscCall(PetscDSGetBoundary(ds, b, &wf, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL));
-    PetscCall(PetscWeakFormHasBdJacobian(wf, &has));
-    if (!has) PetscCall(PetscWeakFormHasBdJacobianPreconditioner(wf, &has));
-    PetscCheck(!has, PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP, "The PetscDS has a boundary Jacobian (a Robin term) beside several components, first-order terms or a nonsymmetric tensor, which hops does not take together: leave out -dm_mat_type pa, and leave the term out of the preconditioner by -pc_lor_ignore boundary");
-  }
+  PetscCall(HopsFaceFormDestroy(&ff));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

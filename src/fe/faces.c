@@ -1,25 +1,5 @@
-/* Robin terms: surface geometry, operator and diagonal on lists of boundary faces. */
-#include <hops/private/hopsmatimpl.h>
-
-/* E-vector nodes of a face of a cell with n nodes per direction */
-PetscErrorCode HopsFaceNodes(PetscInt dim, PetscInt n, PetscInt face, PetscInt node[])
-{
-  const PetscInt d = face / 2, fixed = face % 2 ? n - 1 : 0, nf = PetscPowInt(n, dim - 1);
-  PetscInt       stride[3] = {1, n, n * n};
-
-  PetscFunctionBegin;
-  for (PetscInt i = 0; i < nf; ++i) {
-    PetscInt e = fixed * stride[d], k = i;
-
-    for (PetscInt a = 0; a < dim; ++a) {
-      if (a == d) continue;
-      e += (k % n) * stride[a];
-      k /= n;
-    }
-    node[i] = e;
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+/* Robin terms: coefficients, operator and diagonal on lists of boundary faces. */
+#include <hops/private/hopsface.h>
 
 static PetscErrorCode HopsFaceCoefficient(HopsCoefficient alpha, HopsSpace sp, PetscInt cell, PetscInt nq, const PetscReal x[], PetscScalar out[])
 {
@@ -38,53 +18,22 @@ static PetscErrorCode HopsFaceCoefficient(HopsCoefficient alpha, HopsSpace sp, P
 
 PetscErrorCode HopsFaceEvaluate(HopsSpace sp, const HopsBasis *basis, PetscInt n, const PetscInt cells[], const PetscInt faces[], HopsCoefficient alpha, PetscScalar out[])
 {
-  const PetscInt dim = sp->dim, g = sp->gorder + 1, Q = basis->Q;
-  const PetscInt ng = PetscPowInt(g, dim), nf = PetscPowInt(g, dim - 1), nq = PetscPowInt(Q, dim - 1);
-  HopsBasis      geom;
-  PetscInt      *node;
-  PetscReal     *Xf, *x, *t, *work, *val, *normal, *ds;
+  const PetscInt dim = sp->dim, nq = PetscPowInt(basis->Q, dim - 1);
+  HopsFaceBasis  geom;
+  PetscReal     *x, *normal, *J, *ds;
 
   PetscFunctionBegin;
-  PetscCall(HopsSpaceCreateGeometryBasis(sp, basis, &geom));
-  PetscCall(PetscMalloc2(nq * dim, &normal, nq, &ds));
-  PetscCall(PetscMalloc6(nf, &node, nf, &Xf, nq * dim, &x, nq * 2 * dim, &t, 2 * PetscPowInt(PetscMax(g, Q), dim - 1), &work, nq, &val));
+  PetscCall(HopsFaceBasisCreate(dim, sp->gorder + 1, basis, &geom));
+  PetscCall(PetscMalloc4(nq * dim, &x, nq * dim, &normal, nq * dim * dim, &J, nq, &ds));
   for (PetscInt f = 0; f < n; ++f) {
     PetscCheck(cells[f] >= 0 && cells[f] < sp->ncells && faces[f] >= 0 && faces[f] < 2 * dim, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "There is no face %" PetscInt_FMT " of cell %" PetscInt_FMT, faces[f], cells[f]);
-    PetscCall(HopsFaceNodes(dim, g, faces[f], node));
-    for (PetscInt d = 0; d < dim; ++d) {
-      for (PetscInt i = 0; i < nf; ++i) Xf[i] = sp->X[(cells[f] * dim + d) * ng + node[i]];
-      for (PetscInt a = -1; a < dim - 1; ++a) { /* a = -1: position; else the derivative along the face's direction a */
-        const PetscReal *M[2];
-
-        for (PetscInt e = 0; e < dim - 1; ++e) M[e] = e == a ? geom.D : geom.B;
-        PetscCall(HopsTensorApply(dim - 1, Q, g, M, Xf, val, work));
-        for (PetscInt q = 0; q < nq; ++q) {
-          if (a < 0) x[q * dim + d] = val[q];
-          else t[(q * 2 + a) * dim + d] = val[q];
-        }
-      }
-    }
-    for (PetscInt q = 0; q < nq; ++q) { /* the cross product of the tangents is inward on lower faces, and turns the other way for direction 1 */
-      const PetscReal *u = t + q * 2 * dim, *v = u + dim, sign = (faces[f] % 2 ? 1.0 : -1.0) * (faces[f] / 2 == 1 ? -1.0 : 1.0);
-      PetscReal       *w = normal + q * dim;
-
-      if (dim == 2) {
-        w[0]  = u[1];
-        w[1]  = -u[0];
-        ds[q] = PetscSqrtReal(u[0] * u[0] + u[1] * u[1]);
-      } else {
-        for (PetscInt d = 0; d < 3; ++d) w[d] = u[(d + 1) % 3] * v[(d + 2) % 3] - u[(d + 2) % 3] * v[(d + 1) % 3];
-        ds[q] = PetscSqrtReal(w[0] * w[0] + w[1] * w[1] + w[2] * w[2]);
-      }
-      for (PetscInt d = 0; d < dim; ++d) w[d] *= sign / ds[q];
-    }
-    if (alpha->evaluateface) PetscCall((*alpha->evaluateface)(alpha, sp, cells[f], faces[f], basis, x, normal, out + f * nq));
+    PetscCall(HopsFaceGeometry(sp, &geom, cells[f], faces[f], x, normal, J, ds));
+    if (alpha->evaluateface) PetscCall((*alpha->evaluateface)(alpha, sp, cells[f], faces[f], basis, x, normal, J, out + f * nq));
     PetscCall(HopsFaceCoefficient(alpha, sp, cells[f], nq, x, out + f * nq));
     for (PetscInt q = 0; q < nq; ++q) out[f * nq + q] *= ds[q];
   }
-  PetscCall(PetscFree6(node, Xf, x, t, work, val));
-  PetscCall(PetscFree2(normal, ds));
-  PetscCall(HopsBasisDestroy(&geom));
+  PetscCall(PetscFree4(x, normal, J, ds));
+  PetscCall(HopsFaceBasisDestroy(&geom));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -17,6 +17,7 @@ PetscErrorCode HopsRegionGetBlock(DM dm, PetscInt s, PetscBool preconditioner, P
   if (has) PetscCall(PetscWeakFormGetJacobianPreconditioner(wf, r->label, r->value, i, j, 0, &r->n[0], &r->g[0], &r->n[1], &r->g[1], &r->n[2], &r->g[2], &r->n[3], &r->g[3]));
   else PetscCall(PetscWeakFormGetJacobian(wf, r->label, r->value, i, j, 0, &r->n[0], &r->g[0], &r->n[1], &r->g[1], &r->n[2], &r->g[2], &r->n[3], &r->g[3]));
   PetscCall(PetscWeakFormGetDynamicJacobian(wf, r->label, r->value, i, j, 0, &r->nt[0], &r->gt[0], &r->nt[1], &r->gt[1], &r->nt[2], &r->gt[2], &r->nt[3], &r->gt[3]));
+  for (PetscInt k = 0; k < 4 && has; ++k) r->nt[k] = 0; /* PETSc adds the time derivative to the Jacobian alone */
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -114,23 +115,77 @@ PetscErrorCode HopsAuxEvaluate(const HopsAux *aux, DM dm, PetscInt cell, PetscIn
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* the keys of one kind of functions; free them */
+static PetscErrorCode HopsWeakFormKeys(PetscWeakForm wf, PetscWeakFormKind kind, PetscInt *n, PetscFormKey *keys[])
+{
+  PetscInt off = 0;
+
+  PetscFunctionBegin;
+  PetscCall(PetscHMapFormGetSize(wf->form[kind], n));
+  PetscCall(PetscMalloc1(*n, keys));
+  PetscCall(PetscHMapFormGetKeys(wf->form[kind], &off, *keys));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode HopsRegionCheckKeys(PetscDS ds, DMLabel label)
 {
-  static const PetscWeakFormKind kinds[8] = {PETSC_WF_G0, PETSC_WF_G1, PETSC_WF_G2, PETSC_WF_G3, PETSC_WF_GP0, PETSC_WF_GP1, PETSC_WF_GP2, PETSC_WF_GP3};
+  static const PetscWeakFormKind kinds[12] = {PETSC_WF_G0, PETSC_WF_G1, PETSC_WF_G2, PETSC_WF_G3, PETSC_WF_GP0, PETSC_WF_GP1, PETSC_WF_GP2, PETSC_WF_GP3, PETSC_WF_GT0, PETSC_WF_GT1, PETSC_WF_GT2, PETSC_WF_GT3};
   PetscWeakForm                  wf;
 
   PetscFunctionBegin;
   PetscCall(PetscDSGetWeakForm(ds, &wf));
-  for (PetscInt k = 0; k < 8; ++k) {
+  for (PetscInt k = 0; k < 12; ++k) {
     PetscFormKey *keys;
-    PetscInt      n, off = 0;
+    PetscInt      n;
 
-    PetscCall(PetscHMapFormGetSize(wf->form[kinds[k]], &n));
-    PetscCall(PetscMalloc1(n, &keys));
-    PetscCall(PetscHMapFormGetKeys(wf->form[kinds[k]], &off, keys));
+    PetscCall(HopsWeakFormKeys(wf, kinds[k], &n, &keys));
     for (PetscInt i = 0; i < n; ++i) {
       PetscCheck(!label || keys[i].label || keys[i].part, PETSC_COMM_SELF, PETSC_ERR_SUP, "The PetscDS of a region has a Jacobian function without a label, which PETSc's assembly does not evaluate: set it for the region's label and value 1 by PetscWeakFormSetIndexJacobian()");
-      PetscCheck(keys[i].label == label && keys[i].value == (label ? 1 : 0) && !keys[i].part, PETSC_COMM_SELF, PETSC_ERR_SUP, "The PetscDS has a Jacobian function for value %" PetscInt_FMT " of a label (or for a part of the form), which hops does not see: give the regions a PetscDS of their own (DMSetRegionDS()), or the coefficients by PCLORSetCoefficients()", keys[i].value);
+      PetscCheck(keys[i].label == label && keys[i].value == (label ? 1 : 0) && !keys[i].part, PETSC_COMM_SELF, PETSC_ERR_SUP, "The PetscDS has a Jacobian function for value %" PetscInt_FMT " of a label (or for a part of the form), which neither PETSc's assembly nor hops sees: give the regions a PetscDS of their own (DMSetRegionDS()), or the coefficients by PCLORSetCoefficients()", keys[i].value);
+    }
+    PetscCall(PetscFree(keys));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+#define HOPS_RHS_PART 100 /* PETSc's part for the explicit side of a time step, PetscDSSetRHSResidual() */
+
+PetscErrorCode HopsRegionSeesResidual(PetscDS ds, DMLabel label, PetscBool *all)
+{
+  static const PetscWeakFormKind kinds[2] = {PETSC_WF_F0, PETSC_WF_F1};
+  PetscWeakForm                  wf;
+
+  PetscFunctionBegin;
+  *all = PETSC_TRUE;
+  PetscCall(PetscDSGetWeakForm(ds, &wf));
+  for (PetscInt k = 0; k < 2; ++k) {
+    PetscFormKey *keys;
+    PetscInt      n;
+
+    PetscCall(HopsWeakFormKeys(wf, kinds[k], &n, &keys));
+    for (PetscInt i = 0; i < n; ++i)
+      if (keys[i].part != HOPS_RHS_PART && (keys[i].label != label || keys[i].value != (label ? 1 : 0) || keys[i].part)) *all = PETSC_FALSE;
+    PetscCall(PetscFree(keys));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsBoundaryCheckKeys(PetscWeakForm wf, DMLabel label, PetscInt nv, const PetscInt values[])
+{
+  static const PetscWeakFormKind kinds[4] = {PETSC_WF_BDG0, PETSC_WF_BDG1, PETSC_WF_BDG2, PETSC_WF_BDG3};
+
+  PetscFunctionBegin;
+  for (PetscInt k = 0; k < 4; ++k) {
+    PetscFormKey *keys;
+    PetscInt      n;
+
+    PetscCall(HopsWeakFormKeys(wf, kinds[k], &n, &keys));
+    for (PetscInt i = 0; i < n; ++i) {
+      PetscBool seen = PETSC_FALSE;
+
+      for (PetscInt v = 0; v < nv; ++v)
+        if (keys[i].label == label && keys[i].value == values[v] && !keys[i].part) seen = PETSC_TRUE;
+      PetscCheck(seen, PETSC_COMM_SELF, PETSC_ERR_SUP, "The PetscDS has a boundary Jacobian function for value %" PetscInt_FMT " of a label (or for a part of the form) that belongs to no natural boundary condition, which neither PETSc's assembly nor hops sees: add the condition by DMAddBoundary() and set the function in its weak form, or leave it out of the preconditioner by -pc_lor_ignore boundary", keys[i].value);
     }
     PetscCall(PetscFree(keys));
   }

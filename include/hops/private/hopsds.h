@@ -33,6 +33,10 @@ PETSC_INTERN PetscErrorCode HopsRegionGetBlock(DM, PetscInt s, PetscBool precond
 PETSC_INTERN PetscErrorCode HopsRegionOfCell(DM, PetscInt cell, PetscInt *region);
 /* refuses Jacobian functions under other keys than the region's: they are not part of what PETSc's assembly evaluates */
 PETSC_INTERN PetscErrorCode HopsRegionCheckKeys(PetscDS, DMLabel);
+/* are all residual functions under the region's key? PETSc evaluates no others; those of the explicit side of a time step do not count */
+PETSC_INTERN PetscErrorCode HopsRegionSeesResidual(PetscDS, DMLabel, PetscBool *);
+/* refuses boundary Jacobian functions under other keys than the condition's */
+PETSC_INTERN PetscErrorCode HopsBoundaryCheckKeys(PetscWeakForm, DMLabel, PetscInt nv, const PetscInt values[]);
 PETSC_INTERN PetscErrorCode HopsAuxCreate(DM, DMLabel, PetscInt value, PetscInt cell, PetscInt nq, const PetscReal xi[], HopsAux *);
 PETSC_INTERN PetscErrorCode HopsAuxDestroy(HopsAux *);
 /* a[q][nc], ax[q][nc*dim] on one cell; J[q][dim*dim] are the Jacobians there */
@@ -93,13 +97,13 @@ typedef struct {
 
 typedef struct _HopsTensorForm *HopsTensorForm;
 struct _HopsTensorForm {
-  PetscInt         refct, nc; /* components of the only field; 0 where there are several */
+  PetscInt         refct;
+  PetscInt         field, nc; /* the only field and its components; 0 components where there are several */
   PetscBool        has[4];    /* any block has it */
   DM               dm;
   PetscBool        preconditioner;
   Vec              X, Xt; /* local vectors of the state, or NULL: the functions must not depend on it. Forms of blocks share them */
   PetscReal        t, shift;
-  PetscInt        *node;    /* of the fields' first: E-vector node of the closure's unknowns i nc .. i nc + nc - 1 */
   HopsFields       fields;  /* all fields of the DM */
   PetscInt         nblocks; /* blocks with any function */
   HopsTensorBlock *blocks;

@@ -114,8 +114,8 @@ struct _p_HopsCoefficient {
   HopsPointFunction func;
   void             *ctx;
   PetscErrorCode (*destroyctx)(void *);
-  /* at the tensor-product points x[q][dim] of one face, with outward unit normals; NULL where `func` or `values` serve */
-  PetscErrorCode (*evaluateface)(HopsCoefficient, HopsSpace, PetscInt cell, PetscInt face, const HopsBasis *, const PetscReal x[], const PetscReal normal[], PetscScalar out[]);
+  /* at the tensor-product points x[q][dim] of one face, with outward unit normals and Jacobians; NULL where `func` or `values` serve */
+  PetscErrorCode (*evaluateface)(HopsCoefficient, HopsSpace, PetscInt cell, PetscInt face, const HopsBasis *, const PetscReal x[], const PetscReal normal[], const PetscReal J[], PetscScalar out[]);
   PetscErrorCode (*evaluate)(HopsCoefficient, HopsSpace, PetscInt first, PetscInt n, const HopsBasis *, const PetscReal x[], PetscScalar out[]);
 };
 
@@ -250,8 +250,6 @@ struct _HopsBackendOps {
   PetscErrorCode (*TensorGetLayout)(HopsTensorKernel, PetscInt *W, PetscInt *nbatches, const PetscInt **first);
   /* L-vectors of the test side += the form on those of the trial side, on a part of the cells; transposed, the sides change places */
   PetscErrorCode (*TensorApply)(HopsTensorKernel, HopsPart, PetscBool transpose, PetscInt nblocks, const HopsTensorData[]);
-  /* one batch, on its E-vectors [side][component][node][lane] */
-  PetscErrorCode (*TensorApplyBatch)(HopsTensorKernel, PetscInt batch, PetscInt nblocks, const HopsTensorData[], const PetscScalar x[], PetscScalar y[]);
   /* L-vectors of the test side += the diagonal of blocks with test == trial */
   PetscErrorCode (*TensorDiagonal)(HopsTensorKernel, PetscInt nblocks, const HopsTensorData[]);
   PetscErrorCode (*TensorGetInfo)(HopsTensorKernel, PetscInt nblocks, const HopsTensorData[], const char **kernel, PetscBool *specialised, PetscLogDouble *flops);

@@ -1,7 +1,7 @@
 /* The low-order-refined matrix of a vector-valued field, in blocks of its components. */
 #pragma once
 #include <hops/private/hopslorimpl.h>
-#include <hops/private/hopsds.h>
+#include <hops/private/hopsface.h>
 
 typedef struct _HopsLORBlock HopsLORBlock;
 struct _HopsLORBlock {
@@ -9,17 +9,20 @@ struct _HopsLORBlock {
   HopsTensorForm form;
   PetscInt       nc;
   PetscBool      has[4]; /* the terms in the matrix */
+  HopsFaceForm   faces;  /* boundary Jacobians, or NULL */
+  PetscBool      couple; /* entries between nodes in two directions: some g3 */
+  PetscBool      sym;    /* the matrix is symmetric */
   HopsNodes      nodes;  /* essential components are identity rows here */
   PetscScalar   *vals;   /* [nc^2 (nd + no + ng)] diagonal and off-diagonal block (CSR of components), ghost rows in blocks */
   PetscScalar   *rvals;  /* [nr][nc^2] */
   PetscInt      *rrow;   /* [nr] owned node of each received block */
   MPI_Datatype   unit;
-  PetscBool      symmetric, upwind; /* leave first-order terms out; one-sided differences for them */
+  PetscBool      symmetric, upwind; /* leave first-order terms of the cells out; one-sided differences for them */
   Mat            mat;
   Vec            x, y; /* inner vectors */
 };
 
-PETSC_INTERN PetscErrorCode HopsLORBlockCreate(HopsNodes, HopsTensorForm, PetscBool symmetric, PetscBool upwind, HopsLORBlock **);
+PETSC_INTERN PetscErrorCode HopsLORBlockCreate(HopsNodes, HopsTensorForm, PetscBool symmetric, PetscBool upwind, PetscBool boundary, HopsLORBlock **);
 PETSC_INTERN PetscErrorCode HopsLORBlockDestroy(HopsLORBlock **);
 PETSC_INTERN PetscErrorCode HopsLORBlockNumeric(HopsLORBlock *);
 /* outer vector to inner vector (essential components zero), and back */

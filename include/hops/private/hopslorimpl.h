@@ -80,8 +80,7 @@ typedef enum {
 /* cf = NULL where the DS has no such term; terms that would be dropped raise an error unless the flags allow it */
 PETSC_INTERN PetscErrorCode HopsCoefficientCreateDS(DM, HopsDSTerm, PetscBool preconditioner, PetscBool ignoreconvection, HopsCoefficient *);
 struct _HopsTensorForm;
-/* appends the Robin terms of the PetscDS's boundary Jacobians (src/fe/faceds.c); others than g0 of a scalar field are refused */
+/* appends the boundary Jacobians g0 of a scalar field's PetscDS as Robin terms (src/fe/faceds.c); others are refused */
 PETSC_INTERN PetscErrorCode HopsRobinCreateDS(struct _HopsTensorForm *, HopsSpace, HopsRobin *);
-PETSC_INTERN PetscErrorCode HopsDSCheckNoRobin(DM);
 PETSC_INTERN PetscErrorCode HopsCoefficientCreateTensor(struct _HopsTensorForm *, HopsDSTerm, HopsCoefficient *);
 PETSC_INTERN PetscErrorCode HopsDSCheck(DM);

@@ -149,8 +149,8 @@ static PetscErrorCode MatRefreshBlock_PA(Mat A, Mat_PA *pa, Mat B)
   PetscCall(PetscMalloc1(whole->form->nblocks, &blocks));
   HopsPASelectBlocks(whole, t->n[0], field[0], t->n[1], field[1], &n, blocks);
   PetscCheck(n == t->form->nblocks, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONG, "The matrix to reuse is no block of this operator: call MatCreateSubMatrix() with MAT_INITIAL_MATRIX");
-  PetscCall(HopsPATensorShare(whole, blocks, t));
   PetscCall(HopsTensorFormShareState(whole->form, t->form));
+  PetscCall(HopsPATensorShare(whole, blocks, t));
   PetscCall(PetscFree(blocks));
   PetscCall(PetscFree(field[0]));
   PetscCall(PetscFree(field[1]));

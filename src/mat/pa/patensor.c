@@ -47,6 +47,7 @@ PetscErrorCode HopsPATensorCreate(HopsTensorForm form, PetscInt ntest, const Pet
       if (!t->space || nodes[k][i]->space->order > t->space->order) t->space = nodes[k][i]->space;
     }
   }
+  PetscCall(HopsFaceFormCreate(form, t->space, ntest, testfields, ntrial, trialfields, &t->faces));
   PetscCall(PetscCalloc2(form->nblocks, &t->block, form->nblocks, &t->view));
   for (PetscInt b = 0; b < form->nblocks; ++b) {
     const HopsTensorBlock *fb = &form->blocks[b];
@@ -111,6 +112,7 @@ PetscErrorCode HopsPATensorDestroy(HopsPATensor *out)
     }
     PetscCall(PetscFree(t->side[k]));
   }
+  PetscCall(HopsFaceFormDestroy(&t->faces));
   PetscCall(HopsTensorFormDestroy(&t->form));
   PetscCall(PetscFree(t));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -360,6 +362,7 @@ PetscErrorCode HopsPATensorSetUp(HopsPATensor t, const HopsBasis *basis, PetscBo
   while (again) PetscCall(HopsPATensorPass(t, basis, &geom, &again));
   PetscCall(HopsBasisDestroy(&geom));
   PetscCall(HopsPATensorSetUpView(t));
+  if (t->faces) PetscCall(HopsFaceFormSetUp(t->faces, basis));
   for (PetscInt b = 0; b < t->form->nblocks; ++b) bytes += (size_t)t->block[b].data->nentries * t->space->ncells * PetscPowInt(basis->Q, t->space->dim) * sizeof(PetscScalar);
   PetscCall(PetscInfo(t->space, "full tensors: %g bytes of quadrature data in %" PetscInt_FMT " blocks\n", (double)bytes, t->form->nblocks));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -377,6 +380,7 @@ PetscErrorCode HopsPATensorShare(HopsPATensor whole, const PetscInt blocks[], Ho
     t->block[b].data = d;
   }
   PetscCall(HopsPATensorSetUpView(t));
+  if (t->faces) PetscCall(HopsFaceFormSetUp(t->faces, &t->side[HOPS_TEST][0].basis));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -452,6 +456,7 @@ PetscErrorCode HopsPATensorMult(HopsPATensor t, PetscBool transpose, Vec x, Vec 
   PetscCall((*be->TensorApply)(t->kernel, HOPS_PART_INTERIOR_A, transpose, nb, t->view));
   for (PetscInt i = 0; i < t->n[in]; ++i) PetscCall(HopsPASideEnd(&t->side[in][i]));
   PetscCall((*be->TensorApply)(t->kernel, HOPS_PART_SHARED, transpose, nb, t->view));
+  if (t->faces) PetscCall(HopsPATensorFacesApply(t, transpose));
   for (PetscInt i = 0; i < t->n[out]; ++i) PetscCall(HopsPASideAddBegin(&t->side[out][i]));
   PetscCall((*be->TensorApply)(t->kernel, HOPS_PART_INTERIOR_B, transpose, nb, t->view));
   PetscCall(VecGetArrayWrite(y, &ya));
@@ -472,6 +477,7 @@ PetscErrorCode HopsPATensorDiagonal(HopsPATensor t, Vec d)
   PetscCheck(square, PetscObjectComm((PetscObject)t->space), PETSC_ERR_ARG_WRONG, "A block of different test and trial fields has no diagonal");
   for (PetscInt i = 0; i < t->n[HOPS_TEST]; ++i) PetscCall(HopsPASideZero(&t->side[HOPS_TEST][i]));
   PetscCall((*t->space->backend->TensorDiagonal)(t->kernel, t->form->nblocks, t->view));
+  if (t->faces) PetscCall(HopsPATensorFacesDiagonal(t));
   PetscCall(VecGetArrayWrite(d, &a));
   for (PetscInt i = 0; i < t->n[HOPS_TEST]; ++i) {
     PetscCall(HopsPASideAddBegin(&t->side[HOPS_TEST][i]));
@@ -507,6 +513,11 @@ PetscErrorCode HopsPATensorView(HopsPATensor t, PetscViewer viewer)
   }
   PetscCall(PetscViewerASCIIPrintf(viewer, "%s%s\n", t->form->nblocks ? "" : " none", t->form->X ? ", at the current state" : ""));
   PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_TRUE));
+  if (t->faces) {
+    const PetscBool *bd = t->faces->has;
+
+    PetscCall(PetscViewerASCIIPrintf(viewer, "boundary terms:%s%s%s%s\n", bd[0] ? " g0" : "", bd[1] ? " g1" : "", bd[2] ? " g2" : "", bd[3] ? " g3" : ""));
+  }
   if (t->kernel) {
     const char    *name;
     PetscBool      specialised;

@@ -10,7 +10,9 @@
     sum_a!=b  M_ab / 4 G_ab (sum_s D_a^s w) (sum_s D_b^s u)
     sum_a     M_a / 2 (w b_a (sum_s D_a^s u) + (sum_s D_a^s w) c_a u)  +  M detJ w g0 u
 
-  Upwinding adds the diffusion |b_a| h_a^s / 2 in direction a, which turns the central difference into a one-sided one.
+  Upwinding adds the diffusion |b_a| h_a^s / 2 in direction a, which turns the central difference into a one-sided one. Boundary
+  Jacobians come by vertex quadrature of the sub-faces in the same way: along the face as above with the surface element for detJ, and across it
+  with the one difference D_d^s / h_d^s into the cell.
 */
 #include <hops/private/hopslorblock.h>
 
@@ -29,6 +31,7 @@ PetscErrorCode HopsLORBlockDestroy(HopsLORBlock **block)
   PetscCall(PetscFree(b->lor.dj));
   PetscCall(PetscFree(b->lor.oj));
   PetscCall(HopsLORDestroy(&b->lor));
+  PetscCall(HopsFaceFormDestroy(&b->faces));
   PetscCall(HopsTensorFormDestroy(&b->form));
   PetscCall(HopsNodesDestroy(&b->nodes));
   PetscCall(PetscFree(b->rvals));
@@ -81,7 +84,7 @@ static PetscErrorCode HopsLORBlockFreeArrays(HopsContainerCtx ctx)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsLORBlockCreate(HopsNodes nodes, HopsTensorForm form, PetscBool symmetric, PetscBool upwind, HopsLORBlock **block)
+PetscErrorCode HopsLORBlockCreate(HopsNodes nodes, HopsTensorForm form, PetscBool symmetric, PetscBool upwind, PetscBool boundary, HopsLORBlock **block)
 {
   HopsLORBlock *b;
   HopsSpace     sp   = nodes->space;
@@ -100,10 +103,12 @@ PetscErrorCode HopsLORBlockCreate(HopsNodes nodes, HopsTensorForm form, PetscBoo
   b->symmetric = symmetric;
   b->upwind    = upwind;
   for (PetscInt k = 0; k < 4; ++k) b->has[k] = form->has[k] && !(symmetric && (k == 1 || k == 2)) ? PETSC_TRUE : PETSC_FALSE;
-  nc2 = nc * nc;
+  if (boundary) PetscCall(HopsFaceFormCreate(form, sp, 1, &form->field, 1, &form->field, &b->faces));
+  b->couple = b->has[3] || (b->faces && b->faces->has[3]) ? PETSC_TRUE : PETSC_FALSE;
+  nc2       = nc * nc;
   PetscCall(HopsLORCreate(sp, &b->lor));
   PetscCall(PetscLogEventBegin(HopsEvent.lorsymbolic, sp, 0, 0, 0));
-  for (PetscInt c = 0; c < sp->ncells; ++c) b->lor.mask[c] = form->has[3] ? (sp->dim == 2 ? 1 : 7) : 0; /* components couple across directions even on axis-aligned cells */
+  for (PetscInt c = 0; c < sp->ncells; ++c) b->lor.mask[c] = b->couple ? (sp->dim == 2 ? 1 : 7) : 0; /* components couple across directions even on axis-aligned cells */
   PetscCall(HopsLORPattern(&b->lor, &b->rrow));
   PetscCheck((PetscInt64)nc2 * (b->lor.nd + b->lor.no + b->lor.ng) < INT_MAX, PETSC_COMM_SELF, PETSC_ERR_SUP, "The low-order-refined matrix has more than 2^31 entries on one rank: use more ranks");
   PetscCall(PetscMalloc1(nc2 * (b->lor.nd + b->lor.no + b->lor.ng) + 1, &b->vals));
@@ -211,7 +216,7 @@ static PetscErrorCode HopsStarCreate(HopsLORBlock *b, HopsStar *s)
   s->dim      = sp->dim;
   s->P        = sp->order + 1;
   s->np       = PetscPowInt(s->P, s->dim);
-  s->nentries = 1 + 2 * s->dim + (b->has[3] ? (s->dim == 2 ? 4 : 12) : 0);
+  s->nentries = 1 + 2 * s->dim + (b->couple ? (s->dim == 2 ? 4 : 12) : 0);
   for (PetscInt d = 0; d < 3; ++d) s->stride[d] = PetscPowInt(s->P, d);
   for (PetscInt i = 0; i < s->P - 1; ++i) s->h[i] = x[i + 1] - x[i];
   for (PetscInt i = 0; i < s->P; ++i) s->m[i] = 0.5 * ((i ? s->h[i - 1] : 0.0) + (i < s->P - 1 ? s->h[i] : 0.0));
@@ -236,6 +241,31 @@ static inline void HopsStarAdd(HopsLORBlock *b, const HopsStar *s, PetscInt cell
   for (PetscInt d = 0; d < s->dim; ++d) base += slot->base[d] * s->stride[d];
   for (PetscInt k = 0; k < nc2; ++k) w[k] = f * g[k];
   HopsLORBlockAdd(b, row, b->lor.pos[b->lor.start[cell] + base * s->nentries + slot->entry], b->nodes->isfree + row * b->nc, b->nodes->isfree + col * b->nc, w);
+}
+
+/* g0 and g3 are their own transposes, and g2 is that of g1 */
+static PetscBool HopsTensorsSymmetric(PetscInt nc, PetscInt dim, const PetscScalar *const g[4])
+{
+  const PetscInt n        = nc * (dim + 1);
+  PetscReal      scale[3] = {0.0, 0.0, 0.0}, off[3] = {0.0, 0.0, 0.0};
+
+  for (PetscInt r = 0; r < n; ++r)
+    for (PetscInt s = 0; s <= r; ++s) {
+      const PetscInt c = r / (dim + 1), a = r % (dim + 1), e = s / (dim + 1), b = s % (dim + 1), order = (a > 0) + (b > 0);
+      PetscScalar    v[2]; /* entry (r, s) and entry (s, r) */
+
+      for (PetscInt k = 0; k < 2; ++k) {
+        const PetscInt i = k ? e : c, j = k ? c : e, A = k ? b : a, B = k ? a : b, ij = i * nc + j;
+
+        if (A && B) v[k] = g[3] ? g[3][(ij * dim + A - 1) * dim + B - 1] : 0.0;
+        else if (A) v[k] = g[2] ? g[2][ij * dim + A - 1] : 0.0;
+        else if (B) v[k] = g[1] ? g[1][ij * dim + B - 1] : 0.0;
+        else v[k] = g[0] ? g[0][ij] : 0.0;
+      }
+      scale[order] = PetscMax(scale[order], PetscMax(PetscAbsScalar(v[0]), PetscAbsScalar(v[1])));
+      off[order]   = PetscMax(off[order], PetscAbsScalar(v[0] - v[1]));
+    }
+  return off[0] <= 1e-12 * scale[0] && off[1] <= 1e-12 * scale[1] && off[2] <= 1e-12 * scale[2] ? PETSC_TRUE : PETSC_FALSE;
 }
 
 /* One node of one cell; Ji = J^-1, det its determinant; the tensors are those of the node */
@@ -323,6 +353,101 @@ static void HopsLORBlockNode(HopsLORBlock *b, const HopsStar *s, PetscInt cell, 
   }
 }
 
+/* One node of a face; Ji = J^-1, ds the surface element */
+static void HopsLORBlockFaceNode(HopsLORBlock *b, const HopsStar *s, PetscInt cell, PetscInt face, PetscInt v, const PetscReal Ji[], PetscReal ds, const PetscScalar *const g[4])
+{
+  const PetscInt dim = s->dim, nc2 = b->nc * b->nc, normal = face / 2;
+  PetscInt       lo[3], hi[3];
+  PetscReal      w[3][2] = {{0}}, w2[3][2] = {{0}}, all = ds; /* weights of D_a^s in a gradient, and of its square */
+  PetscScalar    t[36];
+
+  for (PetscInt d = 0, k = v; d < dim; ++d, k /= s->P) {
+    const PetscInt i = k % s->P;
+
+    lo[d] = i > 0 ? 0 : 1;
+    hi[d] = i < s->P - 1 ? 2 : 1;
+    if (d != normal) all *= s->m[i];
+    for (PetscInt j = lo[d]; j < hi[d]; ++j) {
+      const PetscReal h = s->h[j ? i : i - 1];
+
+      w[d][j]  = (2 * j - 1) * (d == normal ? 1.0 / h : 0.5 / s->m[i]);
+      w2[d][j] = d == normal ? 1.0 / (h * h) : 0.5 / (s->m[i] * h);
+    }
+  }
+  if (g[0]) HopsStarAdd(b, s, cell, v, -1, 0, -1, 0, all, g[0]);
+  for (PetscInt a = 0; a < dim; ++a) {
+    for (PetscInt m = 1; m < 3; ++m) {
+      if (!g[m]) continue;
+      for (PetscInt k = 0; k < nc2; ++k) {
+        t[k] = 0.0;
+        for (PetscInt d = 0; d < dim; ++d) t[k] += Ji[a * dim + d] * g[m][k * dim + d];
+      }
+      for (PetscInt i = lo[a]; i < hi[a]; ++i) {
+        if (m == 1) HopsStarAdd(b, s, cell, v, -1, 0, a, i, all * w[a][i], t);
+        else HopsStarAdd(b, s, cell, v, a, i, -1, 0, all * w[a][i], t);
+        HopsStarAdd(b, s, cell, v, -1, 0, -1, 0, -all * w[a][i], t);
+      }
+    }
+    for (PetscInt c = 0; g[3] && c < dim; ++c) {
+      for (PetscInt k = 0; k < nc2; ++k) {
+        t[k] = 0.0;
+        for (PetscInt d = 0; d < dim; ++d)
+          for (PetscInt e = 0; e < dim; ++e) t[k] += Ji[a * dim + d] * g[3][(k * dim + d) * dim + e] * Ji[c * dim + e];
+      }
+      for (PetscInt i = lo[a]; i < hi[a]; ++i)
+        for (PetscInt j = lo[c]; j < hi[c]; ++j) {
+          const PetscReal f = all * (a == c ? w2[a][i] : w[a][i] * w[c][j]);
+
+          if (a == c && i != j) continue;
+          HopsStarAdd(b, s, cell, v, a, i, c, j, f, t);
+          HopsStarAdd(b, s, cell, v, a, i, -1, 0, -f, t);
+          HopsStarAdd(b, s, cell, v, -1, 0, c, j, -f, t);
+          HopsStarAdd(b, s, cell, v, -1, 0, -1, 0, f, t);
+        }
+    }
+  }
+}
+
+/* Boundary Jacobians at the Gauss-Lobatto nodes of their faces */
+static PetscErrorCode HopsLORBlockFaces(HopsLORBlock *b, const HopsStar *s)
+{
+  HopsSpace      sp  = b->lor.space;
+  const PetscInt dim = sp->dim, nc2 = b->nc * b->nc, nq = PetscPowInt(s->P, dim - 1);
+  const PetscInt size[4] = {nc2, nc2 * dim, nc2 * dim, nc2 * dim * dim};
+  HopsFaceBasis *fb, geom;
+  PetscReal     *x, *normal, *J, *ds;
+  PetscScalar   *g[4];
+
+  PetscFunctionBegin;
+  PetscCall(HopsFaceBasesCreate(b->form->fields, &b->lor.gll, &fb));
+  PetscCall(HopsFaceBasisCreate(dim, sp->gorder + 1, &b->lor.gll, &geom));
+  PetscCall(PetscMalloc4(nq * dim, &x, nq * dim, &normal, nq * dim * dim, &J, nq, &ds));
+  for (HopsFaceTerm t = b->faces->terms; t; t = t->next) {
+    for (PetscInt k = 0; k < 4; ++k) {
+      g[k] = NULL;
+      if (t->nf[k]) PetscCall(PetscMalloc1(nq * size[k], &g[k]));
+    }
+    for (PetscInt f = 0; f < t->n; ++f) {
+      PetscCall(HopsFaceGeometry(sp, &geom, t->cells[f], t->faces[f], x, normal, J, ds));
+      PetscCall(HopsFaceTermEvaluate(b->form, t, sp, t->cells[f], t->faces[f], fb, x, normal, J, g));
+      for (PetscInt q = 0; q < nq; ++q) {
+        const PetscScalar *p[4];
+        PetscReal          Ji[9];
+
+        HopsInverse(dim, J + q * dim * dim, Ji);
+        for (PetscInt k = 0; k < 4; ++k) p[k] = g[k] ? g[k] + q * size[k] : NULL;
+        if (b->sym) b->sym = HopsTensorsSymmetric(b->nc, dim, p);
+        HopsLORBlockFaceNode(b, s, t->cells[f], t->faces[f], fb[b->form->field].node[t->faces[f] * nq + q], Ji, ds[q], p);
+      }
+    }
+    for (PetscInt k = 0; k < 4; ++k) PetscCall(PetscFree(g[k]));
+  }
+  PetscCall(PetscFree4(x, normal, J, ds));
+  PetscCall(HopsFaceBasisDestroy(&geom));
+  PetscCall(HopsFaceBasesDestroy(b->form->fields, &fb));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode HopsLORBlockNumeric(HopsLORBlock *b)
 {
   HopsLOR                   *lor = &b->lor;
@@ -346,6 +471,7 @@ PetscErrorCode HopsLORBlockNumeric(HopsLORBlock *b)
     if (b->has[k]) PetscCall(PetscMalloc1(chunk * np * size[k], &g[k]));
   }
   PetscCall(PetscArrayzero(b->vals, nc2 * (lor->nd + lor->no + lor->ng)));
+  b->sym = PETSC_TRUE;
   for (PetscInt c = 0; c < sp->ncells; c += chunk) {
     const PetscInt n = PetscMin(chunk, sp->ncells - c);
 
@@ -360,12 +486,14 @@ PetscErrorCode HopsLORBlockNumeric(HopsLORBlock *b)
         det = HopsInverse(dim, J + q * dim * dim, Ji);
         if (!(det > 0.0)) PetscCall(HopsSpaceErrorCell(sp, c + e, det));
         for (PetscInt k = 0; k < 4; ++k) t[k] = b->has[k] ? g[k] + q * size[k] : NULL;
+        if (b->sym) b->sym = HopsTensorsSymmetric(nc, dim, t);
         HopsLORBlockNode(b, star, c + e, v, Ji, det, t);
       }
   }
   for (PetscInt k = 0; k < 4; ++k) PetscCall(PetscFree(g[k]));
   PetscCall(PetscFree2(x, J));
   PetscCall(HopsBasisDestroy(&geom));
+  if (b->faces) PetscCall(HopsLORBlockFaces(b, star));
   PetscCall(PetscFree(star));
   PetscCall(PetscSFReduceBegin(lor->sf, b->unit, b->vals + nc2 * (lor->nd + lor->no), b->rvals, MPI_REPLACE));
   PetscCall(PetscSFReduceEnd(lor->sf, b->unit, b->vals + nc2 * (lor->nd + lor->no), b->rvals, MPI_REPLACE));
@@ -385,7 +513,8 @@ PetscErrorCode HopsLORBlockNumeric(HopsLORBlock *b)
     if (o) PetscCall(PetscObjectStateIncrease((PetscObject)o));
     if (nranks > 1) PetscCall(PetscObjectStateIncrease((PetscObject)b->mat));
   }
-  if (!b->has[1] && !b->has[2]) PetscCall(MatSetOption(b->mat, MAT_SYMMETRIC, PETSC_TRUE));
+  PetscCall(MPIU_Allreduce(MPI_IN_PLACE, &b->sym, 1, HOPS_MPI_BOOL, MPI_LAND, PetscObjectComm((PetscObject)b->mat)));
+  PetscCall(MatSetOption(b->mat, MAT_SYMMETRIC, b->sym));
   PetscCall(PetscLogEventEnd(HopsEvent.lornumeric, b->mat, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

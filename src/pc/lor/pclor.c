@@ -195,7 +195,7 @@ static PetscErrorCode PCApplyTranspose_LOR(PC pc, Vec x, Vec y)
   PetscFunctionBegin;
   PetscCall(KSPGetPC(lor->ksp, &inner));
   PetscCall(PetscObjectTypeCompare((PetscObject)inner, PCHYPRE, &hypre));
-  PetscCheck(!hypre || !block || (!block->has[1] && !block->has[2]), PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "The transposed preconditioner of a nonsymmetric form needs an inner solver with a transpose, which PCHYPRE has not: use -lor_pc_type gamg or lu");
+  PetscCheck(!hypre || !block || block->sym, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "The transposed preconditioner of a nonsymmetric form needs an inner solver with a transpose, which PCHYPRE has not: use -lor_pc_type gamg or lu");
   if (block) PetscCall(HopsLORBlockEmbed(block, x, block->x));
   if (hypre) PetscCall(KSPSolve(lor->ksp, block ? block->x : x, block ? block->y : y));
   else PetscCall(KSPSolveTranspose(lor->ksp, block ? block->x : x, block ? block->y : y));
@@ -258,6 +258,11 @@ static PetscErrorCode PCView_LOR(PC pc, PetscViewer viewer)
     } else {
       PetscCall((*lor->form.space->backend->LORGetInfo)(lor->lor.kernel, &kernel, &bytes));
       PetscCall(PetscViewerASCIIPrintf(viewer, "low-order-refined matrix: type %s, %.3g nonzeros per row, vertex quadrature, kernel %s\n", ((PetscObject)lor->mat)->type_name, lor->form.space->N ? (double)(lor->lor.nnz / lor->form.space->N) : 0.0, kernel));
+    }
+    if (lor->block && lor->block->faces) {
+      const PetscBool *has = lor->block->faces->has;
+
+      PetscCall(PetscViewerASCIIPrintf(viewer, "boundary terms:%s%s%s%s\n", has[0] ? " g0" : "", has[1] ? " g1" : "", has[2] ? " g2" : "", has[3] ? " g3" : ""));
     }
     PetscCall(PetscViewerASCIIPrintf(viewer, "inner solver:\n"));
     PetscCall(PetscViewerASCIIPushTab(viewer));

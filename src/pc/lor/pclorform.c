@@ -77,8 +77,15 @@ static PetscErrorCode PCLORNeedsBlock(PC pc, PC_LOR *lor, DM dm, PetscBool *bloc
   if (id == PETSCFE_CLASSID) PetscCall(PetscFEGetNumComponents((PetscFE)disc, &nc));
   *block = nc > 1 ? PETSC_TRUE : PETSC_FALSE;
   PetscCheck(nc == 1 || (!lor->userdiffusion && !lor->usermass), PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "PCLORSetCoefficients() is for scalar fields; this one has %" PetscInt_FMT " components, whose form comes from the Jacobian functions of the PetscDS", nc);
-  if (lor->userdiffusion || lor->usermass || lor->ignoreconvection) PetscFunctionReturn(PETSC_SUCCESS);
+  if (lor->userdiffusion || lor->usermass) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(DMGetNumDS(dm, &nds));
+  if (nds && !lor->ignoreboundary) {
+    PetscBool face[4];
+
+    PetscCall(HopsFaceFormQuery(dm, face));
+    if (face[1] || face[2] || face[3]) *block = PETSC_TRUE;
+  }
+  if (lor->ignoreconvection) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HopsDSUsesPreconditioner(dm, pc->mat == pc->pmat ? PETSC_TRUE : PETSC_FALSE, &pre));
   for (PetscInt s = 0; s < nds; ++s) {
     HopsRegion r;
@@ -98,13 +105,12 @@ static PetscErrorCode PCLORGetFormBlock(PC pc, PC_LOR *lor, DM dm, PetscSection 
   PetscFunctionBegin;
   if (lor->block && lor->dm == dm && lor->section == section) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HopsDSCheck(dm));
-  if (!lor->ignoreboundary) PetscCall(HopsDSCheckNoRobin(dm));
   PetscCall(HopsDSUsesPreconditioner(dm, pc->mat == pc->pmat ? PETSC_TRUE : PETSC_FALSE, &pre));
   PetscCall(HopsTensorFormCreateDS(dm, pre, &form));
   PetscCheck(form->has[0] || form->has[1] || form->has[2] || form->has[3], PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE, "The PetscDS has no Jacobian functions: there is nothing to precondition (PetscDSSetJacobian())");
   PetscCall(HopsNodesCreate(dm, &nodes));
   PetscCall(HopsLORBlockDestroy(&lor->block));
-  PetscCall(HopsLORBlockCreate(nodes, form, lor->ignoreconvection, lor->upwind, &lor->block));
+  PetscCall(HopsLORBlockCreate(nodes, form, lor->ignoreconvection, lor->upwind, lor->ignoreboundary ? PETSC_FALSE : PETSC_TRUE, &lor->block));
   PetscCall(HopsNodesDestroy(&nodes));
   PetscCall(HopsTensorFormDestroy(&form));
   PetscCall(KSPReset(lor->ksp));
@@ -127,7 +133,7 @@ static PetscErrorCode PCLORGetFormTensor(PC_LOR *lor, HopsPATensor tensor)
   PetscCheck(tensor->form->nblocks, PetscObjectComm((PetscObject)tensor->space), PETSC_ERR_ARG_WRONGSTATE, "The field has no Jacobian functions of its own (its block is zero): there is nothing to precondition; give one by PetscDSSetJacobianPreconditioner(), or use -pc_type none");
   if (lor->block && lor->block->nodes == tensor->nodes) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HopsLORBlockDestroy(&lor->block));
-  PetscCall(HopsLORBlockCreate(tensor->nodes, tensor->form, lor->ignoreconvection, lor->upwind, &lor->block));
+  PetscCall(HopsLORBlockCreate(tensor->nodes, tensor->form, lor->ignoreconvection, lor->upwind, lor->ignoreboundary ? PETSC_FALSE : PETSC_TRUE, &lor->block));
   PetscCall(KSPReset(lor->ksp));
   PetscCall(MatDestroy(&lor->mat));
   PetscCall(PCLORSetFormSpace(lor, tensor->nodes->space));

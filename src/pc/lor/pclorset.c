@@ -276,7 +276,7 @@ PetscErrorCode PCLORViewSpectrum(PC pc, PetscViewer viewer)
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscCall(PCLORGetData(pc, &lor));
   PetscCheck(lor->mat, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE, "Call PCSetUp() first");
-  PetscCheck(!lor->block || (!lor->block->has[1] && !lor->block->has[2]), PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "The form has first-order terms, so its spectrum is complex: use -ksp_view_eigenvalues with -ksp_type gmres");
+  PetscCheck(!lor->block || lor->block->sym, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "The form is not symmetric, so its spectrum is complex: use -ksp_view_eigenvalues with -ksp_type gmres");
   if (!viewer) PetscCall(PetscViewerASCIIGetStdout(PetscObjectComm((PetscObject)pc), &viewer));
   if (lor->form.space->N <= 100000) {
     PetscCall(PCLORLanczos(pc, lor, PETSC_TRUE, &emin, &emax));

@@ -120,7 +120,6 @@ struct _HopsHostKernels {
   void (*lorfill)(struct _HopsLORKernel *, HopsHostRun *, double vals[]);
   PetscBool (*tensorfind)(const struct _HopsTensorKernel *, HopsHostSide *); /* sets `up` and `down`; PETSC_TRUE if specialised */
   void (*tensorapply)(const struct _HopsTensorKernel *, PetscInt b0, PetscInt b1, int transpose, PetscInt nblocks, const HopsTensorData[]);
-  void (*tensorbatch)(const struct _HopsTensorKernel *, PetscInt b, PetscInt nblocks, const HopsTensorData[], const double x[], double y[]);
   void (*tensordiagonal)(const struct _HopsTensorKernel *, PetscInt b, const HopsTensorData *, double e[]);
 };
 
@@ -143,7 +142,6 @@ PETSC_INTERN double         HopsHostEvenOddFlops(int M, int N, int sym);
 PETSC_INTERN PetscErrorCode HopsTensorCreate_Host(HopsSpace, PetscInt, PetscInt, const HopsTensorSide[], PetscInt, const HopsTensorSide[], HopsTensorKernel *);
 PETSC_INTERN PetscErrorCode HopsTensorGetLayout_Host(HopsTensorKernel, PetscInt *, PetscInt *, const PetscInt **);
 PETSC_INTERN PetscErrorCode HopsTensorApply_Host(HopsTensorKernel, HopsPart, PetscBool, PetscInt, const HopsTensorData[]);
-PETSC_INTERN PetscErrorCode HopsTensorApplyBatch_Host(HopsTensorKernel, PetscInt, PetscInt, const HopsTensorData[], const PetscScalar[], PetscScalar[]);
 PETSC_INTERN PetscErrorCode HopsTensorDiagonal_Host(HopsTensorKernel, PetscInt, const HopsTensorData[]);
 PETSC_INTERN PetscErrorCode HopsTensorGetInfo_Host(HopsTensorKernel, PetscInt, const HopsTensorData[], const char **, PetscBool *, PetscLogDouble *);
 PETSC_INTERN PetscErrorCode HopsTensorDestroy_Host(HopsTensorKernel *);

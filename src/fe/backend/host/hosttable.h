@@ -9,4 +9,4 @@
   { \
     return (check) ? PETSC_TRUE : PETSC_FALSE; \
   } \
-  const HopsHostKernels table = {name, W, Supported, PAFind, PAApply, PADiagonal, PASetUp, LORCouplings, LORFill, TensorFind, TensorApply, TensorBatch, TensorDiagonal};
+  const HopsHostKernels table = {name, W, Supported, PAFind, PAApply, PADiagonal, PASetUp, LORCouplings, LORFill, TensorFind, TensorApply, TensorDiagonal};
