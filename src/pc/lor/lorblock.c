@@ -203,7 +203,7 @@ static HopsSlot HopsSlotOf(PetscInt dim, PetscInt a, PetscInt s, PetscInt b, Pet
 typedef struct {
   PetscInt  dim, P, nentries, np;
   PetscInt  stride[3];
-  PetscReal h[64], m[65]; /* sub-edge widths, lumped widths */
+  PetscReal h[64], m[65], w[65]; /* sub-edge widths, lumped widths, weights */
   HopsSlot  slot[4][2][4][2];
 } HopsStar;
 
@@ -220,6 +220,7 @@ static PetscErrorCode HopsStarCreate(HopsLORBlock *b, HopsStar *s)
   for (PetscInt d = 0; d < 3; ++d) s->stride[d] = PetscPowInt(s->P, d);
   for (PetscInt i = 0; i < s->P - 1; ++i) s->h[i] = x[i + 1] - x[i];
   for (PetscInt i = 0; i < s->P; ++i) s->m[i] = 0.5 * ((i ? s->h[i - 1] : 0.0) + (i < s->P - 1 ? s->h[i] : 0.0));
+  for (PetscInt i = 0; i < s->P; ++i) s->w[i] = b->lor.gll.weights[i];
   for (PetscInt a = -1; a < s->dim; ++a)
     for (PetscInt i = 0; i < 2; ++i)
       for (PetscInt c = -1; c < s->dim; ++c)
@@ -273,19 +274,19 @@ static void HopsLORBlockNode(HopsLORBlock *b, const HopsStar *s, PetscInt cell, 
 {
   const PetscInt dim = s->dim, nc = b->nc, nc2 = nc * nc;
   PetscInt       lo[3], hi[3];
-  PetscReal      m[3] = {1.0, 1.0, 1.0}, h[3][2] = {{0}}, all;
+  PetscReal      m[3] = {1.0, 1.0, 1.0}, h[3][2] = {{0}}, all = 1.0;
   PetscScalar    t[36];
 
   for (PetscInt d = 0, k = v; d < dim; ++d, k /= s->P) {
     const PetscInt i = k % s->P;
 
     m[d]    = s->m[i];
+    all *= s->w[i];
     lo[d]   = i > 0 ? 0 : 1; /* sides -1 and 1 that lie in the cell are lo..hi-1 */
     hi[d]   = i < s->P - 1 ? 2 : 1;
     h[d][0] = i > 0 ? s->h[i - 1] : 0.0;
     h[d][1] = i < s->P - 1 ? s->h[i] : 0.0;
   }
-  all = m[0] * m[1] * m[2];
   if (g[0]) HopsStarAdd(b, s, cell, v, -1, 0, -1, 0, all * det, g[0]);
   for (PetscInt a = 0; a < dim; ++a) {
     if (g[1]) { /* w b_a D_a u, and its upwinding */
@@ -366,7 +367,7 @@ static void HopsLORBlockFaceNode(HopsLORBlock *b, const HopsStar *s, PetscInt ce
 
     lo[d] = i > 0 ? 0 : 1;
     hi[d] = i < s->P - 1 ? 2 : 1;
-    if (d != normal) all *= s->m[i];
+    if (d != normal) all *= s->w[i];
     for (PetscInt j = lo[d]; j < hi[d]; ++j) {
       const PetscReal h = s->h[j ? i : i - 1];
 
