@@ -280,7 +280,7 @@ static void HopsLORBlockNode(HopsLORBlock *b, const HopsStar *s, PetscInt cell, 
   for (PetscInt d = 0, k = v; d < dim; ++d, k /= s->P) {
     const PetscInt i = k % s->P;
 
-    m[d]    = s->m[i];
+    m[d] = s->m[i];
     all *= s->w[i];
     lo[d]   = i > 0 ? 0 : 1; /* sides -1 and 1 that lie in the cell are lo..hi-1 */
     hi[d]   = i < s->P - 1 ? 2 : 1;
