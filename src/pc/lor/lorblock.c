@@ -3,12 +3,12 @@
   matrix, with a tensor for each pair of components.
 
   At a node v of a cell let m_d be the lumped width in direction d, h_a^s the width of the sub-edge on side s = -1, 1 (if in the cell),
-  and D_a^s u = s (u(v + s e_a) - u(v)). Summed over the sub-cells around v, vertex quadrature of the form gives, with
-  G = detJ J^-1 g3 J^-T, b = detJ J^-1 g1, c = detJ J^-1 g2, and M_.. the product of the m_d of the other directions,
+  and D_a^s u = s (u(v + s e_a) - u(v)). The sub-cells around v share its Gauss-Lobatto weight M in proportion to their volumes; summed over
+  them, vertex quadrature of the form gives, with G = detJ J^-1 g3 J^-T, b = detJ J^-1 g1, c = detJ J^-1 g2,
 
-    sum_a,s   M_a / (2 h_a^s) G_aa D_a^s w D_a^s u
-    sum_a!=b  M_ab / 4 G_ab (sum_s D_a^s w) (sum_s D_b^s u)
-    sum_a     M_a / 2 (w b_a (sum_s D_a^s u) + (sum_s D_a^s w) c_a u)  +  M detJ w g0 u
+    sum_a,s   M / (2 m_a h_a^s) G_aa D_a^s w D_a^s u
+    sum_a!=b  M / (4 m_a m_b) G_ab (sum_s D_a^s w) (sum_s D_b^s u)
+    sum_a     M / (2 m_a) (w b_a (sum_s D_a^s u) + (sum_s D_a^s w) c_a u)  +  M detJ w g0 u
 
   Upwinding adds the diffusion |b_a| h_a^s / 2 in direction a, which turns the central difference into a one-sided one. Boundary
   Jacobians come by vertex quadrature of the sub-faces in the same way: along the face as above with the surface element for detJ, and across it
@@ -94,6 +94,7 @@ PetscErrorCode HopsLORBlockCreate(HopsNodes nodes, HopsTensorForm form, PetscBoo
   PetscFunctionBegin;
   PetscCall(PetscNew(&b));
   b->unit = MPI_DATATYPE_NULL;
+  PetscCheck(sp->order <= 64, comm, PETSC_ERR_SUP, "Order %" PetscInt_FMT ": the low-order-refined matrix in blocks goes to order 64", sp->order);
   PetscCheck(form->nc == nc, comm, PETSC_ERR_PLIB, "A form of %" PetscInt_FMT " components on a field of %" PetscInt_FMT, form->nc, nc);
   ++form->refct;
   ++nodes->refct;
@@ -203,7 +204,7 @@ static HopsSlot HopsSlotOf(PetscInt dim, PetscInt a, PetscInt s, PetscInt b, Pet
 typedef struct {
   PetscInt  dim, P, nentries, np;
   PetscInt  stride[3];
-  PetscReal h[64], m[65], w[65]; /* sub-edge widths, lumped widths, weights */
+  PetscReal h[64], m[65], w[65]; /* sub-edge widths, lumped widths, Gauss-Lobatto weights */
   HopsSlot  slot[4][2][4][2];
 } HopsStar;
 

@@ -129,7 +129,7 @@ static PetscErrorCode PCLORGetFormBlock(PC pc, PC_LOR *lor, DM dm, PetscSection 
 static PetscErrorCode PCLORGetFormTensor(PC_LOR *lor, HopsPATensor tensor)
 {
   PetscFunctionBegin;
-  if (lor->block && lor->block->nodes == tensor->nodes) PetscFunctionReturn(PETSC_SUCCESS);
+  if (lor->block && lor->block->nodes == tensor->nodes && lor->block->form == tensor->form) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HopsLORBlockDestroy(&lor->block));
   PetscCall(HopsLORBlockCreate(tensor->nodes, tensor->form, lor->ignoreconvection, lor->upwind, lor->ignoreboundary ? PETSC_FALSE : PETSC_TRUE, &lor->block));
   PetscCall(KSPReset(lor->ksp));
