@@ -82,16 +82,20 @@ static PetscErrorCode HopsFaceTermCheckFaces(DM dm, HopsFaceTerm t)
   PetscCall(ISGetLocalSize(is, &n));
   PetscCall(ISGetIndices(is, &pts));
   for (PetscInt i = 0; i < n; ++i) {
-    PetscInt depth, ns, where = -1;
+    PetscInt        depth, ns, at[2] = {pts[i], -1}, where[2] = {-1, -1}; /* the face and its cell among the leaves */
+    const PetscInt *support;
 
     PetscCall(DMPlexGetPointDepth(dm, pts[i], &depth));
     if (depth != dim - 1) continue;
     PetscCall(DMPlexGetSupportSize(dm, pts[i], &ns));
-    if (ns == 1 && nleaves > 0) { /* on no other rank either; of an overlap both sides are here */
-      if (leaves) PetscCall(PetscFindInt(pts[i], nleaves, leaves, &where));
-      else where = pts[i] < nleaves ? pts[i] : -1;
+    PetscCall(DMPlexGetSupport(dm, pts[i], &support));
+    at[1] = ns ? support[0] : -1;
+    for (PetscInt k = 0; k < 2 && nleaves > 0; ++k) {
+      if (leaves) PetscCall(PetscFindInt(at[k], nleaves, leaves, &where[k]));
+      else where[k] = at[k] < nleaves ? at[k] : -1;
     }
-    PetscCheck(ns == 1 && where < 0, PETSC_COMM_SELF, PETSC_ERR_SUP, "Face %" PetscInt_FMT ", which value %" PetscInt_FMT " of a boundary condition's label marks, lies inside the domain, and hops takes boundary Jacobians on the boundary alone: mark boundary faces only, or leave out -dm_mat_type pa and use -pc_lor_ignore boundary", pts[i], t->value);
+    if (where[1] >= 0) continue; /* of the overlap */
+    PetscCheck(ns == 1 && where[0] < 0, PETSC_COMM_SELF, PETSC_ERR_SUP, "Face %" PetscInt_FMT ", which value %" PetscInt_FMT " of a boundary condition's label marks, lies inside the domain, and hops takes boundary Jacobians on the boundary alone: mark boundary faces only, or leave out -dm_mat_type pa and use -pc_lor_ignore boundary", pts[i], t->value);
   }
   PetscCall(ISRestoreIndices(is, &pts));
   PetscCall(ISDestroy(&is));

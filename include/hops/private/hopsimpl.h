@@ -229,7 +229,8 @@ struct _HopsBackendOps {
   /* name of the kernel that runs ("avx512 P=7 Q=8", "avx512 generic"), whether it is specialised, bytes held, flops of a full apply */
   PetscErrorCode (*PAGetInfo)(HopsPAKernel, const char **kernel, PetscBool *specialised, PetscLogDouble *bytes, PetscLogDouble *flops);
   PetscErrorCode (*PADestroy)(HopsPAKernel *);
-  /* --- low-order-refined matrix, vertex quadrature at the GLL nodes ---
+  /* --- low-order-refined matrix, vertex quadrature at the GLL nodes: the corners of sub-cells around a node share its GLL weight
+     in proportion to their volumes ---
      Couplings: for each cell a mask of the direction pairs whose off-diagonal geometry factor is not negligible:
      bit 0 xy, bit 1 xz, bit 2 yz; negligible is |G_ab| <= tol sqrt(G_aa G_bb) at every node.
      Entries of a node v = (i,j,k), in this order (see HopsLOREntry): the diagonal; for each direction a the pair

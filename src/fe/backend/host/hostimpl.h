@@ -64,8 +64,8 @@ struct _HopsLORKernel {
   const HopsHostKernels *ops;
   int                    dim, P, W;
   PetscInt               ncells;
-  double                *h, *m; /* [P-1] sub-cell widths; [P] lumped 1D mass */
-  double                *G;     /* scratch vectors [dim(dim+1)/2 + 1][P^dim]: geometry factors, then mass */
+  double                *h, *m, *r; /* [P-1] sub-cell widths; [P] lumped 1D mass; [P] GLL weights by lumped mass */
+  double                *G;         /* scratch vectors [dim(dim+1)/2 + 1][P^dim]: geometry factors, then mass */
   HopsBasis              geom;
   HopsHostGeometry       map;
   const unsigned char   *mask;  /* [ncells] caller's */
