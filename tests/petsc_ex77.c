@@ -23,6 +23,7 @@
     test:
       suffix: pa
       output_file: output/petsc_ex77.out
+      filter: grep -oE "Nonlinear solve converged due to CONVERGED_FNORM_RELATIVE"
       nsize: {{1 2}}
       args: -dll_append ${HOPS_LIB} -dm_mat_type pa -hops_residual -def_petscspace_degree {{2 3}} -pres_petscspace_degree 1 -fieldsplit_deformation_ksp_type preonly -fieldsplit_deformation_pc_type lor -fieldsplit_pressure_inner_pc_type lor -ksp_max_it 120 -ksp_error_if_not_converged
 
