@@ -358,7 +358,7 @@ int main(int argc, char **argv)
   Mat         J, JP, A, AP, B, blocks[(MAX_FIELDS + 1) * (MAX_FIELDS + 1)] = {NULL};
   Vec         u, ut, x, y, z, xb, yb, zb;
   PetscRandom rnd;
-  PetscInt    layout       = 0, nf = 0, nc[MAX_FIELDS], dim;
+  PetscInt    layout = 0, nf = 0, nc[MAX_FIELDS], dim;
   PetscScalar constants[1] = {0.7};
   PetscBool   dynamic = PETSC_FALSE, aux = PETSC_FALSE, robin = PETSC_FALSE, foreign = PETSC_FALSE, scattered = PETSC_FALSE;
 
