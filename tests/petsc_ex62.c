@@ -34,6 +34,13 @@
       nsize: {{1 2}}
       args: -sol quadratic -dm_plex_dim 3 -dm_plex_box_faces 2,2,2 -vel_petscspace_degree {{2 3}} -pres_petscspace_degree 1 -pc_fieldsplit_schur_precondition a11 -fieldsplit_pressure_pc_type jacobi
 
+  # rows of blocks
+  test:
+    suffix: pa_multiplicative
+    nsize: {{1 2}}
+    output_file: output/petsc_ex26.out
+    args: -dll_append ${HOPS_LIB} -dm_mat_type pa -hops_residual -dm_plex_simplex 0 -dm_plex_box_faces 4,4 -vel_petscspace_degree 3 -pres_petscspace_degree 2 -sol trig -snes_converged_reason -ksp_rtol 1e-9 -ksp_max_it 20 -ksp_error_if_not_converged -ksp_type fgmres -pc_type fieldsplit -pc_fieldsplit_type multiplicative -pc_fieldsplit_off_diag_use_amat -fieldsplit_velocity_ksp_type cg -fieldsplit_velocity_ksp_rtol 1e-10 -fieldsplit_velocity_pc_type lor -fieldsplit_pressure_ksp_type preonly -fieldsplit_pressure_pc_type jacobi -options_left 0
+
   # the solution (two sums over its entries) is that of a run without hops
   testset:
     args: -sol trig -dm_plex_simplex 0 -dm_plex_box_faces 4,4 -vel_petscspace_degree 3 -pres_petscspace_degree 2 -pc_use_amat -ksp_type fgmres -ksp_rtol 1e-10 -pc_type fieldsplit -pc_fieldsplit_type schur -pc_fieldsplit_schur_factorization_type full -pc_fieldsplit_schur_precondition a11 -fieldsplit_velocity_ksp_type cg -fieldsplit_velocity_ksp_rtol 1e-11 -fieldsplit_pressure_ksp_rtol 1e-10 -fieldsplit_pressure_pc_type jacobi -snes_view_solution -options_left 0
