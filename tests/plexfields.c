@@ -360,7 +360,7 @@ int main(int argc, char **argv)
   PetscRandom rnd;
   PetscInt    layout = 0, nf = 0, nc[MAX_FIELDS], dim;
   PetscScalar constants[1] = {0.7};
-  PetscBool   dynamic = PETSC_FALSE, aux = PETSC_FALSE, robin = PETSC_FALSE, foreign = PETSC_FALSE, scattered = PETSC_FALSE;
+  PetscBool   dynamic = PETSC_FALSE, aux = PETSC_FALSE, robin = PETSC_FALSE, foreign = PETSC_FALSE, scattered = PETSC_FALSE, scaled = PETSC_FALSE;
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
@@ -371,6 +371,7 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-prec", &app.prec, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-foreign", &foreign, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-scattered", &scattered, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-scaled", &scaled, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-robin", &robin, NULL)); /* on curved faces PETSc takes the surface element from their midpoint */
   PetscCall(TestMesh(PETSC_COMM_WORLD, robin ? PETSC_FALSE : PETSC_TRUE, &app.dm));
   PetscCall(DMGetDimension(app.dm, &dim));
@@ -437,6 +438,7 @@ int main(int argc, char **argv)
     PetscCall(CompareMats(AP, JP, x, y, z));
   }
   if (foreign) PetscCall(MatSetValue(A, 0, 0, 1.0, INSERT_VALUES));
+  if (scaled) PetscCall(MatScale(A, 2.0));
   if (scattered) { /* every other unknown is no field */
     IS is;
 
@@ -556,6 +558,11 @@ int main(int argc, char **argv)
     suffix: scattered
     args: -scattered -dm_plex_dim 2 -dm_plex_box_faces 2,2 -f0_petscspace_degree 2 -f1_petscspace_degree 1 -petsc_ci_portable_error_output
     filter: grep -oE "gives the blocks of whole fields alone|MatConvert\(\) to aij" | sort -u
+
+  test:
+    suffix: scaled
+    args: -scaled -dm_plex_dim 2 -dm_plex_box_faces 2,2 -f0_petscspace_degree 2 -f1_petscspace_degree 1 -petsc_ci_portable_error_output
+    filter: grep -oE "was scaled or shifted|take the blocks first" | sort -u
 
   test:
     suffix: discontinuous

@@ -161,6 +161,28 @@ static PetscErrorCode MatRefreshBlock_PA(Mat A, Mat_PA *pa, Mat B)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The shell keeps what MatScale(), MatShift() and MatDiagonalScale() were told to itself: it shows in the action alone */
+static PetscErrorCode MatPACheckPlain(Mat A, HopsPATensor t)
+{
+  Vec       x, y, z;
+  PetscReal norm, diff;
+
+  PetscFunctionBegin;
+  PetscCall(MatCreateVecs(A, &x, &y));
+  PetscCall(VecDuplicate(y, &z));
+  PetscCall(VecSetRandom(x, NULL));
+  PetscCall(MatMult(A, x, y));
+  PetscCall(HopsPATensorMult(t, PETSC_FALSE, x, z));
+  PetscCall(VecNorm(z, NORM_INFINITY, &norm));
+  PetscCall(VecAXPY(z, -1.0, y));
+  PetscCall(VecNorm(z, NORM_INFINITY, &diff));
+  PetscCheck(diff <= 1e-13 * norm, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP, "The operator was scaled or shifted (MatScale(), MatShift(), MatDiagonalScale()), which its blocks do not see: take the blocks first, or assemble it (MatConvert() of the plain operator, or leave out -dm_mat_type " MATPA ")");
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&y));
+  PetscCall(VecDestroy(&z));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Blocks of fields; of an operator of one field, PETSc's virtual submatrices */
 PetscErrorCode MatCreateSubMatrix_PA(Mat A, IS isrow, IS iscol, MatReuse reuse, Mat *B)
 {
@@ -174,6 +196,7 @@ PetscErrorCode MatCreateSubMatrix_PA(Mat A, IS isrow, IS iscol, MatReuse reuse, 
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(MatPASetUp_Private(A, pa));
+  PetscCall(MatPACheckPlain(A, pa->tensor));
   if (reuse != MAT_REUSE_MATRIX) PetscCall(MatCreateBlock_PA(A, pa, isrow, iscol, B));
   PetscCall(MatRefreshBlock_PA(A, pa, *B));
   PetscFunctionReturn(PETSC_SUCCESS);
