@@ -20,9 +20,11 @@
   Notes:
   Space and form come from a `MATPA` operator, from `PCLORSetSpace()`, or from the solver's `DMPLEX` with its `PetscFE` and `PetscDS`.
 
-  A field of several components, or a form with first-order terms, gets the matrix of its full tensors in blocks, in a numbering of its
-  own: components that are essential at a node with others that are not are identity rows there. The near-null space is the operator's,
-  or the rigid-body modes where there is a component for each direction.
+  Quadrature is at the corners of the sub-cells, which share the Gauss-Lobatto weight of their node.
+
+  A field of several components, a form with first-order terms, or with derivatives in its boundary Jacobians, gets the matrix of its
+  full tensors in blocks, in a numbering of its own: components that are essential at a node with others that are not are identity rows
+  there. The near-null space is the operator's, or the rigid-body modes where there is a component for each direction.
 
 .seealso: `PCLORSetSpace()`, `PCLORGetMat()`, `PCLORGetKSP()`, `MATPA`, `HopsSpace`
 M*/

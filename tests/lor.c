@@ -69,13 +69,19 @@ static PetscReal Invert(PetscInt n, const PetscReal A[], PetscReal B[])
 
 /*
   One cell's matrix, sub-cell by sub-cell: multilinear functions with quadrature at the sub-cell's corners, where geometry and
-  coefficients are those of the cell's own map at that node. D is dense, of (p+1)^dim rows.
+  coefficients are those of the cell's own map at that node, and the corners of all sub-cells around a node share its Gauss-Lobatto
+  weight in proportion to their volumes. D is dense, of (p+1)^dim rows.
 */
 static PetscErrorCode BruteForce(PetscInt dim, PetscInt p, const PetscReal z[], const PetscReal X[], PetscScalar D[])
 {
   const PetscInt n = p + 1, nc = 1 << dim, ns = PetscPowInt(p, dim), N = PetscPowInt(n, dim);
 
+  PetscReal r[33], x[33];
+
   PetscFunctionBeginUser;
+  if (p == 1) r[0] = r[1] = 1.0;
+  else PetscCall(PetscDTGaussLobattoLegendreQuadrature(n, PETSCGAUSSLOBATTOLEGENDRE_VIA_NEWTON, x, r));
+  for (PetscInt i = 0; i < n; ++i) r[i] /= 0.5 * ((i < p ? z[i + 1] : z[i]) - (i ? z[i - 1] : z[i]));
   PetscCall(PetscArrayzero(D, N * N));
   for (PetscInt s = 0; s < ns; ++s) {
     const PetscInt base[3] = {s % p, (s / p) % p, dim == 3 ? s / (p * p) : 0};
@@ -104,11 +110,12 @@ static PetscErrorCode BruteForce(PetscInt dim, PetscInt p, const PetscReal z[], 
         }
       for (PetscInt a = 0; a < nc; ++a)
         for (PetscInt b = 0; b < nc; ++b) {
-          PetscReal e = a == q && b == q ? m : 0.0;
+          PetscReal e = a == q && b == q ? m : 0.0, R = 1.0;
 
           for (PetscInt i = 0; i < dim; ++i)
             for (PetscInt j = 0; j < dim; ++j) e += grad[a][i] * K[i][j] * grad[b][j];
-          D[node[a] * N + node[b]] += w * det * e;
+          for (PetscInt d = 0; d < dim; ++d) R *= r[v[d]];
+          D[node[a] * N + node[b]] += R * w * det * e;
         }
     }
   }

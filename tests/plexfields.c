@@ -1,7 +1,7 @@
 static char help[] = "Several fields of different orders in one matrix-free operator, from a DMPlex, PetscFE and PetscDS code by -dm_mat_type pa:\n\
 its action, transposed action, diagonal, assembled form, the operators of its blocks and the residual against PETSc's own.\n\
   -layout <0,1,2>: velocity and pressure; three fields; two scalars; -dynamic: a time derivative, through TS; -aux: an auxiliary field;\n\
-  -prec: functions of a preconditioning matrix\n\n";
+  -robin: boundary Jacobians;   -prec: functions of a preconditioning matrix\n\n";
 
 #include "hopstest.h"
 #include <petscds.h>
@@ -69,6 +69,21 @@ static void f0bd(POINT, const PetscReal x[], const PetscReal n[], PetscInt nc, c
 {
   for (PetscInt i = 0; i < uOff[1]; ++i) f[i] = n[0] + u[i] * x[1] + u[uOff[1]];
 }
+
+/* PETSc 3.18 gives the points of a 2D face in the order of the mesh's edge and the state in that of the cell: no function of x[0] here */
+#define BDJAC POINT, PetscReal shift, const PetscReal x[], const PetscReal n[], PetscInt nc, const PetscScalar constants[], PetscScalar g[]
+#define BDTENSOR(name, cols, first) \
+  static void name(BDJAC) \
+  { \
+    const PetscReal z[3] = {0.1, x[1], 0.3}; \
+\
+    for (PetscInt i = 0; i < (uOff[1]) * (cols); ++i) g[i] = n[i % dim] + Entry(i + first, Nf, NfAux, uOff, u, u_x, a, a_x, t, z, constants); \
+  }
+BDTENSOR(bd00_0, uOff[1], 2)
+BDTENSOR(bd00_3, uOff[1] * dim * dim, 6)
+BDTENSOR(bd01_0, uOff[2] - uOff[1], 1)
+BDTENSOR(bd01_1, (uOff[2] - uOff[1]) * dim, 8)
+BDTENSOR(bd01_2, (uOff[2] - uOff[1]) * dim, 10)
 
 static PetscErrorCode Wall(PetscInt dim, PetscReal t, const PetscReal x[], PetscInt nc, PetscScalar u[], void *ctx)
 {
@@ -141,7 +156,7 @@ static PetscErrorCode AddFields(DM dm, PetscInt layout, PetscInt *nf, PetscInt n
 }
 
 /* Dirichlet values for the first field, some components of a second wall, and a boundary residual */
-static PetscErrorCode AddBoundaries(DM dm, PetscDS ds, PetscInt nf, const PetscInt nc[])
+static PetscErrorCode AddBoundaries(DM dm, PetscDS ds, PetscInt nf, const PetscInt nc[], PetscBool robin)
 {
   DMLabel       faces;
   PetscWeakForm wf;
@@ -156,6 +171,9 @@ static PetscErrorCode AddBoundaries(DM dm, PetscDS ds, PetscInt nf, const PetscI
   PetscCall(DMAddBoundary(dm, DM_BC_NATURAL, "flux", faces, 1, &three, 0, 0, NULL, NULL, NULL, NULL, &bd));
   PetscCall(PetscDSGetBoundary(ds, bd, &wf, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL));
   PetscCall(PetscWeakFormSetIndexBdResidual(wf, faces, 3, 0, 0, 0, f0bd, 0, NULL));
+  if (!robin) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscWeakFormSetIndexBdJacobian(wf, faces, 3, 0, 0, 0, 0, bd00_0, 0, NULL, 0, NULL, 0, bd00_3));
+  PetscCall(PetscWeakFormSetIndexBdJacobian(wf, faces, 3, 0, 1, 0, 0, bd01_0, 0, bd01_1, 0, bd01_2, 0, NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -340,9 +358,9 @@ int main(int argc, char **argv)
   Mat         J, JP, A, AP, B, blocks[(MAX_FIELDS + 1) * (MAX_FIELDS + 1)] = {NULL};
   Vec         u, ut, x, y, z, xb, yb, zb;
   PetscRandom rnd;
-  PetscInt    layout       = 0, nf, nc[MAX_FIELDS], dim;
+  PetscInt    layout = 0, nf = 0, nc[MAX_FIELDS], dim;
   PetscScalar constants[1] = {0.7};
-  PetscBool   dynamic = PETSC_FALSE, aux = PETSC_FALSE, foreign = PETSC_FALSE, scattered = PETSC_FALSE;
+  PetscBool   dynamic = PETSC_FALSE, aux = PETSC_FALSE, robin = PETSC_FALSE, foreign = PETSC_FALSE, scattered = PETSC_FALSE, scaled = PETSC_FALSE;
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
@@ -353,7 +371,9 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-prec", &app.prec, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-foreign", &foreign, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-scattered", &scattered, NULL));
-  PetscCall(TestMesh(PETSC_COMM_WORLD, PETSC_TRUE, &app.dm));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-scaled", &scaled, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-robin", &robin, NULL)); /* on curved faces PETSc takes the surface element from their midpoint */
+  PetscCall(TestMesh(PETSC_COMM_WORLD, robin ? PETSC_FALSE : PETSC_TRUE, &app.dm));
   PetscCall(DMGetDimension(app.dm, &dim));
   PetscCall(AddFields(app.dm, layout, &nf, nc));
   PetscCall(DMCreateDS(app.dm));
@@ -365,7 +385,7 @@ int main(int argc, char **argv)
     app.shift = 3.7;
   }
   PetscCall(PetscDSSetConstants(ds, 1, constants));
-  PetscCall(AddBoundaries(app.dm, ds, nf, nc));
+  PetscCall(AddBoundaries(app.dm, ds, nf, nc, robin));
   if (aux) PetscCall(AddAux(app.dm));
   if (dynamic) {
     PetscCall(DMTSSetBoundaryLocal(app.dm, DMPlexTSComputeBoundary, NULL));
@@ -418,6 +438,7 @@ int main(int argc, char **argv)
     PetscCall(CompareMats(AP, JP, x, y, z));
   }
   if (foreign) PetscCall(MatSetValue(A, 0, 0, 1.0, INSERT_VALUES));
+  if (scaled) PetscCall(MatScale(A, 2.0));
   if (scattered) { /* every other unknown is no field */
     IS is;
 
@@ -516,6 +537,18 @@ int main(int argc, char **argv)
       nsize: {{1 2}}
       args: -prec -dm_plex_dim 2 -dm_plex_box_faces 3,3 -f0_petscspace_degree 3 -f1_petscspace_degree 2
 
+  testset:
+    args: -robin -dm_coord_petscspace_degree 1
+    test:
+      suffix: robin
+      nsize: {{1 3}}
+      args: -dm_plex_dim {{2 3}} -dm_plex_box_faces 3,2,2 -f0_petscspace_degree {{2 3}} -f1_petscspace_degree 2
+      output_file: output/plexfields_two.out
+    test:
+      suffix: robin_dynamic
+      args: -dm_plex_dim 2 -dm_plex_box_faces 3,2 -f0_petscspace_degree 3 -f1_petscspace_degree 2 -dynamic -aux -aux_petscspace_degree 1
+      output_file: output/plexfields_two.out
+
   test:
     suffix: foreign
     args: -foreign -dm_plex_dim 2 -dm_plex_box_faces 2,2 -f0_petscspace_degree 2 -f1_petscspace_degree 1 -petsc_ci_portable_error_output
@@ -525,6 +558,11 @@ int main(int argc, char **argv)
     suffix: scattered
     args: -scattered -dm_plex_dim 2 -dm_plex_box_faces 2,2 -f0_petscspace_degree 2 -f1_petscspace_degree 1 -petsc_ci_portable_error_output
     filter: grep -oE "gives the blocks of whole fields alone|MatConvert\(\) to aij" | sort -u
+
+  test:
+    suffix: scaled
+    args: -scaled -dm_plex_dim 2 -dm_plex_box_faces 2,2 -f0_petscspace_degree 2 -f1_petscspace_degree 1 -petsc_ci_portable_error_output
+    filter: grep -oE "was scaled or shifted|take the blocks first" | sort -u
 
   test:
     suffix: discontinuous

@@ -61,6 +61,15 @@ static PetscErrorCode HopsPlexJacobian(DM dm, PetscReal t, Vec X, Vec Xt, PetscR
   PetscCall(HopsIsPA(J, &jpa));
   PetscCall(HopsIsPA(P, &ppa));
   PetscCall(HopsDSUsesPreconditioner(dm, J == P ? PETSC_TRUE : PETSC_FALSE, &pre));
+  if (J != P && jpa != ppa) {
+    PetscBool mffd, own;
+    PetscDS   ds;
+
+    PetscCall(DMGetDS(dm, &ds));
+    PetscCall(PetscDSHasJacobianPreconditioner(ds, &own));
+    PetscCall(PetscObjectTypeCompareAny((PetscObject)J, &mffd, MATMFFD, MATSHELL, ""));
+    PetscCheck(!own || mffd, PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP, "The PetscDS has Jacobian functions for the preconditioning matrix alone, and one of Jacobian and preconditioning matrix has type " MATPA ", the other %s: make both or neither of type " MATPA, ((PetscObject)(jpa ? P : J))->type_name);
+  }
   *todo = J == P ? (ppa ? PETSC_FALSE : PETSC_TRUE) : (jpa && ppa ? PETSC_FALSE : PETSC_TRUE);
   if (ppa) PetscCall(MatPASetState(P, dm, pre, X, Xt, t, shift));
   if (J != P && jpa) PetscCall(MatPASetState(J, dm, PETSC_FALSE, X, Xt, t, shift));

@@ -46,41 +46,48 @@ static PetscErrorCode HopsPlexGetRule(DM dm, PetscInt dim, PetscInt *Q)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Continuous Lagrange fields with one tensor-product Gauss rule: else the residual is left to PETSc */
-static PetscErrorCode HopsPlexResidualSetUp(DM dm, HopsPlex *plex, PetscBool *can)
+/* Is the residual that of the functions under the regions' keys, and its boundary terms those of one region? */
+static PetscErrorCode HopsPlexSeesResidual(DM dm, PetscBool *all)
 {
-  PetscSection section;
-  PetscInt     dim, Q = 0, order = 1;
-  PetscInt     nds;
-  char         why[512];
+  PetscInt nds;
 
   PetscFunctionBegin;
-  PetscCall(DMGetLocalSection(dm, &section));
-  *can = PETSC_TRUE;
-  if (plex->fields && plex->section == section) PetscFunctionReturn(PETSC_SUCCESS);
-  *can = PETSC_FALSE;
+  *all = PETSC_TRUE;
   PetscCall(DMGetNumDS(dm, &nds));
-  for (PetscInt s = 0; s < nds; ++s) {
-    PetscDS   ds;
-    DMLabel   label;
-    PetscBool all;
-    PetscInt  nb;
+  for (PetscInt s = 0; s < nds && *all; ++s) {
+    PetscDS  ds;
+    DMLabel  label;
+    PetscInt nb;
 
     PetscCall(HopsDMGetRegionDS(dm, s, &ds));
     PetscCall(HopsDMGetRegionLabel(dm, s, &label));
-    PetscCall(HopsRegionSeesResidual(ds, label, &all));
-    if (!all) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(HopsRegionSeesResidual(ds, label, all));
     if (nds == 1) continue;
     PetscCall(PetscDSGetNumBoundary(ds, &nb)); /* PETSc adds boundary residuals up once a region */
     for (PetscInt b = 0; b < nb; ++b) {
       DMBoundaryConditionType type;
 
       PetscCall(PetscDSGetBoundary(ds, b, NULL, &type, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL));
-      if (!(type & DM_BC_ESSENTIAL)) PetscFunctionReturn(PETSC_SUCCESS);
+      if (!(type & DM_BC_ESSENTIAL)) *all = PETSC_FALSE;
     }
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Continuous Lagrange fields with one tensor-product Gauss rule: else the residual is left to PETSc */
+static PetscErrorCode HopsPlexResidualSetUp(DM dm, HopsPlex *plex, PetscBool *can)
+{
+  PetscSection section;
+  PetscInt     dim, Q = 0, order = 1;
+  char         why[512];
+
+  PetscFunctionBegin;
+  PetscCall(DMGetLocalSection(dm, &section));
+  *can = PETSC_TRUE;
+  if (plex->fields && plex->section == section) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(DMGetDimension(dm, &dim));
   PetscCall(HopsFieldsCheck(dm, can, why, sizeof(why)));
+  if (*can) PetscCall(HopsPlexSeesResidual(dm, can));
   if (*can) PetscCall(HopsPlexGetRule(dm, dim, &Q));
   if (!Q) *can = PETSC_FALSE;
   if (!*can) PetscFunctionReturn(PETSC_SUCCESS);
@@ -266,7 +273,7 @@ PetscErrorCode HopsPlexResidual(DM dm, HopsPlex *plex, PetscReal t, Vec X, Vec X
   PetscFunctionBegin;
   PetscCall(HopsPlexResidualSetUp(dm, plex, done));
   if (!*done) {
-    PetscCall(PetscInfo(dm, "residual left to PETSc: the DM has other fields than continuous Lagrange ones with one tensor-product rule, residual functions under keys that PETSc does not evaluate, or boundary conditions on several regions\n"));
+    PetscCall(PetscInfo(dm, "residual left to PETSc: the DM has other fields than continuous Lagrange ones with one tensor-product rule, or residual functions under keys that PETSc does not evaluate, or boundary conditions on several regions\n"));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(PetscLogEventBegin(HopsEvent.residual, dm, X, F, 0));

@@ -58,6 +58,22 @@ PetscErrorCode HopsFaceBasisDestroy(HopsFaceBasis *fb)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode HopsFaceBasesCreate(HopsFields fields, const HopsBasis *basis, HopsFaceBasis *fb[])
+{
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(fields->nf, fb));
+  for (PetscInt f = 0; f < fields->nf; ++f) PetscCall(HopsFaceBasisCreate(fields->dim, fields->P[f], basis, &(*fb)[f]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsFaceBasesDestroy(HopsFields fields, HopsFaceBasis *fb[])
+{
+  PetscFunctionBegin;
+  for (PetscInt f = 0; f < fields->nf; ++f) PetscCall(HopsFaceBasisDestroy(&(*fb)[f]));
+  PetscCall(PetscFree(*fb));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode HopsFaceInterpolate(const HopsFaceBasis *fb, PetscInt face, PetscBool gradient, const PetscReal e[], PetscReal v[])
 {
   const PetscInt   fd = fb->dim - 1, d = face / 2, P = fb->P, Q = fb->Q, nf = PetscPowInt(P, fd), nq = PetscPowInt(Q, fd), nm = PetscPowInt(PetscMax(P, Q), fd);

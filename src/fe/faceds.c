@@ -8,17 +8,17 @@
 /* -------------------------------------------------------------- what the PetscDS has -------------------------------------------------------------- */
 
 /* the functions of value v of boundary condition b; label is NULL where the condition is an essential one */
-static PetscErrorCode HopsFaceTermGet(DM dm, PetscInt b, PetscInt v, HopsFaceTerm t, PetscInt *nv)
+static PetscErrorCode HopsFaceTermGet(DM dm, PetscInt b, PetscInt v, PetscInt trial, HopsFaceTerm t, PetscInt *nv)
 {
   PetscWeakForm           wf;
   DMBoundaryConditionType type;
   const PetscInt         *values;
-  PetscInt                field, nds;
+  PetscInt                nds;
   PetscBool               has, pre;
 
   PetscFunctionBegin;
   PetscCall(DMGetDS(dm, &t->ds));
-  PetscCall(PetscDSGetBoundary(t->ds, b, &wf, &type, NULL, &t->label, nv, &values, &field, NULL, NULL, NULL, NULL, NULL));
+  PetscCall(PetscDSGetBoundary(t->ds, b, &wf, &type, NULL, &t->label, nv, &values, &t->test, NULL, NULL, NULL, NULL, NULL));
   if (type & DM_BC_ESSENTIAL) {
     *nv = 0;
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -30,9 +30,10 @@ static PetscErrorCode HopsFaceTermGet(DM dm, PetscInt b, PetscInt v, HopsFaceTer
   PetscCall(DMGetNumDS(dm, &nds));
   PetscCheck(!has || nds == 1, PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP, "The DM has a boundary Jacobian beside a PetscDS for each of %" PetscInt_FMT " regions, for which PETSc's assembly adds it up once a region: use one PetscDS, with coefficients that tell the regions apart, or -pc_lor_ignore boundary", nds);
   if (!*nv || v >= *nv) PetscFunctionReturn(PETSC_SUCCESS);
+  t->trial    = trial;
   t->value    = values[v];
   t->auxvalue = values[0];
-  PetscCall(PetscWeakFormGetBdJacobian(wf, t->label, t->value, field, field, 0, &t->nf[0], &t->f[0], &t->nf[1], &t->f[1], &t->nf[2], &t->f[2], &t->nf[3], &t->f[3]));
+  PetscCall(PetscWeakFormGetBdJacobian(wf, t->label, t->value, t->test, trial, 0, &t->nf[0], &t->f[0], &t->nf[1], &t->f[1], &t->nf[2], &t->f[2], &t->nf[3], &t->f[3]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -40,10 +41,11 @@ PetscErrorCode HopsFaceFormQuery(DM dm, PetscBool has[4])
 {
   PetscDS       ds;
   PetscWeakForm wf;
-  PetscInt      nb;
+  PetscInt      nb, nf;
 
   PetscFunctionBegin;
   for (PetscInt k = 0; k < 4; ++k) has[k] = PETSC_FALSE;
+  PetscCall(DMGetNumFields(dm, &nf));
   PetscCall(DMGetDS(dm, &ds));
   PetscCall(PetscDSGetWeakForm(ds, &wf));
   PetscCall(HopsBoundaryCheckKeys(wf, NULL, 0, NULL)); /* each condition has a weak form of its own */
@@ -52,12 +54,13 @@ PetscErrorCode HopsFaceFormQuery(DM dm, PetscBool has[4])
     struct _HopsFaceTerm t;
     PetscInt             nv = 1;
 
-    for (PetscInt v = 0; v < nv; ++v) {
-      PetscCall(PetscMemzero(&t, sizeof(t)));
-      PetscCall(HopsFaceTermGet(dm, b, v, &t, &nv));
-      for (PetscInt k = 0; k < 4; ++k)
-        if (t.nf[k]) has[k] = PETSC_TRUE;
-    }
+    for (PetscInt v = 0; v < nv; ++v)
+      for (PetscInt j = 0; j < nf; ++j) {
+        PetscCall(PetscMemzero(&t, sizeof(t)));
+        PetscCall(HopsFaceTermGet(dm, b, v, j, &t, &nv));
+        for (PetscInt k = 0; k < 4; ++k)
+          if (t.nf[k]) has[k] = PETSC_TRUE;
+      }
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -79,23 +82,52 @@ static PetscErrorCode HopsFaceTermCheckFaces(DM dm, HopsFaceTerm t)
   PetscCall(ISGetLocalSize(is, &n));
   PetscCall(ISGetIndices(is, &pts));
   for (PetscInt i = 0; i < n; ++i) {
-    PetscInt depth, ns, where = -1;
+    PetscInt        depth, ns, at[2] = {pts[i], -1}, where[2] = {-1, -1}; /* the face and its cell among the leaves */
+    const PetscInt *support;
 
     PetscCall(DMPlexGetPointDepth(dm, pts[i], &depth));
     if (depth != dim - 1) continue;
     PetscCall(DMPlexGetSupportSize(dm, pts[i], &ns));
-    if (ns == 1 && nleaves > 0) { /* on no other rank either; of an overlap both sides are here */
-      if (leaves) PetscCall(PetscFindInt(pts[i], nleaves, leaves, &where));
-      else where = pts[i] < nleaves ? pts[i] : -1;
+    PetscCall(DMPlexGetSupport(dm, pts[i], &support));
+    at[1] = ns ? support[0] : -1;
+    for (PetscInt k = 0; k < 2 && nleaves > 0; ++k) {
+      if (leaves) PetscCall(PetscFindInt(at[k], nleaves, leaves, &where[k]));
+      else where[k] = at[k] < nleaves ? at[k] : -1;
     }
-    PetscCheck(ns == 1 && where < 0, PETSC_COMM_SELF, PETSC_ERR_SUP, "Face %" PetscInt_FMT ", which value %" PetscInt_FMT " of a boundary condition's label marks, lies inside the domain, and hops takes boundary Jacobians on the boundary alone: mark boundary faces only, or leave out -dm_mat_type pa and use -pc_lor_ignore boundary", pts[i], t->value);
+    if (where[1] >= 0) continue; /* of the overlap */
+    PetscCheck(ns == 1 && where[0] < 0, PETSC_COMM_SELF, PETSC_ERR_SUP, "Face %" PetscInt_FMT ", which value %" PetscInt_FMT " of a boundary condition's label marks, lies inside the domain, and hops takes boundary Jacobians on the boundary alone: mark boundary faces only, or leave out -dm_mat_type pa and use -pc_lor_ignore boundary", pts[i], t->value);
   }
   PetscCall(ISRestoreIndices(is, &pts));
   PetscCall(ISDestroy(&is));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsFaceFormCreate(HopsTensorForm form, HopsSpace sp, HopsFaceForm *out)
+static PetscErrorCode HopsFaceFormAdd(HopsFaceForm ff, const struct _HopsFaceTerm *t, const PetscInt where[], HopsFaceTerm **end)
+{
+  HopsSpace    sp = ff->space;
+  HopsFaceTerm term;
+
+  PetscFunctionBegin;
+  PetscCall(PetscNew(&term));
+  *term = *t;
+  PetscCall(HopsFaceTermCheckFaces(ff->form->dm, term));
+  PetscCall(HopsSpaceGetLabelFaces(sp, term->label, term->value, &term->n, &term->cells, &term->faces));
+  for (PetscInt i = 0; i < term->n; ++i) term->cells[i] = where[term->cells[i] - sp->cstart];
+  for (PetscInt k = 0; k < 4; ++k)
+    if (term->nf[k]) ff->has[k] = PETSC_TRUE;
+  **end = term;
+  *end  = &term->next;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscBool HopsIsIn(PetscInt n, const PetscInt list[], PetscInt i)
+{
+  for (PetscInt k = 0; k < n; ++k)
+    if (list[k] == i) return PETSC_TRUE;
+  return PETSC_FALSE;
+}
+
+PetscErrorCode HopsFaceFormCreate(HopsTensorForm form, HopsSpace sp, PetscInt ntest, const PetscInt test[], PetscInt ntrial, const PetscInt trial[], HopsFaceForm *out)
 {
   HopsFaceForm  ff;
   HopsFaceTerm *end;
@@ -111,7 +143,6 @@ PetscErrorCode HopsFaceFormCreate(HopsTensorForm form, HopsSpace sp, HopsFaceFor
   ++form->refct;
   ff->form  = form;
   ff->space = sp;
-  PetscCall(PetscArraycpy(ff->has, has, 4));
   PetscCall(PetscMalloc1(sp->ncaller, &where));
   for (PetscInt c = 0; c < sp->ncells; ++c) where[sp->cell[c] - sp->cstart] = c;
   end = &ff->terms;
@@ -120,21 +151,18 @@ PetscErrorCode HopsFaceFormCreate(HopsTensorForm form, HopsSpace sp, HopsFaceFor
   for (PetscInt b = 0; b < nb; ++b) {
     PetscInt nv = 1;
 
-    for (PetscInt v = 0; v < nv; ++v) {
-      struct _HopsFaceTerm t;
+    for (PetscInt v = 0; v < nv; ++v)
+      for (PetscInt j = 0; j < ntrial; ++j) {
+        struct _HopsFaceTerm t;
 
-      PetscCall(PetscMemzero(&t, sizeof(t)));
-      PetscCall(HopsFaceTermGet(form->dm, b, v, &t, &nv));
-      if (!t.nf[0] && !t.nf[1] && !t.nf[2] && !t.nf[3]) continue;
-      PetscCall(HopsFaceTermCheckFaces(form->dm, &t));
-      PetscCall(HopsSpaceGetLabelFaces(sp, t.label, t.value, &t.n, &t.cells, &t.faces));
-      for (PetscInt i = 0; i < t.n; ++i) t.cells[i] = where[t.cells[i] - sp->cstart];
-      PetscCall(PetscNew(end));
-      **end = t;
-      end   = &(*end)->next;
-    }
+        PetscCall(PetscMemzero(&t, sizeof(t)));
+        PetscCall(HopsFaceTermGet(form->dm, b, v, trial[j], &t, &nv));
+        if (!HopsIsIn(ntest, test, t.test) || (!t.nf[0] && !t.nf[1] && !t.nf[2] && !t.nf[3])) continue;
+        PetscCall(HopsFaceFormAdd(ff, &t, where, &end));
+      }
   }
   PetscCall(PetscFree(where));
+  if (!ff->terms) PetscCall(HopsFaceFormDestroy(&ff));
   *out = ff;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -162,6 +190,7 @@ PetscErrorCode HopsFaceFormDestroy(HopsFaceForm *form)
     ff->terms = t->next;
     PetscCall(HopsFaceTermDestroy(&t));
   }
+  if (ff->basis) PetscCall(HopsFaceBasesDestroy(ff->form->fields, &ff->basis));
   PetscCall(HopsTensorFormDestroy(&ff->form));
   PetscCall(PetscFree(ff));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -169,42 +198,55 @@ PetscErrorCode HopsFaceFormDestroy(HopsFaceForm *form)
 
 /* ----------------------------------------------------------------- evaluation ----------------------------------------------------------------- */
 
-/* u[q][nc], ux[q][nc][dim] (physical) of a local vector at the points of a face */
-static PetscErrorCode HopsFaceState(HopsTensorForm form, Vec v, PetscInt cell, PetscInt face, const HopsFaceBasis *fb, const PetscReal J[], PetscScalar u[], PetscScalar ux[])
+/* u[q][..], ux[q][..][dim] (physical) of all fields of a local vector at the points of a face */
+static PetscErrorCode HopsFaceState(HopsTensorForm form, Vec v, PetscInt cell, PetscInt face, const HopsFaceBasis fb[], const PetscReal J[], PetscScalar u[], PetscScalar ux[])
 {
-  const PetscInt dim = fb->dim, nc = form->nc, np = PetscPowInt(fb->P, dim), nq = PetscPowInt(fb->Q, dim - 1);
-  PetscScalar   *closure = NULL;
-  PetscReal     *e, *w;
+  HopsFields     F   = form->fields;
+  const PetscInt dim = F->dim, nq = PetscPowInt(fb[0].Q, dim - 1), nu = F->off[F->nf];
+  PetscScalar   *closure = NULL, *e0;
+  PetscReal     *w;
   PetscInt       n;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc2(np, &e, (dim + 1) * nq, &w));
+  PetscCall(PetscMalloc1((dim + 1) * nq, &w));
   PetscCall(DMPlexVecGetClosure(form->dm, NULL, v, cell, &n, &closure));
-  PetscCheck(n == np * nc, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Cell %" PetscInt_FMT " has %" PetscInt_FMT " unknowns in its closure, not %" PetscInt_FMT, cell, n, np * nc);
-  for (PetscInt c = 0; c < nc; ++c) {
-    for (PetscInt i = 0; i < np; ++i) e[form->node[i]] = PetscRealPart(closure[i * nc + c]);
-    PetscCall(HopsFaceInterpolate(fb, face, PETSC_TRUE, e, w));
-    for (PetscInt q = 0; q < nq; ++q) {
-      PetscReal Ji[9];
+  PetscCheck(n == F->nclosure, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Cell %" PetscInt_FMT " has %" PetscInt_FMT " unknowns in its closure, not %" PetscInt_FMT, cell, n, F->nclosure);
+  e0 = closure;
+  for (PetscInt f = 0; f < F->nf; ++f) {
+    const PetscInt nc = F->nc[f], np = PetscPowInt(F->P[f], dim);
+    PetscReal     *e;
 
-      HopsInverse(dim, J + q * dim * dim, Ji);
-      u[q * nc + c] = w[q];
-      for (PetscInt d = 0; d < dim; ++d) {
-        PetscReal s = 0.0;
+    PetscCall(PetscMalloc1(np, &e));
+    for (PetscInt c = 0; c < nc; ++c) {
+      const PetscInt k = F->off[f] + c;
 
-        for (PetscInt a = 0; a < dim; ++a) s += w[(1 + a) * nq + q] * Ji[a * dim + d];
-        ux[(q * nc + c) * dim + d] = s;
+      for (PetscInt i = 0; i < np; ++i) e[F->node[f][i]] = PetscRealPart(e0[i * nc + c]);
+      PetscCall(HopsFaceInterpolate(&fb[f], face, PETSC_TRUE, e, w));
+      for (PetscInt q = 0; q < nq; ++q) {
+        PetscReal Ji[9];
+
+        HopsInverse(dim, J + q * dim * dim, Ji);
+        u[q * nu + k] = w[q];
+        for (PetscInt d = 0; d < dim; ++d) {
+          PetscReal s = 0.0;
+
+          for (PetscInt a = 0; a < dim; ++a) s += w[(1 + a) * nq + q] * Ji[a * dim + d];
+          ux[(q * nu + k) * dim + d] = s;
+        }
       }
     }
+    PetscCall(PetscFree(e));
+    e0 += nc * np;
   }
   PetscCall(DMPlexVecRestoreClosure(form->dm, NULL, v, cell, &n, &closure));
-  PetscCall(PetscFree2(e, w));
+  PetscCall(PetscFree(w));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* what a boundary function sees at one point */
 typedef struct {
-  PetscInt           dim, naux, nconst, uOff[2], uOffx[2];
+  HopsFields         fields;
+  PetscInt           naux, nconst;
   PetscReal          t, shift;
   const PetscInt    *aOff, *aOffx;
   const PetscScalar *u, *ut, *ux, *a, *ax, *constants;
@@ -213,22 +255,25 @@ typedef struct {
 
 static void HopsFacePointTensor(HopsFaceTerm r, PetscInt k, PetscInt n, const HopsFacePoint *p, PetscScalar out[])
 {
+  HopsFields F = p->fields;
+
   for (PetscInt i = 0; i < n; ++i) out[i] = 0.0;
-  for (PetscInt i = 0; i < r->nf[k]; ++i) (*r->f[k][i])(p->dim, 1, p->naux, p->uOff, p->uOffx, p->u, p->ut, p->ux, p->aOff, p->aOffx, p->a, NULL, p->ax, p->t, p->shift, p->x, p->normal, p->nconst, p->constants, out);
+  for (PetscInt i = 0; i < r->nf[k]; ++i) (*r->f[k][i])(F->dim, F->nf, p->naux, F->off, F->offx, p->u, p->ut, p->ux, p->aOff, p->aOffx, p->a, NULL, p->ax, p->t, p->shift, p->x, p->normal, p->nconst, p->constants, out);
 }
 
 /* Without a state the functions must not depend on it */
-static PetscErrorCode HopsFacePointCheck(HopsFaceTerm r, PetscInt nc, PetscInt k, PetscInt n, const HopsFacePoint *point, const PetscScalar v[], PetscInt cell)
+static PetscErrorCode HopsFacePointCheck(HopsFaceTerm r, PetscInt k, PetscInt n, const HopsFacePoint *point, const PetscScalar v[], PetscInt cell)
 {
-  HopsFacePoint p     = *point;
-  PetscReal     scale = 0.0;
-  PetscScalar  *probe, *w;
+  HopsFacePoint  p     = *point;
+  const PetscInt nu    = p.fields->off[p.fields->nf];
+  PetscReal      scale = 0.0;
+  PetscScalar   *probe, *w;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc2(nc * (p.dim + 1), &probe, n, &w));
-  for (PetscInt i = 0; i < nc * (p.dim + 1); ++i) probe[i] = 0.7310585786 / (1 + i) - 0.1 * (i % 3);
+  PetscCall(PetscMalloc2(nu * (p.fields->dim + 1), &probe, n, &w));
+  for (PetscInt i = 0; i < nu * (p.fields->dim + 1); ++i) probe[i] = 0.7310585786 / (1 + i) - 0.1 * (i % 3);
   p.u     = probe;
-  p.ux    = probe + nc;
+  p.ux    = probe + nu;
   p.shift = 0.5772156649; /* of an implicit time step: not seen either */
   HopsFacePointTensor(r, k, n, &p, w);
   for (PetscInt i = 0; i < n; ++i) scale = PetscMax(scale, PetscAbsScalar(v[i]));
@@ -237,17 +282,11 @@ static PetscErrorCode HopsFacePointCheck(HopsFaceTerm r, PetscInt nc, PetscInt k
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsFaceTermEvaluate(HopsTensorForm form, HopsFaceTerm r, HopsSpace sp, PetscInt c, PetscInt face, const HopsFaceBasis *fb, const PetscReal x[], const PetscReal normal[], const PetscReal J[], PetscScalar *const g[4])
+/* Reference coordinates of the points of a face */
+static void HopsFacePoints(const HopsFaceBasis *fb, PetscInt face, PetscReal xi[])
 {
-  const PetscInt dim = fb->dim, nc = form->nc, nq = PetscPowInt(fb->Q, dim - 1), cell = sp->cell[c];
-  const PetscInt size[4] = {nc * nc, nc * nc * dim, nc * nc * dim, nc * nc * dim * dim};
-  HopsFacePoint  p       = {.dim = dim, .uOff = {0, nc}, .uOffx = {0, nc * dim}, .t = form->t, .shift = form->shift};
-  HopsAux        aux;
-  PetscReal     *xi;
-  PetscScalar   *u, *ux, *ut, *utx, *a, *ax;
+  const PetscInt dim = fb->dim, nq = PetscPowInt(fb->Q, dim - 1);
 
-  PetscFunctionBegin;
-  PetscCall(PetscMalloc1(nq * dim, &xi));
   for (PetscInt q = 0; q < nq; ++q)
     for (PetscInt d = 0, k = q; d < dim; ++d) {
       if (d == face / 2) xi[q * dim + d] = face % 2 ? 1.0 : -1.0;
@@ -256,8 +295,23 @@ PetscErrorCode HopsFaceTermEvaluate(HopsTensorForm form, HopsFaceTerm r, HopsSpa
         k /= fb->Q;
       }
     }
+}
+
+PetscErrorCode HopsFaceTermEvaluate(HopsTensorForm form, HopsFaceTerm r, HopsSpace sp, PetscInt c, PetscInt face, const HopsFaceBasis fb[], const PetscReal x[], const PetscReal normal[], const PetscReal J[], PetscScalar *const g[4])
+{
+  HopsFields     F   = form->fields;
+  const PetscInt dim = F->dim, nu = F->off[F->nf], ncc = F->nc[r->test] * F->nc[r->trial], nq = PetscPowInt(fb[0].Q, dim - 1), cell = sp->cell[c];
+  const PetscInt size[4] = {ncc, ncc * dim, ncc * dim, ncc * dim * dim};
+  HopsFacePoint  p       = {.fields = F, .t = form->t, .shift = form->shift};
+  HopsAux        aux;
+  PetscReal     *xi;
+  PetscScalar   *u, *ux, *ut, *utx, *a, *ax;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(nq * dim, &xi));
+  HopsFacePoints(&fb[0], face, xi);
   PetscCall(HopsAuxCreate(form->dm, r->label, r->auxvalue, cell, nq, xi, &aux));
-  PetscCall(PetscCalloc6(nq * nc, &u, nq * nc * dim, &ux, nq * nc, &ut, nq * nc * dim, &utx, nq * aux.nc, &a, nq * aux.nc * dim, &ax));
+  PetscCall(PetscCalloc6(nq * nu, &u, nq * nu * dim, &ux, nq * nu, &ut, nq * nu * dim, &utx, nq * aux.nc, &a, nq * aux.nc * dim, &ax));
   if (aux.v) PetscCall(HopsAuxEvaluate(&aux, form->dm, cell, dim, nq, J, a, ax));
   if (form->X) PetscCall(HopsFaceState(form, form->X, cell, face, fb, J, u, ux));
   if (form->Xt) PetscCall(HopsFaceState(form, form->Xt, cell, face, fb, J, ut, utx));
@@ -266,9 +320,9 @@ PetscErrorCode HopsFaceTermEvaluate(HopsTensorForm form, HopsFaceTerm r, HopsSpa
   p.aOff  = aux.off;
   p.aOffx = aux.offx;
   for (PetscInt q = 0; q < nq; ++q) {
-    p.u      = u + q * nc;
-    p.ut     = ut + q * nc;
-    p.ux     = ux + q * nc * dim;
+    p.u      = u + q * nu;
+    p.ut     = ut + q * nu;
+    p.ux     = ux + q * nu * dim;
     p.a      = a + q * aux.nc;
     p.ax     = ax + q * aux.nc * dim;
     p.x      = x + q * dim;
@@ -276,7 +330,7 @@ PetscErrorCode HopsFaceTermEvaluate(HopsTensorForm form, HopsFaceTerm r, HopsSpa
     for (PetscInt k = 0; k < 4; ++k) {
       if (!g[k]) continue;
       HopsFacePointTensor(r, k, size[k], &p, g[k] + q * size[k]);
-      if (!form->X && r->nf[k]) PetscCall(HopsFacePointCheck(r, nc, k, size[k], &p, g[k] + q * size[k], cell));
+      if (!form->X && r->nf[k]) PetscCall(HopsFacePointCheck(r, k, size[k], &p, g[k] + q * size[k], cell));
       for (PetscInt i = 0; i < size[k]; ++i) PetscCheck(!PetscIsInfOrNanScalar(g[k][q * size[k] + i]), PETSC_COMM_SELF, PETSC_ERR_FP, "The boundary Jacobian g%" PetscInt_FMT " of the PetscDS is infinite or not-a-number in cell %" PetscInt_FMT ": check the function and the fields behind it", k, cell);
     }
   }
@@ -323,7 +377,7 @@ PetscErrorCode HopsRobinCreateDS(HopsTensorForm form, HopsSpace sp, HopsRobin *l
   HopsRobin   *end = list;
 
   PetscFunctionBegin;
-  PetscCall(HopsFaceFormCreate(form, sp, &ff));
+  PetscCall(HopsFaceFormCreate(form, sp, 1, &form->field, 1, &form->field, &ff));
   if (!ff) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCheck(form->nc == 1 && !ff->has[1] && !ff->has[2] && !ff->has[3], comm, PETSC_ERR_SUP, "The PetscDS has boundary Jacobians with derivatives (g1, g2 or g3), or on several components, which are no Robin terms: use -dm_mat_type pa, which takes all of them, or -pc_lor_ignore boundary");
   for (; *end; end = &(*end)->next) {}
@@ -348,26 +402,5 @@ PetscErrorCode HopsRobinCreateDS(HopsTensorForm form, HopsSpace sp, HopsRobin *l
     end  = &r->next;
   }
   PetscCall(HopsFaceFormDestroy(&ff));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Boundary Jacobians of several fields in one operator are refused */
-PetscErrorCode HopsDSCheckNoRobin(DM dm)
-{
-  PetscDS  ds;
-  PetscInt nb;
-
-  PetscFunctionBegin;
-  PetscCall(DMGetDS(dm, &ds));
-  PetscCall(PetscDSGetNumBoundary(ds, &nb));
-  for (PetscInt b = 0; b < nb; ++b) { /* each boundary has a weak form of its own */
-    PetscWeakForm wf;
-    PetscBool     has;
-
-    PetscCall(PetscDSGetBoundary(ds, b, &wf, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL));
-    PetscCall(PetscWeakFormHasBdJacobian(wf, &has));
-    if (!has) PetscCall(PetscWeakFormHasBdJacobianPreconditioner(wf, &has));
-    PetscCheck(!has, PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP, "The PetscDS has a boundary Jacobian and several fields, which hops does not take together: leave out -dm_mat_type pa");
-  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

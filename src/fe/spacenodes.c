@@ -24,6 +24,7 @@ static PetscErrorCode HopsPlexNodeSection(PetscSection s, PetscInt nc, PetscSect
       if (!pass) PetscCall(PetscSectionSetDof(ns, p, dof / nc));
       if (!cdof) continue;
       PetscCall(PetscSectionGetConstraintIndices(s, p, &c));
+      for (PetscInt k = 1; k < cdof; ++k) PetscCheck(c[k] > c[k - 1], PETSC_COMM_SELF, PETSC_ERR_SUP, "The constrained unknowns of point %" PetscInt_FMT " of the mesh are not in ascending order (PetscSectionSetConstraintIndices())", p);
       PetscCall(PetscMalloc1(dof / nc, &all));
       for (PetscInt k = 0; k < dof / nc; ++k) {
         PetscInt m = 0;

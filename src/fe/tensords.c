@@ -28,8 +28,8 @@ static PetscErrorCode HopsTensorFormSetBlocks(HopsTensorForm form)
   PetscInt f = form->nblocks ? form->blocks[0].test : 0;
 
   PetscFunctionBegin;
-  form->nc   = form->fields->nc[f];
-  form->node = form->fields->node[f];
+  form->field = f;
+  form->nc    = form->fields->nc[f];
   for (PetscInt b = 0; b < form->nblocks; ++b) {
     if (form->blocks[b].test != f || form->blocks[b].trial != f) form->nc = 0;
     for (PetscInt k = 0; k < 4; ++k)

@@ -97,13 +97,13 @@ typedef struct {
 
 typedef struct _HopsTensorForm *HopsTensorForm;
 struct _HopsTensorForm {
-  PetscInt         refct, nc; /* components of the only field; 0 where there are several */
+  PetscInt         refct;
+  PetscInt         field, nc; /* the only field and its components; 0 components where there are several */
   PetscBool        has[4];    /* any block has it */
   DM               dm;
   PetscBool        preconditioner;
   Vec              X, Xt; /* local vectors of the state, or NULL: the functions must not depend on it. Forms of blocks share them */
   PetscReal        t, shift;
-  PetscInt        *node;    /* of the fields' first: E-vector node of the closure's unknowns i nc .. i nc + nc - 1 */
   HopsFields       fields;  /* all fields of the DM */
   PetscInt         nblocks; /* blocks with any function */
   HopsTensorBlock *blocks;

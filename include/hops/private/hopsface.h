@@ -19,6 +19,9 @@ typedef struct {
 /* the Lagrange functions on the P GLL nodes at the points of `basis` */
 PETSC_INTERN PetscErrorCode HopsFaceBasisCreate(PetscInt dim, PetscInt P, const HopsBasis *basis, HopsFaceBasis *);
 PETSC_INTERN PetscErrorCode HopsFaceBasisDestroy(HopsFaceBasis *);
+/* those of all fields, [nf] */
+PETSC_INTERN PetscErrorCode HopsFaceBasesCreate(HopsFields, const HopsBasis *, HopsFaceBasis *[]);
+PETSC_INTERN PetscErrorCode HopsFaceBasesDestroy(HopsFields, HopsFaceBasis *[]);
 /* v from e[P^dim]; gradient: derivatives too */
 PETSC_INTERN PetscErrorCode HopsFaceInterpolate(const HopsFaceBasis *, PetscInt face, PetscBool gradient, const PetscReal e[], PetscReal v[]);
 /* f[P^dim] += the transpose */
@@ -29,6 +32,7 @@ PETSC_INTERN PetscErrorCode HopsFaceGeometry(HopsSpace, const HopsFaceBasis *geo
 /* The boundary Jacobian of one value of a natural boundary condition */
 typedef struct _HopsFaceTerm *HopsFaceTerm;
 struct _HopsFaceTerm {
+  PetscInt        test, trial;       /* fields */
   PetscInt        n, *cells, *faces; /* [n] cell of the space, face of the reference cell */
   PetscDS         ds;                /* constants */
   DMLabel         label;
@@ -46,17 +50,16 @@ struct _HopsFaceForm {
   HopsSpace      space; /* borrowed: what the form lives on outlives it */
   PetscBool      has[4];
   HopsFaceTerm   terms;
+  HopsFaceBasis *basis; /* [nf] of all fields at the points of the last set-up */
 };
 
 /* which boundary Jacobian functions the PetscDS has; what hops cannot take is refused */
 PETSC_INTERN PetscErrorCode HopsFaceFormQuery(DM, PetscBool has[4]);
-/* NULL where there are none; a scalar g0 alone may be handed to HopsRobinCreateDS() instead. Collective */
-PETSC_INTERN PetscErrorCode HopsFaceFormCreate(HopsTensorForm, HopsSpace, HopsFaceForm *);
+/* those between some of the fields, NULL where there are none; a scalar g0 alone may be handed to HopsRobinCreateDS() instead. Collective */
+PETSC_INTERN PetscErrorCode HopsFaceFormCreate(HopsTensorForm, HopsSpace, PetscInt ntest, const PetscInt test[], PetscInt ntrial, const PetscInt trial[], HopsFaceForm *);
 PETSC_INTERN PetscErrorCode HopsFaceFormDestroy(HopsFaceForm *);
-/* g[k][q][..] (see HopsTensorForm) at the points of a face with this geometry; g[k] may be NULL */
-PETSC_INTERN PetscErrorCode HopsFaceTermEvaluate(HopsTensorForm, HopsFaceTerm, HopsSpace, PetscInt cell, PetscInt face, const HopsFaceBasis *, const PetscReal x[], const PetscReal normal[], const PetscReal J[], PetscScalar *const g[4]);
+/* g[k][q][..] (see HopsTensorForm) at the points of a face with this geometry; g[k] may be NULL; bases of all fields */
+PETSC_INTERN PetscErrorCode HopsFaceTermEvaluate(HopsTensorForm, HopsFaceTerm, HopsSpace, PetscInt cell, PetscInt face, const HopsFaceBasis[], const PetscReal x[], const PetscReal normal[], const PetscReal J[], PetscScalar *const g[4]);
 
-/* src/mat/pa/patensorface.c: their quadrature data, and their part of an operator on L-vectors [nL][nc] */
+/* src/mat/pa/patensorface.c: their quadrature data */
 PETSC_INTERN PetscErrorCode HopsFaceFormSetUp(HopsFaceForm, const HopsBasis *);
-PETSC_INTERN PetscErrorCode HopsFaceFormApply(HopsFaceForm, const HopsBasis *, PetscBool transpose, const PetscScalar xl[], PetscScalar yl[]);
-PETSC_INTERN PetscErrorCode HopsFaceFormDiagonal(HopsFaceForm, const HopsBasis *, PetscScalar dl[]);

@@ -316,7 +316,8 @@ struct _HopsBackendOps {
   /* name of the kernel that runs ("avx512 P=7 Q=8", "avx512 generic"), whether it is specialised, bytes held, flops of a full apply */
   PetscErrorCode (*PAGetInfo)(HopsPAKernel, const char **kernel, PetscBool *specialised, PetscLogDouble *bytes, PetscLogDouble *flops);
   PetscErrorCode (*PADestroy)(HopsPAKernel *);
-  /* --- low-order-refined matrix, vertex quadrature at the GLL nodes ---
+  /* --- low-order-refined matrix, vertex quadrature at the GLL nodes: the corners of sub-cells around a node share its GLL weight
+     in proportion to their volumes ---
      Couplings: for each cell a mask of the direction pairs whose off-diagonal geometry factor is not negligible:
      bit 0 xy, bit 1 xz, bit 2 yz; negligible is |G_ab| <= tol sqrt(G_aa G_bb) at every node.
      Entries of a node v = (i,j,k), in this order (see HopsLOREntry): the diagonal; for each direction a the pair
@@ -337,8 +338,6 @@ struct _HopsBackendOps {
   PetscErrorCode (*TensorGetLayout)(HopsTensorKernel, PetscInt *W, PetscInt *nbatches, const PetscInt **first);
   /* L-vectors of the test side += the form on those of the trial side, on a part of the cells; transposed, the sides change places */
   PetscErrorCode (*TensorApply)(HopsTensorKernel, HopsPart, PetscBool transpose, PetscInt nblocks, const HopsTensorData[]);
-  /* one batch, on its E-vectors [side][component][node][lane] */
-  PetscErrorCode (*TensorApplyBatch)(HopsTensorKernel, PetscInt batch, PetscInt nblocks, const HopsTensorData[], const PetscScalar x[], PetscScalar y[]);
   /* L-vectors of the test side += the diagonal of blocks with test == trial */
   PetscErrorCode (*TensorDiagonal)(HopsTensorKernel, PetscInt nblocks, const HopsTensorData[]);
   PetscErrorCode (*TensorGetInfo)(HopsTensorKernel, PetscInt nblocks, const HopsTensorData[], const char **kernel, PetscBool *specialised, PetscLogDouble *flops);

@@ -130,7 +130,5 @@ PETSC_INTERN PetscErrorCode HopsCoefficientCreateDS(DM, HopsDSTerm, PetscBool pr
 struct _HopsTensorForm;
 /* appends the boundary Jacobians g0 of a scalar field's PetscDS as Robin terms (src/fe/faceds.c); others are refused */
 PETSC_INTERN PetscErrorCode HopsRobinCreateDS(struct _HopsTensorForm *, HopsSpace, HopsRobin *);
-/* boundary Jacobians of several fields in one operator are refused */
-PETSC_INTERN PetscErrorCode HopsDSCheckNoRobin(DM);
 PETSC_INTERN PetscErrorCode HopsCoefficientCreateTensor(struct _HopsTensorForm *, HopsDSTerm, HopsCoefficient *);
 PETSC_INTERN PetscErrorCode HopsDSCheck(DM);

@@ -1,7 +1,6 @@
 /* The matrix-free operator of a form with full tensors: several fields and components, first-order terms, nonsymmetric tensors. */
 #pragma once
 #include <hops/private/hopsmatimpl.h>
-#include <hops/private/hopsds.h>
 #include <hops/private/hopsface.h>
 
 /* A field as test or as trial functions */
@@ -34,19 +33,19 @@ enum {
 
 typedef struct _HopsPATensor *HopsPATensor;
 struct _HopsPATensor {
-  HopsTensorForm              form;
-  HopsFaceForm                faces; /* boundary Jacobians of the only field, or NULL */
-  HopsNodes                   nodes; /* of the only field, NULL where there are several or test and trial functions differ */
-  HopsSpace                   space; /* that of highest order, for the cells */
-  PetscInt                    n[2];  /* test and trial fields */
-  HopsPASide                 *side[2];
-  PetscInt                    size[2]; /* local rows and columns */
-  HopsPABlock                *block;   /* [form->nblocks] */
-  HopsTensorKernel            kernel;
-  HopsTensorData             *view; /* [form->nblocks] what the kernel sees */
-  PetscInt                    Q;
-  PetscBool                   gll;
-  PetscLogDouble              flops;
+  HopsTensorForm   form;
+  HopsNodes        nodes; /* of the only field, NULL where there are several or test and trial functions differ */
+  HopsSpace        space; /* that of highest order, for the cells */
+  PetscInt         n[2];  /* test and trial fields */
+  HopsPASide      *side[2];
+  PetscInt         size[2]; /* local rows and columns */
+  HopsPABlock     *block;   /* [form->nblocks] */
+  HopsFaceForm     faces;   /* boundary Jacobians, or NULL */
+  HopsTensorKernel kernel;
+  HopsTensorData  *view; /* [form->nblocks] what the kernel sees */
+  PetscInt         Q;
+  PetscBool        gll;
+  PetscLogDouble   flops;
   struct _HopsPATensorDevice *device; /* patensordevice.c: what a device holds, NULL on the host */
 };
 
@@ -66,6 +65,9 @@ PETSC_INTERN PetscErrorCode HopsPATensorMult(HopsPATensor, PetscBool transpose, 
 PETSC_INTERN PetscErrorCode HopsPATensorDiagonal(HopsPATensor, Vec d);
 PETSC_INTERN PetscErrorCode HopsPATensorAssemble(HopsPATensor, Mat A, MatReuse, Mat *B);
 PETSC_INTERN PetscErrorCode HopsPATensorView(HopsPATensor, PetscViewer);
+/* src/mat/pa/patensorface.c: boundary Jacobians, between the sides' L-vectors, and their diagonal */
+PETSC_INTERN PetscErrorCode HopsPATensorFacesApply(HopsPATensor, PetscBool transpose);
+PETSC_INTERN PetscErrorCode HopsPATensorFacesDiagonal(HopsPATensor);
 /* a copy on the same nodes whose form has a state of its own; not set up */
 PETSC_INTERN PetscErrorCode HopsPATensorDuplicate(HopsPATensor, HopsPATensor *);
 PETSC_INTERN PetscErrorCode MatPASetForm(Mat, HopsSpace, HopsTensorForm);

@@ -85,7 +85,6 @@ static PetscErrorCode MatPACreateTensor(Mat A, Mat_PA *pa, DM dm)
   PetscCall(PetscMalloc2(nf, &nodes, nf, &fields));
   for (PetscInt f = 0; f < nf; ++f) fields[f] = f;
   PetscCall(HopsNodesCreateFields(dm, nf, nodes));
-  if (nf > 1) PetscCall(HopsDSCheckNoRobin(dm));
   PetscCall(HopsPATensorCreate(pa->form, nf, fields, nodes, nf, fields, nodes, &pa->tensor));
   for (PetscInt f = 0; f < nf; ++f) PetscCall(HopsNodesDestroy(&nodes[f]));
   PetscCall(PetscFree2(nodes, fields));
@@ -97,12 +96,12 @@ static PetscErrorCode MatPACreateTensor(Mat A, Mat_PA *pa, DM dm)
 /* The first time: which operator the form needs. Scalar symmetric forms have the fast kernels */
 static PetscErrorCode MatPACreateForm(Mat A, Mat_PA *pa, DM dm, PetscBool preconditioner)
 {
-  PetscBool face[4] = {PETSC_FALSE, PETSC_FALSE, PETSC_FALSE, PETSC_FALSE};
+  PetscBool face[4];
 
   PetscFunctionBegin;
   PetscCall(HopsDSCheck(dm));
+  PetscCall(HopsFaceFormQuery(dm, face));
   PetscCall(HopsTensorFormCreateDS(dm, preconditioner, &pa->form));
-  if (pa->form->fields->nf == 1) PetscCall(HopsFaceFormQuery(dm, face));
   PetscCheck(pa->form->nblocks, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE, "The PetscDS has no Jacobian functions (PetscDSSetJacobian())");
   pa->fromds = PETSC_TRUE;
   if (pa->form->fields->nf == 1 && pa->form->nc == 1 && !pa->form->has[1] && !pa->form->has[2] && !face[1] && !face[2] && !face[3] && !pa->general) {

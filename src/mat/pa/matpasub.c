@@ -149,8 +149,8 @@ static PetscErrorCode MatRefreshBlock_PA(Mat A, Mat_PA *pa, Mat B)
   PetscCall(PetscMalloc1(whole->form->nblocks, &blocks));
   HopsPASelectBlocks(whole, t->n[0], field[0], t->n[1], field[1], &n, blocks);
   PetscCheck(n == t->form->nblocks, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONG, "The matrix to reuse is no block of this operator: call MatCreateSubMatrix() with MAT_INITIAL_MATRIX");
-  PetscCall(HopsPATensorShare(whole, blocks, t));
   PetscCall(HopsTensorFormShareState(whole->form, t->form));
+  PetscCall(HopsPATensorShare(whole, blocks, t));
   PetscCall(PetscFree(blocks));
   PetscCall(PetscFree(field[0]));
   PetscCall(PetscFree(field[1]));
@@ -158,6 +158,28 @@ static PetscErrorCode MatRefreshBlock_PA(Mat A, Mat_PA *pa, Mat B)
   pb->needsetup = PETSC_FALSE;
   PetscCall(MatAssemblyBegin(B, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(B, MAT_FINAL_ASSEMBLY));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The shell keeps what MatScale(), MatShift() and MatDiagonalScale() were told to itself: it shows in the action alone */
+static PetscErrorCode MatPACheckPlain(Mat A, HopsPATensor t)
+{
+  Vec       x, y, z;
+  PetscReal norm, diff;
+
+  PetscFunctionBegin;
+  PetscCall(MatCreateVecs(A, &x, &y));
+  PetscCall(VecDuplicate(y, &z));
+  PetscCall(VecSetRandom(x, NULL));
+  PetscCall(MatMult(A, x, y));
+  PetscCall(HopsPATensorMult(t, PETSC_FALSE, x, z));
+  PetscCall(VecNorm(z, NORM_INFINITY, &norm));
+  PetscCall(VecAXPY(z, -1.0, y));
+  PetscCall(VecNorm(z, NORM_INFINITY, &diff));
+  PetscCheck(diff <= 1e-13 * norm, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP, "The operator was scaled or shifted (MatScale(), MatShift(), MatDiagonalScale()), which its blocks do not see: take the blocks first, or assemble it (MatConvert() of the plain operator, or leave out -dm_mat_type " MATPA ")");
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&y));
+  PetscCall(VecDestroy(&z));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -174,6 +196,7 @@ PetscErrorCode MatCreateSubMatrix_PA(Mat A, IS isrow, IS iscol, MatReuse reuse, 
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(MatPASetUp_Private(A, pa));
+  PetscCall(MatPACheckPlain(A, pa->tensor));
   if (reuse != MAT_REUSE_MATRIX) PetscCall(MatCreateBlock_PA(A, pa, isrow, iscol, B));
   PetscCall(MatRefreshBlock_PA(A, pa, *B));
   PetscFunctionReturn(PETSC_SUCCESS);

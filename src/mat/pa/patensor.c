@@ -47,6 +47,7 @@ PetscErrorCode HopsPATensorCreate(HopsTensorForm form, PetscInt ntest, const Pet
       if (!t->space || nodes[k][i]->space->order > t->space->order) t->space = nodes[k][i]->space;
     }
   }
+  PetscCall(HopsFaceFormCreate(form, t->space, ntest, testfields, ntrial, trialfields, &t->faces));
   PetscCall(PetscCalloc2(form->nblocks, &t->block, form->nblocks, &t->view));
   for (PetscInt b = 0; b < form->nblocks; ++b) {
     const HopsTensorBlock *fb = &form->blocks[b];
@@ -61,7 +62,6 @@ PetscErrorCode HopsPATensorCreate(HopsTensorForm form, PetscInt ntest, const Pet
     for (PetscInt k = 0; k < 4; ++k)
       if (fb->has[k]) PetscCall(PetscCalloc1(form->fields->nc[fb->test] * form->fields->nc[fb->trial], &tb->pairs[k]));
   }
-  if (t->nodes && form->fields->nf == 1) PetscCall(HopsFaceFormCreate(form, t->space, &t->faces));
   *out = t;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -103,7 +103,6 @@ PetscErrorCode HopsPATensorDestroy(HopsPATensor *out)
   for (PetscInt b = 0; b < t->form->nblocks; ++b)
     for (PetscInt k = 0; k < 4; ++k) PetscCall(PetscFree(t->block[b].pairs[k]));
   PetscCall(PetscFree2(t->block, t->view));
-  PetscCall(HopsFaceFormDestroy(&t->faces));
   for (PetscInt k = 0; k < 2; ++k) {
     for (PetscInt i = 0; i < t->n[k]; ++i) {
       HopsPASide *s = &t->side[k][i];
@@ -114,6 +113,7 @@ PetscErrorCode HopsPATensorDestroy(HopsPATensor *out)
     }
     PetscCall(PetscFree(t->side[k]));
   }
+  PetscCall(HopsFaceFormDestroy(&t->faces));
   PetscCall(HopsTensorFormDestroy(&t->form));
   PetscCall(PetscFree(t));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -367,8 +367,8 @@ PetscErrorCode HopsPATensorSetUp(HopsPATensor t, const HopsBasis *basis, PetscBo
   PetscCall(HopsSpaceCreateGeometryBasis(t->space, basis, &geom));
   while (again) PetscCall(HopsPATensorPass(t, basis, &geom, &again));
   PetscCall(HopsBasisDestroy(&geom));
-  if (t->faces) PetscCall(HopsFaceFormSetUp(t->faces, &t->side[HOPS_TEST][0].basis));
   PetscCall(HopsPATensorSetUpView(t));
+  if (t->faces) PetscCall(HopsFaceFormSetUp(t->faces, basis));
   for (PetscInt b = 0; b < t->form->nblocks; ++b) bytes += (size_t)t->block[b].data->nentries * t->space->ncells * PetscPowInt(basis->Q, t->space->dim) * sizeof(PetscScalar);
   PetscCall(PetscInfo(t->space, "full tensors: %g bytes of quadrature data in %" PetscInt_FMT " blocks\n", (double)bytes, t->form->nblocks));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -386,6 +386,7 @@ PetscErrorCode HopsPATensorShare(HopsPATensor whole, const PetscInt blocks[], Ho
     t->block[b].data = d;
   }
   PetscCall(HopsPATensorSetUpView(t));
+  if (t->faces) PetscCall(HopsFaceFormSetUp(t->faces, &t->side[HOPS_TEST][0].basis));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -465,7 +466,7 @@ PetscErrorCode HopsPATensorMult(HopsPATensor t, PetscBool transpose, Vec x, Vec 
   PetscCall((*be->TensorApply)(t->kernel, HOPS_PART_INTERIOR_A, transpose, nb, t->view));
   for (PetscInt i = 0; i < t->n[in]; ++i) PetscCall(HopsPASideEnd(&t->side[in][i]));
   PetscCall((*be->TensorApply)(t->kernel, HOPS_PART_SHARED, transpose, nb, t->view));
-  if (t->faces) PetscCall(HopsFaceFormApply(t->faces, &t->side[HOPS_TEST][0].basis, transpose, t->side[in][0].l, t->side[out][0].l));
+  if (t->faces) PetscCall(HopsPATensorFacesApply(t, transpose));
   for (PetscInt i = 0; i < t->n[out]; ++i) PetscCall(HopsPASideAddBegin(&t->side[out][i]));
   PetscCall((*be->TensorApply)(t->kernel, HOPS_PART_INTERIOR_B, transpose, nb, t->view));
   PetscCall(VecGetArrayWrite(y, &ya));
@@ -490,7 +491,7 @@ PetscErrorCode HopsPATensorDiagonal(HopsPATensor t, Vec d)
   PetscCheck(square, PetscObjectComm((PetscObject)t->space), PETSC_ERR_ARG_WRONG, "A block of different test and trial fields has no diagonal");
   for (PetscInt i = 0; i < t->n[HOPS_TEST]; ++i) PetscCall(HopsPASideZero(&t->side[HOPS_TEST][i]));
   PetscCall((*t->space->backend->TensorDiagonal)(t->kernel, t->form->nblocks, t->view));
-  if (t->faces) PetscCall(HopsFaceFormDiagonal(t->faces, &t->side[HOPS_TEST][0].basis, t->side[HOPS_TEST][0].l));
+  if (t->faces) PetscCall(HopsPATensorFacesDiagonal(t));
   PetscCall(VecGetArrayWrite(d, &a));
   for (PetscInt i = 0; i < t->n[HOPS_TEST]; ++i) {
     PetscCall(HopsPASideAddBegin(&t->side[HOPS_TEST][i]));
@@ -527,9 +528,9 @@ PetscErrorCode HopsPATensorView(HopsPATensor t, PetscViewer viewer)
   PetscCall(PetscViewerASCIIPrintf(viewer, "%s%s\n", t->form->nblocks ? "" : " none", t->form->X ? ", at the current state" : ""));
   PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_TRUE));
   if (t->faces) {
-    const PetscBool *has = t->faces->has;
+    const PetscBool *bd = t->faces->has;
 
-    PetscCall(PetscViewerASCIIPrintf(viewer, "boundary terms:%s%s%s%s\n", has[0] ? " g0" : "", has[1] ? " g1" : "", has[2] ? " g2" : "", has[3] ? " g3" : ""));
+    PetscCall(PetscViewerASCIIPrintf(viewer, "boundary terms:%s%s%s%s\n", bd[0] ? " g0" : "", bd[1] ? " g1" : "", bd[2] ? " g2" : "", bd[3] ? " g3" : ""));
   }
   if (t->kernel) {
     const char    *name;

@@ -1,86 +1,88 @@
 /*
-  An operator with full tensors to AIJ, slowly and independently of its kernels: dense element matrices from the point tensors and
-  tabulations of all basis functions at all points, N[q][a][i] with a = 0 for the value and 1 + d for the physical derivative d.
+  The operator with full tensors as AIJ: dense element matrices of the point tensors and full (not sum-factorised) tabulations with
+  physical gradients. Slow, and independent of the kernels.
 */
 #include <hops/private/hopspatensor.h>
 #include <petscblaslapack.h>
 
-/* gidx[side][L-vector entry] = row or column of the matrix, or -1 */
-static PetscErrorCode HopsPASideIndices(const HopsPASide *s, PetscInt start, PetscInt *gidx[])
+/* Basis functions of a field at points: N[q][0][i] values, N[q][1+d][i] physical derivatives */
+typedef struct {
+  PetscInt   nc, np;
+  PetscReal *N;    /* [nq][dim+1][np] */
+  PetscInt  *gidx; /* [nL][nc] row or column of the matrix, or -1 */
+  PetscInt  *idx;  /* [nc][np] those of a cell */
+} HopsDenseSide;
+
+typedef struct {
+  PetscInt       dim, nq;
+  HopsDenseSide *side[2];
+  PetscReal     *T; /* [nq][dim+1][max np] */
+  PetscScalar   *E; /* [nc][np][nc'][np'] of a pair of fields */
+  Mat            B;
+} HopsDense;
+
+static PetscErrorCode HopsDenseSideCreate(const HopsPASide *s, PetscInt start, PetscInt nq, HopsDenseSide *d)
 {
   HopsSpace      sp = s->nodes->space;
   const PetscInt nc = s->nodes->nc;
   MPI_Datatype   unit;
-  PetscInt      *buf, *g;
+  PetscInt      *buf;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc1(sp->nL * nc, &g));
-  for (PetscInt i = 0; i < sp->nL * nc; ++i) g[i] = i < sp->nT * nc && s->nodes->map[i] >= 0 ? start + s->nodes->map[i] : -1;
+  d->nc = nc;
+  d->np = PetscPowInt(sp->order + 1, sp->dim);
+  PetscCall(PetscMalloc3(nq * (sp->dim + 1) * d->np, &d->N, sp->nL * nc, &d->gidx, nc * d->np, &d->idx));
+  for (PetscInt i = 0; i < sp->nL * nc; ++i) d->gidx[i] = i < sp->nT * nc && s->nodes->map[i] >= 0 ? start + s->nodes->map[i] : -1;
   PetscCallMPI(MPI_Type_contiguous((PetscMPIInt)nc, MPIU_INT, &unit));
   PetscCallMPI(MPI_Type_commit(&unit));
   PetscCall(PetscMalloc1(sp->nshared * nc, &buf));
   for (PetscInt i = 0; i < sp->nshared; ++i)
-    for (PetscInt c = 0; c < nc; ++c) buf[i * nc + c] = g[sp->shared[i] * nc + c];
-  PetscCall(PetscSFBcastBegin(sp->halo, unit, buf, g + sp->nT * nc, MPI_REPLACE));
-  PetscCall(PetscSFBcastEnd(sp->halo, unit, buf, g + sp->nT * nc, MPI_REPLACE));
+    for (PetscInt c = 0; c < nc; ++c) buf[i * nc + c] = d->gidx[sp->shared[i] * nc + c];
+  PetscCall(PetscSFBcastBegin(sp->halo, unit, buf, d->gidx + sp->nT * nc, MPI_REPLACE));
+  PetscCall(PetscSFBcastEnd(sp->halo, unit, buf, d->gidx + sp->nT * nc, MPI_REPLACE));
   PetscCall(PetscFree(buf));
   PetscCallMPI(MPI_Type_free(&unit));
-  *gidx = g;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Unknowns of a cell, field by field, component by component */
-typedef struct {
-  PetscInt   n; /* of one cell */
-  PetscInt **gidx;
-  PetscInt  *idx; /* [n] */
-} HopsCellIndices;
+static PetscErrorCode HopsDenseCreate(HopsPATensor t, Mat A, HopsDense *m)
+{
+  PetscInt start[2], np = 0, n[2] = {0, 0};
 
-static PetscErrorCode HopsCellIndicesCreate(HopsPATensor t, PetscInt side, PetscInt start, HopsCellIndices *ci)
+  PetscFunctionBegin;
+  PetscCall(MatGetOwnershipRange(A, &start[0], NULL));
+  PetscCall(MatGetOwnershipRangeColumn(A, &start[1], NULL));
+  m->dim = t->space->dim;
+  m->nq  = PetscPowInt(t->Q, m->dim);
+  for (PetscInt k = 0; k < 2; ++k) {
+    PetscCall(PetscMalloc1(t->n[k], &m->side[k]));
+    for (PetscInt i = 0; i < t->n[k]; ++i) {
+      PetscCall(HopsDenseSideCreate(&t->side[k][i], start[k], m->nq, &m->side[k][i]));
+      np   = PetscMax(np, m->side[k][i].np);
+      n[k] = PetscMax(n[k], m->side[k][i].np * m->side[k][i].nc);
+    }
+  }
+  PetscCall(PetscMalloc2(m->nq * (m->dim + 1) * np, &m->T, (size_t)n[0] * n[1], &m->E));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsDenseDestroy(HopsPATensor t, HopsDense *m)
 {
   PetscFunctionBegin;
-  ci->n = 0;
-  PetscCall(PetscMalloc1(t->n[side], &ci->gidx));
-  for (PetscInt i = 0; i < t->n[side]; ++i) {
-    PetscCall(HopsPASideIndices(&t->side[side][i], start, &ci->gidx[i]));
-    ci->n += t->side[side][i].nodes->nc * PetscPowInt(t->side[side][i].nodes->space->order + 1, t->space->dim);
+  for (PetscInt k = 0; k < 2; ++k) {
+    for (PetscInt i = 0; i < t->n[k]; ++i) PetscCall(PetscFree3(m->side[k][i].N, m->side[k][i].gidx, m->side[k][i].idx));
+    PetscCall(PetscFree(m->side[k]));
   }
-  PetscCall(PetscMalloc1(ci->n, &ci->idx));
+  PetscCall(PetscFree2(m->T, m->E));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode HopsCellIndicesDestroy(HopsPATensor t, PetscInt side, HopsCellIndices *ci)
+/* N at point q with one-dimensional tabulations b[d] at index k[d] of direction d */
+static void HopsDensePoint(PetscInt dim, const HopsBasis *const b[], const PetscInt k[], const PetscReal Ji[], PetscInt q, HopsDenseSide *s)
 {
-  PetscFunctionBegin;
-  for (PetscInt i = 0; i < t->n[side]; ++i) PetscCall(PetscFree(ci->gidx[i]));
-  PetscCall(PetscFree(ci->gidx));
-  PetscCall(PetscFree(ci->idx));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+  PetscReal *N = s->N + q * (dim + 1) * s->np;
 
-static void HopsCellIndicesGet(HopsPATensor t, PetscInt side, PetscInt cell, HopsCellIndices *ci)
-{
-  PetscInt k = 0;
-
-  for (PetscInt i = 0; i < t->n[side]; ++i) {
-    HopsSpace      sp = t->side[side][i].nodes->space;
-    const PetscInt np = PetscPowInt(sp->order + 1, sp->dim), nc = t->side[side][i].nodes->nc;
-
-    for (PetscInt c = 0; c < nc; ++c)
-      for (PetscInt j = 0; j < np; ++j) ci->idx[k++] = ci->gidx[i][(size_t)sp->restr[(size_t)cell * np + j] * nc + c];
-  }
-}
-
-/* The tabulations of a field at the points of a cell or a face; of both sides, since test and trial functions may have different fields */
-typedef struct {
-  PetscInt   np, nc;
-  PetscReal *N; /* [nq][dim + 1][np] */
-} HopsDense;
-
-/* N at the points with one-dimensional tabulations b[d] at index k[d] of direction d */
-static void HopsDensePoint(PetscInt dim, PetscInt np, const HopsBasis *const b[], const PetscInt k[], const PetscReal Ji[], PetscReal N[])
-{
-  for (PetscInt i = 0; i < np; ++i) {
+  for (PetscInt i = 0; i < s->np; ++i) {
     PetscReal g[4] = {0.0, 0.0, 0.0, 0.0};
 
     for (PetscInt a = 0; a <= dim; ++a) { /* the value, then reference derivatives */
@@ -89,117 +91,63 @@ static void HopsDensePoint(PetscInt dim, PetscInt np, const HopsBasis *const b[]
     }
     N[i] = g[0];
     for (PetscInt d = 0; d < dim; ++d) {
-      N[(1 + d) * np + i] = 0.0;
-      for (PetscInt a = 0; a < dim; ++a) N[(1 + d) * np + i] += g[1 + a] * Ji[a * dim + d];
+      N[(1 + d) * s->np + i] = 0.0;
+      for (PetscInt a = 0; a < dim; ++a) N[(1 + d) * s->np + i] += g[1 + a] * Ji[a * dim + d];
     }
   }
 }
 
-/* E[test component][i][trial component][j] = sum_q w[q] of the tensors g[k][q] of a pair of fields */
-static PetscErrorCode HopsDenseElement(PetscInt dim, PetscInt nq, const HopsDense *u, const HopsDense *v, const PetscReal w[], PetscScalar *const g[4], PetscReal T[], PetscScalar E[])
+/* Adds sum_q w[q] of the tensors g[k][q] between all pairs of components of two fields, whose idx are those of the cell */
+static PetscErrorCode HopsDenseAdd(HopsDense *m, const HopsDenseSide *test, const HopsDenseSide *trial, PetscInt nq, const PetscReal w[], PetscScalar *const g[4])
 {
-  const PetscInt na = dim + 1, nc = u->nc * v->nc;
-  PetscBLASInt   bu, bv, bk, bl;
+  const PetscInt dim = m->dim, na = dim + 1, nct = trial->nc, ncc = test->nc * nct, np = trial->np;
+  PetscBLASInt   bn, bm, bk, bl;
   PetscScalar    one = 1.0, zero = 0.0;
 
   PetscFunctionBegin;
-  PetscCall(PetscBLASIntCast(u->np, &bu));
-  PetscCall(PetscBLASIntCast(v->np, &bv));
-  PetscCall(PetscBLASIntCast(u->np * u->nc, &bl));
+  PetscCall(PetscBLASIntCast(trial->np, &bm));
+  PetscCall(PetscBLASIntCast(test->np, &bn));
+  PetscCall(PetscBLASIntCast(trial->np * nct, &bl));
   PetscCall(PetscBLASIntCast(nq * na, &bk));
-  for (PetscInt k = 0; k < nc; ++k) {
+  for (PetscInt k = 0; k < ncc; ++k) {
     for (PetscInt q = 0; q < nq; ++q)
       for (PetscInt a = 0; a < na; ++a)
-        for (PetscInt j = 0; j < u->np; ++j) {
-          const PetscReal *N = u->N + q * na * u->np + j;
+        for (PetscInt j = 0; j < np; ++j) {
+          const PetscReal *N = trial->N + q * na * np + j;
           PetscReal        s = 0.0;
 
           if (!a) {
-            if (g[0]) s += g[0][q * nc + k] * N[0];
-            for (PetscInt e = 0; g[1] && e < dim; ++e) s += g[1][(q * nc + k) * dim + e] * N[(1 + e) * u->np];
+            if (g[0]) s += g[0][q * ncc + k] * N[0];
+            for (PetscInt e = 0; g[1] && e < dim; ++e) s += g[1][(q * ncc + k) * dim + e] * N[(1 + e) * np];
           } else {
-            if (g[2]) s += g[2][(q * nc + k) * dim + a - 1] * N[0];
-            for (PetscInt e = 0; g[3] && e < dim; ++e) s += g[3][((q * nc + k) * dim + a - 1) * dim + e] * N[(1 + e) * u->np];
+            if (g[2]) s += g[2][(q * ncc + k) * dim + a - 1] * N[0];
+            for (PetscInt e = 0; g[3] && e < dim; ++e) s += g[3][((q * ncc + k) * dim + a - 1) * dim + e] * N[(1 + e) * np];
           }
-          T[(q * na + a) * u->np + j] = w[q] * s;
+          m->T[(q * na + a) * np + j] = w[q] * s;
         }
-    PetscCallBLAS("BLASgemm", BLASgemm_("N", "T", &bu, &bv, &bk, &one, T, &bu, v->N, &bv, &zero, E + (size_t)(k / u->nc) * v->np * u->nc * u->np + (k % u->nc) * u->np, &bl));
+    PetscCallBLAS("BLASgemm", BLASgemm_("N", "T", &bm, &bn, &bk, &one, m->T, &bm, test->N, &bn, &zero, m->E + (size_t)(k / nct) * test->np * nct * np + (k % nct) * np, &bl));
   }
+  PetscCall(MatSetValues(m->B, test->nc * test->np, test->idx, trial->nc * trial->np, trial->idx, m->E, ADD_VALUES));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Everything that the loops over cells and faces need */
-typedef struct {
-  HopsCellIndices idx[2];
-  PetscInt       *first[2]; /* [n + 1] where a field begins in the unknowns of a cell */
-  HopsDense      *tab[2];   /* [n] */
-  PetscReal      *T;
-  PetscScalar    *E;
-  Mat             B;
-} HopsAssembly;
-
-static PetscErrorCode HopsAssemblyCreate(HopsPATensor t, PetscInt rstart, PetscInt cstart, HopsAssembly *as)
+/* Rows and columns of a cell of all fields */
+static void HopsDenseIndices(HopsPATensor t, PetscInt cell, HopsDense *m)
 {
-  const PetscInt dim = t->space->dim, nq = PetscPowInt(t->Q, dim), start[2] = {rstart, cstart};
-  PetscInt       most = 0, np = 0;
+  for (PetscInt k = 0; k < 2; ++k)
+    for (PetscInt f = 0; f < t->n[k]; ++f) {
+      HopsDenseSide *s = &m->side[k][f];
 
-  PetscFunctionBegin;
-  for (PetscInt s = 0; s < 2; ++s) {
-    PetscCall(HopsCellIndicesCreate(t, s, start[s], &as->idx[s]));
-    PetscCall(PetscCalloc1(t->n[s] + 1, &as->first[s]));
-    PetscCall(PetscMalloc1(t->n[s], &as->tab[s]));
-    for (PetscInt i = 0; i < t->n[s]; ++i) {
-      HopsDense *d = &as->tab[s][i];
-
-      d->np               = PetscPowInt(t->side[s][i].basis.P, dim);
-      d->nc               = t->side[s][i].nodes->nc;
-      as->first[s][i + 1] = as->first[s][i] + d->np * d->nc;
-      np                  = PetscMax(np, d->np);
-      most                = PetscMax(most, d->np * d->nc);
-      PetscCall(PetscMalloc1(nq * (dim + 1) * d->np, &d->N));
+      for (PetscInt c = 0; c < s->nc; ++c)
+        for (PetscInt i = 0; i < s->np; ++i) s->idx[c * s->np + i] = s->gidx[(size_t)t->side[k][f].nodes->space->restr[(size_t)cell * s->np + i] * s->nc + c];
     }
-  }
-  PetscCall(PetscMalloc2(nq * (dim + 1) * np, &as->T, (size_t)most * most, &as->E));
-  PetscCall(PetscArrayzero(as->E, (size_t)most * most));
-  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode HopsAssemblyDestroy(HopsPATensor t, HopsAssembly *as)
+static PetscErrorCode HopsDenseCells(HopsPATensor t, HopsDense *m)
 {
-  PetscFunctionBegin;
-  for (PetscInt s = 0; s < 2; ++s) {
-    PetscCall(HopsCellIndicesDestroy(t, s, &as->idx[s]));
-    for (PetscInt i = 0; i < t->n[s]; ++i) PetscCall(PetscFree(as->tab[s][i].N));
-    PetscCall(PetscFree(as->tab[s]));
-    PetscCall(PetscFree(as->first[s]));
-  }
-  PetscCall(PetscFree2(as->T, as->E));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Adds as->E, the block of a test and a trial side, for the cell whose indices were got */
-static PetscErrorCode HopsAssemblyAdd(HopsAssembly *as, PetscInt test, PetscInt trial)
-{
-  const PetscInt *r = as->first[HOPS_TEST] + test, *c = as->first[HOPS_TRIAL] + trial;
-
-  PetscFunctionBegin;
-  PetscCall(MatSetValues(as->B, r[1] - r[0], as->idx[HOPS_TEST].idx + r[0], c[1] - c[0], as->idx[HOPS_TRIAL].idx + c[0], as->E, ADD_VALUES));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode HopsAssemblyGetCell(HopsPATensor t, PetscInt cell, HopsAssembly *as)
-{
-  PetscFunctionBegin;
-  HopsCellIndicesGet(t, HOPS_TEST, cell, &as->idx[HOPS_TEST]);
-  HopsCellIndicesGet(t, HOPS_TRIAL, cell, &as->idx[HOPS_TRIAL]);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode HopsAssembleCells(HopsPATensor t, HopsAssembly *as)
-{
-  HopsSpace        sp   = t->space;
-  const HopsBasis *rule = &t->side[HOPS_TEST][0].basis;
-  const PetscInt   dim = sp->dim, Q = t->Q, nq = PetscPowInt(Q, dim), nb = t->form->nblocks;
+  HopsSpace        sp    = t->space;
+  const HopsBasis *basis = &t->side[HOPS_TEST][0].basis; /* points and weights are those of all */
+  const PetscInt   dim = sp->dim, Q = t->Q, nq = m->nq, nb = t->form->nblocks;
   HopsBasis        geom;
   PetscReal       *x, *J, *w;
   PetscScalar *(*g)[4];
@@ -209,30 +157,26 @@ static PetscErrorCode HopsAssembleCells(HopsPATensor t, HopsAssembly *as)
   PetscCall(PetscCalloc1(nb, &g));
   for (PetscInt b = 0; b < nb; ++b)
     for (PetscInt k = 0; k < 4; ++k)
-      if (t->form->blocks[b].has[k]) PetscCall(PetscMalloc1(nq * as->tab[HOPS_TEST][t->block[b].test].nc * as->tab[HOPS_TRIAL][t->block[b].trial].nc * HopsTensorEntries(dim, k), &g[b][k]));
-  PetscCall(HopsSpaceCreateGeometryBasis(sp, rule, &geom));
+      if (t->form->blocks[b].has[k]) PetscCall(PetscMalloc1(nq * m->side[0][t->block[b].test].nc * m->side[1][t->block[b].trial].nc * HopsTensorEntries(dim, k), &g[b][k]));
+  PetscCall(HopsSpaceCreateGeometryBasis(sp, basis, &geom));
   for (PetscInt c = 0; c < sp->ncells; ++c) {
     PetscCall(HopsSpaceGetPoints(sp, &geom, c, 1, x, J));
-    PetscCall(HopsTensorFormEvaluateBlocks(t->form, sp, c, 1, rule, x, J, g));
-    PetscCall(HopsAssemblyGetCell(t, c, as));
+    PetscCall(HopsTensorFormEvaluateBlocks(t->form, sp, c, 1, basis, x, J, g));
     for (PetscInt q = 0; q < nq; ++q) {
       const PetscInt k[3] = {q % Q, (q / Q) % Q, q / (Q * Q)};
       PetscReal      Ji[9];
 
       w[q] = HopsInverse(dim, J + q * dim * dim, Ji);
-      for (PetscInt d = 0; d < dim; ++d) w[q] *= rule->weights[k[d]];
+      for (PetscInt d = 0; d < dim; ++d) w[q] *= basis->weights[k[d]];
       for (PetscInt s = 0; s < 2; ++s)
         for (PetscInt i = 0; i < t->n[s]; ++i) {
-          const HopsBasis *f    = &t->side[s][i].basis;
-          const HopsBasis *b[3] = {f, f, f};
+          const HopsBasis *b[3] = {&t->side[s][i].basis, &t->side[s][i].basis, &t->side[s][i].basis};
 
-          HopsDensePoint(dim, as->tab[s][i].np, b, k, Ji, as->tab[s][i].N + q * (dim + 1) * as->tab[s][i].np);
+          HopsDensePoint(dim, b, k, Ji, q, &m->side[s][i]);
         }
     }
-    for (PetscInt b = 0; b < nb; ++b) {
-      PetscCall(HopsDenseElement(dim, nq, &as->tab[HOPS_TRIAL][t->block[b].trial], &as->tab[HOPS_TEST][t->block[b].test], w, g[b], as->T, as->E));
-      PetscCall(HopsAssemblyAdd(as, t->block[b].test, t->block[b].trial));
-    }
+    HopsDenseIndices(t, c, m);
+    for (PetscInt b = 0; b < nb; ++b) PetscCall(HopsDenseAdd(m, &m->side[0][t->block[b].test], &m->side[1][t->block[b].trial], nq, w, g[b]));
   }
   PetscCall(HopsBasisDestroy(&geom));
   for (PetscInt b = 0; b < nb; ++b)
@@ -242,109 +186,127 @@ static PetscErrorCode HopsAssembleCells(HopsPATensor t, HopsAssembly *as)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Boundary Jacobians, of an operator of one field */
-static PetscErrorCode HopsAssembleFaces(HopsPATensor t, HopsAssembly *as)
+static PetscInt HopsDenseFind(HopsPATensor t, PetscInt side, PetscInt field)
 {
-  HopsSpace        sp      = t->space;
-  const HopsBasis *rule    = &t->side[HOPS_TEST][0].basis;
-  const PetscReal  ends[2] = {-1.0, 1.0};
-  const PetscInt   dim = sp->dim, Q = t->Q, nq = PetscPowInt(Q, dim - 1);
-  HopsDense       *m = &as->tab[HOPS_TEST][0];
-  HopsFaceBasis    fb, geom;
-  HopsBasis        end;
-  PetscReal       *x, *normal, *J, *w;
-  PetscScalar     *g[4];
+  PetscInt i = 0;
+
+  while (t->side[side][i].field != field) ++i;
+  return i;
+}
+
+/* The points of face i of a term, with the ends of the cell as points of the direction across it */
+static PetscErrorCode HopsDenseFace(HopsPATensor t, HopsDense *m, HopsFaceTerm f, PetscInt i, const HopsFaceBasis *geom, const PetscInt s[2], const HopsBasis end[2], PetscReal x[], PetscReal normal[], PetscReal J[], PetscReal w[])
+{
+  const PetscInt dim = m->dim, Q = t->Q, nq = PetscPowInt(Q, dim - 1), face = f->faces[i];
 
   PetscFunctionBegin;
-  PetscCall(HopsFaceBasisCreate(dim, sp->order + 1, rule, &fb));
-  PetscCall(HopsFaceBasisCreate(dim, sp->gorder + 1, rule, &geom));
-  PetscCall(HopsBasisCreateAtPoints(sp->order + 1, 2, ends, &end));
-  PetscCall(PetscMalloc4(nq * dim, &x, nq * dim, &normal, nq * dim * dim, &J, nq, &w));
-  for (HopsFaceTerm f = t->faces->terms; f; f = f->next) {
-    for (PetscInt k = 0; k < 4; ++k) {
-      g[k] = NULL;
-      if (f->nf[k]) PetscCall(PetscMalloc1(nq * m->nc * m->nc * HopsTensorEntries(dim, k), &g[k]));
-    }
-    for (PetscInt i = 0; i < f->n; ++i) {
-      const PetscInt   face = f->faces[i];
-      const HopsBasis *b[3] = {rule, rule, rule};
+  PetscCall(HopsFaceGeometry(t->space, geom, f->cells[i], face, x, normal, J, w));
+  for (PetscInt q = 0; q < nq; ++q) {
+    PetscInt  k[3] = {0, 0, 0}, r = q;
+    PetscReal Ji[9];
 
-      b[face / 2] = &end;
-      PetscCall(HopsFaceGeometry(sp, &geom, f->cells[i], face, x, normal, J, w));
-      PetscCall(HopsFaceTermEvaluate(t->form, f, sp, f->cells[i], face, &fb, x, normal, J, g));
-      PetscCall(HopsAssemblyGetCell(t, f->cells[i], as));
-      for (PetscInt q = 0; q < nq; ++q) {
-        PetscInt  k[3] = {0, 0, 0}, r = q;
-        PetscReal Ji[9];
-
-        for (PetscInt d = 0; d < dim; ++d) {
-          if (d == face / 2) k[d] = face % 2;
-          else {
-            k[d] = r % Q;
-            r /= Q;
-            w[q] *= rule->weights[k[d]];
-          }
-        }
-        HopsInverse(dim, J + q * dim * dim, Ji);
-        HopsDensePoint(dim, m->np, b, k, Ji, m->N + q * (dim + 1) * m->np);
+    for (PetscInt d = 0; d < dim; ++d) {
+      if (d == face / 2) k[d] = face % 2;
+      else {
+        k[d] = r % Q;
+        r /= Q;
+        w[q] *= t->side[0][s[0]].basis.weights[k[d]];
       }
-      PetscCall(HopsDenseElement(dim, nq, m, m, w, g, as->T, as->E));
-      PetscCall(HopsAssemblyAdd(as, 0, 0));
     }
-    for (PetscInt k = 0; k < 4; ++k) PetscCall(PetscFree(g[k]));
+    HopsInverse(dim, J + q * dim * dim, Ji);
+    for (PetscInt side = 0; side < 2; ++side) {
+      const HopsBasis *own = &t->side[side][s[side]].basis, *b[3] = {own, own, own};
+
+      b[face / 2] = &end[side];
+      HopsDensePoint(dim, b, k, Ji, q, &m->side[side][s[side]]);
+    }
   }
-  PetscCall(PetscFree4(x, normal, J, w));
-  PetscCall(HopsBasisDestroy(&end));
-  PetscCall(HopsFaceBasisDestroy(&geom));
-  PetscCall(HopsFaceBasisDestroy(&fb));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* An empty AIJ matrix with room for all blocks of the form */
-static PetscErrorCode HopsAssemblePattern(HopsPATensor t, Mat A, HopsAssembly *as, Mat *B)
+static PetscErrorCode HopsDenseFaces(HopsPATensor t, HopsDense *m)
 {
-  MPI_Comm comm = PetscObjectComm((PetscObject)A);
-  PetscInt m, n, M, N;
+  HopsFields      F       = t->form->fields;
+  const PetscReal ends[2] = {-1.0, 1.0};
+  const PetscInt  dim = m->dim, nq = PetscPowInt(t->Q, dim - 1);
+  HopsFaceBasis   geom;
+  PetscReal      *x, *normal, *J, *w;
 
   PetscFunctionBegin;
-  PetscCall(MatGetLocalSize(A, &m, &n));
-  PetscCall(MatGetSize(A, &M, &N));
-  PetscCall(MatCreate(comm, &as->B));
-  PetscCall(MatSetSizes(as->B, m, n, M, N));
-  PetscCall(MatSetType(as->B, MATPREALLOCATOR));
-  PetscCall(MatSetUp(as->B));
-  for (PetscInt c = 0; c < t->space->ncells; ++c) {
-    PetscCall(HopsAssemblyGetCell(t, c, as));
-    for (PetscInt b = 0; b < t->form->nblocks; ++b) PetscCall(HopsAssemblyAdd(as, t->block[b].test, t->block[b].trial));
-    if (t->faces && !t->form->nblocks) PetscCall(HopsAssemblyAdd(as, 0, 0));
+  if (!t->faces) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(HopsFaceBasisCreate(dim, t->space->gorder + 1, &t->side[0][0].basis, &geom));
+  PetscCall(PetscMalloc4(nq * dim, &x, nq * dim, &normal, nq * dim * dim, &J, nq, &w));
+  for (HopsFaceTerm f = t->faces->terms; f; f = f->next) {
+    const PetscInt s[2] = {HopsDenseFind(t, 0, f->test), HopsDenseFind(t, 1, f->trial)};
+    PetscScalar   *g[4] = {NULL, NULL, NULL, NULL};
+    HopsBasis      end[2];
+
+    for (PetscInt side = 0; side < 2; ++side) PetscCall(HopsBasisCreateAtPoints(t->side[side][s[side]].basis.P, 2, ends, &end[side]));
+    for (PetscInt k = 0; k < 4; ++k)
+      if (f->nf[k]) PetscCall(PetscMalloc1(nq * F->nc[f->test] * F->nc[f->trial] * HopsTensorEntries(dim, k), &g[k]));
+    for (PetscInt i = 0; i < f->n; ++i) {
+      PetscCall(HopsDenseFace(t, m, f, i, &geom, s, end, x, normal, J, w));
+      PetscCall(HopsFaceTermEvaluate(t->form, f, t->space, f->cells[i], f->faces[i], t->faces->basis, x, normal, J, g));
+      HopsDenseIndices(t, f->cells[i], m);
+      PetscCall(HopsDenseAdd(m, &m->side[0][s[0]], &m->side[1][s[1]], nq, w, g));
+    }
+    for (PetscInt k = 0; k < 4; ++k) PetscCall(PetscFree(g[k]));
+    for (PetscInt side = 0; side < 2; ++side) PetscCall(HopsBasisDestroy(&end[side]));
   }
-  PetscCall(MatAssemblyBegin(as->B, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(as->B, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatCreate(comm, B));
-  PetscCall(MatSetSizes(*B, m, n, M, N));
-  PetscCall(MatSetType(*B, MATAIJ));
-  PetscCall(MatPreallocatorPreallocate(as->B, PETSC_TRUE, *B));
-  PetscCall(MatDestroy(&as->B));
+  PetscCall(PetscFree4(x, normal, J, w));
+  PetscCall(HopsFaceBasisDestroy(&geom));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Room for the couplings of all fields within a cell, those of absent blocks too: factorisations want a diagonal */
+static PetscErrorCode HopsDensePreallocate(HopsPATensor t, HopsDense *m, Mat A)
+{
+  MPI_Comm     comm = PetscObjectComm((PetscObject)A);
+  PetscInt     r, c, R, C, n = 0;
+  PetscScalar *zero;
+  Mat          pre;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetLocalSize(A, &r, &c));
+  PetscCall(MatGetSize(A, &R, &C));
+  PetscCall(MatCreate(comm, &pre));
+  PetscCall(MatSetSizes(pre, r, c, R, C));
+  PetscCall(MatSetType(pre, MATPREALLOCATOR));
+  PetscCall(MatSetUp(pre));
+  for (PetscInt i = 0; i < t->n[0]; ++i)
+    for (PetscInt j = 0; j < t->n[1]; ++j) n = PetscMax(n, m->side[0][i].nc * m->side[0][i].np * m->side[1][j].nc * m->side[1][j].np);
+  PetscCall(PetscCalloc1(n, &zero));
+  for (PetscInt cell = 0; cell < t->space->ncells; ++cell) {
+    HopsDenseIndices(t, cell, m);
+    for (PetscInt i = 0; i < t->n[0]; ++i)
+      for (PetscInt j = 0; j < t->n[1]; ++j) PetscCall(MatSetValues(pre, m->side[0][i].nc * m->side[0][i].np, m->side[0][i].idx, m->side[1][j].nc * m->side[1][j].np, m->side[1][j].idx, zero, ADD_VALUES));
+  }
+  PetscCall(PetscFree(zero));
+  PetscCall(MatAssemblyBegin(pre, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(pre, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatCreate(comm, &m->B));
+  PetscCall(MatSetSizes(m->B, r, c, R, C));
+  PetscCall(MatSetType(m->B, MATAIJ));
+  PetscCall(MatPreallocatorPreallocate(pre, PETSC_TRUE, m->B));
+  PetscCall(MatDestroy(&pre));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode HopsPATensorAssemble(HopsPATensor t, Mat A, MatReuse reuse, Mat *newmat)
 {
-  HopsAssembly as;
-  PetscInt     rstart, cstart;
+  HopsDense m;
 
   PetscFunctionBegin;
-  PetscCall(PetscMemzero(&as, sizeof(as)));
-  PetscCall(MatGetOwnershipRange(A, &rstart, NULL));
-  PetscCall(MatGetOwnershipRangeColumn(A, &cstart, NULL));
-  PetscCall(HopsAssemblyCreate(t, rstart, cstart, &as));
-  if (reuse == MAT_REUSE_MATRIX) PetscCall(MatZeroEntries(*newmat));
-  else PetscCall(HopsAssemblePattern(t, A, &as, newmat));
-  as.B = *newmat;
-  PetscCall(HopsAssembleCells(t, &as));
-  if (t->faces) PetscCall(HopsAssembleFaces(t, &as));
-  PetscCall(MatAssemblyBegin(as.B, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(as.B, MAT_FINAL_ASSEMBLY));
-  PetscCall(HopsAssemblyDestroy(t, &as));
+  PetscCall(HopsDenseCreate(t, A, &m));
+  if (reuse == MAT_REUSE_MATRIX) {
+    m.B = *newmat;
+    PetscCall(MatZeroEntries(m.B));
+  } else PetscCall(HopsDensePreallocate(t, &m, A));
+  PetscCall(HopsDenseCells(t, &m));
+  PetscCall(HopsDenseFaces(t, &m));
+  PetscCall(MatAssemblyBegin(m.B, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(m.B, MAT_FINAL_ASSEMBLY));
+  PetscCall(HopsDenseDestroy(t, &m));
+  *newmat = m.B;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -2,19 +2,12 @@
   Boundary Jacobians in the operator with full tensors. On a face the tensors meet the values and the reference gradients of the trace
   of all components, as they do in cells (see patensor.c); the derivative normal to the face takes in all nodes of the cell.
 */
-#include <hops/private/hopsface.h>
-
-static void HopsFaceSizes(PetscInt nc, PetscInt dim, PetscInt size[4])
-{
-  size[0] = nc * nc;
-  size[1] = size[2] = nc * nc * dim;
-  size[3]           = nc * nc * dim * dim;
-}
+#include <hops/private/hopspatensor.h>
 
 /* the tensors of one point in reference coordinates, times w */
-static void HopsFaceSetUpPoint(PetscInt nc, PetscInt dim, PetscInt nq, PetscReal w, const PetscReal Ji[], const PetscScalar *const g[4], PetscScalar *const out[4])
+static void HopsFaceSetUpPoint(PetscInt ncc, PetscInt dim, PetscInt nq, PetscReal w, const PetscReal Ji[], const PetscScalar *const g[4], PetscScalar *const out[4])
 {
-  for (PetscInt k = 0; k < nc * nc; ++k) {
+  for (PetscInt k = 0; k < ncc; ++k) {
     if (g[0]) out[0][k * nq] = w * g[0][k];
     for (PetscInt m = 1; m < 3; ++m)
       for (PetscInt a = 0; g[m] && a < dim; ++a) {
@@ -34,152 +27,165 @@ static void HopsFaceSetUpPoint(PetscInt nc, PetscInt dim, PetscInt nq, PetscReal
   }
 }
 
-PetscErrorCode HopsFaceFormSetUp(HopsFaceForm ff, const HopsBasis *basis)
+static PetscErrorCode HopsFaceTermSetUp(HopsFaceForm ff, HopsFaceTerm t, const HopsBasis *basis, const HopsFaceBasis *geom)
 {
-  HopsSpace      sp  = ff->space;
-  const PetscInt dim = sp->dim, nc = ff->form->nc, Q = basis->Q, nq = PetscPowInt(Q, dim - 1);
-  PetscInt       size[4];
-  HopsFaceBasis  fb, geom;
+  HopsFields     F   = ff->form->fields;
+  const PetscInt dim = F->dim, ncc = F->nc[t->test] * F->nc[t->trial], Q = basis->Q, nq = PetscPowInt(Q, dim - 1);
   PetscReal     *x, *normal, *J, *ds;
   PetscScalar   *g[4];
 
   PetscFunctionBegin;
-  HopsFaceSizes(nc, dim, size);
-  PetscCall(HopsFaceBasisCreate(dim, sp->order + 1, basis, &fb));
-  PetscCall(HopsFaceBasisCreate(dim, sp->gorder + 1, basis, &geom));
   PetscCall(PetscMalloc4(nq * dim, &x, nq * dim, &normal, nq * dim * dim, &J, nq, &ds));
-  for (HopsFaceTerm t = ff->terms; t; t = t->next) {
-    for (PetscInt k = 0; k < 4; ++k) {
-      g[k] = NULL;
-      PetscCall(PetscFree(t->q[k]));
-      if (!t->nf[k]) continue;
-      PetscCall(PetscMalloc1(nq * size[k], &g[k]));
-      PetscCall(PetscMalloc1((size_t)t->n * nq * size[k], &t->q[k]));
-    }
-    for (PetscInt f = 0; f < t->n; ++f) {
-      PetscCall(HopsFaceGeometry(sp, &geom, t->cells[f], t->faces[f], x, normal, J, ds));
-      PetscCall(HopsFaceTermEvaluate(ff->form, t, sp, t->cells[f], t->faces[f], &fb, x, normal, J, g));
-      for (PetscInt q = 0; q < nq; ++q) {
-        const PetscScalar *in[4];
-        PetscScalar       *out[4];
-        PetscReal          Ji[9], w = ds[q];
-
-        HopsInverse(dim, J + q * dim * dim, Ji);
-        for (PetscInt d = 0, k = q; d < dim - 1; ++d, k /= Q) w *= basis->weights[k % Q];
-        for (PetscInt k = 0; k < 4; ++k) {
-          in[k]  = g[k] ? g[k] + q * size[k] : NULL;
-          out[k] = g[k] ? t->q[k] + (size_t)f * size[k] * nq + q : NULL;
-        }
-        HopsFaceSetUpPoint(nc, dim, nq, w, Ji, in, out);
-      }
-    }
-    for (PetscInt k = 0; k < 4; ++k) PetscCall(PetscFree(g[k]));
+  for (PetscInt k = 0; k < 4; ++k) {
+    g[k] = NULL;
+    PetscCall(PetscFree(t->q[k]));
+    if (!t->nf[k]) continue;
+    PetscCall(PetscMalloc1(nq * ncc * HopsTensorEntries(dim, k), &g[k]));
+    PetscCall(PetscMalloc1((size_t)t->n * nq * ncc * HopsTensorEntries(dim, k), &t->q[k]));
   }
+  for (PetscInt f = 0; f < t->n; ++f) {
+    PetscCall(HopsFaceGeometry(ff->space, geom, t->cells[f], t->faces[f], x, normal, J, ds));
+    PetscCall(HopsFaceTermEvaluate(ff->form, t, ff->space, t->cells[f], t->faces[f], ff->basis, x, normal, J, g));
+    for (PetscInt q = 0; q < nq; ++q) {
+      const PetscScalar *in[4];
+      PetscScalar       *out[4];
+      PetscReal          Ji[9], w = ds[q];
+
+      HopsInverse(dim, J + q * dim * dim, Ji);
+      for (PetscInt d = 0, k = q; d < dim - 1; ++d, k /= Q) w *= basis->weights[k % Q];
+      for (PetscInt k = 0; k < 4; ++k) {
+        const PetscInt size = ncc * HopsTensorEntries(dim, k);
+
+        in[k]  = g[k] ? g[k] + q * size : NULL;
+        out[k] = g[k] ? t->q[k] + (size_t)f * size * nq + q : NULL;
+      }
+      HopsFaceSetUpPoint(ncc, dim, nq, w, Ji, in, out);
+    }
+  }
+  for (PetscInt k = 0; k < 4; ++k) PetscCall(PetscFree(g[k]));
   PetscCall(PetscFree4(x, normal, J, ds));
-  PetscCall(HopsFaceBasisDestroy(&geom));
-  PetscCall(HopsFaceBasisDestroy(&fb));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* v[c][test value and derivatives][q] = tensors of one face times u[c'][trial value and derivatives][q] */
-static void HopsFaceTensors(HopsFaceTerm t, PetscInt f, PetscInt nc, PetscInt dim, PetscInt nq, PetscBool transpose, const PetscReal u[], PetscReal v[])
+PetscErrorCode HopsFaceFormSetUp(HopsFaceForm ff, const HopsBasis *basis)
 {
-  PetscInt size[4];
-
-  HopsFaceSizes(nc, dim, size);
-  for (PetscInt c = 0; c < nc; ++c)
-    for (PetscInt g = 0; g < nc; ++g) {
-      const PetscInt k = transpose ? g * nc + c : c * nc + g;
-
-      for (PetscInt a = 0; a <= dim; ++a) /* test and trial derivative, 0: the value */
-        for (PetscInt b = 0; b <= dim; ++b) {
-          const PetscInt     A = transpose ? b : a, B = transpose ? a : b; /* those of the tensor */
-          const PetscInt     kind = A ? (B ? 3 : 2) : (B ? 1 : 0), entry = kind == 3 ? (k * dim + A - 1) * dim + B - 1 : (kind ? k * dim + A + B - 1 : k);
-          const PetscReal   *ub = u + (g * (dim + 1) + b) * nq;
-          PetscReal         *va = v + (c * (dim + 1) + a) * nq;
-          const PetscScalar *r;
-
-          if (!t->q[kind]) continue;
-          r = t->q[kind] + ((size_t)f * size[kind] + entry) * nq;
-          for (PetscInt q = 0; q < nq; ++q) va[q] += r[q] * ub[q];
-        }
-    }
-}
-
-PetscErrorCode HopsFaceFormApply(HopsFaceForm ff, const HopsBasis *basis, PetscBool transpose, const PetscScalar xl[], PetscScalar yl[])
-{
-  HopsSpace       sp  = ff->space;
-  const PetscInt  dim = sp->dim, nc = ff->form->nc, np = PetscPowInt(basis->P, dim), nq = PetscPowInt(basis->Q, dim - 1), nv = nc * (dim + 1) * nq;
-  const PetscBool gradient = ff->has[1] || ff->has[2] || ff->has[3] ? PETSC_TRUE : PETSC_FALSE;
-  HopsFaceBasis   fb;
-  PetscReal      *e, *u, *v;
+  HopsFaceBasis geom;
 
   PetscFunctionBegin;
-  PetscCall(HopsFaceBasisCreate(dim, basis->P, basis, &fb));
-  PetscCall(PetscMalloc3(np, &e, nv, &u, nv, &v));
-  PetscCall(PetscArrayzero(u, nv));
-  for (HopsFaceTerm t = ff->terms; t; t = t->next)
-    for (PetscInt f = 0; f < t->n; ++f) {
-      const int *restr = sp->restr + (size_t)t->cells[f] * np;
+  if (ff->basis) PetscCall(HopsFaceBasesDestroy(ff->form->fields, &ff->basis));
+  PetscCall(HopsFaceBasesCreate(ff->form->fields, basis, &ff->basis));
+  PetscCall(HopsFaceBasisCreate(ff->space->dim, ff->space->gorder + 1, basis, &geom));
+  for (HopsFaceTerm t = ff->terms; t; t = t->next) PetscCall(HopsFaceTermSetUp(ff, t, basis, &geom));
+  PetscCall(HopsFaceBasisDestroy(&geom));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
-      for (PetscInt c = 0; c < nc; ++c) {
-        for (PetscInt i = 0; i < np; ++i) e[i] = PetscRealPart(xl[(size_t)restr[i] * nc + c]);
-        PetscCall(HopsFaceInterpolate(&fb, t->faces[f], gradient, e, u + c * (dim + 1) * nq));
+/* v[c][test value and derivatives][q] += tensors of one face times u[c'][trial value and derivatives][q]; transposed, u and v change places */
+static void HopsFaceTensors(HopsFaceTerm t, PetscInt f, PetscInt nc, PetscInt nct, PetscInt dim, PetscInt nq, PetscBool transpose, const PetscReal u[], PetscReal v[])
+{
+  for (PetscInt k = 0; k < nc * nct; ++k)
+    for (PetscInt a = 0; a <= dim; ++a) /* test and trial derivative, 0: the value */
+      for (PetscInt b = 0; b <= dim; ++b) {
+        const PetscInt     kind = a ? (b ? 3 : 2) : (b ? 1 : 0), entry = kind == 3 ? (k * dim + a - 1) * dim + b - 1 : (kind ? k * dim + a + b - 1 : k);
+        const PetscInt     row = ((k / nct) * (dim + 1) + a) * nq, col = ((k % nct) * (dim + 1) + b) * nq;
+        const PetscReal   *ub = u + (transpose ? row : col);
+        PetscReal         *va = v + (transpose ? col : row);
+        const PetscScalar *r;
+
+        if (!t->q[kind]) continue;
+        r = t->q[kind] + ((size_t)f * nc * nct * HopsTensorEntries(dim, kind) + entry) * nq;
+        for (PetscInt q = 0; q < nq; ++q) va[q] += PetscRealPart(r[q]) * ub[q];
+      }
+}
+
+/* the side of a field, which the operator has */
+static HopsPASide *HopsPASideOf(HopsPATensor t, PetscInt side, PetscInt field)
+{
+  for (PetscInt i = 0; i < t->n[side]; ++i)
+    if (t->side[side][i].field == field) return &t->side[side][i];
+  return NULL;
+}
+
+PetscErrorCode HopsPATensorFacesApply(HopsPATensor t, PetscBool transpose)
+{
+  HopsFaceForm    ff  = t->faces;
+  HopsFields      F   = t->form->fields;
+  const PetscInt  dim = F->dim, nq = PetscPowInt(ff->basis[0].Q, dim - 1);
+  const PetscBool gradient = ff->has[1] || ff->has[2] || ff->has[3] ? PETSC_TRUE : PETSC_FALSE;
+
+  PetscFunctionBegin;
+  for (HopsFaceTerm term = ff->terms; term; term = term->next) {
+    const PetscInt fin = transpose ? term->test : term->trial, fout = transpose ? term->trial : term->test;
+    HopsPASide    *in = HopsPASideOf(t, transpose ? HOPS_TEST : HOPS_TRIAL, fin), *out = HopsPASideOf(t, transpose ? HOPS_TRIAL : HOPS_TEST, fout);
+    const PetscInt npin = PetscPowInt(F->P[fin], dim), npout = PetscPowInt(F->P[fout], dim), nv = F->nc[fout] * (dim + 1) * nq;
+    PetscReal     *e, *u, *v;
+
+    PetscCall(PetscMalloc2(PetscMax(npin, npout), &e, nv, &v));
+    PetscCall(PetscCalloc1(F->nc[fin] * (dim + 1) * nq, &u));
+    for (PetscInt f = 0; f < term->n; ++f) {
+      const int *rin = in->nodes->space->restr + (size_t)term->cells[f] * npin, *rout = out->nodes->space->restr + (size_t)term->cells[f] * npout;
+
+      for (PetscInt c = 0; c < F->nc[fin]; ++c) {
+        for (PetscInt i = 0; i < npin; ++i) e[i] = PetscRealPart(in->l[(size_t)rin[i] * F->nc[fin] + c]);
+        PetscCall(HopsFaceInterpolate(&ff->basis[fin], term->faces[f], gradient, e, u + c * (dim + 1) * nq));
       }
       PetscCall(PetscArrayzero(v, nv));
-      HopsFaceTensors(t, f, nc, dim, nq, transpose, u, v);
-      for (PetscInt c = 0; c < nc; ++c) {
-        PetscCall(PetscArrayzero(e, np));
-        PetscCall(HopsFaceIntegrate(&fb, t->faces[f], gradient, v + c * (dim + 1) * nq, e));
-        for (PetscInt i = 0; i < np; ++i) yl[(size_t)restr[i] * nc + c] += e[i];
+      HopsFaceTensors(term, f, F->nc[term->test], F->nc[term->trial], dim, nq, transpose, u, v);
+      for (PetscInt c = 0; c < F->nc[fout]; ++c) {
+        PetscCall(PetscArrayzero(e, npout));
+        PetscCall(HopsFaceIntegrate(&ff->basis[fout], term->faces[f], gradient, v + c * (dim + 1) * nq, e));
+        for (PetscInt i = 0; i < npout; ++i) out->l[(size_t)rout[i] * F->nc[fout] + c] += e[i];
       }
     }
-  PetscCall(PetscFree3(e, u, v));
-  PetscCall(HopsFaceBasisDestroy(&fb));
+    PetscCall(PetscFree2(e, v));
+    PetscCall(PetscFree(u));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* One node after the other: its basis function and its derivatives at the points meet the tensors of each component with itself */
-PetscErrorCode HopsFaceFormDiagonal(HopsFaceForm ff, const HopsBasis *basis, PetscScalar dl[])
+static PetscErrorCode HopsFaceTermDiagonal(HopsFaceForm ff, HopsFaceTerm term, HopsPASide *s)
 {
-  HopsSpace      sp  = ff->space;
-  const PetscInt dim = sp->dim, nc = ff->form->nc, np = PetscPowInt(basis->P, dim), nq = PetscPowInt(basis->Q, dim - 1);
-  PetscInt       size[4];
-  HopsFaceBasis  fb;
-  PetscReal     *e, *u;
+  const HopsFaceBasis *fb  = &ff->basis[term->test];
+  const PetscInt       dim = fb->dim, nc = s->nodes->nc, np = PetscPowInt(fb->P, dim), nq = PetscPowInt(fb->Q, dim - 1);
+  PetscReal           *e, *u;
 
   PetscFunctionBegin;
-  HopsFaceSizes(nc, dim, size);
-  PetscCall(HopsFaceBasisCreate(dim, basis->P, basis, &fb));
   PetscCall(PetscCalloc2(np, &e, (size_t)2 * dim * np * (dim + 1) * nq, &u));
   for (PetscInt face = 0; face < 2 * dim; ++face)
     for (PetscInt i = 0; i < np; ++i) {
       e[i] = 1.0;
-      PetscCall(HopsFaceInterpolate(&fb, face, PETSC_TRUE, e, u + (size_t)(face * np + i) * (dim + 1) * nq));
+      PetscCall(HopsFaceInterpolate(fb, face, PETSC_TRUE, e, u + (size_t)(face * np + i) * (dim + 1) * nq));
       e[i] = 0.0;
     }
-  for (HopsFaceTerm t = ff->terms; t; t = t->next)
-    for (PetscInt f = 0; f < t->n; ++f) {
-      const int *restr = sp->restr + (size_t)t->cells[f] * np;
+  for (PetscInt f = 0; f < term->n; ++f) {
+    const int *restr = s->nodes->space->restr + (size_t)term->cells[f] * np;
 
-      for (PetscInt i = 0; i < np; ++i)
-        for (PetscInt c = 0; c < nc; ++c) {
-          const PetscReal *ui = u + (size_t)(t->faces[f] * np + i) * (dim + 1) * nq;
-          PetscReal        s  = 0.0;
+    for (PetscInt i = 0; i < np; ++i)
+      for (PetscInt c = 0; c < nc; ++c) {
+        const PetscReal *ui  = u + (size_t)(term->faces[f] * np + i) * (dim + 1) * nq;
+        PetscReal        sum = 0.0;
 
-          for (PetscInt a = 0; a <= dim; ++a)
-            for (PetscInt b = 0; b <= dim; ++b) {
-              const PetscInt     k = c * nc + c, kind = a ? (b ? 3 : 2) : (b ? 1 : 0), entry = kind == 3 ? (k * dim + a - 1) * dim + b - 1 : (kind ? k * dim + a + b - 1 : k);
-              const PetscScalar *r;
+        for (PetscInt a = 0; a <= dim; ++a)
+          for (PetscInt b = 0; b <= dim; ++b) {
+            const PetscInt     k = c * nc + c, kind = a ? (b ? 3 : 2) : (b ? 1 : 0), entry = kind == 3 ? (k * dim + a - 1) * dim + b - 1 : (kind ? k * dim + a + b - 1 : k);
+            const PetscScalar *r;
 
-              if (!t->q[kind]) continue;
-              r = t->q[kind] + ((size_t)f * size[kind] + entry) * nq;
-              for (PetscInt q = 0; q < nq; ++q) s += ui[a * nq + q] * PetscRealPart(r[q]) * ui[b * nq + q];
-            }
-          dl[(size_t)restr[i] * nc + c] += s;
-        }
-    }
+            if (!term->q[kind]) continue;
+            r = term->q[kind] + ((size_t)f * nc * nc * HopsTensorEntries(dim, kind) + entry) * nq;
+            for (PetscInt q = 0; q < nq; ++q) sum += ui[a * nq + q] * PetscRealPart(r[q]) * ui[b * nq + q];
+          }
+        s->l[(size_t)restr[i] * nc + c] += sum;
+      }
+  }
   PetscCall(PetscFree2(e, u));
-  PetscCall(HopsFaceBasisDestroy(&fb));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsPATensorFacesDiagonal(HopsPATensor t)
+{
+  PetscFunctionBegin;
+  for (HopsFaceTerm term = t->faces->terms; term; term = term->next)
+    if (term->test == term->trial) PetscCall(HopsFaceTermDiagonal(t->faces, term, HopsPASideOf(t, HOPS_TEST, term->test)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -3,12 +3,12 @@
   matrix, with a tensor for each pair of components.
 
   At a node v of a cell let m_d be the lumped width in direction d, h_a^s the width of the sub-edge on side s = -1, 1 (if in the cell),
-  and D_a^s u = s (u(v + s e_a) - u(v)). Summed over the sub-cells around v, vertex quadrature of the form gives, with
-  G = detJ J^-1 g3 J^-T, b = detJ J^-1 g1, c = detJ J^-1 g2, and M_.. the product of the m_d of the other directions,
+  and D_a^s u = s (u(v + s e_a) - u(v)). The sub-cells around v share its Gauss-Lobatto weight M in proportion to their volumes; summed over
+  them, vertex quadrature of the form gives, with G = detJ J^-1 g3 J^-T, b = detJ J^-1 g1, c = detJ J^-1 g2,
 
-    sum_a,s   M_a / (2 h_a^s) G_aa D_a^s w D_a^s u
-    sum_a!=b  M_ab / 4 G_ab (sum_s D_a^s w) (sum_s D_b^s u)
-    sum_a     M_a / 2 (w b_a (sum_s D_a^s u) + (sum_s D_a^s w) c_a u)  +  M detJ w g0 u
+    sum_a,s   M / (2 m_a h_a^s) G_aa D_a^s w D_a^s u
+    sum_a!=b  M / (4 m_a m_b) G_ab (sum_s D_a^s w) (sum_s D_b^s u)
+    sum_a     M / (2 m_a) (w b_a (sum_s D_a^s u) + (sum_s D_a^s w) c_a u)  +  M detJ w g0 u
 
   Upwinding adds the diffusion |b_a| h_a^s / 2 in direction a, which turns the central difference into a one-sided one. Boundary
   Jacobians come by vertex quadrature of the sub-faces in the same way: along the face as above with the surface element for detJ, and across it
@@ -94,6 +94,7 @@ PetscErrorCode HopsLORBlockCreate(HopsNodes nodes, HopsTensorForm form, PetscBoo
   PetscFunctionBegin;
   PetscCall(PetscNew(&b));
   b->unit = MPI_DATATYPE_NULL;
+  PetscCheck(sp->order <= 64, comm, PETSC_ERR_SUP, "Order %" PetscInt_FMT ": the low-order-refined matrix in blocks goes to order 64", sp->order);
   PetscCheck(form->nc == nc, comm, PETSC_ERR_PLIB, "A form of %" PetscInt_FMT " components on a field of %" PetscInt_FMT, form->nc, nc);
   ++form->refct;
   ++nodes->refct;
@@ -103,7 +104,7 @@ PetscErrorCode HopsLORBlockCreate(HopsNodes nodes, HopsTensorForm form, PetscBoo
   b->symmetric = symmetric;
   b->upwind    = upwind;
   for (PetscInt k = 0; k < 4; ++k) b->has[k] = form->has[k] && !(symmetric && (k == 1 || k == 2)) ? PETSC_TRUE : PETSC_FALSE;
-  if (boundary) PetscCall(HopsFaceFormCreate(form, sp, &b->faces));
+  if (boundary) PetscCall(HopsFaceFormCreate(form, sp, 1, &form->field, 1, &form->field, &b->faces));
   b->couple = b->has[3] || (b->faces && b->faces->has[3]) ? PETSC_TRUE : PETSC_FALSE;
   nc2       = nc * nc;
   PetscCall(HopsLORCreate(sp, &b->lor));
@@ -203,7 +204,7 @@ static HopsSlot HopsSlotOf(PetscInt dim, PetscInt a, PetscInt s, PetscInt b, Pet
 typedef struct {
   PetscInt  dim, P, nentries, np;
   PetscInt  stride[3];
-  PetscReal h[64], m[65]; /* sub-edge widths, lumped widths */
+  PetscReal h[64], m[65], w[65]; /* sub-edge widths, lumped widths, Gauss-Lobatto weights */
   HopsSlot  slot[4][2][4][2];
 } HopsStar;
 
@@ -220,6 +221,7 @@ static PetscErrorCode HopsStarCreate(HopsLORBlock *b, HopsStar *s)
   for (PetscInt d = 0; d < 3; ++d) s->stride[d] = PetscPowInt(s->P, d);
   for (PetscInt i = 0; i < s->P - 1; ++i) s->h[i] = x[i + 1] - x[i];
   for (PetscInt i = 0; i < s->P; ++i) s->m[i] = 0.5 * ((i ? s->h[i - 1] : 0.0) + (i < s->P - 1 ? s->h[i] : 0.0));
+  for (PetscInt i = 0; i < s->P; ++i) s->w[i] = b->lor.gll.weights[i];
   for (PetscInt a = -1; a < s->dim; ++a)
     for (PetscInt i = 0; i < 2; ++i)
       for (PetscInt c = -1; c < s->dim; ++c)
@@ -273,19 +275,19 @@ static void HopsLORBlockNode(HopsLORBlock *b, const HopsStar *s, PetscInt cell, 
 {
   const PetscInt dim = s->dim, nc = b->nc, nc2 = nc * nc;
   PetscInt       lo[3], hi[3];
-  PetscReal      m[3] = {1.0, 1.0, 1.0}, h[3][2] = {{0}}, all;
+  PetscReal      m[3] = {1.0, 1.0, 1.0}, h[3][2] = {{0}}, all = 1.0;
   PetscScalar    t[36];
 
   for (PetscInt d = 0, k = v; d < dim; ++d, k /= s->P) {
     const PetscInt i = k % s->P;
 
-    m[d]    = s->m[i];
+    m[d] = s->m[i];
+    all *= s->w[i];
     lo[d]   = i > 0 ? 0 : 1; /* sides -1 and 1 that lie in the cell are lo..hi-1 */
     hi[d]   = i < s->P - 1 ? 2 : 1;
     h[d][0] = i > 0 ? s->h[i - 1] : 0.0;
     h[d][1] = i < s->P - 1 ? s->h[i] : 0.0;
   }
-  all = m[0] * m[1] * m[2];
   if (g[0]) HopsStarAdd(b, s, cell, v, -1, 0, -1, 0, all * det, g[0]);
   for (PetscInt a = 0; a < dim; ++a) {
     if (g[1]) { /* w b_a D_a u, and its upwinding */
@@ -366,7 +368,7 @@ static void HopsLORBlockFaceNode(HopsLORBlock *b, const HopsStar *s, PetscInt ce
 
     lo[d] = i > 0 ? 0 : 1;
     hi[d] = i < s->P - 1 ? 2 : 1;
-    if (d != normal) all *= s->m[i];
+    if (d != normal) all *= s->w[i];
     for (PetscInt j = lo[d]; j < hi[d]; ++j) {
       const PetscReal h = s->h[j ? i : i - 1];
 
@@ -414,12 +416,12 @@ static PetscErrorCode HopsLORBlockFaces(HopsLORBlock *b, const HopsStar *s)
   HopsSpace      sp  = b->lor.space;
   const PetscInt dim = sp->dim, nc2 = b->nc * b->nc, nq = PetscPowInt(s->P, dim - 1);
   const PetscInt size[4] = {nc2, nc2 * dim, nc2 * dim, nc2 * dim * dim};
-  HopsFaceBasis  fb, geom;
+  HopsFaceBasis *fb, geom;
   PetscReal     *x, *normal, *J, *ds;
   PetscScalar   *g[4];
 
   PetscFunctionBegin;
-  PetscCall(HopsFaceBasisCreate(dim, s->P, &b->lor.gll, &fb));
+  PetscCall(HopsFaceBasesCreate(b->form->fields, &b->lor.gll, &fb));
   PetscCall(HopsFaceBasisCreate(dim, sp->gorder + 1, &b->lor.gll, &geom));
   PetscCall(PetscMalloc4(nq * dim, &x, nq * dim, &normal, nq * dim * dim, &J, nq, &ds));
   for (HopsFaceTerm t = b->faces->terms; t; t = t->next) {
@@ -429,7 +431,7 @@ static PetscErrorCode HopsLORBlockFaces(HopsLORBlock *b, const HopsStar *s)
     }
     for (PetscInt f = 0; f < t->n; ++f) {
       PetscCall(HopsFaceGeometry(sp, &geom, t->cells[f], t->faces[f], x, normal, J, ds));
-      PetscCall(HopsFaceTermEvaluate(b->form, t, sp, t->cells[f], t->faces[f], &fb, x, normal, J, g));
+      PetscCall(HopsFaceTermEvaluate(b->form, t, sp, t->cells[f], t->faces[f], fb, x, normal, J, g));
       for (PetscInt q = 0; q < nq; ++q) {
         const PetscScalar *p[4];
         PetscReal          Ji[9];
@@ -437,14 +439,14 @@ static PetscErrorCode HopsLORBlockFaces(HopsLORBlock *b, const HopsStar *s)
         HopsInverse(dim, J + q * dim * dim, Ji);
         for (PetscInt k = 0; k < 4; ++k) p[k] = g[k] ? g[k] + q * size[k] : NULL;
         if (b->sym) b->sym = HopsTensorsSymmetric(b->nc, dim, p);
-        HopsLORBlockFaceNode(b, s, t->cells[f], t->faces[f], fb.node[t->faces[f] * nq + q], Ji, ds[q], p);
+        HopsLORBlockFaceNode(b, s, t->cells[f], t->faces[f], fb[b->form->field].node[t->faces[f] * nq + q], Ji, ds[q], p);
       }
     }
     for (PetscInt k = 0; k < 4; ++k) PetscCall(PetscFree(g[k]));
   }
   PetscCall(PetscFree4(x, normal, J, ds));
   PetscCall(HopsFaceBasisDestroy(&geom));
-  PetscCall(HopsFaceBasisDestroy(&fb));
+  PetscCall(HopsFaceBasesDestroy(b->form->fields, &fb));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

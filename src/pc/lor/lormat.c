@@ -128,24 +128,23 @@ PetscErrorCode HopsLORCheckSign(const HopsValues *k, PetscInt dim, PetscInt n, P
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Robin terms enter as lumped masses of the faces' sub-cells */
+/* Robin terms enter as masses at the nodes of the faces, with Gauss-Lobatto weights */
 static PetscErrorCode HopsLORAddRobin(HopsLOR *lor, HopsRobin r)
 {
   HopsSpace      sp = lor->space;
   const PetscInt P = sp->order + 1, nf = PetscPowInt(P, sp->dim - 1), np = PetscPowInt(P, sp->dim);
   PetscScalar   *a;
   PetscInt      *node;
-  PetscReal     *m, *x = lor->gll.nodes;
+  PetscReal     *m = lor->gll.weights;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc3(r->n * nf, &a, nf, &node, P, &m));
-  for (PetscInt i = 0; i < P; ++i) m[i] = 0.5 * ((i < P - 1 ? x[i + 1] : x[i]) - (i ? x[i - 1] : x[i]));
+  PetscCall(PetscMalloc2(r->n * nf, &a, nf, &node));
   PetscCall(HopsFaceEvaluate(sp, &lor->gll, r->n, r->cells, r->faces, r->alpha, a));
   for (PetscInt f = 0; f < r->n; ++f) {
     PetscCall(HopsFaceNodes(sp->dim, P, r->faces[f], node));
     for (PetscInt i = 0; i < nf; ++i) lor->vals[lor->diag[sp->restr[r->cells[f] * np + node[i]]]] += a[f * nf + i] * m[i % P] * (sp->dim == 3 ? m[i / P] : 1.0);
   }
-  PetscCall(PetscFree3(a, node, m));
+  PetscCall(PetscFree2(a, node));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

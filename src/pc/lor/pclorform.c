@@ -131,7 +131,7 @@ static PetscErrorCode PCLORGetFormTensor(PC_LOR *lor, HopsPATensor tensor)
   PetscFunctionBegin;
   PetscCheck(tensor->nodes, PetscObjectComm((PetscObject)tensor->space), PETSC_ERR_SUP, "The operator has several fields (%" PetscInt_FMT " of them), or test and trial functions of different fields, where a low-order-refined matrix has one: use -pc_type fieldsplit, and -pc_type lor on the split of a field", tensor->n[0]);
   PetscCheck(tensor->form->nblocks, PetscObjectComm((PetscObject)tensor->space), PETSC_ERR_ARG_WRONGSTATE, "The field has no Jacobian functions of its own (its block is zero): there is nothing to precondition; give one by PetscDSSetJacobianPreconditioner(), or use -pc_type none");
-  if (lor->block && lor->block->nodes == tensor->nodes) PetscFunctionReturn(PETSC_SUCCESS);
+  if (lor->block && lor->block->nodes == tensor->nodes && lor->block->form == tensor->form) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HopsLORBlockDestroy(&lor->block));
   PetscCall(HopsLORBlockCreate(tensor->nodes, tensor->form, lor->ignoreconvection, lor->upwind, lor->ignoreboundary ? PETSC_FALSE : PETSC_TRUE, &lor->block));
   PetscCall(KSPReset(lor->ksp));

@@ -61,9 +61,10 @@ PetscErrorCode HopsLORCreate_CUDA(HopsSpace space, const HopsBasis *gll, HopsLOR
   k->Pg    = (int)space->gorder + 1;
   k->nn    = k->P * k->P * (space->dim == 3 ? k->P : 1);
   PetscCall(HopsSpaceCreateGeometryBasis(space, gll, &k->geom));
-  PetscCall(PetscMalloc1(k->P * k->P + k->P, &k->gll));
+  PetscCall(PetscMalloc1(k->P * k->P + 2 * k->P, &k->gll));
   PetscCall(PetscArraycpy(k->gll, gll->D, k->P * k->P));
   PetscCall(PetscArraycpy(k->gll + k->P * k->P, gll->nodes, k->P));
+  PetscCall(PetscArraycpy(k->gll + k->P * k->P + k->P, gll->weights, k->P));
   PetscCall(PetscSNPrintf(k->name, sizeof(k->name), "cuda P=%d", k->P));
   *kernel = k;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -130,16 +131,17 @@ static PetscErrorCode SetUp(HopsLORKernel k)
   PetscCheck(ne < INT_MAX, PETSC_COMM_SELF, PETSC_ERR_SUP, "The cells of a rank have more than 2^31 nodes: use more ranks");
   PetscCall(PetscDeviceInitialize(PETSC_DEVICE_CUDA));
   PetscCall(HopsGetCUDAStream(&stream));
-  PetscCall(PetscMalloc1(nC + 2 * nB + 2 * P, &h));
+  PetscCall(PetscMalloc1(nC + 2 * nB + 3 * P, &h));
   PetscCall(PetscArraycpy(h, k->gll, nC));
   PetscCall(PetscArraycpy(h + nC, k->geom.B, nB));
   PetscCall(PetscArraycpy(h + nC + nB, k->geom.D, nB));
   for (int i = 0; i < P; i++) {
     h[nC + 2 * nB + i]     = ((i ? z[i] - z[i - 1] : 0) + (i < P - 1 ? z[i + 1] - z[i] : 0)) / 2;
     h[nC + 2 * nB + P + i] = i < P - 1 ? 1 / (z[i + 1] - z[i]) : 0;
+    h[nC + 2 * nB + 2 * P + i] = z[P + i] / h[nC + 2 * nB + i];
   }
-  PetscCall(HopsCudaPoolMalloc((nC + 2 * nB + 2 * P) * sizeof(double), (void **)&k->tables));
-  PetscCall(HopsCopy_CUDA(k->tables, h, (nC + 2 * nB + 2 * P) * sizeof(double), PETSC_TRUE));
+  PetscCall(HopsCudaPoolMalloc((nC + 2 * nB + 3 * P) * sizeof(double), (void **)&k->tables));
+  PetscCall(HopsCopy_CUDA(k->tables, h, (nC + 2 * nB + 3 * P) * sizeof(double), PETSC_TRUE));
   PetscCall(PetscFree(h));
   PetscCall(PetscMalloc1(k->nn, &ijk));
   for (int v = 0; v < k->nn; v++) ijk[v] = v % P + (v / P % P << 8) + (v / (P * P) << 16);
@@ -220,6 +222,7 @@ static PetscErrorCode VertexData(HopsLORKernel k, PetscInt first, PetscInt n, co
   r.B     = k->tables + nC;
   r.D     = k->tables + nC + nB;
   r.m     = k->tables + nC + 2 * nB;
+  r.r     = k->tables + nC + 2 * nB + 2 * P;
   r.ncomp = k->data.ncomp;
   r.out   = (double *)k->data.v + (size_t)first * k->data.ncomp * k->nn;
   r.mask  = k->newmask + first;

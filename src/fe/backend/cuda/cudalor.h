@@ -31,7 +31,7 @@ typedef struct {
   int            dim, P, Pg, nn, knc, mnc, ncomp;
   bool           mixed;
   PetscInt       first, n, kcstride, kpstride, mcstride, mpstride;
-  const double  *X, *B, *D, *C, *m; /* B, D: [P][Pg] the element map at the nodes; C: [P][P] derivatives at the nodes */
+  const double  *X, *B, *D, *C, *m, *r; /* B, D: [P][Pg] the element map at the nodes; C: [P][P] derivatives at the nodes; m, r: [P] lumped 1D mass, Gauss-Lobatto weight over it */
   const double  *kappa, *mass;
   double         tol, droptol; /* droptol >= tol: a cell whose off-diagonal factors all lie below it has none */
   double        *out;
@@ -44,7 +44,7 @@ struct _HopsLORKernel {
   HopsSpace       space; /* not a reference: the matrix has one */
   int             P, Pg, nn;
   HopsBasis       geom;
-  double         *gll; /* [P][P] derivatives at the nodes, then nodes [P] (host) */
+  double         *gll; /* [P][P] derivatives at the nodes, then nodes and weights [P] (host) */
   double         *tables;
   int            *ijk;
   HopsCudaLORMesh mesh;

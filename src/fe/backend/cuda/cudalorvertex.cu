@@ -71,7 +71,7 @@ template <int DIM>
 __device__ static void Factors(const HopsCudaLORRun &s, int c, int v, const int ijk[], const double J[])
 {
   const size_t nn = (size_t)s.nn;
-  double       A[DIM * DIM], T[DIM * DIM], m[DIM], G[DIM * DIM], mm = 1;
+  double       A[DIM * DIM], T[DIM * DIM], m[DIM], G[DIM * DIM], mm = 1, R = 1; /* R: the node's weight over its share of the sub-cells' volumes */
   const double det = DIM == 2 ? Adjugate2(J, A) : Adjugate3(J, A);
   double      *out = s.out + (size_t)c * s.ncomp * nn + v;
 
@@ -80,6 +80,7 @@ __device__ static void Factors(const HopsCudaLORRun &s, int c, int v, const int 
   for (int a = 0; a < DIM; a++) {
     m[a] = __ldg(s.m + ijk[a]);
     mm *= m[a];
+    R *= __ldg(s.r + ijk[a]);
   }
   if (s.knc) {
     unsigned int on = 0;
@@ -93,7 +94,7 @@ __device__ static void Factors(const HopsCudaLORRun &s, int c, int v, const int 
 
 #pragma unroll
         for (int i = 0; i < DIM; i++) t += T[a * DIM + i] * A[b * DIM + i];
-        G[a * DIM + b] = t / det;
+        G[a * DIM + b] = R * t / det;
       }
 #pragma unroll
     for (int a = 0; a < DIM; a++) {
@@ -120,7 +121,7 @@ __device__ static void Factors(const HopsCudaLORRun &s, int c, int v, const int 
       }
     SetMask(s.mask + c, c, on);
   }
-  if (s.mnc) *out = mm * det * s.mass[(size_t)c * s.mcstride + (size_t)v * s.mpstride];
+  if (s.mnc) *out = R * mm * det * s.mass[(size_t)c * s.mcstride + (size_t)v * s.mpstride];
 }
 
 /* J by full sums over the nodes of the element map, which are few */

@@ -71,8 +71,8 @@ struct _HopsLORKernel {
   const HopsHostKernels *ops;
   int                    dim, P, W;
   PetscInt               ncells;
-  double                *h, *m; /* [P-1] sub-cell widths; [P] lumped 1D mass */
-  double                *G;     /* scratch vectors [dim(dim+1)/2 + 1][P^dim]: geometry factors, then mass */
+  double                *h, *m, *r; /* [P-1] sub-cell widths; [P] lumped 1D mass; [P] GLL weights by lumped mass */
+  double                *G;         /* scratch vectors [dim(dim+1)/2 + 1][P^dim]: geometry factors, then mass */
   HopsBasis              geom;
   HopsHostGeometry       map;
   const unsigned char   *mask;  /* [ncells] caller's */
@@ -219,7 +219,6 @@ struct _HopsHostKernels {
   void (*lorfill)(struct _HopsLORKernel *, HopsHostRun *, double vals[]);
   PetscBool (*tensorfind)(const struct _HopsTensorKernel *, HopsHostSide *); /* sets `up` and `down`; PETSC_TRUE if specialised */
   void (*tensorapply)(const struct _HopsTensorKernel *, PetscInt b0, PetscInt b1, int transpose, PetscInt nblocks, const HopsTensorData[]);
-  void (*tensorbatch)(const struct _HopsTensorKernel *, PetscInt b, PetscInt nblocks, const HopsTensorData[], const double x[], double y[]);
   void (*tensordiagonal)(const struct _HopsTensorKernel *, PetscInt b, const HopsTensorData *, double e[]);
   void (*interp)(const struct _HopsInterpKernel *, PetscInt b0, PetscInt b1, const double x[], const double xg[], double y[], PetscBool add);
   void (*interptranspose)(const struct _HopsInterpKernel *, PetscInt b0, PetscInt b1, const double y[], double x[], double xg[]);
@@ -285,7 +284,6 @@ PETSC_INTERN double         HopsHostEvenOddFlops(int M, int N, int sym);
 PETSC_INTERN PetscErrorCode HopsTensorCreate_Host(HopsSpace, PetscInt, PetscInt, const HopsTensorSide[], PetscInt, const HopsTensorSide[], HopsTensorKernel *);
 PETSC_INTERN PetscErrorCode HopsTensorGetLayout_Host(HopsTensorKernel, PetscInt *, PetscInt *, const PetscInt **);
 PETSC_INTERN PetscErrorCode HopsTensorApply_Host(HopsTensorKernel, HopsPart, PetscBool, PetscInt, const HopsTensorData[]);
-PETSC_INTERN PetscErrorCode HopsTensorApplyBatch_Host(HopsTensorKernel, PetscInt, PetscInt, const HopsTensorData[], const PetscScalar[], PetscScalar[]);
 PETSC_INTERN PetscErrorCode HopsTensorDiagonal_Host(HopsTensorKernel, PetscInt, const HopsTensorData[]);
 PETSC_INTERN PetscErrorCode HopsTensorGetInfo_Host(HopsTensorKernel, PetscInt, const HopsTensorData[], const char **, PetscBool *, PetscLogDouble *);
 PETSC_INTERN PetscErrorCode HopsTensorDestroy_Host(HopsTensorKernel *);

@@ -15,9 +15,10 @@ PetscErrorCode HopsLORCreate_Host(HopsSpace space, const HopsBasis *gll, HopsLOR
   k->dim    = (int)space->dim;
   k->P      = (int)gll->P;
   k->ncells = space->ncells;
-  PetscCall(PetscMalloc2(k->P - 1, &k->h, k->P, &k->m));
+  PetscCall(PetscMalloc3(k->P - 1, &k->h, k->P, &k->m, k->P, &k->r));
   for (int i = 0; i < k->P - 1; i++) k->h[i] = gll->nodes[i + 1] - gll->nodes[i];
   for (int i = 0; i < k->P; i++) k->m[i] = ((i ? k->h[i - 1] : 0) + (i < k->P - 1 ? k->h[i] : 0)) / 2;
+  for (int i = 0; i < k->P; i++) k->r[i] = gll->weights[i] / k->m[i];
   n = (size_t)(k->dim == 3 ? k->P : 1) * k->P * k->P * (k->dim * (k->dim + 1) / 2 + 1) * k->W;
   PetscCall(HopsHostAlloc(n, PETSC_TRUE, &k->mem[0], &k->G));
   PetscCall(HopsHostGeometrySetUp(space, gll, k->W, &k->geom, &k->map, &k->mem[1]));
@@ -75,7 +76,7 @@ PetscErrorCode HopsLORDestroy_Host(HopsLORKernel *kernel)
   PetscFunctionBegin;
   if (!k) PetscFunctionReturn(PETSC_SUCCESS);
   for (int i = 0; i < 2; i++) PetscCall(PetscFree(k->mem[i]));
-  PetscCall(PetscFree2(k->h, k->m));
+  PetscCall(PetscFree3(k->h, k->m, k->r));
   PetscCall(HopsBasisDestroy(&k->geom));
   PetscCall(PetscFree(*kernel));
   PetscFunctionReturn(PETSC_SUCCESS);

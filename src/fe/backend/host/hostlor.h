@@ -25,8 +25,9 @@ INLINE void LOROffsets(int dim, size_t nn, size_t diag[3], size_t off[3])
 }
 
 /*
-  Factors at the nodes of a batch, scaled for the stencil: S_aa = G_aa m_b m_c / 2, q_ab = G_ab m_c / 4 and
-  the mass m_x m_y m_z detJ c behind them (m: lumped 1D mass; G = detJ J^-1 kappa J^-T)
+  Factors at the nodes of a batch, scaled for the stencil: S_aa = R G_aa m_b m_c / 2, q_ab = R G_ab m_c / 4 and
+  the mass R m_x m_y m_z detJ c behind them (m: lumped 1D mass; G = detJ J^-1 kappa J^-T). R = r_x r_y r_z puts the
+  Gauss-Lobatto weight of the node in place of its share of the sub-cells' volumes
 */
 INLINE void LORFactors(const int dim, const int Pg, const struct _HopsLORKernel *k, const HopsHostRun *run, Lanes *b, int want)
 {
@@ -35,20 +36,21 @@ INLINE void LORFactors(const int dim, const int Pg, const struct _HopsLORKernel 
   const size_t            nn    = (size_t)(dim == 3 ? P : 1) * P * P;
   vec                    *plane = (vec *)g->work + dim * Pg * (dim == 3 ? Pg * Pg : Pg), *J = plane + n, G[6] = {{0}};
   vec                    *out = (vec *)k->G;
-  const double           *m   = k->m;
+  const double           *m = k->m, *r = k->r;
 
   for (int z = 0; z < (dim == 3 ? P : 1); z++) {
-    const double mz = dim == 3 ? m[z] : 1;
+    const double mz = dim == 3 ? m[z] : 1, rz = dim == 3 ? r[z] : 1;
 
     GeometryPlane(dim, Pg, g, z, plane);
     for (int y = 0; y < P; y++) {
       GeometryRow(dim, Pg, g, y, plane, J);
       for (int x = 0; x < P; x++, out++) {
         const PetscInt q   = out - (vec *)k->G;
-        const vec      det = GeometryFactor(dim, run->kappa, b, q, 1, J + x * dim * dim, G);
+        const double   R   = r[x] * r[y] * rz;
+        const vec      det = GeometryFactor(dim, run->kappa, b, q, R, J + x * dim * dim, G);
 
         b->bad |= ~(det > (vec){0});
-        if (run->mass->nc) out[nd * nn] = m[x] * m[y] * mz * det * LoadValues(run->mass, b->cell, q, 0);
+        if (run->mass->nc) out[nd * nn] = R * m[x] * m[y] * mz * det * LoadValues(run->mass, b->cell, q, 0);
         if (!run->kappa->nc) continue;
         out[0] = G[0] * (0.5 * m[y] * mz);
         if (want & 1) out[nn] = G[1] * (0.25 * mz);

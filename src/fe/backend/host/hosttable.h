@@ -39,7 +39,6 @@ static PetscBool PatchFind(int dim, PetscBool single, HopsHostPatchBatch *b)
     .lorfill         = LORFill, \
     .tensorfind      = TensorFind, \
     .tensorapply     = TensorApply, \
-    .tensorbatch     = TensorBatch, \
     .tensordiagonal  = TensorDiagonal, \
     .interp          = InterpApply, \
     .interptranspose = InterpApplyTranspose, \

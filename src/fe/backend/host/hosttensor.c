@@ -136,22 +136,6 @@ PetscErrorCode HopsTensorApply_Host(HopsTensorKernel k, HopsPart part, PetscBool
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsTensorApplyBatch_Host(HopsTensorKernel k, PetscInt batch, PetscInt nblocks, const HopsTensorData data[], const PetscScalar x[], PetscScalar y[])
-{
-  PetscFunctionBegin;
-  TensorNeeds(k, nblocks, data);
-  PetscCall(PetscArraycpy(k->e, x, k->nnodes[1] * k->W)); /* aligned */
-  k->ops->tensorbatch(k, batch, nblocks, data, k->e, k->e);
-  for (int i = 0; i < k->n[0]; i++) {
-    const HopsHostSide *s = &k->side[0][i];
-    const size_t        n = (size_t)s->nc * Power(s->P, k->dim) * k->W;
-
-    if (s->value || s->gradient) PetscCall(PetscArraycpy(y + (size_t)s->node * k->W, k->e + (size_t)s->node * k->W, n));
-    else PetscCall(PetscArrayzero(y + (size_t)s->node * k->W, n));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode HopsTensorDiagonal_Host(HopsTensorKernel k, PetscInt nblocks, const HopsTensorData data[])
 {
   PetscFunctionBegin;

@@ -168,15 +168,15 @@ INLINE void Points(const int dim, const int transpose, int nq, int S, const Hops
   }
 }
 
-/* e -> e through the blocks: E-vectors of all sides that go in, and of all sides that come out */
-static void TensorCells(const struct _HopsTensorKernel *k, PetscInt b, int transpose, PetscInt nblocks, const HopsTensorData data[], const double *ein, double *eout)
+/* The E-vectors of all sides that go in become those of all sides that come out; both lie in k->e */
+static void TensorCells(const struct _HopsTensorKernel *k, PetscInt b, int transpose, PetscInt nblocks, const HopsTensorData data[])
 {
   const int           in = transpose ? 0 : 1, out = 1 - in, dim = k->dim, nq = Power(k->Q, dim), S = k->S;
   const HopsHostSide *s;
 
   for (int i = 0; i < k->n[in]; i++) {
     s = &k->side[in][i];
-    for (int c = 0; c < s->nc && (s->value || s->gradient); c++) s->up(k, &s->mat, s->P, ein + (size_t)(s->node + c * Power(s->P, dim)) * W, k->u + (size_t)(s->slot + c * (dim + 1)) * S * W, s->gradient);
+    for (int c = 0; c < s->nc && (s->value || s->gradient); c++) s->up(k, &s->mat, s->P, k->e + (size_t)(s->node + c * Power(s->P, dim)) * W, k->u + (size_t)(s->slot + c * (dim + 1)) * S * W, s->gradient);
   }
   for (int i = 0; i < k->n[out]; i++) {
     s = &k->side[out][i];
@@ -199,13 +199,8 @@ static void TensorCells(const struct _HopsTensorKernel *k, PetscInt b, int trans
   }
   for (int i = 0; i < k->n[out]; i++) {
     s = &k->side[out][i];
-    for (int c = 0; c < s->nc && (s->value || s->gradient); c++) s->down(k, &s->mat, s->P, k->v + (size_t)(s->slot + c * (dim + 1)) * S * W, eout + (size_t)(s->node + c * Power(s->P, dim)) * W, s->gradient);
+    for (int c = 0; c < s->nc && (s->value || s->gradient); c++) s->down(k, &s->mat, s->P, k->v + (size_t)(s->slot + c * (dim + 1)) * S * W, k->e + (size_t)(s->node + c * Power(s->P, dim)) * W, s->gradient);
   }
-}
-
-static void TensorBatch(const struct _HopsTensorKernel *k, PetscInt b, PetscInt nblocks, const HopsTensorData data[], const double x[], double y[])
-{
-  TensorCells(k, b, 0, nblocks, data, x, y);
 }
 
 static void TensorApply(const struct _HopsTensorKernel *k, PetscInt b0, PetscInt b1, int transpose, PetscInt nblocks, const HopsTensorData data[])
@@ -228,7 +223,7 @@ static void TensorApply(const struct _HopsTensorKernel *k, PetscInt b0, PetscInt
           for (int c = 0; c < s->nc; c++) e[(size_t)(c * nn + m) * W + l] = s->l[(size_t)r[m] * s->nc + c];
       }
     }
-    TensorCells(k, b, transpose, nblocks, data, k->e, k->e);
+    TensorCells(k, b, transpose, nblocks, data);
     for (int i = 0; i < k->n[out]; i++) {
       const HopsHostSide *s  = &k->side[out][i];
       const int           nn = Power(s->P, k->dim);
