@@ -157,6 +157,9 @@ int main(int argc, char **argv)
       suffix: 2d_other
       args: -order 3 -hops_host_isa base -q {{3 7}separate output} -dm_coord_space 0
     test:
+      suffix: 2d_generic
+      args: -order {{9 11}separate output} -dm_coord_petscspace_degree 3
+    test:
       suffix: 2d_gll
       args: -order 3 -gll
 
@@ -168,7 +171,7 @@ int main(int argc, char **argv)
       args: -dm_plex_box_faces 3,3,3 -order {{1 2 3}separate output}
     test:
       suffix: 3d_high
-      args: -dm_plex_box_faces 1,1,1 -order {{4 8}separate output} -dm_coord_petscspace_degree 2
+      args: -dm_plex_box_faces 1,1,1 -order {{4 5}separate output} -dm_coord_petscspace_degree 2
     test:
       suffix: 3d_avx2
       requires: avx2

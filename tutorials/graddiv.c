@@ -182,6 +182,14 @@ int main(int argc, char **argv)
       nsize: 2
       args: -dm_plex_filename ${HOPS_SOURCE}/tutorials/meshes/solid.msh -order 2
     test:
+      suffix: periodic
+      nsize: 2
+      args: -dm_plex_dim 3 -dm_plex_box_faces 3,3,4 -dm_plex_box_bd periodic,none,periodic -order 2 -exact 0
+    test:
+      suffix: empty
+      nsize: 4
+      args: -dm_plex_dim 3 -dm_plex_box_faces 2,1,1 -order 3
+    test:
       suffix: natural
       args: -dm_plex_dim 3 -dm_plex_box_faces 3,3,3 -order 3 -boundary natural
 
