@@ -134,19 +134,18 @@ static PetscErrorCode Order(const Bench *bench, PetscInt p)
     PCPATCHFDDirection direction;
     PetscBool          single;
   } variants[] = {
-    {"additive",                   PC_PATCHFD_ADDITIVE,       PC_PATCHFD_VERTEX,  PC_PATCHFD_FORWARD, PETSC_FALSE},
-    {"additive, single",           PC_PATCHFD_ADDITIVE,       PC_PATCHFD_VERTEX,  PC_PATCHFD_FORWARD, PETSC_TRUE },
-    {"additive, element",          PC_PATCHFD_ADDITIVE,       PC_PATCHFD_ELEMENT, PC_PATCHFD_FORWARD, PETSC_FALSE},
-    {"multiplicative, forward",    PC_PATCHFD_MULTIPLICATIVE, PC_PATCHFD_VERTEX,  PC_PATCHFD_FORWARD, PETSC_FALSE},
-    {"multiplicative, single",     PC_PATCHFD_MULTIPLICATIVE, PC_PATCHFD_VERTEX,  PC_PATCHFD_FORWARD, PETSC_TRUE }
-  };
+    {"additive", PC_PATCHFD_ADDITIVE, PC_PATCHFD_VERTEX, PC_PATCHFD_FORWARD, PETSC_FALSE},
+    {"additive, single", PC_PATCHFD_ADDITIVE, PC_PATCHFD_VERTEX, PC_PATCHFD_FORWARD, PETSC_TRUE},
+    {"additive, element", PC_PATCHFD_ADDITIVE, PC_PATCHFD_ELEMENT, PC_PATCHFD_FORWARD, PETSC_FALSE},
+    {"multiplicative, forward", PC_PATCHFD_MULTIPLICATIVE, PC_PATCHFD_VERTEX, PC_PATCHFD_FORWARD, PETSC_FALSE},
+    {"multiplicative, single", PC_PATCHFD_MULTIPLICATIVE, PC_PATCHFD_VERTEX, PC_PATCHFD_FORWARD, PETSC_TRUE}};
   DM              dm;
   DMLabel         label;
   HopsSpace       sp;
   HopsCoefficient c;
   Mat             A;
   Vec             x, y, w;
-  PetscScalar     one = 1.0;
+  PetscScalar     one   = 1.0;
   PetscInt        value = 1, N;
   double          seconds, flops = 0.0;
 
@@ -208,8 +207,8 @@ static PetscErrorCode Order(const Bench *bench, PetscInt p)
 
 int main(int argc, char **argv)
 {
-  Bench    bench = {.dim = 3, .repeat = 3, .dofs = 1e6, .mesh = "uniform"};
-  PetscInt orders[16] = {1, 2, 3, 4, 5, 6, 7, 8}, n = 16;
+  Bench     bench      = {.dim = 3, .repeat = 3, .dofs = 1e6, .mesh = "uniform"};
+  PetscInt  orders[16] = {1, 2, 3, 4, 5, 6, 7, 8}, n = 16;
   PetscBool set;
 
   PetscFunctionBeginUser;

@@ -54,8 +54,8 @@ static PetscErrorCode CellModel(const HopsPatchCells *pc, PetscInt cell, const H
   HopsSpace        sp  = pc->space;
   const PetscReal *w   = basis->weights;
   const PetscInt   dim = sp->dim, Q = basis->Q, nq = PetscPowInt(Q, dim);
-  HopsPatchCell *d     = pc->data + cell;
-  PetscReal      total = 0.0;
+  HopsPatchCell   *d     = pc->data + cell;
+  PetscReal        total = 0.0;
 
   PetscFunctionBegin;
   PetscCall(PetscMemzero(d, sizeof(*d)));

@@ -179,6 +179,7 @@ const HopsBackendOps HopsBackendHost = {
   .LORDestroy      = HopsLORDestroy_Host,
   .PatchCreate     = HopsPatchCreate_Host,
   .PatchApply      = HopsPatchApply_Host,
+  .PatchSweep      = HopsPatchSweep_Host,
   .PatchGetInfo    = HopsPatchGetInfo_Host,
   .PatchDestroy    = HopsPatchDestroy_Host,
 };
