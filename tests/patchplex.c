@@ -482,7 +482,7 @@ int main(int argc, char **argv)
     timeoutfactor: 2
   test:
     suffix: refuse
-    args: -test refuse
+    args: -test refuse -malloc_dump 0
 
   testset:
     args: -dm_plex_dim 2 -dm_plex_box_faces 6,5 -order 4

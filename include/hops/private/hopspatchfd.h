@@ -14,7 +14,7 @@ typedef struct {
   HopsPatches        patches;
   HopsPatchKernel    kernel;
   PetscBool          fellback;      /* single precision was asked for and would not do */
-  PetscScalar       *b, *g;         /* [nP], [nG] right-hand side and former ghosts of fused sweeps, or NULL */
+  PetscScalar       *b, *g, *c;     /* [nP], [nG] right-hand side and former ghosts of fused sweeps, or NULL; [2 nT] iterate and residual */
   Mat                A;             /* the operator of multiplicative sweeps (borrowed from the PC) */
   PetscScalar       *r, *z;         /* [nP] */
   PetscScalar       *w;             /* [nT] weights of the additive and restricted types, or NULL */

@@ -18,7 +18,7 @@ static PetscErrorCode PCPATCHFDFree(PC_PATCHFD *fd)
   fd->basis.P = 0;
   PetscCall(PetscFree2(fd->r, fd->z));
   PetscCall(PetscFree(fd->w));
-  PetscCall(PetscFree2(fd->b, fd->g));
+  PetscCall(PetscFree3(fd->b, fd->g, fd->c));
   PetscCall(VecDestroy(&fd->t));
   PetscCall(VecDestroy(&fd->x));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -190,7 +190,7 @@ static PetscErrorCode PCPATCHFDSetUpFused(PC pc, PC_PATCHFD *fd, PetscBool singl
   PetscFunctionBegin;
   while (color < pt->ncolors && !pt->fused[color]) ++color;
   if (color == pt->ncolors) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscCalloc2(pt->nP, &fd->b, pt->nG, &fd->g));
+  PetscCall(PetscCalloc3(pt->nP, &fd->b, pt->nG, &fd->g, single ? 2 * pt->nT : 0, &fd->c));
   PetscCall(PetscMalloc1(pt->nT, &z));
   for (PetscInt i = 0; i < pt->nT; ++i) fd->z[i] = z[i] = pt->mult[i] ? PetscSinReal(1.0 + 0.7 * (pt->space->rstart + i)) : 0.0;
   PetscCall(PetscObjectStateIncrease((PetscObject)fd->x));
@@ -211,7 +211,7 @@ static PetscErrorCode PCPATCHFDSetUpFused(PC pc, PC_PATCHFD *fd, PetscBool singl
   PetscCall(MPIU_Allreduce(MPI_IN_PLACE, e, 2, MPIU_REAL, MPIU_MAX, PetscObjectComm((PetscObject)pc)));
   if (!(e[0] <= (single ? 1e-3 : 1e-9) * e[1])) {
     PetscCall(PetscInfo(pc, "No fused sweeps: the operator is not that of its coefficients (relative difference %g)\n", (double)(e[0] / e[1])));
-    PetscCall(PetscFree2(fd->b, fd->g));
+    PetscCall(PetscFree3(fd->b, fd->g, fd->c));
   }
   PetscCall(PetscArrayzero(fd->z, pt->nP));
   PetscCall(PetscFree(z));
@@ -282,18 +282,61 @@ static PetscErrorCode PCPATCHFDApplyAdditive(PC pc, PC_PATCHFD *fd, PetscBool tr
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode PCPATCHFDSweep(PC, PC_PATCHFD *, PCPATCHFDDirection, PetscBool, const PetscScalar[], PetscReal *);
+
+/* Norm of the residual in r, and z's owned entries unchanged */
+static PetscErrorCode PCPATCHFDResidual(PC pc, PC_PATCHFD *fd, const PetscScalar b[], PetscReal *norm)
+{
+  HopsPatches        pt = fd->patches;
+  const PetscScalar *t;
+
+  PetscFunctionBegin;
+  PetscCall(MatMult(fd->A, fd->x, fd->t));
+  PetscCall(VecGetArrayRead(fd->t, &t));
+  for (PetscInt i = 0; i < pt->nT; ++i) fd->r[i] = b[i] - t[i];
+  PetscCall(VecRestoreArrayRead(fd->t, &t));
+  if (norm) {
+    PetscReal sum = 0.0;
+
+    for (PetscInt i = 0; i < pt->nT; ++i) sum += PetscSqr(fd->r[i]);
+    PetscCall(MPIU_Allreduce(&sum, norm, 1, MPIU_REAL, MPIU_SUM, PetscObjectComm((PetscObject)pc)));
+    *norm = PetscSqrtReal(*norm);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* In single precision a fused sweep works on the correction, for a residual in double precision: on the iterate it would limit its accuracy */
+static PetscErrorCode PCPATCHFDSweepCorrection(PC pc, PC_PATCHFD *fd, PCPATCHFDDirection direction, const PetscScalar b[], PetscReal *norm)
+{
+  const PetscInt n = fd->patches->nT;
+  PetscScalar   *z = fd->c, *r = fd->c + n;
+
+  PetscFunctionBegin;
+  PetscCall(PCPATCHFDResidual(pc, fd, b, norm));
+  PetscCall(PetscArraycpy(r, fd->r, n));
+  PetscCall(PetscArraycpy(z, fd->z, n));
+  PetscCall(PetscArrayzero(fd->z, fd->patches->nP));
+  PetscCall(PCPATCHFDSweep(pc, fd, direction, PETSC_TRUE, r, NULL));
+  for (PetscInt i = 0; i < n; ++i) fd->z[i] += z[i];
+  PetscCall(PetscObjectStateIncrease((PetscObject)fd->x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /*
   A sweep on the iterate in z. The residual of a color is that of the operator, so that it is exact whatever stands for the patches'
-  matrices; where all of them are the operator's own, it comes from them, patch by patch (not in single precision from a nonzero
-  iterate, which would limit the accuracy). zero: z is zero; norm, where it is not NULL, is that of the residual before the sweep.
+  matrices; where all of them are the operator's own, it comes from them, patch by patch. zero: z is zero, else norm, where it is not NULL, is that of the residual before the sweep.
 */
 static PetscErrorCode PCPATCHFDSweep(PC pc, PC_PATCHFD *fd, PCPATCHFDDirection direction, PetscBool zero, const PetscScalar b[], PetscReal *norm)
 {
   HopsPatches     pt = fd->patches;
   const PetscInt  n = pt->ncolors, steps = direction == PC_PATCHFD_SYMMETRIC ? 2 * n - 1 : n;
-  const PetscBool fuse = fd->b && (zero || !fd->single || fd->fellback) ? PETSC_TRUE : PETSC_FALSE;
+  const PetscBool fuse = fd->b ? PETSC_TRUE : PETSC_FALSE;
 
   PetscFunctionBegin;
+  if (fuse && !zero && fd->single && !fd->fellback) {
+    PetscCall(PCPATCHFDSweepCorrection(pc, fd, direction, b, norm));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   if (fuse) {
     PetscCall(PetscArraycpy(fd->b, b, pt->nT));
     PetscCall(PetscSFBcastBegin(pt->halo, MPIU_SCALAR, fd->b, fd->b + pt->nT, MPI_REPLACE));
@@ -310,21 +353,7 @@ static PetscErrorCode PCPATCHFDSweep(PC pc, PC_PATCHFD *fd, PCPATCHFDDirection d
       continue;
     }
     if (zero && !s) PetscCall(PetscArraycpy(fd->r, b, pt->nT));
-    else {
-      const PetscScalar *t;
-
-      PetscCall(MatMult(fd->A, fd->x, fd->t));
-      PetscCall(VecGetArrayRead(fd->t, &t));
-      for (PetscInt i = 0; i < pt->nT; ++i) fd->r[i] = b[i] - t[i];
-      PetscCall(VecRestoreArrayRead(fd->t, &t));
-    }
-    if (norm && !s) {
-      PetscReal sum = 0.0;
-
-      for (PetscInt i = 0; i < pt->nT; ++i) sum += PetscSqr(fd->r[i]);
-      PetscCall(MPIU_Allreduce(&sum, norm, 1, MPIU_REAL, MPIU_SUM, PetscObjectComm((PetscObject)pc)));
-      *norm = PetscSqrtReal(*norm);
-    }
+    else PetscCall(PCPATCHFDResidual(pc, fd, b, s ? NULL : norm));
     if (!s) SetEssential(pt->space, b, fd->z);
     PetscCall(PCPATCHFDSolve(pc, fd, color, HOPS_PATCH_PLAIN));
     PetscCall(PetscObjectStateIncrease((PetscObject)fd->x));
