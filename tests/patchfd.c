@@ -118,15 +118,15 @@ static PetscErrorCode Weights(const Reference *ref, PetscInt kind, PetscInt k, P
 
     *t = kind == 1 ? 1.0 / PetscSqrtReal((PetscReal)ref->mult[u]) : 1.0;
     if (kind == 2) {
-      PetscInt best = PETSC_MAX_INT, n = 0;
+      PetscInt best = PETSC_INT_MAX, n = 0;
 
       for (PetscInt j = 0; j < ref->np; ++j)
         for (PetscInt m = ref->start[j]; m < ref->start[j + 1]; ++m) {
-          const PetscInt l1 = ref->list[m] == u ? Distance(ref, j, u) : PETSC_MAX_INT;
+          const PetscInt l1 = ref->list[m] == u ? Distance(ref, j, u) : PETSC_INT_MAX;
 
           if (l1 < best) n = 0;
           best = PetscMin(best, l1);
-          n += l1 == best && l1 < PETSC_MAX_INT;
+          n += l1 == best && l1 < PETSC_INT_MAX;
         }
       *t = Distance(ref, k, u) == best ? 1.0 / n : 0.0;
     }
