@@ -298,6 +298,8 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsClearValue(NULL, "-pc_patchfd_weight"));
   PetscCall(Compare(A, &ref, "", PC_PATCHFD_RESTRICTED, PETSC_TRUE, PC_PATCHFD_FORWARD, 1e-12, &worst));
   for (PetscInt d = 0; d < 3; ++d) PetscCall(Compare(A, &ref, "", PC_PATCHFD_MULTIPLICATIVE, PETSC_TRUE, (PCPATCHFDDirection)d, 1e-12, &worst));
+  PetscCall(Compare(A, &ref, "-pc_patchfd_fuse 0", PC_PATCHFD_MULTIPLICATIVE, PETSC_TRUE, PC_PATCHFD_FORWARD, 1e-12, &worst));
+  PetscCall(PetscOptionsClearValue(NULL, "-pc_patchfd_fuse"));
   PetscCall(Compare(A, &ref, "-pc_patchfd_precision single", PC_PATCHFD_MULTIPLICATIVE, PETSC_TRUE, PC_PATCHFD_SYMMETRIC, 1e-3, &worst));
   PetscCall(PetscOptionsClearValue(NULL, "-pc_patchfd_precision"));
   PetscCall(PetscPrintf(PETSC_COMM_SELF, "order %" PetscInt_FMT " in %" PetscInt_FMT "D: %" PetscInt_FMT " patches, %" PetscInt_FMT " colors, %s\n", ref.p, ref.dim, ref.np, ref.ncolors, worst <= 1.0 ? "as with dense matrices" : "DIFFERENT"));

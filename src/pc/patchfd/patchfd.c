@@ -240,6 +240,7 @@ static PetscErrorCode PCSetUp_PATCHFD(PC pc)
   if (single) PetscCall(PCPATCHFDCheckSingle(pc, fd, &single));
   fd->fellback = fd->single && !single ? PETSC_TRUE : PETSC_FALSE;
   PetscCall((*sp->backend->PatchCreate)(fd->patches, single, &fd->kernel));
+  PetscCall(PetscFree(fd->patches->eidx)); /* the back end has its own */
   PetscCall(PetscCalloc2(fd->patches->nP, &fd->r, fd->patches->nP, &fd->z));
   PetscCall(PCPATCHFDSetUpWeights(fd));
   PetscCall(PCPATCHFDCount(pc, fd));
