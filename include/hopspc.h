@@ -130,6 +130,7 @@ PETSC_EXTERN PetscErrorCode PCHopsMGGetSpace(PC, PetscInt, HopsSpace *);
                                                           element patches only, since with weights vertex patches are not robust in the order)
 . -pc_patchfd_omega <omega>                             - factor of the local corrections (default 1)
 . -pc_patchfd_precision <double|single>                 - precision of the local solves
+. -pc_patchfd_fuse <bool>                               - multiplicative: residuals of exact patches from the patches themselves (default true)
 . -pc_patchfd_dense_max <n>                             - irregular vertices: largest patch whose matrix is inverted (default 600)
 . -pc_patchfd_dense_ratio <r>                           - patches are inverted too (up to that size) where the tensor product that stands for
                                                           them is known to be worse than this, in condition number (default 50)

@@ -1,4 +1,4 @@
-/* Start and end of the package: checks the PETSc found at run time, registers classes, events, MATPA and PCLOR. */
+/* Start and end of the package: checks the PETSc found at run time, registers classes, events, MATPA, PCLOR and PCPATCHFD. */
 #include <hops/private/hopsimpl.h>
 #include <hops/private/hopsdm.h>
 #include <hops/private/hopsmg.h>
@@ -82,7 +82,7 @@ static PetscErrorCode HopsProcessExclusions(void)
 }
 
 /*@C
-  HopsInitialize - Registers the matrix type `MATPA`, the preconditioner type `PCLOR`, and the classes and log events of hops.
+  HopsInitialize - Registers the matrix type `MATPA`, the preconditioner types `PCLOR` and `PCPATCHFD`, and the classes and log events of hops.
 
   Not Collective, but every process that uses hops must call it
 

@@ -118,15 +118,15 @@ static PetscErrorCode Weights(const Reference *ref, PetscInt kind, PetscInt k, P
 
     *t = kind == 1 ? 1.0 / PetscSqrtReal((PetscReal)ref->mult[u]) : 1.0;
     if (kind == 2) {
-      PetscInt best = PETSC_MAX_INT, n = 0;
+      PetscInt best = PETSC_INT_MAX, n = 0;
 
       for (PetscInt j = 0; j < ref->np; ++j)
         for (PetscInt m = ref->start[j]; m < ref->start[j + 1]; ++m) {
-          const PetscInt l1 = ref->list[m] == u ? Distance(ref, j, u) : PETSC_MAX_INT;
+          const PetscInt l1 = ref->list[m] == u ? Distance(ref, j, u) : PETSC_INT_MAX;
 
           if (l1 < best) n = 0;
           best = PetscMin(best, l1);
-          n += l1 == best && l1 < PETSC_MAX_INT;
+          n += l1 == best && l1 < PETSC_INT_MAX;
         }
       *t = Distance(ref, k, u) == best ? 1.0 / n : 0.0;
     }
@@ -298,6 +298,8 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsClearValue(NULL, "-pc_patchfd_weight"));
   PetscCall(Compare(A, &ref, "", PC_PATCHFD_RESTRICTED, PETSC_TRUE, PC_PATCHFD_FORWARD, 1e-12, &worst));
   for (PetscInt d = 0; d < 3; ++d) PetscCall(Compare(A, &ref, "", PC_PATCHFD_MULTIPLICATIVE, PETSC_TRUE, (PCPATCHFDDirection)d, 1e-12, &worst));
+  PetscCall(Compare(A, &ref, "-pc_patchfd_fuse 0", PC_PATCHFD_MULTIPLICATIVE, PETSC_TRUE, PC_PATCHFD_FORWARD, 1e-12, &worst));
+  PetscCall(PetscOptionsClearValue(NULL, "-pc_patchfd_fuse"));
   PetscCall(Compare(A, &ref, "-pc_patchfd_precision single", PC_PATCHFD_MULTIPLICATIVE, PETSC_TRUE, PC_PATCHFD_SYMMETRIC, 1e-3, &worst));
   PetscCall(PetscOptionsClearValue(NULL, "-pc_patchfd_precision"));
   PetscCall(PetscPrintf(PETSC_COMM_SELF, "order %" PetscInt_FMT " in %" PetscInt_FMT "D: %" PetscInt_FMT " patches, %" PetscInt_FMT " colors, %s\n", ref.p, ref.dim, ref.np, ref.ncolors, worst <= 1.0 ? "as with dense matrices" : "DIFFERENT"));

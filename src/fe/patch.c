@@ -11,6 +11,8 @@ static PetscErrorCode PatchesReserve(HopsPatches pt, PetscInt nent, PetscInt nto
     PetscCall(PetscRealloc(pt->nmax * sizeof(*pt->size), &pt->size));
     PetscCall(PetscRealloc(pt->nmax * sizeof(*pt->factor), &pt->factor));
     PetscCall(PetscRealloc(pt->nmax * sizeof(*pt->scale), &pt->scale));
+    PetscCall(PetscRealloc(pt->nmax * sizeof(*pt->esize), &pt->esize));
+    PetscCall(PetscRealloc((pt->nmax + 1) * sizeof(PetscInt), &pt->estart));
     PetscCall(PetscRealloc(pt->nmax * sizeof(*pt->bound), &pt->bound));
     PetscCall(PetscRealloc(pt->nmax, &pt->solver));
     PetscCall(PetscRealloc(pt->nmax, &pt->element));
@@ -48,7 +50,9 @@ PetscErrorCode HopsPatchesAppend(HopsPatches pt, PetscInt n, const PetscInt gid[
     pt->size[k][a]   = a ? 1 : (int)n;
     pt->factor[k][a] = -1;
   }
-  for (int a = 0; a < 5; ++a) pt->scale[k][a] = 0.0;
+  for (int a = 0; a < 6; ++a) pt->scale[k][a] = 0.0;
+  for (int a = 0; a < 3; ++a) pt->esize[k][a] = 0;
+  pt->estart[k] = pt->estart[k + 1] = pt->next;
   pt->bound[k][0] = pt->bound[k][1] = 1.0;
   pt->solver[k]                     = HOPS_PATCH_DENSE;
   pt->element[k]                    = 0;
@@ -70,6 +74,11 @@ PetscErrorCode HopsPatchesDestroy(HopsPatches *patches)
   PetscCall(PetscFree(pt->size));
   PetscCall(PetscFree(pt->factor));
   PetscCall(PetscFree(pt->scale));
+  PetscCall(PetscFree(pt->esize));
+  PetscCall(PetscFree(pt->estart));
+  PetscCall(PetscFree(pt->egid));
+  PetscCall(PetscFree(pt->eidx));
+  PetscCall(PetscFree(pt->fused));
   PetscCall(PetscFree(pt->bound));
   PetscCall(PetscFree(pt->solver));
   PetscCall(PetscFree(pt->element));
@@ -113,32 +122,43 @@ static PetscErrorCode PatchesNumber(HopsPatches pt)
   PetscFunctionBegin;
   PetscCall(PetscFree(pt->ghost));
   PetscCall(PetscFree(pt->idx));
+  PetscCall(PetscFree(pt->eidx));
   PetscCall(PetscFree3(pt->mult, pt->level, pt->nlevel));
   PetscCall(PetscSFDestroy(&pt->halo));
   pt->nT = sp->nT;
   pt->nG = 0;
-  for (PetscInt i = 0; i < pt->nent; ++i) pt->nG += pt->gid[i] >= 0 && (pt->gid[i] < sp->rstart || pt->gid[i] >= end);
-  PetscCall(PetscMalloc1(pt->nG, &pt->ghost));
-  pt->nG = 0;
-  for (PetscInt i = 0; i < pt->nent; ++i)
-    if (pt->gid[i] >= 0 && (pt->gid[i] < sp->rstart || pt->gid[i] >= end)) pt->ghost[pt->nG++] = pt->gid[i];
+  for (PetscInt pass = 0; pass < 2; ++pass) {
+    if (pass) PetscCall(PetscMalloc1(pt->nG, &pt->ghost));
+    pt->nG = 0;
+    for (PetscInt i = 0; i < pt->nent + pt->next; ++i) {
+      const PetscInt g = i < pt->nent ? pt->gid[i] : pt->egid[i - pt->nent];
+
+      if (g < 0 || (g >= sp->rstart && g < end)) continue;
+      if (pass) pt->ghost[pt->nG] = g;
+      ++pt->nG;
+    }
+  }
   PetscCall(PetscSortRemoveDupsInt(&pt->nG, pt->ghost));
   pt->nP = pt->nT + pt->nG + 1;
   PetscCheck(pt->nP < INT_MAX, PETSC_COMM_SELF, PETSC_ERR_SUP, "More than 2^31 unknowns on one rank: use more ranks");
   PetscCall(PetscMalloc1(pt->nent, &pt->idx));
   PetscCall(PetscCalloc3(pt->nP, &pt->mult, pt->nP, &pt->level, pt->nP, &pt->nlevel));
   for (PetscInt i = 0; i < pt->nP; ++i) pt->level[i] = INT_MAX;
-  for (PetscInt i = 0; i < pt->nent; ++i) {
-    const PetscInt g = pt->gid[i];
+  PetscCall(PetscMalloc1(pt->next, &pt->eidx));
+  for (PetscInt i = 0; i < pt->nent + pt->next; ++i) {
+    const PetscInt g = i < pt->nent ? pt->gid[i] : pt->egid[i - pt->nent];
     PetscInt       k = -1;
 
-    if (g >= sp->rstart && g < end) pt->idx[i] = (int)(g - sp->rstart);
-    else {
-      if (g >= 0) PetscCall(PetscFindInt(g, pt->nG, pt->ghost, &k));
-      pt->idx[i] = (int)(g >= 0 ? pt->nT + k : pt->nP - 1);
-    }
-    ++pt->mult[pt->idx[i]];
-    pt->level[pt->idx[i]] = PetscMin(pt->level[pt->idx[i]], pt->dist[i]);
+    if (g >= sp->rstart && g < end) k = g - sp->rstart;
+    else if (g >= 0) {
+      PetscCall(PetscFindInt(g, pt->nG, pt->ghost, &k));
+      k += pt->nT;
+    } else k = pt->nP - 1;
+    if (i < pt->nent) {
+      pt->idx[i] = (int)k;
+      ++pt->mult[k];
+      pt->level[k] = PetscMin(pt->level[k], pt->dist[i]);
+    } else pt->eidx[i - pt->nent] = (int)k;
   }
   PetscCall(PetscLayoutCreateFromSizes(PetscObjectComm((PetscObject)sp), sp->nT, PETSC_DETERMINE, 1, &layout));
   PetscCall(PetscSFCreate(PetscObjectComm((PetscObject)sp), &pt->halo));
@@ -219,9 +239,10 @@ PetscErrorCode HopsPatchesCreate(const HopsForm *form, const HopsBasis *basis, c
   PetscCall(PetscNew(&pt));
   PetscCall(HopsSpaceReference(sp));
   pt->space = sp;
+  pt->fuse  = opt->fuse;
   PetscCall(ReferenceMatrices(pt, basis));
   PetscCall(PatchesReserve(pt, 1, 1));
-  pt->start[0] = pt->touchstart[0] = 0;
+  pt->start[0] = pt->touchstart[0] = pt->estart[0] = 0;
   PetscCall(HopsPatchCellsCreate(form, basis, &cells));
   if (!opt->element) PetscCall(HopsPatchCellsGrow(&cells, PETSC_FALSE));
   PetscCall(PetscCalloc1(cells.n, &want));
@@ -244,9 +265,15 @@ PetscErrorCode HopsPatchesCreate(const HopsForm *form, const HopsBasis *basis, c
   PetscCall(PatchesUncovered(pt, &cells, want));
   for (PetscInt c = 0; c < cells.nown; ++c) PetscCheck(!want[c], PETSC_COMM_SELF, PETSC_ERR_PLIB, "Cell %" PetscInt_FMT " has a free unknown in no patch", sp->cell[c]);
   if (opt->colors) PetscCall(HopsPatchesColor(pt, &cells));
+  PetscCall(PetscMalloc1(PetscMax(1, pt->ncolors), &pt->fused));
+  for (PetscInt c = 0; c < PetscMax(1, pt->ncolors); ++c) pt->fused[c] = opt->fuse ? 1 : 0;
+  for (PetscInt k = 0; k < pt->n; ++k)
+    if (pt->estart[k] == pt->estart[k + 1]) pt->fused[pt->color[k]] = 0;
+  PetscCall(MPIU_Allreduce(MPI_IN_PLACE, pt->fused, (PetscMPIInt)PetscMax(1, pt->ncolors), MPI_UNSIGNED_CHAR, MPI_MIN, comm));
   PetscCall(PetscFree(want));
   PetscCall(HopsPatchCellsDestroy(&cells));
   PetscCall(PetscFree(pt->gid));
+  PetscCall(PetscFree(pt->egid));
   PetscCall(PetscFree(pt->touch));
   PetscCall(PetscInfo(sp, "%" PetscInt_FMT " patches of %" PetscInt_FMT " entries, %" PetscInt_FMT " 1D factors, %" PetscInt_FMT " colors, %" PetscInt_FMT " unknowns of other ranks\n", pt->n, pt->nent, pt->nfactors, pt->ncolors, pt->nG));
   *patches = pt;

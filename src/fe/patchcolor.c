@@ -10,7 +10,7 @@
 
 #define HOPS_COLOR_WORDS 8 /* of 64 colours each */
 
-/* Labels of a cell's corners: corner v has label ((axes of v permuted) ^ flip); -1 if none or several ways agree with known labels */
+/* Labels of a cell's corners: corner v has label ((axes of v permuted) ^ flip), in the first way that agrees with known labels; is it the only one? */
 static PetscBool CellLabels(PetscInt dim, const int known[], int label[])
 {
   static const int perm[6][3] = {
@@ -227,12 +227,15 @@ static PetscErrorCode Labels(const HopsPatchCells *pc, int label[])
     if (state[0] == 0) {
       if (state[1] == size) working = PETSC_FALSE;
       else if (state[1] == rank) { /* nothing moves: begin anew, keeping what is known where it fits */
-        int known[8];
+        int known[8], l[8];
 
         for (PetscInt w = 0; w < nv; ++w) {
           known[w] = label[corner[seed * nv + w]];
-          if (known[w] < 0) label[corner[seed * nv + w]] = (int)w;
+          l[w]     = (int)w;
         }
+        (void)CellLabels(dim, known, l);
+        for (PetscInt w = 0; w < nv; ++w)
+          if (known[w] < 0) label[corner[seed * nv + w]] = l[w];
         done[seed]    = PETSC_TRUE;
         queue[tail++] = seed;
       }

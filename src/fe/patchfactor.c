@@ -18,23 +18,23 @@ PetscReal HopsPatchRoundRatio(PetscReal r)
   return PetscPowReal(2.0, PetscFloorReal(16.0 * PetscLog2Real(r) + 0.5) / 16.0);
 }
 
-/* The pencil of a line: A and M on its window of nodes, column-major (symmetric) */
-static void Pencil(const HopsPatches pt, const HopsPatchLine *l, PetscReal A[], PetscReal M[])
+/* Rows of a line's A and M on its window of nodes; columns of the window too, or of all N nodes */
+static void Pencil(const HopsPatches pt, const HopsPatchLine *l, PetscBool all, PetscReal A[], PetscReal M[])
 {
-  const PetscInt p = pt->space->order, P = p + 1, n = l->last - l->first + 1;
+  const PetscInt p = pt->space->order, P = p + 1, n = l->last - l->first + 1, N = all ? l->ncells * p + 1 : n, first = all ? 0 : l->first;
 
-  for (PetscInt i = 0; i < n * n; ++i) A[i] = M[i] = 0.0;
+  for (PetscInt i = 0; i < n * N; ++i) A[i] = M[i] = 0.0;
   for (PetscInt c = 0; c < l->ncells; ++c)
     for (PetscInt i = 0; i < P; ++i)
       for (PetscInt j = 0; j < P; ++j) {
-        const PetscInt r = c * p + i - l->first, s = c * p + j - l->first;
+        const PetscInt r = c * p + i - l->first, s = c * p + j - first;
 
-        if (r < 0 || s < 0 || r >= n || s >= n) continue;
-        A[r * n + s] += l->a[c] * pt->A1[i * P + j];
-        M[r * n + s] += l->m[c] * pt->M1[i * P + j];
+        if (r < 0 || s < 0 || r >= n || s >= N) continue;
+        A[r * N + s] += l->a[c] * pt->A1[i * P + j];
+        M[r * N + s] += l->m[c] * pt->M1[i * P + j];
       }
-  A[0] += l->robin[0];
-  A[n * n - 1] += l->robin[1];
+  A[l->first - first] += l->robin[0];
+  A[(n - 1) * N + l->last - first] += l->robin[1];
 }
 
 /*
@@ -86,7 +86,8 @@ static PetscErrorCode Diagonalize(HopsPatches pt, const HopsPatchLine *l, HopsPa
   PetscCall(PetscBLASIntCast(n, &bn));
   PetscCall(PetscBLASIntCast(40 * n, &lwork));
   PetscCall(PetscMalloc3(n * n, &A, n * n, &M, lwork, &work));
-  Pencil(pt, l, A, M);
+  Pencil(pt, l, PETSC_FALSE, A, M);
+  if (pt->fuse) Pencil(pt, l, PETSC_TRUE, lambda + n, lambda + n + n * f->N);
   PetscCallBLAS("LAPACKsygv", LAPACKsygv_(&one, "V", "U", &bn, A, &bn, M, &bn, lambda, work, &lwork, &info));
   PetscCheck(info <= n, PETSC_COMM_SELF, PETSC_ERR_SUP, "The operator's quadrature rule makes the 1D mass matrix of a patch singular: use at least order + 1 points per direction (-mat_pa_q_1d)");
   PetscCheck(!info, PETSC_COMM_SELF, PETSC_ERR_LIB, "LAPACK sygv failed: %d", (int)info);
@@ -94,6 +95,7 @@ static PetscErrorCode Diagonalize(HopsPatches pt, const HopsPatchLine *l, HopsPa
     for (PetscInt k = 0; k < n; ++k) S[i * n + k] = A[k * n + i];
   for (PetscInt k = 0; k < n; ++k) lambda[k] = PetscMax(lambda[k], 0.0);
   PetscCall(Parity(n, S, lambda, &f->symmetric));
+  if (l->first + l->last != l->ncells * pt->space->order || l->a[0] != l->a[l->ncells - 1] || l->m[0] != l->m[l->ncells - 1]) f->symmetric = PETSC_FALSE; /* one node is always even */
   PetscCall(PetscFree3(A, M, work));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -116,7 +118,7 @@ static PetscInt Slot(const HopsPatches pt, const PetscInt64 key[10])
 
 PetscErrorCode HopsPatchFactorGet(HopsPatches pt, const HopsPatchLine *l, int *factor)
 {
-  const PetscInt   n       = l->last - l->first + 1;
+  const PetscInt   n = l->last - l->first + 1, N = l->ncells * pt->space->order + 1, size = n * n + n + (pt->fuse ? 2 * n * N : 0);
   const PetscInt64 key[10] = {((PetscInt64)l->ncells << 32) + (l->first << 16) + l->last, Bits(l->a[0]), Bits(l->a[1]), Bits(l->a[2]), Bits(l->m[0]), Bits(l->m[1]), Bits(l->m[2]), Bits(l->robin[0]), Bits(l->robin[1]), 0};
   HopsPatchFactor *f;
   PetscInt         s;
@@ -137,16 +139,17 @@ PetscErrorCode HopsPatchFactorGet(HopsPatches pt, const HopsPatchLine *l, int *f
       pt->fmax = PetscMax(16, 2 * pt->fmax);
       PetscCall(PetscRealloc(pt->fmax * sizeof(HopsPatchFactor), &pt->factors));
     }
-    if (pt->nvalues + n * n + n > pt->vmax) {
-      pt->vmax = PetscMax(2 * pt->vmax, pt->nvalues + n * n + n);
+    if (pt->nvalues + size > pt->vmax) {
+      pt->vmax = PetscMax(2 * pt->vmax, pt->nvalues + size);
       PetscCall(PetscRealloc(pt->vmax * sizeof(PetscReal), &pt->values));
     }
     f         = pt->factors + pt->nfactors;
     f->n      = n;
+    f->N      = N;
     f->offset = pt->nvalues;
     PetscCall(PetscArraycpy(f->key, key, 10));
     PetscCall(Diagonalize(pt, l, f));
-    pt->nvalues += n * n + n;
+    pt->nvalues += size;
     pt->hash[s] = pt->nfactors++;
   }
   *factor = (int)pt->hash[s];

@@ -105,9 +105,10 @@ done:
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Unknowns of a tensor star, lexicographic along the axes; false where cells disagree about one or lack it */
-static PetscBool StarUnknowns(const Star *s, PetscInt axis[][3], const PetscInt pos[], const PetscInt size[3], PetscInt gid[], unsigned char dist[])
+/* Unknowns of a tensor star, lexicographic along the axes; false where cells disagree about one or lack it. all: all nodes of its cells, -1 constrained */
+static PetscBool StarUnknowns(const Star *s, PetscInt axis[][3], const PetscInt pos[], PetscBool all, const PetscInt size[3], PetscInt gid[], unsigned char dist[])
 {
+  const PetscInt        end = all ? s->pc->space->order + 1 : s->pc->space->order; /* first node that does not count, from the vertex */
   const HopsPatchCells *pc  = s->pc;
   const PetscInt        dim = pc->space->dim, p = pc->space->order, n = size[0] * size[1] * size[2];
 
@@ -119,19 +120,19 @@ static PetscBool StarUnknowns(const Star *s, PetscInt axis[][3], const PetscInt 
       for (PetscInt d = 0; d < dim; ++d, r /= p + 1) {
         const PetscInt t = (s->cell[k][1] >> d) & 1 ? p - r % (p + 1) : r % (p + 1), a = axis[k][d];
 
-        if (t == p) break;
-        x[a] = s->side[a] == 1 ? t : ((pos[k] >> a) & 1 ? p - 1 + t : p - 1 - t);
+        if (t == end) break;
+        x[a] = s->side[a] == 1 ? t : ((pos[k] >> a) & 1 ? end - 1 + t : end - 1 - t);
         l1 += t;
         if (d == dim - 1) l1 += 1000;
       }
       if (l1 < 1000) continue;
       to = x[0] + size[0] * (x[1] + size[1] * x[2]);
       if (gid[to] != -2 && gid[to] != pc->gid[s->cell[k][0] * pc->nn + i]) return PETSC_FALSE;
-      gid[to]  = pc->gid[s->cell[k][0] * pc->nn + i];
-      dist[to] = (unsigned char)(l1 - 1000);
+      gid[to] = pc->gid[s->cell[k][0] * pc->nn + i];
+      if (dist) dist[to] = (unsigned char)(l1 - 1000);
     }
   for (PetscInt i = 0; i < n; ++i)
-    if (gid[i] < 0) return PETSC_FALSE;
+    if (gid[i] < (all ? -1 : 0)) return PETSC_FALSE;
   return PETSC_TRUE;
 }
 
@@ -215,6 +216,24 @@ static void StarFit(const Star *s, PetscInt axis[][3], const PetscInt pos[], Pet
   }
 }
 
+/* All nodes of an exact patch's cells: what its residual takes */
+static PetscErrorCode AddNodes(HopsPatches pt, const Star *s, PetscInt axis[][3], const PetscInt pos[])
+{
+  const PetscInt dim = s->pc->space->dim, p = s->pc->space->order, k = pt->n - 1;
+  PetscInt       size[3] = {1, 1, 1}, n = 1;
+
+  PetscFunctionBegin;
+  for (PetscInt b = 0; b < dim; ++b) n *= size[b] = s->side[b] * p + 1;
+  if (pt->next + n > pt->xmax) {
+    pt->xmax = PetscMax(pt->next + n, pt->xmax + pt->xmax / 2);
+    PetscCall(PetscRealloc(pt->xmax * sizeof(PetscInt), &pt->egid));
+  }
+  if (!StarUnknowns(s, axis, pos, PETSC_TRUE, size, pt->egid + pt->next, NULL)) PetscFunctionReturn(PETSC_SUCCESS);
+  for (PetscInt b = 0; b < 3; ++b) pt->esize[k][b] = (int)size[b];
+  pt->estart[k + 1] = pt->next += n;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode AddTensor(HopsPatches pt, const Star *s, PetscInt axis[][3], const PetscInt pos[], const HopsPatchOptions *opt, const PetscInt touch[], PetscInt gid[], unsigned char dist[], PetscBool *done)
 {
   const PetscInt dim = s->pc->space->dim, p = s->pc->space->order;
@@ -225,7 +244,7 @@ static PetscErrorCode AddTensor(HopsPatches pt, const Star *s, PetscInt axis[][3
   PetscFunctionBegin;
   *done = PETSC_FALSE;
   for (PetscInt b = 0; b < dim; ++b) n *= size[b] = s->side[b] == 2 ? 2 * p - 1 : p;
-  if (!StarUnknowns(s, axis, pos, size, gid, dist)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!StarUnknowns(s, axis, pos, PETSC_FALSE, size, gid, dist)) PetscFunctionReturn(PETSC_SUCCESS);
   StarFit(s, axis, pos, a, m, &sigma, robin, bound);
   exact = bound[0] > 1.0 - 1e-10 && bound[1] < 1.0 + 1e-10 && robin[0] + robin[1] + robin[2 % dim] == 0.0 ? PETSC_TRUE : PETSC_FALSE;
   if (!exact && bound[1] > opt->denseratio * bound[0] && n <= opt->densemax) PetscFunctionReturn(PETSC_SUCCESS);
@@ -271,6 +290,8 @@ static PetscErrorCode AddTensor(HopsPatches pt, const Star *s, PetscInt axis[][3
     w *= m[b][0];
   }
   pt->scale[k][3] = sigma;
+  pt->scale[k][5] = w;
+  if (opt->fuse && exact) PetscCall(AddNodes(pt, s, axis, pos));
   pt->bound[k][0] = bound[0];
   pt->bound[k][1] = bound[1];
   pt->scale[k][4] = PetscMin(1.0, opt->damp / bound[1]) / w;

@@ -373,6 +373,8 @@ struct _HopsBackendOps {
      z += sum over the patches of a colour (all of them where it is negative) of R^T (local inverse) R r on P-vectors */
   PetscErrorCode (*PatchCreate)(HopsPatches, PetscBool single, HopsPatchKernel *);
   PetscErrorCode (*PatchApply)(HopsPatchKernel, PetscInt color, HopsPatchMode, const PetscScalar r[], PetscScalar z[]);
+  /* fused sweep of a color whose patches are exact: z += R^T (local inverse) R (b - A z) */
+  PetscErrorCode (*PatchSweep)(HopsPatchKernel, PetscInt color, const PetscScalar b[], PetscScalar z[]);
   PetscErrorCode (*PatchGetInfo)(HopsPatchKernel, const char **kernel, PetscLogDouble *bytes, PetscLogDouble *flops);
   PetscErrorCode (*PatchDestroy)(HopsPatchKernel *);
   /* --- copies in single precision of an operator and of a map, on raw arrays (may be absent) --- */

@@ -38,8 +38,9 @@ typedef struct {
 } HopsPatchLine;
 
 typedef struct {
-  PetscInt   n;      /* nodes */
-  PetscInt   offset; /* of S[n][n] (node by mode), then lambda[n], in the table's values */
+  PetscInt   n;      /* nodes of the window */
+  PetscInt   N;      /* nodes of the line */
+  PetscInt   offset; /* in the table's values, of S[n][n] (node by mode), lambda[n], and the rows A[n][N], M[n][N] of the window */
   PetscBool  symmetric;
   PetscInt64 key[10];
 } HopsPatchFactor;
@@ -73,7 +74,7 @@ struct _HopsPatches {
   unsigned char *dist;       /* entries: L1 distance in nodes from the patch's centre, for restricted variants */
   int (*size)[3];            /* [n] entries per direction; {number, 1, 1} of a dense patch */
   int (*factor)[3];          /* [n] 1D factors */
-  PetscReal (*scale)[5];     /* [n] local inverse = scale[4] S (sum_a scale[a] lambda_a + scale[3])^-1 S^T; of a dense patch unused */
+  PetscReal (*scale)[6];     /* [n] local inverse = scale[4] S (sum_a scale[a] lambda_a + scale[3])^-1 S^T, of the tensor products times scale[5] */
   PetscReal (*bound)[2];     /* [n] bounds of the spectrum of (local solver) (operator's matrix) before damping, from pointwise data */
   unsigned char   *solver;   /* [n] HopsPatchSolver */
   unsigned char   *element;  /* [n] 1 of an element patch */
@@ -86,18 +87,23 @@ struct _HopsPatches {
   HopsPatchFactor *factors;
   PetscReal       *values;
   PetscInt        *touchstart, *touch, ntouch, tmax; /* cells (numbers of HopsPatchCells) that contain unknowns of each patch */
-  PetscInt         nT, nG, nP;
-  PetscInt        *ghost;    /* [nG] global indices */
-  PetscSF          halo;     /* roots: owned entries; leaves: [nG] */
-  int             *mult;     /* [nP] patches of all ranks that contain an unknown */
-  int             *level;    /* [nP] least distance of an unknown from a patch's centre */
-  int             *nlevel;   /* [nP] patches at that distance */
-  PetscInt         nelement; /* element patches on all ranks */
+  PetscInt        *estart, next, xmax, *egid;        /* [n+1], entries: all nodes of the cells of an exact vertex patch, where sweeps are fused; else none */
+  int             *eidx;
+  int (*esize)[3];      /* [n] such nodes per direction */
+  unsigned char *fused; /* [ncolors] all patches of a color are exact, on all ranks */
+  PetscBool      fuse;
+  PetscInt       nT, nG, nP;
+  PetscInt      *ghost;  /* [nG] global indices */
+  PetscSF        halo;   /* roots: owned entries; leaves: [nG] */
+  int           *mult;   /* [nP] patches of all ranks that contain an unknown */
+  int           *level;  /* [nP] least distance of an unknown from a patch's centre */
+  int           *nlevel; /* [nP] patches at that distance */
 };
 
 typedef struct {
   PetscBool element;    /* element patches in place of vertex patches */
   PetscBool colors;     /* multiplicative: colours are wanted */
+  PetscBool fuse;       /* and the data of fused sweeps */
   PetscInt  densemax;   /* largest dense patch */
   PetscReal denseratio; /* surrogates whose bounds are further apart become dense where they fit */
   PetscReal damp;       /* surrogates are scaled down so that the upper bound of their spectrum is at most this */

@@ -7,13 +7,14 @@ typedef struct {
   PCPATCHFDType      type;
   PCPATCHFDPatch     patch;
   PCPATCHFDDirection direction;
-  PetscBool          single, weight, weightset;
+  PetscBool          single, weight, weightset, usefuse;
   PetscReal          omega;
   HopsPatchOptions   opt;
   HopsBasis          basis;
   HopsPatches        patches;
   HopsPatchKernel    kernel;
   PetscBool          fellback;      /* single precision was asked for and would not do */
+  PetscScalar       *b, *g, *c;     /* [nP], [nG] right-hand side and former ghosts of fused sweeps, or NULL; [2 nT] iterate and residual */
   Mat                A;             /* the operator of multiplicative sweeps (borrowed from the PC) */
   PetscScalar       *r, *z;         /* [nP] */
   PetscScalar       *w;             /* [nT] weights of the additive and restricted types, or NULL */

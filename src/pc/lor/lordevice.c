@@ -309,18 +309,17 @@ PetscErrorCode HopsLORDeviceSymbolic(HopsLOR *lor, MatType type)
 
 /* ------------------------------------------------------------------- values ------------------------------------------------------------------- */
 
-/* Robin terms: lumped masses of the faces' sub-cells, summed by unknown in the order of the faces, then added to the diagonal */
+/* Robin terms: masses at the nodes of the faces, with Gauss-Lobatto weights, summed by unknown in the order of the faces, then added to the diagonal */
 static PetscErrorCode HopsLORDeviceAddRobin(HopsLOR *lor, HopsRobin r)
 {
   HopsSpace      sp = lor->space;
   const PetscInt P = sp->order + 1, nf = PetscPowInt(P, sp->dim - 1), np = PetscPowInt(P, sp->dim), nfree = sp->nT + sp->nG;
   PetscInt      *node, *idx, *didx = NULL, n = 0, m = 0;
   PetscScalar   *a, *x, *dx = NULL;
-  PetscReal     *w, *z = lor->gll.nodes;
+  PetscReal     *w = lor->gll.weights;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc5(r->n * nf, &a, r->n * nf, &x, r->n * nf, &idx, nf, &node, P, &w));
-  for (PetscInt i = 0; i < P; ++i) w[i] = 0.5 * ((i < P - 1 ? z[i + 1] : z[i]) - (i ? z[i - 1] : z[i]));
+  PetscCall(PetscMalloc4(r->n * nf, &a, r->n * nf, &x, r->n * nf, &idx, nf, &node));
   PetscCall(HopsFaceEvaluate(sp, &lor->gll, r->n, r->cells, r->faces, r->alpha, a));
   for (PetscInt f = 0; f < r->n; ++f) {
     PetscCall(HopsFaceNodes(sp->dim, P, r->faces[f], node));
@@ -348,7 +347,7 @@ static PetscErrorCode HopsLORDeviceAddRobin(HopsLOR *lor, HopsRobin r)
   if (lor->device->ghosts.n) PetscCall((*sp->backend->lordevice->SetDiagonal)(lor->kernel, &lor->device->ghosts, m, didx, dx));
   PetscCall((*sp->backend->Free)((void **)&didx));
   PetscCall((*sp->backend->Free)((void **)&dx));
-  PetscCall(PetscFree5(a, x, idx, node, w));
+  PetscCall(PetscFree4(a, x, idx, node));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -18,6 +18,7 @@ static PetscErrorCode PCPATCHFDFree(PC_PATCHFD *fd)
   fd->basis.P = 0;
   PetscCall(PetscFree2(fd->r, fd->z));
   PetscCall(PetscFree(fd->w));
+  PetscCall(PetscFree3(fd->b, fd->g, fd->c));
   PetscCall(VecDestroy(&fd->t));
   PetscCall(VecDestroy(&fd->x));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -136,40 +137,6 @@ static PetscErrorCode PCPATCHFDCount(PC pc, PC_PATCHFD *fd)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PCSetUp_PATCHFD(PC pc)
-{
-  PC_PATCHFD *fd = (PC_PATCHFD *)pc->data;
-  HopsSpace   sp;
-  PetscBool   single;
-
-  PetscFunctionBegin;
-  PetscCall(PCPATCHFDFree(fd));
-  PetscCall(PCLORGetForm(pc, &fd->src));
-  sp = fd->src.form.space;
-  PetscCheck(sp->backend->PatchCreate, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "The back end %s has no patch solvers: use -hops_backend host", sp->backend->name);
-  PetscCall(PetscLogEventBegin(HopsEvent.patchsetup, pc, 0, 0, 0));
-  PetscCall(PCPATCHFDSetUpBasis(pc, fd));
-  fd->opt.element = fd->patch == PC_PATCHFD_ELEMENT ? PETSC_TRUE : PETSC_FALSE;
-  fd->opt.colors  = fd->type == PC_PATCHFD_MULTIPLICATIVE ? PETSC_TRUE : PETSC_FALSE;
-  PetscCall(HopsPatchesCreate(&fd->src.form, &fd->basis, &fd->opt, &fd->patches));
-  PetscCall(PCPATCHFDScale(fd));
-  single = fd->single;
-  if (single) PetscCall(PCPATCHFDCheckSingle(pc, fd, &single));
-  fd->fellback = fd->single && !single ? PETSC_TRUE : PETSC_FALSE;
-  PetscCall((*sp->backend->PatchCreate)(fd->patches, single, &fd->kernel));
-  PetscCall(PetscCalloc2(fd->patches->nP, &fd->r, fd->patches->nP, &fd->z));
-  PetscCall(PCPATCHFDSetUpWeights(fd));
-  PetscCall(PCPATCHFDCount(pc, fd));
-  if (fd->type == PC_PATCHFD_MULTIPLICATIVE) {
-    PetscCall(MatCreateVecs(fd->A, NULL, &fd->t));
-    PetscCall(VecCreateMPIWithArray(PetscObjectComm((PetscObject)pc), 1, sp->nT, sp->N, fd->z, &fd->x));
-  }
-  PetscCall(PetscLogEventEnd(HopsEvent.patchsetup, pc, 0, 0, 0));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* ----------------------------------------------------------------- action ----------------------------------------------------------------- */
-
 /* z += corrections of a color (or all, negative) for the residual in r's owned entries; ghosts of r come in, those of z go out */
 static PetscErrorCode PCPATCHFDSolve(PC pc, PC_PATCHFD *fd, PetscInt color, HopsPatchMode mode)
 {
@@ -187,6 +154,106 @@ static PetscErrorCode PCPATCHFDSolve(PC pc, PC_PATCHFD *fd, PetscInt color, Hops
   PetscCall(PetscLogEventEnd(HopsEvent.patchsolve, pc, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+/* z of a fused sweep of a color; b holds the right-hand side with its ghosts */
+static PetscErrorCode PCPATCHFDSweepFused(PC pc, PC_PATCHFD *fd, PetscInt color)
+{
+  HopsPatches  pt = fd->patches;
+  PetscScalar *zg = fd->z + pt->nT;
+
+  PetscFunctionBegin;
+  PetscCall(PetscLogEventBegin(HopsEvent.patchsolve, pc, 0, 0, 0));
+  PetscCall(PetscSFBcastBegin(pt->halo, MPIU_SCALAR, fd->z, zg, MPI_REPLACE));
+  PetscCall(PetscSFBcastEnd(pt->halo, MPIU_SCALAR, fd->z, zg, MPI_REPLACE));
+  PetscCall(PetscArraycpy(fd->g, zg, pt->nG));
+  fd->z[pt->nP - 1] = 0.0;
+  PetscCall((*pt->space->backend->PatchSweep)(fd->kernel, color, fd->b, fd->z));
+  for (PetscInt i = 0; i < pt->nG; ++i) fd->g[i] = zg[i] - fd->g[i]; /* what this rank's patches added to others' unknowns */
+  PetscCall(PetscSFReduceBegin(pt->halo, MPIU_SCALAR, fd->g, fd->z, MPIU_SUM));
+  PetscCall(PetscSFReduceEnd(pt->halo, MPIU_SCALAR, fd->g, fd->z, MPIU_SUM));
+  PetscCall(PetscLogEventEnd(HopsEvent.patchsolve, pc, 0, 0, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  Fused sweeps take residuals from the patches' own tensor products, so these must be the operator: one color is done both ways, and a
+  difference (a scaled or shifted shell, say) leaves the residual to the operator.
+*/
+static PetscErrorCode PCPATCHFDSetUpFused(PC pc, PC_PATCHFD *fd, PetscBool single)
+{
+  HopsPatches        pt    = fd->patches;
+  PetscInt           color = 0;
+  PetscReal          e[2]  = {0.0, 0.0};
+  PetscScalar       *z;
+  const PetscScalar *t;
+
+  PetscFunctionBegin;
+  while (color < pt->ncolors && !pt->fused[color]) ++color;
+  if (color == pt->ncolors) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscCalloc3(pt->nP, &fd->b, pt->nG, &fd->g, single ? 2 * pt->nT : 0, &fd->c));
+  PetscCall(PetscMalloc1(pt->nT, &z));
+  for (PetscInt i = 0; i < pt->nT; ++i) fd->z[i] = z[i] = pt->mult[i] ? PetscSinReal(1.0 + 0.7 * (pt->space->rstart + i)) : 0.0;
+  PetscCall(PetscObjectStateIncrease((PetscObject)fd->x));
+  PetscCall(MatMult(fd->A, fd->x, fd->t));
+  PetscCall(VecGetArrayRead(fd->t, &t));
+  for (PetscInt i = 0; i < pt->nT; ++i) fd->r[i] = -t[i];
+  PetscCall(VecRestoreArrayRead(fd->t, &t));
+  PetscCall(PCPATCHFDSolve(pc, fd, color, HOPS_PATCH_PLAIN));
+  for (PetscInt i = 0; i < pt->nT; ++i) {
+    const PetscScalar s = z[i];
+
+    z[i]     = fd->z[i];
+    fd->z[i] = s;
+    e[1]     = PetscMax(e[1], PetscAbsScalar(z[i]));
+  }
+  PetscCall(PCPATCHFDSweepFused(pc, fd, color));
+  for (PetscInt i = 0; i < pt->nT; ++i) e[0] = PetscMax(e[0], PetscAbsScalar(z[i] - fd->z[i]));
+  PetscCall(MPIU_Allreduce(MPI_IN_PLACE, e, 2, MPIU_REAL, MPIU_MAX, PetscObjectComm((PetscObject)pc)));
+  if (!(e[0] <= (single ? 1e-3 : 1e-9) * e[1])) {
+    PetscCall(PetscInfo(pc, "No fused sweeps: the operator is not that of its coefficients (relative difference %g)\n", (double)(e[0] / e[1])));
+    PetscCall(PetscFree3(fd->b, fd->g, fd->c));
+  }
+  PetscCall(PetscArrayzero(fd->z, pt->nP));
+  PetscCall(PetscFree(z));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCSetUp_PATCHFD(PC pc)
+{
+  PC_PATCHFD *fd = (PC_PATCHFD *)pc->data;
+  HopsSpace   sp;
+  PetscBool   single;
+
+  PetscFunctionBegin;
+  PetscCall(PCPATCHFDFree(fd));
+  PetscCall(PCLORGetForm(pc, &fd->src));
+  sp = fd->src.form.space;
+  PetscCheck(sp->backend->PatchCreate, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "The back end %s has no patch solvers: use -hops_backend host", sp->backend->name);
+  PetscCall(PetscLogEventBegin(HopsEvent.patchsetup, pc, 0, 0, 0));
+  PetscCall(PCPATCHFDSetUpBasis(pc, fd));
+  fd->opt.element = fd->patch == PC_PATCHFD_ELEMENT ? PETSC_TRUE : PETSC_FALSE;
+  fd->opt.colors  = fd->type == PC_PATCHFD_MULTIPLICATIVE ? PETSC_TRUE : PETSC_FALSE;
+  fd->opt.fuse    = fd->opt.colors && fd->usefuse && sp->backend->PatchSweep && fd->src.source == HOPS_SOURCE_MATPA && !fd->src.userdiffusion && !fd->src.usermass ? PETSC_TRUE : PETSC_FALSE;
+  PetscCall(HopsPatchesCreate(&fd->src.form, &fd->basis, &fd->opt, &fd->patches));
+  PetscCall(PCPATCHFDScale(fd));
+  single = fd->single;
+  if (single) PetscCall(PCPATCHFDCheckSingle(pc, fd, &single));
+  fd->fellback = fd->single && !single ? PETSC_TRUE : PETSC_FALSE;
+  PetscCall((*sp->backend->PatchCreate)(fd->patches, single, &fd->kernel));
+  PetscCall(PetscFree(fd->patches->eidx)); /* the back end has its own */
+  PetscCall(PetscCalloc2(fd->patches->nP, &fd->r, fd->patches->nP, &fd->z));
+  PetscCall(PCPATCHFDSetUpWeights(fd));
+  PetscCall(PCPATCHFDCount(pc, fd));
+  if (fd->type == PC_PATCHFD_MULTIPLICATIVE) {
+    PetscCall(MatCreateVecs(fd->A, NULL, &fd->t));
+    PetscCall(VecCreateMPIWithArray(PetscObjectComm((PetscObject)pc), 1, sp->nT, sp->N, fd->z, &fd->x));
+    PetscCall(PCPATCHFDSetUpFused(pc, fd, single));
+  }
+  PetscCall(PetscLogEventEnd(HopsEvent.patchsetup, pc, 0, 0, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ----------------------------------------------------------------- action ----------------------------------------------------------------- */
 
 /* Rows of essential unknowns are those of the identity */
 static void SetEssential(HopsSpace sp, const PetscScalar b[], PetscScalar z[])
@@ -216,38 +283,79 @@ static PetscErrorCode PCPATCHFDApplyAdditive(PC pc, PC_PATCHFD *fd, PetscBool tr
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode PCPATCHFDSweep(PC, PC_PATCHFD *, PCPATCHFDDirection, PetscBool, const PetscScalar[], PetscReal *);
+
+/* Norm of the residual in r, and z's owned entries unchanged */
+static PetscErrorCode PCPATCHFDResidual(PC pc, PC_PATCHFD *fd, const PetscScalar b[], PetscReal *norm)
+{
+  HopsPatches        pt = fd->patches;
+  const PetscScalar *t;
+
+  PetscFunctionBegin;
+  PetscCall(MatMult(fd->A, fd->x, fd->t));
+  PetscCall(VecGetArrayRead(fd->t, &t));
+  for (PetscInt i = 0; i < pt->nT; ++i) fd->r[i] = b[i] - t[i];
+  PetscCall(VecRestoreArrayRead(fd->t, &t));
+  if (norm) {
+    PetscReal sum = 0.0;
+
+    for (PetscInt i = 0; i < pt->nT; ++i) sum += PetscSqr(fd->r[i]);
+    PetscCall(MPIU_Allreduce(&sum, norm, 1, MPIU_REAL, MPIU_SUM, PetscObjectComm((PetscObject)pc)));
+    *norm = PetscSqrtReal(*norm);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* In single precision a fused sweep works on the correction, for a residual in double precision: on the iterate it would limit its accuracy */
+static PetscErrorCode PCPATCHFDSweepCorrection(PC pc, PC_PATCHFD *fd, PCPATCHFDDirection direction, const PetscScalar b[], PetscReal *norm)
+{
+  const PetscInt n = fd->patches->nT;
+  PetscScalar   *z = fd->c, *r = fd->c + n;
+
+  PetscFunctionBegin;
+  PetscCall(PCPATCHFDResidual(pc, fd, b, norm));
+  PetscCall(PetscArraycpy(r, fd->r, n));
+  PetscCall(PetscArraycpy(z, fd->z, n));
+  PetscCall(PetscArrayzero(fd->z, fd->patches->nP));
+  PetscCall(PCPATCHFDSweep(pc, fd, direction, PETSC_TRUE, r, NULL));
+  for (PetscInt i = 0; i < n; ++i) fd->z[i] += z[i];
+  PetscCall(PetscObjectStateIncrease((PetscObject)fd->x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /*
-  A sweep on the iterate in z. The residual of every color is that of the whole operator, so that it is exact whatever stands for the
-  patches' matrices. zero: z is zero; norm, where it is not NULL, is that of the residual before the sweep.
+  A sweep on the iterate in z. The residual of a color is that of the operator, so that it is exact whatever stands for the patches'
+  matrices; where all of them are the operator's own, it comes from them, patch by patch. zero: z is zero, else norm, where it is not NULL, is that of the residual before the sweep.
 */
 static PetscErrorCode PCPATCHFDSweep(PC pc, PC_PATCHFD *fd, PCPATCHFDDirection direction, PetscBool zero, const PetscScalar b[], PetscReal *norm)
 {
-  HopsPatches    pt = fd->patches;
-  const PetscInt n = pt->ncolors, steps = direction == PC_PATCHFD_SYMMETRIC ? 2 * n - 1 : n;
+  HopsPatches     pt = fd->patches;
+  const PetscInt  n = pt->ncolors, steps = direction == PC_PATCHFD_SYMMETRIC ? 2 * n - 1 : n;
+  const PetscBool fuse = fd->b ? PETSC_TRUE : PETSC_FALSE;
 
   PetscFunctionBegin;
+  if (fuse && !zero && fd->single && !fd->fellback) {
+    PetscCall(PCPATCHFDSweepCorrection(pc, fd, direction, b, norm));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (fuse) {
+    PetscCall(PetscArraycpy(fd->b, b, pt->nT));
+    PetscCall(PetscSFBcastBegin(pt->halo, MPIU_SCALAR, fd->b, fd->b + pt->nT, MPI_REPLACE));
+    PetscCall(PetscSFBcastEnd(pt->halo, MPIU_SCALAR, fd->b, fd->b + pt->nT, MPI_REPLACE));
+    fd->b[pt->nP - 1] = 0.0;
+  }
+  if (!norm || zero) SetEssential(pt->space, b, fd->z);
   for (PetscInt s = 0; s < steps; ++s) {
     const PetscInt color = direction == PC_PATCHFD_BACKWARD ? n - 1 - s : (s < n ? s : 2 * n - 2 - s);
 
+    if (fuse && pt->fused[color] && (s || (!zero && !norm))) {
+      PetscCall(PCPATCHFDSweepFused(pc, fd, color));
+      PetscCall(PetscObjectStateIncrease((PetscObject)fd->x));
+      continue;
+    }
     if (zero && !s) PetscCall(PetscArraycpy(fd->r, b, pt->nT));
-    else {
-      const PetscScalar *t;
-
-      PetscCall(MatMult(fd->A, fd->x, fd->t));
-      PetscCall(VecGetArrayRead(fd->t, &t));
-      for (PetscInt i = 0; i < pt->nT; ++i) fd->r[i] = b[i] - t[i];
-      PetscCall(VecRestoreArrayRead(fd->t, &t));
-    }
-    if (norm && !s) {
-      PetscReal sum = 0.0;
-
-      for (PetscInt i = 0; i < pt->nT; ++i) sum += PetscSqr(fd->r[i]);
-      PetscCall(MPIU_Allreduce(&sum, norm, 1, MPIU_REAL, MPIU_SUM, PetscObjectComm((PetscObject)pc)));
-      *norm = PetscSqrtReal(*norm);
-    }
-    if (!s) {
-      for (PetscInt e = 0; e < pt->space->ness; ++e) fd->z[pt->space->essT[e]] += fd->r[pt->space->essT[e]];
-    }
+    else PetscCall(PCPATCHFDResidual(pc, fd, b, s ? NULL : norm));
+    if (!s) SetEssential(pt->space, b, fd->z);
     PetscCall(PCPATCHFDSolve(pc, fd, color, HOPS_PATCH_PLAIN));
     PetscCall(PetscObjectStateIncrease((PetscObject)fd->x));
   }
@@ -373,6 +481,7 @@ static PetscErrorCode PCSetFromOptions_PATCHFD(PC pc, HopsOptionItems PetscOptio
   if (set) PetscCall(PCPATCHFDSetPrecision(pc, precision ? PETSC_TRUE : PETSC_FALSE));
   PetscCall(PetscOptionsBool("-pc_patchfd_weight", "Additive: weights by the number of patches of an unknown", "PCPATCHFD", PCPATCHFDWeighted(fd), &fd->weight, &set));
   if (set) fd->weightset = PETSC_TRUE;
+  PetscCall(PetscOptionsBool("-pc_patchfd_fuse", "Residuals of exact patches from the patches", "PCPATCHFD", fd->usefuse, &fd->usefuse, NULL));
   PetscCall(PetscOptionsInt("-pc_patchfd_dense_max", "Irregular vertices: largest patch whose matrix is inverted", "PCPATCHFD", fd->opt.densemax, &fd->opt.densemax, NULL));
   PetscCall(PetscOptionsReal("-pc_patchfd_dense_ratio", "Condition number beyond which tensor products are replaced by inverses", "PCPATCHFD", fd->opt.denseratio, &fd->opt.denseratio, NULL));
   PetscCall(PetscOptionsReal("-pc_patchfd_damp", "Bound of the spectrum that tensor products are scaled down to", "PCPATCHFD", fd->opt.damp, &fd->opt.damp, NULL));
@@ -406,7 +515,7 @@ static PetscErrorCode PCView_PATCHFD(PC pc, PetscViewer viewer)
     if (c[0] + c[1] + c[2]) PetscCall(PetscViewerASCIIPrintf(viewer, "%s patches: %" PetscInt64_FMT " tensor products, %" PetscInt64_FMT " of surrogates, %" PetscInt64_FMT " dense\n", PCPATCHFDPatches[e], c[0], c[1], c[2]));
   }
   if (fd->size) PetscCall(PetscViewerASCIIPrintf(viewer, "largest dense patch: %" PetscInt64_FMT " unknowns\n", fd->size));
-  if (fd->type == PC_PATCHFD_MULTIPLICATIVE) PetscCall(PetscViewerASCIIPrintf(viewer, "colors: %" PetscInt_FMT "\n", fd->patches->ncolors));
+  if (fd->type == PC_PATCHFD_MULTIPLICATIVE) PetscCall(PetscViewerASCIIPrintf(viewer, "colors: %" PetscInt_FMT "%s\n", fd->patches->ncolors, fd->b ? ", fused sweeps" : ""));
   {
     const char *name;
 
@@ -487,6 +596,7 @@ PetscErrorCode PCCreate_PATCHFD(PC pc)
   fd->src.name             = "PCPATCHFD";
   fd->src.scalar           = PETSC_TRUE;
   fd->omega                = 1.0;
+  fd->usefuse              = PETSC_TRUE;
   fd->opt.densemax         = 600;
   fd->opt.denseratio       = 50.0;
   fd->opt.damp             = 1.7;

@@ -171,7 +171,10 @@ typedef struct {
   size_t               idx;       /* of [entries][lanes] in the kernel's idx */
   size_t               scale;     /* of [5][lanes] in the kernel's reals */
   size_t               matrix[3]; /* of a direction's factor there: S^T, S, lambda, each of scalars or of [..][lanes]; symmetric: even and odd halves */
+  int                  esize[3];  /* nodes per direction of the patches' cells, for fused sweeps; or zeros */
+  size_t               eidx;      /* of [nodes][lanes] in the kernel's idx */
   void (*solve)(const struct _HopsPatchKernel *, const void *batch, HopsPatchMode, const double r[], double z[]);
+  void (*sweep)(const struct _HopsPatchKernel *, const void *batch, const double b[], double z[]);
 } HopsHostPatchBatch;
 
 typedef enum {
@@ -194,8 +197,8 @@ struct _HopsPatchKernel {
   const int             *level; /* [nP] */
   double                *e;     /* scratch: vectors of the largest batch */
   void                  *mem[3];
-  PetscInt               nspecialised, nshared; /* batches */
-  PetscLogDouble         bytes, flops, *cflops; /* [ncolors] */
+  PetscInt               nspecialised, nshared;          /* batches */
+  PetscLogDouble         bytes, flops, *cflops, *sflops; /* [ncolors] */
   char                   name[96];
 };
 
@@ -314,6 +317,7 @@ PETSC_INTERN PetscErrorCode HopsPatchCreate_Host(HopsPatches, PetscBool, HopsPat
 PETSC_INTERN PetscErrorCode HopsPatchApply_Host(HopsPatchKernel, PetscInt, HopsPatchMode, const PetscScalar[], PetscScalar[]);
 PETSC_INTERN PetscErrorCode HopsPatchGetInfo_Host(HopsPatchKernel, const char **, PetscLogDouble *, PetscLogDouble *);
 PETSC_INTERN PetscErrorCode HopsPatchDestroy_Host(HopsPatchKernel *);
+PETSC_INTERN PetscErrorCode HopsPatchSweep_Host(HopsPatchKernel, PetscInt, const PetscScalar[], PetscScalar[]);
 
 PETSC_INTERN PetscErrorCode HopsSinglePACreate_Host(HopsPAKernel, HopsSinglePA *);
 PETSC_INTERN PetscErrorCode HopsSinglePAApply_Host(HopsSinglePA, HopsPart, const float[], const float[], float[], float[]);

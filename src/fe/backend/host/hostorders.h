@@ -56,3 +56,21 @@
     X(13) \
     X(15)
 #endif
+
+/* Windows of n among n + 2 nodes: two cells without their ends */
+#if defined(__SANITIZE_ADDRESS__)
+  #define HOPS_HOST_SWEEPS(X) \
+    X(1) \
+    X(3) \
+    X(5)
+#else
+  #define HOPS_HOST_SWEEPS(X) \
+    X(1) \
+    X(3) \
+    X(5) \
+    X(7) \
+    X(9) \
+    X(11) \
+    X(13) \
+    X(15)
+#endif

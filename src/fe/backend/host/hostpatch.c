@@ -31,6 +31,7 @@ static PetscErrorCode FindShape(HopsPatches pt, PetscInt k, PetscInt *nshapes, P
     PetscBool      same;
 
     if (pt->size[j][0] != pt->size[k][0] || pt->size[j][1] != pt->size[k][1] || pt->size[j][2] != pt->size[k][2]) continue;
+    if (pt->esize[j][0] != pt->esize[k][0] || pt->esize[j][1] != pt->esize[k][1] || pt->esize[j][2] != pt->esize[k][2]) continue;
     PetscCall(PetscArraycmp(pt->dist + pt->start[j], pt->dist + pt->start[k], n, &same));
     if (same) PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -45,12 +46,16 @@ static void SetReal(HopsPatchKernel k, size_t i, double v)
   else ((double *)k->reals)[i] = v;
 }
 
-static size_t FactorSize(int kind, int n, int lanes)
+static size_t Half(int n, int N)
 {
-  const size_t half = (size_t)((n + 1) / 2) * ((n + 1) / 2) + (size_t)(n / 2) * (n / 2);
+  return (size_t)((n + 1) / 2) * ((N + 1) / 2) + (size_t)(n / 2) * (N / 2);
+}
 
-  if (kind == HOPS_HOST_PATCH_SYMMETRIC) return 2 * half + n;
-  return ((size_t)2 * n * n + n) * (kind == HOPS_HOST_PATCH_VARYING ? lanes : 1);
+/* S^T, S, lambda, and for fused sweeps A and M on all N nodes */
+static size_t FactorSize(int kind, int n, int N, int lanes)
+{
+  if (kind == HOPS_HOST_PATCH_SYMMETRIC) return 2 * Half(n, n) + n + 2 * Half(n, N);
+  return ((size_t)2 * n * n + n + 2 * n * N) * (kind == HOPS_HOST_PATCH_VARYING ? lanes : 1);
 }
 
 /* S^T, S and lambda of a factor at reals[at + .. * stride] */
@@ -72,6 +77,18 @@ static void FillFactor(HopsPatchKernel k, int factor, int kind, size_t at, int s
     }
   }
   for (int i = 0; i < n; i++, at += stride) SetReal(k, at, S[n * n + i]);
+  for (int t = 0; t < 2 && k->patches->fuse; t++) { /* A, then M */
+    const int     N = (int)f->N, Nh = (N + 1) / 2;
+    const double *A = S + n * n + n + t * n * N;
+
+    if (kind == HOPS_HOST_PATCH_SYMMETRIC) {
+      for (int i = 0; i < Ne; i++)
+        for (int j = 0; j < Nh; j++) SetReal(k, at++, j == N - 1 - j ? A[i * N + j] : 0.5 * (A[i * N + j] + A[i * N + N - 1 - j]));
+      for (int i = 0; i < No; i++)
+        for (int j = 0; j < N / 2; j++) SetReal(k, at++, 0.5 * (A[i * N + j] - A[i * N + N - 1 - j]));
+    } else
+      for (int i = 0; i < n * N; i++, at += stride) SetReal(k, at, A[i]);
+  }
 }
 
 /* Flops of a batch's patch: contractions, reciprocals, and the sum into z */
@@ -89,6 +106,16 @@ static double PatchFlops(int dim, const int size[3], int kind)
   return f;
 }
 
+/* Flops of a fused sweep's residual */
+static double ResidualFlops(int dim, const int n[3], const int N[3], int kind)
+{
+  const double nz = dim == 3 ? N[2] : 1, np = (double)n[0] * n[1];
+  double       row[3];
+
+  for (int d = 0; d < dim; d++) row[d] = kind == HOPS_HOST_PATCH_SYMMETRIC ? 2.0 * (N[d] / 2) + 2.0 * Half(n[d], N[d]) : n[d] * (2.0 * N[d] - 1);
+  return nz * (2 * N[1] * row[0] + 3 * n[0] * row[1] + 5 * np) + (dim == 3 ? 2 * np * row[2] + 4 * np * n[2] : 2 * np);
+}
+
 /*
   Runs of patches that share their factors fill batches of scalars; what is left of a shape goes into batches with factors by lane. The
   first pass counts, the second fills.
@@ -104,8 +131,8 @@ static PetscErrorCode Batches(HopsPatchKernel k, PetscInt n, const Entry order[]
   PetscCall(PetscMalloc1(n, &rest));
   for (PetscInt i = 0; i < pt->nfactors; ++i) factorat[i][0] = factorat[i][1] = 0;
   for (PetscInt s = 0, e; s < n; s = e) {
-    const int *size  = pt->size[order[s].patch];
-    const int  total = size[0] * size[1] * size[2];
+    const int *size = pt->size[order[s].patch];
+    const int *es = pt->esize[order[s].patch], etotal = es[0] * es[1] * es[2], total = size[0] * size[1] * size[2];
 
     for (e = s; e < n && order[e].color == order[s].color && order[e].shape == order[s].shape; ++e) {}
     nrest = 0;
@@ -138,17 +165,22 @@ static PetscErrorCode Batches(HopsPatchKernel k, PetscInt n, const Entry order[]
         b->scale = *nreal;
         for (int i2 = 0; i2 < total; ++i2)
           for (int l = 0; l < L; ++l) k->idx[*nidx + (size_t)i2 * L + l] = l < m ? pt->idx[pt->start[list[l]] + i2] : (int)(pt->nP - 1);
-        for (int a = 0; a < 5; ++a)
+        b->eidx = *nidx + (size_t)total * L;
+        for (int d = 0; d < 3; ++d) b->esize[d] = es[d];
+        for (int i2 = 0; i2 < etotal; ++i2)
+          for (int l = 0; l < L; ++l) k->idx[b->eidx + (size_t)i2 * L + l] = l < m ? pt->eidx[pt->estart[list[l]] + i2] : (int)(pt->nP - 1);
+        if (etotal) k->sflops[order[s].color] += m * ResidualFlops(k->dim, size, es, kind);
+        for (int a = 0; a < 6; ++a)
           for (int l = 0; l < L; ++l) SetReal(k, *nreal + (size_t)a * L + l, pt->scale[list[PetscMin(l, m - 1)]][a]);
         k->bstart[order[s].color + 1] = nb + 1;
         k->cflops[order[s].color] += m * PatchFlops(k->dim, size, kind);
         k->nshared += kind != HOPS_HOST_PATCH_VARYING;
       }
-      *nidx += (size_t)total * L;
-      *nreal += 5 * L;
+      *nidx += (size_t)(total + etotal) * L;
+      *nreal += 6 * L;
       for (int d = 0; d < k->dim; ++d) {
         const int    f  = pt->factor[list[0]][d];
-        const size_t fs = (FactorSize(kind, size[d], L) + L - 1) / L * L;
+        const size_t fs = (FactorSize(kind, size[d], pt->fuse ? (int)pt->factors[f].N : 0, L) + L - 1) / L * L;
 
         if (kind == HOPS_HOST_PATCH_VARYING) {
           if (fill) {
@@ -193,7 +225,7 @@ PetscErrorCode HopsPatchCreate_Host(HopsPatches pt, PetscBool single, HopsPatchK
   k->lanes   = k->ops->W * (single ? 2 : 1);
   k->ncolors = PetscMax(1, pt->ncolors);
   k->level   = pt->level;
-  PetscCall(PetscCalloc3(k->ncolors + 1, &k->bstart, k->ncolors + 1, &k->dstart, k->ncolors, &k->cflops));
+  PetscCall(PetscCalloc4(k->ncolors + 1, &k->bstart, k->ncolors + 1, &k->dstart, k->ncolors, &k->cflops, k->ncolors, &k->sflops));
   PetscCall(PetscMalloc2(pt->n, &order, pt->nfactors, &factorat));
   PetscCall(PetscMalloc1(pt->n, &k->dense));
   for (PetscInt i = 0; i < pt->n; ++i) {
@@ -206,7 +238,11 @@ PetscErrorCode HopsPatchCreate_Host(HopsPatches pt, PetscBool single, HopsPatchK
     order[n].patch = i;
     for (int d = 0; d < 3; ++d) order[n].f[d] = pt->factor[i][d];
     PetscCall(FindShape(pt, i, &nshapes, shapes, &order[n++].shape));
-    emax = PetscMax(emax, pt->start[i + 1] - pt->start[i]);
+    {
+      const PetscInt a = pt->size[i][0] + 2, b = pt->size[i][1] + 2, c = pt->size[i][2] + 2;
+
+      emax = PetscMax(emax, (pt->start[i + 1] - pt->start[i]) + (pt->fuse ? 6 * a * b + 2 * a * b * c : 0));
+    }
   }
   qsort(order, n, sizeof(Entry), EntryCompare);
   for (PetscInt c = 0; c < k->ncolors; ++c) {
@@ -270,6 +306,14 @@ PetscErrorCode HopsPatchApply_Host(HopsPatchKernel k, PetscInt color, HopsPatchM
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode HopsPatchSweep_Host(HopsPatchKernel k, PetscInt color, const PetscScalar b[], PetscScalar z[])
+{
+  PetscFunctionBegin;
+  for (PetscInt i = k->bstart[color]; i < k->bstart[color + 1]; ++i) k->batch[i].sweep(k, k->batch + i, b, z);
+  PetscCall(PetscLogFlops(k->cflops[color] + k->sflops[color]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode HopsPatchGetInfo_Host(HopsPatchKernel k, const char **kernel, PetscLogDouble *bytes, PetscLogDouble *flops)
 {
   PetscFunctionBegin;
@@ -286,7 +330,7 @@ PetscErrorCode HopsPatchDestroy_Host(HopsPatchKernel *kernel)
   PetscFunctionBegin;
   if (!k) PetscFunctionReturn(PETSC_SUCCESS);
   for (int i = 0; i < 3; i++) PetscCall(PetscFree(k->mem[i]));
-  PetscCall(PetscFree3(k->bstart, k->dstart, k->cflops));
+  PetscCall(PetscFree4(k->bstart, k->dstart, k->cflops, k->sflops));
   PetscCall(PetscFree(k->dense));
   PetscCall(PetscFree(k->dwork));
   PetscCall(PetscFree(k->batch));

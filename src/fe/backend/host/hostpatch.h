@@ -5,7 +5,13 @@
 #define LANES ((int)(8 * W / sizeof(REAL)))
 
 typedef REAL PATCH(pvec) __attribute__((vector_size(8 * W)));
-#define pvec PATCH(pvec)
+#define pvec        PATCH(pvec)
+#define Lines       PATCH(Lines)
+#define FindLines   PATCH(FindLines)
+#define Rect        PATCH(Rect)
+#define FindRect    PATCH(FindRect)
+#define LoadEntries PATCH(LoadEntries)
+#define AddEntries  PATCH(AddEntries)
 
 /* 1/x to rounding: an estimate and Newton steps, since divisions would take as long as the contractions of low orders */
 INLINE pvec PATCH(Reciprocal)(const pvec *in)
@@ -128,7 +134,7 @@ INLINE void PATCH(ToNodes)(const int n, const REAL F[], const pvec u[], pvec v[]
 #define HOPS_PATCH_MATRIX(kind, n) ((kind) == HOPS_HOST_PATCH_SYMMETRIC ? (((n) + 1) / 2) * (((n) + 1) / 2) + ((n) / 2) * ((n) / 2) : (n) * (n) * ((kind) == HOPS_HOST_PATCH_VARYING ? LANES : 1))
 
 /* nlines lines of n entries, `stride` apart, the lines `step` apart, to modes or to nodes in place */
-typedef void (*PATCH(Lines))(int n, const REAL F[], int nlines, int step, int stride, pvec e[]);
+typedef void (*Lines)(int n, const REAL F[], int nlines, int step, int stride, pvec e[]);
 
 #define HOPS_PATCH_LINES(name, n, apply) \
   static void PATCH(name)(int nrun, const REAL F[], int nlines, int step, int stride, pvec e[]) \
@@ -161,7 +167,7 @@ HOPS_PATCH_LINES(TimesLanes_any, nrun, PATCH(TimesLanes)(nrun, (const pvec *)F, 
 #undef StoreLineOf
 
 /* lines[0] to modes, lines[1] back; true if specialised */
-static PetscBool PATCH(PatchLinesFind)(int n, int kind, PATCH(Lines) lines[2])
+static PetscBool FindLines(int n, int kind, Lines lines[2])
 {
 #define HOPS_PATCH_FIND(m) \
   if (n == m) { \
@@ -176,13 +182,96 @@ static PetscBool PATCH(PatchLinesFind)(int n, int kind, PATCH(Lines) lines[2])
   return PETSC_FALSE;
 }
 
+/* Rows of a window of n among N nodes, even and odd parts: v_i, v_{n-1-i} = E_i (u_j + u_{N-1-j}) +- O_i (u_j - u_{N-1-j}) */
+INLINE void PATCH(RectHalf)(const int n, const int N, const REAL F[], const pvec u[], pvec v[])
+{
+  const int   Nh = (N + 1) / 2, No = N / 2;
+  const REAL *O = F + ((n + 1) / 2) * Nh;
+  pvec        s[HOPS_HOST_MAXLINE / 2 + 2], d[HOPS_HOST_MAXLINE / 2 + 2];
+
+  UNROLL
+  for (int j = 0; j < No; j++) {
+    s[j] = u[j] + u[N - 1 - j];
+    d[j] = u[j] - u[N - 1 - j];
+  }
+  if (N % 2) s[No] = u[No];
+  UNROLL
+  for (int i = 0; i < (n + 1) / 2; i++) {
+    pvec e = F[i * Nh] * s[0], o;
+
+    UNROLL
+    for (int j = 1; j < Nh; j++) e += F[i * Nh + j] * s[j];
+    if (2 * i == n - 1) {
+      v[i] = e;
+      continue;
+    }
+    o = O[i * No] * d[0];
+    UNROLL
+    for (int j = 1; j < No; j++) o += O[i * No + j] * d[j];
+    v[i]         = e + o;
+    v[n - 1 - i] = e - o;
+  }
+}
+
+#define HOPS_PATCH_ROWS(name, type) \
+  INLINE void PATCH(name)(const int n, const int N, const type F[], const pvec u[], pvec v[]) \
+  { \
+    UNROLL \
+    for (int i = 0; i < n; i++) { \
+      pvec s = F[i * N] * u[0]; \
+      UNROLL \
+      for (int j = 1; j < N; j++) s += F[i * N + j] * u[j]; \
+      v[i] = s; \
+    } \
+  }
+HOPS_PATCH_ROWS(RectShared, REAL)
+HOPS_PATCH_ROWS(RectLanes, pvec)
+
+/* The size of A (or M) of a window's rows, in REALs */
+#define HOPS_PATCH_RECT(kind, n, N) ((kind) == HOPS_HOST_PATCH_SYMMETRIC ? (((n) + 1) / 2) * (((N) + 1) / 2) + ((n) / 2) * ((N) / 2) : (n) * (N) * ((kind) == HOPS_HOST_PATCH_VARYING ? LANES : 1))
+
+/* nlines lines of N nodes to windows of n */
+typedef void (*Rect)(int n, int N, const REAL F[], int nlines, int step, int stride, const pvec in[], int outstep, int outstride, pvec out[]);
+
+#define HOPS_PATCH_RECTS(name, n, N, apply) \
+  static void PATCH(name)(int nrun, int Nrun, const REAL F[], int nlines, int step, int stride, const pvec in[], int outstep, int outstride, pvec out[]) \
+  { \
+    for (int j = 0; j < nlines; j++, in += step, out += outstep) { \
+      pvec u[2 * HOPS_HOST_MAXLINE], v[HOPS_HOST_MAXLINE]; \
+\
+      UNROLL for (int i = 0; i < N; i++) u[i] = in[i * stride]; \
+      apply; \
+      UNROLL for (int i = 0; i < n; i++) out[i * outstride] = v[i]; \
+    } \
+  }
+#define HOPS_PATCH_RECT_SIZE(n) \
+  HOPS_PATCH_RECTS(RectHalf_##n, n, (n + 2), PATCH(RectHalf)(n, n + 2, F, u, v)) \
+  HOPS_PATCH_RECTS(RectShared_##n, n, (n + 2), PATCH(RectShared)(n, n + 2, F, u, v)) \
+  HOPS_PATCH_RECTS(RectLanes_##n, n, (n + 2), PATCH(RectLanes)(n, n + 2, (const pvec *)F, u, v))
+HOPS_HOST_SWEEPS(HOPS_PATCH_RECT_SIZE)
+HOPS_PATCH_RECTS(RectHalf_any, nrun, Nrun, PATCH(RectHalf)(nrun, Nrun, F, u, v))
+HOPS_PATCH_RECTS(RectShared_any, nrun, Nrun, PATCH(RectShared)(nrun, Nrun, F, u, v))
+HOPS_PATCH_RECTS(RectLanes_any, nrun, Nrun, PATCH(RectLanes)(nrun, Nrun, (const pvec *)F, u, v))
+
+static Rect FindRect(int n, int N, int kind)
+{
+#define HOPS_PATCH_FIND(m) \
+  if (n == m && N == m + 2) return kind == HOPS_HOST_PATCH_SYMMETRIC ? PATCH(RectHalf_##m) : (kind == HOPS_HOST_PATCH_SHARED ? PATCH(RectShared_##m) : PATCH(RectLanes_##m));
+  HOPS_HOST_SWEEPS(HOPS_PATCH_FIND)
+#undef HOPS_PATCH_FIND
+  return kind == HOPS_HOST_PATCH_SYMMETRIC ? PATCH(RectHalf_any) : (kind == HOPS_HOST_PATCH_SHARED ? PATCH(RectShared_any) : PATCH(RectLanes_any));
+}
+#undef HOPS_PATCH_RECT_SIZE
+#undef HOPS_PATCH_RECTS
+#undef HOPS_PATCH_ROWS
+
 INLINE pvec PATCH(Eigenvalue)(const int kind, const REAL *l, int i)
 {
   return kind == HOPS_HOST_PATCH_VARYING ? ((const pvec *)l)[i] : l[i] - (pvec){0};
 }
 
 /* Entries of all lanes, and their sum into z; restricted: entries count where no centre is nearer */
-INLINE void PATCH(LoadEntries)(const struct _HopsPatchKernel *k, const int n, const int idx[], const unsigned char dist[], HopsPatchMode mode, const double r[], pvec u[])
+INLINE void LoadEntries(const struct _HopsPatchKernel *k, const int n, const int idx[], const unsigned char dist[], HopsPatchMode mode, const double r[], pvec u[])
 {
   if (mode != HOPS_PATCH_RESTRICT_IN) {
     for (int i = 0; i < n; i++) u[i] = PATCH(PatchGather)(idx + i * LANES, r);
@@ -194,7 +283,7 @@ INLINE void PATCH(LoadEntries)(const struct _HopsPatchKernel *k, const int n, co
   }
 }
 
-INLINE void PATCH(AddEntries)(const struct _HopsPatchKernel *k, const int n, const int idx[], const unsigned char dist[], HopsPatchMode mode, const pvec u[], double z[])
+INLINE void AddEntries(const struct _HopsPatchKernel *k, const int n, const int idx[], const unsigned char dist[], HopsPatchMode mode, const pvec u[], double z[])
 {
   const REAL *s = (const REAL *)u;
 
@@ -210,25 +299,21 @@ INLINE void PATCH(AddEntries)(const struct _HopsPatchKernel *k, const int n, con
   }
 }
 
-static void PATCH(PatchSolve)(const struct _HopsPatchKernel *k, const void *batch, HopsPatchMode mode, const double r[], double z[])
+/* e <- local inverse e on a batch */
+static void PATCH(PatchInvert)(const struct _HopsPatchKernel *k, const HopsHostPatchBatch *b, pvec e[])
 {
-  const HopsHostPatchBatch *b  = (const HopsHostPatchBatch *)batch;
-  const int                 nx = b->size[0], ny = b->size[1], nz = b->size[2], n = nx * ny * nz, kind = b->kind, last = k->dim - 1;
-  const int                 nl = b->size[last], stride = n / nl; /* of the last direction */
-  const REAL               *reals = (const REAL *)k->reals, *F[3], *B[3], *l[3];
-  const pvec               *s     = (const pvec *)(reals + b->scale);
-  pvec                     *e     = (pvec *)k->e;
-  PATCH(Lines)
-  lines[3][2];
+  const int   nx = b->size[0], ny = b->size[1], nz = b->size[2], n = nx * ny * nz, kind = b->kind, last = k->dim - 1;
+  const int   nl = b->size[last], stride = n / nl; /* of the last direction */
+  const REAL *reals = (const REAL *)k->reals, *F[3], *B[3], *l[3];
+  const pvec *s     = (const pvec *)(reals + b->scale);
+  Lines       lines[3][2];
 
   for (int d = 0; d < k->dim; d++) {
     F[d] = reals + b->matrix[d];
     B[d] = F[d] + HOPS_PATCH_MATRIX(kind, b->size[d]);
     l[d] = B[d] + HOPS_PATCH_MATRIX(kind, b->size[d]);
-    (void)PATCH(PatchLinesFind)(b->size[d], kind, lines[d]);
+    (void)FindLines(b->size[d], kind, lines[d]);
   }
-  PATCH(LoadEntries)
-  (k, n, k->idx + b->idx, b->dist, mode, r, e);
   lines[0][0](nx, F[0], n / nx, nx, 1, e);
   if (k->dim == 3)
     for (int o = 0; o < nz; o++) lines[1][0](ny, F[1], nx, 1, nx, e + o * nx * ny);
@@ -251,8 +336,62 @@ static void PATCH(PatchSolve)(const struct _HopsPatchKernel *k, const void *batc
   if (k->dim == 3)
     for (int o = 0; o < nz; o++) lines[1][1](ny, B[1], nx, 1, nx, e + o * nx * ny);
   lines[0][1](nx, B[0], n / nx, nx, 1, e);
-  PATCH(AddEntries)
-  (k, n, k->idx + b->idx, b->dist, mode, e, z);
+}
+
+static void PATCH(PatchSolve)(const struct _HopsPatchKernel *k, const void *batch, HopsPatchMode mode, const double r[], double z[])
+{
+  const HopsHostPatchBatch *b = (const HopsHostPatchBatch *)batch;
+  const int                 n = b->size[0] * b->size[1] * b->size[2], *idx = k->idx + b->idx;
+  pvec                     *e = (pvec *)k->e;
+
+  LoadEntries(k, n, idx, b->dist, mode, r, e);
+  PATCH(PatchInvert)
+  (k, b, e);
+  AddEntries(k, n, idx, b->dist, mode, e, z);
+}
+
+/*
+  z += R^T (local inverse) R (b - A z), A the tensor product on all nodes of the patches' cells, a plane of them at a time:
+  A = s_5 (s_0 A_x M_y M_z + s_1 M_x A_y M_z + s_2 M_x M_y A_z + s_3 M_x M_y M_z)
+*/
+static void PATCH(PatchSweep)(const struct _HopsPatchKernel *k, const void *batch, const double b[], double z[])
+{
+  const HopsHostPatchBatch *h  = (const HopsHostPatchBatch *)batch;
+  const int                 nx = h->size[0], ny = h->size[1], nz = h->size[2], Nx = h->esize[0], Ny = h->esize[1], Nz = h->esize[2], n = nx * ny * nz, np = nx * ny;
+  const int                 kind = h->kind, *eidx = k->idx + h->eidx, *idx = k->idx + h->idx;
+  const REAL               *reals = (const REAL *)k->reals, *A[3], *M[3];
+  const pvec               *s     = (const pvec *)(reals + h->scale);
+  pvec                     *e = (pvec *)k->e, *plane = e + n, *mx = plane + Nx * Ny, *ax = mx + nx * Ny, *t = ax + nx * Ny, *c = t + np, *mm = c + np * Nz;
+  Rect                      rect[3];
+
+  for (int d = 0; d < k->dim; d++) {
+    const int m = h->size[d];
+
+    A[d]    = reals + h->matrix[d] + 2 * HOPS_PATCH_MATRIX(kind, m) + m * (kind == HOPS_HOST_PATCH_VARYING ? LANES : 1);
+    M[d]    = A[d] + HOPS_PATCH_RECT(kind, m, h->esize[d]);
+    rect[d] = FindRect(m, h->esize[d], kind);
+  }
+  for (int o = 0; o < Nz; o++) {
+    pvec *co = c + o * np, *mo = mm + o * np;
+
+    for (int i = 0; i < Nx * Ny; i++) plane[i] = PATCH(PatchGather)(eidx + (o * Nx * Ny + i) * LANES, z);
+    rect[0](nx, Nx, M[0], Ny, Nx, 1, plane, nx, 1, mx);
+    rect[0](nx, Nx, A[0], Ny, Nx, 1, plane, nx, 1, ax);
+    rect[1](ny, Ny, M[1], nx, 1, nx, mx, 1, nx, mo);
+    rect[1](ny, Ny, A[1], nx, 1, nx, mx, 1, nx, t);
+    for (int i = 0; i < np; i++) co[i] = s[1] * t[i] + s[3] * mo[i];
+    rect[1](ny, Ny, M[1], nx, 1, nx, ax, 1, nx, t);
+    for (int i = 0; i < np; i++) co[i] += s[0] * t[i];
+  }
+  if (k->dim == 3) {
+    rect[2](nz, Nz, M[2], np, 1, np, c, 1, np, e);
+    rect[2](nz, Nz, A[2], np, 1, np, mm, 1, np, c);
+    for (int i = 0; i < n; i++) e[i] = PATCH(PatchGather)(idx + i * LANES, b) - s[5] * (e[i] + s[2] * c[i]);
+  } else
+    for (int i = 0; i < n; i++) e[i] = PATCH(PatchGather)(idx + i * LANES, b) - s[5] * c[i];
+  PATCH(PatchInvert)
+  (k, h, e);
+  AddEntries(k, n, idx, h->dist, HOPS_PATCH_PLAIN, e, z);
 }
 
 static PetscBool PATCH(PatchFind)(int dim, HopsHostPatchBatch *b)
@@ -260,15 +399,22 @@ static PetscBool PATCH(PatchFind)(int dim, HopsHostPatchBatch *b)
   PetscBool special = PETSC_TRUE;
 
   for (int d = 0; d < dim; d++) {
-    PATCH(Lines)
-    lines[2];
+    Lines lines[2];
 
-    special = PATCH(PatchLinesFind)(b->size[d], b->kind, lines) && special ? PETSC_TRUE : PETSC_FALSE;
+    special = FindLines(b->size[d], b->kind, lines) && special ? PETSC_TRUE : PETSC_FALSE;
   }
   b->solve = PATCH(PatchSolve);
+  b->sweep = PATCH(PatchSweep);
   return special;
 }
 #undef HOPS_PATCH_TIMES
 #undef HOPS_PATCH_MATRIX
+#undef HOPS_PATCH_RECT
 #undef LANES
 #undef pvec
+#undef Lines
+#undef FindLines
+#undef Rect
+#undef FindRect
+#undef LoadEntries
+#undef AddEntries
