@@ -141,6 +141,7 @@ PetscErrorCode MatPASetUpGeometry(Mat A, Mat_PA *pa, PetscBool *done)
   else {
     PetscCall(HopsSpaceGetMapKind(sp, &kind));
     if (kind == HOPS_MAP_CURVED) pa->geometrynote = "quadrature data stored (curved cells)";
+    else if (kind == HOPS_MAP_MULTILINEAR && pa->geometry == MATPA_GEOMETRY_AUTO && pa->basis.P + pa->basis.Q < 7) pa->geometrynote = "quadrature data stored (reading them is faster at this order)"; /* docs/gpu.md has the figures */
     else {
       PetscCall(MatPAGetCellValues(pa, pa->diffusion, &ck, &k));
       PetscCall(MatPAGetCellValues(pa, pa->mass, &cm, &m));
@@ -169,7 +170,7 @@ PetscErrorCode MatPASetUpGeometry(Mat A, Mat_PA *pa, PetscBool *done)
   Input Parameters:
 + A    - the operator
 - type - `MATPA_GEOMETRY_STORED`; `MATPA_GEOMETRY_RECOMPUTE`, an error where that cannot be done; or `MATPA_GEOMETRY_AUTO` (the default),
-         to recompute it where that can be done
+         to recompute it where that can be done and is faster
 
   Options Database Key:
 . -mat_pa_geometry <auto|stored|recompute> - the type
