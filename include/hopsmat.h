@@ -51,7 +51,7 @@ PETSC_EXTERN PetscErrorCode MatCreateHopsInterp(HopsSpace, HopsSpace, Mat *);
   MatPAGeometryType - Whether `MATPA` stores the geometry of its cells at the quadrature points
 
   Values:
-+ `MATPA_GEOMETRY_AUTO`      - recomputed where that can be done, else stored
++ `MATPA_GEOMETRY_AUTO`      - recomputed where that can be done and is faster, else stored
 . `MATPA_GEOMETRY_STORED`    - stored
 - `MATPA_GEOMETRY_RECOMPUTE` - recomputed at every application, an error where that cannot be done
 

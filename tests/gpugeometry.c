@@ -131,7 +131,7 @@ int main(int argc, char **argv)
     HopsSpace space[2];
 
     for (PetscInt b = 0; b < 2; ++b) {
-      PetscCall(PetscOptionsSetValue(NULL, "-hops_backend", backend[b]));
+      if (!views) PetscCall(PetscOptionsSetValue(NULL, "-hops_backend", backend[b])); /* else that of -dm_vec_type */
       PetscCall(HopsSpaceCreateH1(dm, orders[i], label, 1, &one, &space[b]));
       PetscCall(HopsSpaceSetEssentialFunction(space[b], Value, NULL));
     }
@@ -170,8 +170,8 @@ int main(int argc, char **argv)
 
   test:
     suffix: views
-    args: -use_gpu_aware_mpi 0 -dm_plex_dim 2 -orders 3 -affine -views
-    filter: grep -E "kernel|geometry re|quadrature data"
+    args: -use_gpu_aware_mpi 0 -dm_plex_dim 2 -orders 3 -affine -views -dm_vec_type cuda
+    filter: grep -oE "back end .*|kernel: .*|geometry recomputed.*|quadrature data stored.*"
 
   test:
     suffix: curved

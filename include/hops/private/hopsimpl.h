@@ -67,6 +67,14 @@ typedef struct {
 typedef struct _HopsBackendOps   HopsBackendOps;
 typedef struct _HopsLORDeviceOps HopsLORDeviceOps;
 
+/* What the element maps of a space are, from the narrowest kind (HopsSpaceGetMapKind()) */
+typedef enum {
+  HOPS_MAP_UNKNOWN,
+  HOPS_MAP_AFFINE,
+  HOPS_MAP_MULTILINEAR, /* bi- or trilinear */
+  HOPS_MAP_CURVED
+} HopsMapKind;
+
 /*
   HopsSpace. Cells are reordered: the first `ninterior` touch owned, unconstrained unknowns only, so they need no
   communication. L-vector entries: [0,nT) owned (T-vector), [nT,nT+nG) ghosts, [nT+nG,nL) constrained.
@@ -92,6 +100,7 @@ struct _p_HopsSpace {
   PetscInt             *cell;               /* [ncells] the caller's number of the cell (DMPlex point, or array index) */
   PetscInt              gorder;             /* order of the element maps */
   PetscReal            *X;                  /* [ncells][dim][(gorder+1)^dim] coordinates at the GLL nodes of order gorder, x fastest */
+  HopsMapKind           mapkind;            /* what these maps are, once it was asked for */
   PetscInt             *ghost;              /* [nG] global index of the ghosts */
   PetscSF               halo;               /* roots: shared[]; leaves: ghosts */
   PetscScalar          *hbuf;               /* [nshared] roots of the halo exchange */
@@ -244,12 +253,6 @@ typedef struct {
   HopsLumpTerm *term; /* [nterms] */
 } HopsLumpPattern;
 
-/* What the element maps of a space are, from the narrowest kind (HopsSpaceGetMapKind()) */
-typedef enum {
-  HOPS_MAP_AFFINE,
-  HOPS_MAP_MULTILINEAR, /* bi- or trilinear */
-  HOPS_MAP_CURVED
-} HopsMapKind;
 PETSC_INTERN PetscErrorCode HopsSpaceGetMapKind(HopsSpace, HopsMapKind *); /* collective */
 /* x[2^dim]: one coordinate of a cell's corners, of its values X[n^dim] at the nodes of the element map */
 static inline void HopsCellCorners(PetscInt dim, PetscInt n, const PetscReal X[], PetscReal x[])

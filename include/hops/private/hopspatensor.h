@@ -33,19 +33,19 @@ enum {
 
 typedef struct _HopsPATensor *HopsPATensor;
 struct _HopsPATensor {
-  HopsTensorForm   form;
-  HopsNodes        nodes; /* of the only field, NULL where there are several or test and trial functions differ */
-  HopsSpace        space; /* that of highest order, for the cells */
-  PetscInt         n[2];  /* test and trial fields */
-  HopsPASide      *side[2];
-  PetscInt         size[2]; /* local rows and columns */
-  HopsPABlock     *block;   /* [form->nblocks] */
-  HopsFaceForm     faces;   /* boundary Jacobians, or NULL */
-  HopsTensorKernel kernel;
-  HopsTensorData  *view; /* [form->nblocks] what the kernel sees */
-  PetscInt         Q;
-  PetscBool        gll;
-  PetscLogDouble   flops;
+  HopsTensorForm              form;
+  HopsNodes                   nodes; /* of the only field, NULL where there are several or test and trial functions differ */
+  HopsSpace                   space; /* that of highest order, for the cells */
+  PetscInt                    n[2];  /* test and trial fields */
+  HopsPASide                 *side[2];
+  PetscInt                    size[2]; /* local rows and columns */
+  HopsPABlock                *block;   /* [form->nblocks] */
+  HopsFaceForm                faces;   /* boundary Jacobians, or NULL */
+  HopsTensorKernel            kernel;
+  HopsTensorData             *view; /* [form->nblocks] what the kernel sees */
+  PetscInt                    Q;
+  PetscBool                   gll;
+  PetscLogDouble              flops;
   struct _HopsPATensorDevice *device; /* patensordevice.c: what a device holds, NULL on the host */
 };
 

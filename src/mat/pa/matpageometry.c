@@ -3,9 +3,24 @@
 
 const char *const MatPAGeometryTypes[] = {"auto", "stored", "recompute", "MatPAGeometryType", "MATPA_GEOMETRY_", NULL};
 
+/* Are the values X[g^dim] at GLL nodes, s in [0,1], linear along every line? Lines in x, then in y on their ends, then in z on the ends of those */
+static PetscBool MatPAIsMultilinear(PetscInt dim, PetscInt g, const PetscReal s[], const PetscReal X[], PetscReal tol)
+{
+  for (PetscInt d = 0, stride = 1; d < dim; ++d, stride *= g)
+    for (PetscInt z = 0; z < (dim == 3 ? g : 1); z += d == 2 ? g : 1)
+      for (PetscInt y = 0; y < g; y += d == 1 ? g : (d == 2 ? g - 1 : 1))
+        for (PetscInt x = 0; x < g; x += d == 0 ? g : g - 1) { /* the line's first node */
+          const PetscReal *L = X + (z * g + y) * g + x, a = L[0], b = L[(g - 1) * stride] - a;
+
+          for (PetscInt i = 1; i < g - 1; ++i)
+            if (!(PetscAbsReal(a + s[i] * b - L[i * stride]) <= tol)) return PETSC_FALSE;
+        }
+  return PETSC_TRUE;
+}
+
 /*
   The narrowest kind of map that has the coordinates of all cells, to within their rounding: a node may be off by a few units in the last
-  place of its coordinates, or 1e-13 of the cell's size.
+  place of its coordinates, or 1e-13 of the cell's size. The space remembers it.
 */
 PetscErrorCode HopsSpaceGetMapKind(HopsSpace sp, HopsMapKind *kind)
 {
@@ -14,11 +29,14 @@ PetscErrorCode HopsSpaceGetMapKind(HopsSpace sp, HopsMapKind *kind)
   PetscInt       in = HOPS_MAP_AFFINE, out;
 
   PetscFunctionBegin;
+  *kind = sp->mapkind;
+  if (sp->mapkind != HOPS_MAP_UNKNOWN) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscMalloc2(g, &z, g, &w));
   PetscCall(HopsGLL(g, z, w));
+  for (PetscInt i = 0; i < g; ++i) z[i] = 0.5 * (z[i] + 1.0);
   for (PetscInt i = 0; i < sp->ncells * dim && in != HOPS_MAP_CURVED; ++i) {
     const PetscReal *X = sp->X + (size_t)i * ng;
-    PetscReal        x[8], t[8], size = 0.0, tol;
+    PetscReal        x[8], size = 0.0, tol;
 
     HopsCellCorners(dim, g, X, x);
     for (PetscInt k = 0; k < nc; ++k) size = PetscMax(size, PetscAbsReal(x[k]));
@@ -32,22 +50,11 @@ PetscErrorCode HopsSpaceGetMapKind(HopsSpace sp, HopsMapKind *kind)
       for (PetscInt d = 0; d < dim; ++d) e += k >> d & 1 ? x[1 << d] - x[0] : 0.0;
       if (!(PetscAbsReal(e - x[k]) <= tol)) in = HOPS_MAP_MULTILINEAR;
     }
-    for (PetscInt n = 0; n < ng && g > 2; ++n) {
-      for (PetscInt k = 0; k < nc; ++k) t[k] = x[k];
-      for (PetscInt d = 0, m = n, len = nc / 2; d < dim; ++d, m /= g, len /= 2) {
-        const PetscReal s = 0.5 * (z[m % g] + 1.0);
-
-        for (PetscInt k = 0; k < len; ++k) t[k] = (1.0 - s) * t[2 * k] + s * t[2 * k + 1];
-      }
-      if (!(PetscAbsReal(t[0] - X[n]) <= tol)) {
-        in = HOPS_MAP_CURVED;
-        break;
-      }
-    }
+    if (!MatPAIsMultilinear(dim, g, z, X, tol)) in = HOPS_MAP_CURVED;
   }
   PetscCall(PetscFree2(z, w));
   PetscCall(MPIU_Allreduce(&in, &out, 1, MPIU_INT, MPI_MAX, PetscObjectComm((PetscObject)sp)));
-  *kind = (HopsMapKind)out;
+  *kind = sp->mapkind = (HopsMapKind)out;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -134,6 +141,7 @@ PetscErrorCode MatPASetUpGeometry(Mat A, Mat_PA *pa, PetscBool *done)
   else {
     PetscCall(HopsSpaceGetMapKind(sp, &kind));
     if (kind == HOPS_MAP_CURVED) pa->geometrynote = "quadrature data stored (curved cells)";
+    else if (kind == HOPS_MAP_MULTILINEAR && pa->geometry == MATPA_GEOMETRY_AUTO && pa->basis.P + pa->basis.Q < 7) pa->geometrynote = "quadrature data stored (reading them is faster at this order)"; /* docs/gpu.md has the figures */
     else {
       PetscCall(MatPAGetCellValues(pa, pa->diffusion, &ck, &k));
       PetscCall(MatPAGetCellValues(pa, pa->mass, &cm, &m));
@@ -162,7 +170,7 @@ PetscErrorCode MatPASetUpGeometry(Mat A, Mat_PA *pa, PetscBool *done)
   Input Parameters:
 + A    - the operator
 - type - `MATPA_GEOMETRY_STORED`; `MATPA_GEOMETRY_RECOMPUTE`, an error where that cannot be done; or `MATPA_GEOMETRY_AUTO` (the default),
-         to recompute it where that can be done
+         to recompute it where that can be done and is faster
 
   Options Database Key:
 . -mat_pa_geometry <auto|stored|recompute> - the type

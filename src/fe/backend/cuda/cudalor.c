@@ -136,8 +136,8 @@ static PetscErrorCode SetUp(HopsLORKernel k)
   PetscCall(PetscArraycpy(h + nC, k->geom.B, nB));
   PetscCall(PetscArraycpy(h + nC + nB, k->geom.D, nB));
   for (int i = 0; i < P; i++) {
-    h[nC + 2 * nB + i]     = ((i ? z[i] - z[i - 1] : 0) + (i < P - 1 ? z[i + 1] - z[i] : 0)) / 2;
-    h[nC + 2 * nB + P + i] = i < P - 1 ? 1 / (z[i + 1] - z[i]) : 0;
+    h[nC + 2 * nB + i]         = ((i ? z[i] - z[i - 1] : 0) + (i < P - 1 ? z[i + 1] - z[i] : 0)) / 2;
+    h[nC + 2 * nB + P + i]     = i < P - 1 ? 1 / (z[i + 1] - z[i]) : 0;
     h[nC + 2 * nB + 2 * P + i] = z[P + i] / h[nC + 2 * nB + i];
   }
   PetscCall(HopsCudaPoolMalloc((nC + 2 * nB + 3 * P) * sizeof(double), (void **)&k->tables));
