@@ -72,7 +72,7 @@ PetscErrorCode HopsSpaceCreateFE_Private(DM dm, HopsSpace *space, PetscInt *nc, 
   PetscFunctionBegin;
   PetscCall(HopsCheckPlex(dm, &dim));
   PetscCall(DMGetNumFields(dm, &nf));
-  PetscCheck(nf == 1, comm, PETSC_ERR_SUP, "The DM has %" PetscInt_FMT " fields where a low-order-refined matrix, or a HopsSpace, has one: use -pc_type fieldsplit, and -pc_type lor on the split of a field", nf);
+  PetscCheck(nf == 1, comm, PETSC_ERR_SUP, "The DM has %" PetscInt_FMT " fields where a low-order-refined matrix, or a HopsSpace, has one: use PCFIELDSPLIT (-pc_type fieldsplit), and -pc_type lor on the split of a field", nf);
   PetscCall(DMGetField(dm, 0, NULL, &disc));
   PetscCall(PetscObjectGetClassId(disc, &id));
   PetscCheck(id == PETSCFE_CLASSID, comm, PETSC_ERR_SUP, "The DM's field is not a PetscFE: hops needs a continuous Lagrange PetscFE on it, or HopsSpaceCreateH1() on the bare mesh");
