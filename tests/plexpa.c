@@ -386,19 +386,19 @@ int main(int argc, char **argv)
     args: -dm_coord_petscspace_degree 2 -dm_vec_type cuda -use_gpu_aware_mpi 0
     output_file: output/plexpa.out
     test:
-      suffix: 2d_cuda
+      suffix: 2d_gpu
       nsize: {{1 3}}
       args: -dm_plex_dim 2 -dm_plex_box_faces 3,3 -petscspace_degree {{1 4}} -components {{1 2}} -terms {{0123 3 013}}
     test:
-      suffix: 3d_cuda
+      suffix: 3d_gpu
       nsize: {{1 2}}
       args: -dm_plex_dim 3 -dm_plex_box_faces 2,2,2 -petscspace_degree {{2 3}} -components {{2 3}} -hops_halo_direct {{0 1}}
     test:
-      suffix: scalar_cuda
+      suffix: scalar_gpu
       nsize: {{1 4}}
       args: -dm_plex_dim {{2 3}} -dm_plex_box_faces 3,2,2 -petscspace_degree 3 -components 1 -terms 03 -mat_pa_general {{0 1}}
     test:
-      suffix: first_order_cuda
+      suffix: first_order_gpu
       args: -dm_plex_dim 2 -dm_plex_box_faces 3,3 -petscspace_degree 3 -components 3 -terms {{0 12}}
 
 

@@ -128,15 +128,16 @@ PetscErrorCode MatPASetUpGeometry(Mat A, Mat_PA *pa, PetscBool *done)
 {
   HopsSpace    sp = pa->space;
   PetscScalar *k = NULL, *m = NULL;
-  HopsMapKind  kind = HOPS_MAP_CURVED;
-  PetscBool    special, ck, cm, in[2], out[2];
+  HopsMapKind  kind    = HOPS_MAP_CURVED;
+  PetscBool    special = PETSC_FALSE, ck, cm, in[2], out[2];
 
   PetscFunctionBegin;
   *done            = PETSC_FALSE;
   pa->geometrynote = "quadrature data stored";
   if (pa->geometry == MATPA_GEOMETRY_STORED) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall((*sp->backend->PAGetInfo)(pa->kernel, NULL, &special, NULL, NULL));
-  if (!sp->backend->PASetUpCells) pa->geometrynote = "quadrature data stored (the back end recomputes no geometry)";
+  if (pa->kernel) PetscCall((*sp->backend->PAGetInfo)(pa->kernel, NULL, &special, NULL, NULL));
+  if (!pa->kernel) pa->geometrynote = "quadrature data stored (no geometry is recomputed outside H1)";
+  else if (!sp->backend->PASetUpCells) pa->geometrynote = "quadrature data stored (the back end recomputes no geometry)";
   else if (!special) pa->geometrynote = "quadrature data stored (the generic kernel recomputes no geometry)";
   else {
     PetscCall(HopsSpaceGetMapKind(sp, &kind));
