@@ -48,13 +48,15 @@ PetscErrorCode PCLORSetInnerOptions(PC pc, PC_LOR *lor)
   PetscCall(PCGetType(inner, &type));
 #if defined(PETSC_HAVE_HYPRE)
   if (!type) {
-    PetscBool ishypre;
-    char      choice[64] = PCHYPRE;
+    const char *const usual = HOPS_HAVE_HYPRE_DEVICE && lor->block ? PCGAMG : PCHYPRE; /* hypre built for devices crashes on blocks */
+    PetscBool         ishypre;
+    char              choice[64];
 
+    PetscCall(PetscStrncpy(choice, usual, sizeof(choice)));
     PetscCall(KSPGetOptionsPrefix(lor->ksp, &prefix));
     PetscCall(PetscOptionsGetString(NULL, prefix, "-pc_type", choice, sizeof(choice), NULL));
     PetscCall(PetscStrcmp(choice, PCHYPRE, &ishypre));
-    PetscCall(PCLORInsertDefault(lor, "-pc_type", PCHYPRE, &n, set));
+    PetscCall(PCLORInsertDefault(lor, "-pc_type", usual, &n, set));
     if (ishypre && lor->form.space->family != HOPS_H1) PetscCall(PCLORInsertAuxiliaryDefaults(lor, &n, set));
     else if (ishypre) {
       const PetscBool   device = HOPS_HAVE_HYPRE_DEVICE && !lor->form.space->backend->host ? PETSC_TRUE : PETSC_FALSE;
