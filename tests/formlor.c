@@ -1,7 +1,7 @@
 static char help[] = "Low-order-refined matrices of H(curl) and H(div): entries, nonzeros, refills, inner solvers, errors.\n\
   -family <HCURL,HDIV> -dim <d> -order <p> -what <first,refined,solve,zero,errors>\n\n";
 
-#include "hopstest.h"
+#include "hopsexpect.h"
 
 static HopsFamily family = HOPS_HCURL;
 static PetscInt   cells = 2, order = 2;
@@ -293,27 +293,6 @@ static PetscErrorCode Zero(PetscInt dim)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static char message[4096];
-
-static PetscErrorCode Catch(MPI_Comm comm, int line, const char *func, const char *file, PetscErrorCode n, PetscErrorType type, const char *mess, void *ctx)
-{
-  if (type == PETSC_ERROR_INITIAL && mess) PetscStrncpy(message, mess, sizeof(message));
-  return n;
-}
-
-#define EXPECT(name, call, word) \
-  do { \
-    PetscErrorCode ierr_; \
-    char          *found_; \
-    message[0] = 0; \
-    PetscCall(PetscPushErrorHandler(Catch, NULL)); \
-    ierr_ = call; \
-    PetscCall(PetscPopErrorHandler()); \
-    PetscCall(PetscStrstr(message, word, &found_)); \
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %s\n", name, ierr_ &&found_ ? "refused" : "NOT REFUSED, OR OTHERWISE")); \
-    if (ierr_ && !found_) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s\n", message)); \
-  } while (0)
-
 static PetscErrorCode SetUp(HopsSpace sp, const char options[])
 {
   Mat A, L;
@@ -367,6 +346,8 @@ static PetscErrorCode Errors(void)
   EXPECT("AMS on H(div)", SetUp(div, "-lor_pc_hypre_type ams"), "-lor_pc_hypre_type ads");
   family = HOPS_HCURL;
   EXPECT("ADS on H(curl)", SetUp(curl, "-lor_pc_hypre_type ads"), "-lor_pc_hypre_type ams");
+  EXPECT("dropping on H(curl)", SetUp(curl, "-pc_lor_drop_tol 0.3"), "keeps all its entries|-pc_lor_drop_tol");
+  PetscCall(PetscOptionsClearValue(NULL, "-pc_lor_drop_tol"));
   PetscCall(HopsSpaceCreateHCurl(dm, 1, label, 6, values, &full));
   PetscCall(SetUp(full, "-lor_pc_hypre_type ams"));
   PetscCall(HopsSpaceDestroy(&full));

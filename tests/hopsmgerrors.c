@@ -1,47 +1,8 @@
 static char help[] = "What PCHOPSMG and MATHOPSINTERP refuse, by errors that name the remedy.\n\n";
 
-#include "hopstest.h"
+#include "hopsexpect.h"
 #include <petscfe.h>
 #include <petscds.h>
-
-static char message[4096];
-
-static PetscErrorCode Catch(MPI_Comm comm, int line, const char *func, const char *file, PetscErrorCode n, PetscErrorType type, const char *mess, void *ctx)
-{
-  if (type == PETSC_ERROR_INITIAL && mess) PetscStrncpy(message, mess, sizeof(message));
-  return n;
-}
-
-/* what the call raised must have all the words; words are separated by | */
-#define EXPECT(name, call, words) \
-  do { \
-    PetscErrorCode ierr_; \
-    message[0] = 0; \
-    PetscCall(PetscPushErrorHandler(Catch, NULL)); \
-    ierr_ = call; \
-    PetscCall(PetscPopErrorHandler()); \
-    PetscCall(Judge(name, ierr_, words)); \
-  } while (0)
-
-static PetscErrorCode Judge(const char name[], PetscErrorCode ierr, const char words[])
-{
-  char    **list;
-  int       n;
-  PetscBool ok = ierr ? PETSC_TRUE : PETSC_FALSE;
-
-  PetscFunctionBeginUser;
-  PetscCall(PetscStrToArray(words, '|', &n, &list));
-  for (int i = 0; i < n; ++i) {
-    char *found;
-
-    PetscCall(PetscStrstr(message, list[i], &found));
-    if (!found) ok = PETSC_FALSE;
-  }
-  PetscCall(PetscStrToArrayDestroy(n, list));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %s\n", name, ok ? "refused" : (ierr ? "WRONG MESSAGE" : "NO ERROR")));
-  if (!ok && ierr) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s\n", message));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
 
 /* n x n quadrilaterals, or two triangles */
 static PetscErrorCode Box(PetscInt n, PetscBool simplex, DM *dm)

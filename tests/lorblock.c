@@ -233,4 +233,9 @@ int main(int argc, char **argv)
     nsize: {{1 2}}
     args: -gauss -pc_type lor -ksp_type gmres -ksp_rtol 1e-11 -ksp_max_it 40 -ksp_error_if_not_converged -lor_pc_type redundant -petscspace_degree {{2 4}} -dm_plex_dim 2 -dm_plex_box_faces 3,3 -components 2 -terms 03 -boundary {{0 012}} -wall 4 -slip 3 -flux 2
 
+  test:
+    suffix: dropping
+    args: -pc_type lor -petscspace_degree 1 -dm_coord_petscspace_degree 2 -lor_pc_type lu -dm_plex_dim 2 -dm_plex_box_faces 4,3 -components 2 -pc_lor_drop_tol 0.3 -petsc_ci_portable_error_output
+    filter: grep -o -m 1 "keeps all its entries: -pc_lor_drop_tol is for scalar symmetric forms"
+
 TEST*/

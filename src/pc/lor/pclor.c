@@ -139,6 +139,7 @@ static PetscErrorCode PCLORSetUpScalar(PC pc, PC_LOR *lor)
   PetscBool       fits;
 
   PetscFunctionBegin;
+  PetscCheck(lor->form.space->family == HOPS_H1 || !lor->dropset || lor->droptol == 0.0, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "The low-order-refined matrix of H(curl), H(div) or L2 keeps all its entries: -pc_lor_drop_tol is for H1, remove it");
   if (lor->lor.space != lor->form.space || lor->lor.droptol != lor->droptol) {
     PetscCall(KSPReset(lor->ksp)); /* the sizes may change */
     PetscCall(HopsLORDestroy(&lor->lor));
@@ -343,7 +344,8 @@ static PetscErrorCode PCView_LOR(PC pc, PetscViewer viewer)
     } else {
       if (lor->lor.lump) PetscCall((*lor->form.space->backend->LumpGetInfo)(lor->lor.lump, &kernel, &bytes));
       else PetscCall((*lor->form.space->backend->LORGetInfo)(lor->lor.kernel, &kernel, &bytes));
-      PetscCall(PetscViewerASCIIPrintf(viewer, "low-order-refined matrix: type %s, %.3g nonzeros per row, vertex quadrature, drop tolerance %g, kernel %s\n", ((PetscObject)lor->mat)->type_name, lor->form.space->N ? (double)(lor->lor.nnz / lor->form.space->N) : 0.0, (double)lor->lor.droptol, kernel));
+      PetscCall(PetscViewerASCIIPrintf(viewer, "low-order-refined matrix: type %s, %.3g nonzeros per row, vertex quadrature, kernel %s\n", ((PetscObject)lor->mat)->type_name, lor->form.space->N ? (double)(lor->lor.nnz / lor->form.space->N) : 0.0, kernel));
+      if (lor->form.space->family == HOPS_H1) PetscCall(PetscViewerASCIIPrintf(viewer, "drop tolerance: %g\n", (double)lor->lor.droptol));
     }
     if (lor->block && lor->block->faces) {
       const PetscBool *has = lor->block->faces->has;

@@ -138,7 +138,7 @@ PetscErrorCode PCLORSetMatType(PC pc, MatType type)
 
   The pattern only grows: a cell that has once kept its terms keeps them when coefficients change.
 
-  Forms with several components or first-order terms keep all entries, and refuse a tolerance.
+  Forms with several components or first-order terms, and spaces other than H1, keep all entries and refuse a tolerance.
 
 .seealso: `PCLOR`, `PCLORGetMat()`, `PCLORSetCoefficients()`
 @*/
