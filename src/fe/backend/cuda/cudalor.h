@@ -16,9 +16,10 @@ typedef struct {
 
 /*
   Vertex data [ncells][ncomp][nn], comp in this order:
-    diffusion: S_a = G_aa m_b m_c / 2 for each direction a (m: lumped 1D mass, G = detJ J^-1 kappa J^-T; no m_c in 2D),
-    mixed: q_ab = G_ab m_c / 4 for the pairs xy, xz, yz,
-    mass: m_x m_y m_z detJ c
+    diffusion: S_a = R G_aa m_b m_c / 2 for each direction a (m: lumped 1D mass, G = detJ J^-1 kappa J^-T; no m_c in 2D),
+    mixed: q_ab = R G_ab m_c / 4 for the pairs xy, xz, yz,
+    mass: R m_x m_y m_z detJ c
+  where R puts the Gauss-Lobatto weight of the node in place of its share of the sub-cells' volumes, as on the host.
 */
 typedef struct {
   bool          diffusion, mixed, mass;

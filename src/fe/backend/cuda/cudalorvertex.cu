@@ -1,28 +1,6 @@
 /* Geometry factors of the low-order-refined matrix at the nodes of cells. */
 #include "cudalor.h"
-
-__device__ static double Adjugate2(const double J[], double A[])
-{
-  A[0] = J[3];
-  A[1] = -J[1];
-  A[2] = -J[2];
-  A[3] = J[0];
-  return J[0] * J[3] - J[1] * J[2];
-}
-
-__device__ static double Adjugate3(const double J[], double A[])
-{
-  A[0] = J[4] * J[8] - J[5] * J[7];
-  A[1] = J[2] * J[7] - J[1] * J[8];
-  A[2] = J[1] * J[5] - J[2] * J[4];
-  A[3] = J[5] * J[6] - J[3] * J[8];
-  A[4] = J[0] * J[8] - J[2] * J[6];
-  A[5] = J[2] * J[3] - J[0] * J[5];
-  A[6] = J[3] * J[7] - J[4] * J[6];
-  A[7] = J[1] * J[6] - J[0] * J[7];
-  A[8] = J[0] * J[4] - J[1] * J[3];
-  return J[0] * A[0] + J[1] * A[3] + J[2] * A[6];
-}
+#include "cudaadjugate.cuh"
 
 /* T = A kappa; kappa scalar, diagonal or symmetric (upper triangle by rows) as nc is 1, DIM or more */
 template <int DIM>
@@ -72,7 +50,7 @@ __device__ static void Factors(const HopsCudaLORRun &s, int c, int v, const int 
 {
   const size_t nn = (size_t)s.nn;
   double       A[DIM * DIM], T[DIM * DIM], m[DIM], G[DIM * DIM], mm = 1, R = 1; /* R: the node's weight over its share of the sub-cells' volumes */
-  const double det = DIM == 2 ? Adjugate2(J, A) : Adjugate3(J, A);
+  const double det = Adjugate(DIM, J, A);
   double      *out = s.out + (size_t)c * s.ncomp * nn + v;
 
   if (!(det > 0)) atomicMin(s.bad, c);
