@@ -27,6 +27,7 @@ static PetscErrorCode Extreme(Mat A, Mat P, PetscBool singular, PetscReal range[
   PetscFunctionBeginUser;
   PetscCall(PCCreate(PETSC_COMM_SELF, &pc));
   PetscCall(PCSetType(pc, PCLOR));
+  PetscCall(PCLORSetMatType(pc, MATAIJ)); /* its rows are read */
   PetscCall(PCSetOperators(pc, P, P));
   PetscCall(PCSetFromOptions(pc));
   PetscCall(PCSetUp(pc));

@@ -26,6 +26,7 @@ static PetscErrorCode CreateLOR(HopsSpace sp, HopsCoefficient kappa, HopsCoeffic
   PetscCall(MatPASetMass(A, mass));
   PetscCall(PCCreate(PETSC_COMM_SELF, pc));
   PetscCall(PCSetType(*pc, PCLOR));
+  PetscCall(PCLORSetMatType(*pc, MATAIJ)); /* its rows are read */
   if (tol >= 0.0) PetscCall(PCLORSetDropTolerance(*pc, tol));
   PetscCall(PCSetOperators(*pc, A, A));
   PetscCall(PCSetFromOptions(*pc));

@@ -8,6 +8,7 @@ static PetscErrorCode CreateLOR(Mat A, PC *pc, Mat *L)
   PetscFunctionBeginUser;
   PetscCall(PCCreate(PetscObjectComm((PetscObject)A), pc));
   PetscCall(PCSetType(*pc, PCLOR));
+  PetscCall(PCLORSetMatType(*pc, MATAIJ)); /* its rows are read */
   PetscCall(PCLORSetDropTolerance(*pc, 0.0));
   PetscCall(PCSetOperators(*pc, A, A));
   PetscCall(PCSetFromOptions(*pc));

@@ -101,6 +101,7 @@ static PetscErrorCode Extreme(HopsSpace sp, HopsSpace lorspace, HopsCoefficient 
   PetscCall(MatPASetMass(P, mass));
   PetscCall(PCCreate(PETSC_COMM_SELF, &pc));
   PetscCall(PCSetType(pc, PCLOR));
+  PetscCall(PCLORSetMatType(pc, MATAIJ)); /* its rows are read */
   PetscCall(PCSetOperators(pc, P, P));
   PetscCall(PCSetUp(pc));
   PetscCall(PCLORGetMat(pc, &L));

@@ -96,6 +96,7 @@ typedef struct {
   Mat                   mat; /* what the inner solver gets: lor.mat or a conversion of it */
   char                  mattype[64];
   PetscBool             mattypeset; /* by the user; else the back end's choice */
+  Vec                   staged[2];  /* copies on the device of vectors in the process's memory */
   KSP                   ksp;
   Mat                   G, C;      /* of families other than H1: gradient and curl for AMS and ADS */
   HopsSpace             auxspace;  /* the space that they were made for */

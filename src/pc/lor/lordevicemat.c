@@ -50,6 +50,13 @@ static PetscErrorCode HopsLORHypreGetInfo(Mat A, MatInfoType flag, MatInfo *info
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* PETSc's own reads the device's arrays in the process and crashes */
+static PetscErrorCode HopsLORHypreGetRow(Mat A, PetscInt row, PetscInt *n, PetscInt **cols, PetscScalar **vals)
+{
+  PetscFunctionBegin;
+  SETERRQ(PetscObjectComm((PetscObject)A), PETSC_ERR_SUP, "The rows of a matrix of type hypre lie on the device: convert it with MatConvert(,MATAIJ,), or use -pc_lor_mat_type aij");
+}
+
 static PetscErrorCode HopsLORHypreCreate(HopsLOR *lor)
 {
   HopsSpace           sp      = lor->space;
@@ -82,6 +89,7 @@ static PetscErrorCode HopsLORHypreCreate(HopsLOR *lor)
   PetscCallExternal(hypre_ParCSRMatrixSetDNumNonzeros, A);
   PetscCall(MatCreateFromParCSR(A, MATHYPRE, PETSC_OWN_POINTER, &lor->mat));
   PetscCall(MatSetOperation(lor->mat, MATOP_GETINFO, (HopsVoidFn)HopsLORHypreGetInfo));
+  PetscCall(MatSetOperation(lor->mat, MATOP_GET_ROW, (HopsVoidFn)HopsLORHypreGetRow));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

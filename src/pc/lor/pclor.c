@@ -24,6 +24,34 @@ PetscErrorCode PCLORInsertDefault(PC_LOR *lor, const char name[], const char val
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The inner PC where nobody chooses one; hypre built for devices crashes on blocks */
+static PCType PCLORUsualInner(PC_LOR *lor)
+{
+#if defined(PETSC_HAVE_HYPRE)
+  return HOPS_HAVE_HYPRE_DEVICE && lor->block ? PCGAMG : PCHYPRE;
+#else
+  (void)lor;
+  return PCGAMG;
+#endif
+}
+
+/* The inner PC that there is, or that its options will make */
+static PetscErrorCode PCLORGetInnerType(PC_LOR *lor, char choice[64])
+{
+  PC          inner;
+  PCType      type;
+  const char *prefix;
+
+  PetscFunctionBegin;
+  PetscCall(KSPGetPC(lor->ksp, &inner));
+  PetscCall(PCGetType(inner, &type));
+  PetscCall(PetscStrncpy(choice, type ? type : PCLORUsualInner(lor), 64));
+  if (type && lor->innerset) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(KSPGetOptionsPrefix(lor->ksp, &prefix));
+  PetscCall(PetscOptionsGetString(NULL, prefix, "-pc_type", choice, 64, NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /*
   One BoomerAMG V-cycle: HMIS coarsening, extended+i interpolation with at most 4 entries a row, strong threshold 0.25,
   symmetric l1 Gauss-Seidel smoothing in the natural order (C/F order costs a quarter more time for the same iterations). A singular matrix is not factored on the coarsest level.
@@ -35,28 +63,21 @@ PetscErrorCode PCLORSetInnerOptions(PC pc, PC_LOR *lor)
   PetscInt     n = 0;
   PC           inner;
   PCType       type;
-  const char  *prefix;
   MatNullSpace nsp;
 
   PetscFunctionBegin;
   if (lor->innerset) PetscFunctionReturn(PETSC_SUCCESS);
   lor->innerset = PETSC_TRUE;
-  PetscCall(PCGetOptionsPrefix(pc, &prefix)); /* may have been set after the type */
-  PetscCall(KSPSetOptionsPrefix(lor->ksp, prefix));
-  PetscCall(KSPAppendOptionsPrefix(lor->ksp, "lor_"));
   PetscCall(KSPGetPC(lor->ksp, &inner));
   PetscCall(PCGetType(inner, &type));
 #if defined(PETSC_HAVE_HYPRE)
   if (!type) {
-    const char *const usual = HOPS_HAVE_HYPRE_DEVICE && lor->block ? PCGAMG : PCHYPRE; /* hypre built for devices crashes on blocks */
-    PetscBool         ishypre;
-    char              choice[64];
+    PetscBool ishypre;
+    char      choice[64];
 
-    PetscCall(PetscStrncpy(choice, usual, sizeof(choice)));
-    PetscCall(KSPGetOptionsPrefix(lor->ksp, &prefix));
-    PetscCall(PetscOptionsGetString(NULL, prefix, "-pc_type", choice, sizeof(choice), NULL));
+    PetscCall(PCLORGetInnerType(lor, choice));
     PetscCall(PetscStrcmp(choice, PCHYPRE, &ishypre));
-    PetscCall(PCLORInsertDefault(lor, "-pc_type", usual, &n, set));
+    PetscCall(PCLORInsertDefault(lor, "-pc_type", choice, &n, set));
     if (ishypre && lor->form.space->family != HOPS_H1) PetscCall(PCLORInsertAuxiliaryDefaults(lor, &n, set));
     else if (ishypre) {
       const PetscBool   device = HOPS_HAVE_HYPRE_DEVICE && !lor->form.space->backend->host ? PETSC_TRUE : PETSC_FALSE;
@@ -77,7 +98,7 @@ PetscErrorCode PCLORSetInnerOptions(PC pc, PC_LOR *lor)
   }
 #else
   (void)nsp;
-  if (!type) PetscCall(PCLORInsertDefault(lor, "-pc_type", PCGAMG, &n, set));
+  if (!type) PetscCall(PCLORInsertDefault(lor, "-pc_type", PCLORUsualInner(lor), &n, set));
 #endif
   PetscCall(KSPSetFromOptions(lor->ksp));
   for (PetscInt i = 0; i < n; ++i) PetscCall(PetscOptionsClearValue(NULL, set[i]));
@@ -103,22 +124,32 @@ static PetscErrorCode PCLORCopyNullSpaces(PC pc, Mat to)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The matrix's type: by default one that BoomerAMG takes as it is, where hypre works on the device */
-static MatType PCLORChooseMatType(PC_LOR *lor)
+/* The matrix's type: on a device by default one that the inner solver takes as it is */
+static PetscErrorCode PCLORChooseMatType(PC_LOR *lor, MatType *type)
 {
-  if (lor->mattypeset || !HOPS_HAVE_HYPRE_DEVICE || lor->block || lor->form.space->backend->host) return lor->mattype;
-  return MATHYPRE;
+  char      inner[64];
+  PetscBool hypre;
+
+  PetscFunctionBegin;
+  *type = lor->mattype;
+  if (lor->mattypeset || lor->block || lor->form.space->backend->host) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PCLORGetInnerType(lor, inner));
+  PetscCall(PetscStrcmp(inner, PCHYPRE, &hypre));
+  if (hypre && HOPS_HAVE_HYPRE_DEVICE) *type = MATHYPRE;
+  else if (!hypre) *type = MATAIJCUSPARSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* The inner solver's matrix: the matrix itself, or a conversion, refilled in place where PETSc does that right (for aijperm it does not) */
 static PetscErrorCode PCLORConvert(PC_LOR *lor, Mat from)
 {
   static const char *const refills[] = {MATHYPRE, MATAIJCUSPARSE, MATAIJKOKKOS};
-  const MatType            type      = PCLORChooseMatType(lor);
+  MatType                  type;
   char                     seq[64], mpi[64];
   PetscBool                same, reuse = PETSC_FALSE;
 
   PetscFunctionBegin;
+  PetscCall(PCLORChooseMatType(lor, &type));
   PetscCall(PetscStrcmp(type, MATAIJ, &same));
   PetscCall(PetscSNPrintf(seq, sizeof(seq), "seq%s", type));
   PetscCall(PetscSNPrintf(mpi, sizeof(mpi), "mpi%s", type));
@@ -153,8 +184,12 @@ static PetscErrorCode PCLORSetUpScalar(PC pc, PC_LOR *lor)
   PetscCall(PetscLogEventEnd(HopsEvent.lorcoef, pc, 0, 0, 0));
   if (!fits) {
     PetscCall(MatDestroy(&lor->mat));
-    if (device) PetscCall(HopsLORDeviceSymbolic(&lor->lor, PCLORChooseMatType(lor)));
-    else PetscCall(HopsLORSymbolic(&lor->lor));
+    if (device) {
+      MatType type;
+
+      PetscCall(PCLORChooseMatType(lor, &type));
+      PetscCall(HopsLORDeviceSymbolic(&lor->lor, type));
+    } else PetscCall(HopsLORSymbolic(&lor->lor));
     PetscCall(PetscInfo(pc, "low-order-refined pattern built: %g nonzeros\n", lor->lor.nnz));
   } else PetscCall(PetscInfo(pc, "low-order-refined pattern reused, values refilled\n"));
   if (device) PetscCall(HopsLORDeviceNumeric(&lor->lor, &lor->form));
@@ -212,6 +247,13 @@ static PetscErrorCode PCSetUp_LOR(PC pc)
 
   PetscFunctionBegin;
   PetscCall(PCLORGetForm(pc, lor));
+  if (!lor->innerset) {
+    const char *prefix;
+
+    PetscCall(PCGetOptionsPrefix(pc, &prefix)); /* may have been set after the type */
+    PetscCall(KSPSetOptionsPrefix(lor->ksp, prefix));
+    PetscCall(KSPAppendOptionsPrefix(lor->ksp, "lor_"));
+  }
   if (lor->block) PetscCall(PCLORSetUpBlock(pc, lor));
   else PetscCall(PCLORSetUpScalar(pc, lor));
   PetscCall(PCLORRenewAuxiliary(pc, lor));
@@ -234,12 +276,47 @@ static PetscErrorCode PCSetUp_LOR(PC pc)
 
 /* ----------------------------------------------------------------- action ----------------------------------------------------------------- */
 
+/* Where the space is on a device and a vector in the process's memory, applies the preconditioner to copies on the device */
+static PetscErrorCode PCLORApplyStaged(PC pc, PetscErrorCode (*apply)(PC, Vec, Vec), Vec x, Vec y, PetscBool *done)
+{
+  PC_LOR               *lor     = (PC_LOR *)pc->data;
+  const HopsBackendOps *backend = lor->form.space->backend;
+  Vec                   xy[2]   = {x, y};
+
+  PetscFunctionBegin;
+  *done = PETSC_FALSE;
+  if (backend->host || lor->block) PetscFunctionReturn(PETSC_SUCCESS);
+  for (PetscInt i = 0; i < 2; ++i) {
+    const PetscScalar *a;
+    PetscMemType       mem;
+
+    PetscCall(VecGetArrayReadAndMemType(xy[i], &a, &mem));
+    PetscCall(VecRestoreArrayReadAndMemType(xy[i], &a));
+    if (PetscMemTypeHost(mem)) *done = PETSC_TRUE;
+  }
+  if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
+  for (PetscInt i = 0; i < 2; ++i) {
+    if (lor->staged[i]) continue;
+    PetscCall(PetscInfo(pc, "vectors lie in the process's memory: every application copies them to the device and back\n"));
+    PetscCall(VecCreate(PetscObjectComm((PetscObject)pc), &lor->staged[i]));
+    PetscCall(VecSetSizes(lor->staged[i], lor->form.space->nT, lor->form.space->N));
+    PetscCall(VecSetType(lor->staged[i], backend->vectype));
+  }
+  PetscCall(VecCopy(x, lor->staged[0]));
+  PetscCall((*apply)(pc, lor->staged[0], lor->staged[1]));
+  PetscCall(VecCopy(lor->staged[1], y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode PCApply_LOR(PC pc, Vec x, Vec y)
 {
   PC_LOR       *lor   = (PC_LOR *)pc->data;
   HopsLORBlock *block = lor->block;
+  PetscBool     done;
 
   PetscFunctionBegin;
+  PetscCall(PCLORApplyStaged(pc, PCApply_LOR, x, y, &done));
+  if (done) PetscFunctionReturn(PETSC_SUCCESS);
 #if HOPS_HAVE_HYPRE_DEVICE
   if (lor->cycle) {
     PetscBool preonly;
@@ -266,9 +343,11 @@ static PetscErrorCode PCApplyTranspose_LOR(PC pc, Vec x, Vec y)
   PC_LOR       *lor   = (PC_LOR *)pc->data;
   HopsLORBlock *block = lor->block;
   PC            inner;
-  PetscBool     hypre;
+  PetscBool     hypre, done;
 
   PetscFunctionBegin;
+  PetscCall(PCLORApplyStaged(pc, PCApplyTranspose_LOR, x, y, &done));
+  if (done) PetscFunctionReturn(PETSC_SUCCESS);
   if (lor->cycle) { /* symmetric */
     PetscCall(PCApply_LOR(pc, x, y));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -382,6 +461,7 @@ static PetscErrorCode PCReset_LOR(PC pc)
 #endif
   PetscCall(KSPReset(lor->ksp));
   PetscCall(MatDestroy(&lor->mat));
+  for (PetscInt i = 0; i < 2; ++i) PetscCall(VecDestroy(&lor->staged[i]));
   PetscCall(HopsLORDestroy(&lor->lor));
   PetscCall(HopsLORBlockDestroy(&lor->block));
   PetscCall(PCLORResetAuxiliary(lor));
