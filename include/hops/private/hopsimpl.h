@@ -254,11 +254,6 @@ typedef struct {
 } HopsLumpPattern;
 
 PETSC_INTERN PetscErrorCode HopsSpaceGetMapKind(HopsSpace, HopsMapKind *); /* collective */
-/* x[2^dim]: one coordinate of a cell's corners, of its values X[n^dim] at the nodes of the element map */
-static inline void HopsCellCorners(PetscInt dim, PetscInt n, const PetscReal X[], PetscReal x[])
-{
-  for (PetscInt k = 0; k < 1 << dim; ++k) x[k] = X[(n - 1) * ((k & 1) + n * ((k >> 1 & 1) + n * (k >> 2 & 1)))];
-}
 
 typedef struct _HopsPatches     *HopsPatches;     /* patches of a space */
 typedef struct _HopsPatchKernel *HopsPatchKernel; /* their data on a back end */
@@ -309,9 +304,11 @@ struct _HopsBackendOps {
   PetscErrorCode (*PACreate)(HopsSpace, const HopsBasis *, PetscBool diffusion, PetscBool mass, HopsPAKernel *);
   /* fill the quadrature data of cells first..first+n-1 (in any order of runs; each run within one HopsPart class) */
   PetscErrorCode (*PASetUp)(HopsPAKernel, PetscInt first, PetscInt n, const HopsValues *kappa, const HopsValues *mass, PetscInt *bad, PetscReal *det);
-  /* instead: kernels that recompute the geometry of affine or multilinear cells from corners[n][dim][2^dim] (x fastest), with
-     coefficients that are constant in a cell (pstride 0). NULL where the back end has none; needs a specialised kernel (PAGetInfo) */
-  PetscErrorCode (*PASetUpCells)(HopsPAKernel, HopsMapKind, PetscInt first, PetscInt n, const PetscReal corners[], const HopsValues *kappa, const HopsValues *mass, PetscInt *bad, PetscReal *det);
+  /* instead: kernels that recompute the geometry of affine or multilinear cells from their corners, with coefficients that are constant in a
+     cell (pstride 0), for all cells. NULL where the back end has none; needs a specialised kernel (PAGetInfo) */
+  PetscErrorCode (*PASetUpCells)(HopsPAKernel, HopsMapKind, const HopsValues *kappa, const HopsValues *mass, PetscInt *bad, PetscReal *det);
+  /* the widest kind of map of n cells, X[n][dim][g^dim] in the back end's memory, nodes s[g] in [0,1] in the process's; NULL: the caller looks itself */
+  PetscErrorCode (*MapKind)(PetscInt n, PetscInt dim, PetscInt g, const PetscReal s[], const PetscReal X[], HopsMapKind *);
   /* y += A x on a part; x,y are T-vectors [nT], xg,yg hold L-vector entries [nT,nL) (ghosts, constrained) */
   PetscErrorCode (*PAApply)(HopsPAKernel, HopsPart, const PetscScalar x[], const PetscScalar xg[], PetscScalar y[], PetscScalar yg[]);
   /* d += diag(A) on all cells */

@@ -1,32 +1,15 @@
 /* MATPA's choice between stored quadrature data and geometry that kernels recompute: for affine and multilinear cells. */
 #include <hops/private/hopsmatimpl.h>
+#include <hops/private/hopsmapkind.h>
 
 const char *const MatPAGeometryTypes[] = {"auto", "stored", "recompute", "MatPAGeometryType", "MATPA_GEOMETRY_", NULL};
 
-/* Are the values X[g^dim] at GLL nodes, s in [0,1], linear along every line? Lines in x, then in y on their ends, then in z on the ends of those */
-static PetscBool MatPAIsMultilinear(PetscInt dim, PetscInt g, const PetscReal s[], const PetscReal X[], PetscReal tol)
-{
-  for (PetscInt d = 0, stride = 1; d < dim; ++d, stride *= g)
-    for (PetscInt z = 0; z < (dim == 3 ? g : 1); z += d == 2 ? g : 1)
-      for (PetscInt y = 0; y < g; y += d == 1 ? g : (d == 2 ? g - 1 : 1))
-        for (PetscInt x = 0; x < g; x += d == 0 ? g : g - 1) { /* the line's first node */
-          const PetscReal *L = X + (z * g + y) * g + x, a = L[0], b = L[(g - 1) * stride] - a;
-
-          for (PetscInt i = 1; i < g - 1; ++i)
-            if (!(PetscAbsReal(a + s[i] * b - L[i * stride]) <= tol)) return PETSC_FALSE;
-        }
-  return PETSC_TRUE;
-}
-
-/*
-  The narrowest kind of map that has the coordinates of all cells, to within their rounding: a node may be off by a few units in the last
-  place of its coordinates, or 1e-13 of the cell's size. The space remembers it.
-*/
+/* The narrowest kind of map that has the coordinates of all cells, to within their rounding. The space remembers it. */
 PetscErrorCode HopsSpaceGetMapKind(HopsSpace sp, HopsMapKind *kind)
 {
-  const PetscInt dim = sp->dim, g = sp->gorder + 1, ng = PetscPowInt(g, dim), nc = 1 << dim;
+  const PetscInt dim = sp->dim, g = sp->gorder + 1, ng = PetscPowInt(g, dim);
   PetscReal     *z, *w;
-  PetscInt       in = HOPS_MAP_AFFINE, out;
+  HopsMapKind    in = HOPS_MAP_AFFINE, out;
 
   PetscFunctionBegin;
   *kind = sp->mapkind;
@@ -34,27 +17,17 @@ PetscErrorCode HopsSpaceGetMapKind(HopsSpace sp, HopsMapKind *kind)
   PetscCall(PetscMalloc2(g, &z, g, &w));
   PetscCall(HopsGLL(g, z, w));
   for (PetscInt i = 0; i < g; ++i) z[i] = 0.5 * (z[i] + 1.0);
-  for (PetscInt i = 0; i < sp->ncells * dim && in != HOPS_MAP_CURVED; ++i) {
-    const PetscReal *X = sp->X + (size_t)i * ng;
-    PetscReal        x[8], size = 0.0, tol;
+  if (sp->backend->MapKind) {
+    const int       *restr;
+    const PetscReal *X;
 
-    HopsCellCorners(dim, g, X, x);
-    for (PetscInt k = 0; k < nc; ++k) size = PetscMax(size, PetscAbsReal(x[k]));
-    tol  = 16 * PETSC_MACHINE_EPSILON * size;
-    size = 0.0;
-    for (PetscInt k = 1; k < nc; ++k) size = PetscMax(size, PetscAbsReal(x[k] - x[0]));
-    tol += 1e-13 * size;
-    for (PetscInt k = 3; k < nc; ++k) { /* an affine map from the corner and its neighbours */
-      PetscReal e = x[0];
-
-      for (PetscInt d = 0; d < dim; ++d) e += k >> d & 1 ? x[1 << d] - x[0] : 0.0;
-      if (!(PetscAbsReal(e - x[k]) <= tol)) in = HOPS_MAP_MULTILINEAR;
-    }
-    if (!MatPAIsMultilinear(dim, g, z, X, tol)) in = HOPS_MAP_CURVED;
-  }
+    PetscCall(HopsSpaceGetBackendMesh(sp, &restr, &X));
+    PetscCall((*sp->backend->MapKind)(sp->ncells, dim, g, z, X, &in));
+  } else
+    for (PetscInt i = 0; i < sp->ncells * dim && in != HOPS_MAP_CURVED; ++i) in = PetscMax(in, (HopsMapKind)(HOPS_MAP_AFFINE + HopsCellMapKind(dim, g, z, sp->X + (size_t)i * ng)));
   PetscCall(PetscFree2(z, w));
-  PetscCall(MPIU_Allreduce(&in, &out, 1, MPIU_INT, MPI_MAX, PetscObjectComm((PetscObject)sp)));
-  *kind = sp->mapkind = (HopsMapKind)out;
+  PetscCall(MPIU_Allreduce(&in, &out, 1, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)sp)));
+  *kind = sp->mapkind = out;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -89,38 +62,16 @@ static PetscErrorCode MatPAGetCellValues(Mat_PA *pa, HopsCoefficient cf, PetscBo
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static HopsValues MatPAValues(HopsCoefficient cf, const PetscScalar *cells, PetscInt first)
+static HopsValues MatPAValues(HopsCoefficient cf, const PetscScalar *cells)
 {
   HopsValues v = {0, 0, 0, NULL};
 
   if (cf) {
     v.nc      = cf->nc;
     v.cstride = cells ? cf->nc : 0;
-    v.v       = cells ? cells + (size_t)first * cf->nc : cf->values;
+    v.v       = cells ? cells : cf->values;
   }
   return v;
-}
-
-static PetscErrorCode MatPASetUpCells(Mat_PA *pa, HopsMapKind kind, const PetscScalar k[], const PetscScalar m[])
-{
-  HopsSpace      sp  = pa->space;
-  const PetscInt dim = sp->dim, g = sp->gorder + 1, ng = PetscPowInt(g, dim), nx = dim << dim, chunk = PetscMax(64, sp->backend->runpoints / nx);
-  PetscReal     *X;
-
-  PetscFunctionBegin;
-  PetscCall(PetscMalloc1(PetscMin(chunk, sp->ncells) * nx, &X));
-  for (PetscInt c = 0; c < sp->ncells; c += chunk) {
-    const PetscInt   n     = PetscMin(chunk, sp->ncells - c);
-    const HopsValues kappa = MatPAValues(pa->diffusion, k, c), mass = MatPAValues(pa->mass, m, c);
-    PetscInt         bad;
-    PetscReal        det;
-
-    for (PetscInt i = 0; i < n * dim; ++i) HopsCellCorners(dim, g, sp->X + ((size_t)c * dim + i) * ng, X + ((size_t)i << dim));
-    PetscCall((*sp->backend->PASetUpCells)(pa->kernel, kind, c, n, X, &kappa, &mass, &bad, &det));
-    if (bad >= 0) PetscCall(HopsSpaceErrorCell(sp, bad, det));
-  }
-  PetscCall(PetscFree(X));
-  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* done: the kernel recomputes the geometry; else the caller fills quadrature data. pa->geometrynote says which, and why. Collective. */
@@ -150,7 +101,12 @@ PetscErrorCode MatPASetUpGeometry(Mat A, Mat_PA *pa, PetscBool *done)
       PetscCall(MPIU_Allreduce(in, out, 1, HOPS_MPI_BOOL, MPI_LAND, PetscObjectComm((PetscObject)A)));
       if (!out[0]) pa->geometrynote = "quadrature data stored (a coefficient varies inside cells)";
       else {
-        PetscCall(MatPASetUpCells(pa, kind, k, m));
+        const HopsValues kappa = MatPAValues(pa->diffusion, k), mass = MatPAValues(pa->mass, m);
+        PetscInt         bad;
+        PetscReal        det;
+
+        PetscCall((*sp->backend->PASetUpCells)(pa->kernel, kind, &kappa, &mass, &bad, &det));
+        if (bad >= 0) PetscCall(HopsSpaceErrorCell(sp, bad, det));
         pa->geometrynote = kind == HOPS_MAP_AFFINE ? "geometry recomputed (affine cells)" : "geometry recomputed (multilinear cells)";
         *done            = PETSC_TRUE;
       }

@@ -302,7 +302,7 @@ static PetscErrorCode SetUpFinish(HopsPAKernel k, PetscInt first, PetscInt n, Pe
     *bad = first + cell;
   }
   if (first + n == k->ncells) {
-    for (int i = 3; i < 6; i++) {
+    for (int i = 4; i < 6; i++) {
       PetscCall(HopsFree_CUDA(&k->mem[i]));
       k->size[i] = 0;
     }
@@ -338,30 +338,46 @@ static PetscErrorCode HopsPASetUp_CUDA(HopsPAKernel k, PetscInt first, PetscInt 
   *det = 0;
   if (!n) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(SetGeometry(k, HOPS_CUDA_STORED));
-  k->setup.X       = k->X + first * nx;
-  k->setup.corners = NULL;
+  k->setup.X = k->X + first * nx;
   PetscCall(SetUpCoefficients(k, first, n, kappa, mass));
   PetscCall(HopsCudaPASetUp(&k->setup));
   PetscCall(SetUpFinish(k, first, n, bad, det));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode HopsPASetUpCells_CUDA(HopsPAKernel k, HopsMapKind kind, PetscInt first, PetscInt n, const PetscReal corners[], const HopsValues *kappa, const HopsValues *mass, PetscInt *bad, PetscReal *det)
+static PetscErrorCode HopsPASetUpCells_CUDA(HopsPAKernel k, HopsMapKind kind, const HopsValues *kappa, const HopsValues *mass, PetscInt *bad, PetscReal *det)
 {
-  const size_t size = (size_t)n * ((size_t)k->args.dim << k->args.dim) * sizeof(double);
-
   PetscFunctionBegin;
   *bad = -1;
   *det = 0;
-  if (!n) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!k->ncells) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(SetGeometry(k, kind == HOPS_MAP_AFFINE ? HOPS_CUDA_AFFINE : HOPS_CUDA_MULTILINEAR));
   k->args.scalar = kappa->nc == 1;
-  PetscCall(Reserve(k, 3, size));
-  PetscCall(HopsCopy_CUDA(k->mem[3], corners, size, PETSC_TRUE));
-  k->setup.corners = (const double *)k->mem[3];
-  PetscCall(SetUpCoefficients(k, first, n, kappa, mass));
+  k->setup.X     = k->X;
+  PetscCall(SetUpCoefficients(k, 0, k->ncells, kappa, mass));
   PetscCall(HopsCudaPASetUpCells(&k->setup));
-  PetscCall(SetUpFinish(k, first, n, bad, det));
+  PetscCall(SetUpFinish(k, 0, k->ncells, bad, det));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsMapKind_CUDA(PetscInt n, PetscInt dim, PetscInt g, const PetscReal s[], const PetscReal X[], HopsMapKind *kind)
+{
+  void        *memory;
+  int         *flag, found = 0;
+  cudaStream_t stream;
+
+  PetscFunctionBegin;
+  *kind = HOPS_MAP_AFFINE;
+  if (!n) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(HopsGetCUDAStream(&stream));
+  PetscCall(HopsMalloc_CUDA(g * sizeof(double) + sizeof(int), &memory));
+  flag = (int *)((double *)memory + g);
+  PetscCall(HopsCopy_CUDA(memory, s, g * sizeof(double), PETSC_TRUE));
+  PetscCall(HopsCopy_CUDA(flag, &found, sizeof(int), PETSC_TRUE));
+  PetscCall(HopsCudaMapKind(n, (int)dim, (int)g, (const double *)memory, X, flag, stream));
+  PetscCall(HopsCopy_CUDA(&found, flag, sizeof(int), PETSC_FALSE));
+  PetscCall(HopsFree_CUDA(&memory));
+  *kind = (HopsMapKind)(HOPS_MAP_AFFINE + found);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -438,6 +454,7 @@ const HopsBackendOps HopsBackendCUDA = {
   .PACreate      = HopsPACreate_CUDA,
   .PASetUp       = HopsPASetUp_CUDA,
   .PASetUpCells  = HopsPASetUpCells_CUDA,
+  .MapKind       = HopsMapKind_CUDA,
   .PAApply       = HopsPAApply_CUDA,
   .PADiagonal    = HopsPADiagonal_CUDA,
   .PAGetInfo     = HopsPAGetInfo_CUDA,

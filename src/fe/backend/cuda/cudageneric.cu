@@ -5,6 +5,7 @@
 #include "cudaimpl.h"
 #include "cudacontract.cuh"
 #include "cudageom.cuh"
+#include <hops/private/hopsmapkind.h>
 
 #define HOPS_CUDA_THREADS 128
 #define HOPS_CUDA_SHARED  (96 * 1024) /* bytes of shared memory of a generic block, two of which fit on a multiprocessor */
@@ -172,16 +173,25 @@ __global__ static void SetUp(const HopsCudaSetUp s)
   if (s.mnc) *out = w * det * s.mass[(size_t)c * s.mcstride + (size_t)q * s.mpstride];
 }
 
+/* X[dim][2^dim]: the corners of a cell */
+__device__ static void LoadCorners(const HopsCudaSetUp &s, PetscInt c, double X[24])
+{
+  const int nn = Power(s.Pg, s.dim);
+
+  for (int d = 0; d < s.dim; d++) HopsCellCorners(s.dim, s.Pg, s.X + ((size_t)c * s.dim + d) * nn, X + (d << s.dim));
+}
+
 /* A thread for each cell: what recomputed geometry needs */
 __global__ static void SetUpCells(const HopsCudaSetUp s)
 {
   const int     dim = s.dim, nx = dim << dim, nq = s.geometry == HOPS_CUDA_AFFINE ? 1 : Power(s.Q, dim);
   const int     c = blockIdx.x * blockDim.x + threadIdx.x;
-  const double *k = s.kappa + (size_t)c * s.kcstride, *X = s.corners + (size_t)c * nx;
-  double        J[9], A[9], det = 0;
+  const double *k = s.kappa + (size_t)c * s.kcstride;
+  double        J[9], A[9], X[24], det = 0;
   double       *out = s.geom + (size_t)(s.first + c) * HopsCudaGeomSize(s.geometry, dim);
 
   if (c >= s.n) return;
+  LoadCorners(s, c, X);
   for (int q = 0; q < nq; q++) {
     CornerJacobian(dim, s.Q, s.z, X, q, J);
     det = Adjugate(dim, J, A);
@@ -199,12 +209,14 @@ __global__ static void SetUpCells(const HopsCudaSetUp s)
 /* One thread: the first determinant of a cell that is not positive */
 __global__ static void FindBad(const HopsCudaSetUp s, PetscInt cell)
 {
-  const int nq = Power(s.Q, s.dim), nx = s.dim * (s.corners ? 1 << s.dim : Power(s.Pg, s.dim));
+  const int nq = Power(s.Q, s.dim), nx = s.dim * Power(s.Pg, s.dim);
+  double    X[24];
 
+  if (s.geometry != HOPS_CUDA_STORED) LoadCorners(s, cell, X);
   for (int q = 0; q < nq; q++) {
     double J[9], A[9], det;
 
-    if (s.corners) CornerJacobian(s.dim, s.Q, s.z, s.corners + (size_t)cell * nx, q, J);
+    if (s.geometry != HOPS_CUDA_STORED) CornerJacobian(s.dim, s.Q, s.z, X, q, J);
     else Jacobian(s, s.X + (size_t)cell * nx, q, J);
     det = Adjugate(s.dim, J, A);
     if (!(det > 0)) {
@@ -228,6 +240,25 @@ PetscErrorCode HopsCudaPASetUpCells(const HopsCudaSetUp *s)
 {
   PetscFunctionBegin;
   SetUpCells<<<(unsigned int)((s->n + 127) / 128), 128, 0, s->stream>>>(*s);
+  PetscCallCUDA(cudaGetLastError());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A thread for each coordinate of a cell */
+__global__ static void MapKind(PetscInt n, int dim, int g, const double *s, const double *X, int *kind)
+{
+  const PetscInt i = (PetscInt)blockIdx.x * blockDim.x + threadIdx.x;
+  int            k;
+
+  if (i >= n) return;
+  k = HopsCellMapKind(dim, g, s, X + (size_t)i * Power(g, dim));
+  if (k > *(volatile int *)kind) atomicMax(kind, k);
+}
+
+PetscErrorCode HopsCudaMapKind(PetscInt n, int dim, int g, const double s[], const double X[], int *kind, cudaStream_t stream)
+{
+  PetscFunctionBegin;
+  MapKind<<<(unsigned int)((n * dim + 127) / 128), 128, 0, stream>>>(n * dim, dim, g, s, X, kind);
   PetscCallCUDA(cudaGetLastError());
   PetscFunctionReturn(PETSC_SUCCESS);
 }

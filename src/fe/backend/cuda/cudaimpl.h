@@ -8,7 +8,7 @@ typedef struct {
   int           dim, Pg, Q, ncomp, knc, mnc;
   PetscInt      first, n, kcstride, kpstride, mcstride, mpstride;
   const double *X, *B, *D, *w, *kappa, *mass; /* B, D: [Q][Pg], the element map's basis at the points */
-  const double *z, *corners;                  /* recomputed geometry: points of [0,1]; [n][dim][2^dim] corners */
+  const double *z;                            /* recomputed geometry: points of [0,1] */
   int           geometry;
   double       *geom;
   double       *qdata;
@@ -25,7 +25,7 @@ struct _HopsPAKernel {
   PetscBool      alone, specialised; /* alone: no other rank, so that the parts need not be kept apart */
   const double  *X;                  /* the space's coordinates, on the device */
   double        *tables, *hosttables;
-  void          *mem[8]; /* device: qdata, work (1, 2); of a set-up: corners, kappa, mass (3, 4, 5); geom, padded (6, 7) */
+  void          *mem[8]; /* device: qdata, work (1, 2); of a set-up: kappa, mass (4, 5); geom, padded (6, 7) */
   size_t         size[8];
   void          *flag; /* device: determinant and cell of HopsCudaSetUp */
   HopsBasis      geom;
@@ -41,6 +41,8 @@ PETSC_INTERN PetscErrorCode HopsCudaPADiagonal(const HopsCudaArgs *, double d[],
 PETSC_INTERN PetscErrorCode HopsCudaGenericSetUp(int dim, int P, int Q, size_t *nwork, int *nblocks, PetscBool *shared);
 PETSC_INTERN PetscErrorCode HopsCudaPASetUp(const HopsCudaSetUp *);
 PETSC_INTERN PetscErrorCode HopsCudaPASetUpCells(const HopsCudaSetUp *);
+/* *kind = max(*kind, HopsCellMapKind() of all coordinates of n cells), s[g] and kind on the device */
+PETSC_INTERN PetscErrorCode HopsCudaMapKind(PetscInt n, int dim, int g, const double s[], const double X[], int *kind, cudaStream_t);
 PETSC_INTERN PetscErrorCode HopsCudaFindBad(const HopsCudaSetUp *, PetscInt cell);
 
 PETSC_INTERN PetscErrorCode HopsCudaPack(PetscInt n, const PetscInt idx[], const PetscScalar x[], PetscScalar buf[], cudaStream_t);
