@@ -73,6 +73,18 @@
     args: -dll_append ${HOPS_LIB} -pc_type lor -ksp_type cg -ksp_rtol 1e-10 -ksp_max_it 45 -ksp_error_if_not_converged -snes_converged_reason -dm_plex_simplex 0 -options_left 0 -dm_plex_box_faces 4,4 -potential_petscspace_degree 4 -lor_pc_type lu -ksp_view -pc_lor_view_spectrum -hops_host_isa base
     filter: grep -E "LOR spectrum|space and form|H1 space|low-order"
 
+  # the matrix-free Jacobian against differences of the residual by sum factorisation
+  test:
+    suffix: differences
+    nsize: {{1 2}}
+    args: -dll_append ${HOPS_LIB} -dm_mat_type pa -hops_residual -pc_type lor -dm_plex_simplex 0 -dm_plex_box_faces 2,2 -potential_petscspace_degree 3 -snes_test_jacobian
+    filter: grep -oE "J - Jfd.._F/..J.._F = [0-9.]+e-(0[789]|1[0-9])" | grep -oE "J - Jfd" | sort -u
+
+  test:
+    suffix: equispaced
+    args: -dll_append ${HOPS_LIB} -dm_plex_simplex 0 -dm_plex_box_faces 2,2 -potential_petscspace_degree 4 -potential_petscdualspace_lagrange_node_type equispaced -pc_type lor -dm_mat_type {{aij pa}} -petsc_ci_portable_error_output
+    filter: grep -oE "no Gauss-Lobatto-Legendre point" | sort -u
+
   # without its options the plugin changes nothing: both runs have one output
   test:
     suffix: stock

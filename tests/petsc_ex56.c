@@ -16,7 +16,7 @@
     test:
       suffix: pa
       nsize: {{1 2}}
-      args: -ex56_dm_mat_type pa -lor_pc_type {{hypre gamg}}
+      args: -ex56_dm_mat_type pa -ex56_hops_residual -lor_pc_type {{hypre gamg}}
 
   # since 3.22 the mesh has PETSc's own options, and there is a Laplacian of three components
   testset:
@@ -26,7 +26,7 @@
     test:
       suffix: new
       nsize: {{1 2}}
-      args: -run_type 1 -lx 1. -alpha .01 -dm_mat_type {{aij pa}}
+      args: -run_type 1 -lx 1. -alpha .01 -dm_mat_type {{aij pa}} -hops_residual {{0 1}}
     test:
       suffix: laplacian
       args: -run_type 2 -use_mat_nearnullspace false -dm_mat_type pa

@@ -1,7 +1,8 @@
 static char help[] = "Several fields of different orders in one matrix-free operator, from a DMPlex, PetscFE and PetscDS code by -dm_mat_type pa:\n\
 its action, transposed action, diagonal, assembled form, the operators of its blocks and the residual against PETSc's own.\n\
   -layout <0,1,2>: velocity and pressure; three fields; two scalars; -dynamic: a time derivative, through TS; -aux: an auxiliary field;\n\
-  -robin: boundary Jacobians;   -prec: functions of a preconditioning matrix\n\n";
+  -robin: boundary Jacobians; -prec: functions of a preconditioning matrix; -regions: two, with a PetscDS each; -key: a residual function that\n\
+  PETSc does not evaluate; -flux: a boundary residual, which PETSc adds up once a region\n\n";
 
 #include "hopstest.h"
 #include <petscds.h>
@@ -42,6 +43,15 @@ BLOCK(gup, dim, 1, 3)
 BLOCK(gpu, 1, dim, 7)
 BLOCK(gpp, 1, 1, 13)
 
+/* of a preconditioning matrix in a time step: they see the shift and the time derivative */
+#define PRECONDITIONER(name, n) \
+  static void name(JAC) \
+  { \
+    for (PetscInt i = 0; i < (n) * (n); ++i) g[i] = (i % ((n) + 1) ? 0.2 : 3.0) * (1.0 + shift * u[0] * u[0]) + (u_t ? 0.4 * u_t[uOff[1]] : 0.0); \
+  }
+PRECONDITIONER(pre_u, dim)
+PRECONDITIONER(pre_p, 1)
+
 static void mass(JAC)
 {
   g[0] = shift * (1.0 + u[0] * u[0]) + 0.3;
@@ -70,6 +80,8 @@ static void f0bd(POINT, const PetscReal x[], const PetscReal n[], PetscInt nc, c
   for (PetscInt i = 0; i < uOff[1]; ++i) f[i] = n[0] + u[i] * x[1] + u[uOff[1]];
 }
 
+static PetscReal BdScale = 1.0; /* 0: without boundary Jacobians */
+
 /* PETSc 3.18 gives the points of a 2D face in the order of the mesh's edge and the state in that of the cell: no function of x[0] here */
 #define BDJAC POINT, PetscReal shift, const PetscReal x[], const PetscReal n[], PetscInt nc, const PetscScalar constants[], PetscScalar g[]
 #define BDTENSOR(name, cols, first) \
@@ -77,7 +89,7 @@ static void f0bd(POINT, const PetscReal x[], const PetscReal n[], PetscInt nc, c
   { \
     const PetscReal z[3] = {0.1, x[1], 0.3}; \
 \
-    for (PetscInt i = 0; i < (uOff[1]) * (cols); ++i) g[i] = n[i % dim] + Entry(i + first, Nf, NfAux, uOff, u, u_x, a, a_x, t, z, constants); \
+    for (PetscInt i = 0; i < (uOff[1]) * (cols); ++i) g[i] = BdScale * (n[i % dim] + Entry(i + first, Nf, NfAux, uOff, u, u_x, a, a_x, t, z, constants)); \
   }
 BDTENSOR(bd00_0, uOff[1], 2)
 BDTENSOR(bd00_3, uOff[1] * dim * dim, 6)
@@ -103,27 +115,74 @@ static PetscErrorCode Compare(const char name[], Vec y, Vec z)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* functions of every kind for most pairs of fields */
-static PetscErrorCode SetForms(PetscDS ds, PetscInt nf, const PetscInt nc[], PetscInt dim, PetscBool prec)
+/* functions of every kind for most pairs of fields, each pair another set of kinds, for a label's value 1 or for no label */
+static PetscErrorCode SetForms(PetscDS ds, DMLabel label, PetscInt nf, const PetscInt nc[], PetscBool second, PetscBool prec, PetscBool dynamic)
 {
   HopsPointJac gs[2][2][4] = {
     {{gpp0, gpp1, gpp2, gpp3}, {gpu0, gpu1, gpu2, gpu3}},
     {{gup0, gup1, gup2, gup3}, {guu0, guu1, guu2, guu3}}};
+  const PetscInt val = label ? 1 : 0;
+  PetscWeakForm  wf;
 
   PetscFunctionBeginUser;
+  PetscCall(PetscDSGetWeakForm(ds, &wf));
   for (PetscInt i = 0; i < nf; ++i) {
     for (PetscInt j = 0; j < nf; ++j) {
       HopsPointJac *g = gs[nc[i] > 1][nc[j] > 1];
 
-      /* each pair another set of kinds, (2,0) and the last diagonal block none */
       if (i == 2 && j == 0) continue;
-      if (i == nf - 1 && j == nf - 1 && !prec) continue;
-      PetscCall(PetscDSSetJacobian(ds, i, j, g[0], i == j || i < j ? g[1] : NULL, i >= j ? g[2] : NULL, (i + j) % 2 && nf < 3 ? NULL : g[3]));
-      if (prec && i == j) PetscCall(PetscDSSetJacobianPreconditioner(ds, i, i, g[0], NULL, NULL, g[3]));
+      if (i == nf - 1 && j == nf - 1 && !prec && !second) continue; /* the last block is the second region's alone */
+      if (second && i == 0 && j == 1) continue;                     /* this one the first's */
+      PetscCall(PetscWeakFormSetIndexJacobian(wf, label, val, i, j, 0, 0, g[0], 0, i == j || i < j ? g[1] : NULL, 0, i >= j ? g[2] : NULL, 0, (i + j) % 2 && nf < 3 ? NULL : g[3]));
+      if (prec && i == j) PetscCall(PetscWeakFormSetIndexJacobianPreconditioner(wf, label, val, i, i, 0, 0, dynamic ? (nc[i] > 1 ? pre_u : pre_p) : g[0], 0, NULL, 0, NULL, 0, g[3]));
     }
-    if (nc[i] > 1) PetscCall(PetscDSSetResidual(ds, i, f0u, i == 0 ? f1u : NULL));
-    else PetscCall(PetscDSSetResidual(ds, i, i == 1 ? NULL : f0p, f1p));
+    if (nc[i] > 1) PetscCall(PetscWeakFormSetIndexResidual(wf, label, val, i, 0, 0, f0u, 0, i == 0 ? f1u : NULL));
+    else PetscCall(PetscWeakFormSetIndexResidual(wf, label, val, i, 0, 0, i == 1 && !second ? NULL : f0p, 0, f1p));
   }
+  if (dynamic) PetscCall(PetscWeakFormSetIndexDynamicJacobian(wf, label, val, 0, 0, 0, 0, nc[0] > 1 ? dyn_uu : mass, 0, NULL, 0, NULL, 0, NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* two regions, with a PetscDS each, whose functions and constants differ */
+static PetscErrorCode AddRegions(DM dm, PetscInt nf, const PetscInt nc[], PetscBool prec, PetscBool dynamic)
+{
+  DMLabel     label[2];
+  PetscInt    cStart, cEnd, dim;
+  PetscDS     ds;
+  IS          fields; /* without it PETSc looks for the fields of a region in vain */
+  PetscScalar constants[1] = {1.9};
+
+  PetscFunctionBeginUser;
+  PetscCall(DMGetDimension(dm, &dim));
+  PetscCall(DMCreateLabel(dm, "outer"));
+  PetscCall(DMGetLabel(dm, "outer", &label[0]));
+  PetscCall(DMCreateLabel(dm, "inner"));
+  PetscCall(DMGetLabel(dm, "inner", &label[1]));
+  PetscCall(DMPlexGetHeightStratum(dm, 0, &cStart, &cEnd));
+  for (PetscInt c = cStart; c < cEnd; ++c) {
+    PetscReal x[3];
+
+    PetscCall(DMPlexComputeCellGeometryFVM(dm, c, NULL, x, NULL));
+    PetscCall(DMLabelSetValue(label[(x[0] < 0.5) == (x[1] < 0.5) ? 1 : 0], c, 1));
+  }
+  PetscCall(ISCreateStride(PETSC_COMM_SELF, nf, 0, 1, &fields));
+  PetscCall(DMGetDS(dm, &ds));
+  PetscCall(HopsDMSetRegionNumDS(dm, 0, label[0], fields, ds));
+  PetscCall(SetForms(ds, label[0], nf, nc, PETSC_FALSE, prec, dynamic));
+  PetscCall(PetscDSCreate(PETSC_COMM_SELF, &ds));
+  PetscCall(PetscDSSetCoordinateDimension(ds, dim));
+  for (PetscInt f = 0; f < nf; ++f) {
+    PetscObject disc;
+
+    PetscCall(DMGetField(dm, f, NULL, &disc));
+    PetscCall(PetscDSSetDiscretization(ds, f, disc));
+  }
+  PetscCall(SetForms(ds, label[1], nf, nc, PETSC_TRUE, prec, dynamic));
+  PetscCall(PetscDSSetConstants(ds, 1, constants));
+  PetscCall(PetscDSSetUp(ds));
+  PetscCall(HopsDMSetRegionDS(dm, label[1], fields, ds));
+  PetscCall(ISDestroy(&fields));
+  PetscCall(PetscDSDestroy(&ds));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -156,7 +215,7 @@ static PetscErrorCode AddFields(DM dm, PetscInt layout, PetscInt *nf, PetscInt n
 }
 
 /* Dirichlet values for the first field, some components of a second wall, and a boundary residual */
-static PetscErrorCode AddBoundaries(DM dm, PetscDS ds, PetscInt nf, const PetscInt nc[], PetscBool robin)
+static PetscErrorCode AddBoundaries(DM dm, PetscDS ds, PetscInt nf, const PetscInt nc[], PetscBool flux, PetscBool robin)
 {
   DMLabel       faces;
   PetscWeakForm wf;
@@ -168,6 +227,7 @@ static PetscErrorCode AddBoundaries(DM dm, PetscDS ds, PetscInt nf, const PetscI
   PetscCall(DMAddBoundary(dm, DM_BC_ESSENTIAL, "wall", faces, 1, &one, 0, 0, NULL, (HopsVoidFn)Wall, NULL, NULL, NULL));
   if (nc[0] > 1) PetscCall(DMAddBoundary(dm, DM_BC_ESSENTIAL, "slip", faces, 1, &two, 0, 1, &last, (HopsVoidFn)Wall, NULL, NULL, NULL));
   if (nf == 3) PetscCall(DMAddBoundary(dm, DM_BC_ESSENTIAL, "third", faces, 1, &three, 2, 0, NULL, (HopsVoidFn)Wall, NULL, NULL, NULL));
+  if (!flux) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(DMAddBoundary(dm, DM_BC_NATURAL, "flux", faces, 1, &three, 0, 0, NULL, NULL, NULL, NULL, &bd));
   PetscCall(PetscDSGetBoundary(ds, bd, &wf, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL));
   PetscCall(PetscWeakFormSetIndexBdResidual(wf, faces, 3, 0, 0, 0, f0bd, 0, NULL));
@@ -285,9 +345,38 @@ typedef struct {
   DM        dm;
   SNES      snes;
   TS        ts;
-  PetscBool prec;
+  PetscBool prec, robin;
   PetscReal t, shift;
 } App;
+
+static PetscErrorCode ReferenceJacobian(App *app, Vec loc, Vec loct, Mat J, Mat P)
+{
+  PetscFunctionBeginUser;
+  if (app->ts) PetscCall(DMPlexTSComputeIJacobianFEM(app->dm, app->t, loc, loct, app->shift, J, P, NULL));
+  else PetscCall(DMPlexSNESComputeJacobianFEM(app->dm, loc, J, P, NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  With two matrices PETSc adds boundary Jacobians to one of them: to P before version 3.21, to J since. They belong to both: J + P less the J
+  without them has them once.
+*/
+static PetscErrorCode ReferencePair(App *app, Vec loc, Vec loct, Mat J, Mat P)
+{
+  Mat without;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatDuplicate(J, MAT_DO_NOT_COPY_VALUES, &without));
+  BdScale = 0.0;
+  PetscCall(ReferenceJacobian(app, loc, loct, without, without));
+  BdScale = 1.0;
+  PetscCall(ReferenceJacobian(app, loc, loct, J, P));
+  PetscCall(MatAXPY(P, 1.0, J, SAME_NONZERO_PATTERN));
+  PetscCall(MatAXPY(P, -1.0, without, SAME_NONZERO_PATTERN));
+  PetscCall(MatDestroy(&without));
+  PetscCall(ReferenceJacobian(app, loc, loct, J, J));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 /* PETSc's own, called directly */
 static PetscErrorCode Reference(App *app, Vec u, Vec ut, Mat J, Mat P, Vec f)
@@ -307,12 +396,10 @@ static PetscErrorCode Reference(App *app, Vec u, Vec ut, Mat J, Mat P, Vec f)
   if (app->ts) {
     PetscCall(DMPlexInsertTimeDerivativeBoundaryValues(dm, PETSC_TRUE, loct, app->t, NULL, NULL, NULL));
     PetscCall(DMGlobalToLocal(dm, ut, INSERT_VALUES, loct));
-    PetscCall(DMPlexTSComputeIJacobianFEM(dm, app->t, loc, loct, app->shift, J, P, NULL));
     PetscCall(DMPlexTSComputeIFunctionFEM(dm, app->t, loc, loct, locf, NULL));
-  } else {
-    PetscCall(DMPlexSNESComputeJacobianFEM(dm, loc, J, P, NULL));
-    PetscCall(DMPlexSNESComputeResidualFEM(dm, loc, locf, NULL));
-  }
+  } else PetscCall(DMPlexSNESComputeResidualFEM(dm, loc, locf, NULL));
+  if (app->robin && J != P) PetscCall(ReferencePair(app, loc, loct, J, P));
+  else PetscCall(ReferenceJacobian(app, loc, loct, J, P));
   PetscCall(VecSet(f, 0.0));
   PetscCall(DMLocalToGlobal(dm, locf, ADD_VALUES, f));
   PetscCall(DMRestoreLocalVector(dm, &loc));
@@ -353,14 +440,14 @@ static PetscErrorCode CompareMats(Mat A, Mat J, Vec x, Vec y, Vec z)
 
 int main(int argc, char **argv)
 {
-  App         app = {NULL, NULL, NULL, PETSC_FALSE, 0.0, 0.0};
+  App         app = {NULL, NULL, NULL, PETSC_FALSE, PETSC_FALSE, 0.0, 0.0};
   PetscDS     ds;
   Mat         J, JP, A, AP, B, blocks[(MAX_FIELDS + 1) * (MAX_FIELDS + 1)] = {NULL};
   Vec         u, ut, x, y, z, xb, yb, zb;
   PetscRandom rnd;
   PetscInt    layout = 0, nf = 0, nc[MAX_FIELDS], dim;
   PetscScalar constants[1] = {0.7};
-  PetscBool   dynamic = PETSC_FALSE, aux = PETSC_FALSE, robin = PETSC_FALSE, foreign = PETSC_FALSE, scattered = PETSC_FALSE, scaled = PETSC_FALSE;
+  PetscBool   dynamic = PETSC_FALSE, aux = PETSC_FALSE, regions = PETSC_FALSE, flux, key = PETSC_FALSE, foreign = PETSC_FALSE, scattered = PETSC_FALSE, scaled = PETSC_FALSE;
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
@@ -372,20 +459,32 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-foreign", &foreign, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-scattered", &scattered, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-scaled", &scaled, NULL));
-  PetscCall(PetscOptionsGetBool(NULL, NULL, "-robin", &robin, NULL)); /* on curved faces PETSc takes the surface element from their midpoint */
-  PetscCall(TestMesh(PETSC_COMM_WORLD, robin ? PETSC_FALSE : PETSC_TRUE, &app.dm));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-regions", &regions, NULL));
+  flux = regions ? PETSC_FALSE : PETSC_TRUE;
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-flux", &flux, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-key", &key, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-robin", &app.robin, NULL)); /* on curved faces PETSc takes the surface element from their midpoint */
+  PetscCall(TestMesh(PETSC_COMM_WORLD, app.robin ? PETSC_FALSE : PETSC_TRUE, &app.dm));
   PetscCall(DMGetDimension(app.dm, &dim));
   PetscCall(AddFields(app.dm, layout, &nf, nc));
   PetscCall(DMCreateDS(app.dm));
   PetscCall(DMGetDS(app.dm, &ds));
-  PetscCall(SetForms(ds, nf, nc, dim, app.prec));
+  if (!regions) PetscCall(SetForms(ds, NULL, nf, nc, PETSC_FALSE, app.prec, dynamic));
   if (dynamic) {
-    PetscCall(PetscDSSetDynamicJacobian(ds, 0, 0, nc[0] > 1 ? dyn_uu : mass, NULL, NULL, NULL));
     app.t     = 0.4;
     app.shift = 3.7;
   }
   PetscCall(PetscDSSetConstants(ds, 1, constants));
-  PetscCall(AddBoundaries(app.dm, ds, nf, nc, robin));
+  PetscCall(AddBoundaries(app.dm, ds, nf, nc, flux, app.robin));
+  if (regions) PetscCall(AddRegions(app.dm, nf, nc, app.prec, dynamic));
+  if (key) { /* of a value that no cell has: PETSc ignores it */
+    DMLabel       faces;
+    PetscWeakForm wf;
+
+    PetscCall(DMGetLabel(app.dm, "Face Sets", &faces));
+    PetscCall(PetscDSGetWeakForm(ds, &wf));
+    PetscCall(PetscWeakFormSetIndexResidual(wf, faces, 7, 1, 0, 0, f0p, 0, f1p));
+  }
   if (aux) PetscCall(AddAux(app.dm));
   if (dynamic) {
     PetscCall(DMTSSetBoundaryLocal(app.dm, DMPlexTSComputeBoundary, NULL));
@@ -535,7 +634,37 @@ int main(int argc, char **argv)
     test:
       suffix: prec
       nsize: {{1 2}}
-      args: -prec -dm_plex_dim 2 -dm_plex_box_faces 3,3 -f0_petscspace_degree 3 -f1_petscspace_degree 2
+      args: -prec -dynamic {{0 1}} -dm_plex_dim 2 -dm_plex_box_faces 3,3 -f0_petscspace_degree 3 -f1_petscspace_degree 2
+      output_file: output/plexfields_prec.out
+    test:
+      suffix: prec_3d
+      args: -prec -dynamic -aux -aux_petscspace_degree 1 -dm_plex_dim 3 -dm_plex_box_faces 2,2,1 -f0_petscspace_degree 2 -f1_petscspace_degree 2
+      output_file: output/plexfields_prec.out
+    test:
+      suffix: regions
+      nsize: {{1 3}}
+      args: -regions -dynamic {{0 1}} -dm_plex_dim {{2 3}} -dm_plex_box_faces 4,2,1 -f0_petscspace_degree 3 -f1_petscspace_degree 2
+    test:
+      suffix: regions_prec
+      nsize: {{1 2}}
+      args: -regions -prec -dynamic {{0 1}} -aux -aux_petscspace_degree 1 -dm_plex_dim 2 -dm_plex_box_faces 4,2 -f0_petscspace_degree 3 -f1_petscspace_degree 2
+      output_file: output/plexfields_prec.out
+    test:
+      suffix: regions_three
+      nsize: {{1 3}}
+      args: -regions -layout 1 -dm_plex_dim 2 -dm_plex_box_faces 3,3 -f0_petscspace_degree 1 -f1_petscspace_degree 3 -f2_petscspace_degree 2
+    # residuals that are left to PETSc: a key that it does not evaluate, and boundary residuals, which it adds up once a region
+    test:
+      suffix: residual_key
+      args: -key -info :dm -dynamic {{0 1}} -dm_plex_dim 2 -dm_plex_box_faces 4,2 -f0_petscspace_degree 3 -f1_petscspace_degree 2
+      filter: grep -oE "residual left to PETSc|residual. .*" | sort -u
+      output_file: output/plexfields_residual.out
+    test:
+      suffix: residual_regions
+      nsize: {{1 2}}
+      args: -regions -flux -info :dm -dynamic {{0 1}} -dm_plex_dim 2 -dm_plex_box_faces 4,2 -f0_petscspace_degree 3 -f1_petscspace_degree 2
+      filter: grep -oE "residual left to PETSc|residual. .*" | sort -u
+      output_file: output/plexfields_residual.out
 
   testset:
     args: -robin -dm_coord_petscspace_degree 1
@@ -544,6 +673,11 @@ int main(int argc, char **argv)
       nsize: {{1 3}}
       args: -dm_plex_dim {{2 3}} -dm_plex_box_faces 3,2,2 -f0_petscspace_degree {{2 3}} -f1_petscspace_degree 2
       output_file: output/plexfields_two.out
+    test:
+      suffix: robin_prec
+      nsize: {{1 2}}
+      args: -prec -dynamic {{0 1}} -dm_plex_dim {{2 3}} -dm_plex_box_faces 3,2,1 -f0_petscspace_degree 2 -f1_petscspace_degree 2
+      output_file: output/plexfields_prec.out
     test:
       suffix: robin_dynamic
       args: -dm_plex_dim 2 -dm_plex_box_faces 3,2 -f0_petscspace_degree 3 -f1_petscspace_degree 2 -dynamic -aux -aux_petscspace_degree 1
