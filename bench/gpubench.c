@@ -2,10 +2,11 @@
   Throughput of MATPA on devices: a box of hexahedra (or quadrilaterals), unknowns numbered as the cells meet them, from T-vector to
   T-vector; beside the first device's copy bandwidth. CSV to standard output. On several ranks the box is cut in slabs.
 
-    gpubench [-hops_backend cuda] [-dim 3] [-dofs 7e6] [-orders 1,2,...] [-points 1,2] [-mass] [-repeat 20] [-lexicographic]
+    gpubench [-hops_backend cuda] [-fe <h1|nd|rt>] [-dim 3] [-dofs 7e6] [-orders 1,2,...] [-points 1,2] [-mass] [-repeat 20] [-lexicographic]
              [-geometry <curved|multilinear|affine>]
 
-  -dofs counts the unknowns of all ranks; -points are the Gauss points per direction beyond the order. Curved cells store their
+  -fe nd and rt: curl-curl and mass with Nedelec, div-div and mass (-mass 0: without it) with Raviart-Thomas elements on a DMPLEX box with moved
+  vertices, in PETSc's numbering. -dofs counts the unknowns of all ranks; -points are the Gauss points per direction beyond the order. Curved cells store their
   quadrature data; the others' geometry is recomputed, unless -mat_pa_geometry stored says otherwise.
 
   Columns: order, points per direction, unknowns, seconds of set-up (the second one), seconds of an application (mean of
@@ -25,8 +26,15 @@ enum {
 };
 static const char *const Geometries[] = {"curved", "multilinear", "affine"};
 
+enum {
+  H1,
+  ND,
+  RT
+};
+static const char *const Elements[] = {"h1", "nd", "rt"};
+
 typedef struct {
-  PetscInt    dim, repeat, geometry;
+  PetscInt    fe, dim, repeat, geometry;
   PetscReal   dofs, bandwidth;
   PetscBool   mass, lex;
   PetscMPIInt size, rank;
@@ -96,6 +104,33 @@ static PetscErrorCode BoxCreate(const Bench *b, PetscInt p, HopsSpace *space)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Nedelec or Raviart-Thomas elements on a box whose vertices are moved as those of curved cells */
+static PetscErrorCode PlexCreate(const Bench *b, PetscInt p, HopsSpace *space)
+{
+  const PetscInt dim = b->dim, n = PetscMax(2, (PetscInt)(PetscPowReal(b->dofs / dim, 1.0 / dim) / p + 0.5)), faces[3] = {n, n, n}, cell[3] = {0, 0, 0};
+  DM             dm;
+  Vec            v;
+  PetscScalar   *x;
+  PetscInt       size;
+
+  PetscFunctionBeginUser;
+  PetscCall(HopsDMPlexCreateBox(PETSC_COMM_WORLD, dim, PETSC_FALSE, faces, &dm));
+  PetscCall(DMSetFromOptions(dm)); /* distributes */
+  PetscCall(DMGetCoordinatesLocal(dm, &v));
+  PetscCall(VecGetLocalSize(v, &size));
+  PetscCall(VecGetArray(v, &x));
+  for (PetscInt i = 0; i < size; i += dim) {
+    PetscReal y[3];
+
+    for (PetscInt d = 0; d < dim; ++d) y[d] = x[i + d];
+    Map(b, 1, cell, y, x + i);
+  }
+  PetscCall(VecRestoreArray(v, &x));
+  PetscCall(b->fe == ND ? HopsSpaceCreateHCurl(dm, p, NULL, 0, NULL, space) : HopsSpaceCreateHDiv(dm, p, NULL, 0, NULL, space));
+  PetscCall(DMDestroy(&dm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* The devices have finished */
 static PetscErrorCode Wait(void)
 {
@@ -145,6 +180,25 @@ static PetscErrorCode Copy(Bench *b, HopsSpace space)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode SetTerm(const Bench *b, Mat A, HopsCoefficient c)
+{
+  PetscFunctionBeginUser;
+  PetscCall(b->fe == H1 ? MatPASetDiffusion(A, c) : (b->fe == ND ? MatPASetCurlCurl(A, c) : MatPASetDivDiv(A, c)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Bytes of a cell's quadrature data and indices */
+static PetscReal CellBytes(const Bench *b, PetscInt p, PetscInt q)
+{
+  const PetscInt dim = b->dim, tensor = dim * (dim + 1) / 2;
+  PetscInt       nd = tensor, nm = tensor, ne = PetscPowInt(p + 1, dim); /* values at a point, indices */
+
+  if (b->fe == H1) nm = 1;
+  else if (b->fe == RT || dim == 2) nd = 1;
+  if (b->fe != H1) ne = dim * p * (p + 1) * (dim == 2 ? 1 : (b->fe == ND ? p + 1 : p));
+  return PetscPowInt(q, dim) * (nd + (b->mass ? nm : 0)) * 8.0 + ne * 4.0;
+}
+
 static PetscErrorCode Run(Bench *b, HopsSpace space, PetscInt p, PetscInt q)
 {
   HopsCoefficient c;
@@ -161,12 +215,12 @@ static PetscErrorCode Run(Bench *b, HopsSpace space, PetscInt p, PetscInt q)
   PetscCall(HopsCoefficientCreateConstant(PETSC_COMM_WORLD, 1, &one, &c));
   PetscCall(MatCreatePA(space, &A));
   PetscCall(MatPASetQuadrature(A, q, PETSC_FALSE));
-  PetscCall(MatPASetDiffusion(A, c));
+  PetscCall(SetTerm(b, A, c));
   if (b->mass) PetscCall(MatPASetMass(A, c));
   PetscCall(MatCreateVecs(A, &x, &y));
   PetscCall(VecSet(x, 1.0));
   PetscCall(MatMult(A, x, y));
-  PetscCall(MatPASetDiffusion(A, c)); /* refill */
+  PetscCall(SetTerm(b, A, c)); /* refill */
   PetscCall(Wait());
   PetscCall(PetscTime(&t0));
   PetscCall(MatMult(A, x, y));
@@ -174,7 +228,7 @@ static PetscErrorCode Run(Bench *b, HopsSpace space, PetscInt p, PetscInt q)
   PetscCall(PetscTime(&t1));
   TIME(b->repeat, seconds, PetscCall(MatMult(A, x, y)));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%" PetscInt_FMT ",%" PetscInt_FMT ",%" PetscInt_FMT ",%.4f,%.6f,%.3f", p, q, N, (double)(t1 - t0 - seconds), (double)seconds, (double)(N / seconds / 1e9)));
-  bytes = (PetscReal)ncells * (PetscPowInt(q, b->dim) * (b->dim * (b->dim + 1) / 2 + (b->mass ? 1 : 0)) * 8.0 + PetscPowInt(p + 1, b->dim) * 4.0) + 32.0 * n;
+  bytes = ncells * CellBytes(b, p, q) + 32.0 * n;
   if (b->size == 1 && b->geometry == CURVED) PetscCall(PetscPrintf(PETSC_COMM_WORLD, ",%.4g,%.1f,%.3f", (double)bytes, (double)(bytes / seconds / 1e9), (double)(bytes / seconds / b->bandwidth)));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "\n"));
   PetscCall(VecDestroy(&x));
@@ -200,6 +254,8 @@ int main(int argc, char **argv)
   if (!set) np = 2;
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-repeat", &b.repeat, NULL));
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-dofs", &b.dofs, NULL));
+  PetscCall(PetscOptionsGetEList(NULL, NULL, "-fe", Elements, 3, &b.fe, NULL));
+  b.mass = b.fe == H1 ? PETSC_FALSE : PETSC_TRUE;
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-mass", &b.mass, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-lexicographic", &b.lex, NULL));
   PetscCall(PetscOptionsGetIntArray(NULL, NULL, "-orders", orders, &n, &set));
@@ -208,7 +264,7 @@ int main(int argc, char **argv)
     HopsSpace space;
 
     PetscCheck(orders[i] >= 1 && orders[i] < 64, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "-orders are between 1 and 63");
-    PetscCall(BoxCreate(&b, orders[i], &space));
+    PetscCall(b.fe == H1 ? BoxCreate(&b, orders[i], &space) : PlexCreate(&b, orders[i], &space));
     if (!i) {
       PetscCall(Copy(&b, space));
       PetscCall(PetscPrintf(PETSC_COMM_WORLD, "# copy bandwidth %.1f GB/s\norder,points,unknowns,setup_s,apply_s,gdof_per_s,bytes,gb_per_s,fraction\n", (double)(b.bandwidth / 1e9)));

@@ -1,4 +1,5 @@
 /* CUDA back end: memory, data of an operator, and the table of operations. */
+#include "cudaform.h"
 #include "cudalor.h"
 
 /* ---- Memory of the device ---- */
@@ -459,6 +460,12 @@ const HopsBackendOps HopsBackendCUDA = {
   .PADiagonal    = HopsPADiagonal_CUDA,
   .PAGetInfo     = HopsPAGetInfo_CUDA,
   .PADestroy     = HopsPADestroy_CUDA,
+  .FormCreate    = HopsFormCreate_CUDA,
+  .FormSetUp     = HopsFormSetUp_CUDA,
+  .FormApply     = HopsFormApply_CUDA,
+  .FormDiagonal  = HopsFormDiagonal_CUDA,
+  .FormGetInfo   = HopsFormGetInfo_CUDA,
+  .FormDestroy   = HopsFormDestroy_CUDA,
   .LORCreate     = HopsLORCreate_CUDA,
   .LORGetInfo    = HopsLORGetInfo_CUDA,
   .LORDestroy    = HopsLORDestroy_CUDA,

@@ -122,33 +122,6 @@ PetscErrorCode HopsCudaPADiagonal(const HopsCudaArgs *k, double d[], double dg[]
 
 /* ---- Quadrature data ---- */
 
-/* J[i][j] = dx_i/dxi_j at point q of a cell: full sums over the map's nodes, set-up runs once */
-__device__ static void Jacobian(const HopsCudaSetUp &s, const double *X, int q, double J[9])
-{
-  const int dim = s.dim, n = s.Pg, nn = Power(n, dim), qx = q % s.Q, qy = q / s.Q % s.Q, qz = dim == 3 ? q / (s.Q * s.Q) : 0;
-
-  for (int i = 0; i < 9; i++) J[i] = 0;
-  for (int z = 0; z < (dim == 3 ? n : 1); z++) {
-    const double bz = dim == 3 ? s.B[qz * n + z] : 1, dz = dim == 3 ? s.D[qz * n + z] : 0;
-
-    for (int y = 0; y < n; y++) {
-      const double by = s.B[qy * n + y], dy = s.D[qy * n + y];
-
-      for (int x = 0; x < n; x++) {
-        const double b = s.B[qx * n + x], d = s.D[qx * n + x], w0 = d * by * bz, w1 = b * dy * bz, w2 = b * by * dz;
-
-        for (int i = 0; i < dim; i++) {
-          const double xi = X[i * nn + (z * n + y) * n + x];
-
-          J[i * dim] += w0 * xi;
-          J[i * dim + 1] += w1 * xi;
-          if (dim == 3) J[i * dim + 2] += w2 * xi;
-        }
-      }
-    }
-  }
-}
-
 /* A thread for each point: w detJ J^-1 kappa J^-T and w detJ c */
 __global__ static void SetUp(const HopsCudaSetUp s)
 {
