@@ -189,7 +189,7 @@ PetscErrorCode HopsSpaceResetBackend(HopsSpace sp)
 PetscErrorCode HopsSpaceGetBackendMesh(HopsSpace sp, const int **restr, const PetscReal **X)
 {
   const HopsBackendOps *be = sp->backend;
-  const size_t          nr = (size_t)sp->ncells * PetscPowInt(sp->order + 1, sp->dim) * sizeof(int), nx = (size_t)sp->ncells * sp->dim * PetscPowInt(sp->gorder + 1, sp->dim) * sizeof(PetscReal);
+  const size_t          nr = (size_t)sp->ncells * sp->ne * sizeof(int), nx = (size_t)sp->ncells * sp->dim * PetscPowInt(sp->gorder + 1, sp->dim) * sizeof(PetscReal);
 
   PetscFunctionBegin;
   if (be->host) {
