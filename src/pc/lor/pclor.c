@@ -107,7 +107,7 @@ static PetscErrorCode PCLORCopyNullSpaces(PC pc, Mat to)
 static MatType PCLORChooseMatType(PC_LOR *lor)
 {
   if (lor->mattypeset || !HOPS_HAVE_HYPRE_DEVICE || lor->block || lor->form.space->backend->host) return lor->mattype;
-  return MATHYPRE;
+  return lor->form.space->family == HOPS_L2 ? MATAIJCUSPARSE : MATHYPRE; /* a diagonal matrix has no use for hypre */
 }
 
 /* The inner solver's matrix: the matrix itself, or a conversion, refilled in place where PETSc does that right (for aijperm it does not) */

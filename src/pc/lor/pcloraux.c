@@ -93,29 +93,31 @@ static PetscErrorCode PCLORHypreIs(PC inner, const char type[], PetscBool *is)
   order 1 essential vertices are left out: on a mesh one cell thick their matrices would fall into singular pieces of two
   vertices, which hypre refuses.
 */
-static PetscErrorCode PCLORCreateNodes(PC_LOR *lor, HopsSpace *nodes)
+static PetscErrorCode PCLORGetNodes(PC_LOR *lor, HopsSpace *nodes)
 {
   HopsSpace sp = lor->form.space;
 
   PetscFunctionBegin;
+  if (*nodes) PetscFunctionReturn(PETSC_SUCCESS); /* made only where it is needed */
   PetscCall(HopsSpaceCreateCompanion(sp, HOPS_H1, sp->order == 1 && !(sp->family == HOPS_HDIV && sp->dim == 3) ? PETSC_TRUE : PETSC_FALSE, nodes));
   PetscCheck((*nodes)->N, PetscObjectComm((PetscObject)sp), PETSC_ERR_SUP, "The mesh has no vertices off the essential boundary, and so no nodal space for AMS: use -lor_pc_type lu, or refine the mesh");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PCLORCreateAuxiliary(PC_LOR *lor, HopsSpace nodes)
+static PetscErrorCode PCLORCreateAuxiliary(PC_LOR *lor, HopsSpace *nodes)
 {
   HopsSpace sp = lor->form.space, edges;
 
   PetscFunctionBegin;
   if (lor->auxspace == sp) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PCLORGetNodes(lor, nodes));
   PetscCall(PCLORResetAuxiliary(lor));
   if (sp->family == HOPS_HDIV && sp->dim == 3) {
     PetscCall(HopsSpaceCreateCompanion(sp, HOPS_HCURL, PETSC_FALSE, &edges));
-    PetscCall(HopsSpaceCreateDerivative(nodes, edges, &lor->G));
+    PetscCall(HopsSpaceCreateDerivative(*nodes, edges, &lor->G));
     PetscCall(HopsSpaceCreateDerivative(edges, sp, &lor->C));
     PetscCall(HopsSpaceDestroy(&edges));
-  } else PetscCall(HopsSpaceCreateDerivative(nodes, sp, &lor->G));
+  } else PetscCall(HopsSpaceCreateDerivative(*nodes, sp, &lor->G));
   PetscCall(HopsSpaceReference(sp));
   lor->auxspace = sp;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -225,6 +227,11 @@ static PetscErrorCode PCLORFindZeroMass(PC_LOR *lor, PetscBool zero[], PetscInt 
   for (PetscInt c = 0; c < sp->ncells; ++c) {
     HopsValues beta;
 
+    if (c && !lor->form.mass->evaluate && !lor->form.mass->nvcells) { /* one value */
+      zero[c] = zero[0];
+      *n += zero[c];
+      continue;
+    }
     PetscCall(HopsCoefficientEvaluate(lor->form.mass, sp, &lor->lor.gll, c, 1, &size, &work, &beta));
     zero[c] = PETSC_TRUE;
     for (PetscInt q = 0; q < (beta.pstride ? nq : 1) && zero[c]; ++q)
@@ -241,9 +248,9 @@ static PetscErrorCode PCLORFindZeroMass(PC_LOR *lor, PetscBool zero[], PetscInt 
   beta = 0 in some cells only: AMS wants the nodes inside that region, whose gradients are in the kernel, and takes them out of
   what it returns. Essential nodes are not among them: of their gradients the space has the normal edges alone.
 */
-static PetscErrorCode PCLORSetInteriorNodes(PC inner, PC_LOR *lor, HopsSpace nodes)
+static PetscErrorCode PCLORSetInteriorNodes(PC inner, PC_LOR *lor, HopsSpace *all)
 {
-  HopsSpace    sp = lor->form.space, free;
+  HopsSpace    sp = lor->form.space, free, nodes;
   PetscScalar *y, *yg;
   PetscInt    *where, *wherefree, n, ncells;
   PetscBool   *zero;
@@ -256,6 +263,8 @@ static PetscErrorCode PCLORSetInteriorNodes(PC inner, PC_LOR *lor, HopsSpace nod
   if (n == ncells) PetscCall(PCHYPRESetBetaPoissonMatrix(inner, NULL));
   else if (n) {
     PetscCall(PetscInfo(inner, "AMS: the mass coefficient is zero in %" PetscInt_FMT " cells\n", n));
+    PetscCall(PCLORGetNodes(lor, all));
+    nodes = *all;
     PetscCall(HopsSpaceCreateCompanion(sp, HOPS_H1, PETSC_TRUE, &free));
     for (PetscInt c = 0; c < nodes->ncells; ++c) where[nodes->cell[c] - nodes->cstart] = c;
     for (PetscInt c = 0; c < free->ncells; ++c) wherefree[free->cell[c] - free->cstart] = c;
@@ -309,7 +318,7 @@ static PetscErrorCode PCLORSetVertices(PC inner, HopsSpace nodes)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PCLORSetAuxiliaryHost(PC inner, PC_LOR *lor, PetscBool ads, HopsSpace nodes)
+static PetscErrorCode PCLORSetAuxiliaryHost(PC inner, PC_LOR *lor, PetscBool ads, HopsSpace *nodes)
 {
   Vec v[3];
 
@@ -318,7 +327,8 @@ static PetscErrorCode PCLORSetAuxiliaryHost(PC inner, PC_LOR *lor, PetscBool ads
   PetscCall(PCHYPRESetDiscreteGradient(inner, lor->G));
   if (ads) {
     PetscCall(PCHYPRESetDiscreteCurl(inner, lor->C));
-    PetscCall(PCLORSetVertices(inner, nodes));
+    PetscCall(PCLORGetNodes(lor, nodes));
+    PetscCall(PCLORSetVertices(inner, *nodes));
     PetscCall(PCLORSetInterpolations(inner, lor));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -340,7 +350,7 @@ PetscErrorCode PCLORSetAuxiliary(PC pc, PC_LOR *lor)
   {
     PC        inner;
     PetscBool ams, ads;
-    HopsSpace nodes;
+    HopsSpace nodes = NULL;
 
     PetscCall(KSPGetPC(lor->ksp, &inner));
     PetscCall(PCLORHypreIs(inner, "ams", &ams));
@@ -350,14 +360,15 @@ PetscErrorCode PCLORSetAuxiliary(PC pc, PC_LOR *lor)
     PetscCheck(!ads || (sp->family == HOPS_HDIV && sp->dim == 3), PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_INCOMP, "ADS is for H(div) in 3D; this space is %s in %" PetscInt_FMT "D: use -lor_pc_hypre_type ams", HopsFamilies[sp->family], sp->dim);
     PetscCheck(!ads || lor->form.mass, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "ADS needs a mass term: without one the div-div form is singular on all curls; add one (MatPASetMass()), small if it must be");
     PetscCall(PetscLogEventBegin(HopsEvent.lorauxiliary, pc, 0, 0, 0));
-    PetscCall(PCLORCreateNodes(lor, &nodes));
   #if HOPS_HAVE_HYPRE_DEVICE
-    if (!sp->backend->host) PetscCall(PCLORSetAuxiliaryDevice(inner, lor, nodes));
-    else
+    if (!sp->backend->host) {
+      if (lor->auxspace != sp) PetscCall(PCLORGetNodes(lor, &nodes));
+      PetscCall(PCLORSetAuxiliaryDevice(inner, lor, nodes));
+    } else
   #endif
-      PetscCall(PCLORSetAuxiliaryHost(inner, lor, ads, nodes));
+      PetscCall(PCLORSetAuxiliaryHost(inner, lor, ads, &nodes));
     if (ams && !lor->form.mass) PetscCall(PCHYPRESetBetaPoissonMatrix(inner, NULL));
-    if (ams && lor->form.mass) PetscCall(PCLORSetInteriorNodes(inner, lor, nodes));
+    if (ams && lor->form.mass) PetscCall(PCLORSetInteriorNodes(inner, lor, &nodes));
     PetscCall(HopsSpaceDestroy(&nodes));
     PetscCall(PetscLogEventEnd(HopsEvent.lorauxiliary, pc, 0, 0, 0));
     lor->auxiliary = PETSC_TRUE;
