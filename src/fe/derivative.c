@@ -1,6 +1,6 @@
 /* Discrete gradient, curl and divergence: incidence of the Gauss-Lobatto lattice, entries 1 and -1. */
 #include <hops/private/hopsderham.h>
-#include <petscmat.h>
+#include <hops/private/hopsdevicemat.h>
 
 PetscBool HopsFamilyHasDerivative(HopsFamily from, HopsFamily to, PetscInt dim)
 {
@@ -82,16 +82,13 @@ PetscErrorCode HopsIncidenceDestroy(HopsIncidence *inc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Checks that there is a derivative, and finds the cells of the target among those of the source: both order them their own way */
-static PetscErrorCode HopsDerivativeCells(HopsSpace from, HopsSpace to, PetscInt *cell[])
+/* The cells of a space among those of another one on the same mesh: both order them their own way */
+PetscErrorCode HopsCompanionCells(HopsSpace from, HopsSpace to, PetscInt *cell[])
 {
-  MPI_Comm  comm = PetscObjectComm((PetscObject)from);
   PetscBool same = from->ncells == to->ncells && from->ncaller == to->ncaller && from->cstart == to->cstart ? PETSC_TRUE : PETSC_FALSE;
   PetscInt *where;
 
   PetscFunctionBegin;
-  PetscCheck(from->dim == to->dim && from->order == to->order, comm, PETSC_ERR_ARG_INCOMP, "The spaces have order %" PetscInt_FMT " in %" PetscInt_FMT "D and order %" PetscInt_FMT " in %" PetscInt_FMT "D: a derivative maps between spaces of the same order (HopsSpaceCreateCompanion())", from->order, from->dim, to->order, to->dim);
-  PetscCheck(HopsFamilyHasDerivative(from->family, to->family, from->dim), comm, PETSC_ERR_ARG_INCOMP, "No derivative maps %s to %s in %" PetscInt_FMT "D: H1 has a gradient in H(curl) (and in 2D a turned one in H(div)), H(curl) a curl in H(div) (in 2D, in L2), H(div) a divergence in L2", HopsFamilies[from->family], HopsFamilies[to->family], from->dim);
   PetscCall(PetscMalloc1(from->ncaller, &where));
   PetscCall(PetscMalloc1(to->ncells, cell));
   for (PetscInt c = 0; c < from->ncaller; ++c) where[c] = -1;
@@ -102,6 +99,16 @@ static PetscErrorCode HopsDerivativeCells(HopsSpace from, HopsSpace to, PetscInt
   }
   PetscCall(PetscFree(where));
   PetscCheck(same, PETSC_COMM_SELF, PETSC_ERR_ARG_INCOMP, "The spaces are on different meshes, or on different distributions of one: make one from the other by HopsSpaceCreateCompanion()");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsDerivativeCheck(HopsSpace from, HopsSpace to)
+{
+  MPI_Comm comm = PetscObjectComm((PetscObject)from);
+
+  PetscFunctionBegin;
+  PetscCheck(from->dim == to->dim && from->order == to->order, comm, PETSC_ERR_ARG_INCOMP, "The spaces have order %" PetscInt_FMT " in %" PetscInt_FMT "D and order %" PetscInt_FMT " in %" PetscInt_FMT "D: a derivative maps between spaces of the same order (HopsSpaceCreateCompanion())", from->order, from->dim, to->order, to->dim);
+  PetscCheck(HopsFamilyHasDerivative(from->family, to->family, from->dim), comm, PETSC_ERR_ARG_INCOMP, "No derivative maps %s to %s in %" PetscInt_FMT "D: H1 has a gradient in H(curl) (and in 2D a turned one in H(div)), H(curl) a curl in H(div) (in 2D, in L2), H(div) a divergence in L2", HopsFamilies[from->family], HopsFamilies[to->family], from->dim);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -116,7 +123,10 @@ static PetscErrorCode HopsDerivativeCells(HopsSpace from, HopsSpace to, PetscInt
          H(div) for H1, by the turned gradient (d/dy, -d/dx)
 
   Output Parameter:
-. D - the matrix, of type `MATAIJ`, with entries 1 and -1
+. D - the matrix, with entries 1 and -1: of type `MATAIJ`, or for spaces on a CUDA device, where it is built, `MATAIJCUSPARSE`
+
+  Options Database Key:
+. -hops_derivative_mat_type <aijcusparse,hypre,aij> - its type for spaces on a device, with the prefix of the space `to`
 
   Level: intermediate
 
@@ -138,7 +148,12 @@ PetscErrorCode HopsSpaceCreateDerivative(HopsSpace from, HopsSpace to, Mat *D)
   PetscValidHeaderSpecific(from, HOPS_SPACE_CLASSID, 1);
   PetscValidHeaderSpecific(to, HOPS_SPACE_CLASSID, 2);
   PetscAssertPointer(D, 3);
-  PetscCall(HopsDerivativeCells(from, to, &cell));
+  PetscCall(HopsDerivativeCheck(from, to));
+  if (from->backend->lordevice && from->backend == to->backend) {
+    PetscCall(HopsDerivativeCreateDevice(from, to, NULL, D));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(HopsCompanionCells(from, to, &cell));
   PetscCall(HopsIncidenceCreate(from->family, to->family, from->dim, from->order, &inc));
   PetscCall(PetscCalloc3(to->nT, &dnz, to->nT, &onz, to->nT, &done));
   nfree = from->nT + from->nG;
@@ -212,7 +227,8 @@ PetscErrorCode HopsSpaceDifferentiate(HopsSpace from, Vec x, HopsSpace to, Vec y
   PetscValidHeaderSpecific(x, VEC_CLASSID, 2);
   PetscValidHeaderSpecific(to, HOPS_SPACE_CLASSID, 3);
   PetscValidHeaderSpecific(y, VEC_CLASSID, 4);
-  PetscCall(HopsDerivativeCells(from, to, &cell));
+  PetscCall(HopsDerivativeCheck(from, to));
+  PetscCall(HopsCompanionCells(from, to, &cell));
   PetscCall(HopsIncidenceCreate(from->family, to->family, from->dim, from->order, &inc));
   PetscCall(PetscMalloc1(from->nL - from->nT, &xg));
   PetscCall(VecGetArrayRead(x, &a));

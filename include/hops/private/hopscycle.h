@@ -1,11 +1,16 @@
-/* The V-cycle of a BoomerAMG hierarchy on a device, by kernels of our own (src/pc/lor/cuda). */
+/* The V-cycle of a BoomerAMG hierarchy, and the cycles of AMS and ADS, on a device, by kernels of our own (src/pc/lor/cuda). */
 #pragma once
 #include <hopspc.h>
 
 typedef struct _HopsCycle *HopsCycle;
 
+/* What ADS was given, by which its data are recognised; all MATHYPRE */
+typedef struct {
+  Mat A, G, C, nd[3], rt[3];
+} HopsCycleAuxiliary;
+
 /* from a PCHYPRE that is set up; *cycle is NULL where the cycle is not one that can be taken over, and *why says so */
-PETSC_INTERN PetscErrorCode HopsCycleCreate(PC, PCLORCycle, HopsCycle *cycle, const char **why);
+PETSC_INTERN PetscErrorCode HopsCycleCreate(PC, PCLORCycle, const HopsCycleAuxiliary *, HopsCycle *cycle, const char **why);
 PETSC_INTERN PetscErrorCode HopsCycleApply(HopsCycle, Vec x, Vec y);
 PETSC_INTERN PetscErrorCode HopsCycleDestroy(HopsCycle *);
 PETSC_INTERN PetscErrorCode HopsCycleGetInfo(HopsCycle, PetscInt *levels, PetscReal *complexity);

@@ -24,6 +24,18 @@ typedef struct {
 } HopsLORRows;
 
 /*
+  A matrix of the lattice's topology: row l is that of entry i of any cell of `to` that sees unknown l, in which n columns at most are
+  entries of the cell in `from`. Values are the signs of table, turned where one of the spaces turns the unknown; or scale[l] / n in all columns.
+*/
+typedef struct {
+  HopsSpace     to, from;
+  const int    *cell;  /* [ncells] cells of `to` in the order of `from`, or NULL where they are the same; on the device, as the next two */
+  const int    *table; /* [to->ne][n] 2 * entry of `from` + 1 where it is subtracted, or -1 */
+  int           n;     /* at most 6 */
+  const double *scale; /* [nT] or NULL */
+} HopsDeviceIncidence;
+
+/*
   Masks are those of HopsBackendOps.LORCouplings(), one for each cell: new ones belong to the vertex data, old ones to the pattern.
 */
 struct _HopsLORDeviceOps {
@@ -45,5 +57,10 @@ struct _HopsLORDeviceOps {
   PetscErrorCode (*AddReceived)(HopsLORKernel, HopsLORRows *, const PetscScalar x[]); /* x as xj */
   /* diagonal entries of the rows that lie among idx[n] (L indices, distinct): += x[i], or = 1 where x is NULL */
   PetscErrorCode (*SetDiagonal)(HopsLORKernel, HopsLORRows *, PetscInt n, const PetscInt idx[], const PetscScalar x[]);
+  /* rows of an incidence, columns ascending: row pointers and nnz; columns (used[] as in FillColumns()) and values. missing: unknowns that no cell sees */
+  PetscErrorCode (*IncidenceCount)(const HopsDeviceIncidence *, HopsLORRows *, PetscInt *missing);
+  PetscErrorCode (*IncidenceFill)(const HopsDeviceIncidence *, HopsLORRows *, unsigned char used[]);
+  /* unit vectors in the space, v[d][nT]: integrals along edges or through faces of the lattice, whose faces are taken to be bilinear */
+  PetscErrorCode (*UnitVectors)(HopsSpace, PetscScalar *v[3]);
   PetscErrorCode (*Wait)(HopsLORKernel); /* for all streams: another library has its own */
 };

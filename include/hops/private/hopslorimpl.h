@@ -99,6 +99,7 @@ typedef struct {
   Vec                   staged[2];  /* copies on the device of vectors in the process's memory */
   KSP                   ksp;
   Mat                   G, C;      /* of families other than H1: gradient and curl for AMS and ADS */
+  Mat                   Pi[2][3];  /* on a device: their interpolations to H(curl), H(div) */
   HopsSpace             auxspace;  /* the space that they were made for */
   PetscBool             auxiliary; /* the inner solver has them */
   PCLORCycle            cycletype;
@@ -120,6 +121,12 @@ PETSC_INTERN PetscErrorCode PCLORInsertAuxiliaryDefaults(PC_LOR *, PetscInt *n, 
 PETSC_INTERN PetscErrorCode PCLORSetAuxiliary(PC, PC_LOR *);
 PETSC_INTERN PetscErrorCode PCLORRenewAuxiliary(PC, PC_LOR *);
 PETSC_INTERN PetscErrorCode PCLORResetAuxiliary(PC_LOR *);
+#if HOPS_HAVE_HYPRE_DEVICE
+/* src/pc/lor/pclorauxdevice.c: the same where the space is on a device; nodes: the vertices of the nodal spaces */
+PETSC_INTERN PetscErrorCode PCLORSetAuxiliaryDevice(PC inner, PC_LOR *, HopsSpace nodes);
+/* nodes to be taken for AMS's interior nodes, of a vector on the device */
+PETSC_INTERN PetscErrorCode PCLORSetInteriorDevice(PC inner, Vec);
+#endif
 
 /* src/fe/coefficientds.c */
 typedef enum {

@@ -10,7 +10,7 @@ PetscErrorCode HopsLORCreate(HopsSpace sp, HopsLOR *lor)
   PetscCall(HopsBasisCreate(sp->order + 1, sp->order + 1, PETSC_TRUE, &lor->gll));
   PetscCall(PetscCalloc1(sp->ncells, &lor->mask));
   PetscCall(PetscCalloc1(sp->ncells, &lor->start));
-  if (sp->family == HOPS_H1) PetscCall((*sp->backend->LORCreate)(sp, &lor->gll, &lor->kernel));
+  if (sp->family == HOPS_H1 || sp->backend->lordevice) PetscCall((*sp->backend->LORCreate)(sp, &lor->gll, &lor->kernel));
   else {
     PetscCheck(sp->backend->LumpCreate, PetscObjectComm((PetscObject)sp), PETSC_ERR_SUP, "The back end %s has no low-order-refined matrices of %s: use -hops_backend host", sp->backend->name, HopsFamilies[sp->family]);
     PetscCall(PetscCalloc1(8, &lor->element));

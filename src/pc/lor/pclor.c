@@ -135,6 +135,7 @@ static PetscErrorCode PCLORChooseMatType(PC_LOR *lor, MatType *type)
   if (lor->mattypeset || lor->block || lor->form.space->backend->host) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PCLORGetInnerType(lor, inner));
   PetscCall(PetscStrcmp(inner, PCHYPRE, &hypre));
+  if (lor->form.space->family == HOPS_L2) hypre = PETSC_FALSE; /* a diagonal matrix has no use for it */
   if (hypre && HOPS_HAVE_HYPRE_DEVICE) *type = MATHYPRE;
   else if (!hypre) *type = MATAIJCUSPARSE;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -218,9 +219,10 @@ static PetscErrorCode PCLORSetUpBlock(PC pc, PC_LOR *lor)
 static PetscErrorCode PCLORSetUpCycle(PC pc, PC_LOR *lor)
 {
 #if HOPS_HAVE_HYPRE_DEVICE
-  PC           inner;
-  PetscBool    preonly;
-  MatNullSpace nsp;
+  PC                 inner;
+  PetscBool          preonly;
+  MatNullSpace       nsp;
+  HopsCycleAuxiliary aux = {lor->mat, lor->G, lor->C, {lor->Pi[0][0], lor->Pi[0][1], lor->Pi[0][2]}, {lor->Pi[1][0], lor->Pi[1][1], lor->Pi[1][2]}};
 
   PetscFunctionBegin;
   PetscCall(HopsCycleDestroy(&lor->cycle));
@@ -231,7 +233,7 @@ static PetscErrorCode PCLORSetUpCycle(PC pc, PC_LOR *lor)
   else if (nsp) lor->nocycle = "the matrix is singular"; /* the inner KSP removes null spaces */
   else {
     PetscCall(KSPGetPC(lor->ksp, &inner));
-    PetscCall(HopsCycleCreate(inner, lor->cycletype, &lor->cycle, &lor->nocycle));
+    PetscCall(HopsCycleCreate(inner, lor->cycletype, &aux, &lor->cycle, &lor->nocycle));
     lor->cycledata = inner->data;
   }
   if (!lor->cycle) PetscCall(PetscInfo(pc, "the V-cycle is the inner solver's own: %s\n", lor->nocycle));

@@ -8,8 +8,29 @@ PetscErrorCode PCLORResetAuxiliary(PC_LOR *lor)
   PetscFunctionBegin;
   PetscCall(MatDestroy(&lor->G));
   PetscCall(MatDestroy(&lor->C));
+  for (PetscInt k = 0; k < 6; ++k) PetscCall(MatDestroy(&lor->Pi[k / 3][k % 3]));
   PetscCall(HopsSpaceDestroy(&lor->auxspace));
   lor->auxiliary = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  What hypre runs on a device: l1-Jacobi smoothing; in the nodal solvers PMIS coarsening without aggressive levels, l1-Jacobi, extended+i
+  interpolation with at most 4 entries a row.
+*/
+static PetscErrorCode PCLORInsertDeviceDefaults(PC_LOR *lor, PetscBool ads, PetscInt *n, char set[][256])
+{
+  PetscFunctionBegin;
+  if (ads) {
+    PetscCall(PCLORInsertDefault(lor, "-pc_hypre_ads_cycle_type", "13", n, set));
+    PetscCall(PCLORInsertDefault(lor, "-pc_hypre_ads_relax_type", "1", n, set));
+    PetscCall(PCLORInsertDefault(lor, "-pc_hypre_ads_ams_options", "8,0,18,6,4", n, set));
+    PetscCall(PCLORInsertDefault(lor, "-pc_hypre_ads_amg_options", "8,0,18,6,4", n, set));
+  } else {
+    PetscCall(PCLORInsertDefault(lor, "-pc_hypre_ams_relax_type", "1", n, set));
+    PetscCall(PCLORInsertDefault(lor, "-pc_hypre_ams_amg_alpha_options", "8,0,18,6,4", n, set));
+    PetscCall(PCLORInsertDefault(lor, "-pc_hypre_ams_amg_beta_options", "8,0,18,6,4", n, set));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -29,6 +50,10 @@ PetscErrorCode PCLORInsertAuxiliaryDefaults(PC_LOR *lor, PetscInt *n, char set[]
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(PCLORInsertDefault(lor, "-pc_hypre_type", ads ? "ads" : "ams", n, set));
+  if (HOPS_HAVE_HYPRE_DEVICE && !sp->backend->host) {
+    PetscCall(PCLORInsertDeviceDefaults(lor, ads, n, set));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   if (ads) {
     PetscCall(PCLORInsertDefault(lor, "-pc_hypre_ads_cycle_type", "13", n, set));
     PetscCall(PCLORInsertDefault(lor, "-pc_hypre_ads_amg_theta", "0.5", n, set));
@@ -68,14 +93,24 @@ static PetscErrorCode PCLORHypreIs(PC inner, const char type[], PetscBool *is)
   order 1 essential vertices are left out: on a mesh one cell thick their matrices would fall into singular pieces of two
   vertices, which hypre refuses.
 */
+static PetscErrorCode PCLORGetNodes(PC_LOR *lor, HopsSpace *nodes)
+{
+  HopsSpace sp = lor->form.space;
+
+  PetscFunctionBegin;
+  if (*nodes) PetscFunctionReturn(PETSC_SUCCESS); /* made only where it is needed */
+  PetscCall(HopsSpaceCreateCompanion(sp, HOPS_H1, sp->order == 1 && !(sp->family == HOPS_HDIV && sp->dim == 3) ? PETSC_TRUE : PETSC_FALSE, nodes));
+  PetscCheck((*nodes)->N, PetscObjectComm((PetscObject)sp), PETSC_ERR_SUP, "The mesh has no vertices off the essential boundary, and so no nodal space for AMS: use -lor_pc_type lu, or refine the mesh");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode PCLORCreateAuxiliary(PC_LOR *lor, HopsSpace *nodes)
 {
   HopsSpace sp = lor->form.space, edges;
 
   PetscFunctionBegin;
-  PetscCall(HopsSpaceCreateCompanion(sp, HOPS_H1, sp->order == 1 && !(sp->family == HOPS_HDIV && sp->dim == 3) ? PETSC_TRUE : PETSC_FALSE, nodes));
-  PetscCheck((*nodes)->N, PetscObjectComm((PetscObject)sp), PETSC_ERR_SUP, "The mesh has no vertices off the essential boundary, and so no nodal space for AMS: use -lor_pc_type lu, or refine the mesh");
   if (lor->auxspace == sp) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PCLORGetNodes(lor, nodes));
   PetscCall(PCLORResetAuxiliary(lor));
   if (sp->family == HOPS_HDIV && sp->dim == 3) {
     PetscCall(HopsSpaceCreateCompanion(sp, HOPS_HCURL, PETSC_FALSE, &edges));
@@ -192,6 +227,11 @@ static PetscErrorCode PCLORFindZeroMass(PC_LOR *lor, PetscBool zero[], PetscInt 
   for (PetscInt c = 0; c < sp->ncells; ++c) {
     HopsValues beta;
 
+    if (c && !lor->form.mass->evaluate && !lor->form.mass->nvcells) { /* one value */
+      zero[c] = zero[0];
+      *n += zero[c];
+      continue;
+    }
     PetscCall(HopsCoefficientEvaluate(lor->form.mass, sp, &lor->lor.gll, c, 1, &size, &work, &beta));
     zero[c] = PETSC_TRUE;
     for (PetscInt q = 0; q < (beta.pstride ? nq : 1) && zero[c]; ++q)
@@ -208,9 +248,9 @@ static PetscErrorCode PCLORFindZeroMass(PC_LOR *lor, PetscBool zero[], PetscInt 
   beta = 0 in some cells only: AMS wants the nodes inside that region, whose gradients are in the kernel, and takes them out of
   what it returns. Essential nodes are not among them: of their gradients the space has the normal edges alone.
 */
-static PetscErrorCode PCLORSetInteriorNodes(PC inner, PC_LOR *lor, HopsSpace nodes)
+static PetscErrorCode PCLORSetInteriorNodes(PC inner, PC_LOR *lor, HopsSpace *all)
 {
-  HopsSpace    sp = lor->form.space, free;
+  HopsSpace    sp = lor->form.space, free, nodes;
   PetscScalar *y, *yg;
   PetscInt    *where, *wherefree, n, ncells;
   PetscBool   *zero;
@@ -223,6 +263,8 @@ static PetscErrorCode PCLORSetInteriorNodes(PC inner, PC_LOR *lor, HopsSpace nod
   if (n == ncells) PetscCall(PCHYPRESetBetaPoissonMatrix(inner, NULL));
   else if (n) {
     PetscCall(PetscInfo(inner, "AMS: the mass coefficient is zero in %" PetscInt_FMT " cells\n", n));
+    PetscCall(PCLORGetNodes(lor, all));
+    nodes = *all;
     PetscCall(HopsSpaceCreateCompanion(sp, HOPS_H1, PETSC_TRUE, &free));
     for (PetscInt c = 0; c < nodes->ncells; ++c) where[nodes->cell[c] - nodes->cstart] = c;
     for (PetscInt c = 0; c < free->ncells; ++c) wherefree[free->cell[c] - free->cstart] = c;
@@ -241,7 +283,11 @@ static PetscErrorCode PCLORSetInteriorNodes(PC inner, PC_LOR *lor, HopsSpace nod
     PetscCall(HopsSpaceHaloAddEnd(nodes, yg, y));
     for (PetscInt i = 0; i < nodes->nT; ++i) y[i] = y[i] == 0.0 ? 1.0 : 0.0;
     PetscCall(VecRestoreArray(outside, &y));
+  #if HOPS_HAVE_HYPRE_DEVICE
+    PetscCall(PCLORSetInteriorDevice(inner, outside));
+  #else
     PetscCall(PCHYPREAMSSetInteriorNodes(inner, outside));
+  #endif
     PetscCall(PetscFree(yg));
     PetscCall(VecDestroy(&outside));
     PetscCall(HopsSpaceDestroy(&free));
@@ -271,6 +317,26 @@ static PetscErrorCode PCLORSetVertices(PC inner, HopsSpace nodes)
   PetscCall(PetscFree(coords));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+static PetscErrorCode PCLORSetAuxiliaryHost(PC inner, PC_LOR *lor, PetscBool ads, HopsSpace *nodes)
+{
+  Vec v[3];
+
+  PetscFunctionBegin;
+  PetscCall(PCLORCreateAuxiliary(lor, nodes));
+  PetscCall(PCHYPRESetDiscreteGradient(inner, lor->G));
+  if (ads) {
+    PetscCall(PCHYPRESetDiscreteCurl(inner, lor->C));
+    PetscCall(PCLORGetNodes(lor, nodes));
+    PetscCall(PCLORSetVertices(inner, *nodes));
+    PetscCall(PCLORSetInterpolations(inner, lor));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(HopsCreateConstants(lor->form.space, v));
+  PetscCall(PCHYPRESetEdgeConstantVectors(inner, v[0], v[1], v[2]));
+  for (PetscInt d = 0; d < 3; ++d) PetscCall(VecDestroy(&v[d]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 #endif
 
 /* Gives gradient, curl and vertices to an inner AMS or ADS; other inner solvers need nothing but the matrix */
@@ -284,7 +350,7 @@ PetscErrorCode PCLORSetAuxiliary(PC pc, PC_LOR *lor)
   {
     PC        inner;
     PetscBool ams, ads;
-    HopsSpace nodes;
+    HopsSpace nodes = NULL;
 
     PetscCall(KSPGetPC(lor->ksp, &inner));
     PetscCall(PCLORHypreIs(inner, "ams", &ams));
@@ -294,21 +360,15 @@ PetscErrorCode PCLORSetAuxiliary(PC pc, PC_LOR *lor)
     PetscCheck(!ads || (sp->family == HOPS_HDIV && sp->dim == 3), PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_INCOMP, "ADS is for H(div) in 3D; this space is %s in %" PetscInt_FMT "D: use -lor_pc_hypre_type ams", HopsFamilies[sp->family], sp->dim);
     PetscCheck(!ads || lor->form.mass, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "ADS needs a mass term: without one the div-div form is singular on all curls; add one (MatPASetMass()), small if it must be");
     PetscCall(PetscLogEventBegin(HopsEvent.lorauxiliary, pc, 0, 0, 0));
-    PetscCall(PCLORCreateAuxiliary(lor, &nodes));
-    PetscCall(PCHYPRESetDiscreteGradient(inner, lor->G));
-    if (ads) {
-      PetscCall(PCHYPRESetDiscreteCurl(inner, lor->C));
-      PetscCall(PCLORSetVertices(inner, nodes));
-      PetscCall(PCLORSetInterpolations(inner, lor));
-    } else {
-      Vec v[3];
-
-      PetscCall(HopsCreateConstants(sp, v));
-      PetscCall(PCHYPRESetEdgeConstantVectors(inner, v[0], v[1], v[2]));
-      for (PetscInt d = 0; d < sp->dim; ++d) PetscCall(VecDestroy(&v[d]));
-      if (!lor->form.mass) PetscCall(PCHYPRESetBetaPoissonMatrix(inner, NULL));
-      else PetscCall(PCLORSetInteriorNodes(inner, lor, nodes));
-    }
+  #if HOPS_HAVE_HYPRE_DEVICE
+    if (!sp->backend->host) {
+      if (lor->auxspace != sp) PetscCall(PCLORGetNodes(lor, &nodes));
+      PetscCall(PCLORSetAuxiliaryDevice(inner, lor, nodes));
+    } else
+  #endif
+      PetscCall(PCLORSetAuxiliaryHost(inner, lor, ads, &nodes));
+    if (ams && !lor->form.mass) PetscCall(PCHYPRESetBetaPoissonMatrix(inner, NULL));
+    if (ams && lor->form.mass) PetscCall(PCLORSetInteriorNodes(inner, lor, &nodes));
     PetscCall(HopsSpaceDestroy(&nodes));
     PetscCall(PetscLogEventEnd(HopsEvent.lorauxiliary, pc, 0, 0, 0));
     lor->auxiliary = PETSC_TRUE;

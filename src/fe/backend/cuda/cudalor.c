@@ -1,5 +1,5 @@
 /* CUDA back end: the low-order-refined matrix. Rows are assembled by their owners from data at the vertices of the sub-cells. */
-#include "cudalor.h"
+#include "cudalump.h"
 
 PetscErrorCode HopsCudaPoolMalloc(size_t n, void **p)
 {
@@ -66,6 +66,7 @@ PetscErrorCode HopsLORCreate_CUDA(HopsSpace space, const HopsBasis *gll, HopsLOR
   PetscCall(PetscArraycpy(k->gll + k->P * k->P, gll->nodes, k->P));
   PetscCall(PetscArraycpy(k->gll + k->P * k->P + k->P, gll->weights, k->P));
   PetscCall(PetscSNPrintf(k->name, sizeof(k->name), "cuda P=%d", k->P));
+  if (space->family != HOPS_H1) PetscCall(HopsCudaLumpCreate(k));
   *kernel = k;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -73,11 +74,11 @@ PetscErrorCode HopsLORCreate_CUDA(HopsSpace space, const HopsBasis *gll, HopsLOR
 PetscErrorCode HopsLORGetInfo_CUDA(HopsLORKernel k, const char **kernel, PetscLogDouble *bytes)
 {
   const HopsSpace sp = k->space;
-  const double    ne = (double)sp->ncells * k->nn;
+  const double    ne = (double)sp->ncells * sp->ne;
 
   PetscFunctionBegin;
   if (kernel) *kernel = k->name;
-  if (bytes) *bytes = k->begin ? ((double)(sp->nT + sp->nG) + ne) * sizeof(int) + 2.0 * sp->ncells : 0.0;
+  if (bytes) *bytes = k->begin ? ((double)(sp->nT + sp->nG) + ne) * sizeof(int) + 2.0 * sp->ncells + (k->lump ? k->lump->bytes : 0.0) : 0.0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -90,6 +91,7 @@ static PetscErrorCode FreeVertexData(HopsLORKernel k)
     k->coefsize[i] = 0;
   }
   k->datasize = 0;
+  if (k->lump) PetscCall(HopsCudaLumpFreeData(k));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -100,6 +102,7 @@ PetscErrorCode HopsLORDestroy_CUDA(HopsLORKernel *kernel)
   PetscFunctionBegin;
   if (!k) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(FreeVertexData(k));
+  if (k->lump) PetscCall(HopsCudaLumpDestroy(k));
   PetscCall(HopsCudaPoolFree((void **)&k->tables));
   PetscCall(HopsCudaPoolFree((void **)&k->ijk));
   PetscCall(HopsCudaPoolFree((void **)&k->begin));
@@ -121,14 +124,14 @@ static PetscErrorCode SetUp(HopsLORKernel k)
   const int        P = k->P, Pg = k->Pg, nC = P * P, nB = P * Pg, nfree = (int)(sp->nT + sp->nG);
   const double    *z = k->gll + nC;
   const PetscReal *X;
-  const size_t     ne = (size_t)sp->ncells * k->nn;
+  const size_t     ne = (size_t)sp->ncells * sp->ne;
   cudaStream_t     stream;
   double          *h;
   int             *ijk;
 
   PetscFunctionBegin;
   if (k->tables) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCheck(ne < INT_MAX, PETSC_COMM_SELF, PETSC_ERR_SUP, "The cells of a rank have more than 2^31 nodes: use more ranks");
+  PetscCheck(ne < INT_MAX, PETSC_COMM_SELF, PETSC_ERR_SUP, "The cells of a rank have more than 2^31 unknowns: use more ranks");
   PetscCall(PetscDeviceInitialize(PETSC_DEVICE_CUDA));
   PetscCall(HopsGetCUDAStream(&stream));
   PetscCall(PetscMalloc1(nC + 2 * nB + 3 * P, &h));
@@ -165,6 +168,12 @@ static PetscErrorCode SetUp(HopsLORKernel k)
   m->entry = k->entry;
   m->mask  = k->mask;
   if (sp->ncells) PetscCallCUDA(cudaMemsetAsync(k->mask, 0, sp->ncells, stream));
+  if (k->lump) {
+    k->lump->mesh.restr = m->restr;
+    k->lump->mesh.begin = m->begin;
+    k->lump->mesh.entry = m->entry;
+    k->lump->mesh.mask  = m->mask;
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -190,7 +199,7 @@ static PetscErrorCode VertexData(HopsLORKernel k, PetscInt first, PetscInt n, co
   HopsSpace      sp   = k->space;
   const int      none = INT_MAX, dim = (int)sp->dim, P = k->P, nC = P * P, nB = P * k->Pg;
   const size_t   nx = sp->dim * (size_t)PetscPowInt(k->Pg, sp->dim);
-  HopsCudaLORRun r  = {.dim = dim, .P = P, .Pg = k->Pg, .nn = k->nn, .knc = (int)kappa->nc, .mnc = (int)mass->nc, .mixed = kappa->nc && mixed, .tol = tol, .droptol = PetscMax(tol, droptol)};
+  HopsCudaLORRun r  = {.dim = dim, .P = P, .Pg = k->Pg, .nn = k->nn, .knc = (int)kappa->nc, .mnc = (int)mass->nc, .mixed = (kappa->nc || k->lump) && mixed, .tol = tol, .droptol = PetscMax(tol, droptol)};
   const int     *restr;
   int            cell;
 
@@ -199,9 +208,14 @@ static PetscErrorCode VertexData(HopsLORKernel k, PetscInt first, PetscInt n, co
   PetscCall(SetUp(k));
   PetscCall(HopsGetCUDAStream(&r.stream));
   if (first == 0) {
-    const int    ncomp = (kappa->nc ? dim + (r.mixed ? dim * (dim - 1) / 2 : 0) : 0) + (mass->nc ? 1 : 0);
-    const size_t size  = (size_t)sp->ncells * ncomp * k->nn * sizeof(double);
+    size_t size;
+    int    ncomp = (kappa->nc ? dim + (r.mixed ? dim * (dim - 1) / 2 : 0) : 0) + (mass->nc ? 1 : 0);
 
+    if (k->lump) {
+      PetscCall(HopsCudaLumpBegin(k, &r));
+      ncomp = r.ncomp;
+    }
+    size = (size_t)sp->ncells * ncomp * k->nn * sizeof(double);
     if (size != k->datasize) {
       PetscCall(HopsCudaPoolFree((void **)&k->data.v));
       PetscCall(HopsCudaPoolMalloc(size, (void **)&k->data.v));
@@ -214,6 +228,7 @@ static PetscErrorCode VertexData(HopsLORKernel k, PetscInt first, PetscInt n, co
     PetscCallCUDA(cudaMemsetAsync(k->newmask, 0, sp->ncells + 4, r.stream)); /* threads write whole words */
   }
   if (!n) PetscFunctionReturn(PETSC_SUCCESS);
+  if (k->lump) PetscCall(HopsCudaLumpBegin(k, &r));
   PetscCall(HopsSpaceGetBackendMesh(sp, &restr, &r.X));
   r.first = first;
   r.n     = n;
@@ -241,6 +256,7 @@ static PetscErrorCode VertexData(HopsLORKernel k, PetscInt first, PetscInt n, co
   PetscCall(HopsCudaLORVertexData(&r));
   PetscCall(HopsCopy_CUDA(&cell, k->bad, sizeof(int), PETSC_FALSE));
   if (cell != none) *bad = first + cell;
+  if (k->lump && first + n == sp->ncells) PetscCall(HopsCudaLumpFinish(k, k->data.mixed ? PETSC_TRUE : PETSC_FALSE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -252,6 +268,10 @@ static PetscErrorCode CompareMasks(HopsLORKernel k, PetscBool adopt, PetscBool *
 
   PetscFunctionBegin;
   PetscCall(SetUp(k));
+  if (k->lump) {
+    PetscCall(HopsCudaLumpMasks(k, adopt, covered, coupled));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(HopsGetCUDAStream(&stream));
   if (n) {
     PetscCall(HopsCudaLORCompare(n, k->newmask, k->mask, k->bad + 2, stream));
@@ -275,9 +295,10 @@ static PetscErrorCode CountRows(HopsLORKernel k, HopsLORRows *rows)
   PetscCall(HopsGetCUDAStream(&stream));
   if (rows->nslots) PetscCall(HopsCudaLORSlots(rows, stream));
   PetscCallCUDA(cudaMemsetAsync(k->bad, 0, sizeof(int), stream));
-  PetscCall(HopsCudaLORCount(&k->mesh, rows, k->bad, stream));
+  if (k->lump) PetscCall(HopsCudaLumpCount(&k->lump->mesh, rows, k->bad, stream));
+  else PetscCall(HopsCudaLORCount(&k->mesh, rows, k->bad, stream));
   PetscCall(HopsCopy_CUDA(&toolong, k->bad, sizeof(int), PETSC_FALSE));
-  PetscCheck(!toolong, PETSC_COMM_SELF, PETSC_ERR_SUP, "More than 64 unknowns couple with one of the low-order-refined matrix (31 cells or more meet in a point): use -hops_backend host");
+  PetscCheck(!toolong, PETSC_COMM_SELF, PETSC_ERR_SUP, "Too many unknowns couple with one of the low-order-refined matrix (about 20 cells or more meet in an edge, or 31 in a point): use -hops_backend host");
   for (int b = 0; b < 2; b++) {
     if (rows->i[b]) PetscCall(HopsCopy_CUDA(&n[b], rows->i[b] + rows->n, sizeof(int), PETSC_FALSE));
     PetscCheck(n[b] >= 0, PETSC_COMM_SELF, PETSC_ERR_SUP, "The low-order-refined matrix has more than 2^31 entries on one rank: use more ranks");
@@ -297,7 +318,8 @@ static PetscErrorCode FillColumns(HopsLORKernel k, HopsLORRows *rows, unsigned c
     PetscCall(HopsCudaPoolMalloc(rows->nmap, (void **)&d));
     if (rows->nmap) PetscCallCUDA(cudaMemsetAsync(d, 0, rows->nmap, stream));
   }
-  PetscCall(HopsCudaLORColumns(&k->mesh, rows, d, stream));
+  if (k->lump) PetscCall(HopsCudaLumpColumns(&k->lump->mesh, rows, d, stream));
+  else PetscCall(HopsCudaLORColumns(&k->mesh, rows, d, stream));
   if (rows->i[1]) PetscCall(HopsCopy_CUDA(used, d, rows->nmap, PETSC_FALSE));
   PetscCall(HopsCudaPoolFree((void **)&d));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -320,7 +342,8 @@ static PetscErrorCode FillValues(HopsLORKernel k, HopsLORRows *rows)
   PetscFunctionBegin;
   PetscCall(HopsGetCUDAStream(&stream));
   PetscCall(PetscLogGpuTimeBegin());
-  PetscCall(HopsCudaLORValues(&k->mesh, &k->data, rows, stream));
+  if (k->lump) PetscCall(HopsCudaLumpValues(&k->lump->mesh, rows, stream));
+  else PetscCall(HopsCudaLORValues(&k->mesh, &k->data, rows, stream));
   PetscCall(PetscLogGpuTimeEnd());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -365,5 +388,8 @@ const HopsLORDeviceOps HopsLORDeviceCUDA = {
   .FillValues     = FillValues,
   .AddReceived    = AddReceived,
   .SetDiagonal    = SetDiagonal,
+  .IncidenceCount = HopsIncidenceCount_CUDA,
+  .IncidenceFill  = HopsIncidenceFill_CUDA,
+  .UnitVectors    = HopsUnitVectors_CUDA,
   .Wait           = Wait,
 };

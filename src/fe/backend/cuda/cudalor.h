@@ -2,6 +2,7 @@
 #pragma once
 #include "cudaimpl.h"
 #include <hops/private/hopslordevice.h>
+#include <hops/private/hopsderham.h>
 
 /* What kernels need of the mesh; node v of cell c is entry e = c * nn + v of restr */
 typedef struct {
@@ -19,6 +20,7 @@ typedef struct {
     diffusion: S_a = R G_aa m_b m_c / 2 for each direction a (m: lumped 1D mass, G = detJ J^-1 kappa J^-T; no m_c in 2D),
     mixed: q_ab = R G_ab m_c / 4 for the pairs xy, xz, yz,
     mass: R m_x m_y m_z detJ c
+  (of families other than H1: the diagonal entries of the derivative's tensor, of the field's, then their off-diagonal ones)
   where R puts the Gauss-Lobatto weight of the node in place of its share of the sub-cells' volumes, as on the host.
 */
 typedef struct {
@@ -30,7 +32,8 @@ typedef struct {
 /* A run of cells: coordinates X[n][dim][Pg^dim], coefficient values with the strides of HopsValues */
 typedef struct {
   int            dim, P, Pg, nn, knc, mnc, ncomp;
-  bool           mixed;
+  bool           mixed, lump; /* lump: tensors of other families than H1 in place of the factors, in family[0] (derivative) and family[1] */
+  HopsFamily     family[2];
   PetscInt       first, n, kcstride, kpstride, mcstride, mpstride;
   const double  *X, *B, *D, *C, *m, *r; /* B, D: [P][Pg] the element map at the nodes; C: [P][P] derivatives at the nodes; m, r: [P] lumped 1D mass, Gauss-Lobatto weight over it */
   const double  *kappa, *mass;
@@ -42,20 +45,21 @@ typedef struct {
 } HopsCudaLORRun;
 
 struct _HopsLORKernel {
-  HopsSpace       space; /* not a reference: the matrix has one */
-  int             P, Pg, nn;
-  HopsBasis       geom;
-  double         *gll; /* [P][P] derivatives at the nodes, then nodes and weights [P] (host) */
-  double         *tables;
-  int            *ijk;
-  HopsCudaLORMesh mesh;
-  HopsCudaLORData data;
-  size_t          datasize; /* bytes */
-  int            *begin, *entry, *bad;
-  unsigned char  *newmask, *mask;
-  void           *coef[2];
-  size_t          coefsize[2];
-  char            name[48];
+  HopsSpace             space; /* not a reference: the matrix has one */
+  struct _HopsCudaLump *lump;  /* of families other than H1 */
+  int                   P, Pg, nn;
+  HopsBasis             geom;
+  double               *gll; /* [P][P] derivatives at the nodes, then nodes and weights [P] (host) */
+  double               *tables;
+  int                  *ijk;
+  HopsCudaLORMesh       mesh;
+  HopsCudaLORData       data;
+  size_t                datasize; /* bytes */
+  int                  *begin, *entry, *bad;
+  unsigned char        *newmask, *mask;
+  void                 *coef[2];
+  size_t                coefsize[2];
+  char                  name[48];
 };
 
 EXTERN_C_BEGIN
@@ -63,6 +67,11 @@ PETSC_INTERN PetscErrorCode         HopsLORCreate_CUDA(HopsSpace, const HopsBasi
 PETSC_INTERN PetscErrorCode         HopsLORGetInfo_CUDA(HopsLORKernel, const char **, PetscLogDouble *);
 PETSC_INTERN PetscErrorCode         HopsLORDestroy_CUDA(HopsLORKernel *);
 PETSC_INTERN const HopsLORDeviceOps HopsLORDeviceCUDA;
+
+/* cudaincidence.cu */
+PETSC_INTERN PetscErrorCode HopsIncidenceCount_CUDA(const HopsDeviceIncidence *, HopsLORRows *, PetscInt *);
+PETSC_INTERN PetscErrorCode HopsIncidenceFill_CUDA(const HopsDeviceIncidence *, HopsLORRows *, unsigned char used[]);
+PETSC_INTERN PetscErrorCode HopsUnitVectors_CUDA(HopsSpace, PetscScalar *v[3]);
 
 PETSC_INTERN PetscErrorCode HopsCudaPoolMalloc(size_t, void **);
 PETSC_INTERN PetscErrorCode HopsCudaPoolFree(void **);

@@ -2,7 +2,7 @@
   Rows of the low-order-refined matrix: pattern and values, a thread for each row. The owner of a row visits the cells that
   hold its unknown in ascending order, so that values have one order of summation and come out the same bit by bit.
 */
-#include "cudalor.h"
+#include "cudalorrow.cuh"
 #include <cub/device/device_scan.cuh>
 
 #define HOPS_CUDA_LOR_MAX     64  /* columns of a row */
@@ -30,28 +30,17 @@ __global__ static void CountEntries(int n, const int *__restrict__ restr, int nf
 {
   const int e = (int)(blockIdx.x * blockDim.x + threadIdx.x);
 
-  if (e < n && restr[e] < nfree) atomicAdd(count + restr[e], 1);
+  if (e < n && Unsigned(restr[e]) < nfree) atomicAdd(count + Unsigned(restr[e]), 1);
 }
 
 __global__ static void PlaceEntries(int n, const int *__restrict__ restr, int nfree, const int *__restrict__ begin, int *left, int *entry)
 {
   const int e = (int)(blockIdx.x * blockDim.x + threadIdx.x);
 
-  if (e < n && restr[e] < nfree) {
-    const int l = restr[e];
+  if (e < n && Unsigned(restr[e]) < nfree) {
+    const int l = Unsigned(restr[e]);
 
     entry[begin[l] + atomicSub(left + l, 1) - 1] = e;
-  }
-}
-
-__device__ static void Sort(int n, int *x)
-{
-  for (int i = 1; i < n; i++) {
-    const int v = x[i];
-    int       k = i;
-
-    for (; k > 0 && x[k - 1] > v; k--) x[k] = x[k - 1];
-    x[k] = v;
   }
 }
 
@@ -86,23 +75,7 @@ PetscErrorCode HopsCudaLORTranspose(size_t n, const int restr[], int nfree, int 
 
 /* ---- Pattern ---- */
 
-/* A row's columns while it is built */
-struct Columns {
-  int n, nfree;
-  int col[HOPS_CUDA_LOR_MAX];
-
-  __device__ void Add(int c)
-  {
-    for (int k = 0; k < n; k++)
-      if (col[k] == c) return;
-    if (n < HOPS_CUDA_LOR_MAX) col[n] = c;
-    n++; /* beyond the room: found by the caller */
-  }
-  __device__ void AddFree(int c)
-  {
-    if (c < nfree) Add(c);
-  }
-};
+typedef ColumnList<HOPS_CUDA_LOR_MAX> Columns;
 
 /* e / nn, exact for e < 2^31 */
 __device__ __forceinline__ static int CellOf(const HopsCudaLORMesh &m, int e)
@@ -251,40 +224,6 @@ PetscErrorCode HopsCudaLORSlots(const HopsLORRows *rows, cudaStream_t stream)
 
 /* ---- Values ---- */
 
-/*
-  A row that takes contributions: block 0 in J, V (shared or global memory), block 1 in global memory. Columns mostly come as the row
-  lists them. `direct`: the row has one cell and all its neighbours there, so that they come so for certain.
-*/
-struct Row {
-  const int *J, *J1, *map;
-  double    *V, *V1;
-  int        next, lo, hi, lo1, hi1, split, nfree;
-  bool       direct;
-
-  __device__ void Add(int c, double v)
-  {
-    if (c < split) {
-      for (;; next++) {
-        if (next == hi) next = lo;
-        if (J[next] == c) break;
-      }
-      V[next++] += v;
-    } else {
-      const int d = map[c - split];
-      int       k = lo1;
-
-      while (J1[k] != d) k++;
-      V1[k] += v;
-    }
-  }
-  /* the column is R[offset], which need not be looked up where the row is direct */
-  __device__ void AddFree(const int *R, int offset, double v)
-  {
-    if (direct) V[next++] = v;
-    else if (R[offset] < nfree) Add(R[offset], v);
-  }
-};
-
 /* Neighbours that couple with node (i,j,k) in a cell, and the node */
 template <int DIM>
 __device__ static int CountNeighbours(int P, const int ijk[], int mask)
@@ -396,7 +335,7 @@ __global__ static void __launch_bounds__(HOPS_CUDA_LOR_ROWS) Values(const HopsCu
     out.hi  = rows.i[0][r + 1] - base;
     out.lo1 = rows.i[1] ? rows.i[1][r] : 0;
     out.hi1 = rows.i[1] ? rows.i[1][r + 1] : 0;
-    if (e1 - e0 == 1 && !rows.sorted) {
+    if (e1 - e0 == 1 && !rows.sorted && !(rows.slot && rows.slot[r] >= 0)) {
       const int e = m.entry[e0], c = CellOf(m, e), place = __ldg(m.ijk + e - c * m.nn), ijk[3] = {place & 255, place >> 8 & 255, place >> 16};
 
       out.direct = out.hi - out.lo == CountNeighbours<DIM>(m.P, ijk, MIXED ? m.mask[c] : 0) && out.lo1 == out.hi1;

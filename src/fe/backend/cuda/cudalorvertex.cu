@@ -102,8 +102,76 @@ __device__ static void Factors(const HopsCudaLORRun &s, int c, int v, const int 
   if (s.mnc) *out = R * mm * det * s.mass[(size_t)c * s.mcstride + (size_t)v * s.mpstride];
 }
 
+/* The same of families other than H1: tensors J^-1 kappa J^-T det J of H(curl), J^T kappa J / det J of H(div), kappa / det J of L2 */
+template <int DIM>
+__device__ static void Tensors(const HopsCudaLORRun &s, int c, int v, const double J[])
+{
+  const size_t  nn    = (size_t)s.nn;
+  const int     nc[2] = {s.knc, s.mnc};
+  const double *K[2]  = {s.kappa + (size_t)c * s.kcstride + (size_t)v * s.kpstride, s.mass + (size_t)c * s.mcstride + (size_t)v * s.mpstride};
+  double        A[9], R[DIM * DIM], T[DIM * DIM], G[DIM * DIM];
+  const double  det = Adjugate(DIM, J, A);
+  double       *out = s.out + (size_t)c * s.ncomp * nn + v, *mixed = out;
+  unsigned int  on = 0;
+
+  if (!(det > 0)) atomicMin(s.bad, c);
+#pragma unroll
+  for (int t = 0; t < 2; t++)
+    if (nc[t]) mixed += nn * (s.family[t] == HOPS_L2 ? 1 : DIM);
+#pragma unroll
+  for (int t = 0; t < 2; t++) {
+    if (!nc[t]) continue;
+    if (s.family[t] == HOPS_L2) {
+      *out = K[t][0] / det;
+      out += nn;
+      continue;
+    }
+#pragma unroll
+    for (int a = 0; a < DIM; a++)
+#pragma unroll
+      for (int i = 0; i < DIM; i++) R[a * DIM + i] = s.family[t] == HOPS_HCURL ? A[a * DIM + i] : J[i * DIM + a];
+    TimesKappa<DIM>(nc[t], K[t], R, T);
+#pragma unroll
+    for (int a = 0; a < DIM; a++)
+#pragma unroll
+      for (int b = a; b < DIM; b++) {
+        double g = 0;
+
+#pragma unroll
+        for (int i = 0; i < DIM; i++) g += T[a * DIM + i] * R[b * DIM + i];
+        G[a * DIM + b] = g / det;
+      }
+#pragma unroll
+    for (int a = 0; a < DIM; a++) {
+      *out = G[a * DIM + a];
+      out += nn;
+    }
+#pragma unroll
+    for (int a = 0, bit = 0; a < DIM; a++)
+#pragma unroll
+      for (int b = a + 1; b < DIM; b++, bit++) {
+        const double g = G[a * DIM + b];
+
+        if (!(g * g <= s.tol * s.tol * G[a * DIM + a] * G[b * DIM + b]) && g != 0) on |= 1u << bit;
+        if (s.mixed) {
+          *mixed = g;
+          mixed += nn;
+        }
+      }
+  }
+  SetMask(s.mask + c, c, on);
+}
+
+/* Vertex data of either kind */
+template <int DIM, bool LUMP>
+__device__ __forceinline__ static void Node(const HopsCudaLORRun &s, int c, int v, const int ijk[], const double J[])
+{
+  if (LUMP) Tensors<DIM>(s, c, v, J);
+  else Factors<DIM>(s, c, v, ijk, J);
+}
+
 /* J by full sums over the nodes of the element map, which are few */
-template <int DIM, int PG>
+template <int DIM, int PG, bool LUMP>
 __global__ static void VertexDirect(const HopsCudaLORRun s)
 {
   const int     Pg = PG ? PG : s.Pg, ng = Pg * Pg * (DIM == 3 ? Pg : 1);
@@ -139,14 +207,14 @@ __global__ static void VertexDirect(const HopsCudaLORRun s)
       }
     }
   }
-  Factors<DIM>(s, c, v, ijk, J);
+  Node<DIM, LUMP>(s, c, v, ijk, J);
 }
 
 /*
   The element map is interpolated to the nodes of the space, direction by direction, and differentiated there. Blocks of nb cells;
   two arrays of nb * DIM * nn in shared memory take turns. The map's order is at most the space's.
 */
-template <int DIM>
+template <int DIM, bool LUMP>
 __global__ static void VertexNodal(const HopsCudaLORRun s, int nb)
 {
   extern __shared__ double shared[];
@@ -195,11 +263,11 @@ __global__ static void VertexNodal(const HopsCudaLORRun s, int nb)
 #pragma unroll
         for (int i = 0; i < DIM; i++) J[i * DIM + e] += d * x[i * nn + v + (k - ijk[e]) * stride];
       }
-    Factors<DIM>(s, c0 + cell, v, ijk, J);
+    Node<DIM, LUMP>(s, c0 + cell, v, ijk, J);
   }
 }
 
-template <int DIM>
+template <int DIM, bool LUMP>
 static PetscErrorCode Launch(const HopsCudaLORRun *s)
 {
   const size_t points = (size_t)s->n * s->nn, one = 2 * (size_t)DIM * s->nn * sizeof(double);
@@ -209,13 +277,13 @@ static PetscErrorCode Launch(const HopsCudaLORRun *s)
   PetscFunctionBegin;
   PetscCallCUDA(cudaGetDevice(&device));
   PetscCallCUDA(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
-  if (s->Pg == 2) VertexDirect<DIM, 2><<<blocks, 128, 0, s->stream>>>(*s);
-  else if (s->Pg > s->P || one > (size_t)most) VertexDirect<DIM, 0><<<blocks, 128, 0, s->stream>>>(*s);
+  if (s->Pg == 2) VertexDirect<DIM, 2, LUMP><<<blocks, 128, 0, s->stream>>>(*s);
+  else if (s->Pg > s->P || one > (size_t)most) VertexDirect<DIM, 0, LUMP><<<blocks, 128, 0, s->stream>>>(*s);
   else {
     const int nb = (int)PetscMax(1, PetscMin((size_t)192 / s->nn, 24576 / one)), threads = nb * s->nn > 256 ? 256 : 128;
 
-    PetscCallCUDA(cudaFuncSetAttribute(VertexNodal<DIM>, cudaFuncAttributeMaxDynamicSharedMemorySize, most));
-    VertexNodal<DIM><<<(int)((s->n + nb - 1) / nb), threads, nb * one, s->stream>>>(*s, nb);
+    PetscCallCUDA(cudaFuncSetAttribute(VertexNodal<DIM, LUMP>, cudaFuncAttributeMaxDynamicSharedMemorySize, most));
+    VertexNodal<DIM, LUMP><<<(int)((s->n + nb - 1) / nb), threads, nb * one, s->stream>>>(*s, nb);
   }
   PetscCallCUDA(cudaGetLastError());
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -232,8 +300,13 @@ __global__ static void Drop(PetscInt n, unsigned char *mask)
 PetscErrorCode HopsCudaLORVertexData(const HopsCudaLORRun *s)
 {
   PetscFunctionBegin;
-  if (s->dim == 3) PetscCall(Launch<3>(s));
-  else PetscCall(Launch<2>(s));
+  if (s->lump) {
+    if (s->dim == 3) PetscCall((Launch<3, true>(s)));
+    else PetscCall((Launch<2, true>(s)));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (s->dim == 3) PetscCall((Launch<3, false>(s)));
+  else PetscCall((Launch<2, false>(s)));
   if (s->knc) {
     Drop<<<(unsigned int)((s->n + 255) / 256), 256, 0, s->stream>>>(s->n, s->mask);
     PetscCallCUDA(cudaGetLastError());

@@ -10,13 +10,8 @@
 
   #define HOPS_CYCLE_DENSE 256 /* largest coarsest level with an inverse */
 
-static size_t Size(const HopsCycle c)
-{
-  return c->single ? sizeof(float) : sizeof(double);
-}
-
 /* Memory of the pool that hypre uses too */
-static PetscErrorCode Malloc(size_t n, void **p)
+PetscErrorCode HopsCycleMalloc(size_t n, void **p)
 {
   PetscFunctionBegin;
   *p = n ? (void *)hypre_TAlloc(char, n, HYPRE_MEMORY_DEVICE) : NULL;
@@ -51,6 +46,14 @@ PetscErrorCode HopsCycleDestroy(HopsCycle *cycle)
     PetscCall(Free(&a->w));
     if (c->transposed[l]) PetscCallExternal(hypre_CSRMatrixDestroy, (hypre_CSRMatrix *)c->transposed[l]);
   }
+  for (int k = 0; k < HOPS_CYCLE_SPACES; k++) {
+    HopsCycleMatrix *m[] = {&c->P[k], &c->R[k]};
+
+    PetscCall(HopsCycleDestroy(&c->sub[k]));
+    for (int i = 0; i < 2; i++)
+      if (m[i]->own) PetscCall(Free(&m[i]->v));
+    if (c->spacetransposed[k]) PetscCallExternal(hypre_CSRMatrixDestroy, (hypre_CSRMatrix *)c->spacetransposed[k]);
+  }
   PetscCall(Free(&c->inverse));
   PetscCall(PetscFree(c->level));
   PetscCall(PetscFree(c->transposed));
@@ -68,7 +71,7 @@ static const char *Refuse(hypre_ParAMGData *amg)
   if (hypre_ParAMGDataCycleType(amg) != 1 || hypre_ParAMGDataFCycle(amg)) return "it is no V-cycle";
   if (sweeps[1] != 1 || sweeps[2] != 1 || sweeps[3] != 1) return "it smooths more than once";
   if (relax[1] != 18 || relax[2] != 18) return "its smoother is not l1scaled-Jacobi";
-  if (relax[3] != 18 && relax[3] != 9 && relax[3] != 19 && relax[3] != 98 && relax[3] != 99) return "its coarsest level has a smoother of its own";
+  if (relax[3] != 18 && relax[3] != 8 && relax[3] != 9 && relax[3] != 19 && relax[3] != 98 && relax[3] != 99) return "its coarsest level has a smoother of its own";
   if (hypre_ParAMGDataRelaxOrder(amg)) return "it smooths coarse and fine points separately";
   if (hypre_ParAMGDataSmoothNumLevels(amg) > 0) return "it has complex smoothers";
   if (hypre_ParAMGDataBlockMode(amg)) return "it works in blocks";
@@ -84,8 +87,10 @@ static const char *Refuse(hypre_ParAMGData *amg)
   return NULL;
 }
 
-static PetscErrorCode SetMatrix(HopsCycle c, hypre_CSRMatrix *A, HopsCycleMatrix *m, cudaStream_t stream)
+PetscErrorCode HopsCycleSetMatrix(HopsCycle c, void *csr, HopsCycleMatrix *m, cudaStream_t stream)
 {
+  hypre_CSRMatrix *A = (hypre_CSRMatrix *)csr;
+
   PetscFunctionBegin;
   m->m   = (int)hypre_CSRMatrixNumRows(A);
   m->n   = (int)hypre_CSRMatrixNumCols(A);
@@ -95,7 +100,7 @@ static PetscErrorCode SetMatrix(HopsCycle c, hypre_CSRMatrix *A, HopsCycleMatrix
   m->own = c->single;
   m->v   = hypre_CSRMatrixData(A);
   if (c->single) {
-    PetscCall(Malloc(m->nnz * sizeof(float), &m->v));
+    PetscCall(HopsCycleMalloc(m->nnz * sizeof(float), &m->v));
     PetscCall(HopsCycleConvert(m->nnz, hypre_CSRMatrixData(A), 1.0, false, true, m->v, stream));
   }
   c->flops += 2.0 * (PetscLogDouble)m->nnz;
@@ -140,7 +145,8 @@ static PetscErrorCode Invert(PetscInt n, double A[], double B[], PetscBool *ok)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode SetCoarsest(HopsCycle c, hypre_CSRMatrix *A, cudaStream_t stream, PetscBool *ok)
+/* sweep: not the inverse, but a symmetric Gauss-Seidel sweep, (U + D)^-1 D (L + D)^-1, hypre's choice where a matrix may be singular */
+static PetscErrorCode SetCoarsest(HopsCycle c, hypre_CSRMatrix *A, PetscBool sweep, cudaStream_t stream, PetscBool *ok)
 {
   const PetscInt n   = (PetscInt)hypre_CSRMatrixNumRows(A);
   const size_t   nnz = (size_t)hypre_CSRMatrixNumNonzeros(A);
@@ -158,10 +164,18 @@ static PetscErrorCode SetCoarsest(HopsCycle c, hypre_CSRMatrix *A, cudaStream_t 
   PetscCallCUDA(cudaMemcpy(v, hypre_CSRMatrixData(A), nnz * sizeof(double), cudaMemcpyDeviceToHost));
   for (PetscInt r = 0; r < n; r++)
     for (int k = i[r]; k < i[r + 1]; k++) D[r * n + j[k]] += v[k];
+  if (sweep) {
+    for (PetscInt r = 0; r < n; r++)
+      for (PetscInt q = 0; q < n; q++) {
+        B[r * n + q] = 0.0;
+        for (PetscInt k = 0; k <= PetscMin(r, q); k++) B[r * n + q] += D[r * n + k] * D[k * n + q] / D[k * n + k];
+      }
+    PetscCall(PetscArraycpy(D, B, n * n));
+  }
   PetscCall(Invert(n, D, B, ok));
   if (*ok) {
-    PetscCall(Malloc(n * n * sizeof(double), (void **)&d));
-    PetscCall(Malloc(n * n * Size(c), &c->inverse));
+    PetscCall(HopsCycleMalloc(n * n * sizeof(double), (void **)&d));
+    PetscCall(HopsCycleMalloc(n * n * HopsCycleSize(c), &c->inverse));
     PetscCallCUDA(cudaMemcpyAsync(d, B, n * n * sizeof(double), cudaMemcpyHostToDevice, stream));
     PetscCall(HopsCycleConvert(n * n, d, 1.0, false, c->single, c->inverse, stream));
     PetscCallCUDA(cudaStreamSynchronize(stream));
@@ -181,10 +195,10 @@ static PetscErrorCode SetLevel(HopsCycle c, hypre_ParAMGData *amg, int l, cudaSt
   const size_t     n  = (size_t)hypre_CSRMatrixNumRows(A);
 
   PetscFunctionBegin;
-  PetscCall(Malloc(n * Size(c), &a->f));
-  PetscCall(Malloc(n * Size(c), &a->u));
+  PetscCall(HopsCycleMalloc(n * HopsCycleSize(c), &a->f));
+  PetscCall(HopsCycleMalloc(n * HopsCycleSize(c), &a->u));
   if (l1 && l1[l]) {
-    PetscCall(Malloc(n * Size(c), &a->d));
+    PetscCall(HopsCycleMalloc(n * HopsCycleSize(c), &a->d));
     PetscCall(HopsCycleConvert(n, hypre_VectorData(l1[l]), hypre_ParAMGDataRelaxWeight(amg)[l], true, c->single, a->d, stream));
   }
   if (l < c->nlevels - 1) {
@@ -195,11 +209,11 @@ static PetscErrorCode SetLevel(HopsCycle c, hypre_ParAMGData *amg, int l, cudaSt
       PetscCallExternal(hypre_CSRMatrixTranspose, hypre_ParCSRMatrixDiag(P), &R, 1);
       c->transposed[l] = R;
     }
-    PetscCall(Malloc(n * Size(c), &a->w));
-    PetscCall(SetMatrix(c, A, &a->A, stream));
+    PetscCall(HopsCycleMalloc(n * HopsCycleSize(c), &a->w));
+    PetscCall(HopsCycleSetMatrix(c, A, &a->A, stream));
     c->flops += 2.0 * (PetscLogDouble)a->A.nnz; /* two of A, one of P and R each */
-    PetscCall(SetMatrix(c, hypre_ParCSRMatrixDiag(P), &a->P, stream));
-    PetscCall(SetMatrix(c, R, &a->R, stream));
+    PetscCall(HopsCycleSetMatrix(c, hypre_ParCSRMatrixDiag(P), &a->P, stream));
+    PetscCall(HopsCycleSetMatrix(c, R, &a->R, stream));
   } else {
     a->A.m = (int)n;
     a->A.i = hypre_CSRMatrixI(A);
@@ -207,61 +221,75 @@ static PetscErrorCode SetLevel(HopsCycle c, hypre_ParAMGData *amg, int l, cudaSt
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsCycleCreate(PC pc, PCLORCycle type, HopsCycle *cycle, const char **why)
+/* The cycle of a hierarchy, without its graph */
+PetscErrorCode HopsCycleCreateHierarchy(void *data, bool single, HopsCycle *cycle, const char **why)
 {
+  hypre_ParAMGData *amg = (hypre_ParAMGData *)data;
   HopsCycle         c;
-  HYPRE_Solver      solver;
-  hypre_ParAMGData *amg;
-  const char       *name;
-  PetscBool         same;
-  PetscMPIInt       size;
+  PetscBool         same = PETSC_TRUE;
   cudaStream_t      stream;
 
   PetscFunctionBegin;
-  *cycle = NULL;
-  *why   = "it was not asked for";
-  if (type == PCLOR_CYCLE_HYPRE) PetscFunctionReturn(PETSC_SUCCESS);
-  *why = "it is not hypre's BoomerAMG";
-  PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCHYPRE, &same));
-  if (!same) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PCHYPREGetType(pc, &name));
-  PetscCall(PetscStrcmp(name, "boomeramg", &same));
-  if (!same) PetscFunctionReturn(PETSC_SUCCESS);
-  *why = "it is spread over several processes";
-  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &size));
-  if (size > 1) PetscFunctionReturn(PETSC_SUCCESS);
-  solver = HopsPCHYPREGetSolver(pc);
-  amg    = (hypre_ParAMGData *)solver;
-  *why   = Refuse(amg);
+  *why = Refuse(amg);
   if (*why) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HopsGetCUDAStream(&stream));
   PetscCall(PetscNew(&c));
-  c->single  = type == PCLOR_CYCLE_SINGLE;
+  c->single  = single;
   c->nlevels = (int)hypre_ParAMGDataNumLevels(amg);
   c->direct  = hypre_ParAMGDataGridRelaxType(amg)[3] != 18;
   PetscCall(PetscCalloc1(c->nlevels, &c->level));
   PetscCall(PetscCalloc1(c->nlevels, &c->transposed));
-  PetscCallCUDA(cudaDeviceSynchronize()); /* hypre has streams of its own */
   for (int l = 0; l < c->nlevels; l++) {
     PetscCall(SetLevel(c, amg, l, stream));
     c->complexity += (PetscReal)hypre_CSRMatrixNumNonzeros(hypre_ParCSRMatrixDiag(hypre_ParAMGDataAArray(amg)[l]));
   }
   c->complexity /= (PetscReal)PetscMax(c->level[0].A.nnz, 1);
   if (c->direct) {
-    PetscCall(SetCoarsest(c, hypre_ParCSRMatrixDiag(hypre_ParAMGDataAArray(amg)[c->nlevels - 1]), stream, &same));
+    PetscCall(SetCoarsest(c, hypre_ParCSRMatrixDiag(hypre_ParAMGDataAArray(amg)[c->nlevels - 1]), hypre_ParAMGDataGridRelaxType(amg)[3] == 8 ? PETSC_TRUE : PETSC_FALSE, stream, &same));
     *why = "its coarsest level is large or singular";
   } else if (!c->level[c->nlevels - 1].d) {
     same = PETSC_FALSE;
     *why = "its coarsest level has no l1 norms";
   }
-  if (!same) {
-    PetscCall(HopsCycleDestroy(&c));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
+  if (same) {
+    *why   = NULL;
+    *cycle = c;
+  } else PetscCall(HopsCycleDestroy(&c));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsCycleCreate(PC pc, PCLORCycle type, const HopsCycleAuxiliary *aux, HopsCycle *cycle, const char **why)
+{
+  HYPRE_Solver solver;
+  const char  *name;
+  PetscBool    same, ams = PETSC_FALSE, ads = PETSC_FALSE;
+  PetscMPIInt  size;
+  cudaStream_t stream;
+
+  PetscFunctionBegin;
+  *cycle = NULL;
+  *why   = "it was not asked for";
+  if (type == PCLOR_CYCLE_HYPRE) PetscFunctionReturn(PETSC_SUCCESS);
+  *why = "it is not hypre's BoomerAMG, AMS or ADS";
+  PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCHYPRE, &same));
+  if (!same) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PCHYPREGetType(pc, &name));
+  PetscCall(PetscStrcmp(name, "boomeramg", &same));
+  if (!same) PetscCall(PetscStrcmp(name, "ams", &ams));
+  if (!same && !ams) PetscCall(PetscStrcmp(name, "ads", &ads));
+  if (!same && !ams && !ads) PetscFunctionReturn(PETSC_SUCCESS);
+  *why = "it is spread over several processes";
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &size));
+  if (size > 1) PetscFunctionReturn(PETSC_SUCCESS);
+  solver = HopsPCHYPREGetSolver(pc);
+  PetscCallCUDA(cudaDeviceSynchronize()); /* hypre has streams of its own */
+  if (ams) PetscCall(HopsCycleCreateAMS(solver, type == PCLOR_CYCLE_SINGLE, cycle, why));
+  else if (ads) PetscCall(HopsCycleCreateADS(solver, type == PCLOR_CYCLE_SINGLE, aux, cycle, why));
+  else PetscCall(HopsCycleCreateHierarchy(solver, type == PCLOR_CYCLE_SINGLE, cycle, why));
+  if (!*cycle) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(HopsGetCUDAStream(&stream));
   PetscCallCUDA(cudaStreamSynchronize(stream));
-  PetscCall(HopsCycleCapture(c));
-  *why   = NULL;
-  *cycle = c;
+  PetscCall(HopsCycleCapture(*cycle));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -289,7 +317,9 @@ PetscErrorCode HopsCycleApply(HopsCycle c, Vec x, Vec y)
 PetscErrorCode HopsCycleGetInfo(HopsCycle c, PetscInt *levels, PetscReal *complexity)
 {
   PetscFunctionBegin;
-  *levels     = c->nlevels;
+  *levels = c->nlevels;
+  for (int k = 0; k < HOPS_CYCLE_SPACES; k++)
+    if (c->sub[k]) *levels = PetscMax(*levels, (PetscInt)c->sub[k]->nlevels + 1);
   *complexity = c->complexity;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

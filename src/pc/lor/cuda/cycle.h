@@ -19,7 +19,16 @@ typedef struct {
   void           *f, *u, *w;
 } HopsCycleLevel;
 
+/*
+  A V-cycle, or the cycle of AMS or ADS: one level, with corrections from nodal spaces (and the curl's, by AMS) in the order of `program` between two smoothings. There, a
+  digit k stands for u += P_k V_k(R_k (f - A u)), a parenthesis for the residual, which those behind a plus sign share.
+*/
+#define HOPS_CYCLE_SPACES 5
 struct _HopsCycle {
+  const char     *program; /* NULL for a V-cycle */
+  HopsCycle       sub[HOPS_CYCLE_SPACES];
+  HopsCycleMatrix P[HOPS_CYCLE_SPACES], R[HOPS_CYCLE_SPACES];
+  void           *spacetransposed[HOPS_CYCLE_SPACES];
   bool            single, direct; /* direct: the coarsest level has an inverse, else it is smoothed once */
   int             nlevels;
   HopsCycleLevel *level;
@@ -30,7 +39,18 @@ struct _HopsCycle {
   PetscLogDouble  flops;
 };
 
+static inline size_t HopsCycleSize(const HopsCycle c)
+{
+  return c->single ? sizeof(float) : sizeof(double);
+}
+
 EXTERN_C_BEGIN
+PETSC_INTERN PetscErrorCode HopsCycleMalloc(size_t n, void **); /* of the pool that hypre uses too */
+PETSC_INTERN PetscErrorCode HopsCycleSetMatrix(HopsCycle, void *csr, HopsCycleMatrix *, cudaStream_t);
+/* cycles of hypre's BoomerAMG, AMS and ADS, without their graphs; NULL where *why says why not */
+PETSC_INTERN PetscErrorCode HopsCycleCreateHierarchy(void *amg, bool single, HopsCycle *, const char **why);
+PETSC_INTERN PetscErrorCode HopsCycleCreateAMS(void *ams, bool single, HopsCycle *, const char **why);
+PETSC_INTERN PetscErrorCode HopsCycleCreateADS(void *ads, bool single, const HopsCycleAuxiliary *, HopsCycle *, const char **why);
 PETSC_INTERN PetscErrorCode HopsCycleConvert(size_t n, const double x[], double scale, bool reciprocal, bool single, void *y, cudaStream_t); /* y = scale x or scale / x */
 PETSC_INTERN PetscErrorCode HopsCycleCapture(HopsCycle);
 PETSC_INTERN PetscErrorCode HopsCycleRun(HopsCycle, const double x[], double y[], cudaStream_t);

@@ -128,6 +128,43 @@ static Csr<T> View(const HopsCycleMatrix &M)
   return A;
 }
 
+template <typename T>
+static PetscErrorCode Middle(HopsCycle, cudaStream_t);
+
+/* AMS: corrections from the nodal spaces, one after the other */
+template <typename T>
+static PetscErrorCode Spaces(HopsCycle c, cudaStream_t stream)
+{
+  HopsCycleLevel *a     = c->level;
+  const Csr<T>    A     = View<T>(a->A);
+  bool            known = false; /* the residual is there already */
+
+  PetscFunctionBegin;
+  for (const char *op = c->program + 1; op[1]; op++) {
+    const int k = *op - '1';
+
+    if (*op == '+') known = true;
+    else if (*op == '(') LAUNCH(a->A, Residual, stream, A, (const T *)a->f, (const T *)a->u, (T *)a->w);
+    else if (*op == '0') { /* w as the smoothed vector, which becomes u */
+      void *t = a->u;
+
+      LAUNCH(a->A, Smooth, stream, A, (const T *)a->d, (const T *)a->f, (const T *)a->u, (T *)a->w);
+      PetscCallCUDA(cudaMemcpyAsync(t, a->w, a->A.m * sizeof(T), cudaMemcpyDeviceToDevice, stream));
+    } else if (k >= 0 && k < HOPS_CYCLE_SPACES && c->sub[k]) {
+      HopsCycleLevel *b = c->sub[k]->level;
+      const Csr<T>    B = View<T>(b->A), P = View<T>(c->P[k]), R = View<T>(c->R[k]);
+
+      if (!known) LAUNCH(a->A, Residual, stream, A, (const T *)a->f, (const T *)a->u, (T *)a->w);
+      known = false;
+      LAUNCH(c->R[k], Restrict, stream, R, (const T *)a->w, (const T *)b->d, (T *)b->f, (T *)b->u);
+      PetscCall(Middle<T>(c->sub[k], stream));
+      LAUNCH(b->A, Smooth, stream, B, (const T *)b->d, (const T *)b->f, (const T *)b->u, (T *)b->w);
+      LAUNCH(c->P[k], Prolong, stream, P, (const T *)b->w, (T *)a->u);
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* From the residual of the finest level to its corrected vector */
 template <typename T>
 static PetscErrorCode Middle(HopsCycle c, cudaStream_t stream)
@@ -135,6 +172,10 @@ static PetscErrorCode Middle(HopsCycle c, cudaStream_t stream)
   const int last = c->nlevels - 1;
 
   PetscFunctionBegin;
+  if (c->program) {
+    PetscCall(Spaces<T>(c, stream));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   for (int l = 0; l < last; l++) {
     HopsCycleLevel *a = c->level + l, *b = a + 1;
     const Csr<T>    A = View<T>(a->A), R = View<T>(a->R);

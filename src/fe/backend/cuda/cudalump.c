@@ -1,0 +1,378 @@
+/* CUDA back end: low-order-refined matrices of H(curl), H(div) and L2: the tables that say which numbers make up an entry, see cudalump.h. */
+#include "cudalump.h"
+
+#define HOPS_LUMP_MAX 512 /* terms of a row while it is put together */
+
+/* 0 xy, 1 xz, 2 yz */
+static int Pair(int a, int b)
+{
+  return a + b - 1;
+}
+
+PetscErrorCode HopsCudaLumpCreate(HopsLORKernel k)
+{
+  HopsSpace             sp  = k->space;
+  const int             dim = (int)sp->dim, P = k->P;
+  struct _HopsCudaLump *u;
+
+  PetscFunctionBegin;
+  PetscCall(PetscNew(&u));
+  k->lump      = u;
+  u->family[0] = HopsFamilyDerivative(sp->family, sp->dim);
+  u->family[1] = sp->family;
+  for (int t = 0; t < 2; t++) HopsLayoutCreate(u->family[t], sp->dim, sp->order, &u->l[t]);
+  u->mesh.dim      = dim;
+  u->mesh.P        = P;
+  u->mesh.nn       = k->nn;
+  u->mesh.ne       = (int)sp->ne;
+  u->mesh.nfree    = (int)(sp->nT + sp->nG);
+  u->mesh.perentry = 1.0 / sp->ne;
+  PetscCall(PetscSNPrintf(k->name, sizeof(k->name), "cuda P=%d, %s", P, HopsFamilies[sp->family]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode FreeTables(struct _HopsCudaLump *u)
+{
+  PetscFunctionBegin;
+  for (int m = 0; m < 8; m++) {
+    PetscCall(HopsCudaPoolFree(&u->count[m]));
+    PetscCall(HopsCudaPoolFree(&u->term[m]));
+    u->mesh.table[m].count = NULL;
+    u->mesh.table[m].term  = NULL;
+  }
+  u->bytes = 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsCudaLumpFreeData(HopsLORKernel k)
+{
+  PetscFunctionBegin;
+  PetscCall(HopsCudaPoolFree(&k->lump->numbers));
+  k->lump->size = 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsCudaLumpDestroy(HopsLORKernel k)
+{
+  PetscFunctionBegin;
+  PetscCall(HopsCudaLumpFreeData(k));
+  PetscCall(FreeTables(k->lump));
+  PetscCall(HopsCudaPoolFree((void **)&k->lump->number));
+  PetscCall(PetscFree(k->lump));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ---- Numbers of the masses ---- */
+
+/* extent of the places where two components meet (or of one component, a = b) */
+static void Extent(const HopsLayout *l, int dim, int P, int a, int b, int n[3])
+{
+  for (int d = 0; d < 3; d++) n[d] = d >= dim ? 1 : (l->open[a][d] && l->open[b][d] ? P - 1 : P);
+}
+
+static void Number(HopsLORKernel k, const HopsLayout *l, int a, int b, const int at[3], int comp, HopsCudaLumpNumber *out)
+{
+  const int     dim = k->lump->mesh.dim, P = k->P;
+  const double *z = k->gll + P * P;
+
+  out->base = comp * k->nn + at[0] + P * (at[1] + (dim == 3 ? P * at[2] : 0));
+  out->open = 0;
+  out->w    = 1;
+  for (int d = 0; d < dim; d++) {
+    const int    i = at[d], open = l->open[a][d] + l->open[b][d];
+    const double right = i < P - 1 ? z[i + 1] - z[i] : 0, left = i ? z[i] - z[i - 1] : 0;
+
+    out->w *= open == 2 ? 0.5 / right : (open == 1 ? 0.5 : 0.5 * (left + right));
+    if (open == 2) out->open |= 1 << d;
+  }
+}
+
+/* Numbers and components of the vertex data for the terms in u->has: the entities' own ones first, then the mixed ones */
+static PetscErrorCode SetNumbers(HopsLORKernel k)
+{
+  struct _HopsCudaLump *u   = k->lump;
+  const int             dim = u->mesh.dim, P = k->P;
+  HopsCudaLumpNumber   *h;
+  int                   n = 0, comp = 0;
+
+  PetscFunctionBegin;
+  u->n[0] = u->n[1] = u->ncomp[0] = u->ncomp[1] = 0;
+  for (int pass = 0; pass < 2; pass++) {
+    if (pass) PetscCall(PetscMalloc1(n, &h));
+    n = comp = 0;
+    for (int mixed = 0; mixed < 2; mixed++) {
+      for (int t = 0; t < 2; t++) {
+        const HopsLayout *l = &u->l[t];
+
+        if (!u->has[t]) continue;
+        if (!mixed) u->diag[t] = n;
+        for (int a = 0; a < (int)l->nc; a++)
+          for (int b = mixed ? a + 1 : a; b < (mixed ? (int)l->nc : a + 1); b++, comp++) {
+            int e[3];
+
+            Extent(l, dim, P, a, b, e);
+            if (mixed) u->mixed[t][Pair(a, b)] = n;
+            for (int i = 0; i < e[0] * e[1] * e[2]; i++, n++) {
+              const int at[3] = {i % e[0], i / e[0] % e[1], i / (e[0] * e[1])};
+
+              if (pass) Number(k, l, a, b, at, comp, h + n);
+            }
+          }
+      }
+      u->n[mixed]     = n;
+      u->ncomp[mixed] = comp;
+    }
+  }
+  PetscCall(HopsCudaPoolFree((void **)&u->number));
+  PetscCall(HopsCudaPoolMalloc(n * sizeof(*h), (void **)&u->number));
+  PetscCall(HopsCopy_CUDA(u->number, h, n * sizeof(*h), PETSC_TRUE));
+  PetscCall(PetscFree(h));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsCudaLumpBegin(HopsLORKernel k, HopsCudaLORRun *r)
+{
+  struct _HopsCudaLump *u      = k->lump;
+  const PetscBool       has[2] = {r->knc ? PETSC_TRUE : PETSC_FALSE, r->mnc ? PETSC_TRUE : PETSC_FALSE};
+
+  PetscFunctionBegin;
+  r->lump      = true;
+  r->family[0] = u->family[0];
+  r->family[1] = u->family[1];
+  if (!u->number || u->has[0] != has[0] || u->has[1] != has[1]) {
+    u->has[0] = has[0];
+    u->has[1] = has[1];
+    PetscCall(SetNumbers(k));
+  }
+  r->ncomp = u->ncomp[r->mixed ? 1 : 0];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsCudaLumpFinish(HopsLORKernel k, PetscBool mixed)
+{
+  struct _HopsCudaLump *u    = k->lump;
+  const PetscInt        nc   = k->space->ncells;
+  const size_t          size = (size_t)nc * u->n[mixed ? 1 : 0] * sizeof(double);
+  cudaStream_t          stream;
+
+  PetscFunctionBegin;
+  PetscCall(HopsGetCUDAStream(&stream));
+  if (size != u->size) {
+    PetscCall(HopsCudaPoolFree(&u->numbers));
+    PetscCall(HopsCudaPoolMalloc(size, &u->numbers));
+    u->size = size;
+  }
+  u->mesh.n       = u->n[mixed ? 1 : 0];
+  u->mesh.numbers = (const double *)u->numbers;
+  PetscCall(HopsCudaLumpNumbers(&u->mesh, nc, k->data.ncomp, u->number, k->data.v, (double *)u->numbers, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ---- Tables ---- */
+
+/* Entries of a row: columns as they were met, each with the numbers that are added and subtracted */
+typedef struct {
+  int n, ncols, row, col[HOPS_LUMP_MAX], slot[HOPS_LUMP_MAX], number[HOPS_LUMP_MAX], sign[HOPS_LUMP_MAX];
+} RowTerms;
+
+static PetscErrorCode AddTerm(RowTerms *r, int col, int number, int sign)
+{
+  int s = 0;
+
+  PetscFunctionBegin;
+  while (s < r->ncols && r->col[s] != col) s++;
+  if (s == r->ncols) r->col[r->ncols++] = col;
+  for (int i = 0; i < r->n; i++)
+    if (r->slot[i] == s && r->number[i] == number && r->sign[i] == -sign) { /* both go, unless the column had no other */
+      r->sign[i] = 0;
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
+  PetscCheck(r->n < HOPS_LUMP_MAX, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Too many terms");
+  r->slot[r->n]   = s;
+  r->number[r->n] = number;
+  r->sign[r->n++] = sign;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Entities that a mass couples with entity x: y[], with the numbers of the entries; returns how many */
+static int Coupled(const struct _HopsCudaLump *u, int t, unsigned char mask, int x, int y[], int number[])
+{
+  const HopsLayout *l   = &u->l[t];
+  const int         dim = u->mesh.dim, P = u->mesh.P;
+  int               a = 0, n = 1, at[3];
+
+  y[0]      = x;
+  number[0] = u->diag[t] + x;
+  while (x >= (int)l->off[a + 1]) a++;
+  x -= (int)l->off[a];
+  at[0] = x % (int)l->n[a][0];
+  at[1] = x / (int)l->n[a][0] % (int)l->n[a][1];
+  at[2] = x / (int)(l->n[a][0] * l->n[a][1]);
+  for (int b = 0; b < (int)l->nc; b++) {
+    int e[3];
+
+    if (b == a || !(mask >> Pair(a, b) & 1)) continue;
+    Extent(l, dim, P, a, b, e);
+    for (int side = 0; side < 1 << dim; side++) {
+      PetscInt to[3]    = {0, 0, 0};
+      int      place[3] = {0, 0, 0}, ok = 1;
+
+      for (int d = 0; d < dim; d++) {
+        const int s = side >> d & 1, oa = l->open[a][d], ob = l->open[b][d];
+
+        to[d] = place[d] = at[d];
+        if (oa == ob) ok = ok && !s;               /* both extend, or neither does: the same index */
+        else if (oa) to[d] = place[d] = at[d] + s; /* the two ends */
+        else to[d] = at[d] - s;                    /* the intervals before and behind */
+        ok = ok && to[d] >= 0 && to[d] < l->n[b][d];
+      }
+      if (!ok) continue;
+      y[n]        = (int)HopsLayoutEntry(l, b, to);
+      number[n++] = u->mixed[t][Pair(a, b)] + place[0] + e[0] * (place[1] + e[1] * place[2]);
+    }
+  }
+  return n;
+}
+
+/* Entities of the derivative's family with row i of the transposed incidence: start[ne + 1], f[], sign[] */
+static PetscErrorCode Transpose(const HopsIncidence *inc, int ne, int **start, int **f, int **sign)
+{
+  PetscInt n = 0;
+
+  PetscFunctionBegin;
+  for (PetscInt r = 0; r < inc->nrows; r++) n += inc->n[r];
+  PetscCall(PetscCalloc1(ne + 2, start));
+  PetscCall(PetscMalloc1(n, f));
+  PetscCall(PetscMalloc1(n, sign));
+  for (PetscInt r = 0; r < inc->nrows; r++)
+    for (PetscInt i = 0; i < inc->n[r]; i++) (*start)[inc->col[6 * r + i] + 2]++;
+  for (int i = 0; i < ne; i++) (*start)[i + 2] += (*start)[i + 1];
+  for (PetscInt r = 0; r < inc->nrows; r++)
+    for (PetscInt i = 0; i < inc->n[r]; i++) {
+      const int k = (*start)[inc->col[6 * r + i] + 1]++;
+
+      (*f)[k]    = (int)r;
+      (*sign)[k] = inc->sgn[6 * r + i] > 0 ? 1 : -1;
+    }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Terms of a row, columns in order of appearance (the diagonal's first); those of a column follow one another */
+static int Emit(RowTerms *r, HopsCudaLumpTerm out[])
+{
+  int n = 0;
+
+  for (int s = 0; s < r->ncols; s++) {
+    const int first = n;
+    int       any   = -1;
+
+    for (int i = 0; i < r->n; i++)
+      if (r->slot[i] == s) {
+        any = r->number[i];
+        if (!r->sign[i]) continue;
+        out[n].col     = r->col[s];
+        out[n++].value = 2 * r->number[i] + (r->sign[i] < 0);
+      }
+    if (n == first) { /* all cancel: a zero belongs to the pattern all the same */
+      out[n].col       = r->col[s];
+      out[n].value     = 2 * any;
+      out[n + 1].col   = r->col[s];
+      out[n + 1].value = 2 * any + 1;
+      n += 2;
+    }
+    out[n - 1].col |= HOPS_LUMP_LAST;
+  }
+  return n;
+}
+
+static PetscErrorCode CreateTable(HopsLORKernel k, unsigned char mask)
+{
+  struct _HopsCudaLump *u  = k->lump;
+  const int             ne = u->mesh.ne;
+  HopsIncidence         inc;
+  int                  *start = NULL, *f = NULL, *sign = NULL, *count, most = 0;
+  HopsCudaLumpTerm     *rows, *ell;
+  size_t                total = 0, room;
+  RowTerms             *r;
+
+  PetscFunctionBegin;
+  if (u->has[0]) {
+    PetscCall(HopsIncidenceCreate(u->family[1], u->family[0], k->space->dim, k->space->order, &inc));
+    PetscCall(Transpose(&inc, ne, &start, &f, &sign));
+  }
+  PetscCall(PetscNew(&r));
+  PetscCall(PetscMalloc1(ne, &count));
+  room = (size_t)ne * (mask ? 160 : 24) + HOPS_LUMP_MAX;
+  PetscCall(PetscMalloc1(room, &rows));
+  for (int i = 0; i < ne; i++) {
+    int y[32], number[32], n;
+
+    r->n = r->ncols    = 0;
+    r->col[r->ncols++] = i;
+    if (u->has[1]) {
+      n = Coupled(u, 1, mask, i, y, number);
+      for (int j = 0; j < n; j++) PetscCall(AddTerm(r, y[j], number[j], 1));
+    }
+    for (int e = u->has[0] ? start[i] : 0; e < (u->has[0] ? start[i + 1] : 0); e++) {
+      n = Coupled(u, 0, mask, f[e], y, number);
+      for (int j = 0; j < n; j++)
+        for (PetscInt c = 0; c < inc.n[y[j]]; c++) PetscCall(AddTerm(r, (int)inc.col[6 * y[j] + c], number[j], sign[e] * (inc.sgn[6 * y[j] + c] > 0 ? 1 : -1)));
+    }
+    if (total + 2 * HOPS_LUMP_MAX > room) {
+      room *= 2;
+      PetscCall(PetscRealloc(room * sizeof(*rows), &rows));
+    }
+    n        = Emit(r, rows + total);
+    count[i] = n + 65536 * r->ncols;
+    most     = PetscMax(most, n);
+    total += n;
+  }
+  PetscCall(PetscCalloc1((size_t)most * ne, &ell));
+  total = 0;
+  for (int i = 0; i < ne; i++)
+    for (int t = 0; t < (count[i] & 65535); t++) ell[(size_t)t * ne + i] = rows[total++];
+  PetscCall(HopsCudaPoolMalloc(ne * sizeof(int), &u->count[mask]));
+  PetscCall(HopsCudaPoolMalloc((size_t)most * ne * sizeof(*ell), &u->term[mask]));
+  PetscCall(HopsCopy_CUDA(u->count[mask], count, ne * sizeof(int), PETSC_TRUE));
+  PetscCall(HopsCopy_CUDA(u->term[mask], ell, (size_t)most * ne * sizeof(*ell), PETSC_TRUE));
+  u->mesh.table[mask].count = (const int *)u->count[mask];
+  u->mesh.table[mask].term  = (const HopsCudaLumpTerm *)u->term[mask];
+  u->bytes += ne * (sizeof(int) + most * (double)sizeof(*ell));
+  PetscCall(PetscFree(ell));
+  PetscCall(PetscFree(rows));
+  PetscCall(PetscFree(count));
+  PetscCall(PetscFree(r));
+  PetscCall(PetscFree(start));
+  PetscCall(PetscFree(f));
+  PetscCall(PetscFree(sign));
+  if (u->has[0]) PetscCall(HopsIncidenceDestroy(&inc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A term that comes or goes makes another pattern, whatever the masks are */
+PetscErrorCode HopsCudaLumpMasks(HopsLORKernel k, PetscBool adopt, PetscBool *covered, PetscBool *coupled)
+{
+  struct _HopsCudaLump *u         = k->lump;
+  const PetscInt        n         = k->space->ncells;
+  const PetscBool       same      = u->tables && u->thas[0] == u->has[0] && u->thas[1] == u->has[1] ? PETSC_TRUE : PETSC_FALSE;
+  int                   result[3] = {0, 0, 0};
+  cudaStream_t          stream;
+
+  PetscFunctionBegin;
+  PetscCall(HopsGetCUDAStream(&stream));
+  if (n) {
+    PetscCall(HopsCudaLumpCompare(n, k->newmask, k->mask, k->bad + 1, stream));
+    PetscCall(HopsCopy_CUDA(result, k->bad + 1, sizeof(result), PETSC_FALSE));
+  }
+  *covered = same && !result[1] ? PETSC_TRUE : PETSC_FALSE;
+  *coupled = result[2] ? PETSC_TRUE : PETSC_FALSE;
+  if (!adopt) PetscFunctionReturn(PETSC_SUCCESS);
+  if (n) PetscCallCUDA(cudaMemcpyAsync(k->mask, k->newmask, n, cudaMemcpyDeviceToDevice, stream));
+  if (!same) PetscCall(FreeTables(u));
+  u->tables  = PETSC_TRUE;
+  u->thas[0] = u->has[0];
+  u->thas[1] = u->has[1];
+  for (int m = 0; m < 8; m++)
+    if (result[0] >> m & 1 && !u->count[m]) PetscCall(CreateTable(k, (unsigned char)m));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,68 @@
+/*
+  CUDA back end: low-order-refined matrices of H(curl), H(div) and L2. With vertex quadrature they are M + C^T N C, C the incidence
+  of the lattice, M and N masses of the lattice's edges, faces or boxes (lorlump.c has the formula). Such a mass has few numbers: one
+  for each entity, its own entry; and for each coupled pair of directions one for each place where entities of the two meet.
+*/
+#pragma once
+#include "cudalor.h"
+
+#define HOPS_LUMP_LAST (1 << 30) /* the column's last term */
+
+/*
+  w times the sum of a component of the vertex data over the nodes base, base + 1, ... along the directions of `open` (bits). For an
+  entity's own entry w is the product over the directions of 1/(2h) where the entity extends, of the lumped 1D mass where it does not.
+*/
+typedef struct {
+  int    base, open; /* base: component * nn + node */
+  double w;
+} HopsCudaLumpNumber;
+
+/* a term of a row on a cell: column (with HOPS_LUMP_LAST), 2 * number of the mass + 1 where it is subtracted */
+typedef struct __attribute__((aligned(8))) {
+  int col, value;
+} HopsCudaLumpTerm;
+
+/* Rows of a cell's matrix for one mask, the diagonal entry first; terms of a column follow one another */
+typedef struct {
+  const int              *count; /* [ne] terms + 65536 * columns */
+  const HopsCudaLumpTerm *term;  /* [most][ne] */
+} HopsCudaLumpTable;
+
+typedef struct {
+  int                  dim, P, nn, ne, nfree, n; /* n: numbers of a cell in use */
+  const int           *restr;                    /* [ncells][ne], -1-l where the sign is opposite */
+  const int           *begin, *entry;
+  const unsigned char *mask;
+  double               perentry; /* 1 / ne */
+  const double        *numbers;  /* [ncells][n] */
+  HopsCudaLumpTable    table[8];
+} HopsCudaLumpMesh;
+
+struct _HopsCudaLump {
+  HopsFamily          family[2];               /* of the derivative, of the field */
+  PetscBool           has[2], thas[2], tables; /* terms of the vertex data, and of the tables */
+  HopsLayout          l[2];
+  int                 diag[2], mixed[2][3], ncomp[2], n[2]; /* first numbers; components and numbers without and with mixed ones */
+  HopsCudaLumpMesh    mesh;
+  HopsCudaLumpNumber *number; /* [n[1]] on the device */
+  void               *count[8], *term[8];
+  void               *numbers;
+  size_t              size; /* bytes of numbers */
+  PetscLogDouble      bytes;
+};
+
+EXTERN_C_BEGIN
+PETSC_INTERN PetscErrorCode HopsCudaLumpCreate(HopsLORKernel);
+PETSC_INTERN PetscErrorCode HopsCudaLumpDestroy(HopsLORKernel);
+PETSC_INTERN PetscErrorCode HopsCudaLumpFreeData(HopsLORKernel);
+PETSC_INTERN PetscErrorCode HopsCudaLumpBegin(HopsLORKernel, HopsCudaLORRun *); /* components of the vertex data for the run's terms */
+PETSC_INTERN PetscErrorCode HopsCudaLumpFinish(HopsLORKernel, PetscBool mixed); /* numbers of all cells */
+PETSC_INTERN PetscErrorCode HopsCudaLumpMasks(HopsLORKernel, PetscBool adopt, PetscBool *covered, PetscBool *coupled);
+/* cudalumprows.cu */
+PETSC_INTERN PetscErrorCode HopsCudaLumpNumbers(const HopsCudaLumpMesh *, PetscInt ncells, int ncomp, const HopsCudaLumpNumber *, const double data[], double numbers[], cudaStream_t);
+/* result[0]: bits of the new masks that occur; the next two as in HopsCudaLORCompare() */
+PETSC_INTERN PetscErrorCode HopsCudaLumpCompare(PetscInt n, const unsigned char newmask[], const unsigned char mask[], int result[3], cudaStream_t);
+PETSC_INTERN PetscErrorCode HopsCudaLumpCount(const HopsCudaLumpMesh *, const HopsLORRows *, int *toolong, cudaStream_t);
+PETSC_INTERN PetscErrorCode HopsCudaLumpColumns(const HopsCudaLumpMesh *, const HopsLORRows *, unsigned char used[], cudaStream_t);
+PETSC_INTERN PetscErrorCode HopsCudaLumpValues(const HopsCudaLumpMesh *, const HopsLORRows *, cudaStream_t);
+EXTERN_C_END

@@ -1,0 +1,255 @@
+/* Low-order-refined matrices of H(curl), H(div) and L2: numbers of the masses, then rows, a thread for each; see cudalump.h. */
+#include "cudalorrow.cuh"
+#include "cudalump.h"
+
+#define HOPS_CUDA_LUMP_MAX     192 /* columns of a row */
+#define HOPS_CUDA_LUMP_THREADS 128 /* rows of a block, pattern */
+#define HOPS_CUDA_LUMP_ROWS    32  /* rows of a block, values */
+
+/* ---- Numbers ---- */
+
+template <int DIM>
+__global__ static void Numbers(const HopsCudaLumpMesh m, unsigned int total, int ncomp, const HopsCudaLumpNumber *__restrict__ number, const double *__restrict__ data, double *__restrict__ out)
+{
+  const unsigned int t = blockIdx.x * blockDim.x + threadIdx.x;
+
+  if (t >= total) return;
+  const unsigned int       c     = t / (unsigned int)m.n;
+  const HopsCudaLumpNumber x     = number[t - c * m.n];
+  const double            *D     = data + (size_t)c * ncomp * m.nn + x.base;
+  const int                st[3] = {1, m.P, m.P * m.P};
+  double                   v     = 0;
+
+#pragma unroll
+  for (int s = 0; s < 1 << DIM; s++) {
+    int o = 0;
+
+    if (s & ~x.open) continue;
+#pragma unroll
+    for (int d = 0; d < DIM; d++) o += (s >> d & 1) * st[d];
+    v += D[o];
+  }
+  out[t] = x.w * v;
+}
+
+PetscErrorCode HopsCudaLumpNumbers(const HopsCudaLumpMesh *m, PetscInt ncells, int ncomp, const HopsCudaLumpNumber *number, const double data[], double numbers[], cudaStream_t stream)
+{
+  const size_t       total  = (size_t)ncells * m->n;
+  const unsigned int blocks = (unsigned int)((total + 255) / 256);
+
+  PetscFunctionBegin;
+  PetscCheck(total < UINT_MAX, PETSC_COMM_SELF, PETSC_ERR_SUP, "The cells of a rank have more than 2^32 edges and faces of their lattices: use more ranks");
+  if (!total) PetscFunctionReturn(PETSC_SUCCESS);
+  if (m->dim == 3) Numbers<3><<<blocks, 256, 0, stream>>>(*m, (unsigned int)total, ncomp, number, data, numbers);
+  else Numbers<2><<<blocks, 256, 0, stream>>>(*m, (unsigned int)total, ncomp, number, data, numbers);
+  PetscCallCUDA(cudaGetLastError());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ---- Masks ---- */
+
+__global__ static void Compare(PetscInt n, const unsigned char *__restrict__ newmask, const unsigned char *__restrict__ mask, int *result)
+{
+  const PetscInt     c = (PetscInt)blockIdx.x * blockDim.x + threadIdx.x;
+  const int          a = c < n ? newmask[c] : 0, m = c < n ? mask[c] : 0;
+  const int          lacks = __syncthreads_or(a & ~m), some = __syncthreads_or(a);
+  const unsigned int used = __reduce_or_sync(~0u, c < n ? 1u << a : 0u);
+
+  if (threadIdx.x % 32 == 0 && used) atomicOr(result, (int)used);
+  if (threadIdx.x == 0) { /* all write the same */
+    if (lacks) result[1] = 1;
+    if (some) result[2] = 1;
+  }
+}
+
+PetscErrorCode HopsCudaLumpCompare(PetscInt n, const unsigned char newmask[], const unsigned char mask[], int result[3], cudaStream_t stream)
+{
+  PetscFunctionBegin;
+  PetscCallCUDA(cudaMemsetAsync(result, 0, 3 * sizeof(int), stream));
+  Compare<<<(unsigned int)((n + 255) / 256), 256, 0, stream>>>(n, newmask, mask, result);
+  PetscCallCUDA(cudaGetLastError());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ---- Pattern ---- */
+
+typedef ColumnList<HOPS_CUDA_LUMP_MAX> Columns;
+
+/* e / ne, exact for e < 2^31 */
+__device__ __forceinline__ static int CellOf(const HopsCudaLumpMesh &m, int e)
+{
+  return __double2int_rd((e + 0.5) * m.perentry);
+}
+
+/* Columns of a row as its cells, in ascending order, meet them */
+__device__ static void BuildRow(const HopsCudaLumpMesh &m, const HopsLORRows &rows, int r, Columns *list)
+{
+  const int row = (int)rows.first + r, e0 = m.begin[row], e1 = m.begin[row + 1];
+
+  list->n      = 1;
+  list->nfree  = m.nfree;
+  list->col[0] = row;
+  for (int k = e0; k < e1; k++) {
+    const int               e = m.entry[k], c = CellOf(m, e), i = e - c * m.ne;
+    const HopsCudaLumpTable table = m.table[m.mask[c]];
+    const int               n = __ldg(table.count + i) & 65535, *R = m.restr + (size_t)c * m.ne;
+
+    for (int t = 0, cols = 0; t < n; t++) {
+      const int x = __ldg(&table.term[(size_t)t * m.ne + i].col);
+
+      if (!(x & HOPS_LUMP_LAST) || !cols++) continue; /* the first is the diagonal's */
+      list->AddFree(Unsigned(R[x & ~HOPS_LUMP_LAST]));
+    }
+  }
+  if (rows.slot && rows.slot[r] >= 0) {
+    for (int k = rows.xi[rows.slot[r]]; k < rows.xi[rows.slot[r] + 1]; k++) list->Add(rows.xj[k]);
+  }
+}
+
+__global__ static void __launch_bounds__(HOPS_CUDA_LUMP_THREADS) Count(const HopsCudaLumpMesh m, const HopsLORRows rows, int *toolong)
+{
+  const int r = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+  Columns   list;
+  int       n = 0;
+
+  if (r >= rows.n) return;
+  BuildRow(m, rows, r, &list);
+  if (list.n > HOPS_CUDA_LUMP_MAX) {
+    *toolong = 1;
+    return;
+  }
+  for (int k = 0; k < list.n; k++) n += list.col[k] < rows.split;
+  rows.i[0][r] = n;
+  if (rows.i[1]) rows.i[1][r] = list.n - n;
+}
+
+__global__ static void __launch_bounds__(HOPS_CUDA_LUMP_THREADS) Fill(const HopsCudaLumpMesh m, const HopsLORRows rows, unsigned char *used)
+{
+  const int r = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+  Columns   list;
+  int      *j0, *j1;
+
+  if (r >= rows.n) return;
+  BuildRow(m, rows, r, &list);
+  if (rows.sorted) Sort(list.n, list.col);
+  j0 = rows.j[0] + rows.i[0][r];
+  j1 = rows.i[1] ? rows.j[1] + rows.i[1][r] : NULL;
+  for (int k = 0; k < list.n; k++) {
+    const int c = list.col[k];
+
+    if (c < rows.split) *j0++ = c;
+    else {
+      *j1++                = c - (int)rows.split;
+      used[c - rows.split] = 1;
+    }
+  }
+}
+
+static unsigned int Blocks(const HopsLORRows *rows, int size)
+{
+  return (unsigned int)((rows->n + size - 1) / size);
+}
+
+PetscErrorCode HopsCudaLumpCount(const HopsCudaLumpMesh *m, const HopsLORRows *rows, int *toolong, cudaStream_t stream)
+{
+  PetscFunctionBegin;
+  for (int b = 0; b < 2; b++)
+    if (rows->i[b]) PetscCallCUDA(cudaMemsetAsync(rows->i[b] + rows->n, 0, sizeof(int), stream));
+  if (rows->n) {
+    Count<<<Blocks(rows, HOPS_CUDA_LUMP_THREADS), HOPS_CUDA_LUMP_THREADS, 0, stream>>>(*m, *rows, toolong);
+    PetscCallCUDA(cudaGetLastError());
+    for (int b = 0; b < 2; b++)
+      if (rows->i[b]) PetscCall(HopsCudaScan(rows->n, rows->i[b], stream));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsCudaLumpColumns(const HopsCudaLumpMesh *m, const HopsLORRows *rows, unsigned char used[], cudaStream_t stream)
+{
+  PetscFunctionBegin;
+  if (rows->n) Fill<<<Blocks(rows, HOPS_CUDA_LUMP_THREADS), HOPS_CUDA_LUMP_THREADS, 0, stream>>>(*m, *rows, used);
+  PetscCallCUDA(cudaGetLastError());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ---- Values ---- */
+
+/* A cell's entries in the row that is its entry e */
+__device__ static void AddCell(const HopsCudaLumpMesh &m, int e, Row *out)
+{
+  const int               c = CellOf(m, e), i = e - c * m.ne, *R = m.restr + (size_t)c * m.ne;
+  const HopsCudaLumpTable table  = m.table[m.mask[c]];
+  const int               n      = __ldg(table.count + i) & 65535;
+  const int2             *T      = (const int2 *)table.term + i;
+  const bool              turned = R[i] < 0;
+  const double           *x      = m.numbers + (size_t)c * m.n;
+  double                  v      = 0;
+
+  for (int t = 0; t < n; t++, T += m.ne) {
+    const int2   term = __ldg(T);
+    const double a    = __ldg(x + (term.y >> 1));
+
+    v += term.y & 1 ? -a : a;
+    if (term.x & HOPS_LUMP_LAST) {
+      const int l = R[term.x & ~HOPS_LUMP_LAST], u = Unsigned(l);
+
+      if ((l < 0) != turned) v = -v;
+      if (out->direct) out->V[out->next++] = v;
+      else if (u < m.nfree) out->Add(u, v);
+      v = 0;
+    }
+  }
+}
+
+/* As the rows of H1: those of a block lie side by side in block 0, and are put together in shared memory */
+__global__ static void __launch_bounds__(HOPS_CUDA_LUMP_ROWS) Values(const HopsCudaLumpMesh m, const HopsLORRows rows, int room)
+{
+  extern __shared__ double shared[];
+  const int                r0 = (int)(blockIdx.x * blockDim.x), r1 = min(r0 + (int)blockDim.x, (int)rows.n), r = r0 + (int)threadIdx.x, row = (int)rows.first + r;
+  const int                base = rows.i[0][r0], len = rows.i[0][r1] - base;
+  const bool               fits = len <= room;
+  double                  *V    = fits ? shared : rows.v[0] + base;
+  const int               *J    = rows.j[0] + base;
+  Row                      out  = {J, rows.j[1], rows.map, V, rows.v[1], 0, 0, 0, 0, 0, (int)rows.split, m.nfree, false};
+  int                      e0 = 0, e1 = 0;
+
+  if (r < r1) {
+    e0      = m.begin[row];
+    e1      = m.begin[row + 1];
+    out.lo  = rows.i[0][r] - base;
+    out.hi  = rows.i[0][r + 1] - base;
+    out.lo1 = rows.i[1] ? rows.i[1][r] : 0;
+    out.hi1 = rows.i[1] ? rows.i[1][r + 1] : 0;
+    if (e1 - e0 == 1 && !rows.sorted && !(rows.slot && rows.slot[r] >= 0)) {
+      const int e = m.entry[e0], c = CellOf(m, e);
+
+      out.direct = out.hi - out.lo == __ldg(m.table[m.mask[c]].count + e - c * m.ne) >> 16 && out.lo1 == out.hi1;
+    }
+    out.next = out.lo;
+  }
+  for (int k = threadIdx.x; k < len; k += blockDim.x) V[k] = 0;
+  if (__syncthreads_or(r < r1 && !out.direct) && fits) {
+    int *s = (int *)(shared + room);
+
+    for (int k = threadIdx.x; k < len; k += blockDim.x) s[k] = J[k];
+    out.J = s;
+  }
+  __syncthreads();
+  if (r < r1) {
+    for (int k = out.lo1; k < out.hi1; k++) out.V1[k] = 0;
+    for (int k = e0; k < e1; k++) AddCell(m, m.entry[k], &out);
+  }
+  if (!fits) return;
+  __syncthreads();
+  for (int k = threadIdx.x; k < len; k += blockDim.x) rows.v[0][base + k] = V[k];
+}
+
+PetscErrorCode HopsCudaLumpValues(const HopsCudaLumpMesh *m, const HopsLORRows *rows, cudaStream_t stream)
+{
+  const int room = HOPS_CUDA_LUMP_ROWS * (m->dim == 3 ? (rows->coupled ? 36 : 14) : 12);
+
+  PetscFunctionBegin;
+  if (rows->n) Values<<<Blocks(rows, HOPS_CUDA_LUMP_ROWS), HOPS_CUDA_LUMP_ROWS, room *(sizeof(double) + sizeof(int)), stream>>>(*m, *rows, room);
+  PetscCallCUDA(cudaGetLastError());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

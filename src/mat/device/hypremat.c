@@ -1,0 +1,103 @@
+/* hypre's matrices on arrays that a device assembled. */
+#include <hops/private/hopsdevicemat.h>
+
+#if HOPS_HAVE_HYPRE_DEVICE
+  #include <petscmathypre.h>
+
+PetscErrorCode HopsHypreAlloc(size_t n, void **p)
+{
+  PetscFunctionBegin;
+  *p = n ? (void *)hypre_TAlloc(char, n, HYPRE_MEMORY_DEVICE) : NULL;
+  PetscCheck(*p || !n, PETSC_COMM_SELF, PETSC_ERR_MEM, "hypre has no %g MB of the device's memory for a matrix: use more devices, or -hops_backend host", n / 1e6);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsHypreFree(void **p)
+{
+  PetscFunctionBegin;
+  if (*p) hypre_TFree(*p, HYPRE_MEMORY_DEVICE);
+  *p = NULL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* PETSc initialises hypre when the first matrix gets its type */
+static PetscErrorCode HopsHypreInitialize(MPI_Comm comm)
+{
+  Mat A;
+
+  PetscFunctionBegin;
+  PetscCall(MatCreate(comm, &A));
+  PetscCall(MatSetSizes(A, 0, 0, 0, 0));
+  PetscCall(MatSetType(A, MATHYPRE));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsHypreGetInfo(Mat A, MatInfoType flag, MatInfo *info)
+{
+  hypre_ParCSRMatrix *parcsr;
+  PetscLogDouble      local[1];
+  MPI_Op              op = flag == MAT_GLOBAL_MAX ? MPI_MAX : MPI_SUM;
+
+  PetscFunctionBegin;
+  PetscCall(MatHYPREGetParCSR(A, &parcsr));
+  PetscCall(PetscMemzero(info, sizeof(*info)));
+  local[0] = (PetscLogDouble)hypre_CSRMatrixNumNonzeros(hypre_ParCSRMatrixDiag(parcsr)) + (PetscLogDouble)hypre_CSRMatrixNumNonzeros(hypre_ParCSRMatrixOffd(parcsr));
+  if (flag != MAT_LOCAL) PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, local, 1, MPI_DOUBLE, op, PetscObjectComm((PetscObject)A)));
+  info->block_size   = 1.0;
+  info->nz_allocated = info->nz_used = local[0];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* PETSc's own reads the device's arrays in the process and crashes */
+static PetscErrorCode HopsHypreGetRow(Mat A, PetscInt row, PetscInt *n, PetscInt **cols, PetscScalar **vals)
+{
+  PetscFunctionBegin;
+  SETERRQ(PetscObjectComm((PetscObject)A), PETSC_ERR_SUP, "The rows of a matrix of type hypre lie on the device: convert it with MatConvert(,MATAIJ,), or use -pc_lor_mat_type aij");
+}
+
+/* MatCreateFromParCSR() gives a rank without rows or columns one */
+PetscErrorCode HopsHypreCanWrap(HopsSpace rows, HopsSpace cols, PetscBool *can)
+{
+  PetscInt some = rows->nT && cols->nT ? 1 : 0;
+
+  PetscFunctionBegin;
+  PetscCall(MPIU_Allreduce(MPI_IN_PLACE, &some, 1, MPIU_INT, MPI_MIN, PetscObjectComm((PetscObject)rows)));
+  *can = some ? PETSC_TRUE : PETSC_FALSE;
+  if (some) PetscCall(HopsHypreInitialize(PetscObjectComm((PetscObject)rows)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsHypreWrap(HopsSpace rows, HopsSpace columns, HopsLORRows *r, PetscInt ncols, const PetscInt cols[], Mat *mat)
+{
+  HYPRE_BigInt        rrange[] = {(HYPRE_BigInt)rows->rstart, (HYPRE_BigInt)(rows->rstart + rows->nT)}, crange[] = {(HYPRE_BigInt)columns->rstart, (HYPRE_BigInt)(columns->rstart + columns->nT)}, *map;
+  hypre_ParCSRMatrix *A;
+  hypre_CSRMatrix    *b[2];
+
+  PetscFunctionBegin;
+  A    = hypre_ParCSRMatrixCreate(PetscObjectComm((PetscObject)rows), (HYPRE_BigInt)rows->N, (HYPRE_BigInt)columns->N, rrange, crange, (HYPRE_Int)ncols, (HYPRE_Int)r->nnz[0], (HYPRE_Int)r->nnz[1]);
+  b[0] = hypre_ParCSRMatrixDiag(A);
+  b[1] = hypre_ParCSRMatrixOffd(A);
+  for (PetscInt k = 0; k < 2; ++k) {
+    hypre_CSRMatrixMemoryLocation(b[k]) = HYPRE_MEMORY_DEVICE;
+    if (r->i[k]) {
+      hypre_CSRMatrixI(b[k])    = r->i[k];
+      hypre_CSRMatrixJ(b[k])    = r->j[k];
+      hypre_CSRMatrixData(b[k]) = r->v[k];
+    } else PetscCallExternal(hypre_CSRMatrixInitialize_v2, b[k], 0, HYPRE_MEMORY_DEVICE);
+  }
+  if (ncols) {
+    map = hypre_TAlloc(HYPRE_BigInt, ncols, HYPRE_MEMORY_HOST);
+    for (PetscInt k = 0; k < ncols; ++k) map[k] = (HYPRE_BigInt)cols[k];
+    hypre_ParCSRMatrixColMapOffd(A) = map;
+    hypre_ParCSRMatrixCopyColMapOffdToDevice(A);
+  }
+  PetscCallExternal(hypre_ParCSRMatrixSetNumNonzeros, A);
+  PetscCallExternal(hypre_ParCSRMatrixSetDNumNonzeros, A);
+  PetscCall(MatCreateFromParCSR(A, MATHYPRE, PETSC_OWN_POINTER, mat));
+  PetscCall(MatSetOperation(*mat, MATOP_GETINFO, (HopsVoidFn)HopsHypreGetInfo));
+  PetscCall(MatSetOperation(*mat, MATOP_GET_ROW, (HopsVoidFn)HopsHypreGetRow));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+#endif

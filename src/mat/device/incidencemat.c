@@ -1,0 +1,205 @@
+/* Matrices of the lattice's topology whose rows a device writes: derivatives, and the interpolations of AMS and ADS. */
+#include <hops/private/hopsdevicemat.h>
+#include <hops/private/hopsderham.h>
+
+/* What a matrix is made of meanwhile */
+typedef struct {
+  HopsDeviceIncidence d;
+  HopsLORRows         rows;
+  PetscBool           hypre;
+  PetscInt            ncols, *cols; /* columns of block 1, global, ascending */
+  int                *cell, *table; /* on the device */
+} HopsIncidenceWork;
+
+static PetscErrorCode HopsIncidenceAlloc(HopsIncidenceWork *w, size_t n, void **p)
+{
+  PetscFunctionBegin;
+#if HOPS_HAVE_HYPRE_DEVICE
+  if (w->hypre) {
+    PetscCall(HopsHypreAlloc(n, p));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+#endif
+  PetscCall((*w->d.to->backend->lordevice->Malloc)(n, p));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsIncidenceCopy(HopsSpace sp, size_t n, const int x[], int **y)
+{
+  PetscFunctionBegin;
+  PetscCall((*sp->backend->lordevice->Malloc)(n * sizeof(int), (void **)y));
+  PetscCall((*sp->backend->Copy)(*y, x, n * sizeof(int), PETSC_TRUE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Numbers of block 1's columns: the ghosts in use, which ascend */
+static PetscErrorCode HopsIncidenceColumns(HopsIncidenceWork *w, const unsigned char used[])
+{
+  HopsSpace from = w->d.from;
+  int      *map;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(from->nG, &w->cols));
+  PetscCall(PetscMalloc1(from->nG, &map));
+  for (PetscInt g = 0; g < from->nG; ++g) {
+    map[g] = (int)w->ncols;
+    if (used[g]) w->cols[w->ncols++] = from->ghost[g];
+  }
+  PetscCall(HopsIncidenceCopy(from, from->nG, map, &w->rows.map));
+  PetscCall(PetscFree(map));
+  PetscCall((*from->backend->lordevice->MapColumns)(NULL, &w->rows));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsIncidenceRows(HopsIncidenceWork *w)
+{
+  HopsSpace               from = w->d.from, to = w->d.to;
+  const HopsLORDeviceOps *ops = to->backend->lordevice;
+  HopsLORRows            *r   = &w->rows;
+  unsigned char          *used;
+  PetscInt                missing;
+  PetscMPIInt             size;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)to), &size));
+  r->n     = to->nT;
+  r->split = size > 1 ? from->nT : INT_MAX;
+  r->nmap  = from->nG;
+  for (PetscInt b = 0; b < (size > 1 ? 2 : 1); ++b) PetscCall(HopsIncidenceAlloc(w, (to->nT + 1) * sizeof(int), (void **)&r->i[b]));
+  if (w->hypre) PetscCall((*ops->Wait)(NULL));
+  PetscCall((*ops->IncidenceCount)(&w->d, r, &missing));
+  PetscCheck(!missing, PETSC_COMM_SELF, PETSC_ERR_SUP, "%" PetscInt_FMT " unknowns are owned by a rank none of whose cells touch them", missing);
+  for (PetscInt b = 0; b < (size > 1 ? 2 : 1); ++b) {
+    PetscCall(HopsIncidenceAlloc(w, r->nnz[b] * sizeof(int), (void **)&r->j[b]));
+    PetscCall(HopsIncidenceAlloc(w, r->nnz[b] * sizeof(PetscScalar), (void **)&r->v[b]));
+  }
+  if (w->hypre) PetscCall((*ops->Wait)(NULL));
+  PetscCall(PetscMalloc1(r->nmap, &used));
+  PetscCall((*ops->IncidenceFill)(&w->d, r, used));
+  if (size > 1) PetscCall(HopsIncidenceColumns(w, used));
+  PetscCall(PetscFree(used));
+  PetscCall((*ops->Wait)(NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* By way of the process's memory */
+static PetscErrorCode HopsIncidenceAIJ(HopsIncidenceWork *w, MatType type, Mat *A)
+{
+  HopsSpace    from = w->d.from, to = w->d.to;
+  HopsLORRows *r    = &w->rows;
+  int         *i[2] = {NULL, NULL}, *j[2] = {NULL, NULL};
+  PetscScalar *v[2] = {NULL, NULL}, *a;
+  PetscInt    *ia, *ja, n = 0;
+  PetscBool    same;
+
+  PetscFunctionBegin;
+  for (PetscInt b = 0; b < 2; ++b) {
+    if (!r->i[b]) continue;
+    PetscCall(PetscMalloc3(to->nT + 1, &i[b], r->nnz[b], &j[b], r->nnz[b], &v[b]));
+    PetscCall((*to->backend->Copy)(i[b], r->i[b], (to->nT + 1) * sizeof(int), PETSC_FALSE));
+    PetscCall((*to->backend->Copy)(j[b], r->j[b], r->nnz[b] * sizeof(int), PETSC_FALSE));
+    PetscCall((*to->backend->Copy)(v[b], r->v[b], r->nnz[b] * sizeof(PetscScalar), PETSC_FALSE));
+  }
+  PetscCall(PetscMalloc3(to->nT + 1, &ia, r->nnz[0] + r->nnz[1], &ja, r->nnz[0] + r->nnz[1], &a));
+  ia[0] = 0;
+  for (PetscInt l = 0; l < to->nT; ++l) {
+    for (PetscInt b = 0; b < 2; ++b)
+      for (int k = i[b] ? i[b][l] : 0; k < (i[b] ? i[b][l + 1] : 0); ++k) {
+        ja[n]  = b ? w->cols[j[b][k]] : from->rstart + j[b][k];
+        a[n++] = v[b][k];
+      }
+    ia[l + 1] = n;
+  }
+  PetscCall(MatCreate(PetscObjectComm((PetscObject)to), A));
+  PetscCall(MatSetSizes(*A, to->nT, from->nT, to->N, from->N));
+  PetscCall(MatSetType(*A, MATAIJ));
+  PetscCall(MatSeqAIJSetPreallocationCSR(*A, ia, ja, a));
+  PetscCall(MatMPIAIJSetPreallocationCSR(*A, ia, ja, a));
+  PetscCall(PetscStrcmp(type, MATAIJ, &same));
+  if (!same) PetscCall(MatConvert(*A, type, MAT_INPLACE_MATRIX, A));
+  PetscCall(PetscFree3(ia, ja, a));
+  for (PetscInt b = 0; b < 2; ++b) PetscCall(PetscFree3(i[b], j[b], v[b]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsIncidenceDestroyWork(HopsIncidenceWork *w)
+{
+  const HopsLORDeviceOps *ops = w->d.to->backend->lordevice;
+
+  PetscFunctionBegin;
+  for (PetscInt b = 0; b < 2 && !w->hypre; ++b) {
+    PetscCall((*ops->Free)((void **)&w->rows.i[b]));
+    PetscCall((*ops->Free)((void **)&w->rows.j[b]));
+    PetscCall((*ops->Free)((void **)&w->rows.v[b]));
+  }
+  PetscCall((*ops->Free)((void **)&w->rows.map));
+  PetscCall((*ops->Free)((void **)&w->cell));
+  PetscCall((*ops->Free)((void **)&w->table));
+  PetscCall(PetscFree(w->cols));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsIncidenceMatCreate(HopsSpace from, HopsSpace to, PetscInt n, const int table[], const PetscScalar scale[], MatType type, Mat *A)
+{
+  HopsIncidenceWork w;
+  PetscInt         *cell;
+  PetscBool         identity = PETSC_TRUE;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMemzero(&w, sizeof(w)));
+  w.d.to    = to;
+  w.d.from  = from;
+  w.d.n     = (int)n;
+  w.d.scale = scale;
+#if HOPS_HAVE_HYPRE_DEVICE
+  PetscCall(PetscStrcmp(type, MATHYPRE, &w.hypre));
+  if (w.hypre) PetscCall(HopsHypreCanWrap(to, from, &w.hypre));
+#endif
+  PetscCall(HopsCompanionCells(from, to, &cell));
+  for (PetscInt c = 0; c < to->ncells && identity; ++c) identity = cell[c] == c ? PETSC_TRUE : PETSC_FALSE;
+  if (!identity) {
+    int *c32;
+
+    PetscCall(PetscMalloc1(to->ncells, &c32));
+    for (PetscInt c = 0; c < to->ncells; ++c) c32[c] = (int)cell[c];
+    PetscCall(HopsIncidenceCopy(to, to->ncells, c32, &w.cell));
+    PetscCall(PetscFree(c32));
+  }
+  PetscCall(PetscFree(cell));
+  PetscCall(HopsIncidenceCopy(to, to->ne * n, table, &w.table));
+  w.d.cell  = w.cell;
+  w.d.table = w.table;
+  PetscCall(HopsIncidenceRows(&w));
+#if HOPS_HAVE_HYPRE_DEVICE
+  if (w.hypre) PetscCall(HopsHypreWrap(to, from, &w.rows, w.ncols, w.cols, A));
+#endif
+  if (!w.hypre) PetscCall(HopsIncidenceAIJ(&w, type, A));
+  PetscCall(HopsIncidenceDestroyWork(&w));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsDerivativeCreateDevice(HopsSpace from, HopsSpace to, MatType type, Mat *D)
+{
+  HopsIncidence inc;
+  int          *table;
+  PetscInt      n        = 0;
+  char          name[64] = "aij";
+
+  PetscFunctionBegin;
+  if (!type) {
+#if defined(PETSC_HAVE_CUDA)
+    PetscCall(PetscStrncpy(name, MATAIJCUSPARSE, sizeof(name)));
+#endif
+    PetscCall(PetscOptionsGetString(((PetscObject)to)->options, ((PetscObject)to)->prefix, "-hops_derivative_mat_type", name, sizeof(name), NULL));
+    type = name;
+  }
+  PetscCall(HopsIncidenceCreate(from->family, to->family, from->dim, from->order, &inc));
+  for (PetscInt i = 0; i < inc.nrows; ++i) n = PetscMax(n, inc.n[i]);
+  PetscCall(PetscMalloc1(inc.nrows * n, &table));
+  for (PetscInt i = 0; i < inc.nrows; ++i)
+    for (PetscInt k = 0; k < n; ++k) table[i * n + k] = k < inc.n[i] ? (int)(2 * inc.col[6 * i + k] + (inc.sgn[6 * i + k] < 0.0 ? 1 : 0)) : -1;
+  PetscCall(HopsIncidenceDestroy(&inc));
+  PetscCall(HopsIncidenceMatCreate(from, to, n, table, NULL, type, D));
+  PetscCall(PetscFree(table));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

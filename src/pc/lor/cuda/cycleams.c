@@ -1,0 +1,169 @@
+/*
+  The cycles of AMS and ADS by kernels of our own: smoothing, then corrections from the nodal spaces one after the other, each a V-cycle; all
+  of it one CUDA graph. hypre runs dozens of short kernels for each, and waits for many.
+*/
+#include "cycle.h"
+#if HOPS_HAVE_HYPRE_DEVICE
+  #include <_hypre_parcsr_ls.h>
+  #include <petscmathypre.h>
+
+/* The first members of hypre's data for ADS, which has no header for them; what is there is compared with what hypre was given */
+typedef struct {
+  hypre_ParCSRMatrix *A, *C, *A_C;
+  HYPRE_Solver        B_C;
+  hypre_ParCSRMatrix *Pi, *A_Pi;
+  HYPRE_Solver        B_Pi;
+  hypre_ParCSRMatrix *Pix[3], *A_Pix[3];
+  HYPRE_Solver        B_Pix[3];
+  HYPRE_Int           owns_Pi;
+  hypre_ParCSRMatrix *ND_Pi, *ND_Pix[3], *G;
+  hypre_ParVector    *x[3];
+  HYPRE_Int           maxit;
+  HYPRE_Real          tol;
+  HYPRE_Int           cycle_type, print_level, relax_type, relax_times;
+  hypre_Vector       *l1_norms;
+  HYPRE_Real          relax_weight;
+} ADSData;
+
+/* The cycles that hypre runs by their numbers, where each component has its nodal space and smoothing comes first and last; 1: G, 3 to 5: the components */
+static const char *Program(int cycle_type, bool beta_is_zero)
+{
+  if (cycle_type == 11) return beta_is_zero ? "0345430" : "013454310";
+  if (cycle_type == 13) return beta_is_zero ? "0345430" : "034515430";
+  if (cycle_type == 14) return beta_is_zero ? "0(+3+4+5)0" : "01(+3+4+5)10";
+  return NULL;
+}
+
+static const char *RefuseAMS(const hypre_AMSData *ams)
+{
+  if (ams->maxit != 1 || ams->tol != 0.0) return "it iterates";
+  if (!Program((int)ams->cycle_type, ams->beta_is_zero)) return "its AMS cycle is not 11, 13 or 14";
+  if (ams->A_relax_type != 1 || ams->A_relax_times != 1) return "its smoother is not one sweep of l1-Jacobi";
+  if (ams->B_G0) return "it projects gradients out of a part of the domain";
+  if (hypre_ParCSRMatrixMemoryLocation(ams->A) != HYPRE_MEMORY_DEVICE || !ams->A_l1_norms) return "its matrices are not on the device";
+  return NULL;
+}
+
+/* A space whose corrections come from a cycle of its own: sub is that cycle, P leads from it */
+static PetscErrorCode SetSpace(HopsCycle c, int k, hypre_ParCSRMatrix *P, HopsCycle sub, cudaStream_t stream)
+{
+  hypre_CSRMatrix *R = hypre_ParCSRMatrixDiagT(P);
+
+  PetscFunctionBegin;
+  c->sub[k] = sub;
+  if (!R) {
+    PetscCallExternal(hypre_CSRMatrixTranspose, hypre_ParCSRMatrixDiag(P), &R, 1);
+    c->spacetransposed[k] = R;
+  }
+  PetscCall(HopsCycleSetMatrix(c, hypre_ParCSRMatrixDiag(P), &c->P[k], stream));
+  PetscCall(HopsCycleSetMatrix(c, R, &c->R[k], stream));
+  c->complexity += (PetscReal)sub->level[0].A.nnz * sub->complexity / (PetscReal)PetscMax(c->level[0].A.nnz, 1);
+  for (const char *op = c->program; *op; op++)
+    if (*op == '1' + k) c->flops += sub->flops + 2.0 * (PetscLogDouble)c->level[0].A.nnz + 4.0 * (PetscLogDouble)c->P[k].nnz;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Create(const char *program, bool single, hypre_ParCSRMatrix *A, hypre_Vector *l1, double weight, cudaStream_t stream, HopsCycle *cycle)
+{
+  HopsCycle       c;
+  HopsCycleLevel *a;
+  const size_t    n = (size_t)hypre_CSRMatrixNumRows(hypre_ParCSRMatrixDiag(A));
+
+  PetscFunctionBegin;
+  PetscCall(PetscNew(&c));
+  *cycle        = c;
+  c->single     = single;
+  c->program    = program;
+  c->nlevels    = 1;
+  c->complexity = 1.0;
+  PetscCall(PetscCalloc1(1, &c->level));
+  PetscCall(PetscCalloc1(1, &c->transposed));
+  a = c->level;
+  PetscCall(HopsCycleSetMatrix(c, hypre_ParCSRMatrixDiag(A), &a->A, stream));
+  PetscCall(HopsCycleMalloc(n * HopsCycleSize(c), &a->f));
+  PetscCall(HopsCycleMalloc(n * HopsCycleSize(c), &a->u));
+  PetscCall(HopsCycleMalloc(n * HopsCycleSize(c), &a->w));
+  PetscCall(HopsCycleMalloc(n * HopsCycleSize(c), &a->d));
+  PetscCall(HopsCycleConvert(n, hypre_VectorData(l1), weight, true, single, a->d, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsCycleCreateAMS(void *data, bool single, HopsCycle *cycle, const char **why)
+{
+  const hypre_AMSData *ams                  = (const hypre_AMSData *)data;
+  hypre_ParCSRMatrix  *P[HOPS_CYCLE_SPACES] = {ams->G, NULL, ams->Pix, ams->Piy, ams->Piz};
+  const HYPRE_Solver   B[HOPS_CYCLE_SPACES] = {ams->B_G, NULL, ams->B_Pix, ams->B_Piy, ams->B_Piz};
+  cudaStream_t         stream;
+
+  PetscFunctionBegin;
+  *why = RefuseAMS(ams);
+  if (*why) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(HopsGetCUDAStream(&stream));
+  PetscCall(Create(Program((int)ams->cycle_type, ams->beta_is_zero), single, ams->A, ams->A_l1_norms, ams->A_relax_weight, stream, cycle));
+  for (int k = 0; k < HOPS_CYCLE_SPACES && !*why; k++) {
+    HopsCycle sub;
+
+    if (!P[k] || !B[k] || !strchr((*cycle)->program, '1' + k)) continue;
+    PetscCall(HopsCycleCreateHierarchy(B[k], single, &sub, why));
+    if (!*why) PetscCall(SetSpace(*cycle, k, P[k], sub, stream));
+  }
+  if (*why) PetscCall(HopsCycleDestroy(cycle));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Is m the matrix of hypre's in A? */
+static PetscErrorCode Same(Mat A, hypre_ParCSRMatrix *m, PetscBool *same)
+{
+  hypre_ParCSRMatrix *p     = NULL;
+  PetscBool           hypre = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  if (A) PetscCall(PetscObjectTypeCompare((PetscObject)A, MATHYPRE, &hypre));
+  if (hypre) PetscCall(MatHYPREGetParCSR(A, &p));
+  if (!hypre || p != m) *same = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode RefuseADS(const ADSData *ads, const HopsCycleAuxiliary *aux, const char **why)
+{
+  PetscBool same = PETSC_TRUE;
+
+  PetscFunctionBegin;
+  *why = "hypre's data of ADS are not as they were in 2.32";
+  if (!aux) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(Same(aux->A, ads->A, &same));
+  PetscCall(Same(aux->C, ads->C, &same));
+  PetscCall(Same(aux->G, ads->G, &same));
+  for (int d = 0; d < 3; d++) {
+    PetscCall(Same(aux->rt[d], ads->Pix[d], &same));
+    PetscCall(Same(aux->nd[d], ads->ND_Pix[d], &same));
+  }
+  if (!same || ads->Pi || ads->ND_Pi) PetscFunctionReturn(PETSC_SUCCESS);
+  *why = NULL;
+  if (ads->maxit != 1 || ads->tol != 0.0) *why = "it iterates";
+  else if (!Program((int)ads->cycle_type, false)) *why = "its ADS cycle is not 11, 13 or 14";
+  else if (ads->relax_type != 1 || ads->relax_times != 1 || !ads->l1_norms) *why = "its smoother is not one sweep of l1-Jacobi";
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsCycleCreateADS(void *data, bool single, const HopsCycleAuxiliary *aux, HopsCycle *cycle, const char **why)
+{
+  const ADSData *ads = (const ADSData *)data;
+  HopsCycle      sub;
+  cudaStream_t   stream;
+
+  PetscFunctionBegin;
+  PetscCall(RefuseADS(ads, aux, why));
+  if (*why) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(HopsGetCUDAStream(&stream));
+  PetscCall(Create(Program((int)ads->cycle_type, false), single, ads->A, ads->l1_norms, ads->relax_weight, stream, cycle));
+  PetscCall(HopsCycleCreateAMS(ads->B_C, single, &sub, why));
+  if (!*why) PetscCall(SetSpace(*cycle, 0, ads->C, sub, stream));
+  for (int d = 0; d < 3 && !*why; d++) {
+    PetscCall(HopsCycleCreateHierarchy(ads->B_Pix[d], single, &sub, why));
+    if (!*why) PetscCall(SetSpace(*cycle, 2 + d, ads->Pix[d], sub, stream));
+  }
+  if (*why) PetscCall(HopsCycleDestroy(cycle));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+#endif
