@@ -286,7 +286,8 @@ int main(int argc, char **argv)
       suffix: hypre_matrix
       args: -pc_lor_mat_type hypre -curved -dm_coord_petscspace_degree 2
       nsize: {{1 2}}
-    test: # on a device, PETSc's coarse solver keeps the type it had
+    # on a device, PETSc's coarse solver keeps the type it had
+    test:
       requires: host
       suffix: gamg
       args: -lor_pc_type gamg -reset 0 -another_type aijperm
