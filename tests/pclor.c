@@ -286,9 +286,16 @@ int main(int argc, char **argv)
       suffix: hypre_matrix
       args: -pc_lor_mat_type hypre -curved -dm_coord_petscspace_degree 2
       nsize: {{1 2}}
+    # on a device, PETSc's coarse solver keeps the type it had
     test:
+      requires: host
       suffix: gamg
       args: -lor_pc_type gamg -reset 0 -another_type aijperm
+      nsize: {{1 2}}
+    test:
+      requires: cuda
+      suffix: gamg_gpu
+      args: -lor_pc_type gamg -reset 0 -another_type aijcusparse -vec_type cuda -dm_vec_type cuda -use_gpu_aware_mpi 0 -options_left 0
       nsize: {{1 2}}
     test:
       suffix: lu
