@@ -14,6 +14,7 @@ PetscErrorCode HopsPlexResidualReset(HopsPlex *plex)
       PetscCall(PetscFree(plex->Dt[f]));
     }
     PetscCall(PetscFree2(plex->Bt, plex->Dt));
+    PetscCall(PetscFree(plex->Ct));
     PetscCall(HopsFieldPointsDestroy(&plex->at));
     PetscCall(HopsFieldsDestroy(&plex->fields));
   }
@@ -108,6 +109,9 @@ static PetscErrorCode HopsPlexResidualSetUp(DM dm, HopsPlex *plex, PetscBool *ca
         plex->Dt[f][i * Q + q] = b->D[q * b->P + i];
       }
   }
+  PetscCall(PetscMalloc1(Q * Q, &plex->Ct));
+  for (PetscInt q = 0; q < Q; ++q)
+    for (PetscInt r = 0; r < Q; ++r) plex->Ct[r * Q + q] = plex->rule.C[q * Q + r];
   PetscCall(HopsSpaceCreate_Private(PetscObjectComm((PetscObject)dm), dim, order, &plex->space));
   PetscCall(HopsPlexGetCells(dm, plex->space));
   PetscCall(HopsPlexGetGeometry(dm, plex->space));
@@ -211,26 +215,54 @@ static PetscErrorCode HopsResidualPoints(const HopsPlex *plex, const HopsResidua
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/*
+  sum = the test functions of component g against what they meet. Where the rule has a field's points per direction the derivatives are taken at the
+  points, so the tabulation is applied once.
+*/
+static PetscErrorCode HopsResidualIntegrateComponent(const HopsPlex *plex, PetscInt f, PetscInt g, PetscBool has0, PetscBool has1, HopsResidualWork *w)
+{
+  HopsFields       F   = plex->fields;
+  const PetscInt   dim = F->dim, nq = plex->at.nq, P = F->P[f], Q = plex->rule.Q, np = PetscPowInt(P, dim), nm = PetscMax(np, nq);
+  const PetscReal *v    = w->v + (F->off[f] + g) * (dim + 1) * nq, *M[3];
+  PetscReal       *work = plex->at.work, *s = work + 2 * nm, *t = work + 3 * nm;
+
+  PetscFunctionBegin;
+  for (PetscInt d = 0; d < dim; ++d) M[d] = plex->Bt[f];
+  if (Q >= P) {
+    for (PetscInt q = 0; q < nq; ++q) s[q] = has0 ? v[q] : 0.0;
+    for (PetscInt d = 0; has1 && d < dim; ++d) {
+      HopsTensorApplyDirection(dim, d, Q, plex->Ct, v + (d + 1) * nq, t);
+      for (PetscInt q = 0; q < nq; ++q) s[q] += t[q];
+    }
+    PetscCall(HopsTensorApply(dim, P, Q, M, s, w->sum, work));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  for (PetscInt i = 0; i < np; ++i) w->sum[i] = 0.0;
+  for (PetscInt k = has0 ? 0 : 1; k <= (has1 ? dim : 0); ++k) {
+    if (k) M[k - 1] = plex->Dt[f];
+    PetscCall(HopsTensorApply(dim, P, Q, M, v + k * nq, s, work));
+    if (k) M[k - 1] = plex->Bt[f];
+    for (PetscInt i = 0; i < np; ++i) w->sum[i] += s[i];
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* elem: the cell's closure, field after field */
 static PetscErrorCode HopsResidualIntegrate(const HopsPlex *plex, const HopsResidualRegion *rr, HopsResidualWork *w)
 {
-  HopsFields     F   = plex->fields;
-  const PetscInt dim = F->dim, nq = plex->at.nq;
-  PetscScalar   *elem = w->elem;
+  HopsFields   F    = plex->fields;
+  PetscScalar *elem = w->elem;
 
   PetscFunctionBegin;
   PetscCall(PetscArrayzero(elem, F->nclosure));
   for (PetscInt f = 0; f < F->nf; ++f) {
-    const PetscInt P = F->P[f], np = PetscPowInt(P, dim), nc = F->nc[f];
+    const PetscInt  np = PetscPowInt(F->P[f], F->dim), nc = F->nc[f];
+    const PetscBool has0 = rr->n[0][f] ? PETSC_TRUE : PETSC_FALSE, has1 = rr->n[1][f] ? PETSC_TRUE : PETSC_FALSE;
 
-    for (PetscInt g = 0; g < nc; ++g)
-      for (PetscInt k = rr->n[0][f] ? 0 : 1; k <= (rr->n[1][f] ? dim : 0); ++k) {
-        const PetscReal *M[3];
-
-        for (PetscInt d = 0; d < dim; ++d) M[d] = d == k - 1 ? plex->Dt[f] : plex->Bt[f];
-        PetscCall(HopsTensorApply(dim, P, plex->rule.Q, M, w->v + ((F->off[f] + g) * (dim + 1) + k) * nq, w->sum, plex->at.work));
-        for (PetscInt i = 0; i < np; ++i) elem[i * nc + g] += w->sum[F->node[f][i]];
-      }
+    for (PetscInt g = 0; g < nc && (has0 || has1); ++g) {
+      PetscCall(HopsResidualIntegrateComponent(plex, f, g, has0, has1, w));
+      for (PetscInt i = 0; i < np; ++i) elem[i * nc + g] = w->sum[F->node[f][i]];
+    }
     elem += np * nc;
   }
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -98,7 +98,7 @@ PetscErrorCode HopsFieldPointsCreate(HopsFields fields, const HopsBasis *basis, 
     m = PetscMax(m, fields->P[f]);
     PetscCall(HopsBasisCreateAtPoints(fields->P[f], basis->Q, basis->points, &at->basis[f]));
   }
-  PetscCall(PetscMalloc1(4 * PetscPowInt(m, fields->dim), &at->work));
+  PetscCall(PetscMalloc1(5 * PetscPowInt(m, fields->dim), &at->work));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -136,10 +136,13 @@ PetscErrorCode HopsFieldPointsEvaluate(const HopsFieldPoints *at, DM dm, Vec v, 
       PetscCall(HopsTensorApply(dim, basis->Q, basis->P, M, e, t, scratch));
       for (PetscInt q = 0; q < nq; ++q) u[q * nu + k] = t[q];
       for (PetscInt d = 0; ux && d < dim; ++d) { /* reference gradients first */
-        M[d] = basis->D;
-        PetscCall(HopsTensorApply(dim, basis->Q, basis->P, M, e, t, scratch));
-        M[d] = basis->B;
-        for (PetscInt q = 0; q < nq; ++q) ux[(q * nu + k) * dim + d] = t[q];
+        if (basis->Q >= basis->P) HopsTensorApplyDirection(dim, d, basis->Q, basis->C, t, scratch);
+        else { /* the values at the points do not determine the polynomial */
+          M[d] = basis->D;
+          PetscCall(HopsTensorApply(dim, basis->Q, basis->P, M, e, scratch, scratch + nm));
+          M[d] = basis->B;
+        }
+        for (PetscInt q = 0; q < nq; ++q) ux[(q * nu + k) * dim + d] = scratch[q];
       }
     }
     e0 += nc * np;

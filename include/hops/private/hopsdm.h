@@ -13,6 +13,7 @@ typedef struct {
   HopsBasis       rule;  /* its weights */
   HopsFieldPoints at;
   PetscReal     **Bt, **Dt; /* [nf][P Q] transposed tabulations */
+  PetscReal      *Ct;       /* [Q Q] transposed derivatives at the points */
 } HopsPlex;
 
 /* registers DMPLEX anew with a constructor that adds these; collective */

@@ -157,6 +157,7 @@ PETSC_INTERN PetscErrorCode HopsSpaceCreateGeometryBasis(HopsSpace, const HopsBa
 PETSC_INTERN PetscErrorCode HopsSpaceCreate_Private(MPI_Comm, PetscInt dim, PetscInt order, HopsSpace *); /* an H1 space */
 PETSC_INTERN PetscErrorCode HopsSpaceSetUpNumbering(HopsSpace, PetscInt nkeys, const PetscInt gidx[], const PetscBool ess[], const PetscInt elist[]);
 PETSC_INTERN PetscErrorCode HopsTensorApply(PetscInt dim, PetscInt m, PetscInt n, const PetscReal *const M[], const PetscReal in[], PetscReal out[], PetscReal work[]);
+PETSC_INTERN void           HopsTensorApplyDirection(PetscInt dim, PetscInt d, PetscInt n, const PetscReal M[], const PetscReal in[], PetscReal out[]);
 /* xg[nL-nT] = ghosts (communicated) and constrained entries (cvals, or zero) for the owned entries x[nT]; collective */
 PETSC_INTERN PetscErrorCode HopsSpaceGlobalToLocal(HopsSpace, const PetscScalar x[], PetscScalar xg[]);
 /* the halo exchange in two halves: begin packs and sends, end delivers; in between the caller works on interior cells */
