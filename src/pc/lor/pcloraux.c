@@ -71,10 +71,13 @@ static PetscErrorCode PCLORHypreIs(PC inner, const char type[], PetscBool *is)
 static PetscErrorCode PCLORCreateAuxiliary(PC_LOR *lor, HopsSpace *nodes)
 {
   HopsSpace sp = lor->form.space, edges;
+  PetscInt  free;
 
   PetscFunctionBegin;
   PetscCall(HopsSpaceCreateCompanion(sp, HOPS_H1, sp->order == 1 && !(sp->family == HOPS_HDIV && sp->dim == 3) ? PETSC_TRUE : PETSC_FALSE, nodes));
-  PetscCheck((*nodes)->N, PetscObjectComm((PetscObject)sp), PETSC_ERR_SUP, "The mesh has no vertices off the essential boundary, and so no nodal space for AMS: use -lor_pc_type lu, or refine the mesh");
+  free = (*nodes)->nT - (*nodes)->ness;
+  PetscCall(MPIU_Allreduce(MPI_IN_PLACE, &free, 1, MPIU_INT, MPI_SUM, PetscObjectComm((PetscObject)sp)));
+  PetscCheck(free, PetscObjectComm((PetscObject)sp), PETSC_ERR_SUP, "The mesh has no vertices off the essential boundary, and so no nodal space for AMS: use -lor_pc_type lu, or refine the mesh");
   if (lor->auxspace == sp) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PCLORResetAuxiliary(lor));
   if (sp->family == HOPS_HDIV && sp->dim == 3) {
@@ -239,6 +242,7 @@ static PetscErrorCode PCLORSetInteriorNodes(PC inner, PC_LOR *lor, HopsSpace nod
       }
     PetscCall(HopsSpaceHaloAddBegin(nodes, yg));
     PetscCall(HopsSpaceHaloAddEnd(nodes, yg, y));
+    for (PetscInt e = 0; e < nodes->ness; ++e) y[nodes->essT[e]] = 1.0;
     for (PetscInt i = 0; i < nodes->nT; ++i) y[i] = y[i] == 0.0 ? 1.0 : 0.0;
     PetscCall(VecRestoreArray(outside, &y));
     PetscCall(PCHYPREAMSSetInteriorNodes(inner, outside));
