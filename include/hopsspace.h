@@ -15,7 +15,7 @@
   E-vector (element by element, x fastest).
 
 .seealso: `HopsSpaceCreateFromDM()`, `HopsSpaceCreateH1()`, `HopsSpaceCreateHCurl()`, `HopsSpaceCreateHDiv()`, `HopsSpaceCreateL2()`,
-          `HopsSpaceCreateFromArrays()`, `HopsFamily`, `MATPA`, `PCLOR`
+          `HopsSpaceCreateFromArrays()`, `HopsSpaceCreateFamilyFromArrays()`, `HopsFamily`, `MATPA`, `PCLOR`
 S*/
 typedef struct _p_HopsSpace *HopsSpace;
 
@@ -86,6 +86,8 @@ PETSC_EXTERN PetscErrorCode HopsSpaceCreateDerivative(HopsSpace, HopsSpace, Mat 
 PETSC_EXTERN PetscErrorCode HopsSpaceDifferentiate(HopsSpace, Vec, HopsSpace, Vec);
 PETSC_EXTERN PetscErrorCode HopsSpaceEvaluate(HopsSpace, Vec, PetscInt, const PetscInt[], const PetscReal[], PetscScalar[]);
 PETSC_EXTERN PetscErrorCode HopsSpaceCreateFromArrays(MPI_Comm, PetscInt, PetscInt, PetscInt, PetscInt, const PetscInt[], const PetscReal[], PetscInt, const PetscInt[], HopsSpace *);
+PETSC_EXTERN PetscErrorCode HopsSpaceCreateFamilyFromArrays(MPI_Comm, HopsFamily, PetscInt, PetscInt, PetscInt, PetscInt, const PetscInt[], PetscInt, const PetscReal[], PetscInt, const PetscInt[], HopsSpace *);
+PETSC_EXTERN PetscErrorCode HopsSpaceSetCompanion(HopsSpace, HopsSpace);
 PETSC_EXTERN PetscErrorCode HopsSpaceCreateCoarse(HopsSpace, DM, PetscInt, HopsSpace *);
 PETSC_EXTERN PetscErrorCode HopsSpaceReference(HopsSpace);
 PETSC_EXTERN PetscErrorCode HopsSpaceDestroy(HopsSpace *);

@@ -134,7 +134,7 @@ static PetscErrorCode HopsDerivativeCheck(HopsSpace from, HopsSpace to)
   It depends on topology alone, and is the same for the high-order spaces and for the lowest-order ones on the mesh of the Gauss-Lobatto
   points. The product of two that follow each other is exactly zero.
 
-  Essential unknowns have neither rows nor columns; see `HopsSpaceDifferentiate()` for fields with essential values.
+  Essential unknowns have neither rows nor columns, or, in spaces from arrays, empty ones; see `HopsSpaceDifferentiate()` for fields with essential values.
 
 .seealso: `HopsSpace`, `HopsFamily`, `HopsSpaceCreateCompanion()`, `HopsSpaceDifferentiate()`
 @*/
@@ -162,7 +162,8 @@ PetscErrorCode HopsSpaceCreateDerivative(HopsSpace from, HopsSpace to, Mat *D)
       PetscCall(MatCreateAIJ(PetscObjectComm((PetscObject)from), to->nT, from->nT, to->N, from->N, 0, dnz, 0, onz, D));
       PetscCall(PetscArrayzero(done, to->nT));
     }
-    left = to->nT;
+    left = to->nT - to->ness;
+    for (PetscInt e = 0; e < to->ness; ++e) done[to->essT[e]] = 1;
     for (PetscInt c = 0; c < to->ncells; ++c)
       for (PetscInt i = 0; i < to->ne; ++i) {
         const int      r = to->restr[c * to->ne + i];
@@ -188,7 +189,7 @@ PetscErrorCode HopsSpaceCreateDerivative(HopsSpace from, HopsSpace to, Mat *D)
           PetscCall(MatSetValues(*D, 1, &row, n, cols, vals, ADD_VALUES));
         }
       }
-    PetscCheck(!left, PETSC_COMM_SELF, PETSC_ERR_SUP, "%" PetscInt_FMT " unknowns are owned by a rank none of whose cells touch them", left);
+    PetscCheck(!left, PETSC_COMM_SELF, PETSC_ERR_SUP, "%" PetscInt_FMT " unknowns are owned by a rank none of whose cells touch them: let them be owned by a rank with such a cell", left);
   }
   PetscCall(MatAssemblyBegin(*D, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(*D, MAT_FINAL_ASSEMBLY));
@@ -218,7 +219,8 @@ PetscErrorCode HopsSpaceCreateDerivative(HopsSpace from, HopsSpace to, Mat *D)
 PetscErrorCode HopsSpaceDifferentiate(HopsSpace from, Vec x, HopsSpace to, Vec y)
 {
   HopsIncidence      inc;
-  PetscInt          *cell;
+  PetscInt          *cell, left;
+  char              *done;
   const PetscScalar *a;
   PetscScalar       *b, *xg;
 
@@ -231,6 +233,8 @@ PetscErrorCode HopsSpaceDifferentiate(HopsSpace from, Vec x, HopsSpace to, Vec y
   PetscCall(HopsCompanionCells(from, to, &cell));
   PetscCall(HopsIncidenceCreate(from->family, to->family, from->dim, from->order, &inc));
   PetscCall(PetscMalloc1(from->nL - from->nT, &xg));
+  PetscCall(PetscCalloc1(to->nT, &done));
+  left = to->nT - to->ness;
   PetscCall(VecGetArrayRead(x, &a));
   PetscCall(VecGetArray(y, &b));
   PetscCall(HopsSpaceGlobalToLocal(from, a, xg));
@@ -247,12 +251,18 @@ PetscErrorCode HopsSpaceDifferentiate(HopsSpace from, Vec x, HopsSpace to, Vec y
 
         sum += inc.sgn[6 * i + k] * HopsSign(s) * (m < from->nT ? a[m] : xg[m - from->nT]);
       }
-      if (l < to->nT) b[l] = HopsSign(r) * sum;
-      else to->cvals[l - to->nT - to->nG] = HopsSign(r) * sum;
+      if (l < to->nT) {
+        b[l] = HopsSign(r) * sum;
+        if (!done[l]) --left;
+        done[l] = 1;
+      } else to->cvals[l - to->nT - to->nG] = HopsSign(r) * sum;
     }
+  PetscCheck(!left, PETSC_COMM_SELF, PETSC_ERR_SUP, "%" PetscInt_FMT " unknowns are owned by a rank none of whose cells touch them: let them be owned by a rank with such a cell", left);
+  for (PetscInt e = 0; e < to->ness; ++e) b[to->essT[e]] = to->cvals[to->essC[e] - to->nT - to->nG];
   PetscCall(VecRestoreArrayRead(x, &a));
   PetscCall(VecRestoreArray(y, &b));
   PetscCall(PetscFree(xg));
+  PetscCall(PetscFree(done));
   PetscCall(HopsIncidenceDestroy(&inc));
   PetscCall(PetscFree(cell));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -1,8 +1,101 @@
 /* HopsSpace from raw arrays, the form in which spectral-element codes hold their mesh. */
-#include <hops/private/hopsimpl.h>
+#include <hops/private/hopsderham.h>
+
+/* Refuses unknowns that belong to no cell; `keys` has a root for each unknown and a leaf for each that this rank's cells touch */
+static PetscErrorCode HopsArraysCheckUsed(HopsSpace sp, PetscSF keys)
+{
+  const PetscInt *degree;
+
+  PetscFunctionBegin;
+  PetscCall(PetscSFComputeDegreeBegin(keys, &degree));
+  PetscCall(PetscSFComputeDegreeEnd(keys, &degree));
+  for (PetscInt i = 0; i < sp->nT; ++i) PetscCheck(degree[i], PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "Unknown %" PetscInt_FMT " belongs to no cell of any rank: number the unknowns without gaps", sp->rstart + i);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A space of any family. unknowns[ncells][ne] as the public functions say, coords at the nodes of order gorder; the check is of orientations */
+PetscErrorCode HopsSpaceCreateArrays_Private(MPI_Comm comm, HopsFamily family, PetscInt dim, PetscInt order, PetscInt ncells, PetscInt n, const PetscInt unknowns[], PetscInt gorder, const PetscReal coords[], PetscInt ness, const PetscInt ess[], PetscBool check, HopsSpace *space)
+{
+  HopsSpace   sp;
+  HopsLayout  l;
+  PetscInt    np, nel, nkeys, *gidx, *elist;
+  PetscBool  *isess;
+  PetscSF     sf;
+  PetscLayout layout;
+  PetscInt   *mark, *leaf;
+
+  PetscFunctionBegin;
+  PetscCall(HopsSpaceCreate_Private(comm, dim, order, &sp));
+  PetscCheck(ncells >= 0 && n >= 0 && ness >= 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "Negative sizes: %" PetscInt_FMT " cells, %" PetscInt_FMT " owned unknowns, %" PetscInt_FMT " essential unknowns", ncells, n, ness);
+  PetscCheck(gorder >= 1 && gorder <= 64, comm, PETSC_ERR_ARG_OUTOFRANGE, "The order of the element maps must be between 1 and 64, not %" PetscInt_FMT, gorder);
+  PetscCall(PetscLogEventBegin(HopsEvent.space, sp, 0, 0, 0));
+  HopsLayoutCreate(family, dim, order, &l);
+  np  = PetscPowInt(gorder + 1, dim);
+  nel = ncells * l.ne;
+  PetscCall(PetscLayoutCreateFromSizes(comm, n, PETSC_DETERMINE, 1, &layout));
+  PetscCall(PetscLayoutGetRange(layout, &sp->rstart, NULL));
+  PetscCall(PetscLayoutGetSize(layout, &sp->N));
+  sp->family = family;
+  sp->ne     = l.ne;
+  sp->nT     = n;
+  sp->ncells = sp->ncaller = ncells;
+  sp->gorder               = gorder;
+  PetscCall(PetscMalloc1(ncells, &sp->cell));
+  PetscCall(PetscMalloc1(ncells * np * dim, &sp->X));
+  for (PetscInt c = 0; c < ncells; ++c) {
+    sp->cell[c] = c;
+    for (PetscInt i = 0; i < np; ++i)
+      for (PetscInt d = 0; d < dim; ++d) sp->X[(c * dim + d) * np + i] = coords[(c * np + i) * dim + d];
+  }
+  /* keys: the distinct global indices of this rank's cells, ascending */
+  PetscCall(PetscMalloc2(nel, &gidx, nel, &elist));
+  for (PetscInt i = 0; i < nel; ++i) {
+    PetscCheck(unknowns[i] >= 0 || family == HOPS_HCURL || family == HOPS_HDIV, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "A node has global index %" PetscInt_FMT ", outside [0,%" PetscInt_FMT "): signs are for H(curl) and H(div)", unknowns[i], sp->N);
+    gidx[i] = unknowns[i] < 0 ? -1 - unknowns[i] : unknowns[i];
+  }
+  nkeys = nel;
+  PetscCall(PetscSortRemoveDupsInt(&nkeys, gidx));
+  PetscCheck(!nkeys || gidx[nkeys - 1] < sp->N, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "A node has global index %" PetscInt_FMT ", outside [0,%" PetscInt_FMT ")", gidx[nkeys - 1], sp->N);
+  for (PetscInt i = 0; i < nel; ++i) {
+    PetscCall(PetscFindInt(unknowns[i] < 0 ? -1 - unknowns[i] : unknowns[i], nkeys, gidx, &elist[i]));
+    if (unknowns[i] < 0) elist[i] = -1 - elist[i];
+  }
+  /* an unknown is essential everywhere if any rank says so */
+  PetscCall(PetscCalloc3(n, &mark, PetscMax(nkeys, ness), &leaf, nkeys, &isess));
+  for (PetscInt i = 0; i < ness; ++i) {
+    PetscCheck(ess[i] >= 0 && ess[i] < sp->N, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "Essential unknown %" PetscInt_FMT " is outside [0,%" PetscInt_FMT ")", ess[i], sp->N);
+    leaf[i] = 1;
+  }
+  PetscCall(PetscSFCreate(comm, &sf));
+  PetscCall(PetscSFSetGraphLayout(sf, layout, ness, NULL, PETSC_OWN_POINTER, ess));
+  PetscCall(PetscSFReduceBegin(sf, MPIU_INT, leaf, mark, MPI_MAX));
+  PetscCall(PetscSFReduceEnd(sf, MPIU_INT, leaf, mark, MPI_MAX));
+  for (PetscInt i = 0; i < n; ++i) { /* its value is known from the owner's cells alone */
+    PetscInt where = 0;
+
+    if (mark[i]) PetscCall(PetscFindInt(sp->rstart + i, nkeys, gidx, &where));
+    PetscCheck(where >= 0, PETSC_COMM_SELF, PETSC_ERR_SUP, "Essential unknown %" PetscInt_FMT " is owned by a rank none of whose cells touch it: let it be owned by a rank with such a cell", sp->rstart + i);
+  }
+  PetscCall(PetscSFDestroy(&sf));
+  PetscCall(PetscSFCreate(comm, &sf));
+  PetscCall(PetscSFSetGraphLayout(sf, layout, nkeys, NULL, PETSC_OWN_POINTER, gidx));
+  PetscCall(PetscSFBcastBegin(sf, MPIU_INT, mark, leaf, MPI_REPLACE));
+  PetscCall(PetscSFBcastEnd(sf, MPIU_INT, mark, leaf, MPI_REPLACE));
+  if (family != HOPS_H1) PetscCall(HopsArraysCheckUsed(sp, sf));
+  if (check) PetscCall(HopsArraysCheckOrientation(sp, nkeys, gidx, elist, sf));
+  PetscCall(PetscSFDestroy(&sf));
+  for (PetscInt k = 0; k < nkeys; ++k) isess[k] = leaf[k] ? PETSC_TRUE : PETSC_FALSE;
+  PetscCall(HopsSpaceSetUpNumbering(sp, nkeys, gidx, isess, elist));
+  PetscCall(PetscFree3(mark, leaf, isess));
+  PetscCall(PetscFree2(gidx, elist));
+  PetscCall(PetscLayoutDestroy(&layout));
+  PetscCall(PetscLogEventEnd(HopsEvent.space, sp, 0, 0, 0));
+  *space = sp;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 /*@C
-  HopsSpaceCreateFromArrays - Creates a `HopsSpace` from the arrays of a spectral-element code.
+  HopsSpaceCreateFromArrays - Creates an H1 `HopsSpace` from the arrays of a spectral-element code.
 
   Collective
 
@@ -26,72 +119,75 @@
   Essential unknowns stay in the vectors: their rows and columns are those of the identity, in the operator and in the
   low-order-refined matrix alike. The arrays are copied.
 
-.seealso: `HopsSpace`, `HopsSpaceCreateFromDM()`, `HopsSpaceCreateH1()`, `PCLORSetSpace()`
+.seealso: `HopsSpace`, `HopsSpaceCreateFamilyFromArrays()`, `HopsSpaceCreateFromDM()`, `HopsSpaceCreateH1()`, `PCLORSetSpace()`
 @*/
 PetscErrorCode HopsSpaceCreateFromArrays(MPI_Comm comm, PetscInt dim, PetscInt order, PetscInt ncells, PetscInt n, const PetscInt nodes[], const PetscReal coords[], PetscInt ness, const PetscInt ess[], HopsSpace *space)
 {
-  HopsSpace   sp;
-  PetscInt    np, nel, nkeys, *gidx, *elist;
-  PetscBool  *isess;
-  PetscSF     sf;
-  PetscLayout layout;
-  PetscInt   *mark, *leaf;
-
   PetscFunctionBegin;
   PetscAssertPointer(space, 10);
-  PetscCall(HopsSpaceCreate_Private(comm, dim, order, &sp));
-  PetscCheck(ncells >= 0 && n >= 0 && ness >= 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "Negative sizes: %" PetscInt_FMT " cells, %" PetscInt_FMT " owned unknowns, %" PetscInt_FMT " essential unknowns", ncells, n, ness);
-  PetscCall(PetscLogEventBegin(HopsEvent.space, sp, 0, 0, 0));
-  np  = PetscPowInt(order + 1, dim);
-  nel = ncells * np;
-  PetscCall(PetscLayoutCreateFromSizes(comm, n, PETSC_DETERMINE, 1, &layout));
-  PetscCall(PetscLayoutGetRange(layout, &sp->rstart, NULL));
-  PetscCall(PetscLayoutGetSize(layout, &sp->N));
-  sp->nT     = n;
-  sp->ncells = sp->ncaller = ncells;
-  sp->gorder               = order;
-  PetscCall(PetscMalloc1(ncells, &sp->cell));
-  PetscCall(PetscMalloc1(nel * dim, &sp->X));
-  for (PetscInt c = 0; c < ncells; ++c) {
-    sp->cell[c] = c;
-    for (PetscInt i = 0; i < np; ++i)
-      for (PetscInt d = 0; d < dim; ++d) sp->X[(c * dim + d) * np + i] = coords[(c * np + i) * dim + d];
-  }
-  /* keys: the distinct global indices of this rank's cells, ascending */
-  PetscCall(PetscMalloc2(nel, &gidx, nel, &elist));
-  PetscCall(PetscArraycpy(gidx, nodes, nel));
-  nkeys = nel;
-  PetscCall(PetscSortRemoveDupsInt(&nkeys, gidx));
-  PetscCheck(!nkeys || (gidx[0] >= 0 && gidx[nkeys - 1] < sp->N), PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "A node has global index %" PetscInt_FMT ", outside [0,%" PetscInt_FMT ")", gidx[0] < 0 ? gidx[0] : gidx[nkeys - 1], sp->N);
-  for (PetscInt i = 0; i < nel; ++i) PetscCall(PetscFindInt(nodes[i], nkeys, gidx, &elist[i]));
-  /* an unknown is essential everywhere if any rank says so */
-  PetscCall(PetscCalloc3(n, &mark, PetscMax(nkeys, ness), &leaf, nkeys, &isess));
-  for (PetscInt i = 0; i < ness; ++i) {
-    PetscCheck(ess[i] >= 0 && ess[i] < sp->N, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "Essential unknown %" PetscInt_FMT " is outside [0,%" PetscInt_FMT ")", ess[i], sp->N);
-    leaf[i] = 1;
-  }
-  PetscCall(PetscSFCreate(comm, &sf));
-  PetscCall(PetscSFSetGraphLayout(sf, layout, ness, NULL, PETSC_OWN_POINTER, ess));
-  PetscCall(PetscSFReduceBegin(sf, MPIU_INT, leaf, mark, MPI_MAX));
-  PetscCall(PetscSFReduceEnd(sf, MPIU_INT, leaf, mark, MPI_MAX));
-  for (PetscInt i = 0; i < n; ++i) { /* its value is known from the owner's cells alone */
-    PetscInt where = 0;
+  PetscCheck(order >= 1 && order <= 64, comm, PETSC_ERR_ARG_OUTOFRANGE, "The order of a space must be between 1 and 64, not %" PetscInt_FMT, order);
+  PetscCall(HopsSpaceCreateArrays_Private(comm, HOPS_H1, dim, order, ncells, n, nodes, order, coords, ness, ess, PETSC_FALSE, space));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
-    if (mark[i]) PetscCall(PetscFindInt(sp->rstart + i, nkeys, gidx, &where));
-    PetscCheck(where >= 0, PETSC_COMM_SELF, PETSC_ERR_SUP, "Essential unknown %" PetscInt_FMT " is owned by a rank none of whose cells touch it: let it be owned by a rank with such a cell", sp->rstart + i);
-  }
-  PetscCall(PetscSFDestroy(&sf));
-  PetscCall(PetscSFCreate(comm, &sf));
-  PetscCall(PetscSFSetGraphLayout(sf, layout, nkeys, NULL, PETSC_OWN_POINTER, gidx));
-  PetscCall(PetscSFBcastBegin(sf, MPIU_INT, mark, leaf, MPI_REPLACE));
-  PetscCall(PetscSFBcastEnd(sf, MPIU_INT, mark, leaf, MPI_REPLACE));
-  PetscCall(PetscSFDestroy(&sf));
-  for (PetscInt k = 0; k < nkeys; ++k) isess[k] = leaf[k] ? PETSC_TRUE : PETSC_FALSE;
-  PetscCall(HopsSpaceSetUpNumbering(sp, nkeys, gidx, isess, elist));
-  PetscCall(PetscFree3(mark, leaf, isess));
-  PetscCall(PetscFree2(gidx, elist));
-  PetscCall(PetscLayoutDestroy(&layout));
-  PetscCall(PetscLogEventEnd(HopsEvent.space, sp, 0, 0, 0));
-  *space = sp;
+/*@C
+  HopsSpaceCreateFamilyFromArrays - Creates a `HopsSpace` of any family from arrays: for H(curl), H(div) and L2, a user's own mesh
+  and numbering.
+
+  Collective
+
+  Input Parameters:
++ comm     - the communicator
+. family   - the family
+. dim      - 2 or 3
+. order    - the order p, 1 for the lowest
+. ncells   - number of cells on this rank (may be 0)
+. n        - number of unknowns owned by this rank: rank r owns a contiguous range of global indices, as in a `Vec`
+. unknowns - [ncells][ne] global index g of each unknown of each cell, or -1-g where the cell sees it with the opposite sign; see the notes
+. gorder   - the order of the element maps, 1 (bi- or trilinear) or more; it need not be the space's
+. coords   - [ncells][(gorder+1)^dim][dim] coordinates of the Gauss-Lobatto-Legendre nodes of that order, x fastest
+. ness     - number of essential unknowns listed by this rank
+- ess      - [ness] global indices of essential unknowns; every rank with a cell that touches one lists it, or its owner does
+
+  Output Parameter:
+. space - the space
+
+  Level: intermediate
+
+  Notes:
+  The unknowns of a cell are integrals over the entities of the lattice of its (p+1)^dim Gauss-Lobatto-Legendre points, one component
+  after the other, and within a component x fastest: `unknowns` has the shape
+
+.vb
+  H(curl), 3D   [p+1][p+1][p] lines along x, [p+1][p][p+1] along y, [p][p+1][p+1] along z (indices z, y, x)   ne = 3 p (p+1)^2
+  H(curl), 2D   [p+1][p] lines along x, [p][p+1] along y (indices y, x)                                       ne = 2 p (p+1)
+  H(div), 3D    [p][p][p+1] faces across x, [p][p+1][p] across y, [p+1][p][p] across z                        ne = 3 p^2 (p+1)
+  H(div), 2D    [p][p+1] edges across x, [p+1][p] across y                                                    ne = 2 p (p+1)
+  L2            [p]^dim boxes                                                                                 ne = p^dim
+  H1            [p+1]^dim points
+.ve
+
+  A cell sees lines along its own reference directions, and fluxes in them. What other codes call the lexicographic element restriction
+  of interpolation and histopolation bases (with signs as -1-g) is this array. Numbers of a face that two cells share follow from the
+  lattice: the same line or face has the same number in both, however the cells lie.
+
+  Data that contradict each other are refused: two cells that give one unknown must agree on the line or face behind it, on its place
+  within their common edge or face, and, with the signs, on its direction. Periodic meshes are fine as long as what is identified is
+  a translation.
+
+  Essential unknowns (tangential for H(curl), normal for H(div)) stay in the vectors, with the rows and columns of the identity. The
+  arrays are copied.
+
+  `PCLOR` with AMS needs the H1 space of the same cells, with ADS the H1 and the H(curl) space: create them from arrays too and tell by
+  `HopsSpaceSetCompanion()`.
+
+.seealso: `HopsSpace`, `HopsFamily`, `HopsSpaceSetCompanion()`, `HopsSpaceCreateFromArrays()`, `HopsSpaceCreateHCurl()`, `HopsSpaceCreateHDiv()`
+@*/
+PetscErrorCode HopsSpaceCreateFamilyFromArrays(MPI_Comm comm, HopsFamily family, PetscInt dim, PetscInt order, PetscInt ncells, PetscInt n, const PetscInt unknowns[], PetscInt gorder, const PetscReal coords[], PetscInt ness, const PetscInt ess[], HopsSpace *space)
+{
+  PetscFunctionBegin;
+  PetscAssertPointer(space, 12);
+  PetscCheck(family >= HOPS_H1 && family <= HOPS_L2, comm, PETSC_ERR_ARG_OUTOFRANGE, "%d is no HopsFamily", (int)family);
+  PetscCall(HopsSpaceCreateArrays_Private(comm, family, dim, order, ncells, n, unknowns, gorder, coords, ness, ess, PETSC_TRUE, space));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -245,33 +245,6 @@ PetscErrorCode HopsSpaceCreateL2(DM dm, PetscInt order, HopsSpace *space)
 }
 
 /*@
-  HopsSpaceCreateCompanion - Creates a space of another family on the mesh of a space, of the same order.
-
-  Collective
-
-  Input Parameters:
-+ space     - the space, made by `HopsSpaceCreateH1()`, `HopsSpaceCreateHCurl()`, `HopsSpaceCreateHDiv()` or `HopsSpaceCreateL2()`
-. family    - the family of the other one
-- essential - whether its essential boundary is that of the space; else it has none
-
-  Output Parameter:
-. other - the other space
-
-  Level: intermediate
-
-.seealso: `HopsSpace`, `HopsFamily`, `HopsSpaceCreateDerivative()`
-@*/
-PetscErrorCode HopsSpaceCreateCompanion(HopsSpace space, HopsFamily family, PetscBool essential, HopsSpace *other)
-{
-  PetscFunctionBegin;
-  PetscValidHeaderSpecific(space, HOPS_SPACE_CLASSID, 1);
-  PetscAssertPointer(other, 4);
-  PetscCheck(space->values, PetscObjectComm((PetscObject)space), PETSC_ERR_SUP, "The space is on the numbering of a PetscFE or of arrays: its companions are unknown; make it by HopsSpaceCreateH1(), HopsSpaceCreateHCurl(), HopsSpaceCreateHDiv() or HopsSpaceCreateL2()");
-  PetscCall(HopsSpaceCreatePlex_Private(space->dm, family, space->order, essential ? space->label : NULL, essential ? space->nv : 0, space->values, NULL, other));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/*@
   HopsSpaceGetFamily - Gets the family of a space.
 
   Not Collective

@@ -110,7 +110,8 @@ struct _p_HopsSpace {
   DM                    dm;                 /* NULL for raw arrays */
   DMLabel               label;              /* of the essential boundary, or NULL; the next two are its values */
   PetscInt              nv, *values;
-  PetscInt              q_1d; /* quadrature points per direction of the PetscFE behind the space, or 0 */
+  HopsSpace             companion[4]; /* of a space from arrays, by family: those that the user gave */
+  PetscInt              q_1d;         /* quadrature points per direction of the PetscFE behind the space, or 0 */
   const HopsBackendOps *backend;
   PetscBool             backendset; /* by -hops_backend */
   PetscBool             onbackend;  /* the next two are set (HopsSpaceSetUpBackend()) */

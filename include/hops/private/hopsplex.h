@@ -41,4 +41,3 @@ PETSC_INTERN PetscErrorCode HopsPlexGetClosures(DM, HopsSpace, PetscInt n, Petsc
 PETSC_INTERN PetscErrorCode HopsPlexCreateSection(DM, HopsSpace, PetscInt ncl, const PetscInt cl[], const PetscBool ess[], PetscSection *);
 /* ess[p - pStart]: NULL for the points in the closure of the label's values */
 PETSC_INTERN PetscErrorCode HopsPlexEssentialPoints(DM, DMLabel, PetscInt nv, const PetscInt values[], PetscInt pStart, PetscInt pEnd, PetscBool *ess[]);
-PETSC_INTERN PetscErrorCode HopsSpaceCreatePlex_Private(DM, HopsFamily, PetscInt order, DMLabel, PetscInt nv, const PetscInt values[], const PetscBool ess[], HopsSpace *);

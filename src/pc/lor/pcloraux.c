@@ -96,11 +96,14 @@ static PetscErrorCode PCLORHypreIs(PC inner, const char type[], PetscBool *is)
 static PetscErrorCode PCLORGetNodes(PC_LOR *lor, HopsSpace *nodes)
 {
   HopsSpace sp = lor->form.space;
+  PetscInt  free;
 
   PetscFunctionBegin;
   if (*nodes) PetscFunctionReturn(PETSC_SUCCESS); /* made only where it is needed */
   PetscCall(HopsSpaceCreateCompanion(sp, HOPS_H1, sp->order == 1 && !(sp->family == HOPS_HDIV && sp->dim == 3) ? PETSC_TRUE : PETSC_FALSE, nodes));
-  PetscCheck((*nodes)->N, PetscObjectComm((PetscObject)sp), PETSC_ERR_SUP, "The mesh has no vertices off the essential boundary, and so no nodal space for AMS: use -lor_pc_type lu, or refine the mesh");
+  free = (*nodes)->nT - (*nodes)->ness;
+  PetscCall(MPIU_Allreduce(MPI_IN_PLACE, &free, 1, MPIU_INT, MPI_SUM, PetscObjectComm((PetscObject)sp)));
+  PetscCheck(free, PetscObjectComm((PetscObject)sp), PETSC_ERR_SUP, "The mesh has no vertices off the essential boundary, and so no nodal space for AMS: use -lor_pc_type lu, or refine the mesh");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -281,6 +284,7 @@ static PetscErrorCode PCLORSetInteriorNodes(PC inner, PC_LOR *lor, HopsSpace *al
       }
     PetscCall(HopsSpaceHaloAddBegin(nodes, yg));
     PetscCall(HopsSpaceHaloAddEnd(nodes, yg, y));
+    for (PetscInt e = 0; e < nodes->ness; ++e) y[nodes->essT[e]] = 1.0;
     for (PetscInt i = 0; i < nodes->nT; ++i) y[i] = y[i] == 0.0 ? 1.0 : 0.0;
     PetscCall(VecRestoreArray(outside, &y));
   #if HOPS_HAVE_HYPRE_DEVICE

@@ -1,0 +1,256 @@
+/* Companions of a space: the other families on its cells. On a DMPlex they are made; of a space from arrays the user gives them. */
+#include <hops/private/hopsderham.h>
+
+/* where[ncaller]: the space's own index of the caller's cells */
+static PetscErrorCode HopsSpaceWhere(HopsSpace sp, PetscInt *where[])
+{
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(sp->ncaller, where));
+  for (PetscInt c = 0; c < sp->ncells; ++c) (*where)[sp->cell[c] - sp->cstart] = c;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Both spaces have the same cells with the same corners */
+static PetscErrorCode HopsCompanionCheckMesh(HopsSpace a, HopsSpace b)
+{
+  const PetscInt dim = a->dim, na = PetscPowInt(a->gorder + 1, dim), nb = PetscPowInt(b->gorder + 1, dim);
+  PetscInt      *where;
+
+  PetscFunctionBegin;
+  PetscCheck(a->ncells == b->ncells, PETSC_COMM_SELF, PETSC_ERR_ARG_INCOMP, "The spaces have %" PetscInt_FMT " and %" PetscInt_FMT " cells on this rank: companions are made from the same cells in the same order", a->ncells, b->ncells);
+  PetscCall(HopsSpaceWhere(b, &where));
+  for (PetscInt c = 0; c < a->ncells; ++c) {
+    const PetscInt o    = where[a->cell[c] - a->cstart];
+    PetscReal      size = 0.0, diff = 0.0;
+
+    for (PetscInt d = 0; d < dim; ++d) {
+      PetscReal x[8], y[8];
+
+      HopsCellCorners(dim, a->gorder + 1, a->X + (c * dim + d) * na, x);
+      HopsCellCorners(dim, b->gorder + 1, b->X + (o * dim + d) * nb, y);
+      for (PetscInt k = 0; k < (1 << dim); ++k) {
+        size = PetscMax(size, PetscAbsReal(x[k] - x[0]));
+        diff = PetscMax(diff, PetscAbsReal(x[k] - y[k]));
+      }
+    }
+    PetscCheck(diff <= 1e-5 * size, PETSC_COMM_SELF, PETSC_ERR_ARG_INCOMP, "Cell %" PetscInt_FMT " has other corners in the companion: companions are made from the same cells in the same order", a->cell[c]);
+  }
+  PetscCall(PetscFree(where));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* a number in (1, 2) that depends on the global index alone */
+static PetscReal HopsHash(PetscInt g)
+{
+  PetscInt64 h = (PetscInt64)g + 1;
+
+  for (PetscInt k = 0; k < 3; ++k) h = (h * 48271 + 12345) % 2147483647;
+  return 1.0 + (PetscReal)h / 2147483647.0;
+}
+
+/*
+  The derivative that maps one of two companions to the other: all cells that see an unknown of its range must find the same boundary
+  of it. A vector of numbers without pattern tells; constrained rows, which the derivative has not, are left out.
+*/
+static PetscErrorCode HopsCompanionCheckIncidence(HopsSpace from, HopsSpace to)
+{
+  HopsIncidence inc;
+  PetscScalar  *x, *xg, *y, *yg;
+  PetscInt     *where;
+  PetscInt     *seen;
+
+  PetscFunctionBegin;
+  PetscCall(HopsIncidenceCreate(from->family, to->family, from->dim, from->order, &inc));
+  PetscCall(HopsSpaceWhere(from, &where));
+  PetscCall(PetscMalloc5(from->nT, &x, from->nL - from->nT, &xg, to->nT, &y, to->nL - to->nT, &yg, to->nL, &seen));
+  for (PetscInt i = 0; i < from->nT; ++i) x[i] = HopsHash(from->rstart + i);
+  for (PetscInt i = 0; i < to->nT; ++i) y[i] = PETSC_MAX_REAL; /* none of its owner's cells touches it */
+  for (PetscInt i = 0; i < to->nL; ++i) seen[i] = -1;
+  PetscCall(HopsSpaceGlobalToLocal(from, x, xg));
+  for (PetscInt pass = 0; pass < 2; ++pass) {
+    for (PetscInt c = 0; c < to->ncells; ++c)
+      for (PetscInt i = 0; i < to->ne; ++i) {
+        const int      r = to->restr[c * to->ne + i];
+        const PetscInt l = HopsUnsigned(r), o = where[to->cell[c] - to->cstart];
+        PetscScalar    sum = 0.0, other;
+
+        if (l >= to->nT + to->nG) continue;
+        for (PetscInt k = 0; k < inc.n[i]; ++k) {
+          const int      s = from->restr[o * from->ne + inc.col[6 * i + k]];
+          const PetscInt m = HopsUnsigned(s);
+
+          sum += inc.sgn[6 * i + k] * HopsSign(s) * HopsSign(r) * (m < from->nT ? x[m] : xg[m - from->nT]);
+        }
+        if (!pass) {
+          if (seen[l] < 0 && l < to->nT) y[l] = sum;
+          if (seen[l] < 0) seen[l] = to->cell[c];
+        }
+        if (!pass && l >= to->nT) continue;
+        other = l < to->nT ? y[l] : yg[l - to->nT];
+        PetscCheck(other == PETSC_MAX_REAL || PetscAbsScalar(sum - other) <= 1e-10, PETSC_COMM_SELF, PETSC_ERR_ARG_INCOMP, "Cell %" PetscInt_FMT " and another cell disagree on the derivative from %s to %s of unknown %" PetscInt_FMT ": the arrays of the two spaces do not number the same lines, faces and directions", to->cell[c], HopsFamilies[from->family], HopsFamilies[to->family], l < to->nT ? to->rstart + l : to->ghost[l - to->nT]);
+      }
+    if (!pass) PetscCall(HopsSpaceGlobalToLocal(to, y, yg));
+  }
+  PetscCall(PetscFree5(x, xg, y, yg, seen));
+  PetscCall(PetscFree(where));
+  PetscCall(HopsIncidenceDestroy(&inc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsCompanionCheckPair(HopsSpace a, HopsSpace b)
+{
+  PetscFunctionBegin;
+  if (HopsFamilyHasDerivative(a->family, b->family, a->dim)) PetscCall(HopsCompanionCheckIncidence(a, b));
+  else if (HopsFamilyHasDerivative(b->family, a->family, a->dim)) PetscCall(HopsCompanionCheckIncidence(b, a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  HopsSpaceSetCompanion - Tells a space from arrays which space of another family lies on the same cells.
+
+  Collective
+
+  Input Parameters:
++ space - the space, made by `HopsSpaceCreateFamilyFromArrays()`
+- other - the space of the other family, from arrays of the same cells in the same order, without essential unknowns
+
+  Level: intermediate
+
+  Notes:
+  `PCLOR` asks for the H1 companion of an H(curl) space (in 2D also of an H(div) space) to make AMS, and for the H1 and H(curl) companions of an H(div) space
+  in 3D to make ADS. Essential unknowns of companions are those in the closure of the space's own.
+
+  The two are compared: cells, their corners, and, where one is the range of a derivative of the other, that all cells find the same
+  boundary of each line or face, with the same signs. The latter is also compared among the companions that a space has. What contradicts is refused.
+
+  The space keeps a reference. A space on a `DMPLEX` makes its companions itself.
+
+.seealso: `HopsSpace`, `HopsFamily`, `HopsSpaceCreateFamilyFromArrays()`, `HopsSpaceCreateCompanion()`, `HopsSpaceCreateDerivative()`
+@*/
+PetscErrorCode HopsSpaceSetCompanion(HopsSpace space, HopsSpace other)
+{
+  MPI_Comm comm;
+  PetscInt ness[2];
+
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(space, HOPS_SPACE_CLASSID, 1);
+  PetscValidHeaderSpecific(other, HOPS_SPACE_CLASSID, 2);
+  comm = PetscObjectComm((PetscObject)space);
+  PetscCheck(!space->dm && !other->dm, comm, PETSC_ERR_ARG_WRONG, "HopsSpaceSetCompanion() is for spaces from arrays; a space on a DMPlex makes its companions itself");
+  PetscCheck(space->dim == other->dim && space->order == other->order && space->family != other->family, comm, PETSC_ERR_ARG_INCOMP, "Companions have the same dimension and order and different families, not %s of order %" PetscInt_FMT " in %" PetscInt_FMT "D and %s of order %" PetscInt_FMT " in %" PetscInt_FMT "D", HopsFamilies[space->family], space->order, space->dim, HopsFamilies[other->family], other->order, other->dim);
+  ness[0] = other->nC;
+  PetscCall(MPIU_Allreduce(MPI_IN_PLACE, ness, 1, MPIU_INT, MPI_SUM, comm));
+  PetscCheck(!ness[0], comm, PETSC_ERR_ARG_WRONG, "A companion is given without essential unknowns: they follow from those of the space");
+  PetscCall(HopsCompanionCheckMesh(space, other));
+  PetscCall(HopsCompanionCheckPair(space, other));
+  for (PetscInt f = 0; f < 4; ++f)
+    if (space->companion[f] && space->companion[f]->family != other->family) PetscCall(HopsCompanionCheckPair(space->companion[f], other));
+  PetscCall(HopsSpaceReference(other));
+  PetscCall(HopsSpaceDestroy(&space->companion[other->family]));
+  space->companion[other->family] = other;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  The companion with essential unknowns: those in the closure of the space's. In a cell, entry i of the space is the product over the
+  directions of a lattice point or an interval between two; the companion's entries in it have, in each direction, that point or one of both.
+*/
+static PetscErrorCode HopsCompanionEssential(HopsSpace sp, HopsSpace other, HopsSpace *companion)
+{
+  const PetscInt dim = sp->dim, np = PetscPowInt(other->gorder + 1, dim), nfree = sp->nT + sp->nG;
+  HopsLayout     l, m;
+  PetscInt      *unknowns, *ess, *where, ness = 0;
+  PetscBool     *mark;
+  PetscReal     *coords;
+
+  PetscFunctionBegin;
+  PetscCheck(HopsFamilyForm(other->family, dim) < HopsFamilyForm(sp->family, dim), PetscObjectComm((PetscObject)sp), PETSC_ERR_SUP, "The essential unknowns of %s do not follow from those of %s: create the space from arrays that list them", HopsFamilies[other->family], HopsFamilies[sp->family]);
+  HopsLayoutCreate(sp->family, dim, sp->order, &l);
+  HopsLayoutCreate(other->family, dim, sp->order, &m);
+  PetscCall(HopsSpaceWhere(sp, &where));
+  PetscCall(PetscMalloc3(other->ncells * other->ne, &unknowns, other->ncells * np * dim, &coords, other->nL, &ess));
+  PetscCall(PetscCalloc1(other->nL, &mark));
+  for (PetscInt o = 0; o < other->ncells; ++o) {
+    const PetscInt to = other->cell[o], c = where[to]; /* cells of arrays count from 0 */
+
+    for (PetscInt i = 0; i < other->ne; ++i) {
+      const int      r = other->restr[o * other->ne + i];
+      const PetscInt k = HopsUnsigned(r), g = k < other->nT ? other->rstart + k : other->ghost[k - other->nT];
+
+      unknowns[to * other->ne + i] = r < 0 ? -1 - g : g;
+    }
+    for (PetscInt i = 0; i < np; ++i)
+      for (PetscInt d = 0; d < dim; ++d) coords[(to * np + i) * dim + d] = other->X[(o * dim + d) * np + i];
+    for (PetscInt b = 0; b < l.nc; ++b)
+      for (PetscInt i = l.off[b]; i < l.off[b + 1]; ++i) {
+        const PetscInt ii = i - l.off[b], at[3] = {ii % l.n[b][0], ii / l.n[b][0] % l.n[b][1], ii / (l.n[b][0] * l.n[b][1])};
+
+        if (HopsUnsigned(sp->restr[c * sp->ne + i]) < nfree) continue;
+        for (PetscInt a = 0; a < m.nc; ++a)
+          for (PetscInt v = 0; v < (1 << dim); ++v) {
+            PetscInt  ijk[3] = {0, 0, 0};
+            PetscBool in     = PETSC_TRUE;
+
+            for (PetscInt d = 0; d < dim; ++d) {
+              const PetscInt up = (v >> d) & 1;
+
+              ijk[d] = at[d] + up;
+              if (up && (!l.open[b][d] || m.open[a][d])) in = PETSC_FALSE; /* nothing beyond a point; an interval is itself */
+              if (m.open[a][d] && !l.open[b][d]) in = PETSC_FALSE;
+            }
+            if (in) mark[HopsUnsigned(other->restr[o * other->ne + HopsLayoutEntry(&m, a, ijk)])] = PETSC_TRUE;
+          }
+      }
+  }
+  for (PetscInt k = 0; k < other->nL; ++k)
+    if (mark[k]) ess[ness++] = k < other->nT ? other->rstart + k : other->ghost[k - other->nT];
+  PetscCall(HopsSpaceCreateArrays_Private(PetscObjectComm((PetscObject)other), other->family, dim, other->order, other->ncells, other->nT, unknowns, other->gorder, coords, ness, ess, PETSC_FALSE, companion));
+  PetscCall(PetscFree3(unknowns, coords, ess));
+  PetscCall(PetscFree(mark));
+  PetscCall(PetscFree(where));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  HopsSpaceCreateCompanion - Creates a space of another family on the mesh of a space, of the same order.
+
+  Collective
+
+  Input Parameters:
++ space     - the space, made by `HopsSpaceCreateH1()`, `HopsSpaceCreateHCurl()`, `HopsSpaceCreateHDiv()` or `HopsSpaceCreateL2()`, or from arrays
+. family    - the family of the other one
+- essential - whether its essential boundary is that of the space; else it has none
+
+  Output Parameter:
+. other - the other space
+
+  Level: intermediate
+
+  Note:
+  For a space from arrays this is the space that `HopsSpaceSetCompanion()` was given; with essential unknowns, where the space has any, it
+  is a new one on the same numbering.
+
+.seealso: `HopsSpace`, `HopsFamily`, `HopsSpaceCreateDerivative()`, `HopsSpaceSetCompanion()`
+@*/
+PetscErrorCode HopsSpaceCreateCompanion(HopsSpace space, HopsFamily family, PetscBool essential, HopsSpace *other)
+{
+  PetscInt ness;
+
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(space, HOPS_SPACE_CLASSID, 1);
+  PetscAssertPointer(other, 4);
+  if (space->values) {
+    PetscCall(HopsSpaceCreatePlex_Private(space->dm, family, space->order, essential ? space->label : NULL, essential ? space->nv : 0, space->values, NULL, other));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCheck(!space->dm, PetscObjectComm((PetscObject)space), PETSC_ERR_SUP, "The space is on the numbering of a PetscFE: its companions are unknown; make it by HopsSpaceCreateH1(), HopsSpaceCreateHCurl(), HopsSpaceCreateHDiv() or HopsSpaceCreateL2()");
+  PetscCheck(space->companion[family], PetscObjectComm((PetscObject)space), PETSC_ERR_ARG_WRONGSTATE, "The space is from arrays, and its companion in %s is unknown: create that from arrays of the same cells, without essential unknowns (%s), and give it by HopsSpaceSetCompanion()", HopsFamilies[family], family == HOPS_H1 ? "HopsSpaceCreateFromArrays()" : "HopsSpaceCreateFamilyFromArrays()");
+  ness = space->nC;
+  PetscCall(MPIU_Allreduce(MPI_IN_PLACE, &ness, 1, MPIU_INT, MPI_SUM, PetscObjectComm((PetscObject)space)));
+  if (essential && ness) PetscCall(HopsCompanionEssential(space, space->companion[family], other));
+  else {
+    PetscCall(HopsSpaceReference(space->companion[family]));
+    *other = space->companion[family];
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
