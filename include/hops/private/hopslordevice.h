@@ -59,6 +59,8 @@ struct _HopsLORDeviceOps {
   PetscErrorCode (*SetDiagonal)(HopsLORKernel, HopsLORRows *, PetscInt n, const PetscInt idx[], const PetscScalar x[]);
   /* rows of an incidence, columns ascending: row pointers and nnz; columns (used[] as in FillColumns()) and values. missing: unknowns that no cell sees */
   PetscErrorCode (*IncidenceCount)(const HopsDeviceIncidence *, HopsLORRows *, PetscInt *missing);
+  /* where all rows have n columns and none is in block 1: all at once, no counting; ok is false where that is not so after all */
+  PetscErrorCode (*IncidenceFull)(const HopsDeviceIncidence *, HopsLORRows *, PetscBool *ok);
   PetscErrorCode (*IncidenceFill)(const HopsDeviceIncidence *, HopsLORRows *, unsigned char used[]);
   /* unit vectors in the space, v[d][nT]: integrals along edges or through faces of the lattice, whose faces are taken to be bilinear */
   PetscErrorCode (*UnitVectors)(HopsSpace, PetscScalar *v[3]);

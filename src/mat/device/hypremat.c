@@ -26,6 +26,7 @@ static PetscErrorCode HopsHypreInitialize(MPI_Comm comm)
   Mat A;
 
   PetscFunctionBegin;
+  if (HYPRE_Initialized()) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatCreate(comm, &A));
   PetscCall(MatSetSizes(A, 0, 0, 0, 0));
   PetscCall(MatSetType(A, MATHYPRE));

@@ -24,6 +24,19 @@ static PetscErrorCode HopsIncidenceAlloc(HopsIncidenceWork *w, size_t n, void **
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode HopsIncidenceFree(HopsIncidenceWork *w, void **p)
+{
+  PetscFunctionBegin;
+#if HOPS_HAVE_HYPRE_DEVICE
+  if (w->hypre) {
+    PetscCall(HopsHypreFree(p));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+#endif
+  PetscCall((*w->d.to->backend->lordevice->Free)(p));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode HopsIncidenceCopy(HopsSpace sp, size_t n, const int x[], int **y)
 {
   PetscFunctionBegin;
@@ -51,6 +64,33 @@ static PetscErrorCode HopsIncidenceColumns(HopsIncidenceWork *w, const unsigned 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Rows of n columns each, without counting; those whose columns coincide (a periodic mesh one cell wide) leave it to the other way */
+static PetscErrorCode HopsIncidenceFullRows(HopsIncidenceWork *w, PetscBool *ok)
+{
+  HopsSpace               to  = w->d.to;
+  const HopsLORDeviceOps *ops = to->backend->lordevice;
+  HopsLORRows            *r   = &w->rows;
+  PetscMPIInt             size;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)to), &size));
+  *ok = size == 1 && !w->d.from->nC && (double)to->nT * w->d.n < INT_MAX ? PETSC_TRUE : PETSC_FALSE;
+  if (!*ok) PetscFunctionReturn(PETSC_SUCCESS);
+  r->n      = to->nT;
+  r->split  = INT_MAX;
+  r->nnz[0] = (size_t)to->nT * w->d.n;
+  PetscCall(HopsIncidenceAlloc(w, (to->nT + 1) * sizeof(int), (void **)&r->i[0]));
+  PetscCall(HopsIncidenceAlloc(w, r->nnz[0] * sizeof(int), (void **)&r->j[0]));
+  PetscCall(HopsIncidenceAlloc(w, r->nnz[0] * sizeof(PetscScalar), (void **)&r->v[0]));
+  if (w->hypre) PetscCall((*ops->Wait)(NULL));
+  PetscCall((*ops->IncidenceFull)(&w->d, r, ok));
+  if (*ok) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(HopsIncidenceFree(w, (void **)&r->i[0]));
+  PetscCall(HopsIncidenceFree(w, (void **)&r->j[0]));
+  PetscCall(HopsIncidenceFree(w, (void **)&r->v[0]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode HopsIncidenceRows(HopsIncidenceWork *w)
 {
   HopsSpace               from = w->d.from, to = w->d.to;
@@ -59,8 +99,11 @@ static PetscErrorCode HopsIncidenceRows(HopsIncidenceWork *w)
   unsigned char          *used;
   PetscInt                missing;
   PetscMPIInt             size;
+  PetscBool               full;
 
   PetscFunctionBegin;
+  PetscCall(HopsIncidenceFullRows(w, &full));
+  if (full) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)to), &size));
   r->n     = to->nT;
   r->split = size > 1 ? from->nT : INT_MAX;
@@ -155,17 +198,18 @@ PetscErrorCode HopsIncidenceMatCreate(HopsSpace from, HopsSpace to, PetscInt n, 
   PetscCall(PetscStrcmp(type, MATHYPRE, &w.hypre));
   if (w.hypre) PetscCall(HopsHypreCanWrap(to, from, &w.hypre));
 #endif
-  PetscCall(HopsCompanionCells(from, to, &cell));
-  for (PetscInt c = 0; c < to->ncells && identity; ++c) identity = cell[c] == c ? PETSC_TRUE : PETSC_FALSE;
+  if (from->ncells != to->ncells || from->ncaller != to->ncaller || from->cstart != to->cstart) identity = PETSC_FALSE;
+  else PetscCall(PetscArraycmp(from->cell, to->cell, to->ncells, &identity));
   if (!identity) {
     int *c32;
 
+    PetscCall(HopsCompanionCells(from, to, &cell));
     PetscCall(PetscMalloc1(to->ncells, &c32));
     for (PetscInt c = 0; c < to->ncells; ++c) c32[c] = (int)cell[c];
     PetscCall(HopsIncidenceCopy(to, to->ncells, c32, &w.cell));
     PetscCall(PetscFree(c32));
+    PetscCall(PetscFree(cell));
   }
-  PetscCall(PetscFree(cell));
   PetscCall(HopsIncidenceCopy(to, to->ne * n, table, &w.table));
   w.d.cell  = w.cell;
   w.d.table = w.table;

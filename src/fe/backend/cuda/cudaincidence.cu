@@ -114,6 +114,27 @@ __global__ static void Fill(const Incidence a, unsigned int total, const HopsLOR
   }
 }
 
+/* All rows have N columns: their places are known, and they are written as vectors */
+template <int N>
+__global__ static void Full(const Incidence a, unsigned int total, int *__restrict__ i0, int *__restrict__ j, double *__restrict__ v, int *fewer)
+{
+  const unsigned int e = blockIdx.x * blockDim.x + threadIdx.x;
+  int                n = 0, col[N];
+  double             val[N];
+
+  if (e <= (unsigned int)a.nT) i0[e] = N * (int)e; /* there are no fewer entries than unknowns */
+  if (e >= total) return;
+  const int l = RowOf<N>(a, (int)e, &n, col, val);
+
+  if (l < 0) return;
+  if (n < N) *fewer = 1;
+#pragma unroll
+  for (int k = 0; k < N; k += 2) {
+    *(int2 *)(j + (size_t)l * N + k)    = make_int2(col[k], col[k + 1]);
+    *(double2 *)(v + (size_t)l * N + k) = make_double2(val[k], val[k + 1]);
+  }
+}
+
 static PetscErrorCode Arguments(const HopsDeviceIncidence *d, Incidence *a, unsigned int *total, cudaStream_t *stream)
 {
   const PetscReal *X;
@@ -176,6 +197,31 @@ PetscErrorCode HopsIncidenceCount_CUDA(const HopsDeviceIncidence *d, HopsLORRows
   PetscCall(HopsCopy_CUDA(&n, flag, sizeof(int), PETSC_FALSE));
   PetscCall(HopsCudaPoolFree((void **)&flag));
   *missing = n;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsIncidenceFull_CUDA(const HopsDeviceIncidence *d, HopsLORRows *rows, PetscBool *ok)
+{
+  Incidence    a;
+  unsigned int total;
+  cudaStream_t stream;
+  int         *flag, fewer = 0;
+
+  PetscFunctionBegin;
+  PetscCall(Arguments(d, &a, &total, &stream));
+  *ok = total && (a.n == 2 || a.n == 4 || a.n == 6) ? PETSC_TRUE : PETSC_FALSE;
+  if (!*ok) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(HopsCudaPoolMalloc(sizeof(int), (void **)&flag));
+  PetscCallCUDA(cudaMemsetAsync(flag, 0, sizeof(int), stream));
+  const unsigned int blocks = (PetscMax(total, (unsigned int)a.nT + 1) + 255) / 256;
+
+  if (a.n == 2) Full<2><<<blocks, 256, 0, stream>>>(a, total, rows->i[0], rows->j[0], rows->v[0], flag);
+  else if (a.n == 4) Full<4><<<blocks, 256, 0, stream>>>(a, total, rows->i[0], rows->j[0], rows->v[0], flag);
+  else Full<6><<<blocks, 256, 0, stream>>>(a, total, rows->i[0], rows->j[0], rows->v[0], flag);
+  PetscCallCUDA(cudaGetLastError());
+  PetscCall(HopsCopy_CUDA(&fewer, flag, sizeof(int), PETSC_FALSE));
+  PetscCall(HopsCudaPoolFree((void **)&flag));
+  *ok = fewer ? PETSC_FALSE : PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -389,6 +389,7 @@ const HopsLORDeviceOps HopsLORDeviceCUDA = {
   .AddReceived    = AddReceived,
   .SetDiagonal    = SetDiagonal,
   .IncidenceCount = HopsIncidenceCount_CUDA,
+  .IncidenceFull  = HopsIncidenceFull_CUDA,
   .IncidenceFill  = HopsIncidenceFill_CUDA,
   .UnitVectors    = HopsUnitVectors_CUDA,
   .Wait           = Wait,

@@ -70,6 +70,7 @@ PETSC_INTERN const HopsLORDeviceOps HopsLORDeviceCUDA;
 
 /* cudaincidence.cu */
 PETSC_INTERN PetscErrorCode HopsIncidenceCount_CUDA(const HopsDeviceIncidence *, HopsLORRows *, PetscInt *);
+PETSC_INTERN PetscErrorCode HopsIncidenceFull_CUDA(const HopsDeviceIncidence *, HopsLORRows *, PetscBool *);
 PETSC_INTERN PetscErrorCode HopsIncidenceFill_CUDA(const HopsDeviceIncidence *, HopsLORRows *, unsigned char used[]);
 PETSC_INTERN PetscErrorCode HopsUnitVectors_CUDA(HopsSpace, PetscScalar *v[3]);
 

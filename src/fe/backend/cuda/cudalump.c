@@ -170,27 +170,40 @@ PetscErrorCode HopsCudaLumpFinish(HopsLORKernel k, PetscBool mixed)
 
 /* ---- Tables ---- */
 
-/* Entries of a row: columns as they were met, each with the numbers that are added and subtracted */
+/* Entries of a row: columns as they were met, each with a list of the numbers that are added and subtracted */
 typedef struct {
-  int n, ncols, row, col[HOPS_LUMP_MAX], slot[HOPS_LUMP_MAX], number[HOPS_LUMP_MAX], sign[HOPS_LUMP_MAX];
+  int  n, ncols, col[HOPS_LUMP_MAX], first[HOPS_LUMP_MAX], last[HOPS_LUMP_MAX]; /* columns, their lists' ends or -1 */
+  int  number[HOPS_LUMP_MAX], sign[HOPS_LUMP_MAX], next[HOPS_LUMP_MAX];
+  int *slot; /* [ne] place of a column in col[], or -1 */
 } RowTerms;
+
+static int FindSlot(RowTerms *r, int col)
+{
+  if (r->slot[col] < 0) {
+    r->slot[col]       = r->ncols;
+    r->first[r->ncols] = r->last[r->ncols] = -1;
+    r->col[r->ncols++]                     = col;
+  }
+  return r->slot[col];
+}
 
 static PetscErrorCode AddTerm(RowTerms *r, int col, int number, int sign)
 {
-  int s = 0;
+  const int s = FindSlot(r, col);
 
   PetscFunctionBegin;
-  while (s < r->ncols && r->col[s] != col) s++;
-  if (s == r->ncols) r->col[r->ncols++] = col;
-  for (int i = 0; i < r->n; i++)
-    if (r->slot[i] == s && r->number[i] == number && r->sign[i] == -sign) { /* both go, unless the column had no other */
+  for (int i = r->first[s]; i >= 0; i = r->next[i])
+    if (r->number[i] == number && r->sign[i] == -sign) { /* both go */
       r->sign[i] = 0;
       PetscFunctionReturn(PETSC_SUCCESS);
     }
   PetscCheck(r->n < HOPS_LUMP_MAX, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Too many terms");
-  r->slot[r->n]   = s;
   r->number[r->n] = number;
-  r->sign[r->n++] = sign;
+  r->sign[r->n]   = sign;
+  r->next[r->n]   = -1;
+  if (r->last[s] >= 0) r->next[r->last[s]] = r->n;
+  else r->first[s] = r->n;
+  r->last[s] = r->n++;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -257,31 +270,29 @@ static PetscErrorCode Transpose(const HopsIncidence *inc, int ne, int **start, i
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Terms of a row, columns in order of appearance (the diagonal's first); those of a column follow one another */
+/* Terms of a row, columns in order of appearance (the diagonal's first); those of a column follow one another. Ready for the next row then */
 static int Emit(RowTerms *r, HopsCudaLumpTerm out[])
 {
   int n = 0;
 
   for (int s = 0; s < r->ncols; s++) {
-    const int first = n;
-    int       any   = -1;
+    const int start = n;
 
-    for (int i = 0; i < r->n; i++)
-      if (r->slot[i] == s) {
-        any = r->number[i];
-        if (!r->sign[i]) continue;
-        out[n].col     = r->col[s];
-        out[n++].value = 2 * r->number[i] + (r->sign[i] < 0);
+    for (int i = r->first[s]; i >= 0; i = r->next[i]) {
+      if (!r->sign[i]) continue;
+      out[n].col     = r->col[s];
+      out[n++].value = 2 * r->number[i] + (r->sign[i] < 0);
+    }
+    if (n == start) { /* all cancel: a zero belongs to the pattern all the same */
+      for (int k = 0; k < 2; k++, n++) {
+        out[n].col   = r->col[s];
+        out[n].value = 2 * r->number[r->first[s]] + k;
       }
-    if (n == first) { /* all cancel: a zero belongs to the pattern all the same */
-      out[n].col       = r->col[s];
-      out[n].value     = 2 * any;
-      out[n + 1].col   = r->col[s];
-      out[n + 1].value = 2 * any + 1;
-      n += 2;
     }
     out[n - 1].col |= HOPS_LUMP_LAST;
+    r->slot[r->col[s]] = -1;
   }
+  r->n = r->ncols = 0;
   return n;
 }
 
@@ -301,14 +312,15 @@ static PetscErrorCode CreateTable(HopsLORKernel k, unsigned char mask)
     PetscCall(Transpose(&inc, ne, &start, &f, &sign));
   }
   PetscCall(PetscNew(&r));
+  PetscCall(PetscMalloc1(ne, &r->slot));
+  for (int i = 0; i < ne; i++) r->slot[i] = -1;
   PetscCall(PetscMalloc1(ne, &count));
   room = (size_t)ne * (mask ? 160 : 24) + HOPS_LUMP_MAX;
   PetscCall(PetscMalloc1(room, &rows));
   for (int i = 0; i < ne; i++) {
-    int y[32], number[32], n;
+    int y[32], number[32], n, ncols;
 
-    r->n = r->ncols    = 0;
-    r->col[r->ncols++] = i;
+    (void)FindSlot(r, i);
     if (u->has[1]) {
       n = Coupled(u, 1, mask, i, y, number);
       for (int j = 0; j < n; j++) PetscCall(AddTerm(r, y[j], number[j], 1));
@@ -322,8 +334,9 @@ static PetscErrorCode CreateTable(HopsLORKernel k, unsigned char mask)
       room *= 2;
       PetscCall(PetscRealloc(room * sizeof(*rows), &rows));
     }
+    ncols    = r->ncols;
     n        = Emit(r, rows + total);
-    count[i] = n + 65536 * r->ncols;
+    count[i] = n + 65536 * ncols;
     most     = PetscMax(most, n);
     total += n;
   }
@@ -341,6 +354,7 @@ static PetscErrorCode CreateTable(HopsLORKernel k, unsigned char mask)
   PetscCall(PetscFree(ell));
   PetscCall(PetscFree(rows));
   PetscCall(PetscFree(count));
+  PetscCall(PetscFree(r->slot));
   PetscCall(PetscFree(r));
   PetscCall(PetscFree(start));
   PetscCall(PetscFree(f));
