@@ -1,5 +1,6 @@
 /* CUDA back end: memory, data of an operator, and the table of operations. */
 #include "cudalor.h"
+#include <hops/private/hopsbox.h>
 
 /* ---- Memory of the device ---- */
 
@@ -405,6 +406,8 @@ static PetscErrorCode HopsPAGetInfo_CUDA(HopsPAKernel k, const char **kernel, Pe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+extern const HopsBoxOps HopsBoxCUDA;
+
 const HopsBackendOps HopsBackendCUDA = {
   .name          = "cuda",
   .vectype       = VECCUDA,
@@ -446,4 +449,5 @@ const HopsBackendOps HopsBackendCUDA = {
   .LORGetInfo    = HopsLORGetInfo_CUDA,
   .LORDestroy    = HopsLORDestroy_CUDA,
   .lordevice     = &HopsLORDeviceCUDA,
+  .box           = &HopsBoxCUDA,
 };
