@@ -103,7 +103,6 @@ static PetscErrorCode CreateLevels(PetscInt dim, PetscInt order, const PetscInt 
 {
   DM              dm;
   PetscInt        values[6] = {1, 2, 3, 4, 5, 6};
-  PetscReal       zero[3]   = {0.0, 0.0, 0.0};
   PetscScalar     tensor[9] = {0.0};
   HopsCoefficient kappa, mass;
 
@@ -117,8 +116,18 @@ static PetscErrorCode CreateLevels(PetscInt dim, PetscInt order, const PetscInt 
     l[k].order    = order;
     l[k].nodes[2] = 1;
     for (PetscInt a = 0; a < 3; ++a) l[k].ncells[a] = coarse[a] << k;
-    if (!k) PetscCall(DMPlexCreateBoxMesh(PETSC_COMM_SELF, dim, PETSC_FALSE, coarse, zero, sides, NULL, PETSC_TRUE, &dm));
-    else {
+    if (!k) {
+      Vec          coords;
+      PetscScalar *x;
+      PetscInt     n;
+
+      PetscCall(HopsDMPlexCreateBox(PETSC_COMM_SELF, dim, PETSC_FALSE, coarse, &dm));
+      PetscCall(DMGetCoordinatesLocal(dm, &coords));
+      PetscCall(VecGetLocalSize(coords, &n));
+      PetscCall(VecGetArray(coords, &x));
+      for (PetscInt i = 0; i < n; ++i) x[i] *= sides[i % dim];
+      PetscCall(VecRestoreArray(coords, &x));
+    } else {
       DM fine;
 
       PetscCall(DMPlexSetRefinementUniform(dm, PETSC_TRUE));
@@ -265,7 +274,7 @@ static PetscErrorCode Kernels(Level *l, PetscInt top, const HopsBoxForm *f, Pets
   PetscCall(FromMesh(fine, fine->v, r));
   PetscCall(Up(n, x, single, &dx));
   PetscCall(Up(n, b, single, &db));
-  PetscCallCUDA(cudaMalloc(&partial, (*k->k->Blocks)(k) * 8));
+  PetscCallCUDA(cudaMalloc(&partial, (*k->k->Blocks)(k)*8));
   PetscCallCUDA(cudaMalloc(&dsum, 8));
   for (PetscInt rsingle = single; rsingle < 2; ++rsingle) {
     PetscCall(Up(n, NULL, rsingle ? PETSC_TRUE : PETSC_FALSE, &dy));
