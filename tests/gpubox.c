@@ -553,11 +553,11 @@ int main(int argc, char **argv)
 
   test:
     suffix: 3d
-    args: -dim 3 -orders 1,2,3,4 -coarse 1,2,1 -refine 2
+    args: -dim 3 -orders 1,2,3,4 -coarse 2,3,2 -refine 1
 
   test:
     suffix: 3d_high
-    args: -dim 3 -orders 5,6,7,8 -coarse 1,1,2 -refine 1
+    args: -dim 3 -orders 2,5,6,7,8 -coarse 1,1,2 -refine 1
     timeoutfactor: 3
 
   test:

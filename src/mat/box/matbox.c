@@ -157,8 +157,6 @@ PetscErrorCode MatCreateHopsBox(MPI_Comm comm, PetscInt dim, PetscInt order, con
   PetscCheck(dim == 2 || dim == 3, comm, PETSC_ERR_ARG_OUTOFRANGE, "A box has 2 or 3 dimensions, not %" PetscInt_FMT, dim);
   PetscCheck(order >= 1 && order <= HOPS_BOX_ORDER, comm, PETSC_ERR_ARG_OUTOFRANGE, "A uniform box has the orders 1 to %d, not %" PetscInt_FMT ": use MATPA on a DMPLEX", HOPS_BOX_ORDER, order);
   PetscCheck(c >= 0.0, comm, PETSC_ERR_ARG_OUTOFRANGE, "The reaction %g is not positive or zero: use MATPA on a DMPLEX", (double)c);
-  PetscCall(HopsBackendGet("cuda", &be));
-  PetscCheck(be->box, comm, PETSC_ERR_SUP, "The back end %s has no uniform boxes: use MATPA on a DMPLEX", be->name);
   for (PetscInt a = 0; a < dim; ++a) {
     PetscCheck(ncells[a] >= 1, comm, PETSC_ERR_ARG_OUTOFRANGE, "There are %" PetscInt_FMT " cells in direction %" PetscInt_FMT, ncells[a], a);
     PetscCheck(!lengths || lengths[a] > 0.0, comm, PETSC_ERR_ARG_OUTOFRANGE, "The box has the length %g in direction %" PetscInt_FMT, (double)lengths[a], a);
@@ -166,6 +164,8 @@ PetscErrorCode MatCreateHopsBox(MPI_Comm comm, PetscInt dim, PetscInt order, con
     n *= (PetscReal)ncells[a] * order + 1.0;
   }
   PetscCheck(n < (PetscReal)PETSC_INT_MAX, comm, PETSC_ERR_ARG_OUTOFRANGE, "A box of %g nodes has more than this PETSc's indices reach (%" PetscInt_FMT "): use fewer cells, or a PETSc with 64-bit indices", (double)n, PETSC_INT_MAX);
+  PetscCall(HopsBackendGet("cuda", &be));
+  PetscCheck(be->box, comm, PETSC_ERR_SUP, "The back end %s has no uniform boxes: use MATPA on a DMPLEX", be->name);
   PetscCall(MatCreate(comm, A));
   PetscCall(MatSetSizes(*A, (PetscInt)n, (PetscInt)n, (PetscInt)n, (PetscInt)n));
   PetscCall(MatSetType(*A, MATHOPSBOX));
