@@ -13,7 +13,7 @@ typedef struct {
   PetscInt  dim, order, ncells[3];
   PetscReal d[3], m;
   PetscReal A1[81], M1[81]; /* [p+1][p+1] */
-  PetscReal J[144];         /* [2p+1][p+1] values of the reference cell's functions at the nodes of its two halves */
+  PetscReal J[153];         /* [2p+1][p+1] values of the reference cell's functions at the nodes of its two halves */
   PetscReal nodes[9];       /* of the reference cell, in [0,1] */
 } HopsBoxForm;
 

@@ -1,6 +1,7 @@
 /* Launches of the kernels of one order */
 #pragma once
 #include "cudabox.h"
+#include <math.h>
 #include "cudaboxresidual.cuh"
 #include "cudaboxtransfer.cuh"
 
@@ -18,18 +19,50 @@ static void HopsBoxHalves(const double K[], T Ke[], T Ko[])
     }
 }
 
+/*
+  K = d A + m M with entries rounded to multiples of a power of two, such that all sums in halves and rows are exact, and each row has the sum m M has. Plain
+  rounding leaves a sum of order eps |A|, which acts as a reaction of eps |A| / h^2: in single precision on 128 cells of order 7 that is
+  percents of the smallest eigenvalue.
+*/
+template <int P, class T>
+static void HopsBoxStiffness(const double A[], const double M[], double d, double m, double K[])
+{
+  constexpr int N       = P + 1;
+  double        largest = 0, unit;
+
+  for (int i = 0; i < N * N; i++) largest = fmax(largest, fabs(d * A[i]) + fabs(m * M[i]));
+  unit = ldexp(1.0, ilogb(largest) + 2 - (sizeof(T) == 8 ? 52 : 23));
+  for (int i = 0; i < N; i++)
+    for (int j = 0; j < i; j++) {
+      const int    a = P - j, b = P - i; /* symmetric, also where both indices are mirrored */
+      const double s = 0.5 * (d * (A[i * N + j] + A[a * N + b]) + m * (M[i * N + j] + M[a * N + b]));
+
+      K[i * N + j] = K[j * N + i] = K[a * N + b] = K[b * N + a] = rint(s / unit) * unit;
+    }
+  for (int i = 0; i < N; i++) {
+    double sum = 0;
+
+    for (int j = 0; j < N; j++) sum += m * M[i * N + j];
+    sum = rint(sum / unit) * unit;
+    for (int j = 0; j < N; j++)
+      if (j != i) sum -= K[i * N + j];
+    K[i * N + i] = sum;
+  }
+}
+
 template <int P, class T>
 static HopsBoxTable<P, T> HopsBoxTableCreate(HopsCudaBox k)
 {
   constexpr int      N = P + 1;
   HopsBoxTable<P, T> t = {};
-  double             X[N * N], Y[N * N];
+  double             X[N * N], Y[N * N], Z[N * N];
 
+  HopsBoxStiffness<P, T>(k->A1, k->M1, k->d[0], k->m, X);
+  HopsBoxStiffness<P, T>(k->A1, k->M1, k->d[1], 0.0, Y);
+  HopsBoxStiffness<P, T>(k->A1, k->M1, k->d[k->dim - 1], 0.0, Z);
   for (int i = 0; i < N * N; i++) {
-    X[i]   = k->d[0] * k->A1[i] + k->m * k->M1[i];
-    Y[i]   = k->d[1] * k->A1[i];
     t.M[i] = (T)k->M1[i];
-    t.Z[i] = (T)(k->d[k->dim - 1] * k->A1[i]);
+    t.Z[i] = (T)Z[i];
   }
   HopsBoxHalves<P, T>(k->M1, t.Me, t.Mo);
   HopsBoxHalves<P, T>(X, t.Xe, t.Xo);

@@ -61,22 +61,32 @@ __global__ void __launch_bounds__(HopsBoxSizes<DIM, P, T>::threads, HopsBoxTile<
   const int       first = RESTRICTED ? 2 * block : block, end = min(a.nm, first + (RESTRICTED ? 2 : 1) * a.chunk), start = max(RESTRICTED ? first - 3 : first - 2, -1);
   const long long col = gx + (DIM == 3 ? (long long)gy * a.sy : 0);
   T               acc[N], coarse[N], bz[P];
+  int             from[S::columns]; /* columns that this thread loads; -1 outside of the box */
   double          sum = 0;
 
 #pragma unroll
   for (int i = 0; i < N; i++) acc[i] = coarse[i] = 0;
+#pragma unroll
+  for (int c = 0; c < S::columns; c++) {
+    const int e = t + c * NT, vx = x0 - P + e % LX, vy = DIM == 3 ? y0 - P + e / LX : 0;
+
+    from[c] = vx >= 0 && vx <= a.n[0] * P && (DIM == 2 || (vy >= 0 && vy <= a.n[1] * P)) ? vx + vy * a.sy : -1;
+  }
 #pragma unroll 1
   for (int k = start; k < end; k++) { /* layer of cells; of the first one only the last plane is needed */
     const long long z0 = (long long)k * P;
 
 #pragma unroll
     for (int i = 0; i < P; i++) bz[i] = k > start && inside && a.b ? __ldg(a.b + col + (z0 + i) * a.sm) : (T)0;
-    for (int e = t; e < P * LY * LX; e += NT) {
-      const int xx = e % LX, yy = e / LX % LY, zz = e / (LX * LY), vx = x0 - P + xx, vy = DIM == 3 ? y0 - P + yy : 0;
-      T         v = 0;
+#pragma unroll
+    for (int c = 0; c < S::columns; c++) {
+      const int e = t + c * NT, xx = e % LX, yy = e / LX;
+      const T  *v = a.x + from[c] + z0 * a.sm;
 
-      if (vx >= 0 && vx <= a.n[0] * P && (DIM == 2 || (vy >= 0 && vy <= a.n[1] * P)) && (k > start || zz == P - 1)) v = __ldg(a.x + vx + (long long)vy * a.sy + (z0 + 1 + zz) * a.sm);
-      V[(zz * LY + yy) * HX + xx] = v;
+      if ((c + 1) * NT <= LX * LY || e < LX * LY) {
+#pragma unroll
+        for (int zz = 0; zz < P; zz++) V[(zz * LY + yy) * HX + xx] = from[c] >= 0 && (k > start || zz == P - 1) ? __ldg(v + (zz + 1) * a.sm) : (T)0;
+      }
     }
     __syncthreads();
     for (int it = t; it < P * LY * S::TX; it += NT) { /* x: a line of a cell */

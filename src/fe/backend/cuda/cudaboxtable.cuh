@@ -45,7 +45,7 @@ struct HopsBoxSizes {
   static constexpr int    TX = L::TX, TY = L::TY, OX = TX * P, OY = DIM == 3 ? TY * P : 1; /* nodes of a tile that a block owns: the lower ones of its cells */
   static constexpr int    LX = OX + P + 1, LY = DIM == 3 ? OY + P + 1 : 1;                 /* nodes that it reads, from the cells before the tile on */
   static constexpr int    HX = LX | 1, UX = OX | 1;                                        /* rows of odd length have no bank conflicts in y */
-  static constexpr int    threads = (OX * OY + 31) / 32 * 32;
+  static constexpr int    threads = (OX * OY + 31) / 32 * 32, columns = (LX * LY + threads - 1) / threads;
   static constexpr int    nV = P * LY * HX, nU = P * LY * UX, nA = DIM == 3 ? P * OY * OX : 0, n0 = nV > 2 * nA ? nV : 2 * nA; /* A and C lie where V was */
   static constexpr size_t shared = sizeof(T) * (n0 + 2 * nU);
   /* prolongation: coarse cells of a block */
