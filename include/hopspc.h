@@ -162,6 +162,40 @@ PETSC_EXTERN PetscErrorCode PCHopsMGGetSpace(PC, PetscInt, HopsSpace *);
 M*/
 #define PCPATCHFD "patchfd"
 
+/*MC
+  PCBOXMG - "boxmg": geometric multigrid with vertex patches for a uniform box (`MATHOPSBOX`), on a CUDA device.
+
+  Options Database Keys:
++ -pc_boxmg_precision <double|single> - of the cycle, see `PCBoxMGSetPrecision()` (default double)
+. -pc_boxmg_full <bool>               - a solve by `KSPRICHARDSON` from zero starts with nested iteration (default true)
+. -pc_boxmg_direction <forward|symmetric> - order of the colours after the coarse correction: as before it, or the other way round (default forward)
+. -pc_boxmg_levels <n>                - levels at most
+. -pc_boxmg_coarse_nodes <n>          - coarsen while there are more nodes inside in some direction (default 31, at most 127)
+- -pc_boxmg_graph <bool>              - the levels below the finest one run as one CUDA graph (default true)
+
+  Level: intermediate
+
+  Notes:
+  A level smooths by one multiplicative sweep over its vertex patches, each solved exactly, before and after the coarse correction. The coarsest
+  box is solved exactly by fast diagonalisation of the whole of it.
+
+  With `-ksp_type richardson` the solver is full multigrid: one pass of nested iteration, then V-cycles until the residual, in the
+  2-norm and in double precision, is small enough (`-ksp_rtol`, relative to the right-hand side, `-ksp_atol`, `-ksp_max_it`); this needs no
+  further vectors, and counts V-cycles on the finest level. A monitor of the `KSP` makes it an ordinary Richardson iteration by V-cycles.
+  As a preconditioner it is one V-cycle; conjugate gradients need `-pc_boxmg_direction symmetric`.
+
+  Essential values other than zero are taken from the right-hand side. Nested iteration starts from zero values, so they cost cycles.
+
+  Reference:
+. * - C. Cui, P. Grosse-Bley, G. Kanschat, R. Strzodka, An implementation of tensor product patch smoothers on GPU, algorithms 2.1 to 2.3
+
+.seealso: `MATHOPSBOX`, `MatCreateHopsBox()`, `PCBoxMGSetPrecision()`, `PCBoxMGProfile()`, `PCHOPSMG`, `PCPATCHFD`
+M*/
+#define PCBOXMG "boxmg"
+
+PETSC_EXTERN PetscErrorCode PCBoxMGSetPrecision(PC, PetscBool);
+PETSC_EXTERN PetscErrorCode PCBoxMGProfile(PC, PetscBool, PetscInt *, PetscReal *[]);
+
 /*E
   PCPATCHFDType - How `PCPATCHFD` puts the corrections of its patches together
 

@@ -2,6 +2,7 @@
 #include <hops/private/hopsimpl.h>
 #include <hops/private/hopsdm.h>
 #include <hops/private/hopsmg.h>
+#include <hops/private/hopsbox.h>
 
 PetscClassId HOPS_SPACE_CLASSID;
 PetscClassId HOPS_COEFFICIENT_CLASSID;
@@ -60,6 +61,9 @@ static PetscErrorCode HopsRegisterEvents(void)
   PetscCall(PetscLogEventRegister("PCLORSolverSetUp", PC_CLASSID, &HopsEvent.lorsolver));
   PetscCall(PetscLogEventRegister("PCPatchFDSetUp", PC_CLASSID, &HopsEvent.patchsetup));
   PetscCall(PetscLogEventRegister("PCPatchFDSolve", PC_CLASSID, &HopsEvent.patchsolve));
+  PetscCall(PetscLogEventRegister("MatHopsBoxMult", MAT_CLASSID, &HopsEvent.boxmult));
+  PetscCall(PetscLogEventRegister("PCBoxMGSetUp", PC_CLASSID, &HopsEvent.boxsetup));
+  PetscCall(PetscLogEventRegister("PCBoxMGCycle", PC_CLASSID, &HopsEvent.boxcycle));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -116,6 +120,8 @@ PetscErrorCode HopsInitialize(void)
   PetscCall(MatRegister(MATHOPSINTERP, MatCreate_HopsInterp));
   PetscCall(PCRegister(PCHOPSMG, PCCreate_HopsMG));
   PetscCall(PCRegister(PCPATCHFD, PCCreate_PATCHFD));
+  PetscCall(MatRegister(MATHOPSBOX, MatCreate_HopsBox));
+  PetscCall(PCRegister(PCBOXMG, PCCreate_BoxMG));
   PetscCall(HopsPlexRegister());
   PetscCall(HopsRegisterEvents());
   PetscCall(HopsProcessExclusions());

@@ -66,6 +66,9 @@ typedef struct {
 
 typedef struct _HopsBackendOps   HopsBackendOps;
 typedef struct _HopsLORDeviceOps HopsLORDeviceOps;
+typedef struct _HopsBoxOps       HopsBoxOps;
+typedef struct _HopsBoxKernel   *HopsBoxKernel;
+typedef struct _HopsBoxMG       *HopsBoxMG;
 
 /* What the element maps of a space are, from the narrowest kind (HopsSpaceGetMapKind()) */
 typedef enum {
@@ -371,6 +374,7 @@ struct _HopsBackendOps {
   PetscErrorCode (*LumpGetInfo)(HopsLumpKernel, const char **kernel, PetscLogDouble *bytes);
   PetscErrorCode (*LumpDestroy)(HopsLumpKernel *);
   const HopsLORDeviceOps *lordevice; /* in place of LORCouplings() to LORFill(): rows are assembled where the back end works */
+  const HopsBoxOps       *box;       /* uniform boxes; NULL where the back end has none */
   /* --- patches (hopspatch.h); NULL where the back end has none ---
      z += sum over the patches of a colour (all of them where it is negative) of R^T (local inverse) R r on P-vectors */
   PetscErrorCode (*PatchCreate)(HopsPatches, PetscBool single, HopsPatchKernel *);
@@ -398,7 +402,7 @@ PETSC_INTERN const HopsBackendOps HopsBackendCUDA;
 
 /* Classes and log events */
 typedef struct {
-  PetscLogEvent space, pasetup, pamult, padiag, paassemble, lorsymbolic, lornumeric, lorcoef, lorauxiliary, lorsolver, residual, interp, mgsetup, patchsetup, patchsolve;
+  PetscLogEvent space, pasetup, pamult, padiag, paassemble, lorsymbolic, lornumeric, lorcoef, lorauxiliary, lorsolver, residual, interp, mgsetup, patchsetup, patchsolve, boxmult, boxsetup, boxcycle;
 } HopsEvents;
 PETSC_INTERN HopsEvents     HopsEvent;
 PETSC_INTERN PetscErrorCode MatCreate_PA(Mat);

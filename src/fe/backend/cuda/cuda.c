@@ -1,6 +1,7 @@
 /* CUDA back end: memory, data of an operator, and the table of operations. */
 #include "cudaform.h"
 #include "cudalor.h"
+#include <hops/private/hopsbox.h>
 
 /* ---- Memory of the device ---- */
 
@@ -422,6 +423,8 @@ static PetscErrorCode HopsPAGetInfo_CUDA(HopsPAKernel k, const char **kernel, Pe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+extern const HopsBoxOps HopsBoxCUDA;
+
 const HopsBackendOps HopsBackendCUDA = {
   .name          = "cuda",
   .vectype       = VECCUDA,
@@ -470,4 +473,5 @@ const HopsBackendOps HopsBackendCUDA = {
   .LORGetInfo    = HopsLORGetInfo_CUDA,
   .LORDestroy    = HopsLORDestroy_CUDA,
   .lordevice     = &HopsLORDeviceCUDA,
+  .box           = &HopsBoxCUDA,
 };

@@ -1,0 +1,230 @@
+/* Launches of the kernels of one order */
+#pragma once
+#include "cudabox.h"
+#include <math.h>
+#include "cudaboxresidual.cuh"
+#include "cudaboxtransfer.cuh"
+
+template <int P, class T>
+static void HopsBoxHalves(const double K[], T Ke[], T Ko[])
+{
+  constexpr int N = P + 1, O = N / 2, E = N - O;
+
+  for (int i = 0; i < E; i++)
+    for (int k = 0; k < E; k++) {
+      const double a = K[i * N + k], b = K[i * N + P - k];
+
+      Ke[i * E + k] = (T)(k < O ? 0.5 * (a + b) : a);
+      if (i < O && k < O) Ko[i * O + k] = (T)(0.5 * (a - b));
+    }
+}
+
+/*
+  K = d A + m M with entries rounded to multiples of a power of two, such that all sums in halves and rows are exact, and each row has the sum m M has. Plain
+  rounding leaves a sum of order eps |A|, which acts as a reaction of eps |A| / h^2: in single precision on 128 cells of order 7 that is
+  percents of the smallest eigenvalue.
+*/
+template <int P, class T>
+static void HopsBoxStiffness(const double A[], const double M[], double d, double m, double K[])
+{
+  constexpr int N       = P + 1;
+  double        largest = 0, unit;
+
+  for (int i = 0; i < N * N; i++) largest = fmax(largest, fabs(d * A[i]) + fabs(m * M[i]));
+  unit = ldexp(1.0, ilogb(largest) + 2 - (sizeof(T) == 8 ? 52 : 23));
+  for (int i = 0; i < N; i++)
+    for (int j = 0; j < i; j++) {
+      const int    a = P - j, b = P - i; /* symmetric, also where both indices are mirrored */
+      const double s = 0.5 * (d * (A[i * N + j] + A[a * N + b]) + m * (M[i * N + j] + M[a * N + b]));
+
+      K[i * N + j] = K[j * N + i] = K[a * N + b] = K[b * N + a] = rint(s / unit) * unit;
+    }
+  for (int i = 0; i < N; i++) {
+    double sum = 0;
+
+    for (int j = 0; j < N; j++) sum += m * M[i * N + j];
+    sum = rint(sum / unit) * unit;
+    for (int j = 0; j < N; j++)
+      if (j != i) sum -= K[i * N + j];
+    K[i * N + i] = sum;
+  }
+}
+
+template <int P, class T>
+static HopsBoxTable<P, T> HopsBoxTableCreate(HopsCudaBox k)
+{
+  constexpr int      N = P + 1;
+  HopsBoxTable<P, T> t = {};
+  double             X[N * N], Y[N * N], Z[N * N];
+
+  HopsBoxStiffness<P, T>(k->A1, k->M1, k->d[0], k->m, X);
+  HopsBoxStiffness<P, T>(k->A1, k->M1, k->d[1], 0.0, Y);
+  HopsBoxStiffness<P, T>(k->A1, k->M1, k->d[k->dim - 1], 0.0, Z);
+  for (int i = 0; i < N * N; i++) {
+    t.M[i] = (T)k->M1[i];
+    t.Z[i] = (T)Z[i];
+  }
+  HopsBoxHalves<P, T>(k->M1, t.Me, t.Mo);
+  HopsBoxHalves<P, T>(X, t.Xe, t.Xo);
+  HopsBoxHalves<P, T>(Y, t.Ye, t.Yo);
+  for (int i = 0; i < N; i++) {
+    t.Ml[i] = (T)k->M1[P * N + i];
+    t.Xl[i] = (T)X[P * N + i];
+    t.Yl[i] = (T)Y[P * N + i];
+  }
+  for (int i = 0; i < 2 * P * N; i++) t.J[i] = (T)k->J[i];
+  return t;
+}
+
+/* Layers, or pairs of layers, that a block marches over: long enough to hide the layers before, short enough to keep the device busy */
+template <int DIM, int P>
+static dim3 HopsBoxGrid(HopsCudaBox k, bool pairs, int *chunk)
+{
+  using L           = HopsBoxTile<DIM, P>;
+  const int       n = k->ncells[DIM - 1] / (pairs ? 2 : 1), tx = (k->ncells[0] + L::TX - 1) / L::TX, ty = DIM == 3 ? (k->ncells[1] + L::TY - 1) / L::TY : 1;
+  const long long enough = 3LL * L::blocks * k->multiprocessors;
+
+  *chunk = pairs ? 16 : 32;
+  while (*chunk > 1 && (long long)tx * ty * ((n + *chunk - 1) / *chunk) < enough) *chunk /= 2;
+  return DIM == 3 ? dim3(tx, ty, (n + *chunk - 1) / *chunk) : dim3(tx, (n + *chunk - 1) / *chunk);
+}
+
+template <int DIM, int P, class T, class TO, bool RESTRICTED>
+static cudaError_t HopsBoxRunResidual(HopsCudaBox k, const void *b, const void *x, double scale, void *r, double *partial, cudaStream_t stream)
+{
+  using S                 = HopsBoxSizes<DIM, P, T>;
+  HopsBoxArgs<T, TO> a    = {};
+  cudaError_t        err  = cudaFuncSetAttribute(HopsBoxResidual<DIM, P, T, TO, RESTRICTED>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)S::shared);
+  const dim3         grid = HopsBoxGrid<DIM, P>(k, RESTRICTED, &a.chunk);
+
+  if (err) return err;
+  a.n[0]    = k->ncells[0];
+  a.n[1]    = DIM == 3 ? k->ncells[1] : 1;
+  a.nm      = k->ncells[DIM - 1];
+  a.sy      = (int)k->sy;
+  a.sm      = DIM == 3 ? k->sz : k->sy;
+  a.b       = (const T *)b;
+  a.x       = (const T *)x;
+  a.r       = (TO *)r;
+  a.scale   = (T)scale;
+  a.partial = partial;
+  HopsBoxResidual<DIM, P, T, TO, RESTRICTED><<<grid, S::threads, S::shared, stream>>>(HopsBoxTableCreate<P, T>(k), a);
+  return cudaGetLastError();
+}
+
+template <int P>
+static PetscErrorCode HopsBoxResidual_(HopsCudaBox k, const void *b, const void *x, PetscBool rsingle, double scale, void *r, double *partial, cudaStream_t stream)
+{
+  PetscFunctionBegin;
+  if (k->dim == 3) {
+    if (k->single) PetscCallCUDA((HopsBoxRunResidual<3, P, float, float, false>(k, b, x, scale, r, partial, stream)));
+    else if (rsingle) PetscCallCUDA((HopsBoxRunResidual<3, P, double, float, false>(k, b, x, scale, r, partial, stream)));
+    else PetscCallCUDA((HopsBoxRunResidual<3, P, double, double, false>(k, b, x, scale, r, partial, stream)));
+  } else {
+    if (k->single) PetscCallCUDA((HopsBoxRunResidual<2, P, float, float, false>(k, b, x, scale, r, partial, stream)));
+    else if (rsingle) PetscCallCUDA((HopsBoxRunResidual<2, P, double, float, false>(k, b, x, scale, r, partial, stream)));
+    else PetscCallCUDA((HopsBoxRunResidual<2, P, double, double, false>(k, b, x, scale, r, partial, stream)));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <int P>
+static PetscErrorCode HopsBoxResidualRestrict_(HopsCudaBox k, const void *b, const void *x, void *out, cudaStream_t stream)
+{
+  PetscFunctionBegin;
+  if (k->dim == 3) {
+    if (k->single) PetscCallCUDA((HopsBoxRunResidual<3, P, float, float, true>(k, b, x, 1.0, out, NULL, stream)));
+    else PetscCallCUDA((HopsBoxRunResidual<3, P, double, double, true>(k, b, x, 1.0, out, NULL, stream)));
+  } else {
+    if (k->single) PetscCallCUDA((HopsBoxRunResidual<2, P, float, float, true>(k, b, x, 1.0, out, NULL, stream)));
+    else PetscCallCUDA((HopsBoxRunResidual<2, P, double, double, true>(k, b, x, 1.0, out, NULL, stream)));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <int DIM, int P, class T>
+static cudaError_t HopsBoxRunProlong(HopsCudaBox k, PetscBool add, const void *xc, void *x, cudaStream_t stream)
+{
+  using S                        = HopsBoxSizes<DIM, P, T>;
+  const int                nc[3] = {k->ncells[0] / 2, k->ncells[1] / 2, k->ncells[2] / 2};
+  HopsBoxProlongArgs<T, T> a     = {};
+  cudaError_t              err   = cudaFuncSetAttribute(HopsBoxProlong<DIM, P, T, T>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)S::pshared);
+  const unsigned int       tx    = (nc[0] + S::CX - 1) / S::CX;
+
+  if (err) return err;
+  for (int i = 0; i < DIM; i++) a.n[i] = nc[i];
+  a.sy  = (int)k->sy;
+  a.sz  = k->sz;
+  a.cy  = nc[0] * P + 1;
+  a.cz  = (long long)a.cy * (nc[1] * P + 1);
+  a.add = add;
+  a.xc  = (const T *)xc;
+  a.x   = (T *)x;
+  HopsBoxProlong<DIM, P, T, T><<<DIM == 3 ? dim3(tx, (nc[1] + S::CY - 1) / S::CY, nc[2]) : dim3(tx, nc[1]), S::pthreads, S::pshared, stream>>>(HopsBoxTableCreate<P, T>(k), a);
+  return cudaGetLastError();
+}
+
+template <int P>
+static PetscErrorCode HopsBoxProlong_(HopsCudaBox k, PetscBool add, const void *xc, void *x, cudaStream_t stream)
+{
+  PetscFunctionBegin;
+  if (k->dim == 3) {
+    if (k->single) PetscCallCUDA((HopsBoxRunProlong<3, P, float>(k, add, xc, x, stream)));
+    else PetscCallCUDA((HopsBoxRunProlong<3, P, double>(k, add, xc, x, stream)));
+  } else {
+    if (k->single) PetscCallCUDA((HopsBoxRunProlong<2, P, float>(k, add, xc, x, stream)));
+    else PetscCallCUDA((HopsBoxRunProlong<2, P, double>(k, add, xc, x, stream)));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Directions above dir have coarse nodes in `in`, those below it fine ones in both */
+template <int P, class T>
+static cudaError_t HopsBoxRunRestrict(HopsCudaBox k, int dir, const void *in, void *out, cudaStream_t stream)
+{
+  const int              nc[3] = {k->ncells[0] / 2, k->ncells[1] / 2, k->ncells[2] / 2};
+  HopsBoxRestrictArgs<T> a     = {};
+
+  a.n   = nc[dir];
+  a.in  = (const T *)in;
+  a.out = (T *)out;
+  if (dir == 0) {
+    constexpr int CX  = P < 8 ? 128 / P : 16;
+    const int     row = nc[0] * P + 1;
+
+    a.inplane  = k->sy * (nc[1] * P + 1);
+    a.outplane = (long long)row * (nc[1] * P + 1);
+    HopsBoxRestrictRows<P, T><<<dim3((nc[0] + CX - 1) / CX, nc[1] * P, k->dim == 3 ? nc[2] * P : 1), 128, 0, stream>>>(HopsBoxTableCreate<P, T>(k), a, (int)k->sy, row);
+  } else {
+    /* the last direction of 3D: lines of all planes lie side by side */
+    const bool last = dir == 2;
+
+    a.step     = last ? k->sz : k->sy;
+    a.inner    = (int)(last ? k->sz : k->sy);
+    a.inplane  = k->sz;
+    a.outplane = k->sy * (nc[1] * P + 1);
+    HopsBoxRestrict<P, T><<<dim3((a.inner + 127) / 128, nc[dir], !last && k->dim == 3 ? nc[2] * P : 1), 128, 0, stream>>>(HopsBoxTableCreate<P, T>(k), a);
+  }
+  return cudaGetLastError();
+}
+
+template <int P>
+static PetscErrorCode HopsBoxRestrict_(HopsCudaBox k, int dir, const void *in, void *out, cudaStream_t stream)
+{
+  PetscFunctionBegin;
+  if (k->single) PetscCallCUDA((HopsBoxRunRestrict<P, float>(k, dir, in, out, stream)));
+  else PetscCallCUDA((HopsBoxRunRestrict<P, double>(k, dir, in, out, stream)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <int P>
+static int HopsBoxBlocks_(HopsCudaBox k)
+{
+  int        chunk;
+  const dim3 g = k->dim == 3 ? HopsBoxGrid<3, P>(k, false, &chunk) : HopsBoxGrid<2, P>(k, false, &chunk);
+
+  return (int)(g.x * g.y * g.z);
+}
+
+#define HOPS_CUDA_BOX_DEFINE(P) \
+  const HopsCudaBoxKernels HopsCudaBoxKernels_##P = {HopsBoxResidual_<P>, HopsBoxResidualRestrict_<P>, HopsBoxProlong_<P>, HopsBoxRestrict_<P>, HopsBoxBlocks_<P>};

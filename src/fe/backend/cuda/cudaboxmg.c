@@ -1,0 +1,468 @@
+/*
+  CUDA: multigrid on a uniform box, by raw pointers. A level smooths by one multiplicative sweep over the vertex patches before and after the
+  coarse correction; the coarsest box is solved exactly.
+
+  The cycle runs in double or in single precision. Its data: on each level right-hand side and solution, and restricted residuals
+  between directions. In single precision the cycle is a correction for a residual taken in double precision, scaled to be of order 1, on every level of the
+  nested iteration: so both precisions compute the same to rounding of the correction, and take the same number of cycles.
+*/
+#include <hops/private/hopsimpl.h>
+#include "cudabox.h"
+
+struct _HopsBoxKernel {
+  HopsCudaBox box;
+};
+
+struct _HopsBoxMG {
+  HopsBoxMGChoice   choice;
+  int               n;           /* levels, coarsest first */
+  HopsCudaBox      *box, *exact; /* of the cycle; in double precision (the same where the cycle is) */
+  HopsCudaBoxDirect direct, exactdirect;
+  void            **b, **x;               /* of the cycle; NULL on the finest of several levels in double precision, whose vectors are the caller's */
+  double          **B, **X;               /* of the nested iteration, below the finest level; X is x in double precision */
+  void             *t[2];                 /* restricted in the last direction; in two */
+  double           *partial, *sum, *norm; /* norm: the host's */
+  cudaGraphExec_t   graph;                /* the cycle below the finest level */
+  PetscLogDouble    bytes;
+  PetscBool         profile;
+  cudaEvent_t       event[2];
+  PetscReal        *seconds; /* [n][HOPS_BOX_NKINDS] */
+};
+
+static PetscErrorCode Begin(HopsBoxMG mg, cudaStream_t stream)
+{
+  PetscFunctionBegin;
+  if (mg->profile) PetscCallCUDA(cudaEventRecord(mg->event[0], stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode End(HopsBoxMG mg, int l, HopsBoxKind kind, cudaStream_t stream)
+{
+  float ms;
+
+  PetscFunctionBegin;
+  if (!mg->profile) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCallCUDA(cudaEventRecord(mg->event[1], stream));
+  PetscCallCUDA(cudaEventSynchronize(mg->event[1]));
+  PetscCallCUDA(cudaEventElapsedTime(&ms, mg->event[0], mg->event[1]));
+  mg->seconds[l * HOPS_BOX_NKINDS + kind] += 1e-3 * ms;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static size_t Size(HopsBoxMG mg)
+{
+  return mg->choice.single ? sizeof(float) : sizeof(double);
+}
+
+/* zeroed: nothing writes to boundaries of the levels */
+static PetscErrorCode Allocate(HopsBoxMG mg, size_t n, void *p)
+{
+  cudaError_t err;
+
+  PetscFunctionBegin;
+  err = cudaMalloc((void **)p, n);
+  if (err == cudaErrorMemoryAllocation) {
+    size_t available = 0, total = 0;
+
+    (void)cudaGetLastError();
+    PetscCallCUDA(cudaMemGetInfo(&available, &total));
+    SETERRQ(PETSC_COMM_SELF, PETSC_ERR_MEM, "The device has %g MB of memory free of %g, and multigrid on a box needs %g more: use fewer cells, or -pc_boxmg_precision single", available / 1e6, total / 1e6, n / 1e6);
+  }
+  PetscCallCUDA(err);
+  PetscCallCUDA(cudaMemset(*(void **)p, 0, n));
+  mg->bytes += (PetscLogDouble)n;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Smooth(HopsBoxMG mg, int l, PetscBool post, const void *b, void *x, cudaStream_t stream)
+{
+  HopsCudaBox k = mg->box[l];
+
+  PetscFunctionBegin;
+  PetscCall(Begin(mg, stream));
+  PetscCall(HopsCudaPatchSweep(k->patch, 0, 1 << k->dim, post && mg->choice.symmetric ? PETSC_TRUE : PETSC_FALSE, b, x, stream));
+  PetscCall(End(mg, l, HOPS_BOX_SMOOTH, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* out = transposed prolongation of what lies in t[0], restricted in the last direction already */
+static PetscErrorCode RestrictRest(HopsBoxMG mg, HopsCudaBox fine, void *out, cudaStream_t stream)
+{
+  PetscFunctionBegin;
+  if (fine->dim == 3) PetscCall((*fine->k->Restrict)(fine, 1, mg->t[0], mg->t[1], stream));
+  PetscCall((*fine->k->Restrict)(fine, 0, mg->t[fine->dim - 2], out, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* One cycle for level l's b, from x or from zero */
+static PetscErrorCode Cycle(HopsBoxMG mg, int l, PetscBool zero, const void *b, void *x, cudaStream_t stream)
+{
+  HopsCudaBox k = mg->box[l];
+
+  PetscFunctionBegin;
+  if (l == 0) {
+    PetscCall(Begin(mg, stream));
+    PetscCall(HopsCudaBoxDirectSolve(&mg->direct, b, x, stream));
+    PetscCall(End(mg, l, HOPS_BOX_DIRECT, stream));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (zero) {
+    PetscCall(Begin(mg, stream));
+    PetscCallCUDA(cudaMemsetAsync(x, 0, k->n * Size(mg), stream));
+    PetscCall(End(mg, l, HOPS_BOX_VECTOR, stream));
+  }
+  PetscCall(Smooth(mg, l, PETSC_FALSE, b, x, stream));
+  PetscCall(Begin(mg, stream));
+  PetscCall((*k->k->ResidualRestrict)(k, b, x, mg->t[0], stream));
+  PetscCall(RestrictRest(mg, k, mg->b[l - 1], stream));
+  PetscCall(End(mg, l, HOPS_BOX_RESTRICT, stream));
+  if (l == mg->n - 1 && mg->graph && !mg->profile) PetscCallCUDA(cudaGraphLaunch(mg->graph, stream));
+  else PetscCall(Cycle(mg, l - 1, PETSC_TRUE, mg->b[l - 1], mg->x[l - 1], stream));
+  PetscCall(Begin(mg, stream));
+  PetscCall((*k->k->Prolong)(k, PETSC_TRUE, mg->x[l - 1], x, stream));
+  PetscCall(End(mg, l, HOPS_BOX_PROLONG, stream));
+  PetscCall(Smooth(mg, l, PETSC_TRUE, b, x, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Capture(HopsBoxMG mg)
+{
+  cudaStream_t stream;
+  cudaGraph_t  graph;
+  const int    l = mg->n - 2;
+
+  PetscFunctionBegin;
+  if (l < 1) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCallCUDA(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+  PetscCallCUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+  PetscCall(Cycle(mg, l, PETSC_TRUE, mg->b[l], mg->x[l], stream));
+  PetscCallCUDA(cudaStreamEndCapture(stream, &graph));
+  PetscCallCUDA(cudaGraphInstantiate(&mg->graph, graph, 0));
+  PetscCallCUDA(cudaGraphDestroy(graph));
+  PetscCallCUDA(cudaStreamDestroy(stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* mg->b = scale (b - A x) on level l, its norm (before scaling) where asked for: a wait */
+static PetscErrorCode Residual(HopsBoxMG mg, int l, const double *b, const double *x, double scale, void *r, PetscReal *norm, cudaStream_t stream)
+{
+  HopsCudaBox k = mg->exact[l];
+
+  PetscFunctionBegin;
+  PetscCall(Begin(mg, stream));
+  PetscCall((*k->k->Residual)(k, b, x, mg->choice.single, scale, r, norm ? mg->partial : NULL, stream));
+  if (norm) PetscCall(HopsCudaBoxSum((*k->k->Blocks)(k), mg->partial, mg->sum, stream));
+  PetscCall(End(mg, l, HOPS_BOX_RESIDUAL, stream));
+  if (norm) {
+    PetscCallCUDA(cudaMemcpyAsync(mg->norm, mg->sum, sizeof(double), cudaMemcpyDeviceToHost, stream));
+    PetscCallCUDA(cudaStreamSynchronize(stream));
+    *norm = PetscSqrtReal(*mg->norm);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Norm(HopsBoxMG mg, const double *b, PetscReal *norm, cudaStream_t stream)
+{
+  const int   l = mg->n - 1, blocks = 1024;
+  HopsCudaBox k = mg->exact[l];
+
+  PetscFunctionBegin;
+  PetscCall(Begin(mg, stream));
+  PetscCall(HopsCudaBoxSquares(k->n, b, blocks, mg->partial, stream));
+  PetscCall(HopsCudaBoxSum(blocks, mg->partial, mg->sum, stream));
+  PetscCall(End(mg, l, HOPS_BOX_VECTOR, stream));
+  PetscCallCUDA(cudaMemcpyAsync(mg->norm, mg->sum, sizeof(double), cudaMemcpyDeviceToHost, stream));
+  PetscCallCUDA(cudaStreamSynchronize(stream));
+  *norm = PetscSqrtReal(*mg->norm);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* x += the cycle's correction for b - A x, which in single precision lies in mg->b already, times scale */
+static PetscErrorCode Correct(HopsBoxMG mg, int l, double scale, const double *b, double *x, cudaStream_t stream)
+{
+  PetscFunctionBegin;
+  if (!mg->choice.single && l) {
+    PetscCall(Cycle(mg, l, PETSC_FALSE, b, x, stream));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (!mg->choice.single) PetscCall(Residual(mg, l, b, x, scale, mg->b[l], NULL, stream)); /* the direct solver knows no boundary */
+  PetscCall(Cycle(mg, l, PETSC_TRUE, mg->b[l], mg->x[l], stream));
+  PetscCall(Begin(mg, stream));
+  PetscCall(HopsCudaBoxAdd(mg->box[l]->n, mg->choice.single, 1.0 / scale, mg->x[l], x, stream));
+  PetscCall(End(mg, l, HOPS_BOX_VECTOR, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Nested iteration: the coarsest level exactly, then a cycle on each level; |b| is about 1 / scale. Inside of x is overwritten. */
+static PetscErrorCode Nested(HopsBoxMG mg, double scale, const double *b, double *x, cudaStream_t stream)
+{
+  const int     top = mg->n - 1;
+  const double *bl  = b;
+
+  PetscFunctionBegin;
+  for (int l = top; l > 0; l--) {
+    HopsCudaBox k = mg->exact[l];
+
+    PetscCall(Begin(mg, stream));
+    PetscCall((*k->k->Restrict)(k, k->dim - 1, bl, mg->t[0], stream));
+    PetscCall(RestrictRest(mg, k, mg->B[l - 1], stream));
+    PetscCall(End(mg, l, HOPS_BOX_RESTRICT, stream));
+    bl = mg->B[l - 1];
+  }
+  PetscCall(Begin(mg, stream));
+  PetscCall(HopsCudaBoxDirectSolve(&mg->exactdirect, bl, top ? mg->X[0] : x, stream));
+  PetscCall(End(mg, 0, HOPS_BOX_DIRECT, stream));
+  for (int l = 1; l <= top; l++) {
+    double *xl = l == top ? x : mg->X[l];
+
+    bl = l == top ? b : mg->B[l];
+    PetscCall(Begin(mg, stream));
+    PetscCall((*mg->exact[l]->k->Prolong)(mg->exact[l], PETSC_FALSE, mg->X[l - 1], xl, stream));
+    PetscCall(End(mg, l, HOPS_BOX_PROLONG, stream));
+    if (mg->choice.single) PetscCall(Residual(mg, l, bl, xl, scale, mg->b[l], NULL, stream));
+    PetscCall(Correct(mg, l, scale, bl, xl, stream));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsBoxMGSolve_CUDA(HopsBoxMG mg, const HopsBoxStop *stop, const PetscScalar b[], PetscScalar x[], PetscInt *its, PetscBool *converged, PetscReal norms[2])
+{
+  const int    top = mg->n - 1;
+  HopsCudaBox  k   = mg->exact[top];
+  PetscReal    norm, bnorm, tol;
+  double       scale;
+  cudaStream_t stream;
+
+  PetscFunctionBegin;
+  PetscCall(HopsGetCUDAStream(&stream));
+  PetscCall(Norm(mg, b, &bnorm, stream));
+  norms[0]   = bnorm;
+  norms[1]   = 0.0;
+  tol        = PetscMax(stop->rtol * bnorm, stop->abstol);
+  norm       = bnorm;
+  *its       = 0;
+  *converged = PETSC_TRUE;
+  if (stop->zero && !(bnorm > 0.0)) { /* zero, or NaN */
+    *converged = bnorm == 0.0 ? PETSC_TRUE : PETSC_FALSE;
+    PetscCallCUDA(cudaMemsetAsync(x, 0, k->n * sizeof(double), stream));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (stop->zero && !stop->full) PetscCallCUDA(cudaMemsetAsync(x, 0, k->n * sizeof(double), stream));
+  PetscCall(HopsCudaBoxBoundary(k, 1.0, b, x, stream));
+  scale = norm > 0.0 ? 1.0 / norm : 1.0;
+  if (stop->zero && stop->full) PetscCall(Nested(mg, scale, b, x, stream));
+  for (;; ++*its) {
+    PetscCall(Residual(mg, top, b, x, scale, mg->choice.single ? mg->b[top] : NULL, &norm, stream));
+    norms[1] = norm;
+    PetscCall(PetscInfo(NULL, "%" PetscInt_FMT " cycles on the finest level: |b - A x| / |b| = %g\n", *its, (double)(bnorm > 0.0 ? norm / bnorm : norm)));
+    *converged = norm <= tol ? PETSC_TRUE : PETSC_FALSE;
+    if (*converged || *its >= stop->maxits || PetscIsInfOrNanReal(norm) || (stop->dtol > 0.0 && norm > stop->dtol * bnorm)) break;
+    PetscCall(Correct(mg, top, scale, b, x, stream));
+    if (norm > 0.0) scale = 1.0 / norm; /* of the next residual, which is smaller */
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsBoxMGApply_CUDA(HopsBoxMG mg, PetscBool full, const PetscScalar b[], PetscScalar x[])
+{
+  const int    top  = mg->n - 1;
+  HopsCudaBox  k    = mg->exact[top];
+  PetscReal    norm = 1.0;
+  cudaStream_t stream;
+
+  PetscFunctionBegin;
+  PetscCall(HopsGetCUDAStream(&stream));
+  if (mg->choice.single) { /* small numbers must not underflow */
+    PetscCall(Norm(mg, b, &norm, stream));
+    if (!(norm > 0.0)) {
+      PetscCall(HopsCudaBoxConvert(k->n, PETSC_FALSE, b, 1.0, PETSC_FALSE, x, stream));
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
+  }
+  if (full) PetscCall(Nested(mg, 1.0 / norm, b, x, stream));
+  else if (mg->choice.single) {
+    PetscCall(HopsCudaBoxConvert(k->n, PETSC_FALSE, b, 1.0 / norm, PETSC_TRUE, mg->b[top], stream));
+    PetscCall(Cycle(mg, top, PETSC_TRUE, mg->b[top], mg->x[top], stream));
+    PetscCall(HopsCudaBoxConvert(k->n, PETSC_TRUE, mg->x[top], norm, PETSC_FALSE, x, stream));
+  } else PetscCall(Cycle(mg, top, PETSC_TRUE, b, x, stream));
+  PetscCall(HopsCudaBoxBoundary(k, 1.0, b, x, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ---- Life cycle ---- */
+
+static PetscErrorCode CreateBox(const HopsBoxForm *f, int shift, PetscBool single, HopsCudaBox *box)
+{
+  PetscInt  ncells[3];
+  PetscReal d[3], m = f->m;
+
+  PetscFunctionBegin;
+  for (int a = 0; a < 3; a++) {
+    ncells[a] = f->ncells[a] >> (a < f->dim ? shift : 0);
+    d[a]      = f->d[a];
+  }
+  for (int s = 0; s < shift; s++) { /* a cell of twice the size: stiffness 1/2, masses 2 in each direction */
+    for (int a = 0; a < f->dim; a++) d[a] *= f->dim == 3 ? 2.0 : 1.0;
+    m *= f->dim == 3 ? 8.0 : 4.0;
+  }
+  PetscCall(HopsCudaBoxCreate(f->dim, f->order, f->A1, f->M1, f->J, d, m, ncells, single, box));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsBoxMGDestroy_CUDA(HopsBoxMG *m)
+{
+  HopsBoxMG mg = *m;
+
+  PetscFunctionBegin;
+  if (!mg) PetscFunctionReturn(PETSC_SUCCESS);
+  if (mg->graph) PetscCallCUDA(cudaGraphExecDestroy(mg->graph));
+  for (int l = 0; l < mg->n; l++) {
+    if (mg->choice.single) {
+      PetscCall(HopsCudaBoxDestroy(&mg->box[l]));
+      PetscCallCUDA(cudaFree(mg->X[l]));
+    }
+    PetscCall(HopsCudaBoxDestroy(&mg->exact[l]));
+    PetscCallCUDA(cudaFree(mg->b[l]));
+    PetscCallCUDA(cudaFree(mg->x[l]));
+    PetscCallCUDA(cudaFree(mg->B[l]));
+  }
+  PetscCall(HopsCudaBoxDirectDestroy(&mg->direct));
+  PetscCall(HopsCudaBoxDirectDestroy(&mg->exactdirect));
+  for (int i = 0; i < 2; i++) {
+    PetscCallCUDA(cudaFree(mg->t[i]));
+    if (mg->event[i]) PetscCallCUDA(cudaEventDestroy(mg->event[i]));
+  }
+  PetscCallCUDA(cudaFree(mg->partial));
+  PetscCallCUDA(cudaFree(mg->sum));
+  if (mg->norm) PetscCallCUDA(cudaFreeHost(mg->norm));
+  PetscCall(PetscFree6(mg->box, mg->exact, mg->b, mg->x, mg->B, mg->X));
+  PetscCall(PetscFree(mg->seconds));
+  PetscCall(PetscFree(*m));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Levels: cells are halved while all numbers are even and there are more nodes inside than the choice's limit in some direction */
+static PetscErrorCode CountLevels(const HopsBoxForm *f, const HopsBoxMGChoice *choice, int *n)
+{
+  PetscInt c[3], coarse = PetscMin(choice->coarse, HOPS_BOX_COARSE);
+
+  PetscFunctionBegin;
+  PetscCall(PetscArraycpy(c, f->ncells, 3));
+  for (*n = 1;; ++*n) {
+    PetscBool small = PETSC_TRUE, even = PETSC_TRUE;
+
+    for (PetscInt a = 0; a < f->dim; ++a) {
+      if (c[a] * f->order - 1 > coarse) small = PETSC_FALSE;
+      if (c[a] % 2) even = PETSC_FALSE;
+    }
+    if (small || !even || *n == choice->levels) break;
+    for (PetscInt a = 0; a < f->dim; ++a) c[a] /= 2;
+  }
+  for (PetscInt a = 0; a < f->dim; ++a)
+    PetscCheck(c[a] * f->order - 1 <= HOPS_BOX_COARSE, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ, "The coarsest box has %" PetscInt_FMT " cells of order %" PetscInt_FMT " in direction %" PetscInt_FMT ", too many for its direct solver (%d nodes inside): choose numbers of cells with more factors of 2, or more levels", c[a], f->order, a, HOPS_BOX_COARSE);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsBoxMGCreate_CUDA(const HopsBoxForm *f, const HopsBoxMGChoice *choice, HopsBoxMG *m)
+{
+  HopsBoxMG   mg;
+  HopsCudaBox fine;
+  size_t      half;
+  int         n;
+
+  PetscFunctionBegin;
+  PetscCall(CountLevels(f, choice, &n));
+  PetscCall(PetscNew(&mg));
+  *m         = mg;
+  mg->choice = *choice;
+  mg->n      = n;
+  PetscCall(PetscCalloc6(n, &mg->box, n, &mg->exact, n, &mg->b, n, &mg->x, n, &mg->B, n, &mg->X));
+  PetscCall(PetscCalloc1(n * HOPS_BOX_NKINDS, &mg->seconds));
+  for (int l = 0; l < n; l++) {
+    PetscCall(CreateBox(f, n - 1 - l, PETSC_FALSE, &mg->exact[l]));
+    if (choice->single) PetscCall(CreateBox(f, n - 1 - l, PETSC_TRUE, &mg->box[l]));
+    else mg->box[l] = mg->exact[l];
+    if (choice->single || l < n - 1 || !l) {
+      PetscCall(Allocate(mg, mg->box[l]->n * Size(mg), &mg->b[l]));
+      PetscCall(Allocate(mg, mg->box[l]->n * Size(mg), &mg->x[l]));
+    }
+    if (l < n - 1) PetscCall(Allocate(mg, mg->box[l]->n * sizeof(double), &mg->B[l]));
+    if (!choice->single) mg->X[l] = (double *)mg->x[l];
+    else if (l < n - 1) PetscCall(Allocate(mg, mg->box[l]->n * sizeof(double), &mg->X[l]));
+  }
+  fine = mg->exact[n - 1];
+  PetscCall(HopsCudaBoxDirectCreate(mg->box[0], &mg->direct));
+  PetscCall(HopsCudaBoxDirectCreate(mg->exact[0], &mg->exactdirect));
+  if (n > 1) {
+    half = (size_t)(fine->nodes[fine->dim - 1] + 1) / 2;
+    PetscCall(Allocate(mg, half * (size_t)(fine->dim == 3 ? fine->sz : fine->sy) * sizeof(double), &mg->t[0]));
+    if (fine->dim == 3) PetscCall(Allocate(mg, half * ((size_t)(fine->nodes[1] + 1) / 2) * (size_t)fine->sy * sizeof(double), &mg->t[1]));
+  }
+  PetscCall(Allocate(mg, PetscMax(1024, (*fine->k->Blocks)(fine)) * sizeof(double), &mg->partial));
+  PetscCall(Allocate(mg, sizeof(double), &mg->sum));
+  PetscCallCUDA(cudaMallocHost((void **)&mg->norm, sizeof(double)));
+  for (int i = 0; i < 2; i++) PetscCallCUDA(cudaEventCreate(&mg->event[i]));
+  PetscCallCUDA(cudaDeviceSynchronize());
+  if (choice->graph) PetscCall(Capture(mg));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsBoxMGGetInfo_CUDA(HopsBoxMG mg, PetscInt *levels, PetscInt coarsest[], PetscLogDouble *bytes)
+{
+  PetscFunctionBegin;
+  if (levels) *levels = mg->n;
+  for (int a = 0; coarsest && a < 3; a++) coarsest[a] = mg->box[0]->ncells[a];
+  if (bytes) *bytes = mg->bytes;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsBoxMGProfile_CUDA(HopsBoxMG mg, PetscBool on, PetscReal seconds[])
+{
+  PetscFunctionBegin;
+  if (seconds) PetscCall(PetscArraycpy(seconds, mg->seconds, mg->n * HOPS_BOX_NKINDS));
+  else {
+    mg->profile = on;
+    PetscCall(PetscArrayzero(mg->seconds, mg->n * HOPS_BOX_NKINDS));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsBoxCreate_CUDA(const HopsBoxForm *f, HopsBoxKernel *k)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscDeviceInitialize(PETSC_DEVICE_CUDA));
+  PetscCall(PetscNew(k));
+  PetscCall(CreateBox(f, 0, PETSC_FALSE, &(*k)->box));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsBoxMult_CUDA(HopsBoxKernel k, const PetscScalar x[], PetscScalar y[])
+{
+  cudaStream_t stream;
+
+  PetscFunctionBegin;
+  PetscCall(HopsGetCUDAStream(&stream));
+  PetscCall((*k->box->k->Residual)(k->box, NULL, x, PETSC_FALSE, -1.0, y, NULL, stream));
+  PetscCall(HopsCudaBoxBoundary(k->box, 1.0, x, y, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsBoxDestroy_CUDA(HopsBoxKernel *k)
+{
+  PetscFunctionBegin;
+  if (*k) PetscCall(HopsCudaBoxDestroy(&(*k)->box));
+  PetscCall(PetscFree(*k));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+const HopsBoxOps HopsBoxCUDA = {
+  .Create    = HopsBoxCreate_CUDA,
+  .Mult      = HopsBoxMult_CUDA,
+  .Destroy   = HopsBoxDestroy_CUDA,
+  .MGCreate  = HopsBoxMGCreate_CUDA,
+  .MGApply   = HopsBoxMGApply_CUDA,
+  .MGSolve   = HopsBoxMGSolve_CUDA,
+  .MGGetInfo = HopsBoxMGGetInfo_CUDA,
+  .MGProfile = HopsBoxMGProfile_CUDA,
+  .MGDestroy = HopsBoxMGDestroy_CUDA,
+};

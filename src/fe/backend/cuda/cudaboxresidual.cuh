@@ -1,0 +1,193 @@
+/*
+  r = b - A x on a uniform box in one launch, A = X (x) M (x) M + M (x) Y (x) M + M (x) M (x) Z with 1D matrices of the whole box, which
+  are recomputed from those of the reference cell; the boundary's rows are zero.
+
+  A block owns a tile of columns of nodes and marches along them, a layer of cells after the other. Each node has one owner, which needs the cells
+  before its own one too: products in the first directions are repeated for these, those in the last one are handed on
+  from layer to layer. So r is written once, without atomics, and the same bit by bit.
+
+  With `restricted`, what is written is the transposed interpolation of r in the last direction, half as many numbers.
+*/
+#pragma once
+#include "cudaboxtable.cuh"
+
+/* y = rows 0..P-1 of K v for the sums e and differences o of mirrored nodes of a cell; `before` are the nodes of the cell before, whose last row belongs to node 0 */
+template <int P, class T>
+__device__ __forceinline__ void HopsBoxRows(const T *Ke, const T *Ko, const T *Kl, const T *e, const T *o, const T *before, T first, T *y)
+{
+  constexpr int N = P + 1, O = N / 2, E = N - O;
+
+#pragma unroll
+  for (int i = 0; i < E; i++) {
+    T s = Ke[i * E] * e[0], d = 0;
+
+#pragma unroll
+    for (int k = 1; k < E; k++) s += Ke[i * E + k] * e[k];
+    if (i < O) {
+#pragma unroll
+      for (int k = 0; k < O; k++) d += Ko[i * O + k] * o[k];
+    }
+    y[i] = s + d;
+    if (i < O && i > 0) y[P - i] = s - d;
+  }
+#pragma unroll
+  for (int k = 0; k < P; k++) y[0] += Kl[k] * before[k];
+  y[0] += Kl[P] * first;
+}
+
+template <int P, class T>
+__device__ __forceinline__ void HopsBoxMirror(const T *v, T *e, T *o)
+{
+  constexpr int N = P + 1, O = N / 2;
+
+#pragma unroll
+  for (int i = 0; i < O; i++) {
+    e[i] = v[i] + v[P - i];
+    o[i] = v[i] - v[P - i];
+  }
+  if (N % 2) e[N - O - 1] = v[O];
+}
+
+template <int DIM, int P, class T, class TO, bool RESTRICTED>
+__global__ void __launch_bounds__(HopsBoxSizes<DIM, P, T>::threads, HopsBoxTile<DIM, P>::blocks) HopsBoxResidual(const __grid_constant__ HopsBoxTable<P, T> tab, const __grid_constant__ HopsBoxArgs<T, TO> a)
+{
+  using S             = HopsBoxSizes<DIM, P, T>;
+  constexpr int     N = P + 1, OX = S::OX, OY = S::OY, LX = S::LX, LY = S::LY, HX = S::HX, UX = S::UX, NT = S::threads;
+  extern __shared__ __align__(16) unsigned char raw[];
+  T *const V = (T *)raw, *const A = V, *const C = V + S::nA, *const U = V + S::n0, *const W = U + S::nU;
+  const int       t = threadIdx.x, x = t % OX, y = t / OX, x0 = blockIdx.x * OX, y0 = DIM == 3 ? blockIdx.y * OY : 0, gx = x0 + x, gy = y0 + y;
+  const bool      active = t < OX * OY && gx < a.n[0] * P && (DIM == 2 || gy < a.n[1] * P), inside = active && gx > 0 && (DIM == 2 || gy > 0);
+  const int       block = (DIM == 3 ? blockIdx.z : blockIdx.y) * a.chunk; /* first cell, or pair of cells, of the output */
+  const int       first = RESTRICTED ? 2 * block : block, end = min(a.nm, first + (RESTRICTED ? 2 : 1) * a.chunk), start = max(RESTRICTED ? first - 3 : first - 2, -1);
+  const long long col = gx + (DIM == 3 ? (long long)gy * a.sy : 0);
+  T               acc[N], coarse[N], bz[P];
+  int             from[S::columns]; /* columns that this thread loads; -1 outside of the box */
+  double          sum = 0;
+
+#pragma unroll
+  for (int i = 0; i < N; i++) acc[i] = coarse[i] = 0;
+#pragma unroll
+  for (int c = 0; c < S::columns; c++) {
+    const int e = t + c * NT, vx = x0 - P + e % LX, vy = DIM == 3 ? y0 - P + e / LX : 0;
+
+    from[c] = vx >= 0 && vx <= a.n[0] * P && (DIM == 2 || (vy >= 0 && vy <= a.n[1] * P)) ? vx + vy * a.sy : -1;
+  }
+#pragma unroll 1
+  for (int k = start; k < end; k++) { /* layer of cells; of the first one only the last plane is needed */
+    const long long z0 = (long long)k * P;
+
+#pragma unroll
+    for (int i = 0; i < P; i++) bz[i] = k > start && inside && a.b ? __ldg(a.b + col + (z0 + i) * a.sm) : (T)0;
+#pragma unroll
+    for (int c = 0; c < S::columns; c++) {
+      const int e = t + c * NT, xx = e % LX, yy = e / LX;
+      const T  *v = a.x + from[c] + z0 * a.sm;
+
+      if ((c + 1) * NT <= LX * LY || e < LX * LY) {
+#pragma unroll
+        for (int zz = 0; zz < P; zz++) V[(zz * LY + yy) * HX + xx] = from[c] >= 0 && (k > start || zz == P - 1) ? __ldg(v + (zz + 1) * a.sm) : (T)0;
+      }
+    }
+    __syncthreads();
+    for (int it = t; it < P * LY * S::TX; it += NT) { /* x: a line of a cell */
+      const int line = it % (P * LY), cell = it / (P * LY);
+      const T  *v = V + line * HX + cell * P;
+      T         w[2 * P + 1], e[N], o[N], r[P];
+
+#pragma unroll
+      for (int i = 0; i < 2 * P + 1; i++) w[i] = v[i];
+      HopsBoxMirror<P, T>(w + P, e, o);
+      HopsBoxRows<P, T>(tab.Me, tab.Mo, tab.Ml, e, o, w, w[P], r);
+#pragma unroll
+      for (int i = 0; i < P; i++) U[line * UX + cell * P + i] = r[i];
+      HopsBoxRows<P, T>(tab.Xe, tab.Xo, tab.Xl, e, o, w, w[P], r);
+#pragma unroll
+      for (int i = 0; i < P; i++) W[line * UX + cell * P + i] = r[i];
+    }
+    __syncthreads();
+    if constexpr (DIM == 3) {
+      for (int it = t; it < P * OX * S::TY; it += NT) { /* y: C = M U, A = M W + Y U */
+        const int xx = it % OX, zz = it / OX % P, cell = it / (OX * P), at = (zz * LY + cell * P) * UX + xx, to = (zz * OY + cell * P) * OX + xx;
+        T         w[2 * P + 1], e[N], o[N], r[P], s[P];
+
+#pragma unroll
+        for (int i = 0; i < 2 * P + 1; i++) w[i] = U[at + i * UX];
+        HopsBoxMirror<P, T>(w + P, e, o);
+        HopsBoxRows<P, T>(tab.Me, tab.Mo, tab.Ml, e, o, w, w[P], r);
+#pragma unroll
+        for (int i = 0; i < P; i++) C[to + i * OX] = r[i];
+        HopsBoxRows<P, T>(tab.Ye, tab.Yo, tab.Yl, e, o, w, w[P], s);
+#pragma unroll
+        for (int i = 0; i < 2 * P + 1; i++) w[i] = W[at + i * UX];
+        HopsBoxMirror<P, T>(w + P, e, o);
+        HopsBoxRows<P, T>(tab.Me, tab.Mo, tab.Ml, e, o, w, w[P], r);
+#pragma unroll
+        for (int i = 0; i < P; i++) A[to + i * OX] = r[i] + s[i];
+      }
+      __syncthreads();
+    }
+    if (active) { /* the last direction: acc[i] is row i of this layer */
+      T ra, rc;
+
+#pragma unroll
+      for (int j = 1; j < N; j++) {
+        ra = DIM == 3 ? A[((j - 1) * OY + y) * OX + x] : W[(j - 1) * UX + x];
+        rc = DIM == 3 ? C[((j - 1) * OY + y) * OX + x] : U[(j - 1) * UX + x];
+        if (k > start) {
+#pragma unroll
+          for (int i = 0; i < N; i++) acc[i] += tab.M[i * N + j] * ra + tab.Z[i * N + j] * rc;
+        }
+      }
+      if (k > start) {
+        T r[P];
+
+#pragma unroll
+        for (int i = 0; i < P; i++) r[i] = inside && (i || k) ? bz[i] - acc[i] : (T)0;
+        if constexpr (RESTRICTED) {
+          if ((k & 1) == 0) {             /* lower half of a pair */
+            if (k == start + 1) r[0] = 0; /* it lacks the layer before, and is not needed */
+#pragma unroll
+            for (int j = 0; j < N; j++)
+#pragma unroll
+              for (int i = 0; i < P; i++) coarse[j] += tab.J[i * N + j] * r[i];
+          } else {
+#pragma unroll
+            for (int j = 0; j < N; j++)
+#pragma unroll
+              for (int i = 0; i < P; i++) coarse[j] += tab.J[(P + i) * N + j] * r[i];
+            if (k >= first) {
+#pragma unroll
+              for (int j = 0; j < P; j++) a.r[col + ((long long)(k / 2) * P + j) * a.sm] = (TO)(j || k > 1 ? coarse[j] : (T)0);
+            }
+            coarse[0] = coarse[P];
+#pragma unroll
+            for (int j = 1; j < N; j++) coarse[j] = 0;
+          }
+        } else if (k >= first) {
+#pragma unroll
+          for (int i = 0; i < P; i++) {
+            if (a.r) a.r[col + (z0 + i) * a.sm] = (TO)(a.scale * r[i]);
+            sum += (double)r[i] * (double)r[i];
+          }
+        }
+        acc[0] = acc[P];
+      }
+#pragma unroll
+      for (int i = 0; i < N; i++) acc[i] = (i || k == start ? (T)0 : acc[0]) + tab.M[i * N] * ra + tab.Z[i * N] * rc;
+    }
+    __syncthreads();
+  }
+  if (!RESTRICTED && a.partial) {
+    double *const s = (double *)raw; /* [warps] */
+    const int     b = (blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x;
+
+#pragma unroll
+    for (int o = 16; o > 0; o /= 2) sum += __shfl_down_sync(0xffffffffu, sum, o);
+    if (t % 32 == 0) s[t / 32] = sum;
+    __syncthreads();
+    if (t == 0) {
+      for (int w = 1; w < NT / 32; w++) sum += s[w];
+      a.partial[b] = sum;
+    }
+  }
+}
