@@ -255,6 +255,10 @@ int main(int argc, char **argv)
       suffix: patches_cells
       args: -coefficient cells -orders 2,4 -levels 3,4 -solve krylov -mg_levels_ksp_type richardson -mg_levels_pc_type patchfd -mg_levels_ksp_max_it 1
     test:
+      suffix: patches_single
+      nsize: {{1 3}}
+      args: -orders 1,2,4 -levels 2,3 -dm_plex_box_faces 4,4 -solve krylov -mg_levels_ksp_type richardson -mg_levels_pc_type patchfd -mg_levels_ksp_max_it 1 -pc_hopsmg_precision {{single double}}
+    test:
       suffix: orders
       args: -orders 2,4,8 -levels 0,1,2 -dm_plex_box_faces 4,4 -pc_hopsmg_coarsen p -solve krylov
     test:
