@@ -290,9 +290,10 @@ static PetscErrorCode Precisions(Mat A, HopsSpace sp)
   KSP       ksp;
   PC        pc;
   Vec       b, x, y;
-  PetscReal e, n;
+  PetscReal e, n, scale = 1e-60; /* beyond the range of single precision */
 
   PetscFunctionBeginUser;
+  PetscCall(PetscOptionsGetReal(NULL, NULL, "-scale", &scale, NULL));
   PetscCall(Create(A, &ksp));
   PetscCall(KSPGetPC(ksp, &pc));
   PetscCall(PCHopsMGSetSinglePrecision(pc, PETSC_TRUE));
@@ -300,7 +301,7 @@ static PetscErrorCode Precisions(Mat A, HopsSpace sp)
   PetscCall(VecDuplicate(b, &x));
   PetscCall(VecDuplicate(b, &y));
   PetscCall(HopsSpaceInterpolate(sp, Wave, NULL, b));
-  PetscCall(VecScale(b, 1e-60)); /* beyond the range of single precision */
+  PetscCall(VecScale(b, scale));
   PetscCall(KSPSetUp(ksp));
   PetscCall(PCApply(pc, b, x));
   PetscCall(PCHopsMGSetSinglePrecision(pc, PETSC_FALSE));
@@ -462,6 +463,20 @@ int main(int argc, char **argv)
     test:
       suffix: single_gll
       args: -precisions -inexact -dm_plex_dim 2 -dm_plex_box_faces 3,2 -dm_refine_hierarchy 1 -order 5 -mat_pa_quadrature gll -pc_hopsmg_coarsen p
+    test:
+      suffix: single_patches
+      nsize: {{1 3}}
+      args: -precisions -dm_plex_dim {{2 3}separate output} -dm_plex_box_faces 3,2,2 -dm_refine_hierarchy 1 -order 3 -mg_levels_ksp_type richardson -mg_levels_pc_type patchfd -mg_levels_ksp_max_it 1 -mg_levels_pc_patchfd_precision {{single double}} -scale 1
+    test:
+      suffix: single_patches_tiny
+      args: -precisions -dm_plex_dim 2 -dm_plex_box_faces 3,2 -dm_refine_hierarchy 1 -order 3 -mg_levels_ksp_type richardson -mg_levels_pc_type patchfd -mg_levels_ksp_max_it 1 -mg_levels_pc_patchfd_precision double
+    test:
+      suffix: single_patches_all
+      nsize: {{1 3}}
+      args: -precisions -dm_plex_dim 2 -dm_plex_box_faces 3,2 -dm_refine_hierarchy 1 -order 3 -ksp_type fgmres -mg_levels_ksp_type richardson -mg_levels_ksp_richardson_scale 0.2 -mg_levels_pc_type patchfd -mg_levels_ksp_max_it 2 -mg_levels_pc_patchfd_type {{additive restricted}separate output} -scale 1
+    test:
+      suffix: single_patches_plate
+      args: -precisions -dm_plex_filename ${HOPS_SOURCE}/tutorials/meshes/plate.msh -dm_refine_hierarchy 1 -mass -mat_pa_q_1d 7 -mg_levels_ksp_type richardson -mg_levels_pc_type patchfd -mg_levels_ksp_max_it 1 -scale 1
     test:
       suffix: single_plate
       nsize: 2

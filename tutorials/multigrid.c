@@ -246,6 +246,19 @@ int main(int argc, char **argv)
       suffix: cells
       args: -coefficient cells -orders 1,2,4 -levels 3,4,5 -solve krylov
     test:
+      suffix: patches
+      args: -orders 1,2,3,4,6,8 -levels 3,4 -mg_levels_ksp_type richardson -mg_levels_pc_type patchfd -mg_levels_ksp_max_it 1 -mg_levels_pc_patchfd_direction forward
+    test:
+      suffix: patches_cube
+      args: -dm_plex_dim 3 -orders 1,2,3 -levels 2,3 -mg_levels_ksp_type richardson -mg_levels_pc_type patchfd -mg_levels_ksp_max_it 1 -mg_levels_pc_patchfd_direction forward
+    test:
+      suffix: patches_cells
+      args: -coefficient cells -orders 2,4 -levels 3,4 -solve krylov -mg_levels_ksp_type richardson -mg_levels_pc_type patchfd -mg_levels_ksp_max_it 1
+    test:
+      suffix: patches_single
+      nsize: {{1 3}}
+      args: -orders 1,2,4 -levels 2,3 -dm_plex_box_faces 4,4 -solve krylov -mg_levels_ksp_type richardson -mg_levels_pc_type patchfd -mg_levels_ksp_max_it 1 -pc_hopsmg_precision {{single double}}
+    test:
       suffix: orders
       args: -orders 2,4,8 -levels 0,1,2 -dm_plex_box_faces 4,4 -pc_hopsmg_coarsen p -solve krylov
     test:

@@ -184,6 +184,7 @@ PetscErrorCode HopsSpaceCreateCoarse(HopsSpace fine, DM dm, PetscInt order, Hops
   PetscCall(HopsCoarseEssential(fine, dm, same, &ess));
   PetscCall(HopsSpaceCreateH1Points(dm, order, ess, coarse));
   PetscCall(PetscFree(ess));
+  (*coarse)->backend = fine->backend;
   PetscCall(HopsNestedCreate(*coarse, fine, &n));
   PetscCall(HopsCoarseGeometry(&n, *coarse, fine));
   PetscCall(HopsNestedDestroy(&n));

@@ -1,23 +1,25 @@
 /*
-  The halo exchange of a device. Packing and copies run on a queue beside the device's other work, through page-locked memory, so that
-  cells without ghosts are worked on meanwhile and the process waits for the few entries that travel, not for them. Where MPI reads the
-  device's memory itself (PETSc's -use_gpu_aware_mpi), PetscSF gets the device's pointers.
+  The halo exchange of a device, and in single precision of the host too. Packing and copies run on a queue beside the device's other work,
+  through page-locked memory, so that cells without ghosts are worked on meanwhile and the process waits for the few entries that travel,
+  not for them. Where MPI reads the memory itself (the host's, or with PETSc's -use_gpu_aware_mpi the device's), PetscSF gets pointers to it.
 */
 #include <hops/private/hopsimpl.h>
 
 struct _HopsHalo {
-  HopsSpace             space; /* not referenced: the space outlives its halos */
   const HopsBackendOps *be;
-  PetscInt              nc;
-  PetscBool             alone, direct; /* no other rank; MPI gets the device's pointers */
+  PetscSF               sf; /* roots: the shared entries; leaves: the ghosts */
+  PetscInt              nshared, nG, nc;
+  PetscBool             alone, direct; /* no other rank; MPI gets the back end's pointers */
+  PetscBool             single;        /* entries are floats */
+  size_t                size;          /* of an entry */
   PetscInt             *idx;           /* device: [nshared*nc] entries of the owned part that other ranks hold */
-  PetscScalar          *dbuf;          /* device: [nshared*nc] */
-  PetscScalar          *hbuf, *gbuf;   /* page-locked: [nshared*nc] owned, [nG*nc] ghosts */
+  void                 *dbuf;          /* device: [nshared*nc] */
+  void                 *hbuf, *gbuf;   /* page-locked: [nshared*nc] owned, [nG*nc] ghosts */
   MPI_Datatype          unit;
   HopsQueue             queue;
 };
 
-PetscErrorCode HopsHaloCreate(HopsSpace sp, PetscInt nc, HopsHalo *halo)
+static PetscErrorCode HaloCreate(HopsSpace sp, PetscSF sf, PetscInt nshared, const PetscInt shared[], PetscInt nG, PetscInt nc, PetscBool single, HopsHalo *halo)
 {
   const HopsBackendOps *be = sp->backend;
   HopsHalo              h;
@@ -26,32 +28,97 @@ PetscErrorCode HopsHaloCreate(HopsSpace sp, PetscInt nc, HopsHalo *halo)
 
   PetscFunctionBegin;
   PetscCall(PetscNew(&h));
-  *halo    = h;
-  h->space = sp;
-  h->be    = be;
-  h->nc    = nc;
-  h->unit  = MPIU_SCALAR;
+  *halo     = h;
+  h->be     = be;
+  h->nc     = nc;
+  h->single = single;
+  h->unit   = single ? MPI_FLOAT : MPIU_SCALAR;
+  h->size   = single ? sizeof(float) : sizeof(PetscScalar);
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)sp), &size));
   h->alone = size == 1 ? PETSC_TRUE : PETSC_FALSE;
   if (h->alone) PetscFunctionReturn(PETSC_SUCCESS);
-  h->direct = HopsGPUAwareMPI();
-  PetscCall(PetscOptionsGetBool(((PetscObject)sp)->options, ((PetscObject)sp)->prefix, "-hops_halo_direct", &h->direct, NULL));
-  if (nc > 1) { /* PetscSF sums no type of one scalar but the scalar itself */
+  PetscCall(PetscObjectReference((PetscObject)sf));
+  h->sf      = sf;
+  h->nshared = nshared;
+  h->nG      = nG;
+  h->direct  = be->host || HopsGPUAwareMPI() ? PETSC_TRUE : PETSC_FALSE;
+  if (!be->host) PetscCall(PetscOptionsGetBool(((PetscObject)sp)->options, ((PetscObject)sp)->prefix, "-hops_halo_direct", &h->direct, NULL));
+  if (single && !be->host) h->direct = PETSC_FALSE; /* PetscSF sums no floats on a device */
+  if (nc > 1) {                                     /* PetscSF sums no type of one scalar but the scalar itself */
     PetscCallMPI(MPI_Type_contiguous((PetscMPIInt)nc, MPIU_SCALAR, &h->unit));
     PetscCallMPI(MPI_Type_commit(&h->unit));
   }
-  PetscCall(PetscMalloc1(sp->nshared * nc, &idx));
-  for (PetscInt i = 0; i < sp->nshared * nc; ++i) idx[i] = sp->shared[i / nc] * nc + i % nc;
-  PetscCall((*be->Malloc)(sp->nshared * nc * sizeof(PetscInt), (void **)&h->idx));
-  PetscCall((*be->Copy)(h->idx, idx, sp->nshared * nc * sizeof(PetscInt), PETSC_TRUE));
+  PetscCall(PetscMalloc1(nshared * nc, &idx));
+  for (PetscInt i = 0; i < nshared * nc; ++i) idx[i] = shared[i / nc] * nc + i % nc;
+  PetscCall((*be->Malloc)(nshared * nc * sizeof(PetscInt), (void **)&h->idx));
+  PetscCall((*be->Copy)(h->idx, idx, nshared * nc * sizeof(PetscInt), PETSC_TRUE));
   PetscCall(PetscFree(idx));
-  PetscCall((*be->Malloc)(sp->nshared * nc * sizeof(PetscScalar), (void **)&h->dbuf));
+  PetscCall((*be->Malloc)(nshared * nc * h->size, &h->dbuf));
   if (!h->direct) {
-    PetscCall((*be->MallocHost)(sp->nshared * nc * sizeof(PetscScalar), (void **)&h->hbuf));
-    PetscCall((*be->MallocHost)(sp->nG * nc * sizeof(PetscScalar), (void **)&h->gbuf));
+    PetscCall((*be->MallocHost)(nshared * nc * h->size, &h->hbuf));
+    PetscCall((*be->MallocHost)(nG * nc * h->size, &h->gbuf));
     PetscCall((*be->QueueCreate)(&h->queue));
   }
-  PetscCall(PetscInfo(sp, "halo of %" PetscInt_FMT " owned and %" PetscInt_FMT " ghost unknowns, %s\n", sp->nshared, sp->nG, h->direct ? "by PetscSF on the device's memory" : "through page-locked memory"));
+  PetscCall(PetscInfo(sp, "halo of %" PetscInt_FMT " owned and %" PetscInt_FMT " ghost unknowns, %s\n", nshared, nG, h->direct ? "by PetscSF on the device's memory" : "through page-locked memory"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsHaloCreate(HopsSpace sp, PetscInt nc, HopsHalo *halo)
+{
+  PetscFunctionBegin;
+  PetscCall(HaloCreate(sp, sp->halo, sp->nshared, sp->shared, sp->nG, nc, PETSC_FALSE, halo));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The roots that have leaves are numbered anew, so that they alone are packed */
+static PetscErrorCode HaloCreateSF(HopsSpace sp, PetscSF sf, PetscInt nG, PetscBool single, HopsHalo *halo)
+{
+  PetscInt           nroots, nleaves, nshared = 0, *place, *shared, *leaf;
+  const PetscInt    *degree, *ilocal;
+  const PetscSFNode *iremote;
+  PetscSFNode       *remote;
+  PetscSF            compact;
+
+  PetscFunctionBegin;
+  PetscCall(PetscSFGetGraph(sf, &nroots, &nleaves, &ilocal, &iremote));
+  PetscCheck(!ilocal && nleaves == nG, PETSC_COMM_SELF, PETSC_ERR_PLIB, "The leaves of a halo are not its ghosts");
+  PetscCall(PetscSFComputeDegreeBegin(sf, &degree));
+  PetscCall(PetscSFComputeDegreeEnd(sf, &degree));
+  PetscCall(PetscMalloc3(nroots, &place, nroots, &shared, nG, &leaf));
+  for (PetscInt i = 0; i < nroots; ++i) {
+    place[i] = -1;
+    if (!degree[i]) continue;
+    shared[nshared] = i;
+    place[i]        = nshared++;
+  }
+  PetscCall(PetscSFBcastBegin(sf, MPIU_INT, place, leaf, MPI_REPLACE));
+  PetscCall(PetscSFBcastEnd(sf, MPIU_INT, place, leaf, MPI_REPLACE));
+  PetscCall(PetscMalloc1(nG, &remote));
+  for (PetscInt i = 0; i < nG; ++i) {
+    remote[i].rank  = iremote[i].rank;
+    remote[i].index = leaf[i];
+  }
+  PetscCall(PetscSFCreate(PetscObjectComm((PetscObject)sp), &compact));
+  PetscCall(PetscSFSetGraph(compact, nshared, nG, NULL, PETSC_OWN_POINTER, remote, PETSC_OWN_POINTER));
+  PetscCall(PetscSFSetUp(compact));
+  PetscCall(HaloCreate(sp, compact, nshared, shared, nG, 1, single, halo));
+  PetscCall(PetscSFDestroy(&compact));
+  PetscCall(PetscFree3(place, shared, leaf));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsHaloCreateSF(HopsSpace sp, PetscSF sf, PetscInt nG, HopsHalo *halo)
+{
+  PetscFunctionBegin;
+  PetscCall(HaloCreateSF(sp, sf, nG, PETSC_FALSE, halo));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsHaloCreateSingle(HopsSpace sp, PetscSF sf, PetscInt nG, HopsHalo *halo)
+{
+  PetscFunctionBegin;
+  if (sf) PetscCall(HaloCreateSF(sp, sf, nG, PETSC_TRUE, halo));
+  else PetscCall(HaloCreate(sp, sp->halo, sp->nshared, sp->shared, sp->nG, 1, PETSC_TRUE, halo));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -64,87 +131,152 @@ PetscErrorCode HopsHaloDestroy(HopsHalo *halo)
   if (!h) PetscFunctionReturn(PETSC_SUCCESS);
   if (!h->alone) {
     PetscCall((*h->be->Free)((void **)&h->idx));
-    PetscCall((*h->be->Free)((void **)&h->dbuf));
+    PetscCall((*h->be->Free)(&h->dbuf));
     if (!h->direct) {
       PetscCall((*h->be->QueueDestroy)(&h->queue));
-      PetscCall((*h->be->FreeHost)((void **)&h->hbuf));
-      PetscCall((*h->be->FreeHost)((void **)&h->gbuf));
+      PetscCall((*h->be->FreeHost)(&h->hbuf));
+      PetscCall((*h->be->FreeHost)(&h->gbuf));
     }
     if (h->nc > 1) PetscCallMPI(MPI_Type_free(&h->unit));
+    PetscCall(PetscSFDestroy(&h->sf));
   }
   PetscCall(PetscFree(h));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Owned entries on their way; messages start in HopsHaloEnd(), so that the caller's kernels are launched first */
-PetscErrorCode HopsHaloBegin(HopsHalo h, const PetscScalar x[], PetscScalar xg[])
+/* Shared entries of x to dbuf, on the queue or beside the rest */
+static PetscErrorCode HaloPack(HopsHalo h, HopsQueue queue, const void *x)
 {
-  HopsSpace      sp = h->space;
-  const PetscInt n  = sp->nshared * h->nc;
+  const PetscInt n = h->nshared * h->nc;
+
+  PetscFunctionBegin;
+  if (h->single) PetscCall((*h->be->single->Pack)(queue, n, h->idx, (const float *)x, (float *)h->dbuf));
+  else if (queue) PetscCall((*h->be->QueuePack)(queue, n, h->idx, (const PetscScalar *)x, (PetscScalar *)h->dbuf));
+  else PetscCall((*h->be->Pack)(n, h->idx, (const PetscScalar *)x, (PetscScalar *)h->dbuf));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Owned entries on their way; messages start in HaloEnd(), so that the caller's kernels are launched first */
+static PetscErrorCode HaloBegin(HopsHalo h, const void *x, void *xg)
+{
+  const PetscInt n = h->nshared * h->nc;
 
   PetscFunctionBegin;
   if (h->alone) PetscFunctionReturn(PETSC_SUCCESS);
   if (h->direct) {
-    PetscCall((*h->be->Pack)(n, h->idx, x, h->dbuf));
-    PetscCall(PetscSFBcastWithMemTypeBegin(sp->halo, h->unit, h->be->memtype, h->dbuf, h->be->memtype, xg, MPI_REPLACE));
+    PetscCall(HaloPack(h, NULL, x));
+    PetscCall(PetscSFBcastWithMemTypeBegin(h->sf, h->unit, h->be->memtype, h->dbuf, h->be->memtype, xg, MPI_REPLACE));
   } else {
     PetscCall((*h->be->QueueFork)(h->queue));
-    PetscCall((*h->be->QueuePack)(h->queue, n, h->idx, x, h->dbuf));
-    PetscCall((*h->be->QueueCopy)(h->queue, h->hbuf, h->dbuf, n * sizeof(PetscScalar), PETSC_FALSE));
+    PetscCall(HaloPack(h, h->queue, x));
+    PetscCall((*h->be->QueueCopy)(h->queue, h->hbuf, h->dbuf, n * h->size, PETSC_FALSE));
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HaloEnd(HopsHalo h, void *xg)
+{
+  PetscFunctionBegin;
+  if (h->alone) PetscFunctionReturn(PETSC_SUCCESS);
+  if (h->direct) PetscCall(PetscSFBcastEnd(h->sf, h->unit, h->dbuf, xg, MPI_REPLACE));
+  else {
+    PetscCall((*h->be->QueueFinish)(h->queue));
+    PetscCall(PetscSFBcastBegin(h->sf, h->unit, h->hbuf, h->gbuf, MPI_REPLACE));
+    PetscCall(PetscSFBcastEnd(h->sf, h->unit, h->hbuf, h->gbuf, MPI_REPLACE));
+    PetscCall((*h->be->QueueCopy)(h->queue, xg, h->gbuf, h->nG * h->nc * h->size, PETSC_TRUE));
+    PetscCall((*h->be->QueueJoin)(h->queue));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HaloAddBegin(HopsHalo h, const void *yg)
+{
+  PetscFunctionBegin;
+  if (h->alone) PetscFunctionReturn(PETSC_SUCCESS);
+  if (h->direct) {
+    if (h->single) PetscCall((*h->be->single->Zero)(h->nshared * h->nc, (float *)h->dbuf));
+    else PetscCall((*h->be->Zero)(h->nshared * h->nc, (PetscScalar *)h->dbuf));
+    PetscCall(PetscSFReduceWithMemTypeBegin(h->sf, h->unit, h->be->memtype, yg, h->be->memtype, h->dbuf, h->single ? MPI_SUM : MPIU_SUM));
+  } else {
+    PetscCall((*h->be->QueueFork)(h->queue));
+    PetscCall((*h->be->QueueCopy)(h->queue, h->gbuf, yg, h->nG * h->nc * h->size, PETSC_FALSE));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HaloAddEnd(HopsHalo h, const void *yg, void *y)
+{
+  const PetscInt n = h->nshared * h->nc;
+
+  PetscFunctionBegin;
+  if (h->alone) PetscFunctionReturn(PETSC_SUCCESS);
+  if (h->direct) PetscCall(PetscSFReduceEnd(h->sf, h->unit, yg, h->dbuf, h->single ? MPI_SUM : MPIU_SUM));
+  else {
+    PetscCall((*h->be->QueueFinish)(h->queue));
+    PetscCall(PetscMemzero(h->hbuf, n * h->size));
+    PetscCall(PetscSFReduceBegin(h->sf, h->unit, h->gbuf, h->hbuf, h->single ? MPI_SUM : MPIU_SUM));
+    PetscCall(PetscSFReduceEnd(h->sf, h->unit, h->gbuf, h->hbuf, h->single ? MPI_SUM : MPIU_SUM));
+    PetscCall((*h->be->QueueCopy)(h->queue, h->dbuf, h->hbuf, n * h->size, PETSC_TRUE));
+    PetscCall((*h->be->QueueJoin)(h->queue));
+  }
+  if (h->single) PetscCall((*h->be->single->UnpackAdd)(n, h->idx, (const float *)h->dbuf, (float *)y));
+  else PetscCall((*h->be->UnpackAdd)(n, h->idx, (const PetscScalar *)h->dbuf, (PetscScalar *)y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsHaloBegin(HopsHalo h, const PetscScalar x[], PetscScalar xg[])
+{
+  PetscFunctionBegin;
+  PetscCall(HaloBegin(h, x, xg));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsHaloBeginSingle(HopsHalo h, const float x[], float xg[])
+{
+  PetscFunctionBegin;
+  PetscCall(HaloBegin(h, x, xg));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode HopsHaloEnd(HopsHalo h, PetscScalar xg[])
 {
-  HopsSpace sp = h->space;
-
   PetscFunctionBegin;
-  if (h->alone) PetscFunctionReturn(PETSC_SUCCESS);
-  if (h->direct) PetscCall(PetscSFBcastEnd(sp->halo, h->unit, h->dbuf, xg, MPI_REPLACE));
-  else {
-    PetscCall((*h->be->QueueFinish)(h->queue));
-    PetscCall(PetscSFBcastBegin(sp->halo, h->unit, h->hbuf, h->gbuf, MPI_REPLACE));
-    PetscCall(PetscSFBcastEnd(sp->halo, h->unit, h->hbuf, h->gbuf, MPI_REPLACE));
-    PetscCall((*h->be->QueueCopy)(h->queue, xg, h->gbuf, sp->nG * h->nc * sizeof(PetscScalar), PETSC_TRUE));
-    PetscCall((*h->be->QueueJoin)(h->queue));
-  }
+  PetscCall(HaloEnd(h, xg));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsHaloEndSingle(HopsHalo h, float xg[])
+{
+  PetscFunctionBegin;
+  PetscCall(HaloEnd(h, xg));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode HopsHaloAddBegin(HopsHalo h, const PetscScalar yg[])
 {
-  HopsSpace sp = h->space;
-
   PetscFunctionBegin;
-  if (h->alone) PetscFunctionReturn(PETSC_SUCCESS);
-  if (h->direct) {
-    PetscCall((*h->be->Zero)(sp->nshared * h->nc, h->dbuf));
-    PetscCall(PetscSFReduceWithMemTypeBegin(sp->halo, h->unit, h->be->memtype, yg, h->be->memtype, h->dbuf, MPIU_SUM));
-  } else {
-    PetscCall((*h->be->QueueFork)(h->queue));
-    PetscCall((*h->be->QueueCopy)(h->queue, h->gbuf, yg, sp->nG * h->nc * sizeof(PetscScalar), PETSC_FALSE));
-  }
+  PetscCall(HaloAddBegin(h, yg));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsHaloAddBeginSingle(HopsHalo h, const float yg[])
+{
+  PetscFunctionBegin;
+  PetscCall(HaloAddBegin(h, yg));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode HopsHaloAddEnd(HopsHalo h, const PetscScalar yg[], PetscScalar y[])
 {
-  HopsSpace      sp = h->space;
-  const PetscInt n  = sp->nshared * h->nc;
-
   PetscFunctionBegin;
-  if (h->alone) PetscFunctionReturn(PETSC_SUCCESS);
-  if (h->direct) PetscCall(PetscSFReduceEnd(sp->halo, h->unit, yg, h->dbuf, MPIU_SUM));
-  else {
-    PetscCall((*h->be->QueueFinish)(h->queue));
-    PetscCall(PetscArrayzero(h->hbuf, n));
-    PetscCall(PetscSFReduceBegin(sp->halo, h->unit, h->gbuf, h->hbuf, MPIU_SUM));
-    PetscCall(PetscSFReduceEnd(sp->halo, h->unit, h->gbuf, h->hbuf, MPIU_SUM));
-    PetscCall((*h->be->QueueCopy)(h->queue, h->dbuf, h->hbuf, n * sizeof(PetscScalar), PETSC_TRUE));
-    PetscCall((*h->be->QueueJoin)(h->queue));
-  }
-  PetscCall((*h->be->UnpackAdd)(n, h->idx, h->dbuf, y));
+  PetscCall(HaloAddEnd(h, yg, y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsHaloAddEndSingle(HopsHalo h, const float yg[], float y[])
+{
+  PetscFunctionBegin;
+  PetscCall(HaloAddEnd(h, yg, y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -180,6 +180,14 @@ PETSC_INTERN PetscErrorCode HopsSpaceBackendHaloAddEnd(HopsSpace, const PetscSca
 /* the same for nc values an unknown, on a device (spacehalo.c) */
 typedef struct _HopsHalo   *HopsHalo;
 PETSC_INTERN PetscErrorCode HopsHaloCreate(HopsSpace, PetscInt nc, HopsHalo *);
+/* of vectors whose ghosts are the nG leaves of a graph with owned entries as roots */
+PETSC_INTERN PetscErrorCode HopsHaloCreateSF(HopsSpace, PetscSF, PetscInt nG, HopsHalo *);
+/* of vectors in single precision, on the host too; sf is NULL for the space's own */
+PETSC_INTERN PetscErrorCode HopsHaloCreateSingle(HopsSpace, PetscSF, PetscInt nG, HopsHalo *);
+PETSC_INTERN PetscErrorCode HopsHaloBeginSingle(HopsHalo, const float x[], float xg[]);
+PETSC_INTERN PetscErrorCode HopsHaloEndSingle(HopsHalo, float xg[]);
+PETSC_INTERN PetscErrorCode HopsHaloAddBeginSingle(HopsHalo, const float yg[]);
+PETSC_INTERN PetscErrorCode HopsHaloAddEndSingle(HopsHalo, const float yg[], float y[]);
 PETSC_INTERN PetscErrorCode HopsHaloDestroy(HopsHalo *);
 PETSC_INTERN PetscErrorCode HopsHaloBegin(HopsHalo, const PetscScalar x[], PetscScalar xg[]);
 PETSC_INTERN PetscErrorCode HopsHaloEnd(HopsHalo, PetscScalar xg[]);
@@ -268,6 +276,20 @@ typedef enum {
   HOPS_PATCH_RESTRICT_IN   /* its transpose */
 } HopsPatchMode;
 
+/* What a cycle in single precision does beside its operators and maps: vectors, the halo, patches (a back end may lack it) */
+typedef struct {
+  PetscErrorCode (*Zero)(PetscInt n, float y[]);                                                                   /* y[i] = 0 */
+  PetscErrorCode (*Demote)(PetscInt n, PetscReal s, const PetscScalar x[], float y[]);                             /* y = s x */
+  PetscErrorCode (*Promote)(PetscInt n, PetscReal s, const float x[], PetscScalar y[]);                            /* y = s x */
+  PetscErrorCode (*Combine)(PetscInt n, float a, const float x[], float b, const float y[], float w[]);            /* as HopsBackendOps has it */
+  PetscErrorCode (*Times)(PetscInt n, const float x[], const float y[], float w[]);                                /* w[i] = x[i] y[i] */
+  PetscErrorCode (*Step)(PetscInt n, float a, float b, const float dinv[], const float r[], float d[], float x[]); /* d = a d + b dinv r, x += d; d is not read where a is 0; dinv may be NULL: 1 */
+  PetscErrorCode (*Pack)(HopsQueue, PetscInt n, const PetscInt idx[], const float x[], float buf[]);               /* buf[i] = x[idx[i]]; on the queue, or beside the rest where it is NULL */
+  PetscErrorCode (*UnpackAdd)(PetscInt n, const PetscInt idx[], const float buf[], float y[]);                     /* y[idx[i]] += buf[i], idx distinct */
+  PetscErrorCode (*PatchApply)(HopsPatchKernel, PetscInt color, HopsPatchMode, const float r[], float z[]);        /* PatchApply() and PatchSweep() of kernels in single precision */
+  PetscErrorCode (*PatchSweep)(HopsPatchKernel, PetscInt color, const float b[], float z[]);
+} HopsSingleOps;
+
 struct _HopsBackendOps {
   const char  *name;
   VecType      vectype;   /* the vectors of a space on the back end */
@@ -277,11 +299,13 @@ struct _HopsBackendOps {
   /* --- memory where the back end works; n counts bytes in the first three, entries in the rest --- */
   PetscErrorCode (*Malloc)(size_t n, void **);
   PetscErrorCode (*Free)(void **);
-  PetscErrorCode (*Copy)(void *dst, const void *src, size_t n, PetscBool in);                              /* in: from the process's memory; else to it, complete on return */
-  PetscErrorCode (*Zero)(PetscInt n, PetscScalar y[]);                                                     /* y[i] = 0 */
-  PetscErrorCode (*Pack)(PetscInt n, const PetscInt idx[], const PetscScalar x[], PetscScalar buf[]);      /* buf[i] = x[idx[i]], 0 where idx[i] < 0 */
-  PetscErrorCode (*UnpackAdd)(PetscInt n, const PetscInt idx[], const PetscScalar buf[], PetscScalar y[]); /* y[idx[i]] += buf[i] where idx[i] >= 0, idx distinct */
-  PetscErrorCode (*SetEntries)(PetscInt n, const PetscInt idx[], const PetscScalar x[], PetscScalar y[]);  /* y[idx[i]] = x[idx[i]], or 1 where x is NULL */
+  PetscErrorCode (*Copy)(void *dst, const void *src, size_t n, PetscBool in);                                                         /* in: from the process's memory; else to it, complete on return */
+  PetscErrorCode (*Zero)(PetscInt n, PetscScalar y[]);                                                                                /* y[i] = 0 */
+  PetscErrorCode (*Pack)(PetscInt n, const PetscInt idx[], const PetscScalar x[], PetscScalar buf[]);                                 /* buf[i] = x[idx[i]], 0 where idx[i] < 0 */
+  PetscErrorCode (*UnpackAdd)(PetscInt n, const PetscInt idx[], const PetscScalar buf[], PetscScalar y[]);                            /* y[idx[i]] += buf[i] where idx[i] >= 0, idx distinct */
+  PetscErrorCode (*SetEntries)(PetscInt n, const PetscInt idx[], const PetscScalar x[], PetscScalar y[]);                             /* y[idx[i]] = x[idx[i]], or 1 where x is NULL */
+  PetscErrorCode (*Combine)(PetscInt n, PetscScalar a, const PetscScalar x[], PetscScalar b, const PetscScalar y[], PetscScalar w[]); /* w = a x + b y; y is not read where b is 0; w may be x or y */
+  PetscErrorCode (*Times)(PetscInt n, const PetscScalar x[], const PetscScalar y[], PetscScalar w[]);                                 /* w[i] = x[i] y[i] */
   /* --- devices only: copies and packing on a queue beside the back end's other work, from and to memory that MallocHost() gives --- */
   PetscErrorCode (*MallocHost)(size_t n, void **);
   PetscErrorCode (*FreeHost)(void **);
@@ -391,10 +415,12 @@ struct _HopsBackendOps {
   PetscErrorCode (*SingleInterpApply)(HopsSingleInterp, PetscBool interior, const float x[], const float xg[], float y[], PetscBool add);
   PetscErrorCode (*SingleInterpApplyTranspose)(HopsSingleInterp, PetscBool interior, const float y[], float x[], float xg[]);
   PetscErrorCode (*SingleInterpDestroy)(HopsSingleInterp *);
+  const HopsSingleOps *single;
 };
 
 PETSC_INTERN PetscErrorCode       HopsBackendGet(const char name[], const HopsBackendOps **);
-PETSC_INTERN PetscErrorCode       HopsSpaceSetBackendFromDM(HopsSpace, DM); /* that of the DM's vectors, unless -hops_backend chose */
+PETSC_INTERN PetscErrorCode       HopsSpaceSetBackendFromDM(HopsSpace, DM);                             /* that of the DM's vectors, unless -hops_backend chose */
+PETSC_INTERN PetscErrorCode       HopsSpaceCreateVecWithArray(HopsSpace, const PetscScalar a[], Vec *); /* T-vector in the back end's memory, which stays the caller's */
 PETSC_INTERN const HopsBackendOps HopsBackendHost;
 #if defined(PETSC_HAVE_CUDA)
 PETSC_INTERN const HopsBackendOps HopsBackendCUDA;

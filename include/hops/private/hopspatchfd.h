@@ -13,14 +13,24 @@ typedef struct {
   HopsBasis          basis;
   HopsPatches        patches;
   HopsPatchKernel    kernel;
-  PetscBool          fellback;      /* single precision was asked for and would not do */
-  PetscScalar       *b, *g, *c;     /* [nP], [nG] right-hand side and former ghosts of fused sweeps, or NULL; [2 nT] iterate and residual */
-  Mat                A;             /* the operator of multiplicative sweeps (borrowed from the PC) */
-  PetscScalar       *r, *z;         /* [nP] */
-  PetscScalar       *w;             /* [nT] weights of the additive and restricted types, or NULL */
-  Vec                t, x;          /* A z, and z's owned entries as a vector (an array is placed) */
-  PetscInt64         count[2][3];   /* patches of all ranks: vertex, element; by HopsPatchSolver */
-  PetscInt64         factors, size; /* 1D factors, largest dense patch */
+  PetscBool          fellback; /* single precision was asked for and would not do */
+  Mat                A;        /* the operator of multiplicative sweeps (borrowed from the PC) */
+  HopsHalo           halo;     /* of P-vectors, on a device */
+  /* arrays where the back end works */
+  PetscScalar *b, *g, *c;     /* [nP], [nG] right-hand side and former ghosts of fused sweeps, or NULL; [2 nT] iterate and residual */
+  PetscScalar *r, *z;         /* [nP] */
+  PetscScalar *w;             /* [nT] weights of the additive and restricted types, or NULL */
+  Vec          t, x, rv;      /* A z; owned entries of z and of r as vectors */
+  PetscInt64   count[2][3];   /* patches of all ranks: vertex, element; by HopsPatchSolver */
+  PetscInt64   factors, size; /* 1D factors, largest dense patch */
 } PC_PATCHFD;
 
 PETSC_INTERN PetscErrorCode PCPATCHFDGetData(PC, PC_PATCHFD **);
+
+/* src/pc/patchfd/patchfdsingle.c: z = B r on T-vectors in single precision where the back end works; mult is y = A x on them */
+typedef PetscErrorCode (*HopsSingleMult)(void *ctx, const float x[], float y[]);
+typedef struct _HopsPatchSingle *HopsPatchSingle;
+PETSC_INTERN PetscErrorCode      HopsPatchSingleCreate(PC, HopsSingleMult, void *ctx, HopsPatchSingle *);
+PETSC_INTERN PetscErrorCode      HopsPatchSingleApply(HopsPatchSingle, const float r[], float z[]);
+PETSC_INTERN PetscErrorCode      HopsPatchSingleIsSymmetric(HopsPatchSingle, PetscBool *);
+PETSC_INTERN PetscErrorCode      HopsPatchSingleDestroy(HopsPatchSingle *);

@@ -1,5 +1,8 @@
 /* The back ends by name. Accelerator conditionals live in this file alone. */
 #include <hops/private/hopsimpl.h>
+#if defined(PETSC_HAVE_CUDA)
+  #include <petscdevice_cuda.h>
+#endif
 
 static const HopsBackendOps *const HopsBackends[] = {
   &HopsBackendHost,
@@ -49,5 +52,20 @@ PetscErrorCode HopsSpaceSetBackendFromDM(HopsSpace sp, DM dm)
       PetscCall(PetscInfo(sp, "back end %s, as the DM's vectors have type %s\n", sp->backend->name, type));
     }
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsSpaceCreateVecWithArray(HopsSpace sp, const PetscScalar a[], Vec *x)
+{
+  MPI_Comm comm = PetscObjectComm((PetscObject)sp);
+
+  PetscFunctionBegin;
+  if (sp->backend->host) {
+    PetscCall(VecCreateMPIWithArray(comm, 1, sp->nT, sp->N, a, x));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+#if defined(PETSC_HAVE_CUDA)
+  PetscCall(VecCreateMPICUDAWithArray(comm, 1, sp->nT, sp->N, a, x));
+#endif
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -8,10 +8,12 @@
 /* A V-cycle or full cycle in single precision on raw arrays; nothing below it is a Vec, but for the coarsest level's solver */
 typedef struct _HopsSingleMG *HopsSingleMG;
 
-/* Chebyshev iteration with the diagonal: steps before and after each coarse correction, and the interval */
+/* Chebyshev or Richardson iteration: steps before and after each coarse correction, and the interval or the factor */
 typedef struct {
   PetscInt  steps;
-  PetscReal emin, emax;
+  PetscReal emin, emax, scale;
+  PetscBool richardson;
+  PC        patch; /* a PCPATCHFD, or NULL: the diagonal */
 } HopsSmoother;
 
 typedef struct {
@@ -33,7 +35,8 @@ typedef struct {
 /* src/pc/mg/singlemg.c: A[l], P[l] (from level l-1 to l) and smoothers of all levels; entries 0 are not used */
 PETSC_INTERN PetscErrorCode HopsSingleBounds(HopsSpace, Mat, PetscReal *emin, PetscReal *emax);
 PETSC_INTERN PetscErrorCode HopsSingleMGCreate(PetscInt n, const HopsSpace space[], const Mat A[], const Mat P[], const HopsSmoother[], KSP coarse, HopsSingleMG *);
-PETSC_INTERN PetscErrorCode HopsSingleMGApply(HopsSingleMG, PC, PetscBool full, const PetscScalar b[], PetscScalar x[]);
+PETSC_INTERN PetscErrorCode HopsSingleMGApply(HopsSingleMG, PC, PetscBool full, Vec b, Vec x);
+PETSC_INTERN PetscErrorCode HopsSingleMGIsSymmetric(HopsSingleMG, PetscBool *);
 PETSC_INTERN PetscErrorCode HopsSingleMGView(HopsSingleMG, PetscViewer);
 PETSC_INTERN PetscErrorCode HopsSingleMGDestroy(HopsSingleMG *);
 

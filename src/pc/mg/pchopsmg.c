@@ -104,31 +104,28 @@ static PetscErrorCode PCHopsMGSetUpCoarse(PC pc, PC_HopsMG *mg, PetscBool fresh)
 
 static PetscErrorCode PCApply_HopsMGSingle(PC pc, Vec b, Vec x)
 {
-  PC_HopsMG         *mg;
-  PCMGType           type;
-  const PetscScalar *ba;
-  PetscScalar       *xa;
+  PC_HopsMG *mg;
+  PCMGType   type;
 
   PetscFunctionBegin;
   PetscCall(PCHopsMGGet(pc, &mg));
   PetscCall(PCMGGetType(pc, &type));
   PetscCheck(type == PC_MG_MULTIPLICATIVE || type == PC_MG_FULL, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "Single precision has the cycles -pc_mg_type multiplicative and full: use one of them, or -pc_hopsmg_precision double");
-  PetscCall(VecGetArrayRead(b, &ba));
-  PetscCall(VecGetArrayWrite(x, &xa));
-  PetscCall(HopsSingleMGApply(mg->cycle, pc, type == PC_MG_FULL ? PETSC_TRUE : PETSC_FALSE, ba, xa));
-  PetscCall(VecRestoreArrayRead(b, &ba));
-  PetscCall(VecRestoreArrayWrite(x, &xa));
+  PetscCall(HopsSingleMGApply(mg->cycle, pc, type == PC_MG_FULL ? PETSC_TRUE : PETSC_FALSE, b, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Chebyshev with the diagonal is what single precision has; its interval cannot be asked of KSPCHEBYSHEV, so it is not to be set either */
-static PetscErrorCode PCHopsMGCheckSmoother(PC pc, PetscInt l, PetscInt *steps)
+/*
+  What single precision smooths with: Chebyshev iteration with the diagonal, whose interval cannot be asked of KSPCHEBYSHEV, so it is not to be
+  set either; Richardson iteration with patches or the diagonal, whose factor only the option says.
+*/
+static PetscErrorCode PCHopsMGCheckSmoother(PC pc, PetscInt l, HopsSmoother *s)
 {
-  static const char *const fixed[] = {"-ksp_chebyshev_eigenvalues", "-ksp_chebyshev_esteig", "-ksp_chebyshev_kind"};
+  static const char *const fixed[] = {"-ksp_chebyshev_eigenvalues", "-ksp_chebyshev_esteig", "-ksp_chebyshev_kind", "-ksp_richardson_self_scale"};
   MPI_Comm                 comm    = PetscObjectComm((PetscObject)pc);
   KSP                      ksp;
   PC                       smoother;
-  PetscBool                chebyshev, jacobi, set;
+  PetscBool                chebyshev, jacobi, patch, set;
   PCJacobiType             type = PC_JACOBI_DIAGONAL;
   const char              *prefix;
 
@@ -136,15 +133,43 @@ static PetscErrorCode PCHopsMGCheckSmoother(PC pc, PetscInt l, PetscInt *steps)
   PetscCall(PCMGGetSmoother(pc, l, &ksp));
   PetscCall(KSPGetPC(ksp, &smoother));
   PetscCall(PetscObjectTypeCompare((PetscObject)ksp, KSPCHEBYSHEV, &chebyshev));
+  PetscCall(PetscObjectTypeCompare((PetscObject)ksp, KSPRICHARDSON, &s->richardson));
   PetscCall(PetscObjectTypeCompare((PetscObject)smoother, PCJACOBI, &jacobi));
+  PetscCall(PetscObjectTypeCompare((PetscObject)smoother, PCPATCHFD, &patch));
   if (jacobi) PetscCall(PCJacobiGetType(smoother, &type));
-  PetscCheck(chebyshev && jacobi && type == PC_JACOBI_DIAGONAL, comm, PETSC_ERR_SUP, "Single precision smooths by Chebyshev iteration with the diagonal, not by %s with %s on level %" PetscInt_FMT ": leave out -mg_levels_ksp_type and -mg_levels_pc_type, or use -pc_hopsmg_precision double", ((PetscObject)ksp)->type_name, ((PetscObject)smoother)->type_name, l);
+  PetscCheck((chebyshev && jacobi && type == PC_JACOBI_DIAGONAL) || (s->richardson && (patch || (jacobi && type == PC_JACOBI_DIAGONAL))), comm, PETSC_ERR_SUP, "Single precision smooths by Chebyshev iteration with the diagonal, or by Richardson iteration with patches (-mg_levels_ksp_type richardson -mg_levels_pc_type patchfd) or the diagonal, not by %s with %s on level %" PetscInt_FMT ": choose one of them, or use -pc_hopsmg_precision double", ((PetscObject)ksp)->type_name, ((PetscObject)smoother)->type_name, l);
   PetscCall(KSPGetOptionsPrefix(ksp, &prefix));
-  for (PetscInt i = 0; i < 3; ++i) {
+  for (PetscInt i = 0; i < 4; ++i) {
     PetscCall(PetscOptionsHasName(((PetscObject)ksp)->options, prefix, fixed[i], &set));
-    PetscCheck(!set, comm, PETSC_ERR_SUP, "Single precision estimates the interval of Chebyshev iteration itself: leave out -mg_levels_%s, or use -pc_hopsmg_precision double", fixed[i] + 1);
+    PetscCheck(!set, comm, PETSC_ERR_SUP, "Single precision estimates the interval of Chebyshev iteration itself, and has Richardson iteration with a fixed factor: leave out -mg_levels_%s, or use -pc_hopsmg_precision double", fixed[i] + 1);
   }
-  PetscCall(KSPGetTolerances(ksp, NULL, NULL, NULL, steps));
+  s->patch = patch ? smoother : NULL;
+  s->scale = 1.0;
+  PetscCall(PetscOptionsGetReal(((PetscObject)ksp)->options, prefix, "-ksp_richardson_scale", &s->scale, NULL));
+  PetscCall(KSPGetTolerances(ksp, NULL, NULL, NULL, &s->steps));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Patches that smooth in single precision are to be solved so, unless the user says otherwise: an option for the moment in which it is read */
+static PetscErrorCode PCHopsMGDefaultPrecision(PC pc, PC_HopsMG *mg, PetscBool set, PetscBool mine[])
+{
+  PetscFunctionBegin;
+  for (PetscInt l = 1; l < mg->nlevels; ++l) {
+    KSP          ksp;
+    PetscOptions options;
+    const char  *prefix;
+    char         name[PETSC_MAX_OPTION_NAME];
+
+    PetscCall(PCMGGetSmoother(pc, l, &ksp));
+    options = ((PetscObject)ksp)->options;
+    PetscCall(KSPGetOptionsPrefix(ksp, &prefix));
+    PetscCall(PetscSNPrintf(name, sizeof(name), "-%spc_patchfd_precision", prefix ? prefix : ""));
+    if (set) {
+      PetscCall(PetscOptionsHasName(options, prefix, "-pc_patchfd_precision", &mine[l]));
+      mine[l] = mine[l] ? PETSC_FALSE : PETSC_TRUE;
+      if (mine[l]) PetscCall(PetscOptionsSetValue(options, name, "single"));
+    } else if (mine[l]) PetscCall(PetscOptionsClearValue(options, name));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -174,7 +199,7 @@ static PetscErrorCode PCHopsMGSetUpSingle(PC pc, PC_HopsMG *mg, Mat_PA *pa)
   PetscBool   v;
 
   PetscFunctionBegin;
-  PetscCheck(pa->space->backend->SinglePACreate, comm, PETSC_ERR_SUP, "The back end %s has no operators in single precision: use -hops_backend host, or -pc_hopsmg_precision double", pa->space->backend->name);
+  PetscCheck(pa->space->backend->SinglePACreate && pa->space->backend->single, comm, PETSC_ERR_SUP, "The back end %s has no operators in single precision: use -hops_backend host, or -pc_hopsmg_precision double", pa->space->backend->name);
   PetscCheck(!pa->robin && pa->kernel, comm, PETSC_ERR_SUP, "Single precision has no Robin terms: use -pc_hopsmg_precision double");
   PetscCall(PCGetOptionsPrefix(pc, &prefix));
   PetscCall(PetscOptionsGetString(((PetscObject)pc)->options, prefix, "-pc_mg_cycle_type", cycle, sizeof(cycle), NULL));
@@ -184,7 +209,7 @@ static PetscErrorCode PCHopsMGSetUpSingle(PC pc, PC_HopsMG *mg, Mat_PA *pa)
     A[l] = l == mg->nlevels - 1 ? pc->pmat : mg->A[l];
     P[l] = NULL;
     if (l) PetscCall(PCMGGetInterpolation(pc, l, &P[l]));
-    if (l) PetscCall(PCHopsMGCheckSmoother(pc, l, &mg->smoother[l].steps));
+    if (l) PetscCall(PCHopsMGCheckSmoother(pc, l, &mg->smoother[l]));
   }
   PetscCall(HopsSingleMGDestroy(&mg->cycle));
   PetscCall(PCMGGetCoarseSolve(pc, &coarse));
@@ -195,9 +220,12 @@ static PetscErrorCode PCHopsMGSetUpSingle(PC pc, PC_HopsMG *mg, Mat_PA *pa)
 /* Symmetric operators have symmetric cycles */
 static PetscErrorCode PCHopsMGSetOperations(PC pc, PC_HopsMG *mg)
 {
+  PetscBool symmetric = PETSC_TRUE;
+
   PetscFunctionBegin;
+  if (mg->single) PetscCall(HopsSingleMGIsSymmetric(mg->cycle, &symmetric));
   pc->ops->apply           = mg->single ? PCApply_HopsMGSingle : mg->mg.apply;
-  pc->ops->applytranspose  = mg->single ? PCApply_HopsMGSingle : mg->mg.applytranspose;
+  pc->ops->applytranspose  = mg->single ? (symmetric ? PCApply_HopsMGSingle : NULL) : mg->mg.applytranspose;
   pc->ops->applyrichardson = mg->single ? NULL : mg->mg.applyrichardson;
   pc->ops->matapply        = mg->single ? NULL : mg->mg.matapply;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -208,7 +236,7 @@ static PetscErrorCode PCSetUp_HopsMG(PC pc)
   PC_HopsMG *mg;
   Mat_PA    *pa;
   DM         dm = pc->dm;
-  PetscBool  fresh;
+  PetscBool  fresh, mine[HOPS_MG_MAXORDERS];
 
   PetscFunctionBegin;
   PetscCall(PCHopsMGGet(pc, &mg));
@@ -228,7 +256,9 @@ static PetscErrorCode PCSetUp_HopsMG(PC pc)
     PetscCall(KSPSetOperators(ksp, mg->A[l], mg->A[l]));
   }
   if (mg->single) PetscCall(PCHopsMGSetBounds(pc, mg));
+  if (mg->single) PetscCall(PCHopsMGDefaultPrecision(pc, mg, PETSC_TRUE, mine));
   PetscCall((*mg->mg.setup)(pc));
+  if (mg->single) PetscCall(PCHopsMGDefaultPrecision(pc, mg, PETSC_FALSE, mine));
   pc->dm = dm;
   if (mg->single) PetscCall(PCHopsMGSetUpSingle(pc, mg, pa));
   PetscCall(PCHopsMGSetOperations(pc, mg));
@@ -563,8 +593,8 @@ PetscErrorCode PCHopsMGSetCoarseMatType(PC pc, MatType type)
 
   Notes:
   Use it inside a Krylov method in double precision (`KSPCG`, `KSPFGMRES`), which keeps the accuracy. Operators, transfers and vectors
-  of all levels but the coarsest are copied to single precision; smoothing is Chebyshev iteration with the diagonal, with the number of steps
-  of -mg_levels_ksp_max_it. Other smoothers, cycles other than `PC_MG_MULTIPLICATIVE` and `PC_MG_FULL`, and Robin terms raise `PETSC_ERR_SUP`.
+  of all levels but the coarsest are copied to single precision; smoothing is Chebyshev iteration with the diagonal, or Richardson iteration with
+  patches (-mg_levels_ksp_type richardson -mg_levels_pc_type patchfd), with the number of steps of -mg_levels_ksp_max_it. Other smoothers, cycles other than `PC_MG_MULTIPLICATIVE` and `PC_MG_FULL`, and Robin terms raise `PETSC_ERR_SUP`.
 
 .seealso: `PCHOPSMG`
 @*/

@@ -1,18 +1,21 @@
 /*
-  Multigrid in single precision on raw arrays, between a right-hand side and a solution of double precision: smoothing is Chebyshev
-  iteration with the diagonal, and the coarsest level is solved by a KSP in double precision.
+  Multigrid in single precision on raw arrays where the back end works, between a right-hand side and a solution of double precision:
+  smoothing is Chebyshev iteration with the diagonal, or Richardson iteration with patches or the diagonal, and the coarsest level is solved by a KSP in double precision.
 */
 #include "hopsmgimpl.h"
+#include <hops/private/hopspatchfd.h>
 
 typedef struct {
   HopsSpace        space;
   HopsSinglePA     A;
   HopsSingleInterp P; /* from the next coarser level */
   HopsSmoother     smoother;
+  HopsPatchSingle  patch; /* or NULL: the diagonal */
+  HopsHalo         halo;
   float           *dinv;          /* [nT] inverse diagonal */
   float           *b, *x, *r, *d; /* [nT] */
+  float           *e;             /* [nT] with patches */
   float           *xg, *yg;       /* [nL-nT] ghosts and constrained entries, which are zero */
-  float           *shared;        /* [nshared] roots of the halo exchange */
 } HopsSingleLevel;
 
 struct _HopsSingleMG {
@@ -22,61 +25,25 @@ struct _HopsSingleMG {
   Vec              cb, cx;
 };
 
-/* ------------------------------------------------------------ halo exchange ------------------------------------------------------------ */
-
-static PetscErrorCode SingleHaloBegin(HopsSingleLevel *l, const float x[])
-{
-  HopsSpace sp = l->space;
-
-  PetscFunctionBegin;
-  for (PetscInt i = 0; i < sp->nshared; ++i) l->shared[i] = x[sp->shared[i]];
-  PetscCall(PetscSFBcastBegin(sp->halo, MPI_FLOAT, l->shared, l->xg, MPI_REPLACE));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode SingleHaloEnd(HopsSingleLevel *l)
-{
-  PetscFunctionBegin;
-  PetscCall(PetscSFBcastEnd(l->space->halo, MPI_FLOAT, l->shared, l->xg, MPI_REPLACE));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode SingleHaloAddBegin(HopsSingleLevel *l)
-{
-  PetscFunctionBegin;
-  PetscCall(PetscArrayzero(l->shared, l->space->nshared));
-  PetscCall(PetscSFReduceBegin(l->space->halo, MPI_FLOAT, l->yg, l->shared, MPI_SUM));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode SingleHaloAddEnd(HopsSingleLevel *l, float y[])
-{
-  HopsSpace sp = l->space;
-
-  PetscFunctionBegin;
-  PetscCall(PetscSFReduceEnd(sp->halo, MPI_FLOAT, l->yg, l->shared, MPI_SUM));
-  for (PetscInt i = 0; i < sp->nshared; ++i) y[sp->shared[i]] += l->shared[i];
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* -------------------------------------------------------------- operations -------------------------------------------------------------- */
 
 /* y = A x */
-static PetscErrorCode SingleMult(HopsSingleLevel *l, const float x[], float y[])
+static PetscErrorCode SingleMult(void *ctx, const float x[], float y[])
 {
+  HopsSingleLevel      *l  = (HopsSingleLevel *)ctx;
   HopsSpace             sp = l->space;
   const HopsBackendOps *be = sp->backend;
 
   PetscFunctionBegin;
-  PetscCall(PetscArrayzero(y, sp->nT));
-  PetscCall(PetscArrayzero(l->yg, sp->nL - sp->nT));
-  PetscCall(SingleHaloBegin(l, x));
+  PetscCall((*be->single->Zero)(sp->nT, y));
+  PetscCall((*be->single->Zero)(sp->nL - sp->nT, l->yg));
+  PetscCall(HopsHaloBeginSingle(l->halo, x, l->xg));
   PetscCall((*be->SinglePAApply)(l->A, HOPS_PART_INTERIOR_A, x, l->xg, y, l->yg));
-  PetscCall(SingleHaloEnd(l));
+  PetscCall(HopsHaloEndSingle(l->halo, l->xg));
   PetscCall((*be->SinglePAApply)(l->A, HOPS_PART_SHARED, x, l->xg, y, l->yg));
-  PetscCall(SingleHaloAddBegin(l));
+  PetscCall(HopsHaloAddBeginSingle(l->halo, l->yg));
   PetscCall((*be->SinglePAApply)(l->A, HOPS_PART_INTERIOR_B, x, l->xg, y, l->yg));
-  PetscCall(SingleHaloAddEnd(l, y));
+  PetscCall(HopsHaloAddEndSingle(l->halo, l->yg, y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -86,9 +53,9 @@ static PetscErrorCode SingleProlong(HopsSingleLevel *coarse, HopsSingleLevel *fi
   const HopsBackendOps *be = fine->space->backend;
 
   PetscFunctionBegin;
-  PetscCall(SingleHaloBegin(coarse, coarse->x));
+  PetscCall(HopsHaloBeginSingle(coarse->halo, coarse->x, coarse->xg));
   PetscCall((*be->SingleInterpApply)(fine->P, PETSC_TRUE, coarse->x, coarse->xg, fine->x, add));
-  PetscCall(SingleHaloEnd(coarse));
+  PetscCall(HopsHaloEndSingle(coarse->halo, coarse->xg));
   PetscCall((*be->SingleInterpApply)(fine->P, PETSC_FALSE, coarse->x, coarse->xg, fine->x, add));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -100,57 +67,99 @@ static PetscErrorCode SingleRestrict(HopsSingleLevel *fine, const float r[], Hop
   const HopsBackendOps *be = sp->backend;
 
   PetscFunctionBegin;
-  PetscCall(PetscArrayzero(coarse->b, sp->nT));
-  PetscCall(PetscArrayzero(coarse->yg, sp->nL - sp->nT));
+  PetscCall((*be->single->Zero)(sp->nT, coarse->b));
+  PetscCall((*be->single->Zero)(sp->nL - sp->nT, coarse->yg));
   PetscCall((*be->SingleInterpApplyTranspose)(fine->P, PETSC_FALSE, r, coarse->b, coarse->yg));
-  PetscCall(SingleHaloAddBegin(coarse));
+  PetscCall(HopsHaloAddBeginSingle(coarse->halo, coarse->yg));
   PetscCall((*be->SingleInterpApplyTranspose)(fine->P, PETSC_TRUE, r, coarse->b, coarse->yg));
-  PetscCall(SingleHaloAddEnd(coarse, coarse->b));
+  PetscCall(HopsHaloAddEndSingle(coarse->halo, coarse->yg, coarse->b));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Steps of Chebyshev iteration for D^-1 A on [emin, emax], in the recurrence of Saad's "Iterative Methods", algorithm 12.1 */
-static PetscErrorCode SingleSmooth(HopsSingleLevel *l, PetscBool zero)
+/* x += a correction: d = a d + b B r, x += d */
+static PetscErrorCode SingleStep(HopsSingleLevel *l, float a, float b, const float r[])
 {
-  const PetscInt  n     = l->space->nT;
-  const PetscReal theta = 0.5 * (l->smoother.emax + l->smoother.emin), delta = 0.5 * (l->smoother.emax - l->smoother.emin), sigma = theta / delta;
-  PetscReal       rho = 1.0 / sigma;
-  float *restrict x = l->x, *restrict r = l->r, *restrict d = l->d, *restrict dinv = l->dinv, *restrict b = l->b;
+  const PetscInt       n  = l->space->nT;
+  const HopsSingleOps *so = l->space->backend->single;
 
   PetscFunctionBegin;
-  if (zero) PetscCall(PetscArrayzero(x, n));
+  if (l->patch) {
+    PetscCall(HopsPatchSingleApply(l->patch, r, l->e));
+    PetscCall((*so->Step)(n, a, b, NULL, l->e, l->d, l->x));
+  } else PetscCall((*so->Step)(n, a, b, l->dinv, r, l->d, l->x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Steps of Richardson iteration, or of Chebyshev iteration for B A on [emin, emax], in the recurrence of Saad's "Iterative Methods", algorithm 12.1 */
+static PetscErrorCode SingleSmooth(HopsSingleLevel *l, PetscBool zero)
+{
+  const PetscInt       n     = l->space->nT;
+  const HopsSingleOps *so    = l->space->backend->single;
+  const PetscReal      theta = 0.5 * (l->smoother.emax + l->smoother.emin), delta = 0.5 * (l->smoother.emax - l->smoother.emin), sigma = theta / delta;
+  PetscReal            rho = 1.0 / sigma;
+
+  PetscFunctionBegin;
+  if (zero) PetscCall((*so->Zero)(n, l->x));
   for (PetscInt k = 0; k < l->smoother.steps; ++k) {
     const PetscReal next = 1.0 / (2.0 * sigma - rho);
-    const float     c0 = k ? (float)(next * rho) : 0.0f, c1 = (float)(k ? 2.0 * next / delta : 1.0 / theta);
+    const float    *r    = l->r;
+    float           a = k ? (float)(next * rho) : 0.0f, b = (float)(k ? 2.0 * next / delta : 1.0 / theta);
 
     if (k) rho = next;
-    if (zero && !k) PetscCall(PetscArrayzero(r, n));
-    else PetscCall(SingleMult(l, x, r));
-    if (!k) PetscCall(PetscArrayzero(d, n));
-    for (PetscInt i = 0; i < n; ++i) {
-      d[i] = c0 * d[i] + c1 * dinv[i] * (b[i] - r[i]);
-      x[i] += d[i];
+    if (l->smoother.richardson) {
+      a = 0.0f;
+      b = (float)l->smoother.scale;
     }
-    PetscCall(PetscLogFlops(6.0 * n));
+    if (zero && !k) r = l->b;
+    else {
+      PetscCall(SingleMult(l, l->x, l->r));
+      PetscCall((*so->Combine)(n, 1.0f, l->b, -1.0f, l->r, l->r));
+    }
+    PetscCall(SingleStep(l, a, b, r));
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Arrays of a vector where the back end works */
+static PetscErrorCode SingleToVec(HopsSpace sp, PetscReal s, const float x[], Vec v)
+{
+  PetscScalar *a;
+  PetscMemType mtype;
+
+  PetscFunctionBegin;
+  if (sp->backend->host) PetscCall(VecGetArrayWrite(v, &a));
+  else PetscCall(VecGetArrayWriteAndMemType(v, &a, &mtype));
+  PetscCheck(sp->backend->host || PetscMemTypeDevice(mtype), PetscObjectComm((PetscObject)v), PETSC_ERR_ARG_WRONG, "A vector lies in the host's memory, and the spaces on the back end %s: make vectors by MatCreateVecs() or HopsSpaceCreateVec()", sp->backend->name);
+  PetscCall((*sp->backend->single->Promote)(sp->nT, s, x, a));
+  if (sp->backend->host) PetscCall(VecRestoreArrayWrite(v, &a));
+  else PetscCall(VecRestoreArrayWriteAndMemType(v, &a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SingleFromVec(HopsSpace sp, PetscReal s, Vec v, float x[])
+{
+  const PetscScalar *a;
+  PetscMemType       mtype;
+
+  PetscFunctionBegin;
+  if (sp->backend->host) PetscCall(VecGetArrayRead(v, &a));
+  else PetscCall(VecGetArrayReadAndMemType(v, &a, &mtype));
+  PetscCheck(sp->backend->host || PetscMemTypeDevice(mtype), PetscObjectComm((PetscObject)v), PETSC_ERR_ARG_WRONG, "A vector lies in the host's memory, and the spaces on the back end %s: make vectors by MatCreateVecs() or HopsSpaceCreateVec()", sp->backend->name);
+  PetscCall((*sp->backend->single->Demote)(sp->nT, s, a, x));
+  if (sp->backend->host) PetscCall(VecRestoreArrayRead(v, &a));
+  else PetscCall(VecRestoreArrayReadAndMemType(v, &a));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode SingleCoarseSolve(HopsSingleMG mg, PC pc)
 {
-  HopsSingleLevel   *l = mg->level;
-  PetscScalar       *b;
-  const PetscScalar *x;
+  HopsSingleLevel *l = mg->level;
 
   PetscFunctionBegin;
-  PetscCall(VecGetArrayWrite(mg->cb, &b));
-  for (PetscInt i = 0; i < l->space->nT; ++i) b[i] = l->b[i];
-  PetscCall(VecRestoreArrayWrite(mg->cb, &b));
+  PetscCall(SingleToVec(l->space, 1.0, l->b, mg->cb));
   PetscCall(KSPSolve(mg->coarse, mg->cb, mg->cx));
   PetscCall(KSPCheckSolve(mg->coarse, pc, mg->cx));
-  PetscCall(VecGetArrayRead(mg->cx, &x));
-  for (PetscInt i = 0; i < l->space->nT; ++i) l->x[i] = (float)PetscRealPart(x[i]);
-  PetscCall(VecRestoreArrayRead(mg->cx, &x));
+  PetscCall(SingleFromVec(l->space, 1.0, mg->cx, l->x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -166,7 +175,7 @@ static PetscErrorCode SingleCycle(HopsSingleMG mg, PC pc, PetscInt k, PetscBool 
   }
   PetscCall(SingleSmooth(l, zero));
   PetscCall(SingleMult(l, l->x, l->r));
-  for (PetscInt i = 0; i < l->space->nT; ++i) l->r[i] = l->b[i] - l->r[i];
+  PetscCall((*l->space->backend->single->Combine)(l->space->nT, 1.0f, l->b, -1.0f, l->r, l->r));
   PetscCall(SingleRestrict(l, l->r, l - 1));
   PetscCall(SingleCycle(mg, pc, k - 1, PETSC_TRUE));
   PetscCall(SingleProlong(l - 1, l, PETSC_TRUE));
@@ -175,20 +184,18 @@ static PetscErrorCode SingleCycle(HopsSingleMG mg, PC pc, PetscInt k, PetscBool 
 }
 
 /* The right-hand side is scaled to a largest entry of 1, so that small residuals do not underflow; pc is told of a failed coarse solve */
-PetscErrorCode HopsSingleMGApply(HopsSingleMG mg, PC pc, PetscBool full, const PetscScalar b[], PetscScalar x[])
+PetscErrorCode HopsSingleMGApply(HopsSingleMG mg, PC pc, PetscBool full, Vec b, Vec x)
 {
-  HopsSingleLevel *l     = mg->level + mg->n - 1;
-  const PetscInt   n     = l->space->nT;
-  PetscReal        scale = 0.0;
+  HopsSingleLevel *l = mg->level + mg->n - 1;
+  PetscReal        scale;
 
   PetscFunctionBegin;
-  for (PetscInt i = 0; i < n; ++i) scale = PetscMax(scale, PetscAbsScalar(b[i]));
-  PetscCall(MPIU_Allreduce(MPI_IN_PLACE, &scale, 1, MPIU_REAL, MPIU_MAX, PetscObjectComm((PetscObject)l->space)));
+  PetscCall(VecNorm(b, NORM_INFINITY, &scale));
   if (scale == 0.0) {
-    PetscCall(PetscArrayzero(x, n));
+    PetscCall(VecSet(x, 0.0));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  for (PetscInt i = 0; i < n; ++i) l->b[i] = (float)(PetscRealPart(b[i]) / scale);
+  PetscCall(SingleFromVec(l->space, 1.0 / scale, b, l->b));
   if (full) {
     for (PetscInt k = mg->n - 1; k > 0; --k) PetscCall(SingleRestrict(mg->level + k, mg->level[k].b, mg->level + k - 1));
     PetscCall(SingleCycle(mg, pc, 0, PETSC_TRUE));
@@ -197,7 +204,17 @@ PetscErrorCode HopsSingleMGApply(HopsSingleMG mg, PC pc, PetscBool full, const P
       PetscCall(SingleCycle(mg, pc, k, PETSC_FALSE));
     }
   } else PetscCall(SingleCycle(mg, pc, mg->n - 1, PETSC_TRUE));
-  for (PetscInt i = 0; i < n; ++i) x[i] = scale * l->x[i];
+  PetscCall(SingleToVec(l->space, scale, l->x, x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Is the cycle symmetric, if the coarse solver is? */
+PetscErrorCode HopsSingleMGIsSymmetric(HopsSingleMG mg, PetscBool *symmetric)
+{
+  PetscFunctionBegin;
+  *symmetric = PETSC_TRUE;
+  for (PetscInt k = 1; k < mg->n && *symmetric; ++k)
+    if (mg->level[k].patch) PetscCall(HopsPatchSingleIsSymmetric(mg->level[k].patch, symmetric));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -247,19 +264,33 @@ PetscErrorCode HopsSingleBounds(HopsSpace sp, Mat A, PetscReal *emin, PetscReal 
 
 static PetscErrorCode SingleDiagonal(HopsSingleLevel *l, Mat A)
 {
+  const PetscInt     n = l->space->nT;
   Vec                d;
   const PetscScalar *a;
+  float             *inverse;
 
   PetscFunctionBegin;
+  PetscCall(PetscMalloc1(n, &inverse));
   PetscCall(HopsSpaceCreateVec(l->space, &d));
   PetscCall(MatGetDiagonal(A, d));
   PetscCall(VecGetArrayRead(d, &a));
-  for (PetscInt i = 0; i < l->space->nT; ++i) {
+  for (PetscInt i = 0; i < n; ++i) {
     PetscCheck(PetscRealPart(a[i]) > 0.0, PETSC_COMM_SELF, PETSC_ERR_CONV_FAILED, "The operator has a diagonal entry %g on a level: single precision needs a positive definite one, use -pc_hopsmg_precision double", (double)PetscRealPart(a[i]));
-    l->dinv[i] = (float)(1.0 / PetscRealPart(a[i]));
+    inverse[i] = (float)(1.0 / PetscRealPart(a[i]));
   }
   PetscCall(VecRestoreArrayRead(d, &a));
   PetscCall(VecDestroy(&d));
+  PetscCall((*l->space->backend->Copy)(l->dinv, inverse, n * sizeof(float), PETSC_TRUE));
+  PetscCall(PetscFree(inverse));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* An array of zeros where the back end works */
+static PetscErrorCode SingleCalloc(HopsSpace sp, PetscInt n, float **a)
+{
+  PetscFunctionBegin;
+  PetscCall((*sp->backend->Malloc)(n * sizeof(float), (void **)a));
+  PetscCall((*sp->backend->single->Zero)(n, *a));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -269,7 +300,8 @@ PetscErrorCode HopsSingleMGCreate(PetscInt n, const HopsSpace space[], const Mat
 
   PetscFunctionBegin;
   PetscCall(PetscNew(&mg));
-  mg->n = n;
+  *single = mg;
+  mg->n   = n;
   PetscCall(PetscCalloc1(n, &mg->level));
   PetscCall(PetscObjectReference((PetscObject)coarse));
   mg->coarse = coarse;
@@ -284,24 +316,34 @@ PetscErrorCode HopsSingleMGCreate(PetscInt n, const HopsSpace space[], const Mat
     PetscCall(HopsSpaceReference(space[k]));
     l->space    = space[k];
     l->smoother = smoother[k];
-    PetscCall(PetscCalloc5(m, &l->dinv, m, &l->b, m, &l->x, m, &l->r, m, &l->d));
-    PetscCall(PetscCalloc3(g, &l->xg, g, &l->yg, space[k]->nshared, &l->shared));
+    PetscCall(SingleCalloc(space[k], m, &l->b));
+    PetscCall(SingleCalloc(space[k], m, &l->x));
+    PetscCall(SingleCalloc(space[k], g, &l->xg));
+    PetscCall(SingleCalloc(space[k], g, &l->yg));
+    PetscCall(HopsHaloCreateSingle(space[k], NULL, 0, &l->halo));
     if (!k) continue;
+    PetscCall(SingleCalloc(space[k], m, &l->r));
+    PetscCall(SingleCalloc(space[k], m, &l->d));
     PetscCall(MatPAGetData(A[k], &pa));
     PetscCall(MatPASetUp_Private(A[k], pa));
     PetscCall((*space[k]->backend->SinglePACreate)(pa->kernel, &l->A));
     PetscCall(MatHopsInterpGetKernel(P[k], &interp));
     PetscCall((*space[k]->backend->SingleInterpCreate)(interp, &l->P));
-    PetscCall(SingleDiagonal(l, A[k]));
+    if (l->smoother.patch) {
+      PetscCall(SingleCalloc(space[k], m, &l->e));
+      PetscCall(HopsPatchSingleCreate(l->smoother.patch, SingleMult, l, &l->patch));
+    } else {
+      PetscCall(SingleCalloc(space[k], m, &l->dinv));
+      PetscCall(SingleDiagonal(l, A[k]));
+    }
   }
-  *single = mg;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode HopsSingleMGView(HopsSingleMG mg, PetscViewer viewer)
 {
   PetscFunctionBegin;
-  PetscCall(PetscViewerASCIIPrintf(viewer, "the cycle runs in single precision, with the Chebyshev-Jacobi smoothers shown below\n"));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "the cycle runs in single precision, with the smoothers shown below\n"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -312,12 +354,15 @@ PetscErrorCode HopsSingleMGDestroy(HopsSingleMG *single)
   PetscFunctionBegin;
   if (!mg) PetscFunctionReturn(PETSC_SUCCESS);
   for (PetscInt k = 0; k < mg->n; ++k) {
-    HopsSingleLevel *l = mg->level + k;
+    HopsSingleLevel *l    = mg->level + k;
+    float          **a[8] = {&l->dinv, &l->b, &l->x, &l->r, &l->d, &l->e, &l->xg, &l->yg};
 
     if (k) PetscCall((*l->space->backend->SinglePADestroy)(&l->A));
     if (k) PetscCall((*l->space->backend->SingleInterpDestroy)(&l->P));
-    PetscCall(PetscFree5(l->dinv, l->b, l->x, l->r, l->d));
-    PetscCall(PetscFree3(l->xg, l->yg, l->shared));
+    PetscCall(HopsPatchSingleDestroy(&l->patch));
+    for (PetscInt i = 0; i < 8; ++i)
+      if (*a[i]) PetscCall((*l->space->backend->Free)((void **)a[i]));
+    PetscCall(HopsHaloDestroy(&l->halo));
     PetscCall(HopsSpaceDestroy(&l->space));
   }
   PetscCall(PetscFree(mg->level));

@@ -12,15 +12,32 @@ static const char *const HopsSources[]         = {"none", "the MATPA operator", 
 static PetscErrorCode PCPATCHFDFree(PC_PATCHFD *fd)
 {
   PetscFunctionBegin;
-  if (fd->kernel) PetscCall((*fd->patches->space->backend->PatchDestroy)(&fd->kernel));
+  if (fd->patches) {
+    const HopsBackendOps *be        = fd->patches->space->backend;
+    PetscScalar         **arrays[6] = {&fd->r, &fd->z, &fd->w, &fd->b, &fd->g, &fd->c};
+
+    if (fd->kernel) PetscCall((*be->PatchDestroy)(&fd->kernel));
+    for (PetscInt i = 0; i < 6; ++i)
+      if (*arrays[i]) PetscCall((*be->Free)((void **)arrays[i]));
+  }
+  PetscCall(VecDestroy(&fd->t));
+  PetscCall(VecDestroy(&fd->x));
+  PetscCall(VecDestroy(&fd->rv));
+  PetscCall(HopsHaloDestroy(&fd->halo));
   PetscCall(HopsPatchesDestroy(&fd->patches));
   if (fd->basis.P) PetscCall(HopsBasisDestroy(&fd->basis));
   fd->basis.P = 0;
-  PetscCall(PetscFree2(fd->r, fd->z));
-  PetscCall(PetscFree(fd->w));
-  PetscCall(PetscFree3(fd->b, fd->g, fd->c));
-  PetscCall(VecDestroy(&fd->t));
-  PetscCall(VecDestroy(&fd->x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* An array of zeros where the back end works */
+static PetscErrorCode PCPATCHFDCalloc(PC_PATCHFD *fd, PetscInt n, PetscScalar **a)
+{
+  const HopsBackendOps *be = fd->patches->space->backend;
+
+  PetscFunctionBegin;
+  PetscCall((*be->Malloc)(n * sizeof(PetscScalar), (void **)a));
+  PetscCall((*be->Zero)(n, *a));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -109,12 +126,16 @@ static PetscBool PCPATCHFDWeighted(const PC_PATCHFD *fd)
 /* Additive: the square root of the weights on both sides, so that the preconditioner is symmetric. Restricted: a partition of unity */
 static PetscErrorCode PCPATCHFDSetUpWeights(PC_PATCHFD *fd)
 {
-  HopsPatches pt = fd->patches;
+  HopsPatches  pt = fd->patches;
+  PetscScalar *w;
 
   PetscFunctionBegin;
   if (fd->type == PC_PATCHFD_MULTIPLICATIVE || (fd->type == PC_PATCHFD_ADDITIVE && !PCPATCHFDWeighted(fd))) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscMalloc1(pt->nT, &fd->w));
-  for (PetscInt i = 0; i < pt->nT; ++i) fd->w[i] = fd->type == PC_PATCHFD_ADDITIVE ? 1.0 / PetscSqrtReal((PetscReal)PetscMax(1, pt->mult[i])) : 1.0 / PetscMax(1, pt->nlevel[i]);
+  PetscCall(PetscMalloc1(pt->nT, &w));
+  for (PetscInt i = 0; i < pt->nT; ++i) w[i] = fd->type == PC_PATCHFD_ADDITIVE ? 1.0 / PetscSqrtReal((PetscReal)PetscMax(1, pt->mult[i])) : 1.0 / PetscMax(1, pt->nlevel[i]);
+  PetscCall(PCPATCHFDCalloc(fd, pt->nT, &fd->w));
+  PetscCall((*pt->space->backend->Copy)(fd->w, w, pt->nT * sizeof(PetscScalar), PETSC_TRUE));
+  PetscCall(PetscFree(w));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -137,20 +158,49 @@ static PetscErrorCode PCPATCHFDCount(PC pc, PC_PATCHFD *fd)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* z += corrections of a color (or all, negative) for the residual in r's owned entries; ghosts of r come in, those of z go out */
-static PetscErrorCode PCPATCHFDSolve(PC pc, PC_PATCHFD *fd, PetscInt color, HopsPatchMode mode)
+/* Ghosts of a P-vector from their owners, and contributions to ghosts to their owners */
+static PetscErrorCode PCPATCHFDBroadcast(PC_PATCHFD *fd, PetscScalar x[])
 {
   HopsPatches pt = fd->patches;
 
   PetscFunctionBegin;
+  if (pt->space->backend->host) {
+    PetscCall(PetscSFBcastBegin(pt->halo, MPIU_SCALAR, x, x + pt->nT, MPI_REPLACE));
+    PetscCall(PetscSFBcastEnd(pt->halo, MPIU_SCALAR, x, x + pt->nT, MPI_REPLACE));
+  } else {
+    PetscCall(HopsHaloBegin(fd->halo, x, x + pt->nT));
+    PetscCall(HopsHaloEnd(fd->halo, x + pt->nT));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCPATCHFDReduce(PC_PATCHFD *fd, const PetscScalar g[], PetscScalar x[])
+{
+  HopsPatches pt = fd->patches;
+
+  PetscFunctionBegin;
+  if (pt->space->backend->host) {
+    PetscCall(PetscSFReduceBegin(pt->halo, MPIU_SCALAR, g, x, MPIU_SUM));
+    PetscCall(PetscSFReduceEnd(pt->halo, MPIU_SCALAR, g, x, MPIU_SUM));
+  } else {
+    PetscCall(HopsHaloAddBegin(fd->halo, g));
+    PetscCall(HopsHaloAddEnd(fd->halo, g, x));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* z += corrections of a color (or all, negative) for the residual in r's owned entries; ghosts of r come in, those of z go out */
+static PetscErrorCode PCPATCHFDSolve(PC pc, PC_PATCHFD *fd, PetscInt color, HopsPatchMode mode)
+{
+  HopsPatches           pt = fd->patches;
+  const HopsBackendOps *be = pt->space->backend;
+
+  PetscFunctionBegin;
   PetscCall(PetscLogEventBegin(HopsEvent.patchsolve, pc, 0, 0, 0));
-  PetscCall(PetscSFBcastBegin(pt->halo, MPIU_SCALAR, fd->r, fd->r + pt->nT, MPI_REPLACE));
-  PetscCall(PetscArrayzero(fd->z + pt->nT, pt->nG + 1));
-  PetscCall(PetscSFBcastEnd(pt->halo, MPIU_SCALAR, fd->r, fd->r + pt->nT, MPI_REPLACE));
-  fd->r[pt->nP - 1] = 0.0;
-  PetscCall((*pt->space->backend->PatchApply)(fd->kernel, color, mode, fd->r, fd->z));
-  PetscCall(PetscSFReduceBegin(pt->halo, MPIU_SCALAR, fd->z + pt->nT, fd->z, MPIU_SUM));
-  PetscCall(PetscSFReduceEnd(pt->halo, MPIU_SCALAR, fd->z + pt->nT, fd->z, MPIU_SUM));
+  PetscCall(PCPATCHFDBroadcast(fd, fd->r));
+  PetscCall((*be->Zero)(pt->nG + 1, fd->z + pt->nT));
+  PetscCall((*be->PatchApply)(fd->kernel, color, mode, fd->r, fd->z));
+  PetscCall(PCPATCHFDReduce(fd, fd->z + pt->nT, fd->z));
   PetscCall(PetscLogEventEnd(HopsEvent.patchsolve, pc, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -158,20 +208,91 @@ static PetscErrorCode PCPATCHFDSolve(PC pc, PC_PATCHFD *fd, PetscInt color, Hops
 /* z of a fused sweep of a color; b holds the right-hand side with its ghosts */
 static PetscErrorCode PCPATCHFDSweepFused(PC pc, PC_PATCHFD *fd, PetscInt color)
 {
-  HopsPatches  pt = fd->patches;
-  PetscScalar *zg = fd->z + pt->nT;
+  HopsPatches           pt = fd->patches;
+  const HopsBackendOps *be = pt->space->backend;
+  PetscScalar          *zg = fd->z + pt->nT;
 
   PetscFunctionBegin;
   PetscCall(PetscLogEventBegin(HopsEvent.patchsolve, pc, 0, 0, 0));
-  PetscCall(PetscSFBcastBegin(pt->halo, MPIU_SCALAR, fd->z, zg, MPI_REPLACE));
-  PetscCall(PetscSFBcastEnd(pt->halo, MPIU_SCALAR, fd->z, zg, MPI_REPLACE));
-  PetscCall(PetscArraycpy(fd->g, zg, pt->nG));
-  fd->z[pt->nP - 1] = 0.0;
-  PetscCall((*pt->space->backend->PatchSweep)(fd->kernel, color, fd->b, fd->z));
-  for (PetscInt i = 0; i < pt->nG; ++i) fd->g[i] = zg[i] - fd->g[i]; /* what this rank's patches added to others' unknowns */
-  PetscCall(PetscSFReduceBegin(pt->halo, MPIU_SCALAR, fd->g, fd->z, MPIU_SUM));
-  PetscCall(PetscSFReduceEnd(pt->halo, MPIU_SCALAR, fd->g, fd->z, MPIU_SUM));
+  PetscCall(PCPATCHFDBroadcast(fd, fd->z));
+  PetscCall((*be->Combine)(pt->nG, 1.0, zg, 0.0, NULL, fd->g));
+  if (be->host) fd->z[pt->nP - 1] = 0.0; /* what is not there is written on the host */
+  PetscCall((*be->PatchSweep)(fd->kernel, color, fd->b, fd->z));
+  PetscCall((*be->Combine)(pt->nG, 1.0, zg, -1.0, fd->g, fd->g)); /* what this rank's patches added to others' unknowns */
+  PetscCall(PCPATCHFDReduce(fd, fd->g, fd->z));
   PetscCall(PetscLogEventEnd(HopsEvent.patchsolve, pc, 0, 0, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Arrays of vectors where the back end works */
+static PetscErrorCode PCPATCHFDCheckMemory(HopsSpace sp, Vec v, PetscMemType mtype)
+{
+  PetscFunctionBegin;
+  PetscCheck(PetscMemTypeDevice(mtype), PetscObjectComm((PetscObject)v), PETSC_ERR_ARG_WRONG, "A vector of type %s lies in the host's memory, and the patches on the back end %s: make vectors by MatCreateVecs() or HopsSpaceCreateVec() (with a DM, -dm_vec_type %s), or use -hops_backend host", ((PetscObject)v)->type_name, sp->backend->name, sp->backend->vectype);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCPATCHFDRead(PC_PATCHFD *fd, Vec v, const PetscScalar **a)
+{
+  HopsSpace    sp = fd->patches->space;
+  PetscMemType mtype;
+
+  PetscFunctionBegin;
+  if (sp->backend->host) PetscCall(VecGetArrayRead(v, a));
+  else {
+    PetscCall(VecGetArrayReadAndMemType(v, a, &mtype));
+    PetscCall(PCPATCHFDCheckMemory(sp, v, mtype));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCPATCHFDRestoreRead(PC_PATCHFD *fd, Vec v, const PetscScalar **a)
+{
+  PetscFunctionBegin;
+  if (fd->patches->space->backend->host) PetscCall(VecRestoreArrayRead(v, a));
+  else PetscCall(VecRestoreArrayReadAndMemType(v, a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCPATCHFDWrite(PC_PATCHFD *fd, Vec v, PetscScalar **a)
+{
+  HopsSpace    sp = fd->patches->space;
+  PetscMemType mtype;
+
+  PetscFunctionBegin;
+  if (sp->backend->host) PetscCall(VecGetArrayWrite(v, a));
+  else {
+    PetscCall(VecGetArrayWriteAndMemType(v, a, &mtype));
+    PetscCall(PCPATCHFDCheckMemory(sp, v, mtype));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCPATCHFDRestoreWrite(PC_PATCHFD *fd, Vec v, PetscScalar **a)
+{
+  PetscFunctionBegin;
+  if (fd->patches->space->backend->host) PetscCall(VecRestoreArrayWrite(v, a));
+  else PetscCall(VecRestoreArrayWriteAndMemType(v, a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* r = b - A z; the norm of it, if wanted, counts owned entries */
+static PetscErrorCode PCPATCHFDResidual(PC_PATCHFD *fd, const PetscScalar b[], PetscReal *norm)
+{
+  HopsPatches        pt = fd->patches;
+  const PetscScalar *t;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectStateIncrease((PetscObject)fd->x));
+  PetscCall(MatMult(fd->A, fd->x, fd->t));
+  PetscCall(PCPATCHFDRead(fd, fd->t, &t));
+  if (b) PetscCall((*pt->space->backend->Combine)(pt->nT, 1.0, b, -1.0, t, fd->r));
+  else PetscCall((*pt->space->backend->Combine)(pt->nT, -1.0, t, 0.0, NULL, fd->r));
+  PetscCall(PCPATCHFDRestoreRead(fd, fd->t, &t));
+  if (norm) {
+    PetscCall(PetscObjectStateIncrease((PetscObject)fd->rv));
+    PetscCall(VecNorm(fd->rv, NORM_2, norm));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -181,40 +302,41 @@ static PetscErrorCode PCPATCHFDSweepFused(PC pc, PC_PATCHFD *fd, PetscInt color)
 */
 static PetscErrorCode PCPATCHFDSetUpFused(PC pc, PC_PATCHFD *fd, PetscBool single)
 {
-  HopsPatches        pt    = fd->patches;
-  PetscInt           color = 0;
-  PetscReal          e[2]  = {0.0, 0.0};
-  PetscScalar       *z;
-  const PetscScalar *t;
+  HopsPatches           pt    = fd->patches;
+  const HopsBackendOps *be    = pt->space->backend;
+  const size_t          size  = pt->nT * sizeof(PetscScalar);
+  PetscInt              color = 0;
+  PetscReal             e[2]  = {0.0, 0.0};
+  PetscScalar          *z, *y;
 
   PetscFunctionBegin;
   while (color < pt->ncolors && !pt->fused[color]) ++color;
   if (color == pt->ncolors) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscCalloc3(pt->nP, &fd->b, pt->nG, &fd->g, single ? 2 * pt->nT : 0, &fd->c));
-  PetscCall(PetscMalloc1(pt->nT, &z));
-  for (PetscInt i = 0; i < pt->nT; ++i) fd->z[i] = z[i] = pt->mult[i] ? PetscSinReal(1.0 + 0.7 * (pt->space->rstart + i)) : 0.0;
-  PetscCall(PetscObjectStateIncrease((PetscObject)fd->x));
-  PetscCall(MatMult(fd->A, fd->x, fd->t));
-  PetscCall(VecGetArrayRead(fd->t, &t));
-  for (PetscInt i = 0; i < pt->nT; ++i) fd->r[i] = -t[i];
-  PetscCall(VecRestoreArrayRead(fd->t, &t));
+  PetscCall(PCPATCHFDCalloc(fd, pt->nP, &fd->b));
+  PetscCall(PCPATCHFDCalloc(fd, pt->nG, &fd->g));
+  if (single) PetscCall(PCPATCHFDCalloc(fd, 2 * pt->nT, &fd->c));
+  PetscCall(PetscMalloc2(pt->nT, &z, pt->nT, &y));
+  for (PetscInt i = 0; i < pt->nT; ++i) z[i] = pt->mult[i] ? PetscSinReal(1.0 + 0.7 * (pt->space->rstart + i)) : 0.0;
+  PetscCall((*be->Copy)(fd->z, z, size, PETSC_TRUE));
+  PetscCall(PCPATCHFDResidual(fd, NULL, NULL));
   PetscCall(PCPATCHFDSolve(pc, fd, color, HOPS_PATCH_PLAIN));
-  for (PetscInt i = 0; i < pt->nT; ++i) {
-    const PetscScalar s = z[i];
-
-    z[i]     = fd->z[i];
-    fd->z[i] = s;
-    e[1]     = PetscMax(e[1], PetscAbsScalar(z[i]));
-  }
+  PetscCall((*be->Copy)(y, fd->z, size, PETSC_FALSE));
+  PetscCall((*be->Copy)(fd->z, z, size, PETSC_TRUE));
   PetscCall(PCPATCHFDSweepFused(pc, fd, color));
-  for (PetscInt i = 0; i < pt->nT; ++i) e[0] = PetscMax(e[0], PetscAbsScalar(z[i] - fd->z[i]));
+  PetscCall((*be->Copy)(z, fd->z, size, PETSC_FALSE));
+  for (PetscInt i = 0; i < pt->nT; ++i) {
+    e[0] = PetscMax(e[0], PetscAbsScalar(y[i] - z[i]));
+    e[1] = PetscMax(e[1], PetscAbsScalar(y[i]));
+  }
   PetscCall(MPIU_Allreduce(MPI_IN_PLACE, e, 2, MPIU_REAL, MPIU_MAX, PetscObjectComm((PetscObject)pc)));
   if (!(e[0] <= (single ? 1e-3 : 1e-9) * e[1])) {
     PetscCall(PetscInfo(pc, "No fused sweeps: the operator is not that of its coefficients (relative difference %g)\n", (double)(e[0] / e[1])));
-    PetscCall(PetscFree3(fd->b, fd->g, fd->c));
+    PetscCall((*be->Free)((void **)&fd->b));
+    PetscCall((*be->Free)((void **)&fd->g));
+    if (fd->c) PetscCall((*be->Free)((void **)&fd->c));
   }
-  PetscCall(PetscArrayzero(fd->z, pt->nP));
-  PetscCall(PetscFree(z));
+  PetscCall((*be->Zero)(pt->nP, fd->z));
+  PetscCall(PetscFree2(z, y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -241,12 +363,17 @@ static PetscErrorCode PCSetUp_PATCHFD(PC pc)
   fd->fellback = fd->single && !single ? PETSC_TRUE : PETSC_FALSE;
   PetscCall((*sp->backend->PatchCreate)(fd->patches, single, &fd->kernel));
   PetscCall(PetscFree(fd->patches->eidx)); /* the back end has its own */
-  PetscCall(PetscCalloc2(fd->patches->nP, &fd->r, fd->patches->nP, &fd->z));
+  PetscCall(HopsSpaceSetUpBackend(sp));
+  if (!sp->backend->host) PetscCall(HopsHaloCreateSF(sp, fd->patches->halo, fd->patches->nG, &fd->halo));
+  PetscCall(PCPATCHFDCalloc(fd, fd->patches->nP, &fd->r));
+  PetscCall(PCPATCHFDCalloc(fd, fd->patches->nP, &fd->z));
   PetscCall(PCPATCHFDSetUpWeights(fd));
   PetscCall(PCPATCHFDCount(pc, fd));
   if (fd->type == PC_PATCHFD_MULTIPLICATIVE) {
-    PetscCall(MatCreateVecs(fd->A, NULL, &fd->t));
-    PetscCall(VecCreateMPIWithArray(PetscObjectComm((PetscObject)pc), 1, sp->nT, sp->N, fd->z, &fd->x));
+    if (sp->backend->host) PetscCall(MatCreateVecs(fd->A, NULL, &fd->t));
+    else PetscCall(HopsSpaceCreateVec(sp, &fd->t));
+    PetscCall(HopsSpaceCreateVecWithArray(sp, fd->z, &fd->x));
+    PetscCall(HopsSpaceCreateVecWithArray(sp, fd->r, &fd->rv));
     PetscCall(PCPATCHFDSetUpFused(pc, fd, single));
   }
   PetscCall(PetscLogEventEnd(HopsEvent.patchsetup, pc, 0, 0, 0));
@@ -256,70 +383,54 @@ static PetscErrorCode PCSetUp_PATCHFD(PC pc)
 /* ----------------------------------------------------------------- action ----------------------------------------------------------------- */
 
 /* Rows of essential unknowns are those of the identity */
-static void SetEssential(HopsSpace sp, const PetscScalar b[], PetscScalar z[])
+static PetscErrorCode SetEssential(HopsSpace sp, const PetscScalar b[], PetscScalar z[])
 {
-  for (PetscInt e = 0; e < sp->ness; ++e) z[sp->essT[e]] = b[sp->essT[e]];
+  PetscFunctionBegin;
+  if (sp->ness) PetscCall((*sp->backend->SetEntries)(sp->ness, sp->bessT, b, z));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode PCPATCHFDApplyAdditive(PC pc, PC_PATCHFD *fd, PetscBool transpose, Vec x, Vec y)
 {
-  HopsPatches         pt        = fd->patches;
-  const PetscBool     restrict_ = fd->type == PC_PATCHFD_RESTRICTED ? PETSC_TRUE : PETSC_FALSE;
-  const HopsPatchMode mode      = !restrict_ ? HOPS_PATCH_PLAIN : (transpose ? HOPS_PATCH_RESTRICT_IN : HOPS_PATCH_RESTRICT_OUT);
-  const PetscScalar  *in = fd->w && mode != HOPS_PATCH_RESTRICT_OUT ? fd->w : NULL, *out = fd->w && mode != HOPS_PATCH_RESTRICT_IN ? fd->w : NULL;
-  const PetscScalar  *xa;
-  PetscScalar        *ya;
+  HopsPatches           pt        = fd->patches;
+  const HopsBackendOps *be        = pt->space->backend;
+  const PetscBool       restrict_ = fd->type == PC_PATCHFD_RESTRICTED ? PETSC_TRUE : PETSC_FALSE;
+  const HopsPatchMode   mode      = !restrict_ ? HOPS_PATCH_PLAIN : (transpose ? HOPS_PATCH_RESTRICT_IN : HOPS_PATCH_RESTRICT_OUT);
+  const PetscScalar    *in = fd->w && mode != HOPS_PATCH_RESTRICT_OUT ? fd->w : NULL, *out = fd->w && mode != HOPS_PATCH_RESTRICT_IN ? fd->w : NULL;
+  const PetscScalar    *xa;
+  PetscScalar          *ya;
 
   PetscFunctionBegin;
-  PetscCall(VecGetArrayRead(x, &xa));
-  for (PetscInt i = 0; i < pt->nT; ++i) fd->r[i] = in ? in[i] * xa[i] : xa[i];
-  PetscCall(PetscArrayzero(fd->z, pt->nT));
+  PetscCall(PCPATCHFDRead(fd, x, &xa));
+  if (in) PetscCall((*be->Times)(pt->nT, in, xa, fd->r));
+  else PetscCall((*be->Combine)(pt->nT, 1.0, xa, 0.0, NULL, fd->r));
+  PetscCall((*be->Zero)(pt->nT, fd->z));
   PetscCall(PCPATCHFDSolve(pc, fd, -1, mode));
-  PetscCall(VecGetArrayWrite(y, &ya));
-  for (PetscInt i = 0; i < pt->nT; ++i) ya[i] = out ? out[i] * fd->z[i] : fd->z[i];
-  SetEssential(pt->space, xa, ya);
-  PetscCall(VecRestoreArrayWrite(y, &ya));
-  PetscCall(VecRestoreArrayRead(x, &xa));
+  PetscCall(PCPATCHFDWrite(fd, y, &ya));
+  if (out) PetscCall((*be->Times)(pt->nT, out, fd->z, ya));
+  else PetscCall((*be->Combine)(pt->nT, 1.0, fd->z, 0.0, NULL, ya));
+  PetscCall(SetEssential(pt->space, xa, ya));
+  PetscCall(PCPATCHFDRestoreWrite(fd, y, &ya));
+  PetscCall(PCPATCHFDRestoreRead(fd, x, &xa));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode PCPATCHFDSweep(PC, PC_PATCHFD *, PCPATCHFDDirection, PetscBool, const PetscScalar[], PetscReal *);
 
-/* Norm of the residual in r, and z's owned entries unchanged */
-static PetscErrorCode PCPATCHFDResidual(PC pc, PC_PATCHFD *fd, const PetscScalar b[], PetscReal *norm)
-{
-  HopsPatches        pt = fd->patches;
-  const PetscScalar *t;
-
-  PetscFunctionBegin;
-  PetscCall(MatMult(fd->A, fd->x, fd->t));
-  PetscCall(VecGetArrayRead(fd->t, &t));
-  for (PetscInt i = 0; i < pt->nT; ++i) fd->r[i] = b[i] - t[i];
-  PetscCall(VecRestoreArrayRead(fd->t, &t));
-  if (norm) {
-    PetscReal sum = 0.0;
-
-    for (PetscInt i = 0; i < pt->nT; ++i) sum += PetscSqr(fd->r[i]);
-    PetscCall(MPIU_Allreduce(&sum, norm, 1, MPIU_REAL, MPIU_SUM, PetscObjectComm((PetscObject)pc)));
-    *norm = PetscSqrtReal(*norm);
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* In single precision a fused sweep works on the correction, for a residual in double precision: on the iterate it would limit its accuracy */
 static PetscErrorCode PCPATCHFDSweepCorrection(PC pc, PC_PATCHFD *fd, PCPATCHFDDirection direction, const PetscScalar b[], PetscReal *norm)
 {
-  const PetscInt n = fd->patches->nT;
-  PetscScalar   *z = fd->c, *r = fd->c + n;
+  const HopsBackendOps *be = fd->patches->space->backend;
+  const PetscInt        n  = fd->patches->nT;
+  PetscScalar          *z = fd->c, *r = fd->c + n;
 
   PetscFunctionBegin;
-  PetscCall(PCPATCHFDResidual(pc, fd, b, norm));
-  PetscCall(PetscArraycpy(r, fd->r, n));
-  PetscCall(PetscArraycpy(z, fd->z, n));
-  PetscCall(PetscArrayzero(fd->z, fd->patches->nP));
+  PetscCall(PCPATCHFDResidual(fd, b, norm));
+  PetscCall((*be->Combine)(n, 1.0, fd->r, 0.0, NULL, r));
+  PetscCall((*be->Combine)(n, 1.0, fd->z, 0.0, NULL, z));
+  PetscCall((*be->Zero)(fd->patches->nP, fd->z));
   PetscCall(PCPATCHFDSweep(pc, fd, direction, PETSC_TRUE, r, NULL));
-  for (PetscInt i = 0; i < n; ++i) fd->z[i] += z[i];
-  PetscCall(PetscObjectStateIncrease((PetscObject)fd->x));
+  PetscCall((*be->Combine)(n, 1.0, z, 1.0, fd->z, fd->z));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -329,9 +440,10 @@ static PetscErrorCode PCPATCHFDSweepCorrection(PC pc, PC_PATCHFD *fd, PCPATCHFDD
 */
 static PetscErrorCode PCPATCHFDSweep(PC pc, PC_PATCHFD *fd, PCPATCHFDDirection direction, PetscBool zero, const PetscScalar b[], PetscReal *norm)
 {
-  HopsPatches     pt = fd->patches;
-  const PetscInt  n = pt->ncolors, steps = direction == PC_PATCHFD_SYMMETRIC ? 2 * n - 1 : n;
-  const PetscBool fuse = fd->b ? PETSC_TRUE : PETSC_FALSE;
+  HopsPatches           pt = fd->patches;
+  const HopsBackendOps *be = pt->space->backend;
+  const PetscInt        n = pt->ncolors, steps = direction == PC_PATCHFD_SYMMETRIC ? 2 * n - 1 : n;
+  const PetscBool       fuse = fd->b ? PETSC_TRUE : PETSC_FALSE;
 
   PetscFunctionBegin;
   if (fuse && !zero && fd->single && !fd->fellback) {
@@ -339,43 +451,40 @@ static PetscErrorCode PCPATCHFDSweep(PC pc, PC_PATCHFD *fd, PCPATCHFDDirection d
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   if (fuse) {
-    PetscCall(PetscArraycpy(fd->b, b, pt->nT));
-    PetscCall(PetscSFBcastBegin(pt->halo, MPIU_SCALAR, fd->b, fd->b + pt->nT, MPI_REPLACE));
-    PetscCall(PetscSFBcastEnd(pt->halo, MPIU_SCALAR, fd->b, fd->b + pt->nT, MPI_REPLACE));
-    fd->b[pt->nP - 1] = 0.0;
+    PetscCall((*be->Combine)(pt->nT, 1.0, b, 0.0, NULL, fd->b));
+    PetscCall(PCPATCHFDBroadcast(fd, fd->b));
   }
-  if (!norm || zero) SetEssential(pt->space, b, fd->z);
+  if (!norm || zero) PetscCall(SetEssential(pt->space, b, fd->z));
   for (PetscInt s = 0; s < steps; ++s) {
     const PetscInt color = direction == PC_PATCHFD_BACKWARD ? n - 1 - s : (s < n ? s : 2 * n - 2 - s);
 
     if (fuse && pt->fused[color] && (s || (!zero && !norm))) {
       PetscCall(PCPATCHFDSweepFused(pc, fd, color));
-      PetscCall(PetscObjectStateIncrease((PetscObject)fd->x));
       continue;
     }
-    if (zero && !s) PetscCall(PetscArraycpy(fd->r, b, pt->nT));
-    else PetscCall(PCPATCHFDResidual(pc, fd, b, s ? NULL : norm));
-    if (!s) SetEssential(pt->space, b, fd->z);
+    if (zero && !s) PetscCall((*be->Combine)(pt->nT, 1.0, b, 0.0, NULL, fd->r));
+    else PetscCall(PCPATCHFDResidual(fd, b, s ? NULL : norm));
+    if (!s) PetscCall(SetEssential(pt->space, b, fd->z));
     PetscCall(PCPATCHFDSolve(pc, fd, color, HOPS_PATCH_PLAIN));
-    PetscCall(PetscObjectStateIncrease((PetscObject)fd->x));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode PCPATCHFDApplyMultiplicative(PC pc, PC_PATCHFD *fd, PCPATCHFDDirection direction, Vec x, Vec y)
 {
-  HopsPatches        pt = fd->patches;
-  const PetscScalar *xa;
-  PetscScalar       *ya;
+  HopsPatches           pt = fd->patches;
+  const HopsBackendOps *be = pt->space->backend;
+  const PetscScalar    *xa;
+  PetscScalar          *ya;
 
   PetscFunctionBegin;
-  PetscCall(PetscArrayzero(fd->z, pt->nP));
-  PetscCall(VecGetArrayRead(x, &xa));
+  PetscCall((*be->Zero)(pt->nP, fd->z));
+  PetscCall(PCPATCHFDRead(fd, x, &xa));
   PetscCall(PCPATCHFDSweep(pc, fd, direction, PETSC_TRUE, xa, NULL));
-  PetscCall(VecRestoreArrayRead(x, &xa));
-  PetscCall(VecGetArrayWrite(y, &ya));
-  PetscCall(PetscArraycpy(ya, fd->z, pt->nT));
-  PetscCall(VecRestoreArrayWrite(y, &ya));
+  PetscCall(PCPATCHFDRestoreRead(fd, x, &xa));
+  PetscCall(PCPATCHFDWrite(fd, y, &ya));
+  PetscCall((*be->Combine)(pt->nT, 1.0, fd->z, 0.0, NULL, ya));
+  PetscCall(PCPATCHFDRestoreWrite(fd, y, &ya));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -407,13 +516,14 @@ static PetscErrorCode PCApplyTranspose_PATCHFD(PC pc, Vec x, Vec y)
 */
 static PetscErrorCode PCApplyRichardson_PATCHFD(PC pc, Vec b, Vec y, Vec w, PetscReal rtol, PetscReal abstol, PetscReal dtol, PetscInt its, PetscBool guesszero, PetscInt *outits, PCRichardsonConvergedReason *reason)
 {
-  PC_PATCHFD        *fd   = (PC_PATCHFD *)pc->data;
-  HopsPatches        pt   = fd->patches;
-  const PetscBool    test = its > 8 ? PETSC_TRUE : PETSC_FALSE;
-  const PetscScalar *ba;
-  PetscScalar       *ya;
-  PetscReal          norm = 0.0, bnorm = 0.0;
-  PetscInt           i;
+  PC_PATCHFD           *fd   = (PC_PATCHFD *)pc->data;
+  HopsPatches           pt   = fd->patches;
+  const HopsBackendOps *be   = pt->space->backend;
+  const PetscBool       test = its > 8 ? PETSC_TRUE : PETSC_FALSE;
+  const PetscScalar    *ba;
+  PetscScalar          *ya;
+  PetscReal             norm = 0.0, bnorm = 0.0;
+  PetscInt              i;
 
   PetscFunctionBegin;
   *reason = PCRICHARDSON_CONVERGED_ITS;
@@ -432,22 +542,21 @@ static PetscErrorCode PCApplyRichardson_PATCHFD(PC pc, Vec b, Vec y, Vec w, Pets
       }
     }
   } else {
-    PetscCall(PetscArrayzero(fd->z, pt->nP));
+    PetscCall((*be->Zero)(pt->nP, fd->z));
     if (!guesszero) {
-      PetscCall(VecGetArrayRead(y, &ba));
-      PetscCall(PetscArraycpy(fd->z, ba, pt->nT));
-      PetscCall(VecRestoreArrayRead(y, &ba));
+      PetscCall(PCPATCHFDRead(fd, y, &ba));
+      PetscCall((*be->Combine)(pt->nT, 1.0, ba, 0.0, NULL, fd->z));
+      PetscCall(PCPATCHFDRestoreRead(fd, y, &ba));
     }
-    PetscCall(PetscObjectStateIncrease((PetscObject)fd->x));
-    PetscCall(VecGetArrayRead(b, &ba));
+    PetscCall(PCPATCHFDRead(fd, b, &ba));
     for (i = 0; i < its; ++i) {
       PetscCall(PCPATCHFDSweep(pc, fd, fd->direction, guesszero && !i ? PETSC_TRUE : PETSC_FALSE, ba, test ? &norm : NULL));
       if (test && i && (norm <= rtol * bnorm || norm <= abstol || norm > dtol * bnorm)) break;
     }
-    PetscCall(VecRestoreArrayRead(b, &ba));
-    PetscCall(VecGetArrayWrite(y, &ya));
-    PetscCall(PetscArraycpy(ya, fd->z, pt->nT));
-    PetscCall(VecRestoreArrayWrite(y, &ya));
+    PetscCall(PCPATCHFDRestoreRead(fd, b, &ba));
+    PetscCall(PCPATCHFDWrite(fd, y, &ya));
+    PetscCall((*be->Combine)(pt->nT, 1.0, fd->z, 0.0, NULL, ya));
+    PetscCall(PCPATCHFDRestoreWrite(fd, y, &ya));
   }
   if (i < its) *reason = norm > dtol * bnorm ? PCRICHARDSON_DIVERGED_DTOL : (norm <= abstol ? PCRICHARDSON_CONVERGED_ATOL : PCRICHARDSON_CONVERGED_RTOL);
   *outits = i;

@@ -31,4 +31,7 @@ EXTERN_C_BEGIN
 /* y += A x on the cells of the arguments; one function for each Q of cudaorders.h (HopsCudaPALaunch_Q), and the generic one */
 #define HOPS_CUDA_PA_DECLARE(Q) PETSC_INTERN PetscErrorCode HopsCudaPALaunch_##Q(const HopsCudaArgs *, const double x[], const double xg[], double y[], double yg[]);
 HOPS_CUDA_POINTS(HOPS_CUDA_PA_DECLARE)
+/* in single precision, HopsCudaSingleLaunch_Q */
+#define HOPS_CUDA_SINGLE_DECLARE(Q) PETSC_INTERN PetscErrorCode HopsCudaSingleLaunch_##Q(const HopsCudaArgs *, const float x[], const float xg[], float y[], float yg[]);
+HOPS_CUDA_SINGLE_POINTS(HOPS_CUDA_SINGLE_DECLARE)
 EXTERN_C_END

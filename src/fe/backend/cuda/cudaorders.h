@@ -19,3 +19,15 @@
   X(16) \
   X(17) \
   X(18)
+
+/* The same in single precision (cudasinglepa_Q.cu) */
+#define HOPS_CUDA_SINGLE_POINTS(X) \
+  X(2) \
+  X(3) \
+  X(4) \
+  X(5) \
+  X(6) \
+  X(7) \
+  X(8) \
+  X(9) \
+  X(10)

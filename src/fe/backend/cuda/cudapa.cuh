@@ -3,6 +3,10 @@
 #include "cudaargs.h"
 #include "cudaline.cuh"
 
+#if defined(HOPS_CUDA_SINGLE)
+using namespace HopsCudaSingle;
+#endif
+
 /* Halves of the matrices; nodes beyond the basis have zero functions */
 template <int P, int Q>
 static void HopsCudaFillTables(const HopsCudaArgs *k, HopsCudaTables<P, Q> *tab)
@@ -10,7 +14,7 @@ static void HopsCudaFillTables(const HopsCudaArgs *k, HopsCudaTables<P, Q> *tab)
   const int n = k->P, shift = (P - n) / 2;
 
   for (int q = 0; q < (Q + 1) / 2; q++) {
-    double b[P] = {0};
+    real b[P] = {0};
 
     for (int i = 0; i < n; i++) b[i + shift] = k->hostB[q * n + i];
     for (int i = 0; i < (P + 1) / 2; i++) tab->Be[q * ((P + 1) / 2) + i] = 2 * i == P - 1 ? b[i] : (b[i] + b[P - 1 - i]) / 2;
@@ -44,7 +48,7 @@ static PetscErrorCode HopsCudaRun3(const HopsCudaArgs *k, const HopsCudaTables<P
   constexpr int cells = HopsCudaLaunch3<Q, GEOM, TERMS>::cells, ng = GEOM == HOPS_CUDA_STORED ? 0 : HopsCudaGeomSize(GEOM, 3);
 
   PetscFunctionBegin;
-  PetscCall(HopsCudaRun(HopsCudaApply3<P, Q, GEOM, TERMS>, tab, Q * Q, cells, cells * ((size_t)(k->mass ? 3 : 2) * Q * Q * (Q | 1) + ng) * sizeof(double), a, k->stream));
+  PetscCall(HopsCudaRun(HopsCudaApply3<P, Q, GEOM, TERMS>, tab, Q * Q, cells, cells * ((size_t)(k->mass ? 3 : 2) * Q * Q * (Q | 1) + ng) * sizeof(real), a, k->stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -58,7 +62,7 @@ static PetscErrorCode HopsCudaPALaunch(const HopsCudaArgs *k, const HopsCudaCell
   if (k->dim == 2) {
     constexpr int cells = HopsCudaLaunch2<Q>::cells, ng = GEOM == HOPS_CUDA_STORED ? 0 : HopsCudaGeomSize(GEOM, 2);
 
-    PetscCall(HopsCudaRun(HopsCudaApply2<P, Q, GEOM>, tab, Q, cells, cells * ((size_t)2 * Q * (Q | 1) + ng) * sizeof(double), a, k->stream));
+    PetscCall(HopsCudaRun(HopsCudaApply2<P, Q, GEOM>, tab, Q, cells, cells * ((size_t)2 * Q * (Q | 1) + ng) * sizeof(real), a, k->stream));
   } else if (!k->diffusion || (GEOM == HOPS_CUDA_MULTILINEAR && !k->scalar)) PetscCall((HopsCudaRun3<P, Q, GEOM, HOPS_CUDA_ANY>(k, tab, a)));
   else if (k->mass) PetscCall((HopsCudaRun3<P, Q, GEOM, HOPS_CUDA_BOTH>(k, tab, a)));
   else PetscCall((HopsCudaRun3<P, Q, GEOM, HOPS_CUDA_DIFFUSION>(k, tab, a)));
@@ -76,15 +80,15 @@ static PetscErrorCode HopsCudaPALaunch(const HopsCudaArgs *k, const HopsCudaCell
 }
 
 template <int Q>
-static PetscErrorCode HopsCudaPALaunch(const HopsCudaArgs *k, const double x[], const double xg[], double y[], double yg[])
+static PetscErrorCode HopsCudaPALaunch(const HopsCudaArgs *k, const real x[], const real xg[], real y[], real yg[])
 {
   const int     dim = k->dim, P = (Q - k->P) % 2 ? Q - 1 : Q, nc = (k->diffusion ? dim * (dim + 1) / 2 : 0) + (k->mass ? 1 : 0);
   const size_t  nn = (size_t)P * P * (dim == 3 ? P : 1), nq = (size_t)Q * Q * (dim == 3 ? Q : 1);
   HopsCudaCells a = {(int)k->n, k->nT, k->diffusion, k->mass, k->scalar, k->padded + k->first * nn, NULL, NULL, x, xg, y, yg};
 
   PetscFunctionBegin;
-  if (k->geometry == HOPS_CUDA_STORED) a.qdata = k->qdata + k->first * nq * nc;
-  else a.geom = k->geom + k->first * HopsCudaGeomSize(k->geometry, k->dim);
+  if (k->geometry == HOPS_CUDA_STORED) a.qdata = (const real *)k->qdata + k->first * nq * nc;
+  else a.geom = (const real *)k->geom + k->first * HopsCudaGeomSize(k->geometry, k->dim);
   if (P == Q) PetscCall(HopsCudaPALaunch<Q, Q>(k, a));
   else if constexpr (Q > 2) PetscCall(HopsCudaPALaunch<Q - 1, Q>(k, a));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -92,6 +96,13 @@ static PetscErrorCode HopsCudaPALaunch(const HopsCudaArgs *k, const double x[], 
 
 #define HOPS_CUDA_PA_DEFINE(Q) \
   PetscErrorCode HopsCudaPALaunch_##Q(const HopsCudaArgs *k, const double x[], const double xg[], double y[], double yg[]) \
+  { \
+    return HopsCudaPALaunch<Q>(k, x, xg, y, yg); \
+  }
+
+/* the same in single precision: quadrature data and geometry are floats behind the arguments' pointers */
+#define HOPS_CUDA_SINGLE_DEFINE(Q) \
+  PetscErrorCode HopsCudaSingleLaunch_##Q(const HopsCudaArgs *k, const float x[], const float xg[], float y[], float yg[]) \
   { \
     return HopsCudaPALaunch<Q>(k, x, xg, y, yg); \
   }

@@ -3,7 +3,7 @@
 #include "cudapatchset.h"
 
 typedef struct {
-  int      color, kind, size;
+  int      color, kind, size, group;
   PetscInt patch;
 } Entry;
 
@@ -14,6 +14,7 @@ static int EntryCompare(const void *a, const void *b)
   if (x->color != y->color) return x->color - y->color;
   if (x->kind != y->kind) return x->kind - y->kind;
   if (x->size != y->size) return x->size - y->size;
+  if (x->group != y->group) return x->group - y->group;
   return x->patch < y->patch ? -1 : 1;
 }
 
@@ -76,11 +77,12 @@ PetscErrorCode HopsCudaPatchSetCreate(const HopsCudaPatchInput *in, HopsCudaPatc
   s->nP     = in->nP;
   PetscCall(PetscMalloc3(in->n, &order, in->n, &rec, in->nfactors, &at));
   PetscCall(PetscMalloc1(in->n, &s->runs));
+  PetscCall(PetscMalloc1(in->n, &s->order));
   PetscCall(Factors(in, at, &s->values));
   for (PetscInt k = 0; k < in->n; ++k) {
     const int *n = in->size[k], cube = n[0] == n[1] && (in->dim == 2 || n[0] == n[2]) && n[0] % 2 && n[0] <= 15;
 
-    order[k] = (Entry){in->color[k], in->dense && in->dense[k] >= 0 ? HOPS_CUDA_PATCH_DENSE : (cube ? HOPS_CUDA_PATCH_CUBE : HOPS_CUDA_PATCH_BRICK), cube ? n[0] : 0, k};
+    order[k] = (Entry){in->color[k], in->dense && in->dense[k] >= 0 ? HOPS_CUDA_PATCH_DENSE : (cube ? HOPS_CUDA_PATCH_CUBE : HOPS_CUDA_PATCH_BRICK), cube ? n[0] : 0, in->group ? in->group[k] : 0, k};
     if (order[k].kind == HOPS_CUDA_PATCH_DENSE) order[k].size = 0;
     PetscCheck(in->color[k] >= 0 && in->color[k] < PetscMax(1, in->ncolors), PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "Patch %" PetscInt_FMT " has the colour %d", k, in->color[k]);
   }
@@ -89,6 +91,7 @@ PetscErrorCode HopsCudaPatchSetCreate(const HopsCudaPatchInput *in, HopsCudaPatc
     const PetscInt    k = order[i].patch, n = in->start[k + 1] - in->start[k];
     HopsCudaPatchRun *run;
 
+    s->order[i]  = k;
     rec[i].start = (int)in->start[k];
     rec[i].dense = in->dense && in->dense[k] >= 0 ? (size_t)in->dense[k] : 0;
     for (int a = 0; a < 3; ++a) {
@@ -96,7 +99,7 @@ PetscErrorCode HopsCudaPatchSetCreate(const HopsCudaPatchInput *in, HopsCudaPatc
       rec[i].f[a]    = order[i].kind == HOPS_CUDA_PATCH_DENSE || a >= in->dim ? 0 : (int)at[in->factor[k][a]];
     }
     for (int a = 0; a < 5; ++a) rec[i].scale[a] = in->scale[k][a];
-    if (!i || order[i].color != order[i - 1].color || order[i].kind != order[i - 1].kind || order[i].size != order[i - 1].size) s->runs[s->nruns++] = (HopsCudaPatchRun){order[i].color, order[i].kind, order[i].size, 0, i, 0};
+    if (!i || order[i].color != order[i - 1].color || order[i].kind != order[i - 1].kind || order[i].size != order[i - 1].size || order[i].group != order[i - 1].group) s->runs[s->nruns++] = (HopsCudaPatchRun){order[i].color, order[i].kind, order[i].size, order[i].group, 0, i, 0};
     run = s->runs + s->nruns - 1;
     ++run->n;
     run->entries = PetscMax(run->entries, (int)n);
@@ -141,6 +144,7 @@ PetscErrorCode HopsCudaPatchSetDestroy(HopsCudaPatchSet *set)
   PetscCallCUDA(cudaFree(s->values));
   PetscCallCUDA(cudaFree(s->inv));
   PetscCall(PetscFree(s->runs));
+  PetscCall(PetscFree(s->order));
   PetscCall(PetscFree(*set));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

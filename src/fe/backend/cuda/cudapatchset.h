@@ -26,12 +26,13 @@ typedef struct {
   const int (*size)[3];        /* [n] entries per direction */
   const int (*factor)[3];      /* [n] */
   const PetscReal (*scale)[5]; /* [n] */
-  const int       *color;      /* [n]; patches of a colour share no unknown */
-  const PetscInt  *dense;      /* [n] first entry of the inverse (row after row) in inv, or -1; NULL: none is dense */
-  const PetscReal *inv;
-  const int       *fsize;   /* [nfactors] */
-  const PetscInt  *foffset; /* [nfactors] of S[n][n] (node by mode), then lambda[n], in values */
-  const PetscReal *values;
+  const int           *color;  /* [n]; patches of a colour share no unknown */
+  const PetscInt      *dense;  /* [n] first entry of the inverse (row after row) in inv, or -1; NULL: none is dense */
+  const PetscReal     *inv;
+  const int           *fsize;   /* [nfactors] */
+  const PetscInt      *foffset; /* [nfactors] of S[n][n] (node by mode), then lambda[n], in values */
+  const PetscReal     *values;
+  const unsigned char *group; /* [n] patches of different groups go into different launches; NULL: there is one */
 } HopsCudaPatchInput;
 
 /* A patch on the device */
@@ -51,7 +52,7 @@ enum {
 
 /* A launch: patches of one colour, class and size lie one behind the other */
 typedef struct {
-  int      color, kind, size, entries; /* size: of cubes; entries: of the largest patch */
+  int      color, kind, size, group, entries; /* size: of cubes; entries: of the largest patch */
   PetscInt first, n;
 } HopsCudaPatchRun;
 
@@ -62,6 +63,7 @@ struct _HopsCudaPatchSet {
   PetscInt             nP;
   int                  nruns;
   HopsCudaPatchRun    *runs;
+  PetscInt            *order;   /* [n] the caller's number of each patch */
   HopsCudaPatchRecord *patches; /* the rest: device */
   int                 *idx, *level;
   unsigned char       *dist;
@@ -76,4 +78,5 @@ PETSC_INTERN PetscErrorCode HopsCudaPatchSetCreate(const HopsCudaPatchInput *, H
 PETSC_INTERN PetscErrorCode HopsCudaPatchSetApply(HopsCudaPatchSet, int color, HopsCudaPatchMode, const double r[], double z[], cudaStream_t);
 PETSC_INTERN PetscErrorCode HopsCudaPatchSetDestroy(HopsCudaPatchSet *);
 PETSC_INTERN PetscErrorCode HopsCudaPatchSetLaunch(HopsCudaPatchSet, const HopsCudaPatchRun *, PetscBool atomic, HopsCudaPatchMode, const double r[], double z[], cudaStream_t);
+PETSC_INTERN PetscErrorCode HopsCudaPatchSetLaunchSingle(HopsCudaPatchSet, const HopsCudaPatchRun *, PetscBool atomic, HopsCudaPatchMode, const float r[], float z[], cudaStream_t);
 EXTERN_C_END

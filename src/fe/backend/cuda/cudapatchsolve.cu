@@ -4,31 +4,36 @@
 */
 #include "cudapatchset.h"
 
+/* V: entries of the vectors */
+template <class V>
 struct PatchData {
   const HopsCudaPatchRecord *__restrict__ patches;
   const int *__restrict__ idx, *__restrict__ level;
   const unsigned char *__restrict__ dist;
   const void *__restrict__ values;
-  const double *__restrict__ inv, *__restrict__ r;
-  double *z;
-  int     n, none, mode; /* none: the entry that stands for nothing */
-  bool    atomic;
+  const double *__restrict__ inv;
+  const V *__restrict__ r;
+  V   *z;
+  int  n, none, mode; /* none: the entry that stands for nothing */
+  bool atomic;
 };
 
-__device__ __forceinline__ double Load(const PatchData &a, int e)
+template <class T, class V>
+__device__ __forceinline__ T Load(const PatchData<V> &a, int e)
 {
   const int i = a.idx[e];
 
-  return i == a.none || (a.mode == HOPS_CUDA_PATCH_RESTRICT_IN && a.level[i] != a.dist[e]) ? 0.0 : a.r[i];
+  return i == a.none || (a.mode == HOPS_CUDA_PATCH_RESTRICT_IN && a.level[i] != a.dist[e]) ? (T)0 : (T)a.r[i];
 }
 
-__device__ __forceinline__ void Add(const PatchData &a, int e, double v)
+template <class T, class V>
+__device__ __forceinline__ void Add(const PatchData<V> &a, int e, T v)
 {
   const int i = a.idx[e];
 
   if (i == a.none || (a.mode == HOPS_CUDA_PATCH_RESTRICT_OUT && a.level[i] != a.dist[e])) return;
-  if (a.atomic) atomicAdd(a.z + i, v);
-  else a.z[i] += v;
+  if (a.atomic) atomicAdd(a.z + i, (V)v);
+  else a.z[i] += (V)v;
 }
 
 /* v <- S^T v or S v; rows of S have R entries */
@@ -64,8 +69,8 @@ struct CubeSizes {
   static constexpr int patch = DIM * FS + (entries + 3) / 4 * 4;
 };
 
-template <int DIM, int n, class T>
-__global__ void __launch_bounds__(CubeSizes<DIM, n>::columns *CubeSizes<DIM, n>::NB) SolveCubes(const PatchData a)
+template <int DIM, int n, class T, class V>
+__global__ void __launch_bounds__(CubeSizes<DIM, n>::columns *CubeSizes<DIM, n>::NB) SolveCubes(const PatchData<V> a)
 {
   using L             = CubeSizes<DIM, n>;
   constexpr int     R = L::R, C = L::columns, n2 = n * n;
@@ -81,7 +86,7 @@ __global__ void __launch_bounds__(CubeSizes<DIM, n>::columns *CubeSizes<DIM, n>:
     for (int i = t; i < L::F; i += C) S[d * L::FS + i] = ((const T *)a.values)[p.f[d] + i];
       /* the last direction: thread (X,Y) or X */
 #pragma unroll
-  for (int k = 0; k < n; k++) v[k] = (T)Load(a, p.start + t + C * k);
+  for (int k = 0; k < n; k++) v[k] = Load<T>(a, p.start + t + C * k);
   __syncthreads();
   Transform<n, R, T>(S + (DIM - 1) * L::FS, true, v);
 #pragma unroll
@@ -123,7 +128,7 @@ __global__ void __launch_bounds__(CubeSizes<DIM, n>::columns *CubeSizes<DIM, n>:
   Transform<n, R, T>(S + (DIM - 1) * L::FS, false, v);
   if (in)
 #pragma unroll
-    for (int k = 0; k < n; k++) Add(a, p.start + t + C * k, (double)v[k]);
+    for (int k = 0; k < n; k++) Add(a, p.start + t + C * k, v[k]);
 }
 
 /* One product of a brick: out = S^T in or S in along a direction with n entries at distance `stride` */
@@ -144,8 +149,8 @@ __device__ void Multiply(const T *__restrict__ S, bool transpose, int n, int str
 }
 
 /* Any sizes: a block works on a patch, which lies in shared memory twice */
-template <class T>
-__global__ void __launch_bounds__(128) SolveBricks(const PatchData a, int entries, int dim)
+template <class T, class V>
+__global__ void __launch_bounds__(128) SolveBricks(const PatchData<V> a, int entries, int dim)
 {
   extern __shared__ __align__(16) unsigned char raw[];
   const HopsCudaPatchRecord                    &p  = a.patches[blockIdx.x];
@@ -154,7 +159,7 @@ __global__ void __launch_bounds__(128) SolveBricks(const PatchData a, int entrie
   T                                            *u = (T *)raw, *w = u + entries, *swap;
 
   for (int d = 0; d < 3; d++) S[d] = (const T *)a.values + p.f[d];
-  for (int e = threadIdx.x; e < total; e += blockDim.x) u[e] = (T)Load(a, p.start + e);
+  for (int e = threadIdx.x; e < total; e += blockDim.x) u[e] = Load<T>(a, p.start + e);
   __syncthreads();
   for (int d = 0, stride = 1; d < dim; stride *= p.size[d++], swap = u, u = w, w = swap) Multiply(S[d], true, p.size[d], stride, total, u, w);
   for (int e = threadIdx.x; e < total; e += blockDim.x) {
@@ -166,11 +171,12 @@ __global__ void __launch_bounds__(128) SolveBricks(const PatchData a, int entrie
   }
   __syncthreads();
   for (int d = 0, stride = 1; d < dim; stride *= p.size[d++], swap = u, u = w, w = swap) Multiply(S[d], false, p.size[d], stride, total, u, w);
-  for (int e = threadIdx.x; e < total; e += blockDim.x) Add(a, p.start + e, (double)u[e]);
+  for (int e = threadIdx.x; e < total; e += blockDim.x) Add(a, p.start + e, u[e]);
 }
 
 /* Dense inverses, in double precision: a warp takes a row */
-__global__ void __launch_bounds__(128) SolveDense(const PatchData a, int dim)
+template <class V>
+__global__ void __launch_bounds__(128) SolveDense(const PatchData<V> a, int dim)
 {
   extern __shared__ __align__(16) unsigned char raw[];
   const HopsCudaPatchRecord                    &p   = a.patches[blockIdx.x];
@@ -178,7 +184,7 @@ __global__ void __launch_bounds__(128) SolveDense(const PatchData a, int dim)
   const double                                 *inv = a.inv + p.dense;
   double                                       *x   = (double *)raw;
 
-  for (int e = threadIdx.x; e < n; e += blockDim.x) x[e] = Load(a, p.start + e);
+  for (int e = threadIdx.x; e < n; e += blockDim.x) x[e] = Load<double>(a, p.start + e);
   __syncthreads();
   for (int i = threadIdx.x / 32; i < n; i += 4) {
     double s = 0;
@@ -189,34 +195,34 @@ __global__ void __launch_bounds__(128) SolveDense(const PatchData a, int dim)
   }
 }
 
-template <int DIM, int n, class T>
-static cudaError_t RunCubes(const PatchData &a, cudaStream_t stream)
+template <int DIM, int n, class T, class V>
+static cudaError_t RunCubes(const PatchData<V> &a, cudaStream_t stream)
 {
   using L          = CubeSizes<DIM, n>;
   const size_t mem = sizeof(T) * L::patch * L::NB;
-  cudaError_t  err = cudaFuncSetAttribute(SolveCubes<DIM, n, T>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)mem);
+  cudaError_t  err = cudaFuncSetAttribute(SolveCubes<DIM, n, T, V>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)mem);
 
   if (err) return err;
-  SolveCubes<DIM, n, T><<<(a.n + L::NB - 1) / L::NB, dim3(L::columns, L::NB), mem, stream>>>(a);
+  SolveCubes<DIM, n, T, V><<<(a.n + L::NB - 1) / L::NB, dim3(L::columns, L::NB), mem, stream>>>(a);
   return cudaGetLastError();
 }
 
-template <class T>
-static cudaError_t Run(const PatchData &a, const HopsCudaPatchRun *run, int dim, cudaStream_t stream)
+template <class T, class V>
+static cudaError_t Run(const PatchData<V> &a, const HopsCudaPatchRun *run, int dim, cudaStream_t stream)
 {
   cudaError_t err;
 
   if (run->kind == HOPS_CUDA_PATCH_DENSE) {
     const size_t mem = run->entries * sizeof(double);
 
-    err = cudaFuncSetAttribute(SolveDense, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)mem);
+    err = cudaFuncSetAttribute(SolveDense<V>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)mem);
     if (err) return err;
-    SolveDense<<<a.n, 128, mem, stream>>>(a, dim);
+    SolveDense<V><<<a.n, 128, mem, stream>>>(a, dim);
     return cudaGetLastError();
   }
   if (run->kind == HOPS_CUDA_PATCH_CUBE) {
 #define SOLVE_CUBES(n) \
-  if (run->size == n) return dim == 3 ? RunCubes<3, n, T>(a, stream) : RunCubes<2, n, T>(a, stream);
+  if (run->size == n) return dim == 3 ? RunCubes<3, n, T, V>(a, stream) : RunCubes<2, n, T, V>(a, stream);
     SOLVE_CUBES(1)
     SOLVE_CUBES(3)
     SOLVE_CUBES(5)
@@ -229,19 +235,29 @@ static cudaError_t Run(const PatchData &a, const HopsCudaPatchRun *run, int dim,
   {
     const size_t mem = 2 * sizeof(T) * run->entries;
 
-    err = cudaFuncSetAttribute(SolveBricks<T>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)mem);
+    err = cudaFuncSetAttribute(SolveBricks<T, V>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)mem);
     if (err) return err;
-    SolveBricks<T><<<a.n, 128, mem, stream>>>(a, run->entries, dim);
+    SolveBricks<T, V><<<a.n, 128, mem, stream>>>(a, run->entries, dim);
     return cudaGetLastError();
   }
 }
 
 PetscErrorCode HopsCudaPatchSetLaunch(HopsCudaPatchSet s, const HopsCudaPatchRun *run, PetscBool atomic, HopsCudaPatchMode mode, const double r[], double z[], cudaStream_t stream)
 {
-  const PatchData a = {s->patches + run->first, s->idx, s->level, s->dist, s->values, s->inv, r, z, (int)run->n, (int)s->nP - 1, mode, atomic == PETSC_TRUE};
+  const PatchData<double> a = {s->patches + run->first, s->idx, s->level, s->dist, s->values, s->inv, r, z, (int)run->n, (int)s->nP - 1, mode, atomic == PETSC_TRUE};
 
   PetscFunctionBegin;
-  if (s->single) PetscCallCUDA(Run<float>(a, run, s->dim, stream));
-  else PetscCallCUDA(Run<double>(a, run, s->dim, stream));
+  if (s->single) PetscCallCUDA((Run<float, double>(a, run, s->dim, stream)));
+  else PetscCallCUDA((Run<double, double>(a, run, s->dim, stream)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsCudaPatchSetLaunchSingle(HopsCudaPatchSet s, const HopsCudaPatchRun *run, PetscBool atomic, HopsCudaPatchMode mode, const float r[], float z[], cudaStream_t stream)
+{
+  const PatchData<float> a = {s->patches + run->first, s->idx, s->level, s->dist, s->values, s->inv, r, z, (int)run->n, (int)s->nP - 1, mode, atomic == PETSC_TRUE};
+
+  PetscFunctionBegin;
+  PetscCheck(s->single, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE, "Vectors in single precision need patches in single precision");
+  PetscCallCUDA((Run<float, float>(a, run, s->dim, stream)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

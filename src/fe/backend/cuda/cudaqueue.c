@@ -1,5 +1,6 @@
 /* CUDA back end: a stream beside PETSc's own, and page-locked memory that it copies from and to. */
 #include "cudaimpl.h"
+#include "cudapatchpc.h"
 
 struct _HopsQueue {
   cudaStream_t stream;
@@ -95,5 +96,12 @@ PetscErrorCode HopsQueuePack_CUDA(HopsQueue q, PetscInt n, const PetscInt idx[],
 {
   PetscFunctionBegin;
   PetscCall(HopsCudaPack(n, idx, x, buf, q->stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsCudaQueueGetStream(HopsQueue q, cudaStream_t *stream)
+{
+  PetscFunctionBegin;
+  *stream = q->stream;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -155,6 +155,25 @@ static PetscErrorCode HopsSetEntries_Host(PetscInt n, const PetscInt idx[], cons
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode HopsCombine_Host(PetscInt n, PetscScalar a, const PetscScalar x[], PetscScalar b, const PetscScalar y[], PetscScalar w[])
+{
+  PetscFunctionBegin;
+  if (b == 0.0 && a == 1.0) PetscCall(PetscArraycpy(w, x, n));
+  else if (b == 0.0) {
+    for (PetscInt i = 0; i < n; i++) w[i] = a * x[i];
+  } else {
+    for (PetscInt i = 0; i < n; i++) w[i] = a * x[i] + b * y[i];
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsTimes_Host(PetscInt n, const PetscScalar x[], const PetscScalar y[], PetscScalar w[])
+{
+  PetscFunctionBegin;
+  for (PetscInt i = 0; i < n; i++) w[i] = x[i] * y[i];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 const HopsBackendOps HopsBackendHost = {
   .name                       = "host",
   .vectype                    = VECSTANDARD,
@@ -167,6 +186,8 @@ const HopsBackendOps HopsBackendHost = {
   .Pack                       = HopsPack_Host,
   .UnpackAdd                  = HopsUnpackAdd_Host,
   .SetEntries                 = HopsSetEntries_Host,
+  .Combine                    = HopsCombine_Host,
+  .Times                      = HopsTimes_Host,
   .PACreate                   = HopsPACreate_Host,
   .PASetUp                    = HopsPASetUp_Host,
   .PAApply                    = HopsPAApply_Host,
@@ -213,4 +234,5 @@ const HopsBackendOps HopsBackendHost = {
   .SingleInterpApply          = HopsSingleInterpApply_Host,
   .SingleInterpApplyTranspose = HopsSingleInterpApplyTranspose_Host,
   .SingleInterpDestroy        = HopsSingleInterpDestroy_Host,
+  .single                     = &HopsSingleHost,
 };

@@ -175,6 +175,8 @@ typedef struct {
   size_t               eidx;      /* of [nodes][lanes] in the kernel's idx */
   void (*solve)(const struct _HopsPatchKernel *, const void *batch, HopsPatchMode, const double r[], double z[]);
   void (*sweep)(const struct _HopsPatchKernel *, const void *batch, const double b[], double z[]);
+  void (*solvesingle)(const struct _HopsPatchKernel *, const void *batch, HopsPatchMode, const float r[], float z[]); /* of kernels in single precision */
+  void (*sweepsingle)(const struct _HopsPatchKernel *, const void *batch, const float b[], float z[]);
 } HopsHostPatchBatch;
 
 typedef enum {
@@ -301,23 +303,26 @@ PETSC_INTERN PetscErrorCode HopsInterpApply_Host(HopsInterpKernel, PetscBool, co
 PETSC_INTERN PetscErrorCode HopsInterpApplyTranspose_Host(HopsInterpKernel, PetscBool, const PetscScalar[], PetscScalar[], PetscScalar[]);
 PETSC_INTERN PetscErrorCode HopsInterpDestroy_Host(HopsInterpKernel *);
 
-PETSC_INTERN PetscErrorCode HopsFormCreate_Host(HopsSpace, const HopsBasis *, PetscBool, PetscBool, HopsFormKernel *);
-PETSC_INTERN PetscErrorCode HopsFormSetUp_Host(HopsFormKernel, PetscInt, PetscInt, const HopsValues *, const HopsValues *, PetscInt *, PetscReal *);
-PETSC_INTERN PetscErrorCode HopsFormApply_Host(HopsFormKernel, HopsPart, const PetscScalar[], const PetscScalar[], PetscScalar[], PetscScalar[]);
-PETSC_INTERN PetscErrorCode HopsFormDiagonal_Host(HopsFormKernel, PetscScalar[], PetscScalar[]);
-PETSC_INTERN PetscErrorCode HopsFormGetInfo_Host(HopsFormKernel, const char **, PetscBool *, PetscLogDouble *, PetscLogDouble *);
-PETSC_INTERN PetscErrorCode HopsFormDestroy_Host(HopsFormKernel *);
-PETSC_INTERN PetscErrorCode HopsLumpCreate_Host(HopsSpace, const HopsBasis *, PetscBool, PetscBool, HopsLumpKernel *);
-PETSC_INTERN PetscErrorCode HopsLumpCouplings_Host(HopsLumpKernel, PetscInt, PetscInt, const HopsValues *, const HopsValues *, PetscReal, unsigned char[], PetscInt *, PetscReal *);
-PETSC_INTERN PetscErrorCode HopsLumpSetPositions_Host(HopsLumpKernel, const HopsLumpPattern[8], const unsigned char[], const PetscInt[], const int[]);
-PETSC_INTERN PetscErrorCode HopsLumpFill_Host(HopsLumpKernel, PetscInt, PetscInt, const HopsValues *, const HopsValues *, PetscScalar[], PetscInt *, PetscReal *);
-PETSC_INTERN PetscErrorCode HopsLumpGetInfo_Host(HopsLumpKernel, const char **, PetscLogDouble *);
-PETSC_INTERN PetscErrorCode HopsLumpDestroy_Host(HopsLumpKernel *);
-PETSC_INTERN PetscErrorCode HopsPatchCreate_Host(HopsPatches, PetscBool, HopsPatchKernel *);
-PETSC_INTERN PetscErrorCode HopsPatchApply_Host(HopsPatchKernel, PetscInt, HopsPatchMode, const PetscScalar[], PetscScalar[]);
-PETSC_INTERN PetscErrorCode HopsPatchGetInfo_Host(HopsPatchKernel, const char **, PetscLogDouble *, PetscLogDouble *);
-PETSC_INTERN PetscErrorCode HopsPatchDestroy_Host(HopsPatchKernel *);
-PETSC_INTERN PetscErrorCode HopsPatchSweep_Host(HopsPatchKernel, PetscInt, const PetscScalar[], PetscScalar[]);
+PETSC_INTERN PetscErrorCode      HopsFormCreate_Host(HopsSpace, const HopsBasis *, PetscBool, PetscBool, HopsFormKernel *);
+PETSC_INTERN PetscErrorCode      HopsFormSetUp_Host(HopsFormKernel, PetscInt, PetscInt, const HopsValues *, const HopsValues *, PetscInt *, PetscReal *);
+PETSC_INTERN PetscErrorCode      HopsFormApply_Host(HopsFormKernel, HopsPart, const PetscScalar[], const PetscScalar[], PetscScalar[], PetscScalar[]);
+PETSC_INTERN PetscErrorCode      HopsFormDiagonal_Host(HopsFormKernel, PetscScalar[], PetscScalar[]);
+PETSC_INTERN PetscErrorCode      HopsFormGetInfo_Host(HopsFormKernel, const char **, PetscBool *, PetscLogDouble *, PetscLogDouble *);
+PETSC_INTERN PetscErrorCode      HopsFormDestroy_Host(HopsFormKernel *);
+PETSC_INTERN PetscErrorCode      HopsLumpCreate_Host(HopsSpace, const HopsBasis *, PetscBool, PetscBool, HopsLumpKernel *);
+PETSC_INTERN PetscErrorCode      HopsLumpCouplings_Host(HopsLumpKernel, PetscInt, PetscInt, const HopsValues *, const HopsValues *, PetscReal, unsigned char[], PetscInt *, PetscReal *);
+PETSC_INTERN PetscErrorCode      HopsLumpSetPositions_Host(HopsLumpKernel, const HopsLumpPattern[8], const unsigned char[], const PetscInt[], const int[]);
+PETSC_INTERN PetscErrorCode      HopsLumpFill_Host(HopsLumpKernel, PetscInt, PetscInt, const HopsValues *, const HopsValues *, PetscScalar[], PetscInt *, PetscReal *);
+PETSC_INTERN PetscErrorCode      HopsLumpGetInfo_Host(HopsLumpKernel, const char **, PetscLogDouble *);
+PETSC_INTERN PetscErrorCode      HopsLumpDestroy_Host(HopsLumpKernel *);
+PETSC_INTERN PetscErrorCode      HopsPatchCreate_Host(HopsPatches, PetscBool, HopsPatchKernel *);
+PETSC_INTERN PetscErrorCode      HopsPatchApply_Host(HopsPatchKernel, PetscInt, HopsPatchMode, const PetscScalar[], PetscScalar[]);
+PETSC_INTERN PetscErrorCode      HopsPatchGetInfo_Host(HopsPatchKernel, const char **, PetscLogDouble *, PetscLogDouble *);
+PETSC_INTERN PetscErrorCode      HopsPatchDestroy_Host(HopsPatchKernel *);
+PETSC_INTERN PetscErrorCode      HopsPatchSweep_Host(HopsPatchKernel, PetscInt, const PetscScalar[], PetscScalar[]);
+PETSC_INTERN PetscErrorCode      HopsPatchApplySingle_Host(HopsPatchKernel, PetscInt, HopsPatchMode, const float[], float[]);
+PETSC_INTERN PetscErrorCode      HopsPatchSweepSingle_Host(HopsPatchKernel, PetscInt, const float[], float[]);
+PETSC_INTERN const HopsSingleOps HopsSingleHost;
 
 PETSC_INTERN PetscErrorCode HopsSinglePACreate_Host(HopsPAKernel, HopsSinglePA *);
 PETSC_INTERN PetscErrorCode HopsSinglePAApply_Host(HopsSinglePA, HopsPart, const float[], const float[], float[], float[]);

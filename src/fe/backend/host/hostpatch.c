@@ -314,6 +314,50 @@ PetscErrorCode HopsPatchSweep_Host(HopsPatchKernel k, PetscInt color, const Pets
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Dense inverses stay in double precision */
+static PetscErrorCode ApplyDenseSingle(HopsPatchKernel k, PetscInt begin, PetscInt end, HopsPatchMode mode, const float r[], float z[])
+{
+  HopsPatches pt = k->patches;
+
+  PetscFunctionBegin;
+  for (PetscInt d = begin; d < end; ++d) {
+    const PetscInt       j = k->dense[d], n = pt->start[j + 1] - pt->start[j];
+    const int           *idx  = pt->idx + pt->start[j];
+    const unsigned char *dist = pt->dist + pt->start[j];
+    double              *x = k->dwork, *y = x + n;
+    const PetscScalar    alpha = 1.0, beta = 0.0;
+    PetscBLASInt         bn, one           = 1;
+
+    PetscCall(PetscBLASIntCast(n, &bn));
+    for (PetscInt i = 0; i < n; ++i) x[i] = mode == HOPS_PATCH_RESTRICT_IN && k->level[idx[i]] != dist[i] ? 0.0 : r[idx[i]];
+    PetscCallBLAS("BLASgemv", BLASgemv_("T", &bn, &bn, &alpha, pt->inv + pt->dense[j], &bn, x, &one, &beta, y, &one));
+    for (PetscInt i = 0; i < n; ++i)
+      if (mode != HOPS_PATCH_RESTRICT_OUT || k->level[idx[i]] == dist[i]) z[idx[i]] += (float)y[i];
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsPatchApplySingle_Host(HopsPatchKernel k, PetscInt color, HopsPatchMode mode, const float r[], float z[])
+{
+  const PetscInt c0 = color < 0 ? 0 : color, c1 = color < 0 ? k->ncolors : color + 1;
+
+  PetscFunctionBegin;
+  PetscCheck(k->single, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE, "Vectors in single precision need patches in single precision");
+  for (PetscInt b = k->bstart[c0]; b < k->bstart[c1]; ++b) k->batch[b].solvesingle(k, k->batch + b, mode, r, z);
+  PetscCall(ApplyDenseSingle(k, k->dstart[c0], k->dstart[c1], mode, r, z));
+  for (PetscInt c = c0; c < c1; ++c) PetscCall(PetscLogFlops(k->cflops[c]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsPatchSweepSingle_Host(HopsPatchKernel k, PetscInt color, const float b[], float z[])
+{
+  PetscFunctionBegin;
+  PetscCheck(k->single, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE, "Vectors in single precision need patches in single precision");
+  for (PetscInt i = k->bstart[color]; i < k->bstart[color + 1]; ++i) k->batch[i].sweepsingle(k, k->batch + i, b, z);
+  PetscCall(PetscLogFlops(k->cflops[color] + k->sflops[color]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode HopsPatchGetInfo_Host(HopsPatchKernel k, const char **kernel, PetscLogDouble *bytes, PetscLogDouble *flops)
 {
   PetscFunctionBegin;

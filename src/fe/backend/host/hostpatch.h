@@ -5,13 +5,11 @@
 #define LANES ((int)(8 * W / sizeof(REAL)))
 
 typedef REAL PATCH(pvec) __attribute__((vector_size(8 * W)));
-#define pvec        PATCH(pvec)
-#define Lines       PATCH(Lines)
-#define FindLines   PATCH(FindLines)
-#define Rect        PATCH(Rect)
-#define FindRect    PATCH(FindRect)
-#define LoadEntries PATCH(LoadEntries)
-#define AddEntries  PATCH(AddEntries)
+#define pvec      PATCH(pvec)
+#define Lines     PATCH(Lines)
+#define FindLines PATCH(FindLines)
+#define Rect      PATCH(Rect)
+#define FindRect  PATCH(FindRect)
 
 /* 1/x to rounding: an estimate and Newton steps, since divisions would take as long as the contractions of low orders */
 INLINE pvec PATCH(Reciprocal)(const pvec *in)
@@ -30,22 +28,6 @@ INLINE pvec PATCH(Reciprocal)(const pvec *in)
 #else
   return 1 / x;
 #endif
-}
-
-INLINE pvec PATCH(PatchGather)(const int idx[], const double x[])
-{
-  if (sizeof(REAL) == 8) return (pvec)Gather(idx, x);
-  else {
-    typedef float half __attribute__((vector_size(4 * W)));
-    union {
-      half h[2];
-      pvec v;
-    } u;
-
-    u.h[0] = __builtin_convertvector(Gather(idx, x), half);
-    u.h[1] = __builtin_convertvector(Gather(idx + W, x), half);
-    return u.v;
-  }
 }
 
 /* v = A u, A[n][n] row by row: scalars, or a vector for each entry; four rows at a time, to have as many chains of multiply-adds */
@@ -270,35 +252,6 @@ INLINE pvec PATCH(Eigenvalue)(const int kind, const REAL *l, int i)
   return kind == HOPS_HOST_PATCH_VARYING ? ((const pvec *)l)[i] : l[i] - (pvec){0};
 }
 
-/* Entries of all lanes, and their sum into z; restricted: entries count where no centre is nearer */
-INLINE void LoadEntries(const struct _HopsPatchKernel *k, const int n, const int idx[], const unsigned char dist[], HopsPatchMode mode, const double r[], pvec u[])
-{
-  if (mode != HOPS_PATCH_RESTRICT_IN) {
-    for (int i = 0; i < n; i++) u[i] = PATCH(PatchGather)(idx + i * LANES, r);
-  } else {
-    REAL *s = (REAL *)u;
-
-    for (int i = 0; i < n; i++)
-      for (int l = 0; l < LANES; l++, idx++) s[i * LANES + l] = k->level[*idx] == dist[i] ? (REAL)r[*idx] : 0;
-  }
-}
-
-INLINE void AddEntries(const struct _HopsPatchKernel *k, const int n, const int idx[], const unsigned char dist[], HopsPatchMode mode, const pvec u[], double z[])
-{
-  const REAL *s = (const REAL *)u;
-
-  if (mode != HOPS_PATCH_RESTRICT_OUT) {
-    for (int i = 0; i < n; i++) {
-      UNROLL
-      for (int l = 0; l < LANES; l++) z[idx[i * LANES + l]] += s[i * LANES + l];
-    }
-  } else {
-    for (int i = 0; i < n; i++)
-      for (int l = 0; l < LANES; l++)
-        if (k->level[idx[i * LANES + l]] == dist[i]) z[idx[i * LANES + l]] += s[i * LANES + l];
-  }
-}
-
 /* e <- local inverse e on a batch */
 static void PATCH(PatchInvert)(const struct _HopsPatchKernel *k, const HopsHostPatchBatch *b, pvec e[])
 {
@@ -338,61 +291,18 @@ static void PATCH(PatchInvert)(const struct _HopsPatchKernel *k, const HopsHostP
   lines[0][1](nx, B[0], n / nx, nx, 1, e);
 }
 
-static void PATCH(PatchSolve)(const struct _HopsPatchKernel *k, const void *batch, HopsPatchMode mode, const double r[], double z[])
-{
-  const HopsHostPatchBatch *b = (const HopsHostPatchBatch *)batch;
-  const int                 n = b->size[0] * b->size[1] * b->size[2], *idx = k->idx + b->idx;
-  pvec                     *e = (pvec *)k->e;
-
-  LoadEntries(k, n, idx, b->dist, mode, r, e);
-  PATCH(PatchInvert)
-  (k, b, e);
-  AddEntries(k, n, idx, b->dist, mode, e, z);
-}
-
-/*
-  z += R^T (local inverse) R (b - A z), A the tensor product on all nodes of the patches' cells, a plane of them at a time:
-  A = s_5 (s_0 A_x M_y M_z + s_1 M_x A_y M_z + s_2 M_x M_y A_z + s_3 M_x M_y M_z)
-*/
-static void PATCH(PatchSweep)(const struct _HopsPatchKernel *k, const void *batch, const double b[], double z[])
-{
-  const HopsHostPatchBatch *h  = (const HopsHostPatchBatch *)batch;
-  const int                 nx = h->size[0], ny = h->size[1], nz = h->size[2], Nx = h->esize[0], Ny = h->esize[1], Nz = h->esize[2], n = nx * ny * nz, np = nx * ny;
-  const int                 kind = h->kind, *eidx = k->idx + h->eidx, *idx = k->idx + h->idx;
-  const REAL               *reals = (const REAL *)k->reals, *A[3], *M[3];
-  const pvec               *s     = (const pvec *)(reals + h->scale);
-  pvec                     *e = (pvec *)k->e, *plane = e + n, *mx = plane + Nx * Ny, *ax = mx + nx * Ny, *t = ax + nx * Ny, *c = t + np, *mm = c + np * Nz;
-  Rect                      rect[3];
-
-  for (int d = 0; d < k->dim; d++) {
-    const int m = h->size[d];
-
-    A[d]    = reals + h->matrix[d] + 2 * HOPS_PATCH_MATRIX(kind, m) + m * (kind == HOPS_HOST_PATCH_VARYING ? LANES : 1);
-    M[d]    = A[d] + HOPS_PATCH_RECT(kind, m, h->esize[d]);
-    rect[d] = FindRect(m, h->esize[d], kind);
-  }
-  for (int o = 0; o < Nz; o++) {
-    pvec *co = c + o * np, *mo = mm + o * np;
-
-    for (int i = 0; i < Nx * Ny; i++) plane[i] = PATCH(PatchGather)(eidx + (o * Nx * Ny + i) * LANES, z);
-    rect[0](nx, Nx, M[0], Ny, Nx, 1, plane, nx, 1, mx);
-    rect[0](nx, Nx, A[0], Ny, Nx, 1, plane, nx, 1, ax);
-    rect[1](ny, Ny, M[1], nx, 1, nx, mx, 1, nx, mo);
-    rect[1](ny, Ny, A[1], nx, 1, nx, mx, 1, nx, t);
-    for (int i = 0; i < np; i++) co[i] = s[1] * t[i] + s[3] * mo[i];
-    rect[1](ny, Ny, M[1], nx, 1, nx, ax, 1, nx, t);
-    for (int i = 0; i < np; i++) co[i] += s[0] * t[i];
-  }
-  if (k->dim == 3) {
-    rect[2](nz, Nz, M[2], np, 1, np, c, 1, np, e);
-    rect[2](nz, Nz, A[2], np, 1, np, mm, 1, np, c);
-    for (int i = 0; i < n; i++) e[i] = PATCH(PatchGather)(idx + i * LANES, b) - s[5] * (e[i] + s[2] * c[i]);
-  } else
-    for (int i = 0; i < n; i++) e[i] = PATCH(PatchGather)(idx + i * LANES, b) - s[5] * c[i];
-  PATCH(PatchInvert)
-  (k, h, e);
-  AddEntries(k, n, idx, h->dist, HOPS_PATCH_PLAIN, e, z);
-}
+#define VECTOR    double
+#define PATCHV(x) PATCH(x)
+#include "hostpatchvec.h"
+#undef VECTOR
+#undef PATCHV
+#if defined(HOPS_PATCH_FLOAT)
+  #define VECTOR    float
+  #define PATCHV(x) PATCH(x##Float)
+  #include "hostpatchvec.h"
+  #undef VECTOR
+  #undef PATCHV
+#endif
 
 static PetscBool PATCH(PatchFind)(int dim, HopsHostPatchBatch *b)
 {
@@ -405,6 +315,10 @@ static PetscBool PATCH(PatchFind)(int dim, HopsHostPatchBatch *b)
   }
   b->solve = PATCH(PatchSolve);
   b->sweep = PATCH(PatchSweep);
+#if defined(HOPS_PATCH_FLOAT)
+  b->solvesingle = PATCH(PatchSolveFloat);
+  b->sweepsingle = PATCH(PatchSweepFloat);
+#endif
   return special;
 }
 #undef HOPS_PATCH_TIMES
@@ -416,5 +330,3 @@ static PetscBool PATCH(PatchFind)(int dim, HopsHostPatchBatch *b)
 #undef FindLines
 #undef Rect
 #undef FindRect
-#undef LoadEntries
-#undef AddEntries

@@ -11,9 +11,11 @@
 #include "hostpatch.h"
 #undef REAL
 #undef PATCH
-#define REAL     float
-#define PATCH(x) x##Single
+#define REAL             float
+#define PATCH(x)         x##Single
+#define HOPS_PATCH_FLOAT /* on vectors in single precision too */
 #include "hostpatch.h"
+#undef HOPS_PATCH_FLOAT
 #undef REAL
 #undef PATCH
 

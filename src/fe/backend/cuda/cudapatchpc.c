@@ -1,0 +1,274 @@
+/* CUDA back end: the patches of a HopsSpace on the device. */
+#include "cudaimpl.h"
+#include "cudapatchpc.h"
+
+struct _HopsPatchKernel {
+  HopsCudaPatchSet     set;
+  PetscInt             ncolors;
+  PetscBool            fuse;
+  HopsCudaSweepData    sweep;
+  HopsCudaSweepRecord *records; /* device, as are the next two */
+  int                 *eidx;
+  void                *values, *work;
+  PetscLogDouble      *cflops, *sflops; /* [ncolors] of local solves, of fused sweeps */
+  PetscLogDouble       bytes;
+  char                 name[96];
+};
+
+/* An array of the process on the device */
+static PetscErrorCode ToDevice(size_t n, const void *h, void *d)
+{
+  PetscFunctionBegin;
+  PetscCall((*HopsBackendCUDA.Malloc)(n, (void **)d));
+  PetscCall(HopsCopy_CUDA(*(void **)d, h, n, PETSC_TRUE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* S^T M and S^T A on all nodes, and the functions of the two ends, of each factor (cudapatchpc.h); at[] where they begin */
+static PetscErrorCode SweepFactors(HopsPatchKernel k, HopsPatches pt, PetscInt at[])
+{
+  PetscInt n = 0;
+  double  *h;
+
+  PetscFunctionBegin;
+  for (PetscInt i = 0; i < pt->nfactors; ++i) {
+    const PetscInt m = pt->factors[i].n, N = pt->factors[i].N;
+
+    at[i] = n;
+    n += (m * ((m + 1) / 2 * 2) + m + 2 * m * N + 4 * m + 3) / 4 * 4;
+  }
+  PetscCheck(n < PETSC_MPI_INT_MAX, PETSC_COMM_SELF, PETSC_ERR_SUP, "The 1D factors have %" PetscInt_FMT " entries: use more devices", n);
+  PetscCall(PetscCalloc1(n, &h));
+  for (PetscInt i = 0; i < pt->nfactors; ++i) {
+    const PetscInt   m = pt->factors[i].n, N = pt->factors[i].N, R = (m + 1) / 2 * 2;
+    const PetscReal *S = pt->values + pt->factors[i].offset, *lambda = S + m * m, *A = lambda + m, *M = A + m * N;
+    double          *hS = h + at[i], *hl = hS + m * R, *T = hl + m, *Ta = T + m * N, *alpha = Ta + m * N, *E = alpha + 2 * m;
+
+    for (PetscInt r = 0; r < m; ++r) {
+      for (PetscInt c = 0; c < m; ++c) hS[r * R + c] = S[r * m + c];
+      hl[r] = lambda[r];
+    }
+    for (PetscInt r = 0; r < m; ++r)
+      for (PetscInt c = 0; c < N; ++c)
+        for (PetscInt j = 0; j < m; ++j) {
+          T[r * N + c] += S[j * m + r] * M[j * N + c];
+          Ta[r * N + c] += S[j * m + r] * A[j * N + c];
+        }
+    for (PetscInt e = 0; e < 2; ++e) {
+      const PetscInt c = e ? N - 1 : 0;
+
+      for (PetscInt r = 0; r < m; ++r) {
+        alpha[e * m + r] = Ta[r * N + c] - lambda[r] * T[r * N + c];
+        for (PetscInt j = 0; j < m; ++j) E[e * m + r] -= S[r * m + j] * T[j * N + c];
+      }
+    }
+  }
+  if (k->set->single) {
+    float *s;
+
+    PetscCall(PetscMalloc1(n, &s));
+    for (PetscInt i = 0; i < n; ++i) s[i] = (float)h[i];
+    PetscCall(ToDevice(n * sizeof(float), s, &k->values));
+    PetscCall(PetscFree(s));
+  } else PetscCall(ToDevice(n * sizeof(double), h, &k->values));
+  k->bytes += (double)n * (k->set->single ? sizeof(float) : sizeof(double));
+  PetscCall(PetscFree(h));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What fused sweeps need; plain sweeps of large patches get scratch in the device's memory */
+static PetscErrorCode SetUpSweeps(HopsPatchKernel k, HopsPatches pt)
+{
+  const int            dim = (int)pt->space->dim;
+  HopsCudaSweepRecord *rec;
+  PetscInt            *at, next = pt->n ? pt->estart[pt->n] : 0;
+  int                  device, nsm;
+
+  PetscFunctionBegin;
+  PetscCheck(next < PETSC_MPI_INT_MAX, PETSC_COMM_SELF, PETSC_ERR_SUP, "The cells of the patches have %" PetscInt_FMT " entries: use more devices, or -pc_patchfd_fuse 0", next);
+  PetscCall(PetscCalloc2(pt->n, &rec, pt->nfactors, &at));
+  PetscCall(SweepFactors(k, pt, at));
+  for (PetscInt i = 0; i < pt->n; ++i) {
+    const PetscInt j = k->set->order[i];
+
+    if (pt->estart[j] == pt->estart[j + 1]) continue;
+    rec[i].estart = (int)pt->estart[j];
+    for (int a = 0; a < dim; ++a) rec[i].f[a] = (int)at[pt->factor[j][a]];
+    for (int a = 0; a < 3; ++a) rec[i].esize[a] = pt->esize[j][a];
+    rec[i].s5    = pt->scale[j][5];
+    rec[i].omega = pt->scale[j][4] * pt->scale[j][5];
+    if (PetscAbsReal(rec[i].omega - 1.0) < 1e-13) rec[i].omega = 1.0;
+    if (!pt->fused[pt->color[j]]) continue;
+    k->sweep.nwork = PetscMax(k->sweep.nwork, HopsCudaSweepShared(dim, pt->size[j], pt->esize[j], k->set->single));
+    for (int a = 0; a < dim; ++a) { /* products of the window, and of the faces */
+      const double n = pt->size[j][a], N = pt->esize[j][a], m = pt->start[j + 1] - pt->start[j];
+
+      k->sflops[pt->color[j]] += 4.0 * m * n + 2.0 * m * 2 * 2 + 4.0 * N * N * n + 4.0 * N * n * n;
+    }
+    k->sflops[pt->color[j]] += 14.0 * (pt->start[j + 1] - pt->start[j]);
+  }
+  if (k->sweep.nwork > HOPS_CUDA_PATCH_SHARED) {
+    PetscCallCUDA(cudaGetDevice(&device));
+    PetscCallCUDA(cudaDeviceGetAttribute(&nsm, cudaDevAttrMultiProcessorCount, device));
+    k->sweep.nblocks = 4 * nsm;
+    PetscCall((*HopsBackendCUDA.Malloc)(k->sweep.nwork * k->sweep.nblocks, &k->work));
+  }
+  PetscCall(ToDevice(pt->n * sizeof(*rec), rec, &k->records));
+  PetscCall(ToDevice(next * sizeof(int), pt->eidx, &k->eidx));
+  k->bytes += pt->n * sizeof(*rec) + next * sizeof(int);
+  k->sweep.patches = k->records;
+  k->sweep.eidx    = k->eidx;
+  k->sweep.values  = k->values;
+  k->sweep.work    = k->work;
+  PetscCall(PetscFree2(rec, at));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsPatchCreate_CUDA(HopsPatches pt, PetscBool single, HopsPatchKernel *kernel)
+{
+  const int          dim = (int)pt->space->dim;
+  HopsCudaPatchInput in  = {.dim = dim, .single = single, .n = pt->n, .ncolors = PetscMax(1, pt->ncolors), .nP = pt->nP, .nfactors = pt->nfactors, .ninv = pt->ninv};
+  HopsPatchKernel    k;
+  PetscReal(*scale)[5];
+  int           *fsize, ncubes = 0, nkernels = 0;
+  PetscInt      *foffset;
+  unsigned char *group;
+
+  PetscFunctionBegin;
+  PetscCall(PetscNew(&k));
+  *kernel    = k;
+  k->ncolors = in.ncolors;
+  k->fuse    = pt->fuse;
+  PetscCall(PetscCalloc2(k->ncolors, &k->cflops, k->ncolors, &k->sflops));
+  PetscCall(PetscMalloc4(pt->n, &scale, pt->nfactors, &fsize, pt->nfactors, &foffset, pt->n, &group));
+  for (PetscInt i = 0; i < pt->nfactors; ++i) {
+    fsize[i]   = (int)pt->factors[i].n;
+    foffset[i] = pt->factors[i].offset;
+  }
+  for (PetscInt i = 0; i < pt->n; ++i) {
+    const PetscInt n    = pt->start[i + 1] - pt->start[i];
+    const size_t   need = pt->solver[i] == HOPS_PATCH_DENSE ? n * sizeof(double) : 2 * n * (single ? sizeof(float) : sizeof(double));
+    PetscBool      odd  = pt->size[i][0] % 2 ? PETSC_TRUE : PETSC_FALSE;
+
+    for (int a = 0; a < 5; ++a) scale[i][a] = pt->scale[i][a];
+    group[i] = 1; /* all nodes but the first and the last in each direction */
+    for (int a = 0; a < dim; ++a) {
+      if (pt->esize[i][a] != pt->size[i][a] + 2) group[i] = 0;
+      if (pt->size[i][a] != pt->size[i][0]) odd = PETSC_FALSE;
+    }
+    PetscCheck((pt->solver[i] != HOPS_PATCH_DENSE && odd && pt->size[i][0] <= 15) || need <= HOPS_CUDA_PATCH_SHARED, PETSC_COMM_SELF, PETSC_ERR_SUP, "A patch of %" PetscInt_FMT " unknowns is too large for the device: lower the order, choose -pc_patchfd_patch element or -pc_patchfd_precision single, or use -hops_backend host", n);
+    k->cflops[pt->color[i]] += pt->solver[i] == HOPS_PATCH_DENSE ? 2.0 * n * n : 6.0 * n;
+    for (int a = 0; a < dim && pt->solver[i] != HOPS_PATCH_DENSE; ++a) k->cflops[pt->color[i]] += 4.0 * n * pt->size[i][a];
+  }
+  in.start   = pt->start;
+  in.idx     = pt->idx;
+  in.dist    = pt->dist;
+  in.level   = pt->level;
+  in.size    = (const int(*)[3])pt->size;
+  in.factor  = (const int(*)[3])pt->factor;
+  in.scale   = (const PetscReal(*)[5])scale;
+  in.color   = pt->color;
+  in.dense   = pt->dense;
+  in.inv     = pt->inv;
+  in.fsize   = fsize;
+  in.foffset = foffset;
+  in.values  = pt->values;
+  in.group   = pt->fuse ? group : NULL;
+  PetscCall(HopsCudaPatchSetCreate(&in, &k->set));
+  k->bytes = k->set->bytes;
+  if (pt->fuse) PetscCall(SetUpSweeps(k, pt));
+  for (int i = 0; i < k->set->nruns; ++i) {
+    nkernels += (int)k->set->runs[i].n;
+    if (k->set->runs[i].kind == HOPS_CUDA_PATCH_CUBE) ncubes += (int)k->set->runs[i].n;
+  }
+  PetscCall(PetscSNPrintf(k->name, sizeof(k->name), "cuda %s, %d%% of patches specialised", single ? "single" : "double", nkernels ? (int)(100.0 * ncubes / nkernels) : 0));
+  PetscCall(PetscFree4(scale, fsize, foffset, group));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode LogFlops(HopsPatchKernel k, PetscInt color, const PetscLogDouble flops[])
+{
+  PetscFunctionBegin;
+  for (PetscInt c = 0; c < k->ncolors; ++c)
+    if (color < 0 || c == color) PetscCall(PetscLogGpuFlops(flops[c]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsPatchApply_CUDA(HopsPatchKernel k, PetscInt color, HopsPatchMode mode, const PetscScalar r[], PetscScalar z[])
+{
+  cudaStream_t stream;
+
+  PetscFunctionBegin;
+  PetscCall(HopsGetCUDAStream(&stream));
+  PetscCall(PetscLogGpuTimeBegin());
+  PetscCall(HopsCudaPatchSetApply(k->set, (int)color, (HopsCudaPatchMode)mode, r, z, stream));
+  PetscCall(PetscLogGpuTimeEnd());
+  PetscCall(LogFlops(k, color, k->cflops));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsPatchApplySingle_CUDA(HopsPatchKernel k, PetscInt color, HopsPatchMode mode, const float r[], float z[])
+{
+  HopsCudaPatchSet s = k->set;
+  cudaStream_t     stream;
+
+  PetscFunctionBegin;
+  PetscCall(HopsGetCUDAStream(&stream));
+  for (int i = 0; i < s->nruns; ++i)
+    if (color < 0 || s->runs[i].color == color) PetscCall(HopsCudaPatchSetLaunchSingle(s, s->runs + i, color < 0 ? PETSC_TRUE : PETSC_FALSE, (HopsCudaPatchMode)mode, r, z, stream));
+  PetscCall(LogFlops(k, color, k->cflops));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Sweep(HopsPatchKernel k, PetscInt color, PetscBool floats, const void *b, void *z)
+{
+  cudaStream_t stream;
+
+  PetscFunctionBegin;
+  PetscCall(HopsGetCUDAStream(&stream));
+  PetscCall(PetscLogGpuTimeBegin());
+  for (int i = 0; i < k->set->nruns; ++i)
+    if (k->set->runs[i].color == color) PetscCall(HopsCudaSweepLaunch(k->set, &k->sweep, k->set->runs + i, floats, b, z, stream));
+  PetscCall(PetscLogGpuTimeEnd());
+  PetscCall(LogFlops(k, color, k->sflops));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsPatchSweep_CUDA(HopsPatchKernel k, PetscInt color, const PetscScalar b[], PetscScalar z[])
+{
+  PetscFunctionBegin;
+  PetscCall(Sweep(k, color, PETSC_FALSE, b, z));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsPatchSweepSingle_CUDA(HopsPatchKernel k, PetscInt color, const float b[], float z[])
+{
+  PetscFunctionBegin;
+  PetscCall(Sweep(k, color, PETSC_TRUE, b, z));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsPatchGetInfo_CUDA(HopsPatchKernel k, const char **kernel, PetscLogDouble *bytes, PetscLogDouble *flops)
+{
+  PetscFunctionBegin;
+  if (kernel) *kernel = k->name;
+  if (bytes) *bytes = k->bytes;
+  if (flops) *flops = k->set->flops;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsPatchDestroy_CUDA(HopsPatchKernel *kernel)
+{
+  HopsPatchKernel k = *kernel;
+
+  PetscFunctionBegin;
+  if (!k) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(HopsCudaPatchSetDestroy(&k->set));
+  PetscCall((*HopsBackendCUDA.Free)((void **)&k->records));
+  PetscCall((*HopsBackendCUDA.Free)((void **)&k->eidx));
+  PetscCall((*HopsBackendCUDA.Free)(&k->values));
+  PetscCall((*HopsBackendCUDA.Free)(&k->work));
+  PetscCall(PetscFree2(k->cflops, k->sflops));
+  PetscCall(PetscFree(*kernel));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,221 @@
+/* PCPATCHFD on vectors in single precision: what a multigrid cycle in single precision smooths with. */
+#include <hops/private/hopspatchfd.h>
+#include <petsc/private/pcimpl.h>
+
+struct _HopsPatchSingle {
+  PC             pc;
+  HopsSpace      space; /* of the patches, which may be gone at the end */
+  PC_PATCHFD    *fd;
+  HopsSingleMult mult;
+  void          *ctx;
+  HopsHalo       halo;
+  float         *b, *r, *z, *g, *w, *t; /* [nP] right-hand side, residual, correction; [nG]; [nT] weights or NULL; [nT] A z */
+  Vec            vr, vz;                /* in their place: local solves in double precision */
+};
+
+PetscErrorCode HopsPatchSingleCreate(PC pc, HopsSingleMult mult, void *ctx, HopsPatchSingle *single)
+{
+  HopsPatchSingle       s;
+  HopsPatches           pt;
+  const HopsBackendOps *be;
+  PetscInt              n[6];
+  float               **a[6];
+
+  PetscFunctionBegin;
+  PetscCall(PetscNew(&s));
+  *single = s;
+  PetscCall(PetscObjectReference((PetscObject)pc));
+  s->pc = pc;
+  PetscCall(PCPATCHFDGetData(pc, &s->fd));
+  PetscCheck(s->fd && s->fd->patches, PetscObjectComm((PetscObject)pc), PETSC_ERR_PLIB, "The smoother has not been set up");
+  s->mult = mult;
+  s->ctx  = ctx;
+  pt      = s->fd->patches;
+  be      = pt->space->backend;
+  PetscCall(HopsSpaceReference(pt->space));
+  s->space = pt->space;
+  PetscCheck(!pt->space->ness, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "Single precision has no identity rows: make the space on a DMPLEX (HopsSpaceCreateH1()), or use -pc_hopsmg_precision double");
+  if (!s->fd->single || s->fd->fellback) {
+    PetscCall(HopsSpaceCreateVec(pt->space, &s->vr));
+    PetscCall(VecDuplicate(s->vr, &s->vz));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  n[0] = n[1] = n[2] = pt->nP;
+  n[3]               = pt->nG;
+  n[4]               = s->fd->w ? pt->nT : 0;
+  n[5]               = s->fd->type == PC_PATCHFD_MULTIPLICATIVE ? pt->nT : 0;
+  a[0]               = &s->b;
+  a[1]               = &s->r;
+  a[2]               = &s->z;
+  a[3]               = &s->g;
+  a[4]               = &s->w;
+  a[5]               = &s->t;
+  for (PetscInt i = 0; i < 6; ++i) {
+    if (!n[i]) continue;
+    PetscCall((*be->Malloc)(n[i] * sizeof(float), (void **)a[i]));
+    PetscCall((*be->single->Zero)(n[i], *a[i]));
+  }
+  if (s->w) PetscCall((*be->single->Demote)(pt->nT, 1.0, s->fd->w, s->w));
+  PetscCall(HopsHaloCreateSingle(pt->space, pt->halo, pt->nG, &s->halo));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Is B symmetric? */
+PetscErrorCode HopsPatchSingleIsSymmetric(HopsPatchSingle s, PetscBool *symmetric)
+{
+  const PC_PATCHFD *fd = s->fd;
+
+  PetscFunctionBegin;
+  *symmetric = fd->type == PC_PATCHFD_ADDITIVE || (fd->type == PC_PATCHFD_MULTIPLICATIVE && fd->direction == PC_PATCHFD_SYMMETRIC) ? PETSC_TRUE : PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Broadcast(HopsPatchSingle s, float x[])
+{
+  const PetscInt nT = s->fd->patches->nT;
+
+  PetscFunctionBegin;
+  PetscCall(HopsHaloBeginSingle(s->halo, x, x + nT));
+  PetscCall(HopsHaloEndSingle(s->halo, x + nT));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Reduce(HopsPatchSingle s, const float g[], float x[])
+{
+  PetscFunctionBegin;
+  PetscCall(HopsHaloAddBeginSingle(s->halo, g));
+  PetscCall(HopsHaloAddEndSingle(s->halo, g, x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* z += corrections for the residual in r's owned entries */
+static PetscErrorCode Solve(HopsPatchSingle s, PetscInt color, HopsPatchMode mode)
+{
+  HopsPatches           pt = s->fd->patches;
+  const HopsBackendOps *be = pt->space->backend;
+
+  PetscFunctionBegin;
+  PetscCall(Broadcast(s, s->r));
+  PetscCall((*be->single->Zero)(pt->nG + 1, s->z + pt->nT));
+  PetscCall((*be->single->PatchApply)(s->fd->kernel, color, mode, s->r, s->z));
+  PetscCall(Reduce(s, s->z + pt->nT, s->z));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SweepFused(HopsPatchSingle s, PetscInt color)
+{
+  HopsPatches           pt = s->fd->patches;
+  const HopsBackendOps *be = pt->space->backend;
+  float                *zg = s->z + pt->nT;
+
+  PetscFunctionBegin;
+  PetscCall(Broadcast(s, s->z));
+  PetscCall((*be->single->Combine)(pt->nG, 1.0f, zg, 0.0f, NULL, s->g));
+  if (be->host) s->z[pt->nP - 1] = 0.0f;
+  PetscCall((*be->single->PatchSweep)(s->fd->kernel, color, s->b, s->z));
+  PetscCall((*be->single->Combine)(pt->nG, 1.0f, zg, -1.0f, s->g, s->g));
+  PetscCall(Reduce(s, s->g, s->z));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A sweep from zero, as PCPATCHFDSweep() has it */
+static PetscErrorCode Multiplicative(HopsPatchSingle s, const float r[])
+{
+  HopsPatches          pt        = s->fd->patches;
+  const HopsSingleOps *so        = pt->space->backend->single;
+  PCPATCHFDDirection   direction = s->fd->direction;
+  const PetscInt       n = pt->ncolors, steps = direction == PC_PATCHFD_SYMMETRIC ? 2 * n - 1 : n;
+  const PetscBool      fuse = s->fd->b ? PETSC_TRUE : PETSC_FALSE;
+
+  PetscFunctionBegin;
+  if (fuse) {
+    PetscCall((*so->Combine)(pt->nT, 1.0f, r, 0.0f, NULL, s->b));
+    PetscCall(Broadcast(s, s->b));
+  }
+  for (PetscInt k = 0; k < steps; ++k) {
+    const PetscInt color = direction == PC_PATCHFD_BACKWARD ? n - 1 - k : (k < n ? k : 2 * n - 2 - k);
+
+    if (fuse && pt->fused[color] && k) {
+      PetscCall(SweepFused(s, color));
+      continue;
+    }
+    if (!k) PetscCall((*so->Combine)(pt->nT, 1.0f, r, 0.0f, NULL, s->r));
+    else {
+      PetscCall((*s->mult)(s->ctx, s->z, s->t));
+      PetscCall((*so->Combine)(pt->nT, 1.0f, r, -1.0f, s->t, s->r));
+    }
+    PetscCall(Solve(s, color, HOPS_PATCH_PLAIN));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Local solves in double precision, where single precision would not do or was not wanted */
+static PetscErrorCode ApplyDouble(HopsPatchSingle s, const float r[], float z[])
+{
+  HopsSpace            sp = s->fd->patches->space;
+  const HopsSingleOps *so = sp->backend->single;
+  PetscScalar         *a;
+  const PetscScalar   *c;
+  PetscMemType         mtype;
+
+  PetscFunctionBegin;
+  if (sp->backend->host) PetscCall(VecGetArrayWrite(s->vr, &a));
+  else PetscCall(VecGetArrayWriteAndMemType(s->vr, &a, &mtype));
+  PetscCall((*so->Promote)(sp->nT, 1.0, r, a));
+  if (sp->backend->host) PetscCall(VecRestoreArrayWrite(s->vr, &a));
+  else PetscCall(VecRestoreArrayWriteAndMemType(s->vr, &a));
+  PetscCall(PCApply(s->pc, s->vr, s->vz));
+  if (sp->backend->host) PetscCall(VecGetArrayRead(s->vz, &c));
+  else PetscCall(VecGetArrayReadAndMemType(s->vz, &c, &mtype));
+  PetscCall((*so->Demote)(sp->nT, 1.0, c, z));
+  if (sp->backend->host) PetscCall(VecRestoreArrayRead(s->vz, &c));
+  else PetscCall(VecRestoreArrayReadAndMemType(s->vz, &c));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsPatchSingleApply(HopsPatchSingle s, const float r[], float z[])
+{
+  HopsPatches          pt = s->fd->patches;
+  const HopsSingleOps *so = pt->space->backend->single;
+
+  PetscFunctionBegin;
+  if (s->vr) {
+    PetscCall(ApplyDouble(s, r, z));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(PetscLogEventBegin(HopsEvent.patchsolve, s->pc, 0, 0, 0));
+  PetscCall((*so->Zero)(pt->nP, s->z));
+  if (s->fd->type == PC_PATCHFD_MULTIPLICATIVE) PetscCall(Multiplicative(s, r));
+  else {
+    const PetscBool restrict_ = s->fd->type == PC_PATCHFD_RESTRICTED ? PETSC_TRUE : PETSC_FALSE;
+
+    if (s->w && !restrict_) PetscCall((*so->Times)(pt->nT, s->w, r, s->r));
+    else PetscCall((*so->Combine)(pt->nT, 1.0f, r, 0.0f, NULL, s->r));
+    PetscCall(Solve(s, -1, restrict_ ? HOPS_PATCH_RESTRICT_OUT : HOPS_PATCH_PLAIN));
+  }
+  if (s->w) PetscCall((*so->Times)(pt->nT, s->w, s->z, z));
+  else PetscCall((*so->Combine)(pt->nT, 1.0f, s->z, 0.0f, NULL, z));
+  PetscCall(PetscLogEventEnd(HopsEvent.patchsolve, s->pc, 0, 0, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsPatchSingleDestroy(HopsPatchSingle *single)
+{
+  HopsPatchSingle s = *single;
+
+  PetscFunctionBegin;
+  if (!s) PetscFunctionReturn(PETSC_SUCCESS);
+  {
+    float **a[6] = {&s->b, &s->r, &s->z, &s->g, &s->w, &s->t};
+
+    for (PetscInt i = 0; i < 6; ++i)
+      if (*a[i]) PetscCall((*s->space->backend->Free)((void **)a[i]));
+  }
+  PetscCall(HopsHaloDestroy(&s->halo));
+  PetscCall(VecDestroy(&s->vr));
+  PetscCall(VecDestroy(&s->vz));
+  PetscCall(HopsSpaceDestroy(&s->space));
+  PetscCall(PCDestroy(&s->pc));
+  PetscCall(PetscFree(*single));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,273 @@
+static char help[] = "PCPATCHFD on a device against PCPATCHFD on the host: all types and directions, transposes, sweeps on an iterate, iteration counts.\n\
+  -orders <p,...> -curved <bool> -contrast <k> -show\n\n";
+
+#include "gputest.h"
+
+typedef struct {
+  const char *name, *options;
+  PetscReal   tol;
+} Variant;
+
+static const Variant variants[] = {
+  {"additive", "-pc_patchfd_type additive", 1e-12},
+  {"additive, weighted", "-pc_patchfd_type additive -pc_patchfd_weight", 1e-12},
+  {"additive, element", "-pc_patchfd_type additive -pc_patchfd_patch element", 1e-12},
+  {"restricted", "-pc_patchfd_type restricted", 1e-12},
+  {"symmetric", "-pc_patchfd_direction symmetric", 1e-12},
+  {"forward", "-pc_patchfd_direction forward -pc_patchfd_omega 0.9", 1e-12},
+  {"backward, not fused", "-pc_patchfd_direction backward -pc_patchfd_fuse 0", 1e-12},
+  {"element", "-pc_patchfd_patch element", 1e-12},
+  {"additive, single", "-pc_patchfd_type additive -pc_patchfd_precision single", 1e-5},
+  {"symmetric, single", "-pc_patchfd_precision single", 1e-5},
+};
+
+static PetscErrorCode Clear(void)
+{
+  const char *const names[] = {"type", "weight", "patch", "direction", "fuse", "omega", "precision"};
+
+  PetscFunctionBeginUser;
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(names); ++i) {
+    char name[64];
+
+    PetscCall(PetscSNPrintf(name, sizeof(name), "-pc_patchfd_%s", names[i]));
+    PetscCall(PetscOptionsClearValue(NULL, name));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* 1, or the contrast in a checkerboard */
+static PetscErrorCode Board(PetscInt dim, const PetscReal x[], PetscInt nc, PetscScalar u[], void *ctx)
+{
+  PetscInt s = 0;
+
+  for (PetscInt d = 0; d < dim; ++d) s += (PetscInt)PetscFloorReal(2.0 * x[d]);
+  u[0] = s % 2 ? *(PetscReal *)ctx : 1.0;
+  return PETSC_SUCCESS;
+}
+
+/* relative difference of h and d, which is on the device */
+static PetscErrorCode Differ(Vec h, Vec d, PetscReal *e)
+{
+  Vec       t;
+  PetscReal n;
+
+  PetscFunctionBeginUser;
+  PetscCall(VecDuplicate(h, &t));
+  PetscCall(VecCopy(d, t));
+  PetscCall(VecNorm(h, NORM_2, &n));
+  PetscCall(VecAXPY(t, -1.0, h));
+  PetscCall(VecNorm(t, NORM_2, e));
+  *e /= n;
+  PetscCall(VecDestroy(&t));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* what one preconditioner does with the same right-hand side on both back ends; 6 results */
+static PetscErrorCode Results(Mat A, Vec b, Vec y[6], PetscInt *its)
+{
+  PC                          pc;
+  KSP                         ksp;
+  Vec                         w, x0;
+  PetscInt                    n;
+  PCRichardsonConvergedReason reason;
+  PetscBool                   additive, restricted;
+  char                        type[32] = "multiplicative";
+
+  PetscFunctionBeginUser;
+  PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
+  PetscCall(PCSetType(pc, PCPATCHFD));
+  PetscCall(PCSetOperators(pc, A, A));
+  PetscCall(PCSetFromOptions(pc));
+  PetscCall(PCSetUp(pc));
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-pc_patchfd_type", type, sizeof(type), NULL));
+  PetscCall(PetscStrcmp(type, "additive", &additive));
+  PetscCall(PetscStrcmp(type, "restricted", &restricted));
+  for (PetscInt k = 0; k < 6; ++k) PetscCall(VecDuplicate(b, &y[k]));
+  PetscCall(VecDuplicate(b, &w));
+  PetscCall(PCApply(pc, b, y[0]));
+  PetscCall(PCApplyTranspose(pc, b, y[1]));
+  PetscCall(VecPointwiseMult(y[2], b, b)); /* a sweep, then three, on an iterate; one from zero */
+  PetscCall(PCApplyRichardson(pc, b, y[2], w, 0.0, 0.0, 1e5, 1, PETSC_FALSE, &n, &reason));
+  PetscCall(VecCopy(b, y[3]));
+  PetscCall(PCApplyRichardson(pc, b, y[3], w, 0.0, 0.0, 1e5, additive ? 1 : 3, PETSC_FALSE, &n, &reason));
+  PetscCall(VecSet(y[4], 7.0));
+  PetscCall(PCApplyRichardson(pc, b, y[4], w, 0.0, 0.0, 1e5, 1, PETSC_TRUE, &n, &reason));
+  PetscCall(PCApply(pc, b, y[0])); /* nothing is left over */
+  PetscCall(VecCopy(b, y[5]));     /* (B A)^20 b, one after the other without a look at the result */
+  for (PetscInt k = 0; k < 20; ++k) {
+    PetscCall(MatMult(A, y[5], w));
+    PetscCall(PCApply(pc, w, y[5]));
+  }
+  PetscCall(VecDuplicate(b, &x0));
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
+  PetscCall(KSPSetType(ksp, restricted ? KSPGMRES : (additive ? KSPCG : KSPFCG)));
+  PetscCall(KSPSetOperators(ksp, A, A));
+  PetscCall(KSPSetPC(ksp, pc));
+  PetscCall(KSPSetTolerances(ksp, 1e-8, PETSC_DEFAULT, PETSC_DEFAULT, 200));
+  PetscCall(KSPSolve(ksp, b, x0));
+  PetscCall(KSPGetIterationNumber(ksp, its));
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(VecDestroy(&x0));
+  PetscCall(VecDestroy(&w));
+  PetscCall(PCDestroy(&pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Order(HopsSpace space[2], PetscInt p, PetscBool mass, PetscReal contrast, PetscBool show, PetscBool *ok)
+{
+  HopsCoefficient kappa, one;
+  Mat             A[2];
+  Vec             b[2];
+  PetscRandom     rnd;
+
+  PetscFunctionBeginUser;
+  PetscCall(HopsCoefficientCreateFunction(PETSC_COMM_WORLD, 1, Board, &contrast, &kappa));
+  {
+    PetscScalar v = 1.3;
+
+    PetscCall(HopsCoefficientCreateConstant(PETSC_COMM_WORLD, 1, &v, &one));
+  }
+  for (PetscInt k = 0; k < 2; ++k) {
+    PetscCall(MatCreatePA(space[k], &A[k]));
+    PetscCall(MatPASetDiffusion(A[k], contrast == 1.0 ? one : kappa));
+    if (mass) PetscCall(MatPASetMass(A[k], one));
+    PetscCall(HopsSpaceCreateVec(space[k], &b[k]));
+  }
+  PetscCall(PetscRandomCreate(PETSC_COMM_WORLD, &rnd));
+  PetscCall(VecSetRandom(b[0], rnd));
+  PetscCall(VecCopy(b[0], b[1]));
+  PetscCall(PetscRandomDestroy(&rnd));
+  for (size_t v = 0; v < PETSC_STATIC_ARRAY_LENGTH(variants); ++v) {
+    const char *const what[] = {"apply", "transpose", "one sweep", "three sweeps", "from zero", "powers"};
+    Vec               y[2][6];
+    PetscInt          its[2];
+
+    PetscCall(Clear());
+    PetscCall(PetscOptionsInsertString(NULL, variants[v].options));
+    for (PetscInt k = 0; k < 2; ++k) PetscCall(Results(A[k], b[k], y[k], &its[k]));
+    for (PetscInt r = 0; r < 6; ++r) {
+      PetscReal e;
+
+      PetscCall(Differ(y[0][r], y[1][r], &e));
+      if (show || !(e <= variants[v].tol)) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "order %" PetscInt_FMT ", %s, %s: differ by %g\n", p, variants[v].name, what[r], (double)e));
+      if (!(e <= variants[v].tol)) *ok = PETSC_FALSE;
+    }
+    if (show || PetscAbsInt(its[0] - its[1]) > (variants[v].tol > 1e-6 ? 1 : 0)) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "order %" PetscInt_FMT ", %s: %" PetscInt_FMT " iterations on the host, %" PetscInt_FMT " on the device\n", p, variants[v].name, its[0], its[1]));
+    if (PetscAbsInt(its[0] - its[1]) > (variants[v].tol > 1e-6 ? 1 : 0)) *ok = PETSC_FALSE;
+    for (PetscInt k = 0; k < 2; ++k)
+      for (PetscInt r = 0; r < 6; ++r) PetscCall(VecDestroy(&y[k][r]));
+  }
+  PetscCall(Clear());
+  for (PetscInt k = 0; k < 2; ++k) {
+    PetscCall(MatDestroy(&A[k]));
+    PetscCall(VecDestroy(&b[k]));
+  }
+  PetscCall(HopsCoefficientDestroy(&kappa));
+  PetscCall(HopsCoefficientDestroy(&one));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  static const char *const backend[] = {"host", "cuda"};
+  DM                       dm;
+  DMLabel                  label;
+  PetscInt                 dim, np = 16, orders[16], values[16], nbox[3] = {3, 3, 2};
+  PetscMPIInt              size;
+  PetscReal                contrast = 1.0;
+  PetscBool                set, curved = PETSC_FALSE, show = PETSC_FALSE;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-curved", &curved, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-show", &show, NULL));
+  PetscCall(PetscOptionsGetReal(NULL, NULL, "-contrast", &contrast, NULL));
+  PetscCall(PetscOptionsGetIntArray(NULL, NULL, "-orders", orders, &np, &set));
+  PetscCheck(set, PETSC_COMM_WORLD, PETSC_ERR_USER, "Give -orders");
+  PetscCall(TestMesh(PETSC_COMM_WORLD, curved, &dm));
+  PetscCall(DMGetDimension(dm, &dim));
+  PetscCall(DMGetLabel(dm, "Face Sets", &label));
+  for (PetscInt v = 0; v < 16; ++v) values[v] = v + 1;
+  for (PetscInt i = 0; i < np; ++i) {
+    HopsSpace space[2];
+    PetscBool ok = PETSC_TRUE;
+
+    for (PetscInt natural = 0; natural < 2; ++natural) { /* essential on the whole boundary, or on one part */
+      for (PetscInt b = 0; b < 2; ++b) {
+        PetscCall(PetscOptionsSetValue(NULL, "-hops_backend", backend[b]));
+        PetscCall(HopsSpaceCreateH1(dm, orders[i], label, natural ? 1 : 16, values, &space[b]));
+      }
+      PetscCall(Order(space, orders[i], natural ? PETSC_TRUE : PETSC_FALSE, contrast, show, &ok));
+      for (PetscInt b = 0; b < 2; ++b) PetscCall(HopsSpaceDestroy(&space[b]));
+    }
+    if (size == 1) { /* identity rows: a space from arrays, of unequal cells */
+      PetscReal *z;
+
+      PetscCall(PetscMalloc1(orders[i] + 1, &z));
+      PetscCall(TestGLL(orders[i] + 1, z));
+      for (PetscInt b = 0; b < 2; ++b) {
+        PetscCall(PetscOptionsSetValue(NULL, "-hops_backend", backend[b]));
+        PetscCall(TestBox(dim, nbox, orders[i], 1.3, z, PETSC_TRUE, NULL, &space[b]));
+      }
+      PetscCall(Order(space, orders[i], PETSC_TRUE, contrast, show, &ok));
+      for (PetscInt b = 0; b < 2; ++b) PetscCall(HopsSpaceDestroy(&space[b]));
+      PetscCall(PetscFree(z));
+    }
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "order %" PetscInt_FMT ": device and host %s\n", orders[i], ok ? "agree" : "DIFFER"));
+  }
+  PetscCall(DMDestroy(&dm));
+  PetscCall(PetscFinalize());
+  return 0;
+}
+
+/*TEST
+
+  build:
+    requires: cuda
+
+  testset:
+    args: -dm_plex_dim 2 -dm_plex_box_faces 4,3 -use_gpu_aware_mpi 0
+
+    test:
+      suffix: 2d
+      args: -orders 1,2,3,4,5,6,7,8,10
+
+    test:
+      suffix: 2d_ranks
+      nsize: {{2 3}}
+      args: -orders 1,2,3,5,8
+
+    test:
+      suffix: 2d_curved
+      nsize: {{1 2}}
+      args: -orders 2,5 -curved
+
+    test:
+      suffix: 2d_contrast
+      nsize: {{1 3}}
+      args: -orders 2,4 -contrast 100
+
+  testset:
+    args: -dm_plex_dim 3 -dm_plex_box_faces 3,3,2 -use_gpu_aware_mpi 0
+    timeoutfactor: 3
+
+    test:
+      suffix: 3d
+      args: -orders 1,2,3,4
+
+    test:
+      suffix: 3d_high
+      args: -dm_plex_box_faces 2,2,2 -orders 5,7,8
+
+    test:
+      suffix: 3d_ranks
+      nsize: {{2 3}}
+      args: -orders 1,2,3
+
+  test:
+    suffix: plate
+    nsize: {{1 2}}
+    args: -dm_plex_filename ${HOPS_SOURCE}/tutorials/meshes/plate.msh -orders 2,4 -use_gpu_aware_mpi 0
+
+TEST*/
