@@ -8,8 +8,8 @@
 template <int DIM>
 __device__ static void Up(const HopsCudaTensorArgs &k, const HopsCudaTensorSide &s, const double *tables, PetscInt cell, int n, double *w)
 {
-  const int    P = s.table.P, Q = k.Q, lq = Odd(Q), nn = DIM == 3 ? P * P * P : P * P, items = s.nc * k.W;
-  double      *u = w + s.off, *e = k.under ? w + k.scratch : u + s.R;
+  const int     P = s.table.P, Q = k.Q, lq = Odd(Q), nn = DIM == 3 ? P * P * P : P * P, items = s.nc * k.W;
+  double       *u = w + s.off, *e = k.under ? w + k.scratch : u + s.R;
   const double *B = tables + s.table.Bup;
 
   for (int t = threadIdx.x; t < k.W * nn; t += blockDim.x) {

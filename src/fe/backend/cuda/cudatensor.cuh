@@ -23,15 +23,15 @@ static __device__ __forceinline__ void Contract(int M, int N, const double *A, i
   const float ri = __frcp_rn((float)inner), ro1 = __frcp_rn((float)outer), rs = __frcp_rn((float)items);
 
   for (int t = threadIdx.x; t < total; t += blockDim.x) {
-    int           r = t, q = Quotient(r, ri);
-    const int     i = r - q * inner;
-    double        v[4] = {0, 0, 0, 0};
+    int       r = t, q = Quotient(r, ri);
+    const int i    = r - q * inner;
+    double    v[4] = {0, 0, 0, 0};
 
-    r = q;
-    q = Quotient(r, ro1);
-    const int o = r - q * outer;
-    r = q;
-    q = Quotient(r, rs);
+    r                  = q;
+    q                  = Quotient(r, ro1);
+    const int o        = r - q * outer;
+    r                  = q;
+    q                  = Quotient(r, rs);
     const int     item = r - q * items, m = 4 * q;
     const double *s = in + item * S + o * so + i, *a = A + m;
     double       *to = out + item * S + o * ro + i + m * rm;

@@ -197,7 +197,7 @@ static PetscErrorCode FacesUploadInts(PetscInt n, const PetscInt in[], int **out
 
 PetscErrorCode HopsTensorFacesCreate_CUDA(HopsTensorKernel kernel, PetscInt n, const PetscInt cells[], const PetscInt faces[], const HopsTensorData *data, HopsTensorFaces *out)
 {
-  const HopsBackendOps     *be  = &HopsBackendCUDA;
+  const HopsBackendOps     *be   = &HopsBackendCUDA;
   const HopsCudaTensorSide *test = &kernel->args[0].side[1][data->test], *trial = &kernel->args[0].side[0][data->trial];
   const int                 dim = kernel->args[0].dim, Q = kernel->args[0].Q, nq = FacePower(Q, dim), M = PetscMax(Q, PetscMax(test->table.P, trial->table.P));
   const int                 S = dim == 3 ? M * (M | 1) : M | 1, most = PetscMax(test->nc, trial->nc), row = dim + 1, slots = row * (test->nc + trial->nc) + 3 * most;
@@ -234,10 +234,10 @@ PetscErrorCode HopsTensorFacesCreate_CUDA(HopsTensorKernel kernel, PetscInt n, c
       a->side[s].off   = s ? row * a->side[0].R : 0;
       a->side[s].value = true;
     }
-    a->U     = row * (a->side[0].R + a->side[1].R);
-    a->UN    = a->U + most * W * S;
-    a->T     = a->UN + most * W * S;
-    a->nwork = a->T + most * W * S;
+    a->U                = row * (a->side[0].R + a->side[1].R);
+    a->UN               = a->U + most * W * S;
+    a->T                = a->UN + most * W * S;
+    a->nwork            = a->T + most * W * S;
     a->side[0].gradient = a->side[1].gradient = false;
     for (PetscInt j = 0; j < data->npairs; j++) {
       if (data->pair[j].kind & (t ? 2 : 1)) a->side[0].gradient = true;
