@@ -8,22 +8,11 @@
 template <int DIM>
 __device__ static void Up(const HopsCudaTensorArgs &k, const HopsCudaTensorSide &s, const double *tables, PetscInt cell, int n, double *w)
 {
-  const int     P = s.table.P, Q = k.Q, lq = Odd(Q), nn = DIM == 3 ? P * P * P : P * P, items = s.nc * k.W;
+  const int     P = s.table.P, Q = k.Q, lq = Odd(Q), items = s.nc * k.W;
   double       *u = w + s.off, *e = k.under ? w + k.scratch : u + s.R;
   const double *B = tables + s.table.Bup;
 
-  for (int t = threadIdx.x; t < k.W * nn; t += blockDim.x) {
-    const int lane = t / nn, i = t - lane * nn;
-    double   *to = e + lane * k.S + Place(i, P);
-
-    if (lane < n) {
-      const double *from = s.l + (size_t)s.restr[(size_t)cell * nn + t] * s.nc;
-
-      for (int c = 0; c < s.nc; c++) to[c * k.W * k.S] = from[c];
-    } else
-      for (int c = 0; c < s.nc; c++) to[c * k.W * k.S] = 0;
-  }
-  __syncthreads();
+  Gather<DIM>(s, P, k.W, k.S, cell, n, e);
   if (k.under) {
     double *t1 = e + k.X, *t2 = t1 + k.X;
 
@@ -49,7 +38,7 @@ __device__ static void Up(const HopsCudaTensorArgs &k, const HopsCudaTensorSide 
 template <int DIM>
 __device__ static void Down(const HopsCudaTensorArgs &k, const HopsCudaTensorSide &s, const double *tables, PetscInt cell, int n, double *w)
 {
-  const int     P = s.table.P, Q = k.Q, lq = Odd(Q), nn = DIM == 3 ? P * P * P : P * P, items = s.nc * k.W;
+  const int     P = s.table.P, Q = k.Q, lq = Odd(Q), items = s.nc * k.W;
   double       *u = w + s.off, *e = k.under ? w + k.scratch : u + s.R;
   const double *B = tables + s.table.Bdown;
 
@@ -76,13 +65,7 @@ __device__ static void Down(const HopsCudaTensorArgs &k, const HopsCudaTensorSid
     }
     Tensor(DIM, P, Q, B, B, B, items, k.S, u, u + 2 * s.R, DIM == 3 ? u + 3 * s.R : NULL, e, false);
   }
-  for (int t = threadIdx.x; t < n * nn; t += blockDim.x) {
-    const int     lane = t / nn, i = t - lane * nn;
-    const double *from = e + lane * k.S + Place(i, P);
-    double       *to   = s.l + (size_t)s.restr[(size_t)cell * nn + t] * s.nc;
-
-    for (int c = 0; c < s.nc; c++) atomicAdd(to + c, from[c * k.W * k.S]);
-  }
+  Scatter<DIM>(s, P, k.W, k.S, cell, n, e);
 }
 
 /* NC: components that come out, in place of those that go in; 0: any number, beside them */
@@ -92,7 +75,6 @@ __global__ static void __launch_bounds__(HOPS_CUDA_TENSOR_THREADS, 3) TensorAppl
   extern __shared__ double2 shared2[];
   double                   *shared = (double *)shared2, *w = SHARED ? shared + k.ntables : k.work + (size_t)blockIdx.x * k.nwork;
   const double             *tables = SHARED ? shared : k.tables;
-  const size_t              stride = (size_t)k.W * k.nq;
 
   if (SHARED) {
     for (int i = threadIdx.x; i < k.ntables; i += blockDim.x) shared[i] = k.tables[i];
@@ -104,29 +86,7 @@ __global__ static void __launch_bounds__(HOPS_CUDA_TENSOR_THREADS, 3) TensorAppl
 
     for (int i = 0; i < k.nside[0]; i++)
       if (k.side[0][i].value || k.side[0][i].gradient) Up<DIM>(k, k.side[0][i], tables, cell, n, w);
-    for (int t = threadIdx.x; t < n * k.nq; t += blockDim.x) {
-      const int lane = t / k.nq;
-      double   *at   = w + lane * k.S + Place(t - lane * k.nq, k.Q);
-
-      if constexpr (NC > 0) {
-        double acc[NC][DIM + 1];
-
-#pragma unroll
-        for (int c = 0; c < NC; c++) Accumulate<DIM>(k.out[c], k.op, b, stride, t, at, acc[c]);
-#pragma unroll
-        for (int c = 0; c < NC; c++)
-#pragma unroll
-          for (int a = 0; a <= DIM; a++) at[k.out[c].off + a * k.out[c].R] = acc[c][a];
-      } else {
-        for (int c = 0; c < k.ncout; c++) {
-          double acc[DIM + 1];
-
-          Accumulate<DIM>(k.out[c], k.op, b, stride, t, at, acc);
-#pragma unroll
-          for (int a = 0; a <= DIM; a++) at[k.out[c].off + a * k.out[c].R] = acc[a];
-        }
-      }
-    }
+    Points<DIM, NC>(k, k.Q, k.nq, b, n, w);
     __syncthreads();
     for (int i = 0; i < k.nside[1]; i++)
       if (k.side[1][i].value || k.side[1][i].gradient) Down<DIM>(k, k.side[1][i], tables, cell, n, w);
@@ -170,10 +130,8 @@ __global__ static void __launch_bounds__(HOPS_CUDA_TENSOR_THREADS) TensorDiagona
   }
 }
 
-typedef void (*TensorFunction)(const HopsCudaTensorArgs);
-
 template <int DIM, bool SHARED>
-static TensorFunction FindComponents(int nc)
+static HopsCudaTensorFunction FindComponents(int nc)
 {
   switch (nc) {
   case 1:
@@ -189,27 +147,40 @@ static TensorFunction FindComponents(int nc)
   }
 }
 
-static TensorFunction FindKernel(const HopsCudaTensorArgs *a)
+/* the kernel that knows all sizes, if there is one */
+static HopsCudaTensorFunction FindFixed(const HopsCudaTensorArgs *a)
 {
+#define HOPS_CUDA_TENSOR_FIND(q) \
+  if (a->Q == q) return HopsCudaTensorFind_##q(a->dim, a->ncout);
+  HOPS_CUDA_TENSOR_POINTS(HOPS_CUDA_TENSOR_FIND)
+  return NULL;
+}
+
+static HopsCudaTensorFunction FindKernel(const HopsTensorKernel k, const HopsCudaTensorArgs *a)
+{
+  if (k->fixed) return FindFixed(a);
   if (a->work) return a->dim == 3 ? FindComponents<3, false>(a->ncout) : FindComponents<2, false>(a->ncout);
   return a->dim == 3 ? FindComponents<3, true>(a->ncout) : FindComponents<2, true>(a->ncout);
 }
 
-static size_t SharedBytes(const HopsCudaTensorArgs *a)
+static size_t SharedBytes(const HopsTensorKernel k, const HopsCudaTensorArgs *a)
 {
-  return (a->ntables + a->nwork) * sizeof(double);
+  return ((k->fixed ? 0 : a->ntables) + a->nwork) * sizeof(double);
 }
 
 PetscErrorCode HopsCudaTensorLaunchSize(HopsTensorKernel k)
 {
   const int    nwork = PetscMax(k->args[0].nwork, k->args[1].nwork);
   int          device, nsm;
-  const size_t bytes = PetscMax(SharedBytes(&k->args[0]), SharedBytes(&k->args[1]));
+  const size_t bytes = PetscMax(SharedBytes(k, &k->args[0]), SharedBytes(k, &k->args[1]));
 
   PetscFunctionBegin;
   PetscCallCUDA(cudaGetDevice(&device));
   PetscCallCUDA(cudaDeviceGetAttribute(&nsm, cudaDevAttrMultiProcessorCount, device));
+  for (int t = 0; t < 2; t++)
+    if (!FindFixed(&k->args[t])) k->fixed = PETSC_FALSE;
   if (bytes > HOPS_CUDA_TENSOR_SHARED) {
+    k->fixed   = PETSC_FALSE;
     k->grid[0] = k->grid[1] = 4 * nsm;
     PetscCall((*HopsBackendCUDA.Malloc)((size_t)nwork * k->grid[0] * sizeof(double), (void **)&k->work));
     for (int t = 0; t < 2; t++) {
@@ -221,8 +192,8 @@ PetscErrorCode HopsCudaTensorLaunchSize(HopsTensorKernel k)
   for (int t = 0; t < 2; t++) {
     int n;
 
-    PetscCallCUDA(cudaFuncSetAttribute(FindKernel(&k->args[t]), cudaFuncAttributeMaxDynamicSharedMemorySize, HOPS_CUDA_TENSOR_SHARED));
-    PetscCallCUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&n, FindKernel(&k->args[t]), k->threads, SharedBytes(&k->args[t])));
+    PetscCallCUDA(cudaFuncSetAttribute(FindKernel(k, &k->args[t]), cudaFuncAttributeMaxDynamicSharedMemorySize, HOPS_CUDA_TENSOR_SHARED));
+    PetscCallCUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&n, FindKernel(k, &k->args[t]), k->threads, SharedBytes(k, &k->args[t])));
     k->grid[t] = 4 * nsm * PetscMax(1, n);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -239,7 +210,7 @@ PetscErrorCode HopsTensorApply_CUDA(HopsTensorKernel k, HopsPart part, PetscBool
   a.n     = k->part[p + 1] - k->part[p];
   if (!a.n || !k->nblocks) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HopsGetCUDAStream(&stream));
-  FindKernel(&a)<<<(unsigned int)PetscMin(a.n, k->grid[t]), k->threads, a.work ? 0 : SharedBytes(&a), stream>>>(a);
+  FindKernel(k, &a)<<<(unsigned int)PetscMin(a.n, k->grid[t]), k->threads, a.work ? 0 : SharedBytes(k, &a), stream>>>(a);
   PetscCallCUDA(cudaGetLastError());
   PetscFunctionReturn(PETSC_SUCCESS);
 }

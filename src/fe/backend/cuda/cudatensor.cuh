@@ -116,3 +116,68 @@ static __device__ __forceinline__ void Accumulate(const HopsCudaTensorOut &o, co
     } else acc[0] += __ldcs(q) * u[0];
   }
 }
+
+/* The tensors at the points of the n cells of a batch; NC: components that come out, in place of those that go in; 0: any number, beside them */
+template <int DIM, int NC>
+static __device__ __forceinline__ void Points(const HopsCudaTensorArgs &k, const int Q, const int nq, size_t batch, int n, double *w)
+{
+  const size_t stride = (size_t)k.W * nq;
+
+  for (int t = threadIdx.x; t < n * nq; t += blockDim.x) {
+    const int lane = t / nq;
+    double   *at   = w + lane * k.S + Place(t - lane * nq, Q);
+
+    if constexpr (NC > 0) {
+      double acc[NC][DIM + 1];
+
+#pragma unroll
+      for (int c = 0; c < NC; c++) Accumulate<DIM>(k.out[c], k.op, batch, stride, t, at, acc[c]);
+#pragma unroll
+      for (int c = 0; c < NC; c++)
+#pragma unroll
+        for (int a = 0; a <= DIM; a++) at[k.out[c].off + a * k.out[c].R] = acc[c][a];
+    } else {
+      for (int c = 0; c < k.ncout; c++) {
+        double acc[DIM + 1];
+
+        Accumulate<DIM>(k.out[c], k.op, batch, stride, t, at, acc);
+#pragma unroll
+        for (int a = 0; a <= DIM; a++) at[k.out[c].off + a * k.out[c].R] = acc[a];
+      }
+    }
+  }
+}
+
+/* The nodes of the cells of a batch; e: [component][lane][node], zero in lanes without a cell */
+template <int DIM>
+static __device__ __forceinline__ void Gather(const HopsCudaTensorSide &s, const int P, int W, int S, PetscInt cell, int n, double *e)
+{
+  const int nn = DIM == 3 ? P * P * P : P * P;
+
+  for (int t = threadIdx.x; t < W * nn; t += blockDim.x) {
+    const int lane = t / nn;
+    double   *to   = e + lane * S + Place(t - lane * nn, P);
+
+    if (lane < n) {
+      const double *from = s.l + (size_t)s.restr[(size_t)cell * nn + t] * s.nc;
+
+      for (int c = 0; c < s.nc; c++) to[c * W * S] = from[c];
+    } else
+      for (int c = 0; c < s.nc; c++) to[c * W * S] = 0;
+  }
+  __syncthreads();
+}
+
+template <int DIM>
+static __device__ __forceinline__ void Scatter(const HopsCudaTensorSide &s, const int P, int W, int S, PetscInt cell, int n, const double *e)
+{
+  const int nn = DIM == 3 ? P * P * P : P * P;
+
+  for (int t = threadIdx.x; t < n * nn; t += blockDim.x) {
+    const int     lane = t / nn;
+    const double *from = e + lane * S + Place(t - lane * nn, P);
+    double       *to   = s.l + (size_t)s.restr[(size_t)cell * nn + t] * s.nc;
+
+    for (int c = 0; c < s.nc; c++) atomicAdd(to + c, from[c * W * S]);
+  }
+}

@@ -2,7 +2,8 @@
 #pragma once
 #include "cudaimpl.h"
 
-#define HOPS_CUDA_TENSOR_SIDES   16           /* test or trial fields at most */
+#define HOPS_CUDA_TENSOR_SIDES   12           /* test or trial fields at most */
+#define HOPS_CUDA_TENSOR_FIXED   8            /* points for which kernels know all sizes, at most */
 #define HOPS_CUDA_TENSOR_THREADS 256          /* of a block at most */
 #define HOPS_CUDA_TENSOR_SHARED  (200 * 1024) /* bytes of a block at most */
 
@@ -50,8 +51,13 @@ typedef struct {
   double                  *work; /* scratch of all blocks, or NULL: shared memory */
   const HopsCudaTensorOut *out;  /* [ncout] */
   const HopsCudaTensorOp  *op;
-  HopsCudaTensorSide       side[2][HOPS_CUDA_TENSOR_SIDES]; /* in, out */
+  HopsCudaTensorSide       side[2][HOPS_CUDA_TENSOR_SIDES];                               /* in, out */
+  double                   fixedB[HOPS_CUDA_TENSOR_FIXED * HOPS_CUDA_TENSOR_FIXED];       /* kernels that know all sizes: [Q][Q] of P = Q, where there is one */
+  double                   fixedA[HOPS_CUDA_TENSOR_FIXED * (HOPS_CUDA_TENSOR_FIXED - 1)]; /* [Q][Q-1] of P = Q - 1 */
+  double                   fixedC[HOPS_CUDA_TENSOR_FIXED * HOPS_CUDA_TENSOR_FIXED];       /* [Q][Q] */
 } HopsCudaTensorArgs;
+
+typedef void (*HopsCudaTensorFunction)(const HopsCudaTensorArgs);
 
 /* The diagonal of a component with itself, by one pair of components */
 typedef struct {
@@ -76,6 +82,7 @@ struct _HopsTensorKernel {
   void                 *program[2][2]; /* device: out, op of args[0], args[1] */
   double               *work;
   int                   grid[2], threads; /* blocks at most, threads of a block */
+  PetscBool             fixed;            /* kernels that know all sizes */
   char                  name[48];
 };
 
@@ -111,6 +118,10 @@ struct _HopsTensorFaces {
 };
 
 EXTERN_C_BEGIN
+/* kernels that know all sizes (cudatensorfixed.cuh): for a dimension and components that come out, or NULL */
+#define HOPS_CUDA_TENSOR_POINTS(X)  X(2) X(3) X(4) X(5) X(6) X(7) X(8)
+#define HOPS_CUDA_TENSOR_DECLARE(Q) PETSC_INTERN HopsCudaTensorFunction HopsCudaTensorFind_##Q(int dim, int ncout);
+HOPS_CUDA_TENSOR_POINTS(HOPS_CUDA_TENSOR_DECLARE)
 /* blocks of a launch and their scratch, where shared memory does not hold it */
 PETSC_INTERN PetscErrorCode HopsCudaTensorLaunchSize(HopsTensorKernel);
 PETSC_INTERN PetscErrorCode HopsCudaTensorProgram(PetscInt nblocks, const HopsTensorData[], PetscBool transpose, int dim, int item, const HopsCudaTensorSide in[], int nout, const HopsCudaTensorSide out[], void *program[2]);

@@ -182,6 +182,14 @@ PetscErrorCode HopsTensorCreate_CUDA(HopsSpace sp, PetscInt Q, PetscInt W, Petsc
       M = PetscMax(M, P);
     }
   }
+  k->fixed = Q <= HOPS_CUDA_TENSOR_FIXED && !a->under ? PETSC_TRUE : PETSC_FALSE; /* until HopsCudaTensorLaunchSize() finds no such kernel */
+  for (int i = 0; i < k->nt; i++) {
+    const size_t PQ = (size_t)k->table[i].P * Q;
+
+    if (k->table[i].P < Q - 1) k->fixed = PETSC_FALSE;
+    if (k->fixed) PetscCall(PetscArraycpy(k->table[i].P == Q ? a->fixedB : a->fixedA, bases[i]->B, PQ));
+  }
+  if (k->fixed) PetscCall(PetscArraycpy(a->fixedC, bases[0]->C, Q * Q));
   a->S = Power(M, a->dim) / M * (M | 1); /* lines an odd number of doubles apart: no bank conflicts */
   PetscCall(TensorTables(k, Q, bases));
   a->tables = k->tables;
@@ -346,6 +354,6 @@ PetscErrorCode HopsTensorGetInfo_CUDA(HopsTensorKernel k, const char **name, Pet
   for (PetscInt b = 0; b < k->nblocks; b++) f += 2.0 * k->data[b].nentries * a->nq;
   *flops       = f * (PetscLogDouble)k->first[k->nb];
   *name        = k->name;
-  *specialised = PETSC_FALSE;
+  *specialised = k->fixed;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
