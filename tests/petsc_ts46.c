@@ -13,6 +13,7 @@
     diff_args: -j
     test:
       suffix: stock
+      requires: host
       args: -fieldsplit_velocity_pc_type lu
     test:
       suffix: pa

@@ -216,7 +216,7 @@ typedef struct _HopsLORKernel *HopsLORKernel; /* LOR data of a back end */
 typedef struct {
   PetscInt         nc;
   const HopsBasis *basis;
-  const int       *restr; /* [ncells][P^dim] */
+  const int       *restr; /* [ncells][P^dim]; this and l are where the back end works */
   PetscScalar     *l;     /* [nL][nc] */
 } HopsTensorSide;
 
@@ -228,10 +228,18 @@ typedef struct {
   PetscInt              test, trial;      /* sides */
   PetscInt              npairs, nentries; /* entries at a point of all pairs */
   const HopsTensorPair *pair;             /* [npairs] */
-  const PetscScalar    *q;                /* [batch][point][entry][lane], as TensorGetLayout() says */
+  const PetscScalar    *q;                /* as TensorGetLayout() says */
 } HopsTensorData;
 
+/* Batch b holds cells first[b] .. first[b+1] - 1 in its lanes, of which it has W; no batch has cells of two parts */
+typedef struct {
+  PetscInt        W, nb;
+  const PetscInt *first;  /* [nb + 1] */
+  PetscBool       points; /* tensors are [batch][entry][lane][point], else [batch][point][entry][lane] */
+} HopsTensorLayout;
+
 typedef struct _HopsTensorKernel *HopsTensorKernel;
+typedef struct _HopsTensorFaces  *HopsTensorFaces; /* its tensors on faces, on a device */
 
 static inline PetscInt HopsTensorEntries(PetscInt dim, PetscInt kind)
 {
@@ -243,7 +251,6 @@ typedef struct _HopsFormKernel   *HopsFormKernel;   /* operator data on H(curl),
 typedef struct _HopsLumpKernel   *HopsLumpKernel;   /* LOR data there */
 typedef struct _HopsQueue        *HopsQueue;        /* copies beside a device's other work */
 typedef struct _HopsFaceKernel   *HopsFaceKernel;   /* terms on faces, on a device */
-typedef struct _HopsFieldKernel  *HopsFieldKernel;  /* full tensors of one field, on a device */
 typedef struct _HopsSinglePA     *HopsSinglePA;
 typedef struct _HopsSingleInterp *HopsSingleInterp;
 typedef enum {
@@ -266,6 +273,7 @@ typedef struct {
   HopsLumpTerm *term; /* [nterms] */
 } HopsLumpPattern;
 
+PETSC_INTERN PetscErrorCode HopsLumpEdgeMass(PetscInt P, PetscReal *h1); /* lorlump.c: the factor of the derivative's term of a low-order-refined matrix */
 PETSC_INTERN PetscErrorCode HopsSpaceGetMapKind(HopsSpace, HopsMapKind *); /* collective */
 
 typedef struct _HopsPatches     *HopsPatches;     /* patches of a space */
@@ -321,13 +329,6 @@ struct _HopsBackendOps {
   PetscErrorCode (*FaceCreate)(PetscInt fd, const HopsBasis *, PetscInt nT, PetscInt n, const int restr[], const PetscScalar qdata[], HopsFaceKernel *);
   PetscErrorCode (*FaceApply)(HopsFaceKernel, PetscBool diagonal, const PetscScalar x[], const PetscScalar xg[], PetscScalar y[], PetscScalar yg[]);
   PetscErrorCode (*FaceDestroy)(HopsFaceKernel *);
-  /* --- devices only: full tensors of one field of nc components (patensor.c says which): q[k] is [ncells][entries][points] in the
-     process's memory, or NULL; xl, yl are L-vectors [nL][nc] --- */
-  PetscErrorCode (*FieldCreate)(HopsSpace, const HopsBasis *, PetscInt nc, HopsFieldKernel *);
-  PetscErrorCode (*FieldSetUp)(HopsFieldKernel, const PetscScalar *const q[4]);
-  PetscErrorCode (*FieldApply)(HopsFieldKernel, PetscBool transpose, PetscInt first, PetscInt n, const PetscScalar xl[], PetscScalar yl[]); /* yl += */
-  PetscErrorCode (*FieldDiagonal)(HopsFieldKernel, PetscScalar yl[]);                                                                       /* yl += */
-  PetscErrorCode (*FieldDestroy)(HopsFieldKernel *);
   /* --- partial assembly ---
      Quadrature data per point: diffusion w detJ J^-1 kappa J^-T (symmetric, 3 or 6 values), mass w detJ c (1 value). */
   PetscErrorCode (*PACreate)(HopsSpace, const HopsBasis *, PetscBool diffusion, PetscBool mass, HopsPAKernel *);
@@ -361,16 +362,24 @@ struct _HopsBackendOps {
   PetscErrorCode (*LORGetInfo)(HopsLORKernel, const char **kernel, PetscLogDouble *bytes);
   PetscErrorCode (*LORDestroy)(HopsLORKernel *);
   /* --- forms with full tensors; NULL on a back end that has none --- */
-  /* cells of the space; the sides are copied, what they point to is not */
-  PetscErrorCode (*TensorCreate)(HopsSpace, PetscInt Q, PetscInt ntest, const HopsTensorSide test[], PetscInt ntrial, const HopsTensorSide trial[], HopsTensorKernel *);
-  /* batch b holds cells first[b] .. first[b+1] - 1 in its lanes, of which it has W */
-  PetscErrorCode (*TensorGetLayout)(HopsTensorKernel, PetscInt *W, PetscInt *nbatches, const PetscInt **first);
+  /* cells of the space; the sides are copied, what they point to is not. W is 0, or the lanes of another kernel for the same cells and points, with
+     these fields and perhaps more, whose tensors are to be shared */
+  PetscErrorCode (*TensorCreate)(HopsSpace, PetscInt Q, PetscInt W, PetscInt ntest, const HopsTensorSide test[], PetscInt ntrial, const HopsTensorSide trial[], HopsTensorKernel *);
+  PetscErrorCode (*TensorGetLayout)(HopsTensorKernel, HopsTensorLayout *);
+  /* the blocks, which the caller keeps, with tensors where the back end works; again where a block has new pairs or other memory */
+  PetscErrorCode (*TensorSetBlocks)(HopsTensorKernel, PetscInt nblocks, const HopsTensorData[]);
   /* L-vectors of the test side += the form on those of the trial side, on a part of the cells; transposed, the sides change places */
-  PetscErrorCode (*TensorApply)(HopsTensorKernel, HopsPart, PetscBool transpose, PetscInt nblocks, const HopsTensorData[]);
+  PetscErrorCode (*TensorApply)(HopsTensorKernel, HopsPart, PetscBool transpose);
   /* L-vectors of the test side += the diagonal of blocks with test == trial */
-  PetscErrorCode (*TensorDiagonal)(HopsTensorKernel, PetscInt nblocks, const HopsTensorData[]);
-  PetscErrorCode (*TensorGetInfo)(HopsTensorKernel, PetscInt nblocks, const HopsTensorData[], const char **kernel, PetscBool *specialised, PetscLogDouble *flops);
+  PetscErrorCode (*TensorDiagonal)(HopsTensorKernel);
+  PetscErrorCode (*TensorGetInfo)(HopsTensorKernel, const char **kernel, PetscBool *specialised, PetscLogDouble *flops);
   PetscErrorCode (*TensorDestroy)(HopsTensorKernel *);
+  /* devices only: the same on n faces (HopsFaceBasis numbers them) of cells. The block's q is [face][entry][point] in the process's memory, with
+     the derivative along the normal before those along the face; the bases of the kernel have the faces' points */
+  PetscErrorCode (*TensorFacesCreate)(HopsTensorKernel, PetscInt n, const PetscInt cells[], const PetscInt faces[], const HopsTensorData *, HopsTensorFaces *);
+  PetscErrorCode (*TensorFacesApply)(HopsTensorFaces, PetscBool transpose);
+  PetscErrorCode (*TensorFacesDiagonal)(HopsTensorFaces);
+  PetscErrorCode (*TensorFacesDestroy)(HopsTensorFaces *);
   /* --- tensor-product maps between nested spaces (may be absent) ---
      nmacro macro cells, interior ones (sources owned) first: source[c][N^dim] L-vector indices of the space `from`, target[c][M^dim]
      T-vector indices of the other space or -1, each index once; the matrix A[M][N], A[M-1-m][N-1-n] = A[m][n], acts in every direction */

@@ -8,16 +8,18 @@ typedef struct {
   PetscInt     field;
   HopsNodes    nodes; /* their map is into the operator's own vectors */
   HopsBasis    basis;
-  PetscScalar *l, *hbuf; /* [nL][nc], [nshared][nc] */
+  PetscScalar *l;    /* [nL][nc] where the back end works */
+  PetscScalar *hbuf; /* [nshared][nc]; this and the next on the host alone */
   MPI_Datatype unit;
 } HopsPASide;
 
 /* The tensors of a pair of fields; operators of blocks share those of the whole, which makes new ones for its next state */
 typedef struct {
-  PetscInt        refct;
-  PetscInt        npairs, nentries;
-  HopsTensorPair *pair;
-  PetscScalar    *base, *q; /* q is aligned */
+  PetscInt              refct;
+  const HopsBackendOps *backend; /* where base and q lie */
+  PetscInt              npairs, nentries;
+  HopsTensorPair       *pair;
+  PetscScalar          *base, *q; /* q is aligned */
 } HopsPAData;
 
 typedef struct {
@@ -49,14 +51,17 @@ struct _HopsPATensor {
   struct _HopsPATensorDevice *device; /* patensordevice.c: what a device holds, NULL on the host */
 };
 
-/* src/mat/pa/patensordevice.c: one field on a device */
-PETSC_INTERN PetscErrorCode HopsPATensorSetUpDevice(HopsPATensor);
+/* src/mat/pa/patensordevice.c: vectors and boundary terms of a device */
+PETSC_INTERN PetscErrorCode HopsPATensorCreateDevice(HopsPATensor);
+PETSC_INTERN PetscErrorCode HopsPATensorSetUpFacesDevice(HopsPATensor);
+PETSC_INTERN PetscErrorCode HopsPATensorResetFacesDevice(HopsPATensor);
 PETSC_INTERN PetscErrorCode HopsPATensorMultDevice(HopsPATensor, PetscBool transpose, Vec x, Vec y);
 PETSC_INTERN PetscErrorCode HopsPATensorDiagonalDevice(HopsPATensor, Vec d);
 PETSC_INTERN PetscErrorCode HopsPATensorDestroyDevice(HopsPATensor);
 
 /* fields[i] is the field of nodes[i] */
 PETSC_INTERN PetscErrorCode HopsPATensorCreate(HopsTensorForm, PetscInt ntest, const PetscInt testfields[], HopsNodes const test[], PetscInt ntrial, const PetscInt trialfields[], HopsNodes const trial[], HopsPATensor *);
+PETSC_INTERN PetscErrorCode HopsPATensorSetVecType(HopsPATensor, Mat);
 PETSC_INTERN PetscErrorCode HopsPATensorDestroy(HopsPATensor *);
 PETSC_INTERN PetscErrorCode HopsPATensorSetUp(HopsPATensor, const HopsBasis *, PetscBool gll);
 /* what a set-up with the whole's rule makes, but for the tensors, which are the whole's; blocks[i] is the whole's block of block i */

@@ -447,6 +447,7 @@ static PetscErrorCode MatDuplicate_PA(Mat A, MatDuplicateOption op, Mat *B)
     pb->general = pa->general;
     if (pa->tensor) {
       PetscCall(HopsPATensorDuplicate(pa->tensor, &pb->tensor));
+      PetscCall(HopsPATensorSetVecType(pb->tensor, *B));
       pb->form = pb->tensor->form;
       ++pb->form->refct;
       PetscCall(MatAssemblyBegin(*B, MAT_FINAL_ASSEMBLY));

@@ -125,6 +125,7 @@ static PetscErrorCode MatCreateBlock_PA(Mat A, Mat_PA *pa, IS isrow, IS iscol, M
   pb->general = pa->general;
   pb->form    = form;
   PetscCall(HopsPATensorCreate(form, row.n, row.field, row.nodes, col.n, col.field, col.nodes, &pb->tensor));
+  PetscCall(HopsPATensorSetVecType(pb->tensor, *B));
   PetscCall(HopsBasisCreate(pa->basis.P, pa->basis.Q, pa->gll, &pb->basis));
   PetscCall(HopsPASelectionDestroy(&row));
   PetscCall(HopsPASelectionDestroy(&col));

@@ -9,7 +9,7 @@
 */
 #include <hops/private/hopspatensor.h>
 
-#define HOPS_TENSOR_ALIGN 64
+#define HOPS_TENSOR_ALIGN 64 /* bytes, of the host's tensors */
 
 static PetscErrorCode HopsPASideSetUp(PetscInt field, HopsNodes nodes, HopsPASide *s)
 {
@@ -18,6 +18,7 @@ static PetscErrorCode HopsPASideSetUp(PetscInt field, HopsNodes nodes, HopsPASid
   s->nodes = nodes;
   s->unit  = MPIU_SCALAR;
   ++nodes->refct;
+  if (!nodes->space->backend->host) PetscFunctionReturn(PETSC_SUCCESS); /* patensordevice.c has what a device works on */
   PetscCall(PetscCalloc2(nodes->space->nL * nodes->nc, &s->l, nodes->space->nshared * nodes->nc, &s->hbuf));
   if (nodes->nc > 1) { /* PetscSF sums no type of one scalar but the scalar itself */
     PetscCallMPI(MPI_Type_contiguous((PetscMPIInt)nodes->nc, MPIU_SCALAR, &s->unit));
@@ -66,6 +67,14 @@ PetscErrorCode HopsPATensorCreate(HopsTensorForm form, PetscInt ntest, const Pet
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* On a device, that MatCreateVecs() makes vectors there */
+PetscErrorCode HopsPATensorSetVecType(HopsPATensor t, Mat A)
+{
+  PetscFunctionBegin;
+  if (!t->space->backend->host) PetscCall(MatShellSetVecType(A, t->space->backend->vectype));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode HopsPADataRelease(HopsPAData **data)
 {
   HopsPAData *d = *data;
@@ -73,7 +82,8 @@ static PetscErrorCode HopsPADataRelease(HopsPAData **data)
   PetscFunctionBegin;
   *data = NULL;
   if (!d || --d->refct > 0) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscFree(d->base));
+  if (d->backend->host) PetscCall(PetscFree(d->base));
+  else PetscCall((*d->backend->Free)((void **)&d->base));
   PetscCall(PetscFree(d->pair));
   PetscCall(PetscFree(d));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -83,8 +93,8 @@ static PetscErrorCode HopsPADataRelease(HopsPAData **data)
 static PetscErrorCode HopsPATensorReset(HopsPATensor t)
 {
   PetscFunctionBegin;
+  if (t->device) PetscCall(HopsPATensorResetFacesDevice(t)); /* they have the kernel's bases */
   if (t->kernel) PetscCall((*t->space->backend->TensorDestroy)(&t->kernel));
-  PetscCall(HopsPATensorDestroyDevice(t)); /* it has the rule's basis */
   for (PetscInt k = 0; t->Q && k < 2; ++k)
     for (PetscInt i = 0; i < t->n[k]; ++i) PetscCall(HopsBasisDestroy(&t->side[k][i].basis));
   for (PetscInt b = 0; b < t->form->nblocks; ++b) PetscCall(HopsPADataRelease(&t->block[b].data));
@@ -100,6 +110,7 @@ PetscErrorCode HopsPATensorDestroy(HopsPATensor *out)
   *out = NULL;
   if (!t) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HopsPATensorReset(t));
+  PetscCall(HopsPATensorDestroyDevice(t));
   for (PetscInt b = 0; b < t->form->nblocks; ++b)
     for (PetscInt k = 0; k < 4; ++k) PetscCall(PetscFree(t->block[b].pairs[k]));
   PetscCall(PetscFree2(t->block, t->view));
@@ -107,8 +118,10 @@ PetscErrorCode HopsPATensorDestroy(HopsPATensor *out)
     for (PetscInt i = 0; i < t->n[k]; ++i) {
       HopsPASide *s = &t->side[k][i];
 
-      PetscCall(PetscFree2(s->l, s->hbuf));
-      if (s->nodes->nc > 1) PetscCallMPI(MPI_Type_free(&s->unit));
+      if (s->nodes->space->backend->host) {
+        PetscCall(PetscFree2(s->l, s->hbuf));
+        if (s->nodes->nc > 1) PetscCallMPI(MPI_Type_free(&s->unit));
+      }
       PetscCall(HopsNodesDestroy(&s->nodes));
     }
     PetscCall(PetscFree(t->side[k]));
@@ -146,28 +159,30 @@ PetscErrorCode HopsPATensorDuplicate(HopsPATensor t, HopsPATensor *out)
 
 /* ------------------------------------------------------------- quadrature data ------------------------------------------------------------- */
 
-/* Bases and kernel of a rule */
-static PetscErrorCode HopsPATensorSetUpRule(HopsPATensor t, PetscInt Q, PetscBool gll)
+/* Bases and kernel of a rule; W as in TensorCreate() */
+static PetscErrorCode HopsPATensorSetUpRule(HopsPATensor t, PetscInt Q, PetscBool gll, PetscInt W)
 {
-  HopsTensorSide *sides[2];
+  const HopsBackendOps *be = t->space->backend;
+  HopsTensorSide       *sides[2];
 
   PetscFunctionBegin;
   if (t->Q == Q && t->gll == gll) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCheck(t->space->backend->host || (t->nodes && !t->faces), PetscObjectComm((PetscObject)t->space), PETSC_ERR_SUP, "Forms of several fields, or with boundary terms beside several components or derivatives, run on the host only, not on the back end %s: use -hops_backend host", t->space->backend->name);
   PetscCall(HopsPATensorReset(t));
+  if (!be->host && !t->device) PetscCall(HopsPATensorCreateDevice(t));
   for (PetscInt k = 0; k < 2; ++k) {
     PetscCall(PetscCalloc1(t->n[k], &sides[k]));
     for (PetscInt i = 0; i < t->n[k]; ++i) {
-      HopsPASide *s = &t->side[k][i];
+      HopsPASide      *s = &t->side[k][i];
+      const PetscReal *X;
 
       PetscCall(HopsBasisCreate(s->nodes->space->order + 1, Q, gll, &s->basis));
       sides[k][i].nc    = s->nodes->nc;
       sides[k][i].basis = &s->basis;
-      sides[k][i].restr = s->nodes->space->restr;
       sides[k][i].l     = s->l;
+      PetscCall(HopsSpaceGetBackendMesh(s->nodes->space, &sides[k][i].restr, &X));
     }
   }
-  if (t->space->backend->host) PetscCall((*t->space->backend->TensorCreate)(t->space, Q, t->n[0], sides[0], t->n[1], sides[1], &t->kernel));
+  PetscCall((*be->TensorCreate)(t->space, Q, W, t->n[0], sides[0], t->n[1], sides[1], &t->kernel));
   PetscCall(PetscFree(sides[0]));
   PetscCall(PetscFree(sides[1]));
   t->Q   = Q;
@@ -178,8 +193,9 @@ static PetscErrorCode HopsPATensorSetUpRule(HopsPATensor t, PetscInt Q, PetscBoo
 /* What the kernel sees, and the flops that it takes */
 static PetscErrorCode HopsPATensorSetUpView(HopsPATensor t)
 {
-  const char *name;
-  PetscBool   specialised;
+  const HopsBackendOps *be = t->space->backend;
+  const char           *name;
+  PetscBool             specialised;
 
   PetscFunctionBegin;
   for (PetscInt b = 0; b < t->form->nblocks; ++b) {
@@ -192,20 +208,22 @@ static PetscErrorCode HopsPATensorSetUpView(HopsPATensor t)
     t->view[b].pair     = tb->data->pair;
     t->view[b].q        = tb->data->q;
   }
-  PetscCall((*t->space->backend->TensorGetInfo)(t->kernel, t->form->nblocks, t->view, &name, &specialised, &t->flops));
+  PetscCall((*be->TensorSetBlocks)(t->kernel, t->form->nblocks, t->view));
+  PetscCall((*be->TensorGetInfo)(t->kernel, &name, &specialised, &t->flops));
   PetscCall(PetscInfo(t->space, "kernel %s, %g flops per application\n", name, (double)t->flops));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Room for the tensors of a block: what was there if nobody else uses it and its pairs are the same. Lanes without a cell stay zero */
+/* Room for the tensors of a block: what was there if nobody else uses it and its pairs are the same. The host's lanes without a cell stay zero */
 static PetscErrorCode HopsPABlockAllocate(HopsPATensor t, PetscInt b, PetscInt nq)
 {
-  HopsPABlock    *tb  = &t->block[b];
-  const PetscInt  dim = t->form->fields->dim, nc = t->side[HOPS_TEST][tb->test].nodes->nc, nct = t->side[HOPS_TRIAL][tb->trial].nodes->nc;
-  const PetscInt *first;
-  PetscInt        W, nb, n = 0;
-  size_t          size;
-  HopsPAData     *d;
+  const HopsBackendOps *be  = t->space->backend;
+  HopsPABlock          *tb  = &t->block[b];
+  const PetscInt        dim = t->form->fields->dim, nc = t->side[HOPS_TEST][tb->test].nodes->nc, nct = t->side[HOPS_TRIAL][tb->trial].nodes->nc;
+  HopsTensorLayout      layout;
+  PetscInt              n = 0;
+  size_t                size;
+  HopsPAData           *d;
 
   PetscFunctionBegin;
   for (PetscInt k = 0; k < 4; ++k)
@@ -213,7 +231,8 @@ static PetscErrorCode HopsPABlockAllocate(HopsPATensor t, PetscInt b, PetscInt n
   if (tb->data && tb->data->refct == 1 && tb->data->npairs == n) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HopsPADataRelease(&tb->data));
   PetscCall(PetscNew(&d));
-  d->refct = 1;
+  d->refct   = 1;
+  d->backend = be;
   PetscCall(PetscMalloc1(n, &d->pair));
   for (PetscInt k = 0; k < 4; ++k)
     for (PetscInt i = 0; tb->pairs[k] && i < nc * nct; ++i) {
@@ -221,12 +240,17 @@ static PetscErrorCode HopsPABlockAllocate(HopsPATensor t, PetscInt b, PetscInt n
       d->pair[d->npairs++] = (HopsTensorPair){(int)k, (int)(i / nct), (int)(i % nct)};
       d->nentries += HopsTensorEntries(dim, k);
     }
-  PetscCall((*t->space->backend->TensorGetLayout)(t->kernel, &W, &nb, &first));
-  size = (size_t)nb * nq * d->nentries * W;
-  PetscCall(PetscMalloc1(size + HOPS_TENSOR_ALIGN / sizeof(PetscScalar), &d->base));
-  d->q = (PetscScalar *)(((size_t)d->base + HOPS_TENSOR_ALIGN - 1) / HOPS_TENSOR_ALIGN * HOPS_TENSOR_ALIGN);
-  PetscCall(PetscMemzero(d->q, size * sizeof(PetscScalar)));
   tb->data = d;
+  PetscCall((*be->TensorGetLayout)(t->kernel, &layout));
+  size = (size_t)layout.nb * nq * d->nentries * layout.W;
+  if (be->host) {
+    PetscCall(PetscMalloc1(size + HOPS_TENSOR_ALIGN / sizeof(PetscScalar), &d->base));
+    d->q = (PetscScalar *)(((size_t)d->base + HOPS_TENSOR_ALIGN - 1) / HOPS_TENSOR_ALIGN * HOPS_TENSOR_ALIGN);
+    PetscCall(PetscMemzero(d->q, size * sizeof(PetscScalar)));
+  } else {
+    PetscCall((*be->Malloc)(size * sizeof(PetscScalar), (void **)&d->base));
+    d->q = d->base;
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -253,7 +277,7 @@ static PetscErrorCode HopsPATensorMark(HopsPATensor t, PetscInt n, PetscScalar *
 }
 
 /* The tensors of a block at a point, in reference coordinates, as entries ent[entry * W] */
-static void HopsPATensorSetUpPoint(PetscInt dim, const HopsPAData *d, PetscInt nct, PetscReal w, const PetscReal Ji[], PetscScalar *const g[4], const size_t at[4], PetscInt W, PetscScalar ent[])
+static void HopsPATensorSetUpPoint(PetscInt dim, const HopsPAData *d, PetscInt nct, PetscReal w, const PetscReal Ji[], PetscScalar *const g[4], const size_t at[4], size_t W, PetscScalar ent[])
 {
   for (PetscInt j = 0; j < d->npairs; ++j) {
     const HopsTensorPair p = d->pair[j];
@@ -282,73 +306,106 @@ static void HopsPATensorSetUpPoint(PetscInt dim, const HopsPAData *d, PetscInt n
   }
 }
 
-/* The tensors of cells c .. c + n - 1 */
-static PetscErrorCode HopsPATensorFill(HopsPATensor t, const HopsBasis *basis, PetscInt c, PetscInt n, const PetscReal J[], PetscScalar *(*g)[4], PetscInt *batch)
+/* The tensors of batches b0 .. b1 - 1, those of block b from q[b] on; J and g begin with the first of their cells */
+static PetscErrorCode HopsPATensorFill(HopsPATensor t, const HopsTensorLayout *layout, const HopsBasis *basis, PetscInt b0, PetscInt b1, const PetscReal J[], PetscScalar *(*g)[4], PetscScalar *const q[])
 {
-  const PetscInt  dim = t->form->fields->dim, nq = PetscPowInt(basis->Q, dim);
-  const PetscInt *first;
-  PetscInt        W, nb;
+  const PetscInt dim = t->form->fields->dim, nq = PetscPowInt(basis->Q, dim), W = layout->W;
 
   PetscFunctionBegin;
-  PetscCall((*t->space->backend->TensorGetLayout)(t->kernel, &W, &nb, &first));
-  for (PetscInt e = 0; e < n; ++e) {
-    while (first[*batch + 1] <= c + e) ++*batch;
-    for (PetscInt q = 0; q < nq; ++q) {
-      PetscReal Ji[9], det, w = 1.0;
+  for (PetscInt batch = b0; batch < b1; ++batch)
+    for (PetscInt c = layout->first[batch]; c < layout->first[batch + 1]; ++c)
+      for (PetscInt p = 0; p < nq; ++p) {
+        const size_t   e    = (size_t)(c - layout->first[b0]) * nq + p;
+        const PetscInt lane = c - layout->first[batch];
+        PetscReal      Ji[9], det, w = 1.0;
 
-      det = HopsInverse(dim, J + (e * nq + q) * dim * dim, Ji);
-      if (!(det > 0.0)) PetscCall(HopsSpaceErrorCell(t->space, c + e, det));
-      for (PetscInt d = 0, k = q; d < dim; ++d, k /= basis->Q) w *= basis->weights[k % basis->Q];
-      for (PetscInt b = 0; b < t->form->nblocks; ++b) {
-        const HopsPAData *d   = t->block[b].data;
-        const PetscInt    nct = t->side[HOPS_TRIAL][t->block[b].trial].nodes->nc, ncc = t->side[HOPS_TEST][t->block[b].test].nodes->nc * nct;
-        size_t            at[4];
+        det = HopsInverse(dim, J + e * dim * dim, Ji);
+        if (!(det > 0.0)) PetscCall(HopsSpaceErrorCell(t->space, c, det));
+        for (PetscInt d = 0, k = p; d < dim; ++d, k /= basis->Q) w *= basis->weights[k % basis->Q];
+        for (PetscInt b = 0; b < t->form->nblocks; ++b) {
+          const HopsPAData *d   = t->block[b].data;
+          const PetscInt    nct = t->side[HOPS_TRIAL][t->block[b].trial].nodes->nc, ncc = t->side[HOPS_TEST][t->block[b].test].nodes->nc * nct;
+          PetscScalar      *to = q[b] + (size_t)(batch - b0) * nq * d->nentries * W + (layout->points ? (size_t)lane * nq + p : (size_t)p * d->nentries * W + lane);
+          size_t            at[4];
 
-        for (PetscInt k = 0; k < 4; ++k) at[k] = (size_t)(e * nq + q) * ncc * HopsTensorEntries(dim, k);
-        HopsPATensorSetUpPoint(dim, d, nct, w * det, Ji, g[b], at, W, d->q + ((size_t)(*batch * nq + q) * d->nentries) * W + (c + e - first[*batch]));
+          for (PetscInt k = 0; k < 4; ++k) at[k] = e * ncc * HopsTensorEntries(dim, k);
+          HopsPATensorSetUpPoint(dim, d, nct, w * det, Ji, g[b], at, layout->points ? (size_t)W * nq : (size_t)W, to);
+        }
       }
-    }
-  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /*
-  One pass over the cells. Where a pair of components turns up that was zero before, the rest of the pass only looks for more of
-  them, and `again` asks for another one.
+  One pass over the cells, a run of batches at a time, which a device gets when its tensors are there. Where a pair of components turns
+  up that was zero before, the rest of the pass only looks for more of them, and `again` asks for another one.
 */
 static PetscErrorCode HopsPATensorPass(HopsPATensor t, const HopsBasis *basis, const HopsBasis *geom, PetscBool *again)
 {
-  HopsSpace      sp  = t->space;
-  const PetscInt dim = sp->dim, nq = PetscPowInt(basis->Q, dim), chunk = PetscMax(4, 2048 / nq), nblocks = t->form->nblocks;
-  PetscInt       batch = 0;
-  PetscReal     *x, *J;
-  PetscScalar *(*g)[4];
+  HopsSpace             sp  = t->space;
+  const HopsBackendOps *be  = sp->backend;
+  const PetscInt        dim = sp->dim, nq = PetscPowInt(basis->Q, dim), nblocks = t->form->nblocks;
+  PetscInt              run;
+  HopsTensorLayout      layout;
+  PetscReal            *x, *J;
+  PetscScalar *(*g)[4], **q;
 
   PetscFunctionBegin;
   *again = PETSC_FALSE;
-  PetscCall(PetscMalloc2(chunk * nq * dim, &x, chunk * nq * dim * dim, &J));
-  PetscCall(PetscCalloc1(nblocks, &g));
+  PetscCall((*be->TensorGetLayout)(t->kernel, &layout));
+  run = PetscMax(PetscMax(4, 2048 / nq), layout.W);
+  PetscCall(PetscMalloc2(run * nq * dim, &x, run * nq * dim * dim, &J));
+  PetscCall(PetscCalloc2(nblocks, &g, nblocks, &q));
   for (PetscInt b = 0; b < nblocks; ++b)
     for (PetscInt k = 0; k < 4; ++k)
-      if (t->form->blocks[b].has[k]) PetscCall(PetscMalloc1(chunk * nq * t->side[HOPS_TEST][t->block[b].test].nodes->nc * t->side[HOPS_TRIAL][t->block[b].trial].nodes->nc * HopsTensorEntries(dim, k), &g[b][k]));
-  for (PetscInt c = 0; c < sp->ncells; c += chunk) {
-    const PetscInt n     = PetscMin(chunk, sp->ncells - c);
+      if (t->form->blocks[b].has[k]) PetscCall(PetscMalloc1(run * nq * t->side[HOPS_TEST][t->block[b].test].nodes->nc * t->side[HOPS_TRIAL][t->block[b].trial].nodes->nc * HopsTensorEntries(dim, k), &g[b][k]));
+  for (PetscInt b0 = 0, b1; b0 < layout.nb; b0 = b1) {
+    const PetscInt c     = layout.first[b0];
     PetscBool      grown = PETSC_FALSE;
+    PetscInt       n;
 
+    b1 = b0 + 1;
+    while (b1 < layout.nb && (b1 + 1 - b0) * layout.W <= run) ++b1;
+    n = layout.first[b1] - c;
     PetscCall(HopsSpaceGetPoints(sp, geom, c, n, x, J));
     PetscCall(HopsTensorFormEvaluateBlocks(t->form, sp, c, n, basis, x, J, g));
     PetscCall(HopsPATensorMark(t, n * nq, g, &grown));
-    if (grown && c) *again = PETSC_TRUE;
-    if (c == 0)
-      for (PetscInt b = 0; b < nblocks; ++b) PetscCall(HopsPABlockAllocate(t, b, nq));
-    if (!*again) PetscCall(HopsPATensorFill(t, basis, c, n, J, g, &batch));
+    if (grown && b0) *again = PETSC_TRUE;
+    for (PetscInt b = 0; b < nblocks; ++b) {
+      const HopsPAData *d;
+
+      if (!b0) {
+        PetscCall(HopsPABlockAllocate(t, b, nq));
+        if (!be->host) PetscCall(PetscMalloc1((size_t)(run / layout.W) * layout.W * nq * t->block[b].data->nentries, &q[b]));
+      }
+      d = t->block[b].data;
+      if (be->host) q[b] = d->q + (size_t)b0 * layout.W * nq * d->nentries;
+      else PetscCall(PetscArrayzero(q[b], (size_t)(b1 - b0) * layout.W * nq * d->nentries));
+    }
+    if (*again) continue;
+    PetscCall(HopsPATensorFill(t, &layout, basis, b0, b1, J, g, q));
+    for (PetscInt b = 0; b < nblocks && !be->host; ++b) {
+      const HopsPAData *d = t->block[b].data;
+      const size_t      m = (size_t)layout.W * nq * d->nentries;
+
+      PetscCall((*be->Copy)(d->q + b0 * m, q[b], (b1 - b0) * m * sizeof(PetscScalar), PETSC_TRUE));
+    }
   }
-  if (!sp->ncells)
-    for (PetscInt b = 0; b < nblocks; ++b) PetscCall(HopsPABlockAllocate(t, b, nq));
-  for (PetscInt b = 0; b < nblocks; ++b)
+  for (PetscInt b = 0; b < nblocks; ++b) {
+    if (!layout.nb) PetscCall(HopsPABlockAllocate(t, b, nq));
+    else if (!be->host) PetscCall(PetscFree(q[b]));
     for (PetscInt k = 0; k < 4; ++k) PetscCall(PetscFree(g[b][k]));
-  PetscCall(PetscFree(g));
+  }
+  PetscCall(PetscFree2(g, q));
   PetscCall(PetscFree2(x, J));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsPATensorSetUpFaces(HopsPATensor t)
+{
+  PetscFunctionBegin;
+  if (!t->faces) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(HopsFaceFormSetUp(t->faces, &t->side[HOPS_TEST][0].basis));
+  if (t->device) PetscCall(HopsPATensorSetUpFacesDevice(t));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -359,16 +416,12 @@ PetscErrorCode HopsPATensorSetUp(HopsPATensor t, const HopsBasis *basis, PetscBo
   size_t    bytes = 0;
 
   PetscFunctionBegin;
-  PetscCall(HopsPATensorSetUpRule(t, basis->Q, gll));
-  if (!t->space->backend->host) {
-    PetscCall(HopsPATensorSetUpDevice(t));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
+  PetscCall(HopsPATensorSetUpRule(t, basis->Q, gll, 0));
   PetscCall(HopsSpaceCreateGeometryBasis(t->space, basis, &geom));
   while (again) PetscCall(HopsPATensorPass(t, basis, &geom, &again));
   PetscCall(HopsBasisDestroy(&geom));
   PetscCall(HopsPATensorSetUpView(t));
-  if (t->faces) PetscCall(HopsFaceFormSetUp(t->faces, basis));
+  PetscCall(HopsPATensorSetUpFaces(t));
   for (PetscInt b = 0; b < t->form->nblocks; ++b) bytes += (size_t)t->block[b].data->nentries * t->space->ncells * PetscPowInt(basis->Q, t->space->dim) * sizeof(PetscScalar);
   PetscCall(PetscInfo(t->space, "full tensors: %g bytes of quadrature data in %" PetscInt_FMT " blocks\n", (double)bytes, t->form->nblocks));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -376,8 +429,11 @@ PetscErrorCode HopsPATensorSetUp(HopsPATensor t, const HopsBasis *basis, PetscBo
 
 PetscErrorCode HopsPATensorShare(HopsPATensor whole, const PetscInt blocks[], HopsPATensor t)
 {
+  HopsTensorLayout layout;
+
   PetscFunctionBegin;
-  PetscCall(HopsPATensorSetUpRule(t, whole->Q, whole->gll));
+  PetscCall((*whole->space->backend->TensorGetLayout)(whole->kernel, &layout));
+  PetscCall(HopsPATensorSetUpRule(t, whole->Q, whole->gll, layout.W));
   for (PetscInt b = 0; b < t->form->nblocks; ++b) {
     HopsPAData *d = whole->block[blocks[b]].data;
 
@@ -386,7 +442,7 @@ PetscErrorCode HopsPATensorShare(HopsPATensor whole, const PetscInt blocks[], Ho
     t->block[b].data = d;
   }
   PetscCall(HopsPATensorSetUpView(t));
-  if (t->faces) PetscCall(HopsFaceFormSetUp(t->faces, &t->side[HOPS_TEST][0].basis));
+  PetscCall(HopsPATensorSetUpFaces(t));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -450,7 +506,7 @@ static PetscErrorCode HopsPASideZero(HopsPASide *s)
 PetscErrorCode HopsPATensorMult(HopsPATensor t, PetscBool transpose, Vec x, Vec y)
 {
   const HopsBackendOps *be = t->space->backend;
-  const PetscInt        in = transpose ? HOPS_TEST : HOPS_TRIAL, out = 1 - in, nb = t->form->nblocks;
+  const PetscInt        in = transpose ? HOPS_TEST : HOPS_TRIAL, out = 1 - in;
   const PetscScalar    *xa;
   PetscScalar          *ya;
 
@@ -463,12 +519,12 @@ PetscErrorCode HopsPATensorMult(HopsPATensor t, PetscBool transpose, Vec x, Vec 
   for (PetscInt i = 0; i < t->n[in]; ++i) PetscCall(HopsPASideBegin(&t->side[in][i], xa));
   PetscCall(VecRestoreArrayRead(x, &xa));
   for (PetscInt i = 0; i < t->n[out]; ++i) PetscCall(HopsPASideZero(&t->side[out][i]));
-  PetscCall((*be->TensorApply)(t->kernel, HOPS_PART_INTERIOR_A, transpose, nb, t->view));
+  PetscCall((*be->TensorApply)(t->kernel, HOPS_PART_INTERIOR_A, transpose));
   for (PetscInt i = 0; i < t->n[in]; ++i) PetscCall(HopsPASideEnd(&t->side[in][i]));
-  PetscCall((*be->TensorApply)(t->kernel, HOPS_PART_SHARED, transpose, nb, t->view));
+  PetscCall((*be->TensorApply)(t->kernel, HOPS_PART_SHARED, transpose));
   if (t->faces) PetscCall(HopsPATensorFacesApply(t, transpose));
   for (PetscInt i = 0; i < t->n[out]; ++i) PetscCall(HopsPASideAddBegin(&t->side[out][i]));
-  PetscCall((*be->TensorApply)(t->kernel, HOPS_PART_INTERIOR_B, transpose, nb, t->view));
+  PetscCall((*be->TensorApply)(t->kernel, HOPS_PART_INTERIOR_B, transpose));
   PetscCall(VecGetArrayWrite(y, &ya));
   for (PetscInt i = 0; i < t->n[out]; ++i) PetscCall(HopsPASideAddEnd(&t->side[out][i], ya));
   PetscCall(VecRestoreArrayWrite(y, &ya));
@@ -482,15 +538,15 @@ PetscErrorCode HopsPATensorDiagonal(HopsPATensor t, Vec d)
   PetscBool    square = t->n[0] == t->n[1] ? PETSC_TRUE : PETSC_FALSE;
 
   PetscFunctionBegin;
+  for (PetscInt i = 0; square && i < t->n[0]; ++i)
+    if (t->side[0][i].nodes != t->side[1][i].nodes) square = PETSC_FALSE;
+  PetscCheck(square, PetscObjectComm((PetscObject)t->space), PETSC_ERR_ARG_WRONG, "A block of different test and trial fields has no diagonal");
   if (t->device) {
     PetscCall(HopsPATensorDiagonalDevice(t, d));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  for (PetscInt i = 0; square && i < t->n[0]; ++i)
-    if (t->side[0][i].nodes != t->side[1][i].nodes) square = PETSC_FALSE;
-  PetscCheck(square, PetscObjectComm((PetscObject)t->space), PETSC_ERR_ARG_WRONG, "A block of different test and trial fields has no diagonal");
   for (PetscInt i = 0; i < t->n[HOPS_TEST]; ++i) PetscCall(HopsPASideZero(&t->side[HOPS_TEST][i]));
-  PetscCall((*t->space->backend->TensorDiagonal)(t->kernel, t->form->nblocks, t->view));
+  PetscCall((*t->space->backend->TensorDiagonal)(t->kernel));
   if (t->faces) PetscCall(HopsPATensorFacesDiagonal(t));
   PetscCall(VecGetArrayWrite(d, &a));
   for (PetscInt i = 0; i < t->n[HOPS_TEST]; ++i) {
@@ -537,7 +593,7 @@ PetscErrorCode HopsPATensorView(HopsPATensor t, PetscViewer viewer)
     PetscBool      specialised;
     PetscLogDouble flops;
 
-    PetscCall((*t->space->backend->TensorGetInfo)(t->kernel, t->form->nblocks, t->view, &name, &specialised, &flops));
+    PetscCall((*t->space->backend->TensorGetInfo)(t->kernel, &name, &specialised, &flops));
     PetscCall(PetscViewerASCIIPrintf(viewer, "kernel: %s, %s\n", name, specialised ? "specialised" : "generic"));
   }
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -1,180 +1,241 @@
-/* Full tensors on a device: the host evaluates the point functions once for each state, the action and the diagonal run there. */
+/*
+  Full tensors on a device: L-vectors of all fields of a side in one array, which one index list fills from the global vector and
+  another empties into it, halos, and boundary terms. The host evaluates the point functions once for each state.
+*/
 #include <hops/private/hopspatensor.h>
 
 typedef struct _HopsPATensorDevice *HopsPATensorDevice;
 struct _HopsPATensorDevice {
-  HopsFieldKernel kernel;
-  HopsHalo        halo;
-  PetscInt       *map;     /* [nT][nc] as HopsNodes */
-  PetscScalar    *xl, *yl; /* [nL][nc] */
+  PetscInt         size[2];    /* of the L-vectors */
+  PetscScalar     *l[2];       /* of all fields, one after the other */
+  PetscInt        *gather[2];  /* [size] entry of the global vector, -1 where it has none */
+  PetscInt        *scatter[2]; /* [local size of the global vector] entry of the L-vectors */
+  HopsHalo        *halo[2];    /* of each field; the trial side borrows those of the same nodes */
+  PetscInt         nfaces;     /* boundary terms */
+  HopsTensorFaces *faces;
 };
 
-/* The weighted tensors at a point in reference coordinates, as q[k][cell][entry][point] */
-static void HopsFieldPoint(PetscInt dim, PetscInt nc2, PetscInt nq, PetscInt cell, PetscInt q, PetscReal w, const PetscReal Ji[], const PetscScalar *const g[4], PetscScalar *const out[4])
+static PetscErrorCode HopsPATensorUpload(const HopsBackendOps *be, PetscInt n, const PetscInt idx[], PetscInt **to)
 {
-  for (PetscInt k = 0; k < nc2; ++k) {
-    if (g[0]) out[0][(size_t)(cell * nc2 + k) * nq + q] = w * g[0][k];
-    for (PetscInt m = 1; m < 3; ++m)
-      for (PetscInt a = 0; g[m] && a < dim; ++a) {
-        PetscScalar s = 0.0;
-
-        for (PetscInt d = 0; d < dim; ++d) s += Ji[a * dim + d] * g[m][k * dim + d];
-        out[m][(size_t)((cell * nc2 + k) * dim + a) * nq + q] = w * s;
-      }
-    for (PetscInt a = 0; g[3] && a < dim; ++a)
-      for (PetscInt b = 0; b < dim; ++b) {
-        PetscScalar s = 0.0;
-
-        for (PetscInt d = 0; d < dim; ++d)
-          for (PetscInt e = 0; e < dim; ++e) s += Ji[a * dim + d] * g[3][(k * dim + d) * dim + e] * Ji[b * dim + e];
-        out[3][(size_t)(((cell * nc2 + k) * dim + a) * dim + b) * nq + q] = w * s;
-      }
-  }
-}
-
-/* The tensors of all cells, which go to the device */
-static PetscErrorCode HopsFieldSetUp(HopsPATensor t, HopsFieldKernel kernel)
-{
-  HopsSpace        sp    = t->nodes->space;
-  const HopsBasis *basis = &t->side[HOPS_TEST][0].basis;
-  const PetscInt   dim = sp->dim, Q = basis->Q, nq = PetscPowInt(Q, dim), nc = t->nodes->nc, nc2 = nc * nc, chunk = PetscMax(4, 2048 / nq);
-  HopsBasis        geom;
-  PetscReal       *x, *J;
-  PetscScalar     *g[4], *q[4];
-
   PetscFunctionBegin;
-  t->flops = 0.0;
-  for (PetscInt k = 0; k < 4; ++k) {
-    const PetscInt size = nc2 * HopsTensorEntries(dim, k);
-
-    g[k] = q[k] = NULL;
-    if (!t->form->has[k]) continue;
-    PetscCall(PetscMalloc1(chunk * nq * size, &g[k]));
-    PetscCall(PetscMalloc1((size_t)sp->ncells * nq * size, &q[k]));
-    t->flops += 2.0 * sp->ncells * nq * size;
-  }
-  for (PetscInt d = 0; d < dim; ++d) t->flops += 4.0 * sp->ncells * nc * (dim + 1) * PetscPowInt(Q, d + 1) * PetscPowInt(basis->P, dim - d);
-  PetscCall(PetscMalloc2(chunk * nq * dim, &x, chunk * nq * dim * dim, &J));
-  PetscCall(HopsSpaceCreateGeometryBasis(sp, basis, &geom));
-  for (PetscInt c = 0; c < sp->ncells; c += chunk) {
-    const PetscInt n = PetscMin(chunk, sp->ncells - c);
-
-    PetscCall(HopsSpaceGetPoints(sp, &geom, c, n, x, J));
-    PetscCall(HopsTensorFormEvaluate(t->form, sp, c, n, basis, x, J, g));
-    for (PetscInt e = 0; e < n; ++e)
-      for (PetscInt p = 0; p < nq; ++p) {
-        const PetscScalar *at[4];
-        PetscReal          Ji[9], det, w = 1.0;
-
-        det = HopsInverse(dim, J + (e * nq + p) * dim * dim, Ji);
-        if (!(det > 0.0)) PetscCall(HopsSpaceErrorCell(sp, c + e, det));
-        for (PetscInt d = 0, k = p; d < dim; ++d, k /= Q) w *= basis->weights[k % Q];
-        for (PetscInt k = 0; k < 4; ++k) at[k] = g[k] ? g[k] + (e * nq + p) * nc2 * HopsTensorEntries(dim, k) : NULL;
-        HopsFieldPoint(dim, nc2, nq, c + e, p, w * det, Ji, at, q);
-      }
-  }
-  PetscCall(HopsBasisDestroy(&geom));
-  PetscCall(PetscFree2(x, J));
-  PetscCall((*sp->backend->FieldSetUp)(kernel, (const PetscScalar *const *)q));
-  for (PetscInt k = 0; k < 4; ++k) {
-    PetscCall(PetscFree(g[k]));
-    PetscCall(PetscFree(q[k]));
-  }
+  PetscCall((*be->Malloc)(n * sizeof(PetscInt), (void **)to));
+  PetscCall((*be->Copy)(*to, idx, n * sizeof(PetscInt), PETSC_TRUE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsPATensorSetUpDevice(HopsPATensor t)
+static PetscBool HopsPATensorBorrows(HopsPATensor t, PetscInt k, PetscInt i)
 {
-  HopsSpace             sp = t->nodes->space;
-  const HopsBackendOps *be = sp->backend;
-  const PetscInt        nc = t->nodes->nc;
-  HopsPATensorDevice    d  = t->device;
+  return k == HOPS_TRIAL && i < t->n[HOPS_TEST] && t->side[HOPS_TEST][i].nodes == t->side[HOPS_TRIAL][i].nodes ? PETSC_TRUE : PETSC_FALSE;
+}
+
+PetscErrorCode HopsPATensorCreateDevice(HopsPATensor t)
+{
+  const HopsBackendOps *be = t->space->backend;
+  HopsPATensorDevice    d;
 
   PetscFunctionBegin;
-  if (!d) {
-    PetscCall(PetscNew(&t->device));
-    d = t->device;
-    PetscCall((*be->FieldCreate)(sp, &t->side[HOPS_TEST][0].basis, nc, &d->kernel));
-    PetscCall(HopsHaloCreate(sp, nc, &d->halo));
-    PetscCall((*be->Malloc)(sp->nT * nc * sizeof(PetscInt), (void **)&d->map));
-    PetscCall((*be->Copy)(d->map, t->nodes->map, sp->nT * nc * sizeof(PetscInt), PETSC_TRUE));
-    PetscCall((*be->Malloc)(sp->nL * nc * sizeof(PetscScalar), (void **)&d->xl));
-    PetscCall((*be->Malloc)(sp->nL * nc * sizeof(PetscScalar), (void **)&d->yl));
-    PetscCall((*be->Zero)(sp->nL * nc, d->xl));
+  PetscCall(PetscNew(&d));
+  t->device = d;
+  for (PetscInt k = 0; k < 2; ++k) {
+    PetscInt *gather, *scatter, off = 0;
+
+    for (PetscInt i = 0; i < t->n[k]; ++i) d->size[k] += t->side[k][i].nodes->space->nL * t->side[k][i].nodes->nc;
+    PetscCall(PetscCalloc1(t->n[k], &d->halo[k]));
+    PetscCall((*be->Malloc)(d->size[k] * sizeof(PetscScalar), (void **)&d->l[k]));
+    PetscCall(PetscMalloc2(d->size[k], &gather, t->size[k], &scatter));
+    for (PetscInt i = 0; i < t->size[k]; ++i) scatter[i] = -1;
+    for (PetscInt i = 0; i < t->n[k]; ++i) {
+      HopsPASide    *s  = &t->side[k][i];
+      HopsSpace      sp = s->nodes->space;
+      const PetscInt nc = s->nodes->nc;
+
+      s->l = d->l[k] + off;
+      for (PetscInt j = 0; j < sp->nL * nc; ++j) {
+        gather[off + j] = j < sp->nT * nc ? s->nodes->map[j] : -1;
+        if (gather[off + j] >= 0) scatter[gather[off + j]] = off + j;
+      }
+      off += sp->nL * nc;
+      if (HopsPATensorBorrows(t, k, i)) d->halo[k][i] = d->halo[HOPS_TEST][i];
+      else PetscCall(HopsHaloCreate(sp, nc, &d->halo[k][i]));
+    }
+    PetscCall(HopsPATensorUpload(be, d->size[k], gather, &d->gather[k]));
+    PetscCall(HopsPATensorUpload(be, t->size[k], scatter, &d->scatter[k]));
+    PetscCall(PetscFree2(gather, scatter));
   }
-  PetscCall(HopsFieldSetUp(t, d->kernel));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode HopsPATensorDestroyDevice(HopsPATensor t)
 {
+  HopsPATensorDevice    d  = t->device;
+  const HopsBackendOps *be = t->space ? t->space->backend : NULL;
+
+  PetscFunctionBegin;
+  if (!d) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(HopsPATensorResetFacesDevice(t));
+  for (PetscInt k = 1; k >= 0; --k) {
+    for (PetscInt i = 0; i < t->n[k]; ++i)
+      if (!HopsPATensorBorrows(t, k, i)) PetscCall(HopsHaloDestroy(&d->halo[k][i]));
+    PetscCall(PetscFree(d->halo[k]));
+    PetscCall((*be->Free)((void **)&d->l[k]));
+    PetscCall((*be->Free)((void **)&d->gather[k]));
+    PetscCall((*be->Free)((void **)&d->scatter[k]));
+  }
+  PetscCall(PetscFree(t->device));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* --------------------------------------------------------------- boundary terms --------------------------------------------------------------- */
+
+/* derivative a of the form, in the order that the back end takes: that along the normal direction first */
+static PetscInt HopsFaceDirection(PetscInt face, PetscInt a)
+{
+  const PetscInt d = face / 2;
+
+  return a == 0 ? d : (a <= d ? a - 1 : a);
+}
+
+/* The pairs of components with any tensor that is not zero, and their entries [face][entry][point] */
+static PetscErrorCode HopsFaceTermPairs(HopsFaceTerm term, PetscInt nc, PetscInt nct, PetscInt dim, PetscInt nq, HopsTensorData *data, HopsTensorPair **pair, PetscScalar **q)
+{
+  PetscFunctionBegin;
+  data->npairs = data->nentries = 0;
+  PetscCall(PetscMalloc1(4 * nc * nct, pair));
+  for (PetscInt kind = 0; kind < 4; ++kind) {
+    const PetscInt len = HopsTensorEntries(dim, kind) * nq;
+
+    for (PetscInt k = 0; term->q[kind] && k < nc * nct; ++k) {
+      PetscBool zero = PETSC_TRUE;
+
+      for (PetscInt f = 0; f < term->n && zero; ++f)
+        for (PetscInt i = 0; i < len && zero; ++i)
+          if (term->q[kind][((size_t)f * nc * nct + k) * len + i] != 0.0) zero = PETSC_FALSE;
+      if (zero) continue;
+      (*pair)[data->npairs++] = (HopsTensorPair){(int)kind, (int)(k / nct), (int)(k % nct)};
+      data->nentries += HopsTensorEntries(dim, kind);
+    }
+  }
+  PetscCall(PetscMalloc1((size_t)term->n * data->nentries * nq, q));
+  for (PetscInt f = 0; f < term->n; ++f) {
+    PetscScalar *to = *q + (size_t)f * data->nentries * nq;
+
+    for (PetscInt j = 0; j < data->npairs; ++j) {
+      const HopsTensorPair p    = (*pair)[j];
+      const PetscScalar   *from = term->q[p.kind] + ((size_t)f * nc * nct + p.test * nct + p.trial) * HopsTensorEntries(dim, p.kind) * nq;
+      const PetscInt       na = p.kind & 2 ? dim : 1, nb = p.kind & 1 ? dim : 1;
+
+      for (PetscInt a = 0; a < na; ++a)
+        for (PetscInt b = 0; b < nb; ++b, to += nq) {
+          const PetscInt ra = na == 1 ? 0 : HopsFaceDirection(term->faces[f], a), rb = nb == 1 ? 0 : HopsFaceDirection(term->faces[f], b);
+
+          PetscCall(PetscArraycpy(to, from + (ra * nb + rb) * nq, nq));
+        }
+    }
+  }
+  data->pair = *pair;
+  data->q    = *q;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsPATensorResetFacesDevice(HopsPATensor t)
+{
   HopsPATensorDevice d = t->device;
 
   PetscFunctionBegin;
-  if (d) {
-    const HopsBackendOps *be = t->nodes->space->backend;
+  for (PetscInt i = 0; i < d->nfaces; ++i) PetscCall((*t->space->backend->TensorFacesDestroy)(&d->faces[i]));
+  PetscCall(PetscFree(d->faces));
+  d->nfaces = 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
-    PetscCall((*be->FieldDestroy)(&d->kernel));
-    PetscCall(HopsHaloDestroy(&d->halo));
-    PetscCall((*be->Free)((void **)&d->map));
-    PetscCall((*be->Free)((void **)&d->xl));
-    PetscCall((*be->Free)((void **)&d->yl));
-    PetscCall(PetscFree(t->device));
+/* The tensors of all boundary terms go to the device, which alone needs them */
+PetscErrorCode HopsPATensorSetUpFacesDevice(HopsPATensor t)
+{
+  HopsPATensorDevice d = t->device;
+  HopsFields         F = t->form->fields;
+  PetscInt           n = 0;
+
+  PetscFunctionBegin;
+  PetscCall(HopsPATensorResetFacesDevice(t));
+  for (HopsFaceTerm term = t->faces->terms; term; term = term->next) ++n;
+  PetscCall(PetscCalloc1(n, &d->faces));
+  for (HopsFaceTerm term = t->faces->terms; term; term = term->next) {
+    const PetscInt  nq = PetscPowInt(t->Q, F->dim - 1);
+    HopsTensorData  data;
+    HopsTensorPair *pair;
+    PetscScalar    *q;
+
+    data.test = data.trial = 0;
+    while (t->side[HOPS_TEST][data.test].field != term->test) ++data.test;
+    while (t->side[HOPS_TRIAL][data.trial].field != term->trial) ++data.trial;
+    PetscCall(HopsFaceTermPairs(term, F->nc[term->test], F->nc[term->trial], F->dim, nq, &data, &pair, &q));
+    PetscCall((*t->space->backend->TensorFacesCreate)(t->kernel, term->n, term->cells, term->faces, &data, &d->faces[d->nfaces]));
+    ++d->nfaces;
+    PetscCall(PetscFree(pair));
+    PetscCall(PetscFree(q));
+    for (PetscInt k = 0; k < 4; ++k) PetscCall(PetscFree(term->q[k]));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Entries of yl that the global vector has */
-static PetscErrorCode HopsPATensorPut(HopsPATensor t, PetscScalar y[])
+/* ------------------------------------------------------------------- action ------------------------------------------------------------------- */
+
+/* Ghosts, then all, of the fields of a side go to the global vector */
+static PetscErrorCode HopsPATensorAddBegin(HopsPATensor t, PetscInt k)
 {
-  HopsSpace      sp = t->nodes->space;
-  const PetscInt nc = t->nodes->nc;
+  PetscFunctionBegin;
+  for (PetscInt i = 0; i < t->n[k]; ++i) PetscCall(HopsHaloAddBegin(t->device->halo[k][i], t->side[k][i].l + (size_t)t->side[k][i].nodes->space->nT * t->side[k][i].nodes->nc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsPATensorAddEnd(HopsPATensor t, PetscInt k, PetscScalar y[])
+{
+  HopsPATensorDevice d = t->device;
 
   PetscFunctionBegin;
-  PetscCall((*sp->backend->Zero)(t->nodes->nfree, y));
-  PetscCall((*sp->backend->UnpackAdd)(sp->nT * nc, t->device->map, t->device->yl, y));
+  for (PetscInt i = 0; i < t->n[k]; ++i) PetscCall(HopsHaloAddEnd(d->halo[k][i], t->side[k][i].l + (size_t)t->side[k][i].nodes->space->nT * t->side[k][i].nodes->nc, t->side[k][i].l));
+  PetscCall((*t->space->backend->Pack)(t->size[k], d->scatter[k], d->l[k], y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode HopsPATensorMultDevice(HopsPATensor t, PetscBool transpose, Vec x, Vec y)
 {
-  HopsSpace             sp = t->nodes->space;
-  const HopsBackendOps *be = sp->backend;
-  HopsPATensorDevice    d  = t->device;
-  const PetscInt        nc = t->nodes->nc, half = sp->ninterior / 2;
-  PetscScalar          *xg = d->xl + (size_t)sp->nT * nc, *yg = d->yl + (size_t)sp->nT * nc, *ya;
+  const HopsBackendOps *be = t->space->backend;
+  const PetscInt        in = transpose ? HOPS_TEST : HOPS_TRIAL, out = 1 - in;
+  HopsPATensorDevice    d = t->device;
+  PetscScalar          *ya;
   const PetscScalar    *xa;
 
   PetscFunctionBegin;
-  PetscCall(MatPAGetArrays(sp, x, y, &xa, &ya));
-  PetscCall((*be->Pack)(sp->nT * nc, d->map, xa, d->xl));
-  PetscCall((*be->Zero)(sp->nL * nc, d->yl));
-  PetscCall(HopsHaloBegin(d->halo, d->xl, xg));
-  PetscCall((*be->FieldApply)(d->kernel, transpose, 0, half, d->xl, d->yl));
-  PetscCall(HopsHaloEnd(d->halo, xg));
-  PetscCall((*be->FieldApply)(d->kernel, transpose, sp->ninterior, sp->ncells - sp->ninterior, d->xl, d->yl));
-  PetscCall(HopsHaloAddBegin(d->halo, yg));
-  PetscCall((*be->FieldApply)(d->kernel, transpose, half, sp->ninterior - half, d->xl, d->yl));
-  PetscCall(HopsHaloAddEnd(d->halo, yg, d->yl));
-  PetscCall(HopsPATensorPut(t, ya));
+  PetscCall(MatPAGetArrays(t->space, x, y, &xa, &ya));
+  PetscCall((*be->Pack)(d->size[in], d->gather[in], xa, d->l[in])); /* ghosts and constrained entries: zero */
+  PetscCall((*be->Zero)(d->size[out], d->l[out]));
+  for (PetscInt i = 0; i < t->n[in]; ++i) PetscCall(HopsHaloBegin(d->halo[in][i], t->side[in][i].l, t->side[in][i].l + (size_t)t->side[in][i].nodes->space->nT * t->side[in][i].nodes->nc));
+  PetscCall((*be->TensorApply)(t->kernel, HOPS_PART_INTERIOR_A, transpose));
+  for (PetscInt i = 0; i < t->n[in]; ++i) PetscCall(HopsHaloEnd(d->halo[in][i], t->side[in][i].l + (size_t)t->side[in][i].nodes->space->nT * t->side[in][i].nodes->nc));
+  PetscCall((*be->TensorApply)(t->kernel, HOPS_PART_SHARED, transpose));
+  for (PetscInt i = 0; i < d->nfaces; ++i) PetscCall((*be->TensorFacesApply)(d->faces[i], transpose));
+  PetscCall(HopsPATensorAddBegin(t, out));
+  PetscCall((*be->TensorApply)(t->kernel, HOPS_PART_INTERIOR_B, transpose));
+  PetscCall(HopsPATensorAddEnd(t, out, ya));
   PetscCall(PetscLogGpuFlops(t->flops));
-  PetscCall(MatPARestoreArrays(sp, x, y, &xa, &ya));
+  PetscCall(MatPARestoreArrays(t->space, x, y, &xa, &ya));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode HopsPATensorDiagonalDevice(HopsPATensor t, Vec v)
 {
-  HopsSpace          sp = t->nodes->space;
-  HopsPATensorDevice d  = t->device;
-  PetscScalar       *yg = d->yl + (size_t)sp->nT * t->nodes->nc, *va;
+  const HopsBackendOps *be = t->space->backend;
+  HopsPATensorDevice    d  = t->device;
+  PetscScalar          *va;
 
   PetscFunctionBegin;
-  PetscCall(MatPAGetArrays(sp, NULL, v, NULL, &va));
-  PetscCall((*sp->backend->Zero)(sp->nL * t->nodes->nc, d->yl));
-  PetscCall((*sp->backend->FieldDiagonal)(d->kernel, d->yl));
-  PetscCall(HopsHaloAddBegin(d->halo, yg));
-  PetscCall(HopsHaloAddEnd(d->halo, yg, d->yl));
-  PetscCall(HopsPATensorPut(t, va));
-  PetscCall(MatPARestoreArrays(sp, NULL, v, NULL, &va));
+  PetscCall(MatPAGetArrays(t->space, NULL, v, NULL, &va));
+  PetscCall((*be->Zero)(d->size[HOPS_TEST], d->l[HOPS_TEST]));
+  PetscCall((*be->TensorDiagonal)(t->kernel));
+  for (PetscInt i = 0; i < d->nfaces; ++i) PetscCall((*be->TensorFacesDiagonal)(d->faces[i]));
+  PetscCall(HopsPATensorAddBegin(t, HOPS_TEST));
+  PetscCall(HopsPATensorAddEnd(t, HOPS_TEST, va));
+  PetscCall(MatPARestoreArrays(t->space, NULL, v, NULL, &va));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

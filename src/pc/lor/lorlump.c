@@ -55,10 +55,10 @@ static PetscBool HopsLumpTensorEntry(PetscInt dim, PetscInt nc, PetscInt a, Pets
   return a == b || mask & (1 << (a + b - 1)) ? PETSC_TRUE : PETSC_FALSE;
 }
 
-/* h1: the largest eigenvalue of the mass of the edge functions of order p against diag(1/h) */
-static PetscErrorCode HopsLumpEdgeMass(const HopsBasis *gll, PetscReal *h1)
+/* h1: the largest eigenvalue of the mass of the edge functions between P nodes against diag(1/h) */
+PetscErrorCode HopsLumpEdgeMass(PetscInt P, PetscReal *h1)
 {
-  const PetscInt p = gll->P - 1;
+  const PetscInt p = P - 1;
   HopsBasis      b;
   PetscReal     *lambda;
   PetscScalar   *M, *work;
@@ -181,7 +181,7 @@ static PetscErrorCode HopsLumpPatternCreate(HopsLOR *lor, unsigned char mask, Ho
     HopsIncidence inc;
     PetscReal     h1 = 1.0;
 
-    PetscCall(HopsLumpEdgeMass(&lor->gll, &h1));
+    PetscCall(HopsLumpEdgeMass(lor->gll.P, &h1));
     PetscCall(HopsIncidenceCreate(sp->family, dfamily, sp->dim, sp->order, &inc));
     PetscCall(HopsLumpTensor(sp, dfamily, &lor->gll, h1, mask, 0, nd, nn * (nd + nm), &inc, &list));
     PetscCall(HopsIncidenceDestroy(&inc));

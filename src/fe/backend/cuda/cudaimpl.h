@@ -49,7 +49,7 @@ PETSC_INTERN PetscErrorCode HopsCudaPack(PetscInt n, const PetscInt idx[], const
 PETSC_INTERN PetscErrorCode HopsCudaUnpackAdd(PetscInt n, const PetscInt idx[], const PetscScalar buf[], PetscScalar y[], cudaStream_t);
 PETSC_INTERN PetscErrorCode HopsCudaSetEntries(PetscInt n, const PetscInt idx[], const PetscScalar x[], PetscScalar y[], cudaStream_t);
 
-/* Operations of other files than cuda.c: cudaqueue.c, cudaface.cu, cudatensor.cu */
+/* Operations of other files than cuda.c: cudaqueue.c, cudaface.cu, cudatensor*.{c,cu} */
 PETSC_INTERN PetscErrorCode HopsMallocHost_CUDA(size_t n, void **);
 PETSC_INTERN PetscErrorCode HopsFreeHost_CUDA(void **);
 PETSC_INTERN PetscErrorCode HopsQueueCreate_CUDA(HopsQueue *);
@@ -62,9 +62,15 @@ PETSC_INTERN PetscErrorCode HopsQueuePack_CUDA(HopsQueue, PetscInt n, const Pets
 PETSC_INTERN PetscErrorCode HopsFaceCreate_CUDA(PetscInt fd, const HopsBasis *, PetscInt nT, PetscInt n, const int restr[], const PetscScalar qdata[], HopsFaceKernel *);
 PETSC_INTERN PetscErrorCode HopsFaceApply_CUDA(HopsFaceKernel, PetscBool diagonal, const PetscScalar x[], const PetscScalar xg[], PetscScalar y[], PetscScalar yg[]);
 PETSC_INTERN PetscErrorCode HopsFaceDestroy_CUDA(HopsFaceKernel *);
-PETSC_INTERN PetscErrorCode HopsTensorCreate_CUDA(HopsSpace, const HopsBasis *, PetscInt nc, HopsFieldKernel *);
-PETSC_INTERN PetscErrorCode HopsTensorSetUp_CUDA(HopsFieldKernel, const PetscScalar *const q[4]);
-PETSC_INTERN PetscErrorCode HopsTensorApply_CUDA(HopsFieldKernel, PetscBool transpose, PetscInt first, PetscInt n, const PetscScalar xl[], PetscScalar yl[]);
-PETSC_INTERN PetscErrorCode HopsTensorDiagonal_CUDA(HopsFieldKernel, PetscScalar yl[]);
-PETSC_INTERN PetscErrorCode HopsTensorDestroy_CUDA(HopsFieldKernel *);
+PETSC_INTERN PetscErrorCode HopsTensorCreate_CUDA(HopsSpace, PetscInt Q, PetscInt W, PetscInt ntest, const HopsTensorSide test[], PetscInt ntrial, const HopsTensorSide trial[], HopsTensorKernel *);
+PETSC_INTERN PetscErrorCode HopsTensorGetLayout_CUDA(HopsTensorKernel, HopsTensorLayout *);
+PETSC_INTERN PetscErrorCode HopsTensorSetBlocks_CUDA(HopsTensorKernel, PetscInt nblocks, const HopsTensorData[]);
+PETSC_INTERN PetscErrorCode HopsTensorApply_CUDA(HopsTensorKernel, HopsPart, PetscBool transpose);
+PETSC_INTERN PetscErrorCode HopsTensorDiagonal_CUDA(HopsTensorKernel);
+PETSC_INTERN PetscErrorCode HopsTensorGetInfo_CUDA(HopsTensorKernel, const char **name, PetscBool *specialised, PetscLogDouble *flops);
+PETSC_INTERN PetscErrorCode HopsTensorDestroy_CUDA(HopsTensorKernel *);
+PETSC_INTERN PetscErrorCode HopsTensorFacesCreate_CUDA(HopsTensorKernel, PetscInt n, const PetscInt cells[], const PetscInt faces[], const HopsTensorData *, HopsTensorFaces *);
+PETSC_INTERN PetscErrorCode HopsTensorFacesApply_CUDA(HopsTensorFaces, PetscBool transpose);
+PETSC_INTERN PetscErrorCode HopsTensorFacesDiagonal_CUDA(HopsTensorFaces);
+PETSC_INTERN PetscErrorCode HopsTensorFacesDestroy_CUDA(HopsTensorFaces *);
 EXTERN_C_END

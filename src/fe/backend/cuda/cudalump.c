@@ -70,19 +70,19 @@ static void Extent(const HopsLayout *l, int dim, int P, int a, int b, int n[3])
   for (int d = 0; d < 3; d++) n[d] = d >= dim ? 1 : (l->open[a][d] && l->open[b][d] ? P - 1 : P);
 }
 
-static void Number(HopsLORKernel k, const HopsLayout *l, int a, int b, const int at[3], int comp, HopsCudaLumpNumber *out)
+static void Number(HopsLORKernel k, const HopsLayout *l, int a, int b, const int at[3], int comp, double factor, HopsCudaLumpNumber *out)
 {
   const int     dim = k->lump->mesh.dim, P = k->P;
-  const double *z = k->gll + P * P;
+  const double *z = k->gll + P * P, *weight = z + P;
 
   out->base = comp * k->nn + at[0] + P * (at[1] + (dim == 3 ? P * at[2] : 0));
   out->open = 0;
-  out->w    = 1;
+  out->w    = factor;
   for (int d = 0; d < dim; d++) {
     const int    i = at[d], open = l->open[a][d] + l->open[b][d];
     const double right = i < P - 1 ? z[i + 1] - z[i] : 0, left = i ? z[i] - z[i - 1] : 0;
 
-    out->w *= open == 2 ? 0.5 / right : (open == 1 ? 0.5 : 0.5 * (left + right));
+    out->w *= open == 2 ? 0.5 / right : (open == 1 ? 0.5 * PetscSqrtReal(2 * weight[i] / (left + right)) : weight[i]);
     if (open == 2) out->open |= 1 << d;
   }
 }
@@ -94,8 +94,10 @@ static PetscErrorCode SetNumbers(HopsLORKernel k)
   const int             dim = u->mesh.dim, P = k->P;
   HopsCudaLumpNumber   *h;
   int                   n = 0, comp = 0;
+  PetscReal             h1;
 
   PetscFunctionBegin;
+  PetscCall(HopsLumpEdgeMass(k->P, &h1));
   u->n[0] = u->n[1] = u->ncomp[0] = u->ncomp[1] = 0;
   for (int pass = 0; pass < 2; pass++) {
     if (pass) PetscCall(PetscMalloc1(n, &h));
@@ -115,7 +117,7 @@ static PetscErrorCode SetNumbers(HopsLORKernel k)
             for (int i = 0; i < e[0] * e[1] * e[2]; i++, n++) {
               const int at[3] = {i % e[0], i / e[0] % e[1], i / (e[0] * e[1])};
 
-              if (pass) Number(k, l, a, b, at, comp, h + n);
+              if (pass) Number(k, l, a, b, at, comp, t ? 1 : h1, h + n);
             }
           }
       }

@@ -10,7 +10,7 @@
 
 /*
   w times the sum of a component of the vertex data over the nodes base, base + 1, ... along the directions of `open` (bits). For an
-  entity's own entry w is the product over the directions of 1/(2h) where the entity extends, of the lumped 1D mass where it does not.
+  entity's own entry w is the product over the directions of 1/(2h) where the entity extends, of the node's Gauss-Lobatto weight where it does not.
 */
 typedef struct {
   int    base, open; /* base: component * nn + node */

@@ -1,293 +1,273 @@
 /*
-  Full tensors of one field of nc components (patensor.c has the form), any order: a block works on a cell, with values and reference
-  gradients of all components at its points in shared memory where they fit, else in the device's memory. Reading the tensors bounds
-  it: up to (nc (dim+1))^2 numbers a point.
+  Forms with full tensors between several fields (patensor.c says which), any order: a block works on a batch of cells, with values and reference
+  gradients of all components at their points in shared memory where they fit, else in the device's memory. Reading the tensors bounds it.
 */
-#include "cudacontract.cuh"
-#include "cudaimpl.h"
+#include "cudatensor.cuh"
 
-#define HOPS_CUDA_TENSOR_THREADS 128
-#define HOPS_CUDA_TENSOR_SHARED  (200 * 1024)
-
-struct HopsCudaTensor {
-  int           dim, P, Q, nc, nblocks;
-  bool          transpose;
-  PetscInt      first, n;
-  const int    *restr; /* [ncells][P^dim] */
-  const double *q[4];  /* [ncells][entry][Q^dim] */
-  const double *B, *D, *BB, *BD, *DD;
-  double       *work; /* scratch of a block, or NULL: shared memory */
-  size_t        nwork;
-};
-
-struct _HopsFieldKernel {
-  struct HopsCudaTensor args;
-  PetscInt              ncells;
-  double               *tables, *q[4];
-};
-
-/* v = tensors u at a point, [component][value, derivatives], where nc is not known to the compiler */
-__device__ static void PointAny(const HopsCudaTensor &k, PetscInt cell, int nq, int q, double *u, double *v)
+/* From L-vectors to values and derivatives at the points. Fewer points than nodes: each derivative is interpolated by itself */
+template <int DIM>
+__device__ static void Up(const HopsCudaTensorArgs &k, const HopsCudaTensorSide &s, const double *tables, PetscInt cell, int n, double *w)
 {
-  const int     nc = k.nc, dim = k.dim, nc2 = nc * nc, row = dim + 1;
-  const double *q1 = k.transpose ? k.q[2] : k.q[1], *q2 = k.transpose ? k.q[1] : k.q[2];
+  const int     P = s.table.P, Q = k.Q, lq = Odd(Q), items = s.nc * k.W;
+  double       *u = w + s.off, *e = k.under ? w + k.scratch : u + s.R;
+  const double *B = tables + s.table.Bup;
 
-  for (int c = 0; c < nc; c++) {
-    double s[4] = {0, 0, 0, 0};
+  Gather<DIM>(s, P, k.W, k.S, cell, n, e);
+  if (k.under) {
+    double *t1 = e + k.X, *t2 = t1 + k.X;
 
-    for (int g = 0; g < nc; g++) {
-      const size_t  e  = (size_t)cell * nc2 + (k.transpose ? g * nc + c : c * nc + g);
-      const double *ug = u + (size_t)g * row * nq;
+    for (int a = 0; a <= (s.gradient ? DIM : 0); a++) {
+      const double *D = tables + s.table.Dup;
 
-      if (k.q[0]) s[0] += k.q[0][e * nq + q] * ug[q];
-      for (int a = 0; a < dim; a++) {
-        if (q1) s[0] += q1[(e * dim + a) * nq + q] * ug[(a + 1) * nq + q];
-        if (q2) s[a + 1] += q2[(e * dim + a) * nq + q] * ug[q];
-        for (int b = 0; k.q[3] && b < dim; b++) s[a + 1] += k.q[3][((e * dim + (k.transpose ? b : a)) * dim + (k.transpose ? a : b)) * nq + q] * ug[(b + 1) * nq + q];
-      }
+      Tensor(DIM, Q, P, a == 1 ? D : B, a == 2 ? D : B, a == 3 ? D : B, items, k.S, e, t1, t2, u + a * s.R, false);
     }
-    for (int a = 0; a <= dim; a++) v[((size_t)c * row + a) * nq + q] = s[a];
+    return;
   }
-}
+  Tensor(DIM, Q, P, B, B, B, items, k.S, e, u + 2 * s.R, e, u, false);
+  if (s.gradient) {
+    const double *C = tables + k.C;
 
-/* the same in place: the point's values in registers */
-template <int NC, int DIM>
-__device__ static void Point(const HopsCudaTensor &k, PetscInt cell, int nq, int q, double *u)
-{
-  const double *q1 = k.transpose ? k.q[2] : k.q[1], *q2 = k.transpose ? k.q[1] : k.q[2];
-  double        r[NC][DIM + 1];
-
-#pragma unroll
-  for (int g = 0; g < NC; g++)
-#pragma unroll
-    for (int a = 0; a <= DIM; a++) r[g][a] = u[(g * (DIM + 1) + a) * nq + q];
-#pragma unroll
-  for (int c = 0; c < NC; c++) {
-    double s[DIM + 1] = {0};
-
-#pragma unroll
-    for (int g = 0; g < NC; g++) {
-      const size_t e = (size_t)cell * NC * NC + (k.transpose ? g * NC + c : c * NC + g);
-
-      if (k.q[0]) s[0] += __ldcs(k.q[0] + e * nq + q) * r[g][0];
-      if (q1) {
-#pragma unroll
-        for (int a = 0; a < DIM; a++) s[0] += __ldcs(q1 + (e * DIM + a) * nq + q) * r[g][a + 1];
-      }
-      if (q2) {
-#pragma unroll
-        for (int a = 0; a < DIM; a++) s[a + 1] += __ldcs(q2 + (e * DIM + a) * nq + q) * r[g][0];
-      }
-      if (k.q[3]) {
-#pragma unroll
-        for (int a = 0; a < DIM; a++)
-#pragma unroll
-          for (int b = 0; b < DIM; b++) s[a + 1] += __ldcs(k.q[3] + ((e * DIM + (k.transpose ? b : a)) * DIM + (k.transpose ? a : b)) * nq + q) * r[g][b + 1];
-      }
-    }
-#pragma unroll
-    for (int a = 0; a <= DIM; a++) u[(c * (DIM + 1) + a) * nq + q] = s[a];
-  }
-}
-
-template <int NC, int DIM>
-__global__ static void __launch_bounds__(HOPS_CUDA_TENSOR_THREADS) TensorApply(const HopsCudaTensor k, const double *__restrict__ x, double *y)
-{
-  extern __shared__ double shared[];
-  const int                P = k.P, Q = k.Q, nc = NC ? NC : k.nc, nn = Power(P, DIM), nq = Power(Q, DIM), nm = max(nn, nq), row = DIM + 1;
-  double                  *f = k.work ? k.work + blockIdx.x * k.nwork : shared, *g = f + nm, *e = g + nm, *u = e + nn, *v = NC ? u : u + nc * row * nq;
-  const bool               in[2]  = {k.q[0] || (k.transpose ? k.q[1] : k.q[2]), k.q[3] || (k.transpose ? k.q[2] : k.q[1])}; /* of the trial function: value, gradient */
-  const bool               out[2] = {k.q[0] || (k.transpose ? k.q[2] : k.q[1]), k.q[3] || (k.transpose ? k.q[1] : k.q[2])};
-
-  for (PetscInt cell = k.first + blockIdx.x; cell < k.first + k.n; cell += gridDim.x) {
-    const int *restr = k.restr + (size_t)cell * nn;
-
-    for (int c = 0; c < nc; c++) {
-      for (int i = threadIdx.x; i < nn; i += blockDim.x) e[i] = x[(size_t)restr[i] * nc + c];
-      __syncthreads();
-      for (int a = 0; a <= DIM; a++) {
-        const double *const A[3] = {a == 1 ? k.D : k.B, a == 2 ? k.D : k.B, a == 3 ? k.D : k.B};
-
-        if (in[a > 0]) Tensor(DIM, Q, P, A, P, 1, e, f, g, u + (c * row + a) * nq, false);
-      }
-    }
-    for (int q = threadIdx.x; q < nq; q += blockDim.x) {
-      if constexpr (NC) Point<NC, DIM>(k, cell, nq, q, u);
-      else PointAny(k, cell, nq, q, u, v);
-    }
+    Contract(Q, Q, C, items, k.S, DIM == 3 ? Q * Q : Q, 1, lq, 1, lq, 1, u, u + s.R, false);
+    Contract(Q, Q, C, items, k.S, DIM == 3 ? Q : 1, Q, Q * lq, lq, Q * lq, lq, u, u + 2 * s.R, false);
+    if (DIM == 3) Contract(Q, Q, C, items, k.S, Q, Q, lq, Q * lq, lq, Q * lq, u, u + 3 * s.R, false);
     __syncthreads();
-    for (int c = 0; c < nc; c++) {
-      bool add = false;
+  }
+}
 
-      for (int a = 0; a <= DIM; a++) {
-        const double *const A[3] = {a == 1 ? k.D : k.B, a == 2 ? k.D : k.B, a == 3 ? k.D : k.B};
+/* The transpose, whose results are added to L-vectors */
+template <int DIM>
+__device__ static void Down(const HopsCudaTensorArgs &k, const HopsCudaTensorSide &s, const double *tables, PetscInt cell, int n, double *w)
+{
+  const int     P = s.table.P, Q = k.Q, lq = Odd(Q), items = s.nc * k.W;
+  double       *u = w + s.off, *e = k.under ? w + k.scratch : u + s.R;
+  const double *B = tables + s.table.Bdown;
 
-        if (out[a > 0]) {
-          Tensor(DIM, P, Q, A, 1, P, v + (c * row + a) * nq, f, g, e, add);
-          add = true;
-        }
-      }
-      for (int i = threadIdx.x; i < nn; i += blockDim.x) atomicAdd(y + (size_t)restr[i] * nc + c, e[i]);
-      __syncthreads();
+  if (k.under) {
+    double *t1 = e + k.X, *t2 = t1 + k.X;
+
+    for (int a = 0; a <= (s.gradient ? DIM : 0); a++) {
+      const double *D = tables + s.table.Ddown;
+
+      Tensor(DIM, P, Q, a == 1 ? D : B, a == 2 ? D : B, a == 3 ? D : B, items, k.S, u + a * s.R, t1, t2, e, a > 0);
     }
+  } else {
+    if (s.gradient) {
+      const double *CT = tables + k.CT;
+
+      Contract(Q, Q, CT, items, k.S, DIM == 3 ? Q * Q : Q, 1, lq, 1, lq, 1, u + s.R, u, true);
+      __syncthreads();
+      Contract(Q, Q, CT, items, k.S, DIM == 3 ? Q : 1, Q, Q * lq, lq, Q * lq, lq, u + 2 * s.R, u, true);
+      __syncthreads();
+      if (DIM == 3) {
+        Contract(Q, Q, CT, items, k.S, Q, Q, lq, Q * lq, lq, Q * lq, u + 3 * s.R, u, true);
+        __syncthreads();
+      }
+    }
+    Tensor(DIM, P, Q, B, B, B, items, k.S, u, u + 2 * s.R, DIM == 3 ? u + 3 * s.R : NULL, e, false);
+  }
+  Scatter<DIM>(s, P, k.W, k.S, cell, n, e);
+}
+
+/* NC: components that come out, in place of those that go in; 0: any number, beside them */
+template <int DIM, int NC, bool SHARED>
+__global__ static void __launch_bounds__(HOPS_CUDA_TENSOR_THREADS, 3) TensorApply(const __grid_constant__ HopsCudaTensorArgs k)
+{
+  extern __shared__ double2 shared2[];
+  double                   *shared = (double *)shared2, *w = SHARED ? shared + k.ntables : k.work + (size_t)blockIdx.x * k.nwork;
+  const double             *tables = SHARED ? shared : k.tables;
+
+  if (SHARED) {
+    for (int i = threadIdx.x; i < k.ntables; i += blockDim.x) shared[i] = k.tables[i];
+    __syncthreads();
+  }
+  for (PetscInt b = k.first + blockIdx.x; b < k.first + k.n; b += gridDim.x) {
+    const PetscInt cell = k.cell[b];
+    const int      n    = (int)(k.cell[b + 1] - cell);
+
+    for (int i = 0; i < k.nside[0]; i++)
+      if (k.side[0][i].value || k.side[0][i].gradient) Up<DIM>(k, k.side[0][i], tables, cell, n, w);
+    Points<DIM, NC>(k, k.Q, k.nq, b, n, w);
+    __syncthreads();
+    for (int i = 0; i < k.nside[1]; i++)
+      if (k.side[1][i].value || k.side[1][i].gradient) Down<DIM>(k, k.side[1][i], tables, cell, n, w);
+    __syncthreads();
   }
 }
 
 /* The tensors of a component with itself meet products of one-dimensional functions with themselves or with their derivatives */
-__global__ static void __launch_bounds__(HOPS_CUDA_TENSOR_THREADS) TensorDiagonal(const HopsCudaTensor k, double *y)
+template <bool SHARED>
+__global__ static void __launch_bounds__(HOPS_CUDA_TENSOR_THREADS) TensorDiagonal(const __grid_constant__ HopsCudaTensorDiagonalArgs k)
 {
-  extern __shared__ double shared[];
-  const int                dim = k.dim, P = k.P, Q = k.Q, nc = k.nc, nn = Power(P, dim), nq = Power(Q, dim), nm = max(nn, nq);
-  double                  *f = k.work ? k.work + blockIdx.x * k.nwork : shared, *g = f + nm, *e = g + nm, *v = e + nn;
+  extern __shared__ double2 shared2[];
+  double                   *r0 = SHARED ? (double *)shared2 : k.work + (size_t)blockIdx.x * k.nwork, *e = r0 + k.W * k.S, *t1 = e + k.W * k.S;
+  const size_t              stride = (size_t)k.W * k.nq;
+  const int                 dim = k.dim, P = k.table.P, nn = dim == 3 ? P * P * P : P * P, na = k.kind & 2 ? dim : 1, nb = k.kind & 1 ? dim : 1;
 
-  for (PetscInt cell = k.first + blockIdx.x; cell < k.first + k.n; cell += gridDim.x) {
-    const int *restr = k.restr + (size_t)cell * nn;
+  for (PetscInt b = blockIdx.x; b < k.n; b += gridDim.x) {
+    const PetscInt cell = k.cell[b];
+    const int      n    = (int)(k.cell[b + 1] - cell);
 
-    for (int c = 0; c < nc; c++) {
-      const size_t entry = (size_t)cell * nc * nc + c * nc + c;
-      bool         add   = false;
+    for (int ab = 0; ab < na * nb; ab++) {
+      const int     a = k.kind & 2 ? ab / nb : -1, d = k.kind & 1 ? ab % nb : -1; /* derivatives of test and trial function, -1: the value */
+      const double *A[3];
 
-      for (int a = -1; a < dim; a++) /* derivative of the test function, -1: its value */
-        for (int b = -1; b < dim; b++) {
-          const int     kind = (a < 0 ? 0 : 2) + (b < 0 ? 0 : 1), len = kind == 0 ? 1 : (kind == 3 ? dim * dim : dim);
-          const int     off = kind == 0 ? 0 : (kind == 1 ? b : (kind == 2 ? a : a * dim + b));
-          const double *A[3];
+#pragma unroll
+      for (int m = 0; m < 3; m++) A[m] = k.tables + (m == a ? (m == d ? k.table.DD : k.table.BD) : (m == d ? k.table.BD : k.table.BB));
+      for (int t = threadIdx.x; t < k.W * k.nq; t += blockDim.x) {
+        const int lane = t / k.nq;
 
-          if (!k.q[kind]) continue;
-          for (int d = 0; d < 3; d++) A[d] = d == a ? (d == b ? k.DD : k.BD) : (d == b ? k.BD : k.BB);
-          for (int q = threadIdx.x; q < nq; q += blockDim.x) v[q] = k.q[kind][(entry * len + off) * nq + q];
-          __syncthreads();
-          Tensor(dim, P, Q, A, 1, P, v, f, g, e, add);
-          add = true;
-        }
-      for (int i = threadIdx.x; add && i < nn; i += blockDim.x) atomicAdd(y + (size_t)restr[i] * nc + c, e[i]);
+        r0[lane * k.S + Place(t - lane * k.nq, k.Q)] = lane < n ? k.q[((size_t)b * k.nentries + k.entry + ab) * stride + t] : 0;
+      }
       __syncthreads();
+      Tensor(dim, P, k.Q, A[0], A[1], A[2], k.W, k.S, r0, t1, r0, e, ab > 0);
     }
+    for (int t = threadIdx.x; t < n * nn; t += blockDim.x) {
+      const int lane = t / nn;
+
+      atomicAdd(k.l + (size_t)k.restr[(size_t)cell * nn + t] * k.nc + k.c, e[lane * k.S + Place(t - lane * nn, P)]);
+    }
+    __syncthreads();
   }
 }
 
-typedef void (*TensorFunction)(const HopsCudaTensor, const double *, double *);
-
-static TensorFunction FindKernel(const HopsCudaTensor *a)
+template <int DIM, bool SHARED>
+static HopsCudaTensorFunction FindComponents(int nc)
 {
-  if (a->dim == 2) return a->nc == 1 ? TensorApply<1, 2> : (a->nc == 2 ? TensorApply<2, 2> : TensorApply<0, 2>);
-  return a->nc == 1 ? TensorApply<1, 3> : (a->nc == 3 ? TensorApply<3, 3> : TensorApply<0, 3>);
+  switch (nc) {
+  case 1:
+    return TensorApply<DIM, 1, SHARED>;
+  case 2:
+    return TensorApply<DIM, 2, SHARED>;
+  case 3:
+    return TensorApply<DIM, 3, SHARED>;
+  case 4:
+    return TensorApply<DIM, 4, SHARED>;
+  default:
+    return TensorApply<DIM, 0, SHARED>;
+  }
 }
 
-PetscErrorCode HopsTensorCreate_CUDA(HopsSpace sp, const HopsBasis *basis, PetscInt nc, HopsFieldKernel *kernel)
+/* the kernel that knows all sizes, if there is one */
+static HopsCudaTensorFunction FindFixed(const HopsCudaTensorArgs *a)
 {
-  const HopsBackendOps  *be = &HopsBackendCUDA;
-  HopsFieldKernel        k;
-  struct HopsCudaTensor *a;
-  const size_t           PQ = (size_t)basis->P * basis->Q;
-  int                    device, nsm, nn, nq;
-  double                *h;
+#define HOPS_CUDA_TENSOR_FIND(q) \
+  if (a->Q == q) return HopsCudaTensorFind_##q(a->dim, a->ncout);
+  HOPS_CUDA_TENSOR_POINTS(HOPS_CUDA_TENSOR_FIND)
+  return NULL;
+}
+
+static HopsCudaTensorFunction FindKernel(const HopsTensorKernel k, const HopsCudaTensorArgs *a)
+{
+  if (k->fixed) return FindFixed(a);
+  if (a->work) return a->dim == 3 ? FindComponents<3, false>(a->ncout) : FindComponents<2, false>(a->ncout);
+  return a->dim == 3 ? FindComponents<3, true>(a->ncout) : FindComponents<2, true>(a->ncout);
+}
+
+static size_t SharedBytes(const HopsTensorKernel k, const HopsCudaTensorArgs *a)
+{
+  return ((k->fixed ? 0 : a->ntables) + a->nwork) * sizeof(double);
+}
+
+PetscErrorCode HopsCudaTensorLaunchSize(HopsTensorKernel k)
+{
+  const int    nwork = PetscMax(k->args[0].nwork, k->args[1].nwork);
+  int          device, nsm;
+  const size_t bytes = PetscMax(SharedBytes(k, &k->args[0]), SharedBytes(k, &k->args[1]));
 
   PetscFunctionBegin;
-  PetscCall(PetscDeviceInitialize(PETSC_DEVICE_CUDA));
-  PetscCall(PetscNew(&k));
-  *kernel   = k;
-  k->ncells = sp->ncells;
-  a         = &k->args;
-  a->dim    = (int)sp->dim;
-  a->P      = (int)basis->P;
-  a->Q      = (int)basis->Q;
-  a->nc     = (int)nc;
-  nn        = Power(a->P, a->dim);
-  nq        = Power(a->Q, a->dim);
-  PetscCall((*be->Malloc)(sp->ncells * nn * sizeof(int), (void **)&a->restr));
-  PetscCall((*be->Copy)((void *)a->restr, sp->restr, sp->ncells * nn * sizeof(int), PETSC_TRUE));
-  PetscCall(PetscMalloc1(5 * PQ, &h));
-  for (size_t i = 0; i < PQ; i++) {
-    h[i]          = basis->B[i];
-    h[PQ + i]     = basis->D[i];
-    h[2 * PQ + i] = h[i] * h[i];
-    h[3 * PQ + i] = h[i] * h[PQ + i];
-    h[4 * PQ + i] = h[PQ + i] * h[PQ + i];
-  }
-  PetscCall((*be->Malloc)(5 * PQ * sizeof(double), (void **)&k->tables));
-  PetscCall((*be->Copy)(k->tables, h, 5 * PQ * sizeof(double), PETSC_TRUE));
-  PetscCall(PetscFree(h));
-  a->B  = k->tables;
-  a->D  = a->B + PQ;
-  a->BB = a->D + PQ;
-  a->BD = a->BB + PQ;
-  a->DD = a->BD + PQ;
   PetscCallCUDA(cudaGetDevice(&device));
   PetscCallCUDA(cudaDeviceGetAttribute(&nsm, cudaDevAttrMultiProcessorCount, device));
-  a->nwork   = 2 * (size_t)PetscMax(nn, nq) + nn + (size_t)(nc == 1 || nc == a->dim ? 1 : 2) * nc * (a->dim + 1) * nq;
-  a->nblocks = 16 * nsm;
-  if (a->nwork * sizeof(double) > HOPS_CUDA_TENSOR_SHARED) {
-    a->nblocks = 4 * nsm;
-    PetscCall((*be->Malloc)(a->nwork * a->nblocks * sizeof(double), (void **)&a->work));
-  } else if (a->nwork * sizeof(double) > 48 * 1024) {
-    PetscCallCUDA(cudaFuncSetAttribute(FindKernel(a), cudaFuncAttributeMaxDynamicSharedMemorySize, HOPS_CUDA_TENSOR_SHARED));
-    PetscCallCUDA(cudaFuncSetAttribute(TensorDiagonal, cudaFuncAttributeMaxDynamicSharedMemorySize, HOPS_CUDA_TENSOR_SHARED));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode HopsTensorSetUp_CUDA(HopsFieldKernel k, const PetscScalar *const q[4])
-{
-  const HopsBackendOps *be     = &HopsBackendCUDA;
-  const size_t          n      = (size_t)k->ncells * k->args.nc * k->args.nc * Power(k->args.Q, k->args.dim);
-  const size_t          len[4] = {1, (size_t)k->args.dim, (size_t)k->args.dim, (size_t)k->args.dim * k->args.dim};
-
-  PetscFunctionBegin;
-  for (int i = 0; i < 4; i++) {
-    if (!q[i]) PetscCall((*be->Free)((void **)&k->q[i]));
-    else {
-      if (!k->q[i]) PetscCall((*be->Malloc)(n * len[i] * sizeof(double), (void **)&k->q[i]));
-      PetscCall((*be->Copy)(k->q[i], q[i], n * len[i] * sizeof(double), PETSC_TRUE));
+  for (int t = 0; t < 2; t++)
+    if (!FindFixed(&k->args[t])) k->fixed = PETSC_FALSE;
+  if (bytes > HOPS_CUDA_TENSOR_SHARED) {
+    k->fixed   = PETSC_FALSE;
+    k->grid[0] = k->grid[1] = 4 * nsm;
+    PetscCall((*HopsBackendCUDA.Malloc)((size_t)nwork * k->grid[0] * sizeof(double), (void **)&k->work));
+    for (int t = 0; t < 2; t++) {
+      k->args[t].nwork = nwork;
+      k->args[t].work  = k->work;
     }
-    k->args.q[i] = k->q[i];
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  for (int t = 0; t < 2; t++) {
+    int n;
+
+    PetscCallCUDA(cudaFuncSetAttribute(FindKernel(k, &k->args[t]), cudaFuncAttributeMaxDynamicSharedMemorySize, HOPS_CUDA_TENSOR_SHARED));
+    PetscCallCUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&n, FindKernel(k, &k->args[t]), k->threads, SharedBytes(k, &k->args[t])));
+    k->grid[t] = 4 * nsm * PetscMax(1, n);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsTensorApply_CUDA(HopsFieldKernel k, PetscBool transpose, PetscInt first, PetscInt n, const PetscScalar xl[], PetscScalar yl[])
+PetscErrorCode HopsTensorApply_CUDA(HopsTensorKernel k, HopsPart part, PetscBool transpose)
 {
-  struct HopsCudaTensor a = k->args;
-  cudaStream_t          stream;
+  const int          p = part == HOPS_PART_INTERIOR_A ? 0 : (part == HOPS_PART_INTERIOR_B ? 1 : 2), t = transpose ? 1 : 0;
+  HopsCudaTensorArgs a = k->args[t];
+  cudaStream_t       stream;
 
   PetscFunctionBegin;
-  if (!n) PetscFunctionReturn(PETSC_SUCCESS);
-  a.transpose = transpose;
-  a.first     = first;
-  a.n         = n;
+  a.first = k->part[p];
+  a.n     = k->part[p + 1] - k->part[p];
+  if (!a.n || !k->nblocks) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HopsGetCUDAStream(&stream));
-  FindKernel(&a)<<<(unsigned int)PetscMin(n, a.nblocks), HOPS_CUDA_TENSOR_THREADS, a.work ? 0 : a.nwork * sizeof(double), stream>>>(a, xl, yl);
+  FindKernel(k, &a)<<<(unsigned int)PetscMin(a.n, k->grid[t]), k->threads, a.work ? 0 : SharedBytes(k, &a), stream>>>(a);
   PetscCallCUDA(cudaGetLastError());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsTensorDiagonal_CUDA(HopsFieldKernel k, PetscScalar yl[])
+PetscErrorCode HopsTensorDiagonal_CUDA(HopsTensorKernel k)
 {
-  struct HopsCudaTensor a = k->args;
-  cudaStream_t          stream;
+  const HopsCudaTensorArgs  *a = &k->args[0];
+  HopsCudaTensorDiagonalArgs d;
+  cudaStream_t               stream;
+  double                    *work = NULL;
+  int                        grid = 2048;
 
   PetscFunctionBegin;
-  if (!k->ncells) PetscFunctionReturn(PETSC_SUCCESS);
-  a.first = 0;
-  a.n     = k->ncells;
+  if (!k->nb) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HopsGetCUDAStream(&stream));
-  TensorDiagonal<<<(unsigned int)PetscMin(a.n, a.nblocks), HOPS_CUDA_TENSOR_THREADS, a.work ? 0 : a.nwork * sizeof(double), stream>>>(a, yl);
-  PetscCallCUDA(cudaGetLastError());
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+  d.dim    = a->dim;
+  d.Q      = a->Q;
+  d.nq     = a->nq;
+  d.W      = a->W;
+  d.S      = a->S;
+  d.n      = k->nb;
+  d.cell   = k->cell;
+  d.tables = k->tables;
+  d.nwork  = 3 * d.W * d.S;
+  if (d.nwork * sizeof(double) > HOPS_CUDA_TENSOR_SHARED) {
+    grid = 256;
+    PetscCall((*HopsBackendCUDA.Malloc)((size_t)grid * d.nwork * sizeof(double), (void **)&work));
+  } else PetscCallCUDA(cudaFuncSetAttribute(TensorDiagonal<true>, cudaFuncAttributeMaxDynamicSharedMemorySize, HOPS_CUDA_TENSOR_SHARED));
+  d.work = work;
+  for (PetscInt b = 0; b < k->nblocks; b++) {
+    const HopsTensorData     *data  = &k->data[b];
+    const HopsCudaTensorSide *s     = &a->side[1][data->test];
+    int                       entry = 0;
 
-PetscErrorCode HopsTensorDestroy_CUDA(HopsFieldKernel *kernel)
-{
-  const HopsBackendOps *be = &HopsBackendCUDA;
-  HopsFieldKernel       k  = *kernel;
+    if (data->test != data->trial) continue;
+    d.q        = data->q;
+    d.nentries = (int)data->nentries;
+    d.nc       = s->nc;
+    d.l        = s->l;
+    d.restr    = s->restr;
+    d.table    = s->table;
+    for (PetscInt j = 0; j < data->npairs; j++) {
+      const HopsTensorPair p = data->pair[j];
 
-  PetscFunctionBegin;
-  *kernel = NULL;
-  if (!k) PetscFunctionReturn(PETSC_SUCCESS);
-  for (int i = 0; i < 4; i++) PetscCall((*be->Free)((void **)&k->q[i]));
-  PetscCall((*be->Free)((void **)&k->args.restr));
-  PetscCall((*be->Free)((void **)&k->args.work));
-  PetscCall((*be->Free)((void **)&k->tables));
-  PetscCall(PetscFree(k));
+      d.kind  = p.kind;
+      d.c     = p.test;
+      d.entry = entry;
+      entry += (int)HopsTensorEntries(d.dim, p.kind);
+      if (p.test != p.trial) continue;
+      if (work) TensorDiagonal<false><<<(unsigned int)PetscMin(d.n, grid), k->threads, 0, stream>>>(d);
+      else TensorDiagonal<true><<<(unsigned int)PetscMin(d.n, grid), k->threads, d.nwork * sizeof(double), stream>>>(d);
+      PetscCallCUDA(cudaGetLastError());
+    }
+  }
+  if (work) {
+    PetscCallCUDA(cudaStreamSynchronize(stream));
+    PetscCall((*HopsBackendCUDA.Free)((void **)&work));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -202,6 +202,7 @@ const HopsBackendOps HopsBackendHost = {
   .LORDestroy                 = HopsLORDestroy_Host,
   .TensorCreate               = HopsTensorCreate_Host,
   .TensorGetLayout            = HopsTensorGetLayout_Host,
+  .TensorSetBlocks            = HopsTensorSetBlocks_Host,
   .TensorApply                = HopsTensorApply_Host,
   .TensorDiagonal             = HopsTensorDiagonal_Host,
   .TensorGetInfo              = HopsTensorGetInfo_Host,

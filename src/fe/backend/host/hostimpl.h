@@ -105,6 +105,8 @@ struct _HopsTensorKernel {
   void                  *mem;
   PetscBool              specialised;
   char                   name[48];
+  PetscInt               nblocks;
+  const HopsTensorData  *data;
 };
 
 struct _HopsInterpKernel {
@@ -286,11 +288,12 @@ PETSC_INTERN PetscErrorCode HopsPADestroy_Host(HopsPAKernel *);
 PETSC_INTERN PetscErrorCode HopsHostPackMatrices(const HopsBasis *, HopsHostMatrices *, double **mem);
 PETSC_INTERN double         HopsHostEvenOddFlops(int M, int N, int sym);
 
-PETSC_INTERN PetscErrorCode HopsTensorCreate_Host(HopsSpace, PetscInt, PetscInt, const HopsTensorSide[], PetscInt, const HopsTensorSide[], HopsTensorKernel *);
-PETSC_INTERN PetscErrorCode HopsTensorGetLayout_Host(HopsTensorKernel, PetscInt *, PetscInt *, const PetscInt **);
-PETSC_INTERN PetscErrorCode HopsTensorApply_Host(HopsTensorKernel, HopsPart, PetscBool, PetscInt, const HopsTensorData[]);
-PETSC_INTERN PetscErrorCode HopsTensorDiagonal_Host(HopsTensorKernel, PetscInt, const HopsTensorData[]);
-PETSC_INTERN PetscErrorCode HopsTensorGetInfo_Host(HopsTensorKernel, PetscInt, const HopsTensorData[], const char **, PetscBool *, PetscLogDouble *);
+PETSC_INTERN PetscErrorCode HopsTensorCreate_Host(HopsSpace, PetscInt, PetscInt, PetscInt, const HopsTensorSide[], PetscInt, const HopsTensorSide[], HopsTensorKernel *);
+PETSC_INTERN PetscErrorCode HopsTensorGetLayout_Host(HopsTensorKernel, HopsTensorLayout *);
+PETSC_INTERN PetscErrorCode HopsTensorSetBlocks_Host(HopsTensorKernel, PetscInt, const HopsTensorData[]);
+PETSC_INTERN PetscErrorCode HopsTensorApply_Host(HopsTensorKernel, HopsPart, PetscBool);
+PETSC_INTERN PetscErrorCode HopsTensorDiagonal_Host(HopsTensorKernel);
+PETSC_INTERN PetscErrorCode HopsTensorGetInfo_Host(HopsTensorKernel, const char **, PetscBool *, PetscLogDouble *);
 PETSC_INTERN PetscErrorCode HopsTensorDestroy_Host(HopsTensorKernel *);
 PETSC_INTERN PetscErrorCode HopsLORCreate_Host(HopsSpace, const HopsBasis *, HopsLORKernel *);
 PETSC_INTERN PetscErrorCode HopsLORCouplings_Host(HopsLORKernel, PetscInt, PetscInt, const HopsValues *, PetscReal, unsigned char[], PetscInt *, PetscReal *);

@@ -31,7 +31,7 @@ static PetscErrorCode TensorBatches(HopsSpace sp, HopsTensorKernel k)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsTensorCreate_Host(HopsSpace sp, PetscInt Q, PetscInt ntest, const HopsTensorSide test[], PetscInt ntrial, const HopsTensorSide trial[], HopsTensorKernel *kernel)
+PetscErrorCode HopsTensorCreate_Host(HopsSpace sp, PetscInt Q, PetscInt W, PetscInt ntest, const HopsTensorSide test[], PetscInt ntrial, const HopsTensorSide trial[], HopsTensorKernel *kernel)
 {
   HopsTensorKernel      k;
   const HopsTensorSide *given[2] = {test, trial};
@@ -98,18 +98,22 @@ PetscErrorCode HopsTensorDestroy_Host(HopsTensorKernel *kernel)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsTensorGetLayout_Host(HopsTensorKernel k, PetscInt *W, PetscInt *nb, const PetscInt **first)
+PetscErrorCode HopsTensorGetLayout_Host(HopsTensorKernel k, HopsTensorLayout *layout)
 {
   PetscFunctionBegin;
-  *W     = k->W;
-  *nb    = k->nb;
-  *first = k->first;
+  layout->W      = k->W;
+  layout->nb     = k->nb;
+  layout->first  = k->first;
+  layout->points = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Values or gradients of a side that no block touches are not computed */
-static void TensorNeeds(HopsTensorKernel k, PetscInt nblocks, const HopsTensorData data[])
+PetscErrorCode HopsTensorSetBlocks_Host(HopsTensorKernel k, PetscInt nblocks, const HopsTensorData data[])
 {
+  PetscFunctionBegin;
+  k->nblocks = nblocks;
+  k->data    = data;
   for (int t = 0; t < 2; t++)
     for (int i = 0; i < k->n[t]; i++) k->side[t][i].value = k->side[t][i].gradient = PETSC_FALSE;
   for (PetscInt b = 0; b < nblocks; b++) {
@@ -124,22 +128,24 @@ static void TensorNeeds(HopsTensorKernel k, PetscInt nblocks, const HopsTensorDa
       else trial->value = PETSC_TRUE;
     }
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsTensorApply_Host(HopsTensorKernel k, HopsPart part, PetscBool transpose, PetscInt nblocks, const HopsTensorData data[])
+PetscErrorCode HopsTensorApply_Host(HopsTensorKernel k, HopsPart part, PetscBool transpose)
 {
   const int p = part == HOPS_PART_INTERIOR_A ? 0 : (part == HOPS_PART_INTERIOR_B ? 1 : 2);
 
   PetscFunctionBegin;
-  TensorNeeds(k, nblocks, data);
-  k->ops->tensorapply(k, k->part[p], k->part[p + 1], transpose ? 1 : 0, nblocks, data);
+  k->ops->tensorapply(k, k->part[p], k->part[p + 1], transpose ? 1 : 0, k->nblocks, k->data);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsTensorDiagonal_Host(HopsTensorKernel k, PetscInt nblocks, const HopsTensorData data[])
+PetscErrorCode HopsTensorDiagonal_Host(HopsTensorKernel k)
 {
+  const HopsTensorData *data = k->data;
+
   PetscFunctionBegin;
-  for (PetscInt j = 0; j < nblocks; j++) {
+  for (PetscInt j = 0; j < k->nblocks; j++) {
     const HopsHostSide *s  = &k->side[0][data[j].test];
     const int           nn = Power(s->P, k->dim);
 
@@ -168,19 +174,18 @@ static double SideFlops(int dim, int P, int Q, PetscBool gradient)
   return f;
 }
 
-PetscErrorCode HopsTensorGetInfo_Host(HopsTensorKernel k, PetscInt nblocks, const HopsTensorData data[], const char **name, PetscBool *specialised, PetscLogDouble *flops)
+PetscErrorCode HopsTensorGetInfo_Host(HopsTensorKernel k, const char **name, PetscBool *specialised, PetscLogDouble *flops)
 {
   double f = 0.0;
 
   PetscFunctionBegin;
-  TensorNeeds(k, nblocks, data);
   for (int t = 0; t < 2; t++)
     for (int i = 0; i < k->n[t]; i++) {
       const HopsHostSide *s = &k->side[t][i];
 
       if (s->value || s->gradient) f += s->nc * SideFlops(k->dim, s->P, k->Q, s->gradient);
     }
-  for (PetscInt b = 0; b < nblocks; b++) f += 2.0 * data[b].nentries * Power(k->Q, k->dim);
+  for (PetscInt b = 0; b < k->nblocks; b++) f += 2.0 * k->data[b].nentries * Power(k->Q, k->dim);
   *flops       = f * (PetscLogDouble)k->first[k->nb];
   *name        = k->name;
   *specialised = k->specialised;
