@@ -360,15 +360,19 @@ __device__ __forceinline__ void HopsFormPoints(const HopsFormTables<P, Q> &tab, 
   HOPS_FORM_EACH(NC, HopsFormThird<P, Q, FAMILY, DIM, C, true>(tab, line, v[C]));
 }
 
-/* Launch parameters: groups of threads for a cell (two where the terms are apart), cells of a block, threads that should fit on a multiprocessor
-   (which bounds the registers), whether a cell's quadrature data are prefetched into L2 */
+/*
+  Launch parameters: groups of threads for a cell (two where the terms are apart), cells of a block, threads that should fit on a multiprocessor
+  (which bounds the registers), whether a cell's quadrature data are prefetched into L2. For both terms and Q = P + 1 the best of those
+  measured (docs/gpu.md).
+*/
 template <int P, int Q, int FAMILY, int TERMS>
 struct HopsFormLaunch3 {
-  static constexpr int  groups = FAMILY == HOPS_CUDA_HCURL && TERMS == 3 && Q >= 6 ? 2 : 1;
-  static constexpr int  nt     = Q * Q * groups;
-  static constexpr int  cells = nt > 64 ? 1 : 128 / nt, threads = 512;
+  static constexpr bool measured = TERMS == (HOPS_CUDA_DERIV | HOPS_CUDA_MASS) && Q == P + 1, curl = FAMILY == HOPS_CUDA_HCURL;
+  static constexpr int  groups = measured && curl && (Q == 6 || Q >= 8) ? 2 : 1, nt = Q * Q * groups;
+  static constexpr int  most  = measured && ((curl && Q == 6) || Q == 7 || Q >= 9) ? 256 : 128; /* threads of a block */
+  static constexpr int  cells = nt > most ? 1 : most / nt, threads = !measured ? 512 : (curl ? (Q == 4 ? 640 : 512) : (Q == 3 ? 640 : (Q == 4 ? 768 : 512)));
   static constexpr int  blocks   = threads / (nt * cells) > 0 ? threads / (nt * cells) : 1;
-  static constexpr bool prefetch = false;
+  static constexpr bool prefetch = groups == 2;
 };
 
 template <int P, int Q, int FAMILY, int TERMS>
