@@ -5,7 +5,7 @@ static char help[] = "The magnetic field of a current-carrying coil in air: A-ph
   -dm_plex_filename <file>  : mesh of hexahedra; beta is 1 in Cell Sets 1 (the coil) and -air elsewhere\n\
   -order <p>                : order (default 2)\n\
   -air <beta>               : conductivity of air (default 1e-6)\n\
-  -vtu <name>               : write name_phi.vtu, name_A.vtu and name_B.vtu for ParaView\n\n";
+  -vtu <name>               : write name_phi.vtu, name_A.vtu, name_B.vtu and, with the conductivity, name_beta.vtu for ParaView\n\n";
 
 #include <hops.h>
 
@@ -13,6 +13,12 @@ static char help[] = "The magnetic field of a current-carrying coil in air: A-ph
 static PetscErrorCode Terminals(PetscInt dim, const PetscReal x[], PetscInt nc, PetscScalar phi[], void *ctx)
 {
   phi[0] = x[0] > 0.0 ? 1.0 : 0.0;
+  return 0;
+}
+
+static PetscErrorCode One(PetscInt dim, const PetscReal x[], PetscInt nc, PetscScalar u[], void *ctx)
+{
+  u[0] = 1.0;
   return 0;
 }
 
@@ -57,6 +63,35 @@ static PetscErrorCode Solve(const char name[], const char prefix[], Mat A, Vec b
   PetscCall(VecGetSize(x, &n));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: unknowns %" PetscInt_FMT ", iterations %" PetscInt_FMT "\n", name, n, its));
   PetscCall(KSPDestroy(&ksp));
+  PetscFunctionReturn(0);
+}
+
+/* The conductivity as a field in L2, whose unknowns are integrals over the boxes of a cell */
+static PetscErrorCode WriteConductivity(HopsSpace l2, DM dm, PetscReal air, const char file[])
+{
+  DM           numbering;
+  PetscSection s;
+  PetscInt     cStart, cEnd, rstart, n, off, set;
+  PetscScalar *a;
+  Vec          beta;
+
+  PetscFunctionBeginUser;
+  PetscCall(HopsSpaceCreateVec(l2, &beta));
+  PetscCall(HopsSpaceInterpolate(l2, One, NULL, beta)); /* volumes */
+  PetscCall(HopsSpaceGetDM(l2, &numbering));
+  PetscCall(DMGetGlobalSection(numbering, &s));
+  PetscCall(VecGetOwnershipRange(beta, &rstart, NULL));
+  PetscCall(VecGetArray(beta, &a));
+  PetscCall(DMPlexGetHeightStratum(dm, 0, &cStart, &cEnd));
+  for (PetscInt c = cStart; c < cEnd; ++c) {
+    PetscCall(PetscSectionGetDof(s, c, &n));
+    PetscCall(PetscSectionGetOffset(s, c, &off));
+    PetscCall(DMGetLabelValue(dm, "Cell Sets", c, &set));
+    for (PetscInt i = 0; i < n; ++i) a[off - rstart + i] *= set == 1 ? 1.0 : air;
+  }
+  PetscCall(VecRestoreArray(beta, &a));
+  PetscCall(HopsSpaceViewVTU(l2, beta, "beta", file));
+  PetscCall(VecDestroy(&beta));
   PetscFunctionReturn(0);
 }
 
@@ -154,6 +189,8 @@ int main(int argc, char **argv)
     PetscCall(HopsSpaceViewVTU(curl, a, "A", file));
     PetscCall(PetscSNPrintf(file, sizeof(file), "%s_B.vtu", vtu));
     PetscCall(HopsSpaceViewVTU(div, B, "B", file));
+    PetscCall(PetscSNPrintf(file, sizeof(file), "%s_beta.vtu", vtu));
+    PetscCall(WriteConductivity(l2, dm, air, file));
   }
   PetscCall(VecDestroy(&phi));
   PetscCall(VecDestroy(&zero));
