@@ -9,7 +9,7 @@
 
   Options Database Keys:
 + -pc_lor_mat_type <aij|hypre>     - type of the low-order-refined matrix
-. -pc_lor_cycle <single|double|hypre> - who runs BoomerAMG's V-cycle on a device, see `PCLORSetCycle()`
+. -pc_lor_cycle <single|double|hypre> - who runs the cycle of BoomerAMG, AMS or ADS on a device, see `PCLORSetCycle()`
 . -pc_lor_upwind                   - first-order terms by one-sided differences
 . -pc_lor_view_spectrum            - print Lanczos estimates of the extreme eigenvalues of the preconditioned operator
 . -pc_lor_ignore <terms>           - list of terms of the form that the low-order matrix may leave out: convection, boundary
@@ -31,7 +31,7 @@ M*/
 #define PCLOR "lor"
 
 /*E
-  PCLORCycle - Who runs BoomerAMG's V-cycle on a device, and in which precision
+  PCLORCycle - Who runs the cycle of BoomerAMG, AMS or ADS on a device, and in which precision
 
   Values:
 + `PCLOR_CYCLE_HYPRE`  - hypre

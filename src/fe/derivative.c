@@ -150,7 +150,7 @@ PetscErrorCode HopsSpaceCreateDerivative(HopsSpace from, HopsSpace to, Mat *D)
   PetscAssertPointer(D, 3);
   PetscCall(HopsDerivativeCheck(from, to));
   if (from->backend->lordevice && from->backend == to->backend) {
-    PetscCall(HopsDerivativeCreateDevice(from, to, NULL, D));
+    PetscCall(HopsDerivativeCreateDevice(from, to, 0, NULL, NULL, D));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(HopsCompanionCells(from, to, &cell));

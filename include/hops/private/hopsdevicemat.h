@@ -17,10 +17,10 @@ PETSC_INTERN PetscErrorCode HopsHypreWrap(HopsSpace rows, HopsSpace columns, Hop
   Matrix with the pattern of HopsDeviceIncidence: columns of row i of a cell's E-vector of `to` are table[i * n + k] (2 * entry of
   `from` + 1 where it is subtracted, -1 for none); scale[nT], where not NULL, is on
   the device: all entries of row l are scale[l] / n. type: MATHYPRE, or anything else for a
-  matrix that PETSc makes of a host AIJ. Collective
+  matrix that PETSc makes of a host AIJ. extra[nextra]: own columns without an entry, which get an explicit zero. Collective
 */
-PETSC_INTERN PetscErrorCode HopsIncidenceMatCreate(HopsSpace from, HopsSpace to, PetscInt n, const int table[], const PetscScalar scale[], MatType type, Mat *);
+PETSC_INTERN PetscErrorCode HopsIncidenceMatCreate(HopsSpace from, HopsSpace to, PetscInt n, const int table[], const PetscScalar scale[], PetscInt nextra, const int extra[], MatType type, Mat *);
 /* src/fe/derivative.c: cell[to->ncells], the cells of `to` in the order of `from`; checks that there is a derivative where asked for */
 PETSC_INTERN PetscErrorCode HopsCompanionCells(HopsSpace from, HopsSpace to, PetscInt *cell[]);
 /* HopsSpaceCreateDerivative() of any type, on a device */
-PETSC_INTERN PetscErrorCode HopsDerivativeCreateDevice(HopsSpace from, HopsSpace to, MatType type, Mat *);
+PETSC_INTERN PetscErrorCode HopsDerivativeCreateDevice(HopsSpace from, HopsSpace to, PetscInt nextra, const int extra[], MatType type, Mat *);

@@ -29,10 +29,12 @@ typedef struct {
 */
 typedef struct {
   HopsSpace     to, from;
-  const int    *cell;  /* [ncells] cells of `to` in the order of `from`, or NULL where they are the same; on the device, as the next two */
-  const int    *table; /* [to->ne][n] 2 * entry of `from` + 1 where it is subtracted, or -1 */
-  int           n;     /* at most 6 */
-  const double *scale; /* [nT] or NULL */
+  const int    *cell;   /* [ncells] cells of `to` in the order of `from`, or NULL where they are the same; on the device, as the next two */
+  const int    *table;  /* [to->ne][n] 2 * entry of `from` + 1 where it is subtracted, or -1 */
+  int           n;      /* at most 6 */
+  const double *scale;  /* [nT] or NULL */
+  PetscInt      nextra; /* explicit zeros in these columns, own ones that no row has: one for each, spread over the rows */
+  const int    *extra;  /* [nextra], on the device */
 } HopsDeviceIncidence;
 
 /*

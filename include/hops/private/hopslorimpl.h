@@ -98,12 +98,13 @@ typedef struct {
   PetscBool             mattypeset; /* by the user; else the back end's choice */
   Vec                   staged[2];  /* copies on the device of vectors in the process's memory */
   KSP                   ksp;
-  Mat                   G, C;      /* of families other than H1: gradient and curl for AMS and ADS */
-  Mat                   Pi[2][3];  /* on a device: their interpolations to H(curl), H(div) */
-  HopsSpace             auxspace;  /* the space that they were made for */
-  PetscBool             auxiliary; /* the inner solver has them */
-  PCLORCycle            cycletype;
-  HopsCycle             cycle; /* in place of the inner KSP's solve, where it can be */
+  Mat                   G, C;                 /* of families other than H1: gradient and curl for AMS and ADS */
+  Mat                   Pi[2][3];             /* on a device: their interpolations to H(curl), H(div) */
+  HopsSpace             auxspace;             /* the space that they were made for */
+  PetscBool             auxiliary;            /* the inner solver has them */
+  PCLORCycle            cycletype, cycleused; /* what was asked for; what is done */
+  PetscBool             cycleset;             /* by the user */
+  HopsCycle             cycle;                /* in place of the inner KSP's solve, where it can be */
   const char           *nocycle;
   void                 *cycledata; /* of the inner PC that the cycle belongs to */
   PetscBool             built;     /* the pattern exists */

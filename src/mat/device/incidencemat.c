@@ -7,8 +7,8 @@ typedef struct {
   HopsDeviceIncidence d;
   HopsLORRows         rows;
   PetscBool           hypre;
-  PetscInt            ncols, *cols; /* columns of block 1, global, ascending */
-  int                *cell, *table; /* on the device */
+  PetscInt            ncols, *cols;         /* columns of block 1, global, ascending */
+  int                *cell, *table, *extra; /* on the device */
 } HopsIncidenceWork;
 
 static PetscErrorCode HopsIncidenceAlloc(HopsIncidenceWork *w, size_t n, void **p)
@@ -74,7 +74,7 @@ static PetscErrorCode HopsIncidenceFullRows(HopsIncidenceWork *w, PetscBool *ok)
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)to), &size));
-  *ok = size == 1 && !w->d.from->nC && (double)to->nT * w->d.n < INT_MAX ? PETSC_TRUE : PETSC_FALSE;
+  *ok = size == 1 && !w->d.nextra && !w->d.from->nC && (double)to->nT * w->d.n < INT_MAX ? PETSC_TRUE : PETSC_FALSE;
   if (!*ok) PetscFunctionReturn(PETSC_SUCCESS);
   r->n      = to->nT;
   r->split  = INT_MAX;
@@ -178,11 +178,12 @@ static PetscErrorCode HopsIncidenceDestroyWork(HopsIncidenceWork *w)
   PetscCall((*ops->Free)((void **)&w->rows.map));
   PetscCall((*ops->Free)((void **)&w->cell));
   PetscCall((*ops->Free)((void **)&w->table));
+  PetscCall((*ops->Free)((void **)&w->extra));
   PetscCall(PetscFree(w->cols));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsIncidenceMatCreate(HopsSpace from, HopsSpace to, PetscInt n, const int table[], const PetscScalar scale[], MatType type, Mat *A)
+PetscErrorCode HopsIncidenceMatCreate(HopsSpace from, HopsSpace to, PetscInt n, const int table[], const PetscScalar scale[], PetscInt nextra, const int extra[], MatType type, Mat *A)
 {
   HopsIncidenceWork w;
   PetscInt         *cell;
@@ -211,8 +212,11 @@ PetscErrorCode HopsIncidenceMatCreate(HopsSpace from, HopsSpace to, PetscInt n, 
     PetscCall(PetscFree(cell));
   }
   PetscCall(HopsIncidenceCopy(to, to->ne * n, table, &w.table));
-  w.d.cell  = w.cell;
-  w.d.table = w.table;
+  PetscCall(HopsIncidenceCopy(to, nextra, extra, &w.extra));
+  w.d.nextra = nextra;
+  w.d.extra  = w.extra;
+  w.d.cell   = w.cell;
+  w.d.table  = w.table;
   PetscCall(HopsIncidenceRows(&w));
 #if HOPS_HAVE_HYPRE_DEVICE
   if (w.hypre) PetscCall(HopsHypreWrap(to, from, &w.rows, w.ncols, w.cols, A));
@@ -222,7 +226,7 @@ PetscErrorCode HopsIncidenceMatCreate(HopsSpace from, HopsSpace to, PetscInt n, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsDerivativeCreateDevice(HopsSpace from, HopsSpace to, MatType type, Mat *D)
+PetscErrorCode HopsDerivativeCreateDevice(HopsSpace from, HopsSpace to, PetscInt nextra, const int extra[], MatType type, Mat *D)
 {
   HopsIncidence inc;
   int          *table;
@@ -243,7 +247,7 @@ PetscErrorCode HopsDerivativeCreateDevice(HopsSpace from, HopsSpace to, MatType 
   for (PetscInt i = 0; i < inc.nrows; ++i)
     for (PetscInt k = 0; k < n; ++k) table[i * n + k] = k < inc.n[i] ? (int)(2 * inc.col[6 * i + k] + (inc.sgn[6 * i + k] < 0.0 ? 1 : 0)) : -1;
   PetscCall(HopsIncidenceDestroy(&inc));
-  PetscCall(HopsIncidenceMatCreate(from, to, n, table, NULL, type, D));
+  PetscCall(HopsIncidenceMatCreate(from, to, n, table, NULL, nextra, extra, type, D));
   PetscCall(PetscFree(table));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -215,7 +215,7 @@ static PetscErrorCode PCLORSetUpBlock(PC pc, PC_LOR *lor)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* BoomerAMG's V-cycle on a device, by kernels of our own */
+/* The cycle of BoomerAMG, AMS or ADS on a device, by kernels of our own */
 static PetscErrorCode PCLORSetUpCycle(PC pc, PC_LOR *lor)
 {
 #if HOPS_HAVE_HYPRE_DEVICE
@@ -226,6 +226,8 @@ static PetscErrorCode PCLORSetUpCycle(PC pc, PC_LOR *lor)
 
   PetscFunctionBegin;
   PetscCall(HopsCycleDestroy(&lor->cycle));
+  /* single precision loses the gradients where the mass term is small (at 1e-3 CG breaks down) */
+  lor->cycleused = lor->cycleset || lor->form.space->family == HOPS_H1 ? lor->cycletype : PCLOR_CYCLE_DOUBLE;
   PetscCall(MatGetNullSpace(lor->mat, &nsp));
   PetscCall(PetscObjectTypeCompare((PetscObject)lor->ksp, KSPPREONLY, &preonly));
   if (lor->block || lor->form.space->backend->host) lor->nocycle = "the space is not on a device";
@@ -233,10 +235,10 @@ static PetscErrorCode PCLORSetUpCycle(PC pc, PC_LOR *lor)
   else if (nsp) lor->nocycle = "the matrix is singular"; /* the inner KSP removes null spaces */
   else {
     PetscCall(KSPGetPC(lor->ksp, &inner));
-    PetscCall(HopsCycleCreate(inner, lor->cycletype, &aux, &lor->cycle, &lor->nocycle));
+    PetscCall(HopsCycleCreate(inner, lor->cycleused, &aux, &lor->cycle, &lor->nocycle));
     lor->cycledata = inner->data;
   }
-  if (!lor->cycle) PetscCall(PetscInfo(pc, "the V-cycle is the inner solver's own: %s\n", lor->nocycle));
+  if (!lor->cycle) PetscCall(PetscInfo(pc, "the cycle is the inner solver's own: %s\n", lor->nocycle));
 #else
   PetscFunctionBegin;
 #endif
@@ -382,7 +384,8 @@ static PetscErrorCode PCSetFromOptions_LOR(PC pc, HopsOptionItems PetscOptionsOb
   droptol = lor->droptol;
   PetscCall(PetscOptionsReal("-pc_lor_drop_tol", "Relative size of off-diagonal metric terms below which a cell's are dropped", "PCLORSetDropTolerance", droptol, &droptol, &set));
   if (set) PetscCall(PCLORSetDropTolerance(pc, droptol));
-  PetscCall(PetscOptionsEnum("-pc_lor_cycle", "Who runs BoomerAMG's V-cycle on a device, and in which precision", "PCLORSetCycle", HopsCycles, (PetscEnum)lor->cycletype, (PetscEnum *)&lor->cycletype, NULL));
+  PetscCall(PetscOptionsEnum("-pc_lor_cycle", "Who runs the cycle of BoomerAMG, AMS or ADS on a device, and in which precision", "PCLORSetCycle", HopsCycles, (PetscEnum)lor->cycletype, (PetscEnum *)&lor->cycletype, &set));
+  if (set) lor->cycleset = PETSC_TRUE;
   PetscCall(PetscOptionsStringArray("-pc_lor_ignore", "Terms of the form that the preconditioner may leave out: convection (of the cells), boundary", "PCLOR", terms, &nterms, &set));
   for (PetscInt i = 0; set && i < nterms; ++i) {
     PetscBool convection, boundary;
@@ -439,7 +442,7 @@ static PetscErrorCode PCView_LOR(PC pc, PetscViewer viewer)
       PetscReal complexity;
 
       PetscCall(HopsCycleGetInfo(lor->cycle, &levels, &complexity));
-      PetscCall(PetscViewerASCIIPrintf(viewer, "V-cycle: kernels of hops on the inner solver's hierarchy, %s precision, %" PetscInt_FMT " levels, operator complexity %.2f\n", HopsCycles[lor->cycletype], levels, (double)complexity));
+      PetscCall(PetscViewerASCIIPrintf(viewer, "%s: kernels of hops on the inner solver's hierarchy, %s precision, %" PetscInt_FMT " levels, operator complexity %.2f\n", lor->form.space->family == HOPS_H1 ? "V-cycle" : "cycle of auxiliary spaces", HopsCycles[lor->cycleused], levels, (double)complexity));
     }
 #endif
     PetscCall(PetscViewerASCIIPrintf(viewer, "inner solver:\n"));
@@ -552,8 +555,9 @@ static PetscErrorCode PCLORSetCycle_LOR(PC pc, PCLORCycle cycle)
   PC_LOR *lor = (PC_LOR *)pc->data;
 
   PetscFunctionBegin;
-  if (cycle == lor->cycletype) PetscFunctionReturn(PETSC_SUCCESS);
+  if (cycle == lor->cycletype && lor->cycleset) PetscFunctionReturn(PETSC_SUCCESS);
   lor->cycletype = cycle;
+  lor->cycleset  = PETSC_TRUE;
   if (pc->setupcalled && lor->mat) PetscCall(PCLORSetUpCycle(pc, lor)); /* on the hierarchy that is there */
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -10,8 +10,69 @@
   #include <petscmathypre.h>
   #include <HYPRE_parcsr_ls.h>
 
+/* the entries of H1 at the ends of entry t of component c: 2^(directions in which it extends) of them; returns how many */
+static PetscInt HopsEnds(const HopsLayout *l, const HopsLayout *h, PetscInt dim, PetscInt c, PetscInt t, int end[4])
+{
+  PetscInt open = 0;
+
+  for (PetscInt d = 0; d < dim; ++d) open += l->open[c][d];
+  for (PetscInt k = 0; k < 1 << open; ++k) {
+    PetscInt at[3] = {t % l->n[c][0], t / l->n[c][0] % l->n[c][1], t / (l->n[c][0] * l->n[c][1])};
+
+    for (PetscInt d = 0, bit = 0; d < dim; ++d)
+      if (l->open[c][d]) at[d] += k >> bit++ & 1;
+    end[k] = (int)HopsLayoutEntry(h, 0, at);
+  }
+  return 1 << open;
+}
+
+/*
+  Own nodes all of whose edges are essential, where two essential faces meet: no row has their columns. hypre (2.32) adds missing diagonal
+  entries of G^T A G on a device only if it finds one in the first 1/32 of the rows, since it starts a thread where a warp is meant, and
+  without one the row stays zero. With an explicit zero in the column the entry is there, and AMS makes it 1.
+*/
+static PetscErrorCode HopsFindEmpty(HopsSpace nodes, HopsSpace sp, PetscInt *n, int *empty[])
+{
+  const PetscInt nfree = sp->nT + sp->nG;
+  PetscScalar   *y, *yg;
+  PetscInt      *cell;
+  HopsLayout     l, h;
+
+  PetscFunctionBegin;
+  HopsLayoutCreate(sp->family, sp->dim, sp->order, &l);
+  HopsLayoutCreate(HOPS_H1, sp->dim, sp->order, &h);
+  PetscCall(HopsCompanionCells(nodes, sp, &cell));
+  PetscCall(PetscCalloc2(nodes->nT, &y, nodes->nL - nodes->nT, &yg));
+  for (PetscInt c = 0; c < sp->ncells; ++c) {
+    const int *R = nodes->restr + cell[c] * nodes->ne, *E = sp->restr + c * sp->ne;
+
+    for (PetscInt a = 0, i = 0; a < l.nc; ++a)
+      for (PetscInt t = 0; t < l.off[a + 1] - l.off[a]; ++t, ++i) {
+        int            end[4];
+        const PetscInt m = HopsUnsigned(E[i]) < nfree ? HopsEnds(&l, &h, sp->dim, a, t, end) : 0;
+
+        for (PetscInt k = 0; k < m; ++k) {
+          const int v = R[end[k]];
+
+          *(v < nodes->nT ? y + v : yg + v - nodes->nT) = 1.0;
+        }
+      }
+  }
+  PetscCall(HopsSpaceHaloAddBegin(nodes, yg));
+  PetscCall(HopsSpaceHaloAddEnd(nodes, yg, y));
+  *n = 0;
+  for (PetscInt i = 0; i < nodes->nT; ++i) *n += y[i] == 0.0;
+  PetscCall(PetscMalloc1(*n, empty));
+  *n = 0;
+  for (PetscInt i = 0; i < nodes->nT; ++i)
+    if (y[i] == 0.0) (*empty)[(*n)++] = (int)i;
+  PetscCall(PetscFree2(y, yg));
+  PetscCall(PetscFree(cell));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Pi[d] from the nodes: the mean over the vertices of an edge or face, times the unit vector of direction d in the space */
-static PetscErrorCode HopsCreatePiDevice(HopsSpace nodes, HopsSpace sp, Mat Pi[3])
+static PetscErrorCode HopsCreatePiDevice(HopsSpace nodes, HopsSpace sp, PetscInt nempty, const int empty[], Mat Pi[3])
 {
   const HopsLORDeviceOps *ops  = sp->backend->lordevice;
   PetscScalar            *v[3] = {NULL, NULL, NULL};
@@ -25,18 +86,16 @@ static PetscErrorCode HopsCreatePiDevice(HopsSpace nodes, HopsSpace sp, Mat Pi[3
   n = sp->family == HOPS_HDIV && sp->dim == 3 ? 4 : 2;
   PetscCall(PetscMalloc1(sp->ne * n, &table));
   for (PetscInt c = 0, i = 0; c < l.nc; ++c)
-    for (PetscInt t = 0; t < l.off[c + 1] - l.off[c]; ++t, ++i)
-      for (PetscInt k = 0; k < n; ++k) {
-        PetscInt at[3] = {t % l.n[c][0], t / l.n[c][0] % l.n[c][1], t / (l.n[c][0] * l.n[c][1])};
+    for (PetscInt t = 0; t < l.off[c + 1] - l.off[c]; ++t, ++i) {
+      int end[4];
 
-        for (PetscInt d = 0, bit = 0; d < sp->dim; ++d)
-          if (l.open[c][d]) at[d] += k >> bit++ & 1;
-        table[i * n + k] = (int)(2 * HopsLayoutEntry(&h, 0, at));
-      }
+      (void)HopsEnds(&l, &h, sp->dim, c, t, end);
+      for (PetscInt k = 0; k < n; ++k) table[i * n + k] = 2 * end[k];
+    }
   for (PetscInt d = 0; d < sp->dim; ++d) PetscCall((*ops->Malloc)(sp->nT * sizeof(PetscScalar), (void **)&v[d]));
   PetscCall((*ops->UnitVectors)(sp, v));
   for (PetscInt d = 0; d < sp->dim; ++d) {
-    PetscCall(HopsIncidenceMatCreate(nodes, sp, n, table, v[d], MATHYPRE, &Pi[d]));
+    PetscCall(HopsIncidenceMatCreate(nodes, sp, n, table, v[d], nempty, empty, MATHYPRE, &Pi[d]));
     PetscCall((*ops->Free)((void **)&v[d]));
   }
   PetscCall(PetscFree(table));
@@ -71,18 +130,23 @@ PetscErrorCode PCLORSetAuxiliaryDevice(PC inner, PC_LOR *lor, HopsSpace nodes)
     PetscCall(PCLORResetAuxiliary(lor));
     if (ads) {
       PetscCall(HopsSpaceCreateCompanion(sp, HOPS_HCURL, PETSC_FALSE, &edges));
-      PetscCall(HopsDerivativeCreateDevice(nodes, edges, MATHYPRE, &lor->G));
-      PetscCall(HopsDerivativeCreateDevice(edges, sp, MATHYPRE, &lor->C));
-      PetscCall(HopsCreatePiDevice(nodes, edges, lor->Pi[0]));
+      PetscCall(HopsDerivativeCreateDevice(nodes, edges, 0, NULL, MATHYPRE, &lor->G));
+      PetscCall(HopsDerivativeCreateDevice(edges, sp, 0, NULL, MATHYPRE, &lor->C));
+      PetscCall(HopsCreatePiDevice(nodes, edges, 0, NULL, lor->Pi[0]));
       PetscCall(HopsSpaceDestroy(&edges));
       /* A vertex of the essential boundary may have no free face across a direction: the nodal matrix would have a zero row, which l1-Jacobi
          cannot smooth, and ADS, unlike AMS, does not mend. Without these vertices the iterations are the same (36 and 38, p = 4, straight, curved). */
       PetscCall(HopsSpaceCreateCompanion(sp, HOPS_H1, PETSC_TRUE, &inside));
-      PetscCall(HopsCreatePiDevice(inside->N ? inside : nodes, sp, lor->Pi[1]));
+      PetscCall(HopsCreatePiDevice(inside->N ? inside : nodes, sp, 0, NULL, lor->Pi[1]));
       PetscCall(HopsSpaceDestroy(&inside));
     } else {
-      PetscCall(HopsDerivativeCreateDevice(nodes, sp, MATHYPRE, &lor->G));
-      PetscCall(HopsCreatePiDevice(nodes, sp, lor->Pi[0]));
+      PetscInt nempty;
+      int     *empty;
+
+      PetscCall(HopsFindEmpty(nodes, sp, &nempty, &empty));
+      PetscCall(HopsDerivativeCreateDevice(nodes, sp, nempty, empty, MATHYPRE, &lor->G));
+      PetscCall(HopsCreatePiDevice(nodes, sp, nempty, empty, lor->Pi[0]));
+      PetscCall(PetscFree(empty));
     }
     PetscCall(HopsSpaceReference(sp));
     lor->auxspace = sp;

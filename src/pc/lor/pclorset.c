@@ -152,13 +152,13 @@ PetscErrorCode PCLORSetDropTolerance(PC pc, PetscReal tol)
 }
 
 /*@
-  PCLORSetCycle - Sets who runs BoomerAMG's V-cycle on a device, and in which precision.
+  PCLORSetCycle - Sets who runs the cycle of BoomerAMG, AMS or ADS on a device, and in which precision.
 
   Logically Collective
 
   Input Parameters:
 + pc    - the preconditioner
-- cycle - `PCLOR_CYCLE_SINGLE` (default) or `PCLOR_CYCLE_DOUBLE`: kernels of hops on hypre's hierarchy; `PCLOR_CYCLE_HYPRE`: hypre itself
+- cycle - `PCLOR_CYCLE_SINGLE` (default in H1) or `PCLOR_CYCLE_DOUBLE` (default in H(curl) and H(div)): kernels of hops on hypre's hierarchy; `PCLOR_CYCLE_HYPRE`: hypre itself
 
   Options Database Key:
 . -pc_lor_cycle <hypre,double,single> - the same by a word
@@ -166,10 +166,11 @@ PetscErrorCode PCLORSetDropTolerance(PC pc, PetscReal tol)
   Level: intermediate
 
   Notes:
-  Single precision is that of the preconditioner alone; the Krylov method around it works in double precision as ever.
+  Single precision is that of the preconditioner alone; the Krylov method around it works in double precision as ever. In H(curl) and H(div) it
+  suits mass terms that are not small: gradients and curls, on which the form has the mass term alone, are small differences of the other term.
 
   The kernels take over a V-cycle with one sweep of l1-scaled Jacobi smoothing before and after, in one process, on a space whose back end
-  is a device, for a regular matrix. Any other cycle, and any on the host, is left to hypre, whatever was set here; `PCView()` says which one runs, and `-info` why.
+  is a device, for a regular matrix; of AMS and ADS the cycles 11, 13 and 14 with such smoothing and such V-cycles in the nodal spaces. Any other cycle, and any on the host, is left to hypre, whatever was set here; `PCView()` says which one runs, and `-info` why.
 
 .seealso: `PCLOR`, `PCLORGetKSP()`
 @*/

@@ -79,6 +79,33 @@ __global__ static void Count(const Incidence a, unsigned int total, int split, i
   if (i1) i1[l] = n - own;
 }
 
+/* The row of explicit zero k of n, and how many others come after it there */
+__device__ static int ExtraRow(int k, int n, int nT, int *after)
+{
+  *after = k / nT;
+  return n <= nT ? k * (nT / n) : k % nT;
+}
+
+__global__ static void CountExtra(int n, int nT, int *i0)
+{
+  const int k = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+  int       after;
+
+  if (k < n) atomicAdd(i0 + ExtraRow(k, n, nT, &after), 1); /* a count: the order does not matter */
+}
+
+__global__ static void FillExtra(int n, int nT, const int *__restrict__ extra, const HopsLORRows rows)
+{
+  const int k = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+  int       after;
+
+  if (k >= n) return;
+  const int at = rows.i[0][ExtraRow(k, n, nT, &after) + 1] - 1 - after;
+
+  rows.j[0][at] = extra[k];
+  rows.v[0][at] = 0;
+}
+
 /* Rows that nobody counted */
 __global__ static void Missing(int n, const int *i0, int *missing)
 {
@@ -184,6 +211,8 @@ PetscErrorCode HopsIncidenceCount_CUDA(const HopsDeviceIncidence *d, HopsLORRows
   if (rows->n) {
     Missing<<<(unsigned int)((rows->n + 255) / 256), 256, 0, stream>>>((int)rows->n, rows->i[0], flag);
     PetscCallCUDA(cudaGetLastError());
+    if (d->nextra) CountExtra<<<(unsigned int)((d->nextra + 255) / 256), 256, 0, stream>>>((int)d->nextra, a.nT, rows->i[0]);
+    PetscCallCUDA(cudaGetLastError());
   }
   for (int b = 0; b < 2; b++) {
     int nnz = 0;
@@ -244,6 +273,8 @@ PetscErrorCode HopsIncidenceFill_CUDA(const HopsDeviceIncidence *d, HopsLORRows 
     else Fill<6><<<(total + 255) / 256, 256, 0, stream>>>(a, total, *rows, u);
     PetscCallCUDA(cudaGetLastError());
   }
+  if (rows->n && d->nextra) FillExtra<<<(unsigned int)((d->nextra + 255) / 256), 256, 0, stream>>>((int)d->nextra, a.nT, d->extra, *rows);
+  PetscCallCUDA(cudaGetLastError());
   if (rows->i[1]) PetscCall(HopsCopy_CUDA(used, u, rows->nmap, PETSC_FALSE));
   PetscCall(HopsCudaPoolFree((void **)&u));
   PetscFunctionReturn(PETSC_SUCCESS);
