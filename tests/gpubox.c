@@ -1,6 +1,7 @@
 static char help[] = "A uniform box on a device against MATPA, MATHOPSINTERP and dense local solves on the host: operator, transfers, direct solver, V-cycle, and the solve.\n\
   -dim <d> -orders <p,...> -coarse <n0,n1,n2> : cells of the coarsest mesh\n\
-  -refine <n>                                 : levels above it\n\n";
+  -refine <n>                                 : levels above it\n\
+  -errors                                     : print the largest differences in either precision\n\n";
 
 #include <petscsys.h>
 
@@ -549,7 +550,7 @@ int main(int argc, char **argv)
 
   test:
     suffix: 2d_deep
-    args: -dim 2 -orders 1,2,7 -coarse 2,1 -refine 4
+    args: -dim 2 -orders 2,3,7 -coarse 2,1 -refine 4
 
   test:
     suffix: 3d
@@ -557,8 +558,13 @@ int main(int argc, char **argv)
 
   test:
     suffix: 3d_high
-    args: -dim 3 -orders 2,5,6,7,8 -coarse 1,1,2 -refine 1
+    args: -dim 3 -orders 2,5,6,7 -coarse 1,1,2 -refine 1
     timeoutfactor: 3
+
+  test:
+    suffix: 3d_8
+    args: -dim 3 -orders 8 -coarse 1,1,1 -refine 1
+    timeoutfactor: 5
 
   test:
     suffix: 3d_wide
