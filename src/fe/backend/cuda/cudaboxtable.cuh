@@ -16,7 +16,7 @@ struct HopsBoxTable {
 
 /*
   Cells of a tile across the direction in which a block marches; blocks that should fit on a multiprocessor, which bounds the registers. In 3D
-  those of the orders 1, 2, 3 and 7 are the best measured on an H100 (docs/gpu-multigrid.md).
+  those of the orders 1, 2, 3 and 7 are the best of some on an H100, or within 2% (docs/gpu-multigrid.md).
 */
 template <int DIM, int P, class T>
 struct HopsBoxTile;
