@@ -20,9 +20,9 @@ static void HopsBoxHalves(const double K[], T Ke[], T Ko[])
 }
 
 /*
-  K = d A + m M with entries rounded to multiples of a power of two, such that all sums in halves and rows are exact, and each row has the sum m M has. Plain
-  rounding leaves a sum of order eps |A|, which acts as a reaction of eps |A| / h^2: in single precision on 128 cells of order 7 that is
-  percents of the smallest eigenvalue.
+  K = d A + m M with entries rounded to multiples of a power of two, such that all sums in halves and rows are exact, and each row has the sum that m M has. Plain
+  rounding leaves a sum of order eps |A|, which acts as a reaction of order eps |A| / h^2: at order 7 on 128 cells 0.2% of the
+  smallest eigenvalue in single precision, and an error of 2.4e-12 in place of 4.7e-14 in one dimension in double.
 */
 template <int P, class T>
 static void HopsBoxStiffness(const double A[], const double M[], double d, double m, double K[])
@@ -77,10 +77,10 @@ static HopsBoxTable<P, T> HopsBoxTableCreate(HopsCudaBox k)
 }
 
 /* Layers, or pairs of layers, that a block marches over: long enough to hide the layers before, short enough to keep the device busy */
-template <int DIM, int P>
+template <int DIM, int P, class T>
 static dim3 HopsBoxGrid(HopsCudaBox k, bool pairs, int *chunk)
 {
-  using L           = HopsBoxTile<DIM, P>;
+  using L           = HopsBoxTile<DIM, P, T>;
   const int       n = k->ncells[DIM - 1] / (pairs ? 2 : 1), tx = (k->ncells[0] + L::TX - 1) / L::TX, ty = DIM == 3 ? (k->ncells[1] + L::TY - 1) / L::TY : 1;
   const long long enough = 3LL * L::blocks * k->multiprocessors;
 
@@ -95,7 +95,7 @@ static cudaError_t HopsBoxRunResidual(HopsCudaBox k, const void *b, const void *
   using S                 = HopsBoxSizes<DIM, P, T>;
   HopsBoxArgs<T, TO> a    = {};
   cudaError_t        err  = cudaFuncSetAttribute(HopsBoxResidual<DIM, P, T, TO, RESTRICTED>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)S::shared);
-  const dim3         grid = HopsBoxGrid<DIM, P>(k, RESTRICTED, &a.chunk);
+  const dim3         grid = HopsBoxGrid<DIM, P, T>(k, RESTRICTED, &a.chunk);
 
   if (err) return err;
   a.n[0]    = k->ncells[0];
@@ -145,11 +145,11 @@ static PetscErrorCode HopsBoxResidualRestrict_(HopsCudaBox k, const void *b, con
 template <int DIM, int P, class T>
 static cudaError_t HopsBoxRunProlong(HopsCudaBox k, PetscBool add, const void *xc, void *x, cudaStream_t stream)
 {
-  using S                        = HopsBoxSizes<DIM, P, T>;
-  const int                nc[3] = {k->ncells[0] / 2, k->ncells[1] / 2, k->ncells[2] / 2};
-  HopsBoxProlongArgs<T, T> a     = {};
-  cudaError_t              err   = cudaFuncSetAttribute(HopsBoxProlong<DIM, P, T, T>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)S::pshared);
-  const unsigned int       tx    = (nc[0] + S::CX - 1) / S::CX;
+  using S                     = HopsBoxSizes<DIM, P, T>;
+  const int             nc[3] = {k->ncells[0] / 2, k->ncells[1] / 2, k->ncells[2] / 2};
+  HopsBoxProlongArgs<T> a     = {};
+  cudaError_t           err   = cudaFuncSetAttribute(HopsBoxProlong<DIM, P, T>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)S::pshared);
+  const unsigned int    tx    = (nc[0] + S::CX - 1) / S::CX;
 
   if (err) return err;
   for (int i = 0; i < DIM; i++) a.n[i] = nc[i];
@@ -160,7 +160,7 @@ static cudaError_t HopsBoxRunProlong(HopsCudaBox k, PetscBool add, const void *x
   a.add = add;
   a.xc  = (const T *)xc;
   a.x   = (T *)x;
-  HopsBoxProlong<DIM, P, T, T><<<DIM == 3 ? dim3(tx, (nc[1] + S::CY - 1) / S::CY, nc[2]) : dim3(tx, nc[1]), S::pthreads, S::pshared, stream>>>(HopsBoxTableCreate<P, T>(k), a);
+  HopsBoxProlong<DIM, P, T><<<DIM == 3 ? dim3(tx, (nc[1] + S::CY - 1) / S::CY, nc[2]) : dim3(tx, nc[1]), S::pthreads, S::pshared, stream>>>(HopsBoxTableCreate<P, T>(k), a);
   return cudaGetLastError();
 }
 
@@ -217,13 +217,19 @@ static PetscErrorCode HopsBoxRestrict_(HopsCudaBox k, int dir, const void *in, v
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+template <int P, class T>
+static int HopsBoxCountBlocks(HopsCudaBox k)
+{
+  int        chunk;
+  const dim3 g = k->dim == 3 ? HopsBoxGrid<3, P, T>(k, false, &chunk) : HopsBoxGrid<2, P, T>(k, false, &chunk);
+
+  return (int)(g.x * g.y * g.z);
+}
+
 template <int P>
 static int HopsBoxBlocks_(HopsCudaBox k)
 {
-  int        chunk;
-  const dim3 g = k->dim == 3 ? HopsBoxGrid<3, P>(k, false, &chunk) : HopsBoxGrid<2, P>(k, false, &chunk);
-
-  return (int)(g.x * g.y * g.z);
+  return k->single ? HopsBoxCountBlocks<P, float>(k) : HopsBoxCountBlocks<P, double>(k);
 }
 
 #define HOPS_CUDA_BOX_DEFINE(P) \

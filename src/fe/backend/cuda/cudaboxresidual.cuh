@@ -49,7 +49,7 @@ __device__ __forceinline__ void HopsBoxMirror(const T *v, T *e, T *o)
 }
 
 template <int DIM, int P, class T, class TO, bool RESTRICTED>
-__global__ void __launch_bounds__(HopsBoxSizes<DIM, P, T>::threads, HopsBoxTile<DIM, P>::blocks) HopsBoxResidual(const __grid_constant__ HopsBoxTable<P, T> tab, const __grid_constant__ HopsBoxArgs<T, TO> a)
+__global__ void __launch_bounds__(HopsBoxSizes<DIM, P, T>::threads, HopsBoxTile<DIM, P, T>::blocks) HopsBoxResidual(const __grid_constant__ HopsBoxTable<P, T> tab, const __grid_constant__ HopsBoxArgs<T, TO> a)
 {
   using S             = HopsBoxSizes<DIM, P, T>;
   constexpr int     N = P + 1, OX = S::OX, OY = S::OY, LX = S::LX, LY = S::LY, HX = S::HX, UX = S::UX, NT = S::threads;

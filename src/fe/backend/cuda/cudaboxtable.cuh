@@ -14,34 +14,37 @@ struct HopsBoxTable {
   T                    J[2 * P * N]; /* values at the nodes of two cells of the functions of the cell that both make up */
 };
 
-/* Cells of a tile across the direction in which a block marches; blocks that should fit on a multiprocessor, which bounds the registers */
-template <int DIM, int P>
+/*
+  Cells of a tile across the direction in which a block marches; blocks that should fit on a multiprocessor, which bounds the registers. In 3D
+  those of the orders 1, 2, 3 and 7 are the best of some on an H100, or within 2% (docs/gpu-multigrid.md).
+*/
+template <int DIM, int P, class T>
 struct HopsBoxTile;
-#define HOPS_BOX_TILE(D, P, X, Y, MB) \
-  template <> \
-  struct HopsBoxTile<D, P> { \
-    static constexpr int TX = X, TY = Y, blocks = MB; \
-  }
-HOPS_BOX_TILE(3, 1, 32, 8, 4);
-HOPS_BOX_TILE(3, 2, 16, 4, 4);
-HOPS_BOX_TILE(3, 3, 8, 3, 4);
-HOPS_BOX_TILE(3, 4, 4, 4, 3);
-HOPS_BOX_TILE(3, 5, 3, 3, 3);
-HOPS_BOX_TILE(3, 6, 3, 2, 3);
-HOPS_BOX_TILE(3, 7, 2, 2, 3);
-HOPS_BOX_TILE(3, 8, 2, 2, 2);
-HOPS_BOX_TILE(2, 1, 256, 1, 4);
-HOPS_BOX_TILE(2, 2, 128, 1, 4);
-HOPS_BOX_TILE(2, 3, 85, 1, 4);
-HOPS_BOX_TILE(2, 4, 64, 1, 4);
-HOPS_BOX_TILE(2, 5, 51, 1, 3);
-HOPS_BOX_TILE(2, 6, 42, 1, 3);
-HOPS_BOX_TILE(2, 7, 36, 1, 3);
-HOPS_BOX_TILE(2, 8, 32, 1, 3);
+#define HOPS_BOX_TILE(D, P, X, Y, MBD, MBS) \
+  template <class T> \
+  struct HopsBoxTile<D, P, T> { \
+    static constexpr int TX = X, TY = Y, blocks = sizeof(T) == 8 ? MBD : MBS; \
+  };
+HOPS_BOX_TILE(3, 1, 32, 8, 4, 6)
+HOPS_BOX_TILE(3, 2, 16, 4, 4, 4)
+HOPS_BOX_TILE(3, 3, 8, 3, 4, 4)
+HOPS_BOX_TILE(3, 4, 4, 4, 3, 4)
+HOPS_BOX_TILE(3, 5, 3, 3, 3, 4)
+HOPS_BOX_TILE(3, 6, 3, 2, 2, 4)
+HOPS_BOX_TILE(3, 7, 2, 2, 2, 4)
+HOPS_BOX_TILE(3, 8, 2, 2, 2, 3)
+HOPS_BOX_TILE(2, 1, 256, 1, 4, 4)
+HOPS_BOX_TILE(2, 2, 128, 1, 4, 4)
+HOPS_BOX_TILE(2, 3, 85, 1, 4, 4)
+HOPS_BOX_TILE(2, 4, 64, 1, 4, 4)
+HOPS_BOX_TILE(2, 5, 51, 1, 3, 3)
+HOPS_BOX_TILE(2, 6, 42, 1, 3, 3)
+HOPS_BOX_TILE(2, 7, 36, 1, 3, 3)
+HOPS_BOX_TILE(2, 8, 32, 1, 3, 3)
 
 template <int DIM, int P, class T>
 struct HopsBoxSizes {
-  using L                    = HopsBoxTile<DIM, P>;
+  using L                    = HopsBoxTile<DIM, P, T>;
   static constexpr int    TX = L::TX, TY = L::TY, OX = TX * P, OY = DIM == 3 ? TY * P : 1; /* nodes of a tile that a block owns: the lower ones of its cells */
   static constexpr int    LX = OX + P + 1, LY = DIM == 3 ? OY + P + 1 : 1;                 /* nodes that it reads, from the cells before the tile on */
   static constexpr int    HX = LX | 1, UX = OX | 1;                                        /* rows of odd length have no bank conflicts in y */

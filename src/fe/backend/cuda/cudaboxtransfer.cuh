@@ -6,19 +6,19 @@
 #pragma once
 #include "cudaboxtable.cuh"
 
-template <class TC, class T>
+template <class T>
 struct HopsBoxProlongArgs {
   int       n[3];   /* coarse cells */
   int       sy, cy; /* nodes of a row, fine and coarse; of a plane: */
   long long sz, cz;
   bool      add;
-  const TC *__restrict__ xc;
+  const T *__restrict__ xc;
   T *x;
 };
 
 /* x = (add: +=) J (x) J (x) J xc; a block takes CX times CY coarse cells */
-template <int DIM, int P, class TC, class T>
-__global__ void __launch_bounds__(HopsBoxSizes<DIM, P, T>::pthreads) HopsBoxProlong(const __grid_constant__ HopsBoxTable<P, T> tab, const __grid_constant__ HopsBoxProlongArgs<TC, T> a)
+template <int DIM, int P, class T>
+__global__ void __launch_bounds__(HopsBoxSizes<DIM, P, T>::pthreads) HopsBoxProlong(const __grid_constant__ HopsBoxTable<P, T> tab, const __grid_constant__ HopsBoxProlongArgs<T> a)
 {
   using S             = HopsBoxSizes<DIM, P, T>;
   constexpr int     N = P + 1, RX = S::RX, RY = S::RY, FX = S::FX, FY = S::FY, NT = S::pthreads;
@@ -26,11 +26,17 @@ __global__ void __launch_bounds__(HopsBoxSizes<DIM, P, T>::pthreads) HopsBoxProl
   T *const V = (T *)raw, *const U = V + N * RY * RX, *const W = DIM == 3 ? U + N * RY * FX : U; /* [z][y][x] */
   const int       t = threadIdx.x, cx0 = blockIdx.x * S::CX * P, cy0 = DIM == 3 ? blockIdx.y * S::CY * P : 0, slow = DIM == 3 ? blockIdx.z : blockIdx.y;
   const long long cs = DIM == 3 ? a.cz : a.cy, fs = DIM == 3 ? a.sz : a.sy;
+  const int       x = t % FX, y = t / FX, gx = 2 * cx0 + x, gy = 2 * cy0 + y;
+  const bool      inside = t < FX * FY && gx > 0 && gx < 2 * P * a.n[0] && (DIM == 2 || (gy > 0 && gy < 2 * P * a.n[1]));
+  T *const        out    = a.x + gx + (DIM == 3 ? (long long)gy * a.sy : 0) + (long long)slow * 2 * P * fs;
+  T               old[2 * P];
 
+#pragma unroll
+  for (int i = 0; i < 2 * P; i++) old[i] = inside && a.add && (i || slow) ? out[i * fs] : (T)0; /* early: they come while the products are made */
   for (int e = t; e < N * RY * RX; e += NT) {
     const int xx = e % RX, yy = e / RX % RY, zz = e / (RX * RY), gx = cx0 + xx, gy = cy0 + yy;
 
-    V[e] = gx <= a.n[0] * P && (DIM == 2 || gy <= a.n[1] * P) ? (T)a.xc[gx + (DIM == 3 ? (long long)gy * a.cy : 0) + (slow * P + zz) * cs] : (T)0;
+    V[e] = gx <= a.n[0] * P && (DIM == 2 || gy <= a.n[1] * P) ? a.xc[gx + (DIM == 3 ? (long long)gy * a.cy : 0) + (slow * P + zz) * cs] : (T)0;
   }
   __syncthreads();
   for (int it = t; it < N * RY * S::CX; it += NT) {
@@ -68,9 +74,7 @@ __global__ void __launch_bounds__(HopsBoxSizes<DIM, P, T>::pthreads) HopsBoxProl
     __syncthreads();
   }
   {
-    const int  x = t % FX, y = t / FX, gx = 2 * cx0 + x, gy = 2 * cy0 + y;
-    const bool inside = t < FX * FY && gx > 0 && gx < 2 * P * a.n[0] && (DIM == 2 || (gy > 0 && gy < 2 * P * a.n[1]));
-    T         *out    = a.x + gx + (DIM == 3 ? (long long)gy * a.sy : 0) + (long long)slow * 2 * P * fs, v[N];
+    T v[N];
 
     if (!inside) return;
 #pragma unroll
@@ -82,7 +86,7 @@ __global__ void __launch_bounds__(HopsBoxSizes<DIM, P, T>::pthreads) HopsBoxProl
       if (i == 0 && slow == 0) continue;
 #pragma unroll
       for (int j = 0; j < N; j++) s += tab.J[i * N + j] * v[j];
-      out[i * fs] = a.add ? out[i * fs] + s : s;
+      out[i * fs] = old[i] + s;
     }
   }
 }
