@@ -401,9 +401,15 @@ int main(int argc, char **argv)
 
     test:
       suffix: 2d_solve
-      nsize: {{1 2}}
       requires: hypre
       args: -what solve -orders 2,3 -dm_plex_box_faces 8,6
+
+    test:
+      suffix: 2d_solve_ranks
+      nsize: 2
+      requires: hypre
+      timeoutfactor: 3
+      args: -what solve -orders 2 -dm_plex_box_faces 8,6
 
     test:
       suffix: 2d_cycle
@@ -438,7 +444,6 @@ int main(int argc, char **argv)
 
     test:
       suffix: 3d_solve
-      nsize: {{1 2}}
       requires: hypre
       args: -what solve -orders 2,3 -dm_plex_box_faces 4,3,3
 
@@ -446,7 +451,7 @@ int main(int argc, char **argv)
       suffix: 3d_solve_straight
       nsize: {{1 2}}
       requires: hypre
-      args: -what solve -orders 2,3 -dm_plex_box_faces 4,3,3 -straight
+      args: -what solve -orders 2 -dm_plex_box_faces 4,3,3 -straight
 
     test:
       suffix: 3d_cycle

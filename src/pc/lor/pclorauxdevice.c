@@ -10,20 +10,25 @@
   #include <petscmathypre.h>
   #include <HYPRE_parcsr_ls.h>
 
-/* the entries of H1 at the ends of entry t of component c: 2^(directions in which it extends) of them; returns how many */
-static PetscInt HopsEnds(const HopsLayout *l, const HopsLayout *h, PetscInt dim, PetscInt c, PetscInt t, int end[4])
+/* ends[ne][n]: the entries of H1 at the n ends of each entry, 2 of an edge, 4 of a face */
+static PetscErrorCode HopsCreateEnds(HopsSpace sp, PetscInt n, int *ends[])
 {
-  PetscInt open = 0;
+  HopsLayout l, h;
 
-  for (PetscInt d = 0; d < dim; ++d) open += l->open[c][d];
-  for (PetscInt k = 0; k < 1 << open; ++k) {
-    PetscInt at[3] = {t % l->n[c][0], t / l->n[c][0] % l->n[c][1], t / (l->n[c][0] * l->n[c][1])};
+  PetscFunctionBegin;
+  HopsLayoutCreate(sp->family, sp->dim, sp->order, &l);
+  HopsLayoutCreate(HOPS_H1, sp->dim, sp->order, &h);
+  PetscCall(PetscMalloc1(sp->ne * n, ends));
+  for (PetscInt c = 0, i = 0; c < l.nc; ++c)
+    for (PetscInt t = 0; t < l.off[c + 1] - l.off[c]; ++t, ++i)
+      for (PetscInt k = 0; k < n; ++k) {
+        PetscInt at[3] = {t % l.n[c][0], t / l.n[c][0] % l.n[c][1], t / (l.n[c][0] * l.n[c][1])};
 
-    for (PetscInt d = 0, bit = 0; d < dim; ++d)
-      if (l->open[c][d]) at[d] += k >> bit++ & 1;
-    end[k] = (int)HopsLayoutEntry(h, 0, at);
-  }
-  return 1 << open;
+        for (PetscInt d = 0, bit = 0; d < sp->dim; ++d)
+          if (l.open[c][d]) at[d] += k >> bit++ & 1;
+        (*ends)[i * n + k] = (int)HopsLayoutEntry(&h, 0, at);
+      }
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /*
@@ -36,28 +41,23 @@ static PetscErrorCode HopsFindEmpty(HopsSpace nodes, HopsSpace sp, PetscInt *n, 
   const PetscInt nfree = sp->nT + sp->nG;
   PetscScalar   *y, *yg;
   PetscInt      *cell;
-  HopsLayout     l, h;
+  int           *ends;
 
   PetscFunctionBegin;
-  HopsLayoutCreate(sp->family, sp->dim, sp->order, &l);
-  HopsLayoutCreate(HOPS_H1, sp->dim, sp->order, &h);
   PetscCall(HopsCompanionCells(nodes, sp, &cell));
+  PetscCall(HopsCreateEnds(sp, 2, &ends));
   PetscCall(PetscCalloc2(nodes->nT, &y, nodes->nL - nodes->nT, &yg));
   for (PetscInt c = 0; c < sp->ncells; ++c) {
-    const int *R = nodes->restr + cell[c] * nodes->ne, *E = sp->restr + c * sp->ne;
+    const int     *R = nodes->restr + cell[c] * nodes->ne, *E = sp->restr + c * sp->ne;
+    const PetscInt m = c < sp->ninterior ? nodes->ne : 2 * sp->ne; /* inside, all edges are free */
 
-    for (PetscInt a = 0, i = 0; a < l.nc; ++a)
-      for (PetscInt t = 0; t < l.off[a + 1] - l.off[a]; ++t, ++i) {
-        int            end[4];
-        const PetscInt m = HopsUnsigned(E[i]) < nfree ? HopsEnds(&l, &h, sp->dim, a, t, end) : 0;
+    for (PetscInt i = 0; i < m; ++i) {
+      const int v = R[c < sp->ninterior ? i : ends[i]];
 
-        for (PetscInt k = 0; k < m; ++k) {
-          const int v = R[end[k]];
-
-          *(v < nodes->nT ? y + v : yg + v - nodes->nT) = 1.0;
-        }
-      }
+      if (c < sp->ninterior || HopsUnsigned(E[i / 2]) < nfree) *(v < nodes->nT ? y + v : yg + v - nodes->nT) = 1.0;
+    }
   }
+  PetscCall(PetscFree(ends));
   PetscCall(HopsSpaceHaloAddBegin(nodes, yg));
   PetscCall(HopsSpaceHaloAddEnd(nodes, yg, y));
   *n = 0;
@@ -76,22 +76,12 @@ static PetscErrorCode HopsCreatePiDevice(HopsSpace nodes, HopsSpace sp, PetscInt
 {
   const HopsLORDeviceOps *ops  = sp->backend->lordevice;
   PetscScalar            *v[3] = {NULL, NULL, NULL};
-  HopsLayout              l, h;
-  PetscInt                n;
+  const PetscInt          n    = sp->family == HOPS_HDIV && sp->dim == 3 ? 4 : 2;
   int                    *table;
 
   PetscFunctionBegin;
-  HopsLayoutCreate(sp->family, sp->dim, sp->order, &l);
-  HopsLayoutCreate(HOPS_H1, sp->dim, sp->order, &h);
-  n = sp->family == HOPS_HDIV && sp->dim == 3 ? 4 : 2;
-  PetscCall(PetscMalloc1(sp->ne * n, &table));
-  for (PetscInt c = 0, i = 0; c < l.nc; ++c)
-    for (PetscInt t = 0; t < l.off[c + 1] - l.off[c]; ++t, ++i) {
-      int end[4];
-
-      (void)HopsEnds(&l, &h, sp->dim, c, t, end);
-      for (PetscInt k = 0; k < n; ++k) table[i * n + k] = 2 * end[k];
-    }
+  PetscCall(HopsCreateEnds(sp, n, &table));
+  for (PetscInt i = 0; i < sp->ne * n; ++i) table[i] *= 2; /* no sign */
   for (PetscInt d = 0; d < sp->dim; ++d) PetscCall((*ops->Malloc)(sp->nT * sizeof(PetscScalar), (void **)&v[d]));
   PetscCall((*ops->UnitVectors)(sp, v));
   for (PetscInt d = 0; d < sp->dim; ++d) {
@@ -140,8 +130,8 @@ PetscErrorCode PCLORSetAuxiliaryDevice(PC inner, PC_LOR *lor, HopsSpace nodes)
       PetscCall(HopsCreatePiDevice(inside->N ? inside : nodes, sp, 0, NULL, lor->Pi[1]));
       PetscCall(HopsSpaceDestroy(&inside));
     } else {
-      PetscInt nempty;
-      int     *empty;
+      PetscInt nempty = 0;
+      int     *empty  = NULL;
 
       PetscCall(HopsFindEmpty(nodes, sp, &nempty, &empty));
       PetscCall(HopsDerivativeCreateDevice(nodes, sp, nempty, empty, MATHYPRE, &lor->G));
