@@ -1,4 +1,4 @@
-static char help[] = "PCPATCHFD on a device against PCPATCHFD on the host: all types and directions, transposes, sweeps on an iterate, iteration counts.\n\
+static char help[] = "PCPATCHFD on a device against PCPATCHFD on the host: all types and directions, transposes, sweeps on an iterate, iteration counts; no copies.\n\
   -orders <p,...> -curved <bool> -contrast <k> -show\n\n";
 
 #include "gputest.h"
@@ -63,6 +63,16 @@ static PetscErrorCode Differ(Vec h, Vec d, PetscReal *e)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* copies between the process's memory and the device's so far */
+static PetscLogDouble Copies(void)
+{
+#if defined(PETSC_HAVE_DEVICE) && defined(PETSC_USE_LOG)
+  return petsc_ctog_ct + petsc_gtoc_ct;
+#else
+  return 0.0;
+#endif
+}
+
 /* what one preconditioner does with the same right-hand side on both back ends; 6 results */
 static PetscErrorCode Results(Mat A, Vec b, PetscBool symmetric, Vec y[6], PetscInt *its)
 {
@@ -70,6 +80,8 @@ static PetscErrorCode Results(Mat A, Vec b, PetscBool symmetric, Vec y[6], Petsc
   KSP                         ksp;
   Vec                         w, x0;
   PetscInt                    n;
+  PetscMPIInt                 size;
+  PetscLogDouble              copies;
   PCRichardsonConvergedReason reason;
   PetscBool                   additive;
   char                        type[32] = "multiplicative";
@@ -94,10 +106,13 @@ static PetscErrorCode Results(Mat A, Vec b, PetscBool symmetric, Vec y[6], Petsc
   PetscCall(PCApplyRichardson(pc, b, y[4], w, 0.0, 0.0, 1e5, 1, PETSC_TRUE, &n, &reason));
   PetscCall(PCApply(pc, b, y[0])); /* nothing is left over */
   PetscCall(VecCopy(b, y[5]));     /* (B A)^20 b, one after the other without a look at the result */
+  copies = Copies();
   for (PetscInt k = 0; k < 20; ++k) {
     PetscCall(MatMult(A, y[5], w));
     PetscCall(PCApply(pc, w, y[5]));
   }
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+  if (size == 1 && Copies() != copies) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%g copies between process and device\n", (double)(Copies() - copies)));
   PetscCall(VecDuplicate(b, &x0));
   PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
   PetscCall(KSPSetType(ksp, symmetric ? KSPCG : KSPBCGS));
