@@ -407,6 +407,27 @@ static PetscErrorCode HopsPAGetInfo_CUDA(HopsPAKernel k, const char **kernel, Pe
 }
 
 const HopsBackendOps HopsBackendCUDA = {
+  /* maps between nested spaces, patches, single precision: cudapatchpc.h */
+  .Combine                    = HopsCombine_CUDA,
+  .Times                      = HopsTimes_CUDA,
+  .InterpCreate               = HopsInterpCreate_CUDA,
+  .InterpApply                = HopsInterpApply_CUDA,
+  .InterpApplyTranspose       = HopsInterpApplyTranspose_CUDA,
+  .InterpDestroy              = HopsInterpDestroy_CUDA,
+  .PatchCreate                = HopsPatchCreate_CUDA,
+  .PatchApply                 = HopsPatchApply_CUDA,
+  .PatchSweep                 = HopsPatchSweep_CUDA,
+  .PatchGetInfo               = HopsPatchGetInfo_CUDA,
+  .PatchDestroy               = HopsPatchDestroy_CUDA,
+  .SinglePACreate             = HopsSinglePACreate_CUDA,
+  .SinglePAApply              = HopsSinglePAApply_CUDA,
+  .SinglePADestroy            = HopsSinglePADestroy_CUDA,
+  .SingleInterpCreate         = HopsSingleInterpCreate_CUDA,
+  .SingleInterpApply          = HopsSingleInterpApply_CUDA,
+  .SingleInterpApplyTranspose = HopsSingleInterpApplyTranspose_CUDA,
+  .SingleInterpDestroy        = HopsSingleInterpDestroy_CUDA,
+  .single                     = &HopsSingleCUDA,
+
   .name          = "cuda",
   .vectype       = VECCUDA,
   .memtype       = PETSC_MEMTYPE_CUDA,
@@ -447,25 +468,4 @@ const HopsBackendOps HopsBackendCUDA = {
   .LORGetInfo    = HopsLORGetInfo_CUDA,
   .LORDestroy    = HopsLORDestroy_CUDA,
   .lordevice     = &HopsLORDeviceCUDA,
-
-  /* maps between nested spaces, patches, single precision: cudapatchpc.h */
-  .Combine                    = HopsCombine_CUDA,
-  .Times                      = HopsTimes_CUDA,
-  .InterpCreate               = HopsInterpCreate_CUDA,
-  .InterpApply                = HopsInterpApply_CUDA,
-  .InterpApplyTranspose       = HopsInterpApplyTranspose_CUDA,
-  .InterpDestroy              = HopsInterpDestroy_CUDA,
-  .PatchCreate                = HopsPatchCreate_CUDA,
-  .PatchApply                 = HopsPatchApply_CUDA,
-  .PatchSweep                 = HopsPatchSweep_CUDA,
-  .PatchGetInfo               = HopsPatchGetInfo_CUDA,
-  .PatchDestroy               = HopsPatchDestroy_CUDA,
-  .SinglePACreate             = HopsSinglePACreate_CUDA,
-  .SinglePAApply              = HopsSinglePAApply_CUDA,
-  .SinglePADestroy            = HopsSinglePADestroy_CUDA,
-  .SingleInterpCreate         = HopsSingleInterpCreate_CUDA,
-  .SingleInterpApply          = HopsSingleInterpApply_CUDA,
-  .SingleInterpApplyTranspose = HopsSingleInterpApplyTranspose_CUDA,
-  .SingleInterpDestroy        = HopsSingleInterpDestroy_CUDA,
-  .single                     = &HopsSingleCUDA,
 };
