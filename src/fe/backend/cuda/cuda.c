@@ -1,6 +1,6 @@
 /* CUDA back end: memory, data of an operator, and the table of operations. */
-#include "cudalor.h"
 #include "cudapatchpc.h"
+#include "cudalor.h"
 
 /* ---- Memory of the device ---- */
 
