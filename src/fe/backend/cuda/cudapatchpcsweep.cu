@@ -31,6 +31,13 @@ __device__ __forceinline__ T At(const SweepArgs<V> &a, const V *x, int i)
   return i == a.none ? (T)0 : (T)x[i];
 }
 
+/* Matrices are read again: the compiler would keep them in registers from one product to the next, and spill them */
+__device__ __forceinline__ void Forget(void)
+{
+  asm volatile("" ::
+                 : "memory");
+}
+
 /* v <- S^T v; rows of S have R entries */
 template <int n, int R, class T>
 __device__ __forceinline__ void ToModes(const T *S, T v[n])
@@ -96,8 +103,16 @@ struct SweepSizes {
   static constexpr int patch   = DIM * FS + 2 * DIM * face + (cube + 1) / 2 * 2;
 };
 
+/* Blocks of a multiprocessor, which bound the registers */
+template <int DIM, int n, class T>
+struct SweepBounds {
+  static constexpr int threads = SweepSizes<DIM, n>::threads * SweepSizes<DIM, n>::NB, warps = (threads + 31) / 32;
+  static constexpr int registers = sizeof(T) == 8 ? (n <= 3 ? 64 : (n <= 5 ? 80 : (n <= 7 ? 96 : (n <= 9 ? 112 : 128)))) : (n <= 5 ? 64 : (n <= 9 ? 80 : 96));
+  static constexpr int blocks    = 65536 / (registers * 32 * warps) > 0 ? 65536 / (registers * 32 * warps) : 1;
+};
+
 template <int DIM, int n, class T, class V>
-__global__ void __launch_bounds__(SweepSizes<DIM, n>::threads *SweepSizes<DIM, n>::NB) SweepCubes(const SweepArgs<V> a)
+__global__ void __launch_bounds__(SweepBounds<DIM, n, T>::threads, SweepBounds<DIM, n, T>::blocks) SweepCubes(const SweepArgs<V> a)
 {
   using L             = SweepSizes<DIM, n>;
   constexpr int     N = L::N, R = L::R, NT = L::threads;
@@ -195,6 +210,7 @@ __global__ void __launch_bounds__(SweepSizes<DIM, n>::threads *SweepSizes<DIM, n
         v[i] = r / (lambda + s0 * S[L::lambda + i]);
       }
     }
+    Forget();
     ToNodes<n, R>(S, S + L::E, *x0, *x1, v);
 #pragma unroll
     for (int i = 0; i < n; i++) row[i] = v[i];

@@ -69,8 +69,16 @@ struct CubeSizes {
   static constexpr int patch = DIM * FS + (entries + 3) / 4 * 4;
 };
 
+/* Blocks of a multiprocessor, which bound the registers */
+template <int DIM, int n, class T>
+struct CubeBounds {
+  static constexpr int threads = CubeSizes<DIM, n>::columns * CubeSizes<DIM, n>::NB, warps = (threads + 31) / 32;
+  static constexpr int registers = sizeof(T) == 8 ? (n <= 3 ? 64 : (n <= 5 ? 80 : (n <= 7 ? 96 : (n <= 9 ? 112 : 128)))) : (n <= 5 ? 64 : (n <= 9 ? 80 : 96));
+  static constexpr int blocks    = 65536 / (registers * 32 * warps) > 0 ? 65536 / (registers * 32 * warps) : 1;
+};
+
 template <int DIM, int n, class T, class V>
-__global__ void __launch_bounds__(CubeSizes<DIM, n>::columns *CubeSizes<DIM, n>::NB) SolveCubes(const PatchData<V> a)
+__global__ void __launch_bounds__(CubeBounds<DIM, n, T>::threads, CubeBounds<DIM, n, T>::blocks) SolveCubes(const PatchData<V> a)
 {
   using L             = CubeSizes<DIM, n>;
   constexpr int     R = L::R, C = L::columns, n2 = n * n;
@@ -110,6 +118,8 @@ __global__ void __launch_bounds__(CubeSizes<DIM, n>::columns *CubeSizes<DIM, n>:
     Transform<n, R, T>(S, true, v);
 #pragma unroll
     for (int i = 0; i < n; i++) v[i] *= (T)p.scale[4] / (lambda + (T)p.scale[0] * S[n * R + i]);
+    asm volatile("" ::
+                   : "memory"); /* the matrix is read again: kept in registers, it would spill */
     Transform<n, R, T>(S, false, v);
 #pragma unroll
     for (int i = 0; i < n; i++) row[i] = v[i];
