@@ -6,8 +6,8 @@ static char help[] = "H(curl), H(div) and L2 from arrays: against the space of a
   -what <errors>: data that contradict each other\n\
   -what <remote>: a sign that two ranks see differently\n\n";
 
-#include "hopsexpect.h"
 #include <hops/private/hopsimpl.h> /* reads numbers and signs of DMPlex spaces */
+#include "hopsexpect.h"
 
 static HopsFamily family = HOPS_HCURL;
 static PetscBool  half   = PETSC_FALSE;
