@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""bench/vectorfigures.py [DATA] [FIGURES]: draws vector.csv, made by bench/lorbench -fe h1, nd and rt (default docs/data to docs/figures);
-the commands are in docs/maxwell.md."""
+"""bench/vectorfigures.py [DATA] [FIGURES]: draws vectorsetup.csv and vectorpc.csv, made by bench/lorbench -fe h1, nd and rt (default
+docs/data to docs/figures); the commands are in docs/maxwell.md."""
 import csv, os, sys
 
 import matplotlib
@@ -12,14 +12,17 @@ data, figures = (sys.argv[1:] + ["docs/data", "docs/figures"][len(sys.argv) - 1:
 os.makedirs(figures, exist_ok=True)
 plt.rcParams.update({"axes.grid": True, "grid.alpha": 0.3, "font.size": 9, "figure.constrained_layout.use": True})
 
-with open(os.path.join(data, "vector.csv")) as f:
-    rows = [{k: v if k == "fe" else float(v) for k, v in row.items()} for row in csv.DictReader(f)]
+
+def read(name):
+    with open(os.path.join(data, name + ".csv")) as f:
+        return [{k: v if k == "fe" else float(v) for k, v in row.items()} for row in csv.DictReader(f)]
 
 
-def draw(ax, fe, part, title):
+def draw(ax, rows, fe, part, title):
     for p in sorted({r["order"] for r in rows}):
-        mine = sorted((r for r in rows if r["fe"] == fe and r["order"] == p and r[part] > 0), key=lambda r: r["unknowns"])
-        ax.loglog([r["unknowns"] for r in mine], [1e-6 * r["unknowns"] / r[part] for r in mine], "o-", ms=3, label="p = %d" % p)
+        sizes = {r["unknowns"]: 1e-6 * r["unknowns"] / r[part] for r in rows if r["fe"] == fe and r["order"] == p and r[part] > 0}
+        ax.semilogx(sorted(sizes), [sizes[n] for n in sorted(sizes)], "o-", ms=3, label="p = %d" % p)
+    ax.set_ylim(0, 1.1 * ax.dataLim.y1)
     ax.set_title(title)
     ax.set_xlabel("unknowns")
 
@@ -29,19 +32,23 @@ def save(fig, name):
     plt.close(fig)
 
 
+# One application of the preconditioner
+rows = read("vectorpc")
 fig, axes = plt.subplots(1, 3, figsize=(11, 3.2))
 for ax, (fe, title) in zip(axes, (("h1", "H1: one BoomerAMG V-cycle"), ("nd", "H(curl): AMS, once"), ("rt", "H(div): ADS, once"))):
-    draw(ax, fe, "vcycle", title)
+    draw(ax, rows, fe, "vcycle", title)
 axes[0].set_ylabel("million unknowns per second")
 axes[-1].legend(fontsize=7)
 save(fig, "vector-preconditioner")
 
+# What AMS and ADS are made of
+rows = read("vectorsetup")
 fig, axes = plt.subplots(2, 3, figsize=(11, 6))
-columns = ((("nd", "lor_numeric", "H(curl): LOR assembly"), ("nd", "gradient", "H(curl): gradient"), ("nd", "coordinates", "H(curl): vertices")),
-           (("rt", "lor_numeric", "H(div): LOR assembly"), ("rt", "curl", "H(div): curl"), ("rt", "coordinates", "H(div): vertices")))
+columns = ((("nd", "lor_refill", "H(curl): LOR assembly"), ("nd", "gradient", "H(curl): gradient"), ("nd", "coordinates", "H(curl): vertices")),
+           (("rt", "lor_refill", "H(div): LOR assembly"), ("rt", "curl", "H(div): curl"), ("rt", "coordinates", "H(div): vertices")))
 for line, entries in zip(axes, columns):
     for ax, (fe, part, title) in zip(line, entries):
-        draw(ax, fe, part, title)
+        draw(ax, rows, fe, part, title)
     line[0].set_ylabel("million unknowns per second")
 axes[0][-1].legend(fontsize=7)
 save(fig, "vector-setup")
