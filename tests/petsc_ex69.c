@@ -23,6 +23,7 @@
     filter: awk '$1 == $1 + 0 && NF == 1 { s += $1 * $1; t += n++ % 17 * $1 } END { printf "%d unknowns, %.3e %.3e\n", n, s, t }'
     diff_args: -j
     output_file: output/petsc_ex69_solution.out
+    # PETSc's own run, to compare with: nothing of hops runs on a device here
     test:
       suffix: stock
       requires: host

@@ -8,6 +8,7 @@
 
   testset:
     args: -run_type full -dm_plex_dim 3 -dm_plex_simplex 0 -dm_plex_box_faces 2,2,2 -elastMat_petscspace_degree 0 -wall_pres_petscspace_degree 0 -snes_rtol 1e-8 -snes_converged_reason -ksp_type fgmres -ksp_rtol 1e-9 -ksp_gmres_restart 200 -pc_type fieldsplit -pc_fieldsplit_type schur -pc_fieldsplit_schur_factorization_type upper -pc_fieldsplit_schur_precondition self -fieldsplit_pressure_pc_type none -fieldsplit_pressure_ksp_rtol 1e-1 -fieldsplit_pressure_ksp_max_it 20 -fieldsplit_pressure_inner_ksp_type preonly -bc_fixed 1 -bc_pressure 2 -wall_pressure 0.4 -options_left 0
+    # PETSc's own run, to compare with: nothing of hops runs on a device here
     test:
       suffix: stock
       requires: host

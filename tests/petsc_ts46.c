@@ -11,6 +11,7 @@
     output_file: output/petsc_ts46.out
     filter: grep -v "Timestep: 0000"
     diff_args: -j
+    # PETSc's own run, to compare with: nothing of hops runs on a device here
     test:
       suffix: stock
       requires: host
