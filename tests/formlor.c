@@ -320,7 +320,7 @@ static PetscErrorCode Solve(PetscInt dim)
   PetscCall(VecAXPY(r, -1.0, b));
   PetscCall(VecNorm(r, NORM_2, &a));
   PetscCall(VecNorm(b, NORM_2, &c));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "solved: %s, after a refill %s\n", a < 1e-7 * c ? "yes" : "NO", its[1] <= its[2] ? "as fast as fresh" : "NOT as fast as fresh"));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "solved: %s, after a refill %s\n", a < 1e-7 * c ? "yes" : "NO", its[1] <= its[2] + its[2] / 10 ? "as fast as fresh" : "NOT as fast as fresh"));
   PetscCall(PetscInfo(NULL, "iterations %" PetscInt_FMT " %" PetscInt_FMT " %" PetscInt_FMT "\n", its[0], its[1], its[2]));
   PetscCall(HopsCoefficientDestroy(&cf));
   PetscCall(KSPDestroy(&ksp));

@@ -1,7 +1,7 @@
 static char help[] = "H(curl), H(div) and L2 on a device against the host: low-order-refined matrices entry by entry, derivatives, AMS and ADS.\n\
   -what <matrix,derivative,solve,cycle> -orders <p,...>\n\n";
 
-#include "hopstest.h"
+#include "hopsexpect.h"
 
 static const char *const families[] = {"H1", "ND", "RT", "L2"};
 
@@ -220,7 +220,7 @@ static PetscErrorCode HalfZero(PetscInt dim, const PetscReal x[], PetscInt nc, P
   return PETSC_SUCCESS;
 }
 
-/* CG on the matrix itself with its AMS or ADS; zero = 1: no mass term, 2: mass zero in a part of the cells. The right-hand side is A x. Twice: refilled */
+/* CG on the matrix itself with its AMS or ADS; zero = 1: no mass term, 2: mass zero in a part of the cells, which is refused. The right-hand side is A x. Twice: refilled */
 static PetscErrorCode Solve(DM dm, PetscInt dim, PetscInt family, PetscInt p, PetscInt zero)
 {
   HopsSpace          sp;
@@ -242,14 +242,22 @@ static PetscErrorCode Solve(DM dm, PetscInt dim, PetscInt family, PetscInt p, Pe
   PetscCall(SetTerms(A, family, one, zero ? mass : one));
   PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
   PetscCall(KSPSetType(ksp, KSPCG));
-  PetscCall(KSPSetTolerances(ksp, zero == 2 ? 1e-7 : 1e-10, PETSC_DEFAULT, PETSC_DEFAULT, 200)); /* gradients are projected out by a few V-cycles only */
+  PetscCall(KSPSetTolerances(ksp, 1e-10, PETSC_DEFAULT, PETSC_DEFAULT, 200));
   PetscCall(KSPGetPC(ksp, &pc));
   PetscCall(PCSetType(pc, PCLOR));
   PetscCall(KSPSetFromOptions(ksp));
   PetscCall(HopsSpaceCreateVec(sp, &x));
   PetscCall(VecDuplicate(x, &b));
   PetscCall(VecDuplicate(x, &r));
-  for (PetscInt k = 0; k < 2; ++k) {
+  if (zero == 2) {
+    char name[64];
+
+    PetscCall(SetTerms(A, family, one, mass));
+    PetscCall(PCSetOperators(pc, A, A));
+    PetscCall(PetscSNPrintf(name, sizeof(name), "%s order %" PetscInt_FMT " with mass in a part", families[family], p));
+    EXPECT(name, PCSetUp(pc), "zero in a part of the cells|-hops_backend host");
+  }
+  for (PetscInt k = 0; k < 2 && zero < 2; ++k) {
     PetscCall(SetTerms(A, family, one, zero ? mass : one));
     PetscCall(PCSetOperators(pc, A, A));
     PetscCall(PCSetUp(pc));
@@ -267,8 +275,10 @@ static PetscErrorCode Solve(DM dm, PetscInt dim, PetscInt family, PetscInt p, Pe
     PetscCall(VecAXPY(r, -1.0, b));
     PetscCall(VecNorm(r, NORM_2, &rnorm));
   }
-  PetscCall(PetscInfo(ksp, "%s order %" PetscInt_FMT " case %" PetscInt_FMT ": %" PetscInt_FMT ", %" PetscInt_FMT " iterations, residual %g\n", families[family], p, zero, its[0], its[1], (double)(rnorm / bnorm)));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s order %" PetscInt_FMT "%s: %s, %s\n", families[family], p, zero == 0 ? "" : (zero == 1 ? " without mass" : " with mass in a part"), reason[0] > 0 && reason[1] > 0 && PetscMax(its[0], its[1]) <= 60 ? "converged" : "SLOW", rnorm <= (zero == 2 ? 1e-6 : 1e-8) * bnorm ? "solved" : "WRONG"));
+  if (zero < 2) {
+    PetscCall(PetscInfo(ksp, "%s order %" PetscInt_FMT " case %" PetscInt_FMT ": %" PetscInt_FMT ", %" PetscInt_FMT " iterations, residual %g\n", families[family], p, zero, its[0], its[1], (double)(rnorm / bnorm)));
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s order %" PetscInt_FMT "%s: %s, %s\n", families[family], p, zero ? " without mass" : "", reason[0] > 0 && reason[1] > 0 && PetscMax(its[0], its[1]) <= 60 ? "converged" : "SLOW", rnorm <= 1e-8 * bnorm ? "solved" : "WRONG"));
+  }
   PetscCall(KSPDestroy(&ksp));
   PetscCall(VecDestroy(&x));
   PetscCall(VecDestroy(&b));

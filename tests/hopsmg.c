@@ -452,6 +452,7 @@ int main(int argc, char **argv)
       args: -precisions -dm_plex_dim {{2 3}separate output} -dm_plex_box_faces 3,2,2 -dm_refine_hierarchy 2 -order {{2 4}separate output} -pc_hopsmg_precision {{double single}}
     test:
       suffix: single_full
+      requires: host
       args: -precisions -dm_plex_dim 2 -dm_plex_box_faces 3,2 -dm_refine_hierarchy 2 -order 10 -mat_pa_q_1d 11 -pc_hopsmg_precision single -pc_mg_type full -ksp_type fgmres
     test:
       suffix: single_isa
@@ -459,6 +460,7 @@ int main(int argc, char **argv)
       requires: avx2
     test:
       suffix: single_under
+      requires: host
       args: -precisions -inexact -dm_plex_dim {{2 3}separate output} -dm_plex_box_faces 3,2,2 -dm_refine_hierarchy 1 -order 5 -pc_hopsmg_coarsen p -mat_pa_q_1d {{5 6}separate output} -mat_pa_quadrature gauss
     test:
       suffix: single_gll

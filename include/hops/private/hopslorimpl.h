@@ -126,7 +126,6 @@ PETSC_INTERN PetscErrorCode PCLORResetAuxiliary(PC_LOR *);
 /* src/pc/lor/pclorauxdevice.c: the same where the space is on a device; nodes: the vertices of the nodal spaces */
 PETSC_INTERN PetscErrorCode PCLORSetAuxiliaryDevice(PC inner, PC_LOR *, HopsSpace nodes);
 /* nodes to be taken for AMS's interior nodes, of a vector on the device */
-PETSC_INTERN PetscErrorCode PCLORSetInteriorDevice(PC inner, Vec);
 #endif
 
 /* src/fe/coefficientds.c */

@@ -266,6 +266,7 @@ static PetscErrorCode PCLORSetInteriorNodes(PC inner, PC_LOR *lor, HopsSpace *al
   PetscCall(MPIU_Allreduce(&sp->ncells, &ncells, 1, MPIU_INT, MPI_SUM, PetscObjectComm((PetscObject)sp)));
   if (n == ncells) PetscCall(PCHYPRESetBetaPoissonMatrix(inner, NULL));
   else if (n) {
+    PetscCheck(!HOPS_HAVE_HYPRE_DEVICE || sp->backend->host, PetscObjectComm((PetscObject)inner), PETSC_ERR_SUP, "The mass coefficient is zero in a part of the cells, where AMS on a device leaves CG indefinite: use -hops_backend host, or a small coefficient in place of zero");
     PetscCall(PetscInfo(inner, "AMS: the mass coefficient is zero in %" PetscInt_FMT " cells\n", n));
     PetscCall(PCLORGetNodes(lor, all));
     nodes = *all;
@@ -288,11 +289,7 @@ static PetscErrorCode PCLORSetInteriorNodes(PC inner, PC_LOR *lor, HopsSpace *al
     for (PetscInt e = 0; e < nodes->ness; ++e) y[nodes->essT[e]] = 1.0;
     for (PetscInt i = 0; i < nodes->nT; ++i) y[i] = y[i] == 0.0 ? 1.0 : 0.0;
     PetscCall(VecRestoreArray(outside, &y));
-  #if HOPS_HAVE_HYPRE_DEVICE
-    PetscCall(PCLORSetInteriorDevice(inner, outside));
-  #else
     PetscCall(PCHYPREAMSSetInteriorNodes(inner, outside));
-  #endif
     PetscCall(PetscFree(yg));
     PetscCall(VecDestroy(&outside));
     PetscCall(HopsSpaceDestroy(&free));

@@ -115,6 +115,7 @@ PetscErrorCode PCLORSetAuxiliaryDevice(PC inner, PC_LOR *lor, HopsSpace nodes)
   const PetscBool ads = sp->family == HOPS_HDIV && sp->dim == 3 ? PETSC_TRUE : PETSC_FALSE;
 
   PetscFunctionBegin;
+  PetscCheck(!sp->companion[HOPS_H1], PetscObjectComm((PetscObject)inner), PETSC_ERR_SUP, "On a device AMS and ADS take spaces of a DMPLEX: for those from arrays use -hops_backend host");
   PetscCall(PCLORCheckCycles(inner, lor, ads));
   if (lor->auxspace != sp) {
     PetscCall(PCLORResetAuxiliary(lor));
@@ -152,25 +153,6 @@ PetscErrorCode PCLORSetAuxiliaryDevice(PC inner, PC_LOR *lor, HopsSpace nodes)
     PetscCallExternal(HYPRE_AMSSetAlphaAMGCoarseRelaxType, HopsPCHYPREGetSolver(inner), 18); /* hypre's default solves with triangles */
     PetscCallExternal(HYPRE_AMSSetBetaAMGCoarseRelaxType, HopsPCHYPREGetSolver(inner), 18);
   }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* PETSc hands hypre the pointer that VecGetArrayRead() returns: a vector of the host on the device's array gives the right one */
-PetscErrorCode PCLORSetInteriorDevice(PC inner, Vec outside)
-{
-  const PetscScalar *a;
-  PetscInt           n, N;
-  PetscMemType       mem;
-  Vec                x;
-
-  PetscFunctionBegin;
-  PetscCall(VecGetLocalSize(outside, &n));
-  PetscCall(VecGetSize(outside, &N));
-  PetscCall(VecGetArrayReadAndMemType(outside, &a, &mem));
-  PetscCall(VecCreateMPIWithArray(PetscObjectComm((PetscObject)outside), 1, n, N, a, &x));
-  PetscCall(PCHYPREAMSSetInteriorNodes(inner, x));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecRestoreArrayReadAndMemType(outside, &a));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 #endif
