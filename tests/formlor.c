@@ -522,7 +522,7 @@ int main(int argc, char **argv)
       args: -what solve -pc_lor_mat_type hypre
     test:
       suffix: others
-      args: -what solve -lor_pc_type {{lu bjacobi gamg}} -lor_pc_gamg_reuse_interpolation 0
+      args: -what solve -lor_pc_type {{lu bjacobi gamg}} -lor_pc_gamg_reuse_interpolation 0 -options_left 0
     test:
       suffix: boomeramg
       args: -what solve -lor_pc_hypre_type boomeramg
