@@ -208,6 +208,10 @@ int main(int argc, char **argv)
       nsize: {{1 3}}
       args: -dm_plex_filename ${HOPS_SOURCE}/tutorials/meshes/plate.msh -order 5 -coefficient variable
     test:
+      suffix: plate_element
+      nsize: {{1 2}}
+      args: -dm_plex_filename ${HOPS_SOURCE}/tutorials/meshes/plate.msh -order 4 -pc_type patchfd -pc_patchfd_patch element -ksp_type cg -ksp_max_it 40
+    test:
       suffix: solid
       nsize: 2
       args: -dm_plex_filename ${HOPS_SOURCE}/tutorials/meshes/solid.msh -order 3 -coefficient tensor -reaction 2 -vtu solution.vtu

@@ -127,7 +127,33 @@ static void ElementLine(const HopsPatchCells *pc, PetscInt c, PetscInt d, const 
   l->last  = (mid + 1) * p - (end[1] == END_NATURAL ? 0 : (end[1] == END_CONSTRAINED ? 1 : -overlap));
 }
 
-static PetscErrorCode AddElement(HopsPatches pt, const HopsPatchCells *pc, const HopsPatchOptions *opt, PetscInt c, const PetscInt *const node[], const PetscInt nb[], PetscInt gid[], unsigned char dist[])
+/*
+  Where three cells meet, a node on the face between two neighbours is in the layers of both. A patch has an unknown once: its two
+  corrections would add up to more than the damping allows for, and a device adds a patch's corrections all at the same time. The
+  first entry stays (zero entries in its place in both layers cost iterations in 3D), the others become zero entries.
+*/
+static PetscErrorCode DropRepeated(PetscInt n, const unsigned char dist[], PetscInt gid[], PetscInt work[])
+{
+  PetscInt *g = work, *at = work + n, m = 0;
+
+  PetscFunctionBegin;
+  for (PetscInt i = 0; i < n; ++i)
+    if (dist[i] == 1 && gid[i] >= 0) {
+      g[m]    = gid[i];
+      at[m++] = i;
+    }
+  PetscCall(PetscSortIntWithArray(m, g, at));
+  for (PetscInt s = 0, e; s < m; s = e) {
+    PetscInt first = at[s];
+
+    for (e = s + 1; e < m && g[e] == g[s]; ++e) first = PetscMin(first, at[e]);
+    for (PetscInt i = s; i < e; ++i)
+      if (at[i] != first) gid[at[i]] = -1;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode AddElement(HopsPatches pt, const HopsPatchCells *pc, const HopsPatchOptions *opt, PetscInt c, const PetscInt *const node[], const PetscInt nb[], PetscInt gid[], unsigned char dist[], PetscInt work[])
 {
   const PetscInt       dim = pc->space->dim, P = pc->space->order + 1, p = P - 1, nf = PetscPowInt(P, dim - 1), overlap = p > 1 ? 1 : 0;
   const PetscInt       stride[3] = {1, P, P * P};
@@ -183,6 +209,7 @@ static PetscErrorCode AddElement(HopsPatches pt, const HopsPatchCells *pc, const
       gid[i] = pc->gid[o * pc->nn + node[g][j] + (g % 2 ? -stride[g / 2] : stride[g / 2])];
     } else if (out) gid[i] = -1;
   }
+  PetscCall(DropRepeated(n, dist, gid, work));
   PetscCall(HopsPatchesAppend(pt, n, gid, dist, 0, NULL));
   k              = pt->n - 1;
   pt->element[k] = 1;
@@ -253,20 +280,20 @@ static PetscErrorCode ElementTouch(HopsPatches pt, const HopsPatchCells *pc)
 PetscErrorCode HopsPatchesAddElements(HopsPatches pt, HopsPatchCells *pc, const HopsPatchOptions *opt, const PetscBool want[])
 {
   const PetscInt  dim = pc->space->dim, P = pc->space->order + 1, nf = PetscPowInt(P, dim - 1), nmax = PetscPowInt(P + 2, dim);
-  PetscInt       *nb, *faces, *gid;
+  PetscInt       *nb, *faces, *gid, *work;
   const PetscInt *node[6];
   unsigned char  *dist;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc4(pc->n * 2 * dim, &nb, 2 * dim * nf, &faces, nmax, &gid, nmax, &dist));
+  PetscCall(PetscMalloc5(pc->n * 2 * dim, &nb, 2 * dim * nf, &faces, nmax, &gid, nmax, &dist, 2 * nmax, &work));
   for (PetscInt f = 0; f < 2 * dim; ++f) {
     PetscCall(HopsFaceNodes(dim, P, f, faces + f * nf));
     node[f] = faces + f * nf;
   }
   PetscCall(FaceNeighbors(pc, node, nb));
   for (PetscInt c = 0; c < pc->nown; ++c)
-    if (want[c]) PetscCall(AddElement(pt, pc, opt, c, node, nb + 2 * dim * c, gid, dist));
+    if (want[c]) PetscCall(AddElement(pt, pc, opt, c, node, nb + 2 * dim * c, gid, dist, work));
   if (opt->colors) PetscCall(ElementTouch(pt, pc));
-  PetscCall(PetscFree4(nb, faces, gid, dist));
+  PetscCall(PetscFree5(nb, faces, gid, dist, work));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

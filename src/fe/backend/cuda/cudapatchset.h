@@ -20,7 +20,7 @@ typedef struct {
   PetscBool            single; /* 1D factors and arithmetic in single precision */
   PetscInt             n, ncolors, nP, nfactors, ninv;
   const PetscInt      *start;  /* [n+1] first entry of each patch */
-  const int           *idx;    /* entries, x fastest */
+  const int           *idx;    /* entries, x fastest; no unknown twice in a patch */
   const unsigned char *dist;   /* entries, for the restricted modes; may be NULL */
   const int           *level;  /* [nP] least distance; may be NULL */
   const int (*size)[3];        /* [n] entries per direction */
