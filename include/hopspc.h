@@ -8,12 +8,13 @@
   matrix on the mesh whose vertices are the Gauss-Lobatto-Legendre nodes, solved by any other `PC`.
 
   Options Database Keys:
-+ -pc_lor_mat_type <aij|hypre>     - type of the low-order-refined matrix
++ -pc_lor_mat_type <aij|hypre|aijcusparse|...> - type of the low-order-refined matrix, see `PCLORSetMatType()`
+. -pc_lor_drop_tol <tol>           - how large off-diagonal metric terms of a cell must be to be kept, see `PCLORSetDropTolerance()` (default 0.5)
 . -pc_lor_cycle <single|double|hypre> - who runs the cycle of BoomerAMG, AMS or ADS on a device, see `PCLORSetCycle()`
 . -pc_lor_upwind                   - first-order terms by one-sided differences
 . -pc_lor_view_spectrum            - print Lanczos estimates of the extreme eigenvalues of the preconditioned operator
 . -pc_lor_ignore <terms>           - list of terms of the form that the low-order matrix may leave out: convection, boundary
-- -lor_pc_type, -lor_ksp_type ...  - the inner solver (default: one BoomerAMG V-cycle)
+- -lor_pc_type, -lor_ksp_type ...  - the inner solver (default: one V-cycle of BoomerAMG, one cycle of AMS or ADS in H(curl) and H(div), `PCJACOBI` in L2)
 
   Level: beginner
 
