@@ -14,7 +14,7 @@
 . -pc_lor_upwind                   - first-order terms by one-sided differences
 . -pc_lor_view_spectrum            - print Lanczos estimates of the extreme eigenvalues of the preconditioned operator
 . -pc_lor_ignore <terms>           - list of terms of the form that the low-order matrix may leave out: convection, boundary
-- -lor_pc_type, -lor_ksp_type ...  - the inner solver (default: one V-cycle of BoomerAMG, one cycle of AMS or ADS in H(curl) and H(div), `PCJACOBI` in L2)
+- -lor_pc_type, -lor_ksp_type ...  - the inner solver (default: one V-cycle of BoomerAMG, one cycle of AMS or ADS in H(curl) and H(div))
 
   Level: beginner
 
