@@ -84,6 +84,9 @@ PETSC_EXTERN PetscErrorCode PCLORViewSpectrum(PC, PetscViewer);
   values by cell are averaged over the children, and values at quadrature points, or of a `PetscDS` at its current state, are
   taken at the coarse points from the fine cells. Robin terms take the mean of the coefficient over the fine faces.
 
+  All levels have the back end of the operator's space. On a device an assembled coarsest operator is factored and solved on the host, and single
+  precision takes 2 to 10 quadrature points per direction.
+
   The object is a `PCMG`: after `PCSetUp()`, `PCMGGetSmoother()` and the like give access to all the levels.
 
 .seealso: `PCHopsMGSetLevels()`, `PCHopsMGSetCoarsening()`, `PCHopsMGSetOrders()`, `PCHopsMGSetCoarseMatType()`, `PCHopsMGSetSinglePrecision()`, `PCHopsMGGetSpace()`, `MATHOPSINTERP`, `MATPA`, `PCLOR`
@@ -157,6 +160,8 @@ PETSC_EXTERN PetscErrorCode PCHopsMGGetSpace(PC, PetscInt, HopsSpace *);
   do. `PCApplyRichardson()` is a sweep on the current solution.
 
   The form of a `MATPA` that was changed by `MatScale()` or `MatShift()` is the unchanged one: scale its coefficients instead.
+
+  Where the space's back end is a device, sweeps and local solves run there, and set-up on the host. Patches too large for the shared memory of a block are refused.
 
 .seealso: `PCPATCHFDSetSpace()`, `PCPATCHFDSetCoefficients()`, `PCPATCHFDSetType()`, `PCPATCHFDSetPatch()`, `PCPATCHFDSetDirection()`,
           `PCPATCHFDSetOmega()`, `PCPATCHFDSetPrecision()`, `PCPATCHFDGetPatches()`, `PCLOR`, `MATPA`
