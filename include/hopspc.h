@@ -8,12 +8,13 @@
   matrix on the mesh whose vertices are the Gauss-Lobatto-Legendre nodes, solved by any other `PC`.
 
   Options Database Keys:
-+ -pc_lor_mat_type <aij|hypre>     - type of the low-order-refined matrix
++ -pc_lor_mat_type <aij|hypre|aijcusparse|...> - type of the low-order-refined matrix, see `PCLORSetMatType()`
+. -pc_lor_drop_tol <tol>           - how large off-diagonal metric terms of a cell must be to be kept, see `PCLORSetDropTolerance()` (default 0.5)
 . -pc_lor_cycle <single|double|hypre> - who runs the cycle of BoomerAMG, AMS or ADS on a device, see `PCLORSetCycle()`
 . -pc_lor_upwind                   - first-order terms by one-sided differences
 . -pc_lor_view_spectrum            - print Lanczos estimates of the extreme eigenvalues of the preconditioned operator
 . -pc_lor_ignore <terms>           - list of terms of the form that the low-order matrix may leave out: convection, boundary
-- -lor_pc_type, -lor_ksp_type ...  - the inner solver (default: one BoomerAMG V-cycle)
+- -lor_pc_type, -lor_ksp_type ...  - the inner solver (default: one V-cycle of BoomerAMG, one cycle of AMS or ADS in H(curl) and H(div))
 
   Level: beginner
 
@@ -82,6 +83,9 @@ PETSC_EXTERN PetscErrorCode PCLORViewSpectrum(PC, PetscViewer);
   The operator is discretised anew on each level: a constant coefficient is the same, a function is evaluated on the coarse mesh,
   values by cell are averaged over the children, and values at quadrature points, or of a `PetscDS` at its current state, are
   taken at the coarse points from the fine cells. Robin terms take the mean of the coefficient over the fine faces.
+
+  All levels have the back end of the operator's space. On a device an assembled coarsest operator is factored and solved on the host, and single
+  precision takes 2 to 10 quadrature points per direction.
 
   The object is a `PCMG`: after `PCSetUp()`, `PCMGGetSmoother()` and the like give access to all the levels.
 
@@ -156,6 +160,8 @@ PETSC_EXTERN PetscErrorCode PCHopsMGGetSpace(PC, PetscInt, HopsSpace *);
   do. `PCApplyRichardson()` is a sweep on the current solution.
 
   The form of a `MATPA` that was changed by `MatScale()` or `MatShift()` is the unchanged one: scale its coefficients instead.
+
+  Where the space's back end is a device, sweeps and local solves run there, and set-up on the host. Patches too large for the shared memory of a block are refused.
 
 .seealso: `PCPATCHFDSetSpace()`, `PCPATCHFDSetCoefficients()`, `PCPATCHFDSetType()`, `PCPATCHFDSetPatch()`, `PCPATCHFDSetDirection()`,
           `PCPATCHFDSetOmega()`, `PCPATCHFDSetPrecision()`, `PCPATCHFDGetPatches()`, `PCLOR`, `MATPA`

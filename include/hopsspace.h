@@ -6,6 +6,10 @@
   HopsSpace - a high-order space on quadrilaterals or hexahedra, of one of the families H1, H(curl), H(div) and L2: numbering,
   mesh geometry and boundary conditions.
 
+  Options Database Keys:
++ -hops_backend <host|cuda> - where its operators live and run (default: in H1 where the vectors of the `DMPLEX` are, else the host)
+- -hops_halo_direct <bool>  - on a device, ghosts by `PetscSF` on its memory, or through page-locked memory (default: as -use_gpu_aware_mpi)
+
   Level: beginner
 
   Notes:

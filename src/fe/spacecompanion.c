@@ -124,7 +124,7 @@ static PetscErrorCode HopsCompanionCheckPair(HopsSpace a, HopsSpace b)
   The two are compared: cells, their corners, and, where one is the range of a derivative of the other, that all cells find the same
   boundary of each line or face, with the same signs. The latter is also compared among the companions that a space has. What contradicts is refused.
 
-  The space keeps a reference. A space on a `DMPLEX` makes its companions itself.
+  The space keeps a reference. A space on a `DMPLEX` makes its companions itself. On a device AMS and ADS take spaces on a `DMPLEX` alone, so there `PCLOR` refuses companions from arrays.
 
 .seealso: `HopsSpace`, `HopsFamily`, `HopsSpaceCreateFamilyFromArrays()`, `HopsSpaceCreateCompanion()`, `HopsSpaceCreateDerivative()`
 @*/

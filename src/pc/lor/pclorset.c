@@ -97,8 +97,8 @@ PetscErrorCode PCLORSetCoefficients(PC pc, HopsCoefficient diffusion, HopsCoeffi
 
   Input Parameters:
 + pc   - the preconditioner
-- type - `MATAIJ` (the default on the host), `MATHYPRE` (the default where the space's back end and hypre work on a device), or any
-         type that `MatConvert()` makes from `MATAIJ`
+- type - `MATAIJ`, `MATHYPRE`, or any type that `MatConvert()` makes from `MATAIJ`; the default is `MATAIJ`, and where the space's back end is a device
+         `MATHYPRE` under a `PCHYPRE` whose hypre works there, `MATAIJCUSPARSE` under any other inner `PC`, `MATAIJ` for several components
 
   Options Database Key:
 . -pc_lor_mat_type <type> - the type
