@@ -24,13 +24,13 @@ PetscErrorCode PCLORInsertDefault(PC_LOR *lor, const char name[], const char val
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The inner PC where nobody chooses one; hypre built for devices crashes on blocks */
+/* The inner PC where nobody chooses one: L2's matrix is diagonal; hypre built for devices crashes on blocks */
 static PCType PCLORUsualInner(PC_LOR *lor)
 {
+  if (lor->form.space->family == HOPS_L2) return PCJACOBI;
 #if defined(PETSC_HAVE_HYPRE)
   return HOPS_HAVE_HYPRE_DEVICE && lor->block ? PCGAMG : PCHYPRE;
 #else
-  (void)lor;
   return PCGAMG;
 #endif
 }
@@ -135,7 +135,6 @@ static PetscErrorCode PCLORChooseMatType(PC_LOR *lor, MatType *type)
   if (lor->mattypeset || lor->block || lor->form.space->backend->host) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PCLORGetInnerType(lor, inner));
   PetscCall(PetscStrcmp(inner, PCHYPRE, &hypre));
-  if (lor->form.space->family == HOPS_L2) hypre = PETSC_FALSE; /* a diagonal matrix has no use for it */
   if (hypre && HOPS_HAVE_HYPRE_DEVICE) *type = MATHYPRE;
   else if (!hypre) *type = MATAIJCUSPARSE;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -46,10 +46,7 @@ PetscErrorCode PCLORInsertAuxiliaryDefaults(PC_LOR *lor, PetscInt *n, char set[]
   const PetscBool ads = sp->family == HOPS_HDIV && sp->dim == 3 ? PETSC_TRUE : PETSC_FALSE;
 
   PetscFunctionBegin;
-  if (sp->family == HOPS_L2) { /* a diagonal matrix */
-    PetscCall(PCLORInsertDefault(lor, "-pc_type", PCJACOBI, n, set));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
+  if (sp->family == HOPS_L2) PetscFunctionReturn(PETSC_SUCCESS); /* a diagonal matrix: PCHYPRE's own defaults, where somebody asks for it */
   PetscCall(PCLORInsertDefault(lor, "-pc_hypre_type", ads ? "ads" : "ams", n, set));
   if (HOPS_HAVE_HYPRE_DEVICE && !sp->backend->host) {
     PetscCall(PCLORInsertDeviceDefaults(lor, ads, n, set));
