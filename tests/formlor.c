@@ -1,5 +1,5 @@
 static char help[] = "Low-order-refined matrices of H(curl) and H(div): entries, nonzeros, refills, inner solvers, errors.\n\
-  -family <HCURL,HDIV> -dim <d> -order <p> -what <first,refined,solve,zero,errors>\n\n";
+  -family <HCURL,HDIV> -dim <d> -order <p> -what <first,refined,solve,zero,l2,errors>\n\n";
 
 #include "hopsexpect.h"
 
@@ -272,6 +272,47 @@ static PetscErrorCode Compare(PetscInt dim)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* L2: the low-order-refined matrix is diagonal, and Jacobi its solver */
+static PetscErrorCode Diagonal(PetscInt dim)
+{
+  DM                 dm;
+  HopsSpace          sp;
+  Mat                A;
+  Vec                x, b;
+  KSP                ksp;
+  PC                 pc;
+  HopsCoefficient    cf;
+  KSPConvergedReason reason;
+
+  PetscFunctionBeginUser;
+  PetscCall(TestCube(dim, 3, TestCurve, &dm));
+  PetscCall(HopsSpaceCreateL2(dm, order, &sp));
+  PetscCall(HopsCoefficientCreateFunction(PETSC_COMM_WORLD, 1, TestMass, NULL, &cf));
+  PetscCall(MatCreatePA(sp, &A));
+  PetscCall(MatPASetMass(A, cf));
+  PetscCall(HopsSpaceCreateVec(sp, &x));
+  PetscCall(VecDuplicate(x, &b));
+  PetscCall(VecSet(b, 1.0));
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
+  PetscCall(KSPSetType(ksp, KSPCG));
+  PetscCall(KSPSetTolerances(ksp, 1e-10, PETSC_DEFAULT, PETSC_DEFAULT, 60));
+  PetscCall(KSPSetOperators(ksp, A, A));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCSetType(pc, PCLOR));
+  PetscCall(KSPSetFromOptions(ksp));
+  PetscCall(KSPSolve(ksp, b, x));
+  PetscCall(KSPGetConvergedReason(ksp, &reason));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "L2: %s\n", reason > 0 ? "converged" : "NOT CONVERGED"));
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&b));
+  PetscCall(MatDestroy(&A));
+  PetscCall(HopsCoefficientDestroy(&cf));
+  PetscCall(HopsSpaceDestroy(&sp));
+  PetscCall(DMDestroy(&dm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Iterations of CG from one right-hand side to the next, with other coefficients; the second as many as from a fresh solver */
 static PetscErrorCode Solve(PetscInt dim)
 {
@@ -489,6 +530,7 @@ int main(int argc, char **argv)
   else if (what[0] == 'r') PetscCall(Compare(dim));
   else if (what[0] == 's') PetscCall(Solve(dim));
   else if (what[0] == 'z') PetscCall(Zero(dim));
+  else if (what[0] == 'l') PetscCall(Diagonal(dim));
   else {
     PetscCall(PetscOptionsClearValue(NULL, "-malloc_dump"));
     PetscCall(Errors());
@@ -526,6 +568,12 @@ int main(int argc, char **argv)
     test:
       suffix: boomeramg
       args: -what solve -lor_pc_hypre_type boomeramg
+
+  test:
+    suffix: l2
+    nsize: {{1 2}}
+    args: -what l2 -dim {{2 3}} -order 3 -ksp_view
+    filter: grep -o -e "type: jacobi" -e "L2: converged"
 
   test:
     suffix: zero
