@@ -292,7 +292,8 @@ static PetscErrorCode Plex(DM dm, PetscInt order)
     PetscCall(Companions(dm, sp[1], free->dim, order));
     PetscCall(Solve(bound, &its[0], &number[0]));
     PetscCall(Solve(sp[1], &its[1], &number[1]));
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "essential boundary: solution %s, iterations %s\n", PetscAbsReal(number[0] - number[1]) < 1e-7 * number[0] ? "the same" : "DIFFERS", PetscAbsInt(its[0] - its[1]) <= 2 ? "the same within 2" : "DIFFER"));
+    /* on several ranks ADS on one and the same space takes a few more or fewer from one run to the next */
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "essential boundary: solution %s, iterations %s\n", PetscAbsReal(number[0] - number[1]) < 1e-7 * number[0] ? "the same" : "DIFFERS", PetscAbsInt(its[0] - its[1]) <= 2 + its[0] / 5 ? "about the same" : "DIFFER"));
     PetscCall(PetscInfo(NULL, "iterations %" PetscInt_FMT " %" PetscInt_FMT ", numbers %.12g %.12g\n", its[0], its[1], (double)number[0], (double)number[1]));
     PetscCall(HopsSpaceDestroy(&sp[1]));
   }
