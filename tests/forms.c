@@ -41,12 +41,13 @@ static PetscErrorCode Compare(HopsSpace sp, const char name[], HopsCoefficient m
   PetscCall(VecNorm(z, NORM_2, &d));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: action %s, diagonal %s\n", name, a <= 1e-12 * b ? "agrees" : "DIFFERS", c <= 1e-12 * d ? "agrees" : "DIFFERS"));
   if (!(a <= 1e-12 * b && c <= 1e-12 * d)) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %g, %g\n", (double)(a / b), (double)(c / d)));
+  /* the same numbers, which a device adds up in any order */
   PetscCall(MatDuplicate(A, MAT_COPY_VALUES, &D));
   PetscCall(MatMult(A, x, y));
   PetscCall(MatMult(D, x, z));
   PetscCall(VecAXPY(y, -1.0, z));
   PetscCall(VecNorm(y, NORM_2, &a));
-  if (a != 0.0) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: a duplicate DIFFERS\n", name));
+  if (a > 1e-14 * b) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: a duplicate DIFFERS\n", name));
   PetscCall(PetscRandomDestroy(&r));
   PetscCall(VecDestroy(&x));
   PetscCall(VecDestroy(&y));

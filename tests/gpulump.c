@@ -1,5 +1,5 @@
 static char help[] = "H(curl), H(div) and L2 on a device against the host: low-order-refined matrices entry by entry, derivatives, AMS and ADS.\n\
-  -what <matrix,derivative,solve,cycle> -orders <p,...>\n\n";
+  -what <matrix,derivative,solve,cycle> -orders <p,...> -sides <essential ones: 2>\n\n";
 
 #include "gpucompare.h"
 #include "hopsexpect.h"
@@ -8,15 +8,17 @@ static const char *const families[] = {"H1", "ND", "RT", "L2"};
 
 static PetscErrorCode CreateSpace(DM dm, PetscInt family, PetscInt p, PetscBool essential, const char backend[], HopsSpace *sp)
 {
-  const PetscInt values[2] = {1, 2};
-  DMLabel        label     = NULL;
+  const PetscInt values[] = {1, 2, 3, 4, 5, 6};
+  PetscInt       sides    = 2;
+  DMLabel        label    = NULL;
 
   PetscFunctionBeginUser;
   PetscCall(PetscOptionsSetValue(NULL, "-hops_backend", backend));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-sides", &sides, NULL));
   if (essential) PetscCall(DMGetLabel(dm, "Face Sets", &label));
-  if (family == 0) PetscCall(HopsSpaceCreateH1(dm, p, label, 2, values, sp));
-  if (family == 1) PetscCall(HopsSpaceCreateHCurl(dm, p, label, 2, values, sp));
-  if (family == 2) PetscCall(HopsSpaceCreateHDiv(dm, p, label, 2, values, sp));
+  if (family == 0) PetscCall(HopsSpaceCreateH1(dm, p, label, sides, values, sp));
+  if (family == 1) PetscCall(HopsSpaceCreateHCurl(dm, p, label, sides, values, sp));
+  if (family == 2) PetscCall(HopsSpaceCreateHDiv(dm, p, label, sides, values, sp));
   if (family == 3) PetscCall(HopsSpaceCreateL2(dm, p, sp));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -377,6 +379,11 @@ int main(int argc, char **argv)
       args: -what solve -orders 2 -dm_plex_box_faces 8,6
 
     test:
+      suffix: 2d_solve_closed
+      requires: hypre
+      args: -what solve -orders 1,3 -dm_plex_box_faces 8,6 -sides 4
+
+    test:
       suffix: 2d_cycle
       requires: hypre
       args: -what cycle -orders 4 -dm_plex_box_faces 12,10
@@ -417,6 +424,13 @@ int main(int argc, char **argv)
       nsize: {{1 2}}
       requires: hypre
       args: -what solve -orders 2 -dm_plex_box_faces 4,3,3 -straight
+
+    # where essential sides meet, edges and nodes have no free row
+    test:
+      suffix: 3d_solve_closed
+      nsize: {{1 2}}
+      requires: hypre
+      args: -what solve -orders 1,3 -dm_plex_box_faces 4,3,3 -sides 6
 
     test:
       suffix: 3d_cycle

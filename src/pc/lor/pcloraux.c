@@ -263,7 +263,6 @@ static PetscErrorCode PCLORSetInteriorNodes(PC inner, PC_LOR *lor, HopsSpace *al
   PetscCall(MPIU_Allreduce(&sp->ncells, &ncells, 1, MPIU_INT, MPI_SUM, PetscObjectComm((PetscObject)sp)));
   if (n == ncells) PetscCall(PCHYPRESetBetaPoissonMatrix(inner, NULL));
   else if (n) {
-    PetscCheck(!HOPS_HAVE_HYPRE_DEVICE || sp->backend->host, PetscObjectComm((PetscObject)inner), PETSC_ERR_SUP, "The mass coefficient is zero in a part of the cells, where AMS on a device leaves CG indefinite: use -hops_backend host, or a small coefficient in place of zero");
     PetscCall(PetscInfo(inner, "AMS: the mass coefficient is zero in %" PetscInt_FMT " cells\n", n));
     PetscCall(PCLORGetNodes(lor, all));
     nodes = *all;
@@ -294,6 +293,24 @@ static PetscErrorCode PCLORSetInteriorNodes(PC inner, PC_LOR *lor, HopsSpace *al
   PetscCall(PetscFree3(zero, where, wherefree));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+  #if HOPS_HAVE_HYPRE_DEVICE
+/* Before anything is made that an error would leave behind */
+static PetscErrorCode PCLORCheckMassDevice(PC inner, PC_LOR *lor)
+{
+  HopsSpace  sp = lor->form.space;
+  PetscInt   n, ncells;
+  PetscBool *zero;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(sp->ncells, &zero));
+  PetscCall(PCLORFindZeroMass(lor, zero, &n));
+  PetscCall(PetscFree(zero));
+  PetscCall(MPIU_Allreduce(&sp->ncells, &ncells, 1, MPIU_INT, MPI_SUM, PetscObjectComm((PetscObject)sp)));
+  PetscCheck(!n || n == ncells, PetscObjectComm((PetscObject)inner), PETSC_ERR_SUP, "The mass coefficient is zero in a part of the cells, where AMS on a device leaves CG indefinite: use -hops_backend host, or a small coefficient in place of zero");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+  #endif
 
 /* ADS: the vertices of the refined mesh, which PETSc asks for even where it has interpolations */
 static PetscErrorCode PCLORSetVertices(PC inner, HopsSpace nodes)
@@ -361,6 +378,7 @@ PetscErrorCode PCLORSetAuxiliary(PC pc, PC_LOR *lor)
     PetscCall(PetscLogEventBegin(HopsEvent.lorauxiliary, pc, 0, 0, 0));
   #if HOPS_HAVE_HYPRE_DEVICE
     if (!sp->backend->host) {
+      if (ams && lor->form.mass) PetscCall(PCLORCheckMassDevice(inner, lor));
       if (lor->auxspace != sp) PetscCall(PCLORGetNodes(lor, &nodes));
       PetscCall(PCLORSetAuxiliaryDevice(inner, lor, nodes));
     } else

@@ -32,39 +32,45 @@ static PetscErrorCode HopsCreateEnds(HopsSpace sp, PetscInt n, int *ends[])
 }
 
 /*
-  Own nodes all of whose edges are essential, where two essential faces meet: no row has their columns. hypre (2.32) adds missing diagonal
-  entries of G^T A G on a device only if it finds one in the first 1/32 of the rows, since it starts a thread where a warp is meant, and
-  without one the row stays zero. With an explicit zero in the column the entry is there, and AMS makes it 1.
+  Own unknowns of `from` in the column of no row of the derivative into `to`: nodes all of whose edges are essential, edges all of whose faces
+  are, where two essential faces meet. hypre (2.32) adds missing diagonal entries of D^T A D on a device only if it finds one in the first 1/32
+  of the rows, since it starts a thread where a warp is meant, and without one the row stays zero. With an explicit zero in the column the entry
+  is there, and hypre makes it 1.
 */
-static PetscErrorCode HopsFindEmpty(HopsSpace nodes, HopsSpace sp, PetscInt *n, int *empty[])
+static PetscErrorCode HopsFindEmpty(HopsSpace from, HopsSpace to, PetscInt *n, int *empty[])
 {
-  const PetscInt nfree = sp->nT + sp->nG;
+  const PetscInt nfree = to->nT + to->nG;
+  HopsIncidence  inc;
   PetscScalar   *y, *yg;
   PetscInt      *cell;
-  int           *ends;
 
   PetscFunctionBegin;
-  PetscCall(HopsCompanionCells(nodes, sp, &cell));
-  PetscCall(HopsCreateEnds(sp, 2, &ends));
-  PetscCall(PetscCalloc2(nodes->nT, &y, nodes->nL - nodes->nT, &yg));
-  for (PetscInt c = 0; c < sp->ncells; ++c) {
-    const int     *R = nodes->restr + cell[c] * nodes->ne, *E = sp->restr + c * sp->ne;
-    const PetscInt m = c < sp->ninterior ? nodes->ne : 2 * sp->ne; /* inside, all edges are free */
+  PetscCall(HopsCompanionCells(from, to, &cell));
+  PetscCall(HopsIncidenceCreate(from->family, to->family, from->dim, from->order, &inc));
+  PetscCall(PetscCalloc2(from->nT, &y, from->nL - from->nT, &yg));
+  for (PetscInt c = 0; c < to->ncells; ++c) {
+    const int *R = from->restr + cell[c] * from->ne, *E = to->restr + c * to->ne;
 
-    for (PetscInt i = 0; i < m; ++i) {
-      const int v = R[c < sp->ninterior ? i : ends[i]];
+    for (PetscInt i = 0; i < from->ne && c < to->ninterior; ++i) { /* all rows of these cells are free */
+      const PetscInt v = HopsUnsigned(R[i]);
 
-      if (c < sp->ninterior || HopsUnsigned(E[i / 2]) < nfree) *(v < nodes->nT ? y + v : yg + v - nodes->nT) = 1.0;
+      *(v < from->nT ? y + v : yg + v - from->nT) = 1.0;
     }
+    for (PetscInt i = 0; i < inc.nrows && c >= to->ninterior; ++i)
+      for (PetscInt k = 0; k < inc.n[i] && HopsUnsigned(E[i]) < nfree; ++k) {
+        const PetscInt v = HopsUnsigned(R[inc.col[6 * i + k]]);
+
+        *(v < from->nT ? y + v : yg + v - from->nT) = 1.0;
+      }
   }
-  PetscCall(PetscFree(ends));
-  PetscCall(HopsSpaceHaloAddBegin(nodes, yg));
-  PetscCall(HopsSpaceHaloAddEnd(nodes, yg, y));
+  PetscCall(HopsIncidenceDestroy(&inc));
+  PetscCall(HopsSpaceHaloAddBegin(from, yg));
+  PetscCall(HopsSpaceHaloAddEnd(from, yg, y));
   *n = 0;
-  for (PetscInt i = 0; i < nodes->nT; ++i) *n += y[i] == 0.0;
+  for (PetscInt i = 0; i < from->nT; ++i) *n += y[i] == 0.0;
   PetscCall(PetscMalloc1(*n, empty));
   *n = 0;
-  for (PetscInt i = 0; i < nodes->nT; ++i)
+  for (PetscInt i = 0; i < from->nT; ++i)
     if (y[i] == 0.0) (*empty)[(*n)++] = (int)i;
   PetscCall(PetscFree2(y, yg));
   PetscCall(PetscFree(cell));
@@ -118,11 +124,15 @@ PetscErrorCode PCLORSetAuxiliaryDevice(PC inner, PC_LOR *lor, HopsSpace nodes)
   PetscCheck(!sp->companion[HOPS_H1], PetscObjectComm((PetscObject)inner), PETSC_ERR_SUP, "On a device AMS and ADS take spaces of a DMPLEX: for those from arrays use -hops_backend host");
   PetscCall(PCLORCheckCycles(inner, lor, ads));
   if (lor->auxspace != sp) {
+    PetscInt nempty = 0;
+    int     *empty  = NULL;
+
     PetscCall(PCLORResetAuxiliary(lor));
     if (ads) {
       PetscCall(HopsSpaceCreateCompanion(sp, HOPS_HCURL, PETSC_FALSE, &edges));
       PetscCall(HopsDerivativeCreateDevice(nodes, edges, 0, NULL, MATHYPRE, &lor->G));
-      PetscCall(HopsDerivativeCreateDevice(edges, sp, 0, NULL, MATHYPRE, &lor->C));
+      PetscCall(HopsFindEmpty(edges, sp, &nempty, &empty));
+      PetscCall(HopsDerivativeCreateDevice(edges, sp, nempty, empty, MATHYPRE, &lor->C));
       PetscCall(HopsCreatePiDevice(nodes, edges, 0, NULL, lor->Pi[0]));
       PetscCall(HopsSpaceDestroy(&edges));
       /* A vertex of the essential boundary may have no free face across a direction: the nodal matrix would have a zero row, which l1-Jacobi
@@ -131,14 +141,11 @@ PetscErrorCode PCLORSetAuxiliaryDevice(PC inner, PC_LOR *lor, HopsSpace nodes)
       PetscCall(HopsCreatePiDevice(inside->N ? inside : nodes, sp, 0, NULL, lor->Pi[1]));
       PetscCall(HopsSpaceDestroy(&inside));
     } else {
-      PetscInt nempty = 0;
-      int     *empty  = NULL;
-
       PetscCall(HopsFindEmpty(nodes, sp, &nempty, &empty));
       PetscCall(HopsDerivativeCreateDevice(nodes, sp, nempty, empty, MATHYPRE, &lor->G));
       PetscCall(HopsCreatePiDevice(nodes, sp, nempty, empty, lor->Pi[0]));
-      PetscCall(PetscFree(empty));
     }
+    PetscCall(PetscFree(empty));
     PetscCall(HopsSpaceReference(sp));
     lor->auxspace = sp;
   }
