@@ -650,7 +650,7 @@ int main(int argc, char **argv)
 
   # AMS and ADS on a device take spaces of a DMPLEX alone
   testset:
-    requires: host
+    requires: host hypre
     args: -what plex -family {{HCURL HDIV L2}separate output}
     test:
       suffix: plate
@@ -679,12 +679,13 @@ int main(int argc, char **argv)
 
   test:
     suffix: half
-    requires: host
+    requires: host hypre
     nsize: {{1 2}}
     args: -what plex -half -dm_plex_dim 3 -dm_plex_box_faces 4,3,3 -order {{1 2}}
 
   test:
     suffix: errors
+    requires: hypre
     args: -what errors
 
   test:

@@ -130,6 +130,7 @@ int main(int argc, char **argv)
 /*TEST
 
   testset:
+    requires: hypre
     args: -family {{HCURL HDIV}}
     test:
       suffix: 2d

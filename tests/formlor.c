@@ -561,12 +561,14 @@ int main(int argc, char **argv)
       args: -what solve -dim {{2 3}} -order 3
     test:
       suffix: hypre
+      requires: hypre
       args: -what solve -pc_lor_mat_type hypre
     test:
       suffix: others
       args: -what solve -lor_pc_type {{lu bjacobi gamg}} -lor_pc_gamg_reuse_interpolation 0 -options_left 0
     test:
       suffix: boomeramg
+      requires: hypre
       args: -what solve -lor_pc_hypre_type boomeramg
 
   test:
@@ -577,11 +579,13 @@ int main(int argc, char **argv)
 
   test:
     suffix: zero
+    requires: hypre
     nsize: {{1 2}}
     args: -what zero -dim {{2 3}} -order 3
 
   test:
     suffix: errors
+    requires: hypre
     args: -what errors -malloc_dump 0
 
 TEST*/

@@ -433,6 +433,7 @@ PETSC_INTERN PetscErrorCode       HopsSpaceCreateVecWithArray(HopsSpace, const P
 PETSC_INTERN const HopsBackendOps HopsBackendHost;
 #if defined(PETSC_HAVE_CUDA)
 PETSC_INTERN const HopsBackendOps HopsBackendCUDA;
+PETSC_INTERN PetscBool            HopsCudaPresent(void); /* this machine has a device and its driver */
 #endif
 
 /* Classes and log events */

@@ -24,12 +24,16 @@ PetscErrorCode PCLORInsertDefault(PC_LOR *lor, const char name[], const char val
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The inner PC where nobody chooses one: L2's matrix is diagonal; hypre built for devices crashes on blocks */
+/*
+  The inner PC where nobody chooses one: L2's matrix is diagonal; hypre built for devices crashes on blocks, and does nothing where there is none
+*/
 static PCType PCLORUsualInner(PC_LOR *lor)
 {
   if (lor->form.space->family == HOPS_L2) return PCJACOBI;
-#if defined(PETSC_HAVE_HYPRE)
-  return HOPS_HAVE_HYPRE_DEVICE && lor->block ? PCGAMG : PCHYPRE;
+#if HOPS_HAVE_HYPRE_DEVICE
+  return lor->block || !HopsCudaPresent() ? PCGAMG : PCHYPRE;
+#elif defined(PETSC_HAVE_HYPRE)
+  return PCHYPRE;
 #else
   return PCGAMG;
 #endif
@@ -77,6 +81,7 @@ PetscErrorCode PCLORSetInnerOptions(PC pc, PC_LOR *lor)
 
     PetscCall(PCLORGetInnerType(lor, choice));
     PetscCall(PetscStrcmp(choice, PCHYPRE, &ishypre));
+    if (HOPS_HAVE_HYPRE_DEVICE && choice[0] == 'g' && PCLORUsualInner(lor)[0] == 'g') PetscCall(PetscInfo(pc, "GAMG in place of hypre, which is built for devices, and %s\n", lor->block ? "crashes on blocks" : "there is none here"));
     PetscCall(PCLORInsertDefault(lor, "-pc_type", choice, &n, set));
     if (ishypre && lor->form.space->family != HOPS_H1) PetscCall(PCLORInsertAuxiliaryDefaults(lor, &n, set));
     else if (ishypre) {

@@ -4,6 +4,13 @@
 #include <hops/private/hopsbox.h>
 #include "cudapatchpc.h"
 
+PetscBool HopsCudaPresent(void)
+{
+  int n = 0;
+
+  return cudaGetDeviceCount(&n) == cudaSuccess && n ? PETSC_TRUE : PETSC_FALSE;
+}
+
 /* ---- Memory of the device ---- */
 
 static PetscErrorCode HopsMalloc_CUDA(size_t n, void **p)
