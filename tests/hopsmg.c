@@ -445,7 +445,11 @@ int main(int argc, char **argv)
       args: -dm_plex_dim 2 -dm_plex_box_faces 8,8 -dm_refine_hierarchy 1 -pc_hopsmg_coarse_mat {{aij pa}separate output}
     test:
       suffix: coarse_types
-      args: -dm_plex_dim 2 -dm_plex_box_faces 8,8 -dm_refine_hierarchy 1 -pc_hopsmg_coarse_mat aij -mg_coarse_pc_type {{cholesky hypre lor}separate output}
+      args: -dm_plex_dim 2 -dm_plex_box_faces 8,8 -dm_refine_hierarchy 1 -pc_hopsmg_coarse_mat aij -mg_coarse_pc_type {{cholesky lor}separate output}
+    test:
+      suffix: coarse_types_hypre
+      requires: hypre
+      args: -dm_plex_dim 2 -dm_plex_box_faces 8,8 -dm_refine_hierarchy 1 -pc_hopsmg_coarse_mat aij -mg_coarse_pc_type hypre
     test:
       suffix: single
       nsize: {{1 3}}

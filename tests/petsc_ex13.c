@@ -48,6 +48,7 @@
       args: -dm_plex_box_faces 3,3 -dm_plex_box_bd periodic,none -potential_petscspace_degree 4
     test:
       suffix: hypremat
+      requires: hypre
       args: -dm_plex_box_faces 4,4 -potential_petscspace_degree 4 -pc_lor_mat_type hypre
     test:
       suffix: gamg

@@ -157,6 +157,7 @@ int main(int argc, char **argv)
 /*TEST
 
   test:
+    requires: hypre
     nsize: {{1 3}}
     args: -dm_plex_filename ${HOPS_SOURCE}/tutorials/meshes/wire.msh -orders 1,3 -contrasts 1,1e6 -ksp_max_it 60
     filter: sed -e "s/, iterations [0-9]*$//"

@@ -158,6 +158,7 @@ int main(int argc, char **argv)
 /*TEST
 
   testset:
+    requires: hypre
     args: -ksp_max_it 60
     filter: sed -e "s/, iterations [0-9]*$//"
     diff_args: -j

@@ -217,6 +217,7 @@ int main(int argc, char **argv)
 /*TEST
 
   testset:
+    requires: hypre
     args: -dm_plex_filename ${HOPS_SOURCE}/tutorials/meshes/coil.msh -phi_ksp_max_it 80 -A_ksp_max_it 80
     filter: sed -e "s/, iterations [0-9]*$//"
     test:
