@@ -444,16 +444,25 @@ static PetscErrorCode Zero(PetscInt dim)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode SetUp(HopsSpace sp, const char options[])
+static PetscErrorCode SetUpPC(Mat A, const char options[])
 {
-  Mat A, L;
+  Mat L;
   PC  pc;
 
   PetscFunctionBeginUser;
   PetscCall(PetscOptionsInsertString(NULL, options));
-  PetscCall(CreateOperator(sp, TestKappa, 1, 1, &A));
   PetscCall(CreateLOR(A, &pc, &L));
   PetscCall(PCDestroy(&pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SetUp(HopsSpace sp, const char options[])
+{
+  Mat A;
+
+  PetscFunctionBeginUser;
+  PetscCall(CreateOperator(sp, TestKappa, 1, 1, &A));
+  PetscCall(SetUpPC(A, options));
   PetscCall(MatDestroy(&A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -497,6 +506,10 @@ static PetscErrorCode Errors(void)
   EXPECT("AMS on H(div)", SetUp(div, "-lor_pc_hypre_type ams"), "-lor_pc_hypre_type ads");
   family = HOPS_HCURL;
   EXPECT("ADS on H(curl)", SetUp(curl, "-lor_pc_hypre_type ads"), "-lor_pc_hypre_type ams");
+  PetscCall(MatCreatePA(div, &A));
+  PetscCall(MatPASetDivDiv(A, scalar));
+  EXPECT("ADS without a mass term", SetUpPC(A, "-lor_pc_hypre_type ads"), "ADS needs a mass term|MatPASetMass()");
+  PetscCall(MatDestroy(&A));
   EXPECT("dropping on H(curl)", SetUp(curl, "-pc_lor_drop_tol 0.3"), "keeps all its entries|-pc_lor_drop_tol");
   PetscCall(PetscOptionsClearValue(NULL, "-pc_lor_drop_tol"));
   PetscCall(HopsSpaceCreateHCurl(dm, 1, label, 6, values, &full));
