@@ -23,10 +23,11 @@ def save(fig, name):
 
 
 solve, sizes = read("solve"), read("sizes")
-fig, axes = plt.subplots(2, 3, figsize=(11, 6))
-columns = [("op_setup", "operator set-up"), ("apply", "operator apply, Q = p + 2"), ("lor", "LOR matrix, first time"), ("amg_setup", "AMG set-up"), ("vcycle", "V-cycle"), ("total", "all of it: set-up and CG")]
+fig, axes = plt.subplots(2, 4, figsize=(14, 6))
+columns = [("op_setup", "operator set-up"), ("apply", "operator apply, Q = p + 2"), ("lor_vertex", "LOR matrix: vertex data"), ("lor_symbolic", "LOR matrix: pattern"),
+           ("lor_numeric", "LOR matrix: values"), ("amg_setup", "AMG set-up"), ("vcycle", "V-cycle"), ("total", "all of it: set-up and CG")]
 for ax, (part, title) in zip(axes.flat, columns):
-    for p in 3, 4, 6, 8:
+    for p in sorted({r["order"] for r in sizes}):
         rows = sorted((r for r in sizes + solve if r["dim"] == 3 and r["order"] == p), key=lambda r: r["unknowns"])
         ax.loglog([r["unknowns"] for r in rows], [1e-9 * r["unknowns"] / r[part] for r in rows], "o-", ms=3, label="p = %d" % p)
     ax.set_title(title)

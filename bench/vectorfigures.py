@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""bench/vectorfigures.py [DATA] [FIGURES]: draws vectorsetup.csv and vectorpc.csv, made by bench/lorbench -fe h1, nd and rt (default
-docs/data to docs/figures); the commands are in docs/maxwell.md."""
+"""bench/vectorfigures.py [DATA] [FIGURES] [PREFIX]: draws vectorsetup.csv and vectorpc.csv, made by bench/lorbench -fe h1, nd and rt (default
+docs/data to docs/figures; the commands are in docs/maxwell.md), or on a device by bench/vectorbench-gpu: docs/data/gpu docs/figures gpu-"""
 import csv, os, sys
 
 import matplotlib
@@ -8,7 +8,7 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 
-data, figures = (sys.argv[1:] + ["docs/data", "docs/figures"][len(sys.argv) - 1:])[:2]
+data, figures, prefix = (sys.argv[1:] + ["docs/data", "docs/figures", ""][len(sys.argv) - 1:])[:3]
 os.makedirs(figures, exist_ok=True)
 plt.rcParams.update({"axes.grid": True, "grid.alpha": 0.3, "font.size": 9, "figure.constrained_layout.use": True})
 
@@ -28,7 +28,7 @@ def draw(ax, rows, fe, part, title):
 
 
 def save(fig, name):
-    fig.savefig(os.path.join(figures, name + ".png"), dpi=110)
+    fig.savefig(os.path.join(figures, prefix + name + ".png"), dpi=110)
     plt.close(fig)
 
 
@@ -44,8 +44,9 @@ save(fig, "vector-preconditioner")
 # What AMS and ADS are made of
 rows = read("vectorsetup")
 fig, axes = plt.subplots(2, 3, figsize=(11, 6))
-columns = ((("nd", "lor_refill", "H(curl): LOR assembly"), ("nd", "gradient", "H(curl): gradient"), ("nd", "coordinates", "H(curl): vertices")),
-           (("rt", "lor_refill", "H(div): LOR assembly"), ("rt", "curl", "H(div): curl"), ("rt", "coordinates", "H(div): vertices")))
+last = ("lor", "LOR assembly, first time") if prefix else ("coordinates", "vertices")  # a device has interpolations in place of vertices
+columns = ((("nd", "lor_refill", "H(curl): LOR assembly"), ("nd", "gradient", "H(curl): gradient"), ("nd", last[0], "H(curl): " + last[1])),
+           (("rt", "lor_refill", "H(div): LOR assembly"), ("rt", "curl", "H(div): curl"), ("rt", last[0], "H(div): " + last[1])))
 for line, entries in zip(axes, columns):
     for ax, (fe, part, title) in zip(line, entries):
         draw(ax, rows, fe, part, title)

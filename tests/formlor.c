@@ -272,6 +272,22 @@ static PetscErrorCode Compare(PetscInt dim)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* CG with the low-order-refined preconditioner */
+static PetscErrorCode CreateSolver(Mat A, PetscReal rtol, PetscInt maxits, KSP *ksp)
+{
+  PC pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, ksp));
+  PetscCall(KSPSetType(*ksp, KSPCG));
+  PetscCall(KSPSetTolerances(*ksp, rtol, PETSC_DEFAULT, PETSC_DEFAULT, maxits));
+  PetscCall(KSPSetOperators(*ksp, A, A));
+  PetscCall(KSPGetPC(*ksp, &pc));
+  PetscCall(PCSetType(pc, PCLOR));
+  PetscCall(KSPSetFromOptions(*ksp));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* L2: the low-order-refined matrix is diagonal, and Jacobi its solver */
 static PetscErrorCode Diagonal(PetscInt dim)
 {
@@ -280,7 +296,6 @@ static PetscErrorCode Diagonal(PetscInt dim)
   Mat                A;
   Vec                x, b;
   KSP                ksp;
-  PC                 pc;
   HopsCoefficient    cf;
   KSPConvergedReason reason;
 
@@ -293,13 +308,7 @@ static PetscErrorCode Diagonal(PetscInt dim)
   PetscCall(HopsSpaceCreateVec(sp, &x));
   PetscCall(VecDuplicate(x, &b));
   PetscCall(VecSet(b, 1.0));
-  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
-  PetscCall(KSPSetType(ksp, KSPCG));
-  PetscCall(KSPSetTolerances(ksp, 1e-10, PETSC_DEFAULT, PETSC_DEFAULT, 60));
-  PetscCall(KSPSetOperators(ksp, A, A));
-  PetscCall(KSPGetPC(ksp, &pc));
-  PetscCall(PCSetType(pc, PCLOR));
-  PetscCall(KSPSetFromOptions(ksp));
+  PetscCall(CreateSolver(A, 1e-10, 60, &ksp));
   PetscCall(KSPSolve(ksp, b, x));
   PetscCall(KSPGetConvergedReason(ksp, &reason));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "L2: %s\n", reason > 0 ? "converged" : "NOT CONVERGED"));
@@ -321,7 +330,6 @@ static PetscErrorCode Solve(PetscInt dim)
   Mat             A;
   Vec             x, b, r;
   KSP             ksp, fresh;
-  PC              pc;
   PetscInt        its[3];
   PetscScalar     scale = 1000.0;
   HopsCoefficient cf;
@@ -335,26 +343,14 @@ static PetscErrorCode Solve(PetscInt dim)
   PetscCall(VecDuplicate(x, &b));
   PetscCall(VecDuplicate(x, &r));
   PetscCall(HopsSpaceComputeRHS(sp, U, NULL, b));
-  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
-  PetscCall(KSPSetType(ksp, KSPCG));
-  PetscCall(KSPSetTolerances(ksp, 1e-10, PETSC_DEFAULT, PETSC_DEFAULT, 400));
-  PetscCall(KSPSetOperators(ksp, A, A));
-  PetscCall(KSPGetPC(ksp, &pc));
-  PetscCall(PCSetType(pc, PCLOR));
-  PetscCall(KSPSetFromOptions(ksp));
+  PetscCall(CreateSolver(A, 1e-10, 400, &ksp));
   PetscCall(KSPSolve(ksp, b, x));
   PetscCall(KSPGetIterationNumber(ksp, &its[0]));
   PetscCall(HopsCoefficientCreateConstant(PETSC_COMM_WORLD, 1, &scale, &cf));
   PetscCall(MatPASetMass(A, cf)); /* far from the first: with the auxiliary matrices of that one it would be slow */
   PetscCall(KSPSolve(ksp, b, x));
   PetscCall(KSPGetIterationNumber(ksp, &its[1]));
-  PetscCall(KSPCreate(PETSC_COMM_WORLD, &fresh));
-  PetscCall(KSPSetType(fresh, KSPCG));
-  PetscCall(KSPSetTolerances(fresh, 1e-10, PETSC_DEFAULT, PETSC_DEFAULT, 400));
-  PetscCall(KSPSetOperators(fresh, A, A));
-  PetscCall(KSPGetPC(fresh, &pc));
-  PetscCall(PCSetType(pc, PCLOR));
-  PetscCall(KSPSetFromOptions(fresh));
+  PetscCall(CreateSolver(A, 1e-10, 400, &fresh));
   PetscCall(KSPSolve(fresh, b, x));
   PetscCall(KSPGetIterationNumber(fresh, &its[2]));
   PetscCall(MatMult(A, x, r));
@@ -389,7 +385,6 @@ static PetscErrorCode Zero(PetscInt dim)
   Mat             A;
   Vec             x, b, r;
   KSP             ksp;
-  PC              pc;
   PetscInt        its, cStart, cEnd;
   PetscScalar     one = 1.0, *values;
   PetscReal       a, c, shift = 0.0;
@@ -417,13 +412,7 @@ static PetscErrorCode Zero(PetscInt dim)
   PetscCall(VecDuplicate(x, &r));
   PetscCall(HopsSpaceInterpolate(sp, U, NULL, r));
   PetscCall(MatMult(A, r, b));
-  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
-  PetscCall(KSPSetType(ksp, KSPCG));
-  PetscCall(KSPSetTolerances(ksp, 1e-8, PETSC_DEFAULT, PETSC_DEFAULT, 100));
-  PetscCall(KSPSetOperators(ksp, A, A));
-  PetscCall(KSPGetPC(ksp, &pc));
-  PetscCall(PCSetType(pc, PCLOR));
-  PetscCall(KSPSetFromOptions(ksp));
+  PetscCall(CreateSolver(A, 1e-8, 100, &ksp));
   PetscCall(KSPSolve(ksp, b, x));
   PetscCall(KSPGetIterationNumber(ksp, &its));
   PetscCall(MatMult(A, x, r));
@@ -444,16 +433,25 @@ static PetscErrorCode Zero(PetscInt dim)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode SetUp(HopsSpace sp, const char options[])
+static PetscErrorCode SetUpPC(Mat A, const char options[])
 {
-  Mat A, L;
+  Mat L;
   PC  pc;
 
   PetscFunctionBeginUser;
   PetscCall(PetscOptionsInsertString(NULL, options));
-  PetscCall(CreateOperator(sp, TestKappa, 1, 1, &A));
   PetscCall(CreateLOR(A, &pc, &L));
   PetscCall(PCDestroy(&pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SetUp(HopsSpace sp, const char options[])
+{
+  Mat A;
+
+  PetscFunctionBeginUser;
+  PetscCall(CreateOperator(sp, TestKappa, 1, 1, &A));
+  PetscCall(SetUpPC(A, options));
   PetscCall(MatDestroy(&A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -497,6 +495,10 @@ static PetscErrorCode Errors(void)
   EXPECT("AMS on H(div)", SetUp(div, "-lor_pc_hypre_type ams"), "-lor_pc_hypre_type ads");
   family = HOPS_HCURL;
   EXPECT("ADS on H(curl)", SetUp(curl, "-lor_pc_hypre_type ads"), "-lor_pc_hypre_type ams");
+  PetscCall(MatCreatePA(div, &A));
+  PetscCall(MatPASetDivDiv(A, scalar));
+  EXPECT("ADS without a mass term", SetUpPC(A, "-lor_pc_hypre_type ads"), "ADS needs a mass term|MatPASetMass()");
+  PetscCall(MatDestroy(&A));
   EXPECT("dropping on H(curl)", SetUp(curl, "-pc_lor_drop_tol 0.3"), "keeps all its entries|-pc_lor_drop_tol");
   PetscCall(PetscOptionsClearValue(NULL, "-pc_lor_drop_tol"));
   PetscCall(HopsSpaceCreateHCurl(dm, 1, label, 6, values, &full));

@@ -46,23 +46,6 @@ static PetscErrorCode Board(PetscInt dim, const PetscReal x[], PetscInt nc, Pets
   return PETSC_SUCCESS;
 }
 
-/* relative difference of h and d, which is on the device */
-static PetscErrorCode Differ(Vec h, Vec d, PetscReal *e)
-{
-  Vec       t;
-  PetscReal n;
-
-  PetscFunctionBeginUser;
-  PetscCall(VecDuplicate(h, &t));
-  PetscCall(VecCopy(d, t));
-  PetscCall(VecNorm(h, NORM_2, &n));
-  PetscCall(VecAXPY(t, -1.0, h));
-  PetscCall(VecNorm(t, NORM_2, e));
-  *e /= n;
-  PetscCall(VecDestroy(&t));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* copies between the process's memory and the device's so far */
 static PetscLogDouble Copies(void)
 {

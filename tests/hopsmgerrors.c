@@ -85,6 +85,42 @@ static PetscErrorCode Hierarchies(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* the other families have no hierarchies, and no patches */
+static PetscErrorCode Families(void)
+{
+  DM              dm, fine;
+  HopsSpace       sp, nodes, other;
+  HopsCoefficient one;
+  PetscScalar     v = 1.0;
+  Mat             A, P;
+  PC              pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(Box(2, PETSC_FALSE, &dm));
+  PetscCall(DMRefine(dm, PETSC_COMM_WORLD, &fine));
+  PetscCall(DMSetCoarseDM(fine, dm));
+  PetscCall(HopsCoefficientCreateConstant(PETSC_COMM_WORLD, 1, &v, &one));
+  PetscCall(HopsSpaceCreateH1(fine, 3, NULL, 0, NULL, &nodes));
+  for (PetscInt f = 0; f < 3; ++f) {
+    if (f == 0) PetscCall(HopsSpaceCreateHCurl(fine, 3, NULL, 0, NULL, &sp));
+    if (f == 1) PetscCall(HopsSpaceCreateHDiv(fine, 3, NULL, 0, NULL, &sp));
+    if (f == 2) PetscCall(HopsSpaceCreateL2(fine, 3, &sp));
+    PetscCall(MatCreatePA(sp, &A));
+    if (f == 0) PetscCall(MatPASetCurlCurl(A, one));
+    if (f == 1) PetscCall(MatPASetDivDiv(A, one));
+    PetscCall(MatPASetMass(A, one));
+    PetscCall(Create(A, NULL, &pc));
+    EXPECT("multigrid in another family", PCSetUp(pc), "in H1|PCLOR");
+    PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
+    PetscCall(PCSetType(pc, PCPATCHFD));
+    PetscCall(PCSetOperators(pc, A, A));
+    EXPECT("patches in another family", PCSetUp(pc), "in H1|PCLOR");
+    EXPECT("a coarse space of another family", HopsSpaceCreateCoarse(sp, dm, 3, &other), "HopsSpaceCreateH1");
+    EXPECT("a map between families", MatCreateHopsInterp(nodes, sp, &P), "HopsSpaceCreateH1");
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode Operators(void)
 {
   DM        dm, fine;
@@ -131,6 +167,7 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsClearValue(NULL, "-malloc_dump"));
   PetscCall(HopsInitialize());
   PetscCall(Hierarchies());
+  PetscCall(Families());
   PetscCall(Operators());
   PetscCall(PetscFinalize());
   return 0;

@@ -260,6 +260,7 @@ int main(int argc, char **argv)
   Reference       ref = {.dim = 2, .p = 3, .n = {3, 3, 3}, .dirichlet = PETSC_TRUE};
   PetscInt        nc = 1, three = 3, mass = 0;
   PetscReal       z[32], worst = 0.0, ratio = 1.3;
+  PetscBool       fallback = PETSC_FALSE;
   PetscScalar    *k, *c;
   HopsSpace       sp;
   HopsCoefficient kappa, react;
@@ -271,6 +272,7 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-order", &ref.p, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-mass", &mass, NULL));
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-ratio", &ratio, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-fallback", &fallback, NULL));
   PetscCall(PetscOptionsGetIntArray(NULL, NULL, "-cells", ref.n, &three, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-dirichlet", &ref.dirichlet, NULL));
   PetscCall(TestGLL(ref.p + 1, z));
@@ -293,6 +295,12 @@ int main(int argc, char **argv)
   PetscCall(MatCreatePA(sp, &A));
   if (mass < 2) PetscCall(MatPASetDiffusion(A, kappa));
   if (mass || !ref.dirichlet) PetscCall(MatPASetMass(A, react));
+  if (fallback) { /* patches for which single precision would not do are solved in double */
+    PetscCall(Compare(A, &ref, "-pc_patchfd_precision single", PC_PATCHFD_ADDITIVE, PETSC_FALSE, PC_PATCHFD_FORWARD, 1e-9, &worst));
+    PetscCall(Compare(A, &ref, "-pc_patchfd_precision single", PC_PATCHFD_MULTIPLICATIVE, PETSC_TRUE, PC_PATCHFD_SYMMETRIC, 1e-9, &worst));
+    PetscCall(PetscOptionsClearValue(NULL, "-pc_patchfd_precision"));
+    goto end;
+  }
   PetscCall(Compare(A, &ref, "", PC_PATCHFD_ADDITIVE, PETSC_FALSE, PC_PATCHFD_FORWARD, 1e-12, &worst));
   PetscCall(Compare(A, &ref, "-pc_patchfd_weight", PC_PATCHFD_ADDITIVE, PETSC_TRUE, PC_PATCHFD_FORWARD, 1e-12, &worst));
   PetscCall(PetscOptionsClearValue(NULL, "-pc_patchfd_weight"));
@@ -302,6 +310,7 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsClearValue(NULL, "-pc_patchfd_fuse"));
   PetscCall(Compare(A, &ref, "-pc_patchfd_precision single", PC_PATCHFD_MULTIPLICATIVE, PETSC_TRUE, PC_PATCHFD_SYMMETRIC, 1e-3, &worst));
   PetscCall(PetscOptionsClearValue(NULL, "-pc_patchfd_precision"));
+end:
   PetscCall(PetscPrintf(PETSC_COMM_SELF, "order %" PetscInt_FMT " in %" PetscInt_FMT "D: %" PetscInt_FMT " patches, %" PetscInt_FMT " colors, %s\n", ref.p, ref.dim, ref.np, ref.ncolors, worst <= 1.0 ? "as with dense matrices" : "DIFFERENT"));
   PetscCall(PetscFree2(k, c));
   PetscCall(HopsCoefficientDestroy(&kappa));
@@ -328,6 +337,9 @@ int main(int argc, char **argv)
     test:
       suffix: 2d_mass
       args: -order 3 -mass {{1 2}separate output}
+    test:
+      suffix: 2d_fallback
+      args: -order 8 -ratio 30 -cells 3,2 -fallback
     test:
       suffix: 2d_base
       args: -order 4 -hops_host_isa base

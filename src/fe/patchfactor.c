@@ -106,11 +106,11 @@ static PetscErrorCode Diagonalize(HopsPatches pt, const HopsPatchLine *l, HopsPa
 
 static PetscInt Slot(const HopsPatches pt, const PetscInt64 key[10])
 {
-  PetscInt64 h = 1469598103934665603LL;
-  PetscInt   s;
+  uint64_t h = 1469598103934665603ULL;
+  PetscInt s;
 
-  for (int k = 0; k < 10; ++k) h = (h ^ (key[k] + (key[k] >> 29))) * 1099511628211LL;
-  for (s = (PetscInt)((h ^ (h >> 31)) & (pt->nhash - 1)); pt->hash[s] >= 0; s = (s + 1) & (pt->nhash - 1)) {
+  for (int k = 0; k < 10; ++k) h = (h ^ ((uint64_t)key[k] + ((uint64_t)key[k] >> 29))) * 1099511628211ULL;
+  for (s = (PetscInt)((h ^ (h >> 31)) & (uint64_t)(pt->nhash - 1)); pt->hash[s] >= 0; s = (s + 1) & (pt->nhash - 1)) {
     const PetscInt64 *other = pt->factors[pt->hash[s]].key;
     int               k     = 0;
 

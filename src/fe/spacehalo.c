@@ -42,7 +42,13 @@ static PetscErrorCode HaloCreate(HopsSpace sp, PetscSF sf, PetscInt nshared, con
   h->nshared = nshared;
   h->nG      = nG;
   h->direct  = be->host || HopsGPUAwareMPI() ? PETSC_TRUE : PETSC_FALSE;
-  if (!be->host) PetscCall(PetscOptionsGetBool(((PetscObject)sp)->options, ((PetscObject)sp)->prefix, "-hops_halo_direct", &h->direct, NULL));
+  if (!be->host) {
+    if (((PetscObject)sp)->options) PetscCall(PetscOptionsPush(((PetscObject)sp)->options));
+    PetscOptionsBegin(PetscObjectComm((PetscObject)sp), ((PetscObject)sp)->prefix, "Ghosts of hops on a device", "HopsSpace");
+    PetscCall(PetscOptionsBool("-hops_halo_direct", "By PetscSF on the device's memory, or through page-locked memory", "HopsSpace", h->direct, &h->direct, NULL));
+    PetscOptionsEnd();
+    if (((PetscObject)sp)->options) PetscCall(PetscOptionsPop());
+  }
   if (single && !be->host) h->direct = PETSC_FALSE; /* PetscSF sums no floats on a device */
   if (nc > 1) {                                     /* PetscSF sums no type of one scalar but the scalar itself */
     PetscCallMPI(MPI_Type_contiguous((PetscMPIInt)nc, MPIU_SCALAR, &h->unit));

@@ -238,7 +238,11 @@ PetscErrorCode HopsDerivativeCreateDevice(HopsSpace from, HopsSpace to, PetscInt
 #if defined(PETSC_HAVE_CUDA)
     PetscCall(PetscStrncpy(name, MATAIJCUSPARSE, sizeof(name)));
 #endif
-    PetscCall(PetscOptionsGetString(((PetscObject)to)->options, ((PetscObject)to)->prefix, "-hops_derivative_mat_type", name, sizeof(name), NULL));
+    if (((PetscObject)to)->options) PetscCall(PetscOptionsPush(((PetscObject)to)->options));
+    PetscOptionsBegin(PetscObjectComm((PetscObject)to), ((PetscObject)to)->prefix, "Derivatives of hops on a device", "HopsSpace");
+    PetscCall(PetscOptionsString("-hops_derivative_mat_type", "Type of gradient, curl and divergence", "HopsSpaceCreateDerivative", name, name, sizeof(name), NULL));
+    PetscOptionsEnd();
+    if (((PetscObject)to)->options) PetscCall(PetscOptionsPop());
     type = name;
   }
   PetscCall(HopsIncidenceCreate(from->family, to->family, from->dim, from->order, &inc));

@@ -347,6 +347,7 @@ PetscErrorCode MatCreateHopsInterp(HopsSpace from, HopsSpace to, Mat *P)
   comm = PetscObjectComm((PetscObject)from);
   PetscCheck(from->backend == to->backend, comm, PETSC_ERR_ARG_INCOMP, "The spaces live on the back ends %s and %s: make both on the same one (-hops_backend)", from->backend->name, to->backend->name);
   PetscCheck(from->backend->InterpCreate, comm, PETSC_ERR_SUP, "The back end %s has no maps between nested spaces: use -hops_backend host", from->backend->name);
+  PetscCheck(from->family == HOPS_H1 && to->family == HOPS_H1, comm, PETSC_ERR_SUP, "Maps between nested spaces are those of H1, and these are in %s and %s: make the spaces by HopsSpaceCreateH1()", HopsFamilies[from->family], HopsFamilies[to->family]);
   PetscCheck(!from->ness && !to->ness, comm, PETSC_ERR_SUP, "Spaces made from arrays have no mesh hierarchy: make them on DMPLEX meshes (HopsSpaceCreateH1())");
   PetscCall(MatCreate(comm, P));
   PetscCall(MatSetSizes(*P, to->nT, from->nT, to->N, from->N));

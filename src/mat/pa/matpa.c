@@ -496,12 +496,14 @@ PetscErrorCode MatCreate_PA(Mat A)
   pa->needsetup = PETSC_TRUE;
   PetscCall(MatSetType(A, MATSHELL));
   PetscCall(MatShellSetContext(A, pa));
-  PetscObjectOptionsBegin((PetscObject)A);
+  if (((PetscObject)A)->options) PetscCall(PetscOptionsPush(((PetscObject)A)->options));
+  PetscOptionsBegin(PetscObjectComm((PetscObject)A), ((PetscObject)A)->prefix, "Matrix-free operator (MATPA) options", "MATPA"); /* -help prints those of a Mat once, for the first one */
   PetscCall(PetscOptionsInt("-mat_pa_q_1d", "Quadrature points per direction (0: order + 2)", "MatPASetQuadrature", q, &q, NULL));
   PetscCall(PetscOptionsEList("-mat_pa_quadrature", "Quadrature rule", "MatPASetQuadrature", rules, 2, rules[0], &rule, NULL));
   PetscCall(PetscOptionsBool("-mat_pa_general", "Full tensors for every form of a PetscDS, scalar symmetric ones included", "MATPA", pa->general, &pa->general, NULL));
   PetscCall(PetscOptionsEnum("-mat_pa_geometry", "Recompute affine and multilinear geometry", "MatPASetGeometryType", MatPAGeometryTypes, (PetscEnum)pa->geometry, (PetscEnum *)&pa->geometry, NULL));
   PetscOptionsEnd();
+  if (((PetscObject)A)->options) PetscCall(PetscOptionsPop());
   PetscCheck(q >= 0, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE, "-mat_pa_q_1d must be positive, not %" PetscInt_FMT, q);
   pa->q_1d = q;
   pa->gll  = rule == 1 ? PETSC_TRUE : PETSC_FALSE;

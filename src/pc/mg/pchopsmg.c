@@ -36,6 +36,7 @@ static PetscErrorCode PCHopsMGGetOperator(PC pc, Mat_PA **pa)
   PetscCall(MatPAGetData(pc->pmat, pa));
   PetscCheck(!(*pa)->tensor, comm, PETSC_ERR_SUP, "PCHOPSMG takes scalar diffusion-reaction forms; this one has several components, first-order terms or a nonsymmetric tensor: use PCLOR");
   PetscCheck((*pa)->space, comm, PETSC_ERR_ARG_WRONGSTATE, "The operator has no space yet: set its terms, or evaluate the Jacobian, before the preconditioner is set up");
+  PetscCheck((*pa)->space->family == HOPS_H1, comm, PETSC_ERR_SUP, "PCHOPSMG takes spaces in H1, and the operator's is in %s: use PCLOR", HopsFamilies[(*pa)->space->family]);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -269,7 +270,7 @@ static PetscErrorCode PCSetFromOptions_HopsMG(PC pc, HopsOptionItems PetscOption
 {
   PC_HopsMG          *mg;
   PCHopsMGCoarsenType type;
-  PetscInt            n, orders[HOPS_MG_MAXORDERS], norders = HOPS_MG_MAXORDERS, precision, coarsemat;
+  PetscInt            n, orders[HOPS_MG_MAXORDERS] = {0}, norders = HOPS_MG_MAXORDERS, precision, coarsemat;
   PetscBool           set;
   const char         *prefix;
 

@@ -350,6 +350,7 @@ static PetscErrorCode PCSetUp_PATCHFD(PC pc)
   PetscCall(PCPATCHFDFree(fd));
   PetscCall(PCLORGetForm(pc, &fd->src));
   sp = fd->src.form.space;
+  PetscCheck(sp->family == HOPS_H1, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "PCPATCHFD takes spaces in H1, and this one is in %s: use PCLOR", HopsFamilies[sp->family]);
   PetscCheck(sp->backend->PatchCreate, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "The back end %s has no patch solvers: use -hops_backend host", sp->backend->name);
   PetscCall(PetscLogEventBegin(HopsEvent.patchsetup, pc, 0, 0, 0));
   PetscCall(PCPATCHFDSetUpBasis(pc, fd));

@@ -29,7 +29,11 @@ PetscErrorCode HopsHostSelect(HopsSpace space, const HopsHostKernels **kernels)
   int       i;
 
   PetscFunctionBegin;
-  PetscCall(PetscOptionsGetString(((PetscObject)space)->options, ((PetscObject)space)->prefix, "-hops_host_isa", isa, sizeof(isa), &set));
+  if (((PetscObject)space)->options) PetscCall(PetscOptionsPush(((PetscObject)space)->options));
+  PetscOptionsBegin(PetscObjectComm((PetscObject)space), ((PetscObject)space)->prefix, "Host kernels of hops", "HopsSpace");
+  PetscCall(PetscOptionsString("-hops_host_isa", "Instruction set: base, avx2 or avx512", "HopsSpace", "best", isa, sizeof(isa), &set));
+  PetscOptionsEnd();
+  if (((PetscObject)space)->options) PetscCall(PetscOptionsPop());
   for (i = 0; i < n; i++) {
     if (set) PetscCall(PetscStrcmp(isa, all[i]->isa, &same));
     if (set ? same : all[i]->supported()) break;

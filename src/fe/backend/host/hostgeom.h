@@ -1,6 +1,7 @@
 /* Geometry factors of a batch of cells, and the quadrature data. Included once per instruction set, see hostkernels_*.c. */
 #pragma once
 #include "hostvec.h"
+#include <hops/private/hopsadjugate.h>
 
 /* Lanes of a batch: cell[l] is the number of lane l's cell in the run (clamped to the run: a copy where l is outside) */
 typedef struct {
@@ -101,27 +102,7 @@ INLINE void GeometryRow(const int dim, const int Pg, const HopsHostGeometry *g, 
   }
 }
 
-/* A = det(J) J^-1, row-major */
-INLINE vec Adjugate(const int dim, const vec J[], vec A[])
-{
-  if (dim == 2) {
-    A[0] = J[3];
-    A[1] = -J[1];
-    A[2] = -J[2];
-    A[3] = J[0];
-    return J[0] * J[3] - J[1] * J[2];
-  }
-  A[0] = J[4] * J[8] - J[5] * J[7];
-  A[1] = J[2] * J[7] - J[1] * J[8];
-  A[2] = J[1] * J[5] - J[2] * J[4];
-  A[3] = J[5] * J[6] - J[3] * J[8];
-  A[4] = J[0] * J[8] - J[2] * J[6];
-  A[5] = J[2] * J[3] - J[0] * J[5];
-  A[6] = J[3] * J[7] - J[4] * J[6];
-  A[7] = J[1] * J[6] - J[0] * J[7];
-  A[8] = J[0] * J[4] - J[1] * J[3];
-  return J[0] * A[0] + J[1] * A[3] + J[2] * A[6];
-}
+HOPS_ADJUGATE(INLINE, vec)
 
 /* T = A kappa; kappa scalar, diagonal or symmetric (upper triangle by rows) as nc is 1, dim or more */
 INLINE void TimesKappa(const int dim, int nc, const vec K[], const vec A[], vec T[])
