@@ -119,7 +119,7 @@ int main(int argc, char **argv)
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-straight", &straight, NULL));
-  PetscCall(TestMesh(PETSC_COMM_WORLD, straight ? PETSC_FALSE : PETSC_TRUE, &dm));
+  PetscCall(FanMesh(PETSC_COMM_WORLD, straight ? PETSC_FALSE : PETSC_TRUE, &dm));
   PetscCall(DMGetDimension(dm, &dim));
   PetscCall(PetscOptionsGetIntArray(NULL, NULL, "-orders", orders, &np, &set));
   PetscCheck(set, PETSC_COMM_WORLD, PETSC_ERR_USER, "Give -orders");

@@ -215,36 +215,6 @@ static PetscErrorCode PCLORSetInterpolations(PC inner, PC_LOR *lor)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* zero[ncells]: the mass coefficient vanishes at all nodes of the cell; n: their number on all ranks */
-static PetscErrorCode PCLORFindZeroMass(PC_LOR *lor, PetscBool zero[], PetscInt *n)
-{
-  HopsSpace      sp   = lor->form.space;
-  const PetscInt nq   = PetscPowInt(sp->order + 1, sp->dim);
-  size_t         size = 0;
-  PetscScalar   *work = NULL;
-
-  PetscFunctionBegin;
-  *n = 0;
-  for (PetscInt c = 0; c < sp->ncells; ++c) {
-    HopsValues beta;
-
-    if (c && !lor->form.mass->evaluate && !lor->form.mass->nvcells) { /* one value */
-      zero[c] = zero[0];
-      *n += zero[c];
-      continue;
-    }
-    PetscCall(HopsCoefficientEvaluate(lor->form.mass, sp, &lor->lor.gll, c, 1, &size, &work, &beta));
-    zero[c] = PETSC_TRUE;
-    for (PetscInt q = 0; q < (beta.pstride ? nq : 1) && zero[c]; ++q)
-      for (PetscInt k = 0; k < beta.nc; ++k)
-        if (beta.v[q * beta.pstride + k] != 0.0) zero[c] = PETSC_FALSE;
-    *n += zero[c];
-  }
-  PetscCall(PetscFree(work));
-  PetscCall(MPIU_Allreduce(MPI_IN_PLACE, n, 1, MPIU_INT, MPI_SUM, PetscObjectComm((PetscObject)sp)));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /*
   beta = 0 in some cells only: AMS wants the nodes inside that region, whose gradients are in the kernel, and takes them out of
   what it returns. Essential nodes are not among them: of their gradients the space has the normal edges alone.
@@ -259,11 +229,11 @@ static PetscErrorCode PCLORSetInteriorNodes(PC inner, PC_LOR *lor, HopsSpace *al
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc3(sp->ncells, &zero, sp->ncaller, &where, sp->ncaller, &wherefree));
-  PetscCall(PCLORFindZeroMass(lor, zero, &n));
+  if (lor->zerofill > 0.0) n = lor->nzero;
+  else PetscCall(PCLORFindZeroMass(lor, zero, &n));
   PetscCall(MPIU_Allreduce(&sp->ncells, &ncells, 1, MPIU_INT, MPI_SUM, PetscObjectComm((PetscObject)sp)));
   if (n == ncells) PetscCall(PCHYPRESetBetaPoissonMatrix(inner, NULL));
-  else if (n) {
-    PetscCheck(!HOPS_HAVE_HYPRE_DEVICE || sp->backend->host, PetscObjectComm((PetscObject)inner), PETSC_ERR_SUP, "The mass coefficient is zero in a part of the cells, where AMS on a device leaves CG indefinite: use -hops_backend host, or a small coefficient in place of zero");
+  else if (n && lor->zerofill == 0.0) {
     PetscCall(PetscInfo(inner, "AMS: the mass coefficient is zero in %" PetscInt_FMT " cells\n", n));
     PetscCall(PCLORGetNodes(lor, all));
     nodes = *all;
