@@ -1,5 +1,5 @@
 static char help[] = "H(curl), H(div) and L2 on a device against the host: low-order-refined matrices entry by entry, derivatives, AMS and ADS.\n\
-  -what <matrix,derivative,solve,zero,cycle,vectors> -orders <p,...>\n\n";
+  -what <matrix,derivative,solve,cycle,vectors> -orders <p,...>\n\n";
 
 #include "gpucompare.h"
 
@@ -169,12 +169,6 @@ static PetscErrorCode Derivatives(DM dm, PetscInt dim, PetscInt p)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode HalfZero(PetscInt dim, const PetscReal x[], PetscInt nc, PetscScalar c[], void *ctx)
-{
-  c[0] = x[0] < 0.5 ? 0.0 : 1.0;
-  return PETSC_SUCCESS;
-}
-
 /* CG on the matrix itself with its AMS or ADS, with a mass term or without. The right-hand side is A x. Twice: refilled */
 static PetscErrorCode Solve(DM dm, PetscInt dim, PetscInt family, PetscInt p, PetscBool zero)
 {
@@ -230,93 +224,6 @@ static PetscErrorCode Solve(DM dm, PetscInt dim, PetscInt family, PetscInt p, Pe
   PetscCall(MatDestroy(&A));
   PetscCall(HopsCoefficientDestroy(&one));
   PetscCall(HopsSpaceDestroy(&sp));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode Field(PetscInt dim, const PetscReal x[], PetscInt nc, PetscScalar u[], void *ctx)
-{
-  for (PetscInt i = 0; i < nc; ++i) u[i] = 1.0 + PetscSinReal(3.0 * x[(i + 1) % dim] + i);
-  return PETSC_SUCCESS;
-}
-
-/*
-  CG on the operator where the mass term is zero in a part of the cells, then nowhere, then there again, on the host and on the device: the solution is known up
-  to gradients, so its energy is compared, and that of the host comes with AMS's interior nodes. Also as values by cell
-*/
-static PetscErrorCode ZeroMass(DM dm, PetscInt dim, PetscInt family, PetscInt p)
-{
-  const PetscScalar unit = 1.0;
-  PetscReal         energy[2][3], residual[2][3];
-  PetscInt          its[2][3], most = 0;
-  PetscBool         same = PETSC_TRUE, solved = PETSC_TRUE;
-
-  PetscFunctionBeginUser;
-  for (PetscInt b = 0; b < 2; ++b) {
-    HopsSpace       sp;
-    HopsCoefficient one, mass[3];
-    PetscScalar    *values, dot;
-    PetscInt        nc;
-    Mat             A;
-    KSP             ksp;
-    PC              pc;
-    Vec             x, u, f, r;
-
-    PetscCall(CreateSpace(dm, family, p, PETSC_TRUE, b ? "cuda" : "host", &sp));
-    PetscCall(HopsSpaceGetNumCells(sp, &nc));
-    PetscCall(PetscMalloc1(nc + 1, &values));
-    for (PetscInt c = 0; c < nc; ++c) values[c] = c % 3 ? 2.0 : 0.0;
-    PetscCall(HopsCoefficientCreateConstant(PETSC_COMM_WORLD, 1, &unit, &one));
-    PetscCall(HopsCoefficientCreateFunction(PETSC_COMM_WORLD, 1, HalfZero, NULL, &mass[0]));
-    PetscCall(HopsCoefficientCreateConstant(PETSC_COMM_WORLD, 1, &unit, &mass[1]));
-    PetscCall(HopsCoefficientCreateCell(sp, 1, values, &mass[2]));
-    PetscCall(PetscFree(values));
-    PetscCall(MatCreatePA(sp, &A));
-    PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
-    PetscCall(KSPSetType(ksp, KSPCG));
-    PetscCall(KSPSetNormType(ksp, KSP_NORM_NATURAL));
-    PetscCall(KSPSetTolerances(ksp, 1e-10, PETSC_DEFAULT, PETSC_DEFAULT, 200));
-    PetscCall(KSPGetPC(ksp, &pc));
-    PetscCall(PCSetType(pc, PCLOR));
-    PetscCall(KSPSetFromOptions(ksp));
-    PetscCall(HopsSpaceCreateVec(sp, &x));
-    PetscCall(VecDuplicate(x, &u));
-    PetscCall(VecDuplicate(x, &f));
-    PetscCall(VecDuplicate(x, &r));
-    PetscCall(HopsSpaceInterpolate(sp, Field, NULL, u));
-    for (PetscInt k = 0; k < 3; ++k) {
-      KSPConvergedReason reason;
-      PetscReal          norm;
-
-      PetscCall(SetTerms(A, family, one, mass[k]));
-      PetscCall(KSPSetOperators(ksp, A, A));
-      PetscCall(MatMult(A, u, f));
-      PetscCall(VecSet(x, 0.0));
-      PetscCall(KSPSolve(ksp, f, x));
-      PetscCall(KSPGetIterationNumber(ksp, &its[b][k]));
-      PetscCall(KSPGetConvergedReason(ksp, &reason));
-      PetscCall(VecDot(x, f, &dot));
-      energy[b][k] = PetscRealPart(dot);
-      PetscCall(MatMult(A, x, r));
-      PetscCall(VecAXPY(r, -1.0, f));
-      PetscCall(VecNorm(r, NORM_2, &residual[b][k]));
-      PetscCall(VecNorm(f, NORM_2, &norm));
-      residual[b][k] /= norm;
-      if (reason <= 0 || residual[b][k] > 1e-6) solved = PETSC_FALSE;
-      most = PetscMax(most, its[b][k]);
-      if (b && !(PetscAbsReal(energy[1][k] - energy[0][k]) <= 1e-8 * PetscAbsReal(energy[0][k]))) same = PETSC_FALSE;
-      PetscCall(PetscInfo(ksp, "%s order %" PetscInt_FMT " case %" PetscInt_FMT " on %s: %" PetscInt_FMT " iterations, reason %d, energy %.12g, residual %g\n", families[family], p, k, b ? "the device" : "the host", its[b][k], (int)reason, (double)energy[b][k], (double)residual[b][k]));
-    }
-    PetscCall(KSPDestroy(&ksp));
-    PetscCall(VecDestroy(&x));
-    PetscCall(VecDestroy(&u));
-    PetscCall(VecDestroy(&f));
-    PetscCall(VecDestroy(&r));
-    PetscCall(MatDestroy(&A));
-    PetscCall(HopsCoefficientDestroy(&one));
-    for (PetscInt k = 0; k < 3; ++k) PetscCall(HopsCoefficientDestroy(&mass[k]));
-    PetscCall(HopsSpaceDestroy(&sp));
-  }
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s order %" PetscInt_FMT " with mass in a part: %s, %s, %s\n", families[family], p, solved ? "solved" : "NOT SOLVED", same ? "the host's energy" : "ANOTHER energy", most <= 80 ? "in few iterations" : "SLOWLY"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -403,7 +310,7 @@ int main(int argc, char **argv)
 {
   DM        dm;
   PetscInt  dim, np       = 16, orders[16];
-  PetscBool set, straight = PETSC_FALSE, matrix, derivative, solve, zero, cycle, vectors;
+  PetscBool set, straight = PETSC_FALSE, matrix, derivative, solve, cycle, vectors;
   char      what[64] = "matrix";
 
   PetscFunctionBeginUser;
@@ -413,13 +320,12 @@ int main(int argc, char **argv)
   PetscCall(PetscStrcmp(what, "matrix", &matrix));
   PetscCall(PetscStrcmp(what, "derivative", &derivative));
   PetscCall(PetscStrcmp(what, "solve", &solve));
-  PetscCall(PetscStrcmp(what, "zero", &zero));
   PetscCall(PetscStrcmp(what, "cycle", &cycle));
   PetscCall(PetscStrcmp(what, "vectors", &vectors));
   PetscCall(FanMesh(PETSC_COMM_WORLD, straight ? PETSC_FALSE : PETSC_TRUE, &dm));
   PetscCall(DMGetDimension(dm, &dim));
   PetscCall(PetscOptionsGetIntArray(NULL, NULL, "-orders", orders, &np, &set));
-  PetscCheck(set && (matrix || derivative || solve || zero || cycle || vectors), PETSC_COMM_WORLD, PETSC_ERR_USER, "Give -orders, and -what matrix, derivative, solve, zero, cycle or vectors");
+  PetscCheck(set && (matrix || derivative || solve || cycle || vectors), PETSC_COMM_WORLD, PETSC_ERR_USER, "Give -orders, and -what matrix, derivative, solve, cycle or vectors");
   for (PetscInt i = 0; i < np; ++i) {
     if (derivative) PetscCall(Derivatives(dm, dim, orders[i]));
     if (vectors) PetscCall(VectorType(dm, orders[i]));
@@ -435,10 +341,6 @@ int main(int argc, char **argv)
       }
       if (solve) {
         for (PetscInt k = 0; k < (family == 1 ? 2 : 1); ++k) PetscCall(Solve(dm, dim, family, orders[i], k ? PETSC_TRUE : PETSC_FALSE));
-        continue;
-      }
-      if (zero) {
-        if (family == 1 || (family == 2 && dim == 2)) PetscCall(ZeroMass(dm, dim, family, orders[i]));
         continue;
       }
       for (PetscInt b = 0; b < 2; ++b) PetscCall(CreateSpace(dm, family, orders[i], PETSC_TRUE, b ? "cuda" : "host", &space[b]));
@@ -530,6 +432,16 @@ int main(int argc, char **argv)
       nsize: {{1 2}}
       requires: hypre
       args: -what solve -orders 2 -dm_plex_box_faces 4,3,3 -straight
+
+    # rows longer than the kernels' lists
+    test:
+      suffix: 3d_fan
+      nsize: {{1 2}}
+      args: -fan 30 -orders 1,2,3
+
+    test:
+      suffix: vectors
+      args: -what vectors -orders 2
 
     test:
       suffix: 3d_cycle

@@ -235,12 +235,12 @@ PetscErrorCode HopsSpaceCreateFree_Private(HopsSpace sp, HopsSpace *space)
   PetscFunctionBegin;
   PetscCall(HopsSpaceCreate_Private(PetscObjectComm((PetscObject)sp), sp->dim, sp->order, &s));
   HopsSpaceShareBackend(sp, s);
-  s->family = sp->family;
-  s->ne     = sp->ne;
-  s->gorder = sp->gorder;
-  s->ncells = sp->ncells;
-  s->cstart = sp->cstart;
-  s->nT     = sp->nT - sp->ness;
+  s->family  = sp->family;
+  s->ne      = sp->ne;
+  s->gorder  = sp->gorder;
+  s->ncells  = sp->ncells;
+  s->cstart  = sp->cstart;
+  s->nT      = sp->nT - sp->ness;
   s->ncaller = sp->ncaller;
   PetscCall(PetscLayoutCreateFromSizes(PetscObjectComm((PetscObject)sp), s->nT, PETSC_DETERMINE, 1, &layout));
   PetscCall(PetscLayoutGetRange(layout, &s->rstart, NULL));

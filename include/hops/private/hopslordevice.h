@@ -21,7 +21,7 @@ typedef struct {
   int         *slot;              /* [n] slot of a row, or -1; NULL where nslots is 0 */
   int         *map;               /* column of block 1 by L index less `split`, once known */
   PetscInt     nmap;
-  PetscBool    anylong;         /* set by CountRows(): some row has more columns than a thread's list */
+  PetscBool    anylong; /* set by CountRows(): some row has more columns than a thread's list */
 } HopsLORRows;
 
 /*

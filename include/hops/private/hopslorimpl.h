@@ -8,8 +8,8 @@
   Value array of a rank: [0,nd) diagonal block, [nd,nd+no) off-diagonal block (both CSR, owned rows), then ng values of
   ghost rows, which travel to their owners, and one trash entry for constrained and absent neighbours.
 */
-#define HOPS_LOR_ZERO_MASS 1.e-3 /* -pc_lor_zero_mass on a device */
-#define HOPS_LOR_TOL 1.e-10 /* relative size below which an off-diagonal geometry factor is rounding error */
+#define HOPS_LOR_ZERO_MASS 1.e-3  /* -pc_lor_zero_mass, where one is needed */
+#define HOPS_LOR_TOL       1.e-10 /* relative size below which an off-diagonal geometry factor is rounding error */
 
 typedef struct {
   HopsSpace     space;

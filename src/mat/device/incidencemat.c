@@ -7,7 +7,7 @@ typedef struct {
   HopsDeviceIncidence d;
   HopsLORRows         rows;
   PetscBool           hypre;
-  PetscInt            ncols, *cols;         /* columns of block 1, global, ascending */
+  PetscInt            ncols, *cols;               /* columns of block 1, global, ascending */
   int                *cell, *table, *extra, *ess; /* on the device */
 } HopsIncidenceWork;
 

@@ -10,7 +10,6 @@
   the residual is rounding errors, the preconditioner is bounded by 1/s in place of 1e10.
 */
 #include <hops/private/hopslorimpl.h>
-#include <petsc/private/pcimpl.h>
 
 /* zero[ncells]: the mass coefficient vanishes at all nodes of the cell; n: their number on all ranks */
 PetscErrorCode PCLORFindZeroMass(PC_LOR *lor, PetscBool zero[], PetscInt *n)
@@ -134,11 +133,15 @@ static PetscErrorCode PCLORGetFill(PC_LOR *lor, PetscReal scale, const PetscBool
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* lor->form.mass with the fill, where one is asked for (by default, on a device) and the coefficient vanishes in some of the cells */
+/*
+  lor->form.mass with the fill, where one is asked for and the coefficient vanishes in some of the cells. By default it is for ADS, and for
+  AMS on a device, where CG was seen to break down with interior nodes. A coefficient that vanishes everywhere is AMS's own case
+*/
 PetscErrorCode PCLORFillZeroMass(PC pc, PC_LOR *lor)
 {
-  HopsSpace       sp = lor->form.space;
-  const PetscReal s  = lor->zeromass >= 0.0 ? lor->zeromass : (HOPS_HAVE_HYPRE_DEVICE && !sp->backend->host ? HOPS_LOR_ZERO_MASS : 0.0);
+  HopsSpace       sp  = lor->form.space;
+  const PetscBool ads = sp->family == HOPS_HDIV && sp->dim == 3 ? PETSC_TRUE : PETSC_FALSE;
+  const PetscReal s   = lor->zeromass >= 0.0 ? lor->zeromass : (ads || (HOPS_HAVE_HYPRE_DEVICE && !sp->backend->host) ? HOPS_LOR_ZERO_MASS : 0.0);
   HopsCoefficient cf;
   HopsFill       *f;
   PetscInt        ncells;
@@ -148,13 +151,14 @@ PetscErrorCode PCLORFillZeroMass(PC pc, PC_LOR *lor)
   PetscFunctionBegin;
   lor->nzero    = 0;
   lor->zerofill = 0.0;
-  if ((sp->family != HOPS_HCURL && sp->family != HOPS_HDIV) || !lor->form.mass || !lor->form.diffusion || s == 0.0) PetscFunctionReturn(PETSC_SUCCESS);
+  if ((sp->family != HOPS_HCURL && sp->family != HOPS_HDIV) || !lor->form.mass || !lor->form.diffusion || (s == 0.0 && !ads)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HopsSpaceGetLength(sp, &length));
   lor->zerofill = s / (length * length);
   PetscCall(PetscMalloc1(sp->ncells, &zero));
   PetscCall(PCLORFindZeroMass(lor, zero, &lor->nzero));
+  PetscCheck(s > 0.0 || !lor->nzero, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "The mass coefficient is zero in %" PetscInt_FMT " cells, where the low-order-refined matrix of H(div) is singular: use -pc_lor_zero_mass %g, not 0", lor->nzero, HOPS_LOR_ZERO_MASS);
   PetscCall(MPIU_Allreduce(&sp->ncells, &ncells, 1, MPIU_INT, MPI_SUM, PetscObjectComm((PetscObject)sp)));
-  if (lor->nzero && lor->nzero < ncells) {
+  if (lor->nzero && (ads || lor->nzero < ncells)) {
     PetscCall(PetscInfo(pc, "the mass coefficient is zero in %" PetscInt_FMT " cells: in the low-order-refined matrix it is %g of the other one there\n", lor->nzero, (double)lor->zerofill));
     PetscCall(PetscNew(&f));
     PetscCall(PetscMalloc1(sp->ncells, &f->fill));

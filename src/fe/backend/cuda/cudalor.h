@@ -54,7 +54,7 @@ struct _HopsLORKernel {
   int                  *ijk;
   HopsCudaLORMesh       mesh;
   HopsCudaLORData       data;
-  size_t                datasize; /* bytes */
+  size_t                datasize;            /* bytes */
   int                  *begin, *entry, *bad; /* bad[4]: small results of kernels */
   unsigned char        *newmask, *mask;
   void                 *coef[2];

@@ -119,9 +119,9 @@ __device__ static void BuildRow(const HopsCudaLORMesh &m, const HopsLORRows &row
 template <int DIM>
 __global__ static void __launch_bounds__(HOPS_CUDA_LOR_THREADS) Count(const HopsCudaLORMesh m, const HopsLORRows rows, unsigned long long *work)
 {
-  const int r = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+  const int r    = (int)(blockIdx.x * blockDim.x + threadIdx.x);
   Columns   list = {0, m.nfree};
-  int       n = 0;
+  int       n    = 0;
 
   if (r >= rows.n) return;
   BuildRow<DIM>(m, rows, r, &list);
@@ -137,7 +137,7 @@ __global__ static void __launch_bounds__(HOPS_CUDA_LOR_THREADS) Count(const Hops
 template <int DIM>
 __global__ static void __launch_bounds__(HOPS_CUDA_LOR_THREADS) Fill(const HopsCudaLORMesh m, const HopsLORRows rows, unsigned char *used)
 {
-  const int r = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+  const int r    = (int)(blockIdx.x * blockDim.x + threadIdx.x);
   Columns   list = {0, m.nfree};
   int      *j0, *j1;
 
@@ -191,7 +191,7 @@ PetscErrorCode HopsCudaLORBuffer(HopsLORRows *rows, unsigned long long *work, in
   PetscFunctionBegin;
   PetscCall(HopsCopy_CUDA(&n, work, sizeof(n), PETSC_FALSE));
   rows->anylong = n ? PETSC_TRUE : PETSC_FALSE;
-  *buffer         = NULL;
+  *buffer       = NULL;
   if (!n) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscInfo(NULL, "long rows of the low-order-refined matrix are counted in a buffer of %g MB\n", n * sizeof(int) / 1e6));
   PetscCall(HopsCudaPoolMalloc(n * sizeof(int), (void **)buffer));

@@ -107,9 +107,9 @@ __device__ static void BuildRow(const HopsCudaLumpMesh &m, const HopsLORRows &ro
 
 __global__ static void __launch_bounds__(HOPS_CUDA_LUMP_THREADS) Count(const HopsCudaLumpMesh m, const HopsLORRows rows, unsigned long long *work)
 {
-  const int r = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+  const int r    = (int)(blockIdx.x * blockDim.x + threadIdx.x);
   Columns   list = {0, m.nfree};
-  int       n = 0;
+  int       n    = 0;
 
   if (r >= rows.n) return;
   BuildRow(m, rows, r, &list);
@@ -124,7 +124,7 @@ __global__ static void __launch_bounds__(HOPS_CUDA_LUMP_THREADS) Count(const Hop
 
 __global__ static void __launch_bounds__(HOPS_CUDA_LUMP_THREADS) Fill(const HopsCudaLumpMesh m, const HopsLORRows rows, unsigned char *used)
 {
-  const int r = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+  const int r    = (int)(blockIdx.x * blockDim.x + threadIdx.x);
   Columns   list = {0, m.nfree};
   int      *j0, *j1;
 
