@@ -648,9 +648,8 @@ int main(int argc, char **argv)
 
 /*TEST
 
-  # AMS and ADS on a device take spaces of a DMPLEX alone
   testset:
-    requires: host hypre
+    requires: hypre
     args: -what plex -family {{HCURL HDIV L2}separate output}
     test:
       suffix: plate
@@ -670,7 +669,6 @@ int main(int argc, char **argv)
       args: -dm_plex_dim 3 -dm_plex_box_faces 3,3,3 -dm_plex_box_bd periodic,none,periodic -order 3 -flat
 
   testset:
-    requires: host
     args: -what box -family {{HCURL HDIV L2}separate output}
     test:
       suffix: box
@@ -679,7 +677,7 @@ int main(int argc, char **argv)
 
   test:
     suffix: half
-    requires: host hypre
+    requires: hypre
     nsize: {{1 2}}
     args: -what plex -half -dm_plex_dim 3 -dm_plex_box_faces 4,3,3 -order {{1 2}}
 

@@ -2,6 +2,72 @@
 #pragma once
 #include "hopstest.h"
 
+/*
+  -fan <n>: n quadrilaterals that meet in a point, or hexahedra that meet in an edge, essential around; the rows there are longer
+  than any of a box. Else the mesh that the options describe
+*/
+static inline PetscErrorCode FanMesh(MPI_Comm comm, PetscBool curved, DM *dm)
+{
+  PetscInt    n = 0, dim = 2, m, *cells, ncells = 0;
+  PetscReal  *x;
+  DM          parallel;
+  DMLabel     label;
+  PetscMPIInt rank;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-fan", &n, NULL));
+  if (!n) {
+    PetscCall(TestMesh(comm, curved, dm));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-dm_plex_dim", &dim, NULL));
+  PetscCallMPI(MPI_Comm_rank(comm, &rank));
+  m = 2 * n + 1; /* vertices of a layer: the centre, then a ring */
+  PetscCall(PetscMalloc2(8 * n, &cells, 6 * m, &x));
+  for (PetscInt l = 0; l < 2; ++l)
+    for (PetscInt i = 0; i < m; ++i) {
+      const PetscReal r = i ? 1.0 + 0.2 * (i % 2 ? 0.0 : 1.0) : 0.0, a = PETSC_PI * (i - 1) / n;
+
+      x[(l * m + i) * dim]     = r * PetscCosReal(a);
+      x[(l * m + i) * dim + 1] = r * PetscSinReal(a);
+      if (dim == 3) x[(l * m + i) * dim + 2] = l * (1.0 + 0.1 * r * PetscCosReal(a)); /* the lid is slanted: no cell is a box */
+    }
+  for (PetscInt c = 0; c < (rank ? 0 : n); ++c) {
+    const PetscInt q[4] = {0, 2 * c + 1, 2 * c + 2, c + 1 < n ? 2 * c + 3 : 1};
+
+    for (PetscInt i = 0; i < 4; ++i) {
+      cells[c * 4 * (dim - 1) + i] = q[dim == 3 ? (4 - i) % 4 : i]; /* a DMPlex has the lower side of a hexahedron the other way round */
+      if (dim == 3) cells[c * 8 + 4 + i] = m + q[i];
+    }
+    ++ncells;
+  }
+  PetscCall(DMPlexCreateFromCellListPetsc(comm, dim, ncells, rank ? 0 : m * (dim - 1), 4 * (dim - 1), PETSC_TRUE, cells, dim, x, dm));
+  PetscCall(PetscFree2(cells, x));
+  PetscCall(DMPlexDistribute(*dm, 0, NULL, &parallel));
+  if (parallel) {
+    PetscCall(DMDestroy(dm));
+    *dm = parallel;
+  }
+  PetscCall(DMCreateLabel(*dm, "Face Sets"));
+  PetscCall(DMGetLabel(*dm, "Face Sets", &label));
+  PetscCall(DMPlexMarkBoundaryFaces(*dm, 1, label));
+  if (dim == 3) { /* lids are free, or at order 1 nothing would be */
+    PetscInt  fStart, fEnd;
+    PetscReal y[3];
+
+    PetscCall(DMPlexGetHeightStratum(*dm, 1, &fStart, &fEnd));
+    for (PetscInt f = fStart; f < fEnd; ++f) {
+      PetscInt value;
+
+      PetscCall(DMLabelGetValue(label, f, &value));
+      if (value != 1) continue;
+      PetscCall(DMPlexComputeCellGeometryFVM(*dm, f, NULL, y, NULL));
+      if (y[0] * y[0] + y[1] * y[1] < 0.64) PetscCall(DMLabelClearValue(label, f, 1));
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* a host AIJ with the entries of L; PETSc has no direct way from a hypre matrix on a device */
 static PetscErrorCode Plain(Mat L, Mat *B)
 {

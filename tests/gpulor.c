@@ -119,7 +119,7 @@ int main(int argc, char **argv)
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-straight", &straight, NULL));
-  PetscCall(TestMesh(PETSC_COMM_WORLD, straight ? PETSC_FALSE : PETSC_TRUE, &dm));
+  PetscCall(FanMesh(PETSC_COMM_WORLD, straight ? PETSC_FALSE : PETSC_TRUE, &dm));
   PetscCall(DMGetDimension(dm, &dim));
   PetscCall(PetscOptionsGetIntArray(NULL, NULL, "-orders", orders, &np, &set));
   PetscCheck(set, PETSC_COMM_WORLD, PETSC_ERR_USER, "Give -orders");
@@ -193,5 +193,16 @@ int main(int argc, char **argv)
       suffix: 3d_ranks
       nsize: {{2 3}}
       args: -dm_coord_petscspace_degree 2 -orders 1,2,3,4
+
+  # rows longer than the kernels' lists
+  test:
+    suffix: 2d_fan
+    nsize: {{1 2}}
+    args: -dm_plex_dim 2 -fan 70 -orders 1,2,3 -use_gpu_aware_mpi 0
+
+  test:
+    suffix: 3d_fan
+    nsize: {{1 2}}
+    args: -dm_plex_dim 3 -fan 40 -orders 1,2,3 -use_gpu_aware_mpi 0
 
 TEST*/

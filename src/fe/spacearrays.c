@@ -179,7 +179,7 @@ PetscErrorCode HopsSpaceCreateFromArrays(MPI_Comm comm, PetscInt dim, PetscInt o
   arrays are copied.
 
   `PCLOR` with AMS needs the H1 space of the same cells, with ADS the H1 and the H(curl) space: create them from arrays too and tell by
-  `HopsSpaceSetCompanion()`. On a device neither takes spaces from arrays: use -hops_backend host.
+  `HopsSpaceSetCompanion()`.
 
 .seealso: `HopsSpace`, `HopsFamily`, `HopsSpaceSetCompanion()`, `HopsSpaceCreateFromArrays()`, `HopsSpaceCreateHCurl()`, `HopsSpaceCreateHDiv()`
 @*/

@@ -98,6 +98,13 @@ static PetscErrorCode HopsCompanionCheckIncidence(HopsSpace from, HopsSpace to)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* A companion lives where the space does, whatever the options say by now; nothing of it is there yet */
+static void HopsSpaceShareBackend(HopsSpace sp, HopsSpace other)
+{
+  other->backend    = sp->backend;
+  other->backendset = sp->backendset;
+}
+
 static PetscErrorCode HopsCompanionCheckPair(HopsSpace a, HopsSpace b)
 {
   PetscFunctionBegin;
@@ -124,7 +131,7 @@ static PetscErrorCode HopsCompanionCheckPair(HopsSpace a, HopsSpace b)
   The two are compared: cells, their corners, and, where one is the range of a derivative of the other, that all cells find the same
   boundary of each line or face, with the same signs. The latter is also compared among the companions that a space has. What contradicts is refused.
 
-  The space keeps a reference. A space on a `DMPLEX` makes its companions itself. On a device AMS and ADS take spaces on a `DMPLEX` alone, so there `PCLOR` refuses companions from arrays.
+  The space keeps a reference. A space on a `DMPLEX` makes its companions itself.
 
 .seealso: `HopsSpace`, `HopsFamily`, `HopsSpaceCreateFamilyFromArrays()`, `HopsSpaceCreateCompanion()`, `HopsSpaceCreateDerivative()`
 @*/
@@ -142,6 +149,7 @@ PetscErrorCode HopsSpaceSetCompanion(HopsSpace space, HopsSpace other)
   ness[0] = other->nC;
   PetscCall(MPIU_Allreduce(MPI_IN_PLACE, ness, 1, MPIU_INT, MPI_SUM, comm));
   PetscCheck(!ness[0], comm, PETSC_ERR_ARG_WRONG, "A companion is given without essential unknowns: they follow from those of the space");
+  PetscCheck(space->backend == other->backend, comm, PETSC_ERR_ARG_INCOMP, "The space has the back end %s, its companion %s: create both with the same -hops_backend", space->backend->name, other->backend->name);
   PetscCall(HopsCompanionCheckMesh(space, other));
   PetscCall(HopsCompanionCheckPair(space, other));
   for (PetscInt f = 0; f < 4; ++f)
@@ -212,6 +220,51 @@ static PetscErrorCode HopsCompanionEssential(HopsSpace sp, HopsSpace other, Hops
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/*
+  The space without its essential unknowns: those of arrays stay in the vectors as identity rows; here they are left out, as on a
+  DMPLEX, and what is left is numbered anew, rank by rank in the same order.
+*/
+PetscErrorCode HopsSpaceCreateFree_Private(HopsSpace sp, HopsSpace *space)
+{
+  const PetscInt nX = sp->ncells * sp->dim * PetscPowInt(sp->gorder + 1, sp->dim);
+  HopsSpace      s;
+  PetscLayout    layout;
+  PetscInt      *gidx, *elist;
+  PetscScalar   *x, *xg;
+
+  PetscFunctionBegin;
+  PetscCall(HopsSpaceCreate_Private(PetscObjectComm((PetscObject)sp), sp->dim, sp->order, &s));
+  HopsSpaceShareBackend(sp, s);
+  s->family  = sp->family;
+  s->ne      = sp->ne;
+  s->gorder  = sp->gorder;
+  s->ncells  = sp->ncells;
+  s->cstart  = sp->cstart;
+  s->nT      = sp->nT - sp->ness;
+  s->ncaller = sp->ncaller;
+  PetscCall(PetscLayoutCreateFromSizes(PetscObjectComm((PetscObject)sp), s->nT, PETSC_DETERMINE, 1, &layout));
+  PetscCall(PetscLayoutGetRange(layout, &s->rstart, NULL));
+  PetscCall(PetscLayoutGetSize(layout, &s->N));
+  PetscCall(PetscLayoutDestroy(&layout));
+  PetscCall(PetscMalloc1(sp->ncells, &s->cell));
+  PetscCall(PetscArraycpy(s->cell, sp->cell, sp->ncells));
+  PetscCall(PetscMalloc1(nX, &s->X));
+  PetscCall(PetscArraycpy(s->X, sp->X, nX));
+  PetscCall(PetscCalloc2(sp->nT, &x, sp->nL - sp->nT, &xg));
+  PetscCall(PetscMalloc2(sp->nL, &gidx, sp->ncells * sp->ne, &elist));
+  for (PetscInt e = 0; e < sp->ness; ++e) x[sp->essT[e]] = -1.0;
+  for (PetscInt i = 0, n = 0; i < sp->nT; ++i)
+    if (x[i] == 0.0) x[i] = (PetscScalar)(s->rstart + n++); /* exact in floating point */
+  PetscCall(HopsSpaceGlobalToLocal(sp, x, xg));
+  for (PetscInt i = 0; i < sp->nL; ++i) gidx[i] = i >= sp->nT + sp->nG ? -1 : (PetscInt)PetscRealPart(i < sp->nT ? x[i] : xg[i - sp->nT]);
+  for (PetscInt i = 0; i < sp->ncells * sp->ne; ++i) elist[i] = sp->restr[i];
+  PetscCall(HopsSpaceSetUpNumbering(s, sp->nL, gidx, NULL, elist));
+  PetscCall(PetscFree2(gidx, elist));
+  PetscCall(PetscFree2(x, xg));
+  *space = s;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /*@
   HopsSpaceCreateCompanion - Creates a space of another family on the mesh of a space, of the same order.
 
@@ -242,14 +295,17 @@ PetscErrorCode HopsSpaceCreateCompanion(HopsSpace space, HopsFamily family, Pets
   PetscAssertPointer(other, 4);
   if (space->values) {
     PetscCall(HopsSpaceCreatePlex_Private(space->dm, family, space->order, essential ? space->label : NULL, essential ? space->nv : 0, space->values, NULL, other));
+    HopsSpaceShareBackend(space, *other);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCheck(!space->dm, PetscObjectComm((PetscObject)space), PETSC_ERR_SUP, "The space is on the numbering of a PetscFE: its companions are unknown; make it by HopsSpaceCreateH1(), HopsSpaceCreateHCurl(), HopsSpaceCreateHDiv() or HopsSpaceCreateL2()");
   PetscCheck(space->companion[family], PetscObjectComm((PetscObject)space), PETSC_ERR_ARG_WRONGSTATE, "The space is from arrays, and its companion in %s is unknown: create that from arrays of the same cells, without essential unknowns (%s), and give it by HopsSpaceSetCompanion()", HopsFamilies[family], family == HOPS_H1 ? "HopsSpaceCreateFromArrays()" : "HopsSpaceCreateFamilyFromArrays()");
   ness = space->nC;
   PetscCall(MPIU_Allreduce(MPI_IN_PLACE, &ness, 1, MPIU_INT, MPI_SUM, PetscObjectComm((PetscObject)space)));
-  if (essential && ness) PetscCall(HopsCompanionEssential(space, space->companion[family], other));
-  else {
+  if (essential && ness) {
+    PetscCall(HopsCompanionEssential(space, space->companion[family], other));
+    HopsSpaceShareBackend(space, *other);
+  } else {
     PetscCall(HopsSpaceReference(space->companion[family]));
     *other = space->companion[family];
   }

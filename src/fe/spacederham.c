@@ -102,7 +102,7 @@ PetscErrorCode HopsSpaceCreatePlex_Private(DM dm, HopsFamily family, PetscInt or
   PetscCall(HopsCheckPlex(dm, &dim));
   PetscCall(PetscLogEventBegin(HopsEvent.space, dm, 0, 0, 0));
   PetscCall(HopsSpaceCreate_Private(PetscObjectComm((PetscObject)dm), dim, order, &sp));
-  if (family == HOPS_H1) PetscCall(HopsSpaceSetBackendFromDM(sp, dm));
+  PetscCall(HopsSpaceSetBackendFromDM(sp, dm));
   HopsLayoutCreate(family, dim, order, &layout);
   sp->family = family;
   sp->ne     = layout.ne;

@@ -103,6 +103,7 @@ static inline HopsFamily HopsFamilyDerivative(HopsFamily family, PetscInt dim)
 /* src/fe/spacearrays.c, spacearraycheck.c: spaces from arrays */
 PETSC_INTERN PetscErrorCode HopsSpaceCreateArrays_Private(MPI_Comm, HopsFamily, PetscInt dim, PetscInt order, PetscInt ncells, PetscInt n, const PetscInt unknowns[], PetscInt gorder, const PetscReal coords[], PetscInt ness, const PetscInt ess[], PetscBool check, HopsSpace *);
 PETSC_INTERN PetscErrorCode HopsArraysCheckOrientation(HopsSpace, PetscInt nkeys, const PetscInt gidx[], const PetscInt elist[], PetscSF keys);
+PETSC_INTERN PetscErrorCode HopsSpaceCreateFree_Private(HopsSpace, HopsSpace *); /* without essential unknowns in the vectors */
 PETSC_INTERN PetscErrorCode HopsSpaceCreatePlex_Private(DM, HopsFamily, PetscInt order, DMLabel, PetscInt nv, const PetscInt values[], const PetscBool ess[], HopsSpace *);
 
 /* the error for consumers that know H1 alone */

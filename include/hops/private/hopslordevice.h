@@ -21,6 +21,7 @@ typedef struct {
   int         *slot;              /* [n] slot of a row, or -1; NULL where nslots is 0 */
   int         *map;               /* column of block 1 by L index less `split`, once known */
   PetscInt     nmap;
+  PetscBool    anylong; /* set by CountRows(): some row has more columns than a thread's list */
 } HopsLORRows;
 
 /*
@@ -35,6 +36,8 @@ typedef struct {
   const double *scale;  /* [nT] or NULL */
   PetscInt      nextra; /* explicit zeros in these columns, own ones that no row has: one for each, spread over the rows */
   const int    *extra;  /* [nextra], on the device */
+  PetscInt      ness;   /* rows without entries: essential unknowns of `to` that its vectors keep */
+  const int    *ess;    /* [ness], on the device */
 } HopsDeviceIncidence;
 
 /*
@@ -59,7 +62,8 @@ struct _HopsLORDeviceOps {
   PetscErrorCode (*AddReceived)(HopsLORKernel, HopsLORRows *, const PetscScalar x[]); /* x as xj */
   /* diagonal entries of the rows that lie among idx[n] (L indices, distinct): += x[i], or = 1 where x is NULL */
   PetscErrorCode (*SetDiagonal)(HopsLORKernel, HopsLORRows *, PetscInt n, const PetscInt idx[], const PetscScalar x[]);
-  /* rows of an incidence, columns ascending: row pointers and nnz; columns (used[] as in FillColumns()) and values. missing: unknowns that no cell sees */
+  /* rows of an incidence, columns ascending: row pointers and nnz; columns (used[] as in FillColumns()) and values. missing: unknowns that no cell sees,
+     essential ones apart, whose rows are empty */
   PetscErrorCode (*IncidenceCount)(const HopsDeviceIncidence *, HopsLORRows *, PetscInt *missing);
   /* where all rows have n columns and none is in block 1: all at once, no counting; ok is false where that is not so after all */
   PetscErrorCode (*IncidenceFull)(const HopsDeviceIncidence *, HopsLORRows *, PetscBool *ok);

@@ -8,7 +8,8 @@
   Value array of a rank: [0,nd) diagonal block, [nd,nd+no) off-diagonal block (both CSR, owned rows), then ng values of
   ghost rows, which travel to their owners, and one trash entry for constrained and absent neighbours.
 */
-#define HOPS_LOR_TOL 1.e-10 /* relative size below which an off-diagonal geometry factor is rounding error */
+#define HOPS_LOR_ZERO_MASS 1.e-3  /* -pc_lor_zero_mass, where one is needed */
+#define HOPS_LOR_TOL       1.e-10 /* relative size below which an off-diagonal geometry factor is rounding error */
 
 typedef struct {
   HopsSpace     space;
@@ -111,6 +112,9 @@ typedef struct {
   PetscBool             viewspectrum, spectrumdone;
   PetscBool             ignoreconvection, ignoreboundary;
   PetscBool             innerset; /* inner options were read */
+  PetscReal             zeromass; /* -pc_lor_zero_mass, see pclorzeromass.c; negative: not set */
+  PetscReal             zerofill; /* what cells without mass got, in units of the derivative's coefficient; 0: nothing was looked for */
+  PetscInt              nzero;    /* their number, where it was */
 } PC_LOR;
 
 PETSC_INTERN PetscErrorCode PCLORGetForm(PC, PC_LOR *);
@@ -122,6 +126,9 @@ PETSC_INTERN PetscErrorCode PCLORInsertAuxiliaryDefaults(PC_LOR *, PetscInt *n, 
 PETSC_INTERN PetscErrorCode PCLORSetAuxiliary(PC, PC_LOR *);
 PETSC_INTERN PetscErrorCode PCLORRenewAuxiliary(PC, PC_LOR *);
 PETSC_INTERN PetscErrorCode PCLORResetAuxiliary(PC_LOR *);
+/* src/pc/lor/pclorzeromass.c: cells in which the mass coefficient vanishes */
+PETSC_INTERN PetscErrorCode PCLORFindZeroMass(PC_LOR *, PetscBool zero[], PetscInt *n);
+PETSC_INTERN PetscErrorCode PCLORFillZeroMass(PC, PC_LOR *);
 #if HOPS_HAVE_HYPRE_DEVICE
 /* src/pc/lor/pclorauxdevice.c: the same where the space is on a device; nodes: the vertices of the nodal spaces */
 PETSC_INTERN PetscErrorCode PCLORSetAuxiliaryDevice(PC inner, PC_LOR *, HopsSpace nodes);

@@ -7,8 +7,8 @@ typedef struct {
   HopsDeviceIncidence d;
   HopsLORRows         rows;
   PetscBool           hypre;
-  PetscInt            ncols, *cols;         /* columns of block 1, global, ascending */
-  int                *cell, *table, *extra; /* on the device */
+  PetscInt            ncols, *cols;               /* columns of block 1, global, ascending */
+  int                *cell, *table, *extra, *ess; /* on the device */
 } HopsIncidenceWork;
 
 static PetscErrorCode HopsIncidenceAlloc(HopsIncidenceWork *w, size_t n, void **p)
@@ -74,7 +74,7 @@ static PetscErrorCode HopsIncidenceFullRows(HopsIncidenceWork *w, PetscBool *ok)
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)to), &size));
-  *ok = size == 1 && !w->d.nextra && !w->d.from->nC && (double)to->nT * w->d.n < INT_MAX ? PETSC_TRUE : PETSC_FALSE;
+  *ok = size == 1 && !w->d.nextra && !w->d.from->nC && !to->ness && (double)to->nT * w->d.n < INT_MAX ? PETSC_TRUE : PETSC_FALSE;
   if (!*ok) PetscFunctionReturn(PETSC_SUCCESS);
   r->n      = to->nT;
   r->split  = INT_MAX;
@@ -179,6 +179,7 @@ static PetscErrorCode HopsIncidenceDestroyWork(HopsIncidenceWork *w)
   PetscCall((*ops->Free)((void **)&w->cell));
   PetscCall((*ops->Free)((void **)&w->table));
   PetscCall((*ops->Free)((void **)&w->extra));
+  PetscCall((*ops->Free)((void **)&w->ess));
   PetscCall(PetscFree(w->cols));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -213,6 +214,16 @@ PetscErrorCode HopsIncidenceMatCreate(HopsSpace from, HopsSpace to, PetscInt n, 
   }
   PetscCall(HopsIncidenceCopy(to, to->ne * n, table, &w.table));
   PetscCall(HopsIncidenceCopy(to, nextra, extra, &w.extra));
+  if (to->ness) {
+    int *e32;
+
+    PetscCall(PetscMalloc1(to->ness, &e32));
+    for (PetscInt e = 0; e < to->ness; ++e) e32[e] = (int)to->essT[e];
+    PetscCall(HopsIncidenceCopy(to, to->ness, e32, &w.ess));
+    PetscCall(PetscFree(e32));
+  }
+  w.d.ness   = to->ness;
+  w.d.ess    = w.ess;
   w.d.nextra = nextra;
   w.d.extra  = w.extra;
   w.d.cell   = w.cell;

@@ -184,6 +184,7 @@ static PetscErrorCode PCLORSetUpScalar(PC pc, PC_LOR *lor)
     lor->lor.droptol = lor->droptol;
   }
   PetscCall(PetscLogEventBegin(HopsEvent.lorcoef, pc, 0, 0, 0));
+  PetscCall(PCLORFillZeroMass(pc, lor));
   if (device) PetscCall(HopsLORDeviceCheckCouplings(&lor->lor, &lor->form, &fits));
   else PetscCall(HopsLORCheckCouplings(&lor->lor, &lor->form, &fits));
   PetscCall(PetscLogEventEnd(HopsEvent.lorcoef, pc, 0, 0, 0));
@@ -401,6 +402,8 @@ static PetscErrorCode PCSetFromOptions_LOR(PC pc, HopsOptionItems PetscOptionsOb
     if (boundary) lor->ignoreboundary = PETSC_TRUE;
     PetscCall(PetscFree(terms[i]));
   }
+  PetscCall(PetscOptionsReal("-pc_lor_zero_mass", "H(curl), H(div): mass coefficient, over that of the derivative by the mesh's length squared, in cells without one; 0: none", "PCLOR", lor->zeromass, &lor->zeromass, &set));
+  PetscCheck(!set || lor->zeromass >= 0.0, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "-pc_lor_zero_mass is %g, but must not be negative", (double)lor->zeromass);
   PetscOptionsHeadEnd();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -434,6 +437,7 @@ static PetscErrorCode PCView_LOR(PC pc, PetscViewer viewer)
       else PetscCall((*lor->form.space->backend->LORGetInfo)(lor->lor.kernel, &kernel, &bytes));
       PetscCall(PetscViewerASCIIPrintf(viewer, "low-order-refined matrix: type %s, %.3g nonzeros per row, vertex quadrature, kernel %s\n", ((PetscObject)lor->mat)->type_name, lor->form.space->N ? (double)(lor->lor.nnz / lor->form.space->N) : 0.0, kernel));
       if (lor->form.space->family == HOPS_H1) PetscCall(PetscViewerASCIIPrintf(viewer, "drop tolerance: %g\n", (double)lor->lor.droptol));
+      if (lor->zerofill > 0.0 && lor->nzero) PetscCall(PetscViewerASCIIPrintf(viewer, "mass coefficient zero in %" PetscInt_FMT " cells, where this matrix has %g times the other coefficient\n", lor->nzero, (double)lor->zerofill));
     }
     if (lor->block && lor->block->faces) {
       const PetscBool *has = lor->block->faces->has;
@@ -587,6 +591,7 @@ PetscErrorCode PCCreate_LOR(PC pc)
   lor->name    = "PCLOR";
   PetscCall(PetscStrncpy(lor->mattype, MATAIJ, sizeof(lor->mattype)));
   lor->cycletype = PCLOR_CYCLE_SINGLE;
+  lor->zeromass  = -1.0;
   PetscCall(PCLORCreateKSP(pc, lor));
   pc->ops->apply          = PCApply_LOR;
   pc->ops->applytranspose = PCApplyTranspose_LOR;

@@ -215,36 +215,6 @@ static PetscErrorCode PCLORSetInterpolations(PC inner, PC_LOR *lor)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* zero[ncells]: the mass coefficient vanishes at all nodes of the cell; n: their number on all ranks */
-static PetscErrorCode PCLORFindZeroMass(PC_LOR *lor, PetscBool zero[], PetscInt *n)
-{
-  HopsSpace      sp   = lor->form.space;
-  const PetscInt nq   = PetscPowInt(sp->order + 1, sp->dim);
-  size_t         size = 0;
-  PetscScalar   *work = NULL;
-
-  PetscFunctionBegin;
-  *n = 0;
-  for (PetscInt c = 0; c < sp->ncells; ++c) {
-    HopsValues beta;
-
-    if (c && !lor->form.mass->evaluate && !lor->form.mass->nvcells) { /* one value */
-      zero[c] = zero[0];
-      *n += zero[c];
-      continue;
-    }
-    PetscCall(HopsCoefficientEvaluate(lor->form.mass, sp, &lor->lor.gll, c, 1, &size, &work, &beta));
-    zero[c] = PETSC_TRUE;
-    for (PetscInt q = 0; q < (beta.pstride ? nq : 1) && zero[c]; ++q)
-      for (PetscInt k = 0; k < beta.nc; ++k)
-        if (beta.v[q * beta.pstride + k] != 0.0) zero[c] = PETSC_FALSE;
-    *n += zero[c];
-  }
-  PetscCall(PetscFree(work));
-  PetscCall(MPIU_Allreduce(MPI_IN_PLACE, n, 1, MPIU_INT, MPI_SUM, PetscObjectComm((PetscObject)sp)));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /*
   beta = 0 in some cells only: AMS wants the nodes inside that region, whose gradients are in the kernel, and takes them out of
   what it returns. Essential nodes are not among them: of their gradients the space has the normal edges alone.
@@ -259,10 +229,11 @@ static PetscErrorCode PCLORSetInteriorNodes(PC inner, PC_LOR *lor, HopsSpace *al
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc3(sp->ncells, &zero, sp->ncaller, &where, sp->ncaller, &wherefree));
-  PetscCall(PCLORFindZeroMass(lor, zero, &n));
+  if (lor->zerofill > 0.0) n = lor->nzero;
+  else PetscCall(PCLORFindZeroMass(lor, zero, &n));
   PetscCall(MPIU_Allreduce(&sp->ncells, &ncells, 1, MPIU_INT, MPI_SUM, PetscObjectComm((PetscObject)sp)));
   if (n == ncells) PetscCall(PCHYPRESetBetaPoissonMatrix(inner, NULL));
-  else if (n) {
+  else if (n && lor->zerofill == 0.0) {
     PetscCall(PetscInfo(inner, "AMS: the mass coefficient is zero in %" PetscInt_FMT " cells\n", n));
     PetscCall(PCLORGetNodes(lor, all));
     nodes = *all;
@@ -293,24 +264,6 @@ static PetscErrorCode PCLORSetInteriorNodes(PC inner, PC_LOR *lor, HopsSpace *al
   PetscCall(PetscFree3(zero, where, wherefree));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-
-  #if HOPS_HAVE_HYPRE_DEVICE
-/* Before anything is made that an error would leave behind */
-static PetscErrorCode PCLORCheckMassDevice(PC inner, PC_LOR *lor)
-{
-  HopsSpace  sp = lor->form.space;
-  PetscInt   n, ncells;
-  PetscBool *zero;
-
-  PetscFunctionBegin;
-  PetscCall(PetscMalloc1(sp->ncells, &zero));
-  PetscCall(PCLORFindZeroMass(lor, zero, &n));
-  PetscCall(PetscFree(zero));
-  PetscCall(MPIU_Allreduce(&sp->ncells, &ncells, 1, MPIU_INT, MPI_SUM, PetscObjectComm((PetscObject)sp)));
-  PetscCheck(!n || n == ncells, PetscObjectComm((PetscObject)inner), PETSC_ERR_SUP, "The mass coefficient is zero in a part of the cells, where AMS on a device leaves CG indefinite: use -hops_backend host, or a small coefficient in place of zero");
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-  #endif
 
 /* ADS: the vertices of the refined mesh, which PETSc asks for even where it has interpolations */
 static PetscErrorCode PCLORSetVertices(PC inner, HopsSpace nodes)
@@ -378,7 +331,6 @@ PetscErrorCode PCLORSetAuxiliary(PC pc, PC_LOR *lor)
     PetscCall(PetscLogEventBegin(HopsEvent.lorauxiliary, pc, 0, 0, 0));
   #if HOPS_HAVE_HYPRE_DEVICE
     if (!sp->backend->host) {
-      if (ams && lor->form.mass) PetscCall(PCLORCheckMassDevice(inner, lor));
       if (lor->auxspace != sp) PetscCall(PCLORGetNodes(lor, &nodes));
       PetscCall(PCLORSetAuxiliaryDevice(inner, lor, nodes));
     } else

@@ -98,6 +98,23 @@ static PetscErrorCode HopsCreatePiDevice(HopsSpace nodes, HopsSpace sp, PetscInt
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The nodes off the essential boundary alone: a space from arrays keeps the others in its vectors */
+static PetscErrorCode HopsCreateInside(HopsSpace sp, HopsSpace *inside)
+{
+  HopsSpace nodes;
+  PetscInt  ness;
+
+  PetscFunctionBegin;
+  PetscCall(HopsSpaceCreateCompanion(sp, HOPS_H1, PETSC_TRUE, &nodes));
+  ness = nodes->ness;
+  PetscCall(MPIU_Allreduce(MPI_IN_PLACE, &ness, 1, MPIU_INT, MPI_SUM, PetscObjectComm((PetscObject)sp)));
+  if (ness) {
+    PetscCall(HopsSpaceCreateFree_Private(nodes, inside));
+    PetscCall(HopsSpaceDestroy(&nodes));
+  } else *inside = nodes;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Interpolations are given by components, which the cycles below 11 do not take: hypre would crash */
 static PetscErrorCode PCLORCheckCycles(PC inner, PC_LOR *lor, PetscBool ads)
 {
@@ -121,7 +138,6 @@ PetscErrorCode PCLORSetAuxiliaryDevice(PC inner, PC_LOR *lor, HopsSpace nodes)
   const PetscBool ads = sp->family == HOPS_HDIV && sp->dim == 3 ? PETSC_TRUE : PETSC_FALSE;
 
   PetscFunctionBegin;
-  PetscCheck(!sp->companion[HOPS_H1], PetscObjectComm((PetscObject)inner), PETSC_ERR_SUP, "On a device AMS and ADS take spaces of a DMPLEX: for those from arrays use -hops_backend host");
   PetscCall(PCLORCheckCycles(inner, lor, ads));
   if (lor->auxspace != sp) {
     PetscInt nempty = 0;
@@ -137,7 +153,7 @@ PetscErrorCode PCLORSetAuxiliaryDevice(PC inner, PC_LOR *lor, HopsSpace nodes)
       PetscCall(HopsSpaceDestroy(&edges));
       /* A vertex of the essential boundary may have no free face across a direction: the nodal matrix would have a zero row, which l1-Jacobi
          cannot smooth, and ADS, unlike AMS, does not mend. Without these vertices the iterations are the same (36 and 38, p = 4, straight, curved). */
-      PetscCall(HopsSpaceCreateCompanion(sp, HOPS_H1, PETSC_TRUE, &inside));
+      PetscCall(HopsCreateInside(sp, &inside));
       PetscCall(HopsCreatePiDevice(inside->N ? inside : nodes, sp, 0, NULL, lor->Pi[1]));
       PetscCall(HopsSpaceDestroy(&inside));
     } else {

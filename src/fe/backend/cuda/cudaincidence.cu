@@ -106,6 +106,14 @@ __global__ static void FillExtra(int n, int nT, const int *__restrict__ extra, c
   rows.v[0][at] = 0;
 }
 
+/* Identity rows of the range, which no cell writes: empty */
+__global__ static void CountEssential(int n, const int *__restrict__ idx, int *i0)
+{
+  const int k = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+
+  if (k < n) i0[idx[k]] = 0;
+}
+
 /* Rows that nobody counted */
 __global__ static void Missing(int n, const int *i0, int *missing)
 {
@@ -209,6 +217,8 @@ PetscErrorCode HopsIncidenceCount_CUDA(const HopsDeviceIncidence *d, HopsLORRows
     PetscCallCUDA(cudaGetLastError());
   }
   if (rows->n) {
+    if (d->ness) CountEssential<<<(unsigned int)((d->ness + 255) / 256), 256, 0, stream>>>((int)d->ness, d->ess, rows->i[0]);
+    PetscCallCUDA(cudaGetLastError());
     Missing<<<(unsigned int)((rows->n + 255) / 256), 256, 0, stream>>>((int)rows->n, rows->i[0], flag);
     PetscCallCUDA(cudaGetLastError());
     if (d->nextra) CountExtra<<<(unsigned int)((d->nextra + 255) / 256), 256, 0, stream>>>((int)d->nextra, a.nT, rows->i[0]);

@@ -287,18 +287,18 @@ static PetscErrorCode CompareMasks(HopsLORKernel k, PetscBool adopt, PetscBool *
 
 static PetscErrorCode CountRows(HopsLORKernel k, HopsLORRows *rows)
 {
-  int          toolong = 0, n[2] = {0, 0};
-  cudaStream_t stream;
+  int                 n[2] = {0, 0};
+  unsigned long long *work;
+  cudaStream_t        stream;
 
   PetscFunctionBegin;
   PetscCall(SetUp(k));
   PetscCall(HopsGetCUDAStream(&stream));
   if (rows->nslots) PetscCall(HopsCudaLORSlots(rows, stream));
-  PetscCallCUDA(cudaMemsetAsync(k->bad, 0, sizeof(int), stream));
-  if (k->lump) PetscCall(HopsCudaLumpCount(&k->lump->mesh, rows, k->bad, stream));
-  else PetscCall(HopsCudaLORCount(&k->mesh, rows, k->bad, stream));
-  PetscCall(HopsCopy_CUDA(&toolong, k->bad, sizeof(int), PETSC_FALSE));
-  PetscCheck(!toolong, PETSC_COMM_SELF, PETSC_ERR_SUP, "Too many unknowns couple with one of the low-order-refined matrix (about 20 cells or more meet in an edge, or 31 in a point): use -hops_backend host");
+  rows->anylong = PETSC_FALSE;
+  work          = (unsigned long long *)k->bad;
+  if (k->lump) PetscCall(HopsCudaLumpCount(&k->lump->mesh, rows, work, stream));
+  else PetscCall(HopsCudaLORCount(&k->mesh, rows, work, stream));
   for (int b = 0; b < 2; b++) {
     if (rows->i[b]) PetscCall(HopsCopy_CUDA(&n[b], rows->i[b] + rows->n, sizeof(int), PETSC_FALSE));
     PetscCheck(n[b] >= 0, PETSC_COMM_SELF, PETSC_ERR_SUP, "The low-order-refined matrix has more than 2^31 entries on one rank: use more ranks");

@@ -54,8 +54,8 @@ struct _HopsLORKernel {
   int                  *ijk;
   HopsCudaLORMesh       mesh;
   HopsCudaLORData       data;
-  size_t                datasize; /* bytes */
-  int                  *begin, *entry, *bad;
+  size_t                datasize;            /* bytes */
+  int                  *begin, *entry, *bad; /* bad[4]: small results of kernels */
   unsigned char        *newmask, *mask;
   void                 *coef[2];
   size_t                coefsize[2];
@@ -83,7 +83,10 @@ PETSC_INTERN PetscErrorCode HopsCudaLORVertexData(const HopsCudaLORRun *);
 PETSC_INTERN PetscErrorCode HopsCudaLORTranspose(size_t n, const int restr[], int nfree, int begin[], int **entry, cudaStream_t);
 /* result[0]: some new mask has a bit that the old one lacks; result[1]: some new mask is not zero */
 PETSC_INTERN PetscErrorCode HopsCudaLORCompare(PetscInt n, const unsigned char newmask[], const unsigned char mask[], int result[2], cudaStream_t);
-PETSC_INTERN PetscErrorCode HopsCudaLORCount(const HopsCudaLORMesh *, const HopsLORRows *, int *toolong, cudaStream_t);
+/* work: a number on the device. Row pointers of the rows that fit a thread's list; then, where some do not, of these by way of a buffer */
+PETSC_INTERN PetscErrorCode HopsCudaLORCount(const HopsCudaLORMesh *, HopsLORRows *, unsigned long long *work, cudaStream_t);
+/* what long rows need (work[0] entries, set to zero here); sets rows->anylong */
+PETSC_INTERN PetscErrorCode HopsCudaLORBuffer(HopsLORRows *, unsigned long long *work, int **buffer, cudaStream_t);
 PETSC_INTERN PetscErrorCode HopsCudaLORColumns(const HopsCudaLORMesh *, const HopsLORRows *, unsigned char used[], cudaStream_t);
 PETSC_INTERN PetscErrorCode HopsCudaLORMap(const HopsLORRows *, cudaStream_t);
 PETSC_INTERN PetscErrorCode HopsCudaLORValues(const HopsCudaLORMesh *, const HopsCudaLORData *, const HopsLORRows *, cudaStream_t);

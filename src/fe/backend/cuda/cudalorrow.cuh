@@ -19,7 +19,7 @@ __device__ __forceinline__ static int Unsigned(int l)
   return l < 0 ? -1 - l : l;
 }
 
-/* A row's columns while it is built */
+/* A row's columns while it is built, n = 0 at first */
 template <int MAX>
 struct ColumnList {
   int n, nfree;
@@ -30,13 +30,56 @@ struct ColumnList {
     for (int k = 0; k < n && k < MAX; k++)
       if (col[k] == c) return;
     if (n < MAX) col[n] = c;
-    n++; /* beyond the room: found by the caller */
+    n++; /* beyond the room: found by the caller, who then has an upper bound */
   }
   __device__ void AddFree(int c)
   {
     if (c < nfree) Add(c);
   }
 };
+
+/* The same for a row with more columns than that, each block in memory of its own; n = {0, 0} at first. The few rows around edges and
+   points in which dozens of cells meet take this path */
+struct LongRow {
+  int nfree, split, n[2], *col[2];
+
+  __device__ void Add(int c)
+  {
+    const int b = c >= split, x = b ? c - split : c;
+
+    for (int k = 0; k < n[b]; k++)
+      if (col[b][k] == x) return;
+    col[b][n[b]++] = x;
+  }
+  __device__ void AddFree(int c)
+  {
+    if (c < nfree) Add(c);
+  }
+};
+
+/* Is a row that has been counted a long one? */
+__device__ __forceinline__ static bool IsLong(const HopsLORRows &rows, int r, int max)
+{
+  return rows.i[0][r + 1] - rows.i[0][r] + (rows.i[1] ? rows.i[1][r + 1] - rows.i[1][r] : 0) > max;
+}
+
+/* A row whose list is full: minus the bound for now; `work` adds up what long rows need */
+__device__ __forceinline__ static void CountLater(const HopsLORRows &rows, int r, int bound, unsigned long long *work)
+{
+  rows.i[0][r] = -bound;
+  if (rows.i[1]) rows.i[1][r] = 0;
+  atomicAdd(work, 2 * (unsigned long long)bound); /* a size: the order does not matter */
+}
+
+/* Memory for such a row; which part of the buffer it is does not matter */
+__device__ __forceinline__ static LongRow TakeRow(const HopsLORRows &rows, int r, int nfree, int *buffer, unsigned long long *next)
+{
+  const int bound = -rows.i[0][r];
+  int      *x     = buffer + atomicAdd(next, 2 * (unsigned long long)bound);
+  LongRow   list  = {nfree, (int)rows.split, {0, 0}, {x, x + bound}};
+
+  return list;
+}
 
 /*
   A row that takes contributions: block 0 in J, V (shared or global memory), block 1 in global memory. Columns mostly come as the row

@@ -5,7 +5,7 @@
 #include "cudalorrow.cuh"
 #include <cub/device/device_scan.cuh>
 
-#define HOPS_CUDA_LOR_MAX     64  /* columns of a row */
+#define HOPS_CUDA_LOR_MAX     64  /* columns of a row; of longer ones see LongRow */
 #define HOPS_CUDA_LOR_THREADS 128 /* rows of a block, pattern */
 #define HOPS_CUDA_LOR_ROWS    32  /* rows of a block, values: more of them wait for the longest */
 
@@ -83,14 +83,12 @@ __device__ __forceinline__ static int CellOf(const HopsCudaLORMesh &m, int e)
   return __double2int_rd((e + 0.5) * m.perentry);
 }
 
-template <int DIM>
-__device__ static void BuildRow(const HopsCudaLORMesh &m, const HopsLORRows &rows, int r, Columns *list)
+template <int DIM, class List>
+__device__ static void BuildRow(const HopsCudaLORMesh &m, const HopsLORRows &rows, int r, List *list)
 {
   const int row = (int)rows.first + r, P = m.P;
 
-  list->n      = 1;
-  list->nfree  = m.nfree;
-  list->col[0] = row;
+  list->Add(row);
   for (int k = m.begin[row]; k < m.begin[row + 1]; k++) {
     const int  e = m.entry[k], c = CellOf(m, e), place = m.ijk[e - c * m.nn];
     const int *R      = m.restr + e;
@@ -119,16 +117,16 @@ __device__ static void BuildRow(const HopsCudaLORMesh &m, const HopsLORRows &row
 }
 
 template <int DIM>
-__global__ static void __launch_bounds__(HOPS_CUDA_LOR_THREADS) Count(const HopsCudaLORMesh m, const HopsLORRows rows, int *toolong)
+__global__ static void __launch_bounds__(HOPS_CUDA_LOR_THREADS) Count(const HopsCudaLORMesh m, const HopsLORRows rows, unsigned long long *work)
 {
-  const int r = (int)(blockIdx.x * blockDim.x + threadIdx.x);
-  Columns   list;
-  int       n = 0;
+  const int r    = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+  Columns   list = {0, m.nfree};
+  int       n    = 0;
 
   if (r >= rows.n) return;
   BuildRow<DIM>(m, rows, r, &list);
   if (list.n > HOPS_CUDA_LOR_MAX) {
-    *toolong = 1;
+    CountLater(rows, r, list.n, work);
     return;
   }
   for (int k = 0; k < list.n; k++) n += list.col[k] < rows.split;
@@ -139,11 +137,11 @@ __global__ static void __launch_bounds__(HOPS_CUDA_LOR_THREADS) Count(const Hops
 template <int DIM>
 __global__ static void __launch_bounds__(HOPS_CUDA_LOR_THREADS) Fill(const HopsCudaLORMesh m, const HopsLORRows rows, unsigned char *used)
 {
-  const int r = (int)(blockIdx.x * blockDim.x + threadIdx.x);
-  Columns   list;
+  const int r    = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+  Columns   list = {0, m.nfree};
   int      *j0, *j1;
 
-  if (r >= rows.n) return;
+  if (r >= rows.n || IsLong(rows, r, HOPS_CUDA_LOR_MAX)) return;
   BuildRow<DIM>(m, rows, r, &list);
   if (rows.sorted) Sort(list.n, list.col);
   j0 = rows.j[0] + rows.i[0][r];
@@ -159,17 +157,66 @@ __global__ static void __launch_bounds__(HOPS_CUDA_LOR_THREADS) Fill(const HopsC
   }
 }
 
-PetscErrorCode HopsCudaLORCount(const HopsCudaLORMesh *m, const HopsLORRows *rows, int *toolong, cudaStream_t stream)
+/* Long rows: the same columns in the same order, by way of a buffer; then straight to their place */
+template <int DIM>
+__global__ static void __launch_bounds__(HOPS_CUDA_LOR_THREADS) CountLong(const HopsCudaLORMesh m, const HopsLORRows rows, int *buffer, unsigned long long *next)
+{
+  const int r = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+
+  if (r >= rows.n || rows.i[0][r] >= 0) return;
+  LongRow list = TakeRow(rows, r, m.nfree, buffer, next);
+
+  BuildRow<DIM>(m, rows, r, &list);
+  rows.i[0][r] = list.n[0];
+  if (rows.i[1]) rows.i[1][r] = list.n[1];
+}
+
+template <int DIM>
+__global__ static void __launch_bounds__(HOPS_CUDA_LOR_THREADS) FillLong(const HopsCudaLORMesh m, const HopsLORRows rows, unsigned char *used)
+{
+  const int r = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+
+  if (r >= rows.n || !IsLong(rows, r, HOPS_CUDA_LOR_MAX)) return;
+  LongRow list = {m.nfree, (int)rows.split, {0, 0}, {rows.j[0] + rows.i[0][r], rows.i[1] ? rows.j[1] + rows.i[1][r] : NULL}};
+
+  BuildRow<DIM>(m, rows, r, &list);
+  for (int b = 0; b < 2 && rows.sorted; b++) Sort(list.n[b], list.col[b]);
+  for (int k = 0; k < list.n[1]; k++) used[list.col[1][k]] = 1;
+}
+
+PetscErrorCode HopsCudaLORBuffer(HopsLORRows *rows, unsigned long long *work, int **buffer, cudaStream_t stream)
+{
+  unsigned long long n = 0;
+
+  PetscFunctionBegin;
+  PetscCall(HopsCopy_CUDA(&n, work, sizeof(n), PETSC_FALSE));
+  rows->anylong = n ? PETSC_TRUE : PETSC_FALSE;
+  *buffer       = NULL;
+  if (!n) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscInfo(NULL, "long rows of the low-order-refined matrix are counted in a buffer of %g MB\n", n * sizeof(int) / 1e6));
+  PetscCall(HopsCudaPoolMalloc(n * sizeof(int), (void **)buffer));
+  PetscCallCUDA(cudaMemsetAsync(work, 0, sizeof(n), stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsCudaLORCount(const HopsCudaLORMesh *m, HopsLORRows *rows, unsigned long long *work, cudaStream_t stream)
 {
   const unsigned int blocks = (unsigned int)((rows->n + HOPS_CUDA_LOR_THREADS - 1) / HOPS_CUDA_LOR_THREADS);
+  int               *buffer;
 
   PetscFunctionBegin;
   for (int b = 0; b < 2; b++)
     if (rows->i[b]) PetscCallCUDA(cudaMemsetAsync(rows->i[b] + rows->n, 0, sizeof(int), stream));
   if (rows->n) {
-    if (m->dim == 3) Count<3><<<blocks, HOPS_CUDA_LOR_THREADS, 0, stream>>>(*m, *rows, toolong);
-    else Count<2><<<blocks, HOPS_CUDA_LOR_THREADS, 0, stream>>>(*m, *rows, toolong);
+    PetscCallCUDA(cudaMemsetAsync(work, 0, sizeof(*work), stream));
+    if (m->dim == 3) Count<3><<<blocks, HOPS_CUDA_LOR_THREADS, 0, stream>>>(*m, *rows, work);
+    else Count<2><<<blocks, HOPS_CUDA_LOR_THREADS, 0, stream>>>(*m, *rows, work);
     PetscCallCUDA(cudaGetLastError());
+    PetscCall(HopsCudaLORBuffer(rows, work, &buffer, stream));
+    if (rows->anylong && m->dim == 3) CountLong<3><<<blocks, HOPS_CUDA_LOR_THREADS, 0, stream>>>(*m, *rows, buffer, work);
+    else if (rows->anylong) CountLong<2><<<blocks, HOPS_CUDA_LOR_THREADS, 0, stream>>>(*m, *rows, buffer, work);
+    PetscCallCUDA(cudaGetLastError());
+    PetscCall(HopsCudaPoolFree((void **)&buffer));
     for (int b = 0; b < 2; b++)
       if (rows->i[b]) PetscCall(HopsCudaScan(rows->n, rows->i[b], stream));
   }
@@ -184,6 +231,9 @@ PetscErrorCode HopsCudaLORColumns(const HopsCudaLORMesh *m, const HopsLORRows *r
   if (rows->n) {
     if (m->dim == 3) Fill<3><<<blocks, HOPS_CUDA_LOR_THREADS, 0, stream>>>(*m, *rows, used);
     else Fill<2><<<blocks, HOPS_CUDA_LOR_THREADS, 0, stream>>>(*m, *rows, used);
+    PetscCallCUDA(cudaGetLastError());
+    if (rows->anylong && m->dim == 3) FillLong<3><<<blocks, HOPS_CUDA_LOR_THREADS, 0, stream>>>(*m, *rows, used);
+    else if (rows->anylong) FillLong<2><<<blocks, HOPS_CUDA_LOR_THREADS, 0, stream>>>(*m, *rows, used);
     PetscCallCUDA(cudaGetLastError());
   }
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -62,7 +62,7 @@ PETSC_INTERN PetscErrorCode HopsCudaLumpMasks(HopsLORKernel, PetscBool adopt, Pe
 PETSC_INTERN PetscErrorCode HopsCudaLumpNumbers(const HopsCudaLumpMesh *, PetscInt ncells, int ncomp, const HopsCudaLumpNumber *, const double data[], double numbers[], cudaStream_t);
 /* result[0]: bits of the new masks that occur; the next two as in HopsCudaLORCompare() */
 PETSC_INTERN PetscErrorCode HopsCudaLumpCompare(PetscInt n, const unsigned char newmask[], const unsigned char mask[], int result[3], cudaStream_t);
-PETSC_INTERN PetscErrorCode HopsCudaLumpCount(const HopsCudaLumpMesh *, const HopsLORRows *, int *toolong, cudaStream_t);
+PETSC_INTERN PetscErrorCode HopsCudaLumpCount(const HopsCudaLumpMesh *, HopsLORRows *, unsigned long long *work, cudaStream_t);
 PETSC_INTERN PetscErrorCode HopsCudaLumpColumns(const HopsCudaLumpMesh *, const HopsLORRows *, unsigned char used[], cudaStream_t);
 PETSC_INTERN PetscErrorCode HopsCudaLumpValues(const HopsCudaLumpMesh *, const HopsLORRows *, cudaStream_t);
 EXTERN_C_END

@@ -2,7 +2,7 @@
 #include "cudalorrow.cuh"
 #include "cudalump.h"
 
-#define HOPS_CUDA_LUMP_MAX     192 /* columns of a row */
+#define HOPS_CUDA_LUMP_MAX     192 /* columns of a row; of longer ones see LongRow */
 #define HOPS_CUDA_LUMP_THREADS 128 /* rows of a block, pattern */
 #define HOPS_CUDA_LUMP_ROWS    32  /* rows of a block, values */
 
@@ -82,13 +82,12 @@ __device__ __forceinline__ static int CellOf(const HopsCudaLumpMesh &m, int e)
 }
 
 /* Columns of a row as its cells, in ascending order, meet them */
-__device__ static void BuildRow(const HopsCudaLumpMesh &m, const HopsLORRows &rows, int r, Columns *list)
+template <class List>
+__device__ static void BuildRow(const HopsCudaLumpMesh &m, const HopsLORRows &rows, int r, List *list)
 {
   const int row = (int)rows.first + r, e0 = m.begin[row], e1 = m.begin[row + 1];
 
-  list->n      = 1;
-  list->nfree  = m.nfree;
-  list->col[0] = row;
+  list->Add(row);
   for (int k = e0; k < e1; k++) {
     const int               e = m.entry[k], c = CellOf(m, e), i = e - c * m.ne;
     const HopsCudaLumpTable table = m.table[m.mask[c]];
@@ -106,16 +105,16 @@ __device__ static void BuildRow(const HopsCudaLumpMesh &m, const HopsLORRows &ro
   }
 }
 
-__global__ static void __launch_bounds__(HOPS_CUDA_LUMP_THREADS) Count(const HopsCudaLumpMesh m, const HopsLORRows rows, int *toolong)
+__global__ static void __launch_bounds__(HOPS_CUDA_LUMP_THREADS) Count(const HopsCudaLumpMesh m, const HopsLORRows rows, unsigned long long *work)
 {
-  const int r = (int)(blockIdx.x * blockDim.x + threadIdx.x);
-  Columns   list;
-  int       n = 0;
+  const int r    = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+  Columns   list = {0, m.nfree};
+  int       n    = 0;
 
   if (r >= rows.n) return;
   BuildRow(m, rows, r, &list);
   if (list.n > HOPS_CUDA_LUMP_MAX) {
-    *toolong = 1;
+    CountLater(rows, r, list.n, work);
     return;
   }
   for (int k = 0; k < list.n; k++) n += list.col[k] < rows.split;
@@ -125,11 +124,11 @@ __global__ static void __launch_bounds__(HOPS_CUDA_LUMP_THREADS) Count(const Hop
 
 __global__ static void __launch_bounds__(HOPS_CUDA_LUMP_THREADS) Fill(const HopsCudaLumpMesh m, const HopsLORRows rows, unsigned char *used)
 {
-  const int r = (int)(blockIdx.x * blockDim.x + threadIdx.x);
-  Columns   list;
+  const int r    = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+  Columns   list = {0, m.nfree};
   int      *j0, *j1;
 
-  if (r >= rows.n) return;
+  if (r >= rows.n || IsLong(rows, r, HOPS_CUDA_LUMP_MAX)) return;
   BuildRow(m, rows, r, &list);
   if (rows.sorted) Sort(list.n, list.col);
   j0 = rows.j[0] + rows.i[0][r];
@@ -145,19 +144,52 @@ __global__ static void __launch_bounds__(HOPS_CUDA_LUMP_THREADS) Fill(const Hops
   }
 }
 
+/* Long rows: the same columns in the same order, by way of a buffer; then straight to their place */
+__global__ static void __launch_bounds__(HOPS_CUDA_LUMP_THREADS) CountLong(const HopsCudaLumpMesh m, const HopsLORRows rows, int *buffer, unsigned long long *next)
+{
+  const int r = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+
+  if (r >= rows.n || rows.i[0][r] >= 0) return;
+  LongRow list = TakeRow(rows, r, m.nfree, buffer, next);
+
+  BuildRow(m, rows, r, &list);
+  rows.i[0][r] = list.n[0];
+  if (rows.i[1]) rows.i[1][r] = list.n[1];
+}
+
+__global__ static void __launch_bounds__(HOPS_CUDA_LUMP_THREADS) FillLong(const HopsCudaLumpMesh m, const HopsLORRows rows, unsigned char *used)
+{
+  const int r = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+
+  if (r >= rows.n || !IsLong(rows, r, HOPS_CUDA_LUMP_MAX)) return;
+  LongRow list = {m.nfree, (int)rows.split, {0, 0}, {rows.j[0] + rows.i[0][r], rows.i[1] ? rows.j[1] + rows.i[1][r] : NULL}};
+
+  BuildRow(m, rows, r, &list);
+  for (int b = 0; b < 2 && rows.sorted; b++) Sort(list.n[b], list.col[b]);
+  for (int k = 0; k < list.n[1]; k++) used[list.col[1][k]] = 1;
+}
+
 static unsigned int Blocks(const HopsLORRows *rows, int size)
 {
   return (unsigned int)((rows->n + size - 1) / size);
 }
 
-PetscErrorCode HopsCudaLumpCount(const HopsCudaLumpMesh *m, const HopsLORRows *rows, int *toolong, cudaStream_t stream)
+PetscErrorCode HopsCudaLumpCount(const HopsCudaLumpMesh *m, HopsLORRows *rows, unsigned long long *work, cudaStream_t stream)
 {
+  const unsigned int blocks = Blocks(rows, HOPS_CUDA_LUMP_THREADS);
+  int               *buffer;
+
   PetscFunctionBegin;
   for (int b = 0; b < 2; b++)
     if (rows->i[b]) PetscCallCUDA(cudaMemsetAsync(rows->i[b] + rows->n, 0, sizeof(int), stream));
   if (rows->n) {
-    Count<<<Blocks(rows, HOPS_CUDA_LUMP_THREADS), HOPS_CUDA_LUMP_THREADS, 0, stream>>>(*m, *rows, toolong);
+    PetscCallCUDA(cudaMemsetAsync(work, 0, sizeof(*work), stream));
+    Count<<<blocks, HOPS_CUDA_LUMP_THREADS, 0, stream>>>(*m, *rows, work);
     PetscCallCUDA(cudaGetLastError());
+    PetscCall(HopsCudaLORBuffer(rows, work, &buffer, stream));
+    if (rows->anylong) CountLong<<<blocks, HOPS_CUDA_LUMP_THREADS, 0, stream>>>(*m, *rows, buffer, work);
+    PetscCallCUDA(cudaGetLastError());
+    PetscCall(HopsCudaPoolFree((void **)&buffer));
     for (int b = 0; b < 2; b++)
       if (rows->i[b]) PetscCall(HopsCudaScan(rows->n, rows->i[b], stream));
   }
@@ -166,8 +198,12 @@ PetscErrorCode HopsCudaLumpCount(const HopsCudaLumpMesh *m, const HopsLORRows *r
 
 PetscErrorCode HopsCudaLumpColumns(const HopsCudaLumpMesh *m, const HopsLORRows *rows, unsigned char used[], cudaStream_t stream)
 {
+  const unsigned int blocks = Blocks(rows, HOPS_CUDA_LUMP_THREADS);
+
   PetscFunctionBegin;
-  if (rows->n) Fill<<<Blocks(rows, HOPS_CUDA_LUMP_THREADS), HOPS_CUDA_LUMP_THREADS, 0, stream>>>(*m, *rows, used);
+  if (rows->n) Fill<<<blocks, HOPS_CUDA_LUMP_THREADS, 0, stream>>>(*m, *rows, used);
+  PetscCallCUDA(cudaGetLastError());
+  if (rows->anylong) FillLong<<<blocks, HOPS_CUDA_LUMP_THREADS, 0, stream>>>(*m, *rows, used);
   PetscCallCUDA(cudaGetLastError());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
