@@ -10,6 +10,7 @@
   Options Database Keys:
 + -pc_lor_mat_type <aij|hypre|aijcusparse|...> - type of the low-order-refined matrix, see `PCLORSetMatType()`
 . -pc_lor_drop_tol <tol>           - how large off-diagonal metric terms of a cell must be to be kept, see `PCLORSetDropTolerance()` (default 0.5)
+. -pc_lor_zero_mass <s>            - H(curl), H(div): a mass coefficient for cells without one, in the low-order-refined matrix alone (default 0; 1e-3 for ADS and on devices)
 . -pc_lor_cycle <single|double|hypre> - who runs the cycle of BoomerAMG, AMS or ADS on a device, see `PCLORSetCycle()`
 . -pc_lor_upwind                   - first-order terms by one-sided differences
 . -pc_lor_view_spectrum            - print Lanczos estimates of the extreme eigenvalues of the preconditioned operator
@@ -26,6 +27,9 @@
   A field of several components, a form with first-order terms, or with derivatives in its boundary Jacobians, gets the matrix of its
   full tensors in blocks, in a numbering of its own: components that are essential at a node with others that are not are identity rows
   there. The near-null space is the operator's, or the rigid-body modes where there is a component for each direction.
+
+  In H(curl) and H(div) a mass coefficient may be zero in some of the cells. With `-pc_lor_zero_mass` s > 0 the low-order-refined matrix has s mu / L^2 there, mu the mean of
+  the derivative's coefficient in the cell, L the longest side of the mesh's bounding box; with s = 0 AMS is told which nodes lie inside that region, and ADS refuses it.
 
 .seealso: `PCLORSetSpace()`, `PCLORGetMat()`, `PCLORGetKSP()`, `MATPA`, `HopsSpace`
 M*/

@@ -21,20 +21,20 @@ PetscErrorCode PCLORFindZeroMass(PC_LOR *lor, PetscBool zero[], PetscInt *n)
 
   PetscFunctionBegin;
   *n = 0;
-  for (PetscInt c = 0; c < sp->ncells; ++c) {
-    HopsValues beta;
+  for (PetscInt first = 0; first < sp->ncells; first += HOPS_LOR_CHUNK) {
+    const PetscInt chunk = PetscMin(HOPS_LOR_CHUNK, sp->ncells - first);
+    HopsValues     beta;
 
-    if (c && !lor->form.mass->evaluate && !lor->form.mass->nvcells) { /* one value */
-      zero[c] = zero[0];
-      *n += zero[c];
-      continue;
+    PetscCall(HopsCoefficientEvaluate(lor->form.mass, sp, &lor->lor.gll, first, chunk, &size, &work, &beta));
+    for (PetscInt c = 0; c < chunk; ++c) {
+      PetscBool *z = &zero[first + c];
+
+      *z = PETSC_TRUE;
+      for (PetscInt q = 0; q < (beta.pstride ? nq : 1) && *z; ++q)
+        for (PetscInt k = 0; k < beta.nc; ++k)
+          if (beta.v[c * beta.cstride + q * beta.pstride + k] != 0.0) *z = PETSC_FALSE;
+      *n += *z;
     }
-    PetscCall(HopsCoefficientEvaluate(lor->form.mass, sp, &lor->lor.gll, c, 1, &size, &work, &beta));
-    zero[c] = PETSC_TRUE;
-    for (PetscInt q = 0; q < (beta.pstride ? nq : 1) && zero[c]; ++q)
-      for (PetscInt k = 0; k < beta.nc; ++k)
-        if (beta.v[q * beta.pstride + k] != 0.0) zero[c] = PETSC_FALSE;
-    *n += zero[c];
   }
   PetscCall(PetscFree(work));
   PetscCall(MPIU_Allreduce(MPI_IN_PLACE, n, 1, MPIU_INT, MPI_SUM, PetscObjectComm((PetscObject)sp)));
@@ -117,17 +117,26 @@ static PetscErrorCode PCLORGetFill(PC_LOR *lor, PetscReal scale, const PetscBool
   PetscScalar   *work = NULL;
 
   PetscFunctionBegin;
-  for (PetscInt c = 0; c < sp->ncells; ++c) {
-    HopsValues mu;
-    PetscInt   n = 0;
+  for (PetscInt first = 0; first < sp->ncells; first += HOPS_LOR_CHUNK) {
+    const PetscInt chunk = PetscMin(HOPS_LOR_CHUNK, sp->ncells - first);
+    PetscInt       some  = 0;
+    HopsValues     mu;
 
-    fill[c] = 0.0;
-    if (!zero[c]) continue;
-    PetscCall(HopsCoefficientEvaluate(lor->form.diffusion, sp, &lor->lor.gll, c, 1, &size, &work, &mu));
-    for (PetscInt q = 0; q < (mu.pstride ? nq : 1); ++q)
-      for (PetscInt i = 0; i < (mu.nc == 1 ? 1 : sp->dim); ++i, ++n) fill[c] += mu.v[q * mu.pstride + HopsDiagonal(sp->dim, mu.nc, i)];
-    fill[c] *= scale / n;
-    PetscCheck(PetscRealPart(fill[c]) > 0.0, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG, "In cell %" PetscInt_FMT " the mass coefficient is zero and the other one not positive: the form is singular there", sp->cell[c]);
+    for (PetscInt c = first; c < first + chunk; ++c) {
+      fill[c] = 0.0;
+      some += zero[c];
+    }
+    if (!some) continue;
+    PetscCall(HopsCoefficientEvaluate(lor->form.diffusion, sp, &lor->lor.gll, first, chunk, &size, &work, &mu));
+    for (PetscInt c = first; c < first + chunk; ++c) {
+      PetscInt n = 0;
+
+      if (!zero[c]) continue;
+      for (PetscInt q = 0; q < (mu.pstride ? nq : 1); ++q)
+        for (PetscInt i = 0; i < (mu.nc == 1 ? 1 : sp->dim); ++i, ++n) fill[c] += mu.v[(c - first) * mu.cstride + q * mu.pstride + HopsDiagonal(sp->dim, mu.nc, i)];
+      fill[c] *= scale / n;
+      PetscCheck(PetscRealPart(fill[c]) > 0.0, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG, "In cell %" PetscInt_FMT " the mass coefficient is zero and the other one not positive: the form is singular there", sp->cell[c]);
+    }
   }
   PetscCall(PetscFree(work));
   PetscFunctionReturn(PETSC_SUCCESS);
