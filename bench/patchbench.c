@@ -2,9 +2,9 @@
   Sweeps of PCPATCHFD on one core (or on ranks): set-up, local solves, whole sweeps of each type, and the operator beside them, in unknowns
   and flops per second; on a box of equal cells, of graded ones, or curved.
 
-    patchbench [-dim 3] [-dofs 1e6] [-orders 1,2,...] [-mesh uniform|graded|curved] [-repeat 3] [-calls 1] [-hops_backend host|cuda]
+    patchbench [-dim 3] [-dofs 1e6] [-orders 1,2,...] [-mesh uniform|graded|curved] [-repeat 3] [-calls 1] [-variants 0,1,2,3,4] [-hops_backend host|cuda]
 
-  -calls: so many between two looks at the clock
+  -calls: so many between two looks at the clock; -variants: lines of the table in Order()
 */
 #include <hops.h>
 #include <hops/private/petscshim.h>
@@ -12,7 +12,7 @@
 #include <petsctime.h>
 
 typedef struct {
-  PetscInt  dim, repeat, calls;
+  PetscInt  dim, repeat, calls, nvariants, variant[5];
   PetscBool device;
   PetscReal dofs;
   char      mesh[16];
@@ -184,7 +184,8 @@ static PetscErrorCode Order(const Bench *bench, PetscInt p)
   PetscCall(VecSetRandom(x, NULL));
   TIME(bench, seconds, flops, PetscCall(MatMult(A, x, y)));
   PetscCall(Line(bench, p, "operator", N, seconds, flops));
-  for (size_t v = 0; v < PETSC_STATIC_ARRAY_LENGTH(variants); ++v) {
+  for (PetscInt k = 0; k < bench->nvariants; ++k) {
+    const PetscInt v = bench->variant[k];
     PC             pc;
     PetscLogDouble t0, t1;
     char           name[64];
@@ -228,7 +229,7 @@ static PetscErrorCode Order(const Bench *bench, PetscInt p)
 
 int main(int argc, char **argv)
 {
-  Bench     bench      = {.dim = 3, .repeat = 3, .calls = 1, .dofs = 1e6, .mesh = "uniform"};
+  Bench     bench      = {.dim = 3, .repeat = 3, .calls = 1, .dofs = 1e6, .mesh = "uniform", .nvariants = 5, .variant = {0, 1, 2, 3, 4}};
   PetscInt  orders[16] = {1, 2, 3, 4, 5, 6, 7, 8}, n = 16;
   PetscBool set;
 
@@ -241,6 +242,9 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsGetString(NULL, NULL, "-mesh", bench.mesh, sizeof(bench.mesh), NULL));
   PetscCall(PetscOptionsGetIntArray(NULL, NULL, "-orders", orders, &n, &set));
   if (!set) n = 8;
+  PetscCall(PetscOptionsGetIntArray(NULL, NULL, "-variants", bench.variant, &bench.nvariants, &set));
+  if (!set) bench.nvariants = 5;
+  for (PetscInt k = 0; k < bench.nvariants; ++k) PetscCheck(bench.variant[k] >= 0 && bench.variant[k] < 5, PETSC_COMM_WORLD, PETSC_ERR_USER, "There are the variants 0 to 4, not %" PetscInt_FMT, bench.variant[k]);
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-calls", &bench.calls, NULL));
   {
     char name[32] = "host";

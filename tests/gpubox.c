@@ -319,10 +319,44 @@ static PetscErrorCode Kernels(Level *l, PetscInt top, const HopsBoxForm *f, Pets
     PetscCall(FromMesh(fine, fine->v, r));
     PetscCall(Up(nc, c, single, &dc));
     PetscCall(Up(n, add ? x : NULL, single, &dy));
-    PetscCall((*k->k->Prolong)(k, add ? PETSC_TRUE : PETSC_FALSE, dc, dy, 0));
+    PetscCall((*k->k->Prolong)(k, dc, k->single, 1.0, add ? dy : NULL, dy, 0));
     PetscCall(Down(fine, single, &dy, y));
     PetscCall(Check(add ? "added prolongation" : "prolongation", f->order, single, n, r, y, tol));
     PetscCallCUDA(cudaFree(dc));
+  }
+  /* b - A P c with its norm, and P c + x / 2 for floats x, of doubles c */
+  if (!single) {
+    void *p;
+
+    PetscCall(ToMesh(fine, x, fine->u));
+    PetscCall(VecScale(fine->u, 0.5));
+    PetscCall(MatMultAdd(fine->P, coarse->u, fine->u, fine->v));
+    PetscCall(FromMesh(fine, fine->v, r));
+    PetscCall(Up(nc, c, PETSC_FALSE, &dc));
+    PetscCall(Up(n, x, PETSC_TRUE, &t0));
+    PetscCall(Up(n, NULL, PETSC_FALSE, &dy));
+    PetscCall((*k->k->Prolong)(k, dc, PETSC_TRUE, 0.5, t0, dy, 0));
+    PetscCall(Down(fine, PETSC_FALSE, &dy, y));
+    PetscCall(Check("prolongation with floats added", f->order, PETSC_FALSE, n, r, y, tol));
+    PetscCallCUDA(cudaFree(t0));
+    PetscCall(MatMult(fine->P, coarse->u, fine->u));
+    PetscCall(MatMult(fine->A, fine->u, fine->v));
+    PetscCall(ToMesh(fine, b, fine->u));
+    PetscCall(VecAYPX(fine->v, -1.0, fine->u));
+    PetscCall(VecNorm(fine->v, NORM_2, &norm));
+    PetscCall(FromMesh(fine, fine->v, r));
+    for (PetscInt i = 0; i < n; ++i) r[i] *= 2.0;
+    PetscCall(Up(n, NULL, PETSC_TRUE, &dy));
+    PetscCallCUDA(cudaMalloc(&p, (*k->k->ProlongedBlocks)(k)*8));
+    PetscCall((*k->k->ResidualProlonged)(k, db, dc, 2.0, dy, (double *)p, 0));
+    PetscCall(HopsCudaBoxSum((*k->k->ProlongedBlocks)(k), (double *)p, (double *)dsum, 0));
+    PetscCallCUDA(cudaMemcpy(&sum, dsum, 8, cudaMemcpyDeviceToHost));
+    sum = PetscSqrtReal(sum);
+    PetscCall(Check("norm of the residual of a prolonged function", f->order, PETSC_FALSE, 1, &norm, &sum, tol));
+    PetscCall(Down(fine, PETSC_TRUE, &dy, y));
+    PetscCall(Check("residual of a prolonged function", f->order, PETSC_TRUE, n, r, y, 2e-7));
+    PetscCallCUDA(cudaFree(dc));
+    PetscCallCUDA(cudaFree(p));
   }
   /* direct solver: A (solution) = c, on the coarse box, whose coefficients are those of cells of twice the size */
   if (coarse->nodes[0] <= HOPS_BOX_COARSE && coarse->nodes[1] <= HOPS_BOX_COARSE && coarse->nodes[2] <= HOPS_BOX_COARSE) {

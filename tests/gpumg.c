@@ -194,7 +194,7 @@ int main(int argc, char **argv)
     requires: cuda
 
   testset:
-    args: -dm_plex_dim 2 -dm_plex_box_faces 2,2 -dm_refine_hierarchy 2 -use_gpu_aware_mpi 0
+    args: -dm_plex_dim 2 -dm_plex_box_faces 2,2 -dm_refine_hierarchy 2 -mg_levels_esteig_ksp_type cg -use_gpu_aware_mpi 0
     timeoutfactor: 3
 
     test:

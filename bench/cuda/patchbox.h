@@ -100,7 +100,7 @@ static inline PetscErrorCode BoxSweep(Box *box, BoxKind kind, PetscInt first, Pe
   PetscFunctionBeginUser;
   *ok = PETSC_TRUE;
   if (kind == BOX_MODAL) {
-    PetscCall(HopsCudaPatchSweep(box->modal, (int)first, (int)last, reverse, box->b, box->x, 0));
+    PetscCall(HopsCudaPatchSweep(box->modal, (int)first, (int)last, reverse, PETSC_FALSE, box->b, box->x, 0));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   for (PetscInt q = first; q < last && !err; ++q) {

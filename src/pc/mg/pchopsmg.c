@@ -54,6 +54,27 @@ static PetscErrorCode PCHopsMGSetOptions(PC pc, PC_HopsMG *mg)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/*
+  VecMAXPY() of CUDA vectors (PETSc 3.19 to 3.25) adds up to eight vectors at a time with as many threads as a process has entries: with fewer than eight entries
+  some factors are not loaded. GMRES then goes wrong, which estimates the intervals of Chebyshev iteration by default; conjugate gradients do without.
+*/
+static PetscErrorCode PCHopsMGAvoidMAXPY(PC pc, HopsSpace sp, KSP smoother)
+{
+  PetscInt few;
+  KSP      estimate = NULL;
+
+  PetscFunctionBegin;
+  if (sp->backend->host) PetscFunctionReturn(PETSC_SUCCESS);
+  few = sp->nT > 0 && sp->nT < 8 ? 1 : 0;
+  PetscCall(MPIU_Allreduce(MPI_IN_PLACE, &few, 1, MPIU_INT, MPI_MAX, PetscObjectComm((PetscObject)pc)));
+  if (!few) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(KSPChebyshevEstEigSet(smoother, PETSC_DECIDE, PETSC_DECIDE, PETSC_DECIDE, PETSC_DECIDE));
+  PetscCall(KSPChebyshevEstEigGetKSP(smoother, &estimate));
+  if (estimate) PetscCall(KSPSetType(estimate, KSPCG));
+  PetscCall(PetscInfo(pc, "A process has fewer than 8 of %" PetscInt_FMT " unknowns: Chebyshev intervals are estimated by conjugate gradients\n", sp->N));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Smoothers and transfers of new levels */
 static PetscErrorCode PCHopsMGSetUpLevels(PC pc, PC_HopsMG *mg)
 {
@@ -70,6 +91,7 @@ static PetscErrorCode PCHopsMGSetUpLevels(PC pc, PC_HopsMG *mg)
     PetscCall(PCMGGetSmoother(pc, l, &ksp));
     PetscCall(KSPGetPC(ksp, &smoother));
     PetscCall(PCSetType(smoother, PCJACOBI));
+    PetscCall(PCHopsMGAvoidMAXPY(pc, mg->space[l], ksp));
     PetscCall(MatCreateHopsInterp(mg->space[l - 1], mg->space[l], &P));
     PetscCall(PCMGSetInterpolation(pc, l, P));
     PetscCall(MatDestroy(&P));

@@ -16,11 +16,14 @@ typedef struct {
   PetscErrorCode (*Residual)(HopsCudaBox, const void *b, const void *x, PetscBool rsingle, double scale, void *r, double *partial, cudaStream_t);
   /* b - A x, restricted in the last direction: [p ncells/2 + 1] planes (2D: rows) of the fine box, the last one not written */
   PetscErrorCode (*ResidualRestrict)(HopsCudaBox, const void *b, const void *x, void *out, cudaStream_t);
-  /* x = (add: +=) the function xc on the box of half as many cells */
-  PetscErrorCode (*Prolong)(HopsCudaBox fine, PetscBool add, const void *xc, void *x, cudaStream_t);
+  /* x = the function xc on the box of half as many cells, + s add, which may be x, or NULL; addsingle: add is float where x is double */
+  PetscErrorCode (*Prolong)(HopsCudaBox fine, const void *xc, PetscBool addsingle, double s, const void *add, void *x, cudaStream_t);
   /* transposed interpolation in direction dir, after those above it */
   PetscErrorCode (*Restrict)(HopsCudaBox fine, int dir, const void *in, void *out, cudaStream_t);
   int (*Blocks)(HopsCudaBox); /* of Residual() */
+  /* r = scale (b - A P xc) in single precision, for doubles xc on the box of half as many cells, without boundary; partial as above */
+  PetscErrorCode (*ResidualProlonged)(HopsCudaBox fine, const void *b, const void *xc, double scale, void *r, double *partial, cudaStream_t);
+  int (*ProlongedBlocks)(HopsCudaBox fine);
 } HopsCudaBoxKernels;
 
 struct _HopsCudaBox {
@@ -53,10 +56,12 @@ PETSC_INTERN PetscErrorCode HopsCudaBoxDirectDestroy(HopsCudaBoxDirect *);
 /* vectors of doubles and floats */
 PETSC_INTERN PetscErrorCode HopsCudaBoxAdd(PetscInt64 n, PetscBool single, double s, const void *e, double *x, cudaStream_t);                       /* x += s e */
 PETSC_INTERN PetscErrorCode HopsCudaBoxConvert(PetscInt64 n, PetscBool xsingle, const void *x, double s, PetscBool ysingle, void *y, cudaStream_t); /* y = s x */
-PETSC_INTERN PetscErrorCode HopsCudaBoxSquares(PetscInt64 n, const double *x, int blocks, double *partial, cudaStream_t);
+PETSC_INTERN PetscErrorCode HopsCudaBoxSquares(PetscInt64 n, PetscBool single, const void *x, int blocks, double *partial, cudaStream_t);
 PETSC_INTERN PetscErrorCode HopsCudaBoxSum(int n, const double *partial, double *sum, cudaStream_t);
 /* on the boundary: y = s x (x NULL: 0) */
 PETSC_INTERN PetscErrorCode HopsCudaBoxBoundary(HopsCudaBox, double s, const double *x, double *y, cudaStream_t);
+/* *any, on the device, says whether x has a number other than zero on the boundary */
+PETSC_INTERN PetscErrorCode HopsCudaBoxBoundaryNonzero(HopsCudaBox, const double *x, int *any, cudaStream_t);
 /* contraction of a box of n[0] n[1] n[2] numbers in direction dir with S or its transpose, from and to numbers that lie si and so apart; lambda: divided by the sum of d lambda and m then */
 PETSC_INTERN PetscErrorCode HopsCudaBoxContract(PetscBool single, const int n[], int dir, PetscBool transpose, const void *S, const PetscInt64 si[], const void *in, const PetscInt64 so[], void *out, const HopsCudaBoxDirect *lambda, cudaStream_t);
 

@@ -3,6 +3,7 @@
 #include "cudabox.h"
 #include <math.h>
 #include "cudaboxresidual.cuh"
+#include "cudaboxprolonged.cuh"
 #include "cudaboxtransfer.cuh"
 
 template <int P, class T>
@@ -128,6 +129,120 @@ static PetscErrorCode HopsBoxResidual_(HopsCudaBox k, const void *b, const void 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* K J for the stiffness or mass K of a pair of cells: rows of the stiffness are rounded as those of HopsBoxStiffness() are, and add up to those of `m` M */
+template <int P, class T>
+static void HopsBoxPairHalves(HopsCudaBox k, const double K[], bool round, double m, T Ke[], T Ko[], T Kl[])
+{
+  constexpr int N = P + 1, O = N / 2, E = N - O, R = 2 * P + 1;
+  double        B[R * N] = {}, sums[R] = {}, largest = 0, unit;
+
+  for (int c = 0; c < 2; c++)
+    for (int i = 0; i < N; i++)
+      for (int l = 0; l < N; l++) {
+        const int f = c * P + l;
+
+        sums[c * P + i] += m * k->M1[i * N + l];
+        for (int j = 0; j < N; j++) B[(c * P + i) * N + j] += K[i * N + l] * (f < 2 * P ? k->J[f * N + j] : (j == P ? 1.0 : 0.0));
+      }
+  for (int i = 0; i < R * N; i++) largest = fmax(largest, fabs(B[i]));
+  for (int i = 0; i < R; i++) largest = fmax(largest, fabs(sums[i]));
+  unit = ldexp(1.0, ilogb(largest) + 3 - (sizeof(T) == 8 ? 52 : 23));
+  for (int i = 0; i <= P; i++) { /* the other rows are mirrored */
+    double row[N], sum = rint(0.5 * (sums[i] + sums[2 * P - i]) / unit) * unit;
+
+    for (int j = 0; j < N; j++) {
+      row[j] = 0.5 * (B[i * N + j] + B[(2 * P - i) * N + P - j]);
+      if (round) row[j] = rint(row[j] / unit) * unit;
+    }
+    if (round) {
+      const int j0 = i < P ? i / 2 : (N - 1) / 2, j1 = i < P ? j0 : N - 1 - j0; /* the entries that take what is left */
+
+      for (int j = 0; j < N; j++) sum -= row[j];
+      row[j0] += 0.5 * sum;
+      row[j1] += 0.5 * sum;
+    }
+    for (int j = 0; j < E; j++) {
+      const double a = row[j], b = row[P - j];
+
+      Ke[i * E + j] = (T)(j < O ? 0.5 * (a + b) : a);
+      if (i < P && j < O) Ko[i * O + j] = (T)(0.5 * (a - b));
+    }
+    if (!i && Kl)
+      for (int j = 0; j < N; j++) Kl[j] = (T)row[P - j];
+  }
+}
+
+template <int P, class T>
+static HopsBoxPairTable<P, T> HopsBoxPairTableCreate(HopsCudaBox k)
+{
+  constexpr int          N = P + 1;
+  HopsBoxPairTable<P, T> t = {};
+  double                 K[N * N];
+
+  HopsBoxPairHalves<P, T>(k, k->M1, false, 1.0, t.Me, t.Mo, t.Ml);
+  HopsBoxStiffness<P, T>(k->A1, k->M1, k->d[0], k->m, K);
+  HopsBoxPairHalves<P, T>(k, K, true, k->m, t.Xe, t.Xo, t.Xl);
+  HopsBoxStiffness<P, T>(k->A1, k->M1, k->d[1], 0.0, K);
+  HopsBoxPairHalves<P, T>(k, K, true, 0.0, t.Ye, t.Yo, t.Yl);
+  HopsBoxStiffness<P, T>(k->A1, k->M1, k->d[k->dim - 1], 0.0, K);
+  HopsBoxPairHalves<P, T>(k, K, true, 0.0, t.Ze, t.Zo, NULL);
+  return t;
+}
+
+template <int DIM, int P>
+static dim3 HopsBoxPairGrid(HopsCudaBox k, int *chunk)
+{
+  using S           = HopsBoxPairSizes<DIM, P, double>;
+  const int       n = k->ncells[DIM - 1] / 2, tx = (k->ncells[0] / 2 + S::TX - 1) / S::TX, ty = DIM == 3 ? (k->ncells[1] / 2 + S::TY - 1) / S::TY : 1;
+  const long long enough = 3LL * S::blocks * k->multiprocessors;
+
+  *chunk = 16;
+  while (*chunk > 1 && (long long)tx * ty * ((n + *chunk - 1) / *chunk) < enough) *chunk /= 2;
+  return DIM == 3 ? dim3(tx, ty, (n + *chunk - 1) / *chunk) : dim3(tx, (n + *chunk - 1) / *chunk);
+}
+
+template <int DIM, int P, class TO>
+static cudaError_t HopsBoxRunProlonged(HopsCudaBox k, const void *b, const void *xc, double scale, void *r, double *partial, cudaStream_t stream)
+{
+  using S                      = HopsBoxPairSizes<DIM, P, double>;
+  HopsBoxArgs<double, TO> a    = {};
+  cudaError_t             err  = cudaFuncSetAttribute(HopsBoxProlonged<DIM, P, double, TO>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)S::shared);
+  const dim3              grid = HopsBoxPairGrid<DIM, P>(k, &a.chunk);
+
+  if (err) return err;
+  a.n[0]    = k->ncells[0] / 2;
+  a.n[1]    = DIM == 3 ? k->ncells[1] / 2 : 1;
+  a.nm      = k->ncells[DIM - 1] / 2;
+  a.sy      = (int)k->sy;
+  a.sm      = DIM == 3 ? k->sz : k->sy;
+  a.b       = (const double *)b;
+  a.x       = (const double *)xc;
+  a.r       = (TO *)r;
+  a.scale   = scale;
+  a.partial = partial;
+  HopsBoxProlonged<DIM, P, double, TO><<<grid, S::threads, S::shared, stream>>>(HopsBoxPairTableCreate<P, double>(k), a);
+  return cudaGetLastError();
+}
+
+template <int P>
+static PetscErrorCode HopsBoxResidualProlonged_(HopsCudaBox k, const void *b, const void *xc, double scale, void *r, double *partial, cudaStream_t stream)
+{
+  PetscFunctionBegin;
+  PetscCheck(!k->single, PETSC_COMM_SELF, PETSC_ERR_SUP, "Residuals of prolonged functions are taken in double precision");
+  if (k->dim == 3) PetscCallCUDA((HopsBoxRunProlonged<3, P, float>(k, b, xc, scale, r, partial, stream)));
+  else PetscCallCUDA((HopsBoxRunProlonged<2, P, float>(k, b, xc, scale, r, partial, stream)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <int P>
+static int HopsBoxProlongedBlocks_(HopsCudaBox k)
+{
+  int        chunk;
+  const dim3 g = k->dim == 3 ? HopsBoxPairGrid<3, P>(k, &chunk) : HopsBoxPairGrid<2, P>(k, &chunk);
+
+  return (int)(g.x * g.y * g.z);
+}
+
 template <int P>
 static PetscErrorCode HopsBoxResidualRestrict_(HopsCudaBox k, const void *b, const void *x, void *out, cudaStream_t stream)
 {
@@ -142,14 +257,14 @@ static PetscErrorCode HopsBoxResidualRestrict_(HopsCudaBox k, const void *b, con
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <int DIM, int P, class T>
-static cudaError_t HopsBoxRunProlong(HopsCudaBox k, PetscBool add, const void *xc, void *x, cudaStream_t stream)
+template <int DIM, int P, class T, class TC>
+static cudaError_t HopsBoxRunProlong(HopsCudaBox k, double s, const void *add, const void *xc, void *x, cudaStream_t stream)
 {
-  using S                     = HopsBoxSizes<DIM, P, T>;
-  const int             nc[3] = {k->ncells[0] / 2, k->ncells[1] / 2, k->ncells[2] / 2};
-  HopsBoxProlongArgs<T> a     = {};
-  cudaError_t           err   = cudaFuncSetAttribute(HopsBoxProlong<DIM, P, T>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)S::pshared);
-  const unsigned int    tx    = (nc[0] + S::CX - 1) / S::CX;
+  using S                         = HopsBoxSizes<DIM, P, T>;
+  const int                 nc[3] = {k->ncells[0] / 2, k->ncells[1] / 2, k->ncells[2] / 2};
+  HopsBoxProlongArgs<T, TC> a     = {};
+  cudaError_t               err   = cudaFuncSetAttribute(HopsBoxProlong<DIM, P, T, TC>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)S::pshared);
+  const unsigned int        tx    = (nc[0] + S::CX - 1) / S::CX;
 
   if (err) return err;
   for (int i = 0; i < DIM; i++) a.n[i] = nc[i];
@@ -157,23 +272,26 @@ static cudaError_t HopsBoxRunProlong(HopsCudaBox k, PetscBool add, const void *x
   a.sz  = k->sz;
   a.cy  = nc[0] * P + 1;
   a.cz  = (long long)a.cy * (nc[1] * P + 1);
-  a.add = add;
+  a.s   = (T)s;
+  a.add = (const TC *)add;
   a.xc  = (const T *)xc;
   a.x   = (T *)x;
-  HopsBoxProlong<DIM, P, T><<<DIM == 3 ? dim3(tx, (nc[1] + S::CY - 1) / S::CY, nc[2]) : dim3(tx, nc[1]), S::pthreads, S::pshared, stream>>>(HopsBoxTableCreate<P, T>(k), a);
+  HopsBoxProlong<DIM, P, T, TC><<<DIM == 3 ? dim3(tx, (nc[1] + S::CY - 1) / S::CY, nc[2]) : dim3(tx, nc[1]), S::pthreads, S::pshared, stream>>>(HopsBoxTableCreate<P, T>(k), a);
   return cudaGetLastError();
 }
 
 template <int P>
-static PetscErrorCode HopsBoxProlong_(HopsCudaBox k, PetscBool add, const void *xc, void *x, cudaStream_t stream)
+static PetscErrorCode HopsBoxProlong_(HopsCudaBox k, const void *xc, PetscBool csingle, double s, const void *c, void *x, cudaStream_t stream)
 {
   PetscFunctionBegin;
   if (k->dim == 3) {
-    if (k->single) PetscCallCUDA((HopsBoxRunProlong<3, P, float>(k, add, xc, x, stream)));
-    else PetscCallCUDA((HopsBoxRunProlong<3, P, double>(k, add, xc, x, stream)));
+    if (k->single) PetscCallCUDA((HopsBoxRunProlong<3, P, float, float>(k, s, c, xc, x, stream)));
+    else if (csingle) PetscCallCUDA((HopsBoxRunProlong<3, P, double, float>(k, s, c, xc, x, stream)));
+    else PetscCallCUDA((HopsBoxRunProlong<3, P, double, double>(k, s, c, xc, x, stream)));
   } else {
-    if (k->single) PetscCallCUDA((HopsBoxRunProlong<2, P, float>(k, add, xc, x, stream)));
-    else PetscCallCUDA((HopsBoxRunProlong<2, P, double>(k, add, xc, x, stream)));
+    if (k->single) PetscCallCUDA((HopsBoxRunProlong<2, P, float, float>(k, s, c, xc, x, stream)));
+    else if (csingle) PetscCallCUDA((HopsBoxRunProlong<2, P, double, float>(k, s, c, xc, x, stream)));
+    else PetscCallCUDA((HopsBoxRunProlong<2, P, double, double>(k, s, c, xc, x, stream)));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -233,4 +351,4 @@ static int HopsBoxBlocks_(HopsCudaBox k)
 }
 
 #define HOPS_CUDA_BOX_DEFINE(P) \
-  const HopsCudaBoxKernels HopsCudaBoxKernels_##P = {HopsBoxResidual_<P>, HopsBoxResidualRestrict_<P>, HopsBoxProlong_<P>, HopsBoxRestrict_<P>, HopsBoxBlocks_<P>};
+  const HopsCudaBoxKernels HopsCudaBoxKernels_##P = {HopsBoxResidual_<P>, HopsBoxResidualRestrict_<P>, HopsBoxProlong_<P>, HopsBoxRestrict_<P>, HopsBoxBlocks_<P>, HopsBoxResidualProlonged_<P>, HopsBoxProlongedBlocks_<P>};

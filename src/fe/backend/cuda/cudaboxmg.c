@@ -4,7 +4,8 @@
 
   The cycle runs in double or in single precision. Its data: on each level right-hand side and solution, and restricted residuals
   between directions. In single precision the cycle is a correction for a residual taken in double precision, scaled to be of order 1, on every level of the
-  nested iteration: so both precisions compute the same to rounding of the correction, and take the same number of cycles.
+  nested iteration: so both precisions compute the same to rounding of the correction, and take the same number of cycles. x's values on the next coarser level enter that
+  residual through A P, and the correction is added as they are prolonged.
 */
 #include <hops/private/hopsimpl.h>
 #include "cudabox.h"
@@ -22,6 +23,7 @@ struct _HopsBoxMG {
   double          **B, **X;               /* of the nested iteration, below the finest level; X is x in double precision */
   void             *t[2];                 /* restricted in the last direction; in two */
   double           *partial, *sum, *norm; /* norm: the host's */
+  double            rounding;             /* |A d| / |x| for the finest level's A and changes d of x by its rounding to single precision */
   cudaGraphExec_t   graph;                /* the cycle below the finest level */
   PetscLogDouble    bytes;
   PetscBool         profile;
@@ -74,13 +76,13 @@ static PetscErrorCode Allocate(HopsBoxMG mg, size_t n, void *p)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Smooth(HopsBoxMG mg, int l, PetscBool post, const void *b, void *x, cudaStream_t stream)
+static PetscErrorCode Smooth(HopsBoxMG mg, int l, PetscBool post, PetscBool zero, const void *b, void *x, cudaStream_t stream)
 {
   HopsCudaBox k = mg->box[l];
 
   PetscFunctionBegin;
   PetscCall(Begin(mg, stream));
-  PetscCall(HopsCudaPatchSweep(k->patch, 0, 1 << k->dim, post && mg->choice.symmetric ? PETSC_TRUE : PETSC_FALSE, b, x, stream));
+  PetscCall(HopsCudaPatchSweep(k->patch, 0, 1 << k->dim, post && mg->choice.symmetric ? PETSC_TRUE : PETSC_FALSE, zero, b, x, stream));
   PetscCall(End(mg, l, HOPS_BOX_SMOOTH, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -106,12 +108,7 @@ static PetscErrorCode Cycle(HopsBoxMG mg, int l, PetscBool zero, const void *b, 
     PetscCall(End(mg, l, HOPS_BOX_DIRECT, stream));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  if (zero) {
-    PetscCall(Begin(mg, stream));
-    PetscCallCUDA(cudaMemsetAsync(x, 0, k->n * Size(mg), stream));
-    PetscCall(End(mg, l, HOPS_BOX_VECTOR, stream));
-  }
-  PetscCall(Smooth(mg, l, PETSC_FALSE, b, x, stream));
+  PetscCall(Smooth(mg, l, PETSC_FALSE, zero, b, x, stream));
   PetscCall(Begin(mg, stream));
   PetscCall((*k->k->ResidualRestrict)(k, b, x, mg->t[0], stream));
   PetscCall(RestrictRest(mg, k, mg->b[l - 1], stream));
@@ -119,9 +116,9 @@ static PetscErrorCode Cycle(HopsBoxMG mg, int l, PetscBool zero, const void *b, 
   if (l == mg->n - 1 && mg->graph && !mg->profile) PetscCallCUDA(cudaGraphLaunch(mg->graph, stream));
   else PetscCall(Cycle(mg, l - 1, PETSC_TRUE, mg->b[l - 1], mg->x[l - 1], stream));
   PetscCall(Begin(mg, stream));
-  PetscCall((*k->k->Prolong)(k, PETSC_TRUE, mg->x[l - 1], x, stream));
+  PetscCall((*k->k->Prolong)(k, mg->x[l - 1], mg->choice.single, 1.0, x, x, stream));
   PetscCall(End(mg, l, HOPS_BOX_PROLONG, stream));
-  PetscCall(Smooth(mg, l, PETSC_TRUE, b, x, stream));
+  PetscCall(Smooth(mg, l, PETSC_TRUE, PETSC_FALSE, b, x, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -143,7 +140,17 @@ static PetscErrorCode Capture(HopsBoxMG mg)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* mg->b = scale (b - A x) on level l, its norm (before scaling) where asked for: a wait */
+/* of the sum of squares that was taken last: a wait */
+static PetscErrorCode GetNorm(HopsBoxMG mg, PetscReal *norm, cudaStream_t stream)
+{
+  PetscFunctionBegin;
+  PetscCallCUDA(cudaMemcpyAsync(mg->norm, mg->sum, sizeof(double), cudaMemcpyDeviceToHost, stream));
+  PetscCallCUDA(cudaStreamSynchronize(stream));
+  *norm = PetscSqrtReal(*mg->norm);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* r = scale (b - A x) on level l, its norm (before scaling) where asked for: a wait */
 static PetscErrorCode Residual(HopsBoxMG mg, int l, const double *b, const double *x, double scale, void *r, PetscReal *norm, cudaStream_t stream)
 {
   HopsCudaBox k = mg->exact[l];
@@ -153,27 +160,32 @@ static PetscErrorCode Residual(HopsBoxMG mg, int l, const double *b, const doubl
   PetscCall((*k->k->Residual)(k, b, x, mg->choice.single, scale, r, norm ? mg->partial : NULL, stream));
   if (norm) PetscCall(HopsCudaBoxSum((*k->k->Blocks)(k), mg->partial, mg->sum, stream));
   PetscCall(End(mg, l, HOPS_BOX_RESIDUAL, stream));
-  if (norm) {
-    PetscCallCUDA(cudaMemcpyAsync(mg->norm, mg->sum, sizeof(double), cudaMemcpyDeviceToHost, stream));
-    PetscCallCUDA(cudaStreamSynchronize(stream));
-    *norm = PetscSqrtReal(*mg->norm);
-  }
+  if (norm) PetscCall(GetNorm(mg, norm, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Norm(HopsBoxMG mg, const double *b, PetscReal *norm, cudaStream_t stream)
+/* |x| on level l: a wait */
+static PetscErrorCode Norm(HopsBoxMG mg, int l, PetscBool single, const void *x, PetscReal *norm, cudaStream_t stream)
 {
-  const int   l = mg->n - 1, blocks = 1024;
-  HopsCudaBox k = mg->exact[l];
+  const int   blocks = 1024;
+  HopsCudaBox k      = mg->exact[l];
 
   PetscFunctionBegin;
   PetscCall(Begin(mg, stream));
-  PetscCall(HopsCudaBoxSquares(k->n, b, blocks, mg->partial, stream));
+  PetscCall(HopsCudaBoxSquares(k->n, single, x, blocks, mg->partial, stream));
   PetscCall(HopsCudaBoxSum(blocks, mg->partial, mg->sum, stream));
   PetscCall(End(mg, l, HOPS_BOX_VECTOR, stream));
-  PetscCallCUDA(cudaMemcpyAsync(mg->norm, mg->sum, sizeof(double), cudaMemcpyDeviceToHost, stream));
-  PetscCallCUDA(cudaStreamSynchronize(stream));
-  *norm = PetscSqrtReal(*mg->norm);
+  PetscCall(GetNorm(mg, norm, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* x += mg->x / scale */
+static PetscErrorCode AddCorrection(HopsBoxMG mg, int l, double scale, double *x, cudaStream_t stream)
+{
+  PetscFunctionBegin;
+  PetscCall(Begin(mg, stream));
+  PetscCall(HopsCudaBoxAdd(mg->box[l]->n, mg->choice.single, 1.0 / scale, mg->x[l], x, stream));
+  PetscCall(End(mg, l, HOPS_BOX_VECTOR, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -187,14 +199,54 @@ static PetscErrorCode Correct(HopsBoxMG mg, int l, double scale, const double *b
   }
   if (!mg->choice.single) PetscCall(Residual(mg, l, b, x, scale, mg->b[l], NULL, stream)); /* the direct solver knows no boundary */
   PetscCall(Cycle(mg, l, PETSC_TRUE, mg->b[l], mg->x[l], stream));
-  PetscCall(Begin(mg, stream));
-  PetscCall(HopsCudaBoxAdd(mg->box[l]->n, mg->choice.single, 1.0 / scale, mg->x[l], x, stream));
-  PetscCall(End(mg, l, HOPS_BOX_VECTOR, stream));
+  PetscCall(AddCorrection(mg, l, scale, x, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Nested iteration: the coarsest level exactly, then a cycle on each level; |b| is about 1 / scale. Inside of x is overwritten. */
-static PetscErrorCode Nested(HopsBoxMG mg, double scale, const double *b, double *x, cudaStream_t stream)
+/* mg->b = scale (b - A P X) for the next coarser level's X, its norm (before scaling) where asked for: a wait */
+static PetscErrorCode ResidualProlonged(HopsBoxMG mg, int l, const double *b, double scale, PetscReal *norm, cudaStream_t stream)
+{
+  HopsCudaBox k = mg->exact[l];
+
+  PetscFunctionBegin;
+  PetscCall(Begin(mg, stream));
+  PetscCall((*k->k->ResidualProlonged)(k, b, mg->X[l - 1], scale, mg->b[l], norm ? mg->partial : NULL, stream));
+  if (norm) PetscCall(HopsCudaBoxSum((*k->k->ProlongedBlocks)(k), mg->partial, mg->sum, stream));
+  PetscCall(End(mg, l, HOPS_BOX_RESIDUAL, stream));
+  if (norm) PetscCall(GetNorm(mg, norm, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* x = P X + mg->x / scale */
+static PetscErrorCode AddProlonged(HopsBoxMG mg, int l, double scale, double *x, cudaStream_t stream)
+{
+  PetscFunctionBegin;
+  PetscCall(Begin(mg, stream));
+  PetscCall((*mg->exact[l]->k->Prolong)(mg->exact[l], mg->X[l - 1], PETSC_TRUE, 1.0 / scale, mg->x[l], x, stream));
+  PetscCall(End(mg, l, HOPS_BOX_PROLONG, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* |mg->b - A mg->x| in single precision on the finest level: a wait */
+static PetscErrorCode ResidualSingle(HopsBoxMG mg, PetscReal *norm, cudaStream_t stream)
+{
+  const int   l = mg->n - 1;
+  HopsCudaBox k = mg->box[l];
+
+  PetscFunctionBegin;
+  PetscCall(Begin(mg, stream));
+  PetscCall((*k->k->Residual)(k, mg->b[l], mg->x[l], PETSC_TRUE, 1.0, NULL, mg->partial, stream));
+  PetscCall(HopsCudaBoxSum((*k->k->Blocks)(k), mg->partial, mg->sum, stream));
+  PetscCall(End(mg, l, HOPS_BOX_RESIDUAL, stream));
+  PetscCall(GetNorm(mg, norm, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  Nested iteration: the coarsest level exactly, then a cycle on each level; |b| is about 1 / scale. Inside of x is overwritten. With
+  `norm`, in single precision, x is not written: it is P X + mg->x / scale of the finest level, and norm |b - A P X|.
+*/
+static PetscErrorCode Nested(HopsBoxMG mg, double scale, PetscReal *norm, const double *b, double *x, cudaStream_t stream)
 {
   const int     top = mg->n - 1;
   const double *bl  = b;
@@ -216,11 +268,91 @@ static PetscErrorCode Nested(HopsBoxMG mg, double scale, const double *b, double
     double *xl = l == top ? x : mg->X[l];
 
     bl = l == top ? b : mg->B[l];
+    if (mg->choice.single && (l < top || norm)) { /* P X has no boundary values, and x may have */
+      PetscCall(ResidualProlonged(mg, l, bl, scale, l == top ? norm : NULL, stream));
+      PetscCall(Cycle(mg, l, PETSC_TRUE, mg->b[l], mg->x[l], stream));
+      if (l < top) PetscCall(AddProlonged(mg, l, scale, xl, stream));
+      continue;
+    }
     PetscCall(Begin(mg, stream));
-    PetscCall((*mg->exact[l]->k->Prolong)(mg->exact[l], PETSC_FALSE, mg->X[l - 1], xl, stream));
+    PetscCall((*mg->exact[l]->k->Prolong)(mg->exact[l], mg->X[l - 1], PETSC_FALSE, 0.0, NULL, xl, stream));
     PetscCall(End(mg, l, HOPS_BOX_PROLONG, stream));
     if (mg->choice.single) PetscCall(Residual(mg, l, bl, xl, scale, mg->b[l], NULL, stream));
     PetscCall(Correct(mg, l, scale, bl, xl, stream));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  Iterative refinement: cycles in single precision correct for a residual r of double precision, one after the other from the c that the last one left, until
+  rounding keeps them from doing more; then x is updated, and its residual taken anew. So a cycle costs what it does in single precision alone.
+
+  |r - A c| is taken in single precision. It does not see that r was rounded, by 2^-24 |r| at most, and that x + c will be, in double precision: `hidden` bounds the one and
+  estimates the other. What it says of b - A (x + c) counts where these do not matter; else, and where x's size is not known, the residual is that of x in double precision.
+*/
+static PetscErrorCode SolveSingle(HopsBoxMG mg, const HopsBoxStop *stop, PetscReal bnorm, const double *b, double *x, PetscInt *its, PetscBool *converged, PetscReal *norm, cudaStream_t stream)
+{
+  const int       top = mg->n - 1;
+  const PetscReal tol = PetscMax(stop->rtol * bnorm, stop->abstol), eps = PetscPowReal(2.0, -24);
+  PetscReal       rnorm = 0.0, size = -1.0; /* of the residual that is corrected; of x's rounding, negative if not known */
+  double          scale     = bnorm > 0.0 ? 1.0 / bnorm : 1.0;
+  PetscBool       prolonged = PETSC_FALSE, pending = PETSC_FALSE, done = PETSC_FALSE; /* x is P X + c; or x + c */
+
+  PetscFunctionBegin;
+  *norm = bnorm;
+  if (stop->zero && stop->full) {
+    int any = 1;
+
+    if (top) { /* the coarser levels know no boundary values */
+      PetscCall(HopsCudaBoxBoundaryNonzero(mg->exact[top], b, (int *)mg->sum, stream));
+      PetscCallCUDA(cudaMemcpyAsync(mg->norm, mg->sum, sizeof(int), cudaMemcpyDeviceToHost, stream));
+      PetscCallCUDA(cudaStreamSynchronize(stream));
+      any = *(int *)mg->norm;
+    }
+    if (!any) prolonged = pending = PETSC_TRUE;
+    PetscCall(Nested(mg, scale, prolonged ? &rnorm : NULL, b, x, stream));
+    if (prolonged) {
+      PetscCall(Norm(mg, top - 1, PETSC_FALSE, mg->X[top - 1], &size, stream));
+      size *= mg->rounding * PetscPowReal(2.0, -29) * PetscSqrtReal((PetscReal)mg->exact[top]->n / mg->exact[top - 1]->n);
+    }
+  }
+  while (!done) {
+    if (pending) {
+      const PetscReal hidden = eps * rnorm + PetscMax(size, 0.0);
+      PetscBool       stopped;
+      PetscReal       c;
+
+      PetscCall(ResidualSingle(mg, norm, stream));
+      *norm /= scale;
+      PetscCall(PetscInfo(NULL, "%" PetscInt_FMT " cycles on the finest level: |b - A x| / |b| = %g in single precision, and at most %g of rounding\n", *its, (double)(*norm / bnorm), (double)(hidden / bnorm)));
+      stopped = *norm <= tol || *its >= stop->maxits || PetscIsInfOrNanReal(*norm) || (stop->dtol > 0.0 && *norm > stop->dtol * bnorm) ? PETSC_TRUE : PETSC_FALSE;
+      if (!stopped && *norm > 10.0 * eps * rnorm) {
+        PetscCall(Norm(mg, top, PETSC_TRUE, mg->x[top], &c, stream));
+        if (*norm * scale > 10.0 * mg->rounding * c) {
+          PetscCall(Cycle(mg, top, PETSC_FALSE, mg->b[top], mg->x[top], stream));
+          ++*its;
+          continue;
+        }
+      }
+      if (prolonged) PetscCall(AddProlonged(mg, top, scale, x, stream));
+      else PetscCall(AddCorrection(mg, top, scale, x, stream));
+      prolonged = pending = PETSC_FALSE;
+      if (stopped && size >= 0.0 && (*norm > tol || *norm + hidden <= tol)) {
+        *norm += hidden;
+        done = PETSC_TRUE;
+      }
+      if (*norm > 0.0) scale = 1.0 / *norm;
+    }
+    if (!done) {
+      PetscCall(Residual(mg, top, b, x, scale, mg->b[top], norm, stream));
+      PetscCall(PetscInfo(NULL, "%" PetscInt_FMT " cycles on the finest level: |b - A x| / |b| = %g\n", *its, (double)(bnorm > 0.0 ? *norm / bnorm : *norm)));
+      rnorm = *norm;
+    }
+    *converged = *norm <= tol ? PETSC_TRUE : PETSC_FALSE;
+    if (done || *converged || *its >= stop->maxits || PetscIsInfOrNanReal(*norm) || (stop->dtol > 0.0 && *norm > stop->dtol * bnorm)) break;
+    PetscCall(Cycle(mg, top, PETSC_TRUE, mg->b[top], mg->x[top], stream));
+    pending = PETSC_TRUE;
+    ++*its;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -235,7 +367,7 @@ static PetscErrorCode HopsBoxMGSolve_CUDA(HopsBoxMG mg, const HopsBoxStop *stop,
 
   PetscFunctionBegin;
   PetscCall(HopsGetCUDAStream(&stream));
-  PetscCall(Norm(mg, b, &bnorm, stream));
+  PetscCall(Norm(mg, top, PETSC_FALSE, b, &bnorm, stream));
   norms[0]   = bnorm;
   norms[1]   = 0.0;
   tol        = PetscMax(stop->rtol * bnorm, stop->abstol);
@@ -250,9 +382,13 @@ static PetscErrorCode HopsBoxMGSolve_CUDA(HopsBoxMG mg, const HopsBoxStop *stop,
   if (stop->zero && !stop->full) PetscCallCUDA(cudaMemsetAsync(x, 0, k->n * sizeof(double), stream));
   PetscCall(HopsCudaBoxBoundary(k, 1.0, b, x, stream));
   scale = norm > 0.0 ? 1.0 / norm : 1.0;
-  if (stop->zero && stop->full) PetscCall(Nested(mg, scale, b, x, stream));
+  if (mg->choice.single) {
+    PetscCall(SolveSingle(mg, stop, bnorm, b, x, its, converged, &norms[1], stream));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (stop->zero && stop->full) PetscCall(Nested(mg, scale, NULL, b, x, stream));
   for (;; ++*its) {
-    PetscCall(Residual(mg, top, b, x, scale, mg->choice.single ? mg->b[top] : NULL, &norm, stream));
+    PetscCall(Residual(mg, top, b, x, scale, NULL, &norm, stream));
     norms[1] = norm;
     PetscCall(PetscInfo(NULL, "%" PetscInt_FMT " cycles on the finest level: |b - A x| / |b| = %g\n", *its, (double)(bnorm > 0.0 ? norm / bnorm : norm)));
     *converged = norm <= tol ? PETSC_TRUE : PETSC_FALSE;
@@ -273,18 +409,21 @@ static PetscErrorCode HopsBoxMGApply_CUDA(HopsBoxMG mg, PetscBool full, const Pe
   PetscFunctionBegin;
   PetscCall(HopsGetCUDAStream(&stream));
   if (mg->choice.single) { /* small numbers must not underflow */
-    PetscCall(Norm(mg, b, &norm, stream));
+    PetscCall(Norm(mg, top, PETSC_FALSE, b, &norm, stream));
     if (!(norm > 0.0)) {
       PetscCall(HopsCudaBoxConvert(k->n, PETSC_FALSE, b, 1.0, PETSC_FALSE, x, stream));
       PetscFunctionReturn(PETSC_SUCCESS);
     }
   }
-  if (full) PetscCall(Nested(mg, 1.0 / norm, b, x, stream));
+  if (full) PetscCall(Nested(mg, 1.0 / norm, NULL, b, x, stream));
   else if (mg->choice.single) {
     PetscCall(HopsCudaBoxConvert(k->n, PETSC_FALSE, b, 1.0 / norm, PETSC_TRUE, mg->b[top], stream));
     PetscCall(Cycle(mg, top, PETSC_TRUE, mg->b[top], mg->x[top], stream));
     PetscCall(HopsCudaBoxConvert(k->n, PETSC_TRUE, mg->x[top], norm, PETSC_FALSE, x, stream));
-  } else PetscCall(Cycle(mg, top, PETSC_TRUE, b, x, stream));
+  } else {
+    PetscCall(HopsCudaBoxBoundary(k, 0.0, NULL, x, stream));
+    PetscCall(Cycle(mg, top, PETSC_TRUE, b, x, stream));
+  }
   PetscCall(HopsCudaBoxBoundary(k, 1.0, b, x, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -341,6 +480,47 @@ static PetscErrorCode HopsBoxMGDestroy_CUDA(HopsBoxMG *m)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/*
+  |A d| / |x| for changes d of x, without order, by at most its rounding to single precision, as x's size is 1: d has a root mean square of 2^-24 / sqrt(3) times
+  some 3/4, and A rows whose squares have a mean that the 1D matrices give
+*/
+static double Rounding(HopsCudaBox k)
+{
+  const int N       = k->p + 1;
+  double    F[3][3] = {{0.0}}, sum = 0.0; /* mean over a direction's nodes of row products of A A, A M, M M */
+
+  for (int a = 0; a < k->dim; a++) {
+    const int n = k->nodes[a], p = k->p;
+
+    for (int i = 0; i <= p; i++) /* row i of a cell: of the first node, the cell before's last row is added */
+      for (int j = 0; j <= p; j++) {
+        const double A = k->A1[i * N + j], M = k->M1[i * N + j], w = (double)k->ncells[a] / n;
+        const double A0 = !i && !j ? 2 * A : A, M0 = !i && !j ? 2 * M : M;
+
+        if (i == p) { /* of the cell before, row of the first node: without the diagonal */
+          if (j < p) {
+            F[a][0] += w * A * A;
+            F[a][1] += w * A * M;
+            F[a][2] += w * M * M;
+          }
+        } else {
+          F[a][0] += w * A0 * A0;
+          F[a][1] += w * A0 * M0;
+          F[a][2] += w * M0 * M0;
+        }
+      }
+  }
+  for (int a = 0; a < k->dim; a++)
+    for (int b = 0; b < k->dim; b++) {
+      double f = k->d[a] * k->d[b];
+
+      for (int c = 0; c < k->dim; c++) f *= F[c][c == a && c == b ? 0 : c == a || c == b ? 1
+                                                                                         : 2];
+      sum += f;
+    }
+  return PetscSqrtReal(sum) * 0.75 * 5.96e-8 / PetscSqrtReal(3.0);
+}
+
 /* Levels: cells are halved while all numbers are even and there are more nodes inside than the choice's limit in some direction */
 static PetscErrorCode CountLevels(const HopsBoxForm *f, const HopsBoxMGChoice *choice, int *n)
 {
@@ -368,7 +548,7 @@ static PetscErrorCode HopsBoxMGCreate_CUDA(const HopsBoxForm *f, const HopsBoxMG
   HopsBoxMG   mg;
   HopsCudaBox fine;
   size_t      half;
-  int         n;
+  int         n, blocks;
 
   PetscFunctionBegin;
   PetscCall(CountLevels(f, choice, &n));
@@ -398,7 +578,10 @@ static PetscErrorCode HopsBoxMGCreate_CUDA(const HopsBoxForm *f, const HopsBoxMG
     PetscCall(Allocate(mg, half * (size_t)(fine->dim == 3 ? fine->sz : fine->sy) * sizeof(double), &mg->t[0]));
     if (fine->dim == 3) PetscCall(Allocate(mg, half * ((size_t)(fine->nodes[1] + 1) / 2) * (size_t)fine->sy * sizeof(double), &mg->t[1]));
   }
-  PetscCall(Allocate(mg, PetscMax(1024, (*fine->k->Blocks)(fine)) * sizeof(double), &mg->partial));
+  blocks = PetscMax(PetscMax(1024, (*fine->k->Blocks)(fine)), (*fine->k->ProlongedBlocks)(fine));
+  if (choice->single) blocks = PetscMax(blocks, (*mg->box[n - 1]->k->Blocks)(mg->box[n - 1]));
+  PetscCall(Allocate(mg, blocks * sizeof(double), &mg->partial));
+  mg->rounding = Rounding(fine);
   PetscCall(Allocate(mg, sizeof(double), &mg->sum));
   PetscCallCUDA(cudaMallocHost((void **)&mg->norm, sizeof(double)));
   for (int i = 0; i < 2; i++) PetscCallCUDA(cudaEventCreate(&mg->event[i]));

@@ -61,8 +61,8 @@ struct HopsBoxSizes {
                                                                : 1)
                                         : 1;
   static constexpr int    RX = CX * P + 1, RY = DIM == 3 ? CY * P + 1 : 1, FX = 2 * P * CX, FY = DIM == 3 ? 2 * P * CY : 1;
-  static constexpr int    pthreads = (FX * FY + 31) / 32 * 32;
-  static constexpr size_t pshared  = sizeof(T) * ((P + 1) * RY * (RX + FX) + (DIM == 3 ? (P + 1) * FY * FX : 0));
+  static constexpr int    pthreads = (FX * FY + 31) / 32 * 32, pblocks = (sizeof(T) == 8 ? 1024 : 1536) / pthreads;
+  static constexpr size_t pshared = sizeof(T) * ((P + 1) * RY * (RX + FX) + (DIM == 3 ? (P + 1) * FY * FX : 0));
 };
 
 /* Lexicographic nodes; the last direction, in which blocks march, has its own name. In 2D n[1] is 1. */

@@ -6,19 +6,20 @@
 #pragma once
 #include "cudaboxtable.cuh"
 
-template <class T>
+template <class T, class TC>
 struct HopsBoxProlongArgs {
   int       n[3];   /* coarse cells */
   int       sy, cy; /* nodes of a row, fine and coarse; of a plane: */
   long long sz, cz;
-  bool      add;
+  T         s;
   const T *__restrict__ xc;
-  T *x;
+  const TC *add; /* may be x */
+  T        *x;
 };
 
-/* x = (add: +=) J (x) J (x) J xc; a block takes CX times CY coarse cells */
-template <int DIM, int P, class T>
-__global__ void __launch_bounds__(HopsBoxSizes<DIM, P, T>::pthreads) HopsBoxProlong(const __grid_constant__ HopsBoxTable<P, T> tab, const __grid_constant__ HopsBoxProlongArgs<T> a)
+/* x = J (x) J (x) J xc + s add; a block takes CX times CY coarse cells */
+template <int DIM, int P, class T, class TC>
+__global__ void __launch_bounds__(HopsBoxSizes<DIM, P, T>::pthreads, HopsBoxSizes<DIM, P, T>::pblocks) HopsBoxProlong(const __grid_constant__ HopsBoxTable<P, T> tab, const __grid_constant__ HopsBoxProlongArgs<T, TC> a)
 {
   using S             = HopsBoxSizes<DIM, P, T>;
   constexpr int     N = P + 1, RX = S::RX, RY = S::RY, FX = S::FX, FY = S::FY, NT = S::pthreads;
@@ -28,11 +29,11 @@ __global__ void __launch_bounds__(HopsBoxSizes<DIM, P, T>::pthreads) HopsBoxProl
   const long long cs = DIM == 3 ? a.cz : a.cy, fs = DIM == 3 ? a.sz : a.sy;
   const int       x = t % FX, y = t / FX, gx = 2 * cx0 + x, gy = 2 * cy0 + y;
   const bool      inside = t < FX * FY && gx > 0 && gx < 2 * P * a.n[0] && (DIM == 2 || (gy > 0 && gy < 2 * P * a.n[1]));
-  T *const        out    = a.x + gx + (DIM == 3 ? (long long)gy * a.sy : 0) + (long long)slow * 2 * P * fs;
-  T               old[2 * P];
+  const long long to     = gx + (DIM == 3 ? (long long)gy * a.sy : 0) + (long long)slow * 2 * P * fs;
+  TC              old[2 * P];
 
 #pragma unroll
-  for (int i = 0; i < 2 * P; i++) old[i] = inside && a.add && (i || slow) ? out[i * fs] : (T)0; /* early: they come while the products are made */
+  for (int i = 0; i < 2 * P; i++) old[i] = inside && a.add && (i || slow) ? a.add[to + i * fs] : (TC)0; /* early: they come while the products are made */
   for (int e = t; e < N * RY * RX; e += NT) {
     const int xx = e % RX, yy = e / RX % RY, zz = e / (RX * RY), gx = cx0 + xx, gy = cy0 + yy;
 
@@ -81,12 +82,12 @@ __global__ void __launch_bounds__(HopsBoxSizes<DIM, P, T>::pthreads) HopsBoxProl
     for (int j = 0; j < N; j++) v[j] = W[(j * FY + y) * FX + x];
 #pragma unroll
     for (int i = 0; i < 2 * P; i++) {
-      T s = 0;
+      T s = a.s * (T)old[i];
 
       if (i == 0 && slow == 0) continue;
 #pragma unroll
       for (int j = 0; j < N; j++) s += tab.J[i * N + j] * v[j];
-      out[i * fs] = old[i] + s;
+      a.x[to + i * fs] = s;
     }
   }
 }

@@ -31,11 +31,12 @@ __device__ static double BlockSum(double v)
   return v;
 }
 
-__global__ void Squares(long long n, const double *__restrict__ x, double *__restrict__ partial)
+template <class T>
+__global__ void Squares(long long n, const T *__restrict__ x, double *__restrict__ partial)
 {
   double s = 0;
 
-  for (long long i = blockIdx.x * 256LL + threadIdx.x; i < n; i += gridDim.x * 256LL) s += x[i] * x[i];
+  for (long long i = blockIdx.x * 256LL + threadIdx.x; i < n; i += gridDim.x * 256LL) s += (double)x[i] * (double)x[i];
   s = BlockSum(s);
   if (threadIdx.x == 0) partial[blockIdx.x] = s;
 }
@@ -47,6 +48,18 @@ __global__ void Sum(int n, const double *__restrict__ partial, double *__restric
   for (int i = threadIdx.x; i < n; i += 256) s += partial[i];
   s = BlockSum(s);
   if (threadIdx.x == 0) *sum = s;
+}
+
+/* *any is set where a face has a number other than zero */
+__global__ void FacesNonzero(int n0, int n1, long long s0, long long s1, long long other, const double *__restrict__ x, int *any)
+{
+  const long long i = blockIdx.x * 256LL + threadIdx.x;
+
+  if (i < (long long)n0 * n1) {
+    const long long k = i % n0 * s0 + i / n0 * s1;
+
+    if (x[k] != 0.0 || x[k + other] != 0.0) *any = 1;
+  }
 }
 
 /* both faces of a direction with n[0] n[1] nodes, s[0] and s[1] apart */
@@ -113,10 +126,11 @@ PetscErrorCode HopsCudaBoxConvert(PetscInt64 n, PetscBool xsingle, const void *x
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsCudaBoxSquares(PetscInt64 n, const double *x, int blocks, double *partial, cudaStream_t stream)
+PetscErrorCode HopsCudaBoxSquares(PetscInt64 n, PetscBool single, const void *x, int blocks, double *partial, cudaStream_t stream)
 {
   PetscFunctionBegin;
-  Squares<<<blocks, 256, 0, stream>>>(n, x, partial);
+  if (single) Squares<float><<<blocks, 256, 0, stream>>>(n, (const float *)x, partial);
+  else Squares<double><<<blocks, 256, 0, stream>>>(n, (const double *)x, partial);
   PetscCallCUDA(cudaGetLastError());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -138,6 +152,21 @@ PetscErrorCode HopsCudaBoxBoundary(HopsCudaBox k, double s, const double *x, dou
     const int b = a == 0 ? 1 : 0, c = a == 2 ? 1 : 2;
 
     Faces<<<Blocks((PetscInt64)k->nodes[b] * k->nodes[c]), 256, 0, stream>>>(k->nodes[b], k->nodes[c], step[b], step[c], (k->nodes[a] - 1) * step[a], s, x, y);
+    PetscCallCUDA(cudaGetLastError());
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsCudaBoxBoundaryNonzero(HopsCudaBox k, const double *x, int *any, cudaStream_t stream)
+{
+  const PetscInt64 step[3] = {1, k->sy, k->sz};
+
+  PetscFunctionBegin;
+  PetscCallCUDA(cudaMemsetAsync(any, 0, sizeof(int), stream));
+  for (int a = 0; a < k->dim; a++) {
+    const int b = a == 0 ? 1 : 0, c = a == 2 ? 1 : 2;
+
+    FacesNonzero<<<Blocks((PetscInt64)k->nodes[b] * k->nodes[c]), 256, 0, stream>>>(k->nodes[b], k->nodes[c], step[b], step[c], (k->nodes[a] - 1) * step[a], x, any);
     PetscCallCUDA(cudaGetLastError());
   }
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -32,19 +32,12 @@ static PetscErrorCode ModesOfParity(int p, const double A[], const double M[], i
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Factor(HopsCudaPatch k, const PetscReal A1[], const PetscReal M1[])
+/* of the matrices of two cells */
+static PetscErrorCode Factor(HopsCudaPatch k, const double A[], const double M[])
 {
-  const int p = k->p, P = p + 1, n = 2 * p - 1, N = n + 2;
-  double   *A, *M;
+  const int p = k->p, n = 2 * p - 1, N = n + 2;
 
   PetscFunctionBegin;
-  PetscCall(PetscCalloc2(N * N, &A, N * N, &M));
-  for (int c = 0; c < 2; c++)
-    for (int i = 0; i < P; i++)
-      for (int j = 0; j < P; j++) {
-        A[(c * p + i) * N + c * p + j] += A1[i * P + j];
-        M[(c * p + i) * N + c * p + j] += M1[i * P + j];
-      }
   if (p == 1) {
     PetscCall(PetscArraycpy(k->A, A, 9));
     PetscCall(PetscArraycpy(k->M, M, 9));
@@ -62,7 +55,6 @@ static PetscErrorCode Factor(HopsCudaPatch k, const PetscReal A1[], const PetscR
     k->c[m] = alpha - k->lambda[m] * k->mu[m];
     for (int i = 0; i < n; i++) k->E[i] -= k->S[i * n + m] * k->mu[m];
   }
-  PetscCall(PetscFree2(A, M));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -93,11 +85,76 @@ static double PatchFlops(int dim, double p)
   return 3 * n * n * line + 3 * n * n * ends + 7 * n * n * n + (6 * N + 6 * n) * ends + 6 * N * N;
 }
 
+/* The matrix of two cells */
+static void Pair(PetscInt p, const PetscReal K[], double A[])
+{
+  const PetscInt P = p + 1, N = 2 * p + 1;
+
+  for (PetscInt i = 0; i < N * N; i++) A[i] = 0.0;
+  for (PetscInt c = 0; c < 2; c++)
+    for (PetscInt i = 0; i < P; i++)
+      for (PetscInt j = 0; j < P; j++) A[(c * p + i) * N + c * p + j] += K[i * P + j];
+}
+
+/* Factors, and what depends on the coefficients */
+static PetscErrorCode Prepare(HopsCudaPatch k, const double A[], const double M[])
+{
+  const int    dim = k->dim, n = 2 * k->p - 1;
+  const double in = dim == 3 ? (double)n * n * n : (double)n * n;
+  double      *h;
+
+  PetscFunctionBegin;
+#define HOPS_CUDA_PATCH_FIND(P) \
+  if (k->p == P) { \
+    k->launch     = HopsCudaPatchLaunch_##P; \
+    k->launchlist = HopsCudaPatchLaunchList_##P; \
+  }
+  HOPS_CUDA_PATCH_ORDERS(HOPS_CUDA_PATCH_FIND)
+  PetscCheck(k->launch, PETSC_COMM_SELF, PETSC_ERR_SUP, "There are fused CUDA smoothers for the orders 1 to 8, not %d", k->p);
+  PetscCall(Factor(k, A, M));
+  PetscCall(PetscMalloc1((size_t)in + 2 * n, &h));
+  for (int i = 0, q = 0; i < n; i++) /* x, (z,) y */
+    for (int l = 0; l < (dim == 3 ? n : 1); l++)
+      for (int j = 0; j < n; j++) h[q++] = 1.0 / (k->d[0] * k->lambda[i] + k->d[1] * k->lambda[j] + (dim == 3 ? k->d[2] * k->lambda[l] : 0.0) + k->m);
+  PetscCall(ToDevice(k, (size_t)in, h, &k->Dinv));
+  for (int i = 0; i < n; i++) {
+    h[i]     = k->d[1] * k->c[i];
+    h[n + i] = k->d[2] * k->c[i];
+  }
+  PetscCall(ToDevice(k, 2 * n, h, &k->cyz));
+  PetscCall(PetscFree(h));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsCudaPatchCreateList(PetscInt p, const PetscReal A[], const PetscReal M[], const PetscReal d[], PetscReal m, PetscBool single, HopsCudaPatch *patch)
+{
+  HopsCudaPatch k;
+
+  PetscFunctionBegin;
+  PetscCall(PetscNew(&k));
+  k->dim    = 3;
+  k->p      = (int)p;
+  k->single = single;
+  k->m      = m;
+  for (int a = 0; a < 3; a++) k->d[a] = d[a];
+  PetscCall(Prepare(k, A, M));
+  k->flops = PatchFlops(3, p);
+  *patch   = k;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsCudaPatchSweepList(HopsCudaPatch k, const HopsCudaPatchList *list, cudaStream_t stream)
+{
+  PetscFunctionBegin;
+  if (list->n) PetscCall((*k->launchlist)(k, list, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode HopsCudaPatchCreate(PetscInt dim, PetscInt p, const PetscReal A1[], const PetscReal M1[], const PetscReal d[], PetscReal m, const PetscInt ncells[], PetscInt64 sy, PetscInt64 sz, PetscBool single, HopsCudaPatch *patch)
 {
   HopsCudaPatch k;
   const int     n = 2 * (int)p - 1;
-  double       *h, np = 1, in, all;
+  double       *A, *M, np = 1, in, all;
 
   PetscFunctionBegin;
   PetscCheck(dim == 2 || dim == 3, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "A box has 2 or 3 dimensions, not %" PetscInt_FMT, dim);
@@ -118,34 +175,33 @@ PetscErrorCode HopsCudaPatchCreate(PetscInt dim, PetscInt p, const PetscReal A1[
   k->sy = sy ? sy : (PetscInt64)k->ncells[0] * p + 1;
   k->sz = sz ? sz : k->sy * ((PetscInt64)k->ncells[1] * p + 1);
   PetscCheck(k->sy < PETSC_MPI_INT_MAX, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "Rows of %" PetscInt64_FMT " nodes are too long", k->sy);
-#define HOPS_CUDA_PATCH_FIND(P) \
-  if (p == P) k->launch = HopsCudaPatchLaunch_##P;
-  HOPS_CUDA_PATCH_ORDERS(HOPS_CUDA_PATCH_FIND)
-  PetscCheck(k->launch, PETSC_COMM_SELF, PETSC_ERR_SUP, "There are fused CUDA smoothers for the orders 1 to 8, not %" PetscInt_FMT, p);
-  PetscCall(Factor(k, A1, M1));
   in  = dim == 3 ? (double)n * n * n : (double)n * n;
   all = PetscPowReal(2.0 * p, dim);
-  PetscCall(PetscMalloc1((size_t)in + 2 * n, &h));
-  for (int i = 0, q = 0; i < n; i++) /* x, (z,) y */
-    for (int l = 0; l < (dim == 3 ? n : 1); l++)
-      for (int j = 0; j < n; j++) h[q++] = 1.0 / (k->d[0] * k->lambda[i] + k->d[1] * k->lambda[j] + (dim == 3 ? k->d[2] * k->lambda[l] : 0.0) + k->m);
-  PetscCall(ToDevice(k, (size_t)in, h, &k->Dinv));
-  for (int i = 0; i < n; i++) {
-    h[i]     = k->d[1] * k->c[i];
-    h[n + i] = k->d[2] * k->c[i];
-  }
-  PetscCall(ToDevice(k, 2 * n, h, &k->cyz));
-  PetscCall(PetscFree(h));
+  PetscCall(PetscMalloc2((2 * p + 1) * (2 * p + 1), &A, (2 * p + 1) * (2 * p + 1), &M));
+  Pair(p, A1, A);
+  Pair(p, M1, M);
+  PetscCall(Prepare(k, A, M));
+  PetscCall(PetscFree2(A, M));
   k->flops = np * PatchFlops((int)dim, p);
   k->bytes = np * (all + in) * (single ? 4 : 8); /* x on the surfaces (neighbours share them) and b inside are read, x inside is written */
   *patch   = k;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsCudaPatchSweep(HopsCudaPatch k, int first, int last, PetscBool reverse, const void *b, void *x, cudaStream_t stream)
+PetscErrorCode HopsCudaPatchSweep(HopsCudaPatch k, int first, int last, PetscBool reverse, PetscBool zero, const void *b, void *x, cudaStream_t stream)
 {
+  PetscBool whole = PETSC_TRUE; /* the patches of the first colour make up the box */
+
   PetscFunctionBegin;
-  for (int c = first; c < last; c++) PetscCall((*k->launch)(k, reverse ? first + last - 1 - c : c, b, x, stream));
+  for (int a = 0; a < k->dim; a++)
+    if (k->ncells[a] % 2) whole = PETSC_FALSE;
+  if (zero && !(whole && k->dim == 3 && k->p > 1 && !reverse && !first)) {
+    const size_t rows = (size_t)(k->ncells[1] * k->p + 1), planes = k->dim == 3 ? (size_t)(k->ncells[2] * k->p + 1) : 1;
+
+    PetscCallCUDA(cudaMemsetAsync(x, 0, ((planes - 1) * (size_t)k->sz + rows * (size_t)k->sy) * (k->single ? sizeof(float) : sizeof(double)), stream));
+    zero = PETSC_FALSE;
+  }
+  for (int c = first; c < last; c++) PetscCall((*k->launch)(k, reverse ? first + last - 1 - c : c, zero && c == first ? PETSC_TRUE : PETSC_FALSE, b, x, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

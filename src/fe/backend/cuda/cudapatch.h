@@ -21,6 +21,15 @@
   X(7) \
   X(8)
 
+/* Cubes of a colour, by lists on the device: of patch i, [n^3] unknowns from idx[start[i * stride]] on and the [N^3] nodes of its cells from eidx[estart[i * estride]] on, x fastest */
+typedef struct {
+  const int  *start, *estart, *idx, *eidx;
+  int         stride, estride, n, none; /* none: the index of what does not exist */
+  PetscBool   single;                   /* b and x are float; the arithmetic is the HopsCudaPatch's */
+  const void *b;
+  void       *x;
+} HopsCudaPatchList;
+
 typedef struct _HopsCudaPatch *HopsCudaPatch;
 struct _HopsCudaPatch {
   int            dim, p, ncells[3];
@@ -30,17 +39,23 @@ struct _HopsCudaPatch {
   double        *S, *Inv, *lambda, *mu, *c, *E; /* host; [n][n] node by mode, [n][n] mode by node, [n]: see cudapatchtable.cuh */
   double         A[9], M[9];                    /* order 1: the matrices of two cells */
   void          *Dinv, *cyz;                    /* device */
-  PetscLogDouble flops, bytes;                  /* of a sweep: done; moved at least by a launch for each colour */
-  PetscErrorCode (*launch)(HopsCudaPatch, int color, const void *b, void *x, cudaStream_t);
+  PetscLogDouble flops, bytes;                  /* of a sweep (lists: of a patch): done; moved at least by a launch for each colour */
+  PetscErrorCode (*launchlist)(HopsCudaPatch, const HopsCudaPatchList *, cudaStream_t);
+  PetscErrorCode (*launch)(HopsCudaPatch, int color, PetscBool zero, const void *b, void *x, cudaStream_t);
 };
 
 EXTERN_C_BEGIN
 /* A1, M1: [p+1][p+1] of the reference cell; sy and sz 0: rows and planes lie close */
 PETSC_INTERN PetscErrorCode HopsCudaPatchCreate(PetscInt dim, PetscInt p, const PetscReal A1[], const PetscReal M1[], const PetscReal d[], PetscReal m, const PetscInt ncells[], PetscInt64 sy, PetscInt64 sz, PetscBool single, HopsCudaPatch *);
-/* x after colours first..last-1, in descending order where `reverse`; asynchronous */
-PETSC_INTERN PetscErrorCode HopsCudaPatchSweep(HopsCudaPatch, int first, int last, PetscBool reverse, const void *b, void *x, cudaStream_t);
+/* for lists in 3D, order 2 on: A, M: [2p+1][2p+1] of the two cells of a patch, rows inside, which are unchanged when mirrored */
+PETSC_INTERN PetscErrorCode HopsCudaPatchCreateList(PetscInt p, const PetscReal A[], const PetscReal M[], const PetscReal d[], PetscReal m, PetscBool single, HopsCudaPatch *);
+PETSC_INTERN PetscErrorCode HopsCudaPatchSweepList(HopsCudaPatch, const HopsCudaPatchList *, cudaStream_t);
+/* x after colours first..last-1, in descending order where `reverse`; `zero`: x counts as zero, but for the boundary, where it must be; asynchronous */
+PETSC_INTERN PetscErrorCode HopsCudaPatchSweep(HopsCudaPatch, int first, int last, PetscBool reverse, PetscBool zero, const void *b, void *x, cudaStream_t);
 PETSC_INTERN PetscErrorCode HopsCudaPatchDestroy(HopsCudaPatch *);
 
-#define HOPS_CUDA_PATCH_DECLARE(P) PETSC_INTERN PetscErrorCode HopsCudaPatchLaunch_##P(HopsCudaPatch, int color, const void *b, void *x, cudaStream_t);
+#define HOPS_CUDA_PATCH_DECLARE(P) \
+  PETSC_INTERN PetscErrorCode HopsCudaPatchLaunch_##P(HopsCudaPatch, int color, PetscBool zero, const void *b, void *x, cudaStream_t); \
+  PETSC_INTERN PetscErrorCode HopsCudaPatchLaunchList_##P(HopsCudaPatch, const HopsCudaPatchList *, cudaStream_t);
 HOPS_CUDA_PATCH_ORDERS(HOPS_CUDA_PATCH_DECLARE)
 EXTERN_C_END

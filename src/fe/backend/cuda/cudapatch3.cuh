@@ -157,3 +157,85 @@ __global__ void __launch_bounds__(NB *(2 * P - 1) * (2 * P - 1), MB) HopsPatchMo
     for (int k = 0; k < n; k++) out[k * a.sz] = v[k];
   }
 }
+
+/*
+  The first colour's patches where x counts as zero: nothing of x is read, and what lies on their lower faces is set to zero, so that patches which fill the box write
+  all of it but its upper faces
+*/
+template <int P, class T, int NB, int MB>
+__global__ void __launch_bounds__(NB *(2 * P - 1) * (2 * P - 1), MB) HopsPatchFirst3(const __grid_constant__ HopsPatchTable<P, T> tab, const __grid_constant__ HopsPatchBox<T> a)
+{
+  using L             = HopsPatchSizes3<P, T, NB>;
+  constexpr int     n = L::n, n2 = n * n, PS = L::plane;
+  extern __shared__ __align__(16) unsigned char raw[];
+  const int                                     sub = threadIdx.x / n2, t = threadIdx.x - sub * n2, X = t % n, Y = t / n, q = blockIdx.x * NB + sub;
+  const long long                               off  = (long long)(2 * min(q, a.nx - 1) + a.c[0]) * P + (long long)(2 * blockIdx.y + a.c[1]) * P * a.sy + (2 * blockIdx.z + a.c[2]) * P * a.sz;
+  T *const                                      cube = (T *)raw + sub * L::patch;
+  T                                             v[n];
+
+  { /* z: thread (X,Y) */
+    const T *b = a.b + off + (X + 1) + (Y + 1) * a.sy + a.sz;
+
+#pragma unroll
+    for (int k = 0; k < n; k++) v[k] = __ldg(b + k * a.sz);
+  }
+  HopsPatchDual<P, T>(tab, v);
+#pragma unroll
+  for (int k = 0; k < n; k++) cube[t + PS * k] = v[k];
+  __syncthreads();
+  { /* y: thread (X,k) */
+    T *col = cube + X + PS * Y;
+
+#pragma unroll
+    for (int j = 0; j < n; j++) v[j] = col[n * j];
+    HopsPatchDual<P, T>(tab, v);
+#pragma unroll
+    for (int j = 0; j < n; j++) col[n * j] = v[j];
+  }
+  __syncthreads();
+  { /* x, and back: thread (j,k) */
+    T *col = cube + n * X + PS * Y;
+
+#pragma unroll
+    for (int i = 0; i < n; i++) v[i] = col[i];
+    HopsPatchDual<P, T>(tab, v);
+#pragma unroll
+    for (int i = 0; i < n; i++) v[i] *= __ldg(a.Dinv + i * n2 + t);
+    HopsPatchValues<P, T>(tab, (T)0, (T)0, v);
+#pragma unroll
+    for (int i = 0; i < n; i++) col[i] = v[i];
+  }
+  __syncthreads();
+  { /* y: thread (X,k) */
+    T *col = cube + X + PS * Y;
+
+#pragma unroll
+    for (int j = 0; j < n; j++) v[j] = col[n * j];
+    HopsPatchValues<P, T>(tab, (T)0, (T)0, v);
+#pragma unroll
+    for (int j = 0; j < n; j++) col[n * j] = v[j];
+  }
+  __syncthreads();
+#pragma unroll
+  for (int k = 0; k < n; k++) v[k] = cube[t + PS * k];
+  HopsPatchValues<P, T>(tab, (T)0, (T)0, v);
+  if (q < a.nx) {
+    T *const out = a.x + off + (X + 1) + (Y + 1) * a.sy;
+
+    out[0] = 0;
+#pragma unroll
+    for (int k = 0; k < n; k++) out[(k + 1) * a.sz] = v[k];
+    if (X == 0) {
+#pragma unroll
+      for (int k = 0; k <= n; k++) out[k * a.sz - 1] = 0;
+    }
+    if (Y == 0) {
+#pragma unroll
+      for (int k = 0; k <= n; k++) out[k * a.sz - a.sy] = 0;
+    }
+    if (t == 0) {
+#pragma unroll
+      for (int k = 0; k <= n; k++) out[k * a.sz - a.sy - 1] = 0;
+    }
+  }
+}

@@ -4,6 +4,7 @@
 #include "cudapatch1.cuh"
 #include "cudapatch2.cuh"
 #include "cudapatch3.cuh"
+#include "cudapatchlist.cuh"
 
 /* 3D: patches of a block, and blocks that should fit on a multiprocessor, which bounds the registers */
 template <int P, class T>
@@ -71,16 +72,17 @@ static cudaError_t HopsPatchRunPoint(HopsCudaPatch k, const HopsPatchBox<T> &a, 
 }
 
 template <int P, class T>
-static cudaError_t HopsPatchRun(HopsCudaPatch k, const HopsPatchBox<T> &a, const int n[], cudaStream_t stream)
+static cudaError_t HopsPatchRun(HopsCudaPatch k, const HopsPatchBox<T> &a, const int n[], PetscBool zero, cudaStream_t stream)
 {
   if constexpr (P == 1) return k->dim == 3 ? HopsPatchRunPoint<3, T>(k, a, n, stream) : HopsPatchRunPoint<2, T>(k, a, n, stream);
   else if (k->dim == 3) {
     constexpr int NB = HopsPatchChoice<P, T>::patches, MB = HopsPatchChoice<P, T>::blocks;
     using L         = HopsPatchSizes3<P, T, NB>;
-    cudaError_t err = cudaFuncSetAttribute(HopsPatchModal3<P, T, NB, MB>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)L::shared);
+    const auto  run = zero ? HopsPatchFirst3<P, T, NB, MB> : HopsPatchModal3<P, T, NB, MB>;
+    cudaError_t err = cudaFuncSetAttribute(run, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)L::shared);
 
     if (err) return err;
-    HopsPatchModal3<P, T, NB, MB><<<dim3((n[0] + NB - 1) / NB, n[1], n[2]), L::threads, L::shared, stream>>>(HopsPatchTableCreate<P, T>(k), a);
+    run<<<dim3((n[0] + NB - 1) / NB, n[1], n[2]), L::threads, L::shared, stream>>>(HopsPatchTableCreate<P, T>(k), a);
   } else {
     constexpr int NB = 128 / (2 * P - 1);
     using L          = HopsPatchSizes2<P, T, NB>;
@@ -93,7 +95,7 @@ static cudaError_t HopsPatchRun(HopsCudaPatch k, const HopsPatchBox<T> &a, const
 }
 
 template <int P, class T>
-static cudaError_t HopsPatchLaunch(HopsCudaPatch k, int color, const void *b, void *x, cudaStream_t stream)
+static cudaError_t HopsPatchLaunch(HopsCudaPatch k, int color, PetscBool zero, const void *b, void *x, cudaStream_t stream)
 {
   HopsPatchBox<T> a = {};
   int             n[3];
@@ -110,14 +112,38 @@ static cudaError_t HopsPatchLaunch(HopsCudaPatch k, int color, const void *b, vo
   a.x    = (T *)x;
   a.Dinv = (const T *)k->Dinv;
   a.cyz  = (const T *)k->cyz;
-  return HopsPatchRun<P, T>(k, a, n, stream);
+  return HopsPatchRun<P, T>(k, a, n, zero, stream);
+}
+
+template <int P, class T, class V>
+static cudaError_t HopsPatchLaunchList(HopsCudaPatch k, const HopsCudaPatchList *l, cudaStream_t stream)
+{
+  if constexpr (P == 1) return cudaErrorInvalidValue;
+  else {
+    constexpr int NB = HopsPatchChoice<P, T>::patches, MB = HopsPatchChoice<P, T>::blocks;
+    using L                           = HopsPatchSizes3<P, T, NB>;
+    const HopsPatchListArgs<T, V> a   = {l->start, l->estart, l->idx, l->eidx, l->stride, l->estride, l->n, l->none, (const T *)k->Dinv, (const T *)k->cyz, (const V *)l->b, (V *)l->x};
+    cudaError_t                   err = cudaFuncSetAttribute(HopsPatchList3<P, T, V, NB, MB>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)L::shared);
+
+    if (err) return err;
+    HopsPatchList3<P, T, V, NB, MB><<<(l->n + NB - 1) / NB, L::threads, L::shared, stream>>>(HopsPatchTableCreate<P, T>(k), a);
+    return cudaGetLastError();
+  }
 }
 
 #define HOPS_CUDA_PATCH_DEFINE(P) \
-  PetscErrorCode HopsCudaPatchLaunch_##P(HopsCudaPatch k, int color, const void *b, void *x, cudaStream_t stream) \
+  PetscErrorCode HopsCudaPatchLaunchList_##P(HopsCudaPatch k, const HopsCudaPatchList *l, cudaStream_t stream) \
   { \
     PetscFunctionBegin; \
-    if (k->single) PetscCallCUDA(HopsPatchLaunch<P, float>(k, color, b, x, stream)); \
-    else PetscCallCUDA(HopsPatchLaunch<P, double>(k, color, b, x, stream)); \
+    if (!k->single) PetscCallCUDA((HopsPatchLaunchList<P, double, double>(k, l, stream))); \
+    else if (l->single) PetscCallCUDA((HopsPatchLaunchList<P, float, float>(k, l, stream))); \
+    else PetscCallCUDA((HopsPatchLaunchList<P, float, double>(k, l, stream))); \
+    PetscFunctionReturn(PETSC_SUCCESS); \
+  } \
+  PetscErrorCode HopsCudaPatchLaunch_##P(HopsCudaPatch k, int color, PetscBool zero, const void *b, void *x, cudaStream_t stream) \
+  { \
+    PetscFunctionBegin; \
+    if (k->single) PetscCallCUDA(HopsPatchLaunch<P, float>(k, color, zero, b, x, stream)); \
+    else PetscCallCUDA(HopsPatchLaunch<P, double>(k, color, zero, b, x, stream)); \
     PetscFunctionReturn(PETSC_SUCCESS); \
   }

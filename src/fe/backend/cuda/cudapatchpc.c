@@ -76,8 +76,58 @@ static PetscErrorCode SweepFactors(HopsPatchKernel k, HopsPatches pt, PetscInt a
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscBool Close(PetscReal a, PetscReal b)
+{
+  return PetscAbsReal(a - b) <= 1e-12 * PetscMax(PetscAbsReal(a), PetscAbsReal(b)) ? PETSC_TRUE : PETSC_FALSE;
+}
+
+/* Groups of patches, and what those of a class share */
+static PetscErrorCode SetUpGroups(HopsPatchKernel k, HopsPatches pt, PetscBool single, unsigned char group[])
+{
+  const int dim = (int)pt->space->dim;
+  PetscInt  first[HOPS_CUDA_SWEEP_CLASSES]; /* a patch of each class */
+  PetscInt  count    = 0;
+  int       nclasses = 0;
+
+  PetscFunctionBegin;
+  for (PetscInt i = 0; i < pt->n; ++i) {
+    const int *n = pt->size[i], *f = pt->factor[i];
+    int        c = 0;
+
+    group[i] = 1;
+    for (int a = 0; a < dim; ++a)
+      if (pt->esize[i][a] != n[a] + 2) group[i] = 0;
+    if (!group[i] || !pt->fused[pt->color[i]] || pt->estart[i] == pt->estart[i + 1]) continue;
+    if (dim < 3 || n[0] != n[1] || n[0] != n[2] || n[0] % 2 == 0 || n[0] < 3 || n[0] > 15 || f[0] != f[1] || f[0] != f[2] || !pt->factors[f[0]].symmetric || !Close(pt->scale[i][4] * pt->scale[i][5], 1.0)) continue;
+    for (; c < nclasses; ++c) {
+      const PetscReal *s = pt->scale[i], *t = pt->scale[first[c]];
+
+      if (pt->factor[first[c]][0] == f[0] && Close(s[0], t[0]) && Close(s[1], t[1]) && Close(s[2], t[2]) && Close(s[3], t[3]) && Close(s[5], t[5])) break;
+    }
+    if (c == HOPS_CUDA_SWEEP_CLASSES) continue;
+    if (c == nclasses) first[nclasses++] = i;
+    group[i] = (unsigned char)(2 + c);
+    ++count;
+  }
+  PetscCall(PetscInfo(NULL, "%" PetscInt_FMT " of %" PetscInt_FMT " patches have one of %d sets of factors and coefficients\n", count, pt->n, nclasses));
+  for (int c = 0; c < nclasses; ++c) {
+    const PetscInt         m = pt->size[first[c]][0], N = m + 2;
+    const HopsPatchFactor *f = pt->factors + pt->factor[first[c]][0];
+    const PetscReal       *A = pt->values + f->offset + m * m + m, *s = pt->scale[first[c]];
+    PetscReal             *h, d[3];
+
+    for (int a = 0; a < 3; ++a) d[a] = s[a] * s[5];
+    PetscCall(PetscCalloc1(2 * N * N, &h)); /* the ends have no rows */
+    PetscCall(PetscArraycpy(h + N, A, m * N));
+    PetscCall(PetscArraycpy(h + N * N + N, A + m * N, m * N));
+    PetscCall(HopsCudaPatchCreateList((m + 1) / 2, h, h + N * N, d, s[3] * s[5], single, &k->sweep.classes[c]));
+    PetscCall(PetscFree(h));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* What fused sweeps need; plain sweeps of large patches get scratch in the device's memory */
-static PetscErrorCode SetUpSweeps(HopsPatchKernel k, HopsPatches pt)
+static PetscErrorCode SetUpSweeps(HopsPatchKernel k, HopsPatches pt, const unsigned char group[])
 {
   const int            dim = (int)pt->space->dim;
   HopsCudaSweepRecord *rec;
@@ -99,6 +149,10 @@ static PetscErrorCode SetUpSweeps(HopsPatchKernel k, HopsPatches pt)
     rec[i].omega = pt->scale[j][4] * pt->scale[j][5];
     if (PetscAbsReal(rec[i].omega - 1.0) < 1e-13) rec[i].omega = 1.0;
     if (!pt->fused[pt->color[j]]) continue;
+    if (group[j] > 1) {
+      k->sflops[pt->color[j]] += k->sweep.classes[group[j] - 2]->flops;
+      continue;
+    }
     k->sweep.nwork = PetscMax(k->sweep.nwork, HopsCudaSweepShared(dim, pt->size[j], pt->esize[j], k->set->single));
     for (int a = 0; a < dim; ++a) { /* products of the window, and of the faces */
       const double n = pt->size[j][a], N = pt->esize[j][a], m = pt->start[j + 1] - pt->start[j];
@@ -151,9 +205,7 @@ PetscErrorCode HopsPatchCreate_CUDA(HopsPatches pt, PetscBool single, HopsPatchK
     PetscBool      odd  = pt->size[i][0] % 2 ? PETSC_TRUE : PETSC_FALSE;
 
     for (int a = 0; a < 5; ++a) scale[i][a] = pt->scale[i][a];
-    group[i] = 1; /* all nodes but the first and the last in each direction */
     for (int a = 0; a < dim; ++a) {
-      if (pt->esize[i][a] != pt->size[i][a] + 2) group[i] = 0;
       if (pt->size[i][a] != pt->size[i][0]) odd = PETSC_FALSE;
     }
     PetscCheck((pt->solver[i] != HOPS_PATCH_DENSE && odd && pt->size[i][0] <= 15) || need <= HOPS_CUDA_PATCH_SHARED, PETSC_COMM_SELF, PETSC_ERR_SUP, "A patch of %" PetscInt_FMT " unknowns is too large for the device: lower the order, choose -pc_patchfd_patch element or -pc_patchfd_precision single, or use -hops_backend host", n);
@@ -174,9 +226,10 @@ PetscErrorCode HopsPatchCreate_CUDA(HopsPatches pt, PetscBool single, HopsPatchK
   in.foffset = foffset;
   in.values  = pt->values;
   in.group   = pt->fuse ? group : NULL;
+  if (pt->fuse) PetscCall(SetUpGroups(k, pt, single, group));
   PetscCall(HopsCudaPatchSetCreate(&in, &k->set));
   k->bytes = k->set->bytes;
-  if (pt->fuse) PetscCall(SetUpSweeps(k, pt));
+  if (pt->fuse) PetscCall(SetUpSweeps(k, pt, group));
   for (int i = 0; i < k->set->nruns; ++i) {
     nkernels += (int)k->set->runs[i].n;
     if (k->set->runs[i].kind == HOPS_CUDA_PATCH_CUBE) ncubes += (int)k->set->runs[i].n;
@@ -263,6 +316,7 @@ PetscErrorCode HopsPatchDestroy_CUDA(HopsPatchKernel *kernel)
 
   PetscFunctionBegin;
   if (!k) PetscFunctionReturn(PETSC_SUCCESS);
+  for (int c = 0; c < HOPS_CUDA_SWEEP_CLASSES; ++c) PetscCall(HopsCudaPatchDestroy(&k->sweep.classes[c]));
   PetscCall(HopsCudaPatchSetDestroy(&k->set));
   PetscCall((*HopsBackendCUDA.Free)((void **)&k->records));
   PetscCall((*HopsBackendCUDA.Free)((void **)&k->eidx));

@@ -1,6 +1,7 @@
 /* CUDA: the patches of a HopsSpace (PCPATCHFD) on the device, maps between nested spaces, and copies in single precision. */
 #pragma once
 #include <hops/private/hopspatch.h>
+#include "cudapatch.h"
 #include "cudapatchset.h"
 
 /*
@@ -13,6 +14,12 @@ typedef struct {
   double s5, omega; /* HopsPatches' scale[5], and the factor of the correction: scale[4] times it */
 } HopsCudaSweepRecord;
 
+/*
+  Groups of patches: 0 have other windows than all nodes but the first and the last; 1 have those; from 2 on they are cubes in 3D, besides, with one symmetric factor in all directions and
+  the same coefficients, which a HopsCudaPatch knows
+*/
+#define HOPS_CUDA_SWEEP_CLASSES 16
+
 typedef struct {
   const HopsCudaSweepRecord *patches; /* [n] in the order of the set's records */
   const int                 *eidx;
@@ -20,6 +27,7 @@ typedef struct {
   void                      *work;  /* scratch of plain sweeps that do not fit in shared memory */
   size_t                     nwork; /* bytes of a block */
   int                        nblocks;
+  HopsCudaPatch              classes[HOPS_CUDA_SWEEP_CLASSES]; /* of groups 2, 3, ... */
 } HopsCudaSweepData;
 
 EXTERN_C_BEGIN

@@ -381,6 +381,14 @@ PetscErrorCode HopsCudaSweepLaunch(HopsCudaPatchSet s, const HopsCudaSweepData *
   PetscFunctionBegin;
   PetscCheck(run->kind != HOPS_CUDA_PATCH_DENSE, PETSC_COMM_SELF, PETSC_ERR_PLIB, "A dense patch in a fused sweep");
   PetscCheck(!floats || s->single, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE, "Vectors in single precision need patches in single precision");
+  if (run->group > 1) {
+    const HopsCudaPatchRecord *p    = s->patches + run->first;
+    const HopsCudaSweepRecord *w    = d->patches + run->first;
+    const HopsCudaPatchList    list = {&p->start, &w->estart, s->idx, d->eidx, sizeof(*p) / sizeof(int), sizeof(*w) / sizeof(int), (int)run->n, (int)s->nP - 1, floats, b, z};
+
+    PetscCall(HopsCudaPatchSweepList(d->classes[run->group - 2], &list, stream));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   if (floats) {
     const SweepArgs<float> a = {s->patches + run->first, d->patches + run->first, s->idx, d->eidx, d->values, (const float *)b, (float *)z, NULL, d->nwork, (int)run->n, (int)s->nP - 1};
 

@@ -1,0 +1,189 @@
+/*
+  r = b - A P x for a function x of the box of half as many cells, whose values P x at the fine nodes are never formed: A P is a sum of tensor products
+  of the 1D matrices of a pair of cells times J, on the P + 1 nodes of a coarse cell. Blocks march as those of cudaboxresidual.cuh do, a layer of pairs after the other.
+*/
+#pragma once
+#include "cudaboxresidual.cuh"
+
+/* (matrix of a pair of cells) J, rows i and 2P - i from the sums and differences of mirrored coarse nodes; the last rows */
+template <int P, class T>
+struct HopsBoxPairTable {
+  static constexpr int N = P + 1, O = N / 2, E = N - O;
+  T                    Me[N * E], Mo[P * O], Xe[N * E], Xo[P * O], Ye[N * E], Yo[P * O], Ze[N * E], Zo[P * O];
+  T                    Ml[N], Xl[N], Yl[N];
+};
+
+template <int DIM, int P, class T>
+struct HopsBoxPairSizes {
+  static constexpr int TX    = DIM == 3 ? (P == 1 ? 16 : P == 2 ? 8
+                                                       : P == 3 ? 4
+                                                       : P < 7  ? 2
+                                                                : 1)
+                                        : 128 / P,
+                       TY    = DIM == 3 ? (P == 1 ? 4 : P < 5 ? 2
+                                                              : 1)
+                                        : 1;
+  static constexpr int    FX = 2 * P * TX, FY = DIM == 3 ? 2 * P * TY : 1;                                   /* fine nodes that a block owns */
+  static constexpr int    LX = TX * P + P + 1, LY = DIM == 3 ? TY * P + P + 1 : 1, HX = LX | 1, UX = FX | 1; /* coarse ones that it reads */
+  static constexpr int    threads = (FX * FY + 31) / 32 * 32, columns = (LX * LY + threads - 1) / threads, blocks = threads > 256 ? 2 : P > 5 ? 2
+                                                                                                                                              : 3;
+  static constexpr int    nV = P * LY * HX, nU = P * LY * UX, nA = DIM == 3 ? P * FY * FX : 0, n0 = nV > 2 * nA ? nV : 2 * nA;
+  static constexpr size_t shared = sizeof(T) * (n0 + 2 * nU);
+};
+
+/* y = rows 0..2P-1; `before` are the nodes of the cell before, whose last row belongs to node 0 */
+template <int P, class T>
+__device__ __forceinline__ void HopsBoxPairRows(const T *Ke, const T *Ko, const T *Kl, const T *e, const T *o, const T *before, T *y)
+{
+  constexpr int N = P + 1, O = N / 2, E = N - O;
+
+#pragma unroll
+  for (int i = 0; i < N; i++) {
+    T s = Ke[i * E] * e[0], d = 0;
+
+#pragma unroll
+    for (int k = 1; k < E; k++) s += Ke[i * E + k] * e[k];
+    if (i < P) {
+#pragma unroll
+      for (int k = 0; k < O; k++) d += Ko[i * O + k] * o[k];
+    }
+    y[i] = s + d;
+    if (i < P && i > 0) y[2 * P - i] = s - d;
+  }
+#pragma unroll
+  for (int k = 0; k < N; k++) y[0] += Kl[k] * before[k];
+}
+
+template <int DIM, int P, class T, class TO>
+__global__ void __launch_bounds__(HopsBoxPairSizes<DIM, P, T>::threads, HopsBoxPairSizes<DIM, P, T>::blocks) HopsBoxProlonged(const __grid_constant__ HopsBoxPairTable<P, T> tab, const __grid_constant__ HopsBoxArgs<T, TO> a)
+{
+  using S             = HopsBoxPairSizes<DIM, P, T>;
+  constexpr int     N = P + 1, O = N / 2, E = N - O, FX = S::FX, FY = S::FY, LX = S::LX, LY = S::LY, HX = S::HX, UX = S::UX, NT = S::threads, R = 2 * P;
+  extern __shared__ __align__(16) unsigned char raw[];
+  T *const V = (T *)raw, *const A = V, *const C = V + S::nA, *const U = V + S::n0, *const W = U + S::nU;
+  const int       t = threadIdx.x, x = t % FX, y = t / FX, x0 = blockIdx.x * S::TX * P, y0 = DIM == 3 ? blockIdx.y * S::TY * P : 0, gx = 2 * x0 + x, gy = 2 * y0 + y;
+  const bool      active = t < FX * FY && gx < a.n[0] * R && (DIM == 2 || gy < a.n[1] * R), inside = active && gx > 0 && (DIM == 2 || gy > 0);
+  const int       first = (DIM == 3 ? blockIdx.z : blockIdx.y) * a.chunk, end = min(a.nm, first + a.chunk), start = max(first - 2, -1), cy = a.n[0] * P + 1;
+  const long long col = gx + (DIM == 3 ? (long long)gy * a.sy : 0), cm = DIM == 3 ? (long long)cy * (a.n[1] * P + 1) : cy;
+  T               bz[R], carry = 0, a0 = 0, c0 = 0;
+  int             from[S::columns];
+  double          sum = 0;
+
+#pragma unroll
+  for (int c = 0; c < S::columns; c++) {
+    const int e = t + c * NT, vx = x0 - P + e % LX, vy = DIM == 3 ? y0 - P + e / LX : 0;
+
+    from[c] = vx >= 0 && vx <= a.n[0] * P && (DIM == 2 || (vy >= 0 && vy <= a.n[1] * P)) ? vx + vy * cy : -1;
+  }
+#pragma unroll 1
+  for (int k = start; k < end; k++) { /* layer of pairs; of the first one only the last plane is needed */
+    const long long z0 = (long long)k * R;
+
+#pragma unroll
+    for (int i = 0; i < R; i++) bz[i] = k >= first && inside ? __ldg(a.b + col + (z0 + i) * a.sm) : (T)0;
+#pragma unroll
+    for (int c = 0; c < S::columns; c++) {
+      const int e = t + c * NT, xx = e % LX, yy = e / LX;
+      const T  *v = a.x + from[c] + (long long)k * P * cm;
+
+      if ((c + 1) * NT <= LX * LY || e < LX * LY) {
+#pragma unroll
+        for (int zz = 0; zz < P; zz++) V[(zz * LY + yy) * HX + xx] = from[c] >= 0 && (k > start || zz == P - 1) ? __ldg(v + (zz + 1) * cm) : (T)0;
+      }
+    }
+    __syncthreads();
+    for (int it = t; it < P * LY * S::TX; it += NT) { /* x: a line of a cell */
+      const int line = it % (P * LY), cell = it / (P * LY);
+      const T  *v = V + line * HX + cell * P;
+      T         w[2 * P + 1], e[N], o[N], r[R];
+
+#pragma unroll
+      for (int i = 0; i < 2 * P + 1; i++) w[i] = v[i];
+      HopsBoxMirror<P, T>(w + P, e, o);
+      HopsBoxPairRows<P, T>(tab.Me, tab.Mo, tab.Ml, e, o, w, r);
+#pragma unroll
+      for (int i = 0; i < R; i++) U[line * UX + cell * R + i] = r[i];
+      HopsBoxPairRows<P, T>(tab.Xe, tab.Xo, tab.Xl, e, o, w, r);
+#pragma unroll
+      for (int i = 0; i < R; i++) W[line * UX + cell * R + i] = r[i];
+    }
+    __syncthreads();
+    if constexpr (DIM == 3) {
+      for (int it = t; it < P * FX * S::TY; it += NT) { /* y: C = M U, A = M W + Y U */
+        const int xx = it % FX, zz = it / FX % P, cell = it / (FX * P), at = (zz * LY + cell * P) * UX + xx, to = (zz * FY + cell * R) * FX + xx;
+        T         w[2 * P + 1], e[N], o[N], r[R], s[R];
+
+#pragma unroll
+        for (int i = 0; i < 2 * P + 1; i++) w[i] = U[at + i * UX];
+        HopsBoxMirror<P, T>(w + P, e, o);
+        HopsBoxPairRows<P, T>(tab.Me, tab.Mo, tab.Ml, e, o, w, r);
+#pragma unroll
+        for (int i = 0; i < R; i++) C[to + i * FX] = r[i];
+        HopsBoxPairRows<P, T>(tab.Ye, tab.Yo, tab.Yl, e, o, w, s);
+#pragma unroll
+        for (int i = 0; i < 2 * P + 1; i++) w[i] = W[at + i * UX];
+        HopsBoxMirror<P, T>(w + P, e, o);
+        HopsBoxPairRows<P, T>(tab.Me, tab.Mo, tab.Ml, e, o, w, r);
+#pragma unroll
+        for (int i = 0; i < R; i++) A[to + i * FX] = r[i] + s[i];
+      }
+      __syncthreads();
+    }
+    if (active) { /* the last direction; the first plane is the last one of the layer before */
+      const T  *pa = DIM == 3 ? A + y * FX + x : W + x, *pc = DIM == 3 ? C + y * FX + x : U + x;
+      const int step = DIM == 3 ? FY * FX : UX;
+      const T   aP = pa[(P - 1) * step], cP = pc[(P - 1) * step];
+
+      if (k > start) {
+        T s[N], d[P];
+
+#pragma unroll
+        for (int i = 0; i < N; i++) s[i] = 0;
+#pragma unroll
+        for (int i = 0; i < P; i++) d[i] = 0;
+#pragma unroll
+        for (int j = 0; j < E; j++) {
+          const T la = j ? pa[(j - 1) * step] : a0, lc = j ? pc[(j - 1) * step] : c0, ha = j ? pa[(P - j - 1) * step] : aP, hc = j ? pc[(P - j - 1) * step] : cP;
+          const T ea = j < O ? la + ha : la, ec = j < O ? lc + hc : lc, oa = la - ha, oc = lc - hc;
+
+#pragma unroll
+          for (int i = 0; i < N; i++) s[i] += tab.Me[i * E + j] * ea + tab.Ze[i * E + j] * ec;
+          if (j < O) {
+#pragma unroll
+            for (int i = 0; i < P; i++) d[i] += tab.Mo[i * O + j] * oa + tab.Zo[i * O + j] * oc;
+          }
+        }
+        if (k >= first && inside) {
+#pragma unroll
+          for (int i = 0; i < R; i++) {
+            const int m = i <= P ? i : R - i;
+            T         v = s[m];
+
+            if (m < P) v += i < P ? d[m] : -d[m];
+            if (i == 0) v += carry;
+            v                          = i || k ? bz[i] - v : (T)0;
+            a.r[col + (z0 + i) * a.sm] = (TO)(a.scale * v);
+            sum += (double)v * (double)v;
+          }
+        }
+        carry = s[0] - d[0];
+      }
+      a0 = aP;
+      c0 = cP;
+    }
+    __syncthreads();
+  }
+  if (a.partial) {
+    double *const s = (double *)raw; /* [warps] */
+    const int     b = (blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x;
+
+#pragma unroll
+    for (int o = 16; o > 0; o /= 2) sum += __shfl_down_sync(0xffffffffu, sum, o);
+    if (t % 32 == 0) s[t / 32] = sum;
+    __syncthreads();
+    if (t == 0) {
+      for (int w = 1; w < NT / 32; w++) sum += s[w];
+      a.partial[b] = sum;
+    }
+  }
+}
