@@ -22,6 +22,10 @@ typedef struct {
   int         *map;               /* column of block 1 by L index less `split`, once known */
   PetscInt     nmap;
   PetscBool    anylong; /* set by CountRows(): some row has more columns than a thread's list */
+
+  unsigned long long *place; /* [nplace] or more: where what cells add to the rows goes, the back end's own; NULL until values are asked for */
+  int                 place0, nplace;
+  PetscBool           twice; /* two nodes of a cell are the same unknown somewhere */
 } HopsLORRows;
 
 /*

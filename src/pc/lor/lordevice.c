@@ -22,6 +22,8 @@ PetscErrorCode HopsLORDeviceDestroyPattern(HopsLOR *lor)
     PetscCall((*ops->Free)((void **)&d->ghosts.j[b]));
     PetscCall((*ops->Free)((void **)&d->ghosts.v[b]));
   }
+  PetscCall((*ops->Free)((void **)&d->rows.place));
+  PetscCall((*ops->Free)((void **)&d->ghosts.place));
   PetscCall((*ops->Free)((void **)&d->rows.slotrow));
   PetscCall((*ops->Free)((void **)&d->rows.slot));
   PetscCall((*ops->Free)((void **)&d->rows.xi));

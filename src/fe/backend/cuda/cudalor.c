@@ -78,7 +78,7 @@ PetscErrorCode HopsLORGetInfo_CUDA(HopsLORKernel k, const char **kernel, PetscLo
 
   PetscFunctionBegin;
   if (kernel) *kernel = k->name;
-  if (bytes) *bytes = k->begin ? ((double)(sp->nT + sp->nG) + ne) * sizeof(int) + 2.0 * sp->ncells + (k->lump ? k->lump->bytes : 0.0) : 0.0;
+  if (bytes) *bytes = k->begin ? ((double)(sp->nT + sp->nG) + ne) * sizeof(int) + 2.0 * sp->ncells + (k->lump ? k->lump->bytes : (double)(k->places[0] + k->places[1])) : 0.0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -209,7 +209,7 @@ static PetscErrorCode VertexData(HopsLORKernel k, PetscInt first, PetscInt n, co
   PetscCall(HopsGetCUDAStream(&r.stream));
   if (first == 0) {
     size_t size;
-    int    ncomp = (kappa->nc ? dim + (r.mixed ? dim * (dim - 1) / 2 : 0) : 0) + (mass->nc ? 1 : 0);
+    int    ncomp = dim == 3 && r.mixed ? 8 : 4;
 
     if (k->lump) {
       PetscCall(HopsCudaLumpBegin(k, &r));
@@ -221,10 +221,9 @@ static PetscErrorCode VertexData(HopsLORKernel k, PetscInt first, PetscInt n, co
       PetscCall(HopsCudaPoolMalloc(size, (void **)&k->data.v));
       k->datasize = size;
     }
-    k->data.diffusion = kappa->nc > 0;
-    k->data.mixed     = r.mixed;
-    k->data.mass      = mass->nc > 0;
-    k->data.ncomp     = ncomp;
+    k->data.mixed = r.mixed;
+    k->data.ncomp = ncomp;
+    k->data.pairs = k->data.v + (size_t)sp->ncells * 4 * k->nn;
     PetscCallCUDA(cudaMemsetAsync(k->newmask, 0, sp->ncells + 4, r.stream)); /* threads write whole words */
   }
   if (!n) PetscFunctionReturn(PETSC_SUCCESS);
@@ -233,15 +232,18 @@ static PetscErrorCode VertexData(HopsLORKernel k, PetscInt first, PetscInt n, co
   r.first = first;
   r.n     = n;
   r.X += first * nx;
-  r.C     = k->tables;
-  r.B     = k->tables + nC;
-  r.D     = k->tables + nC + nB;
-  r.m     = k->tables + nC + 2 * nB;
-  r.r     = k->tables + nC + 2 * nB + 2 * P;
-  r.ncomp = k->data.ncomp;
-  r.out   = (double *)k->data.v + (size_t)first * k->data.ncomp * k->nn;
-  r.mask  = k->newmask + first;
-  r.bad   = k->bad;
+  r.C        = k->tables;
+  r.B        = k->tables + nC;
+  r.D        = k->tables + nC + nB;
+  r.m        = k->tables + nC + 2 * nB;
+  r.r        = k->tables + nC + 2 * nB + 2 * P;
+  r.ijk      = k->ijk;
+  r.perentry = 1.0 / k->nn;
+  r.ncomp    = k->data.ncomp;
+  r.out      = (double *)k->data.v + (size_t)first * (k->lump ? k->data.ncomp : 4) * k->nn;
+  r.pairs    = (double *)k->data.pairs + (size_t)first * 4 * k->nn;
+  r.mask     = k->newmask + first;
+  r.bad      = k->bad;
   if (kappa->nc) {
     PetscCall(CopyCoefficient(k, 0, kappa, n, &r.kappa));
     r.kcstride = kappa->cstride;
@@ -335,12 +337,35 @@ static PetscErrorCode MapColumns(HopsLORKernel k, HopsLORRows *rows)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Where the entries of restr go in the rows of a new pattern */
+static PetscErrorCode CreatePlaces(HopsLORKernel k, HopsLORRows *rows)
+{
+  size_t      *size = &k->places[rows->first ? 1 : 0];
+  int          ends[2], twice;
+  cudaStream_t stream;
+
+  PetscFunctionBegin;
+  if (rows->place || !rows->n) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(HopsGetCUDAStream(&stream));
+  for (int i = 0; i < 2; i++) PetscCall(HopsCopy_CUDA(ends + i, k->begin + rows->first + i * rows->n, sizeof(int), PETSC_FALSE));
+  rows->place0 = ends[0];
+  rows->nplace = ends[1] - ends[0];
+  *size        = HopsCudaLORPlaceSize(&k->mesh, rows);
+  PetscCall(HopsCudaPoolMalloc(*size, (void **)&rows->place));
+  PetscCallCUDA(cudaMemsetAsync(k->bad, 0, sizeof(int), stream));
+  PetscCall(HopsCudaLORPlaces(&k->mesh, rows, k->bad, stream));
+  PetscCall(HopsCopy_CUDA(&twice, k->bad, sizeof(int), PETSC_FALSE));
+  rows->twice = twice ? PETSC_TRUE : PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode FillValues(HopsLORKernel k, HopsLORRows *rows)
 {
   cudaStream_t stream;
 
   PetscFunctionBegin;
   PetscCall(HopsGetCUDAStream(&stream));
+  if (!k->lump) PetscCall(CreatePlaces(k, rows));
   PetscCall(PetscLogGpuTimeBegin());
   if (k->lump) PetscCall(HopsCudaLumpValues(&k->lump->mesh, rows, stream));
   else PetscCall(HopsCudaLORValues(&k->mesh, &k->data, rows, stream));

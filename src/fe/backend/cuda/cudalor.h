@@ -4,6 +4,8 @@
 #include <hops/private/hopslordevice.h>
 #include <hops/private/hopsderham.h>
 
+#define HOPS_CUDA_LOR_MAX 63 /* columns of a row, in H1; of longer ones see LongRow */
+
 /* What kernels need of the mesh; node v of cell c is entry e = c * nn + v of restr */
 typedef struct {
   int                  dim, P, nn, nfree; /* nn = P^dim */
@@ -16,17 +18,18 @@ typedef struct {
 } HopsCudaLORMesh;
 
 /*
-  Vertex data [ncells][ncomp][nn], comp in this order:
-    diffusion: S_a = R G_aa m_b m_c / 2 for each direction a (m: lumped 1D mass, G = detJ J^-1 kappa J^-T; no m_c in 2D),
-    mixed: q_ab = R G_ab m_c / 4 for the pairs xy, xz, yz,
-    mass: R m_x m_y m_z detJ c
-  (of families other than H1: the diagonal entries of the derivative's tensor, of the field's, then their off-diagonal ones)
+  Vertex data of H1, four numbers a node that a thread reads at once, zero where a term is not there; v[ncells][nn][4] and pairs[ncells][nn][4]:
+    S_a = R G_aa m_b m_c / 2 for each direction a (m: lumped 1D mass, G = detJ J^-1 kappa J^-T; no m_c in 2D), v[0..dim-1],
+    q_ab = R G_ab m_c / 4 for the pairs xy, xz, yz, where `mixed`: pairs[0..2] in 3D, v[2] in 2D,
+    mass R m_x m_y m_z detJ c, v[3],
   where R puts the Gauss-Lobatto weight of the node in place of its share of the sub-cells' volumes, as on the host.
+
+  Of other families [ncells][ncomp][nn]: the diagonal entries of the derivative's tensor, of the field's, then their off-diagonal ones.
 */
 typedef struct {
-  bool          diffusion, mixed, mass;
-  int           ncomp;
-  const double *v;
+  bool          mixed;
+  int           ncomp; /* numbers a node */
+  const double *v, *pairs;
 } HopsCudaLORData;
 
 /* A run of cells: coordinates X[n][dim][Pg^dim], coefficient values with the strides of HopsValues */
@@ -37,8 +40,9 @@ typedef struct {
   PetscInt       first, n, kcstride, kpstride, mcstride, mpstride;
   const double  *X, *B, *D, *C, *m, *r; /* B, D: [P][Pg] the element map at the nodes; C: [P][P] derivatives at the nodes; m, r: [P] lumped 1D mass, Gauss-Lobatto weight over it */
   const double  *kappa, *mass;
-  double         tol, droptol; /* droptol >= tol: a cell whose off-diagonal factors all lie below it has none */
-  double        *out;
+  const int     *ijk;                    /* of HopsCudaLORMesh */
+  double         perentry, tol, droptol; /* droptol >= tol: a cell whose off-diagonal factors all lie below it has none */
+  double        *out, *pairs;
   unsigned char *mask; /* set by any thread that finds a coupling */
   int           *bad;  /* least cell with a determinant that is not positive */
   cudaStream_t   stream;
@@ -59,6 +63,7 @@ struct _HopsLORKernel {
   unsigned char        *newmask, *mask;
   void                 *coef[2];
   size_t                coefsize[2];
+  size_t                places[2]; /* bytes of the places in owned rows and in ghosts' */
   char                  name[48];
 };
 
@@ -89,6 +94,9 @@ PETSC_INTERN PetscErrorCode HopsCudaLORCount(const HopsCudaLORMesh *, HopsLORRow
 PETSC_INTERN PetscErrorCode HopsCudaLORBuffer(HopsLORRows *, unsigned long long *work, int **buffer, cudaStream_t);
 PETSC_INTERN PetscErrorCode HopsCudaLORColumns(const HopsCudaLORMesh *, const HopsLORRows *, unsigned char used[], cudaStream_t);
 PETSC_INTERN PetscErrorCode HopsCudaLORMap(const HopsLORRows *, cudaStream_t);
+/* with rows->place0 and nplace set: bytes of rows->place, which HopsCudaLORPlaces() fills in; *twice = 1 if two neighbours in a cell are the same */
+PETSC_INTERN size_t         HopsCudaLORPlaceSize(const HopsCudaLORMesh *, const HopsLORRows *);
+PETSC_INTERN PetscErrorCode HopsCudaLORPlaces(const HopsCudaLORMesh *, const HopsLORRows *, int *twice, cudaStream_t);
 PETSC_INTERN PetscErrorCode HopsCudaLORValues(const HopsCudaLORMesh *, const HopsCudaLORData *, const HopsLORRows *, cudaStream_t);
 PETSC_INTERN PetscErrorCode HopsCudaLORReceived(const HopsLORRows *, const double x[], cudaStream_t);
 PETSC_INTERN PetscErrorCode HopsCudaLORDiagonal(const HopsLORRows *, PetscInt n, const PetscInt idx[], const double x[], cudaStream_t);

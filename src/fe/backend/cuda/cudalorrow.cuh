@@ -88,7 +88,7 @@ __device__ __forceinline__ static LongRow TakeRow(const HopsLORRows &rows, int r
 struct Row {
   const int *J, *J1, *map;
   double    *V, *V1;
-  int        next, lo, hi, lo1, hi1, split, nfree;
+  int        next, lo, hi, lo1, hi1, split;
   bool       direct;
 
   __device__ void Add(int c, double v)
@@ -106,11 +106,5 @@ struct Row {
       while (J1[k] != d) k++;
       V1[k] += v;
     }
-  }
-  /* the column is R[offset], which need not be looked up where the row is direct */
-  __device__ void AddFree(const int *R, int offset, double v)
-  {
-    if (direct) V[next++] = v;
-    else if (R[offset] < nfree) Add(R[offset], v);
   }
 };

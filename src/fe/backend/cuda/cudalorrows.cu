@@ -1,13 +1,11 @@
 /*
-  Rows of the low-order-refined matrix: pattern and values, a thread for each row. The owner of a row visits the cells that
-  hold its unknown in ascending order, so that values have one order of summation and come out the same bit by bit.
+  Rows of the low-order-refined matrix: pattern, a thread for each row, and what other ranks and faces add to single rows. The owner of a
+  row visits the cells that hold its unknown in ascending order.
 */
 #include "cudalorrow.cuh"
 #include <cub/device/device_scan.cuh>
 
-#define HOPS_CUDA_LOR_MAX     64  /* columns of a row; of longer ones see LongRow */
 #define HOPS_CUDA_LOR_THREADS 128 /* rows of a block, pattern */
-#define HOPS_CUDA_LOR_ROWS    32  /* rows of a block, values: more of them wait for the longest */
 
 /* ---- Sums before each of n counts, and their total ---- */
 
@@ -272,171 +270,13 @@ PetscErrorCode HopsCudaLORSlots(const HopsLORRows *rows, cudaStream_t stream)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* ---- Values ---- */
-
-/* Neighbours that couple with node (i,j,k) in a cell, and the node */
-template <int DIM>
-__device__ static int CountNeighbours(int P, const int ijk[], int mask)
-{
-  int n = 1, sides[DIM];
-
-#pragma unroll
-  for (int a = 0; a < DIM; a++) {
-    sides[a] = (ijk[a] < P - 1) + (ijk[a] > 0);
-    n += sides[a];
-  }
-#pragma unroll
-  for (int a = 0, bit = 0; a < DIM; a++)
-#pragma unroll
-    for (int b = a + 1; b < DIM; b++, bit++) n += (mask >> bit & 1) * sides[a] * sides[b];
-  return n;
-}
-
-/*
-  Contributions of a cell to the row of its node v, D pointing to the node's vertex data, with s_a = +1 at the first node of a line,
-  -1 at the last, 0 inside:
-    (v,v+e_a) = -(S_a(v) + S_a(v+e_a)) / h_a + sum_b s_b (q_ab(v+e_a) - q_ab(v)), and (v,v-e_a) by symmetry,
-    (v,v) = mass - sum of the first terms of its edges + 2 sum_ab s_a s_b q_ab(v),
-    (v,v+e_a+e_b) = -q_ab(v+e_a) - q_ab(v+e_b), (v,v+e_a-e_b) = q_ab(v+e_a) + q_ab(v-e_b).
-*/
-template <int DIM, bool MIXED>
-__device__ static void AddCell(const HopsCudaLORMesh &m, const HopsCudaLORData &data, int e, int row, Row *out)
-{
-  const int     P = m.P, nn = m.nn, c = CellOf(m, e), v = e - c * nn, place = __ldg(m.ijk + v), *R = m.restr + e;
-  const int     ijk[3] = {place & 255, place >> 8 & 255, place >> 16}, st[3] = {1, P, P * P};
-  const double *D    = data.v + (size_t)c * data.ncomp * nn + v;
-  const int     mask = MIXED ? m.mask[c] : 0;
-  double        diag = data.mass ? D[(size_t)(data.ncomp - 1) * nn] : 0, edge[2 * DIM];
-
-  if (!data.diffusion) {
-    out->direct = false;
-    out->Add(row, diag);
-    return;
-  }
-#pragma unroll
-  for (int a = 0; a < DIM; a++) {
-    const double *S = D + a * nn, s0 = S[0];
-
-    edge[2 * a] = edge[2 * a + 1] = 0;
-    if (ijk[a] < P - 1) edge[2 * a] = -(s0 + S[st[a]]) * __ldg(m.hinv + ijk[a]);
-    if (ijk[a] > 0) edge[2 * a + 1] = -(S[-st[a]] + s0) * __ldg(m.hinv + ijk[a] - 1);
-    diag -= edge[2 * a] + edge[2 * a + 1];
-  }
-  if (MIXED && mask) {
-#pragma unroll
-    for (int a = 0, bit = 0; a < DIM; a++)
-#pragma unroll
-      for (int b = a + 1; b < DIM; b++, bit++) {
-        const double *q  = D + (DIM + bit) * nn;
-        const int     sa = (ijk[a] == 0) - (ijk[a] == P - 1), sb = (ijk[b] == 0) - (ijk[b] == P - 1);
-
-        if (!(mask >> bit & 1) || (!sa && !sb)) continue;
-        if (sb && ijk[a] < P - 1) edge[2 * a] += sb * (q[st[a]] - q[0]);
-        if (sb && ijk[a] > 0) edge[2 * a + 1] += sb * (q[0] - q[-st[a]]);
-        if (sa && ijk[b] < P - 1) edge[2 * b] += sa * (q[st[b]] - q[0]);
-        if (sa && ijk[b] > 0) edge[2 * b + 1] += sa * (q[0] - q[-st[b]]);
-        diag += 2 * sa * sb * q[0];
-      }
-  }
-  if (out->direct) out->V[out->next++] = diag;
-  else out->Add(row, diag);
-#pragma unroll
-  for (int a = 0; a < DIM; a++) {
-    if (ijk[a] < P - 1) out->AddFree(R, st[a], edge[2 * a]);
-    if (ijk[a] > 0) out->AddFree(R, -st[a], edge[2 * a + 1]);
-  }
-  if (MIXED && mask) {
-#pragma unroll
-    for (int a = 0, bit = 0; a < DIM; a++)
-#pragma unroll
-      for (int b = a + 1; b < DIM; b++, bit++) {
-        const double *q  = D + (DIM + bit) * nn;
-        const double  ap = ijk[a] < P - 1 ? q[st[a]] : 0, am = ijk[a] > 0 ? q[-st[a]] : 0, bp = ijk[b] < P - 1 ? q[st[b]] : 0, bm = ijk[b] > 0 ? q[-st[b]] : 0;
-
-        if (!(mask >> bit & 1)) continue;
-        if (ijk[a] < P - 1 && ijk[b] < P - 1) out->AddFree(R, st[a] + st[b], -ap - bp);
-        if (ijk[a] < P - 1 && ijk[b] > 0) out->AddFree(R, st[a] - st[b], ap + bm);
-        if (ijk[a] > 0 && ijk[b] < P - 1) out->AddFree(R, st[b] - st[a], am + bp);
-        if (ijk[a] > 0 && ijk[b] > 0) out->AddFree(R, -st[a] - st[b], -am - bm);
-      }
-  }
-}
-
-/*
-  A block's rows lie side by side in block 0: their values are put together in shared memory, `room` entries, and written as one
-  piece. So are the columns of long rows, where some are looked up; for short ones the cache serves them faster.
-*/
-template <int DIM, bool MIXED>
-__global__ static void __launch_bounds__(HOPS_CUDA_LOR_ROWS) Values(const HopsCudaLORMesh m, const HopsCudaLORData data, const HopsLORRows rows, int room)
-{
-  extern __shared__ double shared[];
-  const int                r0 = (int)(blockIdx.x * blockDim.x), r1 = min(r0 + (int)blockDim.x, (int)rows.n), r = r0 + (int)threadIdx.x, row = (int)rows.first + r;
-  const int                base = rows.i[0][r0], len = rows.i[0][r1] - base;
-  const bool               fits = len <= room;
-  double                  *V    = fits ? shared : rows.v[0] + base;
-  const int               *J    = rows.j[0] + base;
-  Row                      out  = {J, rows.j[1], rows.map, V, rows.v[1], 0, 0, 0, 0, 0, (int)rows.split, m.nfree, false};
-  int                      e0 = 0, e1 = 0;
-
-  if (r < r1) {
-    e0      = m.begin[row];
-    e1      = m.begin[row + 1];
-    out.lo  = rows.i[0][r] - base;
-    out.hi  = rows.i[0][r + 1] - base;
-    out.lo1 = rows.i[1] ? rows.i[1][r] : 0;
-    out.hi1 = rows.i[1] ? rows.i[1][r + 1] : 0;
-    if (e1 - e0 == 1 && !rows.sorted && !(rows.slot && rows.slot[r] >= 0)) {
-      const int e = m.entry[e0], c = CellOf(m, e), place = __ldg(m.ijk + e - c * m.nn), ijk[3] = {place & 255, place >> 8 & 255, place >> 16};
-
-      out.direct = out.hi - out.lo == CountNeighbours<DIM>(m.P, ijk, MIXED ? m.mask[c] : 0) && out.lo1 == out.hi1;
-    }
-    out.next = out.lo;
-  }
-  for (int k = threadIdx.x; k < len; k += blockDim.x) V[k] = 0;
-  if (MIXED && __syncthreads_or(r < r1 && !out.direct) && fits) {
-    int *s = (int *)(shared + room);
-
-    for (int k = threadIdx.x; k < len; k += blockDim.x) s[k] = J[k];
-    out.J = s;
-  }
-  __syncthreads();
-  if (r < r1) {
-    for (int k = out.lo1; k < out.hi1; k++) out.V1[k] = 0;
-    for (int k = e0; k < e1; k++) AddCell<DIM, MIXED>(m, data, m.entry[k], row, &out);
-  }
-  if (!fits) return;
-  __syncthreads();
-  for (int k = threadIdx.x; k < len; k += blockDim.x) rows.v[0][base + k] = V[k];
-}
-
-template <int DIM, bool MIXED>
-static PetscErrorCode LaunchValues(const HopsCudaLORMesh *m, const HopsCudaLORData *data, const HopsLORRows *rows, cudaStream_t stream)
-{
-  const unsigned int blocks = (unsigned int)((rows->n + HOPS_CUDA_LOR_ROWS - 1) / HOPS_CUDA_LOR_ROWS);
-  const int          room   = HOPS_CUDA_LOR_ROWS * (MIXED ? (DIM == 3 ? 20 : 10) : (DIM == 3 ? 8 : 6));
-
-  PetscFunctionBegin;
-  Values<DIM, MIXED><<<blocks, HOPS_CUDA_LOR_ROWS, room *(sizeof(double) + sizeof(int)), stream>>>(*m, *data, *rows, room);
-  PetscCallCUDA(cudaGetLastError());
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode HopsCudaLORValues(const HopsCudaLORMesh *m, const HopsCudaLORData *data, const HopsLORRows *rows, cudaStream_t stream)
-{
-  PetscFunctionBegin;
-  if (!rows->n) PetscFunctionReturn(PETSC_SUCCESS);
-  if (m->dim == 3 && data->mixed && rows->coupled) PetscCall((LaunchValues<3, true>(m, data, rows, stream)));
-  else if (m->dim == 3) PetscCall((LaunchValues<3, false>(m, data, rows, stream)));
-  else if (data->mixed && rows->coupled) PetscCall((LaunchValues<2, true>(m, data, rows, stream)));
-  else PetscCall((LaunchValues<2, false>(m, data, rows, stream)));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+/* ---- What is added to single rows ---- */
 
 /* Row r in global memory */
 __device__ static Row GlobalRow(const HopsLORRows &rows, int r)
 {
   const bool two = rows.i[1] != NULL;
-  const Row  out = {rows.j[0], rows.j[1], rows.map, rows.v[0], rows.v[1], rows.i[0][r], rows.i[0][r], rows.i[0][r + 1], two ? rows.i[1][r] : 0, two ? rows.i[1][r + 1] : 0, (int)rows.split, INT_MAX, false};
+  const Row  out = {rows.j[0], rows.j[1], rows.map, rows.v[0], rows.v[1], rows.i[0][r], rows.i[0][r], rows.i[0][r + 1], two ? rows.i[1][r] : 0, two ? rows.i[1][r + 1] : 0, (int)rows.split, false};
 
   return out;
 }

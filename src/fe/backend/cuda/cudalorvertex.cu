@@ -48,10 +48,10 @@ __device__ static void SetMask(unsigned char *mask, int c, unsigned int on)
 template <int DIM>
 __device__ static void Factors(const HopsCudaLORRun &s, int c, int v, const int ijk[], const double J[])
 {
-  const size_t nn = (size_t)s.nn;
+  const size_t at = ((size_t)c * s.nn + v) * 4;
   double       A[DIM * DIM], T[DIM * DIM], m[DIM], G[DIM * DIM], mm = 1, R = 1; /* R: the node's weight over its share of the sub-cells' volumes */
+  double       x[4] = {0, 0, 0, 0}, q[4] = {0, 0, 0, 0};
   const double det = Adjugate(DIM, J, A);
-  double      *out = s.out + (size_t)c * s.ncomp * nn + v;
 
   if (!(det > 0)) atomicMin(s.bad, c);
 #pragma unroll
@@ -61,6 +61,7 @@ __device__ static void Factors(const HopsCudaLORRun &s, int c, int v, const int 
     R *= __ldg(s.r + ijk[a]);
   }
   if (s.knc) {
+    const double f  = R / det;
     unsigned int on = 0;
 
     TimesKappa<DIM>(s.knc, s.kappa + (size_t)c * s.kcstride + (size_t)v * s.kpstride, A, T);
@@ -72,7 +73,7 @@ __device__ static void Factors(const HopsCudaLORRun &s, int c, int v, const int 
 
 #pragma unroll
         for (int i = 0; i < DIM; i++) t += T[a * DIM + i] * A[b * DIM + i];
-        G[a * DIM + b] = R * t / det;
+        G[a * DIM + b] = f * t;
       }
 #pragma unroll
     for (int a = 0; a < DIM; a++) {
@@ -81,25 +82,28 @@ __device__ static void Factors(const HopsCudaLORRun &s, int c, int v, const int 
 #pragma unroll
       for (int b = 0; b < DIM; b++)
         if (b != a) w *= m[b];
-      *out = G[a * DIM + a] * w;
-      out += nn;
+      x[a] = G[a * DIM + a] * w;
     }
 #pragma unroll
     for (int a = 0, bit = 0; a < DIM; a++)
 #pragma unroll
       for (int b = a + 1; b < DIM; b++, bit++) {
-        const double g = G[a * DIM + b];
+        const double g = G[a * DIM + b], gg = G[a * DIM + a] * G[b * DIM + b];
 
-        if (g * g > s.tol * s.tol * G[a * DIM + a] * G[b * DIM + b]) on |= 1u << bit;
-        if (g * g > s.droptol * s.droptol * G[a * DIM + a] * G[b * DIM + b]) on |= HOPS_MASK_LARGE;
-        if (s.mixed) {
-          *out = g * (0.25 * (DIM == 3 ? m[3 - a - b] : 1));
-          out += nn;
-        }
+        if (g * g > s.tol * s.tol * gg) on |= 1u << bit;
+        if (g * g > s.droptol * s.droptol * gg) on |= HOPS_MASK_LARGE;
+        q[bit] = g * (0.25 * (DIM == 3 ? m[3 - a - b] : 1));
       }
     SetMask(s.mask + c, c, on);
   }
-  if (s.mnc) *out = R * mm * det * s.mass[(size_t)c * s.mcstride + (size_t)v * s.mpstride];
+  if (s.mnc) x[3] = R * mm * det * s.mass[(size_t)c * s.mcstride + (size_t)v * s.mpstride];
+  if (DIM == 2 && s.mixed) x[2] = q[0];
+  *(double2 *)(s.out + at)     = make_double2(x[0], x[1]);
+  *(double2 *)(s.out + at + 2) = make_double2(x[2], x[3]);
+  if (DIM == 3 && s.mixed) {
+    *(double2 *)(s.pairs + at)     = make_double2(q[0], q[1]);
+    *(double2 *)(s.pairs + at + 2) = make_double2(q[2], q[3]);
+  }
 }
 
 /* The same of families other than H1: tensors J^-1 kappa J^-T det J of H(curl), J^T kappa J / det J of H(div), kappa / det J of L2 */
@@ -170,29 +174,54 @@ __device__ __forceinline__ static void Node(const HopsCudaLORRun &s, int c, int 
   else Factors<DIM>(s, c, v, ijk, J);
 }
 
-/* J by full sums over the nodes of the element map, which are few */
-template <int DIM, int PG, bool LUMP>
-__global__ static void VertexDirect(const HopsCudaLORRun s)
+/* J of a bi- or trilinear map, direction by direction; b, d: the two basis functions of each direction and their derivatives */
+template <int DIM>
+__device__ __forceinline__ static void Multilinear(const double *X, const double b[][2], const double d[][2], double J[])
 {
-  const int     Pg = PG ? PG : s.Pg, ng = Pg * Pg * (DIM == 3 ? Pg : 1);
-  const size_t  t = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
-  const int     c = (int)(t / s.nn), v = (int)(t - (size_t)c * s.nn);
-  const int     ijk[3] = {v % s.P, v / s.P % s.P, DIM == 3 ? v / (s.P * s.P) : 0};
-  double        J[DIM * DIM];
-  const double *X = s.X + (size_t)c * DIM * ng;
+#pragma unroll
+  for (int i = 0; i < DIM; i++, X += 1 << DIM) {
+    double f[2], fx[2], fy[2];
 
-  if (c >= s.n) return;
+#pragma unroll
+    for (int z = 0; z < DIM - 1; z++) {
+      double u[2], w[2];
+
+#pragma unroll
+      for (int y = 0; y < 2; y++) {
+        const double x0 = __ldg(X + 4 * z + 2 * y), x1 = __ldg(X + 4 * z + 2 * y + 1);
+
+        u[y] = b[0][0] * x0 + b[0][1] * x1;
+        w[y] = d[0][0] * x0 + d[0][1] * x1;
+      }
+      f[z]  = b[1][0] * u[0] + b[1][1] * u[1];
+      fx[z] = b[1][0] * w[0] + b[1][1] * w[1];
+      fy[z] = d[1][0] * u[0] + d[1][1] * u[1];
+    }
+    if (DIM == 2) {
+      J[i * DIM]     = fx[0];
+      J[i * DIM + 1] = fy[0];
+    } else {
+      J[i * DIM]     = b[2][0] * fx[0] + b[2][1] * fx[1];
+      J[i * DIM + 1] = b[2][0] * fy[0] + b[2][1] * fy[1];
+      J[i * DIM + 2] = d[2][0] * f[0] + d[2][1] * f[1];
+    }
+  }
+}
+
+/* J by full sums over the nodes of the element map, which are few */
+template <int DIM>
+__device__ __forceinline__ static void FullSums(const HopsCudaLORRun &s, const double *X, const int ijk[], double J[])
+{
+  const int Pg = s.Pg, ng = Pg * Pg * (DIM == 3 ? Pg : 1);
+
 #pragma unroll
   for (int i = 0; i < DIM * DIM; i++) J[i] = 0;
-#pragma unroll
   for (int z = 0; z < (DIM == 3 ? Pg : 1); z++) {
     const double bz = DIM == 3 ? __ldg(s.B + ijk[2] * Pg + z) : 1, dz = DIM == 3 ? __ldg(s.D + ijk[2] * Pg + z) : 0;
 
-#pragma unroll
     for (int y = 0; y < Pg; y++) {
       const double by = __ldg(s.B + ijk[1] * Pg + y), dy = __ldg(s.D + ijk[1] * Pg + y);
 
-#pragma unroll
       for (int x = 0; x < Pg; x++) {
         const double b = __ldg(s.B + ijk[0] * Pg + x), d = __ldg(s.D + ijk[0] * Pg + x);
 
@@ -207,6 +236,31 @@ __global__ static void VertexDirect(const HopsCudaLORRun s)
       }
     }
   }
+}
+
+/* A thread for each node, which computes J alone. LINEAR: the element map has two nodes in each direction */
+template <int DIM, bool LINEAR, bool LUMP>
+__global__ static void VertexDirect(const HopsCudaLORRun s)
+{
+  const unsigned int t = blockIdx.x * blockDim.x + threadIdx.x;
+  const int          c = __double2int_rd((t + 0.5) * s.perentry), v = (int)(t - (unsigned int)(c * s.nn)); /* exact for t < 2^31 */
+
+  if (c >= s.n) return;
+  const int at = __ldg(s.ijk + v), ijk[3] = {at & 255, at >> 8 & 255, at >> 16};
+  double    J[DIM * DIM];
+
+  if (LINEAR) {
+    double b[DIM][2], d[DIM][2];
+
+#pragma unroll
+    for (int a = 0; a < DIM; a++)
+#pragma unroll
+      for (int k = 0; k < 2; k++) {
+        b[a][k] = __ldg(s.B + ijk[a] * 2 + k);
+        d[a][k] = __ldg(s.D + ijk[a] * 2 + k);
+      }
+    Multilinear<DIM>(s.X + (size_t)c * (DIM << DIM), b, d, J);
+  } else FullSums<DIM>(s, s.X + (size_t)c * DIM * s.Pg * s.Pg * (DIM == 3 ? s.Pg : 1), ijk, J);
   Node<DIM, LUMP>(s, c, v, ijk, J);
 }
 
@@ -248,8 +302,8 @@ __global__ static void VertexNodal(const HopsCudaLORRun s, int nb)
     }
   }
   for (int t = threadIdx.x; t < n * nn; t += T) {
-    const int     cell = t / nn, v = t - cell * nn;
-    const int     ijk[3] = {v % P, v / P % P, DIM == 3 ? v / (P * P) : 0};
+    const int     cell = t / nn, v = t - cell * nn, at = __ldg(s.ijk + v);
+    const int     ijk[3] = {at & 255, at >> 8 & 255, at >> 16};
     const double *x      = a + cell * S;
     double        J[DIM * DIM];
 
@@ -277,8 +331,8 @@ static PetscErrorCode Launch(const HopsCudaLORRun *s)
   PetscFunctionBegin;
   PetscCallCUDA(cudaGetDevice(&device));
   PetscCallCUDA(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
-  if (s->Pg == 2) VertexDirect<DIM, 2, LUMP><<<blocks, 128, 0, s->stream>>>(*s);
-  else if (s->Pg > s->P || one > (size_t)most) VertexDirect<DIM, 0, LUMP><<<blocks, 128, 0, s->stream>>>(*s);
+  if (s->Pg == 2) VertexDirect<DIM, true, LUMP><<<blocks, 128, 0, s->stream>>>(*s);
+  else if (s->Pg > s->P || one > (size_t)most) VertexDirect<DIM, false, LUMP><<<blocks, 128, 0, s->stream>>>(*s);
   else {
     const int nb = (int)PetscMax(1, PetscMin((size_t)192 / s->nn, 24576 / one)), threads = nb * s->nn > 256 ? 256 : 128;
 

@@ -246,7 +246,7 @@ __global__ static void __launch_bounds__(HOPS_CUDA_LUMP_ROWS) Values(const HopsC
   const bool               fits = len <= room;
   double                  *V    = fits ? shared : rows.v[0] + base;
   const int               *J    = rows.j[0] + base;
-  Row                      out  = {J, rows.j[1], rows.map, V, rows.v[1], 0, 0, 0, 0, 0, (int)rows.split, m.nfree, false};
+  Row                      out  = {J, rows.j[1], rows.map, V, rows.v[1], 0, 0, 0, 0, 0, (int)rows.split, false};
   int                      e0 = 0, e1 = 0;
 
   if (r < r1) {
