@@ -76,12 +76,12 @@ static PetscErrorCode Solve(const char name[], Mat A, KSP ksp, HopsCoefficient m
 int main(int argc, char **argv)
 {
   const PetscInt    values[2] = {1, 2};
-  const PetscScalar unit      = 1.0;
-  PetscInt          order     = 2, dim;
+  const PetscScalar unit = 1.0, nought = 0.0;
+  PetscInt          order = 2, dim;
   DM                dm;
   DMLabel           label;
   HopsSpace         sp;
-  HopsCoefficient   mu, one, scalar, points, full, third;
+  HopsCoefficient   mu, one, none, scalar, points, full, third;
   Mat               A;
   Vec               u;
   KSP               ksp;
@@ -98,6 +98,7 @@ int main(int argc, char **argv)
   if (family == HOPS_HCURL) PetscCall(HopsSpaceCreateHCurl(dm, order, label, 2, values, &sp));
   else PetscCall(HopsSpaceCreateHDiv(dm, order, label, 2, values, &sp));
   PetscCall(HopsCoefficientCreateConstant(PETSC_COMM_WORLD, 1, &unit, &one));
+  PetscCall(HopsCoefficientCreateConstant(PETSC_COMM_WORLD, 1, &nought, &none));
   PetscCall(HopsCoefficientCreateFunction(PETSC_COMM_WORLD, family == HOPS_HCURL && dim == 3 ? 6 : 1, TestKappa, NULL, &mu));
   PetscCall(CreateMass(dm, sp, 2, 1, 0, &scalar));
   PetscCall(CreateMass(dm, sp, 2, dim, order + 2, &points));
@@ -120,11 +121,13 @@ int main(int argc, char **argv)
   PetscCall(Solve("at points, zero in every third cell", A, ksp, third, u));
   PetscCall(Solve("diagonal tensor at points, zero in one half", A, ksp, points, u));
   PetscCall(Solve("full tensor by cell, zero in one half", A, ksp, full, u));
+  PetscCall(Solve("zero everywhere", A, ksp, none, u));
   PetscCall(KSPDestroy(&ksp));
   PetscCall(VecDestroy(&u));
   PetscCall(MatDestroy(&A));
   PetscCall(HopsCoefficientDestroy(&mu));
   PetscCall(HopsCoefficientDestroy(&one));
+  PetscCall(HopsCoefficientDestroy(&none));
   PetscCall(HopsCoefficientDestroy(&scalar));
   PetscCall(HopsCoefficientDestroy(&points));
   PetscCall(HopsCoefficientDestroy(&full));
@@ -166,5 +169,10 @@ int main(int argc, char **argv)
     suffix: view
     args: -dm_plex_dim 3 -dm_plex_box_faces 4,3,3 -order 1 -pc_lor_zero_mass 1e-2 -ksp_view
     filter: grep -o "mass coefficient zero in .*"
+
+  test:
+    suffix: refused
+    args: -dm_plex_dim 3 -dm_plex_box_faces 4,3,3 -order 1 -family HDIV -pc_lor_zero_mass 0 -petsc_ci_portable_error_output
+    filter: grep -o -m 1 "refined matrix of H(div) is singular: use -pc_lor_zero_mass"
 
 TEST*/

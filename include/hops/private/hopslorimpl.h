@@ -115,6 +115,7 @@ typedef struct {
   PetscReal             zeromass; /* -pc_lor_zero_mass, see pclorzeromass.c; negative: not set */
   PetscReal             zerofill; /* what cells without mass got, in units of the derivative's coefficient; 0: nothing was looked for */
   PetscInt              nzero;    /* their number, where it was */
+  PetscBool             filled;   /* form.mass has it */
 } PC_LOR;
 
 PETSC_INTERN PetscErrorCode PCLORGetForm(PC, PC_LOR *);

@@ -437,7 +437,7 @@ static PetscErrorCode PCView_LOR(PC pc, PetscViewer viewer)
       else PetscCall((*lor->form.space->backend->LORGetInfo)(lor->lor.kernel, &kernel, &bytes));
       PetscCall(PetscViewerASCIIPrintf(viewer, "low-order-refined matrix: type %s, %.3g nonzeros per row, vertex quadrature, kernel %s\n", ((PetscObject)lor->mat)->type_name, lor->form.space->N ? (double)(lor->lor.nnz / lor->form.space->N) : 0.0, kernel));
       if (lor->form.space->family == HOPS_H1) PetscCall(PetscViewerASCIIPrintf(viewer, "drop tolerance: %g\n", (double)lor->lor.droptol));
-      if (lor->zerofill > 0.0 && lor->nzero) PetscCall(PetscViewerASCIIPrintf(viewer, "mass coefficient zero in %" PetscInt_FMT " cells, where this matrix has %g times the other coefficient\n", lor->nzero, (double)lor->zerofill));
+      if (lor->filled) PetscCall(PetscViewerASCIIPrintf(viewer, "mass coefficient zero in %" PetscInt_FMT " cells, where this matrix has %g times the other coefficient\n", lor->nzero, (double)lor->zerofill));
     }
     if (lor->block && lor->block->faces) {
       const PetscBool *has = lor->block->faces->has;

@@ -38,7 +38,7 @@ static PetscErrorCode PCLORInsertDeviceDefaults(PC_LOR *lor, PetscBool ads, Pets
 /*
   ADS for H(div) in 3D; AMS for H(curl), and for H(div) in 2D, which is H(curl) turned by a right angle. On the long and thin
   sub-cells of high orders a strong threshold of 0.5 in ADS's nodal solvers, one after the other (cycle 13), saves a fifth of the
-  iterations; AMS is left as PETSc sets it, since nothing tried gained as much as it cost.
+  iterations, and no aggressive level in the vector one a quarter; AMS is left as PETSc sets it, since nothing tried gained as much as it cost.
 */
 PetscErrorCode PCLORInsertAuxiliaryDefaults(PC_LOR *lor, PetscInt *n, char set[][256])
 {
@@ -55,6 +55,7 @@ PetscErrorCode PCLORInsertAuxiliaryDefaults(PC_LOR *lor, PetscInt *n, char set[]
   if (ads) {
     PetscCall(PCLORInsertDefault(lor, "-pc_hypre_ads_cycle_type", "13", n, set));
     PetscCall(PCLORInsertDefault(lor, "-pc_hypre_ads_amg_theta", "0.5", n, set));
+    PetscCall(PCLORInsertDefault(lor, "-pc_hypre_ads_amg_options", "10,0,6,6,4", n, set));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

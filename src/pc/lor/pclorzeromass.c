@@ -160,6 +160,7 @@ PetscErrorCode PCLORFillZeroMass(PC pc, PC_LOR *lor)
   PetscFunctionBegin;
   lor->nzero    = 0;
   lor->zerofill = 0.0;
+  lor->filled   = PETSC_FALSE;
   if ((sp->family != HOPS_HCURL && sp->family != HOPS_HDIV) || !lor->form.mass || !lor->form.diffusion || (s == 0.0 && !ads)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HopsSpaceGetLength(sp, &length));
   lor->zerofill = s / (length * length);
@@ -189,6 +190,7 @@ PetscErrorCode PCLORFillZeroMass(PC pc, PC_LOR *lor)
       }
     }
     lor->form.mass = cf;
+    lor->filled    = PETSC_TRUE;
   }
   PetscCall(PetscFree(zero));
   PetscFunctionReturn(PETSC_SUCCESS);
