@@ -240,7 +240,7 @@ __device__ __forceinline__ static void FullSums(const HopsCudaLORRun &s, const d
 
 /* A thread for each node, which computes J alone. LINEAR: the element map has two nodes in each direction */
 template <int DIM, bool LINEAR, bool LUMP>
-__global__ static void VertexDirect(const HopsCudaLORRun s)
+__global__ static void __launch_bounds__(128, LINEAR && !LUMP ? 8 : 4) VertexDirect(const HopsCudaLORRun s)
 {
   const unsigned int t = blockIdx.x * blockDim.x + threadIdx.x;
   const int          c = __double2int_rd((t + 0.5) * s.perentry), v = (int)(t - (unsigned int)(c * s.nn)); /* exact for t < 2^31 */
