@@ -285,7 +285,7 @@ static PetscErrorCode Nested(HopsBoxMG mg, double scale, PetscReal *norm, const 
 
 /*
   Iterative refinement: cycles in single precision correct for a residual r of double precision, one after the other from the c that the last one left, until
-  rounding keeps them from doing more; then x is updated, and its residual taken anew. So a cycle costs what it does in single precision alone.
+  rounding keeps them from doing more, or the last one gained less than a factor of 4; then x is updated, and its residual taken anew. So a cycle costs what it does in single precision alone.
 
   |r - A c| is taken in single precision. It does not see that r was rounded, by 2^-24 |r| at most, and that x + c will be, in double precision: `hidden` bounds the one and
   estimates the other. What it says of b - A (x + c) counts where these do not matter; else, and where x's size is not known, the residual is that of x in double precision.
@@ -294,7 +294,7 @@ static PetscErrorCode SolveSingle(HopsBoxMG mg, const HopsBoxStop *stop, PetscRe
 {
   const int       top = mg->n - 1;
   const PetscReal tol = PetscMax(stop->rtol * bnorm, stop->abstol), eps = PetscPowReal(2.0, -24);
-  PetscReal       rnorm = 0.0, size = -1.0; /* of the residual that is corrected; of x's rounding, negative if not known */
+  PetscReal       rnorm = 0.0, last, size = -1.0; /* of the residual that is corrected; before the last cycle; of x's rounding, negative if not known */
   double          scale     = bnorm > 0.0 ? 1.0 / bnorm : 1.0;
   PetscBool       prolonged = PETSC_FALSE, pending = PETSC_FALSE, done = PETSC_FALSE; /* x is P X + c; or x + c */
 
@@ -316,6 +316,7 @@ static PetscErrorCode SolveSingle(HopsBoxMG mg, const HopsBoxStop *stop, PetscRe
       size *= mg->rounding * PetscPowReal(2.0, -29) * PetscSqrtReal((PetscReal)mg->exact[top]->n / mg->exact[top - 1]->n);
     }
   }
+  last = rnorm;
   while (!done) {
     if (pending) {
       const PetscReal hidden = eps * rnorm + PetscMax(size, 0.0);
@@ -326,10 +327,11 @@ static PetscErrorCode SolveSingle(HopsBoxMG mg, const HopsBoxStop *stop, PetscRe
       *norm /= scale;
       PetscCall(PetscInfo(NULL, "%" PetscInt_FMT " cycles on the finest level: |b - A x| / |b| = %g in single precision, and at most %g of rounding\n", *its, (double)(*norm / bnorm), (double)(hidden / bnorm)));
       stopped = *norm <= tol || *its >= stop->maxits || PetscIsInfOrNanReal(*norm) || (stop->dtol > 0.0 && *norm > stop->dtol * bnorm) ? PETSC_TRUE : PETSC_FALSE;
-      if (!stopped && *norm > 10.0 * eps * rnorm) {
+      if (!stopped && *norm > 10.0 * eps * rnorm && *norm < 0.25 * last) {
         PetscCall(Norm(mg, top, PETSC_TRUE, mg->x[top], &c, stream));
         if (*norm * scale > 10.0 * mg->rounding * c) {
           PetscCall(Cycle(mg, top, PETSC_FALSE, mg->b[top], mg->x[top], stream));
+          last = *norm;
           ++*its;
           continue;
         }
@@ -346,7 +348,7 @@ static PetscErrorCode SolveSingle(HopsBoxMG mg, const HopsBoxStop *stop, PetscRe
     if (!done) {
       PetscCall(Residual(mg, top, b, x, scale, mg->b[top], norm, stream));
       PetscCall(PetscInfo(NULL, "%" PetscInt_FMT " cycles on the finest level: |b - A x| / |b| = %g\n", *its, (double)(bnorm > 0.0 ? *norm / bnorm : *norm)));
-      rnorm = *norm;
+      rnorm = last = *norm;
     }
     *converged = *norm <= tol ? PETSC_TRUE : PETSC_FALSE;
     if (done || *converged || *its >= stop->maxits || PetscIsInfOrNanReal(*norm) || (stop->dtol > 0.0 && *norm > stop->dtol * bnorm)) break;
