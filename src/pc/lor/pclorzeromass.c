@@ -144,7 +144,7 @@ static PetscErrorCode PCLORGetFill(PC_LOR *lor, PetscReal scale, const PetscBool
 
 /*
   lor->form.mass with the fill, where one is asked for and the coefficient vanishes in some of the cells. By default it is for ADS, and for
-  AMS on a device, where CG was seen to break down with interior nodes. A coefficient that vanishes everywhere is AMS's own case
+  AMS on a device, where hypre alone runs cycles with interior nodes. A coefficient that vanishes everywhere is AMS's own case
 */
 PetscErrorCode PCLORFillZeroMass(PC pc, PC_LOR *lor)
 {
