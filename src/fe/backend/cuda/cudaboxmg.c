@@ -285,7 +285,7 @@ static PetscErrorCode Nested(HopsBoxMG mg, double scale, PetscReal *norm, const 
 
 /*
   Iterative refinement: cycles in single precision correct for a residual r of double precision, one after the other from the c that the last one left, until
-  rounding keeps them from doing more, or the last one gained less than a factor of 4; then x is updated, and its residual taken anew. So a cycle costs what it does in single precision alone.
+  rounding would keep the next one from what the last one gained, or from the tolerance, or the last one gained less than a factor of 4; then x is updated, and its residual taken anew. So a cycle costs what it does in single precision alone.
 
   |r - A c| is taken in single precision. It does not see that r was rounded, by 2^-24 |r| at most, and that x + c will be, in double precision: `hidden` bounds the one and
   estimates the other. What it says of b - A (x + c) counts where these do not matter; else, and where x's size is not known, the residual is that of x in double precision.
@@ -327,9 +327,9 @@ static PetscErrorCode SolveSingle(HopsBoxMG mg, const HopsBoxStop *stop, PetscRe
       *norm /= scale;
       PetscCall(PetscInfo(NULL, "%" PetscInt_FMT " cycles on the finest level: |b - A x| / |b| = %g in single precision, and at most %g of rounding\n", *its, (double)(*norm / bnorm), (double)(hidden / bnorm)));
       stopped = *norm <= tol || *its >= stop->maxits || PetscIsInfOrNanReal(*norm) || (stop->dtol > 0.0 && *norm > stop->dtol * bnorm) ? PETSC_TRUE : PETSC_FALSE;
-      if (!stopped && *norm > 10.0 * eps * rnorm && *norm < 0.25 * last) {
+      if (!stopped && *norm < 0.25 * last) {
         PetscCall(Norm(mg, top, PETSC_TRUE, mg->x[top], &c, stream));
-        if (*norm * scale > 10.0 * mg->rounding * c) {
+        if (PetscMax(*norm * *norm / last, 0.25 * tol) > 4.0 * (eps * rnorm + mg->rounding * c / scale)) {
           PetscCall(Cycle(mg, top, PETSC_FALSE, mg->b[top], mg->x[top], stream));
           last = *norm;
           ++*its;
