@@ -76,12 +76,13 @@ PetscErrorCode PCLORSetInnerOptions(PC pc, PC_LOR *lor)
   PetscCall(PCGetType(inner, &type));
 #if defined(PETSC_HAVE_HYPRE)
   if (!type) {
-    PetscBool ishypre;
+    PetscBool ishypre, isusual;
     char      choice[64];
 
     PetscCall(PCLORGetInnerType(lor, choice));
     PetscCall(PetscStrcmp(choice, PCHYPRE, &ishypre));
-    if (HOPS_HAVE_HYPRE_DEVICE && choice[0] == 'g' && PCLORUsualInner(lor)[0] == 'g') PetscCall(PetscInfo(pc, "GAMG in place of hypre, which is built for devices, and %s\n", lor->block ? "crashes on blocks" : "there is none here"));
+    PetscCall(PetscStrcmp(choice, PCLORUsualInner(lor), &isusual));
+    if (HOPS_HAVE_HYPRE_DEVICE && isusual && !ishypre && lor->form.space->family != HOPS_L2) PetscCall(PetscInfo(pc, "GAMG in place of hypre, which is built for devices, and %s\n", lor->block ? "crashes on blocks" : "there is none here"));
     PetscCall(PCLORInsertDefault(lor, "-pc_type", choice, &n, set));
     if (ishypre && lor->form.space->family != HOPS_H1) PetscCall(PCLORInsertAuxiliaryDefaults(lor, &n, set));
     else if (ishypre) {
