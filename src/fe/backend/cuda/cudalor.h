@@ -4,7 +4,7 @@
 #include <hops/private/hopslordevice.h>
 #include <hops/private/hopsderham.h>
 
-#define HOPS_CUDA_LOR_MAX 63 /* columns of a row, in H1; of longer ones see LongRow */
+#define HOPS_CUDA_LOR_MAX 63 /* columns of a row whose places are kept, in H1; values of longer ones are looked up */
 
 /* What kernels need of the mesh; node v of cell c is entry e = c * nn + v of restr */
 typedef struct {

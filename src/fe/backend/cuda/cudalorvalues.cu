@@ -12,20 +12,13 @@
 #define HOPS_PLACE_NONE  HOPS_CUDA_LOR_MAX /* all bits: no such neighbour, or a constrained one */
 #define HOPS_LOR_THREADS 128
 
-/* Neighbours of a node in its cell: itself; +x, -x, +y, ...; for each pair of directions a, b: +a+b, +a-b, -a+b, -a-b */
+/* Words of a cell's places */
 template <int DIM, bool MIXED>
-struct Star {
+struct PlaceWords {
   enum {
-    N     = 1 + 2 * DIM + (MIXED ? 2 * DIM * (DIM - 1) : 0),
-    WORDS = (N + HOPS_PLACE_WORD - 1) / HOPS_PLACE_WORD
+    N = (Star<DIM, MIXED>::N + HOPS_PLACE_WORD - 1) / HOPS_PLACE_WORD
   };
 };
-
-/* e / nn, exact for e < 2^31 */
-__device__ __forceinline__ static int CellOf(const HopsCudaLORMesh &m, int e)
-{
-  return __double2int_rd((e + 0.5) * m.perentry);
-}
 
 /* Of the entries k0, k0 + 1, ... of a block's rows, as many as there are threads: whose row each is. begin, end: those of this thread's row */
 __device__ __forceinline__ static void FindRows(int begin, int end, int k0, int row[])
@@ -56,30 +49,6 @@ __device__ static unsigned int Find(const HopsLORRows &rows, int r, int c, int *
     while (rows.j[1][k] != d) k++;
     return (unsigned int)(hi - lo + k - lo1);
   }
-}
-
-/* do(s, offset) for each neighbour s of node ijk in its cell, offset nodes away */
-template <int DIM, bool MIXED, class Do>
-__device__ __forceinline__ static void ForNeighbours(const int ijk[], int P, int mask, const Do &Put)
-{
-  const int st[3] = {1, P, P * P};
-
-  Put(0, 0);
-#pragma unroll
-  for (int a = 0; a < DIM; a++) {
-    if (ijk[a] < P - 1) Put(1 + 2 * a, st[a]);
-    if (ijk[a] > 0) Put(2 + 2 * a, -st[a]);
-  }
-#pragma unroll
-  for (int a = 0, s = 1 + 2 * DIM; a < DIM - 1; a++)
-#pragma unroll
-    for (int b = a + 1; b < DIM; b++, s += 4) {
-      if (!MIXED || !(mask >> (a + b - 1) & 1)) continue;
-      if (ijk[a] < P - 1 && ijk[b] < P - 1) Put(s, st[a] + st[b]);
-      if (ijk[a] < P - 1 && ijk[b] > 0) Put(s + 1, st[a] - st[b]);
-      if (ijk[a] > 0 && ijk[b] < P - 1) Put(s + 2, st[b] - st[a]);
-      if (ijk[a] > 0 && ijk[b] > 0) Put(s + 3, -st[a] - st[b]);
-    }
 }
 
 template <int DIM, bool MIXED>
@@ -114,7 +83,7 @@ __global__ static void __launch_bounds__(HOPS_LOR_THREADS) Places(const HopsCuda
     seen              = 0;
     if (!IsLong(rows, r, HOPS_CUDA_LOR_MAX)) ForNeighbours<DIM, MIXED>(ijk, P, mask, Put);
 #pragma unroll
-    for (int w = 0; w < Star<DIM, MIXED>::WORDS; w++) rows.place[(size_t)w * rows.nplace + (kc + t - rows.place0)] = word[w];
+    for (int w = 0; w < PlaceWords<DIM, MIXED>::N; w++) rows.place[(size_t)w * rows.nplace + (kc + t - rows.place0)] = word[w];
   }
 }
 
@@ -243,7 +212,7 @@ __global__ static void __launch_bounds__(HOPS_LOR_THREADS, MIXED ? 6 : 10) Value
   }
   for (int kc = k0; kc < k1; kc += HOPS_LOR_THREADS) {
     double             x[Star<DIM, MIXED>::N];
-    unsigned long long word[Star<DIM, MIXED>::WORDS];
+    unsigned long long word[PlaceWords<DIM, MIXED>::N];
     int                turn = -1, r = 0;
 
     FindRows(b0, b1, kc, rowof);
@@ -252,7 +221,7 @@ __global__ static void __launch_bounds__(HOPS_LOR_THREADS, MIXED ? 6 : 10) Value
       r    = rowof[t];
       turn = kc + t - max(first[r], kc);
 #pragma unroll
-      for (int w = 0; w < Star<DIM, MIXED>::WORDS; w++) word[w] = __ldg(rows.place + (size_t)w * rows.nplace + (kc + t - rows.place0));
+      for (int w = 0; w < PlaceWords<DIM, MIXED>::N; w++) word[w] = __ldg(rows.place + (size_t)w * rows.nplace + (kc + t - rows.place0));
       Contributions<DIM, MIXED>(m, data, m.entry[kc + t], x);
     }
     for (int j = 0;; j++) {
@@ -301,7 +270,7 @@ static PetscErrorCode Launch(const HopsCudaLORMesh *m, const HopsCudaLORData *da
   /* rows of a block: as many as have a cell for each thread on average, or few less, since what is too much takes another round */
   const int          R      = (int)PetscMax(1, PetscMin(HOPS_LOR_THREADS, 0.94 * HOPS_LOR_THREADS * (double)rows->n / PetscMax(rows->nplace, 1)));
   const unsigned int blocks = (unsigned int)((rows->n + R - 1) / R);
-  const int          room   = R * (MIXED ? (DIM == 3 ? 20 : 10) : (DIM == 3 ? 8 : 6));
+  const int          room   = R * Star<DIM, MIXED>::ROOM;
 
   PetscFunctionBegin;
   if (data) {
@@ -314,7 +283,7 @@ static PetscErrorCode Launch(const HopsCudaLORMesh *m, const HopsCudaLORData *da
 
 size_t HopsCudaLORPlaceSize(const HopsCudaLORMesh *m, const HopsLORRows *rows)
 {
-  const int words = m->dim == 3 && rows->coupled ? (int)Star<3, true>::WORDS : 1;
+  const int words = m->dim == 3 && rows->coupled ? (int)PlaceWords<3, true>::N : 1;
 
   return (size_t)rows->nplace * words * sizeof(*rows->place);
 }
