@@ -95,7 +95,7 @@ struct LongRow {
     if (c < nfree) Add(c);
   }
   template <int N>
-  __device__ void AddCell(const int c[])
+  __device__ void AddCell(const int c[], bool)
   {
     for (int s = 0; s < N; s++) AddFree(c[s]);
   }

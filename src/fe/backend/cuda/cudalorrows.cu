@@ -43,14 +43,17 @@ __global__ static void PlaceEntries(int n, const int *__restrict__ restr, int nf
 }
 
 /* The lists were filled in any order */
-__global__ static void SortLists(int n, const int *__restrict__ begin, int *x)
+__global__ static void SortLists(int n, int percell, const int *__restrict__ begin, int *x, int *twice)
 {
   const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
 
-  if (i < n && begin[i + 1] - begin[i] > 1) Sort(begin[i + 1] - begin[i], x + begin[i]);
+  if (i >= n || begin[i + 1] - begin[i] < 2) return;
+  Sort(begin[i + 1] - begin[i], x + begin[i]);
+  for (int k = begin[i] + 1; k < begin[i + 1]; k++)
+    if (x[k] / percell == x[k - 1] / percell) *twice = 1; /* all write the same */
 }
 
-PetscErrorCode HopsCudaLORTranspose(size_t n, const int restr[], int nfree, int begin[], int **entry, cudaStream_t stream)
+PetscErrorCode HopsCudaLORTranspose(size_t n, int percell, const int restr[], int nfree, int begin[], int **entry, int *twice, cudaStream_t stream)
 {
   const unsigned int blocks = (unsigned int)((n + 255) / 256);
   int               *left;
@@ -64,7 +67,7 @@ PetscErrorCode HopsCudaLORTranspose(size_t n, const int restr[], int nfree, int 
     PetscCallCUDA(cudaMemcpyAsync(left, begin, nfree * sizeof(int), cudaMemcpyDeviceToDevice, stream));
     PetscCall(HopsCudaScan(nfree, begin, stream));
     PlaceEntries<<<blocks, 256, 0, stream>>>((int)n, restr, nfree, begin, left, *entry);
-    if (nfree) SortLists<<<(nfree + 255) / 256, 256, 0, stream>>>(nfree, begin, *entry);
+    if (nfree) SortLists<<<(nfree + 255) / 256, 256, 0, stream>>>(nfree, percell, begin, *entry, twice);
   }
   PetscCallCUDA(cudaGetLastError());
   PetscCall(HopsCudaPoolFree((void **)&left));
@@ -90,20 +93,24 @@ struct SharedList {
   }
   /* Columns c[0..N-1] of a cell, those that are not there being >= nfree. They stay in registers, and each old column is read once */
   template <int N>
-  __device__ void AddCell(const int c[])
+  __device__ void AddCell(const int c[], bool twice)
   {
+    const int    end = min(n, (int)MAX);
     unsigned int old = 0;
 
-    for (int k = 0; k < n && k < MAX; k++) {
+#pragma unroll 2
+    for (int k = 0; k < end; k++) {
       const int v = col[k * STRIDE];
 
 #pragma unroll
       for (int s = 0; s < N; s++) old |= (unsigned int)(c[s] == v) << s;
     }
+    if (twice) {
 #pragma unroll
-    for (int s = 1; s < N; s++)
+      for (int s = 1; s < N; s++)
 #pragma unroll
-      for (int t = 0; t < s; t++) old |= (unsigned int)(c[s] == c[t]) << s;
+        for (int t = 0; t < s; t++) old |= (unsigned int)(c[s] == c[t]) << s;
+    }
 #pragma unroll
     for (int s = 0; s < N; s++) {
       if (c[s] >= nfree || (old >> s & 1)) continue;
@@ -139,7 +146,7 @@ __device__ static void BuildRow(const HopsCudaLORMesh &m, const HopsLORRows &row
 #pragma unroll
     for (int s = 0; s < N; s++) col[s] = INT_MAX;
     ForNeighbours<DIM, MIXED>(ijk, m.P, mask, Put);
-    list->template AddCell<N - 1>(col + 1);
+    list->template AddCell<N - 1>(col + 1, m.twice);
   }
   if (rows.slot && rows.slot[r] >= 0) {
     for (int k = rows.xi[rows.slot[r]]; k < rows.xi[rows.slot[r] + 1]; k++) list->Add(rows.xj[k]);

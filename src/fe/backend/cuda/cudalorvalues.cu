@@ -52,13 +52,13 @@ __device__ static unsigned int Find(const HopsLORRows &rows, int r, int c, int *
 }
 
 template <int DIM, bool MIXED>
-__global__ static void __launch_bounds__(HOPS_LOR_THREADS) Places(const HopsCudaLORMesh m, const HopsLORRows rows, int R, int *twice)
+__global__ static void __launch_bounds__(HOPS_LOR_THREADS) Places(const HopsCudaLORMesh m, const HopsLORRows rows, int R)
 {
   __shared__ int     rowof[HOPS_LOR_THREADS];
   const int          t = threadIdx.x, r0 = (int)blockIdx.x * R, n = min(R, (int)rows.n - r0), P = m.P;
   const int         *begin = m.begin + rows.first + r0;
   const int          k0 = begin[0], k1 = begin[n], b0 = t < n ? begin[t] : 0, b1 = t < n ? begin[t + 1] : 0;
-  unsigned long long word[2], seen;
+  unsigned long long word[2];
 
   for (int kc = k0; kc < k1; kc += HOPS_LOR_THREADS) {
     __syncthreads();
@@ -75,12 +75,9 @@ __global__ static void __launch_bounds__(HOPS_LOR_THREADS) Places(const HopsCuda
       const unsigned int p = Find(rows, r, c, &next);
 
       word[s / HOPS_PLACE_WORD] ^= (unsigned long long)(p ^ HOPS_PLACE_NONE) << (HOPS_PLACE_BITS * (s % HOPS_PLACE_WORD));
-      if (seen >> p & 1) *twice = 1; /* all write the same */
-      seen |= 1ull << p;
     };
 
     word[0] = word[1] = ~0ull;
-    seen              = 0;
     if (!IsLong(rows, r, HOPS_CUDA_LOR_MAX)) ForNeighbours<DIM, MIXED>(ijk, P, mask, Put);
 #pragma unroll
     for (int w = 0; w < PlaceWords<DIM, MIXED>::N; w++) rows.place[(size_t)w * rows.nplace + (kc + t - rows.place0)] = word[w];
@@ -194,7 +191,7 @@ __global__ static void __launch_bounds__(HOPS_LOR_THREADS, MIXED ? 6 : 10) Value
   __shared__ int           rowof[HOPS_LOR_THREADS], lo[HOPS_LOR_THREADS + 1], first[HOPS_LOR_THREADS];
   const int                t = threadIdx.x, r0 = (int)blockIdx.x * R, n = min(R, (int)rows.n - r0);
   const int               *begin = m.begin + rows.first + r0, *i0 = rows.i[0] + r0, base = i0[0], len = i0[n] - base, k0 = begin[0], k1 = begin[n];
-  const bool               fits = len <= room, two = rows.i[1] != NULL, apart = fits && !two && !rows.twice;
+  const bool               fits = len <= room, two = rows.i[1] != NULL, apart = fits && !two && !m.twice;
   int                      b0 = 0, b1 = 0;
 
   if (t < n) {
@@ -265,7 +262,7 @@ __global__ static void __launch_bounds__(HOPS_LOR_THREADS) LongValues(const Hops
 /* ---- Launches ---- */
 
 template <int DIM, bool MIXED>
-static PetscErrorCode Launch(const HopsCudaLORMesh *m, const HopsCudaLORData *data, const HopsLORRows *rows, int *twice, cudaStream_t stream)
+static PetscErrorCode Launch(const HopsCudaLORMesh *m, const HopsCudaLORData *data, const HopsLORRows *rows, cudaStream_t stream)
 {
   /* rows of a block: as many as have a cell for each thread on average, or few less, since what is too much takes another round */
   const int          R      = (int)PetscMax(1, PetscMin(HOPS_LOR_THREADS, 0.94 * HOPS_LOR_THREADS * (double)rows->n / PetscMax(rows->nplace, 1)));
@@ -276,7 +273,7 @@ static PetscErrorCode Launch(const HopsCudaLORMesh *m, const HopsCudaLORData *da
   if (data) {
     Values<DIM, MIXED><<<blocks, HOPS_LOR_THREADS, (room + HOPS_LOR_THREADS) * sizeof(double), stream>>>(*m, *data, *rows, R, room);
     if (rows->anylong) LongValues<DIM, MIXED><<<(unsigned int)((rows->n + HOPS_LOR_THREADS - 1) / HOPS_LOR_THREADS), HOPS_LOR_THREADS, 0, stream>>>(*m, *data, *rows);
-  } else Places<DIM, MIXED><<<blocks, HOPS_LOR_THREADS, 0, stream>>>(*m, *rows, R, twice);
+  } else Places<DIM, MIXED><<<blocks, HOPS_LOR_THREADS, 0, stream>>>(*m, *rows, R);
   PetscCallCUDA(cudaGetLastError());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -288,14 +285,14 @@ size_t HopsCudaLORPlaceSize(const HopsCudaLORMesh *m, const HopsLORRows *rows)
   return (size_t)rows->nplace * words * sizeof(*rows->place);
 }
 
-PetscErrorCode HopsCudaLORPlaces(const HopsCudaLORMesh *m, const HopsLORRows *rows, int *twice, cudaStream_t stream)
+PetscErrorCode HopsCudaLORPlaces(const HopsCudaLORMesh *m, const HopsLORRows *rows, cudaStream_t stream)
 {
   PetscFunctionBegin;
   if (!rows->n) PetscFunctionReturn(PETSC_SUCCESS);
-  if (m->dim == 3 && rows->coupled) PetscCall((Launch<3, true>(m, NULL, rows, twice, stream)));
-  else if (m->dim == 3) PetscCall((Launch<3, false>(m, NULL, rows, twice, stream)));
-  else if (rows->coupled) PetscCall((Launch<2, true>(m, NULL, rows, twice, stream)));
-  else PetscCall((Launch<2, false>(m, NULL, rows, twice, stream)));
+  if (m->dim == 3 && rows->coupled) PetscCall((Launch<3, true>(m, NULL, rows, stream)));
+  else if (m->dim == 3) PetscCall((Launch<3, false>(m, NULL, rows, stream)));
+  else if (rows->coupled) PetscCall((Launch<2, true>(m, NULL, rows, stream)));
+  else PetscCall((Launch<2, false>(m, NULL, rows, stream)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -305,9 +302,9 @@ PetscErrorCode HopsCudaLORValues(const HopsCudaLORMesh *m, const HopsCudaLORData
 
   PetscFunctionBegin;
   if (!rows->n) PetscFunctionReturn(PETSC_SUCCESS);
-  if (m->dim == 3 && mixed) PetscCall((Launch<3, true>(m, data, rows, NULL, stream)));
-  else if (m->dim == 3) PetscCall((Launch<3, false>(m, data, rows, NULL, stream)));
-  else if (mixed) PetscCall((Launch<2, true>(m, data, rows, NULL, stream)));
-  else PetscCall((Launch<2, false>(m, data, rows, NULL, stream)));
+  if (m->dim == 3 && mixed) PetscCall((Launch<3, true>(m, data, rows, stream)));
+  else if (m->dim == 3) PetscCall((Launch<3, false>(m, data, rows, stream)));
+  else if (mixed) PetscCall((Launch<2, true>(m, data, rows, stream)));
+  else PetscCall((Launch<2, false>(m, data, rows, stream)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
