@@ -25,7 +25,6 @@ typedef struct {
 
   unsigned long long *place; /* [nplace] or more: where what cells add to the rows goes, the back end's own; NULL until values are asked for */
   int                 place0, nplace;
-  PetscBool           twice; /* two nodes of a cell are the same unknown somewhere */
 } HopsLORRows;
 
 /*

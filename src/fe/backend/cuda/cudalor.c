@@ -127,7 +127,7 @@ static PetscErrorCode SetUp(HopsLORKernel k)
   const size_t     ne = (size_t)sp->ncells * sp->ne;
   cudaStream_t     stream;
   double          *h;
-  int             *ijk;
+  int             *ijk, twice;
 
   PetscFunctionBegin;
   if (k->tables) PetscFunctionReturn(PETSC_SUCCESS);
@@ -163,7 +163,10 @@ static PetscErrorCode SetUp(HopsLORKernel k)
   PetscCall(HopsCudaPoolMalloc(sp->ncells + 4, (void **)&k->newmask));
   PetscCall(HopsCudaPoolMalloc(sp->ncells, (void **)&k->mask));
   PetscCall(HopsCudaPoolMalloc((nfree + 1) * sizeof(int), (void **)&k->begin));
-  PetscCall(HopsCudaLORTranspose(ne, m->restr, nfree, k->begin, &k->entry, stream));
+  PetscCallCUDA(cudaMemsetAsync(k->bad, 0, sizeof(int), stream));
+  PetscCall(HopsCudaLORTranspose(ne, (int)sp->ne, m->restr, nfree, k->begin, &k->entry, k->bad, stream));
+  PetscCall(HopsCopy_CUDA(&twice, k->bad, sizeof(int), PETSC_FALSE));
+  m->twice = twice;
   m->begin = k->begin;
   m->entry = k->entry;
   m->mask  = k->mask;
@@ -341,7 +344,7 @@ static PetscErrorCode MapColumns(HopsLORKernel k, HopsLORRows *rows)
 static PetscErrorCode CreatePlaces(HopsLORKernel k, HopsLORRows *rows)
 {
   size_t      *size = &k->places[rows->first ? 1 : 0];
-  int          ends[2], twice;
+  int          ends[2];
   cudaStream_t stream;
 
   PetscFunctionBegin;
@@ -352,10 +355,7 @@ static PetscErrorCode CreatePlaces(HopsLORKernel k, HopsLORRows *rows)
   rows->nplace = ends[1] - ends[0];
   *size        = HopsCudaLORPlaceSize(&k->mesh, rows);
   PetscCall(HopsCudaPoolMalloc(*size, (void **)&rows->place));
-  PetscCallCUDA(cudaMemsetAsync(k->bad, 0, sizeof(int), stream));
-  PetscCall(HopsCudaLORPlaces(&k->mesh, rows, k->bad, stream));
-  PetscCall(HopsCopy_CUDA(&twice, k->bad, sizeof(int), PETSC_FALSE));
-  rows->twice = twice ? PETSC_TRUE : PETSC_FALSE;
+  PetscCall(HopsCudaLORPlaces(&k->mesh, rows, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -4,7 +4,7 @@
 #include <hops/private/hopslordevice.h>
 #include <hops/private/hopsderham.h>
 
-#define HOPS_CUDA_LOR_MAX 63 /* columns of a row, in H1; of longer ones see LongRow */
+#define HOPS_CUDA_LOR_MAX 63 /* columns of a row whose places are kept, in H1; values of longer ones are looked up */
 
 /* What kernels need of the mesh; node v of cell c is entry e = c * nn + v of restr */
 typedef struct {
@@ -15,6 +15,7 @@ typedef struct {
   const double        *hinv;              /* [P-1] inverse widths of the sub-cells on [-1,1] */
   const int           *ijk;               /* [nn] place of a node: i + 256 j + 65536 k */
   double               perentry;          /* 1 / nn */
+  bool                 twice;             /* two nodes of a cell are the same unknown somewhere */
 } HopsCudaLORMesh;
 
 /*
@@ -84,8 +85,8 @@ PETSC_INTERN PetscErrorCode HopsCudaPoolFree(void **);
 /* x[n + 1] counts, of which the last is overwritten: their sums before each */
 PETSC_INTERN PetscErrorCode HopsCudaScan(size_t n, int x[], cudaStream_t);
 PETSC_INTERN PetscErrorCode HopsCudaLORVertexData(const HopsCudaLORRun *);
-/* the entries of each free unknown: begin[nfree + 1], entry[] is allocated here */
-PETSC_INTERN PetscErrorCode HopsCudaLORTranspose(size_t n, const int restr[], int nfree, int begin[], int **entry, cudaStream_t);
+/* the entries of each free unknown, percell in a cell: begin[nfree + 1], entry[] is allocated here; *twice = 1 (on the device) if a cell has one of them twice */
+PETSC_INTERN PetscErrorCode HopsCudaLORTranspose(size_t n, int percell, const int restr[], int nfree, int begin[], int **entry, int *twice, cudaStream_t);
 /* result[0]: some new mask has a bit that the old one lacks; result[1]: some new mask is not zero */
 PETSC_INTERN PetscErrorCode HopsCudaLORCompare(PetscInt n, const unsigned char newmask[], const unsigned char mask[], int result[2], cudaStream_t);
 /* work: a number on the device. Row pointers of the rows that fit a thread's list; then, where some do not, of these by way of a buffer */
@@ -94,9 +95,9 @@ PETSC_INTERN PetscErrorCode HopsCudaLORCount(const HopsCudaLORMesh *, HopsLORRow
 PETSC_INTERN PetscErrorCode HopsCudaLORBuffer(HopsLORRows *, unsigned long long *work, int **buffer, cudaStream_t);
 PETSC_INTERN PetscErrorCode HopsCudaLORColumns(const HopsCudaLORMesh *, const HopsLORRows *, unsigned char used[], cudaStream_t);
 PETSC_INTERN PetscErrorCode HopsCudaLORMap(const HopsLORRows *, cudaStream_t);
-/* with rows->place0 and nplace set: bytes of rows->place, which HopsCudaLORPlaces() fills in; *twice = 1 if two neighbours in a cell are the same */
+/* with rows->place0 and nplace set: bytes of rows->place, which HopsCudaLORPlaces() fills in */
 PETSC_INTERN size_t         HopsCudaLORPlaceSize(const HopsCudaLORMesh *, const HopsLORRows *);
-PETSC_INTERN PetscErrorCode HopsCudaLORPlaces(const HopsCudaLORMesh *, const HopsLORRows *, int *twice, cudaStream_t);
+PETSC_INTERN PetscErrorCode HopsCudaLORPlaces(const HopsCudaLORMesh *, const HopsLORRows *, cudaStream_t);
 PETSC_INTERN PetscErrorCode HopsCudaLORValues(const HopsCudaLORMesh *, const HopsCudaLORData *, const HopsLORRows *, cudaStream_t);
 PETSC_INTERN PetscErrorCode HopsCudaLORReceived(const HopsLORRows *, const double x[], cudaStream_t);
 PETSC_INTERN PetscErrorCode HopsCudaLORDiagonal(const HopsLORRows *, PetscInt n, const PetscInt idx[], const double x[], cudaStream_t);

@@ -19,6 +19,45 @@ __device__ __forceinline__ static int Unsigned(int l)
   return l < 0 ? -1 - l : l;
 }
 
+/* e / nn, exact for e < 2^31 */
+__device__ __forceinline__ static int CellOf(const HopsCudaLORMesh &m, int e)
+{
+  return __double2int_rd((e + 0.5) * m.perentry);
+}
+
+/* Neighbours of a node in its cell: itself; +x, -x, +y, ...; for each pair of directions a, b: +a+b, +a-b, -a+b, -a-b */
+template <int DIM, bool MIXED>
+struct Star {
+  enum {
+    N    = 1 + 2 * DIM + (MIXED ? 2 * DIM * (DIM - 1) : 0),
+    ROOM = N + 1 /* columns of a row, on the average of a block, for which kernels have room */
+  };
+};
+
+/* do(s, offset) for each neighbour s of node ijk in its cell, offset nodes away */
+template <int DIM, bool MIXED, class Do>
+__device__ __forceinline__ static void ForNeighbours(const int ijk[], int P, int mask, const Do &Put)
+{
+  const int st[3] = {1, P, P * P};
+
+  Put(0, 0);
+#pragma unroll
+  for (int a = 0; a < DIM; a++) {
+    if (ijk[a] < P - 1) Put(1 + 2 * a, st[a]);
+    if (ijk[a] > 0) Put(2 + 2 * a, -st[a]);
+  }
+#pragma unroll
+  for (int a = 0, s = 1 + 2 * DIM; a < DIM - 1; a++)
+#pragma unroll
+    for (int b = a + 1; b < DIM; b++, s += 4) {
+      if (!MIXED || !(mask >> (a + b - 1) & 1)) continue;
+      if (ijk[a] < P - 1 && ijk[b] < P - 1) Put(s, st[a] + st[b]);
+      if (ijk[a] < P - 1 && ijk[b] > 0) Put(s + 1, st[a] - st[b]);
+      if (ijk[a] > 0 && ijk[b] < P - 1) Put(s + 2, st[b] - st[a]);
+      if (ijk[a] > 0 && ijk[b] > 0) Put(s + 3, -st[a] - st[b]);
+    }
+}
+
 /* A row's columns while it is built, n = 0 at first */
 template <int MAX>
 struct ColumnList {
@@ -54,6 +93,11 @@ struct LongRow {
   __device__ void AddFree(int c)
   {
     if (c < nfree) Add(c);
+  }
+  template <int N>
+  __device__ void AddCell(const int c[], bool)
+  {
+    for (int s = 0; s < N; s++) AddFree(c[s]);
   }
 };
 

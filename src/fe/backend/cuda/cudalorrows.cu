@@ -43,14 +43,17 @@ __global__ static void PlaceEntries(int n, const int *__restrict__ restr, int nf
 }
 
 /* The lists were filled in any order */
-__global__ static void SortLists(int n, const int *__restrict__ begin, int *x)
+__global__ static void SortLists(int n, int percell, const int *__restrict__ begin, int *x, int *twice)
 {
   const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
 
-  if (i < n && begin[i + 1] - begin[i] > 1) Sort(begin[i + 1] - begin[i], x + begin[i]);
+  if (i >= n || begin[i + 1] - begin[i] < 2) return;
+  Sort(begin[i + 1] - begin[i], x + begin[i]);
+  for (int k = begin[i] + 1; k < begin[i + 1]; k++)
+    if (x[k] / percell == x[k - 1] / percell) *twice = 1; /* all write the same */
 }
 
-PetscErrorCode HopsCudaLORTranspose(size_t n, const int restr[], int nfree, int begin[], int **entry, cudaStream_t stream)
+PetscErrorCode HopsCudaLORTranspose(size_t n, int percell, const int restr[], int nfree, int begin[], int **entry, int *twice, cudaStream_t stream)
 {
   const unsigned int blocks = (unsigned int)((n + 255) / 256);
   int               *left;
@@ -64,7 +67,7 @@ PetscErrorCode HopsCudaLORTranspose(size_t n, const int restr[], int nfree, int 
     PetscCallCUDA(cudaMemcpyAsync(left, begin, nfree * sizeof(int), cudaMemcpyDeviceToDevice, stream));
     PetscCall(HopsCudaScan(nfree, begin, stream));
     PlaceEntries<<<blocks, 256, 0, stream>>>((int)n, restr, nfree, begin, left, *entry);
-    if (nfree) SortLists<<<(nfree + 255) / 256, 256, 0, stream>>>(nfree, begin, *entry);
+    if (nfree) SortLists<<<(nfree + 255) / 256, 256, 0, stream>>>(nfree, percell, begin, *entry, twice);
   }
   PetscCallCUDA(cudaGetLastError());
   PetscCall(HopsCudaPoolFree((void **)&left));
@@ -73,90 +76,142 @@ PetscErrorCode HopsCudaLORTranspose(size_t n, const int restr[], int nfree, int 
 
 /* ---- Pattern ---- */
 
-typedef ColumnList<HOPS_CUDA_LOR_MAX> Columns;
+/* A row's columns while it is built, in a column of shared memory; n = 0 at first. In local memory the lists of all threads would not fit in L1 */
+struct SharedList {
+  enum {
+    MAX    = 32, /* of longer rows see LongRow */
+    STRIDE = HOPS_CUDA_LOR_THREADS + 1
+  };
+  int n, nfree, *col;
 
-/* e / nn, exact for e < 2^31 */
-__device__ __forceinline__ static int CellOf(const HopsCudaLORMesh &m, int e)
-{
-  return __double2int_rd((e + 0.5) * m.perentry);
-}
+  __device__ void Add(int c)
+  {
+    for (int k = 0; k < n && k < MAX; k++)
+      if (col[k * STRIDE] == c) return;
+    if (n < MAX) col[n * STRIDE] = c;
+    n++; /* beyond the room: found by the caller, who then has an upper bound */
+  }
+  /* Columns c[0..N-1] of a cell, those that are not there being >= nfree. They stay in registers, and each old column is read once */
+  template <int N>
+  __device__ void AddCell(const int c[], bool twice)
+  {
+    const int    end = min(n, (int)MAX);
+    unsigned int old = 0;
 
-template <int DIM, class List>
-__device__ static void BuildRow(const HopsCudaLORMesh &m, const HopsLORRows &rows, int r, List *list)
-{
-  const int row = (int)rows.first + r, P = m.P;
-
-  list->Add(row);
-  for (int k = m.begin[row]; k < m.begin[row + 1]; k++) {
-    const int  e = m.entry[k], c = CellOf(m, e), place = m.ijk[e - c * m.nn];
-    const int *R      = m.restr + e;
-    const int  ijk[3] = {place & 255, place >> 8 & 255, place >> 16}, st[3] = {1, P, P * P};
-    const int  mask = m.mask[c];
+#pragma unroll 2
+    for (int k = 0; k < end; k++) {
+      const int v = col[k * STRIDE];
 
 #pragma unroll
-    for (int a = 0; a < DIM; a++) {
-      if (ijk[a] < P - 1) list->AddFree(R[st[a]]);
-      if (ijk[a] > 0) list->AddFree(R[-st[a]]);
+      for (int s = 0; s < N; s++) old |= (unsigned int)(c[s] == v) << s;
+    }
+    if (twice) {
+#pragma unroll
+      for (int s = 1; s < N; s++)
+#pragma unroll
+        for (int t = 0; t < s; t++) old |= (unsigned int)(c[s] == c[t]) << s;
     }
 #pragma unroll
-    for (int a = 0, bit = 0; a < DIM; a++)
+    for (int s = 0; s < N; s++) {
+      if (c[s] >= nfree || (old >> s & 1)) continue;
+      if (n < MAX) col[n * STRIDE] = c[s];
+      n++;
+    }
+  }
+  __device__ void SortColumns()
+  {
+    for (int i = 1; i < n; i++) {
+      const int v = col[i * STRIDE];
+      int       k = i;
+
+      for (; k > 0 && col[(k - 1) * STRIDE] > v; k--) col[k * STRIDE] = col[(k - 1) * STRIDE];
+      col[k * STRIDE] = v;
+    }
+  }
+};
+
+template <int DIM, bool MIXED, class List>
+__device__ static void BuildRow(const HopsCudaLORMesh &m, const HopsLORRows &rows, int r, List *list)
+{
+  constexpr int N   = Star<DIM, MIXED>::N;
+  const int     row = (int)rows.first + r, end = m.begin[row + 1];
+
+  list->Add(row);
+  for (int k = m.begin[row]; k < end; k++) {
+    const int  e = m.entry[k], c = CellOf(m, e), at = m.ijk[e - c * m.nn], mask = MIXED ? m.mask[c] : 0;
+    const int  ijk[3] = {at & 255, at >> 8 & 255, at >> 16}, *R = m.restr + e;
+    int        col[N];
+    const auto Put = [&](int s, int offset) { col[s] = R[offset]; };
+
 #pragma unroll
-      for (int b = a + 1; b < DIM; b++, bit++) {
-        if (!(mask >> bit & 1)) continue;
-        if (ijk[a] < P - 1 && ijk[b] < P - 1) list->AddFree(R[st[a] + st[b]]);
-        if (ijk[a] < P - 1 && ijk[b] > 0) list->AddFree(R[st[a] - st[b]]);
-        if (ijk[a] > 0 && ijk[b] < P - 1) list->AddFree(R[st[b] - st[a]]);
-        if (ijk[a] > 0 && ijk[b] > 0) list->AddFree(R[-st[a] - st[b]]);
-      }
+    for (int s = 0; s < N; s++) col[s] = INT_MAX;
+    ForNeighbours<DIM, MIXED>(ijk, m.P, mask, Put);
+    list->template AddCell<N - 1>(col + 1, m.twice);
   }
   if (rows.slot && rows.slot[r] >= 0) {
     for (int k = rows.xi[rows.slot[r]]; k < rows.xi[rows.slot[r] + 1]; k++) list->Add(rows.xj[k]);
   }
 }
 
-template <int DIM>
+template <int DIM, bool MIXED>
 __global__ static void __launch_bounds__(HOPS_CUDA_LOR_THREADS) Count(const HopsCudaLORMesh m, const HopsLORRows rows, unsigned long long *work)
 {
-  const int r    = (int)(blockIdx.x * blockDim.x + threadIdx.x);
-  Columns   list = {0, m.nfree};
-  int       n    = 0;
+  __shared__ int shared[SharedList::MAX * SharedList::STRIDE];
+  const int      r    = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+  SharedList     list = {0, m.nfree, shared + threadIdx.x};
+  int            n    = 0;
 
   if (r >= rows.n) return;
-  BuildRow<DIM>(m, rows, r, &list);
-  if (list.n > HOPS_CUDA_LOR_MAX) {
+  BuildRow<DIM, MIXED>(m, rows, r, &list);
+  if (list.n > SharedList::MAX) {
     CountLater(rows, r, list.n, work);
     return;
   }
-  for (int k = 0; k < list.n; k++) n += list.col[k] < rows.split;
+  if (!rows.i[1]) n = list.n;
+  else
+    for (int k = 0; k < list.n; k++) n += list.col[k * SharedList::STRIDE] < rows.split;
   rows.i[0][r] = n;
   if (rows.i[1]) rows.i[1][r] = list.n - n;
 }
 
-template <int DIM>
+/* A warp writes its rows one after the other, where there is one block */
+template <int DIM, bool MIXED>
 __global__ static void __launch_bounds__(HOPS_CUDA_LOR_THREADS) Fill(const HopsCudaLORMesh m, const HopsLORRows rows, unsigned char *used)
 {
-  const int r    = (int)(blockIdx.x * blockDim.x + threadIdx.x);
-  Columns   list = {0, m.nfree};
-  int      *j0, *j1;
+  __shared__ int shared[SharedList::MAX * SharedList::STRIDE];
+  const int      r = (int)(blockIdx.x * blockDim.x + threadIdx.x), lane = (int)threadIdx.x & 31;
+  SharedList     list  = {0, m.nfree, shared + threadIdx.x};
+  int            begin = 0;
 
-  if (r >= rows.n || IsLong(rows, r, HOPS_CUDA_LOR_MAX)) return;
-  BuildRow<DIM>(m, rows, r, &list);
-  if (rows.sorted) Sort(list.n, list.col);
-  j0 = rows.j[0] + rows.i[0][r];
-  j1 = rows.i[1] ? rows.j[1] + rows.i[1][r] : NULL;
-  for (int k = 0; k < list.n; k++) {
-    const int c = list.col[k];
+  if (r < rows.n && !IsLong(rows, r, SharedList::MAX)) {
+    begin = rows.i[0][r];
+    BuildRow<DIM, MIXED>(m, rows, r, &list);
+    if (rows.sorted) list.SortColumns();
+  }
+  if (rows.i[1]) {
+    int *j0 = rows.j[0] + begin, *j1 = list.n ? rows.j[1] + rows.i[1][r] : NULL;
 
-    if (c < rows.split) *j0++ = c;
-    else {
-      *j1++                = c - (int)rows.split;
-      used[c - rows.split] = 1;
+    for (int k = 0; k < list.n; k++) {
+      const int c = list.col[k * SharedList::STRIDE];
+
+      if (c < rows.split) *j0++ = c;
+      else {
+        *j1++                = c - (int)rows.split;
+        used[c - rows.split] = 1;
+      }
+    }
+  } else {
+    __syncwarp();
+    for (int i = 0; i < 32; i++) {
+      const int n = __shfl_sync(~0u, list.n, i), to = __shfl_sync(~0u, begin, i);
+
+      if (lane < n) rows.j[0][to + lane] = shared[lane * SharedList::STRIDE + (int)threadIdx.x - lane + i];
     }
   }
 }
 
 /* Long rows: the same columns in the same order, by way of a buffer; then straight to their place */
-template <int DIM>
+template <int DIM, bool MIXED>
 __global__ static void __launch_bounds__(HOPS_CUDA_LOR_THREADS) CountLong(const HopsCudaLORMesh m, const HopsLORRows rows, int *buffer, unsigned long long *next)
 {
   const int r = (int)(blockIdx.x * blockDim.x + threadIdx.x);
@@ -164,20 +219,20 @@ __global__ static void __launch_bounds__(HOPS_CUDA_LOR_THREADS) CountLong(const 
   if (r >= rows.n || rows.i[0][r] >= 0) return;
   LongRow list = TakeRow(rows, r, m.nfree, buffer, next);
 
-  BuildRow<DIM>(m, rows, r, &list);
+  BuildRow<DIM, MIXED>(m, rows, r, &list);
   rows.i[0][r] = list.n[0];
   if (rows.i[1]) rows.i[1][r] = list.n[1];
 }
 
-template <int DIM>
+template <int DIM, bool MIXED>
 __global__ static void __launch_bounds__(HOPS_CUDA_LOR_THREADS) FillLong(const HopsCudaLORMesh m, const HopsLORRows rows, unsigned char *used)
 {
   const int r = (int)(blockIdx.x * blockDim.x + threadIdx.x);
 
-  if (r >= rows.n || !IsLong(rows, r, HOPS_CUDA_LOR_MAX)) return;
+  if (r >= rows.n || !IsLong(rows, r, SharedList::MAX)) return;
   LongRow list = {m.nfree, (int)rows.split, {0, 0}, {rows.j[0] + rows.i[0][r], rows.i[1] ? rows.j[1] + rows.i[1][r] : NULL}};
 
-  BuildRow<DIM>(m, rows, r, &list);
+  BuildRow<DIM, MIXED>(m, rows, r, &list);
   for (int b = 0; b < 2 && rows.sorted; b++) Sort(list.n[b], list.col[b]);
   for (int k = 0; k < list.n[1]; k++) used[list.col[1][k]] = 1;
 }
@@ -197,43 +252,59 @@ PetscErrorCode HopsCudaLORBuffer(HopsLORRows *rows, unsigned long long *work, in
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsCudaLORCount(const HopsCudaLORMesh *m, HopsLORRows *rows, unsigned long long *work, cudaStream_t stream)
+template <int DIM, bool MIXED>
+static PetscErrorCode CountRows(const HopsCudaLORMesh *m, HopsLORRows *rows, unsigned long long *work, cudaStream_t stream)
 {
   const unsigned int blocks = (unsigned int)((rows->n + HOPS_CUDA_LOR_THREADS - 1) / HOPS_CUDA_LOR_THREADS);
   int               *buffer;
 
   PetscFunctionBegin;
+  Count<DIM, MIXED><<<blocks, HOPS_CUDA_LOR_THREADS, 0, stream>>>(*m, *rows, work);
+  PetscCallCUDA(cudaGetLastError());
+  PetscCall(HopsCudaLORBuffer(rows, work, &buffer, stream));
+  if (rows->anylong) CountLong<DIM, MIXED><<<blocks, HOPS_CUDA_LOR_THREADS, 0, stream>>>(*m, *rows, buffer, work);
+  PetscCallCUDA(cudaGetLastError());
+  PetscCall(HopsCudaPoolFree((void **)&buffer));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsCudaLORCount(const HopsCudaLORMesh *m, HopsLORRows *rows, unsigned long long *work, cudaStream_t stream)
+{
+  PetscFunctionBegin;
   for (int b = 0; b < 2; b++)
     if (rows->i[b]) PetscCallCUDA(cudaMemsetAsync(rows->i[b] + rows->n, 0, sizeof(int), stream));
-  if (rows->n) {
-    PetscCallCUDA(cudaMemsetAsync(work, 0, sizeof(*work), stream));
-    if (m->dim == 3) Count<3><<<blocks, HOPS_CUDA_LOR_THREADS, 0, stream>>>(*m, *rows, work);
-    else Count<2><<<blocks, HOPS_CUDA_LOR_THREADS, 0, stream>>>(*m, *rows, work);
-    PetscCallCUDA(cudaGetLastError());
-    PetscCall(HopsCudaLORBuffer(rows, work, &buffer, stream));
-    if (rows->anylong && m->dim == 3) CountLong<3><<<blocks, HOPS_CUDA_LOR_THREADS, 0, stream>>>(*m, *rows, buffer, work);
-    else if (rows->anylong) CountLong<2><<<blocks, HOPS_CUDA_LOR_THREADS, 0, stream>>>(*m, *rows, buffer, work);
-    PetscCallCUDA(cudaGetLastError());
-    PetscCall(HopsCudaPoolFree((void **)&buffer));
-    for (int b = 0; b < 2; b++)
-      if (rows->i[b]) PetscCall(HopsCudaScan(rows->n, rows->i[b], stream));
-  }
+  if (!rows->n) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCallCUDA(cudaMemsetAsync(work, 0, sizeof(*work), stream));
+  if (m->dim == 3 && rows->coupled) PetscCall((CountRows<3, true>(m, rows, work, stream)));
+  else if (m->dim == 3) PetscCall((CountRows<3, false>(m, rows, work, stream)));
+  else if (rows->coupled) PetscCall((CountRows<2, true>(m, rows, work, stream)));
+  else PetscCall((CountRows<2, false>(m, rows, work, stream)));
+  for (int b = 0; b < 2; b++)
+    if (rows->i[b]) PetscCall(HopsCudaScan(rows->n, rows->i[b], stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <int DIM, bool MIXED>
+static PetscErrorCode FillRows(const HopsCudaLORMesh *m, const HopsLORRows *rows, unsigned char used[], cudaStream_t stream)
+{
+  const unsigned int blocks = (unsigned int)((rows->n + HOPS_CUDA_LOR_THREADS - 1) / HOPS_CUDA_LOR_THREADS);
+
+  PetscFunctionBegin;
+  Fill<DIM, MIXED><<<blocks, HOPS_CUDA_LOR_THREADS, 0, stream>>>(*m, *rows, used);
+  PetscCallCUDA(cudaGetLastError());
+  if (rows->anylong) FillLong<DIM, MIXED><<<blocks, HOPS_CUDA_LOR_THREADS, 0, stream>>>(*m, *rows, used);
+  PetscCallCUDA(cudaGetLastError());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode HopsCudaLORColumns(const HopsCudaLORMesh *m, const HopsLORRows *rows, unsigned char used[], cudaStream_t stream)
 {
-  const unsigned int blocks = (unsigned int)((rows->n + HOPS_CUDA_LOR_THREADS - 1) / HOPS_CUDA_LOR_THREADS);
-
   PetscFunctionBegin;
-  if (rows->n) {
-    if (m->dim == 3) Fill<3><<<blocks, HOPS_CUDA_LOR_THREADS, 0, stream>>>(*m, *rows, used);
-    else Fill<2><<<blocks, HOPS_CUDA_LOR_THREADS, 0, stream>>>(*m, *rows, used);
-    PetscCallCUDA(cudaGetLastError());
-    if (rows->anylong && m->dim == 3) FillLong<3><<<blocks, HOPS_CUDA_LOR_THREADS, 0, stream>>>(*m, *rows, used);
-    else if (rows->anylong) FillLong<2><<<blocks, HOPS_CUDA_LOR_THREADS, 0, stream>>>(*m, *rows, used);
-    PetscCallCUDA(cudaGetLastError());
-  }
+  if (!rows->n) PetscFunctionReturn(PETSC_SUCCESS);
+  if (m->dim == 3 && rows->coupled) PetscCall((FillRows<3, true>(m, rows, used, stream)));
+  else if (m->dim == 3) PetscCall((FillRows<3, false>(m, rows, used, stream)));
+  else if (rows->coupled) PetscCall((FillRows<2, true>(m, rows, used, stream)));
+  else PetscCall((FillRows<2, false>(m, rows, used, stream)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

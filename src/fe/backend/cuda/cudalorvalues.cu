@@ -12,20 +12,13 @@
 #define HOPS_PLACE_NONE  HOPS_CUDA_LOR_MAX /* all bits: no such neighbour, or a constrained one */
 #define HOPS_LOR_THREADS 128
 
-/* Neighbours of a node in its cell: itself; +x, -x, +y, ...; for each pair of directions a, b: +a+b, +a-b, -a+b, -a-b */
+/* Words of a cell's places */
 template <int DIM, bool MIXED>
-struct Star {
+struct PlaceWords {
   enum {
-    N     = 1 + 2 * DIM + (MIXED ? 2 * DIM * (DIM - 1) : 0),
-    WORDS = (N + HOPS_PLACE_WORD - 1) / HOPS_PLACE_WORD
+    N = (Star<DIM, MIXED>::N + HOPS_PLACE_WORD - 1) / HOPS_PLACE_WORD
   };
 };
-
-/* e / nn, exact for e < 2^31 */
-__device__ __forceinline__ static int CellOf(const HopsCudaLORMesh &m, int e)
-{
-  return __double2int_rd((e + 0.5) * m.perentry);
-}
 
 /* Of the entries k0, k0 + 1, ... of a block's rows, as many as there are threads: whose row each is. begin, end: those of this thread's row */
 __device__ __forceinline__ static void FindRows(int begin, int end, int k0, int row[])
@@ -58,38 +51,14 @@ __device__ static unsigned int Find(const HopsLORRows &rows, int r, int c, int *
   }
 }
 
-/* do(s, offset) for each neighbour s of node ijk in its cell, offset nodes away */
-template <int DIM, bool MIXED, class Do>
-__device__ __forceinline__ static void ForNeighbours(const int ijk[], int P, int mask, const Do &Put)
-{
-  const int st[3] = {1, P, P * P};
-
-  Put(0, 0);
-#pragma unroll
-  for (int a = 0; a < DIM; a++) {
-    if (ijk[a] < P - 1) Put(1 + 2 * a, st[a]);
-    if (ijk[a] > 0) Put(2 + 2 * a, -st[a]);
-  }
-#pragma unroll
-  for (int a = 0, s = 1 + 2 * DIM; a < DIM - 1; a++)
-#pragma unroll
-    for (int b = a + 1; b < DIM; b++, s += 4) {
-      if (!MIXED || !(mask >> (a + b - 1) & 1)) continue;
-      if (ijk[a] < P - 1 && ijk[b] < P - 1) Put(s, st[a] + st[b]);
-      if (ijk[a] < P - 1 && ijk[b] > 0) Put(s + 1, st[a] - st[b]);
-      if (ijk[a] > 0 && ijk[b] < P - 1) Put(s + 2, st[b] - st[a]);
-      if (ijk[a] > 0 && ijk[b] > 0) Put(s + 3, -st[a] - st[b]);
-    }
-}
-
 template <int DIM, bool MIXED>
-__global__ static void __launch_bounds__(HOPS_LOR_THREADS) Places(const HopsCudaLORMesh m, const HopsLORRows rows, int R, int *twice)
+__global__ static void __launch_bounds__(HOPS_LOR_THREADS) Places(const HopsCudaLORMesh m, const HopsLORRows rows, int R)
 {
   __shared__ int     rowof[HOPS_LOR_THREADS];
   const int          t = threadIdx.x, r0 = (int)blockIdx.x * R, n = min(R, (int)rows.n - r0), P = m.P;
   const int         *begin = m.begin + rows.first + r0;
   const int          k0 = begin[0], k1 = begin[n], b0 = t < n ? begin[t] : 0, b1 = t < n ? begin[t + 1] : 0;
-  unsigned long long word[2], seen;
+  unsigned long long word[2];
 
   for (int kc = k0; kc < k1; kc += HOPS_LOR_THREADS) {
     __syncthreads();
@@ -106,15 +75,12 @@ __global__ static void __launch_bounds__(HOPS_LOR_THREADS) Places(const HopsCuda
       const unsigned int p = Find(rows, r, c, &next);
 
       word[s / HOPS_PLACE_WORD] ^= (unsigned long long)(p ^ HOPS_PLACE_NONE) << (HOPS_PLACE_BITS * (s % HOPS_PLACE_WORD));
-      if (seen >> p & 1) *twice = 1; /* all write the same */
-      seen |= 1ull << p;
     };
 
     word[0] = word[1] = ~0ull;
-    seen              = 0;
     if (!IsLong(rows, r, HOPS_CUDA_LOR_MAX)) ForNeighbours<DIM, MIXED>(ijk, P, mask, Put);
 #pragma unroll
-    for (int w = 0; w < Star<DIM, MIXED>::WORDS; w++) rows.place[(size_t)w * rows.nplace + (kc + t - rows.place0)] = word[w];
+    for (int w = 0; w < PlaceWords<DIM, MIXED>::N; w++) rows.place[(size_t)w * rows.nplace + (kc + t - rows.place0)] = word[w];
   }
 }
 
@@ -225,7 +191,7 @@ __global__ static void __launch_bounds__(HOPS_LOR_THREADS, MIXED ? 6 : 10) Value
   __shared__ int           rowof[HOPS_LOR_THREADS], lo[HOPS_LOR_THREADS + 1], first[HOPS_LOR_THREADS];
   const int                t = threadIdx.x, r0 = (int)blockIdx.x * R, n = min(R, (int)rows.n - r0);
   const int               *begin = m.begin + rows.first + r0, *i0 = rows.i[0] + r0, base = i0[0], len = i0[n] - base, k0 = begin[0], k1 = begin[n];
-  const bool               fits = len <= room, two = rows.i[1] != NULL, apart = fits && !two && !rows.twice;
+  const bool               fits = len <= room, two = rows.i[1] != NULL, apart = fits && !two && !m.twice;
   int                      b0 = 0, b1 = 0;
 
   if (t < n) {
@@ -243,7 +209,7 @@ __global__ static void __launch_bounds__(HOPS_LOR_THREADS, MIXED ? 6 : 10) Value
   }
   for (int kc = k0; kc < k1; kc += HOPS_LOR_THREADS) {
     double             x[Star<DIM, MIXED>::N];
-    unsigned long long word[Star<DIM, MIXED>::WORDS];
+    unsigned long long word[PlaceWords<DIM, MIXED>::N];
     int                turn = -1, r = 0;
 
     FindRows(b0, b1, kc, rowof);
@@ -252,7 +218,7 @@ __global__ static void __launch_bounds__(HOPS_LOR_THREADS, MIXED ? 6 : 10) Value
       r    = rowof[t];
       turn = kc + t - max(first[r], kc);
 #pragma unroll
-      for (int w = 0; w < Star<DIM, MIXED>::WORDS; w++) word[w] = __ldg(rows.place + (size_t)w * rows.nplace + (kc + t - rows.place0));
+      for (int w = 0; w < PlaceWords<DIM, MIXED>::N; w++) word[w] = __ldg(rows.place + (size_t)w * rows.nplace + (kc + t - rows.place0));
       Contributions<DIM, MIXED>(m, data, m.entry[kc + t], x);
     }
     for (int j = 0;; j++) {
@@ -296,37 +262,37 @@ __global__ static void __launch_bounds__(HOPS_LOR_THREADS) LongValues(const Hops
 /* ---- Launches ---- */
 
 template <int DIM, bool MIXED>
-static PetscErrorCode Launch(const HopsCudaLORMesh *m, const HopsCudaLORData *data, const HopsLORRows *rows, int *twice, cudaStream_t stream)
+static PetscErrorCode Launch(const HopsCudaLORMesh *m, const HopsCudaLORData *data, const HopsLORRows *rows, cudaStream_t stream)
 {
   /* rows of a block: as many as have a cell for each thread on average, or few less, since what is too much takes another round */
   const int          R      = (int)PetscMax(1, PetscMin(HOPS_LOR_THREADS, 0.94 * HOPS_LOR_THREADS * (double)rows->n / PetscMax(rows->nplace, 1)));
   const unsigned int blocks = (unsigned int)((rows->n + R - 1) / R);
-  const int          room   = R * (MIXED ? (DIM == 3 ? 20 : 10) : (DIM == 3 ? 8 : 6));
+  const int          room   = R * Star<DIM, MIXED>::ROOM;
 
   PetscFunctionBegin;
   if (data) {
     Values<DIM, MIXED><<<blocks, HOPS_LOR_THREADS, (room + HOPS_LOR_THREADS) * sizeof(double), stream>>>(*m, *data, *rows, R, room);
     if (rows->anylong) LongValues<DIM, MIXED><<<(unsigned int)((rows->n + HOPS_LOR_THREADS - 1) / HOPS_LOR_THREADS), HOPS_LOR_THREADS, 0, stream>>>(*m, *data, *rows);
-  } else Places<DIM, MIXED><<<blocks, HOPS_LOR_THREADS, 0, stream>>>(*m, *rows, R, twice);
+  } else Places<DIM, MIXED><<<blocks, HOPS_LOR_THREADS, 0, stream>>>(*m, *rows, R);
   PetscCallCUDA(cudaGetLastError());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 size_t HopsCudaLORPlaceSize(const HopsCudaLORMesh *m, const HopsLORRows *rows)
 {
-  const int words = m->dim == 3 && rows->coupled ? (int)Star<3, true>::WORDS : 1;
+  const int words = m->dim == 3 && rows->coupled ? (int)PlaceWords<3, true>::N : 1;
 
   return (size_t)rows->nplace * words * sizeof(*rows->place);
 }
 
-PetscErrorCode HopsCudaLORPlaces(const HopsCudaLORMesh *m, const HopsLORRows *rows, int *twice, cudaStream_t stream)
+PetscErrorCode HopsCudaLORPlaces(const HopsCudaLORMesh *m, const HopsLORRows *rows, cudaStream_t stream)
 {
   PetscFunctionBegin;
   if (!rows->n) PetscFunctionReturn(PETSC_SUCCESS);
-  if (m->dim == 3 && rows->coupled) PetscCall((Launch<3, true>(m, NULL, rows, twice, stream)));
-  else if (m->dim == 3) PetscCall((Launch<3, false>(m, NULL, rows, twice, stream)));
-  else if (rows->coupled) PetscCall((Launch<2, true>(m, NULL, rows, twice, stream)));
-  else PetscCall((Launch<2, false>(m, NULL, rows, twice, stream)));
+  if (m->dim == 3 && rows->coupled) PetscCall((Launch<3, true>(m, NULL, rows, stream)));
+  else if (m->dim == 3) PetscCall((Launch<3, false>(m, NULL, rows, stream)));
+  else if (rows->coupled) PetscCall((Launch<2, true>(m, NULL, rows, stream)));
+  else PetscCall((Launch<2, false>(m, NULL, rows, stream)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -336,9 +302,9 @@ PetscErrorCode HopsCudaLORValues(const HopsCudaLORMesh *m, const HopsCudaLORData
 
   PetscFunctionBegin;
   if (!rows->n) PetscFunctionReturn(PETSC_SUCCESS);
-  if (m->dim == 3 && mixed) PetscCall((Launch<3, true>(m, data, rows, NULL, stream)));
-  else if (m->dim == 3) PetscCall((Launch<3, false>(m, data, rows, NULL, stream)));
-  else if (mixed) PetscCall((Launch<2, true>(m, data, rows, NULL, stream)));
-  else PetscCall((Launch<2, false>(m, data, rows, NULL, stream)));
+  if (m->dim == 3 && mixed) PetscCall((Launch<3, true>(m, data, rows, stream)));
+  else if (m->dim == 3) PetscCall((Launch<3, false>(m, data, rows, stream)));
+  else if (mixed) PetscCall((Launch<2, true>(m, data, rows, stream)));
+  else PetscCall((Launch<2, false>(m, data, rows, stream)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
