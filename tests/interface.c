@@ -184,6 +184,41 @@ static PetscErrorCode Multigrid(Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* With natural boundaries and no mass the constants are the null space; the coarsest matrix has it too */
+static PetscErrorCode Singular(DM dm)
+{
+  const PetscScalar one = 1.0;
+  HopsSpace         sp;
+  HopsCoefficient   kappa;
+  MatNullSpace      constants;
+  Mat               A, coarse;
+  PetscBool         has = PETSC_FALSE;
+  KSP               ksp;
+  PC                pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(HopsSpaceCreateH1(dm, 2, NULL, 0, NULL, &sp));
+  PetscCall(HopsCoefficientCreateConstant(PETSC_COMM_WORLD, 1, &one, &kappa));
+  PetscCall(MatCreatePA(sp, &A));
+  PetscCall(MatPASetDiffusion(A, kappa));
+  PetscCall(MatNullSpaceCreate(PETSC_COMM_WORLD, PETSC_TRUE, 0, NULL, &constants));
+  PetscCall(MatSetNullSpace(A, constants));
+  PetscCall(MatNullSpaceDestroy(&constants));
+  PetscCall(Preconditioner(A, PCHOPSMG, &pc));
+  PetscCall(PCHopsMGSetCoarsening(pc, PC_HOPSMG_P));
+  PetscCall(PCSetUp(pc));
+  PetscCall(PCMGGetCoarseSolve(pc, &ksp));
+  PetscCall(KSPGetOperators(ksp, NULL, &coarse));
+  PetscCall(MatGetNullSpace(coarse, &constants));
+  if (constants) PetscCall(MatNullSpaceTest(constants, coarse, &has));
+  PetscCall(Say("hopsmg: null space of the coarsest matrix", has));
+  PetscCall(PCDestroy(&pc));
+  PetscCall(MatDestroy(&A));
+  PetscCall(HopsCoefficientDestroy(&kappa));
+  PetscCall(HopsSpaceDestroy(&sp));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
   const PetscInt wall = 1;
@@ -208,6 +243,7 @@ int main(int argc, char **argv)
   PetscCall(LOR(sp, A));
   PetscCall(Patches(sp, A));
   PetscCall(Multigrid(A));
+  PetscCall(Singular(dm));
   PetscCall(MatDestroy(&A));
   PetscCall(HopsSpaceDestroy(&sp));
   PetscCall(DMDestroy(&dm));
