@@ -45,7 +45,7 @@ static PetscErrorCode Extreme(Mat A, Mat P, PetscBool singular, PetscReal range[
       sa += a[i * n + j];
       sb += b[i * n + j];
     }
-    worst = PetscMax(worst, PetscMax(PetscAbsScalar(sa) / a[i * n + i], PetscAbsScalar(sb) / b[i * n + i]));
+    worst = TestWorse(TestWorse(worst, PetscAbsScalar(sa) / a[i * n + i]), PetscAbsScalar(sb) / b[i * n + i]);
     for (PetscInt j = 0; j < n; ++j) {
       a[i * n + j] += 1.0 / n;
       b[i * n + j] += 1.0 / n;

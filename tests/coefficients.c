@@ -22,7 +22,7 @@ static PetscErrorCode Compare(Mat A, Mat B)
   PetscCall(VecNorm(z, NORM_2, &n));
   PetscCall(VecAXPY(y, -1.0, z));
   PetscCall(VecNorm(y, NORM_2, &e));
-  worst = PetscMax(worst, n > 0.0 ? e / n : 1.0);
+  worst = TestWorse(worst, n > 0.0 ? e / n : 1.0);
   PetscCall(PetscRandomDestroy(&r));
   PetscCall(VecDestroy(&x));
   PetscCall(VecDestroy(&y));
@@ -182,7 +182,7 @@ static PetscErrorCode FewPoints(PetscInt dim, PetscInt p)
       PetscCall(VecNorm(e, NORM_2, &norm));
       PetscCall(VecAXPY(e, -1.0, d));
       PetscCall(VecNorm(e, NORM_2, &diff));
-      worst = PetscMax(worst, diff / norm);
+      worst = TestWorse(worst, diff / norm);
       PetscCall(MatConvert(A, MATAIJ, MAT_REUSE_MATRIX, &B));
       PetscCall(Compare(A, B));
       PetscCall(VecDestroy(&d));

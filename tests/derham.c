@@ -153,7 +153,7 @@ static PetscErrorCode Values(const char name[], HopsSpace sp, DM dm, HopsPointFu
     for (PetscInt i = 0; i < n; ++i) m[i % dim] += coords[i] * dim / n;
     PetscCall(DMPlexRestoreCellCoordinates(dm, c, &isdg, &n, &array, &coords));
     PetscCall((*f)(dim, m, nc, v, NULL));
-    for (PetscInt i = 0; i < nc; ++i) worst = PetscMax(worst, PetscAbsScalar(v[i] - u[(c - cStart) * nc + i]));
+    for (PetscInt i = 0; i < nc; ++i) worst = TestWorse(worst, PetscAbsScalar(v[i] - u[(c - cStart) * nc + i]));
   }
   PetscCall(MPIU_Allreduce(MPI_IN_PLACE, &worst, 1, MPIU_REAL, MPIU_MAX, PETSC_COMM_WORLD));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: error %s, at the centres %s\n", name, e < 1e-3 ? "small" : "LARGE", worst < 1e-3 ? "small" : "LARGE"));

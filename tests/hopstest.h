@@ -5,6 +5,13 @@
 #include <petscblaslapack.h>
 #include <petscdt.h>
 
+/* The worse of two errors. Not-a-number is the worst of all: PetscMax() would leave it out */
+static inline PetscReal TestWorse(PetscReal worst, PetscReal e)
+{
+  if (PetscIsNanReal(e)) return PETSC_MAX_REAL;
+  return PetscMax(worst, e);
+}
+
 /* GLL nodes on [-1,1] by PETSc, independent of hops */
 static inline PetscErrorCode TestGLL(PetscInt n, PetscReal x[])
 {

@@ -37,7 +37,7 @@ static PetscErrorCode Compare(Mat A, Mat B, const char name[])
     PetscCall(VecNorm(z, NORM_2, &n));
     PetscCall(VecAXPY(y, -1.0, z));
     PetscCall(VecNorm(y, NORM_2, &e));
-    worst = PetscMax(worst, e / n);
+    worst = TestWorse(worst, e / n);
     if (!(e <= 1e-13 * n)) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s, operation %" PetscInt_FMT ": relative difference %g\n", name, k, (double)(e / n)));
   }
   PetscCall(PetscRandomDestroy(&r));

@@ -227,11 +227,11 @@ static PetscErrorCode Compare(Mat A, Reference *ref, const char options[], PCPAT
     }
     PetscCall(VecGetArray(y, &ya));
     for (PetscInt i = 0; i < ref->size; ++i) {
-      e = PetscMax(e, PetscAbsScalar(ya[i] - z[i]));
+      e = TestWorse(e, PetscAbsScalar(ya[i] - z[i]));
       n = PetscMax(n, PetscAbsScalar(z[i]));
     }
     PetscCall(VecRestoreArray(y, &ya));
-    *worst = PetscMax(*worst, e / n / tol);
+    *worst = TestWorse(*worst, e / n / tol);
     if (!(e <= tol * n)) PetscCall(PetscPrintf(PETSC_COMM_SELF, "order %" PetscInt_FMT ", type %d, direction %d, %s%s: relative difference %g\n", ref->p, type, dir, k == 0 ? "apply" : (k == 1 ? "transpose" : "Richardson"), options, (double)(e / n)));
   }
   PetscCall(PetscFree(z));

@@ -530,23 +530,27 @@ int main(int argc, char **argv)
   testset:
     args: -dm_plex_dim 2 -dm_plex_box_faces 6,5 -order 4
     output_file: output/patchplex_ranks_2d.out
+    diff_args: -j
     test:
       suffix: ranks_2d
       nsize: {{1 2 3 4}}
   testset:
     args: -dm_plex_dim 3 -dm_plex_box_faces 3,4,3 -order 3 -curved -mass
     output_file: output/patchplex_ranks_3d.out
+    diff_args: -j
     timeoutfactor: 2
     test:
       suffix: ranks_3d
       nsize: {{1 2 4}}
   test:
     suffix: ranks_plate
+    diff_args: -j
     args: -dm_plex_filename ${HOPS_SOURCE}/tutorials/meshes/plate.msh -order 4 -variants 4
     nsize: {{1 3}}
     filter: sed -e "s/, iterations [0-9]*$//"
   test:
     suffix: ranks_solid
+    diff_args: -j
     args: -dm_plex_filename ${HOPS_SOURCE}/tutorials/meshes/solid.msh -order 2 -variants 4
     nsize: {{1 4}}
     timeoutfactor: 2

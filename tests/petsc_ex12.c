@@ -79,4 +79,11 @@
     args: -dll_append ${HOPS_LIB} -pc_type lor -ksp_type cg -ksp_rtol 1e-10 -ksp_max_it 45 -ksp_error_if_not_converged -snes_converged_reason -dm_plex_simplex 0 -options_left 0 -run_type full -dm_refine 1 -petscspace_degree 3 -variable_coefficient nonlinear -petsc_ci_portable_error_output
     filter: grep -oE "depends on the solution|PCLORSetCoefficients()" | sort -u
 
+  # a singular matrix is not factored on BoomerAMG's coarsest level
+  test:
+    suffix: neumann_view
+    requires: host hypre
+    args: -dll_append ${HOPS_LIB} -pc_type lor -ksp_type cg -dm_plex_simplex 0 -options_left 0 -run_type full -petscspace_degree 3 -bc_type {{dirichlet neumann}separate output} -dm_plex_boundary_label boundary -ksp_view
+    filter: grep -o "Relax on coarse .*" | sort -u
+
 TEST*/

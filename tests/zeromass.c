@@ -169,6 +169,7 @@ int main(int argc, char **argv)
     suffix: view
     args: -dm_plex_dim 3 -dm_plex_box_faces 4,3,3 -order 1 -pc_lor_zero_mass 1e-2 -ksp_view
     filter: grep -o "mass coefficient zero in .*"
+    diff_args: -j
 
   test:
     suffix: refused

@@ -111,6 +111,7 @@ int main(int argc, char **argv)
 
   testset:
     filter: sed -e "s/, iterations [0-9]*$//"
+    diff_args: -j
     args: -dll_append ${HOPS_LIB} -pc_type lor -ksp_type cg -ksp_rtol 1e-10 -ksp_max_it 60 -ksp_error_if_not_converged -dm_plex_simplex 0
     test:
       suffix: box

@@ -220,6 +220,7 @@ int main(int argc, char **argv)
     requires: hypre
     args: -dm_plex_filename ${HOPS_SOURCE}/tutorials/meshes/coil.msh -phi_ksp_max_it 80 -A_ksp_max_it 80
     filter: sed -e "s/, iterations [0-9]*$//"
+    diff_args: -j
     test:
       suffix: coil
       nsize: {{1 3}}
