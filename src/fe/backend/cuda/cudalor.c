@@ -78,7 +78,7 @@ PetscErrorCode HopsLORGetInfo_CUDA(HopsLORKernel k, const char **kernel, PetscLo
 
   PetscFunctionBegin;
   if (kernel) *kernel = k->name;
-  if (bytes) *bytes = k->begin ? ((double)(sp->nT + sp->nG) + ne) * sizeof(int) + 2.0 * sp->ncells + (k->lump ? k->lump->bytes : (double)(k->places[0] + k->places[1])) : 0.0;
+  if (bytes) *bytes = k->begin ? ((double)(sp->nT + sp->nG) + ne) * sizeof(int) + 2.0 * sp->ncells + (k->lump ? k->lump->bytes : 0) + (double)(k->places[0] + k->places[1]) : 0.0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -176,6 +176,7 @@ static PetscErrorCode SetUp(HopsLORKernel k)
     k->lump->mesh.begin = m->begin;
     k->lump->mesh.entry = m->entry;
     k->lump->mesh.mask  = m->mask;
+    PetscCall(HopsCudaLumpSetUp(k));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -290,6 +291,40 @@ static PetscErrorCode CompareMasks(HopsLORKernel k, PetscBool adopt, PetscBool *
 
 /* ---- Rows ---- */
 
+/* Which entries of the transposed restriction belong to the rows */
+PetscErrorCode HopsCudaLOREntries(HopsLORKernel k, HopsLORRows *rows)
+{
+  int ends[2];
+
+  PetscFunctionBegin;
+  for (int i = 0; i < 2; i++) PetscCall(HopsCopy_CUDA(ends + i, k->begin + rows->first + i * rows->n, sizeof(int), PETSC_FALSE));
+  rows->place0 = ends[0];
+  rows->nplace = ends[1] - ends[0];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsCudaLORAllocPlaces(HopsLORKernel k, HopsLORRows *rows, size_t size)
+{
+  PetscFunctionBegin;
+  PetscCall(HopsCudaPoolMalloc(size, (void **)&rows->place));
+  k->places[rows->first ? 1 : 0] = size;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Where the entries of restr go in the rows of a new pattern */
+static PetscErrorCode CreatePlaces(HopsLORKernel k, HopsLORRows *rows)
+{
+  cudaStream_t stream;
+
+  PetscFunctionBegin;
+  if (rows->place || !rows->n) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(HopsGetCUDAStream(&stream));
+  PetscCall(HopsCudaLOREntries(k, rows));
+  PetscCall(HopsCudaLORAllocPlaces(k, rows, HopsCudaLORPlaceSize(&k->mesh, rows)));
+  PetscCall(HopsCudaLORPlaces(&k->mesh, rows, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode CountRows(HopsLORKernel k, HopsLORRows *rows)
 {
   int                 n[2] = {0, 0};
@@ -302,7 +337,7 @@ static PetscErrorCode CountRows(HopsLORKernel k, HopsLORRows *rows)
   if (rows->nslots) PetscCall(HopsCudaLORSlots(rows, stream));
   rows->anylong = PETSC_FALSE;
   work          = (unsigned long long *)k->bad;
-  if (k->lump) PetscCall(HopsCudaLumpCount(&k->lump->mesh, rows, work, stream));
+  if (k->lump) PetscCall(HopsCudaLumpRows(k, rows));
   else PetscCall(HopsCudaLORCount(&k->mesh, rows, work, stream));
   for (int b = 0; b < 2; b++) {
     if (rows->i[b]) PetscCall(HopsCopy_CUDA(&n[b], rows->i[b] + rows->n, sizeof(int), PETSC_FALSE));
@@ -323,7 +358,7 @@ static PetscErrorCode FillColumns(HopsLORKernel k, HopsLORRows *rows, unsigned c
     PetscCall(HopsCudaPoolMalloc(rows->nmap, (void **)&d));
     if (rows->nmap) PetscCallCUDA(cudaMemsetAsync(d, 0, rows->nmap, stream));
   }
-  if (k->lump) PetscCall(HopsCudaLumpColumns(&k->lump->mesh, rows, d, stream));
+  if (k->lump) PetscCall(HopsCudaLumpColumns(k, rows, d));
   else PetscCall(HopsCudaLORColumns(&k->mesh, rows, d, stream));
   if (rows->i[1]) PetscCall(HopsCopy_CUDA(used, d, rows->nmap, PETSC_FALSE));
   PetscCall(HopsCudaPoolFree((void **)&d));
@@ -340,25 +375,6 @@ static PetscErrorCode MapColumns(HopsLORKernel k, HopsLORRows *rows)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Where the entries of restr go in the rows of a new pattern */
-static PetscErrorCode CreatePlaces(HopsLORKernel k, HopsLORRows *rows)
-{
-  size_t      *size = &k->places[rows->first ? 1 : 0];
-  int          ends[2];
-  cudaStream_t stream;
-
-  PetscFunctionBegin;
-  if (rows->place || !rows->n) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(HopsGetCUDAStream(&stream));
-  for (int i = 0; i < 2; i++) PetscCall(HopsCopy_CUDA(ends + i, k->begin + rows->first + i * rows->n, sizeof(int), PETSC_FALSE));
-  rows->place0 = ends[0];
-  rows->nplace = ends[1] - ends[0];
-  *size        = HopsCudaLORPlaceSize(&k->mesh, rows);
-  PetscCall(HopsCudaPoolMalloc(*size, (void **)&rows->place));
-  PetscCall(HopsCudaLORPlaces(&k->mesh, rows, stream));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode FillValues(HopsLORKernel k, HopsLORRows *rows)
 {
   cudaStream_t stream;
@@ -367,7 +383,7 @@ static PetscErrorCode FillValues(HopsLORKernel k, HopsLORRows *rows)
   PetscCall(HopsGetCUDAStream(&stream));
   if (!k->lump) PetscCall(CreatePlaces(k, rows));
   PetscCall(PetscLogGpuTimeBegin());
-  if (k->lump) PetscCall(HopsCudaLumpValues(&k->lump->mesh, rows, stream));
+  if (k->lump) PetscCall(HopsCudaLumpValues(k, rows));
   else PetscCall(HopsCudaLORValues(&k->mesh, &k->data, rows, stream));
   PetscCall(PetscLogGpuTimeEnd());
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -343,15 +343,6 @@ PetscErrorCode HopsCudaLORSlots(const HopsLORRows *rows, cudaStream_t stream)
 
 /* ---- What is added to single rows ---- */
 
-/* Row r in global memory */
-__device__ static Row GlobalRow(const HopsLORRows &rows, int r)
-{
-  const bool two = rows.i[1] != NULL;
-  const Row  out = {rows.j[0], rows.j[1], rows.map, rows.v[0], rows.v[1], rows.i[0][r], rows.i[0][r], rows.i[0][r + 1], two ? rows.i[1][r] : 0, two ? rows.i[1][r + 1] : 0, (int)rows.split, false};
-
-  return out;
-}
-
 /* A thread for each row: what was received is added in the order of the message */
 __global__ static void Received(const HopsLORRows rows, const double *__restrict__ x)
 {

@@ -27,6 +27,7 @@ PetscErrorCode HopsCudaLumpCreate(HopsLORKernel k)
   u->mesh.ne       = (int)sp->ne;
   u->mesh.nfree    = (int)(sp->nT + sp->nG);
   u->mesh.perentry = 1.0 / sp->ne;
+  u->mesh.stencil  = sp->family == HOPS_HCURL && dim == 3 && P < 256 && !getenv("HOPS_OLD_ROWS");
   PetscCall(PetscSNPrintf(k->name, sizeof(k->name), "cuda P=%d, %s", P, HopsFamilies[sp->family]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -58,7 +59,33 @@ PetscErrorCode HopsCudaLumpDestroy(HopsLORKernel k)
   PetscCall(HopsCudaLumpFreeData(k));
   PetscCall(FreeTables(k->lump));
   PetscCall(HopsCudaPoolFree((void **)&k->lump->number));
+  PetscCall(HopsCudaPoolFree((void **)&k->lump->at));
   PetscCall(PetscFree(k->lump));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsCudaLumpSetUp(HopsLORKernel k)
+{
+  struct _HopsCudaLump *u = k->lump;
+  const HopsLayout     *l = &u->l[1];
+  int                  *at, n = 0, twice;
+  cudaStream_t          stream;
+
+  PetscFunctionBegin;
+  if (!u->mesh.stencil) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(HopsGetCUDAStream(&stream));
+  PetscCall(PetscMalloc1(u->mesh.ne, &at));
+  for (int a = 0; a < (int)l->nc; a++)
+    for (int z = 0; z < (int)l->n[a][2]; z++)
+      for (int y = 0; y < (int)l->n[a][1]; y++)
+        for (int x = 0; x < (int)l->n[a][0]; x++) at[n++] = x + (y << 8) + (z << 16) + (a << 24);
+  PetscCall(HopsCudaPoolMalloc(n * sizeof(int), (void **)&u->at));
+  PetscCall(HopsCopy_CUDA(u->at, at, n * sizeof(int), PETSC_TRUE));
+  PetscCall(PetscFree(at));
+  u->mesh.at = u->at;
+  PetscCall(HopsCudaCurlTwice(&u->mesh, k->bad, stream));
+  PetscCall(HopsCopy_CUDA(&twice, k->bad, sizeof(int), PETSC_FALSE));
+  u->mesh.twice = twice != 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -124,6 +151,11 @@ static PetscErrorCode SetNumbers(HopsLORKernel k)
       u->n[mixed]     = n;
       u->ncomp[mixed] = comp;
     }
+  }
+  for (int t = 0; t < 2; t++) {
+    u->mesh.has[t]   = u->has[t];
+    u->mesh.own[t]   = u->diag[t];
+    u->mesh.mixed[t] = u->mixed[t][0];
   }
   PetscCall(HopsCudaPoolFree((void **)&u->number));
   PetscCall(HopsCudaPoolMalloc(n * sizeof(*h), (void **)&u->number));
@@ -365,6 +397,15 @@ static PetscErrorCode CreateTable(HopsLORKernel k, unsigned char mask)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* of the masks that occur in the pattern */
+static PetscErrorCode CreateTables(HopsLORKernel k)
+{
+  PetscFunctionBegin;
+  for (int m = 0; m < 8; m++)
+    if (k->lump->masks >> m & 1 && !k->lump->count[m]) PetscCall(CreateTable(k, (unsigned char)m));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* A term that comes or goes makes another pattern, whatever the masks are */
 PetscErrorCode HopsCudaLumpMasks(HopsLORKernel k, PetscBool adopt, PetscBool *covered, PetscBool *coupled)
 {
@@ -388,7 +429,76 @@ PetscErrorCode HopsCudaLumpMasks(HopsLORKernel k, PetscBool adopt, PetscBool *co
   u->tables  = PETSC_TRUE;
   u->thas[0] = u->has[0];
   u->thas[1] = u->has[1];
-  for (int m = 0; m < 8; m++)
-    if (result[0] >> m & 1 && !u->count[m]) PetscCall(CreateTable(k, (unsigned char)m));
+  u->masks   = result[0];
+  if (!u->mesh.stencil) PetscCall(CreateTables(k));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ---- Rows ---- */
+
+PetscErrorCode HopsCudaLumpRows(HopsLORKernel k, HopsLORRows *rows)
+{
+  HopsCudaLumpMesh   *m    = &k->lump->mesh;
+  unsigned long long *work = (unsigned long long *)k->bad;
+  int                *buffer;
+  cudaStream_t        stream;
+
+  PetscFunctionBegin;
+  PetscCall(HopsGetCUDAStream(&stream));
+  for (int b = 0; b < 2; b++)
+    if (rows->i[b]) PetscCallCUDA(cudaMemsetAsync(rows->i[b] + rows->n, 0, sizeof(int), stream));
+  if (!rows->n) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCallCUDA(cudaMemsetAsync(work, 0, sizeof(*work), stream));
+  if (m->stencil) {
+    PetscCall(HopsCudaLOREntries(k, rows));
+    PetscCall(HopsCudaCurlCount(m, rows, work, stream));
+  } else PetscCall(HopsCudaTableCount(m, rows, work, stream));
+  PetscCall(HopsCudaLORBuffer(rows, work, &buffer, stream));
+  if (rows->anylong) {
+    PetscCall(CreateTables(k));
+    PetscCall(HopsCudaTableCountLong(m, rows, buffer, work, stream));
+  }
+  PetscCall(HopsCudaPoolFree((void **)&buffer));
+  for (int b = 0; b < 2; b++)
+    if (rows->i[b]) PetscCall(HopsCudaScan(rows->n, rows->i[b], stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Where all columns keep the order in which they were met, the stencil's places are known at once */
+PetscErrorCode HopsCudaLumpColumns(HopsLORKernel k, HopsLORRows *rows, unsigned char used[])
+{
+  const HopsCudaLumpMesh *m = &k->lump->mesh;
+  cudaStream_t            stream;
+
+  PetscFunctionBegin;
+  if (!rows->n) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(HopsGetCUDAStream(&stream));
+  if (m->stencil) {
+    if (!rows->sorted && !rows->i[1]) PetscCall(HopsCudaLORAllocPlaces(k, rows, HopsCudaCurlPlaceSize(rows)));
+    PetscCall(HopsCudaCurlColumns(m, rows, used, stream));
+  } else PetscCall(HopsCudaTableColumns(m, rows, used, stream));
+  if (rows->anylong) PetscCall(HopsCudaTableColumnsLong(m, rows, m->stencil ? HOPS_CUDA_CURL_MAX : HOPS_CUDA_LUMP_MAX, used, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsCudaLumpValues(HopsLORKernel k, HopsLORRows *rows)
+{
+  const HopsCudaLumpMesh *m = &k->lump->mesh;
+  cudaStream_t            stream;
+
+  PetscFunctionBegin;
+  if (!rows->n) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(HopsGetCUDAStream(&stream));
+  if (!m->stencil) {
+    PetscCall(HopsCudaTableValues(m, rows, stream));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCheck(!rows->coupled || k->data.mixed, PETSC_COMM_SELF, PETSC_ERR_PLIB, "The pattern has couplings that the vertex data lack");
+  if (!rows->place) {
+    PetscCall(HopsCudaLORAllocPlaces(k, rows, HopsCudaCurlPlaceSize(rows)));
+    PetscCall(HopsCudaCurlPlaces(m, rows, stream));
+  }
+  PetscCall(HopsCudaCurlValues(m, rows, stream));
+  if (rows->anylong) PetscCall(HopsCudaTableValuesLong(m, rows, HOPS_CUDA_CURL_MAX, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -6,7 +6,9 @@
 #pragma once
 #include "cudalor.h"
 
-#define HOPS_LUMP_LAST (1 << 30) /* the column's last term */
+#define HOPS_LUMP_LAST     (1 << 30) /* the column's last term */
+#define HOPS_CUDA_LUMP_MAX 192       /* columns of a row by tables, and */
+#define HOPS_CUDA_CURL_MAX 63        /* by the stencil; longer ones take other kernels */
 
 /*
   w times the sum of a component of the vertex data over the nodes base, base + 1, ... along the directions of `open` (bits). For an
@@ -36,6 +38,11 @@ typedef struct {
   double               perentry; /* 1 / ne */
   const double        *numbers;  /* [ncells][n] */
   HopsCudaLumpTable    table[8];
+
+  bool       stencil;          /* H(curl) in 3D: see cudalumpcurl.cu, for which the others are; tables serve long rows alone */
+  bool       twice, has[2];    /* some cell has an unknown twice; terms of the derivative and of the field */
+  int        own[2], mixed[2]; /* first number of the entities' own ones and of the mixed ones, of the derivative and of the field */
+  const int *at;               /* [ne] place of an edge: i + 256 j + 65536 k, and its direction above */
 } HopsCudaLumpMesh;
 
 struct _HopsCudaLump {
@@ -46,6 +53,8 @@ struct _HopsCudaLump {
   HopsCudaLumpMesh    mesh;
   HopsCudaLumpNumber *number; /* [n[1]] on the device */
   void               *count[8], *term[8];
+  int                 masks; /* bits of the pattern's masks that occur */
+  int                *at;
   void               *numbers;
   size_t              size; /* bytes of numbers */
   PetscLogDouble      bytes;
@@ -58,11 +67,27 @@ PETSC_INTERN PetscErrorCode HopsCudaLumpFreeData(HopsLORKernel);
 PETSC_INTERN PetscErrorCode HopsCudaLumpBegin(HopsLORKernel, HopsCudaLORRun *); /* components of the vertex data for the run's terms */
 PETSC_INTERN PetscErrorCode HopsCudaLumpFinish(HopsLORKernel, PetscBool mixed); /* numbers of all cells */
 PETSC_INTERN PetscErrorCode HopsCudaLumpMasks(HopsLORKernel, PetscBool adopt, PetscBool *covered, PetscBool *coupled);
+PETSC_INTERN PetscErrorCode HopsCudaLumpSetUp(HopsLORKernel); /* once the mesh is there */
+/* as in HopsLORDeviceOps */
+PETSC_INTERN PetscErrorCode HopsCudaLumpRows(HopsLORKernel, HopsLORRows *);
+PETSC_INTERN PetscErrorCode HopsCudaLumpColumns(HopsLORKernel, HopsLORRows *, unsigned char used[]);
+PETSC_INTERN PetscErrorCode HopsCudaLumpValues(HopsLORKernel, HopsLORRows *);
 /* cudalumprows.cu */
 PETSC_INTERN PetscErrorCode HopsCudaLumpNumbers(const HopsCudaLumpMesh *, PetscInt ncells, int ncomp, const HopsCudaLumpNumber *, const double data[], double numbers[], cudaStream_t);
 /* result[0]: bits of the new masks that occur; the next two as in HopsCudaLORCompare() */
 PETSC_INTERN PetscErrorCode HopsCudaLumpCompare(PetscInt n, const unsigned char newmask[], const unsigned char mask[], int result[3], cudaStream_t);
-PETSC_INTERN PetscErrorCode HopsCudaLumpCount(const HopsCudaLumpMesh *, HopsLORRows *, unsigned long long *work, cudaStream_t);
-PETSC_INTERN PetscErrorCode HopsCudaLumpColumns(const HopsCudaLumpMesh *, const HopsLORRows *, unsigned char used[], cudaStream_t);
-PETSC_INTERN PetscErrorCode HopsCudaLumpValues(const HopsCudaLumpMesh *, const HopsLORRows *, cudaStream_t);
+/* rows by tables; long ones, of more columns than max, take kernels of their own */
+PETSC_INTERN PetscErrorCode HopsCudaTableCount(const HopsCudaLumpMesh *, HopsLORRows *, unsigned long long *work, cudaStream_t);
+PETSC_INTERN PetscErrorCode HopsCudaTableColumns(const HopsCudaLumpMesh *, const HopsLORRows *, unsigned char used[], cudaStream_t);
+PETSC_INTERN PetscErrorCode HopsCudaTableValues(const HopsCudaLumpMesh *, const HopsLORRows *, cudaStream_t);
+PETSC_INTERN PetscErrorCode HopsCudaTableCountLong(const HopsCudaLumpMesh *, const HopsLORRows *, int *buffer, unsigned long long *work, cudaStream_t);
+PETSC_INTERN PetscErrorCode HopsCudaTableColumnsLong(const HopsCudaLumpMesh *, const HopsLORRows *, int max, unsigned char used[], cudaStream_t);
+PETSC_INTERN PetscErrorCode HopsCudaTableValuesLong(const HopsCudaLumpMesh *, const HopsLORRows *, int max, cudaStream_t); /* their values are zero before */
+/* cudalumpcurl.cu: rows by a stencil, where mesh.stencil; rows->place0 and nplace are set */
+PETSC_INTERN PetscErrorCode HopsCudaCurlTwice(const HopsCudaLumpMesh *, int *result, cudaStream_t);
+PETSC_INTERN size_t         HopsCudaCurlPlaceSize(const HopsLORRows *);
+PETSC_INTERN PetscErrorCode HopsCudaCurlCount(const HopsCudaLumpMesh *, const HopsLORRows *, unsigned long long *work, cudaStream_t);
+PETSC_INTERN PetscErrorCode HopsCudaCurlColumns(const HopsCudaLumpMesh *, const HopsLORRows *, unsigned char used[], cudaStream_t); /* and the places, where rows->place is there */
+PETSC_INTERN PetscErrorCode HopsCudaCurlPlaces(const HopsCudaLumpMesh *, const HopsLORRows *, cudaStream_t);
+PETSC_INTERN PetscErrorCode HopsCudaCurlValues(const HopsCudaLumpMesh *, const HopsLORRows *, cudaStream_t);
 EXTERN_C_END

@@ -2,7 +2,6 @@
 #include "cudalorrow.cuh"
 #include "cudalump.h"
 
-#define HOPS_CUDA_LUMP_MAX     192 /* columns of a row; of longer ones see LongRow */
 #define HOPS_CUDA_LUMP_THREADS 128 /* rows of a block, pattern */
 #define HOPS_CUDA_LUMP_ROWS    32  /* rows of a block, values */
 
@@ -157,11 +156,11 @@ __global__ static void __launch_bounds__(HOPS_CUDA_LUMP_THREADS) CountLong(const
   if (rows.i[1]) rows.i[1][r] = list.n[1];
 }
 
-__global__ static void __launch_bounds__(HOPS_CUDA_LUMP_THREADS) FillLong(const HopsCudaLumpMesh m, const HopsLORRows rows, unsigned char *used)
+__global__ static void __launch_bounds__(HOPS_CUDA_LUMP_THREADS) FillLong(const HopsCudaLumpMesh m, const HopsLORRows rows, int max, unsigned char *used)
 {
   const int r = (int)(blockIdx.x * blockDim.x + threadIdx.x);
 
-  if (r >= rows.n || !IsLong(rows, r, HOPS_CUDA_LUMP_MAX)) return;
+  if (r >= rows.n || !IsLong(rows, r, max)) return;
   LongRow list = {m.nfree, (int)rows.split, {0, 0}, {rows.j[0] + rows.i[0][r], rows.i[1] ? rows.j[1] + rows.i[1][r] : NULL}};
 
   BuildRow(m, rows, r, &list);
@@ -174,36 +173,34 @@ static unsigned int Blocks(const HopsLORRows *rows, int size)
   return (unsigned int)((rows->n + size - 1) / size);
 }
 
-PetscErrorCode HopsCudaLumpCount(const HopsCudaLumpMesh *m, HopsLORRows *rows, unsigned long long *work, cudaStream_t stream)
+PetscErrorCode HopsCudaTableCount(const HopsCudaLumpMesh *m, HopsLORRows *rows, unsigned long long *work, cudaStream_t stream)
 {
-  const unsigned int blocks = Blocks(rows, HOPS_CUDA_LUMP_THREADS);
-  int               *buffer;
-
   PetscFunctionBegin;
-  for (int b = 0; b < 2; b++)
-    if (rows->i[b]) PetscCallCUDA(cudaMemsetAsync(rows->i[b] + rows->n, 0, sizeof(int), stream));
-  if (rows->n) {
-    PetscCallCUDA(cudaMemsetAsync(work, 0, sizeof(*work), stream));
-    Count<<<blocks, HOPS_CUDA_LUMP_THREADS, 0, stream>>>(*m, *rows, work);
-    PetscCallCUDA(cudaGetLastError());
-    PetscCall(HopsCudaLORBuffer(rows, work, &buffer, stream));
-    if (rows->anylong) CountLong<<<blocks, HOPS_CUDA_LUMP_THREADS, 0, stream>>>(*m, *rows, buffer, work);
-    PetscCallCUDA(cudaGetLastError());
-    PetscCall(HopsCudaPoolFree((void **)&buffer));
-    for (int b = 0; b < 2; b++)
-      if (rows->i[b]) PetscCall(HopsCudaScan(rows->n, rows->i[b], stream));
-  }
+  Count<<<Blocks(rows, HOPS_CUDA_LUMP_THREADS), HOPS_CUDA_LUMP_THREADS, 0, stream>>>(*m, *rows, work);
+  PetscCallCUDA(cudaGetLastError());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsCudaLumpColumns(const HopsCudaLumpMesh *m, const HopsLORRows *rows, unsigned char used[], cudaStream_t stream)
+PetscErrorCode HopsCudaTableCountLong(const HopsCudaLumpMesh *m, const HopsLORRows *rows, int *buffer, unsigned long long *work, cudaStream_t stream)
 {
-  const unsigned int blocks = Blocks(rows, HOPS_CUDA_LUMP_THREADS);
-
   PetscFunctionBegin;
-  if (rows->n) Fill<<<blocks, HOPS_CUDA_LUMP_THREADS, 0, stream>>>(*m, *rows, used);
+  CountLong<<<Blocks(rows, HOPS_CUDA_LUMP_THREADS), HOPS_CUDA_LUMP_THREADS, 0, stream>>>(*m, *rows, buffer, work);
   PetscCallCUDA(cudaGetLastError());
-  if (rows->anylong) FillLong<<<blocks, HOPS_CUDA_LUMP_THREADS, 0, stream>>>(*m, *rows, used);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsCudaTableColumns(const HopsCudaLumpMesh *m, const HopsLORRows *rows, unsigned char used[], cudaStream_t stream)
+{
+  PetscFunctionBegin;
+  Fill<<<Blocks(rows, HOPS_CUDA_LUMP_THREADS), HOPS_CUDA_LUMP_THREADS, 0, stream>>>(*m, *rows, used);
+  PetscCallCUDA(cudaGetLastError());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsCudaTableColumnsLong(const HopsCudaLumpMesh *m, const HopsLORRows *rows, int max, unsigned char used[], cudaStream_t stream)
+{
+  PetscFunctionBegin;
+  FillLong<<<Blocks(rows, HOPS_CUDA_LUMP_THREADS), HOPS_CUDA_LUMP_THREADS, 0, stream>>>(*m, *rows, max, used);
   PetscCallCUDA(cudaGetLastError());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -280,12 +277,31 @@ __global__ static void __launch_bounds__(HOPS_CUDA_LUMP_ROWS) Values(const HopsC
   for (int k = threadIdx.x; k < len; k += blockDim.x) rows.v[0][base + k] = V[k];
 }
 
-PetscErrorCode HopsCudaLumpValues(const HopsCudaLumpMesh *m, const HopsLORRows *rows, cudaStream_t stream)
+/* Rows of more columns than max, which are zero: a thread for each, in global memory */
+__global__ static void __launch_bounds__(HOPS_CUDA_LUMP_THREADS) LongValues(const HopsCudaLumpMesh m, const HopsLORRows rows, int max)
+{
+  const int r = (int)(blockIdx.x * blockDim.x + threadIdx.x), row = (int)rows.first + r;
+
+  if (r >= rows.n || !IsLong(rows, r, max)) return;
+  Row out = GlobalRow(rows, r);
+
+  for (int k = m.begin[row]; k < m.begin[row + 1]; k++) AddCell(m, m.entry[k], &out);
+}
+
+PetscErrorCode HopsCudaTableValues(const HopsCudaLumpMesh *m, const HopsLORRows *rows, cudaStream_t stream)
 {
   const int room = HOPS_CUDA_LUMP_ROWS * (m->dim == 3 ? (rows->coupled ? 36 : 14) : 12);
 
   PetscFunctionBegin;
-  if (rows->n) Values<<<Blocks(rows, HOPS_CUDA_LUMP_ROWS), HOPS_CUDA_LUMP_ROWS, room *(sizeof(double) + sizeof(int)), stream>>>(*m, *rows, room);
+  Values<<<Blocks(rows, HOPS_CUDA_LUMP_ROWS), HOPS_CUDA_LUMP_ROWS, room *(sizeof(double) + sizeof(int)), stream>>>(*m, *rows, room);
+  PetscCallCUDA(cudaGetLastError());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsCudaTableValuesLong(const HopsCudaLumpMesh *m, const HopsLORRows *rows, int max, cudaStream_t stream)
+{
+  PetscFunctionBegin;
+  LongValues<<<Blocks(rows, HOPS_CUDA_LUMP_THREADS), HOPS_CUDA_LUMP_THREADS, 0, stream>>>(*m, *rows, max);
   PetscCallCUDA(cudaGetLastError());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
