@@ -24,8 +24,9 @@ typedef struct {
   PetscBool    anylong; /* set by CountRows(): some row has more columns than a thread's list */
 
   unsigned long long *place; /* [nplace] or more: where what cells add to the rows goes, the back end's own; NULL until values are asked for */
-  int                 place0, nplace;
-  PetscBool           twice; /* two nodes of a cell are the same unknown somewhere */
+  int                 place0, nplace, nblocks;
+  PetscBool           placed; /* that of the final pattern */
+  PetscBool           twice;  /* two nodes of a cell are the same unknown somewhere */
 } HopsLORRows;
 
 /*

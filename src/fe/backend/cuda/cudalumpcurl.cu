@@ -11,8 +11,10 @@
 
 #define HOPS_CURL_NONE    HOPS_CUDA_CURL_MAX /* place of a neighbour that is not there, or is constrained: all bits */
 #define HOPS_CURL_BITS    7
-#define HOPS_CURL_WORD    9 /* places of a word */
-#define HOPS_CURL_THREADS 128
+#define HOPS_CURL_WORD    9   /* places of a word */
+#define HOPS_CURL_THREADS 128 /* rows of a block, at most */
+#define HOPS_CURL_ENTRIES 120 /* cells of its rows, or few more */
+#define HOPS_CURL_SLOTS   64  /* of a row's hash table; more than columns */
 
 /* ---- The stencil ---- */
 
@@ -49,9 +51,9 @@ struct Stencil {
 
 /* An edge in its cell */
 struct Edge {
-  int  P, a, b, c, x[3];    /* P nodes a direction; place */
-  bool jm, jp, km, kp;      /* is there more of the cell behind and before it, along b and c? */
-  bool on_ab, on_bc, on_ac; /* coupled pairs */
+  int  P, a, b, c, x[3], i, j, k; /* P nodes a direction; place along x, y, z, and along a, b, c */
+  bool jm, jp, km, kp;            /* is there more of the cell behind and before it, along b and c? */
+  bool on_ab, on_bc, on_ac;       /* coupled pairs */
 
   __host__ __device__ __forceinline__ Edge(int P_, int place, int mask)
   {
@@ -63,8 +65,9 @@ struct Edge {
     x[1] = place >> 8 & 255;
     x[2] = place >> 16 & 255;
 
-    const int j = place >> 8 * b & 255, k = place >> 8 * c & 255;
-
+    i     = place >> 8 * a & 255;
+    j     = place >> 8 * b & 255;
+    k     = place >> 8 * c & 255;
     jm    = j > 0;
     jp    = j < P - 1;
     km    = k > 0;
@@ -199,7 +202,7 @@ __host__ __device__ __forceinline__ static void Contributions(const HopsCudaLump
   }
 }
 
-/* ---- The cells of a block's rows ---- */
+/* ---- Blocks of rows, and the cells of these ---- */
 
 /* e / ne, exact for e < 2^31 */
 __device__ __forceinline__ static int CellOf(const HopsCudaLumpMesh &m, int e)
@@ -207,159 +210,286 @@ __device__ __forceinline__ static int CellOf(const HopsCudaLumpMesh &m, int e)
   return __double2int_rd((e + 0.5) * m.perentry);
 }
 
-/* Of the entries k0, k0 + 1, ... of a block's rows, as many as there are threads: whose row each is. begin, end: those of this thread's row */
-__device__ __forceinline__ static void FindRows(int begin, int end, int k0, int row[])
+/* Where the blocks of rows start, behind the places */
+template <bool MIXED>
+__host__ __device__ __forceinline__ static int *Starts(const HopsLORRows &rows)
 {
-  for (int k = max(begin, k0); k < min(end, k0 + HOPS_CURL_THREADS); k++) row[k - k0] = threadIdx.x;
+  return (int *)(rows.place + (size_t)rows.nplace * Stencil<MIXED>::WORDS);
 }
+
+/* result[0]: does a cell have an unknown twice, as in a periodic mesh with one cell in a direction? result[1]: is there an unknown without a cell? */
+__global__ static void Check(const HopsCudaLumpMesh m, int *result)
+{
+  const int l = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+
+  if (l >= m.nfree) return;
+  if (m.begin[l] == m.begin[l + 1]) result[1] = 1; /* all write the same */
+  for (int k = m.begin[l]; k < m.begin[l + 1] - 1; k++)
+    if (CellOf(m, m.entry[k]) == CellOf(m, m.entry[k + 1])) result[0] = 1;
+}
+
+/* The rows whose first cell is among the b-th HOPS_CURL_ENTRIES ones are block b */
+__global__ static void FindStarts(const int *__restrict__ begin, int n, int place0, int nblocks, int *start)
+{
+  const int r = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+
+  if (r >= n) return;
+  const int last = r ? (begin[r - 1] - place0) / HOPS_CURL_ENTRIES : -1, b = (begin[r] - place0) / HOPS_CURL_ENTRIES;
+
+  for (int i = last + 1; i <= b; i++) start[i] = r;
+  if (r == n - 1)
+    for (int i = b + 1; i <= nblocks; i++) start[i] = n;
+}
+
+__global__ static void EqualStarts(int n, int R, int nblocks, int *start)
+{
+  const int b = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+
+  if (b <= nblocks) start[b] = min(b * R, n);
+}
+
+/* Rows of a block: n from r0 on, with the entries k0..k1-1; b0, b1: those of this thread's row */
+struct Block {
+  int r0, n, k0, k1, b0, b1;
+
+  __device__ __forceinline__ Block(const HopsCudaLumpMesh &m, const HopsLORRows &rows, const int start[])
+  {
+    r0 = start[blockIdx.x];
+    n  = start[blockIdx.x + 1] - r0;
+
+    const int *begin = m.begin + rows.first + r0;
+
+    k0 = begin[0];
+    k1 = begin[n];
+    b0 = (int)threadIdx.x < n ? begin[threadIdx.x] : 0;
+    b1 = (int)threadIdx.x < n ? begin[threadIdx.x + 1] : 0;
+  }
+  /* of the entries k, k + 1, ..., as many as there are threads: whose row each is */
+  __device__ __forceinline__ void FindRows(int k, int row[]) const
+  {
+    for (int i = max(b0, k); i < min(b1, k + HOPS_CURL_THREADS); i++) row[i - k] = threadIdx.x;
+  }
+};
+
+/* ---- Places ---- */
 
 typedef unsigned long long Word;
 
-/* In a word of ones. negative: the cell sees one of the row's and the neighbour's unknowns with the opposite sign */
-__device__ __forceinline__ static void SetPlace(Word word[], int s, int p, bool negative)
-{
-  word[s / HOPS_CURL_WORD] ^= (Word)((p | (int)negative << 6) ^ 127) << (HOPS_CURL_BITS * (s % HOPS_CURL_WORD));
-}
-
-/* x with the sign of neighbour s in place of its own direction's, and its place */
-__device__ __forceinline__ static int GetPlace(const Word word[], int s, double *x)
-{
-  const int w = (int)(word[s / HOPS_CURL_WORD] >> (HOPS_CURL_BITS * (s % HOPS_CURL_WORD)));
-
-  *x = __hiloint2double(__double2hiint(*x) ^ (w << 25 & 0x80000000), __double2loint(*x));
-  return w & HOPS_CURL_NONE;
-}
-
 template <bool MIXED>
-__device__ __forceinline__ static void PutPlaces(const HopsLORRows &rows, int k, const Word word[])
-{
+struct PlaceWords {
+  Word w[Stencil<MIXED>::WORDS];
+
+  __device__ __forceinline__ void Clear()
+  {
 #pragma unroll
-  for (int w = 0; w < Stencil<MIXED>::WORDS; w++) rows.place[(size_t)w * rows.nplace + (k - rows.place0)] = word[w];
-}
+    for (int i = 0; i < Stencil<MIXED>::WORDS; i++) w[i] = ~(Word)0;
+  }
+  /* where nothing was set. negative: the cell sees one of the row's and the neighbour's unknowns with the opposite sign */
+  __device__ __forceinline__ void Set(int s, int p, bool negative)
+  {
+    w[s / HOPS_CURL_WORD] ^= (Word)((p | (int)negative << 6) ^ 127) << (HOPS_CURL_BITS * (s % HOPS_CURL_WORD));
+  }
+  __device__ __forceinline__ int Get(int s) const
+  {
+    return (int)(w[s / HOPS_CURL_WORD] >> (HOPS_CURL_BITS * (s % HOPS_CURL_WORD))) & HOPS_CURL_NONE;
+  }
+  /* and x with the sign */
+  __device__ __forceinline__ int Get(int s, double *x) const
+  {
+    const int p = (int)(w[s / HOPS_CURL_WORD] >> (HOPS_CURL_BITS * (s % HOPS_CURL_WORD)));
+
+    *x = __hiloint2double(__double2hiint(*x) ^ (p << 25 & 0x80000000), __double2loint(*x));
+    return p & HOPS_CURL_NONE;
+  }
+  __device__ __forceinline__ void Store(const HopsLORRows &rows, int k) const
+  {
+#pragma unroll
+    for (int i = 0; i < Stencil<MIXED>::WORDS; i++) rows.place[(size_t)i * rows.nplace + (k - rows.place0)] = w[i];
+  }
+  __device__ __forceinline__ void Load(const HopsLORRows &rows, int k)
+  {
+#pragma unroll
+    for (int i = 0; i < Stencil<MIXED>::WORDS; i++) w[i] = rows.place[(size_t)i * rows.nplace + (k - rows.place0)];
+  }
+};
 
 /* ---- Pattern ---- */
 
-/* Place of a column among the n of a row's list, or n */
-__device__ __forceinline__ static int Search(const int list[], int n, int col)
+/* Neighbours 1, 2, ... of the cell's entry: L indices, m.nfree where there is none; bits of those that the cell sees with another sign, and of those on its surface */
+template <bool MIXED>
+__device__ __forceinline__ static void Columns(const HopsCudaLumpMesh &m, int e, int col[], unsigned int *negative, unsigned int *surface)
 {
-  int k = 0;
+  const int  c = CellOf(m, e), i = e - c * m.ne, *C = m.restr + (size_t)c * m.ne;
+  const Edge edge(m.P, m.at[i], MIXED ? m.mask[c] : 0);
+  const bool turned = C[i] < 0;
 
-  while (k < n && list[k] != col) k++;
-  return k;
+  *negative = *surface = 0;
+  Entries<MIXED>(m, edge, col);
+#pragma unroll
+  for (int s = 0; s < Stencil<MIXED>::N; s++) col[s] = col[s] >= 0 ? C[col[s]] : m.nfree;
+#pragma unroll
+  for (int s = 1; s < Stencil<MIXED>::N; s++) {
+    const Neighbour n    = NeighbourOf(s);
+    const int       last = m.P - 1;
+    const bool      on   = (n.dir != 0 && (edge.i + n.i == 0 || edge.i + n.i == last)) || (n.dir != 1 && (edge.j + n.j == 0 || edge.j + n.j == last)) || (n.dir != 2 && (edge.k + n.k == 0 || edge.k + n.k == last));
+
+    if (on) *surface |= 1u << (s - 1);
+    if ((col[s] < 0) != turned) *negative |= 1u << (s - 1);
+    col[s] = Unsigned(col[s]);
+  }
 }
 
 /*
-  A block puts the columns of its rows together in shared memory. The first cell of a row meets columns for the first time; of the next ones' those on
-  the surface of the cell alone can be there already. Columns beyond the list's room are counted, and make a long row.
+  Lengths of rows, and places in them in the order in which cells meet their columns, the diagonal entry first. The first cell of a row meets columns for the
+  first time; of the next ones' those on the surface of the cell alone can be there already, which a hash table for each row tells. Columns beyond a list's room
+  are counted, and make a long row.
 */
-template <bool MIXED, bool FILL>
-__global__ static void __launch_bounds__(HOPS_CURL_THREADS) Pattern(const HopsCudaLumpMesh m, const HopsLORRows rows, int R, unsigned long long *work, unsigned char *used)
+template <bool MIXED>
+__global__ static void __launch_bounds__(HOPS_CURL_THREADS) Count(const HopsCudaLumpMesh m, const HopsLORRows rows, unsigned long long *work)
 {
-  extern __shared__ int lists[];
+  extern __shared__ int lists[]; /* [threads][max], then the tables */
   __shared__ int        rowof[HOPS_CURL_THREADS], first[HOPS_CURL_THREADS], count[HOPS_CURL_THREADS];
-  const int             t = threadIdx.x, r0 = (int)blockIdx.x * R, n = min(R, (int)rows.n - r0);
-  const int            *begin = m.begin + rows.first + r0;
-  const int             k0 = begin[0], k1 = begin[n];
+  __shared__ bool       several[HOPS_CURL_THREADS];
+  unsigned char        *tables = (unsigned char *)(lists + HOPS_CURL_THREADS * HOPS_CUDA_CURL_MAX);
+  const Block           b(m, rows, Starts<MIXED>(rows));
+  const int             t = threadIdx.x, r = b.r0 + t;
   int                  *mine = lists + t * HOPS_CUDA_CURL_MAX;
-  int                   b0 = 0, b1 = 0;
+  PlaceWords<MIXED>     word;
 
-  if (t < n) {
-    b0       = begin[t];
-    b1       = begin[t + 1];
-    first[t] = b0;
-    count[t] = 1;
-    mine[0]  = (int)rows.first + r0 + t;
+  for (int k = t; k < b.n * HOPS_CURL_SLOTS / 4; k += HOPS_CURL_THREADS) ((int *)tables)[k] = -1;
+  if (t < b.n) {
+    first[t]   = b.b0;
+    several[t] = m.twice || b.b1 - b.b0 > 1;
+    count[t]   = 1;
+    mine[0]    = (int)rows.first + r;
   }
-  for (int kc = k0; kc < k1; kc += HOPS_CURL_THREADS) {
-    int      col[Stencil<MIXED>::N], turn = -1, r = 0;
-    unsigned negative = 0, surface = 0; /* bits of the neighbours 1, 2, ... */
-    bool     search = false, known = false;
+  for (int kc = b.k0; kc < b.k1; kc += HOPS_CURL_THREADS) {
+    int          col[Stencil<MIXED>::N], turn = -1, i = 0;
+    unsigned int negative = 0, surface = 0;
 
-    FindRows(b0, b1, kc, rowof);
+    b.FindRows(kc, rowof);
     __syncthreads();
-    if (kc + t < k1) {
-      r            = rowof[t];
-      turn         = kc + t - max(first[r], kc);
-      search       = m.twice || kc + t > first[r];
-      known        = FILL && IsLong(rows, r0 + r, HOPS_CUDA_CURL_MAX);
-      const int  e = m.entry[kc + t], c = CellOf(m, e), i = e - c * m.ne, *C = m.restr + (size_t)c * m.ne;
-      const Edge edge(m.P, m.at[i], MIXED ? m.mask[c] : 0);
-      const bool turned = C[i] < 0;
-
-      Entries<MIXED>(m, edge, col);
-#pragma unroll
-      for (int s = 0; s < Stencil<MIXED>::N; s++)
-        if (col[s] >= 0) col[s] = C[col[s]];
-        else col[s] = m.nfree;
-#pragma unroll
-      for (int s = 1; s < Stencil<MIXED>::N; s++) {
-        const Neighbour nb    = NeighbourOf(s);
-        const int       at[3] = {edge.x[edge.a] + nb.i, edge.x[edge.b] + nb.j, edge.x[edge.c] + nb.k};
-        bool            on    = false;
-
-#pragma unroll
-        for (int d = 0; d < 3; d++) on = on || (d != nb.dir && (at[d] == 0 || at[d] == m.P - 1));
-        if (on) surface |= 1u << (s - 1);
-        if ((col[s] < 0) != turned) negative |= 1u << (s - 1);
-        col[s] = Unsigned(col[s]);
-      }
+    if (kc + t < b.k1) {
+      i    = rowof[t];
+      turn = kc + t - max(first[i], kc);
+      Columns<MIXED>(m, m.entry[kc + t], col, &negative, &surface);
     }
     for (int j = 0;; j++) {
       if (turn == j) {
-        Word word[Stencil<MIXED>::WORDS];
-        int *list = lists + r * HOPS_CUDA_CURL_MAX, len = count[r];
+        int           *list = lists + i * HOPS_CUDA_CURL_MAX, len = count[i];
+        unsigned char *slot = tables + i * HOPS_CURL_SLOTS;
+        const auto     Find = [&](int u) { /* the slot that has u, or will have it */
+                                       unsigned int h = (unsigned int)u * 2654435761u >> 26;
 
-#pragma unroll
-        for (int w = 0; w < Stencil<MIXED>::WORDS; w++) word[w] = ~(Word)0;
-        if (!known) {
-          SetPlace(word, 0, 0, false);
-#pragma unroll
-          for (int s = 1; s < Stencil<MIXED>::N; s++) {
-            if (col[s] >= m.nfree) continue;
-            const int p = search && (m.twice || surface >> (s - 1) & 1) ? Search(list, min(len, HOPS_CUDA_CURL_MAX), col[s]) : len;
+                                       while (slot[h] != 255 && list[slot[h]] != u) h = (h + 1) % HOPS_CURL_SLOTS;
+                                       return h;
+        };
 
-            if (p >= min(len, HOPS_CUDA_CURL_MAX)) {
-              if (len < HOPS_CUDA_CURL_MAX) list[len] = col[s];
-              len++;
-            }
-            if (FILL) SetPlace(word, s, p, negative >> (s - 1) & 1);
+        word.Clear();
+        word.Set(0, 0, false);
+        if (m.twice) surface = ~0u; /* two entries of a cell can meet what is inside */
+        if (!several[i]) surface = 0;
+        else if (kc + t == first[i]) slot[Find(list[0])] = 0;
+#pragma unroll
+        for (int s = 1; s < Stencil<MIXED>::N; s++) {
+          int p = len;
+
+          if (col[s] >= m.nfree) continue;
+          if (surface >> (s - 1) & 1) {
+            const unsigned int h = Find(col[s]);
+
+            if (slot[h] != 255) p = slot[h];
+            else if (p < HOPS_CUDA_CURL_MAX) slot[h] = (unsigned char)p;
           }
-          count[r] = len;
+          if (p < HOPS_CUDA_CURL_MAX) word.Set(s, p, negative >> (s - 1) & 1);
+          if (p == len) {
+            if (p < HOPS_CUDA_CURL_MAX) list[p] = col[s];
+            len++;
+          }
         }
-        if (FILL && rows.place) PutPlaces<MIXED>(rows, kc + t, word);
+        count[i] = len;
+        word.Store(rows, kc + t);
       }
       if (!__syncthreads_or(turn > j)) break;
     }
   }
-  const int  r  = r0 + t;
-  const bool on = t < n && !(FILL && IsLong(rows, r, HOPS_CUDA_CURL_MAX));
+  if (t >= b.n) return;
+  int len = count[t], low = 0;
 
-  if (on && rows.slot && rows.slot[r] >= 0) {
-    for (int k = rows.xi[rows.slot[r]]; k < rows.xi[rows.slot[r] + 1]; k++)
-      if (Search(mine, min(count[t], HOPS_CUDA_CURL_MAX), rows.xj[k]) == min(count[t], HOPS_CUDA_CURL_MAX)) {
-        if (count[t] < HOPS_CUDA_CURL_MAX) mine[count[t]] = rows.xj[k];
-        count[t]++;
-      }
-  }
-  if (!FILL) {
-    int low = 0;
+  if (rows.slot && rows.slot[r] >= 0) {
+    for (int x = rows.xi[rows.slot[r]]; x < rows.xi[rows.slot[r] + 1]; x++) {
+      int k = 0;
 
-    if (!on) return;
-    if (count[t] > HOPS_CUDA_CURL_MAX) {
-      CountLater(rows, r, count[t], work);
-      return;
+      while (k < min(len, HOPS_CUDA_CURL_MAX) && mine[k] != rows.xj[x]) k++;
+      if (k < min(len, HOPS_CUDA_CURL_MAX)) continue;
+      if (len < HOPS_CUDA_CURL_MAX) mine[len] = rows.xj[x];
+      len++;
     }
-    for (int k = 0; k < count[t] && rows.i[1]; k++) low += mine[k] < rows.split;
-    rows.i[0][r] = rows.i[1] ? low : count[t];
-    if (rows.i[1]) rows.i[1][r] = count[t] - low;
+  }
+  if (len > HOPS_CUDA_CURL_MAX) {
+    word.Clear();
+    for (int k = b.b0; k < b.b1; k++) word.Store(rows, k);
+    CountLater(rows, r, len, work);
     return;
   }
-  if (on && rows.sorted) Sort(count[t], mine);
+  for (int k = 0; k < len && rows.i[1]; k++) low += mine[k] < rows.split;
+  rows.i[0][r] = rows.i[1] ? low : len;
+  if (rows.i[1]) rows.i[1][r] = len - low;
+}
+
+/* Columns to their places; these are final where the rows are neither sorted nor in two blocks */
+template <bool MIXED>
+__global__ static void __launch_bounds__(HOPS_CURL_THREADS) Fill(const HopsCudaLumpMesh m, const HopsLORRows rows, unsigned char *used)
+{
+  extern __shared__ int lists[]; /* [threads][max] */
+  __shared__ int        rowof[HOPS_CURL_THREADS], count[HOPS_CURL_THREADS];
+  const Block           b(m, rows, Starts<MIXED>(rows));
+  const int             t = threadIdx.x, r = b.r0 + t;
+  int                  *mine = lists + t * HOPS_CUDA_CURL_MAX;
+
+  if (t < b.n) {
+    count[t] = 1;
+    mine[0]  = (int)rows.first + r;
+  }
+  for (int kc = b.k0; kc < b.k1; kc += HOPS_CURL_THREADS) {
+    __syncthreads();
+    b.FindRows(kc, rowof);
+    __syncthreads();
+    if (kc + t >= b.k1) continue;
+    int               col[Stencil<MIXED>::N], *list = lists + rowof[t] * HOPS_CUDA_CURL_MAX, len = 1;
+    unsigned int      negative, surface;
+    PlaceWords<MIXED> word;
+
+    word.Load(rows, kc + t);
+    Columns<MIXED>(m, m.entry[kc + t], col, &negative, &surface);
+#pragma unroll
+    for (int s = 1; s < Stencil<MIXED>::N; s++) {
+      const int p = word.Get(s);
+
+      if (p == HOPS_CURL_NONE) continue;
+      list[p] = col[s]; /* cells that share a column write the same */
+      len     = max(len, p + 1);
+    }
+    atomicMax(count + rowof[t], len); /* in any order */
+  }
+  __syncthreads();
+  const bool on  = t < b.n && !IsLong(rows, r, HOPS_CUDA_CURL_MAX);
+  int        len = on ? count[t] : 0;
+
+  if (on && rows.slot && rows.slot[r] >= 0) {
+    for (int x = rows.xi[rows.slot[r]]; x < rows.xi[rows.slot[r] + 1]; x++) {
+      int k = 0;
+
+      while (k < len && mine[k] != rows.xj[x]) k++;
+      if (k == len) mine[len++] = rows.xj[x];
+    }
+  }
+  if (rows.sorted) Sort(len, mine);
   if (rows.i[1]) {
     if (!on) return;
     int *j0 = rows.j[0] + rows.i[0][r], *j1 = rows.j[1] + rows.i[1][r];
 
-    for (int k = 0; k < count[t]; k++) {
+    for (int k = 0; k < len; k++) {
       if (mine[k] < rows.split) *j0++ = mine[k];
       else {
         *j1++                      = mine[k] - (int)rows.split;
@@ -369,17 +499,16 @@ __global__ static void __launch_bounds__(HOPS_CURL_THREADS) Pattern(const HopsCu
     return;
   }
   __syncthreads();
-  for (int i = t / 32; i < n; i += HOPS_CURL_THREADS / 32) {
-    int *J = rows.j[0] + rows.i[0][r0 + i];
+  if (t < b.n) count[t] = len;
+  __syncthreads();
+  for (int i = t / 32; i < b.n; i += HOPS_CURL_THREADS / 32) {
+    int *J = rows.j[0] + rows.i[0][b.r0 + i];
 
-    if (IsLong(rows, r0 + i, HOPS_CUDA_CURL_MAX)) continue;
     for (int k = t % 32; k < count[i]; k += 32) J[k] = lists[i * HOPS_CUDA_CURL_MAX + k];
   }
 }
 
-/* ---- Places in a pattern that is there ---- */
-
-/* Those of block 1 follow those of block 0. Columns mostly come as the row lists them */
+/* Place of column c in row r: those of block 1 follow those of block 0. Columns mostly come as the row lists them */
 __device__ static int Find(const HopsLORRows &rows, int r, int c, int *next)
 {
   const int lo = rows.i[0][r], hi = rows.i[0][r + 1];
@@ -402,72 +531,69 @@ __device__ static int Find(const HopsLORRows &rows, int r, int c, int *next)
   }
 }
 
+/* Places in rows that are sorted or in two blocks */
 template <bool MIXED>
-__global__ static void __launch_bounds__(HOPS_CURL_THREADS) Places(const HopsCudaLumpMesh m, const HopsLORRows rows, int R)
+__global__ static void __launch_bounds__(HOPS_CURL_THREADS) Places(const HopsCudaLumpMesh m, const HopsLORRows rows)
 {
   __shared__ int rowof[HOPS_CURL_THREADS];
-  const int      t = threadIdx.x, r0 = (int)blockIdx.x * R, n = min(R, (int)rows.n - r0);
-  const int     *begin = m.begin + rows.first + r0;
-  const int      k0 = begin[0], k1 = begin[n], b0 = t < n ? begin[t] : 0, b1 = t < n ? begin[t + 1] : 0;
+  const Block    b(m, rows, Starts<MIXED>(rows));
+  const int      t = threadIdx.x;
 
-  for (int kc = k0; kc < k1; kc += HOPS_CURL_THREADS) {
+  for (int kc = b.k0; kc < b.k1; kc += HOPS_CURL_THREADS) {
     __syncthreads();
-    FindRows(b0, b1, kc, rowof);
+    b.FindRows(kc, rowof);
     __syncthreads();
-    if (kc + t >= k1) continue;
-    const int  r = r0 + rowof[t], e = m.entry[kc + t], c = CellOf(m, e), i = e - c * m.ne, *C = m.restr + (size_t)c * m.ne;
-    const Edge edge(m.P, m.at[i], MIXED ? m.mask[c] : 0);
-    const bool turned = C[i] < 0;
-    int        entry[Stencil<MIXED>::N], next = rows.i[0][r];
-    Word       word[Stencil<MIXED>::WORDS];
+    if (kc + t >= b.k1) continue;
+    const int         r = b.r0 + rowof[t], row     = (int)rows.first + r;
+    int               col[Stencil<MIXED>::N], next = rows.i[0][r];
+    unsigned int      negative, surface;
+    PlaceWords<MIXED> word;
 
+    if (IsLong(rows, r, HOPS_CUDA_CURL_MAX)) continue;
+    Columns<MIXED>(m, m.entry[kc + t], col, &negative, &surface);
+    word.Clear();
+    word.Set(0, Find(rows, r, row, &next), false);
 #pragma unroll
-    for (int w = 0; w < Stencil<MIXED>::WORDS; w++) word[w] = ~(Word)0;
-    if (!IsLong(rows, r, HOPS_CUDA_CURL_MAX)) {
-      Entries<MIXED>(m, edge, entry);
-#pragma unroll
-      for (int s = 0; s < Stencil<MIXED>::N; s++) {
-        if (entry[s] < 0) continue;
-        const int l = C[entry[s]], u = Unsigned(l);
-
-        if (u < m.nfree) SetPlace(word, s, Find(rows, r, u, &next), (l < 0) != turned);
-      }
-    }
-    PutPlaces<MIXED>(rows, kc + t, word);
+    for (int s = 1; s < Stencil<MIXED>::N; s++)
+      if (col[s] < m.nfree) word.Set(s, Find(rows, r, col[s], &next), negative >> (s - 1) & 1);
+    word.Store(rows, kc + t);
   }
 }
 
 /* ---- Values ---- */
 
-/* Adds to a row that begins at s[lo]; what has no place goes to s[none]. As no two places are the same, all of a word are read before any is written */
-template <int N>
-__device__ __forceinline__ static void AddShared(const Word word[], double x[], double s[], int lo, int none)
+/*
+  Adds to a row that begins at s[lo], or where it is fresh sets it; what has no place goes to s[none]. As no two places are the same, all of a word are
+  read before any is written
+*/
+template <bool MIXED>
+__device__ __forceinline__ static void AddShared(const PlaceWords<MIXED> &word, double x[], double s[], int lo, int none, bool fresh)
 {
 #pragma unroll
-  for (int w = 0; w < N; w += HOPS_CURL_WORD) {
+  for (int w = 0; w < Stencil<MIXED>::N; w += HOPS_CURL_WORD) {
     int    to[HOPS_CURL_WORD];
     double v[HOPS_CURL_WORD];
 
 #pragma unroll
     for (int i = 0; i < HOPS_CURL_WORD; i++) {
-      if (w + i >= N) continue;
-      to[i] = GetPlace(word, w + i, &x[w + i]);
+      if (w + i >= Stencil<MIXED>::N) continue;
+      to[i] = word.Get(w + i, &x[w + i]);
       to[i] = to[i] == HOPS_CURL_NONE ? none : lo + to[i];
-      v[i]  = s[to[i]];
+      v[i]  = fresh ? 0 : s[to[i]];
     }
 #pragma unroll
     for (int i = 0; i < HOPS_CURL_WORD; i++)
-      if (w + i < N) s[to[i]] = v[i] + x[w + i];
+      if (w + i < Stencil<MIXED>::N) s[to[i]] = v[i] + x[w + i];
   }
 }
 
 /* The same with V and V1 where the row's entries of block 0, n0 of them, and of block 1 lie */
-template <int N>
-__device__ __forceinline__ static void AddBlocks(const Word word[], double x[], double *V, int n0, double *V1)
+template <bool MIXED>
+__device__ __forceinline__ static void AddBlocks(const PlaceWords<MIXED> &word, double x[], double *V, int n0, double *V1)
 {
 #pragma unroll
-  for (int i = 0; i < N; i++) {
-    const int p = GetPlace(word, i, &x[i]);
+  for (int i = 0; i < Stencil<MIXED>::N; i++) {
+    const int p = word.Get(i, &x[i]);
 
     if (p == HOPS_CURL_NONE) continue;
     if (p < n0) V[p] += x[i];
@@ -477,51 +603,52 @@ __device__ __forceinline__ static void AddBlocks(const Word word[], double x[], 
 
 /*
   A block's rows lie side by side in block 0: their values are put together in shared memory, `room` entries and one a thread for
-  what has no place, and written as one piece. Rows that do not fit take their values in global memory.
+  what has no place, and written as one piece. Rows that do not fit take their values in global memory. A row of one cell and of nothing that was received is set, not added to.
 */
-template <bool MIXED>
-__global__ static void __launch_bounds__(HOPS_CURL_THREADS, MIXED ? 4 : 8) Values(const HopsCudaLumpMesh m, const HopsLORRows rows, int R, int room)
+template <bool MIXED, int BLOCKS>
+__global__ static void __launch_bounds__(HOPS_CURL_THREADS, BLOCKS) Values(const HopsCudaLumpMesh m, const HopsLORRows rows, int room)
 {
   extern __shared__ double shared[];
   __shared__ int           rowof[HOPS_CURL_THREADS], lo[HOPS_CURL_THREADS + 1], first[HOPS_CURL_THREADS];
-  const int                t = threadIdx.x, r0 = (int)blockIdx.x * R, n = min(R, (int)rows.n - r0);
-  const int               *begin = m.begin + rows.first + r0, *i0 = rows.i[0] + r0, base = i0[0], len = i0[n] - base, k0 = begin[0], k1 = begin[n];
+  __shared__ bool          alone[HOPS_CURL_THREADS];
+  const Block              b(m, rows, Starts<MIXED>(rows));
+  const int                t = threadIdx.x, *i0 = rows.i[0] + b.r0, base = i0[0], len = i0[b.n] - base;
   const bool               fits = len <= room, two = rows.i[1] != NULL, apart = fits && !two && !m.twice;
-  int                      b0 = 0, b1 = 0;
 
-  if (t < n) {
-    b0       = begin[t];
-    b1       = begin[t + 1];
+  if (t < b.n) {
     lo[t]    = i0[t] - base;
-    first[t] = b0;
-    if (t == n - 1) lo[n] = len;
+    first[t] = b.b0;
+    alone[t] = apart && b.b1 - b.b0 == 1 && !(rows.slot && rows.slot[b.r0 + t] >= 0);
+    if (t == b.n - 1) lo[b.n] = len;
     if (two)
-      for (int k = rows.i[1][r0 + t]; k < rows.i[1][r0 + t + 1]; k++) rows.v[1][k] = 0;
+      for (int k = rows.i[1][b.r0 + t]; k < rows.i[1][b.r0 + t + 1]; k++) rows.v[1][k] = 0;
   }
-  for (int k = t; k < len; k += HOPS_CURL_THREADS) {
-    if (fits) shared[k] = 0;
-    else rows.v[0][base + k] = 0;
+  __syncthreads();
+  if (fits) {
+    for (int i = t / 32; i < b.n; i += HOPS_CURL_THREADS / 32)
+      for (int k = lo[i] + t % 32; k < lo[i + 1] && !alone[i]; k += 32) shared[k] = 0;
+  } else {
+    for (int k = t; k < len; k += HOPS_CURL_THREADS) rows.v[0][base + k] = 0;
   }
-  for (int kc = k0; kc < k1; kc += HOPS_CURL_THREADS) {
-    double x[Stencil<MIXED>::N];
-    Word   word[Stencil<MIXED>::WORDS];
-    int    turn = -1, r = 0;
+  for (int kc = b.k0; kc < b.k1; kc += HOPS_CURL_THREADS) {
+    double            x[Stencil<MIXED>::N];
+    PlaceWords<MIXED> word;
+    int               turn = -1, i = 0;
 
-    FindRows(b0, b1, kc, rowof);
+    b.FindRows(kc, rowof);
     __syncthreads();
-    if (kc + t < k1) {
+    if (kc + t < b.k1) {
       const int e = m.entry[kc + t], c = CellOf(m, e);
 
-      r    = rowof[t];
-      turn = kc + t - max(first[r], kc);
-#pragma unroll
-      for (int w = 0; w < Stencil<MIXED>::WORDS; w++) word[w] = __ldg(rows.place + (size_t)w * rows.nplace + (kc + t - rows.place0));
+      i    = rowof[t];
+      turn = kc + t - max(first[i], kc);
+      word.Load(rows, kc + t);
       Contributions<MIXED>(m, Edge(m.P, m.at[e - c * m.ne], MIXED ? m.mask[c] : 0), m.numbers + (size_t)c * m.n, x);
     }
     for (int j = 0;; j++) {
       if (turn == j) {
-        if (apart) AddShared<Stencil<MIXED>::N>(word, x, shared, lo[r], room + t);
-        else AddBlocks<Stencil<MIXED>::N>(word, x, (fits ? shared : rows.v[0] + base) + lo[r], lo[r + 1] - lo[r], two ? rows.v[1] + rows.i[1][r0 + r] : NULL);
+        if (apart) AddShared<MIXED>(word, x, shared, lo[i], room + t, alone[i]);
+        else AddBlocks<MIXED>(word, x, (fits ? shared : rows.v[0] + base) + lo[i], lo[i + 1] - lo[i], two ? rows.v[1] + rows.i[1][b.r0 + i] : NULL);
       }
       if (!__syncthreads_or(turn > j)) break;
     }
@@ -532,82 +659,72 @@ __global__ static void __launch_bounds__(HOPS_CURL_THREADS, MIXED ? 4 : 8) Value
 
 /* ---- Launches ---- */
 
-/* rows of a block: as many as have a cell for each thread on average, or few less, since what is too much takes another round */
+PetscErrorCode HopsCudaCurlCheck(const HopsCudaLumpMesh *m, int result[2], cudaStream_t stream)
+{
+  PetscFunctionBegin;
+  PetscCallCUDA(cudaMemsetAsync(result, 0, 2 * sizeof(*result), stream));
+  if (m->nfree) Check<<<(unsigned int)((m->nfree + 255) / 256), 256, 0, stream>>>(*m, result);
+  PetscCallCUDA(cudaGetLastError());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Rows without a cell would make blocks of too many rows: then all have the same number, which give a cell to each thread on average, or fewer */
 static int RowsOfBlock(const HopsLORRows *rows)
 {
   return (int)PetscMax(1, PetscMin(HOPS_CURL_THREADS, 0.94 * HOPS_CURL_THREADS * (double)rows->n / PetscMax(rows->nplace, 1)));
 }
 
-size_t HopsCudaCurlPlaceSize(const HopsLORRows *rows)
+size_t HopsCudaCurlPlaceSize(const HopsCudaLumpMesh *m, HopsLORRows *rows)
 {
-  return (size_t)rows->nplace * (rows->coupled ? (int)Stencil<true>::WORDS : (int)Stencil<false>::WORDS) * sizeof(*rows->place);
+  const int R = RowsOfBlock(rows);
+
+  rows->nblocks = m->empty ? (int)((rows->n + R - 1) / R) : (rows->nplace + HOPS_CURL_ENTRIES - 1) / HOPS_CURL_ENTRIES;
+  return (size_t)rows->nplace * (rows->coupled ? (int)Stencil<true>::WORDS : (int)Stencil<false>::WORDS) * sizeof(*rows->place) + (rows->nblocks + 1) * sizeof(int);
 }
 
 PetscErrorCode HopsCudaCurlCount(const HopsCudaLumpMesh *m, const HopsLORRows *rows, unsigned long long *work, cudaStream_t stream)
 {
-  const int          R      = RowsOfBlock(rows);
-  const unsigned int blocks = (unsigned int)((rows->n + R - 1) / R);
+  int         *start = rows->coupled ? Starts<true>(*rows) : Starts<false>(*rows);
+  const size_t size  = HOPS_CURL_THREADS * (HOPS_CUDA_CURL_MAX * sizeof(int) + HOPS_CURL_SLOTS);
 
   PetscFunctionBegin;
-  if (rows->coupled) Pattern<true, false><<<blocks, HOPS_CURL_THREADS, R * HOPS_CUDA_CURL_MAX * sizeof(int), stream>>>(*m, *rows, R, work, NULL);
-  else Pattern<false, false><<<blocks, HOPS_CURL_THREADS, R * HOPS_CUDA_CURL_MAX * sizeof(int), stream>>>(*m, *rows, R, work, NULL);
+  if (m->empty) EqualStarts<<<(unsigned int)(rows->nblocks / 256 + 1), 256, 0, stream>>>((int)rows->n, RowsOfBlock(rows), rows->nblocks, start);
+  else FindStarts<<<(unsigned int)((rows->n + 255) / 256), 256, 0, stream>>>(m->begin + rows->first, (int)rows->n, rows->place0, rows->nblocks, start);
+  if (rows->coupled) Count<true><<<rows->nblocks, HOPS_CURL_THREADS, size, stream>>>(*m, *rows, work);
+  else Count<false><<<rows->nblocks, HOPS_CURL_THREADS, size, stream>>>(*m, *rows, work);
   PetscCallCUDA(cudaGetLastError());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode HopsCudaCurlColumns(const HopsCudaLumpMesh *m, const HopsLORRows *rows, unsigned char used[], cudaStream_t stream)
 {
-  const int          R      = RowsOfBlock(rows);
-  const unsigned int blocks = (unsigned int)((rows->n + R - 1) / R);
+  const size_t size = HOPS_CURL_THREADS * HOPS_CUDA_CURL_MAX * sizeof(int);
 
   PetscFunctionBegin;
-  if (rows->coupled) Pattern<true, true><<<blocks, HOPS_CURL_THREADS, R * HOPS_CUDA_CURL_MAX * sizeof(int), stream>>>(*m, *rows, R, NULL, used);
-  else Pattern<false, true><<<blocks, HOPS_CURL_THREADS, R * HOPS_CUDA_CURL_MAX * sizeof(int), stream>>>(*m, *rows, R, NULL, used);
+  if (rows->coupled) Fill<true><<<rows->nblocks, HOPS_CURL_THREADS, size, stream>>>(*m, *rows, used);
+  else Fill<false><<<rows->nblocks, HOPS_CURL_THREADS, size, stream>>>(*m, *rows, used);
   PetscCallCUDA(cudaGetLastError());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode HopsCudaCurlPlaces(const HopsCudaLumpMesh *m, const HopsLORRows *rows, cudaStream_t stream)
 {
-  const int          R      = RowsOfBlock(rows);
-  const unsigned int blocks = (unsigned int)((rows->n + R - 1) / R);
-
   PetscFunctionBegin;
-  if (rows->coupled) Places<true><<<blocks, HOPS_CURL_THREADS, 0, stream>>>(*m, *rows, R);
-  else Places<false><<<blocks, HOPS_CURL_THREADS, 0, stream>>>(*m, *rows, R);
+  if (rows->coupled) Places<true><<<rows->nblocks, HOPS_CURL_THREADS, 0, stream>>>(*m, *rows);
+  else Places<false><<<rows->nblocks, HOPS_CURL_THREADS, 0, stream>>>(*m, *rows);
   PetscCallCUDA(cudaGetLastError());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode HopsCudaCurlValues(const HopsCudaLumpMesh *m, const HopsLORRows *rows, cudaStream_t stream)
 {
-  const int          R = RowsOfBlock(rows), room = R * (rows->coupled ? 36 : 14);
-  const unsigned int blocks = (unsigned int)((rows->n + R - 1) / R);
-  const size_t       size   = (room + HOPS_CURL_THREADS) * sizeof(double);
+  const int    room = HOPS_CURL_THREADS * (rows->coupled ? 36 : 14);
+  const size_t size = (room + HOPS_CURL_THREADS) * sizeof(double);
 
   PetscFunctionBegin;
-  if (rows->coupled) Values<true><<<blocks, HOPS_CURL_THREADS, size, stream>>>(*m, *rows, R, room);
-  else Values<false><<<blocks, HOPS_CURL_THREADS, size, stream>>>(*m, *rows, R, room);
-  PetscCallCUDA(cudaGetLastError());
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* ---- Does a cell have an unknown twice, as in a periodic mesh with one cell in a direction? ---- */
-
-__global__ static void Twice(const HopsCudaLumpMesh m, int *result)
-{
-  const int l = (int)(blockIdx.x * blockDim.x + threadIdx.x);
-
-  if (l >= m.nfree) return;
-  for (int k = m.begin[l]; k < m.begin[l + 1] - 1; k++)
-    if (CellOf(m, m.entry[k]) == CellOf(m, m.entry[k + 1])) *result = 1; /* all write the same */
-}
-
-PetscErrorCode HopsCudaCurlTwice(const HopsCudaLumpMesh *m, int *result, cudaStream_t stream)
-{
-  PetscFunctionBegin;
-  PetscCallCUDA(cudaMemsetAsync(result, 0, sizeof(*result), stream));
-  if (m->nfree) Twice<<<(unsigned int)((m->nfree + 255) / 256), 256, 0, stream>>>(*m, result);
+  if (rows->coupled && getenv("HOPS_FIVE")) Values<true, 5><<<rows->nblocks, HOPS_CURL_THREADS, size, stream>>>(*m, *rows, room);
+  else if (rows->coupled) Values<true, 4><<<rows->nblocks, HOPS_CURL_THREADS, size, stream>>>(*m, *rows, room);
+  else Values<false, 8><<<rows->nblocks, HOPS_CURL_THREADS, size, stream>>>(*m, *rows, room);
   PetscCallCUDA(cudaGetLastError());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
