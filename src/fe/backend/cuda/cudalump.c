@@ -437,6 +437,21 @@ PetscErrorCode HopsCudaLumpMasks(HopsLORKernel k, PetscBool adopt, PetscBool *co
 
 /* ---- Rows ---- */
 
+/* Memory for where the entries of restr go in the rows, which a stencil's first pass over them needs */
+static PetscErrorCode AllocPlaces(HopsLORKernel k, HopsLORRows *rows)
+{
+  size_t *size = &k->places[rows->first ? 1 : 0];
+  int     ends[2];
+
+  PetscFunctionBegin;
+  for (int i = 0; i < 2; i++) PetscCall(HopsCopy_CUDA(ends + i, k->begin + rows->first + i * rows->n, sizeof(int), PETSC_FALSE));
+  rows->place0 = ends[0];
+  rows->nplace = ends[1] - ends[0];
+  *size        = HopsCudaCurlPlaceSize(&k->lump->mesh, rows);
+  PetscCall(HopsCudaPoolMalloc(*size, (void **)&rows->place));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode HopsCudaLumpRows(HopsLORKernel k, HopsLORRows *rows)
 {
   HopsCudaLumpMesh   *m    = &k->lump->mesh;
@@ -451,8 +466,7 @@ PetscErrorCode HopsCudaLumpRows(HopsLORKernel k, HopsLORRows *rows)
   if (!rows->n) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCallCUDA(cudaMemsetAsync(work, 0, sizeof(*work), stream));
   if (m->stencil) {
-    PetscCall(HopsCudaLOREntries(k, rows));
-    PetscCall(HopsCudaLORAllocPlaces(k, rows, HopsCudaCurlPlaceSize(m, rows)));
+    PetscCall(AllocPlaces(k, rows));
     PetscCall(HopsCudaCurlCount(m, rows, work, stream));
   } else PetscCall(HopsCudaTableCount(m, rows, work, stream));
   PetscCall(HopsCudaLORBuffer(rows, work, &buffer, stream));
