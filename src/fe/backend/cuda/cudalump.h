@@ -39,7 +39,7 @@ typedef struct {
   const double        *numbers;  /* [ncells][n] */
   HopsCudaLumpTable    table[8];
 
-  bool       stencil;          /* H(curl) in 3D: see cudalumpcurl.cu, for which the others are; tables serve long rows alone */
+  bool       stencil;          /* H(curl) in 3D: see cudalumpcurl.cuh, for which the others are; tables serve long rows alone */
   bool       twice, empty;     /* some cell has an unknown twice; some unknown has no cell */
   bool       has[2];           /* terms of the derivative and of the field */
   int        own[2], mixed[2]; /* first number of the entities' own ones and of the mixed ones, of the derivative and of the field */
@@ -84,7 +84,7 @@ PETSC_INTERN PetscErrorCode HopsCudaTableValues(const HopsCudaLumpMesh *, const 
 PETSC_INTERN PetscErrorCode HopsCudaTableCountLong(const HopsCudaLumpMesh *, const HopsLORRows *, int *buffer, unsigned long long *work, cudaStream_t);
 PETSC_INTERN PetscErrorCode HopsCudaTableColumnsLong(const HopsCudaLumpMesh *, const HopsLORRows *, int max, unsigned char used[], cudaStream_t);
 PETSC_INTERN PetscErrorCode HopsCudaTableValuesLong(const HopsCudaLumpMesh *, const HopsLORRows *, int max, cudaStream_t); /* their values are zero before */
-/* cudalumpcurl.cu: rows by a stencil, where mesh.stencil; rows->place is there */
+/* cudalumpcurl*.cu: rows by a stencil, where mesh.stencil; rows->place is there */
 PETSC_INTERN PetscErrorCode HopsCudaCurlCheck(const HopsCudaLumpMesh *, int result[2], cudaStream_t);
 PETSC_INTERN size_t         HopsCudaCurlPlaceSize(const HopsCudaLumpMesh *, HopsLORRows *); /* bytes of rows->place; sets rows->nblocks */
 PETSC_INTERN PetscErrorCode HopsCudaCurlCount(const HopsCudaLumpMesh *, const HopsLORRows *, unsigned long long *work, cudaStream_t);
