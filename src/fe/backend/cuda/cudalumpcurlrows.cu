@@ -39,28 +39,40 @@ __global__ static void EqualStarts(int n, int R, int nblocks, int *start)
 
 /* ---- Pattern ---- */
 
-/* Neighbours 1, 2, ... of the cell's entry: L indices, m.nfree where there is none; bits of those that the cell sees with another sign, and of those on its surface */
+/* L indices of the neighbours 1, 2, ... of an entry, m.nfree where there is none; bits of those that the cell sees with another sign */
 template <bool MIXED>
-__device__ __forceinline__ static void Columns(const HopsCudaLumpMesh &m, int e, int col[], unsigned int *negative, unsigned int *surface)
+__device__ __forceinline__ static unsigned int Columns(const HopsCudaLumpMesh &m, int c, int i, const Edge &edge, int col[])
 {
-  const int  c = CellOf(m, e), i = e - c * m.ne, *C = m.restr + (size_t)c * m.ne;
-  const Edge edge(m.P, m.at[i], MIXED ? m.mask[c] : 0);
-  const bool turned = C[i] < 0;
+  const int   *C        = m.restr + (size_t)c * m.ne;
+  const bool   turned   = C[i] < 0;
+  unsigned int negative = 0;
 
-  *negative = *surface = 0;
   Entries<MIXED>(m, edge, col);
 #pragma unroll
   for (int s = 0; s < Stencil<MIXED>::N; s++) col[s] = col[s] >= 0 ? C[col[s]] : m.nfree;
 #pragma unroll
   for (int s = 1; s < Stencil<MIXED>::N; s++) {
-    const Neighbour n    = NeighbourOf(s);
-    const int       last = m.P - 1;
-    const bool      on   = (n.dir != 0 && (edge.i + n.i == 0 || edge.i + n.i == last)) || (n.dir != 1 && (edge.j + n.j == 0 || edge.j + n.j == last)) || (n.dir != 2 && (edge.k + n.k == 0 || edge.k + n.k == last));
-
-    if (on) *surface |= 1u << (s - 1);
-    if ((col[s] < 0) != turned) *negative |= 1u << (s - 1);
+    if ((col[s] < 0) != turned) negative |= 1u << (s - 1);
     col[s] = Unsigned(col[s]);
   }
+  return negative;
+}
+
+/* bits of those neighbours that lie on the cell's surface */
+template <bool MIXED>
+__device__ __forceinline__ static unsigned int Surface(const Edge &e)
+{
+  const int    last    = e.P - 1;
+  unsigned int surface = 0;
+
+#pragma unroll
+  for (int s = 1; s < Stencil<MIXED>::N; s++) {
+    const Neighbour n  = NeighbourOf(s);
+    const bool      on = (n.dir != 0 && (e.i + n.i == 0 || e.i + n.i == last)) || (n.dir != 1 && (e.j + n.j == 0 || e.j + n.j == last)) || (n.dir != 2 && (e.k + n.k == 0 || e.k + n.k == last));
+
+    if (on) surface |= 1u << (s - 1);
+  }
+  return surface;
 }
 
 /*
@@ -96,7 +108,12 @@ __global__ static void __launch_bounds__(HOPS_CURL_THREADS) Count(const HopsCuda
     if (kc + t < b.k1) {
       i    = rowof[t];
       turn = kc + t - max(first[i], kc);
-      Columns<MIXED>(m, m.entry[kc + t], col, &negative, &surface);
+
+      const int  e = m.entry[kc + t], c = CellOf(m, e);
+      const Edge edge(m.P, m.at[e - c * m.ne], MIXED ? m.mask[c] : 0);
+
+      negative = Columns<MIXED>(m, c, e - c * m.ne, edge, col);
+      if (several[i]) surface = m.twice ? ~0u : Surface<MIXED>(edge); /* two entries of a cell can meet what is inside */
     }
     for (int j = 0;; j++) {
       if (turn == j) {
@@ -111,9 +128,7 @@ __global__ static void __launch_bounds__(HOPS_CURL_THREADS) Count(const HopsCuda
 
         word.Clear();
         word.Set(0, 0, false);
-        if (m.twice) surface = ~0u; /* two entries of a cell can meet what is inside */
-        if (!several[i]) surface = 0;
-        else if (kc + t == first[i]) slot[Find(list[0])] = 0;
+        if (several[i] && kc + t == first[i]) slot[Find(list[0])] = 0;
 #pragma unroll
         for (int s = 1; s < Stencil<MIXED>::N; s++) {
           int p = len;
@@ -181,11 +196,11 @@ __global__ static void __launch_bounds__(HOPS_CURL_THREADS) Fill(const HopsCudaL
     __syncthreads();
     if (kc + t >= b.k1) continue;
     int               col[Stencil<MIXED>::N], *list = lists + rowof[t] * HOPS_CUDA_CURL_MAX, len = 1;
-    unsigned int      negative, surface;
+    const int         e = m.entry[kc + t], c = CellOf(m, e);
     PlaceWords<MIXED> word;
 
     word.Load(rows, kc + t);
-    Columns<MIXED>(m, m.entry[kc + t], col, &negative, &surface);
+    (void)Columns<MIXED>(m, c, e - c * m.ne, Edge(m.P, m.at[e - c * m.ne], MIXED ? m.mask[c] : 0), col);
 #pragma unroll
     for (int s = 1; s < Stencil<MIXED>::N; s++) {
       const int p = word.Get(s);
@@ -270,11 +285,12 @@ __global__ static void __launch_bounds__(HOPS_CURL_THREADS) Places(const HopsCud
     if (kc + t >= b.k1) continue;
     const int         r = b.r0 + rowof[t], row     = (int)rows.first + r;
     int               col[Stencil<MIXED>::N], next = rows.i[0][r];
-    unsigned int      negative, surface;
+    const int         e = m.entry[kc + t], c = CellOf(m, e);
     PlaceWords<MIXED> word;
 
     if (IsLong(rows, r, HOPS_CUDA_CURL_MAX)) continue;
-    Columns<MIXED>(m, m.entry[kc + t], col, &negative, &surface);
+    const unsigned int negative = Columns<MIXED>(m, c, e - c * m.ne, Edge(m.P, m.at[e - c * m.ne], MIXED ? m.mask[c] : 0), col);
+
     word.Clear();
     word.Set(0, Find(rows, r, row, &next), false);
 #pragma unroll
