@@ -74,13 +74,17 @@ static PetscErrorCode Repeat(HopsSpace sp, PetscInt family, HopsCoefficient mu, 
 /* space[0] on the host, space[1] on the device: one term, tensors, diagonal ones, the other term, values by cell, in turn */
 static PetscErrorCode Order(PetscInt dim, PetscInt family, HopsSpace space[])
 {
+#if defined(PETSC_HAVE_HYPRE)
+  static const char *const types[] = {MATHYPRE, MATAIJ, MATAIJCUSPARSE};
+#else
   static const char *const types[] = {NULL, MATAIJ, MATAIJCUSPARSE};
-  const PetscInt           nmu = family == 1 && dim == 3 ? dim : 1, nbeta = family == 3 ? 1 : dim; /* components where directions have their own */
-  PetscReal                worst   = 0.0;
-  PetscBool                pattern = PETSC_TRUE, same = PETSC_TRUE;
-  PetscInt                 p, nc;
-  HopsCoefficient          mu[3], beta[3], constant, cell;
-  PetscScalar              c = 1.7, *values;
+#endif
+  const PetscInt  nmu = family == 1 && dim == 3 ? dim : 1, nbeta = family == 3 ? 1 : dim; /* components where directions have their own */
+  PetscReal       worst   = 0.0;
+  PetscBool       pattern = PETSC_TRUE, same = PETSC_TRUE;
+  PetscInt        p, nc;
+  HopsCoefficient mu[3], beta[3], constant, cell;
+  PetscScalar     c = 1.7, *values;
 
   PetscFunctionBeginUser;
   PetscCall(HopsSpaceGetOrder(space[0], &p));

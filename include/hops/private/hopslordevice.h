@@ -21,6 +21,8 @@ typedef struct {
   int         *slot;              /* [n] slot of a row, or -1; NULL where nslots is 0 */
   int         *map;               /* column of block 1 by L index less `split`, once known */
   PetscInt     nmap;
+  int          nblocks; /* of rows, the back end's own */
+  PetscBool    placed;  /* places are those of the final pattern: the back end's own */
   PetscBool    anylong; /* set by CountRows(): some row has more columns than a thread's list */
 
   unsigned long long *place; /* [nplace] or more: where what cells add to the rows goes, the back end's own; NULL until values are asked for */

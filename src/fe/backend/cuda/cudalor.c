@@ -291,40 +291,6 @@ static PetscErrorCode CompareMasks(HopsLORKernel k, PetscBool adopt, PetscBool *
 
 /* ---- Rows ---- */
 
-/* Which entries of the transposed restriction belong to the rows */
-PetscErrorCode HopsCudaLOREntries(HopsLORKernel k, HopsLORRows *rows)
-{
-  int ends[2];
-
-  PetscFunctionBegin;
-  for (int i = 0; i < 2; i++) PetscCall(HopsCopy_CUDA(ends + i, k->begin + rows->first + i * rows->n, sizeof(int), PETSC_FALSE));
-  rows->place0 = ends[0];
-  rows->nplace = ends[1] - ends[0];
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode HopsCudaLORAllocPlaces(HopsLORKernel k, HopsLORRows *rows, size_t size)
-{
-  PetscFunctionBegin;
-  PetscCall(HopsCudaPoolMalloc(size, (void **)&rows->place));
-  k->places[rows->first ? 1 : 0] = size;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Where the entries of restr go in the rows of a new pattern */
-static PetscErrorCode CreatePlaces(HopsLORKernel k, HopsLORRows *rows)
-{
-  cudaStream_t stream;
-
-  PetscFunctionBegin;
-  if (rows->place || !rows->n) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(HopsGetCUDAStream(&stream));
-  PetscCall(HopsCudaLOREntries(k, rows));
-  PetscCall(HopsCudaLORAllocPlaces(k, rows, HopsCudaLORPlaceSize(&k->mesh, rows)));
-  PetscCall(HopsCudaLORPlaces(&k->mesh, rows, stream));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode CountRows(HopsLORKernel k, HopsLORRows *rows)
 {
   int                 n[2] = {0, 0};
@@ -372,6 +338,25 @@ static PetscErrorCode MapColumns(HopsLORKernel k, HopsLORRows *rows)
   PetscFunctionBegin;
   PetscCall(HopsGetCUDAStream(&stream));
   PetscCall(HopsCudaLORMap(rows, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Where the entries of restr go in the rows of a new pattern */
+static PetscErrorCode CreatePlaces(HopsLORKernel k, HopsLORRows *rows)
+{
+  size_t      *size = &k->places[rows->first ? 1 : 0];
+  int          ends[2];
+  cudaStream_t stream;
+
+  PetscFunctionBegin;
+  if (rows->place || !rows->n) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(HopsGetCUDAStream(&stream));
+  for (int i = 0; i < 2; i++) PetscCall(HopsCopy_CUDA(ends + i, k->begin + rows->first + i * rows->n, sizeof(int), PETSC_FALSE));
+  rows->place0 = ends[0];
+  rows->nplace = ends[1] - ends[0];
+  *size        = HopsCudaLORPlaceSize(&k->mesh, rows);
+  PetscCall(HopsCudaPoolMalloc(*size, (void **)&rows->place));
+  PetscCall(HopsCudaLORPlaces(&k->mesh, rows, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

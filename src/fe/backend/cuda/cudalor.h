@@ -80,9 +80,6 @@ PETSC_INTERN PetscErrorCode HopsIncidenceFull_CUDA(const HopsDeviceIncidence *, 
 PETSC_INTERN PetscErrorCode HopsIncidenceFill_CUDA(const HopsDeviceIncidence *, HopsLORRows *, unsigned char used[]);
 PETSC_INTERN PetscErrorCode HopsUnitVectors_CUDA(HopsSpace, PetscScalar *v[3]);
 
-/* sets rows->place0 and nplace; allocates rows->place */
-PETSC_INTERN PetscErrorCode HopsCudaLOREntries(HopsLORKernel, HopsLORRows *);
-PETSC_INTERN PetscErrorCode HopsCudaLORAllocPlaces(HopsLORKernel, HopsLORRows *, size_t bytes);
 PETSC_INTERN PetscErrorCode HopsCudaPoolMalloc(size_t, void **);
 PETSC_INTERN PetscErrorCode HopsCudaPoolFree(void **);
 /* x[n + 1] counts, of which the last is overwritten: their sums before each */

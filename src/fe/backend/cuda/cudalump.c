@@ -68,7 +68,7 @@ PetscErrorCode HopsCudaLumpSetUp(HopsLORKernel k)
 {
   struct _HopsCudaLump *u = k->lump;
   const HopsLayout     *l = &u->l[1];
-  int                  *at, n = 0, twice;
+  int                  *at, n = 0, result[2];
   cudaStream_t          stream;
 
   PetscFunctionBegin;
@@ -83,9 +83,10 @@ PetscErrorCode HopsCudaLumpSetUp(HopsLORKernel k)
   PetscCall(HopsCopy_CUDA(u->at, at, n * sizeof(int), PETSC_TRUE));
   PetscCall(PetscFree(at));
   u->mesh.at = u->at;
-  PetscCall(HopsCudaCurlTwice(&u->mesh, k->bad, stream));
-  PetscCall(HopsCopy_CUDA(&twice, k->bad, sizeof(int), PETSC_FALSE));
-  u->mesh.twice = twice != 0;
+  PetscCall(HopsCudaCurlCheck(&u->mesh, k->bad, stream));
+  PetscCall(HopsCopy_CUDA(result, k->bad, sizeof(result), PETSC_FALSE));
+  u->mesh.twice = result[0] != 0;
+  u->mesh.empty = result[1] != 0 || getenv("HOPS_EQUAL");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -436,6 +437,21 @@ PetscErrorCode HopsCudaLumpMasks(HopsLORKernel k, PetscBool adopt, PetscBool *co
 
 /* ---- Rows ---- */
 
+/* Memory for where the entries of restr go in the rows, which a stencil's first pass over them needs */
+static PetscErrorCode AllocPlaces(HopsLORKernel k, HopsLORRows *rows)
+{
+  size_t *size = &k->places[rows->first ? 1 : 0];
+  int     ends[2];
+
+  PetscFunctionBegin;
+  for (int i = 0; i < 2; i++) PetscCall(HopsCopy_CUDA(ends + i, k->begin + rows->first + i * rows->n, sizeof(int), PETSC_FALSE));
+  rows->place0 = ends[0];
+  rows->nplace = ends[1] - ends[0];
+  *size        = HopsCudaCurlPlaceSize(&k->lump->mesh, rows);
+  PetscCall(HopsCudaPoolMalloc(*size, (void **)&rows->place));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode HopsCudaLumpRows(HopsLORKernel k, HopsLORRows *rows)
 {
   HopsCudaLumpMesh   *m    = &k->lump->mesh;
@@ -450,7 +466,7 @@ PetscErrorCode HopsCudaLumpRows(HopsLORKernel k, HopsLORRows *rows)
   if (!rows->n) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCallCUDA(cudaMemsetAsync(work, 0, sizeof(*work), stream));
   if (m->stencil) {
-    PetscCall(HopsCudaLOREntries(k, rows));
+    PetscCall(AllocPlaces(k, rows));
     PetscCall(HopsCudaCurlCount(m, rows, work, stream));
   } else PetscCall(HopsCudaTableCount(m, rows, work, stream));
   PetscCall(HopsCudaLORBuffer(rows, work, &buffer, stream));
@@ -464,7 +480,6 @@ PetscErrorCode HopsCudaLumpRows(HopsLORKernel k, HopsLORRows *rows)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Where all columns keep the order in which they were met, the stencil's places are known at once */
 PetscErrorCode HopsCudaLumpColumns(HopsLORKernel k, HopsLORRows *rows, unsigned char used[])
 {
   const HopsCudaLumpMesh *m = &k->lump->mesh;
@@ -473,10 +488,8 @@ PetscErrorCode HopsCudaLumpColumns(HopsLORKernel k, HopsLORRows *rows, unsigned 
   PetscFunctionBegin;
   if (!rows->n) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HopsGetCUDAStream(&stream));
-  if (m->stencil) {
-    if (!rows->sorted && !rows->i[1]) PetscCall(HopsCudaLORAllocPlaces(k, rows, HopsCudaCurlPlaceSize(rows)));
-    PetscCall(HopsCudaCurlColumns(m, rows, used, stream));
-  } else PetscCall(HopsCudaTableColumns(m, rows, used, stream));
+  if (m->stencil) PetscCall(HopsCudaCurlColumns(m, rows, used, stream));
+  else PetscCall(HopsCudaTableColumns(m, rows, used, stream));
   if (rows->anylong) PetscCall(HopsCudaTableColumnsLong(m, rows, m->stencil ? HOPS_CUDA_CURL_MAX : HOPS_CUDA_LUMP_MAX, used, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -494,10 +507,8 @@ PetscErrorCode HopsCudaLumpValues(HopsLORKernel k, HopsLORRows *rows)
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCheck(!rows->coupled || k->data.mixed, PETSC_COMM_SELF, PETSC_ERR_PLIB, "The pattern has couplings that the vertex data lack");
-  if (!rows->place) {
-    PetscCall(HopsCudaLORAllocPlaces(k, rows, HopsCudaCurlPlaceSize(rows)));
-    PetscCall(HopsCudaCurlPlaces(m, rows, stream));
-  }
+  if (!rows->placed && (rows->sorted || rows->i[1])) PetscCall(HopsCudaCurlPlaces(m, rows, stream));
+  rows->placed = PETSC_TRUE;
   PetscCall(HopsCudaCurlValues(m, rows, stream));
   if (rows->anylong) PetscCall(HopsCudaTableValuesLong(m, rows, HOPS_CUDA_CURL_MAX, stream));
   PetscFunctionReturn(PETSC_SUCCESS);

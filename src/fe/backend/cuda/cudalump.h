@@ -39,8 +39,9 @@ typedef struct {
   const double        *numbers;  /* [ncells][n] */
   HopsCudaLumpTable    table[8];
 
-  bool       stencil;          /* H(curl) in 3D: see cudalumpcurl.cu, for which the others are; tables serve long rows alone */
-  bool       twice, has[2];    /* some cell has an unknown twice; terms of the derivative and of the field */
+  bool       stencil;          /* H(curl) in 3D: see cudalumpcurl.cuh, for which the others are; tables serve long rows alone */
+  bool       twice, empty;     /* some cell has an unknown twice; some unknown has no cell */
+  bool       has[2];           /* terms of the derivative and of the field */
   int        own[2], mixed[2]; /* first number of the entities' own ones and of the mixed ones, of the derivative and of the field */
   const int *at;               /* [ne] place of an edge: i + 256 j + 65536 k, and its direction above */
 } HopsCudaLumpMesh;
@@ -83,11 +84,11 @@ PETSC_INTERN PetscErrorCode HopsCudaTableValues(const HopsCudaLumpMesh *, const 
 PETSC_INTERN PetscErrorCode HopsCudaTableCountLong(const HopsCudaLumpMesh *, const HopsLORRows *, int *buffer, unsigned long long *work, cudaStream_t);
 PETSC_INTERN PetscErrorCode HopsCudaTableColumnsLong(const HopsCudaLumpMesh *, const HopsLORRows *, int max, unsigned char used[], cudaStream_t);
 PETSC_INTERN PetscErrorCode HopsCudaTableValuesLong(const HopsCudaLumpMesh *, const HopsLORRows *, int max, cudaStream_t); /* their values are zero before */
-/* cudalumpcurl.cu: rows by a stencil, where mesh.stencil; rows->place0 and nplace are set */
-PETSC_INTERN PetscErrorCode HopsCudaCurlTwice(const HopsCudaLumpMesh *, int *result, cudaStream_t);
-PETSC_INTERN size_t         HopsCudaCurlPlaceSize(const HopsLORRows *);
+/* cudalumpcurl*.cu: rows by a stencil, where mesh.stencil; rows->place is there */
+PETSC_INTERN PetscErrorCode HopsCudaCurlCheck(const HopsCudaLumpMesh *, int result[2], cudaStream_t);
+PETSC_INTERN size_t         HopsCudaCurlPlaceSize(const HopsCudaLumpMesh *, HopsLORRows *); /* bytes of rows->place; sets rows->nblocks */
 PETSC_INTERN PetscErrorCode HopsCudaCurlCount(const HopsCudaLumpMesh *, const HopsLORRows *, unsigned long long *work, cudaStream_t);
-PETSC_INTERN PetscErrorCode HopsCudaCurlColumns(const HopsCudaLumpMesh *, const HopsLORRows *, unsigned char used[], cudaStream_t); /* and the places, where rows->place is there */
-PETSC_INTERN PetscErrorCode HopsCudaCurlPlaces(const HopsCudaLumpMesh *, const HopsLORRows *, cudaStream_t);
+PETSC_INTERN PetscErrorCode HopsCudaCurlColumns(const HopsCudaLumpMesh *, const HopsLORRows *, unsigned char used[], cudaStream_t);
+PETSC_INTERN PetscErrorCode HopsCudaCurlPlaces(const HopsCudaLumpMesh *, const HopsLORRows *, cudaStream_t); /* where the pattern is sorted or in two blocks */
 PETSC_INTERN PetscErrorCode HopsCudaCurlValues(const HopsCudaLumpMesh *, const HopsLORRows *, cudaStream_t);
 EXTERN_C_END
