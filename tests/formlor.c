@@ -501,6 +501,10 @@ static PetscErrorCode Errors(void)
   PetscCall(MatDestroy(&A));
   EXPECT("dropping on H(curl)", SetUp(curl, "-pc_lor_drop_tol 0.3"), "keeps all its entries|-pc_lor_drop_tol");
   PetscCall(PetscOptionsClearValue(NULL, "-pc_lor_drop_tol"));
+  EXPECT("relaxation weight out of range", SetUp(curl, "-pc_lor_nodal_relax_weight 2"), "between 0 and 2");
+  EXPECT("relaxation weight without AMS", SetUp(curl, "-lor_pc_type jacobi -pc_lor_nodal_relax_weight 1.5"), "for AMS and ADS on a device|leave it out");
+  PetscCall(PetscOptionsClearValue(NULL, "-pc_lor_nodal_relax_weight"));
+  PetscCall(PetscOptionsClearValue(NULL, "-lor_pc_type"));
   PetscCall(HopsSpaceCreateHCurl(dm, 1, label, 6, values, &full));
   PetscCall(SetUp(full, "-lor_pc_hypre_type ams"));
   PetscCall(HopsSpaceDestroy(&full));

@@ -14,3 +14,4 @@ PETSC_INTERN PetscErrorCode HopsCycleCreate(PC, PCLORCycle, const HopsCycleAuxil
 PETSC_INTERN PetscErrorCode HopsCycleApply(HopsCycle, Vec x, Vec y);
 PETSC_INTERN PetscErrorCode HopsCycleDestroy(HopsCycle *);
 PETSC_INTERN PetscErrorCode HopsCycleGetInfo(HopsCycle, PetscInt *levels, PetscReal *complexity);
+PETSC_INTERN PetscErrorCode HopsCycleSetNodalWeight(PC, const HopsCycleAuxiliary *, PetscReal, PetscBool *done); /* of AMS and ADS */

@@ -107,8 +107,9 @@ typedef struct {
   PetscBool             cycleset;             /* by the user */
   HopsCycle             cycle;                /* in place of the inner KSP's solve, where it can be */
   const char           *nocycle;
-  void                 *cycledata; /* of the inner PC that the cycle belongs to */
-  PetscBool             built;     /* the pattern exists */
+  void                 *cycledata;              /* of the inner PC that the cycle belongs to */
+  PetscReal             nodalweight, nodalused; /* relaxation weight of the nodal solvers on a device: what was asked for, what is; 0: nothing */
+  PetscBool             built;                  /* the pattern exists */
   PetscBool             viewspectrum, spectrumdone;
   PetscBool             ignoreconvection, ignoreboundary;
   PetscBool             innerset; /* inner options were read */
@@ -117,6 +118,8 @@ typedef struct {
   PetscInt              nzero;    /* their number, where it was */
   PetscBool             filled;   /* form.mass has it */
 } PC_LOR;
+
+#define HOPS_NODAL_WEIGHT 1.5
 
 PETSC_INTERN PetscErrorCode PCLORGetForm(PC, PC_LOR *);
 PETSC_INTERN PetscErrorCode PCLORResetForm(PC_LOR *);

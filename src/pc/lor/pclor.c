@@ -221,6 +221,38 @@ static PetscErrorCode PCLORSetUpBlock(PC pc, PC_LOR *lor)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+#if HOPS_HAVE_HYPRE_DEVICE
+static HopsCycleAuxiliary PCLORGetCycleAuxiliary(const PC_LOR *lor)
+{
+  const HopsCycleAuxiliary aux = {lor->mat, lor->G, lor->C, {lor->Pi[0][0], lor->Pi[0][1], lor->Pi[0][2]}, {lor->Pi[1][0], lor->Pi[1][1], lor->Pi[1][2]}};
+
+  return aux;
+}
+#endif
+
+/* The relaxation weight of the nodal solvers of AMS and ADS on a device */
+static PetscErrorCode PCLORSetUpNodalWeight(PC pc, PC_LOR *lor)
+{
+  PetscBool done = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  lor->nodalused = 0.0;
+#if HOPS_HAVE_HYPRE_DEVICE
+  if (lor->auxiliary) {
+    const HopsCycleAuxiliary aux    = PCLORGetCycleAuxiliary(lor);
+    const PetscReal          weight = lor->nodalweight > 0.0 ? lor->nodalweight : HOPS_NODAL_WEIGHT;
+    PC                       inner;
+
+    PetscCall(KSPGetPC(lor->ksp, &inner));
+    PetscCall(HopsCycleSetNodalWeight(inner, &aux, weight, &done));
+    if (done) lor->nodalused = weight;
+    else PetscCall(PetscInfo(pc, "the nodal solvers' relaxation weight is left alone: their smoother is not l1scaled-Jacobi, or hypre's data are not as they were in 2.32\n"));
+  }
+#endif
+  PetscCheck(done || lor->nodalweight == 0.0, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "-pc_lor_nodal_relax_weight is for AMS and ADS on a device with l1scaled-Jacobi (18) in their nodal solvers, which this is not: leave it out");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* The cycle of BoomerAMG, AMS or ADS on a device, by kernels of our own */
 static PetscErrorCode PCLORSetUpCycle(PC pc, PC_LOR *lor)
 {
@@ -228,7 +260,7 @@ static PetscErrorCode PCLORSetUpCycle(PC pc, PC_LOR *lor)
   PC                 inner;
   PetscBool          preonly;
   MatNullSpace       nsp;
-  HopsCycleAuxiliary aux = {lor->mat, lor->G, lor->C, {lor->Pi[0][0], lor->Pi[0][1], lor->Pi[0][2]}, {lor->Pi[1][0], lor->Pi[1][1], lor->Pi[1][2]}};
+  HopsCycleAuxiliary aux = PCLORGetCycleAuxiliary(lor);
 
   PetscFunctionBegin;
   PetscCall(HopsCycleDestroy(&lor->cycle));
@@ -275,6 +307,7 @@ static PetscErrorCode PCSetUp_LOR(PC pc)
   PetscCall(HopsCycleDestroy(&lor->cycle)); /* its matrices are about to go */
 #endif
   PetscCall(KSPSetUp(lor->ksp));
+  PetscCall(PCLORSetUpNodalWeight(pc, lor));
   PetscCall(PCLORSetUpCycle(pc, lor));
   PetscCall(PetscLogEventEnd(HopsEvent.lorsolver, pc, 0, 0, 0));
   if (lor->viewspectrum && !lor->spectrumdone) {
@@ -392,6 +425,8 @@ static PetscErrorCode PCSetFromOptions_LOR(PC pc, HopsOptionItems PetscOptionsOb
   if (set) PetscCall(PCLORSetDropTolerance(pc, droptol));
   PetscCall(PetscOptionsEnum("-pc_lor_cycle", "Who runs the cycle of BoomerAMG, AMS or ADS on a device, and in which precision", "PCLORSetCycle", HopsCycles, (PetscEnum)lor->cycletype, (PetscEnum *)&lor->cycletype, &set));
   if (set) lor->cycleset = PETSC_TRUE;
+  PetscCall(PetscOptionsReal("-pc_lor_nodal_relax_weight", "Weight of l1-Jacobi in the nodal solvers of AMS and ADS on a device", "PCLOR", lor->nodalweight, &lor->nodalweight, &set));
+  PetscCheck(!set || (lor->nodalweight > 0.0 && lor->nodalweight < 2.0), PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "-pc_lor_nodal_relax_weight %g: l1-Jacobi converges with weights between 0 and 2", (double)lor->nodalweight);
   PetscCall(PetscOptionsStringArray("-pc_lor_ignore", "Terms of the form that the preconditioner may leave out: convection (of the cells), boundary", "PCLOR", terms, &nterms, &set));
   for (PetscInt i = 0; set && i < nterms; ++i) {
     PetscBool convection, boundary;
@@ -445,6 +480,7 @@ static PetscErrorCode PCView_LOR(PC pc, PetscViewer viewer)
 
       PetscCall(PetscViewerASCIIPrintf(viewer, "boundary terms:%s%s%s%s\n", has[0] ? " g0" : "", has[1] ? " g1" : "", has[2] ? " g2" : "", has[3] ? " g3" : ""));
     }
+    if (lor->nodalused > 0.0) PetscCall(PetscViewerASCIIPrintf(viewer, "relaxation weight of the nodal solvers: %g\n", (double)lor->nodalused));
 #if HOPS_HAVE_HYPRE_DEVICE
     if (lor->cycle) {
       PetscInt  levels;

@@ -22,10 +22,12 @@ static PetscErrorCode PCLORInsertDeviceDefaults(PC_LOR *lor, PetscBool ads, Pets
 {
   PetscFunctionBegin;
   if (ads) {
-    PetscCall(PCLORInsertDefault(lor, "-pc_hypre_ads_cycle_type", "11", n, set));
+    PetscCall(PCLORInsertDefault(lor, "-pc_hypre_ads_cycle_type", "13", n, set));
     PetscCall(PCLORInsertDefault(lor, "-pc_hypre_ads_relax_type", "1", n, set));
+    PetscCall(PCLORInsertDefault(lor, "-pc_hypre_ads_ams_cycle_type", "14", n, set));
     PetscCall(PCLORInsertDefault(lor, "-pc_hypre_ads_ams_options", "8,0,18,6,4", n, set));
     PetscCall(PCLORInsertDefault(lor, "-pc_hypre_ads_amg_options", "8,0,18,6,4", n, set));
+    PetscCall(PCLORInsertDefault(lor, "-pc_hypre_ads_amg_theta", "0.6", n, set));
   } else {
     PetscCall(PCLORInsertDefault(lor, "-pc_hypre_ams_cycle_type", "14", n, set));
     PetscCall(PCLORInsertDefault(lor, "-pc_hypre_ams_relax_type", "1", n, set));

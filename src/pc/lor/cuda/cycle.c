@@ -19,11 +19,25 @@ PetscErrorCode HopsCycleMalloc(size_t n, void **p)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Free(void **p)
+PetscErrorCode HopsCycleFree(void **p)
 {
   PetscFunctionBegin;
   if (*p) hypre_TFree(*p, HYPRE_MEMORY_DEVICE);
   *p = NULL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsCycleFreeMatrix(HopsCycleMatrix *m)
+{
+  void *i = (void *)m->i, *j = (void *)m->j;
+
+  PetscFunctionBegin;
+  if (m->own) PetscCall(HopsCycleFree(&m->v));
+  if (m->ownplace) {
+    PetscCall(HopsCycleFree(&i));
+    PetscCall(HopsCycleFree(&j));
+  }
+  m->own = m->ownplace = false;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -38,23 +52,24 @@ PetscErrorCode HopsCycleDestroy(HopsCycle *cycle)
     HopsCycleLevel  *a   = c->level + l;
     HopsCycleMatrix *m[] = {&a->A, &a->P, &a->R};
 
-    for (int k = 0; k < 3; k++)
-      if (m[k]->own) PetscCall(Free(&m[k]->v));
-    PetscCall(Free(&a->d));
-    PetscCall(Free(&a->f));
-    PetscCall(Free(&a->u));
-    PetscCall(Free(&a->w));
+    for (int k = 0; k < 3; k++) PetscCall(HopsCycleFreeMatrix(m[k]));
+    PetscCall(HopsCycleFree(&a->d));
+    PetscCall(HopsCycleFree(&a->f));
+    PetscCall(HopsCycleFree(&a->u));
+    PetscCall(HopsCycleFree(&a->w));
     if (c->transposed[l]) PetscCallExternal(hypre_CSRMatrixDestroy, (hypre_CSRMatrix *)c->transposed[l]);
   }
+  if (c->fork) PetscCallCUDA(cudaEventDestroy(c->fork));
   for (int k = 0; k < HOPS_CYCLE_SPACES; k++) {
     HopsCycleMatrix *m[] = {&c->P[k], &c->R[k]};
 
+    if (c->joined[k]) PetscCallCUDA(cudaEventDestroy(c->joined[k]));
+    if (c->branch[k]) PetscCallCUDA(cudaStreamDestroy(c->branch[k]));
     PetscCall(HopsCycleDestroy(&c->sub[k]));
-    for (int i = 0; i < 2; i++)
-      if (m[i]->own) PetscCall(Free(&m[i]->v));
+    for (int i = 0; i < 2; i++) PetscCall(HopsCycleFreeMatrix(m[i]));
     if (c->spacetransposed[k]) PetscCallExternal(hypre_CSRMatrixDestroy, (hypre_CSRMatrix *)c->spacetransposed[k]);
   }
-  PetscCall(Free(&c->inverse));
+  PetscCall(HopsCycleFree(&c->inverse));
   PetscCall(PetscFree(c->level));
   PetscCall(PetscFree(c->transposed));
   PetscCall(PetscFree(*cycle));
@@ -87,7 +102,7 @@ static const char *Refuse(hypre_ParAMGData *amg)
   return NULL;
 }
 
-PetscErrorCode HopsCycleSetMatrix(HopsCycle c, void *csr, HopsCycleMatrix *m, cudaStream_t stream)
+PetscErrorCode HopsCycleSetMatrix(HopsCycle c, void *csr, double drop, HopsCycleMatrix *m, cudaStream_t stream)
 {
   hypre_CSRMatrix *A = (hypre_CSRMatrix *)csr;
 
@@ -97,11 +112,19 @@ PetscErrorCode HopsCycleSetMatrix(HopsCycle c, void *csr, HopsCycleMatrix *m, cu
   m->nnz = (size_t)hypre_CSRMatrixNumNonzeros(A);
   m->i   = hypre_CSRMatrixI(A);
   m->j   = hypre_CSRMatrixJ(A);
-  m->own = c->single;
   m->v   = hypre_CSRMatrixData(A);
+  if (drop > 0.0) PetscCall(HopsCycleDrop(m, drop, stream));
   if (c->single) {
-    PetscCall(HopsCycleMalloc(m->nnz * sizeof(float), &m->v));
-    PetscCall(HopsCycleConvert(m->nnz, hypre_CSRMatrixData(A), 1.0, false, true, m->v, stream));
+    void *v;
+
+    PetscCall(HopsCycleMalloc(m->nnz * sizeof(float), &v));
+    PetscCall(HopsCycleConvert(m->nnz, (const double *)m->v, 1.0, false, true, v, stream));
+    if (m->own) {
+      PetscCallCUDA(cudaStreamSynchronize(stream));
+      PetscCall(HopsCycleFree(&m->v));
+    }
+    m->v   = v;
+    m->own = true;
   }
   c->flops += 2.0 * (PetscLogDouble)m->nnz;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -179,7 +202,7 @@ static PetscErrorCode SetCoarsest(HopsCycle c, hypre_CSRMatrix *A, PetscBool swe
     PetscCallCUDA(cudaMemcpyAsync(d, B, n * n * sizeof(double), cudaMemcpyHostToDevice, stream));
     PetscCall(HopsCycleConvert(n * n, d, 1.0, false, c->single, c->inverse, stream));
     PetscCallCUDA(cudaStreamSynchronize(stream));
-    PetscCall(Free((void **)&d));
+    PetscCall(HopsCycleFree((void **)&d));
   }
   PetscCall(PetscFree3(i, j, v));
   PetscCall(PetscFree(D));
@@ -210,10 +233,10 @@ static PetscErrorCode SetLevel(HopsCycle c, hypre_ParAMGData *amg, int l, cudaSt
       c->transposed[l] = R;
     }
     PetscCall(HopsCycleMalloc(n * HopsCycleSize(c), &a->w));
-    PetscCall(HopsCycleSetMatrix(c, A, &a->A, stream));
+    PetscCall(HopsCycleSetMatrix(c, A, c->drop, &a->A, stream));
     c->flops += 2.0 * (PetscLogDouble)a->A.nnz; /* two of A, one of P and R each */
-    PetscCall(HopsCycleSetMatrix(c, hypre_ParCSRMatrixDiag(P), &a->P, stream));
-    PetscCall(HopsCycleSetMatrix(c, R, &a->R, stream));
+    PetscCall(HopsCycleSetMatrix(c, hypre_ParCSRMatrixDiag(P), 0.0, &a->P, stream));
+    PetscCall(HopsCycleSetMatrix(c, R, 0.0, &a->R, stream));
   } else {
     a->A.m = (int)n;
     a->A.i = hypre_CSRMatrixI(A);
@@ -222,7 +245,7 @@ static PetscErrorCode SetLevel(HopsCycle c, hypre_ParAMGData *amg, int l, cudaSt
 }
 
 /* The cycle of a hierarchy, without its graph */
-PetscErrorCode HopsCycleCreateHierarchy(void *data, bool single, HopsCycle *cycle, const char **why)
+PetscErrorCode HopsCycleCreateHierarchy(void *data, bool single, double drop, HopsCycle *cycle, const char **why)
 {
   hypre_ParAMGData *amg = (hypre_ParAMGData *)data;
   HopsCycle         c;
@@ -235,13 +258,14 @@ PetscErrorCode HopsCycleCreateHierarchy(void *data, bool single, HopsCycle *cycl
   PetscCall(HopsGetCUDAStream(&stream));
   PetscCall(PetscNew(&c));
   c->single  = single;
+  c->drop    = drop;
   c->nlevels = (int)hypre_ParAMGDataNumLevels(amg);
   c->direct  = hypre_ParAMGDataGridRelaxType(amg)[3] != 18;
   PetscCall(PetscCalloc1(c->nlevels, &c->level));
   PetscCall(PetscCalloc1(c->nlevels, &c->transposed));
   for (int l = 0; l < c->nlevels; l++) {
     PetscCall(SetLevel(c, amg, l, stream));
-    c->complexity += (PetscReal)hypre_CSRMatrixNumNonzeros(hypre_ParCSRMatrixDiag(hypre_ParAMGDataAArray(amg)[l]));
+    c->complexity += (PetscReal)(l < c->nlevels - 1 ? c->level[l].A.nnz : (size_t)hypre_CSRMatrixNumNonzeros(hypre_ParCSRMatrixDiag(hypre_ParAMGDataAArray(amg)[l])));
   }
   c->complexity /= (PetscReal)PetscMax(c->level[0].A.nnz, 1);
   if (c->direct) {
@@ -283,9 +307,9 @@ PetscErrorCode HopsCycleCreate(PC pc, PCLORCycle type, const HopsCycleAuxiliary 
   if (size > 1) PetscFunctionReturn(PETSC_SUCCESS);
   solver = HopsPCHYPREGetSolver(pc);
   PetscCallCUDA(cudaDeviceSynchronize()); /* hypre has streams of its own */
-  if (ams) PetscCall(HopsCycleCreateAMS(solver, type == PCLOR_CYCLE_SINGLE, cycle, why));
+  if (ams) PetscCall(HopsCycleCreateAMS(solver, type == PCLOR_CYCLE_SINGLE, 0.0, cycle, why));
   else if (ads) PetscCall(HopsCycleCreateADS(solver, type == PCLOR_CYCLE_SINGLE, aux, cycle, why));
-  else PetscCall(HopsCycleCreateHierarchy(solver, type == PCLOR_CYCLE_SINGLE, cycle, why));
+  else PetscCall(HopsCycleCreateHierarchy(solver, type == PCLOR_CYCLE_SINGLE, 0.0, cycle, why));
   if (!*cycle) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HopsGetCUDAStream(&stream));
   PetscCallCUDA(cudaStreamSynchronize(stream));

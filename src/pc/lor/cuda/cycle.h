@@ -9,8 +9,8 @@ typedef struct {
   int        m, n; /* rows, columns */
   size_t     nnz;
   const int *i, *j;
-  void      *v;   /* T; for double hypre's own */
-  bool       own; /* v is a copy */
+  void      *v;             /* T; for double hypre's own */
+  bool       own, ownplace; /* v is a copy; so are i and j */
 } HopsCycleMatrix;
 
 typedef struct {
@@ -21,7 +21,8 @@ typedef struct {
 
 /*
   A V-cycle, or the cycle of AMS or ADS: one level, with corrections from nodal spaces (and the curl's, by AMS) in the order of `program` between two smoothings. There, a
-  digit k stands for u += P_k V_k(R_k (f - A u)), a parenthesis for the residual, which those behind a plus sign share.
+  digit k stands for u += P_k V_k(R_k (f - A u)), an opening parenthesis for the residual, which those behind a plus sign share: their cycles are branches of the graph,
+  and what they give is added in order at the closing one.
 */
 #define HOPS_CYCLE_SPACES 5
 struct _HopsCycle {
@@ -30,10 +31,13 @@ struct _HopsCycle {
   HopsCycleMatrix P[HOPS_CYCLE_SPACES], R[HOPS_CYCLE_SPACES];
   void           *spacetransposed[HOPS_CYCLE_SPACES];
   bool            single, direct; /* direct: the coarsest level has an inverse, else it is smoothed once */
+  double          drop;           /* of its matrices, see cycledrop.cu */
   int             nlevels;
   HopsCycleLevel *level;
   void           *inverse; /* [n][n] of the coarsest level */
   void          **transposed;
+  cudaStream_t    branch[HOPS_CYCLE_SPACES]; /* where cycles of a sum are captured */
+  cudaEvent_t     fork, joined[HOPS_CYCLE_SPACES];
   cudaGraphExec_t graph; /* all between the first smoothing and the last one */
   PetscReal       complexity;
   PetscLogDouble  flops;
@@ -46,10 +50,13 @@ static inline size_t HopsCycleSize(const HopsCycle c)
 
 EXTERN_C_BEGIN
 PETSC_INTERN PetscErrorCode HopsCycleMalloc(size_t n, void **); /* of the pool that hypre uses too */
-PETSC_INTERN PetscErrorCode HopsCycleSetMatrix(HopsCycle, void *csr, HopsCycleMatrix *, cudaStream_t);
+PETSC_INTERN PetscErrorCode HopsCycleFree(void **);
+PETSC_INTERN PetscErrorCode HopsCycleFreeMatrix(HopsCycleMatrix *);
+PETSC_INTERN PetscErrorCode HopsCycleDrop(HopsCycleMatrix *, double drop, cudaStream_t);
+PETSC_INTERN PetscErrorCode HopsCycleSetMatrix(HopsCycle, void *csr, double drop, HopsCycleMatrix *, cudaStream_t);
 /* cycles of hypre's BoomerAMG, AMS and ADS, without their graphs; NULL where *why says why not */
-PETSC_INTERN PetscErrorCode HopsCycleCreateHierarchy(void *amg, bool single, HopsCycle *, const char **why);
-PETSC_INTERN PetscErrorCode HopsCycleCreateAMS(void *ams, bool single, HopsCycle *, const char **why);
+PETSC_INTERN PetscErrorCode HopsCycleCreateHierarchy(void *amg, bool single, double drop, HopsCycle *, const char **why);
+PETSC_INTERN PetscErrorCode HopsCycleCreateAMS(void *ams, bool single, double drop, HopsCycle *, const char **why);
 PETSC_INTERN PetscErrorCode HopsCycleCreateADS(void *ads, bool single, const HopsCycleAuxiliary *, HopsCycle *, const char **why);
 PETSC_INTERN PetscErrorCode HopsCycleConvert(size_t n, const double x[], double scale, bool reciprocal, bool single, void *y, cudaStream_t); /* y = scale x or scale / x */
 PETSC_INTERN PetscErrorCode HopsCycleCapture(HopsCycle);

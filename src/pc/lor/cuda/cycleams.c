@@ -5,7 +5,10 @@
 #include "cycle.h"
 #if HOPS_HAVE_HYPRE_DEVICE
   #include <_hypre_parcsr_ls.h>
+  #include <petsc/private/pcimpl.h>
   #include <petscmathypre.h>
+
+  #define CURL_DROP 1e-10 /* rounding errors of C^T A C against its diagonal */
 
 /* The first members of hypre's data for ADS, which has no header for them; what is there is compared with what hypre was given */
 typedef struct {
@@ -51,19 +54,24 @@ static PetscErrorCode SetSpace(HopsCycle c, int k, hypre_ParCSRMatrix *P, HopsCy
 
   PetscFunctionBegin;
   c->sub[k] = sub;
+  if (strchr(c->program, '+')) { /* made before the capture */
+    if (!c->fork) PetscCallCUDA(cudaEventCreateWithFlags(&c->fork, cudaEventDisableTiming));
+    PetscCallCUDA(cudaEventCreateWithFlags(&c->joined[k], cudaEventDisableTiming));
+    PetscCallCUDA(cudaStreamCreateWithFlags(&c->branch[k], cudaStreamNonBlocking));
+  }
   if (!R) {
     PetscCallExternal(hypre_CSRMatrixTranspose, hypre_ParCSRMatrixDiag(P), &R, 1);
     c->spacetransposed[k] = R;
   }
-  PetscCall(HopsCycleSetMatrix(c, hypre_ParCSRMatrixDiag(P), &c->P[k], stream));
-  PetscCall(HopsCycleSetMatrix(c, R, &c->R[k], stream));
+  PetscCall(HopsCycleSetMatrix(c, hypre_ParCSRMatrixDiag(P), 0.0, &c->P[k], stream));
+  PetscCall(HopsCycleSetMatrix(c, R, 0.0, &c->R[k], stream));
   c->complexity += (PetscReal)sub->level[0].A.nnz * sub->complexity / (PetscReal)PetscMax(c->level[0].A.nnz, 1);
   for (const char *op = c->program; *op; op++)
     if (*op == '1' + k) c->flops += sub->flops + 2.0 * (PetscLogDouble)c->level[0].A.nnz + 4.0 * (PetscLogDouble)c->P[k].nnz;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Create(const char *program, bool single, hypre_ParCSRMatrix *A, hypre_Vector *l1, double weight, cudaStream_t stream, HopsCycle *cycle)
+static PetscErrorCode Create(const char *program, bool single, double drop, hypre_ParCSRMatrix *A, hypre_Vector *l1, double weight, cudaStream_t stream, HopsCycle *cycle)
 {
   HopsCycle       c;
   HopsCycleLevel *a;
@@ -79,7 +87,7 @@ static PetscErrorCode Create(const char *program, bool single, hypre_ParCSRMatri
   PetscCall(PetscCalloc1(1, &c->level));
   PetscCall(PetscCalloc1(1, &c->transposed));
   a = c->level;
-  PetscCall(HopsCycleSetMatrix(c, hypre_ParCSRMatrixDiag(A), &a->A, stream));
+  PetscCall(HopsCycleSetMatrix(c, hypre_ParCSRMatrixDiag(A), drop, &a->A, stream));
   PetscCall(HopsCycleMalloc(n * HopsCycleSize(c), &a->f));
   PetscCall(HopsCycleMalloc(n * HopsCycleSize(c), &a->u));
   PetscCall(HopsCycleMalloc(n * HopsCycleSize(c), &a->w));
@@ -88,7 +96,7 @@ static PetscErrorCode Create(const char *program, bool single, hypre_ParCSRMatri
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsCycleCreateAMS(void *data, bool single, HopsCycle *cycle, const char **why)
+PetscErrorCode HopsCycleCreateAMS(void *data, bool single, double drop, HopsCycle *cycle, const char **why)
 {
   const hypre_AMSData *ams                  = (const hypre_AMSData *)data;
   hypre_ParCSRMatrix  *P[HOPS_CYCLE_SPACES] = {ams->G, NULL, ams->Pix, ams->Piy, ams->Piz};
@@ -99,12 +107,12 @@ PetscErrorCode HopsCycleCreateAMS(void *data, bool single, HopsCycle *cycle, con
   *why = RefuseAMS(ams);
   if (*why) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HopsGetCUDAStream(&stream));
-  PetscCall(Create(Program((int)ams->cycle_type, ams->beta_is_zero), single, ams->A, ams->A_l1_norms, ams->A_relax_weight, stream, cycle));
+  PetscCall(Create(Program((int)ams->cycle_type, ams->beta_is_zero), single, drop, ams->A, ams->A_l1_norms, ams->A_relax_weight, stream, cycle));
   for (int k = 0; k < HOPS_CYCLE_SPACES && !*why; k++) {
     HopsCycle sub;
 
     if (!P[k] || !B[k] || !strchr((*cycle)->program, '1' + k)) continue;
-    PetscCall(HopsCycleCreateHierarchy(B[k], single, &sub, why));
+    PetscCall(HopsCycleCreateHierarchy(B[k], single, drop, &sub, why));
     if (!*why) PetscCall(SetSpace(*cycle, k, P[k], sub, stream));
   }
   if (*why) PetscCall(HopsCycleDestroy(cycle));
@@ -124,21 +132,30 @@ static PetscErrorCode Same(Mat A, hypre_ParCSRMatrix *m, PetscBool *same)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Are hypre's data of ADS what the mirror of them takes them for? */
+static PetscErrorCode Recognise(const ADSData *ads, const HopsCycleAuxiliary *aux, PetscBool *same)
+{
+  PetscFunctionBegin;
+  *same = PETSC_TRUE;
+  PetscCall(Same(aux->A, ads->A, same));
+  PetscCall(Same(aux->C, ads->C, same));
+  PetscCall(Same(aux->G, ads->G, same));
+  for (int d = 0; d < 3; d++) {
+    PetscCall(Same(aux->rt[d], ads->Pix[d], same));
+    PetscCall(Same(aux->nd[d], ads->ND_Pix[d], same));
+  }
+  if (ads->Pi || ads->ND_Pi) *same = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode RefuseADS(const ADSData *ads, const HopsCycleAuxiliary *aux, const char **why)
 {
-  PetscBool same = PETSC_TRUE;
+  PetscBool same;
 
   PetscFunctionBegin;
   *why = "hypre's data of ADS are not as they were in 2.32";
-  if (!aux) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(Same(aux->A, ads->A, &same));
-  PetscCall(Same(aux->C, ads->C, &same));
-  PetscCall(Same(aux->G, ads->G, &same));
-  for (int d = 0; d < 3; d++) {
-    PetscCall(Same(aux->rt[d], ads->Pix[d], &same));
-    PetscCall(Same(aux->nd[d], ads->ND_Pix[d], &same));
-  }
-  if (!same || ads->Pi || ads->ND_Pi) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(Recognise(ads, aux, &same));
+  if (!same) PetscFunctionReturn(PETSC_SUCCESS);
   *why = NULL;
   if (ads->maxit != 1 || ads->tol != 0.0) *why = "it iterates";
   else if (!Program((int)ads->cycle_type, false)) *why = "its ADS cycle is not 11, 13 or 14";
@@ -156,14 +173,58 @@ PetscErrorCode HopsCycleCreateADS(void *data, bool single, const HopsCycleAuxili
   PetscCall(RefuseADS(ads, aux, why));
   if (*why) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HopsGetCUDAStream(&stream));
-  PetscCall(Create(Program((int)ads->cycle_type, false), single, ads->A, ads->l1_norms, ads->relax_weight, stream, cycle));
-  PetscCall(HopsCycleCreateAMS(ads->B_C, single, &sub, why));
+  PetscCall(Create(Program((int)ads->cycle_type, false), single, 0.0, ads->A, ads->l1_norms, ads->relax_weight, stream, cycle));
+  PetscCall(HopsCycleCreateAMS(ads->B_C, single, CURL_DROP, &sub, why));
   if (!*why) PetscCall(SetSpace(*cycle, 0, ads->C, sub, stream));
   for (int d = 0; d < 3 && !*why; d++) {
-    PetscCall(HopsCycleCreateHierarchy(ads->B_Pix[d], single, &sub, why));
+    PetscCall(HopsCycleCreateHierarchy(ads->B_Pix[d], single, 0.0, &sub, why));
     if (!*why) PetscCall(SetSpace(*cycle, 2 + d, ads->Pix[d], sub, stream));
   }
   if (*why) PetscCall(HopsCycleDestroy(cycle));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  The relaxation weight of the nodal solvers, for which neither AMS nor ADS has a function; weights are read by every cycle, so they can be set after
+  the set-up. *done is false where a nodal solver has another smoother than l1-Jacobi.
+*/
+PetscErrorCode HopsCycleSetNodalWeight(PC pc, const HopsCycleAuxiliary *aux, PetscReal weight, PetscBool *done)
+{
+  void          *data      = HopsPCHYPREGetSolver(pc);
+  hypre_AMSData *ams       = (hypre_AMSData *)data;
+  HYPRE_Solver   solver[7] = {NULL, NULL, NULL, NULL, NULL, NULL, NULL};
+  const char    *name;
+  PetscBool      is, ads;
+
+  PetscFunctionBegin;
+  *done = PETSC_FALSE;
+  PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCHYPRE, &is));
+  if (!is) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PCHYPREGetType(pc, &name));
+  PetscCall(PetscStrcmp(name, "ads", &ads));
+  PetscCall(PetscStrcmp(name, "ams", &is));
+  if (!is && !ads) PetscFunctionReturn(PETSC_SUCCESS);
+  *done = PETSC_TRUE;
+  if (ads) {
+    const ADSData *a = (const ADSData *)data;
+
+    PetscCall(Recognise(a, aux, done));
+    if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
+    for (int d = 0; d < 3; d++) solver[4 + d] = a->B_Pix[d];
+    ams = (hypre_AMSData *)a->B_C;
+  }
+  solver[0] = ams->B_G;
+  solver[1] = ams->B_Pix;
+  solver[2] = ams->B_Piy;
+  solver[3] = ams->B_Piz;
+  for (int k = 0; k < 7; k++)
+    if (solver[k]) {
+      const HYPRE_Int *relax = hypre_ParAMGDataGridRelaxType((hypre_ParAMGData *)solver[k]);
+
+      if (relax[1] != 18 || relax[2] != 18) *done = PETSC_FALSE;
+    }
+  for (int k = 0; k < 7 && *done; k++) /* the coarsest level may have another smoother */
+    for (HYPRE_Int l = 0; solver[k] && l < hypre_ParAMGDataNumLevels((hypre_ParAMGData *)solver[k]) - 1; l++) PetscCallExternal(HYPRE_BoomerAMGSetLevelRelaxWt, solver[k], weight, l);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 #endif

@@ -131,35 +131,67 @@ static Csr<T> View(const HopsCycleMatrix &M)
 template <typename T>
 static PetscErrorCode Middle(HopsCycle, cudaStream_t);
 
-/* AMS: corrections from the nodal spaces, one after the other */
+/* What space k makes of the residual w; its vector b->w remains to be prolonged */
+template <typename T>
+static PetscErrorCode Correction(HopsCycle c, int k, cudaStream_t stream)
+{
+  HopsCycleLevel *b = c->sub[k]->level;
+  const Csr<T>    B = View<T>(b->A), R = View<T>(c->R[k]);
+
+  PetscFunctionBegin;
+  LAUNCH(c->R[k], Restrict, stream, R, (const T *)c->level->w, (const T *)b->d, (T *)b->f, (T *)b->u);
+  PetscCall(Middle<T>(c->sub[k], stream));
+  LAUNCH(b->A, Smooth, stream, B, (const T *)b->d, (const T *)b->f, (const T *)b->u, (T *)b->w);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The same, captured on a stream of its own from the fork to where its vector is added: short kernels of several spaces run side by side */
+template <typename T>
+static PetscErrorCode Branch(HopsCycle c, int k)
+{
+  PetscFunctionBegin;
+  PetscCallCUDA(cudaStreamWaitEvent(c->branch[k], c->fork, 0));
+  PetscCall(Correction<T>(c, k, c->branch[k]));
+  PetscCallCUDA(cudaEventRecord(c->joined[k], c->branch[k]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* AMS and ADS: corrections from the nodal spaces, one after the other or in sums */
 template <typename T>
 static PetscErrorCode Spaces(HopsCycle c, cudaStream_t stream)
 {
-  HopsCycleLevel *a     = c->level;
-  const Csr<T>    A     = View<T>(a->A);
-  bool            known = false; /* the residual is there already */
+  HopsCycleLevel *a = c->level;
+  const Csr<T>    A = View<T>(a->A);
 
   PetscFunctionBegin;
-  for (const char *op = c->program + 1; op[1]; op++) {
+  for (const char *op = c->program + 1, *sum = NULL; op[1]; op++) {
     const int k = *op - '1';
 
-    if (*op == '+') known = true;
-    else if (*op == '(') LAUNCH(a->A, Residual, stream, A, (const T *)a->f, (const T *)a->u, (T *)a->w);
-    else if (*op == '0') { /* w as the smoothed vector, which becomes u */
+    if (*op == '(') {
+      LAUNCH(a->A, Residual, stream, A, (const T *)a->f, (const T *)a->u, (T *)a->w);
+      PetscCallCUDA(cudaEventRecord(c->fork, stream));
+      sum = op;
+    } else if (*op == ')') {
+      for (; sum < op; sum++) {
+        const int j = *sum - '1';
+
+        if (j < 0 || j >= HOPS_CYCLE_SPACES || !c->sub[j]) continue;
+        PetscCallCUDA(cudaStreamWaitEvent(stream, c->joined[j], 0));
+        LAUNCH(c->P[j], Prolong, stream, View<T>(c->P[j]), (const T *)c->sub[j]->level->w, (T *)a->u);
+      }
+      sum = NULL;
+    } else if (*op == '0') { /* w as the smoothed vector, which becomes u */
       void *t = a->u;
 
       LAUNCH(a->A, Smooth, stream, A, (const T *)a->d, (const T *)a->f, (const T *)a->u, (T *)a->w);
       PetscCallCUDA(cudaMemcpyAsync(t, a->w, a->A.m * sizeof(T), cudaMemcpyDeviceToDevice, stream));
     } else if (k >= 0 && k < HOPS_CYCLE_SPACES && c->sub[k]) {
-      HopsCycleLevel *b = c->sub[k]->level;
-      const Csr<T>    B = View<T>(b->A), P = View<T>(c->P[k]), R = View<T>(c->R[k]);
-
-      if (!known) LAUNCH(a->A, Residual, stream, A, (const T *)a->f, (const T *)a->u, (T *)a->w);
-      known = false;
-      LAUNCH(c->R[k], Restrict, stream, R, (const T *)a->w, (const T *)b->d, (T *)b->f, (T *)b->u);
-      PetscCall(Middle<T>(c->sub[k], stream));
-      LAUNCH(b->A, Smooth, stream, B, (const T *)b->d, (const T *)b->f, (const T *)b->u, (T *)b->w);
-      LAUNCH(c->P[k], Prolong, stream, P, (const T *)b->w, (T *)a->u);
+      if (sum) PetscCall(Branch<T>(c, k));
+      else {
+        LAUNCH(a->A, Residual, stream, A, (const T *)a->f, (const T *)a->u, (T *)a->w);
+        PetscCall(Correction<T>(c, k, stream));
+        LAUNCH(c->P[k], Prolong, stream, View<T>(c->P[k]), (const T *)c->sub[k]->level->w, (T *)a->u);
+      }
     }
   }
   PetscFunctionReturn(PETSC_SUCCESS);
