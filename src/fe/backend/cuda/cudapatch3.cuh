@@ -5,9 +5,11 @@
   A block takes NB neighbours in x, which have the faces between them in common, and whose rows it reads and writes as one.
 */
 #pragma once
+#include <cuda_pipeline.h>
 #include "cudapatchcube.cuh"
 
-template <class L, class T, int MB>
+/* AHEAD: b goes to shared memory by itself while the faces are loaded and multiplied */
+template <class L, class T, int MB, bool AHEAD>
 __global__ void __launch_bounds__(L::threads, MB) HopsPatchModal3(const __grid_constant__ HopsPatchTable<L::P, T> tab, const __grid_constant__ HopsPatchBox<T> a)
 {
   constexpr int     P = L::P, n = L::n, N = L::N, W = L::W, NT = L::threads, nx = (L::NB + 1) * N;
@@ -19,13 +21,29 @@ __global__ void __launch_bounds__(L::threads, MB) HopsPatchModal3(const __grid_c
   T *const cube = (T *)raw, *const column = cube + xr + L::RS * Y;
   T v[n], zs, zd;
 
+  if constexpr (AHEAD) {
 #pragma unroll
-  for (int k = 0; k < n; k++) v[k] = __ldg(a.b + at + (k + 1) * a.sz);
-  zs = a.x[at] + a.x[at + 2 * P * a.sz];
-  zd = a.x[at] - a.x[at + 2 * P * a.sz];
-  HopsPatchDual<P, T>(tab, v);
+    for (int k = 0; k < n; k++) __pipeline_memcpy_async(column + L::PS * k, a.b + at + (k + 1) * a.sz, sizeof(T));
+    __pipeline_commit();
+  } else {
 #pragma unroll
-  for (int k = 0; k < n; k++) column[L::PS * k] = v[k];
+    for (int k = 0; k < n; k++) v[k] = __ldg(a.b + at + (k + 1) * a.sz);
+  }
+  {
+    const T lower = a.x[at], upper = a.x[at + 2 * P * a.sz];
+
+    zs = lower + upper;
+    zd = lower - upper;
+    if constexpr (L::LEAN) {
+      cube[L::ends + t]      = zs;
+      cube[L::ends + NT + t] = zd;
+    }
+  }
+  if constexpr (!AHEAD) {
+    HopsPatchDual<P, T>(tab, v);
+#pragma unroll
+    for (int k = 0; k < n; k++) column[L::PS * k] = v[k];
+  }
   /* faces, first direction */
   constexpr bool apart = L::lines <= NT; /* a thread for the sum and one for the difference of two faces, or one for both */
   constexpr int  items = apart ? L::lines : nx + 2 * W;
@@ -88,9 +106,21 @@ __global__ void __launch_bounds__(L::threads, MB) HopsPatchModal3(const __grid_c
       }
     }
   }
+  if constexpr (AHEAD) {
+    __pipeline_wait_prior(0);
+#pragma unroll
+    for (int k = 0; k < n; k++) v[k] = column[L::PS * k];
+    HopsPatchDual<P, T>(tab, v);
+#pragma unroll
+    for (int k = 0; k < n; k++) column[L::PS * k] = v[k];
+  }
   HopsPatchInside<L, T>(tab, a.Dinv, a.cyz, t, cube);
 #pragma unroll
   for (int k = 0; k < n; k++) v[k] = column[L::PS * k];
+  if constexpr (L::LEAN) {
+    zs = cube[L::ends + t];
+    zd = cube[L::ends + NT + t];
+  }
   HopsPatchValues<P, T>(tab, zs, zd, v);
   if (sub < last) {
 #pragma unroll

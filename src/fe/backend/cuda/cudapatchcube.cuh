@@ -10,12 +10,14 @@
 #pragma once
 #include "cudapatchtable.cuh"
 
-template <int P_, int NB_, int RS_, int PS_>
+/* LEAN: places are computed anew instead of kept in registers, where these are scarce; no rule says where that helps, the compiler's counts of spills do */
+template <int P_, int NB_, int RS_, int PS_, bool LEAN_ = false>
 struct HopsPatchRow {
-  static constexpr int P = P_, NB = NB_, RS = RS_, PS = PS_, n = 2 * P - 1, N = n + 2, n2 = n * n, R = NB * n, W = 2 * P * NB + 1; /* nodes of a row inside patches; all of them */
-  static constexpr int threads = NB * n2;
-  /* faces across x: [NB + 1][mode of z][node, then mode, of y]; of y, then z: [sum, difference][mode of z (of y)][node of the row, then mode of x of a patch]; of y in modes: [NB][sum, difference][mode of z][mode of x] */
-  static constexpr int X = n * PS, Y = X + (NB + 1) * n * N, Z = Y + 2 * n * W, G = Z + 2 * n * W, size = G + 2 * NB * n2;
+  static constexpr bool LEAN = LEAN_;
+  static constexpr int  P = P_, NB = NB_, RS = RS_, PS = PS_, n = 2 * P - 1, N = n + 2, n2 = n * n, R = NB * n, W = 2 * P * NB + 1; /* nodes of a row inside patches; all of them */
+  static constexpr int  threads = NB * n2;
+  /* faces across x: [NB + 1][mode of z][node, then mode, of y]; of y, then z: [sum, difference][mode of z (of y)][node of the row, then mode of x of a patch]; of y in modes: [NB][sum, difference][mode of z][mode of x]; LEAN: sums and differences of the ends of columns in z */
+  static constexpr int X = n * PS, Y = X + (NB + 1) * n * N, Z = Y + 2 * n * W, G = Z + 2 * n * W, ends = G + 2 * NB * n2, size = ends + (LEAN ? 2 * threads : 0);
   static constexpr int lines = (NB + 1) * N + 4 * W; /* of the faces: in z, on those across z in y */
 };
 
@@ -55,6 +57,8 @@ __device__ __forceinline__ void HopsPatchInside(const HopsPatchTable<L::P, T> &t
     for (int m = 0; m < n; m++) out[m] = h[m];
   }
   __syncthreads();
+  if constexpr (L::LEAN) asm volatile(""
+                                      : "+r"(t));
   { /* x, and back: thread (j, patch, k) */
     const int j = t % n, patch = t / n % NB, k = t / R;
     const T   h0 = HX[(patch * n + k) * N + j], h1 = HX[((patch + 1) * n + k) * N + j], gs = h0 + h1, gd = h0 - h1, cj = __ldg(cyz + j), ck = __ldg(cyz + n + k);
@@ -64,21 +68,31 @@ __device__ __forceinline__ void HopsPatchInside(const HopsPatchTable<L::P, T> &t
 #pragma unroll
     for (int i = 0; i < n; i++) v[i] = row[i];
     HopsPatchDual<P, T>(tab, v);
+    if constexpr (sizeof(T) == 4) { /* a reciprocal costs less than a load */
+      const T l = __ldg(cyz + 2 * n + j) + __ldg(cyz + 3 * n + k);
+
 #pragma unroll
-    for (int i = 0; i < n; i++) v[i] = (v[i] - tab.c[i] * (i < P ? gs : gd) - cj * gy[i] - ck * gz[i]) * __ldg(Dinv + i * n2 + k * n + j);
+      for (int i = 0; i < n; i++) v[i] = __fdividef(v[i] - tab.c[i] * (i < P ? gs : gd) - cj * gy[i] - ck * gz[i], tab.l[i] + l);
+    } else {
+#pragma unroll
+      for (int i = 0; i < n; i++) v[i] = (v[i] - tab.c[i] * (i < P ? gs : gd) - cj * gy[i] - ck * gz[i]) * __ldg(Dinv + i * n2 + k * n + j);
+    }
     HopsPatchValues<P, T>(tab, gs, gd, v);
 #pragma unroll
     for (int i = 0; i < n; i++) row[i] = v[i];
   }
   __syncthreads();
+  if constexpr (L::LEAN) asm volatile(""
+                                      : "+r"(t));
   { /* y: thread (x of the row, k) */
-    const T *g = HY + t / R * W + t % R / n * 2 * P + t % R % n + 1;
+    T *const back = cube + t % R + L::PS * (t / R);
+    const T *g    = HY + t / R * W + t % R / n * 2 * P + t % R % n + 1;
 
 #pragma unroll
-    for (int j = 0; j < n; j++) v[j] = col[RS * j];
+    for (int j = 0; j < n; j++) v[j] = back[RS * j];
     HopsPatchValues<P, T>(tab, g[0], g[n * W], v);
 #pragma unroll
-    for (int j = 0; j < n; j++) col[RS * j] = v[j];
+    for (int j = 0; j < n; j++) back[RS * j] = v[j];
   }
   __syncthreads();
 }

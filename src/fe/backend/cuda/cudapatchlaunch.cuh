@@ -6,30 +6,31 @@
 #include "cudapatch3.cuh"
 #include "cudapatchlist.cuh"
 
-/* 3D, boxes: patches of a block, blocks that should fit on a multiprocessor, which bounds the registers, and HopsPatchRow's RS and PS; lists: groups of a block, and the same */
+/* 3D, boxes: patches of a block, blocks that should fit on a multiprocessor, which bounds the registers, AHEAD, LEAN, RS and PS; lists: groups of a block, blocks, RS and PS */
 template <int P, class T>
 struct HopsPatchChoice;
-#define HOPS_PATCH_CHOICE(P, T, NB, MB, RS, PS, GROUPS, MBL, RSL, PSL) \
+#define HOPS_PATCH_CHOICE(P, T, NB, MB, AHEAD, LEAN, RS, PS, GROUPS, MBL, RSL, PSL) \
   template <> \
   struct HopsPatchChoice<P, T> { \
-    using Row                   = HopsPatchRow<P, NB, RS, PS>; \
-    using List                  = HopsPatchRow<P, 1, RSL, PSL>; \
-    static constexpr int blocks = MB, groups = GROUPS, listblocks = MBL; \
+    using Row                    = HopsPatchRow<P, NB, RS, PS, LEAN>; \
+    using List                   = HopsPatchRow<P, 1, RSL, PSL>; \
+    static constexpr int  blocks = MB, groups = GROUPS, listblocks = MBL; \
+    static constexpr bool ahead = AHEAD; \
   }
-HOPS_PATCH_CHOICE(2, double, 10, 8, 33, 110, 10, 8, 3, 12);
-HOPS_PATCH_CHOICE(3, double, 5, 5, 33, 169, 5, 5, 5, 25);
-HOPS_PATCH_CHOICE(4, double, 5, 3, 49, 355, 5, 3, 7, 55);
-HOPS_PATCH_CHOICE(5, double, 1, 6, 9, 89, 1, 6, 9, 89);
-HOPS_PATCH_CHOICE(6, double, 1, 4, 11, 123, 1, 4, 11, 123);
-HOPS_PATCH_CHOICE(7, double, 1, 3, 13, 173, 1, 3, 13, 173);
-HOPS_PATCH_CHOICE(8, double, 1, 2, 15, 239, 1, 2, 15, 239);
-HOPS_PATCH_CHOICE(2, float, 7, 18, 21, 85, 7, 18, 3, 9);
-HOPS_PATCH_CHOICE(3, float, 5, 10, 25, 153, 5, 10, 5, 26);
-HOPS_PATCH_CHOICE(4, float, 5, 4, 35, 259, 5, 4, 10, 71);
-HOPS_PATCH_CHOICE(5, float, 3, 4, 27, 251, 3, 4, 9, 81);
-HOPS_PATCH_CHOICE(6, float, 2, 4, 22, 246, 2, 4, 14, 171);
-HOPS_PATCH_CHOICE(7, float, 1, 4, 13, 169, 1, 4, 13, 169);
-HOPS_PATCH_CHOICE(8, float, 1, 2, 15, 239, 1, 2, 15, 239);
+HOPS_PATCH_CHOICE(2, double, 10, 8, false, false, 33, 110, 10, 8, 3, 12);
+HOPS_PATCH_CHOICE(3, double, 10, 3, true, false, 65, 338, 5, 5, 5, 25);
+HOPS_PATCH_CHOICE(4, double, 5, 3, false, false, 49, 355, 5, 3, 7, 55);
+HOPS_PATCH_CHOICE(5, double, 3, 3, true, false, 33, 299, 1, 6, 9, 89);
+HOPS_PATCH_CHOICE(6, double, 2, 2, true, false, 22, 246, 1, 4, 11, 123);
+HOPS_PATCH_CHOICE(7, double, 1, 3, false, true, 13, 173, 1, 3, 13, 173);
+HOPS_PATCH_CHOICE(8, double, 1, 2, true, true, 15, 239, 1, 2, 15, 239);
+HOPS_PATCH_CHOICE(2, float, 7, 18, false, false, 21, 85, 7, 18, 3, 9);
+HOPS_PATCH_CHOICE(3, float, 10, 5, true, false, 65, 338, 5, 10, 5, 26);
+HOPS_PATCH_CHOICE(4, float, 5, 4, true, false, 35, 259, 5, 4, 10, 71);
+HOPS_PATCH_CHOICE(5, float, 3, 4, true, false, 27, 251, 3, 4, 9, 81);
+HOPS_PATCH_CHOICE(6, float, 2, 4, false, false, 22, 246, 2, 4, 14, 171);
+HOPS_PATCH_CHOICE(7, float, 1, 4, false, false, 13, 169, 1, 4, 13, 169);
+HOPS_PATCH_CHOICE(8, float, 1, 2, false, false, 15, 239, 1, 2, 15, 239);
 
 template <int P, class T>
 static HopsPatchTable<P, T> HopsPatchTableCreate(HopsCudaPatch k)
@@ -81,7 +82,7 @@ static cudaError_t HopsPatchRun(HopsCudaPatch k, const HopsPatchBox<T> &a, const
   else if (k->dim == 3) {
     using C             = HopsPatchChoice<P, T>;
     using L             = typename C::Row;
-    const auto   run    = HopsPatchModal3<L, T, C::blocks>;
+    const auto   run    = HopsPatchModal3<L, T, C::blocks, C::ahead>;
     const size_t shared = L::size * sizeof(T);
     cudaError_t  err    = cudaFuncSetAttribute(run, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared);
 
