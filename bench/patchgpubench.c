@@ -3,6 +3,8 @@
 
     -dim 2,3 -orders 1,...,8 -dofs 1e8 -repeat 5 -single 0,1 -kinds modal,free,... -check
 
+  With -repeat 0 -colors 1 the first colour alone is done, once, and no line printed: one launch of each kernel, for a profiler (bench/patchprofile).
+
   Columns: unknowns inside; seconds of a sweep over all colours (the least of -repeat); 10^9 unknowns/s; flops done; 10^12 flop/s and their
   share of the vector units' peak at the highest clock; standard_tflops: the same with the flops of a full residual and a plain fast diagonalisation
   (3D 14 N^4 + 12 n^4 + n^3 a patch, 2D 8 N^3 + 8 n^3 + n^2, N = 2p+1, n = 2p-1); least bytes of a launch for each colour and their share of the
@@ -15,7 +17,7 @@
 
 typedef struct {
   PetscReal dofs, copy, peak[2], shared; /* bytes/s; flop/s in double and single precision; bytes/s */
-  PetscInt  repeat;
+  PetscInt  repeat, colors;              /* colours of a sweep at most */
 } Bench;
 
 /* Bytes read and written per second by a copy of 1 GB */
@@ -90,7 +92,7 @@ static void Count(const Box *box, BoxKind kind, PetscReal *flops, PetscReal *byt
 
 static PetscErrorCode Run(Bench *bench, Box *box, BoxKind kind)
 {
-  const PetscInt  ncolors = 1 << box->dim;
+  const PetscInt  ncolors = PetscMin(bench->colors, 1 << box->dim);
   const PetscReal p = box->p, n = 2 * p - 1, N = 2 * p + 1;
   PetscReal       flops, bytes, shared, dofs = 1, np = 1, s, std;
   cudaEvent_t     begin, end;
@@ -111,7 +113,7 @@ static PetscErrorCode Run(Bench *bench, Box *box, BoxKind kind)
   }
   PetscCallCUDA(cudaEventDestroy(begin));
   PetscCallCUDA(cudaEventDestroy(end));
-  if (!ok) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!ok || !bench->repeat) PetscFunctionReturn(PETSC_SUCCESS);
   for (PetscInt a = 0; a < box->dim; ++a) {
     dofs *= box->ncells[a] * p - 1;
     np *= box->ncells[a] - 1;
@@ -152,7 +154,7 @@ static PetscErrorCode Fill(Box *box)
 
 int main(int argc, char **argv)
 {
-  Bench     b       = {.dofs = 1e8, .repeat = 5};
+  Bench     b       = {.dofs = 1e8, .repeat = 5, .colors = 8};
   PetscInt  dims[2] = {2, 3}, ndims = 2, orders[8] = {1, 2, 3, 4, 5, 6, 7, 8}, norders = 8, single[2] = {0, 1}, nsingle = 2, nkinds = BOX_NKINDS;
   char     *kinds[BOX_NKINDS];
   int       sms, clock;
@@ -167,6 +169,8 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsGetStringArray(NULL, NULL, "-kinds", kinds, &nkinds, &set[3]));
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-dofs", &b.dofs, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-repeat", &b.repeat, NULL));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-colors", &b.colors, NULL));
+  PetscCheck(b.colors >= 8 || !b.repeat, PETSC_COMM_SELF, PETSC_ERR_USER, "A sweep over some colours is not timed: add -repeat 0");
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-check", &check, NULL));
   if (!set[0]) ndims = 2;
   if (!set[1]) norders = 8;

@@ -69,28 +69,14 @@ __global__ void __launch_bounds__(HopsBoxPairSizes<DIM, P, T>::threads, HopsBoxP
   int             from[S::columns];
   double          sum = 0;
 
-#pragma unroll
-  for (int c = 0; c < S::columns; c++) {
-    const int e = t + c * NT, vx = x0 - P + e % LX, vy = DIM == 3 ? y0 - P + e / LX : 0;
-
-    from[c] = vx >= 0 && vx <= a.n[0] * P && (DIM == 2 || (vy >= 0 && vy <= a.n[1] * P)) ? vx + vy * cy : -1;
-  }
+  HopsBoxColumns<LX, LY, NT>(t, x0 - P, DIM == 3 ? y0 - P : 0, cy, DIM == 3 ? a.n[1] * P + 1 : 1, from);
 #pragma unroll 1
   for (int k = start; k < end; k++) { /* layer of pairs; of the first one only the last plane is needed */
     const long long z0 = (long long)k * R;
 
 #pragma unroll
     for (int i = 0; i < R; i++) bz[i] = k >= first && inside ? __ldg(a.b + col + (z0 + i) * a.sm) : (T)0;
-#pragma unroll
-    for (int c = 0; c < S::columns; c++) {
-      const int e = t + c * NT, xx = e % LX, yy = e / LX;
-      const T  *v = a.x + from[c] + (long long)k * P * cm;
-
-      if ((c + 1) * NT <= LX * LY || e < LX * LY) {
-#pragma unroll
-        for (int zz = 0; zz < P; zz++) V[(zz * LY + yy) * HX + xx] = from[c] >= 0 && (k > start || zz == P - 1) ? __ldg(v + (zz + 1) * cm) : (T)0;
-      }
-    }
+    HopsBoxLoad<P, LX, LY, HX, NT>(t, from, a.x + (long long)k * P * cm, cm, k == start, V);
     __syncthreads();
     for (int it = t; it < P * LY * S::TX; it += NT) { /* x: a line of a cell */
       const int line = it % (P * LY), cell = it / (P * LY);
@@ -173,17 +159,5 @@ __global__ void __launch_bounds__(HopsBoxPairSizes<DIM, P, T>::threads, HopsBoxP
     }
     __syncthreads();
   }
-  if (a.partial) {
-    double *const s = (double *)raw; /* [warps] */
-    const int     b = (blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x;
-
-#pragma unroll
-    for (int o = 16; o > 0; o /= 2) sum += __shfl_down_sync(0xffffffffu, sum, o);
-    if (t % 32 == 0) s[t / 32] = sum;
-    __syncthreads();
-    if (t == 0) {
-      for (int w = 1; w < NT / 32; w++) sum += s[w];
-      a.partial[b] = sum;
-    }
-  }
+  if (a.partial) HopsBoxSum<NT>(t, sum, (double *)raw, a.partial + (blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x);
 }

@@ -48,6 +48,48 @@ __device__ __forceinline__ void HopsBoxMirror(const T *v, T *e, T *o)
   if (N % 2) e[N - O - 1] = v[O];
 }
 
+/* The columns of nodes around a tile, LX x LY from node (gx,gy) on, that thread t of NT loads; -1 outside of a box of mx x my nodes */
+template <int LX, int LY, int NT>
+__device__ __forceinline__ void HopsBoxColumns(int t, int gx, int gy, int mx, int my, int from[(LX * LY + NT - 1) / NT])
+{
+#pragma unroll
+  for (int c = 0; c < (LX * LY + NT - 1) / NT; c++) {
+    const int e = t + c * NT, vx = gx + e % LX, vy = gy + e / LX;
+
+    from[c] = vx >= 0 && vx < mx && vy >= 0 && vy < my ? vx + vy * mx : -1;
+  }
+}
+
+/* V <- planes 1..P above x, rows HX apart; of a `last` alone, the last one */
+template <int P, int LX, int LY, int HX, int NT, class T>
+__device__ __forceinline__ void HopsBoxLoad(int t, const int from[(LX * LY + NT - 1) / NT], const T *x, long long plane, bool last, T *V)
+{
+#pragma unroll
+  for (int c = 0; c < (LX * LY + NT - 1) / NT; c++) {
+    const int e = t + c * NT, xx = e % LX, yy = e / LX;
+    const T  *v = x + from[c];
+
+    if ((c + 1) * NT <= LX * LY || e < LX * LY) {
+#pragma unroll
+      for (int zz = 0; zz < P; zz++) V[(zz * LY + yy) * HX + xx] = from[c] >= 0 && (!last || zz == P - 1) ? __ldg(v + (zz + 1) * plane) : (T)0;
+    }
+  }
+}
+
+/* *out <- the sum over the block's NT threads; s: shared memory that nobody uses */
+template <int NT>
+__device__ __forceinline__ void HopsBoxSum(int t, double sum, double *s, double *out)
+{
+#pragma unroll
+  for (int o = 16; o > 0; o /= 2) sum += __shfl_down_sync(0xffffffffu, sum, o);
+  if (t % 32 == 0) s[t / 32] = sum;
+  __syncthreads();
+  if (t == 0) {
+    for (int w = 1; w < NT / 32; w++) sum += s[w];
+    *out = sum;
+  }
+}
+
 template <int DIM, int P, class T, class TO, bool RESTRICTED>
 __global__ void __launch_bounds__(HopsBoxSizes<DIM, P, T>::threads, HopsBoxTile<DIM, P, T>::blocks) HopsBoxResidual(const __grid_constant__ HopsBoxTable<P, T> tab, const __grid_constant__ HopsBoxArgs<T, TO> a)
 {
@@ -66,28 +108,14 @@ __global__ void __launch_bounds__(HopsBoxSizes<DIM, P, T>::threads, HopsBoxTile<
 
 #pragma unroll
   for (int i = 0; i < N; i++) acc[i] = coarse[i] = 0;
-#pragma unroll
-  for (int c = 0; c < S::columns; c++) {
-    const int e = t + c * NT, vx = x0 - P + e % LX, vy = DIM == 3 ? y0 - P + e / LX : 0;
-
-    from[c] = vx >= 0 && vx <= a.n[0] * P && (DIM == 2 || (vy >= 0 && vy <= a.n[1] * P)) ? vx + vy * a.sy : -1;
-  }
+  HopsBoxColumns<LX, LY, NT>(t, x0 - P, DIM == 3 ? y0 - P : 0, a.n[0] * P + 1, DIM == 3 ? a.n[1] * P + 1 : 1, from);
 #pragma unroll 1
   for (int k = start; k < end; k++) { /* layer of cells; of the first one only the last plane is needed */
     const long long z0 = (long long)k * P;
 
 #pragma unroll
     for (int i = 0; i < P; i++) bz[i] = k > start && inside && a.b ? __ldg(a.b + col + (z0 + i) * a.sm) : (T)0;
-#pragma unroll
-    for (int c = 0; c < S::columns; c++) {
-      const int e = t + c * NT, xx = e % LX, yy = e / LX;
-      const T  *v = a.x + from[c] + z0 * a.sm;
-
-      if ((c + 1) * NT <= LX * LY || e < LX * LY) {
-#pragma unroll
-        for (int zz = 0; zz < P; zz++) V[(zz * LY + yy) * HX + xx] = from[c] >= 0 && (k > start || zz == P - 1) ? __ldg(v + (zz + 1) * a.sm) : (T)0;
-      }
-    }
+    HopsBoxLoad<P, LX, LY, HX, NT>(t, from, a.x + z0 * a.sm, a.sm, k == start, V);
     __syncthreads();
     for (int it = t; it < P * LY * S::TX; it += NT) { /* x: a line of a cell */
       const int line = it % (P * LY), cell = it / (P * LY);
@@ -177,17 +205,5 @@ __global__ void __launch_bounds__(HopsBoxSizes<DIM, P, T>::threads, HopsBoxTile<
     }
     __syncthreads();
   }
-  if (!RESTRICTED && a.partial) {
-    double *const s = (double *)raw; /* [warps] */
-    const int     b = (blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x;
-
-#pragma unroll
-    for (int o = 16; o > 0; o /= 2) sum += __shfl_down_sync(0xffffffffu, sum, o);
-    if (t % 32 == 0) s[t / 32] = sum;
-    __syncthreads();
-    if (t == 0) {
-      for (int w = 1; w < NT / 32; w++) sum += s[w];
-      a.partial[b] = sum;
-    }
-  }
+  if (!RESTRICTED && a.partial) HopsBoxSum<NT>(t, sum, (double *)raw, a.partial + (blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x);
 }

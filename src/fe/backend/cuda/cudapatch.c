@@ -112,7 +112,7 @@ static PetscErrorCode Prepare(HopsCudaPatch k, const double A[], const double M[
   HOPS_CUDA_PATCH_ORDERS(HOPS_CUDA_PATCH_FIND)
   PetscCheck(k->launch, PETSC_COMM_SELF, PETSC_ERR_SUP, "There are fused CUDA smoothers for the orders 1 to 8, not %d", k->p);
   PetscCall(Factor(k, A, M));
-  PetscCall(PetscMalloc1((size_t)in + 2 * n, &h));
+  PetscCall(PetscMalloc1((size_t)in + 4 * n, &h));
   for (int i = 0, q = 0; i < n; i++) /* x, (z,) y */
     for (int l = 0; l < (dim == 3 ? n : 1); l++)
       for (int j = 0; j < n; j++) h[q++] = 1.0 / (k->d[0] * k->lambda[i] + k->d[1] * k->lambda[j] + (dim == 3 ? k->d[2] * k->lambda[l] : 0.0) + k->m);
@@ -120,8 +120,11 @@ static PetscErrorCode Prepare(HopsCudaPatch k, const double A[], const double M[
   for (int i = 0; i < n; i++) {
     h[i]     = k->d[1] * k->c[i];
     h[n + i] = k->d[2] * k->c[i];
+
+    h[2 * n + i] = k->d[1] * k->lambda[i] + k->m;
+    h[3 * n + i] = k->d[2] * k->lambda[i];
   }
-  PetscCall(ToDevice(k, 2 * n, h, &k->cyz));
+  PetscCall(ToDevice(k, 4 * n, h, &k->cyz));
   PetscCall(PetscFree(h));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -190,18 +193,13 @@ PetscErrorCode HopsCudaPatchCreate(PetscInt dim, PetscInt p, const PetscReal A1[
 
 PetscErrorCode HopsCudaPatchSweep(HopsCudaPatch k, int first, int last, PetscBool reverse, PetscBool zero, const void *b, void *x, cudaStream_t stream)
 {
-  PetscBool whole = PETSC_TRUE; /* the patches of the first colour make up the box */
-
   PetscFunctionBegin;
-  for (int a = 0; a < k->dim; a++)
-    if (k->ncells[a] % 2) whole = PETSC_FALSE;
-  if (zero && !(whole && k->dim == 3 && k->p > 1 && !reverse && !first)) {
+  if (zero) {
     const size_t rows = (size_t)(k->ncells[1] * k->p + 1), planes = k->dim == 3 ? (size_t)(k->ncells[2] * k->p + 1) : 1;
 
     PetscCallCUDA(cudaMemsetAsync(x, 0, ((planes - 1) * (size_t)k->sz + rows * (size_t)k->sy) * (k->single ? sizeof(float) : sizeof(double)), stream));
-    zero = PETSC_FALSE;
   }
-  for (int c = first; c < last; c++) PetscCall((*k->launch)(k, reverse ? first + last - 1 - c : c, zero && c == first ? PETSC_TRUE : PETSC_FALSE, b, x, stream));
+  for (int c = first; c < last; c++) PetscCall((*k->launch)(k, reverse ? first + last - 1 - c : c, b, x, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

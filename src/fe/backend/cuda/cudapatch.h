@@ -41,7 +41,7 @@ struct _HopsCudaPatch {
   void          *Dinv, *cyz;                    /* device */
   PetscLogDouble flops, bytes;                  /* of a sweep (lists: of a patch): done; moved at least by a launch for each colour */
   PetscErrorCode (*launchlist)(HopsCudaPatch, const HopsCudaPatchList *, cudaStream_t);
-  PetscErrorCode (*launch)(HopsCudaPatch, int color, PetscBool zero, const void *b, void *x, cudaStream_t);
+  PetscErrorCode (*launch)(HopsCudaPatch, int color, const void *b, void *x, cudaStream_t);
 };
 
 EXTERN_C_BEGIN
@@ -55,7 +55,7 @@ PETSC_INTERN PetscErrorCode HopsCudaPatchSweep(HopsCudaPatch, int first, int las
 PETSC_INTERN PetscErrorCode HopsCudaPatchDestroy(HopsCudaPatch *);
 
 #define HOPS_CUDA_PATCH_DECLARE(P) \
-  PETSC_INTERN PetscErrorCode HopsCudaPatchLaunch_##P(HopsCudaPatch, int color, PetscBool zero, const void *b, void *x, cudaStream_t); \
+  PETSC_INTERN PetscErrorCode HopsCudaPatchLaunch_##P(HopsCudaPatch, int color, const void *b, void *x, cudaStream_t); \
   PETSC_INTERN PetscErrorCode HopsCudaPatchLaunchList_##P(HopsCudaPatch, const HopsCudaPatchList *, cudaStream_t);
 HOPS_CUDA_PATCH_ORDERS(HOPS_CUDA_PATCH_DECLARE)
 EXTERN_C_END

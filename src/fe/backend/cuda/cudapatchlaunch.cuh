@@ -6,28 +6,31 @@
 #include "cudapatch3.cuh"
 #include "cudapatchlist.cuh"
 
-/* 3D: patches of a block, and blocks that should fit on a multiprocessor, which bounds the registers */
+/* 3D, boxes: patches of a block, blocks that should fit on a multiprocessor, which bounds the registers, AHEAD, LEAN, RS and PS; lists: groups of a block, blocks, RS and PS */
 template <int P, class T>
 struct HopsPatchChoice;
-#define HOPS_PATCH_CHOICE(P, T, NB, MB) \
+#define HOPS_PATCH_CHOICE(P, T, NB, MB, AHEAD, LEAN, RS, PS, GROUPS, MBL, RSL, PSL) \
   template <> \
   struct HopsPatchChoice<P, T> { \
-    static constexpr int patches = NB, blocks = MB; \
+    using Row                    = HopsPatchRow<P, NB, RS, PS, LEAN>; \
+    using List                   = HopsPatchRow<P, 1, RSL, PSL>; \
+    static constexpr int  blocks = MB, groups = GROUPS, listblocks = MBL; \
+    static constexpr bool ahead = AHEAD; \
   }
-HOPS_PATCH_CHOICE(2, double, 10, 8);
-HOPS_PATCH_CHOICE(3, double, 5, 5);
-HOPS_PATCH_CHOICE(4, double, 5, 3);
-HOPS_PATCH_CHOICE(5, double, 1, 6);
-HOPS_PATCH_CHOICE(6, double, 1, 4);
-HOPS_PATCH_CHOICE(7, double, 1, 3);
-HOPS_PATCH_CHOICE(8, double, 1, 2);
-HOPS_PATCH_CHOICE(2, float, 7, 18);
-HOPS_PATCH_CHOICE(3, float, 5, 10);
-HOPS_PATCH_CHOICE(4, float, 5, 4);
-HOPS_PATCH_CHOICE(5, float, 3, 4);
-HOPS_PATCH_CHOICE(6, float, 2, 4);
-HOPS_PATCH_CHOICE(7, float, 1, 4);
-HOPS_PATCH_CHOICE(8, float, 1, 2);
+HOPS_PATCH_CHOICE(2, double, 10, 8, false, false, 33, 110, 10, 8, 3, 12);
+HOPS_PATCH_CHOICE(3, double, 10, 3, true, false, 65, 338, 5, 5, 5, 25);
+HOPS_PATCH_CHOICE(4, double, 5, 3, false, false, 49, 355, 5, 3, 7, 55);
+HOPS_PATCH_CHOICE(5, double, 3, 3, true, false, 33, 299, 1, 6, 9, 89);
+HOPS_PATCH_CHOICE(6, double, 2, 2, true, false, 22, 246, 1, 4, 11, 123);
+HOPS_PATCH_CHOICE(7, double, 1, 3, false, true, 13, 173, 1, 3, 13, 173);
+HOPS_PATCH_CHOICE(8, double, 1, 2, true, true, 15, 239, 1, 2, 15, 239);
+HOPS_PATCH_CHOICE(2, float, 7, 18, false, false, 21, 85, 7, 18, 3, 9);
+HOPS_PATCH_CHOICE(3, float, 10, 5, true, false, 65, 338, 5, 10, 5, 26);
+HOPS_PATCH_CHOICE(4, float, 5, 4, true, false, 35, 259, 5, 4, 10, 71);
+HOPS_PATCH_CHOICE(5, float, 3, 4, true, false, 27, 251, 3, 4, 9, 81);
+HOPS_PATCH_CHOICE(6, float, 2, 4, false, false, 22, 246, 2, 4, 14, 171);
+HOPS_PATCH_CHOICE(7, float, 1, 4, false, false, 13, 169, 1, 4, 13, 169);
+HOPS_PATCH_CHOICE(8, float, 1, 2, false, false, 15, 239, 1, 2, 15, 239);
 
 template <int P, class T>
 static HopsPatchTable<P, T> HopsPatchTableCreate(HopsCudaPatch k)
@@ -47,6 +50,7 @@ static HopsPatchTable<P, T> HopsPatchTableCreate(HopsCudaPatch k)
     }
   for (int m = 0; m < n; m++) {
     t.mu[m] = (T)k->mu[m];
+    t.l[m]  = (T)(k->d[0] * k->lambda[m]);
     t.c[m]  = (T)(k->d[0] * k->c[m]);
   }
   for (int i = 0; i < P; i++) t.Ee[i] = (T)(0.5 * (k->E[i] + k->E[n - 1 - i]));
@@ -72,17 +76,18 @@ static cudaError_t HopsPatchRunPoint(HopsCudaPatch k, const HopsPatchBox<T> &a, 
 }
 
 template <int P, class T>
-static cudaError_t HopsPatchRun(HopsCudaPatch k, const HopsPatchBox<T> &a, const int n[], PetscBool zero, cudaStream_t stream)
+static cudaError_t HopsPatchRun(HopsCudaPatch k, const HopsPatchBox<T> &a, const int n[], cudaStream_t stream)
 {
   if constexpr (P == 1) return k->dim == 3 ? HopsPatchRunPoint<3, T>(k, a, n, stream) : HopsPatchRunPoint<2, T>(k, a, n, stream);
   else if (k->dim == 3) {
-    constexpr int NB = HopsPatchChoice<P, T>::patches, MB = HopsPatchChoice<P, T>::blocks;
-    using L         = HopsPatchSizes3<P, T, NB>;
-    const auto  run = zero ? HopsPatchFirst3<P, T, NB, MB> : HopsPatchModal3<P, T, NB, MB>;
-    cudaError_t err = cudaFuncSetAttribute(run, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)L::shared);
+    using C             = HopsPatchChoice<P, T>;
+    using L             = typename C::Row;
+    const auto   run    = HopsPatchModal3<L, T, C::blocks, C::ahead>;
+    const size_t shared = L::size * sizeof(T);
+    cudaError_t  err    = cudaFuncSetAttribute(run, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared);
 
     if (err) return err;
-    run<<<dim3((n[0] + NB - 1) / NB, n[1], n[2]), L::threads, L::shared, stream>>>(HopsPatchTableCreate<P, T>(k), a);
+    run<<<dim3((n[0] + L::NB - 1) / L::NB, n[1], n[2]), L::threads, shared, stream>>>(HopsPatchTableCreate<P, T>(k), a);
   } else {
     constexpr int NB = 128 / (2 * P - 1);
     using L          = HopsPatchSizes2<P, T, NB>;
@@ -95,7 +100,7 @@ static cudaError_t HopsPatchRun(HopsCudaPatch k, const HopsPatchBox<T> &a, const
 }
 
 template <int P, class T>
-static cudaError_t HopsPatchLaunch(HopsCudaPatch k, int color, PetscBool zero, const void *b, void *x, cudaStream_t stream)
+static cudaError_t HopsPatchLaunch(HopsCudaPatch k, int color, const void *b, void *x, cudaStream_t stream)
 {
   HopsPatchBox<T> a = {};
   int             n[3];
@@ -112,7 +117,7 @@ static cudaError_t HopsPatchLaunch(HopsCudaPatch k, int color, PetscBool zero, c
   a.x    = (T *)x;
   a.Dinv = (const T *)k->Dinv;
   a.cyz  = (const T *)k->cyz;
-  return HopsPatchRun<P, T>(k, a, n, zero, stream);
+  return HopsPatchRun<P, T>(k, a, n, stream);
 }
 
 template <int P, class T, class V>
@@ -120,13 +125,15 @@ static cudaError_t HopsPatchLaunchList(HopsCudaPatch k, const HopsCudaPatchList 
 {
   if constexpr (P == 1) return cudaErrorInvalidValue;
   else {
-    constexpr int NB = HopsPatchChoice<P, T>::patches, MB = HopsPatchChoice<P, T>::blocks;
-    using L                           = HopsPatchSizes3<P, T, NB>;
-    const HopsPatchListArgs<T, V> a   = {l->start, l->estart, l->idx, l->eidx, l->stride, l->estride, l->n, l->none, (const T *)k->Dinv, (const T *)k->cyz, (const V *)l->b, (V *)l->x};
-    cudaError_t                   err = cudaFuncSetAttribute(HopsPatchList3<P, T, V, NB, MB>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)L::shared);
+    using C                              = HopsPatchChoice<P, T>;
+    using L                              = typename C::List;
+    const auto                    run    = HopsPatchList3<L, T, V, C::groups, C::listblocks>;
+    const size_t                  shared = C::groups * L::size * sizeof(T);
+    const HopsPatchListArgs<T, V> a      = {l->start, l->estart, l->idx, l->eidx, l->stride, l->estride, l->n, l->none, (const T *)k->Dinv, (const T *)k->cyz, (const V *)l->b, (V *)l->x};
+    cudaError_t                   err    = cudaFuncSetAttribute(run, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared);
 
     if (err) return err;
-    HopsPatchList3<P, T, V, NB, MB><<<(l->n + NB - 1) / NB, L::threads, L::shared, stream>>>(HopsPatchTableCreate<P, T>(k), a);
+    run<<<(l->n + C::groups - 1) / C::groups, C::groups * L::threads, shared, stream>>>(HopsPatchTableCreate<P, T>(k), a);
     return cudaGetLastError();
   }
 }
@@ -140,10 +147,10 @@ static cudaError_t HopsPatchLaunchList(HopsCudaPatch k, const HopsCudaPatchList 
     else PetscCallCUDA((HopsPatchLaunchList<P, float, double>(k, l, stream))); \
     PetscFunctionReturn(PETSC_SUCCESS); \
   } \
-  PetscErrorCode HopsCudaPatchLaunch_##P(HopsCudaPatch k, int color, PetscBool zero, const void *b, void *x, cudaStream_t stream) \
+  PetscErrorCode HopsCudaPatchLaunch_##P(HopsCudaPatch k, int color, const void *b, void *x, cudaStream_t stream) \
   { \
     PetscFunctionBegin; \
-    if (k->single) PetscCallCUDA(HopsPatchLaunch<P, float>(k, color, zero, b, x, stream)); \
-    else PetscCallCUDA(HopsPatchLaunch<P, double>(k, color, zero, b, x, stream)); \
+    if (k->single) PetscCallCUDA(HopsPatchLaunch<P, float>(k, color, b, x, stream)); \
+    else PetscCallCUDA(HopsPatchLaunch<P, double>(k, color, b, x, stream)); \
     PetscFunctionReturn(PETSC_SUCCESS); \
   }

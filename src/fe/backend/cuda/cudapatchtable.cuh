@@ -14,6 +14,7 @@ struct HopsPatchTable {
   static constexpr int n = 2 * P - 1, O = P > 1 ? P - 1 : 1;
   T                    Se[P * P], So[O * O]; /* [node of the lower half, centre last][mode]: values of even and odd modes */
   T                    Ie[P * P], Io[O * O]; /* [mode][node]: S^{-1} = S^T M */
+  T                    l[n];                 /* the first direction's eigenvalues, times its weight */
   T                    mu[n], c[n];          /* c times the first direction's weight; even modes: of the sum of both ends, odd ones: of the difference */
   T                    Ee[P], Eo[O];         /* [node] of half the sum and half the difference of the ends' functions */
 };
