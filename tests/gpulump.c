@@ -445,6 +445,10 @@ int main(int argc, char **argv)
       args: -straight -orders 1,2,3,6
 
     test:
+      suffix: 3d_periodic
+      args: -straight -dm_plex_box_bd periodic,none,none -orders 1,2
+
+    test:
       suffix: 3d_high
       args: -dm_coord_petscspace_degree 2 -dm_plex_box_faces 2,1,1 -orders 5,6,7,8
 

@@ -176,7 +176,6 @@ static PetscErrorCode SetUp(HopsLORKernel k)
     k->lump->mesh.begin = m->begin;
     k->lump->mesh.entry = m->entry;
     k->lump->mesh.mask  = m->mask;
-    PetscCall(HopsCudaLumpSetUp(k));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -27,7 +27,7 @@ PetscErrorCode HopsCudaLumpCreate(HopsLORKernel k)
   u->mesh.ne       = (int)sp->ne;
   u->mesh.nfree    = (int)(sp->nT + sp->nG);
   u->mesh.perentry = 1.0 / sp->ne;
-  u->mesh.stencil  = sp->family == HOPS_HCURL && dim == 3 && P < 256 && !getenv("HOPS_OLD_ROWS");
+  u->mesh.stencil  = sp->family == HOPS_HCURL && dim == 3 && P < 256;
   PetscCall(PetscSNPrintf(k->name, sizeof(k->name), "cuda P=%d, %s", P, HopsFamilies[sp->family]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -61,32 +61,6 @@ PetscErrorCode HopsCudaLumpDestroy(HopsLORKernel k)
   PetscCall(HopsCudaPoolFree((void **)&k->lump->number));
   PetscCall(HopsCudaPoolFree((void **)&k->lump->at));
   PetscCall(PetscFree(k->lump));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode HopsCudaLumpSetUp(HopsLORKernel k)
-{
-  struct _HopsCudaLump *u = k->lump;
-  const HopsLayout     *l = &u->l[1];
-  int                  *at, n = 0, result[2];
-  cudaStream_t          stream;
-
-  PetscFunctionBegin;
-  if (!u->mesh.stencil) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(HopsGetCUDAStream(&stream));
-  PetscCall(PetscMalloc1(u->mesh.ne, &at));
-  for (int a = 0; a < (int)l->nc; a++)
-    for (int z = 0; z < (int)l->n[a][2]; z++)
-      for (int y = 0; y < (int)l->n[a][1]; y++)
-        for (int x = 0; x < (int)l->n[a][0]; x++) at[n++] = x + (y << 8) + (z << 16) + (a << 24);
-  PetscCall(HopsCudaPoolMalloc(n * sizeof(int), (void **)&u->at));
-  PetscCall(HopsCopy_CUDA(u->at, at, n * sizeof(int), PETSC_TRUE));
-  PetscCall(PetscFree(at));
-  u->mesh.at = u->at;
-  PetscCall(HopsCudaCurlCheck(&u->mesh, k->bad, stream));
-  PetscCall(HopsCopy_CUDA(result, k->bad, sizeof(result), PETSC_FALSE));
-  u->mesh.twice = result[0] != 0;
-  u->mesh.empty = result[1] != 0 || getenv("HOPS_EQUAL");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -431,11 +405,44 @@ PetscErrorCode HopsCudaLumpMasks(HopsLORKernel k, PetscBool adopt, PetscBool *co
   u->thas[0] = u->has[0];
   u->thas[1] = u->has[1];
   u->masks   = result[0];
-  if (!u->mesh.stencil) PetscCall(CreateTables(k));
+  if (!u->mesh.stencil || !*coupled) PetscCall(CreateTables(k));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* ---- Rows ---- */
+
+/* Straight cells have few terms, which tables serve as well */
+static bool ByStencil(HopsLORKernel k, const HopsLORRows *rows)
+{
+  return k->lump->mesh.stencil && rows->coupled;
+}
+
+/* What the stencil needs to know of the lattice and of the mesh, once */
+static PetscErrorCode SetUpStencil(HopsLORKernel k)
+{
+  struct _HopsCudaLump *u = k->lump;
+  const HopsLayout     *l = &u->l[1];
+  int                  *at, n = 0, result[2];
+  cudaStream_t          stream;
+
+  PetscFunctionBegin;
+  if (u->at) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(HopsGetCUDAStream(&stream));
+  PetscCall(PetscMalloc1(u->mesh.ne, &at));
+  for (int a = 0; a < (int)l->nc; a++)
+    for (int z = 0; z < (int)l->n[a][2]; z++)
+      for (int y = 0; y < (int)l->n[a][1]; y++)
+        for (int x = 0; x < (int)l->n[a][0]; x++) at[n++] = x + (y << 8) + (z << 16) + (a << 24);
+  PetscCall(HopsCudaPoolMalloc(n * sizeof(int), (void **)&u->at));
+  PetscCall(HopsCopy_CUDA(u->at, at, n * sizeof(int), PETSC_TRUE));
+  PetscCall(PetscFree(at));
+  u->mesh.at = u->at;
+  PetscCall(HopsCudaCurlCheck(&u->mesh, k->bad, stream));
+  PetscCall(HopsCopy_CUDA(result, k->bad, sizeof(result), PETSC_FALSE));
+  u->mesh.twice = result[0] != 0;
+  u->mesh.empty = result[1] != 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 /* Memory for where the entries of restr go in the rows, which a stencil's first pass over them needs */
 static PetscErrorCode AllocPlaces(HopsLORKernel k, HopsLORRows *rows)
@@ -461,14 +468,17 @@ PetscErrorCode HopsCudaLumpRows(HopsLORKernel k, HopsLORRows *rows)
 
   PetscFunctionBegin;
   PetscCall(HopsGetCUDAStream(&stream));
+  k->places[rows->first ? 1 : 0] = 0;
   for (int b = 0; b < 2; b++)
     if (rows->i[b]) PetscCallCUDA(cudaMemsetAsync(rows->i[b] + rows->n, 0, sizeof(int), stream));
   if (!rows->n) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCallCUDA(cudaMemsetAsync(work, 0, sizeof(*work), stream));
-  if (m->stencil) {
+  if (ByStencil(k, rows)) {
+    PetscCall(SetUpStencil(k));
     PetscCall(AllocPlaces(k, rows));
-    PetscCall(HopsCudaCurlCount(m, rows, work, stream));
-  } else PetscCall(HopsCudaTableCount(m, rows, work, stream));
+  }
+  PetscCallCUDA(cudaMemsetAsync(work, 0, sizeof(*work), stream));
+  if (ByStencil(k, rows)) PetscCall(HopsCudaCurlCount(m, rows, work, stream));
+  else PetscCall(HopsCudaTableCount(m, rows, work, stream));
   PetscCall(HopsCudaLORBuffer(rows, work, &buffer, stream));
   if (rows->anylong) {
     PetscCall(CreateTables(k));
@@ -488,9 +498,9 @@ PetscErrorCode HopsCudaLumpColumns(HopsLORKernel k, HopsLORRows *rows, unsigned 
   PetscFunctionBegin;
   if (!rows->n) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HopsGetCUDAStream(&stream));
-  if (m->stencil) PetscCall(HopsCudaCurlColumns(m, rows, used, stream));
+  if (ByStencil(k, rows)) PetscCall(HopsCudaCurlColumns(m, rows, used, stream));
   else PetscCall(HopsCudaTableColumns(m, rows, used, stream));
-  if (rows->anylong) PetscCall(HopsCudaTableColumnsLong(m, rows, m->stencil ? HOPS_CUDA_CURL_MAX : HOPS_CUDA_LUMP_MAX, used, stream));
+  if (rows->anylong) PetscCall(HopsCudaTableColumnsLong(m, rows, ByStencil(k, rows) ? HOPS_CUDA_CURL_MAX : HOPS_CUDA_LUMP_MAX, used, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -502,11 +512,11 @@ PetscErrorCode HopsCudaLumpValues(HopsLORKernel k, HopsLORRows *rows)
   PetscFunctionBegin;
   if (!rows->n) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HopsGetCUDAStream(&stream));
-  if (!m->stencil) {
+  if (!ByStencil(k, rows)) {
     PetscCall(HopsCudaTableValues(m, rows, stream));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCheck(!rows->coupled || k->data.mixed, PETSC_COMM_SELF, PETSC_ERR_PLIB, "The pattern has couplings that the vertex data lack");
+  PetscCheck(k->data.mixed, PETSC_COMM_SELF, PETSC_ERR_PLIB, "The pattern has couplings that the vertex data lack");
   if (!rows->placed && (rows->sorted || rows->i[1])) PetscCall(HopsCudaCurlPlaces(m, rows, stream));
   rows->placed = PETSC_TRUE;
   PetscCall(HopsCudaCurlValues(m, rows, stream));

@@ -39,7 +39,7 @@ typedef struct {
   const double        *numbers;  /* [ncells][n] */
   HopsCudaLumpTable    table[8];
 
-  bool       stencil;          /* H(curl) in 3D: see cudalumpcurl.cuh, for which the others are; tables serve long rows alone */
+  bool       stencil;          /* H(curl) in 3D: rows of coupled patterns go by cudalumpcurl.cuh, for which the others are, and tables serve long ones alone */
   bool       twice, empty;     /* some cell has an unknown twice; some unknown has no cell */
   bool       has[2];           /* terms of the derivative and of the field */
   int        own[2], mixed[2]; /* first number of the entities' own ones and of the mixed ones, of the derivative and of the field */
@@ -68,7 +68,6 @@ PETSC_INTERN PetscErrorCode HopsCudaLumpFreeData(HopsLORKernel);
 PETSC_INTERN PetscErrorCode HopsCudaLumpBegin(HopsLORKernel, HopsCudaLORRun *); /* components of the vertex data for the run's terms */
 PETSC_INTERN PetscErrorCode HopsCudaLumpFinish(HopsLORKernel, PetscBool mixed); /* numbers of all cells */
 PETSC_INTERN PetscErrorCode HopsCudaLumpMasks(HopsLORKernel, PetscBool adopt, PetscBool *covered, PetscBool *coupled);
-PETSC_INTERN PetscErrorCode HopsCudaLumpSetUp(HopsLORKernel); /* once the mesh is there */
 /* as in HopsLORDeviceOps */
 PETSC_INTERN PetscErrorCode HopsCudaLumpRows(HopsLORKernel, HopsLORRows *);
 PETSC_INTERN PetscErrorCode HopsCudaLumpColumns(HopsLORKernel, HopsLORRows *, unsigned char used[]);

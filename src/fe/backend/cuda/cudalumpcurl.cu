@@ -10,7 +10,6 @@
   written out. What meets around an edge g cancels there but on the cell's boundary: sj = +1 at the first node along b, -1 at the last, else 0; sk along c.
   What neighbours get that are not there is meaningless.
 */
-template <bool MIXED>
 __host__ __device__ __forceinline__ static void Contributions(const HopsCudaLumpMesh &m, const Edge &e, const double *__restrict__ X, double x[])
 {
   const int  P = m.P, p = P - 1, a = e.a, b = e.b, c = e.c;
@@ -21,22 +20,11 @@ __host__ __device__ __forceinline__ static void Contributions(const HopsCudaLump
   const double own = At(has1, m.own[1] + a * p * P * P + ia);
   const double cp = At(has0 && e.jp, fc), cm = At(has0 && e.jm, fc - e.Stride(c, b, 0)), bp = At(has0 && e.kp, fb), bm = At(has0 && e.km, fb - e.Stride(b, c, 0));
 
-  x[0] = own + cp + cm + bp + bm;
-  x[1] = -cp;
-  x[2] = -cm;
-  x[3] = -bp;
-  x[4] = -bm;
-  if (!MIXED) {
-    x[5]  = -cp;
-    x[6]  = cm;
-    x[7]  = cp;
-    x[8]  = -cm;
-    x[9]  = -bp;
-    x[10] = bm;
-    x[11] = bp;
-    x[12] = -bm;
-    return;
-  }
+  x[0]            = own + cp + cm + bp + bm;
+  x[1]            = -cp;
+  x[2]            = -cm;
+  x[3]            = -bp;
+  x[4]            = -bm;
   const int    sj = !e.jm - !e.jp, sk = !e.km - !e.kp, np = P * P * P, ne = p * P * P, na = a == 0 ? 1 : (a == 1 ? P : P * P);
   const int    node = m.mixed[1] + e.x[0] + P * (e.x[1] + P * e.x[2]);
   const int    ga = m.mixed[0] + (2 - a) * ne + ia, gb = m.mixed[0] + (2 - b) * ne + e.Index(b, 1), gc = m.mixed[0] + (2 - c) * ne + e.Index(c, 1);
@@ -82,33 +70,31 @@ __host__ __device__ __forceinline__ static void Contributions(const HopsCudaLump
   Adds to a row that begins at s[lo], or where it is fresh sets it; what has no place goes to s[none]. As no two places are the same, all of a word are
   read before any is written
 */
-template <bool MIXED>
-__device__ __forceinline__ static void AddShared(const PlaceWords<MIXED> &word, double x[], double s[], int lo, int none, bool fresh)
+__device__ __forceinline__ static void AddShared(const PlaceWords &word, double x[], double s[], int lo, int none, bool fresh)
 {
 #pragma unroll
-  for (int w = 0; w < Stencil<MIXED>::N; w += HOPS_CURL_WORD) {
+  for (int w = 0; w < Stencil::N; w += HOPS_CURL_WORD) {
     int    to[HOPS_CURL_WORD];
     double v[HOPS_CURL_WORD];
 
 #pragma unroll
     for (int i = 0; i < HOPS_CURL_WORD; i++) {
-      if (w + i >= Stencil<MIXED>::N) continue;
+      if (w + i >= Stencil::N) continue;
       to[i] = word.Get(w + i, &x[w + i]);
       to[i] = to[i] == HOPS_CURL_NONE ? none : lo + to[i];
       v[i]  = fresh ? 0 : s[to[i]];
     }
 #pragma unroll
     for (int i = 0; i < HOPS_CURL_WORD; i++)
-      if (w + i < Stencil<MIXED>::N) s[to[i]] = v[i] + x[w + i];
+      if (w + i < Stencil::N) s[to[i]] = v[i] + x[w + i];
   }
 }
 
 /* The same with V and V1 where the row's entries of block 0, n0 of them, and of block 1 lie */
-template <bool MIXED>
-__device__ __forceinline__ static void AddBlocks(const PlaceWords<MIXED> &word, double x[], double *V, int n0, double *V1)
+__device__ __forceinline__ static void AddBlocks(const PlaceWords &word, double x[], double *V, int n0, double *V1)
 {
 #pragma unroll
-  for (int i = 0; i < Stencil<MIXED>::N; i++) {
+  for (int i = 0; i < Stencil::N; i++) {
     const int p = word.Get(i, &x[i]);
 
     if (p == HOPS_CURL_NONE) continue;
@@ -121,13 +107,12 @@ __device__ __forceinline__ static void AddBlocks(const PlaceWords<MIXED> &word, 
   A block's rows lie side by side in block 0: their values are put together in shared memory, `room` entries and one a thread for
   what has no place, and written as one piece. Rows that do not fit take their values in global memory. A row of one cell and of nothing that was received is set, not added to.
 */
-template <bool MIXED, int BLOCKS>
-__global__ static void __launch_bounds__(HOPS_CURL_THREADS, BLOCKS) Values(const HopsCudaLumpMesh m, const HopsLORRows rows, int room)
+__global__ static void __launch_bounds__(HOPS_CURL_THREADS, 4) Values(const HopsCudaLumpMesh m, const HopsLORRows rows, int room)
 {
   extern __shared__ double shared[];
   __shared__ int           rowof[HOPS_CURL_THREADS], lo[HOPS_CURL_THREADS + 1], first[HOPS_CURL_THREADS];
   __shared__ bool          alone[HOPS_CURL_THREADS];
-  const Block              b(m, rows, Starts<MIXED>(rows));
+  const Block              b(m, rows, Starts(rows));
   const int                t = threadIdx.x, *i0 = rows.i[0] + b.r0, base = i0[0], len = i0[b.n] - base;
   const bool               fits = len <= room, two = rows.i[1] != NULL, apart = fits && !two && !m.twice;
 
@@ -147,9 +132,9 @@ __global__ static void __launch_bounds__(HOPS_CURL_THREADS, BLOCKS) Values(const
     for (int k = t; k < len; k += HOPS_CURL_THREADS) rows.v[0][base + k] = 0;
   }
   for (int kc = b.k0; kc < b.k1; kc += HOPS_CURL_THREADS) {
-    double            x[Stencil<MIXED>::N];
-    PlaceWords<MIXED> word;
-    int               turn = -1, i = 0;
+    double     x[Stencil::N];
+    PlaceWords word;
+    int        turn = -1, i = 0;
 
     b.FindRows(kc, rowof);
     __syncthreads();
@@ -159,12 +144,12 @@ __global__ static void __launch_bounds__(HOPS_CURL_THREADS, BLOCKS) Values(const
       i    = rowof[t];
       turn = kc + t - max(first[i], kc);
       word.Load(rows, kc + t);
-      Contributions<MIXED>(m, Edge(m.P, m.at[e - c * m.ne], MIXED ? m.mask[c] : 0), m.numbers + (size_t)c * m.n, x);
+      Contributions(m, Edge(m.P, m.at[e - c * m.ne], m.mask[c]), m.numbers + (size_t)c * m.n, x);
     }
     for (int j = 0;; j++) {
       if (turn == j) {
-        if (apart) AddShared<MIXED>(word, x, shared, lo[i], room + t, alone[i]);
-        else AddBlocks<MIXED>(word, x, (fits ? shared : rows.v[0] + base) + lo[i], lo[i + 1] - lo[i], two ? rows.v[1] + rows.i[1][b.r0 + i] : NULL);
+        if (apart) AddShared(word, x, shared, lo[i], room + t, alone[i]);
+        else AddBlocks(word, x, (fits ? shared : rows.v[0] + base) + lo[i], lo[i + 1] - lo[i], two ? rows.v[1] + rows.i[1][b.r0 + i] : NULL);
       }
       if (!__syncthreads_or(turn > j)) break;
     }
@@ -175,13 +160,11 @@ __global__ static void __launch_bounds__(HOPS_CURL_THREADS, BLOCKS) Values(const
 
 PetscErrorCode HopsCudaCurlValues(const HopsCudaLumpMesh *m, const HopsLORRows *rows, cudaStream_t stream)
 {
-  const int    room = HOPS_CURL_THREADS * (rows->coupled ? 36 : 14);
+  const int    room = HOPS_CURL_THREADS * 36;
   const size_t size = (room + HOPS_CURL_THREADS) * sizeof(double);
 
   PetscFunctionBegin;
-  if (rows->coupled && getenv("HOPS_FIVE")) Values<true, 5><<<rows->nblocks, HOPS_CURL_THREADS, size, stream>>>(*m, *rows, room);
-  else if (rows->coupled) Values<true, 4><<<rows->nblocks, HOPS_CURL_THREADS, size, stream>>>(*m, *rows, room);
-  else Values<false, 8><<<rows->nblocks, HOPS_CURL_THREADS, size, stream>>>(*m, *rows, room);
+  Values<<<rows->nblocks, HOPS_CURL_THREADS, size, stream>>>(*m, *rows, room);
   PetscCallCUDA(cudaGetLastError());
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -39,10 +39,9 @@ __host__ __device__ constexpr static Neighbour NeighbourOf(int s)
                   : Neighbour{2, (s - 25) >> 2, (s - 25) >> 1 & 1 ? -1 : 1, -((s - 25) & 1)};
 }
 
-template <bool MIXED>
 struct Stencil {
   enum {
-    N     = MIXED ? 33 : 13,
+    N     = 33,
     WORDS = (N + HOPS_CURL_WORD - 1) / HOPS_CURL_WORD
   };
 };
@@ -108,7 +107,6 @@ __host__ __device__ __forceinline__ static bool Exists(const HopsCudaLumpMesh &m
 }
 
 /* The cell's entry of each neighbour, or -1 */
-template <bool MIXED>
 __host__ __device__ __forceinline__ static void Entries(const HopsCudaLumpMesh &m, const Edge &e, int entry[])
 {
   const int d[3] = {e.a, e.b, e.c}, size = (e.P - 1) * e.P * e.P;
@@ -121,7 +119,7 @@ __host__ __device__ __forceinline__ static void Entries(const HopsCudaLumpMesh &
     for (int g = 0; g < 3; g++) st[f][g] = e.Stride(d[f], d[g], 1);
   }
 #pragma unroll
-  for (int s = 0; s < Stencil<MIXED>::N; s++) {
+  for (int s = 0; s < Stencil::N; s++) {
     const Neighbour n = NeighbourOf(s);
 
     entry[s] = Exists(m, e, s) ? base[n.dir] + n.i * st[n.dir][0] + n.j * st[n.dir][1] + n.k * st[n.dir][2] : -1;
@@ -137,10 +135,9 @@ __device__ __forceinline__ static int CellOf(const HopsCudaLumpMesh &m, int e)
 }
 
 /* Where the blocks of rows start, behind the places */
-template <bool MIXED>
 __host__ __device__ __forceinline__ static int *Starts(const HopsLORRows &rows)
 {
-  return (int *)(rows.place + (size_t)rows.nplace * Stencil<MIXED>::WORDS);
+  return (int *)(rows.place + (size_t)rows.nplace * Stencil::WORDS);
 }
 
 /* Rows of a block: n from r0 on, with the entries k0..k1-1; b0, b1: those of this thread's row */
@@ -170,14 +167,13 @@ struct Block {
 
 typedef unsigned long long Word;
 
-template <bool MIXED>
 struct PlaceWords {
-  Word w[Stencil<MIXED>::WORDS];
+  Word w[Stencil::WORDS];
 
   __device__ __forceinline__ void Clear()
   {
 #pragma unroll
-    for (int i = 0; i < Stencil<MIXED>::WORDS; i++) w[i] = ~(Word)0;
+    for (int i = 0; i < Stencil::WORDS; i++) w[i] = ~(Word)0;
   }
   /* where nothing was set. negative: the cell sees one of the row's and the neighbour's unknowns with the opposite sign */
   __device__ __forceinline__ void Set(int s, int p, bool negative)
@@ -199,11 +195,11 @@ struct PlaceWords {
   __device__ __forceinline__ void Store(const HopsLORRows &rows, int k) const
   {
 #pragma unroll
-    for (int i = 0; i < Stencil<MIXED>::WORDS; i++) rows.place[(size_t)i * rows.nplace + (k - rows.place0)] = w[i];
+    for (int i = 0; i < Stencil::WORDS; i++) rows.place[(size_t)i * rows.nplace + (k - rows.place0)] = w[i];
   }
   __device__ __forceinline__ void Load(const HopsLORRows &rows, int k)
   {
 #pragma unroll
-    for (int i = 0; i < Stencil<MIXED>::WORDS; i++) w[i] = rows.place[(size_t)i * rows.nplace + (k - rows.place0)];
+    for (int i = 0; i < Stencil::WORDS; i++) w[i] = rows.place[(size_t)i * rows.nplace + (k - rows.place0)];
   }
 };

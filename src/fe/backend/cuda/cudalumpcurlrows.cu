@@ -40,18 +40,17 @@ __global__ static void EqualStarts(int n, int R, int nblocks, int *start)
 /* ---- Pattern ---- */
 
 /* L indices of the neighbours 1, 2, ... of an entry, m.nfree where there is none; bits of those that the cell sees with another sign */
-template <bool MIXED>
 __device__ __forceinline__ static unsigned int Columns(const HopsCudaLumpMesh &m, int c, int i, const Edge &edge, int col[])
 {
   const int   *C        = m.restr + (size_t)c * m.ne;
   const bool   turned   = C[i] < 0;
   unsigned int negative = 0;
 
-  Entries<MIXED>(m, edge, col);
+  Entries(m, edge, col);
 #pragma unroll
-  for (int s = 0; s < Stencil<MIXED>::N; s++) col[s] = col[s] >= 0 ? C[col[s]] : m.nfree;
+  for (int s = 0; s < Stencil::N; s++) col[s] = col[s] >= 0 ? C[col[s]] : m.nfree;
 #pragma unroll
-  for (int s = 1; s < Stencil<MIXED>::N; s++) {
+  for (int s = 1; s < Stencil::N; s++) {
     if ((col[s] < 0) != turned) negative |= 1u << (s - 1);
     col[s] = Unsigned(col[s]);
   }
@@ -59,14 +58,13 @@ __device__ __forceinline__ static unsigned int Columns(const HopsCudaLumpMesh &m
 }
 
 /* bits of those neighbours that lie on the cell's surface */
-template <bool MIXED>
 __device__ __forceinline__ static unsigned int Surface(const Edge &e)
 {
   const int    last    = e.P - 1;
   unsigned int surface = 0;
 
 #pragma unroll
-  for (int s = 1; s < Stencil<MIXED>::N; s++) {
+  for (int s = 1; s < Stencil::N; s++) {
     const Neighbour n  = NeighbourOf(s);
     const bool      on = (n.dir != 0 && (e.i + n.i == 0 || e.i + n.i == last)) || (n.dir != 1 && (e.j + n.j == 0 || e.j + n.j == last)) || (n.dir != 2 && (e.k + n.k == 0 || e.k + n.k == last));
 
@@ -80,17 +78,16 @@ __device__ __forceinline__ static unsigned int Surface(const Edge &e)
   first time; of the next ones' those on the surface of the cell alone can be there already, which a hash table for each row tells. Columns beyond a list's room
   are counted, and make a long row.
 */
-template <bool MIXED>
 __global__ static void __launch_bounds__(HOPS_CURL_THREADS) Count(const HopsCudaLumpMesh m, const HopsLORRows rows, unsigned long long *work)
 {
   extern __shared__ int lists[]; /* [threads][max], then the tables */
   __shared__ int        rowof[HOPS_CURL_THREADS], first[HOPS_CURL_THREADS], count[HOPS_CURL_THREADS];
   __shared__ bool       several[HOPS_CURL_THREADS];
   unsigned char        *tables = (unsigned char *)(lists + HOPS_CURL_THREADS * HOPS_CUDA_CURL_MAX);
-  const Block           b(m, rows, Starts<MIXED>(rows));
+  const Block           b(m, rows, Starts(rows));
   const int             t = threadIdx.x, r = b.r0 + t;
   int                  *mine = lists + t * HOPS_CUDA_CURL_MAX;
-  PlaceWords<MIXED>     word;
+  PlaceWords            word;
 
   for (int k = t; k < b.n * HOPS_CURL_SLOTS / 4; k += HOPS_CURL_THREADS) ((int *)tables)[k] = -1;
   if (t < b.n) {
@@ -100,7 +97,7 @@ __global__ static void __launch_bounds__(HOPS_CURL_THREADS) Count(const HopsCuda
     mine[0]    = (int)rows.first + r;
   }
   for (int kc = b.k0; kc < b.k1; kc += HOPS_CURL_THREADS) {
-    int          col[Stencil<MIXED>::N], turn = -1, i = 0;
+    int          col[Stencil::N], turn = -1, i = 0;
     unsigned int negative = 0, surface = 0;
 
     b.FindRows(kc, rowof);
@@ -110,10 +107,10 @@ __global__ static void __launch_bounds__(HOPS_CURL_THREADS) Count(const HopsCuda
       turn = kc + t - max(first[i], kc);
 
       const int  e = m.entry[kc + t], c = CellOf(m, e);
-      const Edge edge(m.P, m.at[e - c * m.ne], MIXED ? m.mask[c] : 0);
+      const Edge edge(m.P, m.at[e - c * m.ne], m.mask[c]);
 
-      negative = Columns<MIXED>(m, c, e - c * m.ne, edge, col);
-      if (several[i]) surface = m.twice ? ~0u : Surface<MIXED>(edge); /* two entries of a cell can meet what is inside */
+      negative = Columns(m, c, e - c * m.ne, edge, col);
+      if (several[i]) surface = m.twice ? ~0u : Surface(edge); /* two entries of a cell can meet what is inside */
     }
     for (int j = 0;; j++) {
       if (turn == j) {
@@ -130,7 +127,7 @@ __global__ static void __launch_bounds__(HOPS_CURL_THREADS) Count(const HopsCuda
         word.Set(0, 0, false);
         if (several[i] && kc + t == first[i]) slot[Find(list[0])] = 0;
 #pragma unroll
-        for (int s = 1; s < Stencil<MIXED>::N; s++) {
+        for (int s = 1; s < Stencil::N; s++) {
           int p = len;
 
           if (col[s] >= m.nfree) continue;
@@ -177,12 +174,11 @@ __global__ static void __launch_bounds__(HOPS_CURL_THREADS) Count(const HopsCuda
 }
 
 /* Columns to their places; these are final where the rows are neither sorted nor in two blocks */
-template <bool MIXED>
 __global__ static void __launch_bounds__(HOPS_CURL_THREADS) Fill(const HopsCudaLumpMesh m, const HopsLORRows rows, unsigned char *used)
 {
   extern __shared__ int lists[]; /* [threads][max] */
   __shared__ int        rowof[HOPS_CURL_THREADS], count[HOPS_CURL_THREADS];
-  const Block           b(m, rows, Starts<MIXED>(rows));
+  const Block           b(m, rows, Starts(rows));
   const int             t = threadIdx.x, r = b.r0 + t;
   int                  *mine = lists + t * HOPS_CUDA_CURL_MAX;
 
@@ -195,14 +191,14 @@ __global__ static void __launch_bounds__(HOPS_CURL_THREADS) Fill(const HopsCudaL
     b.FindRows(kc, rowof);
     __syncthreads();
     if (kc + t >= b.k1) continue;
-    int               col[Stencil<MIXED>::N], *list = lists + rowof[t] * HOPS_CUDA_CURL_MAX, len = 1;
-    const int         e = m.entry[kc + t], c = CellOf(m, e);
-    PlaceWords<MIXED> word;
+    int        col[Stencil::N], *list = lists + rowof[t] * HOPS_CUDA_CURL_MAX, len = 1;
+    const int  e = m.entry[kc + t], c = CellOf(m, e);
+    PlaceWords word;
 
     word.Load(rows, kc + t);
-    (void)Columns<MIXED>(m, c, e - c * m.ne, Edge(m.P, m.at[e - c * m.ne], MIXED ? m.mask[c] : 0), col);
+    (void)Columns(m, c, e - c * m.ne, Edge(m.P, m.at[e - c * m.ne], m.mask[c]), col);
 #pragma unroll
-    for (int s = 1; s < Stencil<MIXED>::N; s++) {
+    for (int s = 1; s < Stencil::N; s++) {
       const int p = word.Get(s);
 
       if (p == HOPS_CURL_NONE) continue;
@@ -271,11 +267,10 @@ __device__ static int Find(const HopsLORRows &rows, int r, int c, int *next)
 }
 
 /* Places in rows that are sorted or in two blocks */
-template <bool MIXED>
 __global__ static void __launch_bounds__(HOPS_CURL_THREADS) Places(const HopsCudaLumpMesh m, const HopsLORRows rows)
 {
   __shared__ int rowof[HOPS_CURL_THREADS];
-  const Block    b(m, rows, Starts<MIXED>(rows));
+  const Block    b(m, rows, Starts(rows));
   const int      t = threadIdx.x;
 
   for (int kc = b.k0; kc < b.k1; kc += HOPS_CURL_THREADS) {
@@ -283,18 +278,18 @@ __global__ static void __launch_bounds__(HOPS_CURL_THREADS) Places(const HopsCud
     b.FindRows(kc, rowof);
     __syncthreads();
     if (kc + t >= b.k1) continue;
-    const int         r = b.r0 + rowof[t], row     = (int)rows.first + r;
-    int               col[Stencil<MIXED>::N], next = rows.i[0][r];
-    const int         e = m.entry[kc + t], c = CellOf(m, e);
-    PlaceWords<MIXED> word;
+    const int  r = b.r0 + rowof[t], row = (int)rows.first + r;
+    int        col[Stencil::N], next    = rows.i[0][r];
+    const int  e = m.entry[kc + t], c = CellOf(m, e);
+    PlaceWords word;
 
     if (IsLong(rows, r, HOPS_CUDA_CURL_MAX)) continue;
-    const unsigned int negative = Columns<MIXED>(m, c, e - c * m.ne, Edge(m.P, m.at[e - c * m.ne], MIXED ? m.mask[c] : 0), col);
+    const unsigned int negative = Columns(m, c, e - c * m.ne, Edge(m.P, m.at[e - c * m.ne], m.mask[c]), col);
 
     word.Clear();
     word.Set(0, Find(rows, r, row, &next), false);
 #pragma unroll
-    for (int s = 1; s < Stencil<MIXED>::N; s++)
+    for (int s = 1; s < Stencil::N; s++)
       if (col[s] < m.nfree) word.Set(s, Find(rows, r, col[s], &next), negative >> (s - 1) & 1);
     word.Store(rows, kc + t);
   }
@@ -322,19 +317,18 @@ size_t HopsCudaCurlPlaceSize(const HopsCudaLumpMesh *m, HopsLORRows *rows)
   const int R = RowsOfBlock(rows);
 
   rows->nblocks = m->empty ? (int)((rows->n + R - 1) / R) : (rows->nplace + HOPS_CURL_ENTRIES - 1) / HOPS_CURL_ENTRIES;
-  return (size_t)rows->nplace * (rows->coupled ? (int)Stencil<true>::WORDS : (int)Stencil<false>::WORDS) * sizeof(*rows->place) + (rows->nblocks + 1) * sizeof(int);
+  return (size_t)rows->nplace * (int)Stencil::WORDS * sizeof(*rows->place) + (rows->nblocks + 1) * sizeof(int);
 }
 
 PetscErrorCode HopsCudaCurlCount(const HopsCudaLumpMesh *m, const HopsLORRows *rows, unsigned long long *work, cudaStream_t stream)
 {
-  int         *start = rows->coupled ? Starts<true>(*rows) : Starts<false>(*rows);
+  int         *start = Starts(*rows);
   const size_t size  = HOPS_CURL_THREADS * (HOPS_CUDA_CURL_MAX * sizeof(int) + HOPS_CURL_SLOTS);
 
   PetscFunctionBegin;
   if (m->empty) EqualStarts<<<(unsigned int)(rows->nblocks / 256 + 1), 256, 0, stream>>>((int)rows->n, RowsOfBlock(rows), rows->nblocks, start);
   else FindStarts<<<(unsigned int)((rows->n + 255) / 256), 256, 0, stream>>>(m->begin + rows->first, (int)rows->n, rows->place0, rows->nblocks, start);
-  if (rows->coupled) Count<true><<<rows->nblocks, HOPS_CURL_THREADS, size, stream>>>(*m, *rows, work);
-  else Count<false><<<rows->nblocks, HOPS_CURL_THREADS, size, stream>>>(*m, *rows, work);
+  Count<<<rows->nblocks, HOPS_CURL_THREADS, size, stream>>>(*m, *rows, work);
   PetscCallCUDA(cudaGetLastError());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -344,8 +338,7 @@ PetscErrorCode HopsCudaCurlColumns(const HopsCudaLumpMesh *m, const HopsLORRows 
   const size_t size = HOPS_CURL_THREADS * HOPS_CUDA_CURL_MAX * sizeof(int);
 
   PetscFunctionBegin;
-  if (rows->coupled) Fill<true><<<rows->nblocks, HOPS_CURL_THREADS, size, stream>>>(*m, *rows, used);
-  else Fill<false><<<rows->nblocks, HOPS_CURL_THREADS, size, stream>>>(*m, *rows, used);
+  Fill<<<rows->nblocks, HOPS_CURL_THREADS, size, stream>>>(*m, *rows, used);
   PetscCallCUDA(cudaGetLastError());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -353,8 +346,7 @@ PetscErrorCode HopsCudaCurlColumns(const HopsCudaLumpMesh *m, const HopsLORRows 
 PetscErrorCode HopsCudaCurlPlaces(const HopsCudaLumpMesh *m, const HopsLORRows *rows, cudaStream_t stream)
 {
   PetscFunctionBegin;
-  if (rows->coupled) Places<true><<<rows->nblocks, HOPS_CURL_THREADS, 0, stream>>>(*m, *rows);
-  else Places<false><<<rows->nblocks, HOPS_CURL_THREADS, 0, stream>>>(*m, *rows);
+  Places<<<rows->nblocks, HOPS_CURL_THREADS, 0, stream>>>(*m, *rows);
   PetscCallCUDA(cudaGetLastError());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
