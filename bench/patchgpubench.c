@@ -4,6 +4,7 @@
     -dim 2,3 -orders 1,...,8 -dofs 1e8 -repeat 5 -single 0,1 -kinds modal,free,... -check
 
   With -repeat 0 -colors 1 the first colour alone is done, once, and no line printed: one launch of each kernel, for a profiler (bench/patchprofile).
+  -fetch 32, 64 or 128 asks the L2 cache to fetch no more bytes than that at once (CUDA's default is 64).
 
   Columns: unknowns inside; seconds of a sweep over all colours (the least of -repeat); 10^9 unknowns/s; flops done; 10^12 flop/s and their
   share of the vector units' peak at the highest clock; standard_tflops: the same with the flops of a full residual and a plain fast diagonalisation
@@ -53,7 +54,7 @@ static PetscErrorCode Copy(Bench *b)
 /* Flops, least bytes of device memory, and bytes of shared memory of a sweep */
 static void Count(const Box *box, BoxKind kind, PetscReal *flops, PetscReal *bytes, PetscReal *shared)
 {
-  const PetscReal p = box->p, n = 2 * p - 1, N = 2 * p + 1, Q = p + 1, size = box->single ? 4 : 8, in = PetscPowReal(n, box->dim), all = PetscPowReal(N, box->dim), touched = PetscPowReal(2 * p, box->dim);
+  const PetscReal p = box->p, n = 2 * p - 1, N = 2 * p + 1, Q = p + 1, shares = 1.0 / box->modal->row, size = box->single ? 4 : 8, in = PetscPowReal(n, box->dim), all = PetscPowReal(N, box->dim), touched = PetscPowReal(2 * p, box->dim);
   PetscReal       np = 1, nc = PetscPowInt(2, (int)box->dim), res, solve, cell, products;
 
   for (PetscInt a = 0; a < box->dim; ++a) {
@@ -63,7 +64,7 @@ static void Count(const Box *box, BoxKind kind, PetscReal *flops, PetscReal *byt
   if (kind == BOX_MODAL) {
     *flops  = box->modal->flops;
     *bytes  = box->modal->bytes;
-    *shared = box->p == 1 ? 0.0 : np * size * (box->dim == 3 ? 10 * in + 12 * n * N + 10 * n * n : 5 * in + 6 * n);
+    *shared = box->p == 1 ? 0.0 : np * size * (box->dim == 3 ? 10 * in + 2 * (1 + shares) * n * N + 4 * n * (n + 1 + shares) + 4 * n * N + 10 * n * n : 5 * in + 6 * n);
     return;
   }
   res   = box->dim == 3 ? 10 * N * N * N * N + 4 * N * in : 8 * N * N * N + in;
@@ -154,8 +155,8 @@ static PetscErrorCode Fill(Box *box)
 
 int main(int argc, char **argv)
 {
-  Bench     b       = {.dofs = 1e8, .repeat = 5, .colors = 8};
-  PetscInt  dims[2] = {2, 3}, ndims = 2, orders[8] = {1, 2, 3, 4, 5, 6, 7, 8}, norders = 8, single[2] = {0, 1}, nsingle = 2, nkinds = BOX_NKINDS;
+  Bench     b     = {.dofs = 1e8, .repeat = 5, .colors = 8};
+  PetscInt  fetch = 0, dims[2] = {2, 3}, ndims = 2, orders[8] = {1, 2, 3, 4, 5, 6, 7, 8}, norders = 8, single[2] = {0, 1}, nsingle = 2, nkinds = BOX_NKINDS;
   char     *kinds[BOX_NKINDS];
   int       sms, clock;
   PetscBool set[4], check = PETSC_FALSE, use[BOX_NKINDS];
@@ -171,6 +172,8 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-repeat", &b.repeat, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-colors", &b.colors, NULL));
   PetscCheck(b.colors >= 8 || !b.repeat, PETSC_COMM_SELF, PETSC_ERR_USER, "A sweep over some colours is not timed: add -repeat 0");
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-fetch", &fetch, NULL));
+  if (fetch) PetscCallCUDA(cudaDeviceSetLimit(cudaLimitMaxL2FetchGranularity, (size_t)fetch));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-check", &check, NULL));
   if (!set[0]) ndims = 2;
   if (!set[1]) norders = 8;

@@ -70,6 +70,10 @@ int main(int argc, char **argv)
     args: -dim 3 -orders 2,3,4 -ncells 23,3,2
 
   test:
+    suffix: 3d_row_high
+    args: -dim 3 -orders 5 -ncells 9,2,3
+
+  test:
     suffix: 3d_high
     args: -dim 3 -orders 6,7 -ncells 3,3,2
     timeoutfactor: 3

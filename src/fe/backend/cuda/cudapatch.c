@@ -75,14 +75,14 @@ static PetscErrorCode ToDevice(HopsCudaPatch k, size_t n, const double h[], void
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Multiplications and additions of a patch as the kernels do them */
-static double PatchFlops(int dim, double p)
+/* Multiplications and additions of a patch as the kernels do them; in 3D `row` neighbours share the faces between them and the ends of lines in x */
+static double PatchFlops(int dim, double p, double row)
 {
   const double n = 2 * p - 1, N = n + 2, line = 2 * (p * p + (p - 1) * (p - 1)) + 2 * (p - 1), ends = line + 2 * n;
 
   if (p == 1) return dim == 3 ? 53 : 17;
   if (dim == 2) return 2 * n * line + 2 * n * ends + 5 * n * n + 4 * (ends + N);
-  return 3 * n * n * line + 3 * n * n * ends + 7 * n * n * n + (6 * N + 6 * n) * ends + 6 * N * N;
+  return 3 * n * n * line + 3 * n * n * ends + 7 * n * n * n + ((1 + 1 / row) * (N + n) + 4 * (n + 1 + 1 / row) + 4 * n) * ends + 4 * N * (n + 1 + 1 / row) + 2 * n * n;
 }
 
 /* The matrix of two cells */
@@ -108,6 +108,7 @@ static PetscErrorCode Prepare(HopsCudaPatch k, const double A[], const double M[
   if (k->p == P) { \
     k->launch     = HopsCudaPatchLaunch_##P; \
     k->launchlist = HopsCudaPatchLaunchList_##P; \
+    k->row        = HopsCudaPatchRow_##P(k->single); \
   }
   HOPS_CUDA_PATCH_ORDERS(HOPS_CUDA_PATCH_FIND)
   PetscCheck(k->launch, PETSC_COMM_SELF, PETSC_ERR_SUP, "There are fused CUDA smoothers for the orders 1 to 8, not %d", k->p);
@@ -141,7 +142,7 @@ PetscErrorCode HopsCudaPatchCreateList(PetscInt p, const PetscReal A[], const Pe
   k->m      = m;
   for (int a = 0; a < 3; a++) k->d[a] = d[a];
   PetscCall(Prepare(k, A, M));
-  k->flops = PatchFlops(3, p);
+  k->flops = PatchFlops(3, p, 1);
   *patch   = k;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -185,7 +186,7 @@ PetscErrorCode HopsCudaPatchCreate(PetscInt dim, PetscInt p, const PetscReal A1[
   Pair(p, M1, M);
   PetscCall(Prepare(k, A, M));
   PetscCall(PetscFree2(A, M));
-  k->flops = np * PatchFlops((int)dim, p);
+  k->flops = np * PatchFlops((int)dim, p, k->row);
   k->bytes = np * (all + in) * (single ? 4 : 8); /* x on the surfaces (neighbours share them) and b inside are read, x inside is written */
   *patch   = k;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -39,6 +39,7 @@ struct _HopsCudaPatch {
   double        *S, *Inv, *lambda, *mu, *c, *E; /* host; [n][n] node by mode, [n][n] mode by node, [n]: see cudapatchtable.cuh */
   double         A[9], M[9];                    /* order 1: the matrices of two cells */
   void          *Dinv, *cyz;                    /* device */
+  int            row;                           /* patches in x that share faces */
   PetscLogDouble flops, bytes;                  /* of a sweep (lists: of a patch): done; moved at least by a launch for each colour */
   PetscErrorCode (*launchlist)(HopsCudaPatch, const HopsCudaPatchList *, cudaStream_t);
   PetscErrorCode (*launch)(HopsCudaPatch, int color, const void *b, void *x, cudaStream_t);
@@ -55,6 +56,7 @@ PETSC_INTERN PetscErrorCode HopsCudaPatchSweep(HopsCudaPatch, int first, int las
 PETSC_INTERN PetscErrorCode HopsCudaPatchDestroy(HopsCudaPatch *);
 
 #define HOPS_CUDA_PATCH_DECLARE(P) \
+  PETSC_INTERN int            HopsCudaPatchRow_##P(PetscBool single); /* patches in x that share faces, in 3D */ \
   PETSC_INTERN PetscErrorCode HopsCudaPatchLaunch_##P(HopsCudaPatch, int color, const void *b, void *x, cudaStream_t); \
   PETSC_INTERN PetscErrorCode HopsCudaPatchLaunchList_##P(HopsCudaPatch, const HopsCudaPatchList *, cudaStream_t);
 HOPS_CUDA_PATCH_ORDERS(HOPS_CUDA_PATCH_DECLARE)

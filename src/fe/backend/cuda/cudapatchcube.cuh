@@ -2,8 +2,8 @@
   Residual and local solve of NB patches of a row, which a group of NB n^2 threads holds in shared memory: a thread takes a column of a patch into registers and multiplies it by
   matrices that lie in the constant cache; columns change direction through shared memory.
 
-  What is inside lies at x + RS y + PS z, x = 0..NB n - 1 along the row. RS and PS are such that threads read and write columns in z and y, and mostly in x, without bank conflicts; no formula gives them:
-  they were found by counting those of all paddings below a row of banks.
+  What is inside lies at x + RS y + PS z, x = 0..NB n - 1 along the row. RS and PS are such that columns of all three directions have few bank conflicts; no formula gives them: they were found by
+  counting those of all paddings below a row of banks.
 
   No loop may contain a product: the compiler would load the matrices into registers before the loop, and spill.
 */

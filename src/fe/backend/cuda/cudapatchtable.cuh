@@ -109,6 +109,6 @@ struct HopsPatchBox {
   int       nx, c[3]; /* patches of a row; the colour */
   int       sy;       /* nodes of a row; of a plane: */
   long long sz;
-  const T *__restrict__ b, *__restrict__ Dinv, *__restrict__ cyz; /* Dinv[x mode]([z mode])[y mode]; cyz[2][n]: c times the weights of y and z */
+  const T *__restrict__ b, *__restrict__ Dinv, *__restrict__ cyz; /* Dinv[x mode]([z mode])[y mode]; cyz[4][n]: c times the weights of y and z; eigenvalues times these, m added to those of y */
   T *x;
 };
