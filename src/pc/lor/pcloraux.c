@@ -31,7 +31,8 @@ static PetscErrorCode PCLORInsertDeviceDefaults(PC_LOR *lor, PetscBool ads, Pets
     PetscCall(PCLORInsertDefault(lor, "-pc_hypre_ads_amg_options", "8,0,18,6,4", n, set));
     PetscCall(PCLORInsertDefault(lor, "-pc_hypre_ads_amg_theta", "0.6", n, set));
   } else {
-    PetscCall(PCLORInsertDefault(lor, "-pc_hypre_ams_cycle_type", "14", n, set));
+    /* with two components cycle 14 is not symmetric: hypre's last correction of gradients sees the residual before the sum */
+    PetscCall(PCLORInsertDefault(lor, "-pc_hypre_ams_cycle_type", lor->form.space->dim == 2 ? "13" : "14", n, set));
     PetscCall(PCLORInsertDefault(lor, "-pc_hypre_ams_relax_type", "1", n, set));
     PetscCall(PCLORInsertDefault(lor, "-pc_hypre_ams_amg_alpha_options", "8,0,18,6,4", n, set));
     PetscCall(PCLORInsertDefault(lor, "-pc_hypre_ams_amg_beta_options", "8,0,18,6,4", n, set));
