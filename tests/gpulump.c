@@ -264,22 +264,17 @@ static PetscErrorCode VectorType(DM dm, PetscInt p)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/*
-  AMS or ADS by kernels of hops in both precisions, against hypre's own on the same hierarchies. hypre gets the relaxation weight of the nodal solvers
-  too: weights of 1 make another result, and those that hops sets where none is asked for are 1.5
-*/
+/* AMS or ADS by kernels of hops in both precisions, against hypre's own on the same hierarchies */
 static PetscErrorCode Cycle(DM dm, PetscInt family, PetscInt p, const char options[])
 {
-  const PCLORCycle  cycle[]  = {PCLOR_CYCLE_HYPRE, PCLOR_CYCLE_DOUBLE, PCLOR_CYCLE_SINGLE};
-  const char *const weight[] = {"", "1", "1.5"};
-  char              other_options[256];
-  const PetscScalar unit = 1.0;
+  const PCLORCycle  cycle[] = {PCLOR_CYCLE_HYPRE, PCLOR_CYCLE_DOUBLE, PCLOR_CYCLE_SINGLE};
+  const PetscScalar unit    = 1.0;
   HopsSpace         sp;
   HopsCoefficient   one;
   Mat               A;
   PC                pc;
   Vec               x, y[3];
-  PetscReal         norm, d[3], w[3];
+  PetscReal         norm, d[3];
 
   PetscFunctionBeginUser;
   PetscCall(PetscOptionsInsertString(NULL, options));
@@ -305,29 +300,9 @@ static PetscErrorCode Cycle(DM dm, PetscInt family, PetscInt p, const char optio
     PetscCall(VecNorm(y[k], NORM_2, &d[k]));
     d[k] /= norm;
   }
-  PetscCall(PetscSNPrintf(other_options, sizeof(other_options), "-other_%s", options + 1));
-  PetscCall(PetscOptionsInsertString(NULL, other_options));
-  for (PetscInt k = 1; k < 3; ++k) {
-    PC other;
-
-    PetscCall(PetscOptionsSetValue(NULL, "-other_pc_lor_nodal_relax_weight", weight[k]));
-    PetscCall(PCCreate(PETSC_COMM_WORLD, &other));
-    PetscCall(PCSetOptionsPrefix(other, "other_"));
-    PetscCall(PCSetType(other, PCLOR));
-    PetscCall(PCSetOperators(other, A, A));
-    PetscCall(PCSetFromOptions(other));
-    PetscCall(PCLORSetCycle(other, PCLOR_CYCLE_HYPRE));
-    PetscCall(PCSetUp(other));
-    PetscCall(PCApply(other, x, y[k]));
-    PetscCall(VecAXPY(y[k], -1.0, y[0]));
-    PetscCall(VecNorm(y[k], NORM_2, &w[k]));
-    w[k] /= norm;
-    PetscCall(PCDestroy(&other));
-  }
-  PetscCall(PetscInfo(pc, "%s order %" PetscInt_FMT " %s: %g, %g; weights %g, %g\n", families[family], p, options, (double)d[1], (double)d[2], (double)w[1], (double)w[2]));
+  PetscCall(PetscInfo(pc, "%s order %" PetscInt_FMT " %s: %g, %g\n", families[family], p, options, (double)d[1], (double)d[2]));
   /* a cycle that was left to hypre shows in equal results */
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s order %" PetscInt_FMT " %s: %s, %s, %s\n", families[family], p, options, d[1] <= 1e-9 ? "double agrees" : "double DIFFERS", d[2] > 1e-9 && d[2] <= 1e-3 ? "single agrees" : "single DIFFERS, or is hypre's",
-                        w[1] > 1e-3 && w[2] <= 1e-9 ? "weights count" : "weights DO NOT count"));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s order %" PetscInt_FMT " %s: %s, %s\n", families[family], p, options, d[1] <= 1e-9 ? "double agrees" : "double DIFFERS", d[2] > 1e-9 && d[2] <= 1e-3 ? "single agrees" : "single DIFFERS, or is hypre's"));
   for (PetscInt k = 0; k < 3; ++k) PetscCall(VecDestroy(&y[k]));
   PetscCall(VecDestroy(&x));
   PetscCall(PCDestroy(&pc));

@@ -15,8 +15,10 @@ PetscErrorCode PCLORResetAuxiliary(PC_LOR *lor)
 }
 
 /*
-  What hypre runs on a device: l1-Jacobi smoothing; in the nodal solvers PMIS coarsening without aggressive levels, l1-Jacobi, extended+i
-  interpolation with at most 4 entries a row.
+  What hypre runs on a device: l1-Jacobi smoothing; in the nodal solvers PMIS coarsening without aggressive levels, l1-Jacobi with a weight of
+  HOPS_NODAL_WEIGHT, extended+i interpolation with at most 4 entries a row. ADS's nodal matrices are those of a second derivative in one direction, with masses
+  in the others: of their couplings only those along that direction are to count as strong, which takes a threshold above a half. AMS's part of ADS hardly needs its nodal solvers to be good,
+  and so has the cheapest cycle.
 */
 static PetscErrorCode PCLORInsertDeviceDefaults(PC_LOR *lor, PetscBool ads, PetscInt *n, char set[][256])
 {
@@ -29,7 +31,8 @@ static PetscErrorCode PCLORInsertDeviceDefaults(PC_LOR *lor, PetscBool ads, Pets
     PetscCall(PCLORInsertDefault(lor, "-pc_hypre_ads_amg_options", "8,0,18,6,4", n, set));
     PetscCall(PCLORInsertDefault(lor, "-pc_hypre_ads_amg_theta", "0.6", n, set));
   } else {
-    PetscCall(PCLORInsertDefault(lor, "-pc_hypre_ams_cycle_type", "14", n, set));
+    /* with two components cycle 14 is not symmetric: hypre's last correction of gradients sees the residual before the sum */
+    PetscCall(PCLORInsertDefault(lor, "-pc_hypre_ams_cycle_type", lor->form.space->dim == 2 ? "13" : "14", n, set));
     PetscCall(PCLORInsertDefault(lor, "-pc_hypre_ams_relax_type", "1", n, set));
     PetscCall(PCLORInsertDefault(lor, "-pc_hypre_ams_amg_alpha_options", "8,0,18,6,4", n, set));
     PetscCall(PCLORInsertDefault(lor, "-pc_hypre_ams_amg_beta_options", "8,0,18,6,4", n, set));

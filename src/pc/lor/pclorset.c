@@ -170,7 +170,8 @@ PetscErrorCode PCLORSetDropTolerance(PC pc, PetscReal tol)
   suits mass terms that are not small: gradients and curls, on which the form has the mass term alone, are small differences of the other term.
 
   The kernels take over a V-cycle with one sweep of l1-scaled Jacobi smoothing before and after, in one process, on a space whose back end
-  is a device, for a regular matrix; of AMS and ADS the cycles 11, 13 and 14 with such smoothing and such V-cycles in the nodal spaces. Any other cycle, and any on the host, is left to hypre, whatever was set here; `PCView()` says which one runs, and `-info` why.
+  is a device, for a regular matrix; of AMS and ADS the cycles 11, 13 and 14 with such smoothing and such V-cycles in the nodal spaces, with whatever relaxation weights. In
+  ADS, the matrix of the curls and what it gives the nodal spaces lack entries of 1e-10 of the diagonal and less: rounding errors of terms that cancel. Any other cycle, and any on the host, is left to hypre, whatever was set here; `PCView()` says which one runs, and `-info` why.
 
 .seealso: `PCLOR`, `PCLORGetKSP()`
 @*/

@@ -156,18 +156,23 @@ static PetscErrorCode Branch(HopsCycle c, int k)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* AMS and ADS: corrections from the nodal spaces, one after the other or in sums */
+/*
+  AMS and ADS: corrections from the nodal spaces, one after the other or in sums. Where the last space of a sum is absent, as in 2D, the next correction
+  sees the residual of the sum, as hypre (2.32) has it.
+*/
 template <typename T>
 static PetscErrorCode Spaces(HopsCycle c, cudaStream_t stream)
 {
-  HopsCycleLevel *a = c->level;
-  const Csr<T>    A = View<T>(a->A);
+  HopsCycleLevel *a     = c->level;
+  const Csr<T>    A     = View<T>(a->A);
+  bool            known = false; /* the residual is there already */
 
   PetscFunctionBegin;
   for (const char *op = c->program + 1, *sum = NULL; op[1]; op++) {
     const int k = *op - '1';
 
-    if (*op == '(') {
+    if (*op == '+') known = true;
+    else if (*op == '(') {
       LAUNCH(a->A, Residual, stream, A, (const T *)a->f, (const T *)a->u, (T *)a->w);
       PetscCallCUDA(cudaEventRecord(c->fork, stream));
       sum = op;
@@ -188,10 +193,11 @@ static PetscErrorCode Spaces(HopsCycle c, cudaStream_t stream)
     } else if (k >= 0 && k < HOPS_CYCLE_SPACES && c->sub[k]) {
       if (sum) PetscCall(Branch<T>(c, k));
       else {
-        LAUNCH(a->A, Residual, stream, A, (const T *)a->f, (const T *)a->u, (T *)a->w);
+        if (!known) LAUNCH(a->A, Residual, stream, A, (const T *)a->f, (const T *)a->u, (T *)a->w);
         PetscCall(Correction<T>(c, k, stream));
         LAUNCH(c->P[k], Prolong, stream, View<T>(c->P[k]), (const T *)c->sub[k]->level->w, (T *)a->u);
       }
+      known = false;
     }
   }
   PetscFunctionReturn(PETSC_SUCCESS);
