@@ -152,6 +152,32 @@ static PetscErrorCode Patches(HopsSpace sp, Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* -pc_patchfd_damp below 1: all surrogates are scaled so that their bound is that number, so additive corrections are proportional to it */
+static PetscErrorCode Damping(Mat A)
+{
+  Vec b, x[2];
+
+  PetscFunctionBeginUser;
+  PetscCall(MatCreateVecs(A, &b, &x[0]));
+  PetscCall(VecDuplicate(x[0], &x[1]));
+  PetscCall(VecSetRandom(b, NULL));
+  for (PetscInt i = 0; i < 2; ++i) {
+    PC pc;
+
+    PetscCall(Preconditioner(A, PCPATCHFD, &pc));
+    PetscCall(PetscOptionsSetValue(NULL, "-pc_patchfd_damp", i ? "0.25" : "0.75"));
+    PetscCall(PetscOptionsSetValue(NULL, "-pc_patchfd_type", "additive"));
+    PetscCall(PCSetFromOptions(pc));
+    PetscCall(PCApply(pc, b, x[i]));
+    PetscCall(PCDestroy(&pc));
+  }
+  PetscCall(Same("patchfd: damping", 1.0 / 3.0, x[0], x[1]));
+  PetscCall(VecDestroy(&b));
+  PetscCall(VecDestroy(&x[0]));
+  PetscCall(VecDestroy(&x[1]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* PCHOPSMG: orders 4, 2, 1, of which the last is not assembled */
 static PetscErrorCode Multigrid(Mat A)
 {
@@ -242,6 +268,7 @@ int main(int argc, char **argv)
   PetscCall(Operators(sp, &A));
   PetscCall(LOR(sp, A));
   PetscCall(Patches(sp, A));
+  PetscCall(Damping(A));
   PetscCall(Multigrid(A));
   PetscCall(Singular(dm));
   PetscCall(MatDestroy(&A));
