@@ -17,8 +17,7 @@ PetscErrorCode PCLORResetAuxiliary(PC_LOR *lor)
 /*
   What hypre runs on a device: l1-Jacobi smoothing; in the nodal solvers PMIS coarsening without aggressive levels, l1-Jacobi with a weight of
   HOPS_NODAL_WEIGHT, extended+i interpolation with at most 4 entries a row. ADS's nodal matrices are those of a second derivative in one direction, with masses
-  in the others: of their couplings only those along that direction are to count as strong, which takes a threshold above a half. AMS's part of ADS hardly needs its nodal solvers to be good,
-  and so has the cheapest cycle.
+  in the others: of their couplings only those along that direction are to count as strong, which takes a threshold above a half.
 */
 static PetscErrorCode PCLORInsertDeviceDefaults(PC_LOR *lor, PetscBool ads, PetscInt *n, char set[][256])
 {
