@@ -13,15 +13,19 @@ static char help[] = "Throughput of each part of the LOR-preconditioned solve of
   -repeat <n>          : repetitions of the timed kernels, of which the best counts (default 5)\n\
   -cpu                 : seconds of this process (one rank, one thread) in place of those on the clock, for a busy machine; not in the parts of the set-up\n\
   -passes <n>          : the whole case so many times (default 1); each is reported, the last one alone goes to the file\n\
-  -csv <file>          : append the rows to a file\n\n";
+  -csv <file>          : append the rows to a file\n\
+  -lock <file>         : of several programs with the same file one at a time is timed, while others make their meshes and spaces (whose time suffers)\n\n";
 
 #include <hops.h>
 #include <hops/private/petscshim.h>
 #include <petscksp.h>
 #include <petsctime.h>
 #include <petscdevice.h>
+#include <fcntl.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <time.h>
+#include <unistd.h>
 #if defined(__GLIBC__)
   #include <malloc.h>
 #endif
@@ -65,8 +69,18 @@ typedef struct {
   PetscInt  pass, passes;
   double    t[NTIMES], memory, peak, nnzrow, device;
   FILE     *csv;
-  DM        dm; /* the mesh of all passes */
+  DM        dm;   /* the mesh of all passes */
+  int       lock; /* of rank 0, or -1 */
 } Case;
+
+/* flock()'s operation on the file of -lock */
+static PetscErrorCode Lock(const Case *c, int operation)
+{
+  PetscFunctionBeginUser;
+  PetscCheck(c->lock < 0 || !flock(c->lock, operation), PETSC_COMM_SELF, PETSC_ERR_FILE_UNEXPECTED, "The file of -lock cannot be locked");
+  PetscCallMPI(MPI_Barrier(PETSC_COMM_WORLD));
+  PetscFunctionReturn(0);
+}
 
 static PetscErrorCode One(PetscInt dim, const PetscReal x[], PetscInt nc, PetscScalar u[], void *ctx)
 {
@@ -405,6 +419,7 @@ static PetscErrorCode RunCase(Case *c)
   if (c->fe == RT) PetscCall(HopsSpaceCreateHDiv(dm, c->order, label, 2 * c->dim, values, &sp));
   c->t[SPACE] = Now() - start;
   PetscCall(HopsSpaceGetSizes(sp, NULL, &c->N));
+  PetscCall(Lock(c, LOCK_EX));
   PetscCall(HopsCoefficientCreateConstant(PETSC_COMM_WORLD, 1, &one, &unit));
   PetscCall(MatCreatePA(sp, &A));
   PetscCall(MatPASetQuadrature(A, c->order + c->extra, PETSC_FALSE));
@@ -450,12 +465,13 @@ static PetscErrorCode RunCase(Case *c)
   PetscCall(MatDestroy(&A));
   PetscCall(HopsCoefficientDestroy(&unit));
   PetscCall(HopsSpaceDestroy(&sp));
+  PetscCall(Lock(c, LOCK_UN));
   PetscFunctionReturn(0);
 }
 
 int main(int argc, char **argv)
 {
-  Case      c          = {.dim = 3, .extra = 2, .repeat = 5, .solve = PETSC_TRUE, .passes = 1, .mass = 1.0};
+  Case      c          = {.dim = 3, .extra = 2, .repeat = 5, .solve = PETSC_TRUE, .passes = 1, .mass = 1.0, .lock = -1};
   PetscInt  orders[64] = {1, 2, 3, 4, 5, 6, 7, 8}, no = 64, sizes[64] = {1000000}, ns = 64;
   PetscBool set;
   char      file[PETSC_MAX_PATH_LEN];
@@ -482,6 +498,19 @@ int main(int argc, char **argv)
   if (!set) no = 8;
   PetscCall(PetscOptionsGetIntArray(NULL, NULL, "-sizes", sizes, &ns, &set));
   if (!set) ns = 1;
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-lock", file, sizeof(file), &set));
+  if (set) {
+    PetscMPIInt rank;
+    char        backend[16] = "";
+
+    PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
+    if (!rank) c.lock = open(file, O_CREAT | O_RDWR, 0666);
+    PetscCheck(rank || c.lock >= 0, PETSC_COMM_SELF, PETSC_ERR_FILE_OPEN, "Cannot open %s", file);
+    PetscCall(Lock(&c, LOCK_EX)); /* to look at the file of -csv, and to start a device, at which others would stop */
+    PetscCall(PetscOptionsGetString(NULL, NULL, "-hops_backend", backend, sizeof(backend), NULL));
+    PetscCall(PetscStrcmp(backend, "cuda", &set));
+    if (set) PetscCall(PetscDeviceInitialize(PETSC_DEVICE_CUDA));
+  }
   PetscCall(PetscOptionsGetString(NULL, NULL, "-csv", file, sizeof(file), &set));
   if (set) {
     PetscBool exists;
@@ -492,8 +521,10 @@ int main(int argc, char **argv)
       PetscCall(PetscFPrintf(PETSC_COMM_WORLD, c.csv, "dim,order,extra_points,curved,assembled,unknowns,iterations,nonzeros_per_row,bytes_per_unknown,peak_bytes_per_unknown,device_bytes_per_unknown"));
       for (PetscInt k = 0; k < NTIMES; ++k) PetscCall(PetscFPrintf(PETSC_COMM_WORLD, c.csv, ",%s", names[k]));
       PetscCall(PetscFPrintf(PETSC_COMM_WORLD, c.csv, ",fe\n"));
+      (void)fflush(c.csv);
     }
   }
+  PetscCall(Lock(&c, LOCK_UN));
   for (PetscInt s = 0; s < ns; ++s)
     for (PetscInt i = 0; i < no; ++i) {
       PetscLogStage stage; /* events are timed case by case */
@@ -511,6 +542,7 @@ int main(int argc, char **argv)
     }
   PetscCall(DMDestroy(&c.dm));
   if (c.csv) PetscCall(PetscFClose(PETSC_COMM_WORLD, c.csv));
+  if (c.lock >= 0) (void)close(c.lock);
   PetscCall(PetscFinalize());
   return 0;
 }
