@@ -15,7 +15,7 @@ typedef struct {
   const double        *hinv;              /* [P-1] inverse widths of the sub-cells on [-1,1] */
   const int           *ijk;               /* [nn] place of a node: i + 256 j + 65536 k */
   double               perentry;          /* 1 / nn */
-  bool                 twice;             /* two nodes of a cell are the same unknown somewhere */
+  bool                 twice;             /* some cell has an unknown twice, as in a periodic mesh with one cell in a direction */
 } HopsCudaLORMesh;
 
 /*

@@ -422,7 +422,7 @@ static PetscErrorCode SetUpStencil(HopsLORKernel k)
 {
   struct _HopsCudaLump *u = k->lump;
   const HopsLayout     *l = &u->l[1];
-  int                  *at, n = 0, result[2];
+  int                  *at, n = 0, empty;
   cudaStream_t          stream;
 
   PetscFunctionBegin;
@@ -437,10 +437,10 @@ static PetscErrorCode SetUpStencil(HopsLORKernel k)
   PetscCall(HopsCopy_CUDA(u->at, at, n * sizeof(int), PETSC_TRUE));
   PetscCall(PetscFree(at));
   u->mesh.at = u->at;
-  PetscCall(HopsCudaCurlCheck(&u->mesh, k->bad, stream));
-  PetscCall(HopsCopy_CUDA(result, k->bad, sizeof(result), PETSC_FALSE));
-  u->mesh.twice = result[0] != 0;
-  u->mesh.empty = result[1] != 0;
+  PetscCall(HopsCudaCurlEmpty(&u->mesh, k->bad, stream));
+  PetscCall(HopsCopy_CUDA(&empty, k->bad, sizeof(empty), PETSC_FALSE));
+  u->mesh.twice = k->mesh.twice;
+  u->mesh.empty = empty != 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -84,7 +84,7 @@ PETSC_INTERN PetscErrorCode HopsCudaTableCountLong(const HopsCudaLumpMesh *, con
 PETSC_INTERN PetscErrorCode HopsCudaTableColumnsLong(const HopsCudaLumpMesh *, const HopsLORRows *, int max, unsigned char used[], cudaStream_t);
 PETSC_INTERN PetscErrorCode HopsCudaTableValuesLong(const HopsCudaLumpMesh *, const HopsLORRows *, int max, cudaStream_t); /* their values are zero before */
 /* cudalumpcurl*.cu: rows by a stencil, where mesh.stencil; rows->place is there */
-PETSC_INTERN PetscErrorCode HopsCudaCurlCheck(const HopsCudaLumpMesh *, int result[2], cudaStream_t);
+PETSC_INTERN PetscErrorCode HopsCudaCurlEmpty(const HopsCudaLumpMesh *, int *empty, cudaStream_t);
 PETSC_INTERN size_t         HopsCudaCurlPlaceSize(const HopsCudaLumpMesh *, HopsLORRows *); /* bytes of rows->place; sets rows->nblocks */
 PETSC_INTERN PetscErrorCode HopsCudaCurlCount(const HopsCudaLumpMesh *, const HopsLORRows *, unsigned long long *work, cudaStream_t);
 PETSC_INTERN PetscErrorCode HopsCudaCurlColumns(const HopsCudaLumpMesh *, const HopsLORRows *, unsigned char used[], cudaStream_t);

@@ -4,17 +4,14 @@
 */
 #include "cudalumpcurl.cuh"
 
-/* ---- What the mesh is like, and blocks of rows ---- */
+/* ---- Blocks of rows ---- */
 
-/* result[0]: does a cell have an unknown twice, as in a periodic mesh with one cell in a direction? result[1]: is there an unknown without a cell? */
-__global__ static void Check(const HopsCudaLumpMesh m, int *result)
+/* Is there an unknown without a cell? */
+__global__ static void FindEmpty(const HopsCudaLumpMesh m, int *empty)
 {
   const int l = (int)(blockIdx.x * blockDim.x + threadIdx.x);
 
-  if (l >= m.nfree) return;
-  if (m.begin[l] == m.begin[l + 1]) result[1] = 1; /* all write the same */
-  for (int k = m.begin[l]; k < m.begin[l + 1] - 1; k++)
-    if (CellOf(m, m.entry[k]) == CellOf(m, m.entry[k + 1])) result[0] = 1;
+  if (l < m.nfree && m.begin[l] == m.begin[l + 1]) *empty = 1; /* all write the same */
 }
 
 /* The rows whose first cell is among the b-th HOPS_CURL_ENTRIES ones are block b */
@@ -297,11 +294,11 @@ __global__ static void __launch_bounds__(HOPS_CURL_THREADS) Places(const HopsCud
 
 /* ---- Launches ---- */
 
-PetscErrorCode HopsCudaCurlCheck(const HopsCudaLumpMesh *m, int result[2], cudaStream_t stream)
+PetscErrorCode HopsCudaCurlEmpty(const HopsCudaLumpMesh *m, int *empty, cudaStream_t stream)
 {
   PetscFunctionBegin;
-  PetscCallCUDA(cudaMemsetAsync(result, 0, 2 * sizeof(*result), stream));
-  if (m->nfree) Check<<<(unsigned int)((m->nfree + 255) / 256), 256, 0, stream>>>(*m, result);
+  PetscCallCUDA(cudaMemsetAsync(empty, 0, sizeof(*empty), stream));
+  if (m->nfree) FindEmpty<<<(unsigned int)((m->nfree + 255) / 256), 256, 0, stream>>>(*m, empty);
   PetscCallCUDA(cudaGetLastError());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
