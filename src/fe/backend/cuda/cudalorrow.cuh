@@ -125,6 +125,29 @@ __device__ __forceinline__ static LongRow TakeRow(const HopsLORRows &rows, int r
   return list;
 }
 
+/* Place of column c in row r: those of block 1 follow those of block 0. Columns mostly come as the row lists them */
+__device__ static int Find(const HopsLORRows &rows, int r, int c, int *next)
+{
+  const int lo = rows.i[0][r], hi = rows.i[0][r + 1];
+
+  if (c < (int)rows.split) {
+    int k = *next;
+
+    for (;; k++) {
+      if (k == hi) k = lo;
+      if (rows.j[0][k] == c) break;
+    }
+    *next = k + 1;
+    return k - lo;
+  } else {
+    const int d = rows.map[c - rows.split], lo1 = rows.i[1][r];
+    int       k = lo1;
+
+    while (rows.j[1][k] != d) k++;
+    return hi - lo + k - lo1;
+  }
+}
+
 /*
   A row that takes contributions: block 0 in J, V (shared or global memory), block 1 in global memory. Columns mostly come as the row
   lists them. `direct`: the row has one cell and all its neighbours there, so that they come so for certain.

@@ -28,29 +28,6 @@ __device__ __forceinline__ static void FindRows(int begin, int end, int k0, int 
 
 /* ---- Places ---- */
 
-/* Place of column c in row r: those of block 1 follow those of block 0. Columns mostly come as the row lists them */
-__device__ static unsigned int Find(const HopsLORRows &rows, int r, int c, int *next)
-{
-  const int lo = rows.i[0][r], hi = rows.i[0][r + 1];
-
-  if (c < (int)rows.split) {
-    int k = *next;
-
-    for (;; k++) {
-      if (k == hi) k = lo;
-      if (rows.j[0][k] == c) break;
-    }
-    *next = k + 1;
-    return (unsigned int)(k - lo);
-  } else {
-    const int d = rows.map[c - rows.split], lo1 = rows.i[1][r];
-    int       k = lo1;
-
-    while (rows.j[1][k] != d) k++;
-    return (unsigned int)(hi - lo + k - lo1);
-  }
-}
-
 template <int DIM, bool MIXED>
 __global__ static void __launch_bounds__(HOPS_LOR_THREADS) Places(const HopsCudaLORMesh m, const HopsLORRows rows, int R)
 {
@@ -72,7 +49,7 @@ __global__ static void __launch_bounds__(HOPS_LOR_THREADS) Places(const HopsCuda
       const int c = N[offset];
 
       if (c >= m.nfree) return;
-      const unsigned int p = Find(rows, r, c, &next);
+      const unsigned int p = (unsigned int)Find(rows, r, c, &next);
 
       word[s / HOPS_PLACE_WORD] ^= (unsigned long long)(p ^ HOPS_PLACE_NONE) << (HOPS_PLACE_BITS * (s % HOPS_PLACE_WORD));
     };

@@ -240,29 +240,6 @@ __global__ static void __launch_bounds__(HOPS_CURL_THREADS) Fill(const HopsCudaL
   }
 }
 
-/* Place of column c in row r: those of block 1 follow those of block 0. Columns mostly come as the row lists them */
-__device__ static int Find(const HopsLORRows &rows, int r, int c, int *next)
-{
-  const int lo = rows.i[0][r], hi = rows.i[0][r + 1];
-
-  if (c < (int)rows.split) {
-    int k = *next;
-
-    for (;; k++) {
-      if (k == hi) k = lo;
-      if (rows.j[0][k] == c) break;
-    }
-    *next = k + 1;
-    return k - lo;
-  } else {
-    const int d = rows.map[c - rows.split], lo1 = rows.i[1][r];
-    int       k = lo1;
-
-    while (rows.j[1][k] != d) k++;
-    return hi - lo + k - lo1;
-  }
-}
-
 /* Places in rows that are sorted or in two blocks */
 __global__ static void __launch_bounds__(HOPS_CURL_THREADS) Places(const HopsCudaLumpMesh m, const HopsLORRows rows)
 {
