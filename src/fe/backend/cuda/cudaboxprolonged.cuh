@@ -31,27 +31,11 @@ struct HopsBoxPairSizes {
   static constexpr size_t shared = sizeof(T) * (n0 + 2 * nU);
 };
 
-/* y = rows 0..2P-1; `before` are the nodes of the cell before, whose last row belongs to node 0 */
+/* Rows 0..2P-1 of the matrix of a pair of cells times J */
 template <int P, class T>
 __device__ __forceinline__ void HopsBoxPairRows(const T *Ke, const T *Ko, const T *Kl, const T *e, const T *o, const T *before, T *y)
 {
-  constexpr int N = P + 1, O = N / 2, E = N - O;
-
-#pragma unroll
-  for (int i = 0; i < N; i++) {
-    T s = Ke[i * E] * e[0], d = 0;
-
-#pragma unroll
-    for (int k = 1; k < E; k++) s += Ke[i * E + k] * e[k];
-    if (i < P) {
-#pragma unroll
-      for (int k = 0; k < O; k++) d += Ko[i * O + k] * o[k];
-    }
-    y[i] = s + d;
-    if (i < P && i > 0) y[2 * P - i] = s - d;
-  }
-#pragma unroll
-  for (int k = 0; k < N; k++) y[0] += Kl[k] * before[k];
+  HopsBoxMirroredRows<P, P + 1, P, 2 * P, P + 1>(Ke, Ko, Kl, e, o, before, y);
 }
 
 template <int DIM, int P, class T, class TO>

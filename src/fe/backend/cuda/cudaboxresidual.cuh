@@ -11,27 +11,37 @@
 #pragma once
 #include "cudaboxtable.cuh"
 
-/* y = rows 0..P-1 of K v for the sums e and differences o of mirrored nodes of a cell; `before` are the nodes of the cell before, whose last row belongs to node 0 */
-template <int P, class T>
-__device__ __forceinline__ void HopsBoxRows(const T *Ke, const T *Ko, const T *Kl, const T *e, const T *o, const T *before, T first, T *y)
+/*
+  y = K v for the sums e and differences o of mirrored nodes of a cell: rows 0..ROWS-1 of K, of which 1..ODD-1 have mirrored ones, LAST - i; `before` are
+  the nodes of the cell before, whose last row (BEFORE entries of it) belongs to node 0
+*/
+template <int P, int ROWS, int ODD, int LAST, int BEFORE, class T>
+__device__ __forceinline__ void HopsBoxMirroredRows(const T *Ke, const T *Ko, const T *Kl, const T *e, const T *o, const T *before, T *y)
 {
   constexpr int N = P + 1, O = N / 2, E = N - O;
 
 #pragma unroll
-  for (int i = 0; i < E; i++) {
+  for (int i = 0; i < ROWS; i++) {
     T s = Ke[i * E] * e[0], d = 0;
 
 #pragma unroll
     for (int k = 1; k < E; k++) s += Ke[i * E + k] * e[k];
-    if (i < O) {
+    if (i < ODD) {
 #pragma unroll
       for (int k = 0; k < O; k++) d += Ko[i * O + k] * o[k];
     }
     y[i] = s + d;
-    if (i < O && i > 0) y[P - i] = s - d;
+    if (i < ODD && i > 0) y[LAST - i] = s - d;
   }
 #pragma unroll
-  for (int k = 0; k < P; k++) y[0] += Kl[k] * before[k];
+  for (int k = 0; k < BEFORE; k++) y[0] += Kl[k] * before[k];
+}
+
+/* Rows 0..P-1 of a cell's matrix; the last node of the cell before is `first` */
+template <int P, class T>
+__device__ __forceinline__ void HopsBoxRows(const T *Ke, const T *Ko, const T *Kl, const T *e, const T *o, const T *before, T first, T *y)
+{
+  HopsBoxMirroredRows<P, P + 1 - (P + 1) / 2, (P + 1) / 2, P, P>(Ke, Ko, Kl, e, o, before, y);
   y[0] += Kl[P] * first;
 }
 
