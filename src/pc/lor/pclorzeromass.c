@@ -21,19 +21,20 @@ PetscErrorCode PCLORFindZeroMass(PC_LOR *lor, PetscBool zero[], PetscInt *n)
 
   PetscFunctionBegin;
   *n = 0;
-  for (PetscInt first = 0; first < sp->ncells; first += HOPS_LOR_CHUNK) {
-    const PetscInt chunk = PetscMin(HOPS_LOR_CHUNK, sp->ncells - first);
-    HopsValues     beta;
+  for (PetscInt first = 0, end; first < sp->ncells; first = end) {
+    HopsValues beta;
 
-    PetscCall(HopsCoefficientEvaluate(lor->form.mass, sp, &lor->lor.gll, first, chunk, &size, &work, &beta));
-    for (PetscInt c = 0; c < chunk; ++c) {
-      PetscBool *z = &zero[first + c];
+    end = PetscMin(first + HOPS_LOR_CHUNK, sp->ncells);
+    PetscCall(HopsCoefficientEvaluate(lor->form.mass, sp, &lor->lor.gll, first, end - first, &size, &work, &beta));
+    if (!beta.cstride) end = sp->ncells; /* a constant */
+    for (PetscInt c = first; c < end; ++c) {
+      const PetscScalar *v = beta.v + (c - first) * beta.cstride;
 
-      *z = PETSC_TRUE;
-      for (PetscInt q = 0; q < (beta.pstride ? nq : 1) && *z; ++q)
+      zero[c] = PETSC_TRUE;
+      for (PetscInt q = 0; q < (beta.pstride ? nq : 1) && zero[c]; ++q)
         for (PetscInt k = 0; k < beta.nc; ++k)
-          if (beta.v[c * beta.cstride + q * beta.pstride + k] != 0.0) *z = PETSC_FALSE;
-      *n += *z;
+          if (v[q * beta.pstride + k] != 0.0) zero[c] = PETSC_FALSE;
+      *n += zero[c];
     }
   }
   PetscCall(PetscFree(work));
@@ -162,10 +163,10 @@ PetscErrorCode PCLORFillZeroMass(PC pc, PC_LOR *lor)
   lor->zerofill = 0.0;
   lor->filled   = PETSC_FALSE;
   if ((sp->family != HOPS_HCURL && sp->family != HOPS_HDIV) || !lor->form.mass || !lor->form.diffusion || (s == 0.0 && !ads)) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(HopsSpaceGetLength(sp, &length));
-  lor->zerofill = s / (length * length);
   PetscCall(PetscMalloc1(sp->ncells, &zero));
   PetscCall(PCLORFindZeroMass(lor, zero, &lor->nzero));
+  if (lor->nzero) PetscCall(HopsSpaceGetLength(sp, &length));
+  lor->zerofill = s / (length * length);
   PetscCheck(s > 0.0 || !lor->nzero, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "The mass coefficient is zero in %" PetscInt_FMT " cells, where the low-order-refined matrix of H(div) is singular: use -pc_lor_zero_mass %g, not 0", lor->nzero, HOPS_LOR_ZERO_MASS);
   PetscCall(MPIU_Allreduce(&sp->ncells, &ncells, 1, MPIU_INT, MPI_SUM, PetscObjectComm((PetscObject)sp)));
   if (lor->nzero && (ads || lor->nzero < ncells)) {

@@ -176,6 +176,7 @@ static PetscErrorCode SetUp(HopsLORKernel k)
     k->lump->mesh.begin = m->begin;
     k->lump->mesh.entry = m->entry;
     k->lump->mesh.mask  = m->mask;
+    k->lump->mesh.twice = m->twice;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

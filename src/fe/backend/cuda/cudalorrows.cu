@@ -5,8 +5,6 @@
 #include "cudalorrow.cuh"
 #include <cub/device/device_scan.cuh>
 
-#define HOPS_CUDA_LOR_THREADS 128 /* rows of a block, pattern */
-
 /* ---- Sums before each of n counts, and their total ---- */
 
 PetscErrorCode HopsCudaScan(size_t n, int x[], cudaStream_t stream)
@@ -76,60 +74,6 @@ PetscErrorCode HopsCudaLORTranspose(size_t n, int percell, const int restr[], in
 
 /* ---- Pattern ---- */
 
-/* A row's columns while it is built, in a column of shared memory; n = 0 at first. In local memory the lists of all threads would not fit in L1 */
-struct SharedList {
-  enum {
-    MAX    = 32, /* of longer rows see LongRow */
-    STRIDE = HOPS_CUDA_LOR_THREADS + 1
-  };
-  int n, nfree, *col;
-
-  __device__ void Add(int c)
-  {
-    for (int k = 0; k < n && k < MAX; k++)
-      if (col[k * STRIDE] == c) return;
-    if (n < MAX) col[n * STRIDE] = c;
-    n++; /* beyond the room: found by the caller, who then has an upper bound */
-  }
-  /* Columns c[0..N-1] of a cell, those that are not there being >= nfree. They stay in registers, and each old column is read once */
-  template <int N>
-  __device__ void AddCell(const int c[], bool twice)
-  {
-    const int    end = min(n, (int)MAX);
-    unsigned int old = 0;
-
-#pragma unroll 2
-    for (int k = 0; k < end; k++) {
-      const int v = col[k * STRIDE];
-
-#pragma unroll
-      for (int s = 0; s < N; s++) old |= (unsigned int)(c[s] == v) << s;
-    }
-    if (twice) {
-#pragma unroll
-      for (int s = 1; s < N; s++)
-#pragma unroll
-        for (int t = 0; t < s; t++) old |= (unsigned int)(c[s] == c[t]) << s;
-    }
-#pragma unroll
-    for (int s = 0; s < N; s++) {
-      if (c[s] >= nfree || (old >> s & 1)) continue;
-      if (n < MAX) col[n * STRIDE] = c[s];
-      n++;
-    }
-  }
-  __device__ void SortColumns()
-  {
-    for (int i = 1; i < n; i++) {
-      const int v = col[i * STRIDE];
-      int       k = i;
-
-      for (; k > 0 && col[(k - 1) * STRIDE] > v; k--) col[k * STRIDE] = col[(k - 1) * STRIDE];
-      col[k * STRIDE] = v;
-    }
-  }
-};
-
 template <int DIM, bool MIXED, class List>
 __device__ static void BuildRow(const HopsCudaLORMesh &m, const HopsLORRows &rows, int r, List *list)
 {
@@ -159,55 +103,21 @@ __global__ static void __launch_bounds__(HOPS_CUDA_LOR_THREADS) Count(const Hops
   __shared__ int shared[SharedList::MAX * SharedList::STRIDE];
   const int      r    = (int)(blockIdx.x * blockDim.x + threadIdx.x);
   SharedList     list = {0, m.nfree, shared + threadIdx.x};
-  int            n    = 0;
 
   if (r >= rows.n) return;
   BuildRow<DIM, MIXED>(m, rows, r, &list);
-  if (list.n > SharedList::MAX) {
-    CountLater(rows, r, list.n, work);
-    return;
-  }
-  if (!rows.i[1]) n = list.n;
-  else
-    for (int k = 0; k < list.n; k++) n += list.col[k * SharedList::STRIDE] < rows.split;
-  rows.i[0][r] = n;
-  if (rows.i[1]) rows.i[1][r] = list.n - n;
+  list.SetLength(rows, r, work);
 }
 
-/* A warp writes its rows one after the other, where there is one block */
 template <int DIM, bool MIXED>
 __global__ static void __launch_bounds__(HOPS_CUDA_LOR_THREADS) Fill(const HopsCudaLORMesh m, const HopsLORRows rows, unsigned char *used)
 {
   __shared__ int shared[SharedList::MAX * SharedList::STRIDE];
-  const int      r = (int)(blockIdx.x * blockDim.x + threadIdx.x), lane = (int)threadIdx.x & 31;
-  SharedList     list  = {0, m.nfree, shared + threadIdx.x};
-  int            begin = 0;
+  const int      r    = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+  SharedList     list = {0, m.nfree, shared + threadIdx.x};
 
-  if (r < rows.n && !IsLong(rows, r, SharedList::MAX)) {
-    begin = rows.i[0][r];
-    BuildRow<DIM, MIXED>(m, rows, r, &list);
-    if (rows.sorted) list.SortColumns();
-  }
-  if (rows.i[1]) {
-    int *j0 = rows.j[0] + begin, *j1 = list.n ? rows.j[1] + rows.i[1][r] : NULL;
-
-    for (int k = 0; k < list.n; k++) {
-      const int c = list.col[k * SharedList::STRIDE];
-
-      if (c < rows.split) *j0++ = c;
-      else {
-        *j1++                = c - (int)rows.split;
-        used[c - rows.split] = 1;
-      }
-    }
-  } else {
-    __syncwarp();
-    for (int i = 0; i < 32; i++) {
-      const int n = __shfl_sync(~0u, list.n, i), to = __shfl_sync(~0u, begin, i);
-
-      if (lane < n) rows.j[0][to + lane] = shared[lane * SharedList::STRIDE + (int)threadIdx.x - lane + i];
-    }
-  }
+  if (r < rows.n && !IsLong(rows, r, SharedList::MAX)) BuildRow<DIM, MIXED>(m, rows, r, &list);
+  list.WriteColumns(rows, r, used);
 }
 
 /* Long rows: the same columns in the same order, by way of a buffer; then straight to their place */

@@ -38,8 +38,10 @@ static PetscErrorCode FreeTables(struct _HopsCudaLump *u)
   for (int m = 0; m < 8; m++) {
     PetscCall(HopsCudaPoolFree(&u->count[m]));
     PetscCall(HopsCudaPoolFree(&u->term[m]));
+    PetscCall(HopsCudaPoolFree(&u->col[m]));
     u->mesh.table[m].count = NULL;
     u->mesh.table[m].term  = NULL;
+    u->mesh.table[m].col   = NULL;
   }
   u->bytes = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -310,7 +312,7 @@ static PetscErrorCode CreateTable(HopsLORKernel k, unsigned char mask)
   struct _HopsCudaLump *u  = k->lump;
   const int             ne = u->mesh.ne;
   HopsIncidence         inc;
-  int                  *start = NULL, *f = NULL, *sign = NULL, *count, most = 0;
+  int                  *start = NULL, *f = NULL, *sign = NULL, *count, *col, most = 0, mostcols = 0;
   HopsCudaLumpTerm     *rows, *ell;
   size_t                total = 0, room;
   RowTerms             *r;
@@ -347,20 +349,31 @@ static PetscErrorCode CreateTable(HopsLORKernel k, unsigned char mask)
     n        = Emit(r, rows + total);
     count[i] = n + 65536 * ncols;
     most     = PetscMax(most, n);
+    mostcols = PetscMax(mostcols, ncols);
     total += n;
   }
   PetscCall(PetscCalloc1((size_t)most * ne, &ell));
+  PetscCall(PetscCalloc1((size_t)mostcols * ne, &col));
   total = 0;
   for (int i = 0; i < ne; i++)
-    for (int t = 0; t < (count[i] & 65535); t++) ell[(size_t)t * ne + i] = rows[total++];
+    for (int t = 0, c = 0; t < (count[i] & 65535); t++) {
+      const HopsCudaLumpTerm x = rows[total++];
+
+      ell[(size_t)t * ne + i] = x;
+      if (x.col & HOPS_LUMP_LAST) col[(size_t)c++ * ne + i] = x.col & ~HOPS_LUMP_LAST;
+    }
   PetscCall(HopsCudaPoolMalloc(ne * sizeof(int), &u->count[mask]));
   PetscCall(HopsCudaPoolMalloc((size_t)most * ne * sizeof(*ell), &u->term[mask]));
   PetscCall(HopsCopy_CUDA(u->count[mask], count, ne * sizeof(int), PETSC_TRUE));
   PetscCall(HopsCopy_CUDA(u->term[mask], ell, (size_t)most * ne * sizeof(*ell), PETSC_TRUE));
+  PetscCall(HopsCudaPoolMalloc((size_t)mostcols * ne * sizeof(*col), &u->col[mask]));
+  PetscCall(HopsCopy_CUDA(u->col[mask], col, (size_t)mostcols * ne * sizeof(*col), PETSC_TRUE));
+  u->mesh.table[mask].col   = (const int *)u->col[mask];
   u->mesh.table[mask].count = (const int *)u->count[mask];
   u->mesh.table[mask].term  = (const HopsCudaLumpTerm *)u->term[mask];
-  u->bytes += ne * (sizeof(int) + most * (double)sizeof(*ell));
+  u->bytes += ne * (sizeof(int) + most * (double)sizeof(*ell) + mostcols * (double)sizeof(*col));
   PetscCall(PetscFree(ell));
+  PetscCall(PetscFree(col));
   PetscCall(PetscFree(rows));
   PetscCall(PetscFree(count));
   PetscCall(PetscFree(r->slot));
@@ -405,17 +418,11 @@ PetscErrorCode HopsCudaLumpMasks(HopsLORKernel k, PetscBool adopt, PetscBool *co
   u->thas[0] = u->has[0];
   u->thas[1] = u->has[1];
   u->masks   = result[0];
-  if (!u->mesh.stencil || !*coupled) PetscCall(CreateTables(k));
+  if (!u->mesh.stencil) PetscCall(CreateTables(k));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* ---- Rows ---- */
-
-/* Straight cells have few terms, which tables serve as well */
-static bool ByStencil(HopsLORKernel k, const HopsLORRows *rows)
-{
-  return k->lump->mesh.stencil && rows->coupled;
-}
 
 /* What the stencil needs to know of the lattice and of the mesh, once */
 static PetscErrorCode SetUpStencil(HopsLORKernel k)
@@ -439,7 +446,6 @@ static PetscErrorCode SetUpStencil(HopsLORKernel k)
   u->mesh.at = u->at;
   PetscCall(HopsCudaCurlEmpty(&u->mesh, k->bad, stream));
   PetscCall(HopsCopy_CUDA(&empty, k->bad, sizeof(empty), PETSC_FALSE));
-  u->mesh.twice = k->mesh.twice;
   u->mesh.empty = empty != 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -472,12 +478,12 @@ PetscErrorCode HopsCudaLumpRows(HopsLORKernel k, HopsLORRows *rows)
   for (int b = 0; b < 2; b++)
     if (rows->i[b]) PetscCallCUDA(cudaMemsetAsync(rows->i[b] + rows->n, 0, sizeof(int), stream));
   if (!rows->n) PetscFunctionReturn(PETSC_SUCCESS);
-  if (ByStencil(k, rows)) {
+  if (m->stencil) {
     PetscCall(SetUpStencil(k));
     PetscCall(AllocPlaces(k, rows));
   }
   PetscCallCUDA(cudaMemsetAsync(work, 0, sizeof(*work), stream));
-  if (ByStencil(k, rows)) PetscCall(HopsCudaCurlCount(m, rows, work, stream));
+  if (m->stencil) PetscCall(HopsCudaCurlCount(m, rows, work, stream));
   else PetscCall(HopsCudaTableCount(m, rows, work, stream));
   PetscCall(HopsCudaLORBuffer(rows, work, &buffer, stream));
   if (rows->anylong) {
@@ -498,9 +504,9 @@ PetscErrorCode HopsCudaLumpColumns(HopsLORKernel k, HopsLORRows *rows, unsigned 
   PetscFunctionBegin;
   if (!rows->n) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HopsGetCUDAStream(&stream));
-  if (ByStencil(k, rows)) PetscCall(HopsCudaCurlColumns(m, rows, used, stream));
+  if (m->stencil) PetscCall(HopsCudaCurlColumns(m, rows, used, stream));
   else PetscCall(HopsCudaTableColumns(m, rows, used, stream));
-  if (rows->anylong) PetscCall(HopsCudaTableColumnsLong(m, rows, ByStencil(k, rows) ? HOPS_CUDA_CURL_MAX : HOPS_CUDA_LUMP_MAX, used, stream));
+  if (rows->anylong) PetscCall(HopsCudaTableColumnsLong(m, rows, used, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -512,14 +518,14 @@ PetscErrorCode HopsCudaLumpValues(HopsLORKernel k, HopsLORRows *rows)
   PetscFunctionBegin;
   if (!rows->n) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HopsGetCUDAStream(&stream));
-  if (!ByStencil(k, rows)) {
+  if (!m->stencil) {
     PetscCall(HopsCudaTableValues(m, rows, stream));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCheck(k->data.mixed, PETSC_COMM_SELF, PETSC_ERR_PLIB, "The pattern has couplings that the vertex data lack");
+  PetscCheck(k->data.mixed || !rows->coupled, PETSC_COMM_SELF, PETSC_ERR_PLIB, "The pattern has couplings that the vertex data lack");
   if (!rows->placed && (rows->sorted || rows->i[1])) PetscCall(HopsCudaCurlPlaces(m, rows, stream));
   rows->placed = PETSC_TRUE;
   PetscCall(HopsCudaCurlValues(m, rows, stream));
-  if (rows->anylong) PetscCall(HopsCudaTableValuesLong(m, rows, HOPS_CUDA_CURL_MAX, stream));
+  if (rows->anylong) PetscCall(HopsCudaTableValuesLong(m, rows, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -7,8 +7,7 @@
 #include "cudalor.h"
 
 #define HOPS_LUMP_LAST     (1 << 30) /* the column's last term */
-#define HOPS_CUDA_LUMP_MAX 192       /* columns of a row by tables, and */
-#define HOPS_CUDA_CURL_MAX 63        /* by the stencil; longer ones take other kernels */
+#define HOPS_CUDA_CURL_MAX(coupled) ((coupled) ? 63 : 31) /* columns of a row by the stencil; longer ones take other kernels */
 
 /*
   w times the sum of a component of the vertex data over the nodes base, base + 1, ... along the directions of `open` (bits). For an
@@ -28,6 +27,7 @@ typedef struct __attribute__((aligned(8))) {
 typedef struct {
   const int              *count; /* [ne] terms + 65536 * columns */
   const HopsCudaLumpTerm *term;  /* [most][ne] */
+  const int              *col;   /* [most][ne], the columns alone */
 } HopsCudaLumpTable;
 
 typedef struct {
@@ -39,7 +39,7 @@ typedef struct {
   const double        *numbers;  /* [ncells][n] */
   HopsCudaLumpTable    table[8];
 
-  bool       stencil;          /* H(curl) in 3D: rows of coupled patterns go by cudalumpcurl.cuh, for which the others are, and tables serve long ones alone */
+  bool       stencil;          /* H(curl) in 3D: rows go by cudalumpcurl.cuh, for which the others are, and tables serve long ones alone */
   bool       twice, empty;     /* some cell has an unknown twice; some unknown has no cell */
   bool       has[2];           /* terms of the derivative and of the field */
   int        own[2], mixed[2]; /* first number of the entities' own ones and of the mixed ones, of the derivative and of the field */
@@ -53,7 +53,7 @@ struct _HopsCudaLump {
   int                 diag[2], mixed[2][3], ncomp[2], n[2]; /* first numbers; components and numbers without and with mixed ones */
   HopsCudaLumpMesh    mesh;
   HopsCudaLumpNumber *number; /* [n[1]] on the device */
-  void               *count[8], *term[8];
+  void               *count[8], *term[8], *col[8];
   int                 masks; /* bits of the pattern's masks that occur */
   int                *at;
   void               *numbers;
@@ -76,13 +76,13 @@ PETSC_INTERN PetscErrorCode HopsCudaLumpValues(HopsLORKernel, HopsLORRows *);
 PETSC_INTERN PetscErrorCode HopsCudaLumpNumbers(const HopsCudaLumpMesh *, PetscInt ncells, int ncomp, const HopsCudaLumpNumber *, const double data[], double numbers[], cudaStream_t);
 /* result[0]: bits of the new masks that occur; the next two as in HopsCudaLORCompare() */
 PETSC_INTERN PetscErrorCode HopsCudaLumpCompare(PetscInt n, const unsigned char newmask[], const unsigned char mask[], int result[3], cudaStream_t);
-/* rows by tables; long ones, of more columns than max, take kernels of their own */
+/* rows by tables; long ones, by tables or by the stencil, take kernels of their own */
 PETSC_INTERN PetscErrorCode HopsCudaTableCount(const HopsCudaLumpMesh *, HopsLORRows *, unsigned long long *work, cudaStream_t);
 PETSC_INTERN PetscErrorCode HopsCudaTableColumns(const HopsCudaLumpMesh *, const HopsLORRows *, unsigned char used[], cudaStream_t);
 PETSC_INTERN PetscErrorCode HopsCudaTableValues(const HopsCudaLumpMesh *, const HopsLORRows *, cudaStream_t);
 PETSC_INTERN PetscErrorCode HopsCudaTableCountLong(const HopsCudaLumpMesh *, const HopsLORRows *, int *buffer, unsigned long long *work, cudaStream_t);
-PETSC_INTERN PetscErrorCode HopsCudaTableColumnsLong(const HopsCudaLumpMesh *, const HopsLORRows *, int max, unsigned char used[], cudaStream_t);
-PETSC_INTERN PetscErrorCode HopsCudaTableValuesLong(const HopsCudaLumpMesh *, const HopsLORRows *, int max, cudaStream_t); /* their values are zero before */
+PETSC_INTERN PetscErrorCode HopsCudaTableColumnsLong(const HopsCudaLumpMesh *, const HopsLORRows *, unsigned char used[], cudaStream_t);
+PETSC_INTERN PetscErrorCode HopsCudaTableValuesLong(const HopsCudaLumpMesh *, const HopsLORRows *, cudaStream_t); /* their values are zero before */
 /* cudalumpcurl*.cu: rows by a stencil, where mesh.stencil; rows->place is there */
 PETSC_INTERN PetscErrorCode HopsCudaCurlEmpty(const HopsCudaLumpMesh *, int *empty, cudaStream_t);
 PETSC_INTERN size_t         HopsCudaCurlPlaceSize(const HopsCudaLumpMesh *, HopsLORRows *); /* bytes of rows->place; sets rows->nblocks */

@@ -1,6 +1,6 @@
 /*
   Low-order-refined matrices of H(curl) in 3D: values of rows by a stencil, see cudalumpcurl.cuh. Of one cell a row has at most 33 entries, which
-  22 numbers of the masses around its edge make up. Cells of a row add in turns, in ascending order, so values come out the same bit by bit.
+  22 numbers of the masses around its edge make up; 13 and 5 where no cell couples directions. Cells of a row add in turns, in ascending order, so values come out the same bit by bit.
 */
 #include "cudalumpcurl.cuh"
 
@@ -10,6 +10,7 @@
   written out. What meets around an edge g cancels there but on the cell's boundary: sj = +1 at the first node along b, -1 at the last, else 0; sk along c.
   What neighbours get that are not there is meaningless.
 */
+template <bool COUPLED>
 __host__ __device__ __forceinline__ static void Contributions(const HopsCudaLumpMesh &m, const Edge &e, const double *__restrict__ X, double x[])
 {
   const int  P = m.P, p = P - 1, a = e.a, b = e.b, c = e.c;
@@ -25,6 +26,16 @@ __host__ __device__ __forceinline__ static void Contributions(const HopsCudaLump
   x[2]            = -cm;
   x[3]            = -bp;
   x[4]            = -bm;
+  if (!COUPLED) {
+#pragma unroll
+    for (int I = 0; I < 2; I++) {
+      x[5 + 2 * I]  = I ? cp : -cp;
+      x[6 + 2 * I]  = I ? -cm : cm;
+      x[9 + 2 * I]  = I ? bp : -bp;
+      x[10 + 2 * I] = I ? -bm : bm;
+    }
+    return;
+  }
   const int    sj = !e.jm - !e.jp, sk = !e.km - !e.kp, np = P * P * P, ne = p * P * P, na = a == 0 ? 1 : (a == 1 ? P : P * P);
   const int    node = m.mixed[1] + e.x[0] + P * (e.x[1] + P * e.x[2]);
   const int    ga = m.mixed[0] + (2 - a) * ne + ia, gb = m.mixed[0] + (2 - b) * ne + e.Index(b, 1), gc = m.mixed[0] + (2 - c) * ne + e.Index(c, 1);
@@ -70,31 +81,35 @@ __host__ __device__ __forceinline__ static void Contributions(const HopsCudaLump
   Adds to a row that begins at s[lo], or where it is fresh sets it; what has no place goes to s[none]. As no two places are the same, all of a word are
   read before any is written
 */
-__device__ __forceinline__ static void AddShared(const PlaceWords &word, double x[], double s[], int lo, int none, bool fresh)
+template <bool COUPLED>
+__device__ __forceinline__ static void AddShared(const PlaceWords<COUPLED> &word, double x[], double s[], int lo, int none, bool fresh)
 {
+  constexpr int N = Stencil<COUPLED>::N;
+
 #pragma unroll
-  for (int w = 0; w < Stencil::N; w += HOPS_CURL_WORD) {
+  for (int w = 0; w < N; w += HOPS_CURL_WORD) {
     int    to[HOPS_CURL_WORD];
     double v[HOPS_CURL_WORD];
 
 #pragma unroll
     for (int i = 0; i < HOPS_CURL_WORD; i++) {
-      if (w + i >= Stencil::N) continue;
+      if (w + i >= N) continue;
       to[i] = word.Get(w + i, &x[w + i]);
       to[i] = to[i] == HOPS_CURL_NONE ? none : lo + to[i];
       v[i]  = fresh ? 0 : s[to[i]];
     }
 #pragma unroll
     for (int i = 0; i < HOPS_CURL_WORD; i++)
-      if (w + i < Stencil::N) s[to[i]] = v[i] + x[w + i];
+      if (w + i < N) s[to[i]] = v[i] + x[w + i];
   }
 }
 
 /* The same with V and V1 where the row's entries of block 0, n0 of them, and of block 1 lie */
-__device__ __forceinline__ static void AddBlocks(const PlaceWords &word, double x[], double *V, int n0, double *V1)
+template <bool COUPLED>
+__device__ __forceinline__ static void AddBlocks(const PlaceWords<COUPLED> &word, double x[], double *V, int n0, double *V1)
 {
 #pragma unroll
-  for (int i = 0; i < Stencil::N; i++) {
+  for (int i = 0; i < Stencil<COUPLED>::N; i++) {
     const int p = word.Get(i, &x[i]);
 
     if (p == HOPS_CURL_NONE) continue;
@@ -107,12 +122,13 @@ __device__ __forceinline__ static void AddBlocks(const PlaceWords &word, double 
   A block's rows lie side by side in block 0: their values are put together in shared memory, `room` entries and one a thread for
   what has no place, and written as one piece. Rows that do not fit take their values in global memory. A row of one cell and of nothing that was received is set, not added to.
 */
-__global__ static void __launch_bounds__(HOPS_CURL_THREADS, 4) Values(const HopsCudaLumpMesh m, const HopsLORRows rows, int room)
+template <bool COUPLED>
+__global__ static void __launch_bounds__(HOPS_CURL_THREADS, COUPLED ? 4 : 8) Values(const HopsCudaLumpMesh m, const HopsLORRows rows, int room)
 {
   extern __shared__ double shared[];
   __shared__ int           rowof[HOPS_CURL_THREADS], lo[HOPS_CURL_THREADS + 1], first[HOPS_CURL_THREADS];
   __shared__ bool          alone[HOPS_CURL_THREADS];
-  const Block              b(m, rows, Starts(rows));
+  const Block              b(m, rows, Starts<COUPLED>(rows));
   const int                t = threadIdx.x, *i0 = rows.i[0] + b.r0, base = i0[0], len = i0[b.n] - base;
   const bool               fits = len <= room, two = rows.i[1] != NULL, apart = fits && !two && !m.twice;
 
@@ -132,9 +148,9 @@ __global__ static void __launch_bounds__(HOPS_CURL_THREADS, 4) Values(const Hops
     for (int k = t; k < len; k += HOPS_CURL_THREADS) rows.v[0][base + k] = 0;
   }
   for (int kc = b.k0; kc < b.k1; kc += HOPS_CURL_THREADS) {
-    double     x[Stencil::N];
-    PlaceWords word;
-    int        turn = -1, i = 0;
+    double              x[Stencil<COUPLED>::N];
+    PlaceWords<COUPLED> word;
+    int                 turn = -1, i = 0;
 
     b.FindRows(kc, rowof);
     __syncthreads();
@@ -144,7 +160,7 @@ __global__ static void __launch_bounds__(HOPS_CURL_THREADS, 4) Values(const Hops
       i    = rowof[t];
       turn = kc + t - max(first[i], kc);
       word.Load(rows, kc + t);
-      Contributions(m, Edge(m.P, m.at[e - c * m.ne], m.mask[c]), m.numbers + (size_t)c * m.n, x);
+      Contributions<COUPLED>(m, Edge(m.P, m.at[e - c * m.ne], COUPLED ? m.mask[c] : 0), m.numbers + (size_t)c * m.n, x);
     }
     for (int j = 0;; j++) {
       if (turn == j) {
@@ -158,13 +174,19 @@ __global__ static void __launch_bounds__(HOPS_CURL_THREADS, 4) Values(const Hops
   for (int k = t; k < len; k += HOPS_CURL_THREADS) rows.v[0][base + k] = shared[k];
 }
 
+template <bool COUPLED>
+static void LaunchValues(const HopsCudaLumpMesh *m, const HopsLORRows *rows, cudaStream_t stream)
+{
+  const int room = HOPS_CURL_THREADS * Stencil<COUPLED>::ROOM;
+
+  Values<COUPLED><<<rows->nblocks, HOPS_CURL_THREADS, (room + HOPS_CURL_THREADS) * sizeof(double), stream>>>(*m, *rows, room);
+}
+
 PetscErrorCode HopsCudaCurlValues(const HopsCudaLumpMesh *m, const HopsLORRows *rows, cudaStream_t stream)
 {
-  const int    room = HOPS_CURL_THREADS * 36;
-  const size_t size = (room + HOPS_CURL_THREADS) * sizeof(double);
-
   PetscFunctionBegin;
-  Values<<<rows->nblocks, HOPS_CURL_THREADS, size, stream>>>(*m, *rows, room);
+  if (rows->coupled) LaunchValues<true>(m, rows, stream);
+  else LaunchValues<false>(m, rows, stream);
   PetscCallCUDA(cudaGetLastError());
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,18 +1,17 @@
 /*
   Low-order-refined matrices of H(curl) in 3D: rows by a stencil, since all edges of a lattice along a direction have the same neighbours,
   as far as these lie in the cell. A thread works on one cell of a row. As in H1 (cudalorvalues.cu), where the contributions of a cell go in a row is kept: seven bits for
-  each neighbour, its sign among them. Rows with more columns than six bits count take the tables of cudalumprows.cu.
+  each neighbour, its sign among them. Rows with more columns than Stencil::MAX take the tables of cudalumprows.cu.
 */
 #pragma once
 #include "cudalorrow.cuh"
 #include "cudalump.h"
 
-#define HOPS_CURL_NONE    HOPS_CUDA_CURL_MAX /* place of a neighbour that is not there, or is constrained: all bits */
+#define HOPS_CURL_NONE    63 /* place of a neighbour that is not there, or is constrained: all bits */
 #define HOPS_CURL_BITS    7
 #define HOPS_CURL_WORD    9   /* places of a word */
 #define HOPS_CURL_THREADS 128 /* rows of a block, at most */
 #define HOPS_CURL_ENTRIES 120 /* cells of its rows, or few more */
-#define HOPS_CURL_SLOTS   64  /* of a row's hash table; more than columns */
 
 /* ---- The stencil ---- */
 
@@ -39,10 +38,16 @@ __host__ __device__ constexpr static Neighbour NeighbourOf(int s)
                   : Neighbour{2, (s - 25) >> 2, (s - 25) >> 1 & 1 ? -1 : 1, -((s - 25) & 1)};
 }
 
+/* COUPLED: does some cell couple directions? */
+template <bool COUPLED>
 struct Stencil {
   enum {
-    N     = 33,
-    WORDS = (N + HOPS_CURL_WORD - 1) / HOPS_CURL_WORD
+    N     = COUPLED ? 33 : 13,
+    WORDS = (N + HOPS_CURL_WORD - 1) / HOPS_CURL_WORD,
+    MAX   = HOPS_CUDA_CURL_MAX(COUPLED), /* columns of a row */
+    SLOTS = MAX + 1,                     /* of its hash table, */
+    BITS  = COUPLED ? 6 : 5,             /* 1 << BITS */
+    ROOM  = COUPLED ? 36 : 14            /* columns of a row on the average of a block, for which there is shared memory */
   };
 };
 
@@ -106,7 +111,8 @@ __host__ __device__ __forceinline__ static bool Exists(const HopsCudaLumpMesh &m
   return ok && m.has[0] && (e.on_ab || e.on_bc || e.on_ac);
 }
 
-/* The cell's entry of each neighbour, or -1 */
+/* The cell's entry of each of N neighbours, or -1 */
+template <int N>
 __host__ __device__ __forceinline__ static void Entries(const HopsCudaLumpMesh &m, const Edge &e, int entry[])
 {
   const int d[3] = {e.a, e.b, e.c}, size = (e.P - 1) * e.P * e.P;
@@ -119,7 +125,7 @@ __host__ __device__ __forceinline__ static void Entries(const HopsCudaLumpMesh &
     for (int g = 0; g < 3; g++) st[f][g] = e.Stride(d[f], d[g], 1);
   }
 #pragma unroll
-  for (int s = 0; s < Stencil::N; s++) {
+  for (int s = 0; s < N; s++) {
     const Neighbour n = NeighbourOf(s);
 
     entry[s] = Exists(m, e, s) ? base[n.dir] + n.i * st[n.dir][0] + n.j * st[n.dir][1] + n.k * st[n.dir][2] : -1;
@@ -135,9 +141,10 @@ __device__ __forceinline__ static int CellOf(const HopsCudaLumpMesh &m, int e)
 }
 
 /* Where the blocks of rows start, behind the places */
+template <bool COUPLED>
 __host__ __device__ __forceinline__ static int *Starts(const HopsLORRows &rows)
 {
-  return (int *)(rows.place + (size_t)rows.nplace * Stencil::WORDS);
+  return (int *)(rows.place + (size_t)rows.nplace * Stencil<COUPLED>::WORDS);
 }
 
 /* Rows of a block: n from r0 on, with the entries k0..k1-1; b0, b1: those of this thread's row */
@@ -167,13 +174,17 @@ struct Block {
 
 typedef unsigned long long Word;
 
+template <bool COUPLED>
 struct PlaceWords {
-  Word w[Stencil::WORDS];
+  enum {
+    WORDS = Stencil<COUPLED>::WORDS
+  };
+  Word w[WORDS];
 
   __device__ __forceinline__ void Clear()
   {
 #pragma unroll
-    for (int i = 0; i < Stencil::WORDS; i++) w[i] = ~(Word)0;
+    for (int i = 0; i < WORDS; i++) w[i] = ~(Word)0;
   }
   /* where nothing was set. negative: the cell sees one of the row's and the neighbour's unknowns with the opposite sign */
   __device__ __forceinline__ void Set(int s, int p, bool negative)
@@ -195,11 +206,11 @@ struct PlaceWords {
   __device__ __forceinline__ void Store(const HopsLORRows &rows, int k) const
   {
 #pragma unroll
-    for (int i = 0; i < Stencil::WORDS; i++) rows.place[(size_t)i * rows.nplace + (k - rows.place0)] = w[i];
+    for (int i = 0; i < WORDS; i++) rows.place[(size_t)i * rows.nplace + (k - rows.place0)] = w[i];
   }
   __device__ __forceinline__ void Load(const HopsLORRows &rows, int k)
   {
 #pragma unroll
-    for (int i = 0; i < Stencil::WORDS; i++) w[i] = rows.place[(size_t)i * rows.nplace + (k - rows.place0)];
+    for (int i = 0; i < WORDS; i++) w[i] = rows.place[(size_t)i * rows.nplace + (k - rows.place0)];
   }
 };

@@ -37,17 +37,18 @@ __global__ static void EqualStarts(int n, int R, int nblocks, int *start)
 /* ---- Pattern ---- */
 
 /* L indices of the neighbours 1, 2, ... of an entry, m.nfree where there is none; bits of those that the cell sees with another sign */
+template <int N>
 __device__ __forceinline__ static unsigned int Columns(const HopsCudaLumpMesh &m, int c, int i, const Edge &edge, int col[])
 {
   const int   *C        = m.restr + (size_t)c * m.ne;
   const bool   turned   = C[i] < 0;
   unsigned int negative = 0;
 
-  Entries(m, edge, col);
+  Entries<N>(m, edge, col);
 #pragma unroll
-  for (int s = 0; s < Stencil::N; s++) col[s] = col[s] >= 0 ? C[col[s]] : m.nfree;
+  for (int s = 0; s < N; s++) col[s] = col[s] >= 0 ? C[col[s]] : m.nfree;
 #pragma unroll
-  for (int s = 1; s < Stencil::N; s++) {
+  for (int s = 1; s < N; s++) {
     if ((col[s] < 0) != turned) negative |= 1u << (s - 1);
     col[s] = Unsigned(col[s]);
   }
@@ -55,13 +56,14 @@ __device__ __forceinline__ static unsigned int Columns(const HopsCudaLumpMesh &m
 }
 
 /* bits of those neighbours that lie on the cell's surface */
+template <int N>
 __device__ __forceinline__ static unsigned int Surface(const Edge &e)
 {
   const int    last    = e.P - 1;
   unsigned int surface = 0;
 
 #pragma unroll
-  for (int s = 1; s < Stencil::N; s++) {
+  for (int s = 1; s < N; s++) {
     const Neighbour n  = NeighbourOf(s);
     const bool      on = (n.dir != 0 && (e.i + n.i == 0 || e.i + n.i == last)) || (n.dir != 1 && (e.j + n.j == 0 || e.j + n.j == last)) || (n.dir != 2 && (e.k + n.k == 0 || e.k + n.k == last));
 
@@ -75,18 +77,20 @@ __device__ __forceinline__ static unsigned int Surface(const Edge &e)
   first time; of the next ones' those on the surface of the cell alone can be there already, which a hash table for each row tells. Columns beyond a list's room
   are counted, and make a long row.
 */
+template <bool COUPLED>
 __global__ static void __launch_bounds__(HOPS_CURL_THREADS) Count(const HopsCudaLumpMesh m, const HopsLORRows rows, unsigned long long *work)
 {
-  extern __shared__ int lists[]; /* [threads][max], then the tables */
+  constexpr int         N = Stencil<COUPLED>::N, MAX = Stencil<COUPLED>::MAX, SLOTS = Stencil<COUPLED>::SLOTS;
+  extern __shared__ int lists[]; /* [threads][MAX], then the tables */
   __shared__ int        rowof[HOPS_CURL_THREADS], first[HOPS_CURL_THREADS], count[HOPS_CURL_THREADS];
   __shared__ bool       several[HOPS_CURL_THREADS];
-  unsigned char        *tables = (unsigned char *)(lists + HOPS_CURL_THREADS * HOPS_CUDA_CURL_MAX);
-  const Block           b(m, rows, Starts(rows));
+  unsigned char        *tables = (unsigned char *)(lists + HOPS_CURL_THREADS * MAX);
+  const Block           b(m, rows, Starts<COUPLED>(rows));
   const int             t = threadIdx.x, r = b.r0 + t;
-  int                  *mine = lists + t * HOPS_CUDA_CURL_MAX;
-  PlaceWords            word;
+  int                  *mine = lists + t * MAX;
+  PlaceWords<COUPLED>   word;
 
-  for (int k = t; k < b.n * HOPS_CURL_SLOTS / 4; k += HOPS_CURL_THREADS) ((int *)tables)[k] = -1;
+  for (int k = t; k < b.n * SLOTS / 4; k += HOPS_CURL_THREADS) ((int *)tables)[k] = -1;
   if (t < b.n) {
     first[t]   = b.b0;
     several[t] = m.twice || b.b1 - b.b0 > 1;
@@ -94,7 +98,7 @@ __global__ static void __launch_bounds__(HOPS_CURL_THREADS) Count(const HopsCuda
     mine[0]    = (int)rows.first + r;
   }
   for (int kc = b.k0; kc < b.k1; kc += HOPS_CURL_THREADS) {
-    int          col[Stencil::N], turn = -1, i = 0;
+    int          col[N], turn = -1, i = 0;
     unsigned int negative = 0, surface = 0;
 
     b.FindRows(kc, rowof);
@@ -104,19 +108,19 @@ __global__ static void __launch_bounds__(HOPS_CURL_THREADS) Count(const HopsCuda
       turn = kc + t - max(first[i], kc);
 
       const int  e = m.entry[kc + t], c = CellOf(m, e);
-      const Edge edge(m.P, m.at[e - c * m.ne], m.mask[c]);
+      const Edge edge(m.P, m.at[e - c * m.ne], COUPLED ? m.mask[c] : 0);
 
-      negative = Columns(m, c, e - c * m.ne, edge, col);
-      if (several[i]) surface = m.twice ? ~0u : Surface(edge); /* two entries of a cell can meet what is inside */
+      negative = Columns<N>(m, c, e - c * m.ne, edge, col);
+      if (several[i]) surface = m.twice ? ~0u : Surface<N>(edge); /* two entries of a cell can meet what is inside */
     }
     for (int j = 0;; j++) {
       if (turn == j) {
-        int           *list = lists + i * HOPS_CUDA_CURL_MAX, len = count[i];
-        unsigned char *slot = tables + i * HOPS_CURL_SLOTS;
+        int           *list = lists + i * MAX, len = count[i];
+        unsigned char *slot = tables + i * SLOTS;
         const auto     Find = [&](int u) { /* the slot that has u, or will have it */
-                                       unsigned int h = (unsigned int)u * 2654435761u >> 26;
+                                       unsigned int h = (unsigned int)u * 2654435761u >> (32 - Stencil<COUPLED>::BITS);
 
-                                       while (slot[h] != 255 && list[slot[h]] != u) h = (h + 1) % HOPS_CURL_SLOTS;
+                                       while (slot[h] != 255 && list[slot[h]] != u) h = (h + 1) % SLOTS;
                                        return h;
         };
 
@@ -124,7 +128,7 @@ __global__ static void __launch_bounds__(HOPS_CURL_THREADS) Count(const HopsCuda
         word.Set(0, 0, false);
         if (several[i] && kc + t == first[i]) slot[Find(list[0])] = 0;
 #pragma unroll
-        for (int s = 1; s < Stencil::N; s++) {
+        for (int s = 1; s < N; s++) {
           int p = len;
 
           if (col[s] >= m.nfree) continue;
@@ -132,11 +136,11 @@ __global__ static void __launch_bounds__(HOPS_CURL_THREADS) Count(const HopsCuda
             const unsigned int h = Find(col[s]);
 
             if (slot[h] != 255) p = slot[h];
-            else if (p < HOPS_CUDA_CURL_MAX) slot[h] = (unsigned char)p;
+            else if (p < MAX) slot[h] = (unsigned char)p;
           }
-          if (p < HOPS_CUDA_CURL_MAX) word.Set(s, p, negative >> (s - 1) & 1);
+          if (p < MAX) word.Set(s, p, negative >> (s - 1) & 1);
           if (p == len) {
-            if (p < HOPS_CUDA_CURL_MAX) list[p] = col[s];
+            if (p < MAX) list[p] = col[s];
             len++;
           }
         }
@@ -153,13 +157,13 @@ __global__ static void __launch_bounds__(HOPS_CURL_THREADS) Count(const HopsCuda
     for (int x = rows.xi[rows.slot[r]]; x < rows.xi[rows.slot[r] + 1]; x++) {
       int k = 0;
 
-      while (k < min(len, HOPS_CUDA_CURL_MAX) && mine[k] != rows.xj[x]) k++;
-      if (k < min(len, HOPS_CUDA_CURL_MAX)) continue;
-      if (len < HOPS_CUDA_CURL_MAX) mine[len] = rows.xj[x];
+      while (k < min(len, MAX) && mine[k] != rows.xj[x]) k++;
+      if (k < min(len, MAX)) continue;
+      if (len < MAX) mine[len] = rows.xj[x];
       len++;
     }
   }
-  if (len > HOPS_CUDA_CURL_MAX) {
+  if (len > MAX) {
     word.Clear();
     for (int k = b.b0; k < b.b1; k++) word.Store(rows, k);
     CountLater(rows, r, len, work);
@@ -171,13 +175,15 @@ __global__ static void __launch_bounds__(HOPS_CURL_THREADS) Count(const HopsCuda
 }
 
 /* Columns to their places; these are final where the rows are neither sorted nor in two blocks */
+template <bool COUPLED>
 __global__ static void __launch_bounds__(HOPS_CURL_THREADS) Fill(const HopsCudaLumpMesh m, const HopsLORRows rows, unsigned char *used)
 {
-  extern __shared__ int lists[]; /* [threads][max] */
+  constexpr int         N = Stencil<COUPLED>::N, MAX = Stencil<COUPLED>::MAX;
+  extern __shared__ int lists[]; /* [threads][MAX] */
   __shared__ int        rowof[HOPS_CURL_THREADS], count[HOPS_CURL_THREADS];
-  const Block           b(m, rows, Starts(rows));
+  const Block           b(m, rows, Starts<COUPLED>(rows));
   const int             t = threadIdx.x, r = b.r0 + t;
-  int                  *mine = lists + t * HOPS_CUDA_CURL_MAX;
+  int                  *mine = lists + t * MAX;
 
   if (t < b.n) {
     count[t] = 1;
@@ -188,14 +194,14 @@ __global__ static void __launch_bounds__(HOPS_CURL_THREADS) Fill(const HopsCudaL
     b.FindRows(kc, rowof);
     __syncthreads();
     if (kc + t >= b.k1) continue;
-    int        col[Stencil::N], *list = lists + rowof[t] * HOPS_CUDA_CURL_MAX, len = 1;
+    int        col[N], *list = lists + rowof[t] * MAX, len = 1;
     const int  e = m.entry[kc + t], c = CellOf(m, e);
-    PlaceWords word;
+    PlaceWords<COUPLED> word;
 
     word.Load(rows, kc + t);
-    (void)Columns(m, c, e - c * m.ne, Edge(m.P, m.at[e - c * m.ne], m.mask[c]), col);
+    (void)Columns<N>(m, c, e - c * m.ne, Edge(m.P, m.at[e - c * m.ne], COUPLED ? m.mask[c] : 0), col);
 #pragma unroll
-    for (int s = 1; s < Stencil::N; s++) {
+    for (int s = 1; s < N; s++) {
       const int p = word.Get(s);
 
       if (p == HOPS_CURL_NONE) continue;
@@ -205,7 +211,7 @@ __global__ static void __launch_bounds__(HOPS_CURL_THREADS) Fill(const HopsCudaL
     atomicMax(count + rowof[t], len); /* in any order */
   }
   __syncthreads();
-  const bool on  = t < b.n && !IsLong(rows, r, HOPS_CUDA_CURL_MAX);
+  const bool on  = t < b.n && !IsLong(rows, r, MAX);
   int        len = on ? count[t] : 0;
 
   if (on && rows.slot && rows.slot[r] >= 0) {
@@ -236,15 +242,17 @@ __global__ static void __launch_bounds__(HOPS_CURL_THREADS) Fill(const HopsCudaL
   for (int i = t / 32; i < b.n; i += HOPS_CURL_THREADS / 32) {
     int *J = rows.j[0] + rows.i[0][b.r0 + i];
 
-    for (int k = t % 32; k < count[i]; k += 32) J[k] = lists[i * HOPS_CUDA_CURL_MAX + k];
+    for (int k = t % 32; k < count[i]; k += 32) J[k] = lists[i * MAX + k];
   }
 }
 
 /* Places in rows that are sorted or in two blocks */
+template <bool COUPLED>
 __global__ static void __launch_bounds__(HOPS_CURL_THREADS) Places(const HopsCudaLumpMesh m, const HopsLORRows rows)
 {
+  constexpr int  N = Stencil<COUPLED>::N;
   __shared__ int rowof[HOPS_CURL_THREADS];
-  const Block    b(m, rows, Starts(rows));
+  const Block    b(m, rows, Starts<COUPLED>(rows));
   const int      t = threadIdx.x;
 
   for (int kc = b.k0; kc < b.k1; kc += HOPS_CURL_THREADS) {
@@ -253,17 +261,17 @@ __global__ static void __launch_bounds__(HOPS_CURL_THREADS) Places(const HopsCud
     __syncthreads();
     if (kc + t >= b.k1) continue;
     const int  r = b.r0 + rowof[t], row = (int)rows.first + r;
-    int        col[Stencil::N], next    = rows.i[0][r];
+    int        col[N], next    = rows.i[0][r];
     const int  e = m.entry[kc + t], c = CellOf(m, e);
-    PlaceWords word;
+    PlaceWords<COUPLED> word;
 
-    if (IsLong(rows, r, HOPS_CUDA_CURL_MAX)) continue;
-    const unsigned int negative = Columns(m, c, e - c * m.ne, Edge(m.P, m.at[e - c * m.ne], m.mask[c]), col);
+    if (IsLong(rows, r, Stencil<COUPLED>::MAX)) continue;
+    const unsigned int negative = Columns<N>(m, c, e - c * m.ne, Edge(m.P, m.at[e - c * m.ne], COUPLED ? m.mask[c] : 0), col);
 
     word.Clear();
     word.Set(0, Find(rows, r, row, &next), false);
 #pragma unroll
-    for (int s = 1; s < Stencil::N; s++)
+    for (int s = 1; s < N; s++)
       if (col[s] < m.nfree) word.Set(s, Find(rows, r, col[s], &next), negative >> (s - 1) & 1);
     word.Store(rows, kc + t);
   }
@@ -291,28 +299,35 @@ size_t HopsCudaCurlPlaceSize(const HopsCudaLumpMesh *m, HopsLORRows *rows)
   const int R = RowsOfBlock(rows);
 
   rows->nblocks = m->empty ? (int)((rows->n + R - 1) / R) : (rows->nplace + HOPS_CURL_ENTRIES - 1) / HOPS_CURL_ENTRIES;
-  return (size_t)rows->nplace * (int)Stencil::WORDS * sizeof(*rows->place) + (rows->nblocks + 1) * sizeof(int);
+  return (size_t)rows->nplace * (rows->coupled ? (size_t)Stencil<true>::WORDS : (size_t)Stencil<false>::WORDS) * sizeof(*rows->place) + (rows->nblocks + 1) * sizeof(int);
+}
+
+template <bool COUPLED>
+static void LaunchCount(const HopsCudaLumpMesh *m, const HopsLORRows *rows, unsigned long long *work, cudaStream_t stream)
+{
+  int *start = Starts<COUPLED>(*rows);
+
+  if (m->empty) EqualStarts<<<(unsigned int)(rows->nblocks / 256 + 1), 256, 0, stream>>>((int)rows->n, RowsOfBlock(rows), rows->nblocks, start);
+  else FindStarts<<<(unsigned int)((rows->n + 255) / 256), 256, 0, stream>>>(m->begin + rows->first, (int)rows->n, rows->place0, rows->nblocks, start);
+  Count<COUPLED><<<rows->nblocks, HOPS_CURL_THREADS, HOPS_CURL_THREADS *(Stencil<COUPLED>::MAX * sizeof(int) + Stencil<COUPLED>::SLOTS), stream>>>(*m, *rows, work);
 }
 
 PetscErrorCode HopsCudaCurlCount(const HopsCudaLumpMesh *m, const HopsLORRows *rows, unsigned long long *work, cudaStream_t stream)
 {
-  int         *start = Starts(*rows);
-  const size_t size  = HOPS_CURL_THREADS * (HOPS_CUDA_CURL_MAX * sizeof(int) + HOPS_CURL_SLOTS);
-
   PetscFunctionBegin;
-  if (m->empty) EqualStarts<<<(unsigned int)(rows->nblocks / 256 + 1), 256, 0, stream>>>((int)rows->n, RowsOfBlock(rows), rows->nblocks, start);
-  else FindStarts<<<(unsigned int)((rows->n + 255) / 256), 256, 0, stream>>>(m->begin + rows->first, (int)rows->n, rows->place0, rows->nblocks, start);
-  Count<<<rows->nblocks, HOPS_CURL_THREADS, size, stream>>>(*m, *rows, work);
+  if (rows->coupled) LaunchCount<true>(m, rows, work, stream);
+  else LaunchCount<false>(m, rows, work, stream);
   PetscCallCUDA(cudaGetLastError());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode HopsCudaCurlColumns(const HopsCudaLumpMesh *m, const HopsLORRows *rows, unsigned char used[], cudaStream_t stream)
 {
-  const size_t size = HOPS_CURL_THREADS * HOPS_CUDA_CURL_MAX * sizeof(int);
+  const size_t size = HOPS_CURL_THREADS * HOPS_CUDA_CURL_MAX(rows->coupled) * sizeof(int);
 
   PetscFunctionBegin;
-  Fill<<<rows->nblocks, HOPS_CURL_THREADS, size, stream>>>(*m, *rows, used);
+  if (rows->coupled) Fill<true><<<rows->nblocks, HOPS_CURL_THREADS, size, stream>>>(*m, *rows, used);
+  else Fill<false><<<rows->nblocks, HOPS_CURL_THREADS, size, stream>>>(*m, *rows, used);
   PetscCallCUDA(cudaGetLastError());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -320,7 +335,8 @@ PetscErrorCode HopsCudaCurlColumns(const HopsCudaLumpMesh *m, const HopsLORRows 
 PetscErrorCode HopsCudaCurlPlaces(const HopsCudaLumpMesh *m, const HopsLORRows *rows, cudaStream_t stream)
 {
   PetscFunctionBegin;
-  Places<<<rows->nblocks, HOPS_CURL_THREADS, 0, stream>>>(*m, *rows);
+  if (rows->coupled) Places<true><<<rows->nblocks, HOPS_CURL_THREADS, 0, stream>>>(*m, *rows);
+  else Places<false><<<rows->nblocks, HOPS_CURL_THREADS, 0, stream>>>(*m, *rows);
   PetscCallCUDA(cudaGetLastError());
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -2,8 +2,8 @@
 #include "cudalorrow.cuh"
 #include "cudalump.h"
 
-#define HOPS_CUDA_LUMP_THREADS 128 /* rows of a block, pattern */
-#define HOPS_CUDA_LUMP_ROWS    32  /* rows of a block, values */
+#define HOPS_CUDA_LUMP_ROWS  32 /* rows of a block, values */
+#define HOPS_CUDA_LUMP_BATCH 6  /* columns of a cell that go into a row at a time */
 
 /* ---- Numbers ---- */
 
@@ -72,8 +72,6 @@ PetscErrorCode HopsCudaLumpCompare(PetscInt n, const unsigned char newmask[], co
 
 /* ---- Pattern ---- */
 
-typedef ColumnList<HOPS_CUDA_LUMP_MAX> Columns;
-
 /* e / ne, exact for e < 2^31 */
 __device__ __forceinline__ static int CellOf(const HopsCudaLumpMesh &m, int e)
 {
@@ -90,13 +88,14 @@ __device__ static void BuildRow(const HopsCudaLumpMesh &m, const HopsLORRows &ro
   for (int k = e0; k < e1; k++) {
     const int               e = m.entry[k], c = CellOf(m, e), i = e - c * m.ne;
     const HopsCudaLumpTable table = m.table[m.mask[c]];
-    const int               n = __ldg(table.count + i) & 65535, *R = m.restr + (size_t)c * m.ne;
+    const int               n = __ldg(table.count + i) >> 16, *R = m.restr + (size_t)c * m.ne, *C = table.col + i;
 
-    for (int t = 0, cols = 0; t < n; t++) {
-      const int x = __ldg(&table.term[(size_t)t * m.ne + i].col);
+    for (int s = 1; s < n; s += HOPS_CUDA_LUMP_BATCH) { /* the first is the diagonal's */
+      int col[HOPS_CUDA_LUMP_BATCH];
 
-      if (!(x & HOPS_LUMP_LAST) || !cols++) continue; /* the first is the diagonal's */
-      list->AddFree(Unsigned(R[x & ~HOPS_LUMP_LAST]));
+#pragma unroll
+      for (int t = 0; t < HOPS_CUDA_LUMP_BATCH; t++) col[t] = s + t < n ? Unsigned(R[__ldg(C + (size_t)(s + t) * m.ne)]) : INT_MAX;
+      list->template AddCell<HOPS_CUDA_LUMP_BATCH>(col, m.twice);
     }
   }
   if (rows.slot && rows.slot[r] >= 0) {
@@ -104,47 +103,35 @@ __device__ static void BuildRow(const HopsCudaLumpMesh &m, const HopsLORRows &ro
   }
 }
 
-__global__ static void __launch_bounds__(HOPS_CUDA_LUMP_THREADS) Count(const HopsCudaLumpMesh m, const HopsLORRows rows, unsigned long long *work)
+__global__ static void __launch_bounds__(HOPS_CUDA_LOR_THREADS) Count(const HopsCudaLumpMesh m, const HopsLORRows rows, unsigned long long *work)
 {
-  const int r    = (int)(blockIdx.x * blockDim.x + threadIdx.x);
-  Columns   list = {0, m.nfree};
-  int       n    = 0;
+  __shared__ int shared[SharedList::MAX * SharedList::STRIDE];
+  const int      r    = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+  SharedList     list = {0, m.nfree, shared + threadIdx.x};
 
   if (r >= rows.n) return;
   BuildRow(m, rows, r, &list);
-  if (list.n > HOPS_CUDA_LUMP_MAX) {
-    CountLater(rows, r, list.n, work);
-    return;
-  }
-  for (int k = 0; k < list.n; k++) n += list.col[k] < rows.split;
-  rows.i[0][r] = n;
-  if (rows.i[1]) rows.i[1][r] = list.n - n;
+  list.SetLength(rows, r, work);
 }
 
-__global__ static void __launch_bounds__(HOPS_CUDA_LUMP_THREADS) Fill(const HopsCudaLumpMesh m, const HopsLORRows rows, unsigned char *used)
+__global__ static void __launch_bounds__(HOPS_CUDA_LOR_THREADS) Fill(const HopsCudaLumpMesh m, const HopsLORRows rows, unsigned char *used)
 {
-  const int r    = (int)(blockIdx.x * blockDim.x + threadIdx.x);
-  Columns   list = {0, m.nfree};
-  int      *j0, *j1;
+  __shared__ int shared[SharedList::MAX * SharedList::STRIDE];
+  const int      r    = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+  SharedList     list = {0, m.nfree, shared + threadIdx.x};
 
-  if (r >= rows.n || IsLong(rows, r, HOPS_CUDA_LUMP_MAX)) return;
-  BuildRow(m, rows, r, &list);
-  if (rows.sorted) Sort(list.n, list.col);
-  j0 = rows.j[0] + rows.i[0][r];
-  j1 = rows.i[1] ? rows.j[1] + rows.i[1][r] : NULL;
-  for (int k = 0; k < list.n; k++) {
-    const int c = list.col[k];
+  if (r < rows.n && !IsLong(rows, r, SharedList::MAX)) BuildRow(m, rows, r, &list);
+  list.WriteColumns(rows, r, used);
+}
 
-    if (c < rows.split) *j0++ = c;
-    else {
-      *j1++                = c - (int)rows.split;
-      used[c - rows.split] = 1;
-    }
-  }
+/* of a row that is not a long one */
+__device__ __forceinline__ static int MostColumns(const HopsCudaLumpMesh &m, const HopsLORRows &rows)
+{
+  return m.stencil ? HOPS_CUDA_CURL_MAX(rows.coupled) : (int)SharedList::MAX;
 }
 
 /* Long rows: the same columns in the same order, by way of a buffer; then straight to their place */
-__global__ static void __launch_bounds__(HOPS_CUDA_LUMP_THREADS) CountLong(const HopsCudaLumpMesh m, const HopsLORRows rows, int *buffer, unsigned long long *next)
+__global__ static void __launch_bounds__(HOPS_CUDA_LOR_THREADS) CountLong(const HopsCudaLumpMesh m, const HopsLORRows rows, int *buffer, unsigned long long *next)
 {
   const int r = (int)(blockIdx.x * blockDim.x + threadIdx.x);
 
@@ -156,11 +143,11 @@ __global__ static void __launch_bounds__(HOPS_CUDA_LUMP_THREADS) CountLong(const
   if (rows.i[1]) rows.i[1][r] = list.n[1];
 }
 
-__global__ static void __launch_bounds__(HOPS_CUDA_LUMP_THREADS) FillLong(const HopsCudaLumpMesh m, const HopsLORRows rows, int max, unsigned char *used)
+__global__ static void __launch_bounds__(HOPS_CUDA_LOR_THREADS) FillLong(const HopsCudaLumpMesh m, const HopsLORRows rows, unsigned char *used)
 {
   const int r = (int)(blockIdx.x * blockDim.x + threadIdx.x);
 
-  if (r >= rows.n || !IsLong(rows, r, max)) return;
+  if (r >= rows.n || !IsLong(rows, r, MostColumns(m, rows))) return;
   LongRow list = {m.nfree, (int)rows.split, {0, 0}, {rows.j[0] + rows.i[0][r], rows.i[1] ? rows.j[1] + rows.i[1][r] : NULL}};
 
   BuildRow(m, rows, r, &list);
@@ -176,7 +163,7 @@ static unsigned int Blocks(const HopsLORRows *rows, int size)
 PetscErrorCode HopsCudaTableCount(const HopsCudaLumpMesh *m, HopsLORRows *rows, unsigned long long *work, cudaStream_t stream)
 {
   PetscFunctionBegin;
-  Count<<<Blocks(rows, HOPS_CUDA_LUMP_THREADS), HOPS_CUDA_LUMP_THREADS, 0, stream>>>(*m, *rows, work);
+  Count<<<Blocks(rows, HOPS_CUDA_LOR_THREADS), HOPS_CUDA_LOR_THREADS, 0, stream>>>(*m, *rows, work);
   PetscCallCUDA(cudaGetLastError());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -184,7 +171,7 @@ PetscErrorCode HopsCudaTableCount(const HopsCudaLumpMesh *m, HopsLORRows *rows, 
 PetscErrorCode HopsCudaTableCountLong(const HopsCudaLumpMesh *m, const HopsLORRows *rows, int *buffer, unsigned long long *work, cudaStream_t stream)
 {
   PetscFunctionBegin;
-  CountLong<<<Blocks(rows, HOPS_CUDA_LUMP_THREADS), HOPS_CUDA_LUMP_THREADS, 0, stream>>>(*m, *rows, buffer, work);
+  CountLong<<<Blocks(rows, HOPS_CUDA_LOR_THREADS), HOPS_CUDA_LOR_THREADS, 0, stream>>>(*m, *rows, buffer, work);
   PetscCallCUDA(cudaGetLastError());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -192,15 +179,15 @@ PetscErrorCode HopsCudaTableCountLong(const HopsCudaLumpMesh *m, const HopsLORRo
 PetscErrorCode HopsCudaTableColumns(const HopsCudaLumpMesh *m, const HopsLORRows *rows, unsigned char used[], cudaStream_t stream)
 {
   PetscFunctionBegin;
-  Fill<<<Blocks(rows, HOPS_CUDA_LUMP_THREADS), HOPS_CUDA_LUMP_THREADS, 0, stream>>>(*m, *rows, used);
+  Fill<<<Blocks(rows, HOPS_CUDA_LOR_THREADS), HOPS_CUDA_LOR_THREADS, 0, stream>>>(*m, *rows, used);
   PetscCallCUDA(cudaGetLastError());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsCudaTableColumnsLong(const HopsCudaLumpMesh *m, const HopsLORRows *rows, int max, unsigned char used[], cudaStream_t stream)
+PetscErrorCode HopsCudaTableColumnsLong(const HopsCudaLumpMesh *m, const HopsLORRows *rows, unsigned char used[], cudaStream_t stream)
 {
   PetscFunctionBegin;
-  FillLong<<<Blocks(rows, HOPS_CUDA_LUMP_THREADS), HOPS_CUDA_LUMP_THREADS, 0, stream>>>(*m, *rows, max, used);
+  FillLong<<<Blocks(rows, HOPS_CUDA_LOR_THREADS), HOPS_CUDA_LOR_THREADS, 0, stream>>>(*m, *rows, used);
   PetscCallCUDA(cudaGetLastError());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -277,12 +264,12 @@ __global__ static void __launch_bounds__(HOPS_CUDA_LUMP_ROWS) Values(const HopsC
   for (int k = threadIdx.x; k < len; k += blockDim.x) rows.v[0][base + k] = V[k];
 }
 
-/* Rows of more columns than max, which are zero: a thread for each, in global memory */
-__global__ static void __launch_bounds__(HOPS_CUDA_LUMP_THREADS) LongValues(const HopsCudaLumpMesh m, const HopsLORRows rows, int max)
+/* Long rows, which are zero: a thread for each, in global memory */
+__global__ static void __launch_bounds__(HOPS_CUDA_LOR_THREADS) LongValues(const HopsCudaLumpMesh m, const HopsLORRows rows)
 {
   const int r = (int)(blockIdx.x * blockDim.x + threadIdx.x), row = (int)rows.first + r;
 
-  if (r >= rows.n || !IsLong(rows, r, max)) return;
+  if (r >= rows.n || !IsLong(rows, r, MostColumns(m, rows))) return;
   Row out = GlobalRow(rows, r);
 
   for (int k = m.begin[row]; k < m.begin[row + 1]; k++) AddCell(m, m.entry[k], &out);
@@ -298,10 +285,10 @@ PetscErrorCode HopsCudaTableValues(const HopsCudaLumpMesh *m, const HopsLORRows 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsCudaTableValuesLong(const HopsCudaLumpMesh *m, const HopsLORRows *rows, int max, cudaStream_t stream)
+PetscErrorCode HopsCudaTableValuesLong(const HopsCudaLumpMesh *m, const HopsLORRows *rows, cudaStream_t stream)
 {
   PetscFunctionBegin;
-  LongValues<<<Blocks(rows, HOPS_CUDA_LUMP_THREADS), HOPS_CUDA_LUMP_THREADS, 0, stream>>>(*m, *rows, max);
+  LongValues<<<Blocks(rows, HOPS_CUDA_LOR_THREADS), HOPS_CUDA_LOR_THREADS, 0, stream>>>(*m, *rows);
   PetscCallCUDA(cudaGetLastError());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
