@@ -113,6 +113,7 @@ PetscErrorCode MatPASetUp_Private(Mat A, Mat_PA *pa)
       PetscCall(MatPASetUpRun(pa, 0, sp->ninterior));
       PetscCall(MatPASetUpRun(pa, sp->ninterior, sp->ncells));
     }
+    if (pa->kernel) PetscCall((*sp->backend->PAGetInfo)(pa->kernel, NULL, NULL, NULL, &pa->flops)); /* which depend on the geometry */
   }
   for (HopsRobin r = pa->robin; r; r = r->next) PetscCall(HopsRobinSetUp(sp, &pa->basis, r));
   pa->needsetup = PETSC_FALSE;

@@ -74,6 +74,15 @@ static HopsValues MatPAValues(HopsCoefficient cf, const PetscScalar *cells)
   return v;
 }
 
+/* Multilinear cells, by docs/gpu.md. Order 1 in 3D has a kernel of its own for a scalar coefficient and up to 3 points */
+static PetscBool MatPAStoringIsFaster(const Mat_PA *pa)
+{
+  const PetscInt P = pa->basis.P, Q = pa->basis.Q;
+
+  if (P == 2 && Q <= 3 && pa->space->dim == 3 && pa->diffusion && pa->diffusion->nc == 1) return PETSC_FALSE;
+  return P + Q < 7 ? PETSC_TRUE : PETSC_FALSE;
+}
+
 /* done: the kernel recomputes the geometry; else the caller fills quadrature data. pa->geometrynote says which, and why. Collective. */
 PetscErrorCode MatPASetUpGeometry(Mat A, Mat_PA *pa, PetscBool *done)
 {
@@ -93,7 +102,7 @@ PetscErrorCode MatPASetUpGeometry(Mat A, Mat_PA *pa, PetscBool *done)
   else {
     PetscCall(HopsSpaceGetMapKind(sp, &kind));
     if (kind == HOPS_MAP_CURVED) pa->geometrynote = "quadrature data stored (curved cells)";
-    else if (kind == HOPS_MAP_MULTILINEAR && pa->geometry == MATPA_GEOMETRY_AUTO && pa->basis.P + pa->basis.Q < 7) pa->geometrynote = "quadrature data stored (reading them is faster at this order)"; /* docs/gpu.md has the figures */
+    else if (kind == HOPS_MAP_MULTILINEAR && pa->geometry == MATPA_GEOMETRY_AUTO && MatPAStoringIsFaster(pa)) pa->geometrynote = "quadrature data stored (reading them is faster at this order)";
     else {
       PetscCall(MatPAGetCellValues(pa, pa->diffusion, &ck, &k));
       PetscCall(MatPAGetCellValues(pa, pa->mass, &cm, &m));
@@ -138,6 +147,8 @@ PetscErrorCode MatPASetUpGeometry(Mat A, Mat_PA *pa, PetscBool *done)
   Geometry is recomputed by back ends of devices where it is faster than reading it: all cells affine (parallelograms, parallelepipeds), or all
   bi- or trilinear; coefficients that do not vary inside a cell; and a kernel for the number of points. This also saves most
   of the operator's memory. `-ksp_view` and `-info` say what is done, and why.
+
+  On affine cells with such coefficients a rule of more than order + 1 points is exact. So are order + 1 Gauss points, which are taken in its place.
 
 .seealso: `MATPA`, `MatPAGeometryType`, `MatPASetQuadrature()`
 @*/

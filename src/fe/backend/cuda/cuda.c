@@ -173,11 +173,45 @@ static void FindLaunch(HopsPAKernel k)
   k->launch      = HopsCudaPALaunchGeneric;
   k->specialised = PETSC_FALSE;
 #define HOPS_CUDA_FIND(q) \
+  if (k->args.P == q) k->launchfew = HopsCudaPALaunch_##q; \
   if (k->args.Q == q && k->args.P <= q) { \
     k->launch      = HopsCudaPALaunch_##q; \
     k->specialised = PETSC_TRUE; \
   }
   HOPS_CUDA_POINTS(HOPS_CUDA_FIND)
+}
+
+/*
+  On affine cells with coefficients that are constant in each, integrands have at most the degree 2p in a direction. A rule of more than p + 1
+  points, Gauss or Gauss-Lobatto, integrates them exactly, and so do p + 1 Gauss points, with which it is applied. (The diagonal keeps the rule.)
+*/
+static PetscErrorCode SetFewPoints(HopsPAKernel k)
+{
+  HopsCudaArgs *a = &k->few;
+  const int     n = k->args.P;
+
+  PetscFunctionBegin;
+  *a = k->args;
+  if (a->Q == n) PetscFunctionReturn(PETSC_SUCCESS);
+  a->Q      = n;
+  a->padded = a->restr;
+  if (!k->fewtables) {
+    HopsBasis b;
+
+    PetscCall(HopsBasisCreate(n, n, PETSC_FALSE, &b));
+    PetscCall(PetscMalloc1(2 * n * n + 2 * n, &k->fewtables));
+    PetscCall(PetscArraycpy(k->fewtables, b.B, n * n));
+    PetscCall(PetscArraycpy(k->fewtables + n * n, b.C, n * n));
+    PetscCall(PetscArraycpy(k->fewtables + 2 * n * n, b.weights, n));
+    for (int q = 0; q < n; q++) k->fewtables[2 * n * n + n + q] = 0.5 * (b.points[q] + 1.0);
+    PetscCall(HopsBasisDestroy(&b));
+  }
+  a->hostB = k->fewtables;
+  a->hostC = a->hostB + n * n;
+  a->hostw = a->hostC + n * n;
+  a->hostz = a->hostw + n;
+  k->flops = CellFlops(a) * (PetscLogDouble)k->ncells;
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode HopsPADestroy_CUDA(HopsPAKernel *kernel)
@@ -190,6 +224,7 @@ static PetscErrorCode HopsPADestroy_CUDA(HopsPAKernel *kernel)
   PetscCall(HopsFree_CUDA(&k->flag));
   PetscCall(HopsFree_CUDA((void **)&k->tables));
   PetscCall(PetscFree(k->hosttables));
+  PetscCall(PetscFree(k->fewtables));
   PetscCall(HopsBasisDestroy(&k->geom));
   PetscCall(PetscFree(*kernel));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -336,6 +371,7 @@ static PetscErrorCode SetGeometry(HopsPAKernel k, int geometry)
   k->setup.geom                        = (double *)k->mem[6];
   k->args.qdata                        = k->setup.qdata;
   k->args.geom                         = k->setup.geom;
+  k->flops                             = CellFlops(&k->args) * (PetscLogDouble)k->ncells;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -363,7 +399,8 @@ static PetscErrorCode HopsPASetUpCells_CUDA(HopsPAKernel k, HopsMapKind kind, co
   if (!k->ncells) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(SetGeometry(k, kind == HOPS_MAP_AFFINE ? HOPS_CUDA_AFFINE : HOPS_CUDA_MULTILINEAR));
   k->args.scalar = kappa->nc == 1;
-  k->setup.X     = k->X;
+  if (kind == HOPS_MAP_AFFINE) PetscCall(SetFewPoints(k));
+  k->setup.X = k->X;
   PetscCall(SetUpCoefficients(k, 0, k->ncells, kappa, mass));
   PetscCall(HopsCudaPASetUpCells(&k->setup));
   PetscCall(SetUpFinish(k, 0, k->ncells, bad, det));
@@ -393,8 +430,10 @@ static PetscErrorCode HopsMapKind_CUDA(PetscInt n, PetscInt dim, PetscInt g, con
 
 static PetscErrorCode HopsPAApply_CUDA(HopsPAKernel k, HopsPart part, const PetscScalar x[], const PetscScalar xg[], PetscScalar y[], PetscScalar yg[])
 {
-  PetscInt end[] = {0, k->ninterior / 2, k->ninterior, k->ncells};
-  PetscInt order[3];
+  const PetscBool affine = k->args.geometry == HOPS_CUDA_AFFINE ? PETSC_TRUE : PETSC_FALSE;
+  HopsCudaArgs   *a      = affine ? &k->few : &k->args;
+  PetscInt        end[]  = {0, k->ninterior / 2, k->ninterior, k->ncells};
+  PetscInt        order[3];
 
   PetscFunctionBegin;
   order[HOPS_PART_INTERIOR_A] = 0;
@@ -404,10 +443,10 @@ static PetscErrorCode HopsPAApply_CUDA(HopsPAKernel k, HopsPart part, const Pets
     if (part != HOPS_PART_SHARED) PetscFunctionReturn(PETSC_SUCCESS);
     end[2] = 0;
   }
-  k->args.first = end[order[part]];
-  k->args.n     = end[order[part] + 1] - k->args.first;
-  PetscCall(HopsGetCUDAStream(&k->args.stream));
-  if (k->args.n) PetscCall((*k->launch)(&k->args, x, xg, y, yg));
+  a->first = end[order[part]];
+  a->n     = end[order[part] + 1] - a->first;
+  PetscCall(HopsGetCUDAStream(&a->stream));
+  if (a->n) PetscCall((*(affine ? k->launchfew : k->launch))(a, x, xg, y, yg));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

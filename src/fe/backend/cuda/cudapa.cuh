@@ -2,6 +2,7 @@
 #pragma once
 #include "cudaargs.h"
 #include "cudaline.cuh"
+#include "cudapafirst.cuh"
 
 #if defined(HOPS_CUDA_SINGLE)
 using namespace HopsCudaSingle;
@@ -42,13 +43,34 @@ static PetscErrorCode HopsCudaRun(Kernel kernel, const HopsCudaTables<P, Q> &tab
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Order 1 in 3D */
+template <int Q, int GEOM, int TERMS>
+static PetscErrorCode HopsCudaRunFirst(const HopsCudaArgs *k, const HopsCudaTables<2, Q> &tab, const HopsCudaCells &a)
+{
+  PetscFunctionBegin;
+  if constexpr (GEOM == HOPS_CUDA_STORED) {
+    constexpr int N = 2, T = 256;
+
+    HopsCudaApplyNodes1<TERMS, N, T><<<(unsigned int)(((size_t)a.n * 8 + N * T - 1) / (N * T)), T, 0, k->stream>>>(tab, a);
+  } else {
+    typedef HopsCudaLaunchCells1<Q, GEOM> Launch;
+
+    HopsCudaApplyCells1<Q, GEOM, TERMS, Launch::threads, Launch::blocks, Launch::unroll><<<(a.n + Launch::threads - 1) / Launch::threads, Launch::threads, 0, k->stream>>>(tab, a);
+  }
+  PetscCallCUDA(cudaGetLastError());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 template <int P, int Q, int GEOM, int TERMS>
 static PetscErrorCode HopsCudaRun3(const HopsCudaArgs *k, const HopsCudaTables<P, Q> &tab, const HopsCudaCells &a)
 {
-  constexpr int cells = HopsCudaLaunch3<Q, GEOM, TERMS>::cells, ng = GEOM == HOPS_CUDA_STORED ? 0 : HopsCudaGeomSize(GEOM, 3);
-
   PetscFunctionBegin;
-  PetscCall(HopsCudaRun(HopsCudaApply3<P, Q, GEOM, TERMS>, tab, Q * Q, cells, cells * ((size_t)(k->mass ? 3 : 2) * Q * Q * (Q | 1) + ng) * sizeof(real), a, k->stream));
+  if constexpr (P == 2 && TERMS != HOPS_CUDA_ANY && (Q == 2 || GEOM != HOPS_CUDA_STORED)) PetscCall((HopsCudaRunFirst<Q, GEOM, TERMS>(k, tab, a)));
+  else {
+    constexpr int cells = HopsCudaLaunch3<Q, GEOM, TERMS>::cells, ng = GEOM == HOPS_CUDA_STORED ? 0 : HopsCudaGeomSize(GEOM, 3);
+
+    PetscCall(HopsCudaRun(HopsCudaApply3<P, Q, GEOM, TERMS>, tab, Q * Q, cells, cells * ((size_t)(k->mass ? 3 : 2) * Q * Q * (Q | 1) + ng) * sizeof(real), a, k->stream));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -73,8 +95,10 @@ template <int P, int Q>
 static PetscErrorCode HopsCudaPALaunch(const HopsCudaArgs *k, const HopsCudaCells &a)
 {
   PetscFunctionBegin;
-  if (k->geometry == HOPS_CUDA_AFFINE) PetscCall(HopsCudaPALaunch<P, Q, HOPS_CUDA_AFFINE>(k, a));
-  else if (k->geometry == HOPS_CUDA_MULTILINEAR) PetscCall(HopsCudaPALaunch<P, Q, HOPS_CUDA_MULTILINEAR>(k, a));
+  if (k->geometry == HOPS_CUDA_AFFINE) {
+    if constexpr (P == Q) PetscCall(HopsCudaPALaunch<P, Q, HOPS_CUDA_AFFINE>(k, a));
+    else SETERRQ(PETSC_COMM_SELF, PETSC_ERR_PLIB, "Affine cells need as many points as the basis has nodes");
+  } else if (k->geometry == HOPS_CUDA_MULTILINEAR) PetscCall(HopsCudaPALaunch<P, Q, HOPS_CUDA_MULTILINEAR>(k, a));
   else PetscCall(HopsCudaPALaunch<P, Q, HOPS_CUDA_STORED>(k, a));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -15,17 +15,18 @@ struct _HopsSinglePA {
 /* The kernel's own data may go before their copy */
 PetscErrorCode HopsSinglePACreate_CUDA(HopsPAKernel k, HopsSinglePA *single)
 {
-  HopsSinglePA  s;
-  HopsCudaArgs *a;
-  PetscInt      n;
-  size_t        size, PQ = (size_t)k->args.P * k->args.Q, QQ = (size_t)k->args.Q * k->args.Q;
-  const int     stored = k->args.geometry == HOPS_CUDA_STORED, padded = k->args.padded != k->args.restr;
-  cudaStream_t  stream;
+  HopsSinglePA        s;
+  HopsCudaArgs       *a;
+  PetscInt            n;
+  const HopsCudaArgs *from = k->args.geometry == HOPS_CUDA_AFFINE ? &k->few : &k->args;
+  size_t              size, PQ = (size_t)from->P * from->Q, QQ = (size_t)from->Q * from->Q;
+  const int           stored = from->geometry == HOPS_CUDA_STORED, padded = from->padded != from->restr;
+  cudaStream_t        stream;
 
   PetscFunctionBegin;
   PetscCall(PetscNew(&s));
   *single      = s;
-  s->args      = k->args;
+  s->args      = *from;
   a            = &s->args;
   s->ncells    = k->ncells;
   s->ninterior = k->ninterior;
@@ -44,7 +45,7 @@ PetscErrorCode HopsSinglePACreate_CUDA(HopsPAKernel k, HopsSinglePA *single)
   PetscCall(HopsGetCUDAStream(&stream));
   size = padded ? k->size[7] : k->ncells * (size_t)PetscPowInt(a->P, a->dim) * sizeof(int);
   PetscCall((*HopsBackendCUDA.Malloc)(size, &s->mem[1]));
-  if (size) PetscCallCUDA(cudaMemcpyAsync(s->mem[1], k->args.padded, size, cudaMemcpyDeviceToDevice, stream));
+  if (size) PetscCallCUDA(cudaMemcpyAsync(s->mem[1], from->padded, size, cudaMemcpyDeviceToDevice, stream));
   a->restr = a->padded = (const int *)s->mem[1];
   PetscCall(PetscMalloc1(PQ + QQ + 2 * (size_t)a->Q, &s->tables));
   PetscCall(PetscArraycpy(s->tables, a->hostB, PQ));
