@@ -3,11 +3,12 @@
   T-vector; beside the first device's copy bandwidth. CSV to standard output. On several ranks the box is cut in slabs.
 
     gpubench [-hops_backend cuda] [-fe <h1|nd|rt>] [-dim 3] [-dofs 7e6] [-orders 1,2,...] [-points 1,2] [-mass] [-repeat 20] [-lexicographic]
-             [-geometry <curved|multilinear|affine>]
+             [-geometry <curved|multilinear|affine>] [-lock FILE]
 
   -fe nd and rt: curl-curl and mass with Nedelec, div-div and mass (-mass 0: without it) with Raviart-Thomas elements on a DMPLEX box with moved
   vertices, in PETSc's numbering. -dofs counts the unknowns of all ranks; -points are the Gauss points per direction beyond the order. Curved cells store their
-  quadrature data; the others' geometry is recomputed, unless -mat_pa_geometry stored says otherwise.
+  quadrature data; the others' geometry is recomputed, unless -mat_pa_geometry stored says otherwise. -lock: meshes
+  are made beside those of other runs, and timed one at a time.
 
   Columns: order, points per direction, unknowns, seconds of set-up (the second one), seconds of an application (mean of
   -repeat), 1e9 unknowns per second; and on one rank with stored data, bytes that an application must move at least (quadrature data,
@@ -18,6 +19,8 @@
 #include <petscdt.h>
 #include <petscdevice.h>
 #include <petsctime.h>
+#include <fcntl.h>
+#include <sys/file.h>
 
 enum {
   CURVED,
@@ -38,6 +41,7 @@ typedef struct {
   PetscReal   dofs, bandwidth;
   PetscBool   mass, lex;
   PetscMPIInt size, rank;
+  int         lock; /* of rank 0, or -1 */
 } Bench;
 
 /* The position of a point r in [0,1]^dim of a cell of the box of n cells in each direction */
@@ -131,6 +135,15 @@ static PetscErrorCode PlexCreate(const Bench *b, PetscInt p, HopsSpace *space)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* flock()'s operation on the file of -lock */
+static PetscErrorCode Lock(const Bench *b, int operation)
+{
+  PetscFunctionBeginUser;
+  PetscCheck(b->lock < 0 || !flock(b->lock, operation), PETSC_COMM_SELF, PETSC_ERR_FILE_UNEXPECTED, "The file of -lock cannot be locked");
+  PetscCallMPI(MPI_Barrier(PETSC_COMM_WORLD));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* The devices have finished */
 static PetscErrorCode Wait(void)
 {
@@ -215,6 +228,7 @@ static PetscErrorCode Run(Bench *b, HopsSpace space, PetscInt p, PetscInt q)
   PetscCall(HopsCoefficientCreateConstant(PETSC_COMM_WORLD, 1, &one, &c));
   PetscCall(MatCreatePA(space, &A));
   PetscCall(MatPASetQuadrature(A, q, PETSC_FALSE));
+  if (b->geometry == CURVED && b->fe == H1) PetscCall(MatPASetGeometryType(A, MATPA_GEOMETRY_STORED)); /* at order 1 cells are multilinear */
   PetscCall(SetTerm(b, A, c));
   if (b->mass) PetscCall(MatPASetMass(A, c));
   PetscCall(MatCreateVecs(A, &x, &y));
@@ -240,9 +254,10 @@ static PetscErrorCode Run(Bench *b, HopsSpace space, PetscInt p, PetscInt q)
 
 int main(int argc, char **argv)
 {
-  Bench     b          = {.dim = 3, .repeat = 20, .dofs = 7e6};
+  Bench     b          = {.dim = 3, .repeat = 20, .dofs = 7e6, .lock = -1};
   PetscInt  orders[32] = {1, 2, 3, 4, 5, 6, 7, 8}, n = 32, points[8] = {1, 2}, np = 8;
   PetscBool set;
+  char      file[PETSC_MAX_PATH_LEN];
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
@@ -260,17 +275,22 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-lexicographic", &b.lex, NULL));
   PetscCall(PetscOptionsGetIntArray(NULL, NULL, "-orders", orders, &n, &set));
   if (!set) n = 8;
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-lock", file, sizeof(file), &set));
+  if (set && !b.rank) b.lock = open(file, O_CREAT | O_RDWR, 0666);
+  PetscCheck(!set || b.rank || b.lock >= 0, PETSC_COMM_SELF, PETSC_ERR_FILE_OPEN, "Cannot open %s", file);
   for (PetscInt i = 0; i < n; ++i) {
     HopsSpace space;
 
     PetscCheck(orders[i] >= 1 && orders[i] < 64, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "-orders are between 1 and 63");
     PetscCall(b.fe == H1 ? BoxCreate(&b, orders[i], &space) : PlexCreate(&b, orders[i], &space));
+    PetscCall(Lock(&b, LOCK_EX));
     if (!i) {
       PetscCall(Copy(&b, space));
       PetscCall(PetscPrintf(PETSC_COMM_WORLD, "# copy bandwidth %.1f GB/s\norder,points,unknowns,setup_s,apply_s,gdof_per_s,bytes,gb_per_s,fraction\n", (double)(b.bandwidth / 1e9)));
     }
     for (PetscInt k = 0; k < np; ++k) PetscCall(Run(&b, space, orders[i], orders[i] + points[k]));
     PetscCall(HopsSpaceDestroy(&space));
+    PetscCall(Lock(&b, LOCK_UN));
   }
   PetscCall(PetscFinalize());
   return 0;

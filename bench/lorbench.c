@@ -246,8 +246,10 @@ static PetscErrorCode TimeAuxiliary(Case *c, HopsSpace sp)
 
   PetscFunctionBeginUser;
   if (c->fe == H1) PetscFunctionReturn(0);
+  PetscCall(Lock(c, LOCK_UN)); /* the host's work */
   PetscCall(HopsSpaceCreateCompanion(sp, HOPS_H1, PETSC_FALSE, &nodes));
   if (ads) PetscCall(HopsSpaceCreateCompanion(sp, HOPS_HCURL, PETSC_FALSE, &edges));
+  PetscCall(Lock(c, LOCK_EX));
   PetscCall(HopsSpaceCreateVec(nodes, &x));
   for (PetscInt i = 0; i < c->repeat; ++i) {
     double t = Now(), s;
