@@ -230,7 +230,7 @@ int main(int argc, char **argv)
 
   testset:
     args: -dim 3 -cells 1,1,1 -order {{9 10 11 12}separate output}
-    timeoutfactor: 3
+    timeoutfactor: 6
 
     test:
       suffix: 3d
