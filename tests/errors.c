@@ -43,7 +43,7 @@ static PetscErrorCode Meshes(void)
   DM              dm;
   HopsSpace       sp          = NULL;
   const PetscReal quad[12]    = {0, 0, 1, 0, 2, 0, 0, 1, 1, 1, 2, 1};
-  const PetscInt  inverted[8] = {0, 1, 4, 3, 1, 4, 5, 2};
+  const PetscInt  inverted[8] = {0, 1, 4, 3, 1, 4, 5, 2}, square[4] = {0, 1, 3, 2};
 
   PetscFunctionBeginUser;
   PetscCall(BoxMesh(2, PETSC_TRUE, &dm));
@@ -80,6 +80,12 @@ static PetscErrorCode Meshes(void)
     PetscCall(PetscFEDestroy(&fe));
     EXPECT("equispaced nodes", HopsSpaceCreateFromDM(dm, &sp), "Gauss-Lobatto-Legendre|node_type");
   }
+  PetscCall(DMDestroy(&dm));
+  PetscCall(DMPlexCreateFromCellListPetsc(PETSC_COMM_SELF, 2, 1, 4, 4, PETSC_TRUE, square, 2, quad, &dm));
+  PetscCall(DMSetCoordinates(dm, NULL));
+  PetscCall(DMSetCoordinatesLocal(dm, NULL));
+  EXPECT("no coordinates", HopsSpaceCreateH1(dm, 2, NULL, 0, NULL, &sp), "no coordinates|DMSetCoordinatesLocal()");
+  EXPECT("no coordinates, H(curl)", HopsSpaceCreateHCurl(dm, 2, NULL, 0, NULL, &sp), "no coordinates|DMSetCoordinatesLocal()");
   PetscCall(DMDestroy(&dm));
   EXPECT("missing mesh file", DMPlexCreateFromFile(PETSC_COMM_WORLD, "no-such-mesh.msh", "mesh", PETSC_TRUE, &dm), "no-such-mesh");
   PetscCall(DMPlexCreateFromCellListPetsc(PETSC_COMM_SELF, 2, 2, 6, 4, PETSC_TRUE, inverted, 2, quad, &dm));

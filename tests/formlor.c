@@ -499,6 +499,22 @@ static PetscErrorCode Errors(void)
   PetscCall(MatPASetDivDiv(A, scalar));
   EXPECT("ADS without a mass term", SetUpPC(A, "-lor_pc_hypre_type ads"), "ADS needs a mass term|MatPASetMass()");
   PetscCall(MatDestroy(&A));
+  for (PetscInt k = 0; k < 2; ++k) { /* a constant, and values by cell with a negative one */
+    const PetscScalar negative = -1.0;
+    HopsCoefficient   cells;
+    PetscScalar       v[8];
+
+    for (PetscInt c = 0; c < 8; ++c) v[c] = c == 5 ? -1e-3 : 1.0;
+    if (k) PetscCall(HopsCoefficientCreateCell(curl, 1, v, &cells));
+    else PetscCall(HopsCoefficientCreateConstant(PETSC_COMM_SELF, 1, &negative, &cells));
+    PetscCall(MatCreatePA(k ? curl : div, &A));
+    if (k) PetscCall(MatPASetCurlCurl(A, scalar));
+    else PetscCall(MatPASetDivDiv(A, scalar));
+    PetscCall(MatPASetMass(A, cells));
+    EXPECT(k ? "AMS with a negative mass in a cell" : "ADS with a negative mass", SetUpPC(A, k ? "-lor_pc_hypre_type ams" : "-lor_pc_hypre_type ads"), "negative somewhere|-lor_pc_type lu");
+    PetscCall(MatDestroy(&A));
+    PetscCall(HopsCoefficientDestroy(&cells));
+  }
   EXPECT("dropping on H(curl)", SetUp(curl, "-pc_lor_drop_tol 0.3"), "keeps all its entries|-pc_lor_drop_tol");
   PetscCall(PetscOptionsClearValue(NULL, "-pc_lor_drop_tol"));
   EXPECT("relaxation weight out of range", SetUp(curl, "-pc_lor_nodal_relax_weight 2"), "between 0 and 2");

@@ -172,13 +172,18 @@ PetscErrorCode HopsPlexGetGeometry(DM dm, HopsSpace sp)
 {
   PetscInt   cdim, nclosure = 0;
   PetscReal *T    = NULL;
-  PetscBool  isDG = PETSC_FALSE, lastDG = PETSC_FALSE, dropped;
+  PetscBool  isDG = PETSC_FALSE, lastDG = PETSC_FALSE, dropped, some;
+  Vec        x;
 
   PetscFunctionBegin;
   PetscCall(DMGetCoordinateDim(dm, &cdim));
   PetscCheck(cdim == sp->dim, PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP, "The mesh has dimension %" PetscInt_FMT " in a space of dimension %" PetscInt_FMT ": hops has no surface meshes", sp->dim, cdim);
   PetscCall(DMGetCoordinatesLocalSetUp(dm));
   PetscCall(DMGetCellCoordinatesLocalSetUp(dm));
+  PetscCall(DMGetCoordinatesLocal(dm, &x));
+  some = x ? PETSC_TRUE : PETSC_FALSE;
+  PetscCall(MPIU_Allreduce(MPI_IN_PLACE, &some, 1, HOPS_MPI_BOOL, MPI_LOR, PetscObjectComm((PetscObject)dm)));
+  PetscCheck(some, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_WRONGSTATE, "The mesh has no coordinates: set them (DMSetCoordinatesLocal(), or a creator that takes vertices, such as DMPlexCreateFromCellListPetsc())");
   PetscCall(HopsPlexCoordinatesDropped(dm, sp, &dropped));
   if (dropped) {
     PetscCall(HopsPlexRefineGeometry(dm, sp));

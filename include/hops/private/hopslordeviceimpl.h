@@ -14,7 +14,6 @@ struct _HopsLORDevice {
   HopsLORTarget target;
   HopsLORRows   rows, ghosts; /* owned rows; ghost rows, which travel to their owners through the process's memory */
   PetscBool     coupled;      /* the pattern has couplings across cells' directions on this rank */
-  PetscBool     negative;     /* a coefficient of the vertex data is not positive */
   PetscBool     given;        /* rows.i, rows.j and rows.v belong to the matrix */
   PetscInt      ncols;        /* columns of block 1 */
   PetscInt     *cols;         /* [ncols] their global indices, ascending */

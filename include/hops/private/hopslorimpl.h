@@ -28,12 +28,13 @@ typedef struct {
   PetscScalar           *vals;              /* [nd + no + ng + 1] */
   PetscSF                sf;                /* roots: received entries; leaves: ghost-row entries */
   PetscInt               nr;
-  PetscScalar           *rvals;   /* [nr] received entries */
-  int                   *rpos;    /* [nr] their positions in vals */
-  Mat                    mat;     /* AIJ on these arrays, which go with it (they outlive this struct if the Mat does) */
-  PetscLogDouble         nnz;     /* global number of nonzeros */
-  PetscReal              droptol; /* cells whose off-diagonal factors are all below this, relatively, keep none; set before the pattern is built */
-  struct _HopsLORDevice *device;  /* in place of mask, start, pos, vals and diag where the space's back end assembles the rows */
+  PetscScalar           *rvals;       /* [nr] received entries */
+  int                   *rpos;        /* [nr] their positions in vals */
+  Mat                    mat;         /* AIJ on these arrays, which go with it (they outlive this struct if the Mat does) */
+  PetscLogDouble         nnz;         /* global number of nonzeros */
+  PetscReal              droptol;     /* cells whose off-diagonal factors are all below this, relatively, keep none; set before the pattern is built */
+  PetscBool              negative[2]; /* is the derivative's coefficient, or the mass, negative somewhere? On all ranks alike after the numeric phase */
+  struct _HopsLORDevice *device;      /* in place of mask, start, pos, vals and diag where the space's back end assembles the rows */
 } HopsLOR;
 
 /* The form whose low-order-refined matrix is wanted */
@@ -55,8 +56,8 @@ PETSC_INTERN PetscErrorCode HopsLORDestroyPattern(HopsLOR *);
 PETSC_INTERN PetscErrorCode HopsLORGhostRows(HopsLOR *, const PetscInt gi[], const PetscInt gj[], PetscInt *rrow[], PetscInt *rcol[]);
 PETSC_INTERN PetscErrorCode HopsLORCreateAIJ(HopsLOR *);
 PETSC_INTERN PetscErrorCode HopsLORChangedAIJ(Mat);
-PETSC_INTERN PetscErrorCode HopsLORCheckSign(const HopsValues *, PetscInt dim, PetscInt n, PetscInt nq, PetscBool *negative);
-PETSC_INTERN PetscErrorCode HopsLORWarn(HopsLOR *, PetscBool negative); /* collective */
+PETSC_INTERN PetscErrorCode HopsLORCheckSign(const HopsValues *, PetscInt dim, PetscInt n, PetscInt nq, PetscBool mass, PetscBool *negative);
+PETSC_INTERN PetscErrorCode HopsLORWarn(HopsLOR *); /* collective */
 PETSC_INTERN PetscErrorCode HopsLORNumeric(HopsLOR *, const HopsForm *);
 /* src/pc/lor/lorlump.c: families other than H1 */
 PETSC_INTERN PetscErrorCode HopsLORLumpCouplings(HopsLOR *, const HopsForm *, unsigned char mask[], PetscBool *ok);

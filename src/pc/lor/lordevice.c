@@ -83,7 +83,7 @@ static PetscErrorCode HopsLORDeviceVertexData(HopsLOR *lor, const HopsForm *form
   PetscScalar            *kw = NULL, *mw = NULL;
 
   PetscFunctionBegin;
-  lor->device->negative = PETSC_FALSE;
+  lor->negative[0] = lor->negative[1] = PETSC_FALSE;
   for (PetscInt c = 0; !c || c < sp->ncells; c += run) {
     const PetscInt n = PetscMin(run, sp->ncells - c);
     HopsValues     k, m;
@@ -91,7 +91,8 @@ static PetscErrorCode HopsLORDeviceVertexData(HopsLOR *lor, const HopsForm *form
 
     PetscCall(HopsCoefficientEvaluate(form->diffusion, sp, &lor->gll, c, n, &ks, &kw, &k));
     PetscCall(HopsCoefficientEvaluate(form->mass, sp, &lor->gll, c, n, &ms, &mw, &m));
-    if (n) PetscCall(HopsLORCheckSign(&k, sp->dim, n, nq, &lor->device->negative));
+    if (n) PetscCall(HopsLORCheckSign(&k, sp->dim, n, nq, PETSC_FALSE, &lor->negative[0]));
+    if (n) PetscCall(HopsLORCheckSign(&m, sp->dim, n, nq, PETSC_TRUE, &lor->negative[1]));
     PetscCall((*ops->VertexData)(lor->kernel, c, n, &k, &m, mixed, HOPS_LOR_TOL, lor->droptol, &bad));
     if (bad >= 0) PetscCall(HopsLORDeviceErrorCell(lor, bad));
   }
@@ -377,6 +378,6 @@ PetscErrorCode HopsLORDeviceNumeric(HopsLOR *lor, const HopsForm *form)
   PetscCall((*ops->Wait)(lor->kernel));
   PetscCall(HopsLORDeviceUpdateMat(lor));
   PetscCall(PetscLogEventEnd(HopsEvent.lornumeric, lor->mat, 0, 0, 0));
-  PetscCall(HopsLORWarn(lor, d->negative));
+  PetscCall(HopsLORWarn(lor));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -103,10 +103,10 @@ PetscErrorCode HopsLORCheckCouplings(HopsLOR *lor, const HopsForm *form, PetscBo
 }
 
 /*
-  The form is meant to be definite: say so when a coefficient is negative (beyond rounding error), or zero all over a cell.
+  The form is meant to be definite: say so when a coefficient is negative (beyond rounding error), or zero all over a cell, where a mass may be.
   A zero at single points, such as x at x = 0, does no harm.
 */
-PetscErrorCode HopsLORCheckSign(const HopsValues *k, PetscInt dim, PetscInt n, PetscInt nq, PetscBool *negative)
+PetscErrorCode HopsLORCheckSign(const HopsValues *k, PetscInt dim, PetscInt n, PetscInt nq, PetscBool mass, PetscBool *negative)
 {
   static const PetscInt diag2[2] = {0, 2}, diag3[3] = {0, 3, 5};
   const PetscInt        nd = k->nc <= dim ? k->nc : dim;
@@ -123,7 +123,7 @@ PetscErrorCode HopsLORCheckSign(const HopsValues *k, PetscInt dim, PetscInt n, P
         lo = PetscMin(lo, v);
         hi = PetscMax(hi, v);
       }
-    if (hi <= 0.0 || lo < -1e-12 * hi) *negative = PETSC_TRUE;
+    if ((hi <= 0.0 && (!mass || lo < 0.0)) || lo < -1e-12 * hi) *negative = PETSC_TRUE;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -165,15 +165,19 @@ PetscErrorCode HopsLORChangedAIJ(Mat mat)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsLORWarn(HopsLOR *lor, PetscBool negative)
+/* AMS and ADS refuse a negative mass (pcloraux.c) */
+PetscErrorCode HopsLORWarn(HopsLOR *lor)
 {
-  MPI_Comm    comm = PetscObjectComm((PetscObject)lor->space);
-  PetscMPIInt rank;
+  MPI_Comm                 comm     = PetscObjectComm((PetscObject)lor->space);
+  static const char *const terms[4] = {"diffusion", "curl-curl", "div-div", "derivative's"};
+  PetscMPIInt              rank;
 
   PetscFunctionBegin;
-  PetscCall(MPIU_Allreduce(MPI_IN_PLACE, &negative, 1, HOPS_MPI_BOOL, MPI_LOR, comm));
+  PetscCall(MPIU_Allreduce(MPI_IN_PLACE, lor->negative, 2, HOPS_MPI_BOOL, MPI_LOR, comm));
   PetscCallMPI(MPI_Comm_rank(comm, &rank));
-  if (negative && rank == 0) PetscCall((*PetscErrorPrintf)("Warning: the diffusion coefficient is not positive everywhere; the low-order-refined matrix may be indefinite, use a Krylov method that allows it\n"));
+  if (rank) PetscFunctionReturn(PETSC_SUCCESS);
+  if (lor->negative[0]) PetscCall((*PetscErrorPrintf)("Warning: the %s coefficient is not positive everywhere; the low-order-refined matrix may be indefinite, use a Krylov method that allows it\n", terms[lor->space->family]));
+  if (lor->negative[1]) PetscCall((*PetscErrorPrintf)("Warning: the mass coefficient is negative somewhere; the low-order-refined matrix may be indefinite, use a Krylov method that allows it\n"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -183,10 +187,10 @@ PetscErrorCode HopsLORNumeric(HopsLOR *lor, const HopsForm *form)
   const PetscInt nq = PetscPowInt(sp->order + 1, sp->dim);
   size_t         ks = 0, ms = 0;
   PetscScalar   *kw = NULL, *mw = NULL;
-  PetscBool      neg = PETSC_FALSE;
 
   PetscFunctionBegin;
   PetscCall(PetscLogEventBegin(HopsEvent.lornumeric, lor->mat, 0, 0, 0));
+  lor->negative[0] = lor->negative[1] = PETSC_FALSE;
   PetscCall(PetscArrayzero(lor->vals, lor->nd + lor->no + lor->ng + 1));
   for (PetscInt c = 0, end; c < sp->ncells; c = end) {
     HopsValues k, m;
@@ -196,7 +200,8 @@ PetscErrorCode HopsLORNumeric(HopsLOR *lor, const HopsForm *form)
     end = PetscMin(c + HOPS_LOR_CHUNK, c < sp->ninterior ? sp->ninterior : sp->ncells);
     PetscCall(HopsCoefficientEvaluate(form->diffusion, sp, &lor->gll, c, end - c, &ks, &kw, &k));
     PetscCall(HopsCoefficientEvaluate(form->mass, sp, &lor->gll, c, end - c, &ms, &mw, &m));
-    PetscCall(HopsLORCheckSign(&k, sp->dim, end - c, nq, &neg));
+    PetscCall(HopsLORCheckSign(&k, sp->dim, end - c, nq, PETSC_FALSE, &lor->negative[0]));
+    PetscCall(HopsLORCheckSign(&m, sp->dim, end - c, nq, PETSC_TRUE, &lor->negative[1]));
     if (lor->element) PetscCall((*sp->backend->LumpFill)(lor->lump, c, end - c, &k, &m, lor->vals, &bad, &det));
     else PetscCall((*sp->backend->LORFill)(lor->kernel, c, end - c, &k, &m, lor->vals, &bad, &det));
     if (bad >= 0) PetscCall(HopsSpaceErrorCell(sp, bad, det));
@@ -210,6 +215,6 @@ PetscErrorCode HopsLORNumeric(HopsLOR *lor, const HopsForm *form)
   for (PetscInt e = 0; e < sp->ness; ++e) lor->vals[lor->diag[sp->essT[e]]] = 1.0;
   PetscCall(HopsLORChangedAIJ(lor->mat));
   PetscCall(PetscLogEventEnd(HopsEvent.lornumeric, lor->mat, 0, 0, 0));
-  PetscCall(HopsLORWarn(lor, neg));
+  PetscCall(HopsLORWarn(lor));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

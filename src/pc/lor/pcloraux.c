@@ -333,6 +333,7 @@ PetscErrorCode PCLORSetAuxiliary(PC pc, PC_LOR *lor)
     PetscCheck(!ams || sp->family == HOPS_HCURL || sp->dim == 2, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_INCOMP, "AMS is for H(curl), and in 2D for H(div); this space is H(div) in 3D: use -lor_pc_hypre_type ads");
     PetscCheck(!ads || (sp->family == HOPS_HDIV && sp->dim == 3), PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_INCOMP, "ADS is for H(div) in 3D; this space is %s in %" PetscInt_FMT "D: use -lor_pc_hypre_type ams", HopsFamilies[sp->family], sp->dim);
     PetscCheck(!ads || lor->form.mass, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "ADS needs a mass term: without one the div-div form is singular on all curls; add one (MatPASetMass()), small if it must be");
+    PetscCheck(!lor->lor.negative[1], PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "The mass coefficient is negative somewhere, which AMS and ADS do not allow: give the preconditioner another operator (KSPSetOperators(ksp, A, P)) with its absolute value, or use another inner solver (-lor_pc_type lu)");
   #if HOPS_HAVE_HYPRE_DEVICE
     PetscCheck(!sp->backend->host, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "The hypre of this PETSc is built for devices and crashes on AMS's and ADS's vectors in the host's memory: use -hops_backend cuda (or -dm_vec_type cuda), or -lor_pc_type gamg");
   #endif

@@ -6,7 +6,7 @@
 #pragma once
 #include "cudalor.h"
 
-#define HOPS_LUMP_LAST     (1 << 30) /* the column's last term */
+#define HOPS_LUMP_LAST              (1 << 30)             /* the column's last term */
 #define HOPS_CUDA_CURL_MAX(coupled) ((coupled) ? 63 : 31) /* columns of a row by the stencil; longer ones take other kernels */
 
 /*

@@ -21,11 +21,11 @@ __host__ __device__ __forceinline__ static void Contributions(const HopsCudaLump
   const double own = At(has1, m.own[1] + a * p * P * P + ia);
   const double cp = At(has0 && e.jp, fc), cm = At(has0 && e.jm, fc - e.Stride(c, b, 0)), bp = At(has0 && e.kp, fb), bm = At(has0 && e.km, fb - e.Stride(b, c, 0));
 
-  x[0]            = own + cp + cm + bp + bm;
-  x[1]            = -cp;
-  x[2]            = -cm;
-  x[3]            = -bp;
-  x[4]            = -bm;
+  x[0] = own + cp + cm + bp + bm;
+  x[1] = -cp;
+  x[2] = -cm;
+  x[3] = -bp;
+  x[4] = -bm;
   if (!COUPLED) {
 #pragma unroll
     for (int I = 0; I < 2; I++) {

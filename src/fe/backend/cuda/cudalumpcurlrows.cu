@@ -194,8 +194,8 @@ __global__ static void __launch_bounds__(HOPS_CURL_THREADS) Fill(const HopsCudaL
     b.FindRows(kc, rowof);
     __syncthreads();
     if (kc + t >= b.k1) continue;
-    int        col[N], *list = lists + rowof[t] * MAX, len = 1;
-    const int  e = m.entry[kc + t], c = CellOf(m, e);
+    int                 col[N], *list = lists + rowof[t] * MAX, len = 1;
+    const int           e = m.entry[kc + t], c = CellOf(m, e);
     PlaceWords<COUPLED> word;
 
     word.Load(rows, kc + t);
@@ -260,9 +260,9 @@ __global__ static void __launch_bounds__(HOPS_CURL_THREADS) Places(const HopsCud
     b.FindRows(kc, rowof);
     __syncthreads();
     if (kc + t >= b.k1) continue;
-    const int  r = b.r0 + rowof[t], row = (int)rows.first + r;
-    int        col[N], next    = rows.i[0][r];
-    const int  e = m.entry[kc + t], c = CellOf(m, e);
+    const int           r = b.r0 + rowof[t], row = (int)rows.first + r;
+    int                 col[N], next             = rows.i[0][r];
+    const int           e = m.entry[kc + t], c = CellOf(m, e);
     PlaceWords<COUPLED> word;
 
     if (IsLong(rows, r, Stencil<COUPLED>::MAX)) continue;
