@@ -3,10 +3,11 @@
   T-vector; beside the first device's copy bandwidth. CSV to standard output. On several ranks the box is cut in slabs.
 
     gpubench [-hops_backend cuda] [-fe <h1|nd|rt>] [-dim 3] [-dofs 7e6] [-orders 1,2,...] [-points 1,2] [-mass] [-repeat 20] [-lexicographic]
-             [-geometry <curved|multilinear|affine>] [-lock FILE]
+             [-geometry <curved|multilinear|affine>] [-lobatto] [-lock FILE]
 
   -fe nd and rt: curl-curl and mass with Nedelec, div-div and mass (-mass 0: without it) with Raviart-Thomas elements on a DMPLEX box with moved
-  vertices, in PETSc's numbering. -dofs counts the unknowns of all ranks; -points are the Gauss points per direction beyond the order. Curved cells store their
+  vertices, in PETSc's numbering. -dofs counts the unknowns of all ranks; -points are the Gauss points per direction beyond the order, or with -lobatto the Gauss-Lobatto
+  points (one beyond the order: those of the nodes). Curved cells store their
   quadrature data; the others' geometry is recomputed, unless -mat_pa_geometry stored says otherwise. -lock: meshes
   are made beside those of other runs, and timed one at a time.
 
@@ -39,7 +40,7 @@ static const char *const Elements[] = {"h1", "nd", "rt"};
 typedef struct {
   PetscInt    fe, dim, repeat, geometry;
   PetscReal   dofs, bandwidth;
-  PetscBool   mass, lex;
+  PetscBool   mass, lex, lobatto;
   PetscMPIInt size, rank;
   int         lock; /* of rank 0, or -1 */
 } Bench;
@@ -227,7 +228,7 @@ static PetscErrorCode Run(Bench *b, HopsSpace space, PetscInt p, PetscInt q)
   PetscCall(HopsSpaceGetNumCells(space, &ncells));
   PetscCall(HopsCoefficientCreateConstant(PETSC_COMM_WORLD, 1, &one, &c));
   PetscCall(MatCreatePA(space, &A));
-  PetscCall(MatPASetQuadrature(A, q, PETSC_FALSE));
+  PetscCall(MatPASetQuadrature(A, q, b->lobatto));
   if (b->geometry == CURVED && b->fe == H1) PetscCall(MatPASetGeometryType(A, MATPA_GEOMETRY_STORED)); /* at order 1 cells are multilinear */
   PetscCall(SetTerm(b, A, c));
   if (b->mass) PetscCall(MatPASetMass(A, c));
@@ -273,6 +274,7 @@ int main(int argc, char **argv)
   b.mass = b.fe == H1 ? PETSC_FALSE : PETSC_TRUE;
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-mass", &b.mass, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-lexicographic", &b.lex, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-lobatto", &b.lobatto, NULL));
   PetscCall(PetscOptionsGetIntArray(NULL, NULL, "-orders", orders, &n, &set));
   if (!set) n = 8;
   PetscCall(PetscOptionsGetString(NULL, NULL, "-lock", file, sizeof(file), &set));

@@ -456,7 +456,7 @@ static PetscErrorCode RunCase(Case *c)
   }
   PetscCall(Memory(&c->memory, &c->peak));
   c->memory -= before;
-  c->device = DeviceMemory() - before_device;
+  c->device = c->lock >= 0 ? 0.0 : DeviceMemory() - before_device; /* others take memory too */
   if (c->loroperator) PetscCall(PCLORGetMat(pc, &op));
   PetscCall(TimeKernels(c, c->loroperator ? op : A, pc, x, b));
   PetscCall(TimeAuxiliary(c, sp));

@@ -159,7 +159,7 @@ int main(int argc, char **argv)
 
     test:
       suffix: 3d
-      nsize: {{1 2}}
+      nsize: {{1 2 3}}
       args: -dm_plex_dim 3 -dm_plex_box_faces 3,2,2 -orders 1,2,3,4,5
       output_file: output/gpugeometry_3d.out
 

@@ -194,6 +194,11 @@ int main(int argc, char **argv)
       nsize: {{2 3}}
       args: -dm_coord_petscspace_degree 2 -orders 1,2,3,4
 
+    test:
+      suffix: 3d_ranks_high
+      nsize: {{2 3}}
+      args: -dm_coord_petscspace_degree 2 -dm_plex_box_faces 3,1,1 -orders 5,6,7,8,9
+
   # rows longer than the kernels' lists; spaces from arrays are compared on one rank
   testset:
     filter: grep -v arrays

@@ -433,6 +433,16 @@ int main(int argc, char **argv)
       args: -dm_coord_petscspace_degree 2 -orders 1,2,3
 
     test:
+      suffix: 3d_ranks_high
+      nsize: {{2 3}}
+      args: -dm_coord_petscspace_degree 2 -dm_plex_box_faces 3,1,1 -orders 4,6
+
+    test:
+      suffix: 3d_ranks_straight
+      nsize: {{2 3}}
+      args: -straight -orders 1,3
+
+    test:
       suffix: 3d_derivative
       nsize: {{1 2 3}}
       args: -what derivative -orders 1,2,4

@@ -1,5 +1,5 @@
 static char help[] = "MATPA on a device against MATPA on the host: action, identity rows, diagonal, lifting, refills; refused input.\n\
-  -dim <d> -orders <p,...> -refuse\n\n";
+  -dim <d> -orders <p,...> -refuse -device_vectors\n\n";
 
 #include "gputest.h"
 
@@ -48,6 +48,67 @@ static PetscErrorCode Value(PetscInt dim, const PetscReal x[], PetscInt nc, Pets
   return PETSC_SUCCESS;
 }
 
+/* Vectors of the device on the host's operator: PETSc hands their arrays to and fro */
+static PetscErrorCode DeviceVectors(HopsSpace sp, PetscInt order)
+{
+  HopsCoefficient c;
+  PetscScalar     one = 1.0, *a;
+  PetscInt        n, N;
+  PetscReal       norm, diff;
+  PetscBool       device;
+  Mat             A;
+  Vec             x, y, z, dx, dy;
+
+  PetscFunctionBeginUser;
+  PetscCall(HopsCoefficientCreateConstant(PETSC_COMM_WORLD, 1, &one, &c));
+  PetscCall(Operator(sp, order + 1, PETSC_FALSE, c, NULL, &A));
+  PetscCall(HopsSpaceCreateVec(sp, &x));
+  PetscCall(VecDuplicate(x, &y));
+  PetscCall(VecDuplicate(x, &z));
+  PetscCall(VecGetLocalSize(x, &n));
+  PetscCall(VecGetSize(x, &N));
+  PetscCall(VecCreate(PETSC_COMM_WORLD, &dx));
+  PetscCall(VecSetSizes(dx, n, N));
+  PetscCall(VecSetType(dx, "cuda"));
+  PetscCall(VecDuplicate(dx, &dy));
+  PetscCall(VecSetRandom(x, NULL));
+  PetscCall(MatMult(A, x, y));
+  PetscCall(VecGetArrayWrite(dx, &a));
+  {
+    const PetscScalar *h;
+
+    PetscCall(VecGetArrayRead(x, &h));
+    PetscCall(PetscArraycpy(a, h, n));
+    PetscCall(VecRestoreArrayRead(x, &h));
+  }
+  PetscCall(VecRestoreArrayWrite(dx, &a));
+  PetscCall(VecScale(dx, 2.0)); /* on the device */
+  PetscCall(MatMult(A, dx, dy));
+  PetscCall(VecScale(dy, 0.5));
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)dy, &device, "seqcuda", "mpicuda", ""));
+  PetscCall(VecGetArray(z, &a));
+  {
+    const PetscScalar *h;
+
+    PetscCall(VecGetArrayRead(dy, &h));
+    PetscCall(PetscArraycpy(a, h, n));
+    PetscCall(VecRestoreArrayRead(dy, &h));
+  }
+  PetscCall(VecRestoreArray(z, &a));
+  PetscCall(VecNorm(y, NORM_2, &norm));
+  PetscCall(VecAXPY(z, -1.0, y));
+  PetscCall(VecNorm(z, NORM_2, &diff));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "order %" PetscInt_FMT ": vectors of the device on the host's operator: %s\n", order, device && norm > 0.0 && diff <= 1e-14 * norm ? "as the host's" : "WRONG"));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&y));
+  PetscCall(VecDestroy(&z));
+  PetscCall(VecDestroy(&dx));
+  PetscCall(VecDestroy(&dy));
+  PetscCall(MatDestroy(&A));
+  PetscCall(HopsCoefficientDestroy(&c));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
   static const char *const backend[] = {"host", "cuda"};
@@ -55,7 +116,7 @@ int main(int argc, char **argv)
   DMLabel                  label;
   PetscInt                 dim, np = 16, orders[16], one = 1, nbox[3] = {3, 2, 2};
   PetscMPIInt              size;
-  PetscBool                set, refuse = PETSC_FALSE;
+  PetscBool                set, refuse = PETSC_FALSE, vectors = PETSC_FALSE;
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
@@ -63,6 +124,7 @@ int main(int argc, char **argv)
   PetscCall(TestMesh(PETSC_COMM_WORLD, PETSC_TRUE, &dm));
   PetscCall(DMGetDimension(dm, &dim));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-refuse", &refuse, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-device_vectors", &vectors, NULL));
   PetscCall(PetscOptionsGetIntArray(NULL, NULL, "-orders", orders, &np, &set));
   PetscCheck(set, PETSC_COMM_WORLD, PETSC_ERR_USER, "Give -orders");
   PetscCall(DMGetLabel(dm, "Face Sets", &label));
@@ -86,9 +148,10 @@ int main(int argc, char **argv)
       PetscCall(VecDuplicate(x, &y));
       PetscCall(MatMult(A, x, y));
     }
-    PetscCall(Order(dm, dim, space, orders[i]));
+    if (vectors) PetscCall(DeviceVectors(space[0], orders[i]));
+    else PetscCall(Order(dm, dim, space, orders[i]));
     for (PetscInt b = 0; b < 2; ++b) PetscCall(HopsSpaceDestroy(&space[b]));
-    if (size == 1) { /* identity rows: a space from arrays */
+    if (size == 1 && !vectors) { /* identity rows: a space from arrays */
       PetscReal *z;
 
       PetscCall(PetscMalloc1(orders[i] + 1, &z));
@@ -150,6 +213,16 @@ int main(int argc, char **argv)
       nsize: {{2 3}}
       args: -orders 1,2,3 -hops_halo_direct {{0 1}}
       output_file: output/gpupa_3d_ranks.out
+
+    test:
+      suffix: 3d_ranks_high
+      nsize: {{2 3}}
+      args: -dm_plex_box_faces 3,1,1 -orders 4,5,6,7,8,9
+
+    test:
+      suffix: 3d_device_vectors
+      nsize: {{1 2}}
+      args: -orders 1,3 -device_vectors
 
   test:
     suffix: refuse

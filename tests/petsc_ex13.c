@@ -50,6 +50,13 @@
       suffix: hypremat
       requires: hypre
       args: -dm_plex_box_faces 4,4 -potential_petscspace_degree 4 -pc_lor_mat_type hypre
+    # no transfer between host and device in any iteration: counts in both directions, of -log_view
+    test:
+      suffix: device
+      requires: cuda hypre petsc>=3.22
+      args: -dm_plex_dim 3 -dm_plex_box_faces 3,3,3 -potential_petscspace_degree 4 -dm_mat_type pa -dm_vec_type cuda -use_gpu_aware_mpi 0 -log_view
+      filter: awk '/Nonlinear/ {print} $1 == "PCApply" || $1 == "MatPAMult" {print $1, $(NF - 4), $(NF - 2)}'
+      output_file: output/petsc_ex13_device.out
     test:
       suffix: gamg
       nsize: 2
