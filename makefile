@@ -137,7 +137,7 @@ $(BUILD)/bin/%: bench/%.c $(lib) $(BUILD)/.flags
 libceedbench: $(BUILD)/bin/libceedbench
 $(BUILD)/bin/libceedbench: examples := -I$(abspath bench/libceed) -isystem $(abspath $(LIBCEED_DIR))/include
 $(BUILD)/bin/libceedbench: hopsflags := $(hopsflags) -L$(abspath $(LIBCEED_DIR))/lib -Wl,-rpath,$(abspath $(LIBCEED_DIR))/lib -Wl,--allow-shlib-undefined -lceed
-$(BUILD)/bin/libceedbench: bench/libceed/libceedbench.c $(lib) $(BUILD)/.flags | libceed-found
+$(BUILD)/bin/libceedbench: bench/libceed/libceedbench.c $(wildcard $(LIBCEED_DIR)/lib/libceed.so) $(lib) $(BUILD)/.flags | libceed-found
 	$(link_program)
 
 libceed-found:

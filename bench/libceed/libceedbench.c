@@ -238,7 +238,7 @@ static PetscErrorCode LibceedOperator(const Bench *b, const Box *box, PetscInt q
   CeedVector          x, data;
 
   PetscFunctionBeginUser;
-  PetscCheck(size < 2147483647, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "%td quadrature data of order %" PetscInt_FMT " are too many for libCEED's 32-bit indices: reduce -dofs", size, box->p);
+  PetscCheck(size < 2147483647, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "%g quadrature data of order %" PetscInt_FMT " are too many for libCEED's 32-bit indices: reduce -dofs", (double)size, box->p);
   CallCeed(b, CeedBasisCreateTensorH1Lagrange(ceed, 3, 1, P, Q, CEED_GAUSS, &basis));
   CallCeed(b, CeedBasisCreateTensorH1Lagrange(ceed, 3, 3, P, Q, CEED_GAUSS, &xbasis));
   CallCeed(b, CeedElemRestrictionCreate(ceed, ncells, nn, 1, 1, total, CEED_MEM_HOST, CEED_USE_POINTER, box->offsets, &r));
