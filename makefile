@@ -60,7 +60,7 @@ programs  := $(patsubst tutorials/%.c,$(BUILD)/bin/%,$(wildcard tutorials/*.c)) 
 testsrc   := $(wildcard tests/*.c tutorials/*.c)
 formatted := $(sort $(shell find include src tests tutorials bench -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' 2>/dev/null))
 
-.PHONY: all lib tutorials bench test test-gpu check-tests .programs demo install clean man format check-format help
+.PHONY: all lib tutorials bench libceedbench libceed-found test test-gpu check-tests .programs demo install clean man format check-format help
 .DELETE_ON_ERROR:
 
 all: lib tutorials bench
@@ -132,6 +132,18 @@ $(BUILD)/bin/patchgpubench $(BUILD)/tests/bin/gpupatch: $(stages)
 $(BUILD)/bin/%: bench/%.c $(lib) $(BUILD)/.flags
 	$(link_program)
 
+# Beside libCEED, where there is one: never part of `all`. The absolute -I tells libCEED where to find the quadrature functions at run
+# time; what libCEED itself needs (a driver's library) may be absent where this is linked.
+libceedbench: $(BUILD)/bin/libceedbench
+$(BUILD)/bin/libceedbench: examples := -I$(abspath bench/libceed) -isystem $(abspath $(LIBCEED_DIR))/include
+$(BUILD)/bin/libceedbench: hopsflags := $(hopsflags) -L$(abspath $(LIBCEED_DIR))/lib -Wl,-rpath,$(abspath $(LIBCEED_DIR))/lib -Wl,--allow-shlib-undefined -lceed
+$(BUILD)/bin/libceedbench: bench/libceed/libceedbench.c $(wildcard $(LIBCEED_DIR)/lib/libceed.so) $(lib) $(BUILD)/.flags | libceed-found
+	$(link_program)
+
+libceed-found:
+	@test -n "$(LIBCEED_DIR)" -a -f "$(LIBCEED_DIR)/include/ceed.h" -a -f "$(LIBCEED_DIR)/lib/libceed.so" || { \
+	  echo "hops: libceedbench needs libCEED: set LIBCEED_DIR to its prefix, with include/ceed.h and lib/libceed.so (now '$(LIBCEED_DIR)')." >&2; exit 1; }
+
 $(BUILD)/tests/bin/%: examples := $(if $(PETSC_EXAMPLES),-isystem $(PETSC_EXAMPLES))
 $(BUILD)/tests/bin/%: tests/%.c $(lib) $(BUILD)/.flags
 	$(link_program)
@@ -193,6 +205,7 @@ help:
 	@echo 'make test            install what is missing (Debian), build, run all tests'
 	@echo 'make test-gpu        all tests on device vectors, and those of the CUDA back end: on a machine with a device'
 	@echo 'make demo            install what is missing (Debian), build, run the demonstration'
+	@echo 'make libceedbench    the comparison with libCEED, of prefix LIBCEED_DIR'
 	@echo 'make install         into prefix=$(prefix), below DESTDIR where set'
 	@echo 'make format          rewrite the sources with clang-format; check-format only compares'
 	@echo 'make man             the manual pages as Markdown, in $(BUILD)/man'
