@@ -1,11 +1,13 @@
 static char help[] = "Full multigrid with vertex patches on a uniform box: -Laplace u = f on the unit square or cube, u = 0 on the boundary, on a CUDA device.\n\
   -dim <d> -order <p> -cells <n,...>  : sizes, n cells in each direction\n\
+  -cases <p:n,...>                    : orders and cells, in place of -order and -cells\n\
   -precision <double,single>          : of the cycle\n\
   -rhs <sin,one>                      : f such that u is the product of sin(pi x), or f = 1 (then there is no error)\n\
   -rtol <r>                           : until |b - A x| <= r |b| (default 1e-9)\n\
   -repeat <n>                         : solves, of which the fastest counts, after one that warms up\n\
-  -breakdown                          : seconds by level and kind of kernel, each waited for\n\
-Prints CSV. Options of PCBOXMG and KSP apply; -ksp_type fgmres, with the cycle as preconditioner, is one choice.\n\n";
+  -breakdown                          : seconds by level (0: the finest) and kind of kernel, each waited for; what is left of the solve is the finest level's\n\
+                                        'rest': products and vectors of a Krylov method, and the waits\n\
+Prints CSV, the first column of which says what a line is. Options of PCBOXMG and KSP apply; -ksp_type fgmres, with the cycle as preconditioner, is one choice.\n\n";
 
 #include <hops.h>
 #include <petscdt.h>
@@ -13,6 +15,8 @@ Prints CSV. Options of PCBOXMG and KSP apply; -ksp_type fgmres, with the cycle a
 #if defined(PETSC_HAVE_CUDA)
   #include <petscdevice_cuda.h>
   #include "cuda/boxtools.h"
+
+  #define MAX_CASES 128
 
 typedef struct {
   PetscInt  dim, order, n, repeat;
@@ -102,21 +106,38 @@ static PetscErrorCode Seconds(PetscLogDouble *t)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode BreakdownLine(const Bench *b, PetscBool single, PetscInt level, const char kind[], PetscReal seconds, KSPType ksp)
+{
+  PetscFunctionBeginUser;
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, "breakdown,%d,%d,%d,%s,%d,%s,%.6f,%s\n", (int)b->dim, (int)b->order, (int)b->n, single ? "single" : "double", (int)level, kind, (double)seconds, ksp));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode Breakdown(const Bench *b, PetscBool single, KSP ksp, Vec f, Vec x)
 {
   static const char *const kinds[] = {"smoothing", "residual", "restriction", "prolongation", "direct", "vectors"};
   PC                       pc;
   PetscInt                 levels;
-  PetscReal               *s;
+  PetscReal               *s, rest;
+  PetscLogDouble           t0, t1;
+  KSPType                  type;
 
   PetscFunctionBeginUser;
   PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(KSPGetType(ksp, &type));
   PetscCall(PCBoxMGProfile(pc, PETSC_TRUE, NULL, NULL));
+  PetscCall(Seconds(&t0));
   PetscCall(KSPSolve(ksp, f, x));
+  PetscCall(Seconds(&t1));
+  rest = t1 - t0;
   PetscCall(PCBoxMGProfile(pc, PETSC_FALSE, &levels, &s));
   for (PetscInt l = levels - 1; l >= 0; --l)
     for (PetscInt k = 0; k < 6; ++k)
-      if (s[6 * l + k] > 0.0) PetscCall(PetscPrintf(PETSC_COMM_SELF, "breakdown,%d,%d,%d,%s,%d,%s,%.6f\n", (int)b->dim, (int)b->order, (int)b->n, single ? "single" : "double", (int)(levels - 1 - l), kinds[k], (double)s[6 * l + k]));
+      if (s[6 * l + k] > 0.0) {
+        PetscCall(BreakdownLine(b, single, levels - 1 - l, kinds[k], s[6 * l + k], type));
+        rest -= s[6 * l + k];
+      }
+  PetscCall(BreakdownLine(b, single, 0, "rest", rest, type));
   PetscCall(PCBoxMGProfile(pc, PETSC_FALSE, NULL, NULL));
   PetscCall(PetscFree(s));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -134,6 +155,8 @@ static PetscErrorCode Run(const Bench *b, PetscBool single)
   PetscLogDouble     t0, t1, setup, best = 1e30;
   size_t             available, total;
   KSPConvergedReason reason;
+  KSPType            type;
+  char               ksptype[64];
 
   PetscFunctionBeginUser;
   PetscCall(MatCreateHopsBox(PETSC_COMM_SELF, b->dim, b->order, ncells, NULL, NULL, 0.0, &A));
@@ -162,6 +185,8 @@ static PetscErrorCode Run(const Bench *b, PetscBool single)
   PetscCall(KSPGetConvergedReason(ksp, &reason));
   if (b->sine) PetscCall(Error(b, x, &error));
   if (b->breakdown) PetscCall(Breakdown(b, single, ksp, f, x));
+  PetscCall(KSPGetType(ksp, &type));
+  PetscCall(PetscStrncpy(ksptype, type, sizeof(ksptype)));
   PetscCall(KSPDestroy(&ksp));
   PetscCall(VecNorm(f, NORM_2, &norm[0]));
   { /* independent of the solver's own residual */
@@ -174,7 +199,7 @@ static PetscErrorCode Run(const Bench *b, PetscBool single)
     PetscCall(VecDestroy(&r));
   }
   PetscCall(VecGetSize(f, &n));
-  PetscCall(PetscPrintf(PETSC_COMM_SELF, "solve,%d,%d,%d,%d,%s,%s,%d,%s,%.2e,%.3e,%.3f,%.4f,%.3f,%.1f\n", (int)b->dim, (int)b->order, (int)b->n, (int)n, b->sine ? "sin" : "one", single ? "single" : "double", (int)its, reason > 0 ? "yes" : "no", (double)(norm[1] / norm[0]), (double)error, setup, best, n / best * 1e-9, (total - available) * 1e-9));
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, "solve,%d,%d,%d,%d,%s,%s,%d,%s,%.2e,%.3e,%.3f,%.4f,%.3f,%.1f,%s\n", (int)b->dim, (int)b->order, (int)b->n, (int)n, b->sine ? "sin" : "one", single ? "single" : "double", (int)its, reason > 0 ? "yes" : "no", (double)(norm[1] / norm[0]), (double)error, setup, best, n / best * 1e-9, (total - available) * 1e-9, ksptype));
   PetscCall(VecDestroy(&f));
   PetscCall(VecDestroy(&x));
   PetscCall(MatDestroy(&A));
@@ -183,9 +208,9 @@ static PetscErrorCode Run(const Bench *b, PetscBool single)
 
 int main(int argc, char **argv)
 {
-  Bench     b         = {3, 7, 8, 3, PETSC_TRUE, PETSC_FALSE, 1e-9};
-  PetscInt  cells[32] = {8}, ncells = 32, nprecisions = 2;
-  char     *precisions[2] = {NULL, NULL}, rhs[16] = "sin";
+  Bench     b                = {3, 7, 8, 3, PETSC_TRUE, PETSC_FALSE, 1e-9};
+  PetscInt  cells[MAX_CASES] = {8}, orders[MAX_CASES], ncells = MAX_CASES, ncases = MAX_CASES, nprecisions = 2;
+  char     *precisions[2] = {NULL, NULL}, *cases[MAX_CASES], rhs[16] = "sin";
   PetscBool set, both;
 
   PetscFunctionBeginUser;
@@ -197,15 +222,31 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-repeat", &b.repeat, NULL));
   PetscCall(PetscOptionsGetIntArray(NULL, NULL, "-cells", cells, &ncells, &set));
   if (!set) ncells = 1;
+  for (PetscInt c = 0; c < ncells; ++c) orders[c] = b.order;
+  PetscCall(PetscOptionsGetStringArray(NULL, NULL, "-cases", cases, &ncases, &set));
+  if (set) {
+    ncells = ncases;
+    for (PetscInt c = 0; c < ncases; ++c) {
+      int  p, n;
+      char rest;
+
+      PetscCheck(sscanf(cases[c], "%d:%d%c", &p, &n, &rest) == 2, PETSC_COMM_SELF, PETSC_ERR_USER, "-cases are an order, a colon, and a number of cells, such as 7:64, not %s", cases[c]);
+      orders[c] = p;
+      cells[c]  = n;
+      PetscCall(PetscFree(cases[c]));
+    }
+  }
   PetscCall(PetscOptionsGetStringArray(NULL, NULL, "-precision", precisions, &nprecisions, &set));
   both = set ? PETSC_FALSE : PETSC_TRUE;
   PetscCall(PetscOptionsGetString(NULL, NULL, "-rhs", rhs, sizeof(rhs), NULL));
   PetscCall(PetscStrcmp(rhs, "sin", &b.sine));
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-rtol", &b.rtol, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-breakdown", &b.breakdown, NULL));
-  PetscCall(PetscPrintf(PETSC_COMM_SELF, "solve,dim,order,cells,unknowns,rhs,precision,iterations,converged,residual,l2_error,setup_s,solve_s,gdof_per_s,device_gb\n"));
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, "solve,dim,order,cells,unknowns,rhs,precision,iterations,converged,residual,l2_error,setup_s,solve_s,gdof_per_s,device_gb,ksp\n"));
+  if (b.breakdown) PetscCall(PetscPrintf(PETSC_COMM_SELF, "breakdown,dim,order,cells,precision,level,kind,seconds,ksp\n"));
   for (PetscInt c = 0; c < ncells; ++c) {
-    b.n = cells[c];
+    b.order = orders[c];
+    b.n     = cells[c];
     if (both) {
       PetscCall(Run(&b, PETSC_FALSE));
       PetscCall(Run(&b, PETSC_TRUE));

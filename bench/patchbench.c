@@ -1,31 +1,46 @@
 /*
-  Sweeps of PCPATCHFD on one core (or on ranks): set-up, local solves, whole sweeps of each type, and the operator beside them, in unknowns
-  and flops per second; on a box of equal cells, of graded ones, or curved.
+  Sweeps of PCPATCHFD on one core (or on ranks), or on a device: set-up, local solves, whole sweeps of each type, and the operator beside them, in
+  unknowns, flops and bytes per second; on a box of equal cells, of graded ones, or curved.
 
     patchbench [-dim 3] [-dofs 1e6] [-orders 1,2,...] [-mesh uniform|graded|curved] [-repeat 3] [-calls 1] [-variants 0,1,2,3,4] [-hops_backend host|cuda]
+               [-cpu] [-csv FILE]
 
-  -calls: so many between two looks at the clock; -variants: lines of the table in Order()
+  -calls: so many between two looks at the clock; -variants: lines of the table in Order(); -cpu: the process's processor time in place of the
+  clock's, for a busy machine; -csv: adds lines to FILE, with a header where it is new or empty.
+
+  On one process flops and bytes are also given as fractions of a peak and of a copy's bandwidth. On the host both are measured here, on one core: multiply-adds in
+  registers, in the precision of the patches, and a copy of 256 MB. On a device the peak is that of the vector units at the highest clock (compute
+  capabilities 8.0 and 9.0; of others no fraction is given), and the copy one of 1 GB. Bytes are those that must be moved at least:
+    operator, additive: x read, y zeroed and added to, an index for each entry of a cell or patch (quadrature data, where they are stored, come on top)
+    multiplicative: for each patch b inside and x around it read, x inside written, an index for each; in single precision on an iterate, and
+                    the operator for the residual. Only where sweeps are fused: not on curved cells
 */
 #include <hops.h>
 #include <hops/private/petscshim.h>
 #include <petscdevice.h>
 #include <petsctime.h>
+#include <time.h>
+#if defined(PETSC_HAVE_CUDA)
+  #include <petscdevice_cuda.h>
+#endif
 
 typedef struct {
-  PetscInt  dim, repeat, calls, nvariants, variant[5];
-  PetscBool device;
-  PetscReal dofs;
-  char      mesh[16];
-  double    peak; /* measured: flop/s of one core in double precision; 0 on a device */
+  PetscInt    dim, repeat, calls, nvariants, variant[5];
+  PetscBool   device, cpu;
+  PetscReal   dofs;
+  PetscMPIInt size, rank;
+  char        mesh[16];
+  double      peak[2], copy; /* flop/s in double and single precision, bytes/s; 0 where not known */
+  FILE       *csv;
 } Bench;
 
-#define PEAK(name, attribute, width) \
+#define PEAK(name, attribute, real, bytes) \
   attribute static double name(long n) \
   { \
-    typedef double vec __attribute__((vector_size(8 * width))); \
-    vec            m = {0}, r[10]; \
-    double         s = 0.0; \
-    m += 0.999; \
+    typedef real vec __attribute__((vector_size(bytes))); \
+    vec          m = {0}, r[10]; \
+    double       s = 0.0; \
+    m += (real)0.999; \
     for (int i = 0; i < 10; i++) r[i] = m; \
     for (long k = 0; k < n; k++) { \
       __asm__ volatile("" \
@@ -36,38 +51,108 @@ typedef struct {
     return s; \
   }
 #if defined(__x86_64__)
-PEAK(Peak512, __attribute__((target("avx512f"))), 8)
-PEAK(Peak256, __attribute__((target("avx2,fma"))), 4)
+PEAK(Peak512, __attribute__((target("avx512f"))), double, 64)
+PEAK(Peak512Single, __attribute__((target("avx512f"))), float, 64)
+PEAK(Peak256, __attribute__((target("avx2,fma"))), double, 32)
+PEAK(Peak256Single, __attribute__((target("avx2,fma"))), float, 32)
 #endif
-PEAK(PeakBase, , 2)
+PEAK(PeakBase, , double, 16)
+PEAK(PeakBaseSingle, , float, 16)
 
-/* Multiply-adds on ten independent registers */
-static PetscErrorCode Peak(Bench *bench)
+static double Now(const Bench *bench)
 {
-  const long n          = 4000000;
-  double (*f)(long)     = PeakBase;
-  double          width = 2;
+  PetscLogDouble t = 0.0;
+
+  if (bench->cpu) {
+    struct timespec c;
+
+    (void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &c);
+    return (double)c.tv_sec + 1e-9 * (double)c.tv_nsec;
+  }
+  (void)PetscTime(&t);
+  return t;
+}
+
+/* Of one core: multiply-adds on ten independent registers, and a copy of 256 MB */
+static PetscErrorCode HostPeak(Bench *bench)
+{
+  const long   n        = 2000000;
+  const size_t m        = (size_t)1 << 28;
+  double (*f[2])(long)  = {PeakBase, PeakBaseSingle};
+  double          width = 16, t0;
   volatile double sink  = 0;
+  char           *x, *y;
 
   PetscFunctionBeginUser;
 #if defined(__x86_64__)
   if (__builtin_cpu_supports("avx512f")) {
-    f     = Peak512;
-    width = 8;
+    f[0]  = Peak512;
+    f[1]  = Peak512Single;
+    width = 64;
   } else if (__builtin_cpu_supports("avx2")) {
-    f     = Peak256;
-    width = 4;
+    f[0]  = Peak256;
+    f[1]  = Peak256Single;
+    width = 32;
   }
 #endif
-  bench->peak = 0.0;
-  for (int i = 0; i < 5; i++) {
-    PetscLogDouble t0, t1;
-
-    PetscCall(PetscTime(&t0));
-    sink += f(n);
-    PetscCall(PetscTime(&t1));
-    bench->peak = PetscMax(bench->peak, 20. * width * n / (t1 - t0));
+  for (int s = 0; s < 2; s++)
+    for (int i = 0; i < 20; i++) {
+      t0 = Now(bench);
+      sink += f[s](n);
+      bench->peak[s] = PetscMax(bench->peak[s], 20. * width / (s ? 4 : 8) * n / (Now(bench) - t0));
+    }
+  PetscCall(PetscMalloc2(m, &x, m, &y));
+  for (size_t i = 0; i < m; i++) x[i] = (char)i;
+  for (int i = 0; i < 8; i++) {
+    t0 = Now(bench);
+    PetscCall(PetscMemcpy(y, x, m));
+    t0 = Now(bench) - t0;
+    sink += y[(size_t)i << 20];
+    if (i) bench->copy = PetscMax(bench->copy, 2. * (double)m / t0); /* the first one gets y's pages */
   }
+  PetscCall(PetscFree2(x, y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode DevicePeak(Bench *bench)
+{
+  PetscFunctionBeginUser;
+#if defined(PETSC_HAVE_CUDA)
+  const size_t n    = (size_t)1 << 30;
+  float        best = 1e9, ms;
+  int          device, sms, clock, major, minor;
+  cudaEvent_t  begin, end;
+  void        *x, *y;
+
+  PetscCall(PetscDeviceInitialize(PETSC_DEVICE_CUDA));
+  PetscCallCUDA(cudaGetDevice(&device));
+  PetscCallCUDA(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device));
+  PetscCallCUDA(cudaDeviceGetAttribute(&clock, cudaDevAttrClockRate, device));
+  PetscCallCUDA(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
+  PetscCallCUDA(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device));
+  if ((major == 8 || major == 9) && !minor) {
+    bench->peak[0] = 2.0 * 64 * sms * clock * 1e3;
+    bench->peak[1] = 2 * bench->peak[0];
+  }
+  PetscCallCUDA(cudaMalloc(&x, n));
+  PetscCallCUDA(cudaMalloc(&y, n));
+  PetscCallCUDA(cudaMemset(x, 1, n));
+  PetscCallCUDA(cudaEventCreate(&begin));
+  PetscCallCUDA(cudaEventCreate(&end));
+  for (int i = 0; i < 10; ++i) {
+    PetscCallCUDA(cudaEventRecord(begin, 0));
+    PetscCallCUDA(cudaMemcpyAsync(y, x, n, cudaMemcpyDeviceToDevice, 0));
+    PetscCallCUDA(cudaEventRecord(end, 0));
+    PetscCallCUDA(cudaEventSynchronize(end));
+    PetscCallCUDA(cudaEventElapsedTime(&ms, begin, end));
+    best = PetscMin(best, ms);
+  }
+  bench->copy = 2e3 * (double)n / best;
+  PetscCallCUDA(cudaEventDestroy(begin));
+  PetscCallCUDA(cudaEventDestroy(end));
+  PetscCallCUDA(cudaFree(x));
+  PetscCallCUDA(cudaFree(y));
+#endif
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -124,25 +209,55 @@ static PetscErrorCode Finish(const Bench *bench)
   do { \
     seconds = PETSC_MAX_REAL; \
     for (PetscInt i_ = 0; i_ <= (bench)->repeat; ++i_) { \
-      PetscLogDouble t0_, t1_, f0_, f1_; \
+      PetscLogDouble f0_, f1_; \
+      double         t0_, t1_; \
       PetscCall(Finish(bench)); \
       PetscCall(PetscGetFlops(&f0_)); \
-      PetscCall(PetscTime(&t0_)); \
+      t0_ = Now(bench); \
       for (PetscInt j_ = 0; j_ < (bench)->calls; ++j_) call; \
       PetscCall(Finish(bench)); \
-      PetscCall(PetscTime(&t1_)); \
+      t1_ = Now(bench); \
       PetscCall(PetscGetFlops(&f1_)); \
       seconds = PetscMin(seconds, (t1_ - t0_) / (bench)->calls); \
       flops   = (f1_ - f0_) / (bench)->calls; \
     } \
   } while (0)
 
-static PetscErrorCode Line(const Bench *bench, PetscInt p, const char name[], PetscInt N, double seconds, double flops)
+/* One more line; flops and bytes that are 0 are not known */
+static PetscErrorCode Line(const Bench *bench, PetscInt p, const char name[], PetscBool single, PetscInt N, double seconds, double flops, double bytes)
+{
+  const char  *precision = single ? "single" : "double";
+  const double peak = bench->size == 1 ? bench->peak[single] : 0.0, copy = bench->size == 1 ? bench->copy : 0.0;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &flops, 1, MPI_DOUBLE, MPI_SUM, PETSC_COMM_WORLD));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%5" PetscInt_FMT " %10" PetscInt_FMT "  %-25s %s %9.2f ms %9.2f Munknowns/s", p, N, name, precision, 1e3 * seconds, 1e-6 * N / seconds));
+  if (flops > 0.0) PetscCall(PetscPrintf(PETSC_COMM_WORLD, " %8.2f GFLOP/s", 1e-9 * flops / seconds));
+  if (flops > 0.0 && peak > 0.0) PetscCall(PetscPrintf(PETSC_COMM_WORLD, " %5.1f%% of peak", 100.0 * flops / seconds / peak));
+  if (bytes > 0.0) PetscCall(PetscPrintf(PETSC_COMM_WORLD, " %8.2f GB/s", 1e-9 * bytes / seconds));
+  if (bytes > 0.0 && copy > 0.0) PetscCall(PetscPrintf(PETSC_COMM_WORLD, " %5.1f%% of copy", 100.0 * bytes / seconds / copy));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "\n"));
+  if (bench->csv) {
+    fprintf(bench->csv, "%s,%s,%d,%d,%d,%d,%s,%s,%.6g,%.6g,", bench->device ? "cuda" : "host", bench->mesh, (int)bench->size, (int)bench->dim, (int)p, (int)N, name, precision, seconds, 1e-6 * N / seconds);
+    if (flops > 0.0) fprintf(bench->csv, "%.6g,%.5g,", flops, 1e-9 * flops / seconds);
+    else fprintf(bench->csv, ",,");
+    if (flops > 0.0 && peak > 0.0) fprintf(bench->csv, "%.4f", flops / seconds / peak);
+    fprintf(bench->csv, ",");
+    if (bytes > 0.0) fprintf(bench->csv, "%.6g,%.5g,", bytes, 1e-9 * bytes / seconds);
+    else fprintf(bench->csv, ",,");
+    if (bytes > 0.0 && copy > 0.0) fprintf(bench->csv, "%.4f", bytes / seconds / copy);
+    fprintf(bench->csv, ",%.5g,%.5g\n", 1e-9 * peak, 1e-9 * copy);
+    (void)fflush(bench->csv);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Entries of a cell or of patches, on all ranks, with an index each */
+static PetscErrorCode Sum(PetscInt n, double *sum)
 {
   PetscFunctionBeginUser;
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%5" PetscInt_FMT " %10" PetscInt_FMT "  %-28s %9.2f ms %9.2f Munknowns/s %8.2f GFLOP/s", p, N, name, 1e3 * seconds, 1e-6 * N / seconds, 1e-9 * flops / seconds));
-  if (bench->peak > 0.0) PetscCall(PetscPrintf(PETSC_COMM_WORLD, " %5.1f%% of peak", 100.0 * flops / seconds / bench->peak));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "\n"));
+  *sum = (double)n;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, sum, 1, MPI_DOUBLE, MPI_SUM, PETSC_COMM_WORLD));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -156,10 +271,10 @@ static PetscErrorCode Order(const Bench *bench, PetscInt p)
     PetscBool          single;
   } variants[] = {
     {"additive", PC_PATCHFD_ADDITIVE, PC_PATCHFD_VERTEX, PC_PATCHFD_FORWARD, PETSC_FALSE},
-    {"additive, single", PC_PATCHFD_ADDITIVE, PC_PATCHFD_VERTEX, PC_PATCHFD_FORWARD, PETSC_TRUE},
-    {"additive, element", PC_PATCHFD_ADDITIVE, PC_PATCHFD_ELEMENT, PC_PATCHFD_FORWARD, PETSC_FALSE},
-    {"multiplicative, forward", PC_PATCHFD_MULTIPLICATIVE, PC_PATCHFD_VERTEX, PC_PATCHFD_FORWARD, PETSC_FALSE},
-    {"multiplicative, single", PC_PATCHFD_MULTIPLICATIVE, PC_PATCHFD_VERTEX, PC_PATCHFD_FORWARD, PETSC_TRUE}};
+    {"additive", PC_PATCHFD_ADDITIVE, PC_PATCHFD_VERTEX, PC_PATCHFD_FORWARD, PETSC_TRUE},
+    {"additive element", PC_PATCHFD_ADDITIVE, PC_PATCHFD_ELEMENT, PC_PATCHFD_FORWARD, PETSC_FALSE},
+    {"multiplicative", PC_PATCHFD_MULTIPLICATIVE, PC_PATCHFD_VERTEX, PC_PATCHFD_FORWARD, PETSC_FALSE},
+    {"multiplicative", PC_PATCHFD_MULTIPLICATIVE, PC_PATCHFD_VERTEX, PC_PATCHFD_FORWARD, PETSC_TRUE}};
   DM              dm;
   DMLabel         label;
   HopsSpace       sp;
@@ -168,9 +283,13 @@ static PetscErrorCode Order(const Bench *bench, PetscInt p)
   Vec             x, y, w;
   PetscScalar     one   = 1.0;
   PetscInt        value = 1, N;
-  double          seconds, flops = 0.0;
+  double          seconds, flops = 0.0, opbytes, entries, patches;
+  PetscInt        ncells, npatches;
+  PetscBool       curved, fuse = PETSC_TRUE;
 
   PetscFunctionBeginUser;
+  PetscCall(PetscStrcmp(bench->mesh, "curved", &curved));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-pc_patchfd_fuse", &fuse, NULL));
   PetscCall(Mesh(bench, p, &dm));
   PetscCall(DMCreateLabel(dm, "wall"));
   PetscCall(DMGetLabel(dm, "wall", &label));
@@ -178,6 +297,9 @@ static PetscErrorCode Order(const Bench *bench, PetscInt p)
   PetscCall(DMPlexLabelComplete(dm, label));
   PetscCall(HopsSpaceCreateH1(dm, p, label, 1, &value, &sp));
   PetscCall(HopsSpaceGetSizes(sp, NULL, &N));
+  PetscCall(HopsSpaceGetNumCells(sp, &ncells));
+  PetscCall(Sum(ncells * PetscPowInt(p + 1, bench->dim), &entries));
+  opbytes = 32.0 * N + 4.0 * entries;
   PetscCall(HopsCoefficientCreateConstant(PETSC_COMM_WORLD, 1, &one, &c));
   PetscCall(MatCreatePA(sp, &A));
   PetscCall(MatPASetDiffusion(A, c));
@@ -185,13 +307,14 @@ static PetscErrorCode Order(const Bench *bench, PetscInt p)
   PetscCall(VecDuplicate(x, &w));
   PetscCall(VecSetRandom(x, NULL));
   TIME(bench, seconds, flops, PetscCall(MatMult(A, x, y)));
-  PetscCall(Line(bench, p, "operator", N, seconds, flops));
+  PetscCall(Line(bench, p, "operator", PETSC_FALSE, N, seconds, flops, opbytes));
   for (PetscInt k = 0; k < bench->nvariants; ++k) {
-    const PetscInt v = bench->variant[k];
-    PC             pc;
-    PetscLogDouble t0, t1;
-    char           name[64];
-    PetscInt       its;
+    const PetscInt  v      = bench->variant[k];
+    const PetscBool single = variants[v].single;
+    const PetscInt *start;
+    PC              pc;
+    double          t0, t1, bytes;
+    PetscInt        its;
 
     PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
     PetscCall(PCSetType(pc, PCPATCHFD));
@@ -201,22 +324,28 @@ static PetscErrorCode Order(const Bench *bench, PetscInt p)
     PetscCall(PCPATCHFDSetDirection(pc, variants[v].direction));
     PetscCall(PCPATCHFDSetPrecision(pc, variants[v].single));
     PetscCall(PCSetFromOptions(pc));
-    PetscCall(PetscTime(&t0));
+    PetscCall(Finish(bench));
+    t0 = Now(bench);
     PetscCall(PCSetUp(pc));
-    PetscCall(PetscTime(&t1));
+    PetscCall(Finish(bench));
+    t1 = Now(bench);
+    PetscCall(PCPATCHFDGetPatches(pc, &npatches, &start, NULL, NULL, NULL));
+    PetscCall(Sum(start[npatches], &entries));
+    PetscCall(Sum(npatches, &patches));
+    bytes = 32.0 * N + 4.0 * entries;
     if (variants[v].type == PC_PATCHFD_ADDITIVE) TIME(bench, seconds, flops, PetscCall(PCApply(pc, x, y)));
     else {
+      const double                around = patches * PetscPowInt(2 * p + 1, bench->dim) - entries;
       PCRichardsonConvergedReason reason;
 
+      bytes = curved || !fuse ? 0.0 : (single ? 4.0 : 8.0) * (2.0 * entries + around) + 4.0 * (entries + around);
       PetscCall(VecSet(y, 0.5));
       TIME(bench, seconds, flops, PetscCall(PCApplyRichardson(pc, x, y, w, 0.0, 0.0, 1e5, 1, PETSC_FALSE, &its, &reason)));
-      PetscCall(Line(bench, p, variants[v].name, N, seconds, flops));
+      PetscCall(Line(bench, p, variants[v].name, single, N, seconds, flops, bytes > 0.0 && single ? bytes + opbytes : bytes));
       TIME(bench, seconds, flops, PetscCall(PCApply(pc, x, y)));
     }
-    PetscCall(PetscSNPrintf(name, sizeof(name), "%s", variants[v].type == PC_PATCHFD_ADDITIVE ? variants[v].name : "  from zero"));
-    PetscCall(Line(bench, p, name, N, seconds, flops));
-    PetscCall(PetscSNPrintf(name, sizeof(name), "  its set-up"));
-    PetscCall(Line(bench, p, name, N, t1 - t0, 0.0));
+    PetscCall(Line(bench, p, variants[v].type == PC_PATCHFD_ADDITIVE ? variants[v].name : "multiplicative from zero", single, N, seconds, flops, bytes));
+    PetscCall(Line(bench, p, "set-up", single, N, t1 - t0, 0.0, 0.0));
     PetscCall(PCDestroy(&pc));
   }
   PetscCall(VecDestroy(&x));
@@ -234,10 +363,13 @@ int main(int argc, char **argv)
   Bench     bench      = {.dim = 3, .repeat = 3, .calls = 1, .dofs = 1e6, .mesh = "uniform", .nvariants = 5, .variant = {0, 1, 2, 3, 4}};
   PetscInt  orders[16] = {1, 2, 3, 4, 5, 6, 7, 8}, n = 16;
   PetscBool set;
+  char      file[PETSC_MAX_PATH_LEN];
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
   PetscCall(HopsInitialize());
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &bench.size));
+  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &bench.rank));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-dim", &bench.dim, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-repeat", &bench.repeat, NULL));
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-dofs", &bench.dofs, NULL));
@@ -248,18 +380,26 @@ int main(int argc, char **argv)
   if (!set) bench.nvariants = 5;
   for (PetscInt k = 0; k < bench.nvariants; ++k) PetscCheck(bench.variant[k] >= 0 && bench.variant[k] < 5, PETSC_COMM_WORLD, PETSC_ERR_USER, "There are the variants 0 to 4, not %" PetscInt_FMT, bench.variant[k]);
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-calls", &bench.calls, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-cpu", &bench.cpu, NULL));
   {
     char name[32] = "host";
 
     PetscCall(PetscOptionsGetString(NULL, NULL, "-hops_backend", name, sizeof(name), NULL));
     PetscCall(PetscStrcmp(name, "cuda", &bench.device));
   }
-  if (!bench.device) {
-    PetscCall(Peak(&bench));
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "multiply-adds on one core %.1f GFLOP/s; ", bench.peak / 1e9));
+  PetscCheck(!bench.device || !bench.cpu, PETSC_COMM_WORLD, PETSC_ERR_USER, "-cpu times the host: drop it, or -hops_backend cuda");
+  if (bench.device) PetscCall(DevicePeak(&bench));
+  else PetscCall(HostPeak(&bench));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: multiply-adds %.1f GFLOP/s in double, %.1f in single precision, copy %.1f GB/s; mesh %s, %" PetscInt_FMT "D\n", bench.device ? "device" : "one core", 1e-9 * bench.peak[0], 1e-9 * bench.peak[1], 1e-9 * bench.copy, bench.mesh, bench.dim));
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-csv", file, sizeof(file), &set));
+  if (set && !bench.rank) {
+    bench.csv = fopen(file, "a");
+    PetscCheck(bench.csv, PETSC_COMM_SELF, PETSC_ERR_FILE_OPEN, "Cannot open %s", file);
+    (void)fseek(bench.csv, 0, SEEK_END);
+    if (!ftell(bench.csv)) fprintf(bench.csv, "backend,mesh,ranks,dim,order,unknowns,kernel,precision,seconds,munknowns_per_s,flops,gflops,of_peak,bytes,gb_per_s,of_copy,peak_gflops,copy_gb_per_s\n");
   }
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "mesh %s, %" PetscInt_FMT "D\n", bench.mesh, bench.dim));
   for (PetscInt i = 0; i < n; ++i) PetscCall(Order(&bench, orders[i]));
+  if (bench.csv) (void)fclose(bench.csv);
   PetscCall(PetscFinalize());
   return 0;
 }
