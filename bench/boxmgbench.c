@@ -211,7 +211,7 @@ int main(int argc, char **argv)
   Bench     b                = {3, 7, 8, 3, PETSC_TRUE, PETSC_FALSE, 1e-9};
   PetscInt  cells[MAX_CASES] = {8}, orders[MAX_CASES], ncells = MAX_CASES, ncases = MAX_CASES, nprecisions = 2;
   char     *precisions[2] = {NULL, NULL}, *cases[MAX_CASES], rhs[16] = "sin";
-  PetscBool set, both;
+  PetscBool set, both, one;
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
@@ -240,6 +240,8 @@ int main(int argc, char **argv)
   both = set ? PETSC_FALSE : PETSC_TRUE;
   PetscCall(PetscOptionsGetString(NULL, NULL, "-rhs", rhs, sizeof(rhs), NULL));
   PetscCall(PetscStrcmp(rhs, "sin", &b.sine));
+  PetscCall(PetscStrcmp(rhs, "one", &one));
+  PetscCheck(b.sine || one, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "-rhs is sin or one, not %s", rhs);
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-rtol", &b.rtol, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-breakdown", &b.breakdown, NULL));
   PetscCall(PetscPrintf(PETSC_COMM_SELF, "solve,dim,order,cells,unknowns,rhs,precision,iterations,converged,residual,l2_error,setup_s,solve_s,gdof_per_s,device_gb,ksp\n"));
