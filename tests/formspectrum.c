@@ -452,12 +452,12 @@ int main(int argc, char **argv)
     suffix: 3d_highest
     timeoutfactor: 4
     args: -dim 3 -cells 1,1,2 -order {{9 10 11 12}separate output}
-  # one cell, because two of these orders are too large for factorisations (two minutes, 0.8 GB); those are above, by Lanczos
+  # one cell, because two are too large for factorisations at these orders (minutes, 0.8 GB); two are above, most forms by Lanczos alone
   test:
     suffix: 3d_cell
     timeoutfactor: 4
     args: -dim 3 -cells 1,1,1 -order {{11 12}separate output}
-  # all directions unequal at orders too large for factorisations
+  # cells unequal in all directions, by Lanczos alone
   test:
     suffix: 3d_lanczos
     args: -dim 3 -cells 2,2,2 -order {{6 8}separate output} -prove 0
