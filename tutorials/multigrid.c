@@ -252,6 +252,23 @@ int main(int argc, char **argv)
       suffix: patches_cube
       args: -dm_plex_dim 3 -orders 1,2,3 -levels 2,3 -mg_levels_ksp_type richardson -mg_levels_pc_type patchfd -mg_levels_ksp_max_it 1 -mg_levels_pc_patchfd_direction forward
     test:
+      suffix: patches_reverse
+      args: -orders 1,2,3,4,6,8 -levels 3,4 -solve {{full krylov}separate output} -mg_levels_ksp_type richardson -mg_levels_pc_type patchfd -mg_levels_ksp_max_it 1
+    test:
+      suffix: patches_reverse_set
+      args: -orders 1,2,3,4,6,8 -levels 3,4 -mg_levels_ksp_type richardson -mg_levels_pc_type patchfd -mg_levels_ksp_max_it 1 -mg_levels_pc_patchfd_direction forward -pc_hopsmg_reverse
+      output_file: output/multigrid_patches_reverse_solve-full.out
+    test:
+      suffix: patches_reverse_up
+      args: -orders 1,2,3,4,6,8 -levels 3,4 -mg_levels_ksp_type richardson -mg_levels_pc_type patchfd -mg_levels_ksp_max_it 1 -mg_levels_pc_patchfd_direction forward -pc_mg_distinct_smoothup -mg_levels_up_ksp_type richardson -mg_levels_up_pc_type patchfd -mg_levels_up_ksp_max_it 1 -mg_levels_up_pc_patchfd_direction backward
+      output_file: output/multigrid_patches_reverse_solve-full.out
+    test:
+      suffix: patches_reverse_cube
+      args: -dm_plex_dim 3 -orders 1,2,3 -levels 2,3 -mg_levels_ksp_type richardson -mg_levels_pc_type patchfd -mg_levels_ksp_max_it 1
+    test:
+      suffix: patches_symmetric
+      args: -orders 1,2,3,4,6,8 -levels 3,4 -solve {{full krylov}separate output} -mg_levels_ksp_type richardson -mg_levels_pc_type patchfd -mg_levels_ksp_max_it 1 -pc_hopsmg_reverse 0
+    test:
       suffix: patches_cells
       args: -coefficient cells -orders 2,4 -levels 3,4 -solve krylov -mg_levels_ksp_type richardson -mg_levels_pc_type patchfd -mg_levels_ksp_max_it 1
     test:
