@@ -253,6 +253,7 @@ int main(int argc, char **argv)
       args: -dm_plex_dim 3 -orders 1,2,3 -levels 2,3 -mg_levels_ksp_type richardson -mg_levels_pc_type patchfd -mg_levels_ksp_max_it 1 -mg_levels_pc_patchfd_direction forward
     test:
       suffix: patches_reverse
+      nsize: {{1 3}}
       args: -orders 1,2,3,4,6,8 -levels 3,4 -solve {{full krylov}separate output} -mg_levels_ksp_type richardson -mg_levels_pc_type patchfd -mg_levels_ksp_max_it 1
     test:
       suffix: patches_reverse_set
@@ -269,6 +270,12 @@ int main(int argc, char **argv)
       suffix: patches_symmetric
       args: -orders 1,2,3,4,6,8 -levels 3,4 -solve {{full krylov}separate output} -mg_levels_ksp_type richardson -mg_levels_pc_type patchfd -mg_levels_ksp_max_it 1 -pc_hopsmg_reverse 0
     test:
+      suffix: patches_graded
+      args: -move graded -orders 1,2,4 -levels 3,4 -solve krylov -mg_levels_ksp_type richardson -mg_levels_pc_type patchfd -mg_levels_ksp_max_it 1 -pc_hopsmg_reverse {{0 1}separate output}
+    test:
+      suffix: patches_skewed
+      args: -move skewed -orders 1,2,4 -levels 3,4 -solve krylov -mg_levels_ksp_type richardson -mg_levels_pc_type patchfd -mg_levels_ksp_max_it 1 -pc_hopsmg_reverse {{0 1}separate output}
+    test:
       suffix: patches_cells
       args: -coefficient cells -orders 2,4 -levels 3,4 -solve krylov -mg_levels_ksp_type richardson -mg_levels_pc_type patchfd -mg_levels_ksp_max_it 1
     test:
@@ -282,6 +289,17 @@ int main(int argc, char **argv)
       suffix: plate
       nsize: 2
       args: -dm_plex_filename ${HOPS_SOURCE}/tutorials/meshes/plate.msh -levels 1,2 -orders 1,3 -solve krylov
+    test:
+      suffix: patches_plate
+      nsize: {{1 2 3 4}}
+      args: -dm_plex_filename ${HOPS_SOURCE}/tutorials/meshes/plate.msh -levels 1,2 -orders 2,4,6 -solve krylov -mg_levels_ksp_type richardson -mg_levels_pc_type patchfd -mg_levels_ksp_max_it 1 -pc_hopsmg_reverse 0
+    test:
+      suffix: patches_plate_reverse
+      args: -dm_plex_filename ${HOPS_SOURCE}/tutorials/meshes/plate.msh -levels 1,2 -orders 2,4,6 -solve krylov -mg_levels_ksp_type richardson -mg_levels_pc_type patchfd -mg_levels_ksp_max_it 1
+    test:
+      suffix: patches_fichera
+      nsize: {{1 2}}
+      args: -dm_plex_filename ${HOPS_SOURCE}/tutorials/meshes/fichera.msh -levels 1,2 -orders 2,3 -coefficient smooth -solve krylov -mg_levels_ksp_type richardson -mg_levels_pc_type patchfd -mg_levels_ksp_max_it 1 -pc_hopsmg_reverse {{0 1}separate output}
     test:
       suffix: fichera
       nsize: 2
