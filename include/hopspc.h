@@ -163,7 +163,7 @@ PETSC_EXTERN PetscErrorCode PCHopsMGGetSpace(PC, PetscInt, HopsSpace *);
   form must be scalar, symmetric and positive.
 
   The default is the symmetric multiplicative sweep, which `KSPCG` may use. As a smoother of `PCMG`, `-pc_patchfd_direction forward` needs half the
-  work of it. Multiplicative sweeps update the residual with the operator once for each color; on meshes of regular vertices there
+  work of it. In `PCHOPSMG` the default is forward before and backward after coarse corrections, which is symmetric too (`PCHopsMGSetReverse()`). Multiplicative sweeps update the residual with the operator once for each color; on meshes of regular vertices there
   are 2^dim colors on any number of ranks, and the result does not depend on their number; elsewhere the colors of a few patches
   do. `PCApplyRichardson()` is a sweep on the current solution.
 

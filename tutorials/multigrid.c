@@ -3,7 +3,8 @@ static char help[] = "Geometric multigrid for -div(kappa grad u) = 1, u = 0 on t
   -dm_plex_dim <d>, -dm_plex_box_faces <n,...>, -dm_plex_filename <file> : the coarsest mesh (default: one cell)\n\
   -move <none,graded,skewed>       : cells of different lengths, or of different shapes\n\
   -coefficient <constant,cells,smooth> : kappa; cells: 1 or -contrast <k> (default 100) by the squares or cubes of side 1/4\n\
-  -solve <full,krylov>             : one pass of full multigrid, then V-cycles are counted; or iterations of a KSP (default CG)\n\
+  -solve <full,krylov>             : one pass of full multigrid, then V-cycles are counted; or iterations of a KSP (default CG),\n\
+                                     negative where it did not converge\n\
   -rtol <r>                        : until |b - A x| <= r |b| (default 1e-9)\n\
 Smoothers are chosen by -mg_levels_...; all other options of PCHOPSMG and KSP apply.\n\n";
 
@@ -167,8 +168,12 @@ static PetscErrorCode Count(DM dm, PetscInt order, Kind kind, PetscReal contrast
   PetscCall(KSPSetUp(ksp));
   if (full) PetscCall(SolveFull(pc, A, b, x, rtol, its));
   else {
+    KSPConvergedReason reason;
+
     PetscCall(KSPSolve(ksp, b, x));
     PetscCall(KSPGetIterationNumber(ksp, its));
+    PetscCall(KSPGetConvergedReason(ksp, &reason));
+    if (reason < 0) *its = -*its;
   }
   PetscCall(HopsCoefficientDestroy(&kappa));
   PetscCall(VecDestroy(&x));
