@@ -76,6 +76,8 @@ PETSC_EXTERN PetscErrorCode PCLORViewSpectrum(PC, PetscViewer);
 . -mg_levels_ksp_type, -mg_levels_pc_type ... - smoothers (default: Chebyshev and Jacobi)
 . -mg_coarse_ksp_type, -mg_coarse_pc_type ... - coarse solver (default: LU of an assembled matrix, else `PCLOR`)
 . -pc_hopsmg_precision <double|single> - precision of the cycle
+. -pc_hopsmg_reverse <bool>            - patches after coarse corrections in the opposite order of colors (default: where Richardson iteration smooths with
+                                       multiplicative patches whose direction was not set)
 - -pc_mg_type, -pc_mg_cycle_type ...  - all options of `PCMG`, but -pc_mg_levels and -pc_mg_galerkin
 
   Level: beginner
@@ -94,7 +96,7 @@ PETSC_EXTERN PetscErrorCode PCLORViewSpectrum(PC, PetscViewer);
 
   The object is a `PCMG`: after `PCSetUp()`, `PCMGGetSmoother()` and the like give access to all the levels.
 
-.seealso: `PCHopsMGSetLevels()`, `PCHopsMGSetCoarsening()`, `PCHopsMGSetOrders()`, `PCHopsMGSetCoarseMatType()`, `PCHopsMGSetSinglePrecision()`, `PCHopsMGGetSpace()`, `MATHOPSINTERP`, `MATPA`, `PCLOR`
+.seealso: `PCHopsMGSetLevels()`, `PCHopsMGSetCoarsening()`, `PCHopsMGSetOrders()`, `PCHopsMGSetCoarseMatType()`, `PCHopsMGSetSinglePrecision()`, `PCHopsMGSetReverse()`, `PCHopsMGGetSpace()`, `MATHOPSINTERP`, `MATPA`, `PCLOR`
 M*/
 #define PCHOPSMG "hopsmg"
 
@@ -124,6 +126,7 @@ PETSC_EXTERN PetscErrorCode PCHopsMGSetCoarsening(PC, PCHopsMGCoarsenType);
 PETSC_EXTERN PetscErrorCode PCHopsMGSetOrders(PC, PetscInt, const PetscInt[]);
 PETSC_EXTERN PetscErrorCode PCHopsMGSetCoarseMatType(PC, MatType);
 PETSC_EXTERN PetscErrorCode PCHopsMGSetSinglePrecision(PC, PetscBool);
+PETSC_EXTERN PetscErrorCode PCHopsMGSetReverse(PC, PetscBool);
 PETSC_EXTERN PetscErrorCode PCHopsMGGetSpace(PC, PetscInt, HopsSpace *);
 
 /*MC
@@ -160,7 +163,7 @@ PETSC_EXTERN PetscErrorCode PCHopsMGGetSpace(PC, PetscInt, HopsSpace *);
   form must be scalar, symmetric and positive.
 
   The default is the symmetric multiplicative sweep, which `KSPCG` may use. As a smoother of `PCMG`, `-pc_patchfd_direction forward` needs half the
-  work of it. Multiplicative sweeps update the residual with the operator once for each color; on meshes of regular vertices there
+  work of it. In `PCHOPSMG` the default is forward before and backward after coarse corrections, which is symmetric too (`PCHopsMGSetReverse()`). Multiplicative sweeps update the residual with the operator once for each color; on meshes of regular vertices there
   are 2^dim colors on any number of ranks, and the result does not depend on their number; elsewhere the colors of a few patches
   do. `PCApplyRichardson()` is a sweep on the current solution.
 

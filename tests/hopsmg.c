@@ -484,6 +484,27 @@ int main(int argc, char **argv)
       suffix: single_patches_plate
       args: -precisions -dm_plex_filename ${HOPS_SOURCE}/tutorials/meshes/plate.msh -dm_refine_hierarchy 1 -mass -mat_pa_q_1d 7 -mg_levels_ksp_type richardson -mg_levels_pc_type patchfd -mg_levels_ksp_max_it 1 -scale 1
     test:
+      suffix: up
+      nsize: {{1 3}}
+      args: -life -dm_plex_dim 2 -dm_plex_box_faces 2,2 -dm_refine_hierarchy 2 -pc_mg_distinct_smoothup
+      output_file: output/hopsmg_life.out
+    test:
+      suffix: up_single
+      nsize: {{1 3}}
+      args: -precisions -dm_plex_dim 2 -dm_plex_box_faces 3,2 -dm_refine_hierarchy 2 -order 2 -pc_mg_distinct_smoothup -mg_levels_up_ksp_max_it {{1 9}separate output} -ksp_type fgmres -pc_hopsmg_precision {{double single}}
+    test:
+      suffix: up_single_patches
+      nsize: {{1 3}}
+      args: -precisions -dm_plex_dim 2 -dm_plex_box_faces 3,2 -dm_refine_hierarchy 1 -order 3 -pc_mg_distinct_smoothup -mg_levels_up_ksp_type richardson -mg_levels_up_pc_type patchfd -mg_levels_up_ksp_max_it 1 -mg_levels_up_pc_patchfd_precision {{double single}} -ksp_type fgmres -scale 1
+    test:
+      suffix: reverse
+      nsize: {{1 3}}
+      args: -life -dm_plex_dim 2 -dm_plex_box_faces 2,2 -dm_refine_hierarchy 2 -mg_levels_ksp_type richardson -mg_levels_pc_type patchfd -mg_levels_ksp_max_it {{1 2}separate output}
+    test:
+      suffix: reverse_single
+      nsize: {{1 3}}
+      args: -precisions -dm_plex_dim {{2 3}separate output} -dm_plex_box_faces 3,2,2 -dm_refine_hierarchy 1 -order 3 -mg_levels_ksp_type richardson -mg_levels_pc_type patchfd -mg_levels_ksp_max_it 1 -mg_levels_pc_patchfd_precision {{single double}} -mg_levels_pc_patchfd_direction backward -pc_hopsmg_reverse -pc_hopsmg_precision {{single double}} -scale 1
+    test:
       suffix: single_plate
       nsize: 2
       args: -precisions -dm_plex_filename ${HOPS_SOURCE}/tutorials/meshes/plate.msh -dm_refine_hierarchy 1 -mass -mat_pa_q_1d 7 -mg_levels_ksp_max_it 3

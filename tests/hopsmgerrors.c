@@ -155,7 +155,24 @@ static PetscErrorCode Operators(void)
   PetscCall(Create(A, "-pc_mg_cycle_type w", &pc));
   EXPECT("W-cycle in single precision", PCSetUp(pc), "V-cycles|-pc_hopsmg_precision double");
   PetscCall(PetscOptionsClearValue(NULL, "-pc_mg_cycle_type"));
+  PetscCall(Create(A, "-pc_mg_distinct_smoothup -mg_levels_up_pc_type sor", &pc));
+  EXPECT("another up smoother in single precision", PCSetUp(pc), "sor|-pc_hopsmg_precision double");
+  PetscCall(PetscOptionsClearValue(NULL, "-pc_mg_distinct_smoothup"));
+  PetscCall(PetscOptionsClearValue(NULL, "-mg_levels_up_pc_type"));
   PetscCall(PetscOptionsClearValue(NULL, "-pc_hopsmg_precision"));
+  PetscCall(Create(A, "-pc_hopsmg_reverse", &pc));
+  EXPECT("the reverse of Jacobi", PCSetUp(pc), "-mg_levels_pc_type patchfd|-pc_hopsmg_reverse");
+  PetscCall(Create(A, "-mg_levels_ksp_type richardson -mg_levels_pc_type patchfd -mg_levels_pc_patchfd_direction symmetric", &pc));
+  EXPECT("the reverse of the symmetric order", PCSetUp(pc), "-mg_levels_pc_patchfd_direction|-pc_hopsmg_reverse");
+  PetscCall(PetscOptionsClearValue(NULL, "-mg_levels_pc_patchfd_direction"));
+  PetscCall(Create(A, "-mg_levels_pc_patchfd_type additive", &pc));
+  EXPECT("the reverse of additive patches", PCSetUp(pc), "multiplicative|-pc_hopsmg_reverse");
+  PetscCall(PetscOptionsClearValue(NULL, "-mg_levels_pc_patchfd_type"));
+  PetscCall(Create(A, "-pc_mg_type additive", &pc));
+  EXPECT("the reverse in an additive cycle", PCSetUp(pc), "-pc_mg_type|-pc_hopsmg_reverse");
+  PetscCall(PetscOptionsClearValue(NULL, "-pc_mg_type"));
+  PetscCall(Create(A, "-pc_mg_distinct_smoothup", &pc));
+  EXPECT("the reverse and another smoother", PCSetUp(pc), "-mg_levels_up_pc_patchfd_direction|-pc_hopsmg_reverse");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

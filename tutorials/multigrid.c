@@ -3,7 +3,8 @@ static char help[] = "Geometric multigrid for -div(kappa grad u) = 1, u = 0 on t
   -dm_plex_dim <d>, -dm_plex_box_faces <n,...>, -dm_plex_filename <file> : the coarsest mesh (default: one cell)\n\
   -move <none,graded,skewed>       : cells of different lengths, or of different shapes\n\
   -coefficient <constant,cells,smooth> : kappa; cells: 1 or -contrast <k> (default 100) by the squares or cubes of side 1/4\n\
-  -solve <full,krylov>             : one pass of full multigrid, then V-cycles are counted; or iterations of a KSP (default CG)\n\
+  -solve <full,krylov>             : one pass of full multigrid, then V-cycles are counted; or iterations of a KSP (default CG),\n\
+                                     negative where it did not converge\n\
   -rtol <r>                        : until |b - A x| <= r |b| (default 1e-9)\n\
 Smoothers are chosen by -mg_levels_...; all other options of PCHOPSMG and KSP apply.\n\n";
 
@@ -167,8 +168,12 @@ static PetscErrorCode Count(DM dm, PetscInt order, Kind kind, PetscReal contrast
   PetscCall(KSPSetUp(ksp));
   if (full) PetscCall(SolveFull(pc, A, b, x, rtol, its));
   else {
+    KSPConvergedReason reason;
+
     PetscCall(KSPSolve(ksp, b, x));
     PetscCall(KSPGetIterationNumber(ksp, its));
+    PetscCall(KSPGetConvergedReason(ksp, &reason));
+    if (reason < 0) *its = -*its;
   }
   PetscCall(HopsCoefficientDestroy(&kappa));
   PetscCall(VecDestroy(&x));
@@ -252,6 +257,30 @@ int main(int argc, char **argv)
       suffix: patches_cube
       args: -dm_plex_dim 3 -orders 1,2,3 -levels 2,3 -mg_levels_ksp_type richardson -mg_levels_pc_type patchfd -mg_levels_ksp_max_it 1 -mg_levels_pc_patchfd_direction forward
     test:
+      suffix: patches_reverse
+      nsize: {{1 3}}
+      args: -orders 1,2,3,4,6,8 -levels 3,4 -solve {{full krylov}separate output} -mg_levels_ksp_type richardson -mg_levels_pc_type patchfd -mg_levels_ksp_max_it 1
+    test:
+      suffix: patches_reverse_set
+      args: -orders 1,2,3,4,6,8 -levels 3,4 -mg_levels_ksp_type richardson -mg_levels_pc_type patchfd -mg_levels_ksp_max_it 1 -mg_levels_pc_patchfd_direction forward -pc_hopsmg_reverse
+      output_file: output/multigrid_patches_reverse_solve-full.out
+    test:
+      suffix: patches_reverse_up
+      args: -orders 1,2,3,4,6,8 -levels 3,4 -mg_levels_ksp_type richardson -mg_levels_pc_type patchfd -mg_levels_ksp_max_it 1 -mg_levels_pc_patchfd_direction forward -pc_mg_distinct_smoothup -mg_levels_up_ksp_type richardson -mg_levels_up_pc_type patchfd -mg_levels_up_ksp_max_it 1 -mg_levels_up_pc_patchfd_direction backward
+      output_file: output/multigrid_patches_reverse_solve-full.out
+    test:
+      suffix: patches_reverse_cube
+      args: -dm_plex_dim 3 -orders 1,2,3 -levels 2,3 -mg_levels_ksp_type richardson -mg_levels_pc_type patchfd -mg_levels_ksp_max_it 1
+    test:
+      suffix: patches_symmetric
+      args: -orders 1,2,3,4,6,8 -levels 3,4 -solve {{full krylov}separate output} -mg_levels_ksp_type richardson -mg_levels_pc_type patchfd -mg_levels_ksp_max_it 1 -pc_hopsmg_reverse 0
+    test:
+      suffix: patches_graded
+      args: -move graded -orders 1,2,4 -levels 3,4 -solve krylov -mg_levels_ksp_type richardson -mg_levels_pc_type patchfd -mg_levels_ksp_max_it 1 -pc_hopsmg_reverse {{0 1}separate output}
+    test:
+      suffix: patches_skewed
+      args: -move skewed -orders 1,2,4 -levels 3,4 -solve krylov -mg_levels_ksp_type richardson -mg_levels_pc_type patchfd -mg_levels_ksp_max_it 1 -pc_hopsmg_reverse {{0 1}separate output}
+    test:
       suffix: patches_cells
       args: -coefficient cells -orders 2,4 -levels 3,4 -solve krylov -mg_levels_ksp_type richardson -mg_levels_pc_type patchfd -mg_levels_ksp_max_it 1
     test:
@@ -265,6 +294,17 @@ int main(int argc, char **argv)
       suffix: plate
       nsize: 2
       args: -dm_plex_filename ${HOPS_SOURCE}/tutorials/meshes/plate.msh -levels 1,2 -orders 1,3 -solve krylov
+    test:
+      suffix: patches_plate
+      nsize: {{1 2 3 4}}
+      args: -dm_plex_filename ${HOPS_SOURCE}/tutorials/meshes/plate.msh -levels 1,2 -orders 2,4,6 -solve krylov -mg_levels_ksp_type richardson -mg_levels_pc_type patchfd -mg_levels_ksp_max_it 1 -pc_hopsmg_reverse 0
+    test:
+      suffix: patches_plate_reverse
+      args: -dm_plex_filename ${HOPS_SOURCE}/tutorials/meshes/plate.msh -levels 1,2 -orders 2,4,6 -solve krylov -mg_levels_ksp_type richardson -mg_levels_pc_type patchfd -mg_levels_ksp_max_it 1
+    test:
+      suffix: patches_fichera
+      nsize: {{1 2}}
+      args: -dm_plex_filename ${HOPS_SOURCE}/tutorials/meshes/fichera.msh -levels 1,2 -orders 2,3 -coefficient smooth -solve krylov -mg_levels_ksp_type richardson -mg_levels_pc_type patchfd -mg_levels_ksp_max_it 1 -pc_hopsmg_reverse {{0 1}separate output}
     test:
       suffix: fichera
       nsize: 2

@@ -27,7 +27,7 @@ static PetscErrorCode HopsCoarseEssential(HopsSpace fine, DM dm, PetscBool same,
 
   PetscFunctionBegin;
   PetscCall(DMPlexGetChart(dm, &pStart, &pEnd));
-  PetscCall(PetscMalloc1(pEnd - pStart, ess));
+  PetscCall(PetscMalloc1(pEnd - pStart + 1, ess)); /* never NULL, also on a rank without cells */
   PetscCall(PetscCalloc1(pEnd - pStart, &flag));
   PetscCall(DMGetLocalSection(fine->dm, &s));
   if (same) {

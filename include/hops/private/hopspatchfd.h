@@ -7,6 +7,7 @@ typedef struct {
   PCPATCHFDType      type;
   PCPATCHFDPatch     patch;
   PCPATCHFDDirection direction;
+  PetscBool          directed; /* the user chose the direction */
   PetscBool          single, weight, weightset, usefuse;
   PetscReal          omega;
   HopsPatchOptions   opt;
@@ -26,6 +27,7 @@ typedef struct {
 } PC_PATCHFD;
 
 PETSC_INTERN PetscErrorCode PCPATCHFDGetData(PC, PC_PATCHFD **);
+PETSC_INTERN PetscErrorCode PCPATCHFDReverse_Private(PC);
 
 /* src/pc/patchfd/patchfdsingle.c: z = B r on T-vectors in single precision where the back end works; mult is y = A x on them */
 typedef PetscErrorCode (*HopsSingleMult)(void *ctx, const float x[], float y[]);

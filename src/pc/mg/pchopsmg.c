@@ -84,14 +84,19 @@ static PetscErrorCode PCHopsMGSetUpLevels(PC pc, PC_HopsMG *mg)
   PetscCall(PCMGSetLevels(pc, mg->nlevels, NULL));
   if (mg->options) PetscCall(PCHopsMGSetOptions(pc, mg));
   for (PetscInt l = 1; l < mg->nlevels; ++l) {
-    KSP ksp;
-    PC  smoother;
+    KSP ksp[2];
     Mat P;
 
-    PetscCall(PCMGGetSmoother(pc, l, &ksp));
-    PetscCall(KSPGetPC(ksp, &smoother));
-    PetscCall(PCSetType(smoother, PCJACOBI));
-    PetscCall(PCHopsMGAvoidMAXPY(pc, mg->space[l], ksp));
+    PetscCall(PCMGGetSmoother(pc, l, &ksp[0]));
+    PetscCall(PCHopsMGGetUp(pc, l, &ksp[1]));
+    for (PetscInt u = 0; u < 2; ++u) {
+      PC smoother;
+
+      if (!ksp[u]) continue;
+      PetscCall(KSPGetPC(ksp[u], &smoother));
+      PetscCall(PCSetType(smoother, PCJACOBI));
+      PetscCall(PCHopsMGAvoidMAXPY(pc, mg->space[l], ksp[u]));
+    }
     PetscCall(MatCreateHopsInterp(mg->space[l - 1], mg->space[l], &P));
     PetscCall(PCMGSetInterpolation(pc, l, P));
     PetscCall(MatDestroy(&P));
@@ -142,18 +147,16 @@ static PetscErrorCode PCApply_HopsMGSingle(PC pc, Vec b, Vec x)
   What single precision smooths with: Chebyshev iteration with the diagonal, whose interval cannot be asked of KSPCHEBYSHEV, so it is not to be
   set either; Richardson iteration with patches or the diagonal, whose factor only the option says.
 */
-static PetscErrorCode PCHopsMGCheckSmoother(PC pc, PetscInt l, HopsSmoother *s)
+static PetscErrorCode PCHopsMGCheckSmoother(PC pc, PetscInt l, KSP ksp, HopsSmoother *s)
 {
   static const char *const fixed[] = {"-ksp_chebyshev_eigenvalues", "-ksp_chebyshev_esteig", "-ksp_chebyshev_kind", "-ksp_richardson_self_scale"};
   MPI_Comm                 comm    = PetscObjectComm((PetscObject)pc);
-  KSP                      ksp;
   PC                       smoother;
   PetscBool                chebyshev, jacobi, patch, set;
   PCJacobiType             type = PC_JACOBI_DIAGONAL;
   const char              *prefix;
 
   PetscFunctionBegin;
-  PetscCall(PCMGGetSmoother(pc, l, &ksp));
   PetscCall(KSPGetPC(ksp, &smoother));
   PetscCall(PetscObjectTypeCompare((PetscObject)ksp, KSPCHEBYSHEV, &chebyshev));
   PetscCall(PetscObjectTypeCompare((PetscObject)ksp, KSPRICHARDSON, &s->richardson));
@@ -166,32 +169,36 @@ static PetscErrorCode PCHopsMGCheckSmoother(PC pc, PetscInt l, HopsSmoother *s)
     PetscCall(PetscOptionsHasName(((PetscObject)ksp)->options, prefix, fixed[i], &set));
     PetscCheck(!set, comm, PETSC_ERR_SUP, "Single precision estimates the interval of Chebyshev iteration itself, and has Richardson iteration with a fixed factor: leave out -mg_levels_%s, or use -pc_hopsmg_precision double", fixed[i] + 1);
   }
-  s->patch = patch ? smoother : NULL;
-  s->scale = 1.0;
+  s->patch   = patch ? smoother : NULL;
+  s->reverse = PETSC_FALSE;
+  s->scale   = 1.0;
   PetscCall(PetscOptionsGetReal(((PetscObject)ksp)->options, prefix, "-ksp_richardson_scale", &s->scale, NULL));
   PetscCall(KSPGetTolerances(ksp, NULL, NULL, NULL, &s->steps));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Patches that smooth in single precision are to be solved so, unless the user says otherwise: an option for the moment in which it is read */
-static PetscErrorCode PCHopsMGDefaultPrecision(PC pc, PC_HopsMG *mg, PetscBool set, PetscBool mine[])
+static PetscErrorCode PCHopsMGDefaultPrecision(PC pc, PC_HopsMG *mg, PetscBool set, PetscBool (*mine)[2])
 {
   PetscFunctionBegin;
-  for (PetscInt l = 1; l < mg->nlevels; ++l) {
-    KSP          ksp;
-    PetscOptions options;
-    const char  *prefix;
-    char         name[PETSC_MAX_OPTION_NAME];
+  for (PetscInt i = 2; i < 2 * mg->nlevels; ++i) {
+    const PetscInt l = i / 2, u = i % 2;
+    KSP            ksp;
+    PetscOptions   options;
+    const char    *prefix;
+    char           name[PETSC_MAX_OPTION_NAME];
 
-    PetscCall(PCMGGetSmoother(pc, l, &ksp));
+    if (u) PetscCall(PCHopsMGGetUp(pc, l, &ksp));
+    else PetscCall(PCMGGetSmoother(pc, l, &ksp));
+    if (!ksp) continue;
     options = ((PetscObject)ksp)->options;
     PetscCall(KSPGetOptionsPrefix(ksp, &prefix));
     PetscCall(PetscSNPrintf(name, sizeof(name), "-%spc_patchfd_precision", prefix ? prefix : ""));
     if (set) {
-      PetscCall(PetscOptionsHasName(options, prefix, "-pc_patchfd_precision", &mine[l]));
-      mine[l] = mine[l] ? PETSC_FALSE : PETSC_TRUE;
-      if (mine[l]) PetscCall(PetscOptionsSetValue(options, name, "single"));
-    } else if (mine[l]) PetscCall(PetscOptionsClearValue(options, name));
+      PetscCall(PetscOptionsHasName(options, prefix, "-pc_patchfd_precision", &mine[l][u]));
+      mine[l][u] = mine[l][u] ? PETSC_FALSE : PETSC_TRUE;
+      if (mine[l][u]) PetscCall(PetscOptionsSetValue(options, name, "single"));
+    } else if (mine[l][u]) PetscCall(PetscOptionsClearValue(options, name));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -201,14 +208,35 @@ static PetscErrorCode PCHopsMGSetBounds(PC pc, PC_HopsMG *mg)
 {
   PetscFunctionBegin;
   for (PetscInt l = 1; l < mg->nlevels; ++l) {
-    KSP       ksp;
-    PetscBool chebyshev;
+    KSP       ksp[2];
+    PetscReal emin, emax;
 
-    PetscCall(HopsSingleBounds(mg->space[l], l == mg->nlevels - 1 ? pc->pmat : mg->A[l], &mg->smoother[l].emin, &mg->smoother[l].emax));
-    PetscCall(PCMGGetSmoother(pc, l, &ksp));
-    PetscCall(PetscObjectTypeCompare((PetscObject)ksp, KSPCHEBYSHEV, &chebyshev));
-    if (chebyshev) PetscCall(KSPChebyshevSetEigenvalues(ksp, mg->smoother[l].emax, mg->smoother[l].emin));
+    PetscCall(HopsSingleBounds(mg->space[l], l == mg->nlevels - 1 ? pc->pmat : mg->A[l], &emin, &emax));
+    PetscCall(PCMGGetSmoother(pc, l, &ksp[0]));
+    PetscCall(PCHopsMGGetUp(pc, l, &ksp[1]));
+    for (PetscInt u = 0; u < 2; ++u) {
+      PetscBool chebyshev = PETSC_FALSE;
+
+      mg->smoother[l][u].emin = emin;
+      mg->smoother[l][u].emax = emax;
+      if (ksp[u]) PetscCall(PetscObjectTypeCompare((PetscObject)ksp[u], KSPCHEBYSHEV, &chebyshev));
+      if (chebyshev) PetscCall(KSPChebyshevSetEigenvalues(ksp[u], emax, emin));
+    }
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Before and after coarse corrections */
+static PetscErrorCode PCHopsMGSetUpSmoothers(PC pc, PC_HopsMG *mg, PetscInt l)
+{
+  KSP ksp, up;
+
+  PetscFunctionBegin;
+  PetscCall(PCMGGetSmoother(pc, l, &ksp));
+  PetscCall(PCHopsMGGetUp(pc, l, &up));
+  PetscCall(PCHopsMGCheckSmoother(pc, l, ksp, &mg->smoother[l][0]));
+  PetscCall(PCHopsMGCheckSmoother(pc, l, up ? up : ksp, &mg->smoother[l][1]));
+  mg->smoother[l][1].reverse = mg->reversed[l];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -232,7 +260,7 @@ static PetscErrorCode PCHopsMGSetUpSingle(PC pc, PC_HopsMG *mg, Mat_PA *pa)
     A[l] = l == mg->nlevels - 1 ? pc->pmat : mg->A[l];
     P[l] = NULL;
     if (l) PetscCall(PCMGGetInterpolation(pc, l, &P[l]));
-    if (l) PetscCall(PCHopsMGCheckSmoother(pc, l, &mg->smoother[l]));
+    if (l) PetscCall(PCHopsMGSetUpSmoothers(pc, mg, l));
   }
   PetscCall(HopsSingleMGDestroy(&mg->cycle));
   PetscCall(PCMGGetCoarseSolve(pc, &coarse));
@@ -259,7 +287,7 @@ static PetscErrorCode PCSetUp_HopsMG(PC pc)
   PC_HopsMG *mg;
   Mat_PA    *pa;
   DM         dm = pc->dm;
-  PetscBool  fresh, mine[HOPS_MG_MAXORDERS];
+  PetscBool  fresh, mine[HOPS_MG_MAXORDERS][2];
 
   PetscFunctionBegin;
   PetscCall(PCHopsMGGet(pc, &mg));
@@ -272,17 +300,21 @@ static PetscErrorCode PCSetUp_HopsMG(PC pc)
   if (fresh) PetscCall(PCHopsMGSetUpLevels(pc, mg));
   PetscCall(PetscLogEventEnd(HopsEvent.mgsetup, pc, 0, 0, 0));
   PetscCall(PCHopsMGSetUpCoarse(pc, mg, fresh));
-  for (PetscInt l = 1; l < mg->nlevels - 1; ++l) {
-    KSP ksp;
+  for (PetscInt l = 1; l < mg->nlevels; ++l) {
+    const PetscBool finest = l == mg->nlevels - 1 ? PETSC_TRUE : PETSC_FALSE;
+    KSP             ksp, up;
 
     PetscCall(PCMGGetSmoother(pc, l, &ksp));
-    PetscCall(KSPSetOperators(ksp, mg->A[l], mg->A[l]));
+    PetscCall(PCHopsMGGetUp(pc, l, &up));
+    if (!finest) PetscCall(KSPSetOperators(ksp, mg->A[l], mg->A[l]));
+    if (up) PetscCall(KSPSetOperators(up, finest ? (pc->useAmat ? pc->mat : pc->pmat) : mg->A[l], finest ? pc->pmat : mg->A[l]));
   }
   if (mg->single) PetscCall(PCHopsMGSetBounds(pc, mg));
   if (mg->single) PetscCall(PCHopsMGDefaultPrecision(pc, mg, PETSC_TRUE, mine));
   PetscCall((*mg->mg.setup)(pc));
   if (mg->single) PetscCall(PCHopsMGDefaultPrecision(pc, mg, PETSC_FALSE, mine));
   pc->dm = dm;
+  PetscCall(PCHopsMGReverse(pc, mg));
   if (mg->single) PetscCall(PCHopsMGSetUpSingle(pc, mg, pa));
   PetscCall(PCHopsMGSetOperations(pc, mg));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -293,7 +325,7 @@ static PetscErrorCode PCSetFromOptions_HopsMG(PC pc, HopsOptionItems PetscOption
   PC_HopsMG          *mg;
   PCHopsMGCoarsenType type;
   PetscInt            n, orders[HOPS_MG_MAXORDERS] = {0}, norders = HOPS_MG_MAXORDERS, precision, coarsemat;
-  PetscBool           set;
+  PetscBool           set, reverse = PETSC_FALSE;
   const char         *prefix;
 
   PetscFunctionBegin;
@@ -313,6 +345,8 @@ static PetscErrorCode PCSetFromOptions_HopsMG(PC pc, HopsOptionItems PetscOption
   precision = mg->single ? 1 : 0;
   PetscCall(PetscOptionsEList("-pc_hopsmg_precision", "Precision of the cycle", "PCHopsMGSetSinglePrecision", PCHopsMGPrecisions, 2, PCHopsMGPrecisions[precision], &precision, &set));
   if (set) PetscCall(PCHopsMGSetSinglePrecision(pc, precision == 1 ? PETSC_TRUE : PETSC_FALSE));
+  PetscCall(PetscOptionsBool("-pc_hopsmg_reverse", "Patches after coarse corrections in the opposite order of colors", "PCHopsMGSetReverse", mg->reverse, &reverse, &set));
+  if (set) PetscCall(PCHopsMGSetReverse(pc, reverse));
   PetscOptionsHeadEnd();
   PetscCall(PCGetOptionsPrefix(pc, &prefix));
   PetscCall(PetscOptionsHasName(((PetscObject)pc)->options, prefix, "-pc_mg_levels", &set));
@@ -348,6 +382,9 @@ static PetscErrorCode PCView_HopsMG(PC pc, PetscViewer viewer)
       PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_TRUE));
     }
     if (mg->cycle && mg->single) PetscCall(HopsSingleMGView(mg->cycle, viewer));
+    for (PetscInt l = 1; l < mg->nlevels; ++l) {
+      if (mg->reversed[l]) PetscCall(PetscViewerASCIIPrintf(viewer, "level %" PetscInt_FMT ": after coarse corrections the patches' colors are taken in the opposite order\n", l));
+    }
     PetscCall(PetscViewerASCIIPopTab(viewer));
   }
   PetscCall((*mg->mg.view)(pc, viewer));
@@ -377,6 +414,7 @@ static PetscErrorCode PCDestroy_HopsMG(PC pc)
   PetscCall(HopsSingleMGDestroy(&mg->cycle));
   PetscCall(PCHopsMGFreeLevels(mg));
   PetscCall((*mg->mg.destroy)(pc));
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCHopsMGSetReverse_C", NULL));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCHopsMGSetSinglePrecision_C", NULL));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCHopsMGSetCoarseMatType_C", NULL));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCHopsMGSetLevels_C", NULL));
@@ -460,6 +498,18 @@ static PetscErrorCode PCHopsMGSetSinglePrecision_HopsMG(PC pc, PetscBool single)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode PCHopsMGSetReverse_HopsMG(PC pc, PetscBool reverse)
+{
+  PC_HopsMG *mg;
+
+  PetscFunctionBegin;
+  PetscCall(PCHopsMGGet(pc, &mg));
+  if (!mg->reverseset || reverse != mg->reverse) pc->setupcalled = 0;
+  mg->reverse    = reverse;
+  mg->reverseset = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode PCHopsMGFree(HopsContainerCtx ctx)
 {
   PetscFunctionBegin;
@@ -490,6 +540,7 @@ PetscErrorCode PCCreate_HopsMG(PC pc)
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCHopsMGSetLevels_C", PCHopsMGSetLevels_HopsMG));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCHopsMGSetCoarsening_C", PCHopsMGSetCoarsening_HopsMG));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCHopsMGSetOrders_C", PCHopsMGSetOrders_HopsMG));
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCHopsMGSetReverse_C", PCHopsMGSetReverse_HopsMG));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCHopsMGSetSinglePrecision_C", PCHopsMGSetSinglePrecision_HopsMG));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCHopsMGSetCoarseMatType_C", PCHopsMGSetCoarseMatType_HopsMG));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -626,6 +677,41 @@ PetscErrorCode PCHopsMGSetSinglePrecision(PC pc, PetscBool single)
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscTryMethod(pc, "PCHopsMGSetSinglePrecision_C", (PC, PetscBool), (pc, single));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCHopsMGSetReverse - Sets whether patches are swept in the opposite order of colors after coarse corrections.
+
+  Logically Collective
+
+  Input Parameters:
++ pc      - the preconditioner, of type `PCHOPSMG`
+- reverse - the opposite order (forward before, backward after), or the same
+
+  Options Database Key:
+. -pc_hopsmg_reverse <bool> - the opposite order
+
+  Level: intermediate
+
+  Notes:
+  Forward before and backward after coarse corrections make a symmetric cycle, which `KSPCG` needs, at half the work of the symmetric order on both sides.
+  So this is the default where Richardson iteration smooths with multiplicative patches (-mg_levels_ksp_type richardson -mg_levels_pc_type patchfd) whose
+  direction was not set, and the cycle is `PC_MG_MULTIPLICATIVE` or `PC_MG_FULL`. With `PETSC_FALSE` such patches have the symmetric order on both sides. A direction that was set
+  (`PCPATCHFDSetDirection()`) is taken on both sides, unless this function asks for its reverse.
+
+  The smoother after coarse corrections is then a `KSP` of its own, `PCMGGetSmootherUp()`, which shares the patches and the options of `PCMGGetSmoother()`:
+  what a program changes in the one after `PCSetUp()` it must change in the other.
+
+  Other smoothers, the symmetric direction, other cycles and -pc_mg_distinct_smoothup raise an error with `PETSC_TRUE`.
+
+.seealso: `PCHOPSMG`, `PCPATCHFDSetDirection()`, `PCMGSetDistinctSmoothUp()`
+@*/
+PetscErrorCode PCHopsMGSetReverse(PC pc, PetscBool reverse)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscTryMethod(pc, "PCHopsMGSetReverse_C", (PC, PetscBool), (pc, reverse));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

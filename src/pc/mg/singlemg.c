@@ -8,9 +8,9 @@
 typedef struct {
   HopsSpace        space;
   HopsSinglePA     A;
-  HopsSingleInterp P; /* from the next coarser level */
-  HopsSmoother     smoother;
-  HopsPatchSingle  patch; /* or NULL: the diagonal */
+  HopsSingleInterp P;           /* from the next coarser level */
+  HopsSmoother     smoother[2]; /* before and after coarse corrections */
+  HopsPatchSingle  patch[2];    /* or NULL: the diagonal; often the same */
   HopsHalo         halo;
   float           *dinv;          /* [nT] inverse diagonal */
   float           *b, *x, *r, *d; /* [nT] */
@@ -77,45 +77,48 @@ static PetscErrorCode SingleRestrict(HopsSingleLevel *fine, const float r[], Hop
 }
 
 /* x += a correction: d = a d + b B r, x += d */
-static PetscErrorCode SingleStep(HopsSingleLevel *l, float a, float b, const float r[])
+static PetscErrorCode SingleStep(HopsSingleLevel *l, PetscInt u, float a, float b, const float r[])
 {
   const PetscInt       n  = l->space->nT;
   const HopsSingleOps *so = l->space->backend->single;
 
   PetscFunctionBegin;
-  if (l->patch) {
-    PetscCall(HopsPatchSingleApply(l->patch, r, l->e));
+  if (l->patch[u]) {
+    if (l->smoother[u].reverse) PetscCall(PCPATCHFDReverse_Private(l->smoother[u].patch));
+    PetscCall(HopsPatchSingleApply(l->patch[u], r, l->e));
+    if (l->smoother[u].reverse) PetscCall(PCPATCHFDReverse_Private(l->smoother[u].patch));
     PetscCall((*so->Step)(n, a, b, NULL, l->e, l->d, l->x));
   } else PetscCall((*so->Step)(n, a, b, l->dinv, r, l->d, l->x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Steps of Richardson iteration, or of Chebyshev iteration for B A on [emin, emax], in the recurrence of Saad's "Iterative Methods", algorithm 12.1 */
-static PetscErrorCode SingleSmooth(HopsSingleLevel *l, PetscBool zero)
+static PetscErrorCode SingleSmooth(HopsSingleLevel *l, PetscInt u, PetscBool zero)
 {
+  const HopsSmoother  *s     = l->smoother + u;
   const PetscInt       n     = l->space->nT;
   const HopsSingleOps *so    = l->space->backend->single;
-  const PetscReal      theta = 0.5 * (l->smoother.emax + l->smoother.emin), delta = 0.5 * (l->smoother.emax - l->smoother.emin), sigma = theta / delta;
+  const PetscReal      theta = 0.5 * (s->emax + s->emin), delta = 0.5 * (s->emax - s->emin), sigma = theta / delta;
   PetscReal            rho = 1.0 / sigma;
 
   PetscFunctionBegin;
   if (zero) PetscCall((*so->Zero)(n, l->x));
-  for (PetscInt k = 0; k < l->smoother.steps; ++k) {
+  for (PetscInt k = 0; k < s->steps; ++k) {
     const PetscReal next = 1.0 / (2.0 * sigma - rho);
     const float    *r    = l->r;
     float           a = k ? (float)(next * rho) : 0.0f, b = (float)(k ? 2.0 * next / delta : 1.0 / theta);
 
     if (k) rho = next;
-    if (l->smoother.richardson) {
+    if (s->richardson) {
       a = 0.0f;
-      b = (float)l->smoother.scale;
+      b = (float)s->scale;
     }
     if (zero && !k) r = l->b;
     else {
       PetscCall(SingleMult(l, l->x, l->r));
       PetscCall((*so->Combine)(n, 1.0f, l->b, -1.0f, l->r, l->r));
     }
-    PetscCall(SingleStep(l, a, b, r));
+    PetscCall(SingleStep(l, u, a, b, r));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -173,13 +176,13 @@ static PetscErrorCode SingleCycle(HopsSingleMG mg, PC pc, PetscInt k, PetscBool 
     PetscCall(SingleCoarseSolve(mg, pc));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(SingleSmooth(l, zero));
+  PetscCall(SingleSmooth(l, 0, zero));
   PetscCall(SingleMult(l, l->x, l->r));
   PetscCall((*l->space->backend->single->Combine)(l->space->nT, 1.0f, l->b, -1.0f, l->r, l->r));
   PetscCall(SingleRestrict(l, l->r, l - 1));
   PetscCall(SingleCycle(mg, pc, k - 1, PETSC_TRUE));
   PetscCall(SingleProlong(l - 1, l, PETSC_TRUE));
-  PetscCall(SingleSmooth(l, PETSC_FALSE));
+  PetscCall(SingleSmooth(l, 1, PETSC_FALSE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -208,13 +211,18 @@ PetscErrorCode HopsSingleMGApply(HopsSingleMG mg, PC pc, PetscBool full, Vec b, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Is the cycle symmetric, if the coarse solver is? */
+/* Is the cycle symmetric, if the coarse solver is? What two sets of patches do is not compared: they count as not symmetric */
 PetscErrorCode HopsSingleMGIsSymmetric(HopsSingleMG mg, PetscBool *symmetric)
 {
   PetscFunctionBegin;
   *symmetric = PETSC_TRUE;
-  for (PetscInt k = 1; k < mg->n && *symmetric; ++k)
-    if (mg->level[k].patch) PetscCall(HopsPatchSingleIsSymmetric(mg->level[k].patch, symmetric));
+  for (PetscInt k = 1; k < mg->n && *symmetric; ++k) {
+    const HopsSingleLevel *l = mg->level + k;
+    const HopsSmoother    *s = l->smoother;
+
+    if (l->patch[0] != l->patch[1] || s[0].richardson != s[1].richardson || s[0].steps != s[1].steps || s[0].scale != s[1].scale) *symmetric = PETSC_FALSE;
+    else if (l->patch[0] && !s[1].reverse) PetscCall(HopsPatchSingleIsSymmetric(l->patch[0], symmetric));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -294,7 +302,7 @@ static PetscErrorCode SingleCalloc(HopsSpace sp, PetscInt n, float **a)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsSingleMGCreate(PetscInt n, const HopsSpace space[], const Mat A[], const Mat P[], const HopsSmoother smoother[], KSP coarse, HopsSingleMG *single)
+PetscErrorCode HopsSingleMGCreate(PetscInt n, const HopsSpace space[], const Mat A[], const Mat P[], HopsSmoother (*smoother)[2], KSP coarse, HopsSingleMG *single)
 {
   HopsSingleMG mg;
 
@@ -314,8 +322,9 @@ PetscErrorCode HopsSingleMGCreate(PetscInt n, const HopsSpace space[], const Mat
     Mat_PA          *pa;
 
     PetscCall(HopsSpaceReference(space[k]));
-    l->space    = space[k];
-    l->smoother = smoother[k];
+    l->space       = space[k];
+    l->smoother[0] = smoother[k][0];
+    l->smoother[1] = smoother[k][1];
     PetscCall(SingleCalloc(space[k], m, &l->b));
     PetscCall(SingleCalloc(space[k], m, &l->x));
     PetscCall(SingleCalloc(space[k], g, &l->xg));
@@ -329,13 +338,14 @@ PetscErrorCode HopsSingleMGCreate(PetscInt n, const HopsSpace space[], const Mat
     PetscCall((*space[k]->backend->SinglePACreate)(pa->kernel, &l->A));
     PetscCall(MatHopsInterpGetKernel(P[k], &interp));
     PetscCall((*space[k]->backend->SingleInterpCreate)(interp, &l->P));
-    if (l->smoother.patch) {
-      PetscCall(SingleCalloc(space[k], m, &l->e));
-      PetscCall(HopsPatchSingleCreate(l->smoother.patch, SingleMult, l, &l->patch));
-    } else {
+    if (l->smoother[0].patch || l->smoother[1].patch) PetscCall(SingleCalloc(space[k], m, &l->e));
+    if (!l->smoother[0].patch || !l->smoother[1].patch) {
       PetscCall(SingleCalloc(space[k], m, &l->dinv));
       PetscCall(SingleDiagonal(l, A[k]));
     }
+    if (l->smoother[0].patch) PetscCall(HopsPatchSingleCreate(l->smoother[0].patch, SingleMult, l, &l->patch[0]));
+    if (l->smoother[1].patch == l->smoother[0].patch) l->patch[1] = l->patch[0];
+    else if (l->smoother[1].patch) PetscCall(HopsPatchSingleCreate(l->smoother[1].patch, SingleMult, l, &l->patch[1]));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -359,7 +369,8 @@ PetscErrorCode HopsSingleMGDestroy(HopsSingleMG *single)
 
     if (k) PetscCall((*l->space->backend->SinglePADestroy)(&l->A));
     if (k) PetscCall((*l->space->backend->SingleInterpDestroy)(&l->P));
-    PetscCall(HopsPatchSingleDestroy(&l->patch));
+    if (l->patch[1] != l->patch[0]) PetscCall(HopsPatchSingleDestroy(&l->patch[1]));
+    PetscCall(HopsPatchSingleDestroy(&l->patch[0]));
     for (PetscInt i = 0; i < 8; ++i)
       if (*a[i]) PetscCall((*l->space->backend->Free)((void **)a[i]));
     PetscCall(HopsHaloDestroy(&l->halo));

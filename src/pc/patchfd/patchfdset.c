@@ -184,6 +184,19 @@ PetscErrorCode PCPATCHFDSetDirection(PC pc, PCPATCHFDDirection direction)
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscCall(PCPATCHFDGetData(pc, &fd));
   if (fd) fd->direction = direction;
+  if (fd) fd->directed = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The opposite order of colors: a smoother's adjoint */
+PetscErrorCode PCPATCHFDReverse_Private(PC pc)
+{
+  static const PCPATCHFDDirection reversed[] = {PC_PATCHFD_SYMMETRIC, PC_PATCHFD_BACKWARD, PC_PATCHFD_FORWARD};
+  PC_PATCHFD                     *fd         = NULL;
+
+  PetscFunctionBegin;
+  PetscCall(PCPATCHFDGetData(pc, &fd));
+  if (fd) fd->direction = reversed[fd->direction];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
