@@ -20,8 +20,7 @@
 #include <petscdt.h>
 #include <petscdevice.h>
 #include <petsctime.h>
-#include <fcntl.h>
-#include <sys/file.h>
+#include "benchlock.h"
 
 enum {
   CURVED,
@@ -136,15 +135,6 @@ static PetscErrorCode PlexCreate(const Bench *b, PetscInt p, HopsSpace *space)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* flock()'s operation on the file of -lock */
-static PetscErrorCode Lock(const Bench *b, int operation)
-{
-  PetscFunctionBeginUser;
-  PetscCheck(b->lock < 0 || !flock(b->lock, operation), PETSC_COMM_SELF, PETSC_ERR_FILE_UNEXPECTED, "The file of -lock cannot be locked");
-  PetscCallMPI(MPI_Barrier(PETSC_COMM_WORLD));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* The devices have finished */
 static PetscErrorCode Wait(void)
 {
@@ -255,7 +245,7 @@ static PetscErrorCode Run(Bench *b, HopsSpace space, PetscInt p, PetscInt q)
 
 int main(int argc, char **argv)
 {
-  Bench     b          = {.dim = 3, .repeat = 20, .dofs = 7e6, .lock = -1};
+  Bench     b          = {.dim = 3, .repeat = 20, .dofs = 7e6};
   PetscInt  orders[32] = {1, 2, 3, 4, 5, 6, 7, 8}, n = 32, points[8] = {1, 2}, np = 8;
   PetscBool set;
   char      file[PETSC_MAX_PATH_LEN];
@@ -278,21 +268,20 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsGetIntArray(NULL, NULL, "-orders", orders, &n, &set));
   if (!set) n = 8;
   PetscCall(PetscOptionsGetString(NULL, NULL, "-lock", file, sizeof(file), &set));
-  if (set && !b.rank) b.lock = open(file, O_CREAT | O_RDWR, 0666);
-  PetscCheck(!set || b.rank || b.lock >= 0, PETSC_COMM_SELF, PETSC_ERR_FILE_OPEN, "Cannot open %s", file);
+  PetscCall(BenchLockOpen(set ? file : NULL, &b.lock));
   for (PetscInt i = 0; i < n; ++i) {
     HopsSpace space;
 
     PetscCheck(orders[i] >= 1 && orders[i] < 64, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "-orders are between 1 and 63");
     PetscCall(b.fe == H1 ? BoxCreate(&b, orders[i], &space) : PlexCreate(&b, orders[i], &space));
-    PetscCall(Lock(&b, LOCK_EX));
+    PetscCall(BenchLock(b.lock, LOCK_EX));
     if (!i) {
       PetscCall(Copy(&b, space));
       PetscCall(PetscPrintf(PETSC_COMM_WORLD, "# copy bandwidth %.1f GB/s\norder,points,unknowns,setup_s,apply_s,gdof_per_s,bytes,gb_per_s,fraction\n", (double)(b.bandwidth / 1e9)));
     }
     for (PetscInt k = 0; k < np; ++k) PetscCall(Run(&b, space, orders[i], orders[i] + points[k]));
     PetscCall(HopsSpaceDestroy(&space));
-    PetscCall(Lock(&b, LOCK_UN));
+    PetscCall(BenchLock(b.lock, LOCK_UN));
   }
   PetscCall(PetscFinalize());
   return 0;

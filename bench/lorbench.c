@@ -21,8 +21,7 @@ static char help[] = "Throughput of each part of the LOR-preconditioned solve of
 #include <petscksp.h>
 #include <petsctime.h>
 #include <petscdevice.h>
-#include <fcntl.h>
-#include <sys/file.h>
+#include "benchlock.h"
 #include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
@@ -72,15 +71,6 @@ typedef struct {
   DM        dm;   /* the mesh of all passes */
   int       lock; /* of rank 0, or -1 */
 } Case;
-
-/* flock()'s operation on the file of -lock */
-static PetscErrorCode Lock(const Case *c, int operation)
-{
-  PetscFunctionBeginUser;
-  PetscCheck(c->lock < 0 || !flock(c->lock, operation), PETSC_COMM_SELF, PETSC_ERR_FILE_UNEXPECTED, "The file of -lock cannot be locked");
-  PetscCallMPI(MPI_Barrier(PETSC_COMM_WORLD));
-  PetscFunctionReturn(0);
-}
 
 static PetscErrorCode One(PetscInt dim, const PetscReal x[], PetscInt nc, PetscScalar u[], void *ctx)
 {
@@ -246,10 +236,10 @@ static PetscErrorCode TimeAuxiliary(Case *c, HopsSpace sp)
 
   PetscFunctionBeginUser;
   if (c->fe == H1) PetscFunctionReturn(0);
-  PetscCall(Lock(c, LOCK_UN)); /* the host's work */
+  PetscCall(BenchLock(c->lock, LOCK_UN)); /* the host's work */
   PetscCall(HopsSpaceCreateCompanion(sp, HOPS_H1, PETSC_FALSE, &nodes));
   if (ads) PetscCall(HopsSpaceCreateCompanion(sp, HOPS_HCURL, PETSC_FALSE, &edges));
-  PetscCall(Lock(c, LOCK_EX));
+  PetscCall(BenchLock(c->lock, LOCK_EX));
   PetscCall(HopsSpaceCreateVec(nodes, &x));
   for (PetscInt i = 0; i < c->repeat; ++i) {
     double t = Now(), s;
@@ -421,7 +411,7 @@ static PetscErrorCode RunCase(Case *c)
   if (c->fe == RT) PetscCall(HopsSpaceCreateHDiv(dm, c->order, label, 2 * c->dim, values, &sp));
   c->t[SPACE] = Now() - start;
   PetscCall(HopsSpaceGetSizes(sp, NULL, &c->N));
-  PetscCall(Lock(c, LOCK_EX));
+  PetscCall(BenchLock(c->lock, LOCK_EX));
   PetscCall(HopsCoefficientCreateConstant(PETSC_COMM_WORLD, 1, &one, &unit));
   PetscCall(MatCreatePA(sp, &A));
   PetscCall(MatPASetQuadrature(A, c->order + c->extra, PETSC_FALSE));
@@ -467,7 +457,7 @@ static PetscErrorCode RunCase(Case *c)
   PetscCall(MatDestroy(&A));
   PetscCall(HopsCoefficientDestroy(&unit));
   PetscCall(HopsSpaceDestroy(&sp));
-  PetscCall(Lock(c, LOCK_UN));
+  PetscCall(BenchLock(c->lock, LOCK_UN));
   PetscFunctionReturn(0);
 }
 
@@ -502,13 +492,10 @@ int main(int argc, char **argv)
   if (!set) ns = 1;
   PetscCall(PetscOptionsGetString(NULL, NULL, "-lock", file, sizeof(file), &set));
   if (set) {
-    PetscMPIInt rank;
-    char        backend[16] = "";
+    char backend[16] = "";
 
-    PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
-    if (!rank) c.lock = open(file, O_CREAT | O_RDWR, 0666);
-    PetscCheck(rank || c.lock >= 0, PETSC_COMM_SELF, PETSC_ERR_FILE_OPEN, "Cannot open %s", file);
-    PetscCall(Lock(&c, LOCK_EX)); /* to look at the file of -csv, and to start a device, at which others would stop */
+    PetscCall(BenchLockOpen(file, &c.lock));
+    PetscCall(BenchLock(c.lock, LOCK_EX)); /* to look at the file of -csv, and to start a device, at which others would stop */
     PetscCall(PetscOptionsGetString(NULL, NULL, "-hops_backend", backend, sizeof(backend), NULL));
     PetscCall(PetscStrcmp(backend, "cuda", &set));
     if (set) PetscCall(PetscDeviceInitialize(PETSC_DEVICE_CUDA));
@@ -526,7 +513,7 @@ int main(int argc, char **argv)
       (void)fflush(c.csv);
     }
   }
-  PetscCall(Lock(&c, LOCK_UN));
+  PetscCall(BenchLock(c.lock, LOCK_UN));
   for (PetscInt s = 0; s < ns; ++s)
     for (PetscInt i = 0; i < no; ++i) {
       PetscLogStage stage; /* events are timed case by case */

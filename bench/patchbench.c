@@ -21,7 +21,7 @@
 #include <petsctime.h>
 #include <time.h>
 #if defined(PETSC_HAVE_CUDA)
-  #include <petscdevice_cuda.h>
+  #include "cuda/devicecopy.h"
 #endif
 
 typedef struct {
@@ -118,11 +118,7 @@ static PetscErrorCode DevicePeak(Bench *bench)
 {
   PetscFunctionBeginUser;
 #if defined(PETSC_HAVE_CUDA)
-  const size_t n    = (size_t)1 << 30;
-  float        best = 1e9, ms;
-  int          device, sms, clock, major, minor;
-  cudaEvent_t  begin, end;
-  void        *x, *y;
+  int device, sms, clock, major, minor;
 
   PetscCall(PetscDeviceInitialize(PETSC_DEVICE_CUDA));
   PetscCallCUDA(cudaGetDevice(&device));
@@ -134,24 +130,7 @@ static PetscErrorCode DevicePeak(Bench *bench)
     bench->peak[0] = 2.0 * 64 * sms * clock * 1e3;
     bench->peak[1] = 2 * bench->peak[0];
   }
-  PetscCallCUDA(cudaMalloc(&x, n));
-  PetscCallCUDA(cudaMalloc(&y, n));
-  PetscCallCUDA(cudaMemset(x, 1, n));
-  PetscCallCUDA(cudaEventCreate(&begin));
-  PetscCallCUDA(cudaEventCreate(&end));
-  for (int i = 0; i < 10; ++i) {
-    PetscCallCUDA(cudaEventRecord(begin, 0));
-    PetscCallCUDA(cudaMemcpyAsync(y, x, n, cudaMemcpyDeviceToDevice, 0));
-    PetscCallCUDA(cudaEventRecord(end, 0));
-    PetscCallCUDA(cudaEventSynchronize(end));
-    PetscCallCUDA(cudaEventElapsedTime(&ms, begin, end));
-    best = PetscMin(best, ms);
-  }
-  bench->copy = 2e3 * (double)n / best;
-  PetscCallCUDA(cudaEventDestroy(begin));
-  PetscCallCUDA(cudaEventDestroy(end));
-  PetscCallCUDA(cudaFree(x));
-  PetscCallCUDA(cudaFree(y));
+  PetscCall(DeviceCopy(&bench->copy));
 #endif
   PetscFunctionReturn(PETSC_SUCCESS);
 }

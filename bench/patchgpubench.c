@@ -14,42 +14,13 @@
 #include <petscsys.h>
 
 #if defined(PETSC_HAVE_CUDA)
+  #include "cuda/devicecopy.h"
   #include "cuda/patchbox.h"
 
 typedef struct {
   PetscReal dofs, copy, peak[2], shared; /* bytes/s; flop/s in double and single precision; bytes/s */
   PetscInt  repeat, colors;              /* colours of a sweep at most */
 } Bench;
-
-/* Bytes read and written per second by a copy of 1 GB */
-static PetscErrorCode Copy(Bench *b)
-{
-  const size_t n = 1 << 30;
-  cudaEvent_t  begin, end;
-  float        ms, best = 1e9;
-  void        *x, *y;
-
-  PetscFunctionBeginUser;
-  PetscCallCUDA(cudaMalloc(&x, n));
-  PetscCallCUDA(cudaMalloc(&y, n));
-  PetscCallCUDA(cudaMemset(x, 1, n));
-  PetscCallCUDA(cudaEventCreate(&begin));
-  PetscCallCUDA(cudaEventCreate(&end));
-  for (PetscInt i = 0; i < 10; ++i) {
-    PetscCallCUDA(cudaEventRecord(begin, 0));
-    PetscCallCUDA(cudaMemcpyAsync(y, x, n, cudaMemcpyDeviceToDevice, 0));
-    PetscCallCUDA(cudaEventRecord(end, 0));
-    PetscCallCUDA(cudaEventSynchronize(end));
-    PetscCallCUDA(cudaEventElapsedTime(&ms, begin, end));
-    best = PetscMin(best, ms);
-  }
-  b->copy = 2e3 * n / best;
-  PetscCallCUDA(cudaEventDestroy(begin));
-  PetscCallCUDA(cudaEventDestroy(end));
-  PetscCallCUDA(cudaFree(x));
-  PetscCallCUDA(cudaFree(y));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
 
 /* Flops, least bytes of device memory, and bytes of shared memory of a sweep */
 static void Count(const Box *box, BoxKind kind, PetscReal *flops, PetscReal *bytes, PetscReal *shared)
@@ -194,7 +165,7 @@ int main(int argc, char **argv)
   b.peak[0] = 2.0 * 64 * sms * clock * 1e3; /* compute capabilities 8.0, 9.0 */
   b.peak[1] = 2 * b.peak[0];
   b.shared  = 128.0 * sms * clock * 1e3;
-  PetscCall(Copy(&b));
+  PetscCall(DeviceCopy(&b.copy));
   PetscCall(PetscPrintf(PETSC_COMM_SELF, "# %d multiprocessors, %.3f GHz at most, peak %.1f and %.1f TFLOP/s, shared memory %.1f TB/s, copy %.3f TB/s\n", sms, clock * 1e-6, (double)(b.peak[0] * 1e-12), (double)(b.peak[1] * 1e-12), (double)(b.shared * 1e-12), (double)(b.copy * 1e-12)));
   PetscCall(PetscPrintf(PETSC_COMM_SELF, "dim,order,precision,kind,unknowns,seconds,gdof_per_s,flops,tflops,of_peak,standard_tflops,bytes,of_copy,shared_bytes,of_shared\n"));
   for (PetscInt i = 0; i < ndims; ++i)

@@ -27,9 +27,8 @@ order, points per direction, unknowns, seconds of hops and of libCEED, GDoF/s of
 #if defined(PETSC_HAVE_CUDA)
   #include <petscdevice_cuda.h>
 #endif
+#include "../benchlock.h"
 #include <ceed.h>
-#include <fcntl.h>
-#include <sys/file.h>
 #include <unistd.h>
 #include <libceedbench.h> /* not "": its place is then the absolute one of -I, where libCEED finds it at run time */
 
@@ -131,14 +130,6 @@ static PetscErrorCode BoxDestroy(Box *box)
   PetscFunctionBeginUser;
   PetscCall(HopsSpaceDestroy(&box->space));
   PetscCall(PetscFree2(box->offsets, box->coords));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* flock()'s operation on the file of -lock */
-static PetscErrorCode Lock(const Bench *b, int operation)
-{
-  PetscFunctionBeginUser;
-  PetscCheck(b->lock < 0 || !flock(b->lock, operation), PETSC_COMM_SELF, PETSC_ERR_FILE_UNEXPECTED, "The file of -lock cannot be locked");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -393,10 +384,7 @@ int main(int argc, char **argv)
   for (PetscInt i = 0; i < np; ++i) PetscCheck(points[i] >= 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "-points are not negative");
   PetscCall(PetscOptionsHasName(NULL, NULL, "-mat_pa_geometry", &set));
   if (set) b.stored = PETSC_FALSE;
-  if (lock[0]) {
-    b.lock = open(lock, O_CREAT | O_RDWR, 0666);
-    PetscCheck(b.lock >= 0, PETSC_COMM_SELF, PETSC_ERR_FILE_OPEN, "Cannot open %s", lock);
-  }
+  PetscCall(BenchLockOpen(lock[0] ? lock : NULL, &b.lock));
   if (file[0]) PetscCall(PetscFOpen(PETSC_COMM_WORLD, file, "w", &b.csv));
 
   PetscCheck(!setenv("CEED_ERROR_HANDLER", "return", 0), PETSC_COMM_SELF, PETSC_ERR_SYS, "The environment cannot be set"); /* the default ends the process */
@@ -413,9 +401,9 @@ int main(int argc, char **argv)
     Box box;
 
     PetscCall(BoxCreate(&b, orders[i], &box));
-    PetscCall(Lock(&b, LOCK_EX));
+    PetscCall(BenchLock(b.lock, LOCK_EX));
     for (PetscInt k = 0; k < np; ++k) PetscCall(Run(&b, &box, orders[i] + points[k]));
-    PetscCall(Lock(&b, LOCK_UN));
+    PetscCall(BenchLock(b.lock, LOCK_UN));
     PetscCall(BoxDestroy(&box));
   }
   PetscCheck(!CeedDestroy(&b.ceed), PETSC_COMM_SELF, PETSC_ERR_LIB, "libCEED cannot be destroyed");
