@@ -297,10 +297,10 @@ int main(int argc, char **argv)
     test:
       suffix: patches_plate
       nsize: {{1 2 3 4}}
-      args: -dm_plex_filename ${HOPS_SOURCE}/tutorials/meshes/plate.msh -levels 1,2 -orders 2,4,6 -solve krylov -mg_levels_ksp_type richardson -mg_levels_pc_type patchfd -mg_levels_ksp_max_it 1 -pc_hopsmg_reverse 0
+      args: -dm_plex_filename ${HOPS_SOURCE}/tutorials/meshes/plate.msh -levels 1,2 -orders 2,4,6 -solve krylov -mg_levels_ksp_type richardson -mg_levels_pc_type patchfd -mg_levels_ksp_max_it 1 -pc_hopsmg_reverse 0 -pc_hopsmg_coarse_mat aij -mg_coarse_pc_type redundant
     test:
       suffix: patches_plate_reverse
-      args: -dm_plex_filename ${HOPS_SOURCE}/tutorials/meshes/plate.msh -levels 1,2 -orders 2,4,6 -solve krylov -mg_levels_ksp_type richardson -mg_levels_pc_type patchfd -mg_levels_ksp_max_it 1
+      args: -dm_plex_filename ${HOPS_SOURCE}/tutorials/meshes/plate.msh -levels 1,2 -orders 2,4,6 -solve krylov -mg_levels_ksp_type richardson -mg_levels_pc_type patchfd -mg_levels_ksp_max_it 1 -pc_hopsmg_coarse_mat aij -mg_coarse_pc_type redundant
     test:
       suffix: patches_fichera
       nsize: {{1 2}}
