@@ -152,7 +152,7 @@ $(BUILD)/tests/bin/%: tests/%.c $(lib) $(BUILD)/.flags
 # A program that does not compile counts as failed, so the first line of check-tests goes on after errors.
 parallel = $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(NPROC))
 runtests = config/runtests --build '$(BUILD)' --lib '$(lib)' --petscinclude '$(PETSC_DIR)/include $(dir $(hops_petscconf))' \
-           --examples '$(PETSC_EXAMPLES)' --mpiexec '$(MPIEXEC)' $(if $(search),--search '$(search)') \
+           --examples '$(PETSC_EXAMPLES)' --mpiexec '$(MPIEXEC)' $(if $(search),--search '$(search)') $(if $(again),--again '$(again)') \
            $(if $(filter 1,$(REPLACE)),--replace) $(if $(filter 1,$(VALGRIND)),--valgrind) $(if $(filter 1,$(ASAN)),--slow 5) \
            $(if $(TIMEOUT),--timeout $(TIMEOUT)) $(if $(filter 1,$(DEVICE)),--device)
 
