@@ -4,7 +4,7 @@
 */
 #include "cudaform.h"
 #include "cudacontract.cuh"
-#include "cudageom.cuh"
+#include "cudajacobian.cuh"
 
 #define HOPS_CUDA_FORM_THREADS 128
 #define HOPS_CUDA_FORM_SHARED  (200 * 1024)
@@ -277,7 +277,8 @@ PetscErrorCode HopsCudaFormDiagonal(const HopsCudaFormArgs *k, double d[], doubl
 /* ---- Quadrature data ---- */
 
 /* A term's values at a point in a family, A = det J^-1: nc values of the coefficient k; returns where the next term's go */
-__device__ static double *Factor(int dim, int family, int nc, const double *k, double w, double det, const double J[9], const double A[9], size_t stride, double *out)
+template <int DIM>
+__device__ static double *Factor(int family, int nc, const double *k, double w, double det, const double J[9], const double A[9], size_t stride, double *out)
 {
   double R[9];
 
@@ -286,38 +287,45 @@ __device__ static double *Factor(int dim, int family, int nc, const double *k, d
     *out = w / det * k[0];
     return out + stride;
   }
-  for (int r = 0; r < dim; r++)
-    for (int c = 0; c < dim; c++) R[r * dim + c] = family == HOPS_CUDA_HCURL ? A[r * dim + c] : J[c * dim + r];
-  for (int r = 0; r < dim; r++)
-    for (int c = r; c < dim; c++, out += stride) *out = w / det * Congruence(dim, R, nc, k, r, c);
-  return out;
+#pragma unroll
+  for (int r = 0; r < DIM; r++)
+#pragma unroll
+    for (int c = 0; c < DIM; c++) R[r * DIM + c] = family == HOPS_CUDA_HCURL ? A[r * DIM + c] : J[c * DIM + r];
+  return WeightedCongruence<DIM>(R, nc, k, w / det, stride, out);
 }
 
-/* A thread for each point */
-__global__ static void SetUp(int family, int derivative, const HopsCudaSetUp s)
+/* A block for each cell, or (planes is 0) a thread for each point */
+template <int DIM>
+__global__ static void __launch_bounds__(HOPS_CUDA_JACOBIAN_THREADS) SetUp(int family, int derivative, const HopsCudaSetUp s, int planes)
 {
-  const int    dim = s.dim, nq = Power(s.Q, dim), nx = dim * Power(s.Pg, dim);
-  const size_t t = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
-  const int    c = (int)(t / nq), q = (int)(t % nq);
-  double       J[9], A[9], det, w = 1;
-  double      *out;
+  const auto at = [&](int c, int q, const double J[9]) {
+    const int    nq  = Power(s.Q, DIM);
+    double       w   = 1, A[9];
+    const double det = Adjugate(DIM, J, A);
+    double      *out = s.qdata + (size_t)(s.first + c) * s.ncomp * nq + q;
 
-  if (c >= s.n) return;
-  Jacobian(s, s.X + (size_t)c * nx, q, J);
-  det = Adjugate(dim, J, A);
-  if (!(det > 0)) atomicMin(s.bad, c);
-  for (int d = 0, i = q; d < dim; d++, i /= s.Q) w *= s.w[i % s.Q];
-  out = s.qdata + (size_t)(s.first + c) * s.ncomp * nq + q;
-  out = Factor(dim, derivative, s.knc, s.kappa + (size_t)c * s.kcstride + (size_t)q * s.kpstride, w, det, J, A, nq, out);
-  (void)Factor(dim, family, s.mnc, s.mass + (size_t)c * s.mcstride + (size_t)q * s.mpstride, w, det, J, A, nq, out);
+    if (!(det > 0)) atomicMin(s.bad, c);
+#pragma unroll
+    for (int d = 0, i = q; d < DIM; d++, i /= s.Q) w *= s.w[i % s.Q];
+    out = Factor<DIM>(derivative, s.knc, s.kappa + (size_t)c * s.kcstride + (size_t)q * s.kpstride, w, det, J, A, nq, out);
+    (void)Factor<DIM>(family, s.mnc, s.mass + (size_t)c * s.mcstride + (size_t)q * s.mpstride, w, det, J, A, nq, out);
+  };
+
+  if (planes) ForJacobians<DIM>(s, planes, at);
+  else AtJacobian<DIM>(s, at);
 }
 
 PetscErrorCode HopsCudaFormSetUp(int family, const HopsCudaSetUp *s)
 {
-  const size_t n = (size_t)s->n * Power(s->Q, s->dim);
+  const int    derivative = family == HOPS_CUDA_HCURL && s->dim == 3 ? HOPS_CUDA_HDIV : HOPS_CUDA_L2;
+  unsigned int blocks;
+  size_t       bytes;
+  int          planes;
 
   PetscFunctionBegin;
-  SetUp<<<(unsigned int)((n + 127) / 128), 128, 0, s->stream>>>(family, family == HOPS_CUDA_HCURL && s->dim == 3 ? HOPS_CUDA_HDIV : HOPS_CUDA_L2, *s);
+  blocks = HopsCudaJacobianBlocks(s, &planes, &bytes);
+  if (s->dim == 3) SetUp<3><<<blocks, HOPS_CUDA_JACOBIAN_THREADS, bytes, s->stream>>>(family, derivative, *s, planes);
+  else SetUp<2><<<blocks, HOPS_CUDA_JACOBIAN_THREADS, bytes, s->stream>>>(family, derivative, *s, planes);
   PetscCallCUDA(cudaGetLastError());
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -4,7 +4,7 @@
 */
 #include "cudaimpl.h"
 #include "cudacontract.cuh"
-#include "cudageom.cuh"
+#include "cudajacobian.cuh"
 #include <hops/private/hopsmapkind.h>
 
 #define HOPS_CUDA_THREADS 128
@@ -122,28 +122,30 @@ PetscErrorCode HopsCudaPADiagonal(const HopsCudaArgs *k, double d[], double dg[]
 
 /* ---- Quadrature data ---- */
 
-/* A thread for each point: w detJ J^-1 kappa J^-T and w detJ c */
-__global__ static void SetUp(const HopsCudaSetUp s)
+/* w detJ J^-1 kappa J^-T and w detJ c at a point */
+template <int DIM>
+__device__ static void PointData(const HopsCudaSetUp &s, int c, int q, const double J[9])
 {
-  const int    dim = s.dim, nq = Power(s.Q, dim), nx = dim * Power(s.Pg, dim);
-  const size_t t = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
-  const int    c = (int)(t / nq), q = (int)(t % nq);
-  double       J[9], A[9], det, w = 1;
-  double      *out;
+  const int    nq  = Power(s.Q, DIM);
+  double       w   = 1, A[9];
+  const double det = Adjugate(DIM, J, A);
+  double      *out = s.qdata + (size_t)(s.first + c) * s.ncomp * nq + q;
 
-  if (c >= s.n) return;
-  Jacobian(s, s.X + (size_t)c * nx, q, J);
-  det = Adjugate(dim, J, A);
   if (!(det > 0)) atomicMin(s.bad, c);
-  for (int d = 0, i = q; d < dim; d++, i /= s.Q) w *= s.w[i % s.Q];
-  out = s.qdata + (size_t)(s.first + c) * s.ncomp * nq + q;
-  if (s.knc) {
-    const double *k = s.kappa + (size_t)c * s.kcstride + (size_t)q * s.kpstride;
-
-    for (int r = 0; r < dim; r++)
-      for (int l = r; l < dim; l++, out += nq) *out = w / det * Congruence(dim, A, s.knc, k, r, l);
-  }
+#pragma unroll
+  for (int d = 0, i = q; d < DIM; d++, i /= s.Q) w *= s.w[i % s.Q];
+  if (s.knc) out = WeightedCongruence<DIM>(A, s.knc, s.kappa + (size_t)c * s.kcstride + (size_t)q * s.kpstride, w / det, nq, out);
   if (s.mnc) *out = w * det * s.mass[(size_t)c * s.mcstride + (size_t)q * s.mpstride];
+}
+
+/* A block for each cell, or (planes is 0) a thread for each point */
+template <int DIM>
+__global__ static void __launch_bounds__(HOPS_CUDA_JACOBIAN_THREADS) SetUp(const HopsCudaSetUp s, int planes)
+{
+  const auto at = [&](int c, int q, const double J[9]) { PointData<DIM>(s, c, q, J); };
+
+  if (planes) ForJacobians<DIM>(s, planes, at);
+  else AtJacobian<DIM>(s, at);
 }
 
 /* X[dim][2^dim]: the corners of a cell */
@@ -190,7 +192,7 @@ __global__ static void FindBad(const HopsCudaSetUp s, PetscInt cell)
     double J[9], A[9], det;
 
     if (s.geometry != HOPS_CUDA_STORED) CornerJacobian(s.dim, s.Q, s.z, X, q, J);
-    else Jacobian(s, s.X + (size_t)cell * nx, q, J);
+    else Jacobian(s.dim, s, s.X + (size_t)cell * nx, q, J);
     det = Adjugate(s.dim, J, A);
     if (!(det > 0)) {
       *s.det = det;
@@ -201,10 +203,14 @@ __global__ static void FindBad(const HopsCudaSetUp s, PetscInt cell)
 
 PetscErrorCode HopsCudaPASetUp(const HopsCudaSetUp *s)
 {
-  const size_t n = (size_t)s->n * Power(s->Q, s->dim);
+  unsigned int blocks;
+  size_t       bytes;
+  int          planes;
 
   PetscFunctionBegin;
-  SetUp<<<(unsigned int)((n + 127) / 128), 128, 0, s->stream>>>(*s);
+  blocks = HopsCudaJacobianBlocks(s, &planes, &bytes);
+  if (s->dim == 3) SetUp<3><<<blocks, HOPS_CUDA_JACOBIAN_THREADS, bytes, s->stream>>>(*s, planes);
+  else SetUp<2><<<blocks, HOPS_CUDA_JACOBIAN_THREADS, bytes, s->stream>>>(*s, planes);
   PetscCallCUDA(cudaGetLastError());
   PetscFunctionReturn(PETSC_SUCCESS);
 }

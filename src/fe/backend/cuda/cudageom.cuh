@@ -23,10 +23,35 @@ __device__ static double Congruence(int dim, const double A[9], int nc, const do
   return v;
 }
 
-/* J[i][j] = dx_i/dxi_j at point q of a cell: full sums over the map's nodes, set-up runs once */
-__device__ static void Jacobian(const HopsCudaSetUp &s, const double *X, int q, double J[9])
+/* out[t * stride] = w times entry t of the upper triangle of A kappa A^T, by rows; returns where the next values go */
+template <int DIM>
+__device__ static double *WeightedCongruence(const double A[9], int nc, const double *k, double w, size_t stride, double *out)
 {
-  const int dim = s.dim, n = s.Pg, nn = Power(n, dim), qx = q % s.Q, qy = q / s.Q % s.Q, qz = dim == 3 ? q / (s.Q * s.Q) : 0;
+  double K[9];
+
+#pragma unroll
+  for (int i = 0; i < DIM; i++)
+#pragma unroll
+    for (int j = 0; j < DIM; j++) K[i * DIM + j] = Kappa(DIM, nc, k, i, j);
+#pragma unroll
+  for (int r = 0; r < DIM; r++)
+#pragma unroll
+    for (int l = r; l < DIM; l++, out += stride) {
+      double v = 0;
+
+#pragma unroll
+      for (int i = 0; i < DIM; i++)
+#pragma unroll
+        for (int j = 0; j < DIM; j++) v += A[r * DIM + i] * K[i * DIM + j] * A[l * DIM + j];
+      *out = w * v;
+    }
+  return out;
+}
+
+/* J[i][j] = dx_i/dxi_j at point q of a cell: full sums over the map's nodes */
+__device__ static void Jacobian(int dim, const HopsCudaSetUp &s, const double *X, int q, double J[9])
+{
+  const int n = s.Pg, nn = Power(n, dim), qx = q % s.Q, qy = q / s.Q % s.Q, qz = dim == 3 ? q / (s.Q * s.Q) : 0;
 
   for (int i = 0; i < 9; i++) J[i] = 0;
   for (int z = 0; z < (dim == 3 ? n : 1); z++) {
