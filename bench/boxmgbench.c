@@ -199,7 +199,7 @@ static PetscErrorCode Run(const Bench *b, PetscBool single)
     PetscCall(VecDestroy(&r));
   }
   PetscCall(VecGetSize(f, &n));
-  PetscCall(PetscPrintf(PETSC_COMM_SELF, "solve,%d,%d,%d,%d,%s,%s,%d,%s,%.2e,%.3e,%.3f,%.4f,%.3f,%.1f,%s\n", (int)b->dim, (int)b->order, (int)b->n, (int)n, b->sine ? "sin" : "one", single ? "single" : "double", (int)its, reason > 0 ? "yes" : "no", (double)(norm[1] / norm[0]), (double)error, setup, best, n / best * 1e-9, (total - available) * 1e-9, ksptype));
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, "solve,%d,%d,%d,%d,%s,%s,%d,%s,%.2e,%.3e,%.3f,%.4f,%.3f,%.1f,%s\n", (int)b->dim, (int)b->order, (int)b->n, (int)n, b->sine ? "sin" : "one", single ? "single" : "double", (int)its, reason > 0 && reason != KSP_CONVERGED_ITS ? "yes" : "no", (double)(norm[1] / norm[0]), (double)error, setup, best, n / best * 1e-9, (total - available) * 1e-9, ksptype));
   PetscCall(VecDestroy(&f));
   PetscCall(VecDestroy(&x));
   PetscCall(MatDestroy(&A));
