@@ -10,7 +10,8 @@
   but the first and the last, then alpha[2][n] = S^T A e and E[2][n], for the functions e that are 1 at one end and M-orthogonal to the modes, and their values E at the window's nodes.
 */
 typedef struct {
-  int    estart, esize[3], f[3], pad;
+  int    estart, esize[3], f[3];
+  int    t[3]; /* for tensor cores: S^T, then S and E, then T as they are multiplied there (cudapatchpcsweep.cu) */
   double s5, omega; /* HopsPatches' scale[5], and the factor of the correction: scale[4] times it */
 } HopsCudaSweepRecord;
 
@@ -24,6 +25,7 @@ typedef struct {
   const HopsCudaSweepRecord *patches; /* [n] in the order of the set's records */
   const int                 *eidx;
   const void                *values;
+  const double              *packed; /* NULL: no sweep runs on tensor cores */
   void                      *work;  /* scratch of plain sweeps that do not fit in shared memory */
   size_t                     nwork; /* bytes of a block */
   int                        nblocks;

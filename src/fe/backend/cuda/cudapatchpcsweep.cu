@@ -11,6 +11,8 @@
   nodes. Other patches run a plain kernel: the residual by S^T M and S^T A on all nodes.
 */
 #include "cudapatchpc.h"
+#include "cudaline.cuh"
+#include "cudapatchtensor.cuh"
 
 template <class V>
 struct SweepArgs {
@@ -18,6 +20,7 @@ struct SweepArgs {
   const HopsCudaSweepRecord *__restrict__ sweep;
   const int *__restrict__ idx, *__restrict__ eidx;
   const void *__restrict__ values;
+  const double *__restrict__ packed;
   const V *__restrict__ b;
   V     *z; /* read too: values of other patches' unknowns, which no patch of this launch writes */
   void  *work;
@@ -248,6 +251,262 @@ __global__ void __launch_bounds__(SweepBounds<DIM, n, T>::threads, SweepBounds<D
   }
 }
 
+/*
+  The same in 3D on tensor cores, in double precision (cudapatchtensor.cuh). W warps work on a patch and take every W-th 16 lines; a block has G patches. In each direction
+  the modes, or the nodes inside, come first, then the two ends; S^T is a product of n entries, [S E] and T are of n + 2.
+*/
+template <int n_, int W_, int G_, int registers>
+struct SweepTensorSizes {
+  static constexpr int n = n_, N = n + 2, W = W_, G = G_, threads = 32 * W * G;
+  static constexpr int inner = n * n, ends = N * N - n * n, mixed = n * N, pair = 2 * N; /* lines: inside, of ends in y or z, in x and ends in z, of two faces */
+  static constexpr int RS = n <= 3 ? 4 : (n <= 11 ? 12 : 20), PS = RS * N, FR = N <= 12 ? 12 : 20, FS = FR * N, patch = PS * N + 6 * FS;
+  static constexpr int blocks = registers ? 65536 / (registers * threads) : 1;
+};
+
+/* node of a place: inside first, then the ends */
+template <int N>
+__device__ __forceinline__ int Node(int place)
+{
+  return place < N - 2 ? place + 1 : (place == N - 2 ? 0 : N - 1);
+}
+
+template <class L>
+__global__ void __launch_bounds__(L::threads, L::blocks) SweepTensor(const SweepArgs<double> a)
+{
+  constexpr int n = L::n, N = L::N, R = (n + 1) / 2 * 2, RS = L::RS, PS = L::PS, FR = L::FR, FS = L::FS, W = L::W;
+  using Dual    = HopsTensorProduct<n, n>;
+  using Full    = HopsTensorProduct<N, n>;
+  constexpr int ns = Dual::steps, Ns = Full::steps, nt = Full::tiles, oT = n * R + n, oalpha = oT + 2 * n * N; /* in values */
+  extern __shared__ __align__(16) unsigned char raw[];
+  const int                                     lane = threadIdx.x % 32, g = lane / 4, t = lane % 4, slot = threadIdx.x / (32 * W), w = threadIdx.x / 32 % W, q = blockIdx.x * L::G + slot;
+  const bool                                    in = q < a.n;
+  const int                                     k  = in ? q : a.n - 1;
+  const HopsCudaPatchRecord                    &p  = a.patches[k];
+  const HopsCudaSweepRecord                    &sw = a.sweep[k];
+  double *const                                 cube = (double *)raw + slot * L::patch, *const F = cube + PS * N;
+  double                                        x[Ns][2], y[nt][4];
+  auto                                          sync = [] {
+    if (W == 1) __syncwarp();
+    else __syncthreads();
+  };
+
+  { /* z */
+    Dual B;
+
+    B.Get(a.packed + sw.t[2]);
+#pragma unroll
+    for (int j = 0; j < (L::inner + 16 * W - 1) / (16 * W); j++) {
+      const int line = 16 * (w + W * j) + g;
+      int       id[ns][2];
+
+      if (16 * (w + W * j) >= L::inner) break;
+#pragma unroll
+      for (int s = 0; s < ns; s++)
+#pragma unroll
+        for (int h = 0; h < 2; h++) id[s][h] = line + 8 * h < L::inner && 4 * s + t < n ? a.idx[p.start + line + 8 * h + L::inner * (4 * s + t)] : a.none;
+#pragma unroll
+      for (int s = 0; s < ns; s++)
+#pragma unroll
+        for (int h = 0; h < 2; h++) x[s][h] = At<double>(a, a.b, id[s][h]);
+      B.template Apply<false>(x, y);
+      HopsTensorPut<n>(y, line < L::inner, line + 8 < L::inner, cube + line % n + RS * (line / n), cube + (line + 8) % n + RS * ((line + 8) / n), PS, t);
+    }
+  }
+  /* faces 2d, 2d+1: across direction d; the others in ascending order, the first fastest: to modes of the first */
+  constexpr int ptiles = (L::pair + 15) / 16;
+#pragma unroll
+  for (int j = 0; j < (3 * ptiles + W - 1) / W; j++) {
+    const int tile = w + W * j, d = tile / ptiles, first = 16 * (tile - d * ptiles);
+    Full      B;
+    int       id[Ns][2];
+
+    if (tile >= 3 * ptiles) break;
+    B.Get(a.packed + sw.t[d == 0 ? 1 : 0] + Dual::size + Full::size);
+#pragma unroll
+    for (int h = 0; h < 2; h++) {
+      const int line = min(first + g + 8 * h, L::pair - 1), e = line / N, other = Node<N>(line - e * N), end = e ? N - 1 : 0;
+      const int node = sw.estart + (d == 0 ? end + N * N * other : (d == 1 ? N * (end + N * other) : N * (other + N * end)));
+
+#pragma unroll
+      for (int s = 0; s < Ns; s++) id[s][h] = 4 * s + t < N ? a.eidx[node + Node<N>(4 * s + t) * (d == 0 ? N : 1)] : a.none;
+    }
+#pragma unroll
+    for (int s = 0; s < Ns; s++)
+#pragma unroll
+      for (int h = 0; h < 2; h++) x[s][h] = At<double>(a, (const double *)a.z, id[s][h]);
+    B.template Apply<false>(x, y);
+#pragma unroll
+    for (int h = 0; h < 2; h++) {
+      const int line = first + g + 8 * h;
+      double   *out  = F + 2 * d * FS + FR * line; /* FS = FR N */
+
+      if (line < L::pair) {
+#pragma unroll
+        for (int s = 0; s < Ns; s++) {
+          const int i = 4 * s + t;
+
+          if (s < ns && i < n) out[i] = y[s / 2][2 * h + s % 2];
+          if (i >= n && i < N) out[i] = x[s][h];
+        }
+      }
+    }
+  }
+  sync();
+  { /* y */
+    Dual B;
+
+    B.Get(a.packed + sw.t[1]);
+#pragma unroll
+    for (int j = 0; j < (L::inner + 16 * W - 1) / (16 * W); j++) {
+      const int line = 16 * (w + W * j) + g, l0 = min(line, L::inner - 1), l1 = min(line + 8, L::inner - 1);
+      double   *at0 = cube + l0 % n + PS * (l0 / n), *at1 = cube + l1 % n + PS * (l1 / n);
+
+      if (16 * (w + W * j) >= L::inner) break;
+      HopsTensorGet<n>(at0, at1, RS, t, x);
+      B.template Apply<false>(x, y);
+      HopsTensorPut<n>(y, line < L::inner, line + 8 < L::inner, at0, at1, RS, t);
+    }
+  }
+  /* faces: to modes of the second direction */
+#pragma unroll
+  for (int j = 0; j < (3 * ptiles + W - 1) / W; j++) {
+    const int tile = w + W * j, d = tile / ptiles, line = 16 * (tile - d * ptiles) + g, l0 = min(line, L::pair - 1), l1 = min(line + 8, L::pair - 1);
+    double   *at0 = F + 2 * d * FS + FS * (l0 / N) + l0 % N, *at1 = F + 2 * d * FS + FS * (l1 / N) + l1 % N;
+    Full      B;
+
+    if (tile >= 3 * ptiles) break;
+    B.Get(a.packed + sw.t[d == 2 ? 1 : 2] + Dual::size + Full::size);
+    HopsTensorGet<N>(at0, at1, FR, t, x);
+    B.template Apply<false>(x, y);
+    HopsTensorPut<n>(y, line < L::pair, line + 8 < L::pair, at0, at1, FR, t);
+  }
+  sync();
+  { /* x, and back */
+    const double *value = (const double *)a.values, *vx = value + sw.f[0], *vy = value + sw.f[1], *vz = value + sw.f[2];
+    const double  s0 = p.scale[0], s1 = p.scale[1], s2 = p.scale[2], inv5 = HopsCudaInverse(sw.s5);
+    double        lx[ns], ax[ns][2];
+    Dual          B;
+    Full          C;
+
+    B.Get(a.packed + sw.t[0]);
+    C.Get(a.packed + sw.t[0] + Dual::size);
+#pragma unroll
+    for (int s = 0; s < ns; s++) {
+      const int i = min(4 * s + t, n - 1);
+
+      lx[s]    = s0 * vx[n * R + i];
+      ax[s][0] = s0 * vx[oalpha + i];
+      ax[s][1] = s0 * vx[oalpha + n + i];
+    }
+#pragma unroll
+    for (int j = 0; j < (L::inner + 16 * W - 1) / (16 * W); j++) {
+      const int line = 16 * (w + W * j) + g;
+      double   *at[2];
+
+      if (16 * (w + W * j) >= L::inner) break;
+#pragma unroll
+      for (int h = 0; h < 2; h++) {
+        const int l = min(line + 8 * h, L::inner - 1);
+
+        at[h] = cube + RS * (l % n) + PS * (l / n);
+      }
+      HopsTensorGet<n>(at[0], at[1], 1, t, x);
+      B.template Apply<false>(x, y);
+      HopsTensorTurn<N, n>(y, x);
+#pragma unroll
+      for (int h = 0; h < 2; h++) {
+        const int     l = min(line + 8 * h, L::inner - 1), Y = l % n, Z = l / n;
+        const double  lambda = p.scale[3] + s1 * vy[n * R + Y] + s2 * vz[n * R + Z], x0 = F[Y + FR * Z], x1 = F[FS + Y + FR * Z];
+        const double  ay0 = s1 * vy[oalpha + Y], ay1 = s1 * vy[oalpha + n + Y], az0 = s2 * vz[oalpha + Z], az1 = s2 * vz[oalpha + n + Z];
+        const double *y0 = F + 2 * FS + FR * Z, *y1 = y0 + FS, *z0 = F + 4 * FS + FR * Y, *z1 = z0 + FS;
+
+#pragma unroll
+        for (int s = 0; s < Ns; s++) {
+          const int i = 4 * s + t;
+
+          if (s < ns) {
+            const double r = x[s][h] * inv5 - ax[s][0] * x0 - ax[s][1] * x1 - ay0 * y0[i] - ay1 * y1[i] - az0 * z0[i] - az1 * z1[i]; /* from i = n on: not used */
+
+            x[s][h] = r * HopsCudaInverse(lambda + lx[s]);
+          }
+          if (4 * s + 3 >= n) x[s][h] = i < n ? x[s][h] : (i == n ? x0 : (i == n + 1 ? x1 : 0.0));
+        }
+      }
+      C.template Apply<false>(x, y);
+      HopsTensorPut<n>(y, line < L::inner, line + 8 < L::inner, at[0], at[1], 1, t);
+    }
+    /* ends of z, then of y: coefficients of faces */
+#pragma unroll
+    for (int j = 0; j < (L::ends + 16 * W - 1) / (16 * W); j++) {
+      const int line = 16 * (w + W * j) + g;
+      double   *at[2];
+
+      if (16 * (w + W * j) >= L::ends) break;
+#pragma unroll
+      for (int h = 0; h < 2; h++) {
+        const int     l = min(line + 8 * h, L::ends - 1), r = l - 2 * N;
+        const int     Y = r < 0 ? l % N : n + r / n, Z = r < 0 ? n + l / N : r % n;
+        const double *from = r < 0 ? F + (4 + Z - n) * FS + FR * Y : F + (2 + Y - n) * FS + FR * Z;
+
+        at[h] = cube + RS * Y + PS * Z;
+#pragma unroll
+        for (int s = 0; s < Ns; s++) {
+          const int i = 4 * s + t;
+
+          x[s][h] = i < n ? from[i] : (i < N ? F[(i - n) * FS + Y + FR * Z] : 0.0);
+        }
+      }
+      C.template Apply<false>(x, y);
+      HopsTensorPut<n>(y, line < L::ends, line + 8 < L::ends, at[0], at[1], 1, t);
+    }
+  }
+  sync();
+  { /* y, and the ends of z */
+    Full B;
+
+    B.Get(a.packed + sw.t[1] + Dual::size);
+#pragma unroll
+    for (int j = 0; j < (L::mixed + 16 * W - 1) / (16 * W); j++) {
+      const int line = 16 * (w + W * j) + g, l0 = min(line, L::mixed - 1), l1 = min(line + 8, L::mixed - 1);
+      double   *at0 = cube + l0 % n + PS * (l0 / n), *at1 = cube + l1 % n + PS * (l1 / n);
+
+      if (16 * (w + W * j) >= L::mixed) break;
+      HopsTensorGet<N>(at0, at1, RS, t, x);
+      B.template Apply<false>(x, y);
+      HopsTensorPut<n>(y, line < L::mixed, line + 8 < L::mixed, at0, at1, RS, t);
+    }
+  }
+  sync();
+  { /* z */
+    const double omega = sw.omega;
+    Full         B;
+
+    B.Get(a.packed + sw.t[2] + Dual::size);
+#pragma unroll
+    for (int j = 0; j < (L::inner + 16 * W - 1) / (16 * W); j++) {
+      const int line = 16 * (w + W * j) + g, l0 = min(line, L::inner - 1), l1 = min(line + 8, L::inner - 1);
+      int       id[ns][2];
+
+      if (16 * (w + W * j) >= L::inner) break;
+#pragma unroll
+      for (int s = 0; s < ns; s++)
+#pragma unroll
+        for (int h = 0; h < 2; h++) id[s][h] = in && line + 8 * h < L::inner && 4 * s + t < n ? a.idx[p.start + line + 8 * h + L::inner * (4 * s + t)] : a.none;
+      HopsTensorGet<N>(cube + l0 % n + RS * (l0 / n), cube + l1 % n + RS * (l1 / n), PS, t, x);
+      B.template Apply<false>(x, y);
+#pragma unroll
+      for (int s = 0; s < ns; s++)
+#pragma unroll
+        for (int h = 0; h < 2; h++) {
+          const int    to = id[s][h];
+          const double u  = y[s / 2][2 * h + s % 2];
+
+          if (to != a.none) a.z[to] = omega == 1 ? u : a.z[to] + omega * (u - a.z[to]);
+        }
+    }
+  }
+}
+
 /* out[o][m][i] (+)= s sum_c M[m][c] in[o][c][i], M with rows of `row` entries (transposed: M[c][m]) */
 template <class T>
 __device__ void Product(const T *__restrict__ M, int row, bool transposed, int m, int c, int outer, int inner, const T *in, T s, bool add, T *out)
@@ -349,10 +608,26 @@ static cudaError_t RunCubes(const SweepArgs<V> &a, cudaStream_t stream)
   return cudaGetLastError();
 }
 
+template <class L>
+static cudaError_t RunTensor(const SweepArgs<double> &a, cudaStream_t stream)
+{
+  const size_t mem = sizeof(double) * L::patch * L::G;
+  cudaError_t  err = cudaFuncSetAttribute(SweepTensor<L>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)mem);
+
+  if (err) return err;
+  SweepTensor<L><<<(a.n + L::G - 1) / L::G, L::threads, mem, stream>>>(a);
+  return cudaGetLastError();
+}
+
 template <class T, class V>
 static cudaError_t Run(SweepArgs<V> a, const HopsCudaSweepData *d, const HopsCudaPatchRun *run, int dim, cudaStream_t stream)
 {
   if (run->kind == HOPS_CUDA_PATCH_CUBE && run->group) {
+    if constexpr (sizeof(T) == 8) {
+#define SWEEP_TENSOR(k, n, ...) \
+  if (dim == 3 && run->size == n && HopsCudaPatchTensor == k) return RunTensor<SweepTensorSizes<n, __VA_ARGS__>>(a, stream);
+#include "sweepvariants.h"
+    }
 #define SWEEP_CUBES(n) \
   if (run->size == n) return dim == 3 ? RunCubes<3, n, T>(a, stream) : RunCubes<2, n, T>(a, stream);
     SWEEP_CUBES(1)
@@ -390,11 +665,11 @@ PetscErrorCode HopsCudaSweepLaunch(HopsCudaPatchSet s, const HopsCudaSweepData *
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   if (floats) {
-    const SweepArgs<float> a = {s->patches + run->first, d->patches + run->first, s->idx, d->eidx, d->values, (const float *)b, (float *)z, NULL, d->nwork, (int)run->n, (int)s->nP - 1};
+    const SweepArgs<float> a = {s->patches + run->first, d->patches + run->first, s->idx, d->eidx, d->values, d->packed, (const float *)b, (float *)z, NULL, d->nwork, (int)run->n, (int)s->nP - 1};
 
     PetscCallCUDA((Run<float, float>(a, d, run, s->dim, stream)));
   } else {
-    const SweepArgs<double> a = {s->patches + run->first, d->patches + run->first, s->idx, d->eidx, d->values, (const double *)b, (double *)z, NULL, d->nwork, (int)run->n, (int)s->nP - 1};
+    const SweepArgs<double> a = {s->patches + run->first, d->patches + run->first, s->idx, d->eidx, d->values, d->packed, (const double *)b, (double *)z, NULL, d->nwork, (int)run->n, (int)s->nP - 1};
 
     if (s->single) PetscCallCUDA((Run<float, double>(a, d, run, s->dim, stream)));
     else PetscCallCUDA((Run<double, double>(a, d, run, s->dim, stream)));
