@@ -114,7 +114,7 @@ struct SweepBounds {
   static constexpr int blocks    = 65536 / (registers * 32 * warps) > 0 ? 65536 / (registers * 32 * warps) : 1;
 };
 
-template <int DIM, int n, class T, class V>
+template <int DIM, int n, class T, class V, bool FAST = false>
 __global__ void __launch_bounds__(SweepBounds<DIM, n, T>::threads, SweepBounds<DIM, n, T>::blocks) SweepCubes(const SweepArgs<V> a)
 {
   using L             = SweepSizes<DIM, n>;
@@ -210,7 +210,7 @@ __global__ void __launch_bounds__(SweepBounds<DIM, n, T>::threads, SweepBounds<D
         T r = v[i] * inv5 - S[L::alpha + i] * ax0 - S[L::alpha + n + i] * ax1 - ay0 * y0[i] - ay1 * y1[i];
 
         if (DIM == 3) r -= az0 * z0[i] + az1 * z1[i];
-        v[i] = r / (lambda + s0 * S[L::lambda + i]);
+        v[i] = FAST ? r * HopsCudaInverse(lambda + s0 * S[L::lambda + i]) : r / (lambda + s0 * S[L::lambda + i]);
       }
     }
     Forget();
@@ -604,6 +604,13 @@ static cudaError_t RunCubes(const SweepArgs<V> &a, cudaStream_t stream)
   cudaError_t  err = mem > 48 * 1024 ? cudaFuncSetAttribute(SweepCubes<DIM, n, T, V>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)mem) : cudaSuccess;
 
   if (err) return err;
+  if constexpr (sizeof(T) == 8 && DIM == 3) {
+    if (HopsCudaPatchTensor == 9) {
+      (void)cudaFuncSetAttribute(SweepCubes<DIM, n, T, V, true>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)mem);
+      SweepCubes<DIM, n, T, V, true><<<(a.n + L::NB - 1) / L::NB, dim3(L::threads, L::NB), mem, stream>>>(a);
+      return cudaGetLastError();
+    }
+  }
   SweepCubes<DIM, n, T, V><<<(a.n + L::NB - 1) / L::NB, dim3(L::threads, L::NB), mem, stream>>>(a);
   return cudaGetLastError();
 }

@@ -88,7 +88,7 @@ struct CubeBounds {
   static constexpr int blocks    = 65536 / (registers * 32 * warps) > 0 ? 65536 / (registers * 32 * warps) : 1;
 };
 
-template <int DIM, int n, class T, class V>
+template <int DIM, int n, class T, class V, bool FAST = false>
 __global__ void __launch_bounds__(CubeBounds<DIM, n, T>::threads, CubeBounds<DIM, n, T>::blocks) SolveCubes(const PatchData<V> a)
 {
   using L             = CubeSizes<DIM, n>;
@@ -128,7 +128,7 @@ __global__ void __launch_bounds__(CubeBounds<DIM, n, T>::threads, CubeBounds<DIM
     for (int i = 0; i < n; i++) v[i] = row[i];
     Transform<n, R, T>(S, true, v);
 #pragma unroll
-    for (int i = 0; i < n; i++) v[i] *= (T)p.scale[4] / (lambda + (T)p.scale[0] * S[n * R + i]);
+    for (int i = 0; i < n; i++) v[i] *= FAST ? (T)p.scale[4] * HopsCudaInverse(lambda + (T)p.scale[0] * S[n * R + i]) : (T)p.scale[4] / (lambda + (T)p.scale[0] * S[n * R + i]);
     asm volatile("" ::
                    : "memory"); /* the matrix is read again: kept in registers, it would spill */
     Transform<n, R, T>(S, false, v);
@@ -348,6 +348,13 @@ static cudaError_t RunCubes(const PatchData<V> &a, cudaStream_t stream)
   cudaError_t  err = cudaFuncSetAttribute(SolveCubes<DIM, n, T, V>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)mem);
 
   if (err) return err;
+  if constexpr (sizeof(T) == 8 && DIM == 3) {
+    if (HopsCudaPatchTensor == 9) {
+      (void)cudaFuncSetAttribute(SolveCubes<DIM, n, T, V, true>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)mem);
+      SolveCubes<DIM, n, T, V, true><<<(a.n + L::NB - 1) / L::NB, dim3(L::columns, L::NB), mem, stream>>>(a);
+      return cudaGetLastError();
+    }
+  }
   SolveCubes<DIM, n, T, V><<<(a.n + L::NB - 1) / L::NB, dim3(L::columns, L::NB), mem, stream>>>(a);
   return cudaGetLastError();
 }
