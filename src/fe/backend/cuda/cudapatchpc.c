@@ -129,8 +129,10 @@ static PetscErrorCode SetUpGroups(HopsPatchKernel k, HopsPatches pt, PetscBool s
   PetscInt  first[HOPS_CUDA_SWEEP_CLASSES]; /* a patch of each class */
   PetscInt  count    = 0;
   int       nclasses = 0;
+  PetscBool tensor;
 
   PetscFunctionBegin;
+  PetscCall(HopsCudaPatchHasTensor(&tensor));
   for (PetscInt i = 0; i < pt->n; ++i) {
     const int *n = pt->size[i], *f = pt->factor[i];
     int        c = 0;
@@ -139,6 +141,7 @@ static PetscErrorCode SetUpGroups(HopsPatchKernel k, HopsPatches pt, PetscBool s
     for (int a = 0; a < dim; ++a)
       if (pt->esize[i][a] != n[a] + 2) group[i] = 0;
     if (!group[i] || !pt->fused[pt->color[i]] || pt->estart[i] == pt->estart[i + 1]) continue;
+    if (tensor && !single && HopsCudaSweepEqualTensor(n[0])) continue;
     if (dim < 3 || n[0] != n[1] || n[0] != n[2] || n[0] % 2 == 0 || n[0] < 3 || n[0] > 15 || f[0] != f[1] || f[0] != f[2] || !pt->factors[f[0]].symmetric || !Close(pt->scale[i][4] * pt->scale[i][5], 1.0)) continue;
     for (; c < nclasses; ++c) {
       const PetscReal *s = pt->scale[i], *t = pt->scale[first[c]];

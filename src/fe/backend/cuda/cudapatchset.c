@@ -63,13 +63,29 @@ static PetscErrorCode Factors(const HopsCudaPatchInput *in, PetscInt at[], void 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* S^T and S of each factor for tensor cores, of the sizes that have such kernels; at[] where they begin */
-static PetscErrorCode Packed(const HopsCudaPatchInput *in, PetscInt at[], double **packed)
+PetscErrorCode HopsCudaPatchHasTensor(PetscBool *has)
 {
-  PetscInt n = 0;
-  double  *h;
+  int device, major;
 
   PetscFunctionBegin;
+  PetscCall(PetscDeviceInitialize(PETSC_DEVICE_CUDA));
+  PetscCallCUDA(cudaGetDevice(&device));
+  PetscCallCUDA(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
+  *has = major >= 9 ? PETSC_TRUE : PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* S^T and S of each factor for tensor cores, of the sizes that have such kernels; at[] where they begin */
+static PetscErrorCode Packed(const HopsCudaPatchInput *in, PetscInt at[], double **packed, PetscLogDouble *bytes)
+{
+  PetscInt  n = 0;
+  double   *h;
+  PetscBool has;
+
+  PetscFunctionBegin;
+  PetscCall(PetscArrayzero(at, in->nfactors));
+  PetscCall(HopsCudaPatchHasTensor(&has));
+  if (!has || in->dim != 3 || in->single) PetscFunctionReturn(PETSC_SUCCESS);
   for (PetscInt f = 0; f < in->nfactors; ++f) {
     at[f] = n;
     if (in->fsize[f] % 2 && in->fsize[f] <= 15) n += 2 * HOPS_CUDA_TENSOR_SIZE(in->fsize[f], in->fsize[f]);
@@ -85,6 +101,7 @@ static PetscErrorCode Packed(const HopsCudaPatchInput *in, PetscInt at[], double
     HopsCudaTensorPack(m, m, S, 1, m, h + at[f] + HOPS_CUDA_TENSOR_SIZE(m, m));
   }
   PetscCall(ToDevice(n * sizeof(double), h, packed));
+  *bytes += (double)n * sizeof(double);
   PetscCall(PetscFree(h));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -108,7 +125,7 @@ PetscErrorCode HopsCudaPatchSetCreate(const HopsCudaPatchInput *in, HopsCudaPatc
   PetscCall(PetscMalloc1(in->n, &s->runs));
   PetscCall(PetscMalloc1(in->n, &s->order));
   PetscCall(Factors(in, at, &s->values));
-  if (in->dim == 3 && !in->single) PetscCall(Packed(in, tat, &s->packed));
+  PetscCall(Packed(in, tat, &s->packed, &s->bytes));
   for (PetscInt k = 0; k < in->n; ++k) {
     const int *n = in->size[k], cube = n[0] == n[1] && (in->dim == 2 || n[0] == n[2]) && n[0] % 2 && n[0] <= 15;
 
@@ -147,7 +164,7 @@ PetscErrorCode HopsCudaPatchSetCreate(const HopsCudaPatchInput *in, HopsCudaPatc
     PetscCall(ToDevice(in->nP * sizeof(int), in->level, &s->level));
   }
   PetscCall(ToDevice(in->ninv * sizeof(double), in->inv, &s->inv));
-  s->bytes = in->n * sizeof(*rec) + 5.0 * nent + 8.0 * in->ninv;
+  s->bytes += in->n * sizeof(*rec) + 5.0 * nent + 8.0 * in->ninv;
   PetscCall(PetscFree4(order, rec, at, tat));
   *set = s;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -88,7 +88,7 @@ struct CubeBounds {
   static constexpr int blocks    = 65536 / (registers * 32 * warps) > 0 ? 65536 / (registers * 32 * warps) : 1;
 };
 
-template <int DIM, int n, class T, class V, bool FAST = false>
+template <int DIM, int n, class T, class V>
 __global__ void __launch_bounds__(CubeBounds<DIM, n, T>::threads, CubeBounds<DIM, n, T>::blocks) SolveCubes(const PatchData<V> a)
 {
   using L             = CubeSizes<DIM, n>;
@@ -128,7 +128,7 @@ __global__ void __launch_bounds__(CubeBounds<DIM, n, T>::threads, CubeBounds<DIM
     for (int i = 0; i < n; i++) v[i] = row[i];
     Transform<n, R, T>(S, true, v);
 #pragma unroll
-    for (int i = 0; i < n; i++) v[i] *= FAST ? (T)p.scale[4] * HopsCudaInverse(lambda + (T)p.scale[0] * S[n * R + i]) : (T)p.scale[4] / (lambda + (T)p.scale[0] * S[n * R + i]);
+    for (int i = 0; i < n; i++) v[i] *= (T)p.scale[4] / (lambda + (T)p.scale[0] * S[n * R + i]);
     asm volatile("" ::
                    : "memory"); /* the matrix is read again: kept in registers, it would spill */
     Transform<n, R, T>(S, false, v);
@@ -156,26 +156,25 @@ __global__ void __launch_bounds__(CubeBounds<DIM, n, T>::threads, CubeBounds<DIM
   Cubes in 3D on tensor cores, in double precision. W warps work on a patch, of whose n^2 lines in a direction each takes every W-th 16; a block has G patches.
   Entry (x,y,z) lies at x + RS y + PS z (cudapatchtensor.cuh).
 */
-template <int n_, int W_, int G_, int registers, bool KEEP_, bool SMALL_ = false>
+template <int n_, int W_, int G_, int registers, bool KEEP_>
 struct TensorSizes {
-  static constexpr int n = n_, W = W_, G = G_;
-  static constexpr bool KEEP = KEEP_, SMALL = SMALL_;
-  static constexpr int lines = n * n, tiles = (lines + 15) / 16;
-  static constexpr int own = (tiles + W - 1) / W, threads = 32 * W * G;
-  static constexpr int RS = n <= 3 ? 4 : (n <= 11 ? 12 : 20), PS = RS * n, cube = PS * n;
-  static constexpr int blocks = registers ? 65536 / (registers * threads) : 1;
+  static constexpr int  n = n_, W = W_, G = G_;
+  static constexpr bool KEEP  = KEEP_; /* indices in registers, or read again */
+  static constexpr int  lines = n * n, tiles = (lines + 15) / 16;
+  static constexpr int  own = (tiles + W - 1) / W, threads = 32 * W * G;
+  static constexpr int  RS = n <= 3 ? 4 : (n <= 11 ? 12 : 20), PS = RS * n, cube = PS * n;
+  static constexpr int  blocks = 65536 / (registers * threads); /* of a multiprocessor: bounds the registers */
 };
 
 template <class L, class V>
 __global__ void __launch_bounds__(L::threads, L::blocks) SolveTensor(const PatchData<V> a)
 {
-  constexpr int n = L::n;
-  constexpr bool SMALL = L::SMALL;
-  using P         = HopsTensorProduct<n, n>;
-  constexpr int R = (n + 1) / 2 * 2, RS = L::RS, PS = L::PS, steps = P::steps, tiles = P::tiles, own = L::own;
+  constexpr int n     = L::n;
+  using P             = HopsTensorProduct<n, n>;
+  constexpr int     R = (n + 1) / 2 * 2, RS = L::RS, PS = L::PS, steps = P::steps, tiles = P::tiles, own = L::own;
   extern __shared__ __align__(16) unsigned char raw[];
   const int                                     lane = threadIdx.x % 32, g = lane / 4, t = lane % 4, slot = threadIdx.x / (32 * L::W), w = threadIdx.x / 32 % L::W, q = blockIdx.x * L::G + slot;
-  const bool                                    in = q < a.n;
+  const bool                                    in   = q < a.n;
   const HopsCudaPatchRecord                    &p    = a.patches[in ? q : a.n - 1];
   double *const                                 cube = (double *)raw + slot * L::cube;
   P                                             B, C;
@@ -207,29 +206,30 @@ __global__ void __launch_bounds__(L::threads, L::blocks) SolveTensor(const Patch
     if (L::W == 1) __syncwarp();
     else __syncthreads();
   };
-  auto at = [&](int j, int h, int su, int sv) { return cube + u[j][h] * su + v[j][h] * sv; };
-  /* a product of all lines, in place */
+  auto at   = [&](int j, int h, int su, int sv) { return cube + u[j][h] * su + v[j][h] * sv; };
+  auto none = [&](int j) { return L::W * j + L::W > L::tiles && w + L::W * j >= L::tiles; }; /* of the last round */
+  /* all lines, entries as far apart as `stride`; all loads come before the first product */
+  auto get = [&](int su, int sv, int stride) {
+#pragma unroll
+    for (int j = 0; j < own; j++) {
+      if (!none(j)) HopsTensorGet<n>(at(j, 0, su, sv), at(j, 1, su, sv), stride, t, x[j]);
+    }
+  };
   auto product = [&](const P &b, int su, int sv, int stride) {
 #pragma unroll
     for (int j = 0; j < own; j++) {
-      if (w + L::W * j >= L::tiles) break;
-      HopsTensorGet<n>(at(j, 0, su, sv), at(j, 1, su, sv), stride, t, x[0]);
-      b.template Apply<SMALL>(x[0], y);
+      if (none(j)) break;
+      b.Apply(x[j], y);
       HopsTensorPut<n>(y, ok[j][0], ok[j][1], at(j, 0, su, sv), at(j, 1, su, sv), stride, t);
     }
     sync();
   };
 
-#pragma unroll
-  for (int j = 0; j < own; j++) { /* z */
-    if (w + L::W * j >= L::tiles) break;
-    B.template Apply<SMALL>(x[j], y);
-    HopsTensorPut<n>(y, ok[j][0], ok[j][1], at(j, 0, 1, RS), at(j, 1, 1, RS), PS, t);
-  }
-  sync();
+  product(B, 1, RS, PS); /* z */
   B.Get(a.packed + p.t[0]);
+  get(1, PS, RS);
   product(C, 1, PS, RS); /* y */
-  { /* x, and back */
+  {                      /* x, and back */
     const double *value = (const double *)a.values, *lx = value + p.f[0] + n * R, *ly = value + p.f[1] + n * R, *lz = value + p.f[2] + n * R;
     double        mx[steps];
 
@@ -240,38 +240,37 @@ __global__ void __launch_bounds__(L::threads, L::blocks) SolveTensor(const Patch
     for (int j = 0; j < own; j++)
 #pragma unroll
       for (int h = 0; h < 2; h++) lambda[j][h] = p.scale[3] + p.scale[1] * ly[u[j][h]] + p.scale[2] * lz[v[j][h]];
+    get(RS, PS, 1);
 #pragma unroll
     for (int j = 0; j < own; j++) {
-      if (w + L::W * j >= L::tiles) break;
-      HopsTensorGet<n>(at(j, 0, RS, PS), at(j, 1, RS, PS), 1, t, x[0]);
-      B.template Apply<SMALL>(x[0], y);
-      HopsTensorTurn<n, n>(y, x[0]);
+      if (none(j)) break;
+      B.Apply(x[j], y);
+      HopsTensorTurn<n, n>(y, x[j]);
 #pragma unroll
       for (int s = 0; s < steps; s++)
 #pragma unroll
-        for (int h = 0; h < 2; h++) x[0][s][h] *= p.scale[4] * HopsCudaInverse(lambda[j][h] + mx[s]);
-      C.template Apply<SMALL>(x[0], y);
-      HopsTensorPut<n>(y, ok[j][0], ok[j][1], at(j, 0, RS, PS), at(j, 1, RS, PS), 1, t);
+        for (int h = 0; h < 2; h++) x[j][s][h] *= p.scale[4] * HopsCudaInverse(lambda[j][h] + mx[s]);
     }
   }
   B.Get(a.packed + p.t[1] + P::size);
-  sync();
+  product(C, RS, PS, 1);
   C.Get(a.packed + p.t[2] + P::size);
+  get(1, PS, RS);
   product(B, 1, PS, RS);
+  get(1, RS, PS);
 #pragma unroll
   for (int j = 0; j < own; j++) {
-    if (w + L::W * j >= L::tiles) break;
-    HopsTensorGet<n>(at(j, 0, 1, RS), at(j, 1, 1, RS), PS, t, x[0]);
-    C.template Apply<SMALL>(x[0], y);
-    HopsTensorTurn<n, n>(y, x[0]);
+    if (none(j)) break;
+    C.Apply(x[j], y);
+    HopsTensorTurn<n, n>(y, x[j]);
 #pragma unroll
     for (int s = 0; s < steps; s++)
 #pragma unroll
       for (int h = 0; h < 2; h++) {
         const int e = p.start + 16 * (w + L::W * j) + g + 8 * h + L::lines * (4 * s + t);
 
-        if (L::KEEP) Add(a, e, id[j][s][h], x[0][s][h]);
-        else if (in && ok[j][h] && 4 * s + t < n) Add(a, e, x[0][s][h]);
+        if (L::KEEP) Add(a, e, id[j][s][h], x[j][s][h]);
+        else if (in && ok[j][h] && 4 * s + t < n) Add(a, e, x[j][s][h]);
       }
   }
 }
@@ -348,13 +347,6 @@ static cudaError_t RunCubes(const PatchData<V> &a, cudaStream_t stream)
   cudaError_t  err = cudaFuncSetAttribute(SolveCubes<DIM, n, T, V>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)mem);
 
   if (err) return err;
-  if constexpr (sizeof(T) == 8 && DIM == 3) {
-    if (HopsCudaPatchTensor == 9) {
-      (void)cudaFuncSetAttribute(SolveCubes<DIM, n, T, V, true>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)mem);
-      SolveCubes<DIM, n, T, V, true><<<(a.n + L::NB - 1) / L::NB, dim3(L::columns, L::NB), mem, stream>>>(a);
-      return cudaGetLastError();
-    }
-  }
   SolveCubes<DIM, n, T, V><<<(a.n + L::NB - 1) / L::NB, dim3(L::columns, L::NB), mem, stream>>>(a);
   return cudaGetLastError();
 }
@@ -384,10 +376,17 @@ static cudaError_t Run(const PatchData<V> &a, const HopsCudaPatchRun *run, int d
     return cudaGetLastError();
   }
   if (run->kind == HOPS_CUDA_PATCH_CUBE) {
+    /* faster: than the kernel below, in docs/gpu-patches.md */
+#define SOLVE_TENSOR(n, faster, ...) \
+  if (run->size == n && HopsTensorChosen(a.packed, faster)) return RunTensor<TensorSizes<n, __VA_ARGS__>>(a, stream);
     if constexpr (sizeof(T) == 8) {
-#define SOLVE_TENSOR(k, n, ...) \
-  if (dim == 3 && run->size == n && HopsCudaPatchTensor == k) return RunTensor<TensorSizes<n, __VA_ARGS__>>(a, stream);
-#include "variants.h"
+      SOLVE_TENSOR(3, true, 1, 4, 64, true)
+      SOLVE_TENSOR(5, true, 1, 4, 80, true)
+      SOLVE_TENSOR(7, true, 1, 4, 128, true)
+      SOLVE_TENSOR(9, true, 2, 2, 128, true)
+      SOLVE_TENSOR(11, true, 4, 1, 96, true)
+      SOLVE_TENSOR(13, true, 4, 1, 168, true)
+      SOLVE_TENSOR(15, true, 8, 1, 128, true)
     }
 #define SOLVE_CUBES(n) \
   if (run->size == n) return dim == 3 ? RunCubes<3, n, T, V>(a, stream) : RunCubes<2, n, T, V>(a, stream);

@@ -9,8 +9,14 @@
   A line's entries are as far apart as neighbouring lines are, or 4 modulo 16 entries against 1: so neither reading nor writing has bank conflicts, but where lines begin a new row.
 */
 #pragma once
-#include <cuda_runtime.h>
+#include "cudapatchset.h"
 #include "cudatensorpack.h"
+
+/* Does the kernel for tensor cores run? faster: it takes less time on the card of docs/gpu-patches.md */
+static inline bool HopsTensorChosen(const double *packed, bool faster)
+{
+  return packed && (HopsCudaPatchTensor < 0 ? faster : HopsCudaPatchTensor > 0);
+}
 
 /* K entries of a line to n results */
 template <int K, int n>
@@ -33,7 +39,6 @@ struct HopsTensorProduct {
   }
 
   /* c[tile] = left operand times B's tile */
-  template <bool SMALL>
   __device__ __forceinline__ void Apply(const double a[][2], double c[][4]) const
   {
 #pragma unroll
@@ -42,27 +47,18 @@ struct HopsTensorProduct {
       for (int i = 0; i < 4; i++) c[j][i] = 0;
     }
 #pragma unroll
-    for (int s = 0; s < steps;) {
-      const int left = SMALL ? 1 : steps - s;
-
+    for (int s = 0; s < steps; s += steps - s >= 4 ? 4 : (steps - s >= 2 ? 2 : 1)) {
 #pragma unroll
       for (int j = 0; j < tiles; j++) {
-        if (left >= 4) Multiply16(a + s, b + j * steps + s, c[j]);
-        else if (left >= 2) Multiply8(a + s, b + j * steps + s, c[j]);
-        else if (SMALL) MultiplySmall(a + s, b + j * steps + s, c[j]);
+        if (steps - s >= 4) Multiply16(a + s, b + j * steps + s, c[j]);
+        else if (steps - s >= 2) Multiply8(a + s, b + j * steps + s, c[j]);
         else Multiply4(a + s, b + j * steps + s, c[j]);
       }
-      s += left >= 4 ? 4 : (left >= 2 ? 2 : 1);
     }
   }
 
 private:
-#if defined(HOPS_TENSOR_EMULATE)
-  static void Multiply16(const double a[][2], const double b[], double c[4]) { EmulateMultiply(4, a, b, c); }
-  static void Multiply8(const double a[][2], const double b[], double c[4]) { EmulateMultiply(2, a, b, c); }
-  static void Multiply4(const double a[][2], const double b[], double c[4]) { EmulateMultiply(1, a, b, c); }
-  static void MultiplySmall(const double a[][2], const double b[], double c[4]) { EmulateMultiply(1, a, b, c); }
-#else
+#if __CUDA_ARCH__ >= 900
   static __device__ __forceinline__ void Multiply16(const double a[][2], const double b[], double c[4])
   {
     asm("mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64 {%0,%1,%2,%3}, {%4,%5,%6,%7,%8,%9,%10,%11}, {%12,%13,%14,%15}, {%0,%1,%2,%3};"
@@ -81,14 +77,18 @@ private:
         : "+d"(c[0]), "+d"(c[1]), "+d"(c[2]), "+d"(c[3])
         : "d"(a[0][0]), "d"(a[0][1]), "d"(b[0]));
   }
-  static __device__ __forceinline__ void MultiplySmall(const double a[][2], const double b[], double c[4])
+#else /* never run: HopsCudaPatchSet asks the device */
+  static __device__ __forceinline__ void Multiply16(const double[][2], const double[], double[4])
   {
-    asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0,%1}, {%2}, {%3}, {%0,%1};"
-        : "+d"(c[0]), "+d"(c[1])
-        : "d"(a[0][0]), "d"(b[0]));
-    asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0,%1}, {%2}, {%3}, {%0,%1};"
-        : "+d"(c[2]), "+d"(c[3])
-        : "d"(a[0][1]), "d"(b[0]));
+    __trap();
+  }
+  static __device__ __forceinline__ void Multiply8(const double[][2], const double[], double[4])
+  {
+    __trap();
+  }
+  static __device__ __forceinline__ void Multiply4(const double[][2], const double[], double[4])
+  {
+    __trap();
   }
 #endif
 };
