@@ -123,7 +123,7 @@ $(BUILD)/bin/kernelbench: hopsflags := $(obj)
 # so do these, which also compare kernels that no library needs
 stages := $(if $(hops_cuda),$(patsubst %.cu,$(BUILD)/obj/%.o,$(wildcard bench/cuda/*.cu)))
 $(BUILD)/bin/patchgpubench $(BUILD)/tests/bin/gpupatch: hopsflags := $(obj) $(filter-out %/boxtools.o,$(stages))
-$(BUILD)/tests/bin/gpupatchset $(BUILD)/tests/bin/gpubox: hopsflags := $(obj)
+$(BUILD)/tests/bin/gpupatchset $(BUILD)/tests/bin/gpupatchpc $(BUILD)/tests/bin/gpubox: hopsflags := $(obj)
 boxtools := $(filter %/boxtools.o,$(stages))
 $(BUILD)/bin/boxmgbench: hopsflags := $(boxtools) $(hopsflags)
 $(BUILD)/bin/boxmgbench: $(boxtools)

@@ -1,7 +1,10 @@
 static char help[] = "PCPATCHFD on a device against PCPATCHFD on the host: all types and directions, transposes, sweeps on an iterate, iteration counts; no copies.\n\
-  -orders <p,...> -curved <bool> -contrast <k> -show -brief <bool: no powers, no iterations>\n\n";
+  -orders <p,...> -curved <bool> -contrast <k> -show -brief <bool: no powers, no iterations> -tensor <1: tensor cores wherever they have a kernel, 0: nowhere>\n\n";
 
 #include "gputest.h"
+#if defined(PETSC_HAVE_CUDA)
+  #include "../src/fe/backend/cuda/cudapatchset.h"
+#endif
 
 typedef struct {
   const char *name, *options;
@@ -189,6 +192,14 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-show", &show, NULL));
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-contrast", &contrast, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-brief", &brief, NULL));
+#if defined(PETSC_HAVE_CUDA)
+  {
+    PetscInt tensor = -1;
+
+    PetscCall(PetscOptionsGetInt(NULL, NULL, "-tensor", &tensor, NULL));
+    HopsCudaPatchTensor = (int)tensor;
+  }
+#endif
   if (brief) nbox[0] = nbox[1] = 2;
   PetscCall(PetscOptionsGetIntArray(NULL, NULL, "-orders", orders, &np, &set));
   PetscCheck(set, PETSC_COMM_WORLD, PETSC_ERR_USER, "Give -orders");
@@ -267,6 +278,14 @@ int main(int argc, char **argv)
     test:
       suffix: 3d_high
       args: -dm_plex_box_faces 2,2,2 -orders 5,7,8
+
+    test:
+      suffix: 3d_vector_units
+      args: -dm_plex_box_faces 2,2,2 -orders 2,3,4,5,6,7,8 -brief -tensor 0
+
+    test:
+      suffix: 3d_tensor_cores
+      args: -dm_plex_box_faces 2,2,2 -orders 2,3,4,5,6,7,8 -brief -tensor 1
 
     test:
       suffix: 3d_ranks

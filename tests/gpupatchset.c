@@ -1,4 +1,4 @@
-static char help[] = "Local solves of sets of patches on a device against plain loops: cubes, bricks and dense inverses, all modes.\n\
+static char help[] = "Local solves of sets of patches on a device against plain loops: cubes (by vector units and by tensor cores), bricks and dense inverses, all modes.\n\
   -dim <d> -sizes <n,...>\n\n";
 
 #include <petscsys.h>
@@ -6,7 +6,7 @@ static char help[] = "Local solves of sets of patches on a device against plain 
 #if defined(PETSC_HAVE_CUDA)
   #include "../src/fe/backend/cuda/cudapatchset.h"
 
-  #define NP      6002
+  #define NP      8003
   #define NCOLORS 3
 
 /* z += corrections, by loops over all entries of a patch */
@@ -64,7 +64,7 @@ static PetscErrorCode Reference(const HopsCudaPatchInput *in, int color, HopsCud
 }
 
 /* Three patches of each colour: a cube of size n, a brick near it, and a dense one where that is small */
-static PetscErrorCode Run(PetscInt dim, PetscInt size, PetscBool single)
+static PetscErrorCode Run(PetscInt dim, PetscInt size, PetscBool single, PetscBool tensor)
 {
   HopsCudaPatchInput in = {.dim = (int)dim, .single = single, .n = 3 * NCOLORS, .ncolors = NCOLORS, .nP = NP, .nfactors = 4};
   HopsCudaPatchSet   set;
@@ -76,6 +76,7 @@ static PetscErrorCode Run(PetscInt dim, PetscInt size, PetscBool single)
   double            *rd, *zd, y[NP];
 
   PetscFunctionBeginUser;
+  HopsCudaPatchTensor = tensor;
   PetscCall(PetscRandomCreate(PETSC_COMM_SELF, &rand));
   for (int f = 0; f < 4; ++f) { /* 0, 1: of the cube; 2, 3: of the brick */
     fsize[f]   = (int)(f < 2 ? size : PetscMax(1, size + 1 - 3 * (f - 2)));
@@ -163,8 +164,9 @@ static PetscErrorCode Run(PetscInt dim, PetscInt size, PetscBool single)
   PetscCall(HopsCudaPatchSetDestroy(&set));
   PetscCall(PetscFree5(values, inv, idx, dist, level));
   PetscCall(PetscRandomDestroy(&rand));
-  if (worst < (single ? 1e-5 : 1e-12)) PetscCall(PetscPrintf(PETSC_COMM_SELF, "size %" PetscInt_FMT ", %s precision: agree\n", size, single ? "single" : "double"));
-  else PetscCall(PetscPrintf(PETSC_COMM_SELF, "size %" PetscInt_FMT ", %s precision: differ by %g\n", size, single ? "single" : "double", (double)worst));
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, "size %" PetscInt_FMT ", %s precision%s: ", size, single ? "single" : "double", tensor ? ", tensor cores" : ""));
+  if (worst < (single ? 1e-5 : 1e-12)) PetscCall(PetscPrintf(PETSC_COMM_SELF, "agree\n"));
+  else PetscCall(PetscPrintf(PETSC_COMM_SELF, "differ by %g\n", (double)worst));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -179,8 +181,10 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-dim", &dim, NULL));
   PetscCall(PetscOptionsGetIntArray(NULL, NULL, "-sizes", sizes, &n, &set));
   PetscCheck(set, PETSC_COMM_WORLD, PETSC_ERR_USER, "Give -sizes");
-  for (PetscInt i = 0; i < n; ++i)
-    for (PetscInt single = 0; single < 2; ++single) PetscCall(Run(dim, sizes[i], single ? PETSC_TRUE : PETSC_FALSE));
+  for (PetscInt i = 0; i < n; ++i) {
+    for (PetscInt single = 0; single < 2; ++single) PetscCall(Run(dim, sizes[i], single ? PETSC_TRUE : PETSC_FALSE, PETSC_FALSE));
+    if (dim == 3) PetscCall(Run(dim, sizes[i], PETSC_FALSE, PETSC_TRUE));
+  }
   PetscCall(PetscFinalize());
   return 0;
 }
@@ -204,6 +208,6 @@ int main(int argc, char **argv)
 
   test:
     suffix: 3d
-    args: -dim 3 -sizes 1,2,3,5,7,9,11
+    args: -dim 3 -sizes 1,2,3,5,7,9,11,13,15
 
 TEST*/

@@ -1,6 +1,7 @@
 /* CUDA back end: the patches of a HopsSpace on the device. */
 #include "cudaimpl.h"
 #include "cudapatchpc.h"
+#include "cudatensorpack.h"
 
 struct _HopsPatchKernel {
   HopsCudaPatchSet     set;
@@ -10,6 +11,7 @@ struct _HopsPatchKernel {
   HopsCudaSweepRecord *records; /* device, as are the next two */
   int                 *eidx;
   void                *values, *work;
+  double              *packed;
   PetscLogDouble      *cflops, *sflops; /* [ncolors] of local solves, of fused sweeps */
   PetscLogDouble       bytes;
   char                 name[96];
@@ -24,10 +26,32 @@ static PetscErrorCode ToDevice(size_t n, const void *h, void *d)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* S^T M and S^T A on all nodes, and the functions of the two ends, of each factor (cudapatchpc.h); at[] where they begin */
-static PetscErrorCode SweepFactors(HopsPatchKernel k, HopsPatches pt, PetscInt at[])
+/* The matrices of a factor h of n modes for tensor cores (cudapatchpcsweep.cu): S^T; S beside E; T, whose ends come last */
+static void SweepPack(int n, const double *h, double *packed)
 {
-  PetscInt n = 0;
+  const int     N = n + 2, R = (n + 1) / 2 * 2;
+  const double *T = h + n * R + n, *E = T + 2 * n * N + 2 * n;
+  double        b[17 * 15];
+
+  HopsCudaTensorPack(n, n, h, R, 1, packed);
+  packed += HOPS_CUDA_TENSOR_SIZE(n, n);
+  for (int i = 0; i < n; ++i) {
+    for (int m = 0; m < n; ++m) b[m * n + i] = h[i * R + m];
+    for (int e = 0; e < 2; ++e) b[(n + e) * n + i] = E[e * n + i];
+  }
+  HopsCudaTensorPack(N, n, b, n, 1, packed);
+  packed += HOPS_CUDA_TENSOR_SIZE(N, n);
+  for (int m = 0; m < n; ++m) {
+    for (int i = 0; i < n; ++i) b[i * n + m] = T[m * N + 1 + i];
+    for (int e = 0; e < 2; ++e) b[(n + e) * n + m] = T[m * N + (e ? N - 1 : 0)];
+  }
+  HopsCudaTensorPack(N, n, b, n, 1, packed);
+}
+
+/* S^T M and S^T A on all nodes, and the functions of the two ends, of each factor (cudapatchpc.h); at[] where they begin, tat[] what tensor cores need */
+static PetscErrorCode SweepFactors(HopsPatchKernel k, HopsPatches pt, PetscInt at[], PetscInt tat[])
+{
+  PetscInt n = 0, nt = 0;
   double  *h;
 
   PetscFunctionBegin;
@@ -72,6 +96,23 @@ static PetscErrorCode SweepFactors(HopsPatchKernel k, HopsPatches pt, PetscInt a
     PetscCall(PetscFree(s));
   } else PetscCall(ToDevice(n * sizeof(double), h, &k->values));
   k->bytes += (double)n * (k->set->single ? sizeof(float) : sizeof(double));
+  if (k->set->packed) {
+    double *packed;
+
+    for (PetscInt i = 0; i < pt->nfactors; ++i) {
+      const PetscInt m = pt->factors[i].n;
+
+      tat[i] = nt;
+      if (m % 2 && m <= 15 && pt->factors[i].N == m + 2) nt += HOPS_CUDA_TENSOR_SIZE(m, m) + 2 * HOPS_CUDA_TENSOR_SIZE(m + 2, m);
+    }
+    PetscCheck(nt < PETSC_MPI_INT_MAX, PETSC_COMM_SELF, PETSC_ERR_SUP, "The 1D factors have %" PetscInt_FMT " entries: use more devices", nt);
+    PetscCall(PetscMalloc1(nt, &packed));
+    for (PetscInt i = 0; i < pt->nfactors; ++i)
+      if (pt->factors[i].n % 2 && pt->factors[i].n <= 15 && pt->factors[i].N == pt->factors[i].n + 2) SweepPack((int)pt->factors[i].n, h + at[i], packed + tat[i]);
+    PetscCall(ToDevice(nt * sizeof(double), packed, &k->packed));
+    k->bytes += (double)nt * sizeof(double);
+    PetscCall(PetscFree(packed));
+  }
   PetscCall(PetscFree(h));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -88,8 +129,10 @@ static PetscErrorCode SetUpGroups(HopsPatchKernel k, HopsPatches pt, PetscBool s
   PetscInt  first[HOPS_CUDA_SWEEP_CLASSES]; /* a patch of each class */
   PetscInt  count    = 0;
   int       nclasses = 0;
+  PetscBool tensor;
 
   PetscFunctionBegin;
+  PetscCall(HopsCudaPatchHasTensor(&tensor));
   for (PetscInt i = 0; i < pt->n; ++i) {
     const int *n = pt->size[i], *f = pt->factor[i];
     int        c = 0;
@@ -98,6 +141,7 @@ static PetscErrorCode SetUpGroups(HopsPatchKernel k, HopsPatches pt, PetscBool s
     for (int a = 0; a < dim; ++a)
       if (pt->esize[i][a] != n[a] + 2) group[i] = 0;
     if (!group[i] || !pt->fused[pt->color[i]] || pt->estart[i] == pt->estart[i + 1]) continue;
+    if (tensor && !single && HopsCudaSweepEqualTensor(n[0])) continue;
     if (dim < 3 || n[0] != n[1] || n[0] != n[2] || n[0] % 2 == 0 || n[0] < 3 || n[0] > 15 || f[0] != f[1] || f[0] != f[2] || !pt->factors[f[0]].symmetric || !Close(pt->scale[i][4] * pt->scale[i][5], 1.0)) continue;
     for (; c < nclasses; ++c) {
       const PetscReal *s = pt->scale[i], *t = pt->scale[first[c]];
@@ -131,19 +175,22 @@ static PetscErrorCode SetUpSweeps(HopsPatchKernel k, HopsPatches pt, const unsig
 {
   const int            dim = (int)pt->space->dim;
   HopsCudaSweepRecord *rec;
-  PetscInt            *at, next = pt->n ? pt->estart[pt->n] : 0;
+  PetscInt            *at, *tat, next = pt->n ? pt->estart[pt->n] : 0;
   int                  device, nsm;
 
   PetscFunctionBegin;
   PetscCheck(next < PETSC_MPI_INT_MAX, PETSC_COMM_SELF, PETSC_ERR_SUP, "The cells of the patches have %" PetscInt_FMT " entries: use more devices, or -pc_patchfd_fuse 0", next);
-  PetscCall(PetscCalloc2(pt->n, &rec, pt->nfactors, &at));
-  PetscCall(SweepFactors(k, pt, at));
+  PetscCall(PetscCalloc3(pt->n, &rec, pt->nfactors, &at, pt->nfactors, &tat));
+  PetscCall(SweepFactors(k, pt, at, tat));
   for (PetscInt i = 0; i < pt->n; ++i) {
     const PetscInt j = k->set->order[i];
 
     if (pt->estart[j] == pt->estart[j + 1]) continue;
     rec[i].estart = (int)pt->estart[j];
-    for (int a = 0; a < dim; ++a) rec[i].f[a] = (int)at[pt->factor[j][a]];
+    for (int a = 0; a < dim; ++a) {
+      rec[i].f[a] = (int)at[pt->factor[j][a]];
+      rec[i].t[a] = (int)tat[pt->factor[j][a]];
+    }
     for (int a = 0; a < 3; ++a) rec[i].esize[a] = pt->esize[j][a];
     rec[i].s5    = pt->scale[j][5];
     rec[i].omega = pt->scale[j][4] * pt->scale[j][5];
@@ -173,8 +220,9 @@ static PetscErrorCode SetUpSweeps(HopsPatchKernel k, HopsPatches pt, const unsig
   k->sweep.patches = k->records;
   k->sweep.eidx    = k->eidx;
   k->sweep.values  = k->values;
+  k->sweep.packed  = k->packed;
   k->sweep.work    = k->work;
-  PetscCall(PetscFree2(rec, at));
+  PetscCall(PetscFree3(rec, at, tat));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -321,6 +369,7 @@ PetscErrorCode HopsPatchDestroy_CUDA(HopsPatchKernel *kernel)
   PetscCall((*HopsBackendCUDA.Free)((void **)&k->records));
   PetscCall((*HopsBackendCUDA.Free)((void **)&k->eidx));
   PetscCall((*HopsBackendCUDA.Free)(&k->values));
+  PetscCall((*HopsBackendCUDA.Free)((void **)&k->packed));
   PetscCall((*HopsBackendCUDA.Free)(&k->work));
   PetscCall(PetscFree2(k->cflops, k->sflops));
   PetscCall(PetscFree(*kernel));

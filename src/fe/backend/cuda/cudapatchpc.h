@@ -10,13 +10,14 @@
   but the first and the last, then alpha[2][n] = S^T A e and E[2][n], for the functions e that are 1 at one end and M-orthogonal to the modes, and their values E at the window's nodes.
 */
 typedef struct {
-  int    estart, esize[3], f[3], pad;
+  int    estart, esize[3], f[3];
+  int    t[3];      /* for tensor cores: S^T, then S and E, then T as they are multiplied there (cudapatchpcsweep.cu) */
   double s5, omega; /* HopsPatches' scale[5], and the factor of the correction: scale[4] times it */
 } HopsCudaSweepRecord;
 
 /*
   Groups of patches: 0 have other windows than all nodes but the first and the last; 1 have those; from 2 on they are cubes in 3D, besides, with one symmetric factor in all directions and
-  the same coefficients, which a HopsCudaPatch knows
+  the same coefficients, which a HopsCudaPatch knows, where that is faster than tensor cores
 */
 #define HOPS_CUDA_SWEEP_CLASSES 16
 
@@ -24,8 +25,9 @@ typedef struct {
   const HopsCudaSweepRecord *patches; /* [n] in the order of the set's records */
   const int                 *eidx;
   const void                *values;
-  void                      *work;  /* scratch of plain sweeps that do not fit in shared memory */
-  size_t                     nwork; /* bytes of a block */
+  const double              *packed; /* NULL: no sweep runs on tensor cores */
+  void                      *work;   /* scratch of plain sweeps that do not fit in shared memory */
+  size_t                     nwork;  /* bytes of a block */
   int                        nblocks;
   HopsCudaPatch              classes[HOPS_CUDA_SWEEP_CLASSES]; /* of groups 2, 3, ... */
 } HopsCudaSweepData;
@@ -45,7 +47,9 @@ PETSC_INTERN PetscErrorCode HopsPatchGetInfo_CUDA(HopsPatchKernel, const char **
 PETSC_INTERN PetscErrorCode HopsPatchDestroy_CUDA(HopsPatchKernel *);
 /* bytes of shared memory of a plain sweep of a patch; the device's largest block has HOPS_CUDA_PATCH_SHARED */
 #define HOPS_CUDA_PATCH_SHARED 232448
-PETSC_INTERN size_t         HopsCudaSweepShared(int dim, const int n[3], const int N[3], PetscBool single);
+PETSC_INTERN size_t HopsCudaSweepShared(int dim, const int n[3], const int N[3], PetscBool single);
+/* are equal patches of n^3 unknowns swept faster by tensor cores, as any others, than by halved products? */
+PETSC_INTERN PetscBool      HopsCudaSweepEqualTensor(int n);
 PETSC_INTERN PetscErrorCode HopsCudaSweepLaunch(HopsCudaPatchSet, const HopsCudaSweepData *, const HopsCudaPatchRun *, PetscBool floats, const void *b, void *z, cudaStream_t);
 
 PETSC_INTERN PetscErrorCode HopsInterpCreate_CUDA(HopsSpace, PetscInt, PetscInt, PetscInt, const int[], PetscInt, const int[], const PetscReal[], HopsInterpKernel *);

@@ -1,6 +1,9 @@
 /* CUDA: sets of patches, sorted into launches. */
 #include <hops/private/hopsimpl.h>
 #include "cudapatchset.h"
+#include "cudatensorpack.h"
+
+int HopsCudaPatchTensor = -1;
 
 typedef struct {
   int      color, kind, size, group;
@@ -60,12 +63,55 @@ static PetscErrorCode Factors(const HopsCudaPatchInput *in, PetscInt at[], void 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode HopsCudaPatchHasTensor(PetscBool *has)
+{
+  int device, major;
+
+  PetscFunctionBegin;
+  PetscCall(PetscDeviceInitialize(PETSC_DEVICE_CUDA));
+  PetscCallCUDA(cudaGetDevice(&device));
+  PetscCallCUDA(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
+  *has = major >= 9 ? PETSC_TRUE : PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* S^T and S of each factor for tensor cores, of the sizes that have such kernels; at[] where they begin */
+static PetscErrorCode Packed(const HopsCudaPatchInput *in, PetscInt at[], double **packed, PetscLogDouble *bytes)
+{
+  PetscInt  n = 0;
+  double   *h;
+  PetscBool has;
+
+  PetscFunctionBegin;
+  PetscCall(PetscArrayzero(at, in->nfactors));
+  PetscCall(HopsCudaPatchHasTensor(&has));
+  if (!has || in->dim != 3 || in->single) PetscFunctionReturn(PETSC_SUCCESS);
+  for (PetscInt f = 0; f < in->nfactors; ++f) {
+    at[f] = n;
+    if (in->fsize[f] % 2 && in->fsize[f] <= 15) n += 2 * HOPS_CUDA_TENSOR_SIZE(in->fsize[f], in->fsize[f]);
+  }
+  PetscCheck(n < PETSC_MPI_INT_MAX, PETSC_COMM_SELF, PETSC_ERR_SUP, "The 1D factors have %" PetscInt_FMT " entries: use more devices", n);
+  PetscCall(PetscMalloc1(n, &h));
+  for (PetscInt f = 0; f < in->nfactors; ++f) {
+    const int        m = in->fsize[f];
+    const PetscReal *S = in->values + in->foffset[f];
+
+    if (m % 2 == 0 || m > 15) continue;
+    HopsCudaTensorPack(m, m, S, m, 1, h + at[f]);
+    HopsCudaTensorPack(m, m, S, 1, m, h + at[f] + HOPS_CUDA_TENSOR_SIZE(m, m));
+  }
+  PetscCall(ToDevice(n * sizeof(double), h, packed));
+  *bytes += (double)n * sizeof(double);
+  PetscCall(PetscFree(h));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode HopsCudaPatchSetCreate(const HopsCudaPatchInput *in, HopsCudaPatchSet *set)
 {
   HopsCudaPatchSet     s;
   HopsCudaPatchRecord *rec;
   Entry               *order;
-  PetscInt            *at;
+  PetscInt            *at, *tat;
   const PetscInt       nent = in->n ? in->start[in->n] : 0;
 
   PetscFunctionBegin;
@@ -75,10 +121,11 @@ PetscErrorCode HopsCudaPatchSetCreate(const HopsCudaPatchInput *in, HopsCudaPatc
   s->dim    = in->dim;
   s->single = in->single;
   s->nP     = in->nP;
-  PetscCall(PetscMalloc3(in->n, &order, in->n, &rec, in->nfactors, &at));
+  PetscCall(PetscMalloc4(in->n, &order, in->n, &rec, in->nfactors, &at, in->nfactors, &tat));
   PetscCall(PetscMalloc1(in->n, &s->runs));
   PetscCall(PetscMalloc1(in->n, &s->order));
   PetscCall(Factors(in, at, &s->values));
+  PetscCall(Packed(in, tat, &s->packed, &s->bytes));
   for (PetscInt k = 0; k < in->n; ++k) {
     const int *n = in->size[k], cube = n[0] == n[1] && (in->dim == 2 || n[0] == n[2]) && n[0] % 2 && n[0] <= 15;
 
@@ -97,6 +144,7 @@ PetscErrorCode HopsCudaPatchSetCreate(const HopsCudaPatchInput *in, HopsCudaPatc
     for (int a = 0; a < 3; ++a) {
       rec[i].size[a] = in->size[k][a];
       rec[i].f[a]    = order[i].kind == HOPS_CUDA_PATCH_DENSE || a >= in->dim ? 0 : (int)at[in->factor[k][a]];
+      rec[i].t[a]    = order[i].kind == HOPS_CUDA_PATCH_CUBE && s->packed ? (int)tat[in->factor[k][a]] : 0;
     }
     for (int a = 0; a < 5; ++a) rec[i].scale[a] = in->scale[k][a];
     if (!i || order[i].color != order[i - 1].color || order[i].kind != order[i - 1].kind || order[i].size != order[i - 1].size || order[i].group != order[i - 1].group) s->runs[s->nruns++] = (HopsCudaPatchRun){order[i].color, order[i].kind, order[i].size, order[i].group, 0, i, 0};
@@ -116,8 +164,8 @@ PetscErrorCode HopsCudaPatchSetCreate(const HopsCudaPatchInput *in, HopsCudaPatc
     PetscCall(ToDevice(in->nP * sizeof(int), in->level, &s->level));
   }
   PetscCall(ToDevice(in->ninv * sizeof(double), in->inv, &s->inv));
-  s->bytes = in->n * sizeof(*rec) + 5.0 * nent + 8.0 * in->ninv;
-  PetscCall(PetscFree3(order, rec, at));
+  s->bytes += in->n * sizeof(*rec) + 5.0 * nent + 8.0 * in->ninv;
+  PetscCall(PetscFree4(order, rec, at, tat));
   *set = s;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -142,6 +190,7 @@ PetscErrorCode HopsCudaPatchSetDestroy(HopsCudaPatchSet *set)
   PetscCallCUDA(cudaFree(s->level));
   PetscCallCUDA(cudaFree(s->dist));
   PetscCallCUDA(cudaFree(s->values));
+  PetscCallCUDA(cudaFree(s->packed));
   PetscCallCUDA(cudaFree(s->inv));
   PetscCall(PetscFree(s->runs));
   PetscCall(PetscFree(s->order));

@@ -38,7 +38,7 @@ typedef struct {
 /* A patch on the device */
 typedef struct {
   int    start, size[3], f[3]; /* f: of S with rows of an even length, then lambda */
-  int    pad;
+  int    t[3];                 /* of S^T and S for tensor cores */
   double scale[5];
   size_t dense;
 } HopsCudaPatchRecord;
@@ -68,11 +68,14 @@ struct _HopsCudaPatchSet {
   int                 *idx, *level;
   unsigned char       *dist;
   void                *values;
+  double              *packed; /* S^T and S of each factor for tensor cores; NULL: none runs there */
   double              *inv;
   PetscLogDouble       flops, bytes; /* of all patches */
 };
 
 EXTERN_C_BEGIN
+/* For benchmarks and tests: 1 tensor cores where there is a kernel, 0 none, -1 (default) as measured to be faster */
+PETSC_INTERN int            HopsCudaPatchTensor;
 PETSC_INTERN PetscErrorCode HopsCudaPatchSetCreate(const HopsCudaPatchInput *, HopsCudaPatchSet *);
 /* z += corrections of the patches of a colour (all of them where it is negative) for the residual r; asynchronous */
 PETSC_INTERN PetscErrorCode HopsCudaPatchSetApply(HopsCudaPatchSet, int color, HopsCudaPatchMode, const double r[], double z[], cudaStream_t);

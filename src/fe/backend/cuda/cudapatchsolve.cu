@@ -3,6 +3,8 @@
   column, which it holds in registers, by the patch's own matrices, which lie in shared memory. Other sizes run a plain kernel.
 */
 #include "cudapatchset.h"
+#include "cudaline.cuh"
+#include "cudapatchtensor.cuh"
 
 /* V: entries of the vectors */
 template <class V>
@@ -11,29 +13,38 @@ struct PatchData {
   const int *__restrict__ idx, *__restrict__ level;
   const unsigned char *__restrict__ dist;
   const void *__restrict__ values;
-  const double *__restrict__ inv;
+  const double *__restrict__ inv, *__restrict__ packed;
   const V *__restrict__ r;
   V   *z;
   int  n, none, mode; /* none: the entry that stands for nothing */
   bool atomic;
 };
 
+/* Entry e of the patches, which is unknown i */
+template <class T, class V>
+__device__ __forceinline__ T Load(const PatchData<V> &a, int e, int i)
+{
+  return i == a.none || (a.mode == HOPS_CUDA_PATCH_RESTRICT_IN && a.level[i] != a.dist[e]) ? (T)0 : (T)a.r[i];
+}
+
+template <class T, class V>
+__device__ __forceinline__ void Add(const PatchData<V> &a, int e, int i, T v)
+{
+  if (i == a.none || (a.mode == HOPS_CUDA_PATCH_RESTRICT_OUT && a.level[i] != a.dist[e])) return;
+  if (a.atomic) atomicAdd(a.z + i, (V)v);
+  else a.z[i] += (V)v;
+}
+
 template <class T, class V>
 __device__ __forceinline__ T Load(const PatchData<V> &a, int e)
 {
-  const int i = a.idx[e];
-
-  return i == a.none || (a.mode == HOPS_CUDA_PATCH_RESTRICT_IN && a.level[i] != a.dist[e]) ? (T)0 : (T)a.r[i];
+  return Load<T>(a, e, a.idx[e]);
 }
 
 template <class T, class V>
 __device__ __forceinline__ void Add(const PatchData<V> &a, int e, T v)
 {
-  const int i = a.idx[e];
-
-  if (i == a.none || (a.mode == HOPS_CUDA_PATCH_RESTRICT_OUT && a.level[i] != a.dist[e])) return;
-  if (a.atomic) atomicAdd(a.z + i, (V)v);
-  else a.z[i] += (V)v;
+  Add(a, e, a.idx[e], v);
 }
 
 /* v <- S^T v or S v; rows of S have R entries */
@@ -141,6 +152,129 @@ __global__ void __launch_bounds__(CubeBounds<DIM, n, T>::threads, CubeBounds<DIM
     for (int k = 0; k < n; k++) Add(a, p.start + t + C * k, v[k]);
 }
 
+/*
+  Cubes in 3D on tensor cores, in double precision. W warps work on a patch, of whose n^2 lines in a direction each takes every W-th 16; a block has G patches.
+  Entry (x,y,z) lies at x + RS y + PS z (cudapatchtensor.cuh).
+*/
+template <int n_, int W_, int G_, int registers, bool KEEP_>
+struct TensorSizes {
+  static constexpr int  n = n_, W = W_, G = G_;
+  static constexpr bool KEEP  = KEEP_; /* indices in registers, or read again */
+  static constexpr int  lines = n * n, tiles = (lines + 15) / 16;
+  static constexpr int  own = (tiles + W - 1) / W, threads = 32 * W * G;
+  static constexpr int  RS = n <= 3 ? 4 : (n <= 11 ? 12 : 20), PS = RS * n, cube = PS * n;
+  static constexpr int  blocks = 65536 / (registers * threads); /* of a multiprocessor: bounds the registers */
+};
+
+template <class L, class V>
+__global__ void __launch_bounds__(L::threads, L::blocks) SolveTensor(const PatchData<V> a)
+{
+  constexpr int n     = L::n;
+  using P             = HopsTensorProduct<n, n>;
+  constexpr int     R = (n + 1) / 2 * 2, RS = L::RS, PS = L::PS, steps = P::steps, tiles = P::tiles, own = L::own;
+  extern __shared__ __align__(16) unsigned char raw[];
+  const int                                     lane = threadIdx.x % 32, g = lane / 4, t = lane % 4, slot = threadIdx.x / (32 * L::W), w = threadIdx.x / 32 % L::W, q = blockIdx.x * L::G + slot;
+  const bool                                    in   = q < a.n;
+  const HopsCudaPatchRecord                    &p    = a.patches[in ? q : a.n - 1];
+  double *const                                 cube = (double *)raw + slot * L::cube;
+  P                                             B, C;
+  int                                           id[own][steps][2], u[own][2], v[own][2]; /* the last direction's unknowns; places of lines: u + n v */
+  bool                                          ok[own][2];
+  double                                        x[own][steps][2], y[tiles][4], lambda[own][2];
+
+  B.Get(a.packed + p.t[2]);
+#pragma unroll
+  for (int j = 0; j < own; j++)
+#pragma unroll
+    for (int h = 0; h < 2; h++) {
+      const int line = 16 * (w + L::W * j) + g + 8 * h, l = min(line, L::lines - 1);
+
+      ok[j][h] = line < L::lines;
+      u[j][h]  = l % n;
+      v[j][h]  = l / n;
+#pragma unroll
+      for (int s = 0; s < steps; s++) id[j][s][h] = in && ok[j][h] && 4 * s + t < n ? a.idx[p.start + line + L::lines * (4 * s + t)] : a.none;
+    }
+#pragma unroll
+  for (int j = 0; j < own; j++)
+#pragma unroll
+    for (int s = 0; s < steps; s++)
+#pragma unroll
+      for (int h = 0; h < 2; h++) x[j][s][h] = Load<double>(a, p.start + 16 * (w + L::W * j) + g + 8 * h + L::lines * (4 * s + t), id[j][s][h]);
+  C.Get(a.packed + p.t[1]);
+  auto sync = [] {
+    if (L::W == 1) __syncwarp();
+    else __syncthreads();
+  };
+  auto at   = [&](int j, int h, int su, int sv) { return cube + u[j][h] * su + v[j][h] * sv; };
+  auto none = [&](int j) { return L::W * j + L::W > L::tiles && w + L::W * j >= L::tiles; }; /* of the last round */
+  /* all lines, entries as far apart as `stride`; all loads come before the first product */
+  auto get = [&](int su, int sv, int stride) {
+#pragma unroll
+    for (int j = 0; j < own; j++) {
+      if (!none(j)) HopsTensorGet<n>(at(j, 0, su, sv), at(j, 1, su, sv), stride, t, x[j]);
+    }
+  };
+  auto product = [&](const P &b, int su, int sv, int stride) {
+#pragma unroll
+    for (int j = 0; j < own; j++) {
+      if (none(j)) break;
+      b.Apply(x[j], y);
+      HopsTensorPut<n>(y, ok[j][0], ok[j][1], at(j, 0, su, sv), at(j, 1, su, sv), stride, t);
+    }
+    sync();
+  };
+
+  product(B, 1, RS, PS); /* z */
+  B.Get(a.packed + p.t[0]);
+  get(1, PS, RS);
+  product(C, 1, PS, RS); /* y */
+  {                      /* x, and back */
+    const double *value = (const double *)a.values, *lx = value + p.f[0] + n * R, *ly = value + p.f[1] + n * R, *lz = value + p.f[2] + n * R;
+    double        mx[steps];
+
+    C.Get(a.packed + p.t[0] + P::size);
+#pragma unroll
+    for (int s = 0; s < steps; s++) mx[s] = p.scale[0] * lx[min(4 * s + t, n - 1)];
+#pragma unroll
+    for (int j = 0; j < own; j++)
+#pragma unroll
+      for (int h = 0; h < 2; h++) lambda[j][h] = p.scale[3] + p.scale[1] * ly[u[j][h]] + p.scale[2] * lz[v[j][h]];
+    get(RS, PS, 1);
+#pragma unroll
+    for (int j = 0; j < own; j++) {
+      if (none(j)) break;
+      B.Apply(x[j], y);
+      HopsTensorTurn<n, n>(y, x[j]);
+#pragma unroll
+      for (int s = 0; s < steps; s++)
+#pragma unroll
+        for (int h = 0; h < 2; h++) x[j][s][h] *= p.scale[4] * HopsCudaInverse(lambda[j][h] + mx[s]);
+    }
+  }
+  B.Get(a.packed + p.t[1] + P::size);
+  product(C, RS, PS, 1);
+  C.Get(a.packed + p.t[2] + P::size);
+  get(1, PS, RS);
+  product(B, 1, PS, RS);
+  get(1, RS, PS);
+#pragma unroll
+  for (int j = 0; j < own; j++) {
+    if (none(j)) break;
+    C.Apply(x[j], y);
+    HopsTensorTurn<n, n>(y, x[j]);
+#pragma unroll
+    for (int s = 0; s < steps; s++)
+#pragma unroll
+      for (int h = 0; h < 2; h++) {
+        const int e = p.start + 16 * (w + L::W * j) + g + 8 * h + L::lines * (4 * s + t);
+
+        if (L::KEEP) Add(a, e, id[j][s][h], x[j][s][h]);
+        else if (in && ok[j][h] && 4 * s + t < n) Add(a, e, x[j][s][h]);
+      }
+  }
+}
+
 /* One product of a brick: out = S^T in or S in along a direction with n entries at distance `stride` */
 template <class T>
 __device__ void Multiply(const T *__restrict__ S, bool transpose, int n, int stride, int total, const T *in, T *out)
@@ -217,6 +351,17 @@ static cudaError_t RunCubes(const PatchData<V> &a, cudaStream_t stream)
   return cudaGetLastError();
 }
 
+template <class L, class V>
+static cudaError_t RunTensor(const PatchData<V> &a, cudaStream_t stream)
+{
+  const size_t mem = sizeof(double) * L::cube * L::G;
+  cudaError_t  err = cudaFuncSetAttribute(SolveTensor<L, V>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)mem);
+
+  if (err) return err;
+  SolveTensor<L, V><<<(a.n + L::G - 1) / L::G, L::threads, mem, stream>>>(a);
+  return cudaGetLastError();
+}
+
 template <class T, class V>
 static cudaError_t Run(const PatchData<V> &a, const HopsCudaPatchRun *run, int dim, cudaStream_t stream)
 {
@@ -231,6 +376,18 @@ static cudaError_t Run(const PatchData<V> &a, const HopsCudaPatchRun *run, int d
     return cudaGetLastError();
   }
   if (run->kind == HOPS_CUDA_PATCH_CUBE) {
+    /* faster: than the kernel below, in docs/gpu-patches.md */
+#define SOLVE_TENSOR(n, faster, ...) \
+  if (run->size == n && HopsTensorChosen(a.packed, faster)) return RunTensor<TensorSizes<n, __VA_ARGS__>>(a, stream);
+    if constexpr (sizeof(T) == 8) {
+      SOLVE_TENSOR(3, true, 1, 4, 64, true)
+      SOLVE_TENSOR(5, true, 1, 4, 80, true)
+      SOLVE_TENSOR(7, true, 1, 4, 128, true)
+      SOLVE_TENSOR(9, true, 2, 2, 128, true)
+      SOLVE_TENSOR(11, true, 4, 1, 96, true)
+      SOLVE_TENSOR(13, true, 4, 1, 168, true)
+      SOLVE_TENSOR(15, true, 8, 1, 128, true)
+    }
 #define SOLVE_CUBES(n) \
   if (run->size == n) return dim == 3 ? RunCubes<3, n, T, V>(a, stream) : RunCubes<2, n, T, V>(a, stream);
     SOLVE_CUBES(1)
@@ -254,7 +411,7 @@ static cudaError_t Run(const PatchData<V> &a, const HopsCudaPatchRun *run, int d
 
 PetscErrorCode HopsCudaPatchSetLaunch(HopsCudaPatchSet s, const HopsCudaPatchRun *run, PetscBool atomic, HopsCudaPatchMode mode, const double r[], double z[], cudaStream_t stream)
 {
-  const PatchData<double> a = {s->patches + run->first, s->idx, s->level, s->dist, s->values, s->inv, r, z, (int)run->n, (int)s->nP - 1, mode, atomic == PETSC_TRUE};
+  const PatchData<double> a = {s->patches + run->first, s->idx, s->level, s->dist, s->values, s->inv, s->packed, r, z, (int)run->n, (int)s->nP - 1, mode, atomic == PETSC_TRUE};
 
   PetscFunctionBegin;
   if (s->single) PetscCallCUDA((Run<float, double>(a, run, s->dim, stream)));
@@ -264,7 +421,7 @@ PetscErrorCode HopsCudaPatchSetLaunch(HopsCudaPatchSet s, const HopsCudaPatchRun
 
 PetscErrorCode HopsCudaPatchSetLaunchSingle(HopsCudaPatchSet s, const HopsCudaPatchRun *run, PetscBool atomic, HopsCudaPatchMode mode, const float r[], float z[], cudaStream_t stream)
 {
-  const PatchData<float> a = {s->patches + run->first, s->idx, s->level, s->dist, s->values, s->inv, r, z, (int)run->n, (int)s->nP - 1, mode, atomic == PETSC_TRUE};
+  const PatchData<float> a = {s->patches + run->first, s->idx, s->level, s->dist, s->values, s->inv, s->packed, r, z, (int)run->n, (int)s->nP - 1, mode, atomic == PETSC_TRUE};
 
   PetscFunctionBegin;
   PetscCheck(s->single, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE, "Vectors in single precision need patches in single precision");
