@@ -255,11 +255,19 @@ static PetscReal Factor(PetscInt d, PetscInt i)
   return f[d][i % 4];
 }
 
+/* no product: 1 and `jump`, and all between */
+static PetscReal Jump(PetscInt cell, PetscReal jump)
+{
+  const PetscInt k = (7 * cell + cell * cell / 3) % 5;
+
+  return PetscPowReal(jump, k < 2 ? k : 0.5 * PetscSinReal(2.0 * cell));
+}
+
 int main(int argc, char **argv)
 {
   Reference       ref = {.dim = 2, .p = 3, .n = {3, 3, 3}, .dirichlet = PETSC_TRUE};
   PetscInt        nc = 1, three = 3, mass = 0;
-  PetscReal       z[32], worst = 0.0, ratio = 1.3;
+  PetscReal       z[32], worst = 0.0, ratio = 1.3, jump = 0.0;
   PetscBool       fallback = PETSC_FALSE;
   PetscScalar    *k, *c;
   HopsSpace       sp;
@@ -272,6 +280,7 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-order", &ref.p, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-mass", &mass, NULL));
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-ratio", &ratio, NULL));
+  PetscCall(PetscOptionsGetReal(NULL, NULL, "-jump", &jump, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-fallback", &fallback, NULL));
   PetscCall(PetscOptionsGetIntArray(NULL, NULL, "-cells", ref.n, &three, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-dirichlet", &ref.dirichlet, NULL));
@@ -287,6 +296,7 @@ int main(int argc, char **argv)
     PetscReal f = 1.0;
 
     for (PetscInt d = 0, j = i; d < ref.dim; j /= ref.n[d], ++d) f *= ratio == 1.0 ? 1.0 : Factor(d, j % ref.n[d]);
+    if (jump > 0.0) f *= Jump(i, jump);
     for (PetscInt d = 0; d < ref.dim; ++d) k[i * ref.dim + d] = f * (1.0 + d);
     c[i] = 3.0 * f;
   }
