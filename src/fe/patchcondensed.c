@@ -146,7 +146,7 @@ static PetscErrorCode Share(HopsPatches pt)
   PetscCall(PetscMalloc3(nall, &key, nall, &first, nall, &number));
   for (PetscInt k = 0; k < nall; ++k) {
     for (PetscInt a = 0; a < 3; ++a) key[k].key[a] = pt->cond[k].side[a];
-    for (PetscInt i = 0; i < 32; ++i) key[k].key[3 + i] = HopsPatchBits(pt->cond[k].d[i / 4][i % 4]);
+    for (PetscInt i = 0; i < 32; ++i) key[k].key[3 + i] = HopsPatchBits(0.7137 * pt->cond[k].d[i / 4][i % 4]); /* far from powers of two, where bits change by rounding errors */
     key[k].cond = k;
   }
   qsort(key, nall, sizeof(Key), KeyCompare);

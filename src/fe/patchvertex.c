@@ -268,20 +268,21 @@ static PetscErrorCode AddTensor(HopsPatches pt, const Star *s, PetscInt axis[][3
   if (!StarUnknowns(s, axis, pos, PETSC_FALSE, size, gid, dist)) PetscFunctionReturn(PETSC_SUCCESS);
   StarFit(s, axis, pos, a, m, &sigma, robin, bound);
   exact = bound[0] > 1.0 - 1e-10 && bound[1] < 1.0 + 1e-10 && robin[0] + robin[1] + robin[2 % dim] == 0.0 ? PETSC_TRUE : PETSC_FALSE;
-  if (!exact && bound[1] > opt->denseratio * bound[0]) {
+  if (!exact && p > 1 && bound[1] > opt->condenseratio * bound[0]) {
     const int side[3] = {(int)s->side[0], (int)s->side[1], dim == 3 ? (int)s->side[2] : 1};
     PetscReal d[8][4] = {{0.0}};
     PetscInt  skeleton;
 
     PetscCall(HopsPatchSkeleton(dim, p, side, &skeleton, NULL));
-    if (p > 1 && skeleton <= opt->condensemax && StarFactors(s, axis, pos, d)) {
+    if (skeleton <= opt->condensemax && StarFactors(s, axis, pos, d)) {
       PetscCall(HopsPatchesAppend(pt, n, gid, dist, s->n, touch));
       for (PetscInt b = 0; b < dim; ++b) pt->size[pt->n - 1][b] = (int)size[b];
       PetscCall(HopsPatchesAddCondensed(pt, side, d));
       *done = PETSC_TRUE;
+      PetscFunctionReturn(PETSC_SUCCESS);
     }
-    if (*done || n <= opt->densemax) PetscFunctionReturn(PETSC_SUCCESS);
   }
+  if (!exact && bound[1] > opt->denseratio * bound[0] && n <= opt->densemax) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HopsPatchesAppend(pt, n, gid, dist, s->n, touch));
   k             = pt->n - 1;
   pt->solver[k] = exact ? HOPS_PATCH_EXACT : HOPS_PATCH_SURROGATE;

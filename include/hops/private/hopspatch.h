@@ -121,13 +121,14 @@ struct _HopsPatches {
 };
 
 typedef struct {
-  PetscBool element;     /* element patches in place of vertex patches */
-  PetscBool colors;      /* multiplicative: colours are wanted */
-  PetscBool fuse;        /* and the data of fused sweeps */
-  PetscInt  densemax;    /* largest dense patch */
-  PetscInt  condensemax; /* largest skeleton of a condensed patch, 0: none are made */
-  PetscReal denseratio;  /* surrogates whose bounds are further apart become condensed or dense where they fit */
-  PetscReal damp;        /* surrogates are scaled down so that the upper bound of their spectrum is at most this */
+  PetscBool element;       /* element patches in place of vertex patches */
+  PetscBool colors;        /* multiplicative: colours are wanted */
+  PetscBool fuse;          /* and the data of fused sweeps */
+  PetscInt  densemax;      /* largest dense patch */
+  PetscInt  condensemax;   /* largest skeleton of a condensed patch, 0: none are made */
+  PetscReal condenseratio; /* surrogates whose bounds are further apart become condensed where they can */
+  PetscReal denseratio;    /* and else dense where they fit */
+  PetscReal damp;          /* surrogates are scaled down so that the upper bound of their spectrum is at most this */
 } HopsPatchOptions;
 
 /* src/fe/patchcells.c */

@@ -641,9 +641,10 @@ static PetscErrorCode PCSetFromOptions_PATCHFD(PC pc, HopsOptionItems PetscOptio
   PetscCall(PetscOptionsBool("-pc_patchfd_fuse", "Residuals of exact patches from the patches", "PCPATCHFD", fd->usefuse, &fd->usefuse, NULL));
   PetscCall(PetscOptionsInt("-pc_patchfd_dense_max", "Irregular vertices: largest patch whose matrix is inverted", "PCPATCHFD", fd->opt.densemax, &fd->opt.densemax, NULL));
   PetscCall(PetscOptionsInt("-pc_patchfd_condense_max", "Cells of different factors: largest skeleton whose Schur complement is inverted", "PCPATCHFD", fd->condensemax, &fd->condensemax, NULL));
+  PetscCall(PetscOptionsReal("-pc_patchfd_condense_ratio", "Condition number beyond which tensor products are replaced by condensed patches", "PCPATCHFD", fd->opt.condenseratio, &fd->opt.condenseratio, NULL));
   PetscCall(PetscOptionsReal("-pc_patchfd_dense_ratio", "Condition number beyond which tensor products are replaced by inverses", "PCPATCHFD", fd->opt.denseratio, &fd->opt.denseratio, NULL));
   PetscCall(PetscOptionsReal("-pc_patchfd_damp", "Bound of the spectrum that tensor products are scaled down to", "PCPATCHFD", fd->opt.damp, &fd->opt.damp, NULL));
-  PetscCheck(fd->opt.damp > 0.0 && fd->opt.denseratio >= 1.0, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "-pc_patchfd_damp must be positive and -pc_patchfd_dense_ratio at least 1, not %g and %g", (double)fd->opt.damp, (double)fd->opt.denseratio);
+  PetscCheck(fd->opt.damp > 0.0 && fd->opt.denseratio >= 1.0 && fd->opt.condenseratio >= 1.0, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "-pc_patchfd_damp must be positive, -pc_patchfd_dense_ratio and -pc_patchfd_condense_ratio at least 1, not %g, %g and %g", (double)fd->opt.damp, (double)fd->opt.denseratio, (double)fd->opt.condenseratio);
   PetscOptionsHeadEnd();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -758,6 +759,7 @@ PetscErrorCode PCCreate_PATCHFD(PC pc)
   fd->usefuse              = PETSC_TRUE;
   fd->opt.densemax         = 600;
   fd->condensemax          = 1000;
+  fd->opt.condenseratio    = 3.0;
   fd->opt.denseratio       = 50.0;
   fd->opt.damp             = 1.7;
   pc->ops->apply           = PCApply_PATCHFD;
