@@ -144,6 +144,10 @@ PETSC_EXTERN PetscErrorCode PCHopsMGGetSpace(PC, PetscInt, HopsSpace *);
 . -pc_patchfd_precision <double|single>                 - precision of the local solves
 . -pc_patchfd_fuse <bool>                               - multiplicative: residuals of exact patches from the patches themselves (default true)
 . -pc_patchfd_dense_max <n>                             - irregular vertices: largest patch whose matrix is inverted (default 600)
+. -pc_patchfd_condense_max <n>                          - patches of cells of different factors: largest skeleton whose Schur complement is
+                                                          inverted (default 1000, order 9 in 3D; 0: none are condensed)
+. -pc_patchfd_condense_ratio <r>                        - they are condensed where the tensor product that stands for them is known to be worse
+                                                          than this, in condition number (default 3)
 . -pc_patchfd_dense_ratio <r>                           - patches are inverted too (up to that size) where the tensor product that stands for
                                                           them is known to be worse than this, in condition number (default 50)
 - -pc_patchfd_damp <b>                                  - tensor products that may underestimate the operator by more than this factor are
@@ -156,6 +160,9 @@ PETSC_EXTERN PetscErrorCode PCHopsMGGetSpace(PC, PetscInt, HopsSpace *);
   matrices where the cells are axis-parallel boxes and the coefficients a product of functions of one coordinate, constant on each
   cell; a local solve is then exact, at the cost of a few applications of the operator to a cell. Elsewhere the tensor product nearest
   to the means of the metric over the cells stands for it. Patches at boundaries with natural conditions hold the boundary's unknowns.
+  Where each cell's form is a tensor product (axis-parallel boxes, coefficients constant in each cell), but the patch's is not (coefficients that jump like a
+  checkerboard), the interiors of the cells are eliminated by fast diagonalisation, and the Schur complement on the skeleton of
+  (2p-1)^dim - 2^dim (p-1)^dim unknowns between them is inverted, so local solves are exact at any contrast; equal patches share the inverse.
   A vertex whose star is no tensor product (three or five quadrilaterals, ...) gets the inverse of its patch's matrix, and where that
   is too large the element patches of its cells. `-ksp_view` counts the patches of each kind.
 
@@ -169,7 +176,7 @@ PETSC_EXTERN PetscErrorCode PCHopsMGGetSpace(PC, PetscInt, HopsSpace *);
 
   The form of a `MATPA` that was changed by `MatScale()` or `MatShift()` is the unchanged one: scale its coefficients instead.
 
-  Where the space's back end is a device, sweeps and local solves run there, and set-up on the host. Patches too large for the shared memory of a block are refused.
+  Where the space's back end is a device, sweeps and local solves run there, and set-up on the host; no patches are condensed there. Patches too large for the shared memory of a block are refused.
 
 .seealso: `PCPATCHFDSetSpace()`, `PCPATCHFDSetCoefficients()`, `PCPATCHFDSetType()`, `PCPATCHFDSetPatch()`, `PCPATCHFDSetDirection()`,
           `PCPATCHFDSetOmega()`, `PCPATCHFDSetPrecision()`, `PCPATCHFDGetPatches()`, `PCLOR`, `MATPA`

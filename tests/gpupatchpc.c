@@ -265,7 +265,7 @@ int main(int argc, char **argv)
     test:
       suffix: 2d_contrast
       nsize: {{1 3}}
-      args: -orders 2,4 -contrast 100
+      args: -orders 2,4 -contrast 100 -pc_patchfd_condense_max 0
 
   testset:
     args: -dm_plex_dim 3 -dm_plex_box_faces 3,3,2 -use_gpu_aware_mpi 0

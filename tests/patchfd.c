@@ -1,5 +1,6 @@
 static char help[] = "PCPATCHFD against subspace corrections with dense matrices, on boxes of unequal cells with product coefficients.\n\
-  -dim <d> -order <p> -cells <n,n,n> -dirichlet <bool>\n\n";
+  -dim <d> -order <p> -cells <n,n,n> -dirichlet <bool>\n\
+  -jump <k> : times coefficients that are no product\n\n";
 
 #include "hopstest.h"
 
@@ -255,11 +256,24 @@ static PetscReal Factor(PetscInt d, PetscInt i)
   return f[d][i % 4];
 }
 
+/* no product: 1 and `jump` on a checkerboard, where many patches are equal, or with more between, where none are */
+static PetscReal Jump(const Reference *ref, PetscInt cell, PetscBool board, PetscReal jump)
+{
+  PetscInt k = (7 * cell + cell * cell / 3) % 5;
+
+  if (board) {
+    k = 0;
+    for (PetscInt d = 0, j = cell; d < ref->dim; j /= ref->n[d], ++d) k += j % ref->n[d];
+    return k % 2 ? jump : 1.0;
+  }
+  return PetscPowReal(jump, k < 2 ? k : 0.5 * PetscSinReal(2.0 * cell));
+}
+
 int main(int argc, char **argv)
 {
   Reference       ref = {.dim = 2, .p = 3, .n = {3, 3, 3}, .dirichlet = PETSC_TRUE};
   PetscInt        nc = 1, three = 3, mass = 0;
-  PetscReal       z[32], worst = 0.0, ratio = 1.3;
+  PetscReal       z[32], worst = 0.0, ratio = 1.3, jump = 0.0;
   PetscBool       fallback = PETSC_FALSE;
   PetscScalar    *k, *c;
   HopsSpace       sp;
@@ -272,6 +286,7 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-order", &ref.p, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-mass", &mass, NULL));
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-ratio", &ratio, NULL));
+  PetscCall(PetscOptionsGetReal(NULL, NULL, "-jump", &jump, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-fallback", &fallback, NULL));
   PetscCall(PetscOptionsGetIntArray(NULL, NULL, "-cells", ref.n, &three, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-dirichlet", &ref.dirichlet, NULL));
@@ -287,6 +302,7 @@ int main(int argc, char **argv)
     PetscReal f = 1.0;
 
     for (PetscInt d = 0, j = i; d < ref.dim; j /= ref.n[d], ++d) f *= ratio == 1.0 ? 1.0 : Factor(d, j % ref.n[d]);
+    if (jump > 0.0) f *= Jump(&ref, i, ratio == 1.0 ? PETSC_TRUE : PETSC_FALSE, jump);
     for (PetscInt d = 0; d < ref.dim; ++d) k[i * ref.dim + d] = f * (1.0 + d);
     c[i] = 3.0 * f;
   }
@@ -360,5 +376,43 @@ end:
     test:
       suffix: 3d_uniform
       args: -order 2 -ratio 1 -mass 1 -cells 4,3,3
+
+  testset:
+    args: -jump 1e6 -pc_patchfd_condense_ratio 1 -pc_patchfd_dense_max 0 -dim 2 -cells 4,3
+    test:
+      suffix: 2d_condensed
+      args: -order {{2 3 4 5 6 7 8}separate output}
+    test:
+      suffix: 2d_condensed_board
+      args: -order {{3 6}separate output} -ratio 1 -jump 100 -cells 7,6
+    test:
+      suffix: 2d_condensed_natural
+      args: -order {{2 5}separate output} -dirichlet 0
+    test:
+      suffix: 2d_condensed_mass
+      args: -order 4 -mass {{1 2}separate output}
+    test:
+      suffix: 2d_condensed_base
+      args: -order 4 -ratio 1 -cells 7,6 -hops_host_isa base
+    test:
+      suffix: 2d_condensed_avx2
+      requires: avx2
+      args: -order 4 -ratio 1 -cells 7,6 -hops_host_isa avx2
+
+  testset:
+    args: -jump 1e6 -pc_patchfd_condense_ratio 1 -pc_patchfd_dense_max 0 -dim 3 -cells 2,2,2
+    timeoutfactor: 3
+    test:
+      suffix: 3d_condensed
+      args: -order {{4 5 6}separate output}
+    test:
+      suffix: 3d_condensed_cells
+      args: -order {{2 3}separate output} -cells 3,3,2 -mass {{0 1}separate output} -jump 100
+    test:
+      suffix: 3d_condensed_board
+      args: -order 2 -cells 5,4,3 -ratio 1
+    test:
+      suffix: 3d_condensed_natural
+      args: -order {{2 3}separate output} -dirichlet 0
 
 TEST*/

@@ -25,6 +25,16 @@ static PetscErrorCode V(PetscInt dim, const PetscReal x[], PetscInt nc, PetscSca
   return PETSC_SUCCESS;
 }
 
+/* ctx: contrast; by the squares or cubes of side 1/4 */
+static PetscErrorCode Board(PetscInt dim, const PetscReal x[], PetscInt nc, PetscScalar k[], void *ctx)
+{
+  PetscInt parity = 0;
+
+  for (PetscInt d = 0; d < dim; ++d) parity += (PetscInt)PetscFloorReal(4.0 * x[d]);
+  k[0] = parity % 2 ? *(PetscReal *)ctx : 1.0;
+  return PETSC_SUCCESS;
+}
+
 static PetscErrorCode Operator(HopsSpace sp, PetscInt nc, PetscBool mass, Mat *A)
 {
   HopsCoefficient c;
@@ -260,17 +270,19 @@ static PetscErrorCode Surrogate(PetscInt dim, PetscInt p)
       PetscCall(MatPASetDiffusion(A, c));
       PetscCall(HopsCoefficientDestroy(&c));
     }
-    for (PetscInt dense = 0; dense < 2; ++dense) {
+    for (PetscInt dense = 0; dense < (k == 2 && p > 1 ? 3 : 2); ++dense) {
+      static const char *const solver[] = {"-pc_patchfd_dense_max 0 -pc_patchfd_condense_max 0", "-pc_patchfd_dense_max 5000 -pc_patchfd_dense_ratio 1 -pc_patchfd_condense_max 0", "-pc_patchfd_dense_max 0 -pc_patchfd_condense_max 1000"}, *const solvername[] = {"tensor product", "dense", "condensed"};
       PC        pc;
       PetscReal lo = 0.0, hi = 0.0;
       PetscBool ok;
 
-      PetscCall(Smoother(A, dense ? "-pc_patchfd_type additive -pc_patchfd_weight 0 -pc_patchfd_dense_max 5000 -pc_patchfd_dense_ratio 1" : "-pc_patchfd_type additive -pc_patchfd_weight 0 -pc_patchfd_dense_max 0", &pc));
+      PetscCall(PetscOptionsInsertString(NULL, "-pc_patchfd_type additive -pc_patchfd_weight 0"));
+      PetscCall(Smoother(A, solver[dense], &pc));
       PetscCall(PCSetUp(pc));
       PetscCall(Spectrum(A, pc, &lo, &hi));
       ok = dense ? (PetscBool)(lo > 1.0 - 1e-10 && hi < 1.0 + 1e-10) : (PetscBool)(lo > (k == 2 ? 1e-4 : 0.1) && hi <= 1.7 + 1e-10);
       if (show) PetscCall(PetscPrintf(PETSC_COMM_SELF, "  [%.4f, %.4f]\n", (double)lo, (double)hi));
-      PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s, order %" PetscInt_FMT ", %s: %s\n", names[k], p, dense ? "dense" : "tensor product", ok ? "within bounds" : "OUT OF BOUNDS"));
+      PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s, order %" PetscInt_FMT ", %s: %s\n", names[k], p, solvername[dense], ok ? "within bounds" : "OUT OF BOUNDS"));
       PetscCall(PCDestroy(&pc));
     }
     PetscCall(MatDestroy(&A));
@@ -289,16 +301,25 @@ static PetscErrorCode Ranks(PetscInt p)
   Mat       A;
   PetscInt  one = 1, dim, nvar = 6;
   PetscBool curved = PETSC_FALSE, mass = PETSC_FALSE;
+  PetscReal jump = 0.0;
 
   PetscFunctionBeginUser;
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-curved", &curved, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-mass", &mass, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-variants", &nvar, NULL));
+  PetscCall(PetscOptionsGetReal(NULL, NULL, "-jump", &jump, NULL));
   PetscCall(TestMesh(PETSC_COMM_WORLD, curved, &dm));
   PetscCall(DMGetDimension(dm, &dim));
   PetscCall(DMGetLabel(dm, "Face Sets", &label));
   PetscCall(HopsSpaceCreateH1(dm, p, label, label ? 1 : 0, &one, &sp));
   PetscCall(Operator(sp, 1, mass, &A));
+  if (jump > 0.0) {
+    HopsCoefficient c;
+
+    PetscCall(HopsCoefficientCreateFunction(PETSC_COMM_WORLD, 1, Board, &jump, &c));
+    PetscCall(MatPASetDiffusion(A, c));
+    PetscCall(HopsCoefficientDestroy(&c));
+  }
   for (PetscInt k = 0; k < nvar; ++k) {
     KSP                ksp;
     PC                 pc;
@@ -307,6 +328,7 @@ static PetscErrorCode Ranks(PetscInt p)
     PetscInt           its;
     KSPConvergedReason reason;
 
+    if (jump > 0.0 && (k == 2 || k == 3)) continue; /* nothing to do with vertices */
     PetscCall(Form(sp, A, variants[k], &a));
     PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
     PetscCall(KSPSetOperators(ksp, A, A));
@@ -542,6 +564,21 @@ int main(int argc, char **argv)
     test:
       suffix: ranks_3d
       nsize: {{1 2 4}}
+  testset:
+    args: -dm_plex_dim 2 -dm_plex_box_faces 8,8 -order 5 -jump 30 -pc_patchfd_dense_max 0
+    output_file: output/patchplex_condensed_2d.out
+    diff_args: -j
+    test:
+      suffix: condensed_2d
+      nsize: {{1 2 3}}
+  testset:
+    args: -dm_plex_dim 3 -dm_plex_box_faces 4,4,4 -order 3 -jump 30 -pc_patchfd_dense_max 0
+    output_file: output/patchplex_condensed_3d.out
+    diff_args: -j
+    timeoutfactor: 2
+    test:
+      suffix: condensed_3d
+      nsize: {{1 3}}
   test:
     suffix: ranks_plate
     diff_args: -j

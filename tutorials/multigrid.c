@@ -284,6 +284,13 @@ int main(int argc, char **argv)
       suffix: patches_cells
       args: -coefficient cells -orders 2,4 -levels 3,4 -solve krylov -mg_levels_ksp_type richardson -mg_levels_pc_type patchfd -mg_levels_ksp_max_it 1
     test:
+      suffix: patches_cells_cube
+      nsize: {{1 3}}
+      args: -dm_plex_dim 3 -coefficient cells -contrast {{100 1e6}separate output} -orders 2,3,5,6 -levels 2,3 -solve krylov -mg_levels_ksp_type richardson -mg_levels_pc_type patchfd -mg_levels_ksp_max_it 1
+    test:
+      suffix: patches_cells_cube_single
+      args: -dm_plex_dim 3 -coefficient cells -orders 2,3,5,6 -levels 2 -solve krylov -mg_levels_ksp_type richardson -mg_levels_pc_type patchfd -mg_levels_ksp_max_it 1 -pc_hopsmg_precision single
+    test:
       suffix: patches_single
       nsize: {{1 3}}
       args: -orders 1,2,4 -levels 2,3 -dm_plex_box_faces 4,4 -solve krylov -mg_levels_ksp_type richardson -mg_levels_pc_type patchfd -mg_levels_ksp_max_it 1 -pc_hopsmg_precision {{single double}}

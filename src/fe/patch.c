@@ -86,6 +86,9 @@ PetscErrorCode HopsPatchesDestroy(HopsPatches *patches)
   PetscCall(PetscFree(pt->color));
   PetscCall(PetscFree(pt->dense));
   PetscCall(PetscFree(pt->inv));
+  PetscCall(PetscFree(pt->cond));
+  PetscCall(PetscFree(pt->schur));
+  PetscCall(PetscFree2(pt->alpha, pt->mu));
   PetscCall(PetscFree(pt->gid));
   PetscCall(PetscFree(pt->idx));
   PetscCall(PetscFree(pt->dist));

@@ -3,7 +3,7 @@
 #include <petscblaslapack.h>
 
 /* 40 bits of a number, and its exponent: equal for numbers that differ by rounding errors (but for a few at the seams, which cost a copy) */
-static PetscInt64 Bits(PetscReal x)
+PetscInt64 HopsPatchBits(PetscReal x)
 {
   int       e;
   PetscReal m;
@@ -123,7 +123,7 @@ static PetscInt Slot(const HopsPatches pt, const PetscInt64 key[10])
 PetscErrorCode HopsPatchFactorGet(HopsPatches pt, const HopsPatchLine *l, int *factor)
 {
   const PetscInt   n = l->last - l->first + 1, N = l->ncells * pt->space->order + 1, size = n * n + n + (pt->fuse ? 2 * n * N : 0);
-  const PetscInt64 key[10] = {((PetscInt64)l->ncells << 32) + (l->first << 16) + l->last, Bits(l->a[0]), Bits(l->a[1]), Bits(l->a[2]), Bits(l->m[0]), Bits(l->m[1]), Bits(l->m[2]), Bits(l->robin[0]), Bits(l->robin[1]), 0};
+  const PetscInt64 key[10] = {((PetscInt64)l->ncells << 32) + (l->first << 16) + l->last, HopsPatchBits(l->a[0]), HopsPatchBits(l->a[1]), HopsPatchBits(l->a[2]), HopsPatchBits(l->m[0]), HopsPatchBits(l->m[1]), HopsPatchBits(l->m[2]), HopsPatchBits(l->robin[0]), HopsPatchBits(l->robin[1]), 0};
   HopsPatchFactor *f;
   PetscInt         s;
 

@@ -234,6 +234,27 @@ static PetscErrorCode AddNodes(HopsPatches pt, const Star *s, PetscInt axis[][3]
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Factors of the cells along the star's axes; false where a cell's form is no tensor product, or more is on its faces */
+static PetscBool StarFactors(const Star *s, PetscInt axis[][3], const PetscInt pos[], PetscReal d[8][4])
+{
+  const PetscInt dim = s->pc->space->dim;
+
+  for (PetscInt k = 0; k < s->n; ++k) {
+    const HopsPatchCell *cell = s->pc->data + s->cell[k][0];
+
+    if (s->pc->form->diffusion && (cell->lo < 1.0 - 1e-10 || cell->hi > 1.0 + 1e-10)) return PETSC_FALSE;
+    if (cell->m > 0.0 && (cell->mlo < 1.0 - 1e-10 || cell->mhi > 1.0 + 1e-10)) return PETSC_FALSE;
+    for (PetscInt t = 0; t < dim; ++t) {
+      const PetscInt a = axis[k][t];
+
+      d[pos[k]][a] = s->pc->form->diffusion ? cell->d[t] : 0.0;
+      if (s->side[a] == 1 && cell->robin[2 * t + ((s->cell[k][1] >> t) & 1)] > 0.0) return PETSC_FALSE;
+    }
+    d[pos[k]][3] = cell->m;
+  }
+  return PETSC_TRUE;
+}
+
 static PetscErrorCode AddTensor(HopsPatches pt, const Star *s, PetscInt axis[][3], const PetscInt pos[], const HopsPatchOptions *opt, const PetscInt touch[], PetscInt gid[], unsigned char dist[], PetscBool *done)
 {
   const PetscInt dim = s->pc->space->dim, p = s->pc->space->order;
@@ -247,6 +268,20 @@ static PetscErrorCode AddTensor(HopsPatches pt, const Star *s, PetscInt axis[][3
   if (!StarUnknowns(s, axis, pos, PETSC_FALSE, size, gid, dist)) PetscFunctionReturn(PETSC_SUCCESS);
   StarFit(s, axis, pos, a, m, &sigma, robin, bound);
   exact = bound[0] > 1.0 - 1e-10 && bound[1] < 1.0 + 1e-10 && robin[0] + robin[1] + robin[2 % dim] == 0.0 ? PETSC_TRUE : PETSC_FALSE;
+  if (!exact && p > 1 && bound[1] > opt->condenseratio * bound[0]) {
+    const int side[3] = {(int)s->side[0], (int)s->side[1], dim == 3 ? (int)s->side[2] : 1};
+    PetscReal d[8][4] = {{0.0}};
+    PetscInt  skeleton;
+
+    PetscCall(HopsPatchSkeleton(dim, p, side, &skeleton, NULL));
+    if (skeleton <= opt->condensemax && StarFactors(s, axis, pos, d)) {
+      PetscCall(HopsPatchesAppend(pt, n, gid, dist, s->n, touch));
+      for (PetscInt b = 0; b < dim; ++b) pt->size[pt->n - 1][b] = (int)size[b];
+      PetscCall(HopsPatchesAddCondensed(pt, side, d));
+      *done = PETSC_TRUE;
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
+  }
   if (!exact && bound[1] > opt->denseratio * bound[0] && n <= opt->densemax) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HopsPatchesAppend(pt, n, gid, dist, s->n, touch));
   k             = pt->n - 1;
@@ -478,6 +513,7 @@ PetscErrorCode HopsPatchesAddVertices(HopsPatches pt, HopsPatchCells *pc, const 
       for (PetscInt k = 0; k < nt; ++k) want[touch[k]] = PETSC_TRUE;
   }
   PetscCall(InvertDense(pt, pc, nd, dense));
+  PetscCall(HopsPatchesCondense(pt));
   for (PetscInt k = 0; k < nd; ++k) PetscCall(PetscFree(dense[k].cells));
   PetscCall(PetscFree(dense));
   PetscCall(PetscFree4(s.cell, s.edge, axis, pos));

@@ -48,8 +48,21 @@ typedef struct {
 typedef enum {
   HOPS_PATCH_EXACT,     /* tensor product equal to the operator's matrix on the patch */
   HOPS_PATCH_SURROGATE, /* tensor product near it */
-  HOPS_PATCH_DENSE      /* inverse of the operator's matrix on the patch */
+  HOPS_PATCH_DENSE,     /* inverse of the operator's matrix on the patch */
+  HOPS_PATCH_CONDENSED, /* the same by elimination of the cells' interiors, in their modes */
+  HOPS_PATCH_NSOLVERS
 } HopsPatchSolver;
+
+/*
+  A condensed patch: a tensor star of cells whose forms are tensor products, each with factors of its own. Equal ones share their data.
+  The skeleton are the nodes on the planes through the vertex, in lexicographic order of the patch's nodes.
+*/
+typedef struct {
+  int       side[3]; /* cells along each axis, 1 for an axis that is not there */
+  PetscReal d[8][4]; /* of the cell with bits `pos` of sides: factors of A_a M M along the axes a of the star, and of M M M; the greatest of all is 1 */
+  PetscInt  n;       /* unknowns of the skeleton */
+  size_t    offset;  /* where the inverse of its Schur complement begins in the set's `schur`, row after row */
+} HopsPatchCondensed;
 
 /*
   A set of patches. Unknowns are numbered by a P-vector: [0,nT) owned by this rank, [nT,nT+nG) owned elsewhere, and one
@@ -76,19 +89,26 @@ struct _HopsPatches {
   int (*factor)[3];          /* [n] 1D factors */
   PetscReal (*scale)[6];     /* [n] local inverse = scale[4] S (sum_a scale[a] lambda_a + scale[3])^-1 S^T, of the tensor products times scale[5] */
   PetscReal (*bound)[2];     /* [n] bounds of the spectrum of (local solver) (operator's matrix) before damping, from pointwise data */
-  unsigned char   *solver;   /* [n] HopsPatchSolver */
-  unsigned char   *element;  /* [n] 1 of an element patch */
-  PetscInt        *center;   /* [n] global index of the vertex; cell of an element patch */
-  int             *color;    /* [n] */
-  PetscInt        *dense;    /* [n] offset of the inverse in inv, of a dense patch */
-  PetscScalar     *inv;      /* row after row */
-  PetscInt         ninv, invmax, ncolors;
-  PetscInt         nfactors, fmax, nvalues, vmax, *hash, nhash;
-  HopsPatchFactor *factors;
-  PetscReal       *values;
-  PetscInt        *touchstart, *touch, ntouch, tmax; /* cells (numbers of HopsPatchCells) that contain unknowns of each patch */
-  PetscInt        *estart, next, xmax, *egid;        /* [n+1], entries: all nodes of the cells of an exact vertex patch, where sweeps are fused; else none */
-  int             *eidx;
+  unsigned char *solver;     /* [n] HopsPatchSolver */
+  unsigned char *element;    /* [n] 1 of an element patch */
+  PetscInt      *center;     /* [n] global index of the vertex; cell of an element patch */
+  int           *color;      /* [n] */
+  PetscInt      *dense;      /* [n] offset of the inverse in inv, of a dense patch; number in cond, of a condensed one */
+  PetscScalar   *inv;        /* row after row */
+  PetscInt       ninv, invmax, ncolors;
+  /* condensed patches; see src/fe/patchcondensed.c */
+  PetscInt            ncond, cmax;
+  size_t              nschur;
+  HopsPatchCondensed *cond;
+  PetscScalar        *schur;
+  int                 cfactor;              /* modes of a cell's interior, as a 1D factor */
+  PetscReal          *alpha, *mu, arrow[2]; /* [p-1], [p-1], diagonal entries of A and M: those of the function of the vertex */
+  PetscInt            nfactors, fmax, nvalues, vmax, *hash, nhash;
+  HopsPatchFactor    *factors;
+  PetscReal          *values;
+  PetscInt           *touchstart, *touch, ntouch, tmax; /* cells (numbers of HopsPatchCells) that contain unknowns of each patch */
+  PetscInt           *estart, next, xmax, *egid;        /* [n+1], entries: all nodes of the cells of an exact vertex patch, where sweeps are fused; else none */
+  int                *eidx;
   int (*esize)[3];      /* [n] such nodes per direction */
   unsigned char *fused; /* [ncolors] all patches of a color are exact, on all ranks */
   PetscBool      fuse;
@@ -101,12 +121,14 @@ struct _HopsPatches {
 };
 
 typedef struct {
-  PetscBool element;    /* element patches in place of vertex patches */
-  PetscBool colors;     /* multiplicative: colours are wanted */
-  PetscBool fuse;       /* and the data of fused sweeps */
-  PetscInt  densemax;   /* largest dense patch */
-  PetscReal denseratio; /* surrogates whose bounds are further apart become dense where they fit */
-  PetscReal damp;       /* surrogates are scaled down so that the upper bound of their spectrum is at most this */
+  PetscBool element;       /* element patches in place of vertex patches */
+  PetscBool colors;        /* multiplicative: colours are wanted */
+  PetscBool fuse;          /* and the data of fused sweeps */
+  PetscInt  densemax;      /* largest dense patch */
+  PetscInt  condensemax;   /* largest skeleton of a condensed patch, 0: none are made */
+  PetscReal condenseratio; /* surrogates whose bounds are further apart become condensed where they can */
+  PetscReal denseratio;    /* and else dense where they fit */
+  PetscReal damp;          /* surrogates are scaled down so that the upper bound of their spectrum is at most this */
 } HopsPatchOptions;
 
 /* src/fe/patchcells.c */
@@ -129,11 +151,19 @@ PETSC_INTERN PetscErrorCode HopsPatchesAppend(HopsPatches, PetscInt n, const Pet
 
 /* src/fe/patchfactor.c */
 PETSC_INTERN PetscErrorCode HopsPatchFactorGet(HopsPatches, const HopsPatchLine *, int *factor);
+/* equal integers for numbers that differ by rounding errors, nearly always */
+PETSC_INTERN PetscInt64 HopsPatchBits(PetscReal);
 /* the nearest of a coarse set of ratios, which lets surrogates share factors */
 PETSC_INTERN PetscReal HopsPatchRoundRatio(PetscReal);
 
 /* src/fe/patchvertex.c: vertex patches; cells that must get element patches are marked in want[n] */
 PETSC_INTERN PetscErrorCode HopsPatchesAddVertices(HopsPatches, HopsPatchCells *, const HopsPatchOptions *, PetscBool want[]);
+/* src/fe/patchcondensed.c: skeleton of a tensor patch of so many cells along the axes; list[] may be NULL */
+PETSC_INTERN PetscErrorCode HopsPatchSkeleton(PetscInt dim, PetscInt p, const int side[3], PetscInt *n, int list[]);
+/* makes the last patch a condensed one: d[pos][axis] as above, up to a factor */
+PETSC_INTERN PetscErrorCode HopsPatchesAddCondensed(HopsPatches, const int side[3], PetscReal d[8][4]);
+/* finds equal ones, and inverts */
+PETSC_INTERN PetscErrorCode HopsPatchesCondense(HopsPatches);
 /* src/fe/patchelement.c: patches of the marked own cells; needs all neighbours */
 PETSC_INTERN PetscErrorCode HopsPatchesAddElements(HopsPatches, HopsPatchCells *, const HopsPatchOptions *, const PetscBool want[]);
 /* src/fe/patchcolor.c; collective */

@@ -84,7 +84,7 @@ static PetscErrorCode PCPATCHFDCheckSingle(PC pc, PC_PATCHFD *fd, PetscBool *sin
     const PetscReal *s  = pt->scale[k];
     PetscReal        lo = s[3], hi = s[3];
 
-    if (pt->solver[k] == HOPS_PATCH_DENSE) continue;
+    if (pt->solver[k] >= HOPS_PATCH_DENSE) continue; /* dense and condensed ones are in double precision all the same */
     for (int a = 0; a < dim; ++a) {
       const HopsPatchFactor *f    = pt->factors + pt->factor[k][a];
       const PetscReal       *l    = pt->values + f->offset + f->n * f->n;
@@ -141,20 +141,22 @@ static PetscErrorCode PCPATCHFDSetUpWeights(PC_PATCHFD *fd)
 
 static PetscErrorCode PCPATCHFDCount(PC pc, PC_PATCHFD *fd)
 {
-  HopsPatches pt       = fd->patches;
-  PetscInt64  count[8] = {0};
+  HopsPatches pt                                 = fd->patches;
+  PetscInt64  count[2 * HOPS_PATCH_NSOLVERS + 3] = {0}, *other = count + 2 * HOPS_PATCH_NSOLVERS;
 
   PetscFunctionBegin;
   for (PetscInt k = 0; k < pt->n; ++k) {
-    ++count[3 * pt->element[k] + pt->solver[k]];
-    if (pt->solver[k] == HOPS_PATCH_DENSE) count[7] = PetscMax(count[7], pt->start[k + 1] - pt->start[k]);
+    ++count[HOPS_PATCH_NSOLVERS * pt->element[k] + pt->solver[k]];
+    if (pt->solver[k] == HOPS_PATCH_DENSE) other[2] = PetscMax(other[2], pt->start[k + 1] - pt->start[k]);
   }
-  count[6] = pt->nfactors;
-  PetscCall(MPIU_Allreduce(MPI_IN_PLACE, count, 7, MPIU_INT64, MPI_SUM, PetscObjectComm((PetscObject)pc)));
-  PetscCall(MPIU_Allreduce(MPI_IN_PLACE, count + 7, 1, MPIU_INT64, MPI_MAX, PetscObjectComm((PetscObject)pc)));
-  for (PetscInt i = 0; i < 6; ++i) fd->count[i / 3][i % 3] = count[i];
-  fd->factors = count[6];
-  fd->size    = count[7];
+  other[0] = pt->nfactors;
+  other[1] = pt->ncond;
+  PetscCall(MPIU_Allreduce(MPI_IN_PLACE, count, 2 * HOPS_PATCH_NSOLVERS + 2, MPIU_INT64, MPI_SUM, PetscObjectComm((PetscObject)pc)));
+  PetscCall(MPIU_Allreduce(MPI_IN_PLACE, other + 2, 1, MPIU_INT64, MPI_MAX, PetscObjectComm((PetscObject)pc)));
+  for (PetscInt i = 0; i < 2 * HOPS_PATCH_NSOLVERS; ++i) fd->count[i / HOPS_PATCH_NSOLVERS][i % HOPS_PATCH_NSOLVERS] = count[i];
+  fd->factors   = other[0];
+  fd->different = other[1];
+  fd->size      = other[2];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -354,9 +356,10 @@ static PetscErrorCode PCSetUp_PATCHFD(PC pc)
   PetscCheck(sp->backend->PatchCreate, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "The back end %s has no patch solvers: use -hops_backend host", sp->backend->name);
   PetscCall(PetscLogEventBegin(HopsEvent.patchsetup, pc, 0, 0, 0));
   PetscCall(PCPATCHFDSetUpBasis(pc, fd));
-  fd->opt.element = fd->patch == PC_PATCHFD_ELEMENT ? PETSC_TRUE : PETSC_FALSE;
-  fd->opt.colors  = fd->type == PC_PATCHFD_MULTIPLICATIVE ? PETSC_TRUE : PETSC_FALSE;
-  fd->opt.fuse    = fd->opt.colors && fd->usefuse && sp->backend->PatchSweep && fd->src.source == HOPS_SOURCE_MATPA && !fd->src.userdiffusion && !fd->src.usermass ? PETSC_TRUE : PETSC_FALSE;
+  fd->opt.condensemax = sp->backend->host ? fd->condensemax : 0; /* devices have no kernels for them */
+  fd->opt.element     = fd->patch == PC_PATCHFD_ELEMENT ? PETSC_TRUE : PETSC_FALSE;
+  fd->opt.colors      = fd->type == PC_PATCHFD_MULTIPLICATIVE ? PETSC_TRUE : PETSC_FALSE;
+  fd->opt.fuse        = fd->opt.colors && fd->usefuse && sp->backend->PatchSweep && fd->src.source == HOPS_SOURCE_MATPA && !fd->src.userdiffusion && !fd->src.usermass ? PETSC_TRUE : PETSC_FALSE;
   PetscCall(HopsPatchesCreate(&fd->src.form, &fd->basis, &fd->opt, &fd->patches));
   PetscCall(PCPATCHFDScale(fd));
   single = fd->single;
@@ -637,9 +640,11 @@ static PetscErrorCode PCSetFromOptions_PATCHFD(PC pc, HopsOptionItems PetscOptio
   if (set) fd->weightset = PETSC_TRUE;
   PetscCall(PetscOptionsBool("-pc_patchfd_fuse", "Residuals of exact patches from the patches", "PCPATCHFD", fd->usefuse, &fd->usefuse, NULL));
   PetscCall(PetscOptionsInt("-pc_patchfd_dense_max", "Irregular vertices: largest patch whose matrix is inverted", "PCPATCHFD", fd->opt.densemax, &fd->opt.densemax, NULL));
+  PetscCall(PetscOptionsInt("-pc_patchfd_condense_max", "Cells of different factors: largest skeleton whose Schur complement is inverted", "PCPATCHFD", fd->condensemax, &fd->condensemax, NULL));
+  PetscCall(PetscOptionsReal("-pc_patchfd_condense_ratio", "Condition number beyond which tensor products are replaced by condensed patches", "PCPATCHFD", fd->opt.condenseratio, &fd->opt.condenseratio, NULL));
   PetscCall(PetscOptionsReal("-pc_patchfd_dense_ratio", "Condition number beyond which tensor products are replaced by inverses", "PCPATCHFD", fd->opt.denseratio, &fd->opt.denseratio, NULL));
   PetscCall(PetscOptionsReal("-pc_patchfd_damp", "Bound of the spectrum that tensor products are scaled down to", "PCPATCHFD", fd->opt.damp, &fd->opt.damp, NULL));
-  PetscCheck(fd->opt.damp > 0.0 && fd->opt.denseratio >= 1.0, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "-pc_patchfd_damp must be positive and -pc_patchfd_dense_ratio at least 1, not %g and %g", (double)fd->opt.damp, (double)fd->opt.denseratio);
+  PetscCheck(fd->opt.damp > 0.0 && fd->opt.denseratio >= 1.0 && fd->opt.condenseratio >= 1.0, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "-pc_patchfd_damp must be positive, -pc_patchfd_dense_ratio and -pc_patchfd_condense_ratio at least 1, not %g, %g and %g", (double)fd->opt.damp, (double)fd->opt.denseratio, (double)fd->opt.condenseratio);
   PetscOptionsHeadEnd();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -666,8 +671,9 @@ static PetscErrorCode PCView_PATCHFD(PC pc, PetscViewer viewer)
   for (PetscInt e = 0; e < 2; ++e) {
     const PetscInt64 *c = fd->count[e];
 
-    if (c[0] + c[1] + c[2]) PetscCall(PetscViewerASCIIPrintf(viewer, "%s patches: %" PetscInt64_FMT " tensor products, %" PetscInt64_FMT " of surrogates, %" PetscInt64_FMT " dense\n", PCPATCHFDPatches[e], c[0], c[1], c[2]));
+    if (c[0] + c[1] + c[2] + c[3]) PetscCall(PetscViewerASCIIPrintf(viewer, "%s patches: %" PetscInt64_FMT " tensor products, %" PetscInt64_FMT " of surrogates, %" PetscInt64_FMT " dense\n", PCPATCHFDPatches[e], c[0], c[1], c[2]));
   }
+  if (fd->count[0][HOPS_PATCH_CONDENSED]) PetscCall(PetscViewerASCIIPrintf(viewer, "vertex patches condensed to their skeletons: %" PetscInt64_FMT ", %" PetscInt64_FMT " inverses\n", fd->count[0][HOPS_PATCH_CONDENSED], fd->different));
   if (fd->size) PetscCall(PetscViewerASCIIPrintf(viewer, "largest dense patch: %" PetscInt64_FMT " unknowns\n", fd->size));
   if (fd->type == PC_PATCHFD_MULTIPLICATIVE) PetscCall(PetscViewerASCIIPrintf(viewer, "colors: %" PetscInt_FMT "%s\n", fd->patches->ncolors, fd->b ? ", fused sweeps" : ""));
   {
@@ -752,6 +758,8 @@ PetscErrorCode PCCreate_PATCHFD(PC pc)
   fd->omega                = 1.0;
   fd->usefuse              = PETSC_TRUE;
   fd->opt.densemax         = 600;
+  fd->condensemax          = 1000;
+  fd->opt.condenseratio    = 3.0;
   fd->opt.denseratio       = 50.0;
   fd->opt.damp             = 1.7;
   pc->ops->apply           = PCApply_PATCHFD;

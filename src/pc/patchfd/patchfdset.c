@@ -246,7 +246,7 @@ PetscErrorCode PCPATCHFDSetOmega(PC pc, PetscReal omega)
   Level: intermediate
 
   Note:
-  Vectors, the operator and dense patches remain in double precision. Where the condition number of a patch is above 1e5, or its scale
+  Vectors, the operator, dense and condensed patches remain in double precision. Where the condition number of a patch is above 1e5, or its scale
   beyond what single precision represents, local solves are in double precision all the same; `-ksp_view` and `-info` say so.
   Residuals are rounded as they are: entries below 1e-38 are lost.
 

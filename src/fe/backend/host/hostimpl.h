@@ -187,23 +187,41 @@ typedef enum {
   HOPS_HOST_PATCH_VARYING    /* factors by lane */
 } HopsHostPatchKind;
 
+/* Condensed patches of one shape, one to a lane: a cell's modes, and what they are coupled by; see src/fe/patchcondensed.c */
+typedef struct {
+  int           dim, n, symmetric; /* modes of a cell's interior in a direction, by parity */
+  const double *to, *back;         /* from nodes to modes and back: the matrix, or its even and odd halves */
+  const double *lambda, *alpha, *mu;
+} HopsHostModes;
+
+typedef struct {
+  int           side[3], size[3], nskel, count;
+  const int    *skel; /* [nskel] */
+  PetscInt     *patch;
+  const double *inverse; /* of all lanes, or NULL */
+  double       *factor;  /* [8][4][W] */
+} HopsHostCondensed;
+
+typedef struct _HopsHostCondensedKernel *HopsHostCondensedKernel;
+
 struct _HopsPatchKernel {
-  const HopsHostKernels *ops;
-  HopsPatches            patches;
-  int                    dim, lanes;
-  PetscBool              single;
-  PetscInt               ncolors, nbatch, *bstart; /* [ncolors+1] batches of a colour */
-  HopsHostPatchBatch    *batch;
-  PetscInt               ndense, *dstart, *dense; /* dense patches, by colour */
-  double                *dwork;                   /* [2][largest dense patch] */
-  int                   *idx;
-  void                  *reals; /* of the chosen precision */
-  const int             *level; /* [nP] */
-  double                *e;     /* scratch: vectors of the largest batch */
-  void                  *mem[3];
-  PetscInt               nspecialised, nshared;          /* batches */
-  PetscLogDouble         bytes, flops, *cflops, *sflops; /* [ncolors] */
-  char                   name[96];
+  const HopsHostKernels  *ops;
+  HopsPatches             patches;
+  int                     dim, lanes;
+  PetscBool               single;
+  PetscInt                ncolors, nbatch, *bstart; /* [ncolors+1] batches of a colour */
+  HopsHostPatchBatch     *batch;
+  PetscInt                ndense, *dstart, *dense; /* dense patches, by colour */
+  double                 *dwork;                   /* [2][largest dense patch] */
+  HopsHostCondensedKernel condensed;               /* or NULL */
+  int                    *idx;
+  void                   *reals; /* of the chosen precision */
+  const int              *level; /* [nP] */
+  double                 *e;     /* scratch: vectors of the largest batch */
+  void                   *mem[3];
+  PetscInt                nspecialised, nshared;          /* batches */
+  PetscLogDouble          bytes, flops, *cflops, *sflops; /* [ncolors] */
+  char                    name[96];
 };
 
 /* A run of cells and its coefficients; kappa->nc or mass->nc is 0 where the term is absent. */
@@ -235,6 +253,10 @@ struct _HopsHostKernels {
   void (*formsetup)(struct _HopsFormKernel *, HopsHostRun *);
   void (*lumpcouplings)(struct _HopsLumpKernel *, HopsHostRun *, double tol, unsigned char mask[]);
   void (*lumpfill)(struct _HopsLumpKernel *, HopsHostRun *, double vals[]);
+  /* condensed patches x[node][W]: the skeleton's right-hand side b[nskel][W], with 1/D of the interiors in e[node][W]; y = A b, symmetric; and back */
+  void (*condense)(const HopsHostModes *, const HopsHostCondensed *, double x[], double e[], double b[]);
+  void (*skeleton)(int n, const double A[], const double b[], double y[]);
+  void (*expand)(const HopsHostModes *, const HopsHostCondensed *, double x[], const double e[], const double y[]);
   PetscBool (*patchfind)(int dim, PetscBool single, HopsHostPatchBatch *); /* sets `solve`; PETSC_TRUE if specialised */
 };
 
@@ -276,6 +298,10 @@ PETSC_INTERN const HopsHostKernels HopsHostKernelsAVX2;
 PETSC_INTERN const HopsHostKernels HopsHostKernelsAVX512;
 #endif
 
+/* src/fe/backend/host/hostcondensed.c */
+PETSC_INTERN PetscErrorCode HopsHostCondensedCreate(HopsPatches, const HopsHostKernels *, PetscLogDouble cflops[], PetscLogDouble *bytes, HopsHostCondensedKernel *);
+PETSC_INTERN PetscErrorCode HopsHostCondensedApply(HopsHostCondensedKernel, PetscInt c0, PetscInt c1, HopsPatchMode, PetscBool single, const void *r, void *z);
+PETSC_INTERN PetscErrorCode HopsHostCondensedDestroy(HopsHostCondensedKernel *);
 PETSC_INTERN PetscErrorCode HopsHostSelect(HopsSpace, const HopsHostKernels **);
 PETSC_INTERN PetscErrorCode HopsHostAlloc(size_t ndoubles, PetscBool zero, void **base, double **aligned);
 PETSC_INTERN PetscErrorCode HopsHostGeometrySetUp(HopsSpace, const HopsBasis *, int W, HopsBasis *geom, HopsHostGeometry *, void **base);

@@ -233,6 +233,7 @@ PetscErrorCode HopsPatchCreate_Host(HopsPatches pt, PetscBool single, HopsPatchK
       dmax = PetscMax(dmax, pt->start[i + 1] - pt->start[i]);
       continue;
     }
+    if (pt->solver[i] == HOPS_PATCH_CONDENSED) continue;
     for (int d = 0; d < 3; ++d) PetscCheck(pt->size[i][d] <= HOPS_HOST_MAXLINE, PETSC_COMM_SELF, PETSC_ERR_SUP, "The host back end takes patches of at most %d unknowns per direction, not %d: lower the order", HOPS_HOST_MAXLINE, pt->size[i][d]);
     order[n].color = pt->color[i];
     order[n].patch = i;
@@ -262,12 +263,13 @@ PetscErrorCode HopsPatchCreate_Host(HopsPatches pt, PetscBool single, HopsPatchK
   k->reals = p;
   PetscCall(HopsHostAlloc((size_t)emax * k->ops->W, PETSC_FALSE, &k->mem[2], &k->e));
   PetscCall(Batches(k, n, order, shapes, PETSC_TRUE, &nidx, &nreal, factorat));
+  PetscCall(HopsHostCondensedCreate(pt, k->ops, k->cflops, &k->bytes, &k->condensed));
   for (PetscInt c = 0; c < k->ncolors; ++c) {
     k->bstart[c + 1] = PetscMax(k->bstart[c + 1], k->bstart[c]);
     k->flops += k->cflops[c];
   }
   PetscCall(PetscFree2(order, factorat));
-  k->bytes = nidx * sizeof(int) + nreal * (single ? sizeof(float) : sizeof(double)) + pt->ninv * sizeof(PetscScalar);
+  k->bytes += nidx * sizeof(int) + nreal * (single ? sizeof(float) : sizeof(double)) + pt->ninv * sizeof(PetscScalar);
   PetscCall(PetscSNPrintf(k->name, sizeof(k->name), "%s %s, %d%% of batches specialised, %d%% share factors", k->ops->isa, single ? "single" : "double", k->nbatch ? (int)(100 * k->nspecialised / k->nbatch) : 0, k->nbatch ? (int)(100 * k->nshared / k->nbatch) : 0));
   *kernel = k;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -302,6 +304,7 @@ PetscErrorCode HopsPatchApply_Host(HopsPatchKernel k, PetscInt color, HopsPatchM
   PetscFunctionBegin;
   for (PetscInt b = k->bstart[c0]; b < k->bstart[c1]; ++b) k->batch[b].solve(k, k->batch + b, mode, r, z);
   PetscCall(ApplyDense(k, k->dstart[c0], k->dstart[c1], mode, r, z));
+  PetscCall(HopsHostCondensedApply(k->condensed, c0, c1, mode, PETSC_FALSE, r, z));
   for (PetscInt c = c0; c < c1; ++c) PetscCall(PetscLogFlops(k->cflops[c]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -345,6 +348,7 @@ PetscErrorCode HopsPatchApplySingle_Host(HopsPatchKernel k, PetscInt color, Hops
   PetscCheck(k->single, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE, "Vectors in single precision need patches in single precision");
   for (PetscInt b = k->bstart[c0]; b < k->bstart[c1]; ++b) k->batch[b].solvesingle(k, k->batch + b, mode, r, z);
   PetscCall(ApplyDenseSingle(k, k->dstart[c0], k->dstart[c1], mode, r, z));
+  PetscCall(HopsHostCondensedApply(k->condensed, c0, c1, mode, PETSC_TRUE, r, z));
   for (PetscInt c = c0; c < c1; ++c) PetscCall(PetscLogFlops(k->cflops[c]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -377,6 +381,7 @@ PetscErrorCode HopsPatchDestroy_Host(HopsPatchKernel *kernel)
   PetscCall(PetscFree4(k->bstart, k->dstart, k->cflops, k->sflops));
   PetscCall(PetscFree(k->dense));
   PetscCall(PetscFree(k->dwork));
+  PetscCall(HopsHostCondensedDestroy(&k->condensed));
   PetscCall(PetscFree(k->batch));
   PetscCall(PetscFree(*kernel));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -19,6 +19,8 @@
 #undef REAL
 #undef PATCH
 
+#include "hostcondensed.h"
+
 static PetscBool PatchFind(int dim, PetscBool single, HopsHostPatchBatch *b)
 {
   return single ? PatchFindSingle(dim, b) : PatchFindDouble(dim, b);
@@ -50,5 +52,8 @@ static PetscBool PatchFind(int dim, PetscBool single, HopsHostPatchBatch *b)
     .formsetup       = FormSetUp, \
     .lumpcouplings   = LumpCouplings, \
     .lumpfill        = LumpFill, \
+    .condense        = Condense, \
+    .skeleton        = Skeleton, \
+    .expand          = Expand, \
     .patchfind       = PatchFind, \
   };
