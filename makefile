@@ -117,8 +117,8 @@ endef
 $(BUILD)/bin/%: tutorials/%.c $(lib) $(BUILD)/.flags
 	$(link_program)
 
-# kernelbench calls the back end's own functions, which the library hides
-$(BUILD)/bin/kernelbench: hopsflags := $(obj)
+# these call the back ends' own functions, which the library hides
+$(BUILD)/bin/kernelbench $(BUILD)/bin/patchbench: hopsflags := $(obj)
 
 # so do these, which also compare kernels that no library needs
 stages := $(if $(hops_cuda),$(patsubst %.cu,$(BUILD)/obj/%.o,$(wildcard bench/cuda/*.cu)))

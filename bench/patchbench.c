@@ -3,9 +3,10 @@
   unknowns, flops and bytes per second; on a box of equal cells, of graded ones, or curved.
 
     patchbench [-dim 3] [-dofs 1e6] [-orders 1,2,...] [-mesh uniform|graded|curved] [-repeat 3] [-calls 1] [-variants 0,1,2,3,4] [-hops_backend host|cuda]
-               [-cpu] [-csv FILE]
+               [-tensor 0,1] [-cpu] [-csv FILE]
 
-  -calls: so many between two looks at the clock; -variants: lines of the table in Order(); -cpu: the process's processor time in place of the
+  -calls: so many between two looks at the clock; -variants: lines of the table in Order(); -tensor: on a device with vector units (0), with tensor cores wherever they have a kernel (1), or as the
+  library chooses (-1, default); -cpu: the process's processor time in place of the
   clock's, for a busy machine; -csv: adds lines to FILE, with a header where it is new or empty.
 
   On one process flops and bytes are also given as fractions of a peak and of a copy's bandwidth. On the host both are measured here, on one core: multiply-adds in
@@ -22,10 +23,11 @@
 #include <time.h>
 #if defined(PETSC_HAVE_CUDA)
   #include "cuda/devicecopy.h"
+  #include "../src/fe/backend/cuda/cudapatchset.h"
 #endif
 
 typedef struct {
-  PetscInt    dim, repeat, calls, nvariants, variant[5];
+  PetscInt    dim, repeat, calls, nvariants, variant[5], ntensor, tensor[3];
   PetscBool   device, cpu;
   PetscReal   dofs;
   PetscMPIInt size, rank;
@@ -312,18 +314,28 @@ static PetscErrorCode Order(const Bench *bench, PetscInt p)
     PetscCall(Sum(start[npatches], &entries));
     PetscCall(Sum(npatches, &patches));
     bytes = 32.0 * N + 4.0 * entries;
-    if (variants[v].type == PC_PATCHFD_ADDITIVE) TIME(bench, seconds, flops, PetscCall(PCApply(pc, x, y)));
-    else {
-      const double                around = patches * PetscPowInt(2 * p + 1, bench->dim) - entries;
-      PCRichardsonConvergedReason reason;
+    for (PetscInt i = 0; i < bench->ntensor; ++i) {
+      const char *const with = bench->tensor[i] < 0 ? "" : (bench->tensor[i] ? " on tensor cores" : " on vector units");
+      char              name[64];
 
-      bytes = curved || !fuse ? 0.0 : (single ? 4.0 : 8.0) * (2.0 * entries + around) + 4.0 * (entries + around);
-      PetscCall(VecSet(y, 0.5));
-      TIME(bench, seconds, flops, PetscCall(PCApplyRichardson(pc, x, y, w, 0.0, 0.0, 1e5, 1, PETSC_FALSE, &its, &reason)));
-      PetscCall(Line(bench, p, variants[v].name, single, N, seconds, flops, bytes > 0.0 && single ? bytes + opbytes : bytes));
-      TIME(bench, seconds, flops, PetscCall(PCApply(pc, x, y)));
+#if defined(PETSC_HAVE_CUDA)
+      HopsCudaPatchTensor = (int)bench->tensor[i];
+#endif
+      PetscCall(PetscSNPrintf(name, sizeof(name), "%s%s", variants[v].name, with));
+      if (variants[v].type == PC_PATCHFD_ADDITIVE) TIME(bench, seconds, flops, PetscCall(PCApply(pc, x, y)));
+      else {
+        const double                around = patches * PetscPowInt(2 * p + 1, bench->dim) - entries;
+        PCRichardsonConvergedReason reason;
+
+        bytes = curved || !fuse ? 0.0 : (single ? 4.0 : 8.0) * (2.0 * entries + around) + 4.0 * (entries + around);
+        PetscCall(VecSet(y, 0.5));
+        TIME(bench, seconds, flops, PetscCall(PCApplyRichardson(pc, x, y, w, 0.0, 0.0, 1e5, 1, PETSC_FALSE, &its, &reason)));
+        PetscCall(Line(bench, p, name, single, N, seconds, flops, bytes > 0.0 && single ? bytes + opbytes : bytes));
+        PetscCall(PetscSNPrintf(name, sizeof(name), "%s from zero%s", variants[v].name, with));
+        TIME(bench, seconds, flops, PetscCall(PCApply(pc, x, y)));
+      }
+      PetscCall(Line(bench, p, name, single, N, seconds, flops, bytes));
     }
-    PetscCall(Line(bench, p, variants[v].type == PC_PATCHFD_ADDITIVE ? variants[v].name : "multiplicative from zero", single, N, seconds, flops, bytes));
     PetscCall(Line(bench, p, "set-up", single, N, t1 - t0, 0.0, 0.0));
     PetscCall(PCDestroy(&pc));
   }
@@ -339,7 +351,7 @@ static PetscErrorCode Order(const Bench *bench, PetscInt p)
 
 int main(int argc, char **argv)
 {
-  Bench     bench      = {.dim = 3, .repeat = 3, .calls = 1, .dofs = 1e6, .mesh = "uniform", .nvariants = 5, .variant = {0, 1, 2, 3, 4}};
+  Bench     bench      = {.dim = 3, .repeat = 3, .calls = 1, .dofs = 1e6, .mesh = "uniform", .nvariants = 5, .variant = {0, 1, 2, 3, 4}, .ntensor = 3};
   PetscInt  orders[16] = {1, 2, 3, 4, 5, 6, 7, 8}, n = 16;
   PetscBool set;
   char      file[PETSC_MAX_PATH_LEN];
@@ -358,6 +370,11 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsGetIntArray(NULL, NULL, "-variants", bench.variant, &bench.nvariants, &set));
   if (!set) bench.nvariants = 5;
   for (PetscInt k = 0; k < bench.nvariants; ++k) PetscCheck(bench.variant[k] >= 0 && bench.variant[k] < 5, PETSC_COMM_WORLD, PETSC_ERR_USER, "There are the variants 0 to 4, not %" PetscInt_FMT, bench.variant[k]);
+  PetscCall(PetscOptionsGetIntArray(NULL, NULL, "-tensor", bench.tensor, &bench.ntensor, &set));
+  if (!set) {
+    bench.ntensor   = 1;
+    bench.tensor[0] = -1;
+  }
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-calls", &bench.calls, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-cpu", &bench.cpu, NULL));
   {
