@@ -220,17 +220,19 @@ __global__ static void __launch_bounds__(HOPS_CURL_THREADS) Fill(const HopsCudaL
     __syncthreads();
     if (kc + t >= b.k1) continue;
     int                 col[N], *list = lists + rowof[t] * MAX, len = 1;
-    const int           e = m.entry[kc + t], c = CellOf(m, e);
+    const int           e = m.entry[kc + t], c = CellOf(m, e), i = e - c * m.ne, *C = m.restr + (size_t)c * m.ne;
+    const Around        around(Edge(m.P, m.at[i], 0));
     PlaceWords<COUPLED> word;
 
     word.Load(rows, kc + t);
-    (void)Columns<N>(m, c, e - c * m.ne, Edge(m.P, m.at[e - c * m.ne], COUPLED ? m.mask[c] : 0), col);
+#pragma unroll
+    for (int s = 1; s < N; s++) col[s] = C[word.Get(s) == HOPS_CURL_NONE ? i : around.Entry(s)];
 #pragma unroll
     for (int s = 1; s < N; s++) {
       const int p = word.Get(s);
 
       if (p == HOPS_CURL_NONE) continue;
-      list[p] = col[s]; /* cells that share a column write the same */
+      list[p] = Unsigned(col[s]); /* cells that share a column write the same */
       len     = max(len, p + 1);
     }
     atomicMax(count + rowof[t], len); /* in any order */
