@@ -164,7 +164,7 @@ static PetscErrorCode SetUp(HopsLORKernel k)
   PetscCall(HopsCudaPoolMalloc(sp->ncells, (void **)&k->mask));
   PetscCall(HopsCudaPoolMalloc((nfree + 1) * sizeof(int), (void **)&k->begin));
   PetscCallCUDA(cudaMemsetAsync(k->bad, 0, sizeof(int), stream));
-  PetscCall(HopsCudaLORTranspose(ne, (int)sp->ne, m->restr, nfree, k->begin, &k->entry, k->bad, stream));
+  PetscCall(HopsCudaLORTranspose(m, ne, (int)sp->ne, !k->lump, k->begin, &k->entry, k->bad, stream));
   PetscCall(HopsCopy_CUDA(&twice, k->bad, sizeof(int), PETSC_FALSE));
   m->twice = twice;
   m->begin = k->begin;
@@ -291,6 +291,23 @@ static PetscErrorCode CompareMasks(HopsLORKernel k, PetscBool adopt, PetscBool *
 
 /* ---- Rows ---- */
 
+/* Memory for where the entries of restr go in the rows, which the first pass over them finds */
+static PetscErrorCode AllocPlaces(HopsLORKernel k, HopsLORRows *rows)
+{
+  size_t *size = &k->places[rows->first ? 1 : 0];
+  int     ends[2];
+
+  PetscFunctionBegin;
+  *size = 0;
+  if (!rows->n) PetscFunctionReturn(PETSC_SUCCESS);
+  for (int i = 0; i < 2; i++) PetscCall(HopsCopy_CUDA(ends + i, k->begin + rows->first + i * rows->n, sizeof(int), PETSC_FALSE));
+  rows->place0 = ends[0];
+  rows->nplace = ends[1] - ends[0];
+  *size        = HopsCudaLORPlaceSize(&k->mesh, rows);
+  PetscCall(HopsCudaPoolMalloc(*size, (void **)&rows->place));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode CountRows(HopsLORKernel k, HopsLORRows *rows)
 {
   int                 n[2] = {0, 0};
@@ -304,7 +321,10 @@ static PetscErrorCode CountRows(HopsLORKernel k, HopsLORRows *rows)
   rows->anylong = PETSC_FALSE;
   work          = (unsigned long long *)k->bad;
   if (k->lump) PetscCall(HopsCudaLumpRows(k, rows));
-  else PetscCall(HopsCudaLORCount(&k->mesh, rows, work, stream));
+  else {
+    PetscCall(AllocPlaces(k, rows));
+    PetscCall(HopsCudaLORCount(&k->mesh, rows, work, stream));
+  }
   for (int b = 0; b < 2; b++) {
     if (rows->i[b]) PetscCall(HopsCopy_CUDA(&n[b], rows->i[b] + rows->n, sizeof(int), PETSC_FALSE));
     PetscCheck(n[b] >= 0, PETSC_COMM_SELF, PETSC_ERR_SUP, "The low-order-refined matrix has more than 2^31 entries on one rank: use more ranks");
@@ -341,32 +361,16 @@ static PetscErrorCode MapColumns(HopsLORKernel k, HopsLORRows *rows)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Where the entries of restr go in the rows of a new pattern */
-static PetscErrorCode CreatePlaces(HopsLORKernel k, HopsLORRows *rows)
-{
-  size_t      *size = &k->places[rows->first ? 1 : 0];
-  int          ends[2];
-  cudaStream_t stream;
-
-  PetscFunctionBegin;
-  if (rows->place || !rows->n) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(HopsGetCUDAStream(&stream));
-  for (int i = 0; i < 2; i++) PetscCall(HopsCopy_CUDA(ends + i, k->begin + rows->first + i * rows->n, sizeof(int), PETSC_FALSE));
-  rows->place0 = ends[0];
-  rows->nplace = ends[1] - ends[0];
-  *size        = HopsCudaLORPlaceSize(&k->mesh, rows);
-  PetscCall(HopsCudaPoolMalloc(*size, (void **)&rows->place));
-  PetscCall(HopsCudaLORPlaces(&k->mesh, rows, stream));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode FillValues(HopsLORKernel k, HopsLORRows *rows)
 {
   cudaStream_t stream;
 
   PetscFunctionBegin;
   PetscCall(HopsGetCUDAStream(&stream));
-  if (!k->lump) PetscCall(CreatePlaces(k, rows));
+  if (!k->lump && !rows->placed) {
+    if (rows->sorted || rows->i[1] || rows->anylong) PetscCall(HopsCudaLORPlaces(&k->mesh, rows, stream)); /* the first pass had another order */
+    rows->placed = PETSC_TRUE;
+  }
   PetscCall(PetscLogGpuTimeBegin());
   if (k->lump) PetscCall(HopsCudaLumpValues(k, rows));
   else PetscCall(HopsCudaLORValues(&k->mesh, &k->data, rows, stream));

@@ -15,7 +15,7 @@ typedef struct {
   const double        *hinv;              /* [P-1] inverse widths of the sub-cells on [-1,1] */
   const int           *ijk;               /* [nn] place of a node: i + 256 j + 65536 k */
   double               perentry;          /* 1 / nn */
-  bool                 twice;             /* some cell has an unknown twice, as in a periodic mesh with one cell in a direction */
+  bool                 twice;             /* some cell has an unknown twice, as in a periodic mesh with one cell in a direction, or some unknown inside a cell is another one's too */
 } HopsCudaLORMesh;
 
 /*
@@ -85,18 +85,19 @@ PETSC_INTERN PetscErrorCode HopsCudaPoolFree(void **);
 /* x[n + 1] counts, of which the last is overwritten: their sums before each */
 PETSC_INTERN PetscErrorCode HopsCudaScan(size_t n, int x[], cudaStream_t);
 PETSC_INTERN PetscErrorCode HopsCudaLORVertexData(const HopsCudaLORRun *);
-/* the entries of each free unknown, percell in a cell: begin[nfree + 1], entry[] is allocated here; *twice = 1 (on the device) if a cell has one of them twice */
-PETSC_INTERN PetscErrorCode HopsCudaLORTranspose(size_t n, int percell, const int restr[], int nfree, int begin[], int **entry, int *twice, cudaStream_t);
+/* the entries (n in all, percell in a cell, its nodes or not) of each free unknown: begin[nfree + 1], entry[] is allocated here; *twice = 1 (on the device) where mesh.twice should be true */
+PETSC_INTERN PetscErrorCode HopsCudaLORTranspose(const HopsCudaLORMesh *, size_t n, int percell, bool nodes, int begin[], int **entry, int *twice, cudaStream_t);
 /* result[0]: some new mask has a bit that the old one lacks; result[1]: some new mask is not zero */
 PETSC_INTERN PetscErrorCode HopsCudaLORCompare(PetscInt n, const unsigned char newmask[], const unsigned char mask[], int result[2], cudaStream_t);
-/* work: a number on the device. Row pointers of the rows that fit a thread's list; then, where some do not, of these by way of a buffer */
+/* cudalorpattern.cu. work: a number on the device. Row pointers, and places in rows->place: those of the rows that are not long ones are final where rows are neither sorted nor in two blocks */
 PETSC_INTERN PetscErrorCode HopsCudaLORCount(const HopsCudaLORMesh *, HopsLORRows *, unsigned long long *work, cudaStream_t);
 /* what long rows need (work[0] entries, set to zero here); sets rows->anylong */
 PETSC_INTERN PetscErrorCode HopsCudaLORBuffer(HopsLORRows *, unsigned long long *work, int **buffer, cudaStream_t);
 PETSC_INTERN PetscErrorCode HopsCudaLORColumns(const HopsCudaLORMesh *, const HopsLORRows *, unsigned char used[], cudaStream_t);
 PETSC_INTERN PetscErrorCode HopsCudaLORMap(const HopsLORRows *, cudaStream_t);
-/* with rows->place0 and nplace set: bytes of rows->place, which HopsCudaLORPlaces() fills in */
-PETSC_INTERN size_t         HopsCudaLORPlaceSize(const HopsCudaLORMesh *, const HopsLORRows *);
+/* with rows->place0 and nplace set: bytes of rows->place */
+PETSC_INTERN size_t HopsCudaLORPlaceSize(const HopsCudaLORMesh *, const HopsLORRows *);
+/* all places anew, looked up in the rows */
 PETSC_INTERN PetscErrorCode HopsCudaLORPlaces(const HopsCudaLORMesh *, const HopsLORRows *, cudaStream_t);
 PETSC_INTERN PetscErrorCode HopsCudaLORValues(const HopsCudaLORMesh *, const HopsCudaLORData *, const HopsLORRows *, cudaStream_t);
 PETSC_INTERN PetscErrorCode HopsCudaLORReceived(const HopsLORRows *, const double x[], cudaStream_t);

@@ -2,40 +2,22 @@
   Values of the low-order-refined matrix. A block has consecutive rows, and a thread works on one cell of one of them, so that rows of one
   cell and rows of eight keep the threads of a warp equally busy. A row's cells add in turns, in ascending order: values come out the same bit by bit.
 
-  Where the contributions of a cell go in a row is looked up once for a pattern: six bits for each neighbour of the row's node in the cell.
-  Rows with more columns than that counts have no places, and a kernel of their own that looks them up each time.
+  Where the contributions of a cell go in a row is known once for a pattern: from its first pass over the cells (cudalorpattern.cu), or looked up where rows are
+  sorted, in two blocks, or long. Rows with more columns than six bits count have no places, and a kernel of their own that looks them up each time.
 */
-#include "cudalorrow.cuh"
-
-#define HOPS_PLACE_BITS  6
-#define HOPS_PLACE_WORD  10                /* places of a word */
-#define HOPS_PLACE_NONE  HOPS_CUDA_LOR_MAX /* all bits: no such neighbour, or a constrained one */
-#define HOPS_LOR_THREADS 128
-
-/* Words of a cell's places */
-template <int DIM, bool MIXED>
-struct PlaceWords {
-  enum {
-    N = (Star<DIM, MIXED>::N + HOPS_PLACE_WORD - 1) / HOPS_PLACE_WORD
-  };
-};
-
-/* Of the entries k0, k0 + 1, ... of a block's rows, as many as there are threads: whose row each is. begin, end: those of this thread's row */
-__device__ __forceinline__ static void FindRows(int begin, int end, int k0, int row[])
-{
-  for (int k = max(begin, k0); k < min(end, k0 + HOPS_LOR_THREADS); k++) row[k - k0] = threadIdx.x;
-}
+#include "cudalorplace.cuh"
 
 /* ---- Places ---- */
 
 template <int DIM, bool MIXED>
 __global__ static void __launch_bounds__(HOPS_LOR_THREADS) Places(const HopsCudaLORMesh m, const HopsLORRows rows, int R)
 {
-  __shared__ int     rowof[HOPS_LOR_THREADS];
-  const int          t = threadIdx.x, r0 = (int)blockIdx.x * R, n = min(R, (int)rows.n - r0), P = m.P;
-  const int         *begin = m.begin + rows.first + r0;
-  const int          k0 = begin[0], k1 = begin[n], b0 = t < n ? begin[t] : 0, b1 = t < n ? begin[t + 1] : 0;
-  unsigned long long word[2];
+  __shared__ int rowof[HOPS_LOR_THREADS];
+  const int      t = threadIdx.x, r0 = (int)blockIdx.x * R, n = min(R, (int)rows.n - r0), P = m.P;
+  const int     *begin = m.begin + rows.first + r0;
+  const int      k0 = begin[0], k1 = begin[n], b0 = t < n ? begin[t] : 0, b1 = t < n ? begin[t + 1] : 0;
+
+  PlaceWords<DIM, MIXED> word;
 
   for (int kc = k0; kc < k1; kc += HOPS_LOR_THREADS) {
     __syncthreads();
@@ -46,18 +28,12 @@ __global__ static void __launch_bounds__(HOPS_LOR_THREADS) Places(const HopsCuda
     const int  ijk[3] = {at & 255, at >> 8 & 255, at >> 16}, *N = m.restr + e;
     int        next = rows.i[0][r];
     const auto Put  = [&](int s, int offset) {
-      const int c = N[offset];
-
-      if (c >= m.nfree) return;
-      const unsigned int p = (unsigned int)Find(rows, r, c, &next);
-
-      word[s / HOPS_PLACE_WORD] ^= (unsigned long long)(p ^ HOPS_PLACE_NONE) << (HOPS_PLACE_BITS * (s % HOPS_PLACE_WORD));
+      if (N[offset] < m.nfree) word.Set(s, Find(rows, r, N[offset], &next));
     };
 
-    word[0] = word[1] = ~0ull;
+    word.Clear();
     if (!IsLong(rows, r, HOPS_CUDA_LOR_MAX)) ForNeighbours<DIM, MIXED>(ijk, P, mask, Put);
-#pragma unroll
-    for (int w = 0; w < PlaceWords<DIM, MIXED>::N; w++) rows.place[(size_t)w * rows.nplace + (kc + t - rows.place0)] = word[w];
+    word.Store(rows, kc + t);
   }
 }
 
@@ -114,11 +90,6 @@ __device__ __forceinline__ static void Contributions(const HopsCudaLORMesh &m, c
         x[s + 3] = -am - bm;
       }
   }
-}
-
-__device__ __forceinline__ static int PlaceOf(const unsigned long long word[], int s)
-{
-  return (int)(word[s / HOPS_PLACE_WORD] >> (HOPS_PLACE_BITS * (s % HOPS_PLACE_WORD))) & HOPS_PLACE_NONE;
 }
 
 /* Adds to a row that begins at s[lo]; what has no place goes to s[none]. As no two places are the same, all are read before any is written, and none waits for another */
@@ -185,23 +156,22 @@ __global__ static void __launch_bounds__(HOPS_LOR_THREADS, MIXED ? 6 : 10) Value
     else rows.v[0][base + k] = 0;
   }
   for (int kc = k0; kc < k1; kc += HOPS_LOR_THREADS) {
-    double             x[Star<DIM, MIXED>::N];
-    unsigned long long word[PlaceWords<DIM, MIXED>::N];
-    int                turn = -1, r = 0;
+    double                 x[Star<DIM, MIXED>::N];
+    PlaceWords<DIM, MIXED> word;
+    int                    turn = -1, r = 0;
 
     FindRows(b0, b1, kc, rowof);
     __syncthreads();
     if (kc + t < k1) {
       r    = rowof[t];
       turn = kc + t - max(first[r], kc);
-#pragma unroll
-      for (int w = 0; w < PlaceWords<DIM, MIXED>::N; w++) word[w] = __ldg(rows.place + (size_t)w * rows.nplace + (kc + t - rows.place0));
+      word.Load(rows, kc + t);
       Contributions<DIM, MIXED>(m, data, m.entry[kc + t], x);
     }
     for (int j = 0;; j++) {
       if (turn == j) {
-        if (apart) AddShared<Star<DIM, MIXED>::N>(word, x, shared, lo[r], room + t);
-        else AddBlocks<Star<DIM, MIXED>::N>(word, x, (fits ? shared : rows.v[0] + base) + lo[r], lo[r + 1] - lo[r], two ? rows.v[1] + rows.i[1][r0 + r] : NULL);
+        if (apart) AddShared<Star<DIM, MIXED>::N>(word.w, x, shared, lo[r], room + t);
+        else AddBlocks<Star<DIM, MIXED>::N>(word.w, x, (fits ? shared : rows.v[0] + base) + lo[r], lo[r + 1] - lo[r], two ? rows.v[1] + rows.i[1][r0 + r] : NULL);
       }
       if (!__syncthreads_or(turn > j)) break;
     }
@@ -241,8 +211,7 @@ __global__ static void __launch_bounds__(HOPS_LOR_THREADS) LongValues(const Hops
 template <int DIM, bool MIXED>
 static PetscErrorCode Launch(const HopsCudaLORMesh *m, const HopsCudaLORData *data, const HopsLORRows *rows, cudaStream_t stream)
 {
-  /* rows of a block: as many as have a cell for each thread on average, or few less, since what is too much takes another round */
-  const int          R      = (int)PetscMax(1, PetscMin(HOPS_LOR_THREADS, 0.94 * HOPS_LOR_THREADS * (double)rows->n / PetscMax(rows->nplace, 1)));
+  const int          R      = RowsOfBlock(rows);
   const unsigned int blocks = (unsigned int)((rows->n + R - 1) / R);
   const int          room   = R * Star<DIM, MIXED>::ROOM;
 

@@ -78,6 +78,102 @@ __device__ __forceinline__ static int CellOf(const HopsCudaLumpMesh &m, int e)
   return __double2int_rd((e + 0.5) * m.perentry);
 }
 
+/* A row's columns while it is built, in a column of shared memory, which HOPS_CUDA_LOR_THREADS threads share; n = 0 at first. In local memory the lists of all threads would not fit in L1 */
+struct SharedList {
+  enum {
+    MAX    = 32, /* of longer rows see LongRow */
+    STRIDE = HOPS_CUDA_LOR_THREADS + 1
+  };
+  int n, nfree, *col;
+
+  __device__ void Add(int c)
+  {
+    for (int k = 0; k < n && k < MAX; k++)
+      if (col[k * STRIDE] == c) return;
+    if (n < MAX) col[n * STRIDE] = c;
+    n++; /* beyond the room: found by the caller, who then has an upper bound */
+  }
+  /* Columns c[0..N-1] of a cell, those that are not there being >= nfree. They stay in registers, and each old column is read once */
+  template <int N>
+  __device__ void AddCell(const int c[], bool twice)
+  {
+    const int    end = min(n, (int)MAX);
+    unsigned int old = 0;
+
+#pragma unroll 2
+    for (int k = 0; k < end; k++) {
+      const int v = col[k * STRIDE];
+
+#pragma unroll
+      for (int s = 0; s < N; s++) old |= (unsigned int)(c[s] == v) << s;
+    }
+    if (twice) {
+#pragma unroll
+      for (int s = 1; s < N; s++)
+#pragma unroll
+        for (int t = 0; t < s; t++) old |= (unsigned int)(c[s] == c[t]) << s;
+    }
+#pragma unroll
+    for (int s = 0; s < N; s++) {
+      if (c[s] >= nfree || (old >> s & 1)) continue;
+      if (n < MAX) col[n * STRIDE] = c[s];
+      n++;
+    }
+  }
+  __device__ void SortColumns()
+  {
+    for (int i = 1; i < n; i++) {
+      const int v = col[i * STRIDE];
+      int       k = i;
+
+      for (; k > 0 && col[(k - 1) * STRIDE] > v; k--) col[k * STRIDE] = col[(k - 1) * STRIDE];
+      col[k * STRIDE] = v;
+    }
+  }
+  /* the row's length */
+  __device__ void SetLength(const HopsLORRows &rows, int r, unsigned long long *work)
+  {
+    int low = 0;
+
+    if (n > MAX) {
+      CountLater(rows, r, n, work);
+      return;
+    }
+    if (!rows.i[1]) low = n;
+    else
+      for (int k = 0; k < n; k++) low += col[k * STRIDE] < rows.split;
+    rows.i[0][r] = low;
+    if (rows.i[1]) rows.i[1][r] = n - low;
+  }
+  /* its columns, by all threads of a warp, which writes its rows one after the other where there is one block; r may lie behind the last row, with n = 0 */
+  __device__ void WriteColumns(const HopsLORRows &rows, int r, unsigned char *used)
+  {
+    const int lane = (int)threadIdx.x & 31, begin = n ? rows.i[0][r] : 0;
+
+    if (rows.sorted) SortColumns();
+    if (rows.i[1]) {
+      int *j0 = rows.j[0] + begin, *j1 = n ? rows.j[1] + rows.i[1][r] : NULL;
+
+      for (int k = 0; k < n; k++) {
+        const int c = col[k * STRIDE];
+
+        if (c < rows.split) *j0++ = c;
+        else {
+          *j1++                = c - (int)rows.split;
+          used[c - rows.split] = 1;
+        }
+      }
+    } else {
+      __syncwarp();
+      for (int i = 0; i < 32; i++) {
+        const int len = __shfl_sync(~0u, n, i), to = __shfl_sync(~0u, begin, i);
+
+        if (lane < len) rows.j[0][to + lane] = col[lane * STRIDE - lane + i];
+      }
+    }
+  }
+};
+
 /* Columns of a row as its cells, in ascending order, meet them */
 template <class List>
 __device__ static void BuildRow(const HopsCudaLumpMesh &m, const HopsLORRows &rows, int r, List *list)
