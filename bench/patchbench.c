@@ -1,8 +1,9 @@
 /*
   Sweeps of PCPATCHFD on one core (or on ranks), or on a device: set-up, local solves, whole sweeps of each type, and the operator beside them, in
-  unknowns, flops and bytes per second; on a box of equal cells, of graded ones, or curved.
+  unknowns, flops and bytes per second; on a box of equal cells, of graded ones, or curved, or of equal ones whose coefficients are 1 or 100 in turn
+  (board) or at random: their patches are condensed.
 
-    patchbench [-dim 3] [-dofs 1e6] [-orders 1,2,...] [-mesh uniform|graded|curved] [-repeat 3] [-calls 1] [-variants 0,1,2,3,4] [-hops_backend host|cuda]
+    patchbench [-dim 3] [-dofs 1e6] [-orders 1,2,...] [-mesh uniform|graded|curved|board|random] [-repeat 3] [-calls 1] [-variants 0,1,2,3,4] [-hops_backend host|cuda]
                [-tensor 0,1] [-cpu] [-csv FILE]
 
   -calls: so many between two looks at the clock; -variants: lines of the table in Order(); -tensor: on a device with vector units (0), with tensor cores wherever they have a kernel (1), or as the
@@ -14,7 +15,7 @@
   capabilities 8.0 and 9.0; of others no fraction is given), and the copy one of 1 GB. Bytes are those that must be moved at least:
     operator, additive: x read, y zeroed and added to, an index for each entry of a cell or patch (quadrature data, where they are stored, come on top)
     multiplicative: for each patch b inside and x around it read, x inside written, an index for each; in single precision on an iterate, and
-                    the operator for the residual. Only where sweeps are fused: not on curved cells
+                    the operator for the residual. Only where sweeps are fused: not on curved cells, nor for condensed patches
 */
 #include <hops.h>
 #include <hops/private/petscshim.h>
@@ -172,6 +173,36 @@ static PetscErrorCode Mesh(const Bench *bench, PetscInt p, DM *dm)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* 1; by cells, 1 and 100 in turn, or all between without order */
+static PetscErrorCode Kappa(const Bench *bench, DM dm, PetscInt p, HopsSpace sp, HopsCoefficient *kappa)
+{
+  const PetscInt n   = PetscMax(2, (PetscInt)(PetscPowReal(bench->dofs, 1.0 / bench->dim) / p + 0.5));
+  PetscScalar    one = 1.0, *v;
+  PetscBool      board, random;
+  PetscInt       cStart, cEnd;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscStrcmp(bench->mesh, "board", &board));
+  PetscCall(PetscStrcmp(bench->mesh, "random", &random));
+  if (!board && !random) {
+    PetscCall(HopsCoefficientCreateConstant(PETSC_COMM_WORLD, 1, &one, kappa));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(DMPlexGetHeightStratum(dm, 0, &cStart, &cEnd));
+  PetscCall(PetscMalloc1(cEnd - cStart, &v));
+  for (PetscInt c = cStart; c < cEnd; ++c) {
+    PetscReal x[3];
+    PetscInt  k = 0;
+
+    PetscCall(DMPlexComputeCellGeometryFVM(dm, c, NULL, x, NULL));
+    for (PetscInt d = 0; d < bench->dim; ++d) k = (random ? 131 : 1) * k + (PetscInt)(n * x[d]);
+    v[c - cStart] = random ? PetscPowReal(10.0, 1.0 + PetscSinReal(13.0 * (k % 1009) * (k % 1013))) : (k % 2 ? 100.0 : 1.0);
+  }
+  PetscCall(HopsCoefficientCreateCell(sp, 1, v, kappa));
+  PetscCall(PetscFree(v));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* waits for the device */
 static PetscErrorCode Finish(const Bench *bench)
 {
@@ -262,14 +293,15 @@ static PetscErrorCode Order(const Bench *bench, PetscInt p)
   HopsCoefficient c;
   Mat             A;
   Vec             x, y, w;
-  PetscScalar     one   = 1.0;
   PetscInt        value = 1, N;
   double          seconds, flops = 0.0, opbytes, entries, patches;
   PetscInt        ncells, npatches;
-  PetscBool       curved, fuse = PETSC_TRUE;
+  PetscBool       curved, board, random, fuse = PETSC_TRUE;
 
   PetscFunctionBeginUser;
   PetscCall(PetscStrcmp(bench->mesh, "curved", &curved));
+  PetscCall(PetscStrcmp(bench->mesh, "board", &board));
+  PetscCall(PetscStrcmp(bench->mesh, "random", &random));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-pc_patchfd_fuse", &fuse, NULL));
   PetscCall(Mesh(bench, p, &dm));
   PetscCall(DMCreateLabel(dm, "wall"));
@@ -281,7 +313,7 @@ static PetscErrorCode Order(const Bench *bench, PetscInt p)
   PetscCall(HopsSpaceGetNumCells(sp, &ncells));
   PetscCall(Sum(ncells * PetscPowInt(p + 1, bench->dim), &entries));
   opbytes = 32.0 * N + 4.0 * entries;
-  PetscCall(HopsCoefficientCreateConstant(PETSC_COMM_WORLD, 1, &one, &c));
+  PetscCall(Kappa(bench, dm, p, sp, &c));
   PetscCall(MatCreatePA(sp, &A));
   PetscCall(MatPASetDiffusion(A, c));
   PetscCall(MatCreateVecs(A, &x, &y));
@@ -327,7 +359,7 @@ static PetscErrorCode Order(const Bench *bench, PetscInt p)
         const double                around = patches * PetscPowInt(2 * p + 1, bench->dim) - entries;
         PCRichardsonConvergedReason reason;
 
-        bytes = curved || !fuse ? 0.0 : (single ? 4.0 : 8.0) * (2.0 * entries + around) + 4.0 * (entries + around);
+        bytes = curved || board || random || !fuse ? 0.0 : (single ? 4.0 : 8.0) * (2.0 * entries + around) + 4.0 * (entries + around);
         PetscCall(VecSet(y, 0.5));
         TIME(bench, seconds, flops, PetscCall(PCApplyRichardson(pc, x, y, w, 0.0, 0.0, 1e5, 1, PETSC_FALSE, &its, &reason)));
         PetscCall(Line(bench, p, name, single, N, seconds, flops, bytes > 0.0 && single ? bytes + opbytes : bytes));
