@@ -68,7 +68,7 @@ struct _HopsCudaPatchSet {
   int                 *idx, *level;
   unsigned char       *dist;
   void                *values;
-  double              *packed; /* S^T and S of each factor for tensor cores; NULL: none runs there */
+  double              *packed; /* S^T and S of each factor for tensor cores; NULL: the device or the precision has none */
   double              *inv;
   PetscLogDouble       flops, bytes; /* of all patches */
 };
@@ -76,6 +76,7 @@ struct _HopsCudaPatchSet {
 EXTERN_C_BEGIN
 /* For benchmarks and tests: 1 tensor cores where there is a kernel, 0 none, -1 (default) as measured to be faster */
 PETSC_INTERN int            HopsCudaPatchTensor;
+PETSC_INTERN PetscErrorCode HopsCudaPatchHasTensor(PetscBool *has); /* has the device double-precision tensor cores? */
 PETSC_INTERN PetscErrorCode HopsCudaPatchSetCreate(const HopsCudaPatchInput *, HopsCudaPatchSet *);
 /* z += corrections of the patches of a colour (all of them where it is negative) for the residual r; asynchronous */
 PETSC_INTERN PetscErrorCode HopsCudaPatchSetApply(HopsCudaPatchSet, int color, HopsCudaPatchMode, const double r[], double z[], cudaStream_t);

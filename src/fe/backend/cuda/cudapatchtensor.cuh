@@ -12,12 +12,6 @@
 #include "cudapatchset.h"
 #include "cudatensorpack.h"
 
-/* Does the kernel for tensor cores run? faster: it takes less time on the card of docs/gpu-patches.md */
-static inline bool HopsTensorChosen(const double *packed, bool faster)
-{
-  return packed && (HopsCudaPatchTensor < 0 ? faster : HopsCudaPatchTensor > 0);
-}
-
 /* K entries of a line to n results */
 template <int K, int n>
 struct HopsTensorProduct {
