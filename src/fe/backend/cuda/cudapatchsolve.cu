@@ -1,6 +1,6 @@
 /*
   Local solves of sets of patches. Patches of equal odd sizes (the stars of 2^d cells) have kernels for the size: a thread multiplies a
-  column, which it holds in registers, by the patch's own matrices, which lie in shared memory. Other sizes run a plain kernel.
+  column, which it holds in registers, by the patch's own matrices, which lie in shared memory; or tensor cores do so. Other sizes run a plain kernel.
 */
 #include "cudapatchset.h"
 #include "cudaline.cuh"
