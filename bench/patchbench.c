@@ -6,8 +6,8 @@
     patchbench [-dim 3] [-dofs 1e6] [-orders 1,2,...] [-mesh uniform|graded|curved|board|random] [-repeat 3] [-calls 1] [-variants 0,1,2,3,4] [-hops_backend host|cuda]
                [-tensor 0,1] [-cpu] [-csv FILE]
 
-  -calls: so many between two looks at the clock; -variants: lines of the table in Order(); -tensor: on a device with vector units (0), with tensor cores wherever they have a kernel (1), or as the
-  library chooses (-1, default); -cpu: the process's processor time in place of the
+  -calls: so many between two looks at the clock; -variants: lines of the table in Order(); -tensor: on a device on vector units (0) or, where they have a kernel, on tensor
+  cores (1, as without this option), one after the other if both are given; -cpu: the process's processor time in place of the
   clock's, for a busy machine; -csv: adds lines to FILE, with a header where it is new or empty.
 
   On one process flops and bytes are also given as fractions of a peak and of a copy's bandwidth. On the host both are measured here, on one core: multiply-adds in

@@ -103,12 +103,12 @@ static PetscErrorCode SweepFactors(HopsPatchKernel k, HopsPatches pt, PetscInt a
       const PetscInt m = pt->factors[i].n;
 
       tat[i] = nt;
-      if (m % 2 && m <= 15 && pt->factors[i].N == m + 2) nt += HOPS_CUDA_TENSOR_SIZE(m, m) + 2 * HOPS_CUDA_TENSOR_SIZE(m + 2, m);
+      if (HOPS_CUDA_TENSOR_HAS(m) && pt->factors[i].N == m + 2) nt += HOPS_CUDA_TENSOR_SIZE(m, m) + 2 * HOPS_CUDA_TENSOR_SIZE(m + 2, m);
     }
     PetscCheck(nt < PETSC_MPI_INT_MAX, PETSC_COMM_SELF, PETSC_ERR_SUP, "The 1D factors have %" PetscInt_FMT " entries: use more devices", nt);
     PetscCall(PetscMalloc1(nt, &packed));
     for (PetscInt i = 0; i < pt->nfactors; ++i)
-      if (pt->factors[i].n % 2 && pt->factors[i].n <= 15 && pt->factors[i].N == pt->factors[i].n + 2) SweepPack((int)pt->factors[i].n, h + at[i], packed + tat[i]);
+      if (HOPS_CUDA_TENSOR_HAS(pt->factors[i].n) && pt->factors[i].N == pt->factors[i].n + 2) SweepPack((int)pt->factors[i].n, h + at[i], packed + tat[i]);
     PetscCall(ToDevice(nt * sizeof(double), packed, &k->packed));
     k->bytes += (double)nt * sizeof(double);
     PetscCall(PetscFree(packed));
@@ -129,10 +129,8 @@ static PetscErrorCode SetUpGroups(HopsPatchKernel k, HopsPatches pt, PetscBool s
   PetscInt  first[HOPS_CUDA_SWEEP_CLASSES]; /* a patch of each class */
   PetscInt  count    = 0;
   int       nclasses = 0;
-  PetscBool tensor;
 
   PetscFunctionBegin;
-  PetscCall(HopsCudaPatchHasTensor(&tensor));
   for (PetscInt i = 0; i < pt->n; ++i) {
     const int *n = pt->size[i], *f = pt->factor[i];
     int        c = 0;
@@ -141,7 +139,6 @@ static PetscErrorCode SetUpGroups(HopsPatchKernel k, HopsPatches pt, PetscBool s
     for (int a = 0; a < dim; ++a)
       if (pt->esize[i][a] != n[a] + 2) group[i] = 0;
     if (!group[i] || !pt->fused[pt->color[i]] || pt->estart[i] == pt->estart[i + 1]) continue;
-    if (tensor && !single && HopsCudaSweepEqualTensor(n[0])) continue;
     if (dim < 3 || n[0] != n[1] || n[0] != n[2] || n[0] % 2 == 0 || n[0] < 3 || n[0] > 15 || f[0] != f[1] || f[0] != f[2] || !pt->factors[f[0]].symmetric || !Close(pt->scale[i][4] * pt->scale[i][5], 1.0)) continue;
     for (; c < nclasses; ++c) {
       const PetscReal *s = pt->scale[i], *t = pt->scale[first[c]];

@@ -17,7 +17,7 @@ typedef struct {
 
 /*
   Groups of patches: 0 have other windows than all nodes but the first and the last; 1 have those; from 2 on they are cubes in 3D, besides, with one symmetric factor in all directions and
-  the same coefficients, which a HopsCudaPatch knows, where that is faster than tensor cores
+  the same coefficients, which a HopsCudaPatch knows
 */
 #define HOPS_CUDA_SWEEP_CLASSES 16
 
@@ -47,9 +47,7 @@ PETSC_INTERN PetscErrorCode HopsPatchGetInfo_CUDA(HopsPatchKernel, const char **
 PETSC_INTERN PetscErrorCode HopsPatchDestroy_CUDA(HopsPatchKernel *);
 /* bytes of shared memory of a plain sweep of a patch; the device's largest block has HOPS_CUDA_PATCH_SHARED */
 #define HOPS_CUDA_PATCH_SHARED 232448
-PETSC_INTERN size_t HopsCudaSweepShared(int dim, const int n[3], const int N[3], PetscBool single);
-/* are equal patches of n^3 unknowns swept faster by tensor cores, as any others, than by halved products? */
-PETSC_INTERN PetscBool      HopsCudaSweepEqualTensor(int n);
+PETSC_INTERN size_t         HopsCudaSweepShared(int dim, const int n[3], const int N[3], PetscBool single);
 PETSC_INTERN PetscErrorCode HopsCudaSweepLaunch(HopsCudaPatchSet, const HopsCudaSweepData *, const HopsCudaPatchRun *, PetscBool floats, const void *b, void *z, cudaStream_t);
 
 PETSC_INTERN PetscErrorCode HopsInterpCreate_CUDA(HopsSpace, PetscInt, PetscInt, PetscInt, const int[], PetscInt, const int[], const PetscReal[], HopsInterpKernel *);

@@ -259,7 +259,7 @@ template <int n_, int W_, int G_, int registers>
 struct SweepTensorSizes {
   static constexpr int n = n_, N = n + 2, W = W_, G = G_, threads = 32 * W * G;
   static constexpr int inner = n * n, ends = N * N - n * n, mixed = n * N, pair = 2 * N; /* lines: inside, of ends in y or z, in x and ends in z, of two faces */
-  static constexpr int RS = n <= 3 ? 4 : (n <= 11 ? 12 : 20), PS = RS * N, FR = N <= 12 ? 12 : 20, FS = FR * N, patch = PS * N + 6 * FS;
+  static constexpr int RS = n <= 11 ? 12 : 20, PS = RS * N, FR = N <= 12 ? 12 : 20, FS = FR * N, patch = PS * N + 6 * FS;
   static constexpr int blocks = 65536 / (registers * threads); /* of a multiprocessor: bounds the registers */
 };
 
@@ -647,16 +647,16 @@ template <class T, class V>
 static cudaError_t Run(SweepArgs<V> a, const HopsCudaSweepData *d, const HopsCudaPatchRun *run, int dim, cudaStream_t stream)
 {
   if (run->kind == HOPS_CUDA_PATCH_CUBE && run->group) {
-#define SWEEP_TENSOR(n, faster, ...) \
-  if (run->size == n && HopsTensorChosen(a.packed, faster)) return RunTensor<SweepTensorSizes<n, __VA_ARGS__>>(a, stream);
+/* as measured to be fastest */
+#define SWEEP_TENSOR(n, ...) \
+  if (run->size == n && a.packed && HopsCudaPatchTensor) return RunTensor<SweepTensorSizes<n, __VA_ARGS__>>(a, stream);
     if constexpr (sizeof(T) == 8) {
-      SWEEP_TENSOR(3, true, 1, 4, 96)
-      SWEEP_TENSOR(5, true, 2, 2, 80)
-      SWEEP_TENSOR(7, true, 2, 2, 80)
-      SWEEP_TENSOR(9, true, 3, 1, 128)
-      SWEEP_TENSOR(11, true, 8, 1, 80)
-      SWEEP_TENSOR(13, true, 4, 1, 128)
-      SWEEP_TENSOR(15, true, 8, 1, 128)
+      SWEEP_TENSOR(5, 1, 4, 128)
+      SWEEP_TENSOR(7, 2, 2, 128)
+      SWEEP_TENSOR(9, 6, 1, 80)
+      SWEEP_TENSOR(11, 4, 1, 168)
+      SWEEP_TENSOR(13, 6, 1, 168)
+      SWEEP_TENSOR(15, 8, 1, 128)
     }
 #define SWEEP_CUBES(n) \
   if (run->size == n) return dim == 3 ? RunCubes<3, n, T>(a, stream) : RunCubes<2, n, T>(a, stream);
@@ -679,11 +679,6 @@ static cudaError_t Run(SweepArgs<V> a, const HopsCudaSweepData *d, const HopsCud
     SweepBricks<T, V><<<blocks, 128, shared ? d->nwork : 0, stream>>>(a, dim);
     return cudaGetLastError();
   }
-}
-
-PetscBool HopsCudaSweepEqualTensor(int n)
-{
-  return HopsCudaPatchTensor > 0 || (HopsCudaPatchTensor < 0 && n >= 11) ? PETSC_TRUE : PETSC_FALSE;
 }
 
 PetscErrorCode HopsCudaSweepLaunch(HopsCudaPatchSet s, const HopsCudaSweepData *d, const HopsCudaPatchRun *run, PetscBool floats, const void *b, void *z, cudaStream_t stream)

@@ -68,7 +68,7 @@ struct _HopsCudaPatchSet {
   int                 *idx, *level;
   unsigned char       *dist;
   void                *values;
-  double              *packed; /* S^T and S of each factor for tensor cores; NULL: none runs there */
+  double              *packed; /* S^T and S of each factor for tensor cores; NULL: the device or the precision has none */
   double              *inv;
   PetscLogDouble       flops, bytes; /* of all patches */
 };

@@ -1,6 +1,6 @@
 /*
   Local solves of sets of patches. Patches of equal odd sizes (the stars of 2^d cells) have kernels for the size: a thread multiplies a
-  column, which it holds in registers, by the patch's own matrices, which lie in shared memory. Other sizes run a plain kernel.
+  column, which it holds in registers, by the patch's own matrices, which lie in shared memory; or tensor cores do so. Other sizes run a plain kernel.
 */
 #include "cudapatchset.h"
 #include "cudaline.cuh"
@@ -156,14 +156,13 @@ __global__ void __launch_bounds__(CubeBounds<DIM, n, T>::threads, CubeBounds<DIM
   Cubes in 3D on tensor cores, in double precision. W warps work on a patch, of whose n^2 lines in a direction each takes every W-th 16; a block has G patches.
   Entry (x,y,z) lies at x + RS y + PS z (cudapatchtensor.cuh).
 */
-template <int n_, int W_, int G_, int registers, bool KEEP_>
+template <int n_, int W_, int G_, int registers>
 struct TensorSizes {
-  static constexpr int  n = n_, W = W_, G = G_;
-  static constexpr bool KEEP  = KEEP_; /* indices in registers, or read again */
-  static constexpr int  lines = n * n, tiles = (lines + 15) / 16;
-  static constexpr int  own = (tiles + W - 1) / W, threads = 32 * W * G;
-  static constexpr int  RS = n <= 3 ? 4 : (n <= 11 ? 12 : 20), PS = RS * n, cube = PS * n;
-  static constexpr int  blocks = 65536 / (registers * threads); /* of a multiprocessor: bounds the registers */
+  static constexpr int n = n_, W = W_, G = G_;
+  static constexpr int lines = n * n, tiles = (lines + 15) / 16;
+  static constexpr int own = (tiles + W - 1) / W, threads = 32 * W * G;
+  static constexpr int RS = n <= 11 ? 12 : 20, PS = RS * n, cube = PS * n;
+  static constexpr int blocks = 65536 / (registers * threads); /* of a multiprocessor: bounds the registers */
 };
 
 template <class L, class V>
@@ -266,12 +265,7 @@ __global__ void __launch_bounds__(L::threads, L::blocks) SolveTensor(const Patch
 #pragma unroll
     for (int s = 0; s < steps; s++)
 #pragma unroll
-      for (int h = 0; h < 2; h++) {
-        const int e = p.start + 16 * (w + L::W * j) + g + 8 * h + L::lines * (4 * s + t);
-
-        if (L::KEEP) Add(a, e, id[j][s][h], x[j][s][h]);
-        else if (in && ok[j][h] && 4 * s + t < n) Add(a, e, x[j][s][h]);
-      }
+      for (int h = 0; h < 2; h++) Add(a, p.start + 16 * (w + L::W * j) + g + 8 * h + L::lines * (4 * s + t), id[j][s][h], x[j][s][h]);
   }
 }
 
@@ -376,17 +370,16 @@ static cudaError_t Run(const PatchData<V> &a, const HopsCudaPatchRun *run, int d
     return cudaGetLastError();
   }
   if (run->kind == HOPS_CUDA_PATCH_CUBE) {
-    /* faster: than the kernel below, in docs/gpu-patches.md */
-#define SOLVE_TENSOR(n, faster, ...) \
-  if (run->size == n && HopsTensorChosen(a.packed, faster)) return RunTensor<TensorSizes<n, __VA_ARGS__>>(a, stream);
+    /* as measured to be fastest */
+#define SOLVE_TENSOR(n, ...) \
+  if (run->size == n && a.packed && HopsCudaPatchTensor) return RunTensor<TensorSizes<n, __VA_ARGS__>>(a, stream);
     if constexpr (sizeof(T) == 8) {
-      SOLVE_TENSOR(3, true, 1, 4, 64, true)
-      SOLVE_TENSOR(5, true, 1, 4, 80, true)
-      SOLVE_TENSOR(7, true, 1, 4, 128, true)
-      SOLVE_TENSOR(9, true, 2, 2, 128, true)
-      SOLVE_TENSOR(11, true, 4, 1, 96, true)
-      SOLVE_TENSOR(13, true, 4, 1, 168, true)
-      SOLVE_TENSOR(15, true, 8, 1, 128, true)
+      SOLVE_TENSOR(5, 1, 4, 80)
+      SOLVE_TENSOR(7, 1, 4, 128)
+      SOLVE_TENSOR(9, 2, 1, 168)
+      SOLVE_TENSOR(11, 4, 1, 128)
+      SOLVE_TENSOR(13, 4, 1, 168)
+      SOLVE_TENSOR(15, 8, 1, 128)
     }
 #define SOLVE_CUBES(n) \
   if (run->size == n) return dim == 3 ? RunCubes<3, n, T, V>(a, stream) : RunCubes<2, n, T, V>(a, stream);

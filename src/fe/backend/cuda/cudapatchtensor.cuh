@@ -6,17 +6,11 @@
   both lines. Columns 2 t and 2 t + 1 of tile j are made columns t and t + 4 of B's columns 8 j, ..., 8 j + 7: so a result lies as a left operand does (its steps 2 j and 2 j + 1), goes into a second
   product along the same direction from registers, and is written to shared memory in the pattern in which it was read.
 
-  A line's entries are as far apart as neighbouring lines are, or 4 modulo 16 entries against 1: so neither reading nor writing has bank conflicts, but where lines begin a new row.
+  Entries of a line are 4 or 12 modulo 16 numbers apart in shared memory and neighbouring lines 1, or the reverse: so neither reading nor writing has bank conflicts, but where lines begin a new row.
 */
 #pragma once
 #include "cudapatchset.h"
 #include "cudatensorpack.h"
-
-/* Does the kernel for tensor cores run? faster: it takes less time on the card of docs/gpu-patches.md */
-static inline bool HopsTensorChosen(const double *packed, bool faster)
-{
-  return packed && (HopsCudaPatchTensor < 0 ? faster : HopsCudaPatchTensor > 0);
-}
 
 /* K entries of a line to n results */
 template <int K, int n>

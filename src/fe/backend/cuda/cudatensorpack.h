@@ -1,6 +1,9 @@
 /* CUDA: 1D matrices as the lanes of a warp hold them for tensor cores (cudapatchtensor.cuh). */
 #pragma once
 
+/* The sizes of cubes that have such kernels: all that are faster there (docs/gpu-patches.md) */
+#define HOPS_CUDA_TENSOR_HAS(n) ((n) % 2 && (n) >= 5 && (n) <= 15)
+
 /* Numbers of a matrix B[K][n] */
 #define HOPS_CUDA_TENSOR_SIZE(K, n) (((((K) + 3) / 4) * (((n) + 7) / 8) + 1) / 2 * 64)
 
