@@ -2,13 +2,15 @@
   Pattern of the low-order-refined matrix in H1: lengths of rows and places in them, then columns. A row lists its columns as the cells that hold its unknown,
   in ascending order, meet them. A thread works on one cell of a row.
 
-  Which cell meets a column first is found without turns, by way of a table for each row (FindSlot()): a column's place is the number of those met first, and of columns inside a cell,
-  that come before.
+  Which cell meets a column first is found without turns. The columns of a cell that can be another cell's too, those on its surface, go into a hash table of the row in shared
+  memory, all cells at a time, and the least (cell, neighbour) of each column wins; its place is the number of such winners, and of columns inside a cell, that come before. Where a column
+  lies in the table depends on the order in which threads come, what is read from it does not.
 */
 #include "cudalorplace.cuh"
 
 #define HOPS_LOR_BITS  5
 #define HOPS_LOR_SLOTS (1 << HOPS_LOR_BITS) /* columns of a row that is not a long one */
+#define HOPS_LOR_NEW   64                   /* more than any place: least value of a column in a table that has no place yet */
 
 /* ---- Cells of a row ---- */
 
@@ -80,6 +82,20 @@ __device__ __forceinline__ static Neighbours FindNeighbours(const HopsCudaLORMes
   return out;
 }
 
+/* The slot of column u in a table, into which it is put if it is not there; -1: there is no room */
+__device__ __forceinline__ static int FindSlot(int *table, int u)
+{
+  int h = (int)((unsigned int)u * 2654435761u >> (32 - HOPS_LOR_BITS));
+
+#pragma unroll 1
+  for (int i = 0; i < HOPS_LOR_SLOTS; i++, h = (h + 1) % HOPS_LOR_SLOTS) {
+    const int old = atomicCAS(table + h, -1, u);
+
+    if (old == -1 || old == u) return h;
+  }
+  return -1;
+}
+
 /* ---- Lengths and places ---- */
 
 /* Rows with more columns than a table holds get no places, and an upper bound in the place of their length */
@@ -114,7 +130,7 @@ __global__ static void __launch_bounds__(HOPS_LOR_THREADS) Count(const HopsCudaL
       places[i * HOPS_LOR_SLOTS + t % HOPS_LOR_SLOTS] = INT_MAX;
     }
   __syncthreads();
-  if (t < n && lookup[t] == 2) places[t * HOPS_LOR_SLOTS + FindSlot<HOPS_LOR_BITS>(tables + t * HOPS_LOR_SLOTS, row)] = 0;
+  if (t < n && lookup[t] == 2) places[t * HOPS_LOR_SLOTS + FindSlot(tables + t * HOPS_LOR_SLOTS, row)] = 0;
   for (int kc = k0; kc < k1; kc += HOPS_LOR_THREADS) {
     const bool   on = kc + t < k1;
     int          i = 0, end = 0;
@@ -130,7 +146,7 @@ __global__ static void __launch_bounds__(HOPS_LOR_THREADS) Count(const HopsCudaL
       x    = FindNeighbours<DIM, MIXED>(m, e, split);
       look = lookup[i] == 0 ? 0 : (lookup[i] == 1 ? x.have & x.surface : x.have);
       for (unsigned int left = look; left; left &= left - 1) {
-        const int s = __ffs(left) - 1, h = FindSlot<HOPS_LOR_BITS>(tables + i * HOPS_LOR_SLOTS, __ldg(C + offset[s]));
+        const int s = __ffs(left) - 1, h = FindSlot(tables + i * HOPS_LOR_SLOTS, __ldg(C + offset[s]));
 
         slots[s * HOPS_LOR_THREADS + t] = (char)h;
         if (h < 0) crowded[i] = 1; /* all write the same */
@@ -184,7 +200,7 @@ __global__ static void __launch_bounds__(HOPS_LOR_THREADS) Count(const HopsCudaL
 
   if (received) {
     for (int k = rows.xi[rows.slot[r]]; k < rows.xi[rows.slot[r] + 1]; k++) {
-      const int h = full ? -1 : FindSlot<HOPS_LOR_BITS>(tables + t * HOPS_LOR_SLOTS, rows.xj[k]);
+      const int h = full ? -1 : FindSlot(tables + t * HOPS_LOR_SLOTS, rows.xj[k]);
 
       if (h < 0) full = true;
       else if (places[t * HOPS_LOR_SLOTS + h] != INT_MAX) continue;

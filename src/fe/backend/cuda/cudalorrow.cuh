@@ -60,27 +60,6 @@ __device__ __forceinline__ static void ForNeighbours(const int ijk[], int P, int
     }
 }
 
-/*
-  Rows whose cells work at the same time. Columns of a cell that can be another cell's too, those on its surface, go into a hash table of the row in shared memory, and the
-  least (cell, neighbour) of each column wins. Where a column lies in the table depends on the order in which threads come, what is read from it does not.
-*/
-#define HOPS_LOR_NEW 64 /* more than any place: least value of a column in a table that has no place yet */
-
-/* The slot of column u in a table of 2^BITS columns, into which it is put if it is not there; -1: there is no room */
-template <int BITS>
-__device__ __forceinline__ static int FindSlot(int *table, int u)
-{
-  int h = (int)((unsigned int)u * 2654435761u >> (32 - BITS));
-
-#pragma unroll 1
-  for (int i = 0; i < 1 << BITS; i++, h = (h + 1) % (1 << BITS)) {
-    const int old = atomicCAS(table + h, -1, u);
-
-    if (old == -1 || old == u) return h;
-  }
-  return -1;
-}
-
 /* The columns of a row that are more than shared memory has room for, each block in memory of its own; n = {0, 0} at first. The few rows around edges and
    points in which dozens of cells meet take this path */
 struct LongRow {

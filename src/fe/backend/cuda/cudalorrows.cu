@@ -41,18 +41,20 @@ __global__ static void PlaceEntries(int n, const int *__restrict__ restr, int nf
 }
 
 /* The lists were filled in any order */
-__global__ static void SortLists(const HopsCudaLORMesh m, int percell, bool nodes, const int *__restrict__ begin, int *x, int *twice)
+__global__ static void SortLists(const HopsCudaLORMesh m, int percell, double perentry, bool nodes, const int *__restrict__ begin, int *x, int *twice)
 {
-  const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+  const int i      = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+  int       before = -1;
 
   if (i >= m.nfree || begin[i + 1] - begin[i] < 2) return;
   Sort(begin[i + 1] - begin[i], x + begin[i]);
   for (int k = begin[i]; k < begin[i + 1]; k++) {
-    const int c = x[k] / percell, at = nodes ? m.ijk[x[k] - c * percell] : 0;
+    const int c = __double2int_rd((x[k] + 0.5) * perentry), at = nodes ? m.ijk[x[k] - c * percell] : 0;
     bool      inside = nodes;
 
     for (int d = 0; d < m.dim; d++) inside = inside && (at >> 8 * d & 255) > 0 && (at >> 8 * d & 255) < m.P - 1;
-    if (inside || (k > begin[i] && c == x[k - 1] / percell)) *twice = 1; /* all write the same */
+    if (inside || c == before) *twice = 1; /* all write the same */
+    before = c;
   }
 }
 
@@ -71,7 +73,7 @@ PetscErrorCode HopsCudaLORTranspose(const HopsCudaLORMesh *m, size_t n, int perc
     PetscCallCUDA(cudaMemcpyAsync(left, begin, nfree * sizeof(int), cudaMemcpyDeviceToDevice, stream));
     PetscCall(HopsCudaScan(nfree, begin, stream));
     PlaceEntries<<<blocks, 256, 0, stream>>>((int)n, m->restr, nfree, begin, left, *entry);
-    if (nfree) SortLists<<<(nfree + 255) / 256, 256, 0, stream>>>(*m, percell, nodes, begin, *entry, twice);
+    if (nfree) SortLists<<<(nfree + 255) / 256, 256, 0, stream>>>(*m, percell, 1.0 / percell, nodes, begin, *entry, twice);
   }
   PetscCallCUDA(cudaGetLastError());
   PetscCall(HopsCudaPoolFree((void **)&left));

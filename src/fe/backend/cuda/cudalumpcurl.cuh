@@ -111,37 +111,25 @@ __host__ __device__ __forceinline__ static bool Exists(const HopsCudaLumpMesh &m
   return ok && m.has[0] && (e.on_ab || e.on_bc || e.on_ac);
 }
 
-/* Where the cell's entries are that belong to the neighbours of an edge */
-struct Around {
-  int base[3], st[3][3];
-
-  __host__ __device__ __forceinline__ explicit Around(const Edge &e)
-  {
-    const int d[3] = {e.a, e.b, e.c}, size = (e.P - 1) * e.P * e.P;
-
-#pragma unroll
-    for (int f = 0; f < 3; f++) {
-      base[f] = d[f] * size + e.Index(d[f], 1);
-#pragma unroll
-      for (int g = 0; g < 3; g++) st[f][g] = e.Stride(d[f], d[g], 1);
-    }
-  }
-  __host__ __device__ __forceinline__ int Entry(int s) const
-  {
-    const Neighbour n = NeighbourOf(s);
-
-    return base[n.dir] + n.i * st[n.dir][0] + n.j * st[n.dir][1] + n.k * st[n.dir][2];
-  }
-};
-
 /* The cell's entry of each of N neighbours, or -1 */
 template <int N>
 __host__ __device__ __forceinline__ static void Entries(const HopsCudaLumpMesh &m, const Edge &e, int entry[])
 {
-  const Around around(e);
+  const int d[3] = {e.a, e.b, e.c}, size = (e.P - 1) * e.P * e.P;
+  int       base[3], st[3][3];
 
 #pragma unroll
-  for (int s = 0; s < N; s++) entry[s] = Exists(m, e, s) ? around.Entry(s) : -1;
+  for (int f = 0; f < 3; f++) {
+    base[f] = d[f] * size + e.Index(d[f], 1);
+#pragma unroll
+    for (int g = 0; g < 3; g++) st[f][g] = e.Stride(d[f], d[g], 1);
+  }
+#pragma unroll
+  for (int s = 0; s < N; s++) {
+    const Neighbour n = NeighbourOf(s);
+
+    entry[s] = Exists(m, e, s) ? base[n.dir] + n.i * st[n.dir][0] + n.j * st[n.dir][1] + n.k * st[n.dir][2] : -1;
+  }
 }
 
 /* ---- Blocks of rows, and the cells of these ---- */

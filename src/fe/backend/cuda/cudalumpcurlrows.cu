@@ -1,6 +1,6 @@
 /*
-  Low-order-refined matrices of H(curl) in 3D: pattern and places of rows by a stencil, see cudalumpcurl.cuh. A block lists the columns of its rows once, to count them and
-  to find the places, and puts them there in shared memory, to write them.
+  Low-order-refined matrices of H(curl) in 3D: pattern and places of rows by a stencil, see cudalumpcurl.cuh. A block puts the columns of its rows together in
+  shared memory: once to count them and to find the places, once more to write them.
 */
 #include "cudalumpcurl.cuh"
 
@@ -72,131 +72,106 @@ __device__ __forceinline__ static unsigned int Surface(const Edge &e)
   return surface;
 }
 
-/* Tables for the rows of a block that have several cells, of which few more than half as many as cells start in it, or for all */
-static int Tables(const HopsCudaLumpMesh *m, const HopsLORRows *rows)
-{
-  return m->twice || m->empty || rows->nslots ? HOPS_CURL_THREADS : HOPS_CURL_ENTRIES / 2 + 1;
-}
-
 /*
-  Lengths of rows, and places in them in the order in which cells meet their columns, the diagonal entry first; see FindSlot(). Rows with more columns than MAX
-  get no places, and an upper bound in the place of their length.
+  Lengths of rows, and places in them in the order in which cells meet their columns, the diagonal entry first. The first cell of a row meets columns for the
+  first time; of the next ones' those on the surface of the cell alone can be there already, which a hash table for each row tells. Columns beyond a list's room
+  are counted, and make a long row.
 */
 template <bool COUPLED>
 __global__ static void __launch_bounds__(HOPS_CURL_THREADS) Count(const HopsCudaLumpMesh m, const HopsLORRows rows, unsigned long long *work)
 {
-  constexpr int         N = Stencil<COUPLED>::N, MAX = Stencil<COUPLED>::MAX, SLOTS = Stencil<COUPLED>::SLOTS, BITS = Stencil<COUPLED>::BITS;
-  extern __shared__ int tables[]; /* for each of them [SLOTS] columns and [SLOTS] places */
-  __shared__ int        rowof[HOPS_CURL_THREADS], first[HOPS_CURL_THREADS], count[HOPS_CURL_THREADS], low[HOPS_CURL_THREADS], fresh[HOPS_CURL_THREADS], tableof[HOPS_CURL_THREADS], ntables;
-  __shared__ char       lookup[HOPS_CURL_THREADS], crowded[HOPS_CURL_THREADS]; /* columns that are looked up: none, those on the surface, all */
+  constexpr int         N = Stencil<COUPLED>::N, MAX = Stencil<COUPLED>::MAX, SLOTS = Stencil<COUPLED>::SLOTS;
+  extern __shared__ int lists[]; /* [threads][MAX], then the tables */
+  __shared__ int        rowof[HOPS_CURL_THREADS], first[HOPS_CURL_THREADS], count[HOPS_CURL_THREADS];
+  __shared__ bool       several[HOPS_CURL_THREADS];
+  unsigned char        *tables = (unsigned char *)(lists + HOPS_CURL_THREADS * MAX);
   const Block           b(m, rows, Starts<COUPLED>(rows));
-  const int             t = threadIdx.x, r = b.r0 + t, row = (int)rows.first + r, split = (int)rows.split;
-  const bool            received = t < b.n && rows.slot && rows.slot[r] >= 0;
+  const int             t = threadIdx.x, r = b.r0 + t;
+  int                  *mine = lists + t * MAX;
   PlaceWords<COUPLED>   word;
 
-  if (t == 0) ntables = 0;
-  __syncthreads();
+  for (int k = t; k < b.n * SLOTS / 4; k += HOPS_CURL_THREADS) ((int *)tables)[k] = -1;
   if (t < b.n) {
     first[t]   = b.b0;
+    several[t] = m.twice || b.b1 - b.b0 > 1;
     count[t]   = 1;
-    low[t]     = row < split;
-    crowded[t] = 0;
-    lookup[t]  = m.twice || received ? 2 : b.b1 - b.b0 > 1;         /* two entries of a cell can meet what is inside; those received can be any */
-    if (lookup[t]) tableof[t] = 2 * SLOTS * atomicAdd(&ntables, 1); /* in any order */
+    mine[0]    = (int)rows.first + r;
   }
-  __syncthreads();
-  for (int k = t; k < ntables * 2 * SLOTS; k += HOPS_CURL_THREADS) tables[k] = k & SLOTS ? INT_MAX : -1;
-  __syncthreads();
-  if (t < b.n && lookup[t] == 2) tables[tableof[t] + SLOTS + FindSlot<BITS>(tables + tableof[t], row)] = 0;
   for (int kc = b.k0; kc < b.k1; kc += HOPS_CURL_THREADS) {
-    const bool   on = kc + t < b.k1;
-    int          col[N], i = 0, p = 0, *table = tables;
-    unsigned int negative = 0, have = 0, high = 0, look = 0, isnew = 0; /* bits s - 1 of neighbours s */
+    int          col[N], turn = -1, i = 0;
+    unsigned int negative = 0, surface = 0;
 
     b.FindRows(kc, rowof);
     __syncthreads();
-    if (on) {
-      i = rowof[t];
+    if (kc + t < b.k1) {
+      i    = rowof[t];
+      turn = kc + t - max(first[i], kc);
 
       const int  e = m.entry[kc + t], c = CellOf(m, e);
       const Edge edge(m.P, m.at[e - c * m.ne], COUPLED ? m.mask[c] : 0);
 
       negative = Columns<N>(m, c, e - c * m.ne, edge, col);
-#pragma unroll
-      for (int s = 1; s < N; s++) {
-        if (col[s] < m.nfree) have |= 1u << (s - 1);
-        if (col[s] >= split) high |= 1u << (s - 1);
-      }
-      if (lookup[i]) {
-        look  = have & (lookup[i] == 1 ? Surface<N>(edge) : ~0u);
-        table = tables + tableof[i];
-      }
-#pragma unroll
-      for (int s = 1; s < N; s++) {
-        if (!(look >> (s - 1) & 1)) continue;
-        col[s] = FindSlot<BITS>(table, col[s]);
-        if (col[s] < 0) crowded[i] = 1; /* all write the same */
-        else atomicMin(table + SLOTS + col[s], HOPS_LOR_NEW + 32 * t + s - 1);
-      }
+      if (several[i]) surface = m.twice ? ~0u : Surface<N>(edge); /* two entries of a cell can meet what is inside */
     }
-    __syncthreads();
-    if (on) {
-      if (crowded[i]) look = 0;
-      isnew = have & ~look;
+    for (int j = 0;; j++) {
+      if (turn == j) {
+        int           *list = lists + i * MAX, len = count[i];
+        unsigned char *slot = tables + i * SLOTS;
+        const auto     Find = [&](int u) { /* the slot that has u, or will have it */
+                                       unsigned int h = (unsigned int)u * 2654435761u >> (32 - Stencil<COUPLED>::BITS);
+
+                                       while (slot[h] != 255 && list[slot[h]] != u) h = (h + 1) % SLOTS;
+                                       return h;
+        };
+
+        word.Clear();
+        word.Set(0, 0, false);
+        if (several[i] && kc + t == first[i]) slot[Find(list[0])] = 0;
 #pragma unroll
-      for (int s = 1; s < N; s++)
-        if (look >> (s - 1) & 1 && table[SLOTS + col[s]] == HOPS_LOR_NEW + 32 * t + s - 1) isnew |= 1u << (s - 1);
-      fresh[t] = __popc(isnew);
-    }
-    __syncthreads();
-    if (on) {
-      p = count[i];
-      for (int u = max(first[i] - kc, 0); u < t; u++) p += fresh[u];
-      if (rows.i[1]) atomicAdd(low + i, __popc(isnew & ~high));
-      word.Clear();
-      word.Set(0, 0, false);
-#pragma unroll
-      for (int s = 1; s < N; s++) {
-        if (!(isnew >> (s - 1) & 1)) continue;
-        if (look >> (s - 1) & 1) table[SLOTS + col[s]] = min(p, HOPS_LOR_NEW - 1);
-        word.Set(s, p++, negative >> (s - 1) & 1);
+        for (int s = 1; s < N; s++) {
+          int p = len;
+
+          if (col[s] >= m.nfree) continue;
+          if (surface >> (s - 1) & 1) {
+            const unsigned int h = Find(col[s]);
+
+            if (slot[h] != 255) p = slot[h];
+            else if (p < MAX) slot[h] = (unsigned char)p;
+          }
+          if (p < MAX) word.Set(s, p, negative >> (s - 1) & 1);
+          if (p == len) {
+            if (p < MAX) list[p] = col[s];
+            len++;
+          }
+        }
+        count[i] = len;
+        word.Store(rows, kc + t);
       }
+      if (!__syncthreads_or(turn > j)) break;
     }
-    __syncthreads();
-    if (on) {
-      if (kc + t == b.k1 - 1 || t == HOPS_CURL_THREADS - 1 || rowof[t + 1] != i) count[i] = p;
-#pragma unroll
-      for (int s = 1; s < N; s++)
-        if ((look & ~isnew) >> (s - 1) & 1) word.Set(s, table[SLOTS + col[s]], negative >> (s - 1) & 1);
-      word.Store(rows, kc + t);
-    }
-    __syncthreads();
   }
   if (t >= b.n) return;
-  int  len  = count[t];
-  bool full = crowded[t];
+  int len = count[t], low = 0;
 
-  if (received) {
-    int *table = tables + tableof[t];
+  if (rows.slot && rows.slot[r] >= 0) {
+    for (int x = rows.xi[rows.slot[r]]; x < rows.xi[rows.slot[r] + 1]; x++) {
+      int k = 0;
 
-    for (int k = rows.xi[rows.slot[r]]; k < rows.xi[rows.slot[r] + 1]; k++) {
-      const int h = full ? -1 : FindSlot<BITS>(table, rows.xj[k]);
-
-      if (h < 0) full = true;
-      else if (table[SLOTS + h] != INT_MAX) continue;
-      else table[SLOTS + h] = 0;
-      low[t] += rows.xj[k] < split;
+      while (k < min(len, MAX) && mine[k] != rows.xj[x]) k++;
+      if (k < min(len, MAX)) continue;
+      if (len < MAX) mine[len] = rows.xj[x];
       len++;
     }
   }
-  if (full || len > MAX) {
+  if (len > MAX) {
     word.Clear();
     for (int k = b.b0; k < b.b1; k++) word.Store(rows, k);
     CountLater(rows, r, len, work);
     return;
   }
-  rows.i[0][r] = rows.i[1] ? low[t] : len;
-  if (rows.i[1]) rows.i[1][r] = len - low[t];
+  for (int k = 0; k < len && rows.i[1]; k++) low += mine[k] < rows.split;
+  rows.i[0][r] = rows.i[1] ? low : len;
+  if (rows.i[1]) rows.i[1][r] = len - low;
 }
 
 /* Columns to their places; these are final where the rows are neither sorted nor in two blocks */
@@ -220,19 +195,17 @@ __global__ static void __launch_bounds__(HOPS_CURL_THREADS) Fill(const HopsCudaL
     __syncthreads();
     if (kc + t >= b.k1) continue;
     int                 col[N], *list = lists + rowof[t] * MAX, len = 1;
-    const int           e = m.entry[kc + t], c = CellOf(m, e), i = e - c * m.ne, *C = m.restr + (size_t)c * m.ne;
-    const Around        around(Edge(m.P, m.at[i], 0));
+    const int           e = m.entry[kc + t], c = CellOf(m, e);
     PlaceWords<COUPLED> word;
 
     word.Load(rows, kc + t);
-#pragma unroll
-    for (int s = 1; s < N; s++) col[s] = C[word.Get(s) == HOPS_CURL_NONE ? i : around.Entry(s)];
+    (void)Columns<N>(m, c, e - c * m.ne, Edge(m.P, m.at[e - c * m.ne], COUPLED ? m.mask[c] : 0), col);
 #pragma unroll
     for (int s = 1; s < N; s++) {
       const int p = word.Get(s);
 
       if (p == HOPS_CURL_NONE) continue;
-      list[p] = Unsigned(col[s]); /* cells that share a column write the same */
+      list[p] = col[s]; /* cells that share a column write the same */
       len     = max(len, p + 1);
     }
     atomicMax(count + rowof[t], len); /* in any order */
@@ -330,25 +303,21 @@ size_t HopsCudaCurlPlaceSize(const HopsCudaLumpMesh *m, HopsLORRows *rows)
 }
 
 template <bool COUPLED>
-static PetscErrorCode LaunchCount(const HopsCudaLumpMesh *m, const HopsLORRows *rows, unsigned long long *work, cudaStream_t stream)
+static void LaunchCount(const HopsCudaLumpMesh *m, const HopsLORRows *rows, unsigned long long *work, cudaStream_t stream)
 {
-  const size_t size  = 2 * Stencil<COUPLED>::SLOTS * Tables(m, rows) * sizeof(int);
-  int         *start = Starts<COUPLED>(*rows);
+  int *start = Starts<COUPLED>(*rows);
 
-  PetscFunctionBegin;
   if (m->empty) EqualStarts<<<(unsigned int)(rows->nblocks / 256 + 1), 256, 0, stream>>>((int)rows->n, RowsOfBlock(rows), rows->nblocks, start);
   else FindStarts<<<(unsigned int)((rows->n + 255) / 256), 256, 0, stream>>>(m->begin + rows->first, (int)rows->n, rows->place0, rows->nblocks, start);
-  if (size > 40 * 1024) PetscCallCUDA(cudaFuncSetAttribute(Count<COUPLED>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)size)); /* others are static */
-  Count<COUPLED><<<rows->nblocks, HOPS_CURL_THREADS, size, stream>>>(*m, *rows, work);
-  PetscCallCUDA(cudaGetLastError());
-  PetscFunctionReturn(PETSC_SUCCESS);
+  Count<COUPLED><<<rows->nblocks, HOPS_CURL_THREADS, HOPS_CURL_THREADS *(Stencil<COUPLED>::MAX * sizeof(int) + Stencil<COUPLED>::SLOTS), stream>>>(*m, *rows, work);
 }
 
 PetscErrorCode HopsCudaCurlCount(const HopsCudaLumpMesh *m, const HopsLORRows *rows, unsigned long long *work, cudaStream_t stream)
 {
   PetscFunctionBegin;
-  if (rows->coupled) PetscCall(LaunchCount<true>(m, rows, work, stream));
-  else PetscCall(LaunchCount<false>(m, rows, work, stream));
+  if (rows->coupled) LaunchCount<true>(m, rows, work, stream);
+  else LaunchCount<false>(m, rows, work, stream);
+  PetscCallCUDA(cudaGetLastError());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
