@@ -1,4 +1,4 @@
-static char help[] = "hypre's products on a device after PCLOR was set up: solves with BoomerAMG on ranks with 32 rows, where cuSPARSE's products of CUDA 13.0 went wrong at random.\n\
+static char help[] = "hypre's products on a device after PCLOR was set up: solves with BoomerAMG on ranks with 32 rows, where cuSPARSE's products of CUDA 13.0 are wrong at random.\n\
   -repeat <solves: 20> -rows <of the last rank: 32> -lor <bool: PCLOR is set up before>\n\n";
 
 #include "hopstest.h"

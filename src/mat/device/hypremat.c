@@ -58,8 +58,8 @@ static PetscErrorCode HopsHypreGetRow(Mat A, PetscInt row, PetscInt *n, PetscInt
 }
 
 /*
-  In this process hypre multiplies with kernels of its own from now on. With cuSPARSE's (12.6.3, CUDA 13.0) solves on two and three
-  ranks went wrong at random where a rank had 32 rows (docs/gpu.md)
+  In this process hypre multiplies with kernels of its own from now on. cuSPARSE's (12.6.3, CUDA 13.0) reads shared memory that nobody
+  wrote where 32 rows meet in a chunk of entries, as on a rank with 32 rows: wrong at random (docs/gpu.md, "Processes that share a card")
 */
 PetscErrorCode HopsHypreSetProducts(void)
 {
