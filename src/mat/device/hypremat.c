@@ -65,7 +65,7 @@ PetscErrorCode HopsHypreSetProducts(void)
 {
   PetscFunctionBegin;
   #if PETSC_PKG_HYPRE_VERSION_GE(2, 25, 0)
-  if (HYPRE_Initialized()) PetscCallExternal(HYPRE_SetSpMVUseVendor, 0);
+  if (HYPRE_Initialized()) (void)HYPRE_SetSpMVUseVendor(0); /* returns what hypre did before */
   #endif
   PetscFunctionReturn(PETSC_SUCCESS);
 }
