@@ -57,6 +57,19 @@ static PetscErrorCode HopsHypreGetRow(Mat A, PetscInt row, PetscInt *n, PetscInt
   SETERRQ(PetscObjectComm((PetscObject)A), PETSC_ERR_SUP, "The rows of a matrix of type hypre lie on the device: convert it with MatConvert(,MATAIJ,), or use -pc_lor_mat_type aij");
 }
 
+/*
+  In this process hypre multiplies with kernels of its own from now on. cuSPARSE's (12.6.3, CUDA 13.0) reads shared memory that nobody
+  wrote where 32 rows meet in a chunk of entries, as on a rank with 32 rows: wrong at random (docs/gpu.md, "Processes that share a card")
+*/
+PetscErrorCode HopsHypreSetProducts(void)
+{
+  PetscFunctionBegin;
+  #if PETSC_PKG_HYPRE_VERSION_GE(2, 25, 0)
+  if (HYPRE_Initialized()) (void)HYPRE_SetSpMVUseVendor(0); /* returns what hypre did before */
+  #endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* MatCreateFromParCSR() gives a rank without rows or columns one */
 PetscErrorCode HopsHypreCanWrap(HopsSpace rows, HopsSpace cols, PetscBool *can)
 {
@@ -65,7 +78,10 @@ PetscErrorCode HopsHypreCanWrap(HopsSpace rows, HopsSpace cols, PetscBool *can)
   PetscFunctionBegin;
   PetscCall(MPIU_Allreduce(MPI_IN_PLACE, &some, 1, MPIU_INT, MPI_MIN, PetscObjectComm((PetscObject)rows)));
   *can = some ? PETSC_TRUE : PETSC_FALSE;
-  if (some) PetscCall(HopsHypreInitialize(PetscObjectComm((PetscObject)rows)));
+  if (some) {
+    PetscCall(HopsHypreInitialize(PetscObjectComm((PetscObject)rows)));
+    PetscCall(HopsHypreSetProducts());
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

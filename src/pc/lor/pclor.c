@@ -1,5 +1,6 @@
 /* PCLOR: the low-order-refined matrix inside an inner solver. */
 #include <hops/private/hopslorblock.h>
+#include <hops/private/hopsdevicemat.h>
 #include <petsc/private/pcimpl.h>
 
 static const char *const HopsSources[] = {"none", "the MATPA operator", "PCLORSetSpace()", "the DM's PetscFE and PetscDS"};
@@ -304,7 +305,8 @@ static PetscErrorCode PCSetUp_LOR(PC pc)
   PetscCall(PCLORSetAuxiliary(pc, lor));
   PetscCall(PetscLogEventBegin(HopsEvent.lorsolver, pc, 0, 0, 0));
 #if HOPS_HAVE_HYPRE_DEVICE
-  PetscCall(HopsCycleDestroy(&lor->cycle)); /* its matrices are about to go */
+  PetscCall(HopsCycleDestroy(&lor->cycle));                               /* its matrices are about to go */
+  if (!lor->form.space->backend->host) PetscCall(HopsHypreSetProducts()); /* also where the matrix came by MatConvert() */
 #endif
   PetscCall(KSPSetUp(lor->ksp));
   PetscCall(PCLORSetUpNodalWeight(pc, lor));
