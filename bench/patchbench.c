@@ -385,7 +385,7 @@ int main(int argc, char **argv)
 {
   Bench     bench      = {.dim = 3, .repeat = 3, .calls = 1, .dofs = 1e6, .mesh = "uniform", .nvariants = 5, .variant = {0, 1, 2, 3, 4}, .ntensor = 3};
   PetscInt  orders[16] = {1, 2, 3, 4, 5, 6, 7, 8}, n = 16;
-  PetscBool set;
+  PetscBool set, tensor;
   char      file[PETSC_MAX_PATH_LEN];
 
   PetscFunctionBeginUser;
@@ -403,6 +403,7 @@ int main(int argc, char **argv)
   if (!set) bench.nvariants = 5;
   for (PetscInt k = 0; k < bench.nvariants; ++k) PetscCheck(bench.variant[k] >= 0 && bench.variant[k] < 5, PETSC_COMM_WORLD, PETSC_ERR_USER, "There are the variants 0 to 4, not %" PetscInt_FMT, bench.variant[k]);
   PetscCall(PetscOptionsGetIntArray(NULL, NULL, "-tensor", bench.tensor, &bench.ntensor, &set));
+  tensor = set;
   if (!set) {
     bench.ntensor   = 1;
     bench.tensor[0] = -1;
@@ -415,6 +416,7 @@ int main(int argc, char **argv)
     PetscCall(PetscOptionsGetString(NULL, NULL, "-hops_backend", name, sizeof(name), NULL));
     PetscCall(PetscStrcmp(name, "cuda", &bench.device));
   }
+  PetscCheck(bench.device || !tensor, PETSC_COMM_WORLD, PETSC_ERR_USER, "-tensor is for devices: add -hops_backend cuda");
   PetscCheck(!bench.device || !bench.cpu, PETSC_COMM_WORLD, PETSC_ERR_USER, "-cpu times the host: drop it, or -hops_backend cuda");
   if (bench.device) PetscCall(DevicePeak(&bench));
   else PetscCall(HostPeak(&bench));

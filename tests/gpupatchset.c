@@ -74,9 +74,11 @@ static PetscErrorCode Run(PetscInt dim, PetscInt size, PetscBool single, PetscBo
   unsigned char     *dist;
   PetscRandom        rand;
   double            *rd, *zd, y[NP];
+  PetscBool          has;
 
   PetscFunctionBeginUser;
   HopsCudaPatchTensor = tensor;
+  PetscCall(HopsCudaPatchHasTensor(&has));
   PetscCall(PetscRandomCreate(PETSC_COMM_SELF, &rand));
   for (int f = 0; f < 4; ++f) { /* 0, 1: of the cube; 2, 3: of the brick */
     fsize[f]   = (int)(f < 2 ? size : PetscMax(1, size + 1 - 3 * (f - 2)));
@@ -164,7 +166,7 @@ static PetscErrorCode Run(PetscInt dim, PetscInt size, PetscBool single, PetscBo
   PetscCall(HopsCudaPatchSetDestroy(&set));
   PetscCall(PetscFree5(values, inv, idx, dist, level));
   PetscCall(PetscRandomDestroy(&rand));
-  PetscCall(PetscPrintf(PETSC_COMM_SELF, "size %" PetscInt_FMT ", %s precision%s: ", size, single ? "single" : "double", tensor ? ", tensor cores" : ""));
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, "size %" PetscInt_FMT ", %s precision%s: ", size, single ? "single" : "double", tensor && has ? ", tensor cores" : ""));
   if (worst < (single ? 1e-5 : 1e-12)) PetscCall(PetscPrintf(PETSC_COMM_SELF, "agree\n"));
   else PetscCall(PetscPrintf(PETSC_COMM_SELF, "differ by %g\n", (double)worst));
   PetscFunctionReturn(PETSC_SUCCESS);

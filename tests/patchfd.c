@@ -378,6 +378,7 @@ end:
       args: -order 2 -ratio 1 -mass 1 -cells 4,3,3
 
   testset:
+    requires: host
     args: -jump 1e6 -pc_patchfd_condense_ratio 1 -pc_patchfd_dense_max 0 -dim 2 -cells 4,3
     test:
       suffix: 2d_condensed
@@ -400,6 +401,7 @@ end:
       args: -order 4 -ratio 1 -cells 7,6 -hops_host_isa avx2
 
   testset:
+    requires: host
     args: -jump 1e6 -pc_patchfd_condense_ratio 1 -pc_patchfd_dense_max 0 -dim 3 -cells 2,2,2
     timeoutfactor: 3
     test:

@@ -540,9 +540,11 @@ int main(int argc, char **argv)
     timeoutfactor: 2
   test:
     suffix: surrogate
+    requires: host
     args: -test surrogate -dim 2 -order {{1 3 6}separate output}
   test:
     suffix: surrogate_3d
+    requires: host
     args: -test surrogate -dim 3 -order {{2 3}separate output}
     timeoutfactor: 2
   test:
@@ -565,6 +567,7 @@ int main(int argc, char **argv)
       suffix: ranks_3d
       nsize: {{1 2 4}}
   testset:
+    requires: host
     args: -dm_plex_dim 2 -dm_plex_box_faces 8,8 -order 5 -jump 30 -pc_patchfd_dense_max 0
     output_file: output/patchplex_condensed_2d.out
     diff_args: -j
@@ -572,6 +575,7 @@ int main(int argc, char **argv)
       suffix: condensed_2d
       nsize: {{1 2 3}}
   testset:
+    requires: host
     args: -dm_plex_dim 3 -dm_plex_box_faces 4,4,4 -order 3 -jump 30 -pc_patchfd_dense_max 0
     output_file: output/patchplex_condensed_3d.out
     diff_args: -j

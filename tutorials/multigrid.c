@@ -285,10 +285,17 @@ int main(int argc, char **argv)
       args: -coefficient cells -orders 2,4 -levels 3,4 -solve krylov -mg_levels_ksp_type richardson -mg_levels_pc_type patchfd -mg_levels_ksp_max_it 1
     test:
       suffix: patches_cells_cube
+      requires: host
       nsize: {{1 3}}
-      args: -dm_plex_dim 3 -coefficient cells -contrast {{100 1e6}separate output} -orders 2,3,5,6 -levels 2,3 -solve krylov -mg_levels_ksp_type richardson -mg_levels_pc_type patchfd -mg_levels_ksp_max_it 1
+      args: -dm_plex_dim 3 -coefficient cells -contrast {{100 1e6}separate output} -orders 2,3,5,6 -levels 2,3 -solve krylov -mg_levels_ksp_type richardson -mg_levels_pc_type patchfd -mg_levels_ksp_max_it 1 -mg_levels_pc_patchfd_dense_max 0
+    test:
+      suffix: patches_cells_cube_view
+      requires: host
+      args: -dm_plex_dim 3 -coefficient cells -orders 5 -levels 2 -solve krylov -mg_levels_ksp_type richardson -mg_levels_pc_type patchfd -mg_levels_ksp_max_it 1 -ksp_view
+      filter: grep condensed | sort -u
     test:
       suffix: patches_cells_cube_single
+      requires: host
       args: -dm_plex_dim 3 -coefficient cells -orders 2,3,5,6 -levels 2 -solve krylov -mg_levels_ksp_type richardson -mg_levels_pc_type patchfd -mg_levels_ksp_max_it 1 -pc_hopsmg_precision single
     test:
       suffix: patches_single

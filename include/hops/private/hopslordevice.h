@@ -23,9 +23,9 @@ typedef struct {
   PetscInt     nmap;
   int          nblocks; /* of rows, the back end's own */
   PetscBool    placed;  /* places are those of the final pattern: the back end's own */
-  PetscBool    anylong; /* set by CountRows(): some row has more columns than a thread's list */
+  PetscBool    anylong; /* set by CountRows(): some row has more columns than a row's table, or a thread's list */
 
-  unsigned long long *place; /* [nplace] or more: where what cells add to the rows goes, the back end's own; NULL until values are asked for */
+  unsigned long long *place; /* [nplace] or more: where what cells add to the rows goes, the back end's own; made with the lengths in H1, else when values are asked for */
   int                 place0, nplace;
 } HopsLORRows;
 

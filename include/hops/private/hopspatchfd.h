@@ -18,13 +18,14 @@ typedef struct {
   Mat                A;        /* the operator of multiplicative sweeps (borrowed from the PC) */
   HopsHalo           halo;     /* of P-vectors, on a device */
   /* arrays where the back end works */
-  PetscScalar *b, *g, *c;                     /* [nP], [nG] right-hand side and former ghosts of fused sweeps, or NULL; [2 nT] iterate and residual */
-  PetscScalar *r, *z;                         /* [nP] */
-  PetscScalar *w;                             /* [nT] weights of the additive and restricted types, or NULL */
-  Vec          t, x, rv;                      /* A z; owned entries of z and of r as vectors */
-  PetscInt     condensemax;                   /* what was asked for; see HopsPatchOptions */
-  PetscInt64   count[2][HOPS_PATCH_NSOLVERS]; /* patches of all ranks: vertex, element; by HopsPatchSolver */
-  PetscInt64   factors, different, size;      /* 1D factors, different condensed patches, largest dense patch */
+  PetscScalar *b, *g, *c;   /* [nP], [nG] right-hand side and former ghosts of fused sweeps, or NULL; [2 nT] iterate and residual */
+  PetscScalar *r, *z;       /* [nP] */
+  PetscScalar *w;           /* [nT] weights of the additive and restricted types, or NULL */
+  Vec          t, x, rv;    /* A z; owned entries of z and of r as vectors */
+  PetscInt     condensemax; /* what was asked for; see HopsPatchOptions */
+  PetscBool    condenseset;
+  PetscInt64   count[2][HOPS_PATCH_NSOLVERS];   /* patches of all ranks: vertex, element; by HopsPatchSolver */
+  PetscInt64   factors, different, schur, size; /* 1D factors, different condensed patches and bytes of their inverses, largest dense patch */
 } PC_PATCHFD;
 
 PETSC_INTERN PetscErrorCode PCPATCHFDGetData(PC, PC_PATCHFD **);

@@ -309,6 +309,9 @@ static PetscErrorCode PCSetUp_LOR(PC pc)
   if (!lor->form.space->backend->host) PetscCall(HopsHypreSetProducts()); /* also where the matrix came by MatConvert() */
 #endif
   PetscCall(KSPSetUp(lor->ksp));
+#if HOPS_HAVE_HYPRE_DEVICE
+  if (!lor->form.space->backend->host) PetscCall(HopsHypreSetProducts()); /* where an inner preconditioner was the first to start hypre */
+#endif
   PetscCall(PCLORSetUpNodalWeight(pc, lor));
   PetscCall(PCLORSetUpCycle(pc, lor));
   PetscCall(PetscLogEventEnd(HopsEvent.lorsolver, pc, 0, 0, 0));

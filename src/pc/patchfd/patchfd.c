@@ -142,21 +142,23 @@ static PetscErrorCode PCPATCHFDSetUpWeights(PC_PATCHFD *fd)
 static PetscErrorCode PCPATCHFDCount(PC pc, PC_PATCHFD *fd)
 {
   HopsPatches pt                                 = fd->patches;
-  PetscInt64  count[2 * HOPS_PATCH_NSOLVERS + 3] = {0}, *other = count + 2 * HOPS_PATCH_NSOLVERS;
+  PetscInt64  count[2 * HOPS_PATCH_NSOLVERS + 4] = {0}, *other = count + 2 * HOPS_PATCH_NSOLVERS;
 
   PetscFunctionBegin;
   for (PetscInt k = 0; k < pt->n; ++k) {
     ++count[HOPS_PATCH_NSOLVERS * pt->element[k] + pt->solver[k]];
-    if (pt->solver[k] == HOPS_PATCH_DENSE) other[2] = PetscMax(other[2], pt->start[k + 1] - pt->start[k]);
+    if (pt->solver[k] == HOPS_PATCH_DENSE) other[3] = PetscMax(other[3], pt->start[k + 1] - pt->start[k]);
   }
   other[0] = pt->nfactors;
   other[1] = pt->ncond;
-  PetscCall(MPIU_Allreduce(MPI_IN_PLACE, count, 2 * HOPS_PATCH_NSOLVERS + 2, MPIU_INT64, MPI_SUM, PetscObjectComm((PetscObject)pc)));
-  PetscCall(MPIU_Allreduce(MPI_IN_PLACE, other + 2, 1, MPIU_INT64, MPI_MAX, PetscObjectComm((PetscObject)pc)));
+  other[2] = (PetscInt64)(pt->nschur * sizeof(PetscScalar));
+  PetscCall(MPIU_Allreduce(MPI_IN_PLACE, count, 2 * HOPS_PATCH_NSOLVERS + 3, MPIU_INT64, MPI_SUM, PetscObjectComm((PetscObject)pc)));
+  PetscCall(MPIU_Allreduce(MPI_IN_PLACE, other + 3, 1, MPIU_INT64, MPI_MAX, PetscObjectComm((PetscObject)pc)));
   for (PetscInt i = 0; i < 2 * HOPS_PATCH_NSOLVERS; ++i) fd->count[i / HOPS_PATCH_NSOLVERS][i % HOPS_PATCH_NSOLVERS] = count[i];
   fd->factors   = other[0];
   fd->different = other[1];
-  fd->size      = other[2];
+  fd->schur     = other[2];
+  fd->size      = other[3];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -356,6 +358,7 @@ static PetscErrorCode PCSetUp_PATCHFD(PC pc)
   PetscCheck(sp->backend->PatchCreate, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "The back end %s has no patch solvers: use -hops_backend host", sp->backend->name);
   PetscCall(PetscLogEventBegin(HopsEvent.patchsetup, pc, 0, 0, 0));
   PetscCall(PCPATCHFDSetUpBasis(pc, fd));
+  PetscCheck(sp->backend->host || !fd->condenseset || !fd->condensemax, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "-pc_patchfd_condense_max: the back end %s condenses no patches: leave the option away, or use -hops_backend host", sp->backend->name);
   fd->opt.condensemax = sp->backend->host ? fd->condensemax : 0; /* devices have no kernels for them */
   fd->opt.element     = fd->patch == PC_PATCHFD_ELEMENT ? PETSC_TRUE : PETSC_FALSE;
   fd->opt.colors      = fd->type == PC_PATCHFD_MULTIPLICATIVE ? PETSC_TRUE : PETSC_FALSE;
@@ -640,7 +643,8 @@ static PetscErrorCode PCSetFromOptions_PATCHFD(PC pc, HopsOptionItems PetscOptio
   if (set) fd->weightset = PETSC_TRUE;
   PetscCall(PetscOptionsBool("-pc_patchfd_fuse", "Residuals of exact patches from the patches", "PCPATCHFD", fd->usefuse, &fd->usefuse, NULL));
   PetscCall(PetscOptionsInt("-pc_patchfd_dense_max", "Irregular vertices: largest patch whose matrix is inverted", "PCPATCHFD", fd->opt.densemax, &fd->opt.densemax, NULL));
-  PetscCall(PetscOptionsInt("-pc_patchfd_condense_max", "Cells of different factors: largest skeleton whose Schur complement is inverted", "PCPATCHFD", fd->condensemax, &fd->condensemax, NULL));
+  PetscCall(PetscOptionsInt("-pc_patchfd_condense_max", "Cells of different factors: largest skeleton whose Schur complement is inverted", "PCPATCHFD", fd->condensemax, &fd->condensemax, &set));
+  if (set) fd->condenseset = PETSC_TRUE;
   PetscCall(PetscOptionsReal("-pc_patchfd_condense_ratio", "Condition number beyond which tensor products are replaced by condensed patches", "PCPATCHFD", fd->opt.condenseratio, &fd->opt.condenseratio, NULL));
   PetscCall(PetscOptionsReal("-pc_patchfd_dense_ratio", "Condition number beyond which tensor products are replaced by inverses", "PCPATCHFD", fd->opt.denseratio, &fd->opt.denseratio, NULL));
   PetscCall(PetscOptionsReal("-pc_patchfd_damp", "Bound of the spectrum that tensor products are scaled down to", "PCPATCHFD", fd->opt.damp, &fd->opt.damp, NULL));
@@ -671,9 +675,9 @@ static PetscErrorCode PCView_PATCHFD(PC pc, PetscViewer viewer)
   for (PetscInt e = 0; e < 2; ++e) {
     const PetscInt64 *c = fd->count[e];
 
-    if (c[0] + c[1] + c[2] + c[3]) PetscCall(PetscViewerASCIIPrintf(viewer, "%s patches: %" PetscInt64_FMT " tensor products, %" PetscInt64_FMT " of surrogates, %" PetscInt64_FMT " dense\n", PCPATCHFDPatches[e], c[0], c[1], c[2]));
+    if (c[0] + c[1] + c[2]) PetscCall(PetscViewerASCIIPrintf(viewer, "%s patches: %" PetscInt64_FMT " tensor products, %" PetscInt64_FMT " of surrogates, %" PetscInt64_FMT " dense\n", PCPATCHFDPatches[e], c[0], c[1], c[2]));
   }
-  if (fd->count[0][HOPS_PATCH_CONDENSED]) PetscCall(PetscViewerASCIIPrintf(viewer, "vertex patches condensed to their skeletons: %" PetscInt64_FMT ", %" PetscInt64_FMT " inverses\n", fd->count[0][HOPS_PATCH_CONDENSED], fd->different));
+  if (fd->count[0][HOPS_PATCH_CONDENSED]) PetscCall(PetscViewerASCIIPrintf(viewer, "vertex patches condensed to their skeletons: %" PetscInt64_FMT ", %" PetscInt64_FMT " inverses of %g MB\n", fd->count[0][HOPS_PATCH_CONDENSED], fd->different, 1e-6 * (double)fd->schur));
   if (fd->size) PetscCall(PetscViewerASCIIPrintf(viewer, "largest dense patch: %" PetscInt64_FMT " unknowns\n", fd->size));
   if (fd->type == PC_PATCHFD_MULTIPLICATIVE) PetscCall(PetscViewerASCIIPrintf(viewer, "colors: %" PetscInt_FMT "%s\n", fd->patches->ncolors, fd->b ? ", fused sweeps" : ""));
   {

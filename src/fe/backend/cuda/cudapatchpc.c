@@ -51,17 +51,17 @@ static void SweepPack(int n, const double *h, double *packed)
 /* S^T M and S^T A on all nodes, and the functions of the two ends, of each factor (cudapatchpc.h); at[] where they begin, tat[] what tensor cores need */
 static PetscErrorCode SweepFactors(HopsPatchKernel k, HopsPatches pt, PetscInt at[], PetscInt tat[])
 {
-  PetscInt n = 0, nt = 0;
-  double  *h;
+  PetscInt64 n = 0, nt = 0;
+  double    *h;
 
   PetscFunctionBegin;
   for (PetscInt i = 0; i < pt->nfactors; ++i) {
     const PetscInt m = pt->factors[i].n, N = pt->factors[i].N;
 
-    at[i] = n;
+    at[i] = (PetscInt)n;
     n += (m * ((m + 1) / 2 * 2) + m + 2 * m * N + 4 * m + 3) / 4 * 4;
   }
-  PetscCheck(n < PETSC_MPI_INT_MAX, PETSC_COMM_SELF, PETSC_ERR_SUP, "The 1D factors have %" PetscInt_FMT " entries: use more devices", n);
+  PetscCheck(n < PETSC_MPI_INT_MAX, PETSC_COMM_SELF, PETSC_ERR_SUP, "The 1D factors have %" PetscInt64_FMT " entries: use more devices", n);
   PetscCall(PetscCalloc1(n, &h));
   for (PetscInt i = 0; i < pt->nfactors; ++i) {
     const PetscInt   m = pt->factors[i].n, N = pt->factors[i].N, R = (m + 1) / 2 * 2;
@@ -91,7 +91,7 @@ static PetscErrorCode SweepFactors(HopsPatchKernel k, HopsPatches pt, PetscInt a
     float *s;
 
     PetscCall(PetscMalloc1(n, &s));
-    for (PetscInt i = 0; i < n; ++i) s[i] = (float)h[i];
+    for (PetscInt64 i = 0; i < n; ++i) s[i] = (float)h[i];
     PetscCall(ToDevice(n * sizeof(float), s, &k->values));
     PetscCall(PetscFree(s));
   } else PetscCall(ToDevice(n * sizeof(double), h, &k->values));
@@ -102,10 +102,10 @@ static PetscErrorCode SweepFactors(HopsPatchKernel k, HopsPatches pt, PetscInt a
     for (PetscInt i = 0; i < pt->nfactors; ++i) {
       const PetscInt m = pt->factors[i].n;
 
-      tat[i] = nt;
+      tat[i] = (PetscInt)nt;
       if (HOPS_CUDA_TENSOR_HAS(m) && pt->factors[i].N == m + 2) nt += HOPS_CUDA_TENSOR_SIZE(m, m) + 2 * HOPS_CUDA_TENSOR_SIZE(m + 2, m);
     }
-    PetscCheck(nt < PETSC_MPI_INT_MAX, PETSC_COMM_SELF, PETSC_ERR_SUP, "The 1D factors have %" PetscInt_FMT " entries: use more devices", nt);
+    PetscCheck(nt < PETSC_MPI_INT_MAX, PETSC_COMM_SELF, PETSC_ERR_SUP, "The 1D factors have %" PetscInt64_FMT " entries: use more devices", nt);
     PetscCall(PetscMalloc1(nt, &packed));
     for (PetscInt i = 0; i < pt->nfactors; ++i)
       if (HOPS_CUDA_TENSOR_HAS(pt->factors[i].n) && pt->factors[i].N == pt->factors[i].n + 2) SweepPack((int)pt->factors[i].n, h + at[i], packed + tat[i]);

@@ -78,19 +78,19 @@ PetscErrorCode HopsCudaPatchHasTensor(PetscBool *has)
 /* S^T and S of each factor for tensor cores, of the sizes that have such kernels; at[] where they begin */
 static PetscErrorCode Packed(const HopsCudaPatchInput *in, PetscInt at[], double **packed, PetscLogDouble *bytes)
 {
-  PetscInt  n = 0;
-  double   *h;
-  PetscBool has;
+  PetscInt64 n = 0;
+  double    *h;
+  PetscBool  has;
 
   PetscFunctionBegin;
   PetscCall(PetscArrayzero(at, in->nfactors));
   PetscCall(HopsCudaPatchHasTensor(&has));
   if (!has || in->dim != 3 || in->single) PetscFunctionReturn(PETSC_SUCCESS);
   for (PetscInt f = 0; f < in->nfactors; ++f) {
-    at[f] = n;
+    at[f] = (PetscInt)n;
     if (HOPS_CUDA_TENSOR_HAS(in->fsize[f])) n += 2 * HOPS_CUDA_TENSOR_SIZE(in->fsize[f], in->fsize[f]);
   }
-  PetscCheck(n < PETSC_MPI_INT_MAX, PETSC_COMM_SELF, PETSC_ERR_SUP, "The 1D factors have %" PetscInt_FMT " entries: use more devices", n);
+  PetscCheck(n < PETSC_MPI_INT_MAX, PETSC_COMM_SELF, PETSC_ERR_SUP, "The 1D factors have %" PetscInt64_FMT " entries: use more devices", n);
   PetscCall(PetscMalloc1(n, &h));
   for (PetscInt f = 0; f < in->nfactors; ++f) {
     const int        m = in->fsize[f];

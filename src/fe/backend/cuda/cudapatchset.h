@@ -74,7 +74,7 @@ struct _HopsCudaPatchSet {
 };
 
 EXTERN_C_BEGIN
-/* For benchmarks and tests: 1 tensor cores where there is a kernel, 0 none, -1 (default) as measured to be faster */
+/* For benchmarks and tests: 0 no tensor cores; else (default -1) wherever there is a kernel, which is where they are faster */
 PETSC_INTERN int            HopsCudaPatchTensor;
 PETSC_INTERN PetscErrorCode HopsCudaPatchHasTensor(PetscBool *has); /* has the device double-precision tensor cores? */
 PETSC_INTERN PetscErrorCode HopsCudaPatchSetCreate(const HopsCudaPatchInput *, HopsCudaPatchSet *);

@@ -63,11 +63,9 @@ static PetscErrorCode Batches(HopsHostCondensedKernel k, PetscInt n, const Entry
       } else
         while (nrest && b->count < W) b->patch[b->count++] = order[rest[--nrest]].patch;
       done += b->count;
-      b->factor = k->factor + 32 * W * k->nbatch;
-      for (int l = 0; l < W; ++l) {
-        const HopsPatchCondensed *c = pt->cond + pt->dense[b->patch[PetscMin(l, b->count - 1)]];
+      {
+        const HopsPatchCondensed *c = pt->cond + pt->dense[b->patch[0]];
 
-        for (int f = 0; f < 32; ++f) b->factor[f * W + l] = c->d[f / 4][f % 4];
         b->nskel = (int)c->n;
         for (int a = 0; a < 3; ++a) {
           b->side[a] = c->side[a];
@@ -79,6 +77,27 @@ static PetscErrorCode Batches(HopsHostCondensedKernel k, PetscInt n, const Entry
     }
   }
   PetscCall(PetscFree(rest));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The cells' factors, lane by lane */
+static PetscErrorCode SetUpFactors(HopsHostCondensedKernel k)
+{
+  const HopsPatches pt = k->patches;
+  const int         W  = k->ops->W;
+
+  PetscFunctionBegin;
+  PetscCall(HopsHostAlloc((size_t)32 * W * k->nbatch, PETSC_FALSE, &k->mem[0], &k->factor));
+  for (PetscInt i = 0; i < k->nbatch; ++i) {
+    HopsHostCondensed *b = k->batch + i;
+
+    b->factor = k->factor + (size_t)32 * W * i;
+    for (int l = 0; l < W; ++l) {
+      const HopsPatchCondensed *c = pt->cond + pt->dense[b->patch[PetscMin(l, b->count - 1)]];
+
+      for (int f = 0; f < 32; ++f) b->factor[f * W + l] = c->d[f / 4][f % 4];
+    }
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -157,12 +176,13 @@ PetscErrorCode HopsHostCondensedCreate(HopsPatches pt, const HopsHostKernels *op
   PetscCall(PetscCalloc1(n, &k->batch));
   PetscCall(PetscMalloc1(n, &k->patch));
   PetscCall(PetscCalloc1(ncolors + 1, &k->bstart));
-  PetscCall(HopsHostAlloc((size_t)32 * W * n, PETSC_FALSE, &k->mem[0], &k->factor));
-  PetscCall(HopsHostAlloc((size_t)4 * W * nodes, PETSC_FALSE, &k->mem[1], &k->x));
+  PetscCall(HopsHostAlloc((size_t)4 * W * nodes, PETSC_TRUE, &k->mem[1], &k->x)); /* lanes without a patch multiply what is there */
   k->e = k->x + W * nodes;
   k->b = k->e + W * nodes;
   k->y = k->b + W * nodes;
   PetscCall(Batches(k, n, order, skel));
+  PetscCall(PetscRealloc(k->nbatch * sizeof(*k->batch), &k->batch));
+  PetscCall(SetUpFactors(k));
   for (PetscInt c = 0; c < ncolors; ++c) k->bstart[c + 1] = PetscMax(k->bstart[c + 1], k->bstart[c]);
   *bytes += pt->nschur * sizeof(PetscScalar) + (double)k->nbatch * 32 * W * sizeof(double);
   PetscCall(PetscFree(order));
