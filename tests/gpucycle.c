@@ -1,4 +1,4 @@
-static char help[] = "PCLOR's own V-cycle on a device against hypre's on the same hierarchy: one application, refills; a singular problem is left to hypre.\n\
+static char help[] = "PCLOR's own V-cycle on a device against hypre's on the same hierarchy: one application, refills; on several ranks too; a singular problem is left to hypre.\n\
   -order <p>\n\n";
 
 #include "hopstest.h"
@@ -114,5 +114,23 @@ int main(int argc, char **argv)
     test:
       suffix: 3d
       args: -dm_plex_dim 3 -dm_plex_box_faces 5,4,4 -order 3
+
+    test:
+      suffix: 2d_ranks
+      nsize: {{2 3}}
+      output_file: output/gpucycle_2d.out
+      args: -dm_plex_dim 2 -dm_plex_box_faces 12,10 -order 4 -pc_lor_cycle_redundant {{0 400 100000}}
+
+    test:
+      suffix: 3d_ranks
+      nsize: {{2 3}}
+      output_file: output/gpucycle_3d.out
+      args: -dm_plex_dim 3 -dm_plex_box_faces 5,4,4 -order 3 -pc_lor_cycle_redundant {{0 200 100000}}
+
+    test:
+      suffix: empty
+      nsize: 3
+      output_file: output/gpucycle_2d.out
+      args: -dm_plex_dim 2 -dm_plex_box_faces 2,1 -order 9 -pc_lor_cycle_redundant {{0 100000}}
 
 TEST*/

@@ -158,8 +158,8 @@ static PetscErrorCode Order(HopsSpace space[2], PetscInt p, PetscBool mass, Pets
       if (show || !(e <= variants[v].tol)) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "order %" PetscInt_FMT ", %s, %s: differ by %g\n", p, variants[v].name, what[r], (double)e));
       if (!(e <= variants[v].tol)) *ok = PETSC_FALSE;
     }
-    /* rounding moves counts of single precision and long ones a little */
-    slack = variants[v].symmetric ? its[0] / 20 + (variants[v].tol > 1e-6 ? 1 : 0) : its[0] / 5 + 2;
+    /* rounding moves counts of single precision and long ones a little: on the host, 1e-15 in the right-hand side makes 33 of element patches 32 */
+    slack = variants[v].symmetric ? its[0] / 10 + (variants[v].tol > 1e-6 ? 1 : 0) : its[0] / 5 + 2;
     if (show || PetscAbsInt(its[0] - its[1]) > slack) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "order %" PetscInt_FMT ", %s: %" PetscInt_FMT " iterations on the host, %" PetscInt_FMT " on the device\n", p, variants[v].name, its[0], its[1]));
     if (PetscAbsInt(its[0] - its[1]) > slack) *ok = PETSC_FALSE;
     for (PetscInt k = 0; k < 2; ++k)

@@ -9,9 +9,12 @@ typedef struct {
   Mat A, G, C, nd[3], rt[3];
 } HopsCycleAuxiliary;
 
-/* from a PCHYPRE that is set up; *cycle is NULL where the cycle is not one that can be taken over, and *why says so */
-PETSC_INTERN PetscErrorCode HopsCycleCreate(PC, PCLORCycle, const HopsCycleAuxiliary *, HopsCycle *cycle, const char **why);
+/*
+  From a PCHYPRE that is set up, of a matrix on the space; *cycle is NULL where the cycle is not one that can be taken over, and *why says so. On several ranks levels
+  of at most nredundant unknowns are worked on by each rank. Collective.
+*/
+PETSC_INTERN PetscErrorCode HopsCycleCreate(PC, HopsSpace, PCLORCycle, PetscInt nredundant, const HopsCycleAuxiliary *, HopsCycle *cycle, const char **why);
 PETSC_INTERN PetscErrorCode HopsCycleApply(HopsCycle, Vec x, Vec y);
 PETSC_INTERN PetscErrorCode HopsCycleDestroy(HopsCycle *);
-PETSC_INTERN PetscErrorCode HopsCycleGetInfo(HopsCycle, PetscInt *levels, PetscReal *complexity);
+PETSC_INTERN PetscErrorCode HopsCycleGetInfo(HopsCycle, PetscInt *levels, PetscInt *spread, PetscReal *complexity);
 PETSC_INTERN PetscErrorCode HopsCycleSetNodalWeight(PC, const HopsCycleAuxiliary *, PetscReal, PetscBool *done); /* of AMS and ADS */

@@ -106,6 +106,7 @@ typedef struct {
   PetscBool             auxiliary;            /* the inner solver has them */
   PCLORCycle            cycletype, cycleused; /* what was asked for; what is done */
   PetscBool             cycleset;             /* by the user */
+  PetscInt              redundant;            /* levels of at most so many unknowns are every rank's */
   HopsCycle             cycle;                /* in place of the inner KSP's solve, where it can be */
   const char           *nocycle;
   void                 *cycledata;              /* of the inner PC that the cycle belongs to */

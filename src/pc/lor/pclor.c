@@ -274,7 +274,7 @@ static PetscErrorCode PCLORSetUpCycle(PC pc, PC_LOR *lor)
   else if (nsp) lor->nocycle = "the matrix is singular"; /* the inner KSP removes null spaces */
   else {
     PetscCall(KSPGetPC(lor->ksp, &inner));
-    PetscCall(HopsCycleCreate(inner, lor->cycleused, &aux, &lor->cycle, &lor->nocycle));
+    PetscCall(HopsCycleCreate(inner, lor->form.space, lor->cycleused, lor->redundant, &aux, &lor->cycle, &lor->nocycle));
     lor->cycledata = inner->data;
   }
   if (!lor->cycle) PetscCall(PetscInfo(pc, "the cycle is the inner solver's own: %s\n", lor->nocycle));
@@ -430,6 +430,7 @@ static PetscErrorCode PCSetFromOptions_LOR(PC pc, HopsOptionItems PetscOptionsOb
   if (set) PetscCall(PCLORSetDropTolerance(pc, droptol));
   PetscCall(PetscOptionsEnum("-pc_lor_cycle", "Who runs the cycle of BoomerAMG, AMS or ADS on a device, and in which precision", "PCLORSetCycle", HopsCycles, (PetscEnum)lor->cycletype, (PetscEnum *)&lor->cycletype, &set));
   if (set) lor->cycleset = PETSC_TRUE;
+  PetscCall(PetscOptionsBoundedInt("-pc_lor_cycle_redundant", "On several ranks, levels of at most so many unknowns are worked on by each rank", "PCLORSetCycle", lor->redundant, &lor->redundant, NULL, 0));
   PetscCall(PetscOptionsReal("-pc_lor_nodal_relax_weight", "Weight of l1-Jacobi in the nodal solvers of AMS and ADS on a device", "PCLOR", lor->nodalweight, &lor->nodalweight, &set));
   PetscCheck(!set || (lor->nodalweight > 0.0 && lor->nodalweight < 2.0), PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "-pc_lor_nodal_relax_weight %g: l1-Jacobi converges with weights between 0 and 2", (double)lor->nodalweight);
   PetscCall(PetscOptionsStringArray("-pc_lor_ignore", "Terms of the form that the preconditioner may leave out: convection (of the cells), boundary", "PCLOR", terms, &nterms, &set));
@@ -488,11 +489,12 @@ static PetscErrorCode PCView_LOR(PC pc, PetscViewer viewer)
     if (lor->nodalused > 0.0) PetscCall(PetscViewerASCIIPrintf(viewer, "relaxation weight of the nodal solvers: %g\n", (double)lor->nodalused));
 #if HOPS_HAVE_HYPRE_DEVICE
     if (lor->cycle) {
-      PetscInt  levels;
+      PetscInt  levels, spread;
       PetscReal complexity;
 
-      PetscCall(HopsCycleGetInfo(lor->cycle, &levels, &complexity));
+      PetscCall(HopsCycleGetInfo(lor->cycle, &levels, &spread, &complexity));
       PetscCall(PetscViewerASCIIPrintf(viewer, "%s: kernels of hops on the inner solver's hierarchy, %s precision, %" PetscInt_FMT " levels, operator complexity %.2f\n", lor->form.space->family == HOPS_H1 ? "V-cycle" : "cycle of auxiliary spaces", HopsCycles[lor->cycleused], levels, (double)complexity));
+      if (spread) PetscCall(PetscViewerASCIIPrintf(viewer, "levels spread over the ranks: %" PetscInt_FMT ", the others are every rank's\n", spread));
     }
 #endif
     PetscCall(PetscViewerASCIIPrintf(viewer, "inner solver:\n"));
@@ -633,6 +635,7 @@ PetscErrorCode PCCreate_LOR(PC pc)
   lor->name    = "PCLOR";
   PetscCall(PetscStrncpy(lor->mattype, MATAIJ, sizeof(lor->mattype)));
   lor->cycletype = PCLOR_CYCLE_SINGLE;
+  lor->redundant = 20000;
   lor->zeromass  = -1.0;
   PetscCall(PCLORCreateKSP(pc, lor));
   pc->ops->apply          = PCApply_LOR;

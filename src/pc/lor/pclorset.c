@@ -161,7 +161,8 @@ PetscErrorCode PCLORSetDropTolerance(PC pc, PetscReal tol)
 - cycle - `PCLOR_CYCLE_SINGLE` (default in H1) or `PCLOR_CYCLE_DOUBLE` (default in H(curl) and H(div)): kernels of hops on hypre's hierarchy; `PCLOR_CYCLE_HYPRE`: hypre itself
 
   Options Database Key:
-. -pc_lor_cycle <hypre,double,single> - the same by a word
++ -pc_lor_cycle <hypre,double,single> - the same by a word
+- -pc_lor_cycle_redundant <n>         - on several ranks, levels of at most n unknowns are worked on by each rank (default 20000)
 
   Level: intermediate
 
@@ -169,9 +170,12 @@ PetscErrorCode PCLORSetDropTolerance(PC pc, PetscReal tol)
   Single precision is that of the preconditioner alone; the Krylov method around it works in double precision as ever. In H(curl) and H(div) it
   suits mass terms that are not small: gradients and curls, on which the form has the mass term alone, are small differences of the other term.
 
-  The kernels take over a V-cycle with one sweep of l1-scaled Jacobi smoothing before and after, in one process, on a space whose back end
-  is a device, for a regular matrix; of AMS and ADS the cycles 11, 13 and 14 with such smoothing and such V-cycles in the nodal spaces, with whatever relaxation weights. In
+  The kernels take over a V-cycle with one sweep of l1-scaled Jacobi smoothing before and after on a space whose back end
+  is a device, for a regular matrix; of AMS and ADS, on one rank, the cycles 11, 13 and 14 with such smoothing and such V-cycles in the nodal spaces, with whatever relaxation weights. In
   ADS, the matrix of the curls and what it gives the nodal spaces lack entries of 1e-10 of the diagonal and less: rounding errors of terms that cancel. Any other cycle, and any on the host, is left to hypre, whatever was set here; `PCView()` says which one runs, and `-info` why.
+
+  On several ranks the levels of more than n unknowns are spread over the ranks, at least the finest one, with halo exchanges beside the products; each rank has all of
+  the others and runs the rest of the cycle for itself, as messages about few unknowns cost more than the unknowns.
 
 .seealso: `PCLOR`, `PCLORGetKSP()`
 @*/

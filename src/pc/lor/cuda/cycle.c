@@ -41,6 +41,19 @@ PetscErrorCode HopsCycleFreeMatrix(HopsCycleMatrix *m)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode HopsCycleFreeLevel(HopsCycleLevel *a)
+{
+  HopsCycleMatrix *m[] = {&a->A, &a->P, &a->R};
+
+  PetscFunctionBegin;
+  for (int k = 0; k < 3; k++) PetscCall(HopsCycleFreeMatrix(m[k]));
+  PetscCall(HopsCycleFree(&a->d));
+  PetscCall(HopsCycleFree(&a->f));
+  PetscCall(HopsCycleFree(&a->u));
+  PetscCall(HopsCycleFree(&a->w));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode HopsCycleDestroy(HopsCycle *cycle)
 {
   HopsCycle c = *cycle;
@@ -48,16 +61,12 @@ PetscErrorCode HopsCycleDestroy(HopsCycle *cycle)
   PetscFunctionBegin;
   if (!c) PetscFunctionReturn(PETSC_SUCCESS);
   if (c->graph) PetscCallCUDA(cudaGraphExecDestroy(c->graph));
+  PetscCall(HopsCycleDestroySpread(&c->spread));
   for (int l = 0; l < c->nlevels; l++) {
-    HopsCycleLevel  *a   = c->level + l;
-    HopsCycleMatrix *m[] = {&a->A, &a->P, &a->R};
-
-    for (int k = 0; k < 3; k++) PetscCall(HopsCycleFreeMatrix(m[k]));
-    PetscCall(HopsCycleFree(&a->d));
-    PetscCall(HopsCycleFree(&a->f));
-    PetscCall(HopsCycleFree(&a->u));
-    PetscCall(HopsCycleFree(&a->w));
+    PetscCall(HopsCycleFreeLevel(c->level + l));
     if (c->transposed[l]) PetscCallExternal(hypre_CSRMatrixDestroy, (hypre_CSRMatrix *)c->transposed[l]);
+    for (int k = 0; k < 2; k++)
+      if (c->gathered && c->gathered[2 * l + k]) PetscCallExternal(hypre_CSRMatrixDestroy, (hypre_CSRMatrix *)c->gathered[2 * l + k]);
   }
   if (c->fork) PetscCallCUDA(cudaEventDestroy(c->fork));
   for (int k = 0; k < HOPS_CYCLE_SPACES; k++) {
@@ -72,14 +81,16 @@ PetscErrorCode HopsCycleDestroy(HopsCycle *cycle)
   PetscCall(HopsCycleFree(&c->inverse));
   PetscCall(PetscFree(c->level));
   PetscCall(PetscFree(c->transposed));
+  PetscCall(PetscFree(c->gathered));
   PetscCall(PetscFree(*cycle));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* What the cycle takes for granted; NULL if all is so */
-static const char *Refuse(hypre_ParAMGData *amg)
+const char *HopsCycleRefuse(void *data)
 {
-  const HYPRE_Int *relax = hypre_ParAMGDataGridRelaxType(amg), *sweeps = hypre_ParAMGDataNumGridSweeps(amg), n = hypre_ParAMGDataNumLevels(amg);
+  hypre_ParAMGData *amg   = (hypre_ParAMGData *)data;
+  const HYPRE_Int  *relax = hypre_ParAMGDataGridRelaxType(amg), *sweeps = hypre_ParAMGDataNumGridSweeps(amg), n = hypre_ParAMGDataNumLevels(amg);
 
   if (n < 2) return "there is one level";
   if (hypre_ParAMGDataMaxIter(amg) != 1 || hypre_ParAMGDataTol(amg) != 0.0) return "it iterates";
@@ -169,12 +180,13 @@ static PetscErrorCode Invert(PetscInt n, double A[], double B[], PetscBool *ok)
 }
 
 /* sweep: not the inverse, but a symmetric Gauss-Seidel sweep, (U + D)^-1 D (L + D)^-1, hypre's choice where a matrix may be singular */
-static PetscErrorCode SetCoarsest(HopsCycle c, hypre_CSRMatrix *A, PetscBool sweep, cudaStream_t stream, PetscBool *ok)
+PetscErrorCode HopsCycleSetCoarsest(HopsCycle c, void *csr, PetscBool sweep, cudaStream_t stream, PetscBool *ok)
 {
-  const PetscInt n   = (PetscInt)hypre_CSRMatrixNumRows(A);
-  const size_t   nnz = (size_t)hypre_CSRMatrixNumNonzeros(A);
-  int           *i, *j;
-  double        *v, *D, *B, *d = NULL;
+  hypre_CSRMatrix *A   = (hypre_CSRMatrix *)csr;
+  const PetscInt   n   = (PetscInt)hypre_CSRMatrixNumRows(A);
+  const size_t     nnz = (size_t)hypre_CSRMatrixNumNonzeros(A);
+  int             *i, *j;
+  double          *v, *D, *B, *d = NULL;
 
   PetscFunctionBegin;
   *ok = n <= HOPS_CYCLE_DENSE ? PETSC_TRUE : PETSC_FALSE;
@@ -210,37 +222,46 @@ static PetscErrorCode SetCoarsest(HopsCycle c, hypre_CSRMatrix *A, PetscBool swe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode SetLevel(HopsCycle c, hypre_ParAMGData *amg, int l, cudaStream_t stream)
+PetscErrorCode HopsCycleSetLevel(HopsCycle c, HopsCycleLevel *a, void *A, void *P, void *R, const double l1[], double weight, cudaStream_t stream)
 {
-  HopsCycleLevel  *a  = c->level + l;
-  hypre_CSRMatrix *A  = hypre_ParCSRMatrixDiag(hypre_ParAMGDataAArray(amg)[l]);
-  hypre_Vector   **l1 = hypre_ParAMGDataL1Norms(amg);
-  const size_t     n  = (size_t)hypre_CSRMatrixNumRows(A);
+  const size_t n = (size_t)hypre_CSRMatrixNumRows((hypre_CSRMatrix *)A);
 
   PetscFunctionBegin;
   PetscCall(HopsCycleMalloc(n * HopsCycleSize(c), &a->f));
   PetscCall(HopsCycleMalloc(n * HopsCycleSize(c), &a->u));
-  if (l1 && l1[l]) {
+  if (l1) {
     PetscCall(HopsCycleMalloc(n * HopsCycleSize(c), &a->d));
-    PetscCall(HopsCycleConvert(n, hypre_VectorData(l1[l]), hypre_ParAMGDataRelaxWeight(amg)[l], true, c->single, a->d, stream));
+    PetscCall(HopsCycleConvert(n, l1, weight, true, c->single, a->d, stream));
   }
-  if (l < c->nlevels - 1) {
-    hypre_ParCSRMatrix *P = hypre_ParAMGDataPArray(amg)[l];
-    hypre_CSRMatrix    *R = hypre_ParCSRMatrixDiagT(P);
-
-    if (!R) {
-      PetscCallExternal(hypre_CSRMatrixTranspose, hypre_ParCSRMatrixDiag(P), &R, 1);
-      c->transposed[l] = R;
-    }
+  if (P) {
     PetscCall(HopsCycleMalloc(n * HopsCycleSize(c), &a->w));
     PetscCall(HopsCycleSetMatrix(c, A, c->drop, &a->A, stream));
     c->flops += 2.0 * (PetscLogDouble)a->A.nnz; /* two of A, one of P and R each */
-    PetscCall(HopsCycleSetMatrix(c, hypre_ParCSRMatrixDiag(P), 0.0, &a->P, stream));
+    PetscCall(HopsCycleSetMatrix(c, P, 0.0, &a->P, stream));
     PetscCall(HopsCycleSetMatrix(c, R, 0.0, &a->R, stream));
   } else {
     a->A.m = (int)n;
-    a->A.i = hypre_CSRMatrixI(A);
+    a->A.i = hypre_CSRMatrixI((hypre_CSRMatrix *)A);
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Level l of a hierarchy on one rank */
+static PetscErrorCode SetLevel(HopsCycle c, hypre_ParAMGData *amg, int l, cudaStream_t stream)
+{
+  hypre_Vector   **l1 = hypre_ParAMGDataL1Norms(amg);
+  hypre_CSRMatrix *A = hypre_ParCSRMatrixDiag(hypre_ParAMGDataAArray(amg)[l]), *P = NULL, *R = NULL;
+
+  PetscFunctionBegin;
+  if (l < c->nlevels - 1) {
+    P = hypre_ParCSRMatrixDiag(hypre_ParAMGDataPArray(amg)[l]);
+    R = hypre_ParCSRMatrixDiagT(hypre_ParAMGDataPArray(amg)[l]);
+    if (!R) {
+      PetscCallExternal(hypre_CSRMatrixTranspose, P, &R, 1);
+      c->transposed[l] = R;
+    }
+  }
+  PetscCall(HopsCycleSetLevel(c, c->level + l, A, P, R, l1 && l1[l] ? hypre_VectorData(l1[l]) : NULL, hypre_ParAMGDataRelaxWeight(amg)[l], stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -253,7 +274,7 @@ PetscErrorCode HopsCycleCreateHierarchy(void *data, bool single, double drop, Ho
   cudaStream_t      stream;
 
   PetscFunctionBegin;
-  *why = Refuse(amg);
+  *why = HopsCycleRefuse(amg);
   if (*why) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HopsGetCUDAStream(&stream));
   PetscCall(PetscNew(&c));
@@ -269,7 +290,7 @@ PetscErrorCode HopsCycleCreateHierarchy(void *data, bool single, double drop, Ho
   }
   c->complexity /= (PetscReal)PetscMax(c->level[0].A.nnz, 1);
   if (c->direct) {
-    PetscCall(SetCoarsest(c, hypre_ParCSRMatrixDiag(hypre_ParAMGDataAArray(amg)[c->nlevels - 1]), hypre_ParAMGDataGridRelaxType(amg)[3] == 8 ? PETSC_TRUE : PETSC_FALSE, stream, &same));
+    PetscCall(HopsCycleSetCoarsest(c, hypre_ParCSRMatrixDiag(hypre_ParAMGDataAArray(amg)[c->nlevels - 1]), hypre_ParAMGDataGridRelaxType(amg)[3] == 8 ? PETSC_TRUE : PETSC_FALSE, stream, &same));
     *why = "its coarsest level is large or singular";
   } else if (!c->level[c->nlevels - 1].d) {
     same = PETSC_FALSE;
@@ -282,7 +303,7 @@ PetscErrorCode HopsCycleCreateHierarchy(void *data, bool single, double drop, Ho
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsCycleCreate(PC pc, PCLORCycle type, const HopsCycleAuxiliary *aux, HopsCycle *cycle, const char **why)
+PetscErrorCode HopsCycleCreate(PC pc, HopsSpace sp, PCLORCycle type, PetscInt nredundant, const HopsCycleAuxiliary *aux, HopsCycle *cycle, const char **why)
 {
   HYPRE_Solver solver;
   const char  *name;
@@ -302,13 +323,14 @@ PetscErrorCode HopsCycleCreate(PC pc, PCLORCycle type, const HopsCycleAuxiliary 
   if (!same) PetscCall(PetscStrcmp(name, "ams", &ams));
   if (!same && !ams) PetscCall(PetscStrcmp(name, "ads", &ads));
   if (!same && !ams && !ads) PetscFunctionReturn(PETSC_SUCCESS);
-  *why = "it is spread over several processes";
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &size));
-  if (size > 1) PetscFunctionReturn(PETSC_SUCCESS);
+  *why = "it is of auxiliary spaces, on several ranks";
+  if (size > 1 && !same) PetscFunctionReturn(PETSC_SUCCESS);
   solver = HopsPCHYPREGetSolver(pc);
   PetscCallCUDA(cudaDeviceSynchronize()); /* hypre has streams of its own */
   if (ams) PetscCall(HopsCycleCreateAMS(solver, type == PCLOR_CYCLE_SINGLE, 0.0, cycle, why));
   else if (ads) PetscCall(HopsCycleCreateADS(solver, type == PCLOR_CYCLE_SINGLE, aux, cycle, why));
+  else if (size > 1) PetscCall(HopsCycleCreateSpread(solver, sp, type == PCLOR_CYCLE_SINGLE, nredundant, cycle, why));
   else PetscCall(HopsCycleCreateHierarchy(solver, type == PCLOR_CYCLE_SINGLE, 0.0, cycle, why));
   if (!*cycle) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HopsGetCUDAStream(&stream));
@@ -330,7 +352,8 @@ PetscErrorCode HopsCycleApply(HopsCycle c, Vec x, Vec y)
   PetscCall(VecGetArrayWriteAndMemType(y, &ya, &ym));
   PetscCheck(PetscMemTypeDevice(xm) && PetscMemTypeDevice(ym), PetscObjectComm((PetscObject)x), PETSC_ERR_ARG_WRONG, "A vector of type %s lies in the host's memory, and the preconditioner on the device: make vectors by MatCreateVecs(), or use -pc_lor_cycle hypre", ((PetscObject)x)->type_name);
   PetscCall(PetscLogGpuTimeBegin());
-  PetscCall(HopsCycleRun(c, xa, ya, stream));
+  if (c->spread) PetscCall(HopsCycleRunSpread(c, xa, ya, stream));
+  else PetscCall(HopsCycleRun(c, xa, ya, stream));
   PetscCall(PetscLogGpuTimeEnd());
   PetscCall(PetscLogGpuFlops(c->flops));
   PetscCall(VecRestoreArrayReadAndMemType(x, &xa));
@@ -338,12 +361,13 @@ PetscErrorCode HopsCycleApply(HopsCycle c, Vec x, Vec y)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsCycleGetInfo(HopsCycle c, PetscInt *levels, PetscReal *complexity)
+PetscErrorCode HopsCycleGetInfo(HopsCycle c, PetscInt *levels, PetscInt *spread, PetscReal *complexity)
 {
   PetscFunctionBegin;
-  *levels = c->nlevels;
+  *levels = c->nlevels + (c->spread ? c->spread->n : 0);
   for (int k = 0; k < HOPS_CYCLE_SPACES; k++)
     if (c->sub[k]) *levels = PetscMax(*levels, (PetscInt)c->sub[k]->nlevels + 1);
+  *spread     = c->spread ? c->spread->n : 0;
   *complexity = c->complexity;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

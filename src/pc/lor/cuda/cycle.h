@@ -19,6 +19,36 @@ typedef struct {
   void           *f, *u, *w;
 } HopsCycleLevel;
 
+/* Entries of a matrix in columns of other ranks, of which g ghosts are at hand; rows: those that have such entries */
+typedef struct {
+  HopsCycleMatrix M;
+  int             nrows, *rows;
+} HopsCycleGhosted;
+
+/*
+  A level that is spread over the ranks: beside the entries of its matrices within the rank, those with other ranks. Of the last such level P leads from the
+  whole coarser vector, which every rank has.
+*/
+typedef struct {
+  HopsCycleLevel   own;
+  HopsCycleGhosted A, P;
+  HopsCycleMatrix  R;      /* transpose of P's: its rows are the ghosts */
+  HopsHalo         ua, cp; /* ghosts of this level's vectors in A, of the coarser one's in P */
+  void            *g;      /* either */
+  void            *transposed[2];
+} HopsCycleSpreadLevel;
+
+typedef struct {
+  int                   n; /* levels, at least one */
+  HopsCycleSpreadLevel *level;
+  int                   N, begin;       /* rows of the first level that every rank has; where this rank's begin */
+  PetscMPIInt          *count, *first;  /* rows of all ranks, and where they begin */
+  int                   nghost, *ghost; /* device: rows of others that the last spread level takes */
+  void                 *part, *whole;   /* page-locked: this rank's rows of the right-hand side, and all */
+  MPI_Comm              comm;
+  const HopsBackendOps *be; /* who made the page-locked memory */
+} HopsCycleSpread;
+
 /*
   A V-cycle, or the cycle of AMS or ADS: one level, with corrections from nodal spaces (and the curl's, by AMS) in the order of `program` between two smoothings. There, a
   digit k stands for u += P_k V_k(R_k (f - A u)), an opening parenthesis for the residual, which those behind a plus sign share: their cycles are branches of the graph,
@@ -26,21 +56,22 @@ typedef struct {
 */
 #define HOPS_CYCLE_SPACES 5
 struct _HopsCycle {
-  const char     *program; /* NULL for a V-cycle */
-  HopsCycle       sub[HOPS_CYCLE_SPACES];
-  HopsCycleMatrix P[HOPS_CYCLE_SPACES], R[HOPS_CYCLE_SPACES];
-  void           *spacetransposed[HOPS_CYCLE_SPACES];
-  bool            single, direct; /* direct: the coarsest level has an inverse, else it is smoothed once */
-  double          drop;           /* of its matrices, see cycledrop.cu */
-  int             nlevels;
-  HopsCycleLevel *level;
-  void           *inverse; /* [n][n] of the coarsest level */
-  void          **transposed;
-  cudaStream_t    branch[HOPS_CYCLE_SPACES]; /* where cycles of a sum are captured */
-  cudaEvent_t     fork, joined[HOPS_CYCLE_SPACES];
-  cudaGraphExec_t graph; /* all between the first smoothing and the last one */
-  PetscReal       complexity;
-  PetscLogDouble  flops;
+  const char      *program; /* NULL for a V-cycle */
+  HopsCycle        sub[HOPS_CYCLE_SPACES];
+  HopsCycleMatrix  P[HOPS_CYCLE_SPACES], R[HOPS_CYCLE_SPACES];
+  void            *spacetransposed[HOPS_CYCLE_SPACES];
+  bool             single, direct; /* direct: the coarsest level has an inverse, else it is smoothed once */
+  double           drop;           /* of its matrices, see cycledrop.cu */
+  int              nlevels;
+  HopsCycleLevel  *level;
+  void            *inverse;                   /* [n][n] of the coarsest level */
+  void           **transposed, **gathered;    /* hypre's matrices: R; A and P of all ranks' rows */
+  HopsCycleSpread *spread;                    /* finer levels, on several ranks; those of `level` are worked on by each */
+  cudaStream_t     branch[HOPS_CYCLE_SPACES]; /* where cycles of a sum are captured */
+  cudaEvent_t      fork, joined[HOPS_CYCLE_SPACES];
+  cudaGraphExec_t  graph; /* all between the first smoothing and the last one */
+  PetscReal        complexity;
+  PetscLogDouble   flops;
 };
 
 static inline size_t HopsCycleSize(const HopsCycle c)
@@ -58,6 +89,16 @@ PETSC_INTERN PetscErrorCode HopsCycleSetMatrix(HopsCycle, void *csr, double drop
 PETSC_INTERN PetscErrorCode HopsCycleCreateHierarchy(void *amg, bool single, double drop, HopsCycle *, const char **why);
 PETSC_INTERN PetscErrorCode HopsCycleCreateAMS(void *ams, bool single, double drop, HopsCycle *, const char **why);
 PETSC_INTERN PetscErrorCode HopsCycleCreateADS(void *ads, bool single, const HopsCycleAuxiliary *, HopsCycle *, const char **why);
+/* the same for a hierarchy on several ranks, whose levels of at most nredundant rows each rank has for its own; collective */
+PETSC_INTERN PetscErrorCode HopsCycleCreateSpread(void *amg, HopsSpace, bool single, PetscInt nredundant, HopsCycle *, const char **why);
+PETSC_INTERN PetscErrorCode HopsCycleDestroySpread(HopsCycleSpread **);
+PETSC_INTERN PetscErrorCode HopsCycleRunSpread(HopsCycle, const double x[], double y[], cudaStream_t);
+PETSC_INTERN PetscErrorCode HopsCycleListRows(int m, const int i[], int *nrows, int **rows, cudaStream_t); /* the rows that have entries */
+PETSC_INTERN const char    *HopsCycleRefuse(void *amg);                                                    /* what the cycle takes for granted; NULL if all is so */
+PETSC_INTERN PetscErrorCode HopsCycleFreeLevel(HopsCycleLevel *);
+/* level l of matrices on the device; P and R are NULL on the coarsest level, l1 where there are no norms */
+PETSC_INTERN PetscErrorCode HopsCycleSetLevel(HopsCycle, HopsCycleLevel *, void *A, void *P, void *R, const double l1[], double weight, cudaStream_t);
+PETSC_INTERN PetscErrorCode HopsCycleSetCoarsest(HopsCycle, void *A, PetscBool sweep, cudaStream_t, PetscBool *ok);
 PETSC_INTERN PetscErrorCode HopsCycleConvert(size_t n, const double x[], double scale, bool reciprocal, bool single, void *y, cudaStream_t); /* y = scale x or scale / x */
 PETSC_INTERN PetscErrorCode HopsCycleCapture(HopsCycle);
 PETSC_INTERN PetscErrorCode HopsCycleRun(HopsCycle, const double x[], double y[], cudaStream_t);

@@ -1,0 +1,329 @@
+/*
+  The V-cycle of a BoomerAMG hierarchy on several ranks. The finer levels are spread as hypre has them: products take entries of other ranks by halo
+  exchanges, beside which those within the rank are multiplied. Coarser levels, whose few rows are no work but whose messages would wait for one another, are
+  gathered on every rank, which runs the rest of the cycle for itself, as on one rank: one message gathers the right-hand side, and none is needed on the way up.
+*/
+#include "cycle.h"
+#if HOPS_HAVE_HYPRE_DEVICE
+  #include <_hypre_parcsr_ls.h>
+  #include <petsc/private/pcimpl.h>
+  #include <petscsf.h>
+
+static PetscErrorCode FreeGhosted(HopsCycleGhosted *g)
+{
+  PetscFunctionBegin;
+  PetscCall(HopsCycleFreeMatrix(&g->M));
+  PetscCall(HopsCycleFree((void **)&g->rows));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsCycleDestroySpread(HopsCycleSpread **spread)
+{
+  HopsCycleSpread *s = *spread;
+
+  PetscFunctionBegin;
+  if (!s) PetscFunctionReturn(PETSC_SUCCESS);
+  for (int l = 0; l < s->n; l++) {
+    HopsCycleSpreadLevel *a = s->level + l;
+
+    PetscCall(HopsCycleFreeLevel(&a->own));
+    PetscCall(FreeGhosted(&a->A));
+    PetscCall(FreeGhosted(&a->P));
+    PetscCall(HopsCycleFreeMatrix(&a->R));
+    PetscCall(HopsHaloDestroy(&a->ua));
+    PetscCall(HopsHaloDestroy(&a->cp));
+    PetscCall(HopsCycleFree(&a->g));
+    for (int k = 0; k < 2; k++)
+      if (a->transposed[k]) PetscCallExternal(hypre_CSRMatrixDestroy, (hypre_CSRMatrix *)a->transposed[k]);
+  }
+  PetscCall(HopsCycleFree((void **)&s->ghost));
+  if (s->be) {
+    PetscCall((*s->be->FreeHost)(&s->part));
+    PetscCall((*s->be->FreeHost)(&s->whole));
+  }
+  PetscCall(PetscFree2(s->count, s->first));
+  PetscCall(PetscFree(s->level));
+  PetscCall(PetscFree(*spread));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* hypre keeps the global numbers of columns of other ranks on the device, on the host, or on both */
+static PetscErrorCode ColumnsOfOthers(hypre_ParCSRMatrix *A, const HYPRE_BigInt **columns)
+{
+  PetscFunctionBegin;
+  if (!hypre_ParCSRMatrixColMapOffd(A) && hypre_CSRMatrixNumCols(hypre_ParCSRMatrixOffd(A))) hypre_ParCSRMatrixCopyColMapOffdToHost(A);
+  *columns = hypre_ParCSRMatrixColMapOffd(A);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The exchange of the entries that A multiplies and other ranks have */
+static PetscErrorCode CreateHalo(HopsCycle c, HopsSpace sp, hypre_ParCSRMatrix *A, HopsHalo *halo)
+{
+  const PetscInt      n = (PetscInt)hypre_CSRMatrixNumCols(hypre_ParCSRMatrixOffd(A));
+  const HYPRE_BigInt *columns;
+  PetscInt           *remote;
+  PetscLayout         map;
+  PetscSF             sf;
+
+  PetscFunctionBegin;
+  PetscCall(ColumnsOfOthers(A, &columns));
+  PetscCall(PetscMalloc1(n, &remote));
+  for (PetscInt k = 0; k < n; k++) remote[k] = (PetscInt)columns[k];
+  PetscCall(PetscLayoutCreate(PetscObjectComm((PetscObject)sp), &map));
+  PetscCall(PetscLayoutSetLocalSize(map, (PetscInt)hypre_CSRMatrixNumCols(hypre_ParCSRMatrixDiag(A))));
+  PetscCall(PetscLayoutSetUp(map));
+  PetscCall(PetscSFCreate(PetscObjectComm((PetscObject)sp), &sf));
+  PetscCall(PetscSFSetGraphLayout(sf, map, n, NULL, PETSC_OWN_POINTER, remote));
+  if (c->single) PetscCall(HopsHaloCreateSingle(sp, sf, n, halo));
+  else PetscCall(HopsHaloCreateSF(sp, sf, n, halo));
+  PetscCall(PetscSFDestroy(&sf));
+  PetscCall(PetscLayoutDestroy(&map));
+  PetscCall(PetscFree(remote));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SetGhosted(HopsCycle c, hypre_CSRMatrix *offd, HopsCycleGhosted *g, cudaStream_t stream)
+{
+  PetscFunctionBegin;
+  PetscCall(HopsCycleSetMatrix(c, offd, 0.0, &g->M, stream));
+  if (g->M.nnz) PetscCall(HopsCycleListRows(g->M.m, g->M.i, &g->nrows, &g->rows, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SetSpreadLevel(HopsCycle c, HopsSpace sp, hypre_ParAMGData *amg, int l, cudaStream_t stream)
+{
+  HopsCycleSpreadLevel *a = c->spread->level + l;
+  hypre_ParCSRMatrix   *A = hypre_ParAMGDataAArray(amg)[l], *P = hypre_ParAMGDataPArray(amg)[l];
+  hypre_CSRMatrix      *R = hypre_ParCSRMatrixDiagT(P), *Ro = hypre_ParCSRMatrixOffdT(P);
+  const size_t          nghost = PetscMax((size_t)hypre_CSRMatrixNumCols(hypre_ParCSRMatrixOffd(A)), (size_t)hypre_CSRMatrixNumCols(hypre_ParCSRMatrixOffd(P)));
+
+  PetscFunctionBegin;
+  if (!R) {
+    PetscCallExternal(hypre_CSRMatrixTranspose, hypre_ParCSRMatrixDiag(P), &R, 1);
+    a->transposed[0] = R;
+  }
+  PetscCall(HopsCycleSetLevel(c, &a->own, hypre_ParCSRMatrixDiag(A), hypre_ParCSRMatrixDiag(P), R, hypre_VectorData(hypre_ParAMGDataL1Norms(amg)[l]), hypre_ParAMGDataRelaxWeight(amg)[l], stream));
+  PetscCall(SetGhosted(c, hypre_ParCSRMatrixOffd(A), &a->A, stream));
+  PetscCall(SetGhosted(c, hypre_ParCSRMatrixOffd(P), &a->P, stream));
+  if (hypre_CSRMatrixNumCols(hypre_ParCSRMatrixOffd(P))) {
+    if (!Ro) {
+      PetscCallExternal(hypre_CSRMatrixTranspose, hypre_ParCSRMatrixOffd(P), &Ro, 1);
+      a->transposed[1] = Ro;
+    }
+    PetscCall(HopsCycleSetMatrix(c, Ro, 0.0, &a->R, stream));
+  }
+  c->flops += 2.0 * (PetscLogDouble)a->A.M.nnz;
+  PetscCall(CreateHalo(c, sp, A, &a->ua));
+  PetscCall(CreateHalo(c, sp, P, &a->cp));
+  PetscCall(HopsCycleMalloc(nghost * HopsCycleSize(c), &a->g));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Where the parts of all ranks begin, from their lengths */
+static PetscErrorCode Displacements(MPI_Comm comm, PetscMPIInt n, PetscMPIInt count[], PetscMPIInt first[], PetscMPIInt *total)
+{
+  PetscMPIInt size;
+  PetscInt64  sum = 0;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(comm, &size));
+  PetscCallMPI(MPI_Allgather(&n, 1, MPI_INT, count, 1, MPI_INT, comm));
+  for (PetscMPIInt r = 0; r < size; r++) {
+    first[r] = (PetscMPIInt)sum;
+    sum += count[r];
+    PetscCheck(sum <= INT_MAX, comm, PETSC_ERR_ARG_OUTOFRANGE, "The levels of a V-cycle that every rank is to have are too large: lower -pc_lor_cycle_redundant");
+  }
+  *total = (PetscMPIInt)sum;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* All rows of A, on the device of every rank */
+static PetscErrorCode GatherMatrix(MPI_Comm comm, hypre_ParCSRMatrix *A, hypre_CSRMatrix **all)
+{
+  hypre_CSRMatrix   *part[2]  = {hypre_CSRMatrixClone_v2(hypre_ParCSRMatrixDiag(A), 1, HYPRE_MEMORY_HOST), hypre_CSRMatrixClone_v2(hypre_ParCSRMatrixOffd(A), 1, HYPRE_MEMORY_HOST)};
+  const HYPRE_BigInt begincol = hypre_ParCSRMatrixFirstColDiag(A), *columns;
+  const PetscMPIInt  m        = (PetscMPIInt)hypre_CSRMatrixNumRows(part[0]);
+  const PetscMPIInt  nnz      = (PetscMPIInt)(hypre_CSRMatrixNumNonzeros(part[0]) + hypre_CSRMatrixNumNonzeros(part[1]));
+  PetscMPIInt        size, N, NNZ, k = 0, *count, *first, *ncount, *nfirst;
+  int               *length, *j;
+  double            *v;
+  hypre_CSRMatrix   *H;
+
+  PetscFunctionBegin;
+  PetscCall(ColumnsOfOthers(A, &columns));
+  PetscCallMPI(MPI_Comm_size(comm, &size));
+  PetscCall(PetscMalloc4(size, &count, size, &first, size, &ncount, size, &nfirst));
+  PetscCall(PetscCalloc1(m, &length));
+  PetscCall(PetscMalloc2(nnz, &j, nnz, &v));
+  for (PetscMPIInt r = 0; r < m; r++)
+    for (int p = 0; p < 2; p++) {
+      if (!hypre_CSRMatrixNumNonzeros(part[p])) continue;
+      for (HYPRE_Int e = hypre_CSRMatrixI(part[p])[r]; e < hypre_CSRMatrixI(part[p])[r + 1]; e++, k++) {
+        const HYPRE_Int column = hypre_CSRMatrixJ(part[p])[e];
+
+        j[k] = (int)(p ? columns[column] : begincol + column);
+        v[k] = hypre_CSRMatrixData(part[p])[e];
+        length[r]++;
+      }
+    }
+  PetscCall(Displacements(comm, m, count, first, &N));
+  PetscCall(Displacements(comm, nnz, ncount, nfirst, &NNZ));
+  H = hypre_CSRMatrixCreate(N, (HYPRE_Int)hypre_ParCSRMatrixGlobalNumCols(A), NNZ);
+  PetscCallExternal(hypre_CSRMatrixInitialize_v2, H, 0, HYPRE_MEMORY_HOST);
+  PetscCallMPI(MPI_Allgatherv(length, m, MPI_INT, hypre_CSRMatrixI(H) + 1, count, first, MPI_INT, comm));
+  PetscCallMPI(MPI_Allgatherv(j, nnz, MPI_INT, hypre_CSRMatrixJ(H), ncount, nfirst, MPI_INT, comm));
+  PetscCallMPI(MPI_Allgatherv(v, nnz, MPI_DOUBLE, hypre_CSRMatrixData(H), ncount, nfirst, MPI_DOUBLE, comm));
+  hypre_CSRMatrixI(H)[0] = 0;
+  for (PetscMPIInt r = 0; r < N; r++) hypre_CSRMatrixI(H)[r + 1] += hypre_CSRMatrixI(H)[r];
+  *all = hypre_CSRMatrixClone_v2(H, 1, HYPRE_MEMORY_DEVICE);
+  PetscCallExternal(hypre_CSRMatrixDestroy, H);
+  for (int p = 0; p < 2; p++) PetscCallExternal(hypre_CSRMatrixDestroy, part[p]);
+  PetscCall(PetscFree2(j, v));
+  PetscCall(PetscFree(length));
+  PetscCall(PetscFree4(count, first, ncount, nfirst));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Level l, which every rank is to have, as level k of its own */
+static PetscErrorCode SetRedundantLevel(HopsCycle c, MPI_Comm comm, hypre_ParAMGData *amg, int l, int k, cudaStream_t stream)
+{
+  hypre_ParCSRMatrix *A     = hypre_ParAMGDataAArray(amg)[l];
+  hypre_Vector       *l1    = hypre_ParAMGDataL1Norms(amg) ? hypre_ParAMGDataL1Norms(amg)[l] : NULL;
+  const PetscMPIInt   m     = (PetscMPIInt)hypre_CSRMatrixNumRows(hypre_ParCSRMatrixDiag(A));
+  hypre_CSRMatrix    *M[3]  = {NULL, NULL, NULL};
+  double             *norms = NULL;
+  PetscMPIInt         norm  = l1 ? 1 : 0, all;
+
+  PetscFunctionBegin;
+  PetscCall(GatherMatrix(comm, A, &M[0]));
+  c->gathered[2 * k] = M[0];
+  if (k < c->nlevels - 1) {
+    PetscCall(GatherMatrix(comm, hypre_ParAMGDataPArray(amg)[l], &M[1]));
+    c->gathered[2 * k + 1] = M[1];
+    PetscCallExternal(hypre_CSRMatrixTranspose, M[1], &M[2], 1);
+    c->transposed[k] = M[2];
+  }
+  PetscCallMPI(MPI_Allreduce(&norm, &all, 1, MPI_INT, MPI_MIN, comm));
+  if (all) {
+    const size_t N = (size_t)hypre_CSRMatrixNumRows(M[0]);
+    double      *part, *whole;
+    PetscMPIInt  size, *count, *first, total;
+
+    PetscCallMPI(MPI_Comm_size(comm, &size));
+    PetscCall(PetscMalloc4(m, &part, N, &whole, size, &count, size, &first));
+    PetscCall(Displacements(comm, m, count, first, &total));
+    PetscCallCUDA(cudaMemcpy(part, hypre_VectorData(l1), m * sizeof(double), cudaMemcpyDeviceToHost));
+    PetscCallMPI(MPI_Allgatherv(part, m, MPI_DOUBLE, whole, count, first, MPI_DOUBLE, comm));
+    PetscCall(HopsCycleMalloc(N * sizeof(double), (void **)&norms));
+    PetscCallCUDA(cudaMemcpy(norms, whole, N * sizeof(double), cudaMemcpyHostToDevice));
+    PetscCall(PetscFree4(part, whole, count, first));
+  }
+  PetscCall(HopsCycleSetLevel(c, c->level + k, M[0], M[1], M[2], norms, hypre_ParAMGDataRelaxWeight(amg)[l], stream));
+  PetscCallCUDA(cudaStreamSynchronize(stream));
+  PetscCall(HopsCycleFree((void **)&norms));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* How the right-hand side of the first level that every rank has comes to it, and what of the result the last spread level takes from others */
+static PetscErrorCode SetGathering(HopsCycle c, HopsSpace sp, hypre_ParAMGData *amg)
+{
+  HopsCycleSpread    *s = c->spread;
+  hypre_ParCSRMatrix *P = hypre_ParAMGDataPArray(amg)[s->n - 1];
+  const PetscMPIInt   m = (PetscMPIInt)hypre_CSRMatrixNumCols(hypre_ParCSRMatrixDiag(P));
+  const HYPRE_BigInt *columns;
+  PetscMPIInt         size, rank;
+  int                *ghost;
+
+  PetscFunctionBegin;
+  s->comm = PetscObjectComm((PetscObject)sp);
+  s->be   = sp->backend;
+  PetscCallMPI(MPI_Comm_size(s->comm, &size));
+  PetscCallMPI(MPI_Comm_rank(s->comm, &rank));
+  PetscCall(PetscMalloc2(size, &s->count, size, &s->first));
+  PetscCall(Displacements(s->comm, m, s->count, s->first, &s->N));
+  s->begin  = s->first[rank];
+  s->nghost = (int)hypre_CSRMatrixNumCols(hypre_ParCSRMatrixOffd(P));
+  PetscCall(ColumnsOfOthers(P, &columns));
+  PetscCall(PetscMalloc1(s->nghost, &ghost));
+  for (int k = 0; k < s->nghost; k++) ghost[k] = (int)columns[k];
+  PetscCall(HopsCycleMalloc(s->nghost * sizeof(int), (void **)&s->ghost));
+  PetscCallCUDA(cudaMemcpy(s->ghost, ghost, s->nghost * sizeof(int), cudaMemcpyHostToDevice));
+  PetscCall(PetscFree(ghost));
+  PetscCall((*s->be->MallocHost)((size_t)m * HopsCycleSize(c), &s->part));
+  PetscCall((*s->be->MallocHost)((size_t)s->N * HopsCycleSize(c), &s->whole));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Entries of all levels over those of the finest, of all ranks; the coarsest has no matrix of ours */
+static PetscErrorCode SetComplexity(HopsCycle c, hypre_ParAMGData *amg)
+{
+  HopsCycleSpread *s      = c->spread;
+  PetscReal        nnz[2] = {0.0, 0.0}, sum[2];
+
+  PetscFunctionBegin;
+  for (int l = 0; l < (int)hypre_ParAMGDataNumLevels(amg); l++) {
+    hypre_ParCSRMatrix *A = hypre_ParAMGDataAArray(amg)[l];
+
+    nnz[1] += (PetscReal)hypre_CSRMatrixNumNonzeros(hypre_ParCSRMatrixDiag(A)) + (PetscReal)hypre_CSRMatrixNumNonzeros(hypre_ParCSRMatrixOffd(A));
+    if (!l) nnz[0] = nnz[1];
+  }
+  PetscCallMPI(MPI_Allreduce(nnz, sum, 2, MPIU_REAL, MPIU_SUM, s->comm));
+  c->complexity = sum[1] / PetscMax(sum[0], 1.0);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* *why is one rank's reason, perhaps; all ranks learn whether any has one */
+static PetscErrorCode Agree(MPI_Comm comm, const char **why)
+{
+  PetscMPIInt refused = *why ? 1 : 0, any;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Allreduce(&refused, &any, 1, MPI_INT, MPI_MAX, comm));
+  if (any && !*why) *why = "another rank cannot run it";
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsCycleCreateSpread(void *data, HopsSpace sp, bool single, PetscInt nredundant, HopsCycle *cycle, const char **why)
+{
+  hypre_ParAMGData *amg  = (hypre_ParAMGData *)data;
+  const MPI_Comm    comm = PetscObjectComm((PetscObject)sp);
+  HopsCycle         c;
+  PetscBool         same = PETSC_TRUE;
+  cudaStream_t      stream;
+  int               nlevels, first = 1;
+
+  PetscFunctionBegin;
+  *why    = HopsCycleRefuse(amg);
+  nlevels = (int)hypre_ParAMGDataNumLevels(amg);
+  if (!*why) {
+    if (hypre_ParCSRMatrixGlobalNumRows(hypre_ParAMGDataAArray(amg)[nlevels - 1]) > PetscMax(nredundant, 1000)) *why = "its coarsest level is large";
+    while (first < nlevels - 1 && hypre_ParCSRMatrixGlobalNumRows(hypre_ParAMGDataAArray(amg)[first]) > nredundant) first++;
+  }
+  PetscCall(Agree(comm, why));
+  if (*why) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(HopsGetCUDAStream(&stream));
+  PetscCall(PetscNew(&c));
+  c->single  = single;
+  c->nlevels = nlevels - first;
+  c->direct  = hypre_ParAMGDataGridRelaxType(amg)[3] != 18;
+  PetscCall(PetscCalloc1(c->nlevels, &c->level));
+  PetscCall(PetscCalloc1(c->nlevels, &c->transposed));
+  PetscCall(PetscCalloc1(2 * c->nlevels, &c->gathered));
+  PetscCall(PetscNew(&c->spread));
+  c->spread->n = first;
+  PetscCall(PetscCalloc1(first, &c->spread->level));
+  for (int l = 0; l < first; l++) PetscCall(SetSpreadLevel(c, sp, amg, l, stream));
+  for (int l = first; l < nlevels; l++) PetscCall(SetRedundantLevel(c, comm, amg, l, l - first, stream));
+  PetscCall(SetGathering(c, sp, amg));
+  PetscCall(SetComplexity(c, amg));
+  if (c->direct) {
+    PetscCall(HopsCycleSetCoarsest(c, c->gathered[2 * (c->nlevels - 1)], hypre_ParAMGDataGridRelaxType(amg)[3] == 8 ? PETSC_TRUE : PETSC_FALSE, stream, &same));
+    if (!same) *why = "its coarsest level is large or singular";
+  } else if (!c->level[c->nlevels - 1].d) *why = "its coarsest level has no l1 norms";
+  PetscCall(Agree(comm, why));
+  if (*why) PetscCall(HopsCycleDestroy(&c));
+  else PetscCall(PetscInfo(sp, "V-cycle on several ranks: %d levels are spread, %d that begin with %d unknowns are every rank's\n", first, c->nlevels, c->spread->N));
+  *cycle = c;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+#endif

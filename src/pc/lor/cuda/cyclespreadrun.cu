@@ -1,0 +1,232 @@
+/* The V-cycle on several ranks, see cyclespread.c: the way through the levels, with halo exchanges beside the kernels of one rank */
+#include "cyclekernels.cuh"
+#include <cub/device/device_select.cuh>
+#include <thrust/iterator/counting_iterator.h>
+
+/* y += a D s (without D where d is NULL), s = the entries in columns of other ranks times g; a thread for each row that has such entries */
+template <typename T, typename S>
+__global__ static void AddGhosts(int nrows, const int *__restrict__ rows, const Csr<T> A, const T *__restrict__ g, T a, const T *__restrict__ d, S *__restrict__ y)
+{
+  const int k = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+
+  if (k >= nrows) return;
+
+  const int row = rows[k];
+  T         s   = 0;
+
+  for (int e = A.i[row]; e < A.i[row + 1]; e++) s += A.v[e] * __ldg(g + A.j[e]);
+  y[row] += (S)((d ? a * d[row] : a) * s);
+}
+
+/* u = D f */
+template <typename T>
+__global__ static void Scale(int n, const T *__restrict__ d, const T *__restrict__ f, T *__restrict__ u)
+{
+  const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+
+  if (i < n) u[i] = d[i] * f[i];
+}
+
+/* g = the listed entries of x */
+template <typename T>
+__global__ static void Pick(int n, const int *__restrict__ list, const T *__restrict__ x, T *__restrict__ g)
+{
+  const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+
+  if (i < n) g[i] = x[list[i]];
+}
+
+static PetscErrorCode Begin(HopsHalo h, const double x[], double g[])
+{
+  return HopsHaloBegin(h, x, g);
+}
+static PetscErrorCode Begin(HopsHalo h, const float x[], float g[])
+{
+  return HopsHaloBeginSingle(h, x, g);
+}
+static PetscErrorCode End(HopsHalo h, double g[])
+{
+  return HopsHaloEnd(h, g);
+}
+static PetscErrorCode End(HopsHalo h, float g[])
+{
+  return HopsHaloEndSingle(h, g);
+}
+static PetscErrorCode AddBegin(HopsHalo h, const double g[])
+{
+  return HopsHaloAddBegin(h, g);
+}
+static PetscErrorCode AddBegin(HopsHalo h, const float g[])
+{
+  return HopsHaloAddBeginSingle(h, g);
+}
+static PetscErrorCode AddEnd(HopsHalo h, const double g[], double y[])
+{
+  return HopsHaloAddEnd(h, g, y);
+}
+static PetscErrorCode AddEnd(HopsHalo h, const float g[], float y[])
+{
+  return HopsHaloAddEndSingle(h, g, y);
+}
+
+template <typename T, typename S>
+static PetscErrorCode Add(const HopsCycleGhosted &G, const void *g, T a, const void *d, S *y, cudaStream_t stream)
+{
+  PetscFunctionBegin;
+  if (!G.nrows) PetscFunctionReturn(PETSC_SUCCESS);
+  AddGhosts<T, S><<<Blocks(G.nrows, 1), 256, 0, stream>>>(G.nrows, G.rows, View<T>(G.M), (const T *)g, a, (const T *)d, y);
+  PetscCallCUDA(cudaGetLastError());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <typename T>
+static PetscErrorCode TimesDiagonal(int n, const void *d, const void *f, void *u, cudaStream_t stream)
+{
+  PetscFunctionBegin;
+  if (!n) PetscFunctionReturn(PETSC_SUCCESS);
+  Scale<T><<<Blocks(n, 1), 256, 0, stream>>>(n, (const T *)d, (const T *)f, (T *)u);
+  PetscCallCUDA(cudaGetLastError());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* From f and u = D f of a spread level to the right-hand side fc of the next */
+template <typename T>
+static PetscErrorCode Down(HopsCycleSpreadLevel *a, T *fc, cudaStream_t stream)
+{
+  HopsCycleLevel *o = &a->own;
+  const Csr<T>    A = View<T>(o->A), R = View<T>(o->R), Rg = View<T>(a->R);
+  T              *g = (T *)a->g;
+
+  PetscFunctionBegin;
+  PetscCall(Begin(a->ua, (const T *)o->u, g));
+  LAUNCH(o->A, Residual, stream, A, (const T *)o->f, (const T *)o->u, (T *)o->w);
+  PetscCall(End(a->ua, g));
+  PetscCall(Add<T>(a->A, g, (T)-1, NULL, (T *)o->w, stream));
+  LAUNCH(a->R, Restrict, stream, Rg, (const T *)o->w, (const T *)NULL, g, (T *)NULL);
+  PetscCall(AddBegin(a->cp, g));
+  LAUNCH(o->R, Restrict, stream, R, (const T *)o->w, (const T *)NULL, fc, (T *)NULL);
+  PetscCall(AddEnd(a->cp, g, fc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* u += P e, where ghosts of e are there already or come now; then out = u + D (f - A u) */
+template <typename T, typename S>
+static PetscErrorCode Up(HopsCycleSpreadLevel *a, const T *e, bool there, S *out, cudaStream_t stream)
+{
+  HopsCycleLevel *o = &a->own;
+  const Csr<T>    A = View<T>(o->A), P = View<T>(o->P);
+  T              *g = (T *)a->g;
+
+  PetscFunctionBegin;
+  if (!there) PetscCall(Begin(a->cp, e, g));
+  LAUNCH(o->P, Prolong, stream, P, e, (T *)o->u);
+  if (!there) PetscCall(End(a->cp, g));
+  PetscCall(Add<T>(a->P, g, (T)1, NULL, (T *)o->u, stream));
+  PetscCall(Begin(a->ua, (const T *)o->u, g));
+  LAUNCH(o->A, Smooth, stream, A, (const T *)o->d, (const T *)o->f, (const T *)o->u, out);
+  PetscCall(End(a->ua, g));
+  PetscCall(Add<T>(a->A, g, (T)-1, o->d, out, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The levels that every rank has: the parts of their right-hand side f, of which this rank's is there, come from all; e is their correction */
+template <typename T>
+static PetscErrorCode Redundant(HopsCycle c, const T **e, cudaStream_t stream)
+{
+  HopsCycleSpread   *s    = c->spread;
+  HopsCycleLevel    *b    = c->level;
+  const MPI_Datatype unit = c->single ? MPI_FLOAT : MPI_DOUBLE;
+  PetscMPIInt        rank;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_rank(s->comm, &rank));
+  PetscCallCUDA(cudaMemcpyAsync(s->part, (T *)b->f + s->begin, s->count[rank] * sizeof(T), cudaMemcpyDeviceToHost, stream));
+  PetscCallCUDA(cudaStreamSynchronize(stream));
+  PetscCallMPI(MPI_Allgatherv(s->part, s->count[rank], unit, s->whole, s->count, s->first, unit, s->comm));
+  PetscCallCUDA(cudaMemcpyAsync(b->f, s->whole, s->N * sizeof(T), cudaMemcpyHostToDevice, stream));
+  if (b->d && (c->nlevels > 1 || !c->direct)) PetscCall(TimesDiagonal<T>(s->N, b->d, b->f, b->u, stream));
+  PetscCallCUDA(cudaGraphLaunch(c->graph, stream));
+  *e = (const T *)b->u;
+  if (c->nlevels > 1) {
+    const Csr<T> B = View<T>(b->A);
+
+    LAUNCH(b->A, Smooth, stream, B, (const T *)b->d, (const T *)b->f, (const T *)b->u, (T *)b->w);
+    *e = (const T *)b->w;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <typename T>
+static PetscErrorCode Run(HopsCycle c, const double x[], double y[], cudaStream_t stream)
+{
+  HopsCycleSpread *s    = c->spread;
+  HopsCycleLevel  *o    = &s->level[0].own;
+  const int        last = s->n - 1;
+  const T         *e;
+
+  PetscFunctionBegin;
+  if (o->A.m) {
+    First<T><<<Blocks(o->A.m, 1), 256, 0, stream>>>(o->A.m, x, (const T *)o->d, (T *)o->f, (T *)o->u);
+    PetscCallCUDA(cudaGetLastError());
+  }
+  for (int l = 0; l < last; l++) {
+    HopsCycleLevel *b = &s->level[l + 1].own;
+
+    PetscCall(Down<T>(s->level + l, (T *)b->f, stream));
+    PetscCall(TimesDiagonal<T>(b->A.m, b->d, b->f, b->u, stream));
+  }
+  PetscCall(Down<T>(s->level + last, (T *)c->level[0].f + s->begin, stream));
+  PetscCall(Redundant<T>(c, &e, stream));
+  if (s->nghost) {
+    Pick<T><<<Blocks(s->nghost, 1), 256, 0, stream>>>(s->nghost, s->ghost, e, (T *)s->level[last].g);
+    PetscCallCUDA(cudaGetLastError());
+  }
+  e += s->begin;
+  for (int l = last; l > 0; l--) {
+    T *w = (T *)s->level[l].own.w;
+
+    PetscCall(Up<T>(s->level + l, e, l == last, w, stream));
+    e = w;
+  }
+  PetscCall(Up<T>(s->level, e, last == 0, y, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsCycleRunSpread(HopsCycle c, const double x[], double y[], cudaStream_t stream)
+{
+  PetscFunctionBegin;
+  if (c->single) PetscCall(Run<float>(c, x, y, stream));
+  else PetscCall(Run<double>(c, x, y, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+struct HasEntries {
+  const int *i;
+
+  __device__ bool operator()(int row) const
+  {
+    return i[row + 1] > i[row];
+  }
+};
+
+PetscErrorCode HopsCycleListRows(int m, const int i[], int *nrows, int **rows, cudaStream_t stream)
+{
+  const thrust::counting_iterator<int> all(0);
+  const HasEntries                     has = {i};
+  int                                 *list, *count;
+  void                                *work;
+  size_t                               size = 0;
+
+  PetscFunctionBegin;
+  PetscCall(HopsCycleMalloc((size_t)m * sizeof(int), (void **)&list));
+  PetscCall(HopsCycleMalloc(sizeof(int), (void **)&count));
+  PetscCallCUDA(cub::DeviceSelect::If(NULL, size, all, list, count, m, has, stream));
+  PetscCall(HopsCycleMalloc(size, &work));
+  PetscCallCUDA(cub::DeviceSelect::If(work, size, all, list, count, m, has, stream));
+  PetscCallCUDA(cudaMemcpyAsync(nrows, count, sizeof(int), cudaMemcpyDeviceToHost, stream));
+  PetscCallCUDA(cudaStreamSynchronize(stream));
+  PetscCall(HopsCycleFree(&work));
+  PetscCall(HopsCycleFree((void **)&count));
+  *rows = list;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
