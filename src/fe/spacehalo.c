@@ -76,6 +76,19 @@ PetscErrorCode HopsHaloCreate(HopsSpace sp, PetscInt nc, HopsHalo *halo)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode HopsHaloCreateShared(HopsSpace sp, PetscInt nshared, const PetscInt shared[], PetscInt nG, const PetscSFNode remote[], PetscBool single, HopsHalo *halo)
+{
+  PetscSF sf;
+
+  PetscFunctionBegin;
+  PetscCall(PetscSFCreate(PetscObjectComm((PetscObject)sp), &sf));
+  PetscCall(PetscSFSetGraph(sf, nshared, nG, NULL, PETSC_OWN_POINTER, (PetscSFNode *)remote, PETSC_COPY_VALUES));
+  PetscCall(PetscSFSetUp(sf));
+  PetscCall(HaloCreate(sp, sf, nshared, shared, nG, 1, single, halo));
+  PetscCall(PetscSFDestroy(&sf));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* The roots that have leaves are numbered anew, so that they alone are packed */
 static PetscErrorCode HaloCreateSF(HopsSpace sp, PetscSF sf, PetscInt nG, PetscBool single, HopsHalo *halo)
 {
@@ -83,7 +96,6 @@ static PetscErrorCode HaloCreateSF(HopsSpace sp, PetscSF sf, PetscInt nG, PetscB
   const PetscInt    *degree, *ilocal;
   const PetscSFNode *iremote;
   PetscSFNode       *remote;
-  PetscSF            compact;
 
   PetscFunctionBegin;
   PetscCall(PetscSFGetGraph(sf, &nroots, &nleaves, &ilocal, &iremote));
@@ -104,11 +116,8 @@ static PetscErrorCode HaloCreateSF(HopsSpace sp, PetscSF sf, PetscInt nG, PetscB
     remote[i].rank  = iremote[i].rank;
     remote[i].index = leaf[i];
   }
-  PetscCall(PetscSFCreate(PetscObjectComm((PetscObject)sp), &compact));
-  PetscCall(PetscSFSetGraph(compact, nshared, nG, NULL, PETSC_OWN_POINTER, remote, PETSC_OWN_POINTER));
-  PetscCall(PetscSFSetUp(compact));
-  PetscCall(HaloCreate(sp, compact, nshared, shared, nG, 1, single, halo));
-  PetscCall(PetscSFDestroy(&compact));
+  PetscCall(HopsHaloCreateShared(sp, nshared, shared, nG, remote, single, halo));
+  PetscCall(PetscFree(remote));
   PetscCall(PetscFree3(place, shared, leaf));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

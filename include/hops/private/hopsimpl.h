@@ -184,6 +184,8 @@ PETSC_INTERN PetscErrorCode HopsHaloCreate(HopsSpace, PetscInt nc, HopsHalo *);
 PETSC_INTERN PetscErrorCode HopsHaloCreateSF(HopsSpace, PetscSF, PetscInt nG, HopsHalo *);
 /* of vectors in single precision, on the host too; sf is NULL for the space's own */
 PETSC_INTERN PetscErrorCode HopsHaloCreateSingle(HopsSpace, PetscSF, PetscInt nG, HopsHalo *);
+/* any owned entries shared[nshared], ascending, and ghosts that are the remote places in the lists of others */
+PETSC_INTERN PetscErrorCode HopsHaloCreateShared(HopsSpace, PetscInt nshared, const PetscInt shared[], PetscInt nG, const PetscSFNode remote[], PetscBool single, HopsHalo *);
 PETSC_INTERN PetscErrorCode HopsHaloBeginSingle(HopsHalo, const float x[], float xg[]);
 PETSC_INTERN PetscErrorCode HopsHaloEndSingle(HopsHalo, float xg[]);
 PETSC_INTERN PetscErrorCode HopsHaloAddBeginSingle(HopsHalo, const float yg[]);

@@ -229,7 +229,7 @@ PetscErrorCode HopsPatchCreate_CUDA(HopsPatches pt, PetscBool single, HopsPatchK
   HopsCudaPatchInput in  = {.dim = dim, .single = single, .n = pt->n, .ncolors = PetscMax(1, pt->ncolors), .nP = pt->nP, .nfactors = pt->nfactors, .ninv = pt->ninv};
   HopsPatchKernel    k;
   PetscReal(*scale)[5];
-  int           *fsize, ncubes = 0, nkernels = 0;
+  int           *fsize, ncubes = 0, ntensor = 0, nkernels = 0;
   PetscInt      *foffset;
   unsigned char *group;
 
@@ -277,9 +277,16 @@ PetscErrorCode HopsPatchCreate_CUDA(HopsPatches pt, PetscBool single, HopsPatchK
   if (pt->fuse) PetscCall(SetUpSweeps(k, pt, group));
   for (int i = 0; i < k->set->nruns; ++i) {
     nkernels += (int)k->set->runs[i].n;
-    if (k->set->runs[i].kind == HOPS_CUDA_PATCH_CUBE) ncubes += (int)k->set->runs[i].n;
+    if (k->set->runs[i].kind != HOPS_CUDA_PATCH_CUBE) continue;
+    ncubes += (int)k->set->runs[i].n;
+    if (k->set->packed && HopsCudaPatchTensor && HOPS_CUDA_TENSOR_HAS(k->set->runs[i].size)) ntensor += (int)k->set->runs[i].n;
   }
   PetscCall(PetscSNPrintf(k->name, sizeof(k->name), "cuda %s, %d%% of patches specialised", single ? "single" : "double", nkernels ? (int)(100.0 * ncubes / nkernels) : 0));
+  if (ntensor) {
+    const size_t used = strlen(k->name);
+
+    PetscCall(PetscSNPrintf(k->name + used, sizeof(k->name) - used, ", %d%% applied on tensor cores", (int)(100.0 * ntensor / nkernels)));
+  }
   PetscCall(PetscFree4(scale, fsize, foffset, group));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -56,29 +56,47 @@ static PetscErrorCode ColumnsOfOthers(hypre_ParCSRMatrix *A, const HYPRE_BigInt 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The exchange of the entries that A multiplies and other ranks have */
+/*
+  The exchange of the entries that A multiplies and other ranks have, by hypre's lists of what is sent and received. An entry that several ranks take is one in
+  ours, so its place there is told to those who take it. The work is that of the entries exchanged, not of the rows.
+*/
 static PetscErrorCode CreateHalo(HopsCycle c, HopsSpace sp, hypre_ParCSRMatrix *A, HopsHalo *halo)
 {
-  const PetscInt      n = (PetscInt)hypre_CSRMatrixNumCols(hypre_ParCSRMatrixOffd(A));
-  const HYPRE_BigInt *columns;
-  PetscInt           *remote;
-  PetscLayout         map;
-  PetscSF             sf;
+  const MPI_Comm       comm   = PetscObjectComm((PetscObject)sp);
+  const PetscInt       nghost = (PetscInt)hypre_CSRMatrixNumCols(hypre_ParCSRMatrixOffd(A));
+  hypre_ParCSRCommPkg *pkg;
+  PetscInt             nsend, nshared, *shared, *place, *where;
+  PetscSFNode         *remote;
+  MPI_Request         *request;
+  PetscMPIInt          tag, n = 0;
 
   PetscFunctionBegin;
-  PetscCall(ColumnsOfOthers(A, &columns));
-  PetscCall(PetscMalloc1(n, &remote));
-  for (PetscInt k = 0; k < n; k++) remote[k] = (PetscInt)columns[k];
-  PetscCall(PetscLayoutCreate(PetscObjectComm((PetscObject)sp), &map));
-  PetscCall(PetscLayoutSetLocalSize(map, (PetscInt)hypre_CSRMatrixNumCols(hypre_ParCSRMatrixDiag(A))));
-  PetscCall(PetscLayoutSetUp(map));
-  PetscCall(PetscSFCreate(PetscObjectComm((PetscObject)sp), &sf));
-  PetscCall(PetscSFSetGraphLayout(sf, map, n, NULL, PETSC_OWN_POINTER, remote));
-  if (c->single) PetscCall(HopsHaloCreateSingle(sp, sf, n, halo));
-  else PetscCall(HopsHaloCreateSF(sp, sf, n, halo));
-  PetscCall(PetscSFDestroy(&sf));
-  PetscCall(PetscLayoutDestroy(&map));
-  PetscCall(PetscFree(remote));
+  if (!hypre_ParCSRMatrixCommPkg(A)) PetscCallExternal(hypre_MatvecCommPkgCreate, A);
+  pkg   = hypre_ParCSRMatrixCommPkg(A);
+  nsend = hypre_ParCSRCommPkgNumSends(pkg) ? (PetscInt)hypre_ParCSRCommPkgSendMapStart(pkg, hypre_ParCSRCommPkgNumSends(pkg)) : 0;
+  PetscCall(PetscMalloc4(nsend, &shared, nsend, &place, nghost, &where, nghost, &remote));
+  PetscCall(PetscMalloc1(hypre_ParCSRCommPkgNumSends(pkg) + hypre_ParCSRCommPkgNumRecvs(pkg), &request));
+  for (PetscInt k = 0; k < nsend; k++) shared[k] = (PetscInt)hypre_ParCSRCommPkgSendMapElmt(pkg, k);
+  nshared = nsend;
+  PetscCall(PetscSortRemoveDupsInt(&nshared, shared));
+  for (PetscInt k = 0; k < nsend; k++) PetscCall(PetscFindInt((PetscInt)hypre_ParCSRCommPkgSendMapElmt(pkg, k), nshared, shared, &place[k]));
+  PetscCall(PetscObjectGetNewTag((PetscObject)sp, &tag));
+  for (HYPRE_Int r = 0; r < hypre_ParCSRCommPkgNumRecvs(pkg); r++) {
+    const HYPRE_Int begin = hypre_ParCSRCommPkgRecvVecStart(pkg, r), end = hypre_ParCSRCommPkgRecvVecStart(pkg, r + 1), rank = hypre_ParCSRCommPkgRecvProc(pkg, r);
+
+    for (HYPRE_Int k = begin; k < end; k++) remote[k].rank = (PetscInt)rank;
+    PetscCallMPI(MPI_Irecv(where + begin, (PetscMPIInt)(end - begin), MPIU_INT, (PetscMPIInt)rank, tag, comm, &request[n++]));
+  }
+  for (HYPRE_Int r = 0; r < hypre_ParCSRCommPkgNumSends(pkg); r++) {
+    const HYPRE_Int begin = hypre_ParCSRCommPkgSendMapStart(pkg, r), end = hypre_ParCSRCommPkgSendMapStart(pkg, r + 1);
+
+    PetscCallMPI(MPI_Isend(place + begin, (PetscMPIInt)(end - begin), MPIU_INT, (PetscMPIInt)hypre_ParCSRCommPkgSendProc(pkg, r), tag, comm, &request[n++]));
+  }
+  PetscCallMPI(MPI_Waitall(n, request, MPI_STATUSES_IGNORE));
+  for (PetscInt k = 0; k < nghost; k++) remote[k].index = where[k];
+  PetscCall(HopsHaloCreateShared(sp, nshared, shared, nghost, remote, c->single ? PETSC_TRUE : PETSC_FALSE, halo));
+  PetscCall(PetscFree(request));
+  PetscCall(PetscFree4(shared, place, where, remote));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
