@@ -219,7 +219,6 @@ __global__ void __launch_bounds__(L::threads, L::blocks) SolveTensor(const Patch
     for (int j = 0; j < own; j++) {
       if (none(j)) break;
       b.Apply(x[j], y);
-      __syncwarp(); /* lanes without a line have read the last one, in vain */
       HopsTensorPut<n>(y, ok[j][0], ok[j][1], at(j, 0, su, sv), at(j, 1, su, sv), stride, t);
     }
     sync();

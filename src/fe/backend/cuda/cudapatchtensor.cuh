@@ -101,9 +101,11 @@ __device__ __forceinline__ void HopsTensorGet(const double *line0, const double 
   }
 }
 
+/* By the whole warp, after a product: lanes without a line have read another's, in vain, before the product; racecheck does not know that all lanes meet in one */
 template <int n>
 __device__ __forceinline__ void HopsTensorPut(const double c[][4], bool in0, bool in1, double *line0, double *line1, int stride, int t)
 {
+  __syncwarp();
 #pragma unroll
   for (int s = 0; s < (n + 3) / 4; s++) {
     const int  k  = 4 * s + t;
