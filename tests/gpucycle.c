@@ -1,10 +1,10 @@
 static char help[] = "PCLOR's own V-cycle on a device against hypre's on the same hierarchy: one application, refills; on several ranks too; a singular problem is left to hypre.\n\
-  -order <p>\n\n";
+  -order <p> -own <false: hypre is to run all cycles, as where a rank has no unknowns>\n\n";
 
 #include "hopstest.h"
 
 /* one hierarchy, three cycles: relative differences of the two precisions from hypre's result, and from symmetry */
-static PetscErrorCode Compare(PC pc, Mat A, const char what[])
+static PetscErrorCode Compare(PC pc, Mat A, const char what[], PetscBool own)
 {
   static const PCLORCycle  cycle[] = {PCLOR_CYCLE_HYPRE, PCLOR_CYCLE_DOUBLE, PCLOR_CYCLE_SINGLE};
   static const char *const name[]  = {"hypre", "double", "single"};
@@ -12,6 +12,7 @@ static PetscErrorCode Compare(PC pc, Mat A, const char what[])
   Vec                      x, z, y, t, h;
   PetscRandom              r;
   PetscReal                n, e, nx, nt;
+  PetscMPIInt              size;
 
   PetscFunctionBeginUser;
   PetscCall(MatCreateVecs(A, &x, &z));
@@ -23,10 +24,16 @@ static PetscErrorCode Compare(PC pc, Mat A, const char what[])
   PetscCall(VecSetRandom(x, r));
   PetscCall(VecSetRandom(z, r));
   PetscCall(VecNorm(x, NORM_2, &nx));
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
   for (PetscInt i = 0; i < 3; ++i) {
     PetscScalar a, b;
+    PCLORCycle  runs;
+    PetscInt    spread;
 
     PetscCall(PCLORSetCycle(pc, cycle[i]));
+    PetscCall(PCLORGetCycle(pc, &runs, &spread));
+    if (runs != (own ? cycle[i] : PCLOR_CYCLE_HYPRE)) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s, %s: the cycle is run by ANOTHER\n", what, name[i]));
+    if ((spread > 0) != (runs != PCLOR_CYCLE_HYPRE && size > 1)) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s, %s: %" PetscInt_FMT " levels are spread over %d ranks\n", what, name[i], spread, size));
     PetscCall(PCApply(pc, x, y));
     if (!i) PetscCall(VecCopy(y, h));
     PetscCall(VecNorm(h, NORM_2, &n));
@@ -55,11 +62,13 @@ int main(int argc, char **argv)
   HopsSpace       sp;
   HopsCoefficient kappa, mass;
   PetscInt        one = 1, order = 3, dim;
-  PetscScalar     c = 0.3;
+  PetscScalar     c   = 0.3;
+  PetscBool       own = PETSC_TRUE;
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-order", &order, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-own", &own, NULL));
   PetscCall(TestMesh(PETSC_COMM_WORLD, PETSC_TRUE, &dm));
   PetscCall(DMGetDimension(dm, &dim));
   PetscCall(DMGetLabel(dm, "Face Sets", &label));
@@ -80,12 +89,12 @@ int main(int argc, char **argv)
     PetscCall(PCSetOperators(pc, A, A));
     PetscCall(PCSetFromOptions(pc));
     PetscCall(PCSetUp(pc));
-    PetscCall(Compare(pc, A, k ? "singular" : "Dirichlet"));
+    PetscCall(Compare(pc, A, k ? "singular" : "Dirichlet", k ? PETSC_FALSE : own));
     if (!k) {
       PetscCall(MatPASetMass(A, mass));
       PetscCall(PCSetOperators(pc, A, A));
       PetscCall(PCSetUp(pc));
-      PetscCall(Compare(pc, A, "refilled"));
+      PetscCall(Compare(pc, A, "refilled", own));
     }
     PetscCall(PCDestroy(&pc));
     PetscCall(MatNullSpaceDestroy(&nsp));
@@ -131,6 +140,6 @@ int main(int argc, char **argv)
       suffix: empty
       nsize: 3
       output_file: output/gpucycle_2d.out
-      args: -dm_plex_dim 2 -dm_plex_box_faces 2,1 -order 9 -pc_lor_cycle_redundant {{0 100000}}
+      args: -dm_plex_dim 2 -dm_plex_box_faces 2,1 -order 9 -pc_lor_cycle_redundant {{0 100000}} -own 0
 
 TEST*/

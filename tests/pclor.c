@@ -128,12 +128,18 @@ static PetscErrorCode Transpose(KSP ksp, const char name[])
   Vec         x, y, z;
   PetscRandom r;
   PetscScalar s, t;
+  PCLORCycle  cycle;
+  PetscInt    spread;
+  PetscBool   device;
 
   PetscFunctionBeginUser;
   PetscCall(KSPGetPC(ksp, &pc));
   PetscCall(PCLORSetCycle(pc, PCLOR_CYCLE_DOUBLE)); /* on a device; in single precision the two differ by rounding */
   PetscCall(KSPGetOperators(ksp, &A, NULL));
   PetscCall(MatCreateVecs(A, &x, &y));
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)x, &device, VECSEQCUDA, VECMPICUDA, ""));
+  PetscCall(PCLORGetCycle(pc, &cycle, &spread));
+  if (!device && (cycle != PCLOR_CYCLE_HYPRE || spread)) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: on the host the cycle is the inner solver's\n", name));
   PetscCall(VecDuplicate(x, &z));
   PetscCall(PetscRandomCreate(PETSC_COMM_WORLD, &r));
   PetscCall(VecSetRandom(x, r));

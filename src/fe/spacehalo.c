@@ -43,11 +43,16 @@ static PetscErrorCode HaloCreate(HopsSpace sp, PetscSF sf, PetscInt nshared, con
   h->nG      = nG;
   h->direct  = be->host || HopsGPUAwareMPI() ? PETSC_TRUE : PETSC_FALSE;
   if (!be->host) {
-    if (((PetscObject)sp)->options) PetscCall(PetscOptionsPush(((PetscObject)sp)->options));
-    PetscOptionsBegin(PetscObjectComm((PetscObject)sp), ((PetscObject)sp)->prefix, "Ghosts of hops on a device", "HopsSpace");
-    PetscCall(PetscOptionsBool("-hops_halo_direct", "By PetscSF on the device's memory, or through page-locked memory", "HopsSpace", h->direct, &h->direct, NULL));
-    PetscOptionsEnd();
-    if (((PetscObject)sp)->options) PetscCall(PetscOptionsPop());
+    if (!sp->halodirectset) { /* once: every halo of the space is the same */
+      sp->halodirect = h->direct;
+      if (((PetscObject)sp)->options) PetscCall(PetscOptionsPush(((PetscObject)sp)->options));
+      PetscOptionsBegin(PetscObjectComm((PetscObject)sp), ((PetscObject)sp)->prefix, "Ghosts of hops on a device", "HopsSpace");
+      PetscCall(PetscOptionsBool("-hops_halo_direct", "By PetscSF on the device's memory, or through page-locked memory", "HopsSpace", sp->halodirect, &sp->halodirect, NULL));
+      PetscOptionsEnd();
+      if (((PetscObject)sp)->options) PetscCall(PetscOptionsPop());
+      sp->halodirectset = PETSC_TRUE;
+    }
+    h->direct = sp->halodirect;
   }
   if (single && !be->host) h->direct = PETSC_FALSE; /* PetscSF sums no floats on a device */
   if (nc > 1) {                                     /* PetscSF sums no type of one scalar but the scalar itself */

@@ -116,11 +116,12 @@ struct _p_HopsSpace {
   HopsSpace             companion[4]; /* of a space from arrays, by family: those that the user gave */
   PetscInt              q_1d;         /* quadrature points per direction of the PetscFE behind the space, or 0 */
   const HopsBackendOps *backend;
-  PetscBool             backendset; /* by -hops_backend */
-  PetscBool             onbackend;  /* the next two are set (HopsSpaceSetUpBackend()) */
-  PetscInt             *bessT;      /* essT[] where the back end works */
-  struct _HopsHalo     *bhalo;      /* the halo exchange of a device */
-  int                  *brestr;     /* restr[] and X[] there, from HopsSpaceGetBackendMesh() on */
+  PetscBool             backendset;                /* by -hops_backend */
+  PetscBool             onbackend;                 /* the next two are set (HopsSpaceSetUpBackend()) */
+  PetscInt             *bessT;                     /* essT[] where the back end works */
+  struct _HopsHalo     *bhalo;                     /* the halo exchange of a device */
+  PetscBool             halodirect, halodirectset; /* -hops_halo_direct, once it was read */
+  int                  *brestr;                    /* restr[] and X[] there, from HopsSpaceGetBackendMesh() on */
   PetscReal            *bX;
 };
 

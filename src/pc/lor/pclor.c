@@ -430,7 +430,8 @@ static PetscErrorCode PCSetFromOptions_LOR(PC pc, HopsOptionItems PetscOptionsOb
   if (set) PetscCall(PCLORSetDropTolerance(pc, droptol));
   PetscCall(PetscOptionsEnum("-pc_lor_cycle", "Who runs the cycle of BoomerAMG, AMS or ADS on a device, and in which precision", "PCLORSetCycle", HopsCycles, (PetscEnum)lor->cycletype, (PetscEnum *)&lor->cycletype, &set));
   if (set) lor->cycleset = PETSC_TRUE;
-  PetscCall(PetscOptionsBoundedInt("-pc_lor_cycle_redundant", "On several ranks, levels of at most so many unknowns are worked on by each rank", "PCLORSetCycle", lor->redundant, &lor->redundant, NULL, 0));
+  PetscCall(PetscOptionsBoundedInt("-pc_lor_cycle_redundant", "On several ranks, levels of at most so many unknowns are worked on by each rank", "PCLORSetCycle", lor->redundant, &lor->redundant, &set, 0));
+  if (set && pc->setupcalled && lor->cycle) PetscCall(PCLORSetUpCycle(pc, lor));
   PetscCall(PetscOptionsReal("-pc_lor_nodal_relax_weight", "Weight of l1-Jacobi in the nodal solvers of AMS and ADS on a device", "PCLOR", lor->nodalweight, &lor->nodalweight, &set));
   PetscCheck(!set || (lor->nodalweight > 0.0 && lor->nodalweight < 2.0), PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "-pc_lor_nodal_relax_weight %g: l1-Jacobi converges with weights between 0 and 2", (double)lor->nodalweight);
   PetscCall(PetscOptionsStringArray("-pc_lor_ignore", "Terms of the form that the preconditioner may leave out: convection (of the cells), boundary", "PCLOR", terms, &nterms, &set));
@@ -546,6 +547,7 @@ static PetscErrorCode PCDestroy_LOR(PC pc)
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCLORSetMatType_C", NULL));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCLORSetDropTolerance_C", NULL));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCLORSetCycle_C", NULL));
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCLORGetCycle_C", NULL));
   PetscCall(PetscFree(pc->data));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -614,6 +616,28 @@ static PetscErrorCode PCLORSetCycle_LOR(PC pc, PCLORCycle cycle)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode PCLORGetCycle_LOR(PC pc, PCLORCycle *cycle, PetscInt *spread)
+{
+  PC_LOR  *lor = (PC_LOR *)pc->data;
+  PetscInt n   = 0;
+
+  PetscFunctionBegin;
+  *cycle = PCLOR_CYCLE_HYPRE;
+#if HOPS_HAVE_HYPRE_DEVICE
+  if (lor->cycle) {
+    PetscInt  levels;
+    PetscReal complexity;
+
+    *cycle = lor->cycleused;
+    PetscCall(HopsCycleGetInfo(lor->cycle, &levels, &n, &complexity));
+  }
+#else
+  (void)lor;
+#endif
+  if (spread) *spread = n;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode PCLORCreateKSP(PC pc, PC_LOR *lor)
 {
   PetscFunctionBegin;
@@ -650,5 +674,6 @@ PetscErrorCode PCCreate_LOR(PC pc)
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCLORSetMatType_C", PCLORSetMatType_LOR));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCLORSetDropTolerance_C", PCLORSetDropTolerance_LOR));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCLORSetCycle_C", PCLORSetCycle_LOR));
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCLORGetCycle_C", PCLORGetCycle_LOR));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

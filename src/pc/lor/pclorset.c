@@ -174,10 +174,11 @@ PetscErrorCode PCLORSetDropTolerance(PC pc, PetscReal tol)
   is a device, for a regular matrix; of AMS and ADS, on one rank, the cycles 11, 13 and 14 with such smoothing and such V-cycles in the nodal spaces, with whatever relaxation weights. In
   ADS, the matrix of the curls and what it gives the nodal spaces lack entries of 1e-10 of the diagonal and less: rounding errors of terms that cancel. Any other cycle, and any on the host, is left to hypre, whatever was set here; `PCView()` says which one runs, and `-info` why.
 
-  On several ranks the levels of more than n unknowns are spread over the ranks, at least the finest one, with halo exchanges beside the products; each rank has all of
-  the others and runs the rest of the cycle for itself, as messages about few unknowns cost more than the unknowns.
+  On several ranks the levels of more than n unknowns are spread over the ranks, with halo exchanges beside the products, and so is the finest level, whatever n is. Each rank has all of
+  the others, and in any case the coarsest, and runs the rest of the cycle for itself, as messages about few unknowns cost more than the unknowns. The cycle is hypre's where a
+  rank has no unknowns of a level that is spread, and where the coarsest level has more than 256 unknowns (more than n and than 1000 where it is only smoothed).
 
-.seealso: `PCLOR`, `PCLORGetKSP()`
+.seealso: `PCLOR`, `PCLORGetCycle()`, `PCLORGetKSP()`
 @*/
 PetscErrorCode PCLORSetCycle(PC pc, PCLORCycle cycle)
 {
@@ -185,6 +186,31 @@ PetscErrorCode PCLORSetCycle(PC pc, PCLORCycle cycle)
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscValidLogicalCollectiveEnum(pc, cycle, 2);
   PetscTryMethod(pc, "PCLORSetCycle_C", (PC, PCLORCycle), (pc, cycle));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCLORGetCycle - Gets who runs the cycle of BoomerAMG, AMS or ADS on a device.
+
+  Not Collective
+
+  Input Parameter:
+. pc - the preconditioner, set up
+
+  Output Parameters:
++ cycle  - `PCLOR_CYCLE_SINGLE` or `PCLOR_CYCLE_DOUBLE`: kernels of hops; `PCLOR_CYCLE_HYPRE`: the inner solver itself, also where kernels were asked for and cannot take the cycle over, and on the host
+- spread - on several ranks, how many of the finer levels are spread over them while the others are every rank's; 0 on one rank and where the inner solver runs the cycle; may be `NULL`
+
+  Level: intermediate
+
+.seealso: `PCLOR`, `PCLORSetCycle()`
+@*/
+PetscErrorCode PCLORGetCycle(PC pc, PCLORCycle *cycle, PetscInt *spread)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscAssertPointer(cycle, 2);
+  PetscUseMethod(pc, "PCLORGetCycle_C", (PC, PCLORCycle *, PetscInt *), (pc, cycle, spread));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -8,8 +8,6 @@
   #include <_hypre_parcsr_ls.h>
   #include <petsc/private/pcimpl.h>
 
-  #define HOPS_CYCLE_DENSE 256 /* largest coarsest level with an inverse */
-
 /* Memory of the pool that hypre uses too */
 PetscErrorCode HopsCycleMalloc(size_t n, void **p)
 {
@@ -104,11 +102,12 @@ const char *HopsCycleRefuse(void *data)
   if (hypre_ParAMGDataAdditive(amg) >= 0 || hypre_ParAMGDataMultAdditive(amg) >= 0 || hypre_ParAMGDataSimple(amg) >= 0) return "it is additive";
   if (hypre_ParAMGDataRestriction(amg)) return "its restriction is not the transpose of its interpolation";
   if (hypre_ParAMGDataPartialCycleCoarsestLevel(amg) >= 0) return "it is partial";
+  if (hypre_ParAMGDataParticipate(amg)) return "one rank solves its coarsest level";
   for (HYPRE_Int l = 0; l < n; l++) {
     hypre_ParCSRMatrix *A = hypre_ParAMGDataAArray(amg)[l];
 
     if (hypre_ParCSRMatrixMemoryLocation(A) != HYPRE_MEMORY_DEVICE) return "its matrices are not on the device";
-    if (l < n - 1 && (!hypre_ParAMGDataL1Norms(amg) || !hypre_ParAMGDataL1Norms(amg)[l])) return "it has no l1 norms";
+    if (l < n - 1 && hypre_CSRMatrixNumRows(hypre_ParCSRMatrixDiag(A)) && (!hypre_ParAMGDataL1Norms(amg) || !hypre_ParAMGDataL1Norms(amg)[l])) return "it has no l1 norms"; /* nor has a rank without rows */
   }
   return NULL;
 }
@@ -258,6 +257,7 @@ static PetscErrorCode SetLevel(HopsCycle c, hypre_ParAMGData *amg, int l, cudaSt
     R = hypre_ParCSRMatrixDiagT(hypre_ParAMGDataPArray(amg)[l]);
     if (!R) {
       PetscCallExternal(hypre_CSRMatrixTranspose, P, &R, 1);
+      PetscCallCUDA(cudaDeviceSynchronize()); /* hypre's stream is not ours */
       c->transposed[l] = R;
     }
   }

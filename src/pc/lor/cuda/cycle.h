@@ -5,6 +5,8 @@
 #include <petscdevice_cuda.h>
 #include <stdbool.h>
 
+#define HOPS_CYCLE_DENSE 256 /* largest coarsest level with an inverse */
+
 typedef struct {
   int        m, n; /* rows, columns */
   size_t     nnz;

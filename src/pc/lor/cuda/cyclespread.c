@@ -32,15 +32,13 @@ PetscErrorCode HopsCycleDestroySpread(HopsCycleSpread **spread)
     PetscCall(HopsCycleFreeMatrix(&a->R));
     PetscCall(HopsHaloDestroy(&a->ua));
     PetscCall(HopsHaloDestroy(&a->cp));
-    PetscCall(HopsCycleFree(&a->g));
+    PetscCall((*s->be->Free)(&a->g));
     for (int k = 0; k < 2; k++)
       if (a->transposed[k]) PetscCallExternal(hypre_CSRMatrixDestroy, (hypre_CSRMatrix *)a->transposed[k]);
   }
   PetscCall(HopsCycleFree((void **)&s->ghost));
-  if (s->be) {
-    PetscCall((*s->be->FreeHost)(&s->part));
-    PetscCall((*s->be->FreeHost)(&s->whole));
-  }
+  PetscCall((*s->be->FreeHost)(&s->part));
+  PetscCall((*s->be->FreeHost)(&s->whole));
   PetscCall(PetscFree2(s->count, s->first));
   PetscCall(PetscFree(s->level));
   PetscCall(PetscFree(*spread));
@@ -64,6 +62,7 @@ static PetscErrorCode CreateHalo(HopsCycle c, HopsSpace sp, hypre_ParCSRMatrix *
 {
   const MPI_Comm       comm   = PetscObjectComm((PetscObject)sp);
   const PetscInt       nghost = (PetscInt)hypre_CSRMatrixNumCols(hypre_ParCSRMatrixOffd(A));
+  const HYPRE_BigInt  *columns; /* hypre's lists are made from them */
   hypre_ParCSRCommPkg *pkg;
   PetscInt             nsend, nshared, *shared, *place, *where;
   PetscSFNode         *remote;
@@ -71,6 +70,7 @@ static PetscErrorCode CreateHalo(HopsCycle c, HopsSpace sp, hypre_ParCSRMatrix *
   PetscMPIInt          tag, n = 0;
 
   PetscFunctionBegin;
+  PetscCall(ColumnsOfOthers(A, &columns));
   if (!hypre_ParCSRMatrixCommPkg(A)) PetscCallExternal(hypre_MatvecCommPkgCreate, A);
   pkg   = hypre_ParCSRMatrixCommPkg(A);
   nsend = hypre_ParCSRCommPkgNumSends(pkg) ? (PetscInt)hypre_ParCSRCommPkgSendMapStart(pkg, hypre_ParCSRCommPkgNumSends(pkg)) : 0;
@@ -120,20 +120,19 @@ static PetscErrorCode SetSpreadLevel(HopsCycle c, HopsSpace sp, hypre_ParAMGData
     PetscCallExternal(hypre_CSRMatrixTranspose, hypre_ParCSRMatrixDiag(P), &R, 1);
     a->transposed[0] = R;
   }
+  if (!Ro && hypre_CSRMatrixNumCols(hypre_ParCSRMatrixOffd(P))) {
+    PetscCallExternal(hypre_CSRMatrixTranspose, hypre_ParCSRMatrixOffd(P), &Ro, 1);
+    a->transposed[1] = Ro;
+  }
+  PetscCallCUDA(cudaDeviceSynchronize()); /* hypre's stream is not ours */
   PetscCall(HopsCycleSetLevel(c, &a->own, hypre_ParCSRMatrixDiag(A), hypre_ParCSRMatrixDiag(P), R, hypre_VectorData(hypre_ParAMGDataL1Norms(amg)[l]), hypre_ParAMGDataRelaxWeight(amg)[l], stream));
   PetscCall(SetGhosted(c, hypre_ParCSRMatrixOffd(A), &a->A, stream));
   PetscCall(SetGhosted(c, hypre_ParCSRMatrixOffd(P), &a->P, stream));
-  if (hypre_CSRMatrixNumCols(hypre_ParCSRMatrixOffd(P))) {
-    if (!Ro) {
-      PetscCallExternal(hypre_CSRMatrixTranspose, hypre_ParCSRMatrixOffd(P), &Ro, 1);
-      a->transposed[1] = Ro;
-    }
-    PetscCall(HopsCycleSetMatrix(c, Ro, 0.0, &a->R, stream));
-  }
+  if (hypre_CSRMatrixNumCols(hypre_ParCSRMatrixOffd(P))) PetscCall(HopsCycleSetMatrix(c, Ro, 0.0, &a->R, stream));
   c->flops += 2.0 * (PetscLogDouble)a->A.M.nnz;
   PetscCall(CreateHalo(c, sp, A, &a->ua));
   PetscCall(CreateHalo(c, sp, P, &a->cp));
-  PetscCall(HopsCycleMalloc(nghost * HopsCycleSize(c), &a->g));
+  PetscCall((*sp->backend->Malloc)(nghost * HopsCycleSize(c), &a->g)); /* no pool's: an MPI that takes device pointers may hand it to another process */
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -161,13 +160,15 @@ static PetscErrorCode GatherMatrix(MPI_Comm comm, hypre_ParCSRMatrix *A, hypre_C
   hypre_CSRMatrix   *part[2]  = {hypre_CSRMatrixClone_v2(hypre_ParCSRMatrixDiag(A), 1, HYPRE_MEMORY_HOST), hypre_CSRMatrixClone_v2(hypre_ParCSRMatrixOffd(A), 1, HYPRE_MEMORY_HOST)};
   const HYPRE_BigInt begincol = hypre_ParCSRMatrixFirstColDiag(A), *columns;
   const PetscMPIInt  m        = (PetscMPIInt)hypre_CSRMatrixNumRows(part[0]);
-  const PetscMPIInt  nnz      = (PetscMPIInt)(hypre_CSRMatrixNumNonzeros(part[0]) + hypre_CSRMatrixNumNonzeros(part[1]));
+  const PetscInt64   entries  = (PetscInt64)hypre_CSRMatrixNumNonzeros(part[0]) + hypre_CSRMatrixNumNonzeros(part[1]);
+  const PetscMPIInt  nnz      = (PetscMPIInt)entries;
   PetscMPIInt        size, N, NNZ, k = 0, *count, *first, *ncount, *nfirst;
   int               *length, *j;
   double            *v;
   hypre_CSRMatrix   *H;
 
   PetscFunctionBegin;
+  PetscCheck(entries <= INT_MAX, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "The levels of a V-cycle that every rank is to have are too large: lower -pc_lor_cycle_redundant");
   PetscCall(ColumnsOfOthers(A, &columns));
   PetscCallMPI(MPI_Comm_size(comm, &size));
   PetscCall(PetscMalloc4(size, &count, size, &first, size, &ncount, size, &nfirst));
@@ -210,7 +211,7 @@ static PetscErrorCode SetRedundantLevel(HopsCycle c, MPI_Comm comm, hypre_ParAMG
   const PetscMPIInt   m     = (PetscMPIInt)hypre_CSRMatrixNumRows(hypre_ParCSRMatrixDiag(A));
   hypre_CSRMatrix    *M[3]  = {NULL, NULL, NULL};
   double             *norms = NULL;
-  PetscMPIInt         norm  = l1 ? 1 : 0, all;
+  PetscMPIInt         norm  = l1 || !m ? 1 : 0, all; /* hypre makes none where a rank has no rows */
 
   PetscFunctionBegin;
   PetscCall(GatherMatrix(comm, A, &M[0]));
@@ -219,6 +220,7 @@ static PetscErrorCode SetRedundantLevel(HopsCycle c, MPI_Comm comm, hypre_ParAMG
     PetscCall(GatherMatrix(comm, hypre_ParAMGDataPArray(amg)[l], &M[1]));
     c->gathered[2 * k + 1] = M[1];
     PetscCallExternal(hypre_CSRMatrixTranspose, M[1], &M[2], 1);
+    PetscCallCUDA(cudaDeviceSynchronize()); /* hypre's stream is not ours */
     c->transposed[k] = M[2];
   }
   PetscCallMPI(MPI_Allreduce(&norm, &all, 1, MPI_INT, MPI_MIN, comm));
@@ -230,7 +232,7 @@ static PetscErrorCode SetRedundantLevel(HopsCycle c, MPI_Comm comm, hypre_ParAMG
     PetscCallMPI(MPI_Comm_size(comm, &size));
     PetscCall(PetscMalloc4(m, &part, N, &whole, size, &count, size, &first));
     PetscCall(Displacements(comm, m, count, first, &total));
-    PetscCallCUDA(cudaMemcpy(part, hypre_VectorData(l1), m * sizeof(double), cudaMemcpyDeviceToHost));
+    if (m) PetscCallCUDA(cudaMemcpy(part, hypre_VectorData(l1), m * sizeof(double), cudaMemcpyDeviceToHost));
     PetscCallMPI(MPI_Allgatherv(part, m, MPI_DOUBLE, whole, count, first, MPI_DOUBLE, comm));
     PetscCall(HopsCycleMalloc(N * sizeof(double), (void **)&norms));
     PetscCallCUDA(cudaMemcpy(norms, whole, N * sizeof(double), cudaMemcpyHostToDevice));
@@ -253,8 +255,6 @@ static PetscErrorCode SetGathering(HopsCycle c, HopsSpace sp, hypre_ParAMGData *
   int                *ghost;
 
   PetscFunctionBegin;
-  s->comm = PetscObjectComm((PetscObject)sp);
-  s->be   = sp->backend;
   PetscCallMPI(MPI_Comm_size(s->comm, &size));
   PetscCallMPI(MPI_Comm_rank(s->comm, &rank));
   PetscCall(PetscMalloc2(size, &s->count, size, &s->first));
@@ -314,8 +314,13 @@ PetscErrorCode HopsCycleCreateSpread(void *data, HopsSpace sp, bool single, Pets
   *why    = HopsCycleRefuse(amg);
   nlevels = (int)hypre_ParAMGDataNumLevels(amg);
   if (!*why) {
-    if (hypre_ParCSRMatrixGlobalNumRows(hypre_ParAMGDataAArray(amg)[nlevels - 1]) > PetscMax(nredundant, 1000)) *why = "its coarsest level is large";
+    const HYPRE_Int relax = hypre_ParAMGDataGridRelaxType(amg)[3];
+
+    if (hypre_ParCSRMatrixGlobalNumRows(hypre_ParAMGDataAArray(amg)[nlevels - 1]) > (relax == 18 ? PetscMax(nredundant, 1000) : HOPS_CYCLE_DENSE)) *why = "its coarsest level is large";
+    if (relax == 8) *why = "its coarsest level has a smoother of its own"; /* hypre's sweeps are within the ranks */
     while (first < nlevels - 1 && hypre_ParCSRMatrixGlobalNumRows(hypre_ParAMGDataAArray(amg)[first]) > nredundant) first++;
+    for (int l = 0; l < first; l++)
+      if (!hypre_CSRMatrixNumRows(hypre_ParCSRMatrixDiag(hypre_ParAMGDataAArray(amg)[l]))) *why = "a rank has no unknowns of a level that is spread";
   }
   PetscCall(Agree(comm, why));
   if (*why) PetscFunctionReturn(PETSC_SUCCESS);
@@ -328,15 +333,17 @@ PetscErrorCode HopsCycleCreateSpread(void *data, HopsSpace sp, bool single, Pets
   PetscCall(PetscCalloc1(c->nlevels, &c->transposed));
   PetscCall(PetscCalloc1(2 * c->nlevels, &c->gathered));
   PetscCall(PetscNew(&c->spread));
-  c->spread->n = first;
+  c->spread->n    = first;
+  c->spread->comm = comm;
+  c->spread->be   = sp->backend;
   PetscCall(PetscCalloc1(first, &c->spread->level));
   for (int l = 0; l < first; l++) PetscCall(SetSpreadLevel(c, sp, amg, l, stream));
   for (int l = first; l < nlevels; l++) PetscCall(SetRedundantLevel(c, comm, amg, l, l - first, stream));
   PetscCall(SetGathering(c, sp, amg));
   PetscCall(SetComplexity(c, amg));
   if (c->direct) {
-    PetscCall(HopsCycleSetCoarsest(c, c->gathered[2 * (c->nlevels - 1)], hypre_ParAMGDataGridRelaxType(amg)[3] == 8 ? PETSC_TRUE : PETSC_FALSE, stream, &same));
-    if (!same) *why = "its coarsest level is large or singular";
+    PetscCall(HopsCycleSetCoarsest(c, c->gathered[2 * (c->nlevels - 1)], PETSC_FALSE, stream, &same));
+    if (!same) *why = "its coarsest level is singular";
   } else if (!c->level[c->nlevels - 1].d) *why = "its coarsest level has no l1 norms";
   PetscCall(Agree(comm, why));
   if (*why) PetscCall(HopsCycleDestroy(&c));

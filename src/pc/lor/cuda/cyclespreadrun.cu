@@ -140,7 +140,7 @@ static PetscErrorCode Redundant(HopsCycle c, const T **e, cudaStream_t stream)
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_rank(s->comm, &rank));
-  PetscCallCUDA(cudaMemcpyAsync(s->part, (T *)b->f + s->begin, s->count[rank] * sizeof(T), cudaMemcpyDeviceToHost, stream));
+  if (s->count[rank]) PetscCallCUDA(cudaMemcpyAsync(s->part, (T *)b->f + s->begin, s->count[rank] * sizeof(T), cudaMemcpyDeviceToHost, stream));
   PetscCallCUDA(cudaStreamSynchronize(stream));
   PetscCallMPI(MPI_Allgatherv(s->part, s->count[rank], unit, s->whole, s->count, s->first, unit, s->comm));
   PetscCallCUDA(cudaMemcpyAsync(b->f, s->whole, s->N * sizeof(T), cudaMemcpyHostToDevice, stream));
