@@ -11,6 +11,8 @@
 #define HOPS_LOR_ZERO_MASS 1.e-3  /* -pc_lor_zero_mass, where one is needed */
 #define HOPS_LOR_TOL       1.e-10 /* relative size below which an off-diagonal geometry factor is rounding error */
 
+typedef struct _HopsLORExchange *HopsLORExchange; /* lorexchange.c */
+
 typedef struct {
   HopsSpace     space;
   HopsBasis     gll;
@@ -26,7 +28,7 @@ typedef struct {
   PetscInt              *di, *dj, *oi, *oj; /* CSR of both blocks; oj holds global columns until the Mat takes over */
   int                   *diag;              /* [nL] position of the diagonal entry of each unknown (trash if constrained) */
   PetscScalar           *vals;              /* [nd + no + ng + 1] */
-  PetscSF                sf;                /* roots: received entries; leaves: ghost-row entries */
+  HopsLORExchange        exchange;          /* of ghost rows' entries */
   PetscInt               nr;
   PetscScalar           *rvals;       /* [nr] received entries */
   int                   *rpos;        /* [nr] their positions in vals */
@@ -54,6 +56,9 @@ PETSC_INTERN PetscErrorCode HopsLORSymbolic(HopsLOR *);
 PETSC_INTERN PetscErrorCode HopsLORPattern(HopsLOR *, PetscInt *rrow[]);
 PETSC_INTERN PetscErrorCode HopsLORDestroyPattern(HopsLOR *);
 PETSC_INTERN PetscErrorCode HopsLORGhostRows(HopsLOR *, const PetscInt gi[], const PetscInt gj[], PetscInt *rrow[], PetscInt *rcol[]);
+PETSC_INTERN PetscErrorCode HopsLORExchangeCreate(HopsSpace, const PetscInt len[], HopsLORExchange *, PetscInt *nrows, PetscInt *row[], PetscInt *count[]);
+PETSC_INTERN PetscErrorCode HopsLORExchangeEntries(HopsLORExchange, MPI_Datatype unit, size_t size, const void *entries, void *received);
+PETSC_INTERN PetscErrorCode HopsLORExchangeDestroy(HopsLORExchange *);
 PETSC_INTERN PetscErrorCode HopsLORCreateAIJ(HopsLOR *);
 PETSC_INTERN PetscErrorCode HopsLORChangedAIJ(Mat);
 PETSC_INTERN PetscErrorCode HopsLORCheckSign(const HopsValues *, PetscInt dim, PetscInt n, PetscInt nq, PetscBool mass, PetscBool *negative);

@@ -497,8 +497,7 @@ PetscErrorCode HopsLORBlockNumeric(HopsLORBlock *b)
   PetscCall(HopsBasisDestroy(&geom));
   if (b->faces) PetscCall(HopsLORBlockFaces(b, star));
   PetscCall(PetscFree(star));
-  PetscCall(PetscSFReduceBegin(lor->sf, b->unit, b->vals + nc2 * (lor->nd + lor->no), b->rvals, MPI_REPLACE));
-  PetscCall(PetscSFReduceEnd(lor->sf, b->unit, b->vals + nc2 * (lor->nd + lor->no), b->rvals, MPI_REPLACE));
+  PetscCall(HopsLORExchangeEntries(lor->exchange, b->unit, nc2 * sizeof(PetscScalar), b->vals + nc2 * (lor->nd + lor->no), b->rvals));
   for (PetscInt k = 0; k < lor->nr; ++k) HopsLORBlockAdd(b, b->rrow[k], lor->rpos[k], all, all, b->rvals + k * nc2); /* the sender masked them */
   for (PetscInt r = 0; r < sp->nT; ++r)
     for (PetscInt c = 0; c < nc; ++c)

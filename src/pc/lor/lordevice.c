@@ -367,10 +367,9 @@ PetscErrorCode HopsLORDeviceNumeric(HopsLOR *lor, const HopsForm *form)
   if (d->ghosts.i[0]) PetscCall((*ops->FillValues)(lor->kernel, &d->ghosts));
   PetscCall((*ops->FreeVertexData)(lor->kernel));
   for (HopsRobin r = form->robin; r; r = r->next) PetscCall(HopsLORDeviceAddRobin(lor, r));
-  if (lor->sf) {
+  if (lor->exchange) {
     PetscCall((*sp->backend->Copy)(d->gvals, d->ghosts.v[0], lor->ng * sizeof(PetscScalar), PETSC_FALSE));
-    PetscCall(PetscSFReduceBegin(lor->sf, MPIU_SCALAR, d->gvals, lor->rvals, MPI_REPLACE));
-    PetscCall(PetscSFReduceEnd(lor->sf, MPIU_SCALAR, d->gvals, lor->rvals, MPI_REPLACE));
+    PetscCall(HopsLORExchangeEntries(lor->exchange, MPIU_SCALAR, sizeof(PetscScalar), d->gvals, lor->rvals));
     PetscCall((*sp->backend->Copy)(d->xvals, lor->rvals, lor->nr * sizeof(PetscScalar), PETSC_TRUE));
     PetscCall((*ops->AddReceived)(lor->kernel, &d->rows, d->xvals));
   }

@@ -22,7 +22,7 @@ PetscErrorCode HopsLORDestroyPattern(HopsLOR *lor)
 {
   PetscFunctionBegin;
   PetscCall(MatDestroy(&lor->mat));
-  PetscCall(PetscSFDestroy(&lor->sf));
+  PetscCall(HopsLORExchangeDestroy(&lor->exchange));
   PetscCall(PetscFree(lor->pos));
   PetscCall(PetscFree(lor->diag));
   PetscCall(PetscFree(lor->rpos));
@@ -209,8 +209,7 @@ PetscErrorCode HopsLORNumeric(HopsLOR *lor, const HopsForm *form)
   PetscCall(PetscFree(kw));
   PetscCall(PetscFree(mw));
   for (HopsRobin r = form->robin; r; r = r->next) PetscCall(HopsLORAddRobin(lor, r));
-  PetscCall(PetscSFReduceBegin(lor->sf, MPIU_SCALAR, lor->vals + lor->nd + lor->no, lor->rvals, MPI_REPLACE));
-  PetscCall(PetscSFReduceEnd(lor->sf, MPIU_SCALAR, lor->vals + lor->nd + lor->no, lor->rvals, MPI_REPLACE));
+  PetscCall(HopsLORExchangeEntries(lor->exchange, MPIU_SCALAR, sizeof(PetscScalar), lor->vals + lor->nd + lor->no, lor->rvals));
   for (PetscInt k = 0; k < lor->nr; ++k) lor->vals[lor->rpos[k]] += lor->rvals[k];
   for (PetscInt e = 0; e < sp->ness; ++e) lor->vals[lor->diag[sp->essT[e]]] = 1.0;
   PetscCall(HopsLORChangedAIJ(lor->mat));

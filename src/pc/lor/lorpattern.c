@@ -124,52 +124,29 @@ static PetscErrorCode HopsLORLocalGraph(HopsLOR *lor, const HopsStencil st[8], P
 }
 
 /*
-  Ghost rows travel to their owners: builds lor->sf and returns for each received entry its owned row and global column.
-  A halo root has one slot for each rank that holds it, in the order of PetscSF's multi-SF, so sums have a fixed order.
-  The ghost rows' columns are gj[gi[g]..gi[g+1]), g < nG.
+  Ghost rows travel to their owners: builds lor->exchange and returns for each received entry its owned row and global column.
+  The entries of a row are ordered by the rank that they come from, so sums have a fixed order. The ghost rows' columns are gj[gi[g]..gi[g+1]), g < nG.
 */
 PetscErrorCode HopsLORGhostRows(HopsLOR *lor, const PetscInt gi[], const PetscInt gj[], PetscInt *rrow[], PetscInt *rcol[])
 {
-  HopsSpace          sp = lor->space;
-  PetscSF            multi;
-  PetscSFNode       *remote;
-  const PetscSFNode *hremote;
-  const PetscInt    *degree;
-  PetscInt           nslots = 0, *len, *slotlen, *base, *off, n;
+  HopsSpace sp = lor->space;
+  PetscInt  nrows, *len, *row, *count, n = 0;
 
   PetscFunctionBegin;
-  PetscCall(PetscSFComputeDegreeBegin(sp->halo, &degree));
-  PetscCall(PetscSFComputeDegreeEnd(sp->halo, &degree));
-  for (PetscInt i = 0; i < sp->nshared; ++i) nslots += degree[i];
-  PetscCall(PetscSFGetMultiSF(sp->halo, &multi));
-  PetscCall(PetscMalloc4(sp->nG, &len, sp->nG, &base, nslots, &slotlen, nslots + 1, &off));
+  PetscCall(PetscMalloc1(sp->nG, &len));
   for (PetscInt g = 0; g < sp->nG; ++g) len[g] = gi[g + 1] - gi[g];
-  PetscCall(PetscSFReduceBegin(multi, MPIU_INT, len, slotlen, MPI_REPLACE));
-  PetscCall(PetscSFReduceEnd(multi, MPIU_INT, len, slotlen, MPI_REPLACE));
-  off[0] = 0;
-  for (PetscInt s = 0; s < nslots; ++s) off[s + 1] = off[s] + slotlen[s];
-  PetscCall(PetscSFBcastBegin(multi, MPIU_INT, off, base, MPI_REPLACE));
-  PetscCall(PetscSFBcastEnd(multi, MPIU_INT, off, base, MPI_REPLACE));
-  PetscCall(PetscSFGetGraph(sp->halo, NULL, NULL, NULL, &hremote));
-  lor->nr = off[nslots];
+  PetscCall(HopsLORExchangeCreate(sp, len, &lor->exchange, &nrows, &row, &count));
+  PetscCall(PetscFree(len));
   lor->ng = gi[sp->nG] - gi[0];
-  PetscCall(PetscMalloc1(lor->ng, &remote));
-  n = 0;
-  for (PetscInt g = 0; g < sp->nG; ++g)
-    for (PetscInt k = 0; k < len[g]; ++k) {
-      remote[n].rank    = hremote[g].rank;
-      remote[n++].index = base[g] + k;
-    }
-  PetscCall(PetscSFCreate(PetscObjectComm((PetscObject)sp), &lor->sf));
-  PetscCall(PetscSFSetGraph(lor->sf, lor->nr, lor->ng, NULL, PETSC_OWN_POINTER, remote, PETSC_OWN_POINTER));
+  lor->nr = 0;
+  for (PetscInt k = 0; k < nrows; ++k) lor->nr += count[k];
   PetscCall(PetscMalloc1(lor->nr, rrow));
   PetscCall(PetscMalloc1(lor->nr, rcol));
-  PetscCall(PetscSFReduceBegin(lor->sf, MPIU_INT, gj + gi[0], *rcol, MPI_REPLACE));
-  PetscCall(PetscSFReduceEnd(lor->sf, MPIU_INT, gj + gi[0], *rcol, MPI_REPLACE));
-  for (PetscInt i = 0, s = 0; i < sp->nshared; ++i)
-    for (PetscInt m = 0; m < degree[i]; ++m, ++s)
-      for (PetscInt k = off[s]; k < off[s + 1]; ++k) (*rrow)[k] = sp->shared[i];
-  PetscCall(PetscFree4(len, base, slotlen, off));
+  for (PetscInt k = 0; k < nrows; ++k)
+    for (PetscInt e = 0; e < count[k]; ++e) (*rrow)[n++] = row[k];
+  PetscCall(PetscFree(row));
+  PetscCall(PetscFree(count));
+  PetscCall(HopsLORExchangeEntries(lor->exchange, MPIU_INT, sizeof(PetscInt), gj + gi[0], *rcol));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
