@@ -21,7 +21,7 @@ typedef struct {
   void           *f, *u, *w;
 } HopsCycleLevel;
 
-/* Entries of a matrix in columns of other ranks, of which g ghosts are at hand; rows: those that have such entries */
+/* Entries of a matrix in columns of other ranks, whose values are the ghosts; rows: those that have such entries */
 typedef struct {
   HopsCycleMatrix M;
   int             nrows, *rows;
@@ -48,7 +48,7 @@ typedef struct {
   int                   nghost, *ghost; /* device: rows of others that the last spread level takes */
   void                 *part, *whole;   /* page-locked: this rank's rows of the right-hand side, and all */
   MPI_Comm              comm;
-  const HopsBackendOps *be; /* who made the page-locked memory */
+  const HopsBackendOps *be; /* who made the page-locked memory, and g */
 } HopsCycleSpread;
 
 /*
