@@ -367,12 +367,13 @@ static PetscErrorCode PCApply_LOR(PC pc, Vec x, Vec y)
   if (done) PetscFunctionReturn(PETSC_SUCCESS);
 #if HOPS_HAVE_HYPRE_DEVICE
   if (lor->cycle) {
-    PetscBool preonly;
+    PetscBool preonly, hypre;
     PC        inner;
 
     PetscCall(PetscObjectTypeCompare((PetscObject)lor->ksp, KSPPREONLY, &preonly));
     PetscCall(KSPGetPC(lor->ksp, &inner));
-    if (preonly && inner->data == lor->cycledata) { /* nobody has changed the inner solver since */
+    PetscCall(PetscObjectTypeCompare((PetscObject)inner, PCHYPRE, &hypre));
+    if (preonly && hypre && inner->setupcalled && inner->data == lor->cycledata) { /* nobody has changed the inner solver since: the first three tell all ranks alike */
       PetscCall(HopsCycleApply(lor->cycle, x, y));
       PetscFunctionReturn(PETSC_SUCCESS);
     }
