@@ -142,4 +142,10 @@ int main(int argc, char **argv)
       output_file: output/gpucycle_2d.out
       args: -dm_plex_dim 2 -dm_plex_box_faces 2,1 -order 9 -pc_lor_cycle_redundant {{0 100000}} -own 0
 
+    test:
+      suffix: memory
+      nsize: {{1 2}}
+      args: -dm_plex_dim 3 -dm_plex_box_faces 6,5,4 -order 4 -hops_hypre_memory {{0.01 4}} -petsc_ci_portable_error_output -error_output_stdout
+      filter: sed -n -e "s,[0-9][0-9.e+]* MB,some MB,g" -e "s,[0-9][0-9.e+]* are free,some are free," -e "s,.*\(hypre needs .*\),\1,p"
+
 TEST*/

@@ -7,8 +7,12 @@
 /* hypre frees its matrix's arrays, so they come from its own allocator */
 PETSC_INTERN PetscErrorCode HopsHypreAlloc(size_t bytes, void **);
 PETSC_INTERN PetscErrorCode HopsHypreFree(void **);
-/* hypre's products by its own kernels, not cuSPARSE's, in the whole process */
-PETSC_INTERN PetscErrorCode HopsHypreSetProducts(void);
+/* hypre's products by its own kernels, not cuSPARSE's, and its memory as below, in the whole process */
+PETSC_INTERN PetscErrorCode HopsHypreConfigure(void);
+/* hypre's memory of the device: where there is none left, the host's, so that hypre does not end the process */
+PETSC_INTERN PetscErrorCode HopsHypreSetMemory(void);
+/* PETSC_ERR_MEM where a rank had to do that since the last call. Collective */
+PETSC_INTERN PetscErrorCode HopsHypreCheckMemory(MPI_Comm);
 /* may a matrix from one space to the other be wrapped? It may where all ranks have rows and columns. Collective; initialises hypre if so */
 PETSC_INTERN PetscErrorCode HopsHypreCanWrap(HopsSpace rows, HopsSpace columns, PetscBool *);
 /* MATHYPRE on the arrays of the rows, which it takes over; cols[ncols]: global indices of block 1's columns, ascending */

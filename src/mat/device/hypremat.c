@@ -61,12 +61,13 @@ static PetscErrorCode HopsHypreGetRow(Mat A, PetscInt row, PetscInt *n, PetscInt
   In this process hypre multiplies with kernels of its own from now on. cuSPARSE's (12.6.3, CUDA 13.0) reads shared memory that nobody
   wrote where 32 rows meet in a chunk of entries, as on a rank with 32 rows: wrong at random (docs/gpu.md, "Processes that share a card")
 */
-PetscErrorCode HopsHypreSetProducts(void)
+PetscErrorCode HopsHypreConfigure(void)
 {
   PetscFunctionBegin;
   #if PETSC_PKG_HYPRE_VERSION_GE(2, 25, 0)
   if (HYPRE_Initialized()) (void)HYPRE_SetSpMVUseVendor(0); /* returns what hypre did before */
   #endif
+  PetscCall(HopsHypreSetMemory());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -80,7 +81,7 @@ PetscErrorCode HopsHypreCanWrap(HopsSpace rows, HopsSpace cols, PetscBool *can)
   *can = some ? PETSC_TRUE : PETSC_FALSE;
   if (some) {
     PetscCall(HopsHypreInitialize(PetscObjectComm((PetscObject)rows)));
-    PetscCall(HopsHypreSetProducts());
+    PetscCall(HopsHypreConfigure());
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -114,6 +115,7 @@ PetscErrorCode HopsHypreWrap(HopsSpace rows, HopsSpace columns, HopsLORRows *r, 
   PetscCall(MatCreateFromParCSR(A, MATHYPRE, PETSC_OWN_POINTER, mat));
   PetscCall(MatSetOperation(*mat, MATOP_GETINFO, (HopsVoidFn)HopsHypreGetInfo));
   PetscCall(MatSetOperation(*mat, MATOP_GET_ROW, (HopsVoidFn)HopsHypreGetRow));
+  PetscCall(HopsHypreCheckMemory(PetscObjectComm((PetscObject)rows)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -305,15 +305,18 @@ static PetscErrorCode PCSetUp_LOR(PC pc)
   PetscCall(PCLORSetAuxiliary(pc, lor));
   PetscCall(PetscLogEventBegin(HopsEvent.lorsolver, pc, 0, 0, 0));
 #if HOPS_HAVE_HYPRE_DEVICE
-  PetscCall(HopsCycleDestroy(&lor->cycle));                               /* its matrices are about to go */
-  if (!lor->form.space->backend->host) PetscCall(HopsHypreSetProducts()); /* also where the matrix came by MatConvert() */
+  PetscCall(HopsCycleDestroy(&lor->cycle));                             /* its matrices are about to go */
+  if (!lor->form.space->backend->host) PetscCall(HopsHypreConfigure()); /* also where the matrix came by MatConvert() */
 #endif
   PetscCall(KSPSetUp(lor->ksp));
 #if HOPS_HAVE_HYPRE_DEVICE
-  if (!lor->form.space->backend->host) PetscCall(HopsHypreSetProducts()); /* where an inner preconditioner was the first to start hypre */
+  if (!lor->form.space->backend->host) PetscCall(HopsHypreConfigure()); /* where an inner preconditioner was the first to start hypre */
 #endif
   PetscCall(PCLORSetUpNodalWeight(pc, lor));
   PetscCall(PCLORSetUpCycle(pc, lor));
+#if HOPS_HAVE_HYPRE_DEVICE
+  if (!lor->form.space->backend->host) PetscCall(HopsHypreCheckMemory(PetscObjectComm((PetscObject)pc)));
+#endif
   PetscCall(PetscLogEventEnd(HopsEvent.lorsolver, pc, 0, 0, 0));
   if (lor->viewspectrum && !lor->spectrumdone) {
     lor->spectrumdone = PETSC_TRUE;
