@@ -14,7 +14,7 @@ plt.rcParams.update({"axes.grid": True, "grid.alpha": 0.3, "font.size": 9, "figu
 
 def read(name):
     with open(os.path.join(data, name + ".csv")) as f:
-        return [{k: float(v) for k, v in row.items() if k != "fe"} for row in csv.DictReader(f)]
+        return [{k: float(v or "nan") for k, v in row.items() if k != "fe"} for row in csv.DictReader(f)]
 
 
 def save(fig, name):

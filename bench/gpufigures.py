@@ -14,7 +14,7 @@ plt.rcParams.update({"axes.grid": True, "grid.alpha": 0.3, "font.size": 9, "figu
 
 def read(name):
     with open(os.path.join(data, name + ".csv")) as f:
-        return [{k: float(v) for k, v in row.items() if k != "fe"} for row in csv.DictReader(f)]
+        return [{k: float(v or "nan") for k, v in row.items() if k != "fe"} for row in csv.DictReader(f)]
 
 
 def save(fig, name):
@@ -24,7 +24,7 @@ def save(fig, name):
 
 solve, sizes = read("solve"), read("sizes")
 fig, axes = plt.subplots(2, 4, figsize=(14, 6))
-columns = [("op_setup", "operator set-up"), ("apply", "operator apply, Q = p + 2"), ("lor_vertex", "LOR matrix: vertex data"), ("lor_symbolic", "LOR matrix: pattern"),
+columns = [("op_setup", "operator set-up"), ("apply", "operator apply"), ("lor_vertex", "LOR matrix: vertex data"), ("lor_symbolic", "LOR matrix: pattern"),
            ("lor_numeric", "LOR matrix: values"), ("amg_setup", "AMG set-up"), ("vcycle", "V-cycle"), ("total", "all of it: set-up and CG")]
 for ax, (part, title) in zip(axes.flat, columns):
     for p in sorted({r["order"] for r in sizes}):

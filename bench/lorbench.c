@@ -351,7 +351,8 @@ static PetscErrorCode Report(Case *c)
   for (PetscInt k = 0; k < NTIMES; ++k)
     if (c->t[k] > 0.0) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %-13s %10.5f s %9.3f million unknowns/s\n", names[k], c->t[k], 1e-6 * c->N / c->t[k]));
   if (c->csv && c->pass == c->passes - 1) {
-    PetscCall(PetscFPrintf(PETSC_COMM_WORLD, c->csv, "%" PetscInt_FMT ",%" PetscInt_FMT ",%" PetscInt_FMT ",%d,%d,%" PetscInt_FMT ",%" PetscInt_FMT ",%.2f,%.1f,%.1f,%.1f", c->dim, c->order, c->extra, c->curved, c->assembled, c->N, c->its, c->nnzrow, c->memory / c->N, c->peak / c->N, c->device / c->N));
+    PetscCall(PetscFPrintf(PETSC_COMM_WORLD, c->csv, "%" PetscInt_FMT ",%" PetscInt_FMT ",%" PetscInt_FMT ",%d,%d,%" PetscInt_FMT ",%" PetscInt_FMT ",%.2f,%.1f,%.1f,", c->dim, c->order, c->extra, c->curved, c->assembled, c->N, c->its, c->nnzrow, c->memory / c->N, c->peak / c->N));
+    if (c->device > 0.0) PetscCall(PetscFPrintf(PETSC_COMM_WORLD, c->csv, "%.1f", c->device / c->N)); /* else not measured */
     for (PetscInt k = 0; k < NTIMES; ++k) PetscCall(PetscFPrintf(PETSC_COMM_WORLD, c->csv, ",%.6f", c->t[k]));
     PetscCall(PetscFPrintf(PETSC_COMM_WORLD, c->csv, ",%s\n", elements[c->fe]));
     (void)fflush(c->csv);

@@ -15,7 +15,7 @@ plt.rcParams.update({"axes.grid": True, "grid.alpha": 0.3, "font.size": 9, "figu
 
 def read(name):
     with open(os.path.join(data, name + ".csv")) as f:
-        return [{k: v if k == "fe" else float(v) for k, v in row.items()} for row in csv.DictReader(f)]
+        return [{k: v if k == "fe" else float(v or "nan") for k, v in row.items()} for row in csv.DictReader(f)]
 
 
 def draw(ax, rows, fe, part, title):

@@ -33,6 +33,8 @@
   In H(curl) and H(div) a mass coefficient may be zero in some of the cells. With `-pc_lor_zero_mass` s > 0 the low-order-refined matrix has s mu / L^2 there, mu the mean of
   the derivative's coefficient in the cell, L the longest side of the mesh's bounding box; with s = 0 AMS is told which nodes lie inside that region, and ADS refuses it.
 
+  Where hypre lacks memory of the device, `PCSetUp()` fails with `PETSC_ERR_MEM`; hypre alone would end the process. `-hops_hypre_memory <MB>` bounds what it may have in this process.
+
   On a device hypre multiplies matrices and vectors with its own kernel from then on, in the whole process, as after `HYPRE_SetSpMVUseVendor(0)`: the product of cuSPARSE 12.6 to 12.8.1 is wrong at random.
 
 .seealso: `PCLORSetSpace()`, `PCLORGetMat()`, `PCLORGetKSP()`, `MATPA`, `HopsSpace`
