@@ -97,6 +97,9 @@ PETSC_EXTERN PetscErrorCode PCLORViewSpectrum(PC, PetscViewer);
   values by cell are averaged over the children, and values at quadrature points, or of a `PetscDS` at its current state, are
   taken at the coarse points from the fine cells. Robin terms take the mean of the coefficient over the fine faces.
 
+  The diffusion must be positive: negative in a direction somewhere, or zero all over a cell without a positive reaction, it raises `PETSC_ERR_ARG_OUTOFRANGE`. A negative
+  reaction is let through, since coarse levels correct what it makes indefinite where it is small; but patches that smooth refuse it (`PCPATCHFDSetCoefficients()`).
+
   All levels have the back end of the operator's space. On a device an assembled coarsest operator is factored and solved on the host, and single
   precision takes 2 to 10 quadrature points per direction.
 

@@ -176,16 +176,109 @@ static PetscErrorCode Operators(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* kappa is 1, but in the cells left of x = 1/4, which one rank may have alone */
+static PetscErrorCode Left(PetscInt dim, const PetscReal x[], PetscInt nc, PetscScalar f[], void *ctx)
+{
+  const PetscScalar *kappa = (const PetscScalar *)ctx;
+
+  for (PetscInt i = 0; i < nc; ++i) f[i] = x[0] < 0.25 ? kappa[i] : (i == 1 && nc == 3 ? 0.0 : 1.0);
+  return PETSC_SUCCESS;
+}
+
+/* Where a smoother that takes them would not converge; what is definite, or not known to be wrong, is accepted */
+static PetscErrorCode Coefficients(void)
+{
+  PetscScalar     v[4] = {-1.0, 0.0, 1.0, 2.0}, indefinite[3] = {1.0, 2.0, 1.0}, semi[3] = {1.0, 2.0, 4.0}, axis[2] = {1.0, 0.0}, mixed[2] = {1.0, -1e-3};
+  const PetscInt  sides[4] = {1, 2, 3, 4};
+  DM              dm, fine, parts;
+  DMLabel         label;
+  HopsSpace       sp;
+  HopsCoefficient c[4], cells, left[2], tensor[2], diagonal[2], varying;
+  PetscInt        start, end;
+  PetscScalar    *values;
+  Mat             A;
+  PC              pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(Box(4, PETSC_FALSE, &dm));
+  PetscCall(DMPlexDistribute(dm, 0, NULL, &parts));
+  if (parts) dm = parts;
+  PetscCall(DMRefine(dm, PETSC_COMM_WORLD, &fine));
+  PetscCall(DMSetCoarseDM(fine, dm));
+  PetscCall(DMGetLabel(fine, "Face Sets", &label));
+  PetscCall(HopsSpaceCreateH1(fine, 3, label, 4, sides, &sp));
+  for (PetscInt k = 0; k < 4; ++k) PetscCall(HopsCoefficientCreateConstant(PETSC_COMM_WORLD, 1, v + k, &c[k]));
+  PetscCall(HopsCoefficientCreateFunction(PETSC_COMM_WORLD, 1, Left, v, &left[0]));
+  PetscCall(HopsCoefficientCreateFunction(PETSC_COMM_WORLD, 1, Left, v + 1, &left[1]));
+  PetscCall(HopsCoefficientCreateFunction(PETSC_COMM_WORLD, 3, Left, indefinite, &varying));
+  PetscCall(HopsCoefficientCreateConstant(PETSC_COMM_WORLD, 3, indefinite, &tensor[0]));
+  PetscCall(HopsCoefficientCreateConstant(PETSC_COMM_WORLD, 3, semi, &tensor[1]));
+  PetscCall(HopsCoefficientCreateConstant(PETSC_COMM_WORLD, 2, mixed, &diagonal[0]));
+  PetscCall(HopsCoefficientCreateConstant(PETSC_COMM_WORLD, 2, axis, &diagonal[1]));
+  PetscCall(DMPlexGetHeightStratum(fine, 0, &start, &end));
+  PetscCall(PetscMalloc1(end - start, &values));
+  for (PetscInt k = start; k < end; ++k) {
+    PetscReal x[3];
+
+    PetscCall(DMPlexComputeCellGeometryFVM(fine, k, NULL, x, NULL));
+    values[k - start] = x[0] < 0.125 && x[1] < 0.125 ? -1.0 : 1.0;
+  }
+  PetscCall(HopsCoefficientCreateCell(sp, 1, values, &cells));
+  PetscCall(MatCreatePA(sp, &A));
+  PetscCall(MatPASetDiffusion(A, c[0]));
+  PetscCall(MatPASetMass(A, c[2]));
+  PetscCall(Create(A, NULL, &pc));
+  EXPECT("negative diffusion", PCSetUp(pc), "negative or indefinite in 64 cells|KSPSetOperators|-pc_type lor");
+  PetscCall(MatPASetDiffusion(A, cells));
+  EXPECT("diffusion negative in a cell", PCSetUp(pc), "negative or indefinite in 1 cells");
+  PetscCall(MatPASetDiffusion(A, left[0]));
+  EXPECT("diffusion negative on the left", PCSetUp(pc), "negative or indefinite in 16 cells");
+  PetscCall(MatPASetDiffusion(A, tensor[0]));
+  EXPECT("an indefinite tensor", PCSetUp(pc), "negative or indefinite in 64 cells");
+  PetscCall(MatPASetDiffusion(A, varying));
+  EXPECT("a tensor that is indefinite on the left", PCSetUp(pc), "negative or indefinite in 16 cells");
+  PetscCall(MatPASetDiffusion(A, diagonal[0]));
+  EXPECT("negative diffusion in a direction", PCSetUp(pc), "negative or indefinite in 64 cells");
+  PetscCall(MatPASetMass(A, NULL));
+  PetscCall(MatPASetDiffusion(A, c[1]));
+  EXPECT("zero diffusion", PCSetUp(pc), "zero, negative or indefinite in 64 cells");
+  PetscCall(MatPASetDiffusion(A, left[1]));
+  EXPECT("diffusion zero on the left", PCSetUp(pc), "zero, negative or indefinite in 16 cells");
+  PetscCall(MatPASetMass(A, c[2]));
+  PetscCall(PCSetUp(pc));
+  PetscCall(MatPASetDiffusion(A, c[1]));
+  PetscCall(PCSetUp(pc));
+  PetscCall(MatPASetMass(A, c[0]));
+  EXPECT("zero diffusion and a negative reaction", PCSetUp(pc), "zero, negative or indefinite in 64 cells");
+  PetscCall(MatPASetDiffusion(A, c[3]));
+  PetscCall(PCSetUp(pc));
+  PetscCall(MatPASetMass(A, c[1]));
+  PetscCall(PCSetUp(pc));
+  PetscCall(MatPASetMass(A, c[2]));
+  PetscCall(MatPASetDiffusion(A, tensor[1]));
+  PetscCall(PCSetUp(pc));
+  PetscCall(MatPASetDiffusion(A, diagonal[1]));
+  PetscCall(PCSetUp(pc));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "accepted: zero diffusion with a reaction, a negative or zero reaction, tensors with a zero direction\n"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* objects that a raised error left half made are not freed: this test runs without -malloc_dump */
 int main(int argc, char **argv)
 {
+  PetscBool coefficients = PETSC_FALSE;
+
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(PetscOptionsClearValue(NULL, "-malloc_dump"));
   PetscCall(HopsInitialize());
-  PetscCall(Hierarchies());
-  PetscCall(Families());
-  PetscCall(Operators());
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-coefficients", &coefficients, NULL));
+  if (coefficients) PetscCall(Coefficients());
+  else {
+    PetscCall(Hierarchies());
+    PetscCall(Families());
+    PetscCall(Operators());
+  }
   PetscCall(PetscFinalize());
   return 0;
 }
@@ -194,5 +287,10 @@ int main(int argc, char **argv)
 
   test:
     args: -malloc_dump 0
+
+  test:
+    suffix: coefficients
+    nsize: {{1 3}}
+    args: -malloc_dump 0 -coefficients
 
 TEST*/

@@ -165,3 +165,46 @@ PetscErrorCode HopsCoefficientEvaluate(HopsCoefficient cf, HopsSpace sp, const H
   val->pstride = cf->nc;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+/* Is K + shift I positive definite? By the pivots of Gaussian elimination */
+static PetscBool IsPositive(PetscInt dim, PetscInt nc, const PetscScalar k[], PetscReal shift)
+{
+  PetscReal K[9] = {0.0};
+
+  if (nc <= dim) {
+    for (PetscInt i = 0; i < nc; ++i)
+      if (!(PetscRealPart(k[i]) + shift > 0.0)) return PETSC_FALSE;
+    return PETSC_TRUE;
+  }
+  for (PetscInt i = 0, t = 0; i < dim; ++i)
+    for (PetscInt j = i; j < dim; ++j, ++t) K[i * dim + j] = K[j * dim + i] = PetscRealPart(k[t]) + (i == j ? shift : 0.0);
+  for (PetscInt p = 0; p < dim; ++p) {
+    if (!(K[p * dim + p] > 0.0)) return PETSC_FALSE;
+    for (PetscInt i = p + 1; i < dim; ++i)
+      for (PetscInt j = p + 1; j < dim; ++j) K[i * dim + j] -= K[i * dim + p] * K[p * dim + j] / K[p * dim + p];
+  }
+  return PETSC_TRUE;
+}
+
+/* Negative in a direction somewhere (beyond rounding error), or zero all over a cell without a positive mass; a zero at single points does no harm */
+PetscInt HopsValuesCountIndefinite(PetscInt dim, PetscInt n, PetscInt nq, const HopsValues *k, const HopsValues *m)
+{
+  PetscInt count = 0;
+
+  if (!k->nc) return 0;
+  for (PetscInt c = 0; c < n; ++c) {
+    const PetscInt kq = k->pstride ? nq : 1, mq = m->pstride ? nq : 1;
+    PetscReal      size     = 0.0;
+    PetscBool      positive = PETSC_FALSE;
+
+    for (PetscInt q = 0; q < kq; ++q)
+      for (PetscInt i = 0; i < k->nc; ++i) size = PetscMax(size, PetscAbsScalar(k->v[c * k->cstride + q * k->pstride + i]));
+    if (size > 0.0) {
+      positive = PETSC_TRUE;
+      for (PetscInt q = 0; q < kq && positive; ++q) positive = IsPositive(dim, k->nc, k->v + c * k->cstride + q * k->pstride, 1e-12 * size);
+    } else
+      for (PetscInt q = 0; m->nc && q < mq && !positive; ++q) positive = PetscRealPart(m->v[c * m->cstride + q * m->pstride]) > 0.0 ? PETSC_TRUE : PETSC_FALSE;
+    if (!positive) ++count;
+  }
+  return count;
+}

@@ -150,6 +150,9 @@ PETSC_INTERN PetscErrorCode HopsCoefficientCreate_Private(MPI_Comm, PetscInt nc,
 */
 PETSC_INTERN PetscErrorCode HopsCoefficientEvaluate(HopsCoefficient, HopsSpace, const HopsBasis *, PetscInt first, PetscInt n, size_t *worksize, PetscScalar **work, HopsValues *);
 
+/* How many of n cells, of nq points each, have a diffusion with which no form is positive */
+PETSC_INTERN PetscInt HopsValuesCountIndefinite(PetscInt dim, PetscInt n, PetscInt nq, const HopsValues *diffusion, const HopsValues *mass);
+
 /* Physical points x[c][q][dim] and, where J is not NULL, Jacobians J[c][q][i*dim+j] = dx_i/dxi_j on a run of cells. */
 PETSC_INTERN PetscErrorCode HopsSpaceGetPoints(HopsSpace, const HopsBasis *geom, PetscInt first, PetscInt n, PetscReal x[], PetscReal J[]);
 /* The element map's basis (order gorder) tabulated at the points of `basis`. */

@@ -17,9 +17,10 @@ typedef struct {
   HopsSpace               space;
   HopsCoefficient         diffusion, mass; /* of grad u (H1), curl u (H(curl)) or div u (H(div)), and of u */
   HopsRobin               robin;
-  PetscInt                q_1d;      /* 0: the default */
-  PetscBool               gll;       /* collocated Gauss-Lobatto quadrature */
-  PetscBool               needsetup; /* quadrature data are older than the coefficients */
+  PetscInt                q_1d;        /* 0: the default */
+  PetscBool               gll;         /* collocated Gauss-Lobatto quadrature */
+  PetscBool               needsetup;   /* quadrature data are older than the coefficients */
+  PetscInt                nindefinite; /* this rank's cells whose diffusion no positive form has, after set-up; H1 alone */
   MatPAGeometryType       geometry;
   const char             *geometrynote; /* what was done, for the viewer */
   PetscBool               fromds;       /* the form comes from a PetscDS: its own quadrature is the default */

@@ -50,7 +50,10 @@ static PetscErrorCode MatPASetUpRun(Mat_PA *pa, PetscInt begin, PetscInt end)
     PetscCall(HopsCoefficientEvaluate(pa->diffusion, sp, &pa->basis, c, n, &ks, &kw, &k));
     PetscCall(HopsCoefficientEvaluate(pa->mass, sp, &pa->basis, c, n, &ms, &mw, &m));
     if (pa->fkernel) PetscCall((*sp->backend->FormSetUp)(pa->fkernel, c, n, &k, &m, &bad, &det));
-    else PetscCall((*sp->backend->PASetUp)(pa->kernel, c, n, &k, &m, &bad, &det));
+    else {
+      pa->nindefinite += HopsValuesCountIndefinite(sp->dim, n, PetscPowInt(pa->basis.Q, sp->dim), &k, &m);
+      PetscCall((*sp->backend->PASetUp)(pa->kernel, c, n, &k, &m, &bad, &det));
+    }
     if (bad >= 0) PetscCall(HopsSpaceErrorCell(sp, bad, det));
   }
   PetscCall(PetscFree(kw));
@@ -106,6 +109,7 @@ PetscErrorCode MatPASetUp_Private(Mat A, Mat_PA *pa)
     PetscCall((*sp->backend->Malloc)((sp->nL - sp->nT) * sizeof(PetscScalar), (void **)&pa->yg));
     PetscCall((*sp->backend->Zero)(sp->nL - sp->nT, pa->xg));
   }
+  pa->nindefinite = 0;
   if (pa->diffusion || pa->mass) {
     PetscCall(MatPACreateKernel(A, pa));
     PetscCall(MatPASetUpGeometry(A, pa, &done));

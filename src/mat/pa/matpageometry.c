@@ -114,6 +114,7 @@ PetscErrorCode MatPASetUpGeometry(Mat A, Mat_PA *pa, PetscBool *done)
         PetscInt         bad;
         PetscReal        det;
 
+        pa->nindefinite = HopsValuesCountIndefinite(sp->dim, sp->ncells, 1, &kappa, &mass);
         PetscCall((*sp->backend->PASetUpCells)(pa->kernel, kind, &kappa, &mass, &bad, &det));
         if (bad >= 0) PetscCall(HopsSpaceErrorCell(sp, bad, det));
         pa->geometrynote = kind == HOPS_MAP_AFFINE ? "geometry recomputed (affine cells)" : "geometry recomputed (multilinear cells)";

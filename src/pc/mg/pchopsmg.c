@@ -40,6 +40,21 @@ static PetscErrorCode PCHopsMGGetOperator(PC pc, Mat_PA **pa)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/*
+  Chebyshev and patches need a diffusion that is positive. A negative reaction is left to the user: coarse levels may well correct what an indefinite form adds.
+*/
+static PetscErrorCode PCHopsMGCheckForm(PC pc, Mat_PA *pa)
+{
+  MPI_Comm comm = PetscObjectComm((PetscObject)pc);
+  PetscInt n;
+
+  PetscFunctionBegin;
+  PetscCall(MatPASetUp_Private(pc->pmat, pa));
+  PetscCall(MPIU_Allreduce(&pa->nindefinite, &n, 1, MPIU_INT, MPI_SUM, comm));
+  PetscCheck(!n, comm, PETSC_ERR_ARG_OUTOFRANGE, "The diffusion coefficient is zero, negative or indefinite in %" PetscInt_FMT " cells: the smoothers of PCHOPSMG need a form that is positive; give it a preconditioning matrix of its own with positive coefficients (KSPSetOperators(ksp, A, P)), or use -pc_type lor", n);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* PCMG's own options, after the number of levels is known: they go to the levels */
 static PetscErrorCode PCHopsMGSetOptions(PC pc, PC_HopsMG *mg)
 {
@@ -294,6 +309,7 @@ static PetscErrorCode PCSetUp_HopsMG(PC pc)
   PetscCall(PCHopsMGGetOperator(pc, &pa));
   fresh = !mg->nlevels || mg->space[mg->nlevels - 1] != pa->space ? PETSC_TRUE : PETSC_FALSE;
   PetscCall(PetscLogEventBegin(HopsEvent.mgsetup, pc, 0, 0, 0));
+  PetscCall(PCHopsMGCheckForm(pc, pa));
   if (fresh) PetscCall(PCHopsMGBuildLevels(pc, mg, pa->space));
   PetscCall(PCHopsMGUpdateOperators(pc, mg, pc->pmat));
   pc->dm = NULL;
