@@ -4,7 +4,7 @@ static char help[] = "Geometric multigrid for -div(kappa grad u) = 1, u = 0 on t
   -move <none,graded,skewed>       : cells of different lengths, or of different shapes\n\
   -coefficient <constant,cells,smooth> : kappa; cells: 1 or -contrast <k> (default 100) by the squares or cubes of side 1/4\n\
   -solve <full,krylov>             : one pass of full multigrid, then V-cycles are counted; or iterations of a KSP (default CG),\n\
-                                     negative where it did not converge\n\
+                                     `fail` where they do not converge\n\
   -rtol <r>                        : until |b - A x| <= r |b| (default 1e-9)\n\
 Smoothers are chosen by -mg_levels_...; all other options of PCHOPSMG and KSP apply.\n\n";
 
@@ -110,7 +110,7 @@ static PetscErrorCode CreateKappa(HopsSpace space, DM dm, Kind kind, PetscReal c
   PetscFunctionReturn(0);
 }
 
-/* nested iteration, then V-cycles on the finest level: their number */
+/* nested iteration, then V-cycles on the finest level: their number, -1 where they fail */
 static PetscErrorCode SolveFull(PC pc, Mat A, Vec b, Vec x, PetscReal rtol, PetscInt *cycles)
 {
   Vec       r, e;
@@ -127,10 +127,11 @@ static PetscErrorCode SolveFull(PC pc, Mat A, Vec b, Vec x, PetscReal rtol, Pets
     PetscCall(MatMult(A, x, r));
     PetscCall(VecAYPX(r, -1.0, b));
     PetscCall(VecNorm(r, NORM_2, &norm));
-    if (!(norm > rtol * norm0)) break;
+    if (norm <= rtol * norm0 || PetscIsInfOrNanReal(norm)) break;
     PetscCall(PCApply(pc, r, e));
     PetscCall(VecAXPY(x, 1.0, e));
   }
+  if (!(norm <= rtol * norm0)) *cycles = -1;
   PetscCall(VecDestroy(&r));
   PetscCall(VecDestroy(&e));
   PetscFunctionReturn(0);
@@ -173,7 +174,7 @@ static PetscErrorCode Count(DM dm, PetscInt order, Kind kind, PetscReal contrast
     PetscCall(KSPSolve(ksp, b, x));
     PetscCall(KSPGetIterationNumber(ksp, its));
     PetscCall(KSPGetConvergedReason(ksp, &reason));
-    if (reason < 0) *its = -*its;
+    if (reason < 0) *its = -1;
   }
   PetscCall(HopsCoefficientDestroy(&kappa));
   PetscCall(VecDestroy(&x));
@@ -217,7 +218,8 @@ int main(int argc, char **argv)
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "\n%5" PetscInt_FMT, levels[l]));
     for (PetscInt i = 0; i < norders; ++i) {
       PetscCall(Count(dm, orders[i], kind, contrast, full, rtol, &its));
-      PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%5" PetscInt_FMT " ", its));
+      if (its < 0) PetscCall(PetscPrintf(PETSC_COMM_WORLD, " fail "));
+      else PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%5" PetscInt_FMT " ", its));
     }
     PetscCall(DMDestroy(&dm));
   }
@@ -250,6 +252,9 @@ int main(int argc, char **argv)
     test:
       suffix: cells
       args: -coefficient cells -orders 1,2,4 -levels 3,4,5 -solve krylov
+    test:
+      suffix: fails
+      args: -orders 1,2 -levels 2 -solve {{full krylov}} -ksp_max_it 1 -mg_levels_ksp_type richardson -mg_levels_ksp_richardson_scale 9
     test:
       suffix: patches
       args: -orders 1,2,3,4,6,8 -levels 3,4 -mg_levels_ksp_type richardson -mg_levels_pc_type patchfd -mg_levels_ksp_max_it 1 -mg_levels_pc_patchfd_direction forward
