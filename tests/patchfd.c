@@ -1,12 +1,14 @@
 static char help[] = "PCPATCHFD against subspace corrections with dense matrices, on boxes of unequal cells with product coefficients.\n\
   -dim <d> -order <p> -cells <n,n,n> -dirichlet <bool>\n\
-  -jump <k> : times coefficients that are no product\n\n";
+  -jump <k> : times coefficients that are no product\n\
+  -steep <k> : times k in every second column of cells, a product still\n\n";
 
 #include "hopstest.h"
 
 typedef struct {
   PetscInt      dim, p, n[3], N[3], size; /* cells, nodes per direction, unknowns */
   PetscBool     dirichlet;
+  PetscReal     steep;
   PetscScalar  *A; /* [size][size] */
   PetscInt      np, ncolors;
   PetscInt     *start, *list; /* unknowns of each patch */
@@ -173,7 +175,7 @@ static PetscErrorCode ApplyReference(const Reference *ref, PCPATCHFDType type, P
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* every type, its transpose, and a Richardson sweep on a nonzero iterate */
+/* every type, its transpose, and a Richardson sweep on a nonzero iterate (but where the residual's rounding is multiplied by the contrast) */
 static PetscErrorCode Compare(Mat A, Reference *ref, const char options[], PCPATCHFDType type, PetscBool weight, PCPATCHFDDirection dir, PetscReal tol, PetscReal *worst)
 {
   PC           pc;
@@ -198,7 +200,7 @@ static PetscErrorCode Compare(Mat A, Reference *ref, const char options[], PCPAT
   PetscCall(PetscMalloc1(ref->size, &z));
   PetscCall(PetscRandomCreate(PETSC_COMM_SELF, &rnd));
   PetscCall(VecSetRandom(b, rnd));
-  for (PetscInt k = 0; k < 3; ++k) {
+  for (PetscInt k = 0; k < (ref->steep == 1.0 ? 3 : 2); ++k) {
     const PetscScalar *ba;
     PetscReal          e = 0.0, n = 0.0;
 
@@ -271,7 +273,7 @@ static PetscReal Jump(const Reference *ref, PetscInt cell, PetscBool board, Pets
 
 int main(int argc, char **argv)
 {
-  Reference       ref = {.dim = 2, .p = 3, .n = {3, 3, 3}, .dirichlet = PETSC_TRUE};
+  Reference       ref = {.dim = 2, .p = 3, .n = {3, 3, 3}, .dirichlet = PETSC_TRUE, .steep = 1.0};
   PetscInt        nc = 1, three = 3, mass = 0;
   PetscReal       z[32], worst = 0.0, ratio = 1.3, jump = 0.0;
   PetscBool       fallback = PETSC_FALSE;
@@ -287,6 +289,7 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-mass", &mass, NULL));
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-ratio", &ratio, NULL));
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-jump", &jump, NULL));
+  PetscCall(PetscOptionsGetReal(NULL, NULL, "-steep", &ref.steep, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-fallback", &fallback, NULL));
   PetscCall(PetscOptionsGetIntArray(NULL, NULL, "-cells", ref.n, &three, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-dirichlet", &ref.dirichlet, NULL));
@@ -302,6 +305,7 @@ int main(int argc, char **argv)
     PetscReal f = 1.0;
 
     for (PetscInt d = 0, j = i; d < ref.dim; j /= ref.n[d], ++d) f *= ratio == 1.0 ? 1.0 : Factor(d, j % ref.n[d]);
+    if (i % ref.n[0] % 2) f *= ref.steep;
     if (jump > 0.0) f *= Jump(&ref, i, ratio == 1.0 ? PETSC_TRUE : PETSC_FALSE, jump);
     for (PetscInt d = 0; d < ref.dim; ++d) k[i * ref.dim + d] = f * (1.0 + d);
     c[i] = 3.0 * f;
@@ -356,6 +360,10 @@ end:
     test:
       suffix: 2d_fallback
       args: -order 8 -ratio 30 -cells 3,2 -fallback
+    test:
+      suffix: 2d_steep
+      requires: host
+      args: -order {{4 7}separate output} -steep {{1e14 1e-14}} -mass {{0 1}}
     test:
       suffix: 2d_base
       args: -order 4 -hops_host_isa base

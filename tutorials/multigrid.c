@@ -289,6 +289,10 @@ int main(int argc, char **argv)
       suffix: patches_cells
       args: -coefficient cells -orders 2,4 -levels 3,4 -solve krylov -mg_levels_ksp_type richardson -mg_levels_pc_type patchfd -mg_levels_ksp_max_it 1
     test:
+      suffix: patches_cells_steep
+      requires: host
+      args: -coefficient cells -contrast {{1e14 1e-14}} -orders 2,4,7 -levels 3 -solve krylov -mg_levels_ksp_type richardson -mg_levels_pc_type patchfd -mg_levels_ksp_max_it 1
+    test:
       suffix: patches_cells_cube
       requires: host
       nsize: {{1 3}}

@@ -79,28 +79,28 @@ static PetscErrorCode Parity(PetscInt n, PetscReal S[], PetscReal lambda[], Pets
 static PetscErrorCode Diagonalize(HopsPatches pt, const HopsPatchLine *l, HopsPatchFactor *f)
 {
   const PetscInt n = f->n;
-  PetscReal     *A, *M, *work, *S = pt->values + f->offset, *lambda = S + n * n, least = PETSC_MAX_REAL, most = 0.0;
-  PetscBLASInt   one = 1, bn, lwork, info;
+  PetscReal     *A, *M, *work, *diag, *S = pt->values + f->offset, *lambda = S + n * n;
+  PetscBool      regular = PETSC_TRUE;
+  PetscBLASInt   one     = 1, bn, lwork, info;
 
   PetscFunctionBegin;
   PetscCall(PetscBLASIntCast(n, &bn));
   PetscCall(PetscBLASIntCast(40 * n, &lwork));
-  PetscCall(PetscMalloc3(n * n, &A, n * n, &M, lwork, &work));
+  PetscCall(PetscMalloc4(n * n, &A, n * n, &M, lwork, &work, n, &diag));
   Pencil(pt, l, PETSC_FALSE, A, M);
+  for (PetscInt i = 0; i < n; ++i) diag[i] = M[i * n + i];
   if (pt->fuse) Pencil(pt, l, PETSC_TRUE, lambda + n, lambda + n + n * f->N);
   PetscCallBLAS("LAPACKsygv", LAPACKsygv_(&one, "V", "U", &bn, A, &bn, M, &bn, lambda, work, &lwork, &info));
-  for (PetscInt i = 0; i < n && info <= n; ++i) { /* M holds its Cholesky factor, which rounding may let through */
-    least = PetscMin(least, PetscAbsReal(M[i * n + i]));
-    most  = PetscMax(most, PetscAbsReal(M[i * n + i]));
-  }
-  PetscCheck(info <= n && PetscSqr(least) > 100 * n * PETSC_MACHINE_EPSILON * PetscSqr(most), PETSC_COMM_SELF, PETSC_ERR_SUP, "The operator's quadrature rule makes the 1D mass matrix of a patch singular: use at least order + 1 points per direction (-mat_pa_q_1d)");
+  /* M holds its Cholesky factor, which rounding may let through. Pivots are compared with their own diagonal entries, as coefficients of the line's cells may differ by any factor */
+  for (PetscInt i = 0; i < n && info <= n; ++i) regular = regular && PetscSqr(M[i * n + i]) > 100 * n * PETSC_MACHINE_EPSILON * diag[i] ? PETSC_TRUE : PETSC_FALSE;
+  PetscCheck(info <= n && regular, PETSC_COMM_SELF, PETSC_ERR_SUP, "The operator's quadrature rule makes the 1D mass matrix of a patch singular: use at least order + 1 points per direction (-mat_pa_q_1d)");
   PetscCheck(!info, PETSC_COMM_SELF, PETSC_ERR_LIB, "LAPACK sygv failed: %d", (int)info);
   for (PetscInt i = 0; i < n; ++i)
     for (PetscInt k = 0; k < n; ++k) S[i * n + k] = A[k * n + i];
   for (PetscInt k = 0; k < n; ++k) lambda[k] = PetscMax(lambda[k], 0.0);
   PetscCall(Parity(n, S, lambda, &f->symmetric));
   if (l->first + l->last != l->ncells * pt->space->order || l->a[0] != l->a[l->ncells - 1] || l->m[0] != l->m[l->ncells - 1]) f->symmetric = PETSC_FALSE; /* one node is always even */
-  PetscCall(PetscFree3(A, M, work));
+  PetscCall(PetscFree4(A, M, work, diag));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
