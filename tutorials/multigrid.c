@@ -257,28 +257,28 @@ int main(int argc, char **argv)
       args: -orders 1,2 -levels 2 -solve {{full krylov}} -ksp_max_it 1 -mg_levels_ksp_type richardson -mg_levels_ksp_richardson_scale 9
     test:
       suffix: patches
-      args: -orders 1,2,3,4,6,8 -levels 3,4 -mg_levels_ksp_type richardson -mg_levels_pc_type patchfd -mg_levels_ksp_max_it 1 -mg_levels_pc_patchfd_direction forward
+      args: -orders 1,2,3,4,5,6,7,8 -levels 3,4 -mg_levels_ksp_type richardson -mg_levels_pc_type patchfd -mg_levels_ksp_max_it 1 -mg_levels_pc_patchfd_direction forward
     test:
       suffix: patches_cube
-      args: -dm_plex_dim 3 -orders 1,2,3 -levels 2,3 -mg_levels_ksp_type richardson -mg_levels_pc_type patchfd -mg_levels_ksp_max_it 1 -mg_levels_pc_patchfd_direction forward
+      args: -dm_plex_dim 3 -orders 1,2,3,4,5,6,7,8 -levels 2,3 -mg_levels_ksp_type richardson -mg_levels_pc_type patchfd -mg_levels_ksp_max_it 1 -mg_levels_pc_patchfd_direction forward
     test:
       suffix: patches_reverse
       nsize: {{1 3}}
-      args: -orders 1,2,3,4,6,8 -levels 3,4 -solve {{full krylov}separate output} -mg_levels_ksp_type richardson -mg_levels_pc_type patchfd -mg_levels_ksp_max_it 1
+      args: -orders 1,2,3,4,5,6,7,8 -levels 3,4 -solve {{full krylov}separate output} -mg_levels_ksp_type richardson -mg_levels_pc_type patchfd -mg_levels_ksp_max_it 1
     test:
       suffix: patches_reverse_set
-      args: -orders 1,2,3,4,6,8 -levels 3,4 -mg_levels_ksp_type richardson -mg_levels_pc_type patchfd -mg_levels_ksp_max_it 1 -mg_levels_pc_patchfd_direction forward -pc_hopsmg_reverse
+      args: -orders 1,2,3,4,5,6,7,8 -levels 3,4 -mg_levels_ksp_type richardson -mg_levels_pc_type patchfd -mg_levels_ksp_max_it 1 -mg_levels_pc_patchfd_direction forward -pc_hopsmg_reverse
       output_file: output/multigrid_patches_reverse_solve-full.out
     test:
       suffix: patches_reverse_up
-      args: -orders 1,2,3,4,6,8 -levels 3,4 -mg_levels_ksp_type richardson -mg_levels_pc_type patchfd -mg_levels_ksp_max_it 1 -mg_levels_pc_patchfd_direction forward -pc_mg_distinct_smoothup -mg_levels_up_ksp_type richardson -mg_levels_up_pc_type patchfd -mg_levels_up_ksp_max_it 1 -mg_levels_up_pc_patchfd_direction backward
+      args: -orders 1,2,3,4,5,6,7,8 -levels 3,4 -mg_levels_ksp_type richardson -mg_levels_pc_type patchfd -mg_levels_ksp_max_it 1 -mg_levels_pc_patchfd_direction forward -pc_mg_distinct_smoothup -mg_levels_up_ksp_type richardson -mg_levels_up_pc_type patchfd -mg_levels_up_ksp_max_it 1 -mg_levels_up_pc_patchfd_direction backward
       output_file: output/multigrid_patches_reverse_solve-full.out
     test:
       suffix: patches_reverse_cube
-      args: -dm_plex_dim 3 -orders 1,2,3 -levels 2,3 -mg_levels_ksp_type richardson -mg_levels_pc_type patchfd -mg_levels_ksp_max_it 1
+      args: -dm_plex_dim 3 -orders 1,2,3,4,5,6,7,8 -levels 2,3 -mg_levels_ksp_type richardson -mg_levels_pc_type patchfd -mg_levels_ksp_max_it 1
     test:
       suffix: patches_symmetric
-      args: -orders 1,2,3,4,6,8 -levels 3,4 -solve {{full krylov}separate output} -mg_levels_ksp_type richardson -mg_levels_pc_type patchfd -mg_levels_ksp_max_it 1 -pc_hopsmg_reverse 0
+      args: -orders 1,2,3,4,5,6,7,8 -levels 3,4 -solve {{full krylov}separate output} -mg_levels_ksp_type richardson -mg_levels_pc_type patchfd -mg_levels_ksp_max_it 1 -pc_hopsmg_reverse 0
     test:
       suffix: patches_graded
       args: -move graded -orders 1,2,4 -levels 3,4 -solve krylov -mg_levels_ksp_type richardson -mg_levels_pc_type patchfd -mg_levels_ksp_max_it 1 -pc_hopsmg_reverse {{0 1}separate output}
