@@ -165,7 +165,8 @@ int main(int argc, char **argv)
 
     test:
       suffix: 3d_high
-      args: -dm_plex_dim 3 -dm_plex_box_faces 2,1,1 -orders 6,7,8,9,13
+      nsize: {{1 2 3}}
+      args: -dm_plex_dim 3 -dm_plex_box_faces 3,1,1 -orders 6,7,8,9,13
       output_file: output/gpugeometry_3d_high.out
 
   test:

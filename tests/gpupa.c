@@ -202,7 +202,11 @@ int main(int argc, char **argv)
 
     test:
       suffix: 3d_highest
-      args: -dm_plex_box_faces 2,1,1 -orders 9,12,15
+      args: -dm_plex_box_faces 2,1,1 -orders 9,10,11,12
+
+    test:
+      suffix: 3d_most_points
+      args: -dm_plex_box_faces 2,1,1 -orders 13,14,15,16
 
     test:
       suffix: 3d_beyond
