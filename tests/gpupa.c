@@ -1,5 +1,5 @@
 static char help[] = "MATPA on a device against MATPA on the host: action, identity rows, diagonal, lifting, refills; refused input.\n\
-  -dim <d> -orders <p,...> -refuse -device_vectors\n\n";
+  -dim <d> -orders <p,...> -cells <n,n,n: of the box made from arrays> -refuse -device_vectors\n\n";
 
 #include "gputest.h"
 
@@ -114,7 +114,7 @@ int main(int argc, char **argv)
   static const char *const backend[] = {"host", "cuda"};
   DM                       dm;
   DMLabel                  label;
-  PetscInt                 dim, np = 16, orders[16], one = 1, nbox[3] = {3, 2, 2};
+  PetscInt                 dim, np = 16, orders[16], one = 1, three = 3, nbox[3] = {3, 2, 2};
   PetscMPIInt              size;
   PetscBool                set, refuse = PETSC_FALSE, vectors = PETSC_FALSE;
 
@@ -127,6 +127,7 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-device_vectors", &vectors, NULL));
   PetscCall(PetscOptionsGetIntArray(NULL, NULL, "-orders", orders, &np, &set));
   PetscCheck(set, PETSC_COMM_WORLD, PETSC_ERR_USER, "Give -orders");
+  PetscCall(PetscOptionsGetIntArray(NULL, NULL, "-cells", nbox, &three, NULL));
   PetscCall(DMGetLabel(dm, "Face Sets", &label));
   for (PetscInt i = 0; i < np; ++i) {
     HopsSpace space[2];
