@@ -189,10 +189,11 @@ static PetscBool IsPositive(PetscInt dim, PetscInt nc, const PetscScalar k[], Pe
 /* Negative in a direction somewhere (beyond rounding error), or zero all over a cell without a positive mass; a zero at single points does no harm */
 PetscInt HopsValuesCountIndefinite(PetscInt dim, PetscInt n, PetscInt nq, const HopsValues *k, const HopsValues *m)
 {
-  PetscInt count = 0;
+  const PetscBool same  = !k->cstride && (!m->nc || !m->cstride) ? PETSC_TRUE : PETSC_FALSE; /* all cells are as the first */
+  PetscInt        count = 0;
 
-  if (!k->nc) return 0;
-  for (PetscInt c = 0; c < n; ++c) {
+  if (!k->nc || !n) return 0;
+  for (PetscInt c = 0; c < (same ? 1 : n); ++c) {
     const PetscInt kq = k->pstride ? nq : 1, mq = m->pstride ? nq : 1;
     PetscReal      size     = 0.0;
     PetscBool      positive = PETSC_FALSE;
@@ -206,5 +207,5 @@ PetscInt HopsValuesCountIndefinite(PetscInt dim, PetscInt n, PetscInt nq, const 
       for (PetscInt q = 0; m->nc && q < mq && !positive; ++q) positive = PetscRealPart(m->v[c * m->cstride + q * m->pstride]) > 0.0 ? PETSC_TRUE : PETSC_FALSE;
     if (!positive) ++count;
   }
-  return count;
+  return same ? n * count : count;
 }
