@@ -78,7 +78,7 @@ PetscErrorCode HopsLORGetInfo_CUDA(HopsLORKernel k, const char **kernel, PetscLo
 
   PetscFunctionBegin;
   if (kernel) *kernel = k->name;
-  if (bytes) *bytes = k->begin ? ((double)(sp->nT + sp->nG) + ne) * sizeof(int) + 2.0 * sp->ncells + (k->lump ? k->lump->bytes : 0) + (double)(k->places[0] + k->places[1]) : 0.0;
+  if (bytes) *bytes = k->begin ? ((double)(sp->nT + sp->nG) + ne) * sizeof(int) + (k->own ? 6.0 : 2.0) * sp->ncells + (k->lump ? k->lump->bytes : 0) + (double)(k->places[0] + k->places[1]) : 0.0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -110,6 +110,7 @@ PetscErrorCode HopsLORDestroy_CUDA(HopsLORKernel *kernel)
   PetscCall(HopsCudaPoolFree((void **)&k->bad));
   PetscCall(HopsCudaPoolFree((void **)&k->newmask));
   PetscCall(HopsCudaPoolFree((void **)&k->mask));
+  PetscCall(HopsCudaPoolFree((void **)&k->own));
   PetscCall(HopsBasisDestroy(&k->geom));
   PetscCall(PetscFree(k->gll));
   PetscCall(PetscFree(*kernel));
@@ -121,7 +122,7 @@ static PetscErrorCode SetUp(HopsLORKernel k)
 {
   HopsSpace        sp = k->space;
   HopsCudaLORMesh *m  = &k->mesh;
-  const int        P = k->P, Pg = k->Pg, nC = P * P, nB = P * Pg, nfree = (int)(sp->nT + sp->nG);
+  const int        P = k->P, Pg = k->Pg, nC = P * P, nB = P * Pg, nfree = (int)(sp->nT + sp->nG), nl = k->lump ? nfree : (int)sp->nL;
   const double    *z = k->gll + nC;
   const PetscReal *X;
   const size_t     ne = (size_t)sp->ncells * sp->ne;
@@ -162,9 +163,9 @@ static PetscErrorCode SetUp(HopsLORKernel k)
   PetscCall(HopsCudaPoolMalloc(4 * sizeof(int), (void **)&k->bad));
   PetscCall(HopsCudaPoolMalloc(sp->ncells + 4, (void **)&k->newmask));
   PetscCall(HopsCudaPoolMalloc(sp->ncells, (void **)&k->mask));
-  PetscCall(HopsCudaPoolMalloc((nfree + 1) * sizeof(int), (void **)&k->begin));
+  PetscCall(HopsCudaPoolMalloc((nl + 1) * sizeof(int), (void **)&k->begin));
   PetscCallCUDA(cudaMemsetAsync(k->bad, 0, sizeof(int), stream));
-  PetscCall(HopsCudaLORTranspose(m, ne, (int)sp->ne, !k->lump, k->begin, &k->entry, k->bad, stream));
+  PetscCall(HopsCudaLORTranspose(m, nl, ne, (int)sp->ne, !k->lump, k->begin, &k->entry, k->bad, stream));
   PetscCall(HopsCopy_CUDA(&twice, k->bad, sizeof(int), PETSC_FALSE));
   m->twice = twice;
   m->begin = k->begin;
@@ -282,7 +283,10 @@ static PetscErrorCode CompareMasks(HopsLORKernel k, PetscBool adopt, PetscBool *
   if (n) {
     PetscCall(HopsCudaLORCompare(n, k->newmask, k->mask, k->bad + 2, stream));
     PetscCall(HopsCopy_CUDA(result, k->bad + 2, sizeof(result), PETSC_FALSE));
-    if (adopt) PetscCallCUDA(cudaMemcpyAsync(k->mask, k->newmask, n, cudaMemcpyDeviceToDevice, stream));
+    if (adopt) {
+      k->owned = PETSC_FALSE;
+      PetscCallCUDA(cudaMemcpyAsync(k->mask, k->newmask, n, cudaMemcpyDeviceToDevice, stream));
+    }
   }
   *covered = result[0] ? PETSC_FALSE : PETSC_TRUE;
   *coupled = result[1] ? PETSC_TRUE : PETSC_FALSE;
@@ -290,6 +294,26 @@ static PetscErrorCode CompareMasks(HopsLORKernel k, PetscBool adopt, PetscBool *
 }
 
 /* ---- Rows ---- */
+
+/* Which cell has each face and edge first, for the present masks; at order 1 they have no nodes of their own that would tell */
+static PetscErrorCode FindOwners(HopsLORKernel k)
+{
+  int          irregular;
+  cudaStream_t stream;
+
+  PetscFunctionBegin;
+  if (k->owned) PetscFunctionReturn(PETSC_SUCCESS);
+  k->owned    = PETSC_TRUE;
+  k->mesh.own = NULL;
+  if (k->P < 3 || k->mesh.twice) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(HopsGetCUDAStream(&stream));
+  if (!k->own) PetscCall(HopsCudaPoolMalloc(k->space->ncells * sizeof(*k->own), (void **)&k->own));
+  PetscCall(HopsCudaLOROwners(&k->mesh, k->space->ncells, k->own, k->bad, stream));
+  PetscCall(HopsCopy_CUDA(&irregular, k->bad, sizeof(int), PETSC_FALSE));
+  if (!irregular) k->mesh.own = k->own;
+  else PetscCall(PetscInfo(NULL, "cells share edges or faces, and not what these span: columns of the low-order-refined matrix are looked up to count them\n"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 /* Memory for where the entries of restr go in the rows, which the first pass over them finds */
 static PetscErrorCode AllocPlaces(HopsLORKernel k, HopsLORRows *rows)
@@ -322,6 +346,7 @@ static PetscErrorCode CountRows(HopsLORKernel k, HopsLORRows *rows)
   work          = (unsigned long long *)k->bad;
   if (k->lump) PetscCall(HopsCudaLumpRows(k, rows));
   else {
+    PetscCall(FindOwners(k));
     PetscCall(AllocPlaces(k, rows));
     PetscCall(HopsCudaLORCount(&k->mesh, rows, work, stream));
   }

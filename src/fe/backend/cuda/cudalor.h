@@ -10,8 +10,9 @@
 typedef struct {
   int                  dim, P, nn, nfree; /* nn = P^dim */
   const int           *restr;             /* [ncells][nn] L indices; constrained from nfree on */
-  const int           *begin, *entry;     /* entries of a free unknown, ascending: entry[begin[l]..begin[l+1]) */
+  const int           *begin, *entry;     /* entries of an unknown, ascending: entry[begin[l]..begin[l+1]); of constrained ones in H1 alone */
   const unsigned char *mask;              /* [ncells] coupled direction pairs of the pattern */
+  const unsigned int  *own;               /* [ncells] which of its faces and edges a cell has before others, see cudaloronce.cu; NULL where that does not say which columns cells share */
   const double        *hinv;              /* [P-1] inverse widths of the sub-cells on [-1,1] */
   const int           *ijk;               /* [nn] place of a node: i + 256 j + 65536 k */
   double               perentry;          /* 1 / nn */
@@ -62,6 +63,8 @@ struct _HopsLORKernel {
   size_t                datasize;            /* bytes */
   int                  *begin, *entry, *bad; /* bad[4]: small results of kernels */
   unsigned char        *newmask, *mask;
+  unsigned int         *own;
+  PetscBool             owned; /* own is that of the mask */
   void                 *coef[2];
   size_t                coefsize[2];
   size_t                places[2]; /* bytes of the places in owned rows and in ghosts' */
@@ -85,10 +88,14 @@ PETSC_INTERN PetscErrorCode HopsCudaPoolFree(void **);
 /* x[n + 1] counts, of which the last is overwritten: their sums before each */
 PETSC_INTERN PetscErrorCode HopsCudaScan(size_t n, int x[], cudaStream_t);
 PETSC_INTERN PetscErrorCode HopsCudaLORVertexData(const HopsCudaLORRun *);
-/* the entries (n in all, percell in a cell, its nodes or not) of each free unknown: begin[nfree + 1], entry[] is allocated here; *twice = 1 (on the device) where mesh.twice should be true */
-PETSC_INTERN PetscErrorCode HopsCudaLORTranspose(const HopsCudaLORMesh *, size_t n, int percell, bool nodes, int begin[], int **entry, int *twice, cudaStream_t);
+/* the entries (n in all, percell in a cell, its nodes or not) of each of nl unknowns: begin[nl + 1], entry[] is allocated here; *twice = 1 (on the device) where mesh.twice should be true */
+PETSC_INTERN PetscErrorCode HopsCudaLORTranspose(const HopsCudaLORMesh *, int nl, size_t n, int percell, bool nodes, int begin[], int **entry, int *twice, cudaStream_t);
 /* result[0]: some new mask has a bit that the old one lacks; result[1]: some new mask is not zero */
 PETSC_INTERN PetscErrorCode HopsCudaLORCompare(PetscInt n, const unsigned char newmask[], const unsigned char mask[], int result[2], cudaStream_t);
+/* cudaloronce.cu: m->own, and whether it is to no use; then lengths, and columns and places, of rows in one block that receive nothing */
+PETSC_INTERN PetscErrorCode HopsCudaLOROwners(const HopsCudaLORMesh *, PetscInt ncells, unsigned int own[], int *irregular, cudaStream_t);
+PETSC_INTERN PetscErrorCode HopsCudaLORCountOnce(const HopsCudaLORMesh *, const HopsLORRows *, int *anylong, cudaStream_t);
+PETSC_INTERN PetscErrorCode HopsCudaLORFillOnce(const HopsCudaLORMesh *, const HopsLORRows *, cudaStream_t);
 /* cudalorpattern.cu. work: a number on the device. Row pointers, and places in rows->place: those of the rows that are not long ones are final where rows are neither sorted nor in two blocks */
 PETSC_INTERN PetscErrorCode HopsCudaLORCount(const HopsCudaLORMesh *, HopsLORRows *, unsigned long long *work, cudaStream_t);
 /* what long rows need (work[0] entries, set to zero here); sets rows->anylong */

@@ -1,6 +1,7 @@
 /*
   Pattern of the low-order-refined matrix in H1: lengths of rows and places in them, then columns. A row lists its columns as the cells that hold its unknown,
-  in ascending order, meet them. A thread works on one cell of a row.
+  in ascending order, meet them. A thread works on one cell of a row. Most rows are those of cudaloronce.cu; here are rows of order 1, in two blocks, or with received columns, and those of meshes whose
+  faces and edges do not say it all.
 
   Which cell meets a column first is found without turns. The columns of a cell that can be another cell's too, those on its surface, go into a hash table of the row in shared
   memory, all cells at a time, and the least (cell, neighbour) of each column wins; its place is the number of such winners, and of columns inside a cell, that come before. Where a column
@@ -14,32 +15,6 @@
 
 /* ---- Cells of a row ---- */
 
-/* Steps of neighbour s along direction a, see Star */
-template <int DIM>
-__host__ __device__ constexpr static int Step(int s, int a)
-{
-  const int pair = (s - 1 - 2 * DIM) >> 2, first = pair < 2 ? 0 : 1, second = pair == 0 ? 1 : 2, turn = (s - 1 - 2 * DIM) & 3;
-
-  return s == 0 ? 0 : (s < 1 + 2 * DIM ? ((s - 1) >> 1 != a ? 0 : (s & 1 ? 1 : -1)) : (a == first ? (turn < 2 ? 1 : -1) : (a == second ? (turn & 1 ? -1 : 1) : 0)));
-}
-
-/* Those of the N neighbours, as bits, that lie so many steps along direction a */
-template <int DIM>
-__host__ __device__ constexpr static unsigned int Along(int N, int a, int step)
-{
-  unsigned int bits = 0;
-
-  for (int s = 1; s < N; s++)
-    if (Step<DIM>(s, a) == step) bits |= 1u << s;
-  return bits;
-}
-
-template <int DIM>
-__device__ __forceinline__ static int Offset(int P, int s)
-{
-  return Step<DIM>(s, 0) + P * (Step<DIM>(s, 1) + (DIM == 3 ? P * Step<DIM>(s, 2) : 0));
-}
-
 /* Neighbours of the row's node in a cell, as bits: free unknowns, those of block 1 among them, and nodes on the cell's surface */
 struct Neighbours {
   unsigned int have, high, surface;
@@ -48,28 +23,22 @@ struct Neighbours {
 template <int DIM, bool MIXED>
 __device__ __forceinline__ static Neighbours FindNeighbours(const HopsCudaLORMesh &m, int e, int split)
 {
-  constexpr int          N    = Star<DIM, MIXED>::N;
-  constexpr unsigned int axes = (1u << (1 + 2 * DIM)) - 2, all = (1u << N) - 2;
-  const int              c = CellOf(m, e), at = __ldg(m.ijk + e - c * m.nn), last = m.P - 1, *R = m.restr + e;
-  unsigned int           there = all;
-  int                    col[N];
-  Neighbours             out = {0, 0, 0};
+  constexpr int      N = Star<DIM, MIXED>::N;
+  const int          c = CellOf(m, e), at = __ldg(m.ijk + e - c * m.nn), last = m.P - 1, *R = m.restr + e;
+  const unsigned int there = There<DIM, MIXED>(m, c, at);
+  int                col[N];
+  Neighbours         out = {0, 0, 0};
 
-  if (MIXED) { /* three bits or one, each four times */
-    const unsigned int pairs = m.mask[c];
-
-    there = axes | (pairs & 1 ? 15u << (1 + 2 * DIM) : 0);
-    if (DIM == 3) there |= (pairs & 2 ? 15u << 11 : 0) | (pairs & 4 ? 15u << 15 : 0);
-  }
+  HOPS_ALONG(back, DIM, N, -1);
+  HOPS_ALONG(level, DIM, N, 0);
+  HOPS_ALONG(ahead, DIM, N, 1);
 #pragma unroll
   for (int a = 0; a < DIM; a++) {
     const int i = at >> 8 * a & 255;
 
-    if (i == 0) there &= ~Along<DIM>(N, a, -1);
-    if (i == last) there &= ~Along<DIM>(N, a, 1);
-    if (i == 0 || i == last) out.surface |= Along<DIM>(N, a, 0);
-    if (i == 1) out.surface |= Along<DIM>(N, a, -1);
-    if (i == last - 1) out.surface |= Along<DIM>(N, a, 1);
+    if (i == 0 || i == last) out.surface |= level[a];
+    if (i == 1) out.surface |= back[a];
+    if (i == last - 1) out.surface |= ahead[a];
   }
 #pragma unroll
   for (int s = 1; s < N; s++) col[s] = __ldg(R + (there >> s & 1 ? Offset<DIM>(m.P, s) : 0));
@@ -379,12 +348,27 @@ static PetscErrorCode CountRows(const HopsCudaLORMesh *m, HopsLORRows *rows, uns
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Rows that cudaloronce.cu counts */
+static bool Once(const HopsCudaLORMesh *m, const HopsLORRows *rows)
+{
+  return m->own && !rows->i[1] && !rows->slot;
+}
+
 PetscErrorCode HopsCudaLORCount(const HopsCudaLORMesh *m, HopsLORRows *rows, unsigned long long *work, cudaStream_t stream)
 {
   PetscFunctionBegin;
   for (int b = 0; b < 2; b++)
     if (rows->i[b]) PetscCallCUDA(cudaMemsetAsync(rows->i[b] + rows->n, 0, sizeof(int), stream));
   if (!rows->n) PetscFunctionReturn(PETSC_SUCCESS);
+  if (Once(m, rows)) {
+    int anylong;
+
+    PetscCall(HopsCudaLORCountOnce(m, rows, (int *)work, stream));
+    PetscCall(HopsCudaScan(rows->n, rows->i[0], stream));
+    PetscCall(HopsCopy_CUDA(&anylong, work, sizeof(anylong), PETSC_FALSE));
+    rows->anylong = anylong ? PETSC_TRUE : PETSC_FALSE;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCallCUDA(cudaMemsetAsync(work, 0, sizeof(*work), stream));
   if (m->dim == 3 && rows->coupled) PetscCall((CountRows<3, true>(m, rows, work, stream)));
   else if (m->dim == 3) PetscCall((CountRows<3, false>(m, rows, work, stream)));
@@ -413,6 +397,10 @@ PetscErrorCode HopsCudaLORColumns(const HopsCudaLORMesh *m, const HopsLORRows *r
 {
   PetscFunctionBegin;
   if (!rows->n) PetscFunctionReturn(PETSC_SUCCESS);
+  if (Once(m, rows)) {
+    PetscCall(HopsCudaLORFillOnce(m, rows, stream));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   if (m->dim == 3 && rows->coupled) PetscCall((FillRows<3, true>(m, rows, used, stream)));
   else if (m->dim == 3) PetscCall((FillRows<3, false>(m, rows, used, stream)));
   else if (rows->coupled) PetscCall((FillRows<2, true>(m, rows, used, stream)));

@@ -22,61 +22,77 @@ PetscErrorCode HopsCudaScan(size_t n, int x[], cudaStream_t stream)
 
 /* ---- The transposed element restriction ---- */
 
-__global__ static void CountEntries(int n, const int *__restrict__ restr, int nfree, int *count)
+/* rank: how many of the unknown's entries came before, in any order */
+__global__ static void CountEntries(int n, const int *__restrict__ restr, int nl, int *count, int *__restrict__ rank)
 {
   const int e = (int)(blockIdx.x * blockDim.x + threadIdx.x);
 
-  if (e < n && Unsigned(restr[e]) < nfree) atomicAdd(count + Unsigned(restr[e]), 1);
+  if (e < n && Unsigned(restr[e]) < nl) rank[e] = atomicAdd(count + Unsigned(restr[e]), 1);
 }
 
-__global__ static void PlaceEntries(int n, const int *__restrict__ restr, int nfree, const int *__restrict__ begin, int *left, int *entry)
+__global__ static void PlaceEntries(int n, const int *__restrict__ restr, int nl, const int *__restrict__ begin, const int *__restrict__ rank, int *entry)
 {
   const int e = (int)(blockIdx.x * blockDim.x + threadIdx.x);
 
-  if (e < n && Unsigned(restr[e]) < nfree) {
-    const int l = Unsigned(restr[e]);
-
-    entry[begin[l] + atomicSub(left + l, 1) - 1] = e;
-  }
+  if (e < n && Unsigned(restr[e]) < nl) entry[begin[Unsigned(restr[e])] + rank[e]] = e;
 }
+
+#define HOPS_LIST 8 /* entries of a list that is sorted in registers */
 
 /* The lists were filled in any order */
-__global__ static void SortLists(const HopsCudaLORMesh m, int percell, double perentry, bool nodes, const int *__restrict__ begin, int *x, int *twice)
+__global__ static void SortLists(const HopsCudaLORMesh m, int nl, int percell, double perentry, bool nodes, const int *__restrict__ begin, int *entry, int *twice)
 {
-  const int i      = (int)(blockIdx.x * blockDim.x + threadIdx.x);
-  int       before = -1;
+  const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x), lo = i < nl ? begin[i] : 0, n = i < nl ? begin[i + 1] - lo : 0;
+  const int sides = m.dim == 3 ? 0x808080 : 0x8080, top = 0x808080 + (m.P - 2) * 0x010101;
+  int       before = -1, *x = entry + lo, v[HOPS_LIST];
+  bool      again = false;
 
-  if (i >= m.nfree || begin[i + 1] - begin[i] < 2) return;
-  Sort(begin[i + 1] - begin[i], x + begin[i]);
-  for (int k = begin[i]; k < begin[i + 1]; k++) {
-    const int c = __double2int_rd((x[k] + 0.5) * perentry), at = nodes ? m.ijk[x[k] - c * percell] : 0;
-    bool      inside = nodes;
+  if (n < 2) return;
+  if (n <= HOPS_LIST) {
+#pragma unroll
+    for (int k = 0; k < HOPS_LIST; k++) v[k] = k < n ? x[k] : INT_MAX;
+#pragma unroll
+    for (int k = 1; k < HOPS_LIST; k++) {
+      if (k >= n) break;
+#pragma unroll
+      for (int h = k; h > 0; h--) {
+        const int a = v[h - 1], b = v[h];
 
-    for (int d = 0; d < m.dim; d++) inside = inside && (at >> 8 * d & 255) > 0 && (at >> 8 * d & 255) < m.P - 1;
-    if (inside || c == before) *twice = 1; /* all write the same */
+        v[h - 1] = min(a, b);
+        v[h]     = max(a, b);
+      }
+    }
+#pragma unroll
+    for (int k = 0; k < HOPS_LIST; k++)
+      if (k < n) x[k] = v[k];
+  } else Sort(n, x);
+  for (int k = 0; k < n; k++) {
+    const int  e = x[k], c = __double2int_rd((e + 0.5) * perentry), at = nodes ? m.ijk[e - c * percell] : 0;
+    const bool inside = nodes && ((at + 0x7f7f7f) & (top - at) & sides) == sides; /* 0 < i < P - 1 in each byte */
+
+    again  = again || inside || c == before;
     before = c;
   }
+  if (again) *twice = 1; /* all write the same */
 }
 
-PetscErrorCode HopsCudaLORTranspose(const HopsCudaLORMesh *m, size_t n, int percell, bool nodes, int begin[], int **entry, int *twice, cudaStream_t stream)
+PetscErrorCode HopsCudaLORTranspose(const HopsCudaLORMesh *m, int nl, size_t n, int percell, bool nodes, int begin[], int **entry, int *twice, cudaStream_t stream)
 {
-  const int          nfree  = m->nfree;
   const unsigned int blocks = (unsigned int)((n + 255) / 256);
-  int               *left;
+  int               *rank;
 
   PetscFunctionBegin;
-  PetscCall(HopsCudaPoolMalloc((nfree + 1) * sizeof(int), (void **)&left));
+  PetscCall(HopsCudaPoolMalloc(n * sizeof(int), (void **)&rank));
   PetscCall(HopsCudaPoolMalloc(n * sizeof(int), (void **)entry));
-  PetscCallCUDA(cudaMemsetAsync(begin, 0, (nfree + 1) * sizeof(int), stream));
+  PetscCallCUDA(cudaMemsetAsync(begin, 0, (nl + 1) * sizeof(int), stream));
   if (n) {
-    CountEntries<<<blocks, 256, 0, stream>>>((int)n, m->restr, nfree, begin);
-    PetscCallCUDA(cudaMemcpyAsync(left, begin, nfree * sizeof(int), cudaMemcpyDeviceToDevice, stream));
-    PetscCall(HopsCudaScan(nfree, begin, stream));
-    PlaceEntries<<<blocks, 256, 0, stream>>>((int)n, m->restr, nfree, begin, left, *entry);
-    if (nfree) SortLists<<<(nfree + 255) / 256, 256, 0, stream>>>(*m, percell, 1.0 / percell, nodes, begin, *entry, twice);
+    CountEntries<<<blocks, 256, 0, stream>>>((int)n, m->restr, nl, begin, rank);
+    PetscCall(HopsCudaScan(nl, begin, stream));
+    PlaceEntries<<<blocks, 256, 0, stream>>>((int)n, m->restr, nl, begin, rank, *entry);
+    if (nl) SortLists<<<(nl + 255) / 256, 256, 0, stream>>>(*m, nl, percell, 1.0 / percell, nodes, begin, *entry, twice);
   }
   PetscCallCUDA(cudaGetLastError());
-  PetscCall(HopsCudaPoolFree((void **)&left));
+  PetscCall(HopsCudaPoolFree((void **)&rank));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
