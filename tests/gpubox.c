@@ -261,6 +261,7 @@ static PetscErrorCode Kernels(Level *l, PetscInt top, const HopsBoxForm *f, Pets
   PetscReal     *x, *b, *r, *y, *c, norm;
   void          *dx, *db, *dy, *t0, *t1, *dc, *dsum, *partial;
   double         sum;
+  int            blocks;
   HopsCudaBox    k, kc;
 
   PetscFunctionBeginUser;
@@ -292,22 +293,45 @@ static PetscErrorCode Kernels(Level *l, PetscInt top, const HopsBoxForm *f, Pets
   PetscCall(MatMultTranspose(fine->P, fine->v, coarse->u));
   PetscCall(FromMesh(coarse, coarse->u, r));
   for (PetscInt fused = 0; fused < 2; ++fused) {
-    PetscCall(Up(n, NULL, single, &t0));
+    const PetscBool all = f->dim == 3 && fused && single ? PETSC_TRUE : PETSC_FALSE;
+
+    PetscCall(Up(all ? (PetscInt)((*k->k->CoarseSums)(k, &blocks) / 4) : n, NULL, single, &t0));
     PetscCall(Up(n, NULL, single, &t1));
     PetscCall(Up(nc, NULL, single, &dc));
-    if (fused) PetscCall((*k->k->ResidualRestrict)(k, db, dx, t0, 0));
+    if (all) PetscCall((*k->k->Coarse)(k, db, dx, t0, dc, NULL, 0));
+    else if (fused) PetscCall((*k->k->ResidualRestrict)(k, db, dx, t0, 0));
     else {
       PetscCall(Up(n, NULL, single, &dy));
       PetscCall((*k->k->Residual)(k, db, dx, PETSC_FALSE, 1.0, dy, NULL, 0));
       PetscCall((*k->k->Restrict)(k, f->dim - 1, dy, t0, 0));
       PetscCallCUDA(cudaFree(dy));
     }
-    if (f->dim == 3) PetscCall((*k->k->Restrict)(k, 1, t0, t1, 0));
-    PetscCall((*k->k->Restrict)(k, 0, f->dim == 3 ? t1 : t0, dc, 0));
+    if (f->dim == 3 && !all) PetscCall((*k->k->Restrict)(k, 1, t0, t1, 0));
+    if (!all) PetscCall((*k->k->Restrict)(k, 0, f->dim == 3 ? t1 : t0, dc, 0));
     PetscCall(Down(coarse, single, &dc, y));
     PetscCall(Check(fused ? "restricted residual" : "restriction", f->order, single, nc, r, y, tol));
     PetscCallCUDA(cudaFree(t0));
     PetscCallCUDA(cudaFree(t1));
+  }
+  if (f->dim == 3 && !single) { /* of b, with its norm */
+    void *p;
+
+    PetscCall(ToMesh(fine, b, fine->u));
+    PetscCall(VecNorm(fine->u, NORM_2, &norm));
+    PetscCall(MatMultTranspose(fine->P, fine->u, coarse->u));
+    PetscCall(FromMesh(coarse, coarse->u, r));
+    PetscCall(Up((PetscInt)((*k->k->CoarseSums)(k, &blocks) / 8), NULL, single, &t0));
+    PetscCall(Up(nc, NULL, single, &dc));
+    PetscCallCUDA(cudaMalloc(&p, blocks * 8));
+    PetscCall((*k->k->Coarse)(k, db, NULL, t0, dc, (double *)p, 0));
+    PetscCall(HopsCudaBoxSum(blocks, (double *)p, (double *)dsum, 0));
+    PetscCallCUDA(cudaMemcpy(&sum, dsum, 8, cudaMemcpyDeviceToHost));
+    sum = PetscSqrtReal(sum);
+    PetscCall(Check("norm of a restricted vector", f->order, single, 1, &norm, &sum, tol));
+    PetscCall(Down(coarse, single, &dc, y));
+    PetscCall(Check("restricted vector", f->order, single, nc, r, y, tol));
+    PetscCallCUDA(cudaFree(p));
+    PetscCallCUDA(cudaFree(t0));
   }
   /* prolongation */
   PetscCall(Random(coarse, rand, c));

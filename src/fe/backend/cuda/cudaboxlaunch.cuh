@@ -5,6 +5,7 @@
 #include "cudaboxresidual.cuh"
 #include "cudaboxprolonged.cuh"
 #include "cudaboxtransfer.cuh"
+#include "cudaboxcoarse.cuh"
 
 template <int P, class T>
 static void HopsBoxHalves(const double K[], T Ke[], T Ko[])
@@ -61,13 +62,10 @@ static HopsBoxTable<P, T> HopsBoxTableCreate(HopsCudaBox k)
   HopsBoxStiffness<P, T>(k->A1, k->M1, k->d[0], k->m, X);
   HopsBoxStiffness<P, T>(k->A1, k->M1, k->d[1], 0.0, Y);
   HopsBoxStiffness<P, T>(k->A1, k->M1, k->d[k->dim - 1], 0.0, Z);
-  for (int i = 0; i < N * N; i++) {
-    t.M[i] = (T)k->M1[i];
-    t.Z[i] = (T)Z[i];
-  }
   HopsBoxHalves<P, T>(k->M1, t.Me, t.Mo);
   HopsBoxHalves<P, T>(X, t.Xe, t.Xo);
   HopsBoxHalves<P, T>(Y, t.Ye, t.Yo);
+  HopsBoxHalves<P, T>(Z, t.Ze, t.Zo);
   for (int i = 0; i < N; i++) {
     t.Ml[i] = (T)k->M1[P * N + i];
     t.Xl[i] = (T)X[P * N + i];
@@ -247,23 +245,174 @@ template <int P>
 static PetscErrorCode HopsBoxResidualRestrict_(HopsCudaBox k, const void *b, const void *x, void *out, cudaStream_t stream)
 {
   PetscFunctionBegin;
-  if (k->dim == 3) {
-    if (k->single) PetscCallCUDA((HopsBoxRunResidual<3, P, float, float, true>(k, b, x, 1.0, out, NULL, stream)));
-    else PetscCallCUDA((HopsBoxRunResidual<3, P, double, double, true>(k, b, x, 1.0, out, NULL, stream)));
-  } else {
+  PetscCheck(k->dim == 2 || !k->single, PETSC_COMM_SELF, PETSC_ERR_SUP, "Residuals of single precision in 3D are restricted in all directions at once");
+  if (k->dim == 3) PetscCallCUDA((HopsBoxRunResidual<3, P, double, double, true>(k, b, x, 1.0, out, NULL, stream)));
+  else {
     if (k->single) PetscCallCUDA((HopsBoxRunResidual<2, P, float, float, true>(k, b, x, 1.0, out, NULL, stream)));
     else PetscCallCUDA((HopsBoxRunResidual<2, P, double, double, true>(k, b, x, 1.0, out, NULL, stream)));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* J^T K for the stiffness or mass K of a pair of cells, rows of the stiffness rounded as those of HopsBoxStiffness() are; K NULL: J^T with halves in place of ones at the ends */
+template <int P, class T>
+static void HopsBoxCoarseHalves(HopsCudaBox k, const double K[], bool round, double m, T Ke[], T Ko[])
+{
+  constexpr int N = P + 1, O = N / 2, E = N - O, F = 2 * P + 1;
+  double        B[N * F] = {}, sums[N] = {}, largest = 0, unit;
+
+  for (int j = 0; j < N; j++) {
+    const auto J = [&](int f) { return f < 2 * P ? k->J[f * N + j] : (j == P ? 1.0 : 0.0); };
+
+    if (!K)
+      for (int f = 0; f < F; f++) B[j * F + f] = (f % (2 * P) ? 1.0 : 0.5) * J(f);
+    for (int c = 0; K && c < 2; c++)
+      for (int i = 0; i < N; i++)
+        for (int l = 0; l < N; l++) {
+          B[j * F + c * P + l] += J(c * P + i) * K[i * N + l];
+          sums[j] += m * J(c * P + i) * k->M1[i * N + l];
+        }
+  }
+  for (int i = 0; i < N * F; i++) largest = fmax(largest, fabs(B[i]));
+  for (int i = 0; i < N; i++) largest = fmax(largest, fabs(sums[i]));
+  unit = ldexp(1.0, ilogb(largest) + 3 - (sizeof(T) == 8 ? 52 : 23));
+  for (int j = 0; j < E; j++) { /* the other rows are mirrored */
+    double row[F], sum = rint(0.5 * (sums[j] + sums[P - j]) / unit) * unit;
+
+    for (int f = 0; f < F; f++) {
+      row[f] = 0.5 * (B[j * F + f] + B[(P - j) * F + 2 * P - f]);
+      if (round) row[f] = rint(row[f] / unit) * unit;
+    }
+    for (int f = 0; f < F; f++) sum -= row[f];
+    if (round) row[2 * j] += sum; /* the entry that takes what is left */
+    for (int f = 0; f <= P; f++) {
+      const double a = row[f], b = row[2 * P - f];
+
+      Ke[j * N + f] = (T)(f < P ? 0.5 * (a + b) : a);
+      if (j < O && f < P) Ko[j * P + f] = (T)(0.5 * (a - b));
+    }
+  }
+}
+
+template <int P, class T>
+static HopsBoxCoarseTable<P, T> HopsBoxCoarseTableCreate(HopsCudaBox k)
+{
+  constexpr int            N = P + 1;
+  HopsBoxCoarseTable<P, T> t = {};
+  double                   K[N * N];
+
+  HopsBoxCoarseHalves<P, T>(k, k->M1, false, 1.0, t.Me, t.Mo);
+  HopsBoxStiffness<P, T>(k->A1, k->M1, k->d[0], k->m, K);
+  HopsBoxCoarseHalves<P, T>(k, K, true, k->m, t.Xe, t.Xo);
+  HopsBoxStiffness<P, T>(k->A1, k->M1, k->d[1], 0.0, K);
+  HopsBoxCoarseHalves<P, T>(k, K, true, 0.0, t.Ye, t.Yo);
+  HopsBoxStiffness<P, T>(k->A1, k->M1, k->d[2], 0.0, K);
+  HopsBoxCoarseHalves<P, T>(k, K, true, 0.0, t.Ze, t.Zo);
+  HopsBoxCoarseHalves<P, T>(k, NULL, false, 0.0, t.Je, t.Jo);
+  return t;
+}
+
+template <int P, class T>
+static dim3 HopsBoxCoarseGrid(HopsCudaBox k, int *chunk)
+{
+  using L           = HopsBoxCoarseTile<P, T>;
+  const int       n = k->ncells[2] / 2, tx = (k->ncells[0] / 2 + L::TX - 1) / L::TX, ty = (k->ncells[1] / 2 + L::TY - 1) / L::TY;
+  const long long enough = 3LL * L::blocks * k->multiprocessors;
+
+  *chunk = 16;
+  while (*chunk > 1 && (long long)tx * ty * ((n + *chunk - 1) / *chunk) < enough) *chunk /= 2;
+  return dim3(tx, ty, (n + *chunk - 1) / *chunk);
+}
+
+template <int P, class T, bool HASX>
+static cudaError_t HopsBoxRunCoarse(HopsCudaBox k, const void *b, const void *x, void *sums, void *out, double *partial, cudaStream_t stream)
+{
+  using S                     = HopsBoxCoarseSizes<P, T, HASX>;
+  HopsBoxCoarseArgs<T>   a    = {};
+  HopsBoxAssembleArgs<T> c    = {};
+  cudaError_t            err  = cudaFuncSetAttribute(HopsBoxCoarse<P, T, HASX>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)S::shared);
+  const dim3             grid = HopsBoxCoarseGrid<P, T>(k, &a.chunk);
+
+  if (err) return err;
+  for (int i = 0; i < 3; i++) {
+    a.n[i] = k->ncells[i] / 2;
+    c.n[i] = a.n[i] * P + 1;
+  }
+  a.sy      = (int)k->sy;
+  a.sz      = k->sz;
+  a.ty      = (int)grid.x * S::CX;
+  a.tz      = (long long)a.ty * grid.y * S::CY;
+  a.b       = (const T *)b;
+  a.x       = (const T *)x;
+  a.out     = (T *)sums;
+  a.partial = partial;
+  HopsBoxCoarse<P, T, HASX><<<grid, S::threads, S::shared, stream>>>(HopsBoxCoarseTableCreate<P, T>(k), a);
+  err = cudaGetLastError();
+  if (err) return err;
+  c.w[0] = S::TX * P;
+  c.w[1] = S::TY * P;
+  c.w[2] = a.chunk * P;
+  c.ty   = a.ty;
+  c.tz   = a.tz;
+  c.sign = HASX ? -1 : 1;
+  c.in   = (const T *)sums;
+  c.out  = (T *)out;
+  HopsBoxAssemble<T><<<dim3((c.n[0] + 127) / 128, c.n[1], (c.n[2] + 3) / 4), 128, 0, stream>>>(c);
+  return cudaGetLastError();
+}
+
+template <int P>
+static PetscErrorCode HopsBoxCoarse_(HopsCudaBox k, const void *b, const void *x, void *sums, void *out, double *partial, cudaStream_t stream)
+{
+  PetscFunctionBegin;
+  PetscCheck(k->dim == 3 && k->single == (x ? PETSC_TRUE : PETSC_FALSE), PETSC_COMM_SELF, PETSC_ERR_SUP, "In 3D residuals of single precision, or vectors of double precision, are restricted at once");
+  if (x) PetscCallCUDA((HopsBoxRunCoarse<P, float, true>(k, b, x, sums, out, NULL, stream)));
+  else PetscCallCUDA((HopsBoxRunCoarse<P, double, false>(k, b, NULL, sums, out, partial, stream)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <int P, class T>
+static size_t HopsBoxCountSums(HopsCudaBox k, int *blocks)
+{
+  using L = HopsBoxCoarseTile<P, T>;
+  int        chunk;
+  const dim3 g = HopsBoxCoarseGrid<P, T>(k, &chunk);
+
+  *blocks = (int)(g.x * g.y * g.z);
+  return sizeof(T) * *blocks * (size_t)(L::TX * P + 1) * (L::TY * P + 1) * (chunk * P + 1);
+}
+
+template <int P>
+static size_t HopsBoxCoarseSums_(HopsCudaBox k, int *blocks)
+{
+  *blocks = 0;
+  if (k->dim == 2) return 0;
+  return k->single ? HopsBoxCountSums<P, float>(k, blocks) : HopsBoxCountSums<P, double>(k, blocks);
+}
+
+template <int P, class T>
+static HopsBoxProlongTable<P, T> HopsBoxProlongTableCreate(HopsCudaBox k)
+{
+  constexpr int             N = P + 1, O = N / 2, E = N - O;
+  HopsBoxProlongTable<P, T> t = {};
+
+  for (int i = 0; i <= P; i++)
+    for (int j = 0; j < E; j++) {
+      const double a = k->J[i * N + j], b = k->J[i * N + P - j];
+
+      t.Je[i * E + j] = (T)(j < O ? 0.5 * (a + b) : a);
+      if (i < P && j < O) t.Jo[i * O + j] = (T)(0.5 * (a - b));
+    }
+  return t;
+}
+
 template <int DIM, int P, class T, class TC>
 static cudaError_t HopsBoxRunProlong(HopsCudaBox k, double s, const void *add, const void *xc, void *x, cudaStream_t stream)
 {
-  using S                         = HopsBoxSizes<DIM, P, T>;
+  using S                         = HopsBoxProlongSizes<DIM, P, T>;
   const int                 nc[3] = {k->ncells[0] / 2, k->ncells[1] / 2, k->ncells[2] / 2};
   HopsBoxProlongArgs<T, TC> a     = {};
-  cudaError_t               err   = cudaFuncSetAttribute(HopsBoxProlong<DIM, P, T, TC>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)S::pshared);
+  cudaError_t               err   = cudaFuncSetAttribute(HopsBoxProlong<DIM, P, T, TC>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)S::shared);
   const unsigned int        tx    = (nc[0] + S::CX - 1) / S::CX;
 
   if (err) return err;
@@ -276,7 +425,7 @@ static cudaError_t HopsBoxRunProlong(HopsCudaBox k, double s, const void *add, c
   a.add = (const TC *)add;
   a.xc  = (const T *)xc;
   a.x   = (T *)x;
-  HopsBoxProlong<DIM, P, T, TC><<<DIM == 3 ? dim3(tx, (nc[1] + S::CY - 1) / S::CY, nc[2]) : dim3(tx, nc[1]), S::pthreads, S::pshared, stream>>>(HopsBoxTableCreate<P, T>(k), a);
+  HopsBoxProlong<DIM, P, T, TC><<<DIM == 3 ? dim3(tx, (nc[1] + S::CY - 1) / S::CY, nc[2]) : dim3(tx, nc[1]), S::threads, S::shared, stream>>>(HopsBoxProlongTableCreate<P, T>(k), a);
   return cudaGetLastError();
 }
 
@@ -351,4 +500,4 @@ static int HopsBoxBlocks_(HopsCudaBox k)
 }
 
 #define HOPS_CUDA_BOX_DEFINE(P) \
-  const HopsCudaBoxKernels HopsCudaBoxKernels_##P = {HopsBoxResidual_<P>, HopsBoxResidualRestrict_<P>, HopsBoxProlong_<P>, HopsBoxRestrict_<P>, HopsBoxBlocks_<P>, HopsBoxResidualProlonged_<P>, HopsBoxProlongedBlocks_<P>};
+  const HopsCudaBoxKernels HopsCudaBoxKernels_##P = {HopsBoxResidual_<P>, HopsBoxResidualRestrict_<P>, HopsBoxProlong_<P>, HopsBoxRestrict_<P>, HopsBoxBlocks_<P>, HopsBoxResidualProlonged_<P>, HopsBoxProlongedBlocks_<P>, HopsBoxCoarse_<P>, HopsBoxCoarseSums_<P>};

@@ -21,7 +21,7 @@ struct _HopsBoxMG {
   HopsCudaBoxDirect direct, exactdirect;
   void            **b, **x;               /* of the cycle; NULL on the finest of several levels in double precision, whose vectors are the caller's */
   double          **B, **X;               /* of the nested iteration, below the finest level; X is x in double precision */
-  void             *t[2];                 /* restricted in the last direction; in two */
+  void             *t[2];                 /* restricted in the last direction, or sums of tiles; restricted in two */
   double           *partial, *sum, *norm; /* norm: the host's */
   double            rounding;             /* |A d| / |x| for the finest level's A and changes d of x by its rounding to single precision */
   cudaGraphExec_t   graph;                /* the cycle below the finest level */
@@ -87,10 +87,16 @@ static PetscErrorCode Smooth(HopsBoxMG mg, int l, PetscBool post, PetscBool zero
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* out = transposed prolongation of what lies in t[0], restricted in the last direction already */
-static PetscErrorCode RestrictRest(HopsBoxMG mg, HopsCudaBox fine, void *out, cudaStream_t stream)
+/* out = transposed prolongation of b - A x, or of b, and then sums of squares of b where asked for, in 3D */
+static PetscErrorCode Restrict(HopsBoxMG mg, HopsCudaBox fine, const void *b, const void *x, void *out, double *partial, cudaStream_t stream)
 {
   PetscFunctionBegin;
+  if (fine->dim == 3 && (!x || fine->single)) {
+    PetscCall((*fine->k->Coarse)(fine, b, x, mg->t[0], out, partial, stream));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (x) PetscCall((*fine->k->ResidualRestrict)(fine, b, x, mg->t[0], stream));
+  else PetscCall((*fine->k->Restrict)(fine, fine->dim - 1, b, mg->t[0], stream));
   if (fine->dim == 3) PetscCall((*fine->k->Restrict)(fine, 1, mg->t[0], mg->t[1], stream));
   PetscCall((*fine->k->Restrict)(fine, 0, mg->t[fine->dim - 2], out, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -110,8 +116,7 @@ static PetscErrorCode Cycle(HopsBoxMG mg, int l, PetscBool zero, const void *b, 
   }
   PetscCall(Smooth(mg, l, PETSC_FALSE, zero, b, x, stream));
   PetscCall(Begin(mg, stream));
-  PetscCall((*k->k->ResidualRestrict)(k, b, x, mg->t[0], stream));
-  PetscCall(RestrictRest(mg, k, mg->b[l - 1], stream));
+  PetscCall(Restrict(mg, k, b, x, mg->b[l - 1], NULL, stream));
   PetscCall(End(mg, l, HOPS_BOX_RESTRICT, stream));
   if (l == mg->n - 1 && mg->graph && !mg->profile) PetscCallCUDA(cudaGraphLaunch(mg->graph, stream));
   else PetscCall(Cycle(mg, l - 1, PETSC_TRUE, mg->b[l - 1], mg->x[l - 1], stream));
@@ -242,23 +247,39 @@ static PetscErrorCode ResidualSingle(HopsBoxMG mg, PetscReal *norm, cudaStream_t
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* |b|, as b is restricted from the finest level: a wait */
+static PetscErrorCode RestrictNorm(HopsBoxMG mg, const double *b, PetscReal *norm, cudaStream_t stream)
+{
+  const int   top = mg->n - 1;
+  HopsCudaBox k   = mg->exact[top];
+  int         blocks;
+
+  PetscFunctionBegin;
+  (void)(*k->k->CoarseSums)(k, &blocks);
+  PetscCall(Begin(mg, stream));
+  PetscCall(Restrict(mg, k, b, NULL, mg->B[top - 1], mg->partial, stream));
+  PetscCall(HopsCudaBoxSum(blocks, mg->partial, mg->sum, stream));
+  PetscCall(End(mg, top, HOPS_BOX_RESTRICT, stream));
+  PetscCall(GetNorm(mg, norm, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /*
   Nested iteration: the coarsest level exactly, then a cycle on each level; |b| is about 1 / scale. Inside of x is overwritten. With
-  `norm`, in single precision, x is not written: it is P X + mg->x / scale of the finest level, and norm |b - A P X|.
+  `norm`, in single precision, x is not written: it is P X + mg->x / scale of the finest level, and norm |b - A P X|. restricted: b is, to the next level.
 */
-static PetscErrorCode Nested(HopsBoxMG mg, double scale, PetscReal *norm, const double *b, double *x, cudaStream_t stream)
+static PetscErrorCode Nested(HopsBoxMG mg, PetscBool restricted, double scale, PetscReal *norm, const double *b, double *x, cudaStream_t stream)
 {
   const int     top = mg->n - 1;
   const double *bl  = b;
 
   PetscFunctionBegin;
   for (int l = top; l > 0; l--) {
-    HopsCudaBox k = mg->exact[l];
-
-    PetscCall(Begin(mg, stream));
-    PetscCall((*k->k->Restrict)(k, k->dim - 1, bl, mg->t[0], stream));
-    PetscCall(RestrictRest(mg, k, mg->B[l - 1], stream));
-    PetscCall(End(mg, l, HOPS_BOX_RESTRICT, stream));
+    if (l < top || !restricted) {
+      PetscCall(Begin(mg, stream));
+      PetscCall(Restrict(mg, mg->exact[l], bl, NULL, mg->B[l - 1], NULL, stream));
+      PetscCall(End(mg, l, HOPS_BOX_RESTRICT, stream));
+    }
     bl = mg->B[l - 1];
   }
   PetscCall(Begin(mg, stream));
@@ -290,7 +311,7 @@ static PetscErrorCode Nested(HopsBoxMG mg, double scale, PetscReal *norm, const 
   |r - A c| is taken in single precision. It does not see that r was rounded, by 2^-24 |r| at most, and that x + c will be, in double precision: `hidden` bounds the one and
   estimates the other. What it says of b - A (x + c) counts where these do not matter; else, and where x's size is not known, the residual is that of x in double precision.
 */
-static PetscErrorCode SolveSingle(HopsBoxMG mg, const HopsBoxStop *stop, PetscReal bnorm, const double *b, double *x, PetscInt *its, PetscBool *converged, PetscReal *norm, cudaStream_t stream)
+static PetscErrorCode SolveSingle(HopsBoxMG mg, const HopsBoxStop *stop, PetscBool restricted, PetscReal bnorm, const double *b, double *x, PetscInt *its, PetscBool *converged, PetscReal *norm, cudaStream_t stream)
 {
   const int       top = mg->n - 1;
   const PetscReal tol = PetscMax(stop->rtol * bnorm, stop->abstol), eps = PetscPowReal(2.0, -24);
@@ -310,7 +331,7 @@ static PetscErrorCode SolveSingle(HopsBoxMG mg, const HopsBoxStop *stop, PetscRe
       any = *(int *)mg->norm;
     }
     if (!any) prolonged = pending = PETSC_TRUE;
-    PetscCall(Nested(mg, scale, prolonged ? &rnorm : NULL, b, x, stream));
+    PetscCall(Nested(mg, restricted, scale, prolonged ? &rnorm : NULL, b, x, stream));
     if (prolonged) {
       PetscCall(Norm(mg, top - 1, PETSC_FALSE, mg->X[top - 1], &size, stream));
       size *= mg->rounding * PetscPowReal(2.0, -29) * PetscSqrtReal((PetscReal)mg->exact[top]->n / mg->exact[top - 1]->n);
@@ -361,15 +382,17 @@ static PetscErrorCode SolveSingle(HopsBoxMG mg, const HopsBoxStop *stop, PetscRe
 
 static PetscErrorCode HopsBoxMGSolve_CUDA(HopsBoxMG mg, const HopsBoxStop *stop, const PetscScalar b[], PetscScalar x[], PetscInt *its, PetscBool *converged, PetscReal norms[2])
 {
-  const int    top = mg->n - 1;
-  HopsCudaBox  k   = mg->exact[top];
-  PetscReal    norm, bnorm, tol;
-  double       scale;
-  cudaStream_t stream;
+  const int       top        = mg->n - 1;
+  HopsCudaBox     k          = mg->exact[top];
+  const PetscBool restricted = stop->zero && stop->full && top && k->dim == 3 ? PETSC_TRUE : PETSC_FALSE; /* b at once */
+  PetscReal       norm, bnorm, tol;
+  double          scale;
+  cudaStream_t    stream;
 
   PetscFunctionBegin;
   PetscCall(HopsGetCUDAStream(&stream));
-  PetscCall(Norm(mg, top, PETSC_FALSE, b, &bnorm, stream));
+  if (restricted) PetscCall(RestrictNorm(mg, b, &bnorm, stream));
+  else PetscCall(Norm(mg, top, PETSC_FALSE, b, &bnorm, stream));
   norms[0]   = bnorm;
   norms[1]   = 0.0;
   tol        = PetscMax(stop->rtol * bnorm, stop->abstol);
@@ -385,10 +408,10 @@ static PetscErrorCode HopsBoxMGSolve_CUDA(HopsBoxMG mg, const HopsBoxStop *stop,
   PetscCall(HopsCudaBoxBoundary(k, 1.0, b, x, stream));
   scale = norm > 0.0 ? 1.0 / norm : 1.0;
   if (mg->choice.single) {
-    PetscCall(SolveSingle(mg, stop, bnorm, b, x, its, converged, &norms[1], stream));
+    PetscCall(SolveSingle(mg, stop, restricted, bnorm, b, x, its, converged, &norms[1], stream));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  if (stop->zero && stop->full) PetscCall(Nested(mg, scale, NULL, b, x, stream));
+  if (stop->zero && stop->full) PetscCall(Nested(mg, restricted, scale, NULL, b, x, stream));
   for (;; ++*its) {
     PetscCall(Residual(mg, top, b, x, scale, NULL, &norm, stream));
     norms[1] = norm;
@@ -417,7 +440,7 @@ static PetscErrorCode HopsBoxMGApply_CUDA(HopsBoxMG mg, PetscBool full, const Pe
       PetscFunctionReturn(PETSC_SUCCESS);
     }
   }
-  if (full) PetscCall(Nested(mg, 1.0 / norm, NULL, b, x, stream));
+  if (full) PetscCall(Nested(mg, PETSC_FALSE, 1.0 / norm, NULL, b, x, stream));
   else if (mg->choice.single) {
     PetscCall(HopsCudaBoxConvert(k->n, PETSC_FALSE, b, 1.0 / norm, PETSC_TRUE, mg->b[top], stream));
     PetscCall(Cycle(mg, top, PETSC_TRUE, mg->b[top], mg->x[top], stream));
@@ -550,7 +573,7 @@ static PetscErrorCode HopsBoxMGCreate_CUDA(const HopsBoxForm *f, const HopsBoxMG
   HopsBoxMG   mg;
   HopsCudaBox fine;
   size_t      half;
-  int         n, blocks;
+  int         n, i, blocks = 0;
 
   PetscFunctionBegin;
   PetscCall(CountLevels(f, choice, &n));
@@ -575,12 +598,17 @@ static PetscErrorCode HopsBoxMGCreate_CUDA(const HopsBoxForm *f, const HopsBoxMG
   fine = mg->exact[n - 1];
   PetscCall(HopsCudaBoxDirectCreate(mg->box[0], &mg->direct));
   PetscCall(HopsCudaBoxDirectCreate(mg->exact[0], &mg->exactdirect));
+  half = (size_t)(fine->nodes[fine->dim - 1] + 1) / 2;
   if (n > 1) {
-    half = (size_t)(fine->nodes[fine->dim - 1] + 1) / 2;
-    PetscCall(Allocate(mg, half * (size_t)(fine->dim == 3 ? fine->sz : fine->sy) * sizeof(double), &mg->t[0]));
-    if (fine->dim == 3) PetscCall(Allocate(mg, half * ((size_t)(fine->nodes[1] + 1) / 2) * (size_t)fine->sy * sizeof(double), &mg->t[1]));
+    const size_t plane = (size_t)(fine->dim == 3 ? fine->sz : fine->sy), sums = (*fine->k->CoarseSums)(mg->box[n - 1], &i);
+    size_t       size = (*fine->k->CoarseSums)(fine, &blocks);
+
+    size = PetscMax(size, sums);
+    if (fine->dim == 2 || !choice->single) size = PetscMax(size, half * plane * sizeof(double));
+    PetscCall(Allocate(mg, size, &mg->t[0]));
+    if (fine->dim == 3 && !choice->single) PetscCall(Allocate(mg, half * ((size_t)(fine->nodes[1] + 1) / 2) * (size_t)fine->sy * sizeof(double), &mg->t[1]));
   }
-  blocks = PetscMax(PetscMax(1024, (*fine->k->Blocks)(fine)), (*fine->k->ProlongedBlocks)(fine));
+  blocks = PetscMax(PetscMax(PetscMax(1024, blocks), (*fine->k->Blocks)(fine)), (*fine->k->ProlongedBlocks)(fine));
   if (choice->single) blocks = PetscMax(blocks, (*mg->box[n - 1]->k->Blocks)(mg->box[n - 1]));
   PetscCall(Allocate(mg, blocks * sizeof(double), &mg->partial));
   mg->rounding = Rounding(fine);

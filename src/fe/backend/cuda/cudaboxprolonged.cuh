@@ -15,20 +15,16 @@ struct HopsBoxPairTable {
 
 template <int DIM, int P, class T>
 struct HopsBoxPairSizes {
-  static constexpr int TX    = DIM == 3 ? (P == 1 ? 16 : P == 2 ? 8
-                                                       : P == 3 ? 4
-                                                       : P < 7  ? 2
-                                                                : 1)
+  static constexpr int TX    = DIM == 3 ? (P < 3 ? 16 : P == 3 ? 8
+                                                      : P == 4 ? 4
+                                                               : 2)
                                         : 128 / P,
-                       TY    = DIM == 3 ? (P == 1 ? 4 : P < 5 ? 2
-                                                              : 1)
-                                        : 1;
+                       TY    = DIM == 3 && P < 3 ? (P == 1 ? 4 : 2) : 1;
   static constexpr int    FX = 2 * P * TX, FY = DIM == 3 ? 2 * P * TY : 1;                                   /* fine nodes that a block owns */
   static constexpr int    LX = TX * P + P + 1, LY = DIM == 3 ? TY * P + P + 1 : 1, HX = LX | 1, UX = FX | 1; /* coarse ones that it reads */
-  static constexpr int    threads = (FX * FY + 31) / 32 * 32, columns = (LX * LY + threads - 1) / threads, blocks = threads > 256 ? 2 : P > 5 ? 2
-                                                                                                                                              : 3;
-  static constexpr int    nV = P * LY * HX, nU = P * LY * UX, nA = DIM == 3 ? P * FY * FX : 0, n0 = nV > 2 * nA ? nV : 2 * nA;
-  static constexpr size_t shared = sizeof(T) * (n0 + 2 * nU);
+  static constexpr int    threads = (FX * FY + 31) / 32 * 32, columns = (LX * LY + threads - 1) / threads, blocks = (P < 4 ? 864 : 512) / threads;
+  static constexpr int    PU = DIM == 3 ? HopsBoxPitch<T>(LY * UX, FX) : UX, PA = DIM == 3 ? HopsBoxPitch<T>(FY * FX, FX) : 0, nV = P * LY * HX, nU = P * PU, nA = P * PA;
+  static constexpr size_t shared = sizeof(T) * (nV + 2 * nU + 2 * nA);
 };
 
 /* Rows 0..2P-1 of the matrix of a pair of cells times J */
@@ -42,9 +38,9 @@ template <int DIM, int P, class T, class TO>
 __global__ void __launch_bounds__(HopsBoxPairSizes<DIM, P, T>::threads, HopsBoxPairSizes<DIM, P, T>::blocks) HopsBoxProlonged(const __grid_constant__ HopsBoxPairTable<P, T> tab, const __grid_constant__ HopsBoxArgs<T, TO> a)
 {
   using S             = HopsBoxPairSizes<DIM, P, T>;
-  constexpr int     N = P + 1, O = N / 2, E = N - O, FX = S::FX, FY = S::FY, LX = S::LX, LY = S::LY, HX = S::HX, UX = S::UX, NT = S::threads, R = 2 * P;
+  constexpr int     N = P + 1, O = N / 2, E = N - O, FX = S::FX, FY = S::FY, LX = S::LX, LY = S::LY, HX = S::HX, UX = S::UX, PU = S::PU, PA = S::PA, NT = S::threads, R = 2 * P;
   extern __shared__ __align__(16) unsigned char raw[];
-  T *const V = (T *)raw, *const A = V, *const C = V + S::nA, *const U = V + S::n0, *const W = U + S::nU;
+  T *const V = (T *)raw, *const U = V + S::nV, *const W = U + S::nU, *const A = DIM == 3 ? W + S::nU : W, *const C = DIM == 3 ? A + S::nA : U;
   const int       t = threadIdx.x, x = t % FX, y = t / FX, x0 = blockIdx.x * S::TX * P, y0 = DIM == 3 ? blockIdx.y * S::TY * P : 0, gx = 2 * x0 + x, gy = 2 * y0 + y;
   const bool      active = t < FX * FY && gx < a.n[0] * R && (DIM == 2 || gy < a.n[1] * R), inside = active && gx > 0 && (DIM == 2 || gy > 0);
   const int       first = (DIM == 3 ? blockIdx.z : blockIdx.y) * a.chunk, end = min(a.nm, first + a.chunk), start = max(first - 2, -1), cy = a.n[0] * P + 1;
@@ -54,57 +50,19 @@ __global__ void __launch_bounds__(HopsBoxPairSizes<DIM, P, T>::threads, HopsBoxP
   double          sum = 0;
 
   HopsBoxColumns<LX, LY, NT>(t, x0 - P, DIM == 3 ? y0 - P : 0, cy, DIM == 3 ? a.n[1] * P + 1 : 1, from);
+  HopsBoxLoad<P, LX, LY, HX, NT>(t, from, a.x + (long long)start * P * cm, cm, true, V);
 #pragma unroll 1
-  for (int k = start; k < end; k++) { /* layer of pairs; of the first one only the last plane is needed */
-    const long long z0 = (long long)k * R;
-
-#pragma unroll
-    for (int i = 0; i < R; i++) bz[i] = k >= first && inside ? __ldg(a.b + col + (z0 + i) * a.sm) : (T)0;
-    HopsBoxLoad<P, LX, LY, HX, NT>(t, from, a.x + (long long)k * P * cm, cm, k == start, V);
+  for (int k = start;; k++) { /* layer of pairs; of the first one only the last plane is needed */
+    HopsBoxCopyWait();
     __syncthreads();
-    for (int it = t; it < P * LY * S::TX; it += NT) { /* x: a line of a cell */
-      const int line = it % (P * LY), cell = it / (P * LY);
-      const T  *v = V + line * HX + cell * P;
-      T         w[2 * P + 1], e[N], o[N], r[R];
+    if (active && k > start) { /* the last direction of layer l; its first plane is the last one of the layer before */
+      const int       l    = k - 1;
+      const long long z0   = (long long)l * R;
+      constexpr int   step = DIM == 3 ? PA : PU;
+      const T        *pa = A + (DIM == 3 ? y * FX : 0) + x, *pc = C + (DIM == 3 ? y * FX : 0) + x;
+      const T         aP = pa[(P - 1) * step], cP = pc[(P - 1) * step];
 
-#pragma unroll
-      for (int i = 0; i < 2 * P + 1; i++) w[i] = v[i];
-      HopsBoxMirror<P, T>(w + P, e, o);
-      HopsBoxPairRows<P, T>(tab.Me, tab.Mo, tab.Ml, e, o, w, r);
-#pragma unroll
-      for (int i = 0; i < R; i++) U[line * UX + cell * R + i] = r[i];
-      HopsBoxPairRows<P, T>(tab.Xe, tab.Xo, tab.Xl, e, o, w, r);
-#pragma unroll
-      for (int i = 0; i < R; i++) W[line * UX + cell * R + i] = r[i];
-    }
-    __syncthreads();
-    if constexpr (DIM == 3) {
-      for (int it = t; it < P * FX * S::TY; it += NT) { /* y: C = M U, A = M W + Y U */
-        const int xx = it % FX, zz = it / FX % P, cell = it / (FX * P), at = (zz * LY + cell * P) * UX + xx, to = (zz * FY + cell * R) * FX + xx;
-        T         w[2 * P + 1], e[N], o[N], r[R], s[R];
-
-#pragma unroll
-        for (int i = 0; i < 2 * P + 1; i++) w[i] = U[at + i * UX];
-        HopsBoxMirror<P, T>(w + P, e, o);
-        HopsBoxPairRows<P, T>(tab.Me, tab.Mo, tab.Ml, e, o, w, r);
-#pragma unroll
-        for (int i = 0; i < R; i++) C[to + i * FX] = r[i];
-        HopsBoxPairRows<P, T>(tab.Ye, tab.Yo, tab.Yl, e, o, w, s);
-#pragma unroll
-        for (int i = 0; i < 2 * P + 1; i++) w[i] = W[at + i * UX];
-        HopsBoxMirror<P, T>(w + P, e, o);
-        HopsBoxPairRows<P, T>(tab.Me, tab.Mo, tab.Ml, e, o, w, r);
-#pragma unroll
-        for (int i = 0; i < R; i++) A[to + i * FX] = r[i] + s[i];
-      }
-      __syncthreads();
-    }
-    if (active) { /* the last direction; the first plane is the last one of the layer before */
-      const T  *pa = DIM == 3 ? A + y * FX + x : W + x, *pc = DIM == 3 ? C + y * FX + x : U + x;
-      const int step = DIM == 3 ? FY * FX : UX;
-      const T   aP = pa[(P - 1) * step], cP = pc[(P - 1) * step];
-
-      if (k > start) {
+      if (l > start) {
         T s[N], d[P];
 
 #pragma unroll
@@ -123,7 +81,7 @@ __global__ void __launch_bounds__(HopsBoxPairSizes<DIM, P, T>::threads, HopsBoxP
             for (int i = 0; i < P; i++) d[i] += tab.Mo[i * O + j] * oa + tab.Zo[i * O + j] * oc;
           }
         }
-        if (k >= first && inside) {
+        if (l >= first && inside) {
 #pragma unroll
           for (int i = 0; i < R; i++) {
             const int m = i <= P ? i : R - i;
@@ -131,7 +89,7 @@ __global__ void __launch_bounds__(HopsBoxPairSizes<DIM, P, T>::threads, HopsBoxP
 
             if (m < P) v += i < P ? d[m] : -d[m];
             if (i == 0) v += carry;
-            v                          = i || k ? bz[i] - v : (T)0;
+            v                          = i || l ? bz[i] - v : (T)0;
             a.r[col + (z0 + i) * a.sm] = (TO)(a.scale * v);
             sum += (double)v * (double)v;
           }
@@ -141,7 +99,48 @@ __global__ void __launch_bounds__(HopsBoxPairSizes<DIM, P, T>::threads, HopsBoxP
       a0 = aP;
       c0 = cP;
     }
+    if (k == end) break;
+    if (DIM == 2) __syncthreads();                    /* A and C are W and U */
+    for (int it = t; it < P * LY * S::TX; it += NT) { /* x: a line of a cell */
+      const int line = it % (P * LY), cell = it / (P * LY), to = line / LY * PU + line % LY * UX + cell * R;
+      const T  *v = V + line * HX + cell * P;
+      T         w[2 * P + 1], e[N], o[N], r[R];
+
+#pragma unroll
+      for (int i = 0; i < 2 * P + 1; i++) w[i] = v[i];
+      HopsBoxMirror<P, T>(w + P, e, o);
+      HopsBoxPairRows<P, T>(tab.Me, tab.Mo, tab.Ml, e, o, w, r);
+#pragma unroll
+      for (int i = 0; i < R; i++) U[to + i] = r[i];
+      HopsBoxPairRows<P, T>(tab.Xe, tab.Xo, tab.Xl, e, o, w, r);
+#pragma unroll
+      for (int i = 0; i < R; i++) W[to + i] = r[i];
+    }
     __syncthreads();
+    if (k + 1 < end) HopsBoxLoad<P, LX, LY, HX, NT>(t, from, a.x + (long long)(k + 1) * P * cm, cm, false, V);
+#pragma unroll
+    for (int i = 0; i < R; i++) bz[i] = k >= first && inside ? __ldg(a.b + col + ((long long)k * R + i) * a.sm) : (T)0;
+    if constexpr (DIM == 3) {
+      for (int it = t; it < P * FX * S::TY; it += NT) { /* y: C = M U, A = M W + Y U */
+        const int xx = it % FX, zz = it / FX % P, cell = it / (FX * P), at = zz * PU + cell * P * UX + xx, to = zz * PA + cell * R * FX + xx;
+        T         w[2 * P + 1], e[N], o[N], r[R], s[R];
+
+#pragma unroll
+        for (int i = 0; i < 2 * P + 1; i++) w[i] = U[at + i * UX];
+        HopsBoxMirror<P, T>(w + P, e, o);
+        HopsBoxPairRows<P, T>(tab.Me, tab.Mo, tab.Ml, e, o, w, r);
+#pragma unroll
+        for (int i = 0; i < R; i++) C[to + i * FX] = r[i];
+        HopsBoxPairRows<P, T>(tab.Ye, tab.Yo, tab.Yl, e, o, w, s);
+#pragma unroll
+        for (int i = 0; i < 2 * P + 1; i++) w[i] = W[at + i * UX];
+        HopsBoxMirror<P, T>(w + P, e, o);
+        HopsBoxPairRows<P, T>(tab.Me, tab.Mo, tab.Ml, e, o, w, r);
+#pragma unroll
+        for (int i = 0; i < R; i++) A[to + i * FX] = r[i] + s[i];
+      }
+    }
   }
+  __syncthreads();
   if (a.partial) HopsBoxSum<NT>(t, sum, (double *)raw, a.partial + (blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x);
 }

@@ -4,11 +4,13 @@
 
   A block owns a tile of columns of nodes and marches along them, a layer of cells after the other. Each node has one owner, which needs the cells
   before its own one too: products in the first directions are repeated for these, those in the last one are handed on
-  from layer to layer. So r is written once, without atomics, and the same bit by bit.
+  from layer to layer. So r is written once, without atomics, and the same bit by bit. The last direction of a layer goes with the first one of the next layer, which
+  is copied meanwhile: two barriers a layer.
 
   With `restricted`, what is written is the transposed interpolation of r in the last direction, half as many numbers.
 */
 #pragma once
+#include "cudaboxcopy.cuh"
 #include "cudaboxtable.cuh"
 
 /*
@@ -70,18 +72,17 @@ __device__ __forceinline__ void HopsBoxColumns(int t, int gx, int gy, int mx, in
   }
 }
 
-/* V <- planes 1..P above x, rows HX apart; of a `last` alone, the last one */
+/* V <- planes 1..P above x, rows HX apart, without waiting for them; of a `last` alone, the last one */
 template <int P, int LX, int LY, int HX, int NT, class T>
 __device__ __forceinline__ void HopsBoxLoad(int t, const int from[(LX * LY + NT - 1) / NT], const T *x, long long plane, bool last, T *V)
 {
 #pragma unroll
   for (int c = 0; c < (LX * LY + NT - 1) / NT; c++) {
     const int e = t + c * NT, xx = e % LX, yy = e / LX;
-    const T  *v = x + from[c];
 
     if ((c + 1) * NT <= LX * LY || e < LX * LY) {
 #pragma unroll
-      for (int zz = 0; zz < P; zz++) V[(zz * LY + yy) * HX + xx] = from[c] >= 0 && (!last || zz == P - 1) ? __ldg(v + (zz + 1) * plane) : (T)0;
+      for (int zz = 0; zz < P; zz++) HopsBoxCopy(V + (zz * LY + yy) * HX + xx, x + from[c] + (zz + 1) * plane, from[c] >= 0 && (!last || zz == P - 1));
     }
   }
 }
@@ -104,31 +105,97 @@ template <int DIM, int P, class T, class TO, bool RESTRICTED>
 __global__ void __launch_bounds__(HopsBoxSizes<DIM, P, T>::threads, HopsBoxTile<DIM, P, T>::blocks) HopsBoxResidual(const __grid_constant__ HopsBoxTable<P, T> tab, const __grid_constant__ HopsBoxArgs<T, TO> a)
 {
   using S             = HopsBoxSizes<DIM, P, T>;
-  constexpr int     N = P + 1, OX = S::OX, OY = S::OY, LX = S::LX, LY = S::LY, HX = S::HX, UX = S::UX, NT = S::threads;
+  constexpr int     N = P + 1, O = N / 2, E = N - O, OX = S::OX, OY = S::OY, LX = S::LX, LY = S::LY, HX = S::HX, UX = S::UX, PU = S::PU, PA = S::PA, NT = S::threads;
   extern __shared__ __align__(16) unsigned char raw[];
-  T *const V = (T *)raw, *const A = V, *const C = V + S::nA, *const U = V + S::n0, *const W = U + S::nU;
+  T *const V = (T *)raw, *const U = V + S::nV, *const W = U + S::nU, *const A = DIM == 3 ? W + S::nU : W, *const C = DIM == 3 ? A + S::nA : U;
   const int       t = threadIdx.x, x = t % OX, y = t / OX, x0 = blockIdx.x * OX, y0 = DIM == 3 ? blockIdx.y * OY : 0, gx = x0 + x, gy = y0 + y;
   const bool      active = t < OX * OY && gx < a.n[0] * P && (DIM == 2 || gy < a.n[1] * P), inside = active && gx > 0 && (DIM == 2 || gy > 0);
   const int       block = (DIM == 3 ? blockIdx.z : blockIdx.y) * a.chunk; /* first cell, or pair of cells, of the output */
   const int       first = RESTRICTED ? 2 * block : block, end = min(a.nm, first + (RESTRICTED ? 2 : 1) * a.chunk), start = max(RESTRICTED ? first - 3 : first - 2, -1);
   const long long col = gx + (DIM == 3 ? (long long)gy * a.sy : 0);
-  T               acc[N], coarse[N], bz[P];
-  int             from[S::columns]; /* columns that this thread loads; -1 outside of the box */
+  T               coarse[N], bz[P], a0 = 0, c0 = 0, carry = 0; /* A and C on the last plane of the layer before; what that one adds to row 0 */
+  int             from[S::columns];                            /* columns that this thread loads; -1 outside of the box */
   double          sum = 0;
 
 #pragma unroll
-  for (int i = 0; i < N; i++) acc[i] = coarse[i] = 0;
+  for (int i = 0; i < N; i++) coarse[i] = 0;
   HopsBoxColumns<LX, LY, NT>(t, x0 - P, DIM == 3 ? y0 - P : 0, a.n[0] * P + 1, DIM == 3 ? a.n[1] * P + 1 : 1, from);
+  HopsBoxLoad<P, LX, LY, HX, NT>(t, from, a.x + (long long)start * P * a.sm, a.sm, true, V);
 #pragma unroll 1
-  for (int k = start; k < end; k++) { /* layer of cells; of the first one only the last plane is needed */
-    const long long z0 = (long long)k * P;
+  for (int k = start;; k++) { /* layer of cells; of the first one only the last plane is needed */
+    HopsBoxCopyWait();
+    __syncthreads();
+    if (active && k > start) { /* the last direction of layer l */
+      const int       l    = k - 1;
+      const long long z0   = (long long)l * P;
+      constexpr int   step = DIM == 3 ? PA : PU;
+      const T        *pa = A + (DIM == 3 ? y * OX : 0) + x, *pc = C + (DIM == 3 ? y * OX : 0) + x;
+      const T         aP = pa[(P - 1) * step], cP = pc[(P - 1) * step];
+
+      if (l > start) {
+        T s[E], d[O], r[P];
 
 #pragma unroll
-    for (int i = 0; i < P; i++) bz[i] = k > start && inside && a.b ? __ldg(a.b + col + (z0 + i) * a.sm) : (T)0;
-    HopsBoxLoad<P, LX, LY, HX, NT>(t, from, a.x + z0 * a.sm, a.sm, k == start, V);
-    __syncthreads();
+        for (int i = 0; i < E; i++) s[i] = 0;
+#pragma unroll
+        for (int i = 0; i < O; i++) d[i] = 0;
+#pragma unroll
+        for (int j = 0; j < E; j++) {
+          const T la = j ? pa[(j - 1) * step] : a0, lc = j ? pc[(j - 1) * step] : c0, ha = j ? pa[(P - j - 1) * step] : aP, hc = j ? pc[(P - j - 1) * step] : cP;
+          const T ea = j < O ? la + ha : la, ec = j < O ? lc + hc : lc, oa = la - ha, oc = lc - hc;
+
+#pragma unroll
+          for (int i = 0; i < E; i++) s[i] += tab.Me[i * E + j] * ea + tab.Ze[i * E + j] * ec;
+          if (j < O) {
+#pragma unroll
+            for (int i = 0; i < O; i++) d[i] += tab.Mo[i * O + j] * oa + tab.Zo[i * O + j] * oc;
+          }
+        }
+#pragma unroll
+        for (int i = 0; i < P; i++) {
+          T v = s[i < E ? i : P - i];
+
+          if (i < O) v += d[i];
+          else if (P - i < O) v -= d[P - i];
+          if (i == 0) v += carry;
+          r[i] = inside && (i || l) ? bz[i] - v : (T)0;
+        }
+        carry = s[0] - d[0];
+        if constexpr (RESTRICTED) {
+          if ((l & 1) == 0) {             /* lower half of a pair */
+            if (l == start + 1) r[0] = 0; /* it lacks the layer before, and is not needed */
+#pragma unroll
+            for (int j = 0; j < N; j++)
+#pragma unroll
+              for (int i = 0; i < P; i++) coarse[j] += tab.J[i * N + j] * r[i];
+          } else {
+#pragma unroll
+            for (int j = 0; j < N; j++)
+#pragma unroll
+              for (int i = 0; i < P; i++) coarse[j] += tab.J[(P + i) * N + j] * r[i];
+            if (l >= first) {
+#pragma unroll
+              for (int j = 0; j < P; j++) a.r[col + ((long long)(l / 2) * P + j) * a.sm] = (TO)(j || l > 1 ? coarse[j] : (T)0);
+            }
+            coarse[0] = coarse[P];
+#pragma unroll
+            for (int j = 1; j < N; j++) coarse[j] = 0;
+          }
+        } else if (l >= first) {
+#pragma unroll
+          for (int i = 0; i < P; i++) {
+            if (a.r) a.r[col + (z0 + i) * a.sm] = (TO)(a.scale * r[i]);
+            sum += (double)r[i] * (double)r[i];
+          }
+        }
+      }
+      a0 = aP;
+      c0 = cP;
+    }
+    if (k == end) break;
+    if (DIM == 2) __syncthreads();                    /* A and C are W and U */
     for (int it = t; it < P * LY * S::TX; it += NT) { /* x: a line of a cell */
-      const int line = it % (P * LY), cell = it / (P * LY);
+      const int line = it % (P * LY), cell = it / (P * LY), to = line / LY * PU + line % LY * UX + cell * P;
       const T  *v = V + line * HX + cell * P;
       T         w[2 * P + 1], e[N], o[N], r[P];
 
@@ -137,15 +204,18 @@ __global__ void __launch_bounds__(HopsBoxSizes<DIM, P, T>::threads, HopsBoxTile<
       HopsBoxMirror<P, T>(w + P, e, o);
       HopsBoxRows<P, T>(tab.Me, tab.Mo, tab.Ml, e, o, w, w[P], r);
 #pragma unroll
-      for (int i = 0; i < P; i++) U[line * UX + cell * P + i] = r[i];
+      for (int i = 0; i < P; i++) U[to + i] = r[i];
       HopsBoxRows<P, T>(tab.Xe, tab.Xo, tab.Xl, e, o, w, w[P], r);
 #pragma unroll
-      for (int i = 0; i < P; i++) W[line * UX + cell * P + i] = r[i];
+      for (int i = 0; i < P; i++) W[to + i] = r[i];
     }
     __syncthreads();
+    if (k + 1 < end) HopsBoxLoad<P, LX, LY, HX, NT>(t, from, a.x + (long long)(k + 1) * P * a.sm, a.sm, false, V);
+#pragma unroll
+    for (int i = 0; i < P; i++) bz[i] = k > start && inside && a.b ? __ldg(a.b + col + ((long long)k * P + i) * a.sm) : (T)0;
     if constexpr (DIM == 3) {
       for (int it = t; it < P * OX * S::TY; it += NT) { /* y: C = M U, A = M W + Y U */
-        const int xx = it % OX, zz = it / OX % P, cell = it / (OX * P), at = (zz * LY + cell * P) * UX + xx, to = (zz * OY + cell * P) * OX + xx;
+        const int xx = it % OX, zz = it / OX % P, cell = it / (OX * P), at = zz * PU + cell * P * UX + xx, to = zz * PA + cell * P * OX + xx;
         T         w[2 * P + 1], e[N], o[N], r[P], s[P];
 
 #pragma unroll
@@ -162,58 +232,8 @@ __global__ void __launch_bounds__(HopsBoxSizes<DIM, P, T>::threads, HopsBoxTile<
 #pragma unroll
         for (int i = 0; i < P; i++) A[to + i * OX] = r[i] + s[i];
       }
-      __syncthreads();
     }
-    if (active) { /* the last direction: acc[i] is row i of this layer */
-      T ra, rc;
-
-#pragma unroll
-      for (int j = 1; j < N; j++) {
-        ra = DIM == 3 ? A[((j - 1) * OY + y) * OX + x] : W[(j - 1) * UX + x];
-        rc = DIM == 3 ? C[((j - 1) * OY + y) * OX + x] : U[(j - 1) * UX + x];
-        if (k > start) {
-#pragma unroll
-          for (int i = 0; i < N; i++) acc[i] += tab.M[i * N + j] * ra + tab.Z[i * N + j] * rc;
-        }
-      }
-      if (k > start) {
-        T r[P];
-
-#pragma unroll
-        for (int i = 0; i < P; i++) r[i] = inside && (i || k) ? bz[i] - acc[i] : (T)0;
-        if constexpr (RESTRICTED) {
-          if ((k & 1) == 0) {             /* lower half of a pair */
-            if (k == start + 1) r[0] = 0; /* it lacks the layer before, and is not needed */
-#pragma unroll
-            for (int j = 0; j < N; j++)
-#pragma unroll
-              for (int i = 0; i < P; i++) coarse[j] += tab.J[i * N + j] * r[i];
-          } else {
-#pragma unroll
-            for (int j = 0; j < N; j++)
-#pragma unroll
-              for (int i = 0; i < P; i++) coarse[j] += tab.J[(P + i) * N + j] * r[i];
-            if (k >= first) {
-#pragma unroll
-              for (int j = 0; j < P; j++) a.r[col + ((long long)(k / 2) * P + j) * a.sm] = (TO)(j || k > 1 ? coarse[j] : (T)0);
-            }
-            coarse[0] = coarse[P];
-#pragma unroll
-            for (int j = 1; j < N; j++) coarse[j] = 0;
-          }
-        } else if (k >= first) {
-#pragma unroll
-          for (int i = 0; i < P; i++) {
-            if (a.r) a.r[col + (z0 + i) * a.sm] = (TO)(a.scale * r[i]);
-            sum += (double)r[i] * (double)r[i];
-          }
-        }
-        acc[0] = acc[P];
-      }
-#pragma unroll
-      for (int i = 0; i < N; i++) acc[i] = (i || k == start ? (T)0 : acc[0]) + tab.M[i * N] * ra + tab.Z[i * N] * rc;
-    }
-    __syncthreads();
   }
+  __syncthreads();
   if (!RESTRICTED && a.partial) HopsBoxSum<NT>(t, sum, (double *)raw, a.partial + (blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x);
 }

@@ -8,61 +8,57 @@
 template <int P, class T>
 struct HopsBoxTable {
   static constexpr int N = P + 1, O = N / 2, E = N - O;
-  T                    Me[E * E], Mo[O * O], Xe[E * E], Xo[O * O], Ye[E * E], Yo[O * O]; /* [node of the lower half][sum, or difference]; the middle node is its own sum */
-  T                    Ml[N], Xl[N], Yl[N];                                              /* last rows */
-  T                    M[N * N], Z[N * N];
-  T                    J[2 * P * N]; /* values at the nodes of two cells of the functions of the cell that both make up */
+  T                    Me[E * E], Mo[O * O], Xe[E * E], Xo[O * O], Ye[E * E], Yo[O * O], Ze[E * E], Zo[O * O]; /* [node of the lower half][sum, or difference]; the middle node is its own sum */
+  T                    Ml[N], Xl[N], Yl[N];                                                                    /* last rows */
+  T                    J[2 * P * N];                                                                           /* values at the nodes of two cells of the functions of the cell that both make up */
 };
 
 /*
-  Cells of a tile across the direction in which a block marches; blocks that should fit on a multiprocessor, which bounds the registers. In 3D
-  those of the orders 1, 2, 3 and 7 are the best of some on an H100, or within 2% (docs/gpu-multigrid.md).
+  Cells of a tile across the direction in which a block marches, and blocks that should fit on a multiprocessor, which bounds the registers, in double and in
+  single precision. In 3D those of the orders 3 and 7 are the best of some on an H100 (docs/gpu-multigrid.md).
 */
 template <int DIM, int P, class T>
 struct HopsBoxTile;
-#define HOPS_BOX_TILE(D, P, X, Y, MBD, MBS) \
+#define HOPS_BOX_TILE(D, P, XD, YD, MBD, XS, YS, MBS) \
   template <class T> \
   struct HopsBoxTile<D, P, T> { \
-    static constexpr int TX = X, TY = Y, blocks = sizeof(T) == 8 ? MBD : MBS; \
+    static constexpr int TX = sizeof(T) == 8 ? XD : XS, TY = sizeof(T) == 8 ? YD : YS, blocks = sizeof(T) == 8 ? MBD : MBS; \
   };
-HOPS_BOX_TILE(3, 1, 32, 8, 4, 6)
-HOPS_BOX_TILE(3, 2, 16, 4, 4, 4)
-HOPS_BOX_TILE(3, 3, 8, 3, 4, 4)
-HOPS_BOX_TILE(3, 4, 4, 4, 3, 4)
-HOPS_BOX_TILE(3, 5, 3, 3, 3, 4)
-HOPS_BOX_TILE(3, 6, 3, 2, 2, 4)
-HOPS_BOX_TILE(3, 7, 2, 2, 2, 4)
-HOPS_BOX_TILE(3, 8, 2, 2, 2, 3)
-HOPS_BOX_TILE(2, 1, 256, 1, 4, 4)
-HOPS_BOX_TILE(2, 2, 128, 1, 4, 4)
-HOPS_BOX_TILE(2, 3, 85, 1, 4, 4)
-HOPS_BOX_TILE(2, 4, 64, 1, 4, 4)
-HOPS_BOX_TILE(2, 5, 51, 1, 3, 3)
-HOPS_BOX_TILE(2, 6, 42, 1, 3, 3)
-HOPS_BOX_TILE(2, 7, 36, 1, 3, 3)
-HOPS_BOX_TILE(2, 8, 32, 1, 3, 3)
+HOPS_BOX_TILE(3, 1, 32, 8, 4, 32, 8, 6)
+HOPS_BOX_TILE(3, 2, 16, 4, 4, 8, 8, 4)
+HOPS_BOX_TILE(3, 3, 8, 4, 3, 8, 4, 4)
+HOPS_BOX_TILE(3, 4, 8, 4, 1, 4, 8, 2)
+HOPS_BOX_TILE(3, 5, 3, 3, 2, 3, 3, 4)
+HOPS_BOX_TILE(3, 6, 3, 2, 2, 3, 2, 4)
+HOPS_BOX_TILE(3, 7, 4, 2, 1, 4, 4, 1)
+HOPS_BOX_TILE(3, 8, 2, 2, 1, 2, 2, 3)
+HOPS_BOX_TILE(2, 1, 256, 1, 4, 256, 1, 4)
+HOPS_BOX_TILE(2, 2, 128, 1, 4, 128, 1, 4)
+HOPS_BOX_TILE(2, 3, 85, 1, 4, 85, 1, 4)
+HOPS_BOX_TILE(2, 4, 64, 1, 4, 64, 1, 4)
+HOPS_BOX_TILE(2, 5, 51, 1, 3, 51, 1, 3)
+HOPS_BOX_TILE(2, 6, 42, 1, 3, 42, 1, 3)
+HOPS_BOX_TILE(2, 7, 36, 1, 3, 36, 1, 3)
+HOPS_BOX_TILE(2, 8, 32, 1, 3, 32, 1, 3)
+
+/* Numbers from a plane of n to the next in shared memory, such that lines of w numbers of one plane after the other lie in different banks */
+template <class T>
+__host__ __device__ constexpr int HopsBoxPitch(int n, int w)
+{
+  constexpr int banks = 128 / sizeof(T);
+
+  return n + ((w - n) % banks + banks) % banks;
+}
 
 template <int DIM, int P, class T>
 struct HopsBoxSizes {
   using L                    = HopsBoxTile<DIM, P, T>;
   static constexpr int    TX = L::TX, TY = L::TY, OX = TX * P, OY = DIM == 3 ? TY * P : 1; /* nodes of a tile that a block owns: the lower ones of its cells */
   static constexpr int    LX = OX + P + 1, LY = DIM == 3 ? OY + P + 1 : 1;                 /* nodes that it reads, from the cells before the tile on */
-  static constexpr int    HX = LX | 1, UX = OX | 1;                                        /* rows of odd length have no bank conflicts in y */
-  static constexpr int    threads = (OX * OY + 31) / 32 * 32, columns = (LX * LY + threads - 1) / threads;
-  static constexpr int    nV = P * LY * HX, nU = P * LY * UX, nA = DIM == 3 ? P * OY * OX : 0, n0 = nV > 2 * nA ? nV : 2 * nA; /* A and C lie where V was */
-  static constexpr size_t shared = sizeof(T) * (n0 + 2 * nU);
-  /* prolongation: coarse cells of a block */
-  static constexpr int CX    = DIM == 3 ? (P == 1 ? 16 : P == 2 ? 8
-                                                       : P == 3 ? 4
-                                                       : P == 4 ? 2
-                                                                : 1)
-                                        : 128 / P,
-                       CY    = DIM == 3 ? (P == 1 ? 4 : P == 2 ? 2
-                                                               : 1)
-                                        : 1;
-  static constexpr int    RX = CX * P + 1, RY = DIM == 3 ? CY * P + 1 : 1, FX = 2 * P * CX, FY = DIM == 3 ? 2 * P * CY : 1;
-  static constexpr int    pthreads = (FX * FY + 31) / 32 * 32, pblocks = (sizeof(T) == 8 ? 1024 : 1536) / pthreads;
-  static constexpr size_t pshared = sizeof(T) * ((P + 1) * RY * (RX + FX) + (DIM == 3 ? (P + 1) * FY * FX : 0));
+  static constexpr int    HX = LX | 1, UX = OX | 1;                                        /* rows of odd length have no bank conflicts in x */
+  static constexpr int    threads = (OX * OY + 31) / 32 * 32, columns = (LX * LY + threads - 1) / threads, PU = DIM == 3 ? HopsBoxPitch<T>(LY * UX, OX) : UX, PA = DIM == 3 ? HopsBoxPitch<T>(OY * OX, OX) : 0;
+  static constexpr int    nV = P * LY * HX, nU = P * PU, nA = P * PA;
+  static constexpr size_t shared = sizeof(T) * (nV + 2 * nU + 2 * nA);
 };
 
 /* Lexicographic nodes; the last direction, in which blocks march, has its own name. In 2D n[1] is 1. */

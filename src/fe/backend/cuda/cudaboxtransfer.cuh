@@ -4,7 +4,7 @@
   is not the last one in any direction, and is written once.
 */
 #pragma once
-#include "cudaboxtable.cuh"
+#include "cudaboxresidual.cuh"
 
 template <class T, class TC>
 struct HopsBoxProlongArgs {
@@ -17,14 +17,61 @@ struct HopsBoxProlongArgs {
   T        *x;
 };
 
+/* J, rows i and 2P - i from the sums and differences of mirrored coarse nodes */
+template <int P, class T>
+struct HopsBoxProlongTable {
+  static constexpr int N = P + 1, O = N / 2, E = N - O;
+  T                    Je[N * E], Jo[P * O];
+};
+
+/* Coarse cells of a block: wide ones, as rows of nodes begin anywhere in a sector */
+template <int DIM, int P, class T>
+struct HopsBoxProlongSizes {
+  static constexpr int N = P + 1, CX = DIM == 3 ? (P == 1 ? 32 : P < 4          ? 16
+                                                               : P == 4         ? 8
+                                                               : P == 5         ? (sizeof(T) == 8 ? 4 : 6)
+                                                               : sizeof(T) == 8 ? (P < 8 ? 3 : 2)
+                                                                                : (P < 8 ? 4 : 3))
+                                                : 128 / P,
+                       CY    = DIM == 3 && P == 1 ? 2 : 1;
+  static constexpr int    RX = CX * P + 1, RY = DIM == 3 ? CY * P + 1 : 1, HX = RX | 1, FX = 2 * P * CX, FY = DIM == 3 ? 2 * P * CY : 1, UX = FX | 1;
+  static constexpr int    threads = (FX * FY + 31) / 32 * 32, room = sizeof(T) == 8 ? (P < 5 ? 1152 : 832) : (P < 5 ? 1728 : 1216), blocks = threads < room ? room / threads : 1;
+  static constexpr int    PU = HopsBoxPitch<T>(RY * UX, FX), PW = HopsBoxPitch<T>(FY * FX, FX), nV = N * RY * HX, nU = N * PU, nW = DIM == 3 ? N * PW : 0; /* W lies where V was */
+  static constexpr size_t shared = sizeof(T) * (nU + (nV > nW ? nV : nW));
+};
+
+/* y = J v on the nodes 0..2P-1 of a pair of cells */
+template <int P, class T>
+__device__ __forceinline__ void HopsBoxProlongRow(const HopsBoxProlongTable<P, T> &tab, const T *v, T *y)
+{
+  constexpr int N = P + 1, O = N / 2, E = N - O;
+  T             e[N], o[N];
+
+  HopsBoxMirror<P, T>(v, e, o);
+  y[0] = v[0];
+#pragma unroll
+  for (int i = 1; i <= P; i++) {
+    T s = tab.Je[i * E] * e[0], d = 0;
+
+#pragma unroll
+    for (int k = 1; k < E; k++) s += tab.Je[i * E + k] * e[k];
+    if (i < P) {
+#pragma unroll
+      for (int k = 0; k < O; k++) d += tab.Jo[i * O + k] * o[k];
+      y[2 * P - i] = s - d;
+    }
+    y[i] = s + d;
+  }
+}
+
 /* x = J (x) J (x) J xc + s add; a block takes CX times CY coarse cells */
 template <int DIM, int P, class T, class TC>
-__global__ void __launch_bounds__(HopsBoxSizes<DIM, P, T>::pthreads, HopsBoxSizes<DIM, P, T>::pblocks) HopsBoxProlong(const __grid_constant__ HopsBoxTable<P, T> tab, const __grid_constant__ HopsBoxProlongArgs<T, TC> a)
+__global__ void __launch_bounds__(HopsBoxProlongSizes<DIM, P, T>::threads, HopsBoxProlongSizes<DIM, P, T>::blocks) HopsBoxProlong(const __grid_constant__ HopsBoxProlongTable<P, T> tab, const __grid_constant__ HopsBoxProlongArgs<T, TC> a)
 {
-  using S             = HopsBoxSizes<DIM, P, T>;
-  constexpr int     N = P + 1, RX = S::RX, RY = S::RY, FX = S::FX, FY = S::FY, NT = S::pthreads;
+  using S             = HopsBoxProlongSizes<DIM, P, T>;
+  constexpr int     N = P + 1, RX = S::RX, RY = S::RY, HX = S::HX, FX = S::FX, FY = S::FY, UX = S::UX, PU = S::PU, PW = S::PW, NT = S::threads;
   extern __shared__ __align__(16) unsigned char raw[];
-  T *const V = (T *)raw, *const U = V + N * RY * RX, *const W = DIM == 3 ? U + N * RY * FX : U; /* [z][y][x] */
+  T *const U = (T *)raw, *const V = U + S::nU, *const W = DIM == 3 ? V : U; /* [z][y][x] */
   const int       t = threadIdx.x, cx0 = blockIdx.x * S::CX * P, cy0 = DIM == 3 ? blockIdx.y * S::CY * P : 0, slow = DIM == 3 ? blockIdx.z : blockIdx.y;
   const long long cs = DIM == 3 ? a.cz : a.cy, fs = DIM == 3 ? a.sz : a.sy;
   const int       x = t % FX, y = t / FX, gx = 2 * cx0 + x, gy = 2 * cy0 + y;
@@ -33,62 +80,52 @@ __global__ void __launch_bounds__(HopsBoxSizes<DIM, P, T>::pthreads, HopsBoxSize
   TC              old[2 * P];
 
 #pragma unroll
-  for (int i = 0; i < 2 * P; i++) old[i] = inside && a.add && (i || slow) ? a.add[to + i * fs] : (TC)0; /* early: they come while the products are made */
-  for (int e = t; e < N * RY * RX; e += NT) {
-    const int xx = e % RX, yy = e / RX % RY, zz = e / (RX * RY), gx = cx0 + xx, gy = cy0 + yy;
+  for (int c = 0; c < (RX * RY + NT - 1) / NT; c++) {
+    const int e = t + c * NT, xx = e % RX, yy = e / RX, gx = cx0 + xx, gy = cy0 + yy;
 
-    V[e] = gx <= a.n[0] * P && (DIM == 2 || gy <= a.n[1] * P) ? a.xc[gx + (DIM == 3 ? (long long)gy * a.cy : 0) + (slow * P + zz) * cs] : (T)0;
+    if (e < RX * RY) {
+      const bool ok = gx <= a.n[0] * P && (DIM == 2 || gy <= a.n[1] * P);
+      const T   *xc = a.xc + gx + (DIM == 3 ? (long long)gy * a.cy : 0) + slow * P * cs;
+
+#pragma unroll
+      for (int zz = 0; zz < N; zz++) HopsBoxCopy(V + (zz * RY + yy) * HX + xx, xc + zz * cs, ok);
+    }
   }
+#pragma unroll
+  for (int i = 0; i < 2 * P; i++) old[i] = inside && a.add && (i || slow) ? a.add[to + i * fs] : (TC)0; /* early: they come while the products are made */
+  HopsBoxCopyWait();
   __syncthreads();
   for (int it = t; it < N * RY * S::CX; it += NT) {
-    const int line = it % (N * RY), cell = it / (N * RY);
-    T         v[N];
+    const int line = it % (N * RY), cell = it / (N * RY), at = line / RY * PU + line % RY * UX + cell * 2 * P;
+    T         r[2 * P];
 
+    HopsBoxProlongRow<P, T>(tab, V + line * HX + cell * P, r);
 #pragma unroll
-    for (int j = 0; j < N; j++) v[j] = V[line * RX + cell * P + j];
-#pragma unroll
-    for (int i = 0; i < 2 * P; i++) {
-      T s = 0;
-
-#pragma unroll
-      for (int j = 0; j < N; j++) s += tab.J[i * N + j] * v[j];
-      U[line * FX + cell * 2 * P + i] = s;
-    }
+    for (int i = 0; i < 2 * P; i++) U[at + i] = r[i];
   }
   __syncthreads();
   if constexpr (DIM == 3) {
     for (int it = t; it < N * FX * S::CY; it += NT) {
-      const int xx = it % FX, zz = it / FX % N, cell = it / (FX * N);
-      T         v[N];
+      const int xx = it % FX, zz = it / FX % N, cell = it / (FX * N), at = zz * PU + cell * P * UX + xx, to = zz * PW + cell * 2 * P * FX + xx;
+      T         v[N], r[2 * P];
 
 #pragma unroll
-      for (int j = 0; j < N; j++) v[j] = U[(zz * RY + cell * P + j) * FX + xx];
+      for (int j = 0; j < N; j++) v[j] = U[at + j * UX];
+      HopsBoxProlongRow<P, T>(tab, v, r);
 #pragma unroll
-      for (int i = 0; i < 2 * P; i++) {
-        T s = 0;
-
-#pragma unroll
-        for (int j = 0; j < N; j++) s += tab.J[i * N + j] * v[j];
-        W[(zz * FY + cell * 2 * P + i) * FX + xx] = s;
-      }
+      for (int i = 0; i < 2 * P; i++) W[to + i * FX] = r[i];
     }
     __syncthreads();
   }
-  {
-    T v[N];
+  if (inside) {
+    T v[N], r[2 * P];
 
-    if (!inside) return;
 #pragma unroll
-    for (int j = 0; j < N; j++) v[j] = W[(j * FY + y) * FX + x];
+    for (int j = 0; j < N; j++) v[j] = W[DIM == 3 ? j * PW + y * FX + x : j * PU + x];
+    HopsBoxProlongRow<P, T>(tab, v, r);
 #pragma unroll
-    for (int i = 0; i < 2 * P; i++) {
-      T s = a.s * (T)old[i];
-
-      if (i == 0 && slow == 0) continue;
-#pragma unroll
-      for (int j = 0; j < N; j++) s += tab.J[i * N + j] * v[j];
-      a.x[to + i * fs] = s;
-    }
+    for (int i = 0; i < 2 * P; i++)
+      if (i || slow) a.x[to + i * fs] = a.s * (T)old[i] + r[i];
   }
 }
 
