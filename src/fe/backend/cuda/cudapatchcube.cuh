@@ -10,16 +10,31 @@
 #pragma once
 #include "cudapatchtable.cuh"
 
-/* LEAN: places are computed anew instead of kept in registers, where these are scarce; no rule says where that helps, the compiler's counts of spills do */
-template <int P_, int NB_, int RS_, int PS_, bool LEAN_ = false>
+/* LEAN: places are computed anew instead of kept in registers, where these are scarce; no rule says where that helps, the compiler's counts of spills do. RCP: quotients in single precision
+   are products by approximate reciprocals, without __fdividef()'s regard for huge divisors */
+template <int P_, int NB_, int RS_, int PS_, bool LEAN_ = false, bool RCP_ = false>
 struct HopsPatchRow {
-  static constexpr bool LEAN = LEAN_;
+  static constexpr bool LEAN = LEAN_, RCP = RCP_;
   static constexpr int  P = P_, NB = NB_, RS = RS_, PS = PS_, n = 2 * P - 1, N = n + 2, n2 = n * n, R = NB * n, W = 2 * P * NB + 1; /* nodes of a row inside patches; all of them */
   static constexpr int  threads = NB * n2;
   /* faces across x: [NB + 1][mode of z][node, then mode, of y]; of y, then z: [sum, difference][mode of z (of y)][node of the row, then mode of x of a patch]; of y in modes: [NB][sum, difference][mode of z][mode of x]; LEAN: sums and differences of the ends of columns in z */
   static constexpr int X = n * PS, Y = X + (NB + 1) * n * N, Z = Y + 2 * n * W, G = Z + 2 * n * W, ends = G + 2 * NB * n2, size = ends + (LEAN ? 2 * threads : 0);
   static constexpr int lines = (NB + 1) * N + 4 * W; /* of the faces: in z, on those across z in y */
 };
+
+/* The divisor is a sum of eigenvalues */
+template <bool RCP>
+__device__ __forceinline__ float HopsPatchQuotient(float a, float b)
+{
+  if constexpr (RCP) {
+    float r;
+
+    asm("rcp.approx.ftz.f32 %0, %1;"
+        : "=f"(r)
+        : "f"(b));
+    return a * r;
+  } else return __fdividef(a, b);
+}
 
 /* From the columns in z multiplied by S^T, and the faces' lines in modes, to the solution in modes of z; threads of the whole block call it, t counts those of the group */
 template <class L, class T>
@@ -72,7 +87,7 @@ __device__ __forceinline__ void HopsPatchInside(const HopsPatchTable<L::P, T> &t
       const T l = __ldg(cyz + 2 * n + j) + __ldg(cyz + 3 * n + k);
 
 #pragma unroll
-      for (int i = 0; i < n; i++) v[i] = __fdividef(v[i] - tab.c[i] * (i < P ? gs : gd) - cj * gy[i] - ck * gz[i], tab.l[i] + l);
+      for (int i = 0; i < n; i++) v[i] = HopsPatchQuotient<L::RCP>(v[i] - tab.c[i] * (i < P ? gs : gd) - cj * gy[i] - ck * gz[i], tab.l[i] + l);
     } else {
 #pragma unroll
       for (int i = 0; i < n; i++) v[i] = (v[i] - tab.c[i] * (i < P ? gs : gd) - cj * gy[i] - ck * gz[i]) * __ldg(Dinv + i * n2 + k * n + j);
