@@ -167,7 +167,7 @@ __global__ static void __launch_bounds__(HOPS_LOR_THREADS) FillOnce(const HopsCu
   const int             t = threadIdx.x, r0 = (int)blockIdx.x * R, n = min(R, (int)rows.n - r0);
   const int            *begin = m.begin + rows.first + r0, *i0 = rows.i[0] + r0, base = i0[0], len = i0[n] - base, k0 = begin[0], k1 = begin[n];
   const int             b0 = t < n ? begin[t] : 0, b1 = t < n ? begin[t + 1] : 0;
-  unsigned char        *along = (unsigned char *)(shared + room);
+  const unsigned char  *along = (const unsigned char *)(shared + room);
 
   if (t < n) {
     lo[t] = i0[t] - base;
@@ -213,8 +213,8 @@ __global__ static void __launch_bounds__(HOPS_LOR_THREADS) FillOnce(const HopsCu
 #pragma unroll
         for (int s = 1; s < N; s++) {
           if (!(fresh >> s & 1)) continue;
-          list[lo[r] + p]      = col[s];
-          along[r * 4 * W + s] = (unsigned char)p; /* a guess, also where it does not fit */
+          list[lo[r] + p] = col[s];
+          atomicOr(shared + room + r * W + s / 4, (p & 255) << 8 * (s % 4)); /* a guess, of no use where several cells make it or it does not fit */
           word.Set(s, p++);
         }
       }
@@ -228,7 +228,7 @@ __global__ static void __launch_bounds__(HOPS_LOR_THREADS) FillOnce(const HopsCu
       for (int s = 1; s < N; s++) {
         const int p = along[r * 4 * W + s];
 
-        if (!(left >> s & 1) || L[p] != col[s]) continue;
+        if (!(left >> s & 1) || p >= n1 || L[p] != col[s]) continue;
         word.Set(s, p);
         left &= ~(1u << s);
       }
