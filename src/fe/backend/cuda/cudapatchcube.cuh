@@ -10,15 +10,18 @@
 #pragma once
 #include "cudapatchtable.cuh"
 
-/* LEAN: places are computed anew instead of kept in registers, where these are scarce; no rule says where that helps, the compiler's counts of spills do. RCP: quotients in single precision
-   are products by approximate reciprocals, without __fdividef()'s regard for huge divisors */
-template <int P_, int NB_, int RS_, int PS_, bool LEAN_ = false, bool RCP_ = false>
+/*
+  LEAN: places are computed anew instead of kept in registers, where these are scarce; no rule says where that helps, measuring does. WHOLE: the same with whole warps of threads, of which
+  those without a column pass by each phase; where a phase is conditional the compiler does not mix it with its neighbours, and hardly spills. RCP: quotients in single precision are products
+  by approximate reciprocals, without __fdividef()'s regard for huge divisors.
+*/
+template <int P_, int NB_, int RS_, int PS_, bool LEAN_ = false, bool RCP_ = false, bool WHOLE_ = false>
 struct HopsPatchRow {
-  static constexpr bool LEAN = LEAN_, RCP = RCP_;
+  static constexpr bool LEAN = LEAN_ || WHOLE_, WHOLE = WHOLE_, RCP = RCP_;
   static constexpr int  P = P_, NB = NB_, RS = RS_, PS = PS_, n = 2 * P - 1, N = n + 2, n2 = n * n, R = NB * n, W = 2 * P * NB + 1; /* nodes of a row inside patches; all of them */
-  static constexpr int  threads = NB * n2;
+  static constexpr int  columns = NB * n2, threads = WHOLE ? (columns + 31) / 32 * 32 : columns;
   /* faces across x: [NB + 1][mode of z][node, then mode, of y]; of y, then z: [sum, difference][mode of z (of y)][node of the row, then mode of x of a patch]; of y in modes: [NB][sum, difference][mode of z][mode of x]; LEAN: sums and differences of the ends of columns in z */
-  static constexpr int X = n * PS, Y = X + (NB + 1) * n * N, Z = Y + 2 * n * W, G = Z + 2 * n * W, ends = G + 2 * NB * n2, size = ends + (LEAN ? 2 * threads : 0);
+  static constexpr int X = n * PS, Y = X + (NB + 1) * n * N, Z = Y + 2 * n * W, G = Z + 2 * n * W, ends = G + 2 * NB * n2, size = ends + (LEAN ? 2 * columns : 0);
   static constexpr int lines = (NB + 1) * N + 4 * W; /* of the faces: in z, on those across z in y */
 };
 
@@ -41,16 +44,20 @@ template <class L, class T>
 __device__ __forceinline__ void HopsPatchInside(const HopsPatchTable<L::P, T> &tab, const T *Dinv, const T *cyz, int t, T *cube)
 {
   constexpr int P = L::P, n = L::n, N = L::N, n2 = L::n2, NB = L::NB, R = L::R, RS = L::RS, W = L::W;
-  T *const HX = cube + L::X, *const HY = cube + L::Y, *const HZ = cube + L::Z, *const G = cube + L::G, *const col = cube + t % R + L::PS * (t / R);
+  const bool    here = !L::WHOLE || t < L::columns;
+  T *const HX = cube + L::X, *const HY = cube + L::Y, *const HZ = cube + L::Z, *const G = cube + L::G;
   T v[n];
 
   __syncthreads();
-  /* y: thread (x of the row, k) */
+  if (here) { /* y: thread (x of the row, k) */
+    T *const col = cube + t % R + L::PS * (t / R);
+
 #pragma unroll
-  for (int j = 0; j < n; j++) v[j] = col[RS * j];
-  HopsPatchDual<P, T>(tab, v);
+    for (int j = 0; j < n; j++) v[j] = col[RS * j];
+    HopsPatchDual<P, T>(tab, v);
 #pragma unroll
-  for (int j = 0; j < n; j++) col[RS * j] = v[j];
+    for (int j = 0; j < n; j++) col[RS * j] = v[j];
+  }
   /* faces, second direction: in place, but for those of y, whose first result is needed below; the ends of z's lines stay for the neighbour */
   constexpr int items = (NB + 1) * n + 4 * n * NB;
 #pragma unroll
@@ -74,7 +81,7 @@ __device__ __forceinline__ void HopsPatchInside(const HopsPatchTable<L::P, T> &t
   __syncthreads();
   if constexpr (L::LEAN) asm volatile(""
                                       : "+r"(t));
-  { /* x, and back: thread (j, patch, k) */
+  if (here) { /* x, and back: thread (j, patch, k) */
     const int j = t % n, patch = t / n % NB, k = t / R;
     const T   h0 = HX[(patch * n + k) * N + j], h1 = HX[((patch + 1) * n + k) * N + j], gs = h0 + h1, gd = h0 - h1, cj = __ldg(cyz + j), ck = __ldg(cyz + n + k);
     const T  *gy = G + ((patch * 2 + (j >= P)) * n + k) * n, *gz = HZ + ((k >= P) * n + j) * W + patch * 2 * P + 1;
@@ -99,7 +106,7 @@ __device__ __forceinline__ void HopsPatchInside(const HopsPatchTable<L::P, T> &t
   __syncthreads();
   if constexpr (L::LEAN) asm volatile(""
                                       : "+r"(t));
-  { /* y: thread (x of the row, k) */
+  if (here) { /* y: thread (x of the row, k) */
     T *const back = cube + t % R + L::PS * (t / R);
     const T *g    = HY + t / R * W + t % R / n * 2 * P + t % R % n + 1;
 

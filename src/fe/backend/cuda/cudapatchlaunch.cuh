@@ -6,31 +6,31 @@
 #include "cudapatch3.cuh"
 #include "cudapatchlist.cuh"
 
-/* 3D, boxes: patches of a block, blocks that should fit on a multiprocessor, which bounds the registers, AHEAD, LEAN, RCP, RS and PS; lists: groups of a block, blocks, RS and PS */
+/* 3D, boxes: patches of a block, blocks that should fit on a multiprocessor, which bounds the registers, AHEAD, LEAN, RCP, WHOLE, RS and PS; lists: groups of a block, blocks, RS and PS */
 template <int P, class T>
 struct HopsPatchChoice;
-#define HOPS_PATCH_CHOICE(P, T, NB, MB, AHEAD, LEAN, RCP, RS, PS, GROUPS, MBL, RSL, PSL) \
+#define HOPS_PATCH_CHOICE(P, T, NB, MB, AHEAD, LEAN, RCP, WHOLE, RS, PS, GROUPS, MBL, RSL, PSL) \
   template <> \
   struct HopsPatchChoice<P, T> { \
-    using Row                    = HopsPatchRow<P, NB, RS, PS, LEAN, RCP>; \
+    using Row                    = HopsPatchRow<P, NB, RS, PS, LEAN, RCP, WHOLE>; \
     using List                   = HopsPatchRow<P, 1, RSL, PSL>; \
     static constexpr int  blocks = MB, groups = GROUPS, listblocks = MBL; \
     static constexpr bool ahead = AHEAD; \
   }
-HOPS_PATCH_CHOICE(2, double, 10, 8, true, false, false, 33, 110, 10, 8, 3, 12);
-HOPS_PATCH_CHOICE(3, double, 10, 3, true, false, false, 65, 338, 5, 5, 5, 25);
-HOPS_PATCH_CHOICE(4, double, 5, 3, false, false, false, 49, 355, 5, 3, 7, 55);
-HOPS_PATCH_CHOICE(5, double, 3, 3, false, true, false, 33, 299, 1, 6, 9, 89);
-HOPS_PATCH_CHOICE(6, double, 3, 2, true, true, false, 33, 369, 1, 4, 11, 123);
-HOPS_PATCH_CHOICE(7, double, 1, 3, false, true, false, 13, 173, 1, 3, 13, 173);
-HOPS_PATCH_CHOICE(8, double, 1, 2, true, true, false, 15, 239, 1, 2, 15, 239);
-HOPS_PATCH_CHOICE(2, float, 14, 10, true, false, false, 65, 202, 7, 18, 3, 9);
-HOPS_PATCH_CHOICE(3, float, 10, 5, true, false, false, 65, 338, 5, 10, 5, 26);
-HOPS_PATCH_CHOICE(4, float, 5, 4, true, false, false, 35, 259, 5, 4, 10, 71);
-HOPS_PATCH_CHOICE(5, float, 3, 4, true, false, false, 27, 251, 3, 4, 9, 81);
-HOPS_PATCH_CHOICE(6, float, 3, 3, true, false, true, 33, 385, 2, 4, 14, 171);
-HOPS_PATCH_CHOICE(7, float, 3, 2, true, true, true, 39, 519, 1, 4, 13, 169);
-HOPS_PATCH_CHOICE(8, float, 1, 2, true, false, false, 15, 239, 1, 2, 15, 239);
+HOPS_PATCH_CHOICE(2, double, 10, 8, true, false, false, false, 33, 110, 10, 8, 3, 12);
+HOPS_PATCH_CHOICE(3, double, 10, 3, true, false, false, false, 65, 338, 5, 5, 5, 25);
+HOPS_PATCH_CHOICE(4, double, 5, 3, false, false, false, false, 49, 355, 5, 3, 7, 55);
+HOPS_PATCH_CHOICE(5, double, 3, 3, false, true, false, false, 33, 299, 1, 6, 9, 89);
+HOPS_PATCH_CHOICE(6, double, 3, 2, false, false, false, true, 33, 369, 1, 4, 11, 123);
+HOPS_PATCH_CHOICE(7, double, 1, 3, false, true, false, false, 13, 173, 1, 3, 13, 173);
+HOPS_PATCH_CHOICE(8, double, 1, 2, true, true, false, false, 15, 239, 1, 2, 15, 239);
+HOPS_PATCH_CHOICE(2, float, 14, 10, true, false, false, false, 65, 202, 7, 18, 3, 9);
+HOPS_PATCH_CHOICE(3, float, 10, 5, true, false, false, false, 65, 338, 5, 10, 5, 26);
+HOPS_PATCH_CHOICE(4, float, 5, 4, true, false, false, false, 35, 259, 5, 4, 10, 71);
+HOPS_PATCH_CHOICE(5, float, 3, 4, true, false, false, false, 27, 251, 3, 4, 9, 81);
+HOPS_PATCH_CHOICE(6, float, 3, 3, true, false, true, false, 33, 385, 2, 4, 14, 171);
+HOPS_PATCH_CHOICE(7, float, 3, 2, true, true, true, false, 39, 519, 1, 4, 13, 169);
+HOPS_PATCH_CHOICE(8, float, 1, 2, true, false, false, false, 15, 239, 1, 2, 15, 239);
 
 template <int P, class T>
 static HopsPatchTable<P, T> HopsPatchTableCreate(HopsCudaPatch k)
