@@ -81,12 +81,6 @@ int main(int argc, char **argv)
     timeoutfactor: 3
 
   test:
-    suffix: 3d_row_high
-    output_file: output/gpupatch_3d_high.out
-    args: -dim 3 -orders 6,7 -ncells 8,2,2
-    timeoutfactor: 3
-
-  test:
     suffix: 3d_highest
     args: -dim 3 -orders 8 -ncells 3,2,3
     timeoutfactor: 3
