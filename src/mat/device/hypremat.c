@@ -4,11 +4,11 @@
 #if HOPS_HAVE_HYPRE_DEVICE
   #include <petscmathypre.h>
 
+/* never NULL: see hyprememory.c */
 PetscErrorCode HopsHypreAlloc(size_t n, void **p)
 {
   PetscFunctionBegin;
   *p = n ? (void *)hypre_TAlloc(char, n, HYPRE_MEMORY_DEVICE) : NULL;
-  PetscCheck(*p || !n, PETSC_COMM_SELF, PETSC_ERR_MEM, "hypre has no %g MB of the device's memory for a matrix: use more devices, or -hops_backend host", n / 1e6);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

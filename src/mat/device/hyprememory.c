@@ -8,7 +8,13 @@
   #include <petscdevice_cuda.h>
   #include <petscmathypre.h>
 
-  #if !defined(HYPRE_USING_UMPIRE_DEVICE) && !defined(HYPRE_USING_DEVICE_POOL) && PETSC_PKG_HYPRE_VERSION_GE(2, 25, 0)
+  #if defined(HYPRE_USING_UMPIRE_DEVICE) || defined(HYPRE_USING_DEVICE_POOL) || !PETSC_PKG_HYPRE_VERSION_GE(2, 25, 0)
+    #define HOPS_HYPRE_MEMORY 0 /* hypre's own */
+  #else
+    #define HOPS_HYPRE_MEMORY 1
+  #endif
+
+  #if HOPS_HYPRE_MEMORY
 typedef struct _Elsewhere *Elsewhere;
 struct _Elsewhere { /* an allocation in the host's memory */
   void     *p;
@@ -34,7 +40,6 @@ static cudaError_t DeviceMalloc(void **p, size_t n)
   }
   return cudaMallocAsync(p, n, NULL);
     #else
-  if (memory.most && n > memory.most) return cudaErrorMemoryAllocation;
   return cudaMalloc(p, n);
     #endif
 }
@@ -82,7 +87,6 @@ static void Free(void *p)
 
 PetscErrorCode HopsHypreSetMemory(void)
 {
-  #if !defined(HYPRE_USING_UMPIRE_DEVICE) && !defined(HYPRE_USING_DEVICE_POOL) && PETSC_PKG_HYPRE_VERSION_GE(2, 25, 0)
   PetscReal most = 0.0;
   PetscBool set;
 
@@ -90,20 +94,22 @@ PetscErrorCode HopsHypreSetMemory(void)
   if (!HYPRE_Initialized()) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-hops_hypre_memory", &most, &set));
   PetscCheck(!set || most > 0.0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "-hops_hypre_memory %g: megabytes, more than 0", (double)most);
+  #if !HOPS_HYPRE_MEMORY || !defined(HYPRE_USING_DEVICE_MALLOC_ASYNC)
+  PetscCheck(!set, PETSC_COMM_SELF, PETSC_ERR_SUP, "-hops_hypre_memory needs a hypre that allocates from CUDA's pool (--enable-device-malloc-async): leave it out");
+  #endif
+  #if HOPS_HYPRE_MEMORY
   memory.most = (size_t)(most * 1e6);
   if (!hypre_HandleUserDeviceMalloc(hypre_handle()) && !hypre_HandleUserDeviceMfree(hypre_handle())) {
     PetscCallExternal(hypre_SetUserDeviceMalloc, Malloc);
     PetscCallExternal(hypre_SetUserDeviceMfree, Free);
   }
-  #else
-  PetscFunctionBegin;
   #endif
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode HopsHypreCheckMemory(MPI_Comm comm)
 {
-  #if !defined(HYPRE_USING_UMPIRE_DEVICE) && !defined(HYPRE_USING_DEVICE_POOL) && PETSC_PKG_HYPRE_VERSION_GE(2, 25, 0)
+  #if HOPS_HYPRE_MEMORY
   double lacking   = (double)memory.lacking, most;
   size_t available = 0, total = 0;
 

@@ -8,12 +8,11 @@
   #include <_hypre_parcsr_ls.h>
   #include <petsc/private/pcimpl.h>
 
-/* Memory of the pool that hypre uses too */
+/* Memory of the pool that hypre uses too; where there is none left, see src/mat/device/hyprememory.c */
 PetscErrorCode HopsCycleMalloc(size_t n, void **p)
 {
   PetscFunctionBegin;
   *p = n ? (void *)hypre_TAlloc(char, n, HYPRE_MEMORY_DEVICE) : NULL;
-  PetscCheck(*p || !n, PETSC_COMM_SELF, PETSC_ERR_MEM, "The V-cycle needs %g MB more of the device's memory: use more devices, or -pc_lor_cycle hypre", n / 1e6);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
