@@ -20,6 +20,29 @@ PetscErrorCode MatHopsBoxGetForm(Mat A, const HopsBoxForm **form, const HopsBoxO
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/*
+  Entries of A, unchanged when its indices are exchanged or mirrored, are rounded to multiples of a power of two such that sums in rows are exact, and zero: smoothers, which solve with A, must
+  not see another reaction than residuals do, whose matrices are rounded so too.
+*/
+static void RoundStiffness(PetscInt P, PetscReal A[])
+{
+  PetscReal largest = 0.0, unit;
+
+  for (PetscInt i = 0; i < P * P; ++i) largest = PetscMax(largest, PetscAbsReal(A[i]));
+  unit = ldexp(1.0, ilogb(largest) + 2 - 52);
+  for (PetscInt i = 0; i < P; ++i)
+    for (PetscInt j = 0; j < i; ++j) {
+      const PetscInt a = P - 1 - j, b = P - 1 - i;
+
+      A[i * P + j] = A[j * P + i] = A[a * P + b] = A[b * P + a] = rint(0.5 * (A[i * P + j] + A[a * P + b]) / unit) * unit;
+    }
+  for (PetscInt i = 0; i < P; ++i) {
+    A[i * P + i] = 0.0;
+    for (PetscInt j = 0; j < P; ++j)
+      if (j != i) A[i * P + i] -= A[i * P + j];
+  }
+}
+
 /* 1D matrices of the cell [0,1]; and its functions at the nodes of its halves */
 static PetscErrorCode FormMatrices(HopsBoxForm *f)
 {
@@ -37,6 +60,7 @@ static PetscErrorCode FormMatrices(HopsBoxForm *f)
         f->M1[i * P + j] += 0.5 * b.weights[q] * b.B[q * P + i] * b.B[q * P + j];
       }
     }
+  RoundStiffness(P, f->A1);
   for (PetscInt i = 0; i < P; ++i) x[i] = b.nodes[i];
   for (PetscInt i = 0; i < P; ++i) {
     f->nodes[i]   = 0.5 * (x[i] + 1.0);

@@ -254,12 +254,20 @@ static PetscErrorCode HopsBoxResidualRestrict_(HopsCudaBox k, const void *b, con
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* J^T K for the stiffness or mass K of a pair of cells, rows of the stiffness rounded as those of HopsBoxStiffness() are; K NULL: J^T with halves in place of ones at the ends */
+/*
+  J^T K for the stiffness or mass K of a pair of cells; K NULL: J^T with halves in place of ones at the ends.
+
+  What multiplies the sums of mirrored nodes in the stiffness is rounded such that rows and columns have exactly the sums that those of m J^T M have. Columns, since a residual's smooth
+  part is small beside its rough one: on 256 cells of order 3 sums that plain rounding leaves cost an error of 1.1e-12 in single precision, where that of the discretisation is 4.6e-12. Columns
+  of J^T add up to one for the same reason.
+*/
 template <int P, class T>
 static void HopsBoxCoarseHalves(HopsCudaBox k, const double K[], bool round, double m, T Ke[], T Ko[])
 {
   constexpr int N = P + 1, O = N / 2, E = N - O, F = 2 * P + 1;
-  double        B[N * F] = {}, sums[N] = {}, largest = 0, unit;
+  double        B[N * F] = {}, S[N * F] = {}, e[E * N], rows[E] = {}, columns[N] = {}, largest = 0, unit;
+  const auto    weight = [](int j) { return j < O ? 2.0 : 1.0; }; /* of a sum's row or column: what is mirrored counts twice */
+  const auto    even   = [](const double *v, int j, int f) { return 0.25 * (v[j * F + f] + v[j * F + 2 * P - f] + v[(P - j) * F + f] + v[(P - j) * F + 2 * P - f]); };
 
   for (int j = 0; j < N; j++) {
     const auto J = [&](int f) { return f < 2 * P ? k->J[f * N + j] : (j == P ? 1.0 : 0.0); };
@@ -270,28 +278,34 @@ static void HopsBoxCoarseHalves(HopsCudaBox k, const double K[], bool round, dou
       for (int i = 0; i < N; i++)
         for (int l = 0; l < N; l++) {
           B[j * F + c * P + l] += J(c * P + i) * K[i * N + l];
-          sums[j] += m * J(c * P + i) * k->M1[i * N + l];
+          S[j * F + c * P + l] += m * J(c * P + i) * k->M1[i * N + l];
         }
   }
-  for (int i = 0; i < N * F; i++) largest = fmax(largest, fabs(B[i]));
-  for (int i = 0; i < N; i++) largest = fmax(largest, fabs(sums[i]));
-  unit = ldexp(1.0, ilogb(largest) + 3 - (sizeof(T) == 8 ? 52 : 23));
-  for (int j = 0; j < E; j++) { /* the other rows are mirrored */
-    double row[F], sum = rint(0.5 * (sums[j] + sums[P - j]) / unit) * unit;
-
-    for (int f = 0; f < F; f++) {
-      row[f] = 0.5 * (B[j * F + f] + B[(P - j) * F + 2 * P - f]);
-      if (round) row[f] = rint(row[f] / unit) * unit;
-    }
-    for (int f = 0; f < F; f++) sum -= row[f];
-    if (round) row[2 * j] += sum; /* the entry that takes what is left */
+  for (int i = 0; i < N * F; i++) largest = fmax(largest, fmax(fabs(B[i]), fabs(S[i])));
+  unit = ldexp(1.0, ilogb(largest) + 1 - (sizeof(T) == 8 ? 52 : 23)); /* T has halves of it, too */
+  for (int j = 0; j < E; j++)                                         /* the other rows are mirrored */
     for (int f = 0; f <= P; f++) {
-      const double a = row[f], b = row[2 * P - f];
+      const double s = K ? even(S, j, f) : (f ? 1.0 : 0.5) / N;
 
-      Ke[j * N + f] = (T)(f < P ? 0.5 * (a + b) : a);
-      if (j < O && f < P) Ko[j * P + f] = (T)(0.5 * (a - b));
+      rows[j] += (f < P ? 2 : 1) * s;
+      columns[f] += weight(j) * s;
+      e[j * N + f] = even(B, j, f);
+      if (round) e[j * N + f] = rint(e[j * N + f] / unit) * unit;
+      if (j < O && f < P) Ko[j * P + f] = (T)(0.25 * (B[j * F + f] - B[j * F + 2 * P - f] - B[(P - j) * F + f] + B[(P - j) * F + 2 * P - f]));
     }
+  for (int j = 0; K && round && j < E - 1; j++) { /* the middle column takes what is left of rows, */
+    double sum = rint(rows[j] / unit) * unit;
+
+    for (int f = 0; f < P; f++) sum -= 2 * e[j * N + f];
+    e[j * N + P] = sum;
   }
+  for (int f = 0; round && f <= P; f++) { /* and the last row what is left of columns */
+    double sum = rint(columns[f] / unit) * unit;
+
+    for (int j = 0; j < E - 1; j++) sum -= weight(j) * e[j * N + f];
+    e[(E - 1) * N + f] = sum / weight(E - 1);
+  }
+  for (int i = 0; i < E * N; i++) Ke[i] = (T)e[i];
 }
 
 template <int P, class T>
@@ -308,7 +322,7 @@ static HopsBoxCoarseTable<P, T> HopsBoxCoarseTableCreate(HopsCudaBox k)
   HopsBoxCoarseHalves<P, T>(k, K, true, 0.0, t.Ye, t.Yo);
   HopsBoxStiffness<P, T>(k->A1, k->M1, k->d[2], 0.0, K);
   HopsBoxCoarseHalves<P, T>(k, K, true, 0.0, t.Ze, t.Zo);
-  HopsBoxCoarseHalves<P, T>(k, NULL, false, 0.0, t.Je, t.Jo);
+  HopsBoxCoarseHalves<P, T>(k, NULL, true, 0.0, t.Je, t.Jo);
   return t;
 }
 
@@ -396,13 +410,20 @@ static HopsBoxProlongTable<P, T> HopsBoxProlongTableCreate(HopsCudaBox k)
   constexpr int             N = P + 1, O = N / 2, E = N - O;
   HopsBoxProlongTable<P, T> t = {};
 
-  for (int i = 0; i <= P; i++)
+  for (int i = 0; i <= P; i++) { /* rows add up to one exactly: what is off would be repeated in all cells */
+    const double unit = sizeof(T) == 8 ? 0x1p-52 : 0x1p-23;
+    double       sum  = 1, e[E];
+
     for (int j = 0; j < E; j++) {
       const double a = k->J[i * N + j], b = k->J[i * N + P - j];
 
-      t.Je[i * E + j] = (T)(j < O ? 0.5 * (a + b) : a);
+      e[j] = rint((j < O ? 0.5 * (a + b) : a) / unit) * unit;
+      sum -= j < O ? 2 * e[j] : e[j];
       if (i < P && j < O) t.Jo[i * O + j] = (T)(0.5 * (a - b));
     }
+    e[E - 1] += E > O ? sum : 0.5 * sum;
+    for (int j = 0; j < E; j++) t.Je[i * E + j] = (T)e[j];
+  }
   return t;
 }
 
