@@ -1,5 +1,5 @@
 static char help[] = "Vertex-patch smoothing sweeps on a device against dense local solves on the host.\n\
-  -dim <d> -orders <p,...> -ncells <n0,n1,n2>\n\n";
+  -dim <d> -orders <p,...> -ncells <n0,n1,n2> -each <patches of a part of a walk>\n\n";
 
 #include <petscsys.h>
 
@@ -8,7 +8,7 @@ static char help[] = "Vertex-patch smoothing sweeps on a device against dense lo
 
 int main(int argc, char **argv)
 {
-  PetscInt  dim = 3, orders[8], n = 8, nc = 3, ncells[3] = {4, 3, 3};
+  PetscInt  dim = 3, orders[8], n = 8, nc = 3, ncells[3] = {4, 3, 3}, each = 0;
   PetscBool set;
 
   PetscFunctionBeginUser;
@@ -18,6 +18,7 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsGetIntArray(NULL, NULL, "-orders", orders, &n, &set));
   PetscCheck(set, PETSC_COMM_WORLD, PETSC_ERR_USER, "Give -orders");
   PetscCall(PetscOptionsGetIntArray(NULL, NULL, "-ncells", ncells, &nc, NULL));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-each", &each, NULL));
   for (PetscInt i = 0; i < n; ++i) {
     PetscBool good = PETSC_TRUE;
 
@@ -27,6 +28,7 @@ int main(int argc, char **argv)
         Box             box;
 
         PetscCall(BoxCreate(dim, orders[i], ncells, 0.7 * mass, single ? PETSC_TRUE : PETSC_FALSE, &box));
+        box.modal->each = (int)each;
         for (BoxKind kind = BOX_GLOBAL; kind < BOX_NKINDS; kind = (BoxKind)(kind + 1)) {
           PetscReal error;
           PetscBool ok = PETSC_FALSE;
@@ -81,8 +83,31 @@ int main(int argc, char **argv)
     timeoutfactor: 3
 
   test:
+    suffix: 3d_row_highest
+    args: -dim 3 -orders 6,7 -ncells 8,2,2
+    timeoutfactor: 3
+
+  test:
     suffix: 3d_highest
     args: -dim 3 -orders 8 -ncells 3,2,3
     timeoutfactor: 3
+
+  test:
+    suffix: 3d_walk
+    args: -dim 3 -orders 7 -ncells 3,2,8 -each {{1 2 9}}
+    timeoutfactor: 3
+    output_file: output/gpupatch_3d_walk.out
+
+  test:
+    suffix: 3d_walk_odd
+    args: -dim 3 -orders 7 -ncells 2,3,9 -each {{1 3 9}}
+    timeoutfactor: 3
+    output_file: output/gpupatch_3d_walk.out
+
+  test:
+    suffix: 3d_walk_few
+    args: -dim 3 -orders 7,8 -ncells {{2,2,2 2,2,3 2,2,4}}
+    timeoutfactor: 3
+    output_file: output/gpupatch_3d_walk_few.out
 
 TEST*/

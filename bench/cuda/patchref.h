@@ -91,7 +91,7 @@ static inline PetscErrorCode PatchRefSweep(PetscInt dim, PetscInt p, const Petsc
   PetscCallBLAS("LAPACKpotrf", LAPACKpotrf_("L", &bn, L, &bn, &info));
   PetscCheck(!info, PETSC_COMM_SELF, PETSC_ERR_LIB, "LAPACK potrf failed: %d", (int)info);
   for (PetscInt q = first; q < last; ++q) {
-    const PetscInt color = reverse ? first + last - 1 - q : q, c[3] = {color & 1, (color >> 1) & 1, (color >> 2) & 1};
+    const PetscInt color = reverse ? first + last - 1 - q : q, c[3] = {(color >> (dim - 1)) & 1, (color >> (dim - 2)) & 1, dim == 3 ? color & 1 : 0};
 
     for (PetscInt v2 = c[2]; dim == 3 ? v2 + 2 <= ncells[2] : v2 < 1; v2 += 2)
       for (PetscInt v1 = c[1]; v1 + 2 <= ncells[1]; v1 += 2)

@@ -199,7 +199,7 @@ static cudaError_t StageSweep(HopsPatchStage stage, const HopsStageBox *box)
   a.r      = (T *)box->r;
   for (int color = box->first; color < box->last && !err; color++) {
     for (int d = 0; d < 3; d++) {
-      a.c[d] = (color >> d) & 1;
+      a.c[d] = d < DIM ? (color >> (DIM - 1 - d)) & 1 : 0;
       a.n[d] = d < DIM ? (a.ncells[d] - a.c[d]) / 2 : 1;
     }
     switch (stage) {

@@ -140,6 +140,14 @@ static double PatchFlops(int dim, double p, double row)
   return 3 * n * n * line + 3 * n * n * ends + 7 * n * n * n + ((1 + 1 / row) * (N + n) + 4 * (n + 1 + 1 / row) + 4 * n) * ends + 4 * N * (n + 1 + 1 / row) + 2 * n * n;
 }
 
+/* The same where only what is even in z is wanted on the middle plane, as walks do */
+static double PatchFlopsEven(double p)
+{
+  const double n = 2 * p - 1, N = n + 2, line = 2 * (p * p + (p - 1) * (p - 1)) + 2 * (p - 1), ends = line + 2 * n, even = 2 * p * p + 2 * (p - 1);
+
+  return n * n * even + 2 * n * p * line + 2 * n * p * ends + 7 * n * n * p + n * n * (2 * p + 2) + 4 * N * (even + 2 * p) + N * ends + (4 * p + n) * ends + 3 * N * N;
+}
+
 /* The matrix of two cells */
 static void Pair(PetscInt p, const PetscReal K[], double A[])
 {
@@ -164,8 +172,10 @@ static PetscErrorCode Prepare(HopsCudaPatch k, const double A[], const double M[
     k->launch     = HopsCudaPatchLaunch_##P; \
     k->launchlist = HopsCudaPatchLaunchList_##P; \
     k->row        = HopsCudaPatchRow_##P(k->single); \
+    k->walks      = HopsCudaPatchWalks_##P(k->single); \
   }
   HOPS_CUDA_PATCH_ORDERS(HOPS_CUDA_PATCH_FIND)
+  if (dim < 3 || k->ncells[2] < 3) k->walks = PETSC_FALSE;
   PetscCheck(k->launch, PETSC_COMM_SELF, PETSC_ERR_SUP, "There are fused CUDA smoothers for the orders 1 to 8, not %d", k->p);
   PetscCall(Factor(k, A, M));
   PetscCall(PetscMalloc1((size_t)in + 4 * n, &h));
@@ -242,7 +252,8 @@ PetscErrorCode HopsCudaPatchCreate(PetscInt dim, PetscInt p, const PetscReal A1[
   PetscCall(Prepare(k, A, M));
   PetscCall(PetscFree2(A, M));
   k->flops = np * PatchFlops((int)dim, p, k->row);
-  k->bytes = np * (all + in) * (single ? 4 : 8); /* x on the surfaces (neighbours share them) and b inside are read, x inside is written */
+  if (k->walks) k->flops -= (np / (ncells[2] - 1)) * PetscMax(0, (ncells[2] - 1) / 2 - (ncells[2] % 2 ? 0 : 1)) * (PatchFlops(3, p, 1) - PatchFlopsEven(p)); /* first colours of a forward sweep, but the lowest and perhaps the highest patch */
+  k->bytes = np * (all + in) * (single ? 4 : 8);                                                                                                             /* x on the surfaces (neighbours share them) and b inside are read, x inside is written */
   *patch   = k;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -255,7 +266,13 @@ PetscErrorCode HopsCudaPatchSweep(HopsCudaPatch k, int first, int last, PetscBoo
 
     PetscCallCUDA(cudaMemsetAsync(x, 0, ((planes - 1) * (size_t)k->sz + rows * (size_t)k->sy) * (k->single ? sizeof(float) : sizeof(double)), stream));
   }
-  for (int c = first; c < last; c++) PetscCall((*k->launch)(k, reverse ? first + last - 1 - c : c, b, x, stream));
+  for (int q = first; q < last; q++) {
+    const int       c    = reverse ? first + last - 1 - q : q;
+    const PetscBool pair = k->walks && q + 1 < last && (c ^ 1) == (reverse ? c - 1 : c + 1) ? PETSC_TRUE : PETSC_FALSE;
+
+    PetscCall((*k->launch)(k, c, pair, b, x, stream));
+    if (pair) q++;
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

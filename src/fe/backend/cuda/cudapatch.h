@@ -3,7 +3,7 @@
 
   The form is sum_a d[a] A_a x (M_b, b != a) + m M x M (x M) with the 1D stiffness A and mass M of the reference cell; nodes are numbered
   lexicographically, the boundary included, whose values are kept. Colour c in 0 .. 2^dim - 1 takes the patches whose first
-  cell has the parities of the bits of c, x being bit 0; a patch's correction solves its local problem exactly, so that a colour sets what is
+  cell has the parities of the bits of c, the last direction's being bit 0; a patch's correction solves its local problem exactly, so that a colour sets what is
   inside its patches from b there and from x on their surfaces.
 */
 #pragma once
@@ -40,9 +40,11 @@ struct _HopsCudaPatch {
   double         A[9], M[9];                    /* order 1: the matrices of two cells */
   void          *Dinv, *cyz;                    /* device */
   int            row;                           /* patches in x that share faces */
+  PetscBool      walks;                         /* two colours that differ in z can be one launch, */
+  int            each;                          /* in parts of so many patches of the first one; 0: by the number of blocks */
   PetscLogDouble flops, bytes;                  /* of a sweep (lists: of a patch): done; moved at least by a launch for each colour */
   PetscErrorCode (*launchlist)(HopsCudaPatch, const HopsCudaPatchList *, cudaStream_t);
-  PetscErrorCode (*launch)(HopsCudaPatch, int color, const void *b, void *x, cudaStream_t);
+  PetscErrorCode (*launch)(HopsCudaPatch, int color, PetscBool pair, const void *b, void *x, cudaStream_t); /* pair: with color ^ 1 after it */
 };
 
 EXTERN_C_BEGIN
@@ -57,7 +59,8 @@ PETSC_INTERN PetscErrorCode HopsCudaPatchDestroy(HopsCudaPatch *);
 
 #define HOPS_CUDA_PATCH_DECLARE(P) \
   PETSC_INTERN int            HopsCudaPatchRow_##P(PetscBool single); /* patches in x that share faces, in 3D */ \
-  PETSC_INTERN PetscErrorCode HopsCudaPatchLaunch_##P(HopsCudaPatch, int color, const void *b, void *x, cudaStream_t); \
+  PETSC_INTERN PetscBool      HopsCudaPatchWalks_##P(PetscBool single); \
+  PETSC_INTERN PetscErrorCode HopsCudaPatchLaunch_##P(HopsCudaPatch, int color, PetscBool pair, const void *b, void *x, cudaStream_t); \
   PETSC_INTERN PetscErrorCode HopsCudaPatchLaunchList_##P(HopsCudaPatch, const HopsCudaPatchList *, cudaStream_t);
 HOPS_CUDA_PATCH_ORDERS(HOPS_CUDA_PATCH_DECLARE)
 EXTERN_C_END

@@ -39,6 +39,20 @@ __device__ __forceinline__ float HopsPatchQuotient(float a, float b)
   } else return __fdividef(a, b);
 }
 
+/* Newton's method from 20 bits: an error of a rounding or two */
+template <bool RCP>
+__device__ __forceinline__ double HopsPatchQuotient(double a, double b)
+{
+  double r;
+
+  asm("rcp.approx.ftz.f64 %0, %1;"
+      : "=d"(r)
+      : "d"(b));
+  r = fma(fma(-b, r, 1.0), r, r);
+  r = fma(fma(-b, r, 1.0), r, r);
+  return a * r;
+}
+
 /* From the columns in z multiplied by S^T, and the faces' lines in modes, to the solution in modes of z; threads of the whole block call it, t counts those of the group */
 template <class L, class T>
 __device__ __forceinline__ void HopsPatchInside(const HopsPatchTable<L::P, T> &tab, const T *Dinv, const T *cyz, int t, T *cube)

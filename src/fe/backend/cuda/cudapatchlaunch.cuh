@@ -1,36 +1,74 @@
 /* Launches of the kernels of one order: the choice of blocks, all measured on an H100 (bench/patchgpubench). */
 #pragma once
+#include <algorithm>
 #include "cudapatch.h"
 #include "cudapatch1.cuh"
 #include "cudapatch2.cuh"
 #include "cudapatch3.cuh"
 #include "cudapatchlist.cuh"
+#include "cudapatchwalk.cuh"
 
-/* 3D, boxes: patches of a block, blocks that should fit on a multiprocessor, which bounds the registers, AHEAD, LEAN, RCP, WHOLE, RS and PS; lists: groups of a block, blocks, RS and PS */
+/* 3D, a launch a colour: patches of a block, blocks that should fit on a multiprocessor, which bounds the registers, AHEAD, LEAN, RCP, WHOLE, RS and PS */
 template <int P, class T>
-struct HopsPatchChoice;
-#define HOPS_PATCH_CHOICE(P, T, NB, MB, AHEAD, LEAN, RCP, WHOLE, RS, PS, GROUPS, MBL, RSL, PSL) \
+struct HopsPatchChoice {
+  static constexpr bool walks = true;
+};
+#define HOPS_PATCH_CHOICE(P, T, NB, MB, AHEAD, LEAN, RCP, WHOLE, RS, PS) \
   template <> \
   struct HopsPatchChoice<P, T> { \
     using Row                    = HopsPatchRow<P, NB, RS, PS, LEAN, RCP, WHOLE>; \
-    using List                   = HopsPatchRow<P, 1, RSL, PSL>; \
-    static constexpr int  blocks = MB, groups = GROUPS, listblocks = MBL; \
-    static constexpr bool ahead = AHEAD; \
+    static constexpr bool walks  = false; \
+    static constexpr int  blocks = MB; \
+    static constexpr bool ahead  = AHEAD; \
   }
-HOPS_PATCH_CHOICE(2, double, 10, 8, true, false, false, false, 33, 110, 10, 8, 3, 12);
-HOPS_PATCH_CHOICE(3, double, 10, 3, true, false, false, false, 65, 338, 5, 5, 5, 25);
-HOPS_PATCH_CHOICE(4, double, 5, 3, false, false, false, false, 49, 355, 5, 3, 7, 55);
-HOPS_PATCH_CHOICE(5, double, 3, 3, false, true, false, false, 33, 299, 1, 6, 9, 89);
-HOPS_PATCH_CHOICE(6, double, 3, 2, false, false, false, true, 33, 369, 1, 4, 11, 123);
-HOPS_PATCH_CHOICE(7, double, 1, 3, false, true, false, false, 13, 173, 1, 3, 13, 173);
-HOPS_PATCH_CHOICE(8, double, 1, 2, true, true, false, false, 15, 239, 1, 2, 15, 239);
-HOPS_PATCH_CHOICE(2, float, 14, 10, true, false, false, false, 65, 202, 7, 18, 3, 9);
-HOPS_PATCH_CHOICE(3, float, 10, 5, true, false, false, false, 65, 338, 5, 10, 5, 26);
-HOPS_PATCH_CHOICE(4, float, 5, 4, true, false, false, false, 35, 259, 5, 4, 10, 71);
-HOPS_PATCH_CHOICE(5, float, 3, 4, true, false, false, false, 27, 251, 3, 4, 9, 81);
-HOPS_PATCH_CHOICE(6, float, 3, 3, true, false, true, false, 33, 385, 2, 4, 14, 171);
-HOPS_PATCH_CHOICE(7, float, 3, 2, true, true, true, false, 39, 519, 1, 4, 13, 169);
-HOPS_PATCH_CHOICE(8, float, 1, 2, true, false, false, false, 15, 239, 1, 2, 15, 239);
+HOPS_PATCH_CHOICE(2, double, 10, 8, true, false, false, false, 33, 110);
+HOPS_PATCH_CHOICE(3, double, 10, 3, true, false, false, false, 65, 338);
+HOPS_PATCH_CHOICE(4, double, 5, 3, false, false, false, false, 49, 355);
+HOPS_PATCH_CHOICE(5, double, 3, 3, false, true, false, false, 33, 299);
+HOPS_PATCH_CHOICE(6, double, 3, 2, false, false, false, true, 33, 369);
+HOPS_PATCH_CHOICE(2, float, 14, 10, true, false, false, false, 65, 202);
+HOPS_PATCH_CHOICE(3, float, 10, 5, true, false, false, false, 65, 338);
+HOPS_PATCH_CHOICE(4, float, 5, 4, true, false, false, false, 35, 259);
+HOPS_PATCH_CHOICE(5, float, 3, 4, true, false, false, false, 27, 251);
+HOPS_PATCH_CHOICE(6, float, 3, 3, true, false, true, false, 33, 385);
+
+/* 3D, walks: patches of a block, blocks, RCP, RS and PS, F1 and F2 */
+template <int P, class T>
+struct HopsPatchWalkChoice;
+#define HOPS_PATCH_WALK(P, T, NB, MB, RCP, RS, PS, F1, F2) \
+  template <> \
+  struct HopsPatchWalkChoice<P, T> { \
+    using Row                   = HopsPatchWalk<P, NB, RS, PS, RCP, F1, F2>; \
+    static constexpr int blocks = MB; \
+  }
+HOPS_PATCH_WALK(7, double, 1, 3, true, 13, 173, 96, 96);
+HOPS_PATCH_WALK(8, double, 1, 2, true, 15, 239, 128, 128);
+HOPS_PATCH_WALK(7, float, 1, 4, true, 13, 169, 96, 96);
+HOPS_PATCH_WALK(8, float, 1, 3, true, 15, 239, 128, 128);
+
+/* 3D, lists: groups of a block, blocks, RS and PS */
+template <int P, class T>
+struct HopsPatchListChoice;
+#define HOPS_PATCH_LIST(P, T, GROUPS, MB, RS, PS) \
+  template <> \
+  struct HopsPatchListChoice<P, T> { \
+    using Row                   = HopsPatchRow<P, 1, RS, PS>; \
+    static constexpr int groups = GROUPS, blocks = MB; \
+  }
+HOPS_PATCH_LIST(2, double, 10, 8, 3, 12);
+HOPS_PATCH_LIST(3, double, 5, 5, 5, 25);
+HOPS_PATCH_LIST(4, double, 5, 3, 7, 55);
+HOPS_PATCH_LIST(5, double, 1, 6, 9, 89);
+HOPS_PATCH_LIST(6, double, 1, 4, 11, 123);
+HOPS_PATCH_LIST(7, double, 1, 3, 13, 173);
+HOPS_PATCH_LIST(8, double, 1, 2, 15, 239);
+HOPS_PATCH_LIST(2, float, 7, 18, 3, 9);
+HOPS_PATCH_LIST(3, float, 5, 10, 5, 26);
+HOPS_PATCH_LIST(4, float, 5, 4, 10, 71);
+HOPS_PATCH_LIST(5, float, 3, 4, 9, 81);
+HOPS_PATCH_LIST(6, float, 2, 4, 14, 171);
+HOPS_PATCH_LIST(7, float, 1, 4, 13, 169);
+HOPS_PATCH_LIST(8, float, 1, 2, 15, 239);
 
 template <int P, class T>
 static HopsPatchTable<P, T> HopsPatchTableCreate(HopsCudaPatch k)
@@ -75,19 +113,56 @@ static cudaError_t HopsPatchRunPoint(HopsCudaPatch k, const HopsPatchBox<T> &a, 
   return cudaGetLastError();
 }
 
+/*
+  Colours of which one is the other's in z: walks in parts, so that there are enough blocks; eight patches of the first colour a part cost little, since what is then read twice has just been read. Patches
+  of the second colour between parts follow.
+*/
 template <int P, class T>
-static cudaError_t HopsPatchRun(HopsCudaPatch k, const HopsPatchBox<T> &a, const int n[], cudaStream_t stream)
+static cudaError_t HopsPatchRunWalk(HopsCudaPatch k, const HopsPatchBox<T> &a, const int n[], bool pair, cudaStream_t stream)
+{
+  using C                           = HopsPatchWalkChoice<P, T>;
+  using L                           = typename C::Row;
+  const auto                 run    = HopsPatchWalk3<L, T, C::blocks>;
+  const size_t               shared = L::size * sizeof(T);
+  const dim3                 grid((n[0] + L::NB - 1) / L::NB, n[1], n[2]);
+  const HopsPatchTable<P, T> tab = HopsPatchTableCreate<P, T>(k);
+  HopsPatchSteps             s   = {a.c[2], 1, k->ncells[2] - 2, true};
+  cudaError_t                err = cudaFuncSetAttribute(run, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared);
+  int                        parts;
+
+  if (err) return err;
+  if (!pair) {
+    run<<<grid, L::threads, shared, stream>>>(tab, a, s);
+    return cudaGetLastError();
+  }
+  s.each  = k->each ? k->each : (int)std::min(std::max((long long)grid.x * n[1] * n[2] / 1600, 1LL), 8LL);
+  s.alone = false;
+  parts   = (n[2] + s.each - 1) / s.each;
+  run<<<dim3(grid.x, n[1], parts), L::threads, shared, stream>>>(tab, a, s);
+  if (parts > 1) {
+    s.lead += 2 * s.each - 1;
+    s.alone = true;
+    run<<<dim3(grid.x, n[1], parts - 1), L::threads, shared, stream>>>(tab, a, s);
+  }
+  return cudaGetLastError();
+}
+
+template <int P, class T>
+static cudaError_t HopsPatchRun(HopsCudaPatch k, const HopsPatchBox<T> &a, const int n[], bool pair, cudaStream_t stream)
 {
   if constexpr (P == 1) return k->dim == 3 ? HopsPatchRunPoint<3, T>(k, a, n, stream) : HopsPatchRunPoint<2, T>(k, a, n, stream);
   else if (k->dim == 3) {
-    using C             = HopsPatchChoice<P, T>;
-    using L             = typename C::Row;
-    const auto   run    = HopsPatchModal3<L, T, C::blocks, C::ahead>;
-    const size_t shared = L::size * sizeof(T);
-    cudaError_t  err    = cudaFuncSetAttribute(run, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared);
+    if constexpr (HopsPatchChoice<P, T>::walks) return HopsPatchRunWalk<P, T>(k, a, n, pair, stream);
+    else {
+      using C             = HopsPatchChoice<P, T>;
+      using L             = typename C::Row;
+      const auto   run    = HopsPatchModal3<L, T, C::blocks, C::ahead>;
+      const size_t shared = L::size * sizeof(T);
+      cudaError_t  err    = cudaFuncSetAttribute(run, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared);
 
-    if (err) return err;
-    run<<<dim3((n[0] + L::NB - 1) / L::NB, n[1], n[2]), L::threads, shared, stream>>>(HopsPatchTableCreate<P, T>(k), a);
+      if (err) return err;
+      run<<<dim3((n[0] + L::NB - 1) / L::NB, n[1], n[2]), L::threads, shared, stream>>>(HopsPatchTableCreate<P, T>(k), a);
+    }
   } else {
     constexpr int NB = 128 / (2 * P - 1);
     using L          = HopsPatchSizes2<P, T, NB>;
@@ -100,13 +175,13 @@ static cudaError_t HopsPatchRun(HopsCudaPatch k, const HopsPatchBox<T> &a, const
 }
 
 template <int P, class T>
-static cudaError_t HopsPatchLaunch(HopsCudaPatch k, int color, const void *b, void *x, cudaStream_t stream)
+static cudaError_t HopsPatchLaunch(HopsCudaPatch k, int color, bool pair, const void *b, void *x, cudaStream_t stream)
 {
   HopsPatchBox<T> a = {};
   int             n[3];
 
   for (int d = 0; d < 3; d++) {
-    a.c[d] = d < k->dim ? (color >> d) & 1 : 0;
+    a.c[d] = d < k->dim ? (color >> (k->dim - 1 - d)) & 1 : 0;
     n[d]   = d < k->dim ? (k->ncells[d] - a.c[d]) / 2 : 1;
   }
   if (!n[0] || !n[1] || !n[2]) return cudaSuccess;
@@ -117,7 +192,7 @@ static cudaError_t HopsPatchLaunch(HopsCudaPatch k, int color, const void *b, vo
   a.x    = (T *)x;
   a.Dinv = (const T *)k->Dinv;
   a.cyz  = (const T *)k->cyz;
-  return HopsPatchRun<P, T>(k, a, n, stream);
+  return HopsPatchRun<P, T>(k, a, n, pair, stream);
 }
 
 template <int P, class T, class V>
@@ -125,9 +200,9 @@ static cudaError_t HopsPatchLaunchList(HopsCudaPatch k, const HopsCudaPatchList 
 {
   if constexpr (P == 1) return cudaErrorInvalidValue;
   else {
-    using C                              = HopsPatchChoice<P, T>;
-    using L                              = typename C::List;
-    const auto                    run    = HopsPatchList3<L, T, V, C::groups, C::listblocks>;
+    using C                              = HopsPatchListChoice<P, T>;
+    using L                              = typename C::Row;
+    const auto                    run    = HopsPatchList3<L, T, V, C::groups, C::blocks>;
     const size_t                  shared = C::groups * L::size * sizeof(T);
     const HopsPatchListArgs<T, V> a      = {l->start, l->estart, l->idx, l->eidx, l->stride, l->estride, l->n, l->none, (const T *)k->Dinv, (const T *)k->cyz, (const V *)l->b, (V *)l->x};
     cudaError_t                   err    = cudaFuncSetAttribute(run, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared);
@@ -139,17 +214,22 @@ static cudaError_t HopsPatchLaunchList(HopsCudaPatch k, const HopsCudaPatchList 
 }
 
 /* Patches of a block that share faces */
-template <int P>
-static constexpr int HopsPatchRowOf(bool single)
+template <int P, class T>
+static constexpr int HopsPatchRowOf()
 {
   if constexpr (P == 1) return 1;
-  else return single ? HopsPatchChoice<P, float>::Row::NB : HopsPatchChoice<P, double>::Row::NB;
+  else if constexpr (HopsPatchChoice<P, T>::walks) return HopsPatchWalkChoice<P, T>::Row::NB;
+  else return HopsPatchChoice<P, T>::Row::NB;
 }
 
 #define HOPS_CUDA_PATCH_DEFINE(P) \
   int HopsCudaPatchRow_##P(PetscBool single) \
   { \
-    return HopsPatchRowOf<P>(single); \
+    return single ? HopsPatchRowOf<P, float>() : HopsPatchRowOf<P, double>(); \
+  } \
+  PetscBool HopsCudaPatchWalks_##P(PetscBool single) \
+  { \
+    return P > 1 && (single ? HopsPatchChoice<P, float>::walks : HopsPatchChoice<P, double>::walks) ? PETSC_TRUE : PETSC_FALSE; \
   } \
   PetscErrorCode HopsCudaPatchLaunchList_##P(HopsCudaPatch k, const HopsCudaPatchList *l, cudaStream_t stream) \
   { \
@@ -159,10 +239,10 @@ static constexpr int HopsPatchRowOf(bool single)
     else PetscCallCUDA((HopsPatchLaunchList<P, float, double>(k, l, stream))); \
     PetscFunctionReturn(PETSC_SUCCESS); \
   } \
-  PetscErrorCode HopsCudaPatchLaunch_##P(HopsCudaPatch k, int color, const void *b, void *x, cudaStream_t stream) \
+  PetscErrorCode HopsCudaPatchLaunch_##P(HopsCudaPatch k, int color, PetscBool pair, const void *b, void *x, cudaStream_t stream) \
   { \
     PetscFunctionBegin; \
-    if (k->single) PetscCallCUDA(HopsPatchLaunch<P, float>(k, color, b, x, stream)); \
-    else PetscCallCUDA(HopsPatchLaunch<P, double>(k, color, b, x, stream)); \
+    if (k->single) PetscCallCUDA(HopsPatchLaunch<P, float>(k, color, pair, b, x, stream)); \
+    else PetscCallCUDA(HopsPatchLaunch<P, double>(k, color, pair, b, x, stream)); \
     PetscFunctionReturn(PETSC_SUCCESS); \
   }

@@ -112,3 +112,12 @@ struct HopsPatchBox {
   const T *__restrict__ b, *__restrict__ Dinv, *__restrict__ cyz; /* Dinv[x mode]([z mode])[y mode]; cyz[4][n]: c times the weights of y and z; eigenvalues times these, m added to those of y */
   T *x;
 };
+
+/*
+  Walks along z. The first colour's patches are those on the cells w and w + 1, w = lead, lead + 2, ..., of which a block takes `each`, and those of the second colour between them. `alone`: one patch a
+  block, w = lead + 2 each z.
+*/
+typedef struct {
+  int  lead, each, last; /* last: w of the last patch, of either colour */
+  bool alone;
+} HopsPatchSteps;
