@@ -1,5 +1,5 @@
 static char help[] = "Vertex-patch smoothing sweeps on a device against dense local solves on the host.\n\
-  -dim <d> -orders <p,...> -ncells <n0,n1,n2> -each <patches of a part of a walk>\n\n";
+  -dim <d> -orders <p,...> -ncells <n0,n1,n2> -each <patches of a part of a walk> -library <the library's kernels alone>\n\n";
 
 #include <petscsys.h>
 
@@ -9,7 +9,7 @@ static char help[] = "Vertex-patch smoothing sweeps on a device against dense lo
 int main(int argc, char **argv)
 {
   PetscInt  dim = 3, orders[8], n = 8, nc = 3, ncells[3] = {4, 3, 3}, each = 0;
-  PetscBool set;
+  PetscBool set, library = PETSC_FALSE;
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
@@ -19,6 +19,7 @@ int main(int argc, char **argv)
   PetscCheck(set, PETSC_COMM_WORLD, PETSC_ERR_USER, "Give -orders");
   PetscCall(PetscOptionsGetIntArray(NULL, NULL, "-ncells", ncells, &nc, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-each", &each, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-library", &library, NULL));
   for (PetscInt i = 0; i < n; ++i) {
     PetscBool good = PETSC_TRUE;
 
@@ -29,7 +30,7 @@ int main(int argc, char **argv)
 
         PetscCall(BoxCreate(dim, orders[i], ncells, 0.7 * mass, single ? PETSC_TRUE : PETSC_FALSE, &box));
         box.modal->each = (int)each;
-        for (BoxKind kind = BOX_GLOBAL; kind < BOX_NKINDS; kind = (BoxKind)(kind + 1)) {
+        for (BoxKind kind = library ? BOX_MODAL : BOX_GLOBAL; kind < BOX_NKINDS; kind = (BoxKind)(kind + 1)) {
           PetscReal error;
           PetscBool ok = PETSC_FALSE;
 

@@ -43,7 +43,7 @@ struct HopsPatchWalkChoice;
   }
 HOPS_PATCH_WALK(7, double, 1, 3, true, 13, 173, 96, 96);
 HOPS_PATCH_WALK(8, double, 1, 2, true, 15, 239, 128, 128);
-HOPS_PATCH_WALK(7, float, 1, 4, true, 13, 169, 96, 96);
+HOPS_PATCH_WALK(7, float, 1, 5, true, 13, 169, 96, 96);
 HOPS_PATCH_WALK(8, float, 1, 3, true, 15, 239, 128, 128);
 
 /* 3D, lists: groups of a block, blocks, RS and PS */

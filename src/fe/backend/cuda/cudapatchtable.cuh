@@ -19,9 +19,9 @@ struct HopsPatchTable {
   T                    Ee[P], Eo[O];         /* [node] of half the sum and half the difference of the ends' functions */
 };
 
-/* w = S^T v (dual): M is Se, So */
+/* w = S^T v (dual): M is Se, So; odd modes where `full` */
 template <int P, class T>
-__device__ __forceinline__ void HopsPatchDual(const HopsPatchTable<P, T> &t, T v[2 * P - 1])
+__device__ __forceinline__ void HopsPatchDual(const HopsPatchTable<P, T> &t, T v[2 * P - 1], bool full = true)
 {
   constexpr int n = 2 * P - 1, O = P - 1;
   T             e[P], o[P];
@@ -39,18 +39,20 @@ __device__ __forceinline__ void HopsPatchDual(const HopsPatchTable<P, T> &t, T v
     for (int i = 1; i < P; i++) s += t.Se[i * P + m] * e[i];
     v[m] = s;
   }
+  if (full) {
 #pragma unroll
-  for (int m = 0; m < O; m++) {
-    T s = t.So[m] * o[0];
+    for (int m = 0; m < O; m++) {
+      T s = t.So[m] * o[0];
 #pragma unroll
-    for (int i = 1; i < O; i++) s += t.So[i * O + m] * o[i];
-    v[P + m] = s;
+      for (int i = 1; i < O; i++) s += t.So[i * O + m] * o[i];
+      v[P + m] = s;
+    }
   }
 }
 
-/* w = S^{-1} v + mu (ends), ends being the sum and the difference */
+/* w[m stride] = S^{-1} v + mu (ends), ends being the sum and the difference; odd modes where `full` */
 template <int P, class T>
-__device__ __forceinline__ void HopsPatchModes(const HopsPatchTable<P, T> &t, const T v[2 * P + 1], T w[2 * P - 1])
+__device__ __forceinline__ void HopsPatchModes(const HopsPatchTable<P, T> &t, const T v[2 * P + 1], T *w, int stride = 1, bool full = true)
 {
   constexpr int n = 2 * P - 1, O = P - 1;
   T             e[P], o[P];
@@ -64,15 +66,19 @@ __device__ __forceinline__ void HopsPatchModes(const HopsPatchTable<P, T> &t, co
   e[O] = v[1 + O];
 #pragma unroll
   for (int m = 0; m < P; m++) {
-    w[m] = t.mu[m] * s;
+    T sum = t.mu[m] * s;
 #pragma unroll
-    for (int i = 0; i < P; i++) w[m] += t.Ie[m * P + i] * e[i];
+    for (int i = 0; i < P; i++) sum += t.Ie[m * P + i] * e[i];
+    w[m * stride] = sum;
   }
+  if (full) {
 #pragma unroll
-  for (int m = 0; m < O; m++) {
-    w[P + m] = t.mu[P + m] * d;
+    for (int m = 0; m < O; m++) {
+      T sum = t.mu[P + m] * d;
 #pragma unroll
-    for (int i = 0; i < O; i++) w[P + m] += t.Io[m * O + i] * o[i];
+      for (int i = 0; i < O; i++) sum += t.Io[m * O + i] * o[i];
+      w[(P + m) * stride] = sum;
+    }
   }
 }
 

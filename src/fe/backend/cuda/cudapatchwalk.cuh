@@ -25,71 +25,6 @@ struct HopsPatchWalk {
   static constexpr int FZ = Z + 2 * n * W, FY = FZ + 2 * N * Q, FX = FY + 2 * N * Q, end = FX + (NB + 1) * N * QX, G = FY, size = end > G + 2 * NB *n2 ? end : G + 2 * NB *n2;
 };
 
-/* w = S^T v (dual); odd modes where `full` */
-template <int P, class T>
-__device__ __forceinline__ void HopsPatchWalkDual(const HopsPatchTable<P, T> &t, bool full, T v[2 * P - 1])
-{
-  constexpr int n = 2 * P - 1, O = P - 1;
-  T             e[P], o[O];
-
-#pragma unroll
-  for (int i = 0; i < O; i++) {
-    e[i] = v[i] + v[n - 1 - i];
-    o[i] = v[i] - v[n - 1 - i];
-  }
-  e[O] = v[O];
-#pragma unroll
-  for (int m = 0; m < P; m++) {
-    T s = t.Se[m] * e[0];
-#pragma unroll
-    for (int i = 1; i < P; i++) s += t.Se[i * P + m] * e[i];
-    v[m] = s;
-  }
-  if (full) {
-#pragma unroll
-    for (int m = 0; m < O; m++) {
-      T s = t.So[m] * o[0];
-#pragma unroll
-      for (int i = 1; i < O; i++) s += t.So[i * O + m] * o[i];
-      v[P + m] = s;
-    }
-  }
-}
-
-/* out[m * stride] = S^{-1} v + mu (ends) as HopsPatchModes(); odd modes where `full` */
-template <int P, class T>
-__device__ __forceinline__ void HopsPatchWalkModes(const HopsPatchTable<P, T> &t, bool full, const T v[2 * P + 1], T *out, int stride)
-{
-  constexpr int n = 2 * P - 1, O = P - 1;
-  T             e[P], o[O];
-  const T       s = v[0] + v[n + 1], d = v[0] - v[n + 1];
-
-#pragma unroll
-  for (int i = 0; i < O; i++) {
-    e[i] = v[1 + i] + v[n - i];
-    o[i] = v[1 + i] - v[n - i];
-  }
-  e[O] = v[1 + O];
-#pragma unroll
-  for (int m = 0; m < P; m++) {
-    T w = t.mu[m] * s;
-
-#pragma unroll
-    for (int i = 0; i < P; i++) w += t.Ie[m * P + i] * e[i];
-    out[m * stride] = w;
-  }
-  if (full) {
-#pragma unroll
-    for (int m = 0; m < O; m++) {
-      T w = t.mu[P + m] * d;
-
-#pragma unroll
-      for (int i = 0; i < O; i++) w += t.Io[m * O + i] * o[i];
-      out[(P + m) * stride] = w;
-    }
-  }
-}
-
 /* To shared memory: the surfaces of a block's patches from node x on, of which `last` are inside of the box; without waiting */
 template <class L, class T>
 __device__ __forceinline__ void HopsPatchWalkFaces(int t, int last, const T *x, int sy, long long sz, T *faces)
@@ -178,7 +113,7 @@ __global__ void __launch_bounds__(L::threads, MB) HopsPatchWalk3(const __grid_co
       HopsPatchWalkFaces<L, T>(t, last, a.x + off, a.sy, a.sz, cube + L::FZ);
       __pipeline_commit();
       if (here) {
-        HopsPatchWalkDual<P, T>(tab, full, v);
+        HopsPatchDual<P, T>(tab, v, full);
 #pragma unroll
         for (int k = 0; k < P; k++) column[L::PS * k] = v[k];
         if (full) {
@@ -216,7 +151,7 @@ __global__ void __launch_bounds__(L::threads, MB) HopsPatchWalk3(const __grid_co
 #pragma unroll
           for (int k = 0; k < N; k++) u[k] += sg * f[(k + N) * L::Q];
         }
-        HopsPatchWalkModes<P, T>(tab, full || !(x || y), u, out, x ? N : W);
+        HopsPatchModes<P, T>(tab, u, out, x ? N : W, full || !(x || y));
       }
     }
     asm volatile(""
@@ -260,7 +195,7 @@ __global__ void __launch_bounds__(L::threads, MB) HopsPatchWalk3(const __grid_co
         }
 #pragma unroll
         for (int k = 0; k < N; k++) u[k] = in[k];
-        HopsPatchWalkModes<P, T>(tab, true, u, out, 1);
+        HopsPatchModes<P, T>(tab, u, out);
       }
     }
     asm volatile(""
