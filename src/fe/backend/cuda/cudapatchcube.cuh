@@ -5,7 +5,7 @@
   What is inside lies at x + RS y + PS z, x = 0..NB n - 1 along the row. RS and PS are such that columns of all three directions have few bank conflicts; no formula gives them: they were found by
   counting those of all paddings below a row of banks.
 
-  No loop may contain a product: the compiler would load the matrices into registers before the loop, and spill.
+  No loop may contain a product: the compiler would load the matrices into registers before the loop, and spill. (cudapatchwalk.cuh has one, whose threads forget their places between phases.)
 */
 #pragma once
 #include "cudapatchtable.cuh"
