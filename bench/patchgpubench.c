@@ -3,7 +3,7 @@
 
     -dim 2,3 -orders 1,...,8 -dofs 1e8 -repeat 5 -single 0,1 -kinds modal,free,... -check
 
-  With -repeat 0 -colors 1 the first colour alone is done, once, and no line printed: one launch of each kernel, for a profiler (bench/patchprofile).
+  With -repeat 0 -colors 2 the first two colours alone are done, once, and no line printed: few launches of each kernel, for a profiler (bench/patchprofile).
   -fetch 32, 64 or 128 asks the L2 cache to fetch no more bytes than that at once (CUDA's default is 64).
 
   Columns: unknowns inside; seconds of a sweep over all colours (the least of -repeat); 10^9 unknowns/s; flops done; 10^12 flop/s and their
@@ -36,7 +36,7 @@ static void Count(const Box *box, BoxKind kind, PetscReal *flops, PetscReal *byt
     *flops  = box->modal->flops;
     *bytes  = box->modal->bytes; /* of a launch a colour; walks, which take two colours, need fewer */
     *shared = box->p == 1 ? 0.0 : np * size * (box->dim == 3 ? 10 * in + 2 * (1 + shares) * n * N + 4 * n * (n + 1 + shares) + 4 * n * N + 10 * n * n : 5 * in + 6 * n);
-    if (box->modal->walks) *shared *= (1 + p / n) / 2; /* the first colours' p of n modes */
+    if (box->modal->walks) *shared *= (1 + p / n) / 2; /* the first colours' p of n modes; without the copies of faces, some 10% */
     return;
   }
   res   = box->dim == 3 ? 10 * N * N * N * N + 4 * N * in : 8 * N * N * N + in;

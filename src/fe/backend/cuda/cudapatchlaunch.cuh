@@ -32,7 +32,7 @@ HOPS_PATCH_CHOICE(4, float, 5, 4, true, false, false, false, 35, 259);
 HOPS_PATCH_CHOICE(5, float, 3, 4, true, false, false, false, 27, 251);
 HOPS_PATCH_CHOICE(6, float, 3, 3, true, false, true, false, 33, 385);
 
-/* 3D, walks: patches of a block, blocks, RCP, RS and PS, F1 and F2 */
+/* 3D, walks: patches of a block, blocks, RCP (of single precision), RS and PS, F1 and F2 */
 template <int P, class T>
 struct HopsPatchWalkChoice;
 #define HOPS_PATCH_WALK(P, T, NB, MB, RCP, RS, PS, F1, F2) \
