@@ -188,19 +188,22 @@ static PetscErrorCode Left(PetscInt dim, const PetscReal x[], PetscInt nc, Petsc
 /* Where a smoother that takes them would not converge; what is definite, or not known to be wrong, is accepted */
 static PetscErrorCode Coefficients(void)
 {
-  PetscScalar     v[4] = {-1.0, 0.0, 1.0, 2.0}, indefinite[3] = {1.0, 2.0, 1.0}, semi[3] = {1.0, 2.0, 4.0}, axis[2] = {1.0, 0.0}, mixed[2] = {1.0, -1e-3};
-  const PetscInt  sides[4] = {1, 2, 3, 4};
-  DM              dm, fine, parts;
-  DMLabel         label;
-  HopsSpace       sp;
-  HopsCoefficient c[4], cells, left[2], tensor[2], diagonal[2], varying;
-  PetscInt        start, end;
-  PetscScalar    *values;
-  Mat             A;
-  PC              pc;
+  PetscScalar      v[4] = {-1.0, 0.0, 1.0, 2.0}, indefinite[3] = {1.0, 2.0, 1.0}, semi[3] = {1.0, 2.0, 4.0}, axis[2] = {1.0, 0.0}, mixed[2] = {1.0, -1e-3};
+  const PetscInt   sides[4] = {1, 2, 3, 4};
+  DM               dm, fine, parts;
+  PetscPartitioner partitioner;
+  DMLabel          label;
+  HopsSpace        sp;
+  HopsCoefficient  c[4], cells, left[2], tensor[2], diagonal[2], varying;
+  PetscInt         start, end;
+  PetscScalar     *values;
+  Mat              A;
+  PC               pc;
 
   PetscFunctionBeginUser;
   PetscCall(Box(4, PETSC_FALSE, &dm));
+  PetscCall(DMPlexGetPartitioner(dm, &partitioner));
+  PetscCall(PetscPartitionerSetFromOptions(partitioner));
   PetscCall(DMPlexDistribute(dm, 0, NULL, &parts));
   if (parts) dm = parts;
   PetscCall(DMRefine(dm, PETSC_COMM_WORLD, &fine));
