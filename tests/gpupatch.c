@@ -111,4 +111,16 @@ int main(int argc, char **argv)
     timeoutfactor: 3
     output_file: output/gpupatch_3d_walk_few.out
 
+  test:
+    suffix: 3d_walk_middle
+    args: -dim 3 -orders 5,6,7,8 -ncells {{10,6,5 11,7,4}} -library -each {{0 2}}
+    timeoutfactor: 6
+    output_file: output/gpupatch_3d_walk_middle.out
+
+  test:
+    suffix: 3d_walk_x
+    args: -dim 3 -orders 5,6,7,8 -ncells {{2,4,6 4,2,6 5,3,3}} -library
+    timeoutfactor: 3
+    output_file: output/gpupatch_3d_walk_middle.out
+
 TEST*/

@@ -149,6 +149,26 @@ static double PatchFlopsEven(double p)
   return n * n * even + 2 * n * p * line + 2 * n * p * ends + 7 * n * n * p + n * n * (2 * p + 2) + 4 * N * (even + 2 * p) + N * ends + (4 * p + n) * ends + 3 * N * N;
 }
 
+/* The same where the middle planes are wanted alone */
+static double PatchFlopsMiddle(double p)
+{
+  const double n = 2 * p - 1, ends = 2 * (p * p + (p - 1) * (p - 1)) + 2 * (p - 1) + 2 * n;
+
+  return PatchFlops(3, p, 1) + (p * n + p - 1 - 2 * n * n) * ends + (p - 1) * (n - 1) * (2 * p + 1) + n * n * (2 * p + 2) + (2 * n - 1) * (p - 1) * (4 * p + 4);
+}
+
+/* Walks of the colours c and c ^ 1: the patches [0] <= i < [1], [2] <= j < [3] whose cells those of the colours cover and cover ^ 1 overwrite later, if cover >= 0 */
+static void Inner(HopsCudaPatch k, int c, int cover, int inner[4])
+{
+  for (int d = 0; d < 2; d++) {
+    const int f = cover >> (2 - d) & 1, own = c >> (2 - d) & 1, last = f + (k->ncells[d] - f) / 2 * 2 - 2; /* the last patch that overwrites is on the cells last and last + 1 */
+
+    inner[2 * d]     = (f - own + 1) / 2;
+    inner[2 * d + 1] = cover < 0 || c >> 1 == cover >> 1 || last < f ? 0 : (last - own + 2) / 2;
+  }
+  if (inner[1] <= inner[0] || inner[3] <= inner[2]) inner[0] = inner[1] = inner[2] = inner[3] = 0;
+}
+
 /* The matrix of two cells */
 static void Pair(PetscInt p, const PetscReal K[], double A[])
 {
@@ -253,14 +273,33 @@ PetscErrorCode HopsCudaPatchCreate(PetscInt dim, PetscInt p, const PetscReal A1[
   PetscCall(Prepare(k, A, M));
   PetscCall(PetscFree2(A, M));
   k->flops = np * PatchFlops((int)dim, p, k->row);
-  if (k->walks) k->flops -= (np / (ncells[2] - 1)) * ((ncells[2] - 1) / 2 - 1) * (PatchFlops(3, p, 1) - PatchFlopsEven(p)); /* first colours of a forward sweep, but the lowest patch and, if no other lies above it, the highest */
-  k->bytes = np * (all + in) * (single ? 4 : 8);                                                                            /* x on the surfaces (neighbours share them) and b inside are read, x inside is written */
+  if (k->walks) { /* a forward sweep; of a column of patches the first colour's, but the lowest one and, if no other lies above it, the highest, are taken by what is even in z */
+    const PetscInt even = (ncells[2] - 1) / 2 - 1;
+
+    k->flops -= np / (ncells[2] - 1) * even * (PatchFlops(3, p, 1) - PatchFlopsEven(p));
+    for (int c = 0; c < 6; c += 2) {
+      int inner[4];
+
+      Inner(k, c, 6, inner);
+      k->flops -= (double)(inner[1] - inner[0]) * (inner[3] - inner[2]) * (ncells[2] - 1 - even) * (PatchFlops(3, p, 1) - PatchFlopsMiddle(p));
+    }
+  }
+  k->bytes = np * (all + in) * (single ? 4 : 8); /* x on the surfaces (neighbours share them) and b inside are read, x inside is written */
   *patch   = k;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* A launch takes both colours */
+static PetscBool Pairs(HopsCudaPatch k, int c, int other)
+{
+  return k->walks && (c ^ 1) == other ? PETSC_TRUE : PETSC_FALSE;
+}
+
 PetscErrorCode HopsCudaPatchSweep(HopsCudaPatch k, int first, int last, PetscBool reverse, PetscBool zero, const void *b, void *x, cudaStream_t stream)
 {
+  /* the last launch, if it is one of two colours: its patches overwrite whatever lies in their cells */
+  const int end = reverse ? first : last - 1, cover = last - first > 1 && Pairs(k, end, reverse ? end + 1 : end - 1) ? end : -1;
+
   PetscFunctionBegin;
   if (zero) {
     const size_t rows = (size_t)(k->ncells[1] * k->p + 1), planes = k->dim == 3 ? (size_t)(k->ncells[2] * k->p + 1) : 1;
@@ -269,9 +308,11 @@ PetscErrorCode HopsCudaPatchSweep(HopsCudaPatch k, int first, int last, PetscBoo
   }
   for (int q = first; q < last; q++) {
     const int       c    = reverse ? first + last - 1 - q : q;
-    const PetscBool pair = k->walks && q + 1 < last && (c ^ 1) == (reverse ? c - 1 : c + 1) ? PETSC_TRUE : PETSC_FALSE;
+    const PetscBool pair = q + 1 < last && Pairs(k, c, reverse ? c - 1 : c + 1);
+    int             inner[4];
 
-    PetscCall((*k->launch)(k, c, pair, b, x, stream));
+    Inner(k, c, pair && cover >= 0 ? cover : -1, inner);
+    PetscCall((*k->launch)(k, c, pair, inner, b, x, stream));
     if (pair) q++;
   }
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -44,7 +44,7 @@ struct _HopsCudaPatch {
   int            each;                          /* in parts of so many patches of the first one; 0: by the number of blocks */
   PetscLogDouble flops, bytes;                  /* of a sweep (lists: of a patch): done; moved at least by a launch for each colour */
   PetscErrorCode (*launchlist)(HopsCudaPatch, const HopsCudaPatchList *, cudaStream_t);
-  PetscErrorCode (*launch)(HopsCudaPatch, int color, PetscBool pair, const void *b, void *x, cudaStream_t); /* pair: with color ^ 1 after it */
+  PetscErrorCode (*launch)(HopsCudaPatch, int color, PetscBool pair, const int inner[4], const void *b, void *x, cudaStream_t); /* pair: with color ^ 1 after it; of patches [0] <= i < [1], [2] <= j < [3] the inside of cells is not wanted */
 };
 
 EXTERN_C_BEGIN
@@ -60,7 +60,7 @@ PETSC_INTERN PetscErrorCode HopsCudaPatchDestroy(HopsCudaPatch *);
 #define HOPS_CUDA_PATCH_DECLARE(P) \
   PETSC_INTERN int            HopsCudaPatchRow_##P(PetscBool single); /* patches in x that share faces, in 3D */ \
   PETSC_INTERN PetscBool      HopsCudaPatchWalks_##P(PetscBool single); \
-  PETSC_INTERN PetscErrorCode HopsCudaPatchLaunch_##P(HopsCudaPatch, int color, PetscBool pair, const void *b, void *x, cudaStream_t); \
+  PETSC_INTERN PetscErrorCode HopsCudaPatchLaunch_##P(HopsCudaPatch, int color, PetscBool pair, const int inner[4], const void *b, void *x, cudaStream_t); \
   PETSC_INTERN PetscErrorCode HopsCudaPatchLaunchList_##P(HopsCudaPatch, const HopsCudaPatchList *, cudaStream_t);
 HOPS_CUDA_PATCH_ORDERS(HOPS_CUDA_PATCH_DECLARE)
 EXTERN_C_END

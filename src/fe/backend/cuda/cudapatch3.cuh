@@ -18,29 +18,24 @@ __global__ void __launch_bounds__(L::threads, MB) HopsPatchModal3(const __grid_c
   const long long                               off  = (long long)(2 * first + a.c[0]) * P + (long long)(2 * blockIdx.y + a.c[1]) * P * a.sy + (2 * blockIdx.z + a.c[2]) * P * a.sz;
   const long long                               at   = off + min(sub, last - 1) * 2 * P + xr - sub * n + 1 + (Y + 1) * a.sy; /* this thread's column */
   const T *const                                x    = a.x + off;
-  const bool                                    here = !L::WHOLE || t < L::columns;
   T *const cube = (T *)raw, *const column = cube + xr + L::RS * Y;
   T v[n], zs, zd;
 
   if constexpr (AHEAD) {
 #pragma unroll
-    for (int k = 0; here && k < n; k++) __pipeline_memcpy_async(column + L::PS * k, a.b + at + (k + 1) * a.sz, sizeof(T));
+    for (int k = 0; k < n; k++) __pipeline_memcpy_async(column + L::PS * k, a.b + at + (k + 1) * a.sz, sizeof(T));
     __pipeline_commit();
-  } else if (here) {
+  } else {
 #pragma unroll
     for (int k = 0; k < n; k++) v[k] = __ldg(a.b + at + (k + 1) * a.sz);
   }
-  if (here) {
+  {
     const T lower = a.x[at], upper = a.x[at + 2 * P * a.sz];
 
     zs = lower + upper;
     zd = lower - upper;
-    if constexpr (L::LEAN) {
-      cube[L::ends + t]              = zs;
-      cube[L::ends + L::columns + t] = zd;
-    }
   }
-  if (!AHEAD && here) {
+  if constexpr (!AHEAD) {
     HopsPatchDual<P, T>(tab, v);
 #pragma unroll
     for (int k = 0; k < n; k++) column[L::PS * k] = v[k];
@@ -109,26 +104,18 @@ __global__ void __launch_bounds__(L::threads, MB) HopsPatchModal3(const __grid_c
   }
   if constexpr (AHEAD) {
     __pipeline_wait_prior(0);
-    if (here) {
-#pragma unroll
-      for (int k = 0; k < n; k++) v[k] = column[L::PS * k];
-      HopsPatchDual<P, T>(tab, v);
-#pragma unroll
-      for (int k = 0; k < n; k++) column[L::PS * k] = v[k];
-    }
-  }
-  HopsPatchInside<L, T>(tab, a.Dinv, a.cyz, t, cube);
-  if (here) {
 #pragma unroll
     for (int k = 0; k < n; k++) v[k] = column[L::PS * k];
-    if constexpr (L::LEAN) {
-      zs = cube[L::ends + t];
-      zd = cube[L::ends + L::columns + t];
-    }
-    HopsPatchValues<P, T>(tab, zs, zd, v);
-    if (sub < last) {
+    HopsPatchDual<P, T>(tab, v);
 #pragma unroll
-      for (int k = 0; k < n; k++) a.x[at + (k + 1) * a.sz] = v[k];
-    }
+    for (int k = 0; k < n; k++) column[L::PS * k] = v[k];
+  }
+  HopsPatchInside<L, T>(tab, a.Dinv, a.cyz, t, cube);
+#pragma unroll
+  for (int k = 0; k < n; k++) v[k] = column[L::PS * k];
+  HopsPatchValues<P, T>(tab, zs, zd, v);
+  if (sub < last) {
+#pragma unroll
+    for (int k = 0; k < n; k++) a.x[at + (k + 1) * a.sz] = v[k];
   }
 }

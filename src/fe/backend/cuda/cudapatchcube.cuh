@@ -10,60 +10,25 @@
 #pragma once
 #include "cudapatchtable.cuh"
 
-/*
-  LEAN: places are computed anew instead of kept in registers, where these are scarce; no rule says where that helps, measuring does. WHOLE: the same with whole warps of threads, of which
-  those without a column pass by each phase; where a phase is conditional the compiler does not mix it with its neighbours, and hardly spills. RCP: quotients in single precision are products
-  by approximate reciprocals, without __fdividef()'s regard for huge divisors.
-*/
-template <int P_, int NB_, int RS_, int PS_, bool LEAN_ = false, bool RCP_ = false, bool WHOLE_ = false>
+template <int P_, int NB_, int RS_, int PS_>
 struct HopsPatchRow {
-  static constexpr bool LEAN = LEAN_ || WHOLE_, WHOLE = WHOLE_, RCP = RCP_;
-  static constexpr int  P = P_, NB = NB_, RS = RS_, PS = PS_, n = 2 * P - 1, N = n + 2, n2 = n * n, R = NB * n, W = 2 * P * NB + 1; /* nodes of a row inside patches; all of them */
-  static constexpr int  columns = NB * n2, threads = WHOLE ? (columns + 31) / 32 * 32 : columns;
-  /* faces across x: [NB + 1][mode of z][node, then mode, of y]; of y, then z: [sum, difference][mode of z (of y)][node of the row, then mode of x of a patch]; of y in modes: [NB][sum, difference][mode of z][mode of x]; LEAN: sums and differences of the ends of columns in z */
-  static constexpr int X = n * PS, Y = X + (NB + 1) * n * N, Z = Y + 2 * n * W, G = Z + 2 * n * W, ends = G + 2 * NB * n2, size = ends + (LEAN ? 2 * columns : 0);
+  static constexpr int P = P_, NB = NB_, RS = RS_, PS = PS_, n = 2 * P - 1, N = n + 2, n2 = n * n, R = NB * n, W = 2 * P * NB + 1; /* nodes of a row inside patches; all of them */
+  static constexpr int threads = NB * n2;
+  /* faces across x: [NB + 1][mode of z][node, then mode, of y]; of y, then z: [sum, difference][mode of z (of y)][node of the row, then mode of x of a patch]; of y in modes: [NB][sum, difference][mode of z][mode of x] */
+  static constexpr int X = n * PS, Y = X + (NB + 1) * n * N, Z = Y + 2 * n * W, G = Z + 2 * n * W, size = G + 2 * NB * n2;
   static constexpr int lines = (NB + 1) * N + 4 * W; /* of the faces: in z, on those across z in y */
 };
-
-/* The divisor is a sum of eigenvalues */
-template <bool RCP>
-__device__ __forceinline__ float HopsPatchQuotient(float a, float b)
-{
-  if constexpr (RCP) {
-    float r;
-
-    asm("rcp.approx.ftz.f32 %0, %1;"
-        : "=f"(r)
-        : "f"(b));
-    return a * r;
-  } else return __fdividef(a, b);
-}
-
-/* Newton's method from 20 bits: an error of a rounding or two */
-template <bool RCP>
-__device__ __forceinline__ double HopsPatchQuotient(double a, double b)
-{
-  double r;
-
-  asm("rcp.approx.ftz.f64 %0, %1;"
-      : "=d"(r)
-      : "d"(b));
-  r = fma(fma(-b, r, 1.0), r, r);
-  r = fma(fma(-b, r, 1.0), r, r);
-  return a * r;
-}
 
 /* From the columns in z multiplied by S^T, and the faces' lines in modes, to the solution in modes of z; threads of the whole block call it, t counts those of the group */
 template <class L, class T>
 __device__ __forceinline__ void HopsPatchInside(const HopsPatchTable<L::P, T> &tab, const T *Dinv, const T *cyz, int t, T *cube)
 {
   constexpr int P = L::P, n = L::n, N = L::N, n2 = L::n2, NB = L::NB, R = L::R, RS = L::RS, W = L::W;
-  const bool    here = !L::WHOLE || t < L::columns;
   T *const HX = cube + L::X, *const HY = cube + L::Y, *const HZ = cube + L::Z, *const G = cube + L::G;
   T v[n];
 
   __syncthreads();
-  if (here) { /* y: thread (x of the row, k) */
+  { /* y: thread (x of the row, k) */
     T *const col = cube + t % R + L::PS * (t / R);
 
 #pragma unroll
@@ -93,9 +58,7 @@ __device__ __forceinline__ void HopsPatchInside(const HopsPatchTable<L::P, T> &t
     for (int m = 0; m < n; m++) out[m] = h[m];
   }
   __syncthreads();
-  if constexpr (L::LEAN) asm volatile(""
-                                      : "+r"(t));
-  if (here) { /* x, and back: thread (j, patch, k) */
+  { /* x, and back: thread (j, patch, k) */
     const int j = t % n, patch = t / n % NB, k = t / R;
     const T   h0 = HX[(patch * n + k) * N + j], h1 = HX[((patch + 1) * n + k) * N + j], gs = h0 + h1, gd = h0 - h1, cj = __ldg(cyz + j), ck = __ldg(cyz + n + k);
     const T  *gy = G + ((patch * 2 + (j >= P)) * n + k) * n, *gz = HZ + ((k >= P) * n + j) * W + patch * 2 * P + 1;
@@ -108,7 +71,7 @@ __device__ __forceinline__ void HopsPatchInside(const HopsPatchTable<L::P, T> &t
       const T l = __ldg(cyz + 2 * n + j) + __ldg(cyz + 3 * n + k);
 
 #pragma unroll
-      for (int i = 0; i < n; i++) v[i] = HopsPatchQuotient<L::RCP>(v[i] - tab.c[i] * (i < P ? gs : gd) - cj * gy[i] - ck * gz[i], tab.l[i] + l);
+      for (int i = 0; i < n; i++) v[i] = __fdividef(v[i] - tab.c[i] * (i < P ? gs : gd) - cj * gy[i] - ck * gz[i], tab.l[i] + l);
     } else {
 #pragma unroll
       for (int i = 0; i < n; i++) v[i] = (v[i] - tab.c[i] * (i < P ? gs : gd) - cj * gy[i] - ck * gz[i]) * __ldg(Dinv + i * n2 + k * n + j);
@@ -118,9 +81,7 @@ __device__ __forceinline__ void HopsPatchInside(const HopsPatchTable<L::P, T> &t
     for (int i = 0; i < n; i++) row[i] = v[i];
   }
   __syncthreads();
-  if constexpr (L::LEAN) asm volatile(""
-                                      : "+r"(t));
-  if (here) { /* y: thread (x of the row, k) */
+  { /* y: thread (x of the row, k) */
     T *const back = cube + t % R + L::PS * (t / R);
     const T *g    = HY + t / R * W + t % R / n * 2 * P + t % R % n + 1;
 

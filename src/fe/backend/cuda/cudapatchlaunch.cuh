@@ -8,43 +8,43 @@
 #include "cudapatchlist.cuh"
 #include "cudapatchwalk.cuh"
 
-/* 3D, a launch a colour: patches of a block, blocks that should fit on a multiprocessor, which bounds the registers, AHEAD, LEAN, RCP, WHOLE, RS and PS */
+/* 3D, a launch a colour: patches of a block, blocks that should fit on a multiprocessor, which bounds the registers, AHEAD, RS and PS */
 template <int P, class T>
 struct HopsPatchChoice {
   static constexpr bool walks = true;
 };
-#define HOPS_PATCH_CHOICE(P, T, NB, MB, AHEAD, LEAN, RCP, WHOLE, RS, PS) \
+#define HOPS_PATCH_CHOICE(P, T, NB, MB, AHEAD, RS, PS) \
   template <> \
   struct HopsPatchChoice<P, T> { \
-    using Row                    = HopsPatchRow<P, NB, RS, PS, LEAN, RCP, WHOLE>; \
+    using Row                    = HopsPatchRow<P, NB, RS, PS>; \
     static constexpr bool walks  = false; \
     static constexpr int  blocks = MB; \
     static constexpr bool ahead  = AHEAD; \
   }
-HOPS_PATCH_CHOICE(2, double, 10, 8, true, false, false, false, 33, 110);
-HOPS_PATCH_CHOICE(3, double, 10, 3, true, false, false, false, 65, 338);
-HOPS_PATCH_CHOICE(4, double, 5, 3, false, false, false, false, 49, 355);
-HOPS_PATCH_CHOICE(5, double, 3, 3, false, true, false, false, 33, 299);
-HOPS_PATCH_CHOICE(6, double, 3, 2, false, false, false, true, 33, 369);
-HOPS_PATCH_CHOICE(2, float, 14, 10, true, false, false, false, 65, 202);
-HOPS_PATCH_CHOICE(3, float, 10, 5, true, false, false, false, 65, 338);
-HOPS_PATCH_CHOICE(4, float, 5, 4, true, false, false, false, 35, 259);
-HOPS_PATCH_CHOICE(5, float, 3, 4, true, false, false, false, 27, 251);
-HOPS_PATCH_CHOICE(6, float, 3, 3, true, false, true, false, 33, 385);
+HOPS_PATCH_CHOICE(2, double, 10, 8, true, 33, 110);
+HOPS_PATCH_CHOICE(3, double, 10, 3, true, 65, 338);
+HOPS_PATCH_CHOICE(4, double, 5, 3, false, 49, 355);
+HOPS_PATCH_CHOICE(2, float, 14, 10, true, 65, 202);
+HOPS_PATCH_CHOICE(3, float, 10, 5, true, 65, 338);
+HOPS_PATCH_CHOICE(4, float, 5, 4, true, 35, 259);
 
-/* 3D, walks: patches of a block, blocks, RCP (of single precision), RS and PS, F1 and F2 */
+/* 3D, walks: what a thread holds, blocks, patches of a part of a walk at most, RS and PS */
 template <int P, class T>
 struct HopsPatchWalkChoice;
-#define HOPS_PATCH_WALK(P, T, NB, MB, RCP, RS, PS, F1, F2) \
+#define HOPS_PATCH_WALK(P, T, V, MB, MOST, RS, PS) \
   template <> \
   struct HopsPatchWalkChoice<P, T> { \
-    using Row                   = HopsPatchWalk<P, NB, RS, PS, RCP, F1, F2>; \
-    static constexpr int blocks = MB; \
+    using Walk                  = HopsPatchWalk<P, V, RS, PS>; \
+    static constexpr int blocks = MB, most = MOST; \
   }
-HOPS_PATCH_WALK(7, double, 1, 3, true, 13, 173, 96, 96);
-HOPS_PATCH_WALK(8, double, 1, 2, true, 15, 239, 128, 128);
-HOPS_PATCH_WALK(7, float, 1, 5, true, 13, 169, 96, 96);
-HOPS_PATCH_WALK(8, float, 1, 3, true, 15, 239, 128, 128);
+HOPS_PATCH_WALK(5, double, double, 8, 4, 9, 89);
+HOPS_PATCH_WALK(6, double, double, 4, 4, 11, 123);
+HOPS_PATCH_WALK(7, double, double, 3, 4, 13, 173);
+HOPS_PATCH_WALK(8, double, double, 2, 4, 15, 239);
+HOPS_PATCH_WALK(5, float, HopsPatchPair, 8, 2, 9, 89);
+HOPS_PATCH_WALK(6, float, HopsPatchPair, 5, 2, 11, 123);
+HOPS_PATCH_WALK(7, float, HopsPatchPair, 3, 2, 13, 173);
+HOPS_PATCH_WALK(8, float, HopsPatchPair, 2, 4, 15, 239);
 
 /* 3D, lists: groups of a block, blocks, RS and PS */
 template <int P, class T>
@@ -114,19 +114,20 @@ static cudaError_t HopsPatchRunPoint(HopsCudaPatch k, const HopsPatchBox<T> &a, 
 }
 
 /*
-  Colours of which one is the other's in z: walks in parts, so that there are enough blocks; eight patches of the first colour a part cost little, since what is then read twice has just been read. Patches
-  of the second colour between parts follow.
+  Colours of which one is the other's in z: walks in parts, so that there are enough blocks and their working sets stay in caches. Patches of the second colour between parts follow. Patches `inner` of
+  a row and a column of patches are overwritten later.
 */
 template <int P, class T>
-static cudaError_t HopsPatchRunWalk(HopsCudaPatch k, const HopsPatchBox<T> &a, const int n[], bool pair, cudaStream_t stream)
+static cudaError_t HopsPatchRunWalk(HopsCudaPatch k, const HopsPatchBox<T> &a, const int n[], bool pair, const int inner[], cudaStream_t stream)
 {
   using C                           = HopsPatchWalkChoice<P, T>;
-  using L                           = typename C::Row;
+  using L                           = typename C::Walk;
+  constexpr int              M      = sizeof(typename L::V) / sizeof(T);
   const auto                 run    = HopsPatchWalk3<L, T, C::blocks>;
-  const size_t               shared = L::size * sizeof(T);
-  const dim3                 grid((n[0] + L::NB - 1) / L::NB, n[1], n[2]);
+  const size_t               shared = L::size * sizeof(typename L::V);
+  const dim3                 grid((n[0] + M - 1) / M, n[1], n[2]);
   const HopsPatchTable<P, T> tab = HopsPatchTableCreate<P, T>(k);
-  HopsPatchSteps             s   = {a.c[2], 1, k->ncells[2] - 2, true};
+  HopsPatchSteps             s   = {a.c[2], 1, k->ncells[2] - 2, true, {inner[0], inner[1], inner[2], inner[3]}};
   cudaError_t                err = cudaFuncSetAttribute(run, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared);
   int                        parts;
 
@@ -135,7 +136,7 @@ static cudaError_t HopsPatchRunWalk(HopsCudaPatch k, const HopsPatchBox<T> &a, c
     run<<<grid, L::threads, shared, stream>>>(tab, a, s);
     return cudaGetLastError();
   }
-  s.each  = k->each ? k->each : (int)std::min(std::max((long long)grid.x * n[1] * n[2] / 1600, 1LL), 8LL);
+  s.each  = k->each ? k->each : (int)std::min(std::max((long long)grid.x * n[1] * n[2] / 1600, 1LL), (long long)C::most);
   s.alone = false;
   parts   = (n[2] + s.each - 1) / s.each;
   run<<<dim3(grid.x, n[1], parts), L::threads, shared, stream>>>(tab, a, s);
@@ -148,11 +149,11 @@ static cudaError_t HopsPatchRunWalk(HopsCudaPatch k, const HopsPatchBox<T> &a, c
 }
 
 template <int P, class T>
-static cudaError_t HopsPatchRun(HopsCudaPatch k, const HopsPatchBox<T> &a, const int n[], bool pair, cudaStream_t stream)
+static cudaError_t HopsPatchRun(HopsCudaPatch k, const HopsPatchBox<T> &a, const int n[], bool pair, const int inner[], cudaStream_t stream)
 {
   if constexpr (P == 1) return k->dim == 3 ? HopsPatchRunPoint<3, T>(k, a, n, stream) : HopsPatchRunPoint<2, T>(k, a, n, stream);
   else if (k->dim == 3) {
-    if constexpr (HopsPatchChoice<P, T>::walks) return HopsPatchRunWalk<P, T>(k, a, n, pair, stream);
+    if constexpr (HopsPatchChoice<P, T>::walks) return HopsPatchRunWalk<P, T>(k, a, n, pair, inner, stream);
     else {
       using C             = HopsPatchChoice<P, T>;
       using L             = typename C::Row;
@@ -175,7 +176,7 @@ static cudaError_t HopsPatchRun(HopsCudaPatch k, const HopsPatchBox<T> &a, const
 }
 
 template <int P, class T>
-static cudaError_t HopsPatchLaunch(HopsCudaPatch k, int color, bool pair, const void *b, void *x, cudaStream_t stream)
+static cudaError_t HopsPatchLaunch(HopsCudaPatch k, int color, bool pair, const int inner[], const void *b, void *x, cudaStream_t stream)
 {
   HopsPatchBox<T> a = {};
   int             n[3];
@@ -192,7 +193,7 @@ static cudaError_t HopsPatchLaunch(HopsCudaPatch k, int color, bool pair, const 
   a.x    = (T *)x;
   a.Dinv = (const T *)k->Dinv;
   a.cyz  = (const T *)k->cyz;
-  return HopsPatchRun<P, T>(k, a, n, pair, stream);
+  return HopsPatchRun<P, T>(k, a, n, pair, inner, stream);
 }
 
 template <int P, class T, class V>
@@ -218,7 +219,7 @@ template <int P, class T>
 static constexpr int HopsPatchRowOf()
 {
   if constexpr (P == 1) return 1;
-  else if constexpr (HopsPatchChoice<P, T>::walks) return HopsPatchWalkChoice<P, T>::Row::NB;
+  else if constexpr (HopsPatchChoice<P, T>::walks) return 1;
   else return HopsPatchChoice<P, T>::Row::NB;
 }
 
@@ -239,10 +240,10 @@ static constexpr int HopsPatchRowOf()
     else PetscCallCUDA((HopsPatchLaunchList<P, float, double>(k, l, stream))); \
     PetscFunctionReturn(PETSC_SUCCESS); \
   } \
-  PetscErrorCode HopsCudaPatchLaunch_##P(HopsCudaPatch k, int color, PetscBool pair, const void *b, void *x, cudaStream_t stream) \
+  PetscErrorCode HopsCudaPatchLaunch_##P(HopsCudaPatch k, int color, PetscBool pair, const int inner[], const void *b, void *x, cudaStream_t stream) \
   { \
     PetscFunctionBegin; \
-    if (k->single) PetscCallCUDA(HopsPatchLaunch<P, float>(k, color, pair, b, x, stream)); \
-    else PetscCallCUDA(HopsPatchLaunch<P, double>(k, color, pair, b, x, stream)); \
+    if (k->single) PetscCallCUDA(HopsPatchLaunch<P, float>(k, color, pair, inner, b, x, stream)); \
+    else PetscCallCUDA(HopsPatchLaunch<P, double>(k, color, pair, inner, b, x, stream)); \
     PetscFunctionReturn(PETSC_SUCCESS); \
   }

@@ -19,12 +19,14 @@ struct HopsPatchTable {
   T                    Ee[P], Eo[O];         /* [node] of half the sum and half the difference of the ends' functions */
 };
 
+/* Columns below are of type V: numbers T, or pairs of them (cudapatchpair.cuh) */
+
 /* w = S^T v (dual): M is Se, So; odd modes where `full` */
-template <int P, class T>
-__device__ __forceinline__ void HopsPatchDual(const HopsPatchTable<P, T> &t, T v[2 * P - 1], bool full = true)
+template <int P, class T, class V>
+__device__ __forceinline__ void HopsPatchDual(const HopsPatchTable<P, T> &t, V v[2 * P - 1], bool full = true)
 {
   constexpr int n = 2 * P - 1, O = P - 1;
-  T             e[P], o[P];
+  V             e[P], o[P];
 
 #pragma unroll
   for (int i = 0; i < O; i++) {
@@ -34,7 +36,7 @@ __device__ __forceinline__ void HopsPatchDual(const HopsPatchTable<P, T> &t, T v
   e[O] = v[O];
 #pragma unroll
   for (int m = 0; m < P; m++) {
-    T s = t.Se[m] * e[0];
+    V s = t.Se[m] * e[0];
 #pragma unroll
     for (int i = 1; i < P; i++) s += t.Se[i * P + m] * e[i];
     v[m] = s;
@@ -42,7 +44,7 @@ __device__ __forceinline__ void HopsPatchDual(const HopsPatchTable<P, T> &t, T v
   if (full) {
 #pragma unroll
     for (int m = 0; m < O; m++) {
-      T s = t.So[m] * o[0];
+      V s = t.So[m] * o[0];
 #pragma unroll
       for (int i = 1; i < O; i++) s += t.So[i * O + m] * o[i];
       v[P + m] = s;
@@ -51,12 +53,12 @@ __device__ __forceinline__ void HopsPatchDual(const HopsPatchTable<P, T> &t, T v
 }
 
 /* w[m stride] = S^{-1} v + mu (ends), ends being the sum and the difference; odd modes where `full` */
-template <int P, class T>
-__device__ __forceinline__ void HopsPatchModes(const HopsPatchTable<P, T> &t, const T v[2 * P + 1], T *w, int stride = 1, bool full = true)
+template <int P, class T, class V>
+__device__ __forceinline__ void HopsPatchModes(const HopsPatchTable<P, T> &t, const V v[2 * P + 1], V *w, int stride = 1, bool full = true)
 {
   constexpr int n = 2 * P - 1, O = P - 1;
-  T             e[P], o[P];
-  const T       s = v[0] + v[n + 1], d = v[0] - v[n + 1];
+  V             e[P], o[P];
+  const V       s = v[0] + v[n + 1], d = v[0] - v[n + 1];
 
 #pragma unroll
   for (int i = 0; i < O; i++) {
@@ -66,7 +68,7 @@ __device__ __forceinline__ void HopsPatchModes(const HopsPatchTable<P, T> &t, co
   e[O] = v[1 + O];
 #pragma unroll
   for (int m = 0; m < P; m++) {
-    T sum = t.mu[m] * s;
+    V sum = t.mu[m] * s;
 #pragma unroll
     for (int i = 0; i < P; i++) sum += t.Ie[m * P + i] * e[i];
     w[m * stride] = sum;
@@ -74,7 +76,7 @@ __device__ __forceinline__ void HopsPatchModes(const HopsPatchTable<P, T> &t, co
   if (full) {
 #pragma unroll
     for (int m = 0; m < O; m++) {
-      T sum = t.mu[P + m] * d;
+      V sum = t.mu[P + m] * d;
 #pragma unroll
       for (int i = 0; i < O; i++) sum += t.Io[m * O + i] * o[i];
       w[(P + m) * stride] = sum;
@@ -83,11 +85,11 @@ __device__ __forceinline__ void HopsPatchModes(const HopsPatchTable<P, T> &t, co
 }
 
 /* v = S w + E (ends), s and d being the sum and the difference of the ends */
-template <int P, class T>
-__device__ __forceinline__ void HopsPatchValues(const HopsPatchTable<P, T> &t, T s, T d, T v[2 * P - 1])
+template <int P, class T, class V>
+__device__ __forceinline__ void HopsPatchValues(const HopsPatchTable<P, T> &t, V s, V d, V v[2 * P - 1])
 {
   constexpr int n = 2 * P - 1, O = P - 1;
-  T             e[P], o[P];
+  V             e[P], o[P];
 
 #pragma unroll
   for (int i = 0; i < P; i++) {
@@ -121,9 +123,10 @@ struct HopsPatchBox {
 
 /*
   Walks along z. The first colour's patches are those on the cells w and w + 1, w = lead, lead + 2, ..., of which a block takes `each`, and those of the second colour between them. `alone`: one patch a
-  block, w = lead + 2 each z.
+  block, w = lead + 2 each z. Later launches overwrite the cells of the patches `inner`, [0] <= i < [1] and [2] <= j < [3].
 */
 typedef struct {
   int  lead, each, last; /* last: w of the last patch, of either colour */
   bool alone;
+  int  inner[4];
 } HopsPatchSteps;

@@ -2,40 +2,91 @@
   Fused smoothing of two colours on a uniform box in 3D, those whose patches alternate in z: blocks walk along z, and take a patch of the second colour as soon as those of the first one below and above it are done.
 
   Of a patch of the first colour, which those of the second overwrite, only the middle plane stays, and only what is even in z reaches it: half of the modes in z. What the second
-  colour needs of b and x has just been read. So nearly half of the traffic with memory goes, and a quarter of the flops.
+  colour needs of b and x has just been read. So nearly half of the traffic with memory goes, and a quarter of the flops. Where later colours of the sweep overwrite the cells of a patch too, nobody reads the
+  inside of cells, and of a patch of the second colour its three middle planes are enough.
+
+  In single precision a thread takes the columns of two patches, neighbours in x, which have the same matrices and places: what is not arithmetic is done once for both.
 
   A block has whole warps of threads, of which those without a column pass by each phase, and forgets what it knows of its number between phases: otherwise the compiler mixes phases, moves what they have in
   common out of the loop, and spills.
 */
 #pragma once
 #include <cuda_pipeline.h>
-#include "cudapatchcube.cuh"
+#include "cudapatchpair.cuh"
+#include "cudapatchtable.cuh"
 
-/* NB neighbours in x; RS and PS as for HopsPatchRow; F1, F2: threads from which on the faces' lines are multiplied in the first and second direction */
-template <int P_, int NB_, int RS_, int PS_, bool RCP_, int F1_, int F2_>
+/* A patch, or two, in shared memory, as numbers of type V. RS and PS as for HopsPatchRow */
+template <int P_, class V_, int RS_, int PS_>
 struct HopsPatchWalk {
-  static constexpr bool RCP = RCP_;
-  static constexpr int  P = P_, NB = NB_, RS = RS_, PS = PS_, F1 = F1_, F2 = F2_, n = 2 * P - 1, N = n + 2, n2 = n * n, R = NB * n, W = 2 * P * NB + 1;
-  static constexpr int  columns = NB * n2, threads = (columns + 31) / 32 * 32;
-  static constexpr bool HALF = NB == 1 && N <= 16; /* half a warp copies a row of a face */
-  static constexpr int  Q = HALF ? 16 : W, QX = HALF ? 16 : N;
-  /* the cube; faces in modes: across x [NB + 1][mode of z][node, then mode, of y], y [sum, difference][mode of z][node of the row], z [sum, difference][mode of y][node of the row, then mode of x of a patch] */
-  static constexpr int X = n * PS, Y = X + (NB + 1) * n * N, Z = Y + 2 * n * W;
-  /* faces as they are: across z [2][y][row], y [2][z][row], x [NB + 1][z][y]; over the latter two, then: faces of y in modes [NB][sum, difference][mode of z][mode of x] */
-  static constexpr int FZ = Z + 2 * n * W, FY = FZ + 2 * N * Q, FX = FY + 2 * N * Q, end = FX + (NB + 1) * N * QX, G = FY, size = end > G + 2 * NB *n2 ? end : G + 2 * NB *n2;
+  using V              = V_;
+  static constexpr int P = P_, RS = RS_, PS = PS_, n = 2 * P - 1, N = n + 2, columns = n * n, threads = (columns + 31) / 32 * 32;
+  static constexpr int Q = N <= 16 ? 16 : N; /* numbers from a line of a face to the next: half a warp copies one */
+  /* the cube; faces in modes: across x [lower, upper][mode of z][node, then mode, of y], y [sum, difference][mode of z][node of x], z [sum, difference][mode of y][node, then mode of x] */
+  static constexpr int X = n * PS, Y = X + 2 * n * N, Z = Y + 2 * n * N;
+  /* faces as they are, lower and upper: across z [2][y][x], y [2][z][x], x [2][z][y]; over the latter two, then: faces of y in modes [sum, difference][mode of z][mode of x] */
+  static constexpr int FZ = Z + 2 * n * N, FY = FZ + 2 * N * Q, FX = FY + 2 * N * Q, end = FX + 2 * N * Q, G = FY, size = end > G + 2 * columns ? end : G + 2 * columns;
+
+  static_assert(6 * N <= threads, "Each thread takes at most one line of the faces");
 };
 
-/* To shared memory: the surfaces of a block's patches from node x on, of which `last` are inside of the box; without waiting */
-template <class L, class T>
-__device__ __forceinline__ void HopsPatchWalkFaces(int t, int last, const T *x, int sy, long long sz, T *faces)
+/* a / b, the divisor being a sum of eigenvalues: the hardware's approximate reciprocal; in double precision Newton's method from 20 bits, an error of a rounding or two */
+__device__ __forceinline__ double HopsPatchQuotient(double a, double b)
 {
-  constexpr int P = L::P, N = L::N, W = L::W, NT = L::threads;
+  double r;
 
-  if constexpr (L::HALF) { /* z planes 2 N rows of y, y planes and x planes 2 N of z */
-    constexpr int   rows = NT / 16;
-    const int       lane = t & 15, row = t >> 4;
-    const T        *z = x + lane + (long long)row * sy, *y = x + lane + row * sz, *X = x + (long long)lane * sy + row * sz;
+  asm("rcp.approx.ftz.f64 %0, %1;"
+      : "=d"(r)
+      : "d"(b));
+  r = fma(fma(-b, r, 1.0), r, r);
+  r = fma(fma(-b, r, 1.0), r, r);
+  return a * r;
+}
+
+__device__ __forceinline__ HopsPatchPair HopsPatchQuotient(HopsPatchPair a, float b)
+{
+  float r;
+
+  asm("rcp.approx.ftz.f32 %0, %1;"
+      : "=f"(r)
+      : "f"(b));
+  return r * a;
+}
+
+/* Numbers of a patch, or of two of which the second one is d entries further */
+__device__ __forceinline__ void HopsPatchLoad(const double *p, int, double &v)
+{
+  v = __ldg(p);
+}
+
+__device__ __forceinline__ void HopsPatchLoad(const float *p, int d, HopsPatchPair &v)
+{
+  v.a = __ldg(p);
+  v.b = __ldg(p + d);
+}
+
+__device__ __forceinline__ void HopsPatchStore(double *p, int, double v)
+{
+  *p = v;
+}
+
+__device__ __forceinline__ void HopsPatchStore(float *p, int d, HopsPatchPair v)
+{
+  *p   = v.a;
+  p[d] = v.b;
+}
+
+/* To shared memory: the surface of the patch from node x on, and that of the one d nodes further; without waiting */
+template <class L, class T, class V>
+__device__ __forceinline__ void HopsPatchWalkFaces(int t, const T *x, int d, int sy, long long sz, V *faces)
+{
+  constexpr int P = L::P, N = L::N, NT = L::threads, M = sizeof(V) / sizeof(T);
+
+  if constexpr (N <= 16) { /* z planes 2 N rows of y, y planes and x planes 2 N of z */
+    constexpr int   rows = NT / (16 * M);
+    const int       lane = t & 15, which = M == 1 ? 0 : t >> 4 & 1, row = t / (16 * M);
+    const T        *x0 = x + which * d, *z = x0 + lane + (long long)row * sy, *y = x0 + lane + row * sz, *X = x0 + (long long)lane * sy + row * sz;
     const long long dz = 2 * P * sz - (long long)N * sy, dy = 2 * P * (long long)sy - N * sz, dx = 2 * P - N * sz;
+    T              *to = (T *)(faces + row * 16 + lane) + which;
 
     if (lane < N) {
 #pragma unroll
@@ -47,225 +98,257 @@ __device__ __forceinline__ void HopsPatchWalkFaces(int t, int last, const T *x, 
                                                  : q0 < 4 * N         ? (q < 4 * N ? fy : fx)
                                                                       : fx;
 
-        if (q0 + rows <= 6 * N || q < 6 * N) __pipeline_memcpy_async(faces + i * NT + t, from, sizeof(T));
+        if (q0 + rows <= 6 * N || q < 6 * N) __pipeline_memcpy_async(to + M * q0 * 16, from, sizeof(T));
       }
     }
   } else {
-    constexpr int all = 4 * N * W + (L::NB + 1) * N * N;
+    constexpr int all = 6 * N * N * M;
 
 #pragma unroll
     for (int e0 = 0; e0 < all; e0 += NT) {
       const int e = e0 + t;
 
       if (e0 + NT <= all || e < all) {
+        const int line = e / (N * M), r = e - line * (N * M), which = M == 1 ? 0 : r / N, l = r - which * N, plane = line / N, row = line - plane * N;
         long long from;
 
-        if (e < 4 * N * W) {
-          const int plane = e / (N * W), r = e - plane * (N * W), line = r / W, lx = min(r - line * W, last * 2 * P);
-
-          from = lx + (plane < 2 ? line * (long long)sy + plane * 2 * P * sz : line * sz + (plane - 2) * 2 * P * (long long)sy);
-        } else {
-          const int r0 = e - 4 * N * W, plane = r0 / (N * N), r = r0 - plane * (N * N), lz = r / N;
-
-          from = min(plane, last) * 2 * P + (r - lz * N) * (long long)sy + lz * sz;
-        }
-        __pipeline_memcpy_async(faces + e, x + from, sizeof(T));
+        if (plane < 2) from = l + row * (long long)sy + plane * 2 * P * sz;
+        else if (plane < 4) from = l + row * sz + (plane - 2) * 2 * P * (long long)sy;
+        else from = (plane - 4) * 2 * P + l * (long long)sy + row * sz;
+        __pipeline_memcpy_async((T *)(faces + line * N + l) + which, x + which * d + from, sizeof(T));
       }
     }
   }
 }
 
+/* Where a walk is: a patch on the cells w and w + 1, of the first colour if it leads */
+struct HopsPatchStep {
+  int  i, w; /* i < 0: before the first one, or after the last */
+  bool lead;
+};
+
+/* The first one, the one before it, the next one, the one before it, ..., the one after the last; parts of the walk leave those between them out. `count`: patches of the first colour, from `first` on */
+__device__ __forceinline__ HopsPatchStep HopsPatchWalkNext(const HopsPatchSteps &s, int first, int count, int i)
+{
+  if (s.alone) return {i < 0 ? 0 : -1, first, false};
+  while (++i <= 2 * count) {
+    const bool lead = i < 2 * count && i % 2 == 0;
+    const int  w    = first + i - (lead ? 0 : i % 2 ? 2 : 1);
+
+    if (w < 0 || w > s.last) continue;
+    if (lead || (i == 1 ? blockIdx.z == 0 : i < 2 * count || w == s.last)) return {i, w, lead};
+  }
+  return {-1, 0, false};
+}
+
+/* The compiler knows nothing of t any more */
+__device__ __forceinline__ void HopsPatchForget(int &t)
+{
+  asm volatile(""
+               : "+r"(t));
+}
+
 template <class L, class T, int MB>
 __global__ void __launch_bounds__(L::threads, MB) HopsPatchWalk3(const __grid_constant__ HopsPatchTable<L::P, T> tab, const __grid_constant__ HopsPatchBox<T> a, const __grid_constant__ HopsPatchSteps steps)
 {
-  constexpr int     P = L::P, n = L::n, N = L::N, W = L::W, NT = L::threads, NB = L::NB, R = L::R, RS = L::RS;
+  using V         = typename L::V;
+  constexpr int P = L::P, n = L::n, N = L::N, Q = L::Q, NT = L::threads, RS = L::RS, PS = L::PS, columns = L::columns, M = sizeof(V) / sizeof(T);
   extern __shared__ __align__(16) unsigned char raw[];
-  T *const cube = (T *)raw, *const HX = cube + L::X, *const HY = cube + L::Y, *const HZ = cube + L::Z, *const G = cube + L::G;
-  const int first = steps.lead + 2 * steps.each * (int)blockIdx.z, count = steps.alone ? 0 : min(steps.each, (steps.last - first) / 2 + 1), after = first + 2 * count - 1; /* patches of the first colour; the one after these */
-  int       t = threadIdx.x;
+  V *const cube = (V *)raw, *const HX = cube + L::X, *const HY = cube + L::Y, *const HZ = cube + L::Z, *const G = cube + L::G, *const FZ = cube + L::FZ;
+  const int       p0 = blockIdx.x * M, q0 = blockIdx.y, dist = p0 + M <= a.nx ? 2 * P : 0; /* of two patches, from the first to the second: a row of an odd number ends with one, twice */
+  const int       first = steps.lead + 2 * steps.each * (int)blockIdx.z, count = steps.alone ? 0 : min(steps.each, (steps.last - first) / 2 + 1);
+  const bool      whole = p0 < steps.inner[0] || p0 + M > steps.inner[1] || q0 < steps.inner[2] || q0 >= steps.inner[3];
+  const long long at0   = (long long)(2 * p0 + a.c[0]) * P + (2 * q0 + a.c[1]) * P * (long long)a.sy;
+  int             t     = threadIdx.x;
+  HopsPatchStep   c     = {-1, 0, false};
+  V               v[n];
 
-  /* the first one, the one before it, the next one, the one before it, ..., the one after the last; parts of the walk leave those between them out */
 #pragma unroll 1
-  for (int i = 0; i <= 2 * count; i++) {
-    const int  w    = steps.alone ? first : i == 2 * count ? after
-                                          : i & 1          ? first + i - 2
-                                                           : first + i;
-    const bool lead = !steps.alone && !((i & 1) || w == after);
+  for (;;) {
+    const HopsPatchStep next = HopsPatchWalkNext(steps, first, count, c.i);
 
-    if (w < 0 || w > steps.last || (!lead && !steps.alone && (w < first ? blockIdx.z > 0 : w == after && w < steps.last))) continue;
+    if (next.i >= 0 && t < columns) { /* z: thread (x, y). Early: it comes while the columns of the patch before are multiplied */
+      const T *b = a.b + at0 + (t % n + 1) + (t / n + 1) * (long long)a.sy + (next.w * P + 1) * a.sz;
 
-    const bool      lower = !lead || w == 0, upper = !lead || w == steps.last, full = lower || upper;
-    const int       nk = full ? n : P, b0 = blockIdx.x * NB, last = NB == 1 ? 1 : min(a.nx - b0, NB);
-    const bool      here = t < L::columns, some = t < R * nk;
-    const long long off = (long long)(2 * b0 + a.c[0]) * P + (long long)(2 * blockIdx.y + a.c[1]) * P * a.sy + (long long)w * P * a.sz;
-    T               v[n];
-
-    __syncthreads();
-    { /* z: thread (x of the row, y) */
-      const int       xr = t % R, Y = t / R, sub = NB == 1 ? 0 : xr / n;
-      const long long at     = off + min(sub, last - 1) * 2 * P + xr - sub * n + 1 + (Y + 1) * a.sy;
-      T *const        column = cube + xr + RS * Y;
-
-      if (here) {
 #pragma unroll
-        for (int k = 0; k < n; k++) v[k] = __ldg(a.b + at + (k + 1) * a.sz);
-      }
-      HopsPatchWalkFaces<L, T>(t, last, a.x + off, a.sy, a.sz, cube + L::FZ);
-      __pipeline_commit();
-      if (here) {
-        HopsPatchDual<P, T>(tab, v, full);
+      for (int k = 0; k < n; k++) HopsPatchLoad(b + k * a.sz, dist, v[k]);
+    }
+    HopsPatchForget(t);
+    if (c.i >= 0) { /* z, back: thread (x, y) */
+      const bool lower = !c.lead || c.w == 0, upper = !c.lead || c.w == steps.last, full = lower || upper;
+      T *const   x = a.x + at0 + c.w * P * a.sz;
+
+      __syncthreads();
+      if (t < columns) {
+        const int      X = t % n, Y = t / n;
+        const V *const column = cube + X + RS * Y, *const z = FZ + (Y + 1) * Q + X + 1;
+        const V        zs = z[0] + z[N * Q];
+        T *const       to = x + (X + 1) + (Y + 1) * (long long)a.sy;
+
+        if (!full || !whole) {
+          V sum = tab.Ee[P - 1] * zs;
+
 #pragma unroll
-        for (int k = 0; k < P; k++) column[L::PS * k] = v[k];
-        if (full) {
+          for (int k = 0; k < P; k++) sum += tab.Se[(P - 1) * P + k] * column[PS * k];
+          HopsPatchStore(to + P * a.sz, dist, sum);
+        } else {
+          V u[n];
+
 #pragma unroll
-          for (int k = P; k < n; k++) column[L::PS * k] = v[k];
+          for (int k = 0; k < n; k++) u[k] = column[PS * k];
+          HopsPatchValues<P, T>(tab, zs, z[0] - z[N * Q], u);
+          HopsPatchStore(to + P * a.sz, dist, u[P - 1]);
+          if (lower) {
+#pragma unroll
+            for (int k = 0; k < P - 1; k++) HopsPatchStore(to + (k + 1) * a.sz, dist, u[k]);
+          }
+          if (upper) {
+#pragma unroll
+            for (int k = P; k < n; k++) HopsPatchStore(to + (k + 1) * a.sz, dist, u[k]);
+          }
         }
       }
-      __pipeline_wait_prior(0);
+      HopsPatchForget(t);
+      if (full && !whole && (t & 31) < 2 * n - 1) { /* the other lines of the middle planes of x and y: a warp two mirrored nodes of z, a thread a line */
+        const int      l = t & 31, X = l < n ? l : P - 1, Y = l < n ? P - 1 : l - n < P - 1 ? l - n : l - n + 1;
+        const V *const column = cube + X + RS * Y, *const z = FZ + (Y + 1) * Q + X + 1;
+        T *const       to = x + (X + 1) + (Y + 1) * (long long)a.sy;
+
+#pragma unroll
+        for (int i0 = 0; i0 < P - 1; i0 += NT / 32) {
+          const int i = i0 + __shfl_sync(0xffffffffu >> (33 - 2 * n), t >> 5, 0);
+
+          if (i0 + NT / 32 <= P - 1 || i < P - 1) {
+            V e = tab.Ee[i] * (z[0] + z[N * Q]), o = tab.Eo[i] * (z[0] - z[N * Q]);
+
+#pragma unroll
+            for (int m = 0; m < P; m++) e += tab.Se[i * P + m] * column[PS * m];
+#pragma unroll
+            for (int m = 0; m < P - 1; m++) o += tab.So[i * (P - 1) + m] * column[PS * (P + m)];
+            if (lower) HopsPatchStore(to + (i + 1) * a.sz, dist, e + o);
+            if (upper) HopsPatchStore(to + (n - i) * a.sz, dist, e - o);
+          }
+        }
+      }
     }
+    if (next.i < 0) break;
+    c = next;
+    HopsPatchForget(t);
+
+    const bool full = !c.lead || c.w == 0 || c.w == steps.last;
+    const int  nk   = full ? n : P;
+
     __syncthreads();
-    asm volatile(""
-                 : "+r"(t));
-    /* faces, first direction: sum and difference of y, those across x: modes of z; sum and difference of z: modes of y */
-    constexpr int all = 4 * W + (NB + 1) * N;
-#pragma unroll
-    for (int i0 = 0; i0 < all; i0 += NT) {
-      const int it = i0 + (all <= NT ? (t >= L::F1 ? t - L::F1 : t + NT - L::F1) : t), line = it < 2 * W ? it / W : it < all - 2 * W ? (it - 2 * W) / N
-                                                                                                                                     : (it - (all - 2 * W)) / W;
+    HopsPatchWalkFaces<L, T, V>(t, a.x + at0 + c.w * P * a.sz, dist, a.sy, a.sz, FZ);
+    __pipeline_commit();
+    if (t < columns) {
+      V *const column = cube + t % n + RS * (t / n);
 
-      if (it < (full ? all : all - W)) {
-        const bool y = it < 2 * W, x = !y && it < all - 2 * W;
-        const int  l    = y ? it - line * W : x ? it - 2 * W - line * N
-                                                : it - (all - 2 * W) - line * W,
-                  pitch = x ? L::QX : L::Q;
-        const T *f      = cube + (y ? L::FY : x ? L::FX + line * N * L::QX
-                                                : L::FZ) +
-                     l;
-        T *out = cube + (x ? L::X + line * n * N : (y ? L::Y : L::Z) + line * n * W) + l, u[N];
+      HopsPatchDual<P, T>(tab, v, full);
+#pragma unroll
+      for (int k = 0; k < P; k++) column[PS * k] = v[k];
+      if (full) {
+#pragma unroll
+        for (int k = P; k < n; k++) column[PS * k] = v[k];
+      }
+    }
+    __pipeline_wait_prior(0);
+    __syncthreads();
+    HopsPatchForget(t);
+    { /* faces, first direction: sum and difference of y, those across x: modes of z; sum and difference of z: modes of y */
+      const int it = t >= NT / 2 ? t - NT / 2 : t + NT / 2, line = it / N, l = it - line * N;
+
+      if (it < (full ? 6 * N : 5 * N)) {
+        const bool     x = line == 2 || line == 3;
+        const V *const f = cube + (line < 2 ? L::FY : x ? L::FX + (line - 2) * N * Q
+                                                        : L::FZ) +
+                           l;
+        V *const out = cube + (line < 2 ? L::Y + line * n * N : x ? L::X + (line - 2) * n * N
+                                                                  : L::Z + (line - 4) * n * N) +
+                       l;
+        V u[N];
 
 #pragma unroll
-        for (int k = 0; k < N; k++) u[k] = f[k * pitch];
+        for (int k = 0; k < N; k++) u[k] = f[k * Q];
         if (!x) {
-          const T sg = line ? (T)-1 : (T)1;
+          const T sign = line & 1 ? (T)-1 : (T)1;
 
 #pragma unroll
-          for (int k = 0; k < N; k++) u[k] += sg * f[(k + N) * L::Q];
+          for (int k = 0; k < N; k++) u[k] += sign * f[(k + N) * Q];
         }
-        HopsPatchModes<P, T>(tab, u, out, x ? N : W, full || !(x || y));
+        HopsPatchModes<P, T>(tab, u, out, N, full || line >= 4);
       }
     }
-    asm volatile(""
-                 : "+r"(t));
-    if (some) { /* y: thread (x of the row, mode of z) */
-      T *const col = cube + t % R + L::PS * (t / R);
+    HopsPatchForget(t);
+    if (t < n * nk) { /* y: thread (x, mode of z) */
+      V *const column = cube + t % n + PS * (t / n);
 
 #pragma unroll
-      for (int j = 0; j < n; j++) v[j] = col[RS * j];
+      for (int j = 0; j < n; j++) v[j] = column[RS * j];
       HopsPatchDual<P, T>(tab, v);
 #pragma unroll
-      for (int j = 0; j < n; j++) col[RS * j] = v[j];
+      for (int j = 0; j < n; j++) column[RS * j] = v[j];
     }
     __syncthreads();
-    asm volatile(""
-                 : "+r"(t));
-    /* faces, second direction, to modes: in place, but for those of y, whose first result is needed below; the ends of z's lines stay for the neighbour */
-    constexpr int most = (NB + 1) * n + 4 * n * NB;
-#pragma unroll
-    for (int i0 = 0; i0 < most; i0 += NT) {
-      const int it = i0 + (most <= NT ? (t >= L::F2 ? t - L::F2 : t + NT - L::F2) : t), ny = 2 * nk * NB, nx = (NB + 1) * nk;
+    HopsPatchForget(t);
+    { /* faces, second direction, to modes: in place, but for those of y, whose first result is needed below; the ends of z's lines stay for the neighbour */
+      const int it = t >= NT / 2 ? t - NT / 2 : t + NT / 2;
 
-      if (it < ny + nx + (full ? 2 * n : n) * NB) {
-        const T *in;
-        T       *out, u[N];
+      if (it < 4 * nk + (full ? 2 * n : n)) {
+        const int      q = it < 2 * nk ? it : it - 2 * nk, r = q < nk ? q : q - nk + n; /* row of y or x */
+        const V *const in  = it < 2 * nk ? HY + r * N : it < 4 * nk ? HX + r * N
+                                                                    : HZ + (it - 4 * nk) * N;
+        V *const       out = it < 2 * nk ? G + r * n : it < 4 * nk ? HX + r * N
+                                                                   : HZ + (it - 4 * nk) * N + 1;
+        V              u[N];
 
-        if (it < ny) {
-          const int patch = NB == 1 ? 0 : it / (2 * nk), q = it - patch * 2 * nk, r = q < nk ? q : q - nk + n;
-
-          in  = HY + r * W + patch * 2 * P;
-          out = G + (patch * 2 * n + r) * n;
-        } else if (it < ny + nx) {
-          const int q = it - ny, plane = q / nk;
-
-          in = out = HX + (plane * n + q - plane * nk) * N;
-        } else {
-          const int q = it - ny - nx, patch = NB == 1 ? 0 : q / (full ? 2 * n : n);
-
-          in  = HZ + (q - patch * (full ? 2 * n : n)) * W + patch * 2 * P;
-          out = (T *)in + 1;
-        }
 #pragma unroll
         for (int k = 0; k < N; k++) u[k] = in[k];
         HopsPatchModes<P, T>(tab, u, out);
       }
     }
-    asm volatile(""
-                 : "+r"(t));
-    if (some) {
-      const T *row = cube + (NB == 1 ? 0 : t / n % NB * n) + RS * (t % n) + L::PS * (t / R);
+    HopsPatchForget(t);
+    if (t < n * nk) {
+      const V *const row = cube + RS * (t % n) + PS * (t / n);
 
 #pragma unroll
       for (int k = 0; k < n; k++) v[k] = row[k];
       HopsPatchDual<P, T>(tab, v);
     }
     __syncthreads();
-    if (some) { /* x, and back: thread (j, patch, k) */
-      const int j = t % n, patch = NB == 1 ? 0 : t / n % NB, k = t / R;
-      const T   h0 = HX[(patch * n + k) * N + j], h1 = HX[((patch + 1) * n + k) * N + j], gs = h0 + h1, gd = h0 - h1, cj = __ldg(a.cyz + j), ck = __ldg(a.cyz + n + k), l = __ldg(a.cyz + 2 * n + j) + __ldg(a.cyz + 3 * n + k);
-      const T  *gy = G + ((patch * 2 + (j >= P)) * n + k) * n, *gz = HZ + ((k >= P) * n + j) * W + patch * 2 * P + 1;
-      T        *row = cube + patch * n + RS * j + L::PS * k;
+    if (t < n * nk) { /* x, and back: thread (mode of y, mode of z) */
+      const int      j = t % n, k = t / n;
+      const V        h0 = HX[k * N + j], h1 = HX[(n + k) * N + j], gs = h0 + h1, gd = h0 - h1;
+      const T        cj = __ldg(a.cyz + j), ck = __ldg(a.cyz + n + k), l = __ldg(a.cyz + 2 * n + j) + __ldg(a.cyz + 3 * n + k);
+      const V *const gy = G + ((j >= P) * n + k) * n, *const gz = HZ + ((k >= P) * n + j) * N + 1;
+      V *const       row = cube + RS * j + PS * k;
 
 #pragma unroll
-      for (int m = 0; m < n; m++) v[m] = HopsPatchQuotient<L::RCP>(v[m] - tab.c[m] * (m < P ? gs : gd) - cj * gy[m] - ck * gz[m], tab.l[m] + l);
+      for (int m = 0; m < n; m++) v[m] = HopsPatchQuotient(v[m] - tab.c[m] * (m < P ? gs : gd) - cj * gy[m] - ck * gz[m], tab.l[m] + l);
       HopsPatchValues<P, T>(tab, gs, gd, v);
 #pragma unroll
       for (int m = 0; m < n; m++) row[m] = v[m];
     }
     __syncthreads();
-    asm volatile(""
-                 : "+r"(t));
-    if (some) { /* y: thread (x of the row, mode of z) */
-      T *const back = cube + t % R + L::PS * (t / R);
-      const T *g    = HY + t / R * W + (NB == 1 ? t % R : t % R / n * 2 * P + t % R % n) + 1;
+    HopsPatchForget(t);
+    if (whole ? t < n * nk : t < n * P || (full && t >= columns && t < columns + P - 1)) { /* y, back: thread (x, mode of z); where the middle planes are enough even modes, and odd ones on that of x */
+      const int      X = t < columns ? t % n : P - 1, k = t < columns ? t / n : P + t - columns;
+      V *const       column = cube + X + PS * k;
+      const V *const g      = HY + k * N + X + 1;
 
 #pragma unroll
-      for (int j = 0; j < n; j++) v[j] = back[RS * j];
-      HopsPatchValues<P, T>(tab, g[0], g[n * W], v);
+      for (int j = 0; j < n; j++) v[j] = column[RS * j];
+      HopsPatchValues<P, T>(tab, g[0], g[n * N], v);
 #pragma unroll
-      for (int j = 0; j < n; j++) back[RS * j] = v[j];
+      for (int j = 0; j < n; j++) column[RS * j] = v[j];
+    } else if (full && t < columns && t % n != P - 1) { /* of the other odd ones the middle plane of y */
+      V *const column = cube + t % n + PS * (t / n);
+      V        sum    = tab.Ee[P - 1] * HY[t / n * N + t % n + 1];
+
+#pragma unroll
+      for (int j = 0; j < P; j++) sum += tab.Se[(P - 1) * P + j] * column[RS * j];
+      column[RS * (P - 1)] = sum;
     }
-    __syncthreads();
-    asm volatile(""
-                 : "+r"(t));
-    if (here) { /* z: thread (x of the row, y) */
-      const int      xr = t % R, Y = t / R, sub = NB == 1 ? 0 : xr / n;
-      const T *const z = cube + L::FZ + (Y + 1) * L::Q + sub * 2 * P + xr - sub * n + 1, *const column = cube + xr + RS * Y;
-      const T  zs = z[0] + z[N * L::Q];
-      T *const to = a.x + off + sub * 2 * P + xr - sub * n + 1 + (Y + 1) * a.sy;
-
-      if (!full) {
-        T sum = tab.Ee[P - 1] * zs;
-
-#pragma unroll
-        for (int k = 0; k < P; k++) sum += tab.Se[(P - 1) * P + k] * column[L::PS * k];
-        if (sub < last) to[P * a.sz] = sum;
-      } else {
-#pragma unroll
-        for (int k = 0; k < n; k++) v[k] = column[L::PS * k];
-        HopsPatchValues<P, T>(tab, zs, z[0] - z[N * L::Q], v);
-        if (sub < last) {
-          to[P * a.sz] = v[P - 1];
-          if (lower) {
-#pragma unroll
-            for (int k = 0; k < P - 1; k++) to[(k + 1) * a.sz] = v[k];
-          }
-          if (upper) {
-#pragma unroll
-            for (int k = P; k < n; k++) to[(k + 1) * a.sz] = v[k];
-          }
-        }
-      }
-    }
-    asm volatile(""
-                 : "+r"(t));
+    HopsPatchForget(t);
   }
 }
