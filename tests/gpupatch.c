@@ -113,14 +113,20 @@ int main(int argc, char **argv)
 
   test:
     suffix: 3d_walk_middle
-    args: -dim 3 -orders 5,6,7,8 -ncells {{10,6,5 11,7,4}} -library -each {{0 2}}
-    timeoutfactor: 6
+    args: -dim 3 -orders 5,6 -ncells {{10,6,5 11,7,4}} -library -each {{0 2}}
+    timeoutfactor: 3
     output_file: output/gpupatch_3d_walk_middle.out
 
   test:
-    suffix: 3d_walk_x
-    args: -dim 3 -orders 5,6,7,8 -ncells {{2,4,6 4,2,6 5,3,3}} -library
+    suffix: 3d_walk_middle_high
+    args: -dim 3 -orders 7 -ncells 10,6,3 -library
     timeoutfactor: 3
-    output_file: output/gpupatch_3d_walk_middle.out
+    output_file: output/gpupatch_3d_walk.out
+
+  test:
+    suffix: 3d_walk_x
+    args: -dim 3 -orders 5,6,7 -ncells {{2,4,6 4,2,6 5,3,3}} -library
+    timeoutfactor: 3
+    output_file: output/gpupatch_3d_walk_x.out
 
 TEST*/
