@@ -18,7 +18,7 @@
 /* A patch, or two, in shared memory, as numbers of type V. RS and PS as for HopsPatchRow */
 template <int P_, class V_, int RS_, int PS_>
 struct HopsPatchWalk {
-  using V              = V_;
+  using V                = V_;
   static constexpr int P = P_, RS = RS_, PS = PS_, n = 2 * P - 1, N = n + 2, columns = n * n, threads = (columns + 31) / 32 * 32;
   static constexpr int Q = N <= 16 ? 16 : N; /* numbers from a line of a face to the next: half a warp copies one */
   /* the cube; faces in modes: across x [lower, upper][mode of z][node, then mode, of y], y [sum, difference][mode of z][node of x], z [sum, difference][mode of y][node, then mode of x] */
@@ -133,7 +133,8 @@ __device__ __forceinline__ HopsPatchStep HopsPatchWalkNext(const HopsPatchSteps 
   if (s.alone) return {i < 0 ? 0 : -1, first, false};
   while (++i <= 2 * count) {
     const bool lead = i < 2 * count && i % 2 == 0;
-    const int  w    = first + i - (lead ? 0 : i % 2 ? 2 : 1);
+    const int  w    = first + i - (lead ? 0 : i % 2 ? 2
+                                                    : 1);
 
     if (w < 0 || w > s.last) continue;
     if (lead || (i == 1 ? blockIdx.z == 0 : i < 2 * count || w == s.last)) return {i, w, lead};
@@ -151,8 +152,8 @@ __device__ __forceinline__ void HopsPatchForget(int &t)
 template <class L, class T, int MB>
 __global__ void __launch_bounds__(L::threads, MB) HopsPatchWalk3(const __grid_constant__ HopsPatchTable<L::P, T> tab, const __grid_constant__ HopsPatchBox<T> a, const __grid_constant__ HopsPatchSteps steps)
 {
-  using V         = typename L::V;
-  constexpr int P = L::P, n = L::n, N = L::N, Q = L::Q, NT = L::threads, RS = L::RS, PS = L::PS, columns = L::columns, M = sizeof(V) / sizeof(T);
+  using V             = typename L::V;
+  constexpr int     P = L::P, n = L::n, N = L::N, Q = L::Q, NT = L::threads, RS = L::RS, PS = L::PS, columns = L::columns, M = sizeof(V) / sizeof(T);
   extern __shared__ __align__(16) unsigned char raw[];
   V *const cube = (V *)raw, *const HX = cube + L::X, *const HY = cube + L::Y, *const HZ = cube + L::Z, *const G = cube + L::G, *const FZ = cube + L::FZ;
   const int       p0 = blockIdx.x * M, q0 = blockIdx.y, dist = p0 + M <= a.nx ? 2 * P : 0; /* of two patches, from the first to the second: a row of an odd number ends with one, twice */
@@ -182,8 +183,8 @@ __global__ void __launch_bounds__(L::threads, MB) HopsPatchWalk3(const __grid_co
       if (t < columns) {
         const int      X = t % n, Y = t / n;
         const V *const column = cube + X + RS * Y, *const z = FZ + (Y + 1) * Q + X + 1;
-        const V        zs = z[0] + z[N * Q];
-        T *const       to = x + (X + 1) + (Y + 1) * (long long)a.sy;
+        const V  zs = z[0] + z[N * Q];
+        T *const to = x + (X + 1) + (Y + 1) * (long long)a.sy;
 
         if (!full || !whole) {
           V sum = tab.Ee[P - 1] * zs;
@@ -210,9 +211,10 @@ __global__ void __launch_bounds__(L::threads, MB) HopsPatchWalk3(const __grid_co
       }
       HopsPatchForget(t);
       if (full && !whole && (t & 31) < 2 * n - 1) { /* the other lines of the middle planes of x and y: a warp two mirrored nodes of z, a thread a line */
-        const int      l = t & 31, X = l < n ? l : P - 1, Y = l < n ? P - 1 : l - n < P - 1 ? l - n : l - n + 1;
+        const int      l = t & 31, X = l < n ? l : P - 1, Y = l < n ? P - 1 : l - n < P - 1 ? l - n
+                                                                                            : l - n + 1;
         const V *const column = cube + X + RS * Y, *const z = FZ + (Y + 1) * Q + X + 1;
-        T *const       to = x + (X + 1) + (Y + 1) * (long long)a.sy;
+        T *const to = x + (X + 1) + (Y + 1) * (long long)a.sy;
 
 #pragma unroll
         for (int i0 = 0; i0 < P - 1; i0 += NT / 32) {
@@ -321,7 +323,7 @@ __global__ void __launch_bounds__(L::threads, MB) HopsPatchWalk3(const __grid_co
       const V        h0 = HX[k * N + j], h1 = HX[(n + k) * N + j], gs = h0 + h1, gd = h0 - h1;
       const T        cj = __ldg(a.cyz + j), ck = __ldg(a.cyz + n + k), l = __ldg(a.cyz + 2 * n + j) + __ldg(a.cyz + 3 * n + k);
       const V *const gy = G + ((j >= P) * n + k) * n, *const gz = HZ + ((k >= P) * n + j) * N + 1;
-      V *const       row = cube + RS * j + PS * k;
+      V *const row = cube + RS * j + PS * k;
 
 #pragma unroll
       for (int m = 0; m < n; m++) v[m] = HopsPatchQuotient(v[m] - tab.c[m] * (m < P ? gs : gd) - cj * gy[m] - ck * gz[m], tab.l[m] + l);
