@@ -10,11 +10,11 @@ import matplotlib.pyplot as plt
 data, figures = (sys.argv[1:] + ["docs/data/gpupatch.csv", "docs/figures"][len(sys.argv) - 1:])[:2]
 os.makedirs(figures, exist_ok=True)
 plt.rcParams.update({"axes.grid": True, "grid.alpha": 0.3, "font.size": 9, "figure.constrained_layout.use": True})
-kinds = {"global": "global residual", "separate": "separate local residual", "fused": "fused", "linear": "fused, linear indices", "free": "fused, conflict-free", "separate-free": "separate, conflict-free", "modal": "this library"}
+kinds = {"global": "global residual", "separate": "separate local residual", "fused": "fused", "linear": "fused, linear indices", "free": "fused, conflict-free", "separate-free": "separate, conflict-free", "boundary": "fused, boundary values", "modal": "this library"}
 with open(data) as f:
     rows = [r for r in csv.DictReader(line for line in f if not line.startswith("#"))]
 
-for name, shown in (("patch-stages", ("global", "separate", "fused")), ("patch-layouts", ("fused", "linear", "free", "modal")), ("patch-separate", ("separate-free", "free"))):
+for name, shown in (("patch-stages", ("global", "separate", "fused")), ("patch-layouts", ("fused", "linear", "free", "modal")), ("patch-separate", ("separate-free", "free")), ("patch-boundary", ("free", "boundary", "modal"))):
     fig, axes = plt.subplots(1, 4, figsize=(12, 3))
     for ax, (dim, precision) in zip(axes, ((d, p) for d in "23" for p in ("double", "single"))):
         for i, kind in enumerate(shown):
@@ -29,5 +29,5 @@ for name, shown in (("patch-stages", ("global", "separate", "fused")), ("patch-l
 
 print("3D, order 3     precision  ms/sweep of 1e8 unknowns  Tflop/s  of peak  of shared memory")
 for r in rows:
-    if (r["dim"], r["order"]) == ("3", "3") and r["kind"] in ("fused", "linear", "free", "modal"):
+    if (r["dim"], r["order"]) == ("3", "3") and r["kind"] in ("fused", "linear", "free", "boundary", "modal"):
         print("%-22s %6s %24.1f %9.2f %8.2f %8.2f" % (kinds[r["kind"]], r["precision"], 1e11 / (1e9 * float(r["gdof_per_s"])), float(r["tflops"]), float(r["of_peak"]), float(r["of_shared"])))

@@ -56,6 +56,13 @@ static void Count(const Box *box, BoxKind kind, PetscReal *flops, PetscReal *byt
     *bytes  = size * np * (touched + 5 * in); /* x and b in, r out; r and x in, x out */
     *shared = size * np * (res + solve + products);
     break;
+  case BOX_BOUNDARY:
+    res      = box->dim == 3 ? 8 * N * N * n + 20 * n * n * N + 56 * in : 8 * n * N + 24 * in;
+    products = box->dim == 3 ? 4 * n * N + 20 * n * n + 7 * in : 8 * n + 5 * in;
+    *flops   = np * (res + solve - in);    /* nothing is added to x */
+    *bytes   = size * np * (touched + in); /* x around the inside and b in, x out */
+    *shared  = size * np * (res + solve + products);
+    break;
   default:
     *flops  = np * (res + solve);
     *bytes  = size * np * (touched + 2 * in);

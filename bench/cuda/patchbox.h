@@ -11,10 +11,11 @@ typedef enum {
   BOX_LINEAR,
   BOX_FREE,
   BOX_SEPARATEFREE,
+  BOX_BOUNDARY,
   BOX_MODAL, /* the library's */
   BOX_NKINDS
 } BoxKind;
-static const char *const BoxKinds[] = {"global", "separate", "fused", "linear", "free", "separate-free", "modal"};
+static const char *const BoxKinds[] = {"global", "separate", "fused", "linear", "free", "separate-free", "boundary", "modal"};
 
 typedef struct {
   PetscInt      dim, p, ncells[3];

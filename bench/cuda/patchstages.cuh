@@ -7,6 +7,7 @@
     fused       both in one kernel; threads of the patch's surface idle in the local solver
     linear      as fused; interior nodes are numbered through, so that whole warps idle
     free        as linear; interior values lie one behind the other, and threads read and write without bank conflicts
+    boundary    as free; the residual takes x on the patch's boundary alone, b_I - A_IB x_B, and the local solver's result replaces x inside
 
   In 2D a thread works on one node.
 */
@@ -65,7 +66,29 @@ struct StageSizes {
   static constexpr int n = 2 * P - 1, N = n + 2, N2 = N * N, NZ = DIM == 3 ? N : 1, nz = DIM == 3 ? n : 1;
   static constexpr int NB     = N2 >= 96 ? 1 : 96 / N2 + 1; /* patches of a block */
   static constexpr int tables = 4 * N2 + n * n, nodes = N2 * NZ;
+  /* Boundary: numbers of x_B, of u or w (after a product along the faces), of f or g (after two); for a patch, those inside included */
+  static constexpr int in = n * n * nz, face = DIM == 3 ? 2 * (N2 + n * N + n * n) : 2 * (N + n), once = DIM == 3 ? 2 * (N * n + 2 * n * n) : 4 * n, twice = DIM == 3 ? 6 * n * n : 0;
+  static constexpr int work = 2 * once + (face > 2 * twice ? face : 2 * twice), boundary = in + (work > in ? work : in);
 };
+
+/* The local solver: s <- A_II^{-1} s by fast diagonalization; o is as large */
+template <int DIM, int P, class T, int RS, int PS, bool FREE>
+__device__ __forceinline__ void Solve(const T *S, const T *Dinv, T *s, T *o, int ir, int ic, bool inner)
+{
+  using L         = StageSizes<DIM, P>;
+  constexpr int n = L::n, nz = L::nz, n2 = n * n;
+
+  Apply<n, n, RS, PS, nz, 0, FREE, true, 0, T>(S, s, o, ir, ic, inner);
+  Apply<n, n, RS, PS, nz, 1, FREE, true, 0, T>(S, o, s, ir, ic, inner);
+  if (DIM == 3) Apply<n, n, RS, PS, nz, 2, FREE, true, 0, T>(S, s, s, ir, ic, inner);
+  if (inner)
+#pragma unroll
+    for (int z = 0; z < nz; z++) s[ir * RS + ic + z * PS] *= __ldg(Dinv + z * n2 + ir * n + ic);
+  __syncthreads();
+  if (DIM == 3) Apply<n, n, RS, PS, nz, 2, FREE, false, 0, T>(S, s, s, ir, ic, inner);
+  Apply<n, n, RS, PS, nz, 1, FREE, false, 0, T>(S, s, o, ir, ic, inner);
+  Apply<n, n, RS, PS, nz, 0, FREE, false, 0, T>(S, o, s, ir, ic, inner);
+}
 
 /* LAYOUT: 0 threads of the surface idle, 1 linear, 2 without bank conflicts */
 template <int DIM, int P, class T, int LAYOUT, bool RESIDUAL, bool SOLVE>
@@ -117,20 +140,7 @@ __global__ void __launch_bounds__(StageSizes<DIM, P>::N2 *StageSizes<DIM, P>::NB
     } else if (row > 0 && row < N - 1 && col > 0 && col < N - 1) r[O + (row - 1) * RS + col - 1] -= w[t];
     __syncthreads();
   }
-  if (SOLVE) {
-    T *s = r + O, *o = (RESIDUAL ? u : x) + O;
-
-    Apply<n, n, RS, PS, nz, 0, FREE, true, 0, T>(S, s, o, ir, ic, inner);
-    Apply<n, n, RS, PS, nz, 1, FREE, true, 0, T>(S, o, s, ir, ic, inner);
-    if (DIM == 3) Apply<n, n, RS, PS, nz, 2, FREE, true, 0, T>(S, s, s, ir, ic, inner);
-    if (inner)
-#pragma unroll
-      for (int z = 0; z < nz; z++) s[ir * RS + ic + z * PS] *= __ldg(a.tables + L::tables + z * n2 + ir * n + ic);
-    __syncthreads();
-    if (DIM == 3) Apply<n, n, RS, PS, nz, 2, FREE, false, 0, T>(S, s, s, ir, ic, inner);
-    Apply<n, n, RS, PS, nz, 1, FREE, false, 0, T>(S, s, o, ir, ic, inner);
-    Apply<n, n, RS, PS, nz, 0, FREE, false, 0, T>(S, o, s, ir, ic, inner);
-  }
+  if (SOLVE) Solve<DIM, P, T, RS, PS, FREE>(S, a.tables + L::tables, r + O, (RESIDUAL ? u : x) + O, ir, ic, inner);
   if (inner && in) {
 #pragma unroll
     for (int z = 0; z < nz; z++) {
@@ -141,6 +151,122 @@ __global__ void __launch_bounds__(StageSizes<DIM, P>::N2 *StageSizes<DIM, P>::NB
       else a.r[g] = v;
     }
   }
+}
+
+/* Two opposite faces [2][ROWS][K] of a patch, K = N nodes of a row or the n interior ones: [2][ROWS][n] u = M x and w = A x along the rows */
+template <int N, int K, int ROWS, class T>
+__device__ __forceinline__ void FaceRows(const T *M, const T *A, const T *x, T *u, T *w, int row, int col)
+{
+  constexpr int n = N - 2, first = (N - K) / 2;
+
+  if (row < ROWS) {
+    T v[2] = {0, 0}, y[2] = {0, 0};
+
+#pragma unroll
+    for (int s = 0; s < 2; s++) {
+#pragma unroll
+      for (int k = 0; k < K; k++) {
+        v[s] += M[(col + 1) * N + first + k] * x[(s * ROWS + row) * K + k];
+        y[s] += A[(col + 1) * N + first + k] * x[(s * ROWS + row) * K + k];
+      }
+    }
+#pragma unroll
+    for (int s = 0; s < 2; s++) {
+      u[(s * ROWS + row) * n + col] = v[s];
+      w[(s * ROWS + row) * n + col] = y[s];
+    }
+  }
+}
+
+/* Then across the K rows: [2][n][n] f = M w + A u and g = M u */
+template <int N, int K, class T>
+__device__ __forceinline__ void FaceColumns(const T *M, const T *A, const T *u, const T *w, T *f, T *g, int row, int col)
+{
+  constexpr int n = N - 2, first = (N - K) / 2;
+
+  if (row < n) {
+    T v[2] = {0, 0}, y[2] = {0, 0};
+
+#pragma unroll
+    for (int s = 0; s < 2; s++) {
+#pragma unroll
+      for (int k = 0; k < K; k++) {
+        v[s] += M[(row + 1) * N + first + k] * w[(s * K + k) * n + col] + A[(row + 1) * N + first + k] * u[(s * K + k) * n + col];
+        y[s] += M[(row + 1) * N + first + k] * u[(s * K + k) * n + col];
+      }
+    }
+#pragma unroll
+    for (int s = 0; s < 2; s++) {
+      f[(s * n + row) * n + col] = v[s];
+      g[(s * n + row) * n + col] = y[s];
+    }
+  }
+}
+
+/*
+  x_I = A_II^{-1} (b_I - A_IB x_B). Nodes of the boundary belong to the faces of z, else to those of y, else to those of x, so that A_IB has a block for
+  each pair of faces. In a block the terms have two factors in the normal direction, the columns M_IB and A_IB: what they multiply, f and g, is summed on the faces.
+*/
+template <int DIM, int P, class T>
+__global__ void __launch_bounds__(StageSizes<DIM, P>::N2 *StageSizes<DIM, P>::NB) StageBoundary(const StageArgs<T> a)
+{
+  using L             = StageSizes<DIM, P>;
+  constexpr int     n = L::n, N = L::N, N2 = L::N2, nz = L::nz, n2 = n * n, e = DIM == 3 ? 1 : 0;
+  extern __shared__ __align__(16) unsigned char raw[];
+  T *const tab = (T *)raw, *const A0 = tab, *const A1 = tab + N2, *const A2 = tab + 2 * N2, *const M = tab + 3 * N2, *const S = tab + 4 * N2;
+  const int       t = threadIdx.x, col = t % N, row = t / N, ic = t % n, ir = t / n, q = blockIdx.x * L::NB + threadIdx.y;
+  const bool      in = q < a.n[0] * a.n[1] * a.n[2], inner = t < n2;
+  const int       Q    = in ? q : 0;
+  const long long base = (long long)(2 * (Q % a.n[0]) + a.c[0]) * P + (long long)(2 * (Q / a.n[0] % a.n[1]) + a.c[1]) * P * a.sy + (2 * (Q / (a.n[0] * a.n[1])) + a.c[2]) * P * a.sz;
+  /* faces of x [2][z][y], of y [2][z][x], of z [2][y][x]; f and g overwrite x in 3D and are w and u in 2D, and the local solver overwrites all of them */
+  T *r = tab + L::tables + threadIdx.y * L::boundary, *u = r + L::in, *w = u + L::once, *x = w + L::once;
+  T *xx = x, *xy = xx + 2 * nz * n, *xz = xy + 2 * nz * N, *ux = u, *uy = ux + 2 * nz * n, *uz = uy + 2 * nz * n, *wx = w, *wy = wx + 2 * nz * n, *wz = wy + 2 * nz * n;
+  T *fx = DIM == 3 ? x : wx, *fy = DIM == 3 ? x + 2 * n2 : wy, *fz = x + 4 * n2, *gx = DIM == 3 ? x + L::twice : ux, *gy = DIM == 3 ? gx + 2 * n2 : uy, *gz = gx + 4 * n2;
+
+  for (int i = t + N2 * threadIdx.y; i < L::tables; i += N2 * L::NB) tab[i] = a.tables[i];
+#pragma unroll
+  for (int s = 0; s < 2; s++) {
+    if (ir < nz) xx[(s * nz + ir) * n + ic] = a.x[base + s * (N - 1) + (ic + 1) * a.sy + (ir + e) * a.sz];
+    if (row < nz) xy[(s * nz + row) * N + col] = a.x[base + col + s * (N - 1) * a.sy + (row + e) * a.sz];
+    if (DIM == 3) xz[s * N2 + t] = a.x[base + col + row * a.sy + s * (N - 1) * a.sz];
+  }
+  if (inner)
+#pragma unroll
+    for (int z = 0; z < nz; z++) r[t + z * n2] = a.b[base + ic + 1 + (ir + 1) * a.sy + (z + e) * a.sz];
+  __syncthreads();
+  FaceRows<N, n, nz, T>(M, A1, xx, ux, wx, ir, ic);
+  FaceRows<N, N, nz, T>(M, A0, xy, uy, wy, ir, ic);
+  if (DIM == 3) FaceRows<N, N, N, T>(M, A0, xz, uz, wz, ir, ic);
+  __syncthreads();
+  if (DIM == 3) {
+    FaceColumns<N, n, T>(M, A2, ux, wx, fx, gx, ir, ic);
+    FaceColumns<N, n, T>(M, A2, uy, wy, fy, gy, ir, ic);
+    FaceColumns<N, N, T>(M, A1, uz, wz, fz, gz, ir, ic);
+    __syncthreads();
+  }
+  if (inner) {
+    T v[nz];
+
+#pragma unroll
+    for (int z = 0; z < nz; z++) v[z] = 0;
+#pragma unroll
+    for (int z = 0; z < nz; z++)
+#pragma unroll
+      for (int s = 0; s < 2; s++) {
+        const int k = s * (N - 1);
+
+        v[z] += M[(ic + 1) * N + k] * fx[(s * nz + z) * n + ir] + A0[(ic + 1) * N + k] * gx[(s * nz + z) * n + ir];
+        v[z] += M[(ir + 1) * N + k] * fy[(s * nz + z) * n + ic] + A1[(ir + 1) * N + k] * gy[(s * nz + z) * n + ic];
+        if (DIM == 3) v[z] += M[(z + 1) * N + k] * fz[s * n2 + t] + A2[(z + 1) * N + k] * gz[s * n2 + t];
+      }
+#pragma unroll
+    for (int z = 0; z < nz; z++) r[t + z * n2] -= v[z];
+  }
+  __syncthreads();
+  Solve<DIM, P, T, n, n2, true>(S, a.tables + L::tables, r, u, ir, ic, inner);
+  if (inner && in)
+#pragma unroll
+    for (int z = 0; z < nz; z++) a.x[base + ic + 1 + (ir + 1) * a.sy + (z + e) * a.sz] = r[t + z * n2];
 }
 
 /* r -= A x cell by cell, boundary nodes included (their r is not used) */
@@ -169,19 +295,26 @@ __global__ void __launch_bounds__((P + 1) * (P + 1)) StageCells(const StageArgs<
   for (int z = 0; z < NZ; z++) atomicAdd(a.r + base + z * a.sz, -w[t + z * Q2]);
 }
 
-template <int DIM, int P, class T, int LAYOUT, bool RESIDUAL, bool SOLVE>
-static cudaError_t StageLaunch(const StageArgs<T> &a)
+/* `each`: numbers of a patch in shared memory */
+template <int DIM, int P, class T>
+static cudaError_t StageLaunch(void (*kernel)(const StageArgs<T>), int each, const StageArgs<T> &a)
 {
   using L          = StageSizes<DIM, P>;
   const int    np  = a.n[0] * a.n[1] * a.n[2];
-  const size_t mem = sizeof(T) * (L::tables + (size_t)4 * L::nodes * L::NB);
+  const size_t mem = sizeof(T) * (L::tables + (size_t)each * L::NB);
   cudaError_t  err;
 
   if (!np) return cudaSuccess;
-  err = cudaFuncSetAttribute(StageKernel<DIM, P, T, LAYOUT, RESIDUAL, SOLVE>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)mem);
+  err = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)mem);
   if (err) return err;
-  StageKernel<DIM, P, T, LAYOUT, RESIDUAL, SOLVE><<<(np + L::NB - 1) / L::NB, dim3(L::N2, L::NB), mem>>>(a);
+  kernel<<<(np + L::NB - 1) / L::NB, dim3(L::N2, L::NB), mem>>>(a);
   return cudaGetLastError();
+}
+
+template <int DIM, int P, class T, int LAYOUT, bool RESIDUAL, bool SOLVE>
+static cudaError_t StageLaunch(const StageArgs<T> &a)
+{
+  return StageLaunch<DIM, P, T>(StageKernel<DIM, P, T, LAYOUT, RESIDUAL, SOLVE>, 4 * StageSizes<DIM, P>::nodes, a);
 }
 
 template <int DIM, int P, class T>
@@ -226,6 +359,9 @@ static cudaError_t StageSweep(HopsPatchStage stage, const HopsStageBox *box)
     case HOPS_STAGE_SEPARATEFREE:
       err = StageLaunch<DIM, P, T, 2, true, false>(a);
       if (!err) err = StageLaunch<DIM, P, T, 2, false, true>(a);
+      break;
+    case HOPS_STAGE_BOUNDARY:
+      err = StageLaunch<DIM, P, T>(StageBoundary<DIM, P, T>, StageSizes<DIM, P>::boundary, a);
       break;
     }
   }

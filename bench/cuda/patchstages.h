@@ -9,7 +9,8 @@ typedef enum {
   HOPS_STAGE_FUSED,
   HOPS_STAGE_LINEAR,
   HOPS_STAGE_FREE,
-  HOPS_STAGE_SEPARATEFREE
+  HOPS_STAGE_SEPARATEFREE,
+  HOPS_STAGE_BOUNDARY
 } HopsPatchStage;
 
 /* Lexicographic nodes, the boundary included. Device memory: x, b, r, and tables: A0 (with the mass term), A1, A2, M of a patch,
