@@ -42,7 +42,7 @@ static void Count(const Box *box, BoxKind kind, PetscReal *flops, PetscReal *byt
   res   = box->dim == 3 ? 10 * N * N * N * N + 4 * N * in : 8 * N * N * N + in;
   solve = 4 * box->dim * n * in + 2 * in;
   cell  = box->dim == 3 ? 14 * Q * Q * Q * Q : 8 * Q * Q * Q;
-  /* each multiplication reads two numbers, each product writes its result; and the copies in and out */
+  /* each multiplication reads two numbers, each product writes its result */
   products = box->dim == 3 ? 5 * all + in + 6 * in : 4 * all + 4 * in;
   switch (kind) {
   case BOX_GLOBAL:
