@@ -36,7 +36,7 @@ static void Count(const Box *box, BoxKind kind, PetscReal *flops, PetscReal *byt
     *flops  = box->modal->flops;
     *bytes  = box->modal->bytes; /* of a launch a colour; walks, which take two colours, need fewer */
     *shared = box->p == 1 ? 0.0 : np * size * (box->dim == 3 ? 10 * in + 2 * (1 + shares) * n * N + 4 * n * (n + 1 + shares) + 4 * n * N + 10 * n * n : 5 * in + 6 * n);
-    if (box->modal->walks) *shared *= (1 + p / n) / 2; /* the first colours' p of n modes; without the copies of faces, some 10% */
+    if (box->modal->walks) *shared *= (1 + p / n) / 2; /* the first colours' p of n modes; without the copies of faces, some 10%, and with all lines of patches whose middle planes are enough, a tenth too many */
     return;
   }
   res   = box->dim == 3 ? 10 * N * N * N * N + 4 * N * in : 8 * N * N * N + in;

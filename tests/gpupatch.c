@@ -124,6 +124,12 @@ int main(int argc, char **argv)
     output_file: output/gpupatch_3d_walk.out
 
   test:
+    suffix: 3d_walk_middle_highest
+    args: -dim 3 -orders 8 -ncells 10,6,3 -library
+    timeoutfactor: 4
+    output_file: output/gpupatch_3d_highest.out
+
+  test:
     suffix: 3d_walk_x
     args: -dim 3 -orders 5,6,7 -ncells {{2,4,6 4,2,6 5,3,3}} -library
     timeoutfactor: 3

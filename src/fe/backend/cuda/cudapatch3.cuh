@@ -14,7 +14,7 @@ __global__ void __launch_bounds__(L::threads, MB) HopsPatchModal3(const __grid_c
 {
   constexpr int     P = L::P, n = L::n, N = L::N, W = L::W, NT = L::threads, nx = (L::NB + 1) * N;
   extern __shared__ __align__(16) unsigned char raw[];
-  const int                                     t = threadIdx.x, xr = t % L::R, Y = t / L::R, sub = L::NB == 1 ? 0 : xr / n, first = blockIdx.x * L::NB, last = L::NB == 1 ? 1 : min(a.nx - first, L::NB); /* patches of the block */
+  const int                                     t = threadIdx.x, xr = t % L::R, Y = t / L::R, sub = xr / n, first = blockIdx.x * L::NB, last = min(a.nx - first, L::NB); /* patches of the block */
   const long long                               off = (long long)(2 * first + a.c[0]) * P + (long long)(2 * blockIdx.y + a.c[1]) * P * a.sy + (2 * blockIdx.z + a.c[2]) * P * a.sz;
   const long long                               at  = off + min(sub, last - 1) * 2 * P + xr - sub * n + 1 + (Y + 1) * a.sy; /* this thread's column */
   const T *const                                x   = a.x + off;

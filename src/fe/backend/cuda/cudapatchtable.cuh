@@ -117,7 +117,7 @@ struct HopsPatchBox {
   int       nx, c[3]; /* patches of a row; the colour */
   int       sy;       /* nodes of a row; of a plane: */
   long long sz;
-  const T *__restrict__ b, *__restrict__ Dinv, *__restrict__ cyz; /* Dinv[x mode]([z mode])[y mode]; cyz[4][n]: c times the weights of y and z; eigenvalues times these, m added to those of y */
+  const T *__restrict__ b, *__restrict__ Dinv, *__restrict__ cyz; /* Dinv[x mode]([z mode])[y mode], which 2D, and double precision but walks read; cyz[4][n]: c times the weights of y and z; eigenvalues times these, m added to those of y */
   T *x;
 };
 

@@ -27,6 +27,7 @@ struct HopsPatchWalk {
   static constexpr int FZ = Z + 2 * n * N, FY = FZ + 2 * N * Q, FX = FY + 2 * N * Q, end = FX + 2 * N * Q, G = FY, size = end > G + 2 * columns ? end : G + 2 * columns;
 
   static_assert(6 * N <= threads, "Each thread takes at most one line of the faces");
+  static_assert(threads - columns >= P - 1 && 2 * n - 1 <= 32, "Where middle planes are enough, threads without a column take P - 1 of the lines back in y, and a warp all lines back in z");
 };
 
 /* a / b, the divisor being a sum of eigenvalues: the hardware's approximate reciprocal; in double precision Newton's method from 20 bits, an error of a rounding or two */
@@ -210,7 +211,7 @@ __global__ void __launch_bounds__(L::threads, MB) HopsPatchWalk3(const __grid_co
         }
       }
       HopsPatchForget(t);
-      if (full && !whole && (t & 31) < 2 * n - 1) { /* the other lines of the middle planes of x and y: a warp two mirrored nodes of z, a thread a line */
+      if (full && !whole && (t & 31) < 2 * n - 1) { /* the other lines of the middle planes of x and y: a warp two mirrored nodes of z, a thread a line. The shuffle says that i is a warp's, so that matrices come from the constant cache */
         const int      l = t & 31, X = l < n ? l : P - 1, Y = l < n ? P - 1 : l - n < P - 1 ? l - n
                                                                                             : l - n + 1;
         const V *const column = cube + X + RS * Y, *const z = FZ + (Y + 1) * Q + X + 1;
@@ -257,7 +258,7 @@ __global__ void __launch_bounds__(L::threads, MB) HopsPatchWalk3(const __grid_co
     __pipeline_wait_prior(0);
     __syncthreads();
     HopsPatchForget(t);
-    { /* faces, first direction: sum and difference of y, those across x: modes of z; sum and difference of z: modes of y */
+    { /* faces, from the middle of the block on, since the first threads have more of the columns below; first direction: sum and difference of y, those across x: modes of z; sum and difference of z: modes of y */
       const int it = t >= NT / 2 ? t - NT / 2 : t + NT / 2, line = it / N, l = it - line * N;
 
       if (it < (full ? 6 * N : 5 * N)) {
