@@ -71,6 +71,13 @@ struct StageSizes {
   static constexpr int work = 2 * once + (face > 2 * twice ? face : 2 * twice), boundary = in + (work > in ? work : in);
 };
 
+/* The first node of patch q of the colour */
+template <int P, class T>
+__device__ __forceinline__ long long StageFirst(const StageArgs<T> &a, int q)
+{
+  return (long long)(2 * (q % a.n[0]) + a.c[0]) * P + (long long)(2 * (q / a.n[0] % a.n[1]) + a.c[1]) * P * a.sy + (2 * (q / (a.n[0] * a.n[1])) + a.c[2]) * P * a.sz;
+}
+
 /* The local solver: s <- A_II^{-1} s by fast diagonalization; o is as large */
 template <int DIM, int P, class T, int RS, int PS, bool FREE>
 __device__ __forceinline__ void Solve(const T *S, const T *Dinv, T *s, T *o, int ir, int ic, bool inner)
@@ -102,8 +109,7 @@ __global__ void __launch_bounds__(StageSizes<DIM, P>::N2 *StageSizes<DIM, P>::NB
   T *const tab = (T *)raw, *const A0 = tab, *const A1 = tab + N2, *const A2 = tab + 2 * N2, *const M = tab + 3 * N2, *const S = tab + 4 * N2;
   const int       t = threadIdx.x, col = t % N, row = t / N, q = blockIdx.x * L::NB + threadIdx.y;
   const bool      in   = q < a.n[0] * a.n[1] * a.n[2];
-  const int       Q    = in ? q : 0;
-  const long long base = (long long)(2 * (Q % a.n[0]) + a.c[0]) * P + (long long)(2 * (Q / a.n[0] % a.n[1]) + a.c[1]) * P * a.sy + (2 * (Q / (a.n[0] * a.n[1])) + a.c[2]) * P * a.sz;
+  const long long base = StageFirst<P>(a, in ? q : 0);
   T              *x = tab + L::tables + threadIdx.y * 4 * L::nodes, *u = x + L::nodes, *w = u + L::nodes, *r = w + L::nodes;
   /* the interior node of a thread: those of the surface idle, or the last ones */
   const bool inner = LAYOUT ? t < n2 : (col > 0 && col < N - 1 && row > 0 && row < N - 1);
@@ -216,8 +222,7 @@ __global__ void __launch_bounds__(StageSizes<DIM, P>::N2 *StageSizes<DIM, P>::NB
   T *const tab = (T *)raw, *const A0 = tab, *const A1 = tab + N2, *const A2 = tab + 2 * N2, *const M = tab + 3 * N2, *const S = tab + 4 * N2;
   const int       t = threadIdx.x, col = t % N, row = t / N, ic = t % n, ir = t / n, q = blockIdx.x * L::NB + threadIdx.y;
   const bool      in = q < a.n[0] * a.n[1] * a.n[2], inner = t < n2;
-  const int       Q    = in ? q : 0;
-  const long long base = (long long)(2 * (Q % a.n[0]) + a.c[0]) * P + (long long)(2 * (Q / a.n[0] % a.n[1]) + a.c[1]) * P * a.sy + (2 * (Q / (a.n[0] * a.n[1])) + a.c[2]) * P * a.sz;
+  const long long base = StageFirst<P>(a, in ? q : 0);
   /* faces of x [2][z][y], of y [2][z][x], of z [2][y][x]; f and g overwrite x in 3D and are w and u in 2D, and the local solver overwrites all of them */
   T *r = tab + L::tables + threadIdx.y * L::boundary, *u = r + L::in, *w = u + L::once, *x = w + L::once;
   T *xx = x, *xy = xx + 2 * nz * n, *xz = xy + 2 * nz * N, *ux = u, *uy = ux + 2 * nz * n, *uz = uy + 2 * nz * n, *wx = w, *wy = wx + 2 * nz * n, *wz = wy + 2 * nz * n;

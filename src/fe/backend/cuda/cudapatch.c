@@ -266,7 +266,7 @@ PetscErrorCode HopsCudaPatchCreate(PetscInt dim, PetscInt p, const PetscReal A1[
   PetscCheck(m >= 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "The weight %g of the mass is negative", m);
   k->sy = sy ? sy : (PetscInt64)k->ncells[0] * p + 1;
   k->sz = sz ? sz : k->sy * ((PetscInt64)k->ncells[1] * p + 1);
-  for (int a = 1; a < dim; a++) PetscCheck(k->ncells[a] < 131072, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "A box of %d cells in direction %d: launches take up to 131071, but in direction 0", k->ncells[a], a);
+  for (int a = 1; a < dim; a++) PetscCheck(k->ncells[a] < 131072, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "A box of %d cells in direction %d: a launch takes up to 131071 there, and more in direction 0 alone: exchange the directions", k->ncells[a], a);
   PetscCheck(k->sy < PETSC_MPI_INT_MAX, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "Rows of %" PetscInt64_FMT " nodes are too long", k->sy);
   in  = dim == 3 ? (double)n * n * n : (double)n * n;
   all = PetscPowReal(2.0 * p, dim);
