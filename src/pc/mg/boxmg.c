@@ -184,7 +184,7 @@ PetscErrorCode PCCreate_BoxMG(PC pc)
   PetscCall(PetscNew(&box));
   box->full                = PETSC_TRUE;
   box->choice.graph        = PETSC_TRUE;
-  box->choice.coarse       = 31;
+  box->choice.coarse       = 63;
   pc->data                 = box;
   pc->ops->setup           = PCSetUp_BoxMG;
   pc->ops->apply           = PCApply_BoxMG;

@@ -83,7 +83,7 @@ static dim3 HopsBoxGrid(HopsCudaBox k, bool pairs, int *chunk)
   const int       n = k->ncells[DIM - 1] / (pairs ? 2 : 1), tx = (k->ncells[0] + L::TX - 1) / L::TX, ty = DIM == 3 ? (k->ncells[1] + L::TY - 1) / L::TY : 1;
   const long long enough = 3LL * L::blocks * k->multiprocessors;
 
-  *chunk = pairs ? 16 : 32;
+  *chunk = pairs ? 64 : 128;
   while (*chunk > 1 && (long long)tx * ty * ((n + *chunk - 1) / *chunk) < enough) *chunk /= 2;
   return DIM == 3 ? dim3(tx, ty, (n + *chunk - 1) / *chunk) : dim3(tx, (n + *chunk - 1) / *chunk);
 }
@@ -194,7 +194,7 @@ static dim3 HopsBoxPairGrid(HopsCudaBox k, int *chunk)
   const int       n = k->ncells[DIM - 1] / 2, tx = (k->ncells[0] / 2 + S::TX - 1) / S::TX, ty = DIM == 3 ? (k->ncells[1] / 2 + S::TY - 1) / S::TY : 1;
   const long long enough = 3LL * S::blocks * k->multiprocessors;
 
-  *chunk = 16;
+  *chunk = P > 5 ? 64 : 16;
   while (*chunk > 1 && (long long)tx * ty * ((n + *chunk - 1) / *chunk) < enough) *chunk /= 2;
   return DIM == 3 ? dim3(tx, ty, (n + *chunk - 1) / *chunk) : dim3(tx, (n + *chunk - 1) / *chunk);
 }

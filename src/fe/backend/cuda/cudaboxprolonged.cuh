@@ -1,6 +1,7 @@
 /*
   r = b - A P x for a function x of the box of half as many cells, whose values P x at the fine nodes are never formed: A P is a sum of tensor products
-  of the 1D matrices of a pair of cells times J, on the P + 1 nodes of a coarse cell. Blocks march as those of cudaboxresidual.cuh do, a layer of pairs after the other.
+  of the 1D matrices of a pair of cells times J, on the P + 1 nodes of a coarse cell. Blocks march as those of cudaboxresidual.cuh do, a layer of pairs after the other. Where there is room
+  in shared memory, what a layer needs of b and x comes during a whole layer (AHEAD): few blocks fit on a multiprocessor, and one alone would wait for it.
 */
 #pragma once
 #include "cudaboxresidual.cuh"
@@ -24,7 +25,9 @@ struct HopsBoxPairSizes {
   static constexpr int    LX = TX * P + P + 1, LY = DIM == 3 ? TY * P + P + 1 : 1, HX = LX | 1, UX = FX | 1; /* coarse ones that it reads */
   static constexpr int    threads = (FX * FY + 31) / 32 * 32, columns = (LX * LY + threads - 1) / threads, blocks = (P < 4 ? 864 : 512) / threads;
   static constexpr int    PU = DIM == 3 ? HopsBoxPitch<T>(LY * UX, FX) : UX, PA = DIM == 3 ? HopsBoxPitch<T>(FY * FX, FX) : 0, nV = P * LY * HX, nU = P * PU, nA = P * PA;
-  static constexpr size_t shared = sizeof(T) * (nV + 2 * nU + 2 * nA);
+  static constexpr size_t one = sizeof(T) * (nV + 2 * nU + 2 * nA), two = one + sizeof(T) * (nV + 2 * P * threads);
+  static constexpr bool   AHEAD  = DIM == 3 && two <= (232448 - 1024 * blocks) / blocks; /* two layers of x, and b of one */
+  static constexpr size_t shared = AHEAD ? two : one;
 };
 
 /* Rows 0..2P-1 of the matrix of a pair of cells times J */
@@ -37,24 +40,28 @@ __device__ __forceinline__ void HopsBoxPairRows(const T *Ke, const T *Ko, const 
 template <int DIM, int P, class T, class TO>
 __global__ void __launch_bounds__(HopsBoxPairSizes<DIM, P, T>::threads, HopsBoxPairSizes<DIM, P, T>::blocks) HopsBoxProlonged(const __grid_constant__ HopsBoxPairTable<P, T> tab, const __grid_constant__ HopsBoxArgs<T, TO> a)
 {
-  using S             = HopsBoxPairSizes<DIM, P, T>;
+  using S                 = HopsBoxPairSizes<DIM, P, T>;
+  constexpr bool    AHEAD = S::AHEAD;
   constexpr int     N = P + 1, O = N / 2, E = N - O, FX = S::FX, FY = S::FY, LX = S::LX, LY = S::LY, HX = S::HX, UX = S::UX, PU = S::PU, PA = S::PA, NT = S::threads, R = 2 * P;
   extern __shared__ __align__(16) unsigned char raw[];
-  T *const V = (T *)raw, *const U = V + S::nV, *const W = U + S::nU, *const A = DIM == 3 ? W + S::nU : W, *const C = DIM == 3 ? A + S::nA : U;
+  T *const V = (T *)raw, *const U = V + (S::AHEAD ? 2 : 1) * S::nV, *const W = U + S::nU, *const A = DIM == 3 ? W + S::nU : W, *const C = DIM == 3 ? A + S::nA : U, *const B = C + S::nA + threadIdx.x; /* AHEAD: this thread's b */
   const int       t = threadIdx.x, x = t % FX, y = t / FX, x0 = blockIdx.x * S::TX * P, y0 = DIM == 3 ? blockIdx.y * S::TY * P : 0, gx = 2 * x0 + x, gy = 2 * y0 + y;
   const bool      active = t < FX * FY && gx < a.n[0] * R && (DIM == 2 || gy < a.n[1] * R), inside = active && gx > 0 && (DIM == 2 || gy > 0);
   const int       first = (DIM == 3 ? blockIdx.z : blockIdx.y) * a.chunk, end = min(a.nm, first + a.chunk), start = max(first - 2, -1), cy = a.n[0] * P + 1;
   const long long col = gx + (DIM == 3 ? (long long)gy * a.sy : 0), cm = DIM == 3 ? (long long)cy * (a.n[1] * P + 1) : cy;
-  T               bz[R], carry = 0, a0 = 0, c0 = 0;
+  T               bz[AHEAD ? 1 : R], carry = 0, a0 = 0, c0 = 0;
   int             from[S::columns];
-  double          sum = 0;
+  double          sum   = 0;
+  const auto      layer = [&](int k) { return V + (AHEAD && k & 1 ? S::nV : 0); };
+  const auto      load  = [&](int k) { HopsBoxLoad<P, LX, LY, HX, NT>(t, from, a.x + (long long)k * P * cm, cm, k == start, layer(k)); };
 
   HopsBoxColumns<LX, LY, NT>(t, x0 - P, DIM == 3 ? y0 - P : 0, cy, DIM == 3 ? a.n[1] * P + 1 : 1, from);
-  HopsBoxLoad<P, LX, LY, HX, NT>(t, from, a.x + (long long)start * P * cm, cm, true, V);
+  load(start);
 #pragma unroll 1
   for (int k = start;; k++) { /* layer of pairs; of the first one only the last plane is needed */
     HopsBoxCopyWait();
     __syncthreads();
+    if (AHEAD && k + 1 < end) load(k + 1);
     if (active && k > start) { /* the last direction of layer l; its first plane is the last one of the layer before */
       const int       l    = k - 1;
       const long long z0   = (long long)l * R;
@@ -75,10 +82,16 @@ __global__ void __launch_bounds__(HopsBoxPairSizes<DIM, P, T>::threads, HopsBoxP
           const T ea = j < O ? la + ha : la, ec = j < O ? lc + hc : lc, oa = la - ha, oc = lc - hc;
 
 #pragma unroll
-          for (int i = 0; i < N; i++) s[i] += tab.Me[i * E + j] * ea + tab.Ze[i * E + j] * ec;
+          for (int i = 0; i < N; i++) { /* two multiply-adds: a sum of products would be three operations */
+            s[i] += tab.Me[i * E + j] * ea;
+            s[i] += tab.Ze[i * E + j] * ec;
+          }
           if (j < O) {
 #pragma unroll
-            for (int i = 0; i < P; i++) d[i] += tab.Mo[i * O + j] * oa + tab.Zo[i * O + j] * oc;
+            for (int i = 0; i < P; i++) {
+              d[i] += tab.Mo[i * O + j] * oa;
+              d[i] += tab.Zo[i * O + j] * oc;
+            }
           }
         }
         if (l >= first && inside) {
@@ -89,7 +102,7 @@ __global__ void __launch_bounds__(HopsBoxPairSizes<DIM, P, T>::threads, HopsBoxP
 
             if (m < P) v += i < P ? d[m] : -d[m];
             if (i == 0) v += carry;
-            v                          = i || l ? bz[i] - v : (T)0;
+            v                          = i || l ? (AHEAD ? B[i * NT] : bz[AHEAD ? 0 : i]) - v : (T)0;
             a.r[col + (z0 + i) * a.sm] = (TO)(a.scale * v);
             sum += (double)v * (double)v;
           }
@@ -100,44 +113,44 @@ __global__ void __launch_bounds__(HopsBoxPairSizes<DIM, P, T>::threads, HopsBoxP
       c0 = cP;
     }
     if (k == end) break;
+    if (AHEAD && k >= first && inside) {
+#pragma unroll
+      for (int i = 0; i < R; i++) HopsBoxCopy(B + i * NT, a.b + col + ((long long)k * R + i) * a.sm, true);
+    }
     if (DIM == 2) __syncthreads();                    /* A and C are W and U */
     for (int it = t; it < P * LY * S::TX; it += NT) { /* x: a line of a cell */
       const int line = it % (P * LY), cell = it / (P * LY), to = line / LY * PU + line % LY * UX + cell * R;
-      const T  *v = V + line * HX + cell * P;
       T         w[2 * P + 1], e[N], o[N], r[R];
 
-#pragma unroll
-      for (int i = 0; i < 2 * P + 1; i++) w[i] = v[i];
-      HopsBoxMirror<P, T>(w + P, e, o);
-      HopsBoxPairRows<P, T>(tab.Me, tab.Mo, tab.Ml, e, o, w, r);
-#pragma unroll
-      for (int i = 0; i < R; i++) U[to + i] = r[i];
-      HopsBoxPairRows<P, T>(tab.Xe, tab.Xo, tab.Xl, e, o, w, r);
-#pragma unroll
-      for (int i = 0; i < R; i++) W[to + i] = r[i];
+      HopsBoxGet<2 * P + 1, 1, 0>(layer(k) + line * HX + cell * P, w);
+      HopsBoxMirror<P>(w + P, e, o);
+      HopsBoxPairRows<P>(tab.Me, tab.Mo, tab.Ml, e, o, w, r);
+      HopsBoxPut<R, 1, 0>(r, U + to);
+      HopsBoxPairRows<P>(tab.Xe, tab.Xo, tab.Xl, e, o, w, r);
+      HopsBoxPut<R, 1, 0>(r, W + to);
     }
     __syncthreads();
-    if (k + 1 < end) HopsBoxLoad<P, LX, LY, HX, NT>(t, from, a.x + (long long)(k + 1) * P * cm, cm, false, V);
+    if constexpr (!AHEAD) {
+      if (k + 1 < end) load(k + 1);
 #pragma unroll
-    for (int i = 0; i < R; i++) bz[i] = k >= first && inside ? __ldg(a.b + col + ((long long)k * R + i) * a.sm) : (T)0;
+      for (int i = 0; i < R; i++) bz[i] = k >= first && inside ? __ldg(a.b + col + ((long long)k * R + i) * a.sm) : (T)0;
+    }
     if constexpr (DIM == 3) {
       for (int it = t; it < P * FX * S::TY; it += NT) { /* y: C = M U, A = M W + Y U */
         const int xx = it % FX, zz = it / FX % P, cell = it / (FX * P), at = zz * PU + cell * P * UX + xx, to = zz * PA + cell * R * FX + xx;
         T         w[2 * P + 1], e[N], o[N], r[R], s[R];
 
+        HopsBoxGet<2 * P + 1, UX, 0>(U + at, w);
+        HopsBoxMirror<P>(w + P, e, o);
+        HopsBoxPairRows<P>(tab.Me, tab.Mo, tab.Ml, e, o, w, r);
+        HopsBoxPut<R, FX, 0>(r, C + to);
+        HopsBoxPairRows<P>(tab.Ye, tab.Yo, tab.Yl, e, o, w, s);
+        HopsBoxGet<2 * P + 1, UX, 0>(W + at, w);
+        HopsBoxMirror<P>(w + P, e, o);
+        HopsBoxPairRows<P>(tab.Me, tab.Mo, tab.Ml, e, o, w, r);
 #pragma unroll
-        for (int i = 0; i < 2 * P + 1; i++) w[i] = U[at + i * UX];
-        HopsBoxMirror<P, T>(w + P, e, o);
-        HopsBoxPairRows<P, T>(tab.Me, tab.Mo, tab.Ml, e, o, w, r);
-#pragma unroll
-        for (int i = 0; i < R; i++) C[to + i * FX] = r[i];
-        HopsBoxPairRows<P, T>(tab.Ye, tab.Yo, tab.Yl, e, o, w, s);
-#pragma unroll
-        for (int i = 0; i < 2 * P + 1; i++) w[i] = W[at + i * UX];
-        HopsBoxMirror<P, T>(w + P, e, o);
-        HopsBoxPairRows<P, T>(tab.Me, tab.Mo, tab.Ml, e, o, w, r);
-#pragma unroll
-        for (int i = 0; i < R; i++) A[to + i * FX] = r[i] + s[i];
+        for (int i = 0; i < R; i++) s[i] += r[i];
+        HopsBoxPut<R, FX, 0>(s, A + to);
       }
     }
   }

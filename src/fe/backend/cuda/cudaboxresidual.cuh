@@ -5,26 +5,28 @@
   A block owns a tile of columns of nodes and marches along them, a layer of cells after the other. Each node has one owner, which needs the cells
   before its own one too: products in the first directions are repeated for these, those in the last one are handed on
   from layer to layer. So r is written once, without atomics, and the same bit by bit. The last direction of a layer goes with the first one of the next layer, which
-  is copied meanwhile: two barriers a layer.
+  is copied meanwhile: two barriers a layer. In single precision a thread takes two cells where their number is even: it loads each entry of a matrix once for both.
 
   With `restricted`, what is written is the transposed interpolation of r in the last direction, half as many numbers.
 */
 #pragma once
+#include <type_traits>
 #include "cudaboxcopy.cuh"
 #include "cudaboxtable.cuh"
+#include "cudapatchpair.cuh"
 
 /*
   y = K v for the sums e and differences o of mirrored nodes of a cell: rows 0..ROWS-1 of K, of which 1..ODD-1 have mirrored ones, LAST - i; `before` are
   the nodes of the cell before, whose last row (BEFORE entries of it) belongs to node 0
 */
-template <int P, int ROWS, int ODD, int LAST, int BEFORE, class T>
-__device__ __forceinline__ void HopsBoxMirroredRows(const T *Ke, const T *Ko, const T *Kl, const T *e, const T *o, const T *before, T *y)
+template <int P, int ROWS, int ODD, int LAST, int BEFORE, class T, class V>
+__device__ __forceinline__ void HopsBoxMirroredRows(const T *Ke, const T *Ko, const T *Kl, const V *e, const V *o, const V *before, V *y)
 {
   constexpr int N = P + 1, O = N / 2, E = N - O;
 
 #pragma unroll
   for (int i = 0; i < ROWS; i++) {
-    T s = Ke[i * E] * e[0], d = 0;
+    V s = Ke[i * E] * e[0], d = {};
 
 #pragma unroll
     for (int k = 1; k < E; k++) s += Ke[i * E + k] * e[k];
@@ -40,15 +42,15 @@ __device__ __forceinline__ void HopsBoxMirroredRows(const T *Ke, const T *Ko, co
 }
 
 /* Rows 0..P-1 of a cell's matrix; the last node of the cell before is `first` */
-template <int P, class T>
-__device__ __forceinline__ void HopsBoxRows(const T *Ke, const T *Ko, const T *Kl, const T *e, const T *o, const T *before, T first, T *y)
+template <int P, class T, class V>
+__device__ __forceinline__ void HopsBoxRows(const T *Ke, const T *Ko, const T *Kl, const V *e, const V *o, const V *before, V first, V *y)
 {
   HopsBoxMirroredRows<P, P + 1 - (P + 1) / 2, (P + 1) / 2, P, P>(Ke, Ko, Kl, e, o, before, y);
   y[0] += Kl[P] * first;
 }
 
-template <int P, class T>
-__device__ __forceinline__ void HopsBoxMirror(const T *v, T *e, T *o)
+template <int P, class V>
+__device__ __forceinline__ void HopsBoxMirror(const V *v, V *e, V *o)
 {
   constexpr int N = P + 1, O = N / 2;
 
@@ -58,6 +60,30 @@ __device__ __forceinline__ void HopsBoxMirror(const T *v, T *e, T *o)
     o[i] = v[i] - v[P - i];
   }
   if (N % 2) e[N - O - 1] = v[O];
+}
+
+/* v[i] = p[i STEP], i < COUNT; of a pair also those D further */
+template <int COUNT, int STEP, int D, class T, class V>
+__device__ __forceinline__ void HopsBoxGet(const T *p, V *v)
+{
+#pragma unroll
+  for (int i = 0; i < COUNT; i++) {
+    if constexpr (std::is_same<T, V>::value) v[i] = p[i * STEP];
+    else v[i] = {p[i * STEP], p[i * STEP + D]};
+  }
+}
+
+template <int COUNT, int STEP, int D, class T, class V>
+__device__ __forceinline__ void HopsBoxPut(const V *v, T *p)
+{
+#pragma unroll
+  for (int i = 0; i < COUNT; i++) {
+    if constexpr (std::is_same<T, V>::value) p[i * STEP] = v[i];
+    else {
+      p[i * STEP]     = v[i].a;
+      p[i * STEP + D] = v[i].b;
+    }
+  }
 }
 
 /* The columns of nodes around a tile, LX x LY from node (gx,gy) on, that thread t of NT loads; -1 outside of a box of mx x my nodes */
@@ -104,8 +130,11 @@ __device__ __forceinline__ void HopsBoxSum(int t, double sum, double *s, double 
 template <int DIM, int P, class T, class TO, bool RESTRICTED>
 __global__ void __launch_bounds__(HopsBoxSizes<DIM, P, T>::threads, HopsBoxTile<DIM, P, T>::blocks) HopsBoxResidual(const __grid_constant__ HopsBoxTable<P, T> tab, const __grid_constant__ HopsBoxArgs<T, TO> a)
 {
-  using S             = HopsBoxSizes<DIM, P, T>;
-  constexpr int     N = P + 1, O = N / 2, E = N - O, OX = S::OX, OY = S::OY, LX = S::LX, LY = S::LY, HX = S::HX, UX = S::UX, PU = S::PU, PA = S::PA, NT = S::threads;
+  using S               = HopsBoxSizes<DIM, P, T>;
+  constexpr bool XPAIRS = sizeof(T) == 4 && S::TX % 2 == 0, YPAIRS = sizeof(T) == 4 && S::TY % 2 == 0;
+  using VX            = typename std::conditional<XPAIRS, HopsPatchPair, T>::type; /* what a thread multiplies: of a cell or two */
+  using VY            = typename std::conditional<YPAIRS, HopsPatchPair, T>::type;
+  constexpr int     N = P + 1, O = N / 2, E = N - O, CX = XPAIRS ? 2 : 1, CY = YPAIRS ? 2 : 1, OX = S::OX, OY = S::OY, LX = S::LX, LY = S::LY, HX = S::HX, UX = S::UX, PU = S::PU, PA = S::PA, NT = S::threads;
   extern __shared__ __align__(16) unsigned char raw[];
   T *const V = (T *)raw, *const U = V + S::nV, *const W = U + S::nU, *const A = DIM == 3 ? W + S::nU : W, *const C = DIM == 3 ? A + S::nA : U;
   const int       t = threadIdx.x, x = t % OX, y = t / OX, x0 = blockIdx.x * OX, y0 = DIM == 3 ? blockIdx.y * OY : 0, gx = x0 + x, gy = y0 + y;
@@ -145,10 +174,16 @@ __global__ void __launch_bounds__(HopsBoxSizes<DIM, P, T>::threads, HopsBoxTile<
           const T ea = j < O ? la + ha : la, ec = j < O ? lc + hc : lc, oa = la - ha, oc = lc - hc;
 
 #pragma unroll
-          for (int i = 0; i < E; i++) s[i] += tab.Me[i * E + j] * ea + tab.Ze[i * E + j] * ec;
+          for (int i = 0; i < E; i++) { /* two multiply-adds: a sum of products would be three operations */
+            s[i] += tab.Me[i * E + j] * ea;
+            s[i] += tab.Ze[i * E + j] * ec;
+          }
           if (j < O) {
 #pragma unroll
-            for (int i = 0; i < O; i++) d[i] += tab.Mo[i * O + j] * oa + tab.Zo[i * O + j] * oc;
+            for (int i = 0; i < O; i++) {
+              d[i] += tab.Mo[i * O + j] * oa;
+              d[i] += tab.Zo[i * O + j] * oc;
+            }
           }
         }
 #pragma unroll
@@ -182,55 +217,52 @@ __global__ void __launch_bounds__(HopsBoxSizes<DIM, P, T>::threads, HopsBoxTile<
             for (int j = 1; j < N; j++) coarse[j] = 0;
           }
         } else if (l >= first) {
+          T squares = 0; /* of a cell: conversions to double precision are slow */
+
 #pragma unroll
           for (int i = 0; i < P; i++) {
             if (a.r) a.r[col + (z0 + i) * a.sm] = (TO)(a.scale * r[i]);
-            sum += (double)r[i] * (double)r[i];
+            squares += r[i] * r[i];
           }
+          sum += (double)squares;
         }
       }
       a0 = aP;
       c0 = cP;
     }
     if (k == end) break;
-    if (DIM == 2) __syncthreads();                    /* A and C are W and U */
-    for (int it = t; it < P * LY * S::TX; it += NT) { /* x: a line of a cell */
-      const int line = it % (P * LY), cell = it / (P * LY), to = line / LY * PU + line % LY * UX + cell * P;
-      const T  *v = V + line * HX + cell * P;
-      T         w[2 * P + 1], e[N], o[N], r[P];
+    if (DIM == 2) __syncthreads();                         /* A and C are W and U */
+    for (int it = t; it < P * LY * S::TX / CX; it += NT) { /* x: a line of a cell, or of two */
+      const int line = it % (P * LY), cell = it / (P * LY) * CX, to = line / LY * PU + line % LY * UX + cell * P;
+      VX        w[2 * P + 1], e[N], o[N], r[P];
 
-#pragma unroll
-      for (int i = 0; i < 2 * P + 1; i++) w[i] = v[i];
-      HopsBoxMirror<P, T>(w + P, e, o);
-      HopsBoxRows<P, T>(tab.Me, tab.Mo, tab.Ml, e, o, w, w[P], r);
-#pragma unroll
-      for (int i = 0; i < P; i++) U[to + i] = r[i];
-      HopsBoxRows<P, T>(tab.Xe, tab.Xo, tab.Xl, e, o, w, w[P], r);
-#pragma unroll
-      for (int i = 0; i < P; i++) W[to + i] = r[i];
+      HopsBoxGet<2 * P + 1, 1, P>(V + line * HX + cell * P, w);
+      HopsBoxMirror<P>(w + P, e, o);
+      HopsBoxRows<P>(tab.Me, tab.Mo, tab.Ml, e, o, w, w[P], r);
+      HopsBoxPut<P, 1, P>(r, U + to);
+      HopsBoxRows<P>(tab.Xe, tab.Xo, tab.Xl, e, o, w, w[P], r);
+      HopsBoxPut<P, 1, P>(r, W + to);
     }
     __syncthreads();
     if (k + 1 < end) HopsBoxLoad<P, LX, LY, HX, NT>(t, from, a.x + (long long)(k + 1) * P * a.sm, a.sm, false, V);
 #pragma unroll
     for (int i = 0; i < P; i++) bz[i] = k > start && inside && a.b ? __ldg(a.b + col + ((long long)k * P + i) * a.sm) : (T)0;
     if constexpr (DIM == 3) {
-      for (int it = t; it < P * OX * S::TY; it += NT) { /* y: C = M U, A = M W + Y U */
-        const int xx = it % OX, zz = it / OX % P, cell = it / (OX * P), at = zz * PU + cell * P * UX + xx, to = zz * PA + cell * P * OX + xx;
-        T         w[2 * P + 1], e[N], o[N], r[P], s[P];
+      for (int it = t; it < P * OX * S::TY / CY; it += NT) { /* y: C = M U, A = M W + Y U */
+        const int xx = it % OX, zz = it / OX % P, cell = it / (OX * P) * CY, at = zz * PU + cell * P * UX + xx, to = zz * PA + cell * P * OX + xx;
+        VY        w[2 * P + 1], e[N], o[N], r[P], s[P];
 
+        HopsBoxGet<2 * P + 1, UX, P * UX>(U + at, w);
+        HopsBoxMirror<P>(w + P, e, o);
+        HopsBoxRows<P>(tab.Me, tab.Mo, tab.Ml, e, o, w, w[P], r);
+        HopsBoxPut<P, OX, P * OX>(r, C + to);
+        HopsBoxRows<P>(tab.Ye, tab.Yo, tab.Yl, e, o, w, w[P], s);
+        HopsBoxGet<2 * P + 1, UX, P * UX>(W + at, w);
+        HopsBoxMirror<P>(w + P, e, o);
+        HopsBoxRows<P>(tab.Me, tab.Mo, tab.Ml, e, o, w, w[P], r);
 #pragma unroll
-        for (int i = 0; i < 2 * P + 1; i++) w[i] = U[at + i * UX];
-        HopsBoxMirror<P, T>(w + P, e, o);
-        HopsBoxRows<P, T>(tab.Me, tab.Mo, tab.Ml, e, o, w, w[P], r);
-#pragma unroll
-        for (int i = 0; i < P; i++) C[to + i * OX] = r[i];
-        HopsBoxRows<P, T>(tab.Ye, tab.Yo, tab.Yl, e, o, w, w[P], s);
-#pragma unroll
-        for (int i = 0; i < 2 * P + 1; i++) w[i] = W[at + i * UX];
-        HopsBoxMirror<P, T>(w + P, e, o);
-        HopsBoxRows<P, T>(tab.Me, tab.Mo, tab.Ml, e, o, w, w[P], r);
-#pragma unroll
-        for (int i = 0; i < P; i++) A[to + i * OX] = r[i] + s[i];
+        for (int i = 0; i < P; i++) s[i] += r[i];
+        HopsBoxPut<P, OX, P * OX>(s, A + to);
       }
     }
   }

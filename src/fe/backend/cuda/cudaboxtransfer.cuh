@@ -47,7 +47,7 @@ __device__ __forceinline__ void HopsBoxProlongRow(const HopsBoxProlongTable<P, T
   constexpr int N = P + 1, O = N / 2, E = N - O;
   T             e[N], o[N];
 
-  HopsBoxMirror<P, T>(v, e, o);
+  HopsBoxMirror<P>(v, e, o);
   y[0] = v[0];
 #pragma unroll
   for (int i = 1; i <= P; i++) {

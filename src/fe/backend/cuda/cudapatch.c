@@ -41,7 +41,7 @@ static void Refine(int k, const long double a[], const long double m[], long dou
   }
 }
 
-/* S and lambda of the even (par = 0) or odd modes: the pencil in the basis of (de)symmetrised nodes, the centre last */
+/* S and lambda of the even (par = 0) or odd modes: the pencil in the basis of (de)symmetrised nodes, the centre last; the first component of a mode is positive */
 static PetscErrorCode ModesOfParity(int p, const double A[], const double M[], int par, long double S[], long double lambda[])
 {
   const int    n = 2 * p - 1, N = n + 2, k = par ? p - 1 : p;
@@ -70,9 +70,11 @@ static PetscErrorCode ModesOfParity(int p, const double A[], const double M[], i
     for (int i = 0; i < k; i++) x[i * k + q] = a[q * k + i]; /* column q of a is eigenvector q */
   Refine(k, al, ml, x, lambda + par * p);
   for (int q = 0; q < k; q++)
-    for (int i = 0; i < k; i++) {
-      S[i * n + par * p + q] = x[i * k + q];
-      if (i != n - 1 - i) S[(n - 1 - i) * n + par * p + q] = par ? -x[i * k + q] : x[i * k + q];
+    for (int i = 0; i < k; i++) { /* LAPACK's signs are any */
+      const long double y = x[q] < 0 ? -x[i * k + q] : x[i * k + q];
+
+      S[i * n + par * p + q] = y;
+      if (i != n - 1 - i) S[(n - 1 - i) * n + par * p + q] = par ? -y : y;
     }
   PetscCall(PetscFree4(a, m, l, work));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -193,6 +195,7 @@ static PetscErrorCode Prepare(HopsCudaPatch k, const double A[], const double M[
 #define HOPS_CUDA_PATCH_FIND(P) \
   if (k->p == P) { \
     k->launch     = HopsCudaPatchLaunch_##P; \
+    k->zero       = HopsCudaPatchZero_##P; \
     k->launchlist = HopsCudaPatchLaunchList_##P; \
     k->row        = HopsCudaPatchRow_##P(k->single); \
     k->walks      = HopsCudaPatchWalks_##P(k->single); \
@@ -275,6 +278,9 @@ PetscErrorCode HopsCudaPatchCreate(PetscInt dim, PetscInt p, const PetscReal A1[
   Pair(p, M1, M);
   PetscCall(Prepare(k, A, M));
   PetscCall(PetscFree2(A, M));
+#define HOPS_CUDA_PATCH_AGREE(P) \
+  if (dim == 3 && single && k->p == P) PetscCheck(HopsCudaPatchAgrees_##P(k), PETSC_COMM_SELF, PETSC_ERR_SUP, "Sweeps in single precision are for the Lagrange basis on the Gauss-Lobatto-Legendre nodes of [0,1], and the 1D matrices of order %d are others: use double precision", k->p);
+  HOPS_CUDA_PATCH_ORDERS(HOPS_CUDA_PATCH_AGREE)
   k->flops = np * PatchFlops((int)dim, p, k->row);
   if (k->walks) { /* a forward sweep; of a column of patches the first colour's, but the lowest one and, if no other lies above it, the highest, are taken by what is even in z. Pairs of which one patch is not inner count as if it were */
     const PetscInt even = (ncells[2] - 1) / 2 - 1;
@@ -303,8 +309,15 @@ PetscErrorCode HopsCudaPatchSweep(HopsCudaPatch k, int first, int last, PetscBoo
   /* the last launch, if it is one of two colours: its patches overwrite whatever lies in their cells */
   const int end = reverse ? first : last - 1, cover = last - first > 1 && OneLaunch(k, end, reverse ? end + 1 : end - 1) ? end : -1;
 
+  /*
+    Walks of all colours, from zero. Nobody reads the inside of cells. On planes across x, the first two launches leave those between their patches as they are, and need them on their patches' faces alone, where
+    they are told so; the last two find what these wrote. Rows on the other planes are set to zero, which includes the ends of the lines that join them
+  */
+  const PetscBool planes = zero && k->walks && !reverse && !first && last == 8 ? PETSC_TRUE : PETSC_FALSE;
+
   PetscFunctionBegin;
-  if (zero) {
+  if (planes) PetscCall((*k->zero)(k, x, stream));
+  else if (zero) {
     const size_t rows = (size_t)(k->ncells[1] * k->p + 1), planes = k->dim == 3 ? (size_t)(k->ncells[2] * k->p + 1) : 1;
 
     PetscCallCUDA(cudaMemsetAsync(x, 0, ((planes - 1) * (size_t)k->sz + rows * (size_t)k->sy) * (k->single ? sizeof(float) : sizeof(double)), stream));
@@ -315,7 +328,7 @@ PetscErrorCode HopsCudaPatchSweep(HopsCudaPatch k, int first, int last, PetscBoo
     int             inner[4];
 
     Inner(k, c, pair ? cover : -1, inner);
-    PetscCall((*k->launch)(k, c, pair, inner, b, x, stream));
+    PetscCall((*k->launch)(k, c, pair, planes && c < 4 ? PETSC_TRUE : PETSC_FALSE, inner, b, x, stream));
     if (pair) q++;
   }
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -44,11 +44,12 @@ struct _HopsCudaPatch {
   int            each;                          /* in parts of so many patches of the first one; 0: by the number of blocks */
   PetscLogDouble flops, bytes;                  /* of a sweep (lists: of a patch): done; moved at least by a launch for each colour */
   PetscErrorCode (*launchlist)(HopsCudaPatch, const HopsCudaPatchList *, cudaStream_t);
-  PetscErrorCode (*launch)(HopsCudaPatch, int color, PetscBool pair, const int inner[4], const void *b, void *x, cudaStream_t); /* pair: with color ^ 1 after it; of patches [0] <= i < [1], [2] <= j < [3] the inside of cells is not wanted */
+  PetscErrorCode (*zero)(HopsCudaPatch, void *x, cudaStream_t);                                                                                 /* x = 0 on the planes between cells across y and z */
+  PetscErrorCode (*launch)(HopsCudaPatch, int color, PetscBool pair, PetscBool zero, const int inner[4], const void *b, void *x, cudaStream_t); /* pair: with color ^ 1 after it; zero: x is, on faces across x, whatever stands there; of patches [0] <= i < [1], [2] <= j < [3] the inside of cells is not wanted */
 };
 
 EXTERN_C_BEGIN
-/* A1, M1: [p+1][p+1] of the reference cell; sy and sz 0: rows and planes lie close */
+/* A1, M1: [p+1][p+1] of the reference cell [0,1] for the Gauss-Lobatto-Legendre nodes; sy and sz 0: rows and planes lie close */
 PETSC_INTERN PetscErrorCode HopsCudaPatchCreate(PetscInt dim, PetscInt p, const PetscReal A1[], const PetscReal M1[], const PetscReal d[], PetscReal m, const PetscInt ncells[], PetscInt64 sy, PetscInt64 sz, PetscBool single, HopsCudaPatch *);
 /* for lists in 3D, order 2 on: A, M: [2p+1][2p+1] of the two cells of a patch, rows inside, which are unchanged when mirrored */
 PETSC_INTERN PetscErrorCode HopsCudaPatchCreateList(PetscInt p, const PetscReal A[], const PetscReal M[], const PetscReal d[], PetscReal m, PetscBool single, HopsCudaPatch *);
@@ -60,7 +61,9 @@ PETSC_INTERN PetscErrorCode HopsCudaPatchDestroy(HopsCudaPatch *);
 #define HOPS_CUDA_PATCH_DECLARE(P) \
   PETSC_INTERN int            HopsCudaPatchRow_##P(PetscBool single); /* patches in x that share faces, in 3D */ \
   PETSC_INTERN PetscBool      HopsCudaPatchWalks_##P(PetscBool single); \
-  PETSC_INTERN PetscErrorCode HopsCudaPatchLaunch_##P(HopsCudaPatch, int color, PetscBool pair, const int inner[4], const void *b, void *x, cudaStream_t); \
+  PETSC_INTERN PetscBool      HopsCudaPatchAgrees_##P(HopsCudaPatch); /* its factors are those that walks of single precision take for granted */ \
+  PETSC_INTERN PetscErrorCode HopsCudaPatchZero_##P(HopsCudaPatch, void *x, cudaStream_t); \
+  PETSC_INTERN PetscErrorCode HopsCudaPatchLaunch_##P(HopsCudaPatch, int color, PetscBool pair, PetscBool zero, const int inner[4], const void *b, void *x, cudaStream_t); \
   PETSC_INTERN PetscErrorCode HopsCudaPatchLaunchList_##P(HopsCudaPatch, const HopsCudaPatchList *, cudaStream_t);
 HOPS_CUDA_PATCH_ORDERS(HOPS_CUDA_PATCH_DECLARE)
 EXTERN_C_END

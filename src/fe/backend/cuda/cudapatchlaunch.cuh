@@ -1,6 +1,7 @@
 /* Launches of the kernels of one order: the choice of blocks, all measured on an H100 (bench/patchgpubench). */
 #pragma once
 #include <algorithm>
+#include <cmath>
 #include "cudapatch.h"
 #include "cudapatch1.cuh"
 #include "cudapatch2.cuh"
@@ -96,6 +97,24 @@ static HopsPatchTable<P, T> HopsPatchTableCreate(HopsCudaPatch k)
   return t;
 }
 
+/* The compiler's matrices are those of k, but for rounding: walks of single precision multiply by them */
+template <int P>
+static bool HopsPatchMatricesAgree(HopsCudaPatch k)
+{
+  const HopsPatchTable<P, float> t = HopsPatchTableCreate<P, float>(k), g = HopsPatchGLL<P>();
+  const auto                     agree = [](int n, const float *a, const float *b) {
+    float largest = 0, difference = 0;
+
+    for (int i = 0; i < n; i++) {
+      largest    = std::max(largest, std::abs(b[i]));
+      difference = std::max(difference, std::abs(a[i] - b[i]));
+    }
+    return difference <= 1e-6f * largest; /* some roundings */
+  };
+
+  return agree(P * P, t.Se, g.Se) && agree((P - 1) * (P - 1), t.So, g.So) && agree(P * P, t.Ie, g.Ie) && agree((P - 1) * (P - 1), t.Io, g.Io) && agree(2 * P - 1, t.mu, g.mu) && agree(P, t.Ee, g.Ee) && agree(P - 1, t.Eo, g.Eo);
+}
+
 template <int DIM, class T>
 static cudaError_t HopsPatchRunPoint(HopsCudaPatch k, const HopsPatchBox<T> &a, const int n[], cudaStream_t stream)
 {
@@ -118,7 +137,7 @@ static cudaError_t HopsPatchRunPoint(HopsCudaPatch k, const HopsPatchBox<T> &a, 
   a row and a column of patches are overwritten later.
 */
 template <int P, class T>
-static cudaError_t HopsPatchRunWalk(HopsCudaPatch k, const HopsPatchBox<T> &a, const int n[], bool pair, const int inner[], cudaStream_t stream)
+static cudaError_t HopsPatchRunWalk(HopsCudaPatch k, const HopsPatchBox<T> &a, const int n[], bool pair, bool zero, const int inner[], cudaStream_t stream)
 {
   using C                           = HopsPatchWalkChoice<P, T>;
   using L                           = typename C::Walk;
@@ -127,7 +146,7 @@ static cudaError_t HopsPatchRunWalk(HopsCudaPatch k, const HopsPatchBox<T> &a, c
   const size_t               shared = L::size * sizeof(typename L::V);
   const dim3                 grid((n[0] + M - 1) / M, n[1], n[2]);
   const HopsPatchTable<P, T> tab = HopsPatchTableCreate<P, T>(k);
-  HopsPatchSteps             s   = {a.c[2], 1, k->ncells[2] - 2, true, {inner[0], inner[1], inner[2], inner[3]}};
+  HopsPatchSteps             s   = {a.c[2], 1, k->ncells[2] - 2, true, zero, {inner[0], inner[1], inner[2], inner[3]}};
   cudaError_t                err = cudaFuncSetAttribute(run, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared);
   int                        parts;
 
@@ -149,11 +168,11 @@ static cudaError_t HopsPatchRunWalk(HopsCudaPatch k, const HopsPatchBox<T> &a, c
 }
 
 template <int P, class T>
-static cudaError_t HopsPatchRun(HopsCudaPatch k, const HopsPatchBox<T> &a, const int n[], bool pair, const int inner[], cudaStream_t stream)
+static cudaError_t HopsPatchRun(HopsCudaPatch k, const HopsPatchBox<T> &a, const int n[], bool pair, bool zero, const int inner[], cudaStream_t stream)
 {
   if constexpr (P == 1) return k->dim == 3 ? HopsPatchRunPoint<3, T>(k, a, n, stream) : HopsPatchRunPoint<2, T>(k, a, n, stream);
   else if (k->dim == 3) {
-    if constexpr (HopsPatchChoice<P, T>::walks) return HopsPatchRunWalk<P, T>(k, a, n, pair, inner, stream);
+    if constexpr (HopsPatchChoice<P, T>::walks) return HopsPatchRunWalk<P, T>(k, a, n, pair, zero, inner, stream);
     else {
       using C             = HopsPatchChoice<P, T>;
       using L             = typename C::Row;
@@ -176,7 +195,7 @@ static cudaError_t HopsPatchRun(HopsCudaPatch k, const HopsPatchBox<T> &a, const
 }
 
 template <int P, class T>
-static cudaError_t HopsPatchLaunch(HopsCudaPatch k, int color, bool pair, const int inner[], const void *b, void *x, cudaStream_t stream)
+static cudaError_t HopsPatchLaunch(HopsCudaPatch k, int color, bool pair, bool zero, const int inner[], const void *b, void *x, cudaStream_t stream)
 {
   HopsPatchBox<T> a = {};
   int             n[3];
@@ -193,7 +212,7 @@ static cudaError_t HopsPatchLaunch(HopsCudaPatch k, int color, bool pair, const 
   a.x    = (T *)x;
   a.Dinv = (const T *)k->Dinv;
   a.cyz  = (const T *)k->cyz;
-  return HopsPatchRun<P, T>(k, a, n, pair, inner, stream);
+  return HopsPatchRun<P, T>(k, a, n, pair, zero, inner, stream);
 }
 
 template <int P, class T, class V>
@@ -214,6 +233,26 @@ static cudaError_t HopsPatchLaunchList(HopsCudaPatch k, const HopsCudaPatchList 
   }
 }
 
+/* x = 0 on the planes between cells across y, of which there are ny, and across z */
+template <int P, class T>
+__global__ void __launch_bounds__(256) HopsPatchZeroPlanes(int ny, int sy, long long sz, T *x)
+{
+  const int plane = blockIdx.x / ny, j = blockIdx.x % ny;
+  T        *row = x + plane * sz + (long long)j * P * sy;
+  const int n   = plane % P == 0 && j < ny - 1 ? P * sy : sy; /* a row, or all of it up to the next one */
+
+  for (int i = threadIdx.x; i < n; i += 256) row[i] = 0;
+}
+
+template <int P, class T>
+static cudaError_t HopsPatchZero(HopsCudaPatch k, void *x, cudaStream_t stream)
+{
+  const int ny = k->ncells[1] + 1;
+
+  HopsPatchZeroPlanes<P, T><<<(unsigned int)(((long long)k->ncells[2] * P + 1) * ny), 256, 0, stream>>>(ny, (int)k->sy, k->sz, (T *)x);
+  return cudaGetLastError();
+}
+
 /* Patches of a block that share faces */
 template <int P, class T>
 static constexpr int HopsPatchRowOf()
@@ -232,6 +271,18 @@ static constexpr int HopsPatchRowOf()
   { \
     return P > 1 && (single ? HopsPatchChoice<P, float>::walks : HopsPatchChoice<P, double>::walks) ? PETSC_TRUE : PETSC_FALSE; \
   } \
+  PetscBool HopsCudaPatchAgrees_##P(HopsCudaPatch k) \
+  { \
+    if constexpr (P > 1 && HopsPatchChoice<P, float>::walks) return HopsPatchMatricesAgree<P>(k) ? PETSC_TRUE : PETSC_FALSE; \
+    return PETSC_TRUE; \
+  } \
+  PetscErrorCode HopsCudaPatchZero_##P(HopsCudaPatch k, void *x, cudaStream_t stream) \
+  { \
+    PetscFunctionBegin; \
+    if (k->single) PetscCallCUDA((HopsPatchZero<P, float>(k, x, stream))); \
+    else PetscCallCUDA((HopsPatchZero<P, double>(k, x, stream))); \
+    PetscFunctionReturn(PETSC_SUCCESS); \
+  } \
   PetscErrorCode HopsCudaPatchLaunchList_##P(HopsCudaPatch k, const HopsCudaPatchList *l, cudaStream_t stream) \
   { \
     PetscFunctionBegin; \
@@ -240,10 +291,10 @@ static constexpr int HopsPatchRowOf()
     else PetscCallCUDA((HopsPatchLaunchList<P, float, double>(k, l, stream))); \
     PetscFunctionReturn(PETSC_SUCCESS); \
   } \
-  PetscErrorCode HopsCudaPatchLaunch_##P(HopsCudaPatch k, int color, PetscBool pair, const int inner[], const void *b, void *x, cudaStream_t stream) \
+  PetscErrorCode HopsCudaPatchLaunch_##P(HopsCudaPatch k, int color, PetscBool pair, PetscBool zero, const int inner[], const void *b, void *x, cudaStream_t stream) \
   { \
     PetscFunctionBegin; \
-    if (k->single) PetscCallCUDA(HopsPatchLaunch<P, float>(k, color, pair, inner, b, x, stream)); \
-    else PetscCallCUDA(HopsPatchLaunch<P, double>(k, color, pair, inner, b, x, stream)); \
+    if (k->single) PetscCallCUDA(HopsPatchLaunch<P, float>(k, color, pair, zero, inner, b, x, stream)); \
+    else PetscCallCUDA(HopsPatchLaunch<P, double>(k, color, pair, zero, inner, b, x, stream)); \
     PetscFunctionReturn(PETSC_SUCCESS); \
   }

@@ -1,4 +1,4 @@
-/* Two numbers in single precision, of patches whose 1D matrices are the same. */
+/* Two numbers in single precision, of patches or of cells whose 1D matrices are the same. */
 #pragma once
 
 struct alignas(8) HopsPatchPair {

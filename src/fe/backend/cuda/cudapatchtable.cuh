@@ -127,6 +127,6 @@ struct HopsPatchBox {
 */
 typedef struct {
   int  lead, each, last; /* last: w of the last patch, of either colour */
-  bool alone;
+  bool alone, zero;      /* zero: x is, on the faces across x, whatever stands there */
   int  inner[4];
 } HopsPatchSteps;

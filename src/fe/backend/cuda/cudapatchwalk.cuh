@@ -5,15 +5,16 @@
   colour needs of b and x has just been read. So nearly half of the traffic with memory goes, and a quarter of the flops. Where later colours of the sweep overwrite the cells of a patch too, nobody reads the
   inside of cells, and of a patch of the second colour its three middle planes are enough.
 
-  In single precision a thread takes the columns of two patches, neighbours in x, which have the same matrices and places: what is not arithmetic is done once for both.
+  In single precision a thread takes the columns of two patches, neighbours in x, which have the same matrices and places: what is not arithmetic is done once for both. And matrices are
+  constants that the compiler knows (cudapatchgll.cuh).
 
   A block has whole warps of threads, of which those without a column pass by each phase, and forgets what it knows of its number between phases: otherwise the compiler mixes phases, moves what they have in
   common out of the loop, and spills.
 */
 #pragma once
 #include <cuda_pipeline.h>
+#include "cudapatchgll.cuh"
 #include "cudapatchpair.cuh"
-#include "cudapatchtable.cuh"
 
 /* A patch, or two, in shared memory, as numbers of type V. RS and PS as for HopsPatchRow */
 template <int P_, class V_, int RS_, int PS_>
@@ -76,6 +77,24 @@ __device__ __forceinline__ void HopsPatchStore(float *p, int d, HopsPatchPair v)
   p[d] = v.b;
 }
 
+/* The N rows of a plane and those of another one, the first one `jump` after the row that would follow; rows of 16 numbers `to` shared memory, without waiting. p: a number of row `row` of the first plane, this thread's first one */
+template <int N, int ROWS, int M, class T>
+__device__ __forceinline__ void HopsPatchWalkPlanes(int row, const T *p, long long stride, long long jump, T *to)
+{
+  const long long step = ROWS * stride, cross = step + jump;
+
+  static_assert(ROWS <= N, "Threads begin on the first plane");
+#pragma unroll
+  for (int q = 0; q < 2 * N; q += ROWS) {
+    if (q + ROWS <= 2 * N || q + row < 2 * N) __pipeline_memcpy_async(to + M * 16 * q, p, sizeof(T));
+    if (q >= N || q + 2 * ROWS <= N) p += step; /* threads stay on their planes */
+    else if (q + ROWS == N) p += cross;
+    else p += q + row < N && q + ROWS + row >= N ? cross : step;
+    asm volatile(""
+                 : "+l"(p)); /* the next place is one addition away: it is not to be computed anew */
+  }
+}
+
 /* To shared memory: the surface of the patch from node x on, and that of the one d nodes further; without waiting */
 template <class L, class T, class V>
 __device__ __forceinline__ void HopsPatchWalkFaces(int t, const T *x, int d, int sy, long long sz, V *faces)
@@ -83,24 +102,15 @@ __device__ __forceinline__ void HopsPatchWalkFaces(int t, const T *x, int d, int
   constexpr int P = L::P, N = L::N, NT = L::threads, M = sizeof(V) / sizeof(T);
 
   if constexpr (N <= 16) { /* z planes 2 N rows of y, y planes and x planes 2 N of z */
-    constexpr int   rows = NT / (16 * M);
-    const int       lane = t & 15, which = M == 1 ? 0 : t >> 4 & 1, row = t / (16 * M);
-    const T        *x0 = x + which * d, *z = x0 + lane + (long long)row * sy, *y = x0 + lane + row * sz, *X = x0 + (long long)lane * sy + row * sz;
-    const long long dz = 2 * P * sz - (long long)N * sy, dy = 2 * P * (long long)sy - N * sz, dx = 2 * P - N * sz;
-    T              *to = (T *)(faces + row * 16 + lane) + which;
+    constexpr int rows = NT / (16 * M);
+    const int     lane = t & 15, which = M == 1 ? 0 : t >> 4 & 1, row = t / (16 * M);
+    const T      *z = x + which * d + lane + row * (long long)sy, *y = x + which * d + lane + row * sz, *X = x + which * d + lane * (long long)sy + row * sz;
+    T            *to = (T *)(faces + row * 16 + lane) + which;
 
     if (lane < N) {
-#pragma unroll
-      for (int i = 0; i * rows < 6 * N; i++) {
-        const int q0 = i * rows, q = q0 + row;
-        const T  *fz = z + q0 * (long long)sy + (q >= N ? dz : 0), *fy = y + (q0 - 2 * N) * sz + (q >= 3 * N ? dy : 0), *fx = X + (q0 - 4 * N) * sz + (q >= 5 * N ? dx : 0);
-        const T  *from = q0 + rows <= 2 * N ? fz : q0 < 2 * N         ? (q < 2 * N ? fz : fy)
-                                                 : q0 + rows <= 4 * N ? fy
-                                                 : q0 < 4 * N         ? (q < 4 * N ? fy : fx)
-                                                                      : fx;
-
-        if (q0 + rows <= 6 * N || q < 6 * N) __pipeline_memcpy_async(to + M * q0 * 16, from, sizeof(T));
-      }
+      HopsPatchWalkPlanes<N, rows, M>(row, z, (long long)sy, 2 * P * sz - N * (long long)sy, to);
+      HopsPatchWalkPlanes<N, rows, M>(row, y, sz, 2 * P * (long long)sy - N * sz, to + M * 2 * N * 16);
+      HopsPatchWalkPlanes<N, rows, M>(row, X, sz, 2 * P - N * sz, to + M * 4 * N * 16);
     }
   } else {
     constexpr int all = 6 * N * N * M;
@@ -156,6 +166,7 @@ __global__ void __launch_bounds__(L::threads, MB) HopsPatchWalk3(const __grid_co
   using V             = typename L::V;
   constexpr int     P = L::P, n = L::n, N = L::N, Q = L::Q, NT = L::threads, RS = L::RS, PS = L::PS, columns = L::columns, M = sizeof(V) / sizeof(T);
   extern __shared__ __align__(16) unsigned char raw[];
+  const HopsPatchTable<P, T>                   &mat = HopsPatchMatrices<P>(tab);
   V *const cube = (V *)raw, *const HX = cube + L::X, *const HY = cube + L::Y, *const HZ = cube + L::Z, *const G = cube + L::G, *const FZ = cube + L::FZ;
   const int       p0 = blockIdx.x * M, q0 = blockIdx.y, dist = p0 + M <= a.nx ? 2 * P : 0; /* of two patches, from the first to the second: a row of an odd number ends with one, twice */
   const int       first = steps.lead + 2 * steps.each * (int)blockIdx.z, count = steps.alone ? 0 : min(steps.each, (steps.last - first) / 2 + 1);
@@ -165,6 +176,9 @@ __global__ void __launch_bounds__(L::threads, MB) HopsPatchWalk3(const __grid_co
   HopsPatchStep   c     = {-1, 0, false};
   V               v[n];
 
+  if (steps.zero) {
+    for (int i = t; i < 2 * n * N; i += NT) HX[i] = V{};
+  }
 #pragma unroll 1
   for (;;) {
     const HopsPatchStep next = HopsPatchWalkNext(steps, first, count, c.i);
@@ -188,17 +202,17 @@ __global__ void __launch_bounds__(L::threads, MB) HopsPatchWalk3(const __grid_co
         T *const to = x + (X + 1) + (Y + 1) * (long long)a.sy;
 
         if (!full || !whole) {
-          V sum = tab.Ee[P - 1] * zs;
+          V sum = mat.Ee[P - 1] * zs;
 
 #pragma unroll
-          for (int k = 0; k < P; k++) sum += tab.Se[(P - 1) * P + k] * column[PS * k];
+          for (int k = 0; k < P; k++) sum += mat.Se[(P - 1) * P + k] * column[PS * k];
           HopsPatchStore(to + P * a.sz, dist, sum);
         } else {
           V u[n];
 
 #pragma unroll
           for (int k = 0; k < n; k++) u[k] = column[PS * k];
-          HopsPatchValues<P, T>(tab, zs, z[0] - z[N * Q], u);
+          HopsPatchValues<P, T>(mat, zs, z[0] - z[N * Q], u);
           HopsPatchStore(to + P * a.sz, dist, u[P - 1]);
           if (lower) {
 #pragma unroll
@@ -247,7 +261,7 @@ __global__ void __launch_bounds__(L::threads, MB) HopsPatchWalk3(const __grid_co
     if (t < columns) {
       V *const column = cube + t % n + RS * (t / n);
 
-      HopsPatchDual<P, T>(tab, v, full);
+      HopsPatchDual<P, T>(mat, v, full);
 #pragma unroll
       for (int k = 0; k < P; k++) column[PS * k] = v[k];
       if (full) {
@@ -261,8 +275,9 @@ __global__ void __launch_bounds__(L::threads, MB) HopsPatchWalk3(const __grid_co
     { /* faces, from the middle of the block on, since the first threads have more of the columns below; first direction: sum and difference of y, those across x: modes of z; sum and difference of z: modes of y */
       const int it = t >= NT / 2 ? t - NT / 2 : t + NT / 2, line = it / N, l = it - line * N;
 
-      if (it < (full ? 6 * N : 5 * N)) {
-        const bool     x = line == 2 || line == 3;
+      const bool x = line == 2 || line == 3;
+
+      if (it < (full ? 6 * N : 5 * N) && !(x && steps.zero)) {
         const V *const f = cube + (line < 2 ? L::FY : x ? L::FX + (line - 2) * N * Q
                                                         : L::FZ) +
                            l;
@@ -279,7 +294,7 @@ __global__ void __launch_bounds__(L::threads, MB) HopsPatchWalk3(const __grid_co
 #pragma unroll
           for (int k = 0; k < N; k++) u[k] += sign * f[(k + N) * Q];
         }
-        HopsPatchModes<P, T>(tab, u, out, N, full || line >= 4);
+        HopsPatchModes<P, T>(mat, u, out, N, full || line >= 4);
       }
     }
     HopsPatchForget(t);
@@ -288,7 +303,7 @@ __global__ void __launch_bounds__(L::threads, MB) HopsPatchWalk3(const __grid_co
 
 #pragma unroll
       for (int j = 0; j < n; j++) v[j] = column[RS * j];
-      HopsPatchDual<P, T>(tab, v);
+      HopsPatchDual<P, T>(mat, v);
 #pragma unroll
       for (int j = 0; j < n; j++) column[RS * j] = v[j];
     }
@@ -297,7 +312,7 @@ __global__ void __launch_bounds__(L::threads, MB) HopsPatchWalk3(const __grid_co
     { /* faces, second direction, to modes: in place, but for those of y, whose first result is needed below; the ends of z's lines stay for the neighbour */
       const int it = t >= NT / 2 ? t - NT / 2 : t + NT / 2;
 
-      if (it < 4 * nk + (full ? 2 * n : n)) {
+      if (it < 4 * nk + (full ? 2 * n : n) && !(steps.zero && it >= 2 * nk && it < 4 * nk)) {
         const int      q = it < 2 * nk ? it : it - 2 * nk, r = q < nk ? q : q - nk + n; /* row of y or x */
         const V *const in  = it < 2 * nk ? HY + r * N : it < 4 * nk ? HX + r * N
                                                                     : HZ + (it - 4 * nk) * N;
@@ -307,7 +322,7 @@ __global__ void __launch_bounds__(L::threads, MB) HopsPatchWalk3(const __grid_co
 
 #pragma unroll
         for (int k = 0; k < N; k++) u[k] = in[k];
-        HopsPatchModes<P, T>(tab, u, out);
+        HopsPatchModes<P, T>(mat, u, out);
       }
     }
     HopsPatchForget(t);
@@ -316,7 +331,7 @@ __global__ void __launch_bounds__(L::threads, MB) HopsPatchWalk3(const __grid_co
 
 #pragma unroll
       for (int k = 0; k < n; k++) v[k] = row[k];
-      HopsPatchDual<P, T>(tab, v);
+      HopsPatchDual<P, T>(mat, v);
     }
     __syncthreads();
     if (t < n * nk) { /* x, and back: thread (mode of y, mode of z) */
@@ -328,7 +343,7 @@ __global__ void __launch_bounds__(L::threads, MB) HopsPatchWalk3(const __grid_co
 
 #pragma unroll
       for (int m = 0; m < n; m++) v[m] = HopsPatchQuotient(v[m] - tab.c[m] * (m < P ? gs : gd) - cj * gy[m] - ck * gz[m], tab.l[m] + l);
-      HopsPatchValues<P, T>(tab, gs, gd, v);
+      HopsPatchValues<P, T>(mat, gs, gd, v);
 #pragma unroll
       for (int m = 0; m < n; m++) row[m] = v[m];
     }
@@ -341,15 +356,15 @@ __global__ void __launch_bounds__(L::threads, MB) HopsPatchWalk3(const __grid_co
 
 #pragma unroll
       for (int j = 0; j < n; j++) v[j] = column[RS * j];
-      HopsPatchValues<P, T>(tab, g[0], g[n * N], v);
+      HopsPatchValues<P, T>(mat, g[0], g[n * N], v);
 #pragma unroll
       for (int j = 0; j < n; j++) column[RS * j] = v[j];
     } else if (full && t < columns && t % n != P - 1) { /* of the other odd ones the middle plane of y */
       V *const column = cube + t % n + PS * (t / n);
-      V        sum    = tab.Ee[P - 1] * HY[t / n * N + t % n + 1];
+      V        sum    = mat.Ee[P - 1] * HY[t / n * N + t % n + 1];
 
 #pragma unroll
-      for (int j = 0; j < P; j++) sum += tab.Se[(P - 1) * P + j] * column[RS * j];
+      for (int j = 0; j < P; j++) sum += mat.Se[(P - 1) * P + j] * column[RS * j];
       column[RS * (P - 1)] = sum;
     }
     HopsPatchForget(t);
