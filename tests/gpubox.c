@@ -343,15 +343,19 @@ static PetscErrorCode Kernels(Level *l, PetscInt top, const HopsBoxForm *f, Pets
     PetscCall(FromMesh(fine, fine->v, r));
     PetscCall(Up(nc, c, single, &dc));
     PetscCall(Up(n, add ? x : NULL, single, &dy));
-    PetscCall((*k->k->Prolong)(k, dc, k->single, 1.0, add ? dy : NULL, dy, 0));
+    PetscCall((*k->k->Prolong)(k, dc, k->single, 1.0, NULL, add ? dy : NULL, dy, 0));
     PetscCall(Down(fine, single, &dy, y));
     PetscCall(Check(add ? "added prolongation" : "prolongation", f->order, single, n, r, y, tol));
     PetscCallCUDA(cudaFree(dc));
   }
   /* b - A P c with its norm, and P c + x / 2 for floats x, of doubles c */
   if (!single) {
-    void *p;
+    const double factors[2] = {2.0, 0.25};
+    void        *p;
+    double      *factor;
 
+    PetscCallCUDA(cudaMalloc((void **)&factor, sizeof(factors)));
+    PetscCallCUDA(cudaMemcpy(factor, factors, sizeof(factors), cudaMemcpyHostToDevice));
     PetscCall(ToMesh(fine, x, fine->u));
     PetscCall(VecScale(fine->u, 0.5));
     PetscCall(MatMultAdd(fine->P, coarse->u, fine->u, fine->v));
@@ -359,7 +363,7 @@ static PetscErrorCode Kernels(Level *l, PetscInt top, const HopsBoxForm *f, Pets
     PetscCall(Up(nc, c, PETSC_FALSE, &dc));
     PetscCall(Up(n, x, PETSC_TRUE, &t0));
     PetscCall(Up(n, NULL, PETSC_FALSE, &dy));
-    PetscCall((*k->k->Prolong)(k, dc, PETSC_TRUE, 0.5, t0, dy, 0));
+    PetscCall((*k->k->Prolong)(k, dc, PETSC_TRUE, 2.0, factor + 1, t0, dy, 0));
     PetscCall(Down(fine, PETSC_FALSE, &dy, y));
     PetscCall(Check("prolongation with floats added", f->order, PETSC_FALSE, n, r, y, tol));
     PetscCallCUDA(cudaFree(t0));
@@ -372,7 +376,7 @@ static PetscErrorCode Kernels(Level *l, PetscInt top, const HopsBoxForm *f, Pets
     for (PetscInt i = 0; i < n; ++i) r[i] *= 2.0;
     PetscCall(Up(n, NULL, PETSC_TRUE, &dy));
     PetscCallCUDA(cudaMalloc(&p, (*k->k->ProlongedBlocks)(k)*8));
-    PetscCall((*k->k->ResidualProlonged)(k, db, dc, 2.0, dy, (double *)p, 0));
+    PetscCall((*k->k->ResidualProlonged)(k, db, dc, factor, dy, (double *)p, 0));
     PetscCall(HopsCudaBoxSum((*k->k->ProlongedBlocks)(k), (double *)p, (double *)dsum, 0));
     PetscCallCUDA(cudaMemcpy(&sum, dsum, 8, cudaMemcpyDeviceToHost));
     sum = PetscSqrtReal(sum);
@@ -381,6 +385,7 @@ static PetscErrorCode Kernels(Level *l, PetscInt top, const HopsBoxForm *f, Pets
     PetscCall(Check("residual of a prolonged function", f->order, PETSC_TRUE, n, r, y, 2e-7));
     PetscCallCUDA(cudaFree(dc));
     PetscCallCUDA(cudaFree(p));
+    PetscCallCUDA(cudaFree(factor));
   }
   /* direct solver: A (solution) = c, on the coarse box, whose coefficients are those of cells of twice the size */
   if (coarse->nodes[0] <= HOPS_BOX_COARSE && coarse->nodes[1] <= HOPS_BOX_COARSE && coarse->nodes[2] <= HOPS_BOX_COARSE) {

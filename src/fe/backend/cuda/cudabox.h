@@ -16,13 +16,13 @@ typedef struct {
   PetscErrorCode (*Residual)(HopsCudaBox, const void *b, const void *x, PetscBool rsingle, double scale, void *r, double *partial, cudaStream_t);
   /* b - A x, restricted in the last direction: [p ncells/2 + 1] planes (2D: rows) of the fine box, the last one not written; not in single precision in 3D */
   PetscErrorCode (*ResidualRestrict)(HopsCudaBox, const void *b, const void *x, void *out, cudaStream_t);
-  /* x = the function xc on the box of half as many cells, + s add, which may be x, or NULL; addsingle: add is float where x is double */
-  PetscErrorCode (*Prolong)(HopsCudaBox fine, const void *xc, PetscBool addsingle, double s, const void *add, void *x, cudaStream_t);
+  /* x = the function xc on the box of half as many cells, + s times *ds, on the device (NULL: 1), times add, which may be x, or NULL; addsingle: add is float where x is double */
+  PetscErrorCode (*Prolong)(HopsCudaBox fine, const void *xc, PetscBool addsingle, double s, const double *ds, const void *add, void *x, cudaStream_t);
   /* transposed interpolation in direction dir, after those above it */
   PetscErrorCode (*Restrict)(HopsCudaBox fine, int dir, const void *in, void *out, cudaStream_t);
   int (*Blocks)(HopsCudaBox); /* of Residual() */
-  /* r = scale (b - A P xc) in single precision, for doubles xc on the box of half as many cells, without boundary; partial as above */
-  PetscErrorCode (*ResidualProlonged)(HopsCudaBox fine, const void *b, const void *xc, double scale, void *r, double *partial, cudaStream_t);
+  /* r = *scale (b - A P xc) in single precision, for doubles xc on the box of half as many cells, without boundary; scale on the device; partial as above */
+  PetscErrorCode (*ResidualProlonged)(HopsCudaBox fine, const void *b, const void *xc, const double *scale, void *r, double *partial, cudaStream_t);
   int (*ProlongedBlocks)(HopsCudaBox fine);
   /* in 3D, b - A x restricted in all directions in single precision, or b in double (x NULL), and then partial: [blocks] sums of squares of b, or NULL; CoarseSums: bytes of `sums` */
   PetscErrorCode (*Coarse)(HopsCudaBox fine, const void *b, const void *x, void *sums, void *out, double *partial, cudaStream_t);

@@ -200,7 +200,7 @@ static dim3 HopsBoxPairGrid(HopsCudaBox k, int *chunk)
 }
 
 template <int DIM, int P, class TO>
-static cudaError_t HopsBoxRunProlonged(HopsCudaBox k, const void *b, const void *xc, double scale, void *r, double *partial, cudaStream_t stream)
+static cudaError_t HopsBoxRunProlonged(HopsCudaBox k, const void *b, const void *xc, const double *scale, void *r, double *partial, cudaStream_t stream)
 {
   using S                      = HopsBoxPairSizes<DIM, P, double>;
   HopsBoxArgs<double, TO> a    = {};
@@ -216,14 +216,14 @@ static cudaError_t HopsBoxRunProlonged(HopsCudaBox k, const void *b, const void 
   a.b       = (const double *)b;
   a.x       = (const double *)xc;
   a.r       = (TO *)r;
-  a.scale   = scale;
+  a.dscale  = scale;
   a.partial = partial;
   HopsBoxProlonged<DIM, P, double, TO><<<grid, S::threads, S::shared, stream>>>(HopsBoxPairTableCreate<P, double>(k), a);
   return cudaGetLastError();
 }
 
 template <int P>
-static PetscErrorCode HopsBoxResidualProlonged_(HopsCudaBox k, const void *b, const void *xc, double scale, void *r, double *partial, cudaStream_t stream)
+static PetscErrorCode HopsBoxResidualProlonged_(HopsCudaBox k, const void *b, const void *xc, const double *scale, void *r, double *partial, cudaStream_t stream)
 {
   PetscFunctionBegin;
   PetscCheck(!k->single, PETSC_COMM_SELF, PETSC_ERR_SUP, "Residuals of prolonged functions are taken in double precision");
@@ -428,7 +428,7 @@ static HopsBoxProlongTable<P, T> HopsBoxProlongTableCreate(HopsCudaBox k)
 }
 
 template <int DIM, int P, class T, class TC>
-static cudaError_t HopsBoxRunProlong(HopsCudaBox k, double s, const void *add, const void *xc, void *x, cudaStream_t stream)
+static cudaError_t HopsBoxRunProlong(HopsCudaBox k, double s, const double *ds, const void *add, const void *xc, void *x, cudaStream_t stream)
 {
   using S                         = HopsBoxProlongSizes<DIM, P, T>;
   const int                 nc[3] = {k->ncells[0] / 2, k->ncells[1] / 2, k->ncells[2] / 2};
@@ -443,6 +443,7 @@ static cudaError_t HopsBoxRunProlong(HopsCudaBox k, double s, const void *add, c
   a.cy  = nc[0] * P + 1;
   a.cz  = (long long)a.cy * (nc[1] * P + 1);
   a.s   = (T)s;
+  a.ds  = ds;
   a.add = (const TC *)add;
   a.xc  = (const T *)xc;
   a.x   = (T *)x;
@@ -451,17 +452,17 @@ static cudaError_t HopsBoxRunProlong(HopsCudaBox k, double s, const void *add, c
 }
 
 template <int P>
-static PetscErrorCode HopsBoxProlong_(HopsCudaBox k, const void *xc, PetscBool csingle, double s, const void *c, void *x, cudaStream_t stream)
+static PetscErrorCode HopsBoxProlong_(HopsCudaBox k, const void *xc, PetscBool csingle, double s, const double *ds, const void *c, void *x, cudaStream_t stream)
 {
   PetscFunctionBegin;
   if (k->dim == 3) {
-    if (k->single) PetscCallCUDA((HopsBoxRunProlong<3, P, float, float>(k, s, c, xc, x, stream)));
-    else if (csingle) PetscCallCUDA((HopsBoxRunProlong<3, P, double, float>(k, s, c, xc, x, stream)));
-    else PetscCallCUDA((HopsBoxRunProlong<3, P, double, double>(k, s, c, xc, x, stream)));
+    if (k->single) PetscCallCUDA((HopsBoxRunProlong<3, P, float, float>(k, s, ds, c, xc, x, stream)));
+    else if (csingle) PetscCallCUDA((HopsBoxRunProlong<3, P, double, float>(k, s, ds, c, xc, x, stream)));
+    else PetscCallCUDA((HopsBoxRunProlong<3, P, double, double>(k, s, ds, c, xc, x, stream)));
   } else {
-    if (k->single) PetscCallCUDA((HopsBoxRunProlong<2, P, float, float>(k, s, c, xc, x, stream)));
-    else if (csingle) PetscCallCUDA((HopsBoxRunProlong<2, P, double, float>(k, s, c, xc, x, stream)));
-    else PetscCallCUDA((HopsBoxRunProlong<2, P, double, double>(k, s, c, xc, x, stream)));
+    if (k->single) PetscCallCUDA((HopsBoxRunProlong<2, P, float, float>(k, s, ds, c, xc, x, stream)));
+    else if (csingle) PetscCallCUDA((HopsBoxRunProlong<2, P, double, float>(k, s, ds, c, xc, x, stream)));
+    else PetscCallCUDA((HopsBoxRunProlong<2, P, double, double>(k, s, ds, c, xc, x, stream)));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

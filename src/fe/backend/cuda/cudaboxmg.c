@@ -22,9 +22,10 @@ struct _HopsBoxMG {
   void            **b, **x;               /* of the cycle; NULL on the finest of several levels in double precision, whose vectors are the caller's */
   double          **B, **X;               /* of the nested iteration, below the finest level; X is x in double precision */
   void             *t[2];                 /* restricted in the last direction, or sums of tiles; restricted in two */
-  double           *partial, *sum, *norm; /* norm: the host's */
+  double           *partial, *sum, *norm; /* norm: the host's; norm[1] and [2]: what scale is to be */
+  double           *scale;                /* single precision: of residuals of the nested iteration, and its inverse; on the device, where graphs find it */
   double            rounding;             /* |A d| / |x| for the finest level's A and changes d of x by its rounding to single precision */
-  cudaGraphExec_t   graph;                /* the cycle below the finest level */
+  cudaGraphExec_t   graph, nested;        /* the cycle below the finest level; the nested iteration there */
   PetscLogDouble    bytes;
   PetscBool         profile;
   cudaEvent_t       event[2];
@@ -121,27 +122,9 @@ static PetscErrorCode Cycle(HopsBoxMG mg, int l, PetscBool zero, const void *b, 
   if (l == mg->n - 1 && mg->graph && !mg->profile) PetscCallCUDA(cudaGraphLaunch(mg->graph, stream));
   else PetscCall(Cycle(mg, l - 1, PETSC_TRUE, mg->b[l - 1], mg->x[l - 1], stream));
   PetscCall(Begin(mg, stream));
-  PetscCall((*k->k->Prolong)(k, mg->x[l - 1], mg->choice.single, 1.0, x, x, stream));
+  PetscCall((*k->k->Prolong)(k, mg->x[l - 1], mg->choice.single, 1.0, NULL, x, x, stream));
   PetscCall(End(mg, l, HOPS_BOX_PROLONG, stream));
   PetscCall(Smooth(mg, l, PETSC_TRUE, PETSC_FALSE, b, x, stream));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode Capture(HopsBoxMG mg)
-{
-  cudaStream_t stream;
-  cudaGraph_t  graph;
-  const int    l = mg->n - 2;
-
-  PetscFunctionBegin;
-  if (l < 1) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCallCUDA(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
-  PetscCallCUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
-  PetscCall(Cycle(mg, l, PETSC_TRUE, mg->b[l], mg->x[l], stream));
-  PetscCallCUDA(cudaStreamEndCapture(stream, &graph));
-  PetscCallCUDA(cudaGraphInstantiate(&mg->graph, graph, 0));
-  PetscCallCUDA(cudaGraphDestroy(graph));
-  PetscCallCUDA(cudaStreamDestroy(stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -208,14 +191,24 @@ static PetscErrorCode Correct(HopsBoxMG mg, int l, double scale, const double *b
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* mg->b = scale (b - A P X) for the next coarser level's X, its norm (before scaling) where asked for: a wait */
-static PetscErrorCode ResidualProlonged(HopsBoxMG mg, int l, const double *b, double scale, PetscReal *norm, cudaStream_t stream)
+/* mg->scale <- scale and its inverse; nothing that was copied there before may be under way, as after a wait for a norm */
+static PetscErrorCode SetScale(HopsBoxMG mg, double scale, cudaStream_t stream)
+{
+  PetscFunctionBegin;
+  mg->norm[1] = scale;
+  mg->norm[2] = 1.0 / scale;
+  PetscCallCUDA(cudaMemcpyAsync(mg->scale, mg->norm + 1, 2 * sizeof(double), cudaMemcpyHostToDevice, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* mg->b = scale (b - A P X) for the next coarser level's X, its norm (before scaling) where asked for: a wait. scale: SetScale()'s */
+static PetscErrorCode ResidualProlonged(HopsBoxMG mg, int l, const double *b, PetscReal *norm, cudaStream_t stream)
 {
   HopsCudaBox k = mg->exact[l];
 
   PetscFunctionBegin;
   PetscCall(Begin(mg, stream));
-  PetscCall((*k->k->ResidualProlonged)(k, b, mg->X[l - 1], scale, mg->b[l], norm ? mg->partial : NULL, stream));
+  PetscCall((*k->k->ResidualProlonged)(k, b, mg->X[l - 1], mg->scale, mg->b[l], norm ? mg->partial : NULL, stream));
   if (norm) PetscCall(HopsCudaBoxSum((*k->k->ProlongedBlocks)(k), mg->partial, mg->sum, stream));
   PetscCall(End(mg, l, HOPS_BOX_RESIDUAL, stream));
   if (norm) PetscCall(GetNorm(mg, norm, stream));
@@ -223,11 +216,11 @@ static PetscErrorCode ResidualProlonged(HopsBoxMG mg, int l, const double *b, do
 }
 
 /* x = P X + mg->x / scale */
-static PetscErrorCode AddProlonged(HopsBoxMG mg, int l, double scale, double *x, cudaStream_t stream)
+static PetscErrorCode AddProlonged(HopsBoxMG mg, int l, double *x, cudaStream_t stream)
 {
   PetscFunctionBegin;
   PetscCall(Begin(mg, stream));
-  PetscCall((*mg->exact[l]->k->Prolong)(mg->exact[l], mg->X[l - 1], PETSC_TRUE, 1.0 / scale, mg->x[l], x, stream));
+  PetscCall((*mg->exact[l]->k->Prolong)(mg->exact[l], mg->X[l - 1], PETSC_TRUE, 1.0, mg->scale + 1, mg->x[l], x, stream));
   PetscCall(End(mg, l, HOPS_BOX_PROLONG, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -264,43 +257,97 @@ static PetscErrorCode RestrictNorm(HopsBoxMG mg, const double *b, PetscReal *nor
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* x = P X for the next coarser level's X */
+static PetscErrorCode Prolong(HopsBoxMG mg, int l, double *x, cudaStream_t stream)
+{
+  PetscFunctionBegin;
+  PetscCall(Begin(mg, stream));
+  PetscCall((*mg->exact[l]->k->Prolong)(mg->exact[l], mg->X[l - 1], PETSC_FALSE, 0.0, NULL, NULL, x, stream));
+  PetscCall(End(mg, l, HOPS_BOX_PROLONG, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* B is restricted from the next-to-finest level on; the coarsest one exactly, then a cycle on each level: X there */
+static PetscErrorCode NestedBelow(HopsBoxMG mg, cudaStream_t stream)
+{
+  const int top = mg->n - 1;
+
+  PetscFunctionBegin;
+  for (int l = top - 1; l > 0; l--) {
+    PetscCall(Begin(mg, stream));
+    PetscCall(Restrict(mg, mg->exact[l], mg->B[l], NULL, mg->B[l - 1], NULL, stream));
+    PetscCall(End(mg, l, HOPS_BOX_RESTRICT, stream));
+  }
+  PetscCall(Begin(mg, stream));
+  PetscCall(HopsCudaBoxDirectSolve(&mg->exactdirect, mg->B[0], mg->X[0], stream));
+  PetscCall(End(mg, 0, HOPS_BOX_DIRECT, stream));
+  for (int l = 1; l < top; l++) {
+    if (mg->choice.single) {
+      PetscCall(ResidualProlonged(mg, l, mg->B[l], NULL, stream));
+      PetscCall(Cycle(mg, l, PETSC_TRUE, mg->b[l], mg->x[l], stream));
+      PetscCall(AddProlonged(mg, l, mg->X[l], stream));
+    } else {
+      PetscCall(Prolong(mg, l, mg->X[l], stream));
+      PetscCall(Cycle(mg, l, PETSC_FALSE, mg->B[l], mg->X[l], stream));
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Launches on the coarser levels take the host longer than the device: they are recorded, once */
+static PetscErrorCode Capture(HopsBoxMG mg)
+{
+  cudaStream_t stream;
+  const int    l = mg->n - 2;
+
+  PetscFunctionBegin;
+  if (l < 1) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCallCUDA(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+  for (int nested = 0; nested < 2; nested++) {
+    cudaGraph_t graph;
+
+    PetscCallCUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+    if (nested) PetscCall(NestedBelow(mg, stream));
+    else PetscCall(Cycle(mg, l, PETSC_TRUE, mg->b[l], mg->x[l], stream));
+    PetscCallCUDA(cudaStreamEndCapture(stream, &graph));
+    PetscCallCUDA(cudaGraphInstantiate(nested ? &mg->nested : &mg->graph, graph, 0));
+    PetscCallCUDA(cudaGraphDestroy(graph));
+  }
+  PetscCallCUDA(cudaStreamDestroy(stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /*
   Nested iteration: the coarsest level exactly, then a cycle on each level; |b| is about 1 / scale. Inside of x is overwritten. With
   `norm`, in single precision, x is not written: it is P X + mg->x / scale of the finest level, and norm |b - A P X|. restricted: b is, to the next level.
 */
 static PetscErrorCode Nested(HopsBoxMG mg, PetscBool restricted, double scale, PetscReal *norm, const double *b, double *x, cudaStream_t stream)
 {
-  const int     top = mg->n - 1;
-  const double *bl  = b;
+  const int top = mg->n - 1;
 
   PetscFunctionBegin;
-  for (int l = top; l > 0; l--) {
-    if (l < top || !restricted) {
-      PetscCall(Begin(mg, stream));
-      PetscCall(Restrict(mg, mg->exact[l], bl, NULL, mg->B[l - 1], NULL, stream));
-      PetscCall(End(mg, l, HOPS_BOX_RESTRICT, stream));
-    }
-    bl = mg->B[l - 1];
-  }
-  PetscCall(Begin(mg, stream));
-  PetscCall(HopsCudaBoxDirectSolve(&mg->exactdirect, bl, top ? mg->X[0] : x, stream));
-  PetscCall(End(mg, 0, HOPS_BOX_DIRECT, stream));
-  for (int l = 1; l <= top; l++) {
-    double *xl = l == top ? x : mg->X[l];
-
-    bl = l == top ? b : mg->B[l];
-    if (mg->choice.single && (l < top || norm)) { /* P X has no boundary values, and x may have */
-      PetscCall(ResidualProlonged(mg, l, bl, scale, l == top ? norm : NULL, stream));
-      PetscCall(Cycle(mg, l, PETSC_TRUE, mg->b[l], mg->x[l], stream));
-      if (l < top) PetscCall(AddProlonged(mg, l, scale, xl, stream));
-      continue;
-    }
+  if (!top) {
     PetscCall(Begin(mg, stream));
-    PetscCall((*mg->exact[l]->k->Prolong)(mg->exact[l], mg->X[l - 1], PETSC_FALSE, 0.0, NULL, xl, stream));
-    PetscCall(End(mg, l, HOPS_BOX_PROLONG, stream));
-    if (mg->choice.single) PetscCall(Residual(mg, l, bl, xl, scale, mg->b[l], NULL, stream));
-    PetscCall(Correct(mg, l, scale, bl, xl, stream));
+    PetscCall(HopsCudaBoxDirectSolve(&mg->exactdirect, b, x, stream));
+    PetscCall(End(mg, 0, HOPS_BOX_DIRECT, stream));
+    PetscFunctionReturn(PETSC_SUCCESS);
   }
+  if (!restricted) {
+    PetscCall(Begin(mg, stream));
+    PetscCall(Restrict(mg, mg->exact[top], b, NULL, mg->B[top - 1], NULL, stream));
+    PetscCall(End(mg, top, HOPS_BOX_RESTRICT, stream));
+  }
+  if (mg->choice.single) PetscCall(SetScale(mg, scale, stream));
+  if (mg->nested && !mg->profile) PetscCallCUDA(cudaGraphLaunch(mg->nested, stream));
+  else PetscCall(NestedBelow(mg, stream));
+  if (norm) { /* P X has no boundary values, and x may have */
+    PetscCall(ResidualProlonged(mg, top, b, norm, stream));
+    PetscCall(Cycle(mg, top, PETSC_TRUE, mg->b[top], mg->x[top], stream));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(Prolong(mg, top, x, stream));
+  if (mg->choice.single) PetscCall(Residual(mg, top, b, x, scale, mg->b[top], NULL, stream));
+  PetscCall(Correct(mg, top, scale, b, x, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -333,8 +380,10 @@ static PetscErrorCode SolveSingle(HopsBoxMG mg, const HopsBoxStop *stop, PetscBo
     if (!any) prolonged = pending = PETSC_TRUE;
     PetscCall(Nested(mg, restricted, scale, prolonged ? &rnorm : NULL, b, x, stream));
     if (prolonged) {
-      PetscCall(Norm(mg, top - 1, PETSC_FALSE, mg->X[top - 1], &size, stream));
-      size *= mg->rounding * PetscPowReal(2.0, -29) * PetscSqrtReal((PetscReal)mg->exact[top]->n / mg->exact[top - 1]->n);
+      const int l = PetscMax(top - 2, 0); /* x's size is that of a coarser level's X */
+
+      PetscCall(Norm(mg, l, PETSC_FALSE, mg->X[l], &size, stream));
+      size *= mg->rounding * PetscPowReal(2.0, -29) * PetscSqrtReal((PetscReal)mg->exact[top]->n / mg->exact[l]->n);
     }
   }
   last = rnorm;
@@ -357,7 +406,7 @@ static PetscErrorCode SolveSingle(HopsBoxMG mg, const HopsBoxStop *stop, PetscBo
           continue;
         }
       }
-      if (prolonged) PetscCall(AddProlonged(mg, top, scale, x, stream));
+      if (prolonged) PetscCall(AddProlonged(mg, top, x, stream));
       else PetscCall(AddCorrection(mg, top, scale, x, stream));
       prolonged = pending = PETSC_FALSE;
       if (stopped && size >= 0.0 && (*norm > tol || *norm + hidden <= tol)) {
@@ -480,6 +529,7 @@ static PetscErrorCode HopsBoxMGDestroy_CUDA(HopsBoxMG *m)
   PetscFunctionBegin;
   if (!mg) PetscFunctionReturn(PETSC_SUCCESS);
   if (mg->graph) PetscCallCUDA(cudaGraphExecDestroy(mg->graph));
+  if (mg->nested) PetscCallCUDA(cudaGraphExecDestroy(mg->nested));
   for (int l = 0; l < mg->n; l++) {
     if (mg->choice.single) {
       PetscCall(HopsCudaBoxDestroy(&mg->box[l]));
@@ -498,6 +548,7 @@ static PetscErrorCode HopsBoxMGDestroy_CUDA(HopsBoxMG *m)
   }
   PetscCallCUDA(cudaFree(mg->partial));
   PetscCallCUDA(cudaFree(mg->sum));
+  PetscCallCUDA(cudaFree(mg->scale));
   if (mg->norm) PetscCallCUDA(cudaFreeHost(mg->norm));
   PetscCall(PetscFree6(mg->box, mg->exact, mg->b, mg->x, mg->B, mg->X));
   PetscCall(PetscFree(mg->seconds));
@@ -613,7 +664,8 @@ static PetscErrorCode HopsBoxMGCreate_CUDA(const HopsBoxForm *f, const HopsBoxMG
   PetscCall(Allocate(mg, blocks * sizeof(double), &mg->partial));
   mg->rounding = Rounding(fine);
   PetscCall(Allocate(mg, sizeof(double), &mg->sum));
-  PetscCallCUDA(cudaMallocHost((void **)&mg->norm, sizeof(double)));
+  PetscCall(Allocate(mg, 2 * sizeof(double), &mg->scale));
+  PetscCallCUDA(cudaMallocHost((void **)&mg->norm, 3 * sizeof(double)));
   for (int i = 0; i < 2; i++) PetscCallCUDA(cudaEventCreate(&mg->event[i]));
   PetscCallCUDA(cudaDeviceSynchronize());
   if (choice->graph) PetscCall(Capture(mg));

@@ -52,6 +52,7 @@ __global__ void __launch_bounds__(HopsBoxPairSizes<DIM, P, T>::threads, HopsBoxP
   T               bz[AHEAD ? 1 : R], carry = 0, a0 = 0, c0 = 0;
   int             from[S::columns];
   double          sum   = 0;
+  const T         scale = (T)__ldg(a.dscale);
   const auto      layer = [&](int k) { return V + (AHEAD && k & 1 ? S::nV : 0); };
   const auto      load  = [&](int k) { HopsBoxLoad<P, LX, LY, HX, NT>(t, from, a.x + (long long)k * P * cm, cm, k == start, layer(k)); };
 
@@ -103,7 +104,7 @@ __global__ void __launch_bounds__(HopsBoxPairSizes<DIM, P, T>::threads, HopsBoxP
             if (m < P) v += i < P ? d[m] : -d[m];
             if (i == 0) v += carry;
             v                          = i || l ? (AHEAD ? B[i * NT] : bz[AHEAD ? 0 : i]) - v : (T)0;
-            a.r[col + (z0 + i) * a.sm] = (TO)(a.scale * v);
+            a.r[col + (z0 + i) * a.sm] = (TO)(scale * v);
             sum += (double)v * (double)v;
           }
         }

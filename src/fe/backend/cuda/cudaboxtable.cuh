@@ -68,7 +68,8 @@ struct HopsBoxArgs {
   int       sy;              /* nodes of a row */
   long long sm;              /* nodes from a plane (2D: row) of the march to the next */
   const T *__restrict__ b, *__restrict__ x;
-  TO     *r;
-  T       scale;
-  double *partial; /* [blocks] sums of squares of b - A x */
+  TO           *r;
+  T             scale;
+  const double *dscale;  /* the same on the device, of b - A P x */
+  double       *partial; /* [blocks] sums of squares of b - A x */
 };

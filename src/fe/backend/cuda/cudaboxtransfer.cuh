@@ -8,10 +8,11 @@
 
 template <class T, class TC>
 struct HopsBoxProlongArgs {
-  int       n[3];   /* coarse cells */
-  int       sy, cy; /* nodes of a row, fine and coarse; of a plane: */
-  long long sz, cz;
-  T         s;
+  int           n[3];   /* coarse cells */
+  int           sy, cy; /* nodes of a row, fine and coarse; of a plane: */
+  long long     sz, cz;
+  T             s;
+  const double *ds; /* a factor of s on the device, or NULL */
   const T *__restrict__ xc;
   const TC *add; /* may be x */
   T        *x;
@@ -118,14 +119,15 @@ __global__ void __launch_bounds__(HopsBoxProlongSizes<DIM, P, T>::threads, HopsB
     __syncthreads();
   }
   if (inside) {
-    T v[N], r[2 * P];
+    const T s = a.ds ? a.s * (T)__ldg(a.ds) : a.s;
+    T       v[N], r[2 * P];
 
 #pragma unroll
     for (int j = 0; j < N; j++) v[j] = W[DIM == 3 ? j * PW + y * FX + x : j * PU + x];
     HopsBoxProlongRow<P, T>(tab, v, r);
 #pragma unroll
     for (int i = 0; i < 2 * P; i++)
-      if (i || slow) a.x[to + i * fs] = a.s * (T)old[i] + r[i];
+      if (i || slow) a.x[to + i * fs] = s * (T)old[i] + r[i];
   }
 }
 
