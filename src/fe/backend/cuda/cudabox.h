@@ -61,6 +61,8 @@ PETSC_INTERN PetscErrorCode HopsCudaBoxAdd(PetscInt64 n, PetscBool single, doubl
 PETSC_INTERN PetscErrorCode HopsCudaBoxConvert(PetscInt64 n, PetscBool xsingle, const void *x, double s, PetscBool ysingle, void *y, cudaStream_t); /* y = s x */
 PETSC_INTERN PetscErrorCode HopsCudaBoxSquares(PetscInt64 n, PetscBool single, const void *x, int blocks, double *partial, cudaStream_t);
 PETSC_INTERN PetscErrorCode HopsCudaBoxSum(int n, const double *partial, double *sum, cudaStream_t);
+/* scale[0] = 1 / sqrt(*sum), or 1 unless that is positive; scale[1] = 1 / scale[0] */
+PETSC_INTERN PetscErrorCode HopsCudaBoxScale(const double *sum, double *scale, cudaStream_t);
 /* on the boundary: y = s x (x NULL: 0) */
 PETSC_INTERN PetscErrorCode HopsCudaBoxBoundary(HopsCudaBox, double s, const double *x, double *y, cudaStream_t);
 /* *any, on the device, says whether x has a number other than zero on the boundary */

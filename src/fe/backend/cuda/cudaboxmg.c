@@ -22,14 +22,23 @@ struct _HopsBoxMG {
   void            **b, **x;               /* of the cycle; NULL on the finest of several levels in double precision, whose vectors are the caller's */
   double          **B, **X;               /* of the nested iteration, below the finest level; X is x in double precision */
   void             *t[2];                 /* restricted in the last direction, or sums of tiles; restricted in two */
-  double           *partial, *sum, *norm; /* norm: the host's; norm[1] and [2]: what scale is to be */
+  double           *partial, *sum, *norm; /* sum: [NSUMS]; norm: the host's copy of it, and after it what scale is to be */
   double           *scale;                /* single precision: of residuals of the nested iteration, and its inverse; on the device, where graphs find it */
   double            rounding;             /* |A d| / |x| for the finest level's A and changes d of x by its rounding to single precision */
   cudaGraphExec_t   graph, nested;        /* the cycle below the finest level; the nested iteration there */
   PetscLogDouble    bytes;
   PetscBool         profile;
-  cudaEvent_t       event[2];
+  cudaEvent_t       event[2], ready;
   PetscReal        *seconds; /* [n][HOPS_BOX_NKINDS] */
+};
+
+/* Sums of squares: the one asked for last; of b - A P X and of a coarser level's X, which nobody waits for; and whether b has values on the boundary, an int */
+enum {
+  SUM,
+  SUM_PROLONGED,
+  SUM_X,
+  ANY,
+  NSUMS
 };
 
 static PetscErrorCode Begin(HopsBoxMG mg, cudaStream_t stream)
@@ -132,9 +141,9 @@ static PetscErrorCode Cycle(HopsBoxMG mg, int l, PetscBool zero, const void *b, 
 static PetscErrorCode GetNorm(HopsBoxMG mg, PetscReal *norm, cudaStream_t stream)
 {
   PetscFunctionBegin;
-  PetscCallCUDA(cudaMemcpyAsync(mg->norm, mg->sum, sizeof(double), cudaMemcpyDeviceToHost, stream));
+  PetscCallCUDA(cudaMemcpyAsync(mg->norm, mg->sum, NSUMS * sizeof(double), cudaMemcpyDeviceToHost, stream));
   PetscCallCUDA(cudaStreamSynchronize(stream));
-  *norm = PetscSqrtReal(*mg->norm);
+  *norm = PetscSqrtReal(mg->norm[SUM]);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -152,8 +161,8 @@ static PetscErrorCode Residual(HopsBoxMG mg, int l, const double *b, const doubl
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* |x| on level l: a wait */
-static PetscErrorCode Norm(HopsBoxMG mg, int l, PetscBool single, const void *x, PetscReal *norm, cudaStream_t stream)
+/* The sum of squares of x on level l, to mg->sum[which] */
+static PetscErrorCode Squares(HopsBoxMG mg, int l, PetscBool single, const void *x, int which, cudaStream_t stream)
 {
   const int   blocks = 1024;
   HopsCudaBox k      = mg->exact[l];
@@ -161,8 +170,16 @@ static PetscErrorCode Norm(HopsBoxMG mg, int l, PetscBool single, const void *x,
   PetscFunctionBegin;
   PetscCall(Begin(mg, stream));
   PetscCall(HopsCudaBoxSquares(k->n, single, x, blocks, mg->partial, stream));
-  PetscCall(HopsCudaBoxSum(blocks, mg->partial, mg->sum, stream));
+  PetscCall(HopsCudaBoxSum(blocks, mg->partial, mg->sum + which, stream));
   PetscCall(End(mg, l, HOPS_BOX_VECTOR, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* |x| on level l: a wait */
+static PetscErrorCode Norm(HopsBoxMG mg, int l, PetscBool single, const void *x, PetscReal *norm, cudaStream_t stream)
+{
+  PetscFunctionBegin;
+  PetscCall(Squares(mg, l, single, x, SUM, stream));
   PetscCall(GetNorm(mg, norm, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -195,23 +212,22 @@ static PetscErrorCode Correct(HopsBoxMG mg, int l, double scale, const double *b
 static PetscErrorCode SetScale(HopsBoxMG mg, double scale, cudaStream_t stream)
 {
   PetscFunctionBegin;
-  mg->norm[1] = scale;
-  mg->norm[2] = 1.0 / scale;
-  PetscCallCUDA(cudaMemcpyAsync(mg->scale, mg->norm + 1, 2 * sizeof(double), cudaMemcpyHostToDevice, stream));
+  mg->norm[NSUMS]     = scale;
+  mg->norm[NSUMS + 1] = 1.0 / scale;
+  PetscCallCUDA(cudaMemcpyAsync(mg->scale, mg->norm + NSUMS, 2 * sizeof(double), cudaMemcpyHostToDevice, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* mg->b = scale (b - A P X) for the next coarser level's X, its norm (before scaling) where asked for: a wait. scale: SetScale()'s */
-static PetscErrorCode ResidualProlonged(HopsBoxMG mg, int l, const double *b, PetscReal *norm, cudaStream_t stream)
+/* mg->b = scale (b - A P X) for the next coarser level's X, and where asked for its sum of squares (before scaling). scale: mg->scale */
+static PetscErrorCode ResidualProlonged(HopsBoxMG mg, int l, const double *b, PetscBool squares, cudaStream_t stream)
 {
   HopsCudaBox k = mg->exact[l];
 
   PetscFunctionBegin;
   PetscCall(Begin(mg, stream));
-  PetscCall((*k->k->ResidualProlonged)(k, b, mg->X[l - 1], mg->scale, mg->b[l], norm ? mg->partial : NULL, stream));
-  if (norm) PetscCall(HopsCudaBoxSum((*k->k->ProlongedBlocks)(k), mg->partial, mg->sum, stream));
+  PetscCall((*k->k->ResidualProlonged)(k, b, mg->X[l - 1], mg->scale, mg->b[l], squares ? mg->partial : NULL, stream));
+  if (squares) PetscCall(HopsCudaBoxSum((*k->k->ProlongedBlocks)(k), mg->partial, mg->sum + SUM_PROLONGED, stream));
   PetscCall(End(mg, l, HOPS_BOX_RESIDUAL, stream));
-  if (norm) PetscCall(GetNorm(mg, norm, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -236,23 +252,6 @@ static PetscErrorCode ResidualSingle(HopsBoxMG mg, PetscReal *norm, cudaStream_t
   PetscCall((*k->k->Residual)(k, mg->b[l], mg->x[l], PETSC_TRUE, 1.0, NULL, mg->partial, stream));
   PetscCall(HopsCudaBoxSum((*k->k->Blocks)(k), mg->partial, mg->sum, stream));
   PetscCall(End(mg, l, HOPS_BOX_RESIDUAL, stream));
-  PetscCall(GetNorm(mg, norm, stream));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* |b|, as b is restricted from the finest level: a wait */
-static PetscErrorCode RestrictNorm(HopsBoxMG mg, const double *b, PetscReal *norm, cudaStream_t stream)
-{
-  const int   top = mg->n - 1;
-  HopsCudaBox k   = mg->exact[top];
-  int         blocks;
-
-  PetscFunctionBegin;
-  (void)(*k->k->CoarseSums)(k, &blocks);
-  PetscCall(Begin(mg, stream));
-  PetscCall(Restrict(mg, k, b, NULL, mg->B[top - 1], mg->partial, stream));
-  PetscCall(HopsCudaBoxSum(blocks, mg->partial, mg->sum, stream));
-  PetscCall(End(mg, top, HOPS_BOX_RESTRICT, stream));
   PetscCall(GetNorm(mg, norm, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -283,7 +282,7 @@ static PetscErrorCode NestedBelow(HopsBoxMG mg, cudaStream_t stream)
   PetscCall(End(mg, 0, HOPS_BOX_DIRECT, stream));
   for (int l = 1; l < top; l++) {
     if (mg->choice.single) {
-      PetscCall(ResidualProlonged(mg, l, mg->B[l], NULL, stream));
+      PetscCall(ResidualProlonged(mg, l, mg->B[l], PETSC_FALSE, stream));
       PetscCall(Cycle(mg, l, PETSC_TRUE, mg->b[l], mg->x[l], stream));
       PetscCall(AddProlonged(mg, l, mg->X[l], stream));
     } else {
@@ -317,11 +316,49 @@ static PetscErrorCode Capture(HopsBoxMG mg)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The level whose X tells the size of the solution: a small one */
+static int CoarserX(HopsBoxMG mg)
+{
+  return PetscMax(mg->n - 3, 0);
+}
+
+static PetscErrorCode LaunchNestedBelow(HopsBoxMG mg, cudaStream_t stream)
+{
+  PetscFunctionBegin;
+  if (mg->nested && !mg->profile) PetscCallCUDA(cudaGraphLaunch(mg->nested, stream));
+  else PetscCall(NestedBelow(mg, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* In 3D on several levels: b is restricted, and the nested iteration begins below the finest level, with scale 1 / |b| or 1; the host waits for |b|, and for whether b has values on the boundary, alone */
+static PetscErrorCode NestedBegin(HopsBoxMG mg, const double *b, PetscReal *bnorm, PetscBool *boundary, cudaStream_t stream)
+{
+  const int   top = mg->n - 1;
+  HopsCudaBox k   = mg->exact[top];
+  int         blocks;
+
+  PetscFunctionBegin;
+  (void)(*k->k->CoarseSums)(k, &blocks);
+  PetscCall(Begin(mg, stream));
+  PetscCall(Restrict(mg, k, b, NULL, mg->B[top - 1], mg->partial, stream));
+  PetscCall(HopsCudaBoxSum(blocks, mg->partial, mg->sum + SUM, stream));
+  PetscCall(End(mg, top, HOPS_BOX_RESTRICT, stream));
+  PetscCall(HopsCudaBoxBoundaryNonzero(k, b, (int *)(mg->sum + ANY), stream));
+  if (mg->choice.single) PetscCall(HopsCudaBoxScale(mg->sum + SUM, mg->scale, stream));
+  PetscCallCUDA(cudaMemcpyAsync(mg->norm, mg->sum, NSUMS * sizeof(double), cudaMemcpyDeviceToHost, stream));
+  PetscCallCUDA(cudaEventRecord(mg->ready, stream));
+  PetscCall(LaunchNestedBelow(mg, stream));
+  PetscCallCUDA(cudaEventSynchronize(mg->ready));
+  *bnorm    = PetscSqrtReal(mg->norm[SUM]);
+  *boundary = *(int *)(mg->norm + ANY) ? PETSC_TRUE : PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /*
-  Nested iteration: the coarsest level exactly, then a cycle on each level; |b| is about 1 / scale. Inside of x is overwritten. With
-  `norm`, in single precision, x is not written: it is P X + mg->x / scale of the finest level, and norm |b - A P X|. restricted: b is, to the next level.
+  Nested iteration: the coarsest level exactly, then a cycle on each level; |b| is about 1 / scale. Inside of x is overwritten. begun: by NestedBegin(). With
+  `prolonged`, in single precision, x is not written: it is P X + mg->x / scale of the finest level; the sums of squares of b - A P X and of a coarser X are taken.
 */
-static PetscErrorCode Nested(HopsBoxMG mg, PetscBool restricted, double scale, PetscReal *norm, const double *b, double *x, cudaStream_t stream)
+static PetscErrorCode Nested(HopsBoxMG mg, PetscBool begun, double scale, PetscBool prolonged, const double *b, double *x, cudaStream_t stream)
 {
   const int top = mg->n - 1;
 
@@ -332,16 +369,18 @@ static PetscErrorCode Nested(HopsBoxMG mg, PetscBool restricted, double scale, P
     PetscCall(End(mg, 0, HOPS_BOX_DIRECT, stream));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  if (!restricted) {
+  if (!begun) {
     PetscCall(Begin(mg, stream));
     PetscCall(Restrict(mg, mg->exact[top], b, NULL, mg->B[top - 1], NULL, stream));
     PetscCall(End(mg, top, HOPS_BOX_RESTRICT, stream));
+    if (mg->choice.single) PetscCall(SetScale(mg, scale, stream));
+    PetscCall(LaunchNestedBelow(mg, stream));
   }
-  if (mg->choice.single) PetscCall(SetScale(mg, scale, stream));
-  if (mg->nested && !mg->profile) PetscCallCUDA(cudaGraphLaunch(mg->nested, stream));
-  else PetscCall(NestedBelow(mg, stream));
-  if (norm) { /* P X has no boundary values, and x may have */
-    PetscCall(ResidualProlonged(mg, top, b, norm, stream));
+  if (prolonged) { /* P X has no boundary values, and x may have */
+    const int l = CoarserX(mg);
+
+    PetscCall(Squares(mg, l, PETSC_FALSE, mg->X[l], SUM_X, stream));
+    PetscCall(ResidualProlonged(mg, top, b, PETSC_TRUE, stream));
     PetscCall(Cycle(mg, top, PETSC_TRUE, mg->b[top], mg->x[top], stream));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -358,7 +397,7 @@ static PetscErrorCode Nested(HopsBoxMG mg, PetscBool restricted, double scale, P
   |r - A c| is taken in single precision. It does not see that r was rounded, by 2^-24 |r| at most, and that x + c will be, in double precision: `hidden` bounds the one and
   estimates the other. What it says of b - A (x + c) counts where these do not matter; else, and where x's size is not known, the residual is that of x in double precision.
 */
-static PetscErrorCode SolveSingle(HopsBoxMG mg, const HopsBoxStop *stop, PetscBool restricted, PetscReal bnorm, const double *b, double *x, PetscInt *its, PetscBool *converged, PetscReal *norm, cudaStream_t stream)
+static PetscErrorCode SolveSingle(HopsBoxMG mg, const HopsBoxStop *stop, PetscBool begun, PetscBool boundary, PetscReal bnorm, const double *b, double *x, PetscInt *its, PetscBool *converged, PetscReal *norm, cudaStream_t stream)
 {
   const int       top = mg->n - 1;
   const PetscReal tol = PetscMax(stop->rtol * bnorm, stop->abstol), eps = PetscPowReal(2.0, -24);
@@ -369,32 +408,25 @@ static PetscErrorCode SolveSingle(HopsBoxMG mg, const HopsBoxStop *stop, PetscBo
   PetscFunctionBegin;
   *norm = bnorm;
   if (stop->zero && stop->full) {
-    int any = 1;
-
-    if (top) { /* the coarser levels know no boundary values */
-      PetscCall(HopsCudaBoxBoundaryNonzero(mg->exact[top], b, (int *)mg->sum, stream));
-      PetscCallCUDA(cudaMemcpyAsync(mg->norm, mg->sum, sizeof(int), cudaMemcpyDeviceToHost, stream));
-      PetscCallCUDA(cudaStreamSynchronize(stream));
-      any = *(int *)mg->norm;
-    }
-    if (!any) prolonged = pending = PETSC_TRUE;
-    PetscCall(Nested(mg, restricted, scale, prolonged ? &rnorm : NULL, b, x, stream));
-    if (prolonged) {
-      const int l = PetscMax(top - 2, 0); /* x's size is that of a coarser level's X */
-
-      PetscCall(Norm(mg, l, PETSC_FALSE, mg->X[l], &size, stream));
-      size *= mg->rounding * PetscPowReal(2.0, -29) * PetscSqrtReal((PetscReal)mg->exact[top]->n / mg->exact[l]->n);
-    }
+    if (begun && !boundary) prolonged = pending = PETSC_TRUE; /* the coarser levels know no boundary values */
+    PetscCall(Nested(mg, begun, scale, prolonged, b, x, stream));
   }
-  last = rnorm;
+  last = prolonged ? -1.0 : rnorm;
   while (!done) {
     if (pending) {
-      const PetscReal hidden = eps * rnorm + PetscMax(size, 0.0);
-      PetscBool       stopped;
-      PetscReal       c;
+      PetscBool stopped;
+      PetscReal c, hidden;
 
       PetscCall(ResidualSingle(mg, norm, stream));
       *norm /= scale;
+      if (prolonged) {
+        const int l = CoarserX(mg);
+
+        rnorm = PetscSqrtReal(mg->norm[SUM_PROLONGED]);
+        size  = mg->rounding * PetscPowReal(2.0, -29) * PetscSqrtReal(mg->norm[SUM_X] * (PetscReal)mg->exact[top]->n / mg->exact[l]->n);
+        if (last < 0.0) last = rnorm;
+      }
+      hidden = eps * rnorm + PetscMax(size, 0.0);
       PetscCall(PetscInfo(NULL, "%" PetscInt_FMT " cycles on the finest level: |b - A x| / |b| = %g in single precision, and at most %g of rounding\n", *its, (double)(*norm / bnorm), (double)(hidden / bnorm)));
       stopped = *norm <= tol || *its >= stop->maxits || PetscIsInfOrNanReal(*norm) || (stop->dtol > 0.0 && *norm > stop->dtol * bnorm) ? PETSC_TRUE : PETSC_FALSE;
       if (!stopped && *norm < 0.25 * last) {
@@ -431,16 +463,17 @@ static PetscErrorCode SolveSingle(HopsBoxMG mg, const HopsBoxStop *stop, PetscBo
 
 static PetscErrorCode HopsBoxMGSolve_CUDA(HopsBoxMG mg, const HopsBoxStop *stop, const PetscScalar b[], PetscScalar x[], PetscInt *its, PetscBool *converged, PetscReal norms[2])
 {
-  const int       top        = mg->n - 1;
-  HopsCudaBox     k          = mg->exact[top];
-  const PetscBool restricted = stop->zero && stop->full && top && k->dim == 3 ? PETSC_TRUE : PETSC_FALSE; /* b at once */
-  PetscReal       norm, bnorm, tol;
+  const int       top      = mg->n - 1;
+  HopsCudaBox     k        = mg->exact[top];
+  const PetscBool begun    = stop->zero && stop->full && top && k->dim == 3 ? PETSC_TRUE : PETSC_FALSE;
+  PetscBool       boundary = PETSC_TRUE;
+  PetscReal       norm, bnorm = 0.0, tol;
   double          scale;
   cudaStream_t    stream;
 
   PetscFunctionBegin;
   PetscCall(HopsGetCUDAStream(&stream));
-  if (restricted) PetscCall(RestrictNorm(mg, b, &bnorm, stream));
+  if (begun) PetscCall(NestedBegin(mg, b, &bnorm, &boundary, stream));
   else PetscCall(Norm(mg, top, PETSC_FALSE, b, &bnorm, stream));
   norms[0]   = bnorm;
   norms[1]   = 0.0;
@@ -457,10 +490,10 @@ static PetscErrorCode HopsBoxMGSolve_CUDA(HopsBoxMG mg, const HopsBoxStop *stop,
   PetscCall(HopsCudaBoxBoundary(k, 1.0, b, x, stream));
   scale = norm > 0.0 ? 1.0 / norm : 1.0;
   if (mg->choice.single) {
-    PetscCall(SolveSingle(mg, stop, restricted, bnorm, b, x, its, converged, &norms[1], stream));
+    PetscCall(SolveSingle(mg, stop, begun, boundary, bnorm, b, x, its, converged, &norms[1], stream));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  if (stop->zero && stop->full) PetscCall(Nested(mg, restricted, scale, NULL, b, x, stream));
+  if (stop->zero && stop->full) PetscCall(Nested(mg, begun, scale, PETSC_FALSE, b, x, stream));
   for (;; ++*its) {
     PetscCall(Residual(mg, top, b, x, scale, NULL, &norm, stream));
     norms[1] = norm;
@@ -489,7 +522,7 @@ static PetscErrorCode HopsBoxMGApply_CUDA(HopsBoxMG mg, PetscBool full, const Pe
       PetscFunctionReturn(PETSC_SUCCESS);
     }
   }
-  if (full) PetscCall(Nested(mg, PETSC_FALSE, 1.0 / norm, NULL, b, x, stream));
+  if (full) PetscCall(Nested(mg, PETSC_FALSE, 1.0 / norm, PETSC_FALSE, b, x, stream));
   else if (mg->choice.single) {
     PetscCall(HopsCudaBoxConvert(k->n, PETSC_FALSE, b, 1.0 / norm, PETSC_TRUE, mg->b[top], stream));
     PetscCall(Cycle(mg, top, PETSC_TRUE, mg->b[top], mg->x[top], stream));
@@ -546,6 +579,7 @@ static PetscErrorCode HopsBoxMGDestroy_CUDA(HopsBoxMG *m)
     PetscCallCUDA(cudaFree(mg->t[i]));
     if (mg->event[i]) PetscCallCUDA(cudaEventDestroy(mg->event[i]));
   }
+  if (mg->ready) PetscCallCUDA(cudaEventDestroy(mg->ready));
   PetscCallCUDA(cudaFree(mg->partial));
   PetscCallCUDA(cudaFree(mg->sum));
   PetscCallCUDA(cudaFree(mg->scale));
@@ -663,10 +697,11 @@ static PetscErrorCode HopsBoxMGCreate_CUDA(const HopsBoxForm *f, const HopsBoxMG
   if (choice->single) blocks = PetscMax(blocks, (*mg->box[n - 1]->k->Blocks)(mg->box[n - 1]));
   PetscCall(Allocate(mg, blocks * sizeof(double), &mg->partial));
   mg->rounding = Rounding(fine);
-  PetscCall(Allocate(mg, sizeof(double), &mg->sum));
+  PetscCall(Allocate(mg, NSUMS * sizeof(double), &mg->sum));
   PetscCall(Allocate(mg, 2 * sizeof(double), &mg->scale));
-  PetscCallCUDA(cudaMallocHost((void **)&mg->norm, 3 * sizeof(double)));
+  PetscCallCUDA(cudaMallocHost((void **)&mg->norm, (NSUMS + 2) * sizeof(double)));
   for (int i = 0; i < 2; i++) PetscCallCUDA(cudaEventCreate(&mg->event[i]));
+  PetscCallCUDA(cudaEventCreateWithFlags(&mg->ready, cudaEventDisableTiming));
   PetscCallCUDA(cudaDeviceSynchronize());
   if (choice->graph) PetscCall(Capture(mg));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -50,6 +50,15 @@ __global__ void Sum(int n, const double *__restrict__ partial, double *__restric
   if (threadIdx.x == 0) *sum = s;
 }
 
+/* s[0] = 1 / sqrt(*sum), or 1, and s[1] its inverse: as the host would have it, bit by bit */
+__global__ void Scale(const double *__restrict__ sum, double *__restrict__ s)
+{
+  const double norm = sqrt(*sum), scale = norm > 0 ? 1 / norm : 1;
+
+  s[0] = scale;
+  s[1] = 1 / scale;
+}
+
 /* *any is set where a face has a number other than zero */
 __global__ void FacesNonzero(int n0, int n1, long long s0, long long s1, long long other, const double *__restrict__ x, int *any)
 {
@@ -139,6 +148,14 @@ PetscErrorCode HopsCudaBoxSum(int n, const double *partial, double *sum, cudaStr
 {
   PetscFunctionBegin;
   Sum<<<1, 256, 0, stream>>>(n, partial, sum);
+  PetscCallCUDA(cudaGetLastError());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsCudaBoxScale(const double *sum, double *scale, cudaStream_t stream)
+{
+  PetscFunctionBegin;
+  Scale<<<1, 1, 0, stream>>>(sum, scale);
   PetscCallCUDA(cudaGetLastError());
   PetscFunctionReturn(PETSC_SUCCESS);
 }

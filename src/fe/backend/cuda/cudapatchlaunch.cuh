@@ -44,8 +44,8 @@ HOPS_PATCH_WALK(7, double, double, 3, 4, 13, 173);
 HOPS_PATCH_WALK(8, double, double, 2, 4, 15, 239);
 HOPS_PATCH_WALK(5, float, HopsPatchPair, 8, 2, 9, 89);
 HOPS_PATCH_WALK(6, float, HopsPatchPair, 5, 2, 11, 123);
-HOPS_PATCH_WALK(7, float, HopsPatchPair, 3, 2, 13, 173);
-HOPS_PATCH_WALK(8, float, HopsPatchPair, 2, 4, 15, 239);
+HOPS_PATCH_WALK(7, float, HopsPatchPair, 3, 3, 13, 173);
+HOPS_PATCH_WALK(8, float, HopsPatchPair, 3, 2, 15, 239);
 
 /* 3D, lists: groups of a block, blocks, RS and PS */
 template <int P, class T>
