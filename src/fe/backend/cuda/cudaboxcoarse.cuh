@@ -46,7 +46,8 @@ struct HopsBoxCoarseSizes {
   using L                    = HopsBoxCoarseTile<P, T>;
   static constexpr int    TX = L::TX, TY = L::TY, planes = L::planes, steps = 2 * P / planes, threads = L::threads;
   static constexpr int    LX = 2 * P * TX + 1, LY = 2 * P * TY + 1, HX = LX | 1, CX = TX * P + 1, CY = TY * P + 1, UX = CX | 1, AY = TY * (P + 1); /* fine nodes; coarse ones, in y those of each pair apart until the last direction */
-  static constexpr int    columns = (LX * LY + threads - 1) / threads, PU = HopsBoxPitch<T>(LY * UX, CX), PA = HopsBoxPitch<T>(AY * CX, CX);
+  static constexpr int    lanes   = LX > 24 && LX < 32 ? 32 : LX;                                                                                  /* threads that load a row */
+  static constexpr int    columns = (lanes * LY + threads - 1) / threads, PU = HopsBoxPitch<T>(LY * UX, CX), PA = HopsBoxPitch<T>(AY * CX, CX);
   static constexpr int    nV = planes * LY * HX, nU = planes * PU, nA = planes * PA;
   static constexpr size_t shared = sizeof(T) * ((HASX ? 2 : 1) * nV + (HASX ? 3 : 1) * (nU + nA));
   static_assert(CX * CY <= threads && 2 * P % planes == 0);
@@ -128,10 +129,10 @@ __global__ void __launch_bounds__(HopsBoxCoarseTile<P, T>::threads, HopsBoxCoars
 
 #pragma unroll
     for (int c = 0; c < S::columns; c++) {
-      const int  e = t + c * NT, at = e / LX * HX + e % LX;
+      const int  e = t + c * NT, xx = e % S::lanes, yy = e / S::lanes, at = yy * HX + xx;
       const bool ok = from[c] >= 0;
 
-      if ((c + 1) * NT > LX * LY && e >= LX * LY) continue;
+      if ((S::lanes > LX && xx >= LX) || ((c + 1) * NT > S::lanes * LY && yy >= LY)) continue;
 #pragma unroll
       for (int zz = 0; zz < NP; zz++) {
         const long long g = from[c] + (z + zz) * a.sz;
@@ -157,7 +158,7 @@ __global__ void __launch_bounds__(HopsBoxCoarseTile<P, T>::threads, HopsBoxCoars
   for (int i = 0; i < E; i++) s[i] = 0;
 #pragma unroll
   for (int i = 0; i < O; i++) d[i] = 0;
-  HopsBoxColumns<LX, LY, NT>(t, blockIdx.x * S::TX * R, blockIdx.y * S::TY * R, a.n[0] * R + 1, a.n[1] * R + 1, from);
+  HopsBoxColumns<S::lanes, LY, NT>(t, blockIdx.x * S::TX * R, blockIdx.y * S::TY * R, a.n[0] * R + 1, a.n[1] * R + 1, from);
   load(0);
 #pragma unroll 1
   for (int step = 0;; step++) {

@@ -23,7 +23,8 @@ struct HopsBoxPairSizes {
                        TY    = DIM == 3 && P < 3 ? (P == 1 ? 4 : 2) : 1;
   static constexpr int    FX = 2 * P * TX, FY = DIM == 3 ? 2 * P * TY : 1;                                   /* fine nodes that a block owns */
   static constexpr int    LX = TX * P + P + 1, LY = DIM == 3 ? TY * P + P + 1 : 1, HX = LX | 1, UX = FX | 1; /* coarse ones that it reads */
-  static constexpr int    threads = (FX * FY + 31) / 32 * 32, columns = (LX * LY + threads - 1) / threads, blocks = (P < 4 ? 864 : 512) / threads;
+  static constexpr int    lanes   = DIM == 3 && FX > 20 && FX < 32 ? 32 : FX;                                /* threads of a row of fine nodes: a warp that writes to two rows takes longer than one with idle threads */
+  static constexpr int    threads = (lanes * FY + 31) / 32 * 32, columns = (LX * LY + threads - 1) / threads, blocks = (P < 4 ? 864 : 512) / threads;
   static constexpr int    PU = DIM == 3 ? HopsBoxPitch<T>(LY * UX, FX) : UX, PA = DIM == 3 ? HopsBoxPitch<T>(FY * FX, FX) : 0, nV = P * LY * HX, nU = P * PU, nA = P * PA;
   static constexpr size_t one = sizeof(T) * (nV + 2 * nU + 2 * nA), two = one + sizeof(T) * (nV + 2 * P * threads);
   static constexpr bool   AHEAD  = DIM == 3 && two <= (232448 - 1024 * blocks) / blocks; /* two layers of x, and b of one */
@@ -45,8 +46,8 @@ __global__ void __launch_bounds__(HopsBoxPairSizes<DIM, P, T>::threads, HopsBoxP
   constexpr int     N = P + 1, O = N / 2, E = N - O, FX = S::FX, FY = S::FY, LX = S::LX, LY = S::LY, HX = S::HX, UX = S::UX, PU = S::PU, PA = S::PA, NT = S::threads, R = 2 * P;
   extern __shared__ __align__(16) unsigned char raw[];
   T *const V = (T *)raw, *const U = V + (S::AHEAD ? 2 : 1) * S::nV, *const W = U + S::nU, *const A = DIM == 3 ? W + S::nU : W, *const C = DIM == 3 ? A + S::nA : U, *const B = C + S::nA + threadIdx.x; /* AHEAD: this thread's b */
-  const int       t = threadIdx.x, x = t % FX, y = t / FX, x0 = blockIdx.x * S::TX * P, y0 = DIM == 3 ? blockIdx.y * S::TY * P : 0, gx = 2 * x0 + x, gy = 2 * y0 + y;
-  const bool      active = t < FX * FY && gx < a.n[0] * R && (DIM == 2 || gy < a.n[1] * R), inside = active && gx > 0 && (DIM == 2 || gy > 0);
+  const int       t = threadIdx.x, x = t % S::lanes, y = t / S::lanes, x0 = blockIdx.x * S::TX * P, y0 = DIM == 3 ? blockIdx.y * S::TY * P : 0, gx = 2 * x0 + x, gy = 2 * y0 + y;
+  const bool      active = x < FX && y < FY && gx < a.n[0] * R && (DIM == 2 || gy < a.n[1] * R), inside = active && gx > 0 && (DIM == 2 || gy > 0);
   const int       first = (DIM == 3 ? blockIdx.z : blockIdx.y) * a.chunk, end = min(a.nm, first + a.chunk), start = max(first - 2, -1), cy = a.n[0] * P + 1;
   const long long col = gx + (DIM == 3 ? (long long)gy * a.sy : 0), cm = DIM == 3 ? (long long)cy * (a.n[1] * P + 1) : cy;
   T               bz[AHEAD ? 1 : R], carry = 0, a0 = 0, c0 = 0;
