@@ -198,10 +198,11 @@ M*/
   Options Database Keys:
 + -pc_boxmg_precision <double|single> - of the cycle, see `PCBoxMGSetPrecision()` (default double)
 . -pc_boxmg_full <bool>               - a solve by `KSPRICHARDSON` from zero starts with nested iteration (default true)
+. -pc_boxmg_ignore_guess <bool>       - a solve by `KSPRICHARDSON` starts from zero, whatever the vector of the solution holds (default false)
 . -pc_boxmg_direction <forward|symmetric> - order of the colours after the coarse correction: as before it, or the other way round (default forward)
 . -pc_boxmg_levels <n>                - levels at most
-. -pc_boxmg_coarse_nodes <n>          - coarsen while there are more nodes inside in some direction (default 31, at most 127)
-- -pc_boxmg_graph <bool>              - the levels below the finest one run as one CUDA graph (default true)
+. -pc_boxmg_coarse_nodes <n>          - coarsen while there are more nodes inside in some direction (default 63, at most 127)
+- -pc_boxmg_graph <bool>              - the levels below the finest one run as CUDA graphs, in a cycle and in the nested iteration (default true)
 
   Level: intermediate
 
@@ -212,6 +213,8 @@ M*/
   With `-ksp_type richardson` the solver is full multigrid: one pass of nested iteration, then V-cycles until the residual, in the
   2-norm and in double precision, is small enough (`-ksp_rtol`, relative to the right-hand side, `-ksp_atol`, `-ksp_max_it`); this needs no
   further vectors, and counts V-cycles on the finest level. A monitor of the `KSP` makes it an ordinary Richardson iteration by V-cycles.
+  `KSPSolve()` sets x to zero first, which the solver has no need of; `-ksp_initial_guess_nonzero -pc_boxmg_ignore_guess` spares that pass. (Where
+  `KSPRICHARDSON` iterates by itself, such as with monitors, it takes x as its guess then.)
   As a preconditioner it is one V-cycle; conjugate gradients need `-pc_boxmg_direction symmetric`.
 
   Essential values other than zero are taken from the right-hand side. Nested iteration starts from zero values, so they cost cycles.

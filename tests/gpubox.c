@@ -480,9 +480,9 @@ static PetscErrorCode Objects(Level *l, PetscInt top, Mat A, const HopsBoxForm *
       }
   }
   PetscCall(PetscOptionsSetValue(NULL, "-pc_boxmg_direction", "forward"));
-  /* the solve, from zero and from an initial guess, with essential values: A x = b on the host */
+  /* the solve, from zero, from an initial guess, and from NaN that is ignored, with essential values: A x = b on the host */
   for (PetscInt single = 0; single < 2; ++single)
-    for (PetscInt guess = 0; guess < 2; ++guess) {
+    for (PetscInt guess = 0; guess < 3; ++guess) {
       KSP                ksp;
       PC                 pc;
       PetscReal          bnorm, rnorm;
@@ -494,11 +494,13 @@ static PetscErrorCode Objects(Level *l, PetscInt top, Mat A, const HopsBoxForm *
       PetscCall(KSPGetPC(ksp, &pc));
       PetscCall(PCSetType(pc, PCBOXMG));
       PetscCall(PCBoxMGSetPrecision(pc, single ? PETSC_TRUE : PETSC_FALSE));
+      PetscCall(PetscOptionsSetValue(NULL, "-pc_boxmg_ignore_guess", guess == 2 ? "1" : "0"));
       PetscCall(PCSetFromOptions(pc));
       PetscCall(KSPSetTolerances(ksp, 1e-9, 0.0, PETSC_DEFAULT, 30));
       if (guess) {
         PetscCall(KSPSetInitialGuessNonzero(ksp, PETSC_TRUE));
-        PetscCall(VecCopy(db, dx));
+        if (guess == 2) PetscCall(VecSet(dx, NAN));
+        else PetscCall(VecCopy(db, dx));
       }
       PetscCall(KSPSolve(ksp, db, dx));
       PetscCall(VecGetArrayRead(dx, &xa));
@@ -512,6 +514,7 @@ static PetscErrorCode Objects(Level *l, PetscInt top, Mat A, const HopsBoxForm *
       if (!(rnorm <= 1.01e-9 * bnorm)) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "order %" PetscInt_FMT ", %s precision: the solve leaves %.2e\n", l->order, single ? "single" : "double", (double)(rnorm / bnorm)));
       PetscCall(KSPDestroy(&ksp));
     }
+  PetscCall(PetscOptionsClearValue(NULL, "-pc_boxmg_ignore_guess"));
   /* essential values: the solution of the linear function 1 + x without reaction is itself; here by the residual of the operator */
   for (PetscInt single = 0; single < 2; ++single) {
     KSP       ksp;

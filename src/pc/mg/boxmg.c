@@ -4,7 +4,7 @@
 
 typedef struct {
   HopsBoxMGChoice   choice;
-  PetscBool         full;
+  PetscBool         full, ignore; /* ignore: guesses of Richardson iterations */
   const HopsBoxOps *ops;
   HopsBoxMG         mg;
 } PC_BoxMG;
@@ -72,7 +72,7 @@ static PetscErrorCode PCApply_BoxMG(PC pc, Vec b, Vec x)
 static PetscErrorCode PCApplyRichardson_BoxMG(PC pc, Vec b, Vec x, Vec w, PetscReal rtol, PetscReal abstol, PetscReal dtol, PetscInt its, PetscBool zero, PetscInt *outits, PCRichardsonConvergedReason *reason)
 {
   PC_BoxMG          *box  = (PC_BoxMG *)pc->data;
-  const HopsBoxStop  stop = {rtol, abstol, dtol, its, zero, box->full};
+  const HopsBoxStop  stop = {rtol, abstol, dtol, its, zero || box->ignore ? PETSC_TRUE : PETSC_FALSE, box->full};
   const PetscScalar *ba;
   PetscScalar       *xa;
   PetscReal          norm[2];
@@ -131,6 +131,7 @@ static PetscErrorCode PCSetFromOptions_BoxMG(PC pc, HopsOptionItems PetscOptions
   PetscCall(PetscOptionsEList("-pc_boxmg_precision", "Precision of the cycle", "PCBoxMGSetPrecision", Precisions, 2, Precisions[single], &single, NULL));
   PetscCall(PetscOptionsEList("-pc_boxmg_direction", "Order of the colours after the coarse correction", "PCBOXMG", Directions, 2, Directions[symmetric], &symmetric, NULL));
   PetscCall(PetscOptionsBool("-pc_boxmg_full", "Start a Richardson iteration from zero with nested iteration", "PCBOXMG", box->full, &box->full, NULL));
+  PetscCall(PetscOptionsBool("-pc_boxmg_ignore_guess", "Start a Richardson iteration from zero, whatever the vector of the solution holds", "PCBOXMG", box->ignore, &box->ignore, NULL));
   PetscCall(PetscOptionsInt("-pc_boxmg_levels", "Levels at most (0: no limit)", "PCBOXMG", box->choice.levels, &box->choice.levels, NULL));
   PetscCall(PetscOptionsInt("-pc_boxmg_coarse_nodes", "Coarsen while there are more nodes inside in some direction", "PCBOXMG", box->choice.coarse, &box->choice.coarse, NULL));
   PetscCall(PetscOptionsBool("-pc_boxmg_graph", "Levels below the finest one as one CUDA graph", "PCBOXMG", box->choice.graph, &box->choice.graph, NULL));
@@ -156,6 +157,7 @@ static PetscErrorCode PCView_BoxMG(PC pc, PetscViewer viewer)
   if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscViewerASCIIPrintf(viewer, "  V-cycles in %s precision, one sweep of vertex patches before and after the coarse correction, order of colours %s\n", Precisions[box->choice.single], Directions[box->choice.symmetric]));
   PetscCall(PetscViewerASCIIPrintf(viewer, "  a Richardson iteration from zero starts with %s\n", box->full ? "nested iteration" : "zero"));
+  if (box->ignore) PetscCall(PetscViewerASCIIPrintf(viewer, "  initial guesses are ignored\n"));
   if (box->mg) {
     PetscInt       levels, n[3];
     PetscLogDouble bytes;

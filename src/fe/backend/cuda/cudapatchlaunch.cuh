@@ -239,8 +239,9 @@ __global__ void __launch_bounds__(256) HopsPatchZeroPlanes(int ny, int sy, long 
 {
   const int plane = blockIdx.x / ny, j = blockIdx.x % ny;
   T        *row = x + plane * sz + (long long)j * P * sy;
-  const int n   = plane % P == 0 && j < ny - 1 ? P * sy : sy; /* a row, or all of it up to the next one */
+  const int n   = plane % P == 0 && j < ny - 1 ? P * sy : sy; /* a row, or all up to the next one */
 
+#pragma unroll 4
   for (int i = threadIdx.x; i < n; i += 256) row[i] = 0;
 }
 

@@ -54,27 +54,31 @@ __device__ __forceinline__ HopsPatchPair HopsPatchQuotient(HopsPatchPair a, floa
   return r * a;
 }
 
-/* Numbers of a patch, or of two of which the second one is d entries further */
-__device__ __forceinline__ void HopsPatchLoad(const double *p, int, double &v)
+/* Numbers of a patch, or of two of which the second one is D entries further; where there is no second one, it is read, from the next row, and not written */
+template <int D>
+__device__ __forceinline__ void HopsPatchLoad(const double *p, double &v)
 {
   v = __ldg(p);
 }
 
-__device__ __forceinline__ void HopsPatchLoad(const float *p, int d, HopsPatchPair &v)
+template <int D>
+__device__ __forceinline__ void HopsPatchLoad(const float *p, HopsPatchPair &v)
 {
   v.a = __ldg(p);
-  v.b = __ldg(p + d);
+  v.b = __ldg(p + D);
 }
 
-__device__ __forceinline__ void HopsPatchStore(double *p, int, double v)
+template <int D>
+__device__ __forceinline__ void HopsPatchStore(double *p, bool, double v)
 {
   *p = v;
 }
 
-__device__ __forceinline__ void HopsPatchStore(float *p, int d, HopsPatchPair v)
+template <int D>
+__device__ __forceinline__ void HopsPatchStore(float *p, bool two, HopsPatchPair v)
 {
-  *p   = v.a;
-  p[d] = v.b;
+  *p = v.a;
+  if (two) p[D] = v.b;
 }
 
 /* The N rows of a plane and those of another one, the first one `jump` after the row that would follow; rows of 16 numbers `to` shared memory, without waiting. p: a number of row `row` of the first plane, this thread's first one */
@@ -168,7 +172,8 @@ __global__ void __launch_bounds__(L::threads, MB) HopsPatchWalk3(const __grid_co
   extern __shared__ __align__(16) unsigned char raw[];
   const HopsPatchTable<P, T>                   &mat = HopsPatchMatrices<P>(tab);
   V *const cube = (V *)raw, *const HX = cube + L::X, *const HY = cube + L::Y, *const HZ = cube + L::Z, *const G = cube + L::G, *const FZ = cube + L::FZ;
-  const int       p0 = blockIdx.x * M, q0 = blockIdx.y, dist = p0 + M <= a.nx ? 2 * P : 0; /* of two patches, from the first to the second: a row of an odd number ends with one, twice */
+  const int       p0 = blockIdx.x * M, q0 = blockIdx.y, dist = p0 + M <= a.nx ? 2 * P : 0; /* of two patches, from the faces of the first to those of the second: a row of an odd number ends with one, twice */
+  const bool      two   = dist > 0;
   const int       first = steps.lead + 2 * steps.each * (int)blockIdx.z, count = steps.alone ? 0 : min(steps.each, (steps.last - first) / 2 + 1);
   const bool      whole = p0 < steps.inner[0] || p0 + M > steps.inner[1] || q0 < steps.inner[2] || q0 >= steps.inner[3];
   const long long at0   = (long long)(2 * p0 + a.c[0]) * P + (2 * q0 + a.c[1]) * P * (long long)a.sy;
@@ -187,7 +192,7 @@ __global__ void __launch_bounds__(L::threads, MB) HopsPatchWalk3(const __grid_co
       const T *b = a.b + at0 + (t % n + 1) + (t / n + 1) * (long long)a.sy + (next.w * P + 1) * a.sz;
 
 #pragma unroll
-      for (int k = 0; k < n; k++) HopsPatchLoad(b + k * a.sz, dist, v[k]);
+      for (int k = 0; k < n; k++) HopsPatchLoad<2 * P>(b + k * a.sz, v[k]);
     }
     HopsPatchForget(t);
     if (c.i >= 0) { /* z, back: thread (x, y) */
@@ -206,21 +211,21 @@ __global__ void __launch_bounds__(L::threads, MB) HopsPatchWalk3(const __grid_co
 
 #pragma unroll
           for (int k = 0; k < P; k++) sum += mat.Se[(P - 1) * P + k] * column[PS * k];
-          HopsPatchStore(to + P * a.sz, dist, sum);
+          HopsPatchStore<2 * P>(to + P * a.sz, two, sum);
         } else {
           V u[n];
 
 #pragma unroll
           for (int k = 0; k < n; k++) u[k] = column[PS * k];
           HopsPatchValues<P, T>(mat, zs, z[0] - z[N * Q], u);
-          HopsPatchStore(to + P * a.sz, dist, u[P - 1]);
+          HopsPatchStore<2 * P>(to + P * a.sz, two, u[P - 1]);
           if (lower) {
 #pragma unroll
-            for (int k = 0; k < P - 1; k++) HopsPatchStore(to + (k + 1) * a.sz, dist, u[k]);
+            for (int k = 0; k < P - 1; k++) HopsPatchStore<2 * P>(to + (k + 1) * a.sz, two, u[k]);
           }
           if (upper) {
 #pragma unroll
-            for (int k = P; k < n; k++) HopsPatchStore(to + (k + 1) * a.sz, dist, u[k]);
+            for (int k = P; k < n; k++) HopsPatchStore<2 * P>(to + (k + 1) * a.sz, two, u[k]);
           }
         }
       }
@@ -242,8 +247,8 @@ __global__ void __launch_bounds__(L::threads, MB) HopsPatchWalk3(const __grid_co
             for (int m = 0; m < P; m++) e += tab.Se[i * P + m] * column[PS * m];
 #pragma unroll
             for (int m = 0; m < P - 1; m++) o += tab.So[i * (P - 1) + m] * column[PS * (P + m)];
-            if (lower) HopsPatchStore(to + (i + 1) * a.sz, dist, e + o);
-            if (upper) HopsPatchStore(to + (n - i) * a.sz, dist, e - o);
+            if (lower) HopsPatchStore<2 * P>(to + (i + 1) * a.sz, two, e + o);
+            if (upper) HopsPatchStore<2 * P>(to + (n - i) * a.sz, two, e - o);
           }
         }
       }
