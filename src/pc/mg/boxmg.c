@@ -134,7 +134,7 @@ static PetscErrorCode PCSetFromOptions_BoxMG(PC pc, HopsOptionItems PetscOptions
   PetscCall(PetscOptionsBool("-pc_boxmg_ignore_guess", "Start a Richardson iteration from zero, whatever the vector of the solution holds", "PCBOXMG", box->ignore, &box->ignore, NULL));
   PetscCall(PetscOptionsInt("-pc_boxmg_levels", "Levels at most (0: no limit)", "PCBOXMG", box->choice.levels, &box->choice.levels, NULL));
   PetscCall(PetscOptionsInt("-pc_boxmg_coarse_nodes", "Coarsen while there are more nodes inside in some direction", "PCBOXMG", box->choice.coarse, &box->choice.coarse, NULL));
-  PetscCall(PetscOptionsBool("-pc_boxmg_graph", "Levels below the finest one as one CUDA graph", "PCBOXMG", box->choice.graph, &box->choice.graph, NULL));
+  PetscCall(PetscOptionsBool("-pc_boxmg_graph", "Levels below the finest one as CUDA graphs", "PCBOXMG", box->choice.graph, &box->choice.graph, NULL));
   PetscOptionsHeadEnd();
   PetscCheck(box->choice.coarse >= 0 && box->choice.coarse <= HOPS_BOX_COARSE, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "-pc_boxmg_coarse_nodes %" PetscInt_FMT " is not between 0 and %d", box->choice.coarse, HOPS_BOX_COARSE);
   PetscCheck(box->choice.levels >= 0, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "-pc_boxmg_levels %" PetscInt_FMT " is negative", box->choice.levels);
@@ -163,7 +163,7 @@ static PetscErrorCode PCView_BoxMG(PC pc, PetscViewer viewer)
     PetscLogDouble bytes;
 
     PetscCall((*box->ops->MGGetInfo)(box->mg, &levels, n, &bytes));
-    PetscCall(PetscViewerASCIIPrintf(viewer, "  %" PetscInt_FMT " levels, the coarsest of %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT " cells solved by fast diagonalisation; %s\n", levels, n[0], n[1], n[2], box->choice.graph ? "levels below the finest one as a CUDA graph" : "no CUDA graph"));
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  %" PetscInt_FMT " levels, the coarsest of %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT " cells solved by fast diagonalisation; %s\n", levels, n[0], n[1], n[2], box->choice.graph ? "levels below the finest one as CUDA graphs" : "no CUDA graph"));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

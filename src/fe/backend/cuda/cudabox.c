@@ -32,6 +32,7 @@ PetscErrorCode HopsCudaBoxCreate(PetscInt dim, PetscInt p, const PetscReal A1[],
   }
   for (PetscInt i = 0; i < 2 * p * (p + 1); i++) k->J[i] = J[i];
   PetscCallCUDA(cudaDeviceGetAttribute(&k->multiprocessors, cudaDevAttrMultiProcessorCount, 0));
+  PetscCallCUDA(cudaDeviceGetAttribute(&k->shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0));
 #define HOPS_CUDA_BOX_FIND(P) \
   if (p == P) k->k = &HopsCudaBoxKernels_##P;
   HOPS_CUDA_PATCH_ORDERS(HOPS_CUDA_BOX_FIND)

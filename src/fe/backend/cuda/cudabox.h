@@ -34,8 +34,8 @@ struct _HopsCudaBox {
   PetscBool                 single;
   PetscInt64                sy, sz, n; /* nodes of a row, of a plane, of the box */
   double                    d[3], m, A1[81], M1[81], J[144];
-  int                       multiprocessors;
-  HopsCudaPatch             patch; /* NULL where there is no inner vertex */
+  int                       multiprocessors, shared; /* shared: bytes of shared memory that a block may have */
+  HopsCudaPatch             patch;                   /* NULL where there is no inner vertex */
   const HopsCudaBoxKernels *k;
 };
 

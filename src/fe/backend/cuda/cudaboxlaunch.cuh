@@ -194,18 +194,19 @@ static dim3 HopsBoxPairGrid(HopsCudaBox k, int *chunk)
   const int       n = k->ncells[DIM - 1] / 2, tx = (k->ncells[0] / 2 + S::TX - 1) / S::TX, ty = DIM == 3 ? (k->ncells[1] / 2 + S::TY - 1) / S::TY : 1;
   const long long enough = 3LL * S::blocks * k->multiprocessors;
 
-  *chunk = P > 5 ? 64 : 16;
+  *chunk = P > 5 ? 64 : 16; /* as measured in 3D: long marches have less that is done twice, short ones more blocks */
   while (*chunk > 1 && (long long)tx * ty * ((n + *chunk - 1) / *chunk) < enough) *chunk /= 2;
   return DIM == 3 ? dim3(tx, ty, (n + *chunk - 1) / *chunk) : dim3(tx, (n + *chunk - 1) / *chunk);
 }
 
-template <int DIM, int P, class TO>
-static cudaError_t HopsBoxRunProlonged(HopsCudaBox k, const void *b, const void *xc, const double *scale, void *r, double *partial, cudaStream_t stream)
+template <int DIM, int P, class TO, bool AHEAD>
+static cudaError_t HopsBoxRunProlongedAs(HopsCudaBox k, const void *b, const void *xc, const double *scale, void *r, double *partial, cudaStream_t stream)
 {
-  using S                      = HopsBoxPairSizes<DIM, P, double>;
-  HopsBoxArgs<double, TO> a    = {};
-  cudaError_t             err  = cudaFuncSetAttribute(HopsBoxProlonged<DIM, P, double, TO>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)S::shared);
-  const dim3              grid = HopsBoxPairGrid<DIM, P>(k, &a.chunk);
+  using S                        = HopsBoxPairSizes<DIM, P, double>;
+  HopsBoxArgs<double, TO> a      = {};
+  constexpr size_t        shared = AHEAD ? S::two : S::one;
+  cudaError_t             err    = cudaFuncSetAttribute(HopsBoxProlonged<DIM, P, double, TO, AHEAD>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared);
+  const dim3              grid   = HopsBoxPairGrid<DIM, P>(k, &a.chunk);
 
   if (err) return err;
   a.n[0]    = k->ncells[0] / 2;
@@ -218,8 +219,19 @@ static cudaError_t HopsBoxRunProlonged(HopsCudaBox k, const void *b, const void 
   a.r       = (TO *)r;
   a.dscale  = scale;
   a.partial = partial;
-  HopsBoxProlonged<DIM, P, double, TO><<<grid, S::threads, S::shared, stream>>>(HopsBoxPairTableCreate<P, double>(k), a);
+  HopsBoxProlonged<DIM, P, double, TO, AHEAD><<<grid, S::threads, shared, stream>>>(HopsBoxPairTableCreate<P, double>(k), a);
   return cudaGetLastError();
+}
+
+template <int DIM, int P, class TO>
+static cudaError_t HopsBoxRunProlonged(HopsCudaBox k, const void *b, const void *xc, const double *scale, void *r, double *partial, cudaStream_t stream)
+{
+  using S = HopsBoxPairSizes<DIM, P, double>;
+
+  if constexpr (S::AHEAD) {
+    if ((size_t)k->shared >= S::two) return HopsBoxRunProlongedAs<DIM, P, TO, true>(k, b, xc, scale, r, partial, stream);
+  }
+  return HopsBoxRunProlongedAs<DIM, P, TO, false>(k, b, xc, scale, r, partial, stream);
 }
 
 template <int P>

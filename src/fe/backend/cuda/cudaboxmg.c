@@ -330,7 +330,7 @@ static PetscErrorCode LaunchNestedBelow(HopsBoxMG mg, cudaStream_t stream)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* In 3D on several levels: b is restricted, and the nested iteration begins below the finest level, with scale 1 / |b| or 1; the host waits for |b|, and for whether b has values on the boundary, alone */
+/* In 3D on several levels: b is restricted, and the nested iteration begins below the finest level, with scale 1 / |b| or 1; the host waits for |b|, and in single precision for whether b has values on the boundary, alone */
 static PetscErrorCode NestedBegin(HopsBoxMG mg, const double *b, PetscReal *bnorm, PetscBool *boundary, cudaStream_t stream)
 {
   const int   top = mg->n - 1;
@@ -343,8 +343,10 @@ static PetscErrorCode NestedBegin(HopsBoxMG mg, const double *b, PetscReal *bnor
   PetscCall(Restrict(mg, k, b, NULL, mg->B[top - 1], mg->partial, stream));
   PetscCall(HopsCudaBoxSum(blocks, mg->partial, mg->sum + SUM, stream));
   PetscCall(End(mg, top, HOPS_BOX_RESTRICT, stream));
-  PetscCall(HopsCudaBoxBoundaryNonzero(k, b, (int *)(mg->sum + ANY), stream));
-  if (mg->choice.single) PetscCall(HopsCudaBoxScale(mg->sum + SUM, mg->scale, stream));
+  if (mg->choice.single) {
+    PetscCall(HopsCudaBoxBoundaryNonzero(k, b, (int *)(mg->sum + ANY), stream));
+    PetscCall(HopsCudaBoxScale(mg->sum + SUM, mg->scale, stream));
+  }
   PetscCallCUDA(cudaMemcpyAsync(mg->norm, mg->sum, NSUMS * sizeof(double), cudaMemcpyDeviceToHost, stream));
   PetscCallCUDA(cudaEventRecord(mg->ready, stream));
   PetscCall(LaunchNestedBelow(mg, stream));
@@ -401,8 +403,8 @@ static PetscErrorCode SolveSingle(HopsBoxMG mg, const HopsBoxStop *stop, PetscBo
 {
   const int       top = mg->n - 1;
   const PetscReal tol = PetscMax(stop->rtol * bnorm, stop->abstol), eps = PetscPowReal(2.0, -24);
-  PetscReal       rnorm = 0.0, last, size = -1.0; /* of the residual that is corrected; before the last cycle; of x's rounding, negative if not known */
-  double          scale     = bnorm > 0.0 ? 1.0 / bnorm : 1.0;
+  PetscReal       rnorm = 0.0, last, size = -1.0;                                     /* of the residual that is corrected; before the last cycle; of x's rounding, negative if not known */
+  double          scale     = bnorm > 0.0 ? 1.0 / bnorm : 1.0;                        /* what HopsCudaBoxScale() has on the device */
   PetscBool       prolonged = PETSC_FALSE, pending = PETSC_FALSE, done = PETSC_FALSE; /* x is P X + c; or x + c */
 
   PetscFunctionBegin;

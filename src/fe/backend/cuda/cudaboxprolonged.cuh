@@ -1,7 +1,7 @@
 /*
   r = b - A P x for a function x of the box of half as many cells, whose values P x at the fine nodes are never formed: A P is a sum of tensor products
-  of the 1D matrices of a pair of cells times J, on the P + 1 nodes of a coarse cell. Blocks march as those of cudaboxresidual.cuh do, a layer of pairs after the other. Where there is room
-  in shared memory, what a layer needs of b and x comes during a whole layer (AHEAD): few blocks fit on a multiprocessor, and one alone would wait for it.
+  of the 1D matrices of a pair of cells times J, on the P + 1 nodes of a coarse cell. Blocks march as those of cudaboxresidual.cuh do, a layer of pairs after the other. Where a block may have
+  as much shared memory, what a layer needs of b and x comes during a whole layer (AHEAD): few blocks fit on a multiprocessor, and one alone would wait for it.
 */
 #pragma once
 #include "cudaboxresidual.cuh"
@@ -26,9 +26,8 @@ struct HopsBoxPairSizes {
   static constexpr int    lanes   = DIM == 3 && FX > 20 && FX < 32 ? 32 : FX;                                /* threads of a row of fine nodes: a warp that writes to two rows takes longer than one with idle threads */
   static constexpr int    threads = (lanes * FY + 31) / 32 * 32, columns = (LX * LY + threads - 1) / threads, blocks = (P < 4 ? 864 : 512) / threads;
   static constexpr int    PU = DIM == 3 ? HopsBoxPitch<T>(LY * UX, FX) : UX, PA = DIM == 3 ? HopsBoxPitch<T>(FY * FX, FX) : 0, nV = P * LY * HX, nU = P * PU, nA = P * PA;
-  static constexpr size_t one = sizeof(T) * (nV + 2 * nU + 2 * nA), two = one + sizeof(T) * (nV + 2 * P * threads);
-  static constexpr bool   AHEAD  = DIM == 3 && two <= (232448 - 1024 * blocks) / blocks; /* two layers of x, and b of one */
-  static constexpr size_t shared = AHEAD ? two : one;
+  static constexpr size_t one = sizeof(T) * (nV + 2 * nU + 2 * nA), two = one + sizeof(T) * (nV + 2 * P * threads); /* shared memory; two layers of x, and b of one */
+  static constexpr bool   AHEAD = DIM == 3 && two <= (232448 - 1024 * blocks) / blocks;                             /* pays: such blocks fit on a multiprocessor of compute capability 9.0 */
 };
 
 /* Rows 0..2P-1 of the matrix of a pair of cells times J */
@@ -38,14 +37,13 @@ __device__ __forceinline__ void HopsBoxPairRows(const T *Ke, const T *Ko, const 
   HopsBoxMirroredRows<P, P + 1, P, 2 * P, P + 1>(Ke, Ko, Kl, e, o, before, y);
 }
 
-template <int DIM, int P, class T, class TO>
+template <int DIM, int P, class T, class TO, bool AHEAD>
 __global__ void __launch_bounds__(HopsBoxPairSizes<DIM, P, T>::threads, HopsBoxPairSizes<DIM, P, T>::blocks) HopsBoxProlonged(const __grid_constant__ HopsBoxPairTable<P, T> tab, const __grid_constant__ HopsBoxArgs<T, TO> a)
 {
-  using S                 = HopsBoxPairSizes<DIM, P, T>;
-  constexpr bool    AHEAD = S::AHEAD;
+  using S             = HopsBoxPairSizes<DIM, P, T>;
   constexpr int     N = P + 1, O = N / 2, E = N - O, FX = S::FX, FY = S::FY, LX = S::LX, LY = S::LY, HX = S::HX, UX = S::UX, PU = S::PU, PA = S::PA, NT = S::threads, R = 2 * P;
   extern __shared__ __align__(16) unsigned char raw[];
-  T *const V = (T *)raw, *const U = V + (S::AHEAD ? 2 : 1) * S::nV, *const W = U + S::nU, *const A = DIM == 3 ? W + S::nU : W, *const C = DIM == 3 ? A + S::nA : U, *const B = C + S::nA + threadIdx.x; /* AHEAD: this thread's b */
+  T *const V = (T *)raw, *const U = V + (AHEAD ? 2 : 1) * S::nV, *const W = U + S::nU, *const A = DIM == 3 ? W + S::nU : W, *const C = DIM == 3 ? A + S::nA : U, *const B = C + S::nA + threadIdx.x; /* AHEAD: this thread's b */
   const int       t = threadIdx.x, x = t % S::lanes, y = t / S::lanes, x0 = blockIdx.x * S::TX * P, y0 = DIM == 3 ? blockIdx.y * S::TY * P : 0, gx = 2 * x0 + x, gy = 2 * y0 + y;
   const bool      active = x < FX && y < FY && gx < a.n[0] * R && (DIM == 2 || gy < a.n[1] * R), inside = active && gx > 0 && (DIM == 2 || gy > 0);
   const int       first = (DIM == 3 ? blockIdx.z : blockIdx.y) * a.chunk, end = min(a.nm, first + a.chunk), start = max(first - 2, -1), cy = a.n[0] * P + 1;

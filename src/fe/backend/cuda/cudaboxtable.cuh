@@ -64,7 +64,7 @@ struct HopsBoxSizes {
 /* Lexicographic nodes; the last direction, in which blocks march, has its own name. In 2D n[1] is 1. */
 template <class T, class TO>
 struct HopsBoxArgs {
-  int       n[2], nm, chunk; /* cells across and along the march; cells (MODE 0) or pairs of cells that a block marches over */
+  int       n[2], nm, chunk; /* cells across and along the march; cells or, of what is restricted or prolonged, pairs of cells that a block marches over */
   int       sy;              /* nodes of a row */
   long long sm;              /* nodes from a plane (2D: row) of the march to the next */
   const T *__restrict__ b, *__restrict__ x;

@@ -233,7 +233,7 @@ static cudaError_t HopsPatchLaunchList(HopsCudaPatch k, const HopsCudaPatchList 
   }
 }
 
-/* x = 0 on the planes between cells across y, of which there are ny, and across z */
+/* x = 0 on the planes between cells across y, of which there are ny, and across z; for walks */
 template <int P, class T>
 __global__ void __launch_bounds__(256) HopsPatchZeroPlanes(int ny, int sy, long long sz, T *x)
 {
@@ -248,10 +248,14 @@ __global__ void __launch_bounds__(256) HopsPatchZeroPlanes(int ny, int sy, long 
 template <int P, class T>
 static cudaError_t HopsPatchZero(HopsCudaPatch k, void *x, cudaStream_t stream)
 {
-  const int ny = k->ncells[1] + 1;
+  if constexpr (P == 1) return cudaErrorInvalidValue;
+  else if constexpr (!HopsPatchChoice<P, T>::walks) return cudaErrorInvalidValue;
+  else {
+    const int ny = k->ncells[1] + 1;
 
-  HopsPatchZeroPlanes<P, T><<<(unsigned int)(((long long)k->ncells[2] * P + 1) * ny), 256, 0, stream>>>(ny, (int)k->sy, k->sz, (T *)x);
-  return cudaGetLastError();
+    HopsPatchZeroPlanes<P, T><<<(unsigned int)(((long long)k->ncells[2] * P + 1) * ny), 256, 0, stream>>>(ny, (int)k->sy, k->sz, (T *)x);
+    return cudaGetLastError();
+  }
 }
 
 /* Patches of a block that share faces */
