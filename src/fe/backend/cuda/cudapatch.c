@@ -313,10 +313,10 @@ PetscErrorCode HopsCudaPatchSweep(HopsCudaPatch k, int first, int last, PetscBoo
     Walks of all colours, from zero. Nobody reads the inside of cells. On planes across x, the first two launches leave those between their patches as they are, and need them on their patches' faces alone, where
     they are told so; the last two find what these wrote. Rows on the other planes are set to zero, which includes the ends of the lines that join them
   */
-  const PetscBool some = zero && k->walks && !reverse && !first && last == 8 ? PETSC_TRUE : PETSC_FALSE;
+  const PetscBool fromzero = zero && k->walks && !reverse && !first && last == 8 ? PETSC_TRUE : PETSC_FALSE;
 
   PetscFunctionBegin;
-  if (some) PetscCall((*k->zero)(k, x, stream));
+  if (fromzero) PetscCall((*k->zero)(k, x, stream));
   else if (zero) {
     const size_t rows = (size_t)(k->ncells[1] * k->p + 1), planes = k->dim == 3 ? (size_t)(k->ncells[2] * k->p + 1) : 1;
 
@@ -328,7 +328,7 @@ PetscErrorCode HopsCudaPatchSweep(HopsCudaPatch k, int first, int last, PetscBoo
     int             inner[4];
 
     Inner(k, c, pair ? cover : -1, inner);
-    PetscCall((*k->launch)(k, c, pair, some && c < 4 ? PETSC_TRUE : PETSC_FALSE, inner, b, x, stream));
+    PetscCall((*k->launch)(k, c, pair, fromzero && c < 4 ? PETSC_TRUE : PETSC_FALSE, inner, b, x, stream));
     if (pair) q++;
   }
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -101,8 +101,9 @@ static HopsPatchTable<P, T> HopsPatchTableCreate(HopsCudaPatch k)
 template <int P>
 static bool HopsPatchMatricesAgree(HopsCudaPatch k)
 {
-  const HopsPatchTable<P, float> t = HopsPatchTableCreate<P, float>(k), g = HopsPatchGLL<P>();
-  const auto                     agree = [](int n, const float *a, const float *b) {
+  static constexpr HopsPatchTable<P, float> g     = HopsPatchGLL<P>();
+  const HopsPatchTable<P, float>            t     = HopsPatchTableCreate<P, float>(k);
+  const auto                                agree = [](int n, const float *a, const float *b) {
     float largest = 0, difference = 0;
 
     for (int i = 0; i < n; i++) {
