@@ -12,6 +12,8 @@
 . -pc_lor_drop_tol <tol>           - how large off-diagonal metric terms of a cell must be to be kept, see `PCLORSetDropTolerance()` (default 0.5)
 . -pc_lor_zero_mass <s>            - H(curl), H(div): a mass coefficient for cells without one, in the low-order-refined matrix alone (default 0; 1e-3 for ADS and on devices)
 . -pc_lor_cycle <single|double|hypre> - who runs the cycle of BoomerAMG, AMS or ADS on a device, see `PCLORSetCycle()`
+. -pc_lor_cycle_smoother <chebyshev|jacobi> - the smoother of BoomerAMG's cycle where kernels of hops run it, see `PCLORSetCycleSmoother()`
+. -pc_lor_cycle_degree <n>         - degree of its Chebyshev polynomial (default 2)
 . -pc_lor_cycle_redundant <n>      - in BoomerAMG's on several ranks, levels of at most n unknowns are worked on by each rank (default 20000)
 . -pc_lor_nodal_relax_weight <w>   - AMS and ADS on a device: weight of l1-Jacobi in the nodal solvers, between 0 and 2 (default 1.5)
 . -pc_lor_upwind                   - first-order terms by one-sided differences
@@ -59,6 +61,22 @@ typedef enum {
   PCLOR_CYCLE_SINGLE
 } PCLORCycle;
 
+/*E
+  PCLORSmoother - The smoother of BoomerAMG's cycle where kernels of hops run it
+
+  Values:
++ `PCLOR_SMOOTHER_JACOBI`    - l1-scaled Jacobi, with hypre's relaxation weight
+- `PCLOR_SMOOTHER_CHEBYSHEV` - a Chebyshev polynomial of the fourth kind of it
+
+  Level: intermediate
+
+.seealso: `PCLOR`, `PCLORSetCycleSmoother()`
+E*/
+typedef enum {
+  PCLOR_SMOOTHER_JACOBI,
+  PCLOR_SMOOTHER_CHEBYSHEV
+} PCLORSmoother;
+
 PETSC_EXTERN PetscErrorCode PCLORSetSpace(PC, HopsSpace);
 PETSC_EXTERN PetscErrorCode PCLORGetSpace(PC, HopsSpace *);
 PETSC_EXTERN PetscErrorCode PCLORSetCoefficients(PC, HopsCoefficient, HopsCoefficient);
@@ -66,6 +84,7 @@ PETSC_EXTERN PetscErrorCode PCLORSetMatType(PC, MatType);
 PETSC_EXTERN PetscErrorCode PCLORSetDropTolerance(PC, PetscReal);
 PETSC_EXTERN PetscErrorCode PCLORSetCycle(PC, PCLORCycle);
 PETSC_EXTERN PetscErrorCode PCLORGetCycle(PC, PCLORCycle *, PetscInt *);
+PETSC_EXTERN PetscErrorCode PCLORSetCycleSmoother(PC, PCLORSmoother, PetscInt);
 PETSC_EXTERN PetscErrorCode PCLORGetMat(PC, Mat *);
 PETSC_EXTERN PetscErrorCode PCLORGetKSP(PC, KSP *);
 PETSC_EXTERN PetscErrorCode PCLORViewSpectrum(PC, PetscViewer);

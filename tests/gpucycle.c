@@ -1,5 +1,5 @@
 static char help[] = "PCLOR's own V-cycle on a device against hypre's on the same hierarchy: one application, refills; on several ranks too; a singular problem is left to hypre.\n\
-  -order <p> -own <false: hypre is to run all cycles, as where a rank has no unknowns>\n\n";
+  -order <p> -weight <w: two levels smoothed by polynomials are compared with dense matrices, which hypre's cycle with this weight gives> -own <false: hypre is to run all cycles, as where a rank has no unknowns>\n\n";
 
 #include "hopstest.h"
 
@@ -55,6 +55,172 @@ static PetscErrorCode Compare(PC pc, Mat A, const char what[], PetscBool own)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* the preconditioner, or without it the matrix B, as a dense matrix, column by column, with vectors of A; one rank */
+static PetscErrorCode Columns(PC pc, Mat B, Mat A, PetscInt n, PetscScalar M[])
+{
+  Vec x, y;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatCreateVecs(A, &x, &y));
+  for (PetscInt j = 0; j < n; ++j) {
+    const PetscScalar *a;
+
+    PetscCall(VecZeroEntries(x));
+    PetscCall(VecSetValue(x, j, 1.0, INSERT_VALUES));
+    PetscCall(VecAssemblyBegin(x));
+    PetscCall(VecAssemblyEnd(x));
+    if (pc) PetscCall(PCApply(pc, x, y));
+    else PetscCall(MatMult(B, x, y));
+    PetscCall(VecGetArrayRead(y, &a));
+    PetscCall(PetscArraycpy(M + j * n, a, n));
+    PetscCall(VecRestoreArrayRead(y, &a));
+  }
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* C = A B, column by column; B may be a vector */
+static void Times(PetscInt n, PetscInt columns, const PetscScalar A[], const PetscScalar B[], PetscScalar C[])
+{
+  for (PetscInt j = 0; j < columns; ++j)
+    for (PetscInt i = 0; i < n; ++i) {
+      C[j * n + i] = 0.0;
+      for (PetscInt k = 0; k < n; ++k) C[j * n + i] += A[k * n + i] * B[j * n + k];
+    }
+}
+
+/* B = A^-1 B by elimination with partial pivoting; A is overwritten */
+static PetscErrorCode Solve(PetscInt n, PetscScalar A[], PetscScalar B[])
+{
+  PetscFunctionBeginUser;
+  for (PetscInt k = 0; k < n; ++k) {
+    PetscInt p = k;
+
+    for (PetscInt i = k + 1; i < n; ++i)
+      if (PetscAbsScalar(A[k * n + i]) > PetscAbsScalar(A[k * n + p])) p = i;
+    PetscCheck(PetscAbsScalar(A[k * n + p]) > 0.0, PETSC_COMM_SELF, PETSC_ERR_MAT_LU_ZRPVT, "a singular matrix");
+    for (PetscInt j = 0; j < 2 * n; ++j) {
+      PetscScalar *c = j < n ? A + j * n : B + (j - n) * n, t = c[k];
+
+      c[k] = c[p];
+      c[p] = t;
+    }
+    for (PetscInt i = 0; i < n; ++i) {
+      const PetscScalar f = A[k * n + i] / A[k * n + k];
+
+      if (i == k) continue;
+      for (PetscInt j = 0; j < n; ++j) {
+        A[j * n + i] -= f * A[j * n + k];
+        B[j * n + i] -= f * B[j * n + k];
+      }
+    }
+  }
+  for (PetscInt j = 0; j < n; ++j)
+    for (PetscInt i = 0; i < n; ++i) B[j * n + i] /= A[i * n + i];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* S = S (1 - w D A), D the inverse l1 norms of the rows of A */
+static PetscErrorCode Smoothing(PetscInt n, PetscReal w, const PetscScalar A[], PetscScalar S[])
+{
+  PetscScalar *step, *product;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc2(n * n, &step, n * n, &product));
+  for (PetscInt i = 0; i < n; ++i) {
+    PetscReal l1 = 0.0;
+
+    for (PetscInt j = 0; j < n; ++j) l1 += PetscAbsScalar(A[j * n + i]);
+    for (PetscInt j = 0; j < n; ++j) step[j * n + i] = (i == j ? 1.0 : 0.0) - w * A[j * n + i] / l1;
+  }
+  Times(n, n, S, step, product);
+  PetscCall(PetscArraycpy(S, product, n * n));
+  PetscCall(PetscFree2(step, product));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static void Identity(PetscInt n, PetscScalar S[])
+{
+  for (PetscInt i = 0; i < n * n; ++i) S[i] = i % (n + 1) ? 0.0 : 1.0;
+}
+
+/*
+  Two levels: hypre's cycle with Jacobi of weight w has the error S K S, S = 1 - w D A, so K is known from it, and the error with any polynomial is
+  p(D A) K p(D A). For the Chebyshev polynomial of the fourth kind p is made of its values by the recurrence V_k = 2 t V_(k-1) - V_(k-2), which knows no zeros of it.
+*/
+static PetscErrorCode Polynomials(PC pc, Mat A, PetscReal w)
+{
+  Mat          lor;
+  PetscInt     n;
+  PetscScalar *a, *M, *E, *S, *K, *q, *t, *DA, *p[3];
+
+  PetscFunctionBeginUser;
+  PetscCall(PCLORGetMat(pc, &lor));
+  PetscCall(MatGetSize(A, &n, NULL));
+  PetscCall(PetscMalloc5(n * n, &a, n * n, &M, n * n, &E, n * n, &S, n * n, &K));
+  PetscCall(PetscMalloc3(3 * n * n, &q, n * n, &t, n * n, &DA));
+  for (PetscInt k = 0; k < 3; ++k) p[k] = q + k * n * n;
+  PetscCall(Columns(NULL, lor, A, n, a));
+  PetscCall(PCLORSetCycle(pc, PCLOR_CYCLE_HYPRE));
+  PetscCall(Columns(pc, NULL, A, n, M));
+  Times(n, n, M, a, E);
+  for (PetscInt i = 0; i < n * n; ++i) E[i] = (i % (n + 1) ? 0.0 : 1.0) - E[i];
+  Identity(n, S);
+  PetscCall(Smoothing(n, w, a, S));
+  PetscCall(PetscArraycpy(t, S, n * n));
+  PetscCall(Solve(n, t, E)); /* K S */
+  for (PetscInt i = 0; i < n; ++i)
+    for (PetscInt j = 0; j < n; ++j) {
+      K[i * n + j] = E[j * n + i];
+      t[i * n + j] = S[j * n + i];
+    }
+  PetscCall(Solve(n, t, K)); /* the transpose of K */
+  for (PetscInt i = 0; i < n; ++i)
+    for (PetscInt j = 0; j < n; ++j) E[i * n + j] = K[j * n + i];
+  PetscCall(PetscArraycpy(K, E, n * n));
+  Identity(n, DA);
+  PetscCall(Smoothing(n, w, a, DA));
+  for (PetscInt i = 0; i < n * n; ++i) DA[i] = (i % (n + 1) ? 0.0 : 1.0) - DA[i]; /* weights are times hypre's */
+  for (PetscInt degree = 1; degree <= 4; ++degree) {
+    const PCLORCycle cycles[] = {PCLOR_CYCLE_DOUBLE, PCLOR_CYCLE_SINGLE};
+
+    Identity(n, p[0]);
+    for (PetscInt i = 0; i < n * n; ++i) p[1][i] = 3.0 * p[0][i] - 4.0 * DA[i]; /* V_1(1 - 2 x) = 1 + 2 (1 - 2 x) */
+    for (PetscInt k = 2; k <= degree; ++k) {
+      PetscScalar *next = p[0];
+
+      Times(n, n, DA, p[1], t);
+      for (PetscInt i = 0; i < n * n; ++i) p[2][i] = 2.0 * (p[1][i] - 2.0 * t[i]) - p[0][i];
+      p[0] = p[1];
+      p[1] = p[2];
+      p[2] = next;
+    }
+    for (PetscInt i = 0; i < n * n; ++i) S[i] = p[1][i] / (2 * degree + 1);
+    Times(n, n, S, K, t);
+    Times(n, n, t, S, E);
+    PetscCall(PCLORSetCycle(pc, PCLOR_CYCLE_DOUBLE));
+    PetscCall(PCLORSetCycleSmoother(pc, PCLOR_SMOOTHER_CHEBYSHEV, degree));
+    for (PetscInt c = 0; c < 2; ++c) {
+      const PetscReal tol     = c ? 1e-5 : 1e-11;
+      PetscReal       largest = 0.0, e = 0.0;
+
+      PetscCall(PCLORSetCycle(pc, cycles[c]));
+      PetscCall(Columns(pc, NULL, A, n, M));
+      Times(n, n, M, a, t);
+      for (PetscInt i = 0; i < n * n; ++i) {
+        largest = PetscMax(largest, PetscAbsScalar(t[i]));
+        e       = PetscMax(e, PetscAbsScalar((i % (n + 1) ? 0.0 : 1.0) - t[i] - E[i]));
+      }
+      PetscCall(PetscInfo(pc, "degree %" PetscInt_FMT ": difference %g of %g\n", degree, (double)e, (double)largest));
+      PetscCall(PetscPrintf(PETSC_COMM_WORLD, "degree %" PetscInt_FMT ", %s: %s\n", degree, c ? "single" : "double", e <= tol * largest ? "the cycle of dense matrices" : "DIFFERS from dense matrices"));
+    }
+  }
+  PetscCall(PetscFree5(a, M, E, S, K));
+  PetscCall(PetscFree3(q, t, DA));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
   DM              dm;
@@ -62,13 +228,15 @@ int main(int argc, char **argv)
   HopsSpace       sp;
   HopsCoefficient kappa, mass;
   PetscInt        one = 1, order = 3, dim;
-  PetscScalar     c   = 0.3;
-  PetscBool       own = PETSC_TRUE;
+  PetscScalar     c      = 0.3;
+  PetscReal       weight = 0.0;
+  PetscBool       own    = PETSC_TRUE;
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-order", &order, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-own", &own, NULL));
+  PetscCall(PetscOptionsGetReal(NULL, NULL, "-weight", &weight, NULL));
   PetscCall(TestMesh(PETSC_COMM_WORLD, PETSC_TRUE, &dm));
   PetscCall(DMGetDimension(dm, &dim));
   PetscCall(DMGetLabel(dm, "Face Sets", &label));
@@ -87,10 +255,13 @@ int main(int argc, char **argv)
     PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
     PetscCall(PCSetType(pc, PCLOR));
     PetscCall(PCSetOperators(pc, A, A));
+    PetscCall(PCLORSetCycleSmoother(pc, PCLOR_SMOOTHER_JACOBI, PETSC_DECIDE)); /* as hypre smooths */
     PetscCall(PCSetFromOptions(pc));
     PetscCall(PCSetUp(pc));
-    PetscCall(Compare(pc, A, k ? "singular" : "Dirichlet", k ? PETSC_FALSE : own));
-    if (!k) {
+    if (weight > 0.0) {
+      if (!k) PetscCall(Polynomials(pc, A, weight));
+    } else PetscCall(Compare(pc, A, k ? "singular" : "Dirichlet", k ? PETSC_FALSE : own));
+    if (!k && weight == 0.0) {
       PetscCall(MatPASetMass(A, mass));
       PetscCall(PCSetOperators(pc, A, A));
       PetscCall(PCSetUp(pc));
@@ -135,6 +306,22 @@ int main(int argc, char **argv)
       nsize: {{2 3}}
       output_file: output/gpucycle_3d.out
       args: -dm_plex_dim 3 -dm_plex_box_faces 5,4,4 -order 3 -pc_lor_cycle_redundant {{0 200 100000}}
+
+    test:
+      suffix: sweeps
+      nsize: {{1 2}}
+      output_file: output/gpucycle_2d.out
+      args: -dm_plex_dim 2 -dm_plex_box_faces 12,10 -order 4 -pc_lor_cycle_redundant 100 -lor_pc_hypre_boomeramg_grid_sweeps_all {{2 3}}
+
+    test:
+      suffix: weight
+      nsize: {{1 3}}
+      output_file: output/gpucycle_2d.out
+      args: -dm_plex_dim 2 -dm_plex_box_faces 12,10 -order 4 -pc_lor_cycle_redundant 100 -lor_pc_hypre_boomeramg_relax_weight_all 1.3333333333333333 -pc_lor_cycle_smoother jacobi
+
+    test:
+      suffix: polynomial
+      args: -dm_plex_dim 2 -dm_plex_box_faces 4,3 -order 3 -weight 0.5 -lor_pc_hypre_boomeramg_max_levels 2 -lor_pc_hypre_boomeramg_relax_weight_all 0.5
 
     test:
       suffix: empty

@@ -4,16 +4,23 @@
 
 typedef struct _HopsCycle *HopsCycle;
 
+#define HOPS_CYCLE_DEGREE 4 /* highest degree of a Chebyshev polynomial that smooths */
+
 /* What ADS was given, by which its data are recognised; all MATHYPRE */
 typedef struct {
   Mat A, G, C, nd[3], rt[3];
 } HopsCycleAuxiliary;
 
+typedef struct {
+  PCLORCycle type;
+  PetscInt   degree;    /* of the Chebyshev polynomial that smooths in BoomerAMG's cycle; 0: Jacobi */
+  PetscInt   redundant; /* on several ranks levels of at most so many unknowns are worked on by each rank */
+} HopsCycleSettings;
+
 /*
-  From a PCHYPRE that is set up, of a matrix on the space; *cycle is NULL where the cycle is not one that can be taken over, and *why says so. On several ranks levels
-  of at most nredundant unknowns are worked on by each rank. Collective.
+  From a PCHYPRE that is set up, of a matrix on the space; *cycle is NULL where the cycle is not one that can be taken over, and *why says so. Collective.
 */
-PETSC_INTERN PetscErrorCode HopsCycleCreate(PC, HopsSpace, PCLORCycle, PetscInt nredundant, const HopsCycleAuxiliary *, HopsCycle *cycle, const char **why);
+PETSC_INTERN PetscErrorCode HopsCycleCreate(PC, HopsSpace, const HopsCycleSettings *, const HopsCycleAuxiliary *, HopsCycle *cycle, const char **why);
 PETSC_INTERN PetscErrorCode HopsCycleApply(HopsCycle, Vec x, Vec y);
 PETSC_INTERN PetscErrorCode HopsCycleDestroy(HopsCycle *);
 PETSC_INTERN PetscErrorCode HopsCycleGetInfo(HopsCycle, PetscInt *levels, PetscInt *spread, PetscReal *complexity);

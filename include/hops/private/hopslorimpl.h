@@ -111,6 +111,9 @@ typedef struct {
   PetscBool             auxiliary;            /* the inner solver has them */
   PCLORCycle            cycletype, cycleused; /* what was asked for; what is done */
   PetscBool             cycleset;             /* by the user */
+  PCLORSmoother         smoother;             /* of BoomerAMG's cycle */
+  PetscInt              degree;               /* of its polynomial */
+  PetscBool             smootherset;          /* by the user */
   PetscInt              redundant;            /* levels of at most so many unknowns are every rank's */
   HopsCycle             cycle;                /* in place of the inner KSP's solve, where it can be */
   const char           *nocycle;
@@ -132,6 +135,12 @@ PETSC_INTERN PetscErrorCode PCLORGetForm(PC, PC_LOR *);
 PETSC_INTERN PetscErrorCode PCLORResetForm(PC_LOR *);
 PETSC_INTERN PetscErrorCode PCLORSetInnerOptions(PC, PC_LOR *);
 PETSC_INTERN PetscErrorCode PCLORInsertDefault(PC_LOR *, const char name[], const char value[], PetscInt *n, char set[][256]);
+/* src/pc/lor/pclorcycle.c: the cycle of the inner solver's hierarchy on a device, once that is set up */
+PETSC_INTERN PetscErrorCode PCLORSetUpNodalWeight(PC, PC_LOR *);
+PETSC_INTERN PetscErrorCode PCLORSetUpCycle(PC, PC_LOR *);
+PETSC_INTERN PetscErrorCode PCLORSetFromOptionsCycle(PC, HopsOptionItems);
+PETSC_INTERN PetscErrorCode PCLORViewCycle(PC_LOR *, PetscViewer);
+PETSC_INTERN PetscErrorCode PCLORComposeCycle(PC, PetscBool add);
 /* src/pc/lor/pcloraux.c: what AMS and ADS need beside the matrix */
 PETSC_INTERN PetscErrorCode PCLORInsertAuxiliaryDefaults(PC_LOR *, PetscInt *n, char set[][256]);
 PETSC_INTERN PetscErrorCode PCLORSetAuxiliary(PC, PC_LOR *);

@@ -5,8 +5,6 @@
 
 static const char *const HopsSources[] = {"none", "the MATPA operator", "PCLORSetSpace()", "the DM's PetscFE and PetscDS"};
 
-static const char *const HopsCycles[] = {"hypre", "double", "single", "PCLORCycle", "PCLOR_CYCLE_", NULL};
-
 /* ------------------------------------------------------------ inner solver ------------------------------------------------------------ */
 
 /* Defaults of the inner solver are put into the options database for as long as its options are read, where the user set none */
@@ -222,68 +220,6 @@ static PetscErrorCode PCLORSetUpBlock(PC pc, PC_LOR *lor)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-#if HOPS_HAVE_HYPRE_DEVICE
-static HopsCycleAuxiliary PCLORGetCycleAuxiliary(const PC_LOR *lor)
-{
-  const HopsCycleAuxiliary aux = {lor->mat, lor->G, lor->C, {lor->Pi[0][0], lor->Pi[0][1], lor->Pi[0][2]}, {lor->Pi[1][0], lor->Pi[1][1], lor->Pi[1][2]}};
-
-  return aux;
-}
-#endif
-
-/* The relaxation weight of the nodal solvers of AMS and ADS on a device */
-static PetscErrorCode PCLORSetUpNodalWeight(PC pc, PC_LOR *lor)
-{
-  PetscBool done = PETSC_FALSE;
-
-  PetscFunctionBegin;
-  lor->nodalused = 0.0;
-#if HOPS_HAVE_HYPRE_DEVICE
-  if (lor->auxiliary) {
-    const HopsCycleAuxiliary aux    = PCLORGetCycleAuxiliary(lor);
-    const PetscReal          weight = lor->nodalweight > 0.0 ? lor->nodalweight : HOPS_NODAL_WEIGHT;
-    PC                       inner;
-
-    PetscCall(KSPGetPC(lor->ksp, &inner));
-    PetscCall(HopsCycleSetNodalWeight(inner, &aux, weight, &done));
-    if (done) lor->nodalused = weight;
-    else PetscCall(PetscInfo(pc, "the nodal solvers' relaxation weight is left alone: their smoother is not l1scaled-Jacobi, or hypre's data are not as they were in 2.32\n"));
-  }
-#endif
-  PetscCheck(done || lor->nodalweight == 0.0, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "-pc_lor_nodal_relax_weight is for AMS and ADS on a device with l1scaled-Jacobi (18) in their nodal solvers, which this is not: leave it out");
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The cycle of BoomerAMG, AMS or ADS on a device, by kernels of our own */
-static PetscErrorCode PCLORSetUpCycle(PC pc, PC_LOR *lor)
-{
-#if HOPS_HAVE_HYPRE_DEVICE
-  PC                 inner;
-  PetscBool          preonly;
-  MatNullSpace       nsp;
-  HopsCycleAuxiliary aux = PCLORGetCycleAuxiliary(lor);
-
-  PetscFunctionBegin;
-  PetscCall(HopsCycleDestroy(&lor->cycle));
-  /* single precision loses the gradients where the mass term is small (at 1e-3 CG breaks down) */
-  lor->cycleused = lor->cycleset || lor->form.space->family == HOPS_H1 ? lor->cycletype : PCLOR_CYCLE_DOUBLE;
-  PetscCall(MatGetNullSpace(lor->mat, &nsp));
-  PetscCall(PetscObjectTypeCompare((PetscObject)lor->ksp, KSPPREONLY, &preonly));
-  if (lor->block || lor->form.space->backend->host) lor->nocycle = "the space is not on a device";
-  else if (!preonly) lor->nocycle = "the inner solver iterates";
-  else if (nsp) lor->nocycle = "the matrix is singular"; /* the inner KSP removes null spaces */
-  else {
-    PetscCall(KSPGetPC(lor->ksp, &inner));
-    PetscCall(HopsCycleCreate(inner, lor->form.space, lor->cycleused, lor->redundant, &aux, &lor->cycle, &lor->nocycle));
-    lor->cycledata = inner->data;
-  }
-  if (!lor->cycle) PetscCall(PetscInfo(pc, "the cycle is the inner solver's own: %s\n", lor->nocycle));
-#else
-  PetscFunctionBegin;
-#endif
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode PCSetUp_LOR(PC pc)
 {
   PC_LOR *lor = (PC_LOR *)pc->data;
@@ -432,12 +368,7 @@ static PetscErrorCode PCSetFromOptions_LOR(PC pc, HopsOptionItems PetscOptionsOb
   droptol = lor->droptol;
   PetscCall(PetscOptionsReal("-pc_lor_drop_tol", "Relative size of off-diagonal metric terms below which a cell's are dropped", "PCLORSetDropTolerance", droptol, &droptol, &set));
   if (set) PetscCall(PCLORSetDropTolerance(pc, droptol));
-  PetscCall(PetscOptionsEnum("-pc_lor_cycle", "Who runs the cycle of BoomerAMG, AMS or ADS on a device, and in which precision", "PCLORSetCycle", HopsCycles, (PetscEnum)lor->cycletype, (PetscEnum *)&lor->cycletype, &set));
-  if (set) lor->cycleset = PETSC_TRUE;
-  PetscCall(PetscOptionsBoundedInt("-pc_lor_cycle_redundant", "On several ranks, levels of at most so many unknowns are worked on by each rank", "PCLORSetCycle", lor->redundant, &lor->redundant, &set, 0));
-  if (set && pc->setupcalled && lor->cycle) PetscCall(PCLORSetUpCycle(pc, lor));
-  PetscCall(PetscOptionsReal("-pc_lor_nodal_relax_weight", "Weight of l1-Jacobi in the nodal solvers of AMS and ADS on a device", "PCLOR", lor->nodalweight, &lor->nodalweight, &set));
-  PetscCheck(!set || (lor->nodalweight > 0.0 && lor->nodalweight < 2.0), PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "-pc_lor_nodal_relax_weight %g: l1-Jacobi converges with weights between 0 and 2", (double)lor->nodalweight);
+  PetscCall(PCLORSetFromOptionsCycle(pc, PetscOptionsObject));
   PetscCall(PetscOptionsStringArray("-pc_lor_ignore", "Terms of the form that the preconditioner may leave out: convection (of the cells), boundary", "PCLOR", terms, &nterms, &set));
   for (PetscInt i = 0; set && i < nterms; ++i) {
     PetscBool convection, boundary;
@@ -492,16 +423,7 @@ static PetscErrorCode PCView_LOR(PC pc, PetscViewer viewer)
       PetscCall(PetscViewerASCIIPrintf(viewer, "boundary terms:%s%s%s%s\n", has[0] ? " g0" : "", has[1] ? " g1" : "", has[2] ? " g2" : "", has[3] ? " g3" : ""));
     }
     if (lor->nodalused > 0.0) PetscCall(PetscViewerASCIIPrintf(viewer, "relaxation weight of the nodal solvers: %g\n", (double)lor->nodalused));
-#if HOPS_HAVE_HYPRE_DEVICE
-    if (lor->cycle) {
-      PetscInt  levels, spread;
-      PetscReal complexity;
-
-      PetscCall(HopsCycleGetInfo(lor->cycle, &levels, &spread, &complexity));
-      PetscCall(PetscViewerASCIIPrintf(viewer, "%s: kernels of hops on the inner solver's hierarchy, %s precision, %" PetscInt_FMT " levels, operator complexity %.2f\n", lor->form.space->family == HOPS_H1 ? "V-cycle" : "cycle of auxiliary spaces", HopsCycles[lor->cycleused], levels, (double)complexity));
-      if (spread) PetscCall(PetscViewerASCIIPrintf(viewer, "levels spread over the ranks: %" PetscInt_FMT ", the others are every rank's\n", spread));
-    }
-#endif
+    PetscCall(PCLORViewCycle(lor, viewer));
     PetscCall(PetscViewerASCIIPrintf(viewer, "inner solver:\n"));
     PetscCall(PetscViewerASCIIPushTab(viewer));
     PetscCall(KSPView(lor->ksp, viewer));
@@ -550,8 +472,7 @@ static PetscErrorCode PCDestroy_LOR(PC pc)
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCLORSetCoefficients_C", NULL));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCLORSetMatType_C", NULL));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCLORSetDropTolerance_C", NULL));
-  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCLORSetCycle_C", NULL));
-  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCLORGetCycle_C", NULL));
+  PetscCall(PCLORComposeCycle(pc, PETSC_FALSE));
   PetscCall(PetscFree(pc->data));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -608,40 +529,6 @@ static PetscErrorCode PCLORSetDropTolerance_LOR(PC pc, PetscReal tol)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PCLORSetCycle_LOR(PC pc, PCLORCycle cycle)
-{
-  PC_LOR *lor = (PC_LOR *)pc->data;
-
-  PetscFunctionBegin;
-  if (cycle == lor->cycletype && lor->cycleset) PetscFunctionReturn(PETSC_SUCCESS);
-  lor->cycletype = cycle;
-  lor->cycleset  = PETSC_TRUE;
-  if (pc->setupcalled && lor->mat) PetscCall(PCLORSetUpCycle(pc, lor)); /* on the hierarchy that is there */
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCLORGetCycle_LOR(PC pc, PCLORCycle *cycle, PetscInt *spread)
-{
-  PC_LOR  *lor = (PC_LOR *)pc->data;
-  PetscInt n   = 0;
-
-  PetscFunctionBegin;
-  *cycle = PCLOR_CYCLE_HYPRE;
-#if HOPS_HAVE_HYPRE_DEVICE
-  if (lor->cycle) {
-    PetscInt  levels;
-    PetscReal complexity;
-
-    *cycle = lor->cycleused;
-    PetscCall(HopsCycleGetInfo(lor->cycle, &levels, &n, &complexity));
-  }
-#else
-  (void)lor;
-#endif
-  if (spread) *spread = n;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode PCLORCreateKSP(PC pc, PC_LOR *lor)
 {
   PetscFunctionBegin;
@@ -664,6 +551,8 @@ PetscErrorCode PCCreate_LOR(PC pc)
   PetscCall(PetscStrncpy(lor->mattype, MATAIJ, sizeof(lor->mattype)));
   lor->cycletype = PCLOR_CYCLE_SINGLE;
   lor->redundant = 20000;
+  lor->smoother  = PCLOR_SMOOTHER_CHEBYSHEV;
+  lor->degree    = 2;
   lor->zeromass  = -1.0;
   PetscCall(PCLORCreateKSP(pc, lor));
   pc->ops->apply          = PCApply_LOR;
@@ -677,7 +566,6 @@ PetscErrorCode PCCreate_LOR(PC pc)
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCLORSetCoefficients_C", PCLORSetCoefficients_LOR));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCLORSetMatType_C", PCLORSetMatType_LOR));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCLORSetDropTolerance_C", PCLORSetDropTolerance_LOR));
-  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCLORSetCycle_C", PCLORSetCycle_LOR));
-  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCLORGetCycle_C", PCLORGetCycle_LOR));
+  PetscCall(PCLORComposeCycle(pc, PETSC_TRUE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -170,15 +170,15 @@ PetscErrorCode PCLORSetDropTolerance(PC pc, PetscReal tol)
   Single precision is that of the preconditioner alone; the Krylov method around it works in double precision as ever. In H(curl) and H(div) it
   suits mass terms that are not small: gradients and curls, on which the form has the mass term alone, are small differences of the other term.
 
-  The kernels take over a V-cycle with one sweep of l1-scaled Jacobi smoothing before and after on a space whose back end
-  is a device, for a regular matrix; of AMS and ADS, on one rank, the cycles 11, 13 and 14 with such smoothing and such V-cycles in the nodal spaces, with whatever relaxation weights. In
+  The kernels take over a V-cycle with l1-scaled Jacobi smoothing, the same number of sweeps before and after, on a space whose back end
+  is a device, and may smooth with a polynomial of it instead (`PCLORSetCycleSmoother()`), for a regular matrix; of AMS and ADS, on one rank, the cycles 11, 13 and 14 with such smoothing and such V-cycles in the nodal spaces, with whatever relaxation weights. In
   ADS, the matrix of the curls and what it gives the nodal spaces lack entries of 1e-10 of the diagonal and less: rounding errors of terms that cancel. Any other cycle, and any on the host, is left to hypre, whatever was set here; `PCView()` says which one runs, and `-info` why.
 
   On several ranks the levels of more than n unknowns are spread over the ranks, with halo exchanges beside the products, and so is the finest level, whatever n is. Each rank has all of
   the others, and in any case the coarsest, and runs the rest of the cycle for itself, as messages about few unknowns cost more than the unknowns. The cycle is hypre's where a
   rank has no unknowns of a level that is spread, and where the coarsest level has more than 256 unknowns (more than n and than 1000 where it is only smoothed).
 
-.seealso: `PCLOR`, `PCLORGetCycle()`, `PCLORGetKSP()`
+.seealso: `PCLOR`, `PCLORSetCycleSmoother()`, `PCLORGetCycle()`, `PCLORGetKSP()`
 @*/
 PetscErrorCode PCLORSetCycle(PC pc, PCLORCycle cycle)
 {
@@ -211,6 +211,44 @@ PetscErrorCode PCLORGetCycle(PC pc, PCLORCycle *cycle, PetscInt *spread)
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscAssertPointer(cycle, 2);
   PetscUseMethod(pc, "PCLORGetCycle_C", (PC, PCLORCycle *, PetscInt *), (pc, cycle, spread));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCLORSetCycleSmoother - Sets the smoother of BoomerAMG's cycle where kernels of hops run it on a device.
+
+  Logically Collective
+
+  Input Parameters:
++ pc       - the preconditioner
+. smoother - `PCLOR_SMOOTHER_CHEBYSHEV` (default) or `PCLOR_SMOOTHER_JACOBI`
+- degree   - of the Chebyshev polynomial, 1 to 4 (default 2), or `PETSC_DECIDE`; it takes as many products with a level's matrix before and after each coarse correction
+
+  Options Database Keys:
++ -pc_lor_cycle_smoother <chebyshev,jacobi> - the same by a word
+- -pc_lor_cycle_degree <n>                  - the degree
+
+  Level: intermediate
+
+  Notes:
+  Both smooth with the inverse l1 norms of the matrix's rows, times hypre's relaxation weight, as many times as hypre sweeps: two sweeps of Jacobi are
+  `-pc_lor_cycle_smoother jacobi -lor_pc_hypre_boomeramg_grid_sweeps_all 2`. The eigenvalues of the scaled matrix lie between 0 and 1, so the polynomial needs no estimate of them;
+  with degree 1 it is Jacobi with a weight of 4/3.
+
+  Where hypre runs the cycle, it smooths as its own options say, and it is an error to ask for Chebyshev here. The cycles of AMS and ADS have their own smoothers.
+
+  References:
+. * - J. Lottes, Optimal polynomial smoothers for multigrid V-cycles, Numerical Linear Algebra with Applications 30(6), 2023, section 4
+
+.seealso: `PCLOR`, `PCLORSetCycle()`, `PCLORGetKSP()`
+@*/
+PetscErrorCode PCLORSetCycleSmoother(PC pc, PCLORSmoother smoother, PetscInt degree)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscValidLogicalCollectiveEnum(pc, smoother, 2);
+  PetscValidLogicalCollectiveInt(pc, degree, 3);
+  PetscTryMethod(pc, "PCLORSetCycleSmoother_C", (PC, PCLORSmoother, PetscInt), (pc, smoother, degree));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

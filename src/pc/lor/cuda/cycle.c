@@ -92,7 +92,8 @@ const char *HopsCycleRefuse(void *data)
   if (n < 2) return "there is one level";
   if (hypre_ParAMGDataMaxIter(amg) != 1 || hypre_ParAMGDataTol(amg) != 0.0) return "it iterates";
   if (hypre_ParAMGDataCycleType(amg) != 1 || hypre_ParAMGDataFCycle(amg)) return "it is no V-cycle";
-  if (sweeps[1] != 1 || sweeps[2] != 1 || sweeps[3] != 1) return "it smooths more than once";
+  if (sweeps[1] != sweeps[2] || sweeps[1] < 1 || sweeps[3] != 1) return "its numbers of sweeps differ before and after coarse corrections, or there are several on the coarsest level";
+  if (sweeps[1] > HOPS_CYCLE_STEPS / HOPS_CYCLE_DEGREE) return "it smooths too often";
   if (relax[1] != 18 || relax[2] != 18) return "its smoother is not l1scaled-Jacobi";
   if (relax[3] != 18 && relax[3] != 8 && relax[3] != 9 && relax[3] != 19 && relax[3] != 98 && relax[3] != 99) return "its coarsest level has a smoother of its own";
   if (hypre_ParAMGDataRelaxOrder(amg)) return "it smooths coarse and fine points separately";
@@ -109,6 +110,22 @@ const char *HopsCycleRefuse(void *data)
     if (l < n - 1 && hypre_CSRMatrixNumRows(hypre_ParCSRMatrixDiag(A)) && (!hypre_ParAMGDataL1Norms(amg) || !hypre_ParAMGDataL1Norms(amg)[l])) return "it has no l1 norms"; /* nor has a rank without rows */
   }
   return NULL;
+}
+
+/*
+  Chebyshev polynomials of the fourth kind damp best what a V-cycle leaves to its smoother, on all of (0,1], where D A has its eigenvalues as D has the inverse l1
+  norms of the rows: no eigenvalue is estimated. The error after n steps is a multiple of W_n(1 - 2 D A), whose zeros are sin^2(k pi/(2n+1)), k = 1..n: Jacobi steps with
+  their reciprocals as weights. (J. Lottes, Optimal polynomial smoothers for multigrid V-cycles, Numer. Linear Algebra Appl. 2023, section 4.) Small weights come first.
+*/
+double HopsCycleSetSteps(HopsCycle c, void *data, PetscInt degree)
+{
+  const int n = (int)PetscMax(degree, 1), sweeps = (int)hypre_ParAMGDataNumGridSweeps((hypre_ParAMGData *)data)[1];
+  double    weight[HOPS_CYCLE_DEGREE] = {1.0};
+
+  for (int k = 0; k < n && degree; k++) weight[k] = 1.0 / PetscSqr(PetscSinReal((n - k) * PETSC_PI / (2 * n + 1)));
+  c->nsteps = n * sweeps;
+  for (int k = 0; k < c->nsteps; k++) c->step[k] = weight[k % n] / weight[0];
+  return weight[0];
 }
 
 PetscErrorCode HopsCycleSetMatrix(HopsCycle c, void *csr, double drop, HopsCycleMatrix *m, cudaStream_t stream)
@@ -234,7 +251,7 @@ PetscErrorCode HopsCycleSetLevel(HopsCycle c, HopsCycleLevel *a, void *A, void *
   if (P) {
     PetscCall(HopsCycleMalloc(n * HopsCycleSize(c), &a->w));
     PetscCall(HopsCycleSetMatrix(c, A, c->drop, &a->A, stream));
-    c->flops += 2.0 * (PetscLogDouble)a->A.nnz; /* two of A, one of P and R each */
+    c->flops += (2.0 * c->nsteps - 1.0) * 2.0 * (PetscLogDouble)a->A.nnz; /* two of A for each step, one of P and R each */
     PetscCall(HopsCycleSetMatrix(c, P, 0.0, &a->P, stream));
     PetscCall(HopsCycleSetMatrix(c, R, 0.0, &a->R, stream));
   } else {
@@ -244,8 +261,8 @@ PetscErrorCode HopsCycleSetLevel(HopsCycle c, HopsCycleLevel *a, void *A, void *
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Level l of a hierarchy on one rank */
-static PetscErrorCode SetLevel(HopsCycle c, hypre_ParAMGData *amg, int l, cudaStream_t stream)
+/* Level l of a hierarchy on one rank; hypre's relaxation weights are times that of the first step */
+static PetscErrorCode SetLevel(HopsCycle c, hypre_ParAMGData *amg, int l, double weight, cudaStream_t stream)
 {
   hypre_Vector   **l1 = hypre_ParAMGDataL1Norms(amg);
   hypre_CSRMatrix *A = hypre_ParCSRMatrixDiag(hypre_ParAMGDataAArray(amg)[l]), *P = NULL, *R = NULL;
@@ -260,15 +277,16 @@ static PetscErrorCode SetLevel(HopsCycle c, hypre_ParAMGData *amg, int l, cudaSt
       c->transposed[l] = R;
     }
   }
-  PetscCall(HopsCycleSetLevel(c, c->level + l, A, P, R, l1 && l1[l] ? hypre_VectorData(l1[l]) : NULL, hypre_ParAMGDataRelaxWeight(amg)[l], stream));
+  PetscCall(HopsCycleSetLevel(c, c->level + l, A, P, R, l1 && l1[l] ? hypre_VectorData(l1[l]) : NULL, weight * hypre_ParAMGDataRelaxWeight(amg)[l], stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* The cycle of a hierarchy, without its graph */
-PetscErrorCode HopsCycleCreateHierarchy(void *data, bool single, double drop, HopsCycle *cycle, const char **why)
+PetscErrorCode HopsCycleCreateHierarchy(void *data, PetscInt degree, bool single, double drop, HopsCycle *cycle, const char **why)
 {
   hypre_ParAMGData *amg = (hypre_ParAMGData *)data;
   HopsCycle         c;
+  double            weight;
   PetscBool         same = PETSC_TRUE;
   cudaStream_t      stream;
 
@@ -281,10 +299,11 @@ PetscErrorCode HopsCycleCreateHierarchy(void *data, bool single, double drop, Ho
   c->drop    = drop;
   c->nlevels = (int)hypre_ParAMGDataNumLevels(amg);
   c->direct  = hypre_ParAMGDataGridRelaxType(amg)[3] != 18;
+  weight     = HopsCycleSetSteps(c, amg, degree);
   PetscCall(PetscCalloc1(c->nlevels, &c->level));
   PetscCall(PetscCalloc1(c->nlevels, &c->transposed));
   for (int l = 0; l < c->nlevels; l++) {
-    PetscCall(SetLevel(c, amg, l, stream));
+    PetscCall(SetLevel(c, amg, l, weight, stream));
     c->complexity += (PetscReal)(l < c->nlevels - 1 ? c->level[l].A.nnz : (size_t)hypre_CSRMatrixNumNonzeros(hypre_ParCSRMatrixDiag(hypre_ParAMGDataAArray(amg)[l])));
   }
   c->complexity /= (PetscReal)PetscMax(c->level[0].A.nnz, 1);
@@ -302,8 +321,9 @@ PetscErrorCode HopsCycleCreateHierarchy(void *data, bool single, double drop, Ho
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsCycleCreate(PC pc, HopsSpace sp, PCLORCycle type, PetscInt nredundant, const HopsCycleAuxiliary *aux, HopsCycle *cycle, const char **why)
+PetscErrorCode HopsCycleCreate(PC pc, HopsSpace sp, const HopsCycleSettings *set, const HopsCycleAuxiliary *aux, HopsCycle *cycle, const char **why)
 {
+  const bool   single = set->type == PCLOR_CYCLE_SINGLE;
   HYPRE_Solver solver;
   const char  *name;
   PetscBool    same, ams = PETSC_FALSE, ads = PETSC_FALSE;
@@ -313,7 +333,7 @@ PetscErrorCode HopsCycleCreate(PC pc, HopsSpace sp, PCLORCycle type, PetscInt nr
   PetscFunctionBegin;
   *cycle = NULL;
   *why   = "it was not asked for";
-  if (type == PCLOR_CYCLE_HYPRE) PetscFunctionReturn(PETSC_SUCCESS);
+  if (set->type == PCLOR_CYCLE_HYPRE) PetscFunctionReturn(PETSC_SUCCESS);
   *why = "it is not hypre's BoomerAMG, AMS or ADS";
   PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCHYPRE, &same));
   if (!same) PetscFunctionReturn(PETSC_SUCCESS);
@@ -327,10 +347,10 @@ PetscErrorCode HopsCycleCreate(PC pc, HopsSpace sp, PCLORCycle type, PetscInt nr
   if (size > 1 && !same) PetscFunctionReturn(PETSC_SUCCESS);
   solver = HopsPCHYPREGetSolver(pc);
   PetscCallCUDA(cudaDeviceSynchronize()); /* hypre has streams of its own */
-  if (ams) PetscCall(HopsCycleCreateAMS(solver, type == PCLOR_CYCLE_SINGLE, 0.0, cycle, why));
-  else if (ads) PetscCall(HopsCycleCreateADS(solver, type == PCLOR_CYCLE_SINGLE, aux, cycle, why));
-  else if (size > 1) PetscCall(HopsCycleCreateSpread(solver, sp, type == PCLOR_CYCLE_SINGLE, nredundant, cycle, why));
-  else PetscCall(HopsCycleCreateHierarchy(solver, type == PCLOR_CYCLE_SINGLE, 0.0, cycle, why));
+  if (ams) PetscCall(HopsCycleCreateAMS(solver, single, 0.0, cycle, why));
+  else if (ads) PetscCall(HopsCycleCreateADS(solver, single, aux, cycle, why));
+  else if (size > 1) PetscCall(HopsCycleCreateSpread(solver, sp, set, cycle, why));
+  else PetscCall(HopsCycleCreateHierarchy(solver, set->degree, single, 0.0, cycle, why));
   if (!*cycle) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HopsGetCUDAStream(&stream));
   PetscCallCUDA(cudaStreamSynchronize(stream));

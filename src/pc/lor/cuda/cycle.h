@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #define HOPS_CYCLE_DENSE 256 /* largest coarsest level with an inverse */
+#define HOPS_CYCLE_STEPS 16  /* most smoothing steps before, and after, a coarse correction */
 
 typedef struct {
   int        m, n; /* rows, columns */
@@ -17,7 +18,7 @@ typedef struct {
 
 typedef struct {
   HopsCycleMatrix A, P, R; /* R = P^T; none on the coarsest level */
-  void           *d;       /* weight over l1 norm of the rows */
+  void           *d;       /* weight of the first smoothing step over l1 norm of the rows */
   void           *f, *u, *w;
 } HopsCycleLevel;
 
@@ -62,8 +63,10 @@ struct _HopsCycle {
   HopsCycle        sub[HOPS_CYCLE_SPACES];
   HopsCycleMatrix  P[HOPS_CYCLE_SPACES], R[HOPS_CYCLE_SPACES];
   void            *spacetransposed[HOPS_CYCLE_SPACES];
-  bool             single, direct; /* direct: the coarsest level has an inverse, else it is smoothed once */
-  double           drop;           /* of its matrices, see cycledrop.cu */
+  bool             single, direct;         /* direct: the coarsest level has an inverse, else it is smoothed once */
+  double           drop;                   /* of its matrices, see cycledrop.cu */
+  int              nsteps;                 /* of smoothing, before and after each coarse correction */
+  double           step[HOPS_CYCLE_STEPS]; /* their weights over that of the first */
   int              nlevels;
   HopsCycleLevel  *level;
   void            *inverse;                   /* [n][n] of the coarsest level */
@@ -88,11 +91,11 @@ PETSC_INTERN PetscErrorCode HopsCycleFreeMatrix(HopsCycleMatrix *);
 PETSC_INTERN PetscErrorCode HopsCycleDrop(HopsCycleMatrix *, double drop, cudaStream_t);
 PETSC_INTERN PetscErrorCode HopsCycleSetMatrix(HopsCycle, void *csr, double drop, HopsCycleMatrix *, cudaStream_t);
 /* cycles of hypre's BoomerAMG, AMS and ADS, without their graphs; NULL where *why says why not */
-PETSC_INTERN PetscErrorCode HopsCycleCreateHierarchy(void *amg, bool single, double drop, HopsCycle *, const char **why);
+PETSC_INTERN PetscErrorCode HopsCycleCreateHierarchy(void *amg, PetscInt degree, bool single, double drop, HopsCycle *, const char **why);
 PETSC_INTERN PetscErrorCode HopsCycleCreateAMS(void *ams, bool single, double drop, HopsCycle *, const char **why);
 PETSC_INTERN PetscErrorCode HopsCycleCreateADS(void *ads, bool single, const HopsCycleAuxiliary *, HopsCycle *, const char **why);
 /* the same for a hierarchy on several ranks, whose levels of at most nredundant rows each rank has for its own; collective */
-PETSC_INTERN PetscErrorCode HopsCycleCreateSpread(void *amg, HopsSpace, bool single, PetscInt nredundant, HopsCycle *, const char **why);
+PETSC_INTERN PetscErrorCode HopsCycleCreateSpread(void *amg, HopsSpace, const HopsCycleSettings *, HopsCycle *, const char **why);
 PETSC_INTERN PetscErrorCode HopsCycleDestroySpread(HopsCycleSpread **);
 PETSC_INTERN PetscErrorCode HopsCycleRunSpread(HopsCycle, const double x[], double y[], cudaStream_t);
 PETSC_INTERN PetscErrorCode HopsCycleListRows(int m, const int i[], int *nrows, int **rows, cudaStream_t); /* the rows that have entries */
@@ -100,6 +103,8 @@ PETSC_INTERN const char    *HopsCycleRefuse(void *amg);                         
 PETSC_INTERN PetscErrorCode HopsCycleFreeLevel(HopsCycleLevel *);
 /* level l of matrices on the device; P and R are NULL on the coarsest level, l1 where there are no norms */
 PETSC_INTERN PetscErrorCode HopsCycleSetLevel(HopsCycle, HopsCycleLevel *, void *A, void *P, void *R, const double l1[], double weight, cudaStream_t);
+/* the smoothing steps: `degree` of a Chebyshev polynomial, or 0 for Jacobi's, as many times as hypre sweeps; returns the weight of the first */
+PETSC_INTERN double         HopsCycleSetSteps(HopsCycle, void *amg, PetscInt degree);
 PETSC_INTERN PetscErrorCode HopsCycleSetCoarsest(HopsCycle, void *A, PetscBool sweep, cudaStream_t, PetscBool *ok);
 PETSC_INTERN PetscErrorCode HopsCycleConvert(size_t n, const double x[], double scale, bool reciprocal, bool single, void *y, cudaStream_t); /* y = scale x or scale / x */
 PETSC_INTERN PetscErrorCode HopsCycleCapture(HopsCycle);

@@ -82,6 +82,8 @@ static PetscErrorCode Create(const char *program, bool single, double drop, hypr
   *cycle        = c;
   c->single     = single;
   c->program    = program;
+  c->nsteps     = 1;
+  c->step[0]    = 1.0;
   c->nlevels    = 1;
   c->complexity = 1.0;
   PetscCall(PetscCalloc1(1, &c->level));
@@ -112,7 +114,7 @@ PetscErrorCode HopsCycleCreateAMS(void *data, bool single, double drop, HopsCycl
     HopsCycle sub;
 
     if (!P[k] || !B[k] || !strchr((*cycle)->program, '1' + k)) continue;
-    PetscCall(HopsCycleCreateHierarchy(B[k], single, drop, &sub, why));
+    PetscCall(HopsCycleCreateHierarchy(B[k], 0, single, drop, &sub, why));
     if (!*why) PetscCall(SetSpace(*cycle, k, P[k], sub, stream));
   }
   if (*why) PetscCall(HopsCycleDestroy(cycle));
@@ -177,7 +179,7 @@ PetscErrorCode HopsCycleCreateADS(void *data, bool single, const HopsCycleAuxili
   PetscCall(HopsCycleCreateAMS(ads->B_C, single, CURL_DROP, &sub, why));
   if (!*why) PetscCall(SetSpace(*cycle, 0, ads->C, sub, stream));
   for (int d = 0; d < 3 && !*why; d++) {
-    PetscCall(HopsCycleCreateHierarchy(ads->B_Pix[d], single, 0.0, &sub, why));
+    PetscCall(HopsCycleCreateHierarchy(ads->B_Pix[d], 0, single, 0.0, &sub, why));
     if (!*why) PetscCall(SetSpace(*cycle, 2 + d, ads->Pix[d], sub, stream));
   }
   if (*why) PetscCall(HopsCycleDestroy(cycle));

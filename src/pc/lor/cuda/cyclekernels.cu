@@ -12,6 +12,21 @@ __global__ static void Convert(size_t n, const double *__restrict__ x, double sc
 template <typename T>
 static PetscErrorCode Middle(HopsCycle, cudaStream_t);
 
+/* Smoothing steps first..last-1 of a level, from x to y and back */
+template <typename T>
+static PetscErrorCode Steps(HopsCycle c, const HopsCycleLevel *l, int first, int last, T *x, T *y, cudaStream_t stream)
+{
+  const Csr<T> A = View<T>(l->A);
+
+  PetscFunctionBegin;
+  for (int k = first; k < last; k++) {
+    T *const from = (k - first) % 2 ? y : x, *const to = (k - first) % 2 ? x : y;
+
+    LAUNCH(l->A, Smooth, stream, A, (T)c->step[k], (const T *)l->d, (const T *)l->f, (const T *)from, to);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* What space k makes of the residual w; its vector b->w remains to be prolonged */
 template <typename T>
 static PetscErrorCode Correction(HopsCycle c, int k, cudaStream_t stream)
@@ -22,7 +37,7 @@ static PetscErrorCode Correction(HopsCycle c, int k, cudaStream_t stream)
   PetscFunctionBegin;
   LAUNCH(c->R[k], Restrict, stream, R, (const T *)c->level->w, (const T *)b->d, (T *)b->f, (T *)b->u);
   PetscCall(Middle<T>(c->sub[k], stream));
-  LAUNCH(b->A, Smooth, stream, B, (const T *)b->d, (const T *)b->f, (const T *)b->u, (T *)b->w);
+  LAUNCH(b->A, Smooth, stream, B, LastWeight<T>(c->sub[k]), (const T *)b->d, (const T *)b->f, (const T *)b->u, (T *)b->w);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -69,7 +84,7 @@ static PetscErrorCode Spaces(HopsCycle c, cudaStream_t stream)
     } else if (*op == '0') { /* w as the smoothed vector, which becomes u */
       void *t = a->u;
 
-      LAUNCH(a->A, Smooth, stream, A, (const T *)a->d, (const T *)a->f, (const T *)a->u, (T *)a->w);
+      LAUNCH(a->A, Smooth, stream, A, (T)1, (const T *)a->d, (const T *)a->f, (const T *)a->u, (T *)a->w);
       PetscCallCUDA(cudaMemcpyAsync(t, a->w, a->A.m * sizeof(T), cudaMemcpyDeviceToDevice, stream));
     } else if (k >= 0 && k < HOPS_CYCLE_SPACES && c->sub[k]) {
       if (sum) PetscCall(Branch<T>(c, k));
@@ -98,9 +113,11 @@ static PetscErrorCode Middle(HopsCycle c, cudaStream_t stream)
   for (int l = 0; l < last; l++) {
     HopsCycleLevel *a = c->level + l, *b = a + 1;
     const Csr<T>    A = View<T>(a->A), R = View<T>(a->R);
+    T              *x = Smoothed<T>(c, a), *r = Other<T>(c, a);
 
-    LAUNCH(a->A, Residual, stream, A, (const T *)a->f, (const T *)a->u, (T *)a->w);
-    LAUNCH(a->R, Restrict, stream, R, (const T *)a->w, l + 1 < last || !c->direct ? (const T *)b->d : NULL, (T *)b->f, (T *)b->u);
+    PetscCall(Steps<T>(c, a, 1, c->nsteps, (T *)a->u, (T *)a->w, stream));
+    LAUNCH(a->A, Residual, stream, A, (const T *)a->f, (const T *)x, r);
+    LAUNCH(a->R, Restrict, stream, R, (const T *)r, l + 1 < last || !c->direct ? (const T *)b->d : NULL, (T *)b->f, (T *)b->u);
   }
   if (c->direct) {
     HopsCycleLevel *b = c->level + last;
@@ -110,10 +127,11 @@ static PetscErrorCode Middle(HopsCycle c, cudaStream_t stream)
   }
   for (int l = last - 1; l >= 0; l--) {
     HopsCycleLevel *a = c->level + l, *b = a + 1;
-    const Csr<T>    A = View<T>(a->A), P = View<T>(a->P);
+    const Csr<T>    P = View<T>(a->P);
+    T              *x = Smoothed<T>(c, a), *y = Other<T>(c, a);
 
-    LAUNCH(a->P, Prolong, stream, P, (const T *)(l + 1 == last ? b->u : b->w), (T *)a->u);
-    if (l) LAUNCH(a->A, Smooth, stream, A, (const T *)a->d, (const T *)a->f, (const T *)a->u, (T *)a->w);
+    LAUNCH(a->P, Prolong, stream, P, (const T *)(l + 1 == last ? b->u : b->w), x);
+    PetscCall(Steps<T>(c, a, 0, c->nsteps - (l ? 0 : 1), x, y, stream));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -146,7 +164,7 @@ static PetscErrorCode Run(HopsCycle c, const double x[], double y[], cudaStream_
   First<T><<<Blocks(a->A.m, 1), 256, 0, stream>>>(a->A.m, x, (const T *)a->d, (T *)a->f, (T *)a->u);
   PetscCallCUDA(cudaGetLastError());
   PetscCallCUDA(cudaGraphLaunch(c->graph, stream));
-  LAUNCH(a->A, Smooth, stream, A, (const T *)a->d, (const T *)a->f, (const T *)a->u, y);
+  LAUNCH(a->A, Smooth, stream, A, LastWeight<T>(c), (const T *)a->d, (const T *)a->f, (const T *)a->u, y);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

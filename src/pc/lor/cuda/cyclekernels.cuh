@@ -1,5 +1,6 @@
 /*
-  Kernels of the V-cycle with l1 Jacobi smoothing, for vectors that start from zero:
+  Kernels of the V-cycle, for vectors that start from zero. A smoothing step is x + a D (f - A x), with D the inverse l1 norms of the rows times the first
+  step's weight and a the step's weight over that. With one step:
     down: u = D f, w = f - A u, f_c = R w;   up: u = u + P u_c, w = u + D (f - A u), which is the level's result.
   L threads share a row; their partial sums are added in a fixed order.
 */
@@ -72,14 +73,14 @@ __global__ static void Prolong(const Csr<T> P, const T *__restrict__ e, T *__res
   if (lane == 0 && row < P.m) u[row] += s;
 }
 
-/* out = u + d (f - A u) */
+/* out = u + a d (f - A u) */
 template <int L, typename T, typename S>
-__global__ static void Smooth(const Csr<T> A, const T *__restrict__ d, const T *__restrict__ f, const T *__restrict__ u, S *__restrict__ out)
+__global__ static void Smooth(const Csr<T> A, T a, const T *__restrict__ d, const T *__restrict__ f, const T *__restrict__ u, S *__restrict__ out)
 {
   ROW(L);
   const T s = RowTimes<L>(A, row, lane, u);
 
-  if (lane == 0 && row < A.m) out[row] = (S)(u[row] + d[row] * (f[row] - s));
+  if (lane == 0 && row < A.m) out[row] = (S)(u[row] + a * d[row] * (f[row] - s));
 }
 
 /* u = M f, a warp for each row of a small dense matrix */
@@ -120,4 +121,23 @@ static Csr<T> View(const HopsCycleMatrix &M)
   const Csr<T> A = {M.m, M.i, M.j, (const T *)M.v};
 
   return A;
+}
+
+/* Where a level's vector is after the steps before the coarse correction, and the other of the two: the last step after it goes from u to w, or out */
+template <typename T>
+static T *Smoothed(const HopsCycle c, const HopsCycleLevel *l)
+{
+  return (T *)(c->nsteps % 2 ? l->u : l->w);
+}
+
+template <typename T>
+static T *Other(const HopsCycle c, const HopsCycleLevel *l)
+{
+  return (T *)(c->nsteps % 2 ? l->w : l->u);
+}
+
+template <typename T>
+static T LastWeight(const HopsCycle c)
+{
+  return (T)c->step[c->nsteps - 1];
 }

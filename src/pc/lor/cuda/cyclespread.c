@@ -121,7 +121,7 @@ static PetscErrorCode SetGhosted(HopsCycle c, hypre_CSRMatrix *offd, HopsCycleGh
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode SetSpreadLevel(HopsCycle c, HopsSpace sp, hypre_ParAMGData *amg, int l, cudaStream_t stream)
+static PetscErrorCode SetSpreadLevel(HopsCycle c, HopsSpace sp, hypre_ParAMGData *amg, int l, double weight, cudaStream_t stream)
 {
   HopsCycleSpreadLevel *a = c->spread->level + l;
   hypre_ParCSRMatrix   *A = hypre_ParAMGDataAArray(amg)[l], *P = hypre_ParAMGDataPArray(amg)[l];
@@ -138,11 +138,11 @@ static PetscErrorCode SetSpreadLevel(HopsCycle c, HopsSpace sp, hypre_ParAMGData
     a->transposed[1] = Ro;
   }
   PetscCallCUDA(cudaDeviceSynchronize()); /* hypre's stream is not ours */
-  PetscCall(HopsCycleSetLevel(c, &a->own, hypre_ParCSRMatrixDiag(A), hypre_ParCSRMatrixDiag(P), R, hypre_VectorData(hypre_ParAMGDataL1Norms(amg)[l]), hypre_ParAMGDataRelaxWeight(amg)[l], stream));
+  PetscCall(HopsCycleSetLevel(c, &a->own, hypre_ParCSRMatrixDiag(A), hypre_ParCSRMatrixDiag(P), R, hypre_VectorData(hypre_ParAMGDataL1Norms(amg)[l]), weight * hypre_ParAMGDataRelaxWeight(amg)[l], stream));
   PetscCall(SetGhosted(c, hypre_ParCSRMatrixOffd(A), &a->A, stream));
   PetscCall(SetGhosted(c, hypre_ParCSRMatrixOffd(P), &a->P, stream));
   if (hypre_CSRMatrixNumCols(hypre_ParCSRMatrixOffd(P))) PetscCall(HopsCycleSetMatrix(c, Ro, 0.0, &a->R, stream));
-  c->flops += 2.0 * (PetscLogDouble)a->A.M.nnz;
+  c->flops += (2.0 * c->nsteps - 1.0) * 2.0 * (PetscLogDouble)a->A.M.nnz;
   PetscCall(CreateHalo(c, sp, A, &a->ua));
   PetscCall(CreateHalo(c, sp, P, &a->cp));
   PetscCall((*sp->backend->Malloc)(nghost * HopsCycleSize(c), &a->g)); /* no pool's: an MPI that takes device pointers may hand it to another process */
@@ -217,7 +217,7 @@ static PetscErrorCode GatherMatrix(MPI_Comm comm, hypre_ParCSRMatrix *A, hypre_C
 }
 
 /* Level l, which every rank is to have, as level k of its own */
-static PetscErrorCode SetRedundantLevel(HopsCycle c, MPI_Comm comm, hypre_ParAMGData *amg, int l, int k, cudaStream_t stream)
+static PetscErrorCode SetRedundantLevel(HopsCycle c, MPI_Comm comm, hypre_ParAMGData *amg, int l, int k, double weight, cudaStream_t stream)
 {
   hypre_ParCSRMatrix *A     = hypre_ParAMGDataAArray(amg)[l];
   hypre_Vector       *l1    = hypre_ParAMGDataL1Norms(amg) ? hypre_ParAMGDataL1Norms(amg)[l] : NULL;
@@ -251,7 +251,7 @@ static PetscErrorCode SetRedundantLevel(HopsCycle c, MPI_Comm comm, hypre_ParAMG
     PetscCallCUDA(cudaMemcpy(norms, whole, N * sizeof(double), cudaMemcpyHostToDevice));
     PetscCall(PetscFree4(part, whole, count, first));
   }
-  PetscCall(HopsCycleSetLevel(c, c->level + k, M[0], M[1], M[2], norms, hypre_ParAMGDataRelaxWeight(amg)[l], stream));
+  PetscCall(HopsCycleSetLevel(c, c->level + k, M[0], M[1], M[2], norms, weight * hypre_ParAMGDataRelaxWeight(amg)[l], stream));
   PetscCallCUDA(cudaStreamSynchronize(stream));
   PetscCall(HopsCycleFree((void **)&norms));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -314,11 +314,13 @@ static PetscErrorCode Agree(MPI_Comm comm, const char **why)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsCycleCreateSpread(void *data, HopsSpace sp, bool single, PetscInt nredundant, HopsCycle *cycle, const char **why)
+PetscErrorCode HopsCycleCreateSpread(void *data, HopsSpace sp, const HopsCycleSettings *set, HopsCycle *cycle, const char **why)
 {
-  hypre_ParAMGData *amg  = (hypre_ParAMGData *)data;
-  const MPI_Comm    comm = PetscObjectComm((PetscObject)sp);
+  hypre_ParAMGData *amg        = (hypre_ParAMGData *)data;
+  const MPI_Comm    comm       = PetscObjectComm((PetscObject)sp);
+  const PetscInt    nredundant = set->redundant;
   HopsCycle         c;
+  double            weight;
   PetscBool         same = PETSC_TRUE;
   cudaStream_t      stream;
   int               nlevels, first = 1;
@@ -339,9 +341,10 @@ PetscErrorCode HopsCycleCreateSpread(void *data, HopsSpace sp, bool single, Pets
   if (*why) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HopsGetCUDAStream(&stream));
   PetscCall(PetscNew(&c));
-  c->single  = single;
+  c->single  = set->type == PCLOR_CYCLE_SINGLE;
   c->nlevels = nlevels - first;
   c->direct  = hypre_ParAMGDataGridRelaxType(amg)[3] != 18;
+  weight     = HopsCycleSetSteps(c, amg, set->degree);
   PetscCall(PetscCalloc1(c->nlevels, &c->level));
   PetscCall(PetscCalloc1(c->nlevels, &c->transposed));
   PetscCall(PetscCalloc1(2 * c->nlevels, &c->gathered));
@@ -350,8 +353,8 @@ PetscErrorCode HopsCycleCreateSpread(void *data, HopsSpace sp, bool single, Pets
   c->spread->comm = comm;
   c->spread->be   = sp->backend;
   PetscCall(PetscCalloc1(first, &c->spread->level));
-  for (int l = 0; l < first; l++) PetscCall(SetSpreadLevel(c, sp, amg, l, stream));
-  for (int l = first; l < nlevels; l++) PetscCall(SetRedundantLevel(c, comm, amg, l, l - first, stream));
+  for (int l = 0; l < first; l++) PetscCall(SetSpreadLevel(c, sp, amg, l, weight, stream));
+  for (int l = first; l < nlevels; l++) PetscCall(SetRedundantLevel(c, comm, amg, l, l - first, weight, stream));
   PetscCall(SetGathering(c, sp, amg));
   PetscCall(SetComplexity(c, amg));
   if (c->direct) {

@@ -89,43 +89,67 @@ static PetscErrorCode TimesDiagonal(int n, const void *d, const void *f, void *u
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* From f and u = D f of a spread level to the right-hand side fc of the next */
-template <typename T>
-static PetscErrorCode Down(HopsCycleSpreadLevel *a, T *fc, cudaStream_t stream)
+/* Smoothing step k, from x to y */
+template <typename T, typename S>
+static PetscErrorCode Step(HopsCycle c, HopsCycleSpreadLevel *a, int k, const T *x, S *y, cudaStream_t stream)
 {
   HopsCycleLevel *o = &a->own;
-  const Csr<T>    A = View<T>(o->A), R = View<T>(o->R), Rg = View<T>(a->R);
+  const Csr<T>    A = View<T>(o->A);
   T              *g = (T *)a->g;
 
   PetscFunctionBegin;
-  PetscCall(Begin(a->ua, (const T *)o->u, g));
-  LAUNCH(o->A, Residual, stream, A, (const T *)o->f, (const T *)o->u, (T *)o->w);
+  PetscCall(Begin(a->ua, x, g));
+  LAUNCH(o->A, Smooth, stream, A, (T)c->step[k], (const T *)o->d, (const T *)o->f, x, y);
   PetscCall(End(a->ua, g));
-  PetscCall(Add<T>(a->A, g, (T)-1, NULL, (T *)o->w, stream));
-  LAUNCH(a->R, Restrict, stream, Rg, (const T *)o->w, (const T *)NULL, g, (T *)NULL);
+  PetscCall(Add<T>(a->A, g, (T)-c->step[k], o->d, y, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Smoothing steps first..last-1, from x to y and back */
+template <typename T>
+static PetscErrorCode Steps(HopsCycle c, HopsCycleSpreadLevel *a, int first, int last, T *x, T *y, cudaStream_t stream)
+{
+  PetscFunctionBegin;
+  for (int k = first; k < last; k++) PetscCall(Step<T>(c, a, k, (k - first) % 2 ? y : x, (k - first) % 2 ? x : y, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* From f and u = D f of a spread level to the right-hand side fc of the next */
+template <typename T>
+static PetscErrorCode Down(HopsCycle c, HopsCycleSpreadLevel *a, T *fc, cudaStream_t stream)
+{
+  HopsCycleLevel *o = &a->own;
+  const Csr<T>    A = View<T>(o->A), R = View<T>(o->R), Rg = View<T>(a->R);
+  T              *g = (T *)a->g, *x = Smoothed<T>(c, o), *r = Other<T>(c, o);
+
+  PetscFunctionBegin;
+  PetscCall(Steps<T>(c, a, 1, c->nsteps, (T *)o->u, (T *)o->w, stream));
+  PetscCall(Begin(a->ua, (const T *)x, g));
+  LAUNCH(o->A, Residual, stream, A, (const T *)o->f, (const T *)x, r);
+  PetscCall(End(a->ua, g));
+  PetscCall(Add<T>(a->A, g, (T)-1, NULL, r, stream));
+  LAUNCH(a->R, Restrict, stream, Rg, (const T *)r, (const T *)NULL, g, (T *)NULL);
   PetscCall(AddBegin(a->cp, g));
-  LAUNCH(o->R, Restrict, stream, R, (const T *)o->w, (const T *)NULL, fc, (T *)NULL);
+  LAUNCH(o->R, Restrict, stream, R, (const T *)r, (const T *)NULL, fc, (T *)NULL);
   PetscCall(AddEnd(a->cp, g, fc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* u += P e, where ghosts of e are there already or come now; then out = u + D (f - A u) */
+/* Adds P e, where ghosts of e are there already or come now, and smooths; the last step leads to `out` */
 template <typename T, typename S>
-static PetscErrorCode Up(HopsCycleSpreadLevel *a, const T *e, bool there, S *out, cudaStream_t stream)
+static PetscErrorCode Up(HopsCycle c, HopsCycleSpreadLevel *a, const T *e, bool there, S *out, cudaStream_t stream)
 {
   HopsCycleLevel *o = &a->own;
-  const Csr<T>    A = View<T>(o->A), P = View<T>(o->P);
-  T              *g = (T *)a->g;
+  const Csr<T>    P = View<T>(o->P);
+  T              *g = (T *)a->g, *x = Smoothed<T>(c, o), *y = Other<T>(c, o);
 
   PetscFunctionBegin;
   if (!there) PetscCall(Begin(a->cp, e, g));
-  LAUNCH(o->P, Prolong, stream, P, e, (T *)o->u);
+  LAUNCH(o->P, Prolong, stream, P, e, x);
   if (!there) PetscCall(End(a->cp, g));
-  PetscCall(Add<T>(a->P, g, (T)1, NULL, (T *)o->u, stream));
-  PetscCall(Begin(a->ua, (const T *)o->u, g));
-  LAUNCH(o->A, Smooth, stream, A, (const T *)o->d, (const T *)o->f, (const T *)o->u, out);
-  PetscCall(End(a->ua, g));
-  PetscCall(Add<T>(a->A, g, (T)-1, o->d, out, stream));
+  PetscCall(Add<T>(a->P, g, (T)1, NULL, x, stream));
+  PetscCall(Steps<T>(c, a, 0, c->nsteps - 1, x, y, stream));
+  PetscCall(Step<T>(c, a, c->nsteps - 1, (const T *)o->u, out, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -150,7 +174,7 @@ static PetscErrorCode Redundant(HopsCycle c, const T **e, cudaStream_t stream)
   if (c->nlevels > 1) {
     const Csr<T> B = View<T>(b->A);
 
-    LAUNCH(b->A, Smooth, stream, B, (const T *)b->d, (const T *)b->f, (const T *)b->u, (T *)b->w);
+    LAUNCH(b->A, Smooth, stream, B, LastWeight<T>(c), (const T *)b->d, (const T *)b->f, (const T *)b->u, (T *)b->w);
     *e = (const T *)b->w;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -172,10 +196,10 @@ static PetscErrorCode Run(HopsCycle c, const double x[], double y[], cudaStream_
   for (int l = 0; l < last; l++) {
     HopsCycleLevel *b = &s->level[l + 1].own;
 
-    PetscCall(Down<T>(s->level + l, (T *)b->f, stream));
+    PetscCall(Down<T>(c, s->level + l, (T *)b->f, stream));
     PetscCall(TimesDiagonal<T>(b->A.m, b->d, b->f, b->u, stream));
   }
-  PetscCall(Down<T>(s->level + last, (T *)c->level[0].f + s->begin, stream));
+  PetscCall(Down<T>(c, s->level + last, (T *)c->level[0].f + s->begin, stream));
   PetscCall(Redundant<T>(c, &e, stream));
   if (s->nghost) {
     Pick<T><<<Blocks(s->nghost, 1), 256, 0, stream>>>(s->nghost, s->ghost, e, (T *)s->level[last].g);
@@ -185,10 +209,10 @@ static PetscErrorCode Run(HopsCycle c, const double x[], double y[], cudaStream_
   for (int l = last; l > 0; l--) {
     T *w = (T *)s->level[l].own.w;
 
-    PetscCall(Up<T>(s->level + l, e, l == last, w, stream));
+    PetscCall(Up<T>(c, s->level + l, e, l == last, w, stream));
     e = w;
   }
-  PetscCall(Up<T>(s->level, e, last == 0, y, stream));
+  PetscCall(Up<T>(c, s->level, e, last == 0, y, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
