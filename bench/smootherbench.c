@@ -188,7 +188,8 @@ int main(int argc, char **argv)
     PetscCall(PetscFOpen(PETSC_COMM_WORLD, file, "a", &c.csv));
     if (!exists) PetscCall(PetscFPrintf(PETSC_COMM_WORLD, c.csv, "mesh,order,unknowns,precision,sweeps,degree,iterations,solve,cycle\n"));
   }
-  PetscCall(PetscSNPrintf(text, sizeof(text), "-dm_plex_simplex 0 %s -dm_plex_box_faces %" PetscInt_FMT ",%" PetscInt_FMT ",%" PetscInt_FMT, gmsh ? "" : "-dm_plex_dim 3", c.cells, c.cells, c.cells));
+  if (gmsh) PetscCall(PetscStrncpy(text, "-dm_plex_simplex 0", sizeof(text)));
+  else PetscCall(PetscSNPrintf(text, sizeof(text), "-dm_plex_simplex 0 -dm_plex_dim 3 -dm_plex_box_faces %" PetscInt_FMT ",%" PetscInt_FMT ",%" PetscInt_FMT, c.cells, c.cells, c.cells));
   PetscCall(PetscOptionsInsertString(NULL, text));
   PetscCall(CreateMesh(&c, &dm));
   PetscCall(DMCreateLabel(dm, "boundary of the bench"));

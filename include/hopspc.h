@@ -13,7 +13,7 @@
 . -pc_lor_zero_mass <s>            - H(curl), H(div): a mass coefficient for cells without one, in the low-order-refined matrix alone (default 0; 1e-3 for ADS and on devices)
 . -pc_lor_cycle <single|double|hypre> - who runs the cycle of BoomerAMG, AMS or ADS on a device, see `PCLORSetCycle()`
 . -pc_lor_cycle_smoother <chebyshev|jacobi> - the smoother of BoomerAMG's cycle where kernels of hops run it, see `PCLORSetCycleSmoother()`
-. -pc_lor_cycle_degree <n>         - degree of its Chebyshev polynomial (default 2)
+. -pc_lor_cycle_degree <n>         - degree of its Chebyshev polynomial (default 1)
 . -pc_lor_cycle_redundant <n>      - in BoomerAMG's on several ranks, levels of at most n unknowns are worked on by each rank (default 20000)
 . -pc_lor_nodal_relax_weight <w>   - AMS and ADS on a device: weight of l1-Jacobi in the nodal solvers, between 0 and 2 (default 1.5)
 . -pc_lor_upwind                   - first-order terms by one-sided differences

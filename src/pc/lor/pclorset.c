@@ -222,7 +222,7 @@ PetscErrorCode PCLORGetCycle(PC pc, PCLORCycle *cycle, PetscInt *spread)
   Input Parameters:
 + pc       - the preconditioner
 . smoother - `PCLOR_SMOOTHER_CHEBYSHEV` (default) or `PCLOR_SMOOTHER_JACOBI`
-- degree   - of the Chebyshev polynomial, 1 to 4 (default 2), or `PETSC_DECIDE`; it takes as many products with a level's matrix before and after each coarse correction
+- degree   - of the Chebyshev polynomial, 1 to 4 (default 1), or `PETSC_DECIDE`; it takes as many products with a level's matrix before and after each coarse correction
 
   Options Database Keys:
 + -pc_lor_cycle_smoother <chebyshev,jacobi> - the same by a word
