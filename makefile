@@ -57,7 +57,7 @@ ifneq ($(hops_cuda),)
   obj     += $(addprefix $(BUILD)/obj/,$(addsuffix .o,$(basename $(cusrc))))
 endif
 programs  := $(patsubst tutorials/%.c,$(BUILD)/bin/%,$(wildcard tutorials/*.c)) $(patsubst bench/%.c,$(BUILD)/bin/%,$(wildcard bench/*.c))
-testsrc   := $(wildcard tests/*.c tutorials/*.c)
+testsrc   := $(wildcard tests/*.c tests/*.sh tutorials/*.c)
 formatted := $(sort $(shell find include src tests tutorials bench -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' 2>/dev/null))
 
 .PHONY: all lib tutorials bench libceedbench libceed-found test test-gpu check-tests .programs demo install clean man format check-format help
@@ -98,7 +98,7 @@ Description: High-Order PreconditionerS for PETSc
 Version: $(VERSION)
 Requires: $(hops_petscpc)
 Cflags: -I$${includedir}
-Libs: -L$${libdir} -lhops
+Libs: -L$${libdir} -Wl,-rpath,$${libdir} -lhops -Wl,-rpath,$(hops_petscroot)/lib
 endef
 export hops_pc_build   = $(call hops_pc,$(CURDIR),$(abspath $(libdir)),$${prefix}/include)
 export hops_pc_install = $(call hops_pc,$(prefix),$${prefix}/lib,$${prefix}/include)

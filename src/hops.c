@@ -10,6 +10,19 @@ HopsEvents   HopsEvent;
 
 static PetscBool HopsInitialized = PETSC_FALSE;
 
+/*
+  Is the PETSc that hops calls initialized? A program that loads its PETSc privately, as Python's petsc4py does, leaves it to libhops to load the one that it
+  was linked with: the same, or one that nobody initializes. PetscInitialize() loads plugins before PetscInitialized() is true, but after PETSC_COMM_WORLD is set.
+*/
+static PetscBool HopsPetscRuns(void)
+{
+  PetscBool initialized = PETSC_FALSE, finalized = PETSC_FALSE;
+
+  (void)PetscInitialized(&initialized);
+  (void)PetscFinalized(&finalized);
+  return initialized || (!finalized && PETSC_COMM_WORLD != MPI_COMM_NULL) ? PETSC_TRUE : PETSC_FALSE;
+}
+
 /* PETSc's layouts of Mat and PC change between minor versions, so a library built for another one would corrupt memory. */
 static PetscErrorCode HopsCheckVersion(void)
 {
@@ -100,7 +113,7 @@ static PetscErrorCode HopsProcessExclusions(void)
 
   Errors:
   `PETSC_ERR_LIB` if the PETSc that runs differs from the one hops was built for in its version (major.minor), size of
-  indices or type of scalars.
+  indices or type of scalars, or if the one that hops calls is not initialized (with a line on stderr, since that one cannot print).
 
 .seealso: `HopsFinalize()`, `MATPA`, `PCLOR`, `HopsSpace`
 @*/
@@ -108,6 +121,10 @@ PetscErrorCode HopsInitialize(void)
 {
   PetscFunctionBegin;
   if (HopsInitialized) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!HopsPetscRuns()) { /* which cannot print an error either */
+    fprintf(stderr, "hops: libhops calls the PETSc that it was built for (%d.%d, real scalars of %d bits, %d-bit indices), and that one is not initialized: call PetscInitialize() first. If this code did, it runs another PETSc (Python's petsc4py loads one of its own): run it with the PETSc above (Debian: python3-petsc4py-real), or rebuild hops for the other, with PETSC_DIR and PETSC_ARCH, if its scalars are real and of double precision\n", PETSC_VERSION_MAJOR, PETSC_VERSION_MINOR, (int)(8 * sizeof(PetscScalar)), (int)(8 * sizeof(PetscInt)));
+    PetscFunctionReturn(PETSC_ERR_LIB);
+  }
   PetscCall(HopsCheckVersion());
   PetscCall(HopsCheckTypes());
   HopsInitialized = PETSC_TRUE;
@@ -151,7 +168,5 @@ PetscErrorCode HopsFinalize(void)
 /* PETSc calls this when it loads libhops.so as a plugin (-dll_append, -dll_prepend or PetscDLLibraryAppend()). */
 PETSC_EXTERN PetscErrorCode PetscDLLibraryRegister_hops(void)
 {
-  PetscFunctionBegin;
-  PetscCall(HopsInitialize());
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return HopsInitialize(); /* reported by the PETSc that loads it */
 }

@@ -1,0 +1,49 @@
+#!/bin/bash
+# config/runtests on scripts that end as programs may: what it runs once more, lets through and calls failed.
+set -eu
+
+# program NAME ARGS: a test whose program is the script on stdin
+program() {
+  mkdir -p tests
+  { printf '#!/bin/bash\n'; cat; printf 'exit 0\n/*%s\n  test:\n    args: %s\n    filter: grep -o end\n%s*/\n' TEST "$2" TEST; } >"tests/$1.sh"
+  chmod +x "tests/$1.sh"
+  mkdir -p tests/output
+  echo end >"tests/output/$1_1.out"
+}
+
+# Runs all of them, one at a time, forgets them and prints what became of which
+run() {
+  local rc=0
+  "$HOPS_SOURCE/config/runtests" --build "$PWD" --lib "$HOPS_LIB" --mpiexec true --jobs 1 tests/*.sh >log 2>&1 || rc=$?
+  grep -E '^(passed|failed) ' log | awk '{ print $1, $2 }' | sort -k 2
+  grep -E '^[0-9]+ ' log
+  echo "status $rc"
+  rm -rf tests
+}
+
+died='[ ! -e once ] || { echo end; exit 0; }; touch once; echo "*** An error occurred in MPI_Init_thread" >&2; exit 1'
+for i in 1 2 3; do program init$i "" <<<"$died"; done
+program startup "" <<<'echo "hwloc/linux: failed to find sysfs cpu topology directory, aborting linux discovery." >&2; echo end'
+program tmpdir1 "" <<<'touch "$TMPDIR/file"; echo end'
+program tmpdir2 "" <<<'[ -e "$TMPDIR/file" ] || echo end'
+program error -petsc_ci_portable_error_output <<<'echo PETSC ERROR; echo end; exit 1'
+run
+
+for i in 1 2 3 4; do program init$i "" <<<"$died"; done
+run
+
+program always "" <<<'echo "*** An error occurred in MPI_Init" >&2; echo end; exit 1'
+program before "" <<<'echo "*** The MPI_Comm_size() function was called before MPI_INIT was invoked." >&2; echo end; exit 1'
+program crash "" <<<'echo end; kill -SEGV $$'
+program crasherror -petsc_ci_portable_error_output <<<'echo PETSC ERROR; echo end; kill -SEGV $$'
+program status "" <<<'echo end; exit 1'
+program stderr "" <<<'echo "hwloc: something else" >&2; echo end'
+run
+
+: <<'END'
+/*TEST
+
+  test:
+
+TEST*/
+END
