@@ -1,9 +1,11 @@
 static char help[] = "A space from arrays spread over the ranks: operator, low-order-refined matrix and solution do not depend on the ranks.\n\
   -dim <d> -order <p> -cells <n,n,n>\n\
   -spread    : unknowns are owned by ranks whose cells need not touch them\n\
-  -essential : the boundary is essential; its unknowns stay in the vectors\n\n";
+  -essential : the boundary is essential; its unknowns stay in the vectors\n\
+  -errors    : arrays that contradict themselves are refused on all ranks\n\n";
 
-#include "hopstest.h"
+#include "hopsexpect.h"
+#include <math.h>
 
 static PetscErrorCode U(PetscInt dim, const PetscReal x[], PetscInt nc, PetscScalar u[], void *ctx)
 {
@@ -24,9 +26,25 @@ static PetscErrorCode V(PetscInt dim, const PetscReal x[], PetscInt nc, PetscSca
   return PETSC_SUCCESS;
 }
 
+/* what is wrong with the arrays: of the first cell, but for those that say otherwise */
+typedef enum {
+  FAULT_NONE,
+  FAULT_FACE,   /* nodes of a face in another order */
+  FAULT_CORNER, /* two corners exchanged */
+  FAULT_TWICE,  /* a node at two places */
+  FAULT_UNUSED, /* an unknown of no cell */
+  FAULT_CELL,   /* the cell listed again */
+  FAULT_NAN,    /* a coordinate */
+  FAULT_MIRROR, /* the lattice runs backwards in x */
+  FAULT_ORDER,  /* nodes out of order */
+  FAULT_LEFT    /* all cells: x and y of space exchanged */
+} Fault;
+
 typedef struct {
   PetscInt  dim, p, cells[3], nc, N[3], ntot;
   PetscReal z[65];
+  PetscBool straight;
+  Fault     fault;
 } Box;
 
 /* lexicographic node i of cell c, and its coordinates */
@@ -43,7 +61,7 @@ static PetscInt BoxNode(const Box *b, PetscInt c, PetscInt i, PetscReal x[])
     c /= b->cells[d];
     i /= b->p + 1;
   }
-  TestCurve(b->dim, x);
+  if (!b->straight) TestCurve(b->dim, x);
   return g;
 }
 
@@ -75,6 +93,61 @@ static PetscErrorCode Number(const Box *b, PetscMPIInt size, PetscBool spread, P
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static void Exchange(PetscInt nodes[], PetscInt i, PetscInt j)
+{
+  const PetscInt t = nodes[i];
+
+  nodes[i] = nodes[j];
+  nodes[j] = t;
+}
+
+/* Node i takes number and place of node from(i) */
+static PetscErrorCode Permute(const Box *b, PetscInt np, PetscBool mirror, PetscInt nodes[], PetscReal x[])
+{
+  PetscInt  *g, P = b->p + 1;
+  PetscReal *y;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc2(np, &g, np * b->dim, &y));
+  PetscCall(PetscArraycpy(g, nodes, np));
+  PetscCall(PetscArraycpy(y, x, np * b->dim));
+  for (PetscInt i = 0; i < np; ++i) {
+    const PetscInt from = mirror ? i - i % P + P - 1 - i % P : (i * 5 + 3) % np;
+
+    nodes[i] = g[from];
+    for (PetscInt d = 0; d < b->dim; ++d) x[i * b->dim + d] = y[from * b->dim + d];
+  }
+  PetscCall(PetscFree2(g, y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The first cell is that of rank 0 */
+static PetscErrorCode Spoil(const Box *b, PetscMPIInt rank, PetscInt np, PetscInt *nc, PetscInt *owned, PetscInt nodes[], PetscReal x[])
+{
+  const PetscInt P = b->p + 1, plane = b->dim == 3 ? P * P : P;
+
+  PetscFunctionBeginUser;
+  for (PetscInt i = 0; i < *nc * np && b->fault == FAULT_LEFT; ++i) {
+    const PetscReal t = x[i * b->dim];
+
+    x[i * b->dim]     = x[i * b->dim + 1];
+    x[i * b->dim + 1] = t;
+  }
+  if (rank) PetscFunctionReturn(PETSC_SUCCESS);
+  if (b->fault == FAULT_FACE) Exchange(nodes, P - 1 + P + (b->dim == 3 ? 2 * plane : 0), P - 1 + 2 * P + (b->dim == 3 ? plane : 0));
+  if (b->fault == FAULT_CORNER) Exchange(nodes, P - 1, np - 1);
+  if (b->fault == FAULT_TWICE) nodes[1] = nodes[2];
+  if (b->fault == FAULT_UNUSED) ++*owned; /* the numbers of the other ranks' unknowns are off by one, too */
+  if (b->fault == FAULT_NAN) x[5] = NAN;
+  if (b->fault == FAULT_MIRROR || b->fault == FAULT_ORDER) PetscCall(Permute(b, np, b->fault == FAULT_MIRROR ? PETSC_TRUE : PETSC_FALSE, nodes, x));
+  if (b->fault == FAULT_CELL) {
+    PetscCall(PetscArraycpy(nodes + *nc * np, nodes, np));
+    PetscCall(PetscArraycpy(x + *nc * np * b->dim, x, np * b->dim));
+    ++*nc;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode Create(const Box *b, PetscBool spread, PetscBool essential, HopsSpace *sp)
 {
   const PetscInt np = PetscPowInt(b->p + 1, b->dim);
@@ -86,7 +159,7 @@ static PetscErrorCode Create(const Box *b, PetscBool spread, PetscBool essential
   PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
   PetscCall(PetscMalloc3(b->ntot, &number, size, &owned, b->ntot, &ess));
-  PetscCall(PetscMalloc2(b->nc * np, &nodes, b->nc * np * b->dim, &coords));
+  PetscCall(PetscMalloc2((b->nc + 1) * np, &nodes, (b->nc + 1) * np * b->dim, &coords));
   PetscCall(Number(b, size, spread, number, owned));
   for (PetscInt c = 0; c < b->nc; ++c) {
     if (c * size / b->nc != rank) continue;
@@ -102,6 +175,7 @@ static PetscErrorCode Create(const Box *b, PetscBool spread, PetscBool essential
     }
     if (wall && g % size == rank) ess[ness++] = number[g];
   }
+  PetscCall(Spoil(b, rank, np, &n, &owned[rank], nodes, coords));
   PetscCall(HopsSpaceCreateFromArrays(PETSC_COMM_WORLD, b->dim, b->p, n, owned[rank], nodes, coords, ness, ess, sp));
   PetscCall(PetscFree3(number, owned, ess));
   PetscCall(PetscFree2(nodes, coords));
@@ -125,11 +199,45 @@ static PetscErrorCode Forms(Mat A, Vec u, Vec v, Vec w, const char name[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Straight cells; what a refused space leaves half made is not freed */
+static PetscErrorCode Errors(Box *b)
+{
+  HopsSpace sp;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsClearValue(NULL, "-malloc_dump"));
+  b->straight = PETSC_TRUE;
+  PetscCall(Create(b, PETSC_FALSE, PETSC_FALSE, &sp));
+  PetscCall(HopsSpaceDestroy(&sp));
+  b->fault = FAULT_FACE;
+  EXPECT("a face in another order", Create(b, PETSC_FALSE, PETSC_FALSE, &sp), "different places");
+  b->fault = FAULT_CORNER;
+  EXPECT("corners exchanged", Create(b, PETSC_FALSE, PETSC_FALSE, &sp), "corner|x fastest");
+  b->fault = FAULT_TWICE;
+  EXPECT("a node twice", Create(b, PETSC_FALSE, PETSC_FALSE, &sp), "belongs to no cell");
+  b->fault = FAULT_UNUSED;
+  EXPECT("an unknown of no cell", Create(b, PETSC_FALSE, PETSC_FALSE, &sp), "belongs to no cell|without gaps");
+  b->fault = FAULT_CELL;
+  EXPECT("a cell twice", Create(b, PETSC_FALSE, PETSC_FALSE, &sp), "a cell is listed once");
+  b->fault = FAULT_NAN;
+  EXPECT("not-a-number", Create(b, PETSC_FALSE, PETSC_FALSE, &sp), "coordinate of cell 0|not-a-number");
+  b->fault = FAULT_MIRROR;
+  EXPECT("a mirrored lattice", Create(b, PETSC_FALSE, PETSC_FALSE, &sp), "lattice of cell 0 is left-handed|are not");
+  b->fault = FAULT_ORDER;
+  EXPECT("nodes out of order", Create(b, PETSC_FALSE, PETSC_FALSE, &sp), "not in the order of its lattice|x fastest");
+  b->fault = FAULT_LEFT;
+  EXPECT("left-handed lattices", Create(b, PETSC_FALSE, PETSC_FALSE, &sp), "all cells are left-handed|exchanged");
+  b->fault = FAULT_NONE;
+  for (PetscInt i = 0; i <= b->p; ++i) b->z[i] = -1.0 + 2.0 * i / b->p;
+  EXPECT("equispaced nodes", Create(b, PETSC_FALSE, PETSC_FALSE, &sp), "equispaced|Gauss-Lobatto-Legendre points");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
   Box             box    = {.dim = 2, .p = 4, .cells = {4, 3, 2}};
   PetscInt        nn     = 3, its;
-  PetscBool       spread = PETSC_FALSE, essential = PETSC_FALSE;
+  PetscBool       spread = PETSC_FALSE, essential = PETSC_FALSE, errors = PETSC_FALSE;
   PetscScalar     one = 1.0, a;
   PetscReal       e;
   HopsSpace       sp;
@@ -153,6 +261,12 @@ int main(int argc, char **argv)
     box.ntot *= box.N[d];
   }
   PetscCall(TestGLL(box.p + 1, box.z));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-errors", &errors, NULL));
+  if (errors) {
+    PetscCall(Errors(&box));
+    PetscCall(PetscFinalize());
+    return 0;
+  }
   PetscCall(Create(&box, spread, essential, &sp));
   PetscCall(HopsCoefficientCreateFunction(PETSC_COMM_WORLD, box.dim * (box.dim + 1) / 2, TestKappa, NULL, &kappa));
   PetscCall(HopsCoefficientCreateFunction(PETSC_COMM_WORLD, 1, TestMass, NULL, &mass));
@@ -252,6 +366,11 @@ int main(int argc, char **argv)
       suffix: empty
       args: -dim 3 -order 5 -cells 2,1,1 -essential
       nsize: {{1 3}}
+
+    test:
+      suffix: errors
+      args: -errors -dim {{2 3}} -order 3 -cells 2,1,1 -malloc_dump 0
+      nsize: {{1 2 3}}
 
     test:
       suffix: orphan

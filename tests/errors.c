@@ -173,13 +173,139 @@ static PetscErrorCode Operators(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode One(PetscInt dim, const PetscReal x[], PetscInt nc, PetscScalar u[], void *ctx)
+{
+  for (PetscInt c = 0; c < nc; ++c) u[c] = 1.0;
+  return PETSC_SUCCESS;
+}
+
+/* Vectors that do not belong to the space: of another size, and of another communicator */
+static PetscErrorCode Vectors(HopsSpace sp, HopsSpace curl, Mat A)
+{
+  const char *const words = "HopsSpaceCreateVec()|MatCreateVecs()";
+  const PetscInt    cell  = 0;
+  const PetscReal   xi[2] = {0.1, 0.2}, nan[2] = {0.1, NAN}, far[2] = {0.1, 3.0};
+  PetscScalar       u[2];
+  PetscReal         e;
+  Vec               x, g, w;
+
+  PetscFunctionBeginUser;
+  PetscCall(HopsSpaceCreateVec(sp, &x));
+  PetscCall(HopsSpaceCreateVec(curl, &g));
+  PetscCall(VecCreateMPI(PETSC_COMM_WORLD, 3, PETSC_DETERMINE, &w));
+  EXPECT("interpolation into a short vector", HopsSpaceInterpolate(sp, One, NULL, w), words);
+  EXPECT("interpolation into H1's vector", HopsSpaceInterpolate(curl, One, NULL, x), words);
+  EXPECT("short right-hand side", HopsSpaceComputeRHS(sp, One, NULL, w), words);
+  EXPECT("right-hand side of another space", HopsSpaceComputeRHS(curl, One, NULL, x), words);
+  EXPECT("error of a short vector", HopsSpaceComputeL2Error(sp, w, One, NULL, &e), words);
+  EXPECT("error of another space", HopsSpaceComputeL2Error(curl, x, One, NULL, &e), words);
+  EXPECT("file of a short vector", HopsSpaceViewVTU(sp, w, "u", "errors.vtu"), words);
+  EXPECT("derivative of a short vector", HopsSpaceDifferentiate(sp, w, curl, g), words);
+  EXPECT("derivative into a short vector", HopsSpaceDifferentiate(sp, x, curl, w), words);
+  EXPECT("evaluation of a short vector", HopsSpaceEvaluate(sp, w, 1, &cell, xi, u), words);
+  EXPECT("lifting into a short vector", MatPALiftEssential(A, w), words);
+  EXPECT("point at not-a-number", HopsSpaceEvaluate(sp, x, 1, &cell, nan, u), "outside");
+  EXPECT("point outside", HopsSpaceEvaluate(sp, x, 1, &cell, far, u), "outside");
+  EXPECT("points without cells", HopsSpaceEvaluate(sp, x, 1, NULL, xi, u), "cells|NULL");
+  EXPECT("negative number of points", HopsSpaceEvaluate(sp, x, -1, &cell, xi, u), "negative");
+  EXPECT("no function", HopsSpaceInterpolate(sp, NULL, NULL, x), "Parameter 2");
+  EXPECT("no vector", HopsSpaceComputeRHS(sp, One, NULL, NULL), "Parameter 4");
+  EXPECT("no space", HopsSpaceComputeRHS(NULL, One, NULL, x), "Parameter 1");
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&g));
+  PetscCall(VecDestroy(&w));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Counts, pointers and enumerations */
+static PetscErrorCode Arguments(void)
+{
+  const PetscInt    one = 1, zero = 0;
+  const PetscScalar v = 1.0;
+  DM                dm;
+  DMLabel           label;
+  HopsSpace         sp, curl, other;
+  HopsCoefficient   c, bad;
+  PetscInt          n, *cells, *faces;
+  Mat               A, B;
+  PC                pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(BoxMesh(2, PETSC_FALSE, &dm));
+  PetscCall(DMGetLabel(dm, "marker", &label));
+  PetscCall(HopsSpaceCreateH1(dm, 2, label, 1, &one, &sp));
+  PetscCall(HopsSpaceCreateHCurl(dm, 2, NULL, 0, NULL, &curl));
+  PetscCall(HopsCoefficientCreateConstant(PETSC_COMM_WORLD, 1, &v, &c));
+  PetscCall(MatCreatePA(sp, &A));
+  PetscCall(MatPASetDiffusion(A, c));
+  PetscCall(Vectors(sp, curl, A));
+  EXPECT("negative number of label values", HopsSpaceCreateH1(dm, 2, label, -3, &one, &other), "negative");
+  EXPECT("no label values", HopsSpaceCreateHCurl(dm, 2, label, 1, NULL, &other), "NULL|1 entries");
+  EXPECT("no such family", HopsSpaceCreateCompanion(sp, (HopsFamily)9, PETSC_TRUE, &other), "is 9");
+  EXPECT("no label", HopsSpaceGetLabelFaces(sp, NULL, 1, &n, &cells, &faces), "label");
+  EXPECT("negative number of faces", MatPAAddRobin(A, -1, &zero, &zero, c), "negative");
+  EXPECT("no faces", MatPAAddRobin(A, 1, &zero, NULL, c), "faces|NULL");
+  EXPECT("a space for a coefficient", MatPASetDiffusion(A, (HopsCoefficient)sp), "arameter");
+  EXPECT("no such geometry", MatPASetGeometryType(A, (MatPAGeometryType)7), "is 7");
+  EXPECT("too many quadrature points", MatPASetQuadrature(A, 1000000000, PETSC_FALSE), "at most 256");
+  EXPECT("no values", HopsCoefficientCreateConstant(PETSC_COMM_WORLD, 1, NULL, &bad), "values|NULL");
+  EXPECT("no values of cells", HopsCoefficientCreateCell(sp, 1, NULL, &bad), "values|NULL|4 entries");
+  EXPECT("no coefficient function", HopsCoefficientCreateFunction(PETSC_COMM_WORLD, 1, NULL, NULL, &bad), "Parameter 3");
+  EXPECT("too many points of a coefficient", HopsCoefficientCreateQuadrature(sp, 1, 16384, &v, &bad), "1 to 256");
+  PetscCall(MatCreateSeqAIJ(PETSC_COMM_SELF, 9, 9, 1, NULL, &B));
+  EXPECT("not a MATPA", MatPASetMass(B, c), "MatCreatePA()");
+  EXPECT("no matrix", MatPASetMass(NULL, c), "Parameter 1");
+  PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
+  PetscCall(PCSetType(pc, PCPATCHFD));
+  EXPECT("no such type of patches", PCPATCHFDSetType(pc, (PCPATCHFDType)9), "is 9");
+  PetscCall(PCSetType(pc, PCLOR));
+  EXPECT("no space for the preconditioner", PCLORSetSpace(pc, NULL), "space|NULL");
+  EXPECT("nowhere to put the space", PCLORGetSpace(pc, NULL), "space|NULL");
+  PetscCall(PCDestroy(&pc));
+  PetscCall(MatDestroy(&A));
+  PetscCall(MatDestroy(&B));
+  PetscCall(DMDestroy(&dm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Counts that are larger than 32-bit indices reach; nothing is read, since the sizes are refused first */
+static PetscErrorCode Overflow(void)
+{
+  const PetscScalar v     = 1.0;
+  const PetscInt    nodes = 0;
+  const PetscReal   x     = 0.0;
+  DM                dm, fine;
+  HopsSpace         sp;
+  HopsCoefficient   c;
+
+  PetscFunctionBeginUser;
+  PetscCall(BoxMesh(3, PETSC_FALSE, &dm));
+  PetscCall(DMRefine(dm, PETSC_COMM_WORLD, &fine));
+  PetscCall(DMDestroy(&dm));
+  PetscCall(DMRefine(fine, PETSC_COMM_WORLD, &dm));
+  PetscCall(HopsSpaceCreateH1(dm, 1, NULL, 0, NULL, &sp));
+  EXPECT("values of a coefficient", HopsCoefficientCreateQuadrature(sp, 1, 256, &v, &c), "512 x 16777216|64-bit indices");
+  EXPECT("entries of arrays", HopsSpaceCreateFromArrays(PETSC_COMM_SELF, 3, 60, 1000000000, 4, &nodes, &x, 0, NULL, &sp), "more ranks|64-bit indices");
+  PetscCall(DMDestroy(&fine));
+  PetscCall(DMDestroy(&dm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode Arrays(void)
 {
-  const PetscInt  nodes[4] = {0, 1, 2, 9}, ess[1] = {12}, good[4] = {0, 1, 2, 3};
-  const PetscReal x[8] = {0, 0, 1, 0, 0, 1, 1, 1};
+  const PetscInt  nodes[4] = {0, 1, 2, 9}, ess[1] = {12}, good[4] = {0, 1, 2, 3}, edge[4] = {0, 1, 2, 2}, point[4] = {0, 0, 0, 0}, ring[9] = {0, 1, 0, 2, 3, 2, 4, 5, 4};
+  const PetscReal x[8] = {0, 0, 1, 0, 0, 1, 1, 1}, around[8] = {0, 0, 1, 0, 1, 1, 0, 1}, x2[18] = {0, 0, 1, 0, 2, 0, 0, 1, 1, 1, 2, 1, 0, 2, 1, 2, 2, 2};
   HopsSpace       sp;
 
   PetscFunctionBeginUser;
+  EXPECT("nodes around a cell", HopsSpaceCreateFromArrays(PETSC_COMM_SELF, 2, 1, 1, 4, good, around, 0, NULL, &sp), "run around it|x fastest");
+  EXPECT("a node twice in a cell", HopsSpaceCreateFromArrays(PETSC_COMM_SELF, 2, 1, 1, 3, edge, x, 0, NULL, &sp), "unknown 2 at two of its nodes");
+  EXPECT("one unknown for all nodes", HopsSpaceCreateFromArrays(PETSC_COMM_SELF, 2, 1, 1, 1, point, x, 0, NULL, &sp), "at all of its nodes");
+  PetscCall(HopsSpaceCreateFromArrays(PETSC_COMM_SELF, 2, 2, 1, 6, ring, x2, 0, NULL, &sp)); /* a ring of one cell */
+  PetscCall(HopsSpaceDestroy(&sp));
+  EXPECT("more unknowns than nodes", HopsSpaceCreateFromArrays(PETSC_COMM_SELF, 2, 1, 1, 2000000000, good, x, 0, NULL, &sp), "without gaps");
+  EXPECT("no nodes", HopsSpaceCreateFromArrays(PETSC_COMM_SELF, 2, 1, 1, 4, NULL, x, 0, NULL, &sp), "unknowns is NULL");
+  EXPECT("negative number of cells", HopsSpaceCreateFromArrays(PETSC_COMM_SELF, 2, 1, -1, 4, good, x, 0, NULL, &sp), "Negative sizes");
   EXPECT("dimension", HopsSpaceCreateFromArrays(PETSC_COMM_SELF, 4, 1, 1, 4, good, x, 0, NULL, &sp), "2 or 3");
   EXPECT("node out of range", HopsSpaceCreateFromArrays(PETSC_COMM_SELF, 2, 1, 1, 4, nodes, x, 0, NULL, &sp), "index 9");
   EXPECT("essential unknown out of range", HopsSpaceCreateFromArrays(PETSC_COMM_SELF, 2, 1, 1, 4, good, x, 1, ess, &sp), "12");
@@ -203,7 +329,7 @@ static PetscErrorCode NoCUDA(void)
 /* objects that a raised error left half made are not freed: this test runs without -malloc_dump */
 int main(int argc, char **argv)
 {
-  PetscBool nocuda = PETSC_FALSE;
+  PetscBool nocuda = PETSC_FALSE, overflow = PETSC_FALSE;
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
@@ -215,8 +341,15 @@ int main(int argc, char **argv)
     PetscCall(PetscFinalize());
     return 0;
   }
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-overflow", &overflow, NULL));
+  if (overflow) {
+    PetscCall(Overflow());
+    PetscCall(PetscFinalize());
+    return 0;
+  }
   PetscCall(Meshes());
   PetscCall(Operators());
+  PetscCall(Arguments());
   PetscCall(Arrays());
   PetscCall(PetscFinalize());
   return 0;
@@ -226,6 +359,11 @@ int main(int argc, char **argv)
 
   test:
     args: -malloc_dump 0
+
+  test:
+    suffix: overflow
+    requires: !defined(PETSC_USE_64BIT_INDICES)
+    args: -overflow -malloc_dump 0
 
   test:
     suffix: no_cuda

@@ -174,9 +174,9 @@ PetscErrorCode HopsSpaceCreateCoarse(HopsSpace fine, DM dm, PetscInt order, Hops
   PetscBool *ess, same;
 
   PetscFunctionBegin;
-  PetscValidHeaderSpecific(fine, HOPS_SPACE_CLASSID, 1);
-  if (dm) PetscValidHeaderSpecific(dm, DM_CLASSID, 2);
-  PetscAssertPointer(coarse, 4);
+  HopsValidHeader(fine, HOPS_SPACE_CLASSID, 1);
+  if (dm) HopsValidHeader(dm, DM_CLASSID, 2);
+  HopsValidPointer(coarse, 4);
   PetscCheck(fine->dm, PetscObjectComm((PetscObject)fine), PETSC_ERR_SUP, "A space made from arrays has no mesh to coarsen: make it on a DMPLEX (HopsSpaceCreateH1())");
   PetscCheck(fine->family == HOPS_H1, PetscObjectComm((PetscObject)fine), PETSC_ERR_SUP, "Coarse spaces are those of H1, and this space is in %s: make one in H1 (HopsSpaceCreateH1())", HopsFamilies[fine->family]);
   PetscCheck(order >= 1 && order <= fine->order, PetscObjectComm((PetscObject)fine), PETSC_ERR_ARG_OUTOFRANGE, "The order of the coarse space must be at least 1 and at most %" PetscInt_FMT ", that of the fine one, not %" PetscInt_FMT, fine->order, order);

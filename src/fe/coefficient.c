@@ -32,6 +32,8 @@ PetscErrorCode HopsCoefficientCreate_Private(MPI_Comm comm, PetscInt nc, const c
 PetscErrorCode HopsCoefficientCreateConstant(MPI_Comm comm, PetscInt nc, const PetscScalar values[], HopsCoefficient *cf)
 {
   PetscFunctionBegin;
+  HopsValidArray(nc, values, 3);
+  HopsValidPointer(cf, 4);
   PetscCall(HopsCoefficientCreate_Private(comm, nc, "constant", cf));
   for (PetscInt k = 0; k < nc; ++k) PetscCheck(!PetscIsInfOrNanScalar(values[k]), comm, PETSC_ERR_FP, "Component %" PetscInt_FMT " of the constant coefficient is infinite or not-a-number", k);
   PetscCall(PetscMalloc1(nc, &(*cf)->values));
@@ -59,12 +61,17 @@ PetscErrorCode HopsCoefficientCreateConstant(MPI_Comm comm, PetscInt nc, const P
 @*/
 PetscErrorCode HopsCoefficientCreateCell(HopsSpace space, PetscInt nc, const PetscScalar values[], HopsCoefficient *cf)
 {
+  PetscInt n;
+
   PetscFunctionBegin;
-  PetscValidHeaderSpecific(space, HOPS_SPACE_CLASSID, 1);
+  HopsValidHeader(space, HOPS_SPACE_CLASSID, 1);
+  HopsValidPointer(cf, 4);
+  PetscCall(HopsCount("values of the cell coefficient", space->ncaller, nc, 1, &n));
+  HopsValidArray(n, values, 3);
   PetscCall(HopsCoefficientCreate_Private(PetscObjectComm((PetscObject)space), nc, "cell", cf));
   (*cf)->nvcells = space->ncaller;
-  PetscCall(PetscMalloc1(space->ncaller * nc, &(*cf)->values));
-  PetscCall(PetscArraycpy((*cf)->values, values, space->ncaller * nc));
+  PetscCall(PetscMalloc1(n, &(*cf)->values));
+  PetscCall(PetscArraycpy((*cf)->values, values, n));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -98,6 +105,8 @@ static PetscErrorCode HopsCoefficientEvaluate_Function(HopsCoefficient cf, HopsS
 PetscErrorCode HopsCoefficientCreateFunction(MPI_Comm comm, PetscInt nc, HopsPointFunction f, void *ctx, HopsCoefficient *cf)
 {
   PetscFunctionBegin;
+  HopsValidPointer(f, 3);
+  HopsValidPointer(cf, 5);
   PetscCall(HopsCoefficientCreate_Private(comm, nc, "function", cf));
   (*cf)->func     = f;
   (*cf)->ctx      = ctx;
@@ -144,7 +153,7 @@ static PetscErrorCode HopsCoefficientEvaluate_Quadrature(HopsCoefficient cf, Hop
   Input Parameters:
 + space  - the space
 . nc     - number of components, see `HopsCoefficient`
-. q_1d   - Gauss points per direction
+. q_1d   - Gauss points per direction, 1 to 256
 - values - [cells][q_1d^dim][nc], cells in the caller's order (see `HopsCoefficientCreateCell()`), points x fastest
 
   Output Parameter:
@@ -163,10 +172,12 @@ PetscErrorCode HopsCoefficientCreateQuadrature(HopsSpace space, PetscInt nc, Pet
   PetscInt n;
 
   PetscFunctionBegin;
-  PetscValidHeaderSpecific(space, HOPS_SPACE_CLASSID, 1);
-  PetscCheck(q_1d >= 1, PetscObjectComm((PetscObject)space), PETSC_ERR_ARG_OUTOFRANGE, "Need at least one point per direction, not %" PetscInt_FMT, q_1d);
+  HopsValidHeader(space, HOPS_SPACE_CLASSID, 1);
+  HopsValidPointer(cf, 5);
+  PetscCheck(q_1d >= 1 && q_1d <= HOPS_MAX_Q_1D, PetscObjectComm((PetscObject)space), PETSC_ERR_ARG_OUTOFRANGE, "A cell has 1 to %d Gauss points per direction, not %" PetscInt_FMT, HOPS_MAX_Q_1D, q_1d);
+  PetscCall(HopsCount("values of the quadrature coefficient", space->ncaller, PetscPowInt(q_1d, space->dim), nc, &n));
+  HopsValidArray(n, values, 4);
   PetscCall(HopsCoefficientCreate_Private(PetscObjectComm((PetscObject)space), nc, "quadrature", cf));
-  n               = space->ncaller * PetscPowInt(q_1d, space->dim) * nc;
   (*cf)->nvcells  = space->ncaller;
   (*cf)->q_1d     = q_1d;
   (*cf)->evaluate = HopsCoefficientEvaluate_Quadrature;
@@ -190,7 +201,7 @@ PetscErrorCode HopsCoefficientCreateQuadrature(HopsSpace space, PetscInt nc, Pet
 PetscErrorCode HopsCoefficientReference(HopsCoefficient cf)
 {
   PetscFunctionBegin;
-  PetscValidHeaderSpecific(cf, HOPS_COEFFICIENT_CLASSID, 1);
+  HopsValidHeader(cf, HOPS_COEFFICIENT_CLASSID, 1);
   PetscCall(PetscObjectReference((PetscObject)cf));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -209,11 +220,13 @@ PetscErrorCode HopsCoefficientReference(HopsCoefficient cf)
 @*/
 PetscErrorCode HopsCoefficientDestroy(HopsCoefficient *cf)
 {
-  HopsCoefficient c = *cf;
+  HopsCoefficient c;
 
   PetscFunctionBegin;
+  HopsValidPointer(cf, 1);
+  c = *cf;
   if (!c) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscValidHeaderSpecific(c, HOPS_COEFFICIENT_CLASSID, 1);
+  HopsValidHeader(c, HOPS_COEFFICIENT_CLASSID, 1);
   *cf = NULL;
   if (--((PetscObject)c)->refct > 0) PetscFunctionReturn(PETSC_SUCCESS);
   if (c->destroyctx) PetscCall((*c->destroyctx)(c->ctx));
@@ -238,8 +251,9 @@ PetscErrorCode HopsCoefficientDestroy(HopsCoefficient *cf)
 PetscErrorCode HopsCoefficientView(HopsCoefficient cf, PetscViewer viewer)
 {
   PetscFunctionBegin;
-  PetscValidHeaderSpecific(cf, HOPS_COEFFICIENT_CLASSID, 1);
+  HopsValidHeader(cf, HOPS_COEFFICIENT_CLASSID, 1);
   if (!viewer) PetscCall(PetscViewerASCIIGetStdout(PetscObjectComm((PetscObject)cf), &viewer));
+  HopsValidHeader(viewer, PETSC_VIEWER_CLASSID, 2);
   PetscCall(PetscViewerASCIIPrintf(viewer, "%s coefficient, %" PetscInt_FMT " component%s\n", cf->kind, cf->nc, cf->nc > 1 ? "s" : ""));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

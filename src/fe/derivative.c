@@ -145,9 +145,9 @@ PetscErrorCode HopsSpaceCreateDerivative(HopsSpace from, HopsSpace to, Mat *D)
   char         *done;
 
   PetscFunctionBegin;
-  PetscValidHeaderSpecific(from, HOPS_SPACE_CLASSID, 1);
-  PetscValidHeaderSpecific(to, HOPS_SPACE_CLASSID, 2);
-  PetscAssertPointer(D, 3);
+  HopsValidHeader(from, HOPS_SPACE_CLASSID, 1);
+  HopsValidHeader(to, HOPS_SPACE_CLASSID, 2);
+  HopsValidPointer(D, 3);
   PetscCall(HopsDerivativeCheck(from, to));
   if (from->backend->lordevice && from->backend == to->backend) {
     PetscCall(HopsDerivativeCreateDevice(from, to, 0, NULL, NULL, D));
@@ -225,11 +225,14 @@ PetscErrorCode HopsSpaceDifferentiate(HopsSpace from, Vec x, HopsSpace to, Vec y
   PetscScalar       *b, *xg;
 
   PetscFunctionBegin;
-  PetscValidHeaderSpecific(from, HOPS_SPACE_CLASSID, 1);
-  PetscValidHeaderSpecific(x, VEC_CLASSID, 2);
-  PetscValidHeaderSpecific(to, HOPS_SPACE_CLASSID, 3);
-  PetscValidHeaderSpecific(y, VEC_CLASSID, 4);
+  HopsValidHeader(from, HOPS_SPACE_CLASSID, 1);
+  HopsValidHeader(x, VEC_CLASSID, 2);
+  HopsValidHeader(to, HOPS_SPACE_CLASSID, 3);
+  HopsValidHeader(y, VEC_CLASSID, 4);
   PetscCall(HopsDerivativeCheck(from, to));
+  PetscCall(HopsSpaceCheckVec(from, x, "of the field"));
+  PetscCall(HopsSpaceCheckVec(to, y, "of the derivative"));
+  PetscCheck(x != y, PetscObjectComm((PetscObject)from), PETSC_ERR_ARG_IDN, "The vectors of the field and of its derivative must be different");
   PetscCall(HopsCompanionCells(from, to, &cell));
   PetscCall(HopsIncidenceCreate(from->family, to->family, from->dim, from->order, &inc));
   PetscCall(PetscMalloc1(from->nL - from->nT, &xg));

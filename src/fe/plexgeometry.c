@@ -206,7 +206,12 @@ PetscErrorCode HopsPlexGetGeometry(DM dm, HopsSpace sp)
       PetscCall(HopsPlexTabulateCoordinates(cdm, sp, n, &T));
       nclosure = n;
       lastDG   = isDG;
-      if (!sp->X) PetscCall(PetscMalloc1(sp->ncells * n, &sp->X));
+      if (!sp->X) {
+        PetscInt size;
+
+        PetscCall(HopsCount("coordinates of the cells", sp->ncells, n, 1, &size));
+        PetscCall(PetscMalloc1(size, &sp->X));
+      }
     }
     HopsPlexMapCell(sp->dim, n, T, coords, sp->X + c * n);
     PetscCall(DMPlexRestoreCellCoordinates(dm, sp->cell[c], &isDG, &n, &array, &coords));

@@ -72,6 +72,7 @@ PetscErrorCode HopsPlexRefineGeometry(DM dm, HopsSpace sp)
   coarse->dm = NULL;
   sp->dm     = keep;
   sp->gorder = coarse->gorder;
+  PetscCall(HopsSpaceCheckCounts(sp));
   PetscCall(PetscMalloc1(sp->ncells * sp->dim * PetscPowInt(sp->gorder + 1, sp->dim), &sp->X));
   PetscCall(HopsRefineMaps(&n, coarse, sp));
   PetscCall(HopsNestedDestroy(&n));

@@ -38,7 +38,7 @@ PetscErrorCode HopsSpaceCreate_Private(MPI_Comm comm, PetscInt dim, PetscInt ord
 PetscErrorCode HopsSpaceReference(HopsSpace space)
 {
   PetscFunctionBegin;
-  PetscValidHeaderSpecific(space, HOPS_SPACE_CLASSID, 1);
+  HopsValidHeader(space, HOPS_SPACE_CLASSID, 1);
   PetscCall(PetscObjectReference((PetscObject)space));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -57,11 +57,13 @@ PetscErrorCode HopsSpaceReference(HopsSpace space)
 @*/
 PetscErrorCode HopsSpaceDestroy(HopsSpace *space)
 {
-  HopsSpace sp = *space;
+  HopsSpace sp;
 
   PetscFunctionBegin;
+  HopsValidPointer(space, 1);
+  sp = *space;
   if (!sp) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscValidHeaderSpecific(sp, HOPS_SPACE_CLASSID, 1);
+  HopsValidHeader(sp, HOPS_SPACE_CLASSID, 1);
   *space = NULL;
   if (--((PetscObject)sp)->refct > 0) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HopsSpaceResetBackend(sp));
@@ -100,8 +102,9 @@ PetscErrorCode HopsSpaceView(HopsSpace space, PetscViewer viewer)
   PetscInt  in[2], out[2];
 
   PetscFunctionBegin;
-  PetscValidHeaderSpecific(space, HOPS_SPACE_CLASSID, 1);
+  HopsValidHeader(space, HOPS_SPACE_CLASSID, 1);
   if (!viewer) PetscCall(PetscViewerASCIIGetStdout(PetscObjectComm((PetscObject)space), &viewer));
+  HopsValidHeader(viewer, PETSC_VIEWER_CLASSID, 2);
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
   if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
   in[0] = space->ncells;
@@ -132,7 +135,7 @@ static PetscErrorCode HopsSpaceNumberKeys(HopsSpace sp, PetscInt nkeys, const Pe
       ++nG;
     }
   }
-  PetscCheck(sp->nT + nG + nC < INT_MAX, PETSC_COMM_SELF, PETSC_ERR_SUP, "More than 2^31 unknowns on one rank: use more ranks");
+  PetscCall(HopsCheckInt("unknowns", (PetscInt64)sp->nT + nG + nC));
   sp->nG = nG;
   sp->nC = nC;
   sp->nL = sp->nT + nG + nC;
@@ -240,11 +243,24 @@ static PetscErrorCode HopsSpaceSetUpHalo(HopsSpace sp)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* What the cells' arrays of unknowns and coordinates are sized by */
+PetscErrorCode HopsSpaceCheckCounts(HopsSpace sp)
+{
+  PetscInt n;
+
+  PetscFunctionBegin;
+  PetscCall(HopsCount("unknowns of the cells", sp->ncells, sp->ne, 1, &n));
+  PetscCall(HopsCount("coordinates of the cells", sp->ncells, sp->dim, PetscPowInt(sp->gorder + 1, sp->dim), &n));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode HopsSpaceSetUpNumbering(HopsSpace sp, PetscInt nkeys, const PetscInt gidx[], const PetscBool ess[], const PetscInt elist[])
 {
   int *lidx;
 
   PetscFunctionBegin;
+  PetscCall(HopsSpaceCheckCounts(sp));
+  PetscCall(HopsCheckInt("unknowns", PetscMax(sp->nT, nkeys)));
   PetscCall(PetscMalloc1(nkeys, &lidx));
   PetscCall(HopsSpaceNumberKeys(sp, nkeys, gidx, ess, elist, lidx));
   PetscCall(HopsSpaceOrderCells(sp, elist, lidx));
@@ -328,7 +344,8 @@ PetscErrorCode HopsSpaceGlobalToLocal(HopsSpace sp, const PetscScalar x[], Petsc
 PetscErrorCode HopsSpaceGetDimension(HopsSpace space, PetscInt *dim)
 {
   PetscFunctionBegin;
-  PetscValidHeaderSpecific(space, HOPS_SPACE_CLASSID, 1);
+  HopsValidHeader(space, HOPS_SPACE_CLASSID, 1);
+  HopsValidPointer(dim, 2);
   *dim = space->dim;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -351,7 +368,8 @@ PetscErrorCode HopsSpaceGetDimension(HopsSpace space, PetscInt *dim)
 PetscErrorCode HopsSpaceGetOrder(HopsSpace space, PetscInt *order)
 {
   PetscFunctionBegin;
-  PetscValidHeaderSpecific(space, HOPS_SPACE_CLASSID, 1);
+  HopsValidHeader(space, HOPS_SPACE_CLASSID, 1);
+  HopsValidPointer(order, 2);
   *order = space->order;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -374,7 +392,8 @@ PetscErrorCode HopsSpaceGetOrder(HopsSpace space, PetscInt *order)
 PetscErrorCode HopsSpaceGetNumCells(HopsSpace space, PetscInt *ncells)
 {
   PetscFunctionBegin;
-  PetscValidHeaderSpecific(space, HOPS_SPACE_CLASSID, 1);
+  HopsValidHeader(space, HOPS_SPACE_CLASSID, 1);
+  HopsValidPointer(ncells, 2);
   *ncells = space->ncells;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -398,7 +417,7 @@ PetscErrorCode HopsSpaceGetNumCells(HopsSpace space, PetscInt *ncells)
 PetscErrorCode HopsSpaceGetSizes(HopsSpace space, PetscInt *n, PetscInt *N)
 {
   PetscFunctionBegin;
-  PetscValidHeaderSpecific(space, HOPS_SPACE_CLASSID, 1);
+  HopsValidHeader(space, HOPS_SPACE_CLASSID, 1);
   if (n) *n = space->nT;
   if (N) *N = space->N;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -422,7 +441,8 @@ PetscErrorCode HopsSpaceGetSizes(HopsSpace space, PetscInt *n, PetscInt *N)
 PetscErrorCode HopsSpaceGetDM(HopsSpace space, DM *dm)
 {
   PetscFunctionBegin;
-  PetscValidHeaderSpecific(space, HOPS_SPACE_CLASSID, 1);
+  HopsValidHeader(space, HOPS_SPACE_CLASSID, 1);
+  HopsValidPointer(dm, 2);
   *dm = space->dm;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -445,7 +465,8 @@ PetscErrorCode HopsSpaceGetDM(HopsSpace space, DM *dm)
 PetscErrorCode HopsSpaceCreateVec(HopsSpace space, Vec *x)
 {
   PetscFunctionBegin;
-  PetscValidHeaderSpecific(space, HOPS_SPACE_CLASSID, 1);
+  HopsValidHeader(space, HOPS_SPACE_CLASSID, 1);
+  HopsValidPointer(x, 2);
   PetscCall(VecCreate(PetscObjectComm((PetscObject)space), x));
   PetscCall(VecSetSizes(*x, space->nT, space->N));
   PetscCall(VecSetType(*x, space->backend->vectype));

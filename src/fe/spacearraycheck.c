@@ -1,11 +1,13 @@
-/* Do the cells of a space from arrays agree on what their common unknowns are? */
+/* Spaces from arrays: are the cells' lattices right, and do cells agree on what their common unknowns are? */
 #include <hops/private/hopsderham.h>
 
-#define HOPS_ARRAYS_TOL 1e-5 /* of the size of a line, face or cell: coordinates may come from a file with few digits */
+#define HOPS_ARRAYS_TOL  1e-5  /* of the size of a line, face or cell: coordinates may come from a file with few digits */
+#define HOPS_ARRAYS_SAME 1e-10 /* of the size of a cell: coordinates that are the same but for rounding errors */
 
 /*
-  What a cell says of one of its entries, free of where the cell lies: the vector of the line or face, with the cell's sign; its middle, from
-  the middle of the cell's edge or face that it is part of; in how many directions the cell ends there.
+  What a cell says of one of its entries, free of where the cell lies: the vector of the line or face, with the cell's sign (of a node inside an
+  edge or face: where the corners of that lie, each weighted by a number that stands for its unknown); its middle, from the middle of the cell's
+  edge or face that it is part of; in how many directions the cell ends there.
 */
 typedef struct {
   PetscReal v[7], size, cellsize;
@@ -31,8 +33,23 @@ static void HopsLatticePoint(PetscInt dim, PetscInt P, const PetscReal x[], cons
   for (PetscInt d = 0; d < dim; ++d) p[d] = x[q * dim + d];
 }
 
-/* x[P^dim][dim]: the lattice of the cell; entry i of component c */
-static void HopsArraysDescribe(HopsFamily family, PetscInt dim, PetscInt P, const HopsLayout *l, PetscInt c, PetscInt i, PetscReal sign, const PetscReal x[], HopsArraysEntity *e)
+/* The corners of the edge or face that starts at `from` and extends by P - 1 in the directions `whole` */
+static void HopsArraysCorners(PetscInt dim, PetscInt P, const PetscReal x[], const PetscReal hash[], const PetscInt from[], const PetscInt whole[], const PetscReal centre[], PetscReal v[])
+{
+  for (PetscInt k = 0; k < (1 << dim); ++k) {
+    PetscInt  q    = 0;
+    PetscBool once = PETSC_TRUE; /* a corner is met once for each direction that does not extend */
+
+    for (PetscInt d = dim - 1; d >= 0; --d) {
+      q = q * P + from[d] + ((k >> d) & 1) * whole[d];
+      if (((k >> d) & 1) && !whole[d]) once = PETSC_FALSE;
+    }
+    for (PetscInt d = 0; d < dim && once; ++d) v[d] += hash[q] * (x[q * dim + d] - centre[d]);
+  }
+}
+
+/* x[P^dim][dim]: the lattice of the cell; hash[P^dim]: in H1, numbers that stand for its unknowns; entry i of component c */
+static void HopsArraysDescribe(HopsFamily family, PetscInt dim, PetscInt P, const HopsLayout *l, PetscInt c, PetscInt i, PetscReal sign, const PetscReal x[], const PetscReal hash[], HopsArraysEntity *e)
 {
   const PetscInt at[3]   = {i % l->n[c][0], i / l->n[c][0] % l->n[c][1], i / (l->n[c][0] * l->n[c][1])};
   PetscInt       step[3] = {0, 0, 0}, from[3] = {0, 0, 0}, whole[3] = {0, 0, 0}, zero[3] = {0, 0, 0}, all[3] = {P - 1, P - 1, P - 1}, fixed = 0;
@@ -51,7 +68,8 @@ static void HopsArraysDescribe(HopsFamily family, PetscInt dim, PetscInt P, cons
   for (PetscInt k = 0; k < 7; ++k) e->v[k] = 0.0;
   for (PetscInt d = 0; d < dim; ++d) e->v[3 + d] = mean[d] - centre[d];
   e->v[6] = fixed;
-  if (family == HOPS_HCURL || (family == HOPS_HDIV && dim == 2)) {
+  if (family == HOPS_H1 && fixed && fixed < dim) HopsArraysCorners(dim, P, x, hash, from, whole, centre, e->v);
+  else if (family == HOPS_HCURL || (family == HOPS_HDIV && dim == 2)) {
     const PetscInt a = family == HOPS_HCURL ? c : 1 - c;
     PetscReal      t[3];
 
@@ -81,6 +99,7 @@ static void HopsArraysDescribe(HopsFamily family, PetscInt dim, PetscInt P, cons
   HopsLatticeMean(dim, P, x, zero, all, centre);
   for (PetscInt d = 0; d < dim; ++d) s = PetscMax(s, PetscAbsReal(x[d] - centre[d]));
   e->cellsize = s;
+  if (family == HOPS_H1) e->size = s; /* weights may cancel */
 }
 
 /* 0: w is what e says; 1: the same, but the other way round; 2: something else */
@@ -98,46 +117,81 @@ static PetscInt HopsArraysCompare(const HopsArraysEntity *e, const PetscReal w[7
   return same ? 0 : (turned ? 1 : 2);
 }
 
-static PetscErrorCode HopsArraysRefuse(HopsSpace sp, PetscInt how, PetscInt cell, PetscInt other, PetscInt g)
+static PetscErrorCode HopsArraysRefuse(HopsSpace sp, PetscInt how, PetscInt cell, PetscInt other, PetscInt g, char why[])
 {
   char        with[64] = "a cell of another rank";
   const char *what     = sp->family == HOPS_HCURL ? "line" : (sp->family == HOPS_HDIV && sp->dim == 3 ? "face" : (sp->family == HOPS_HDIV ? "edge" : "node or box"));
 
   PetscFunctionBegin;
   if (other >= 0) PetscCall(PetscSNPrintf(with, sizeof(with), "cell %" PetscInt_FMT " of this rank", other));
-  PetscCheck(how != 1, PETSC_COMM_SELF, PETSC_ERR_ARG_INCOMP, "Cell %" PetscInt_FMT " and %s give unknown %" PetscInt_FMT " to the same %s with opposite directions: in one of them its entry must be %" PetscInt_FMT ", for the opposite sign", cell, with, g, what, -1 - g);
-  PetscCheck(!how, PETSC_COMM_SELF, PETSC_ERR_ARG_INCOMP, "Cell %" PetscInt_FMT " and %s give unknown %" PetscInt_FMT " to a different %s each, or to one at different places of their common edge or face: the numbers of what two cells share must follow the lattice of both (see HopsSpaceCreateFamilyFromArrays())", cell, with, g, what);
+  if (how == 1 && sp->family != HOPS_H1) PetscCall(HopsRefuse(why, "Cell %" PetscInt_FMT " and %s give unknown %" PetscInt_FMT " to the same %s with opposite directions: in one of them its entry must be %" PetscInt_FMT ", for the opposite sign", cell, with, g, what, -1 - g));
+  else if (how) PetscCall(HopsRefuse(why, "Cell %" PetscInt_FMT " and %s give unknown %" PetscInt_FMT " to a different %s each, or to one at different places of their common edge or face: the numbers of what two cells share must follow the lattice of both (see HopsSpaceCreateFamilyFromArrays())", cell, with, g, what));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The cells are still in the caller's order; `keys` has a root for each unknown and a leaf for each of gidx[nkeys]; elist as in HopsSpaceSetUpNumbering() */
-PetscErrorCode HopsArraysCheckOrientation(HopsSpace sp, PetscInt nkeys, const PetscInt gidx[], const PetscInt elist[], PetscSF keys)
+/* x[P^dim][dim]: the lattice of a cell */
+static PetscErrorCode HopsArraysLattice(HopsSpace sp, const HopsBasis *geom, PetscInt c, PetscReal x[])
 {
-  const PetscInt    dim = sp->dim, P = sp->order + 1;
+  const PetscInt np = PetscPowInt(sp->order + 1, sp->dim);
+
+  PetscFunctionBegin;
+  if (sp->gorder != sp->order) PetscCall(HopsSpaceGetPoints(sp, geom, c, 1, x, NULL));
+  else
+    for (PetscInt d = 0; d < sp->dim; ++d)
+      for (PetscInt i = 0; i < np; ++i) x[i * sp->dim + d] = sp->X[(c * sp->dim + d) * np + i];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* An unknown inside a cell is that cell's, one inside a facet that of two at most. ends[k]: in how many directions cells end at it */
+static PetscErrorCode HopsArraysCheckCounts(HopsSpace sp, PetscInt nkeys, const PetscInt gidx[], PetscInt count[], const PetscInt cell[], const PetscReal ends[], PetscInt stride, PetscSF keys, char why[])
+{
+  PetscMPIInt size;
+  PetscInt   *sum;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)sp), &size));
+  if (size > 1) {
+    PetscCall(PetscCalloc1(sp->nT, &sum));
+    PetscCall(PetscSFReduceBegin(keys, MPIU_INT, count, sum, MPI_SUM));
+    PetscCall(PetscSFReduceEnd(keys, MPIU_INT, count, sum, MPI_SUM));
+    PetscCall(PetscSFBcastBegin(keys, MPIU_INT, sum, count, MPI_REPLACE));
+    PetscCall(PetscSFBcastEnd(keys, MPIU_INT, sum, count, MPI_REPLACE));
+    PetscCall(PetscFree(sum));
+  }
+  for (PetscInt k = 0; k < nkeys; ++k)
+    if (ends[k * stride] <= 1.0 && count[k] > 1 + (PetscInt)ends[k * stride]) PetscCall(HopsRefuse(why, "Unknown %" PetscInt_FMT " lies %s of cell %" PetscInt_FMT ", but is given %" PetscInt_FMT " times: a cell is listed once, by one rank", gidx[k], ends[k * stride] > 0.0 ? "inside a facet" : "inside", cell[k], count[k]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The cells are still in the caller's order */
+static PetscErrorCode HopsArraysCheckOrientation(HopsSpace sp, PetscInt nkeys, const PetscInt gidx[], const PetscInt elist[], PetscSF keys, char why[])
+{
+  const PetscInt    dim = sp->dim, P = sp->order + 1, np = PetscPowInt(P, dim);
   HopsLayout        l;
   HopsBasis         gll, geom;
   HopsArraysEntity *seen;
-  PetscInt         *cell, *count, *sum;
-  PetscReal        *x, *leaf, *root, *most;
+  PetscInt         *cell, *count;
+  PetscReal        *x, *hash, *leaf, *root, *most;
 
   PetscFunctionBegin;
   HopsLayoutCreate(sp->family, dim, sp->order, &l);
   PetscCall(HopsBasisCreate(P, P, PETSC_TRUE, &gll));
   PetscCall(HopsSpaceCreateGeometryBasis(sp, &gll, &geom));
-  PetscCall(PetscMalloc4(nkeys, &seen, nkeys, &cell, PetscPowInt(P, dim) * dim, &x, nkeys * 7, &most));
-  PetscCall(PetscCalloc4(nkeys, &count, sp->nT, &sum, nkeys, &leaf, sp->nT, &root));
+  PetscCall(PetscMalloc5(nkeys, &seen, nkeys, &cell, np * dim, &x, np, &hash, nkeys * 7, &most));
+  PetscCall(PetscCalloc3(nkeys, &count, nkeys, &leaf, sp->nT, &root));
   for (PetscInt c = 0; c < sp->ncells; ++c) {
-    PetscCall(HopsSpaceGetPoints(sp, &geom, c, 1, x, NULL));
+    PetscCall(HopsArraysLattice(sp, &geom, c, x));
+    for (PetscInt i = 0; i < np && sp->family == HOPS_H1; ++i) hash[i] = HopsHash(gidx[elist[c * np + i]]);
     for (PetscInt m = 0; m < l.nc; ++m)
       for (PetscInt i = 0; i < l.off[m + 1] - l.off[m]; ++i) {
         const PetscInt   e = elist[c * l.ne + l.off[m] + i], k = e < 0 ? -1 - e : e;
         HopsArraysEntity now;
 
-        HopsArraysDescribe(sp->family, dim, P, &l, m, i, e < 0 ? -1.0 : 1.0, x, &now);
+        HopsArraysDescribe(sp->family, dim, P, &l, m, i, e < 0 ? -1.0 : 1.0, x, hash, &now);
         if (!count[k]++) {
           seen[k] = now;
           cell[k] = c;
-        } else PetscCall(HopsArraysRefuse(sp, HopsArraysCompare(&now, seen[k].v, PETSC_FALSE), c, cell[k], gidx[k]));
+        } else PetscCall(HopsArraysRefuse(sp, HopsArraysCompare(&now, seen[k].v, PETSC_FALSE), c, cell[k], gidx[k], why));
       }
   }
   /* other ranks: each is told the largest of each number, which all must have given */
@@ -150,16 +204,305 @@ PetscErrorCode HopsArraysCheckOrientation(HopsSpace sp, PetscInt nkeys, const Pe
     PetscCall(PetscSFBcastEnd(keys, MPIU_REAL, root, leaf, MPI_REPLACE));
     for (PetscInt k = 0; k < nkeys; ++k) most[k * 7 + d] = leaf[k];
   }
-  for (PetscInt k = 0; k < nkeys; ++k) PetscCall(HopsArraysRefuse(sp, HopsArraysCompare(&seen[k], most + k * 7, PETSC_TRUE), cell[k], -1, gidx[k]));
-  /* an unknown inside a cell is that cell's, one inside a facet that of two at most */
-  PetscCall(PetscSFReduceBegin(keys, MPIU_INT, count, sum, MPI_SUM));
-  PetscCall(PetscSFReduceEnd(keys, MPIU_INT, count, sum, MPI_SUM));
-  PetscCall(PetscSFBcastBegin(keys, MPIU_INT, sum, count, MPI_REPLACE));
-  PetscCall(PetscSFBcastEnd(keys, MPIU_INT, sum, count, MPI_REPLACE));
-  for (PetscInt k = 0; k < nkeys; ++k) PetscCheck(seen[k].v[6] > 1.0 || count[k] <= 1 + (PetscInt)seen[k].v[6], PETSC_COMM_SELF, PETSC_ERR_ARG_INCOMP, "Unknown %" PetscInt_FMT " lies %s of cell %" PetscInt_FMT ", but is given %" PetscInt_FMT " times", gidx[k], seen[k].v[6] > 0.0 ? "inside a facet" : "inside", cell[k], count[k]);
-  PetscCall(PetscFree4(seen, cell, x, most));
-  PetscCall(PetscFree4(count, sum, leaf, root));
+  for (PetscInt k = 0; k < nkeys; ++k) PetscCall(HopsArraysRefuse(sp, HopsArraysCompare(&seen[k], most + k * 7, sp->family == HOPS_H1 ? PETSC_FALSE : PETSC_TRUE), cell[k], -1, gidx[k], why));
+  for (PetscInt k = 0; k < nkeys; ++k) leaf[k] = seen[k].v[6];
+  PetscCall(HopsArraysCheckCounts(sp, nkeys, gidx, count, cell, leaf, 1, keys, why));
+  PetscCall(PetscFree5(seen, cell, x, hash, most));
+  PetscCall(PetscFree3(count, leaf, root));
   PetscCall(HopsBasisDestroy(&gll));
   PetscCall(HopsBasisDestroy(&geom));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ------------------------------------------------------------------ nodes of H1 ------------------------------------------------------------------ */
+
+/* A cell may hold a node twice where a periodic mesh is one cell wide: whole opposite faces are then the same, node by node */
+static PetscErrorCode HopsArraysCheckTwice(HopsSpace sp, PetscInt c, const PetscInt gidx[], const PetscInt key[], char why[])
+{
+  const PetscInt P = sp->order + 1, np = PetscPowInt(P, sp->dim), nf = np / P;
+  PetscInt      *own, n = 0;
+  PetscBool      folded[3] = {PETSC_FALSE, PETSC_FALSE, PETSC_FALSE};
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(np, &own));
+  for (PetscInt d = 0, stride = 1; d < sp->dim; ++d, stride *= P) {
+    PetscInt same = 0;
+
+    for (PetscInt i = 0; i < np; ++i) same += i / stride % P == 0 && key[i] == key[i + (P - 1) * stride];
+    folded[d] = same == nf ? PETSC_TRUE : PETSC_FALSE;
+  }
+  for (PetscInt i = 0; i < np; ++i) {
+    PetscBool last = PETSC_FALSE;
+
+    for (PetscInt d = 0, k = i; d < sp->dim; ++d, k /= P)
+      if (folded[d] && k % P == P - 1) last = PETSC_TRUE;
+    if (!last) own[n++] = key[i];
+  }
+  if (n == 1) PetscCall(HopsRefuse(why, "Cell %" PetscInt_FMT " has unknown %" PetscInt_FMT " at all of its nodes", c, gidx[own[0]]));
+  PetscCall(PetscSortInt(n, own));
+  for (PetscInt i = 1; i < n; ++i)
+    if (own[i] == own[i - 1]) PetscCall(HopsRefuse(why, "Cell %" PetscInt_FMT " has unknown %" PetscInt_FMT " at two of its nodes: give each node its own (only whole opposite faces may coincide, where a periodic mesh is one cell wide)", c, gidx[own[i]]));
+  PetscCall(PetscFree(own));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static inline PetscBool HopsArraysApart(PetscInt dim, const PetscReal x[], const PetscReal y[], PetscReal tol)
+{
+  for (PetscInt d = 0; d < dim; ++d)
+    if (!(PetscAbsReal(x[d] - y[d]) <= tol)) return PETSC_TRUE;
+  return PETSC_FALSE;
+}
+
+/* A corner whose unknown lies elsewhere, as on a periodic mesh, must not find it where another corner of the cell is */
+static PetscErrorCode HopsArraysCheckMovedCorners(HopsSpace sp, PetscInt c, const PetscInt gidx[], const PetscInt key[], const PetscReal x[], const PetscReal place[], PetscReal size, char why[])
+{
+  const PetscInt dim = sp->dim, P = sp->order + 1;
+  PetscInt       node[8];
+
+  PetscFunctionBegin;
+  for (PetscInt k = 0; k < (1 << dim); ++k) node[k] = (P - 1) * ((k & 1) + P * ((k >> 1 & 1) + P * (k >> 2 & 1)));
+  for (PetscInt a = 0; a < (1 << dim); ++a) {
+    const PetscReal *at = place + key[node[a]] * (dim + 1);
+
+    if (!HopsArraysApart(dim, x + node[a] * dim, at, HOPS_ARRAYS_TOL * size)) continue;
+    for (PetscInt b = 0; b < (1 << dim); ++b)
+      if (key[node[b]] != key[node[a]] && !HopsArraysApart(dim, x + node[b] * dim, at, HOPS_ARRAYS_TOL * size)) PetscCall(HopsRefuse(why, "Cell %" PetscInt_FMT " has unknown %" PetscInt_FMT " at one of its corners, and another cell has it where the cell's corner %" PetscInt_FMT " is: number the nodes of both in the order of their lattices, x fastest", c, gidx[key[node[a]]], b));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Half the largest side of the box around a cell's corners, which bounds the distance from their middle */
+static PetscReal HopsArraysSize(HopsSpace sp, const PetscReal x[])
+{
+  const PetscInt dim = sp->dim, P = sp->order + 1;
+  PetscReal      size = 0.0;
+
+  for (PetscInt k = 1; k < (1 << dim); ++k)
+    for (PetscInt d = 0; d < dim; ++d) size = PetscMax(size, 0.5 * PetscAbsReal(x[(P - 1) * ((k & 1) + P * ((k >> 1 & 1) + P * (k >> 2 & 1))) * dim + d] - x[d]));
+  return size;
+}
+
+/*
+  place[k]: where the first cell of this rank has unknown k, and in how many directions cells end there (then, on several ranks, what one of them
+  said). `agree`: all cells have all their unknowns there, so that nothing else about them needs to be compared
+*/
+static PetscErrorCode HopsArraysCheckPlaces(HopsSpace sp, PetscInt nkeys, const PetscInt gidx[], const PetscInt elist[], PetscSF keys, char why[], PetscBool *agree)
+{
+  const PetscInt dim = sp->dim, w = dim + 1, P = sp->order + 1, np = PetscPowInt(P, dim);
+  MPI_Comm       comm = PetscObjectComm((PetscObject)sp);
+  HopsBasis      gll, geom;
+  PetscInt      *cell, *count, *ends;
+  PetscReal     *x, *place, *size, *other, *root;
+  PetscMPIInt    nranks;
+  MPI_Datatype   unit;
+
+  PetscFunctionBegin;
+  *agree = PETSC_TRUE;
+  PetscCall(HopsBasisCreate(P, P, PETSC_TRUE, &gll));
+  PetscCall(HopsSpaceCreateGeometryBasis(sp, &gll, &geom));
+  PetscCall(PetscMalloc5(nkeys, &cell, np, &ends, np * dim, &x, nkeys * w, &place, sp->ncells, &size));
+  PetscCall(PetscCalloc1(nkeys, &count));
+  for (PetscInt i = 0; i < np; ++i) {
+    ends[i] = 0;
+    for (PetscInt d = 0, k = i; d < dim; ++d, k /= P) ends[i] += k % P == 0 || k % P == P - 1;
+  }
+  for (PetscInt c = 0; c < sp->ncells; ++c) {
+    PetscBool twice = PETSC_FALSE;
+
+    PetscCall(HopsArraysLattice(sp, &geom, c, x));
+    size[c] = HopsArraysSize(sp, x);
+    for (PetscInt i = 0; i < np; ++i) {
+      const PetscInt k  = elist[c * np + i];
+      PetscReal     *at = place + k * w;
+
+      if (!count[k]++) {
+        for (PetscInt d = 0; d < dim; ++d) at[d] = x[i * dim + d];
+        at[dim] = ends[i];
+      } else {
+        if (cell[k] == c) twice = PETSC_TRUE;
+        if (at[dim] != ends[i] || HopsArraysApart(dim, at, x + i * dim, HOPS_ARRAYS_SAME * size[c])) *agree = PETSC_FALSE;
+      }
+      cell[k] = c;
+    }
+    if (twice) PetscCall(HopsArraysCheckTwice(sp, c, gidx, elist + c * np, why));
+  }
+  PetscCallMPI(MPI_Comm_size(comm, &nranks));
+  if (nranks > 1) {
+    PetscCallMPI(MPI_Type_contiguous((PetscMPIInt)w, MPIU_REAL, &unit));
+    PetscCallMPI(MPI_Type_commit(&unit));
+    PetscCall(PetscMalloc2(nkeys * w, &other, sp->nT * w, &root));
+    PetscCall(PetscSFReduceBegin(keys, unit, place, root, MPI_REPLACE));
+    PetscCall(PetscSFReduceEnd(keys, unit, place, root, MPI_REPLACE));
+    PetscCall(PetscSFBcastBegin(keys, unit, root, other, MPI_REPLACE));
+    PetscCall(PetscSFBcastEnd(keys, unit, root, other, MPI_REPLACE));
+    for (PetscInt k = 0; k < nkeys; ++k)
+      if (other[k * w + dim] != place[k * w + dim] || HopsArraysApart(dim, other + k * w, place + k * w, HOPS_ARRAYS_SAME * size[cell[k]])) *agree = PETSC_FALSE;
+    PetscCall(PetscArraycpy(place, other, nkeys * w));
+    PetscCall(PetscFree2(other, root));
+    PetscCallMPI(MPI_Type_free(&unit));
+    PetscCall(MPIU_Allreduce(MPI_IN_PLACE, agree, 1, HOPS_MPI_BOOL, MPI_LAND, comm));
+  }
+  if (*agree) PetscCall(HopsArraysCheckCounts(sp, nkeys, gidx, count, cell, place + dim, w, keys, why));
+  for (PetscInt c = 0; c < sp->ncells && !*agree; ++c) {
+    PetscCall(HopsArraysLattice(sp, &geom, c, x));
+    PetscCall(HopsArraysCheckMovedCorners(sp, c, gidx, elist + c * np, x, place, size[c], why));
+  }
+  PetscCall(PetscFree5(cell, ends, x, place, size));
+  PetscCall(PetscFree(count));
+  PetscCall(HopsBasisDestroy(&gll));
+  PetscCall(HopsBasisDestroy(&geom));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Unknowns that belong to no cell */
+static PetscErrorCode HopsArraysCheckUsed(HopsSpace sp, PetscSF keys, char why[])
+{
+  const PetscInt *degree;
+
+  PetscFunctionBegin;
+  PetscCall(PetscSFComputeDegreeBegin(keys, &degree));
+  PetscCall(PetscSFComputeDegreeEnd(keys, &degree));
+  for (PetscInt i = 0; i < sp->nT; ++i)
+    if (!degree[i]) PetscCall(HopsRefuse(why, "Unknown %" PetscInt_FMT " belongs to no cell of any rank: number the unknowns without gaps", sp->rstart + i));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ------------------------------------------------------------------- lattices ------------------------------------------------------------------- */
+
+/* sign[2]: at how many corners of the cell the map with values X[dim][P^dim], their places given by `node` or lexicographic, has a positive, a negative determinant; D: derivatives of the 1D basis */
+static void HopsArraysHandedness(PetscInt dim, PetscInt P, const PetscReal X[], const PetscInt node[], const PetscReal D[], PetscInt sign[2])
+{
+  const PetscInt np = PetscPowInt(P, dim), stride[3] = {1, P, P * P};
+
+  sign[0] = sign[1] = 0;
+  for (PetscInt k = 0; k < (1 << dim); ++k) {
+    PetscReal J[9], Ji[9], det;
+
+    for (PetscInt j = 0; j < dim; ++j) {
+      const PetscReal *d     = D + ((k >> j) & 1) * (P - 1) * P;
+      PetscInt         start = 0;
+
+      for (PetscInt m = 0; m < dim; ++m) start += m == j ? 0 : ((k >> m) & 1) * (P - 1) * stride[m];
+      for (PetscInt i = 0; i < dim; ++i) {
+        PetscReal s = 0.0;
+
+        for (PetscInt m = 0; m < P; ++m) {
+          const PetscInt at = start + m * stride[j];
+
+          s += d[m] * X[i * np + (node ? node[at] : at)];
+        }
+        J[i * dim + j] = s;
+      }
+    }
+    det = HopsInverse(dim, J, Ji);
+    if (det > 0.0) ++sign[0];
+    if (det < 0.0) ++sign[1];
+  }
+}
+
+/* Are the nodes inside the cell's edges at equal distances, on straight lines? */
+static PetscBool HopsArraysEquispaced(PetscInt dim, PetscInt P, const PetscReal X[])
+{
+  const PetscInt np = PetscPowInt(P, dim), stride[3] = {1, P, P * P};
+
+  for (PetscInt j = 0; j < dim; ++j)
+    for (PetscInt k = 0; k < (1 << dim); ++k) {
+      PetscInt  start = 0;
+      PetscReal size  = 0.0;
+
+      if ((k >> j) & 1) continue;
+      for (PetscInt m = 0; m < dim; ++m) start += ((k >> m) & 1) * (P - 1) * stride[m];
+      for (PetscInt i = 0; i < dim; ++i) size = PetscMax(size, PetscAbsReal(X[i * np + start + (P - 1) * stride[j]] - X[i * np + start]));
+      for (PetscInt m = 1; m < P - 1; ++m)
+        for (PetscInt i = 0; i < dim; ++i) {
+          const PetscReal *x = X + i * np + start, equal = ((P - 1 - m) * x[0] + m * x[(P - 1) * stride[j]]) / (P - 1);
+
+          if (!(PetscAbsReal(x[m * stride[j]] - equal) <= 1e-3 * size)) return PETSC_FALSE;
+        }
+    }
+  return PETSC_TRUE;
+}
+
+/*
+  A map that is neither right- nor left-handed: are its nodes out of order? At order 1, they run around the cell (VTK, Gmsh); at higher orders, steps between
+  neighbours of the lattice are as long as if they went across the cell.
+*/
+static PetscErrorCode HopsArraysCheckOrder(HopsSpace sp, PetscInt c, const PetscReal D[], char why[])
+{
+  const PetscInt   dim = sp->dim, P = sp->gorder + 1, np = PetscPowInt(P, dim), around[8] = {0, 1, 3, 2, 4, 5, 7, 6};
+  const PetscReal *X    = sp->X + c * dim * np;
+  PetscReal        step = 0.0, diagonal = 0.0;
+  PetscInt         sign[2], n           = 0;
+
+  PetscFunctionBegin;
+  if (P == 2) {
+    HopsArraysHandedness(dim, P, X, around, D, sign);
+    if (sign[0] == (1 << dim) || sign[1] == (1 << dim)) PetscCall(HopsRefuse(why, "The nodes of cell %" PetscInt_FMT " run around it, as those of VTK and Gmsh do: list them in the order of the lattice, x fastest, that is with the nodes 2 and 3 (in 3D also 6 and 7) exchanged", c));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  for (PetscInt d = 0, stride = 1; d < dim; ++d, stride *= P)
+    for (PetscInt i = 0; i < np; ++i) {
+      PetscReal s = 0.0;
+
+      if (i / stride % P == P - 1) continue;
+      for (PetscInt k = 0; k < dim; ++k) s += PetscSqr(X[k * np + i + stride] - X[k * np + i]);
+      step += PetscSqrtReal(s);
+      ++n;
+    }
+  for (PetscInt k = 0; k < dim; ++k) {
+    PetscReal lo = X[k * np], hi = X[k * np];
+
+    for (PetscInt i = 1; i < np; ++i) {
+      lo = PetscMin(lo, X[k * np + i]);
+      hi = PetscMax(hi, X[k * np + i]);
+    }
+    diagonal += PetscSqr(hi - lo);
+  }
+  if (step / n * (P - 1) > 0.95 * PetscSqrtReal(diagonal)) PetscCall(HopsRefuse(why, "The nodes of cell %" PetscInt_FMT " are not in the order of its lattice: list the Gauss-Lobatto-Legendre points of the cell with x fastest, then y, then z", c));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Lattices that are left-handed, out of order or equispaced; a cell that is inverted otherwise is left to the operator, which sees more points */
+static PetscErrorCode HopsArraysCheckMaps(HopsSpace sp, char why[])
+{
+  const PetscInt dim = sp->dim, P = sp->gorder + 1, np = PetscPowInt(P, dim), all = 1 << dim;
+  HopsBasis      gll;
+  PetscInt       first = -1;
+  PetscInt64     n[3]  = {sp->ncells, 0, 0}; /* cells, left-handed ones, equispaced ones */
+
+  PetscFunctionBegin;
+  PetscCall(HopsBasisCreate(P, P, PETSC_TRUE, &gll));
+  for (PetscInt c = 0; c < sp->ncells; ++c) {
+    const PetscReal *X = sp->X + c * dim * np;
+    PetscInt         sign[2];
+
+    HopsArraysHandedness(dim, P, X, NULL, gll.D, sign);
+    if (sign[1] == all) {
+      if (!n[1]++) first = c;
+    } else if (sign[0] != all) PetscCall(HopsArraysCheckOrder(sp, c, gll.D, why));
+    if (P > 3 && HopsArraysEquispaced(dim, P, X)) ++n[2];
+  }
+  PetscCall(HopsBasisDestroy(&gll));
+  PetscCall(MPIU_Allreduce(MPI_IN_PLACE, n, 3, MPIU_INT64, MPI_SUM, PetscObjectComm((PetscObject)sp)));
+  if (n[0] && n[1] == n[0]) PetscCall(HopsRefuse(why, "The lattices of all cells are left-handed: two directions are exchanged, or one runs backwards; list the nodes of each cell so that x, y and z of its lattice are right-handed in space"));
+  else if (first >= 0) PetscCall(HopsRefuse(why, "The lattice of cell %" PetscInt_FMT " is left-handed, and those of %" PetscInt64_FMT " of %" PetscInt64_FMT " cells are not: either its nodes are listed with two directions exchanged, or the cell is inverted and the mesh needs repair", first, n[0] - n[1], n[0]));
+  if (2 * n[2] > n[0]) PetscCall(HopsRefuse(why, "The coordinates of %" PetscInt64_FMT " of %" PetscInt64_FMT " cells are at equispaced points of their straight edges: evaluate the element maps at the Gauss-Lobatto-Legendre points of order %" PetscInt_FMT, n[2], n[0], sp->gorder));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsArraysCheck(HopsSpace sp, PetscInt nkeys, const PetscInt gidx[], const PetscInt elist[], PetscSF keys)
+{
+  MPI_Comm  comm                 = PetscObjectComm((PetscObject)sp);
+  char      why[HOPS_WHY_LENGTH] = "";
+  PetscBool agree                = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  PetscCall(HopsArraysCheckUsed(sp, keys, why));
+  PetscCall(HopsRaise(comm, PETSC_ERR_ARG_OUTOFRANGE, why));
+  PetscCall(HopsArraysCheckMaps(sp, why));
+  PetscCall(HopsRaise(comm, PETSC_ERR_ARG_WRONG, why));
+  if (sp->family == HOPS_H1) PetscCall(HopsArraysCheckPlaces(sp, nkeys, gidx, elist, keys, why, &agree));
+  if (!agree) PetscCall(HopsArraysCheckOrientation(sp, nkeys, gidx, elist, keys, why));
+  PetscCall(HopsRaise(comm, PETSC_ERR_ARG_INCOMP, why));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

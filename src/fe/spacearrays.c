@@ -1,19 +1,51 @@
 /* HopsSpace from raw arrays, the form in which spectral-element codes hold their mesh. */
 #include <hops/private/hopsderham.h>
 
-/* Refuses unknowns that belong to no cell; `keys` has a root for each unknown and a leaf for each that this rank's cells touch */
-static PetscErrorCode HopsArraysCheckUsed(HopsSpace sp, PetscSF keys)
+/* Sizes and pointers; ne unknowns and nx coordinates a cell */
+static PetscErrorCode HopsArraysCheckSizes(MPI_Comm comm, PetscInt ncells, PetscInt n, PetscInt ne, PetscInt nx, const PetscInt unknowns[], const PetscReal coords[], PetscInt ness, const PetscInt ess[])
 {
-  const PetscInt *degree;
+  char       why[HOPS_WHY_LENGTH] = "";
+  PetscInt64 sum[2];
 
   PetscFunctionBegin;
-  PetscCall(PetscSFComputeDegreeBegin(keys, &degree));
-  PetscCall(PetscSFComputeDegreeEnd(keys, &degree));
-  for (PetscInt i = 0; i < sp->nT; ++i) PetscCheck(degree[i], PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "Unknown %" PetscInt_FMT " belongs to no cell of any rank: number the unknowns without gaps", sp->rstart + i);
+  if (ncells < 0 || n < 0 || ness < 0) PetscCall(HopsRefuse(why, "Negative sizes: %" PetscInt_FMT " cells, %" PetscInt_FMT " owned unknowns, %" PetscInt_FMT " essential unknowns", ncells, n, ness));
+  else if (ncells && (!unknowns || !coords)) PetscCall(HopsRefuse(why, "A rank has %" PetscInt_FMT " cells, and the array of their %s is NULL", ncells, unknowns ? "coordinates" : "unknowns"));
+  else if (ness && !ess) PetscCall(HopsRefuse(why, "A rank has %" PetscInt_FMT " essential unknowns, and their array is NULL", ness));
+  else if (ncells > PETSC_INT_MAX / PetscMax(ne, nx)) PetscCall(HopsRefuse(why, "A rank has %" PetscInt_FMT " cells of %" PetscInt_FMT " unknowns and %" PetscInt_FMT " coordinates, more than this PETSc's indices reach: use more ranks, or a PETSc with 64-bit indices (--with-64-bit-indices)", ncells, ne, nx));
+  PetscCall(HopsRaise(comm, PETSC_ERR_ARG_OUTOFRANGE, why));
+  sum[0] = n;
+  sum[1] = (PetscInt64)ncells * ne;
+  PetscCall(MPIU_Allreduce(MPI_IN_PLACE, sum, 2, MPIU_INT64, MPI_SUM, comm));
+  PetscCheck(sum[0] <= sum[1], comm, PETSC_ERR_ARG_OUTOFRANGE, "The ranks own %" PetscInt64_FMT " unknowns, more than the %" PetscInt64_FMT " that all cells have: number the unknowns without gaps, each owned by one rank", sum[0], sum[1]);
+  PetscCheck(sum[0] <= PETSC_INT_MAX, comm, PETSC_ERR_SUP, "There are %" PetscInt64_FMT " unknowns, more than this PETSc's indices reach (%" PetscInt_FMT "): use a PETSc with 64-bit indices (--with-64-bit-indices)", sum[0], PETSC_INT_MAX);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A space of any family. unknowns[ncells][ne] as the public functions say, coords at the nodes of order gorder; the check is of orientations */
+/* What the arrays hold: numbers of unknowns in [0,N), finite coordinates */
+static PetscErrorCode HopsArraysCheckEntries(HopsSpace sp, const PetscInt unknowns[], PetscInt nx, const PetscReal coords[], PetscInt ness, const PetscInt ess[])
+{
+  const PetscBool sign                 = sp->family == HOPS_HCURL || sp->family == HOPS_HDIV ? PETSC_TRUE : PETSC_FALSE;
+  char            why[HOPS_WHY_LENGTH] = "";
+
+  PetscFunctionBegin;
+  for (PetscInt i = 0; i < sp->ncells * sp->ne; ++i) {
+    const PetscInt g = unknowns[i] < 0 && sign ? -1 - unknowns[i] : unknowns[i];
+
+    if (g < 0 || g >= sp->N) PetscCall(HopsRefuse(why, "A node of cell %" PetscInt_FMT " has global index %" PetscInt_FMT ", outside [0,%" PetscInt_FMT ")%s", i / sp->ne, g, sp->N, g < 0 ? ": signs are for H(curl) and H(div)" : ""));
+  }
+  for (PetscInt c = 0; c < sp->ncells; ++c) {
+    PetscReal sum = 0.0; /* zero times what is not finite is not zero */
+
+    for (PetscInt i = 0; i < nx; ++i) sum += 0.0 * coords[c * nx + i];
+    if (sum != 0.0) PetscCall(HopsRefuse(why, "A coordinate of cell %" PetscInt_FMT " is infinite or not-a-number", c));
+  }
+  for (PetscInt i = 0; i < ness; ++i)
+    if (ess[i] < 0 || ess[i] >= sp->N) PetscCall(HopsRefuse(why, "Essential unknown %" PetscInt_FMT " is outside [0,%" PetscInt_FMT ")", ess[i], sp->N));
+  PetscCall(HopsRaise(PetscObjectComm((PetscObject)sp), PETSC_ERR_ARG_OUTOFRANGE, why));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A space of any family. unknowns[ncells][ne] as the public functions say, coords at the nodes of order gorder; the check is of what contradicts itself */
 PetscErrorCode HopsSpaceCreateArrays_Private(MPI_Comm comm, HopsFamily family, PetscInt dim, PetscInt order, PetscInt ncells, PetscInt n, const PetscInt unknowns[], PetscInt gorder, const PetscReal coords[], PetscInt ness, const PetscInt ess[], PetscBool check, HopsSpace *space)
 {
   HopsSpace   sp;
@@ -23,14 +55,15 @@ PetscErrorCode HopsSpaceCreateArrays_Private(MPI_Comm comm, HopsFamily family, P
   PetscSF     sf;
   PetscLayout layout;
   PetscInt   *mark, *leaf;
+  char        why[HOPS_WHY_LENGTH] = "";
 
   PetscFunctionBegin;
   PetscCall(HopsSpaceCreate_Private(comm, dim, order, &sp));
-  PetscCheck(ncells >= 0 && n >= 0 && ness >= 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "Negative sizes: %" PetscInt_FMT " cells, %" PetscInt_FMT " owned unknowns, %" PetscInt_FMT " essential unknowns", ncells, n, ness);
   PetscCheck(gorder >= 1 && gorder <= 64, comm, PETSC_ERR_ARG_OUTOFRANGE, "The order of the element maps must be between 1 and 64, not %" PetscInt_FMT, gorder);
   PetscCall(PetscLogEventBegin(HopsEvent.space, sp, 0, 0, 0));
   HopsLayoutCreate(family, dim, order, &l);
-  np  = PetscPowInt(gorder + 1, dim);
+  np = PetscPowInt(gorder + 1, dim);
+  PetscCall(HopsArraysCheckSizes(comm, ncells, n, l.ne, np * dim, unknowns, coords, ness, ess));
   nel = ncells * l.ne;
   PetscCall(PetscLayoutCreateFromSizes(comm, n, PETSC_DETERMINE, 1, &layout));
   PetscCall(PetscLayoutGetRange(layout, &sp->rstart, NULL));
@@ -40,6 +73,7 @@ PetscErrorCode HopsSpaceCreateArrays_Private(MPI_Comm comm, HopsFamily family, P
   sp->nT     = n;
   sp->ncells = sp->ncaller = ncells;
   sp->gorder               = gorder;
+  PetscCall(HopsArraysCheckEntries(sp, unknowns, np * dim, coords, ness, ess));
   PetscCall(PetscMalloc1(ncells, &sp->cell));
   PetscCall(PetscMalloc1(ncells * np * dim, &sp->X));
   for (PetscInt c = 0; c < ncells; ++c) {
@@ -49,23 +83,16 @@ PetscErrorCode HopsSpaceCreateArrays_Private(MPI_Comm comm, HopsFamily family, P
   }
   /* keys: the distinct global indices of this rank's cells, ascending */
   PetscCall(PetscMalloc2(nel, &gidx, nel, &elist));
-  for (PetscInt i = 0; i < nel; ++i) {
-    PetscCheck(unknowns[i] >= 0 || family == HOPS_HCURL || family == HOPS_HDIV, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "A node has global index %" PetscInt_FMT ", outside [0,%" PetscInt_FMT "): signs are for H(curl) and H(div)", unknowns[i], sp->N);
-    gidx[i] = unknowns[i] < 0 ? -1 - unknowns[i] : unknowns[i];
-  }
+  for (PetscInt i = 0; i < nel; ++i) gidx[i] = unknowns[i] < 0 ? -1 - unknowns[i] : unknowns[i];
   nkeys = nel;
   PetscCall(PetscSortRemoveDupsInt(&nkeys, gidx));
-  PetscCheck(!nkeys || gidx[nkeys - 1] < sp->N, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "A node has global index %" PetscInt_FMT ", outside [0,%" PetscInt_FMT ")", gidx[nkeys - 1], sp->N);
   for (PetscInt i = 0; i < nel; ++i) {
     PetscCall(PetscFindInt(unknowns[i] < 0 ? -1 - unknowns[i] : unknowns[i], nkeys, gidx, &elist[i]));
     if (unknowns[i] < 0) elist[i] = -1 - elist[i];
   }
   /* an unknown is essential everywhere if any rank says so */
   PetscCall(PetscCalloc3(n, &mark, PetscMax(nkeys, ness), &leaf, nkeys, &isess));
-  for (PetscInt i = 0; i < ness; ++i) {
-    PetscCheck(ess[i] >= 0 && ess[i] < sp->N, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "Essential unknown %" PetscInt_FMT " is outside [0,%" PetscInt_FMT ")", ess[i], sp->N);
-    leaf[i] = 1;
-  }
+  for (PetscInt i = 0; i < ness; ++i) leaf[i] = 1;
   PetscCall(PetscSFCreate(comm, &sf));
   PetscCall(PetscSFSetGraphLayout(sf, layout, ness, NULL, PETSC_OWN_POINTER, ess));
   PetscCall(PetscSFReduceBegin(sf, MPIU_INT, leaf, mark, MPI_MAX));
@@ -74,15 +101,15 @@ PetscErrorCode HopsSpaceCreateArrays_Private(MPI_Comm comm, HopsFamily family, P
     PetscInt where = 0;
 
     if (mark[i]) PetscCall(PetscFindInt(sp->rstart + i, nkeys, gidx, &where));
-    PetscCheck(where >= 0, PETSC_COMM_SELF, PETSC_ERR_SUP, "Essential unknown %" PetscInt_FMT " is owned by a rank none of whose cells touch it: let it be owned by a rank with such a cell", sp->rstart + i);
+    if (where < 0) PetscCall(HopsRefuse(why, "Essential unknown %" PetscInt_FMT " is owned by a rank none of whose cells touch it: let it be owned by a rank with such a cell", sp->rstart + i));
   }
+  PetscCall(HopsRaise(comm, PETSC_ERR_SUP, why));
   PetscCall(PetscSFDestroy(&sf));
   PetscCall(PetscSFCreate(comm, &sf));
   PetscCall(PetscSFSetGraphLayout(sf, layout, nkeys, NULL, PETSC_OWN_POINTER, gidx));
   PetscCall(PetscSFBcastBegin(sf, MPIU_INT, mark, leaf, MPI_REPLACE));
   PetscCall(PetscSFBcastEnd(sf, MPIU_INT, mark, leaf, MPI_REPLACE));
-  if (family != HOPS_H1) PetscCall(HopsArraysCheckUsed(sp, sf));
-  if (check) PetscCall(HopsArraysCheckOrientation(sp, nkeys, gidx, elist, sf));
+  if (check) PetscCall(HopsArraysCheck(sp, nkeys, gidx, elist, sf));
   PetscCall(PetscSFDestroy(&sf));
   for (PetscInt k = 0; k < nkeys; ++k) isess[k] = leaf[k] ? PETSC_TRUE : PETSC_FALSE;
   PetscCall(HopsSpaceSetUpNumbering(sp, nkeys, gidx, isess, elist));
@@ -115,18 +142,23 @@ PetscErrorCode HopsSpaceCreateArrays_Private(MPI_Comm comm, HopsFamily family, P
 
   Level: beginner
 
-  Note:
+  Notes:
   Essential unknowns stay in the vectors: their rows and columns are those of the identity, in the operator and in the
   low-order-refined matrix alike. The arrays are copied.
+
+  Arrays that contradict themselves are refused, on all ranks: an unknown of no cell, or at two nodes of a cell; cells that have a common unknown
+  at different places of their common edge or face; cells given twice; coordinates that are not finite, or at equispaced points
+  rather than the Gauss-Lobatto-Legendre points; lattices that are left-handed, or out of order. Periodic meshes are fine as long as what is
+  identified is a translation (of order 1, only corners that are exchanged in a cell are found there).
 
 .seealso: `HopsSpace`, `HopsSpaceCreateFamilyFromArrays()`, `HopsSpaceCreateFromDM()`, `HopsSpaceCreateH1()`, `PCLORSetSpace()`
 @*/
 PetscErrorCode HopsSpaceCreateFromArrays(MPI_Comm comm, PetscInt dim, PetscInt order, PetscInt ncells, PetscInt n, const PetscInt nodes[], const PetscReal coords[], PetscInt ness, const PetscInt ess[], HopsSpace *space)
 {
   PetscFunctionBegin;
-  PetscAssertPointer(space, 10);
+  HopsValidPointer(space, 10);
   PetscCheck(order >= 1 && order <= 64, comm, PETSC_ERR_ARG_OUTOFRANGE, "The order of a space must be between 1 and 64, not %" PetscInt_FMT, order);
-  PetscCall(HopsSpaceCreateArrays_Private(comm, HOPS_H1, dim, order, ncells, n, nodes, order, coords, ness, ess, PETSC_FALSE, space));
+  PetscCall(HopsSpaceCreateArrays_Private(comm, HOPS_H1, dim, order, ncells, n, nodes, order, coords, ness, ess, PETSC_TRUE, space));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -186,8 +218,8 @@ PetscErrorCode HopsSpaceCreateFromArrays(MPI_Comm comm, PetscInt dim, PetscInt o
 PetscErrorCode HopsSpaceCreateFamilyFromArrays(MPI_Comm comm, HopsFamily family, PetscInt dim, PetscInt order, PetscInt ncells, PetscInt n, const PetscInt unknowns[], PetscInt gorder, const PetscReal coords[], PetscInt ness, const PetscInt ess[], HopsSpace *space)
 {
   PetscFunctionBegin;
-  PetscAssertPointer(space, 12);
-  PetscCheck(family >= HOPS_H1 && family <= HOPS_L2, comm, PETSC_ERR_ARG_OUTOFRANGE, "%d is no HopsFamily", (int)family);
+  HopsValidEnum(family, HOPS_L2, 2);
+  HopsValidPointer(space, 12);
   PetscCall(HopsSpaceCreateArrays_Private(comm, family, dim, order, ncells, n, unknowns, gorder, coords, ness, ess, PETSC_TRUE, space));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

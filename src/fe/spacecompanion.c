@@ -40,15 +40,6 @@ static PetscErrorCode HopsCompanionCheckMesh(HopsSpace a, HopsSpace b)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* a number in (1, 2) that depends on the global index alone */
-static PetscReal HopsHash(PetscInt g)
-{
-  PetscInt64 h = (PetscInt64)g + 1;
-
-  for (PetscInt k = 0; k < 3; ++k) h = (h * 48271 + 12345) % 2147483647;
-  return 1.0 + (PetscReal)h / 2147483647.0;
-}
-
 /*
   The derivative that maps one of two companions to the other: all cells that see an unknown of its range must find the same boundary
   of it. A vector of numbers without pattern tells; constrained rows, which the derivative has not, are left out.
@@ -141,8 +132,8 @@ PetscErrorCode HopsSpaceSetCompanion(HopsSpace space, HopsSpace other)
   PetscInt ness[2];
 
   PetscFunctionBegin;
-  PetscValidHeaderSpecific(space, HOPS_SPACE_CLASSID, 1);
-  PetscValidHeaderSpecific(other, HOPS_SPACE_CLASSID, 2);
+  HopsValidHeader(space, HOPS_SPACE_CLASSID, 1);
+  HopsValidHeader(other, HOPS_SPACE_CLASSID, 2);
   comm = PetscObjectComm((PetscObject)space);
   PetscCheck(!space->dm && !other->dm, comm, PETSC_ERR_ARG_WRONG, "HopsSpaceSetCompanion() is for spaces from arrays; a space on a DMPlex makes its companions itself");
   PetscCheck(space->dim == other->dim && space->order == other->order && space->family != other->family, comm, PETSC_ERR_ARG_INCOMP, "Companions have the same dimension and order and different families, not %s of order %" PetscInt_FMT " in %" PetscInt_FMT "D and %s of order %" PetscInt_FMT " in %" PetscInt_FMT "D", HopsFamilies[space->family], space->order, space->dim, HopsFamilies[other->family], other->order, other->dim);
@@ -291,8 +282,9 @@ PetscErrorCode HopsSpaceCreateCompanion(HopsSpace space, HopsFamily family, Pets
   PetscInt ness;
 
   PetscFunctionBegin;
-  PetscValidHeaderSpecific(space, HOPS_SPACE_CLASSID, 1);
-  PetscAssertPointer(other, 4);
+  HopsValidHeader(space, HOPS_SPACE_CLASSID, 1);
+  HopsValidEnum(family, HOPS_L2, 2);
+  HopsValidPointer(other, 4);
   if (space->values) {
     PetscCall(HopsSpaceCreatePlex_Private(space->dm, family, space->order, essential ? space->label : NULL, essential ? space->nv : 0, space->values, NULL, other));
     HopsSpaceShareBackend(space, *other);

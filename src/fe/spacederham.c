@@ -99,6 +99,10 @@ PetscErrorCode HopsSpaceCreatePlex_Private(DM dm, HopsFamily family, PetscInt or
 
   PetscFunctionBegin;
   PetscCall(HopsInitialize());
+  if (label) {
+    HopsValidHeader(label, DMLABEL_CLASSID, 3);
+    HopsValidArray(nv, values, 5);
+  }
   PetscCall(HopsCheckPlex(dm, &dim));
   PetscCall(PetscLogEventBegin(HopsEvent.space, dm, 0, 0, 0));
   PetscCall(HopsSpaceCreate_Private(PetscObjectComm((PetscObject)dm), dim, order, &sp));
@@ -118,6 +122,7 @@ PetscErrorCode HopsSpaceCreatePlex_Private(DM dm, HopsFamily family, PetscInt or
   PetscCall(DMSetCoarseDM(sp->dm, coarse));
   PetscCall(HopsPlexGetCells(dm, sp));
   PetscCall(HopsPlexGetGeometry(dm, sp));
+  PetscCall(HopsSpaceCheckCounts(sp));
   PetscCall(HopsPlexClosureCreate(dim, &ref));
   PetscCall(HopsPlexGetClosures(dm, sp, ref.n, &cl));
   PetscCall(DMPlexGetChart(dm, &pStart, &pEnd));
@@ -185,8 +190,8 @@ PetscErrorCode HopsSpaceCreatePlex_Private(DM dm, HopsFamily family, PetscInt or
 PetscErrorCode HopsSpaceCreateHCurl(DM dm, PetscInt order, DMLabel label, PetscInt nv, const PetscInt values[], HopsSpace *space)
 {
   PetscFunctionBegin;
-  PetscValidHeaderSpecific(dm, DM_CLASSID, 1);
-  PetscAssertPointer(space, 6);
+  HopsValidHeader(dm, DM_CLASSID, 1);
+  HopsValidPointer(space, 6);
   PetscCall(HopsSpaceCreatePlex_Private(dm, HOPS_HCURL, order, label, nv, values, NULL, space));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -213,8 +218,8 @@ PetscErrorCode HopsSpaceCreateHCurl(DM dm, PetscInt order, DMLabel label, PetscI
 PetscErrorCode HopsSpaceCreateHDiv(DM dm, PetscInt order, DMLabel label, PetscInt nv, const PetscInt values[], HopsSpace *space)
 {
   PetscFunctionBegin;
-  PetscValidHeaderSpecific(dm, DM_CLASSID, 1);
-  PetscAssertPointer(space, 6);
+  HopsValidHeader(dm, DM_CLASSID, 1);
+  HopsValidPointer(space, 6);
   PetscCall(HopsSpaceCreatePlex_Private(dm, HOPS_HDIV, order, label, nv, values, NULL, space));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -238,8 +243,8 @@ PetscErrorCode HopsSpaceCreateHDiv(DM dm, PetscInt order, DMLabel label, PetscIn
 PetscErrorCode HopsSpaceCreateL2(DM dm, PetscInt order, HopsSpace *space)
 {
   PetscFunctionBegin;
-  PetscValidHeaderSpecific(dm, DM_CLASSID, 1);
-  PetscAssertPointer(space, 3);
+  HopsValidHeader(dm, DM_CLASSID, 1);
+  HopsValidPointer(space, 3);
   PetscCall(HopsSpaceCreatePlex_Private(dm, HOPS_L2, order, NULL, 0, NULL, NULL, space));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -262,7 +267,8 @@ PetscErrorCode HopsSpaceCreateL2(DM dm, PetscInt order, HopsSpace *space)
 PetscErrorCode HopsSpaceGetFamily(HopsSpace space, HopsFamily *family)
 {
   PetscFunctionBegin;
-  PetscValidHeaderSpecific(space, HOPS_SPACE_CLASSID, 1);
+  HopsValidHeader(space, HOPS_SPACE_CLASSID, 1);
+  HopsValidPointer(family, 2);
   *family = space->family;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -222,6 +222,14 @@ static void HopsFieldGather(HopsSpace sp, PetscInt c, const PetscScalar x[], con
   }
 }
 
+/* Reference coordinates lie in the cell, but for what an iteration that found them leaves */
+static PetscErrorCode HopsEvaluateCheckPoints(PetscInt n, const PetscReal xi[])
+{
+  PetscFunctionBegin;
+  for (PetscInt i = 0; i < n; ++i) PetscCheck(PetscAbsReal(xi[i]) <= 1.001, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "A point has the reference coordinate %g, outside [-1,1]: find the cell that holds it", (double)xi[i]);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /*@
   HopsSpaceEvaluate - Evaluates a field at points of this rank's cells.
 
@@ -243,7 +251,7 @@ static void HopsFieldGather(HopsSpace sp, PetscInt c, const PetscScalar x[], con
 @*/
 PetscErrorCode HopsSpaceEvaluate(HopsSpace space, Vec x, PetscInt n, const PetscInt cells[], const PetscReal xi[], PetscScalar u[])
 {
-  const PetscInt     dim = space->dim, P = space->order + 1, Pg = space->gorder + 1, npg = PetscPowInt(Pg, dim), size = PetscPowInt(PetscMax(P, Pg), dim);
+  PetscInt           dim, P, Pg, npg, size;
   HopsLayout         l;
   PetscInt          *where;
   PetscReal         *e, *work;
@@ -251,8 +259,18 @@ PetscErrorCode HopsSpaceEvaluate(HopsSpace space, Vec x, PetscInt n, const Petsc
   PetscScalar       *xg;
 
   PetscFunctionBegin;
-  PetscValidHeaderSpecific(space, HOPS_SPACE_CLASSID, 1);
-  PetscValidHeaderSpecific(x, VEC_CLASSID, 2);
+  HopsValidHeader(space, HOPS_SPACE_CLASSID, 1);
+  HopsValidHeader(x, VEC_CLASSID, 2);
+  HopsValidArray(n, cells, 4);
+  HopsValidArray(n, xi, 5);
+  HopsValidArray(n, u, 6);
+  PetscCall(HopsSpaceCheckVec(space, x, "of the field"));
+  dim  = space->dim;
+  P    = space->order + 1;
+  Pg   = space->gorder + 1;
+  npg  = PetscPowInt(Pg, dim);
+  size = PetscPowInt(PetscMax(P, Pg), dim);
+  PetscCall(HopsEvaluateCheckPoints(n * dim, xi));
   HopsLayoutCreate(space->family, dim, space->order, &l);
   PetscCall(PetscMalloc4(space->ncaller, &where, space->ne, &e, 2 * size, &work, space->nL - space->nT, &xg));
   for (PetscInt c = 0; c < space->ncaller; ++c) where[c] = -1;

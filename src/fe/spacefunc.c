@@ -67,12 +67,16 @@ static PetscErrorCode HopsSpaceEvaluateNodes(HopsSpace sp, HopsPointFunction f, 
 @*/
 PetscErrorCode HopsSpaceInterpolate(HopsSpace space, HopsPointFunction f, void *ctx, Vec x)
 {
-  const PetscInt nel = space->ncells * space->ne;
-  PetscScalar   *a, *cv, *g;
-  PetscBool     *touched;
+  PetscInt     nel;
+  PetscScalar *a, *cv, *g;
+  PetscBool   *touched;
 
   PetscFunctionBegin;
-  PetscValidHeaderSpecific(space, HOPS_SPACE_CLASSID, 1);
+  HopsValidHeader(space, HOPS_SPACE_CLASSID, 1);
+  HopsValidPointer(f, 2);
+  HopsValidHeader(x, VEC_CLASSID, 4);
+  PetscCall(HopsSpaceCheckVec(space, x, "of the values"));
+  nel = space->ncells * space->ne;
   PetscCall(VecGetArray(x, &a));
   PetscCall(PetscCalloc3(space->nC, &cv, space->nG, &g, space->nT, &touched));
   PetscCall(HopsSpaceEvaluateNodes(space, f, ctx, a, g, cv));
@@ -109,7 +113,7 @@ PetscErrorCode HopsSpaceInterpolate(HopsSpace space, HopsPointFunction f, void *
 PetscErrorCode HopsSpaceSetEssentialFunction(HopsSpace space, HopsPointFunction f, void *ctx)
 {
   PetscFunctionBegin;
-  PetscValidHeaderSpecific(space, HOPS_SPACE_CLASSID, 1);
+  HopsValidHeader(space, HOPS_SPACE_CLASSID, 1);
   if (f) PetscCall(HopsSpaceEvaluateNodes(space, f, ctx, NULL, NULL, space->cvals));
   else PetscCall(PetscArrayzero(space->cvals, space->nC));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -129,24 +133,8 @@ static inline PetscReal HopsTensorWeight(const HopsBasis *b, PetscInt dim, Petsc
   return w;
 }
 
-/*@C
-  HopsSpaceComputeRHS - Computes the linear form b_i = int f . v_i, with order + 3 Gauss points per direction.
-
-  Collective
-
-  Input Parameters:
-+ space - the space
-. f     - the function
-- ctx   - its context, or `NULL`
-
-  Output Parameter:
-. b - the vector, overwritten; entries of essential unknowns that the vector holds are zero
-
-  Level: beginner
-
-.seealso: `HopsSpace`, `MatPALiftEssential()`
-@*/
-PetscErrorCode HopsSpaceComputeRHS(HopsSpace space, HopsPointFunction f, void *ctx, Vec b)
+/* The linear form of an H1 space */
+static PetscErrorCode HopsNodalComputeRHS(HopsSpace space, HopsPointFunction f, void *ctx, Vec b)
 {
   const PetscInt   dim = space->dim, P = space->order + 1, Q = P + 2;
   const PetscInt   np = PetscPowInt(P, dim), nq = PetscPowInt(Q, dim);
@@ -156,11 +144,6 @@ PetscErrorCode HopsSpaceComputeRHS(HopsSpace space, HopsPointFunction f, void *c
   PetscScalar     *y, *yg;
 
   PetscFunctionBegin;
-  PetscValidHeaderSpecific(space, HOPS_SPACE_CLASSID, 1);
-  if (space->family != HOPS_H1) {
-    PetscCall(HopsFieldComputeRHS(space, f, ctx, b));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
   PetscCall(HopsBasisCreate(P, Q, PETSC_FALSE, &basis));
   PetscCall(HopsSpaceCreateGeometryBasis(space, &basis, &geom));
   PetscCall(PetscMalloc6(nq * dim, &pts, nq * dim * dim, &J, nq, &u, np, &v, 2 * nq, &work, P * Q, &Bt));
@@ -196,24 +179,36 @@ PetscErrorCode HopsSpaceComputeRHS(HopsSpace space, HopsPointFunction f, void *c
 }
 
 /*@C
-  HopsSpaceComputeL2Error - Computes the L2 norm of the difference between a finite element function and a given one.
+  HopsSpaceComputeRHS - Computes the linear form b_i = int f . v_i, with order + 3 Gauss points per direction.
 
   Collective
 
   Input Parameters:
-+ space - the space, whose essential values are used where the vector has no entry
-. x     - the vector
-. f     - the function to compare with
++ space - the space
+. f     - the function
 - ctx   - its context, or `NULL`
 
   Output Parameter:
-. error - the norm, by order + 4 Gauss points per direction
+. b - the vector, overwritten; entries of essential unknowns that the vector holds are zero
 
   Level: beginner
 
-.seealso: `HopsSpace`, `HopsSpaceSetEssentialFunction()`
+.seealso: `HopsSpace`, `MatPALiftEssential()`
 @*/
-PetscErrorCode HopsSpaceComputeL2Error(HopsSpace space, Vec x, HopsPointFunction f, void *ctx, PetscReal *error)
+PetscErrorCode HopsSpaceComputeRHS(HopsSpace space, HopsPointFunction f, void *ctx, Vec b)
+{
+  PetscFunctionBegin;
+  HopsValidHeader(space, HOPS_SPACE_CLASSID, 1);
+  HopsValidPointer(f, 2);
+  HopsValidHeader(b, VEC_CLASSID, 4);
+  PetscCall(HopsSpaceCheckVec(space, b, "of the right-hand side"));
+  if (space->family == HOPS_H1) PetscCall(HopsNodalComputeRHS(space, f, ctx, b));
+  else PetscCall(HopsFieldComputeRHS(space, f, ctx, b));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The error in an H1 space */
+static PetscErrorCode HopsNodalComputeL2Error(HopsSpace space, Vec x, HopsPointFunction f, void *ctx, PetscReal *error)
 {
   const PetscInt     dim = space->dim, P = space->order + 1, Q = P + 3;
   const PetscInt     np = PetscPowInt(P, dim), nq = PetscPowInt(Q, dim);
@@ -224,11 +219,6 @@ PetscErrorCode HopsSpaceComputeL2Error(HopsSpace space, Vec x, HopsPointFunction
   PetscScalar       *xg;
 
   PetscFunctionBegin;
-  PetscValidHeaderSpecific(space, HOPS_SPACE_CLASSID, 1);
-  if (space->family != HOPS_H1) {
-    PetscCall(HopsFieldComputeL2Error(space, x, f, ctx, error));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
   PetscCall(HopsBasisCreate(P, Q, PETSC_FALSE, &basis));
   PetscCall(HopsSpaceCreateGeometryBasis(space, &basis, &geom));
   PetscCall(PetscMalloc5(nq * dim, &pts, nq * dim * dim, &J, np, &u, nq, &v, 2 * nq, &work));
@@ -254,5 +244,36 @@ PetscErrorCode HopsSpaceComputeL2Error(HopsSpace space, Vec x, HopsPointFunction
   PetscCall(HopsBasisDestroy(&geom));
   PetscCall(MPIU_Allreduce(&sum, error, 1, MPIU_REAL, MPIU_SUM, PetscObjectComm((PetscObject)space)));
   *error = PetscSqrtReal(*error);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@C
+  HopsSpaceComputeL2Error - Computes the L2 norm of the difference between a finite element function and a given one.
+
+  Collective
+
+  Input Parameters:
++ space - the space, whose essential values are used where the vector has no entry
+. x     - the vector
+. f     - the function to compare with
+- ctx   - its context, or `NULL`
+
+  Output Parameter:
+. error - the norm, by order + 4 Gauss points per direction
+
+  Level: beginner
+
+.seealso: `HopsSpace`, `HopsSpaceSetEssentialFunction()`
+@*/
+PetscErrorCode HopsSpaceComputeL2Error(HopsSpace space, Vec x, HopsPointFunction f, void *ctx, PetscReal *error)
+{
+  PetscFunctionBegin;
+  HopsValidHeader(space, HOPS_SPACE_CLASSID, 1);
+  HopsValidHeader(x, VEC_CLASSID, 2);
+  HopsValidPointer(f, 3);
+  HopsValidPointer(error, 5);
+  PetscCall(HopsSpaceCheckVec(space, x, "of the finite element function"));
+  if (space->family == HOPS_H1) PetscCall(HopsNodalComputeL2Error(space, x, f, ctx, error));
+  else PetscCall(HopsFieldComputeL2Error(space, x, f, ctx, error));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -96,6 +96,7 @@ PetscErrorCode HopsSpaceCreateFE_Private(DM dm, HopsSpace *space, PetscInt *nc, 
   }
   PetscCall(HopsPlexGetCells(dm, sp));
   PetscCall(HopsPlexGetGeometry(dm, sp));
+  PetscCall(HopsSpaceCheckCounts(sp));
   *space = sp;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -162,8 +163,8 @@ PetscErrorCode HopsSpaceCreateFromDM(DM dm, HopsSpace *space)
   PetscInt    *node, *elist, np, nc;
 
   PetscFunctionBegin;
-  PetscValidHeaderSpecific(dm, DM_CLASSID, 1);
-  PetscAssertPointer(space, 2);
+  HopsValidHeader(dm, DM_CLASSID, 1);
+  HopsValidPointer(space, 2);
   PetscCall(HopsInitialize());
   PetscCall(PetscLogEventBegin(HopsEvent.space, dm, 0, 0, 0));
   PetscCall(HopsSpaceCreateFE_Private(dm, &sp, &nc, &node));
@@ -193,8 +194,11 @@ PetscErrorCode HopsSpaceCreateFromDM(DM dm, HopsSpace *space)
 /* cl[ncells][2 n]: points and orientations in the closures of the space's cells */
 PetscErrorCode HopsPlexGetClosures(DM dm, HopsSpace sp, PetscInt n, PetscInt *cl[])
 {
+  PetscInt size;
+
   PetscFunctionBegin;
-  PetscCall(PetscMalloc1(sp->ncells * 2 * n, cl));
+  PetscCall(HopsCount("points of the cells", sp->ncells, 2, n, &size));
+  PetscCall(PetscMalloc1(size, cl));
   for (PetscInt c = 0; c < sp->ncells; ++c) {
     PetscInt m, *points = NULL;
 
@@ -323,8 +327,8 @@ PetscErrorCode HopsPlexCreateSection(DM dm, HopsSpace sp, PetscInt ncl, const Pe
 PetscErrorCode HopsSpaceCreateH1(DM dm, PetscInt order, DMLabel label, PetscInt nv, const PetscInt values[], HopsSpace *space)
 {
   PetscFunctionBegin;
-  PetscValidHeaderSpecific(dm, DM_CLASSID, 1);
-  PetscAssertPointer(space, 6);
+  HopsValidHeader(dm, DM_CLASSID, 1);
+  HopsValidPointer(space, 6);
   PetscCall(HopsSpaceCreatePlex_Private(dm, HOPS_H1, order, label, nv, values, NULL, space));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -362,8 +366,12 @@ PetscErrorCode HopsSpaceGetLabelFaces(HopsSpace space, DMLabel label, PetscInt v
   IS              is;
 
   PetscFunctionBegin;
-  PetscValidHeaderSpecific(space, HOPS_SPACE_CLASSID, 1);
+  HopsValidHeader(space, HOPS_SPACE_CLASSID, 1);
   PetscCheck(space->dm, PetscObjectComm((PetscObject)space), PETSC_ERR_ARG_WRONGSTATE, "The space was made from arrays and has no labels: list the faces yourself");
+  HopsValidHeader(label, DMLABEL_CLASSID, 2);
+  HopsValidPointer(n, 4);
+  HopsValidPointer(cells, 5);
+  HopsValidPointer(faces, 6);
   dim = space->dim;
   PetscCall(HopsPlexClosureCreate(dim, &ref));
   PetscCall(DMLabelGetStratumSize(label, value, &size));

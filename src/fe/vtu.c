@@ -343,14 +343,14 @@ PetscErrorCode HopsSpaceViewVTU(HopsSpace space, Vec x, const char name[], const
   PetscInt           np, n;
 
   PetscFunctionBegin;
-  PetscValidHeaderSpecific(space, HOPS_SPACE_CLASSID, 1);
-  PetscValidHeaderSpecific(x, VEC_CLASSID, 2);
-  PetscAssertPointer(name, 3);
-  PetscAssertPointer(filename, 4);
-  PetscCall(VecGetLocalSize(x, &n));
-  PetscCheck(n == space->nT, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ, "The vector has %" PetscInt_FMT " entries on this rank, the space %" PetscInt_FMT ": make the vector with HopsSpaceCreateVec()", n, space->nT);
+  HopsValidHeader(space, HOPS_SPACE_CLASSID, 1);
+  HopsValidHeader(x, VEC_CLASSID, 2);
+  HopsValidPointer(name, 3);
+  HopsValidPointer(filename, 4);
+  PetscCall(HopsSpaceCheckVec(space, x, "of the finite element function"));
   PetscCheck(!strpbrk(name, "\"<>&"), PetscObjectComm((PetscObject)space), PETSC_ERR_ARG_WRONG, "The name %s has a character that XML reserves: leave out \", <, > and &", name);
-  np       = PetscPowInt(space->order + 1, space->dim);
+  np = PetscPowInt(space->order + 1, space->dim);
+  PetscCall(HopsCount("numbers of the file's points", space->ncells, np, 3, &n));
   v.ncells = space->ncells;
   v.nc     = space->family == HOPS_HCURL || space->family == HOPS_HDIV ? 3 : 1;
   PetscCall(PetscMalloc6(3 * v.ncells * np, &v.points, v.nc * v.ncells * np, &v.u, v.ncells * np, &v.connectivity, v.ncells, &v.offsets, v.ncells, &v.types, v.ncells, &v.rank));

@@ -83,6 +83,15 @@ static inline void HopsPiola(HopsFamily family, PetscInt dim, const PetscReal J[
     }
 }
 
+/* a number in (1, 2) that depends on the global index alone */
+static inline PetscReal HopsHash(PetscInt g)
+{
+  PetscInt64 h = (PetscInt64)g + 1;
+
+  for (PetscInt k = 0; k < 3; ++k) h = (h * 48271 + 12345) % 2147483647;
+  return 1.0 + (PetscReal)h / 2147483647.0;
+}
+
 /* rows of a derivative on a cell: row i is sum_k sgn[6 i + k] e_{col[6 i + k]}, k < n[i] */
 typedef struct {
   PetscInt   nrows;
@@ -102,7 +111,8 @@ static inline HopsFamily HopsFamilyDerivative(HopsFamily family, PetscInt dim)
 
 /* src/fe/spacearrays.c, spacearraycheck.c: spaces from arrays */
 PETSC_INTERN PetscErrorCode HopsSpaceCreateArrays_Private(MPI_Comm, HopsFamily, PetscInt dim, PetscInt order, PetscInt ncells, PetscInt n, const PetscInt unknowns[], PetscInt gorder, const PetscReal coords[], PetscInt ness, const PetscInt ess[], PetscBool check, HopsSpace *);
-PETSC_INTERN PetscErrorCode HopsArraysCheckOrientation(HopsSpace, PetscInt nkeys, const PetscInt gidx[], const PetscInt elist[], PetscSF keys);
+/* elist as in HopsSpaceSetUpNumbering(); `keys` has a root for each unknown and a leaf for each of gidx[nkeys]. Collective, with the same result on all ranks */
+PETSC_INTERN PetscErrorCode HopsArraysCheck(HopsSpace, PetscInt nkeys, const PetscInt gidx[], const PetscInt elist[], PetscSF keys);
 PETSC_INTERN PetscErrorCode HopsSpaceCreateFree_Private(HopsSpace, HopsSpace *); /* without essential unknowns in the vectors */
 PETSC_INTERN PetscErrorCode HopsSpaceCreatePlex_Private(DM, HopsFamily, PetscInt order, DMLabel, PetscInt nv, const PetscInt values[], const PetscBool ess[], HopsSpace *);
 

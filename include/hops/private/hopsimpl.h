@@ -4,6 +4,7 @@
 #include <petsc/private/petscimpl.h>
 #include <petscsf.h>
 #include <hops/private/petscshim.h>
+#include <hops/private/hopscheck.h>
 
 /*
   One-dimensional basis: the P Lagrange polynomials on Gauss-Lobatto-Legendre (GLL) nodes of [-1,1], tabulated at Q points.
@@ -163,6 +164,7 @@ PETSC_INTERN PetscErrorCode HopsSpaceCreateGeometryBasis(HopsSpace, const HopsBa
   unknowns kept in the T-vector as identity rows. Reorders the cells: interior ones first. Collective.
 */
 PETSC_INTERN PetscErrorCode HopsSpaceCreate_Private(MPI_Comm, PetscInt dim, PetscInt order, HopsSpace *); /* an H1 space */
+PETSC_INTERN PetscErrorCode HopsSpaceCheckCounts(HopsSpace);                                              /* errors where the cells' unknowns or coordinates are too many for a PetscInt */
 PETSC_INTERN PetscErrorCode HopsSpaceSetUpNumbering(HopsSpace, PetscInt nkeys, const PetscInt gidx[], const PetscBool ess[], const PetscInt elist[]);
 PETSC_INTERN PetscErrorCode HopsTensorApply(PetscInt dim, PetscInt m, PetscInt n, const PetscReal *const M[], const PetscReal in[], PetscReal out[], PetscReal work[]);
 PETSC_INTERN void           HopsTensorApplyDirection(PetscInt dim, PetscInt d, PetscInt n, const PetscReal M[], const PetscReal in[], PetscReal out[]);

@@ -174,8 +174,8 @@ PetscErrorCode MatCreateHopsBox(MPI_Comm comm, PetscInt dim, PetscInt order, con
   PetscReal             volume = 1.0, n = 1.0;
 
   PetscFunctionBegin;
-  PetscAssertPointer(ncells, 4);
-  PetscAssertPointer(A, 8);
+  HopsValidPointer(ncells, 4);
+  HopsValidPointer(A, 8);
   PetscCallMPI(MPI_Comm_size(comm, &size));
   PetscCheck(size == 1, comm, PETSC_ERR_SUP, "A uniform box lives on one device, and its communicator has %d processes: use PETSC_COMM_SELF, or MATPA on a DMPLEX", size);
   PetscCheck(dim == 2 || dim == 3, comm, PETSC_ERR_ARG_OUTOFRANGE, "A box has 2 or 3 dimensions, not %" PetscInt_FMT, dim);
@@ -242,9 +242,9 @@ PetscErrorCode MatHopsBoxGetNodes(Mat A, PetscInt dir, PetscInt *n, PetscReal *x
   const HopsBoxOps  *ops;
 
   PetscFunctionBegin;
-  PetscValidHeaderSpecific(A, MAT_CLASSID, 1);
-  PetscAssertPointer(n, 3);
-  PetscAssertPointer(x, 4);
+  HopsValidHeader(A, MAT_CLASSID, 1);
+  HopsValidPointer(n, 3);
+  HopsValidPointer(x, 4);
   PetscCall(MatHopsBoxGetForm(A, &f, &ops));
   PetscCheck(f, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONG, "This matrix has type %s, not " MATHOPSBOX ": make it by MatCreateHopsBox()", ((PetscObject)A)->type_name);
   PetscCheck(dir >= 0 && dir < f->dim, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE, "The box has %" PetscInt_FMT " directions, and %" PetscInt_FMT " is none of them", f->dim, dir);

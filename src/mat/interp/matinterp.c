@@ -341,9 +341,9 @@ PetscErrorCode MatCreateHopsInterp(HopsSpace from, HopsSpace to, Mat *P)
   PetscBool       same = PETSC_FALSE;
 
   PetscFunctionBegin;
-  PetscValidHeaderSpecific(from, HOPS_SPACE_CLASSID, 1);
-  PetscValidHeaderSpecific(to, HOPS_SPACE_CLASSID, 2);
-  PetscAssertPointer(P, 3);
+  HopsValidHeader(from, HOPS_SPACE_CLASSID, 1);
+  HopsValidHeader(to, HOPS_SPACE_CLASSID, 2);
+  HopsValidPointer(P, 3);
   comm = PetscObjectComm((PetscObject)from);
   PetscCheck(from->backend == to->backend, comm, PETSC_ERR_ARG_INCOMP, "The spaces live on the back ends %s and %s: make both on the same one (-hops_backend)", from->backend->name, to->backend->name);
   PetscCheck(from->backend->InterpCreate, comm, PETSC_ERR_SUP, "The back end %s has no maps between nested spaces: use -hops_backend host", from->backend->name);

@@ -27,7 +27,7 @@ static PetscErrorCode MatPASetUpBasis(Mat A, Mat_PA *pa)
     q = sp->order + 1;
   }
   if (!q) q = pa->fromds && sp->q_1d ? sp->q_1d : sp->order + 2;
-  PetscCheck(q >= 1, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE, "-mat_pa_q_1d must be positive, not %" PetscInt_FMT, q);
+  PetscCheck(q >= 1 && q <= HOPS_MAX_Q_1D, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE, "The number of quadrature points per direction (-mat_pa_q_1d) must be from 1 to %d, not %" PetscInt_FMT, HOPS_MAX_Q_1D, q);
   PetscCall(HopsBasisCreate(sp->order + 1, q, pa->gll, &pa->basis));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -349,9 +349,13 @@ PetscErrorCode MatPALiftEssential(Mat A, Vec b)
   PetscScalar       *y, *ba;
 
   PetscFunctionBegin;
+  HopsValidHeader(A, MAT_CLASSID, 1);
+  HopsValidHeader(b, VEC_CLASSID, 2);
   PetscCall(MatPAGetData(A, &pa));
   PetscCall(MatPASetUp_Private(A, pa));
   sp = pa->space;
+  PetscCheck(sp, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP, "The operator has the form of a PetscDS, whose essential values the DM inserts (DMPlexInsertBoundaryValues()): lifting is for operators on a HopsSpace (MatCreatePA())");
+  PetscCall(HopsSpaceCheckVec(sp, b, "of the right-hand side"));
   PetscCall(VecDuplicate(b, &t));
   PetscCall(VecDuplicate(b, &zero));
   PetscCall(VecSet(zero, 0.0));

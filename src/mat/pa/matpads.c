@@ -28,8 +28,8 @@ PetscErrorCode MatPASetFromDS(Mat A, DM dm)
   PetscBool       pre;
 
   PetscFunctionBegin;
-  PetscValidHeaderSpecific(A, MAT_CLASSID, 1);
-  PetscValidHeaderSpecific(dm, DM_CLASSID, 2);
+  HopsValidHeader(A, MAT_CLASSID, 1);
+  HopsValidHeader(dm, DM_CLASSID, 2);
   PetscCall(MatPAGetData(A, &pa));
   PetscCheck(pa->space && pa->space->dm, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE, "The operator has no space on a DMPlex: MatCreatePA() on that of HopsSpaceCreateFromDM()");
   PetscCall(HopsDSCheck(dm));

@@ -38,12 +38,14 @@ static PetscErrorCode MatPAGetCellValues(Mat_PA *pa, HopsCoefficient cf, PetscBo
   const PetscInt nq = PetscPowInt(pa->basis.Q, sp->dim), chunk = PetscMax(64, sp->backend->runpoints / nq);
   size_t         ws = 0;
   PetscScalar   *w  = NULL;
+  PetscInt       size;
 
   PetscFunctionBegin;
   *out      = NULL;
   *constant = PETSC_TRUE;
   if (!cf || (cf->values && !cf->nvcells)) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscMalloc1(sp->ncells * cf->nc, out));
+  PetscCall(HopsCount("values of the coefficient", sp->ncells, cf->nc, 1, &size));
+  PetscCall(PetscMalloc1(size, out));
   for (PetscInt c = 0, n; c < sp->ncells && *constant; c += n) {
     HopsValues v;
 
@@ -158,8 +160,9 @@ PetscErrorCode MatPASetGeometryType(Mat A, MatPAGeometryType type)
   Mat_PA *pa;
 
   PetscFunctionBegin;
-  PetscValidHeaderSpecific(A, MAT_CLASSID, 1);
+  HopsValidHeader(A, MAT_CLASSID, 1);
   PetscCall(MatPAGetData(A, &pa));
+  HopsValidEnum(type, MATPA_GEOMETRY_RECOMPUTE, 2);
   if (pa->geometry != type) PetscCall(MatPAChanged(A, pa, PETSC_FALSE));
   pa->geometry = type;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -21,8 +21,8 @@
 PetscErrorCode MatCreatePA(HopsSpace space, Mat *A)
 {
   PetscFunctionBegin;
-  PetscValidHeaderSpecific(space, HOPS_SPACE_CLASSID, 1);
-  PetscAssertPointer(A, 2);
+  HopsValidHeader(space, HOPS_SPACE_CLASSID, 1);
+  HopsValidPointer(A, 2);
   PetscCall(MatCreate(PetscObjectComm((PetscObject)space), A));
   PetscCall(MatSetSizes(*A, space->nT, space->nT, space->N, space->N));
   PetscCall(MatSetType(*A, MATPA));
@@ -48,8 +48,8 @@ PetscErrorCode MatPASetSpace(Mat A, HopsSpace space)
   Mat_PA *pa;
 
   PetscFunctionBegin;
-  PetscValidHeaderSpecific(A, MAT_CLASSID, 1);
-  PetscValidHeaderSpecific(space, HOPS_SPACE_CLASSID, 2);
+  HopsValidHeader(A, MAT_CLASSID, 1);
+  HopsValidHeader(space, HOPS_SPACE_CLASSID, 2);
   PetscCall(MatPAGetData(A, &pa));
   if (A->rmap->n < 0 && A->rmap->N < 0) PetscCall(MatSetSizes(A, space->nT, space->nT, space->N, space->N));
   PetscCall(MatSetUp(A));
@@ -86,7 +86,8 @@ PetscErrorCode MatPAGetSpace(Mat A, HopsSpace *space)
   Mat_PA *pa;
 
   PetscFunctionBegin;
-  PetscValidHeaderSpecific(A, MAT_CLASSID, 1);
+  HopsValidHeader(A, MAT_CLASSID, 1);
+  HopsValidPointer(space, 2);
   PetscCall(MatPAGetData(A, &pa));
   *space = pa->space;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -126,7 +127,8 @@ PetscErrorCode MatPASetDiffusion(Mat A, HopsCoefficient cf)
   Mat_PA *pa;
 
   PetscFunctionBegin;
-  PetscValidHeaderSpecific(A, MAT_CLASSID, 1);
+  HopsValidHeader(A, MAT_CLASSID, 1);
+  if (cf) HopsValidHeader(cf, HOPS_COEFFICIENT_CLASSID, 2);
   PetscCall(MatPAGetData(A, &pa));
   if (cf && pa->space) {
     const PetscInt d = pa->space->dim;
@@ -166,7 +168,8 @@ PetscErrorCode MatPASetCurlCurl(Mat A, HopsCoefficient cf)
   Mat_PA *pa;
 
   PetscFunctionBegin;
-  PetscValidHeaderSpecific(A, MAT_CLASSID, 1);
+  HopsValidHeader(A, MAT_CLASSID, 1);
+  if (cf) HopsValidHeader(cf, HOPS_COEFFICIENT_CLASSID, 2);
   PetscCall(MatPAGetData(A, &pa));
   PetscCheck(pa->space && pa->space->family == HOPS_HCURL, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_INCOMP, "A curl-curl term belongs to H(curl), and the space is %s: make it by HopsSpaceCreateHCurl()", pa->space ? HopsFamilies[pa->space->family] : "not set");
   if (pa->space->dim == 3) PetscCall(MatPACheckTensor(A, 3, "curl-curl", cf));
@@ -196,7 +199,8 @@ PetscErrorCode MatPASetDivDiv(Mat A, HopsCoefficient cf)
   Mat_PA *pa;
 
   PetscFunctionBegin;
-  PetscValidHeaderSpecific(A, MAT_CLASSID, 1);
+  HopsValidHeader(A, MAT_CLASSID, 1);
+  if (cf) HopsValidHeader(cf, HOPS_COEFFICIENT_CLASSID, 2);
   PetscCall(MatPAGetData(A, &pa));
   PetscCheck(pa->space && pa->space->family == HOPS_HDIV, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_INCOMP, "A div-div term belongs to H(div), and the space is %s: make it by HopsSpaceCreateHDiv()", pa->space ? HopsFamilies[pa->space->family] : "not set");
   PetscCheck(!cf || cf->nc == 1, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_INCOMP, "The coefficient of a divergence is a scalar, not of %" PetscInt_FMT " components", cf->nc);
@@ -222,7 +226,8 @@ PetscErrorCode MatPASetMass(Mat A, HopsCoefficient cf)
   Mat_PA *pa;
 
   PetscFunctionBegin;
-  PetscValidHeaderSpecific(A, MAT_CLASSID, 1);
+  HopsValidHeader(A, MAT_CLASSID, 1);
+  if (cf) HopsValidHeader(cf, HOPS_COEFFICIENT_CLASSID, 2);
   PetscCall(MatPAGetData(A, &pa));
   if (pa->space && (pa->space->family == HOPS_HCURL || pa->space->family == HOPS_HDIV)) PetscCall(MatPACheckTensor(A, pa->space->dim, "mass", cf));
   else PetscCheck(!cf || cf->nc == 1, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_INCOMP, "A mass coefficient is a scalar, not of %" PetscInt_FMT " components", cf->nc);
@@ -257,8 +262,10 @@ PetscErrorCode MatPAAddRobin(Mat A, PetscInt n, const PetscInt cells[], const Pe
   PetscInt *where;
 
   PetscFunctionBegin;
-  PetscValidHeaderSpecific(A, MAT_CLASSID, 1);
-  PetscValidHeaderSpecific(alpha, HOPS_COEFFICIENT_CLASSID, 5);
+  HopsValidHeader(A, MAT_CLASSID, 1);
+  HopsValidArray(n, cells, 3);
+  HopsValidArray(n, faces, 4);
+  HopsValidHeader(alpha, HOPS_COEFFICIENT_CLASSID, 5);
   PetscCall(MatPAGetData(A, &pa));
   PetscCheck(pa->space, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE, "Set the operator's space first: MatPASetSpace()");
   PetscCall(HopsSpaceCheckH1(pa->space, "MatPAAddRobin()"));
@@ -293,7 +300,7 @@ PetscErrorCode MatPAAddRobin(Mat A, PetscInt n, const PetscInt cells[], const Pe
 
   Input Parameters:
 + A    - the operator
-. q_1d - points per direction, 0 for the default: order + 2 Gauss points, or the `PetscFE`'s own where the form is a `PetscDS`'s
+. q_1d - points per direction, at most 256; 0 for the default: order + 2 Gauss points, or the `PetscFE`'s own where the form is a `PetscDS`'s
 - gll  - use the Gauss-Lobatto-Legendre nodes themselves; `q_1d` is then 0 or order + 1
 
   Options Database Keys:
@@ -309,9 +316,10 @@ PetscErrorCode MatPASetQuadrature(Mat A, PetscInt q_1d, PetscBool gll)
   Mat_PA *pa;
 
   PetscFunctionBegin;
-  PetscValidHeaderSpecific(A, MAT_CLASSID, 1);
+  HopsValidHeader(A, MAT_CLASSID, 1);
   PetscCall(MatPAGetData(A, &pa));
   PetscCheck(q_1d >= 0, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE, "The number of quadrature points must not be negative, but is %" PetscInt_FMT, q_1d);
+  PetscCheck(q_1d <= HOPS_MAX_Q_1D, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE, "There are at most %d quadrature points per direction, not %" PetscInt_FMT, HOPS_MAX_Q_1D, q_1d);
   pa->q_1d = q_1d;
   pa->gll  = gll;
   PetscCall(MatPAReset(pa));

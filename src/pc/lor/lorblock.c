@@ -111,7 +111,7 @@ PetscErrorCode HopsLORBlockCreate(HopsNodes nodes, HopsTensorForm form, PetscBoo
   PetscCall(PetscLogEventBegin(HopsEvent.lorsymbolic, sp, 0, 0, 0));
   for (PetscInt c = 0; c < sp->ncells; ++c) b->lor.mask[c] = b->couple ? (sp->dim == 2 ? 1 : 7) : 0; /* components couple across directions even on axis-aligned cells */
   PetscCall(HopsLORPattern(&b->lor, &b->rrow));
-  PetscCheck((PetscInt64)nc2 * (b->lor.nd + b->lor.no + b->lor.ng) < INT_MAX, PETSC_COMM_SELF, PETSC_ERR_SUP, "The low-order-refined matrix has more than 2^31 entries on one rank: use more ranks");
+  PetscCall(HopsCheckInt("entries of the low-order-refined matrix", (PetscInt64)nc2 * PetscMax(b->lor.nd + b->lor.no + b->lor.ng, b->lor.nr)));
   PetscCall(PetscMalloc1(nc2 * (b->lor.nd + b->lor.no + b->lor.ng) + 1, &b->vals));
   PetscCall(PetscMalloc1(nc2 * b->lor.nr, &b->rvals));
   PetscCallMPI(MPI_Type_contiguous((PetscMPIInt)nc2, MPIU_SCALAR, &b->unit));

@@ -74,6 +74,22 @@ static inline void HopsEntry(const HopsLOR *lor, const HopsStencil *s, const int
   *col = restr[c];
 }
 
+/* Entries of all cells, with repetitions, must be numbers that `PetscInt` holds; those of the graph are fewer */
+static PetscErrorCode HopsLORCheckEntries(HopsLOR *lor, const HopsStencil st[8])
+{
+  PetscInt64 n = lor->space->ness;
+
+  PetscFunctionBegin;
+  for (PetscInt c = 0; c < lor->space->ncells; ++c) {
+    PetscInt nv, ne;
+
+    HopsEntryCount(lor, st, c, &nv, &ne);
+    n += (PetscInt64)nv * ne;
+  }
+  PetscCall(HopsCheckIndex("entries of the low-order-refined matrix, cell by cell", n));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Local graph: rows are owned and ghost unknowns, columns global indices, sorted, without duplicates */
 static PetscErrorCode HopsLORLocalGraph(HopsLOR *lor, const HopsStencil st[8], PetscInt *gi[], PetscInt *gj[])
 {
@@ -129,8 +145,9 @@ static PetscErrorCode HopsLORLocalGraph(HopsLOR *lor, const HopsStencil st[8], P
 */
 PetscErrorCode HopsLORGhostRows(HopsLOR *lor, const PetscInt gi[], const PetscInt gj[], PetscInt *rrow[], PetscInt *rcol[])
 {
-  HopsSpace sp = lor->space;
-  PetscInt  nrows, *len, *row, *count, n = 0;
+  HopsSpace  sp  = lor->space;
+  PetscInt64 sum = 0;
+  PetscInt   nrows, *len, *row, *count, n = 0;
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(sp->nG, &len));
@@ -139,7 +156,9 @@ PetscErrorCode HopsLORGhostRows(HopsLOR *lor, const PetscInt gi[], const PetscIn
   PetscCall(PetscFree(len));
   lor->ng = gi[sp->nG] - gi[0];
   lor->nr = 0;
-  for (PetscInt k = 0; k < nrows; ++k) lor->nr += count[k];
+  for (PetscInt k = 0; k < nrows; ++k) sum += count[k];
+  PetscCall(HopsCheckInt("entries of the low-order-refined matrix from other ranks", sum));
+  lor->nr = (PetscInt)sum;
   PetscCall(PetscMalloc1(lor->nr, rrow));
   PetscCall(PetscMalloc1(lor->nr, rcol));
   for (PetscInt k = 0; k < nrows; ++k)
@@ -168,6 +187,7 @@ static PetscErrorCode HopsLORFinalPattern(HopsLOR *lor, const PetscInt gi[], con
   for (PetscInt k = 0; k < lor->nr; ++k) rj[ri[rrow[k]]++] = rcol[k];
   PetscCall(PetscMalloc1(maxlen, &cols));
   PetscCall(PetscMalloc2(sp->nT + 1, &lor->di, sp->nT + 1, &lor->oi));
+  PetscCall(HopsCheckIndex("entries of the low-order-refined matrix, own and from other ranks", (PetscInt64)gi[sp->nT] + lor->nr));
   cap = gi[sp->nT] + lor->nr;
   PetscCall(PetscMalloc1(cap, &lor->dj));
   PetscCall(PetscMalloc1(cap, &lor->oj));
@@ -336,10 +356,11 @@ PetscErrorCode HopsLORPattern(HopsLOR *lor, PetscInt *rrow[])
   PetscFunctionBegin;
   for (unsigned char m = 0; m < 8; ++m) HopsStencilCreate(lor->space->dim, m, &st[m]);
   if (lor->element) PetscCall(HopsLORLumpPatterns(lor));
+  PetscCall(HopsLORCheckEntries(lor, st));
   PetscCall(HopsLORLocalGraph(lor, st, &gi, &gj));
   PetscCall(HopsLORGhostRows(lor, gi + lor->space->nT, gj, rrow, &rcol));
   PetscCall(HopsLORFinalPattern(lor, gi, gj, *rrow, rcol));
-  PetscCheck(lor->nd + lor->no + lor->ng < INT_MAX, PETSC_COMM_SELF, PETSC_ERR_SUP, "The low-order-refined matrix has more than 2^31 entries on one rank: use more ranks");
+  PetscCall(HopsCheckInt("entries of the low-order-refined matrix", (PetscInt64)lor->nd + lor->no + lor->ng));
   PetscCall(HopsLORPositions(lor, st, gi, gj, *rrow, rcol));
   PetscCall(PetscFree(gi));
   PetscCall(PetscFree(gj));

@@ -59,6 +59,7 @@ PetscErrorCode PCLORGetSpace(PC pc, HopsSpace *space)
   PC_LOR *lor = NULL;
 
   PetscFunctionBegin;
+  HopsValidPointer(space, 2);
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscCall(PCLORGetData(pc, &lor));
   *space = lor->form.space ? lor->form.space : lor->userspace;
@@ -110,6 +111,7 @@ PetscErrorCode PCLORSetCoefficients(PC pc, HopsCoefficient diffusion, HopsCoeffi
 PetscErrorCode PCLORSetMatType(PC pc, MatType type)
 {
   PetscFunctionBegin;
+  HopsValidPointer(type, 2);
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscTryMethod(pc, "PCLORSetMatType_C", (PC, MatType), (pc, type));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -183,6 +185,7 @@ PetscErrorCode PCLORSetDropTolerance(PC pc, PetscReal tol)
 PetscErrorCode PCLORSetCycle(PC pc, PCLORCycle cycle)
 {
   PetscFunctionBegin;
+  HopsValidEnum(cycle, PCLOR_CYCLE_SINGLE, 2);
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscValidLogicalCollectiveEnum(pc, cycle, 2);
   PetscTryMethod(pc, "PCLORSetCycle_C", (PC, PCLORCycle), (pc, cycle));
@@ -208,8 +211,8 @@ PetscErrorCode PCLORSetCycle(PC pc, PCLORCycle cycle)
 PetscErrorCode PCLORGetCycle(PC pc, PCLORCycle *cycle, PetscInt *spread)
 {
   PetscFunctionBegin;
+  HopsValidPointer(cycle, 2);
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
-  PetscAssertPointer(cycle, 2);
   PetscUseMethod(pc, "PCLORGetCycle_C", (PC, PCLORCycle *, PetscInt *), (pc, cycle, spread));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -272,6 +275,7 @@ PetscErrorCode PCLORGetMat(PC pc, Mat *mat)
   PC_LOR *lor = NULL;
 
   PetscFunctionBegin;
+  HopsValidPointer(mat, 2);
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscCall(PCLORGetData(pc, &lor));
   *mat = lor->mat;
@@ -298,6 +302,7 @@ PetscErrorCode PCLORGetKSP(PC pc, KSP *ksp)
   PC_LOR *lor = NULL;
 
   PetscFunctionBegin;
+  HopsValidPointer(ksp, 2);
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscCall(PCLORGetData(pc, &lor));
   *ksp = lor->ksp;

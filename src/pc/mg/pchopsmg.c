@@ -607,6 +607,7 @@ PetscErrorCode PCHopsMGSetLevels(PC pc, PetscInt n)
 PetscErrorCode PCHopsMGSetCoarsening(PC pc, PCHopsMGCoarsenType type)
 {
   PetscFunctionBegin;
+  HopsValidEnum(type, PC_HOPSMG_HP, 2);
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscTryMethod(pc, "PCHopsMGSetCoarsening_C", (PC, PCHopsMGCoarsenType), (pc, type));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -635,6 +636,7 @@ PetscErrorCode PCHopsMGSetCoarsening(PC pc, PCHopsMGCoarsenType type)
 PetscErrorCode PCHopsMGSetOrders(PC pc, PetscInt n, const PetscInt orders[])
 {
   PetscFunctionBegin;
+  HopsValidArray(n, orders, 3);
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscTryMethod(pc, "PCHopsMGSetOrders_C", (PC, PetscInt, const PetscInt[]), (pc, n, orders));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -752,8 +754,8 @@ PetscErrorCode PCHopsMGGetSpace(PC pc, PetscInt level, HopsSpace *space)
   PC_HopsMG *mg;
 
   PetscFunctionBegin;
+  HopsValidPointer(space, 3);
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
-  PetscAssertPointer(space, 3);
   PetscCall(PCHopsMGGet(pc, &mg));
   PetscCheck(level >= 0 && level < mg->nlevels, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "There is no level %" PetscInt_FMT ": there are %" PetscInt_FMT " after PCSetUp()", level, mg->nlevels);
   *space = mg->space[level];

@@ -58,6 +58,7 @@ PetscErrorCode PCPATCHFDGetSpace(PC pc, HopsSpace *space)
   PC_PATCHFD *fd = NULL;
 
   PetscFunctionBegin;
+  HopsValidPointer(space, 2);
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscCall(PCPATCHFDGetData(pc, &fd));
   PetscCheck(fd, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONG, "The PC has type %s where " PCPATCHFD " is needed (PCSetType())", ((PetscObject)pc)->type_name ? ((PetscObject)pc)->type_name : "(unset)");
@@ -117,6 +118,7 @@ PetscErrorCode PCPATCHFDSetType(PC pc, PCPATCHFDType type)
   PC_PATCHFD *fd = NULL;
 
   PetscFunctionBegin;
+  HopsValidEnum(type, PC_PATCHFD_RESTRICTED, 2);
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscCall(PCPATCHFDGetData(pc, &fd));
   if (fd && fd->type != type) {
@@ -150,6 +152,7 @@ PetscErrorCode PCPATCHFDSetPatch(PC pc, PCPATCHFDPatch patch)
   PC_PATCHFD *fd = NULL;
 
   PetscFunctionBegin;
+  HopsValidEnum(patch, PC_PATCHFD_ELEMENT, 2);
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscCall(PCPATCHFDGetData(pc, &fd));
   if (fd && fd->patch != patch) {
@@ -181,6 +184,7 @@ PetscErrorCode PCPATCHFDSetDirection(PC pc, PCPATCHFDDirection direction)
   PC_PATCHFD *fd = NULL;
 
   PetscFunctionBegin;
+  HopsValidEnum(direction, PC_PATCHFD_BACKWARD, 2);
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscCall(PCPATCHFDGetData(pc, &fd));
   if (fd) fd->direction = direction;
