@@ -206,11 +206,9 @@ static PetscErrorCode Numbers(PetscInt dim, PetscBool refined, PetscBool tensor,
     PetscCall(HopsCoefficientCreateFunction(PETSC_COMM_WORLD, dfamily == HOPS_L2 ? 1 : PetscMax(dim, wmu.nc), Weighted, &wmu, &mu));
     PetscCall(HopsCoefficientCreateFunction(PETSC_COMM_WORLD, PetscMax(dim, wbeta.nc), Weighted, &wbeta, &beta));
     PetscCall(CreateForm(sp, mu, beta, &A));
-    PetscCall(CreateLOR(A, &pc, &L));
-  } else {
-    PetscCall(CreateOperator(sp, TestKappa, tensor && family == HOPS_HCURL && dim == 3 ? 6 : 1, tensor ? dim * (dim + 1) / 2 : 1, &A));
-    PetscCall(CreateLOR(A, &pc, &L));
-  }
+  } else PetscCall(CreateOperator(sp, TestKappa, tensor && family == HOPS_HCURL && dim == 3 ? 6 : 1, tensor ? dim * (dim + 1) / 2 : 1, &A));
+  PetscCall(MatPASetQuadrature(A, 0, PETSC_TRUE)); /* so that the weighted coefficients are asked for at the nodes */
+  PetscCall(CreateLOR(A, &pc, &L));
   PetscCall(HopsSpaceCreateVec(sp, &u));
   PetscCall(VecDuplicate(u, &v));
   PetscCall(VecDuplicate(u, &w));

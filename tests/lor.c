@@ -69,11 +69,11 @@ static PetscReal Invert(PetscInt n, const PetscReal A[], PetscReal B[])
 }
 
 /*
-  One cell's matrix, sub-cell by sub-cell: multilinear functions with quadrature at the sub-cell's corners, where geometry and
-  coefficients are those of the cell's own map at that node, and the corners of all sub-cells around a node share its Gauss-Lobatto
-  weight in proportion to their volumes. D is dense, of (p+1)^dim rows.
+  One cell's matrix, sub-cell by sub-cell: multilinear functions with quadrature at the sub-cell's corners, where the geometry is that of
+  the cell's own map at that node, and the corners of all sub-cells around a node share its Gauss-Lobatto weight in proportion to their
+  volumes. Coefficients are those at the points Y. D is dense, of (p+1)^dim rows.
 */
-static PetscErrorCode BruteForce(PetscInt dim, PetscInt p, const PetscReal z[], const PetscReal X[], PetscScalar D[])
+static PetscErrorCode BruteForce(PetscInt dim, PetscInt p, const PetscReal z[], const PetscReal X[], const PetscReal Y[], PetscScalar D[])
 {
   const PetscInt n = p + 1, nc = 1 << dim, ns = PetscPowInt(p, dim), N = PetscPowInt(n, dim);
 
@@ -98,8 +98,8 @@ static PetscErrorCode BruteForce(PetscInt dim, PetscInt p, const PetscReal z[], 
 
       Jacobian(dim, p, z, X, v, J);
       det = Invert(dim, J, Ji);
-      PetscCall(TestKappa(dim, X + node[q] * dim, dim * (dim + 1) / 2, k, NULL));
-      PetscCall(TestMass(dim, X + node[q] * dim, 1, &m, NULL));
+      PetscCall(TestKappa(dim, Y + node[q] * dim, dim * (dim + 1) / 2, k, NULL));
+      PetscCall(TestMass(dim, Y + node[q] * dim, 1, &m, NULL));
       for (PetscInt i = 0, l = 0; i < dim; ++i)
         for (PetscInt j = i; j < dim; ++j, ++l) K[i][j] = K[j][i] = k[l];
       for (PetscInt c = 0; c < nc; ++c) /* gradients at corner q of the multilinear function of corner c */
@@ -121,6 +121,28 @@ static PetscErrorCode BruteForce(PetscInt dim, PetscInt p, const PetscReal z[], 
     }
   }
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Y: the map of the nodes X at the points z, of which the first and the last are moved into the cell by a hundredth of a sub-cell */
+static void Inside(PetscInt dim, PetscInt p, const PetscReal z[], const PetscReal X[], PetscReal Y[])
+{
+  const PetscInt n = p + 1, N = PetscPowInt(n, dim);
+
+  for (PetscInt v = 0; v < N; ++v)
+    for (PetscInt i = 0; i < dim; ++i) {
+      Y[v * dim + i] = 0.0;
+      for (PetscInt k = 0; k < N; ++k) {
+        PetscReal l = X[k * dim + i];
+
+        for (PetscInt d = 0, a = v, b = k; d < dim; ++d, a /= n, b /= n) {
+          const PetscReal y = z[a % n] + (a % n == 0 ? 0.01 * (z[1] - z[0]) : 0.0) - (a % n == p ? 0.01 * (z[p] - z[p - 1]) : 0.0);
+
+          for (PetscInt m = 0; m < n; ++m)
+            if (m != b % n) l *= (y - z[m]) / (z[b % n] - z[m]);
+        }
+        Y[v * dim + i] += l;
+      }
+    }
 }
 
 static PetscErrorCode CompareDense(Mat L, PetscInt N, const PetscScalar D[])
@@ -219,7 +241,7 @@ static PetscErrorCode Refill(HopsSpace sp, PetscInt dim)
 int main(int argc, char **argv)
 {
   PetscInt        dim = 2, p = 3, one[3] = {1, 1, 1}, cells[3] = {3, 2, 2}, N;
-  PetscReal       z[65], *X;
+  PetscReal       z[65], *X, *Y;
   PetscScalar     unit = 1.0, *D;
   HopsSpace       sp;
   HopsCoefficient kappa, mass, constant;
@@ -239,21 +261,25 @@ int main(int argc, char **argv)
   PetscCall(HopsCoefficientCreateConstant(PETSC_COMM_SELF, 1, &unit, &constant));
   /* one curved cell, full tensor */
   PetscCall(TestBox(dim, one, p, 1.0, z, PETSC_FALSE, TestCurve, &sp));
-  PetscCall(MatCreatePA(sp, &A));
-  PetscCall(MatPASetDiffusion(A, kappa));
-  PetscCall(MatPASetMass(A, mass));
-  PetscCall(CreateLOR(A, &pc, &L));
-  PetscCall(PetscMalloc2(N * dim, &X, N * N, &D));
+  PetscCall(PetscMalloc3(N * dim, &X, N * dim, &Y, N * N, &D));
   for (PetscInt i = 0; i < N; ++i) {
     for (PetscInt d = 0, k = i; d < dim; ++d, k /= p + 1) X[i * dim + d] = 0.5 * (z[k % (p + 1)] + 1.0);
     TestCurve(dim, X + i * dim);
   }
-  PetscCall(BruteForce(dim, p, z, X, D));
-  PetscCall(CompareDense(L, N, D));
-  PetscCall(RowLength(L, "curved cell"));
-  PetscCall(PetscFree2(X, D));
-  PetscCall(PCDestroy(&pc));
-  PetscCall(MatDestroy(&A));
+  Inside(dim, p, z, X, Y);
+  for (PetscInt gll = 0; gll < 2; ++gll) { /* an operator that integrates at the nodes has its coefficients there */
+    PetscCall(MatCreatePA(sp, &A));
+    PetscCall(MatPASetDiffusion(A, kappa));
+    PetscCall(MatPASetMass(A, mass));
+    PetscCall(MatPASetQuadrature(A, 0, gll ? PETSC_TRUE : PETSC_FALSE));
+    PetscCall(CreateLOR(A, &pc, &L));
+    PetscCall(BruteForce(dim, p, z, X, gll ? X : Y, D));
+    PetscCall(CompareDense(L, N, D));
+    if (gll) PetscCall(RowLength(L, "curved cell"));
+    PetscCall(PCDestroy(&pc));
+    PetscCall(MatDestroy(&A));
+  }
+  PetscCall(PetscFree3(X, Y, D));
   PetscCall(HopsSpaceDestroy(&sp));
   for (PetscInt m = 0; m < 3; ++m) { /* no structural zeros */
     PetscCall(TestBox(dim, cells, p, 1.3, z, PETSC_TRUE, maps[m], &sp));

@@ -102,6 +102,21 @@ PetscErrorCode HopsBasisCreateAtPoints(PetscInt P, PetscInt Q, const PetscReal p
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode HopsBasisCreateInside(const HopsBasis *rule, HopsBasis *b)
+{
+  const PetscInt Q = rule->Q;
+  PetscReal     *x;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(Q, &x));
+  PetscCall(PetscArraycpy(x, rule->points, Q));
+  for (PetscInt q = 0; q < Q; ++q)
+    if (1.0 - PetscAbsReal(x[q]) < PETSC_SQRT_MACHINE_EPSILON) x[q] += HOPS_BASIS_INSET * (x[q] < 0.0 ? (Q > 1 ? rule->points[q + 1] : 1.0) - x[q] : (Q > 1 ? rule->points[q - 1] : -1.0) - x[q]);
+  PetscCall(HopsBasisCreateAtPoints(rule->P, Q, x, b));
+  PetscCall(PetscFree(x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode HopsBasisDestroy(HopsBasis *b)
 {
   PetscFunctionBegin;

@@ -19,7 +19,7 @@ static PetscErrorCode HopsCoarsenCell(HopsCoefficient cf, const HopsNested *n, H
 
 /*
   The points of a coarse rule as the children see them: point q is in half h[q], at pts[at[q]] there. pts is symmetric about 0, so a
-  child that runs backwards finds it at pts[npts - 1 - at[q]].
+  child that runs backwards finds it at pts[npts - 1 - at[q]]. A point between two children lies inside of the one that is asked for its value.
 */
 static PetscErrorCode HopsChildPoints(const HopsNested *n, const HopsBasis *rule, PetscInt h[], PetscInt at[], PetscInt *npts, PetscReal pts[])
 {
@@ -29,7 +29,8 @@ static PetscErrorCode HopsChildPoints(const HopsNested *n, const HopsBasis *rule
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(rule->Q, &y));
   for (PetscInt q = 0; q < rule->Q; ++q) {
-    h[q]     = HopsNestedHalf(n, rule->points[q], &y[q]);
+    h[q] = HopsNestedHalf(n, rule->points[q], &y[q]);
+    if (1.0 - PetscAbsReal(y[q]) < PETSC_SQRT_MACHINE_EPSILON) y[q] *= 1.0 - HOPS_BASIS_INSET;
     pts[m++] = y[q];
     pts[m++] = -y[q];
   }

@@ -53,6 +53,13 @@ static inline PetscReal HopsInverse(PetscInt dim, const PetscReal J[], PetscReal
 
 PETSC_INTERN PetscErrorCode HopsBasisCreate(PetscInt P, PetscInt Q, PetscBool gll, HopsBasis *);
 PETSC_INTERN PetscErrorCode HopsBasisCreateAtPoints(PetscInt P, PetscInt Q, const PetscReal points[], HopsBasis *);
+/*
+  The same points, but for those at the ends of [-1,1], which move in by HOPS_BASIS_INSET of the distance to the next ones: where coefficients
+  are evaluated for a rule with points at the ends. A function that jumps between cells has two values there, and only inside of a cell is it
+  known which of them is the cell's.
+*/
+#define HOPS_BASIS_INSET 0.01
+PETSC_INTERN PetscErrorCode HopsBasisCreateInside(const HopsBasis *, HopsBasis *);
 PETSC_INTERN PetscErrorCode HopsBasisDestroy(HopsBasis *);
 PETSC_INTERN PetscErrorCode HopsGLL(PetscInt n, PetscReal x[], PetscReal w[]);
 

@@ -15,7 +15,8 @@ typedef struct _HopsLORExchange *HopsLORExchange; /* lorexchange.c */
 
 typedef struct {
   HopsSpace     space;
-  HopsBasis     gll;
+  HopsBasis     gll;   /* the vertices of the sub-cells */
+  HopsBasis     inner; /* where coefficients are evaluated: gll, moved into the cell at its ends unless the operator collocates (HopsLORCollocate()) */
   HopsLORKernel kernel;
   /* families other than H1: kernel and the cell's matrix for each mask in use, both for the terms of the form */
   HopsLumpKernel         lump;
@@ -49,6 +50,7 @@ typedef struct {
 /* src/mat/pa/matpaassemble.c: E[n][np][np], dense and slow */
 PETSC_INTERN PetscErrorCode HopsFormElementMatrices(const HopsForm *, const HopsBasis *, PetscInt n, const PetscInt cells[], PetscReal E[]);
 PETSC_INTERN PetscErrorCode HopsLORCreate(HopsSpace, HopsLOR *);
+PETSC_INTERN PetscErrorCode HopsLORCollocate(HopsLOR *, PetscBool); /* take coefficients at the nodes themselves, as the operator does */
 PETSC_INTERN PetscErrorCode HopsLORDestroy(HopsLOR *);
 /* does the pattern hold the couplings of these coefficients? (collective); new masks are left in `mask` when it does not */
 PETSC_INTERN PetscErrorCode HopsLORCheckCouplings(HopsLOR *, const HopsForm *, PetscBool *fits);
@@ -92,8 +94,9 @@ typedef struct {
   HopsRobin             robin; /* of the DM's PetscDS, owned; form.robin may be it */
   HopsSpace             userspace;
   HopsCoefficient       userdiffusion, usermass;
-  HopsForm              form; /* space and coefficients of the last set-up */
-  DM                    dm;   /* the DM that form.space came from */
+  HopsForm              form;       /* space and coefficients of the last set-up */
+  PetscBool             collocated; /* the operator integrates at the nodes */
+  DM                    dm;         /* the DM that form.space came from */
   PetscSection          section;
   HopsLOR               lor;
   struct _HopsLORBlock *block; /* in place of lor: a vector-valued field, or first-order terms */

@@ -416,13 +416,14 @@ static PetscErrorCode HopsLORBlockFaces(HopsLORBlock *b, const HopsStar *s)
   HopsSpace      sp  = b->lor.space;
   const PetscInt dim = sp->dim, nc2 = b->nc * b->nc, nq = PetscPowInt(s->P, dim - 1);
   const PetscInt size[4] = {nc2, nc2 * dim, nc2 * dim, nc2 * dim * dim};
-  HopsFaceBasis *fb, geom;
+  HopsFaceBasis *fb, geom, inner;
   PetscReal     *x, *normal, *J, *ds;
   PetscScalar   *g[4];
 
   PetscFunctionBegin;
-  PetscCall(HopsFaceBasesCreate(b->form->fields, &b->lor.gll, &fb));
+  PetscCall(HopsFaceBasesCreate(b->form->fields, &b->lor.inner, &fb));
   PetscCall(HopsFaceBasisCreate(dim, sp->gorder + 1, &b->lor.gll, &geom));
+  PetscCall(HopsFaceBasisCreate(dim, sp->gorder + 1, &b->lor.inner, &inner));
   PetscCall(PetscMalloc4(nq * dim, &x, nq * dim, &normal, nq * dim * dim, &J, nq, &ds));
   for (HopsFaceTerm t = b->faces->terms; t; t = t->next) {
     for (PetscInt k = 0; k < 4; ++k) {
@@ -430,8 +431,9 @@ static PetscErrorCode HopsLORBlockFaces(HopsLORBlock *b, const HopsStar *s)
       if (t->nf[k]) PetscCall(PetscMalloc1(nq * size[k], &g[k]));
     }
     for (PetscInt f = 0; f < t->n; ++f) {
-      PetscCall(HopsFaceGeometry(sp, &geom, t->cells[f], t->faces[f], x, normal, J, ds));
+      PetscCall(HopsFaceGeometry(sp, &inner, t->cells[f], t->faces[f], x, normal, J, ds));
       PetscCall(HopsFaceTermEvaluate(b->form, t, sp, t->cells[f], t->faces[f], fb, x, normal, J, g));
+      PetscCall(HopsFaceGeometry(sp, &geom, t->cells[f], t->faces[f], x, normal, J, ds));
       for (PetscInt q = 0; q < nq; ++q) {
         const PetscScalar *p[4];
         PetscReal          Ji[9];
@@ -446,6 +448,7 @@ static PetscErrorCode HopsLORBlockFaces(HopsLORBlock *b, const HopsStar *s)
   }
   PetscCall(PetscFree4(x, normal, J, ds));
   PetscCall(HopsFaceBasisDestroy(&geom));
+  PetscCall(HopsFaceBasisDestroy(&inner));
   PetscCall(HopsFaceBasesDestroy(b->form->fields, &fb));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -457,7 +460,7 @@ PetscErrorCode HopsLORBlockNumeric(HopsLORBlock *b)
   const PetscInt             dim = sp->dim, nc = b->nc, nc2 = nc * nc, np = PetscPowInt(sp->order + 1, dim), chunk = HOPS_BLOCK_CHUNK;
   const PetscInt             size[4] = {nc2, nc2 * dim, nc2 * dim, nc2 * dim * dim};
   static const unsigned char all[6]  = {1, 1, 1, 1, 1, 1};
-  HopsBasis                  geom;
+  HopsBasis                  geom, inner;
   HopsStar                  *star;
   PetscReal                 *x, *J;
   PetscScalar               *g[4];
@@ -467,6 +470,7 @@ PetscErrorCode HopsLORBlockNumeric(HopsLORBlock *b)
   PetscCall(PetscNew(&star));
   PetscCall(HopsStarCreate(b, star));
   PetscCall(HopsSpaceCreateGeometryBasis(sp, &lor->gll, &geom));
+  PetscCall(HopsSpaceCreateGeometryBasis(sp, &lor->inner, &inner));
   PetscCall(PetscMalloc2(chunk * np * dim, &x, chunk * np * dim * dim, &J));
   for (PetscInt k = 0; k < 4; ++k) {
     g[k] = NULL;
@@ -477,8 +481,9 @@ PetscErrorCode HopsLORBlockNumeric(HopsLORBlock *b)
   for (PetscInt c = 0; c < sp->ncells; c += chunk) {
     const PetscInt n = PetscMin(chunk, sp->ncells - c);
 
-    PetscCall(HopsSpaceGetPoints(sp, &geom, c, n, x, J));
-    PetscCall(HopsTensorFormEvaluate(b->form, sp, c, n, &lor->gll, x, J, g));
+    PetscCall(HopsSpaceGetPoints(sp, &inner, c, n, x, J));
+    PetscCall(HopsTensorFormEvaluate(b->form, sp, c, n, &lor->inner, x, J, g));
+    PetscCall(HopsSpaceGetPoints(sp, &geom, c, n, NULL, J));
     for (PetscInt e = 0; e < n; ++e)
       for (PetscInt v = 0; v < np; ++v) {
         const PetscInt     q = e * np + v;
@@ -495,6 +500,7 @@ PetscErrorCode HopsLORBlockNumeric(HopsLORBlock *b)
   for (PetscInt k = 0; k < 4; ++k) PetscCall(PetscFree(g[k]));
   PetscCall(PetscFree2(x, J));
   PetscCall(HopsBasisDestroy(&geom));
+  PetscCall(HopsBasisDestroy(&inner));
   if (b->faces) PetscCall(HopsLORBlockFaces(b, star));
   PetscCall(PetscFree(star));
   PetscCall(HopsLORExchangeEntries(lor->exchange, b->unit, nc2 * sizeof(PetscScalar), b->vals + nc2 * (lor->nd + lor->no), b->rvals));

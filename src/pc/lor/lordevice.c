@@ -89,8 +89,8 @@ static PetscErrorCode HopsLORDeviceVertexData(HopsLOR *lor, const HopsForm *form
     HopsValues     k, m;
     PetscInt       bad;
 
-    PetscCall(HopsCoefficientEvaluate(form->diffusion, sp, &lor->gll, c, n, &ks, &kw, &k));
-    PetscCall(HopsCoefficientEvaluate(form->mass, sp, &lor->gll, c, n, &ms, &mw, &m));
+    PetscCall(HopsCoefficientEvaluate(form->diffusion, sp, &lor->inner, c, n, &ks, &kw, &k));
+    PetscCall(HopsCoefficientEvaluate(form->mass, sp, &lor->inner, c, n, &ms, &mw, &m));
     if (n) PetscCall(HopsLORCheckSign(&k, sp->dim, n, nq, PETSC_FALSE, &lor->negative[0]));
     if (n) PetscCall(HopsLORCheckSign(&m, sp->dim, n, nq, PETSC_TRUE, &lor->negative[1]));
     PetscCall((*ops->VertexData)(lor->kernel, c, n, &k, &m, mixed, HOPS_LOR_TOL, lor->droptol, &bad));
@@ -323,7 +323,7 @@ static PetscErrorCode HopsLORDeviceAddRobin(HopsLOR *lor, HopsRobin r)
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc4(r->n * nf, &a, r->n * nf, &x, r->n * nf, &idx, nf, &node));
-  PetscCall(HopsFaceEvaluate(sp, &lor->gll, r->n, r->cells, r->faces, r->alpha, a));
+  PetscCall(HopsFaceEvaluate(sp, &lor->inner, r->n, r->cells, r->faces, r->alpha, a));
   for (PetscInt f = 0; f < r->n; ++f) {
     PetscCall(HopsFaceNodes(sp->dim, P, r->faces[f], node));
     for (PetscInt i = 0; i < nf; ++i) {

@@ -240,8 +240,8 @@ PetscErrorCode HopsLORLumpCouplings(HopsLOR *lor, const HopsForm *form, unsigned
     PetscInt       bad;
     PetscReal      det;
 
-    PetscCall(HopsCoefficientEvaluate(form->diffusion, sp, &lor->gll, c, n, &ks, &kw, &k));
-    PetscCall(HopsCoefficientEvaluate(form->mass, sp, &lor->gll, c, n, &ms, &mw, &m));
+    PetscCall(HopsCoefficientEvaluate(form->diffusion, sp, &lor->inner, c, n, &ks, &kw, &k));
+    PetscCall(HopsCoefficientEvaluate(form->mass, sp, &lor->inner, c, n, &ms, &mw, &m));
     PetscCall((*sp->backend->LumpCouplings)(lor->lump, c, n, &k, &m, HOPS_LOR_TOL, mask + c, &bad, &det));
     if (bad >= 0) PetscCall(HopsSpaceErrorCell(sp, bad, det));
   }

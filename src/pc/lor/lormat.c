@@ -8,6 +8,7 @@ PetscErrorCode HopsLORCreate(HopsSpace sp, HopsLOR *lor)
   PetscCall(HopsSpaceReference(sp));
   lor->space = sp;
   PetscCall(HopsBasisCreate(sp->order + 1, sp->order + 1, PETSC_TRUE, &lor->gll));
+  PetscCall(HopsBasisCreateInside(&lor->gll, &lor->inner));
   PetscCall(PetscCalloc1(sp->ncells, &lor->mask));
   PetscCall(PetscCalloc1(sp->ncells, &lor->start));
   if (sp->family == HOPS_H1 || sp->backend->lordevice) PetscCall((*sp->backend->LORCreate)(sp, &lor->gll, &lor->kernel));
@@ -15,6 +16,16 @@ PetscErrorCode HopsLORCreate(HopsSpace sp, HopsLOR *lor)
     PetscCheck(sp->backend->LumpCreate, PetscObjectComm((PetscObject)sp), PETSC_ERR_SUP, "The back end %s has no low-order-refined matrices of %s: use -hops_backend host", sp->backend->name, HopsFamilies[sp->family]);
     PetscCall(PetscCalloc1(8, &lor->element));
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* An operator that integrates at the nodes has the values of a discontinuous function there, be they those of the cell or not */
+PetscErrorCode HopsLORCollocate(HopsLOR *lor, PetscBool collocate)
+{
+  PetscFunctionBegin;
+  PetscCall(HopsBasisDestroy(&lor->inner));
+  if (collocate) PetscCall(HopsBasisCreate(lor->gll.P, lor->gll.Q, PETSC_TRUE, &lor->inner));
+  else PetscCall(HopsBasisCreateInside(&lor->gll, &lor->inner));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -45,6 +56,7 @@ PetscErrorCode HopsLORDestroy(HopsLOR *lor)
   PetscCall(PetscFree(lor->mask));
   PetscCall(PetscFree(lor->start));
   PetscCall(HopsBasisDestroy(&lor->gll));
+  PetscCall(HopsBasisDestroy(&lor->inner));
   PetscCall(HopsSpaceDestroy(&lor->space));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -87,7 +99,7 @@ PetscErrorCode HopsLORCheckCouplings(HopsLOR *lor, const HopsForm *form, PetscBo
     const PetscInt n = PetscMin(HOPS_LOR_CHUNK, sp->ncells - c);
     HopsValues     k;
 
-    PetscCall(HopsCoefficientEvaluate(form->diffusion, sp, &lor->gll, c, n, &size, &work, &k));
+    PetscCall(HopsCoefficientEvaluate(form->diffusion, sp, &lor->inner, c, n, &size, &work, &k));
     PetscCall(HopsLORRunCouplings(lor, c, n, &k, mask + c));
   }
   PetscCall(PetscFree(work));
@@ -139,7 +151,7 @@ static PetscErrorCode HopsLORAddRobin(HopsLOR *lor, HopsRobin r)
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc2(r->n * nf, &a, nf, &node));
-  PetscCall(HopsFaceEvaluate(sp, &lor->gll, r->n, r->cells, r->faces, r->alpha, a));
+  PetscCall(HopsFaceEvaluate(sp, &lor->inner, r->n, r->cells, r->faces, r->alpha, a));
   for (PetscInt f = 0; f < r->n; ++f) {
     PetscCall(HopsFaceNodes(sp->dim, P, r->faces[f], node));
     for (PetscInt i = 0; i < nf; ++i) lor->vals[lor->diag[sp->restr[r->cells[f] * np + node[i]]]] += a[f * nf + i] * m[i % P] * (sp->dim == 3 ? m[i / P] : 1.0);
@@ -198,8 +210,8 @@ PetscErrorCode HopsLORNumeric(HopsLOR *lor, const HopsForm *form)
     PetscReal  det;
 
     end = PetscMin(c + HOPS_LOR_CHUNK, c < sp->ninterior ? sp->ninterior : sp->ncells);
-    PetscCall(HopsCoefficientEvaluate(form->diffusion, sp, &lor->gll, c, end - c, &ks, &kw, &k));
-    PetscCall(HopsCoefficientEvaluate(form->mass, sp, &lor->gll, c, end - c, &ms, &mw, &m));
+    PetscCall(HopsCoefficientEvaluate(form->diffusion, sp, &lor->inner, c, end - c, &ks, &kw, &k));
+    PetscCall(HopsCoefficientEvaluate(form->mass, sp, &lor->inner, c, end - c, &ms, &mw, &m));
     PetscCall(HopsLORCheckSign(&k, sp->dim, end - c, nq, PETSC_FALSE, &lor->negative[0]));
     PetscCall(HopsLORCheckSign(&m, sp->dim, end - c, nq, PETSC_TRUE, &lor->negative[1]));
     if (lor->element) PetscCall((*sp->backend->LumpFill)(lor->lump, c, end - c, &k, &m, lor->vals, &bad, &det));

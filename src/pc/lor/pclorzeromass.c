@@ -25,7 +25,7 @@ PetscErrorCode PCLORFindZeroMass(PC_LOR *lor, PetscBool zero[], PetscInt *n)
     HopsValues beta;
 
     end = PetscMin(first + HOPS_LOR_CHUNK, sp->ncells);
-    PetscCall(HopsCoefficientEvaluate(lor->form.mass, sp, &lor->lor.gll, first, end - first, &size, &work, &beta));
+    PetscCall(HopsCoefficientEvaluate(lor->form.mass, sp, &lor->lor.inner, first, end - first, &size, &work, &beta));
     if (!beta.cstride) end = sp->ncells; /* a constant */
     for (PetscInt c = first; c < end; ++c) {
       const PetscScalar *v = beta.v + (c - first) * beta.cstride;
@@ -128,7 +128,7 @@ static PetscErrorCode PCLORGetFill(PC_LOR *lor, PetscReal scale, const PetscBool
       some += zero[c];
     }
     if (!some) continue;
-    PetscCall(HopsCoefficientEvaluate(lor->form.diffusion, sp, &lor->lor.gll, first, chunk, &size, &work, &mu));
+    PetscCall(HopsCoefficientEvaluate(lor->form.diffusion, sp, &lor->lor.inner, first, chunk, &size, &work, &mu));
     for (PetscInt c = first; c < first + chunk; ++c) {
       PetscInt n = 0;
 
