@@ -23,7 +23,15 @@
   any change to the code, its form is that of the point functions g0, g1, g2 and g3 of the `PetscDS`, with any number of
   fields and components, evaluated whenever the code's `SNES` or `TS` asks for the Jacobian; see docs/existing-codes.md.
 
-  An operator takes no entries: `MatSetValues()` raises `PETSC_ERR_SUP`.
+  An operator takes no entries: `MatSetValues()` raises `PETSC_ERR_SUP`, and so does `MatGetRow()`; `MatConvert()` to `MATAIJ`
+  assembles a matrix that has rows.
+
+  `MatScale()`, `MatShift()`, `MatDiagonalScale()`, `MatDiagonalSet()`, `MatZeroRows()`, `MatZeroRowsColumns()`,
+  `MatZeroEntries()` and `MatAXPY()` change the operator as they change an assembled matrix, also in conversions and copies, until
+  its form is set anew (`MatPASetDiffusion()` and the like, or the next evaluation of the Jacobian). `MatAXPY()` keeps a reference
+  to the matrix that it adds, which must not change. What reads the form (`PCLOR`, `PCPATCHFD`, `PCHOPSMG`,
+  `MatPALiftEssential()`, blocks of fields) refuses a changed operator by `PETSC_ERR_SUP`; `PCLOR` takes a positive multiple for
+  the form itself.
 
 .seealso: `MatCreatePA()`, `MatPASetDiffusion()`, `MatPASetCurlCurl()`, `MatPASetDivDiv()`, `MatPASetMass()`, `MatPAAddRobin()`, `PCLOR`, `HopsSpace`
 M*/

@@ -26,6 +26,10 @@
   Notes:
   Space and form come from a `MATPA` operator, from `PCLORSetSpace()`, or from the solver's `DMPLEX` with its `PetscFE` and `PetscDS`.
 
+  A space without essential unknowns and a form without mass and Robin terms give a singular matrix. Where the operator is another
+  one, has no null space attached and does not take constants to zero, `PCSetUp()` raises `PETSC_ERR_ARG_INCOMP`; likewise where
+  the operator takes constants to zero and the space has essential unknowns in the vectors (`HopsSpaceCreateFromArrays()`).
+
   Quadrature is at the corners of the sub-cells, which share the Gauss-Lobatto weight of their node.
 
   A field of several components, a form with first-order terms, or with derivatives in its boundary Jacobians, gets the matrix of its

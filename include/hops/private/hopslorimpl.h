@@ -170,3 +170,5 @@ struct _HopsTensorForm;
 PETSC_INTERN PetscErrorCode HopsRobinCreateDS(struct _HopsTensorForm *, HopsSpace, HopsRobin *);
 PETSC_INTERN PetscErrorCode HopsCoefficientCreateTensor(struct _HopsTensorForm *, HopsDSTerm, HopsCoefficient *);
 PETSC_INTERN PetscErrorCode HopsDSCheck(DM);
+/* src/pc/lor/pclorcheck.c: constants lie in the kernels of operator and matrix, or of neither */
+PETSC_INTERN PetscErrorCode PCLORCheckConstants(PC, PC_LOR *);

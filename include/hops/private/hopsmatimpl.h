@@ -1,4 +1,4 @@
-/* MATPA's data, shared by its own files and by PCLOR. */
+/* MATPA's data, shared by its own files and by PCLOR; what all of hops' matrices share. */
 #pragma once
 #include <hops/private/hopsimpl.h>
 
@@ -32,6 +32,7 @@ typedef struct {
   struct _HopsTensorForm *form;    /* the PetscDS's Jacobian at the state, where the form comes from one */
   struct _HopsPATensor   *tensor;  /* in place of space, coefficients and kernel: several components, first-order terms */
   PetscBool               general; /* use it for every form */
+  struct _HopsPASum      *sum;     /* what MatScale() and the like made of the form, NULL for the form itself */
 } Mat_PA;
 
 PETSC_INTERN PetscErrorCode MatPAGetData(Mat, Mat_PA **);
@@ -47,6 +48,21 @@ PETSC_INTERN PetscErrorCode MatPASetUpGeometry(Mat, Mat_PA *, PetscBool *done); 
 PETSC_INTERN PetscErrorCode MatPAGetArrays(HopsSpace, Vec x, Vec y, const PetscScalar **, PetscScalar **);
 PETSC_INTERN PetscErrorCode MatPARestoreArrays(HopsSpace, Vec x, Vec y, const PetscScalar **, PetscScalar **);
 PETSC_INTERN PetscErrorCode MatConvert_PA_AIJ(Mat, MatType, MatReuse, Mat *);
+
+/* src/mat/pa/matpaalgebra.c: operators that were changed as matrices are; new terms, or a new state, of the form end that */
+PETSC_INTERN PetscErrorCode MatPASetAlgebra(Mat);
+PETSC_INTERN PetscErrorCode MatPASumDestroy(Mat_PA *);
+PETSC_INTERN PetscErrorCode MatPASumCopy(Mat, Mat);
+PETSC_INTERN PetscErrorCode MatPASumMult(Mat, struct _HopsPASum *, PetscBool transpose,
+                                         PetscErrorCode (*form)(Mat, PetscBool, Vec, Vec), Vec, Vec);
+PETSC_INTERN PetscErrorCode MatPASumDiagonal(Mat, struct _HopsPASum *, Vec);
+PETSC_INTERN PetscErrorCode MatPASumAssemble(Mat, struct _HopsPASum *, Mat);
+PETSC_INTERN PetscErrorCode MatPASumView(Mat_PA *, PetscViewer);
+/* raises an error unless A is its form, or where scalable a positive multiple of it */
+PETSC_INTERN PetscErrorCode MatPACheckForm(Mat, PetscBool scalable, const char what[]);
+
+/* src/mat/matrows.c: for all of hops' matrices, what PETSc calls without asking for it raises an error that names the remedy */
+PETSC_INTERN PetscErrorCode HopsMatRefuseRows(Mat);
 
 /* src/fe/faces.c: terms on boundary faces. Node picture of a face: E-vector nodes with the face's direction fixed, the others
    in ascending order of direction, lowest fastest. */

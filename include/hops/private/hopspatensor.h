@@ -73,6 +73,7 @@ PETSC_INTERN PetscErrorCode HopsPATensorView(HopsPATensor, PetscViewer);
 /* src/mat/pa/patensorface.c: boundary Jacobians, between the sides' L-vectors, and their diagonal */
 PETSC_INTERN PetscErrorCode HopsPATensorFacesApply(HopsPATensor, PetscBool transpose);
 PETSC_INTERN PetscErrorCode HopsPATensorFacesDiagonal(HopsPATensor);
+PETSC_INTERN PetscErrorCode HopsPATensorSameSpaces(HopsPATensor, HopsPATensor, PetscBool *);
 /* a copy on the same nodes whose form has a state of its own; not set up */
 PETSC_INTERN PetscErrorCode HopsPATensorDuplicate(HopsPATensor, HopsPATensor *);
 PETSC_INTERN PetscErrorCode MatPASetForm(Mat, HopsSpace, HopsTensorForm);

@@ -1,5 +1,6 @@
 /* MATHOPSBOX: the operator of a uniform box, matrix-free on a device. */
 #include <hops/private/hopsbox.h>
+#include <hops/private/hopsmatimpl.h>
 #include <petsc/private/matimpl.h>
 
 typedef struct {
@@ -135,6 +136,7 @@ PetscErrorCode MatCreate_HopsBox(Mat A)
   A->ops->mult    = MatMult_HopsBox;
   A->ops->view    = MatView_HopsBox;
   A->ops->destroy = MatDestroy_HopsBox;
+  PetscCall(HopsMatRefuseRows(A));
   PetscCall(PetscObjectChangeTypeName((PetscObject)A, MATHOPSBOX));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,5 +1,6 @@
 /* hypre's matrices on arrays that a device assembled. */
 #include <hops/private/hopsdevicemat.h>
+#include <hops/private/hopsmatimpl.h>
 
 #if HOPS_HAVE_HYPRE_DEVICE
   #include <petscmathypre.h>
@@ -48,13 +49,6 @@ static PetscErrorCode HopsHypreGetInfo(Mat A, MatInfoType flag, MatInfo *info)
   info->block_size   = 1.0;
   info->nz_allocated = info->nz_used = local[0];
   PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* PETSc's own reads the device's arrays in the process and crashes */
-static PetscErrorCode HopsHypreGetRow(Mat A, PetscInt row, PetscInt *n, PetscInt **cols, PetscScalar **vals)
-{
-  PetscFunctionBegin;
-  SETERRQ(PetscObjectComm((PetscObject)A), PETSC_ERR_SUP, "The rows of a matrix of type hypre lie on the device: convert it with MatConvert(,MATAIJ,), or use -pc_lor_mat_type aij");
 }
 
 /*
@@ -114,7 +108,7 @@ PetscErrorCode HopsHypreWrap(HopsSpace rows, HopsSpace columns, HopsLORRows *r, 
   PetscCallExternal(hypre_ParCSRMatrixSetDNumNonzeros, A);
   PetscCall(MatCreateFromParCSR(A, MATHYPRE, PETSC_OWN_POINTER, mat));
   PetscCall(MatSetOperation(*mat, MATOP_GETINFO, (HopsVoidFn)HopsHypreGetInfo));
-  PetscCall(MatSetOperation(*mat, MATOP_GET_ROW, (HopsVoidFn)HopsHypreGetRow));
+  PetscCall(HopsMatRefuseRows(*mat)); /* PETSc's own getrow reads the device's arrays in the process and crashes */
   PetscCall(HopsHypreCheckMemory(PetscObjectComm((PetscObject)rows)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

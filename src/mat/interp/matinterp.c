@@ -1,5 +1,6 @@
 /* MATHOPSINTERP: values of the functions of one space at the nodes of another one that is nested with it. */
 #include <hops/private/hopsmg.h>
+#include <hops/private/hopsmatimpl.h>
 #include <petsc/private/matimpl.h>
 
 typedef struct {
@@ -305,6 +306,7 @@ PetscErrorCode MatCreate_HopsInterp(Mat P)
   P->ops->multtransposeadd = MatMultTransposeAdd_HopsInterp;
   P->ops->view             = MatView_HopsInterp;
   P->ops->destroy          = MatDestroy_HopsInterp;
+  PetscCall(HopsMatRefuseRows(P));
   PetscCall(PetscObjectChangeTypeName((PetscObject)P, MATHOPSINTERP));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

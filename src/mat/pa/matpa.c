@@ -155,6 +155,9 @@ PetscErrorCode MatPAFreeWork(Mat_PA *pa)
 PetscErrorCode MatPAChanged(Mat A, Mat_PA *pa, PetscBool layout)
 {
   PetscFunctionBegin;
+  if (pa->sum)
+    PetscCall(PetscInfo(A, "the operator is that of its new form, without the changes by MatScale() and the like before\n"));
+  PetscCall(MatPASumDestroy(pa));
   if (layout) PetscCall(MatPADestroyKernel(pa));
   pa->needsetup = PETSC_TRUE;
   PetscCall(PetscObjectStateIncrease((PetscObject)A));
@@ -241,7 +244,8 @@ PetscErrorCode MatPARestoreArrays(HopsSpace sp, Vec x, Vec y, const PetscScalar 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode MatMult_PA(Mat A, Vec x, Vec y)
+/* The form alone; with coefficients it is symmetric */
+static PetscErrorCode MatPAMultForm(Mat A, PetscBool transpose, Vec x, Vec y)
 {
   Mat_PA            *pa;
   const PetscScalar *xa;
@@ -251,52 +255,51 @@ static PetscErrorCode MatMult_PA(Mat A, Vec x, Vec y)
   PetscCall(MatShellGetContext(A, &pa));
   PetscCall(MatPASetUp_Private(A, pa));
   PetscCall(PetscLogEventBegin(HopsEvent.pamult, A, x, y, 0));
-  if (pa->tensor) {
-    PetscCall(HopsPATensorMult(pa->tensor, PETSC_FALSE, x, y));
-    PetscCall(PetscLogEventEnd(HopsEvent.pamult, A, x, y, 0));
-    PetscFunctionReturn(PETSC_SUCCESS);
+  if (pa->tensor) PetscCall(HopsPATensorMult(pa->tensor, transpose, x, y));
+  else {
+    PetscCall(MatPAGetArrays(pa->space, x, y, &xa, &ya));
+    PetscCall(MatPAApply(A, pa, xa, ya));
+    PetscCall((*pa->space->backend->SetEntries)(pa->space->ness, pa->space->bessT, xa, ya));
+    PetscCall(MatPARestoreArrays(pa->space, x, y, &xa, &ya));
   }
-  PetscCall(MatPAGetArrays(pa->space, x, y, &xa, &ya));
-  PetscCall(MatPAApply(A, pa, xa, ya));
-  PetscCall((*pa->space->backend->SetEntries)(pa->space->ness, pa->space->bessT, xa, ya));
-  PetscCall(MatPARestoreArrays(pa->space, x, y, &xa, &ya));
   PetscCall(PetscLogEventEnd(HopsEvent.pamult, A, x, y, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Forms with coefficients are symmetric */
+static PetscErrorCode MatMult_PA(Mat A, Vec x, Vec y)
+{
+  Mat_PA *pa;
+
+  PetscFunctionBegin;
+  PetscCall(MatShellGetContext(A, &pa));
+  if (pa->sum) PetscCall(MatPASumMult(A, pa->sum, PETSC_FALSE, MatPAMultForm, x, y));
+  else PetscCall(MatPAMultForm(A, PETSC_FALSE, x, y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode MatMultTranspose_PA(Mat A, Vec x, Vec y)
 {
   Mat_PA *pa;
 
   PetscFunctionBegin;
   PetscCall(MatShellGetContext(A, &pa));
-  if (!pa->tensor) {
-    PetscCall(MatMult_PA(A, x, y));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(MatPASetUp_Private(A, pa));
-  PetscCall(PetscLogEventBegin(HopsEvent.pamult, A, x, y, 0));
-  PetscCall(HopsPATensorMult(pa->tensor, PETSC_TRUE, x, y));
-  PetscCall(PetscLogEventEnd(HopsEvent.pamult, A, x, y, 0));
+  if (pa->sum) PetscCall(MatPASumMult(A, pa->sum, PETSC_TRUE, MatPAMultForm, x, y));
+  else PetscCall(MatPAMultForm(A, PETSC_TRUE, x, y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* What assembles element matrices finds no entries to add to */
-static PetscErrorCode MatSetValues_PA(Mat A, PetscInt m, const PetscInt i[], PetscInt n, const PetscInt j[], const PetscScalar v[], InsertMode mode)
+static PetscErrorCode MatSetValues_PA(Mat A, PetscInt m, const PetscInt i[], PetscInt n, const PetscInt j[], const PetscScalar v[],
+                                      InsertMode mode)
 {
   PetscFunctionBegin;
-  SETERRQ(PetscObjectComm((PetscObject)A), PETSC_ERR_SUP, "A matrix-free operator of type " MATPA " takes no entries: with -dm_mat_type " MATPA " the Jacobian must be PETSc's own (DMPlexSetSNESLocalFEM(), DMTSSetIJacobianLocal(DMPlexTSComputeIJacobianFEM)); a code that inserts values itself needs an assembled type");
+  SETERRQ(PetscObjectComm((PetscObject)A), PETSC_ERR_SUP,
+          "A matrix-free operator of type " MATPA " takes no entries: with -dm_mat_type " MATPA
+          " the Jacobian must be PETSc's own (DMPlexSetSNESLocalFEM(), DMTSSetIJacobianLocal(DMPlexTSComputeIJacobianFEM)); a code "
+          "that inserts values itself needs an assembled type");
 }
 
-/* Its data are replaced as a whole when the Jacobian is evaluated */
-static PetscErrorCode MatZeroEntries_PA(Mat A)
-{
-  PetscFunctionBegin;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode MatGetDiagonal_PA(Mat A, Vec d)
+static PetscErrorCode MatPADiagonalForm(Mat A, Vec d)
 {
   Mat_PA      *pa;
   HopsSpace    sp;
@@ -326,6 +329,17 @@ static PetscErrorCode MatGetDiagonal_PA(Mat A, Vec d)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode MatGetDiagonal_PA(Mat A, Vec d)
+{
+  Mat_PA *pa;
+
+  PetscFunctionBegin;
+  PetscCall(MatShellGetContext(A, &pa));
+  PetscCall(MatPADiagonalForm(A, d));
+  if (pa->sum) PetscCall(MatPASumDiagonal(A, pa->sum, d));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /*@
   MatPALiftEssential - Moves the essential values of the space to the right-hand side: b = b - A_c g, and b = g in the
   rows of essential unknowns that the vector holds.
@@ -337,6 +351,10 @@ static PetscErrorCode MatGetDiagonal_PA(Mat A, Vec d)
 - b - the right-hand side, changed in place
 
   Level: beginner
+
+  Note:
+  An operator that was changed as a matrix (`MatScale()`, `MatShift()`, `MatZeroRows()` and the like) raises `PETSC_ERR_SUP`: lift
+before.
 
 .seealso: `MATPA`, `HopsSpaceSetEssentialFunction()`, `HopsSpaceComputeRHS()`
 @*/
@@ -352,6 +370,7 @@ PetscErrorCode MatPALiftEssential(Mat A, Vec b)
   HopsValidHeader(A, MAT_CLASSID, 1);
   HopsValidHeader(b, VEC_CLASSID, 2);
   PetscCall(MatPAGetData(A, &pa));
+  PetscCall(MatPACheckForm(A, PETSC_FALSE, "MatPALiftEssential()"));
   PetscCall(MatPASetUp_Private(A, pa));
   sp = pa->space;
   PetscCheck(sp, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP, "The operator has the form of a PetscDS, whose essential values the DM inserts (DMPlexInsertBoundaryValues()): lifting is for operators on a HopsSpace (MatCreatePA())");
@@ -388,6 +407,7 @@ static PetscErrorCode MatView_PA(Mat A, PetscViewer viewer)
     PetscCall(PetscViewerASCIIPushTab(viewer));
     PetscCall(HopsPATensorView(pa->tensor, viewer));
     if (pa->basis.P) PetscCall(PetscViewerASCIIPrintf(viewer, "quadrature: %" PetscInt_FMT " %s points per direction\n", pa->basis.Q, pa->gll ? "Gauss-Lobatto" : "Gauss"));
+    PetscCall(MatPASumView(pa, viewer));
     PetscCall(PetscViewerASCIIPopTab(viewer));
   }
   if (!ascii || !pa->space) PetscFunctionReturn(PETSC_SUCCESS);
@@ -407,6 +427,7 @@ static PetscErrorCode MatView_PA(Mat A, PetscViewer viewer)
   if (pa->diffusion) PetscCall(PetscViewerASCIIPrintf(viewer, "%s: %s coefficient, %" PetscInt_FMT " component%s\n", terms[pa->space->family], pa->diffusion->kind, pa->diffusion->nc, pa->diffusion->nc > 1 ? "s" : ""));
   if (pa->mass) PetscCall(PetscViewerASCIIPrintf(viewer, "mass: %s coefficient\n", pa->mass->kind));
   for (HopsRobin r = pa->robin; r; r = r->next) PetscCall(PetscViewerASCIIPrintf(viewer, "Robin term: %s coefficient\n", r->alpha->kind));
+  PetscCall(MatPASumView(pa, viewer));
   PetscCall(PetscViewerASCIIPopTab(viewer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -418,6 +439,7 @@ static PetscErrorCode MatDestroy_PA(Mat A)
   PetscFunctionBegin;
   PetscCall(MatShellGetContext(A, &pa));
   PetscCall(MatPAReset(pa));
+  PetscCall(MatPASumDestroy(pa));
   PetscCall(HopsPATensorDestroy(&pa->tensor));
   PetscCall(HopsTensorFormDestroy(&pa->form));
   PetscCall(MatPAFreeWork(pa));
@@ -433,64 +455,116 @@ static PetscErrorCode MatDestroy_PA(Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The copy shares the space and the coefficients, and has quadrature data of its own */
-static PetscErrorCode MatDuplicate_PA(Mat A, MatDuplicateOption op, Mat *B)
+/* Robin terms of A on B, whose space is the same */
+static PetscErrorCode MatPACopyRobin(Mat_PA *pa, Mat B)
 {
-  Mat_PA *pa, *pb;
-
   PetscFunctionBegin;
-  PetscCall(MatShellGetContext(A, &pa));
-  if (pa->tensor || !pa->space) { /* the copy has the form at its state of now */
-    PetscInt m, n, M, N;
-
-    PetscCall(MatGetLocalSize(A, &m, &n));
-    PetscCall(MatGetSize(A, &M, &N));
-    PetscCall(MatCreate(PetscObjectComm((PetscObject)A), B));
-    PetscCall(MatSetSizes(*B, m, n, M, N));
-    PetscCall(MatSetType(*B, MATPA));
-    PetscCall(MatSetUp(*B));
-    PetscCall(MatShellGetContext(*B, &pb));
-    pb->q_1d    = pa->q_1d;
-    pb->gll     = pa->gll;
-    pb->fromds  = pa->fromds;
-    pb->general = pa->general;
-    if (pa->tensor) {
-      PetscCall(HopsPATensorDuplicate(pa->tensor, &pb->tensor));
-      PetscCall(HopsPATensorSetVecType(pb->tensor, *B));
-      pb->form = pb->tensor->form;
-      ++pb->form->refct;
-      PetscCall(MatAssemblyBegin(*B, MAT_FINAL_ASSEMBLY));
-      PetscCall(MatAssemblyEnd(*B, MAT_FINAL_ASSEMBLY));
-      if (op != MAT_DO_NOT_COPY_VALUES) PetscCall(MatCopy(A, *B, SAME_NONZERO_PATTERN));
-    }
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(MatCreatePA(pa->space, B));
-  PetscCall(MatShellGetContext(*B, &pb));
-  pb->q_1d     = pa->q_1d;
-  pb->gll      = pa->gll;
-  pb->fromds   = pa->fromds;
-  pb->geometry = pa->geometry;
-  if (pa->form) {
-    HopsTensorForm form;
-
-    PetscCall(HopsTensorFormDuplicate(pa->form, &form));
-    PetscCall(MatPASetForm(*B, pa->space, form));
-    PetscCall(HopsTensorFormDestroy(&form));
-  } else {
-    PetscCall(MatPASetTerm(*B, pb, &pb->diffusion, pa->diffusion));
-    PetscCall(MatPASetTerm(*B, pb, &pb->mass, pa->mass));
-  }
-  for (HopsRobin r = pa->form ? NULL : pa->robin; r; r = r->next) {
+  for (HopsRobin r = pa->robin; r; r = r->next) {
     PetscInt *cells;
 
     PetscCall(PetscMalloc1(r->n, &cells));
     for (PetscInt i = 0; i < r->n; ++i) cells[i] = pa->space->cell[r->cells[i]];
-    PetscCall(MatPAAddRobin(*B, r->n, cells, r->faces, r->alpha));
+    PetscCall(MatPAAddRobin(B, r->n, cells, r->faces, r->alpha));
     PetscCall(PetscFree(cells));
   }
-  if (op != MAT_DO_NOT_COPY_VALUES) PetscCall(MatCopy(A, *B, SAME_NONZERO_PATTERN)); /* the shell's shifts and scalings */
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* B gets A's form, at its state of now: it shares the space and the coefficients, and has quadrature data of its own */
+static PetscErrorCode MatPACopyForm(Mat A, Mat B)
+{
+  Mat_PA *pa, *pb;
+
+  PetscFunctionBegin;
+  PetscCall(MatPAGetData(A, &pa));
+  PetscCall(MatPAGetData(B, &pb));
+  PetscCall(MatPAReset(pb));
+  PetscCall(HopsPATensorDestroy(&pb->tensor));
+  PetscCall(HopsTensorFormDestroy(&pb->form));
+  PetscCall(HopsRobinDestroy(&pb->robin));
+  pb->q_1d     = pa->q_1d;
+  pb->gll      = pa->gll;
+  pb->fromds   = pa->fromds;
+  pb->general  = pa->general;
+  pb->geometry = pa->geometry;
+  if (pa->tensor) {
+    PetscCall(HopsPATensorDuplicate(pa->tensor, &pb->tensor));
+    PetscCall(HopsPATensorSetVecType(pb->tensor, B));
+    pb->form = pb->tensor->form;
+    ++pb->form->refct;
+  } else if (pa->space && pa->form) {
+    HopsTensorForm form;
+
+    PetscCall(HopsTensorFormDuplicate(pa->form, &form));
+    PetscCall(MatPASetForm(B, pa->space, form));
+    PetscCall(HopsTensorFormDestroy(&form));
+  } else if (pa->space) {
+    PetscCall(MatPASetSpace(B, pa->space));
+    PetscCall(MatPASetTerm(B, pb, &pb->diffusion, pa->diffusion));
+    PetscCall(MatPASetTerm(B, pb, &pb->mass, pa->mass));
+    PetscCall(MatPACopyRobin(pa, B));
+  }
+  PetscCall(MatPAChanged(B, pb, PETSC_TRUE));
+  if (pa->space || pa->tensor) {
+    PetscCall(MatAssemblyBegin(B, MAT_FINAL_ASSEMBLY));
+    PetscCall(MatAssemblyEnd(B, MAT_FINAL_ASSEMBLY));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatCopy_PA(Mat A, Mat B, MatStructure str)
+{
+  Mat_PA   *pa, *pb;
+  PetscBool same;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompare((PetscObject)B, MATPA, &same));
+  if (!same) {
+    Mat C;
+
+    PetscCall(MatConvert(A, MATAIJ, MAT_INITIAL_MATRIX, &C));
+    PetscCall(MatCopy(C, B, str));
+    PetscCall(MatDestroy(&C));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(MatPAGetData(A, &pa));
+  PetscCall(MatPAGetData(B, &pb));
+  if (pa->tensor && pb->tensor) PetscCall(HopsPATensorSameSpaces(pa->tensor, pb->tensor, &same));
+  else same = pa->space == pb->space && !pb->tensor ? PETSC_TRUE : PETSC_FALSE;
+  if (!pb->space && !pb->tensor) same = PETSC_TRUE; /* nothing was set yet */
+  PetscCheck(same, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_INCOMP,
+             "MatCopy() copies between operators of type " MATPA
+             " on the same space, and these have spaces of their own: use MatDuplicate(), or assemble them (MatConvert() to aij)");
+  PetscCall(MatPACopyForm(A, B));
+  PetscCall(MatPASumCopy(A, B));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Without values the copy is zero until its form is set or evaluated */
+static PetscErrorCode MatDuplicate_PA(Mat A, MatDuplicateOption op, Mat *B)
+{
+  PetscInt m, n, M, N;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetLocalSize(A, &m, &n));
+  PetscCall(MatGetSize(A, &M, &N));
+  PetscCall(MatCreate(PetscObjectComm((PetscObject)A), B));
+  PetscCall(MatSetSizes(*B, m, n, M, N));
+  PetscCall(MatSetType(*B, MATPA));
+  PetscCall(MatSetUp(*B));
+  PetscCall(MatPACopyForm(A, *B));
+  if (op == MAT_COPY_VALUES) PetscCall(MatPASumCopy(A, *B));
+  else PetscCall(MatZeroEntries(*B));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatConvertFrom_PA(Mat A, MatType type, MatReuse reuse, Mat *B)
+{
+  PetscFunctionBegin;
+  SETERRQ(PetscObjectComm((PetscObject)A), PETSC_ERR_SUP,
+          "A matrix of type %s has no form, so it is not converted to " MATPA
+          ": make the operator by MatCreatePA(), or in a DMPLEX code by -dm_mat_type " MATPA,
+          ((PetscObject)A)->type_name);
 }
 
 PetscErrorCode MatCreate_PA(Mat A)
@@ -516,15 +590,18 @@ PetscErrorCode MatCreate_PA(Mat A)
   PetscCheck(q >= 0, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE, "-mat_pa_q_1d must be positive, not %" PetscInt_FMT, q);
   pa->q_1d = q;
   pa->gll  = rule == 1 ? PETSC_TRUE : PETSC_FALSE;
+  PetscCall(MatPASetAlgebra(A));
   PetscCall(MatShellSetOperation(A, MATOP_MULT, (HopsVoidFn)MatMult_PA));
   PetscCall(MatShellSetOperation(A, MATOP_MULT_TRANSPOSE, (HopsVoidFn)MatMultTranspose_PA));
   PetscCall(MatShellSetOperation(A, MATOP_SET_VALUES, (HopsVoidFn)MatSetValues_PA));
-  PetscCall(MatShellSetOperation(A, MATOP_ZERO_ENTRIES, (HopsVoidFn)MatZeroEntries_PA));
   PetscCall(MatShellSetOperation(A, MATOP_GET_DIAGONAL, (HopsVoidFn)MatGetDiagonal_PA));
   PetscCall(MatShellSetOperation(A, MATOP_DESTROY, (HopsVoidFn)MatDestroy_PA));
   PetscCall(MatShellSetOperation(A, MATOP_VIEW, (HopsVoidFn)MatView_PA));
   PetscCall(MatShellSetOperation(A, MATOP_DUPLICATE, (HopsVoidFn)MatDuplicate_PA));
   PetscCall(MatShellSetOperation(A, MATOP_CREATE_SUBMATRIX, (HopsVoidFn)MatCreateSubMatrix_PA));
+  A->ops->copy        = MatCopy_PA; /* MATSHELL's calls what MatShellSetOperation() gives it, and copies the tables of operations */
+  A->ops->convertfrom = MatConvertFrom_PA;
+  PetscCall(HopsMatRefuseRows(A));
   PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatConvert_" MATPA "_aij_C", MatConvert_PA_AIJ));
   PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatConvert_" MATPA "_seqaij_C", MatConvert_PA_AIJ));
   PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatConvert_" MATPA "_mpiaij_C", MatConvert_PA_AIJ));

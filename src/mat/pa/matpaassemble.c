@@ -166,10 +166,10 @@ PetscErrorCode HopsPreallocate(HopsSpace sp, const PetscInt gidx[], const PetscS
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode MatConvert_PA_AIJ(Mat A, MatType type, MatReuse reuse, Mat *newmat)
+/* The form in H1 with coefficients */
+static PetscErrorCode MatPAAssembleH1(Mat A, Mat_PA *pa, MatReuse reuse, Mat *newmat)
 {
-  Mat_PA      *pa;
-  HopsSpace    sp;
+  HopsSpace    sp = pa->space;
   HopsForm     form;
   HopsBasis    geom;
   Mat          B;
@@ -178,21 +178,6 @@ PetscErrorCode MatConvert_PA_AIJ(Mat A, MatType type, MatReuse reuse, Mat *newma
   PetscScalar *E;
 
   PetscFunctionBegin;
-  PetscCall(MatPAGetData(A, &pa));
-  PetscCheck(reuse != MAT_INPLACE_MATRIX, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP, "A MATPA is not converted in place: use MAT_INITIAL_MATRIX");
-  PetscCall(MatPASetUp_Private(A, pa));
-  PetscCall(PetscLogEventBegin(HopsEvent.paassemble, A, 0, 0, 0));
-  if (pa->tensor) {
-    PetscCall(HopsPATensorAssemble(pa->tensor, A, reuse, newmat));
-    PetscCall(PetscLogEventEnd(HopsEvent.paassemble, A, 0, 0, 0));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  sp = pa->space;
-  if (sp->family != HOPS_H1) {
-    PetscCall(HopsFormAssemble(A, pa, reuse, newmat));
-    PetscCall(PetscLogEventEnd(HopsEvent.paassemble, A, 0, 0, 0));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
   form.space     = sp;
   form.diffusion = pa->diffusion;
   form.mass      = pa->mass;
@@ -228,7 +213,24 @@ PetscErrorCode MatConvert_PA_AIJ(Mat A, MatType type, MatReuse reuse, Mat *newma
   PetscCall(MatAssemblyEnd(B, MAT_FINAL_ASSEMBLY));
   PetscCall(HopsBasisDestroy(&geom));
   PetscCall(PetscFree5(gidx, row, N, T, E));
-  PetscCall(PetscLogEventEnd(HopsEvent.paassemble, A, 0, 0, 0));
   *newmat = B;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatConvert_PA_AIJ(Mat A, MatType type, MatReuse reuse, Mat *newmat)
+{
+  Mat_PA *pa;
+
+  PetscFunctionBegin;
+  PetscCall(MatPAGetData(A, &pa));
+  PetscCheck(reuse != MAT_INPLACE_MATRIX, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP,
+             "A MATPA is not converted in place: use MAT_INITIAL_MATRIX");
+  PetscCall(MatPASetUp_Private(A, pa));
+  PetscCall(PetscLogEventBegin(HopsEvent.paassemble, A, 0, 0, 0));
+  if (pa->tensor) PetscCall(HopsPATensorAssemble(pa->tensor, A, reuse, newmat));
+  else if (pa->space->family != HOPS_H1) PetscCall(HopsFormAssemble(A, pa, reuse, newmat));
+  else PetscCall(MatPAAssembleH1(A, pa, reuse, newmat));
+  if (pa->sum) PetscCall(MatPASumAssemble(A, pa->sum, *newmat));
+  PetscCall(PetscLogEventEnd(HopsEvent.paassemble, A, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -56,6 +56,7 @@ PetscErrorCode MatPASetSpace(Mat A, HopsSpace space)
   PetscCheck(A->rmap->n == space->nT && A->cmap->n == space->nT, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ, "The operator has %" PetscInt_FMT " local rows, the space %" PetscInt_FMT " unknowns: create the Mat with the space's sizes (HopsSpaceGetSizes())", A->rmap->n, space->nT);
   PetscCall(HopsSpaceReference(space));
   PetscCall(MatPAReset(pa));
+  PetscCall(MatPASumDestroy(pa));
   PetscCall(MatPAFreeWork(pa));
   PetscCall(HopsSpaceDestroy(&pa->space));
   pa->space = space;
@@ -323,6 +324,6 @@ PetscErrorCode MatPASetQuadrature(Mat A, PetscInt q_1d, PetscBool gll)
   pa->q_1d = q_1d;
   pa->gll  = gll;
   PetscCall(MatPAReset(pa));
-  PetscCall(PetscObjectStateIncrease((PetscObject)A));
+  PetscCall(MatPAChanged(A, pa, PETSC_FALSE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

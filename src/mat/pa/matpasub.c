@@ -162,28 +162,6 @@ static PetscErrorCode MatRefreshBlock_PA(Mat A, Mat_PA *pa, Mat B)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The shell keeps what MatScale(), MatShift() and MatDiagonalScale() were told to itself: it shows in the action alone */
-static PetscErrorCode MatPACheckPlain(Mat A, HopsPATensor t)
-{
-  Vec       x, y, z;
-  PetscReal norm, diff;
-
-  PetscFunctionBegin;
-  PetscCall(MatCreateVecs(A, &x, &y));
-  PetscCall(VecDuplicate(y, &z));
-  PetscCall(VecSetRandom(x, NULL));
-  PetscCall(MatMult(A, x, y));
-  PetscCall(HopsPATensorMult(t, PETSC_FALSE, x, z));
-  PetscCall(VecNorm(z, NORM_INFINITY, &norm));
-  PetscCall(VecAXPY(z, -1.0, y));
-  PetscCall(VecNorm(z, NORM_INFINITY, &diff));
-  PetscCheck(diff <= 1e-13 * norm, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP, "The operator was scaled or shifted (MatScale(), MatShift(), MatDiagonalScale()), which its blocks do not see: take the blocks first, or assemble it (MatConvert() of the plain operator, or leave out -dm_mat_type " MATPA ")");
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&y));
-  PetscCall(VecDestroy(&z));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Blocks of fields; of an operator of one field, PETSc's virtual submatrices */
 PetscErrorCode MatCreateSubMatrix_PA(Mat A, IS isrow, IS iscol, MatReuse reuse, Mat *B)
 {
@@ -193,11 +171,14 @@ PetscErrorCode MatCreateSubMatrix_PA(Mat A, IS isrow, IS iscol, MatReuse reuse, 
   PetscCall(MatPAGetData(A, &pa));
   if (!pa->tensor || (pa->tensor->n[0] == 1 && pa->tensor->n[1] == 1)) {
     if (reuse == MAT_REUSE_MATRIX) PetscCall(MatSubMatrixVirtualUpdate(*B, A, isrow, iscol));
-    else PetscCall(MatCreateSubMatrixVirtual(A, isrow, iscol, B));
+    else {
+      PetscCall(MatCreateSubMatrixVirtual(A, isrow, iscol, B));
+      PetscCall(HopsMatRefuseRows(*B));
+    }
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(MatPASetUp_Private(A, pa));
-  PetscCall(MatPACheckPlain(A, pa->tensor));
+  PetscCall(MatPACheckForm(A, PETSC_FALSE, "A block of fields (MatCreateSubMatrix())"));
   if (reuse != MAT_REUSE_MATRIX) PetscCall(MatCreateBlock_PA(A, pa, isrow, iscol, B));
   PetscCall(MatRefreshBlock_PA(A, pa, *B));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -132,6 +132,16 @@ PetscErrorCode HopsPATensorDestroy(HopsPATensor *out)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode HopsPATensorSameSpaces(HopsPATensor t, HopsPATensor u, PetscBool *same)
+{
+  PetscFunctionBegin;
+  *same = t->form->dm == u->form->dm && t->n[0] == u->n[0] && t->n[1] == u->n[1] ? PETSC_TRUE : PETSC_FALSE;
+  for (PetscInt k = 0; k < 2 && *same; ++k)
+    for (PetscInt i = 0; i < t->n[k]; ++i)
+      if (t->side[k][i].nodes != u->side[k][i].nodes || t->side[k][i].field != u->side[k][i].field) *same = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode HopsPATensorDuplicate(HopsPATensor t, HopsPATensor *out)
 {
   HopsTensorForm form;

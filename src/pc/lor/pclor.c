@@ -203,6 +203,7 @@ static PetscErrorCode PCLORSetUpScalar(PC pc, PC_LOR *lor)
   else PetscCall(HopsLORNumeric(&lor->lor, &lor->form));
   PetscCall(PCLORConvert(lor, lor->lor.mat));
   PetscCall(PCLORCopyNullSpaces(pc, lor->mat));
+  PetscCall(PCLORCheckConstants(pc, lor));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

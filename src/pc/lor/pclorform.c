@@ -35,7 +35,8 @@ static PetscErrorCode PCLORSetFormSpace(PC_LOR *lor, HopsSpace sp)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PCLORGetOperatorPA(PC pc, Mat_PA **pa)
+/* The operator whose form is taken, unless the user gives one. A multiple of it is as good, but for sweeps that take residuals */
+static PetscErrorCode PCLORGetOperatorPA(PC pc, PC_LOR *lor, Mat_PA **pa)
 {
   Mat candidates[2] = {pc->pmat, pc->mat};
 
@@ -45,7 +46,10 @@ static PetscErrorCode PCLORGetOperatorPA(PC pc, Mat_PA **pa)
     PetscBool same;
 
     PetscCall(PetscObjectTypeCompare((PetscObject)candidates[i], MATPA, &same));
-    if (same) PetscCall(MatPAGetData(candidates[i], pa));
+    if (!same) continue;
+    PetscCall(MatPAGetData(candidates[i], pa));
+    if (!lor->userdiffusion && !lor->usermass)
+      PetscCall(MatPACheckForm(candidates[i], lor->scalar ? PETSC_FALSE : PETSC_TRUE, lor->name));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -231,7 +235,7 @@ PetscErrorCode PCLORGetForm(PC pc, PC_LOR *lor)
   PetscInt  n;
 
   PetscFunctionBegin;
-  PetscCall(PCLORGetOperatorPA(pc, &pa));
+  PetscCall(PCLORGetOperatorPA(pc, lor, &pa));
   lor->collocated = pa && pa->gll ? PETSC_TRUE : PETSC_FALSE;
   PetscCall(PCLORFindDM(pc, &dm));
   if (dm) PetscCall(PetscObjectTypeCompare((PetscObject)dm, DMPLEX, &plex));

@@ -34,6 +34,7 @@ static PetscErrorCode PCHopsMGGetOperator(PC pc, Mat_PA **pa)
   PetscCall(PetscObjectTypeCompare((PetscObject)pc->pmat, MATPA, &same));
   PetscCheck(same, comm, PETSC_ERR_ARG_WRONG, "PCHOPSMG needs a preconditioning matrix of type " MATPA ", not %s: make one by MatCreatePA(), or in a DMPLEX code by -dm_mat_type " MATPA, ((PetscObject)pc->pmat)->type_name);
   PetscCall(MatPAGetData(pc->pmat, pa));
+  PetscCall(MatPACheckForm(pc->pmat, PETSC_FALSE, "PCHOPSMG"));
   PetscCheck(!(*pa)->tensor, comm, PETSC_ERR_SUP, "PCHOPSMG takes scalar diffusion-reaction forms; this one has several components, first-order terms or a nonsymmetric tensor: use PCLOR");
   PetscCheck((*pa)->space, comm, PETSC_ERR_ARG_WRONGSTATE, "The operator has no space yet: set its terms, or evaluate the Jacobian, before the preconditioner is set up");
   PetscCheck((*pa)->space->family == HOPS_H1, comm, PETSC_ERR_SUP, "PCHOPSMG takes spaces in H1, and the operator's is in %s: use PCLOR", HopsFamilies[(*pa)->space->family]);

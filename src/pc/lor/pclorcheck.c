@@ -1,0 +1,104 @@
+/*
+  Do the operator and the low-order-refined matrix have the same essential unknowns? Only constants can tell, and they are what
+  matters: where they are in the kernel of the matrix and not in the operator's, the preconditioner loses them, residuals look
+  small, and a Krylov method ends with a wrong solution.
+*/
+#include <hops/private/hopslorimpl.h>
+#include <petsc/private/pcimpl.h>
+
+/*
+  r = A 1 by rows: the largest |r_i| / |d_i|, d the diagonal of A or, where A has none, the given one; and the sums of r and |r|.
+  The sum is the energy of the constant, which convection through a boundary leaves alone where it is free of sources, while
+  Dirichlet rows, mass and Robin terms add to it. Vectors are the space's, or where it is NULL the matrix's.
+*/
+static PetscErrorCode PCLORConstants(Mat A, HopsSpace sp, Vec other, PetscReal *worst, PetscReal sum[2])
+{
+  Vec                x, r, d = NULL;
+  const PetscScalar *ra, *da;
+  PetscInt           n;
+  PetscBool          has;
+  PetscReal          local[2] = {0.0, 0.0}, big = 0.0;
+
+  PetscFunctionBegin;
+  if (sp) {
+    PetscCall(HopsSpaceCreateVec(sp, &x));
+    PetscCall(VecDuplicate(x, &r));
+  } else PetscCall(MatCreateVecs(A, &x, &r));
+  PetscCall(VecSet(x, 1.0));
+  PetscCall(MatMult(A, x, r));
+  PetscCall(MatHasOperation(A, MATOP_GET_DIAGONAL, &has));
+  if (has || !other) {
+    d = x;
+    PetscCall(MatGetDiagonal(A, d));
+  } else d = other;
+  PetscCall(VecGetLocalSize(r, &n));
+  PetscCall(VecGetArrayRead(r, &ra));
+  PetscCall(VecGetArrayRead(d, &da));
+  for (PetscInt i = 0; i < n; ++i) {
+    const PetscReal a = PetscAbsScalar(ra[i]), b = PetscAbsScalar(da[i]);
+
+    if (a > 0.0) big = PetscMax(big, b > 0.0 ? a / b : PETSC_MAX_REAL);
+    local[0] += PetscRealPart(ra[i]);
+    local[1] += a;
+  }
+  PetscCall(VecRestoreArrayRead(r, &ra));
+  PetscCall(VecRestoreArrayRead(d, &da));
+  PetscCall(MPIU_Allreduce(&big, worst, 1, MPIU_REAL, MPIU_MAX, PetscObjectComm((PetscObject)A)));
+  PetscCall(MPIU_Allreduce(local, sum, 2, MPIU_REAL, MPIU_SUM, PetscObjectComm((PetscObject)A)));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&r));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Where the operator is its own form there is nothing to compare, nor where the form may leave terms out */
+static PetscErrorCode PCLORComparable(PC pc, PC_LOR *lor, PetscBool *yes)
+{
+  MatNullSpace nsp;
+  PetscBool    own, mffd, mult;
+
+  PetscFunctionBegin;
+  *yes = PETSC_FALSE;
+  PetscCall(MatGetNullSpace(lor->mat, &nsp)); /* the operator's */
+  if (nsp || lor->form.space->family != HOPS_H1 || lor->ignoreconvection || lor->ignoreboundary) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscObjectTypeCompare((PetscObject)pc->pmat, MATPA, &own));
+  if (lor->userdiffusion || lor->usermass) own = PETSC_FALSE;
+  PetscCall(PetscObjectTypeCompare((PetscObject)pc->pmat, MATMFFD, &mffd)); /* its products have the errors of finite differences */
+  PetscCall(MatHasOperation(pc->pmat, MATOP_MULT, &mult));
+  *yes = !own && !mffd && mult ? PETSC_TRUE : PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCLORCheckConstants(PC pc, PC_LOR *lor)
+{
+  const PetscReal zero = 1e-10, some = 1e-6; /* rounding errors stay below the one; Dirichlet rows have 1 */
+  MPI_Comm        comm = PetscObjectComm((PetscObject)pc);
+  PetscInt        ness;
+  PetscReal       worst, sum[2];
+  PetscBool       comparable, singular;
+  Vec             d = NULL;
+
+  PetscFunctionBegin;
+  PetscCall(PCLORComparable(pc, lor, &comparable));
+  if (!comparable) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PCLORConstants(lor->lor.mat, lor->form.space, NULL, &worst, sum));
+  singular = worst <= zero ? PETSC_TRUE : PETSC_FALSE;
+  PetscCall(MPIU_Allreduce(&lor->form.space->ness, &ness, 1, MPIU_INT, MPI_SUM, comm));
+  if (!singular && !ness) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(HopsSpaceCreateVec(lor->form.space, &d));
+  PetscCall(MatGetDiagonal(lor->lor.mat, d));
+  PetscCall(PCLORConstants(pc->pmat, NULL, d, &worst, sum));
+  PetscCall(VecDestroy(&d));
+  PetscCheck(!singular || worst <= some || PetscAbsReal(sum[0]) < 0.01 * sum[1], comm, PETSC_ERR_ARG_INCOMP,
+             "The low-order-refined matrix is singular (it takes constants to zero) and the operator is not: the space has no "
+             "essential unknowns, the form no mass and no Robin term. Give the space the essential unknowns (the last arguments of "
+             "HopsSpaceCreateFromArrays(); of a DM, DMAddBoundary() and its section), or %sSetCoefficients() the mass; where the "
+             "operator is singular, attach its null space (MatSetNullSpace())",
+             lor->name);
+  PetscCheck(
+    singular || worst > zero, comm, PETSC_ERR_ARG_INCOMP,
+    "The operator is singular (it takes constants to zero), and the low-order-refined matrix is not: the space has %" PetscInt_FMT
+    " essential unknowns, whose rows of the operator are not those of the identity. Make the operator's rows and the space agree, "
+    "or attach the operator's null space (MatSetNullSpace())",
+    ness);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
