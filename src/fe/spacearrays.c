@@ -45,12 +45,50 @@ static PetscErrorCode HopsArraysCheckEntries(HopsSpace sp, const PetscInt unknow
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/*
+  gidx[nkeys]: the distinct global indices of this rank's cells, ascending; elist[nel]: where they are there, signs as in `unknowns`. Indices that lie close
+  together, as those of most ranks do, are found by a table, else by sorting
+*/
+static PetscErrorCode HopsArraysNumberKeys(PetscInt nel, const PetscInt unknowns[], PetscInt *nkeys, PetscInt gidx[], PetscInt elist[])
+{
+  PetscInt lo = PETSC_INT_MAX, hi = 0, n = 0, *table = NULL;
+
+  PetscFunctionBegin;
+  for (PetscInt i = 0; i < nel; ++i) {
+    gidx[i] = unknowns[i] < 0 ? -1 - unknowns[i] : unknowns[i];
+    lo      = PetscMin(lo, gidx[i]);
+    hi      = PetscMax(hi, gidx[i]);
+  }
+  if (nel && (hi - lo) / 4 < nel) {
+    PetscCall(PetscCalloc1(hi - lo + 1, &table));
+    for (PetscInt i = 0; i < nel; ++i) table[gidx[i] - lo] = 1;
+    for (PetscInt g = 0; g <= hi - lo; ++g) {
+      if (!table[g]) continue;
+      gidx[n]  = lo + g;
+      table[g] = n++;
+    }
+  } else {
+    n = nel;
+    PetscCall(PetscSortRemoveDupsInt(&n, gidx));
+  }
+  for (PetscInt i = 0; i < nel; ++i) {
+    const PetscInt g = unknowns[i] < 0 ? -1 - unknowns[i] : unknowns[i];
+
+    if (table) elist[i] = table[g - lo];
+    else PetscCall(PetscFindInt(g, n, gidx, &elist[i]));
+    if (unknowns[i] < 0) elist[i] = -1 - elist[i];
+  }
+  PetscCall(PetscFree(table));
+  *nkeys = n;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* A space of any family. unknowns[ncells][ne] as the public functions say, coords at the nodes of order gorder; the check is of what contradicts itself */
 PetscErrorCode HopsSpaceCreateArrays_Private(MPI_Comm comm, HopsFamily family, PetscInt dim, PetscInt order, PetscInt ncells, PetscInt n, const PetscInt unknowns[], PetscInt gorder, const PetscReal coords[], PetscInt ness, const PetscInt ess[], PetscBool check, HopsSpace *space)
 {
   HopsSpace   sp;
   HopsLayout  l;
-  PetscInt    np, nel, nkeys, *gidx, *elist;
+  PetscInt    np, nel, nkeys = 0, *gidx, *elist;
   PetscBool  *isess;
   PetscSF     sf;
   PetscLayout layout;
@@ -81,15 +119,8 @@ PetscErrorCode HopsSpaceCreateArrays_Private(MPI_Comm comm, HopsFamily family, P
     for (PetscInt i = 0; i < np; ++i)
       for (PetscInt d = 0; d < dim; ++d) sp->X[(c * dim + d) * np + i] = coords[(c * np + i) * dim + d];
   }
-  /* keys: the distinct global indices of this rank's cells, ascending */
   PetscCall(PetscMalloc2(nel, &gidx, nel, &elist));
-  for (PetscInt i = 0; i < nel; ++i) gidx[i] = unknowns[i] < 0 ? -1 - unknowns[i] : unknowns[i];
-  nkeys = nel;
-  PetscCall(PetscSortRemoveDupsInt(&nkeys, gidx));
-  for (PetscInt i = 0; i < nel; ++i) {
-    PetscCall(PetscFindInt(unknowns[i] < 0 ? -1 - unknowns[i] : unknowns[i], nkeys, gidx, &elist[i]));
-    if (unknowns[i] < 0) elist[i] = -1 - elist[i];
-  }
+  PetscCall(HopsArraysNumberKeys(nel, unknowns, &nkeys, gidx, elist));
   /* an unknown is essential everywhere if any rank says so */
   PetscCall(PetscCalloc3(n, &mark, PetscMax(nkeys, ness), &leaf, nkeys, &isess));
   for (PetscInt i = 0; i < ness; ++i) leaf[i] = 1;
