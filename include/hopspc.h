@@ -30,7 +30,8 @@
   one, has no null space attached and does not take constants to zero, `PCSetUp()` raises `PETSC_ERR_ARG_INCOMP`; likewise where
   the operator takes constants to zero and the space has essential unknowns in the vectors (`HopsSpaceCreateFromArrays()`).
 
-  Quadrature is at the corners of the sub-cells, which share the Gauss-Lobatto weight of their node.
+  Quadrature is at the corners of the sub-cells, which share the Gauss-Lobatto weight of their node. For coefficients the nodes on a cell's faces move into it by a hundredth
+  of a sub-cell, so that a function that jumps between cells has the cell's own value; unless the operator's rule has points there (`MatPASetQuadrature()`, `PetscFESetQuadrature()`).
 
   A field of several components, a form with first-order terms, or with derivatives in its boundary Jacobians, gets the matrix of its
   full tensors in blocks, in a numbering of its own: components that are essential at a node with others that are not are identity rows

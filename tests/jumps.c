@@ -192,5 +192,8 @@ int main(int argc, char **argv)
     test:
       suffix: levels
       args: -dm_plex_dim 2 -dm_plex_box_faces 4,4 -dm_refine_hierarchy 1 -pc_type hopsmg -pc_hopsmg_coarsen {{h p}} -mg_coarse_pc_type lor -pc_hopsmg_coarse_mat pa
+    test:
+      suffix: levels_between
+      args: -dm_plex_dim 2 -dm_plex_box_faces 2,2 -dm_refine_hierarchy 2 -order 4 -mat_pa_q_1d {{5 6}} -pc_type hopsmg
 
 TEST*/

@@ -18,8 +18,62 @@ static PetscErrorCode HopsCoarsenCell(HopsCoefficient cf, const HopsNested *n, H
 }
 
 /*
+  A function on a coarse mesh. In the middle of a coarse cell, where a rule of odd length has a point, children meet: there it is the mean of the
+  values on their sides
+*/
+static PetscErrorCode HopsCoefficientEvaluate_Sides(HopsCoefficient cf, HopsSpace sp, PetscInt first, PetscInt n, const HopsBasis *basis, const PetscReal x[], PetscScalar out[])
+{
+  const PetscInt dim = sp->dim, nc = cf->nc, Q = basis->Q, nq = PetscPowInt(Q, dim), mid = Q % 2 && PetscAbsReal(basis->points[Q / 2]) < PETSC_SQRT_MACHINE_EPSILON ? Q / 2 : Q;
+  const PetscInt S = mid < Q ? Q + 1 : Q, ns = PetscPowInt(S, dim); /* points with the middle one twice */
+  PetscReal     *y, *pts;
+  PetscScalar    v[6];
+  HopsBasis      sides, geom;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc2(n * ns * dim, &y, S, &pts));
+  for (PetscInt s = 0; s < S; ++s) pts[s] = basis->points[s <= mid ? s : s - 1];
+  if (mid < Q) {
+    pts[mid + 1] = HOPS_BASIS_INSET * (Q > 1 ? basis->points[mid + 1] : 1.0);
+    pts[mid]     = -pts[mid + 1];
+  }
+  PetscCall(HopsBasisCreateAtPoints(basis->P, S, pts, &sides));
+  PetscCall(HopsSpaceCreateGeometryBasis(sp, &sides, &geom));
+  PetscCall(HopsSpaceGetPoints(sp, &geom, first, n, y, NULL));
+  for (PetscInt i = 0; i < n * nq; ++i) {
+    PetscInt stride = 1, at = i / nq * ns, step[3], m = 0;
+
+    for (PetscInt d = 0, q = i % nq; d < dim; ++d, q /= Q, stride *= S) {
+      at += stride * (q % Q <= mid ? q % Q : q % Q + 1);
+      if (q % Q == mid) step[m++] = stride;
+    }
+    for (PetscInt k = 0; k < nc; ++k) out[i * nc + k] = 0.0;
+    for (PetscInt side = 0; side < 1 << m; ++side) {
+      PetscInt s = at;
+
+      for (PetscInt d = 0; d < m; ++d) s += (side >> d) & 1 ? step[d] : 0;
+      PetscCall((*cf->func)(dim, y + s * dim, nc, v, cf->ctx));
+      for (PetscInt k = 0; k < nc; ++k) out[i * nc + k] += v[k] / (1 << m);
+    }
+  }
+  PetscCall(HopsBasisDestroy(&sides));
+  PetscCall(HopsBasisDestroy(&geom));
+  PetscCall(PetscFree2(y, pts));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsCoarsenFunction(HopsCoefficient cf, HopsCoefficient *out)
+{
+  PetscFunctionBegin;
+  PetscCall(HopsCoefficientCreateFunction(PetscObjectComm((PetscObject)cf), cf->nc, cf->func, cf->ctx, out));
+  (*out)->needsx   = PETSC_FALSE;
+  (*out)->evaluate = HopsCoefficientEvaluate_Sides;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
   The points of a coarse rule as the children see them: point q is in half h[q], at pts[at[q]] there. pts is symmetric about 0, so a
-  child that runs backwards finds it at pts[npts - 1 - at[q]]. A point between two children lies inside of the one that is asked for its value.
+  child that runs backwards finds it at pts[npts - 1 - at[q]]. A point between two halves has h[q] = -1 and lies inside of the lower one,
+  at pts[at[q]], and inside of the upper one, at pts[npts - 1 - at[q]].
 */
 static PetscErrorCode HopsChildPoints(const HopsNested *n, const HopsBasis *rule, PetscInt h[], PetscInt at[], PetscInt *npts, PetscReal pts[])
 {
@@ -30,7 +84,10 @@ static PetscErrorCode HopsChildPoints(const HopsNested *n, const HopsBasis *rule
   PetscCall(PetscMalloc1(rule->Q, &y));
   for (PetscInt q = 0; q < rule->Q; ++q) {
     h[q] = HopsNestedHalf(n, rule->points[q], &y[q]);
-    if (1.0 - PetscAbsReal(y[q]) < PETSC_SQRT_MACHINE_EPSILON) y[q] *= 1.0 - HOPS_BASIS_INSET;
+    if (1.0 - PetscAbsReal(y[q]) < PETSC_SQRT_MACHINE_EPSILON) {
+      y[q] = 1.0 - HOPS_BASIS_INSET;
+      h[q] = -1;
+    }
     pts[m++] = y[q];
     pts[m++] = -y[q];
   }
@@ -71,16 +128,18 @@ static PetscErrorCode HopsCoarsenSample(HopsCoefficient cf, const HopsNested *n,
     for (PetscInt f = first; f < first + run; ++f)
       for (PetscInt q = 0; q < nq; ++q) {
         const PetscInt ijk[3] = {q % q_1d, (q / q_1d) % q_1d, q / (q_1d * q_1d)};
-        PetscInt       i[3] = {0, 0, 0}, half = 0;
+        PetscInt       i[3] = {0, 0, 0}, half = 0, nsides = 1;
 
         for (PetscInt d = 0; d < dim; ++d) {
-          const PetscInt a = n->axis[f * dim + d];
+          const PetscInt a = n->axis[f * dim + d], mine = (n->half[f] >> d) & 1, between = h[ijk[d]] < 0;
+          const PetscInt k = between && mine ? npts - 1 - at[ijk[d]] : at[ijk[d]];
 
-          half |= h[ijk[d]] << d;
-          i[a & 3] = a & 4 ? npts - 1 - at[ijk[d]] : at[ijk[d]];
+          half |= (between ? mine : h[ijk[d]]) << d;
+          i[a & 3] = a & 4 ? npts - 1 - k : k;
+          if (between) nsides *= 2;
         }
         if (half != n->half[f]) continue;
-        PetscCall(PetscArraycpy(v + ((coarse->cell[n->parent[f]] - coarse->cstart) * nq + q) * nc, val.v + (f - first) * val.cstride + (i[0] + npts * (i[1] + npts * i[2])) * val.pstride, nc));
+        for (PetscInt k = 0; k < nc; ++k) v[((coarse->cell[n->parent[f]] - coarse->cstart) * nq + q) * nc + k] += val.v[(f - first) * val.cstride + (i[0] + npts * (i[1] + npts * i[2])) * val.pstride + k] / nsides;
       }
   }
   PetscCall(HopsCoefficientCreateQuadrature(coarse, nc, q_1d, v, out));
@@ -93,7 +152,7 @@ static PetscErrorCode HopsCoarsenSample(HopsCoefficient cf, const HopsNested *n,
 }
 
 /*
-  Constants and functions serve every level, given values every order on the same mesh. On a coarser mesh, values by cell are averaged,
+  Constants serve every level, functions and given values every order on the same mesh. On a coarser mesh functions see children, values by cell are averaged,
   and values at quadrature points are taken from the children at the coarse points; so are those of a PetscDS at its state, once.
 */
 PetscErrorCode HopsCoefficientCoarsen(HopsCoefficient cf, const HopsNested *n, HopsSpace coarse, HopsSpace fine, PetscInt q_1d, HopsCoefficient *out)
@@ -101,10 +160,11 @@ PetscErrorCode HopsCoefficientCoarsen(HopsCoefficient cf, const HopsNested *n, H
   PetscFunctionBegin;
   *out = NULL;
   if (!cf) PetscFunctionReturn(PETSC_SUCCESS);
-  if (cf->func || (cf->values && (n->same || !cf->nvcells))) {
+  if (cf->evaluate == HopsCoefficientEvaluate_Sides || (cf->func && n->same) || (cf->values && (n->same || !cf->nvcells))) {
     PetscCall(HopsCoefficientReference(cf));
     *out = cf;
-  } else if (cf->values && !cf->q_1d) PetscCall(HopsCoarsenCell(cf, n, coarse, fine, out));
+  } else if (cf->func) PetscCall(HopsCoarsenFunction(cf, out));
+  else if (cf->values && !cf->q_1d) PetscCall(HopsCoarsenCell(cf, n, coarse, fine, out));
   else PetscCall(HopsCoarsenSample(cf, n, coarse, fine, q_1d, out));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

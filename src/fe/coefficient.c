@@ -100,7 +100,12 @@ static PetscErrorCode HopsCoefficientEvaluate_Function(HopsCoefficient cf, HopsS
 
   Level: beginner
 
-.seealso: `HopsCoefficient`, `HopsPointFunction`, `MatPASetDiffusion()`
+  Note:
+  An operator evaluates the function at the points of its quadrature rule, with Gauss-Lobatto points also on the faces of cells. Preconditioners evaluate it
+  inside of the cells, so it may jump between them; where the operator's rule has points on the faces, `PCLOR` takes the function there too, and one
+  value serves the cells on both sides. With such a rule give the values of a discontinuous coefficient by cell.
+
+.seealso: `HopsCoefficient`, `HopsPointFunction`, `HopsCoefficientCreateCell()`, `MatPASetDiffusion()`
 @*/
 PetscErrorCode HopsCoefficientCreateFunction(MPI_Comm comm, PetscInt nc, HopsPointFunction f, void *ctx, HopsCoefficient *cf)
 {
