@@ -100,10 +100,10 @@ PetscErrorCode HopsCoefficientCoarsen(HopsCoefficient cf, const HopsNested *n, H
   PetscFunctionBegin;
   *out = NULL;
   if (!cf) PetscFunctionReturn(PETSC_SUCCESS);
-  if (cf->func || (cf->values && (n->same || !cf->nvcells))) {
+  if (cf->func || HopsCoefficientIsConstant(cf) || (n->same && (HopsCoefficientIsCell(cf) || cf->q_1d))) {
     PetscCall(HopsCoefficientReference(cf));
     *out = cf;
-  } else if (cf->values && !cf->q_1d) PetscCall(HopsCoarsenCell(cf, n, coarse, fine, out));
+  } else if (HopsCoefficientIsCell(cf)) PetscCall(HopsCoarsenCell(cf, n, coarse, fine, out));
   else PetscCall(HopsCoarsenSample(cf, n, coarse, fine, q_1d, out));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
