@@ -85,6 +85,36 @@ static PetscErrorCode Hierarchies(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* one cell between essential boundaries: order 1 has no unknowns, order 2 has one */
+static PetscErrorCode Orders(void)
+{
+  const PetscInt sides[4] = {1, 2, 3, 4}, one[1] = {1};
+
+  PetscFunctionBeginUser;
+  for (PetscInt p = 3; p >= 2; --p) {
+    DM        dm;
+    DMLabel   label;
+    HopsSpace sp;
+    Mat       A;
+    PC        pc;
+
+    PetscCall(Box(1, PETSC_FALSE, &dm));
+    PetscCall(DMGetLabel(dm, "Face Sets", &label));
+    PetscCall(HopsSpaceCreateH1(dm, p, label, 4, sides, &sp));
+    PetscCall(Operator(sp, &A));
+    PetscCall(Create(A, NULL, &pc));
+    PetscCall(PCHopsMGSetCoarsening(pc, PC_HOPSMG_P));
+    if (p == 3) {
+      PetscCall(PCSetUp(pc));
+      PetscCall(PCHopsMGGetSpace(pc, 0, &sp));
+      PetscCall(HopsSpaceView(sp, PETSC_VIEWER_STDOUT_WORLD));
+      PetscCall(PCHopsMGSetOrders(pc, 1, one));
+      EXPECT("an order without unknowns", PCSetUp(pc), "Order 1|-pc_hopsmg_orders");
+    } else EXPECT("no order with unknowns", PCSetUp(pc), "no lower order has unknowns|-pc_hopsmg_coarsen|-pc_type lor");
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* the other families have no hierarchies, and no patches */
 static PetscErrorCode Families(void)
 {
@@ -279,6 +309,7 @@ int main(int argc, char **argv)
   if (coefficients) PetscCall(Coefficients());
   else {
     PetscCall(Hierarchies());
+    PetscCall(Orders());
     PetscCall(Families());
     PetscCall(Operators());
   }

@@ -1,5 +1,5 @@
 static char help[] = "PCPATCHFD on meshes: orientation of cells, surrogates, ranks, irregular vertices, and what it refuses.\n\
-  -test <orientation,surrogate,ranks,refuse> -order <p>\n\n";
+  -test <orientation,surrogate,partial,ranks,refuse> -order <p>\n\n";
 
 #include "hopstest.h"
 #include <petscfe.h>
@@ -292,6 +292,141 @@ static PetscErrorCode Surrogate(PetscInt dim, PetscInt p)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static void Thin(PetscInt dim, PetscReal x[])
+{
+  x[0] *= 0.01;
+}
+
+/* Largest difference of additive corrections without weights and those by inverses of the patches' parts of the matrix */
+static PetscErrorCode Exact(Mat A, PC pc, PetscReal *error)
+{
+  Mat             B;
+  Vec             x, y;
+  PetscScalar    *D, *M, *r, *z, *w;
+  const PetscInt *start;
+  const int      *idx, *color;
+  PetscInt        n, np, nc, *all, *u;
+
+  PetscFunctionBeginUser;
+  PetscCall(PCPATCHFDGetPatches(pc, &np, &start, &idx, &color, &nc));
+  PetscCall(MatGetSize(A, &n, NULL));
+  PetscCall(PetscMalloc7(n * n, &D, n * n, &M, n, &r, n, &z, n, &w, n, &all, n, &u));
+  for (PetscInt i = 0; i < n; ++i) all[i] = i;
+  PetscCall(MatConvert(A, MATAIJ, MAT_INITIAL_MATRIX, &B));
+  PetscCall(TestDense(B, n, all, D));
+  PetscCall(MatDestroy(&B));
+  PetscCall(MatCreateVecs(A, &x, &y));
+  for (PetscInt i = 0; i < n; ++i) {
+    r[i] = PetscSinReal(1.0 + i);
+    z[i] = 0.0;
+    PetscCall(VecSetValue(x, i, r[i], INSERT_VALUES));
+  }
+  PetscCall(VecAssemblyBegin(x));
+  PetscCall(VecAssemblyEnd(x));
+  for (PetscInt k = 0; k < np; ++k) {
+    PetscBLASInt m = 0, one = 1, info;
+
+    for (PetscInt i = start[k]; i < start[k + 1]; ++i)
+      if (idx[i] < n) u[m++] = idx[i];
+    if (!m) continue;
+    for (PetscInt i = 0; i < m; ++i) {
+      w[i] = r[u[i]];
+      for (PetscInt j = 0; j < m; ++j) M[i * m + j] = D[u[i] * n + u[j]];
+    }
+    PetscCallBLAS("LAPACKpotrf", LAPACKpotrf_("U", &m, M, &m, &info));
+    PetscCheck(!info, PETSC_COMM_SELF, PETSC_ERR_LIB, "potrf %d", (int)info);
+    PetscCallBLAS("LAPACKpotrs", LAPACKpotrs_("U", &m, &one, M, &m, w, &m, &info));
+    for (PetscInt i = 0; i < m; ++i) z[u[i]] += w[i];
+  }
+  PetscCall(PCApply(pc, x, y));
+  *error = 0.0;
+  for (PetscInt i = 0; i < n; ++i) {
+    PetscScalar v;
+
+    PetscCall(VecGetValues(y, 1, &i, &v));
+    *error = TestWorse(*error, PetscAbsScalar(v - z[i]) / (1.0 + PetscAbsScalar(z[i])));
+  }
+  PetscCall(PetscFree7(D, M, r, z, w, all, u));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Essential are the vertices of the boundary, its edges (in 3D), or one vertex inside: they lie in faces that have other unknowns */
+static PetscErrorCode MarkPartial(DM dm, PetscInt kind, DMLabel *label)
+{
+  DMLabel  all;
+  PetscInt pStart, pEnd;
+
+  PetscFunctionBeginUser;
+  PetscCall(DMCreateLabel(dm, "all"));
+  PetscCall(DMGetLabel(dm, "all", &all));
+  PetscCall(DMCreateLabel(dm, "part"));
+  PetscCall(DMGetLabel(dm, "part", label));
+  PetscCall(DMPlexMarkBoundaryFaces(dm, 1, all));
+  PetscCall(DMPlexLabelComplete(dm, all));
+  PetscCall(DMPlexGetDepthStratum(dm, kind == 1 ? 1 : 0, &pStart, &pEnd));
+  for (PetscInt q = pStart; q < pEnd; ++q) {
+    PetscInt v;
+
+    PetscCall(DMLabelGetValue(all, q, &v));
+    if ((v == 1) == (kind < 2)) PetscCall(DMLabelSetValue(*label, q, 1));
+    if (v != 1 && kind == 2) break;
+  }
+  PetscCall(DMRemoveLabel(dm, "all", NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  The preconditioners are definite, and the spectrum of a symmetric sweep lies below 2; where all cut patches are inverted, and the others
+  exact, corrections are those of the matrix
+*/
+static PetscErrorCode Partial(PetscInt dim, PetscInt p)
+{
+  static const char *const kinds[]     = {"vertices", "edges", "a vertex inside"};
+  const char *const        symmetric[] = {variants[0], variants[2], variants[4], "-pc_patchfd_type multiplicative -pc_patchfd_patch element -pc_patchfd_direction symmetric"};
+
+  PetscFunctionBeginUser;
+  for (PetscInt kind = 0; kind < 3; ++kind)
+    for (PetscInt thin = 0; thin < 2; ++thin) {
+      const PetscScalar unit = 1.0;
+      DM                dm;
+      DMLabel           label;
+      HopsSpace         sp;
+      Mat               A;
+      HopsCoefficient   c;
+      PetscInt          one = 1;
+      PetscReal         lo = 0.0, hi = 0.0, e = 0.0;
+      PC                pc;
+
+      if (dim == 2 && kind == 1) continue;
+      PetscCall(TestCube(dim, 3, thin ? Thin : NULL, &dm));
+      PetscCall(MarkPartial(dm, kind, &label));
+      PetscCall(HopsSpaceCreateH1(dm, p, label, 1, &one, &sp));
+      PetscCall(HopsCoefficientCreateConstant(PETSC_COMM_SELF, 1, &unit, &c));
+      PetscCall(MatCreatePA(sp, &A));
+      PetscCall(MatPASetDiffusion(A, c));
+      PetscCall(HopsCoefficientDestroy(&c));
+      for (PetscInt k = 0; k < 4; ++k) {
+        PetscCall(Smoother(A, symmetric[k], &pc));
+        PetscCall(PCSetUp(pc));
+        PetscCall(Spectrum(A, pc, &lo, &hi));
+        if (!(lo > 0.0) || (k > 1 && hi >= 2.0)) PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s%s, %s: spectrum [%g, %g]\n", kinds[kind], thin ? ", thin cells" : "", symmetric[k], (double)lo, (double)hi));
+        PetscCall(PCDestroy(&pc));
+      }
+      PetscCall(Smoother(A, "-pc_patchfd_type additive -pc_patchfd_patch vertex -pc_patchfd_weight 0 -pc_patchfd_condense_ratio 1 -pc_patchfd_dense_max 5000", &pc));
+      PetscCall(PCSetUp(pc));
+      PetscCall(Exact(A, pc, &e));
+      PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s%s: inverted patches %s\n", kinds[kind], thin ? ", thin cells" : "", e < 1e-8 ? "are exact" : "ARE NOT EXACT"));
+      PetscCall(PCDestroy(&pc));
+      for (PetscInt i = 0; i < 4; ++i) PetscCall(PetscOptionsClearValue(NULL, (const char *[]){"-pc_patchfd_weight", "-pc_patchfd_condense_ratio", "-pc_patchfd_dense_max", "-pc_patchfd_direction"}[i]));
+      PetscCall(MatDestroy(&A));
+      PetscCall(HopsSpaceDestroy(&sp));
+      PetscCall(DMDestroy(&dm));
+    }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* forms and iterations on any number of ranks; colors of irregular meshes depend on the partition */
 static PetscErrorCode Ranks(PetscInt p)
 {
@@ -523,6 +658,8 @@ int main(int argc, char **argv)
   if (same) PetscCall(Orientation(dim, p));
   PetscCall(PetscStrcmp(test, "surrogate", &same));
   if (same) PetscCall(Surrogate(dim, p));
+  PetscCall(PetscStrcmp(test, "partial", &same));
+  if (same) PetscCall(Partial(dim, p));
   PetscCall(PetscStrcmp(test, "refuse", &same));
   if (same) PetscCall(Refuse());
   PetscCall(PetscFinalize());
@@ -547,6 +684,15 @@ int main(int argc, char **argv)
     requires: host
     args: -test surrogate -dim 3 -order {{2 3}separate output}
     timeoutfactor: 2
+  testset:
+    requires: host
+    args: -test partial
+    test:
+      suffix: partial
+      args: -dim 2 -order {{1 2 3 4 7}}
+    test:
+      suffix: partial_3d
+      args: -dim 3 -order 2
   test:
     suffix: refuse
     args: -test refuse -malloc_dump 0

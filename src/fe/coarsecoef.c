@@ -160,11 +160,11 @@ PetscErrorCode HopsCoefficientCoarsen(HopsCoefficient cf, const HopsNested *n, H
   PetscFunctionBegin;
   *out = NULL;
   if (!cf) PetscFunctionReturn(PETSC_SUCCESS);
-  if (cf->evaluate == HopsCoefficientEvaluate_Sides || (cf->func && n->same) || (cf->values && (n->same || !cf->nvcells))) {
+  if (cf->evaluate == HopsCoefficientEvaluate_Sides || HopsCoefficientIsConstant(cf) || (n->same && (cf->func || HopsCoefficientIsCell(cf) || cf->q_1d))) {
     PetscCall(HopsCoefficientReference(cf));
     *out = cf;
   } else if (cf->func) PetscCall(HopsCoarsenFunction(cf, out));
-  else if (cf->values && !cf->q_1d) PetscCall(HopsCoarsenCell(cf, n, coarse, fine, out));
+  else if (HopsCoefficientIsCell(cf)) PetscCall(HopsCoarsenCell(cf, n, coarse, fine, out));
   else PetscCall(HopsCoarsenSample(cf, n, coarse, fine, q_1d, out));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -66,7 +66,7 @@ static PetscErrorCode HopsCoarsenFaces(const HopsNested *n, HopsSpace coarse, Ho
   PetscScalar   *mean, *area, *s;
 
   PetscFunctionBegin;
-  if (r->alpha->func || (r->alpha->values && !r->alpha->nvcells)) {
+  if (r->alpha->func || HopsCoefficientIsConstant(r->alpha)) {
     PetscCall(HopsCoefficientReference(r->alpha));
     *alpha = r->alpha;
     PetscFunctionReturn(PETSC_SUCCESS);

@@ -153,6 +153,59 @@ static PetscErrorCode DropRepeated(PetscInt n, const unsigned char dist[], Petsc
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The last patch becomes one of its unknowns alone, in ascending order, where they are not too many */
+static PetscErrorCode MakeDense(HopsPatches pt, PetscInt k, PetscInt max)
+{
+  PetscInt *gid = pt->gid + pt->start[k], *dist, n = 0;
+
+  PetscFunctionBegin;
+  for (PetscInt i = 0; i < pt->start[k + 1] - pt->start[k]; ++i) n += gid[i] >= 0;
+  if (n > max) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscMalloc1(n, &dist));
+  n = 0;
+  for (PetscInt i = 0; i < pt->start[k + 1] - pt->start[k]; ++i)
+    if (gid[i] >= 0) {
+      dist[n]  = pt->dist[pt->start[k] + i];
+      gid[n++] = gid[i];
+    }
+  PetscCall(PetscSortIntWithArray(n, gid, dist));
+  for (PetscInt i = 0; i < n; ++i) pt->dist[pt->start[k] + i] = (unsigned char)dist[i];
+  PetscCall(PetscFree(dist));
+  pt->start[k + 1] = pt->nent = pt->start[k] + n;
+  pt->solver[k]               = HOPS_PATCH_DENSE;
+  for (PetscInt d = 0; d < 3; ++d) {
+    pt->size[k][d]   = d ? 1 : (int)n;
+    pt->factor[k][d] = -1;
+  }
+  for (PetscInt i = 0; i < 6; ++i) pt->scale[k][i] = 0.0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  How much the last patch is scaled down. gid is not NULL where essential points lie in faces that have other unknowns: the product takes them for
+  unknowns too, which makes its inverse too large on the rest; where that is too much, the operator's matrix on the rest is inverted instead. The
+  greater of the two bounds counts: on distorted cells nothing attains their product
+*/
+static PetscErrorCode BoundElement(HopsPatches pt, const HopsPatchOptions *opt, const HopsPatchLine line[], const PetscInt gid[], PetscReal bound[2])
+{
+  const PetscInt k = pt->n - 1;
+
+  PetscFunctionBegin;
+  if (gid) {
+    PetscReal lambda;
+
+    PetscCall(HopsPatchRestrictedBound(pt, line, pt->factor[k], pt->scale[k], gid, &lambda));
+    bound[1]      = PetscMax(bound[1], lambda);
+    pt->solver[k] = HOPS_PATCH_SURROGATE;
+    if (lambda > opt->condenseratio) PetscCall(MakeDense(pt, k, opt->densemax));
+    if (pt->solver[k] == HOPS_PATCH_DENSE) PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  pt->bound[k][0] = bound[0];
+  pt->bound[k][1] = bound[1];
+  pt->scale[k][4] = PetscMin(1.0, opt->damp / bound[1]);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode AddElement(HopsPatches pt, const HopsPatchCells *pc, const HopsPatchOptions *opt, PetscInt c, const PetscInt *const node[], const PetscInt nb[], PetscInt gid[], unsigned char dist[], PetscInt work[])
 {
   const PetscInt       dim = pc->space->dim, P = pc->space->order + 1, p = P - 1, nf = PetscPowInt(P, dim - 1), overlap = p > 1 ? 1 : 0;
@@ -161,7 +214,7 @@ static PetscErrorCode AddElement(HopsPatches pt, const HopsPatchCells *pc, const
   PetscInt             size[3] = {1, 1, 1}, lo[3] = {0, 0, 0}, n = 1, k;
   PetscReal            bound[2] = {pc->form->diffusion ? me->lo : 1.0, pc->form->diffusion ? me->hi : 1.0};
   HopsPatchLine        line[3];
-  PetscBool            alone = PETSC_TRUE, loose = me->m == 0.0 ? PETSC_TRUE : PETSC_FALSE;
+  PetscBool            alone = PETSC_TRUE, cut = PETSC_FALSE, loose = me->m == 0.0 ? PETSC_TRUE : PETSC_FALSE;
 
   PetscFunctionBegin;
   if (me->m > 0.0) {
@@ -207,7 +260,8 @@ static PetscErrorCode AddElement(HopsPatches pt, const HopsPatchCells *pc, const
       while (j < nf && pc->gid[o * pc->nn + node[g][j]] != gid[i]) ++j;
       PetscCheck(j < nf, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Neighbouring cells do not share the unknown %" PetscInt_FMT " of their face", gid[i]);
       gid[i] = pc->gid[o * pc->nn + node[g][j] + (g % 2 ? -stride[g / 2] : stride[g / 2])];
-    } else if (out) gid[i] = -1;
+    } else if (out > 1) gid[i] = -1;
+    if (out < 2 && gid[i] < 0) cut = PETSC_TRUE;
   }
   PetscCall(DropRepeated(n, dist, gid, work));
   PetscCall(HopsPatchesAppend(pt, n, gid, dist, 0, NULL));
@@ -225,9 +279,7 @@ static PetscErrorCode AddElement(HopsPatches pt, const HopsPatchCells *pc, const
     pt->scale[k][3] = PetscMin(me->d[0], me->d[1]);
     pt->solver[k]   = HOPS_PATCH_SURROGATE;
   }
-  pt->bound[k][0] = bound[0];
-  pt->bound[k][1] = bound[1];
-  pt->scale[k][4] = PetscMin(1.0, opt->damp / bound[1]);
+  PetscCall(BoundElement(pt, opt, line, cut ? gid : NULL, bound));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -283,6 +335,8 @@ PetscErrorCode HopsPatchesAddElements(HopsPatches pt, HopsPatchCells *pc, const 
   PetscInt       *nb, *faces, *gid, *work;
   const PetscInt *node[6];
   unsigned char  *dist;
+  PetscInt        nd = 0;
+  HopsPatchDense *dense;
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc5(pc->n * 2 * dim, &nb, 2 * dim * nf, &faces, nmax, &gid, nmax, &dist, 2 * nmax, &work));
@@ -293,7 +347,14 @@ PetscErrorCode HopsPatchesAddElements(HopsPatches pt, HopsPatchCells *pc, const 
   PetscCall(FaceNeighbors(pc, node, nb));
   for (PetscInt c = 0; c < pc->nown; ++c)
     if (want[c]) PetscCall(AddElement(pt, pc, opt, c, node, nb + 2 * dim * c, gid, dist, work));
-  if (opt->colors) PetscCall(ElementTouch(pt, pc));
+  for (PetscInt k = 0; k < pt->n; ++k) nd += pt->element[k] && pt->solver[k] == HOPS_PATCH_DENSE;
+  if (opt->colors || nd) PetscCall(ElementTouch(pt, pc));
+  PetscCall(PetscMalloc1(nd, &dense));
+  nd = 0;
+  for (PetscInt k = 0; k < pt->n; ++k)
+    if (pt->element[k] && pt->solver[k] == HOPS_PATCH_DENSE) dense[nd++] = (HopsPatchDense){k, pt->touchstart[k + 1] - pt->touchstart[k], pt->touch + pt->touchstart[k]};
+  PetscCall(HopsPatchesInvert(pt, pc, nd, dense));
+  PetscCall(PetscFree(dense));
   PetscCall(PetscFree5(nb, faces, gid, dist, work));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

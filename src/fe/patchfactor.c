@@ -159,3 +159,104 @@ PetscErrorCode HopsPatchFactorGet(HopsPatches pt, const HopsPatchLine *l, int *f
   *factor = (int)pt->hash[s];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+/* out = M in along direction d, M[n][n] (transposed: M^T) */
+static void ApplyAlong(const PetscInt size[3], PetscInt d, PetscBool transpose, const PetscReal M[], const PetscReal in[], PetscReal out[])
+{
+  const PetscInt n = size[d], stride = d == 0 ? 1 : (d == 1 ? size[0] : size[0] * size[1]), total = size[0] * size[1] * size[2];
+
+  for (PetscInt i = 0; i < total; ++i) {
+    const PetscInt   row = (i / stride) % n;
+    const PetscReal *x   = in + i - row * stride;
+
+    out[i] = 0.0;
+    for (PetscInt k = 0; k < n; ++k) out[i] += (transpose ? M[k * n + row] : M[row * n + k]) * x[k * stride];
+  }
+}
+
+/* out = sum_a scale[a] A_a x (M_b, b != a) in + scale[3] M x M x M in; A[3] and M[3] are the pencils, w[2] scratch */
+static void ApplyProduct(PetscInt dim, const PetscInt size[3], PetscReal *const A[3], PetscReal *const M[3], const PetscReal scale[], const PetscReal in[], PetscReal *const w[2], PetscReal out[])
+{
+  const PetscInt n = size[0] * size[1] * size[2];
+
+  for (PetscInt i = 0; i < n; ++i) out[i] = 0.0;
+  for (PetscInt a = 0; a <= dim; ++a) {
+    const PetscReal  s    = a == dim ? scale[3] : scale[a];
+    const PetscReal *from = in;
+
+    for (PetscInt d = 0; d < dim; ++d) {
+      ApplyAlong(size, d, PETSC_FALSE, d == a ? A[d] : M[d], from, w[d % 2]);
+      from = w[d % 2];
+    }
+    for (PetscInt i = 0; i < n; ++i) out[i] += s * from[i];
+  }
+}
+
+/* out = its inverse, S (sum_a scale[a] lambda_a + scale[3])^-1 S^T in */
+static void ApplyInverse(PetscInt dim, const PetscInt size[3], PetscReal *const S[3], const PetscReal scale[], const PetscReal in[], PetscReal *const w[2], PetscReal out[])
+{
+  const PetscInt   n    = size[0] * size[1] * size[2];
+  const PetscReal *from = in;
+
+  for (PetscInt d = 0; d < dim; ++d) {
+    ApplyAlong(size, d, PETSC_TRUE, S[d], from, w[d % 2]);
+    from = w[d % 2];
+  }
+  for (PetscInt i = 0; i < n; ++i) {
+    PetscReal s = scale[3];
+
+    for (PetscInt d = 0, r = i; d < dim; r /= size[d++]) s += scale[d] * S[d][size[d] * size[d] + r % size[d]];
+    out[i] = from[i] / s;
+  }
+  for (PetscInt d = 0; d < dim; ++d) {
+    ApplyAlong(size, d, PETSC_FALSE, S[d], d ? w[d % 2] : out, w[(d + 1) % 2]);
+  }
+  for (PetscInt i = 0; i < n; ++i) out[i] = w[dim % 2][i];
+}
+
+/*
+  Let F be the entries that the space has, C the others, K the product and B its inverse: from K B = 1 the eigenvalues of B_FF K_FF, but for ones,
+  are those of B_CC K_CC. The greatest by the power method on C, which has few entries; Rayleigh quotients of K_CC B_CC in the inner product of
+  B_CC come from below, so there is a little on top.
+*/
+PetscErrorCode HopsPatchRestrictedBound(HopsPatches pt, const HopsPatchLine line[], const int factor[], const PetscReal scale[], const PetscInt gid[], PetscReal *lambda)
+{
+  const PetscInt dim     = pt->space->dim;
+  PetscInt       size[3] = {1, 1, 1}, n = 1;
+  PetscReal     *A[3] = {NULL}, *M[3] = {NULL}, *S[3] = {NULL}, *x, *y, *w[2], old = 0.0;
+
+  PetscFunctionBegin;
+  for (PetscInt d = 0; d < dim; ++d) {
+    n *= size[d] = line[d].last - line[d].first + 1;
+    S[d]         = pt->values + pt->factors[factor[d]].offset;
+    PetscCall(PetscMalloc2(size[d] * size[d], &A[d], size[d] * size[d], &M[d]));
+    Pencil(pt, &line[d], PETSC_FALSE, A[d], M[d]);
+  }
+  PetscCall(PetscMalloc4(n, &x, n, &y, n, &w[0], n, &w[1]));
+  for (PetscInt i = 0; i < n; ++i) x[i] = gid[i] < 0 ? 1.0 + 0.25 * PetscSinReal(1.0 + 0.7 * i) : 0.0;
+  *lambda = 1.0;
+  for (PetscInt it = 0; it < 50; ++it) {
+    PetscReal xy = 0.0, yy = 0.0, norm = 0.0;
+
+    ApplyInverse(dim, size, S, scale, x, w, y);
+    for (PetscInt i = 0; i < n; ++i) {
+      if (gid[i] >= 0) y[i] = 0.0;
+      xy += x[i] * y[i];
+    }
+    ApplyProduct(dim, size, A, M, scale, y, w, x);
+    for (PetscInt i = 0; i < n; ++i) {
+      if (gid[i] >= 0) x[i] = 0.0;
+      yy += x[i] * y[i];
+      norm = PetscMax(norm, PetscAbsReal(x[i]));
+    }
+    if (!(xy > 0.0)) break; /* nothing is left out */
+    *lambda = PetscMax(*lambda, yy / xy);
+    if (it > 4 && *lambda - old < 0.01 * *lambda) break;
+    old = *lambda;
+    for (PetscInt i = 0; i < n; ++i) x[i] /= norm;
+  }
+  *lambda *= 1.05;
+  PetscCall(PetscFree4(x, y, w[0], w[1]));
+  for (PetscInt d = 0; d < dim; ++d) PetscCall(PetscFree2(A[d], M[d]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

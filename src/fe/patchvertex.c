@@ -6,7 +6,6 @@
   get the inverse of the operator's matrix where that is small, and else the element patches of their cells.
 */
 #include <hops/private/hopspatch.h>
-#include <petscblaslapack.h>
 
 typedef struct {
   const HopsPatchCells *pc;
@@ -16,11 +15,6 @@ typedef struct {
   PetscInt              side[3];           /* edges of each axis */
   PetscInt              nmax;
 } Star;
-
-/* A patch to be inverted: its cells are in a list of their own, since their element matrices come from where they live */
-typedef struct {
-  PetscInt patch, ncells, *cells;
-} Dense;
 
 static PetscErrorCode StarEdges(Star *s)
 {
@@ -372,69 +366,6 @@ static PetscErrorCode StarList(const Star *s, PetscInt nmax, PetscInt *n, PetscI
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Inverts the operator's matrix on dense patches, some megabytes of element matrices at a time; collective */
-static PetscErrorCode InvertDense(HopsPatches pt, const HopsPatchCells *pc, PetscInt nd, Dense dense[])
-{
-  MPI_Comm       comm = PetscObjectComm((PetscObject)pc->space);
-  const PetscInt n2 = pc->nn * pc->nn, chunk = PetscMax(1, (1 << 24) / (n2 * (pc->nv + 4)));
-  PetscInt       rounds = (nd + chunk - 1) / chunk;
-
-  PetscFunctionBegin;
-  PetscCall(MPIU_Allreduce(MPI_IN_PLACE, &rounds, 1, MPIU_INT, MPI_MAX, comm));
-  for (PetscInt r = 0; r < rounds; ++r) {
-    const PetscInt first = PetscMin(nd, r * chunk), last = PetscMin(nd, first + chunk);
-    PetscInt       nc = 0, *list;
-    PetscReal     *E;
-
-    for (PetscInt k = first; k < last; ++k) nc += dense[k].ncells;
-    PetscCall(PetscMalloc1(nc, &list));
-    nc = 0;
-    for (PetscInt k = first; k < last; ++k)
-      for (PetscInt c = 0; c < dense[k].ncells; ++c) list[nc++] = dense[k].cells[c];
-    PetscCall(PetscSortRemoveDupsInt(&nc, list));
-    PetscCall(HopsPatchElementMatrices(pc, nc, list, &E));
-    for (PetscInt k = first; k < last; ++k) {
-      const PetscInt j = dense[k].patch, n = pt->start[j + 1] - pt->start[j], *gid = pt->gid + pt->start[j];
-      PetscInt      *row;
-      PetscScalar   *A;
-      PetscBLASInt   bn, info;
-
-      if (pt->ninv + n * n > pt->invmax) {
-        pt->invmax = PetscMax(pt->ninv + n * n, pt->invmax + pt->invmax / 2);
-        PetscCall(PetscRealloc(pt->invmax * sizeof(PetscScalar), &pt->inv));
-      }
-      A            = pt->inv + pt->ninv;
-      pt->dense[j] = pt->ninv;
-      pt->ninv += n * n;
-      PetscCall(PetscArrayzero(A, n * n));
-      PetscCall(PetscMalloc1(pc->nn, &row));
-      for (PetscInt c = 0; c < dense[k].ncells; ++c) {
-        PetscInt where;
-
-        PetscCall(PetscFindInt(dense[k].cells[c], nc, list, &where));
-        for (PetscInt i = 0; i < pc->nn; ++i) {
-          row[i] = -1;
-          if (pc->gid[dense[k].cells[c] * pc->nn + i] >= 0) PetscCall(PetscFindInt(pc->gid[dense[k].cells[c] * pc->nn + i], n, gid, &row[i]));
-        }
-        for (PetscInt i = 0; i < pc->nn; ++i)
-          for (PetscInt l = 0; l < pc->nn; ++l)
-            if (row[i] >= 0 && row[l] >= 0) A[row[i] * n + row[l]] += E[(where * pc->nn + i) * pc->nn + l];
-      }
-      PetscCall(PetscFree(row));
-      PetscCall(PetscBLASIntCast(n, &bn));
-      PetscCallBLAS("LAPACKpotrf", LAPACKpotrf_("U", &bn, A, &bn, &info));
-      PetscCheck(!info, PETSC_COMM_SELF, PETSC_ERR_MAT_LU_ZRPVT, "The operator's matrix on the patch of unknown %" PetscInt_FMT " is not positive definite: the form is not, or the mesh is periodic with one cell in a direction", pt->center[j]);
-      PetscCallBLAS("LAPACKpotri", LAPACKpotri_("U", &bn, A, &bn, &info));
-      PetscCheck(!info, PETSC_COMM_SELF, PETSC_ERR_LIB, "LAPACK potri failed: %d", (int)info);
-      for (PetscInt i = 0; i < n; ++i)
-        for (PetscInt l = 0; l < i; ++l) A[l * n + i] = A[i * n + l];
-    }
-    PetscCall(PetscFree(list));
-    PetscCall(PetscFree(E));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Cells around each owned, free vertex, in the order in which cells meet them */
 static PetscErrorCode Stars(const HopsPatchCells *pc, PetscInt *nv, PetscInt *vertex[], PetscInt *start[], PetscInt *list[])
 {
@@ -472,10 +403,10 @@ static PetscErrorCode Stars(const HopsPatchCells *pc, PetscInt *nv, PetscInt *ve
 
 PetscErrorCode HopsPatchesAddVertices(HopsPatches pt, HopsPatchCells *pc, const HopsPatchOptions *opt, PetscBool want[])
 {
-  PetscInt       nv = 0, *vertex, *start, *list, nmax = 1, nd = 0, *gid, (*axis)[3], *pos, *touch;
-  unsigned char *dist;
-  Star           s     = {.pc = pc};
-  Dense         *dense = NULL;
+  PetscInt        nv = 0, *vertex, *start, *list, nmax = 1, nd = 0, *gid, (*axis)[3], *pos, *touch;
+  unsigned char  *dist;
+  Star            s     = {.pc = pc};
+  HopsPatchDense *dense = NULL;
 
   PetscFunctionBegin;
   PetscCall(Stars(pc, &nv, &vertex, &start, &list));
@@ -499,7 +430,7 @@ PetscErrorCode HopsPatchesAddVertices(HopsPatches pt, HopsPatchCells *pc, const 
     if (!done) {
       PetscCall(StarList(&s, nmax * pc->nn, &n, gid, dist));
       if (n <= opt->densemax) {
-        if (!(nd & (nd + 1))) PetscCall(PetscRealloc((2 * nd + 2) * sizeof(Dense), &dense));
+        if (!(nd & (nd + 1))) PetscCall(PetscRealloc((2 * nd + 2) * sizeof(HopsPatchDense), &dense));
         PetscCall(HopsPatchesAppend(pt, n, gid, dist, nt, touch));
         dense[nd].patch  = pt->n - 1;
         dense[nd].ncells = nt;
@@ -512,7 +443,7 @@ PetscErrorCode HopsPatchesAddVertices(HopsPatches pt, HopsPatchCells *pc, const 
     else
       for (PetscInt k = 0; k < nt; ++k) want[touch[k]] = PETSC_TRUE;
   }
-  PetscCall(InvertDense(pt, pc, nd, dense));
+  PetscCall(HopsPatchesInvert(pt, pc, nd, dense));
   PetscCall(HopsPatchesCondense(pt));
   for (PetscInt k = 0; k < nd; ++k) PetscCall(PetscFree(dense[k].cells));
   PetscCall(PetscFree(dense));

@@ -133,7 +133,7 @@ struct _p_HopsSpace {
   PetscReal            *bX;
 };
 
-/* Kinds of coefficient are told apart by `evaluate`, out[(c*npts + q)*nc + k], c < n; without it by `nvcells`: 0 for a constant, else one value a cell. */
+/* Kinds of coefficient are told apart by `evaluate`, out[(c*npts + q)*nc + k], c < n; without it by HopsCoefficientIsConstant(): else one value a cell. */
 struct _p_HopsCoefficient {
   PETSCHEADER(int);
   PetscInt          nc;
@@ -151,6 +151,17 @@ struct _p_HopsCoefficient {
 };
 
 PETSC_INTERN PetscErrorCode HopsCoefficientCreate_Private(MPI_Comm, PetscInt nc, const char kind[], HopsCoefficient *);
+
+/* What kind it is, the same on all ranks: `values` of a rank without cells are NULL unless they are a constant's, and `nvcells` is 0 there */
+static inline PetscBool HopsCoefficientIsConstant(HopsCoefficient cf)
+{
+  return cf->values && !cf->nvcells && !cf->evaluate ? PETSC_TRUE : PETSC_FALSE;
+}
+
+static inline PetscBool HopsCoefficientIsCell(HopsCoefficient cf)
+{
+  return !cf->evaluate && !cf->evaluateface && !HopsCoefficientIsConstant(cf) ? PETSC_TRUE : PETSC_FALSE;
+}
 
 /*
   Evaluate a coefficient at the tensor-product points of `basis` on cells first..first+n-1. `work` is grown as needed and is

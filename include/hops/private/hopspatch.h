@@ -151,10 +151,22 @@ PETSC_INTERN PetscErrorCode HopsPatchesAppend(HopsPatches, PetscInt n, const Pet
 
 /* src/fe/patchfactor.c */
 PETSC_INTERN PetscErrorCode HopsPatchFactorGet(HopsPatches, const HopsPatchLine *, int *factor);
+/*
+  A tensor-product patch whose entries with gid < 0 the space lacks: (inverse of the product on all entries, restricted) (product, restricted) has the
+  eigenvalues 1 and more on the others; the greatest of them
+*/
+PETSC_INTERN PetscErrorCode HopsPatchRestrictedBound(HopsPatches, const HopsPatchLine line[], const int factor[], const PetscReal scale[], const PetscInt gid[], PetscReal *lambda);
 /* equal integers for numbers that differ by rounding errors, nearly always */
 PETSC_INTERN PetscInt64 HopsPatchBits(PetscReal);
 /* the nearest of a coarse set of ratios, which lets surrogates share factors */
 PETSC_INTERN PetscReal HopsPatchRoundRatio(PetscReal);
+
+/* A patch to be inverted: its cells are in a list of their own, since their element matrices come from where they live */
+typedef struct {
+  PetscInt patch, ncells, *cells;
+} HopsPatchDense;
+/* src/fe/patchdense.c: inverts the operator's matrix on patches whose unknowns ascend; collective */
+PETSC_INTERN PetscErrorCode HopsPatchesInvert(HopsPatches, const HopsPatchCells *, PetscInt n, const HopsPatchDense[]);
 
 /* src/fe/patchvertex.c: vertex patches; cells that must get element patches are marked in want[n] */
 PETSC_INTERN PetscErrorCode HopsPatchesAddVertices(HopsPatches, HopsPatchCells *, const HopsPatchOptions *, PetscBool want[]);

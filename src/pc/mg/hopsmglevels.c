@@ -16,15 +16,6 @@ PetscErrorCode PCHopsMGFreeLevels(PC_HopsMG *mg)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The next order below p, or 0: half of it, or the next of the user's list */
-static PetscInt PCHopsMGNextOrder(const PC_HopsMG *mg, PetscInt p)
-{
-  if (!mg->norders) return p / 2;
-  for (PetscInt i = 0; i < mg->norders; ++i)
-    if (mg->orders[i] < p) return mg->orders[i];
-  return 0;
-}
-
 /* The mesh below that of a space: its DM's coarse DM, or that of the solver's DM if the space is on the same mesh */
 static PetscErrorCode PCHopsMGNextMesh(PC pc, HopsSpace sp, DM *dm)
 {
@@ -41,22 +32,50 @@ static PetscErrorCode PCHopsMGNextMesh(PC pc, HopsSpace sp, DM *dm)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* One more level below the last of list[], by mesh or by order; false where there is none, or one without unknowns */
+/* The space of the next lower order, or NULL: the next of the user's list, else half the order, or the least above it that has unknowns */
+static PetscErrorCode PCHopsMGCreateLowerOrder(PC pc, const PC_HopsMG *mg, HopsSpace fine, HopsSpace *coarse)
+{
+  PetscFunctionBegin;
+  *coarse = NULL;
+  for (PetscInt i = 0; i < mg->norders; ++i) {
+    if (mg->orders[i] >= fine->order) continue;
+    PetscCall(HopsSpaceCreateCoarse(fine, NULL, mg->orders[i], coarse));
+    PetscCheck((*coarse)->N, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "Order %" PetscInt_FMT " has no unknowns on this mesh, which is all essential boundary at that order: leave it out of -pc_hopsmg_orders (PCHopsMGSetOrders()), or leave the choice to PCHOPSMG", mg->orders[i]);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  for (PetscInt p = PetscMax(1, fine->order / 2); !mg->norders && p < fine->order; ++p) {
+    PetscCall(HopsSpaceCreateCoarse(fine, NULL, p, coarse));
+    if ((*coarse)->N) break;
+    PetscCall(HopsSpaceDestroy(coarse)); /* one cell of order 1 between essential boundaries, say */
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The space on the next coarser mesh, or NULL where there is none, or one without unknowns */
+static PetscErrorCode PCHopsMGCreateCoarserMesh(PC pc, HopsSpace fine, HopsSpace *coarse)
+{
+  DM dm;
+
+  PetscFunctionBegin;
+  *coarse = NULL;
+  PetscCall(PCHopsMGNextMesh(pc, fine, &dm));
+  if (!dm) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(HopsSpaceCreateCoarse(fine, dm, fine->order, coarse));
+  if (!(*coarse)->N) PetscCall(HopsSpaceDestroy(coarse));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* One more level below the last of list[], by mesh or by order */
 static PetscErrorCode PCHopsMGAddLevel(PC pc, PC_HopsMG *mg, PetscBool mesh, PetscInt *n, HopsSpace list[], PetscBool *added)
 {
-  HopsSpace      fine = list[*n - 1], coarse;
-  const PetscInt p    = mesh ? fine->order : PCHopsMGNextOrder(mg, fine->order);
-  DM             dm   = NULL;
+  HopsSpace coarse = NULL;
 
   PetscFunctionBegin;
   *added = PETSC_FALSE;
-  if (mesh) PetscCall(PCHopsMGNextMesh(pc, fine, &dm));
-  if ((mesh && !dm) || p < 1 || *n == HOPS_MG_MAXORDERS || (mg->maxlevels && *n >= mg->maxlevels)) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(HopsSpaceCreateCoarse(fine, dm, p, &coarse));
-  if (!coarse->N) { /* one cell of order 1 between essential boundaries */
-    PetscCall(HopsSpaceDestroy(&coarse));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
+  if (*n == HOPS_MG_MAXORDERS || (mg->maxlevels && *n >= mg->maxlevels)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (mesh) PetscCall(PCHopsMGCreateCoarserMesh(pc, list[*n - 1], &coarse));
+  else PetscCall(PCHopsMGCreateLowerOrder(pc, mg, list[*n - 1], &coarse));
+  if (!coarse) PetscFunctionReturn(PETSC_SUCCESS);
   list[(*n)++] = coarse;
   *added       = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -66,6 +85,7 @@ PetscErrorCode PCHopsMGBuildLevels(PC pc, PC_HopsMG *mg, HopsSpace fine)
 {
   const PetscBool first = mg->coarsen == PC_HOPSMG_H || mg->coarsen == PC_HOPSMG_HP ? PETSC_TRUE : PETSC_FALSE;
   const PetscBool both  = mg->coarsen == PC_HOPSMG_PH || mg->coarsen == PC_HOPSMG_HP ? PETSC_TRUE : PETSC_FALSE;
+  const PetscBool mesh = first || both ? PETSC_TRUE : PETSC_FALSE, order = !first || both ? PETSC_TRUE : PETSC_FALSE;
   HopsSpace       list[HOPS_MG_MAXORDERS];
   PetscInt        n = 1;
   PetscBool       added;
@@ -83,7 +103,7 @@ PetscErrorCode PCHopsMGBuildLevels(PC pc, PC_HopsMG *mg, HopsSpace fine)
   } while (added);
   if (n == 1) {
     PetscCall(HopsSpaceDestroy(&list[0]));
-    SETERRQ(PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE, "PCHOPSMG finds no coarser level: the mesh has no coarse DM with unknowns (-dm_refine_hierarchy <n>, or DMSetCoarseDM()), %s", first ? "and orders are not coarsened unless asked for (-pc_hopsmg_coarsen p, ph or hp)" : "and there is no lower order");
+    SETERRQ(PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE, "PCHOPSMG finds no coarser level: %s%s; use -pc_type lor where neither is possible", mesh ? "the mesh has no coarse DM with unknowns (-dm_refine_hierarchy <n>, or DMSetCoarseDM())" : "meshes are not coarsened unless asked for (-pc_hopsmg_coarsen h, ph or hp)", order ? ", and no lower order has unknowns" : ", and orders are not coarsened unless asked for (-pc_hopsmg_coarsen p, ph or hp)");
   }
   mg->nlevels = n;
   for (PetscInt l = 0; l < n; ++l) mg->space[l] = list[n - 1 - l];
