@@ -2,6 +2,9 @@ static char help[] = "Operators of hops as PETSc matrices: what MatScale() and t
                      "and operations that they do not have.\n\n";
 
 #include "hopsexpect.h"
+#include <petscds.h>
+#include <petscfe.h>
+#include <petscsnes.h>
 
 /* relative difference of two vectors; b may be zero */
 static PetscErrorCode Differ(Vec a, Vec b, const char what[], const char operation[])
@@ -268,6 +271,64 @@ static PetscErrorCode Create(DM dm, PetscInt order, PetscInt family, HopsSpace *
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static void G0(PetscInt dim, PetscInt Nf, PetscInt NfAux, const PetscInt uOff[], const PetscInt uOff_x[], const PetscScalar u[],
+               const PetscScalar u_t[], const PetscScalar u_x[], const PetscInt aOff[], const PetscInt aOff_x[],
+               const PetscScalar a[], const PetscScalar a_t[], const PetscScalar a_x[], PetscReal t, PetscReal shift,
+               const PetscReal x[], PetscInt nconst, const PetscScalar consts[], PetscScalar g[])
+{
+  for (PetscInt i = 0; i < 4; ++i) g[i] = 1.0 + i + u[0]; /* nonsymmetric, and depends on the state */
+}
+
+static void G3(PetscInt dim, PetscInt Nf, PetscInt NfAux, const PetscInt uOff[], const PetscInt uOff_x[], const PetscScalar u[],
+               const PetscScalar u_t[], const PetscScalar u_x[], const PetscInt aOff[], const PetscInt aOff_x[],
+               const PetscScalar a[], const PetscScalar a_t[], const PetscScalar a_x[], PetscReal t, PetscReal shift,
+               const PetscReal x[], PetscInt nconst, const PetscScalar consts[], PetscScalar g[])
+{
+  for (PetscInt c = 0; c < 2; ++c)
+    for (PetscInt d = 0; d < 2; ++d) g[((c * 2 + c) * 2 + d) * 2 + d] = 1.0 + x[d];
+}
+
+/* the Jacobian of a PetscDS of two components, which the next evaluation makes anew */
+static PetscErrorCode Jacobian(DM mesh)
+{
+  DM      dm;
+  PetscFE fe;
+  PetscDS ds;
+  SNES    snes;
+  Vec     x;
+  Mat     A, F;
+
+  PetscFunctionBeginUser;
+  PetscCall(DMClone(mesh, &dm));
+  PetscCall(PetscFECreateLagrange(PETSC_COMM_SELF, 2, 2, PETSC_FALSE, 2, PETSC_DETERMINE, &fe));
+  PetscCall(DMAddField(dm, NULL, (PetscObject)fe));
+  PetscCall(PetscFEDestroy(&fe));
+  PetscCall(DMCreateDS(dm));
+  PetscCall(DMGetDS(dm, &ds));
+  PetscCall(PetscDSSetJacobian(ds, 0, 0, G0, NULL, NULL, G3));
+  PetscCall(SNESCreate(PETSC_COMM_WORLD, &snes));
+  PetscCall(SNESSetDM(snes, dm));
+  PetscCall(HopsDMPlexSetSNESLocalFEM(dm));
+  PetscCall(DMSetMatType(dm, MATPA));
+  PetscCall(DMCreateMatrix(dm, &A));
+  PetscCall(DMCreateGlobalVector(dm, &x));
+  PetscCall(VecSet(x, 0.5));
+  PetscCall(SNESSetUp(snes));
+  PetscCall(SNESComputeJacobian(snes, x, A, A));
+  PetscCall(Algebra(A, "PetscDS"));
+  PetscCall(MatConvert(A, MATAIJ, MAT_INITIAL_MATRIX, &F));
+  PetscCall(MatShift(A, 2.0));
+  PetscCall(MatZeroEntries(A));
+  PetscCall(SNESComputeJacobian(snes, x, A, A));
+  PetscCall(Compare(A, F, "a Jacobian evaluated anew"));
+  PetscCall(MatDestroy(&F));
+  PetscCall(MatDestroy(&A));
+  PetscCall(VecDestroy(&x));
+  PetscCall(SNESDestroy(&snes));
+  PetscCall(DMDestroy(&dm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* a new term, MatCopy() and preconditioners of a changed operator */
 static PetscErrorCode Changed(DM dm)
 {
@@ -349,6 +410,7 @@ int main(int argc, char **argv)
       PetscCall(MatDestroy(&A));
       PetscCall(HopsSpaceDestroy(&sp));
     }
+    PetscCall(Jacobian(dm));
   } else {
     PetscCall(PetscOptionsClearValue(NULL, "-malloc_dump")); /* what a raised error left half made is not freed */
     PetscCall(Changed(dm));
