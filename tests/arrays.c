@@ -48,6 +48,19 @@ typedef struct {
   Fault     fault;
 } Box;
 
+static PetscErrorCode BoxSetUp(Box *b)
+{
+  PetscFunctionBeginUser;
+  b->nc = b->ntot = 1;
+  for (PetscInt d = 0; d < b->dim; ++d) {
+    b->N[d] = b->cells[d] * b->p + 1;
+    b->nc *= b->cells[d];
+    b->ntot *= b->N[d];
+  }
+  PetscCall(TestGLL(b->p + 1, b->z));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* lexicographic node i of cell c, and its coordinates */
 static PetscInt BoxNode(const Box *b, PetscInt c, PetscInt i, PetscReal x[])
 {
@@ -336,13 +349,7 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-spread", &spread, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-essential", &essential, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-forgotten", &forgotten, NULL));
-  box.nc = box.ntot = 1;
-  for (PetscInt d = 0; d < box.dim; ++d) {
-    box.N[d] = box.cells[d] * box.p + 1;
-    box.nc *= box.cells[d];
-    box.ntot *= box.N[d];
-  }
-  PetscCall(TestGLL(box.p + 1, box.z));
+  PetscCall(BoxSetUp(&box));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-errors", &errors, NULL));
   if (errors) {
     PetscCall(Errors(&box));

@@ -5,9 +5,9 @@
 #define HOPS_ARRAYS_SAME 1e-10 /* of the size of a cell: coordinates that are the same but for rounding errors */
 
 /*
-  What a cell says of one of its entries, free of where the cell lies: the vector of the line or face, with the cell's sign (of a node inside an
-  edge or face: where the corners of that lie, each weighted by a number that stands for its unknown); its middle, from the middle of the cell's
-  edge or face that it is part of; in how many directions the cell ends there.
+  What a cell says of one of its entries, free of where the cell lies: the vector of the line or face, with the cell's sign (of a
+  node inside an edge or face: where the corners of that lie, each weighted by a number that stands for its unknown); its middle,
+  from the middle of the cell's edge or face that it is part of; in how many directions the cell ends there.
 */
 typedef struct {
   PetscReal v[7], size, cellsize;
@@ -142,7 +142,7 @@ static PetscErrorCode HopsArraysLattice(HopsSpace sp, const HopsBasis *geom, Pet
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* An unknown inside a cell is that cell's, one inside a facet that of two at most. ends[k]: in how many directions cells end at it */
+/* An unknown inside a cell is that cell's, one inside a facet that of two at most. ends[k]: in how many directions cells end there */
 static PetscErrorCode HopsArraysCheckCounts(HopsSpace sp, PetscInt nkeys, const PetscInt gidx[], PetscInt count[], const PetscInt cell[], const PetscReal ends[], PetscInt stride, PetscSF keys, char why[])
 {
   PetscMPIInt size;
@@ -214,7 +214,7 @@ static PetscErrorCode HopsArraysCheckOrientation(HopsSpace sp, PetscInt nkeys, c
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* ------------------------------------------------------------------ nodes of H1 ------------------------------------------------------------------ */
+/* ------------------------------------------------------- nodes of H1 ------------------------------------------------------- */
 
 /* A cell may hold a node twice where a periodic mesh is one cell wide: whole opposite faces are then the same, node by node */
 static PetscErrorCode HopsArraysCheckTwice(HopsSpace sp, PetscInt c, const PetscInt gidx[], const PetscInt key[], char why[])
@@ -283,8 +283,8 @@ static PetscReal HopsArraysSize(HopsSpace sp, const PetscReal x[])
 }
 
 /*
-  place[k]: where the first cell of this rank has unknown k, and in how many directions cells end there (then, on several ranks, what one of them
-  said). `agree`: all cells have all their unknowns there, so that nothing else about them needs to be compared
+  place[k]: where the first cell of this rank has unknown k, and in how many directions cells end there (then, on several ranks,
+  what one of them said). `agree`: all cells have all their unknowns there, so that nothing else about them needs to be compared
 */
 static PetscErrorCode HopsArraysCheckPlaces(HopsSpace sp, PetscInt nkeys, const PetscInt gidx[], const PetscInt elist[], PetscSF keys, char why[], PetscBool *agree)
 {
@@ -367,11 +367,11 @@ static PetscErrorCode HopsArraysCheckUsed(HopsSpace sp, PetscSF keys, char why[]
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* ------------------------------------------------------------------- lattices ------------------------------------------------------------------- */
+/* --------------------------------------------------------- lattices --------------------------------------------------------- */
 
 /*
-  The map's determinant at corner k (bit d: the end in direction d) of a cell with values X[dim][P^dim], their places given by `node` or
-  lexicographic; D: derivatives of the 1D basis at its nodes
+  The map's determinant at corner k (bit d: the end in direction d) of a cell with values X[dim][P^dim], their places given by
+  `node` or lexicographic; D: derivatives of the 1D basis at its nodes
 */
 static inline PetscReal HopsArraysCornerDet(PetscInt dim, PetscInt P, const PetscReal X[], const PetscInt node[], const PetscReal D[], PetscInt k)
 {
@@ -433,8 +433,8 @@ static PetscBool HopsArraysEquispaced(PetscInt dim, PetscInt P, const PetscReal 
 }
 
 /*
-  A map that is neither right- nor left-handed: are its nodes out of order? At order 1, they run around the cell (VTK, Gmsh); at higher orders, steps between
-  neighbours of the lattice are as long as if they went across the cell.
+  A map that is neither right- nor left-handed: are its nodes out of order? At order 1, they run around the cell (VTK, Gmsh); at
+  higher orders, steps between neighbours of the lattice are as long as if they went across the cell.
 */
 static PetscErrorCode HopsArraysCheckOrder(HopsSpace sp, PetscInt c, const PetscReal D[], char why[])
 {
@@ -470,7 +470,7 @@ static PetscErrorCode HopsArraysCheckOrder(HopsSpace sp, PetscInt c, const Petsc
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Lattices that are left-handed, out of order or equispaced; a cell that is inverted otherwise is left to the operator, which sees more points */
+/* Lattices that are left-handed, out of order or equispaced; a cell inverted otherwise is left to the operator, which sees more points */
 static PetscErrorCode HopsArraysCheckMaps(HopsSpace sp, char why[])
 {
   const PetscInt dim = sp->dim, P = sp->gorder + 1, np = PetscPowInt(P, dim), last = (1 << dim) - 1;

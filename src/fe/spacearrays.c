@@ -46,8 +46,8 @@ static PetscErrorCode HopsArraysCheckEntries(HopsSpace sp, const PetscInt unknow
 }
 
 /*
-  gidx[nkeys]: the distinct global indices of this rank's cells, ascending; elist[nel]: where they are there, signs as in `unknowns`. Indices that lie close
-  together, as those of most ranks do, are found by a table, else by sorting
+  gidx[nkeys]: the distinct global indices of this rank's cells, ascending; elist[nel]: where they are there, signs as in `unknowns`.
+  Indices that lie close together, as those of most ranks do, are found by a table, else by sorting
 */
 static PetscErrorCode HopsArraysNumberKeys(PetscInt nel, const PetscInt unknowns[], PetscInt *nkeys, PetscInt gidx[], PetscInt elist[])
 {
@@ -83,7 +83,7 @@ static PetscErrorCode HopsArraysNumberKeys(PetscInt nel, const PetscInt unknowns
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A space of any family. unknowns[ncells][ne] as the public functions say, coords at the nodes of order gorder; the check is of what contradicts itself */
+/* A space of any family. unknowns[ncells][ne] as the public functions say, coords at the nodes of order gorder */
 PetscErrorCode HopsSpaceCreateArrays_Private(MPI_Comm comm, HopsFamily family, PetscInt dim, PetscInt order, PetscInt ncells, PetscInt n, const PetscInt unknowns[], PetscInt gorder, const PetscReal coords[], PetscInt ness, const PetscInt ess[], PetscBool check, HopsSpace *space)
 {
   HopsSpace   sp;
@@ -177,10 +177,10 @@ PetscErrorCode HopsSpaceCreateArrays_Private(MPI_Comm comm, HopsFamily family, P
   Essential unknowns stay in the vectors: their rows and columns are those of the identity, in the operator and in the
   low-order-refined matrix alike. The arrays are copied.
 
-  Arrays that contradict themselves are refused, on all ranks: an unknown of no cell, or at two nodes of a cell; cells that have a common unknown
-  at different places of their common edge or face; cells given twice; coordinates that are not finite, or at equispaced points
-  rather than the Gauss-Lobatto-Legendre points; lattices that are left-handed, or out of order. Periodic meshes are fine as long as what is
-  identified is a translation (of order 1, only corners that are exchanged in a cell are found there).
+  Arrays that contradict themselves are refused, on all ranks: an unknown of no cell, or at two nodes of a cell; cells that have a
+  common unknown at different places of their common edge or face; cells given twice; coordinates that are not finite, or at
+  equispaced points rather than the Gauss-Lobatto-Legendre points; lattices that are left-handed, or out of order. Periodic meshes
+  are fine as long as what is identified is a translation (of order 1, only corners exchanged in a cell are found there).
 
 .seealso: `HopsSpace`, `HopsSpaceCreateFamilyFromArrays()`, `HopsSpaceCreateFromDM()`, `HopsSpaceCreateH1()`, `PCLORSetSpace()`
 @*/
