@@ -421,7 +421,7 @@ static PetscErrorCode PCSetFromOptions_LOR(PC pc, HopsOptionItems PetscOptionsOb
   char     *terms[8];
   PetscInt  nterms = 8;
   PetscBool set;
-  PetscReal droptol;
+  PetscReal droptol, weight, fill;
 
   PetscFunctionBegin;
   PetscOptionsHeadBegin(PetscOptionsObject, "Low-order-refined preconditioner options");
@@ -436,8 +436,10 @@ static PetscErrorCode PCSetFromOptions_LOR(PC pc, HopsOptionItems PetscOptionsOb
   if (set) lor->cycleset = PETSC_TRUE;
   PetscCall(PetscOptionsBoundedInt("-pc_lor_cycle_redundant", "On several ranks, levels of at most so many unknowns are worked on by each rank", "PCLORSetCycle", lor->redundant, &lor->redundant, &set, 0));
   if (set && pc->setupcalled && lor->cycle) PetscCall(PCLORSetUpCycle(pc, lor));
-  PetscCall(PetscOptionsReal("-pc_lor_nodal_relax_weight", "Weight of l1-Jacobi in the nodal solvers of AMS and ADS on a device", "PCLOR", lor->nodalweight, &lor->nodalweight, &set));
-  PetscCheck(!set || (lor->nodalweight > 0.0 && lor->nodalweight < 2.0), PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "-pc_lor_nodal_relax_weight %g: l1-Jacobi converges with weights between 0 and 2", (double)lor->nodalweight);
+  weight = lor->nodalweight > 0.0 ? lor->nodalweight : HOPS_NODAL_WEIGHT;
+  PetscCall(PetscOptionsReal("-pc_lor_nodal_relax_weight", "Weight of l1-Jacobi in the nodal solvers of AMS and ADS on a device", "PCLOR", weight, &weight, &set));
+  if (set) lor->nodalweight = weight;
+  PetscCheck(!set || (lor->nodalweight > 0.0 && lor->nodalweight < 2.0), PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "-pc_lor_nodal_relax_weight %g: l1-Jacobi converges with weights between 0 and 2: use one of them", (double)lor->nodalweight);
   PetscCall(PetscOptionsStringArray("-pc_lor_ignore", "Terms of the form that the preconditioner may leave out: convection (of the cells), boundary", "PCLOR", terms, &nterms, &set));
   for (PetscInt i = 0; set && i < nterms; ++i) {
     PetscBool convection, boundary;
@@ -449,7 +451,9 @@ static PetscErrorCode PCSetFromOptions_LOR(PC pc, HopsOptionItems PetscOptionsOb
     if (boundary) lor->ignoreboundary = PETSC_TRUE;
     PetscCall(PetscFree(terms[i]));
   }
-  PetscCall(PetscOptionsReal("-pc_lor_zero_mass", "H(curl), H(div): mass coefficient, over that of the derivative by the mesh's length squared, in cells without one; 0: none", "PCLOR", lor->zeromass, &lor->zeromass, &set));
+  fill = lor->zeromass >= 0.0 ? lor->zeromass : HOPS_LOR_ZERO_MASS;
+  PetscCall(PetscOptionsReal("-pc_lor_zero_mass", "H(curl), H(div): mass coefficient, over that of the derivative by the mesh's length squared, in cells without one; 0: none (AMS on the host, unless set)", "PCLOR", fill, &fill, &set));
+  if (set) lor->zeromass = fill;
   PetscCheck(!set || lor->zeromass >= 0.0, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "-pc_lor_zero_mass is %g, but must not be negative", (double)lor->zeromass);
   PetscOptionsHeadEnd();
   PetscFunctionReturn(PETSC_SUCCESS);

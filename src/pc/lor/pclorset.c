@@ -35,6 +35,7 @@ PetscErrorCode PCLORSetSpace(PC pc, HopsSpace space)
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscValidHeaderSpecific(space, HOPS_SPACE_CLASSID, 2);
+  PetscCall(HopsPCCheckSetter(pc, PETSC_FUNCTION_NAME, PCLOR));
   PetscTryMethod(pc, "PCLORSetSpace_C", (PC, HopsSpace), (pc, space));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -86,6 +87,7 @@ PetscErrorCode PCLORSetCoefficients(PC pc, HopsCoefficient diffusion, HopsCoeffi
 {
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscCall(HopsPCCheckSetter(pc, PETSC_FUNCTION_NAME, PCLOR));
   PetscTryMethod(pc, "PCLORSetCoefficients_C", (PC, HopsCoefficient, HopsCoefficient), (pc, diffusion, mass));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -111,6 +113,7 @@ PetscErrorCode PCLORSetMatType(PC pc, MatType type)
 {
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscCall(HopsPCCheckSetter(pc, PETSC_FUNCTION_NAME, PCLOR));
   PetscTryMethod(pc, "PCLORSetMatType_C", (PC, MatType), (pc, type));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -147,6 +150,7 @@ PetscErrorCode PCLORSetDropTolerance(PC pc, PetscReal tol)
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscValidLogicalCollectiveReal(pc, tol, 2);
+  PetscCall(HopsPCCheckSetter(pc, PETSC_FUNCTION_NAME, PCLOR));
   PetscTryMethod(pc, "PCLORSetDropTolerance_C", (PC, PetscReal), (pc, tol));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -185,6 +189,7 @@ PetscErrorCode PCLORSetCycle(PC pc, PCLORCycle cycle)
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscValidLogicalCollectiveEnum(pc, cycle, 2);
+  PetscCall(HopsPCCheckSetter(pc, PETSC_FUNCTION_NAME, PCLOR));
   PetscTryMethod(pc, "PCLORSetCycle_C", (PC, PCLORCycle), (pc, cycle));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

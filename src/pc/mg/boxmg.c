@@ -224,6 +224,7 @@ PetscErrorCode PCBoxMGSetPrecision(PC pc, PetscBool single)
 {
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscCall(HopsPCCheckSetter(pc, PETSC_FUNCTION_NAME, PCBOXMG));
   PetscTryMethod(pc, "PCBoxMGSetPrecision_C", (PC, PetscBool), (pc, single));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

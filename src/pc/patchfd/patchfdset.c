@@ -34,6 +34,7 @@ PetscErrorCode PCPATCHFDSetSpace(PC pc, HopsSpace space)
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscValidHeaderSpecific(space, HOPS_SPACE_CLASSID, 2);
+  PetscCall(HopsPCCheckSetter(pc, PETSC_FUNCTION_NAME, PCPATCHFD));
   PetscTryMethod(pc, "PCPATCHFDSetSpace_C", (PC, HopsSpace), (pc, space));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -87,6 +88,7 @@ PetscErrorCode PCPATCHFDSetCoefficients(PC pc, HopsCoefficient diffusion, HopsCo
 {
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscCall(HopsPCCheckSetter(pc, PETSC_FUNCTION_NAME, PCPATCHFD));
   PetscTryMethod(pc, "PCPATCHFDSetCoefficients_C", (PC, HopsCoefficient, HopsCoefficient), (pc, diffusion, mass));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -118,6 +120,7 @@ PetscErrorCode PCPATCHFDSetType(PC pc, PCPATCHFDType type)
 
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscCall(HopsPCCheckSetter(pc, PETSC_FUNCTION_NAME, PCPATCHFD));
   PetscCall(PCPATCHFDGetData(pc, &fd));
   if (fd && fd->type != type) {
     fd->type        = type;
@@ -151,6 +154,7 @@ PetscErrorCode PCPATCHFDSetPatch(PC pc, PCPATCHFDPatch patch)
 
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscCall(HopsPCCheckSetter(pc, PETSC_FUNCTION_NAME, PCPATCHFD));
   PetscCall(PCPATCHFDGetData(pc, &fd));
   if (fd && fd->patch != patch) {
     fd->patch       = patch;
@@ -182,6 +186,7 @@ PetscErrorCode PCPATCHFDSetDirection(PC pc, PCPATCHFDDirection direction)
 
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscCall(HopsPCCheckSetter(pc, PETSC_FUNCTION_NAME, PCPATCHFD));
   PetscCall(PCPATCHFDGetData(pc, &fd));
   if (fd) fd->direction = direction;
   if (fd) fd->directed = PETSC_TRUE;
@@ -223,6 +228,7 @@ PetscErrorCode PCPATCHFDSetOmega(PC pc, PetscReal omega)
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
   PetscCheck(omega > 0.0, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "The factor of the corrections (-pc_patchfd_omega) must be positive, not %g", (double)omega);
+  PetscCall(HopsPCCheckSetter(pc, PETSC_FUNCTION_NAME, PCPATCHFD));
   PetscCall(PCPATCHFDGetData(pc, &fd));
   if (fd && fd->omega != omega) {
     fd->omega       = omega;
@@ -258,6 +264,7 @@ PetscErrorCode PCPATCHFDSetPrecision(PC pc, PetscBool single)
 
   PetscFunctionBegin;
   PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscCall(HopsPCCheckSetter(pc, PETSC_FUNCTION_NAME, PCPATCHFD));
   PetscCall(PCPATCHFDGetData(pc, &fd));
   if (fd && fd->single != single) {
     fd->single      = single;
