@@ -24,6 +24,8 @@
   Level: beginner
 
   Notes:
+  Setters follow `PCSetType()`: on a `PC` without a type they raise an error, on one of another type they do nothing.
+
   Space and form come from a `MATPA` operator, from `PCLORSetSpace()`, or from the solver's `DMPLEX` with its `PetscFE` and `PetscDS`.
 
   A space without essential unknowns and a form without mass and Robin terms give a singular matrix. Where the operator is another
@@ -113,6 +115,8 @@ PETSC_EXTERN PetscErrorCode PCLORViewSpectrum(PC, PetscViewer);
   Level: beginner
 
   Notes:
+  Setters follow `PCSetType()`: on a `PC` without a type they raise an error, on one of another type they do nothing.
+
   The meshes are those of `DMGetCoarseDM()` below the mesh of the operator's space, as -dm_refine_hierarchy makes them, or below the solver's DM; a
   coarse mesh that was made separately is given by `DMSetCoarseDM()`. Their cells need the children on their own ranks, so
   distribute first and refine then. See `HopsSpaceCreateCoarse()` for the coarse spaces.
@@ -189,6 +193,8 @@ PETSC_EXTERN PetscErrorCode PCHopsMGGetSpace(PC, PetscInt, HopsSpace *);
   Level: beginner
 
   Notes:
+  Setters follow `PCSetType()`: on a `PC` without a type they raise an error, on one of another type they do nothing.
+
   A vertex patch holds the (2p-1)^dim unknowns inside the star of 2^dim cells around a vertex. Its matrix is the tensor product of 1D
   matrices where the cells are axis-parallel boxes and the coefficients a product of functions of one coordinate, constant on each
   cell; a local solve is then exact, at the cost of a few applications of the operator to a cell. Elsewhere the tensor product nearest
@@ -231,6 +237,8 @@ M*/
   Level: intermediate
 
   Notes:
+  Setters follow `PCSetType()`: on a `PC` without a type they raise an error, on one of another type they do nothing.
+
   A level smooths by one multiplicative sweep over its vertex patches, each solved exactly, before and after the coarse correction. The coarsest
   box is solved exactly by fast diagonalisation of the whole of it.
 

@@ -1,4 +1,4 @@
-static char help[] = "Every preconditioner on meshes with fewer cells than ranks: all ranks take the same branches, and the solution is that of one rank.\n\
+static char help[] = "Preconditioners on meshes with fewer cells than ranks: ranks without cells take the others' branches.\n\
   -dm_plex_box_faces <n,n,n> -order <p>\n\n";
 
 #include "hopstest.h"
@@ -92,8 +92,16 @@ static PetscErrorCode AddRobin(DM dm, HopsSpace sp, Mat A, Kind kind)
 static PetscErrorCode Scalar(DM dm, PetscInt p)
 {
   static const char *const kinds[] = {"constant", "cell", "function", "quadrature"};
-  static const char *const pcs[]   = {"-pc_type lor", "-pc_type patchfd -pc_patchfd_type multiplicative", "-pc_type patchfd -pc_patchfd_type additive -pc_patchfd_patch element", "-pc_type patchfd -pc_patchfd_type restricted",
-                                      "-pc_type hopsmg -pc_hopsmg_coarsen h", "-pc_type hopsmg -pc_hopsmg_coarsen p", "-pc_type hopsmg -pc_hopsmg_coarsen ph -mg_levels_pc_type patchfd", "-pc_type hopsmg -pc_hopsmg_coarsen hp -pc_hopsmg_precision single"};
+  static const char *const pcs[]   = {
+      "-pc_type lor",
+      "-pc_type patchfd -pc_patchfd_type multiplicative",
+      "-pc_type patchfd -pc_patchfd_type additive -pc_patchfd_patch element",
+      "-pc_type patchfd -pc_patchfd_type restricted",
+      "-pc_type hopsmg -pc_hopsmg_coarsen h",
+      "-pc_type hopsmg -pc_hopsmg_coarsen p",
+      "-pc_type hopsmg -pc_hopsmg_coarsen ph -mg_levels_pc_type patchfd",
+      "-pc_type hopsmg -pc_hopsmg_coarsen hp -pc_hopsmg_precision single",
+  };
 
   PetscFunctionBeginUser;
   for (PetscInt kind = CONSTANT; kind <= QUADRATURE; ++kind)

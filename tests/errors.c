@@ -115,11 +115,11 @@ static PetscErrorCode Operators(void)
   DM                dm;
   HopsSpace         sp, small;
   HopsCoefficient   c, bad;
-  Mat               A, B;
+  Mat               A, B, C;
   Vec               x, y;
   PC                pc;
   KSP               ksp;
-  const PetscScalar v[4] = {1.0, 1.0, 1.0, 1.0}, nan = NAN;
+  const PetscScalar v[4] = {1.0, 1.0, 1.0, 1.0}, nan = NAN, none = 0.0;
   PetscInt          zero = 0;
 
   PetscFunctionBeginUser;
@@ -155,9 +155,25 @@ static PetscErrorCode Operators(void)
   PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
   PetscCall(PCSetType(pc, PCLOR));
   PetscCall(PCSetOperators(pc, B, B));
-  EXPECT("no space", PCSetUp(pc), "no finite element space|KSPSetDM|PCLORSetSpace");
+  EXPECT("no space", PCSetUp(pc), "no finite element space|KSPSetDM|PCLORSetSpace|PCSetType");
   PetscCall(PCLORSetSpace(pc, sp));
   EXPECT("no form", PCSetUp(pc), "no form|PCLORSetCoefficients");
+  PetscCall(MatCreatePA(sp, &C));
+  PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
+  PetscCall(PCSetType(pc, PCLOR));
+  PetscCall(PCSetOperators(pc, C, C));
+  EXPECT("no terms, preconditioner", PCSetUp(pc), "nothing to precondition|MatPASetDiffusion()|PCLORSetCoefficients()");
+  PetscCall(HopsCoefficientCreateConstant(PETSC_COMM_WORLD, 1, &none, &bad));
+  PetscCall(MatPASetDiffusion(C, bad));
+  EXPECT("zero diffusion", PCSetUp(pc), "zero in all cells around|mass term");
+  PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
+  EXPECT("setter of PCLOR before the type", PCLORSetSpace(pc, sp), "PCLORSetSpace()|PCSetType(pc, \"lor\")");
+  EXPECT("setter of PCPATCHFD before the type", PCPATCHFDSetOmega(pc, 0.5), "PCPATCHFDSetOmega()|PCSetType(pc, \"patchfd\")");
+  EXPECT("setter of PCHOPSMG before the type", PCHopsMGSetLevels(pc, 2), "PCHopsMGSetLevels()|PCSetType(pc, \"hopsmg\")");
+  PetscCall(PCSetType(pc, PCJACOBI)); /* a choice that overrules the code's */
+  PetscCall(PCLORSetSpace(pc, sp));
+  PetscCall(PCPATCHFDSetOmega(pc, 0.5));
+  PetscCall(PCHopsMGSetLevels(pc, 2));
   PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
   PetscCall(AddFE(dm, 1, 2, PETSC_FALSE));
   PetscCall(KSPSetDM(ksp, dm));

@@ -378,8 +378,8 @@ static PetscErrorCode MarkPartial(DM dm, PetscInt kind, DMLabel *label)
 }
 
 /*
-  The preconditioners are definite, and the spectrum of a symmetric sweep lies below 2; where all cut patches are inverted, and the others
-  exact, corrections are those of the matrix
+  The preconditioners are definite, and the spectrum of a symmetric sweep lies below 2; where all cut patches are inverted, and the
+  others exact, corrections are those of the matrix
 */
 static PetscErrorCode Partial(PetscInt dim, PetscInt p)
 {

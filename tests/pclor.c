@@ -279,6 +279,11 @@ int main(int argc, char **argv)
 
 /*TEST
 
+  test:
+    suffix: help
+    args: -help
+    filter: grep -o -E "pc_lor_(zero_mass|nodal_relax_weight) <[^:>]*" | sed -e "s/now //" | sort -u
+
   testset:
     output_file: output/pclor.out
     args: -dm_plex_dim 2 -dm_plex_box_faces 4,3

@@ -28,7 +28,7 @@ static PetscErrorCode HopsParentFace(const HopsNested *n, PetscInt f, PetscInt f
 
     if ((a & 3) == face / 2 && (n->nhalf == 1 || ((n->half[f] >> d) & 1) == side)) *parent = 2 * d + side;
   }
-  PetscCheck(*parent >= 0, PETSC_COMM_SELF, PETSC_ERR_SUP, "A Robin term lies on a face inside of the coarse mesh's cells, where the coarse operator has none");
+  PetscCheck(*parent >= 0, PETSC_COMM_SELF, PETSC_ERR_SUP, "A Robin term lies on a face inside of the coarse mesh's cells, where the coarse operator has none: coarsen by order (-pc_hopsmg_coarsen p), or use -pc_type lor");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

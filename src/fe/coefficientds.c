@@ -70,8 +70,8 @@ PetscErrorCode HopsCoefficientCreateDS(DM dm, HopsDSTerm term, PetscBool precond
 
   PetscFunctionBegin;
   PetscCall(HopsTensorFormCreateDS(dm, preconditioner, &form));
-  PetscCheck(form->fields->nf == 1, PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP, "The DM has %" PetscInt_FMT " fields where a scalar coefficient is wanted", form->fields->nf);
-  PetscCheck(form->nc == 1, PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP, "The field has %" PetscInt_FMT " components where a scalar coefficient is wanted", form->nc);
+  PetscCheck(form->fields->nf == 1, PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP, "The DM has %" PetscInt_FMT " fields where a scalar coefficient is wanted: use -dm_mat_type pa, which takes several, or PCFIELDSPLIT", form->fields->nf);
+  PetscCheck(form->nc == 1, PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP, "The field has %" PetscInt_FMT " components where a scalar coefficient is wanted: use -dm_mat_type pa, or PCLOR on the DM itself, which take several", form->nc);
   PetscCheck(ignoreconvection || (!form->has[1] && !form->has[2]), PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP, "The form has a first-order term (g1 or g2 of its PetscDS), which a diffusion-reaction operator does not hold: let PCLOR take the form from the DM, or, to precondition with its symmetric part, use -pc_lor_ignore convection");
   PetscCall(HopsCoefficientCreateTensor(form, term, cf));
   PetscCall(HopsTensorFormDestroy(&form));

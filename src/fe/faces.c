@@ -4,14 +4,14 @@
 static PetscErrorCode HopsFaceCoefficient(HopsCoefficient alpha, HopsSpace sp, PetscInt cell, PetscInt nq, const PetscReal x[], PetscScalar out[])
 {
   PetscFunctionBegin;
-  PetscCheck(alpha->nc == 1, PETSC_COMM_SELF, PETSC_ERR_ARG_INCOMP, "A Robin coefficient is a scalar, not of %" PetscInt_FMT " components", alpha->nc);
+  PetscCheck(alpha->nc == 1, PETSC_COMM_SELF, PETSC_ERR_ARG_INCOMP, "A Robin coefficient is a scalar, not of %" PetscInt_FMT " components: create it with nc = 1", alpha->nc);
   PetscCheck(alpha->evaluateface || !alpha->evaluate || alpha->func || (alpha->nvcells && !alpha->q_1d), PETSC_COMM_SELF, PETSC_ERR_SUP, "A %s coefficient has no values on boundary faces: give a constant, one value per cell, or a function", alpha->kind);
   for (PetscInt q = 0; q < nq; ++q) {
     if (alpha->evaluateface) {
       /* done by the caller, who knows the face */
     } else if (alpha->func) PetscCall((*alpha->func)(sp->dim, x + q * sp->dim, 1, out + q, alpha->ctx));
     else out[q] = alpha->nvcells ? alpha->values[sp->cell[cell] - sp->cstart] : alpha->values[0];
-    PetscCheck(!PetscIsInfOrNanScalar(out[q]), PETSC_COMM_SELF, PETSC_ERR_FP, "The Robin coefficient is infinite or not-a-number on a face of cell %" PetscInt_FMT, sp->cell[cell]);
+    PetscCheck(!PetscIsInfOrNanScalar(out[q]), PETSC_COMM_SELF, PETSC_ERR_FP, "The Robin coefficient is infinite or not-a-number on a face of cell %" PetscInt_FMT ": check the function or the array behind it", sp->cell[cell]);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

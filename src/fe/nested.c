@@ -287,7 +287,7 @@ PetscErrorCode HopsNestedCreate(HopsSpace coarse, HopsSpace fine, HopsNested *n)
 
   PetscFunctionBegin;
   PetscCheck(coarse->dm && fine->dm, comm, PETSC_ERR_SUP, "Spaces made from arrays have no mesh hierarchy: make them on DMPLEX meshes (HopsSpaceCreateH1())");
-  PetscCheck(coarse->dim == fine->dim, comm, PETSC_ERR_ARG_INCOMP, "The spaces have dimensions %" PetscInt_FMT " and %" PetscInt_FMT, coarse->dim, fine->dim);
+  PetscCheck(coarse->dim == fine->dim, comm, PETSC_ERR_ARG_INCOMP, "The spaces have dimensions %" PetscInt_FMT " and %" PetscInt_FMT ": nested ones are on meshes of one hierarchy (DMRefine())", coarse->dim, fine->dim);
   PetscCall(PetscMemzero(n, sizeof(*n)));
   n->dim     = fine->dim;
   n->ncoarse = coarse->ncells;

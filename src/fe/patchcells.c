@@ -191,7 +191,7 @@ static PetscErrorCode CellRobin(HopsPatchCells *pc)
         for (PetscInt e = 0, qq = q; e < fd; ++e, qq /= Q) w *= pc->basis->weights[qq % Q];
         total += w;
         s += w * a[f * nq + q];
-        PetscCheck(a[f * nq + q] >= 0.0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "The Robin coefficient is negative on a face of cell %" PetscInt_FMT ": patch smoothers need a form that is positive on every patch; use another PC", sp->cell[r->cells[f]]);
+        PetscCheck(a[f * nq + q] >= 0.0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "The Robin coefficient is negative on a face of cell %" PetscInt_FMT ": patch smoothers need a form that is positive on every patch; use another PC (-pc_type lor)", sp->cell[r->cells[f]]);
       }
       pc->data[r->cells[f]].robin[r->faces[f]] += s / total;
     }

@@ -196,7 +196,7 @@ PetscErrorCode HopsPatchesCondense(HopsPatches pt)
     Schur(pt, c, where, S);
     PetscCall(PetscBLASIntCast(n, &bn));
     PetscCallBLAS("LAPACKpotrf", LAPACKpotrf_("U", &bn, S, &bn, &info));
-    PetscCheck(!info, PETSC_COMM_SELF, PETSC_ERR_MAT_LU_ZRPVT, "A condensed patch is not positive definite: the form is not (no boundary condition on a mesh of one patch?), or its coefficients jump by more than double precision can bear; try -pc_patchfd_condense_max 0");
+    PetscCheck(!info, PETSC_COMM_SELF, PETSC_ERR_MAT_LU_ZRPVT, "A condensed patch is not positive definite: the form is not (no boundary condition on a mesh of one patch?), or its coefficients jump by more than double precision can bear: use -pc_patchfd_condense_max 0, or -pc_type lor");
     PetscCallBLAS("LAPACKpotri", LAPACKpotri_("U", &bn, S, &bn, &info));
     PetscCheck(!info, PETSC_COMM_SELF, PETSC_ERR_LIB, "LAPACK potri failed: %d", (int)info);
     for (PetscInt i = 0; i < n; ++i)

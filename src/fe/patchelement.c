@@ -182,9 +182,9 @@ static PetscErrorCode MakeDense(HopsPatches pt, PetscInt k, PetscInt max)
 }
 
 /*
-  How much the last patch is scaled down. gid is not NULL where essential points lie in faces that have other unknowns: the product takes them for
-  unknowns too, which makes its inverse too large on the rest; where that is too much, the operator's matrix on the rest is inverted instead. The
-  greater of the two bounds counts: on distorted cells nothing attains their product
+  How much the last patch is scaled down. gid is not NULL where essential points lie in faces that have other unknowns: the product
+  takes them for unknowns too, which makes its inverse too large on the rest; where that is too much, the operator's matrix on the rest
+  is inverted instead. The greater of the two bounds counts: on distorted cells nothing attains their product.
 */
 static PetscErrorCode BoundElement(HopsPatches pt, const HopsPatchOptions *opt, const HopsPatchLine line[], const PetscInt gid[], PetscReal bound[2])
 {

@@ -215,9 +215,9 @@ static void ApplyInverse(PetscInt dim, const PetscInt size[3], PetscReal *const 
 }
 
 /*
-  Let F be the entries that the space has, C the others, K the product and B its inverse: from K B = 1 the eigenvalues of B_FF K_FF, but for ones,
-  are those of B_CC K_CC. The greatest by the power method on C, which has few entries; Rayleigh quotients of K_CC B_CC in the inner product of
-  B_CC come from below, so there is a little on top.
+  Let F be the entries that the space has, C the others, K the product and B its inverse: from K B = 1 the eigenvalues of B_FF K_FF, but
+  for ones, are those of B_CC K_CC. The greatest by the power method on C, which has few entries; Rayleigh quotients of K_CC B_CC in the
+  inner product of B_CC come from below, so there is a little on top.
 */
 PetscErrorCode HopsPatchRestrictedBound(HopsPatches pt, const HopsPatchLine line[], const int factor[], const PetscReal scale[], const PetscInt gid[], PetscReal *lambda)
 {

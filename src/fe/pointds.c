@@ -69,7 +69,7 @@ PetscErrorCode HopsAuxCreate(DM dm, DMLabel label, PetscInt value, PetscInt cell
 
     PetscCall(PetscDSGetDiscretization(aux->ds, f, &disc));
     PetscCall(PetscObjectGetClassId(disc, &id));
-    PetscCheck(id == PETSCFE_CLASSID, PETSC_COMM_SELF, PETSC_ERR_SUP, "Auxiliary field %" PetscInt_FMT " is no PetscFE", f);
+    PetscCheck(id == PETSCFE_CLASSID, PETSC_COMM_SELF, PETSC_ERR_SUP, "Auxiliary field %" PetscInt_FMT " is no PetscFE: project it to one (DMProjectField())", f);
     PetscCall(PetscFECreateTabulation((PetscFE)disc, 1, nq, xi, 1, &aux->tab[f]));
   }
   PetscFunctionReturn(PETSC_SUCCESS);

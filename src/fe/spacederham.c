@@ -7,7 +7,7 @@ const char *const HopsFamilies[] = {"H1", "H(curl)", "H(div)", "L2", "HopsFamily
 PetscErrorCode HopsSpaceCheckH1(HopsSpace sp, const char what[])
 {
   PetscFunctionBegin;
-  PetscCheck(sp->family == HOPS_H1, PetscObjectComm((PetscObject)sp), PETSC_ERR_SUP, "%s: for H1 spaces only, and this one is %s", what, HopsFamilies[sp->family]);
+  PetscCheck(sp->family == HOPS_H1, PetscObjectComm((PetscObject)sp), PETSC_ERR_SUP, "%s: for H1 spaces only (HopsSpaceCreateH1()), and this one is %s", what, HopsFamilies[sp->family]);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

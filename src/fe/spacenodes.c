@@ -20,11 +20,11 @@ static PetscErrorCode HopsPlexNodeSection(PetscSection s, PetscInt nc, PetscSect
 
       PetscCall(PetscSectionGetDof(s, p, &dof));
       PetscCall(PetscSectionGetConstraintDof(s, p, &cdof));
-      PetscCheck(dof % nc == 0, PETSC_COMM_SELF, PETSC_ERR_SUP, "Point %" PetscInt_FMT " of the mesh has %" PetscInt_FMT " unknowns, no multiple of the field's %" PetscInt_FMT " components", p, dof, nc);
+      PetscCheck(dof % nc == 0, PETSC_COMM_SELF, PETSC_ERR_SUP, "Point %" PetscInt_FMT " of the mesh has %" PetscInt_FMT " unknowns, no multiple of the field's %" PetscInt_FMT " components: hops needs a continuous Lagrange PetscFE with all of them at each node", p, dof, nc);
       if (!pass) PetscCall(PetscSectionSetDof(ns, p, dof / nc));
       if (!cdof) continue;
       PetscCall(PetscSectionGetConstraintIndices(s, p, &c));
-      for (PetscInt k = 1; k < cdof; ++k) PetscCheck(c[k] > c[k - 1], PETSC_COMM_SELF, PETSC_ERR_SUP, "The constrained unknowns of point %" PetscInt_FMT " of the mesh are not in ascending order (PetscSectionSetConstraintIndices())", p);
+      for (PetscInt k = 1; k < cdof; ++k) PetscCheck(c[k] > c[k - 1], PETSC_COMM_SELF, PETSC_ERR_SUP, "The constrained unknowns of point %" PetscInt_FMT " of the mesh are not in ascending order: set them so by PetscSectionSetConstraintIndices()", p);
       PetscCall(PetscMalloc1(dof / nc, &all));
       for (PetscInt k = 0; k < dof / nc; ++k) {
         PetscInt m = 0;

@@ -133,7 +133,10 @@ struct _p_HopsSpace {
   PetscReal            *bX;
 };
 
-/* Kinds of coefficient are told apart by `evaluate`, out[(c*npts + q)*nc + k], c < n; without it by HopsCoefficientIsConstant(): else one value a cell. */
+/*
+  Kinds of coefficient are told apart by `evaluate`, out[(c*npts + q)*nc + k], c < n; without it by HopsCoefficientIsConstant(): else
+  there is one value a cell.
+*/
 struct _p_HopsCoefficient {
   PETSCHEADER(int);
   PetscInt          nc;
@@ -152,7 +155,10 @@ struct _p_HopsCoefficient {
 
 PETSC_INTERN PetscErrorCode HopsCoefficientCreate_Private(MPI_Comm, PetscInt nc, const char kind[], HopsCoefficient *);
 
-/* What kind it is, the same on all ranks: `values` of a rank without cells are NULL unless they are a constant's, and `nvcells` is 0 there */
+/*
+  What kind it is, the same on all ranks: `values` of a rank without cells are NULL unless they are a constant's, and `nvcells` is 0
+  there.
+*/
 static inline PetscBool HopsCoefficientIsConstant(HopsCoefficient cf)
 {
   return cf->values && !cf->nvcells && !cf->evaluate ? PETSC_TRUE : PETSC_FALSE;
@@ -461,6 +467,9 @@ PETSC_INTERN const HopsBackendOps HopsBackendHost;
 PETSC_INTERN const HopsBackendOps HopsBackendCUDA;
 PETSC_INTERN PetscBool            HopsCudaPresent(void); /* this machine has a device and its driver */
 #endif
+
+/* Refuses a setter of a PC that has no type yet, which would be forgotten; a PC of another type, which the user chose, ignores it */
+PETSC_INTERN PetscErrorCode HopsPCCheckSetter(PC, const char setter[], PCType);
 
 /* Classes and log events */
 typedef struct {

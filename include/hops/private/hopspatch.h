@@ -152,8 +152,8 @@ PETSC_INTERN PetscErrorCode HopsPatchesAppend(HopsPatches, PetscInt n, const Pet
 /* src/fe/patchfactor.c */
 PETSC_INTERN PetscErrorCode HopsPatchFactorGet(HopsPatches, const HopsPatchLine *, int *factor);
 /*
-  A tensor-product patch whose entries with gid < 0 the space lacks: (inverse of the product on all entries, restricted) (product, restricted) has the
-  eigenvalues 1 and more on the others; the greatest of them
+  A tensor-product patch whose entries with gid < 0 the space lacks: on the others, the inverse of the product on all entries times the
+  product has eigenvalues of 1 and more; the greatest of them
 */
 PETSC_INTERN PetscErrorCode HopsPatchRestrictedBound(HopsPatches, const HopsPatchLine line[], const int factor[], const PetscReal scale[], const PetscInt gid[], PetscReal *lambda);
 /* equal integers for numbers that differ by rounding errors, nearly always */

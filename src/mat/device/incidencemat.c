@@ -111,7 +111,7 @@ static PetscErrorCode HopsIncidenceRows(HopsIncidenceWork *w)
   for (PetscInt b = 0; b < (size > 1 ? 2 : 1); ++b) PetscCall(HopsIncidenceAlloc(w, (to->nT + 1) * sizeof(int), (void **)&r->i[b]));
   if (w->hypre) PetscCall((*ops->Wait)(NULL));
   PetscCall((*ops->IncidenceCount)(&w->d, r, &missing));
-  PetscCheck(!missing, PETSC_COMM_SELF, PETSC_ERR_SUP, "%" PetscInt_FMT " unknowns are owned by a rank none of whose cells touch them", missing);
+  PetscCheck(!missing, PETSC_COMM_SELF, PETSC_ERR_SUP, "%" PetscInt_FMT " unknowns are owned by a rank none of whose cells touch them: let them be owned by a rank with such a cell", missing);
   for (PetscInt b = 0; b < (size > 1 ? 2 : 1); ++b) {
     PetscCall(HopsIncidenceAlloc(w, r->nnz[b] * sizeof(int), (void **)&r->j[b]));
     PetscCall(HopsIncidenceAlloc(w, r->nnz[b] * sizeof(PetscScalar), (void **)&r->v[b]));

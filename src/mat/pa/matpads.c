@@ -90,7 +90,7 @@ static PetscErrorCode MatPACreateTensor(Mat A, Mat_PA *pa, DM dm)
   PetscCall(PetscFree2(nodes, fields));
   PetscCall(HopsPATensorSetVecType(pa->tensor, A));
   PetscCall(MatGetLocalSize(A, &n, NULL));
-  PetscCheck(n == pa->tensor->size[0], PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_SIZ, "The operator has %" PetscInt_FMT " local rows, the DM %" PetscInt_FMT " unknowns", n, pa->tensor->size[0]);
+  PetscCheck(n == pa->tensor->size[0], PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ, "The operator has %" PetscInt_FMT " local rows, the DM %" PetscInt_FMT " unknowns: make it by DMCreateMatrix()", n, pa->tensor->size[0]);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -122,7 +122,7 @@ PetscErrorCode MatPASetState(Mat A, DM dm, PetscBool preconditioner, Vec X, Vec 
   PetscFunctionBegin;
   PetscCall(MatPAGetData(A, &pa));
   if (!pa->form) PetscCall(MatPACreateForm(A, pa, dm, preconditioner));
-  PetscCheck(pa->form->dm == dm && pa->form->preconditioner == preconditioner, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE, "The operator was made for another DM, or as the other one of Jacobian and preconditioning matrix");
+  PetscCheck(pa->form->dm == dm && pa->form->preconditioner == preconditioner, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE, "The operator was made for another DM, or as the other one of Jacobian and preconditioning matrix: make one for each by DMCreateMatrix()");
   PetscCall(HopsTensorFormSetState(pa->form, X, Xt, t, shift));
   PetscCall(MatPAChanged(A, pa, PETSC_FALSE));
   PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));

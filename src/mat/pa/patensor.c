@@ -550,7 +550,7 @@ PetscErrorCode HopsPATensorDiagonal(HopsPATensor t, Vec d)
   PetscFunctionBegin;
   for (PetscInt i = 0; square && i < t->n[0]; ++i)
     if (t->side[0][i].nodes != t->side[1][i].nodes) square = PETSC_FALSE;
-  PetscCheck(square, PetscObjectComm((PetscObject)t->space), PETSC_ERR_ARG_WRONG, "A block of different test and trial fields has no diagonal");
+  PetscCheck(square, PetscObjectComm((PetscObject)t->space), PETSC_ERR_ARG_WRONG, "A block of different test and trial fields has no diagonal: precondition the blocks on the diagonal (PCFIELDSPLIT), or use -pc_type none");
   if (t->device) {
     PetscCall(HopsPATensorDiagonalDevice(t, d));
     PetscFunctionReturn(PETSC_SUCCESS);

@@ -94,7 +94,7 @@ PetscErrorCode HopsLORBlockCreate(HopsNodes nodes, HopsTensorForm form, PetscBoo
   PetscFunctionBegin;
   PetscCall(PetscNew(&b));
   b->unit = MPI_DATATYPE_NULL;
-  PetscCheck(sp->order <= 64, comm, PETSC_ERR_SUP, "Order %" PetscInt_FMT ": the low-order-refined matrix in blocks goes to order 64", sp->order);
+  PetscCheck(sp->order <= 64, comm, PETSC_ERR_SUP, "Order %" PetscInt_FMT ": the low-order-refined matrix in blocks goes to order 64; lower the order and refine the mesh", sp->order);
   PetscCheck(form->nc == nc, comm, PETSC_ERR_PLIB, "A form of %" PetscInt_FMT " components on a field of %" PetscInt_FMT, form->nc, nc);
   ++form->refct;
   ++nodes->refct;

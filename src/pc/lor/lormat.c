@@ -193,6 +193,21 @@ PetscErrorCode HopsLORWarn(HopsLOR *lor)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Where a form vanishes around an unknown, its row is zero, and inner solvers fail with errors of their own */
+static PetscErrorCode HopsLORCheckZero(HopsLOR *lor)
+{
+  HopsSpace      sp    = lor->space;
+  MPI_Comm       comm  = PetscObjectComm((PetscObject)sp);
+  const PetscInt trash = lor->nd + lor->no + lor->ng; /* the place of unknowns that no cell of this rank has */
+  PetscInt       n     = 0;
+
+  PetscFunctionBegin;
+  for (PetscInt i = 0; i < sp->nT; ++i) n += lor->diag[i] < trash && lor->vals[lor->diag[i]] == 0.0;
+  PetscCall(MPIU_Allreduce(MPI_IN_PLACE, &n, 1, MPIU_INT, MPI_SUM, comm));
+  PetscCheck(!n, comm, PETSC_ERR_ARG_WRONGSTATE, "The form is zero in all cells around %" PetscInt_FMT " of %" PetscInt_FMT " unknowns, so the low-order-refined matrix is singular: give it a positive coefficient there (a small mass term will do), make the unknowns essential, or use -pc_type none", n, sp->N);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode HopsLORNumeric(HopsLOR *lor, const HopsForm *form)
 {
   HopsSpace      sp = lor->space;
@@ -226,6 +241,7 @@ PetscErrorCode HopsLORNumeric(HopsLOR *lor, const HopsForm *form)
   for (PetscInt e = 0; e < sp->ness; ++e) lor->vals[lor->diag[sp->essT[e]]] = 1.0;
   PetscCall(HopsLORChangedAIJ(lor->mat));
   PetscCall(PetscLogEventEnd(HopsEvent.lornumeric, lor->mat, 0, 0, 0));
+  PetscCall(HopsLORCheckZero(lor));
   PetscCall(HopsLORWarn(lor));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -360,7 +360,7 @@ static PetscErrorCode PCSetFromOptions_LOR(PC pc, HopsOptionItems PetscOptionsOb
   char     *terms[8];
   PetscInt  nterms = 8;
   PetscBool set;
-  PetscReal droptol;
+  PetscReal droptol, fill;
 
   PetscFunctionBegin;
   PetscOptionsHeadBegin(PetscOptionsObject, "Low-order-refined preconditioner options");
@@ -383,7 +383,9 @@ static PetscErrorCode PCSetFromOptions_LOR(PC pc, HopsOptionItems PetscOptionsOb
     if (boundary) lor->ignoreboundary = PETSC_TRUE;
     PetscCall(PetscFree(terms[i]));
   }
-  PetscCall(PetscOptionsReal("-pc_lor_zero_mass", "H(curl), H(div): mass coefficient, over that of the derivative by the mesh's length squared, in cells without one; 0: none", "PCLOR", lor->zeromass, &lor->zeromass, &set));
+  fill = lor->zeromass >= 0.0 ? lor->zeromass : HOPS_LOR_ZERO_MASS;
+  PetscCall(PetscOptionsReal("-pc_lor_zero_mass", "H(curl), H(div): mass coefficient, over that of the derivative by the mesh's length squared, in cells without one; 0: none (AMS on the host, unless set)", "PCLOR", fill, &fill, &set));
+  if (set) lor->zeromass = fill;
   PetscCheck(!set || lor->zeromass >= 0.0, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "-pc_lor_zero_mass is %g, but must not be negative", (double)lor->zeromass);
   PetscOptionsHeadEnd();
   PetscFunctionReturn(PETSC_SUCCESS);

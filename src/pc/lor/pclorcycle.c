@@ -127,6 +127,7 @@ PetscErrorCode PCLORSetFromOptionsCycle(PC pc, HopsOptionItems PetscOptionsObjec
   PC_LOR       *lor      = (PC_LOR *)pc->data;
   PCLORSmoother smoother = lor->smoother;
   PetscInt      degree   = lor->degree;
+  PetscReal     weight;
   PetscBool     set, setdegree;
 
   PetscFunctionBegin;
@@ -137,8 +138,10 @@ PetscErrorCode PCLORSetFromOptionsCycle(PC pc, HopsOptionItems PetscOptionsObjec
   PetscCall(PetscOptionsEnum("-pc_lor_cycle_smoother", "Smoother of BoomerAMG's cycle where kernels of hops run it", "PCLORSetCycleSmoother", HopsSmoothers, (PetscEnum)smoother, (PetscEnum *)&smoother, &set));
   PetscCall(PetscOptionsInt("-pc_lor_cycle_degree", "Degree of the Chebyshev polynomial", "PCLORSetCycleSmoother", degree, &degree, &setdegree));
   if (set || setdegree) PetscCall(PCLORSetCycleSmoother(pc, smoother, degree));
-  PetscCall(PetscOptionsReal("-pc_lor_nodal_relax_weight", "Weight of l1-Jacobi in the nodal solvers of AMS and ADS on a device", "PCLOR", lor->nodalweight, &lor->nodalweight, &set));
-  PetscCheck(!set || (lor->nodalweight > 0.0 && lor->nodalweight < 2.0), PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "-pc_lor_nodal_relax_weight %g: l1-Jacobi converges with weights between 0 and 2", (double)lor->nodalweight);
+  weight = lor->nodalweight > 0.0 ? lor->nodalweight : HOPS_NODAL_WEIGHT;
+  PetscCall(PetscOptionsReal("-pc_lor_nodal_relax_weight", "Weight of l1-Jacobi in the nodal solvers of AMS and ADS on a device", "PCLOR", weight, &weight, &set));
+  if (set) lor->nodalweight = weight;
+  PetscCheck(!set || (lor->nodalweight > 0.0 && lor->nodalweight < 2.0), PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "-pc_lor_nodal_relax_weight %g: l1-Jacobi converges with weights between 0 and 2: use one of them", (double)lor->nodalweight);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

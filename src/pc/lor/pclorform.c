@@ -80,7 +80,7 @@ static PetscErrorCode PCLORNeedsBlock(PC pc, PC_LOR *lor, DM dm, PetscBool *bloc
   PetscCall(PetscObjectGetClassId(disc, &id));
   if (id == PETSCFE_CLASSID) PetscCall(PetscFEGetNumComponents((PetscFE)disc, &nc));
   *block = nc > 1 ? PETSC_TRUE : PETSC_FALSE;
-  PetscCheck(nc == 1 || (!lor->userdiffusion && !lor->usermass), PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "%sSetCoefficients() is for scalar fields; this one has %" PetscInt_FMT " components, whose form comes from the Jacobian functions of the PetscDS", lor->name, nc);
+  PetscCheck(nc == 1 || (!lor->userdiffusion && !lor->usermass), PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "%sSetCoefficients() is for scalar fields; this one has %" PetscInt_FMT " components, whose form comes from the Jacobian functions of the PetscDS: leave the call out, or split the components by PCFIELDSPLIT", lor->name, nc);
   if (lor->userdiffusion || lor->usermass) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(DMGetNumDS(dm, &nds));
   if (nds && !lor->ignoreboundary) {
@@ -257,7 +257,7 @@ PetscErrorCode PCLORGetForm(PC pc, PC_LOR *lor)
     PetscCall(PCLORGetFormDM(pc, lor, dm));
     if (!pa) PetscCall(PCLORFindClosedRule(dm, &lor->collocated));
     lor->source = HOPS_SOURCE_DM;
-  } else SETERRQ(comm, PETSC_ERR_ARG_WRONGSTATE, "%s finds no finite element space: give the solver a DMPlex with a PetscFE (KSPSetDM(), SNESSetDM()), a MATPA operator, or a space by %sSetSpace()%s%s", lor->name, lor->name, dm ? "; the DM has type " : "", dm ? ((PetscObject)dm)->type_name : "");
+  } else SETERRQ(comm, PETSC_ERR_ARG_WRONGSTATE, "%s finds no finite element space: give the solver a DMPlex with a PetscFE (KSPSetDM(), SNESSetDM()), a MATPA operator, or a space by %sSetSpace(), after PCSetType()%s%s", lor->name, lor->name, dm ? "; the DM has type " : "", dm ? ((PetscObject)dm)->type_name : "");
   PetscCall(MatGetLocalSize(pc->pmat, &n, NULL));
   {
     PetscBool ok = n == (lor->block ? lor->block->nodes->nfree : lor->form.space->nT) ? PETSC_TRUE : PETSC_FALSE;
@@ -267,6 +267,6 @@ PetscErrorCode PCLORGetForm(PC pc, PC_LOR *lor)
     PetscCall(MatGetSize(pc->pmat, &N, NULL));
     PetscCheck(ok, comm, PETSC_ERR_ARG_SIZ, "The matrix has %" PetscInt_FMT " rows, the finite element space %" PetscInt_FMT " unknowns (or their distributions differ): the solver's DM is not the one that made the matrix; call KSPSetDM() with the right one, or %sSetSpace()", N, lor->form.space->N, lor->name);
   }
-  PetscCheck(lor->block || lor->form.diffusion || lor->form.mass || lor->form.robin, comm, PETSC_ERR_ARG_WRONGSTATE, "The form has no diffusion and no mass term: there is nothing to precondition");
+  PetscCheck(lor->block || lor->form.diffusion || lor->form.mass || lor->form.robin, comm, PETSC_ERR_ARG_WRONGSTATE, "The form has no diffusion and no mass term, so there is nothing to precondition: give the operator terms (MatPASetDiffusion(), MatPASetMass()), the PetscDS Jacobian functions (PetscDSSetJacobian()), or the preconditioner coefficients (%sSetCoefficients())", lor->name);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -33,8 +33,9 @@ static PetscErrorCode PCLORGetData(PC pc, PC_LOR **lor)
 PetscErrorCode PCLORSetSpace(PC pc, HopsSpace space)
 {
   PetscFunctionBegin;
-  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
-  PetscValidHeaderSpecific(space, HOPS_SPACE_CLASSID, 2);
+  HopsValidHeader(pc, PC_CLASSID, 1);
+  HopsValidHeader(space, HOPS_SPACE_CLASSID, 2);
+  PetscCall(HopsPCCheckSetter(pc, PETSC_FUNCTION_NAME, PCLOR));
   PetscTryMethod(pc, "PCLORSetSpace_C", (PC, HopsSpace), (pc, space));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -60,7 +61,7 @@ PetscErrorCode PCLORGetSpace(PC pc, HopsSpace *space)
 
   PetscFunctionBegin;
   HopsValidPointer(space, 2);
-  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  HopsValidHeader(pc, PC_CLASSID, 1);
   PetscCall(PCLORGetData(pc, &lor));
   *space = lor->form.space ? lor->form.space : lor->userspace;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -86,7 +87,8 @@ PetscErrorCode PCLORGetSpace(PC pc, HopsSpace *space)
 PetscErrorCode PCLORSetCoefficients(PC pc, HopsCoefficient diffusion, HopsCoefficient mass)
 {
   PetscFunctionBegin;
-  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  HopsValidHeader(pc, PC_CLASSID, 1);
+  PetscCall(HopsPCCheckSetter(pc, PETSC_FUNCTION_NAME, PCLOR));
   PetscTryMethod(pc, "PCLORSetCoefficients_C", (PC, HopsCoefficient, HopsCoefficient), (pc, diffusion, mass));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -112,7 +114,8 @@ PetscErrorCode PCLORSetMatType(PC pc, MatType type)
 {
   PetscFunctionBegin;
   HopsValidPointer(type, 2);
-  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  HopsValidHeader(pc, PC_CLASSID, 1);
+  PetscCall(HopsPCCheckSetter(pc, PETSC_FUNCTION_NAME, PCLOR));
   PetscTryMethod(pc, "PCLORSetMatType_C", (PC, MatType), (pc, type));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -147,8 +150,9 @@ PetscErrorCode PCLORSetMatType(PC pc, MatType type)
 PetscErrorCode PCLORSetDropTolerance(PC pc, PetscReal tol)
 {
   PetscFunctionBegin;
-  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  HopsValidHeader(pc, PC_CLASSID, 1);
   PetscValidLogicalCollectiveReal(pc, tol, 2);
+  PetscCall(HopsPCCheckSetter(pc, PETSC_FUNCTION_NAME, PCLOR));
   PetscTryMethod(pc, "PCLORSetDropTolerance_C", (PC, PetscReal), (pc, tol));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -186,8 +190,9 @@ PetscErrorCode PCLORSetCycle(PC pc, PCLORCycle cycle)
 {
   PetscFunctionBegin;
   HopsValidEnum(cycle, PCLOR_CYCLE_SINGLE, 2);
-  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  HopsValidHeader(pc, PC_CLASSID, 1);
   PetscValidLogicalCollectiveEnum(pc, cycle, 2);
+  PetscCall(HopsPCCheckSetter(pc, PETSC_FUNCTION_NAME, PCLOR));
   PetscTryMethod(pc, "PCLORSetCycle_C", (PC, PCLORCycle), (pc, cycle));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -212,7 +217,7 @@ PetscErrorCode PCLORGetCycle(PC pc, PCLORCycle *cycle, PetscInt *spread)
 {
   PetscFunctionBegin;
   HopsValidPointer(cycle, 2);
-  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  HopsValidHeader(pc, PC_CLASSID, 1);
   PetscUseMethod(pc, "PCLORGetCycle_C", (PC, PCLORCycle *, PetscInt *), (pc, cycle, spread));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -248,7 +253,8 @@ PetscErrorCode PCLORGetCycle(PC pc, PCLORCycle *cycle, PetscInt *spread)
 PetscErrorCode PCLORSetCycleSmoother(PC pc, PCLORSmoother smoother, PetscInt degree)
 {
   PetscFunctionBegin;
-  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  HopsValidHeader(pc, PC_CLASSID, 1);
+  PetscCall(HopsPCCheckSetter(pc, PETSC_FUNCTION_NAME, PCLOR));
   PetscValidLogicalCollectiveEnum(pc, smoother, 2);
   PetscValidLogicalCollectiveInt(pc, degree, 3);
   PetscTryMethod(pc, "PCLORSetCycleSmoother_C", (PC, PCLORSmoother, PetscInt), (pc, smoother, degree));
@@ -276,7 +282,7 @@ PetscErrorCode PCLORGetMat(PC pc, Mat *mat)
 
   PetscFunctionBegin;
   HopsValidPointer(mat, 2);
-  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  HopsValidHeader(pc, PC_CLASSID, 1);
   PetscCall(PCLORGetData(pc, &lor));
   *mat = lor->mat;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -303,7 +309,7 @@ PetscErrorCode PCLORGetKSP(PC pc, KSP *ksp)
 
   PetscFunctionBegin;
   HopsValidPointer(ksp, 2);
-  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  HopsValidHeader(pc, PC_CLASSID, 1);
   PetscCall(PCLORGetData(pc, &lor));
   *ksp = lor->ksp;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -428,7 +434,7 @@ PetscErrorCode PCLORViewSpectrum(PC pc, PetscViewer viewer)
   PetscReal emin = 0.0, emax = 0.0;
 
   PetscFunctionBegin;
-  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  HopsValidHeader(pc, PC_CLASSID, 1);
   PetscCall(PCLORGetData(pc, &lor));
   PetscCheck(lor->mat, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE, "Call PCSetUp() first");
   PetscCheck(!lor->block || lor->block->sym, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "The form is not symmetric, so its spectrum is complex: use -ksp_view_eigenvalues with -ksp_type gmres");

@@ -136,7 +136,7 @@ static PetscErrorCode PCLORGetFill(PC_LOR *lor, PetscReal scale, const PetscBool
       for (PetscInt q = 0; q < (mu.pstride ? nq : 1); ++q)
         for (PetscInt i = 0; i < (mu.nc == 1 ? 1 : sp->dim); ++i, ++n) fill[c] += mu.v[(c - first) * mu.cstride + q * mu.pstride + HopsDiagonal(sp->dim, mu.nc, i)];
       fill[c] *= scale / n;
-      PetscCheck(PetscRealPart(fill[c]) > 0.0, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG, "In cell %" PetscInt_FMT " the mass coefficient is zero and the other one not positive: the form is singular there", sp->cell[c]);
+      PetscCheck(PetscRealPart(fill[c]) > 0.0, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG, "In cell %" PetscInt_FMT " the mass coefficient is zero and the other one not positive, so the form is singular there: give one of them a positive value", sp->cell[c]);
     }
   }
   PetscCall(PetscFree(work));

@@ -223,7 +223,8 @@ PetscErrorCode PCCreate_BoxMG(PC pc)
 PetscErrorCode PCBoxMGSetPrecision(PC pc, PetscBool single)
 {
   PetscFunctionBegin;
-  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  HopsValidHeader(pc, PC_CLASSID, 1);
+  PetscCall(HopsPCCheckSetter(pc, PETSC_FUNCTION_NAME, PCBOXMG));
   PetscTryMethod(pc, "PCBoxMGSetPrecision_C", (PC, PetscBool), (pc, single));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -252,7 +253,7 @@ PetscErrorCode PCBoxMGSetPrecision(PC pc, PetscBool single)
 PetscErrorCode PCBoxMGProfile(PC pc, PetscBool on, PetscInt *levels, PetscReal *seconds[])
 {
   PetscFunctionBegin;
-  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  HopsValidHeader(pc, PC_CLASSID, 1);
   PetscUseMethod(pc, "PCBoxMGProfile_C", (PC, PetscBool, PetscInt *, PetscReal *[]), (pc, on, levels, seconds));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

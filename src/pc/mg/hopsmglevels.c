@@ -32,7 +32,7 @@ static PetscErrorCode PCHopsMGNextMesh(PC pc, HopsSpace sp, DM *dm)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The space of the next lower order, or NULL: the next of the user's list, else half the order, or the least above it that has unknowns */
+/* The space of the next lower order, or NULL: the next of the user's list, else half the order, or the least above with unknowns */
 static PetscErrorCode PCHopsMGCreateLowerOrder(PC pc, const PC_HopsMG *mg, HopsSpace fine, HopsSpace *coarse)
 {
   PetscFunctionBegin;

@@ -18,7 +18,7 @@ PetscErrorCode PCHopsMGGet(PC pc, PC_HopsMG **mg)
 
   PetscFunctionBegin;
   PetscCall(PetscObjectQuery((PetscObject)pc, "PCHopsMG", (PetscObject *)&c));
-  PetscCheck(c, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONG, "The PC has not the type " PCHOPSMG);
+  PetscCheck(c, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONG, "The PC has type %s where " PCHOPSMG " is needed (PCSetType())", ((PetscObject)pc)->type_name ? ((PetscObject)pc)->type_name : "(unset)");
   PetscCall(PetscContainerGetPointer(c, (void **)mg));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -355,14 +355,14 @@ static PetscErrorCode PCSetFromOptions_HopsMG(PC pc, HopsOptionItems PetscOption
   if (set) PetscCall(PCHopsMGSetLevels(pc, n));
   PetscCall(PetscOptionsEnum("-pc_hopsmg_coarsen", "What makes the next coarser level", "PCHopsMGSetCoarsening", PCHopsMGCoarsenTypes, (PetscEnum)type, (PetscEnum *)&type, &set));
   if (set) PetscCall(PCHopsMGSetCoarsening(pc, type));
-  PetscCall(PetscOptionsIntArray("-pc_hopsmg_orders", "Falling orders of the levels below the finest", "PCHopsMGSetOrders", orders, &norders, &set));
+  PetscCall(PetscOptionsIntArray("-pc_hopsmg_orders", "Falling orders of the levels below the finest (0: each half of the one before)", "PCHopsMGSetOrders", orders, &norders, &set));
   if (set) PetscCall(PCHopsMGSetOrders(pc, norders, orders));
   PetscCall(PetscOptionsEList("-pc_hopsmg_coarse_mat", "The coarsest operator: assembled, or matrix-free", "PCHopsMGSetCoarseMatType", PCHopsMGCoarseMats, 3, PCHopsMGCoarseMats[coarsemat], &coarsemat, &set));
   if (set) PetscCall(PCHopsMGSetCoarseMatType(pc, coarsemat ? PCHopsMGCoarseMats[coarsemat] : NULL));
   precision = mg->single ? 1 : 0;
   PetscCall(PetscOptionsEList("-pc_hopsmg_precision", "Precision of the cycle", "PCHopsMGSetSinglePrecision", PCHopsMGPrecisions, 2, PCHopsMGPrecisions[precision], &precision, &set));
   if (set) PetscCall(PCHopsMGSetSinglePrecision(pc, precision == 1 ? PETSC_TRUE : PETSC_FALSE));
-  PetscCall(PetscOptionsBool("-pc_hopsmg_reverse", "Patches after coarse corrections in the opposite order of colors", "PCHopsMGSetReverse", mg->reverse, &reverse, &set));
+  PetscCall(PetscOptionsBool("-pc_hopsmg_reverse", "Patches after coarse corrections in the opposite order of colors (unset: where Richardson iteration smooths with multiplicative ones)", "PCHopsMGSetReverse", mg->reverse, &reverse, &set));
   if (set) PetscCall(PCHopsMGSetReverse(pc, reverse));
   PetscOptionsHeadEnd();
   PetscCall(PCGetOptionsPrefix(pc, &prefix));
@@ -497,7 +497,7 @@ static PetscErrorCode PCHopsMGSetCoarseMatType_HopsMG(PC pc, MatType type)
   PetscCall(PCHopsMGGet(pc, &mg));
   if (type) PetscCall(PetscStrcmp(type, MATAIJ, &aij));
   if (type) PetscCall(PetscStrcmp(type, MATPA, &pa));
-  PetscCheck(!type || aij || pa, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "The coarsest operator has the type " MATAIJ " or " MATPA ", not %s", type);
+  PetscCheck(!type || aij || pa, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "The coarsest operator has the type " MATAIJ " or " MATPA " (or NULL, for either), not %s", type);
   choice = aij ? 1 : (pa ? 2 : 0);
   if (choice != mg->coarsemat) PetscCall(PCHopsMGRebuild(pc, mg));
   mg->coarsemat = choice;
@@ -584,7 +584,8 @@ PetscErrorCode PCCreate_HopsMG(PC pc)
 PetscErrorCode PCHopsMGSetLevels(PC pc, PetscInt n)
 {
   PetscFunctionBegin;
-  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  HopsValidHeader(pc, PC_CLASSID, 1);
+  PetscCall(HopsPCCheckSetter(pc, PETSC_FUNCTION_NAME, PCHOPSMG));
   PetscTryMethod(pc, "PCHopsMGSetLevels_C", (PC, PetscInt), (pc, n));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -609,7 +610,8 @@ PetscErrorCode PCHopsMGSetCoarsening(PC pc, PCHopsMGCoarsenType type)
 {
   PetscFunctionBegin;
   HopsValidEnum(type, PC_HOPSMG_HP, 2);
-  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  HopsValidHeader(pc, PC_CLASSID, 1);
+  PetscCall(HopsPCCheckSetter(pc, PETSC_FUNCTION_NAME, PCHOPSMG));
   PetscTryMethod(pc, "PCHopsMGSetCoarsening_C", (PC, PCHopsMGCoarsenType), (pc, type));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -638,7 +640,8 @@ PetscErrorCode PCHopsMGSetOrders(PC pc, PetscInt n, const PetscInt orders[])
 {
   PetscFunctionBegin;
   HopsValidArray(n, orders, 3);
-  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  HopsValidHeader(pc, PC_CLASSID, 1);
+  PetscCall(HopsPCCheckSetter(pc, PETSC_FUNCTION_NAME, PCHOPSMG));
   PetscTryMethod(pc, "PCHopsMGSetOrders_C", (PC, PetscInt, const PetscInt[]), (pc, n, orders));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -665,7 +668,8 @@ PetscErrorCode PCHopsMGSetOrders(PC pc, PetscInt n, const PetscInt orders[])
 PetscErrorCode PCHopsMGSetCoarseMatType(PC pc, MatType type)
 {
   PetscFunctionBegin;
-  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  HopsValidHeader(pc, PC_CLASSID, 1);
+  PetscCall(HopsPCCheckSetter(pc, PETSC_FUNCTION_NAME, PCHOPSMG));
   PetscTryMethod(pc, "PCHopsMGSetCoarseMatType_C", (PC, MatType), (pc, type));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -694,7 +698,8 @@ PetscErrorCode PCHopsMGSetCoarseMatType(PC pc, MatType type)
 PetscErrorCode PCHopsMGSetSinglePrecision(PC pc, PetscBool single)
 {
   PetscFunctionBegin;
-  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  HopsValidHeader(pc, PC_CLASSID, 1);
+  PetscCall(HopsPCCheckSetter(pc, PETSC_FUNCTION_NAME, PCHOPSMG));
   PetscTryMethod(pc, "PCHopsMGSetSinglePrecision_C", (PC, PetscBool), (pc, single));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -729,7 +734,8 @@ PetscErrorCode PCHopsMGSetSinglePrecision(PC pc, PetscBool single)
 PetscErrorCode PCHopsMGSetReverse(PC pc, PetscBool reverse)
 {
   PetscFunctionBegin;
-  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  HopsValidHeader(pc, PC_CLASSID, 1);
+  PetscCall(HopsPCCheckSetter(pc, PETSC_FUNCTION_NAME, PCHOPSMG));
   PetscTryMethod(pc, "PCHopsMGSetReverse_C", (PC, PetscBool), (pc, reverse));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -756,7 +762,7 @@ PetscErrorCode PCHopsMGGetSpace(PC pc, PetscInt level, HopsSpace *space)
 
   PetscFunctionBegin;
   HopsValidPointer(space, 3);
-  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  HopsValidHeader(pc, PC_CLASSID, 1);
   PetscCall(PCHopsMGGet(pc, &mg));
   PetscCheck(level >= 0 && level < mg->nlevels, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "There is no level %" PetscInt_FMT ": there are %" PetscInt_FMT " after PCSetUp()", level, mg->nlevels);
   *space = mg->space[level];

@@ -621,7 +621,7 @@ static PetscErrorCode PCSetFromOptions_PATCHFD(PC pc, HopsOptionItems PetscOptio
   PC_PATCHFD       *fd           = (PC_PATCHFD *)pc->data;
   const char *const precisions[] = {"double", "single"};
   PetscEnum         e;
-  PetscBool         set, symmetric = PETSC_TRUE;
+  PetscBool         set, symmetric = fd->direction == PC_PATCHFD_SYMMETRIC ? PETSC_TRUE : PETSC_FALSE;
   PetscInt          precision = fd->single ? 1 : 0;
   PetscReal         omega     = fd->omega;
 

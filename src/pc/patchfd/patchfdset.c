@@ -32,8 +32,9 @@ PetscErrorCode PCPATCHFDGetData(PC pc, PC_PATCHFD **fd)
 PetscErrorCode PCPATCHFDSetSpace(PC pc, HopsSpace space)
 {
   PetscFunctionBegin;
-  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
-  PetscValidHeaderSpecific(space, HOPS_SPACE_CLASSID, 2);
+  HopsValidHeader(pc, PC_CLASSID, 1);
+  HopsValidHeader(space, HOPS_SPACE_CLASSID, 2);
+  PetscCall(HopsPCCheckSetter(pc, PETSC_FUNCTION_NAME, PCPATCHFD));
   PetscTryMethod(pc, "PCPATCHFDSetSpace_C", (PC, HopsSpace), (pc, space));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -59,7 +60,7 @@ PetscErrorCode PCPATCHFDGetSpace(PC pc, HopsSpace *space)
 
   PetscFunctionBegin;
   HopsValidPointer(space, 2);
-  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  HopsValidHeader(pc, PC_CLASSID, 1);
   PetscCall(PCPATCHFDGetData(pc, &fd));
   PetscCheck(fd, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONG, "The PC has type %s where " PCPATCHFD " is needed (PCSetType())", ((PetscObject)pc)->type_name ? ((PetscObject)pc)->type_name : "(unset)");
   *space = fd->src.form.space ? fd->src.form.space : fd->src.userspace;
@@ -87,7 +88,8 @@ PetscErrorCode PCPATCHFDGetSpace(PC pc, HopsSpace *space)
 PetscErrorCode PCPATCHFDSetCoefficients(PC pc, HopsCoefficient diffusion, HopsCoefficient mass)
 {
   PetscFunctionBegin;
-  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  HopsValidHeader(pc, PC_CLASSID, 1);
+  PetscCall(HopsPCCheckSetter(pc, PETSC_FUNCTION_NAME, PCPATCHFD));
   PetscTryMethod(pc, "PCPATCHFDSetCoefficients_C", (PC, HopsCoefficient, HopsCoefficient), (pc, diffusion, mass));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -119,7 +121,8 @@ PetscErrorCode PCPATCHFDSetType(PC pc, PCPATCHFDType type)
 
   PetscFunctionBegin;
   HopsValidEnum(type, PC_PATCHFD_RESTRICTED, 2);
-  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  HopsValidHeader(pc, PC_CLASSID, 1);
+  PetscCall(HopsPCCheckSetter(pc, PETSC_FUNCTION_NAME, PCPATCHFD));
   PetscCall(PCPATCHFDGetData(pc, &fd));
   if (fd && fd->type != type) {
     fd->type        = type;
@@ -153,7 +156,8 @@ PetscErrorCode PCPATCHFDSetPatch(PC pc, PCPATCHFDPatch patch)
 
   PetscFunctionBegin;
   HopsValidEnum(patch, PC_PATCHFD_ELEMENT, 2);
-  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  HopsValidHeader(pc, PC_CLASSID, 1);
+  PetscCall(HopsPCCheckSetter(pc, PETSC_FUNCTION_NAME, PCPATCHFD));
   PetscCall(PCPATCHFDGetData(pc, &fd));
   if (fd && fd->patch != patch) {
     fd->patch       = patch;
@@ -185,7 +189,8 @@ PetscErrorCode PCPATCHFDSetDirection(PC pc, PCPATCHFDDirection direction)
 
   PetscFunctionBegin;
   HopsValidEnum(direction, PC_PATCHFD_BACKWARD, 2);
-  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  HopsValidHeader(pc, PC_CLASSID, 1);
+  PetscCall(HopsPCCheckSetter(pc, PETSC_FUNCTION_NAME, PCPATCHFD));
   PetscCall(PCPATCHFDGetData(pc, &fd));
   if (fd) fd->direction = direction;
   if (fd) fd->directed = PETSC_TRUE;
@@ -225,8 +230,9 @@ PetscErrorCode PCPATCHFDSetOmega(PC pc, PetscReal omega)
   PC_PATCHFD *fd = NULL;
 
   PetscFunctionBegin;
-  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  HopsValidHeader(pc, PC_CLASSID, 1);
   PetscCheck(omega > 0.0, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "The factor of the corrections (-pc_patchfd_omega) must be positive, not %g", (double)omega);
+  PetscCall(HopsPCCheckSetter(pc, PETSC_FUNCTION_NAME, PCPATCHFD));
   PetscCall(PCPATCHFDGetData(pc, &fd));
   if (fd && fd->omega != omega) {
     fd->omega       = omega;
@@ -261,7 +267,8 @@ PetscErrorCode PCPATCHFDSetPrecision(PC pc, PetscBool single)
   PC_PATCHFD *fd = NULL;
 
   PetscFunctionBegin;
-  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  HopsValidHeader(pc, PC_CLASSID, 1);
+  PetscCall(HopsPCCheckSetter(pc, PETSC_FUNCTION_NAME, PCPATCHFD));
   PetscCall(PCPATCHFDGetData(pc, &fd));
   if (fd && fd->single != single) {
     fd->single      = single;
@@ -298,7 +305,7 @@ PetscErrorCode PCPATCHFDGetPatches(PC pc, PetscInt *n, const PetscInt *start[], 
   PC_PATCHFD *fd = NULL;
 
   PetscFunctionBegin;
-  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  HopsValidHeader(pc, PC_CLASSID, 1);
   PetscCall(PCPATCHFDGetData(pc, &fd));
   PetscCheck(fd, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONG, "The PC has type %s where " PCPATCHFD " is needed (PCSetType())", ((PetscObject)pc)->type_name ? ((PetscObject)pc)->type_name : "(unset)");
   PetscCheck(fd->patches, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE, "Call PCSetUp() first");

@@ -51,7 +51,7 @@ PetscErrorCode HopsHostGeometrySetUp(HopsSpace space, const HopsBasis *basis, in
   size_t    n;
 
   PetscFunctionBegin;
-  PetscCheck(Pg <= HOPS_HOST_MAXLINE, PETSC_COMM_SELF, PETSC_ERR_SUP, "Element maps of order %d: the host back end takes at most %d", Pg - 1, HOPS_HOST_MAXLINE - 1);
+  PetscCheck(Pg <= HOPS_HOST_MAXLINE, PETSC_COMM_SELF, PETSC_ERR_SUP, "Element maps of order %d: the host back end takes at most %d; lower the order of the coordinates (-dm_coord_petscspace_degree)", Pg - 1, HOPS_HOST_MAXLINE - 1);
   PetscCall(HopsSpaceCreateGeometryBasis(space, basis, geom));
   map->dim = dim;
   map->Pg  = Pg;

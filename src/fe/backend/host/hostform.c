@@ -68,7 +68,7 @@ PetscErrorCode HopsFormCreate_Host(HopsSpace space, const HopsBasis *basis, Pets
   double        *p;
 
   PetscFunctionBegin;
-  PetscCheck(basis->P <= HOPS_HOST_MAXLINE && basis->Q <= HOPS_HOST_MAXLINE, PETSC_COMM_SELF, PETSC_ERR_SUP, "The host back end takes at most %d nodes and points per direction, not P_1d = %" PetscInt_FMT ", Q_1d = %" PetscInt_FMT, HOPS_HOST_MAXLINE, basis->P, basis->Q);
+  PetscCheck(basis->P <= HOPS_HOST_MAXLINE && basis->Q <= HOPS_HOST_MAXLINE, PETSC_COMM_SELF, PETSC_ERR_SUP, "The host back end takes at most %d nodes and points per direction, not P_1d = %" PetscInt_FMT ", Q_1d = %" PetscInt_FMT ": lower the order, or set -mat_pa_q_1d", HOPS_HOST_MAXLINE, basis->P, basis->Q);
   PetscCheck(!deriv || space->family != HOPS_L2, PETSC_COMM_SELF, PETSC_ERR_PLIB, "L2 has no derivative");
   PetscCall(PetscNew(&k));
   PetscCall(HopsHostSelect(space, &k->ops));
