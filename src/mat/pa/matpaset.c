@@ -312,8 +312,9 @@ PetscErrorCode MatPASetQuadrature(Mat A, PetscInt q_1d, PetscBool gll)
   PetscValidHeaderSpecific(A, MAT_CLASSID, 1);
   PetscCall(MatPAGetData(A, &pa));
   PetscCheck(q_1d >= 0, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE, "The number of quadrature points must not be negative, but is %" PetscInt_FMT, q_1d);
-  pa->q_1d = q_1d;
-  pa->gll  = gll;
+  pa->q_1d  = q_1d;
+  pa->gll   = gll;
+  pa->gauss = PETSC_FALSE;
   PetscCall(MatPAReset(pa));
   PetscCall(PetscObjectStateIncrease((PetscObject)A));
   PetscFunctionReturn(PETSC_SUCCESS);
