@@ -39,6 +39,15 @@
       args: -dm_plex_box_faces 4,4 -potential_petscspace_degree 3 -dm_mat_type pa -snes_mf_operator
       output_file: output/petsc_ex13_pa_mf.out
     test:
+      suffix: coordinate_space
+      nsize: {{1 2}}
+      args: -dm_plex_dim {{2 3}} -dm_plex_box_faces 2,2,2 -dm_coord_petscspace_degree 2 -potential_petscspace_degree 3 -dm_mat_type pa -hops_residual
+    # finite differences of the residual and no preconditioner
+    test:
+      suffix: pa_mf_alone
+      args: -dm_plex_box_faces 4,4 -potential_petscspace_degree 3 -dm_mat_type pa -snes_mf -ksp_type gmres -ksp_max_it 200
+      output_file: output/petsc_ex13_pa_mf.out
+    test:
       suffix: refined
       nsize: 2
       args: -dm_plex_box_faces 2,2 -dm_refine 2 -potential_petscspace_degree 5
@@ -92,6 +101,11 @@
     suffix: equispaced
     args: -dll_append ${HOPS_LIB} -dm_plex_simplex 0 -dm_plex_box_faces 2,2 -potential_petscspace_degree 4 -potential_petscdualspace_lagrange_node_type equispaced -pc_type lor -dm_mat_type {{aij pa}} -petsc_ci_portable_error_output
     filter: grep -oE "no Gauss-Lobatto-Legendre point" | sort -u
+
+  test:
+    suffix: finite_differences
+    args: -dll_append ${HOPS_LIB} -dm_plex_simplex 0 -dm_plex_box_faces 2,2 -potential_petscspace_degree 2 -dm_mat_type pa {{-snes_fd -snes_fd_color}} -petsc_ci_portable_error_output
+    filter: grep -oE "leave it out, or use -snes_mf" | sort -u
 
   # without its options the plugin changes nothing: both runs have one output
   test:

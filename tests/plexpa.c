@@ -1,7 +1,8 @@
 static char help[] = "A DMPlex, PetscFE and PetscDS code whose matrix is made matrix-free by -dm_mat_type pa: its action, transposed action,\n\
 diagonal and assembled form against PETSc's own assembly of the same PetscDS at the same state, and the residual against PETSc's.\n\
   -components <n>; -terms <0123>: which of g0, g1, g2, g3; -boundary <0123>: which of the boundary Jacobians, on faces of value\n\
-  -flux <v>, of a curved mesh on one face a rank; -auxiliary: they see a field; -shift <s>: as of an implicit time step\n\n";
+  -flux <v>, of a curved mesh on one face a rank; -auxiliary: they see a field; -shift <s>: as of an implicit time step\n\
+  -rule, -face_rule <gauss|gll|lobatto|shrunk> -permute: the PetscFE's own quadratures, their points in another order\n\n";
 
 #include "hopstest.h"
 #include <petscds.h>
@@ -172,6 +173,61 @@ static PetscErrorCode OneFace(DM dm, DMLabel faces, PetscInt value, DMLabel *one
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* -rule: n Gauss points, order + 1 or + 2 Gauss-Lobatto points, or points that belong to no Gauss rule, in each direction */
+static PetscErrorCode Rule(const char option[], PetscInt dim, PetscInt order, PetscBool permute, PetscQuadrature *quad)
+{
+  char       name[16];
+  PetscBool  set, gauss, lobatto, shrunk;
+  PetscInt   m, n;
+  PetscReal *x1, *w1, *x, *w;
+
+  PetscFunctionBeginUser;
+  *quad = NULL;
+  PetscCall(PetscOptionsGetString(NULL, NULL, option, name, sizeof(name), &set));
+  if (!set) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscStrcmp(name, "gauss", &gauss));
+  PetscCall(PetscStrcmp(name, "lobatto", &lobatto));
+  PetscCall(PetscStrcmp(name, "shrunk", &shrunk));
+  m = order + (lobatto || gauss ? 2 : 1);
+  n = PetscPowInt(m, dim);
+  PetscCall(PetscMalloc2(m, &x1, m, &w1));
+  PetscCall(PetscMalloc1(n * dim, &x));
+  PetscCall(PetscMalloc1(n, &w));
+  if (gauss || shrunk) PetscCall(PetscDTGaussQuadrature(m, -1.0, 1.0, x1, w1));
+  else PetscCall(PetscDTGaussLobattoLegendreQuadrature(m, PETSCGAUSSLOBATTOLEGENDRE_VIA_LINEAR_ALGEBRA, x1, w1));
+  for (PetscInt i = 0; i < n; ++i) {
+    PetscInt k = permute ? (i % 2 ? i / 2 : n - 1 - i / 2) : i;
+
+    w[i] = 1.0;
+    for (PetscInt d = 0; d < dim; ++d, k /= m) {
+      x[i * dim + d] = (shrunk ? 0.9 : 1.0) * x1[k % m];
+      w[i] *= w1[k % m];
+    }
+  }
+  PetscCall(PetscFree2(x1, w1));
+  PetscCall(PetscQuadratureCreate(PETSC_COMM_SELF, quad));
+  PetscCall(PetscQuadratureSetData(*quad, dim, 1, n, x, w));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SetRules(PetscFE fe, PetscInt dim)
+{
+  PetscQuadrature quad;
+  PetscBool       permute = PETSC_FALSE;
+  PetscInt        order;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-petscspace_degree", &order, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-permute", &permute, NULL));
+  PetscCall(Rule("-rule", dim, order, permute, &quad));
+  if (quad) PetscCall(PetscFESetQuadrature(fe, quad));
+  PetscCall(PetscQuadratureDestroy(&quad));
+  PetscCall(Rule("-face_rule", dim - 1, order, permute, &quad));
+  if (quad) PetscCall(PetscFESetFaceQuadrature(fe, quad));
+  PetscCall(PetscQuadratureDestroy(&quad));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode Wall(PetscInt dim, PetscReal t, const PetscReal x[], PetscInt nc, PetscScalar u[], void *ctx)
 {
   for (PetscInt c = 0; c < nc; ++c) u[c] = x[0] + 0.3;
@@ -222,6 +278,7 @@ int main(int argc, char **argv)
   PetscCall(TestMeshMapped(PETSC_COMM_WORLD, curved ? TestCurve : Shear, &dm));
   PetscCall(DMGetDimension(dm, &dim));
   PetscCall(PetscFECreateDefault(PETSC_COMM_WORLD, dim, nc, PETSC_FALSE, NULL, PETSC_DETERMINE, &fe));
+  PetscCall(SetRules(fe, dim));
   PetscCall(DMSetField(dm, 0, NULL, (PetscObject)fe));
   PetscCall(PetscFEDestroy(&fe));
   PetscCall(DMCreateDS(dm));
@@ -376,6 +433,18 @@ int main(int argc, char **argv)
       suffix: boundary_auxiliary
       nsize: {{1 2}}
       args: -dm_plex_dim {{2 3}} -dm_plex_box_faces 2,3,2 -petscspace_degree 2 -components {{1 2}} -terms 03 -boundary {{0 0123}} -wall 1 -flux 2 -auxiliary
+    test:
+      suffix: rule
+      nsize: {{1 3}}
+      args: -dm_plex_dim {{2 3}} -dm_plex_box_faces 3,2,2 -petscspace_degree {{1 3}} -components 1 -terms 03 -rule {{gll lobatto shrunk}} -permute
+    test:
+      suffix: rule_tensor
+      nsize: 2
+      args: -dm_plex_dim {{2 3}} -dm_plex_box_faces 2,2,2 -petscspace_degree 2 -components 2 -rule {{gll shrunk}} -permute
+    test:
+      suffix: rule_faces
+      nsize: 2
+      args: -dm_plex_dim {{2 3}} -dm_plex_box_faces 2,3,2 -petscspace_degree 2 -components {{1 2}} -terms 03 -boundary {{0 0123}} -wall 1 -flux 2 -rule gll -face_rule {{gll lobatto shrunk}}
     test:
       suffix: boundary_shift
       nsize: 2

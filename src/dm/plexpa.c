@@ -1,24 +1,31 @@
 /*
   Unchanged DMPlex codes with a matrix-free Jacobian: -dm_mat_type pa.
 
-  PETSc makes DMs by the name of their type, so hops registers "plex" anew with a constructor that calls PETSc's and wraps two
-  operations: creatematrix and clone. DMClone() and the replacement of a DM by a refined, distributed or read one set the operations
+  PETSc makes DMs by the name of their type, so hops registers "plex" anew with a constructor that calls PETSc's and wraps
+  operations: creatematrix, clone, setfromoptions and createcoordinatedm. DMClone() and the replacement of a DM by a refined, distributed or read one set the operations
   back to PETSc's; the options handler of the object, which survives both and runs last in DMSetFromOptions(), wraps them again.
 
   The wrapped creatematrix makes a matrix of type MATPA, without a preallocation that a high order makes expensive, and adds a hook
   to DMGlobalToLocal(), which runs before any local function is evaluated. The hook replaces PETSc's own local Jacobian,
   DMPlexSNESComputeJacobianFEM() or DMPlexTSComputeIJacobianFEM(), wherever it is set, by one that hands the state to the matrix, and
   calls PETSc's where the matrix has another type. So it does not matter whether the code makes the matrix or sets the Jacobian first.
+  A Jacobian or function of the SNES or TS itself (SNESSetJacobian(), -snes_mf) is called in place of local ones, and stays.
+
+  Cells of an overlap belong to several ranks. PETSc's residual and assembly count them on each, hops' on their owner: so on meshes with
+  overlap a matrix-free operator has hops' residual, and an assembled matrix is refused beside it.
 */
 #include <hops/private/hopsdm.h>
 #include <hops/private/hopspatensor.h>
 #include <petsc/private/dmimpl.h> /* dm->ops, dm->mattype */
 #include <petscts.h>
 #include <petscdmplex.h>
+#include <petscdmshell.h>
 
 static PetscErrorCode (*PlexCreate)(DM)              = NULL;
 static PetscErrorCode (*PlexCreateMatrix)(DM, Mat *) = NULL;
 static PetscErrorCode (*PlexClone)(DM, DM *)         = NULL;
+static PetscErrorCode (*PlexCreateCoordinateDM)(DM, DM *);
+static PetscErrorCode (*PlexSetFromOptions)(DM, HopsOptionItems);
 
 static PetscErrorCode HopsPlexWrap(DM);
 
@@ -76,6 +83,67 @@ static PetscErrorCode HopsPlexJacobian(DM dm, PetscReal t, Vec X, Vec Xt, PetscR
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Collective: does any rank have cells of another one? */
+static PetscErrorCode HopsPlexHasOverlap(DM dm, HopsPlex *plex, PetscBool *overlap)
+{
+  PetscSF         sf;
+  PetscObjectId   id;
+  PetscInt        cStart, cEnd, nleaves;
+  const PetscInt *leaves;
+
+  PetscFunctionBegin;
+  PetscCall(DMGetPointSF(dm, &sf));
+  PetscCall(PetscObjectGetId((PetscObject)sf, &id));
+  if (id != plex->sfid) {
+    plex->overlap = PETSC_FALSE;
+    PetscCall(DMPlexGetHeightStratum(dm, 0, &cStart, &cEnd));
+    PetscCall(PetscSFGetGraph(sf, NULL, &nleaves, &leaves, NULL));
+    for (PetscInt l = 0; l < nleaves; ++l) {
+      const PetscInt p = leaves ? leaves[l] : l;
+
+      if (p >= cStart && p < cEnd) plex->overlap = PETSC_TRUE;
+    }
+    PetscCall(MPIU_Allreduce(MPI_IN_PLACE, &plex->overlap, 1, HOPS_MPI_BOOL, MPI_LOR, PetscObjectComm((PetscObject)dm)));
+    plex->sfid = id;
+  }
+  *overlap = plex->overlap;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+#define HOPS_OVERLAP_REMEDY "use -dm_mat_type " MATPA " and -hops_residual together, on continuous Lagrange fields, or distribute the mesh without overlap (-dm_distribute_overlap 0)"
+
+/* Refuses PETSc's assembly where the residual is hops' */
+static PetscErrorCode HopsPlexCheckAssembly(DM dm)
+{
+  HopsPlex *plex;
+  PetscBool overlap;
+
+  PetscFunctionBegin;
+  PetscCall(HopsPlexGet(dm, &plex));
+  if (!plex) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(HopsPlexHasOverlap(dm, plex, &overlap));
+  PetscCheck(!overlap, PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP, "The mesh has overlapping partitions, whose cells PETSc's assembled Jacobian counts on every rank, and hops' residual once: " HOPS_OVERLAP_REMEDY);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The residual by hops, if it was asked for or must go with the operator; else, or where hops cannot, done is false */
+static PetscErrorCode HopsPlexTryResidual(DM dm, PetscReal t, Vec X, Vec Xt, Vec F, PetscBool *done)
+{
+  HopsPlex *plex;
+  PetscBool overlap;
+
+  PetscFunctionBegin;
+  *done = PETSC_FALSE;
+  PetscCall(HopsPlexGet(dm, &plex));
+  if (!plex) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(HopsPlexHasOverlap(dm, plex, &overlap));
+  if (!plex->residual && !overlap) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!plex->residual) PetscCall(PetscInfo(dm, "residual by sum factorisation, as by -hops_residual: PETSc's counts cells of the overlap on every rank\n"));
+  PetscCall(HopsPlexResidual(dm, plex, t, X, Xt, F, done));
+  PetscCheck(*done || !overlap, PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP, "The mesh has overlapping partitions, whose cells PETSc's residual counts on every rank, and hops cannot evaluate this one (-info says why): " HOPS_OVERLAP_REMEDY);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode HopsSNESJacobianLocal(DM dm, Vec X, Mat J, Mat P, void *ctx)
 {
   PetscBool todo = PETSC_FALSE, jpa, ppa;
@@ -84,6 +152,7 @@ static PetscErrorCode HopsSNESJacobianLocal(DM dm, Vec X, Mat J, Mat P, void *ct
   PetscCall(HopsIsPA(J, &jpa));
   PetscCall(HopsIsPA(P, &ppa));
   PetscCall(HopsPlexJacobian(dm, 0.0, X, NULL, 0.0, J, P, &todo));
+  if (!ppa) PetscCall(HopsPlexCheckAssembly(dm));
   if (!jpa && !ppa) PetscCall(DMPlexSNESComputeJacobianFEM(dm, X, J, P, ctx));
   else if (todo && !ppa) PetscCall(DMPlexSNESComputeJacobianFEM(dm, X, P, P, ctx));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -97,6 +166,7 @@ static PetscErrorCode HopsTSJacobianLocal(DM dm, PetscReal t, Vec X, Vec Xt, Pet
   PetscCall(HopsIsPA(J, &jpa));
   PetscCall(HopsIsPA(P, &ppa));
   PetscCall(HopsPlexJacobian(dm, t, X, Xt, shift, J, P, &todo));
+  if (!ppa) PetscCall(HopsPlexCheckAssembly(dm));
   if (!jpa && !ppa) PetscCall(DMPlexTSComputeIJacobianFEM(dm, t, X, Xt, shift, J, P, ctx));
   else if (todo && !ppa) PetscCall(DMPlexTSComputeIJacobianFEM(dm, t, X, Xt, shift, P, P, ctx));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -104,57 +174,96 @@ static PetscErrorCode HopsTSJacobianLocal(DM dm, PetscReal t, Vec X, Vec Xt, Pet
 
 static PetscErrorCode HopsSNESResidualLocal(DM dm, Vec X, Vec F, void *ctx)
 {
-  HopsPlex *plex;
-  PetscBool done = PETSC_FALSE;
+  PetscBool done;
 
   PetscFunctionBegin;
-  PetscCall(HopsPlexGet(dm, &plex));
-  if (plex) PetscCall(HopsPlexResidual(dm, plex, 0.0, X, NULL, F, &done));
+  PetscCall(HopsPlexTryResidual(dm, 0.0, X, NULL, F, &done));
   if (!done) PetscCall(DMPlexSNESComputeResidualFEM(dm, X, F, ctx));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode HopsTSResidualLocal(DM dm, PetscReal t, Vec X, Vec Xt, Vec F, void *ctx)
 {
-  HopsPlex *plex;
-  PetscBool done = PETSC_FALSE;
+  PetscBool done;
 
   PetscFunctionBegin;
-  PetscCall(HopsPlexGet(dm, &plex));
-  if (plex) PetscCall(HopsPlexResidual(dm, plex, t, X, Xt, F, &done));
+  PetscCall(HopsPlexTryResidual(dm, t, X, Xt, F, &done));
   if (!done) PetscCall(DMPlexTSComputeIFunctionFEM(dm, t, X, Xt, F, ctx));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Swaps PETSc's local functions; what the user wrote stays */
-static PetscErrorCode HopsPlexSwap(DM dm, HopsPlex *plex)
+/* What PETSc calls for local functions: static functions of its own, read off a scratch DM */
+static struct {
+  PetscErrorCode (*function)(SNES, Vec, Vec, void *);
+  PetscErrorCode (*jacobian)(SNES, Vec, Mat, Mat, void *);
+  TSIFunction ifunction;
+  TSIJacobian ijacobian;
+} HopsLocal;
+
+static PetscErrorCode HopsLocalSetUp(void)
 {
-  PetscErrorCode (*jac)(DM, Vec, Mat, Mat, void *)                             = NULL;
-  PetscErrorCode (*fun)(DM, Vec, Vec, void *)                                  = NULL;
-  PetscErrorCode (*ijac)(DM, PetscReal, Vec, Vec, PetscReal, Mat, Mat, void *) = NULL;
-  PetscErrorCode (*ifun)(DM, PetscReal, Vec, Vec, Vec, void *)                 = NULL;
-  void     *ctx;
-  PetscBool snes, ts;
+  DM dm;
 
   PetscFunctionBegin;
-  snes = dm->dmsnes ? PETSC_TRUE : PETSC_FALSE;
-  ts   = dm->dmts ? PETSC_TRUE : PETSC_FALSE;
-  if (snes && plex->pa) {
-    PetscCall(DMSNESGetJacobianLocal(dm, &jac, &ctx));
-    if (jac == DMPlexSNESComputeJacobianFEM) PetscCall(DMSNESSetJacobianLocal(dm, HopsSNESJacobianLocal, ctx));
-  }
-  if (snes && plex->residual) {
-    PetscCall(DMSNESGetFunctionLocal(dm, &fun, &ctx));
-    if (fun == DMPlexSNESComputeResidualFEM) PetscCall(DMSNESSetFunctionLocal(dm, HopsSNESResidualLocal, ctx));
-  }
-  if (ts && plex->pa) {
-    PetscCall(DMTSGetIJacobianLocal(dm, &ijac, &ctx));
-    if (ijac == DMPlexTSComputeIJacobianFEM) PetscCall(DMTSSetIJacobianLocal(dm, HopsTSJacobianLocal, ctx));
-  }
-  if (ts && plex->residual) {
-    PetscCall(DMTSGetIFunctionLocal(dm, &ifun, &ctx));
-    if (ifun == DMPlexTSComputeIFunctionFEM) PetscCall(DMTSSetIFunctionLocal(dm, HopsTSResidualLocal, ctx));
-  }
+  if (HopsLocal.function) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(DMShellCreate(PETSC_COMM_SELF, &dm));
+  PetscCall(DMSNESSetFunctionLocal(dm, HopsSNESResidualLocal, NULL));
+  PetscCall(DMSNESSetJacobianLocal(dm, HopsSNESJacobianLocal, NULL));
+  PetscCall(DMTSSetIFunctionLocal(dm, HopsTSResidualLocal, NULL));
+  PetscCall(DMTSSetIJacobianLocal(dm, HopsTSJacobianLocal, NULL));
+  PetscCall(DMSNESGetFunction(dm, &HopsLocal.function, NULL));
+  PetscCall(DMSNESGetJacobian(dm, &HopsLocal.jacobian, NULL));
+  PetscCall(DMTSGetIFunction(dm, &HopsLocal.ifunction, NULL));
+  PetscCall(DMTSGetIJacobian(dm, &HopsLocal.ijacobian, NULL));
+  PetscCall(DMDestroy(&dm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsPlexSwapSNES(DM dm, HopsPlex *plex)
+{
+  PetscErrorCode (*jaclocal)(DM, Vec, Mat, Mat, void *) = NULL;
+  PetscErrorCode (*funlocal)(DM, Vec, Vec, void *)      = NULL;
+  PetscErrorCode (*jac)(SNES, Vec, Mat, Mat, void *)    = NULL;
+  PetscErrorCode (*fun)(SNES, Vec, Vec, void *)         = NULL;
+  void *jacctx, *functx;
+
+  PetscFunctionBegin;
+  PetscCall(DMSNESGetFunction(dm, &fun, NULL));
+  PetscCall(DMSNESGetJacobian(dm, &jac, NULL));
+  PetscCheck(!plex->pa || (jac != SNESComputeJacobianDefault && jac != SNESComputeJacobianDefaultColor), PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP, "Finite differences (-snes_fd, -snes_fd_color) fill an assembled matrix, and -dm_mat_type " MATPA " makes none: leave it out, or use -snes_mf or -snes_mf_operator");
+  PetscCall(DMSNESGetJacobianLocal(dm, &jaclocal, &jacctx));
+  PetscCall(DMSNESGetFunctionLocal(dm, &funlocal, &functx));
+  if (jac == HopsLocal.jacobian && jaclocal == DMPlexSNESComputeJacobianFEM) PetscCall(DMSNESSetJacobianLocal(dm, HopsSNESJacobianLocal, jacctx));
+  if (fun == HopsLocal.function && funlocal == DMPlexSNESComputeResidualFEM) PetscCall(DMSNESSetFunctionLocal(dm, HopsSNESResidualLocal, functx));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsPlexSwapTS(DM dm)
+{
+  PetscErrorCode (*jaclocal)(DM, PetscReal, Vec, Vec, PetscReal, Mat, Mat, void *) = NULL;
+  PetscErrorCode (*funlocal)(DM, PetscReal, Vec, Vec, Vec, void *)                 = NULL;
+  TSIJacobian jac                                                                  = NULL;
+  TSIFunction fun                                                                  = NULL;
+  void       *jacctx, *functx;
+
+  PetscFunctionBegin;
+  PetscCall(DMTSGetIFunction(dm, &fun, NULL));
+  PetscCall(DMTSGetIJacobian(dm, &jac, NULL));
+  PetscCall(DMTSGetIJacobianLocal(dm, &jaclocal, &jacctx));
+  PetscCall(DMTSGetIFunctionLocal(dm, &funlocal, &functx));
+  if (jac == HopsLocal.ijacobian && jaclocal == DMPlexTSComputeIJacobianFEM) PetscCall(DMTSSetIJacobianLocal(dm, HopsTSJacobianLocal, jacctx));
+  if (fun == HopsLocal.ifunction && funlocal == DMPlexTSComputeIFunctionFEM) PetscCall(DMTSSetIFunctionLocal(dm, HopsTSResidualLocal, functx));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Swaps PETSc's local functions where they are what the solver calls; what the user wrote stays */
+static PetscErrorCode HopsPlexSwap(DM dm, HopsPlex *plex)
+{
+  PetscFunctionBegin;
+  if (!plex->pa && !plex->residual) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(HopsLocalSetUp());
+  if (dm->dmsnes) PetscCall(HopsPlexSwapSNES(dm, plex));
+  if (dm->dmts) PetscCall(HopsPlexSwapTS(dm));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -179,6 +288,19 @@ static PetscErrorCode HopsPlexAddHook(DM dm, HopsPlex *plex)
 
 /* ------------------------------------------------------------ wrapped operations ------------------------------------------------------------ */
 
+/* The request moves from the DM's matrix type to hops' own mark: the DM keeps an assembled type, for mass matrices and interpolation */
+static PetscErrorCode HopsPlexTakeRequest(DM dm, HopsPlex *plex)
+{
+  PetscBool pa;
+
+  PetscFunctionBegin;
+  PetscCall(PetscStrcmp(dm->mattype, MATPA, &pa));
+  if (!pa) PetscFunctionReturn(PETSC_SUCCESS);
+  plex->pa = PETSC_TRUE;
+  PetscCall(DMSetMatType(dm, MATAIJ));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode HopsPlexCreateMatrix(DM dm, Mat *A)
 {
   HopsPlex *plex;
@@ -187,15 +309,7 @@ static PetscErrorCode HopsPlexCreateMatrix(DM dm, Mat *A)
 
   PetscFunctionBegin;
   PetscCall(HopsPlexGet(dm, &plex));
-  if (plex && dm->mattype) { /* the code itself may have called DMSetMatType() */
-    PetscBool pa;
-
-    PetscCall(PetscStrcmp(dm->mattype, MATPA, &pa));
-    if (pa) {
-      plex->pa = PETSC_TRUE;
-      PetscCall(DMSetMatType(dm, MATAIJ));
-    }
-  }
+  if (plex) PetscCall(HopsPlexTakeRequest(dm, plex)); /* the code itself may have called DMSetMatType() */
   if (!plex || !plex->pa) {
     PetscCall((*PlexCreateMatrix)(dm, A));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -220,24 +334,43 @@ static PetscErrorCode HopsPlexClone(DM dm, DM *clone)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Runs last in DMSetFromOptions(). The DM's own matrix type stays an assembled one, for mass matrices and interpolation */
+/* The coordinates' matrices are projections and interpolations */
+static PetscErrorCode HopsPlexCreateCoordinateDM(DM dm, DM *cdm)
+{
+  PetscBool pa;
+
+  PetscFunctionBegin;
+  PetscCall((*PlexCreateCoordinateDM)(dm, cdm));
+  PetscCall(PetscStrcmp((*cdm)->mattype, MATPA, &pa));
+  if (pa) PetscCall(DMSetMatType(*cdm, MATAIJ));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* PETSc's own may make coordinate DMs, which take over the matrix type */
+static PetscErrorCode HopsPlexSetFromOptions(DM dm, HopsOptionItems PetscOptionsObject)
+{
+  HopsPlex *plex;
+
+  PetscFunctionBegin;
+  PetscCall(HopsPlexGet(dm, &plex));
+  if (plex) PetscCall(HopsPlexTakeRequest(dm, plex));
+  PetscCall((*PlexSetFromOptions)(dm, PetscOptionsObject));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Runs last in DMSetFromOptions() */
 static PetscErrorCode HopsPlexOptions(PetscObject obj, HopsOptionItems PetscOptionsObject, void *ctx)
 {
   DM        dm = (DM)obj;
   HopsPlex *plex;
-  PetscBool pa;
 
   PetscFunctionBegin;
   PetscCall(HopsPlexWrap(dm));
   PetscCall(HopsPlexGet(dm, &plex));
   if (!plex) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscOptionsBool("-hops_residual", "Evaluate PetscDS residuals by sum factorisation", "MATPA", plex->residual, &plex->residual, NULL));
-  PetscCall(PetscStrcmp(dm->mattype, MATPA, &pa));
-  if (pa) {
-    plex->pa = PETSC_TRUE;
-    PetscCall(DMSetMatType(dm, MATAIJ));
-  }
-  if (plex->residual) PetscCall(HopsPlexAddHook(dm, plex));
+  PetscCall(HopsPlexTakeRequest(dm, plex));
+  if (plex->pa || plex->residual) PetscCall(HopsPlexAddHook(dm, plex));
   for (DM c = dm; c;) { /* the levels that -dm_refine_hierarchy made */
     HopsPlex *coarse;
 
@@ -248,7 +381,7 @@ static PetscErrorCode HopsPlexOptions(PetscObject obj, HopsOptionItems PetscOpti
     if (!coarse) continue;
     coarse->pa       = plex->pa;
     coarse->residual = plex->residual;
-    if (coarse->residual) PetscCall(HopsPlexAddHook(c, coarse));
+    if (coarse->pa || coarse->residual) PetscCall(HopsPlexAddHook(c, coarse));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -268,6 +401,14 @@ static PetscErrorCode HopsPlexWrap(DM dm)
   if (dm->ops->clone != HopsPlexClone) {
     PlexClone      = dm->ops->clone;
     dm->ops->clone = HopsPlexClone;
+  }
+  if (dm->ops->setfromoptions != HopsPlexSetFromOptions) {
+    PlexSetFromOptions      = dm->ops->setfromoptions;
+    dm->ops->setfromoptions = HopsPlexSetFromOptions;
+  }
+  if (dm->ops->createcoordinatedm != HopsPlexCreateCoordinateDM) {
+    PlexCreateCoordinateDM      = dm->ops->createcoordinatedm;
+    dm->ops->createcoordinatedm = HopsPlexCreateCoordinateDM;
   }
   PetscCall(HopsPlexGet(dm, &plex));
   if (!plex) {

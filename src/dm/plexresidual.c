@@ -23,27 +23,34 @@ PetscErrorCode HopsPlexResidualReset(HopsPlex *plex)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Points per direction of the fields' common tensor-product rule, or 0 */
-static PetscErrorCode HopsPlexGetRule(DM dm, PetscInt dim, PetscInt *Q)
+/* The fields' common tensor-product rule, if there is one, with some basis */
+static PetscErrorCode HopsPlexGetRule(DM dm, PetscInt dim, PetscBool *found, HopsBasis *rule)
 {
-  PetscInt nf;
+  PetscInt        nf;
+  PetscObject     disc;
+  PetscQuadrature quad;
 
   PetscFunctionBegin;
   PetscCall(DMGetNumFields(dm, &nf));
-  *Q = 0;
-  for (PetscInt f = 0; f < nf; ++f) {
-    PetscQuadrature quad;
-    PetscObject     disc;
-    PetscInt        nq = 0, r;
+  *found = PETSC_TRUE;
+  for (PetscInt f = 1; f < nf && *found; ++f) PetscCall(HopsFieldsSameQuadrature(dm, f, found));
+  PetscCall(DMGetField(dm, 0, NULL, &disc));
+  PetscCall(PetscFEGetQuadrature((PetscFE)disc, &quad));
+  if (*found) PetscCall(HopsBasisCreateQuadrature(2, dim, quad, found, rule));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
-    PetscCall(DMGetField(dm, f, NULL, &disc));
-    PetscCall(PetscFEGetQuadrature((PetscFE)disc, &quad));
-    if (quad) PetscCall(PetscQuadratureGetData(quad, NULL, NULL, &nq, NULL, NULL));
-    r = HopsRoot(nq, dim);
-    if (PetscPowInt(r, dim) != nq || (f && r != *Q)) r = 0;
-    *Q = r;
-    if (!r) break;
-  }
+/* PETSc leaves out fields that a time step treats explicitly, and gives functions second derivatives where they are asked for */
+static PetscErrorCode HopsPlexPlainFields(PetscDS ds, PetscBool *plain)
+{
+  PetscInt  nf;
+  PetscBool hessians;
+
+  PetscFunctionBegin;
+  PetscCall(HopsDSHasHessians(ds, &hessians));
+  *plain = hessians ? PETSC_FALSE : PETSC_TRUE;
+  PetscCall(PetscDSGetNumFields(ds, &nf));
+  for (PetscInt f = 0; f < nf && *plain; ++f) PetscCall(PetscDSGetImplicit(ds, f, plain));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -56,13 +63,16 @@ static PetscErrorCode HopsPlexSeesResidual(DM dm, PetscBool *all)
   *all = PETSC_TRUE;
   PetscCall(DMGetNumDS(dm, &nds));
   for (PetscInt s = 0; s < nds && *all; ++s) {
-    PetscDS  ds;
-    DMLabel  label;
-    PetscInt nb;
+    PetscDS   ds;
+    DMLabel   label;
+    PetscInt  nb;
+    PetscBool plain;
 
     PetscCall(HopsDMGetRegionDS(dm, s, &ds));
     PetscCall(HopsDMGetRegionLabel(dm, s, &label));
     PetscCall(HopsRegionSeesResidual(ds, label, all));
+    PetscCall(HopsPlexPlainFields(ds, &plain));
+    if (!plain) *all = PETSC_FALSE;
     if (nds == 1) continue;
     PetscCall(PetscDSGetNumBoundary(ds, &nb)); /* PETSc adds boundary residuals up once a region */
     for (PetscInt b = 0; b < nb; ++b) {
@@ -75,11 +85,13 @@ static PetscErrorCode HopsPlexSeesResidual(DM dm, PetscBool *all)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Continuous Lagrange fields with one tensor-product Gauss rule: else the residual is left to PETSc */
+/* Continuous Lagrange fields with one tensor-product rule: else the residual is left to PETSc */
 static PetscErrorCode HopsPlexResidualSetUp(DM dm, HopsPlex *plex, PetscBool *can)
 {
   PetscSection section;
-  PetscInt     dim, Q = 0, order = 1;
+  PetscInt     dim, Q, order = 1;
+  HopsBasis    rule;
+  PetscBool    anchors;
   char         why[512];
 
   PetscFunctionBegin;
@@ -88,14 +100,17 @@ static PetscErrorCode HopsPlexResidualSetUp(DM dm, HopsPlex *plex, PetscBool *ca
   if (plex->fields && plex->section == section) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(DMGetDimension(dm, &dim));
   PetscCall(HopsFieldsCheck(dm, can, why, sizeof(why)));
+  PetscCall(HopsDMHasAnchors(dm, &anchors));
+  if (anchors) *can = PETSC_FALSE;
   if (*can) PetscCall(HopsPlexSeesResidual(dm, can));
-  if (*can) PetscCall(HopsPlexGetRule(dm, dim, &Q));
-  if (!Q) *can = PETSC_FALSE;
+  if (*can) PetscCall(HopsPlexGetRule(dm, dim, can, &rule));
   if (!*can) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(HopsDMCheckClosures(dm));
   PetscCall(HopsPlexResidualReset(plex));
   PetscCall(HopsFieldsCreate(dm, &plex->fields));
   PetscCall(PetscMalloc2(plex->fields->nf, &plex->Bt, plex->fields->nf, &plex->Dt));
-  PetscCall(HopsBasisCreate(plex->fields->P[0], Q, PETSC_FALSE, &plex->rule));
+  plex->rule = rule;
+  Q          = rule.Q;
   PetscCall(HopsFieldPointsCreate(plex->fields, &plex->rule, &plex->at));
   for (PetscInt f = 0; f < plex->fields->nf; ++f) {
     const HopsBasis *b = &plex->at.basis[f];
@@ -120,7 +135,62 @@ static PetscErrorCode HopsPlexResidualSetUp(DM dm, HopsPlex *plex, PetscBool *ca
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode HopsPlexBoundaryResidual(DM dm, PetscReal t, Vec X, Vec Xt, Vec F)
+/* The faces of a boundary condition whose cells are this rank's: PETSc integrates over those of the overlap too */
+static PetscErrorCode HopsPlexOwnFaces(DM dm, HopsSpace sp, DMLabel label, PetscInt value, DMLabel *own)
+{
+  PetscBool      *mine;
+  PetscInt        fStart, fEnd, n;
+  const PetscInt *points;
+  IS              is;
+
+  PetscFunctionBegin;
+  PetscCall(DMLabelCreate(PETSC_COMM_SELF, "own faces", own));
+  PetscCall(DMLabelGetStratumIS(label, value, &is));
+  if (!is) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscCalloc1(sp->ncaller, &mine));
+  for (PetscInt c = 0; c < sp->ncells; ++c) mine[sp->cell[c] - sp->cstart] = PETSC_TRUE;
+  PetscCall(DMPlexGetHeightStratum(dm, 1, &fStart, &fEnd));
+  PetscCall(ISGetLocalSize(is, &n));
+  PetscCall(ISGetIndices(is, &points));
+  for (PetscInt i = 0; i < n; ++i) {
+    const PetscInt *support;
+
+    if (points[i] < fStart || points[i] >= fEnd) continue;
+    PetscCall(DMPlexGetSupport(dm, points[i], &support));
+    if (mine[support[0] - sp->cstart]) PetscCall(DMLabelSetValue(*own, points[i], value));
+  }
+  PetscCall(ISRestoreIndices(is, &points));
+  PetscCall(ISDestroy(&is));
+  PetscCall(PetscFree(mine));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* PETSc's boundary residual over these faces: functions and auxiliary fields are known by the label, so those faces' label gets the same */
+static PetscErrorCode HopsPlexOwnBoundaryResidual(DM dm, HopsPlex *plex, PetscReal t, PetscWeakForm wf, PetscFormKey key, Vec X, Vec Xt, Vec F)
+{
+  PetscFormKey      own = key;
+  PetscWeakForm     ownwf;
+  PetscInt          n0, n1;
+  PetscBdPointFunc *f0, *f1;
+  Vec               aux, mesh;
+
+  PetscFunctionBegin;
+  PetscCall(HopsPlexOwnFaces(dm, plex->space, key.label, key.value, &own.label));
+  PetscCall(PetscWeakFormGetBdResidual(wf, key.label, key.value, key.field, key.part, &n0, &f0, &n1, &f1));
+  PetscCall(PetscWeakFormCreate(PETSC_COMM_SELF, &ownwf));
+  PetscCall(PetscWeakFormSetNumFields(ownwf, plex->fields->nf));
+  PetscCall(PetscWeakFormSetBdResidual(ownwf, own.label, own.value, own.field, own.part, n0, f0, n1, f1));
+  PetscCall(DMGetAuxiliaryVec(dm, key.label, key.value, key.part, &aux));
+  PetscCall(DMGetAuxiliaryVec(dm, own.label, own.value, own.part, &mesh));
+  if (aux != mesh) PetscCall(DMSetAuxiliaryVec(dm, own.label, own.value, own.part, aux));
+  PetscCall(HopsDMPlexBdResidual(dm, t, ownwf, own, X, Xt, F));
+  if (aux != mesh) PetscCall(DMSetAuxiliaryVec(dm, own.label, own.value, own.part, NULL));
+  PetscCall(PetscWeakFormDestroy(&ownwf));
+  PetscCall(DMLabelDestroy(&own.label));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsPlexBoundaryResidual(DM dm, HopsPlex *plex, PetscReal t, Vec X, Vec Xt, Vec F)
 {
   PetscDS  ds;
   PetscInt n;
@@ -141,7 +211,8 @@ static PetscErrorCode HopsPlexBoundaryResidual(DM dm, PetscReal t, Vec X, Vec Xt
     for (PetscInt v = 0; v < nv; ++v) {
       key.value = values[v];
       PetscCall(DMLabelHasValue(key.label, key.value, &has));
-      if (has) PetscCall(HopsDMPlexBdResidual(dm, t, wf, key, X, Xt, F));
+      if (has && plex->overlap) PetscCall(HopsPlexOwnBoundaryResidual(dm, plex, t, wf, key, X, Xt, F));
+      else if (has) PetscCall(HopsDMPlexBdResidual(dm, t, wf, key, X, Xt, F));
     }
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -330,7 +401,7 @@ PetscErrorCode HopsPlexResidual(DM dm, HopsPlex *plex, PetscReal t, Vec X, Vec X
   }
   PetscCall(HopsBasisDestroy(&geom));
   PetscCall(HopsResidualWorkDestroy(&rr, &w));
-  PetscCall(HopsPlexBoundaryResidual(dm, t, X, Xt, F));
+  PetscCall(HopsPlexBoundaryResidual(dm, plex, t, X, Xt, F));
   PetscCall(PetscLogEventEnd(HopsEvent.residual, dm, X, F, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

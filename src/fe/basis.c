@@ -3,7 +3,7 @@
 #include <petscdt.h>
 
 /* Points and weights are symmetric about 0; make them so to the last bit, for kernels that use the symmetry. */
-static void HopsSymmetrize(PetscInt n, PetscReal x[], PetscReal w[])
+void HopsSymmetrize(PetscInt n, PetscReal x[], PetscReal w[])
 {
   for (PetscInt i = 0; i < n / 2; ++i) {
     const PetscReal a = 0.5 * (x[n - 1 - i] - x[i]), b = 0.5 * (w[n - 1 - i] + w[i]);
@@ -56,6 +56,7 @@ static PetscErrorCode HopsBasisAllocate(PetscInt P, PetscInt Q, HopsBasis *b)
   PetscCall(PetscCalloc3(P, &b->nodes, Q, &b->points, Q, &b->weights));
   PetscCall(PetscMalloc4(Q * P, &b->B, Q * P, &b->D, Q * (P - 1), &b->E, Q * Q, &b->C));
   b->collocated = PETSC_FALSE;
+  b->rule       = HOPS_RULE_NONE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -88,6 +89,7 @@ PetscErrorCode HopsBasisCreate(PetscInt P, PetscInt Q, PetscBool gll, HopsBasis 
     HopsSymmetrize(Q, b->points, b->weights);
   }
   b->collocated = (gll && P == Q) ? PETSC_TRUE : PETSC_FALSE;
+  b->rule       = gll ? HOPS_RULE_GLL : HOPS_RULE_GAUSS;
   PetscCall(HopsBasisTabulate(b));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -115,6 +117,29 @@ PetscErrorCode HopsBasisCreateInside(const HopsBasis *rule, HopsBasis *b)
   PetscCall(HopsBasisCreateAtPoints(rule->P, Q, x, b));
   PetscCall(PetscFree(x));
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsBasisCreateLike(PetscInt P, const HopsBasis *rule, HopsBasis *b)
+{
+  PetscFunctionBegin;
+  PetscCall(HopsBasisCreateAtPoints(P, rule->Q, rule->points, b));
+  PetscCall(PetscArraycpy(b->weights, rule->weights, b->Q));
+  b->rule       = rule->rule;
+  b->collocated = b->rule == HOPS_RULE_GLL && P == b->Q ? PETSC_TRUE : PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscBool HopsBasisSameRule(const HopsBasis *a, const HopsBasis *b)
+{
+  if (a->Q != b->Q || a->rule != b->rule) return PETSC_FALSE;
+  for (PetscInt q = 0; q < a->Q; ++q)
+    if (a->points[q] != b->points[q] || a->weights[q] != b->weights[q]) return PETSC_FALSE;
+  return PETSC_TRUE;
+}
+
+const char *HopsBasisRuleName(const HopsBasis *b)
+{
+  return b->rule == HOPS_RULE_OTHER ? "tensor-product" : (b->rule == HOPS_RULE_GLL ? "Gauss-Lobatto" : "Gauss");
 }
 
 PetscErrorCode HopsBasisDestroy(HopsBasis *b)

@@ -84,6 +84,7 @@ PetscErrorCode HopsDSCheck(DM dm)
   PetscInt nds;
 
   PetscFunctionBegin;
+  PetscCall(HopsDMCheck(dm));
   PetscCall(DMGetNumDS(dm, &nds));
   for (PetscInt s = 0; s < nds; ++s) {
     PetscDS ds;

@@ -177,6 +177,15 @@ static PetscErrorCode HopsFaceTermDestroy(HopsFaceTerm *term)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode HopsFaceFormResetRule(HopsFaceForm ff)
+{
+  PetscFunctionBegin;
+  if (ff->basis) PetscCall(HopsFaceBasesDestroy(ff->form->fields, &ff->basis));
+  for (PetscInt i = 0; ff->rule && i < ff->form->fields->nf; ++i) PetscCall(HopsBasisDestroy(&ff->rule[i]));
+  PetscCall(PetscFree(ff->rule));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode HopsFaceFormDestroy(HopsFaceForm *form)
 {
   HopsFaceForm ff = *form;
@@ -190,7 +199,7 @@ PetscErrorCode HopsFaceFormDestroy(HopsFaceForm *form)
     ff->terms = t->next;
     PetscCall(HopsFaceTermDestroy(&t));
   }
-  if (ff->basis) PetscCall(HopsFaceBasesDestroy(ff->form->fields, &ff->basis));
+  PetscCall(HopsFaceFormResetRule(ff));
   PetscCall(HopsTensorFormDestroy(&ff->form));
   PetscCall(PetscFree(ff));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -70,6 +70,8 @@ PetscErrorCode HopsSpaceDestroy(HopsSpace *space)
   for (PetscInt f = 0; f < 4; ++f) PetscCall(HopsSpaceDestroy(&sp->companion[f]));
   PetscCall(DMLabelDestroy(&sp->label));
   PetscCall(PetscFree(sp->values));
+  for (PetscInt k = 0; k < 2; ++k)
+    if (sp->rule[k].P) PetscCall(HopsBasisDestroy(&sp->rule[k]));
   PetscCall(PetscFree(sp->restr));
   PetscCall(PetscFree(sp->cell));
   PetscCall(PetscFree(sp->X));

@@ -58,6 +58,26 @@ static PetscErrorCode HopsNodesShareOrder(PetscInt nf, HopsNodes nodes[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode HopsFieldsSameQuadrature(DM dm, PetscInt f, PetscBool *same)
+{
+  PetscInt         dim[2], n[2];
+  const PetscReal *x[2], *w[2];
+
+  PetscFunctionBegin;
+  for (PetscInt k = 0; k < 2; ++k) {
+    PetscObject     disc;
+    PetscQuadrature quad;
+
+    PetscCall(DMGetField(dm, k ? f : 0, NULL, &disc));
+    PetscCall(PetscFEGetQuadrature((PetscFE)disc, &quad));
+    PetscCall(PetscQuadratureGetData(quad, &dim[k], NULL, &n[k], &x[k], &w[k]));
+  }
+  *same = dim[0] == dim[1] && n[0] == n[1] ? PETSC_TRUE : PETSC_FALSE;
+  for (PetscInt i = 0; *same && i < n[0] * dim[0]; ++i)
+    if (PetscAbsReal(x[0][i] - x[1][i]) > 1e-10 || PetscAbsReal(w[0][i / dim[0]] - w[1][i / dim[0]]) > 1e-10) *same = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode HopsNodesCreateFields(DM dm, PetscInt nf, HopsNodes nodes[])
 {
   PetscSection gs;
@@ -76,6 +96,7 @@ PetscErrorCode HopsNodesCreateFields(DM dm, PetscInt nf, HopsNodes nodes[])
     DM              sub;
     IS              is;
     const PetscInt *idx;
+    PetscBool       same;
 
     PetscCall(DMCreateSubDM(dm, 1, &f, &is, &sub));
     PetscCall(HopsNodesCreate(sub, &nodes[f]));
@@ -87,7 +108,8 @@ PetscErrorCode HopsNodesCreateFields(DM dm, PetscInt nf, HopsNodes nodes[])
     PetscCall(ISRestoreIndices(is, &idx));
     PetscCall(ISDestroy(&is));
     PetscCall(DMDestroy(&sub));
-    PetscCheck(nodes[f]->space->q_1d == nodes[0]->space->q_1d, PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP, "Field %" PetscInt_FMT " has %" PetscInt_FMT " quadrature points per direction, field 0 has %" PetscInt_FMT ": give all fields one rule (PetscFECopyQuadrature(), or -<field>_petscfe_default_quadrature_order)", f, nodes[f]->space->q_1d, nodes[0]->space->q_1d);
+    PetscCall(HopsFieldsSameQuadrature(dm, f, &same));
+    PetscCheck(same, PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP, "Field %" PetscInt_FMT " has %" PetscInt_FMT " quadrature points in a cell, field 0 has %" PetscInt_FMT ", or they are others: give all fields one rule (PetscFECopyQuadrature(), or -<field>_petscfe_default_quadrature_order)", f, nodes[f]->space->nquad[0], nodes[0]->space->nquad[0]);
   }
   PetscCall(HopsNodesShareOrder(nf, nodes));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -66,7 +66,7 @@ PetscErrorCode HopsSpaceCreateFE_Private(DM dm, HopsSpace *space, PetscInt *nc, 
   HopsSpace       sp;
   PetscObject     disc;
   PetscClassId    id;
-  PetscQuadrature quad;
+  PetscQuadrature quad[2];
   PetscInt        dim, nf, order;
 
   PetscFunctionBegin;
@@ -86,13 +86,15 @@ PetscErrorCode HopsSpaceCreateFE_Private(DM dm, HopsSpace *space, PetscInt *nc, 
   PetscCall(HopsPlexGetFENodes((PetscFE)disc, dim, &order, nc, node));
   PetscCall(HopsSpaceCreate_Private(comm, dim, order, &sp));
   PetscCall(HopsSpaceSetBackendFromDM(sp, dm));
-  PetscCall(PetscFEGetQuadrature((PetscFE)disc, &quad));
-  if (quad) {
-    PetscInt nq;
+  PetscCall(PetscFEGetQuadrature((PetscFE)disc, &quad[0]));
+  PetscCall(PetscFEGetFaceQuadrature((PetscFE)disc, &quad[1]));
+  for (PetscInt k = 0; k < 2; ++k) {
+    PetscBool found;
 
-    PetscCall(PetscQuadratureGetData(quad, NULL, NULL, &nq, NULL, NULL));
-    sp->q_1d = HopsRoot(nq, dim);
-    if (PetscPowInt(sp->q_1d, dim) != nq) sp->q_1d = 0;
+    if (!quad[k]) continue;
+    PetscCall(PetscQuadratureGetData(quad[k], NULL, NULL, &sp->nquad[k], NULL, NULL));
+    PetscCall(HopsBasisCreateQuadrature(order + 1, dim - k, quad[k], &found, &sp->rule[k]));
+    if (!found) sp->rule[k].P = 0;
   }
   PetscCall(HopsPlexGetCells(dm, sp));
   PetscCall(HopsPlexGetGeometry(dm, sp));

@@ -3,9 +3,11 @@
 #include <hops/private/hopsds.h>
 
 typedef struct {
-  PetscBool pa;       /* -dm_mat_type pa: DMCreateMatrix() makes matrix-free operators */
-  PetscBool residual; /* -hops_residual */
-  PetscBool hooked;
+  PetscBool     pa;       /* -dm_mat_type pa: DMCreateMatrix() makes matrix-free operators */
+  PetscBool     residual; /* -hops_residual */
+  PetscBool     hooked;
+  PetscBool     overlap; /* any rank has cells of another one; known for this point SF */
+  PetscObjectId sfid;
   /* of the residual; made for this section */
   PetscSection    section;
   HopsFields      fields;

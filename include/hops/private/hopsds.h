@@ -25,6 +25,11 @@ typedef struct {
   PetscTabulation *tab;
 } HopsAux;
 
+/* refuses what changes PETSc's assembly and hops does not take: basis transformations, anchors, second derivatives, permuted closures; collective */
+PETSC_INTERN PetscErrorCode HopsDMCheck(DM);
+PETSC_INTERN PetscErrorCode HopsDMHasAnchors(DM, PetscBool *);
+PETSC_INTERN PetscErrorCode HopsDMCheckClosures(DM);
+PETSC_INTERN PetscErrorCode HopsDSHasHessians(PetscDS, PetscBool *);
 /* preconditioner: the functions that PETSc fills the preconditioning matrix with, where they differ from the Jacobian's */
 PETSC_INTERN PetscErrorCode HopsRegionGet(DM, PetscInt s, PetscBool preconditioner, HopsRegion *);
 /* the same for the functions of test field i and trial field j */
@@ -56,6 +61,8 @@ PETSC_INTERN PetscErrorCode HopsNodesCreate(DM, HopsNodes *);
 PETSC_INTERN PetscErrorCode HopsNodesDestroy(HopsNodes *);
 /* the nodes of each of a DM's fields, nodes[nf], with maps into the DM's global vectors; their spaces share one order of cells */
 PETSC_INTERN PetscErrorCode HopsNodesCreateFields(DM, PetscInt nf, HopsNodes nodes[]);
+/* has field f the quadrature of field 0, in the same order? PETSc combines the fields' values point by point */
+PETSC_INTERN PetscErrorCode HopsFieldsSameQuadrature(DM, PetscInt f, PetscBool *);
 /* the same nodes in a vector that holds entry i of the global vector as entry position[i] */
 PETSC_INTERN PetscErrorCode HopsNodesCreateSub(HopsNodes, const PetscInt position[], HopsNodes *);
 

@@ -51,6 +51,7 @@ struct _HopsFaceForm {
   PetscBool      has[4];
   HopsFaceTerm   terms;
   HopsFaceBasis *basis; /* [nf] of all fields at the points of the last set-up */
+  HopsBasis     *rule;  /* [nf] the same in one dimension, with the weights */
 };
 
 /* which boundary Jacobian functions the PetscDS has; what hops cannot take is refused */
@@ -58,6 +59,8 @@ PETSC_INTERN PetscErrorCode HopsFaceFormQuery(DM, PetscBool has[4]);
 /* those between some of the fields, NULL where there are none; a scalar g0 alone may be handed to HopsRobinCreateDS() instead. Collective */
 PETSC_INTERN PetscErrorCode HopsFaceFormCreate(HopsTensorForm, HopsSpace, PetscInt ntest, const PetscInt test[], PetscInt ntrial, const PetscInt trial[], HopsFaceForm *);
 PETSC_INTERN PetscErrorCode HopsFaceFormDestroy(HopsFaceForm *);
+/* drops what depends on the rule */
+PETSC_INTERN PetscErrorCode HopsFaceFormResetRule(HopsFaceForm);
 /* g[k][q][..] (see HopsTensorForm) at the points of a face with this geometry; g[k] may be NULL; bases of all fields */
 PETSC_INTERN PetscErrorCode HopsFaceTermEvaluate(HopsTensorForm, HopsFaceTerm, HopsSpace, PetscInt cell, PetscInt face, const HopsFaceBasis[], const PetscReal x[], const PetscReal normal[], const PetscReal J[], PetscScalar *const g[4]);
 

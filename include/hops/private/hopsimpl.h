@@ -9,16 +9,23 @@
 /*
   One-dimensional basis: the P Lagrange polynomials on Gauss-Lobatto-Legendre (GLL) nodes of [-1,1], tabulated at Q points.
 */
+typedef enum {
+  HOPS_RULE_NONE, /* points that are no quadrature rule */
+  HOPS_RULE_GAUSS,
+  HOPS_RULE_GLL,
+  HOPS_RULE_OTHER /* any other one, symmetric about 0 */
+} HopsRuleType;
 typedef struct {
-  PetscInt   P, Q;
-  PetscReal *nodes;      /* [P] GLL nodes, ascending */
-  PetscReal *points;     /* [Q] points, ascending */
-  PetscReal *weights;    /* [Q] quadrature weights (zeros where the points are no quadrature rule) */
-  PetscReal *B;          /* [Q][P] B[q*P+i] = l_i(points[q]) */
-  PetscReal *D;          /* [Q][P] D[q*P+i] = l_i'(points[q]) */
-  PetscReal *E;          /* [Q][P-1] E[q*(P-1)+j] = e_j(points[q]), the edge functions: integral over (node k, node k+1) is 1 if j = k, else 0 */
-  PetscReal *C;          /* [Q][Q] derivatives at the points of the Lagrange basis on the points; D = C B if Q >= P */
-  PetscBool  collocated; /* the points are the nodes */
+  PetscInt     P, Q;
+  PetscReal   *nodes;      /* [P] GLL nodes, ascending */
+  PetscReal   *points;     /* [Q] points, ascending */
+  PetscReal   *weights;    /* [Q] quadrature weights (zeros where the points are no quadrature rule) */
+  PetscReal   *B;          /* [Q][P] B[q*P+i] = l_i(points[q]) */
+  PetscReal   *D;          /* [Q][P] D[q*P+i] = l_i'(points[q]) */
+  PetscReal   *E;          /* [Q][P-1] E[q*(P-1)+j] = e_j(points[q]), the edge functions: integral over (node k, node k+1) is 1 if j = k, else 0 */
+  PetscReal   *C;          /* [Q][Q] derivatives at the points of the Lagrange basis on the points; D = C B if Q >= P */
+  PetscBool    collocated; /* the points are the nodes */
+  HopsRuleType rule;
 } HopsBasis;
 
 /* r with r^dim = n, rounded to an integer: the points per direction of a tensor-product set */
@@ -51,6 +58,7 @@ static inline PetscReal HopsInverse(PetscInt dim, const PetscReal J[], PetscReal
   return det;
 }
 
+PETSC_INTERN void           HopsSymmetrize(PetscInt n, PetscReal x[], PetscReal w[]);
 PETSC_INTERN PetscErrorCode HopsBasisCreate(PetscInt P, PetscInt Q, PetscBool gll, HopsBasis *);
 PETSC_INTERN PetscErrorCode HopsBasisCreateAtPoints(PetscInt P, PetscInt Q, const PetscReal points[], HopsBasis *);
 /*
@@ -60,6 +68,14 @@ PETSC_INTERN PetscErrorCode HopsBasisCreateAtPoints(PetscInt P, PetscInt Q, cons
 */
 #define HOPS_BASIS_INSET 0.01
 PETSC_INTERN PetscErrorCode HopsBasisCreateInside(const HopsBasis *, HopsBasis *);
+/* that of P nodes at the rule of another basis */
+PETSC_INTERN PetscErrorCode HopsBasisCreateLike(PetscInt P, const HopsBasis *rule, HopsBasis *);
+PETSC_INTERN PetscBool      HopsBasisSameRule(const HopsBasis *, const HopsBasis *);
+PETSC_INTERN const char    *HopsBasisRuleName(const HopsBasis *);
+/* src/fe/rule.c: that of P nodes at a quadrature in dim dimensions, if this is a tensor-product rule that hops takes */
+PETSC_INTERN PetscErrorCode HopsBasisCreateQuadrature(PetscInt P, PetscInt dim, PetscQuadrature, PetscBool *found, HopsBasis *);
+/* refuses the quadrature of a cell (k = 0) or of its faces (1) that is none */
+PETSC_INTERN PetscErrorCode HopsSpaceCheckRule(HopsSpace, PetscInt k);
 PETSC_INTERN PetscErrorCode HopsBasisDestroy(HopsBasis *);
 PETSC_INTERN PetscErrorCode HopsGLL(PetscInt n, PetscReal x[], PetscReal w[]);
 
@@ -122,7 +138,8 @@ struct _p_HopsSpace {
   DMLabel               label;              /* of the essential boundary, or NULL; the next two are its values */
   PetscInt              nv, *values;
   HopsSpace             companion[4]; /* of a space from arrays, by family: those that the user gave */
-  PetscInt              q_1d;         /* quadrature points per direction of the PetscFE behind the space, or 0 */
+  PetscInt              nquad[2];     /* points of the quadratures of the PetscFE behind the space, in a cell and on a face, or 0 */
+  HopsBasis             rule[2];      /* the space's basis at these points where they are a tensor-product rule that hops takes, else its P is 0 */
   const HopsBackendOps *backend;
   PetscBool             backendset;                /* by -hops_backend */
   PetscBool             onbackend;                 /* the next two are set (HopsSpaceSetUpBackend()) */

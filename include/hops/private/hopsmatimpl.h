@@ -19,12 +19,15 @@ typedef struct {
   HopsRobin               robin;
   PetscInt                q_1d;        /* 0: the default */
   PetscBool               gll;         /* collocated Gauss-Lobatto quadrature */
+  PetscBool               gauss;       /* Gauss points, though the PetscFE may have others */
   PetscBool               needsetup;   /* quadrature data are older than the coefficients */
   PetscInt                nindefinite; /* this rank's cells whose diffusion no positive form has, after set-up; H1 alone */
   MatPAGeometryType       geometry;
   const char             *geometrynote; /* what was done, for the viewer */
   PetscBool               fromds;       /* the form comes from a PetscDS: its own quadrature is the default */
   HopsBasis               basis;
+  HopsBasis               facebasis; /* at the rule of boundary faces */
+  PetscBool               ferule;    /* both rules are the PetscFE's */
   HopsPAKernel            kernel;
   HopsFormKernel          fkernel; /* in place of it: families other than H1 */
   PetscScalar            *xg, *yg; /* [nL-nT] ghost and constrained parts of the L-vectors, where the back end works */

@@ -46,7 +46,6 @@ struct _HopsPATensor {
   HopsTensorKernel            kernel;
   HopsTensorData             *view; /* [form->nblocks] what the kernel sees */
   PetscInt                    Q;
-  PetscBool                   gll;
   PetscLogDouble              flops;
   struct _HopsPATensorDevice *device; /* patensordevice.c: what a device holds, NULL on the host */
 };
@@ -63,9 +62,9 @@ PETSC_INTERN PetscErrorCode HopsPATensorDestroyDevice(HopsPATensor);
 PETSC_INTERN PetscErrorCode HopsPATensorCreate(HopsTensorForm, PetscInt ntest, const PetscInt testfields[], HopsNodes const test[], PetscInt ntrial, const PetscInt trialfields[], HopsNodes const trial[], HopsPATensor *);
 PETSC_INTERN PetscErrorCode HopsPATensorSetVecType(HopsPATensor, Mat);
 PETSC_INTERN PetscErrorCode HopsPATensorDestroy(HopsPATensor *);
-PETSC_INTERN PetscErrorCode HopsPATensorSetUp(HopsPATensor, const HopsBasis *, PetscBool gll);
+PETSC_INTERN PetscErrorCode HopsPATensorSetUp(HopsPATensor, const HopsBasis *rule, const HopsBasis *face);
 /* what a set-up with the whole's rule makes, but for the tensors, which are the whole's; blocks[i] is the whole's block of block i */
-PETSC_INTERN PetscErrorCode HopsPATensorShare(HopsPATensor whole, const PetscInt blocks[], HopsPATensor);
+PETSC_INTERN PetscErrorCode HopsPATensorShare(HopsPATensor whole, const HopsBasis *face, const PetscInt blocks[], HopsPATensor);
 PETSC_INTERN PetscErrorCode HopsPATensorMult(HopsPATensor, PetscBool transpose, Vec x, Vec y);
 PETSC_INTERN PetscErrorCode HopsPATensorDiagonal(HopsPATensor, Vec d);
 PETSC_INTERN PetscErrorCode HopsPATensorAssemble(HopsPATensor, Mat A, MatReuse, Mat *B);

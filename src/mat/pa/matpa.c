@@ -15,20 +15,48 @@ PetscErrorCode MatPAGetData(Mat A, Mat_PA **pa)
 
 /* ----------------------------------------------------------------- set-up ----------------------------------------------------------------- */
 
-/* The quadrature rule: default order + 2 Gauss points per direction (MFEM's rule), or the PetscFE's own where the form is a PetscDS's */
+/*
+  The quadrature rules of cells and of boundary faces: those that the user sets; else the PetscFE's own where the form is a PetscDS's, and order + 2
+  Gauss points per direction (MFEM's rule) elsewhere
+*/
 static PetscErrorCode MatPASetUpBasis(Mat A, Mat_PA *pa)
 {
   HopsSpace sp = pa->tensor ? pa->tensor->space : pa->space;
   PetscInt  q  = pa->q_1d;
 
   PetscFunctionBegin;
+  if (pa->fromds && sp->nquad[0] && !q && !pa->gll && !pa->gauss) {
+    PetscCall(HopsSpaceCheckRule(sp, 0));
+    PetscCall(HopsBasisCreateLike(sp->order + 1, &sp->rule[0], &pa->basis));
+    PetscCall(HopsBasisCreateLike(sp->order + 1, &sp->rule[sp->rule[1].P ? 1 : 0], &pa->facebasis));
+    pa->ferule = PETSC_TRUE;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   if (pa->gll) {
     PetscCheck(!q || q == sp->order + 1, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_INCOMP, "Collocated quadrature at the %" PetscInt_FMT " GLL nodes has no %" PetscInt_FMT " points: leave out -mat_pa_q_1d, or use -mat_pa_quadrature gauss", sp->order + 1, q);
     q = sp->order + 1;
   }
-  if (!q) q = pa->fromds && sp->q_1d ? sp->q_1d : sp->order + 2;
+  if (!q) q = pa->fromds && sp->rule[0].P && sp->rule[0].rule == HOPS_RULE_GAUSS ? sp->rule[0].Q : sp->order + 2;
+  if (pa->fromds && sp->nquad[0]) PetscCall(PetscInfo(A, "the option for the quadrature, %" PetscInt_FMT " %s points per direction, overrides that of the PetscFE\n", q, pa->gll ? "Gauss-Lobatto" : "Gauss"));
   PetscCheck(q >= 1 && q <= HOPS_MAX_Q_1D, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE, "The number of quadrature points per direction (-mat_pa_q_1d) must be from 1 to %d, not %" PetscInt_FMT, HOPS_MAX_Q_1D, q);
   PetscCall(HopsBasisCreate(sp->order + 1, q, pa->gll, &pa->basis));
+  PetscCall(HopsBasisCreateLike(sp->order + 1, &pa->basis, &pa->facebasis));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* PETSc takes the face quadrature of the test field; the tabulations of all fields at their own are of use at one rule alone */
+static PetscErrorCode MatPACheckFaceRule(Mat_PA *pa)
+{
+  PetscFunctionBegin;
+  if (!pa->ferule || (!pa->robin && !(pa->tensor && pa->tensor->faces))) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(HopsSpaceCheckRule(pa->tensor ? pa->tensor->space : pa->space, 1));
+  for (PetscInt k = 0; pa->tensor && k < 2; ++k)
+    for (PetscInt i = 0; i < pa->tensor->n[k]; ++i) {
+      HopsSpace sp = pa->tensor->side[k][i].nodes->space;
+
+      PetscCall(HopsSpaceCheckRule(sp, 1));
+      PetscCheck(!sp->rule[1].P || HopsBasisSameRule(&sp->rule[1], &pa->facebasis), PetscObjectComm((PetscObject)sp), PETSC_ERR_SUP, "The face quadratures of the fields differ, in a form with boundary terms: give all fields one rule (PetscFECopyQuadrature(), PetscFESetFaceQuadrature())");
+    }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -94,7 +122,8 @@ PetscErrorCode MatPASetUp_Private(Mat A, Mat_PA *pa)
   if (pa->tensor) {
     PetscCall(PetscLogEventBegin(HopsEvent.pasetup, A, 0, 0, 0));
     if (!pa->basis.P) PetscCall(MatPASetUpBasis(A, pa));
-    PetscCall(HopsPATensorSetUp(pa->tensor, &pa->basis, pa->gll));
+    PetscCall(MatPACheckFaceRule(pa));
+    PetscCall(HopsPATensorSetUp(pa->tensor, &pa->basis, &pa->facebasis));
     pa->needsetup = PETSC_FALSE;
     PetscCall(PetscLogEventEnd(HopsEvent.pasetup, A, 0, 0, 0));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -103,6 +132,7 @@ PetscErrorCode MatPASetUp_Private(Mat A, Mat_PA *pa)
   PetscCheck(pa->diffusion || pa->mass || pa->robin, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE, "The operator has no terms: call MatPASetDiffusion(), MatPASetMass() or MatPAAddRobin()");
   PetscCall(PetscLogEventBegin(HopsEvent.pasetup, A, 0, 0, 0));
   if (!pa->basis.P) PetscCall(MatPASetUpBasis(A, pa));
+  PetscCall(MatPACheckFaceRule(pa));
   PetscCall(HopsSpaceSetUpBackend(sp));
   if (!pa->xg) {
     PetscCall((*sp->backend->Malloc)((sp->nL - sp->nT) * sizeof(PetscScalar), (void **)&pa->xg));
@@ -119,7 +149,7 @@ PetscErrorCode MatPASetUp_Private(Mat A, Mat_PA *pa)
     }
     if (pa->kernel) PetscCall((*sp->backend->PAGetInfo)(pa->kernel, NULL, NULL, NULL, &pa->flops)); /* which depend on the geometry */
   }
-  for (HopsRobin r = pa->robin; r; r = r->next) PetscCall(HopsRobinSetUp(sp, &pa->basis, r));
+  for (HopsRobin r = pa->robin; r; r = r->next) PetscCall(HopsRobinSetUp(sp, &pa->facebasis, r));
   pa->needsetup = PETSC_FALSE;
   PetscCall(PetscLogEventEnd(HopsEvent.pasetup, A, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -138,8 +168,10 @@ PetscErrorCode MatPAReset(Mat_PA *pa)
   PetscFunctionBegin;
   PetscCall(MatPADestroyKernel(pa));
   if (pa->basis.P) PetscCall(HopsBasisDestroy(&pa->basis));
-  pa->basis.P   = 0;
-  pa->needsetup = PETSC_TRUE;
+  if (pa->facebasis.P) PetscCall(HopsBasisDestroy(&pa->facebasis));
+  pa->basis.P = pa->facebasis.P = 0;
+  pa->ferule                    = PETSC_FALSE;
+  pa->needsetup                 = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -191,7 +223,7 @@ static PetscErrorCode MatPAApply(Mat A, Mat_PA *pa, const PetscScalar x[], Petsc
   PetscCall(MatPAApplyPart(pa, HOPS_PART_INTERIOR_A, x, y));
   PetscCall(HopsSpaceBackendHaloEnd(sp, x, xg));
   PetscCall(MatPAApplyPart(pa, HOPS_PART_SHARED, x, y));
-  for (HopsRobin r = pa->robin; r; r = r->next) PetscCall(HopsRobinApply(sp, &pa->basis, r, x, xg, y, yg));
+  for (HopsRobin r = pa->robin; r; r = r->next) PetscCall(HopsRobinApply(sp, &pa->facebasis, r, x, xg, y, yg));
   PetscCall(HopsSpaceBackendHaloAddBegin(sp, yg));
   PetscCall(MatPAApplyPart(pa, HOPS_PART_INTERIOR_B, x, y));
   PetscCall(HopsSpaceBackendHaloAddEnd(sp, yg, y));
@@ -320,7 +352,7 @@ static PetscErrorCode MatPADiagonalForm(Mat A, Vec d)
   PetscCall((*sp->backend->Zero)(sp->nL - sp->nT, pa->yg));
   if (pa->kernel) PetscCall((*sp->backend->PADiagonal)(pa->kernel, a, pa->yg));
   if (pa->fkernel) PetscCall((*sp->backend->FormDiagonal)(pa->fkernel, a, pa->yg));
-  for (HopsRobin r = pa->robin; r; r = r->next) PetscCall(HopsRobinDiagonal(sp, &pa->basis, r, a, pa->yg));
+  for (HopsRobin r = pa->robin; r; r = r->next) PetscCall(HopsRobinDiagonal(sp, &pa->facebasis, r, a, pa->yg));
   PetscCall(HopsSpaceBackendHaloAddBegin(sp, pa->yg));
   PetscCall(HopsSpaceBackendHaloAddEnd(sp, pa->yg, a));
   PetscCall((*sp->backend->SetEntries)(sp->ness, sp->bessT, NULL, a));
@@ -406,14 +438,14 @@ static PetscErrorCode MatView_PA(Mat A, PetscViewer viewer)
   if (ascii && pa->tensor) {
     PetscCall(PetscViewerASCIIPushTab(viewer));
     PetscCall(HopsPATensorView(pa->tensor, viewer));
-    if (pa->basis.P) PetscCall(PetscViewerASCIIPrintf(viewer, "quadrature: %" PetscInt_FMT " %s points per direction\n", pa->basis.Q, pa->gll ? "Gauss-Lobatto" : "Gauss"));
+    if (pa->basis.P) PetscCall(PetscViewerASCIIPrintf(viewer, "quadrature: %" PetscInt_FMT " %s points per direction\n", pa->basis.Q, HopsBasisRuleName(&pa->basis)));
     PetscCall(MatPASumView(pa, viewer));
     PetscCall(PetscViewerASCIIPopTab(viewer));
   }
   if (!ascii || !pa->space) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscViewerASCIIPushTab(viewer));
   PetscCall(HopsSpaceView(pa->space, viewer));
-  if (pa->basis.P) PetscCall(PetscViewerASCIIPrintf(viewer, "quadrature: %" PetscInt_FMT " %s points per direction\n", pa->basis.Q, pa->gll ? "Gauss-Lobatto" : "Gauss"));
+  if (pa->basis.P) PetscCall(PetscViewerASCIIPrintf(viewer, "quadrature: %" PetscInt_FMT " %s points per direction\n", pa->basis.Q, HopsBasisRuleName(&pa->basis)));
   if (pa->kernel || pa->fkernel) {
     const char    *name;
     PetscBool      spec;
@@ -484,6 +516,7 @@ static PetscErrorCode MatPACopyForm(Mat A, Mat B)
   PetscCall(HopsRobinDestroy(&pb->robin));
   pb->q_1d     = pa->q_1d;
   pb->gll      = pa->gll;
+  pb->gauss    = pa->gauss;
   pb->fromds   = pa->fromds;
   pb->general  = pa->general;
   pb->geometry = pa->geometry;
@@ -573,6 +606,7 @@ PetscErrorCode MatCreate_PA(Mat A)
   const char *rules[] = {"gauss", "gll"};
   PetscInt    rule    = 0;
   PetscInt    q       = 0;
+  PetscBool   set;
 
   PetscFunctionBegin;
   PetscCall(PetscNew(&pa));
@@ -582,14 +616,15 @@ PetscErrorCode MatCreate_PA(Mat A)
   if (((PetscObject)A)->options) PetscCall(PetscOptionsPush(((PetscObject)A)->options));
   PetscOptionsBegin(PetscObjectComm((PetscObject)A), ((PetscObject)A)->prefix, "Matrix-free operator (MATPA) options", "MATPA"); /* -help prints those of a Mat once, for the first one */
   PetscCall(PetscOptionsInt("-mat_pa_q_1d", "Quadrature points per direction (0: order + 2)", "MatPASetQuadrature", q, &q, NULL));
-  PetscCall(PetscOptionsEList("-mat_pa_quadrature", "Quadrature rule", "MatPASetQuadrature", rules, 2, rules[0], &rule, NULL));
+  PetscCall(PetscOptionsEList("-mat_pa_quadrature", "Quadrature rule", "MatPASetQuadrature", rules, 2, rules[0], &rule, &set));
   PetscCall(PetscOptionsBool("-mat_pa_general", "Full tensors for every form of a PetscDS, scalar symmetric ones included", "MATPA", pa->general, &pa->general, NULL));
   PetscCall(PetscOptionsEnum("-mat_pa_geometry", "Recompute affine and multilinear geometry", "MatPASetGeometryType", MatPAGeometryTypes, (PetscEnum)pa->geometry, (PetscEnum *)&pa->geometry, NULL));
   PetscOptionsEnd();
   if (((PetscObject)A)->options) PetscCall(PetscOptionsPop());
   PetscCheck(q >= 0, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE, "-mat_pa_q_1d must be positive, not %" PetscInt_FMT, q);
-  pa->q_1d = q;
-  pa->gll  = rule == 1 ? PETSC_TRUE : PETSC_FALSE;
+  pa->q_1d  = q;
+  pa->gll   = rule == 1 ? PETSC_TRUE : PETSC_FALSE;
+  pa->gauss = set && !pa->gll ? PETSC_TRUE : PETSC_FALSE;
   PetscCall(MatPASetAlgebra(A));
   PetscCall(MatShellSetOperation(A, MATOP_MULT, (HopsVoidFn)MatMult_PA));
   PetscCall(MatShellSetOperation(A, MATOP_MULT_TRANSPOSE, (HopsVoidFn)MatMultTranspose_PA));

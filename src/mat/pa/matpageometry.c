@@ -100,6 +100,7 @@ PetscErrorCode MatPASetUpGeometry(Mat A, Mat_PA *pa, PetscBool *done)
   if (pa->kernel) PetscCall((*sp->backend->PAGetInfo)(pa->kernel, NULL, &special, NULL, NULL));
   if (!pa->kernel) pa->geometrynote = "quadrature data stored (no geometry is recomputed outside H1)";
   else if (!sp->backend->PASetUpCells) pa->geometrynote = "quadrature data stored (the back end recomputes no geometry)";
+  else if (pa->basis.rule == HOPS_RULE_OTHER) pa->geometrynote = "quadrature data stored (the rule may not be exact)";
   else if (!special) pa->geometrynote = "quadrature data stored (the generic kernel recomputes no geometry)";
   else {
     PetscCall(HopsSpaceGetMapKind(sp, &kind));

@@ -321,8 +321,9 @@ PetscErrorCode MatPASetQuadrature(Mat A, PetscInt q_1d, PetscBool gll)
   PetscCall(MatPAGetData(A, &pa));
   PetscCheck(q_1d >= 0, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE, "The number of quadrature points must not be negative, but is %" PetscInt_FMT, q_1d);
   PetscCheck(q_1d <= HOPS_MAX_Q_1D, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE, "There are at most %d quadrature points per direction, not %" PetscInt_FMT, HOPS_MAX_Q_1D, q_1d);
-  pa->q_1d = q_1d;
-  pa->gll  = gll;
+  pa->q_1d  = q_1d;
+  pa->gll   = gll;
+  pa->gauss = PETSC_FALSE;
   PetscCall(MatPAReset(pa));
   PetscCall(MatPAChanged(A, pa, PETSC_FALSE));
   PetscFunctionReturn(PETSC_SUCCESS);

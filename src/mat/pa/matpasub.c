@@ -119,14 +119,15 @@ static PetscErrorCode MatCreateBlock_PA(Mat A, Mat_PA *pa, IS isrow, IS iscol, M
   PetscCall(MatSetType(*B, MATPA));
   PetscCall(MatSetUp(*B));
   PetscCall(MatPAGetData(*B, &pb));
-  pb->q_1d    = t->Q;
+  pb->q_1d    = pa->q_1d || pa->gll || pa->gauss ? t->Q : 0;
   pb->gll     = pa->gll;
   pb->fromds  = pa->fromds;
   pb->general = pa->general;
   pb->form    = form;
   PetscCall(HopsPATensorCreate(form, row.n, row.field, row.nodes, col.n, col.field, col.nodes, &pb->tensor));
   PetscCall(HopsPATensorSetVecType(pb->tensor, *B));
-  PetscCall(HopsBasisCreate(pa->basis.P, pa->basis.Q, pa->gll, &pb->basis));
+  PetscCall(HopsBasisCreateLike(pa->basis.P, &pa->basis, &pb->basis));
+  PetscCall(HopsBasisCreateLike(pa->basis.P, &pa->facebasis, &pb->facebasis));
   PetscCall(HopsPASelectionDestroy(&row));
   PetscCall(HopsPASelectionDestroy(&col));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -151,7 +152,7 @@ static PetscErrorCode MatRefreshBlock_PA(Mat A, Mat_PA *pa, Mat B)
   HopsPASelectBlocks(whole, t->n[0], field[0], t->n[1], field[1], &n, blocks);
   PetscCheck(n == t->form->nblocks, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONG, "The matrix to reuse is no block of this operator: call MatCreateSubMatrix() with MAT_INITIAL_MATRIX");
   PetscCall(HopsTensorFormShareState(whole->form, t->form));
-  PetscCall(HopsPATensorShare(whole, blocks, t));
+  PetscCall(HopsPATensorShare(whole, &pa->facebasis, blocks, t));
   PetscCall(PetscFree(blocks));
   PetscCall(PetscFree(field[0]));
   PetscCall(PetscFree(field[1]));

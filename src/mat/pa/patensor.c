@@ -170,13 +170,13 @@ PetscErrorCode HopsPATensorDuplicate(HopsPATensor t, HopsPATensor *out)
 /* ------------------------------------------------------------- quadrature data ------------------------------------------------------------- */
 
 /* Bases and kernel of a rule; W as in TensorCreate() */
-static PetscErrorCode HopsPATensorSetUpRule(HopsPATensor t, PetscInt Q, PetscBool gll, PetscInt W)
+static PetscErrorCode HopsPATensorSetUpRule(HopsPATensor t, const HopsBasis *rule, PetscInt W)
 {
   const HopsBackendOps *be = t->space->backend;
   HopsTensorSide       *sides[2];
 
   PetscFunctionBegin;
-  if (t->Q == Q && t->gll == gll) PetscFunctionReturn(PETSC_SUCCESS);
+  if (t->Q && HopsBasisSameRule(&t->side[HOPS_TEST][0].basis, rule)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HopsPATensorReset(t));
   if (!be->host && !t->device) PetscCall(HopsPATensorCreateDevice(t));
   for (PetscInt k = 0; k < 2; ++k) {
@@ -185,18 +185,17 @@ static PetscErrorCode HopsPATensorSetUpRule(HopsPATensor t, PetscInt Q, PetscBoo
       HopsPASide      *s = &t->side[k][i];
       const PetscReal *X;
 
-      PetscCall(HopsBasisCreate(s->nodes->space->order + 1, Q, gll, &s->basis));
+      PetscCall(HopsBasisCreateLike(s->nodes->space->order + 1, rule, &s->basis));
       sides[k][i].nc    = s->nodes->nc;
       sides[k][i].basis = &s->basis;
       sides[k][i].l     = s->l;
       PetscCall(HopsSpaceGetBackendMesh(s->nodes->space, &sides[k][i].restr, &X));
     }
   }
-  PetscCall((*be->TensorCreate)(t->space, Q, W, t->n[0], sides[0], t->n[1], sides[1], &t->kernel));
+  PetscCall((*be->TensorCreate)(t->space, rule->Q, W, t->n[0], sides[0], t->n[1], sides[1], &t->kernel));
   PetscCall(PetscFree(sides[0]));
   PetscCall(PetscFree(sides[1]));
-  t->Q   = Q;
-  t->gll = gll;
+  t->Q = rule->Q;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -410,40 +409,41 @@ static PetscErrorCode HopsPATensorPass(HopsPATensor t, const HopsBasis *basis, c
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode HopsPATensorSetUpFaces(HopsPATensor t)
+static PetscErrorCode HopsPATensorSetUpFaces(HopsPATensor t, const HopsBasis *rule)
 {
   PetscFunctionBegin;
   if (!t->faces) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(HopsFaceFormSetUp(t->faces, &t->side[HOPS_TEST][0].basis));
+  PetscCheck(!t->device || HopsBasisSameRule(rule, &t->side[HOPS_TEST][0].basis), PetscObjectComm((PetscObject)t->space), PETSC_ERR_SUP, "On a device full tensors on boundary faces have the rule of the cells, and the PetscFE's face quadrature is another one: give it the same points (PetscFESetFaceQuadrature()), override both by -mat_pa_q_1d, or use -hops_backend host");
+  PetscCall(HopsFaceFormSetUp(t->faces, rule));
   if (t->device) PetscCall(HopsPATensorSetUpFacesDevice(t));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsPATensorSetUp(HopsPATensor t, const HopsBasis *basis, PetscBool gll)
+PetscErrorCode HopsPATensorSetUp(HopsPATensor t, const HopsBasis *basis, const HopsBasis *face)
 {
   HopsBasis geom;
   PetscBool again = PETSC_TRUE;
   size_t    bytes = 0;
 
   PetscFunctionBegin;
-  PetscCall(HopsPATensorSetUpRule(t, basis->Q, gll, 0));
+  PetscCall(HopsPATensorSetUpRule(t, basis, 0));
   PetscCall(HopsSpaceCreateGeometryBasis(t->space, basis, &geom));
   while (again) PetscCall(HopsPATensorPass(t, basis, &geom, &again));
   PetscCall(HopsBasisDestroy(&geom));
   PetscCall(HopsPATensorSetUpView(t));
-  PetscCall(HopsPATensorSetUpFaces(t));
+  PetscCall(HopsPATensorSetUpFaces(t, face));
   for (PetscInt b = 0; b < t->form->nblocks; ++b) bytes += (size_t)t->block[b].data->nentries * t->space->ncells * PetscPowInt(basis->Q, t->space->dim) * sizeof(PetscScalar);
   PetscCall(PetscInfo(t->space, "full tensors: %g bytes of quadrature data in %" PetscInt_FMT " blocks\n", (double)bytes, t->form->nblocks));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsPATensorShare(HopsPATensor whole, const PetscInt blocks[], HopsPATensor t)
+PetscErrorCode HopsPATensorShare(HopsPATensor whole, const HopsBasis *face, const PetscInt blocks[], HopsPATensor t)
 {
   HopsTensorLayout layout;
 
   PetscFunctionBegin;
   PetscCall((*whole->space->backend->TensorGetLayout)(whole->kernel, &layout));
-  PetscCall(HopsPATensorSetUpRule(t, whole->Q, whole->gll, layout.W));
+  PetscCall(HopsPATensorSetUpRule(t, &whole->side[HOPS_TEST][0].basis, layout.W));
   for (PetscInt b = 0; b < t->form->nblocks; ++b) {
     HopsPAData *d = whole->block[blocks[b]].data;
 
@@ -452,7 +452,7 @@ PetscErrorCode HopsPATensorShare(HopsPATensor whole, const PetscInt blocks[], Ho
     t->block[b].data = d;
   }
   PetscCall(HopsPATensorSetUpView(t));
-  PetscCall(HopsPATensorSetUpFaces(t));
+  PetscCall(HopsPATensorSetUpFaces(t, face));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

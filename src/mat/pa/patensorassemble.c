@@ -197,7 +197,7 @@ static PetscInt HopsDenseFind(HopsPATensor t, PetscInt side, PetscInt field)
 /* The points of face i of a term, with the ends of the cell as points of the direction across it */
 static PetscErrorCode HopsDenseFace(HopsPATensor t, HopsDense *m, HopsFaceTerm f, PetscInt i, const HopsFaceBasis *geom, const PetscInt s[2], const HopsBasis end[2], PetscReal x[], PetscReal normal[], PetscReal J[], PetscReal w[])
 {
-  const PetscInt dim = m->dim, Q = t->Q, nq = PetscPowInt(Q, dim - 1), face = f->faces[i];
+  const PetscInt dim = m->dim, Q = t->faces->rule[0].Q, nq = PetscPowInt(Q, dim - 1), face = f->faces[i];
 
   PetscFunctionBegin;
   PetscCall(HopsFaceGeometry(t->space, geom, f->cells[i], face, x, normal, J, w));
@@ -210,12 +210,12 @@ static PetscErrorCode HopsDenseFace(HopsPATensor t, HopsDense *m, HopsFaceTerm f
       else {
         k[d] = r % Q;
         r /= Q;
-        w[q] *= t->side[0][s[0]].basis.weights[k[d]];
+        w[q] *= t->faces->rule[0].weights[k[d]];
       }
     }
     HopsInverse(dim, J + q * dim * dim, Ji);
     for (PetscInt side = 0; side < 2; ++side) {
-      const HopsBasis *own = &t->side[side][s[side]].basis, *b[3] = {own, own, own};
+      const HopsBasis *own = &t->faces->rule[side ? f->trial : f->test], *b[3] = {own, own, own};
 
       b[face / 2] = &end[side];
       HopsDensePoint(dim, b, k, Ji, q, &m->side[side][s[side]]);
@@ -228,13 +228,15 @@ static PetscErrorCode HopsDenseFaces(HopsPATensor t, HopsDense *m)
 {
   HopsFields      F       = t->form->fields;
   const PetscReal ends[2] = {-1.0, 1.0};
-  const PetscInt  dim = m->dim, nq = PetscPowInt(t->Q, dim - 1);
+  const PetscInt  dim     = m->dim;
   HopsFaceBasis   geom;
+  PetscInt        nq;
   PetscReal      *x, *normal, *J, *w;
 
   PetscFunctionBegin;
   if (!t->faces) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(HopsFaceBasisCreate(dim, t->space->gorder + 1, &t->side[0][0].basis, &geom));
+  nq = PetscPowInt(t->faces->rule[0].Q, dim - 1);
+  PetscCall(HopsFaceBasisCreate(dim, t->space->gorder + 1, &t->faces->rule[0], &geom));
   PetscCall(PetscMalloc4(nq * dim, &x, nq * dim, &normal, nq * dim * dim, &J, nq, &w));
   for (HopsFaceTerm f = t->faces->terms; f; f = f->next) {
     const PetscInt s[2] = {HopsDenseFind(t, 0, f->test), HopsDenseFind(t, 1, f->trial)};

@@ -72,8 +72,10 @@ PetscErrorCode HopsFaceFormSetUp(HopsFaceForm ff, const HopsBasis *basis)
   HopsFaceBasis geom;
 
   PetscFunctionBegin;
-  if (ff->basis) PetscCall(HopsFaceBasesDestroy(ff->form->fields, &ff->basis));
+  PetscCall(HopsFaceFormResetRule(ff));
   PetscCall(HopsFaceBasesCreate(ff->form->fields, basis, &ff->basis));
+  PetscCall(PetscMalloc1(ff->form->fields->nf, &ff->rule));
+  for (PetscInt i = 0; i < ff->form->fields->nf; ++i) PetscCall(HopsBasisCreateLike(ff->form->fields->P[i], basis, &ff->rule[i]));
   PetscCall(HopsFaceBasisCreate(ff->space->dim, ff->space->gorder + 1, basis, &geom));
   for (HopsFaceTerm t = ff->terms; t; t = t->next) PetscCall(HopsFaceTermSetUp(ff, t, basis, &geom));
   PetscCall(HopsFaceBasisDestroy(&geom));

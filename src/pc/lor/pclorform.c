@@ -226,6 +226,15 @@ static PetscErrorCode PCLORFindClosedRule(DM dm, PetscBool *closed)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Likewise of a MATPA, which has its own rule or, where nobody chose one, the PetscFE's */
+static PetscBool PCLORHasClosedRule(const Mat_PA *pa)
+{
+  const HopsSpace sp = pa->space ? pa->space : (pa->tensor ? pa->tensor->space : NULL);
+
+  if (!pa->fromds || !sp || !sp->rule[0].P || pa->q_1d || pa->gll || pa->gauss) return pa->gll;
+  return 1.0 - PetscAbsReal(sp->rule[0].points[0]) < PETSC_SQRT_MACHINE_EPSILON ? PETSC_TRUE : PETSC_FALSE;
+}
+
 PetscErrorCode PCLORGetForm(PC pc, PC_LOR *lor)
 {
   MPI_Comm  comm = PetscObjectComm((PetscObject)pc);
@@ -236,7 +245,7 @@ PetscErrorCode PCLORGetForm(PC pc, PC_LOR *lor)
 
   PetscFunctionBegin;
   PetscCall(PCLORGetOperatorPA(pc, lor, &pa));
-  lor->collocated = pa && pa->gll ? PETSC_TRUE : PETSC_FALSE;
+  lor->collocated = pa ? PCLORHasClosedRule(pa) : PETSC_FALSE;
   PetscCall(PCLORFindDM(pc, &dm));
   if (dm) PetscCall(PetscObjectTypeCompare((PetscObject)dm, DMPLEX, &plex));
   if (pa && pa->tensor && !lor->userspace) {

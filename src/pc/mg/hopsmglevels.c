@@ -143,7 +143,7 @@ static PetscErrorCode PCHopsMGCoarsenOperator(PC_HopsMG *mg, PetscInt l, Mat fin
   PetscCall(MatPASetUp_Private(fine, pf));
   q = PetscMax(1, pf->basis.Q - sf->order + sc->order); /* as exact as on the fine level */
   if (!mg->A[l - 1]) PetscCall(MatCreatePA(sc, &mg->A[l - 1]));
-  PetscCall(MatPASetQuadrature(mg->A[l - 1], pf->gll ? 0 : q, pf->gll));
+  PetscCall(MatPASetQuadrature(mg->A[l - 1], pf->basis.collocated ? 0 : q, pf->basis.collocated));
   PetscCall(HopsCoefficientCoarsen(pf->diffusion, nested, sc, sf, q, &cf));
   PetscCall(MatPASetDiffusion(mg->A[l - 1], cf));
   PetscCall(HopsCoefficientDestroy(&cf));
@@ -152,7 +152,7 @@ static PetscErrorCode PCHopsMGCoarsenOperator(PC_HopsMG *mg, PetscInt l, Mat fin
   PetscCall(HopsCoefficientDestroy(&cf));
   PetscCall(MatPAGetData(mg->A[l - 1], &pc));
   PetscCall(HopsRobinDestroy(&pc->robin));
-  PetscCall(HopsRobinCoarsen(pf->robin, nested, sc, sf, &pf->basis, mg->A[l - 1]));
+  PetscCall(HopsRobinCoarsen(pf->robin, nested, sc, sf, &pf->facebasis, mg->A[l - 1]));
   PetscCall(PCHopsMGCopyNullSpace(fine, mg->A[l - 1]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

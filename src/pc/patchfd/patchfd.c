@@ -44,10 +44,9 @@ static PetscErrorCode PCPATCHFDCalloc(PC_PATCHFD *fd, PetscInt n, PetscScalar **
 /* The operator's own quadrature, where it is known: patches then have exactly the operator's matrix where they can */
 static PetscErrorCode PCPATCHFDSetUpBasis(PC pc, PC_PATCHFD *fd)
 {
-  HopsSpace sp            = fd->src.form.space;
-  PetscInt  q             = sp->q_1d ? sp->q_1d : sp->order + 2;
-  PetscBool gll           = PETSC_FALSE;
-  Mat       candidates[2] = {pc->pmat, pc->mat};
+  HopsSpace  sp            = fd->src.form.space;
+  HopsBasis *rule          = sp->rule[0].P ? &sp->rule[0] : NULL;
+  Mat        candidates[2] = {pc->pmat, pc->mat};
 
   PetscFunctionBegin;
   fd->A = pc->pmat;
@@ -60,12 +59,12 @@ static PetscErrorCode PCPATCHFDSetUpBasis(PC pc, PC_PATCHFD *fd)
     PetscCall(MatPAGetData(candidates[i], &pa));
     if (pa->space != sp) continue;
     PetscCall(MatPASetUp_Private(candidates[i], pa));
-    q     = pa->basis.Q;
-    gll   = pa->gll;
+    rule  = &pa->basis;
     fd->A = candidates[i];
     break;
   }
-  PetscCall(HopsBasisCreate(sp->order + 1, q, gll, &fd->basis));
+  if (rule) PetscCall(HopsBasisCreateLike(sp->order + 1, rule, &fd->basis));
+  else PetscCall(HopsBasisCreate(sp->order + 1, sp->order + 2, PETSC_FALSE, &fd->basis));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
