@@ -57,6 +57,7 @@ static PetscErrorCode HopsPointMeans(DM dm, PetscInt pStart, PetscInt pEnd, Pets
   PetscCall(DMPlexGetDepthStratum(dm, 0, &vStart, &vEnd));
   PetscCall(DMGetCoordinatesLocal(dm, &coords));
   PetscCall(DMGetCoordinateSection(dm, &cs));
+  if (pStart == pEnd) PetscFunctionReturn(PETSC_SUCCESS); /* a rank without points may have no vector */
   PetscCall(VecGetArrayRead(coords, &a));
   for (PetscInt p = pStart; p < pEnd; ++p) {
     PetscInt ncl, *cl = NULL, nv = 0;
