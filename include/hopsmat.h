@@ -8,7 +8,7 @@
   and the action is evaluated by sum factorisation.
 
   Options Database Keys:
-+ -mat_pa_q_1d <n>      - quadrature points per direction (default order + 2, or the `PetscFE`'s own)
++ -mat_pa_q_1d <n>      - quadrature points per direction (default order + 2, or the `PetscFE`'s own rule)
 . -mat_pa_quadrature <gauss|gll> - Gauss points, or the collocated Gauss-Lobatto-Legendre nodes (then n is order + 1)
 . -mat_pa_geometry <auto|stored|recompute> - recompute affine and multilinear geometry, see `MatPASetGeometryType()`
 . -mat_pa_general       - full tensors for every form of a `PetscDS`, scalar symmetric ones included

@@ -110,6 +110,67 @@ static PetscErrorCode Meshes(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static void Identity(PetscInt dim, PetscInt Nf, PetscInt NfAux, const PetscInt uOff[], const PetscInt uOff_x[],
+                     const PetscScalar u[], const PetscScalar u_t[], const PetscScalar u_x[], const PetscInt aOff[],
+                     const PetscInt aOff_x[], const PetscScalar a[], const PetscScalar a_t[], const PetscScalar a_x[], PetscReal t,
+                     PetscReal shift, const PetscReal x[], PetscInt nc, const PetscScalar c[], PetscScalar g[])
+{
+  for (PetscInt d = 0; d < dim; ++d) g[d * dim + d] = 1.0;
+}
+
+/* What changes PETSc's assembly of a PetscDS beside its functions */
+static PetscErrorCode Assembly(void)
+{
+  for (PetscInt k = 0; k < 4; ++k) {
+    DM           dm;
+    PetscDS      ds;
+    HopsSpace    sp;
+    Mat          A;
+    Vec          x, y;
+    PetscObject  fe;
+    PetscSection anchors;
+    IS           to;
+    PetscInt     vStart, vEnd, last;
+
+    PetscFunctionBeginUser;
+    PetscCall(BoxMesh(2, PETSC_FALSE, &dm));
+    PetscCall(AddFE(dm, 1, 2, PETSC_FALSE));
+    PetscCall(DMGetDS(dm, &ds));
+    PetscCall(PetscDSSetJacobian(ds, 0, 0, NULL, NULL, NULL, Identity));
+    if (k == 0) {
+      PetscQuadrature conical;
+
+      PetscCall(DMGetField(dm, 0, NULL, &fe));
+      PetscCall(PetscDTStroudConicalQuadrature(2, 1, 3, -1.0, 1.0, &conical));
+      PetscCall(PetscFESetQuadrature((PetscFE)fe, conical));
+      PetscCall(PetscQuadratureDestroy(&conical));
+    }
+    if (k == 1) PetscCall(PetscDSSetJetDegree(ds, 0, 2));
+    if (k == 2) PetscCall(DMPlexSetClosurePermutationTensor(dm, PETSC_DETERMINE, NULL));
+    PetscCall(HopsSpaceCreateFromDM(dm, &sp));
+    PetscCall(MatCreatePA(sp, &A));
+    if (k == 3) { /* on a mesh whose first vertex hangs on the last */
+      PetscCall(DMPlexGetDepthStratum(dm, 0, &vStart, &vEnd));
+      last = vEnd - 1;
+      PetscCall(PetscSectionCreate(PETSC_COMM_WORLD, &anchors));
+      PetscCall(PetscSectionSetChart(anchors, vStart, vStart + 1));
+      PetscCall(PetscSectionSetDof(anchors, vStart, 1));
+      PetscCall(PetscSectionSetUp(anchors));
+      PetscCall(ISCreateGeneral(PETSC_COMM_SELF, 1, &last, PETSC_COPY_VALUES, &to));
+      PetscCall(DMPlexSetAnchors(dm, anchors, to));
+    }
+    if (k == 0) {
+      PetscCall(MatPASetFromDS(A, dm));
+      PetscCall(MatCreateVecs(A, &x, &y));
+      EXPECT("conical quadrature", MatMult(A, x, y), "no tensor product|9 points|PetscFESetQuadrature()|-mat_pa_q_1d");
+    }
+    if (k == 1) EXPECT("second derivatives", MatPASetFromDS(A, dm), "PetscDSSetJetDegree()|-dm_mat_type pa");
+    if (k == 2) EXPECT("permuted closures", MatPASetFromDS(A, dm), "DMPlexSetClosurePermutationTensor()|clone");
+    if (k == 3) EXPECT("anchors", MatPASetFromDS(A, dm), "DMPlexSetAnchors()|conforming");
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode Operators(void)
 {
   DM                dm;
@@ -364,6 +425,7 @@ int main(int argc, char **argv)
     return 0;
   }
   PetscCall(Meshes());
+  PetscCall(Assembly());
   PetscCall(Operators());
   PetscCall(Arguments());
   PetscCall(Arrays());

@@ -1,4 +1,5 @@
-static char help[] = "A mesh whose partitions overlap: residual and Jacobian of a PetscDS code, with boundary terms, against those without overlap,\n\
+static char help[] =
+  "A mesh whose partitions overlap: residual and Jacobian of a PetscDS code, with boundary terms, against those without overlap,\n\
 where -dm_mat_type pa leaves the residual to PETSc.\n\
   -over_dm_mat_type, -over_hops_residual: of the mesh with overlap; -auxiliary: the boundary functions see a field\n\n";
 
@@ -7,8 +8,9 @@ where -dm_mat_type pa leaves the residual to PETSc.\n\
 #include <petscsnes.h>
 
 #define POINT \
-  PetscInt dim, PetscInt Nf, PetscInt NfAux, const PetscInt uOff[], const PetscInt uOff_x[], const PetscScalar u[], const PetscScalar u_t[], const PetscScalar u_x[], const PetscInt aOff[], const PetscInt aOff_x[], const PetscScalar a[], const PetscScalar a_t[], \
-    const PetscScalar a_x[], PetscReal t
+  PetscInt dim, PetscInt Nf, PetscInt NfAux, const PetscInt uOff[], const PetscInt uOff_x[], const PetscScalar u[], \
+    const PetscScalar u_t[], const PetscScalar u_x[], const PetscInt aOff[], const PetscInt aOff_x[], const PetscScalar a[], \
+    const PetscScalar a_t[], const PetscScalar a_x[], PetscReal t
 
 static void f0(POINT, const PetscReal x[], PetscInt nc, const PetscScalar c[], PetscScalar f[])
 {
@@ -35,7 +37,8 @@ static void f0bd(POINT, const PetscReal x[], const PetscReal n[], PetscInt nc, c
   f[0] = (2.0 + x[0] + (NfAux ? a[0] : 0.0)) * u[0] - x[1];
 }
 
-static void g0bd(POINT, PetscReal shift, const PetscReal x[], const PetscReal n[], PetscInt nc, const PetscScalar c[], PetscScalar g[])
+static void g0bd(POINT, PetscReal shift, const PetscReal x[], const PetscReal n[], PetscInt nc, const PetscScalar c[],
+                 PetscScalar g[])
 {
   g[0] = 2.0 + x[0] + (NfAux ? a[0] : 0.0);
 }
@@ -137,7 +140,9 @@ int main(int argc, char **argv)
   PetscCall(DMSetFromOptions(over));
   PetscCall(Norms(dm, a));
   PetscCall(Norms(over, b));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "residual %s, Jacobian %s\n", PetscAbsReal(a[0] - b[0]) < 1e-12 * a[0] ? "agrees" : "DIFFERS", PetscAbsReal(a[1] - b[1]) < 1e-12 * a[1] ? "agrees" : "DIFFERS"));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "residual %s, Jacobian %s\n",
+                        PetscAbsReal(a[0] - b[0]) < 1e-12 * a[0] ? "agrees" : "DIFFERS",
+                        PetscAbsReal(a[1] - b[1]) < 1e-12 * a[1] ? "agrees" : "DIFFERS"));
   PetscCall(DMDestroy(&over));
   PetscCall(DMDestroy(&dm));
   PetscCall(PetscFinalize());

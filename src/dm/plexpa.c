@@ -110,7 +110,9 @@ static PetscErrorCode HopsPlexHasOverlap(DM dm, HopsPlex *plex, PetscBool *overl
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-#define HOPS_OVERLAP_REMEDY "use -dm_mat_type " MATPA " and -hops_residual together, on continuous Lagrange fields, or distribute the mesh without overlap (-dm_distribute_overlap 0)"
+#define HOPS_OVERLAP_REMEDY \
+  "use -dm_mat_type " MATPA \
+  " and -hops_residual together, on continuous Lagrange fields, or distribute the mesh without overlap (-dm_distribute_overlap 0)"
 
 /* Refuses PETSc's assembly where the residual is hops' */
 static PetscErrorCode HopsPlexCheckAssembly(DM dm)
@@ -122,7 +124,9 @@ static PetscErrorCode HopsPlexCheckAssembly(DM dm)
   PetscCall(HopsPlexGet(dm, &plex));
   if (!plex) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HopsPlexHasOverlap(dm, plex, &overlap));
-  PetscCheck(!overlap, PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP, "The mesh has overlapping partitions, whose cells PETSc's assembled Jacobian counts on every rank, and hops' residual once: " HOPS_OVERLAP_REMEDY);
+  PetscCheck(!overlap, PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP,
+             "The mesh has overlapping partitions, whose cells PETSc's assembled Jacobian counts on every rank, and hops' residual "
+             "once: " HOPS_OVERLAP_REMEDY);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -138,9 +142,13 @@ static PetscErrorCode HopsPlexTryResidual(DM dm, PetscReal t, Vec X, Vec Xt, Vec
   if (!plex) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HopsPlexHasOverlap(dm, plex, &overlap));
   if (!plex->residual && !overlap) PetscFunctionReturn(PETSC_SUCCESS);
-  if (!plex->residual) PetscCall(PetscInfo(dm, "residual by sum factorisation, as by -hops_residual: PETSc's counts cells of the overlap on every rank\n"));
+  if (!plex->residual)
+    PetscCall(
+      PetscInfo(dm, "residual by sum factorisation, as by -hops_residual: PETSc's counts cells of the overlap on every rank\n"));
   PetscCall(HopsPlexResidual(dm, plex, t, X, Xt, F, done));
-  PetscCheck(*done || !overlap, PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP, "The mesh has overlapping partitions, whose cells PETSc's residual counts on every rank, and hops cannot evaluate this one (-info says why): " HOPS_OVERLAP_REMEDY);
+  PetscCheck(*done || !overlap, PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP,
+             "The mesh has overlapping partitions, whose cells PETSc's residual counts on every rank, and hops cannot evaluate "
+             "this one (-info says why): " HOPS_OVERLAP_REMEDY);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -230,11 +238,16 @@ static PetscErrorCode HopsPlexSwapSNES(DM dm, HopsPlex *plex)
   PetscFunctionBegin;
   PetscCall(DMSNESGetFunction(dm, &fun, NULL));
   PetscCall(DMSNESGetJacobian(dm, &jac, NULL));
-  PetscCheck(!plex->pa || (jac != SNESComputeJacobianDefault && jac != SNESComputeJacobianDefaultColor), PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP, "Finite differences (-snes_fd, -snes_fd_color) fill an assembled matrix, and -dm_mat_type " MATPA " makes none: leave it out, or use -snes_mf or -snes_mf_operator");
+  PetscCheck(!plex->pa || (jac != SNESComputeJacobianDefault && jac != SNESComputeJacobianDefaultColor),
+             PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP,
+             "Finite differences (-snes_fd, -snes_fd_color) fill an assembled matrix, and -dm_mat_type " MATPA
+             " makes none: leave it out, or use -snes_mf or -snes_mf_operator");
   PetscCall(DMSNESGetJacobianLocal(dm, &jaclocal, &jacctx));
   PetscCall(DMSNESGetFunctionLocal(dm, &funlocal, &functx));
-  if (jac == HopsLocal.jacobian && jaclocal == DMPlexSNESComputeJacobianFEM) PetscCall(DMSNESSetJacobianLocal(dm, HopsSNESJacobianLocal, jacctx));
-  if (fun == HopsLocal.function && funlocal == DMPlexSNESComputeResidualFEM) PetscCall(DMSNESSetFunctionLocal(dm, HopsSNESResidualLocal, functx));
+  if (jac == HopsLocal.jacobian && jaclocal == DMPlexSNESComputeJacobianFEM)
+    PetscCall(DMSNESSetJacobianLocal(dm, HopsSNESJacobianLocal, jacctx));
+  if (fun == HopsLocal.function && funlocal == DMPlexSNESComputeResidualFEM)
+    PetscCall(DMSNESSetFunctionLocal(dm, HopsSNESResidualLocal, functx));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -251,8 +264,10 @@ static PetscErrorCode HopsPlexSwapTS(DM dm)
   PetscCall(DMTSGetIJacobian(dm, &jac, NULL));
   PetscCall(DMTSGetIJacobianLocal(dm, &jaclocal, &jacctx));
   PetscCall(DMTSGetIFunctionLocal(dm, &funlocal, &functx));
-  if (jac == HopsLocal.ijacobian && jaclocal == DMPlexTSComputeIJacobianFEM) PetscCall(DMTSSetIJacobianLocal(dm, HopsTSJacobianLocal, jacctx));
-  if (fun == HopsLocal.ifunction && funlocal == DMPlexTSComputeIFunctionFEM) PetscCall(DMTSSetIFunctionLocal(dm, HopsTSResidualLocal, functx));
+  if (jac == HopsLocal.ijacobian && jaclocal == DMPlexTSComputeIJacobianFEM)
+    PetscCall(DMTSSetIJacobianLocal(dm, HopsTSJacobianLocal, jacctx));
+  if (fun == HopsLocal.ifunction && funlocal == DMPlexTSComputeIFunctionFEM)
+    PetscCall(DMTSSetIFunctionLocal(dm, HopsTSResidualLocal, functx));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -166,7 +166,8 @@ static PetscErrorCode HopsPlexOwnFaces(DM dm, HopsSpace sp, DMLabel label, Petsc
 }
 
 /* PETSc's boundary residual over these faces: functions and auxiliary fields are known by the label, so those faces' label gets the same */
-static PetscErrorCode HopsPlexOwnBoundaryResidual(DM dm, HopsPlex *plex, PetscReal t, PetscWeakForm wf, PetscFormKey key, Vec X, Vec Xt, Vec F)
+static PetscErrorCode HopsPlexOwnBoundaryResidual(DM dm, HopsPlex *plex, PetscReal t, PetscWeakForm wf, PetscFormKey key, Vec X,
+                                                  Vec Xt, Vec F)
 {
   PetscFormKey      own = key;
   PetscWeakForm     ownwf;

@@ -25,7 +25,10 @@ PetscErrorCode HopsDMCheckClosures(DM dm)
   PetscCall(DMPlexRestoreClosureIndices(dm, s, s, cStart, PETSC_FALSE, &m, &idx, NULL, NULL));
   PetscCall(DMPlexVecRestoreClosure(dm, s, v, cStart, &n, &closure));
   PetscCall(DMRestoreLocalVector(dm, &v));
-  PetscCheck(same, PETSC_COMM_SELF, PETSC_ERR_SUP, "The closures of the DM's local section are permuted (DMPlexSetClosurePermutationTensor()), for which neither PETSc's finite element integrals nor those of hops are right: permute a section on a clone of the DM alone, or make the operator by MatPASetDiffusion() and MatPASetMass()");
+  PetscCheck(same, PETSC_COMM_SELF, PETSC_ERR_SUP,
+             "The closures of the DM's local section are permuted (DMPlexSetClosurePermutationTensor()), for which neither PETSc's "
+             "finite element integrals nor those of hops are right: permute a section on a clone of the DM alone, or make the "
+             "operator by MatPASetDiffusion() and MatPASetMass()");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -67,16 +70,22 @@ PetscErrorCode HopsDMCheck(DM dm)
 
   PetscFunctionBegin;
   PetscCall(DMHasBasisTransform(dm, &is));
-  PetscCheck(!is, comm, PETSC_ERR_SUP, "The DM has a basis transformation between global and local vectors (DMPlexCreateBasisRotation()), which hops does not apply to matrices: leave out -dm_mat_type " MATPA " and -pc_type " PCLOR);
+  PetscCheck(!is, comm, PETSC_ERR_SUP,
+             "The DM has a basis transformation between global and local vectors (DMPlexCreateBasisRotation()), which hops does "
+             "not apply to matrices: leave out -dm_mat_type " MATPA " and -pc_type " PCLOR);
   PetscCall(HopsDMHasAnchors(dm, &is));
-  PetscCheck(!is, comm, PETSC_ERR_SUP, "The mesh has anchors (DMPlexSetAnchors(), hanging nodes), which hops does not take: leave out -dm_mat_type " MATPA " and -pc_type " PCLOR ", or use a conforming mesh");
+  PetscCheck(!is, comm, PETSC_ERR_SUP,
+             "The mesh has anchors (DMPlexSetAnchors(), hanging nodes), which hops does not take: leave out -dm_mat_type " MATPA
+             " and -pc_type " PCLOR ", or use a conforming mesh");
   PetscCall(DMGetNumDS(dm, &nds));
   for (PetscInt s = 0; s < nds; ++s) {
     PetscDS ds;
 
     PetscCall(HopsDMGetRegionDS(dm, s, &ds));
     PetscCall(HopsDSHasHessians(ds, &is));
-    PetscCheck(!is, comm, PETSC_ERR_SUP, "The point functions of the PetscDS see second derivatives (PetscDSSetJetDegree()), which hops does not evaluate: leave out -dm_mat_type " MATPA " and -pc_type " PCLOR);
+    PetscCheck(!is, comm, PETSC_ERR_SUP,
+               "The point functions of the PetscDS see second derivatives (PetscDSSetJetDegree()), which hops does not evaluate: "
+               "leave out -dm_mat_type " MATPA " and -pc_type " PCLOR);
   }
   PetscCall(HopsDMCheckClosures(dm));
   PetscFunctionReturn(PETSC_SUCCESS);

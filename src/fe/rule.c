@@ -5,7 +5,8 @@
 #define HOPS_RULE_TOLERANCE 1e-10
 
 /* x[r], ascending: the different values of the first coordinates of r^dim points; found is false if these are not r */
-static PetscErrorCode HopsRulePoints(PetscInt dim, PetscInt n, const PetscReal points[], PetscInt r, PetscReal x[], PetscBool *found)
+static PetscErrorCode HopsRulePoints(PetscInt dim, PetscInt n, const PetscReal points[], PetscInt r, PetscReal x[],
+                                     PetscBool *found)
 {
   PetscReal *s;
 
@@ -24,7 +25,8 @@ static PetscErrorCode HopsRulePoints(PetscInt dim, PetscInt n, const PetscReal p
 }
 
 /* w[r], whose products are the weights of the points x[i] x[j] (x[k]), each of which occurs once */
-static PetscErrorCode HopsRuleWeights(PetscInt dim, PetscInt n, const PetscReal points[], const PetscReal weights[], PetscInt r, const PetscReal x[], PetscReal w[], PetscBool *found)
+static PetscErrorCode HopsRuleWeights(PetscInt dim, PetscInt n, const PetscReal points[], const PetscReal weights[], PetscInt r,
+                                      const PetscReal x[], PetscReal w[], PetscBool *found)
 {
   PetscReal  total = 0.0, scale = 0.0;
   PetscReal *all;
@@ -65,7 +67,8 @@ static PetscErrorCode HopsRuleWeights(PetscInt dim, PetscInt n, const PetscReal 
 static PetscBool HopsRuleClose(const HopsBasis *b, const PetscReal x[], const PetscReal w[])
 {
   for (PetscInt q = 0; q < b->Q; ++q)
-    if (PetscAbsReal(b->points[q] - x[q]) > HOPS_RULE_TOLERANCE || PetscAbsReal(b->weights[q] - w[q]) > HOPS_RULE_TOLERANCE) return PETSC_FALSE;
+    if (PetscAbsReal(b->points[q] - x[q]) > HOPS_RULE_TOLERANCE || PetscAbsReal(b->weights[q] - w[q]) > HOPS_RULE_TOLERANCE)
+      return PETSC_FALSE;
   return PETSC_TRUE;
 }
 
@@ -76,7 +79,8 @@ static PetscErrorCode HopsRuleCreateOther(PetscInt P, PetscInt Q, PetscReal x[],
 
   PetscFunctionBegin;
   for (PetscInt q = 0; q < Q; ++q)
-    if (PetscAbsReal(x[q] + x[Q - 1 - q]) > HOPS_RULE_TOLERANCE || PetscAbsReal(w[q] - w[Q - 1 - q]) > HOPS_RULE_TOLERANCE) *found = PETSC_FALSE;
+    if (PetscAbsReal(x[q] + x[Q - 1 - q]) > HOPS_RULE_TOLERANCE || PetscAbsReal(w[q] - w[Q - 1 - q]) > HOPS_RULE_TOLERANCE)
+      *found = PETSC_FALSE;
   if (!*found) PetscFunctionReturn(PETSC_SUCCESS);
   HopsSymmetrize(Q, x, w);
   PetscCall(HopsBasisCreateAtPoints(P, Q, x, b));
@@ -128,6 +132,10 @@ PetscErrorCode HopsBasisCreateQuadrature(PetscInt P, PetscInt dim, PetscQuadratu
 PetscErrorCode HopsSpaceCheckRule(HopsSpace sp, PetscInt k)
 {
   PetscFunctionBegin;
-  PetscCheck(sp->rule[k].P || !sp->nquad[k], PetscObjectComm((PetscObject)sp), PETSC_ERR_SUP, "The %squadrature of the PetscFE, of %" PetscInt_FMT " points, is no tensor product of one symmetric rule in each direction: give the PetscFE Gauss or Gauss-Lobatto points (PetscDTGaussTensorQuadrature(), %s), override it by -mat_pa_q_1d, or leave out -dm_mat_type " MATPA, k ? "face " : "", sp->nquad[k], k ? "PetscFESetFaceQuadrature()" : "PetscFESetQuadrature()");
+  PetscCheck(sp->rule[k].P || !sp->nquad[k], PetscObjectComm((PetscObject)sp), PETSC_ERR_SUP,
+             "The %squadrature of the PetscFE, of %" PetscInt_FMT
+             " points, is no tensor product of one symmetric rule in each direction: give the PetscFE Gauss or Gauss-Lobatto "
+             "points (PetscDTGaussTensorQuadrature(), %s), override it by -mat_pa_q_1d, or leave out -dm_mat_type " MATPA,
+             k ? "face " : "", sp->nquad[k], k ? "PetscFESetFaceQuadrature()" : "PetscFESetQuadrature()");
   PetscFunctionReturn(PETSC_SUCCESS);
 }

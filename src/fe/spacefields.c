@@ -109,7 +109,11 @@ PetscErrorCode HopsNodesCreateFields(DM dm, PetscInt nf, HopsNodes nodes[])
     PetscCall(ISDestroy(&is));
     PetscCall(DMDestroy(&sub));
     PetscCall(HopsFieldsSameQuadrature(dm, f, &same));
-    PetscCheck(same, PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP, "Field %" PetscInt_FMT " has %" PetscInt_FMT " quadrature points in a cell, field 0 has %" PetscInt_FMT ", or they are others: give all fields one rule (PetscFECopyQuadrature(), or -<field>_petscfe_default_quadrature_order)", f, nodes[f]->space->nquad[0], nodes[0]->space->nquad[0]);
+    PetscCheck(
+      same, PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP,
+      "Field %" PetscInt_FMT " has %" PetscInt_FMT " quadrature points in a cell, field 0 has %" PetscInt_FMT
+      ", or they are others: give all fields one rule (PetscFECopyQuadrature(), or -<field>_petscfe_default_quadrature_order)",
+      f, nodes[f]->space->nquad[0], nodes[0]->space->nquad[0]);
   }
   PetscCall(HopsNodesShareOrder(nf, nodes));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -37,7 +37,10 @@ static PetscErrorCode MatPASetUpBasis(Mat A, Mat_PA *pa)
     q = sp->order + 1;
   }
   if (!q) q = pa->fromds && sp->rule[0].P && sp->rule[0].rule == HOPS_RULE_GAUSS ? sp->rule[0].Q : sp->order + 2;
-  if (pa->fromds && sp->nquad[0]) PetscCall(PetscInfo(A, "the option for the quadrature, %" PetscInt_FMT " %s points per direction, overrides that of the PetscFE\n", q, pa->gll ? "Gauss-Lobatto" : "Gauss"));
+  if (pa->fromds && sp->nquad[0])
+    PetscCall(PetscInfo(A,
+                        "the option for the quadrature, %" PetscInt_FMT " %s points per direction, overrides that of the PetscFE\n",
+                        q, pa->gll ? "Gauss-Lobatto" : "Gauss"));
   PetscCheck(q >= 1 && q <= HOPS_MAX_Q_1D, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE, "The number of quadrature points per direction (-mat_pa_q_1d) must be from 1 to %d, not %" PetscInt_FMT, HOPS_MAX_Q_1D, q);
   PetscCall(HopsBasisCreate(sp->order + 1, q, pa->gll, &pa->basis));
   PetscCall(HopsBasisCreateLike(sp->order + 1, &pa->basis, &pa->facebasis));
@@ -55,7 +58,9 @@ static PetscErrorCode MatPACheckFaceRule(Mat_PA *pa)
       HopsSpace sp = pa->tensor->side[k][i].nodes->space;
 
       PetscCall(HopsSpaceCheckRule(sp, 1));
-      PetscCheck(!sp->rule[1].P || HopsBasisSameRule(&sp->rule[1], &pa->facebasis), PetscObjectComm((PetscObject)sp), PETSC_ERR_SUP, "The face quadratures of the fields differ, in a form with boundary terms: give all fields one rule (PetscFECopyQuadrature(), PetscFESetFaceQuadrature())");
+      PetscCheck(!sp->rule[1].P || HopsBasisSameRule(&sp->rule[1], &pa->facebasis), PetscObjectComm((PetscObject)sp), PETSC_ERR_SUP,
+                 "The face quadratures of the fields differ, in a form with boundary terms: give all fields one rule "
+                 "(PetscFECopyQuadrature(), PetscFESetFaceQuadrature())");
     }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -438,14 +443,18 @@ static PetscErrorCode MatView_PA(Mat A, PetscViewer viewer)
   if (ascii && pa->tensor) {
     PetscCall(PetscViewerASCIIPushTab(viewer));
     PetscCall(HopsPATensorView(pa->tensor, viewer));
-    if (pa->basis.P) PetscCall(PetscViewerASCIIPrintf(viewer, "quadrature: %" PetscInt_FMT " %s points per direction\n", pa->basis.Q, HopsBasisRuleName(&pa->basis)));
+    if (pa->basis.P)
+      PetscCall(PetscViewerASCIIPrintf(viewer, "quadrature: %" PetscInt_FMT " %s points per direction\n", pa->basis.Q,
+                                       HopsBasisRuleName(&pa->basis)));
     PetscCall(MatPASumView(pa, viewer));
     PetscCall(PetscViewerASCIIPopTab(viewer));
   }
   if (!ascii || !pa->space) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscViewerASCIIPushTab(viewer));
   PetscCall(HopsSpaceView(pa->space, viewer));
-  if (pa->basis.P) PetscCall(PetscViewerASCIIPrintf(viewer, "quadrature: %" PetscInt_FMT " %s points per direction\n", pa->basis.Q, HopsBasisRuleName(&pa->basis)));
+  if (pa->basis.P)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "quadrature: %" PetscInt_FMT " %s points per direction\n", pa->basis.Q,
+                                     HopsBasisRuleName(&pa->basis)));
   if (pa->kernel || pa->fkernel) {
     const char    *name;
     PetscBool      spec;

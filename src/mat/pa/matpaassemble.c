@@ -120,9 +120,10 @@ PetscErrorCode HopsFormElementMatrices(const HopsForm *form, const HopsBasis *ba
 static PetscErrorCode HopsAddRobin(Mat_PA *pa, HopsRobin r, const PetscInt gidx[], Mat B)
 {
   HopsSpace      sp = pa->space;
-  const PetscInt fd = sp->dim - 1, P = pa->facebasis.P, Q = pa->facebasis.Q, nf = PetscPowInt(P, fd), nq = PetscPowInt(Q, fd), np = PetscPowInt(P, sp->dim);
-  PetscReal     *N, *E;
-  PetscInt      *node, *row;
+  const PetscInt fd = sp->dim - 1, P = pa->facebasis.P, Q = pa->facebasis.Q, nf = PetscPowInt(P, fd), nq = PetscPowInt(Q, fd),
+                 np = PetscPowInt(P, sp->dim);
+  PetscReal *N, *E;
+  PetscInt  *node, *row;
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc4(nq * (fd + 1) * nf, &N, nf * nf, &E, nf, &node, nf, &row));

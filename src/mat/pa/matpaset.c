@@ -301,7 +301,7 @@ PetscErrorCode MatPAAddRobin(Mat A, PetscInt n, const PetscInt cells[], const Pe
 
   Input Parameters:
 + A    - the operator
-. q_1d - points per direction, at most 256; 0 for the default: order + 2 Gauss points, or the `PetscFE`'s own where the form is a `PetscDS`'s
+. q_1d - points per direction, at most 256; 0 for the default: order + 2 Gauss points, or the `PetscFE`'s own rules of cells and faces where the form is a `PetscDS`'s
 - gll  - use the Gauss-Lobatto-Legendre nodes themselves; `q_1d` is then 0 or order + 1
 
   Options Database Keys:
@@ -309,6 +309,9 @@ PetscErrorCode MatPAAddRobin(Mat A, PetscInt n, const PetscInt cells[], const Pe
 - -mat_pa_quadrature <gauss|gll> - the rule
 
   Level: intermediate
+
+  Note:
+  A rule that the user sets overrides the quadrature of a `PetscFE`, of which the operator takes any symmetric tensor-product rule; others raise `PETSC_ERR_SUP`.
 
 .seealso: `MATPA`
 @*/

@@ -413,7 +413,10 @@ static PetscErrorCode HopsPATensorSetUpFaces(HopsPATensor t, const HopsBasis *ru
 {
   PetscFunctionBegin;
   if (!t->faces) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCheck(!t->device || HopsBasisSameRule(rule, &t->side[HOPS_TEST][0].basis), PetscObjectComm((PetscObject)t->space), PETSC_ERR_SUP, "On a device full tensors on boundary faces have the rule of the cells, and the PetscFE's face quadrature is another one: give it the same points (PetscFESetFaceQuadrature()), override both by -mat_pa_q_1d, or use -hops_backend host");
+  PetscCheck(!t->device || HopsBasisSameRule(rule, &t->side[HOPS_TEST][0].basis), PetscObjectComm((PetscObject)t->space),
+             PETSC_ERR_SUP,
+             "On a device full tensors on boundary faces have the rule of the cells, and the PetscFE's face quadrature is another "
+             "one: give it the same points (PetscFESetFaceQuadrature()), override both by -mat_pa_q_1d, or use -hops_backend host");
   PetscCall(HopsFaceFormSetUp(t->faces, rule));
   if (t->device) PetscCall(HopsPATensorSetUpFacesDevice(t));
   PetscFunctionReturn(PETSC_SUCCESS);
