@@ -150,11 +150,12 @@ $(BUILD)/tests/bin/%: tests/%.c $(lib) $(BUILD)/.flags
 
 # ---- Tests: prerequisites first, then in a make of its own, which finds the PETSc that was just installed.
 # A program that does not compile counts as failed, so the first line of check-tests goes on after errors.
+FUZZ ?= --runs 200 --seconds 120 --seed 1
 parallel = $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(NPROC))
 runtests = config/runtests --build '$(BUILD)' --lib '$(lib)' --petscinclude '$(PETSC_DIR)/include $(dir $(hops_petscconf))' \
            --examples '$(PETSC_EXAMPLES)' --mpiexec '$(MPIEXEC)' $(if $(search),--search '$(search)') $(if $(again),--again '$(again)') \
            $(if $(filter 1,$(REPLACE)),--replace) $(if $(filter 1,$(VALGRIND)),--valgrind) $(if $(filter 1,$(ASAN)),--slow 5) \
-           $(if $(TIMEOUT),--timeout $(TIMEOUT)) $(if $(filter 1,$(DEVICE)),--device)
+           $(if $(TIMEOUT),--timeout $(TIMEOUT)) $(if $(filter 1,$(DEVICE)),--device) $(if $(FUZZ),--fuzz='$(FUZZ)')
 
 test:
 	@config/setup --test
@@ -218,6 +219,7 @@ help:
 	@echo 'V=1                     print the commands'
 	@echo 'OPT, WARN, CFLAGS, LDFLAGS, CC     compiler and flags'
 	@echo 'test: search=PATTERN    only tests whose name matches (ex1_*); TIMEOUT=seconds for each test'
+	@echo '      FUZZ=ARGUMENTS    of tests/fuzz (now $(FUZZ)); FUZZ= runs none'
 	@echo '      REPLACE=1         write the outputs to tests/output; VALGRIND=1'
 
 -include $(obj:.o=.d) $(stages:.o=.d) $(wildcard $(BUILD)/bin/*.d $(BUILD)/tests/bin/*.d)

@@ -475,13 +475,15 @@ static inline PetscErrorCode StrangerSayConverged(SNES snes, Vec u)
 */
 static inline PetscErrorCode StrangerRun(const Stranger *s, PetscInt *its)
 {
-  DM             dm;
-  SNES           snes;
-  Vec            u;
-  PetscInt       most  = PETSC_DEFAULT, n;
-  PetscReal      bound = 0.0;
-  PetscBool      some, numbers = PETSC_FALSE;
-  StrangerErrors err;
+  DM                 dm;
+  SNES               snes;
+  KSP                ksp;
+  KSPConvergedReason reason;
+  Vec                u;
+  PetscInt           most  = PETSC_DEFAULT, n;
+  PetscReal          bound = 0.0;
+  PetscBool          some, numbers = PETSC_FALSE;
+  StrangerErrors     err;
 
   PetscFunctionBeginUser;
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-most_its", &most, &some));
@@ -498,7 +500,10 @@ static inline PetscErrorCode StrangerRun(const Stranger *s, PetscInt *its)
   else if (bound > 0.0) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "the solution DIFFERS from PETSc's by %g\n", (double)err.l2));
   if (numbers) {
     PetscCall(VecGetSize(u, &n));
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "unknowns %" PetscInt_FMT " iterations %" PetscInt_FMT "\n", n, *its));
+    PetscCall(SNESGetKSP(snes, &ksp));
+    PetscCall(KSPGetConvergedReason(ksp, &reason));
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "unknowns %" PetscInt_FMT " iterations %" PetscInt_FMT " ", n, *its));
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "reason %s\n", KSPConvergedReasons[reason]));
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "residual %.3e ", (double)err.residual));
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "energy %.3e error %.3e\n", (double)err.energy, (double)err.l2));
   }
