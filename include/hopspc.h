@@ -103,7 +103,7 @@ PETSC_EXTERN PetscErrorCode PCLORViewSpectrum(PC, PetscViewer);
   Options Database Keys:
 + -pc_hopsmg_levels <n>              - number of levels at most (default: all there are)
 . -pc_hopsmg_coarsen <h|p|ph|hp>     - by mesh, by order, by order and then by mesh, or the other way round
-. -pc_hopsmg_orders <p,...>          - falling orders of the levels below the finest (default: halved down to 1)
+. -pc_hopsmg_orders <p,...>          - falling orders of the levels below the finest (default: halved, down to the least that has unknowns)
 . -pc_hopsmg_coarse_mat <auto|aij|pa> - the coarsest operator is assembled, or not (default: assembled up to 5000 unknowns)
 . -mg_levels_ksp_type, -mg_levels_pc_type ... - smoothers (default: Chebyshev and Jacobi)
 . -mg_coarse_ksp_type, -mg_coarse_pc_type ... - coarse solver (default: LU of an assembled matrix, else `PCLOR`)

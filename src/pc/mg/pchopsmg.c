@@ -623,7 +623,7 @@ PetscErrorCode PCHopsMGSetCoarsening(PC pc, PCHopsMGCoarsenType type)
 
   Input Parameters:
 + pc     - the preconditioner, of type `PCHOPSMG`
-. n      - the number of orders; 0 for the default: half, a quarter, ... of the finest level's, down to 1
+. n      - the number of orders; 0 for the default: half, a quarter, ... of the finest level's, down to the least that has unknowns
 - orders - [n] the orders, falling
 
   Options Database Key:
