@@ -33,7 +33,7 @@
   the operator takes constants to zero and the space has essential unknowns in the vectors (`HopsSpaceCreateFromArrays()`).
 
   Quadrature is at the corners of the sub-cells, which share the Gauss-Lobatto weight of their node. For coefficients the nodes on a cell's faces move into it by a hundredth
-  of a sub-cell, so that a function that jumps between cells has the cell's own value; unless the operator's rule has points there (`MatPASetQuadrature()`, `PetscFESetQuadrature()`).
+  of a sub-cell, so that a function that jumps between cells has the cell's own value. Where PETSc assembles the operator with a rule that has points on the faces (`PetscFESetQuadrature()`), they stay.
 
   A field of several components, a form with first-order terms, or with derivatives in its boundary Jacobians, gets the matrix of its
   full tensors in blocks, in a numbering of its own: components that are essential at a node with others that are not are identity rows
@@ -123,7 +123,7 @@ PETSC_EXTERN PetscErrorCode PCLORViewSpectrum(PC, PetscViewer);
 
   The operator is discretised anew on each level: a constant coefficient is the same, a function is evaluated on the coarse mesh,
   values by cell are averaged over the children, and values at quadrature points, or of a `PetscDS` at its current state, are
-  taken at the coarse points from the fine cells. Robin terms take the mean of the coefficient over the fine faces.
+  taken at the coarse points from the fine cells; between two of them it is the mean of both. Robin terms take the mean of the coefficient over the fine faces.
 
   The diffusion must be positive: negative in a direction somewhere, or zero all over a cell without a positive reaction, it raises `PETSC_ERR_ARG_OUTOFRANGE`. A negative
   reaction is let through, since coarse levels correct what it makes indefinite where it is small; but patches that smooth refuse it (`PCPATCHFDSetCoefficients()`).

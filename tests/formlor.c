@@ -92,7 +92,7 @@ static PetscErrorCode Weighted(PetscInt dim, const PetscReal x[], PetscInt nc, P
     const PetscReal y = 2.0 * (x[d] * cells - PetscFloorReal(x[d] * cells + 1e-9)) - 1.0;
     PetscInt        i = 0;
 
-    while (PetscAbsReal(gll[i] - y) > 1e-8) ++i;
+    while (i < order && PetscAbsReal(gll[i + 1] - y) < PetscAbsReal(gll[i] - y)) ++i; /* the node beside which hops looks */
     r[d] = 2.0 * weight[i] / (gll[PetscMin(i + 1, order)] - gll[PetscMax(i - 1, 0)]);
   }
   for (PetscInt a = 0; a < dim; ++a)

@@ -1,8 +1,10 @@
 static char help[] = "A coefficient that jumps between cells, given as a function of position: CG takes about as many iterations as with its values\n\
   by cell, and finds the solution of LU.\n\
-  -family <h1,h(curl),h(div)>, -order <p>\n\n";
+  -family <h1,h(curl),h(div)>, -order <p>; -components <n>: of a PetscDS, by cell as an auxiliary field; elasticity where there are dim of them\n\n";
 
 #include "hopstest.h"
+#include <petscds.h>
+#include <petscsnes.h>
 
 static PetscReal jump = 1.0;
 
@@ -147,11 +149,113 @@ static PetscErrorCode Form(DM dm, HopsFamily family, PetscInt order, PetscBool b
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* ---------------------------------------------------------------- by a PetscDS ---------------------------------------------------------------- */
+
+#define POINT \
+  PetscInt dim, PetscInt Nf, PetscInt NfAux, const PetscInt uOff[], const PetscInt uOff_x[], const PetscScalar u[], const PetscScalar u_t[], const PetscScalar u_x[], const PetscInt aOff[], const PetscInt aOff_x[], const PetscScalar a[], const PetscScalar a_t[], \
+    const PetscScalar a_x[], PetscReal t, PetscReal shift, const PetscReal x[], PetscInt nconst, const PetscScalar constants[], PetscScalar g[]
+
+static void g3(POINT)
+{
+  const PetscScalar k = NfAux ? a[aOff[0]] : Board(dim, x);
+  const PetscInt    n = uOff[1];
+
+  for (PetscInt c = 0; c < n; ++c)
+    for (PetscInt i = 0; i < dim; ++i) {
+      g[((c * n + c) * dim + i) * dim + i] += k;
+      if (n != dim) continue;
+      g[((c * n + i) * dim + c) * dim + i] += k;
+      g[((c * n + i) * dim + i) * dim + c] += k;
+    }
+}
+
+static PetscErrorCode Zero(PetscInt dim, PetscReal t, const PetscReal x[], PetscInt nc, PetscScalar u[], void *ctx)
+{
+  for (PetscInt c = 0; c < nc; ++c) u[c] = 0.0;
+  return PETSC_SUCCESS;
+}
+
+static PetscErrorCode BoardField(PetscInt dim, PetscReal t, const PetscReal x[], PetscInt nc, PetscScalar u[], void *ctx)
+{
+  u[0] = Board(dim, x);
+  return PETSC_SUCCESS;
+}
+
+/* one value a cell */
+static PetscErrorCode AddAuxiliary(DM dm, PetscInt dim)
+{
+  PetscErrorCode (*f[1])(PetscInt, PetscReal, const PetscReal[], PetscInt, PetscScalar[], void *) = {BoardField};
+  DM      aux;
+  PetscFE fe, of;
+  Vec     v;
+
+  PetscFunctionBeginUser;
+  PetscCall(DMClone(dm, &aux));
+  PetscCall(PetscFECreateLagrange(PETSC_COMM_SELF, dim, 1, PETSC_FALSE, 0, PETSC_DETERMINE, &fe));
+  PetscCall(DMGetField(dm, 0, NULL, (PetscObject *)&of));
+  PetscCall(PetscFECopyQuadrature(of, fe));
+  PetscCall(DMSetField(aux, 0, NULL, (PetscObject)fe));
+  PetscCall(PetscFEDestroy(&fe));
+  PetscCall(DMCreateDS(aux));
+  PetscCall(DMCreateLocalVector(aux, &v));
+  PetscCall(DMProjectFunctionLocal(aux, 0.0, f, NULL, INSERT_ALL_VALUES, v));
+  PetscCall(DMSetAuxiliaryVec(dm, NULL, 0, 0, v));
+  PetscCall(VecDestroy(&v));
+  PetscCall(DMDestroy(&aux));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Code(DM mesh, PetscInt nc, PetscBool bycell, PetscInt *its, PetscReal *error)
+{
+  const PetscInt ids[6] = {1, 2, 3, 4, 5, 6};
+  DM             dm;
+  DMLabel        label;
+  PetscFE        fe;
+  PetscDS        ds;
+  SNES           snes;
+  Mat            A;
+  Vec            x, b;
+  PetscInt       dim;
+
+  PetscFunctionBeginUser;
+  PetscCall(DMClone(mesh, &dm));
+  PetscCall(DMSetFromOptions(dm));
+  PetscCall(DMGetDimension(dm, &dim));
+  PetscCall(PetscFECreateDefault(PETSC_COMM_WORLD, dim, nc, PETSC_FALSE, NULL, PETSC_DETERMINE, &fe));
+  PetscCall(DMSetField(dm, 0, NULL, (PetscObject)fe));
+  PetscCall(PetscFEDestroy(&fe));
+  PetscCall(DMCreateDS(dm));
+  PetscCall(DMGetDS(dm, &ds));
+  PetscCall(PetscDSSetJacobian(ds, 0, 0, NULL, NULL, NULL, g3));
+  PetscCall(DMGetLabel(dm, "Face Sets", &label));
+  PetscCall(DMPlexLabelComplete(dm, label));
+  PetscCall(DMAddBoundary(dm, DM_BC_ESSENTIAL, "wall", label, 2 * dim, ids, 0, 0, NULL, (HopsVoidFn)Zero, NULL, NULL, NULL));
+  if (bycell) PetscCall(AddAuxiliary(dm, dim));
+  PetscCall(HopsDMPlexSetSNESLocalFEM(dm));
+  PetscCall(SNESCreate(PETSC_COMM_WORLD, &snes));
+  PetscCall(SNESSetDM(snes, dm));
+  PetscCall(DMCreateGlobalVector(dm, &x));
+  PetscCall(VecSet(x, 0.0));
+  PetscCall(DMCreateMatrix(dm, &A));
+  PetscCall(SNESSetSolution(snes, x));
+  PetscCall(SNESSetUp(snes));
+  PetscCall(SNESComputeJacobian(snes, x, A, A));
+  PetscCall(VecDuplicate(x, &b));
+  PetscCall(VecSet(b, 1.0));
+  PetscCall(Solve(A, b, its, error));
+  PetscCall(SNESDestroy(&snes));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&b));
+  PetscCall(MatDestroy(&A));
+  PetscCall(DMDestroy(&dm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
   const PetscReal jumps[4] = {1e1, 1e3, 1e6, 1e12};
   HopsFamily      family   = HOPS_H1;
-  PetscInt        order    = 3;
+  PetscInt        order = 3, nc = 0;
   DM              dm;
 
   PetscFunctionBeginUser;
@@ -159,13 +263,19 @@ int main(int argc, char **argv)
   PetscCall(HopsInitialize());
   PetscCall(PetscOptionsGetEnum(NULL, NULL, "-family", HopsFamilies, (PetscEnum *)&family, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-order", &order, NULL));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-components", &nc, NULL));
   PetscCall(TestMesh(PETSC_COMM_WORLD, PETSC_FALSE, &dm));
   for (PetscInt i = 0; i < 4; ++i) {
     PetscInt  its[2];
     PetscReal e;
 
     jump = jumps[i];
-    for (PetscInt bycell = 0; bycell < 2; ++bycell) PetscCall(Form(dm, family, order, bycell ? PETSC_TRUE : PETSC_FALSE, &its[bycell], bycell ? NULL : &e));
+    for (PetscInt k = 0; k < 2; ++k) {
+      const PetscBool bycell = k ? PETSC_TRUE : PETSC_FALSE;
+
+      if (nc) PetscCall(Code(dm, nc, bycell, &its[k], bycell ? NULL : &e));
+      else PetscCall(Form(dm, family, order, bycell, &its[k], bycell ? NULL : &e));
+    }
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "jump %g: %s, %s\n", (double)jump, its[0] <= 1.2 * its[1] ? "iterations as by cell" : "MORE ITERATIONS than by cell", e <= 1e-6 ? "solution of LU" : "WRONG SOLUTION"));
     PetscCall(PetscInfo(NULL, "jump %g: %" PetscInt_FMT " iterations, by cell %" PetscInt_FMT ", error %g\n", (double)jump, its[0], its[1], (double)e));
   }
@@ -189,6 +299,16 @@ int main(int argc, char **argv)
     test:
       suffix: patches
       args: -dm_plex_dim {{2 3}} -dm_plex_box_faces 4,4,4 -pc_type patchfd
+    test:
+      suffix: ds
+      nsize: {{1 2}}
+      args: -components {{1 2}} -petscspace_degree 3 -dm_plex_dim 2 -dm_plex_box_faces 4,4 -dm_mat_type {{pa aij}} -pc_type lor
+    test:
+      suffix: gll
+      args: -components {{0 1 2}} -petscspace_degree 3 -dm_plex_dim 2 -dm_plex_box_faces 4,4 -dm_mat_type pa -mat_pa_quadrature gll -pc_type lor
+    test:
+      suffix: ds_3d
+      args: -components {{1 2}} -petscspace_degree 2 -dm_plex_dim 3 -dm_plex_box_faces 4,4,4 -dm_mat_type pa -pc_type lor
     test:
       suffix: levels
       args: -dm_plex_dim 2 -dm_plex_box_faces 4,4 -dm_refine_hierarchy 1 -pc_type hopsmg -pc_hopsmg_coarsen {{h p}} -mg_coarse_pc_type lor -pc_hopsmg_coarse_mat pa

@@ -55,8 +55,8 @@ static PetscErrorCode HopsBasisAllocate(PetscInt P, PetscInt Q, HopsBasis *b)
   b->Q = Q;
   PetscCall(PetscCalloc3(P, &b->nodes, Q, &b->points, Q, &b->weights));
   PetscCall(PetscMalloc4(Q * P, &b->B, Q * P, &b->D, Q * (P - 1), &b->E, Q * Q, &b->C));
-  b->collocated = PETSC_FALSE;
-  b->rule       = HOPS_RULE_NONE;
+  b->collocated = b->limit = PETSC_FALSE;
+  b->rule                  = HOPS_RULE_NONE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -90,6 +90,7 @@ PetscErrorCode HopsBasisCreate(PetscInt P, PetscInt Q, PetscBool gll, HopsBasis 
   }
   b->collocated = (gll && P == Q) ? PETSC_TRUE : PETSC_FALSE;
   b->rule       = gll ? HOPS_RULE_GLL : HOPS_RULE_GAUSS;
+  b->limit      = gll;
   PetscCall(HopsBasisTabulate(b));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -104,16 +105,24 @@ PetscErrorCode HopsBasisCreateAtPoints(PetscInt P, PetscInt Q, const PetscReal p
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsBasisCreateInside(const HopsBasis *rule, HopsBasis *b)
+static PetscBool HopsAtEnd(PetscReal x)
+{
+  return 1.0 - PetscAbsReal(x) < PETSC_SQRT_MACHINE_EPSILON ? PETSC_TRUE : PETSC_FALSE;
+}
+
+PetscErrorCode HopsBasisCreateInside(const HopsBasis *rule, PetscReal inset, HopsBasis *b)
 {
   const PetscInt Q = rule->Q;
   PetscReal     *x;
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(Q, &x));
-  PetscCall(PetscArraycpy(x, rule->points, Q));
-  for (PetscInt q = 0; q < Q; ++q)
-    if (1.0 - PetscAbsReal(x[q]) < PETSC_SQRT_MACHINE_EPSILON) x[q] += HOPS_BASIS_INSET * (x[q] < 0.0 ? (Q > 1 ? rule->points[q + 1] : 1.0) - x[q] : (Q > 1 ? rule->points[q - 1] : -1.0) - x[q]);
+  for (PetscInt q = 0; q < Q; ++q) {
+    const PetscInt next = rule->points[q] < 0.0 ? q + 1 : q - 1;
+
+    x[q] = rule->points[q];
+    if (HopsAtEnd(x[q])) x[q] += inset * ((next >= 0 && next < Q ? rule->points[next] : -x[q]) - x[q]);
+  }
   PetscCall(HopsBasisCreateAtPoints(rule->P, Q, x, b));
   PetscCall(PetscFree(x));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -125,6 +134,7 @@ PetscErrorCode HopsBasisCreateLike(PetscInt P, const HopsBasis *rule, HopsBasis 
   PetscCall(HopsBasisCreateAtPoints(P, rule->Q, rule->points, b));
   PetscCall(PetscArraycpy(b->weights, rule->weights, b->Q));
   b->rule       = rule->rule;
+  b->limit      = rule->limit;
   b->collocated = b->rule == HOPS_RULE_GLL && P == b->Q ? PETSC_TRUE : PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -140,6 +150,32 @@ PetscBool HopsBasisSameRule(const HopsBasis *a, const HopsBasis *b)
 const char *HopsBasisRuleName(const HopsBasis *b)
 {
   return b->rule == HOPS_RULE_OTHER ? "tensor-product" : (b->rule == HOPS_RULE_GLL ? "Gauss-Lobatto" : "Gauss");
+}
+
+/* Insets e, 2e, 3e: small enough for an error e^3, and far above the rounding errors and margins of functions that tell cells apart by position */
+PetscErrorCode HopsBasisCreateLimit(const HopsBasis *rule, PetscInt k, HopsBasis *b)
+{
+  PetscFunctionBegin;
+  PetscCall(HopsBasisCreateInside(rule, 2e-5 * (k + 1), b));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsBasisAddLimit(const HopsBasis *rule, PetscInt k, PetscInt dim, PetscInt n, PetscInt size, const PetscScalar v[], PetscScalar out[])
+{
+  static const PetscReal c[HOPS_LIMIT_POINTS] = {3.0, -3.0, 1.0};
+  const PetscInt         nq                   = PetscPowInt(rule->Q, dim);
+
+  PetscFunctionBegin;
+  for (PetscInt i = 0; i < n * nq; ++i) {
+    PetscBool face = PETSC_FALSE;
+
+    for (PetscInt d = 0, q = i % nq; d < dim; ++d, q /= rule->Q) face = face || HopsAtEnd(rule->points[q % rule->Q]) ? PETSC_TRUE : PETSC_FALSE;
+    for (PetscInt s = i * size; s < (i + 1) * size; ++s) {
+      if (!k) out[s] = face ? c[0] * v[s] : v[s];
+      else if (face) out[s] += c[k] * v[s];
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode HopsBasisDestroy(HopsBasis *b)

@@ -101,9 +101,9 @@ static PetscErrorCode HopsCoefficientEvaluate_Function(HopsCoefficient cf, HopsS
   Level: beginner
 
   Note:
-  An operator evaluates the function at the points of its quadrature rule, with Gauss-Lobatto points also on the faces of cells. Preconditioners evaluate it
-  inside of the cells, so it may jump between them; where the operator's rule has points on the faces, `PCLOR` takes the function there too, and one
-  value serves the cells on both sides. With such a rule give the values of a discontinuous coefficient by cell.
+  The function may jump between cells: it is evaluated inside of them alone. Operators do so at the points of their quadrature rule, but with Gauss-Lobatto points
+  (`MatPASetQuadrature()`), those on faces have the limit from inside of the cell, extrapolated from three points within 6e-5 of the distance to the next one; `PCLOR`
+  does so at its nodes, with those on faces moved in by a hundredth of that distance.
 
 .seealso: `HopsCoefficient`, `HopsPointFunction`, `HopsCoefficientCreateCell()`, `MatPASetDiffusion()`
 @*/

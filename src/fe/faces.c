@@ -16,7 +16,7 @@ static PetscErrorCode HopsFaceCoefficient(HopsCoefficient alpha, HopsSpace sp, P
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsFaceEvaluate(HopsSpace sp, const HopsBasis *basis, PetscInt n, const PetscInt cells[], const PetscInt faces[], HopsCoefficient alpha, PetscScalar out[])
+static PetscErrorCode HopsFaceEvaluatePoints(HopsSpace sp, const HopsBasis *basis, PetscInt n, const PetscInt cells[], const PetscInt faces[], HopsCoefficient alpha, PetscScalar out[])
 {
   const PetscInt dim = sp->dim, nq = PetscPowInt(basis->Q, dim - 1);
   HopsFaceBasis  geom;
@@ -34,6 +34,28 @@ PetscErrorCode HopsFaceEvaluate(HopsSpace sp, const HopsBasis *basis, PetscInt n
   }
   PetscCall(PetscFree4(x, normal, J, ds));
   PetscCall(HopsFaceBasisDestroy(&geom));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsFaceEvaluate(HopsSpace sp, const HopsBasis *basis, PetscInt n, const PetscInt cells[], const PetscInt faces[], HopsCoefficient alpha, PetscScalar out[])
+{
+  PetscScalar *v;
+
+  PetscFunctionBegin;
+  if (!basis->limit) {
+    PetscCall(HopsFaceEvaluatePoints(sp, basis, n, cells, faces, alpha, out));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(PetscMalloc1(n * PetscPowInt(basis->Q, sp->dim - 1), &v));
+  for (PetscInt k = 0; k < HOPS_LIMIT_POINTS; ++k) { /* of the coefficient where faces meet; the geometry is smooth */
+    HopsBasis at;
+
+    PetscCall(HopsBasisCreateLimit(basis, k, &at));
+    PetscCall(HopsFaceEvaluatePoints(sp, &at, n, cells, faces, alpha, v));
+    PetscCall(HopsBasisAddLimit(basis, k, sp->dim - 1, n, 1, v, out));
+    PetscCall(HopsBasisDestroy(&at));
+  }
+  PetscCall(PetscFree(v));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

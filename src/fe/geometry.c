@@ -117,6 +117,45 @@ static PetscErrorCode HopsWork(size_t need, size_t *size, PetscScalar **work)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* values at the points of basis, w[n][Q^dim][nc] */
+static PetscErrorCode HopsCoefficientEvaluatePoints(HopsCoefficient cf, HopsSpace sp, const HopsBasis *basis, PetscInt first, PetscInt n, PetscScalar w[])
+{
+  const PetscInt nq = PetscPowInt(basis->Q, sp->dim);
+  PetscReal     *x;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(n * nq * sp->dim, &x));
+  if (cf->needsx) {
+    HopsBasis geom;
+
+    PetscCall(HopsSpaceCreateGeometryBasis(sp, basis, &geom));
+    PetscCall(HopsSpaceGetPoints(sp, &geom, first, n, x, NULL));
+    PetscCall(HopsBasisDestroy(&geom));
+  }
+  PetscCall((*cf->evaluate)(cf, sp, first, n, basis, x, w));
+  PetscCall(PetscFree(x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* the same where values at points on faces are limits from inside of the cell */
+static PetscErrorCode HopsCoefficientEvaluateLimit(HopsCoefficient cf, HopsSpace sp, const HopsBasis *basis, PetscInt first, PetscInt n, PetscScalar w[])
+{
+  PetscScalar *v;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1((size_t)n * PetscPowInt(basis->Q, sp->dim) * cf->nc, &v));
+  for (PetscInt k = 0; k < HOPS_LIMIT_POINTS; ++k) {
+    HopsBasis at;
+
+    PetscCall(HopsBasisCreateLimit(basis, k, &at));
+    PetscCall(HopsCoefficientEvaluatePoints(cf, sp, &at, first, n, v));
+    PetscCall(HopsBasisAddLimit(basis, k, sp->dim, n, cf->nc, v, w));
+    PetscCall(HopsBasisDestroy(&at));
+  }
+  PetscCall(PetscFree(v));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode HopsCoefficientEvaluate(HopsCoefficient cf, HopsSpace sp, const HopsBasis *basis, PetscInt first, PetscInt n, size_t *size, PetscScalar **work, HopsValues *val)
 {
   const PetscInt nq = PetscPowInt(basis->Q, sp->dim);
@@ -144,18 +183,10 @@ PetscErrorCode HopsCoefficientEvaluate(HopsCoefficient cf, HopsSpace sp, const H
   }
   PetscCall(HopsWork((size_t)n * nq * cf->nc, size, work));
   {
-    HopsBasis    geom;
-    PetscReal   *x;
     PetscScalar *w = *work;
 
-    PetscCall(PetscMalloc1(n * nq * sp->dim, &x));
-    if (cf->needsx) {
-      PetscCall(HopsSpaceCreateGeometryBasis(sp, basis, &geom));
-      PetscCall(HopsSpaceGetPoints(sp, &geom, first, n, x, NULL));
-      PetscCall(HopsBasisDestroy(&geom));
-    }
-    PetscCall((*cf->evaluate)(cf, sp, first, n, basis, x, w));
-    PetscCall(PetscFree(x));
+    if (basis->limit) PetscCall(HopsCoefficientEvaluateLimit(cf, sp, basis, first, n, w));
+    else PetscCall(HopsCoefficientEvaluatePoints(cf, sp, basis, first, n, w));
     for (PetscInt c = 0; c < n; ++c)
       for (PetscInt i = 0; i < nq * cf->nc; ++i)
         PetscCheck(!PetscIsInfOrNanScalar(w[c * nq * cf->nc + i]), PETSC_COMM_SELF, PETSC_ERR_FP, "The %s coefficient is infinite or not-a-number in cell %" PetscInt_FMT ": check the function or the array behind it", cf->kind, sp->cell[first + c]);

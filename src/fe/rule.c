@@ -122,6 +122,7 @@ PetscErrorCode HopsBasisCreateQuadrature(PetscInt P, PetscInt dim, PetscQuadratu
       PetscCall(HopsBasisCreate(P, Q, gll ? PETSC_TRUE : PETSC_FALSE, b));
       known = HopsRuleClose(b, x, w);
       if (!known) PetscCall(HopsBasisDestroy(b));
+      else b->limit = PETSC_FALSE; /* the code's own points are taken as they are */
     }
     if (!known) PetscCall(HopsRuleCreateOther(P, Q, x, w, found, b));
   }

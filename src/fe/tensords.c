@@ -287,7 +287,7 @@ static PetscErrorCode HopsTensorFormEvaluateCell(HopsTensorForm form, const Hops
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsTensorFormEvaluateBlocks(HopsTensorForm form, HopsSpace sp, PetscInt first, PetscInt n, const HopsBasis *basis, const PetscReal x[], const PetscReal J[], PetscScalar *(*g)[4])
+static PetscErrorCode HopsTensorFormEvaluatePoints(HopsTensorForm form, HopsSpace sp, PetscInt first, PetscInt n, const HopsBasis *basis, const PetscReal x[], const PetscReal J[], PetscScalar *(*g)[4])
 {
   DM               dm  = form->dm;
   const PetscInt   dim = sp->dim, nu = form->fields->off[form->fields->nf], nq = PetscPowInt(basis->Q, dim);
@@ -334,6 +334,50 @@ PetscErrorCode HopsTensorFormEvaluateBlocks(HopsTensorForm form, HopsSpace sp, P
   PetscCall(PetscFree3(xi, Ji, rp.r));
   PetscCall(PetscFree3(u, ux, ut));
   PetscCall(HopsFieldPointsDestroy(&at));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsTensorFormEvaluateBlocks(HopsTensorForm form, HopsSpace sp, PetscInt first, PetscInt n, const HopsBasis *basis, const PetscReal x[], const PetscReal J[], PetscScalar *(*g)[4])
+{
+  const PetscInt dim = sp->dim, nq = PetscPowInt(basis->Q, dim);
+  PetscScalar *(*v)[4];
+  PetscReal *y, *K;
+
+  PetscFunctionBegin;
+  if (!basis->limit) {
+    PetscCall(HopsTensorFormEvaluatePoints(form, sp, first, n, basis, x, J, g));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(PetscCalloc1(form->nblocks, &v));
+  PetscCall(PetscMalloc2(n * nq * dim, &y, n * nq * dim * dim, &K));
+  for (PetscInt l = 0; l < HOPS_LIMIT_POINTS; ++l) {
+    HopsBasis at, geom;
+
+    PetscCall(HopsBasisCreateLimit(basis, l, &at));
+    PetscCall(HopsSpaceCreateGeometryBasis(sp, &at, &geom));
+    PetscCall(HopsSpaceGetPoints(sp, &geom, first, n, y, K));
+    for (PetscInt b = 0; b < form->nblocks; ++b) {
+      PetscInt size[4];
+
+      HopsTensorSizes(form->fields, &form->blocks[b], size);
+      for (PetscInt k = 0; k < 4; ++k)
+        if (g[b][k] && !l) PetscCall(PetscMalloc1((size_t)n * nq * size[k], &v[b][k]));
+    }
+    PetscCall(HopsTensorFormEvaluatePoints(form, sp, first, n, &at, y, K, v));
+    for (PetscInt b = 0; b < form->nblocks; ++b) {
+      PetscInt size[4];
+
+      HopsTensorSizes(form->fields, &form->blocks[b], size);
+      for (PetscInt k = 0; k < 4; ++k)
+        if (g[b][k]) PetscCall(HopsBasisAddLimit(basis, l, dim, n, size[k], v[b][k], g[b][k]));
+    }
+    PetscCall(HopsBasisDestroy(&at));
+    PetscCall(HopsBasisDestroy(&geom));
+  }
+  for (PetscInt b = 0; b < form->nblocks; ++b)
+    for (PetscInt k = 0; k < 4; ++k) PetscCall(PetscFree(v[b][k]));
+  PetscCall(PetscFree(v));
+  PetscCall(PetscFree2(y, K));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

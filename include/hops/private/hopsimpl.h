@@ -26,6 +26,7 @@ typedef struct {
   PetscReal   *C;          /* [Q][Q] derivatives at the points of the Lagrange basis on the points; D = C B if Q >= P */
   PetscBool    collocated; /* the points are the nodes */
   HopsRuleType rule;
+  PetscBool    limit; /* at points on the faces of a cell coefficients are their limits from inside (hops' own Gauss-Lobatto rule) */
 } HopsBasis;
 
 /* r with r^dim = n, rounded to an integer: the points per direction of a tensor-product set */
@@ -62,12 +63,16 @@ PETSC_INTERN void           HopsSymmetrize(PetscInt n, PetscReal x[], PetscReal 
 PETSC_INTERN PetscErrorCode HopsBasisCreate(PetscInt P, PetscInt Q, PetscBool gll, HopsBasis *);
 PETSC_INTERN PetscErrorCode HopsBasisCreateAtPoints(PetscInt P, PetscInt Q, const PetscReal points[], HopsBasis *);
 /*
-  The same points, but for those at the ends of [-1,1], which move in by HOPS_BASIS_INSET of the distance to the next ones: where coefficients
-  are evaluated for a rule with points at the ends. A function that jumps between cells has two values there, and only inside of a cell is it
-  known which of them is the cell's.
+  The same points, but for those at the ends of [-1,1], which move in by a fraction of the distance to the next ones. A function that jumps
+  between cells has two values at the ends, and only inside of a cell is it known which of them is the cell's: preconditioners evaluate
+  coefficients at HOPS_BASIS_INSET; an operator, whose smooth coefficients must not move, takes the limit (HopsBasis.limit).
 */
 #define HOPS_BASIS_INSET 0.01
-PETSC_INTERN PetscErrorCode HopsBasisCreateInside(const HopsBasis *, HopsBasis *);
+PETSC_INTERN PetscErrorCode HopsBasisCreateInside(const HopsBasis *, PetscReal inset, HopsBasis *);
+/* The limit is extrapolated from HOPS_LIMIT_POINTS insets: adds the values v[n][Q^dim][size] at the k-th one to out, in the order of k */
+#define HOPS_LIMIT_POINTS 3
+PETSC_INTERN PetscErrorCode HopsBasisCreateLimit(const HopsBasis *, PetscInt k, HopsBasis *);
+PETSC_INTERN PetscErrorCode HopsBasisAddLimit(const HopsBasis *, PetscInt k, PetscInt dim, PetscInt n, PetscInt size, const PetscScalar v[], PetscScalar out[]);
 /* that of P nodes at the rule of another basis */
 PETSC_INTERN PetscErrorCode HopsBasisCreateLike(PetscInt P, const HopsBasis *rule, HopsBasis *);
 PETSC_INTERN PetscBool      HopsBasisSameRule(const HopsBasis *, const HopsBasis *);

@@ -16,7 +16,7 @@ typedef struct _HopsLORExchange *HopsLORExchange; /* lorexchange.c */
 typedef struct {
   HopsSpace     space;
   HopsBasis     gll;   /* the vertices of the sub-cells */
-  HopsBasis     inner; /* where coefficients are evaluated: gll, moved into the cell at its ends unless the operator collocates (HopsLORCollocate()) */
+  HopsBasis     inner; /* where coefficients are evaluated: gll, moved into the cell at its ends unless the operator has points there (HopsLORSetPoints()) */
   HopsLORKernel kernel;
   /* families other than H1: kernel and the cell's matrix for each mask in use, both for the terms of the form */
   HopsLumpKernel         lump;
@@ -40,6 +40,13 @@ typedef struct {
   struct _HopsLORDevice *device;      /* in place of mask, start, pos, vals and diag where the space's back end assembles the rows */
 } HopsLOR;
 
+/* Where the low-order-refined matrix takes coefficients: as its operator does where cells meet */
+typedef enum {
+  HOPS_LOR_INSIDE, /* inside of the cells */
+  HOPS_LOR_LIMITS, /* at the nodes, where cells meet as limits from inside: hops' own Gauss-Lobatto rule */
+  HOPS_LOR_NODES   /* at the nodes, where cells meet with the same value in all of them: a rule of the code's own */
+} HopsLORPoints;
+
 /* The form whose low-order-refined matrix is wanted */
 typedef struct {
   HopsSpace       space;
@@ -50,7 +57,7 @@ typedef struct {
 /* src/mat/pa/matpaassemble.c: E[n][np][np], dense and slow */
 PETSC_INTERN PetscErrorCode HopsFormElementMatrices(const HopsForm *, const HopsBasis *, PetscInt n, const PetscInt cells[], PetscReal E[]);
 PETSC_INTERN PetscErrorCode HopsLORCreate(HopsSpace, HopsLOR *);
-PETSC_INTERN PetscErrorCode HopsLORCollocate(HopsLOR *, PetscBool); /* take coefficients at the nodes themselves, as the operator does */
+PETSC_INTERN PetscErrorCode HopsLORSetPoints(HopsLOR *, HopsLORPoints);
 PETSC_INTERN PetscErrorCode HopsLORDestroy(HopsLOR *);
 /* does the pattern hold the couplings of these coefficients? (collective); new masks are left in `mask` when it does not */
 PETSC_INTERN PetscErrorCode HopsLORCheckCouplings(HopsLOR *, const HopsForm *, PetscBool *fits);
@@ -94,9 +101,9 @@ typedef struct {
   HopsRobin             robin; /* of the DM's PetscDS, owned; form.robin may be it */
   HopsSpace             userspace;
   HopsCoefficient       userdiffusion, usermass;
-  HopsForm              form;       /* space and coefficients of the last set-up */
-  PetscBool             collocated; /* the operator integrates at the nodes */
-  DM                    dm;         /* the DM that form.space came from */
+  HopsForm              form; /* space and coefficients of the last set-up */
+  HopsLORPoints         points;
+  DM                    dm; /* the DM that form.space came from */
   PetscSection          section;
   HopsLOR               lor;
   struct _HopsLORBlock *block; /* in place of lor: a vector-valued field, or first-order terms */

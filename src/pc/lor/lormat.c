@@ -8,7 +8,7 @@ PetscErrorCode HopsLORCreate(HopsSpace sp, HopsLOR *lor)
   PetscCall(HopsSpaceReference(sp));
   lor->space = sp;
   PetscCall(HopsBasisCreate(sp->order + 1, sp->order + 1, PETSC_TRUE, &lor->gll));
-  PetscCall(HopsBasisCreateInside(&lor->gll, &lor->inner));
+  PetscCall(HopsBasisCreateInside(&lor->gll, HOPS_BASIS_INSET, &lor->inner));
   PetscCall(PetscCalloc1(sp->ncells, &lor->mask));
   PetscCall(PetscCalloc1(sp->ncells, &lor->start));
   if (sp->family == HOPS_H1 || sp->backend->lordevice) PetscCall((*sp->backend->LORCreate)(sp, &lor->gll, &lor->kernel));
@@ -19,13 +19,13 @@ PetscErrorCode HopsLORCreate(HopsSpace sp, HopsLOR *lor)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* An operator that integrates at the nodes has the values of a discontinuous function there, be they those of the cell or not */
-PetscErrorCode HopsLORCollocate(HopsLOR *lor, PetscBool collocate)
+PetscErrorCode HopsLORSetPoints(HopsLOR *lor, HopsLORPoints points)
 {
   PetscFunctionBegin;
   PetscCall(HopsBasisDestroy(&lor->inner));
-  if (collocate) PetscCall(HopsBasisCreate(lor->gll.P, lor->gll.Q, PETSC_TRUE, &lor->inner));
-  else PetscCall(HopsBasisCreateInside(&lor->gll, &lor->inner));
+  if (points == HOPS_LOR_INSIDE) PetscCall(HopsBasisCreateInside(&lor->gll, HOPS_BASIS_INSET, &lor->inner));
+  else PetscCall(HopsBasisCreate(lor->gll.P, lor->gll.Q, PETSC_TRUE, &lor->inner));
+  lor->inner.limit = points == HOPS_LOR_LIMITS ? PETSC_TRUE : PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

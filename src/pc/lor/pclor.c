@@ -183,7 +183,7 @@ static PetscErrorCode PCLORSetUpScalar(PC pc, PC_LOR *lor)
     PetscCall(HopsLORCreate(lor->form.space, &lor->lor));
     lor->lor.droptol = lor->droptol;
   }
-  PetscCall(HopsLORCollocate(&lor->lor, lor->collocated));
+  PetscCall(HopsLORSetPoints(&lor->lor, lor->points));
   PetscCall(PetscLogEventBegin(HopsEvent.lorcoef, pc, 0, 0, 0));
   PetscCall(PCLORFillZeroMass(pc, lor));
   if (device) PetscCall(HopsLORDeviceCheckCouplings(&lor->lor, &lor->form, &fits));
@@ -214,7 +214,7 @@ static PetscErrorCode PCLORSetUpBlock(PC pc, PC_LOR *lor)
 
   PetscFunctionBegin;
   PetscCheck(!lor->dropset || lor->droptol == 0.0, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "The low-order-refined matrix of a vector-valued field, or with first-order terms, keeps all its entries: -pc_lor_drop_tol is for scalar symmetric forms, remove it");
-  PetscCall(HopsLORCollocate(&lor->block->lor, lor->collocated));
+  PetscCall(HopsLORSetPoints(&lor->block->lor, lor->points));
   PetscCall(HopsLORBlockNumeric(lor->block));
   PetscCall(HopsLORBlockSetNullSpaces(lor->block, pc->pmat, pc->mat));
   PetscCall(PCLORConvert(lor, lor->block->mat));

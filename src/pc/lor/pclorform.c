@@ -207,7 +207,7 @@ static PetscErrorCode PCLORGetFormDM(PC pc, PC_LOR *lor, DM dm)
 }
 
 /* Does PETSc assemble the first field with a rule that has points on the faces of the cells? */
-static PetscErrorCode PCLORFindClosedRule(DM dm, PetscBool *closed)
+static PetscErrorCode PCLORFindPoints(DM dm, HopsLORPoints *points)
 {
   PetscObject      disc;
   PetscClassId     id;
@@ -216,23 +216,23 @@ static PetscErrorCode PCLORFindClosedRule(DM dm, PetscBool *closed)
   PetscInt         dim, n = 0;
 
   PetscFunctionBegin;
-  *closed = PETSC_FALSE;
   PetscCall(DMGetField(dm, 0, NULL, &disc));
   PetscCall(PetscObjectGetClassId(disc, &id));
   if (id == PETSCFE_CLASSID) PetscCall(PetscFEGetQuadrature((PetscFE)disc, &rule));
   if (rule) PetscCall(PetscQuadratureGetData(rule, &dim, NULL, &n, &x, NULL));
   for (PetscInt i = 0; i < n * dim; ++i)
-    if (1.0 - PetscAbsReal(x[i]) < PETSC_SQRT_MACHINE_EPSILON) *closed = PETSC_TRUE;
+    if (1.0 - PetscAbsReal(x[i]) < PETSC_SQRT_MACHINE_EPSILON) *points = HOPS_LOR_NODES;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Likewise of a MATPA, which has its own rule or, where nobody chose one, the PetscFE's */
-static PetscBool PCLORHasClosedRule(const Mat_PA *pa)
+/* Likewise of a MATPA, which has hops' own rule or, where nobody chose one, the PetscFE's */
+static HopsLORPoints PCLORGetPoints(const Mat_PA *pa)
 {
   const HopsSpace sp = pa->space ? pa->space : (pa->tensor ? pa->tensor->space : NULL);
 
-  if (!pa->fromds || !sp || !sp->rule[0].P || pa->q_1d || pa->gll || pa->gauss) return pa->gll;
-  return 1.0 - PetscAbsReal(sp->rule[0].points[0]) < PETSC_SQRT_MACHINE_EPSILON ? PETSC_TRUE : PETSC_FALSE;
+  if (pa->gll) return HOPS_LOR_LIMITS;
+  if (!pa->fromds || !sp || !sp->rule[0].P || pa->q_1d || pa->gauss) return HOPS_LOR_INSIDE;
+  return 1.0 - PetscAbsReal(sp->rule[0].points[0]) < PETSC_SQRT_MACHINE_EPSILON ? HOPS_LOR_NODES : HOPS_LOR_INSIDE;
 }
 
 PetscErrorCode PCLORGetForm(PC pc, PC_LOR *lor)
@@ -245,7 +245,7 @@ PetscErrorCode PCLORGetForm(PC pc, PC_LOR *lor)
 
   PetscFunctionBegin;
   PetscCall(PCLORGetOperatorPA(pc, lor, &pa));
-  lor->collocated = pa ? PCLORHasClosedRule(pa) : PETSC_FALSE;
+  lor->points = pa ? PCLORGetPoints(pa) : HOPS_LOR_INSIDE;
   PetscCall(PCLORFindDM(pc, &dm));
   if (dm) PetscCall(PetscObjectTypeCompare((PetscObject)dm, DMPLEX, &plex));
   if (pa && pa->tensor && !lor->userspace) {
@@ -264,7 +264,7 @@ PetscErrorCode PCLORGetForm(PC pc, PC_LOR *lor)
     lor->source = lor->userspace ? HOPS_SOURCE_USER : HOPS_SOURCE_MATPA;
   } else if (plex) {
     PetscCall(PCLORGetFormDM(pc, lor, dm));
-    if (!pa) PetscCall(PCLORFindClosedRule(dm, &lor->collocated));
+    if (!pa) PetscCall(PCLORFindPoints(dm, &lor->points));
     lor->source = HOPS_SOURCE_DM;
   } else SETERRQ(comm, PETSC_ERR_ARG_WRONGSTATE, "%s finds no finite element space: give the solver a DMPlex with a PetscFE (KSPSetDM(), SNESSetDM()), a MATPA operator, or a space by %sSetSpace(), after PCSetType()%s%s", lor->name, lor->name, dm ? "; the DM has type " : "", dm ? ((PetscObject)dm)->type_name : "");
   PetscCall(MatGetLocalSize(pc->pmat, &n, NULL));
