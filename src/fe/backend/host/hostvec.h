@@ -11,10 +11,13 @@
 #pragma GCC diagnostic ignored "-Wpsabi" /* vectors are passed between inlined functions only */
 
 typedef HopsHostReal real;
+/* What a register holds: wider vectors would be cut in pieces, which takes the compiler minutes and spills */
 #if defined(__AVX512F__)
   #define HOPS_HOST_VECBYTES 64
-#else
+#elif defined(__AVX__)
   #define HOPS_HOST_VECBYTES 32
+#else
+  #define HOPS_HOST_VECBYTES 16
 #endif
 #if defined(HOPS_HOST_SINGLE)
   #define W (HOPS_HOST_VECBYTES / 4)
@@ -34,10 +37,12 @@ INLINE vec Gather(const int idx[], const real x[])
   return _mm512_i32gather_ps(_mm512_load_si512((const void *)idx), x, 4);
 #elif defined(__AVX512F__)
   return _mm512_i32gather_pd(_mm256_load_si256((const __m256i *)idx), x, 8);
-#elif defined(HOPS_HOST_SINGLE)
+#elif defined(HOPS_HOST_SINGLE) && defined(__AVX__)
   return (vec){x[idx[0]], x[idx[1]], x[idx[2]], x[idx[3]], x[idx[4]], x[idx[5]], x[idx[6]], x[idx[7]]};
-#else
+#elif defined(HOPS_HOST_SINGLE) || defined(__AVX__)
   return (vec){x[idx[0]], x[idx[1]], x[idx[2]], x[idx[3]]};
+#else
+  return (vec){x[idx[0]], x[idx[1]]};
 #endif
 }
 
