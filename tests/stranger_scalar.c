@@ -378,10 +378,6 @@ int main(int argc, char **argv)
       nsize: 3
       args: -dm_plex_box_faces 4,4 -petscspace_degree 3 -dm_distribute_overlap 1 -hops_residual 0 -pc_type lor
     test:
-      suffix: overlap_residual
-      nsize: 3
-      args: -dm_plex_box_faces 4,4 -petscspace_degree 3 -dm_distribute_overlap 1 -dm_mat_type aij -pc_type jacobi
-    test:
       suffix: overlap_patchfd
       nsize: 2
       args: -dm_plex_dim 3 -dm_plex_box_faces 3,2,2 -petscspace_degree 2 -dm_distribute_overlap 1 -pc_type patchfd
@@ -438,6 +434,28 @@ int main(int argc, char **argv)
     test:
       suffix: jump_hopsmg
       args: -dm_plex_box_faces 4,4 -dm_refine_hierarchy 1 -petscspace_degree 3 -jump {{1e2 1e6}} -pc_type hopsmg
+
+  # PETSc's assembled Jacobian counts the cells of the overlap on every rank
+  test:
+    suffix: overlap_assembled
+    nsize: 3
+    args: -dll_append ${HOPS_LIB} -options_left 0 -hops_residual -pc_type jacobi -dm_plex_box_faces 4,4 -petscspace_degree 3
+      -dm_distribute_overlap 1 -petsc_ci_portable_error_output
+    filter: grep -oE "overlapping partitions|converged" | sort -u
+    output_file: output/stranger_overlap.out
+
+  # values that no option takes
+  testset:
+    args: -dll_append ${HOPS_LIB} -options_left 0 -dm_mat_type pa -hops_residual -dm_plex_box_faces 4,4 -petscspace_degree 2
+      -petsc_ci_portable_error_output
+    filter: grep -oE "Argument out of range|converged" | sort -u
+    output_file: output/stranger_range.out
+    test:
+      suffix: negative
+      args: -pc_type patchfd -pc_patchfd_{{dense_max condense_max}} -1
+    test:
+      suffix: infinite
+      args: -pc_type {{lor patchfd}} -pc_lor_zero_mass inf -pc_patchfd_omega inf
 
   test:
     suffix: inverted

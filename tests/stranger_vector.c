@@ -6,7 +6,7 @@ static char help[] = "A code that knows nothing of hops: diffusion, reaction and
   -anchor               : an unknown is tied to another\n\
   -quad <default,tensor,gll,reverse,permuted,shrink,weights,stroud,tanhsinh>, -quad_points <n> : quadrature of the PetscFE's own;\n\
                           tensor: n Gauss points per direction; gll: n Gauss-Lobatto points (order + 1); reverse,\n\
-                          permuted: default's in another order; shrink, weights: no rule of hops'\n\
+                          permuted: default's in another order; shrink, weights: with its points moved, with other weights\n\
   -reference <bound>, -check_solution, -most_its <n> : see StrangerRun()\n\n";
 
 #include "stranger.h"
@@ -332,9 +332,6 @@ int main(int argc, char **argv)
       suffix: preconditioner
       args: -dm_plex_box_faces 3,3 -petscspace_degree 3 -prec
     test:
-      suffix: anchor
-      args: -dm_plex_box_faces 3,3 -petscspace_degree 3 -anchor
-    test:
       suffix: overlap
       nsize: 3
       args: -dm_plex_box_faces 3,3 -petscspace_degree 3 -dm_distribute_overlap 1
@@ -346,7 +343,7 @@ int main(int argc, char **argv)
     # quadrature of the code's own is honoured
     test:
       suffix: quad
-      args: -dm_plex_box_faces 3,3 -petscspace_degree 2 -nc {{1 2}} -quad {{tensor gll reverse permuted}}
+      args: -dm_plex_box_faces 3,3 -petscspace_degree 2 -nc {{1 2}} -quad {{tensor gll reverse permuted shrink}}
     test:
       suffix: quad_points
       args: -dm_plex_box_faces 3,3 -petscspace_degree 3 -nc {{1 2}} -quad tensor -quad_points {{3 4 7}}
@@ -365,9 +362,15 @@ int main(int argc, char **argv)
   test:
     suffix: quad_refused
     args: -dll_append ${HOPS_LIB} -options_left 0 -dm_mat_type pa -hops_residual -pc_type lor -dm_plex_box_faces 3,3
-      -petscspace_degree 2 -nc {{1 2}} -quad {{shrink weights stroud tanhsinh}} -petsc_ci_portable_error_output
+      -petscspace_degree 2 -nc {{1 2}} -quad {{weights stroud tanhsinh}} -petsc_ci_portable_error_output
     filter: grep -oE "quadrature|converged" | sort -u
     output_file: output/stranger_quad.out
+  test:
+    suffix: anchor
+    args: -dll_append ${HOPS_LIB} -options_left 0 -pc_type lor -dm_plex_box_faces 3,3 -petscspace_degree 3 -anchor
+      -dm_mat_type {{aij pa}} -petsc_ci_portable_error_output
+    filter: grep -oE "has anchors|converged" | sort -u
+    output_file: output/stranger_anchor.out
   test:
     suffix: components_refused
     args: -dll_append ${HOPS_LIB} -options_left 0 -dm_mat_type pa -pc_type lor -dm_plex_box_faces 3,3 -petscspace_degree 2 -nc 7

@@ -386,7 +386,7 @@ static PetscErrorCode PCSetFromOptions_LOR(PC pc, HopsOptionItems PetscOptionsOb
   fill = lor->zeromass >= 0.0 ? lor->zeromass : HOPS_LOR_ZERO_MASS;
   PetscCall(PetscOptionsReal("-pc_lor_zero_mass", "H(curl), H(div): mass coefficient, over that of the derivative by the mesh's length squared, in cells without one; 0: none (AMS on the host, unless set)", "PCLOR", fill, &fill, &set));
   if (set) lor->zeromass = fill;
-  PetscCheck(!set || lor->zeromass >= 0.0, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "-pc_lor_zero_mass is %g, but must not be negative", (double)lor->zeromass);
+  PetscCheck(!set || (lor->zeromass >= 0.0 && !PetscIsInfReal(lor->zeromass)), PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "-pc_lor_zero_mass is %g, but must be finite and not negative", (double)lor->zeromass);
   PetscOptionsHeadEnd();
   PetscFunctionReturn(PETSC_SUCCESS);
 }

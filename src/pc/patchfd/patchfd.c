@@ -644,6 +644,9 @@ static PetscErrorCode PCSetFromOptions_PATCHFD(PC pc, HopsOptionItems PetscOptio
   PetscCall(PetscOptionsInt("-pc_patchfd_dense_max", "Irregular vertices: largest patch whose matrix is inverted", "PCPATCHFD", fd->opt.densemax, &fd->opt.densemax, NULL));
   PetscCall(PetscOptionsInt("-pc_patchfd_condense_max", "Cells of different factors: largest skeleton whose Schur complement is inverted", "PCPATCHFD", fd->condensemax, &fd->condensemax, &set));
   if (set) fd->condenseset = PETSC_TRUE;
+  PetscCheck(fd->opt.densemax >= 0 && fd->condensemax >= 0, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
+             "-pc_patchfd_dense_max and -pc_patchfd_condense_max must not be negative (0: none), and are %" PetscInt_FMT " and %" PetscInt_FMT,
+             fd->opt.densemax, fd->condensemax);
   PetscCall(PetscOptionsReal("-pc_patchfd_condense_ratio", "Condition number beyond which tensor products are replaced by condensed patches", "PCPATCHFD", fd->opt.condenseratio, &fd->opt.condenseratio, NULL));
   PetscCall(PetscOptionsReal("-pc_patchfd_dense_ratio", "Condition number beyond which tensor products are replaced by inverses", "PCPATCHFD", fd->opt.denseratio, &fd->opt.denseratio, NULL));
   PetscCall(PetscOptionsReal("-pc_patchfd_damp", "Bound of the spectrum that tensor products are scaled down to", "PCPATCHFD", fd->opt.damp, &fd->opt.damp, NULL));

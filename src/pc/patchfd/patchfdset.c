@@ -231,7 +231,7 @@ PetscErrorCode PCPATCHFDSetOmega(PC pc, PetscReal omega)
 
   PetscFunctionBegin;
   HopsValidHeader(pc, PC_CLASSID, 1);
-  PetscCheck(omega > 0.0, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "The factor of the corrections (-pc_patchfd_omega) must be positive, not %g", (double)omega);
+  PetscCheck(omega > 0.0 && !PetscIsInfReal(omega), PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "The factor of the corrections (-pc_patchfd_omega) must be positive and finite, not %g", (double)omega);
   PetscCall(HopsPCCheckSetter(pc, PETSC_FUNCTION_NAME, PCPATCHFD));
   PetscCall(PCPATCHFDGetData(pc, &fd));
   if (fd && fd->omega != omega) {
