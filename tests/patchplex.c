@@ -510,10 +510,10 @@ static PetscErrorCode SignChange(PetscInt dim, const PetscReal x[], PetscInt nc,
   return PETSC_SUCCESS;
 }
 
-/* a scaled shell is not the operator of its coefficients: residuals must be its own, so that Richardson's method solves its system */
+/* a scaled shell is not the operator of its coefficients, whose copy makes the patches: residuals must be its own, so that Richardson's method solves its system */
 static PetscErrorCode Scaled(HopsSpace sp)
 {
-  Mat             A;
+  Mat             A, P;
   KSP             ksp;
   PC              pc;
   Vec             x, b, r;
@@ -526,13 +526,14 @@ static PetscErrorCode Scaled(HopsSpace sp)
   PetscCall(MatCreatePA(sp, &A));
   PetscCall(MatPASetDiffusion(A, one));
   PetscCall(MatPASetMass(A, one));
+  PetscCall(MatDuplicate(A, MAT_COPY_VALUES, &P));
   PetscCall(MatScale(A, 0.7));
   PetscCall(KSPCreate(PETSC_COMM_SELF, &ksp));
   PetscCall(KSPSetType(ksp, KSPRICHARDSON));
   PetscCall(KSPSetTolerances(ksp, 1e-10, PETSC_DEFAULT, PETSC_DEFAULT, 500));
   PetscCall(KSPGetPC(ksp, &pc));
   PetscCall(PCSetType(pc, PCPATCHFD));
-  PetscCall(KSPSetOperators(ksp, A, A));
+  PetscCall(KSPSetOperators(ksp, A, P));
   PetscCall(HopsSpaceCreateVec(sp, &x));
   PetscCall(VecDuplicate(x, &b));
   PetscCall(VecDuplicate(x, &r));
@@ -545,6 +546,7 @@ static PetscErrorCode Scaled(HopsSpace sp)
   PetscCall(PetscPrintf(PETSC_COMM_SELF, "scaled operator: %s\n", e <= 1e-9 * n ? "solved" : "NOT SOLVED"));
   PetscCall(KSPDestroy(&ksp));
   PetscCall(MatDestroy(&A));
+  PetscCall(MatDestroy(&P));
   PetscCall(VecDestroy(&x));
   PetscCall(VecDestroy(&b));
   PetscCall(VecDestroy(&r));
