@@ -463,6 +463,14 @@ int main(int argc, char **argv)
       nsize: {{1 3}}
 
     test:
+      suffix: errors
+      args: -errors -dim {{2 3}} -order 3 -cells 2,1,1 -malloc_dump 0
+      nsize: {{1 2 3}}
+
+    test:
+      suffix: forgotten
+      args: -forgotten -dim 2 -order 4 -cells 2,1 -malloc_dump 0
+      nsize: {{1 3}}
 
     test:
       suffix: orphan

@@ -123,7 +123,7 @@ static PetscErrorCode BruteForce(PetscInt dim, PetscInt p, const PetscReal z[], 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Y: the map of the nodes X at the points z, of which the first and the last are moved into the cell by a hundredth of a sub-cell */
+/* Y: the map of the nodes X at the points z, the first and the last moved into the cell by a hundredth of a sub-cell */
 static void Inside(PetscInt dim, PetscInt p, const PetscReal z[], const PetscReal X[], PetscReal Y[])
 {
   const PetscInt n = p + 1, N = PetscPowInt(n, dim);

@@ -45,7 +45,7 @@
     # finite differences of the residual and no preconditioner
     test:
       suffix: pa_mf_alone
-      args: -dm_plex_box_faces 4,4 -potential_petscspace_degree 3 -dm_mat_type pa -snes_mf -ksp_type gmres -ksp_max_it 200
+      args: -dm_plex_box_faces 4,4 -potential_petscspace_degree 3 -dm_mat_type pa -hops_residual {{0 1}} -snes_mf -ksp_type gmres -ksp_max_it 200
       output_file: output/petsc_ex13_pa_mf.out
     test:
       suffix: refined

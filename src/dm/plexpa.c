@@ -204,8 +204,8 @@ static PetscErrorCode HopsTSResidualLocal(DM dm, PetscReal t, Vec X, Vec Xt, Vec
 static struct {
   PetscErrorCode (*function)(SNES, Vec, Vec, void *);
   PetscErrorCode (*jacobian)(SNES, Vec, Mat, Mat, void *);
-  TSIFunction ifunction;
-  TSIJacobian ijacobian;
+  PetscErrorCode (*ifunction)(TS, PetscReal, Vec, Vec, Vec, void *);
+  PetscErrorCode (*ijacobian)(TS, PetscReal, Vec, Vec, PetscReal, Mat, Mat, void *);
 } HopsLocal;
 
 static PetscErrorCode HopsLocalSetUp(void)
@@ -255,9 +255,9 @@ static PetscErrorCode HopsPlexSwapTS(DM dm)
 {
   PetscErrorCode (*jaclocal)(DM, PetscReal, Vec, Vec, PetscReal, Mat, Mat, void *) = NULL;
   PetscErrorCode (*funlocal)(DM, PetscReal, Vec, Vec, Vec, void *)                 = NULL;
-  TSIJacobian jac                                                                  = NULL;
-  TSIFunction fun                                                                  = NULL;
-  void       *jacctx, *functx;
+  PetscErrorCode (*jac)(TS, PetscReal, Vec, Vec, PetscReal, Mat, Mat, void *)      = NULL;
+  PetscErrorCode (*fun)(TS, PetscReal, Vec, Vec, Vec, void *)                      = NULL;
+  void *jacctx, *functx;
 
   PetscFunctionBegin;
   PetscCall(DMTSGetIFunction(dm, &fun, NULL));

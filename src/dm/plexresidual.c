@@ -3,6 +3,9 @@
 #include <hops/private/hopsplex.h>
 
 typedef void (*HopsPointFun)(PetscInt, PetscInt, PetscInt, const PetscInt[], const PetscInt[], const PetscScalar[], const PetscScalar[], const PetscScalar[], const PetscInt[], const PetscInt[], const PetscScalar[], const PetscScalar[], const PetscScalar[], PetscReal, const PetscReal[], PetscInt, const PetscScalar[], PetscScalar[]);
+typedef void (*HopsBdPointFun)(PetscInt, PetscInt, PetscInt, const PetscInt[], const PetscInt[], const PetscScalar[], const PetscScalar[], const PetscScalar[],
+                               const PetscInt[], const PetscInt[], const PetscScalar[], const PetscScalar[], const PetscScalar[],
+                               PetscReal, const PetscReal[], const PetscReal[], PetscInt, const PetscScalar[], PetscScalar[]);
 
 PetscErrorCode HopsPlexResidualReset(HopsPlex *plex)
 {
@@ -169,11 +172,11 @@ static PetscErrorCode HopsPlexOwnFaces(DM dm, HopsSpace sp, DMLabel label, Petsc
 static PetscErrorCode HopsPlexOwnBoundaryResidual(DM dm, HopsPlex *plex, PetscReal t, PetscWeakForm wf, PetscFormKey key, Vec X,
                                                   Vec Xt, Vec F)
 {
-  PetscFormKey      own = key;
-  PetscWeakForm     ownwf;
-  PetscInt          n0, n1;
-  PetscBdPointFunc *f0, *f1;
-  Vec               aux, mesh;
+  PetscFormKey    own = key;
+  PetscWeakForm   ownwf;
+  PetscInt        n0, n1;
+  HopsBdPointFun *f0, *f1;
+  Vec             aux, mesh;
 
   PetscFunctionBegin;
   PetscCall(HopsPlexOwnFaces(dm, plex->space, key.label, key.value, &own.label));

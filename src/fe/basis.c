@@ -152,7 +152,7 @@ const char *HopsBasisRuleName(const HopsBasis *b)
   return b->rule == HOPS_RULE_OTHER ? "tensor-product" : (b->rule == HOPS_RULE_GLL ? "Gauss-Lobatto" : "Gauss");
 }
 
-/* Insets e, 2e, 3e: small enough for an error e^3, and far above the rounding errors and margins of functions that tell cells apart by position */
+/* Insets e, 2e, 3e: an error e^3, and far above rounding errors and the margins of functions that tell cells apart by position */
 PetscErrorCode HopsBasisCreateLimit(const HopsBasis *rule, PetscInt k, HopsBasis *b)
 {
   PetscFunctionBegin;
@@ -169,7 +169,8 @@ PetscErrorCode HopsBasisAddLimit(const HopsBasis *rule, PetscInt k, PetscInt dim
   for (PetscInt i = 0; i < n * nq; ++i) {
     PetscBool face = PETSC_FALSE;
 
-    for (PetscInt d = 0, q = i % nq; d < dim; ++d, q /= rule->Q) face = face || HopsAtEnd(rule->points[q % rule->Q]) ? PETSC_TRUE : PETSC_FALSE;
+    for (PetscInt d = 0, q = i % nq; d < dim; ++d, q /= rule->Q)
+      if (HopsAtEnd(rule->points[q % rule->Q])) face = PETSC_TRUE;
     for (PetscInt s = i * size; s < (i + 1) * size; ++s) {
       if (!k) out[s] = face ? c[0] * v[s] : v[s];
       else if (face) out[s] += c[k] * v[s];

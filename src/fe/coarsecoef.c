@@ -18,12 +18,13 @@ static PetscErrorCode HopsCoarsenCell(HopsCoefficient cf, const HopsNested *n, H
 }
 
 /*
-  A function on a coarse mesh. In the middle of a coarse cell, where a rule of odd length has a point, children meet: there it is the mean of the
-  values on their sides
+  A function on a coarse mesh. In the middle of a coarse cell, where a rule of odd length has a point, children meet: there it is
+  the mean of the values on their sides.
 */
 static PetscErrorCode HopsCoefficientEvaluate_Sides(HopsCoefficient cf, HopsSpace sp, PetscInt first, PetscInt n, const HopsBasis *basis, const PetscReal x[], PetscScalar out[])
 {
-  const PetscInt dim = sp->dim, nc = cf->nc, Q = basis->Q, nq = PetscPowInt(Q, dim), mid = Q % 2 && PetscAbsReal(basis->points[Q / 2]) < PETSC_SQRT_MACHINE_EPSILON ? Q / 2 : Q;
+  const PetscInt dim = sp->dim, nc = cf->nc, Q = basis->Q, nq = PetscPowInt(Q, dim);
+  const PetscInt mid = Q % 2 && PetscAbsReal(basis->points[Q / 2]) < PETSC_SQRT_MACHINE_EPSILON ? Q / 2 : Q;
   const PetscInt S = mid < Q ? Q + 1 : Q, ns = PetscPowInt(S, dim); /* points with the middle one twice */
   PetscReal     *y, *pts;
   PetscScalar    v[6];
@@ -72,8 +73,8 @@ static PetscErrorCode HopsCoarsenFunction(HopsCoefficient cf, HopsCoefficient *o
 
 /*
   The points of a coarse rule as the children see them: point q is in half h[q], at pts[at[q]] there. pts is symmetric about 0, so a
-  child that runs backwards finds it at pts[npts - 1 - at[q]]. A point between two halves has h[q] = -1 and lies inside of the lower one,
-  at pts[at[q]], and inside of the upper one, at pts[npts - 1 - at[q]].
+  child that runs backwards finds it at pts[npts - 1 - at[q]]. A point between two halves has h[q] = -1 and lies inside of the lower
+  one, at pts[at[q]], and inside of the upper one, at pts[npts - 1 - at[q]].
 */
 static PetscErrorCode HopsChildPoints(const HopsNested *n, const HopsBasis *rule, PetscInt h[], PetscInt at[], PetscInt *npts, PetscReal pts[])
 {
@@ -139,7 +140,12 @@ static PetscErrorCode HopsCoarsenSample(HopsCoefficient cf, const HopsNested *n,
           if (between) nsides *= 2;
         }
         if (half != n->half[f]) continue;
-        for (PetscInt k = 0; k < nc; ++k) v[((coarse->cell[n->parent[f]] - coarse->cstart) * nq + q) * nc + k] += val.v[(f - first) * val.cstride + (i[0] + npts * (i[1] + npts * i[2])) * val.pstride + k] / nsides;
+        {
+          const PetscScalar *from = val.v + (f - first) * val.cstride + (i[0] + npts * (i[1] + npts * i[2])) * val.pstride;
+          PetscScalar       *to   = v + ((coarse->cell[n->parent[f]] - coarse->cstart) * nq + q) * nc;
+
+          for (PetscInt k = 0; k < nc; ++k) to[k] += from[k] / nsides;
+        }
       }
   }
   PetscCall(HopsCoefficientCreateQuadrature(coarse, nc, q_1d, v, out));
@@ -152,7 +158,8 @@ static PetscErrorCode HopsCoarsenSample(HopsCoefficient cf, const HopsNested *n,
 }
 
 /*
-  Constants serve every level, functions and given values every order on the same mesh. On a coarser mesh functions see children, values by cell are averaged,
+  Constants serve every level, functions and given values every order on the same mesh. On a coarser mesh functions are evaluated on
+  both sides where children meet, values by cell are averaged,
   and values at quadrature points are taken from the children at the coarse points; so are those of a PetscDS at its state, once.
 */
 PetscErrorCode HopsCoefficientCoarsen(HopsCoefficient cf, const HopsNested *n, HopsSpace coarse, HopsSpace fine, PetscInt q_1d, HopsCoefficient *out)

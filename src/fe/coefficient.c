@@ -101,9 +101,10 @@ static PetscErrorCode HopsCoefficientEvaluate_Function(HopsCoefficient cf, HopsS
   Level: beginner
 
   Note:
-  The function may jump between cells: it is evaluated inside of them alone. Operators do so at the points of their quadrature rule, but with Gauss-Lobatto points
-  (`MatPASetQuadrature()`), those on faces have the limit from inside of the cell, extrapolated from three points within 6e-5 of the distance to the next one; `PCLOR`
-  does so at its nodes, with those on faces moved in by a hundredth of that distance.
+  The function may jump between cells: it is evaluated inside of them alone. Operators do so at the points of their quadrature rule;
+  Gauss-Lobatto points on faces (`MatPASetQuadrature()`) have the limit from inside of the cell, extrapolated from three points within
+  6e-5 of the distance to the next one. `PCLOR` does so at its nodes, with those on faces moved in by a hundredth of that distance. Robin terms
+  take it on the faces.
 
 .seealso: `HopsCoefficient`, `HopsPointFunction`, `HopsCoefficientCreateCell()`, `MatPASetDiffusion()`
 @*/
