@@ -41,6 +41,8 @@ static PetscErrorCode PCPATCHFDCalloc(PC_PATCHFD *fd, PetscInt n, PetscScalar **
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode PCApplyRichardson_PATCHFD(PC, Vec, Vec, Vec, PetscReal, PetscReal, PetscReal, PetscInt, PetscBool, PetscInt *, PCRichardsonConvergedReason *);
+
 /* The operator's own quadrature, where it is known: patches then have exactly the operator's matrix where they can */
 static PetscErrorCode PCPATCHFDSetUpBasis(PC pc, PC_PATCHFD *fd)
 {
@@ -63,6 +65,7 @@ static PetscErrorCode PCPATCHFDSetUpBasis(PC pc, PC_PATCHFD *fd)
     fd->A = candidates[i];
     break;
   }
+  pc->ops->applyrichardson = fd->A == pc->mat ? PCApplyRichardson_PATCHFD : NULL; /* its residuals are those of fd->A, and Richardson's method is to solve with pc->mat */
   if (rule) PetscCall(HopsBasisCreateLike(sp->order + 1, rule, &fd->basis));
   else PetscCall(HopsBasisCreate(sp->order + 1, sp->order + 2, PETSC_FALSE, &fd->basis));
   PetscFunctionReturn(PETSC_SUCCESS);
