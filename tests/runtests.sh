@@ -23,7 +23,7 @@ run() {
 
 died='[ ! -e once ] || { echo end; exit 0; }; touch once; echo "*** An error occurred in MPI_Init_thread" >&2; exit 1'
 for i in 1 2 3; do program init$i "" <<<"$died"; done
-program startup "" <<<'echo "hwloc/linux: failed to find sysfs cpu topology directory, aborting linux discovery." >&2; echo end'
+program startup "" <<<'for h in hwloc/linux: "[hwloc/linux]"; do echo "$h failed to find sysfs cpu topology directory, aborting linux discovery." >&2; done; echo end'
 program tmpdir1 "" <<<'touch "$TMPDIR/file"; echo end'
 program tmpdir2 "" <<<'[ -e "$TMPDIR/file" ] || echo end'
 program error -petsc_ci_portable_error_output <<<'echo PETSC ERROR; echo end; exit 1'
