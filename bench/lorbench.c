@@ -323,7 +323,7 @@ static PetscErrorCode SetUpSolver(Case *c, KSP ksp, Mat A, HopsCoefficient kappa
     c->nnzrow = info.nz_used / c->N;
     if (!c->solve) { /* new values in the old pattern */
       for (PetscInt i = 0; i < c->repeat; ++i) {
-        double v0, v1; /* the vertex data are new too */
+        double v0 = 0, v1 = 0; /* the vertex data are new too */
 
         double n0 = Now(), n1;
 

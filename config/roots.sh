@@ -43,7 +43,8 @@ pristine() (
   {
     { command -v debootstrap >/dev/null || apt-get install -y -qq debootstrap; } &&
       debootstrap --variant=minbase "$suite" "$new" "$(mirror)" &&
-      inside "$new" sh -c 'apt-get -qq update && apt-get install -y -qq --no-install-recommends make git && apt-get clean && rm -rf /var/lib/apt/lists/*' &&
+      inside "$new" sh -c 'apt-get -qq update && apt-get install -y -qq --no-install-recommends make git &&
+        apt-get clean && rm -rf /var/lib/apt/lists/*' &&
       tar -C "$new" --numeric-owner -cf "$roots/$suite.tar.new" . && mv "$roots/$suite.tar.new" "$roots/$suite.tar"
   } >"$log" 2>&1 || { tail -n 5 "$log" >&2; exit 1; }
   rm -rf --one-file-system "$new"

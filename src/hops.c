@@ -11,8 +11,9 @@ HopsEvents   HopsEvent;
 static PetscBool HopsInitialized = PETSC_FALSE;
 
 /*
-  Is the PETSc that hops calls initialized? A program that loads its PETSc privately, as Python's petsc4py does, leaves it to libhops to load the one that it
-  was linked with: the same, or one that nobody initializes. PetscInitialize() loads plugins before PetscInitialized() is true, but after PETSC_COMM_WORLD is set.
+  Is the PETSc that hops calls initialized? A program that loads its PETSc privately, as Python's petsc4py does, leaves it to
+  libhops to load the one that it was linked with: the same, or one that nobody initializes. PetscInitialize() loads plugins
+  before PetscInitialized() is true, but after PETSC_COMM_WORLD is set.
 */
 static PetscBool HopsPetscRuns(void)
 {

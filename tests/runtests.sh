@@ -4,10 +4,13 @@ set -eu
 
 # program NAME ARGS: a test whose program is the script on stdin
 program() {
-  mkdir -p tests
-  { printf '#!/bin/bash\n'; cat; printf 'exit 0\n/*%s\n  test:\n    args: %s\n    filter: grep -o end\n%s*/\n' TEST "$2" TEST; } >"tests/$1.sh"
-  chmod +x "tests/$1.sh"
   mkdir -p tests/output
+  {
+    printf '#!/bin/bash\n'
+    cat
+    printf 'exit 0\n/*%s\n  test:\n    args: %s\n    filter: grep -o end\n%s*/\n' TEST "$2" TEST
+  } >"tests/$1.sh"
+  chmod +x "tests/$1.sh"
   echo end >"tests/output/$1_1.out"
 }
 
@@ -23,7 +26,10 @@ run() {
 
 died='[ ! -e once ] || { echo end; exit 0; }; touch once; echo "*** An error occurred in MPI_Init_thread" >&2; exit 1'
 for i in 1 2 3; do program init$i "" <<<"$died"; done
-program startup "" <<<'echo "hwloc/linux: failed to find sysfs cpu topology directory, aborting linux discovery." >&2; echo end'
+program startup "" <<'END'
+for from in hwloc/linux: "[hwloc/linux]"; do echo "$from failed to find sysfs cpu topology directory, aborting linux discovery." >&2; done
+echo end
+END
 program tmpdir1 "" <<<'touch "$TMPDIR/file"; echo end'
 program tmpdir2 "" <<<'[ -e "$TMPDIR/file" ] || echo end'
 program error -petsc_ci_portable_error_output <<<'echo PETSC ERROR; echo end; exit 1'

@@ -240,8 +240,8 @@ PetscErrorCode MatCreateHopsBox(MPI_Comm comm, PetscInt dim, PetscInt order, con
 @*/
 PetscErrorCode MatHopsBoxGetNodes(Mat A, PetscInt dir, PetscInt *n, PetscReal *x[])
 {
-  const HopsBoxForm *f;
-  const HopsBoxOps  *ops;
+  const HopsBoxForm *f   = NULL;
+  const HopsBoxOps  *ops = NULL;
 
   PetscFunctionBegin;
   HopsValidHeader(A, MAT_CLASSID, 1);
