@@ -436,6 +436,7 @@ int main(int argc, char **argv)
 /*TEST
 
   test:
+    requires: host
     args: -malloc_dump 0
 
   test:

@@ -321,6 +321,7 @@ int main(int argc, char **argv)
 
   test:
     args: -malloc_dump 0
+    filter: sed -e "s/back end cuda/back end host/"
 
   test:
     suffix: coefficients

@@ -440,6 +440,7 @@ int main(int argc, char **argv)
 /*TEST
 
   testset:
+    requires: host
     args: -dm_plex_dim 2 -dm_plex_box_faces 2,2
 
     test:

@@ -282,7 +282,7 @@ int main(int argc, char **argv)
   test:
     suffix: help
     args: -help
-    filter: grep -o -E "pc_lor_(zero_mass|nodal_relax_weight) <[^:>]*" | sed -e "s/now //" | sort -u
+    filter: grep -o -E "pc_lor_(zero_mass|nodal_relax_weight):? <[^:>]*" | sed -e "s/now //" -e "s/: </ </" | sort -u
 
   testset:
     output_file: output/pclor.out

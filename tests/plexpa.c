@@ -443,6 +443,7 @@ int main(int argc, char **argv)
       args: -dm_plex_dim {{2 3}} -dm_plex_box_faces 2,2,2 -petscspace_degree 2 -components 2 -rule {{gll shrunk}} -permute
     test:
       suffix: rule_faces
+      requires: host
       nsize: 2
       args: -dm_plex_dim {{2 3}} -dm_plex_box_faces 2,3,2 -petscspace_degree 2 -components {{1 2}} -terms 03 -boundary {{0 0123}} -wall 1 -flux 2 -rule gll -face_rule {{gll lobatto shrunk}}
     test:
