@@ -110,6 +110,8 @@ static PetscErrorCode Orders(void)
       PetscCall(HopsSpaceView(sp, PETSC_VIEWER_STDOUT_WORLD));
       PetscCall(PCHopsMGSetOrders(pc, 1, one));
       EXPECT("an order without unknowns", PCSetUp(pc), "Order 1|-pc_hopsmg_orders");
+      PetscCall(PCHopsMGSetCoarsening(pc, PC_HOPSMG_H));
+      EXPECT("orders where meshes alone are coarsened", PCSetUp(pc), "-pc_hopsmg_orders|-pc_hopsmg_coarsen p, ph or hp");
     } else EXPECT("no order with unknowns", PCSetUp(pc), "no lower order has unknowns|-pc_hopsmg_coarsen|-pc_type lor");
   }
   PetscFunctionReturn(PETSC_SUCCESS);

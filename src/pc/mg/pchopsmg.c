@@ -632,7 +632,7 @@ PetscErrorCode PCHopsMGSetCoarsening(PC pc, PCHopsMGCoarsenType type)
   Level: intermediate
 
   Note:
-  They are used with `PC_HOPSMG_P`, `PC_HOPSMG_PH` and `PC_HOPSMG_HP`.
+  They are used with `PC_HOPSMG_P`, `PC_HOPSMG_PH` and `PC_HOPSMG_HP`; with `PC_HOPSMG_H`, which keeps the order, they are an error.
 
 .seealso: `PCHOPSMG`, `PCHopsMGSetCoarsening()`
 @*/
