@@ -79,7 +79,7 @@ static PetscErrorCode Quadrature(PetscInt dim, PetscInt p)
 
     PetscCall(PetscMalloc2(ncells * nq * nc, &kv, ncells * nq, &mv));
     for (PetscInt i = 0; i < ncells * nq; ++i) {
-      PetscReal y[3];
+      PetscReal y[3] = {0.0, 0.0, 0.0};
 
       for (PetscInt d = 0, c = i / nq, j = i % nq; d < dim; c /= n[d], j /= q, ++d) {
         PetscReal s = 0.0, h = 1.0;

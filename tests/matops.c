@@ -1,6 +1,7 @@
 static char help[] = "Operators of hops as PETSc matrices: what MatScale() and the like make of them against the assembled matrix, "
                      "and operations that they do not have.\n\n";
 
+#define PETSC_SILENCE_DEPRECATION_WARNINGS_3_20_0 /* MatChop() */
 #include "hopsexpect.h"
 #include <petscds.h>
 #include <petscfe.h>
@@ -186,14 +187,14 @@ static PetscErrorCode Preconditioners(Mat A, const char name[])
                                       PCTELESCOPE, PCGAMG, PCHYPRE, PCPBJACOBI, PCVPBJACOBI, PCMAT,
                                       PCSVD, PCEISENSTAT, PCCP, PCDEFLATION, PCBDDC};
   PetscInt                 works = 0, refused = 0;
-  Vec                      b, x;
 
   PetscFunctionBeginUser;
-  PetscCall(MatCreateVecs(A, &x, &b));
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(types); ++i) {
     PC             pc;
+    Vec            b, x; /* of its own: an error inside of PCApply() leaves them locked */
     PetscErrorCode ierr;
 
+    PetscCall(MatCreateVecs(A, &x, &b));
     PetscCall(PetscPushErrorHandler(Catch, NULL));
     ierr = PCCreate(PETSC_COMM_WORLD, &pc);
     if (!ierr) ierr = PCSetType(pc, types[i]);
@@ -205,11 +206,11 @@ static PetscErrorCode Preconditioners(Mat A, const char name[])
     PetscCall(PetscPopErrorHandler());
     if (ierr) ++refused;
     else ++works;
+    PetscCall(VecDestroy(&b));
+    PetscCall(VecDestroy(&x));
   }
   PetscCall(
     PetscPrintf(PETSC_COMM_WORLD, "%s: preconditioners %s\n", name, works > 1 && refused > 8 ? "work or refuse" : "NOT REACHED"));
-  PetscCall(VecDestroy(&b));
-  PetscCall(VecDestroy(&x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
