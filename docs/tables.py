@@ -56,7 +56,7 @@ def made(entries):
 
 def render(name):
     head, rows, entries = tables[name]() if name in tables else record(name)
-    out = ["| %s |" % " | ".join(head), "|%s" % ("---|" * len(head))]
+    out = ["| %s |" % " | ".join(map(str, head)), "|%s" % ("---|" * len(head))]
     return out + ["| %s |" % " | ".join(c or "–" for c in map(str, r)) for r in rows] + [""] + made(entries)
 
 
@@ -263,6 +263,12 @@ def _(rows):
         found = [first(rows, order=p, kernel=k, precision=s) for k, s in columns]
         out.append([p] + ["%s, %.0f%%" % (num(1e-3 * float(r["munknowns_per_s"]), 2), 100 * float(r["of_copy"])) for r in found])
     return ["p", "operator", "additive", "additive, single", "element", "multiplicative", "from zero", "multiplicative, single", "from zero"], out
+
+
+@table("patches-lists-setup", "gpu/patchbench.csv")
+def _(rows):
+    found = {p: [r["seconds"] for r in pick(rows, order=p, kernel="set-up", precision="double")] for p in values(rows, "order")}
+    return ["p"] + list(found), [[kind] + [num(s[i], 2) for s in found.values()] for i, kind in enumerate(("additive", "element patches", "multiplicative"))]
 
 
 # Uniform boxes
