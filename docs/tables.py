@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""docs/tables.py [--check]: writes the tables of docs/**.md from docs/data.
+"""docs/tables.py [--check | --record NAMES SOURCE]: writes the tables of docs/**.md from docs/data.
 
 A page has a line <!-- table: NAME --> and a line <!-- end -->; what stands between them is replaced. NAME is a function below, or else a file
 docs/data/records/NAME.csv, which is printed as it is. Below each table stand the command, the machine, the date and the commit of its data: from
 docs/data/sources.csv, or for a record from its column `source`, "command; machine; date" and, where known, "; commit".
 --check writes nothing and exits 1 where a page is stale, a record or table is in no page, or a page of theory, performance or developer is too
 wide (132 columns) or of the first two too long (250 lines).
+--record writes the Markdown tables of its input, which programs of bench/ print, as the records NAMES (with commas between), made as SOURCE says:
+bench/drop-tolerance | docs/tables.py --record host-drop "bench/drop-tolerance; host, PETSc 3.18.5; $(date +%F); $(git rev-parse --short HEAD)"
 """
 import csv, glob, math, os, re, sys, textwrap
 from collections import defaultdict
@@ -128,7 +130,7 @@ def dropping(name, shown):
     out = []
     for case in dict.fromkeys((r["mesh"], r["p"], r["unknowns"]) for r in rows):
         at = {r["tolerance"]: r for r in rows if (r["mesh"], r["p"], r["unknowns"]) == case}
-        out.append(list(case[:2]) + [", ".join(at[t][k] for t in shown if t in at) for k in ("nonzeros a row", "iterations", "V-cycle ms", "set-up and CG s")])
+        out.append(list(case[:2]) + [", ".join(at[t][k] for t in shown if t in at) for k in ("nonzeros per row", "iterations", "V-cycle ms", "set-up and CG s")])
     return ["mesh", "p", "entries a row", "iterations", "V-cycle ms", "set-up and CG s"], out, source
 
 
@@ -418,5 +420,21 @@ def main(check):
     return 1 if failed else 0
 
 
+def keep(names, source):
+    """the tables of the standard input, as records"""
+    found = re.findall(r"^(\|.*)\n\|[-|: ]+\n((?:\|.*\n?)+)", sys.stdin.read(), re.M)
+    if len(found) != len(names) or source.count("; ") not in (2, 3):
+        sys.exit("docs/tables.py: %d tables for %d names, or the source is not 'command; machine; date; commit'" % (len(found), len(names)))
+    cells = lambda line: [c.strip() for c in line.strip()[1:-1].split("|")]
+    for name, (head, rows) in zip(names, found):
+        with open(os.path.join(data, "records", name + ".csv"), "w", encoding="utf-8", newline="") as f:
+            csv.writer(f, lineterminator="\n").writerows([cells(head) + ["source"]] + [cells(r) + [source] for r in rows.splitlines()])
+
+
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:] == ["--check"]))
+    if sys.argv[1:2] == ["--record"] and len(sys.argv) == 4:
+        keep(sys.argv[2].split(","), sys.argv[3])
+    elif sys.argv[1:] not in ([], ["--check"]):
+        sys.exit(__doc__)
+    else:
+        sys.exit(main(sys.argv[1:] == ["--check"]))
