@@ -161,8 +161,8 @@ def _(solve, others):
     out = []
     for r in sorted(solve, key=lambda r: (-int(r["dim"]), int(r["order"]))) + others:
         case = "%sD%s" % (r["dim"], "" if r["curved"] == "0" else ", curved" if float(r["nonzeros_per_row"]) < 10 else ", curved, τ = 0")
-        out.append([case, r["order"], r["unknowns"], r["iterations"]] + [num(r[k], 2) for k in ("op_setup", "lor", "amg_setup")] + [num(1e3 * float(r[k]), 3) for k in ("apply", "vcycle")] + [num(r[k], 2 if k == "cg" else 3) for k in ("cg", "total")])
-    return ["case", "p", "unknowns", "iterations", "operator set-up", "LOR matrix", "AMG set-up", "apply ms", "V-cycle ms", "CG", "total"], out
+        out.append([case, r["order"], r["unknowns"], r["iterations"]] + [num(r["space"], 2)] + [num(r[k], n) for k, n in (("op_setup", 2), ("lor", 2), ("amg_setup", 3))] + [num(1e3 * float(r[k]), 3) for k in ("apply", "vcycle")] + [num(r[k], 2 if k == "cg" else 3) for k in ("cg", "total")])
+    return ["case", "p", "unknowns", "iterations", "space", "operator set-up", "LOR matrix", "AMG set-up", "apply ms", "V-cycle ms", "CG", "total"], out
 
 
 @table("gpu-lor", "gpu/refill.csv", "gpu/curved.csv", "gpu/complete.csv")
@@ -266,10 +266,10 @@ table("patches-box-2d", "gpupatch.csv")(lambda rows: boxes(rows, 2))
 
 @table("patches-profile", "patch-profile.csv")
 def _(rows):
-    lines = (("L1, % of its peak", "l1", 1, "%.0f"), ("L2, %", "l2", 1, "%.0f"), ("DRAM, %", "dram", 1, "%.0f"), ("flops, % of the vector units' peak", "of_peak", 1, "%.0f"), ("branch efficiency, %", "branch_efficiency", 1, "%.0f"),
+    quantities = (("L1, % of its peak", "l1", 1, "%.0f"), ("L2, %", "l2", 1, "%.0f"), ("DRAM, %", "dram", 1, "%.0f"), ("flops, % of the vector units' peak", "of_peak", 1, "%.0f"), ("branch efficiency, %", "branch_efficiency", 1, "%.0f"),
              ("warps resident, %", "warps", 1, "%.0f"), ("wavefronts of shared memory, 10⁶", "shared_wavefronts", 1e-6, "%.0f"), ("bank conflicts a block", "conflicts_per_block", 1, "%.0f"), ("registers", "registers", 1, "%.0f"), ("ms", "us", 1e-3, "%.3f"))
     kinds = [(s, p) for p in ("double", "single") for s in ("fused", "linear", "conflict-free", "this library")]
-    out = [[title] + [form % (scale * float(first(rows, stage=s, precision=p)[key])) for s, p in kinds] for title, key, scale, form in lines]
+    out = [[title] + [form % (scale * float(first(rows, stage=s, precision=p)[key])) for s, p in kinds] for title, key, scale, form in quantities]
     return [""] + ["%s%s" % (s, ", " + p if p == "single" else "") for s, p in kinds], out
 
 
