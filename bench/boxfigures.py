@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
-"""bench/boxfigures.py [DATA] [FIGURES]: draws and tabulates the CSV files of bench/boxbench-gpu (default docs/data/gpu to docs/figures).
+"""bench/boxfigures.py [DATA] [FIGURES]: draws the CSV files of bench/boxbench-gpu (default docs/data/gpu to docs/figures); docs/tables.py makes the tables.
 
 gpu-box-components: the seconds of flexible GMRES with one V-cycle by part, per unknown and as shares; gpu-box-full: the same of full multigrid;
 gpu-box-levels: shares of the levels; gpu-box-stages: shares with the literature's smoothing kernels in place of the library's. The cycle cannot run those kernels: the smoothing part
-is multiplied by the ratio of their sweep to the library's, on 10^8 unknowns, on all levels. On standard output: shares of the finest level, and cycles with f = 1.
+is multiplied by the ratio of their sweep to the library's, on 10^8 unknowns, on all levels.
 """
 import csv, os, sys
-from collections import defaultdict
 
 import matplotlib
 
@@ -15,9 +14,10 @@ import matplotlib.pyplot as plt
 
 data, figures = (sys.argv[1:] + ["docs/data/gpu", "docs/figures"][len(sys.argv) - 1:])[:2]
 os.makedirs(figures, exist_ok=True)
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "docs"))
+from tables import breakdown, components, shown as order
+
 plt.rcParams.update({"axes.grid": True, "grid.alpha": 0.3, "axes.axisbelow": True, "font.size": 9, "figure.constrained_layout.use": True})
-parts = {"smoothing": "smoothing", "residual": "residual", "restriction": "transfers", "prolongation": "transfers", "vectors": "vectors", "rest": "Krylov method, waits"}
-order = ["smoothing", "residual", "transfers", "vectors", "levels below", "Krylov method, waits"]
 colors = dict(zip(order, ("#4477aa", "#66ccee", "#228833", "#ccbb44", "#aa3377", "#bbbbbb")))
 solvers = {"fgmres": "flexible GMRES with one V-cycle", "richardson": "full multigrid"}
 panels = [(dim, precision) for dim in "23" for precision in ("double", "single")]
@@ -26,25 +26,6 @@ panels = [(dim, precision) for dim in "23" for precision in ("double", "single")
 def read(name):
     with open(os.path.join(data, name + ".csv")) as f:
         return list(csv.DictReader(line for line in f if not line.startswith("#")))
-
-
-def breakdown():
-    """seconds[ksp, dim, precision, order][level][kind], and unknowns of these cases"""
-    seconds, unknowns = defaultdict(lambda: defaultdict(lambda: defaultdict(float))), {}
-    for r in read("boxbreakdown"):
-        seconds[r["ksp"], r["dim"], r["precision"], int(r["order"])][int(r["level"])][r["kind"]] += float(r["seconds"])
-    for r in read("boxsolve"):
-        unknowns[r["ksp"], r["dim"], r["precision"], int(r["order"])] = float(r["unknowns"])
-    return seconds, unknowns
-
-
-def components(levels):
-    """parts of the finest level, and the sum of the others; a direct solver is a level below unless it is all there is"""
-    out = dict.fromkeys(order, 0.0)
-    for level, kinds in levels.items():
-        for kind, s in kinds.items():
-            out[parts[kind] if level == 0 and kind in parts else "levels below"] += s
-    return out
 
 
 def orders(seconds, *key):
@@ -78,7 +59,8 @@ def save(fig, name, axis, caption=None):
     plt.close(fig)
 
 
-seconds, unknowns = breakdown()
+seconds = breakdown(read("boxbreakdown"))
+unknowns = {(r["ksp"], r["dim"], r["precision"], int(r["order"])): float(r["unknowns"]) for r in read("boxsolve")}
 
 for ksp, name in (("fgmres", "components"), ("richardson", "full")):
     fig, axes = plt.subplots(2, 4, figsize=(13, 5.5), sharex=True)
@@ -116,7 +98,6 @@ save(fig, "levels", axes[-1])
 rate = {(r["precision"], int(r["order"]), r["kind"]): float(r["gdof_per_s"]) for r in read("boxstages") if r["dim"] == "3"}
 kinds = {"fused": "F", "free": "C", "modal": "L"}
 fig, axes = plt.subplots(2, 2, figsize=(10, 5.5), sharex=True)
-table = []
 for (upper, lower), precision in zip(zip(*axes), ("double", "single")):
     bars = {}
     for p in orders(seconds, "fgmres", "3", precision):
@@ -126,7 +107,6 @@ for (upper, lower), precision in zip(zip(*axes), ("double", "single")):
                 continue
             ratio = rate[precision, p, "modal"] / rate[precision, p, kind]
             bars[p + 0.27 * (i - 1)] = components({level: {k: s * (ratio if k == "smoothing" else 1.0) for k, s in part.items()} for level, part in measured.items()})
-            table.append((precision, p, kind, shares(bars[p + 0.27 * (i - 1)])["smoothing"], sum(bars[p + 0.27 * (i - 1)].values()) / sum(components(measured).values())))
             lower.text(p + 0.27 * (i - 1), 101, kinds[kind], ha="center", fontsize=6)
     n = {p: unknowns["fgmres", "3", precision, p] for p in orders(seconds, "fgmres", "3", precision)}
     stack(upper, {x: {k: 1e9 * v / n[round(x)] for k, v in bar.items()} for x, bar in bars.items()}, order, colors, 0.25)
@@ -139,24 +119,3 @@ axes[0][0].set_ylabel("ns per unknown and solve")
 axes[1][0].set_ylabel("% of the solve")
 save(fig, "stages", axes[0][-1], "F: fused, C: conflict-free, L: this library. F and C were not run in the cycle: the smoothing part that was measured with L, times the\n"
      "ratio of their sweep's time to L's on 10⁸ unknowns, on all levels; all other parts as measured")
-
-print("% of the solve on the finest level (and levels below); ms in all")
-for ksp in solvers:
-    print("\n%s\n\n| | p | unknowns, 10⁶ | %s | ms |\n|%s" % (solvers[ksp], " | ".join(order), "---|" * (4 + len(order))))
-    for dim, precision in panels:
-        for p in orders(seconds, ksp, dim, precision):
-            bar = components(seconds[ksp, dim, precision, p])
-            print("| %s | %d | %.0f | %s | %.1f |" % (title(dim, precision), p, 1e-6 * unknowns[ksp, dim, precision, p], " | ".join("%.0f" % shares(bar)[k] for k in order), 1e3 * sum(bar.values())))
-print("\nwith the literature's kernels in place of the library's, 3D\n\n| precision | p | kernel | smoothing on the finest level, % | solve's time, relative |\n|---|---|---|---|---|")
-for line in table:
-    print("| %s | %d | %s | %.0f | %.2f |" % line)
-one = read("boxone")
-for dim in "2", "3":
-    cells = sorted({int(r["cells"]) for r in one if r["dim"] == dim})
-    print("\nV-cycles with f = 1 after nested iteration, %sD, double / single\n\n| p | %s |\n|%s" % (dim, " | ".join("%d cells" % n for n in cells), "---|" * (1 + len(cells))))
-    for p in sorted({int(r["order"]) for r in one if r["dim"] == dim}):
-        line = []
-        for n in cells:
-            found = {r["precision"]: r["iterations"] + ("" if r["converged"] == "yes" else " (not converged)") for r in one if (r["dim"], int(r["order"]), int(r["cells"])) == (dim, p, n)}
-            line.append(" / ".join(found[k] for k in ("double", "single") if k in found))
-        print("| %d | %s |" % (p, " | ".join(line)))

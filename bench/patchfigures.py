@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""bench/patchfigures.py [CSV] [FIGURES]: draws what bench/patchgpubench prints (default docs/data/gpupatch.csv to docs/figures)."""
+"""bench/patchfigures.py [CSV] [FIGURES]: draws what bench/patchgpubench prints (default docs/data/gpupatch.csv to docs/figures); docs/tables.py makes the tables."""
 import csv, os, sys
 
 import matplotlib
@@ -26,8 +26,3 @@ for name, shown in (("patch-stages", ("global", "separate", "fused")), ("patch-l
     axes[0].legend(fontsize=7)
     fig.savefig(os.path.join(figures, name + ".png"), dpi=90)
     plt.close(fig)
-
-print("3D, order 3     precision  ms/sweep of 1e8 unknowns  Tflop/s  of peak  of shared memory")
-for r in rows:
-    if (r["dim"], r["order"]) == ("3", "3") and r["kind"] in ("fused", "linear", "free", "boundary", "modal"):
-        print("%-22s %6s %24.1f %9.2f %8.2f %8.2f" % (kinds[r["kind"]], r["precision"], 1e11 / (1e9 * float(r["gdof_per_s"])), float(r["tflops"]), float(r["of_peak"]), float(r["of_shared"])))

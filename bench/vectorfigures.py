@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """bench/vectorfigures.py [DATA] [FIGURES] [PREFIX]: draws vectorsetup.csv and vectorpc.csv, made by bench/lorbench -fe h1, nd and rt (default
-docs/data to docs/figures; the commands are in docs/maxwell.md), or on a device by bench/vectorbench-gpu: docs/data/gpu docs/figures gpu-"""
+docs/data to docs/figures; the commands are in docs/performance/maxwell.md), or on a device by bench/vectorbench-gpu: docs/data/gpu docs/figures gpu-"""
 import csv, os, sys
 
 import matplotlib

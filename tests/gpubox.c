@@ -548,7 +548,7 @@ static PetscErrorCode Objects(Level *l, PetscInt top, Mat A, const HopsBoxForm *
 }
 
 /* Full multigrid for f = 1 on the unit cube of 8^3 cells, down to one cell: cycles after the nested iteration, against those of PCHOPSMG with the same
-   patches on the host (docs/multigrid.md), one more at most, and the same in both precisions */
+   patches on the host (docs/performance/multigrid-full.md), one more at most, and the same in both precisions */
 static PetscErrorCode Counts(PetscInt order)
 {
   const PetscInt n[3] = {8, 8, 8}, P = order + 1, N = 8 * order + 1, host[9] = {0, 5, 4, 2, 1, 1, 1, 1, 1};

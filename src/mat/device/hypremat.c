@@ -53,7 +53,7 @@ static PetscErrorCode HopsHypreGetInfo(Mat A, MatInfoType flag, MatInfo *info)
 
 /*
   In this process hypre multiplies with kernels of its own from now on. cuSPARSE's (12.6.3, CUDA 13.0) reads shared memory that nobody
-  wrote where 32 rows meet in a chunk of entries, as on a rank with 32 rows: wrong at random (docs/gpu.md, "Processes that share a card")
+  wrote where 32 rows meet in a chunk of entries, as on a rank with 32 rows: wrong at random (docs/developer/decisions.md, 55)
 */
 PetscErrorCode HopsHypreConfigure(void)
 {

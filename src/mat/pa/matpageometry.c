@@ -76,7 +76,7 @@ static HopsValues MatPAValues(HopsCoefficient cf, const PetscScalar *cells)
   return v;
 }
 
-/* Multilinear cells, by docs/gpu.md. Order 1 in 3D has a kernel of its own for a scalar coefficient and up to 3 points */
+/* Multilinear cells, by docs/performance/gpu-operators.md. Order 1 in 3D has a kernel of its own for a scalar coefficient and up to 3 points */
 static PetscBool MatPAStoringIsFaster(const Mat_PA *pa)
 {
   const PetscInt P = pa->basis.P, Q = pa->basis.Q;

@@ -551,13 +551,13 @@ PetscErrorCode PCCreate_LOR(PC pc)
   PetscFunctionBegin;
   PetscCall(PetscNew(&lor));
   pc->data     = lor;
-  lor->droptol = 0.5; /* by measurement: docs/drop-tolerance.md */
+  lor->droptol = 0.5; /* by measurement: docs/performance/host.md */
   lor->name    = "PCLOR";
   PetscCall(PetscStrncpy(lor->mattype, MATAIJ, sizeof(lor->mattype)));
   lor->cycletype = PCLOR_CYCLE_SINGLE;
   lor->redundant = 20000;
   lor->smoother  = PCLOR_SMOOTHER_CHEBYSHEV;
-  lor->degree    = 1; /* by measurement: docs/gpu.md */
+  lor->degree    = 1; /* by measurement: docs/performance/gpu.md */
   lor->zeromass  = -1.0;
   PetscCall(PCLORCreateKSP(pc, lor));
   pc->ops->apply          = PCApply_LOR;

@@ -15,7 +15,7 @@ struct HopsBoxTable {
 
 /*
   Cells of a tile across the direction in which a block marches, and blocks that should fit on a multiprocessor, which bounds the registers, in double and in
-  single precision. In 3D those of the orders 3 and 7 are the best of some on an H100 (docs/gpu-multigrid.md).
+  single precision. In 3D those of the orders 3 and 7 are the best of some on an H100 (docs/performance/boxes.md).
 */
 template <int DIM, int P, class T>
 struct HopsBoxTile;

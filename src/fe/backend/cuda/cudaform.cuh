@@ -363,7 +363,7 @@ __device__ __forceinline__ void HopsFormPoints(const HopsFormTables<P, Q> &tab, 
 /*
   Launch parameters: groups of threads for a cell (two where the terms are apart), cells of a block, threads that should fit on a multiprocessor
   (which bounds the registers), whether a cell's quadrature data are prefetched into L2. For both terms and Q = P + 1 the best of those
-  measured (docs/gpu.md).
+  measured (docs/performance/gpu-operators.md).
 */
 template <int P, int Q, int FAMILY, int TERMS>
 struct HopsFormLaunch3 {

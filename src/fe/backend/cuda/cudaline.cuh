@@ -162,7 +162,7 @@ enum {
 };
 
 /*
-  Launch parameters by points per direction, the best of those measured (docs/gpu.md): cells of a block; threads that should fit on a
+  Launch parameters by points per direction, the best of those measured (docs/performance/gpu-operators.md): cells of a block; threads that should fit on a
   multiprocessor, which bounds the registers; whether the loop over planes of quadrature data is unrolled; whether a cell's
   quadrature data are prefetched into L2.
 */

@@ -1,7 +1,7 @@
 /* CUDA: 1D matrices as the lanes of a warp hold them for tensor cores (cudapatchtensor.cuh). */
 #pragma once
 
-/* The sizes of cubes that have such kernels: all that are faster there (docs/gpu-patches.md) */
+/* The sizes of cubes that have such kernels: all that are faster there (docs/performance/patches-gpu.md) */
 #define HOPS_CUDA_TENSOR_HAS(n) ((n) % 2 && (n) >= 5 && (n) <= 15)
 
 /* Numbers of a matrix B[K][n] */
