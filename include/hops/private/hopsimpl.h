@@ -77,7 +77,7 @@ PETSC_INTERN PetscErrorCode HopsBasisAddLimit(const HopsBasis *, PetscInt k, Pet
 PETSC_INTERN PetscErrorCode HopsBasisCreateLike(PetscInt P, const HopsBasis *rule, HopsBasis *);
 PETSC_INTERN PetscBool      HopsBasisSameRule(const HopsBasis *, const HopsBasis *);
 PETSC_INTERN const char    *HopsBasisRuleName(const HopsBasis *);
-/* src/fe/rule.c: that of P nodes at a quadrature in dim dimensions, if this is a tensor-product rule that hops takes */
+/* src/basis/rule.c: that of P nodes at a quadrature in dim dimensions, if this is a tensor-product rule that hops takes */
 PETSC_INTERN PetscErrorCode HopsBasisCreateQuadrature(PetscInt P, PetscInt dim, PetscQuadrature, PetscBool *found, HopsBasis *);
 /* refuses the quadrature of a cell (k = 0) or of its faces (1) that is none */
 PETSC_INTERN PetscErrorCode HopsSpaceCheckRule(HopsSpace, PetscInt k);

@@ -67,7 +67,7 @@ PETSC_INTERN PetscErrorCode MatPACheckForm(Mat, PetscBool scalable, const char w
 /* src/mat/matrows.c: for all of hops' matrices, what PETSc calls without asking for it raises an error that names the remedy */
 PETSC_INTERN PetscErrorCode HopsMatRefuseRows(Mat);
 
-/* src/fe/faces.c: terms on boundary faces. Node picture of a face: E-vector nodes with the face's direction fixed, the others
+/* src/form/faces.c: terms on boundary faces. Node picture of a face: E-vector nodes with the face's direction fixed, the others
    in ascending order of direction, lowest fastest. */
 PETSC_INTERN PetscErrorCode HopsFaceNodes(PetscInt dim, PetscInt n, PetscInt face, PetscInt node[]);
 /* out[f][q] = alpha * surface element at the points of `basis` on each face */
