@@ -1,5 +1,6 @@
 /* One-dimensional Lagrange bases on Gauss-Lobatto-Legendre nodes and the edge functions between them, tabulated at Gauss, GLL or arbitrary points. */
 #include <hops/private/hopsimpl.h>
+#include <petscblaslapack.h>
 #include <petscdt.h>
 
 /* Points and weights are symmetric about 0; make them so to the last bit, for kernels that use the symmetry. */
@@ -184,5 +185,30 @@ PetscErrorCode HopsBasisDestroy(HopsBasis *b)
   PetscFunctionBegin;
   PetscCall(PetscFree3(b->nodes, b->points, b->weights));
   PetscCall(PetscFree4(b->B, b->D, b->E, b->C));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* h1: the largest eigenvalue of the mass of the edge functions between P nodes against diag(1/h) */
+PetscErrorCode HopsLumpEdgeMass(PetscInt P, PetscReal *h1)
+{
+  const PetscInt p = P - 1;
+  HopsBasis      b;
+  PetscReal     *lambda;
+  PetscScalar   *M, *work;
+  PetscBLASInt   n, lwork, info;
+
+  PetscFunctionBegin;
+  PetscCall(HopsBasisCreate(p + 1, p, PETSC_FALSE, &b));
+  PetscCall(PetscBLASIntCast(p, &n));
+  PetscCall(PetscBLASIntCast(3 * p, &lwork));
+  PetscCall(PetscCalloc3(p * p, &M, p, &lambda, 3 * p, &work));
+  for (PetscInt q = 0; q < p; ++q)
+    for (PetscInt i = 0; i < p; ++i)
+      for (PetscInt j = 0; j < p; ++j) M[i * p + j] += b.weights[q] * b.E[q * p + i] * b.E[q * p + j] * PetscSqrtReal((b.nodes[i + 1] - b.nodes[i]) * (b.nodes[j + 1] - b.nodes[j]));
+  PetscCallBLAS("LAPACKsyev", LAPACKsyev_("N", "U", &n, M, &n, lambda, work, &lwork, &info));
+  PetscCheck(!info, PETSC_COMM_SELF, PETSC_ERR_LIB, "Eigenvalues of the edge functions' mass: LAPACK syev returned %d", (int)info);
+  *h1 = lambda[p - 1];
+  PetscCall(PetscFree3(M, lambda, work));
+  PetscCall(HopsBasisDestroy(&b));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -12,26 +12,6 @@
 #include <hops/private/hopspatch.h>
 #include <petscblaslapack.h>
 
-PetscErrorCode HopsPatchSkeleton(PetscInt dim, PetscInt p, const int side[3], PetscInt *n, int list[])
-{
-  PetscInt size[3] = {1, 1, 1}, center[3] = {-1, -1, -1};
-
-  PetscFunctionBegin;
-  for (PetscInt a = 0; a < dim; ++a) {
-    size[a]   = side[a] == 2 ? 2 * p - 1 : p;
-    center[a] = side[a] == 2 ? p - 1 : 0;
-  }
-  *n = 0;
-  for (PetscInt z = 0, i = 0; z < size[2]; ++z)
-    for (PetscInt y = 0; y < size[1]; ++y)
-      for (PetscInt x = 0; x < size[0]; ++x, ++i)
-        if (x == center[0] || y == center[1] || z == center[2]) {
-          if (list) list[*n] = (int)i;
-          ++*n;
-        }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode HopsPatchesAddCondensed(HopsPatches pt, const int side[3], PetscReal d[8][4])
 {
   const PetscInt      k     = pt->n - 1;

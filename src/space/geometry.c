@@ -63,13 +63,6 @@ void HopsTensorApplyDirection(PetscInt dim, PetscInt d, PetscInt n, const PetscR
   HopsContract(PetscPowInt(n, dim - 1 - d), n, n, PetscPowInt(n, d), M, in, out);
 }
 
-PetscErrorCode HopsSpaceCreateGeometryBasis(HopsSpace sp, const HopsBasis *basis, HopsBasis *geom)
-{
-  PetscFunctionBegin;
-  PetscCall(HopsBasisCreateAtPoints(sp->gorder + 1, basis->Q, basis->points, geom));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode HopsSpaceGetPoints(HopsSpace sp, const HopsBasis *geom, PetscInt first, PetscInt n, PetscReal x[], PetscReal J[])
 {
   const PetscInt dim = sp->dim, P = geom->P, Q = geom->Q;

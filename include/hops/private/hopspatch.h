@@ -170,7 +170,7 @@ PETSC_INTERN PetscErrorCode HopsPatchesInvert(HopsPatches, const HopsPatchCells 
 
 /* src/patch/patchvertex.c: vertex patches; cells that must get element patches are marked in want[n] */
 PETSC_INTERN PetscErrorCode HopsPatchesAddVertices(HopsPatches, HopsPatchCells *, const HopsPatchOptions *, PetscBool want[]);
-/* src/patch/patchcondensed.c: skeleton of a tensor patch of so many cells along the axes; list[] may be NULL */
+/* src/basis/lattice.c: skeleton of a tensor patch of so many cells along the axes; list[] may be NULL */
 PETSC_INTERN PetscErrorCode HopsPatchSkeleton(PetscInt dim, PetscInt p, const int side[3], PetscInt *n, int list[]);
 /* makes the last patch a condensed one: d[pos][axis] as above, up to a factor */
 PETSC_INTERN PetscErrorCode HopsPatchesAddCondensed(HopsPatches, const int side[3], PetscReal d[8][4]);

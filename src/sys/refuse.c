@@ -1,7 +1,7 @@
 /*
-  Matrices without entries at hand. PETSc calls two operations without asking whether a type has them: getrow (MatGetRow(), and so
-  MatAXPY() of such a matrix to an assembled one, MatChop(), MatGetColumnVector(), PCKACZMARZ, PCREDISTRIBUTE) and
-  creatempimatconcatenateseqmat (PCTELESCOPE). Here they raise an error.
+  What hops' matrices and preconditioners refuse alike. The matrices have no entries at hand, and PETSc calls two operations without
+  asking whether a type has them: getrow (MatGetRow(), and so MatAXPY() of such a matrix to an assembled one, MatChop(),
+  MatGetColumnVector(), PCKACZMARZ, PCREDISTRIBUTE) and creatempimatconcatenateseqmat (PCTELESCOPE). Here they raise an error.
 */
 #include <hops/private/hopsmatimpl.h>
 #include <petsc/private/matimpl.h>
@@ -61,5 +61,16 @@ PetscErrorCode HopsMatRefuseRows(Mat A)
   A->ops->creatempimatconcatenateseqmat = MatConcatenate_Refused;
   if (!A->ops->convert) A->ops->convert = MatConvert_Products;
   if (!A->ops->hasoperation) A->ops->hasoperation = MatHasOperation_Refused;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A setter of a preconditioner that has no type yet */
+PetscErrorCode HopsPCCheckSetter(PC pc, const char setter[], PCType type)
+{
+  const char *name;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectGetType((PetscObject)pc, &name));
+  PetscCheck(name, PetscObjectComm((PetscObject)pc), PETSC_ERR_ORDER, "%s() on a PC without a type would be forgotten: call PCSetType(pc, \"%s\") first, or PCSetFromOptions() with -pc_type %s", setter, type, type);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
