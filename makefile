@@ -23,7 +23,7 @@ NPROC   := $(shell nproc 2>/dev/null || getconf _NPROCESSORS_ONLN)
 # with functions that hops calls are linked: a plugin needs a shared PETSc, which brings its own.
 OPT      ?= -O3 -g
 WARN     ?= -Wall -Wextra -Wno-unused-parameter
-cflags    = $(OPT) -fPIC -fvisibility=hidden -std=gnu11 $(WARN) -MMD -MP -Iinclude $(PETSC_CC_INCLUDES) $(CPPFLAGS) $(CFLAGS)
+cflags    = $(OPT) -fPIC -fvisibility=hidden -std=gnu11 $(WARN) -MMD -MP -Iinclude -Isrc $(PETSC_CC_INCLUDES) $(CPPFLAGS) $(CFLAGS)
 ldlibs    = -Wl,--as-needed -L$(hops_petscroot)/lib -Wl,-rpath,$(hops_petscroot)/lib $(PETSC_LIB_BASIC) $(HYPRE_LIB) $(BLASLAPACK_LIB) $(MPI_LIB) -lm
 hopsflags = -L$(libdir) -Wl,-rpath,$(abspath $(libdir)) -Wl,--as-needed -lhops
 ifeq ($(ASAN),1)
@@ -41,7 +41,7 @@ ifneq ($(hops_cuda),)
   CUDA_ARCH ?= 90
   NVCC      ?= $(firstword $(if $(CUDA_DIR),$(CUDA_DIR)/bin/nvcc) $(shell command -v nvcc 2>/dev/null) $(CUDAC))
   cudaroot  := $(abspath $(dir $(NVCC))..)
-  nvccflags  = -ccbin $(firstword $(CXX)) -std=c++17 -O3 -Xfatbin=-compress-all -Xcompiler -fPIC,-fvisibility=hidden -Iinclude $(PETSC_CC_INCLUDES) \
+  nvccflags  = -ccbin $(firstword $(CXX)) -std=c++17 -O3 -Xfatbin=-compress-all -Xcompiler -fPIC,-fvisibility=hidden -Iinclude -Isrc $(PETSC_CC_INCLUDES) \
                $(foreach a,$(CUDA_ARCH),-gencode arch=compute_$(a),code=sm_$(a)) $(NVCCFLAGS)
   ldlibs    += -L$(cudaroot)/lib64 -Wl,-rpath,$(cudaroot)/lib64 -lcudart -lstdc++
 endif
@@ -49,12 +49,21 @@ endif
 # One short line for each file; V=1 prints the commands
 quiet = $(if $(filter 1,$(V)),,@printf '%5s %s\n' $(1) $@;)
 
-# ---- Sources
+# ---- Sources. Kernels for a fixed order are one source, %order.cu, and an object for each order; the tables of kernels in the
+# sources name these objects' functions, so a missing one does not link.
+orders_cudah1order       := 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18
+orders_cudah1singleorder := 2 3 4 5 6 7 8 9 10
+orders_cudaformorder     := 2 3 4 5 6 7 8 9
+orders_cudatensororder   := 2 3 4 5 6 7 8
+orders_cudapatchorder    := 1 2 3 4 5 6 7 8
+orders_cudaboxorder      := 1 2 3 4 5 6 7 8
+orders_patchstagesorder  := 1 2 3 4 5 6 7 8
+objects    = $(foreach f,$(1),$(if $(orders_$(basename $(notdir $(f)))),$(foreach o,$(orders_$(basename $(notdir $(f)))),$(BUILD)/obj/$(basename $(f))_$(o).o),$(BUILD)/obj/$(basename $(f)).o))
 src       := $(sort $(shell find src -name '*.c' -not -path '*/cuda/*'))
 obj       := $(src:%.c=$(BUILD)/obj/%.o)
 ifneq ($(hops_cuda),)
-  cusrc   := $(sort $(wildcard src/*/*/cuda/*.c src/*/*/cuda/*.cu))
-  obj     += $(addprefix $(BUILD)/obj/,$(addsuffix .o,$(basename $(cusrc))))
+  cusrc   := $(sort $(shell find src -path '*/cuda/*' -name '*.c' -o -path '*/cuda/*' -name '*.cu'))
+  obj     += $(call objects,$(cusrc))
 endif
 programs  := $(patsubst tutorials/%.c,$(BUILD)/bin/%,$(wildcard tutorials/*.c)) $(patsubst bench/%.c,$(BUILD)/bin/%,$(wildcard bench/*.c))
 testsrc   := $(wildcard tests/*.c tests/*.sh tutorials/*.c)
@@ -77,9 +86,20 @@ $(BUILD)/obj/%.o: %.c $(BUILD)/.flags
 	@mkdir -p $(@D)
 	$(call quiet,CC)$(CC) -c $(cflags) $(simd) $< -o $@
 
+define compile_cuda
+@mkdir -p $(@D)
+$(call quiet,NVCC)$(NVCC) -c $(nvccflags) $(if $(order),-DHOPS_ORDER=$(order)) -MMD -MP -MF $(@:.o=.d) -MT $@ $< -o $@
+endef
+
 $(BUILD)/obj/%.o: %.cu $(BUILD)/.flags
-	@mkdir -p $(@D)
-	$(call quiet,NVCC)$(NVCC) -c $(nvccflags) -MMD -MP -MF $(@:.o=.d) -MT $@ $< -o $@
+	$(compile_cuda)
+
+define compile_order
+$(BUILD)/obj/$(basename $(1))_$(2).o: order := $(2)
+$(BUILD)/obj/$(basename $(1))_$(2).o: $(1) $(BUILD)/.flags
+	$$(compile_cuda)
+endef
+$(foreach f,$(cusrc) bench/cuda/patchstagesorder.cu,$(foreach o,$(orders_$(basename $(notdir $(f)))),$(eval $(call compile_order,$(f),$(o)))))
 
 $(lib): $(obj)
 	@mkdir -p $(@D)
@@ -121,7 +141,7 @@ $(BUILD)/bin/%: tutorials/%.c $(lib) $(BUILD)/.flags
 $(BUILD)/bin/kernelbench $(BUILD)/bin/patchbench: hopsflags := $(obj)
 
 # so do these, which also compare kernels that no library needs
-stages := $(if $(hops_cuda),$(patsubst %.cu,$(BUILD)/obj/%.o,$(wildcard bench/cuda/*.cu)))
+stages := $(if $(hops_cuda),$(call objects,$(wildcard bench/cuda/*.cu)))
 $(BUILD)/bin/patchgpubench $(BUILD)/tests/bin/gpupatch: hopsflags := $(obj) $(filter-out %/boxtools.o,$(stages))
 $(BUILD)/tests/bin/gpupatchset $(BUILD)/tests/bin/gpupatchpc $(BUILD)/tests/bin/gpubox: hopsflags := $(obj)
 boxtools := $(filter %/boxtools.o,$(stages))

@@ -24,7 +24,7 @@
 #include <time.h>
 #if defined(PETSC_HAVE_CUDA)
   #include "cuda/devicecopy.h"
-  #include "../src/fe/backend/cuda/cudapatchset.h"
+  #include <backend/cuda/patch/cudapatchset.h>
 #endif
 
 typedef struct {

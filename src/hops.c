@@ -171,13 +171,3 @@ PETSC_EXTERN PetscErrorCode PetscDLLibraryRegister_hops(void)
 {
   return HopsInitialize(); /* reported by the PETSc that loads it */
 }
-
-PetscErrorCode HopsPCCheckSetter(PC pc, const char setter[], PCType type)
-{
-  const char *name;
-
-  PetscFunctionBegin;
-  PetscCall(PetscObjectGetType((PetscObject)pc, &name));
-  PetscCheck(name, PetscObjectComm((PetscObject)pc), PETSC_ERR_ORDER, "%s() on a PC without a type would be forgotten: call PCSetType(pc, \"%s\") first, or PCSetFromOptions() with -pc_type %s", setter, type, type);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}

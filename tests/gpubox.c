@@ -8,7 +8,7 @@ static char help[] = "A uniform box on a device against MATPA, MATHOPSINTERP and
 
 #if defined(PETSC_HAVE_CUDA)
   #include <hops.h>
-  #include "../src/fe/backend/cuda/cudabox.h"
+  #include <mat/box/cuda/cudabox.h>
   #include "../bench/cuda/patchref.h"
 
 static PetscReal kappas[3] = {1.0, 1.3, 0.8}, sides[3] = {1.0, 0.75, 1.25}, reaction = 2.5;

@@ -3,7 +3,7 @@ static char help[] = "PCPATCHFD on a device against PCPATCHFD on the host: all t
 
 #include "gputest.h"
 #if defined(PETSC_HAVE_CUDA)
-  #include "../src/fe/backend/cuda/cudapatchset.h"
+  #include <backend/cuda/patch/cudapatchset.h>
 #endif
 
 typedef struct {

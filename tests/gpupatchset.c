@@ -4,7 +4,7 @@ static char help[] = "Local solves of sets of patches on a device against plain 
 #include <petscsys.h>
 
 #if defined(PETSC_HAVE_CUDA)
-  #include "../src/fe/backend/cuda/cudapatchset.h"
+  #include <backend/cuda/patch/cudapatchset.h>
 
   #define NP      8003
   #define NCOLORS 3

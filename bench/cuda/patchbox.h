@@ -1,6 +1,6 @@
 /* A uniform box on the device with all ways to smooth on it: the library's fused kernels, and the literature's stages */
 #pragma once
-#include "../../src/fe/backend/cuda/cudapatch.h"
+#include <backend/cuda/patch/cudapatch.h>
 #include "patchref.h"
 #include "patchstages.h"
 

@@ -1,4 +1,4 @@
-/* The V-cycle of a BoomerAMG hierarchy, and the cycles of AMS and ADS, on a device, by kernels of our own (src/pc/lor/cuda). */
+/* The V-cycle of a BoomerAMG hierarchy, and the cycles of AMS and ADS, on a device, by kernels of our own (src/hypre/cycle). */
 #pragma once
 #include <hopspc.h>
 

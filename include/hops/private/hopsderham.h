@@ -109,7 +109,7 @@ static inline HopsFamily HopsFamilyDerivative(HopsFamily family, PetscInt dim)
   return family == HOPS_H1 ? HOPS_HCURL : (family == HOPS_HCURL && dim == 3 ? HOPS_HDIV : HOPS_L2);
 }
 
-/* src/fe/spacearrays.c, spacearraycheck.c: spaces from arrays */
+/* src/space/arrays/spacearrays.c, spacearraycheck.c: spaces from arrays */
 PETSC_INTERN PetscErrorCode HopsSpaceCreateArrays_Private(MPI_Comm, HopsFamily, PetscInt dim, PetscInt order, PetscInt ncells, PetscInt n, const PetscInt unknowns[], PetscInt gorder, const PetscReal coords[], PetscInt ness, const PetscInt ess[], PetscBool check, HopsSpace *);
 /* elist as in HopsSpaceSetUpNumbering(); `keys` has a root for each unknown and a leaf for each of gidx[nkeys]. Collective, with the same result on all ranks */
 PETSC_INTERN PetscErrorCode HopsArraysCheck(HopsSpace, PetscInt nkeys, const PetscInt gidx[], const PetscInt elist[], PetscSF keys);
@@ -119,7 +119,7 @@ PETSC_INTERN PetscErrorCode HopsSpaceCreatePlex_Private(DM, HopsFamily, PetscInt
 /* the error for consumers that know H1 alone */
 PETSC_INTERN PetscErrorCode HopsSpaceCheckH1(HopsSpace, const char what[]);
 
-/* src/fe/spacefield.c: the functions of spacefunc.c for families other than H1 */
+/* src/space/spacefuncderham.c: the functions of spacefunc.c for families other than H1 */
 PETSC_INTERN PetscErrorCode HopsFieldMoments(HopsSpace, HopsPointFunction, void *ctx, PetscScalar x[], PetscScalar g[], PetscScalar cv[]);
 PETSC_INTERN PetscErrorCode HopsFieldComputeRHS(HopsSpace, HopsPointFunction, void *ctx, Vec);
 PETSC_INTERN PetscErrorCode HopsFieldComputeL2Error(HopsSpace, Vec, HopsPointFunction, void *ctx, PetscReal *);

@@ -1,4 +1,4 @@
-/* Matrices on arrays that a device assembled (src/mat/device). */
+/* Matrices on arrays that a device assembled (src/hypre, src/space/derham). */
 #pragma once
 #include <hops/private/hopslordevice.h>
 #include <petscmat.h>
@@ -26,7 +26,7 @@ PETSC_INTERN PetscErrorCode HopsHypreWrap(HopsSpace rows, HopsSpace columns, Hop
   matrix that PETSc makes of a host AIJ. extra[nextra]: own columns without an entry, which get an explicit zero. Collective
 */
 PETSC_INTERN PetscErrorCode HopsIncidenceMatCreate(HopsSpace from, HopsSpace to, PetscInt n, const int table[], const PetscScalar scale[], PetscInt nextra, const int extra[], MatType type, Mat *);
-/* src/fe/derivative.c: cell[to->ncells], the cells of `to` in the order of `from`; checks that there is a derivative where asked for */
+/* src/space/derham/derivative.c: cell[to->ncells], the cells of `to` in the order of `from`; checks that there is a derivative where asked for */
 PETSC_INTERN PetscErrorCode HopsCompanionCells(HopsSpace from, HopsSpace to, PetscInt *cell[]);
 /* HopsSpaceCreateDerivative() of any type, on a device */
 PETSC_INTERN PetscErrorCode HopsDerivativeCreateDevice(HopsSpace from, HopsSpace to, PetscInt nextra, const int extra[], MatType type, Mat *);

@@ -77,7 +77,7 @@ PETSC_INTERN PetscErrorCode HopsBasisAddLimit(const HopsBasis *, PetscInt k, Pet
 PETSC_INTERN PetscErrorCode HopsBasisCreateLike(PetscInt P, const HopsBasis *rule, HopsBasis *);
 PETSC_INTERN PetscBool      HopsBasisSameRule(const HopsBasis *, const HopsBasis *);
 PETSC_INTERN const char    *HopsBasisRuleName(const HopsBasis *);
-/* src/fe/rule.c: that of P nodes at a quadrature in dim dimensions, if this is a tensor-product rule that hops takes */
+/* src/basis/rule.c: that of P nodes at a quadrature in dim dimensions, if this is a tensor-product rule that hops takes */
 PETSC_INTERN PetscErrorCode HopsBasisCreateQuadrature(PetscInt P, PetscInt dim, PetscQuadrature, PetscBool *found, HopsBasis *);
 /* refuses the quadrature of a cell (k = 0) or of its faces (1) that is none */
 PETSC_INTERN PetscErrorCode HopsSpaceCheckRule(HopsSpace, PetscInt k);
@@ -327,7 +327,7 @@ typedef struct {
   HopsLumpTerm *term; /* [nterms] */
 } HopsLumpPattern;
 
-PETSC_INTERN PetscErrorCode HopsLumpEdgeMass(PetscInt P, PetscReal *h1);   /* lorlump.c: the factor of the derivative's term of a low-order-refined matrix */
+PETSC_INTERN PetscErrorCode HopsLumpEdgeMass(PetscInt P, PetscReal *h1);   /* src/basis/basis.c: the factor of the derivative's term of a low-order-refined matrix */
 PETSC_INTERN PetscErrorCode HopsSpaceGetMapKind(HopsSpace, HopsMapKind *); /* collective */
 
 typedef struct _HopsPatches     *HopsPatches;     /* patches of a space */

@@ -165,7 +165,7 @@ PETSC_INTERN PetscErrorCode PCLORSetAuxiliaryDevice(PC inner, PC_LOR *, HopsSpac
 /* nodes to be taken for AMS's interior nodes, of a vector on the device */
 #endif
 
-/* src/fe/coefficientds.c */
+/* src/form/ds/coefficientds.c */
 typedef enum {
   HOPS_DS_DIFFUSION,
   HOPS_DS_MASS
@@ -173,7 +173,7 @@ typedef enum {
 /* cf = NULL where the DS has no such term; terms that would be dropped raise an error unless the flags allow it */
 PETSC_INTERN PetscErrorCode HopsCoefficientCreateDS(DM, HopsDSTerm, PetscBool preconditioner, PetscBool ignoreconvection, HopsCoefficient *);
 struct _HopsTensorForm;
-/* appends the boundary Jacobians g0 of a scalar field's PetscDS as Robin terms (src/fe/faceds.c); others are refused */
+/* appends the boundary Jacobians g0 of a scalar field's PetscDS as Robin terms (src/form/ds/faceds.c); others are refused */
 PETSC_INTERN PetscErrorCode HopsRobinCreateDS(struct _HopsTensorForm *, HopsSpace, HopsRobin *);
 PETSC_INTERN PetscErrorCode HopsCoefficientCreateTensor(struct _HopsTensorForm *, HopsDSTerm, HopsCoefficient *);
 PETSC_INTERN PetscErrorCode HopsDSCheck(DM);

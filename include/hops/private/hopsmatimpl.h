@@ -64,10 +64,10 @@ PETSC_INTERN PetscErrorCode MatPASumView(Mat_PA *, PetscViewer);
 /* raises an error unless A is its form, or where scalable a positive multiple of it */
 PETSC_INTERN PetscErrorCode MatPACheckForm(Mat, PetscBool scalable, const char what[]);
 
-/* src/mat/matrows.c: for all of hops' matrices, what PETSc calls without asking for it raises an error that names the remedy */
+/* src/sys/refuse.c: for all of hops' matrices, what PETSc calls without asking for it raises an error that names the remedy */
 PETSC_INTERN PetscErrorCode HopsMatRefuseRows(Mat);
 
-/* src/fe/faces.c: terms on boundary faces. Node picture of a face: E-vector nodes with the face's direction fixed, the others
+/* src/form/faces.c: terms on boundary faces. Node picture of a face: E-vector nodes with the face's direction fixed, the others
    in ascending order of direction, lowest fastest. */
 PETSC_INTERN PetscErrorCode HopsFaceNodes(PetscInt dim, PetscInt n, PetscInt face, PetscInt node[]);
 /* out[f][q] = alpha * surface element at the points of `basis` on each face */

@@ -60,7 +60,7 @@ static inline PetscInt HopsNestedHalf(const HopsNested *n, PetscReal x, PetscRea
   return h;
 }
 
-/* src/fe/coarsespace.c: a space of lower order, or on a coarser mesh, that takes essential boundary and element maps from the fine one */
+/* src/space/hierarchy/coarsespace.c: a space of lower order, or on a coarser mesh, that takes essential boundary and element maps from the fine one */
 PETSC_INTERN PetscErrorCode HopsCoefficientCoarsen(HopsCoefficient, const HopsNested *, HopsSpace coarse, HopsSpace fine, PetscInt q_1d, HopsCoefficient *);
 
 /* adds to the operator A on the coarse space the Robin terms of the fine one, whose quadrature rule is `basis` */

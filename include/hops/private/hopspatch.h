@@ -96,7 +96,7 @@ struct _HopsPatches {
   PetscInt      *dense;      /* [n] offset of the inverse in inv, of a dense patch; number in cond, of a condensed one */
   PetscScalar   *inv;        /* row after row */
   PetscInt       ninv, invmax, ncolors;
-  /* condensed patches; see src/fe/patchcondensed.c */
+  /* condensed patches; see src/patch/patchcondensed.c */
   PetscInt            ncond, cmax;
   size_t              nschur;
   HopsPatchCondensed *cond;
@@ -131,7 +131,7 @@ typedef struct {
   PetscReal damp;          /* surrogates are scaled down so that the upper bound of their spectrum is at most this */
 } HopsPatchOptions;
 
-/* src/fe/patchcells.c */
+/* src/patch/patchcells.c */
 PETSC_INTERN PetscErrorCode HopsPatchCellsCreate(const HopsForm *, const HopsBasis *, HopsPatchCells *);
 PETSC_INTERN PetscErrorCode HopsPatchCellsDestroy(HopsPatchCells *);
 /* ghost cells: those around owned vertices, or (all) those around any node of an own cell; collective */
@@ -143,13 +143,13 @@ PETSC_INTERN PetscErrorCode HopsPatchExchange(MPI_Comm, PetscInt n, const PetscI
 /* element matrices E[n][nn][nn] of cells (numbers of HopsPatchCells), computed where the cells live; collective */
 PETSC_INTERN PetscErrorCode HopsPatchElementMatrices(const HopsPatchCells *, PetscInt n, const PetscInt cells[], PetscReal *E[]);
 
-/* src/fe/patch.c */
+/* src/patch/patch.c */
 PETSC_INTERN PetscErrorCode HopsPatchesCreate(const HopsForm *, const HopsBasis *, const HopsPatchOptions *, HopsPatches *);
 PETSC_INTERN PetscErrorCode HopsPatchesDestroy(HopsPatches *);
 /* appends a patch of `n` entries, with zeros for the rest */
 PETSC_INTERN PetscErrorCode HopsPatchesAppend(HopsPatches, PetscInt n, const PetscInt gid[], const unsigned char dist[], PetscInt ntouch, const PetscInt touch[]);
 
-/* src/fe/patchfactor.c */
+/* src/patch/patchfactor.c */
 PETSC_INTERN PetscErrorCode HopsPatchFactorGet(HopsPatches, const HopsPatchLine *, int *factor);
 /*
   A tensor-product patch whose entries with gid < 0 the space lacks: on the others, the inverse of the product on all entries times the
@@ -165,18 +165,18 @@ PETSC_INTERN PetscReal HopsPatchRoundRatio(PetscReal);
 typedef struct {
   PetscInt patch, ncells, *cells;
 } HopsPatchDense;
-/* src/fe/patchdense.c: inverts the operator's matrix on patches whose unknowns ascend; collective */
+/* src/patch/patchdense.c: inverts the operator's matrix on patches whose unknowns ascend; collective */
 PETSC_INTERN PetscErrorCode HopsPatchesInvert(HopsPatches, const HopsPatchCells *, PetscInt n, const HopsPatchDense[]);
 
-/* src/fe/patchvertex.c: vertex patches; cells that must get element patches are marked in want[n] */
+/* src/patch/patchvertex.c: vertex patches; cells that must get element patches are marked in want[n] */
 PETSC_INTERN PetscErrorCode HopsPatchesAddVertices(HopsPatches, HopsPatchCells *, const HopsPatchOptions *, PetscBool want[]);
-/* src/fe/patchcondensed.c: skeleton of a tensor patch of so many cells along the axes; list[] may be NULL */
+/* src/basis/lattice.c: skeleton of a tensor patch of so many cells along the axes; list[] may be NULL */
 PETSC_INTERN PetscErrorCode HopsPatchSkeleton(PetscInt dim, PetscInt p, const int side[3], PetscInt *n, int list[]);
 /* makes the last patch a condensed one: d[pos][axis] as above, up to a factor */
 PETSC_INTERN PetscErrorCode HopsPatchesAddCondensed(HopsPatches, const int side[3], PetscReal d[8][4]);
 /* finds equal ones, and inverts */
 PETSC_INTERN PetscErrorCode HopsPatchesCondense(HopsPatches);
-/* src/fe/patchelement.c: patches of the marked own cells; needs all neighbours */
+/* src/patch/patchelement.c: patches of the marked own cells; needs all neighbours */
 PETSC_INTERN PetscErrorCode HopsPatchesAddElements(HopsPatches, HopsPatchCells *, const HopsPatchOptions *, const PetscBool want[]);
-/* src/fe/patchcolor.c; collective */
+/* src/patch/patchcolor.c; collective */
 PETSC_INTERN PetscErrorCode HopsPatchesColor(HopsPatches, const HopsPatchCells *);

@@ -14,7 +14,6 @@
 */
 #include <hops/private/hopslorimpl.h>
 #include <hops/private/hopsderham.h>
-#include <petscblaslapack.h>
 #include <stdlib.h>
 
 typedef struct {
@@ -53,31 +52,6 @@ static PetscBool HopsLumpTensorEntry(PetscInt dim, PetscInt nc, PetscInt a, Pets
 
   *k = nc == 1 ? 0 : (dim == 3 ? at3[a][b] : at2[a][b]);
   return a == b || mask & (1 << (a + b - 1)) ? PETSC_TRUE : PETSC_FALSE;
-}
-
-/* h1: the largest eigenvalue of the mass of the edge functions between P nodes against diag(1/h) */
-PetscErrorCode HopsLumpEdgeMass(PetscInt P, PetscReal *h1)
-{
-  const PetscInt p = P - 1;
-  HopsBasis      b;
-  PetscReal     *lambda;
-  PetscScalar   *M, *work;
-  PetscBLASInt   n, lwork, info;
-
-  PetscFunctionBegin;
-  PetscCall(HopsBasisCreate(p + 1, p, PETSC_FALSE, &b));
-  PetscCall(PetscBLASIntCast(p, &n));
-  PetscCall(PetscBLASIntCast(3 * p, &lwork));
-  PetscCall(PetscCalloc3(p * p, &M, p, &lambda, 3 * p, &work));
-  for (PetscInt q = 0; q < p; ++q)
-    for (PetscInt i = 0; i < p; ++i)
-      for (PetscInt j = 0; j < p; ++j) M[i * p + j] += b.weights[q] * b.E[q * p + i] * b.E[q * p + j] * PetscSqrtReal((b.nodes[i + 1] - b.nodes[i]) * (b.nodes[j + 1] - b.nodes[j]));
-  PetscCallBLAS("LAPACKsyev", LAPACKsyev_("N", "U", &n, M, &n, lambda, work, &lwork, &info));
-  PetscCheck(!info, PETSC_COMM_SELF, PETSC_ERR_LIB, "Eigenvalues of the edge functions' mass: LAPACK syev returned %d", (int)info);
-  *h1 = lambda[p - 1];
-  PetscCall(PetscFree3(M, lambda, work));
-  PetscCall(HopsBasisDestroy(&b));
-  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /*

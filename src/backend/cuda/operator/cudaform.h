@@ -1,0 +1,37 @@
+/* CUDA back end: data of a form on H(curl), H(div) or L2. No function here waits for the device unless it says so. */
+#pragma once
+#include <hops/private/hopsderham.h>
+#include "cudaformargs.h"
+#include <backend/cuda/runtime/cudaimpl.h>
+
+struct _HopsFormKernel {
+  HopsCudaFormArgs args;
+  HopsCudaSetUp    setup; /* kappa: the derivative's coefficient; mass: the field's */
+  PetscErrorCode (*launch)(const HopsCudaFormArgs *, const double *, const double *, double *, double *);
+  PetscInt       ncells, ninterior;
+  PetscBool      alone, specialised; /* alone: no other rank, so that the parts need not be kept apart */
+  const double  *X;                  /* the space's coordinates, on the device */
+  double        *tables, *hosttables, *qdata;
+  void          *mem[2]; /* device: coefficients of a set-up */
+  size_t         size[2];
+  void          *flag; /* device: determinant and cell of HopsCudaSetUp */
+  HopsBasis      geom;
+  PetscLogDouble bytes, flops;
+  char           name[64];
+};
+
+EXTERN_C_BEGIN
+PETSC_INTERN PetscErrorCode HopsFormCreate_CUDA(HopsSpace, const HopsBasis *, PetscBool deriv, PetscBool mass, HopsFormKernel *);
+PETSC_INTERN PetscErrorCode HopsFormSetUp_CUDA(HopsFormKernel, PetscInt first, PetscInt n, const HopsValues *mu, const HopsValues *beta, PetscInt *bad, PetscReal *det);
+PETSC_INTERN PetscErrorCode HopsFormApply_CUDA(HopsFormKernel, HopsPart, const PetscScalar x[], const PetscScalar xg[], PetscScalar y[], PetscScalar yg[]);
+PETSC_INTERN PetscErrorCode HopsFormDiagonal_CUDA(HopsFormKernel, PetscScalar d[], PetscScalar dg[]);
+PETSC_INTERN PetscErrorCode HopsFormGetInfo_CUDA(HopsFormKernel, const char **kernel, PetscBool *specialised, PetscLogDouble *bytes, PetscLogDouble *flops);
+PETSC_INTERN PetscErrorCode HopsFormDestroy_CUDA(HopsFormKernel *);
+
+/* cudaformgeneric.cu */
+PETSC_INTERN PetscErrorCode HopsCudaFormLaunchGeneric(const HopsCudaFormArgs *, const double x[], const double xg[], double y[], double yg[]);
+PETSC_INTERN PetscErrorCode HopsCudaFormDiagonal(const HopsCudaFormArgs *, double d[], double dg[]);
+/* doubles of scratch of a block, blocks of a launch, and whether the scratch lies in shared memory */
+PETSC_INTERN PetscErrorCode HopsCudaFormGenericSetUp(HopsCudaFormArgs *, PetscBool *shared);
+PETSC_INTERN PetscErrorCode HopsCudaFormSetUp(int family, const HopsCudaSetUp *);
+EXTERN_C_END

@@ -1,0 +1,33 @@
+/* Points per direction Q_1d with fused CUDA kernels in 2D and 3D (an object of cudah1order.cu each), for every P_1d <= Q_1d. More points, or
+   more nodes than points, run the generic kernels. */
+#pragma once
+#define HOPS_CUDA_POINTS(X) \
+  X(2) \
+  X(3) \
+  X(4) \
+  X(5) \
+  X(6) \
+  X(7) \
+  X(8) \
+  X(9) \
+  X(10) \
+  X(11) \
+  X(12) \
+  X(13) \
+  X(14) \
+  X(15) \
+  X(16) \
+  X(17) \
+  X(18)
+
+/* The same in single precision (cudah1singleorder.cu) */
+#define HOPS_CUDA_SINGLE_POINTS(X) \
+  X(2) \
+  X(3) \
+  X(4) \
+  X(5) \
+  X(6) \
+  X(7) \
+  X(8) \
+  X(9) \
+  X(10)

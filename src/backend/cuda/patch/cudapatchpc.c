@@ -1,0 +1,381 @@
+/* CUDA back end: the patches of a HopsSpace on the device. */
+#include <backend/cuda/runtime/cudaimpl.h>
+#include "cudapatchpc.h"
+#include "cudapatchpack.h"
+
+struct _HopsPatchKernel {
+  HopsCudaPatchSet     set;
+  PetscInt             ncolors;
+  PetscBool            fuse;
+  HopsCudaSweepData    sweep;
+  HopsCudaSweepRecord *records; /* device, as are the next two */
+  int                 *eidx;
+  void                *values, *work;
+  double              *packed;
+  PetscLogDouble      *cflops, *sflops; /* [ncolors] of local solves, of fused sweeps */
+  PetscLogDouble       bytes;
+  char                 name[96];
+};
+
+/* An array of the process on the device */
+static PetscErrorCode ToDevice(size_t n, const void *h, void *d)
+{
+  PetscFunctionBegin;
+  PetscCall((*HopsBackendCUDA.Malloc)(n, (void **)d));
+  PetscCall(HopsCopy_CUDA(*(void **)d, h, n, PETSC_TRUE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The matrices of a factor h of n modes for tensor cores (cudapatchpcsweep.cu): S^T; S beside E; T, whose ends come last */
+static void SweepPack(int n, const double *h, double *packed)
+{
+  const int     N = n + 2, R = (n + 1) / 2 * 2;
+  const double *T = h + n * R + n, *E = T + 2 * n * N + 2 * n;
+  double        b[17 * 15];
+
+  HopsCudaTensorPack(n, n, h, R, 1, packed);
+  packed += HOPS_CUDA_TENSOR_SIZE(n, n);
+  for (int i = 0; i < n; ++i) {
+    for (int m = 0; m < n; ++m) b[m * n + i] = h[i * R + m];
+    for (int e = 0; e < 2; ++e) b[(n + e) * n + i] = E[e * n + i];
+  }
+  HopsCudaTensorPack(N, n, b, n, 1, packed);
+  packed += HOPS_CUDA_TENSOR_SIZE(N, n);
+  for (int m = 0; m < n; ++m) {
+    for (int i = 0; i < n; ++i) b[i * n + m] = T[m * N + 1 + i];
+    for (int e = 0; e < 2; ++e) b[(n + e) * n + m] = T[m * N + (e ? N - 1 : 0)];
+  }
+  HopsCudaTensorPack(N, n, b, n, 1, packed);
+}
+
+/* S^T M and S^T A on all nodes, and the functions of the two ends, of each factor (cudapatchpc.h); at[] where they begin, tat[] what tensor cores need */
+static PetscErrorCode SweepFactors(HopsPatchKernel k, HopsPatches pt, PetscInt at[], PetscInt tat[])
+{
+  PetscInt64 n = 0, nt = 0;
+  double    *h;
+
+  PetscFunctionBegin;
+  for (PetscInt i = 0; i < pt->nfactors; ++i) {
+    const PetscInt m = pt->factors[i].n, N = pt->factors[i].N;
+
+    at[i] = (PetscInt)n;
+    n += (m * ((m + 1) / 2 * 2) + m + 2 * m * N + 4 * m + 3) / 4 * 4;
+  }
+  PetscCheck(n < PETSC_MPI_INT_MAX, PETSC_COMM_SELF, PETSC_ERR_SUP, "The 1D factors have %" PetscInt64_FMT " entries: use more devices", n);
+  PetscCall(PetscCalloc1(n, &h));
+  for (PetscInt i = 0; i < pt->nfactors; ++i) {
+    const PetscInt   m = pt->factors[i].n, N = pt->factors[i].N, R = (m + 1) / 2 * 2;
+    const PetscReal *S = pt->values + pt->factors[i].offset, *lambda = S + m * m, *A = lambda + m, *M = A + m * N;
+    double          *hS = h + at[i], *hl = hS + m * R, *T = hl + m, *Ta = T + m * N, *alpha = Ta + m * N, *E = alpha + 2 * m;
+
+    for (PetscInt r = 0; r < m; ++r) {
+      for (PetscInt c = 0; c < m; ++c) hS[r * R + c] = S[r * m + c];
+      hl[r] = lambda[r];
+    }
+    for (PetscInt r = 0; r < m; ++r)
+      for (PetscInt c = 0; c < N; ++c)
+        for (PetscInt j = 0; j < m; ++j) {
+          T[r * N + c] += S[j * m + r] * M[j * N + c];
+          Ta[r * N + c] += S[j * m + r] * A[j * N + c];
+        }
+    for (PetscInt e = 0; e < 2; ++e) {
+      const PetscInt c = e ? N - 1 : 0;
+
+      for (PetscInt r = 0; r < m; ++r) {
+        alpha[e * m + r] = Ta[r * N + c] - lambda[r] * T[r * N + c];
+        for (PetscInt j = 0; j < m; ++j) E[e * m + r] -= S[r * m + j] * T[j * N + c];
+      }
+    }
+  }
+  if (k->set->single) {
+    float *s;
+
+    PetscCall(PetscMalloc1(n, &s));
+    for (PetscInt64 i = 0; i < n; ++i) s[i] = (float)h[i];
+    PetscCall(ToDevice(n * sizeof(float), s, &k->values));
+    PetscCall(PetscFree(s));
+  } else PetscCall(ToDevice(n * sizeof(double), h, &k->values));
+  k->bytes += (double)n * (k->set->single ? sizeof(float) : sizeof(double));
+  if (k->set->packed) {
+    double *packed;
+
+    for (PetscInt i = 0; i < pt->nfactors; ++i) {
+      const PetscInt m = pt->factors[i].n;
+
+      tat[i] = (PetscInt)nt;
+      if (HOPS_CUDA_TENSOR_HAS(m) && pt->factors[i].N == m + 2) nt += HOPS_CUDA_TENSOR_SIZE(m, m) + 2 * HOPS_CUDA_TENSOR_SIZE(m + 2, m);
+    }
+    PetscCheck(nt < PETSC_MPI_INT_MAX, PETSC_COMM_SELF, PETSC_ERR_SUP, "The 1D factors have %" PetscInt64_FMT " entries: use more devices", nt);
+    PetscCall(PetscMalloc1(nt, &packed));
+    for (PetscInt i = 0; i < pt->nfactors; ++i)
+      if (HOPS_CUDA_TENSOR_HAS(pt->factors[i].n) && pt->factors[i].N == pt->factors[i].n + 2) SweepPack((int)pt->factors[i].n, h + at[i], packed + tat[i]);
+    PetscCall(ToDevice(nt * sizeof(double), packed, &k->packed));
+    k->bytes += (double)nt * sizeof(double);
+    PetscCall(PetscFree(packed));
+  }
+  PetscCall(PetscFree(h));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscBool Close(PetscReal a, PetscReal b)
+{
+  return PetscAbsReal(a - b) <= 1e-12 * PetscMax(PetscAbsReal(a), PetscAbsReal(b)) ? PETSC_TRUE : PETSC_FALSE;
+}
+
+/* Groups of patches, and what those of a class share */
+static PetscErrorCode SetUpGroups(HopsPatchKernel k, HopsPatches pt, PetscBool single, unsigned char group[])
+{
+  const int dim = (int)pt->space->dim;
+  PetscInt  first[HOPS_CUDA_SWEEP_CLASSES]; /* a patch of each class */
+  PetscInt  count    = 0;
+  int       nclasses = 0;
+
+  PetscFunctionBegin;
+  for (PetscInt i = 0; i < pt->n; ++i) {
+    const int *n = pt->size[i], *f = pt->factor[i];
+    int        c = 0;
+
+    group[i] = 1;
+    for (int a = 0; a < dim; ++a)
+      if (pt->esize[i][a] != n[a] + 2) group[i] = 0;
+    if (!group[i] || !pt->fused[pt->color[i]] || pt->estart[i] == pt->estart[i + 1]) continue;
+    if (dim < 3 || n[0] != n[1] || n[0] != n[2] || n[0] % 2 == 0 || n[0] < 3 || n[0] > 15 || f[0] != f[1] || f[0] != f[2] || !pt->factors[f[0]].symmetric || !Close(pt->scale[i][4] * pt->scale[i][5], 1.0)) continue;
+    for (; c < nclasses; ++c) {
+      const PetscReal *s = pt->scale[i], *t = pt->scale[first[c]];
+
+      if (pt->factor[first[c]][0] == f[0] && Close(s[0], t[0]) && Close(s[1], t[1]) && Close(s[2], t[2]) && Close(s[3], t[3]) && Close(s[5], t[5])) break;
+    }
+    if (c == HOPS_CUDA_SWEEP_CLASSES) continue;
+    if (c == nclasses) first[nclasses++] = i;
+    group[i] = (unsigned char)(2 + c);
+    ++count;
+  }
+  PetscCall(PetscInfo(NULL, "%" PetscInt_FMT " of %" PetscInt_FMT " patches have one of %d sets of factors and coefficients\n", count, pt->n, nclasses));
+  for (int c = 0; c < nclasses; ++c) {
+    const PetscInt         m = pt->size[first[c]][0], N = m + 2;
+    const HopsPatchFactor *f = pt->factors + pt->factor[first[c]][0];
+    const PetscReal       *A = pt->values + f->offset + m * m + m, *s = pt->scale[first[c]];
+    PetscReal             *h, d[3];
+
+    for (int a = 0; a < 3; ++a) d[a] = s[a] * s[5];
+    PetscCall(PetscCalloc1(2 * N * N, &h)); /* the ends have no rows */
+    PetscCall(PetscArraycpy(h + N, A, m * N));
+    PetscCall(PetscArraycpy(h + N * N + N, A + m * N, m * N));
+    PetscCall(HopsCudaPatchCreateList((m + 1) / 2, h, h + N * N, d, s[3] * s[5], single, &k->sweep.classes[c]));
+    PetscCall(PetscFree(h));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What fused sweeps need; plain sweeps of large patches get scratch in the device's memory */
+static PetscErrorCode SetUpSweeps(HopsPatchKernel k, HopsPatches pt, const unsigned char group[])
+{
+  const int            dim = (int)pt->space->dim;
+  HopsCudaSweepRecord *rec;
+  PetscInt            *at, *tat, next = pt->n ? pt->estart[pt->n] : 0;
+  int                  device, nsm;
+
+  PetscFunctionBegin;
+  PetscCheck(next < PETSC_MPI_INT_MAX, PETSC_COMM_SELF, PETSC_ERR_SUP, "The cells of the patches have %" PetscInt_FMT " entries: use more devices, or -pc_patchfd_fuse 0", next);
+  PetscCall(PetscCalloc3(pt->n, &rec, pt->nfactors, &at, pt->nfactors, &tat));
+  PetscCall(SweepFactors(k, pt, at, tat));
+  for (PetscInt i = 0; i < pt->n; ++i) {
+    const PetscInt j = k->set->order[i];
+
+    if (pt->estart[j] == pt->estart[j + 1]) continue;
+    rec[i].estart = (int)pt->estart[j];
+    for (int a = 0; a < dim; ++a) {
+      rec[i].f[a] = (int)at[pt->factor[j][a]];
+      rec[i].t[a] = (int)tat[pt->factor[j][a]];
+    }
+    for (int a = 0; a < 3; ++a) rec[i].esize[a] = pt->esize[j][a];
+    rec[i].s5    = pt->scale[j][5];
+    rec[i].omega = pt->scale[j][4] * pt->scale[j][5];
+    if (PetscAbsReal(rec[i].omega - 1.0) < 1e-13) rec[i].omega = 1.0;
+    if (!pt->fused[pt->color[j]]) continue;
+    if (group[j] > 1) {
+      k->sflops[pt->color[j]] += k->sweep.classes[group[j] - 2]->flops;
+      continue;
+    }
+    k->sweep.nwork = PetscMax(k->sweep.nwork, HopsCudaSweepShared(dim, pt->size[j], pt->esize[j], k->set->single));
+    for (int a = 0; a < dim; ++a) { /* products of the window, and of the faces */
+      const double n = pt->size[j][a], N = pt->esize[j][a], m = pt->start[j + 1] - pt->start[j];
+
+      k->sflops[pt->color[j]] += 4.0 * m * n + 2.0 * m * 2 * 2 + 4.0 * N * N * n + 4.0 * N * n * n;
+    }
+    k->sflops[pt->color[j]] += 14.0 * (pt->start[j + 1] - pt->start[j]);
+  }
+  if (k->sweep.nwork > HOPS_CUDA_PATCH_SHARED) {
+    PetscCallCUDA(cudaGetDevice(&device));
+    PetscCallCUDA(cudaDeviceGetAttribute(&nsm, cudaDevAttrMultiProcessorCount, device));
+    k->sweep.nblocks = 4 * nsm;
+    PetscCall((*HopsBackendCUDA.Malloc)(k->sweep.nwork * k->sweep.nblocks, &k->work));
+  }
+  PetscCall(ToDevice(pt->n * sizeof(*rec), rec, &k->records));
+  PetscCall(ToDevice(next * sizeof(int), pt->eidx, &k->eidx));
+  k->bytes += pt->n * sizeof(*rec) + next * sizeof(int);
+  k->sweep.patches = k->records;
+  k->sweep.eidx    = k->eidx;
+  k->sweep.values  = k->values;
+  k->sweep.packed  = k->packed;
+  k->sweep.work    = k->work;
+  PetscCall(PetscFree3(rec, at, tat));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsPatchCreate_CUDA(HopsPatches pt, PetscBool single, HopsPatchKernel *kernel)
+{
+  const int          dim = (int)pt->space->dim;
+  HopsCudaPatchInput in  = {.dim = dim, .single = single, .n = pt->n, .ncolors = PetscMax(1, pt->ncolors), .nP = pt->nP, .nfactors = pt->nfactors, .ninv = pt->ninv};
+  HopsPatchKernel    k;
+  PetscReal(*scale)[5];
+  int           *fsize, ncubes = 0, ntensor = 0, nkernels = 0;
+  PetscInt      *foffset;
+  unsigned char *group;
+
+  PetscFunctionBegin;
+  PetscCall(PetscNew(&k));
+  *kernel    = k;
+  k->ncolors = in.ncolors;
+  k->fuse    = pt->fuse;
+  PetscCall(PetscCalloc2(k->ncolors, &k->cflops, k->ncolors, &k->sflops));
+  PetscCall(PetscMalloc4(pt->n, &scale, pt->nfactors, &fsize, pt->nfactors, &foffset, pt->n, &group));
+  for (PetscInt i = 0; i < pt->nfactors; ++i) {
+    fsize[i]   = (int)pt->factors[i].n;
+    foffset[i] = pt->factors[i].offset;
+  }
+  for (PetscInt i = 0; i < pt->n; ++i) {
+    const PetscInt n    = pt->start[i + 1] - pt->start[i];
+    const size_t   need = pt->solver[i] == HOPS_PATCH_DENSE ? n * sizeof(double) : 2 * n * (single ? sizeof(float) : sizeof(double));
+    PetscBool      odd  = pt->size[i][0] % 2 ? PETSC_TRUE : PETSC_FALSE;
+
+    for (int a = 0; a < 5; ++a) scale[i][a] = pt->scale[i][a];
+    for (int a = 0; a < dim; ++a) {
+      if (pt->size[i][a] != pt->size[i][0]) odd = PETSC_FALSE;
+    }
+    PetscCheck((pt->solver[i] != HOPS_PATCH_DENSE && odd && pt->size[i][0] <= 15) || need <= HOPS_CUDA_PATCH_SHARED, PETSC_COMM_SELF, PETSC_ERR_SUP, "A patch of %" PetscInt_FMT " unknowns is too large for the device: lower the order, choose -pc_patchfd_patch element or -pc_patchfd_precision single, or use -hops_backend host", n);
+    k->cflops[pt->color[i]] += pt->solver[i] == HOPS_PATCH_DENSE ? 2.0 * n * n : 6.0 * n;
+    for (int a = 0; a < dim && pt->solver[i] != HOPS_PATCH_DENSE; ++a) k->cflops[pt->color[i]] += 4.0 * n * pt->size[i][a];
+  }
+  in.start   = pt->start;
+  in.idx     = pt->idx;
+  in.dist    = pt->dist;
+  in.level   = pt->level;
+  in.size    = (const int(*)[3])pt->size;
+  in.factor  = (const int(*)[3])pt->factor;
+  in.scale   = (const PetscReal(*)[5])scale;
+  in.color   = pt->color;
+  in.dense   = pt->dense;
+  in.inv     = pt->inv;
+  in.fsize   = fsize;
+  in.foffset = foffset;
+  in.values  = pt->values;
+  in.group   = pt->fuse ? group : NULL;
+  if (pt->fuse) PetscCall(SetUpGroups(k, pt, single, group));
+  PetscCall(HopsCudaPatchSetCreate(&in, &k->set));
+  k->bytes = k->set->bytes;
+  if (pt->fuse) PetscCall(SetUpSweeps(k, pt, group));
+  for (int i = 0; i < k->set->nruns; ++i) {
+    nkernels += (int)k->set->runs[i].n;
+    if (k->set->runs[i].kind != HOPS_CUDA_PATCH_CUBE) continue;
+    ncubes += (int)k->set->runs[i].n;
+    if (k->set->packed && HopsCudaPatchTensor && HOPS_CUDA_TENSOR_HAS(k->set->runs[i].size)) ntensor += (int)k->set->runs[i].n;
+  }
+  PetscCall(PetscSNPrintf(k->name, sizeof(k->name), "cuda %s, %d%% of patches specialised", single ? "single" : "double", nkernels ? (int)(100.0 * ncubes / nkernels) : 0));
+  if (ntensor) {
+    const size_t used = strlen(k->name);
+
+    PetscCall(PetscSNPrintf(k->name + used, sizeof(k->name) - used, ", %d%% applied on tensor cores", (int)(100.0 * ntensor / nkernels)));
+  }
+  PetscCall(PetscFree4(scale, fsize, foffset, group));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode LogFlops(HopsPatchKernel k, PetscInt color, const PetscLogDouble flops[])
+{
+  PetscFunctionBegin;
+  for (PetscInt c = 0; c < k->ncolors; ++c)
+    if (color < 0 || c == color) PetscCall(PetscLogGpuFlops(flops[c]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsPatchApply_CUDA(HopsPatchKernel k, PetscInt color, HopsPatchMode mode, const PetscScalar r[], PetscScalar z[])
+{
+  cudaStream_t stream;
+
+  PetscFunctionBegin;
+  PetscCall(HopsGetCUDAStream(&stream));
+  PetscCall(PetscLogGpuTimeBegin());
+  PetscCall(HopsCudaPatchSetApply(k->set, (int)color, (HopsCudaPatchMode)mode, r, z, stream));
+  PetscCall(PetscLogGpuTimeEnd());
+  PetscCall(LogFlops(k, color, k->cflops));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsPatchApplySingle_CUDA(HopsPatchKernel k, PetscInt color, HopsPatchMode mode, const float r[], float z[])
+{
+  HopsCudaPatchSet s = k->set;
+  cudaStream_t     stream;
+
+  PetscFunctionBegin;
+  PetscCall(HopsGetCUDAStream(&stream));
+  for (int i = 0; i < s->nruns; ++i)
+    if (color < 0 || s->runs[i].color == color) PetscCall(HopsCudaPatchSetLaunchSingle(s, s->runs + i, color < 0 ? PETSC_TRUE : PETSC_FALSE, (HopsCudaPatchMode)mode, r, z, stream));
+  PetscCall(LogFlops(k, color, k->cflops));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Sweep(HopsPatchKernel k, PetscInt color, PetscBool floats, const void *b, void *z)
+{
+  cudaStream_t stream;
+
+  PetscFunctionBegin;
+  PetscCall(HopsGetCUDAStream(&stream));
+  PetscCall(PetscLogGpuTimeBegin());
+  for (int i = 0; i < k->set->nruns; ++i)
+    if (k->set->runs[i].color == color) PetscCall(HopsCudaSweepLaunch(k->set, &k->sweep, k->set->runs + i, floats, b, z, stream));
+  PetscCall(PetscLogGpuTimeEnd());
+  PetscCall(LogFlops(k, color, k->sflops));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsPatchSweep_CUDA(HopsPatchKernel k, PetscInt color, const PetscScalar b[], PetscScalar z[])
+{
+  PetscFunctionBegin;
+  PetscCall(Sweep(k, color, PETSC_FALSE, b, z));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsPatchSweepSingle_CUDA(HopsPatchKernel k, PetscInt color, const float b[], float z[])
+{
+  PetscFunctionBegin;
+  PetscCall(Sweep(k, color, PETSC_TRUE, b, z));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsPatchGetInfo_CUDA(HopsPatchKernel k, const char **kernel, PetscLogDouble *bytes, PetscLogDouble *flops)
+{
+  PetscFunctionBegin;
+  if (kernel) *kernel = k->name;
+  if (bytes) *bytes = k->bytes;
+  if (flops) *flops = k->set->flops;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsPatchDestroy_CUDA(HopsPatchKernel *kernel)
+{
+  HopsPatchKernel k = *kernel;
+
+  PetscFunctionBegin;
+  if (!k) PetscFunctionReturn(PETSC_SUCCESS);
+  for (int c = 0; c < HOPS_CUDA_SWEEP_CLASSES; ++c) PetscCall(HopsCudaPatchDestroy(&k->sweep.classes[c]));
+  PetscCall(HopsCudaPatchSetDestroy(&k->set));
+  PetscCall((*HopsBackendCUDA.Free)((void **)&k->records));
+  PetscCall((*HopsBackendCUDA.Free)((void **)&k->eidx));
+  PetscCall((*HopsBackendCUDA.Free)(&k->values));
+  PetscCall((*HopsBackendCUDA.Free)((void **)&k->packed));
+  PetscCall((*HopsBackendCUDA.Free)(&k->work));
+  PetscCall(PetscFree2(k->cflops, k->sflops));
+  PetscCall(PetscFree(*kernel));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,199 @@
+/* CUDA: sets of patches, sorted into launches. */
+#include <hops/private/hopsimpl.h>
+#include "cudapatchset.h"
+#include "cudapatchpack.h"
+
+int HopsCudaPatchTensor = -1;
+
+typedef struct {
+  int      color, kind, size, group;
+  PetscInt patch;
+} Entry;
+
+static int EntryCompare(const void *a, const void *b)
+{
+  const Entry *x = (const Entry *)a, *y = (const Entry *)b;
+
+  if (x->color != y->color) return x->color - y->color;
+  if (x->kind != y->kind) return x->kind - y->kind;
+  if (x->size != y->size) return x->size - y->size;
+  if (x->group != y->group) return x->group - y->group;
+  return x->patch < y->patch ? -1 : 1;
+}
+
+static PetscErrorCode ToDevice(size_t n, const void *h, void *d)
+{
+  PetscFunctionBegin;
+  *(void **)d = NULL;
+  if (!n) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCallCUDA(cudaMalloc((void **)d, n));
+  PetscCallCUDA(cudaMemcpy(*(void **)d, h, n, cudaMemcpyHostToDevice));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* S with rows of an even length and lambda, of each factor; at[] where they begin */
+static PetscErrorCode Factors(const HopsCudaPatchInput *in, PetscInt at[], void **values)
+{
+  PetscInt n = 0;
+  double  *h;
+  float   *s;
+
+  PetscFunctionBegin;
+  for (PetscInt f = 0; f < in->nfactors; ++f) {
+    const PetscInt m = in->fsize[f];
+
+    at[f] = n;
+    n += (m * ((m + 1) / 2 * 2) + m + 3) / 4 * 4; /* 16 bytes in either precision */
+  }
+  PetscCheck(n < PETSC_MPI_INT_MAX, PETSC_COMM_SELF, PETSC_ERR_SUP, "The 1D factors have %" PetscInt_FMT " entries: use more devices", n);
+  PetscCall(PetscCalloc2(n, &h, n, &s));
+  for (PetscInt f = 0; f < in->nfactors; ++f) {
+    const PetscInt   m = in->fsize[f], row = (m + 1) / 2 * 2;
+    const PetscReal *S = in->values + in->foffset[f];
+
+    for (PetscInt i = 0; i < m; ++i) {
+      for (PetscInt j = 0; j < m; ++j) h[at[f] + i * row + j] = S[i * m + j];
+      h[at[f] + m * row + i] = S[m * m + i];
+    }
+  }
+  for (PetscInt i = 0; i < n; ++i) s[i] = (float)h[i];
+  if (in->single) PetscCall(ToDevice(n * sizeof(float), s, values));
+  else PetscCall(ToDevice(n * sizeof(double), h, values));
+  PetscCall(PetscFree2(h, s));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsCudaPatchHasTensor(PetscBool *has)
+{
+  int device, major;
+
+  PetscFunctionBegin;
+  PetscCall(PetscDeviceInitialize(PETSC_DEVICE_CUDA));
+  PetscCallCUDA(cudaGetDevice(&device));
+  PetscCallCUDA(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
+  *has = major == 9 ? PETSC_TRUE : PETSC_FALSE; /* others have other shapes or rates, which were not tried */
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* S^T and S of each factor for tensor cores, of the sizes that have such kernels; at[] where they begin */
+static PetscErrorCode Packed(const HopsCudaPatchInput *in, PetscInt at[], double **packed, PetscLogDouble *bytes)
+{
+  PetscInt64 n = 0;
+  double    *h;
+  PetscBool  has;
+
+  PetscFunctionBegin;
+  PetscCall(PetscArrayzero(at, in->nfactors));
+  PetscCall(HopsCudaPatchHasTensor(&has));
+  if (!has || in->dim != 3 || in->single) PetscFunctionReturn(PETSC_SUCCESS);
+  for (PetscInt f = 0; f < in->nfactors; ++f) {
+    at[f] = (PetscInt)n;
+    if (HOPS_CUDA_TENSOR_HAS(in->fsize[f])) n += 2 * HOPS_CUDA_TENSOR_SIZE(in->fsize[f], in->fsize[f]);
+  }
+  PetscCheck(n < PETSC_MPI_INT_MAX, PETSC_COMM_SELF, PETSC_ERR_SUP, "The 1D factors have %" PetscInt64_FMT " entries: use more devices", n);
+  PetscCall(PetscMalloc1(n, &h));
+  for (PetscInt f = 0; f < in->nfactors; ++f) {
+    const int        m = in->fsize[f];
+    const PetscReal *S = in->values + in->foffset[f];
+
+    if (!HOPS_CUDA_TENSOR_HAS(m)) continue;
+    HopsCudaTensorPack(m, m, S, m, 1, h + at[f]);
+    HopsCudaTensorPack(m, m, S, 1, m, h + at[f] + HOPS_CUDA_TENSOR_SIZE(m, m));
+  }
+  PetscCall(ToDevice(n * sizeof(double), h, packed));
+  *bytes += (double)n * sizeof(double);
+  PetscCall(PetscFree(h));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsCudaPatchSetCreate(const HopsCudaPatchInput *in, HopsCudaPatchSet *set)
+{
+  HopsCudaPatchSet     s;
+  HopsCudaPatchRecord *rec;
+  Entry               *order;
+  PetscInt            *at, *tat;
+  const PetscInt       nent = in->n ? in->start[in->n] : 0;
+
+  PetscFunctionBegin;
+  PetscCall(PetscDeviceInitialize(PETSC_DEVICE_CUDA));
+  PetscCheck(nent < PETSC_MPI_INT_MAX, PETSC_COMM_SELF, PETSC_ERR_SUP, "The patches have %" PetscInt_FMT " entries: use more devices", nent);
+  PetscCall(PetscNew(&s));
+  s->dim    = in->dim;
+  s->single = in->single;
+  s->nP     = in->nP;
+  PetscCall(PetscMalloc4(in->n, &order, in->n, &rec, in->nfactors, &at, in->nfactors, &tat));
+  PetscCall(PetscMalloc1(in->n, &s->runs));
+  PetscCall(PetscMalloc1(in->n, &s->order));
+  PetscCall(Factors(in, at, &s->values));
+  PetscCall(Packed(in, tat, &s->packed, &s->bytes));
+  for (PetscInt k = 0; k < in->n; ++k) {
+    const int *n = in->size[k], cube = n[0] == n[1] && (in->dim == 2 || n[0] == n[2]) && n[0] % 2 && n[0] <= 15;
+
+    order[k] = (Entry){in->color[k], in->dense && in->dense[k] >= 0 ? HOPS_CUDA_PATCH_DENSE : (cube ? HOPS_CUDA_PATCH_CUBE : HOPS_CUDA_PATCH_BRICK), cube ? n[0] : 0, in->group ? in->group[k] : 0, k};
+    if (order[k].kind == HOPS_CUDA_PATCH_DENSE) order[k].size = 0;
+    PetscCheck(in->color[k] >= 0 && in->color[k] < PetscMax(1, in->ncolors), PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "Patch %" PetscInt_FMT " has the colour %d", k, in->color[k]);
+  }
+  qsort(order, in->n, sizeof(Entry), EntryCompare);
+  for (PetscInt i = 0; i < in->n; ++i) {
+    const PetscInt    k = order[i].patch, n = in->start[k + 1] - in->start[k];
+    HopsCudaPatchRun *run;
+
+    s->order[i]  = k;
+    rec[i].start = (int)in->start[k];
+    rec[i].dense = in->dense && in->dense[k] >= 0 ? (size_t)in->dense[k] : 0;
+    for (int a = 0; a < 3; ++a) {
+      rec[i].size[a] = in->size[k][a];
+      rec[i].f[a]    = order[i].kind == HOPS_CUDA_PATCH_DENSE || a >= in->dim ? 0 : (int)at[in->factor[k][a]];
+      rec[i].t[a]    = order[i].kind == HOPS_CUDA_PATCH_CUBE && s->packed ? (int)tat[in->factor[k][a]] : 0;
+    }
+    for (int a = 0; a < 5; ++a) rec[i].scale[a] = in->scale[k][a];
+    if (!i || order[i].color != order[i - 1].color || order[i].kind != order[i - 1].kind || order[i].size != order[i - 1].size || order[i].group != order[i - 1].group) s->runs[s->nruns++] = (HopsCudaPatchRun){order[i].color, order[i].kind, order[i].size, order[i].group, 0, i, 0};
+    run = s->runs + s->nruns - 1;
+    ++run->n;
+    run->entries = PetscMax(run->entries, (int)n);
+    if (order[i].kind == HOPS_CUDA_PATCH_DENSE) s->flops += 2.0 * n * n;
+    else {
+      for (int a = 0; a < in->dim; ++a) s->flops += 4.0 * n * in->size[k][a];
+      s->flops += 6.0 * n;
+    }
+  }
+  PetscCall(ToDevice(in->n * sizeof(*rec), rec, &s->patches));
+  PetscCall(ToDevice(nent * sizeof(int), in->idx, &s->idx));
+  if (in->dist && in->level) {
+    PetscCall(ToDevice(nent, in->dist, &s->dist));
+    PetscCall(ToDevice(in->nP * sizeof(int), in->level, &s->level));
+  }
+  PetscCall(ToDevice(in->ninv * sizeof(double), in->inv, &s->inv));
+  s->bytes += in->n * sizeof(*rec) + 5.0 * nent + 8.0 * in->ninv;
+  PetscCall(PetscFree4(order, rec, at, tat));
+  *set = s;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsCudaPatchSetApply(HopsCudaPatchSet s, int color, HopsCudaPatchMode mode, const double r[], double z[], cudaStream_t stream)
+{
+  PetscFunctionBegin;
+  PetscCheck(mode == HOPS_CUDA_PATCH_PLAIN || s->level, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE, "The patches were given without distances");
+  for (int i = 0; i < s->nruns; ++i)
+    if (color < 0 || s->runs[i].color == color) PetscCall(HopsCudaPatchSetLaunch(s, s->runs + i, color < 0 ? PETSC_TRUE : PETSC_FALSE, mode, r, z, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsCudaPatchSetDestroy(HopsCudaPatchSet *set)
+{
+  HopsCudaPatchSet s = *set;
+
+  PetscFunctionBegin;
+  if (!s) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCallCUDA(cudaFree(s->patches));
+  PetscCallCUDA(cudaFree(s->idx));
+  PetscCallCUDA(cudaFree(s->level));
+  PetscCallCUDA(cudaFree(s->dist));
+  PetscCallCUDA(cudaFree(s->values));
+  PetscCallCUDA(cudaFree(s->packed));
+  PetscCallCUDA(cudaFree(s->inv));
+  PetscCall(PetscFree(s->runs));
+  PetscCall(PetscFree(s->order));
+  PetscCall(PetscFree(*set));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

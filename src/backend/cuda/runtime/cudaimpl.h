@@ -1,0 +1,77 @@
+/* CUDA back end: data of an operator, and launches of kernels. No function here waits for the device unless it says so. */
+#pragma once
+#include <hops/private/hopsimpl.h>
+#include <backend/cuda/operator/cudaargs.h>
+
+/* Set-up of a run of cells: X[n][dim][Pg^dim], coefficient values with the strides of HopsValues */
+typedef struct {
+  int           dim, Pg, Q, ncomp, knc, mnc;
+  PetscInt      first, n, kcstride, kpstride, mcstride, mpstride;
+  const double *X, *B, *D, *w, *kappa, *mass; /* B, D: [Q][Pg], the element map's basis at the points */
+  const double *z;                            /* recomputed geometry: points of [0,1] */
+  int           geometry;
+  double       *geom;
+  double       *qdata;
+  int          *bad; /* least cell of the run with a determinant that is not positive; untouched if there is none */
+  double       *det; /* that determinant, by HopsCudaFindBad() */
+  cudaStream_t  stream;
+} HopsCudaSetUp;
+
+struct _HopsPAKernel {
+  HopsCudaArgs  args, few; /* few: of affine cells, see SetFewPoints() */
+  HopsCudaSetUp setup;
+  PetscErrorCode (*launch)(const HopsCudaArgs *, const double *, const double *, double *, double *);
+  PetscErrorCode (*launchfew)(const HopsCudaArgs *, const double *, const double *, double *, double *);
+  PetscInt       ncells, ninterior;
+  PetscBool      alone, specialised; /* alone: no other rank, so that the parts need not be kept apart */
+  const double  *X;                  /* the space's coordinates, on the device */
+  double        *tables, *hosttables, *fewtables;
+  void          *mem[8]; /* device: qdata, work (1, 2); of a set-up: kappa, mass (4, 5); geom, padded (6, 7) */
+  size_t         size[8];
+  void          *flag; /* device: determinant and cell of HopsCudaSetUp */
+  HopsBasis      geom;
+  PetscLogDouble bytes, flops;
+  char           name[48];
+};
+
+EXTERN_C_BEGIN
+PETSC_INTERN PetscErrorCode HopsCopy_CUDA(void *dst, const void *src, size_t n, PetscBool in); /* of HopsBackendOps */
+PETSC_INTERN PetscErrorCode HopsCudaPALaunchGeneric(const HopsCudaArgs *, const double x[], const double xg[], double y[], double yg[]);
+PETSC_INTERN PetscErrorCode HopsCudaPADiagonal(const HopsCudaArgs *, double d[], double dg[]);
+/* doubles of scratch of a block, blocks of a launch, and whether the scratch lies in shared memory */
+PETSC_INTERN PetscErrorCode HopsCudaGenericSetUp(int dim, int P, int Q, size_t *nwork, int *nblocks, PetscBool *shared);
+PETSC_INTERN PetscErrorCode HopsCudaPASetUp(const HopsCudaSetUp *);
+PETSC_INTERN PetscErrorCode HopsCudaPASetUpCells(const HopsCudaSetUp *);
+/* *kind = max(*kind, HopsCellMapKind() of all coordinates of n cells), s[g] and kind on the device */
+PETSC_INTERN PetscErrorCode HopsCudaMapKind(PetscInt n, int dim, int g, const double s[], const double X[], int *kind, cudaStream_t);
+PETSC_INTERN PetscErrorCode HopsCudaFindBad(const HopsCudaSetUp *, PetscInt cell);
+
+PETSC_INTERN PetscErrorCode HopsCudaPack(PetscInt n, const PetscInt idx[], const PetscScalar x[], PetscScalar buf[], cudaStream_t);
+PETSC_INTERN PetscErrorCode HopsCudaUnpackAdd(PetscInt n, const PetscInt idx[], const PetscScalar buf[], PetscScalar y[], cudaStream_t);
+PETSC_INTERN PetscErrorCode HopsCudaSetEntries(PetscInt n, const PetscInt idx[], const PetscScalar x[], PetscScalar y[], cudaStream_t);
+
+/* Operations of other files than cuda.c: cudaqueue.c, cudaface.cu, cudatensor*.{c,cu} */
+PETSC_INTERN PetscErrorCode HopsMallocHost_CUDA(size_t n, void **);
+PETSC_INTERN PetscErrorCode HopsFreeHost_CUDA(void **);
+PETSC_INTERN PetscErrorCode HopsQueueCreate_CUDA(HopsQueue *);
+PETSC_INTERN PetscErrorCode HopsQueueDestroy_CUDA(HopsQueue *);
+PETSC_INTERN PetscErrorCode HopsQueueFork_CUDA(HopsQueue);
+PETSC_INTERN PetscErrorCode HopsQueueJoin_CUDA(HopsQueue);
+PETSC_INTERN PetscErrorCode HopsQueueFinish_CUDA(HopsQueue);
+PETSC_INTERN PetscErrorCode HopsQueueCopy_CUDA(HopsQueue, void *dst, const void *src, size_t n, PetscBool in);
+PETSC_INTERN PetscErrorCode HopsQueuePack_CUDA(HopsQueue, PetscInt n, const PetscInt idx[], const PetscScalar x[], PetscScalar buf[]);
+PETSC_INTERN PetscErrorCode HopsFaceCreate_CUDA(PetscInt fd, const HopsBasis *, PetscInt nT, PetscInt n, const int restr[], const PetscScalar qdata[], HopsFaceKernel *);
+PETSC_INTERN PetscErrorCode HopsFaceApply_CUDA(HopsFaceKernel, PetscBool diagonal, const PetscScalar x[], const PetscScalar xg[], PetscScalar y[], PetscScalar yg[]);
+PETSC_INTERN PetscErrorCode HopsFaceDestroy_CUDA(HopsFaceKernel *);
+PETSC_INTERN PetscErrorCode HopsTensorCreate_CUDA(HopsSpace, PetscInt Q, PetscInt W, PetscInt ntest, const HopsTensorSide test[], PetscInt ntrial, const HopsTensorSide trial[], HopsTensorKernel *);
+PETSC_INTERN PetscErrorCode HopsTensorGetLayout_CUDA(HopsTensorKernel, HopsTensorLayout *);
+PETSC_INTERN PetscErrorCode HopsTensorSetBlocks_CUDA(HopsTensorKernel, PetscInt nblocks, const HopsTensorData[]);
+PETSC_INTERN PetscErrorCode HopsTensorApply_CUDA(HopsTensorKernel, HopsPart, PetscBool transpose);
+PETSC_INTERN PetscErrorCode HopsTensorDiagonal_CUDA(HopsTensorKernel);
+PETSC_INTERN PetscErrorCode HopsTensorGetInfo_CUDA(HopsTensorKernel, const char **name, PetscBool *specialised, PetscLogDouble *flops);
+PETSC_INTERN PetscErrorCode HopsTensorDestroy_CUDA(HopsTensorKernel *);
+PETSC_INTERN PetscErrorCode HopsTensorFacesCreate_CUDA(HopsTensorKernel, PetscInt n, const PetscInt cells[], const PetscInt faces[], const HopsTensorData *, HopsTensorFaces *);
+PETSC_INTERN PetscErrorCode HopsTensorFacesApply_CUDA(HopsTensorFaces, PetscBool transpose);
+PETSC_INTERN PetscErrorCode HopsTensorFacesDiagonal_CUDA(HopsTensorFaces);
+PETSC_INTERN PetscErrorCode HopsTensorFacesDestroy_CUDA(HopsTensorFaces *);
+EXTERN_C_END

@@ -1,0 +1,279 @@
+/* Low-order-refined matrix by vertex quadrature at the GLL nodes. Included once per instruction set, see hostkernels_*.c. */
+#pragma once
+#include <backend/host/operator/hostgeom.h>
+
+/* Direction pairs xy, xz, yz: directions, and the place of G_ab in the upper triangle by rows (2D has xy alone) */
+static const int LORPair[3][2] = {
+  {0, 1},
+  {0, 2},
+  {1, 2}};
+
+static inline int LOREntries(int dim, unsigned char m)
+{
+  return 1 + 2 * dim + 4 * ((m & 1) + (m >> 1 & 1) + (m >> 2 & 1));
+}
+
+/* off[bit] = vectors of scratch before G_ab of the pair, diag[a] before G_aa */
+INLINE void LOROffsets(int dim, size_t nn, size_t diag[3], size_t off[3])
+{
+  for (int a = 0, t = 0; a < dim; a++) {
+    for (int b = a; b < dim; b++, t++) {
+      if (a == b) diag[a] = t * nn;
+      else off[a + b - 1] = t * nn;
+    }
+  }
+}
+
+/*
+  Factors at the nodes of a batch, scaled for the stencil: S_aa = R G_aa m_b m_c / 2, q_ab = R G_ab m_c / 4 and
+  the mass R m_x m_y m_z detJ c behind them (m: lumped 1D mass; G = detJ J^-1 kappa J^-T). R = r_x r_y r_z puts the
+  Gauss-Lobatto weight of the node in place of its share of the sub-cells' volumes
+*/
+INLINE void LORFactors(const int dim, const int Pg, const struct _HopsLORKernel *k, const HopsHostRun *run, Lanes *b, int want)
+{
+  const HopsHostGeometry *g = &k->map;
+  const int               P = k->P, n = 2 * dim * Pg * Pg, nd = dim * (dim + 1) / 2;
+  const size_t            nn    = (size_t)(dim == 3 ? P : 1) * P * P;
+  vec                    *plane = (vec *)g->work + dim * Pg * (dim == 3 ? Pg * Pg : Pg), *J = plane + n, G[6] = {{0}};
+  vec                    *out = (vec *)k->G;
+  const double           *m = k->m, *r = k->r;
+
+  for (int z = 0; z < (dim == 3 ? P : 1); z++) {
+    const double mz = dim == 3 ? m[z] : 1, rz = dim == 3 ? r[z] : 1;
+
+    GeometryPlane(dim, Pg, g, z, plane);
+    for (int y = 0; y < P; y++) {
+      GeometryRow(dim, Pg, g, y, plane, J);
+      for (int x = 0; x < P; x++, out++) {
+        const PetscInt q   = out - (vec *)k->G;
+        const double   R   = r[x] * r[y] * rz;
+        const vec      det = GeometryFactor(dim, run->kappa, b, q, R, J + x * dim * dim, G);
+
+        b->bad |= ~(det > (vec){0});
+        if (run->mass->nc) out[nd * nn] = R * m[x] * m[y] * mz * det * LoadValues(run->mass, b->cell, q, 0);
+        if (!run->kappa->nc) continue;
+        out[0] = G[0] * (0.5 * m[y] * mz);
+        if (want & 1) out[nn] = G[1] * (0.25 * mz);
+        if (dim == 2) out[2 * nn] = G[2] * (0.5 * m[x]);
+        else {
+          if (want & 2) out[2 * nn] = G[2] * (0.25 * m[y]);
+          out[3 * nn] = G[3] * (0.5 * m[x] * mz);
+          if (want & 4) out[4 * nn] = G[4] * (0.25 * m[x]);
+          out[5 * nn] = G[5] * (0.5 * m[x] * m[y]);
+        }
+      }
+    }
+  }
+}
+
+/*
+  Edges of one direction in place, S_a(v) <- -(S_a(v) + S_a(v+e_a)) / h_a, the matrix entry (v,v+e_a) but for the mixed terms;
+  0 at the last node, whose edge is outside. Nodes are [outer][P][inner].
+*/
+INLINE void LOREdges(int P, int outer, int inner, const double h[], vec S[])
+{
+  for (int o = 0; o < outer; o++) {
+    for (int i = 0; i < P; i++, S += inner) {
+      if (i == P - 1) {
+        for (int j = 0; j < inner; j++) S[j] = (vec){0};
+      } else {
+        const double s = -1 / h[i];
+
+        for (int j = 0; j < inner; j++) S[j] = s * (S[j] + S[j + inner]);
+      }
+    }
+  }
+}
+
+/* Where a batch's values go: pos[l] walks through the positions of lane l's cell */
+typedef struct {
+  int           n;        /* lanes in use */
+  int           any, all; /* union of the masks; PETSC_TRUE if they are equal */
+  unsigned char mask[W];
+  int           ne[W];
+  const int    *pos[W];
+} LORTarget;
+
+static void LORTargetSet(LORTarget *t, const struct _HopsLORKernel *k, const HopsHostRun *run, PetscInt first)
+{
+  t->n   = (int)PetscMin(W, run->n - first);
+  t->any = 0;
+  t->all = PETSC_TRUE;
+  for (int l = 0; l < t->n; l++) {
+    const PetscInt c = run->first + first + l;
+
+    t->mask[l] = k->mask[c];
+    t->ne[l]   = LOREntries(k->dim, k->mask[c]);
+    t->pos[l]  = k->pos + k->start[c];
+    t->any |= t->mask[l];
+    if (t->mask[l] != t->mask[0]) t->all = PETSC_FALSE;
+  }
+}
+
+/* Diagonal and edges of a node, ds[1 + dim]. Those outside the element (not `in`) are skipped: in the trash they would wait for each other */
+INLINE void LORScatterEdges(const int dim, const int n, LORTarget *t, const int in[], const vec ds[], double vals[])
+{
+  for (int l = 0; l < n; l++) {
+    const int *p = t->pos[l];
+
+    vals[p[0]] += ds[0][l];
+    UNROLL
+    for (int a = 0; a < dim; a++) {
+      if (!in[a]) continue;
+      vals[p[1 + 2 * a]] += ds[1 + a][l];
+      vals[p[2 + 2 * a]] += ds[1 + a][l];
+    }
+    t->pos[l] += t->ne[l];
+  }
+}
+
+/* Entries of the coupled pairs of a node, r[bit] = anti-diagonal and main diagonal value; after the edges */
+INLINE void LORScatterPairs(const int dim, LORTarget *t, const int in[], const vec r[][2], double vals[])
+{
+  for (int l = 0; l < t->n; l++) {
+    const int *p = t->pos[l] - t->ne[l] + 1 + 2 * dim;
+
+    for (int bit = 0; bit < (dim == 3 ? 3 : 1); bit++) {
+      if (!(t->mask[l] >> bit & 1)) continue;
+      if (in[LORPair[bit][0]] && in[LORPair[bit][1]]) {
+        vals[p[0]] += r[bit][0][l];
+        vals[p[1]] += r[bit][0][l];
+        vals[p[2]] += r[bit][1][l];
+        vals[p[3]] += r[bit][1][l];
+      }
+      p += 4;
+    }
+  }
+}
+
+/*
+  Mixed terms of pair (a,b) at node v with q = G_ab m_c/4 and s_a = sum of the signs of v's sub-cells in the element
+  (+1 at the first node of a line, -1 at the last, 0 inside):
+    (v+e_a,v+e_b) = q(v) + q(v+e_a+e_b),  (v,v+e_a+e_b) = -q(v+e_a) - q(v+e_b),
+    (v,v+e_a) += s_b (q(v+e_a) - q(v)),   (v,v) += 2 s_a s_b q(v).
+  A lane whose mask lacks the pair adds nothing.
+*/
+INLINE void LORMixed(const struct _HopsLORKernel *k, const LORTarget *t, int bit, const int ijk[], const vec q[], vec *d, vec s[], vec r[])
+{
+  const int P = k->P, a = LORPair[bit][0], b = LORPair[bit][1], st[3] = {1, P, P * P};
+  const int sa = (ijk[a] == 0) - (ijk[a] == P - 1), sb = (ijk[b] == 0) - (ijk[b] == P - 1);
+  const int ina = ijk[a] < P - 1, inb = ijk[b] < P - 1;
+  vec       on, zero                  = {0};
+
+  r[0] = r[1] = zero;
+  if (ina && inb) {
+    r[0] = q[0] + q[st[a] + st[b]];
+    r[1] = -q[st[a]] - q[st[b]];
+  }
+  if (!sa && !sb) return;
+  for (int l = 0; l < W; l++) on[l] = l < t->n ? t->mask[l] >> bit & 1 : 0;
+  if (sb && ina) s[a] += sb * on * (q[st[a]] - q[0]);
+  if (sa && inb) s[b] += sa * on * (q[st[b]] - q[0]);
+  *d += (2. * sa * sb) * on * q[0];
+}
+
+/* Assemble the stencils of a batch: diagonal = mass - (sum of the edges at v) + mixed terms; then scatter lane by lane */
+INLINE void LORStencils(const int dim, const int mixed, const struct _HopsLORKernel *k, const HopsHostRun *run, LORTarget *t, double vals[])
+{
+  const int    P = k->P, st[3] = {1, P, P * P}, nz = dim == 3 ? P : 1;
+  const size_t nn = (size_t)nz * P * P;
+  const vec   *G  = (const vec *)k->G;
+  size_t       diag[3], off[3];
+
+  LOROffsets(dim, nn, diag, off);
+  for (int z = 0, v = 0; z < nz; z++) {
+    for (int y = 0; y < P; y++) {
+      for (int x = 0; x < P; x++, v++) {
+        const int ijk[3] = {x, y, z};
+        const int in[3]  = {x < P - 1, y < P - 1, z < P - 1};
+        vec       ds[4] = {{0}}, r[3][2], *s = ds + 1;
+
+        if (run->mass->nc) ds[0] = G[dim * (dim + 1) / 2 * nn + v];
+        if (run->kappa->nc) {
+          UNROLL
+          for (int a = 0; a < dim; a++) {
+            s[a] = G[diag[a] + v];
+            ds[0] -= s[a];
+            if (ijk[a]) ds[0] -= G[diag[a] + v - st[a]];
+          }
+        }
+        if (mixed) {
+          for (int bit = 0; bit < (dim == 3 ? 3 : 1); bit++)
+            if (t->any >> bit & 1) LORMixed(k, t, bit, ijk, G + off[bit] + v, ds, s, r[bit]);
+        }
+        if (t->n == W) LORScatterEdges(dim, W, t, in, ds, vals);
+        else LORScatterEdges(dim, t->n, t, in, ds, vals);
+        if (mixed) LORScatterPairs(dim, t, in, (const vec(*)[2])r, vals);
+      }
+    }
+  }
+}
+
+INLINE void LORFillBatch(const int dim, const struct _HopsLORKernel *k, const HopsHostRun *run, LORTarget *t, double vals[])
+{
+  const int P = k->P;
+  size_t    diag[3], off[3];
+
+  LOROffsets(dim, (size_t)(dim == 3 ? P : 1) * P * P, diag, off);
+  if (run->kappa->nc) {
+    for (int a = 0, inner = 1; a < dim; a++, inner *= P) LOREdges(P, (dim == 3 ? P * P : P) / inner, inner, k->h, (vec *)k->G + diag[a]);
+  }
+  if (t->any && run->kappa->nc) LORStencils(dim, 1, k, run, t, vals);
+  else LORStencils(dim, 0, k, run, t, vals);
+}
+
+static void LORFill(HopsLORKernel k, HopsHostRun *run, double vals[])
+{
+  for (PetscInt c = 0; c < run->n; c += W) {
+    LORTarget t;
+    Lanes     b;
+
+    LanesSet(&b, c, run->n);
+    LoadCoordinates(&k->map, run->first, b.cell);
+    LORTargetSet(&t, k, run, c);
+    if (k->dim == 3 && k->map.Pg == 2) LORFactors(3, 2, k, run, &b, t.any);
+    else if (k->dim == 3) LORFactors(3, k->map.Pg, k, run, &b, t.any);
+    else LORFactors(2, k->map.Pg, k, run, &b, t.any);
+    if (MaskAny(&b.bad)) {
+      FindBad(&k->map, &b, run);
+      return;
+    }
+    if (k->dim == 3) LORFillBatch(3, k, run, &t, vals);
+    else LORFillBatch(2, k, run, &t, vals);
+  }
+}
+
+/* Bit set where |G_ab| > tol sqrt(G_aa G_bb) at some node; the scalings of LORFactors are undone by their product form */
+static void LORCouplings(HopsLORKernel k, HopsHostRun *run, double tol, unsigned char out[])
+{
+  const int    dim = k->dim, P = k->P;
+  const size_t nn = (size_t)(dim == 3 ? P : 1) * P * P;
+  const vec   *G  = (const vec *)k->G;
+  size_t       diag[3], off[3];
+
+  LOROffsets(dim, nn, diag, off);
+  for (PetscInt c = 0; c < run->n; c += W) {
+    mask  on[3] = {{0}};
+    Lanes b;
+
+    LanesSet(&b, c, run->n);
+    LoadCoordinates(&k->map, run->first, b.cell);
+    LORFactors(dim, k->map.Pg, k, run, &b, 7);
+    if (MaskAny(&b.bad)) {
+      FindBad(&k->map, &b, run);
+      return;
+    }
+    for (int bit = 0; bit < (dim == 3 ? 3 : 1) && run->kappa->nc; bit++) {
+      const int a = LORPair[bit][0], d = LORPair[bit][1];
+
+      for (size_t v = 0; v < nn; v++) {
+        /* S_aa S_bb = G_aa G_bb m_a m_b (m_c / 2)^2 and q_ab = G_ab m_c / 4 */
+        const size_t ia = a == 0 ? v % P : v / P % P, id = d == 1 ? v / P % P : v / P / P;
+        const vec    q = 2 * G[off[bit] + v];
+
+        on[bit] |= q * q * (k->m[ia] * k->m[id]) > tol * tol * G[diag[a] + v] * G[diag[d] + v];
+      }
+    }
+    for (int l = 0; l < W && c + l < run->n; l++) out[c + l] = (unsigned char)((on[0][l] ? 1 : 0) | (on[1][l] ? 2 : 0) | (on[2][l] ? 4 : 0));
+  }
+}

@@ -1,0 +1,255 @@
+/* Host back end: data of forms on H(curl), H(div) and L2, and of their low-order-refined matrices */
+#include <backend/host/runtime/hostimpl.h>
+
+static const HopsValues none = {0, 0, 0, NULL};
+
+/* values per point of a term in a family */
+static int TensorSize(HopsFamily family, int dim)
+{
+  return family == HOPS_L2 ? 1 : dim * (dim + 1) / 2;
+}
+
+static size_t Power(int n, int d)
+{
+  return (size_t)(d == 3 ? n : 1) * n * n;
+}
+
+static PetscErrorCode PackMatrices(HopsFormKernel k, const HopsBasis *b)
+{
+  const int        P = k->P, Q = k->Q, n = PetscMax(P, Q) * (PetscMax(P, Q) + 1) / 2;
+  const PetscReal *f[4] = {b->B, b->E, b->D, b->B}, *g[4] = {b->B, b->E, b->D, b->D};
+  double          *p, *w;
+
+  PetscFunctionBegin;
+  for (int i = 0; i < Q; i++) PetscCheck(PetscAbsReal(b->points[i] + b->points[Q - 1 - i]) < 1e-12, PETSC_COMM_SELF, PETSC_ERR_SUP, "The host back end needs quadrature points symmetric about the cell's centre: use Gauss or Gauss-Lobatto points");
+  PetscCall(PetscMalloc2(8 * n, &k->matmem, Q, &k->weights));
+  PetscCall(PetscArraycpy(k->weights, b->weights, Q));
+  p = k->matmem;
+  HopsHostEvenOddPack(Q, P, b->B, P, 1, &p, &k->M[0]);
+  HopsHostEvenOddPack(Q, P - 1, b->E, P - 1, 1, &p, &k->M[1]);
+  HopsHostEvenOddPack(P, Q, b->B, 1, P, &p, &k->M[2]);
+  HopsHostEvenOddPack(P - 1, Q, b->E, 1, P - 1, &p, &k->M[3]);
+  PetscCall(PetscMalloc1(P * Q, &w));
+  for (int t = 0; t < 4; t++) {
+    const int m = t == 1 ? P - 1 : P;
+
+    for (int i = 0; i < m * Q; i++) w[i] = f[t][i] * g[t][i];
+    HopsHostEvenOddPack(m, Q, w, 1, m, &p, &k->S[t]);
+  }
+  PetscCall(PetscFree(w));
+  PetscAssert(p <= k->matmem + 8 * n, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Packed matrices overflow");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* contractions there and back, products at the points */
+static double TermFlops(const HopsFormKernel k, const HopsLayout *l, int nc)
+{
+  const int    Q  = k->Q;
+  const double nq = (double)Power(Q, k->dim);
+  double       f  = nq * (nc == 1 ? 1 : (nc == 3 ? 6 : 15));
+
+  for (int c = 0; c < (int)l->nc; c++) {
+    double lines = (double)(l->n[c][1] * l->n[c][2]);
+
+    for (int d = 0; d < k->dim; d++) {
+      const int n = (int)l->n[c][d];
+
+      f += lines * (HopsHostEvenOddFlops(Q, n, 1) + HopsHostEvenOddFlops(n, Q, 1));
+      if (d + 1 < k->dim) lines = lines / (double)l->n[c][d + 1] * Q;
+    }
+  }
+  return f;
+}
+
+PetscErrorCode HopsFormCreate_Host(HopsSpace space, const HopsBasis *basis, PetscBool deriv, PetscBool mass, HopsFormKernel *kernel)
+{
+  HopsFormKernel k;
+  size_t         nq, nm;
+  double        *p;
+
+  PetscFunctionBegin;
+  PetscCheck(basis->P <= HOPS_HOST_MAXLINE && basis->Q <= HOPS_HOST_MAXLINE, PETSC_COMM_SELF, PETSC_ERR_SUP, "The host back end takes at most %d nodes and points per direction, not P_1d = %" PetscInt_FMT ", Q_1d = %" PetscInt_FMT ": lower the order, or set -mat_pa_q_1d", HOPS_HOST_MAXLINE, basis->P, basis->Q);
+  PetscCheck(!deriv || space->family != HOPS_L2, PETSC_COMM_SELF, PETSC_ERR_PLIB, "L2 has no derivative");
+  PetscCall(PetscNew(&k));
+  PetscCall(HopsHostSelect(space, &k->ops));
+  k->W         = k->ops->W;
+  k->dim       = (int)space->dim;
+  k->P         = (int)basis->P;
+  k->Q         = (int)basis->Q;
+  k->family    = space->family;
+  k->dfamily   = HopsFamilyDerivative(space->family, space->dim);
+  k->nd        = deriv ? TensorSize(k->dfamily, k->dim) : 0;
+  k->nm        = mass ? TensorSize(k->family, k->dim) : 0;
+  k->nT        = (int)space->nT;
+  k->ncells    = space->ncells;
+  k->ninterior = space->ninterior;
+  k->nbi       = (k->ninterior + k->W - 1) / k->W;
+  k->nb        = k->nbi + (k->ncells - k->ninterior + k->W - 1) / k->W;
+  HopsLayoutCreate(k->family, k->dim, space->order, &k->layout);
+  HopsLayoutCreate(k->dfamily, k->dim, space->order, &k->dlayout);
+  nq = Power(k->Q, k->dim);
+  nm = Power(PetscMax(k->P, k->Q), k->dim);
+  PetscCall(PackMatrices(k, basis));
+  PetscCall(HopsHostAlloc((k->nb * k->layout.ne * k->W + 1) / 2, PETSC_FALSE, &k->mem[0], &p));
+  k->idx = (int *)p;
+  PetscCall(HopsHostAlloc(k->nb * nq * (k->nd + k->nm) * k->W, PETSC_TRUE, &k->mem[1], &k->qdata));
+  PetscCall(HopsHostAlloc((k->layout.ne + k->dlayout.ne + 3 * nq + 2 * nm) * k->W, PETSC_TRUE, &k->mem[2], &k->e));
+  k->w = k->e + k->layout.ne * k->W;
+  k->v = k->w + k->dlayout.ne * k->W;
+  k->f = k->v + 3 * nq * k->W;
+  k->g = k->f + nm * k->W;
+  for (PetscInt b = 0; b < k->nb; b++) {
+    const PetscInt first = b < k->nbi ? b * k->W : k->ninterior + (b - k->nbi) * k->W, last = (b < k->nbi ? k->ninterior : k->ncells) - 1;
+
+    for (int l = 0; l < k->W; l++) /* lanes beyond the last cell of a class repeat it, with zero data */
+      for (PetscInt i = 0; i < k->layout.ne; i++) k->idx[((size_t)b * k->layout.ne + i) * k->W + l] = space->restr[PetscMin(first + l, last) * k->layout.ne + i];
+  }
+  PetscCall(HopsHostGeometrySetUp(space, basis, k->W, &k->geom, &k->map, &k->mem[3]));
+  k->specialised = k->ops->formfind(k);
+  k->bytes       = (PetscLogDouble)k->nb * k->W * (k->layout.ne * sizeof(int) + nq * (k->nd + k->nm) * sizeof(double));
+  k->flops       = (PetscLogDouble)k->layout.ne;
+  if (k->nm) k->flops += TermFlops(k, &k->layout, k->nm);
+  if (k->nd) k->flops += TermFlops(k, &k->dlayout, k->nd) + 2.0 * k->dlayout.ne * (k->family == HOPS_HCURL ? 4 : 2 * k->dim);
+  k->flops *= (PetscLogDouble)k->ncells;
+  PetscCall(PetscSNPrintf(k->name, sizeof(k->name), "%s %sP=%d Q=%d, %s", k->ops->isa, k->specialised ? "" : "generic ", k->P, k->Q, HopsFamilies[k->family]));
+  *kernel = k;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsFormSetUp_Host(HopsFormKernel k, PetscInt first, PetscInt n, const HopsValues *mu, const HopsValues *beta, PetscInt *bad, PetscReal *det)
+{
+  HopsHostRun run = {first, n, k->nd ? mu : &none, k->nm ? beta : &none, -1, 0};
+
+  PetscFunctionBegin;
+  PetscAssert(first + n <= k->ninterior || first >= k->ninterior, PETSC_COMM_SELF, PETSC_ERR_PLIB, "A run of cells mixes interior and shared cells");
+  if (n > 0) k->ops->formsetup(k, &run);
+  *bad = run.bad;
+  *det = run.det;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsFormApply_Host(HopsFormKernel k, HopsPart part, const PetscScalar x[], const PetscScalar xg[], PetscScalar y[], PetscScalar yg[])
+{
+  const PetscInt end[]   = {0, k->nbi / 2, k->nbi, k->nb};
+  const PetscInt cells[] = {0, PetscMin(k->nbi / 2 * k->W, k->ninterior), k->ninterior, k->ncells};
+
+  PetscFunctionBegin;
+  k->ops->formapply(k, end[part], end[part + 1], x, xg, y, yg);
+  if (k->ncells) PetscCall(PetscLogFlops(k->flops / k->ncells * (cells[part + 1] - cells[part])));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsFormDiagonal_Host(HopsFormKernel k, PetscScalar d[], PetscScalar dg[])
+{
+  PetscFunctionBegin;
+  k->ops->formdiagonal(k, d, dg);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsFormGetInfo_Host(HopsFormKernel k, const char **kernel, PetscBool *specialised, PetscLogDouble *bytes, PetscLogDouble *flops)
+{
+  PetscFunctionBegin;
+  if (kernel) *kernel = k->name;
+  if (specialised) *specialised = k->specialised ? PETSC_TRUE : PETSC_FALSE;
+  if (bytes) *bytes = k->bytes;
+  if (flops) *flops = k->flops;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsFormDestroy_Host(HopsFormKernel *kernel)
+{
+  HopsFormKernel k = *kernel;
+
+  PetscFunctionBegin;
+  if (!k) PetscFunctionReturn(PETSC_SUCCESS);
+  for (int i = 0; i < 4; i++) PetscCall(PetscFree(k->mem[i]));
+  PetscCall(PetscFree2(k->matmem, k->weights));
+  PetscCall(HopsBasisDestroy(&k->geom));
+  PetscCall(PetscFree(*kernel));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ---- Low-order-refined matrices ---- */
+
+PetscErrorCode HopsLumpCreate_Host(HopsSpace space, const HopsBasis *gll, PetscBool deriv, PetscBool mass, HopsLumpKernel *kernel)
+{
+  HopsLumpKernel k;
+  size_t         n;
+
+  PetscFunctionBegin;
+  PetscCall(PetscNew(&k));
+  PetscCall(HopsHostSelect(space, &k->ops));
+  k->W       = k->ops->W;
+  k->dim     = (int)space->dim;
+  k->P       = (int)gll->P;
+  k->family  = space->family;
+  k->dfamily = HopsFamilyDerivative(space->family, space->dim);
+  k->nd      = deriv ? TensorSize(k->dfamily, k->dim) : 0;
+  k->nm      = mass ? TensorSize(k->family, k->dim) : 0;
+  k->ncells  = space->ncells;
+  n          = Power(k->P, k->dim) * (k->nd + k->nm) * k->W;
+  PetscCall(HopsHostAlloc(n, PETSC_TRUE, &k->mem[0], &k->G));
+  PetscCall(HopsHostGeometrySetUp(space, gll, k->W, &k->geom, &k->map, &k->mem[1]));
+  k->bytes = n * sizeof(double);
+  PetscCall(PetscSNPrintf(k->name, sizeof(k->name), "%s P=%d, %s", k->ops->isa, k->P, HopsFamilies[k->family]));
+  *kernel = k;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsLumpCouplings_Host(HopsLumpKernel k, PetscInt first, PetscInt n, const HopsValues *mu, const HopsValues *beta, PetscReal tol, unsigned char mask[], PetscInt *bad, PetscReal *det)
+{
+  HopsHostRun run = {first, n, k->nd ? mu : &none, k->nm ? beta : &none, -1, 0};
+
+  PetscFunctionBegin;
+  if (n > 0) k->ops->lumpcouplings(k, &run, tol, mask);
+  *bad = run.bad;
+  *det = run.det;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsLumpSetPositions_Host(HopsLumpKernel k, const HopsLumpPattern pattern[8], const unsigned char mask[], const PetscInt start[], const int pos[])
+{
+  PetscInt n = 0;
+
+  PetscFunctionBegin;
+  k->pattern = pattern;
+  k->mask    = mask;
+  k->start   = start;
+  k->pos     = pos;
+  for (int m = 0; m < 8; m++) n = PetscMax(n, pattern[m].n);
+  PetscCall(PetscFree(k->mem[2]));
+  PetscCall(HopsHostAlloc((size_t)n * k->W, PETSC_FALSE, &k->mem[2], &k->loc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsLumpFill_Host(HopsLumpKernel k, PetscInt first, PetscInt n, const HopsValues *mu, const HopsValues *beta, PetscScalar vals[], PetscInt *bad, PetscReal *det)
+{
+  HopsHostRun run = {first, n, k->nd ? mu : &none, k->nm ? beta : &none, -1, 0};
+
+  PetscFunctionBegin;
+  PetscCheck(k->pos || !k->ncells, PETSC_COMM_SELF, PETSC_ERR_ORDER, "LumpSetPositions must come before LumpFill");
+  if (n > 0) k->ops->lumpfill(k, &run, vals);
+  *bad = run.bad;
+  *det = run.det;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsLumpGetInfo_Host(HopsLumpKernel k, const char **kernel, PetscLogDouble *bytes)
+{
+  PetscFunctionBegin;
+  if (kernel) *kernel = k->name;
+  if (bytes) *bytes = k->bytes;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsLumpDestroy_Host(HopsLumpKernel *kernel)
+{
+  HopsLumpKernel k = *kernel;
+
+  PetscFunctionBegin;
+  if (!k) PetscFunctionReturn(PETSC_SUCCESS);
+  for (int i = 0; i < 3; i++) PetscCall(PetscFree(k->mem[i]));
+  PetscCall(HopsBasisDestroy(&k->geom));
+  PetscCall(PetscFree(*kernel));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

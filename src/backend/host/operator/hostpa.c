@@ -1,0 +1,206 @@
+/* Host back end: data of a partially assembled operator */
+#include <backend/host/runtime/hostimpl.h>
+
+static size_t Power(int n, int d)
+{
+  return (size_t)(d == 3 ? n : 1) * n * n;
+}
+
+/* Even-odd form of an M x N matrix A with A[m][n] at a[m*sm + n*sn]; see HopsHostMatrices */
+void HopsHostEvenOddPack(int M, int N, const double a[], int sm, int sn, double **p, const double **out)
+{
+  const int Ne = (N + 1) / 2;
+
+  *out = *p;
+  for (int m = 0; m < (M + 1) / 2; m++, *p += N) {
+    for (int n = 0; n < Ne; n++) {
+      const double s = a[m * sm + n * sn], t = a[m * sm + (N - 1 - n) * sn];
+
+      (*p)[n] = n == N - 1 - n ? s : (s + t) / 2;
+      if (n < N / 2) (*p)[Ne + n] = (s - t) / 2;
+    }
+  }
+}
+
+/* Points symmetric about 0: what even-odd contraction rests on */
+static PetscErrorCode CheckSymmetric(PetscInt n, const PetscReal x[])
+{
+  PetscFunctionBegin;
+  for (PetscInt i = 0; i < n; i++) PetscCheck(PetscAbsReal(x[i] + x[n - 1 - i]) < 1e-12, PETSC_COMM_SELF, PETSC_ERR_SUP, "The host back end needs quadrature points symmetric about the cell's centre: use Gauss or Gauss-Lobatto points");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsHostPackMatrices(const HopsBasis *b, HopsHostMatrices *mat, double **mem)
+{
+  const int P = (int)b->P, Q = (int)b->Q, n = PetscMax(P, Q) * (PetscMax(P, Q) + 1) / 2;
+  double   *p, *w;
+
+  PetscFunctionBegin;
+  PetscCall(CheckSymmetric(Q, b->points));
+  PetscCall(CheckSymmetric(P, b->nodes));
+  PetscCall(PetscCalloc1(9 * n, mem));
+  p = *mem;
+  HopsHostEvenOddPack(Q, P, b->B, P, 1, &p, &mat->B);
+  HopsHostEvenOddPack(P, Q, b->B, 1, P, &p, &mat->BT);
+  if (Q >= P) {
+    HopsHostEvenOddPack(Q, Q, b->C, Q, 1, &p, &mat->C);
+    HopsHostEvenOddPack(Q, Q, b->C, 1, Q, &p, &mat->CT);
+  } else {
+    HopsHostEvenOddPack(Q, P, b->D, P, 1, &p, &mat->D);
+    HopsHostEvenOddPack(P, Q, b->D, 1, P, &p, &mat->DT);
+  }
+  PetscCall(PetscMalloc1(P * Q, &w));
+  for (int i = 0; i < P * Q; i++) w[i] = b->B[i] * b->B[i];
+  HopsHostEvenOddPack(P, Q, w, 1, P, &p, &mat->BB);
+  for (int i = 0; i < P * Q; i++) w[i] = b->D[i] * b->D[i];
+  HopsHostEvenOddPack(P, Q, w, 1, P, &p, &mat->DD);
+  for (int i = 0; i < P * Q; i++) w[i] = b->B[i] * b->D[i];
+  HopsHostEvenOddPack(P, Q, w, 1, P, &p, &mat->BD);
+  PetscCall(PetscFree(w));
+  PetscAssert(p <= *mem + 9 * n, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Packed matrices overflow");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  Flops of an even-odd product of an M x N matrix: sums and differences of the input, N multiply-adds (less two first sums)
+  and a recombination for each pair of rows, and the middle row
+*/
+double HopsHostEvenOddFlops(int M, int N, int s)
+{
+  const int pair = N > 1 ? 2 * N : 3, middle = 2 * (s > 0 ? (N + 1) / 2 : N / 2) - 1;
+
+  return 2 * (N / 2) + (M / 2) * pair + (M % 2 ? PetscMax(0, middle) : 0);
+}
+
+/* Flops of a cell: contractions as Cell2, Cell3 and CellUnder run them, products with qdata, and the sum into y */
+static double CellFlops(const HopsPAKernel k)
+{
+  const int    dim = k->dim, P = k->P, Q = k->Q;
+  const double nq = Power(Q, dim), nn = Power(P, dim), fB = HopsHostEvenOddFlops(Q, P, 1), fBT = HopsHostEvenOddFlops(P, Q, 1);
+  double       f = nn + (k->diffusion ? (dim == 3 ? 15 : 6) : 0) * nq + (k->mass ? (k->diffusion ? 2 : 1) : 0) * nq, lines;
+
+  if (Q < P) {
+    const double fD = HopsHostEvenOddFlops(Q, P, -1), fDT = HopsHostEvenOddFlops(P, Q, -1);
+    const double in[3] = {Power(P, dim) / P, Power(P, dim) / (P * P) * Q, Q * Q};
+
+    for (int a = k->diffusion ? 0 : dim; a < dim + (int)k->mass; a++) {
+      for (int b = 0; b < dim; b++) {
+        f += in[b] * (a == b ? fD : fB);
+        f += Power(Q, dim) / Q / pow((double)Q / P, b) * (a == b ? fDT : fBT);
+      }
+      f += nn;
+    }
+    return f;
+  }
+  lines = dim == 3 ? P * P + P * Q + Q * Q : P + Q;
+  if (!k->collocated) f += lines * (fB + fBT);
+  if (k->diffusion) f += dim * (nq / Q) * (HopsHostEvenOddFlops(Q, Q, -1) * 2 + Q) - nq; /* the first sum of the three is no addition */
+  return f;
+}
+
+/* L-vector indices by batch; lanes beyond the last cell of a class repeat that cell */
+static void FillIndices(HopsPAKernel k)
+{
+  const int W = k->W, nn = (int)Power(k->P, k->dim);
+
+  for (PetscInt b = 0; b < k->nb; b++) {
+    const PetscInt first = b < k->nbi ? b * W : k->ninterior + (b - k->nbi) * W, last = (b < k->nbi ? k->ninterior : k->ncells) - 1;
+
+    for (int l = 0; l < W; l++) {
+      const int *r = k->restr + (size_t)PetscMin(first + l, last) * nn;
+
+      for (int i = 0; i < nn; i++) k->idx[((size_t)b * nn + i) * W + l] = r[i];
+    }
+  }
+}
+
+PetscErrorCode HopsPACreate_Host(HopsSpace space, const HopsBasis *basis, PetscBool diffusion, PetscBool mass, HopsPAKernel *kernel)
+{
+  HopsPAKernel k;
+  size_t       nn, nq, nm, nwork;
+  double      *p;
+
+  PetscFunctionBegin;
+  PetscCheck(basis->P <= HOPS_HOST_MAXLINE && basis->Q <= HOPS_HOST_MAXLINE, PETSC_COMM_SELF, PETSC_ERR_SUP, "The host back end takes at most %d nodes and points per direction, not P_1d = %" PetscInt_FMT ", Q_1d = %" PetscInt_FMT ": lower the order, or set -mat_pa_q_1d", HOPS_HOST_MAXLINE, basis->P, basis->Q);
+  PetscCheck(space->dim == 2 || space->dim == 3, PETSC_COMM_SELF, PETSC_ERR_SUP, "The host back end takes dimensions 2 and 3, not %" PetscInt_FMT, space->dim);
+  PetscCall(PetscNew(&k));
+  PetscCall(HopsHostSelect(space, &k->ops));
+  k->W          = k->ops->W;
+  k->dim        = (int)space->dim;
+  k->P          = (int)basis->P;
+  k->Q          = (int)basis->Q;
+  k->diffusion  = diffusion;
+  k->mass       = mass;
+  k->collocated = basis->collocated;
+  k->ncomp      = (diffusion ? k->dim * (k->dim + 1) / 2 : 0) + (mass ? 1 : 0);
+  k->restr      = space->restr;
+  k->nT         = (int)space->nT;
+  k->ncells     = space->ncells;
+  k->ninterior  = space->ninterior;
+  k->nbi        = (k->ninterior + k->W - 1) / k->W;
+  k->nb         = k->nbi + (k->ncells - k->ninterior + k->W - 1) / k->W;
+  nn            = Power(k->P, k->dim);
+  nq            = Power(k->Q, k->dim);
+  nm            = Power(PetscMax(k->P, k->Q), k->dim) + PetscMax(k->P, k->Q); /* planes are padded, see Cell3 */
+  nwork         = (3 + k->dim + 2) * nm;                                      /* e, u, f; g also holds all the derivatives where Q < P */
+  PetscCall(HopsHostPackMatrices(basis, &k->mat, &k->matmem));
+  PetscCall(PetscMalloc1(k->Q, &k->weights));
+  PetscCall(PetscArraycpy(k->weights, basis->weights, k->Q));
+  PetscCall(HopsHostAlloc((k->nb * nn * k->W + 1) / 2, PETSC_FALSE, &k->mem[0], &p));
+  k->idx = (int *)p;
+  PetscCall(HopsHostAlloc(k->nb * nq * k->ncomp * k->W, PETSC_TRUE, &k->mem[1], &k->qdata));
+  PetscCall(HopsHostAlloc(nwork * k->W, PETSC_TRUE, &k->mem[2], &k->e));
+  k->u = k->e + nm * k->W;
+  k->f = k->u + nm * k->W;
+  k->g = k->f + nm * k->W;
+  FillIndices(k);
+  PetscCall(HopsHostGeometrySetUp(space, basis, k->W, &k->geom, &k->map, &k->mem[3]));
+  k->specialised = k->ops->find(k);
+  k->bytes       = (PetscLogDouble)k->nb * k->W * (nn * sizeof(int) + nq * k->ncomp * sizeof(double)) + nwork * k->W * sizeof(double);
+  k->flops       = CellFlops(k) * (PetscLogDouble)k->ncells;
+  PetscCall(PetscSNPrintf(k->name, sizeof(k->name), "%s %sP=%d Q=%d", k->ops->isa, k->specialised ? "" : "generic ", k->P, k->Q));
+  *kernel = k;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsPADestroy_Host(HopsPAKernel *kernel)
+{
+  HopsPAKernel k = *kernel;
+
+  PetscFunctionBegin;
+  if (!k) PetscFunctionReturn(PETSC_SUCCESS);
+  for (int i = 0; i < 4; i++) PetscCall(PetscFree(k->mem[i]));
+  PetscCall(PetscFree(k->matmem));
+  PetscCall(PetscFree(k->weights));
+  PetscCall(HopsBasisDestroy(&k->geom));
+  PetscCall(PetscFree(*kernel));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsPAGetRaw_Host(HopsPAKernel k, HopsHostRaw *raw)
+{
+  const double *m[9] = {k->mat.B, k->mat.BT, k->mat.C, k->mat.CT, k->mat.D, k->mat.DT, k->mat.BB, k->mat.DD, k->mat.BD};
+  const int     n    = PetscMax(k->P, k->Q);
+
+  PetscFunctionBegin;
+  PetscCall(PetscMemzero(raw, sizeof(*raw)));
+  raw->isa        = k->ops->isa;
+  raw->dim        = k->dim;
+  raw->P          = k->P;
+  raw->Q          = k->Q;
+  raw->W          = k->W;
+  raw->ncomp      = k->ncomp;
+  raw->nT         = k->nT;
+  raw->diffusion  = k->diffusion;
+  raw->mass       = k->mass;
+  raw->collocated = k->collocated;
+  raw->n          = k->ncells;
+  raw->ninterior  = k->ninterior;
+  raw->restr      = k->restr;
+  raw->qdata      = k->qdata;
+  raw->matmem     = k->matmem;
+  raw->nmat       = 9 * (n * (n + 1) / 2);
+  raw->flops[0]   = k->flops;
+  for (int i = 0; i < 9; i++) raw->offset[i] = m[i] ? (PetscInt)(m[i] - k->matmem) : -1;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,388 @@
+/* Host back end: patches in batches of as many as a vector has lanes, and dense patches by BLAS. */
+#include <backend/host/runtime/hostimpl.h>
+#include <hops/private/hopspatch.h>
+#include <petscblaslapack.h>
+
+/* Patches in the order of their batches */
+typedef struct {
+  int      color, shape, f[3];
+  PetscInt patch;
+} Entry;
+
+static int EntryCompare(const void *a, const void *b)
+{
+  const Entry *x = (const Entry *)a, *y = (const Entry *)b;
+
+  if (x->color != y->color) return x->color - y->color;
+  if (x->shape != y->shape) return x->shape - y->shape;
+  for (int d = 0; d < 3; d++)
+    if (x->f[d] != y->f[d]) return x->f[d] < y->f[d] ? -1 : 1;
+  return x->patch < y->patch ? -1 : 1;
+}
+
+/* Shape of a patch: its sizes, and distances of its entries; dist[] of the first of each shape serves all */
+static PetscErrorCode FindShape(HopsPatches pt, PetscInt k, PetscInt *nshapes, PetscInt shapes[], int *shape)
+{
+  const PetscInt n = pt->start[k + 1] - pt->start[k];
+
+  PetscFunctionBegin;
+  for (*shape = 0; *shape < *nshapes; ++*shape) {
+    const PetscInt j = shapes[*shape];
+    PetscBool      same;
+
+    if (pt->size[j][0] != pt->size[k][0] || pt->size[j][1] != pt->size[k][1] || pt->size[j][2] != pt->size[k][2]) continue;
+    if (pt->esize[j][0] != pt->esize[k][0] || pt->esize[j][1] != pt->esize[k][1] || pt->esize[j][2] != pt->esize[k][2]) continue;
+    PetscCall(PetscArraycmp(pt->dist + pt->start[j], pt->dist + pt->start[k], n, &same));
+    if (same) PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCheck(*nshapes < 1024, PETSC_COMM_SELF, PETSC_ERR_PLIB, "More than 1024 shapes of patches");
+  shapes[(*nshapes)++] = k;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static void SetReal(HopsPatchKernel k, size_t i, double v)
+{
+  if (k->single) ((float *)k->reals)[i] = (float)v;
+  else ((double *)k->reals)[i] = v;
+}
+
+static size_t Half(int n, int N)
+{
+  return (size_t)((n + 1) / 2) * ((N + 1) / 2) + (size_t)(n / 2) * (N / 2);
+}
+
+/* S^T, S, lambda, and for fused sweeps A and M on all N nodes */
+static size_t FactorSize(int kind, int n, int N, int lanes)
+{
+  if (kind == HOPS_HOST_PATCH_SYMMETRIC) return 2 * Half(n, n) + n + 2 * Half(n, N);
+  return ((size_t)2 * n * n + n + 2 * n * N) * (kind == HOPS_HOST_PATCH_VARYING ? lanes : 1);
+}
+
+/* S^T, S and lambda of a factor at reals[at + .. * stride] */
+static void FillFactor(HopsPatchKernel k, int factor, int kind, size_t at, int stride)
+{
+  const HopsPatchFactor *f = k->patches->factors + factor;
+  const double          *S = k->patches->values + f->offset;
+  const int              n = (int)f->n, Ne = (n + 1) / 2, No = n / 2;
+
+  for (int t = 0; t < 2; t++) { /* t = 0: rows are modes */
+    if (kind == HOPS_HOST_PATCH_SYMMETRIC) {
+      for (int r = 0; r < Ne; r++)
+        for (int c = 0; c < Ne; c++) SetReal(k, at++, t ? S[r * n + c] : S[c * n + r]);
+      for (int r = 0; r < No; r++)
+        for (int c = 0; c < No; c++) SetReal(k, at++, t ? S[r * n + Ne + c] : S[c * n + Ne + r]);
+    } else {
+      for (int r = 0; r < n; r++)
+        for (int c = 0; c < n; c++, at += stride) SetReal(k, at, t ? S[r * n + c] : S[c * n + r]);
+    }
+  }
+  for (int i = 0; i < n; i++, at += stride) SetReal(k, at, S[n * n + i]);
+  for (int t = 0; t < 2 && k->patches->fuse; t++) { /* A, then M */
+    const int     N = (int)f->N, Nh = (N + 1) / 2;
+    const double *A = S + n * n + n + t * n * N;
+
+    if (kind == HOPS_HOST_PATCH_SYMMETRIC) {
+      for (int i = 0; i < Ne; i++)
+        for (int j = 0; j < Nh; j++) SetReal(k, at++, j == N - 1 - j ? A[i * N + j] : 0.5 * (A[i * N + j] + A[i * N + N - 1 - j]));
+      for (int i = 0; i < No; i++)
+        for (int j = 0; j < N / 2; j++) SetReal(k, at++, 0.5 * (A[i * N + j] - A[i * N + N - 1 - j]));
+    } else
+      for (int i = 0; i < n * N; i++, at += stride) SetReal(k, at, A[i]);
+  }
+}
+
+/* Flops of a batch's patch: contractions, reciprocals, and the sum into z */
+static double PatchFlops(int dim, const int size[3], int kind)
+{
+  const double total = (double)size[0] * size[1] * (dim == 3 ? size[2] : 1);
+  double       f     = total * (dim == 3 ? 8 : 6);
+
+  for (int d = 0; d < dim; d++) {
+    const int    n = size[d], Ne = (n + 1) / 2, No = n / 2;
+    const double line = kind == HOPS_HOST_PATCH_SYMMETRIC ? 2.0 * No + Ne * (2.0 * Ne - 1) + No * (2.0 * No - 1) : n * (2.0 * n - 1);
+
+    f += 2 * (total / n) * line;
+  }
+  return f;
+}
+
+/* Flops of a fused sweep's residual */
+static double ResidualFlops(int dim, const int n[3], const int N[3], int kind)
+{
+  const double nz = dim == 3 ? N[2] : 1, np = (double)n[0] * n[1];
+  double       row[3];
+
+  for (int d = 0; d < dim; d++) row[d] = kind == HOPS_HOST_PATCH_SYMMETRIC ? 2.0 * (N[d] / 2) + 2.0 * Half(n[d], N[d]) : n[d] * (2.0 * N[d] - 1);
+  return nz * (2 * N[1] * row[0] + 3 * n[0] * row[1] + 5 * np) + (dim == 3 ? 2 * np * row[2] + 4 * np * n[2] : 2 * np);
+}
+
+/*
+  Runs of patches that share their factors fill batches of scalars; what is left of a shape goes into batches with factors by lane. The
+  first pass counts, the second fills.
+*/
+static PetscErrorCode Batches(HopsPatchKernel k, PetscInt n, const Entry order[], const PetscInt shapes[], PetscBool fill, size_t *nidx, size_t *nreal, size_t factorat[][2])
+{
+  HopsPatches pt = k->patches;
+  const int   L  = k->lanes;
+  PetscInt   *rest, nrest, nb = 0;
+
+  PetscFunctionBegin;
+  *nidx = *nreal = 0;
+  PetscCall(PetscMalloc1(n, &rest));
+  for (PetscInt i = 0; i < pt->nfactors; ++i) factorat[i][0] = factorat[i][1] = 0;
+  for (PetscInt s = 0, e; s < n; s = e) {
+    const int *size = pt->size[order[s].patch];
+    const int *es = pt->esize[order[s].patch], etotal = es[0] * es[1] * es[2], total = size[0] * size[1] * size[2];
+
+    for (e = s; e < n && order[e].color == order[s].color && order[e].shape == order[s].shape; ++e) {}
+    nrest = 0;
+    for (PetscInt i = s, j = s; i < e || nrest;) {
+      PetscInt            list[16];
+      int                 m = 0, kind = HOPS_HOST_PATCH_SHARED;
+      HopsHostPatchBatch *b = fill ? k->batch + nb : NULL;
+
+      if (i < e) { /* the next run of equal factors */
+        for (j = PetscMax(i, j); j < e && order[j].f[0] == order[i].f[0] && order[j].f[1] == order[i].f[1] && order[j].f[2] == order[i].f[2]; ++j) {}
+        if (j - i < L && !(i == s && j == e)) {
+          for (; i < j; ++i) rest[nrest++] = i;
+          continue;
+        }
+        for (; m < L && i < j; ++m) list[m] = order[i++].patch;
+        kind = HOPS_HOST_PATCH_SYMMETRIC;
+        for (int d = 0; d < k->dim; ++d)
+          if (!pt->factors[pt->factor[list[0]][d]].symmetric) kind = HOPS_HOST_PATCH_SHARED;
+      } else {
+        for (; m < L && nrest; ++m) list[m] = order[rest[--nrest]].patch;
+        for (int l = 1; l < m; ++l)
+          for (int d = 0; d < k->dim; ++d)
+            if (pt->factor[list[l]][d] != pt->factor[list[0]][d]) kind = HOPS_HOST_PATCH_VARYING;
+      }
+      if (fill) {
+        for (int d = 0; d < 3; ++d) b->size[d] = size[d];
+        b->kind  = kind;
+        b->dist  = pt->dist + pt->start[shapes[order[s].shape]];
+        b->idx   = *nidx;
+        b->scale = *nreal;
+        for (int i2 = 0; i2 < total; ++i2)
+          for (int l = 0; l < L; ++l) k->idx[*nidx + (size_t)i2 * L + l] = l < m ? pt->idx[pt->start[list[l]] + i2] : (int)(pt->nP - 1);
+        b->eidx = *nidx + (size_t)total * L;
+        for (int d = 0; d < 3; ++d) b->esize[d] = es[d];
+        for (int i2 = 0; i2 < etotal; ++i2)
+          for (int l = 0; l < L; ++l) k->idx[b->eidx + (size_t)i2 * L + l] = l < m ? pt->eidx[pt->estart[list[l]] + i2] : (int)(pt->nP - 1);
+        if (etotal) k->sflops[order[s].color] += m * ResidualFlops(k->dim, size, es, kind);
+        for (int a = 0; a < 6; ++a)
+          for (int l = 0; l < L; ++l) SetReal(k, *nreal + (size_t)a * L + l, pt->scale[list[PetscMin(l, m - 1)]][a]);
+        k->bstart[order[s].color + 1] = nb + 1;
+        k->cflops[order[s].color] += m * PatchFlops(k->dim, size, kind);
+        k->nshared += kind != HOPS_HOST_PATCH_VARYING;
+      }
+      *nidx += (size_t)(total + etotal) * L;
+      *nreal += 6 * L;
+      for (int d = 0; d < k->dim; ++d) {
+        const int    f  = pt->factor[list[0]][d];
+        const size_t fs = (FactorSize(kind, size[d], pt->fuse ? (int)pt->factors[f].N : 0, L) + L - 1) / L * L;
+
+        if (kind == HOPS_HOST_PATCH_VARYING) {
+          if (fill) {
+            b->matrix[d] = *nreal;
+            for (int l = 0; l < L; ++l) FillFactor(k, pt->factor[list[PetscMin(l, m - 1)]][d], kind, *nreal + l, L);
+          }
+          *nreal += fs;
+        } else {
+          size_t *at = &factorat[f][kind == HOPS_HOST_PATCH_SYMMETRIC];
+
+          if (!*at) {
+            *at = *nreal;
+            if (fill) FillFactor(k, f, kind, *nreal, 1);
+            *nreal += fs;
+          }
+          if (fill) b->matrix[d] = *at;
+        }
+      }
+      if (fill) k->nspecialised += k->ops->patchfind(k->dim, k->single, b);
+      ++nb;
+    }
+  }
+  k->nbatch = nb;
+  PetscCall(PetscFree(rest));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsPatchCreate_Host(HopsPatches pt, PetscBool single, HopsPatchKernel *kernel)
+{
+  HopsPatchKernel k;
+  Entry          *order;
+  PetscInt        n = 0, nshapes = 0, shapes[1024], dmax = 0, emax = 1;
+  size_t          nidx, nreal, (*factorat)[2];
+  double         *p;
+
+  PetscFunctionBegin;
+  PetscCall(PetscNew(&k));
+  PetscCall(HopsHostSelect(pt->space, &k->ops));
+  k->patches = pt;
+  k->dim     = (int)pt->space->dim;
+  k->single  = single;
+  k->lanes   = k->ops->W * (single ? 2 : 1);
+  k->ncolors = PetscMax(1, pt->ncolors);
+  k->level   = pt->level;
+  PetscCall(PetscCalloc4(k->ncolors + 1, &k->bstart, k->ncolors + 1, &k->dstart, k->ncolors, &k->cflops, k->ncolors, &k->sflops));
+  PetscCall(PetscMalloc2(pt->n, &order, pt->nfactors, &factorat));
+  PetscCall(PetscMalloc1(pt->n, &k->dense));
+  for (PetscInt i = 0; i < pt->n; ++i) {
+    if (pt->solver[i] == HOPS_PATCH_DENSE) {
+      dmax = PetscMax(dmax, pt->start[i + 1] - pt->start[i]);
+      continue;
+    }
+    if (pt->solver[i] == HOPS_PATCH_CONDENSED) continue;
+    for (int d = 0; d < 3; ++d) PetscCheck(pt->size[i][d] <= HOPS_HOST_MAXLINE, PETSC_COMM_SELF, PETSC_ERR_SUP, "The host back end takes patches of at most %d unknowns per direction, not %d: lower the order", HOPS_HOST_MAXLINE, pt->size[i][d]);
+    order[n].color = pt->color[i];
+    order[n].patch = i;
+    for (int d = 0; d < 3; ++d) order[n].f[d] = pt->factor[i][d];
+    PetscCall(FindShape(pt, i, &nshapes, shapes, &order[n++].shape));
+    {
+      const PetscInt a = pt->size[i][0] + 2, b = pt->size[i][1] + 2, c = pt->size[i][2] + 2;
+
+      emax = PetscMax(emax, (pt->start[i + 1] - pt->start[i]) + (pt->fuse ? 6 * a * b + 2 * a * b * c : 0));
+    }
+  }
+  qsort(order, n, sizeof(Entry), EntryCompare);
+  for (PetscInt c = 0; c < k->ncolors; ++c) {
+    for (PetscInt i = 0; i < pt->n; ++i)
+      if (pt->solver[i] == HOPS_PATCH_DENSE && pt->color[i] == c) {
+        k->dense[k->ndense++] = i;
+        k->cflops[c] += 2.0 * PetscSqr((double)(pt->start[i + 1] - pt->start[i]));
+      }
+    k->dstart[c + 1] = k->ndense;
+  }
+  PetscCall(PetscMalloc1(2 * dmax, &k->dwork));
+  PetscCall(Batches(k, n, order, shapes, PETSC_FALSE, &nidx, &nreal, factorat));
+  PetscCall(PetscCalloc1(k->nbatch, &k->batch));
+  PetscCall(HopsHostAlloc((nidx + 1) / 2, PETSC_FALSE, &k->mem[0], &p));
+  k->idx = (int *)p;
+  PetscCall(HopsHostAlloc(single ? (nreal + 1) / 2 : nreal, PETSC_FALSE, &k->mem[1], &p));
+  k->reals = p;
+  PetscCall(HopsHostAlloc((size_t)emax * k->ops->W, PETSC_FALSE, &k->mem[2], &k->e));
+  PetscCall(Batches(k, n, order, shapes, PETSC_TRUE, &nidx, &nreal, factorat));
+  PetscCall(HopsHostCondensedCreate(pt, k->ops, k->cflops, &k->bytes, &k->condensed));
+  for (PetscInt c = 0; c < k->ncolors; ++c) {
+    k->bstart[c + 1] = PetscMax(k->bstart[c + 1], k->bstart[c]);
+    k->flops += k->cflops[c];
+  }
+  PetscCall(PetscFree2(order, factorat));
+  k->bytes += nidx * sizeof(int) + nreal * (single ? sizeof(float) : sizeof(double)) + pt->ninv * sizeof(PetscScalar);
+  PetscCall(PetscSNPrintf(k->name, sizeof(k->name), "%s %s, %d%% of batches specialised, %d%% share factors", k->ops->isa, single ? "single" : "double", k->nbatch ? (int)(100 * k->nspecialised / k->nbatch) : 0, k->nbatch ? (int)(100 * k->nshared / k->nbatch) : 0));
+  *kernel = k;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ApplyDense(HopsPatchKernel k, PetscInt begin, PetscInt end, HopsPatchMode mode, const PetscScalar r[], PetscScalar z[])
+{
+  HopsPatches pt = k->patches;
+
+  PetscFunctionBegin;
+  for (PetscInt d = begin; d < end; ++d) {
+    const PetscInt       j = k->dense[d], n = pt->start[j + 1] - pt->start[j];
+    const int           *idx  = pt->idx + pt->start[j];
+    const unsigned char *dist = pt->dist + pt->start[j];
+    double              *x = k->dwork, *y = x + n;
+    const PetscScalar    alpha = 1.0, beta = 0.0;
+    PetscBLASInt         bn, one           = 1;
+
+    PetscCall(PetscBLASIntCast(n, &bn));
+    for (PetscInt i = 0; i < n; ++i) x[i] = mode == HOPS_PATCH_RESTRICT_IN && k->level[idx[i]] != dist[i] ? 0.0 : r[idx[i]];
+    PetscCallBLAS("BLASgemv", BLASgemv_("T", &bn, &bn, &alpha, pt->inv + pt->dense[j], &bn, x, &one, &beta, y, &one));
+    for (PetscInt i = 0; i < n; ++i)
+      if (mode != HOPS_PATCH_RESTRICT_OUT || k->level[idx[i]] == dist[i]) z[idx[i]] += y[i];
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsPatchApply_Host(HopsPatchKernel k, PetscInt color, HopsPatchMode mode, const PetscScalar r[], PetscScalar z[])
+{
+  const PetscInt c0 = color < 0 ? 0 : color, c1 = color < 0 ? k->ncolors : color + 1;
+
+  PetscFunctionBegin;
+  for (PetscInt b = k->bstart[c0]; b < k->bstart[c1]; ++b) k->batch[b].solve(k, k->batch + b, mode, r, z);
+  PetscCall(ApplyDense(k, k->dstart[c0], k->dstart[c1], mode, r, z));
+  PetscCall(HopsHostCondensedApply(k->condensed, c0, c1, mode, PETSC_FALSE, r, z));
+  for (PetscInt c = c0; c < c1; ++c) PetscCall(PetscLogFlops(k->cflops[c]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsPatchSweep_Host(HopsPatchKernel k, PetscInt color, const PetscScalar b[], PetscScalar z[])
+{
+  PetscFunctionBegin;
+  for (PetscInt i = k->bstart[color]; i < k->bstart[color + 1]; ++i) k->batch[i].sweep(k, k->batch + i, b, z);
+  PetscCall(PetscLogFlops(k->cflops[color] + k->sflops[color]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Dense inverses stay in double precision */
+static PetscErrorCode ApplyDenseSingle(HopsPatchKernel k, PetscInt begin, PetscInt end, HopsPatchMode mode, const float r[], float z[])
+{
+  HopsPatches pt = k->patches;
+
+  PetscFunctionBegin;
+  for (PetscInt d = begin; d < end; ++d) {
+    const PetscInt       j = k->dense[d], n = pt->start[j + 1] - pt->start[j];
+    const int           *idx  = pt->idx + pt->start[j];
+    const unsigned char *dist = pt->dist + pt->start[j];
+    double              *x = k->dwork, *y = x + n;
+    const PetscScalar    alpha = 1.0, beta = 0.0;
+    PetscBLASInt         bn, one           = 1;
+
+    PetscCall(PetscBLASIntCast(n, &bn));
+    for (PetscInt i = 0; i < n; ++i) x[i] = mode == HOPS_PATCH_RESTRICT_IN && k->level[idx[i]] != dist[i] ? 0.0 : r[idx[i]];
+    PetscCallBLAS("BLASgemv", BLASgemv_("T", &bn, &bn, &alpha, pt->inv + pt->dense[j], &bn, x, &one, &beta, y, &one));
+    for (PetscInt i = 0; i < n; ++i)
+      if (mode != HOPS_PATCH_RESTRICT_OUT || k->level[idx[i]] == dist[i]) z[idx[i]] += (float)y[i];
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsPatchApplySingle_Host(HopsPatchKernel k, PetscInt color, HopsPatchMode mode, const float r[], float z[])
+{
+  const PetscInt c0 = color < 0 ? 0 : color, c1 = color < 0 ? k->ncolors : color + 1;
+
+  PetscFunctionBegin;
+  PetscCheck(k->single, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE, "Vectors in single precision need patches in single precision");
+  for (PetscInt b = k->bstart[c0]; b < k->bstart[c1]; ++b) k->batch[b].solvesingle(k, k->batch + b, mode, r, z);
+  PetscCall(ApplyDenseSingle(k, k->dstart[c0], k->dstart[c1], mode, r, z));
+  PetscCall(HopsHostCondensedApply(k->condensed, c0, c1, mode, PETSC_TRUE, r, z));
+  for (PetscInt c = c0; c < c1; ++c) PetscCall(PetscLogFlops(k->cflops[c]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsPatchSweepSingle_Host(HopsPatchKernel k, PetscInt color, const float b[], float z[])
+{
+  PetscFunctionBegin;
+  PetscCheck(k->single, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE, "Vectors in single precision need patches in single precision");
+  for (PetscInt i = k->bstart[color]; i < k->bstart[color + 1]; ++i) k->batch[i].sweepsingle(k, k->batch + i, b, z);
+  PetscCall(PetscLogFlops(k->cflops[color] + k->sflops[color]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsPatchGetInfo_Host(HopsPatchKernel k, const char **kernel, PetscLogDouble *bytes, PetscLogDouble *flops)
+{
+  PetscFunctionBegin;
+  if (kernel) *kernel = k->name;
+  if (bytes) *bytes = k->bytes;
+  if (flops) *flops = k->flops;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsPatchDestroy_Host(HopsPatchKernel *kernel)
+{
+  HopsPatchKernel k = *kernel;
+
+  PetscFunctionBegin;
+  if (!k) PetscFunctionReturn(PETSC_SUCCESS);
+  for (int i = 0; i < 3; i++) PetscCall(PetscFree(k->mem[i]));
+  PetscCall(PetscFree4(k->bstart, k->dstart, k->cflops, k->sflops));
+  PetscCall(PetscFree(k->dense));
+  PetscCall(PetscFree(k->dwork));
+  PetscCall(HopsHostCondensedDestroy(&k->condensed));
+  PetscCall(PetscFree(k->batch));
+  PetscCall(PetscFree(*kernel));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

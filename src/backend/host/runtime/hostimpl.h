@@ -1,0 +1,362 @@
+/*
+  Host back end: operator data and the table of kernels compiled once per instruction set.
+
+  Cells go in batches of W (the lanes of a SIMD vector). A field on a batch is an array of W-vectors, [node][W], so all the
+  lanes run the same tensor contractions and no lane ever needs another. Batches never mix interior and shared cells; the
+  last batch of each class is padded with copies of a valid cell that has zero quadrature data.
+*/
+#pragma once
+#include <hops/private/hopsderham.h>
+
+#if defined(PETSC_USE_COMPLEX) || !defined(PETSC_USE_REAL_DOUBLE)
+  #error "The host back end of hops needs real, double precision scalars"
+#endif
+
+#define HOPS_HOST_MAXLINE 64 /* largest P_1d, Q_1d: size of the line buffers of the generic kernels */
+#define HOPS_HOST_ALIGN   64
+
+typedef struct _HopsHostKernels HopsHostKernels;
+
+/* The scalars of kernels and of their data: float in the files that begin with HOPS_HOST_SINGLE, which share no data with the others */
+#if defined(HOPS_HOST_SINGLE)
+typedef float HopsHostReal;
+#else
+typedef double HopsHostReal;
+#endif
+
+/*
+  Even-odd matrix of an M x N matrix A with A[M-1-m][N-1-n] = s A[m][n], s = +1 or -1: row m < (M+1)/2 holds
+  (A[m][n] + A[m][N-1-n])/2 for n < (N+1)/2 (A[m][n] itself for the middle column), then (A[m][n] - A[m][N-1-n])/2 for
+  n < N/2. B, BB and DD have s = +1; C, D and BD have s = -1.
+*/
+typedef struct {
+  const HopsHostReal *B, *BT;       /* Q x P interpolation to the points, and its transpose */
+  const HopsHostReal *C, *CT;       /* Q x Q derivative at the points, and its transpose */
+  const HopsHostReal *D, *DT;       /* Q x P derivative at the points (Q < P only) */
+  const HopsHostReal *BB, *DD, *BD; /* P x Q entrywise products B_qi B_qi, D_qi D_qi, B_qi D_qi: the diagonal */
+} HopsHostMatrices;
+
+/* Map of a run of cells to geometry: tabulation of the element map and where the run's coordinates are. */
+typedef struct {
+  int              dim, Pg, M; /* nodes of the map, points per direction */
+  const PetscReal *B, *D;      /* [M][Pg] */
+  const PetscReal *X;          /* [ncells][dim][Pg^dim] */
+  double          *work;       /* HopsHostGeometryWork() vectors */
+} HopsHostGeometry;
+
+struct _HopsPAKernel {
+  const HopsHostKernels *ops;
+  const int             *restr; /* [ncells][P^dim], of the space */
+  int                    dim, P, Q, W;
+  int                    ncomp; /* values per point: diffusion dim(dim+1)/2, then mass 1 */
+  int                    nT;
+  PetscBool              diffusion, mass, collocated, specialised;
+  PetscInt               ncells, ninterior;
+  PetscInt               nb, nbi;       /* batches: all, interior (first) */
+  int                   *idx;           /* [nb][P^dim][W] L-vector indices */
+  HopsHostReal          *qdata;         /* [nb][Q^dim][ncomp][W] */
+  double                *weights;       /* [Q] */
+  HopsHostReal          *e, *u, *g, *f; /* scratch vectors: E-vector and partial sums; points; derivative; plane */
+  HopsHostMatrices       mat;
+  HopsHostReal          *matmem;
+  HopsBasis              geom;
+  HopsHostGeometry       map;
+  void (*cell)(const struct _HopsPAKernel *, const HopsHostReal *qdata);
+  void          *mem[4]; /* unaligned base pointers */
+  PetscLogDouble bytes, flops;
+  char           name[48];
+};
+
+struct _HopsLORKernel {
+  const HopsHostKernels *ops;
+  int                    dim, P, W;
+  PetscInt               ncells;
+  double                *h, *m, *r; /* [P-1] sub-cell widths; [P] lumped 1D mass; [P] GLL weights by lumped mass */
+  double                *G;         /* scratch vectors [dim(dim+1)/2 + 1][P^dim]: geometry factors, then mass */
+  HopsBasis              geom;
+  HopsHostGeometry       map;
+  const unsigned char   *mask;  /* [ncells] caller's */
+  const PetscInt        *start; /* [ncells] caller's */
+  const int             *pos;   /* caller's */
+  void                  *mem[2];
+  PetscLogDouble         bytes;
+  char                   name[48];
+};
+
+/* A field on one side of a form with full tensors */
+typedef struct {
+  int              nc, P, slot, node; /* first slot and first E-vector entry of the side, in units of arrays of points and of nodes */
+  const int       *restr;
+  double          *l;
+  HopsHostMatrices mat;
+  double          *matmem;
+  PetscBool        value, gradient; /* what the blocks at work need; see TensorNeeds() */
+  void (*up)(const struct _HopsTensorKernel *, const HopsHostMatrices *, int P, const double *e, double *u, PetscBool gradient);
+  void (*down)(const struct _HopsTensorKernel *, const HopsHostMatrices *, int P, double *u, double *e, PetscBool gradient);
+} HopsHostSide;
+
+/* u, v: [slot][point][W] with slots S points apart: of each component its value, then its reference derivatives */
+struct _HopsTensorKernel {
+  const HopsHostKernels *ops;
+  int                    dim, Q, W, S, n[2], nnodes[2]; /* sides and E-vector entries of test, trial functions */
+  HopsHostSide          *side[2];
+  PetscInt               nb, part[4], *first; /* batches; the parts' first batches; [nb + 1] first cells */
+  double                *e, *u, *v, *f, *g;
+  void                  *mem;
+  PetscBool              specialised;
+  char                   name[48];
+  PetscInt               nblocks;
+  const HopsTensorData  *data;
+};
+
+struct _HopsInterpKernel {
+  const HopsHostKernels *ops;
+  int                    dim, M, N, W; /* N source nodes per direction, M target nodes */
+  int                    ns, nt, nT;   /* N^dim, M^dim; owned unknowns of the source */
+  PetscInt               nmacro, ninterior;
+  PetscInt               nb, nbi; /* batches: all, interior (first) */
+  int                    nmat;    /* entries of matmem */
+  int                   *source;  /* [nb][ns][W] L-vector indices */
+  int                   *target;  /* [nb][nt][W] T-vector indices, or -1 */
+  const HopsHostReal    *A, *AT;  /* even-odd, see HopsHostMatrices */
+  HopsHostReal          *matmem;
+  HopsHostReal          *e, *f, *g, *out; /* scratch vectors: source values, partial contractions, target values */
+  void                  *mem[3];
+  PetscLogDouble         flops[2]; /* of interior and shared macro cells */
+};
+
+/* Operator on H(curl), H(div) or L2: E-vectors by components, see HopsLayout */
+struct _HopsFormKernel {
+  const HopsHostKernels *ops;
+  HopsFamily             family, dfamily; /* of the field and of its derivative */
+  int                    dim, P, Q, W;
+  int                    nd, nm; /* values per point: of the derivative's term, of the field's; 0 where the term is absent */
+  int                    nT, specialised;
+  HopsLayout             layout, dlayout;
+  PetscInt               ncells, ninterior, nb, nbi; /* as in H1 */
+  int                   *idx;                        /* [nb][ne][W] entries of restr */
+  double                *qdata;                      /* [nb]([Q^dim][nd][W], [Q^dim][nm][W]) */
+  double                *weights;                    /* [Q] */
+  double                *e, *w, *y, *v, *f, *g;      /* scratch vectors: E-vectors of u, du and the result; [3][Q^dim] points; partial sums */
+  const double          *M[4];                       /* even-odd matrices: B, E, B^T, E^T */
+  double                *matmem;
+  const double          *S[4]; /* P x Q products for the diagonal: B B, E E, B' B', B B' */
+  HopsBasis              geom;
+  HopsHostGeometry       map;
+  void (*contract[4])(int M, int N, const double *A, int outer, int inner, const double *in, double *out); /* by M[] */
+  void          *mem[4];
+  PetscLogDouble bytes, flops;
+  char           name[64];
+};
+
+struct _HopsLumpKernel {
+  const HopsHostKernels *ops;
+  HopsFamily             family, dfamily;
+  int                    dim, P, W, nd, nm, maxn;
+  PetscInt               ncells;
+  double                *G, *loc; /* scratch vectors: values at the nodes; entries of the cell's matrix */
+  HopsBasis              geom;
+  HopsHostGeometry       map;
+  const HopsLumpPattern *pattern; /* [8] caller's, as are the next three */
+  const unsigned char   *mask;
+  const PetscInt        *start;
+  const int             *pos;
+  void                  *mem[3];
+  PetscLogDouble         bytes;
+  char                   name[48];
+};
+
+/* Patches of one shape, one to a lane; lanes to spare have all their entries at the end of the P-vector */
+typedef struct {
+  int                  size[3], kind; /* HopsHostPatchKind */
+  const unsigned char *dist;
+  size_t               idx;       /* of [entries][lanes] in the kernel's idx */
+  size_t               scale;     /* of [5][lanes] in the kernel's reals */
+  size_t               matrix[3]; /* of a direction's factor there: S^T, S, lambda, each of scalars or of [..][lanes]; symmetric: even and odd halves */
+  int                  esize[3];  /* nodes per direction of the patches' cells, for fused sweeps; or zeros */
+  size_t               eidx;      /* of [nodes][lanes] in the kernel's idx */
+  void (*solve)(const struct _HopsPatchKernel *, const void *batch, HopsPatchMode, const double r[], double z[]);
+  void (*sweep)(const struct _HopsPatchKernel *, const void *batch, const double b[], double z[]);
+  void (*solvesingle)(const struct _HopsPatchKernel *, const void *batch, HopsPatchMode, const float r[], float z[]); /* of kernels in single precision */
+  void (*sweepsingle)(const struct _HopsPatchKernel *, const void *batch, const float b[], float z[]);
+} HopsHostPatchBatch;
+
+typedef enum {
+  HOPS_HOST_PATCH_SYMMETRIC, /* the lanes share factors whose modes are even or odd */
+  HOPS_HOST_PATCH_SHARED,    /* the lanes share factors */
+  HOPS_HOST_PATCH_VARYING    /* factors by lane */
+} HopsHostPatchKind;
+
+/* Condensed patches of one shape, one to a lane: a cell's modes, and what they are coupled by; see src/patch/patchcondensed.c */
+typedef struct {
+  int           dim, n, symmetric; /* modes of a cell's interior in a direction, by parity */
+  const double *to, *back;         /* from nodes to modes and back: the matrix, or its even and odd halves */
+  const double *lambda, *alpha, *mu;
+} HopsHostModes;
+
+typedef struct {
+  int           side[3], size[3], nskel, count;
+  const int    *skel; /* [nskel] */
+  PetscInt     *patch;
+  const double *inverse; /* of all lanes, or NULL */
+  double       *factor;  /* [8][4][W] */
+} HopsHostCondensed;
+
+typedef struct _HopsHostCondensedKernel *HopsHostCondensedKernel;
+
+struct _HopsPatchKernel {
+  const HopsHostKernels  *ops;
+  HopsPatches             patches;
+  int                     dim, lanes;
+  PetscBool               single;
+  PetscInt                ncolors, nbatch, *bstart; /* [ncolors+1] batches of a colour */
+  HopsHostPatchBatch     *batch;
+  PetscInt                ndense, *dstart, *dense; /* dense patches, by colour */
+  double                 *dwork;                   /* [2][largest dense patch] */
+  HopsHostCondensedKernel condensed;               /* or NULL */
+  int                    *idx;
+  void                   *reals; /* of the chosen precision */
+  const int              *level; /* [nP] */
+  double                 *e;     /* scratch: vectors of the largest batch */
+  void                   *mem[3];
+  PetscInt                nspecialised, nshared;          /* batches */
+  PetscLogDouble          bytes, flops, *cflops, *sflops; /* [ncolors] */
+  char                    name[96];
+};
+
+/* A run of cells and its coefficients; kappa->nc or mass->nc is 0 where the term is absent. */
+typedef struct {
+  PetscInt          first, n;
+  const HopsValues *kappa, *mass;
+  PetscInt          bad; /* out: cell with det J not > 0, or -1 */
+  PetscReal         det; /* out: its determinant */
+} HopsHostRun;
+
+struct _HopsHostKernels {
+  const char *isa;
+  int         W;
+  PetscBool (*supported)(void);
+  PetscBool (*find)(struct _HopsPAKernel *); /* sets `cell`; PETSC_TRUE if specialised */
+  void (*apply)(const struct _HopsPAKernel *, PetscInt b0, PetscInt b1, const double x[], const double xg[], double y[], double yg[]);
+  void (*diagonal)(const struct _HopsPAKernel *, double d[], double dg[]);
+  void (*setup)(struct _HopsPAKernel *, HopsHostRun *);
+  void (*lorcouplings)(struct _HopsLORKernel *, HopsHostRun *, double tol, unsigned char mask[]);
+  void (*lorfill)(struct _HopsLORKernel *, HopsHostRun *, double vals[]);
+  PetscBool (*tensorfind)(const struct _HopsTensorKernel *, HopsHostSide *); /* sets `up` and `down`; PETSC_TRUE if specialised */
+  void (*tensorapply)(const struct _HopsTensorKernel *, PetscInt b0, PetscInt b1, int transpose, PetscInt nblocks, const HopsTensorData[]);
+  void (*tensordiagonal)(const struct _HopsTensorKernel *, PetscInt b, const HopsTensorData *, double e[]);
+  void (*interp)(const struct _HopsInterpKernel *, PetscInt b0, PetscInt b1, const double x[], const double xg[], double y[], PetscBool add);
+  void (*interptranspose)(const struct _HopsInterpKernel *, PetscInt b0, PetscInt b1, const double y[], double x[], double xg[]);
+  PetscBool (*formfind)(struct _HopsFormKernel *);
+  void (*formapply)(const struct _HopsFormKernel *, PetscInt b0, PetscInt b1, const double x[], const double xg[], double y[], double yg[]);
+  void (*formdiagonal)(const struct _HopsFormKernel *, double d[], double dg[]);
+  void (*formsetup)(struct _HopsFormKernel *, HopsHostRun *);
+  void (*lumpcouplings)(struct _HopsLumpKernel *, HopsHostRun *, double tol, unsigned char mask[]);
+  void (*lumpfill)(struct _HopsLumpKernel *, HopsHostRun *, double vals[]);
+  /* condensed patches x[node][W]: the skeleton's right-hand side b[nskel][W], with 1/D of the interiors in e[node][W]; y = A b, symmetric; and back */
+  void (*condense)(const HopsHostModes *, const HopsHostCondensed *, double x[], double e[], double b[]);
+  void (*skeleton)(int n, const double A[], const double b[], double y[]);
+  void (*expand)(const HopsHostModes *, const HopsHostCondensed *, double x[], const double e[], const double y[]);
+  PetscBool (*patchfind)(int dim, PetscBool single, HopsHostPatchBatch *); /* sets `solve`; PETSC_TRUE if specialised */
+};
+
+/* The kernels in single precision, by the names of the instruction sets */
+typedef struct {
+  const char *isa;
+  int         W;
+  PetscBool (*find)(struct _HopsPAKernel *);
+  void (*apply)(const struct _HopsPAKernel *, PetscInt b0, PetscInt b1, const float x[], const float xg[], float y[], float yg[]);
+  void (*interp)(const struct _HopsInterpKernel *, PetscInt b0, PetscInt b1, const float x[], const float xg[], float y[], PetscBool add);
+  void (*interptranspose)(const struct _HopsInterpKernel *, PetscInt b0, PetscInt b1, const float y[], float x[], float xg[]);
+} HopsHostSingleKernels;
+
+PETSC_INTERN const HopsHostSingleKernels HopsHostSingleBase;
+#if defined(__x86_64__)
+PETSC_INTERN const HopsHostSingleKernels HopsHostSingleAVX2;
+PETSC_INTERN const HopsHostSingleKernels HopsHostSingleAVX512;
+#endif
+
+/* What a copy in single precision is made from: data of double precision, laid out in batches of W cells */
+typedef struct {
+  const char    *isa;
+  int            dim, P, Q, W, ncomp, nT; /* of a map: P source and Q target nodes per direction */
+  PetscBool      diffusion, mass, collocated;
+  PetscInt       n, ninterior; /* cells, or macro cells */
+  const int     *restr;        /* [n][P^dim]; of a map: source and target by batch instead */
+  const int     *source, *target;
+  const double  *qdata, *matmem;
+  PetscInt       nmat, offset[9]; /* entries of matmem; where the matrices begin in the order of HopsHostMatrices (A, AT of a map), or -1 */
+  PetscLogDouble flops[2];
+} HopsHostRaw;
+
+PETSC_INTERN PetscErrorCode HopsPAGetRaw_Host(HopsPAKernel, HopsHostRaw *);
+PETSC_INTERN PetscErrorCode HopsInterpGetRaw_Host(HopsInterpKernel, HopsHostRaw *);
+
+PETSC_INTERN const HopsHostKernels HopsHostKernelsBase;
+#if defined(__x86_64__)
+PETSC_INTERN const HopsHostKernels HopsHostKernelsAVX2;
+PETSC_INTERN const HopsHostKernels HopsHostKernelsAVX512;
+#endif
+
+/* src/backend/host/patch/hostcondensed.c */
+PETSC_INTERN PetscErrorCode HopsHostCondensedCreate(HopsPatches, const HopsHostKernels *, PetscLogDouble cflops[], PetscLogDouble *bytes, HopsHostCondensedKernel *);
+PETSC_INTERN PetscErrorCode HopsHostCondensedApply(HopsHostCondensedKernel, PetscInt c0, PetscInt c1, HopsPatchMode, PetscBool single, const void *r, void *z);
+PETSC_INTERN PetscErrorCode HopsHostCondensedDestroy(HopsHostCondensedKernel *);
+PETSC_INTERN PetscErrorCode HopsHostSelect(HopsSpace, const HopsHostKernels **);
+PETSC_INTERN PetscErrorCode HopsHostAlloc(size_t ndoubles, PetscBool zero, void **base, double **aligned);
+PETSC_INTERN PetscErrorCode HopsHostGeometrySetUp(HopsSpace, const HopsBasis *, int W, HopsBasis *geom, HopsHostGeometry *, void **base);
+
+PETSC_INTERN void HopsHostEvenOddPack(int M, int N, const double a[], int sm, int sn, double **p, const double **out);
+
+PETSC_INTERN PetscErrorCode HopsPACreate_Host(HopsSpace, const HopsBasis *, PetscBool, PetscBool, HopsPAKernel *);
+PETSC_INTERN PetscErrorCode HopsPADestroy_Host(HopsPAKernel *);
+/* all 1D matrices of a basis, in one allocation */
+PETSC_INTERN PetscErrorCode HopsHostPackMatrices(const HopsBasis *, HopsHostMatrices *, double **mem);
+PETSC_INTERN double         HopsHostEvenOddFlops(int M, int N, int sym);
+
+PETSC_INTERN PetscErrorCode HopsTensorCreate_Host(HopsSpace, PetscInt, PetscInt, PetscInt, const HopsTensorSide[], PetscInt, const HopsTensorSide[], HopsTensorKernel *);
+PETSC_INTERN PetscErrorCode HopsTensorGetLayout_Host(HopsTensorKernel, HopsTensorLayout *);
+PETSC_INTERN PetscErrorCode HopsTensorSetBlocks_Host(HopsTensorKernel, PetscInt, const HopsTensorData[]);
+PETSC_INTERN PetscErrorCode HopsTensorApply_Host(HopsTensorKernel, HopsPart, PetscBool);
+PETSC_INTERN PetscErrorCode HopsTensorDiagonal_Host(HopsTensorKernel);
+PETSC_INTERN PetscErrorCode HopsTensorGetInfo_Host(HopsTensorKernel, const char **, PetscBool *, PetscLogDouble *);
+PETSC_INTERN PetscErrorCode HopsTensorDestroy_Host(HopsTensorKernel *);
+PETSC_INTERN PetscErrorCode HopsLORCreate_Host(HopsSpace, const HopsBasis *, HopsLORKernel *);
+PETSC_INTERN PetscErrorCode HopsLORCouplings_Host(HopsLORKernel, PetscInt, PetscInt, const HopsValues *, PetscReal, unsigned char[], PetscInt *, PetscReal *);
+PETSC_INTERN PetscErrorCode HopsLORSetPositions_Host(HopsLORKernel, const unsigned char[], const PetscInt[], const int[]);
+PETSC_INTERN PetscErrorCode HopsLORFill_Host(HopsLORKernel, PetscInt, PetscInt, const HopsValues *, const HopsValues *, PetscScalar[], PetscInt *, PetscReal *);
+PETSC_INTERN PetscErrorCode HopsLORGetInfo_Host(HopsLORKernel, const char **, PetscLogDouble *);
+PETSC_INTERN PetscErrorCode HopsLORDestroy_Host(HopsLORKernel *);
+PETSC_INTERN PetscErrorCode HopsInterpCreate_Host(HopsSpace, PetscInt, PetscInt, PetscInt, const int[], PetscInt, const int[], const PetscReal[], HopsInterpKernel *);
+PETSC_INTERN PetscErrorCode HopsInterpApply_Host(HopsInterpKernel, PetscBool, const PetscScalar[], const PetscScalar[], PetscScalar[], PetscBool);
+PETSC_INTERN PetscErrorCode HopsInterpApplyTranspose_Host(HopsInterpKernel, PetscBool, const PetscScalar[], PetscScalar[], PetscScalar[]);
+PETSC_INTERN PetscErrorCode HopsInterpDestroy_Host(HopsInterpKernel *);
+
+PETSC_INTERN PetscErrorCode      HopsFormCreate_Host(HopsSpace, const HopsBasis *, PetscBool, PetscBool, HopsFormKernel *);
+PETSC_INTERN PetscErrorCode      HopsFormSetUp_Host(HopsFormKernel, PetscInt, PetscInt, const HopsValues *, const HopsValues *, PetscInt *, PetscReal *);
+PETSC_INTERN PetscErrorCode      HopsFormApply_Host(HopsFormKernel, HopsPart, const PetscScalar[], const PetscScalar[], PetscScalar[], PetscScalar[]);
+PETSC_INTERN PetscErrorCode      HopsFormDiagonal_Host(HopsFormKernel, PetscScalar[], PetscScalar[]);
+PETSC_INTERN PetscErrorCode      HopsFormGetInfo_Host(HopsFormKernel, const char **, PetscBool *, PetscLogDouble *, PetscLogDouble *);
+PETSC_INTERN PetscErrorCode      HopsFormDestroy_Host(HopsFormKernel *);
+PETSC_INTERN PetscErrorCode      HopsLumpCreate_Host(HopsSpace, const HopsBasis *, PetscBool, PetscBool, HopsLumpKernel *);
+PETSC_INTERN PetscErrorCode      HopsLumpCouplings_Host(HopsLumpKernel, PetscInt, PetscInt, const HopsValues *, const HopsValues *, PetscReal, unsigned char[], PetscInt *, PetscReal *);
+PETSC_INTERN PetscErrorCode      HopsLumpSetPositions_Host(HopsLumpKernel, const HopsLumpPattern[8], const unsigned char[], const PetscInt[], const int[]);
+PETSC_INTERN PetscErrorCode      HopsLumpFill_Host(HopsLumpKernel, PetscInt, PetscInt, const HopsValues *, const HopsValues *, PetscScalar[], PetscInt *, PetscReal *);
+PETSC_INTERN PetscErrorCode      HopsLumpGetInfo_Host(HopsLumpKernel, const char **, PetscLogDouble *);
+PETSC_INTERN PetscErrorCode      HopsLumpDestroy_Host(HopsLumpKernel *);
+PETSC_INTERN PetscErrorCode      HopsPatchCreate_Host(HopsPatches, PetscBool, HopsPatchKernel *);
+PETSC_INTERN PetscErrorCode      HopsPatchApply_Host(HopsPatchKernel, PetscInt, HopsPatchMode, const PetscScalar[], PetscScalar[]);
+PETSC_INTERN PetscErrorCode      HopsPatchGetInfo_Host(HopsPatchKernel, const char **, PetscLogDouble *, PetscLogDouble *);
+PETSC_INTERN PetscErrorCode      HopsPatchDestroy_Host(HopsPatchKernel *);
+PETSC_INTERN PetscErrorCode      HopsPatchSweep_Host(HopsPatchKernel, PetscInt, const PetscScalar[], PetscScalar[]);
+PETSC_INTERN PetscErrorCode      HopsPatchApplySingle_Host(HopsPatchKernel, PetscInt, HopsPatchMode, const float[], float[]);
+PETSC_INTERN PetscErrorCode      HopsPatchSweepSingle_Host(HopsPatchKernel, PetscInt, const float[], float[]);
+PETSC_INTERN const HopsSingleOps HopsSingleHost;
+
+PETSC_INTERN PetscErrorCode HopsSinglePACreate_Host(HopsPAKernel, HopsSinglePA *);
+PETSC_INTERN PetscErrorCode HopsSinglePAApply_Host(HopsSinglePA, HopsPart, const float[], const float[], float[], float[]);
+PETSC_INTERN PetscErrorCode HopsSinglePADestroy_Host(HopsSinglePA *);
+PETSC_INTERN PetscErrorCode HopsSingleInterpCreate_Host(HopsInterpKernel, HopsSingleInterp *);
+PETSC_INTERN PetscErrorCode HopsSingleInterpApply_Host(HopsSingleInterp, PetscBool, const float[], const float[], float[], PetscBool);
+PETSC_INTERN PetscErrorCode HopsSingleInterpApplyTranspose_Host(HopsSingleInterp, PetscBool, const float[], float[], float[]);
+PETSC_INTERN PetscErrorCode HopsSingleInterpDestroy_Host(HopsSingleInterp *);

@@ -1,4 +1,0 @@
-/* Fused smoothing sweeps of a uniform box, order 1 */
-#include "cudapatchlaunch.cuh"
-
-HOPS_CUDA_PATCH_DEFINE(1)

@@ -1,4 +1,0 @@
-/* Fused smoothing sweeps of a uniform box, order 7 */
-#include "cudapatchlaunch.cuh"
-
-HOPS_CUDA_PATCH_DEFINE(7)

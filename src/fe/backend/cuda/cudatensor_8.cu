@@ -1,4 +1,0 @@
-/* Forms with full tensors at 8 points per direction */
-#include "cudatensorfixed.cuh"
-
-HOPS_CUDA_TENSOR_DEFINE(8)

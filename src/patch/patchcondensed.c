@@ -1,0 +1,188 @@
+/*
+  Condensed patches: static condensation where the cells of a tensor star have factors of their own, so that no tensor product is the
+  patch's matrix, but each cell's form is one.
+
+  In 1D let t = 0 be the vertex's node of a cell and t = 1..p-1 those inside it. The functions of the modes psi_k of the inside, with
+  M = 1 and A = lambda, and phi = phi_0 - sum_k mu_k psi_k, mu_k = M(phi_0, psi_k), have a diagonal mass matrix and a stiffness matrix
+  that couples phi with each psi_k by alpha_k, and nothing else. The change of basis is the same in all cells, whatever their factors, so
+  its tensor product is one of the patch. In it a mode (i, j, k) inside a cell is coupled to (0, j, k), (i, 0, k) and (i, j, 0) alone, and
+    S = A_BB - sum over cells and modes of c c^T / D,  D = d_x lambda_i + d_y lambda_j + d_z lambda_k + d_m,
+  has three entries c (two in 2D) in each summand. S is inverted as it is.
+*/
+#include <hops/private/hopspatch.h>
+#include <petscblaslapack.h>
+
+PetscErrorCode HopsPatchesAddCondensed(HopsPatches pt, const int side[3], PetscReal d[8][4])
+{
+  const PetscInt      k     = pt->n - 1;
+  PetscReal           scale = 0.0;
+  HopsPatchCondensed *c;
+
+  PetscFunctionBegin;
+  if (pt->ncond == pt->cmax) {
+    pt->cmax = PetscMax(16, 2 * pt->cmax);
+    PetscCall(PetscRealloc(pt->cmax * sizeof(*pt->cond), &pt->cond));
+  }
+  c = pt->cond + pt->ncond;
+  for (PetscInt i = 0; i < 32; ++i) scale = PetscMax(scale, d[i / 4][i % 4]);
+  for (PetscInt i = 0; i < 32; ++i) c->d[i / 4][i % 4] = d[i / 4][i % 4] / scale;
+  for (PetscInt a = 0; a < 3; ++a) c->side[a] = side[a];
+  pt->solver[k]   = HOPS_PATCH_CONDENSED;
+  pt->scale[k][4] = 1.0 / scale;
+  pt->dense[k]    = pt->ncond++;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Modes of a cell's interior, and the function of the vertex */
+static PetscErrorCode Modes(HopsPatches pt)
+{
+  const PetscInt   P = pt->space->order + 1, n = P - 2;
+  HopsPatchLine    l = {.ncells = 1, .first = 1, .last = n, .a = {1.0}, .m = {1.0}};
+  const PetscReal *S, *lambda;
+
+  PetscFunctionBegin;
+  PetscCall(HopsPatchFactorGet(pt, &l, &pt->cfactor));
+  S      = pt->values + pt->factors[pt->cfactor].offset;
+  lambda = S + n * n;
+  PetscCall(PetscCalloc2(n, &pt->alpha, n, &pt->mu));
+  pt->arrow[0] = pt->A1[0];
+  pt->arrow[1] = pt->M1[0];
+  for (PetscInt k = 0; k < n; ++k) {
+    for (PetscInt t = 0; t < n; ++t) {
+      pt->alpha[k] += S[t * n + k] * pt->A1[t + 1];
+      pt->mu[k] += S[t * n + k] * pt->M1[t + 1];
+    }
+    pt->arrow[0] += pt->mu[k] * (lambda[k] * pt->mu[k] - 2.0 * pt->alpha[k]);
+    pt->arrow[1] -= PetscSqr(pt->mu[k]);
+    pt->alpha[k] -= lambda[k] * pt->mu[k];
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The Schur complement of a patch; where[] numbers the skeleton's nodes */
+static void Schur(const HopsPatches pt, const HopsPatchCondensed *c, const int where[], PetscScalar S[])
+{
+  const PetscInt   dim = pt->space->dim, p = pt->space->order, n = c->n;
+  const PetscReal *lambda    = pt->values + pt->factors[pt->cfactor].offset + (p - 1) * (p - 1);
+  const PetscInt   stride[3] = {1, c->side[0] == 2 ? 2 * p - 1 : p, (c->side[0] == 2 ? 2 * p - 1 : p) * (c->side[1] == 2 ? 2 * p - 1 : p)};
+
+  for (PetscInt i = 0; i < n * n; ++i) S[i] = 0.0;
+  for (PetscInt pos = 0; pos < 1 << dim; ++pos) {
+    const PetscReal *d       = c->d[pos];
+    PetscInt         step[3] = {0, 0, 0}, center = 0;
+    PetscBool        exists = PETSC_TRUE;
+
+    for (PetscInt a = 0; a < dim; ++a) {
+      if (c->side[a] == 1 && (pos >> a) & 1) exists = PETSC_FALSE;
+      step[a] = c->side[a] == 2 && !((pos >> a) & 1) ? -stride[a] : stride[a];
+      center += c->side[a] == 2 ? (p - 1) * stride[a] : 0;
+    }
+    if (!exists) continue;
+    for (PetscInt i = 0; i < PetscPowInt(p, dim); ++i) {
+      const PetscInt t[3] = {i % p, (i / p) % p, i / (p * p)}, node = center + t[0] * step[0] + t[1] * step[1] + t[2] * step[2];
+      PetscReal      m[3] = {1.0, 1.0, 1.0}, D;
+
+      for (PetscInt a = 0; a < dim; ++a) m[a] = t[a] ? 1.0 : pt->arrow[1];
+      D = d[3] * m[0] * m[1] * m[2];
+      for (PetscInt a = 0; a < dim; ++a) D += d[a] * (t[a] ? lambda[t[a] - 1] : pt->arrow[0]) * m[(a + 1) % 3] * m[(a + 2) % 3];
+      if (where[node] >= 0) {
+        S[where[node] * n + where[node]] += D;
+        for (PetscInt a = 0; a < dim; ++a) { /* with the same node but for t[a] = 0, if it is on the skeleton by another direction */
+          const PetscInt other = where[node - t[a] * step[a]];
+
+          if (!t[a]) continue;
+          S[where[node] * n + other] += d[a] * pt->alpha[t[a] - 1] * m[(a + 1) % 3] * m[(a + 2) % 3];
+          S[other * n + where[node]] += d[a] * pt->alpha[t[a] - 1] * m[(a + 1) % 3] * m[(a + 2) % 3];
+        }
+      } else
+        for (PetscInt a = 0; a < dim; ++a)
+          for (PetscInt b = 0; b < dim; ++b) S[where[node - t[a] * step[a]] * n + where[node - t[b] * step[b]]] -= d[a] * pt->alpha[t[a] - 1] * d[b] * pt->alpha[t[b] - 1] / D;
+    }
+  }
+}
+
+typedef struct {
+  PetscInt64 key[35];
+  PetscInt   cond;
+} Key;
+
+static int KeyCompare(const void *a, const void *b)
+{
+  const Key *x = (const Key *)a, *y = (const Key *)b;
+
+  for (int i = 0; i < 35; ++i)
+    if (x->key[i] != y->key[i]) return x->key[i] < y->key[i] ? -1 : 1;
+  return x->cond < y->cond ? -1 : 1;
+}
+
+/* Equal patches get the first one's number: then there are as many as differ, in the order of their first */
+static PetscErrorCode Share(HopsPatches pt)
+{
+  const PetscInt nall = pt->ncond;
+  Key           *key;
+  PetscInt      *first, *number;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc3(nall, &key, nall, &first, nall, &number));
+  for (PetscInt k = 0; k < nall; ++k) {
+    for (PetscInt a = 0; a < 3; ++a) key[k].key[a] = pt->cond[k].side[a];
+    for (PetscInt i = 0; i < 32; ++i) key[k].key[3 + i] = HopsPatchBits(0.7137 * pt->cond[k].d[i / 4][i % 4]); /* far from powers of two, where bits change by rounding errors */
+    key[k].cond = k;
+  }
+  qsort(key, nall, sizeof(Key), KeyCompare);
+  for (PetscInt k = 0, f = 0; k < nall; ++k) {
+    if (k && memcmp(key[k].key, key[k - 1].key, sizeof(key[k].key))) f = k;
+    first[key[k].cond] = key[f].cond;
+  }
+  pt->ncond = 0;
+  for (PetscInt k = 0; k < nall; ++k) {
+    if (first[k] == k) {
+      number[k]           = pt->ncond;
+      pt->cond[pt->ncond] = pt->cond[k];
+      ++pt->ncond;
+    } else number[k] = number[first[k]];
+  }
+  for (PetscInt k = 0; k < pt->n; ++k)
+    if (pt->solver[k] == HOPS_PATCH_CONDENSED) pt->dense[k] = number[pt->dense[k]];
+  PetscCall(PetscFree3(key, first, number));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsPatchesCondense(HopsPatches pt)
+{
+  const PetscInt dim = pt->space->dim, p = pt->space->order, nall = pt->ncond, max = PetscPowInt(2 * p - 1, dim);
+  int           *list, *where;
+
+  PetscFunctionBegin;
+  if (!nall) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(Modes(pt));
+  PetscCall(Share(pt));
+  for (PetscInt k = 0; k < pt->ncond; ++k) {
+    pt->cond[k].offset = pt->nschur;
+    PetscCall(HopsPatchSkeleton(dim, p, pt->cond[k].side, &pt->cond[k].n, NULL));
+    pt->nschur += PetscSqr((size_t)pt->cond[k].n);
+  }
+  PetscCall(PetscMalloc1(pt->nschur, &pt->schur));
+  PetscCall(PetscMalloc2(max, &list, max, &where));
+  for (PetscInt k = 0; k < pt->ncond; ++k) {
+    const HopsPatchCondensed *c = pt->cond + k;
+    PetscScalar              *S = pt->schur + c->offset;
+    PetscInt                  n;
+    PetscBLASInt              bn, info;
+
+    PetscCall(HopsPatchSkeleton(dim, p, c->side, &n, list));
+    for (PetscInt i = 0; i < max; ++i) where[i] = -1;
+    for (PetscInt i = 0; i < n; ++i) where[list[i]] = (int)i;
+    Schur(pt, c, where, S);
+    PetscCall(PetscBLASIntCast(n, &bn));
+    PetscCallBLAS("LAPACKpotrf", LAPACKpotrf_("U", &bn, S, &bn, &info));
+    PetscCheck(!info, PETSC_COMM_SELF, PETSC_ERR_MAT_LU_ZRPVT, "A condensed patch is not positive definite: the form is not (no boundary condition on a mesh of one patch?), or its coefficients jump by more than double precision can bear: use -pc_patchfd_condense_max 0, or -pc_type lor");
+    PetscCallBLAS("LAPACKpotri", LAPACKpotri_("U", &bn, S, &bn, &info));
+    PetscCheck(!info, PETSC_COMM_SELF, PETSC_ERR_LIB, "LAPACK potri failed: %d", (int)info);
+    for (PetscInt i = 0; i < n; ++i)
+      for (PetscInt l = 0; l < i; ++l) S[l * n + i] = S[i * n + l];
+  }
+  PetscCall(PetscFree2(list, where));
+  PetscCall(PetscInfo(pt->space, "%" PetscInt_FMT " condensed patches, %" PetscInt_FMT " of them different: %g MB for their inverses\n", nall, pt->ncond, 1e-6 * pt->nschur * sizeof(PetscScalar)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
