@@ -21,7 +21,7 @@
   Notes:
   Made by `MatCreatePA()`, its form is diffusion and reaction with given coefficients, on H(curl) curl-curl and mass, on H(div) div-div and mass. Made by a `DMPLEX` code's options, without
   any change to the code, its form is that of the point functions g0, g1, g2 and g3 of the `PetscDS`, with any number of
-  fields and components, evaluated whenever the code's `SNES` or `TS` asks for the Jacobian; see docs/existing-codes.md.
+  fields and components, evaluated whenever the code's `SNES` or `TS` asks for the Jacobian; see docs/guide/existing-codes.md.
 
   An operator takes no entries: `MatSetValues()` raises `PETSC_ERR_SUP`, and so does `MatGetRow()`; `MatConvert()` to `MATAIJ`
   assembles a matrix that has rows.

@@ -213,7 +213,7 @@ PETSC_EXTERN PetscErrorCode PCHopsMGGetSpace(PC, PetscInt, HopsSpace *);
   are 2^dim colors on any number of ranks, and the result does not depend on their number; elsewhere the colors of a few patches
   do. `PCApplyRichardson()` is a sweep on the current solution.
 
-  The form of a `MATPA` that was changed by `MatScale()` or `MatShift()` is the unchanged one: scale its coefficients instead.
+  A `MATPA` that was changed by `MatScale()` or `MatShift()` is refused: scale its coefficients instead.
 
   Where the space's back end is a device, sweeps and local solves run there, and set-up on the host; no patches are condensed there. Patches too large for the shared memory of a block are refused.
 
