@@ -113,6 +113,7 @@ static PetscErrorCode HostPeak(Bench *bench)
     sink += y[(size_t)i << 20];
     if (i) bench->copy = PetscMax(bench->copy, 2. * (double)m / t0); /* the first one gets y's pages */
   }
+  (void)sink;
   PetscCall(PetscFree2(x, y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -3,10 +3,10 @@ static char help[] = "One application of the matrix-free operator of a PetscDS w
   -repeat <n>: applications timed at a time\n\
 Prints unknowns, milliseconds an application (the fastest of five series) and 10^9 unknowns a second. Needs -dm_mat_type pa and hops (-dll_append).\n\n";
 
-#include <hops/private/petscshim.h>
 #include <petscdmplex.h>
 #include <petscds.h>
 #include <petscsnes.h>
+#include <hops/private/petscshim.h>
 
 #define JAC \
   PetscInt dim, PetscInt Nf, PetscInt NfAux, const PetscInt uOff[], const PetscInt uOff_x[], const PetscScalar u[], const PetscScalar u_t[], const PetscScalar u_x[], const PetscInt aOff[], const PetscInt aOff_x[], const PetscScalar a[], const PetscScalar a_t[], \

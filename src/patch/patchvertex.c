@@ -141,7 +141,7 @@ static void StarFit(const Star *s, PetscInt axis[][3], const PetscInt pos[], Pet
   const HopsPatchCells *pc      = s->pc;
   const PetscInt        dim     = pc->space->dim;
   const PetscBool       diff    = pc->form->diffusion ? PETSC_TRUE : PETSC_FALSE;
-  PetscReal             mean[3] = {0.0}, effect[3][3] = {{0.0}}, mmean = 0.0, meffect[3] = {0.0}; /* effect[t][a]: of side 1 against side 0 of axis a on term t */
+  PetscReal             mean[3] = {0.0}, effect[3][3] = {{0.0}}, meffect[3] = {0.0}; /* effect[t][a]: of side 1 against side 0 of axis a on term t */
 
   bound[0] = PETSC_MAX_REAL;
   bound[1] = 0.0;
@@ -155,11 +155,8 @@ static void StarFit(const Star *s, PetscInt axis[][3], const PetscInt pos[], Pet
       for (PetscInt b = 0; b < dim; ++b)
         if (s->side[b] == 2) effect[axis[k][t]][b] += (pos[k] >> b) & 1 ? 2.0 * l : -2.0 * l;
     }
-    if (!diff) {
-      mmean += PetscLogReal(d->m) / s->n;
-      for (PetscInt b = 0; b < dim; ++b)
-        if (s->side[b] == 2) meffect[b] += ((pos[k] >> b) & 1 ? 2.0 : -2.0) * PetscLogReal(d->m) / s->n;
-    }
+    for (PetscInt b = 0; b < dim && !diff; ++b)
+      if (s->side[b] == 2) meffect[b] += ((pos[k] >> b) & 1 ? 2.0 : -2.0) * PetscLogReal(d->m) / s->n;
   }
   for (PetscInt b = 0; b < dim; ++b) {
     PetscReal me = meffect[b];
