@@ -2,7 +2,10 @@
 #pragma once
 #include <hopsspace.h>
 #include <hopsmat.h>
-#include <hopspc.h>
+#include <hopslor.h>
+#include <hopspatch.h>
+#include <hopsmg.h>
+#include <hopsbox.h>
 
 #define HOPS_VERSION_MAJOR 0
 #define HOPS_VERSION_MINOR 1

@@ -55,25 +55,6 @@ M*/
 
 PETSC_EXTERN PetscErrorCode MatCreateHopsInterp(HopsSpace, HopsSpace, Mat *);
 
-/*MC
-  MATHOPSBOX - "hopsbox": the matrix-free operator of a scalar diffusion-reaction form on a uniform box, on a CUDA device.
-
-  Level: intermediate
-
-  Notes:
-  Unknowns are all Gauss-Lobatto nodes of the box in lexicographic order, x fastest, those of the boundary included, whose rows are those of the
-  identity: a right-hand side holds the essential values there. (The other rows keep their columns of the boundary; the operator is
-  symmetric on vectors that vanish there.)
-
-  Nothing is stored but 1D matrices of a cell. An application reads and writes each number about once.
-
-.seealso: `MatCreateHopsBox()`, `PCBOXMG`, `MATPA`
-M*/
-#define MATHOPSBOX "hopsbox"
-
-PETSC_EXTERN PetscErrorCode MatCreateHopsBox(MPI_Comm, PetscInt, PetscInt, const PetscInt[], const PetscReal[], const PetscReal[], PetscReal, Mat *);
-PETSC_EXTERN PetscErrorCode MatHopsBoxGetNodes(Mat, PetscInt, PetscInt *, PetscReal *[]);
-
 /*E
   MatPAGeometryType - Whether `MATPA` stores the geometry of its cells at the quadrature points
 

@@ -1,8 +1,8 @@
 /* Start and end of the package: checks the PETSc found at run time, registers classes, events, MATPA, PCLOR and PCPATCHFD. */
 #include <hops/private/hopsimpl.h>
-#include <hops/private/hopsdm.h>
-#include <hops/private/hopsmg.h>
-#include <hops/private/hopsbox.h>
+#include <hops/private/hopsdmimpl.h>
+#include <hops/private/hopsnestedimpl.h>
+#include <hops/private/hopsboximpl.h>
 
 PetscClassId HOPS_SPACE_CLASSID;
 PetscClassId HOPS_COEFFICIENT_CLASSID;

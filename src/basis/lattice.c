@@ -2,8 +2,8 @@
   The lattice of a cell's Gauss-Lobatto nodes, its edges, faces and sub-cells: which ones bound which, as the derivatives of the families
   see them, and the skeleton of a star of cells.
 */
-#include <hops/private/hopsderham.h>
-#include <hops/private/hopspatch.h>
+#include <hops/private/hopsderhamimpl.h>
+#include <hops/private/hopspatchimpl.h>
 
 PetscBool HopsFamilyHasDerivative(HopsFamily from, HopsFamily to, PetscInt dim)
 {

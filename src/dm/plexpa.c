@@ -14,8 +14,8 @@
   Cells of an overlap belong to several ranks. PETSc's residual and assembly count them on each, hops' on their owner: so on meshes with
   overlap a matrix-free operator has hops' residual, and an assembled matrix is refused beside it.
 */
-#include <hops/private/hopsdm.h>
-#include <hops/private/hopspatensor.h>
+#include <hops/private/hopsdmimpl.h>
+#include <hops/private/hopspatensorimpl.h>
 #include <petsc/private/dmimpl.h> /* dm->ops, dm->mattype */
 #include <petscts.h>
 #include <petscdmplex.h>

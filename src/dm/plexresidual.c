@@ -1,6 +1,6 @@
 /* The residual of a PetscDS by sum factorisation: f0 and f1 of all fields at the PetscFE's points; boundary residuals are PETSc's own. */
-#include <hops/private/hopsdm.h>
-#include <hops/private/hopsplex.h>
+#include <hops/private/hopsdmimpl.h>
+#include <hops/private/hopspleximpl.h>
 
 typedef void (*HopsPointFun)(PetscInt, PetscInt, PetscInt, const PetscInt[], const PetscInt[], const PetscScalar[], const PetscScalar[], const PetscScalar[], const PetscInt[], const PetscInt[], const PetscScalar[], const PetscScalar[], const PetscScalar[], PetscReal, const PetscReal[], PetscInt, const PetscScalar[], PetscScalar[]);
 typedef void (*HopsBdPointFun)(PetscInt, PetscInt, PetscInt, const PetscInt[], const PetscInt[], const PetscScalar[], const PetscScalar[], const PetscScalar[],

@@ -1,5 +1,5 @@
 /* Coefficients on the next coarser level of a multigrid hierarchy. */
-#include <hops/private/hopsmg.h>
+#include <hops/private/hopsnestedimpl.h>
 
 /* The mean over the children */
 static PetscErrorCode HopsCoarsenCell(HopsCoefficient cf, const HopsNested *n, HopsSpace coarse, HopsSpace fine, HopsCoefficient *out)

@@ -1,5 +1,5 @@
 /* Tensor-product points on the faces of a cell: interpolation, its transpose, and surface geometry, by sum factorisation. */
-#include <hops/private/hopsface.h>
+#include <hops/private/hopsfaceimpl.h>
 
 /* E-vector nodes of a face of a cell with n nodes per direction */
 PetscErrorCode HopsFaceNodes(PetscInt dim, PetscInt n, PetscInt face, PetscInt node[])

@@ -1,5 +1,5 @@
 /* Robin terms: coefficients, operator and diagonal on lists of boundary faces. */
-#include <hops/private/hopsface.h>
+#include <hops/private/hopsfaceimpl.h>
 
 static PetscErrorCode HopsFaceCoefficient(HopsCoefficient alpha, HopsSpace sp, PetscInt cell, PetscInt nq, const PetscReal x[], PetscScalar out[])
 {

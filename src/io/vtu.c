@@ -1,5 +1,5 @@
 /* Writes a finite element function as a VTK file of Lagrange cells, which keep the order of the space and of its geometry. */
-#include <hops/private/hopsderham.h>
+#include <hops/private/hopsderhamimpl.h>
 
 /* Arrays of a piece (the cells of one rank), in the order of the file */
 #define HOPS_VTU_ARRAYS 6

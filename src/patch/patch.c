@@ -1,5 +1,5 @@
 /* A set of patches: storage, numbering of their unknowns across ranks, and that every free unknown is in one. */
-#include <hops/private/hopspatch.h>
+#include <hops/private/hopspatchimpl.h>
 
 static PetscErrorCode PatchesReserve(HopsPatches pt, PetscInt nent, PetscInt ntouch)
 {

@@ -1,5 +1,5 @@
 /* What patches need to know of the cells: numbering, separable model of the form, and the cells of other ranks around a rank's own. */
-#include <hops/private/hopspatch.h>
+#include <hops/private/hopspatchimpl.h>
 
 /* Extreme eigenvalues of a symmetric matrix of order 2 or 3 (of order 3 by the trigonometric formula) */
 static void SymmetricExtremes(PetscInt dim, const PetscReal A[], PetscReal *lo, PetscReal *hi)

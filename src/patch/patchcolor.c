@@ -6,7 +6,7 @@
   On meshes of regular vertices (and on all boxes, in any numbering) that gives 2^dim colours, on any number of ranks. Elsewhere a patch
   whose colour is taken gets the first one that is free, rank after rank along the chains of ranks that have cells in common.
 */
-#include <hops/private/hopspatch.h>
+#include <hops/private/hopspatchimpl.h>
 
 #define HOPS_COLOR_WORDS 8 /* of 64 colours each */
 

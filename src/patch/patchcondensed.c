@@ -9,7 +9,7 @@
     S = A_BB - sum over cells and modes of c c^T / D,  D = d_x lambda_i + d_y lambda_j + d_z lambda_k + d_m,
   has three entries c (two in 2D) in each summand. S is inverted as it is.
 */
-#include <hops/private/hopspatch.h>
+#include <hops/private/hopspatchimpl.h>
 #include <petscblaslapack.h>
 
 PetscErrorCode HopsPatchesAddCondensed(HopsPatches pt, const int side[3], PetscReal d[8][4])

@@ -1,5 +1,5 @@
 /* Patches that are solved by the inverse of the operator's matrix. */
-#include <hops/private/hopspatch.h>
+#include <hops/private/hopspatchimpl.h>
 #include <petscblaslapack.h>
 
 /* Inverts the operator's matrix on dense patches, some megabytes of element matrices at a time; collective */

@@ -9,7 +9,7 @@
      +  [+   +   +]  +
      .   +   +   +   .
 */
-#include <hops/private/hopspatch.h>
+#include <hops/private/hopspatchimpl.h>
 
 typedef enum {
   END_NATURAL,     /* the boundary: its nodes are unknowns */

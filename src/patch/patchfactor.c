@@ -1,5 +1,5 @@
 /* Fast diagonalisation in 1D: the generalised eigenproblems of patches, equal ones stored once. */
-#include <hops/private/hopspatch.h>
+#include <hops/private/hopspatchimpl.h>
 #include <petscblaslapack.h>
 
 /* 40 bits of a number, and its exponent: equal for numbers that differ by rounding errors (but for a few at the seams, which cost a copy) */

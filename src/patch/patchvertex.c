@@ -5,7 +5,7 @@
   2^dim cells around an interior vertex, fewer at a boundary with natural conditions. Others (three or five quads around a vertex, ...)
   get the inverse of the operator's matrix where that is small, and else the element patches of their cells.
 */
-#include <hops/private/hopspatch.h>
+#include <hops/private/hopspatchimpl.h>
 
 typedef struct {
   const HopsPatchCells *pc;

@@ -1,5 +1,5 @@
 /* HopsSpace: life cycle, numbering of the L-vector, halo exchange, viewing. */
-#include <hops/private/hopsderham.h>
+#include <hops/private/hopsderhamimpl.h>
 
 PetscErrorCode HopsSpaceCreate_Private(MPI_Comm comm, PetscInt dim, PetscInt order, HopsSpace *space)
 {

@@ -1,5 +1,5 @@
 /* Functions and a HopsSpace: interpolation, essential values, right-hand sides, L2 errors. */
-#include <hops/private/hopsderham.h>
+#include <hops/private/hopsderhamimpl.h>
 
 /* E-vector of one cell: owned entries from x, the others from xg */
 static inline void HopsGatherCell(HopsSpace sp, PetscInt c, PetscInt np, const PetscScalar x[], const PetscScalar xg[], PetscReal u[])

@@ -1,5 +1,5 @@
 /* Functions and the spaces H(curl), H(div) and L2: integrals over lines, faces and cells, right-hand sides, errors, values at points. */
-#include <hops/private/hopsderham.h>
+#include <hops/private/hopsderhamimpl.h>
 #include <petscdt.h>
 
 void HopsTensorApplyRect(PetscInt dim, const PetscInt m[], const PetscInt n[], const PetscReal *const M[], const PetscReal in[], PetscReal out[], PetscReal work[])

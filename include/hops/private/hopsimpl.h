@@ -462,7 +462,7 @@ struct _HopsBackendOps {
   PetscErrorCode (*LumpDestroy)(HopsLumpKernel *);
   const HopsLORDeviceOps *lordevice; /* in place of LORCouplings() to LORFill(): rows are assembled where the back end works */
   const HopsBoxOps       *box;       /* uniform boxes; NULL where the back end has none */
-  /* --- patches (hopspatch.h); NULL where the back end has none ---
+  /* --- patches (hopspatchimpl.h); NULL where the back end has none ---
      z += sum over the patches of a colour (all of them where it is negative) of R^T (local inverse) R r on P-vectors */
   PetscErrorCode (*PatchCreate)(HopsPatches, PetscBool single, HopsPatchKernel *);
   PetscErrorCode (*PatchApply)(HopsPatchKernel, PetscInt color, HopsPatchMode, const PetscScalar r[], PetscScalar z[]);

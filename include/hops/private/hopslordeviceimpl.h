@@ -1,7 +1,7 @@
 /* The low-order-refined matrix of a space whose back end assembles rows on a device. */
 #pragma once
 #include <hops/private/hopslorimpl.h>
-#include <hops/private/hopslordevice.h>
+#include <hops/private/hopslorrowsimpl.h>
 
 typedef enum {
   HOPS_LOR_AIJ,         /* values are copied to the process's memory */

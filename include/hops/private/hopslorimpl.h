@@ -1,7 +1,7 @@
 /* The low-order-refined matrix (HopsLOR) and PCLOR's data. */
 #pragma once
 #include <hops/private/hopsmatimpl.h>
-#include <hops/private/hopscycle.h>
+#include <hops/private/hopscycleimpl.h>
 #include <petscksp.h>
 
 /*

@@ -1,6 +1,6 @@
 /* Coefficients of a scalar diffusion-reaction form, read off the Jacobian functions g0 and g3 of a PetscDS. */
 #include <hops/private/hopslorimpl.h>
-#include <hops/private/hopsds.h>
+#include <hops/private/hopsdsimpl.h>
 
 typedef struct {
   HopsTensorForm form;

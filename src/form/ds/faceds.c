@@ -3,7 +3,7 @@
   coefficient of Robin terms where a scalar field has g0 alone.
 */
 #include <hops/private/hopslorimpl.h>
-#include <hops/private/hopsface.h>
+#include <hops/private/hopsfaceimpl.h>
 
 /* -------------------------------------------------------------- what the PetscDS has -------------------------------------------------------------- */
 

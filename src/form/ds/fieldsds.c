@@ -1,6 +1,6 @@
 /* The fields of a DM: where the unknowns of a closure sit in each of them, and their values at points. */
-#include <hops/private/hopsds.h>
-#include <hops/private/hopsplex.h>
+#include <hops/private/hopsdsimpl.h>
+#include <hops/private/hopspleximpl.h>
 
 PetscErrorCode HopsFieldsCheck(DM dm, PetscBool *ok, char why[], size_t len)
 {

@@ -1,5 +1,5 @@
 /* Regions of a PetscDS with their Jacobian functions, and auxiliary fields at points of cells. */
-#include <hops/private/hopsds.h>
+#include <hops/private/hopsdsimpl.h>
 #include <petscfe.h>
 #include <petsc/private/petscdsimpl.h> /* the keys of a weak form have no public interface */
 

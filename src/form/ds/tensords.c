@@ -1,6 +1,6 @@
 /* The pointwise Jacobian of fields of any number of components, at the current state, read off the functions of a PetscDS. */
-#include <hops/private/hopsds.h>
-#include <hops/private/hopsplex.h>
+#include <hops/private/hopsdsimpl.h>
+#include <hops/private/hopspleximpl.h>
 
 #define HOPS_MAX_COMPONENTS 6
 

@@ -1,5 +1,5 @@
 /* hypre's matrices on arrays that a device assembled. */
-#include <hops/private/hopsdevicemat.h>
+#include <hops/private/hopsdevicematimpl.h>
 #include <hops/private/hopsmatimpl.h>
 
 #if HOPS_HAVE_HYPRE_DEVICE

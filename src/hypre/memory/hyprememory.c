@@ -2,7 +2,7 @@
   The device's memory that hypre takes. Where there is none left hypre ends the process; here it gets memory of the host that the device can reach, slow as that is, so that its
   set-up comes to an end, and hops raises PETSc's error then. hypre built with Umpire or a pool of its own keeps that.
 */
-#include <hops/private/hopsdevicemat.h>
+#include <hops/private/hopsdevicematimpl.h>
 
 #if HOPS_HAVE_HYPRE_DEVICE
   #include <petscdevice_cuda.h>

@@ -1,5 +1,5 @@
 /* MATHOPSBOX: the operator of a uniform box, matrix-free on a device. */
-#include <hops/private/hopsbox.h>
+#include <hops/private/hopsboximpl.h>
 #include <hops/private/hopsmatimpl.h>
 #include <petsc/private/matimpl.h>
 

@@ -1,5 +1,5 @@
 /* MATHOPSINTERP: values of the functions of one space at the nodes of another one that is nested with it. */
-#include <hops/private/hopsmg.h>
+#include <hops/private/hopsnestedimpl.h>
 #include <hops/private/hopsmatimpl.h>
 #include <petsc/private/matimpl.h>
 

@@ -1,6 +1,6 @@
 /* Forms on H(curl), H(div) and L2 to AIJ: dense element matrices from basis functions and their derivatives, point by point. Slow, and independent of the kernels. */
 #include <hops/private/hopsmatimpl.h>
-#include <hops/private/hopsderham.h>
+#include <hops/private/hopsderhamimpl.h>
 #include <petscmat.h>
 
 /* derivatives of the edge functions at the points, by differentiating twice on the Lagrange basis: e_j' = -sum_{k<=j} l_k'' */

@@ -1,5 +1,5 @@
 /* MATPA: the matrix-free operator B^T D B of a diffusion-reaction form on a HopsSpace, a shell Mat. */
-#include <hops/private/hopspatensor.h>
+#include <hops/private/hopspatensorimpl.h>
 #include <petsc/private/matimpl.h>
 
 PetscErrorCode MatPAGetData(Mat A, Mat_PA **pa)

@@ -7,7 +7,7 @@
   to another. MATPA keeps that sum itself, where MATSHELL would hide it, so that conversions, diagonals and copies, and what is
   built on the form, see it.
 */
-#include <hops/private/hopspatensor.h>
+#include <hops/private/hopspatensorimpl.h>
 #include <petsc/private/matimpl.h>
 
 /* s L X R; l and r are NULL for the identity, X for the form */

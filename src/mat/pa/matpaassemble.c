@@ -1,6 +1,6 @@
 /* MATPA to AIJ: dense element matrices from full (not sum-factorised) tabulations. Slow, and independent of the kernels. */
-#include <hops/private/hopspatensor.h>
-#include <hops/private/hopsderham.h>
+#include <hops/private/hopspatensorimpl.h>
+#include <hops/private/hopsderhamimpl.h>
 #include <hops/private/hopslorimpl.h>
 #include <petscblaslapack.h>
 

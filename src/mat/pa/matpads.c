@@ -1,6 +1,6 @@
 /* MATPA's form from the Jacobian point functions of a PetscDS. */
 #include <hops/private/hopslorimpl.h>
-#include <hops/private/hopspatensor.h>
+#include <hops/private/hopspatensorimpl.h>
 #include <petsc/private/matimpl.h>
 
 /*@

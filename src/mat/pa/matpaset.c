@@ -1,6 +1,6 @@
 /* MATPA's public setters: space, terms of the form, quadrature. */
 #include <hops/private/hopsmatimpl.h>
-#include <hops/private/hopsderham.h>
+#include <hops/private/hopsderhamimpl.h>
 #include <petsc/private/matimpl.h>
 
 /*@

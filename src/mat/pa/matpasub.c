@@ -1,5 +1,5 @@
 /* Operators of the blocks of fields, as PCFIELDSPLIT asks for them: MatCreateSubMatrix() of an operator of several fields. */
-#include <hops/private/hopspatensor.h>
+#include <hops/private/hopspatensorimpl.h>
 #include <petsc/private/matimpl.h>
 
 /* The fields of one side of an operator that an index set selects */

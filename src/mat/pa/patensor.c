@@ -7,7 +7,7 @@
 
   Fields of different orders meet at the points of one rule. Only pairs of components whose tensors are not zero everywhere are kept.
 */
-#include <hops/private/hopspatensor.h>
+#include <hops/private/hopspatensorimpl.h>
 
 #define HOPS_TENSOR_ALIGN 64 /* bytes, of the host's tensors */
 

@@ -2,7 +2,7 @@
   The operator with full tensors as AIJ: dense element matrices of the point tensors and full (not sum-factorised) tabulations with
   physical gradients. Slow, and independent of the kernels.
 */
-#include <hops/private/hopspatensor.h>
+#include <hops/private/hopspatensorimpl.h>
 #include <petscblaslapack.h>
 
 /* Basis functions of a field at points: N[q][0][i] values, N[q][1+d][i] physical derivatives */

@@ -2,7 +2,7 @@
   Full tensors on a device: L-vectors of all fields of a side in one array, which one index list fills from the global vector and
   another empties into it, halos, and boundary terms. The host evaluates the point functions once for each state.
 */
-#include <hops/private/hopspatensor.h>
+#include <hops/private/hopspatensorimpl.h>
 
 typedef struct _HopsPATensorDevice *HopsPATensorDevice;
 struct _HopsPATensorDevice {

@@ -2,7 +2,7 @@
   Boundary Jacobians in the operator with full tensors. On a face the tensors meet the values and the reference gradients of the trace
   of all components, as they do in cells (see patensor.c); the derivative normal to the face takes in all nodes of the cell.
 */
-#include <hops/private/hopspatensor.h>
+#include <hops/private/hopspatensorimpl.h>
 
 /* the tensors of one point in reference coordinates, times w */
 static void HopsFaceSetUpPoint(PetscInt ncc, PetscInt dim, PetscInt nq, PetscReal w, const PetscReal Ji[], const PetscScalar *const g[4], PetscScalar *const out[4])

@@ -1,5 +1,5 @@
 /* PCBOXMG: multigrid on a uniform box, whose vectors and kernels the back end owns. */
-#include <hops/private/hopsbox.h>
+#include <hops/private/hopsboximpl.h>
 #include <petsc/private/pcimpl.h>
 
 typedef struct {

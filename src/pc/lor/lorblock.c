@@ -14,7 +14,7 @@
   Jacobians come by vertex quadrature of the sub-faces in the same way: along the face as above with the surface element for detJ, and across it
   with the one difference D_d^s / h_d^s into the cell.
 */
-#include <hops/private/hopslorblock.h>
+#include <hops/private/hopslorblockimpl.h>
 
 #define HOPS_BLOCK_CHUNK 8 /* cells whose tensors are held at a time */
 

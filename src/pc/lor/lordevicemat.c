@@ -1,6 +1,6 @@
 /* The Mat around the rows that a device assembled: hypre's matrix on the same arrays, or PETSc's AIJ with copies of them. */
 #include <hops/private/hopslordeviceimpl.h>
-#include <hops/private/hopsdevicemat.h>
+#include <hops/private/hopsdevicematimpl.h>
 
 /* ------------------------------------------------------------------ memory ------------------------------------------------------------------ */
 

@@ -13,7 +13,7 @@
   the field, so its term gets a factor h1: the spectra of both then lie in about the same interval.
 */
 #include <hops/private/hopslorimpl.h>
-#include <hops/private/hopsderham.h>
+#include <hops/private/hopsderhamimpl.h>
 #include <stdlib.h>
 
 typedef struct {

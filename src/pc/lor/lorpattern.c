@@ -1,6 +1,6 @@
 /* Symbolic phase of the low-order-refined matrix: CSR pattern and the position of every element entry in it. */
 #include <hops/private/hopslorimpl.h>
-#include <hops/private/hopsderham.h>
+#include <hops/private/hopsderhamimpl.h>
 
 #define HOPS_LOR_MAX 19 /* entries of a node in 3D with all pairs coupled */
 

@@ -1,6 +1,6 @@
 /* PCLOR: the low-order-refined matrix inside an inner solver. */
-#include <hops/private/hopslorblock.h>
-#include <hops/private/hopsdevicemat.h>
+#include <hops/private/hopslorblockimpl.h>
+#include <hops/private/hopsdevicematimpl.h>
 #include <petsc/private/pcimpl.h>
 
 static const char *const HopsSources[] = {"none", "the MATPA operator", "PCLORSetSpace()", "the DM's PetscFE and PetscDS"};

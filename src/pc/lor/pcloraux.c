@@ -1,6 +1,6 @@
 /* What hypre's AMS and ADS need beside the low-order-refined matrix of an H(curl) or H(div) space: gradient, curl, vertices. */
 #include <hops/private/hopslorimpl.h>
-#include <hops/private/hopsderham.h>
+#include <hops/private/hopsderhamimpl.h>
 #include <petsc/private/pcimpl.h>
 
 PetscErrorCode PCLORResetAuxiliary(PC_LOR *lor)

@@ -3,8 +3,8 @@
   vectors and coordinates to hypre from the process's memory, which hypre takes for the device's; interpolations replace both.
 */
 #include <hops/private/hopslorimpl.h>
-#include <hops/private/hopsderham.h>
-#include <hops/private/hopsdevicemat.h>
+#include <hops/private/hopsderhamimpl.h>
+#include <hops/private/hopsdevicematimpl.h>
 #include <petsc/private/pcimpl.h>
 #if HOPS_HAVE_HYPRE_DEVICE
   #include <petscmathypre.h>

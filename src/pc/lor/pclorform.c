@@ -1,6 +1,6 @@
 /* Where PCLOR and PCPATCHFD find their space and form: a MATPA operator, the user, or the DM of a DMPlex code. */
-#include <hops/private/hopslorblock.h>
-#include <hops/private/hopspatensor.h>
+#include <hops/private/hopslorblockimpl.h>
+#include <hops/private/hopspatensorimpl.h>
 #include <petsc/private/pcimpl.h>
 
 PetscErrorCode PCLORResetForm(PC_LOR *lor)

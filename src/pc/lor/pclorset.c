@@ -1,5 +1,5 @@
 /* PCLOR's public functions, and the Lanczos estimate of the spectrum. */
-#include <hops/private/hopslorblock.h>
+#include <hops/private/hopslorblockimpl.h>
 #include <petsc/private/pcimpl.h>
 
 static PetscErrorCode PCLORGetData(PC pc, PC_LOR **lor)

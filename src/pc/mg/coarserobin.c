@@ -1,5 +1,5 @@
 /* Robin terms on the next coarser level of a multigrid hierarchy. */
-#include <hops/private/hopsmg.h>
+#include <hops/private/hopsnestedimpl.h>
 
 /* One value for each face of each cell, v[cell][2 dim] */
 static PetscErrorCode HopsFaceEvaluate_Means(HopsCoefficient cf, HopsSpace sp, PetscInt cell, PetscInt face, const HopsBasis *basis, const PetscReal x[], const PetscReal normal[], const PetscReal J[], PetscScalar out[])

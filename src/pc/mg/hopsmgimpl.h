@@ -1,6 +1,6 @@
 /* PCHOPSMG's data: what it adds to PCMG. */
 #pragma once
-#include <hops/private/hopsmg.h>
+#include <hops/private/hopsnestedimpl.h>
 #include <petsc/private/pcimpl.h>
 
 #define HOPS_MG_MAXORDERS 64

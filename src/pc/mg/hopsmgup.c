@@ -4,7 +4,7 @@
   Forward before and backward after is a symmetric cycle at the cost of one sweep each.
 */
 #include "hopsmgimpl.h"
-#include <hops/private/hopspatchfd.h>
+#include <hops/private/hopspatchfdimpl.h>
 #include <petsc/private/pcmgimpl.h>
 
 PetscErrorCode PCHopsMGGetUp(PC pc, PetscInt l, KSP *up)

@@ -3,7 +3,7 @@
   smoothing is Chebyshev iteration with the diagonal, or Richardson iteration with patches or the diagonal, and the coarsest level is solved by a KSP in double precision.
 */
 #include "hopsmgimpl.h"
-#include <hops/private/hopspatchfd.h>
+#include <hops/private/hopspatchfdimpl.h>
 
 typedef struct {
   HopsSpace        space;

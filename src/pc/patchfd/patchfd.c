@@ -1,5 +1,5 @@
 /* PCPATCHFD: sweeps over patches, additive, restricted, or color by color. */
-#include <hops/private/hopspatchfd.h>
+#include <hops/private/hopspatchfdimpl.h>
 #include <petsc/private/pcimpl.h>
 
 static const char *const PCPATCHFDTypes[]      = {"multiplicative", "additive", "restricted", "PCPATCHFDType", "PC_PATCHFD_", NULL};

@@ -1,5 +1,5 @@
 /* PCPATCHFD's public functions. */
-#include <hops/private/hopspatchfd.h>
+#include <hops/private/hopspatchfdimpl.h>
 #include <petsc/private/pcimpl.h>
 
 PetscErrorCode PCPATCHFDGetData(PC pc, PC_PATCHFD **fd)

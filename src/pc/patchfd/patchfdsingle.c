@@ -1,5 +1,5 @@
 /* PCPATCHFD on vectors in single precision: what a multigrid cycle in single precision smooths with. */
-#include <hops/private/hopspatchfd.h>
+#include <hops/private/hopspatchfdimpl.h>
 #include <petsc/private/pcimpl.h>
 
 struct _HopsPatchSingle {

@@ -1,5 +1,5 @@
 /* Spaces from arrays: are the cells' lattices right, and do cells agree on what their common unknowns are? */
-#include <hops/private/hopsderham.h>
+#include <hops/private/hopsderhamimpl.h>
 
 #define HOPS_ARRAYS_TOL  1e-5  /* of the size of a line, face or cell: coordinates may come from a file with few digits */
 #define HOPS_ARRAYS_SAME 1e-10 /* of the size of a cell: coordinates that are the same but for rounding errors */

@@ -1,5 +1,5 @@
 /* HopsSpace from raw arrays, the form in which spectral-element codes hold their mesh. */
-#include <hops/private/hopsderham.h>
+#include <hops/private/hopsderhamimpl.h>
 
 /* Sizes and pointers; ne unknowns and nx coordinates a cell */
 static PetscErrorCode HopsArraysCheckSizes(MPI_Comm comm, PetscInt ncells, PetscInt n, PetscInt ne, PetscInt nx, const PetscInt unknowns[], const PetscReal coords[], PetscInt ness, const PetscInt ess[])

@@ -1,5 +1,5 @@
 /* Companions of a space: the other families on its cells. On a DMPlex they are made; of a space from arrays the user gives them. */
-#include <hops/private/hopsderham.h>
+#include <hops/private/hopsderhamimpl.h>
 #include <hops/private/hopsmapkind.h>
 
 /* where[ncaller]: the space's own index of the caller's cells */

@@ -1,6 +1,6 @@
 /* Discrete gradient, curl and divergence: incidence of the Gauss-Lobatto lattice, entries 1 and -1. */
-#include <hops/private/hopsderham.h>
-#include <hops/private/hopsdevicemat.h>
+#include <hops/private/hopsderhamimpl.h>
+#include <hops/private/hopsdevicematimpl.h>
 
 /* The cells of a space among those of another one on the same mesh: both order them their own way */
 PetscErrorCode HopsCompanionCells(HopsSpace from, HopsSpace to, PetscInt *cell[])

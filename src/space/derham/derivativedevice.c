@@ -1,6 +1,6 @@
 /* Matrices of the lattice's topology whose rows a device writes: derivatives, and the interpolations of AMS and ADS. */
-#include <hops/private/hopsdevicemat.h>
-#include <hops/private/hopsderham.h>
+#include <hops/private/hopsdevicematimpl.h>
+#include <hops/private/hopsderhamimpl.h>
 
 /* What a matrix is made of meanwhile */
 typedef struct {

@@ -1,6 +1,6 @@
 /* The coarse spaces of a multigrid hierarchy: essential boundary, element maps and coefficients are those of the fine space. */
-#include <hops/private/hopsmg.h>
-#include <hops/private/hopsplex.h>
+#include <hops/private/hopsnestedimpl.h>
+#include <hops/private/hopspleximpl.h>
 
 /* ------------------------------------------------------- essential points ------------------------------------------------------- */
 

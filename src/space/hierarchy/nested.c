@@ -1,6 +1,6 @@
 /* How the cells of a uniformly refined DMPlex lie in those of the coarse one, whatever the orientation of either. */
-#include <hops/private/hopsmg.h>
-#include <hops/private/hopsplex.h>
+#include <hops/private/hopsnestedimpl.h>
+#include <hops/private/hopspleximpl.h>
 #include <petscdmplextransform.h>
 
 /* Clones of a DMPlex share its arrays of cones */

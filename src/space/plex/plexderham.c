@@ -1,6 +1,6 @@
 /* H(curl), H(div) and L2 spaces on a DMPlex: where the unknowns of a cell sit, and with which sign the cell sees them. */
-#include <hops/private/hopsderham.h>
-#include <hops/private/hopsplex.h>
+#include <hops/private/hopsderhamimpl.h>
+#include <hops/private/hopspleximpl.h>
 
 const char *const HopsFamilies[] = {"H1", "H(curl)", "H(div)", "L2", "HopsFamily", "HOPS_", NULL};
 

@@ -1,5 +1,5 @@
 /* Cells and element maps of a DMPlex: nodal coordinates at GLL points, whatever the coordinate field's own nodes are. */
-#include <hops/private/hopsplex.h>
+#include <hops/private/hopspleximpl.h>
 
 PetscErrorCode HopsPlexGetCells(DM dm, HopsSpace sp)
 {

@@ -1,5 +1,5 @@
 /* Where the unknowns of a DMPlex cell sit: E-vector node of each entry of a closure, for PetscFE's numbering and for hops' own. */
-#include <hops/private/hopsplex.h>
+#include <hops/private/hopspleximpl.h>
 
 /* ------------------------------------------------------- PetscFE's numbering ------------------------------------------------------- */
 

@@ -1,6 +1,6 @@
 /* The nodes of a vector-valued PetscFE field as a scalar space, and how their components sit in the DM's global vectors. */
-#include <hops/private/hopsplex.h>
-#include <hops/private/hopsds.h>
+#include <hops/private/hopspleximpl.h>
+#include <hops/private/hopsdsimpl.h>
 
 /* One unknown for each node; a node all of whose components are essential is constrained. key[offset] of a node's first component */
 static PetscErrorCode HopsPlexNodeSection(PetscSection s, PetscInt nc, PetscSection *nodes, PetscInt *key[])

@@ -1,6 +1,6 @@
 /* The nodes of several fields of one DM, whose spaces share one order of cells. */
-#include <hops/private/hopsplex.h>
-#include <hops/private/hopsds.h>
+#include <hops/private/hopspleximpl.h>
+#include <hops/private/hopsdsimpl.h>
 
 /* Cells in the order perm[], of which the first ninterior touch owned, unconstrained unknowns only */
 static PetscErrorCode HopsSpacePermuteCells(HopsSpace sp, const PetscInt perm[], PetscInt ninterior)

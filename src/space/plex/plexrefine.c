@@ -1,6 +1,6 @@
 /* Element maps of a refined mesh from those of the coarse one: PETSc drops curved coordinates when it refines. */
-#include <hops/private/hopsmg.h>
-#include <hops/private/hopsplex.h>
+#include <hops/private/hopsnestedimpl.h>
+#include <hops/private/hopspleximpl.h>
 
 /* l[half][i][P]: the 1D functions on GLL nodes at node i of each half, in the coarse cell's coordinate */
 static PetscErrorCode HopsHalfTables(PetscInt P, PetscReal l[])

@@ -1,6 +1,6 @@
 /* HopsSpace from a DMPlex: on the numbering of an existing PetscFE section, or on hops' own. */
-#include <hops/private/hopsplex.h>
-#include <hops/private/hopsderham.h>
+#include <hops/private/hopspleximpl.h>
+#include <hops/private/hopsderhamimpl.h>
 
 /* gidx[local offset] = global index, or -1 where the section constrains the unknown */
 static PetscErrorCode HopsPlexGlobalIndices(PetscSection s, PetscSection gs, PetscInt *nkeys, PetscInt *gidx[])

@@ -1,8 +1,8 @@
 /* CUDA back end: data of a low-order-refined matrix, and launches of kernels. */
 #pragma once
 #include <backend/cuda/runtime/cudaimpl.h>
-#include <hops/private/hopslordevice.h>
-#include <hops/private/hopsderham.h>
+#include <hops/private/hopslorrowsimpl.h>
+#include <hops/private/hopsderhamimpl.h>
 
 #define HOPS_CUDA_LOR_MAX 63 /* columns of a row whose places are kept, in H1; values of longer ones are looked up */
 

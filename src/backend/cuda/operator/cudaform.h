@@ -1,6 +1,6 @@
 /* CUDA back end: data of a form on H(curl), H(div) or L2. No function here waits for the device unless it says so. */
 #pragma once
-#include <hops/private/hopsderham.h>
+#include <hops/private/hopsderhamimpl.h>
 #include "cudaformargs.h"
 #include <backend/cuda/runtime/cudaimpl.h>
 

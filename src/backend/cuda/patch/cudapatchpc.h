@@ -1,6 +1,6 @@
 /* CUDA: the patches of a HopsSpace (PCPATCHFD) on the device, maps between nested spaces, and copies in single precision. */
 #pragma once
-#include <hops/private/hopspatch.h>
+#include <hops/private/hopspatchimpl.h>
 #include "cudapatch.h"
 #include "cudapatchset.h"
 

@@ -1,7 +1,7 @@
 /* CUDA back end: memory, data of an operator, and the table of operations. */
 #include <backend/cuda/operator/cudaform.h>
 #include <backend/cuda/lor/cudalor.h>
-#include <hops/private/hopsbox.h>
+#include <hops/private/hopsboximpl.h>
 #include <backend/cuda/patch/cudapatchpc.h>
 
 PetscBool HopsCudaPresent(void)

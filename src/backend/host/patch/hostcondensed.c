@@ -1,6 +1,6 @@
 /* Host back end: condensed patches, those of equal cells side by side. In double precision, whatever that of the vectors is. */
 #include <backend/host/runtime/hostimpl.h>
-#include <hops/private/hopspatch.h>
+#include <hops/private/hopspatchimpl.h>
 #include <petscblaslapack.h>
 
 struct _HopsHostCondensedKernel {

@@ -1,6 +1,6 @@
 /* Host back end: patches in batches of as many as a vector has lanes, and dense patches by BLAS. */
 #include <backend/host/runtime/hostimpl.h>
-#include <hops/private/hopspatch.h>
+#include <hops/private/hopspatchimpl.h>
 #include <petscblaslapack.h>
 
 /* Patches in the order of their batches */

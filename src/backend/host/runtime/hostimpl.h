@@ -6,7 +6,7 @@
   last batch of each class is padded with copies of a valid cell that has zero quadrature data.
 */
 #pragma once
-#include <hops/private/hopsderham.h>
+#include <hops/private/hopsderhamimpl.h>
 
 #if defined(PETSC_USE_COMPLEX) || !defined(PETSC_USE_REAL_DOUBLE)
   #error "The host back end of hops needs real, double precision scalars"

@@ -1,7 +1,7 @@
 /* Data of the V-cycle. T is double or float, for matrices and vectors alike; indices and row pointers are hypre's. */
 #pragma once
 #include <hops/private/hopsimpl.h>
-#include <hops/private/hopscycle.h>
+#include <hops/private/hopscycleimpl.h>
 #include <petscdevice_cuda.h>
 #include <stdbool.h>
 

@@ -7,7 +7,7 @@
 */
 #pragma once
 #include <backend/cuda/patch/cudapatch.h>
-#include <hops/private/hopsbox.h>
+#include <hops/private/hopsboximpl.h>
 
 typedef struct _HopsCudaBox *HopsCudaBox;
 

@@ -1,6 +1,6 @@
 /* Matrices on arrays that a device assembled (src/hypre, src/space/derham). */
 #pragma once
-#include <hops/private/hopslordevice.h>
+#include <hops/private/hopslorrowsimpl.h>
 #include <petscmat.h>
 
 #if HOPS_HAVE_HYPRE_DEVICE

@@ -1,6 +1,6 @@
 /* What hops adds to DMs of type plex: matrices of type pa, and local Jacobians and residuals by sum factorisation. */
 #pragma once
-#include <hops/private/hopsds.h>
+#include <hops/private/hopsdsimpl.h>
 
 typedef struct {
   PetscBool     pa;       /* -dm_mat_type pa: DMCreateMatrix() makes matrix-free operators */

@@ -1,7 +1,7 @@
 /* Boundary faces: tensor-product points, geometry, and the boundary Jacobians of a PetscDS with full tensors. */
 #pragma once
 #include <hops/private/hopsmatimpl.h>
-#include <hops/private/hopsds.h>
+#include <hops/private/hopsdsimpl.h>
 
 /*
   A basis on the faces of the reference cell: face 2d (lower) or 2d+1 (upper) in direction d, whose points are those of the basis in the

@@ -1,6 +1,6 @@
 /* The V-cycle of a BoomerAMG hierarchy, and the cycles of AMS and ADS, on a device, by kernels of our own (src/hypre/cycle). */
 #pragma once
-#include <hopspc.h>
+#include <hopslor.h>
 
 typedef struct _HopsCycle *HopsCycle;
 

@@ -1,7 +1,7 @@
 /* The low-order-refined matrix of a vector-valued field, in blocks of its components. */
 #pragma once
 #include <hops/private/hopslorimpl.h>
-#include <hops/private/hopsface.h>
+#include <hops/private/hopsfaceimpl.h>
 
 typedef struct _HopsLORBlock HopsLORBlock;
 struct _HopsLORBlock {

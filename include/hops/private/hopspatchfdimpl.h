@@ -1,6 +1,6 @@
 /* PCPATCHFD's data. */
 #pragma once
-#include <hops/private/hopspatch.h>
+#include <hops/private/hopspatchimpl.h>
 
 typedef struct {
   PC_LOR             src; /* where space and form come from */

@@ -1,7 +1,7 @@
 /* The matrix-free operator of a form with full tensors: several fields and components, first-order terms, nonsymmetric tensors. */
 #pragma once
 #include <hops/private/hopsmatimpl.h>
-#include <hops/private/hopsface.h>
+#include <hops/private/hopsfaceimpl.h>
 
 /* A field as test or as trial functions */
 typedef struct {
