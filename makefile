@@ -69,7 +69,7 @@ programs  := $(patsubst tutorials/%.c,$(BUILD)/bin/%,$(wildcard tutorials/*.c)) 
 testsrc   := $(wildcard tests/*.c tests/*.sh tutorials/*.c)
 formatted := $(sort $(shell find include src tests tutorials bench -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' 2>/dev/null))
 
-.PHONY: all lib tutorials bench libceedbench libceed-found test test-gpu check-tests .programs demo install clean man format check-format help
+.PHONY: all lib tutorials bench libceedbench libceed-found test test-gpu check-tests .programs demo install clean man docs format check-format help
 .DELETE_ON_ERROR:
 
 all: lib tutorials bench
@@ -211,6 +211,9 @@ clean:
 man:
 	config/manpages $(BUILD)/man
 
+docs:
+	config/site $(BUILD)/site
+
 CLANGFORMAT ?= $(firstword $(shell command -v clang-format-14 clang-format 2>/dev/null) clang-format)
 
 format:
@@ -230,6 +233,7 @@ help:
 	@echo 'make install         into prefix=$(prefix), below DESTDIR where set'
 	@echo 'make format          rewrite the sources with clang-format; check-format only compares'
 	@echo 'make man             the manual pages as Markdown, in $(BUILD)/man'
+	@echo 'make docs            the documents and manual pages as a web site, in $(BUILD)/site/html (needs mkdocs)'
 	@echo 'make clean           remove what was built'
 	@echo
 	@echo 'PETSC_DIR, PETSC_ARCH   which PETSc (default: the one pkg-config knows; now $(hops_petscroot))'

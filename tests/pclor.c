@@ -284,6 +284,11 @@ int main(int argc, char **argv)
     args: -help
     filter: grep -o -E "pc_lor_(zero_mass|nodal_relax_weight):? <[^:>]*" | sed -e "s/now //" -e "s/: </ </" | sort -u
 
+  test:
+    suffix: citations
+    args: -dm_plex_dim 2 -dm_plex_box_faces 2,2 -citations
+    filter: grep "pazner"
+
   testset:
     output_file: output/pclor.out
     args: -dm_plex_dim 2 -dm_plex_box_faces 4,3

@@ -3,6 +3,13 @@
 #include <hops/private/hopsdevicematimpl.h>
 #include <petsc/private/pcimpl.h>
 
+static PetscBool  Cited      = PETSC_FALSE;
+static const char Citation[] = "@article{pazner2023lor,\n"
+                               "  title   = {End-to-end {GPU} acceleration of low-order-refined preconditioning for high-order finite element discretizations},\n"
+                               "  author  = {Pazner, Will and Kolev, Tzanio and Camier, Jean-Sylvain},\n"
+                               "  journal = {International Journal of High Performance Computing Applications},\n"
+                               "  year    = {2023}\n}\n";
+
 static const char *const HopsSources[] = {"none", "the MATPA operator", "PCLORSetSpace()", "the DM's PetscFE and PetscDS"};
 
 /* ------------------------------------------------------------ inner solver ------------------------------------------------------------ */
@@ -228,6 +235,7 @@ static PetscErrorCode PCSetUp_LOR(PC pc)
   PC_LOR *lor = (PC_LOR *)pc->data;
 
   PetscFunctionBegin;
+  PetscCall(PetscCitationsRegister(Citation, &Cited));
   PetscCall(PCLORGetForm(pc, lor));
   if (!lor->innerset) {
     const char *prefix;
