@@ -58,7 +58,8 @@ orders_cudatensororder   := 2 3 4 5 6 7 8
 orders_cudapatchorder    := 1 2 3 4 5 6 7 8
 orders_cudaboxorder      := 1 2 3 4 5 6 7 8
 orders_patchstagesorder  := 1 2 3 4 5 6 7 8
-objects    = $(foreach f,$(1),$(if $(orders_$(basename $(notdir $(f)))),$(foreach o,$(orders_$(basename $(notdir $(f)))),$(BUILD)/obj/$(basename $(f))_$(o).o),$(BUILD)/obj/$(basename $(f)).o))
+orders     = $(orders_$(basename $(notdir $(1))))
+objects    = $(foreach f,$(basename $(1)),$(if $(call orders,$(f)),$(patsubst %,$(BUILD)/obj/$(f)_%.o,$(call orders,$(f))),$(BUILD)/obj/$(f).o))
 src       := $(sort $(shell find src -name '*.c' -not -path '*/cuda/*'))
 obj       := $(src:%.c=$(BUILD)/obj/%.o)
 ifneq ($(hops_cuda),)
@@ -69,7 +70,8 @@ programs  := $(patsubst tutorials/%.c,$(BUILD)/bin/%,$(wildcard tutorials/*.c)) 
 testsrc   := $(wildcard tests/*.c tests/*.sh tutorials/*.c)
 formatted := $(sort $(shell find include src tests tutorials bench -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' 2>/dev/null))
 
-.PHONY: all lib tutorials bench libceedbench libceed-found test test-gpu check-tests .programs demo install clean man docs format check-format help
+.PHONY: all lib tutorials bench libceedbench libceed-found test test-gpu check-tests .programs
+.PHONY: demo install clean man docs format check-format help
 .DELETE_ON_ERROR:
 
 all: lib tutorials bench
@@ -99,7 +101,7 @@ $(BUILD)/obj/$(basename $(1))_$(2).o: order := $(2)
 $(BUILD)/obj/$(basename $(1))_$(2).o: $(1) $(BUILD)/.flags
 	$$(compile_cuda)
 endef
-$(foreach f,$(cusrc) bench/cuda/patchstagesorder.cu,$(foreach o,$(orders_$(basename $(notdir $(f)))),$(eval $(call compile_order,$(f),$(o)))))
+$(foreach f,$(cusrc) bench/cuda/patchstagesorder.cu,$(foreach o,$(call orders,$(f)),$(eval $(call compile_order,$(f),$(o)))))
 
 $(lib): $(obj)
 	@mkdir -p $(@D)

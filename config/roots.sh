@@ -43,7 +43,8 @@ pristine() (
   {
     { command -v debootstrap >/dev/null || apt-get install -y -qq debootstrap; } &&
       debootstrap --variant=minbase "$suite" "$new" "$(mirror)" &&
-      { [ "$suite" != sid ] || echo 'Acquire::Check-Valid-Until "false"; // of unstable, mirrors may hold a copy that is weeks old' >"$new/etc/apt/apt.conf.d/80unstable"; } &&
+      { [ "$suite" != sid ] || # of unstable, mirrors may hold a copy that is weeks old
+        echo 'Acquire::Check-Valid-Until "false";' >"$new/etc/apt/apt.conf.d/80unstable"; } &&
       inside "$new" sh -c 'apt-get -qq update && apt-get install -y -qq --no-install-recommends make git &&
         apt-get clean && rm -rf /var/lib/apt/lists/*' &&
       tar -C "$new" --numeric-owner -cf "$roots/$suite.tar.new" . && mv "$roots/$suite.tar.new" "$roots/$suite.tar"

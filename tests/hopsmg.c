@@ -413,7 +413,8 @@ int main(int argc, char **argv)
     test:
       suffix: coarsen
       nsize: {{1 3}}
-      args: -dm_plex_dim 2 -dm_plex_box_faces 3,2 -dm_refine_hierarchy 2 -order 6 -pc_hopsmg_coarsen {{p ph hp}separate output} -pc_hopsmg_orders 4,3,1
+      args: -dm_plex_dim 2 -dm_plex_box_faces 3,2 -dm_refine_hierarchy 2 -order 6 -pc_hopsmg_coarsen {{p ph hp}separate output}
+        -pc_hopsmg_orders 4,3,1
     test:
       suffix: coarsen_h
       nsize: {{1 3}}

@@ -311,7 +311,8 @@ int main(int argc, char **argv)
       args: -components {{1 2}} -petscspace_degree 3 -dm_plex_dim 2 -dm_plex_box_faces 4,4 -dm_mat_type {{pa aij}} -pc_type lor
     test:
       suffix: gll
-      args: -components {{0 1 2}} -petscspace_degree 3 -dm_plex_dim 2 -dm_plex_box_faces 4,4 -dm_mat_type pa -mat_pa_quadrature gll -pc_type lor -options_left 0
+      args: -components {{0 1 2}} -petscspace_degree 3 -dm_plex_dim 2 -dm_plex_box_faces 4,4 -dm_mat_type pa -mat_pa_quadrature gll -pc_type lor
+        -options_left 0
     test:
       suffix: ds_3d
       args: -components {{1 2}} -petscspace_degree 2 -dm_plex_dim 3 -dm_plex_box_faces 4,4,4 -dm_mat_type pa -pc_type lor

@@ -12,7 +12,8 @@ PetscErrorCode HopsSpaceCreateGeometryBasis(HopsSpace sp, const HopsBasis *basis
 PetscErrorCode HopsSpaceGetBackendMesh(HopsSpace sp, const int **restr, const PetscReal **X)
 {
   const HopsBackendOps *be = sp->backend;
-  const size_t          nr = (size_t)sp->ncells * sp->ne * sizeof(int), nx = (size_t)sp->ncells * sp->dim * PetscPowInt(sp->gorder + 1, sp->dim) * sizeof(PetscReal);
+  const size_t          nr = (size_t)sp->ncells * sp->ne * sizeof(int);
+  const size_t          nx = (size_t)sp->ncells * sp->dim * PetscPowInt(sp->gorder + 1, sp->dim) * sizeof(PetscReal);
 
   PetscFunctionBegin;
   if (be->host) {

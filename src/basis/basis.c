@@ -204,7 +204,8 @@ PetscErrorCode HopsLumpEdgeMass(PetscInt P, PetscReal *h1)
   PetscCall(PetscCalloc3(p * p, &M, p, &lambda, 3 * p, &work));
   for (PetscInt q = 0; q < p; ++q)
     for (PetscInt i = 0; i < p; ++i)
-      for (PetscInt j = 0; j < p; ++j) M[i * p + j] += b.weights[q] * b.E[q * p + i] * b.E[q * p + j] * PetscSqrtReal((b.nodes[i + 1] - b.nodes[i]) * (b.nodes[j + 1] - b.nodes[j]));
+      for (PetscInt j = 0; j < p; ++j)
+        M[i * p + j] += b.weights[q] * b.E[q * p + i] * b.E[q * p + j] * PetscSqrtReal((b.nodes[i + 1] - b.nodes[i]) * (b.nodes[j + 1] - b.nodes[j]));
   PetscCallBLAS("LAPACKsyev", LAPACKsyev_("N", "U", &n, M, &n, lambda, work, &lwork, &info));
   PetscCheck(!info, PETSC_COMM_SELF, PETSC_ERR_LIB, "Eigenvalues of the edge functions' mass: LAPACK syev returned %d", (int)info);
   *h1 = lambda[p - 1];

@@ -138,10 +138,11 @@ static PetscBool StarUnknowns(const Star *s, PetscInt axis[][3], const PetscInt 
 */
 static void StarFit(const Star *s, PetscInt axis[][3], const PetscInt pos[], PetscReal a[3][2], PetscReal m[3][2], PetscReal *sigma, PetscReal robin[3], PetscReal bound[2])
 {
-  const HopsPatchCells *pc      = s->pc;
-  const PetscInt        dim     = pc->space->dim;
-  const PetscBool       diff    = pc->form->diffusion ? PETSC_TRUE : PETSC_FALSE;
-  PetscReal             mean[3] = {0.0}, effect[3][3] = {{0.0}}, meffect[3] = {0.0}; /* effect[t][a]: of side 1 against side 0 of axis a on term t */
+  const HopsPatchCells *pc   = s->pc;
+  const PetscInt        dim  = pc->space->dim;
+  const PetscBool       diff = pc->form->diffusion ? PETSC_TRUE : PETSC_FALSE;
+  /* effect[t][a]: of side 1 against side 0 of axis a on term t */
+  PetscReal mean[3] = {0.0}, effect[3][3] = {{0.0}}, meffect[3] = {0.0};
 
   bound[0] = PETSC_MAX_REAL;
   bound[1] = 0.0;

@@ -71,6 +71,8 @@ PetscErrorCode HopsPCCheckSetter(PC pc, const char setter[], PCType type)
 
   PetscFunctionBegin;
   PetscCall(PetscObjectGetType((PetscObject)pc, &name));
-  PetscCheck(name, PetscObjectComm((PetscObject)pc), PETSC_ERR_ORDER, "%s() on a PC without a type would be forgotten: call PCSetType(pc, \"%s\") first, or PCSetFromOptions() with -pc_type %s", setter, type, type);
+  PetscCheck(name, PetscObjectComm((PetscObject)pc), PETSC_ERR_ORDER,
+             "%s() on a PC without a type would be forgotten: call PCSetType(pc, \"%s\") first, or PCSetFromOptions() with -pc_type %s",
+             setter, type, type);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -13,7 +13,8 @@ PETSC_INTERN PetscErrorCode HopsHypreConfigure(void);
 PETSC_INTERN PetscErrorCode HopsHypreSetMemory(void);
 /* PETSC_ERR_MEM where a rank had to do that since the last call. Collective */
 PETSC_INTERN PetscErrorCode HopsHypreCheckMemory(MPI_Comm);
-/* may a matrix from one space to the other be wrapped? It may where all ranks have rows and columns. Collective; initialises hypre if so */
+/* may a matrix from one space to the other be wrapped? It may where all ranks have rows and columns. Collective; initialises
+   hypre if so */
 PETSC_INTERN PetscErrorCode HopsHypreCanWrap(HopsSpace rows, HopsSpace columns, PetscBool *);
 /* MATHYPRE on the arrays of the rows, which it takes over; cols[ncols]: global indices of block 1's columns, ascending */
 PETSC_INTERN PetscErrorCode HopsHypreWrap(HopsSpace rows, HopsSpace columns, HopsLORRows *, PetscInt ncols, const PetscInt cols[], Mat *);
@@ -26,7 +27,8 @@ PETSC_INTERN PetscErrorCode HopsHypreWrap(HopsSpace rows, HopsSpace columns, Hop
   matrix that PETSc makes of a host AIJ. extra[nextra]: own columns without an entry, which get an explicit zero. Collective
 */
 PETSC_INTERN PetscErrorCode HopsIncidenceMatCreate(HopsSpace from, HopsSpace to, PetscInt n, const int table[], const PetscScalar scale[], PetscInt nextra, const int extra[], MatType type, Mat *);
-/* src/space/derham/derivative.c: cell[to->ncells], the cells of `to` in the order of `from`; checks that there is a derivative where asked for */
+/* src/space/derham/derivative.c: cell[to->ncells], the cells of `to` in the order of `from`; checks that there is a derivative
+   where asked for */
 PETSC_INTERN PetscErrorCode HopsCompanionCells(HopsSpace from, HopsSpace to, PetscInt *cell[]);
 /* HopsSpaceCreateDerivative() of any type, on a device */
 PETSC_INTERN PetscErrorCode HopsDerivativeCreateDevice(HopsSpace from, HopsSpace to, PetscInt nextra, const int extra[], MatType type, Mat *);

@@ -327,7 +327,8 @@ typedef struct {
   HopsLumpTerm *term; /* [nterms] */
 } HopsLumpPattern;
 
-PETSC_INTERN PetscErrorCode HopsLumpEdgeMass(PetscInt P, PetscReal *h1);   /* src/basis/basis.c: the factor of the derivative's term of a low-order-refined matrix */
+/* src/basis/basis.c: the factor of the derivative's term of a low-order-refined matrix */
+PETSC_INTERN PetscErrorCode HopsLumpEdgeMass(PetscInt P, PetscReal *h1);
 PETSC_INTERN PetscErrorCode HopsSpaceGetMapKind(HopsSpace, HopsMapKind *); /* collective */
 
 typedef struct _HopsPatches     *HopsPatches;     /* patches of a space */

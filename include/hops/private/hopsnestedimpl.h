@@ -36,7 +36,8 @@ PETSC_INTERN PetscErrorCode HopsNestedVertices(DM coarse, DM fine, PetscInt *vSt
 /* are these the same mesh (clones)? */
 PETSC_INTERN PetscErrorCode HopsPlexSameMesh(DM, DM, PetscBool *);
 
-/* macro[k], k < (nhalf order + 1)^dim: L-vector index in the fine space of the macro cell's nodes; for node i of child f its place there */
+/* macro[k], k < (nhalf order + 1)^dim: L-vector index in the fine space of the macro cell's nodes; for node i of child f its
+   place there */
 static inline PetscInt HopsNestedNode(const HopsNested *n, PetscInt order, PetscInt f, const PetscInt ijk[])
 {
   const PetscInt M = n->nhalf * order + 1;
@@ -60,7 +61,8 @@ static inline PetscInt HopsNestedHalf(const HopsNested *n, PetscReal x, PetscRea
   return h;
 }
 
-/* src/space/hierarchy/coarsespace.c: a space of lower order, or on a coarser mesh, that takes essential boundary and element maps from the fine one */
+/* src/space/hierarchy/coarsespace.c: a space of lower order, or on a coarser mesh, that takes essential boundary and element
+   maps from the fine one */
 PETSC_INTERN PetscErrorCode HopsCoefficientCoarsen(HopsCoefficient, const HopsNested *, HopsSpace coarse, HopsSpace fine, PetscInt q_1d, HopsCoefficient *);
 
 /* adds to the operator A on the coarse space the Robin terms of the fine one, whose quadrature rule is `basis` */

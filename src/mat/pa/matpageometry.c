@@ -76,7 +76,8 @@ static HopsValues MatPAValues(HopsCoefficient cf, const PetscScalar *cells)
   return v;
 }
 
-/* Multilinear cells, by docs/performance/gpu-operators.md. Order 1 in 3D has a kernel of its own for a scalar coefficient and up to 3 points */
+/* Multilinear cells, by docs/performance/gpu-operators.md. Order 1 in 3D has a kernel of its own for a scalar coefficient and
+   up to 3 points */
 static PetscBool MatPAStoringIsFaster(const Mat_PA *pa)
 {
   const PetscInt P = pa->basis.P, Q = pa->basis.Q;
@@ -85,7 +86,8 @@ static PetscBool MatPAStoringIsFaster(const Mat_PA *pa)
   return P + Q < 7 ? PETSC_TRUE : PETSC_FALSE;
 }
 
-/* done: the kernel recomputes the geometry; else the caller fills quadrature data. pa->geometrynote says which, and why. Collective. */
+/* done: the kernel recomputes the geometry; else the caller fills quadrature data. pa->geometrynote says which, and why.
+   Collective. */
 PetscErrorCode MatPASetUpGeometry(Mat A, Mat_PA *pa, PetscBool *done)
 {
   HopsSpace    sp = pa->space;
@@ -139,8 +141,8 @@ PetscErrorCode MatPASetUpGeometry(Mat A, Mat_PA *pa, PetscBool *done)
 
   Input Parameters:
 + A    - the operator
-- type - `MATPA_GEOMETRY_STORED`; `MATPA_GEOMETRY_RECOMPUTE`, an error where that cannot be done; or `MATPA_GEOMETRY_AUTO` (the default),
-         to recompute it where that can be done and is faster
+- type - `MATPA_GEOMETRY_STORED`; `MATPA_GEOMETRY_RECOMPUTE`, an error where that cannot be done; or `MATPA_GEOMETRY_AUTO` (the
+         default), to recompute it where that can be done and is faster
 
   Options Database Key:
 . -mat_pa_geometry <auto|stored|recompute> - the type
@@ -148,11 +150,12 @@ PetscErrorCode MatPASetUpGeometry(Mat A, Mat_PA *pa, PetscBool *done)
   Level: intermediate
 
   Notes:
-  Geometry is recomputed by back ends of devices where it is faster than reading it: all cells affine (parallelograms, parallelepipeds), or all
-  bi- or trilinear; coefficients that do not vary inside a cell; and a kernel for the number of points. This also saves most
-  of the operator's memory. `-ksp_view` and `-info` say what is done, and why.
+  Geometry is recomputed by back ends of devices where it is faster than reading it: all cells affine (parallelograms,
+  parallelepipeds), or all bi- or trilinear; coefficients that do not vary inside a cell; and a kernel for the number of points.
+  This also saves most of the operator's memory. `-ksp_view` and `-info` say what is done, and why.
 
-  On affine cells with such coefficients a rule of more than order + 1 points is exact. So are order + 1 Gauss points, which are taken in its place.
+  On affine cells with such coefficients a rule of more than order + 1 points is exact. So are order + 1 Gauss points, which are
+  taken in its place.
 
 .seealso: `MATPA`, `MatPAGeometryType`, `MatPASetQuadrature()`
 @*/

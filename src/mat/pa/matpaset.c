@@ -301,7 +301,8 @@ PetscErrorCode MatPAAddRobin(Mat A, PetscInt n, const PetscInt cells[], const Pe
 
   Input Parameters:
 + A    - the operator
-. q_1d - points per direction, at most 256, and 64 on the host; 0 for the default: order + 2 Gauss points, or the `PetscFE`'s own rules of cells and faces where the form is a `PetscDS`'s
+. q_1d - points per direction, at most 256, and 64 on the host; 0 for the default: order + 2 Gauss points, or the
+         `PetscFE`'s own rules of cells and faces where the form is a `PetscDS`'s
 - gll  - use the Gauss-Lobatto-Legendre nodes themselves; `q_1d` is then 0 or order + 1. On faces of cells coefficients are limits from inside of the cell
 
   Options Database Keys:

@@ -21,7 +21,8 @@ static PetscErrorCode PCReset_BoxMG(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PCApplyRichardson_BoxMG(PC, Vec, Vec, Vec, PetscReal, PetscReal, PetscReal, PetscInt, PetscBool, PetscInt *, PCRichardsonConvergedReason *);
+static PetscErrorCode PCApplyRichardson_BoxMG(PC, Vec, Vec, Vec, PetscReal, PetscReal, PetscReal, PetscInt, PetscBool, PetscInt *,
+                                              PCRichardsonConvergedReason *);
 
 static PetscErrorCode PCSetUp_BoxMG(PC pc)
 {
@@ -37,7 +38,8 @@ static PetscErrorCode PCSetUp_BoxMG(PC pc)
   PetscCall(PetscLogEventBegin(HopsEvent.boxsetup, pc, 0, 0, 0));
   PetscCall((*box->ops->MGCreate)(form, &box->choice, &box->mg));
   PetscCall(PetscLogEventEnd(HopsEvent.boxsetup, pc, 0, 0, 0));
-  pc->ops->applyrichardson = pc->mat == pc->pmat ? PCApplyRichardson_BoxMG : NULL; /* its residuals are pmat's, and Richardson's method is to solve with pc->mat */
+  /* its residuals are pmat's, and Richardson's method is to solve with pc->mat */
+  pc->ops->applyrichardson = pc->mat == pc->pmat ? PCApplyRichardson_BoxMG : NULL;
   PetscCall((*box->ops->MGGetInfo)(box->mg, &levels, n, &bytes));
   PetscCall(PetscInfo(pc, "%" PetscInt_FMT " levels, the coarsest with %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT " cells; %g MB\n", levels, n[0], n[1], n[2], bytes * 1e-6));
   PetscFunctionReturn(PETSC_SUCCESS);

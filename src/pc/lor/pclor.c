@@ -5,7 +5,8 @@
 
 static PetscBool  Cited      = PETSC_FALSE;
 static const char Citation[] = "@article{pazner2023lor,\n"
-                               "  title   = {End-to-end {GPU} acceleration of low-order-refined preconditioning for high-order finite element discretizations},\n"
+                               "  title   = {End-to-end {GPU} acceleration of low-order-refined preconditioning "
+                               "for high-order finite element discretizations},\n"
                                "  author  = {Pazner, Will and Kolev, Tzanio and Camier, Jean-Sylvain},\n"
                                "  journal = {International Journal of High Performance Computing Applications},\n"
                                "  year    = {2023}\n}\n";

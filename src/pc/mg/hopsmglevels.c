@@ -93,7 +93,9 @@ PetscErrorCode PCHopsMGBuildLevels(PC pc, PC_HopsMG *mg, HopsSpace fine)
   PetscFunctionBegin;
   PetscCall(PCHopsMGFreeLevels(mg));
   PetscCheck(fine->dm, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "PCHOPSMG needs a mesh hierarchy, which a space made from arrays has not: make the space on a DMPLEX (HopsSpaceCreateH1()), or use PCLOR");
-  PetscCheck(order || !mg->norders, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_INCOMP, "-pc_hopsmg_orders (PCHopsMGSetOrders()) names orders of levels, and -pc_hopsmg_coarsen h makes levels of coarser meshes alone: use -pc_hopsmg_coarsen p, ph or hp, or leave the orders out");
+  PetscCheck(order || !mg->norders, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_INCOMP,
+             "-pc_hopsmg_orders (PCHopsMGSetOrders()) names orders of levels, and -pc_hopsmg_coarsen h makes levels of coarser meshes "
+             "alone: use -pc_hopsmg_coarsen p, ph or hp, or leave the orders out");
   PetscCall(HopsSpaceReference(fine));
   list[0] = fine;
   do {

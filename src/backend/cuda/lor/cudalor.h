@@ -20,13 +20,15 @@ typedef struct {
 } HopsCudaLORMesh;
 
 /*
-  Vertex data of H1, four numbers a node that a thread reads at once, zero where a term is not there; v[ncells][nn][4] and pairs[ncells][nn][4]:
+  Vertex data of H1, four numbers a node that a thread reads at once, zero where a term is not there; v[ncells][nn][4] and
+  pairs[ncells][nn][4]:
     S_a = R G_aa m_b m_c / 2 for each direction a (m: lumped 1D mass, G = detJ J^-1 kappa J^-T; no m_c in 2D), v[0..dim-1],
     q_ab = R G_ab m_c / 4 for the pairs xy, xz, yz, where `mixed`: pairs[0..2] in 3D, v[2] in 2D,
     mass R m_x m_y m_z detJ c, v[3],
   where R puts the Gauss-Lobatto weight of the node in place of its share of the sub-cells' volumes, as on the host.
 
-  Of other families [ncells][ncomp][nn]: the diagonal entries of the derivative's tensor, of the field's, then their off-diagonal ones.
+  Of other families [ncells][ncomp][nn]: the diagonal entries of the derivative's tensor, of the field's, then their
+  off-diagonal ones.
 */
 typedef struct {
   bool          mixed;
@@ -88,15 +90,18 @@ PETSC_INTERN PetscErrorCode HopsCudaPoolFree(void **);
 /* x[n + 1] counts, of which the last is overwritten: their sums before each */
 PETSC_INTERN PetscErrorCode HopsCudaScan(size_t n, int x[], cudaStream_t);
 PETSC_INTERN PetscErrorCode HopsCudaLORVertexData(const HopsCudaLORRun *);
-/* the entries (n in all, percell in a cell, its nodes or not) of each of nl unknowns: begin[nl + 1], entry[] is allocated here; *twice = 1 (on the device) where mesh.twice should be true */
+/* the entries (n in all, percell in a cell, its nodes or not) of each of nl unknowns: begin[nl + 1], entry[] is allocated here;
+   *twice = 1 (on the device) where mesh.twice should be true */
 PETSC_INTERN PetscErrorCode HopsCudaLORTranspose(const HopsCudaLORMesh *, int nl, size_t n, int percell, bool nodes, int begin[], int **entry, int *twice, cudaStream_t);
 /* result[0]: some new mask has a bit that the old one lacks; result[1]: some new mask is not zero */
 PETSC_INTERN PetscErrorCode HopsCudaLORCompare(PetscInt n, const unsigned char newmask[], const unsigned char mask[], int result[2], cudaStream_t);
-/* cudalorpatternonce.cu: m->own, and whether it is to no use; then lengths, and columns and places, of rows in one block that receive nothing */
+/* cudalorpatternonce.cu: m->own, and whether it is to no use; then lengths, and columns and places, of rows in one block that
+   receive nothing */
 PETSC_INTERN PetscErrorCode HopsCudaLOROwners(const HopsCudaLORMesh *, PetscInt ncells, unsigned int own[], int *irregular, cudaStream_t);
 PETSC_INTERN PetscErrorCode HopsCudaLORCountOnce(const HopsCudaLORMesh *, const HopsLORRows *, int *anylong, cudaStream_t);
 PETSC_INTERN PetscErrorCode HopsCudaLORFillOnce(const HopsCudaLORMesh *, const HopsLORRows *, cudaStream_t);
-/* cudalorpattern.cu. work: a number on the device. Row pointers, and places in rows->place: those of the rows that are not long ones are final where rows are neither sorted nor in two blocks */
+/* cudalorpattern.cu. work: a number on the device. Row pointers, and places in rows->place: those of the rows that are not long
+   ones are final where rows are neither sorted nor in two blocks */
 PETSC_INTERN PetscErrorCode HopsCudaLORCount(const HopsCudaLORMesh *, HopsLORRows *, unsigned long long *work, cudaStream_t);
 /* what long rows need (work[0] entries, set to zero here); sets rows->anylong */
 PETSC_INTERN PetscErrorCode HopsCudaLORBuffer(HopsLORRows *, unsigned long long *work, int **buffer, cudaStream_t);

@@ -1,11 +1,13 @@
 /*
-  Pattern of the low-order-refined matrix in H1: lengths of rows and places in them, then columns. A row lists its columns as the cells that hold its unknown,
-  in ascending order, meet them. A thread works on one cell of a row. Most rows are those of cudalorpatternonce.cu; here are rows of order 1, in two blocks, or with received columns, and those of meshes whose
-  faces and edges do not say it all.
+  Pattern of the low-order-refined matrix in H1: lengths of rows and places in them, then columns. A row lists its columns as
+  the cells that hold its unknown, in ascending order, meet them. A thread works on one cell of a row. Most rows are those of
+  cudalorpatternonce.cu; here are rows of order 1, in two blocks, or with received columns, and those of meshes whose faces and
+  edges do not say it all.
 
-  Which cell meets a column first is found without turns. The columns of a cell that can be another cell's too, those on its surface, go into a hash table of the row in shared
-  memory, all cells at a time, and the least (cell, neighbour) of each column wins; its place is the number of such winners, and of columns inside a cell, that come before. Where a column
-  lies in the table depends on the order in which threads come, what is read from it does not.
+  Which cell meets a column first is found without turns. The columns of a cell that can be another cell's too, those on its
+  surface, go into a hash table of the row in shared memory, all cells at a time, and the least (cell, neighbour) of each column
+  wins; its place is the number of such winners, and of columns inside a cell, that come before. Where a column lies in the
+  table depends on the order in which threads come, what is read from it does not.
 */
 #include "cudalorplace.cuh"
 

@@ -1,13 +1,14 @@
 /*
-  Fused operators on H(curl), H(div) and L2: gather, derivative on the lattice, interpolation, quadrature data, the transposes and the
-  scatter in one launch.
+  Fused operators on H(curl), H(div) and L2: gather, derivative on the lattice, interpolation, quadrature data, the transposes
+  and the scatter in one launch.
 
-  As in cudah1.cuh a thread holds a line and applies even and odd halves of a one-dimensional matrix to it, and shared memory exchanges
-  lines between directions. A component has P - 1 entries (the edge functions) in the directions in which it extends, its open ones, and P in
-  the others. The field is interpolated component by component for its own term; its curl or divergence, whose components are sums of entries
-  of the field, for the other. All components go through a phase together, so that barriers are few: along x from the field's lattice to a buffer
-  of its own, along y in place, along z in registers; there, where a thread has all components at its points, they meet the quadrature data, and
-  return the same way. Values at the points never see shared memory.
+  As in cudah1.cuh a thread holds a line and applies even and odd halves of a one-dimensional matrix to it, and shared memory
+  exchanges lines between directions. A component has P - 1 entries (the edge functions) in the directions in which it extends,
+  its open ones, and P in the others. The field is interpolated component by component for its own term; its curl or divergence,
+  whose components are sums of entries of the field, for the other. All components go through a phase together, so that barriers
+  are few: along x from the field's lattice to a buffer of its own, along y in place, along z in registers; there, where a
+  thread has all components at its points, they meet the quadrature data, and return the same way. Values at the points never
+  see shared memory.
 
   Two groups of threads may share a cell, one for each term.
 */
@@ -361,9 +362,9 @@ __device__ __forceinline__ void HopsFormPoints(const HopsFormTables<P, Q> &tab, 
 }
 
 /*
-  Launch parameters: groups of threads for a cell (two where the terms are apart), cells of a block, threads that should fit on a multiprocessor
-  (which bounds the registers), whether a cell's quadrature data are prefetched into L2. For both terms and Q = P + 1 the best of those
-  measured (docs/performance/gpu-operators.md).
+  Launch parameters: groups of threads for a cell (two where the terms are apart), cells of a block, threads that should fit on
+  a multiprocessor (which bounds the registers), whether a cell's quadrature data are prefetched into L2. For both terms and Q =
+  P + 1 the best of those measured (docs/performance/gpu-operators.md).
 */
 template <int P, int Q, int FAMILY, int TERMS>
 struct HopsFormLaunch3 {

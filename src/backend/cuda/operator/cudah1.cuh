@@ -9,8 +9,8 @@
 
   Contributions of cells that meet in an unknown are summed by atomic additions.
 
-  Fewer nodes than P: a basis of n nodes, P - n even, is one of P nodes whose outer functions on both sides are zero, which keeps the
-  symmetry; their unknowns have the index -1. So P = Q and P = Q - 1 serve every number of nodes up to Q.
+  Fewer nodes than P: a basis of n nodes, P - n even, is one of P nodes whose outer functions on both sides are zero, which
+  keeps the symmetry; their unknowns have the index -1. So P = Q and P = Q - 1 serve every number of nodes up to Q.
 */
 #pragma once
 #include <stdint.h>
@@ -89,8 +89,8 @@ __device__ __forceinline__ void HopsCudaPut(const real out[N], real *s, int stri
   for (int i = 0; i < N; i++) s[i * stride] = out[i];
 }
 
-/* A line from shared memory, times a matrix, to a line of shared memory. The arrays are this function's own: one that lives on in the
-   caller, where a rolled loop indexes it, would take all of its uses to local memory */
+/* A line from shared memory, times a matrix, to a line of shared memory. The arrays are this function's own: one that lives on
+   in the caller, where a rolled loop indexes it, would take all of its uses to local memory */
 template <int M, int N, bool SYM, bool T>
 __device__ __forceinline__ void HopsCudaSweep(const real *te, const real *to, const real *s, int sstride, real *d, int dstride)
 {
@@ -153,8 +153,8 @@ __device__ __forceinline__ void HopsCudaNodes(const HopsCudaCells &a, int c, int
   }
 }
 
-/* Terms known to the compiler, since each costs registers: diffusion (where geometry is recomputed, with a scalar coefficient), with mass,
-   and whatever the arguments say */
+/* Terms known to the compiler, since each costs registers: diffusion (where geometry is recomputed, with a scalar coefficient),
+   with mass, and whatever the arguments say */
 enum {
   HOPS_CUDA_DIFFUSION,
   HOPS_CUDA_BOTH,
@@ -162,9 +162,9 @@ enum {
 };
 
 /*
-  Launch parameters by points per direction, the best of those measured (docs/performance/gpu-operators.md): cells of a block; threads that should fit on a
-  multiprocessor, which bounds the registers; whether the loop over planes of quadrature data is unrolled; whether a cell's
-  quadrature data are prefetched into L2.
+  Launch parameters by points per direction, the best of those measured (docs/performance/gpu-operators.md): cells of a block;
+  threads that should fit on a multiprocessor, which bounds the registers; whether the loop over planes of quadrature data is
+  unrolled; whether a cell's quadrature data are prefetched into L2.
 */
 template <int Q, int GEOM, int TERMS>
 struct HopsCudaLaunch3 {
