@@ -224,6 +224,7 @@ format:
 check-format:
 	@$(CLANGFORMAT) --version | grep -q 'version 14\.' || { echo "hops: the format is that of clang-format 14; found: $$($(CLANGFORMAT) --version 2>&1)" >&2; exit 1; }
 	@$(CLANGFORMAT) --dry-run --Werror $(formatted)
+	@config/check-columns $(formatted)
 
 help:
 	@echo 'make [all]           $(lib), and the programs of tutorials/ and bench/ in $(BUILD)/bin'

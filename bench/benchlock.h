@@ -1,4 +1,5 @@
-/* -lock FILE: benchmark programs on one device make their meshes beside each other and are timed one at a time. */
+/* -lock FILE: benchmark programs on one device make their meshes beside each other and are timed one at a
+   time. */
 #pragma once
 #include <petscsys.h>
 #include <fcntl.h>

@@ -1,13 +1,17 @@
-static char help[] = "Full multigrid with vertex patches on a uniform box: -Laplace u = f on the unit square or cube, u = 0 on the boundary, on a CUDA device.\n\
+static char help[] =
+  "Full multigrid with vertex patches on a uniform box: -Laplace u = f on the unit square or cube, u = 0 on the boundary, on a\n\
+  CUDA device.\n\
   -dim <d> -order <p> -cells <n,...>  : sizes, n cells in each direction\n\
   -cases <p:n,...>                    : orders and cells, in place of -order and -cells\n\
   -precision <double,single>          : of the cycle\n\
   -rhs <sin,one>                      : f such that u is the product of sin(pi x), or f = 1 (then there is no error)\n\
   -rtol <r>                           : until |b - A x| <= r |b| (default 1e-9)\n\
   -repeat <n>                         : solves, of which the fastest counts, after one that warms up\n\
-  -breakdown                          : seconds by level (0: the finest) and kind of kernel, each waited for; what is left of the solve is the finest level's\n\
+  -breakdown                          : seconds by level (0: the finest) and kind of kernel, each waited for; what is left of\n\
+                                        the solve is the finest level's\n\
                                         'rest': products and vectors of a Krylov method, and the waits\n\
-Prints CSV, the first column of which says what a line is. Options of PCBOXMG and KSP apply; -ksp_type fgmres, with the cycle as preconditioner, is one choice.\n\n";
+Prints CSV, the first column of which says what a line is. Options of PCBOXMG and KSP apply; -ksp_type fgmres, with the cycle as\n\
+  preconditioner, is one choice.\n\n";
 
 #include <hops.h>
 #include <petscdt.h>
@@ -106,10 +110,12 @@ static PetscErrorCode Seconds(PetscLogDouble *t)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode BreakdownLine(const Bench *b, PetscBool single, PetscInt level, const char kind[], PetscReal seconds, KSPType ksp)
+static PetscErrorCode BreakdownLine(const Bench *b, PetscBool single, PetscInt level, const char kind[], PetscReal seconds,
+                                    KSPType ksp)
 {
   PetscFunctionBeginUser;
-  PetscCall(PetscPrintf(PETSC_COMM_SELF, "breakdown,%d,%d,%d,%s,%d,%s,%.6f,%s\n", (int)b->dim, (int)b->order, (int)b->n, single ? "single" : "double", (int)level, kind, (double)seconds, ksp));
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, "breakdown,%d,%d,%d,%s,%d,%s,%.6f,%s\n", (int)b->dim, (int)b->order, (int)b->n,
+                        single ? "single" : "double", (int)level, kind, (double)seconds, ksp));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -199,7 +205,10 @@ static PetscErrorCode Run(const Bench *b, PetscBool single)
     PetscCall(VecDestroy(&r));
   }
   PetscCall(VecGetSize(f, &n));
-  PetscCall(PetscPrintf(PETSC_COMM_SELF, "solve,%d,%d,%d,%d,%s,%s,%d,%s,%.2e,%.3e,%.3f,%.4f,%.3f,%.1f,%s\n", (int)b->dim, (int)b->order, (int)b->n, (int)n, b->sine ? "sin" : "one", single ? "single" : "double", (int)its, reason > 0 && reason != KSP_CONVERGED_ITS ? "yes" : "no", (double)(norm[1] / norm[0]), (double)error, setup, best, n / best * 1e-9, (total - available) * 1e-9, ksptype));
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, "solve,%d,%d,%d,%d,%s,%s,%d,%s,%.2e,%.3e,%.3f,%.4f,%.3f,%.1f,%s\n", (int)b->dim,
+                        (int)b->order, (int)b->n, (int)n, b->sine ? "sin" : "one", single ? "single" : "double", (int)its,
+                        reason > 0 && reason != KSP_CONVERGED_ITS ? "yes" : "no", (double)(norm[1] / norm[0]), (double)error, setup,
+                        best, n / best * 1e-9, (total - available) * 1e-9, ksptype));
   PetscCall(VecDestroy(&f));
   PetscCall(VecDestroy(&x));
   PetscCall(MatDestroy(&A));
@@ -230,7 +239,8 @@ int main(int argc, char **argv)
       int  p, n;
       char rest;
 
-      PetscCheck(sscanf(cases[c], "%d:%d%c", &p, &n, &rest) == 2, PETSC_COMM_SELF, PETSC_ERR_USER, "-cases are an order, a colon, and a number of cells, such as 7:64, not %s", cases[c]);
+      PetscCheck(sscanf(cases[c], "%d:%d%c", &p, &n, &rest) == 2, PETSC_COMM_SELF, PETSC_ERR_USER,
+                 "-cases are an order, a colon, and a number of cells, such as 7:64, not %s", cases[c]);
       orders[c] = p;
       cells[c]  = n;
       PetscCall(PetscFree(cases[c]));
@@ -244,7 +254,8 @@ int main(int argc, char **argv)
   PetscCheck(b.sine || one, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "-rhs is sin or one, not %s", rhs);
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-rtol", &b.rtol, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-breakdown", &b.breakdown, NULL));
-  PetscCall(PetscPrintf(PETSC_COMM_SELF, "solve,dim,order,cells,unknowns,rhs,precision,iterations,converged,residual,l2_error,setup_s,solve_s,gdof_per_s,device_gb,ksp\n"));
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, "solve,dim,order,cells,unknowns,rhs,precision,iterations,converged,residual,l2_error,"
+                                         "setup_s,solve_s,gdof_per_s,device_gb,ksp\n"));
   if (b.breakdown) PetscCall(PetscPrintf(PETSC_COMM_SELF, "breakdown,dim,order,cells,precision,level,kind,seconds,ksp\n"));
   for (PetscInt c = 0; c < ncells; ++c) {
     b.order = orders[c];

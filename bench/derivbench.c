@@ -39,7 +39,8 @@ static PetscErrorCode TimeDerivative(HopsSpace from, HopsSpace to, PetscInt repe
     best = i > 1 ? PetscMin(best, t) : t;
     PetscCall(MatDestroy(&D));
   }
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s p=%" PetscInt_FMT " rows=%" PetscInt_FMT ": %.3f ms, %.2f GDoF/s\n", name, p, N, 1e3 * best, 1e-9 * N / best));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s p=%" PetscInt_FMT " rows=%" PetscInt_FMT ": %.3f ms, %.2f GDoF/s\n", name, p, N,
+                        1e3 * best, 1e-9 * N / best));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -58,9 +59,10 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-repeat", &repeat, NULL));
   for (PetscInt s = 0; s < ns; ++s)
     for (PetscInt i = 0; i < no; ++i) {
-      const PetscInt n = (PetscInt)PetscMax(1, PetscFloorReal(PetscPowReal((PetscReal)sizes[s] / 3, 1.0 / 3.0) / orders[i] + 0.5)), faces[3] = {n, n, n};
-      DM             dm;
-      HopsSpace      h1, nd, rt;
+      const PetscInt n = (PetscInt)PetscMax(1, PetscFloorReal(PetscPowReal((PetscReal)sizes[s] / 3, 1.0 / 3.0) / orders[i] + 0.5)),
+                     faces[3] = {n, n, n};
+      DM        dm;
+      HopsSpace h1, nd, rt;
 
       PetscCall(HopsDMPlexCreateBox(PETSC_COMM_WORLD, 3, PETSC_FALSE, faces, &dm));
       PetscCall(DMSetFromOptions(dm));

@@ -1,19 +1,23 @@
 /*
-  Throughput of MATPA on devices: a box of hexahedra (or quadrilaterals), unknowns numbered as the cells meet them, from T-vector to
-  T-vector; beside the first device's copy bandwidth. CSV to standard output. On several ranks the box is cut in slabs.
+  Throughput of MATPA on devices: a box of hexahedra (or quadrilaterals), unknowns numbered as the cells meet
+  them, from T-vector to T-vector; beside the first device's copy bandwidth. CSV to standard output. On
+  several ranks the box is cut in slabs.
 
-    gpubench [-hops_backend cuda] [-fe <h1|nd|rt>] [-dim 3] [-dofs 7e6] [-orders 1,2,...] [-points 1,2] [-mass] [-repeat 20] [-lexicographic]
+    gpubench [-hops_backend cuda] [-fe <h1|nd|rt>] [-dim 3] [-dofs 7e6] [-orders 1,2,...] [-points 1,2]
+    [-mass] [-repeat 20] [-lexicographic]
              [-geometry <curved|multilinear|affine>] [-lobatto] [-lock FILE]
 
-  -fe nd and rt: curl-curl and mass with Nedelec, div-div and mass (-mass 0: without it) with Raviart-Thomas elements on a DMPLEX box with moved
-  vertices, in PETSc's numbering. -dofs counts the unknowns of all ranks; -points are the Gauss points per direction beyond the order, or with -lobatto the Gauss-Lobatto
-  points (one beyond the order: those of the nodes). Curved cells store their
-  quadrature data; the others' geometry is recomputed, unless -mat_pa_geometry stored says otherwise. -lock: meshes
-  are made beside those of other runs, and timed one at a time.
+  -fe nd and rt: curl-curl and mass with Nedelec, div-div and mass (-mass 0: without it) with Raviart-Thomas
+  elements on a DMPLEX box with moved vertices, in PETSc's numbering. -dofs counts the unknowns of all ranks;
+  -points are the Gauss points per direction beyond the order, or with -lobatto the Gauss-Lobatto points (one
+  beyond the order: those of the nodes). Curved cells store their quadrature data; the others' geometry is
+  recomputed, unless -mat_pa_geometry stored says otherwise. -lock: meshes are made beside those of other
+  runs, and timed one at a time.
 
-  Columns: order, points per direction, unknowns, seconds of set-up (the second one), seconds of an application (mean of
-  -repeat), 1e9 unknowns per second; and on one rank with stored data, bytes that an application must move at least (quadrature data,
-  indices, x read, y zeroed and added to), 1e9 bytes per second of these, and their fraction of the copy bandwidth.
+  Columns: order, points per direction, unknowns, seconds of set-up (the second one), seconds of an
+  application (mean of -repeat), 1e9 unknowns per second; and on one rank with stored data, bytes that an
+  application must move at least (quadrature data, indices, x read, y zeroed and added to), 1e9 bytes per
+  second of these, and their fraction of the copy bandwidth.
 */
 #include <hops.h>
 #include <hops/private/petscshim.h>
@@ -70,14 +74,17 @@ static void Map(const Bench *b, PetscInt n, const PetscInt cell[], const PetscRe
     }
 }
 
-/* Slabs of equal cells of order p. An upper interface belongs to the next rank, which numbers it first, plane order */
+/* Slabs of equal cells of order p. An upper interface belongs to the next rank, which numbers it first, plane
+   order */
 static PetscErrorCode BoxCreate(const Bench *b, PetscInt p, HopsSpace *space)
 {
   const PetscInt dim = b->dim, P = p + 1, n = PetscMax(2, (PetscInt)(PetscPowReal(b->dofs, 1.0 / dim) / p + 0.5)), N = n * p + 1;
-  const PetscInt z0 = n * b->rank / b->size, z1 = n * (b->rank + 1) / b->size, plane = PetscPowInt(N, dim - 1), layer = PetscPowInt(n, dim - 1);
-  const PetscInt ncells = (z1 - z0) * layer, nn = PetscPowInt(P, dim), total = ((z1 - z0) * p + 1) * plane, nowned = b->rank == b->size - 1 ? total : total - plane, start = z0 * p * plane;
-  PetscInt      *nodes, *number, next = b->rank ? plane : 0;
-  PetscReal     *x, z[64], w[64];
+  const PetscInt z0 = n * b->rank / b->size, z1 = n * (b->rank + 1) / b->size, plane = PetscPowInt(N, dim - 1),
+                 layer  = PetscPowInt(n, dim - 1);
+  const PetscInt ncells = (z1 - z0) * layer, nn = PetscPowInt(P, dim), total = ((z1 - z0) * p + 1) * plane,
+                 nowned = b->rank == b->size - 1 ? total : total - plane, start = z0 * p * plane;
+  PetscInt  *nodes, *number, next = b->rank ? plane : 0;
+  PetscReal *x, z[64], w[64];
 
   PetscFunctionBeginUser;
   z[0] = -1.0;
@@ -111,11 +118,12 @@ static PetscErrorCode BoxCreate(const Bench *b, PetscInt p, HopsSpace *space)
 /* Nedelec or Raviart-Thomas elements on a box whose vertices are moved as those of curved cells */
 static PetscErrorCode PlexCreate(const Bench *b, PetscInt p, HopsSpace *space)
 {
-  const PetscInt dim = b->dim, n = PetscMax(2, (PetscInt)(PetscPowReal(b->dofs / dim, 1.0 / dim) / p + 0.5)), faces[3] = {n, n, n}, cell[3] = {0, 0, 0};
-  DM             dm;
-  Vec            v;
-  PetscScalar   *x;
-  PetscInt       size;
+  const PetscInt dim = b->dim, n = PetscMax(2, (PetscInt)(PetscPowReal(b->dofs / dim, 1.0 / dim) / p + 0.5)), faces[3] = {n, n, n},
+                 cell[3] = {0, 0, 0};
+  DM           dm;
+  Vec          v;
+  PetscScalar *x;
+  PetscInt     size;
 
   PetscFunctionBeginUser;
   PetscCall(HopsDMPlexCreateBox(PETSC_COMM_WORLD, dim, PETSC_FALSE, faces, &dm));
@@ -219,7 +227,8 @@ static PetscErrorCode Run(Bench *b, HopsSpace space, PetscInt p, PetscInt q)
   PetscCall(HopsCoefficientCreateConstant(PETSC_COMM_WORLD, 1, &one, &c));
   PetscCall(MatCreatePA(space, &A));
   PetscCall(MatPASetQuadrature(A, q, b->lobatto));
-  if (b->geometry == CURVED && b->fe == H1) PetscCall(MatPASetGeometryType(A, MATPA_GEOMETRY_STORED)); /* at order 1 cells are multilinear */
+  /* at order 1 cells are multilinear */
+  if (b->geometry == CURVED && b->fe == H1) PetscCall(MatPASetGeometryType(A, MATPA_GEOMETRY_STORED));
   PetscCall(SetTerm(b, A, c));
   if (b->mass) PetscCall(MatPASetMass(A, c));
   PetscCall(MatCreateVecs(A, &x, &y));
@@ -232,9 +241,12 @@ static PetscErrorCode Run(Bench *b, HopsSpace space, PetscInt p, PetscInt q)
   PetscCall(Wait());
   PetscCall(PetscTime(&t1));
   TIME(b->repeat, seconds, PetscCall(MatMult(A, x, y)));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%" PetscInt_FMT ",%" PetscInt_FMT ",%" PetscInt_FMT ",%.4f,%.6f,%.3f", p, q, N, (double)(t1 - t0 - seconds), (double)seconds, (double)(N / seconds / 1e9)));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%" PetscInt_FMT ",%" PetscInt_FMT ",%" PetscInt_FMT ",%.4f,%.6f,%.3f", p, q, N,
+                        (double)(t1 - t0 - seconds), (double)seconds, (double)(N / seconds / 1e9)));
   bytes = ncells * CellBytes(b, p, q) + 32.0 * n;
-  if (b->size == 1 && b->geometry == CURVED) PetscCall(PetscPrintf(PETSC_COMM_WORLD, ",%.4g,%.1f,%.3f", (double)bytes, (double)(bytes / seconds / 1e9), (double)(bytes / seconds / b->bandwidth)));
+  if (b->size == 1 && b->geometry == CURVED)
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, ",%.4g,%.1f,%.3f", (double)bytes, (double)(bytes / seconds / 1e9),
+                          (double)(bytes / seconds / b->bandwidth)));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "\n"));
   PetscCall(VecDestroy(&x));
   PetscCall(VecDestroy(&y));
@@ -277,7 +289,10 @@ int main(int argc, char **argv)
     PetscCall(BenchLock(b.lock, LOCK_EX));
     if (!i) {
       PetscCall(Copy(&b, space));
-      PetscCall(PetscPrintf(PETSC_COMM_WORLD, "# copy bandwidth %.1f GB/s\norder,points,unknowns,setup_s,apply_s,gdof_per_s,bytes,gb_per_s,fraction\n", (double)(b.bandwidth / 1e9)));
+      PetscCall(
+        PetscPrintf(PETSC_COMM_WORLD,
+                    "# copy bandwidth %.1f GB/s\norder,points,unknowns,setup_s,apply_s,gdof_per_s,bytes,gb_per_s,fraction\n",
+                    (double)(b.bandwidth / 1e9)));
     }
     for (PetscInt k = 0; k < np; ++k) PetscCall(Run(&b, space, orders[i], orders[i] + points[k]));
     PetscCall(HopsSpaceDestroy(&space));

@@ -1,10 +1,13 @@
 /*
-  Micro-benchmark of the host kernels on one core: partial-assembly apply and set-up, low-order-refined fill; beside the
-  machine's stream bandwidth and peak of multiply-adds, hence the fraction of the roofline min(peak, bandwidth x intensity).
+  Micro-benchmark of the host kernels on one core: partial-assembly apply and set-up, low-order-refined fill;
+  beside the machine's stream bandwidth and peak of multiply-adds, hence the fraction of the roofline
+  min(peak, bandwidth x intensity).
 
-  It calls the internals of the library, so it must be linked with the library's objects (makefile), not with libhops.so.
+  It calls the internals of the library, so it must be linked with the library's objects (makefile), not with
+  libhops.so.
 
-    kernelbench [-dim 3] [-dofs 2e6] [-orders 1,2,...] [-curved] [-lexicographic] [-repeat 5] [-hops_host_isa base|avx2|avx512]
+    kernelbench [-dim 3] [-dofs 2e6] [-orders 1,2,...] [-curved] [-lexicographic] [-repeat 5] [-hops_host_isa
+    base|avx2|avx512]
 */
 #include <hops/private/hopsimpl.h>
 #include <petsctime.h>
@@ -55,9 +58,10 @@ static PetscErrorCode BoxNumber(Box *b, PetscBool lex)
 static PetscErrorCode BoxCreate(const Bench *bench, int p, Box *b)
 {
   struct _p_HopsSpace *s   = &b->space;
-  const int            dim = (int)bench->dim, P = p + 1, g = bench->curved ? 3 : 2, n = PetscMax(2, (int)(PetscPowReal(bench->dofs, 1. / dim) / p + 0.999));
-  const int            nn = (int)PetscPowInt(P, dim), ng = (int)PetscPowInt(g, dim), N = n * p + 1;
-  PetscReal            x[3], gx[3], gw[3];
+  const int            dim = (int)bench->dim, P = p + 1, g = bench->curved ? 3 : 2,
+            n  = PetscMax(2, (int)(PetscPowReal(bench->dofs, 1. / dim) / p + 0.999));
+  const int nn = (int)PetscPowInt(P, dim), ng = (int)PetscPowInt(g, dim), N = n * p + 1;
+  PetscReal x[3], gx[3], gw[3];
 
   PetscFunctionBegin;
   PetscCall(PetscMemzero(b, sizeof(*b)));
@@ -72,12 +76,14 @@ static PetscErrorCode BoxCreate(const Bench *bench, int p, Box *b)
   for (int c = 0; c < s->ncells; c++) {
     const int ci[3] = {c % n, c / n % n, c / n / n};
 
-    for (int i = 0; i < nn; i++) s->restr[c * nn + i] = ci[0] * p + i % P + N * (ci[1] * p + i / P % P + (dim == 3 ? N * (ci[2] * p + i / P / P) : 0));
+    for (int i = 0; i < nn; i++)
+      s->restr[c * nn + i] = ci[0] * p + i % P + N * (ci[1] * p + i / P % P + (dim == 3 ? N * (ci[2] * p + i / P / P) : 0));
     for (int i = 0; i < ng; i++) {
       const int gi[3] = {i % g, i / g % g, i / g / g};
 
       for (int d = 0; d < 3; d++) x[d] = d < dim ? (ci[d] + (gx[gi[d]] + 1) / 2) / n : 0;
-      for (int d = 0; d < dim; d++) s->X[(c * dim + d) * ng + i] = x[d] + (bench->curved ? 0.05 * PetscSinReal(3 * (x[0] + x[1] + x[2]) + d) : 0);
+      for (int d = 0; d < dim; d++)
+        s->X[(c * dim + d) * ng + i] = x[d] + (bench->curved ? 0.05 * PetscSinReal(3 * (x[0] + x[1] + x[2]) + d) : 0);
     }
   }
   PetscCall(BoxNumber(b, bench->lex));
@@ -107,7 +113,8 @@ static int CompareDouble(const void *a, const void *b)
     } \
   } while (0)
 
-/* a = b + s c on arrays far larger than the caches: three streams, the write counted once (the usual stream figure) */
+/* a = b + s c on arrays far larger than the caches: three streams, the write counted once (the usual stream
+   figure) */
 static PetscErrorCode Triad(Bench *bench)
 {
   const size_t n = (size_t)1 << 25;
@@ -118,8 +125,7 @@ static PetscErrorCode Triad(Bench *bench)
   for (size_t i = 0; i < n; i++) a[i] = b[i] = c[i] = 1;
   TIME(bench, seconds, {
     for (size_t i = 0; i < n; i++) a[i] = b[i] + 3 * c[i];
-    __asm__ volatile("" ::"r"(a)
-                     : "memory");
+    __asm__ volatile("" ::"r"(a) : "memory");
   });
   bench->bandwidth = 24. * n / seconds;
   PetscCall(PetscFree3(a, b, c));
@@ -134,8 +140,7 @@ static PetscErrorCode Triad(Bench *bench)
     m += 0.999; \
     a = b = c = d = e = f = g = h = i = j = m; \
     for (long k = 0; k < n; k++) { \
-      __asm__ volatile("" \
-                       : "+v"(a), "+v"(b), "+v"(c), "+v"(d), "+v"(e), "+v"(f), "+v"(g), "+v"(h), "+v"(i), "+v"(j)); \
+      __asm__ volatile("" : "+v"(a), "+v"(b), "+v"(c), "+v"(d), "+v"(e), "+v"(f), "+v"(g), "+v"(h), "+v"(i), "+v"(j)); \
       a = a * m + m, b = b * m + m, c = c * m + m, d = d * m + m, e = e * m + m; \
       f = f * m + m, g = g * m + m, h = h * m + m, i = i * m + m, j = j * m + m; \
     } \
@@ -199,7 +204,9 @@ static PetscErrorCode BenchPA(const Bench *bench, Box *box, int Q, PetscBool mas
   PetscCall(HopsBackendHost.PAGetInfo(k, &name, NULL, &bytes, &flops));
   moved = bytes + 24. * s->nL; /* x read, y read and written */
   roof  = PetscMin(bench->peak, bench->bandwidth * flops / moved);
-  PetscCall(PetscPrintf(PETSC_COMM_SELF, "%-22s %-9s %7.2f %7.1f %7.1f %7.1f %6.2f %7.1f %7.1f\n", name, mass ? "diff+mass" : "diff", s->nL / 1e6, s->nL / ta / 1e6, flops / ta / 1e9, moved / ta / 1e9, flops / ta / roof, s->nL / ts / 1e6, td > 0 ? s->nL / td / 1e6 : 0));
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, "%-22s %-9s %7.2f %7.1f %7.1f %7.1f %6.2f %7.1f %7.1f\n", name,
+                        mass ? "diff+mass" : "diff", s->nL / 1e6, s->nL / ta / 1e6, flops / ta / 1e9, moved / ta / 1e9,
+                        flops / ta / roof, s->nL / ts / 1e6, td > 0 ? s->nL / td / 1e6 : 0));
   PetscCall(PetscFree2(x, y));
   PetscCall(HopsBackendHost.PADestroy(&k));
   PetscCall(HopsBasisDestroy(&basis));
@@ -209,33 +216,17 @@ static PetscErrorCode BenchPA(const Bench *bench, Box *box, int Q, PetscBool mas
 /* Value array as rows of `width` entries: the diagonal, 6 axis neighbours, 12 face-diagonal neighbours */
 static int Slot(const int d[3])
 {
-  static const signed char offset[19][3] = {
-    {0, 0, 0},
-    {1, 0, 0},
-    {-1, 0, 0},
-    {0, 1, 0},
-    {0, -1, 0},
-    {0, 0, 1},
-    {0, 0, -1},
-    {1, 1, 0},
-    {-1, -1, 0},
-    {1, -1, 0},
-    {-1, 1, 0},
-    {1, 0, 1},
-    {-1, 0, -1},
-    {1, 0, -1},
-    {-1, 0, 1},
-    {0, 1, 1},
-    {0, -1, -1},
-    {0, 1, -1},
-    {0, -1, 1}};
+  static const signed char offset[19][3] = {{0, 0, 0},  {1, 0, 0},   {-1, 0, 0},  {0, 1, 0},  {0, -1, 0}, {0, 0, 1},   {0, 0, -1},
+                                            {1, 1, 0},  {-1, -1, 0}, {1, -1, 0},  {-1, 1, 0}, {1, 0, 1},  {-1, 0, -1}, {1, 0, -1},
+                                            {-1, 0, 1}, {0, 1, 1},   {0, -1, -1}, {0, 1, -1}, {0, -1, 1}};
 
   for (int i = 0; i < 19; i++)
     if (offset[i][0] == d[0] && offset[i][1] == d[1] && offset[i][2] == d[2]) return i;
   return -1;
 }
 
-/* Positions of the entries between the corners i and j (bits x, y, z) of the sub-cell at a node; the trash is the last value */
+/* Positions of the entries between the corners i and j (bits x, y, z) of the sub-cell at a node; the trash is
+   the last value */
 static void Pair(const HopsSpace s, const int *r, const int ijk[3], int i, int j, int width, int **pos)
 {
   const int P = (int)s->order + 1, st[3] = {1, P, P * P};
@@ -304,7 +295,8 @@ static PetscErrorCode BenchLOR(const Bench *bench, Box *box)
   PetscCall(HopsBackendHost.LORSetPositions(k, mask, start, pos));
   TIME(bench, tf, PetscCall(HopsBackendHost.LORFill(k, 0, s->ncells, &value, &value, vals, &bad, &det)));
   PetscCall(HopsBackendHost.LORGetInfo(k, &name, NULL));
-  PetscCall(PetscPrintf(PETSC_COMM_SELF, "lor %-18s %d/row    %7.2f %7.1f Mdof/s %7.1f GB/s; couplings %7.1f Mdof/s\n", name, width, s->nL / 1e6, s->nL / tf / 1e6, (4. * total + 16. * s->nL * width) / tf / 1e9, s->nL / tc / 1e6));
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, "lor %-18s %d/row    %7.2f %7.1f Mdof/s %7.1f GB/s; couplings %7.1f Mdof/s\n", name, width,
+                        s->nL / 1e6, s->nL / tf / 1e6, (4. * total + 16. * s->nL * width) / tf / 1e9, s->nL / tc / 1e6));
   PetscCall(PetscFree2(mask, start));
   PetscCall(PetscFree(pos));
   PetscCall(PetscFree(vals));
@@ -321,7 +313,8 @@ int main(int argc, char **argv)
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
-  PetscCheck(HopsBasisCreate != NULL, PETSC_COMM_SELF, PETSC_ERR_SUP, "This program needs the internals of hops: link it with the library's objects instead of -lhops");
+  PetscCheck(HopsBasisCreate != NULL, PETSC_COMM_SELF, PETSC_ERR_SUP,
+             "This program needs the internals of hops: link it with the library's objects instead of -lhops");
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-dim", &bench.dim, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-repeat", &bench.repeat, NULL));
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-dofs", &bench.dofs, NULL));
@@ -334,8 +327,10 @@ int main(int argc, char **argv)
   bench.repeat = PetscMax(1, PetscMin(bench.repeat, 64));
   PetscCall(Triad(&bench));
   PetscCall(Peak(&bench));
-  PetscCall(PetscPrintf(PETSC_COMM_SELF, "one core: triad %.1f GB/s, multiply-adds %.1f GFLOP/s\n", bench.bandwidth / 1e9, bench.peak / 1e9));
-  PetscCall(PetscPrintf(PETSC_COMM_SELF, "%-22s %-9s %7s %7s %7s %7s %6s %7s %7s\n", "kernel", "terms", "Mdof", "Mdof/s", "GFLOP/s", "GB/s", "roof", "set-up", "diag"));
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, "one core: triad %.1f GB/s, multiply-adds %.1f GFLOP/s\n", bench.bandwidth / 1e9,
+                        bench.peak / 1e9));
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, "%-22s %-9s %7s %7s %7s %7s %6s %7s %7s\n", "kernel", "terms", "Mdof", "Mdof/s", "GFLOP/s",
+                        "GB/s", "roof", "set-up", "diag"));
   for (PetscInt i = 0; i < n; i++) {
     const int p = (int)orders[i];
     Box       box;

@@ -11,10 +11,12 @@ static char help[] = "Throughput of each part of the LOR-preconditioned solve of
   -mass <c>            : mass coefficient (default 1)\n\
   -solve <bool>        : solve too (default true)\n\
   -repeat <n>          : repetitions of the timed kernels, of which the best counts (default 5)\n\
-  -cpu                 : seconds of this process (one rank, one thread) in place of those on the clock, for a busy machine; not in the parts of the set-up\n\
+  -cpu                 : seconds of this process (one rank, one thread) in place of those on the clock, for a busy machine; not\n\
+                         in the parts of the set-up\n\
   -passes <n>          : the whole case so many times (default 1); each is reported, the last one alone goes to the file\n\
   -csv <file>          : append the rows to a file\n\
-  -lock <file>         : of several programs with the same file one at a time is timed, while others make their meshes and spaces (whose time suffers)\n\n";
+  -lock <file>         : of several programs with the same file one at a time is timed, while others make their meshes and\n\
+                         spaces (whose time suffers)\n\n";
 
 #include <hops.h>
 #include <hops/private/petscshim.h>
@@ -51,7 +53,9 @@ typedef enum {
   COORDINATES,
   NTIMES
 } Part;
-static const char *const names[] = {"space", "op_setup", "apply", "diagonal", "lor_vertex", "lor_symbolic", "lor_numeric", "lor", "lor_refill", "amg_setup", "vcycle", "cg", "total", "gradient", "curl", "coordinates"};
+static const char *const names[] = {"space",       "op_setup", "apply",      "diagonal",   "lor_vertex", "lor_symbolic",
+                                    "lor_numeric", "lor",      "lor_refill", "amg_setup",  "vcycle",     "cg",
+                                    "total",       "gradient", "curl",       "coordinates"};
 
 typedef enum {
   H1,
@@ -111,8 +115,8 @@ static double Now(void)
 }
 
 /*
-  Memory that this process has now and its resident memory at its peak so far, over all cases, in bytes; sums of the ranks. What
-  the allocator keeps of what was given back does not count, where the C library tells.
+  Memory that this process has now and its resident memory at its peak so far, over all cases, in bytes; sums
+  of the ranks. What the allocator keeps of what was given back does not count, where the C library tells.
 */
 static PetscErrorCode Memory(double *now, double *peak)
 {
@@ -147,7 +151,8 @@ static double DeviceMemory(void)
 #if defined(PETSC_HAVE_CUDA)
   size_t available = 0, total = 0;
 
-  if (PetscDeviceInitialized(PETSC_DEVICE_CUDA) && cudaMemGetInfo(&available, &total) == cudaSuccess) return (double)(total - available);
+  if (PetscDeviceInitialized(PETSC_DEVICE_CUDA) && cudaMemGetInfo(&available, &total) == cudaSuccess)
+    return (double)(total - available);
 #endif
   return 0.0;
 }
@@ -347,11 +352,22 @@ static PetscErrorCode SetUpSolver(Case *c, KSP ksp, Mat A, HopsCoefficient kappa
 static PetscErrorCode Report(Case *c)
 {
   PetscFunctionBeginUser;
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%" PetscInt_FMT "D %sp=%" PetscInt_FMT "%s%s: %" PetscInt_FMT " unknowns, %.1f nonzeros per row, %" PetscInt_FMT " iterations, %.0f bytes per unknown (peak %.0f), %.0f on the device\n", c->dim, c->fe == H1 ? "" : (c->fe == ND ? "nd " : "rt "), c->order, c->curved ? " curved" : "", c->assembled ? " assembled" : "", c->N, c->nnzrow, c->its, c->memory / c->N, c->peak / c->N, c->device / c->N));
+  PetscCall(
+    PetscPrintf(PETSC_COMM_WORLD,
+                "%" PetscInt_FMT "D %sp=%" PetscInt_FMT "%s%s: %" PetscInt_FMT " unknowns, %.1f nonzeros per row, %" PetscInt_FMT
+                " iterations, %.0f bytes per unknown (peak %.0f), %.0f on the device\n",
+                c->dim, c->fe == H1 ? "" : (c->fe == ND ? "nd " : "rt "), c->order, c->curved ? " curved" : "",
+                c->assembled ? " assembled" : "", c->N, c->nnzrow, c->its, c->memory / c->N, c->peak / c->N, c->device / c->N));
   for (PetscInt k = 0; k < NTIMES; ++k)
-    if (c->t[k] > 0.0) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %-13s %10.5f s %9.3f million unknowns/s\n", names[k], c->t[k], 1e-6 * c->N / c->t[k]));
+    if (c->t[k] > 0.0)
+      PetscCall(
+        PetscPrintf(PETSC_COMM_WORLD, "  %-13s %10.5f s %9.3f million unknowns/s\n", names[k], c->t[k], 1e-6 * c->N / c->t[k]));
   if (c->csv && c->pass == c->passes - 1) {
-    PetscCall(PetscFPrintf(PETSC_COMM_WORLD, c->csv, "%" PetscInt_FMT ",%" PetscInt_FMT ",%" PetscInt_FMT ",%d,%d,%" PetscInt_FMT ",%" PetscInt_FMT ",%.2f,%.1f,%.1f,", c->dim, c->order, c->extra, c->curved, c->assembled, c->N, c->its, c->nnzrow, c->memory / c->N, c->peak / c->N));
+    PetscCall(PetscFPrintf(PETSC_COMM_WORLD, c->csv,
+                           "%" PetscInt_FMT ",%" PetscInt_FMT ",%" PetscInt_FMT ",%d,%d,%" PetscInt_FMT ",%" PetscInt_FMT
+                           ",%.2f,%.1f,%.1f,",
+                           c->dim, c->order, c->extra, c->curved, c->assembled, c->N, c->its, c->nnzrow, c->memory / c->N,
+                           c->peak / c->N));
     if (c->device > 0.0) PetscCall(PetscFPrintf(PETSC_COMM_WORLD, c->csv, "%.1f", c->device / c->N)); /* else not measured */
     for (PetscInt k = 0; k < NTIMES; ++k) PetscCall(PetscFPrintf(PETSC_COMM_WORLD, c->csv, ",%.6f", c->t[k]));
     PetscCall(PetscFPrintf(PETSC_COMM_WORLD, c->csv, ",%s\n", elements[c->fe]));
@@ -486,7 +502,8 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-solve", &c.solve, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-lor_operator", &c.loroperator, NULL));
   PetscCheck(!c.loroperator || !c.assembled, PETSC_COMM_WORLD, PETSC_ERR_ARG_INCOMP, "Give -assembled or -lor_operator, not both");
-  PetscCheck(c.fe == H1 || !c.assembled, PETSC_COMM_WORLD, PETSC_ERR_SUP, "-assembled has BoomerAMG on the matrix, which is for -fe h1");
+  PetscCheck(c.fe == H1 || !c.assembled, PETSC_COMM_WORLD, PETSC_ERR_SUP,
+             "-assembled has BoomerAMG on the matrix, which is for -fe h1");
   PetscCall(PetscOptionsGetIntArray(NULL, NULL, "-orders", orders, &no, &set));
   if (!set) no = 8;
   PetscCall(PetscOptionsGetIntArray(NULL, NULL, "-sizes", sizes, &ns, &set));
@@ -508,7 +525,9 @@ int main(int argc, char **argv)
     PetscCall(PetscTestFile(file, 'r', &exists));
     PetscCall(PetscFOpen(PETSC_COMM_WORLD, file, "a", &c.csv));
     if (!exists) {
-      PetscCall(PetscFPrintf(PETSC_COMM_WORLD, c.csv, "dim,order,extra_points,curved,assembled,unknowns,iterations,nonzeros_per_row,bytes_per_unknown,peak_bytes_per_unknown,device_bytes_per_unknown"));
+      PetscCall(PetscFPrintf(PETSC_COMM_WORLD, c.csv,
+                             "dim,order,extra_points,curved,assembled,unknowns,iterations,nonzeros_per_row,bytes_per_unknown,peak_"
+                             "bytes_per_unknown,device_bytes_per_unknown"));
       for (PetscInt k = 0; k < NTIMES; ++k) PetscCall(PetscFPrintf(PETSC_COMM_WORLD, c.csv, ",%s", names[k]));
       PetscCall(PetscFPrintf(PETSC_COMM_WORLD, c.csv, ",fe\n"));
       (void)fflush(c.csv);
@@ -521,7 +540,8 @@ int main(int argc, char **argv)
       char          name[64];
 
       c.order = orders[i];
-      c.cells = (PetscInt)PetscMax(1, PetscFloorReal(PetscPowReal((PetscReal)sizes[s] / (c.fe == H1 ? 1 : c.dim), 1.0 / c.dim) / c.order + 0.5));
+      c.cells = (PetscInt)PetscMax(1, PetscFloorReal(
+                                        PetscPowReal((PetscReal)sizes[s] / (c.fe == H1 ? 1 : c.dim), 1.0 / c.dim) / c.order + 0.5));
       for (c.pass = 0; c.pass < c.passes; ++c.pass) {
         PetscCall(PetscSNPrintf(name, sizeof(name), "case %" PetscInt_FMT "-%" PetscInt_FMT "-%" PetscInt_FMT, s, i, c.pass));
         PetscCall(PetscLogStageRegister(name, &stage));

@@ -1,21 +1,28 @@
 /*
-  Sweeps of PCPATCHFD on one core (or on ranks), or on a device: set-up, local solves, whole sweeps of each type, and the operator beside them, in
-  unknowns, flops and bytes per second; on a box of equal cells, of graded ones, or curved, or of equal ones whose coefficients are 1 or 100 in turn
-  (board) or at random: their patches are condensed.
+  Sweeps of PCPATCHFD on one core (or on ranks), or on a device: set-up, local solves, whole sweeps of each
+  type, and the operator beside them, in unknowns, flops and bytes per second; on a box of equal cells, of
+  graded ones, or curved, or of equal ones whose coefficients are 1 or 100 in turn (board) or at random: their
+  patches are condensed.
 
-    patchbench [-dim 3] [-dofs 1e6] [-orders 1,2,...] [-mesh uniform|graded|curved|board|random] [-repeat 3] [-calls 1] [-variants 0,1,2,3,4] [-hops_backend host|cuda]
+    patchbench [-dim 3] [-dofs 1e6] [-orders 1,2,...] [-mesh uniform|graded|curved|board|random] [-repeat 3]
+    [-calls 1] [-variants 0,1,2,3,4] [-hops_backend host|cuda]
                [-tensor 0,1] [-cpu] [-csv FILE]
 
-  -calls: so many between two looks at the clock; -variants: lines of the table in Order(); -tensor: on a device on vector units (0) or, where they have a kernel, on tensor
-  cores (1, as without this option), one after the other if both are given; -cpu: the process's processor time in place of the
-  clock's, for a busy machine; -csv: adds lines to FILE, with a header where it is new or empty.
+  -calls: so many between two looks at the clock; -variants: lines of the table in Order(); -tensor: on a
+  device on vector units (0) or, where they have a kernel, on tensor cores (1, as without this option), one
+  after the other if both are given; -cpu: the process's processor time in place of the clock's, for a busy
+  machine; -csv: adds lines to FILE, with a header where it is new or empty.
 
-  On one process flops and bytes are also given as fractions of a peak and of a copy's bandwidth. On the host both are measured here, on one core: multiply-adds in
-  registers, in the precision of the patches, and a copy of 256 MB. On a device the peak is that of the vector units at the highest clock (compute
-  capabilities 8.0 and 9.0; of others no fraction is given), and the copy one of 1 GB. Bytes are those that must be moved at least:
-    operator, additive: x read, y zeroed and added to, an index for each entry of a cell or patch (quadrature data, where they are stored, come on top)
-    multiplicative: for each patch b inside and x around it read, x inside written, an index for each; in single precision on an iterate, and
-                    the operator for the residual. Only where sweeps are fused: not on curved cells, nor for condensed patches
+  On one process flops and bytes are also given as fractions of a peak and of a copy's bandwidth. On the host
+  both are measured here, on one core: multiply-adds in registers, in the precision of the patches, and a copy
+  of 256 MB. On a device the peak is that of the vector units at the highest clock (compute capabilities 8.0
+  and 9.0; of others no fraction is given), and the copy one of 1 GB. Bytes are those that must be moved at
+  least:
+    operator, additive: x read, y zeroed and added to, an index for each entry of a cell or patch (quadrature
+    data, where they are stored, come on top) multiplicative: for each patch b inside and x around it read, x
+    inside written, an index for each; in single precision on an iterate, and
+                    the operator for the residual. Only where sweeps are fused: not on curved cells, nor for
+                    condensed patches
 */
 #include <hops.h>
 #include <hops/private/petscshim.h>
@@ -47,7 +54,8 @@ typedef struct {
     for (int i = 0; i < 10; i++) r[i] = m; \
     for (long k = 0; k < n; k++) { \
       __asm__ volatile("" \
-                       : "+v"(r[0]), "+v"(r[1]), "+v"(r[2]), "+v"(r[3]), "+v"(r[4]), "+v"(r[5]), "+v"(r[6]), "+v"(r[7]), "+v"(r[8]), "+v"(r[9])); \
+                       : "+v"(r[0]), "+v"(r[1]), "+v"(r[2]), "+v"(r[3]), "+v"(r[4]), "+v"(r[5]), "+v"(r[6]), "+v"(r[7]), \
+                         "+v"(r[8]), "+v"(r[9])); \
       _Pragma("GCC unroll 10") for (int i = 0; i < 10; i++) r[i] = r[i] * m + m; \
     } \
     for (int i = 0; i < 10; i++) s += r[i][0]; \
@@ -152,7 +160,10 @@ static PetscErrorCode Mesh(const Bench *bench, PetscInt p, DM *dm)
   PetscFunctionBeginUser;
   PetscCall(PetscStrcmp(bench->mesh, "graded", &graded));
   PetscCall(PetscStrcmp(bench->mesh, "curved", &curved));
-  PetscCall(PetscSNPrintf(text, sizeof(text), "-dm_plex_simplex 0 -dm_plex_dim %" PetscInt_FMT " -dm_plex_box_faces %" PetscInt_FMT ",%" PetscInt_FMT ",%" PetscInt_FMT, bench->dim, n, n, n));
+  PetscCall(PetscSNPrintf(text, sizeof(text),
+                          "-dm_plex_simplex 0 -dm_plex_dim %" PetscInt_FMT " -dm_plex_box_faces %" PetscInt_FMT ",%" PetscInt_FMT
+                          ",%" PetscInt_FMT,
+                          bench->dim, n, n, n));
   PetscCall(PetscOptionsInsertString(NULL, text));
   PetscCall(DMCreate(PETSC_COMM_WORLD, dm));
   PetscCall(DMSetType(*dm, DMPLEX));
@@ -237,21 +248,24 @@ static PetscErrorCode Finish(const Bench *bench)
   } while (0)
 
 /* One more line; flops and bytes that are 0 are not known */
-static PetscErrorCode Line(const Bench *bench, PetscInt p, const char name[], PetscBool single, PetscInt N, double seconds, double flops, double bytes)
+static PetscErrorCode Line(const Bench *bench, PetscInt p, const char name[], PetscBool single, PetscInt N, double seconds,
+                           double flops, double bytes)
 {
   const char  *precision = single ? "single" : "double";
   const double peak = bench->size == 1 ? bench->peak[single] : 0.0, copy = bench->size == 1 ? bench->copy : 0.0;
 
   PetscFunctionBeginUser;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &flops, 1, MPI_DOUBLE, MPI_SUM, PETSC_COMM_WORLD));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%5" PetscInt_FMT " %10" PetscInt_FMT "  %-25s %s %9.2f ms %9.2f Munknowns/s", p, N, name, precision, 1e3 * seconds, 1e-6 * N / seconds));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%5" PetscInt_FMT " %10" PetscInt_FMT "  %-25s %s %9.2f ms %9.2f Munknowns/s", p, N, name,
+                        precision, 1e3 * seconds, 1e-6 * N / seconds));
   if (flops > 0.0) PetscCall(PetscPrintf(PETSC_COMM_WORLD, " %8.2f GFLOP/s", 1e-9 * flops / seconds));
   if (flops > 0.0 && peak > 0.0) PetscCall(PetscPrintf(PETSC_COMM_WORLD, " %5.1f%% of peak", 100.0 * flops / seconds / peak));
   if (bytes > 0.0) PetscCall(PetscPrintf(PETSC_COMM_WORLD, " %8.2f GB/s", 1e-9 * bytes / seconds));
   if (bytes > 0.0 && copy > 0.0) PetscCall(PetscPrintf(PETSC_COMM_WORLD, " %5.1f%% of copy", 100.0 * bytes / seconds / copy));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "\n"));
   if (bench->csv) {
-    fprintf(bench->csv, "%s,%s,%d,%d,%d,%d,%s,%s,%.6g,%.6g,", bench->device ? "cuda" : "host", bench->mesh, (int)bench->size, (int)bench->dim, (int)p, (int)N, name, precision, seconds, 1e-6 * N / seconds);
+    fprintf(bench->csv, "%s,%s,%d,%d,%d,%d,%s,%s,%.6g,%.6g,", bench->device ? "cuda" : "host", bench->mesh, (int)bench->size,
+            (int)bench->dim, (int)p, (int)N, name, precision, seconds, 1e-6 * N / seconds);
     if (flops > 0.0) fprintf(bench->csv, "%.6g,%.5g,", flops, 1e-9 * flops / seconds);
     else fprintf(bench->csv, ",,");
     if (flops > 0.0 && peak > 0.0) fprintf(bench->csv, "%.4f", flops / seconds / peak);
@@ -282,12 +296,11 @@ static PetscErrorCode Order(const Bench *bench, PetscInt p)
     PCPATCHFDPatch     patch;
     PCPATCHFDDirection direction;
     PetscBool          single;
-  } variants[] = {
-    {"additive", PC_PATCHFD_ADDITIVE, PC_PATCHFD_VERTEX, PC_PATCHFD_FORWARD, PETSC_FALSE},
-    {"additive", PC_PATCHFD_ADDITIVE, PC_PATCHFD_VERTEX, PC_PATCHFD_FORWARD, PETSC_TRUE},
-    {"additive element", PC_PATCHFD_ADDITIVE, PC_PATCHFD_ELEMENT, PC_PATCHFD_FORWARD, PETSC_FALSE},
-    {"multiplicative", PC_PATCHFD_MULTIPLICATIVE, PC_PATCHFD_VERTEX, PC_PATCHFD_FORWARD, PETSC_FALSE},
-    {"multiplicative", PC_PATCHFD_MULTIPLICATIVE, PC_PATCHFD_VERTEX, PC_PATCHFD_FORWARD, PETSC_TRUE}};
+  } variants[] = {{"additive", PC_PATCHFD_ADDITIVE, PC_PATCHFD_VERTEX, PC_PATCHFD_FORWARD, PETSC_FALSE},
+                  {"additive", PC_PATCHFD_ADDITIVE, PC_PATCHFD_VERTEX, PC_PATCHFD_FORWARD, PETSC_TRUE},
+                  {"additive element", PC_PATCHFD_ADDITIVE, PC_PATCHFD_ELEMENT, PC_PATCHFD_FORWARD, PETSC_FALSE},
+                  {"multiplicative", PC_PATCHFD_MULTIPLICATIVE, PC_PATCHFD_VERTEX, PC_PATCHFD_FORWARD, PETSC_FALSE},
+                  {"multiplicative", PC_PATCHFD_MULTIPLICATIVE, PC_PATCHFD_VERTEX, PC_PATCHFD_FORWARD, PETSC_TRUE}};
   DM              dm;
   DMLabel         label;
   HopsSpace       sp;
@@ -360,7 +373,8 @@ static PetscErrorCode Order(const Bench *bench, PetscInt p)
         const double                around = patches * PetscPowInt(2 * p + 1, bench->dim) - entries;
         PCRichardsonConvergedReason reason;
 
-        bytes = curved || board || random || !fuse ? 0.0 : (single ? 4.0 : 8.0) * (2.0 * entries + around) + 4.0 * (entries + around);
+        bytes =
+          curved || board || random || !fuse ? 0.0 : (single ? 4.0 : 8.0) * (2.0 * entries + around) + 4.0 * (entries + around);
         PetscCall(VecSet(y, 0.5));
         TIME(bench, seconds, flops, PetscCall(PCApplyRichardson(pc, x, y, w, 0.0, 0.0, 1e5, 1, PETSC_FALSE, &its, &reason)));
         PetscCall(Line(bench, p, name, single, N, seconds, flops, bytes > 0.0 && single ? bytes + opbytes : bytes));
@@ -384,7 +398,8 @@ static PetscErrorCode Order(const Bench *bench, PetscInt p)
 
 int main(int argc, char **argv)
 {
-  Bench     bench      = {.dim = 3, .repeat = 3, .calls = 1, .dofs = 1e6, .mesh = "uniform", .nvariants = 5, .variant = {0, 1, 2, 3, 4}, .ntensor = 3};
+  Bench bench =
+    {.dim = 3, .repeat = 3, .calls = 1, .dofs = 1e6, .mesh = "uniform", .nvariants = 5, .variant = {0, 1, 2, 3, 4}, .ntensor = 3};
   PetscInt  orders[16] = {1, 2, 3, 4, 5, 6, 7, 8}, n = 16;
   PetscBool set, tensor;
   char      file[PETSC_MAX_PATH_LEN];
@@ -402,7 +417,9 @@ int main(int argc, char **argv)
   if (!set) n = 8;
   PetscCall(PetscOptionsGetIntArray(NULL, NULL, "-variants", bench.variant, &bench.nvariants, &set));
   if (!set) bench.nvariants = 5;
-  for (PetscInt k = 0; k < bench.nvariants; ++k) PetscCheck(bench.variant[k] >= 0 && bench.variant[k] < 5, PETSC_COMM_WORLD, PETSC_ERR_USER, "There are the variants 0 to 4, not %" PetscInt_FMT, bench.variant[k]);
+  for (PetscInt k = 0; k < bench.nvariants; ++k)
+    PetscCheck(bench.variant[k] >= 0 && bench.variant[k] < 5, PETSC_COMM_WORLD, PETSC_ERR_USER,
+               "There are the variants 0 to 4, not %" PetscInt_FMT, bench.variant[k]);
   PetscCall(PetscOptionsGetIntArray(NULL, NULL, "-tensor", bench.tensor, &bench.ntensor, &set));
   tensor = set;
   if (!set) {
@@ -421,13 +438,19 @@ int main(int argc, char **argv)
   PetscCheck(!bench.device || !bench.cpu, PETSC_COMM_WORLD, PETSC_ERR_USER, "-cpu times the host: drop it, or -hops_backend cuda");
   if (bench.device) PetscCall(DevicePeak(&bench));
   else PetscCall(HostPeak(&bench));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: multiply-adds %.1f GFLOP/s in double, %.1f in single precision, copy %.1f GB/s; mesh %s, %" PetscInt_FMT "D\n", bench.device ? "device" : "one core", 1e-9 * bench.peak[0], 1e-9 * bench.peak[1], 1e-9 * bench.copy, bench.mesh, bench.dim));
+  PetscCall(
+    PetscPrintf(PETSC_COMM_WORLD,
+                "%s: multiply-adds %.1f GFLOP/s in double, %.1f in single precision, copy %.1f GB/s; mesh %s, %" PetscInt_FMT "D\n",
+                bench.device ? "device" : "one core", 1e-9 * bench.peak[0], 1e-9 * bench.peak[1], 1e-9 * bench.copy, bench.mesh,
+                bench.dim));
   PetscCall(PetscOptionsGetString(NULL, NULL, "-csv", file, sizeof(file), &set));
   if (set && !bench.rank) {
     bench.csv = fopen(file, "a");
     PetscCheck(bench.csv, PETSC_COMM_SELF, PETSC_ERR_FILE_OPEN, "Cannot open %s", file);
     (void)fseek(bench.csv, 0, SEEK_END);
-    if (!ftell(bench.csv)) fprintf(bench.csv, "backend,mesh,ranks,dim,order,unknowns,kernel,precision,seconds,munknowns_per_s,flops,gflops,of_peak,bytes,gb_per_s,of_copy,peak_gflops,copy_gb_per_s\n");
+    if (!ftell(bench.csv))
+      fprintf(bench.csv, "backend,mesh,ranks,dim,order,unknowns,kernel,precision,seconds,munknowns_per_s,flops,gflops,of_peak,"
+                         "bytes,gb_per_s,of_copy,peak_gflops,copy_gb_per_s\n");
   }
   for (PetscInt i = 0; i < n; ++i) PetscCall(Order(&bench, orders[i]));
   if (bench.csv) (void)fclose(bench.csv);

@@ -1,15 +1,19 @@
 /*
-  Smoothing sweeps of the vertex-patch smoother on a device: a uniform box, every stage, order and precision, as CSV.
+  Smoothing sweeps of the vertex-patch smoother on a device: a uniform box, every stage, order and precision,
+  as CSV.
 
     -dim 2,3 -orders 1,...,8 -dofs 1e8 -repeat 5 -single 0,1 -kinds modal,free,... -check
 
-  With -repeat 0 -colors 2 the first two colours alone are done, once, and no line printed: few launches of each kernel, for a profiler (bench/patchprofile).
-  -fetch 32, 64 or 128 asks the L2 cache to fetch no more bytes than that at once (CUDA's default is 64).
+  With -repeat 0 -colors 2 the first two colours alone are done, once, and no line printed: few launches of
+  each kernel, for a profiler (bench/patchprofile). -fetch 32, 64 or 128 asks the L2 cache to fetch no more
+  bytes than that at once (CUDA's default is 64).
 
-  Columns: unknowns inside; seconds of a sweep over all colours (the least of -repeat); 10^9 unknowns/s; flops done; 10^12 flop/s and their
-  share of the vector units' peak at the highest clock; standard_tflops: the same with the flops of a full residual and a plain fast diagonalisation
-  (3D 14 N^4 + 12 n^4 + n^3 a patch, 2D 8 N^3 + 8 n^3 + n^2, N = 2p+1, n = 2p-1); least bytes of a launch for each colour and their share of the
-  measured copy bandwidth; bytes that pass between shared memory and registers and their share of 128 bytes a clock and multiprocessor.
+  Columns: unknowns inside; seconds of a sweep over all colours (the least of -repeat); 10^9 unknowns/s; flops
+  done; 10^12 flop/s and their share of the vector units' peak at the highest clock; standard_tflops: the same
+  with the flops of a full residual and a plain fast diagonalisation (3D 14 N^4 + 12 n^4 + n^3 a patch, 2D 8
+  N^3 + 8 n^3 + n^2, N = 2p+1, n = 2p-1); least bytes of a launch for each colour and their share of the
+  measured copy bandwidth; bytes that pass between shared memory and registers and their share of 128 bytes a
+  clock and multiprocessor.
 */
 #include <petscsys.h>
 
@@ -25,8 +29,9 @@ typedef struct {
 /* Flops, least bytes of device memory, and bytes of shared memory of a sweep */
 static void Count(const Box *box, BoxKind kind, PetscReal *flops, PetscReal *bytes, PetscReal *shared)
 {
-  const PetscReal p = box->p, n = 2 * p - 1, N = 2 * p + 1, Q = p + 1, shares = 1.0 / box->modal->row, size = box->single ? 4 : 8, in = PetscPowReal(n, box->dim), all = PetscPowReal(N, box->dim), touched = PetscPowReal(2 * p, box->dim);
-  PetscReal       np = 1, nc = PetscPowInt(2, (int)box->dim), res, solve, cell, products;
+  const PetscReal p = box->p, n = 2 * p - 1, N = 2 * p + 1, Q = p + 1, shares = 1.0 / box->modal->row, size = box->single ? 4 : 8,
+                  in = PetscPowReal(n, box->dim), all = PetscPowReal(N, box->dim), touched = PetscPowReal(2 * p, box->dim);
+  PetscReal np = 1, nc = PetscPowInt(2, (int)box->dim), res, solve, cell, products;
 
   for (PetscInt a = 0; a < box->dim; ++a) {
     np *= box->ncells[a] - 1;
@@ -35,8 +40,14 @@ static void Count(const Box *box, BoxKind kind, PetscReal *flops, PetscReal *byt
   if (kind == BOX_MODAL) {
     *flops  = box->modal->flops;
     *bytes  = box->modal->bytes; /* of a launch a colour; walks, which take two colours, need fewer */
-    *shared = box->p == 1 ? 0.0 : np * size * (box->dim == 3 ? 10 * in + 2 * (1 + shares) * n * N + 4 * n * (n + 1 + shares) + 4 * n * N + 10 * n * n : 5 * in + 6 * n);
-    if (box->modal->walks) *shared *= (1 + p / n) / 2; /* the first colours' p of n modes; without the copies of faces, some 10%, and with all lines of patches whose middle planes are enough, a tenth too many */
+    *shared = box->p == 1
+                ? 0.0
+                : np * size *
+                    (box->dim == 3 ? 10 * in + 2 * (1 + shares) * n * N + 4 * n * (n + 1 + shares) + 4 * n * N + 10 * n * n
+                                   : 5 * in + 6 * n);
+    /* the first colours' p of n modes; without the copies of faces, some 10%, and with all lines of patches
+       whose middle planes are enough, a tenth too many */
+    if (box->modal->walks) *shared *= (1 + p / n) / 2;
     return;
   }
   res   = box->dim == 3 ? 10 * N * N * N * N + 4 * N * in : 8 * N * N * N + in;
@@ -101,7 +112,11 @@ static PetscErrorCode Run(Bench *bench, Box *box, BoxKind kind)
   Count(box, kind, &flops, &bytes, &shared);
   s   = best * 1e-3;
   std = np * (box->dim == 3 ? 14 * N * N * N * N + 12 * n * n * n * n + n * n * n : 8 * N * N * N + 8 * n * n * n + n * n);
-  PetscCall(PetscPrintf(PETSC_COMM_SELF, "%d,%d,%s,%s,%.0f,%.6f,%.3f,%.4g,%.3f,%.3f,%.3f,%.4g,%.3f,%.4g,%.3f\n", (int)box->dim, (int)box->p, box->single ? "single" : "double", BoxKinds[kind], (double)dofs, (double)s, (double)(dofs / s * 1e-9), (double)flops, (double)(flops / s * 1e-12), (double)(flops / s / bench->peak[box->single ? 1 : 0]), (double)(std / s * 1e-12), (double)bytes, (double)(bytes / s / bench->copy), (double)shared, (double)(shared / s / bench->shared)));
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, "%d,%d,%s,%s,%.0f,%.6f,%.3f,%.4g,%.3f,%.3f,%.3f,%.4g,%.3f,%.4g,%.3f\n", (int)box->dim,
+                        (int)box->p, box->single ? "single" : "double", BoxKinds[kind], (double)dofs, (double)s,
+                        (double)(dofs / s * 1e-9), (double)flops, (double)(flops / s * 1e-12),
+                        (double)(flops / s / bench->peak[box->single ? 1 : 0]), (double)(std / s * 1e-12), (double)bytes,
+                        (double)(bytes / s / bench->copy), (double)shared, (double)(shared / s / bench->shared)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -134,8 +149,9 @@ static PetscErrorCode Fill(Box *box)
 
 int main(int argc, char **argv)
 {
-  Bench     b     = {.dofs = 1e8, .repeat = 5, .colors = 8};
-  PetscInt  fetch = 0, dims[2] = {2, 3}, ndims = 2, orders[8] = {1, 2, 3, 4, 5, 6, 7, 8}, norders = 8, single[2] = {0, 1}, nsingle = 2, nkinds = BOX_NKINDS;
+  Bench    b     = {.dofs = 1e8, .repeat = 5, .colors = 8};
+  PetscInt fetch = 0, dims[2] = {2, 3}, ndims = 2, orders[8] = {1, 2, 3, 4, 5, 6, 7, 8}, norders = 8, single[2] = {0, 1},
+           nsingle = 2, nkinds = BOX_NKINDS;
   char     *kinds[BOX_NKINDS];
   int       sms, clock;
   PetscBool set[4], check = PETSC_FALSE, use[BOX_NKINDS];
@@ -174,21 +190,28 @@ int main(int argc, char **argv)
   b.peak[1] = 2 * b.peak[0];
   b.shared  = 128.0 * sms * clock * 1e3;
   PetscCall(DeviceCopy(&b.copy));
-  PetscCall(PetscPrintf(PETSC_COMM_SELF, "# %d multiprocessors, %.3f GHz at most, peak %.1f and %.1f TFLOP/s, shared memory %.1f TB/s, copy %.3f TB/s\n", sms, clock * 1e-6, (double)(b.peak[0] * 1e-12), (double)(b.peak[1] * 1e-12), (double)(b.shared * 1e-12), (double)(b.copy * 1e-12)));
-  PetscCall(PetscPrintf(PETSC_COMM_SELF, "dim,order,precision,kind,unknowns,seconds,gdof_per_s,flops,tflops,of_peak,standard_tflops,bytes,of_copy,shared_bytes,of_shared\n"));
+  PetscCall(
+    PetscPrintf(PETSC_COMM_SELF,
+                "# %d multiprocessors, %.3f GHz at most, peak %.1f and %.1f TFLOP/s, shared memory %.1f TB/s, copy %.3f TB/s\n",
+                sms, clock * 1e-6, (double)(b.peak[0] * 1e-12), (double)(b.peak[1] * 1e-12), (double)(b.shared * 1e-12),
+                (double)(b.copy * 1e-12)));
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, "dim,order,precision,kind,unknowns,seconds,gdof_per_s,flops,tflops,of_peak,standard_"
+                                         "tflops,bytes,of_copy,shared_bytes,of_shared\n"));
   for (PetscInt i = 0; i < ndims; ++i)
     for (PetscInt s = 0; s < nsingle; ++s)
       for (PetscInt o = 0; o < norders; ++o) {
-        const PetscInt n = PetscMax(3, (PetscInt)(PetscPowReal(b.dofs, 1.0 / dims[i]) / orders[o] + 0.5)), ncells[3] = {n, n, n}, small[3] = {4, 3, 3};
-        PetscBool      ok = PETSC_FALSE;
-        PetscReal      error;
-        Box            box;
+        const PetscInt n = PetscMax(3, (PetscInt)(PetscPowReal(b.dofs, 1.0 / dims[i]) / orders[o] + 0.5)), ncells[3] = {n, n, n},
+                       small[3] = {4, 3, 3};
+        PetscBool ok            = PETSC_FALSE;
+        PetscReal error;
+        Box       box;
 
         if (check) PetscCall(BoxCreate(dims[i], orders[o], small, 0.7, single[s] ? PETSC_TRUE : PETSC_FALSE, &box));
         for (PetscInt k = 0; check && k < BOX_NKINDS; ++k) {
           if (!use[k]) continue;
           PetscCall(BoxCompare(&box, (BoxKind)k, PETSC_FALSE, &ok, &error));
-          PetscCheck(!ok || error < (single[s] ? 1e-5 : 1e-12), PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s, order %d, differs from the reference by %g", BoxKinds[k], (int)orders[o], (double)error);
+          PetscCheck(!ok || error < (single[s] ? 1e-5 : 1e-12), PETSC_COMM_SELF, PETSC_ERR_PLIB,
+                     "%s, order %d, differs from the reference by %g", BoxKinds[k], (int)orders[o], (double)error);
         }
         if (check) PetscCall(BoxDestroy(&box));
         PetscCall(BoxCreate(dims[i], orders[o], ncells, 0.0, single[s] ? PETSC_TRUE : PETSC_FALSE, &box));

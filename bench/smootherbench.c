@@ -1,5 +1,8 @@
-static char help[] = "The smoothers of PCLOR's own V-cycle on a device: -Laplace u = f with u = 0 on the boundary, CG, one hierarchy for each number of sweeps.\n\
-  -mesh <cube,kershaw> : the unit cube; the same with the cells of Kershaw's mesh (default cube). With -dm_plex_filename a file instead\n\
+static char help[] =
+  "The smoothers of PCLOR's own V-cycle on a device: -Laplace u = f with u = 0 on the boundary, CG, one hierarchy for each\n\
+  number of sweeps.\n\
+  -mesh <cube,kershaw> : the unit cube; the same with the cells of Kershaw's mesh (default cube). With -dm_plex_filename a file\n\
+                         instead\n\
   -cells <n>           : cells per direction (default 8)\n\
   -epsilon <e>         : least over mean height of Kershaw's cells (default 0.3)\n\
   -order <p>           : polynomial order (default 6)\n\
@@ -32,7 +35,8 @@ static double Now(void)
   return t;
 }
 
-/* a line through (0,0) and (1,1) with a bend in the middle: the cells of one half are `epsilon` times as high as they would be */
+/* a line through (0,0) and (1,1) with a bend in the middle: the cells of one half are `epsilon` times as high
+   as they would be */
 static PetscReal Bend(PetscReal epsilon, PetscReal x)
 {
   return x <= 0.5 ? (2.0 - epsilon) * x : 1.0 + epsilon * (x - 1.0);
@@ -45,7 +49,8 @@ static PetscReal Blend(PetscReal a, PetscReal b, PetscReal s)
   return a + (b - a) * s * s * s * (10.0 + s * (6.0 * s - 15.0));
 }
 
-/* Kershaw's mesh as the CEED bake-off problems have it: six layers in x, between which the bend goes from top to bottom and back */
+/* Kershaw's mesh as the CEED bake-off problems have it: six layers in x, between which the bend goes from top
+   to bottom and back */
 static void Kershaw(PetscReal epsilon, PetscReal x[])
 {
   const PetscInt  layer = (PetscInt)PetscMin(5.0, 6.0 * x[0]);
@@ -86,7 +91,8 @@ static PetscErrorCode CreateMesh(Case *c, DM *dm)
   PetscFunctionReturn(0);
 }
 
-/* iterations and seconds of a solve with the cycle as it is, and seconds of the cycle; `sweeps` is hypre's number */
+/* iterations and seconds of a solve with the cycle as it is, and seconds of the cycle; `sweeps` is hypre's
+   number */
 static PetscErrorCode Time(Case *c, KSP ksp, Vec b, Vec x, PetscInt degree, PetscInt sweeps)
 {
   PC                 pc;
@@ -111,8 +117,16 @@ static PetscErrorCode Time(Case *c, KSP ksp, Vec b, Vec x, PetscInt degree, Pets
   PetscCall(KSPGetConvergedReason(ksp, &reason));
   PetscCall(KSPGetIterationNumber(ksp, &its));
   PetscCall(VecGetSize(x, &N));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%-10s %-8s %" PetscInt_FMT " sweep%s of %s %" PetscInt_FMT ": %3" PetscInt_FMT " iterations%s, solve %.4f s, cycle %.5f s\n", c->mesh, precision[runs], sweeps, sweeps > 1 ? "s" : " ", degree ? "Chebyshev" : "Jacobi   ", degree, its, reason > 0 ? "" : " NOT CONVERGED", solve, apply));
-  if (c->csv) PetscCall(PetscFPrintf(PETSC_COMM_WORLD, c->csv, "%s,%" PetscInt_FMT ",%" PetscInt_FMT ",%s,%" PetscInt_FMT ",%" PetscInt_FMT ",%" PetscInt_FMT ",%.6f,%.6f\n", c->mesh, c->order, N, precision[runs], sweeps, degree, its, solve, apply));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD,
+                        "%-10s %-8s %" PetscInt_FMT " sweep%s of %s %" PetscInt_FMT ": %3" PetscInt_FMT
+                        " iterations%s, solve %.4f s, cycle %.5f s\n",
+                        c->mesh, precision[runs], sweeps, sweeps > 1 ? "s" : " ", degree ? "Chebyshev" : "Jacobi   ", degree, its,
+                        reason > 0 ? "" : " NOT CONVERGED", solve, apply));
+  if (c->csv)
+    PetscCall(PetscFPrintf(PETSC_COMM_WORLD, c->csv,
+                           "%s,%" PetscInt_FMT ",%" PetscInt_FMT ",%s,%" PetscInt_FMT ",%" PetscInt_FMT ",%" PetscInt_FMT
+                           ",%.6f,%.6f\n",
+                           c->mesh, c->order, N, precision[runs], sweeps, degree, its, solve, apply));
   PetscFunctionReturn(0);
 }
 
@@ -186,10 +200,15 @@ int main(int argc, char **argv)
 
     PetscCall(PetscTestFile(file, 'r', &exists));
     PetscCall(PetscFOpen(PETSC_COMM_WORLD, file, "a", &c.csv));
-    if (!exists) PetscCall(PetscFPrintf(PETSC_COMM_WORLD, c.csv, "mesh,order,unknowns,precision,sweeps,degree,iterations,solve,cycle\n"));
+    if (!exists)
+      PetscCall(PetscFPrintf(PETSC_COMM_WORLD, c.csv, "mesh,order,unknowns,precision,sweeps,degree,iterations,solve,cycle\n"));
   }
   if (gmsh) PetscCall(PetscStrncpy(text, "-dm_plex_simplex 0", sizeof(text)));
-  else PetscCall(PetscSNPrintf(text, sizeof(text), "-dm_plex_simplex 0 -dm_plex_dim 3 -dm_plex_box_faces %" PetscInt_FMT ",%" PetscInt_FMT ",%" PetscInt_FMT, c.cells, c.cells, c.cells));
+  else
+    PetscCall(PetscSNPrintf(text, sizeof(text),
+                            "-dm_plex_simplex 0 -dm_plex_dim 3 -dm_plex_box_faces %" PetscInt_FMT ",%" PetscInt_FMT
+                            ",%" PetscInt_FMT,
+                            c.cells, c.cells, c.cells));
   PetscCall(PetscOptionsInsertString(NULL, text));
   PetscCall(CreateMesh(&c, &dm));
   PetscCall(DMCreateLabel(dm, "boundary of the bench"));

@@ -1,7 +1,11 @@
-static char help[] = "One application of the matrix-free operator of a PetscDS with full tensors, from a DMPlex box: vector Laplacian, elasticity or Stokes.\n\
-  -form <laplace,elasticity,stokes>: Stokes has velocities of -u_petscspace_degree and pressures of -p_petscspace_degree, with the velocities' points\n\
+static char help[] =
+  "One application of the matrix-free operator of a PetscDS with full tensors, from a DMPlex box: vector Laplacian, elasticity\n\
+  or Stokes.\n\
+  -form <laplace,elasticity,stokes>: Stokes has velocities of -u_petscspace_degree and pressures of -p_petscspace_degree, with\n\
+                                     the velocities' points\n\
   -repeat <n>: applications timed at a time\n\
-Prints unknowns, milliseconds an application (the fastest of five series) and 10^9 unknowns a second. Needs -dm_mat_type pa and hops (-dll_append).\n\n";
+Prints unknowns, milliseconds an application (the fastest of five series) and 10^9 unknowns a second. Needs -dm_mat_type pa and\n\
+  hops (-dll_append).\n\n";
 
 #include <petscdmplex.h>
 #include <petscds.h>
@@ -9,8 +13,10 @@ Prints unknowns, milliseconds an application (the fastest of five series) and 10
 #include <hops/private/petscshim.h>
 
 #define JAC \
-  PetscInt dim, PetscInt Nf, PetscInt NfAux, const PetscInt uOff[], const PetscInt uOff_x[], const PetscScalar u[], const PetscScalar u_t[], const PetscScalar u_x[], const PetscInt aOff[], const PetscInt aOff_x[], const PetscScalar a[], const PetscScalar a_t[], \
-    const PetscScalar a_x[], PetscReal t, PetscReal shift, const PetscReal x[], PetscInt nc, const PetscScalar constants[], PetscScalar g[]
+  PetscInt dim, PetscInt Nf, PetscInt NfAux, const PetscInt uOff[], const PetscInt uOff_x[], const PetscScalar u[], \
+    const PetscScalar u_t[], const PetscScalar u_x[], const PetscInt aOff[], const PetscInt aOff_x[], const PetscScalar a[], \
+    const PetscScalar a_t[], const PetscScalar a_x[], PetscReal t, PetscReal shift, const PetscReal x[], PetscInt nc, \
+    const PetscScalar constants[], PetscScalar g[]
 
 static void Laplace(JAC)
 {
@@ -121,7 +127,8 @@ int main(int argc, char **argv)
     best = PetscMin(best, (MPI_Wtime() - t0) / repeat);
   }
   PetscCall(VecGetSize(x, &n));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s %" PetscInt_FMT " unknowns %.3f ms %.2f GDoF/s, set-up %.2f s, norm %.12e\n", form, n, 1e3 * best, n / best * 1e-9, setup, (double)norm));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s %" PetscInt_FMT " unknowns %.3f ms %.2f GDoF/s, set-up %.2f s, norm %.12e\n", form, n,
+                        1e3 * best, n / best * 1e-9, setup, (double)norm));
   PetscCall(VecDestroy(&u));
   PetscCall(VecDestroy(&x));
   PetscCall(VecDestroy(&y));

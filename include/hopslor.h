@@ -4,59 +4,71 @@
 #include <hopsmat.h>
 
 /*MC
-  PCLOR - "lor": preconditions a high-order operator by the low-order-refined matrix: the lowest-order finite element
-  matrix on the mesh whose vertices are the Gauss-Lobatto-Legendre nodes, solved by any other `PC`.
+  PCLOR - "lor": preconditions a high-order operator by the low-order-refined matrix: the lowest-order finite
+  element matrix on the mesh whose vertices are the Gauss-Lobatto-Legendre nodes, solved by any other `PC`.
 
   Options Database Keys:
 + -pc_lor_mat_type <aij|hypre|aijcusparse|...> - type of the low-order-refined matrix, see `PCLORSetMatType()`
 . -pc_lor_drop_tol <tol>           - how large off-diagonal metric terms of a cell must be to be kept, see
                                      `PCLORSetDropTolerance()` (default 0.5)
-. -pc_lor_zero_mass <s>            - H(curl), H(div): a mass coefficient for cells without one, in the low-order-refined matrix
+. -pc_lor_zero_mass <s>            - H(curl), H(div): a mass coefficient for cells without one, in the
+  low-order-refined matrix
                                      alone (default 0; 1e-3 for ADS and on devices)
-. -pc_lor_cycle <single|double|hypre> - who runs the cycle of BoomerAMG, AMS or ADS on a device, see `PCLORSetCycle()`
-. -pc_lor_cycle_smoother <chebyshev|jacobi> - the smoother of BoomerAMG's cycle where kernels of hops run it, see
+. -pc_lor_cycle <single|double|hypre> - who runs the cycle of BoomerAMG, AMS or ADS on a device, see
+  `PCLORSetCycle()`
+. -pc_lor_cycle_smoother <chebyshev|jacobi> - the smoother of BoomerAMG's cycle where kernels of hops run it,
+  see
                                               `PCLORSetCycleSmoother()`
 . -pc_lor_cycle_degree <n>         - degree of its Chebyshev polynomial (default 1)
-. -pc_lor_cycle_redundant <n>      - in BoomerAMG's on several ranks, levels of at most n unknowns are worked on by each rank
+. -pc_lor_cycle_redundant <n>      - in BoomerAMG's on several ranks, levels of at most n unknowns are worked
+  on by each rank
                                      (default 20000)
-. -pc_lor_nodal_relax_weight <w>   - AMS and ADS on a device: weight of l1-Jacobi in the nodal solvers, between 0 and 2 (default
+. -pc_lor_nodal_relax_weight <w>   - AMS and ADS on a device: weight of l1-Jacobi in the nodal solvers,
+  between 0 and 2 (default
                                      1.5)
 . -pc_lor_upwind                   - first-order terms by one-sided differences
-. -pc_lor_view_spectrum            - print Lanczos estimates of the extreme eigenvalues of the preconditioned operator
-. -pc_lor_ignore <terms>           - list of terms of the form that the low-order matrix may leave out: convection, boundary
-- -lor_pc_type, -lor_ksp_type ...  - the inner solver (default: one V-cycle of BoomerAMG, one cycle of AMS or ADS in H(curl) and
+. -pc_lor_view_spectrum            - print Lanczos estimates of the extreme eigenvalues of the preconditioned
+  operator
+. -pc_lor_ignore <terms>           - list of terms of the form that the low-order matrix may leave out:
+  convection, boundary
+- -lor_pc_type, -lor_ksp_type ...  - the inner solver (default: one V-cycle of BoomerAMG, one cycle of AMS or
+  ADS in H(curl) and
                                      H(div))
 
   Level: beginner
 
   Notes:
-  Setters follow `PCSetType()`: on a `PC` without a type they raise an error, on one of another type they do nothing.
+  Setters follow `PCSetType()`: on a `PC` without a type they raise an error, on one of another type they do
+  nothing.
 
-  Space and form come from a `MATPA` operator, from `PCLORSetSpace()`, or from the solver's `DMPLEX` with its `PetscFE` and
-  `PetscDS`.
+  Space and form come from a `MATPA` operator, from `PCLORSetSpace()`, or from the solver's `DMPLEX` with its
+  `PetscFE` and `PetscDS`.
 
-  A space without essential unknowns and a form without mass and Robin terms give a singular matrix. Where the operator is another
-  one, has no null space attached and does not take constants to zero, `PCSetUp()` raises `PETSC_ERR_ARG_INCOMP`; likewise where
-  the operator takes constants to zero and the space has essential unknowns in the vectors (`HopsSpaceCreateFromArrays()`).
+  A space without essential unknowns and a form without mass and Robin terms give a singular matrix. Where the
+  operator is another one, has no null space attached and does not take constants to zero, `PCSetUp()` raises
+  `PETSC_ERR_ARG_INCOMP`; likewise where the operator takes constants to zero and the space has essential
+  unknowns in the vectors (`HopsSpaceCreateFromArrays()`).
 
-  Quadrature is at the corners of the sub-cells, which share the Gauss-Lobatto weight of their node. For coefficients the nodes
-  on a cell's faces move into it by a hundredth of a sub-cell, so that a function that jumps between cells has the cell's own
-  value. Where PETSc assembles the operator with a rule that has points on the faces (`PetscFESetQuadrature()`), they stay.
+  Quadrature is at the corners of the sub-cells, which share the Gauss-Lobatto weight of their node. For
+  coefficients the nodes on a cell's faces move into it by a hundredth of a sub-cell, so that a function that
+  jumps between cells has the cell's own value. Where PETSc assembles the operator with a rule that has points
+  on the faces (`PetscFESetQuadrature()`), they stay.
 
-  A field of several components, a form with first-order terms, or with derivatives in its boundary Jacobians, gets the matrix
-  of its full tensors in blocks, in a numbering of its own: components that are essential at a node with others that are not are
-  identity rows there. The near-null space is the operator's, or the rigid-body modes where there is a component for each
-  direction.
+  A field of several components, a form with first-order terms, or with derivatives in its boundary Jacobians,
+  gets the matrix of its full tensors in blocks, in a numbering of its own: components that are essential at a
+  node with others that are not are identity rows there. The near-null space is the operator's, or the
+  rigid-body modes where there is a component for each direction.
 
-  In H(curl) and H(div) a mass coefficient may be zero in some of the cells. With `-pc_lor_zero_mass` s > 0 the
-  low-order-refined matrix has s mu / L^2 there, mu the mean of the derivative's coefficient in the cell, L the longest side of
-  the mesh's bounding box; with s = 0 AMS is told which nodes lie inside that region, and ADS refuses it.
+  In H(curl) and H(div) a mass coefficient may be zero in some of the cells. With `-pc_lor_zero_mass` s > 0
+  the low-order-refined matrix has s mu / L^2 there, mu the mean of the derivative's coefficient in the cell,
+  L the longest side of the mesh's bounding box; with s = 0 AMS is told which nodes lie inside that region,
+  and ADS refuses it.
 
-  Where hypre lacks memory of the device, `PCSetUp()` fails with `PETSC_ERR_MEM`; hypre alone would end the process.
-  `-hops_hypre_memory <MB>` bounds what it may have in this process.
+  Where hypre lacks memory of the device, `PCSetUp()` fails with `PETSC_ERR_MEM`; hypre alone would end the
+  process. `-hops_hypre_memory <MB>` bounds what it may have in this process.
 
-  On a device hypre multiplies matrices and vectors with its own kernel from then on, in the whole process, as after
-  `HYPRE_SetSpMVUseVendor(0)`: the product of cuSPARSE 12.6 to 12.8.1 is wrong at random.
+  On a device hypre multiplies matrices and vectors with its own kernel from then on, in the whole process, as
+  after `HYPRE_SetSpMVUseVendor(0)`: the product of cuSPARSE 12.6 to 12.8.1 is wrong at random.
 
 .seealso: `PCLORSetSpace()`, `PCLORGetMat()`, `PCLORGetKSP()`, `MATPA`, `HopsSpace`
 M*/

@@ -4,48 +4,56 @@
 #include <hopsspace.h>
 
 /*MC
-  MATPA - "pa": the matrix-free operator of a form on a `HopsSpace`, by partial assembly: only the quadrature data are stored,
-  and the action is evaluated by sum factorisation.
+  MATPA - "pa": the matrix-free operator of a form on a `HopsSpace`, by partial assembly: only the quadrature
+  data are stored, and the action is evaluated by sum factorisation.
 
   Options Database Keys:
 + -mat_pa_q_1d <n>      - quadrature points per direction (default order + 2, or the `PetscFE`'s own rule)
-. -mat_pa_quadrature <gauss|gll> - Gauss points, or the collocated Gauss-Lobatto-Legendre nodes (then n is order + 1)
-. -mat_pa_geometry <auto|stored|recompute> - recompute affine and multilinear geometry, see `MatPASetGeometryType()`
+. -mat_pa_quadrature <gauss|gll> - Gauss points, or the collocated Gauss-Lobatto-Legendre nodes (then n is
+  order + 1)
+. -mat_pa_geometry <auto|stored|recompute> - recompute affine and multilinear geometry, see
+  `MatPASetGeometryType()`
 . -mat_pa_general       - full tensors for every form of a `PetscDS`, scalar symmetric ones included
-. -dm_mat_type pa       - (of a `DMPLEX`) `DMCreateMatrix()` makes such an operator, whose form is the `PetscDS`'s Jacobian at the current state
+. -dm_mat_type pa       - (of a `DMPLEX`) `DMCreateMatrix()` makes such an operator, whose form is the
+  `PetscDS`'s Jacobian at the current state
 . -hops_residual        - (of a `DMPLEX`) the residual of the `PetscDS` by sum factorisation
 - -hops_backend <host|cuda> - where the operator lives and runs
 
   Level: beginner
 
   Notes:
-  Made by `MatCreatePA()`, its form is diffusion and reaction with given coefficients, on H(curl) curl-curl and mass, on H(div) div-div and mass. Made by a `DMPLEX` code's options, without
-  any change to the code, its form is that of the point functions g0, g1, g2 and g3 of the `PetscDS`, with any number of
-  fields and components, evaluated whenever the code's `SNES` or `TS` asks for the Jacobian; see docs/guide/existing-codes.md.
+  Made by `MatCreatePA()`, its form is diffusion and reaction with given coefficients, on H(curl) curl-curl
+  and mass, on H(div) div-div and mass. Made by a `DMPLEX` code's options, without any change to the code, its
+  form is that of the point functions g0, g1, g2 and g3 of the `PetscDS`, with any number of fields and
+  components, evaluated whenever the code's `SNES` or `TS` asks for the Jacobian; see
+  docs/guide/existing-codes.md.
 
-  An operator takes no entries: `MatSetValues()` raises `PETSC_ERR_SUP`, and so does `MatGetRow()`; `MatConvert()` to `MATAIJ`
-  assembles a matrix that has rows.
+  An operator takes no entries: `MatSetValues()` raises `PETSC_ERR_SUP`, and so does `MatGetRow()`;
+  `MatConvert()` to `MATAIJ` assembles a matrix that has rows.
 
-  `MatScale()`, `MatShift()`, `MatDiagonalScale()`, `MatDiagonalSet()`, `MatZeroRows()`, `MatZeroRowsColumns()`,
-  `MatZeroEntries()` and `MatAXPY()` change the operator as they change an assembled matrix, also in conversions and copies, until
-  its form is set anew (`MatPASetDiffusion()` and the like, or the next evaluation of the Jacobian). `MatAXPY()` keeps a reference
-  to the matrix that it adds, which must not change. What reads the form (`PCLOR`, `PCPATCHFD`, `PCHOPSMG`,
-  `MatPALiftEssential()`, blocks of fields) refuses a changed operator by `PETSC_ERR_SUP`; `PCLOR` takes a positive multiple for
-  the form itself.
+  `MatScale()`, `MatShift()`, `MatDiagonalScale()`, `MatDiagonalSet()`, `MatZeroRows()`,
+  `MatZeroRowsColumns()`, `MatZeroEntries()` and `MatAXPY()` change the operator as they change an assembled
+  matrix, also in conversions and copies, until its form is set anew (`MatPASetDiffusion()` and the like, or
+  the next evaluation of the Jacobian). `MatAXPY()` keeps a reference to the matrix that it adds, which must
+  not change. What reads the form (`PCLOR`, `PCPATCHFD`, `PCHOPSMG`, `MatPALiftEssential()`, blocks of fields)
+  refuses a changed operator by `PETSC_ERR_SUP`; `PCLOR` takes a positive multiple for the form itself.
 
-.seealso: `MatCreatePA()`, `MatPASetDiffusion()`, `MatPASetCurlCurl()`, `MatPASetDivDiv()`, `MatPASetMass()`, `MatPAAddRobin()`, `PCLOR`, `HopsSpace`
+.seealso: `MatCreatePA()`, `MatPASetDiffusion()`, `MatPASetCurlCurl()`, `MatPASetDivDiv()`, `MatPASetMass()`,
+`MatPAAddRobin()`, `PCLOR`, `HopsSpace`
 M*/
 #define MATPA "pa"
 
 /*MC
-  MATHOPSINTERP - "hopsinterp": evaluates the functions of one space at the nodes of another, nested one, by sum factorisation.
+  MATHOPSINTERP - "hopsinterp": evaluates the functions of one space at the nodes of another, nested one, by
+  sum factorisation.
 
   Level: intermediate
 
   Notes:
-  From the coarse space to the fine one, `MatMult()` is the prolongation of a multigrid method and `MatMultTranspose()` its restriction.
-  From the fine space to the coarse one, `MatMult()` restricts a state: it takes the function's values at the coarse nodes, which is an
-  injection where the nodes coincide. Essential values count as zero.
+  From the coarse space to the fine one, `MatMult()` is the prolongation of a multigrid method and
+  `MatMultTranspose()` its restriction. From the fine space to the coarse one, `MatMult()` restricts a state:
+  it takes the function's values at the coarse nodes, which is an injection where the nodes coincide.
+  Essential values count as zero.
 
   Nothing is stored but indices and one small matrix. Each unknown of the result is written once.
 

@@ -3,23 +3,27 @@
 #include <petscdmplex.h>
 
 /*S
-  HopsSpace - a high-order space on quadrilaterals or hexahedra, of one of the families H1, H(curl), H(div) and L2: numbering,
-  mesh geometry and boundary conditions.
+  HopsSpace - a high-order space on quadrilaterals or hexahedra, of one of the families H1, H(curl), H(div)
+  and L2: numbering, mesh geometry and boundary conditions.
 
   Options Database Keys:
-+ -hops_backend <host|cuda>           - where its operators live and run (default: in H1 where the vectors of the `DMPLEX` are, else the host)
-. -hops_halo_direct <bool>            - on a device, ghosts by `PetscSF` on its memory, or through page-locked memory (default: as -use_gpu_aware_mpi)
-- -hops_host_isa <base|avx2|avx512> - on the host, the instruction set of the kernels (default: the best of the machine)
++ -hops_backend <host|cuda>           - where its operators live and run (default: in H1 where the vectors of
+  the `DMPLEX` are, else the host)
+. -hops_halo_direct <bool>            - on a device, ghosts by `PetscSF` on its memory, or through page-locked
+  memory (default: as -use_gpu_aware_mpi)
+- -hops_host_isa <base|avx2|avx512> - on the host, the instruction set of the kernels (default: the best of
+  the machine)
 
   Level: beginner
 
   Notes:
   A `HopsSpace` knows the degrees of freedom (see `HopsFamily`) and the element maps;
   it knows none of its consumers, the `MATPA` operator and the `PCLOR` preconditioner. Its vectors are
-  the T-vector (global PETSc `Vec`), the L-vector (rank-local: owned, then ghost, then constrained entries) and the
-  E-vector (element by element, x fastest).
+  the T-vector (global PETSc `Vec`), the L-vector (rank-local: owned, then ghost, then constrained entries)
+  and the E-vector (element by element, x fastest).
 
-.seealso: `HopsSpaceCreateFromDM()`, `HopsSpaceCreateH1()`, `HopsSpaceCreateHCurl()`, `HopsSpaceCreateHDiv()`, `HopsSpaceCreateL2()`,
+.seealso: `HopsSpaceCreateFromDM()`, `HopsSpaceCreateH1()`, `HopsSpaceCreateHCurl()`, `HopsSpaceCreateHDiv()`,
+`HopsSpaceCreateL2()`,
           `HopsSpaceCreateFromArrays()`, `HopsSpaceCreateFamilyFromArrays()`, `HopsFamily`, `MATPA`, `PCLOR`
 S*/
 typedef struct _p_HopsSpace *HopsSpace;
@@ -29,19 +33,23 @@ typedef struct _p_HopsSpace *HopsSpace;
 
   Values:
 + `HOPS_H1`    - scalar, continuous; the unknowns are values at the Gauss-Lobatto-Legendre points
-. `HOPS_HCURL` - vectors with continuous tangential components (Nedelec); line integrals between neighbouring points
-. `HOPS_HDIV`  - vectors with continuous normal components (Raviart-Thomas); fluxes through the faces (in 2D, the edges) between points
+. `HOPS_HCURL` - vectors with continuous tangential components (Nedelec); line integrals between neighbouring
+  points
+. `HOPS_HDIV`  - vectors with continuous normal components (Raviart-Thomas); fluxes through the faces (in 2D,
+  the edges) between points
 - `HOPS_L2`    - scalar, discontinuous; integrals over the boxes between points
 
   Level: beginner
 
   Notes:
-  The basis functions of order p are products of Lagrange polynomials of degree p on the Gauss-Lobatto-Legendre points and of
-  edge functions of degree p-1, whose integrals between neighbouring points are 0 or 1 (interpolation and histopolation). So
-  order 1 is the lowest-order Nedelec or Raviart-Thomas element, and gradient, curl and divergence are matrices of entries 1 and
-  -1, the same for the high-order spaces and for the lowest-order ones on the refined mesh.
+  The basis functions of order p are products of Lagrange polynomials of degree p on the
+  Gauss-Lobatto-Legendre points and of edge functions of degree p-1, whose integrals between neighbouring
+  points are 0 or 1 (interpolation and histopolation). So order 1 is the lowest-order Nedelec or
+  Raviart-Thomas element, and gradient, curl and divergence are matrices of entries 1 and -1, the same for the
+  high-order spaces and for the lowest-order ones on the refined mesh.
 
-  In 2D, H(div) is H(curl) turned by a right angle: the flux through an edge is counted to the right of its direction.
+  In 2D, H(div) is H(curl) turned by a right angle: the flux through an edge is counted to the right of its
+  direction.
 
 .seealso: `HopsSpace`, `HopsSpaceGetFamily()`, `HopsSpaceCreateDerivative()`
 E*/
@@ -54,14 +62,14 @@ typedef enum {
 PETSC_EXTERN const char *const HopsFamilies[];
 
 /*S
-  HopsCoefficient - a scalar, diagonal or full symmetric tensor field: constant, per cell, function of x, at quadrature
-  points, or taken from the pointwise functions of a `PetscDS`.
+  HopsCoefficient - a scalar, diagonal or full symmetric tensor field: constant, per cell, function of x, at
+  quadrature points, or taken from the pointwise functions of a `PetscDS`.
 
   Level: beginner
 
   Note:
-  The number of components is 1 (scalar), dim (diagonal) or dim(dim+1)/2 (symmetric tensor, rows of the upper triangle:
-  xx, xy, yy in 2D; xx, xy, xz, yy, yz, zz in 3D).
+  The number of components is 1 (scalar), dim (diagonal) or dim(dim+1)/2 (symmetric tensor, rows of the upper
+  triangle: xx, xy, yy in 2D; xx, xy, xz, yy, yz, zz in 3D).
 
 .seealso: `HopsCoefficientCreateConstant()`, `HopsCoefficientCreateCell()`, `HopsCoefficientCreateFunction()`,
           `HopsCoefficientCreateQuadrature()`, `MatPASetDiffusion()`, `MatPASetMass()`
@@ -90,8 +98,11 @@ PETSC_EXTERN PetscErrorCode HopsSpaceGetFamily(HopsSpace, HopsFamily *);
 PETSC_EXTERN PetscErrorCode HopsSpaceCreateDerivative(HopsSpace, HopsSpace, Mat *);
 PETSC_EXTERN PetscErrorCode HopsSpaceDifferentiate(HopsSpace, Vec, HopsSpace, Vec);
 PETSC_EXTERN PetscErrorCode HopsSpaceEvaluate(HopsSpace, Vec, PetscInt, const PetscInt[], const PetscReal[], PetscScalar[]);
-PETSC_EXTERN PetscErrorCode HopsSpaceCreateFromArrays(MPI_Comm, PetscInt, PetscInt, PetscInt, PetscInt, const PetscInt[], const PetscReal[], PetscInt, const PetscInt[], HopsSpace *);
-PETSC_EXTERN PetscErrorCode HopsSpaceCreateFamilyFromArrays(MPI_Comm, HopsFamily, PetscInt, PetscInt, PetscInt, PetscInt, const PetscInt[], PetscInt, const PetscReal[], PetscInt, const PetscInt[], HopsSpace *);
+PETSC_EXTERN PetscErrorCode HopsSpaceCreateFromArrays(MPI_Comm, PetscInt, PetscInt, PetscInt, PetscInt, const PetscInt[],
+                                                      const PetscReal[], PetscInt, const PetscInt[], HopsSpace *);
+PETSC_EXTERN PetscErrorCode HopsSpaceCreateFamilyFromArrays(MPI_Comm, HopsFamily, PetscInt, PetscInt, PetscInt, PetscInt,
+                                                            const PetscInt[], PetscInt, const PetscReal[], PetscInt,
+                                                            const PetscInt[], HopsSpace *);
 PETSC_EXTERN PetscErrorCode HopsSpaceSetCompanion(HopsSpace, HopsSpace);
 PETSC_EXTERN PetscErrorCode HopsSpaceCreateCoarse(HopsSpace, DM, PetscInt, HopsSpace *);
 PETSC_EXTERN PetscErrorCode HopsSpaceReference(HopsSpace);

@@ -1,4 +1,5 @@
-/* Start and end of the package: checks the PETSc found at run time, registers classes, events, MATPA, PCLOR and PCPATCHFD. */
+/* Start and end of the package: checks the PETSc found at run time, registers classes, events, MATPA, PCLOR
+   and PCPATCHFD. */
 #include <hops/private/hopsimpl.h>
 #include <hops/private/hopsdmimpl.h>
 #include <hops/private/hopsnestedimpl.h>
@@ -11,9 +12,10 @@ HopsEvents   HopsEvent;
 static PetscBool HopsInitialized = PETSC_FALSE;
 
 /*
-  Is the PETSc that hops calls initialized? A program that loads its PETSc privately, as Python's petsc4py does, leaves it to
-  libhops to load the one that it was linked with: the same, or one that nobody initializes. PetscInitialize() loads plugins
-  before PetscInitialized() is true, but after PETSC_COMM_WORLD is set.
+  Is the PETSc that hops calls initialized? A program that loads its PETSc privately, as Python's petsc4py
+  does, leaves it to libhops to load the one that it was linked with: the same, or one that nobody
+  initializes. PetscInitialize() loads plugins before PetscInitialized() is true, but after PETSC_COMM_WORLD
+  is set.
 */
 static PetscBool HopsPetscRuns(void)
 {
@@ -24,7 +26,8 @@ static PetscBool HopsPetscRuns(void)
   return initialized || (!finalized && PETSC_COMM_WORLD != MPI_COMM_NULL) ? PETSC_TRUE : PETSC_FALSE;
 }
 
-/* PETSc's layouts of Mat and PC change between minor versions, so a library built for another one would corrupt memory. */
+/* PETSc's layouts of Mat and PC change between minor versions, so a library built for another one would
+   corrupt memory. */
 static PetscErrorCode HopsCheckVersion(void)
 {
   PetscInt64 v[4] = {0, 0, 0, 0}; /* wide enough for the PetscInt of any PETSc (little-endian) */
@@ -35,11 +38,15 @@ static PetscErrorCode HopsCheckVersion(void)
   major    = (int)v[0];
   minor    = (int)v[1];
   subminor = (int)v[2];
-  PetscCheck(major == PETSC_VERSION_MAJOR && minor == PETSC_VERSION_MINOR, PETSC_COMM_SELF, PETSC_ERR_LIB, "This code runs PETSc %d.%d.%d, but libhops was built for PETSc %d.%d: rebuild hops with PETSC_DIR and PETSC_ARCH (or PKG_CONFIG_PATH) set to the PETSc that this code is linked with", major, minor, subminor, PETSC_VERSION_MAJOR, PETSC_VERSION_MINOR);
+  PetscCheck(major == PETSC_VERSION_MAJOR && minor == PETSC_VERSION_MINOR, PETSC_COMM_SELF, PETSC_ERR_LIB,
+             "This code runs PETSc %d.%d.%d, but libhops was built for PETSc %d.%d: rebuild hops with PETSC_DIR and PETSC_ARCH (or "
+             "PKG_CONFIG_PATH) set to the PETSc that this code is linked with",
+             major, minor, subminor, PETSC_VERSION_MAJOR, PETSC_VERSION_MINOR);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* PETSC_SCALAR and PETSC_REAL are macros of the build; the names "scalar" and "real" are resolved by the library that runs. */
+/* PETSC_SCALAR and PETSC_REAL are macros of the build; the names "scalar" and "real" are resolved by the
+   library that runs. */
 static PetscErrorCode HopsCheckTypes(void)
 {
   PetscDataType scalar, real;
@@ -48,12 +55,18 @@ static PetscErrorCode HopsCheckTypes(void)
 
   PetscFunctionBegin;
   PetscCall(PetscDataTypeGetSize(PETSC_INT, &intsize));
-  PetscCheck(intsize == sizeof(PetscInt), PETSC_COMM_SELF, PETSC_ERR_LIB, "This code runs a PETSc with %d-bit indices, but libhops was built for %d-bit indices: rebuild hops with PETSC_DIR and PETSC_ARCH (or PKG_CONFIG_PATH) set to the PETSc that this code is linked with", (int)(8 * intsize), (int)(8 * sizeof(PetscInt)));
+  PetscCheck(intsize == sizeof(PetscInt), PETSC_COMM_SELF, PETSC_ERR_LIB,
+             "This code runs a PETSc with %d-bit indices, but libhops was built for %d-bit indices: rebuild hops with PETSC_DIR "
+             "and PETSC_ARCH (or PKG_CONFIG_PATH) set to the PETSc that this code is linked with",
+             (int)(8 * intsize), (int)(8 * sizeof(PetscInt)));
   PetscCall(PetscDataTypeFromString("scalar", &scalar, &foundscalar));
   PetscCall(PetscDataTypeFromString("real", &real, &foundreal));
   PetscCheck(foundscalar && foundreal, PETSC_COMM_SELF, PETSC_ERR_PLIB, "PETSc does not name its scalar type");
   PetscCall(PetscDataTypeGetSize(real, &realsize));
-  PetscCheck(scalar == PETSC_SCALAR && real == PETSC_REAL, PETSC_COMM_SELF, PETSC_ERR_LIB, "This code runs a PETSc with %s scalars of %d bits, but libhops needs real scalars of %d bits: run with a real double-precision PETSc (Debian: libpetsc-real-dev; configure: --with-scalar-type=real --with-precision=double)", scalar == real ? "real" : "complex", (int)(8 * realsize), (int)(8 * sizeof(PetscReal)));
+  PetscCheck(scalar == PETSC_SCALAR && real == PETSC_REAL, PETSC_COMM_SELF, PETSC_ERR_LIB,
+             "This code runs a PETSc with %s scalars of %d bits, but libhops needs real scalars of %d bits: run with a real "
+             "double-precision PETSc (Debian: libpetsc-real-dev; configure: --with-scalar-type=real --with-precision=double)",
+             scalar == real ? "real" : "complex", (int)(8 * realsize), (int)(8 * sizeof(PetscReal)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -100,21 +113,23 @@ static PetscErrorCode HopsProcessExclusions(void)
 }
 
 /*@C
-  HopsInitialize - Registers the matrix type `MATPA`, the preconditioner types `PCLOR` and `PCPATCHFD`, and the classes and log events of hops.
+  HopsInitialize - Registers the matrix type `MATPA`, the preconditioner types `PCLOR` and `PCPATCHFD`, and
+  the classes and log events of hops.
 
   Not Collective, but every process that uses hops must call it
 
   Level: beginner
 
   Notes:
-  A program that is linked with hops calls this once, after `PetscInitialize()`. It is not needed where PETSc loads the
-  library itself (`-dll_append /path/to/libhops.so`), and further calls do nothing.
+  A program that is linked with hops calls this once, after `PetscInitialize()`. It is not needed where PETSc
+  loads the library itself (`-dll_append /path/to/libhops.so`), and further calls do nothing.
 
   There is nothing to undo by hand: `PetscFinalize()` calls `HopsFinalize()`.
 
   Errors:
-  `PETSC_ERR_LIB` if the PETSc that runs differs from the one hops was built for in its version (major.minor), size of
-  indices or type of scalars, or if the one that hops calls is not initialized (with a line on stderr, since that one cannot print).
+  `PETSC_ERR_LIB` if the PETSc that runs differs from the one hops was built for in its version (major.minor),
+  size of indices or type of scalars, or if the one that hops calls is not initialized (with a line on stderr,
+  since that one cannot print).
 
 .seealso: `HopsFinalize()`, `MATPA`, `PCLOR`, `HopsSpace`
 @*/
@@ -123,7 +138,12 @@ PetscErrorCode HopsInitialize(void)
   PetscFunctionBegin;
   if (HopsInitialized) PetscFunctionReturn(PETSC_SUCCESS);
   if (!HopsPetscRuns()) { /* which cannot print an error either */
-    fprintf(stderr, "hops: libhops calls the PETSc that it was built for (%d.%d, real scalars of %d bits, %d-bit indices), and that one is not initialized: call PetscInitialize() first. If this code did, it runs another PETSc (Python's petsc4py loads one of its own): run it with the PETSc above (Debian: python3-petsc4py-real), or rebuild hops for the other, with PETSC_DIR and PETSC_ARCH, if its scalars are real and of double precision\n", PETSC_VERSION_MAJOR, PETSC_VERSION_MINOR, (int)(8 * sizeof(PetscScalar)), (int)(8 * sizeof(PetscInt)));
+    fprintf(stderr,
+            "hops: libhops calls the PETSc that it was built for (%d.%d, real scalars of %d bits, %d-bit indices), and that one is "
+            "not initialized: call PetscInitialize() first. If this code did, it runs another PETSc (Python's petsc4py loads one "
+            "of its own): run it with the PETSc above (Debian: python3-petsc4py-real), or rebuild hops for the other, with "
+            "PETSC_DIR and PETSC_ARCH, if its scalars are real and of double precision\n",
+            PETSC_VERSION_MAJOR, PETSC_VERSION_MINOR, (int)(8 * sizeof(PetscScalar)), (int)(8 * sizeof(PetscInt)));
     PetscFunctionReturn(PETSC_ERR_LIB);
   }
   PetscCall(HopsCheckVersion());
@@ -166,7 +186,8 @@ PetscErrorCode HopsFinalize(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* PETSc calls this when it loads libhops.so as a plugin (-dll_append, -dll_prepend or PetscDLLibraryAppend()). */
+/* PETSc calls this when it loads libhops.so as a plugin (-dll_append, -dll_prepend or
+   PetscDLLibraryAppend()). */
 PETSC_EXTERN PetscErrorCode PetscDLLibraryRegister_hops(void)
 {
   return HopsInitialize(); /* reported by the PETSc that loads it */

@@ -1,4 +1,5 @@
-static char help[] = "A space from arrays spread over the ranks: operator, low-order-refined matrix and solution do not depend on the ranks.\n\
+static char help[] =
+  "A space from arrays spread over the ranks: operator, low-order-refined matrix and solution do not depend on the ranks.\n\
   -dim <d> -order <p> -cells <n,n,n>\n\
   -spread    : unknowns are owned by ranks whose cells need not touch them\n\
   -essential : the boundary is essential; its unknowns stay in the vectors\n\
@@ -79,7 +80,8 @@ static PetscInt BoxNode(const Box *b, PetscInt c, PetscInt i, PetscReal x[])
   return g;
 }
 
-/* number[g]: global index; unknowns belong to the first rank with a cell that touches them, or are dealt out evenly */
+/* number[g]: global index; unknowns belong to the first rank with a cell that touches them, or are dealt out
+   evenly */
 static PetscErrorCode Number(const Box *b, PetscMPIInt size, PetscBool spread, PetscInt number[], PetscInt owned[])
 {
   const PetscInt np = PetscPowInt(b->p + 1, b->dim);
@@ -136,7 +138,8 @@ static PetscErrorCode Permute(const Box *b, PetscInt np, PetscBool mirror, Petsc
 }
 
 /* The first cell is that of rank 0 */
-static PetscErrorCode Spoil(const Box *b, PetscMPIInt rank, PetscInt np, PetscInt *nc, PetscInt *owned, PetscInt nodes[], PetscReal x[])
+static PetscErrorCode Spoil(const Box *b, PetscMPIInt rank, PetscInt np, PetscInt *nc, PetscInt *owned, PetscInt nodes[],
+                            PetscReal x[])
 {
   const PetscInt P = b->p + 1, plane = b->dim == 3 ? P * P : P;
 
@@ -153,7 +156,8 @@ static PetscErrorCode Spoil(const Box *b, PetscMPIInt rank, PetscInt np, PetscIn
   if (b->fault == FAULT_TWICE) nodes[1] = nodes[2];
   if (b->fault == FAULT_UNUSED) ++*owned; /* the numbers of the other ranks' unknowns are off by one, too */
   if (b->fault == FAULT_NAN) x[5] = NAN;
-  if (b->fault == FAULT_MIRROR || b->fault == FAULT_ORDER) PetscCall(Permute(b, np, b->fault == FAULT_MIRROR ? PETSC_TRUE : PETSC_FALSE, nodes, x));
+  if (b->fault == FAULT_MIRROR || b->fault == FAULT_ORDER)
+    PetscCall(Permute(b, np, b->fault == FAULT_MIRROR ? PETSC_TRUE : PETSC_FALSE, nodes, x));
   if (b->fault == FAULT_CELL) {
     PetscCall(PetscArraycpy(nodes + *nc * np, nodes, np));
     PetscCall(PetscArraycpy(x + *nc * np * b->dim, x, np * b->dim));
@@ -209,7 +213,8 @@ static PetscErrorCode Forms(Mat A, Vec u, Vec v, Vec w, const char name[])
   PetscCall(MatGetDiagonal(A, w));
   PetscCall(VecPointwiseMult(w, w, u));
   PetscCall(VecDot(v, w, &d));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: form %.10g, diagonal %.10g, %s\n", name, (double)a, (double)d, PetscAbsScalar(a - t) <= 1e-12 * PetscAbsScalar(a) ? "symmetric" : "NOT SYMMETRIC"));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: form %.10g, diagonal %.10g, %s\n", name, (double)a, (double)d,
+                        PetscAbsScalar(a - t) <= 1e-12 * PetscAbsScalar(a) ? "symmetric" : "NOT SYMMETRIC"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -269,8 +274,8 @@ static PetscErrorCode UserPC(Mat A, HopsSpace sp, HopsCoefficient diffusion, Hop
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* the user's matrices: of the space with essential unknowns, assembled or a shell without a diagonal; of the one without; and
-   combinations that must pass */
+/* the user's matrices: of the space with essential unknowns, assembled or a shell without a diagonal; of the
+   one without; and combinations that must pass */
 static PetscErrorCode Forgotten(const Box *b)
 {
   const char     *forgotten = "low-order-refined matrix is singular|HopsSpaceCreateFromArrays()|MatSetNullSpace()";
@@ -391,7 +396,8 @@ int main(int argc, char **argv)
   PetscCall(Forms(A, u, v, w, "MATPA"));
   PetscCall(Forms(B, u, v, w, "AIJ"));
   PetscCall(Forms(L, u, v, w, "LOR"));
-  /* -Laplace u + u = f with u given on the boundary; without, right-hand side and solution are only compared among ranks */
+  /* -Laplace u + u = f with u given on the boundary; without, right-hand side and solution are only compared
+     among ranks */
   PetscCall(MatPASetDiffusion(A, unit));
   PetscCall(MatPASetMass(A, unit));
   PetscCall(HopsSpaceSetEssentialFunction(sp, U, NULL));
@@ -401,7 +407,8 @@ int main(int argc, char **argv)
   PetscCall(KSPGetIterationNumber(ksp, &its));
   PetscCall(VecDot(w, v, &a));
   PetscCall(HopsSpaceComputeL2Error(sp, v, U, NULL, &e));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "u.b %.10g, %s\n", (double)a, its > 2 && its < 50 ? "at most 50 iterations" : "MANY ITERATIONS"));
+  PetscCall(
+    PetscPrintf(PETSC_COMM_WORLD, "u.b %.10g, %s\n", (double)a, its > 2 && its < 50 ? "at most 50 iterations" : "MANY ITERATIONS"));
   if (essential) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "error %s\n", e < 1e-4 ? "small" : "LARGE"));
   PetscCall(VecAXPY(v, -1.0, u));
   PetscCall(VecNorm(v, NORM_INFINITY, &e));

@@ -1,6 +1,8 @@
-static char help[] = "H(curl), H(div) and L2 from arrays: against the space of a DMPlex, against arrays written down for a box, and contradictions.\n\
+static char help[] =
+  "H(curl), H(div) and L2 from arrays: against the space of a DMPlex, against arrays written down for a box, and contradictions.\n\
   -family <HCURL,HDIV,L2> -order <p>\n\
-  -what <plex>  : numbers and signs of a DMPlex space, shuffled: the same operator, low-order-refined matrix and solution; -flat: not bent\n\
+  -what <plex>  : numbers and signs of a DMPlex space, shuffled: the same operator, low-order-refined matrix and solution;\n\
+                  -flat: not bent\n\
   -half         : the mass coefficient is zero in half of the cells, and the right-hand side in the range\n\
   -what <box>   : lines and faces of a box numbered by hand, -dim <d> -cells <n,n,n>\n\
   -what <errors>: data that contradict each other\n\
@@ -44,8 +46,12 @@ static PetscErrorCode ArraysDestroy(Arrays *a)
 static PetscErrorCode ArraysCreateSpace(HopsFamily f, const Arrays *a, PetscBool essential, HopsSpace *sp)
 {
   PetscFunctionBeginUser;
-  if (f == HOPS_H1 && a->gorder == a->order) PetscCall(HopsSpaceCreateFromArrays(PETSC_COMM_WORLD, a->dim, a->order, a->nc, a->n, a->unknowns, a->coords, essential ? a->ness : 0, a->ess, sp));
-  else PetscCall(HopsSpaceCreateFamilyFromArrays(PETSC_COMM_WORLD, f, a->dim, a->order, a->nc, a->n, a->unknowns, a->gorder, a->coords, essential ? a->ness : 0, a->ess, sp));
+  if (f == HOPS_H1 && a->gorder == a->order)
+    PetscCall(HopsSpaceCreateFromArrays(PETSC_COMM_WORLD, a->dim, a->order, a->nc, a->n, a->unknowns, a->coords,
+                                        essential ? a->ness : 0, a->ess, sp));
+  else
+    PetscCall(HopsSpaceCreateFamilyFromArrays(PETSC_COMM_WORLD, f, a->dim, a->order, a->nc, a->n, a->unknowns, a->gorder, a->coords,
+                                              essential ? a->ness : 0, a->ess, sp));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -151,7 +157,8 @@ static PetscErrorCode Operator(HopsSpace sp, PetscBool tensor, Mat *A)
   HopsCoefficient mu, beta;
 
   PetscFunctionBeginUser;
-  PetscCall(HopsCoefficientCreateFunction(PETSC_COMM_WORLD, tensor && family == HOPS_HCURL && dim == 3 ? full : 1, TestKappa, NULL, &mu));
+  PetscCall(
+    HopsCoefficientCreateFunction(PETSC_COMM_WORLD, tensor && family == HOPS_HCURL && dim == 3 ? full : 1, TestKappa, NULL, &mu));
   PetscCall(HopsCoefficientCreateFunction(PETSC_COMM_WORLD, tensor && family != HOPS_L2 ? full : 1, TestKappa, NULL, &beta));
   PetscCall(MatCreatePA(sp, A));
   if (family == HOPS_HCURL) PetscCall(MatPASetCurlCurl(*A, mu));
@@ -188,7 +195,8 @@ static PetscErrorCode Same(const char name[], HopsSpace plex, Vec y, Vec z)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Solution with essential values of U and right-hand side V: iterations, and the error with respect to U, which is a number as good as any */
+/* Solution with essential values of U and right-hand side V: iterations, and the error with respect to U,
+   which is a number as good as any */
 static PetscErrorCode Solve(HopsSpace sp, PetscInt *its, PetscReal *number)
 {
   Mat         A;
@@ -293,8 +301,11 @@ static PetscErrorCode Plex(DM dm, PetscInt order)
     PetscCall(Solve(bound, &its[0], &number[0]));
     PetscCall(Solve(sp[1], &its[1], &number[1]));
     /* on several ranks ADS on one and the same space takes a few more or fewer from one run to the next */
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "essential boundary: solution %s, iterations %s\n", PetscAbsReal(number[0] - number[1]) < 1e-7 * number[0] ? "the same" : "DIFFERS", PetscAbsInt(its[0] - its[1]) <= 2 + its[0] / 5 ? "about the same" : "DIFFER"));
-    PetscCall(PetscInfo(NULL, "iterations %" PetscInt_FMT " %" PetscInt_FMT ", numbers %.12g %.12g\n", its[0], its[1], (double)number[0], (double)number[1]));
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "essential boundary: solution %s, iterations %s\n",
+                          PetscAbsReal(number[0] - number[1]) < 1e-7 * number[0] ? "the same" : "DIFFERS",
+                          PetscAbsInt(its[0] - its[1]) <= 2 + its[0] / 5 ? "about the same" : "DIFFER"));
+    PetscCall(PetscInfo(NULL, "iterations %" PetscInt_FMT " %" PetscInt_FMT ", numbers %.12g %.12g\n", its[0], its[1],
+                        (double)number[0], (double)number[1]));
     PetscCall(HopsSpaceDestroy(&sp[1]));
   }
   PetscCall(HopsSpaceDestroy(&free));
@@ -303,7 +314,8 @@ static PetscErrorCode Plex(DM dm, PetscInt order)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* ---- A box by hand: unknowns of component c in x fastest order of the whole box, one component after the other ---- */
+/* ---- A box by hand: unknowns of component c in x fastest order of the whole box, one component after the
+   other ---- */
 
 /* does component c extend along direction d? */
 static PetscBool Open(HopsFamily f, PetscInt c, PetscInt d)
@@ -372,7 +384,8 @@ static PetscErrorCode FromBox(HopsFamily f, PetscInt dim, PetscInt p, const Pets
         PetscReal     *x    = a->coords + (a->nc * ng + i) * dim;
 
         for (PetscInt d = 0; d < dim; ++d) x[d] = (at[d] + 0.5 * (z[q[d]] + 1.0)) / n[d];
-        x[0] += 0.1 * x[1] * (dim > 2 ? x[2] : 1.0); /* what a tri- or bilinear map of the box's corners does too, if there is one cell only; */
+        /* what a tri- or bilinear map of the box's corners does too, if there is one cell only; */
+        x[0] += 0.1 * x[1] * (dim > 2 ? x[2] : 1.0);
       }
       ++a->nc;
     }
@@ -440,7 +453,9 @@ static PetscErrorCode Box(PetscInt dim, PetscInt order, const PetscInt n[])
   PetscScalar out[2][3];
 
   PetscFunctionBeginUser;
-  PetscCall(PetscSNPrintf(text, sizeof(text), "-dm_plex_dim %" PetscInt_FMT " -dm_plex_box_faces %" PetscInt_FMT ",%" PetscInt_FMT ",%" PetscInt_FMT, dim, n[0], n[1], n[2]));
+  PetscCall(PetscSNPrintf(text, sizeof(text),
+                          "-dm_plex_dim %" PetscInt_FMT " -dm_plex_box_faces %" PetscInt_FMT ",%" PetscInt_FMT ",%" PetscInt_FMT,
+                          dim, n[0], n[1], n[2]));
   PetscCall(PetscOptionsInsertString(NULL, text));
   PetscCall(TestMeshMapped(PETSC_COMM_WORLD, Bend, &dm));
   PetscCall(PlexSpace(dm, family, order, PETSC_FALSE, &plex));
@@ -451,7 +466,9 @@ static PetscErrorCode Box(PetscInt dim, PetscInt order, const PetscInt n[])
   for (PetscInt k = 0; k < 3; ++k)
     if (!(PetscAbsScalar(out[0][k] - out[1][k]) <= 1e-11 * PetscAbsScalar(out[0][k]))) same = PETSC_FALSE;
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "a box by hand: %s\n", same ? "the same" : "DIFFERS"));
-  if (!same) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %.14g %.14g, %.14g %.14g, %.14g %.14g\n", (double)out[0][0], (double)out[1][0], (double)out[0][1], (double)out[1][1], (double)out[0][2], (double)out[1][2]));
+  if (!same)
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %.14g %.14g, %.14g %.14g, %.14g %.14g\n", (double)out[0][0], (double)out[1][0],
+                          (double)out[0][1], (double)out[1][1], (double)out[0][2], (double)out[1][2]));
   if (family == HOPS_HDIV || (family == HOPS_HCURL && dim == 2)) { /* a derivative into a space from arrays */
     Vec         u, du;
     PetscScalar sum;
@@ -473,7 +490,8 @@ static PetscErrorCode Box(PetscInt dim, PetscInt order, const PetscInt n[])
     PetscCall(HopsSpaceInterpolate(plex, U, NULL, u));
     PetscCall(HopsSpaceDifferentiate(plex, u, l2, du));
     PetscCall(VecSum(du, &sum)); /* the flux through the boundary, or the circulation around it */
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "flux or circulation: %s\n", PetscAbsScalar(sum - out[1][0]) <= 1e-12 * PetscAbsScalar(sum) ? "the same" : "DIFFERS"));
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "flux or circulation: %s\n",
+                          PetscAbsScalar(sum - out[1][0]) <= 1e-12 * PetscAbsScalar(sum) ? "the same" : "DIFFERS"));
     PetscCall(VecDestroy(&u));
     PetscCall(VecDestroy(&du));
     PetscCall(HopsSpaceDestroy(&l2));
@@ -575,7 +593,8 @@ static PetscErrorCode Errors(void)
   h1.ness   = 1;
   h1.ess[0] = keep;
   h1.gorder = p + 1;
-  EXPECT("a companion with essential unknowns", (ArraysCreateSpace(HOPS_H1, &h1, PETSC_TRUE, &nodes), HopsSpaceSetCompanion(sp, nodes)), "without essential unknowns");
+  EXPECT("a companion with essential unknowns",
+         (ArraysCreateSpace(HOPS_H1, &h1, PETSC_TRUE, &nodes), HopsSpaceSetCompanion(sp, nodes)), "without essential unknowns");
   PetscCall(HopsSpaceDestroy(&nodes));
   Swap(h1.unknowns, 0, 26); /* two corners of cell 0, one of which is a corner of all cells */
   EXPECT("other corners in one cell", ArraysCreateSpace(HOPS_H1, &h1, PETSC_FALSE, &nodes), "different places");
@@ -629,7 +648,9 @@ int main(int argc, char **argv)
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(HopsInitialize());
-  PetscCall(PetscOptionsGetEnum(NULL, NULL, "-family", (const char *const[]){"H1", "HCURL", "HDIV", "L2", "HopsFamily", "HOPS_", NULL}, (PetscEnum *)&family, NULL));
+  PetscCall(PetscOptionsGetEnum(NULL, NULL, "-family",
+                                (const char *const[]){"H1", "HCURL", "HDIV", "L2", "HopsFamily", "HOPS_", NULL},
+                                (PetscEnum *)&family, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-dim", &dim, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-order", &order, NULL));
   PetscCall(PetscOptionsGetIntArray(NULL, NULL, "-cells", n, &nn, NULL));

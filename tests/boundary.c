@@ -1,20 +1,18 @@
-static char help[] = "Spectra of LOR^-1 A on boxes without essential boundary: natural, Robin and periodic boundaries, diffusion with mass.\n\
+static char help[] =
+  "Spectra of LOR^-1 A on boxes without essential boundary: natural, Robin and periodic boundaries, diffusion with mass.\n\
   -order <p> -periodic -wrong (a Robin term that the low-order-refined matrix does not have, which must escape)\n\n";
 
 #include "hopstest.h"
 
-/* m0, k0, k1 of orders 1 to 6, rounded outwards: mass by Gauss-Lobatto weights in [m0,1], stiffness by that of the sub-edges in [k0,k1] */
-static const PetscReal table[6][3] = {
-  {0.3332, 1.0000, 1.0000},
-  {0.3999, 1.0000, 1.3334},
-  {0.4285, 0.9681, 1.5795},
-  {0.4443, 0.9661, 1.7156},
-  {0.4544, 0.9721, 1.8083},
-  {0.4614, 0.9776, 1.8790}};
+/* m0, k0, k1 of orders 1 to 6, rounded outwards: mass by Gauss-Lobatto weights in [m0,1], stiffness by that
+   of the sub-edges in [k0,k1] */
+static const PetscReal table[6][3] = {{0.3332, 1.0000, 1.0000}, {0.3999, 1.0000, 1.3334}, {0.4285, 0.9681, 1.5795},
+                                      {0.4443, 0.9661, 1.7156}, {0.4544, 0.9721, 1.8083}, {0.4614, 0.9776, 1.8790}};
 
 /*
-  Extreme eigenvalues of the pencil (A, LOR). With `singular`, both have the constants in their null space: a multiple of
-  the constants' projector is added to both, which adds the eigenvalue 1, inside every interval, and leaves the others.
+  Extreme eigenvalues of the pencil (A, LOR). With `singular`, both have the constants in their null space: a
+  multiple of the constants' projector is added to both, which adds the eigenvalue 1, inside every interval,
+  and leaves the others.
 */
 static PetscErrorCode Extreme(Mat A, Mat P, PetscBool singular, PetscReal range[2])
 {
@@ -67,7 +65,8 @@ static PetscErrorCode Report(const char name[], const PetscReal range[2], PetscR
 
   PetscFunctionBeginUser;
   PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s: %s\n", name, inside ? "inside" : "OUTSIDE"));
-  PetscCall(PetscInfo(NULL, "eigenvalues [%g, %g], interval [%g, %g]\n", (double)range[0], (double)range[1], (double)lo, (double)hi));
+  PetscCall(
+    PetscInfo(NULL, "eigenvalues [%g, %g], interval [%g, %g]\n", (double)range[0], (double)range[1], (double)lo, (double)hi));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -16,14 +16,16 @@ int main(int argc, char **argv)
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(HopsInitialize());
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
-  if (size > 1) EXPECT("several processes", MatCreateHopsBox(PETSC_COMM_WORLD, 3, 2, n, NULL, NULL, 0.0, &A), "one device|PETSC_COMM_SELF");
+  if (size > 1)
+    EXPECT("several processes", MatCreateHopsBox(PETSC_COMM_WORLD, 3, 2, n, NULL, NULL, 0.0, &A), "one device|PETSC_COMM_SELF");
   EXPECT("one dimension", MatCreateHopsBox(PETSC_COMM_SELF, 1, 2, n, NULL, NULL, 0.0, &A), "2 or 3 dimensions");
   EXPECT("order 9", MatCreateHopsBox(PETSC_COMM_SELF, 3, 9, n, NULL, NULL, 0.0, &A), "orders 1 to 8|MATPA");
   EXPECT("reaction", MatCreateHopsBox(PETSC_COMM_SELF, 3, 2, n, NULL, NULL, -1.0, &A), "reaction -1");
   EXPECT("no cells", MatCreateHopsBox(PETSC_COMM_SELF, 3, 2, none, NULL, NULL, 0.0, &A), "0 cells in direction 1");
   EXPECT("length", MatCreateHopsBox(PETSC_COMM_SELF, 3, 2, n, negative, NULL, 0.0, &A), "length -1");
   EXPECT("diffusion", MatCreateHopsBox(PETSC_COMM_SELF, 3, 2, n, NULL, negative, 0.0, &A), "direction 1 is -1");
-  if (sizeof(PetscInt) == 4) EXPECT("too many nodes", MatCreateHopsBox(PETSC_COMM_SELF, 3, 8, huge, NULL, NULL, 0.0, &A), "64-bit indices");
+  if (sizeof(PetscInt) == 4)
+    EXPECT("too many nodes", MatCreateHopsBox(PETSC_COMM_SELF, 3, 8, huge, NULL, NULL, 0.0, &A), "64-bit indices");
   else PetscCall(PetscPrintf(PETSC_COMM_WORLD, "too many nodes: refused\n"));
 #if !defined(PETSC_HAVE_CUDA)
   EXPECT("no CUDA", MatCreateHopsBox(PETSC_COMM_SELF, 3, 2, n, NULL, NULL, 0.0, &A), "no back end \"cuda\"");

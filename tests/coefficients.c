@@ -1,4 +1,5 @@
-static char help[] = "Coefficients given per cell or at quadrature points are those of the same field given as a function; rules with few points.\n\
+static char help[] =
+  "Coefficients given per cell or at quadrature points are those of the same field given as a function; rules with few points.\n\
   -order <p>\n\n";
 
 #include "hopstest.h"

@@ -15,7 +15,8 @@ static const PetscReal K[3][3] = {{1.0, 0.3, 0.2}, {0.3, 2.0, 0.4}, {0.2, 0.4, 3
 static PetscErrorCode F(PetscInt dim, const PetscReal x[], PetscInt nc, PetscScalar f[], void *ctx)
 {
   const PetscReal s = PetscSinReal(2.0 * x[0] + 0.3), c = PetscCosReal(2.0 * x[0] + 0.3), e = PetscExpReal(0.5 * x[1]);
-  const PetscReal z[3]    = {dim > 2 ? PetscCosReal(x[2]) : 1.0, dim > 2 ? -PetscSinReal(x[2]) : 0.0, dim > 2 ? -PetscCosReal(x[2]) : 0.0};
+  const PetscReal z[3] = {dim > 2 ? PetscCosReal(x[2]) : 1.0, dim > 2 ? -PetscSinReal(x[2]) : 0.0,
+                          dim > 2 ? -PetscCosReal(x[2]) : 0.0};
   const PetscReal g[3][3] = {{s, 2.0 * c, -4.0 * s}, {e, 0.5 * e, 0.25 * e}, {z[0], z[1], z[2]}};
 
   f[0] = s * e * z[0];
@@ -94,8 +95,10 @@ int main(int argc, char **argv)
     PetscCall(Solve(dim, orders[i], n, &coarse));
     PetscCall(Solve(dim, orders[i], 2 * n, &fine));
     rate = PetscLog2Real(coarse / fine);
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "order %" PetscInt_FMT ": %s\n", orders[i], rate >= orders[i] + 0.8 ? "converges with p+1" : "TOO SLOW"));
-    PetscCall(PetscInfo(NULL, "order %" PetscInt_FMT ": errors %g %g, rate %.2f\n", orders[i], (double)coarse, (double)fine, (double)rate));
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "order %" PetscInt_FMT ": %s\n", orders[i],
+                          rate >= orders[i] + 0.8 ? "converges with p+1" : "TOO SLOW"));
+    PetscCall(
+      PetscInfo(NULL, "order %" PetscInt_FMT ": errors %g %g, rate %.2f\n", orders[i], (double)coarse, (double)fine, (double)rate));
   }
   PetscCall(PetscFinalize());
   return 0;

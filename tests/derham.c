@@ -3,7 +3,8 @@ static char help[] = "The spaces of the de Rham complex: unknowns, derivatives, 
 
 #include "hopstest.h"
 
-/* F (H(curl)), its curl (3D; in 2D only the first entry counts), G (H(div)), its divergence, phi and its gradient */
+/* F (H(curl)), its curl (3D; in 2D only the first entry counts), G (H(div)), its divergence, phi and its
+   gradient */
 static PetscErrorCode Phi(PetscInt dim, const PetscReal x[], PetscInt nc, PetscScalar u[], void *ctx)
 {
   const PetscReal z = dim > 2 ? x[2] : 0.0;
@@ -71,7 +72,8 @@ static PetscErrorCode DivG(PetscInt dim, const PetscReal x[], PetscInt nc, Petsc
   return PETSC_SUCCESS;
 }
 
-/* D interpolate(u) = interpolate(du), up to the quadrature of the integrals; the same with HopsSpaceDifferentiate() */
+/* D interpolate(u) = interpolate(du), up to the quadrature of the integrals; the same with
+   HopsSpaceDifferentiate() */
 static PetscErrorCode Commutes(const char name[], HopsSpace from, HopsSpace to, HopsPointFunction u, HopsPointFunction du)
 {
   Mat       D;
@@ -94,7 +96,8 @@ static PetscErrorCode Commutes(const char name[], HopsSpace from, HopsSpace to, 
   PetscCall(VecNorm(y, NORM_2, &a));
   PetscCall(VecNorm(z, NORM_2, &b));
   PetscCall(HopsSpaceComputeL2Error(to, y, du, NULL, &e));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %s, %s\n", name, b < 1e-7 * a ? "commutes" : "DOES NOT COMMUTE", c < 1e-13 * a ? "matrix and action agree" : "matrix and action DIFFER"));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %s, %s\n", name, b < 1e-7 * a ? "commutes" : "DOES NOT COMMUTE",
+                        c < 1e-13 * a ? "matrix and action agree" : "matrix and action DIFFER"));
   if (b >= 1e-7 * a) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%g of %g\n", (double)b, (double)a));
   PetscCall(VecDestroy(&x));
   PetscCall(VecDestroy(&y));
@@ -122,7 +125,8 @@ static PetscErrorCode Zero(const char name[], HopsSpace a, HopsSpace b, HopsSpac
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* values at points against the function; and the error norm, which falls as h^p: both small at once only if unknowns and basis fit */
+/* values at points against the function; and the error norm, which falls as h^p: both small at once only if
+   unknowns and basis fit */
 static PetscErrorCode Values(const char name[], HopsSpace sp, DM dm, HopsPointFunction f, PetscInt nc)
 {
   Vec          x;
@@ -149,14 +153,16 @@ static PetscErrorCode Values(const char name[], HopsSpace sp, DM dm, HopsPointFu
     PetscBool          isdg;
     PetscInt           n;
 
-    PetscCall(DMPlexGetCellCoordinates(dm, c, &isdg, &n, &array, &coords)); /* straight cells: the centre is the mean of the corners */
+    /* straight cells: the centre is the mean of the corners */
+    PetscCall(DMPlexGetCellCoordinates(dm, c, &isdg, &n, &array, &coords));
     for (PetscInt i = 0; i < n; ++i) m[i % dim] += coords[i] * dim / n;
     PetscCall(DMPlexRestoreCellCoordinates(dm, c, &isdg, &n, &array, &coords));
     PetscCall((*f)(dim, m, nc, v, NULL));
     for (PetscInt i = 0; i < nc; ++i) worst = TestWorse(worst, PetscAbsScalar(v[i] - u[(c - cStart) * nc + i]));
   }
   PetscCall(MPIU_Allreduce(MPI_IN_PLACE, &worst, 1, MPIU_REAL, MPIU_MAX, PETSC_COMM_WORLD));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: error %s, at the centres %s\n", name, e < 1e-3 ? "small" : "LARGE", worst < 1e-3 ? "small" : "LARGE"));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: error %s, at the centres %s\n", name, e < 1e-3 ? "small" : "LARGE",
+                        worst < 1e-3 ? "small" : "LARGE"));
   PetscCall(PetscFree3(cells, xi, u));
   PetscCall(VecDestroy(&x));
   PetscFunctionReturn(PETSC_SUCCESS);

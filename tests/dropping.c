@@ -36,7 +36,8 @@ static PetscErrorCode CreateLOR(HopsSpace sp, HopsCoefficient kappa, HopsCoeffic
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* L(0) x = lambda L(1) x with L(1) positive definite and lambda in the interval of the metric's eigenvalues; equal row sums */
+/* L(0) x = lambda L(1) x with L(1) positive definite and lambda in the interval of the metric's eigenvalues;
+   equal row sums */
 static PetscErrorCode Compare(PetscInt dim, PetscInt p, Mat L0, Mat L1, PetscReal rho)
 {
   PetscInt     N, *all;
@@ -59,7 +60,9 @@ static PetscErrorCode Compare(PetscInt dim, PetscInt p, Mat L0, Mat L1, PetscRea
   }
   PetscCall(PetscPrintf(PETSC_COMM_SELF, "symmetric, row sums kept: %s\n", e <= 1e-12 * PetscAbsScalar(D0[0]) ? "yes" : "NO"));
   PetscCall(TestEigenvalues(N, D0, D1, lambda));
-  PetscCall(PetscPrintf(PETSC_COMM_SELF, "eigenvalues within 1 +- rho: %s, near its ends: %s\n", lambda[0] >= 1.0 - rho - 1e-10 && lambda[N - 1] <= 1.0 + rho + 1e-10 ? "yes" : "NO", lambda[0] < 1.0 - 0.3 * rho && lambda[N - 1] > 1.0 + 0.3 * rho ? "yes" : "NO"));
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, "eigenvalues within 1 +- rho: %s, near its ends: %s\n",
+                        lambda[0] >= 1.0 - rho - 1e-10 && lambda[N - 1] <= 1.0 + rho + 1e-10 ? "yes" : "NO",
+                        lambda[0] < 1.0 - 0.3 * rho && lambda[N - 1] > 1.0 + 0.3 * rho ? "yes" : "NO"));
   PetscCall(PetscFree5(all, D0, D1, lambda, sum));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

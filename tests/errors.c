@@ -362,7 +362,8 @@ static PetscErrorCode Overflow(void)
   PetscCall(DMRefine(fine, PETSC_COMM_WORLD, &dm));
   PetscCall(HopsSpaceCreateH1(dm, 1, NULL, 0, NULL, &sp));
   EXPECT("values of a coefficient", HopsCoefficientCreateQuadrature(sp, 1, 256, &v, &c), "512 x 16777216|64-bit indices");
-  EXPECT("entries of arrays", HopsSpaceCreateFromArrays(PETSC_COMM_SELF, 3, 60, 1000000000, 4, &nodes, &x, 0, NULL, &sp), "more ranks|64-bit indices");
+  EXPECT("entries of arrays", HopsSpaceCreateFromArrays(PETSC_COMM_SELF, 3, 60, 1000000000, 4, &nodes, &x, 0, NULL, &sp),
+         "more ranks|64-bit indices");
   PetscCall(DMDestroy(&fine));
   PetscCall(DMDestroy(&dm));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -370,19 +371,26 @@ static PetscErrorCode Overflow(void)
 
 static PetscErrorCode Arrays(void)
 {
-  const PetscInt  nodes[4] = {0, 1, 2, 9}, ess[1] = {12}, good[4] = {0, 1, 2, 3}, edge[4] = {0, 1, 2, 2}, point[4] = {0, 0, 0, 0}, ring[9] = {0, 1, 0, 2, 3, 2, 4, 5, 4};
-  const PetscReal x[8] = {0, 0, 1, 0, 0, 1, 1, 1}, around[8] = {0, 0, 1, 0, 1, 1, 0, 1}, x2[18] = {0, 0, 1, 0, 2, 0, 0, 1, 1, 1, 2, 1, 0, 2, 1, 2, 2, 2};
-  HopsSpace       sp;
+  const PetscInt nodes[4] = {0, 1, 2, 9}, ess[1] = {12}, good[4] = {0, 1, 2, 3}, edge[4] = {0, 1, 2, 2}, point[4] = {0, 0, 0, 0},
+                 ring[9] = {0, 1, 0, 2, 3, 2, 4, 5, 4};
+  const PetscReal x[8] = {0, 0, 1, 0, 0, 1, 1, 1}, around[8] = {0, 0, 1, 0, 1, 1, 0, 1},
+                  x2[18] = {0, 0, 1, 0, 2, 0, 0, 1, 1, 1, 2, 1, 0, 2, 1, 2, 2, 2};
+  HopsSpace sp;
 
   PetscFunctionBeginUser;
-  EXPECT("nodes around a cell", HopsSpaceCreateFromArrays(PETSC_COMM_SELF, 2, 1, 1, 4, good, around, 0, NULL, &sp), "run around it|x fastest");
-  EXPECT("a node twice in a cell", HopsSpaceCreateFromArrays(PETSC_COMM_SELF, 2, 1, 1, 3, edge, x, 0, NULL, &sp), "unknown 2 at two of its nodes");
-  EXPECT("one unknown for all nodes", HopsSpaceCreateFromArrays(PETSC_COMM_SELF, 2, 1, 1, 1, point, x, 0, NULL, &sp), "at all of its nodes");
+  EXPECT("nodes around a cell", HopsSpaceCreateFromArrays(PETSC_COMM_SELF, 2, 1, 1, 4, good, around, 0, NULL, &sp),
+         "run around it|x fastest");
+  EXPECT("a node twice in a cell", HopsSpaceCreateFromArrays(PETSC_COMM_SELF, 2, 1, 1, 3, edge, x, 0, NULL, &sp),
+         "unknown 2 at two of its nodes");
+  EXPECT("one unknown for all nodes", HopsSpaceCreateFromArrays(PETSC_COMM_SELF, 2, 1, 1, 1, point, x, 0, NULL, &sp),
+         "at all of its nodes");
   PetscCall(HopsSpaceCreateFromArrays(PETSC_COMM_SELF, 2, 2, 1, 6, ring, x2, 0, NULL, &sp)); /* a ring of one cell */
   PetscCall(HopsSpaceDestroy(&sp));
-  EXPECT("more unknowns than nodes", HopsSpaceCreateFromArrays(PETSC_COMM_SELF, 2, 1, 1, 2000000000, good, x, 0, NULL, &sp), "without gaps");
+  EXPECT("more unknowns than nodes", HopsSpaceCreateFromArrays(PETSC_COMM_SELF, 2, 1, 1, 2000000000, good, x, 0, NULL, &sp),
+         "without gaps");
   EXPECT("no nodes", HopsSpaceCreateFromArrays(PETSC_COMM_SELF, 2, 1, 1, 4, NULL, x, 0, NULL, &sp), "unknowns is NULL");
-  EXPECT("negative number of cells", HopsSpaceCreateFromArrays(PETSC_COMM_SELF, 2, 1, -1, 4, good, x, 0, NULL, &sp), "Negative sizes");
+  EXPECT("negative number of cells", HopsSpaceCreateFromArrays(PETSC_COMM_SELF, 2, 1, -1, 4, good, x, 0, NULL, &sp),
+         "Negative sizes");
   EXPECT("dimension", HopsSpaceCreateFromArrays(PETSC_COMM_SELF, 4, 1, 1, 4, good, x, 0, NULL, &sp), "2 or 3");
   EXPECT("node out of range", HopsSpaceCreateFromArrays(PETSC_COMM_SELF, 2, 1, 1, 4, nodes, x, 0, NULL, &sp), "index 9");
   EXPECT("essential unknown out of range", HopsSpaceCreateFromArrays(PETSC_COMM_SELF, 2, 1, 1, 4, good, x, 1, ess, &sp), "12");
@@ -398,7 +406,8 @@ static PetscErrorCode NoCUDA(void)
 
   PetscFunctionBeginUser;
   PetscCall(PetscOptionsSetValue(NULL, "-hops_backend", "cuda"));
-  EXPECT("back end of another build", HopsSpaceCreateFromArrays(PETSC_COMM_SELF, 2, 1, 1, 4, nodes, x, 0, NULL, &sp), "--with-cuda|-hops_backend host");
+  EXPECT("back end of another build", HopsSpaceCreateFromArrays(PETSC_COMM_SELF, 2, 1, 1, 4, nodes, x, 0, NULL, &sp),
+         "--with-cuda|-hops_backend host");
   PetscCall(PetscOptionsClearValue(NULL, "-hops_backend"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -14,7 +14,8 @@ int main(int argc, char **argv)
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(HopsInitialize());
   PetscCall(HopsInitialize());
-  distinct = HOPS_SPACE_CLASSID > 0 && HOPS_COEFFICIENT_CLASSID > 0 && HOPS_SPACE_CLASSID != HOPS_COEFFICIENT_CLASSID ? "yes" : "no";
+  distinct =
+    HOPS_SPACE_CLASSID > 0 && HOPS_COEFFICIENT_CLASSID > 0 && HOPS_SPACE_CLASSID != HOPS_COEFFICIENT_CLASSID ? "yes" : "no";
   PetscCall(MatCreate(PETSC_COMM_WORLD, &A));
   PetscCall(MatSetType(A, MATPA));
   PetscCall(MatGetType(A, &mtype));

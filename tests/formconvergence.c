@@ -1,16 +1,19 @@
-static char help[] = "Solutions in H(curl) and H(div), and their curl or divergence, converge with order p in L2 on curved and unstructured meshes.\n\
+static char help[] =
+  "Solutions in H(curl) and H(div), and their curl or divergence, converge with order p in L2 on curved and unstructured meshes.\n\
   -family <HCURL,HDIV> -dim <d> -order <p> -cells <n> (a curved box), or -dm_plex_filename <file>, refined -levels <l> times\n\n";
 
 #include "hopstest.h"
 
 static HopsFamily family = HOPS_HCURL;
 
-/* E = (sin k y, sin k z, sin k x), in 2D (sin k y, sin k x): curl curl E = k^2 E; u_i = sin k x_i for the divergence */
+/* E = (sin k y, sin k z, sin k x), in 2D (sin k y, sin k x): curl curl E = k^2 E; u_i = sin k x_i for the
+   divergence */
 static const PetscReal k = 2.0;
 
 static PetscErrorCode Exact(PetscInt dim, const PetscReal x[], PetscInt nc, PetscScalar u[], void *ctx)
 {
-  for (PetscInt i = 0; i < dim; ++i) u[i] = family == HOPS_HCURL ? PetscSinReal(k * x[(i + 1) % dim]) : PetscSinReal(k * x[i]) * (1.0 + x[(i + 1) % dim]);
+  for (PetscInt i = 0; i < dim; ++i)
+    u[i] = family == HOPS_HCURL ? PetscSinReal(k * x[(i + 1) % dim]) : PetscSinReal(k * x[i]) * (1.0 + x[(i + 1) % dim]);
   return PETSC_SUCCESS;
 }
 
@@ -97,7 +100,9 @@ int main(int argc, char **argv)
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
-  PetscCall(PetscOptionsGetEnum(NULL, NULL, "-family", (const char *const[]){"H1", "HCURL", "HDIV", "L2", "HopsFamily", "HOPS_", NULL}, (PetscEnum *)&family, NULL));
+  PetscCall(PetscOptionsGetEnum(NULL, NULL, "-family",
+                                (const char *const[]){"H1", "HCURL", "HDIV", "L2", "HopsFamily", "HOPS_", NULL},
+                                (PetscEnum *)&family, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-dim", &dim, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-order", &p, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-cells", &n, NULL));
@@ -114,15 +119,19 @@ int main(int argc, char **argv)
       PetscCall(DMGetDimension(dm, &dim));
     } else PetscCall(TestCube(dim, n, TestCurve, &dm));
     PetscCall(Solve(dm, dim, p, e, &its));
-    PetscCall(PetscInfo(NULL, "level %" PetscInt_FMT ": errors %g, %g, iterations %" PetscInt_FMT "\n", l, (double)e[0], (double)e[1], its));
+    PetscCall(PetscInfo(NULL, "level %" PetscInt_FMT ": errors %g, %g, iterations %" PetscInt_FMT "\n", l, (double)e[0],
+                        (double)e[1], its));
     for (PetscInt i = 0; i < 2; ++i) {
       if (l) rate[i] = PetscLogReal(last[i] / e[i]) / PetscLogReal(2.0);
       last[i] = e[i];
     }
     PetscCall(DMDestroy(&dm));
   }
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "order %" PetscInt_FMT ": the field %s, its derivative %s\n", p, rate[0] > p - tol ? "converges" : "DOES NOT CONVERGE", rate[1] > p - tol ? "converges" : "DOES NOT CONVERGE"));
-  if (rate[0] <= p - tol || rate[1] <= p - tol) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "rates %g %g\n", (double)rate[0], (double)rate[1]));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "order %" PetscInt_FMT ": the field %s, its derivative %s\n", p,
+                        rate[0] > p - tol ? "converges" : "DOES NOT CONVERGE",
+                        rate[1] > p - tol ? "converges" : "DOES NOT CONVERGE"));
+  if (rate[0] <= p - tol || rate[1] <= p - tol)
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "rates %g %g\n", (double)rate[0], (double)rate[1]));
   PetscCall(PetscFinalize());
   return 0;
 }

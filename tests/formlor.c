@@ -7,7 +7,8 @@ static HopsFamily family = HOPS_HCURL;
 static PetscInt   cells = 2, order = 2;
 static PetscReal  gll[65], weight[65], edgemass;
 
-/* largest eigenvalue of the mass of the edge functions of order p against 1/h, by Lagrange polynomials and the power method */
+/* largest eigenvalue of the mass of the edge functions of order p against 1/h, by Lagrange polynomials and
+   the power method */
 static PetscErrorCode EdgeMass(PetscInt p, PetscReal *lambda)
 {
   PetscReal *x, *w, *E, *u, *v, norm = 0.0;
@@ -73,8 +74,9 @@ static void Refined(PetscInt dim, PetscReal x[])
 }
 
 /*
-  The tensor that makes the matrix of order 1 on the refined mesh that of order p: TestKappa with T_ab times sqrt(f_a f_b), f_a the ratios
-  of Gauss-Lobatto weights to lengths in the directions in which component a does not extend; the derivative's times the edge mass too
+  The tensor that makes the matrix of order 1 on the refined mesh that of order p: TestKappa with T_ab times
+  sqrt(f_a f_b), f_a the ratios of Gauss-Lobatto weights to lengths in the directions in which component a
+  does not extend; the derivative's times the edge mass too
 */
 typedef struct {
   HopsFamily family;
@@ -185,7 +187,8 @@ static PetscErrorCode First(PetscInt dim)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* v.Lu, u.Lu and the trace of order p, against those of order 1 on the refined mesh with weighted coefficients, and nonzeros of the longest row */
+/* v.Lu, u.Lu and the trace of order p, against those of order 1 on the refined mesh with weighted
+   coefficients, and nonzeros of the longest row */
 static PetscErrorCode Numbers(PetscInt dim, PetscBool refined, PetscBool tensor, PetscScalar out[3], PetscInt *longest)
 {
   DM        dm;
@@ -200,13 +203,16 @@ static PetscErrorCode Numbers(PetscInt dim, PetscBool refined, PetscBool tensor,
   PetscCall(CreateSpace(dm, refined ? 1 : order, PETSC_TRUE, &sp));
   if (refined) {
     const HopsFamily dfamily = family == HOPS_HCURL && dim == 3 ? HOPS_HDIV : HOPS_L2;
-    Weighting        wmu = {dfamily, tensor && dfamily == HOPS_HDIV ? 6 : 1, edgemass}, wbeta = {family, tensor ? dim * (dim + 1) / 2 : 1, 1.0};
-    HopsCoefficient  mu, beta;
+    Weighting        wmu     = {dfamily, tensor && dfamily == HOPS_HDIV ? 6 : 1, edgemass},
+              wbeta          = {family, tensor ? dim * (dim + 1) / 2 : 1, 1.0};
+    HopsCoefficient mu, beta;
 
     PetscCall(HopsCoefficientCreateFunction(PETSC_COMM_WORLD, dfamily == HOPS_L2 ? 1 : PetscMax(dim, wmu.nc), Weighted, &wmu, &mu));
     PetscCall(HopsCoefficientCreateFunction(PETSC_COMM_WORLD, PetscMax(dim, wbeta.nc), Weighted, &wbeta, &beta));
     PetscCall(CreateForm(sp, mu, beta, &A));
-  } else PetscCall(CreateOperator(sp, TestKappa, tensor && family == HOPS_HCURL && dim == 3 ? 6 : 1, tensor ? dim * (dim + 1) / 2 : 1, &A));
+  } else
+    PetscCall(
+      CreateOperator(sp, TestKappa, tensor && family == HOPS_HCURL && dim == 3 ? 6 : 1, tensor ? dim * (dim + 1) / 2 : 1, &A));
   PetscCall(MatPASetQuadrature(A, 0, PETSC_TRUE)); /* so that the weighted coefficients are asked for at the nodes */
   PetscCall(CreateLOR(A, &pc, &L));
   PetscCall(HopsSpaceCreateVec(sp, &u));
@@ -265,7 +271,10 @@ static PetscErrorCode Compare(PetscInt dim)
     PetscCall(Numbers(dim, PETSC_TRUE, tensor ? PETSC_TRUE : PETSC_FALSE, b, &nb));
     for (PetscInt i = 0; i < 3; ++i)
       if (!(PetscAbsScalar(a[i] - b[i]) <= 1e-11 * PetscAbsScalar(b[i]))) same = PETSC_FALSE;
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s coefficients: %s order 1 on the refined mesh with weighted coefficients, at most %" PetscInt_FMT " and %" PetscInt_FMT " nonzeros a row\n", tensor ? "tensor" : "scalar", same ? "as" : "DIFFERS FROM", na, nb));
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD,
+                          "%s coefficients: %s order 1 on the refined mesh with weighted coefficients, at most %" PetscInt_FMT
+                          " and %" PetscInt_FMT " nonzeros a row\n",
+                          tensor ? "tensor" : "scalar", same ? "as" : "DIFFERS FROM", na, nb));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -320,7 +329,8 @@ static PetscErrorCode Diagonal(PetscInt dim)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Iterations of CG from one right-hand side to the next, with other coefficients; the second as many as from a fresh solver */
+/* Iterations of CG from one right-hand side to the next, with other coefficients; the second as many as from
+   a fresh solver */
 static PetscErrorCode Solve(PetscInt dim)
 {
   DM              dm;
@@ -355,7 +365,8 @@ static PetscErrorCode Solve(PetscInt dim)
   PetscCall(VecAXPY(r, -1.0, b));
   PetscCall(VecNorm(r, NORM_2, &a));
   PetscCall(VecNorm(b, NORM_2, &c));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "solved: %s, after a refill %s\n", a < 1e-7 * c ? "yes" : "NO", its[1] <= its[2] + its[2] / 10 ? "as fast as fresh" : "NOT as fast as fresh"));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "solved: %s, after a refill %s\n", a < 1e-7 * c ? "yes" : "NO",
+                        its[1] <= its[2] + its[2] / 10 ? "as fast as fresh" : "NOT as fast as fresh"));
   PetscCall(PetscInfo(NULL, "iterations %" PetscInt_FMT " %" PetscInt_FMT " %" PetscInt_FMT "\n", its[0], its[1], its[2]));
   PetscCall(HopsCoefficientDestroy(&cf));
   PetscCall(KSPDestroy(&ksp));
@@ -417,7 +428,8 @@ static PetscErrorCode Zero(PetscInt dim)
   PetscCall(VecAXPY(r, -1.0, b));
   PetscCall(VecNorm(r, NORM_2, &a));
   PetscCall(VecNorm(b, NORM_2, &c));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "zero mass in half of the cells: %s\n", a < 1e-5 * c && its < 60 ? "solved" : "NOT SOLVED"));
+  PetscCall(
+    PetscPrintf(PETSC_COMM_WORLD, "zero mass in half of the cells: %s\n", a < 1e-5 * c && its < 60 ? "solved" : "NOT SOLVED"));
   PetscCall(PetscInfo(NULL, "iterations %" PetscInt_FMT ", residual %g\n", its, (double)(a / c)));
   PetscCall(HopsCoefficientDestroy(&mu));
   PetscCall(HopsCoefficientDestroy(&beta));
@@ -509,14 +521,16 @@ static PetscErrorCode Errors(void)
     if (k) PetscCall(MatPASetCurlCurl(A, scalar));
     else PetscCall(MatPASetDivDiv(A, scalar));
     PetscCall(MatPASetMass(A, cells));
-    EXPECT(k ? "AMS with a negative mass in a cell" : "ADS with a negative mass", SetUpPC(A, k ? "-lor_pc_hypre_type ams" : "-lor_pc_hypre_type ads"), "negative somewhere|-lor_pc_type lu");
+    EXPECT(k ? "AMS with a negative mass in a cell" : "ADS with a negative mass",
+           SetUpPC(A, k ? "-lor_pc_hypre_type ams" : "-lor_pc_hypre_type ads"), "negative somewhere|-lor_pc_type lu");
     PetscCall(MatDestroy(&A));
     PetscCall(HopsCoefficientDestroy(&cells));
   }
   EXPECT("dropping on H(curl)", SetUp(curl, "-pc_lor_drop_tol 0.3"), "keeps all its entries|-pc_lor_drop_tol");
   PetscCall(PetscOptionsClearValue(NULL, "-pc_lor_drop_tol"));
   EXPECT("relaxation weight out of range", SetUp(curl, "-pc_lor_nodal_relax_weight 2"), "between 0 and 2");
-  EXPECT("relaxation weight without AMS", SetUp(curl, "-lor_pc_type jacobi -pc_lor_nodal_relax_weight 1.5"), "for AMS and ADS on a device|leave it out");
+  EXPECT("relaxation weight without AMS", SetUp(curl, "-lor_pc_type jacobi -pc_lor_nodal_relax_weight 1.5"),
+         "for AMS and ADS on a device|leave it out");
   PetscCall(PetscOptionsClearValue(NULL, "-pc_lor_nodal_relax_weight"));
   PetscCall(PetscOptionsClearValue(NULL, "-lor_pc_type"));
   PetscCall(HopsSpaceCreateHCurl(dm, 1, label, 6, values, &full));
@@ -541,7 +555,9 @@ int main(int argc, char **argv)
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(HopsInitialize());
-  PetscCall(PetscOptionsGetEnum(NULL, NULL, "-family", (const char *const[]){"H1", "HCURL", "HDIV", "L2", "HopsFamily", "HOPS_", NULL}, (PetscEnum *)&family, NULL));
+  PetscCall(PetscOptionsGetEnum(NULL, NULL, "-family",
+                                (const char *const[]){"H1", "HCURL", "HDIV", "L2", "HopsFamily", "HOPS_", NULL},
+                                (PetscEnum *)&family, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-dim", &dim, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-order", &order, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-cells", &cells, NULL));

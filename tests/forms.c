@@ -1,4 +1,5 @@
-static char help[] = "Operators on H(curl), H(div) and L2: matrix-free action, diagonal and right-hand side against slow assembly.\n\
+static char help[] =
+  "Operators on H(curl), H(div) and L2: matrix-free action, diagonal and right-hand side against slow assembly.\n\
   -family <HCURL,HDIV,L2> -order <p> -q <points> -gll\n\n";
 
 #include "hopstest.h"
@@ -39,7 +40,8 @@ static PetscErrorCode Compare(HopsSpace sp, const char name[], HopsCoefficient m
   PetscCall(VecAXPY(y, -1.0, z));
   PetscCall(VecNorm(y, NORM_2, &c));
   PetscCall(VecNorm(z, NORM_2, &d));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: action %s, diagonal %s\n", name, a <= 1e-12 * b ? "agrees" : "DIFFERS", c <= 1e-12 * d ? "agrees" : "DIFFERS"));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: action %s, diagonal %s\n", name, a <= 1e-12 * b ? "agrees" : "DIFFERS",
+                        c <= 1e-12 * d ? "agrees" : "DIFFERS"));
   if (!(a <= 1e-12 * b && c <= 1e-12 * d)) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %g, %g\n", (double)(a / b), (double)(c / d)));
   /* the same numbers, which a device adds up in any order */
   PetscCall(MatDuplicate(A, MAT_COPY_VALUES, &D));
@@ -58,7 +60,8 @@ static PetscErrorCode Compare(HopsSpace sp, const char name[], HopsCoefficient m
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* the mass matrix times the interpolant of a field in the space is the right-hand side of the field: here of any, to a few digits */
+/* the mass matrix times the interpolant of a field in the space is the right-hand side of the field: here of
+   any, to a few digits */
 static PetscErrorCode RightHandSide(HopsSpace sp, PetscInt p)
 {
   Mat             A;
@@ -107,7 +110,9 @@ int main(int argc, char **argv)
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(HopsInitialize());
-  PetscCall(PetscOptionsGetEnum(NULL, NULL, "-family", (const char *const[]){"H1", "HCURL", "HDIV", "L2", "HopsFamily", "HOPS_", NULL}, (PetscEnum *)&family, NULL));
+  PetscCall(PetscOptionsGetEnum(NULL, NULL, "-family",
+                                (const char *const[]){"H1", "HCURL", "HDIV", "L2", "HopsFamily", "HOPS_", NULL},
+                                (PetscEnum *)&family, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-order", &p, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-q", &q, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-gll", &gll, NULL));

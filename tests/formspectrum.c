@@ -1,10 +1,12 @@
-static char help[] = "All eigenvalues of LOR^-1 A lie in the intervals that the 1D pencils give, for H(curl) and H(div) at every order.\n\
+static char help[] =
+  "All eigenvalues of LOR^-1 A lie in the intervals that the 1D pencils give, for H(curl) and H(div) at every order.\n\
   -dim <d> -order <p> -cells <n,n,n> -prove <n> (by factorisations, up to so many unknowns)\n\
   -nodal (edge functions replaced by Lagrange polynomials at Gauss points, which must escape)\n\n";
 
 #include "hopstest.h"
 
-/* published to four digits: largest eigenvalue of the edge functions' mass by 1/h; the mass by Gauss-Lobatto weights has p/(2p+1) and 1 */
+/* published to four digits: largest eigenvalue of the edge functions' mass by 1/h; the mass by Gauss-Lobatto
+   weights has p/(2p+1) and 1 */
 static const PetscReal table[12] = {1., 1.3333, 1.5451, 1.6903, 1.7960, 1.8764, 1.9396, 1.9906, 2.0326, 2.0678, 2.0977, 2.1235};
 
 /* boxes of unequal sides */
@@ -47,7 +49,8 @@ static PetscErrorCode Lanczos(Mat A, Mat L, PetscReal *lo, PetscReal *hi)
   PetscCall(KSPCreate(PETSC_COMM_SELF, &ksp));
   PetscCall(KSPSetType(ksp, KSPCG));
   PetscCall(KSPSetNormType(ksp, KSP_NORM_NATURAL));
-  PetscCall(KSPSetTolerances(ksp, 1e-140, 1e-150, PETSC_DEFAULT, 500)); /* far beyond the solution, for the sake of the ends; the squares do not underflow */
+  /* far beyond the solution, for the sake of the ends; the squares do not underflow */
+  PetscCall(KSPSetTolerances(ksp, 1e-140, 1e-150, PETSC_DEFAULT, 500));
   PetscCall(KSPSetComputeSingularValues(ksp, PETSC_TRUE));
   PetscCall(KSPSetOperators(ksp, A, L));
   PetscCall(KSPGetPC(ksp, &pc));
@@ -59,7 +62,8 @@ static PetscErrorCode Lanczos(Mat A, Mat L, PetscReal *lo, PetscReal *hi)
   PetscCall(VecSetRandom(b, r));
   PetscCall(KSPSolve(ksp, b, x));
   PetscCall(KSPGetConvergedReason(ksp, &reason));
-  PetscCheck(reason > 0 || reason == KSP_DIVERGED_ITS, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Lanczos has ended early: %s", KSPConvergedReasons[reason]);
+  PetscCheck(reason > 0 || reason == KSP_DIVERGED_ITS, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Lanczos has ended early: %s",
+             KSPConvergedReasons[reason]);
   PetscCall(KSPComputeExtremeSingularValues(ksp, hi, lo));
   PetscCall(PetscRandomDestroy(&r));
   PetscCall(VecDestroy(&x));
@@ -68,7 +72,8 @@ static PetscErrorCode Lanczos(Mat A, Mat L, PetscReal *lo, PetscReal *hi)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Whether all eigenvalues lie in (lo, hi): A - lo L and hi L - A have Cholesky factorisations. They share an array, below and above its diagonal. */
+/* Whether all eigenvalues lie in (lo, hi): A - lo L and hi L - A have Cholesky factorisations. They share an
+   array, below and above its diagonal. */
 static PetscErrorCode Prove(Mat A, Mat L, PetscReal lo, PetscReal hi, PetscBool *proven)
 {
   PetscInt     n;
@@ -106,7 +111,8 @@ static PetscErrorCode Prove(Mat A, Mat L, PetscReal lo, PetscReal hi, PetscBool 
   }
   PetscCallBLAS("LAPACKpotrf", LAPACKpotrf_("L", &bn, a + 1, &ld, &info[0]));
   PetscCallBLAS("LAPACKpotrf", LAPACKpotrf_("U", &bn, a, &ld, &info[1]));
-  PetscCheck(info[0] >= 0 && info[1] >= 0, PETSC_COMM_SELF, PETSC_ERR_LIB, "LAPACK potrf failed: %d, %d", (int)info[0], (int)info[1]);
+  PetscCheck(info[0] >= 0 && info[1] >= 0, PETSC_COMM_SELF, PETSC_ERR_LIB, "LAPACK potrf failed: %d, %d", (int)info[0],
+             (int)info[1]);
   *proven = !info[0] && !info[1] ? PETSC_TRUE : PETSC_FALSE;
   PetscCall(PetscFree(a));
   PetscCall(VecDestroy(&x));
@@ -117,10 +123,11 @@ static PetscErrorCode Prove(Mat A, Mat L, PetscReal lo, PetscReal hi, PetscBool 
 /*
   All eigenvalues of L^-1 A, both definite, are in [a, b].
 
-  What Lanczos finds lies between the smallest and the largest eigenvalue, so an end outside of [a, b] needs no proof, but an eigenvalue
-  further out could be missed. That none is missed is proven wherever the matrices are small enough for dense factorisations: none lies
-  outside the interval of Lanczos widened by 1e-4. What Lanczos alone says of larger matrices rests on that: from a random start its error
-  depends on the number of steps (as many for all), on the ratio of the ends (below 10 at every order) and on the logarithm of the size
+  What Lanczos finds lies between the smallest and the largest eigenvalue, so an end outside of [a, b] needs
+  no proof, but an eigenvalue further out could be missed. That none is missed is proven wherever the matrices
+  are small enough for dense factorisations: none lies outside the interval of Lanczos widened by 1e-4. What
+  Lanczos alone says of larger matrices rests on that: from a random start its error depends on the number of
+  steps (as many for all), on the ratio of the ends (below 10 at every order) and on the logarithm of the size
   (Kuczynski and Wozniakowski, SIAM J. Matrix Anal. Appl. 13, 1992).
 */
 static PetscErrorCode Inside(const char name[], Mat A, Mat L, PetscReal a, PetscReal b)
@@ -140,7 +147,8 @@ static PetscErrorCode Inside(const char name[], Mat A, Mat L, PetscReal a, Petsc
     if (!proven) how = ", but Lanczos MISSED an end";
   } else if (inside) how = " by Lanczos alone";
   PetscCall(PetscPrintf(PETSC_COMM_SELF, "  %s: %s%s\n", name, inside ? "inside" : "OUTSIDE", how));
-  PetscCall(PetscInfo(NULL, "%s: eigenvalues [%g, %g], interval [%g, %g], %" PetscInt_FMT " unknowns\n", name, (double)lo, (double)hi, (double)a, (double)b, n));
+  PetscCall(PetscInfo(NULL, "%s: eigenvalues [%g, %g], interval [%g, %g], %" PetscInt_FMT " unknowns\n", name, (double)lo,
+                      (double)hi, (double)a, (double)b, n));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -153,11 +161,13 @@ static PetscInt Root(PetscInt parent[], PetscInt i)
 /*
   Unknowns that make curl-curl and div-div without mass definite, without a change of their eigenvalues.
 
-  A and L vanish on the same fields, the range of the derivative before (Kernel() looks at that), and on any complement of a common kernel
-  a pencil has all its eigenvalues but 0/0. In H(curl) fields that are zero on a spanning tree of the lattice's points and lines are a
-  complement: a gradient that is zero there is zero, and the tree has as many lines as there are independent gradients. In H(div) fields that are
-  zero but on a spanning tree of the lattice's boxes and faces are one: none of these is free of divergence (begin at the leaves), and the
-  tree has as many faces as there are independent divergences. The boundary is one more point or box, the other end of what has one alone.
+  A and L vanish on the same fields, the range of the derivative before (Kernel() looks at that), and on any
+  complement of a common kernel a pencil has all its eigenvalues but 0/0. In H(curl) fields that are zero on a
+  spanning tree of the lattice's points and lines are a complement: a gradient that is zero there is zero, and
+  the tree has as many lines as there are independent gradients. In H(div) fields that are zero but on a
+  spanning tree of the lattice's boxes and faces are one: none of these is free of divergence (begin at the
+  leaves), and the tree has as many faces as there are independent divergences. The boundary is one more point
+  or box, the other end of what has one alone.
 */
 static PetscErrorCode Complement(HopsSpace sp, IS *is)
 {
@@ -253,7 +263,8 @@ static PetscErrorCode Test(const char name[], HopsSpace sp, HopsCoefficient mu, 
 
     PetscCall(Kernel(sp, A, &e[0]));
     PetscCall(Kernel(sp, L, &e[1]));
-    if (!(e[0] < 1e-12 && e[1] < 1e-12)) PetscCall(PetscPrintf(PETSC_COMM_SELF, "  %s: kernels DIFFER, %g and %g\n", name, (double)e[0], (double)e[1]));
+    if (!(e[0] < 1e-12 && e[1] < 1e-12))
+      PetscCall(PetscPrintf(PETSC_COMM_SELF, "  %s: kernels DIFFER, %g and %g\n", name, (double)e[0], (double)e[1]));
     PetscCall(Complement(sp, &is));
     PetscCall(MatCreateSubMatrixVirtual(A, is, is, &Ac));
     PetscCall(MatCreateSubMatrix(L, is, is, MAT_INITIAL_MATRIX, &Lc));
@@ -268,8 +279,9 @@ static PetscErrorCode Test(const char name[], HopsSpace sp, HopsCoefficient mu, 
 }
 
 /*
-  The change of basis from the unknowns of a cell, numbered along its lattice, to Lagrange polynomials at Gauss points in place of the edge functions, over
-  their integrals so that lowest order and scaling are the same. The space's unknowns are integrals, so its own basis is the identity.
+  The change of basis from the unknowns of a cell, numbered along its lattice, to Lagrange polynomials at
+  Gauss points in place of the edge functions, over their integrals so that lowest order and scaling are the
+  same. The space's unknowns are integrals, so its own basis is the identity.
 */
 static PetscErrorCode NodalBasis(HopsFamily family, PetscInt dim, PetscInt p, PetscInt n, Mat *T)
 {
@@ -321,8 +333,10 @@ static PetscErrorCode NodalBasis(HopsFamily family, PetscInt dim, PetscInt p, Pe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* One cell, its sides unequal, with its own basis, which stays in the interval, and with a nodal one, which must not */
-static PetscErrorCode TestNodal(const char name[], HopsFamily family, PetscInt dim, PetscInt p, HopsCoefficient one, PetscReal a, PetscReal b)
+/* One cell, its sides unequal, with its own basis, which stays in the interval, and with a nodal one, which
+   must not */
+static PetscErrorCode TestNodal(const char name[], HopsFamily family, PetscInt dim, PetscInt p, HopsCoefficient one, PetscReal a,
+                                PetscReal b)
 {
   const PetscInt n = family == HOPS_HCURL || dim == 2 ? dim * p * PetscPowInt(p + 1, dim - 1) : dim * p * p * (p + 1);
   HopsSpace      sp;
@@ -405,7 +419,9 @@ int main(int argc, char **argv)
     DMLabel   label;
     HopsSpace curl, div;
 
-    PetscCall(PetscSNPrintf(text, sizeof(text), "-dm_plex_dim %" PetscInt_FMT " -dm_plex_box_faces %" PetscInt_FMT ",%" PetscInt_FMT ",%" PetscInt_FMT, dim, n[0], n[1], n[2]));
+    PetscCall(PetscSNPrintf(text, sizeof(text),
+                            "-dm_plex_dim %" PetscInt_FMT " -dm_plex_box_faces %" PetscInt_FMT ",%" PetscInt_FMT ",%" PetscInt_FMT,
+                            dim, n[0], n[1], n[2]));
     PetscCall(PetscOptionsInsertString(NULL, text));
     PetscCall(TestMeshMapped(PETSC_COMM_SELF, Grade, &dm));
     PetscCall(DMGetLabel(dm, "Face Sets", &label));

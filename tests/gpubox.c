@@ -1,4 +1,6 @@
-static char help[] = "A uniform box on a device against MATPA, MATHOPSINTERP and dense local solves on the host: operator, transfers, direct solver, V-cycle, and the solve.\n\
+static char help[] =
+  "A uniform box on a device against MATPA, MATHOPSINTERP and dense local solves on the host: operator, transfers, direct\n\
+  solver, V-cycle, and the solve.\n\
   -dim <d> -orders <p,...> -coarse <n0,n1,n2> : cells of the coarsest mesh\n\
   -refine <n>                                 : levels above it\n\
   -errors                                     : print the largest differences in either precision\n\
@@ -23,7 +25,8 @@ typedef struct {
 
 static PetscReal errmax[2];
 
-static PetscErrorCode Check(const char what[], PetscInt order, PetscBool single, PetscInt n, const PetscReal ref[], const PetscReal x[], PetscReal tol)
+static PetscErrorCode Check(const char what[], PetscInt order, PetscBool single, PetscInt n, const PetscReal ref[],
+                            const PetscReal x[], PetscReal tol)
 {
   PetscReal num = 0.0, den = 0.0;
 
@@ -34,7 +37,9 @@ static PetscErrorCode Check(const char what[], PetscInt order, PetscBool single,
   }
   num = PetscSqrtReal(num / den);
   if (!(num <= errmax[single])) errmax[single] = num;
-  if (!(num < tol)) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "order %" PetscInt_FMT ", %s precision: %s differs by %.2e\n", order, single ? "single" : "double", what, (double)num));
+  if (!(num < tol))
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "order %" PetscInt_FMT ", %s precision: %s differs by %.2e\n", order,
+                          single ? "single" : "double", what, (double)num));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -158,7 +163,8 @@ static PetscErrorCode CreateLevels(PetscInt dim, PetscInt order, const PetscInt 
 }
 
 /* x = one cycle for b, on the host, lexicographic */
-static PetscErrorCode Reference(Level *l, PetscInt k, const HopsBoxForm *f, PetscInt top, PetscBool symmetric, const PetscReal b[], PetscReal x[])
+static PetscErrorCode Reference(Level *l, PetscInt k, const HopsBoxForm *f, PetscInt top, PetscBool symmetric, const PetscReal b[],
+                                PetscReal x[])
 {
   const PetscInt n = l[k].nodes[0] * l[k].nodes[1] * l[k].nodes[2];
   PetscReal      d[3], m = f->m * PetscPowReal(2.0, l->dim * (top - k)), *bc, *xc;
@@ -387,13 +393,15 @@ static PetscErrorCode Kernels(Level *l, PetscInt top, const HopsBoxForm *f, Pets
     PetscCallCUDA(cudaFree(p));
     PetscCallCUDA(cudaFree(factor));
   }
-  /* direct solver: A (solution) = c, on the coarse box, whose coefficients are those of cells of twice the size */
+  /* direct solver: A (solution) = c, on the coarse box, whose coefficients are those of cells of twice the
+     size */
   if (coarse->nodes[0] <= HOPS_BOX_COARSE && coarse->nodes[1] <= HOPS_BOX_COARSE && coarse->nodes[2] <= HOPS_BOX_COARSE) {
     PetscReal         d[3];
     HopsCudaBoxDirect direct;
 
     for (PetscInt a = 0; a < 3; ++a) d[a] = f->d[a] * (f->dim == 3 ? 2.0 : 1.0);
-    PetscCall(HopsCudaBoxCreate(f->dim, f->order, f->A1, f->M1, f->J, d, f->m * (f->dim == 3 ? 8.0 : 4.0), coarse->ncells, single, &kc));
+    PetscCall(
+      HopsCudaBoxCreate(f->dim, f->order, f->A1, f->M1, f->J, d, f->m * (f->dim == 3 ? 8.0 : 4.0), coarse->ncells, single, &kc));
     PetscCall(HopsCudaBoxDirectCreate(kc, &direct));
     PetscCall(MatMult(coarse->A, coarse->u, coarse->v));
     PetscCall(FromMesh(coarse, coarse->v, r));
@@ -474,13 +482,15 @@ static PetscErrorCode Objects(Level *l, PetscInt top, Mat A, const HopsBoxForm *
         PetscCall(PCSetFromOptions(pc));
         for (PetscInt i = 0; i < 2; ++i) { /* twice: nothing is left from the first time */
           PetscCall(PCApply(pc, db, dx));
-          PetscCall(CheckVec(symmetric ? "symmetric cycle" : "cycle", fine, single ? PETSC_TRUE : PETSC_FALSE, x, dx, single ? 2e-4 : 1e-10));
+          PetscCall(CheckVec(symmetric ? "symmetric cycle" : "cycle", fine, single ? PETSC_TRUE : PETSC_FALSE, x, dx,
+                             single ? 2e-4 : 1e-10));
         }
         PetscCall(PCDestroy(&pc));
       }
   }
   PetscCall(PetscOptionsSetValue(NULL, "-pc_boxmg_direction", "forward"));
-  /* the solve, from zero, from an initial guess, and from NaN that is ignored, with essential values: A x = b on the host */
+  /* the solve, from zero, from an initial guess, and from NaN that is ignored, with essential values: A x = b
+     on the host */
   for (PetscInt single = 0; single < 2; ++single)
     for (PetscInt guess = 0; guess < 3; ++guess) {
       KSP                ksp;
@@ -511,11 +521,14 @@ static PetscErrorCode Objects(Level *l, PetscInt top, Mat A, const HopsBoxForm *
       PetscCall(VecNorm(fine->u, NORM_2, &bnorm));
       PetscCall(VecAXPY(fine->v, -1.0, fine->u));
       PetscCall(VecNorm(fine->v, NORM_2, &rnorm));
-      if (!(rnorm <= 1.01e-9 * bnorm)) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "order %" PetscInt_FMT ", %s precision: the solve leaves %.2e\n", l->order, single ? "single" : "double", (double)(rnorm / bnorm)));
+      if (!(rnorm <= 1.01e-9 * bnorm))
+        PetscCall(PetscPrintf(PETSC_COMM_WORLD, "order %" PetscInt_FMT ", %s precision: the solve leaves %.2e\n", l->order,
+                              single ? "single" : "double", (double)(rnorm / bnorm)));
       PetscCall(KSPDestroy(&ksp));
     }
   PetscCall(PetscOptionsClearValue(NULL, "-pc_boxmg_ignore_guess"));
-  /* essential values: the solution of the linear function 1 + x without reaction is itself; here by the residual of the operator */
+  /* essential values: the solution of the linear function 1 + x without reaction is itself; here by the
+     residual of the operator */
   for (PetscInt single = 0; single < 2; ++single) {
     KSP       ksp;
     PC        pc;
@@ -537,7 +550,9 @@ static PetscErrorCode Objects(Level *l, PetscInt top, Mat A, const HopsBoxForm *
     PetscCall(VecAXPY(r, -1.0, db));
     PetscCall(VecNorm(r, NORM_2, &rnorm));
     PetscCall(VecNorm(db, NORM_2, &bnorm));
-    if (!(rnorm <= 1.01e-9 * bnorm)) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "order %" PetscInt_FMT ", %s precision, essential values: the solve leaves %.2e\n", l->order, single ? "single" : "double", (double)(rnorm / bnorm)));
+    if (!(rnorm <= 1.01e-9 * bnorm))
+      PetscCall(PetscPrintf(PETSC_COMM_WORLD, "order %" PetscInt_FMT ", %s precision, essential values: the solve leaves %.2e\n",
+                            l->order, single ? "single" : "double", (double)(rnorm / bnorm)));
     PetscCall(VecDestroy(&r));
     PetscCall(KSPDestroy(&ksp));
   }
@@ -547,8 +562,9 @@ static PetscErrorCode Objects(Level *l, PetscInt top, Mat A, const HopsBoxForm *
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Full multigrid for f = 1 on the unit cube of 8^3 cells, down to one cell: cycles after the nested iteration, against those of PCHOPSMG with the same
-   patches on the host (docs/performance/multigrid-full.md), one more at most, and the same in both precisions */
+/* Full multigrid for f = 1 on the unit cube of 8^3 cells, down to one cell: cycles after the nested
+   iteration, against those of PCHOPSMG with the same patches on the host
+   (docs/performance/multigrid-full.md), one more at most, and the same in both precisions */
 static PetscErrorCode Counts(PetscInt order)
 {
   const PetscInt n[3] = {8, 8, 8}, P = order + 1, N = 8 * order + 1, host[9] = {0, 5, 4, 2, 1, 1, 1, 1, 1};
@@ -587,7 +603,11 @@ static PetscErrorCode Counts(PetscInt order)
     PetscCall(KSPGetIterationNumber(ksp, &its[single]));
     PetscCall(KSPDestroy(&ksp));
   }
-  if (its[0] != its[1] || its[0] > host[order] + 1) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "order %" PetscInt_FMT ": %" PetscInt_FMT " cycles in double precision, %" PetscInt_FMT " in single, %" PetscInt_FMT " on the host\n", order, its[0], its[1], host[order]));
+  if (its[0] != its[1] || its[0] > host[order] + 1)
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD,
+                          "order %" PetscInt_FMT ": %" PetscInt_FMT " cycles in double precision, %" PetscInt_FMT
+                          " in single, %" PetscInt_FMT " on the host\n",
+                          order, its[0], its[1], host[order]));
   PetscCall(VecDestroy(&b));
   PetscCall(VecDestroy(&x));
   PetscCall(MatDestroy(&A));

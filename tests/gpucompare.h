@@ -3,8 +3,8 @@
 #include "hopstest.h"
 
 /*
-  -fan <n>: n quadrilaterals that meet in a point, or hexahedra that meet in an edge, essential around; the rows there are longer
-  than any of a box. Else the mesh that the options describe
+  -fan <n>: n quadrilaterals that meet in a point, or hexahedra that meet in an edge, essential around; the
+  rows there are longer than any of a box. Else the mesh that the options describe
 */
 static inline PetscErrorCode FanMesh(MPI_Comm comm, PetscBool curved, DM *dm)
 {
@@ -36,12 +36,14 @@ static inline PetscErrorCode FanMesh(MPI_Comm comm, PetscBool curved, DM *dm)
     const PetscInt q[4] = {0, 2 * c + 1, 2 * c + 2, c + 1 < n ? 2 * c + 3 : 1};
 
     for (PetscInt i = 0; i < 4; ++i) {
-      cells[c * 4 * (dim - 1) + i] = q[dim == 3 ? (4 - i) % 4 : i]; /* a DMPlex has the lower side of a hexahedron the other way round */
+      /* a DMPlex has the lower side of a hexahedron the other way round */
+      cells[c * 4 * (dim - 1) + i] = q[dim == 3 ? (4 - i) % 4 : i];
       if (dim == 3) cells[c * 8 + 4 + i] = m + q[i];
     }
     ++ncells;
   }
-  PetscCall(DMPlexCreateFromCellListPetsc(comm, dim, ncells, rank ? 0 : m * (dim - 1), 4 * (dim - 1), PETSC_TRUE, cells, dim, x, dm));
+  PetscCall(
+    DMPlexCreateFromCellListPetsc(comm, dim, ncells, rank ? 0 : m * (dim - 1), 4 * (dim - 1), PETSC_TRUE, cells, dim, x, dm));
   PetscCall(PetscFree2(cells, x));
   PetscCall(DMPlexDistribute(*dm, 0, NULL, &parallel));
   if (parallel) {

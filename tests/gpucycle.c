@@ -1,9 +1,13 @@
-static char help[] = "PCLOR's own V-cycle on a device against hypre's on the same hierarchy: one application, refills; on several ranks too; a singular problem is left to hypre.\n\
-  -order <p> -weight <w: two levels smoothed by polynomials are compared with dense matrices, which hypre's cycle with this weight gives> -own <false: hypre is to run all cycles, as where a rank has no unknowns>\n\n";
+static char help[] =
+  "PCLOR's own V-cycle on a device against hypre's on the same hierarchy: one application, refills; on several ranks too; a\n\
+  singular problem is left to hypre.\n\
+  -order <p> -weight <w: two levels smoothed by polynomials are compared with dense matrices, which hypre's cycle with this\n\
+  weight gives> -own <false: hypre is to run all cycles, as where a rank has no unknowns>\n\n";
 
 #include "hopstest.h"
 
-/* one hierarchy, three cycles: relative differences of the two precisions from hypre's result, and from symmetry */
+/* one hierarchy, three cycles: relative differences of the two precisions from hypre's result, and from
+   symmetry */
 static PetscErrorCode Compare(PC pc, Mat A, const char what[], PetscBool own)
 {
   static const PCLORCycle  cycle[] = {PCLOR_CYCLE_HYPRE, PCLOR_CYCLE_DOUBLE, PCLOR_CYCLE_SINGLE};
@@ -32,8 +36,11 @@ static PetscErrorCode Compare(PC pc, Mat A, const char what[], PetscBool own)
 
     PetscCall(PCLORSetCycle(pc, cycle[i]));
     PetscCall(PCLORGetCycle(pc, &runs, &spread));
-    if (runs != (own ? cycle[i] : PCLOR_CYCLE_HYPRE)) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s, %s: the cycle is run by ANOTHER\n", what, name[i]));
-    if ((spread > 0) != (runs != PCLOR_CYCLE_HYPRE && size > 1)) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s, %s: %" PetscInt_FMT " levels are spread over %d ranks\n", what, name[i], spread, size));
+    if (runs != (own ? cycle[i] : PCLOR_CYCLE_HYPRE))
+      PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s, %s: the cycle is run by ANOTHER\n", what, name[i]));
+    if ((spread > 0) != (runs != PCLOR_CYCLE_HYPRE && size > 1))
+      PetscCall(
+        PetscPrintf(PETSC_COMM_WORLD, "%s, %s: %" PetscInt_FMT " levels are spread over %d ranks\n", what, name[i], spread, size));
     PetscCall(PCApply(pc, x, y));
     if (!i) PetscCall(VecCopy(y, h));
     PetscCall(VecNorm(h, NORM_2, &n));
@@ -43,8 +50,11 @@ static PetscErrorCode Compare(PC pc, Mat A, const char what[], PetscBool own)
     PetscCall(VecDot(t, x, &b));
     PetscCall(VecAXPY(y, -1.0, h));
     PetscCall(VecNorm(y, NORM_2, &e));
-    PetscCall(PetscInfo(pc, "%s, %s: difference %g, asymmetry %g\n", what, name[i], (double)(e / n), (double)(PetscAbsScalar(a - b) / (nx * nt))));
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s, %s: %s, %s\n", what, name[i], e <= tol[i] * n ? "agrees with hypre" : "DIFFERS from hypre", PetscAbsScalar(a - b) <= tol[i] * nx * nt ? "symmetric" : "NOT symmetric"));
+    PetscCall(PetscInfo(pc, "%s, %s: difference %g, asymmetry %g\n", what, name[i], (double)(e / n),
+                        (double)(PetscAbsScalar(a - b) / (nx * nt))));
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s, %s: %s, %s\n", what, name[i],
+                          e <= tol[i] * n ? "agrees with hypre" : "DIFFERS from hypre",
+                          PetscAbsScalar(a - b) <= tol[i] * nx * nt ? "symmetric" : "NOT symmetric"));
   }
   PetscCall(PetscRandomDestroy(&r));
   PetscCall(VecDestroy(&x));
@@ -55,7 +65,8 @@ static PetscErrorCode Compare(PC pc, Mat A, const char what[], PetscBool own)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* the preconditioner, or without it the matrix B, as a dense matrix, column by column, with vectors of A; one rank */
+/* the preconditioner, or without it the matrix B, as a dense matrix, column by column, with vectors of A; one
+   rank */
 static PetscErrorCode Columns(PC pc, Mat B, Mat A, PetscInt n, PetscScalar M[])
 {
   Vec x, y;
@@ -146,8 +157,9 @@ static void Identity(PetscInt n, PetscScalar S[])
 }
 
 /*
-  Two levels: hypre's cycle with Jacobi of weight w has the error S K S, S = 1 - w D A, so K is known from it, and the error with any polynomial is
-  p(D A) K p(D A). For the Chebyshev polynomial of the fourth kind p is made of its values by the recurrence V_k = 2 t V_(k-1) - V_(k-2), which knows no zeros of it.
+  Two levels: hypre's cycle with Jacobi of weight w has the error S K S, S = 1 - w D A, so K is known from it,
+  and the error with any polynomial is p(D A) K p(D A). For the Chebyshev polynomial of the fourth kind p is
+  made of its values by the recurrence V_k = 2 t V_(k-1) - V_(k-2), which knows no zeros of it.
 */
 static PetscErrorCode Polynomials(PC pc, Mat A, PetscReal w)
 {
@@ -213,7 +225,8 @@ static PetscErrorCode Polynomials(PC pc, Mat A, PetscReal w)
         e       = PetscMax(e, PetscAbsScalar((i % (n + 1) ? 0.0 : 1.0) - t[i] - E[i]));
       }
       PetscCall(PetscInfo(pc, "degree %" PetscInt_FMT ": difference %g of %g\n", degree, (double)e, (double)largest));
-      PetscCall(PetscPrintf(PETSC_COMM_WORLD, "degree %" PetscInt_FMT ", %s: %s\n", degree, c ? "single" : "double", e <= tol * largest ? "the cycle of dense matrices" : "DIFFERS from dense matrices"));
+      PetscCall(PetscPrintf(PETSC_COMM_WORLD, "degree %" PetscInt_FMT ", %s: %s\n", degree, c ? "single" : "double",
+                            e <= tol * largest ? "the cycle of dense matrices" : "DIFFERS from dense matrices"));
     }
   }
   PetscCall(PetscFree5(a, M, E, S, K));

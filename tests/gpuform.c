@@ -1,6 +1,8 @@
-static char help[] = "Forms on H(curl), H(div) and L2 on a device against the same on the host: action, diagonal, lifting, refills.\n\
+static char help[] =
+  "Forms on H(curl), H(div) and L2 on a device against the same on the host: action, diagonal, lifting, refills.\n\
   -orders <p,...> : orders of the spaces\n\
-  -rules <n>      : of order + 1, order + 2, order + 3, order Gauss points per direction and the collocated rule, the first n (default 5)\n\n";
+  -rules <n>      : of order + 1, order + 2, order + 3, order Gauss points per direction and the collocated rule, the first n\n\
+                    (default 5)\n\n";
 
 #include "gputest.h"
 
@@ -12,7 +14,8 @@ static PetscErrorCode U(PetscInt dim, const PetscReal x[], PetscInt nc, PetscSca
   return PETSC_SUCCESS;
 }
 
-static PetscErrorCode Terms(HopsSpace sp, HopsFamily family, PetscInt q, PetscBool gll, HopsCoefficient mu, HopsCoefficient beta, Mat *A)
+static PetscErrorCode Terms(HopsSpace sp, HopsFamily family, PetscInt q, PetscBool gll, HopsCoefficient mu, HopsCoefficient beta,
+                            Mat *A)
 {
   PetscFunctionBeginUser;
   PetscCall(MatCreatePA(sp, A));
@@ -30,8 +33,10 @@ static PetscErrorCode Order(PetscInt dim, HopsSpace space[], HopsFamily family, 
 
   PetscFunctionBeginUser;
   for (PetscInt k = 0; k < nrules; ++k) {
-    for (PetscInt t = 0; t < (family == HOPS_L2 ? 1 : 5); ++t) { /* scalars; tensors; diagonal tensors; the derivative's term alone; the field's alone */
-      const PetscInt  nc = family == HOPS_L2 || t == 0 ? 1 : (t == 2 ? dim : dim * (dim + 1) / 2), nd = family == HOPS_HCURL && dim == 3 ? nc : 1;
+    /* scalars; tensors; diagonal tensors; the derivative's term alone; the field's alone */
+    for (PetscInt t = 0; t < (family == HOPS_L2 ? 1 : 5); ++t) {
+      const PetscInt nc  = family == HOPS_L2 || t == 0 ? 1 : (t == 2 ? dim : dim * (dim + 1) / 2),
+                     nd  = family == HOPS_HCURL && dim == 3 ? nc : 1;
       HopsCoefficient mu = NULL, beta = NULL, one;
       PetscScalar     c = 1.7;
       Mat             A[2];
@@ -39,7 +44,8 @@ static PetscErrorCode Order(PetscInt dim, HopsSpace space[], HopsFamily family, 
       if (family != HOPS_L2 && t != 4) PetscCall(HopsCoefficientCreateFunction(PETSC_COMM_WORLD, nd, TestKappa, NULL, &mu));
       if (t != 3) PetscCall(HopsCoefficientCreateFunction(PETSC_COMM_WORLD, nc, nc == 1 ? TestMass : TestKappa, NULL, &beta));
       PetscCall(HopsCoefficientCreateConstant(PETSC_COMM_WORLD, 1, &c, &one));
-      for (PetscInt i = 0; i < 2; ++i) PetscCall(Terms(space[i], family, rules[k], rules[k] ? PETSC_FALSE : PETSC_TRUE, mu, beta, &A[i]));
+      for (PetscInt i = 0; i < 2; ++i)
+        PetscCall(Terms(space[i], family, rules[k], rules[k] ? PETSC_FALSE : PETSC_TRUE, mu, beta, &A[i]));
       PetscCall(Compare(A[0], A[1], &worst));
       for (PetscInt i = 0; i < 2; ++i) PetscCall(MatPASetMass(A[i], one)); /* new values, and for t = 3 a new layout */
       PetscCall(Compare(A[0], A[1], &worst));
@@ -48,12 +54,15 @@ static PetscErrorCode Order(PetscInt dim, HopsSpace space[], HopsFamily family, 
       PetscCall(HopsCoefficientDestroy(&beta));
       PetscCall(HopsCoefficientDestroy(&one));
       if (worst > 1e-12) {
-        PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s, order %" PetscInt_FMT ", %" PetscInt_FMT " points, terms %" PetscInt_FMT ": differs\n", Names[family - HOPS_HCURL], p, rules[k], t));
+        PetscCall(PetscPrintf(PETSC_COMM_WORLD,
+                              "%s, order %" PetscInt_FMT ", %" PetscInt_FMT " points, terms %" PetscInt_FMT ": differs\n",
+                              Names[family - HOPS_HCURL], p, rules[k], t));
         PetscFunctionReturn(PETSC_SUCCESS);
       }
     }
   }
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s, order %" PetscInt_FMT ": device and host agree to 1e-12\n", Names[family - HOPS_HCURL], p));
+  PetscCall(
+    PetscPrintf(PETSC_COMM_WORLD, "%s, order %" PetscInt_FMT ": device and host agree to 1e-12\n", Names[family - HOPS_HCURL], p));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

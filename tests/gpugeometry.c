@@ -1,4 +1,5 @@
-static char help[] = "Geometry that a device recomputes, of affine and of multilinear cells, against the host's operator; what cannot be recomputed.\n\
+static char help[] =
+  "Geometry that a device recomputes, of affine and of multilinear cells, against the host's operator; what cannot be recomputed.\n\
   -dim <d> -orders <p,...> -affine\n\n";
 
 #include "gputest.h"
@@ -70,7 +71,9 @@ static PetscErrorCode Order(PetscInt dim, HopsSpace space[], PetscInt p)
       PetscCall(Compare(A[0], A[1], &worst));
       for (PetscInt i = 0; i < 2; ++i) PetscCall(MatDestroy(&A[i]));
       if (worst > 1e-12) {
-        PetscCall(PetscPrintf(PETSC_COMM_WORLD, "order %" PetscInt_FMT ", Q %" PetscInt_FMT "%s, terms %" PetscInt_FMT ": differs\n", p, q, gll ? " (GLL)" : "", t));
+        PetscCall(PetscPrintf(PETSC_COMM_WORLD,
+                              "order %" PetscInt_FMT ", Q %" PetscInt_FMT "%s, terms %" PetscInt_FMT ": differs\n", p, q,
+                              gll ? " (GLL)" : "", t));
         PetscFunctionReturn(PETSC_SUCCESS);
       }
     }

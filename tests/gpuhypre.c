@@ -1,4 +1,6 @@
-static char help[] = "hypre's products on a device after PCLOR was set up: solves with BoomerAMG on ranks with 32 rows, where cuSPARSE's products of CUDA 13.0 are wrong at random.\n\
+static char help[] =
+  "hypre's products on a device after PCLOR was set up: solves with BoomerAMG on ranks with 32 rows, where cuSPARSE's products\n\
+  of CUDA 13.0 are wrong at random.\n\
   -repeat <solves: 20> -rows <of the last rank: 32> -lor <bool: PCLOR is set up before>\n\n";
 
 #include "hopstest.h"
@@ -93,7 +95,9 @@ int main(int argc, char **argv)
     PetscCall(VecMin(x, NULL, &least));
     PetscCall(VecMax(x, NULL, &most));
     if (reason <= 0 || !(least > 0.9999 && most < 1.0001)) {
-      if (!bad) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "solve %" PetscInt_FMT ": %s, solution between %g and %g\n", i, KSPConvergedReasons[reason], (double)least, (double)most));
+      if (!bad)
+        PetscCall(PetscPrintf(PETSC_COMM_WORLD, "solve %" PetscInt_FMT ": %s, solution between %g and %g\n", i,
+                              KSPConvergedReasons[reason], (double)least, (double)most));
       ++bad;
     }
     PetscCall(KSPDestroy(&ksp));

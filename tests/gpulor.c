@@ -1,4 +1,6 @@
-static char help[] = "The low-order-refined matrix assembled on a device against the host's, entry by entry: types, refills, new patterns, repeatability.\n\
+static char help[] =
+  "The low-order-refined matrix assembled on a device against the host's, entry by entry: types, refills, new patterns,\n\
+  repeatability.\n\
   -orders <p,...>\n\n";
 
 #include "gpucompare.h"
@@ -55,7 +57,8 @@ static PetscErrorCode Repeat(HopsSpace sp, HopsCoefficient kappa, HopsCoefficien
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* space[0] on the host, space[1] on the device: a tensor, then new values, then a scalar in the old pattern, mass alone, and the tensor again */
+/* space[0] on the host, space[1] on the device: a tensor, then new values, then a scalar in the old pattern,
+   mass alone, and the tensor again */
 static PetscErrorCode Order(PetscInt dim, HopsSpace space[], const char name[])
 {
   static const char *const types[] = {NULL, MATAIJ, MATAIJCUSPARSE};
@@ -77,16 +80,18 @@ static PetscErrorCode Order(PetscInt dim, HopsSpace space[], const char name[])
   PetscCall(HopsCoefficientCreateConstant(PETSC_COMM_WORLD, 1, &c, &constant));
   PetscCall(HopsCoefficientCreateCell(space[0], 1, values, &cell));
   for (PetscInt t = 0; t < 3; ++t) {
-    const HopsCoefficient kappas[] = {scalar, tensor, diagonal, NULL, cell, constant}, masses[] = {NULL, mass, constant, mass, NULL, cell};
-    Mat                   A[2], L[2];
-    PC                    pc[2];
+    const HopsCoefficient kappas[] = {scalar, tensor, diagonal, NULL, cell, constant},
+                          masses[] = {NULL, mass, constant, mass, NULL, cell};
+    Mat A[2], L[2];
+    PC  pc[2];
 
     PetscCall(CreateLOR(space[0], kappas[0], masses[0], MATAIJ, &A[0], &pc[0]));
     PetscCall(CreateLOR(space[1], kappas[0], masses[0], types[t], &A[1], &pc[1]));
     for (PetscInt k = 0; k < 6; ++k) {
       for (PetscInt b = 0; b < 2; ++b) PetscCall(Refill(A[b], pc[b], kappas[k], masses[k], &L[b]));
       PetscCall(Compare(L[0], L[1], &worst, &pattern));
-      PetscCall(PetscInfo(L[1], "order %" PetscInt_FMT " type %" PetscInt_FMT " coefficients %" PetscInt_FMT ": %g\n", p, t, k, (double)worst));
+      PetscCall(PetscInfo(L[1], "order %" PetscInt_FMT " type %" PetscInt_FMT " coefficients %" PetscInt_FMT ": %g\n", p, t, k,
+                          (double)worst));
     }
     for (PetscInt b = 0; b < 2; ++b) {
       PetscCall(PCDestroy(&pc[b]));
@@ -95,7 +100,9 @@ static PetscErrorCode Order(PetscInt dim, HopsSpace space[], const char name[])
     PetscCall(Repeat(space[1], tensor, mass, types[t], &same));
   }
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &pattern, 1, HOPS_MPI_BOOL, MPI_LAND, PETSC_COMM_WORLD));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "order %" PetscInt_FMT "%s: %s, %s, %s\n", p, name, worst <= 1e-12 ? "entries agree to 1e-12" : "entries DIFFER", pattern ? "same pattern" : "pattern DIFFERS", same ? "repeatable" : "NOT repeatable"));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "order %" PetscInt_FMT "%s: %s, %s, %s\n", p, name,
+                        worst <= 1e-12 ? "entries agree to 1e-12" : "entries DIFFER", pattern ? "same pattern" : "pattern DIFFERS",
+                        same ? "repeatable" : "NOT repeatable"));
   PetscCall(HopsCoefficientDestroy(&tensor));
   PetscCall(HopsCoefficientDestroy(&diagonal));
   PetscCall(HopsCoefficientDestroy(&scalar));

@@ -1,4 +1,5 @@
-static char help[] = "H(curl), H(div) and L2 on a device against the host: low-order-refined matrices entry by entry, derivatives, AMS and ADS.\n\
+static char help[] =
+  "H(curl), H(div) and L2 on a device against the host: low-order-refined matrices entry by entry, derivatives, AMS and ADS.\n\
   -what <matrix,derivative,solve,cycle,vectors> -orders <p,...> -sides <essential ones: 2>\n\n";
 
 #include "gpucompare.h"
@@ -32,7 +33,8 @@ static PetscErrorCode SetTerms(Mat A, PetscInt family, HopsCoefficient mu, HopsC
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode CreateLOR(HopsSpace sp, PetscInt family, HopsCoefficient mu, HopsCoefficient beta, const char type[], Mat *A, PC *pc)
+static PetscErrorCode CreateLOR(HopsSpace sp, PetscInt family, HopsCoefficient mu, HopsCoefficient beta, const char type[], Mat *A,
+                                PC *pc)
 {
   PetscFunctionBeginUser;
   PetscCall(MatCreatePA(sp, A));
@@ -48,7 +50,8 @@ static PetscErrorCode CreateLOR(HopsSpace sp, PetscInt family, HopsCoefficient m
 }
 
 /* the device's matrix twice from nothing: the same bits */
-static PetscErrorCode Repeat(HopsSpace sp, PetscInt family, HopsCoefficient mu, HopsCoefficient beta, const char type[], PetscBool *same)
+static PetscErrorCode Repeat(HopsSpace sp, PetscInt family, HopsCoefficient mu, HopsCoefficient beta, const char type[],
+                             PetscBool *same)
 {
   Mat       A[2], L, B[2];
   PC        pc[2];
@@ -71,7 +74,8 @@ static PetscErrorCode Repeat(HopsSpace sp, PetscInt family, HopsCoefficient mu, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* space[0] on the host, space[1] on the device: one term, tensors, diagonal ones, the other term, values by cell, in turn */
+/* space[0] on the host, space[1] on the device: one term, tensors, diagonal ones, the other term, values by
+   cell, in turn */
 static PetscErrorCode Order(PetscInt dim, PetscInt family, HopsSpace space[])
 {
 #if defined(PETSC_HAVE_HYPRE)
@@ -79,7 +83,8 @@ static PetscErrorCode Order(PetscInt dim, PetscInt family, HopsSpace space[])
 #else
   static const char *const types[] = {NULL, MATAIJ, MATAIJCUSPARSE};
 #endif
-  const PetscInt  nmu = family == 1 && dim == 3 ? dim : 1, nbeta = family == 3 ? 1 : dim; /* components where directions have their own */
+  /* components where directions have their own */
+  const PetscInt  nmu = family == 1 && dim == 3 ? dim : 1, nbeta = family == 3 ? 1 : dim;
   PetscReal       worst   = 0.0;
   PetscBool       pattern = PETSC_TRUE, same = PETSC_TRUE;
   PetscInt        p, nc;
@@ -94,7 +99,9 @@ static PetscErrorCode Order(PetscInt dim, PetscInt family, HopsSpace space[])
   for (PetscInt k = 0; k < 3; ++k) { /* scalar, diagonal, full */
     const PetscInt n[2] = {nmu, nbeta};
 
-    for (PetscInt t = 0; t < 2; ++t) PetscCall(HopsCoefficientCreateFunction(PETSC_COMM_WORLD, k == 0 ? 1 : (k == 1 || n[t] == 1 ? n[t] : n[t] * (n[t] + 1) / 2), TestKappa, NULL, t ? &beta[k] : &mu[k]));
+    for (PetscInt t = 0; t < 2; ++t)
+      PetscCall(HopsCoefficientCreateFunction(PETSC_COMM_WORLD, k == 0 ? 1 : (k == 1 || n[t] == 1 ? n[t] : n[t] * (n[t] + 1) / 2),
+                                              TestKappa, NULL, t ? &beta[k] : &mu[k]));
   }
   PetscCall(HopsCoefficientCreateConstant(PETSC_COMM_WORLD, 1, &c, &constant));
   PetscCall(HopsCoefficientCreateCell(space[0], 1, values, &cell));
@@ -118,7 +125,8 @@ static PetscErrorCode Order(PetscInt dim, PetscInt family, HopsSpace space[])
         PetscCall(PCLORGetMat(pc[b], &L[b]));
       }
       PetscCall(Compare(L[0], L[1], &worst, &pattern));
-      PetscCall(PetscInfo(L[1], "order %" PetscInt_FMT " type %" PetscInt_FMT " coefficients %" PetscInt_FMT ": %g\n", p, t, k, (double)worst));
+      PetscCall(PetscInfo(L[1], "order %" PetscInt_FMT " type %" PetscInt_FMT " coefficients %" PetscInt_FMT ": %g\n", p, t, k,
+                          (double)worst));
     }
     for (PetscInt b = 0; b < 2; ++b) {
       PetscCall(PCDestroy(&pc[b]));
@@ -127,7 +135,9 @@ static PetscErrorCode Order(PetscInt dim, PetscInt family, HopsSpace space[])
     PetscCall(Repeat(space[1], family, mus[1], betas[1], types[t], &same));
   }
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &pattern, 1, HOPS_MPI_BOOL, MPI_LAND, PETSC_COMM_WORLD));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s order %" PetscInt_FMT ": %s, %s, %s\n", families[family], p, worst <= 1e-12 ? "entries agree to 1e-12" : "entries DIFFER", pattern ? "same pattern" : "pattern DIFFERS", same ? "repeatable" : "NOT repeatable"));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s order %" PetscInt_FMT ": %s, %s, %s\n", families[family], p,
+                        worst <= 1e-12 ? "entries agree to 1e-12" : "entries DIFFER", pattern ? "same pattern" : "pattern DIFFERS",
+                        same ? "repeatable" : "NOT repeatable"));
   for (PetscInt k = 0; k < 3; ++k) {
     PetscCall(HopsCoefficientDestroy(&mu[k]));
     PetscCall(HopsCoefficientDestroy(&beta[k]));
@@ -138,7 +148,8 @@ static PetscErrorCode Order(PetscInt dim, PetscInt family, HopsSpace space[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* all derivatives of the dimension, of both matrix types, with essential boundaries of either space, both or none */
+/* all derivatives of the dimension, of both matrix types, with essential boundaries of either space, both or
+   none */
 static PetscErrorCode Derivatives(DM dm, PetscInt dim, PetscInt p)
 {
   static const PetscInt    pairs[2][4][2] = {{{0, 1}, {0, 2}, {1, 3}, {2, 3}}, {{0, 1}, {1, 2}, {2, 3}, {2, 3}}};
@@ -161,7 +172,8 @@ static PetscErrorCode Derivatives(DM dm, PetscInt dim, PetscInt p)
         PetscCall(PetscOptionsSetValue(NULL, "-hops_derivative_mat_type", types[t]));
         PetscCall(HopsSpaceCreateDerivative(from[1], to[1], &D));
         PetscCall(Compare(H, D, &worst, &pattern));
-        PetscCall(PetscInfo(D, "order %" PetscInt_FMT " pair %" PetscInt_FMT " essential %" PetscInt_FMT " type %s: %g %d\n", p, k, e, types[t], (double)worst, pattern));
+        PetscCall(PetscInfo(D, "order %" PetscInt_FMT " pair %" PetscInt_FMT " essential %" PetscInt_FMT " type %s: %g %d\n", p, k,
+                            e, types[t], (double)worst, pattern));
         PetscCall(MatDestroy(&D));
       }
       PetscCall(MatDestroy(&H));
@@ -171,11 +183,13 @@ static PetscErrorCode Derivatives(DM dm, PetscInt dim, PetscInt p)
       }
     }
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &pattern, 1, HOPS_MPI_BOOL, MPI_LAND, PETSC_COMM_WORLD));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "derivatives of order %" PetscInt_FMT ": %s, %s\n", p, worst == 0.0 ? "same entries" : "entries DIFFER", pattern ? "same pattern" : "pattern DIFFERS"));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "derivatives of order %" PetscInt_FMT ": %s, %s\n", p,
+                        worst == 0.0 ? "same entries" : "entries DIFFER", pattern ? "same pattern" : "pattern DIFFERS"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* CG on the matrix itself with its AMS or ADS, with a mass term or without. The right-hand side is A x. Twice: refilled */
+/* CG on the matrix itself with its AMS or ADS, with a mass term or without. The right-hand side is A x.
+   Twice: refilled */
 static PetscErrorCode Solve(DM dm, PetscInt dim, PetscInt family, PetscInt p, PetscBool zero)
 {
   HopsSpace          sp;
@@ -221,8 +235,12 @@ static PetscErrorCode Solve(DM dm, PetscInt dim, PetscInt family, PetscInt p, Pe
     PetscCall(VecAXPY(r, -1.0, b));
     PetscCall(VecNorm(r, NORM_2, &rnorm));
   }
-  PetscCall(PetscInfo(ksp, "%s order %" PetscInt_FMT " %s: %" PetscInt_FMT ", %" PetscInt_FMT " iterations, residual %g\n", families[family], p, zero ? "without mass" : "with mass", its[0], its[1], (double)(rnorm / bnorm)));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s order %" PetscInt_FMT "%s: %s, %s\n", families[family], p, zero ? " without mass" : "", reason[0] > 0 && reason[1] > 0 && PetscMax(its[0], its[1]) <= 60 ? "converged" : "SLOW", rnorm <= 1e-8 * bnorm ? "solved" : "WRONG"));
+  PetscCall(PetscInfo(ksp, "%s order %" PetscInt_FMT " %s: %" PetscInt_FMT ", %" PetscInt_FMT " iterations, residual %g\n",
+                      families[family], p, zero ? "without mass" : "with mass", its[0], its[1], (double)(rnorm / bnorm)));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s order %" PetscInt_FMT "%s: %s, %s\n", families[family], p,
+                        zero ? " without mass" : "",
+                        reason[0] > 0 && reason[1] > 0 && PetscMax(its[0], its[1]) <= 60 ? "converged" : "SLOW",
+                        rnorm <= 1e-8 * bnorm ? "solved" : "WRONG"));
   PetscCall(KSPDestroy(&ksp));
   PetscCall(VecDestroy(&x));
   PetscCall(VecDestroy(&b));
@@ -255,7 +273,8 @@ static PetscErrorCode VectorType(DM dm, PetscInt p)
         PetscCall(PetscObjectTypeCompareAny((PetscObject)x[k], &cuda[k], VECSEQCUDA, VECMPICUDA, ""));
         PetscCall(VecDestroy(&x[k]));
       }
-      PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s, %s vectors: %s, companion %s\n", families[family], b ? "CUDA's" : "the host's", cuda[0] ? "device" : "host", cuda[1] ? "device" : "host"));
+      PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s, %s vectors: %s, companion %s\n", families[family], b ? "CUDA's" : "the host's",
+                            cuda[0] ? "device" : "host", cuda[1] ? "device" : "host"));
       PetscCall(HopsSpaceDestroy(&other));
       PetscCall(HopsSpaceDestroy(&sp));
     }
@@ -302,7 +321,9 @@ static PetscErrorCode Cycle(DM dm, PetscInt family, PetscInt p, const char optio
   }
   PetscCall(PetscInfo(pc, "%s order %" PetscInt_FMT " %s: %g, %g\n", families[family], p, options, (double)d[1], (double)d[2]));
   /* a cycle that was left to hypre shows in equal results */
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s order %" PetscInt_FMT " %s: %s, %s\n", families[family], p, options, d[1] <= 1e-9 ? "double agrees" : "double DIFFERS", d[2] > 1e-9 && d[2] <= 1e-3 ? "single agrees" : "single DIFFERS, or is hypre's"));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s order %" PetscInt_FMT " %s: %s, %s\n", families[family], p, options,
+                        d[1] <= 1e-9 ? "double agrees" : "double DIFFERS",
+                        d[2] > 1e-9 && d[2] <= 1e-3 ? "single agrees" : "single DIFFERS, or is hypre's"));
   for (PetscInt k = 0; k < 3; ++k) PetscCall(VecDestroy(&y[k]));
   PetscCall(VecDestroy(&x));
   PetscCall(PCDestroy(&pc));
@@ -331,7 +352,8 @@ int main(int argc, char **argv)
   PetscCall(FanMesh(PETSC_COMM_WORLD, straight ? PETSC_FALSE : PETSC_TRUE, &dm));
   PetscCall(DMGetDimension(dm, &dim));
   PetscCall(PetscOptionsGetIntArray(NULL, NULL, "-orders", orders, &np, &set));
-  PetscCheck(set && (matrix || derivative || solve || cycle || vectors), PETSC_COMM_WORLD, PETSC_ERR_USER, "Give -orders, and -what matrix, derivative, solve, cycle or vectors");
+  PetscCheck(set && (matrix || derivative || solve || cycle || vectors), PETSC_COMM_WORLD, PETSC_ERR_USER,
+             "Give -orders, and -what matrix, derivative, solve, cycle or vectors");
   for (PetscInt i = 0; i < np; ++i) {
     if (derivative) PetscCall(Derivatives(dm, dim, orders[i]));
     if (vectors) PetscCall(VectorType(dm, orders[i]));
@@ -339,14 +361,18 @@ int main(int argc, char **argv)
       HopsSpace space[2];
 
       if (cycle) {
-        static const char *const ams[] = {"-lor_pc_hypre_ams_cycle_type 11", "-lor_pc_hypre_ams_cycle_type 13", "-lor_pc_hypre_ams_cycle_type 14"};
-        static const char *const ads[] = {"-lor_pc_hypre_ads_cycle_type 11", "-lor_pc_hypre_ads_cycle_type 13", "-lor_pc_hypre_ads_cycle_type 14"};
+        static const char *const ams[] = {"-lor_pc_hypre_ams_cycle_type 11", "-lor_pc_hypre_ams_cycle_type 13",
+                                          "-lor_pc_hypre_ams_cycle_type 14"};
+        static const char *const ads[] = {"-lor_pc_hypre_ads_cycle_type 11", "-lor_pc_hypre_ads_cycle_type 13",
+                                          "-lor_pc_hypre_ads_cycle_type 14"};
 
-        for (PetscInt k = 0; k < (family < 3 ? 3 : 0); ++k) PetscCall(Cycle(dm, family, orders[i], family == 2 && dim == 3 ? ads[k] : ams[k]));
+        for (PetscInt k = 0; k < (family < 3 ? 3 : 0); ++k)
+          PetscCall(Cycle(dm, family, orders[i], family == 2 && dim == 3 ? ads[k] : ams[k]));
         continue;
       }
       if (solve) {
-        for (PetscInt k = 0; k < (family == 1 ? 2 : 1); ++k) PetscCall(Solve(dm, dim, family, orders[i], k ? PETSC_TRUE : PETSC_FALSE));
+        for (PetscInt k = 0; k < (family == 1 ? 2 : 1); ++k)
+          PetscCall(Solve(dm, dim, family, orders[i], k ? PETSC_TRUE : PETSC_FALSE));
         continue;
       }
       for (PetscInt b = 0; b < 2; ++b) PetscCall(CreateSpace(dm, family, orders[i], PETSC_TRUE, b ? "cuda" : "host", &space[b]));

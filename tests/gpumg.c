@@ -1,4 +1,6 @@
-static char help[] = "MATHOPSINTERP and PCHOPSMG on a device against the host: maps and their transposes, one cycle, iteration counts; no vector leaves the device.\n\
+static char help[] =
+  "MATHOPSINTERP and PCHOPSMG on a device against the host: maps and their transposes, one cycle, iteration counts; no vector\n\
+  leaves the device.\n\
   -orders <p,...> -curved <bool> -show -brief <bool: no iterations>\n\n";
 
 #include "gputest.h"
@@ -12,17 +14,34 @@ typedef struct {
 static const Variant variants[] = {
   {"Chebyshev-Jacobi", "-mg_levels_ksp_type chebyshev -mg_levels_pc_type jacobi -mg_levels_ksp_max_it 2", 1e-9, PETSC_TRUE},
   {"patches", "-mg_levels_ksp_type richardson -mg_levels_pc_type patchfd -mg_levels_ksp_max_it 1", 1e-11, PETSC_TRUE},
-  {"patches, full cycle", "-mg_levels_ksp_type richardson -mg_levels_pc_type patchfd -mg_levels_ksp_max_it 1 -mg_levels_pc_patchfd_direction forward -pc_mg_type full", 1e-11, PETSC_FALSE},
-  {"additive patches", "-mg_levels_ksp_type chebyshev -mg_levels_pc_type patchfd -mg_levels_pc_patchfd_type additive -mg_levels_ksp_max_it 2", 1e-9, PETSC_TRUE},
-  {"restricted patches", "-mg_levels_ksp_type richardson -mg_levels_pc_type patchfd -mg_levels_pc_patchfd_type restricted -mg_levels_ksp_max_it 2 -mg_levels_ksp_richardson_scale 0.7", 1e-11, PETSC_FALSE},
-  {"single, Chebyshev-Jacobi", "-pc_hopsmg_precision single -mg_levels_ksp_type chebyshev -mg_levels_pc_type jacobi -mg_levels_ksp_max_it 2", 1e-5, PETSC_TRUE},
-  {"single, patches", "-pc_hopsmg_precision single -mg_levels_ksp_type richardson -mg_levels_pc_type patchfd -mg_levels_ksp_max_it 1", 1e-5, PETSC_TRUE},
-  {"single, additive patches", "-pc_hopsmg_precision single -mg_levels_ksp_type richardson -mg_levels_ksp_richardson_scale 0.2 -mg_levels_pc_type patchfd -mg_levels_pc_patchfd_type additive -mg_levels_ksp_max_it 2", 1e-5, PETSC_TRUE},
+  {"patches, full cycle",
+   "-mg_levels_ksp_type richardson -mg_levels_pc_type patchfd -mg_levels_ksp_max_it 1 -mg_levels_pc_patchfd_direction forward "
+   "-pc_mg_type full",
+   1e-11, PETSC_FALSE},
+  {"additive patches",
+   "-mg_levels_ksp_type chebyshev -mg_levels_pc_type patchfd -mg_levels_pc_patchfd_type additive -mg_levels_ksp_max_it 2", 1e-9,
+   PETSC_TRUE},
+  {"restricted patches",
+   "-mg_levels_ksp_type richardson -mg_levels_pc_type patchfd -mg_levels_pc_patchfd_type restricted -mg_levels_ksp_max_it 2 "
+   "-mg_levels_ksp_richardson_scale 0.7",
+   1e-11, PETSC_FALSE},
+  {"single, Chebyshev-Jacobi",
+   "-pc_hopsmg_precision single -mg_levels_ksp_type chebyshev -mg_levels_pc_type jacobi -mg_levels_ksp_max_it 2", 1e-5, PETSC_TRUE},
+  {"single, patches",
+   "-pc_hopsmg_precision single -mg_levels_ksp_type richardson -mg_levels_pc_type patchfd -mg_levels_ksp_max_it 1", 1e-5,
+   PETSC_TRUE},
+  {"single, additive patches",
+   "-pc_hopsmg_precision single -mg_levels_ksp_type richardson -mg_levels_ksp_richardson_scale 0.2 -mg_levels_pc_type patchfd "
+   "-mg_levels_pc_patchfd_type additive -mg_levels_ksp_max_it 2",
+   1e-5, PETSC_TRUE},
 };
 
 static PetscErrorCode Clear(void)
 {
-  const char *const names[] = {"-mg_levels_ksp_type", "-mg_levels_pc_type", "-mg_levels_ksp_max_it", "-mg_levels_pc_patchfd_direction", "-mg_levels_pc_patchfd_type", "-mg_levels_ksp_richardson_scale", "-pc_hopsmg_precision", "-pc_mg_type"};
+  const char *const names[] = {"-mg_levels_ksp_type",        "-mg_levels_pc_type",
+                               "-mg_levels_ksp_max_it",      "-mg_levels_pc_patchfd_direction",
+                               "-mg_levels_pc_patchfd_type", "-mg_levels_ksp_richardson_scale",
+                               "-pc_hopsmg_precision",       "-pc_mg_type"};
 
   PetscFunctionBeginUser;
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(names); ++i) PetscCall(PetscOptionsClearValue(NULL, names[i]));
@@ -42,7 +61,8 @@ static PetscErrorCode Fill(Vec h, Vec d)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* both ways between two levels, added to something, and transposed; the transpose twice, which must be the same to the last bit */
+/* both ways between two levels, added to something, and transposed; the transpose twice, which must be the
+   same to the last bit */
 static PetscErrorCode Maps(HopsSpace fine[2], DM coarsedm, PetscInt p, PetscReal *worst)
 {
   HopsSpace coarse[2];
@@ -161,7 +181,8 @@ int main(int argc, char **argv)
     PetscCall(Maps(space, coarse, orders[i], &worst));
     if (orders[i] > 1) PetscCall(Maps(space, NULL, orders[i] / 2, &worst));
     ok = worst <= 1e-12 ? PETSC_TRUE : PETSC_FALSE;
-    if (show || !ok) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "order %" PetscInt_FMT ", maps: differ by %g\n", orders[i], (double)worst));
+    if (show || !ok)
+      PetscCall(PetscPrintf(PETSC_COMM_WORLD, "order %" PetscInt_FMT ", maps: differ by %g\n", orders[i], (double)worst));
     PetscCall(Fill(b[0], b[1]));
     for (size_t v = 0; v < PETSC_STATIC_ARRAY_LENGTH(variants); ++v) {
       PetscReal e;
@@ -172,7 +193,11 @@ int main(int argc, char **argv)
       for (PetscInt k = 0; k < 2; ++k) PetscCall(Cycle(A[k], b[k], variants[v].symmetric, y[k], &its[k]));
       PetscCall(Differ(y[0], y[1], &e));
       set = e <= variants[v].tol && PetscAbsInt(its[0] - its[1]) <= (variants[v].tol > 1e-6 ? 1 : 0) ? PETSC_TRUE : PETSC_FALSE;
-      if (show || !set) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "order %" PetscInt_FMT ", %s: a cycle differs by %g, %" PetscInt_FMT " iterations on the host, %" PetscInt_FMT " on the device\n", orders[i], variants[v].name, (double)e, its[0], its[1]));
+      if (show || !set)
+        PetscCall(PetscPrintf(PETSC_COMM_WORLD,
+                              "order %" PetscInt_FMT ", %s: a cycle differs by %g, %" PetscInt_FMT
+                              " iterations on the host, %" PetscInt_FMT " on the device\n",
+                              orders[i], variants[v].name, (double)e, its[0], its[1]));
       if (!set) ok = PETSC_FALSE;
     }
     PetscCall(Clear());

@@ -1,4 +1,5 @@
-static char help[] = "MATPA on a device against MATPA on the host: action, identity rows, diagonal, lifting, refills; refused input.\n\
+static char help[] =
+  "MATPA on a device against MATPA on the host: action, identity rows, diagonal, lifting, refills; refused input.\n\
   -dim <d> -orders <p,...> -cells <n,n,n: of the box made from arrays> -refuse -device_vectors\n\n";
 
 #include "gputest.h"
@@ -12,7 +13,8 @@ static PetscErrorCode Order(DM dm, PetscInt dim, HopsSpace space[], PetscInt p)
   for (PetscInt q = PetscMax(1, p); q <= p + 4; ++q) { /* p: fewer points than nodes; p + 4: the collocated rule */
     const PetscBool gll = q == p + 4 ? PETSC_TRUE : PETSC_FALSE;
 
-    for (PetscInt t = 0; t < 6; ++t) { /* tensor, diagonal tensor, scalar with mass; tensor alone; mass alone; tensor, mass and faces */
+    /* tensor, diagonal tensor, scalar with mass; tensor alone; mass alone; tensor, mass and faces */
+    for (PetscInt t = 0; t < 6; ++t) {
       const PetscInt  nc    = t == 1 ? dim : (t == 2 ? 1 : dim * (dim + 1) / 2);
       HopsCoefficient kappa = NULL, mass = NULL, one;
       PetscScalar     c = 1.7;
@@ -33,7 +35,9 @@ static PetscErrorCode Order(DM dm, PetscInt dim, HopsSpace space[], PetscInt p)
       PetscCall(HopsCoefficientDestroy(&mass));
       PetscCall(HopsCoefficientDestroy(&one));
       if (worst > 1e-12) {
-        PetscCall(PetscPrintf(PETSC_COMM_WORLD, "order %" PetscInt_FMT ", Q %" PetscInt_FMT "%s, terms %" PetscInt_FMT ": differs\n", p, q, gll ? " (GLL)" : "", t));
+        PetscCall(PetscPrintf(PETSC_COMM_WORLD,
+                              "order %" PetscInt_FMT ", Q %" PetscInt_FMT "%s, terms %" PetscInt_FMT ": differs\n", p, q,
+                              gll ? " (GLL)" : "", t));
         PetscFunctionReturn(PETSC_SUCCESS);
       }
     }
@@ -98,7 +102,8 @@ static PetscErrorCode DeviceVectors(HopsSpace sp, PetscInt order)
   PetscCall(VecNorm(y, NORM_2, &norm));
   PetscCall(VecAXPY(z, -1.0, y));
   PetscCall(VecNorm(z, NORM_2, &diff));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "order %" PetscInt_FMT ": vectors of the device on the host's operator: %s\n", order, device && norm > 0.0 && diff <= 1e-14 * norm ? "as the host's" : "WRONG"));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "order %" PetscInt_FMT ": vectors of the device on the host's operator: %s\n", order,
+                        device && norm > 0.0 && diff <= 1e-14 * norm ? "as the host's" : "WRONG"));
   PetscCall(VecDestroy(&x));
   PetscCall(VecDestroy(&y));
   PetscCall(VecDestroy(&z));

@@ -6,14 +6,16 @@ static char help[] = "Vertex-patch smoothing sweeps on a device against dense lo
 #if defined(PETSC_HAVE_CUDA)
   #include "../bench/cuda/patchbox.h"
 
-/* The library's sweep from zero, over x that holds NaN inside, gives bit by bit what one from an x set to zero does */
+/* The library's sweep from zero, over x that holds NaN inside, gives bit by bit what one from an x set to
+   zero does */
 static PetscErrorCode SweepFromZero(Box *box, PetscBool reverse, PetscBool *same)
 {
-  const PetscInt nx = box->ncells[0] * box->p + 1, ny = box->ncells[1] * box->p + 1, nz = box->dim == 3 ? box->ncells[2] * box->p + 1 : 1;
-  const size_t   size = box->single ? 4 : 8;
-  PetscReal     *x, *b;
-  void          *y[2];
-  PetscRandom    rand;
+  const PetscInt nx = box->ncells[0] * box->p + 1, ny = box->ncells[1] * box->p + 1,
+                 nz = box->dim == 3 ? box->ncells[2] * box->p + 1 : 1;
+  const size_t size = box->single ? 4 : 8;
+  PetscReal   *x, *b;
+  void        *y[2];
+  PetscRandom  rand;
 
   PetscFunctionBeginUser;
   PetscCall(PetscMalloc4(box->nnodes, &x, box->nnodes, &b, box->nnodes * size, (char **)&y[0], box->nnodes * size, (char **)&y[1]));
@@ -24,7 +26,8 @@ static PetscErrorCode SweepFromZero(Box *box, PetscBool reverse, PetscBool *same
   for (int zero = 0; zero < 2; ++zero) {
     for (PetscInt64 i = 0; i < box->nnodes; ++i) {
       const PetscInt64 j = i / nx % ny, k = i / nx / ny;
-      const PetscBool  inside = i % nx && i % nx < nx - 1 && j && j < ny - 1 && (box->dim == 2 || (k && k < nz - 1)) ? PETSC_TRUE : PETSC_FALSE;
+      const PetscBool  inside =
+        i % nx && i % nx < nx - 1 && j && j < ny - 1 && (box->dim == 2 || (k && k < nz - 1)) ? PETSC_TRUE : PETSC_FALSE;
 
       x[i] = zero && inside ? NAN : 0.0;
     }
@@ -68,7 +71,8 @@ int main(int argc, char **argv)
           PetscCall(BoxCompare(&box, kind, reverse, &ok, &error));
           if (!ok) continue; /* more shared memory than a block has */
           if (!(error < (single ? 1e-5 : 1e-12))) {
-            PetscCall(PetscPrintf(PETSC_COMM_WORLD, "order %" PetscInt_FMT ", %s precision, %s: %.2e\n", orders[i], single ? "single" : "double", BoxKinds[kind], (double)error));
+            PetscCall(PetscPrintf(PETSC_COMM_WORLD, "order %" PetscInt_FMT ", %s precision, %s: %.2e\n", orders[i],
+                                  single ? "single" : "double", BoxKinds[kind], (double)error));
             good = PETSC_FALSE;
           }
         }
@@ -77,13 +81,15 @@ int main(int argc, char **argv)
 
           PetscCall(SweepFromZero(&box, r ? PETSC_TRUE : PETSC_FALSE, &same));
           if (!same) {
-            PetscCall(PetscPrintf(PETSC_COMM_WORLD, "order %" PetscInt_FMT ", %s precision: a %s sweep from zero differs\n", orders[i], single ? "single" : "double", r ? "backward" : "forward"));
+            PetscCall(PetscPrintf(PETSC_COMM_WORLD, "order %" PetscInt_FMT ", %s precision: a %s sweep from zero differs\n",
+                                  orders[i], single ? "single" : "double", r ? "backward" : "forward"));
             good = PETSC_FALSE;
           }
         }
         PetscCall(BoxDestroy(&box));
       }
-    if (good) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "order %" PetscInt_FMT ": all kernels agree with dense local solves\n", orders[i]));
+    if (good)
+      PetscCall(PetscPrintf(PETSC_COMM_WORLD, "order %" PetscInt_FMT ": all kernels agree with dense local solves\n", orders[i]));
   }
   PetscCall(PetscFinalize());
   return 0;

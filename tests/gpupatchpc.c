@@ -1,4 +1,6 @@
-static char help[] = "PCPATCHFD on a device against PCPATCHFD on the host: all types and directions, transposes, sweeps on an iterate, iteration counts; no copies.\n\
+static char help[] =
+  "PCPATCHFD on a device against PCPATCHFD on the host: all types and directions, transposes, sweeps on an iterate, iteration\n\
+  counts; no copies.\n\
   -orders <p,...> -curved <bool> -contrast <k> -show -brief <bool: no powers, no iterations> -tensor <0: no tensor cores>\n\n";
 
 #include "gputest.h"
@@ -99,7 +101,8 @@ static PetscErrorCode Results(Mat A, Vec b, PetscBool symmetric, Vec y[6], Petsc
     PetscCall(PCApply(pc, w, y[5]));
   }
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
-  if (size == 1 && Copies() != copies) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%g copies between process and device\n", (double)(Copies() - copies)));
+  if (size == 1 && Copies() != copies)
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%g copies between process and device\n", (double)(Copies() - copies)));
   *its = 0;
   if (!brief) {
     PetscCall(VecDuplicate(b, &x0));
@@ -155,12 +158,19 @@ static PetscErrorCode Order(HopsSpace space[2], PetscInt p, PetscBool mass, Pets
 
       PetscCall(Differ(y[0][r], y[1][r], &e));
       if (r == 5) e *= 0.05; /* of twenty applications */
-      if (show || !(e <= variants[v].tol)) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "order %" PetscInt_FMT ", %s, %s: differ by %g\n", p, variants[v].name, what[r], (double)e));
+      if (show || !(e <= variants[v].tol))
+        PetscCall(PetscPrintf(PETSC_COMM_WORLD, "order %" PetscInt_FMT ", %s, %s: differ by %g\n", p, variants[v].name, what[r],
+                              (double)e));
       if (!(e <= variants[v].tol)) *ok = PETSC_FALSE;
     }
-    /* rounding moves counts of single precision and long ones a little: on the host, 1e-15 in the right-hand side makes 33 of element patches 32 */
+    /* rounding moves counts of single precision and long ones a little: on the host, 1e-15 in the right-hand
+       side makes 33 of element patches 32 */
     slack = variants[v].symmetric ? its[0] / 10 + (variants[v].tol > 1e-6 ? 1 : 0) : its[0] / 5 + 2;
-    if (show || PetscAbsInt(its[0] - its[1]) > slack) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "order %" PetscInt_FMT ", %s: %" PetscInt_FMT " iterations on the host, %" PetscInt_FMT " on the device\n", p, variants[v].name, its[0], its[1]));
+    if (show || PetscAbsInt(its[0] - its[1]) > slack)
+      PetscCall(PetscPrintf(PETSC_COMM_WORLD,
+                            "order %" PetscInt_FMT ", %s: %" PetscInt_FMT " iterations on the host, %" PetscInt_FMT
+                            " on the device\n",
+                            p, variants[v].name, its[0], its[1]));
     if (PetscAbsInt(its[0] - its[1]) > slack) *ok = PETSC_FALSE;
     for (PetscInt k = 0; k < 2; ++k)
       for (PetscInt r = 0; r < 6; ++r) PetscCall(VecDestroy(&y[k][r]));

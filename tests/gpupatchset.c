@@ -1,4 +1,6 @@
-static char help[] = "Local solves of sets of patches on a device against plain loops: cubes (by vector units and by tensor cores), bricks and dense inverses, all modes.\n\
+static char help[] =
+  "Local solves of sets of patches on a device against plain loops: cubes (by vector units and by tensor cores), bricks and\n\
+  dense inverses, all modes.\n\
   -dim <d> -sizes <n,...>\n\n";
 
 #include <petscsys.h>
@@ -48,7 +50,8 @@ static PetscErrorCode Reference(const HopsCudaPatchInput *in, int color, HopsCud
         for (PetscInt e = 0; e < n && !t; ++e) {
           PetscReal lambda = in->scale[p][3];
 
-          for (PetscInt d = 0, stride = 1; d < in->dim; stride *= size[d++]) lambda += in->scale[p][d] * in->values[in->foffset[in->factor[p][d]] + size[d] * size[d] + e / stride % size[d]];
+          for (PetscInt d = 0, stride = 1; d < in->dim; stride *= size[d++])
+            lambda += in->scale[p][d] * in->values[in->foffset[in->factor[p][d]] + size[d] * size[d] + e / stride % size[d]];
           u[e] *= in->scale[p][4] / lambda;
         }
       }
@@ -117,7 +120,8 @@ static PetscErrorCode Run(PetscInt dim, PetscInt size, PetscBool single, PetscBo
     for (int i = 0; i < fsize[f]; ++i) values[foffset[f] + fsize[f] * fsize[f] + i] = 1.0 + i;
   for (PetscInt i = 0; i < in.ninv; ++i) PetscCall(PetscRandomGetValueReal(rand, &inv[i]));
   for (PetscInt i = 0; i < NP; ++i) level[i] = 9;
-  for (int c = 0; c < NCOLORS; ++c) { /* patches of a colour share no unknown, those of different ones do; some entries stand for nothing */
+  /* patches of a colour share no unknown, those of different ones do; some entries stand for nothing */
+  for (int c = 0; c < NCOLORS; ++c) {
     PetscInt next = c;
 
     for (int p = 0; p < in.n; ++p)
@@ -166,7 +170,8 @@ static PetscErrorCode Run(PetscInt dim, PetscInt size, PetscBool single, PetscBo
   PetscCall(HopsCudaPatchSetDestroy(&set));
   PetscCall(PetscFree5(values, inv, idx, dist, level));
   PetscCall(PetscRandomDestroy(&rand));
-  PetscCall(PetscPrintf(PETSC_COMM_SELF, "size %" PetscInt_FMT ", %s precision%s: ", size, single ? "single" : "double", tensor && has ? ", tensor cores" : ""));
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, "size %" PetscInt_FMT ", %s precision%s: ", size, single ? "single" : "double",
+                        tensor && has ? ", tensor cores" : ""));
   if (worst < (single ? 1e-5 : 1e-12)) PetscCall(PetscPrintf(PETSC_COMM_SELF, "agree\n"));
   else PetscCall(PetscPrintf(PETSC_COMM_SELF, "differ by %g\n", (double)worst));
   PetscFunctionReturn(PETSC_SUCCESS);

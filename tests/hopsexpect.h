@@ -1,10 +1,12 @@
-/* Calls that must raise an error whose text has certain words: EXPECT(name, call, "words|separated|by bars"). */
+/* Calls that must raise an error whose text has certain words: EXPECT(name, call, "words|separated|by bars").
+   */
 #pragma once
 #include "hopstest.h"
 
 static char message[4096];
 
-static PetscErrorCode Catch(MPI_Comm comm, int line, const char *func, const char *file, PetscErrorCode n, PetscErrorType type, const char *mess, void *ctx)
+static PetscErrorCode Catch(MPI_Comm comm, int line, const char *func, const char *file, PetscErrorCode n, PetscErrorType type,
+                            const char *mess, void *ctx)
 {
   if (type == PETSC_ERROR_INITIAL && mess) PetscStrncpy(message, mess, sizeof(message));
   return n;

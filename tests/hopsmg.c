@@ -1,4 +1,6 @@
-static char help[] = "The life of PCHOPSMG: convergence on a mesh of options, new coefficients, resets, transposes, null spaces, coarse matrices, meshes made separately.\n\
+static char help[] =
+  "The life of PCHOPSMG: convergence on a mesh of options, new coefficients, resets, transposes, null spaces, coarse matrices,\n\
+  meshes made separately.\n\
   -order <p> -life: one solver through all kinds of coefficient and boundary condition\n\
   else one solve, with a constant tensor and a reaction (-mass: the reaction alone), and what must hold on every level\n\n";
 
@@ -33,7 +35,8 @@ static PetscErrorCode Create(Mat A, KSP *ksp)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A x = A u; at most `most` iterations, or their number printed where most is 0. Constants do not count where they are in the null space */
+/* A x = A u; at most `most` iterations, or their number printed where most is 0. Constants do not count where
+   they are in the null space */
 static PetscErrorCode Solve(KSP ksp, HopsSpace sp, const char name[], PetscInt most)
 {
   Mat                A;
@@ -59,7 +62,9 @@ static PetscErrorCode Solve(KSP ksp, HopsSpace sp, const char name[], PetscInt m
   PetscCall(VecAXPY(x, -1.0, u));
   PetscCall(VecNorm(x, NORM_2, &e));
   if (most) PetscCall(Say(name, reason > 0 && e <= 1e-7 * n && its <= most ? PETSC_TRUE : PETSC_FALSE));
-  else PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %s, iterations %" PetscInt_FMT "\n", name, reason > 0 && e <= 1e-7 * n ? "ok" : "WRONG", its));
+  else
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %s, iterations %" PetscInt_FMT "\n", name,
+                          reason > 0 && e <= 1e-7 * n ? "ok" : "WRONG", its));
   PetscCall(VecDestroy(&u));
   PetscCall(VecDestroy(&x));
   PetscCall(VecDestroy(&b));
@@ -231,8 +236,9 @@ static PetscErrorCode Natural(DM dm, PetscInt dim, PetscInt p)
 }
 
 /*
-  On every level: restriction is the transpose of prolongation, evaluation is its left inverse, and the operator is the Galerkin product,
-  where quadrature is exact on the mesh: whatever way the cells are turned, and whatever ranks share them.
+  On every level: restriction is the transpose of prolongation, evaluation is its left inverse, and the
+  operator is the Galerkin product, where quadrature is exact on the mesh: whatever way the cells are turned,
+  and whatever ranks share them.
 */
 static PetscErrorCode Level(PC pc, PetscInt l, PetscReal err[3])
 {
@@ -284,7 +290,8 @@ static PetscErrorCode Level(PC pc, PetscInt l, PetscReal err[3])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* one cycle in single precision and in double precision, with the same smoothing intervals: they differ by rounding */
+/* one cycle in single precision and in double precision, with the same smoothing intervals: they differ by
+   rounding */
 static PetscErrorCode Precisions(Mat A, HopsSpace sp)
 {
   KSP       ksp;

@@ -217,10 +217,12 @@ static PetscErrorCode Left(PetscInt dim, const PetscReal x[], PetscInt nc, Petsc
   return PETSC_SUCCESS;
 }
 
-/* Where a smoother that takes them would not converge; what is definite, or not known to be wrong, is accepted */
+/* Where a smoother that takes them would not converge; what is definite, or not known to be wrong, is
+   accepted */
 static PetscErrorCode Coefficients(void)
 {
-  PetscScalar      v[4] = {-1.0, 0.0, 1.0, 2.0}, indefinite[3] = {1.0, 2.0, 1.0}, semi[3] = {1.0, 2.0, 4.0}, axis[2] = {1.0, 0.0}, mixed[2] = {1.0, -1e-3};
+  PetscScalar v[4] = {-1.0, 0.0, 1.0, 2.0}, indefinite[3] = {1.0, 2.0, 1.0}, semi[3] = {1.0, 2.0, 4.0}, axis[2] = {1.0, 0.0},
+              mixed[2]      = {1.0, -1e-3};
   const PetscInt   sides[4] = {1, 2, 3, 4};
   DM               dm, fine, parts;
   PetscPartitioner partitioner;
@@ -294,7 +296,8 @@ static PetscErrorCode Coefficients(void)
   PetscCall(PCSetUp(pc));
   PetscCall(MatPASetDiffusion(A, diagonal[1]));
   PetscCall(PCSetUp(pc));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "accepted: zero diffusion with a reaction, a negative or zero reaction, tensors with a zero direction\n"));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD,
+                        "accepted: zero diffusion with a reaction, a negative or zero reaction, tensors with a zero direction\n"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

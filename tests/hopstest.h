@@ -1,4 +1,5 @@
-/* What several tests share: structured boxes as arrays, curved DMPlex boxes, coefficient functions, dense matrices. */
+/* What several tests share: structured boxes as arrays, curved DMPlex boxes, coefficient functions, dense
+   matrices. */
 #pragma once
 #include <hops.h>
 #include <hops/private/petscshim.h>
@@ -28,10 +29,12 @@ static inline PetscErrorCode TestGLL(PetscInt n, PetscReal x[])
 }
 
 /*
-  A structured box of n[d] cells of graded lengths (ratio r between neighbours), as arrays on one rank; node spacing inside a
-  cell from z[p+1]. Essential: the whole boundary, if asked for. map (may be NULL) moves the nodes.
+  A structured box of n[d] cells of graded lengths (ratio r between neighbours), as arrays on one rank; node
+  spacing inside a cell from z[p+1]. Essential: the whole boundary, if asked for. map (may be NULL) moves the
+  nodes.
 */
-static inline PetscErrorCode TestBox(PetscInt dim, const PetscInt n[], PetscInt p, PetscReal r, const PetscReal z[], PetscBool dirichlet, void (*map)(PetscInt, PetscReal[]), HopsSpace *sp)
+static inline PetscErrorCode TestBox(PetscInt dim, const PetscInt n[], PetscInt p, PetscReal r, const PetscReal z[],
+                                     PetscBool dirichlet, void (*map)(PetscInt, PetscReal[]), HopsSpace *sp)
 {
   PetscInt   N[3] = {1, 1, 1}, nc = 1, ntot = 1, np, *nodes, *ess, ness = 0;
   PetscReal *coords, *x[3];
@@ -69,7 +72,8 @@ static inline PetscErrorCode TestBox(PetscInt dim, const PetscInt n[], PetscInt 
   for (PetscInt g = 0; g < ntot && dirichlet; ++g) {
     PetscBool b = PETSC_FALSE;
 
-    for (PetscInt d = 0, k = g; d < dim; ++d, k /= N[d - 1]) b = b || k % N[d] == 0 || k % N[d] == N[d] - 1 ? PETSC_TRUE : PETSC_FALSE;
+    for (PetscInt d = 0, k = g; d < dim; ++d, k /= N[d - 1])
+      b = b || k % N[d] == 0 || k % N[d] == N[d] - 1 ? PETSC_TRUE : PETSC_FALSE;
     if (b) ess[ness++] = g;
   }
   PetscCall(HopsSpaceCreateFromArrays(PETSC_COMM_SELF, dim, p, nc, ntot, nodes, coords, ness, ess, sp));
@@ -119,13 +123,16 @@ static inline PetscErrorCode TestMesh(MPI_Comm comm, PetscBool curved, DM *dm)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* n^dim cells on the unit box, mapped; -dm_coord_petscspace_degree has effect, which it has not after DMPlexCreateBoxMesh() */
+/* n^dim cells on the unit box, mapped; -dm_coord_petscspace_degree has effect, which it has not after
+   DMPlexCreateBoxMesh() */
 static inline PetscErrorCode TestCube(PetscInt dim, PetscInt n, void (*map)(PetscInt, PetscReal[]), DM *dm)
 {
   char text[128];
 
   PetscFunctionBeginUser;
-  PetscCall(PetscSNPrintf(text, sizeof(text), "-dm_plex_dim %" PetscInt_FMT " -dm_plex_box_faces %" PetscInt_FMT ",%" PetscInt_FMT ",%" PetscInt_FMT, dim, n, n, n));
+  PetscCall(PetscSNPrintf(text, sizeof(text),
+                          "-dm_plex_dim %" PetscInt_FMT " -dm_plex_box_faces %" PetscInt_FMT ",%" PetscInt_FMT ",%" PetscInt_FMT,
+                          dim, n, n, n));
   PetscCall(PetscOptionsInsertString(NULL, text));
   PetscCall(TestMeshMapped(PETSC_COMM_WORLD, map, dm));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -1,4 +1,5 @@
-static char help[] = "Functions of the public interface that codes without options call: spaces set and found again, references, inner solvers, factors, views.\n\n";
+static char help[] = "Functions of the public interface that codes without options call: spaces set and found again, references, "
+                     "inner solvers, factors, views.\n\n";
 
 #include "hopstest.h"
 
@@ -152,7 +153,8 @@ static PetscErrorCode Patches(HopsSpace sp, Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* -pc_patchfd_damp below 1: all surrogates are scaled so that their bound is that number, so additive corrections are proportional to it */
+/* -pc_patchfd_damp below 1: all surrogates are scaled so that their bound is that number, so additive
+   corrections are proportional to it */
 static PetscErrorCode Damping(Mat A)
 {
   Vec b, x[2];

@@ -1,4 +1,6 @@
-static char help[] = "MATHOPSINTERP between nested spaces against dense matrices: coarse functions, one by one, at the fine nodes, and the other way round.\n\
+static char help[] =
+  "MATHOPSINTERP between nested spaces against dense matrices: coarse functions, one by one, at the fine nodes, and the other\n\
+  way round.\n\
   -dim <d> -coarse <q> -fine <p> -same (one mesh) -fe (the fine space has the numbering of a PetscFE)\n\
   -orientations: two cells in every relative orientation in place of a box\n\n";
 
@@ -71,7 +73,8 @@ static PetscBool Inside(PetscInt dim, const PetscReal b[], const PetscReal x[])
   return PETSC_TRUE;
 }
 
-/* The Lagrange function of the unknown at y, at the point x of the same box: a product over the axes, whatever the cell's orientation */
+/* The Lagrange function of the unknown at y, at the point x of the same box: a product over the axes,
+   whatever the cell's orientation */
 static PetscReal Phi(PetscInt dim, PetscInt p, const PetscReal z[], const PetscReal b[], const PetscReal y[], const PetscReal x[])
 {
   PetscReal v = 1.0;
@@ -88,7 +91,8 @@ static PetscReal Phi(PetscInt dim, PetscInt p, const PetscReal z[], const PetscR
   return v;
 }
 
-/* max |P - D|, D[i][j] = function j of `from` at node i of `to`, in the last box that holds both; and of the transposes and additions */
+/* max |P - D|, D[i][j] = function j of `from` at node i of `to`, in the last box that holds both; and of the
+   transposes and additions */
 static PetscErrorCode Compare(DM dm, PetscInt dim, PetscInt p, HopsSpace from, HopsSpace to, PetscReal *err)
 {
   Mat        P;
@@ -122,7 +126,8 @@ static PetscErrorCode Compare(DM dm, PetscInt dim, PetscInt p, HopsSpace from, H
     PetscCall(MatMultAdd(P, x, z, z));
     PetscCall(VecGetArrayRead(y, &a));
     PetscCall(VecGetArrayRead(z, &c));
-    for (PetscInt i = 0; i < nt; ++i) *err = TestWorse(TestWorse(*err, PetscAbsScalar(a[i] - D[i * nf + j])), PetscAbsScalar(c[i] - 1.0 - D[i * nf + j]));
+    for (PetscInt i = 0; i < nt; ++i)
+      *err = TestWorse(TestWorse(*err, PetscAbsScalar(a[i] - D[i * nf + j])), PetscAbsScalar(c[i] - 1.0 - D[i * nf + j]));
     PetscCall(VecRestoreArrayRead(y, &a));
     PetscCall(VecRestoreArrayRead(z, &c));
   }
@@ -138,7 +143,8 @@ static PetscErrorCode Compare(DM dm, PetscInt dim, PetscInt p, HopsSpace from, H
     PetscCall(MatMultTransposeAdd(P, y, w, w));
     PetscCall(VecGetArrayRead(x, &a));
     PetscCall(VecGetArrayRead(w, &c));
-    for (PetscInt j = 0; j < nf; ++j) *err = TestWorse(TestWorse(*err, PetscAbsScalar(a[j] - D[i * nf + j])), PetscAbsScalar(c[j] - 1.0 - D[i * nf + j]));
+    for (PetscInt j = 0; j < nf; ++j)
+      *err = TestWorse(TestWorse(*err, PetscAbsScalar(a[j] - D[i * nf + j])), PetscAbsScalar(c[j] - 1.0 - D[i * nf + j]));
     PetscCall(VecRestoreArrayRead(x, &a));
     PetscCall(VecRestoreArrayRead(w, &c));
   }
@@ -154,7 +160,8 @@ static PetscErrorCode Compare(DM dm, PetscInt dim, PetscInt p, HopsSpace from, H
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* both directions between orders q and p, without and with essential conditions on all of the boundary, which the coarse space takes over */
+/* both directions between orders q and p, without and with essential conditions on all of the boundary, which
+   the coarse space takes over */
 static PetscErrorCode Check(DM coarsedm, PetscInt dim, PetscInt q, PetscInt p, PetscReal *up, PetscReal *down)
 {
   DM        finedm;
@@ -195,7 +202,8 @@ static PetscErrorCode Check(DM coarsedm, PetscInt dim, PetscInt q, PetscInt p, P
 /* corner of DMPlex's vertex k of a cell, bit d for direction d */
 static const PetscInt plexcorner2[4] = {0, 1, 3, 2}, plexcorner3[8] = {0, 2, 3, 1, 4, 5, 7, 6};
 
-/* corner to which symmetry s (a permutation of the axes, then reflections) takes corner c, or -1 if s turns the cell inside out */
+/* corner to which symmetry s (a permutation of the axes, then reflections) takes corner c, or -1 if s turns
+   the cell inside out */
 static PetscInt Symmetry(PetscInt dim, PetscInt s, PetscInt c)
 {
   static const PetscInt perm[6][3] = {{0, 1, 2}, {1, 2, 0}, {2, 0, 1}, {1, 0, 2}, {0, 2, 1}, {2, 1, 0}};
@@ -253,7 +261,9 @@ int main(int argc, char **argv)
     PetscCall(DMDestroy(&dm));
     ++count;
   }
-  PetscCall(PetscPrintf(PETSC_COMM_SELF, "%" PetscInt_FMT " meshes, order %" PetscInt_FMT " to %" PetscInt_FMT ": prolongation %s, evaluation %s\n", count, q, p, up < 1e-13 ? "exact" : "WRONG", down < 1e-13 ? "exact" : "WRONG"));
+  PetscCall(PetscPrintf(PETSC_COMM_SELF,
+                        "%" PetscInt_FMT " meshes, order %" PetscInt_FMT " to %" PetscInt_FMT ": prolongation %s, evaluation %s\n",
+                        count, q, p, up < 1e-13 ? "exact" : "WRONG", down < 1e-13 ? "exact" : "WRONG"));
   if (up >= 1e-13 || down >= 1e-13) PetscCall(PetscPrintf(PETSC_COMM_SELF, "errors %g %g\n", (double)up, (double)down));
   PetscCall(PetscFinalize());
   return 0;

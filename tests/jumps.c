@@ -91,7 +91,7 @@ static PetscErrorCode Solve(Mat A, Vec b, PetscInt *its, PetscReal *error)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* ------------------------------------------------------------- by HopsCoefficient ------------------------------------------------------------- */
+/* ------------------------------------- by HopsCoefficient ------------------------------------- */
 
 static PetscErrorCode Coefficient(HopsSpace sp, DM dm, PetscBool bycell, HopsCoefficient *cf)
 {
@@ -150,11 +150,13 @@ static PetscErrorCode Form(DM dm, HopsFamily family, PetscInt order, PetscBool b
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* ---------------------------------------------------------------- by a PetscDS ---------------------------------------------------------------- */
+/* ---------------------------------------- by a PetscDS ---------------------------------------- */
 
 #define POINT \
-  PetscInt dim, PetscInt Nf, PetscInt NfAux, const PetscInt uOff[], const PetscInt uOff_x[], const PetscScalar u[], const PetscScalar u_t[], const PetscScalar u_x[], const PetscInt aOff[], const PetscInt aOff_x[], const PetscScalar a[], const PetscScalar a_t[], \
-    const PetscScalar a_x[], PetscReal t, PetscReal shift, const PetscReal x[], PetscInt nconst, const PetscScalar constants[], PetscScalar g[]
+  PetscInt dim, PetscInt Nf, PetscInt NfAux, const PetscInt uOff[], const PetscInt uOff_x[], const PetscScalar u[], \
+    const PetscScalar u_t[], const PetscScalar u_x[], const PetscInt aOff[], const PetscInt aOff_x[], const PetscScalar a[], \
+    const PetscScalar a_t[], const PetscScalar a_x[], PetscReal t, PetscReal shift, const PetscReal x[], PetscInt nconst, \
+    const PetscScalar constants[], PetscScalar g[]
 
 static void g3(POINT)
 {

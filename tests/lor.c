@@ -17,7 +17,8 @@ static PetscErrorCode CreateLOR(Mat A, PC *pc, Mat *L)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Jacobian of TestCurve (composed with the cell's affine map) by the interpolant of order p on its GLL nodes z */
+/* Jacobian of TestCurve (composed with the cell's affine map) by the interpolant of order p on its GLL nodes
+   z */
 static void Jacobian(PetscInt dim, PetscInt p, const PetscReal z[], const PetscReal X[], const PetscInt v[], PetscReal J[])
 {
   for (PetscInt i = 0; i < dim; ++i)
@@ -69,11 +70,13 @@ static PetscReal Invert(PetscInt n, const PetscReal A[], PetscReal B[])
 }
 
 /*
-  One cell's matrix, sub-cell by sub-cell: multilinear functions with quadrature at the sub-cell's corners, where the geometry is that of
-  the cell's own map at that node, and the corners of all sub-cells around a node share its Gauss-Lobatto weight in proportion to their
-  volumes. Coefficients are those at the points Y. D is dense, of (p+1)^dim rows.
+  One cell's matrix, sub-cell by sub-cell: multilinear functions with quadrature at the sub-cell's corners,
+  where the geometry is that of the cell's own map at that node, and the corners of all sub-cells around a
+  node share its Gauss-Lobatto weight in proportion to their volumes. Coefficients are those at the points Y.
+  D is dense, of (p+1)^dim rows.
 */
-static PetscErrorCode BruteForce(PetscInt dim, PetscInt p, const PetscReal z[], const PetscReal X[], const PetscReal Y[], PetscScalar D[])
+static PetscErrorCode BruteForce(PetscInt dim, PetscInt p, const PetscReal z[], const PetscReal X[], const PetscReal Y[],
+                                 PetscScalar D[])
 {
   const PetscInt n = p + 1, nc = 1 << dim, ns = PetscPowInt(p, dim), N = PetscPowInt(n, dim);
 
@@ -123,7 +126,8 @@ static PetscErrorCode BruteForce(PetscInt dim, PetscInt p, const PetscReal z[], 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Y: the map of the nodes X at the points z, the first and the last moved into the cell by a hundredth of a sub-cell */
+/* Y: the map of the nodes X at the points z, the first and the last moved into the cell by a hundredth of a
+   sub-cell */
 static void Inside(PetscInt dim, PetscInt p, const PetscReal z[], const PetscReal X[], PetscReal Y[])
 {
   const PetscInt n = p + 1, N = PetscPowInt(n, dim);
@@ -226,7 +230,8 @@ static PetscErrorCode Refill(HopsSpace sp, PetscInt dim)
   PetscCall(MatAXPY(diff, -1.0, M, DIFFERENT_NONZERO_PATTERN));
   PetscCall(MatNorm(diff, NORM_FROBENIUS, &e));
   PetscCall(MatGetInfo(L, MAT_LOCAL, &after));
-  PetscCall(PetscPrintf(PETSC_COMM_SELF, "refilled values: %s, pattern %s\n", e <= 1e-14 * n ? "those of a new matrix" : "WRONG", L == first && before.nz_used == after.nz_used ? "kept" : "REBUILT"));
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, "refilled values: %s, pattern %s\n", e <= 1e-14 * n ? "those of a new matrix" : "WRONG",
+                        L == first && before.nz_used == after.nz_used ? "kept" : "REBUILT"));
   PetscCall(MatDestroy(&diff));
   PetscCall(MatDestroy(&A));
   PetscCall(MatDestroy(&B));

@@ -1,6 +1,8 @@
-static char help[] = "The low-order-refined matrix of a vector-valued field with every kind of term. At order 1 it is what PETSc itself assembles\n\
+static char help[] =
+  "The low-order-refined matrix of a vector-valued field with every kind of term. At order 1 it is what PETSc itself assembles\n\
   with a quadrature rule at the vertices, so with an exact inner solver one application solves the system.\n\
-  -components <n>; -terms <0123>: which of g0, g1, g2, g3; -boundary <0123>: which of the boundary Jacobians, on faces of value -flux <v>;\n\
+  -components <n>; -terms <0123>: which of g0, g1, g2, g3; -boundary <0123>: which of the boundary Jacobians, on faces of value\n\
+  -flux <v>;\n\
   -gauss: with PETSc's own quadrature, at any order, for an iterative solver\n\n";
 
 #include "hopstest.h"
@@ -8,8 +10,9 @@ static char help[] = "The low-order-refined matrix of a vector-valued field with
 #include <petscsnes.h>
 
 #define BASIC \
-  PetscInt dim, PetscInt Nf, PetscInt NfAux, const PetscInt uOff[], const PetscInt uOff_x[], const PetscScalar u[], const PetscScalar u_t[], const PetscScalar u_x[], const PetscInt aOff[], const PetscInt aOff_x[], const PetscScalar a[], const PetscScalar a_t[], \
-    const PetscScalar a_x[], PetscReal t, PetscReal shift
+  PetscInt dim, PetscInt Nf, PetscInt NfAux, const PetscInt uOff[], const PetscInt uOff_x[], const PetscScalar u[], \
+    const PetscScalar u_t[], const PetscScalar u_x[], const PetscInt aOff[], const PetscInt aOff_x[], const PetscScalar a[], \
+    const PetscScalar a_t[], const PetscScalar a_x[], PetscReal t, PetscReal shift
 #define POINT   BASIC, const PetscReal x[], PetscInt nc, const PetscScalar constants[], PetscScalar g[]
 #define BDPOINT BASIC, const PetscReal x[], const PetscReal n[], PetscInt nc, const PetscScalar constants[], PetscScalar g[]
 
@@ -158,7 +161,8 @@ int main(int argc, char **argv)
   if (boundary) {
     PetscCall(DMAddBoundary(dm, DM_BC_NATURAL, "flux", faces, 1, &flux, 0, 0, NULL, NULL, NULL, NULL, &bd));
     PetscCall(PetscDSGetBoundary(ds, bd, &wf, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL));
-    PetscCall(PetscWeakFormSetIndexBdJacobian(wf, faces, flux, 0, 0, 0, 0, bdhas[0] ? g0bd : NULL, 0, bdhas[1] ? g1bd : NULL, 0, bdhas[2] ? g2bd : NULL, 0, bdhas[3] ? g3bd : NULL));
+    PetscCall(PetscWeakFormSetIndexBdJacobian(wf, faces, flux, 0, 0, 0, 0, bdhas[0] ? g0bd : NULL, 0, bdhas[1] ? g1bd : NULL, 0,
+                                              bdhas[2] ? g2bd : NULL, 0, bdhas[3] ? g3bd : NULL));
   }
   PetscCall(HopsDMPlexSetSNESLocalFEM(dm));
   PetscCall(SNESCreate(PETSC_COMM_WORLD, &snes));
@@ -187,8 +191,10 @@ int main(int argc, char **argv)
     else PetscCall(MatMult(J, x, r));
     PetscCall(VecAXPY(r, -1.0, b));
     PetscCall(VecNorm(r, NORM_2, &e));
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %s\n", k ? "transpose" : "matrix", gauss ? (e < 1e-8 * n ? "solved" : "NOT SOLVED") : e < 1e-10 * n ? "PETSc's own with vertex quadrature"
-                                                                                                                                                     : "DIFFERS from PETSc's own with vertex quadrature"));
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %s\n", k ? "transpose" : "matrix",
+                          gauss           ? (e < 1e-8 * n ? "solved" : "NOT SOLVED")
+                          : e < 1e-10 * n ? "PETSc's own with vertex quadrature"
+                                          : "DIFFERS from PETSc's own with vertex quadrature"));
   }
   PetscCall(PetscRandomDestroy(&rnd));
   PetscCall(KSPDestroy(&ksp));

@@ -178,14 +178,14 @@ static PetscErrorCode Algebra(Mat A, const char name[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* every solver that reads rows, blocks or graphs of its matrix says so or works: none may crash; the number of refusals shows that
-   they were reached */
+/* every solver that reads rows, blocks or graphs of its matrix says so or works: none may crash; the number
+   of refusals shows that they were reached */
 static PetscErrorCode Preconditioners(Mat A, const char name[])
 {
-  static const char *const types[] = {PCJACOBI, PCBJACOBI, PCASM, PCGASM, PCSOR, PCILU,
-                                      PCICC, PCLU, PCCHOLESKY, PCKACZMARZ, PCREDISTRIBUTE, PCREDUNDANT,
-                                      PCTELESCOPE, PCGAMG, PCHYPRE, PCPBJACOBI, PCVPBJACOBI, PCMAT,
-                                      PCSVD, PCEISENSTAT, PCCP, PCDEFLATION, PCBDDC};
+  static const char *const types[] = {PCJACOBI,    PCBJACOBI,   PCASM,      PCGASM,      PCSOR,          PCILU,
+                                      PCICC,       PCLU,        PCCHOLESKY, PCKACZMARZ,  PCREDISTRIBUTE, PCREDUNDANT,
+                                      PCTELESCOPE, PCGAMG,      PCHYPRE,    PCPBJACOBI,  PCVPBJACOBI,    PCMAT,
+                                      PCSVD,       PCEISENSTAT, PCCP,       PCDEFLATION, PCBDDC};
   PetscInt                 works = 0, refused = 0;
 
   PetscFunctionBeginUser;

@@ -38,7 +38,9 @@ static PetscErrorCode Compare(Mat A, Mat B, const char name[])
     PetscCall(VecAXPY(y, -1.0, z));
     PetscCall(VecNorm(y, NORM_2, &e));
     worst = TestWorse(worst, e / n);
-    if (!(e <= 1e-13 * n)) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s, operation %" PetscInt_FMT ": relative difference %g\n", name, k, (double)(e / n)));
+    if (!(e <= 1e-13 * n))
+      PetscCall(
+        PetscPrintf(PETSC_COMM_WORLD, "%s, operation %" PetscInt_FMT ": relative difference %g\n", name, k, (double)(e / n)));
   }
   PetscCall(PetscRandomDestroy(&r));
   PetscCall(VecDestroy(&x));
@@ -177,7 +179,9 @@ int main(int argc, char **argv)
           PetscCall(MatPASetDiffusion(A, kappa));
           if (t != 1) PetscCall(MatPASetMass(A, mass));
           if (t == 2) PetscCall(AddRobin(dm, sp, A));
-          PetscCall(PetscSNPrintf(name, sizeof(name), "order %" PetscInt_FMT " Q %" PetscInt_FMT "%s %s coefficient of %" PetscInt_FMT " components", p, gll ? p + 1 : q, gll ? " (GLL)" : "", kinds[kind], nc));
+          PetscCall(PetscSNPrintf(name, sizeof(name),
+                                  "order %" PetscInt_FMT " Q %" PetscInt_FMT "%s %s coefficient of %" PetscInt_FMT " components", p,
+                                  gll ? p + 1 : q, gll ? " (GLL)" : "", kinds[kind], nc));
           PetscCall(Check(A, name));
           if (t == 2 && kind == 0 && q == p + 2) PetscCall(ShellOperations(A, sp, dim));
           PetscCall(MatDestroy(&A));

@@ -1,6 +1,6 @@
 /*
-  A program that knows neither PETSc nor MPI loads libhops privately, as Python does, and with it a PETSc that nobody initializes:
-  each way in returns an error after a line on stderr that says what to do.
+  A program that knows neither PETSc nor MPI loads libhops privately, as Python does, and with it a PETSc that
+  nobody initializes: each way in returns an error after a line on stderr that says what to do.
 */
 #include <dlfcn.h>
 #include <stdio.h>

@@ -1,4 +1,5 @@
-static char help[] = "Two adjacent cells in every relative orientation (4x4 in 2D, 24x24 in 3D) give the same operator and LOR matrix.\n\
+static char help[] =
+  "Two adjacent cells in every relative orientation (4x4 in 2D, 24x24 in 3D) give the same operator and LOR matrix.\n\
   -dim <d> -order <p> -fe (the numbering of a PetscFE) -family <HCURL,HDIV>\n\n";
 
 #include "hopstest.h"
@@ -54,8 +55,8 @@ static PetscErrorCode V(PetscInt dim, const PetscReal x[], PetscInt nc, PetscSca
 static const PetscInt plexcorner2[4] = {0, 1, 3, 2}, plexcorner3[8] = {0, 2, 3, 1, 4, 5, 7, 6};
 
 /*
-  The orientation-preserving symmetries of the reference cell, as maps of corners: a permutation of the axes and reflections
-  whose determinant is 1. Returns their number.
+  The orientation-preserving symmetries of the reference cell, as maps of corners: a permutation of the axes
+  and reflections whose determinant is 1. Returns their number.
 */
 static PetscInt Symmetries(PetscInt dim, PetscInt map[24][8])
 {
@@ -81,7 +82,8 @@ static PetscInt Symmetries(PetscInt dim, PetscInt map[24][8])
   return n;
 }
 
-/* The forms of H(curl) and H(div), with tensors wherever they may be; the errors of the interpolant and of its derivative */
+/* The forms of H(curl) and H(div), with tensors wherever they may be; the errors of the interpolant and of
+   its derivative */
 static PetscErrorCode EvaluateVector(DM dm, PetscInt dim, PetscInt p, PetscScalar out[6])
 {
   HopsSpace       sp, dsp;
@@ -212,7 +214,9 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-dim", &dim, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-order", &p, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-fe", &usefe, NULL));
-  PetscCall(PetscOptionsGetEnum(NULL, NULL, "-family", (const char *const[]){"H1", "HCURL", "HDIV", "L2", "HopsFamily", "HOPS_", NULL}, (PetscEnum *)&family, NULL));
+  PetscCall(PetscOptionsGetEnum(NULL, NULL, "-family",
+                                (const char *const[]){"H1", "HCURL", "HDIV", "L2", "HopsFamily", "HOPS_", NULL},
+                                (PetscEnum *)&family, NULL));
   nc = 1 << dim;
   n  = Symmetries(dim, map);
   /* vertices (i,j,k), i = 0..2, j, k = 0..1, slightly moved so that no symmetry is left */
@@ -240,9 +244,13 @@ int main(int argc, char **argv)
         if (!(PetscAbsScalar(out[k] - ref[k]) <= 1e-11 * PetscAbsScalar(ref[k]) + (k == 3 || k == 4 ? 1e-11 : 0.0))) ++bad;
       PetscCall(DMDestroy(&dm));
     }
-  PetscCall(PetscPrintf(PETSC_COMM_SELF, "%" PetscInt_FMT " x %" PetscInt_FMT " orientations, order %" PetscInt_FMT ": %s\n", n, n, p, bad ? "DIFFER" : "all the same"));
-  PetscCall(PetscPrintf(PETSC_COMM_SELF, "interpolation error %s\n", PetscRealPart(ref[3]) < PetscPowReal(0.25, p) * (family == HOPS_H1 ? 4.0 : 8.0) ? "small" : "LARGE"));
-  if (family != HOPS_H1) PetscCall(PetscPrintf(PETSC_COMM_SELF, "error of the derivative %s\n", PetscRealPart(ref[4]) < PetscPowReal(0.35, p) * 8.0 ? "small" : "LARGE"));
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, "%" PetscInt_FMT " x %" PetscInt_FMT " orientations, order %" PetscInt_FMT ": %s\n", n, n,
+                        p, bad ? "DIFFER" : "all the same"));
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, "interpolation error %s\n",
+                        PetscRealPart(ref[3]) < PetscPowReal(0.25, p) * (family == HOPS_H1 ? 4.0 : 8.0) ? "small" : "LARGE"));
+  if (family != HOPS_H1)
+    PetscCall(PetscPrintf(PETSC_COMM_SELF, "error of the derivative %s\n",
+                          PetscRealPart(ref[4]) < PetscPowReal(0.35, p) * 8.0 ? "small" : "LARGE"));
   PetscCall(PetscInfo(NULL, "errors %g, %g\n", (double)PetscRealPart(ref[3]), (double)PetscRealPart(ref[4])));
   PetscCall(PetscFinalize());
   return 0;

@@ -68,7 +68,8 @@ static PetscErrorCode SetAuxiliary(DM dm, PetscFE fe, DMLabel label, PetscInt va
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Norms of the residual F at a state, and of the Jacobian times F: the state is a function of position, so no numbering matters */
+/* Norms of the residual F at a state, and of the Jacobian times F: the state is a function of position, so no
+   numbering matters */
 static PetscErrorCode Norms(DM dm, PetscReal norm[2])
 {
   PetscFE       fe;

@@ -1,4 +1,5 @@
-static char help[] = "Operator, diagonal, low-order-refined matrix and right-hand side do not depend on the number of ranks or on the numbering.\n\
+static char help[] =
+  "Operator, diagonal, low-order-refined matrix and right-hand side do not depend on the number of ranks or on the numbering.\n\
   -order <p> -curved -fe (the numbering of a PetscFE) \n\n";
 
 #include "hopstest.h"

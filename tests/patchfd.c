@@ -1,4 +1,5 @@
-static char help[] = "PCPATCHFD against subspace corrections with dense matrices, on boxes of unequal cells with product coefficients.\n\
+static char help[] =
+  "PCPATCHFD against subspace corrections with dense matrices, on boxes of unequal cells with product coefficients.\n\
   -dim <d> -order <p> -cells <n,n,n> -dirichlet <bool>\n\
   -jump <k> : times coefficients that are no product\n\
   -steep <k> : times k in every second column of cells, a product still\n\n";
@@ -81,7 +82,8 @@ static PetscErrorCode ReferenceCreate(Mat A, PC pc, Reference *ref)
     ref->color[k]     = color[k];
     PetscCall(PetscMalloc1(n * n, &ref->inv[k]));
     for (PetscInt i = 0; i < n; ++i)
-      for (PetscInt j = 0; j < n; ++j) ref->inv[k][i * n + j] = ref->A[ref->list[ref->start[k] + i] * ref->size + ref->list[ref->start[k] + j]];
+      for (PetscInt j = 0; j < n; ++j)
+        ref->inv[k][i * n + j] = ref->A[ref->list[ref->start[k] + i] * ref->size + ref->list[ref->start[k] + j]];
     PetscCall(Invert(n, ref->inv[k]));
   }
   PetscCall(PetscFree(all));
@@ -99,7 +101,8 @@ static PetscErrorCode ReferenceDestroy(Reference *ref)
 }
 
 /* z += out (inverse of the patch's matrix) in r */
-static void Correct(const Reference *ref, PetscInt k, const PetscScalar in[], const PetscScalar out[], const PetscScalar r[], PetscScalar z[])
+static void Correct(const Reference *ref, PetscInt k, const PetscScalar in[], const PetscScalar out[], const PetscScalar r[],
+                    PetscScalar z[])
 {
   const PetscInt n = ref->start[k + 1] - ref->start[k], *u = ref->list + ref->start[k];
 
@@ -111,7 +114,8 @@ static void Correct(const Reference *ref, PetscInt k, const PetscScalar in[], co
   }
 }
 
-/* weights of a patch's unknowns: 0 none, 1 square root of one over the number of patches, 2 share among the nearest patches */
+/* weights of a patch's unknowns: 0 none, 1 square root of one over the number of patches, 2 share among the
+   nearest patches */
 static PetscErrorCode Weights(const Reference *ref, PetscInt kind, PetscInt k, PetscScalar w[])
 {
   PetscFunctionBeginUser;
@@ -137,7 +141,8 @@ static PetscErrorCode Weights(const Reference *ref, PetscInt kind, PetscInt k, P
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode ApplyReference(const Reference *ref, PCPATCHFDType type, PetscBool weight, PCPATCHFDDirection dir, PetscBool transpose, const PetscScalar b[], PetscScalar z[])
+static PetscErrorCode ApplyReference(const Reference *ref, PCPATCHFDType type, PetscBool weight, PCPATCHFDDirection dir,
+                                     PetscBool transpose, const PetscScalar b[], PetscScalar z[])
 {
   PetscScalar *r, *w;
 
@@ -175,8 +180,10 @@ static PetscErrorCode ApplyReference(const Reference *ref, PCPATCHFDType type, P
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* every type, its transpose, and a Richardson sweep on a nonzero iterate (but where the residual's rounding is multiplied by the contrast) */
-static PetscErrorCode Compare(Mat A, Reference *ref, const char options[], PCPATCHFDType type, PetscBool weight, PCPATCHFDDirection dir, PetscReal tol, PetscReal *worst)
+/* every type, its transpose, and a Richardson sweep on a nonzero iterate (but where the residual's rounding
+   is multiplied by the contrast) */
+static PetscErrorCode Compare(Mat A, Reference *ref, const char options[], PCPATCHFDType type, PetscBool weight,
+                              PCPATCHFDDirection dir, PetscReal tol, PetscReal *worst)
 {
   PC           pc;
   Vec          b, y, w;
@@ -235,7 +242,9 @@ static PetscErrorCode Compare(Mat A, Reference *ref, const char options[], PCPAT
     }
     PetscCall(VecRestoreArray(y, &ya));
     *worst = TestWorse(*worst, e / n / tol);
-    if (!(e <= tol * n)) PetscCall(PetscPrintf(PETSC_COMM_SELF, "order %" PetscInt_FMT ", type %d, direction %d, %s%s: relative difference %g\n", ref->p, type, dir, k == 0 ? "apply" : (k == 1 ? "transpose" : "Richardson"), options, (double)(e / n)));
+    if (!(e <= tol * n))
+      PetscCall(PetscPrintf(PETSC_COMM_SELF, "order %" PetscInt_FMT ", type %d, direction %d, %s%s: relative difference %g\n",
+                            ref->p, type, dir, k == 0 ? "apply" : (k == 1 ? "transpose" : "Richardson"), options, (double)(e / n)));
   }
   PetscCall(PetscFree(z));
   PetscCall(VecDestroy(&b));
@@ -249,15 +258,13 @@ static PetscErrorCode Compare(Mat A, Reference *ref, const char options[], PCPAT
 /* one factor for each row of cells of a direction, of some orders of magnitude */
 static PetscReal Factor(PetscInt d, PetscInt i)
 {
-  static const PetscReal f[3][4] = {
-    {1.0, 30.0, 0.2, 4.0},
-    {2.0, 0.5, 7.0, 1.0},
-    {0.1, 5.0, 1.0, 3.0}};
+  static const PetscReal f[3][4] = {{1.0, 30.0, 0.2, 4.0}, {2.0, 0.5, 7.0, 1.0}, {0.1, 5.0, 1.0, 3.0}};
 
   return f[d][i % 4];
 }
 
-/* no product: 1 and `jump` on a checkerboard, where many patches are equal, or with more between, where none are */
+/* no product: 1 and `jump` on a checkerboard, where many patches are equal, or with more between, where none
+   are */
 static PetscReal Jump(const Reference *ref, PetscInt cell, PetscBool board, PetscReal jump)
 {
   PetscInt k = (7 * cell + cell * cell / 3) % 5;
@@ -298,7 +305,8 @@ int main(int argc, char **argv)
     ref.N[d] = ref.n[d] * ref.p + 1;
     nc *= ref.n[d];
   }
-  /* anisotropic by constants, times a product; the reaction likewise, so that it is compatible with the diffusion's weights */
+  /* anisotropic by constants, times a product; the reaction likewise, so that it is compatible with the
+     diffusion's weights */
   PetscCall(PetscMalloc2(nc * ref.dim, &k, nc, &c));
   for (PetscInt i = 0; i < nc; ++i) {
     PetscReal f = 1.0;
@@ -316,7 +324,8 @@ int main(int argc, char **argv)
   if (mass || !ref.dirichlet) PetscCall(MatPASetMass(A, react));
   if (fallback) { /* patches for which single precision would not do are solved in double */
     PetscCall(Compare(A, &ref, "-pc_patchfd_precision single", PC_PATCHFD_ADDITIVE, PETSC_FALSE, PC_PATCHFD_FORWARD, 1e-9, &worst));
-    PetscCall(Compare(A, &ref, "-pc_patchfd_precision single", PC_PATCHFD_MULTIPLICATIVE, PETSC_TRUE, PC_PATCHFD_SYMMETRIC, 1e-9, &worst));
+    PetscCall(
+      Compare(A, &ref, "-pc_patchfd_precision single", PC_PATCHFD_MULTIPLICATIVE, PETSC_TRUE, PC_PATCHFD_SYMMETRIC, 1e-9, &worst));
     PetscCall(PetscOptionsClearValue(NULL, "-pc_patchfd_precision"));
     goto end;
   }
@@ -324,13 +333,17 @@ int main(int argc, char **argv)
   PetscCall(Compare(A, &ref, "-pc_patchfd_weight", PC_PATCHFD_ADDITIVE, PETSC_TRUE, PC_PATCHFD_FORWARD, 1e-12, &worst));
   PetscCall(PetscOptionsClearValue(NULL, "-pc_patchfd_weight"));
   PetscCall(Compare(A, &ref, "", PC_PATCHFD_RESTRICTED, PETSC_TRUE, PC_PATCHFD_FORWARD, 1e-12, &worst));
-  for (PetscInt d = 0; d < 3; ++d) PetscCall(Compare(A, &ref, "", PC_PATCHFD_MULTIPLICATIVE, PETSC_TRUE, (PCPATCHFDDirection)d, 1e-12, &worst));
+  for (PetscInt d = 0; d < 3; ++d)
+    PetscCall(Compare(A, &ref, "", PC_PATCHFD_MULTIPLICATIVE, PETSC_TRUE, (PCPATCHFDDirection)d, 1e-12, &worst));
   PetscCall(Compare(A, &ref, "-pc_patchfd_fuse 0", PC_PATCHFD_MULTIPLICATIVE, PETSC_TRUE, PC_PATCHFD_FORWARD, 1e-12, &worst));
   PetscCall(PetscOptionsClearValue(NULL, "-pc_patchfd_fuse"));
-  PetscCall(Compare(A, &ref, "-pc_patchfd_precision single", PC_PATCHFD_MULTIPLICATIVE, PETSC_TRUE, PC_PATCHFD_SYMMETRIC, 1e-3, &worst));
+  PetscCall(
+    Compare(A, &ref, "-pc_patchfd_precision single", PC_PATCHFD_MULTIPLICATIVE, PETSC_TRUE, PC_PATCHFD_SYMMETRIC, 1e-3, &worst));
   PetscCall(PetscOptionsClearValue(NULL, "-pc_patchfd_precision"));
 end:
-  PetscCall(PetscPrintf(PETSC_COMM_SELF, "order %" PetscInt_FMT " in %" PetscInt_FMT "D: %" PetscInt_FMT " patches, %" PetscInt_FMT " colors, %s\n", ref.p, ref.dim, ref.np, ref.ncolors, worst <= 1.0 ? "as with dense matrices" : "DIFFERENT"));
+  PetscCall(PetscPrintf(PETSC_COMM_SELF,
+                        "order %" PetscInt_FMT " in %" PetscInt_FMT "D: %" PetscInt_FMT " patches, %" PetscInt_FMT " colors, %s\n",
+                        ref.p, ref.dim, ref.np, ref.ncolors, worst <= 1.0 ? "as with dense matrices" : "DIFFERENT"));
   PetscCall(ReferenceDestroy(&ref));
   PetscCall(PetscFree2(k, c));
   PetscCall(HopsCoefficientDestroy(&kappa));

@@ -7,7 +7,8 @@ static char help[] = "PCPATCHFD on meshes: orientation of cells, surrogates, ran
 
 static char message[4096];
 
-static PetscErrorCode Catch(MPI_Comm comm, int line, const char *func, const char *file, PetscErrorCode n, PetscErrorType type, const char *mess, void *ctx)
+static PetscErrorCode Catch(MPI_Comm comm, int line, const char *func, const char *file, PetscErrorCode n, PetscErrorType type,
+                            const char *mess, void *ctx)
 {
   if (type == PETSC_ERROR_INITIAL && mess) PetscStrncpy(message, mess, sizeof(message));
   return n;
@@ -86,25 +87,32 @@ static PetscErrorCode Form(HopsSpace sp, Mat A, const char options[], PetscScala
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static const char *const variants[] = {"-pc_patchfd_type additive -pc_patchfd_patch vertex", "-pc_patchfd_type restricted -pc_patchfd_patch vertex", "-pc_patchfd_type additive -pc_patchfd_patch element", "-pc_patchfd_type restricted -pc_patchfd_patch element",
-                                       "-pc_patchfd_type multiplicative -pc_patchfd_patch vertex -pc_patchfd_direction symmetric", "-pc_patchfd_type multiplicative -pc_patchfd_direction forward"};
+static const char *const variants[] = {"-pc_patchfd_type additive -pc_patchfd_patch vertex",
+                                       "-pc_patchfd_type restricted -pc_patchfd_patch vertex",
+                                       "-pc_patchfd_type additive -pc_patchfd_patch element",
+                                       "-pc_patchfd_type restricted -pc_patchfd_patch element",
+                                       "-pc_patchfd_type multiplicative -pc_patchfd_patch vertex -pc_patchfd_direction symmetric",
+                                       "-pc_patchfd_type multiplicative -pc_patchfd_direction forward"};
 
-/* 2^dim cells around a vertex, each turned at random: every variant whose result does not depend on the order of patches stays the same */
+/* 2^dim cells around a vertex, each turned at random: every variant whose result does not depend on the order
+   of patches stays the same */
 static PetscErrorCode Orientation(PetscInt dim, PetscInt p)
 {
-  static const PetscInt plexcorner2[4] = {0, 1, 3, 2}, plexcorner3[8] = {0, 2, 3, 1, 4, 5, 7, 6}, perm[3][3] = {{0, 1, 2}, {1, 2, 0}, {2, 0, 1}};
-  const PetscInt        nc = 1 << dim, nv = dim == 2 ? 9 : 27;
-  PetscReal             coords[81];
-  PetscScalar           ref[4] = {0.0};
-  PetscInt              bad    = 0;
-  PetscRandom           r;
+  static const PetscInt plexcorner2[4] = {0, 1, 3, 2}, plexcorner3[8] = {0, 2, 3, 1, 4, 5, 7, 6},
+                        perm[3][3] = {{0, 1, 2}, {1, 2, 0}, {2, 0, 1}};
+  const PetscInt nc = 1 << dim, nv = dim == 2 ? 9 : 27;
+  PetscReal      coords[81];
+  PetscScalar    ref[4] = {0.0};
+  PetscInt       bad    = 0;
+  PetscRandom    r;
 
   PetscFunctionBeginUser;
   PetscCall(PetscRandomCreate(PETSC_COMM_SELF, &r));
   for (PetscInt v = 0; v < nv; ++v) {
     const PetscInt ijk[3] = {v % 3, (v / 3) % 3, v / 9};
 
-    for (PetscInt d = 0; d < dim; ++d) coords[v * dim + d] = ijk[d] * (1.0 + 0.2 * d * ijk[d]) + 0.06 * PetscSinReal(1.0 + 3.0 * v + d);
+    for (PetscInt d = 0; d < dim; ++d)
+      coords[v * dim + d] = ijk[d] * (1.0 + 0.2 * d * ijk[d]) + 0.06 * PetscSinReal(1.0 + 3.0 * v + d);
   }
   for (PetscInt trial = 0; trial < 12; ++trial) {
     PetscInt  cells[64], one = 1;
@@ -168,7 +176,8 @@ static PetscErrorCode Orientation(PetscInt dim, PetscInt p)
       if (!trial) ref[k] = a;
       if (!(PetscAbsScalar(a - ref[k]) <= 1e-10 * PetscAbsScalar(ref[k]))) {
         ++bad;
-        PetscCall(PetscPrintf(PETSC_COMM_SELF, "trial %" PetscInt_FMT ", %s: %.12g, not %.12g\n", trial, variants[k], (double)a, (double)ref[k]));
+        PetscCall(PetscPrintf(PETSC_COMM_SELF, "trial %" PetscInt_FMT ", %s: %.12g, not %.12g\n", trial, variants[k], (double)a,
+                              (double)ref[k]));
       }
     }
     PetscCall(MatDestroy(&A));
@@ -176,7 +185,8 @@ static PetscErrorCode Orientation(PetscInt dim, PetscInt p)
     PetscCall(DMDestroy(&dm));
   }
   PetscCall(PetscRandomDestroy(&r));
-  PetscCall(PetscPrintf(PETSC_COMM_SELF, "orientations in %" PetscInt_FMT "D, order %" PetscInt_FMT ": %s\n", dim, p, bad ? "DIFFER" : "all the same"));
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, "orientations in %" PetscInt_FMT "D, order %" PetscInt_FMT ": %s\n", dim, p,
+                        bad ? "DIFFER" : "all the same"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -239,7 +249,8 @@ static void Move(PetscInt dim, PetscReal x[])
   TestCurve(dim, x);
 }
 
-/* one patch of 2^dim cells: the spectrum of its solver is below the bound that damping promises, and the dense solver is exact */
+/* one patch of 2^dim cells: the spectrum of its solver is below the bound that damping promises, and the
+   dense solver is exact */
 static PetscErrorCode Surrogate(PetscInt dim, PetscInt p)
 {
   static const char *const names[] = {"skewed", "curved, smooth tensor", "checkerboard"};
@@ -271,10 +282,14 @@ static PetscErrorCode Surrogate(PetscInt dim, PetscInt p)
       PetscCall(HopsCoefficientDestroy(&c));
     }
     for (PetscInt dense = 0; dense < (k == 2 && p > 1 ? 3 : 2); ++dense) {
-      static const char *const solver[] = {"-pc_patchfd_dense_max 0 -pc_patchfd_condense_max 0", "-pc_patchfd_dense_max 5000 -pc_patchfd_dense_ratio 1 -pc_patchfd_condense_max 0", "-pc_patchfd_dense_max 0 -pc_patchfd_condense_max 1000"}, *const solvername[] = {"tensor product", "dense", "condensed"};
-      PC        pc;
-      PetscReal lo = 0.0, hi = 0.0;
-      PetscBool ok;
+      static const char *const        solver[]     = {"-pc_patchfd_dense_max 0 -pc_patchfd_condense_max 0",
+                                                      "-pc_patchfd_dense_max 5000 -pc_patchfd_dense_ratio 1 "
+                                                                 "-pc_patchfd_condense_max 0",
+                                                      "-pc_patchfd_dense_max 0 -pc_patchfd_condense_max 1000"},
+                               *const solvername[] = {"tensor product", "dense", "condensed"};
+      PC                              pc;
+      PetscReal                       lo = 0.0, hi = 0.0;
+      PetscBool                       ok;
 
       PetscCall(PetscOptionsInsertString(NULL, "-pc_patchfd_type additive -pc_patchfd_weight 0"));
       PetscCall(Smoother(A, solver[dense], &pc));
@@ -282,7 +297,8 @@ static PetscErrorCode Surrogate(PetscInt dim, PetscInt p)
       PetscCall(Spectrum(A, pc, &lo, &hi));
       ok = dense ? (PetscBool)(lo > 1.0 - 1e-10 && hi < 1.0 + 1e-10) : (PetscBool)(lo > (k == 2 ? 1e-4 : 0.1) && hi <= 1.7 + 1e-10);
       if (show) PetscCall(PetscPrintf(PETSC_COMM_SELF, "  [%.4f, %.4f]\n", (double)lo, (double)hi));
-      PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s, order %" PetscInt_FMT ", %s: %s\n", names[k], p, solvername[dense], ok ? "within bounds" : "OUT OF BOUNDS"));
+      PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s, order %" PetscInt_FMT ", %s: %s\n", names[k], p, solvername[dense],
+                            ok ? "within bounds" : "OUT OF BOUNDS"));
       PetscCall(PCDestroy(&pc));
     }
     PetscCall(MatDestroy(&A));
@@ -297,7 +313,8 @@ static void Thin(PetscInt dim, PetscReal x[])
   x[0] *= 0.01;
 }
 
-/* Largest difference of additive corrections without weights and those by inverses of the patches' parts of the matrix */
+/* Largest difference of additive corrections without weights and those by inverses of the patches' parts of
+   the matrix */
 static PetscErrorCode Exact(Mat A, PC pc, PetscReal *error)
 {
   Mat             B;
@@ -352,7 +369,8 @@ static PetscErrorCode Exact(Mat A, PC pc, PetscReal *error)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Essential are the vertices of the boundary, its edges (in 3D), or one vertex inside: they lie in faces that have other unknowns */
+/* Essential are the vertices of the boundary, its edges (in 3D), or one vertex inside: they lie in faces that
+   have other unknowns */
 static PetscErrorCode MarkPartial(DM dm, PetscInt kind, DMLabel *label)
 {
   DMLabel  all;
@@ -378,13 +396,15 @@ static PetscErrorCode MarkPartial(DM dm, PetscInt kind, DMLabel *label)
 }
 
 /*
-  The preconditioners are definite, and the spectrum of a symmetric sweep lies below 2; where all cut patches are inverted, and the
-  others exact, corrections are those of the matrix
+  The preconditioners are definite, and the spectrum of a symmetric sweep lies below 2; where all cut patches
+  are inverted, and the others exact, corrections are those of the matrix
 */
 static PetscErrorCode Partial(PetscInt dim, PetscInt p)
 {
   static const char *const kinds[]     = {"vertices", "edges", "a vertex inside"};
-  const char *const        symmetric[] = {variants[0], variants[2], variants[4], "-pc_patchfd_type multiplicative -pc_patchfd_patch element -pc_patchfd_direction symmetric"};
+  const char *const        symmetric[] = {variants[0], variants[2], variants[4],
+                                          "-pc_patchfd_type multiplicative -pc_patchfd_patch element "
+                                                 "-pc_patchfd_direction symmetric"};
 
   PetscFunctionBeginUser;
   for (PetscInt kind = 0; kind < 3; ++kind)
@@ -411,15 +431,23 @@ static PetscErrorCode Partial(PetscInt dim, PetscInt p)
         PetscCall(Smoother(A, symmetric[k], &pc));
         PetscCall(PCSetUp(pc));
         PetscCall(Spectrum(A, pc, &lo, &hi));
-        if (!(lo > 0.0) || (k > 1 && hi >= 2.0)) PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s%s, %s: spectrum [%g, %g]\n", kinds[kind], thin ? ", thin cells" : "", symmetric[k], (double)lo, (double)hi));
+        if (!(lo > 0.0) || (k > 1 && hi >= 2.0))
+          PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s%s, %s: spectrum [%g, %g]\n", kinds[kind], thin ? ", thin cells" : "",
+                                symmetric[k], (double)lo, (double)hi));
         PetscCall(PCDestroy(&pc));
       }
-      PetscCall(Smoother(A, "-pc_patchfd_type additive -pc_patchfd_patch vertex -pc_patchfd_weight 0 -pc_patchfd_condense_ratio 1 -pc_patchfd_dense_max 5000", &pc));
+      PetscCall(Smoother(A,
+                         "-pc_patchfd_type additive -pc_patchfd_patch vertex -pc_patchfd_weight 0 -pc_patchfd_condense_ratio 1 "
+                         "-pc_patchfd_dense_max 5000",
+                         &pc));
       PetscCall(PCSetUp(pc));
       PetscCall(Exact(A, pc, &e));
-      PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s%s: inverted patches %s\n", kinds[kind], thin ? ", thin cells" : "", e < 1e-8 ? "are exact" : "ARE NOT EXACT"));
+      PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s%s: inverted patches %s\n", kinds[kind], thin ? ", thin cells" : "",
+                            e < 1e-8 ? "are exact" : "ARE NOT EXACT"));
       PetscCall(PCDestroy(&pc));
-      for (PetscInt i = 0; i < 4; ++i) PetscCall(PetscOptionsClearValue(NULL, (const char *[]){"-pc_patchfd_weight", "-pc_patchfd_condense_ratio", "-pc_patchfd_dense_max", "-pc_patchfd_direction"}[i]));
+      for (PetscInt i = 0; i < 4; ++i)
+        PetscCall(PetscOptionsClearValue(NULL, (const char *[]){"-pc_patchfd_weight", "-pc_patchfd_condense_ratio",
+                                                                "-pc_patchfd_dense_max", "-pc_patchfd_direction"}[i]));
       PetscCall(MatDestroy(&A));
       PetscCall(HopsSpaceDestroy(&sp));
       PetscCall(DMDestroy(&dm));
@@ -478,7 +506,8 @@ static PetscErrorCode Ranks(PetscInt p)
     PetscCall(KSPSolve(ksp, b, x));
     PetscCall(KSPGetIterationNumber(ksp, &its));
     PetscCall(KSPGetConvergedReason(ksp, &reason));
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: form %.9g, iterations %" PetscInt_FMT "%s\n", variants[k] + 12, (double)a, its, reason > 0 ? "" : ", NOT CONVERGED"));
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: form %.9g, iterations %" PetscInt_FMT "%s\n", variants[k] + 12, (double)a, its,
+                          reason > 0 ? "" : ", NOT CONVERGED"));
     PetscCall(VecDestroy(&x));
     PetscCall(VecDestroy(&b));
     PetscCall(KSPDestroy(&ksp));
@@ -510,7 +539,8 @@ static PetscErrorCode SignChange(PetscInt dim, const PetscReal x[], PetscInt nc,
   return PETSC_SUCCESS;
 }
 
-/* a scaled shell is not the operator of its coefficients, whose copy makes the patches: residuals must be its own, so that Richardson's method solves its system */
+/* a scaled shell is not the operator of its coefficients, whose copy makes the patches: residuals must be its
+   own, so that Richardson's method solves its system */
 static PetscErrorCode Scaled(HopsSpace sp)
 {
   Mat             A, P;

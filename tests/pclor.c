@@ -1,4 +1,5 @@
-static char help[] = "The life of PCLOR: new coefficients, patterns that grow, resets, null spaces, transposes, matrix types, user's coefficients.\n\
+static char help[] =
+  "The life of PCLOR: new coefficients, patterns that grow, resets, null spaces, transposes, matrix types, user's coefficients.\n\
   -order <p> -curved -another_type <mat>\n\
   -reset 0 : no KSPReset(), after which PETSc's GAMG fails (3.18)\n\n";
 
@@ -139,7 +140,8 @@ static PetscErrorCode Transpose(KSP ksp, const char name[])
   PetscCall(MatCreateVecs(A, &x, &y));
   PetscCall(PetscObjectTypeCompareAny((PetscObject)x, &device, VECSEQCUDA, VECMPICUDA, ""));
   PetscCall(PCLORGetCycle(pc, &cycle, &spread));
-  if (!device && (cycle != PCLOR_CYCLE_HYPRE || spread)) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: on the host the cycle is the inner solver's\n", name));
+  if (!device && (cycle != PCLOR_CYCLE_HYPRE || spread))
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: on the host the cycle is the inner solver's\n", name));
   PetscCall(VecDuplicate(x, &z));
   PetscCall(PetscRandomCreate(PETSC_COMM_WORLD, &r));
   PetscCall(VecSetRandom(x, r));
@@ -156,7 +158,8 @@ static PetscErrorCode Transpose(KSP ksp, const char name[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* coefficients change by size, then from scalar to tensor (new couplings, where the pattern must grow), then back */
+/* coefficients change by size, then from scalar to tensor (new couplings, where the pattern must grow), then
+   back */
 static PetscErrorCode Changes(HopsSpace sp, PetscInt dim)
 {
   const PetscInt    nc[3]   = {1, dim * (dim + 1) / 2, dim};
@@ -185,7 +188,8 @@ static PetscErrorCode Changes(HopsSpace sp, PetscInt dim)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* another space under the same solver; an assembled operator with the user's space and coefficients; another matrix type */
+/* another space under the same solver; an assembled operator with the user's space and coefficients; another
+   matrix type */
 static PetscErrorCode Spaces(DM dm, HopsSpace sp, PetscInt dim, PetscInt p)
 {
   HopsSpace       other;

@@ -1,4 +1,5 @@
-/* PETSc's example snes/tutorials/ex17 (elasticity, vector Laplacian, mass) as it stands, with hops loaded at run time */
+/* PETSc's example snes/tutorials/ex17 (elasticity, vector Laplacian, mass) as it stands, with hops loaded at
+   run time */
 #include <snes/tutorials/ex17.c>
 
 /*TEST

@@ -1,4 +1,5 @@
-/* PETSc's example snes/tutorials/ex69 (Stokes with variable viscosity) as it stands: two matrix-free operators, LOR on the velocity block */
+/* PETSc's example snes/tutorials/ex69 (Stokes with variable viscosity) as it stands: two matrix-free
+   operators, LOR on the velocity block */
 #include <snes/tutorials/ex69.c>
 
 /*TEST

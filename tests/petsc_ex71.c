@@ -1,4 +1,5 @@
-/* PETSc's example snes/tutorials/ex71 (a channel whose boundary conditions are given in a rotated basis) as it stands, with hops loaded at run time */
+/* PETSc's example snes/tutorials/ex71 (a channel whose boundary conditions are given in a rotated basis) as
+   it stands, with hops loaded at run time */
 #include <snes/tutorials/ex71.c>
 
 /*TEST

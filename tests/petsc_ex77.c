@@ -1,4 +1,5 @@
-/* PETSc's example snes/tutorials/ex77 (nonlinear elasticity, deformation and pressure, a load that follows the surface) as it stands */
+/* PETSc's example snes/tutorials/ex77 (nonlinear elasticity, deformation and pressure, a load that follows
+   the surface) as it stands */
 #include <snes/tutorials/ex77.c>
 
 /*TEST

@@ -1,4 +1,5 @@
-/* PETSc's example ts/tutorials/ex45 (heat equation, implicit steps) as it stands, with hops loaded at run time */
+/* PETSc's example ts/tutorials/ex45 (heat equation, implicit steps) as it stands, with hops loaded at run
+   time */
 #include <ts/tutorials/ex45.c>
 
 /*TEST

@@ -1,4 +1,5 @@
-/* PETSc's example ts/tutorials/ex46 (time-dependent Navier-Stokes) as it stands, with hops loaded at run time: errors as in PETSc's own run */
+/* PETSc's example ts/tutorials/ex46 (time-dependent Navier-Stokes) as it stands, with hops loaded at run
+   time: errors as in PETSc's own run */
 #include <ts/tutorials/ex46.c>
 
 /*TEST

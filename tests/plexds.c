@@ -1,13 +1,16 @@
-static char help[] = "A DMPlex, PetscFE and PetscDS code: MATPA against PETSc's own assembled Jacobian, and PCLOR on that Jacobian.\n\
-  -form <plain,convection,state,boundary,label,dynamic,inside,tensor> : the form; only plain and boundary have nothing to refuse\n\n";
+static char help[] =
+  "A DMPlex, PetscFE and PetscDS code: MATPA against PETSc's own assembled Jacobian, and PCLOR on that Jacobian.\n\
+  -form <plain,convection,state,boundary,label,dynamic,inside,tensor> : the form; only plain and boundary have nothing to\n\
+                                                                        refuse\n\n";
 
 #include "hopstest.h"
 #include <petscds.h>
 #include <petscsnes.h>
 
 #define POINT \
-  PetscInt dim, PetscInt Nf, PetscInt NfAux, const PetscInt uOff[], const PetscInt uOff_x[], const PetscScalar u[], const PetscScalar u_t[], const PetscScalar u_x[], const PetscInt aOff[], const PetscInt aOff_x[], const PetscScalar a[], const PetscScalar a_t[], \
-    const PetscScalar a_x[], PetscReal t
+  PetscInt dim, PetscInt Nf, PetscInt NfAux, const PetscInt uOff[], const PetscInt uOff_x[], const PetscScalar u[], \
+    const PetscScalar u_t[], const PetscScalar u_x[], const PetscInt aOff[], const PetscInt aOff_x[], const PetscScalar a[], \
+    const PetscScalar a_t[], const PetscScalar a_x[], PetscReal t
 
 /* two regions: outside and inside the stratum of a label; the tensor depends on position and on a constant */
 static void G3(PetscReal scale, PetscInt dim, const PetscReal x[], const PetscScalar constants[], PetscScalar g[])
@@ -47,7 +50,8 @@ static void g1(POINT, PetscReal shift, const PetscReal x[], PetscInt nc, const P
   g[0] = 1.0;
 }
 
-static void g0bd(POINT, PetscReal shift, const PetscReal x[], const PetscReal n[], PetscInt nc, const PetscScalar constants[], PetscScalar g[])
+static void g0bd(POINT, PetscReal shift, const PetscReal x[], const PetscReal n[], PetscInt nc, const PetscScalar constants[],
+                 PetscScalar g[])
 {
   g[0] = 1.0 + n[0] * x[1] + 0.5 * n[1];
 }
@@ -146,7 +150,8 @@ static PetscErrorCode SetForm(DM dm, const char form[])
   PetscCall(PetscDSSetConstants(ds, 1, (PetscScalar *)constants));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-region", &region, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-overlap", &overlap, NULL));
-  if (!region || overlap) PetscCall(PetscDSSetJacobian(ds, 0, 0, g0, convection ? g1 : NULL, NULL, state ? g3state : (tensor ? g3nonsymmetric : g3)));
+  if (!region || overlap)
+    PetscCall(PetscDSSetJacobian(ds, 0, 0, g0, convection ? g1 : NULL, NULL, state ? g3state : (tensor ? g3nonsymmetric : g3)));
   PetscCall(DMGetLabel(dm, "Face Sets", &faces));
   PetscCall(DMPlexLabelComplete(dm, faces));
   PetscCall(DMAddBoundary(dm, DM_BC_ESSENTIAL, "wall", faces, 1, &one, 0, 0, NULL, (HopsVoidFn)Zero, NULL, NULL, NULL));
@@ -195,7 +200,8 @@ int main(int argc, char **argv)
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(HopsInitialize());
   PetscCall(PetscOptionsGetString(NULL, NULL, "-form", form, sizeof(form), NULL));
-  PetscCall(PetscOptionsGetBool(NULL, NULL, "-straight", &straight, NULL)); /* on curved faces PETSc takes the geometry of one point */
+  /* on curved faces PETSc takes the geometry of one point */
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-straight", &straight, NULL));
   PetscCall(TestMesh(PETSC_COMM_WORLD, straight ? PETSC_FALSE : PETSC_TRUE, &dm));
   PetscCall(SetForm(dm, form));
   PetscCall(HopsSpaceCreateFromDM(dm, &sp));
@@ -234,7 +240,8 @@ int main(int argc, char **argv)
   PetscCall(VecAXPY(z, -1.0, x));
   PetscCall(VecNorm(z, NORM_2, &e));
   PetscCall(VecNorm(x, NORM_2, &n));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "PCLOR on it: %s in %s iterations\n", e < 1e-6 * n ? "converged" : "DID NOT CONVERGE", its <= 40 ? "at most 40" : "MORE THAN 40"));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "PCLOR on it: %s in %s iterations\n", e < 1e-6 * n ? "converged" : "DID NOT CONVERGE",
+                        its <= 40 ? "at most 40" : "MORE THAN 40"));
   PetscCall(PetscRandomDestroy(&r));
   PetscCall(KSPDestroy(&ksp));
   PetscCall(SNESDestroy(&snes));

@@ -1,7 +1,10 @@
-static char help[] = "Several fields of different orders in one matrix-free operator, from a DMPlex, PetscFE and PetscDS code by -dm_mat_type pa:\n\
+static char help[] =
+  "Several fields of different orders in one matrix-free operator, from a DMPlex, PetscFE and PetscDS code by -dm_mat_type pa:\n\
 its action, transposed action, diagonal, assembled form, the operators of its blocks and the residual against PETSc's own.\n\
-  -layout <0,1,2>: velocity and pressure; three fields; two scalars; -dynamic: a time derivative, through TS; -aux: an auxiliary field;\n\
-  -robin: boundary Jacobians; -prec: functions of a preconditioning matrix; -regions: two, with a PetscDS each; -key: a residual function that\n\
+  -layout <0,1,2>: velocity and pressure; three fields; two scalars; -dynamic: a time derivative, through TS; -aux: an auxiliary\n\
+                   field;\n\
+  -robin: boundary Jacobians; -prec: functions of a preconditioning matrix; -regions: two, with a PetscDS each; -key: a residual\n\
+          function that\n\
   PETSc does not evaluate; -flux: a boundary residual, which PETSc adds up once a region\n\n";
 
 #include "hopstest.h"
@@ -10,15 +13,19 @@ its action, transposed action, diagonal, assembled form, the operators of its bl
 #include <petscts.h>
 
 #define POINT \
-  PetscInt dim, PetscInt Nf, PetscInt NfAux, const PetscInt uOff[], const PetscInt uOff_x[], const PetscScalar u[], const PetscScalar u_t[], const PetscScalar u_x[], const PetscInt aOff[], const PetscInt aOff_x[], const PetscScalar a[], const PetscScalar a_t[], \
-    const PetscScalar a_x[], PetscReal t
+  PetscInt dim, PetscInt Nf, PetscInt NfAux, const PetscInt uOff[], const PetscInt uOff_x[], const PetscScalar u[], \
+    const PetscScalar u_t[], const PetscScalar u_x[], const PetscInt aOff[], const PetscInt aOff_x[], const PetscScalar a[], \
+    const PetscScalar a_t[], const PetscScalar a_x[], PetscReal t
 #define JAC POINT, PetscReal shift, const PetscReal x[], PetscInt nc, const PetscScalar constants[], PetscScalar g[]
 #define FUN POINT, const PetscReal x[], PetscInt nc, const PetscScalar constants[], PetscScalar f[]
 
 #define MAX_FIELDS 3
 
-/* tensors without any symmetry that depend on position, time, every field and its gradient, constants and auxiliary fields */
-static PetscReal Entry(PetscInt i, PetscInt Nf, PetscInt NfAux, const PetscInt uOff[], const PetscScalar u[], const PetscScalar u_x[], const PetscScalar a[], const PetscScalar a_x[], PetscReal t, const PetscReal x[], const PetscScalar constants[])
+/* tensors without any symmetry that depend on position, time, every field and its gradient, constants and
+   auxiliary fields */
+static PetscReal Entry(PetscInt i, PetscInt Nf, PetscInt NfAux, const PetscInt uOff[], const PetscScalar u[],
+                       const PetscScalar u_x[], const PetscScalar a[], const PetscScalar a_x[], PetscReal t, const PetscReal x[],
+                       const PetscScalar constants[])
 {
   PetscReal v = PetscSinReal(1.7 * (i + 1) + x[0] * (i % 3) - 0.5 * x[1] + t) + constants[0] * PetscCosReal((PetscReal)i);
 
@@ -27,7 +34,8 @@ static PetscReal Entry(PetscInt i, PetscInt Nf, PetscInt NfAux, const PetscInt u
   return v;
 }
 
-/* the number of entries follows from the pair of fields, which a point function does not know: one function for each shape */
+/* the number of entries follows from the pair of fields, which a point function does not know: one function
+   for each shape */
 #define TENSOR(name, rows, cols, first) \
   static void name(JAC) \
   { \
@@ -47,7 +55,8 @@ BLOCK(gpp, 1, 1, 13)
 #define PRECONDITIONER(name, n) \
   static void name(JAC) \
   { \
-    for (PetscInt i = 0; i < (n) * (n); ++i) g[i] = (i % ((n) + 1) ? 0.2 : 3.0) * (1.0 + shift * u[0] * u[0]) + (u_t ? 0.4 * u_t[uOff[1]] : 0.0); \
+    for (PetscInt i = 0; i < (n) * (n); ++i) \
+      g[i] = (i % ((n) + 1) ? 0.2 : 3.0) * (1.0 + shift * u[0] * u[0]) + (u_t ? 0.4 * u_t[uOff[1]] : 0.0); \
   }
 PRECONDITIONER(pre_u, dim)
 PRECONDITIONER(pre_p, 1)
@@ -66,7 +75,8 @@ static void dyn_uu(JAC)
 #define FIELD(name, n, first) \
   static void f0##name(FUN) \
   { \
-    for (PetscInt i = 0; i < (n); ++i) f[i] = Entry(i + first, Nf, NfAux, uOff, u, u_x, a, a_x, t, x, constants) + (u_t ? 0.1 * u_t[uOff[1]] : 0.0); \
+    for (PetscInt i = 0; i < (n); ++i) \
+      f[i] = Entry(i + first, Nf, NfAux, uOff, u, u_x, a, a_x, t, x, constants) + (u_t ? 0.1 * u_t[uOff[1]] : 0.0); \
   } \
   static void f1##name(FUN) \
   { \
@@ -82,14 +92,17 @@ static void f0bd(POINT, const PetscReal x[], const PetscReal n[], PetscInt nc, c
 
 static PetscReal BdScale = 1.0; /* 0: without boundary Jacobians */
 
-/* PETSc 3.18 gives the points of a 2D face in the order of the mesh's edge and the state in that of the cell: no function of x[0] here */
-#define BDJAC POINT, PetscReal shift, const PetscReal x[], const PetscReal n[], PetscInt nc, const PetscScalar constants[], PetscScalar g[]
+/* PETSc 3.18 gives the points of a 2D face in the order of the mesh's edge and the state in that of the cell:
+   no function of x[0] here */
+#define BDJAC \
+  POINT, PetscReal shift, const PetscReal x[], const PetscReal n[], PetscInt nc, const PetscScalar constants[], PetscScalar g[]
 #define BDTENSOR(name, cols, first) \
   static void name(BDJAC) \
   { \
     const PetscReal z[3] = {0.1, x[1], 0.3}; \
 \
-    for (PetscInt i = 0; i < (uOff[1]) * (cols); ++i) g[i] = BdScale * (n[i % dim] + Entry(i + first, Nf, NfAux, uOff, u, u_x, a, a_x, t, z, constants)); \
+    for (PetscInt i = 0; i < (uOff[1]) * (cols); ++i) \
+      g[i] = BdScale * (n[i % dim] + Entry(i + first, Nf, NfAux, uOff, u, u_x, a, a_x, t, z, constants)); \
   }
 BDTENSOR(bd00_0, uOff[1], 2)
 BDTENSOR(bd00_3, uOff[1] * dim * dim, 6)
@@ -115,13 +128,14 @@ static PetscErrorCode Compare(const char name[], Vec y, Vec z)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* functions of every kind for most pairs of fields, each pair another set of kinds, for a label's value 1 or for no label */
-static PetscErrorCode SetForms(PetscDS ds, DMLabel label, PetscInt nf, const PetscInt nc[], PetscBool second, PetscBool prec, PetscBool dynamic)
+/* functions of every kind for most pairs of fields, each pair another set of kinds, for a label's value 1 or
+   for no label */
+static PetscErrorCode SetForms(PetscDS ds, DMLabel label, PetscInt nf, const PetscInt nc[], PetscBool second, PetscBool prec,
+                               PetscBool dynamic)
 {
-  HopsPointJac gs[2][2][4] = {
-    {{gpp0, gpp1, gpp2, gpp3}, {gpu0, gpu1, gpu2, gpu3}},
-    {{gup0, gup1, gup2, gup3}, {guu0, guu1, guu2, guu3}}};
-  const PetscInt val = label ? 1 : 0;
+  HopsPointJac   gs[2][2][4] = {{{gpp0, gpp1, gpp2, gpp3}, {gpu0, gpu1, gpu2, gpu3}},
+                                {{gup0, gup1, gup2, gup3}, {guu0, guu1, guu2, guu3}}};
+  const PetscInt val         = label ? 1 : 0;
   PetscWeakForm  wf;
 
   PetscFunctionBeginUser;
@@ -133,13 +147,19 @@ static PetscErrorCode SetForms(PetscDS ds, DMLabel label, PetscInt nf, const Pet
       if (i == 2 && j == 0) continue;
       if (i == nf - 1 && j == nf - 1 && !prec && !second) continue; /* the last block is the second region's alone */
       if (second && i == 0 && j == 1) continue;                     /* this one the first's */
-      PetscCall(PetscWeakFormSetIndexJacobian(wf, label, val, i, j, 0, 0, g[0], 0, i == j || i < j ? g[1] : NULL, 0, i >= j ? g[2] : NULL, 0, (i + j) % 2 && nf < 3 ? NULL : g[3]));
-      if (prec && i == j) PetscCall(PetscWeakFormSetIndexJacobianPreconditioner(wf, label, val, i, i, 0, 0, dynamic ? (nc[i] > 1 ? pre_u : pre_p) : g[0], 0, NULL, 0, NULL, 0, g[3]));
+      PetscCall(PetscWeakFormSetIndexJacobian(wf, label, val, i, j, 0, 0, g[0], 0, i == j || i < j ? g[1] : NULL, 0,
+                                              i >= j ? g[2] : NULL, 0, (i + j) % 2 && nf < 3 ? NULL : g[3]));
+      if (prec && i == j)
+        PetscCall(PetscWeakFormSetIndexJacobianPreconditioner(wf, label, val, i, i, 0, 0,
+                                                              dynamic ? (nc[i] > 1 ? pre_u : pre_p) : g[0], 0, NULL, 0, NULL, 0,
+                                                              g[3]));
     }
     if (nc[i] > 1) PetscCall(PetscWeakFormSetIndexResidual(wf, label, val, i, 0, 0, f0u, 0, i == 0 ? f1u : NULL));
     else PetscCall(PetscWeakFormSetIndexResidual(wf, label, val, i, 0, 0, i == 1 && !second ? NULL : f0p, 0, f1p));
   }
-  if (dynamic) PetscCall(PetscWeakFormSetIndexDynamicJacobian(wf, label, val, 0, 0, 0, 0, nc[0] > 1 ? dyn_uu : mass, 0, NULL, 0, NULL, 0, NULL));
+  if (dynamic)
+    PetscCall(
+      PetscWeakFormSetIndexDynamicJacobian(wf, label, val, 0, 0, 0, 0, nc[0] > 1 ? dyn_uu : mass, 0, NULL, 0, NULL, 0, NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -225,8 +245,10 @@ static PetscErrorCode AddBoundaries(DM dm, PetscDS ds, PetscInt nf, const PetscI
   PetscCall(DMGetLabel(dm, "Face Sets", &faces));
   PetscCall(DMPlexLabelComplete(dm, faces));
   PetscCall(DMAddBoundary(dm, DM_BC_ESSENTIAL, "wall", faces, 1, &one, 0, 0, NULL, (HopsVoidFn)Wall, NULL, NULL, NULL));
-  if (nc[0] > 1) PetscCall(DMAddBoundary(dm, DM_BC_ESSENTIAL, "slip", faces, 1, &two, 0, 1, &last, (HopsVoidFn)Wall, NULL, NULL, NULL));
-  if (nf == 3) PetscCall(DMAddBoundary(dm, DM_BC_ESSENTIAL, "third", faces, 1, &three, 2, 0, NULL, (HopsVoidFn)Wall, NULL, NULL, NULL));
+  if (nc[0] > 1)
+    PetscCall(DMAddBoundary(dm, DM_BC_ESSENTIAL, "slip", faces, 1, &two, 0, 1, &last, (HopsVoidFn)Wall, NULL, NULL, NULL));
+  if (nf == 3)
+    PetscCall(DMAddBoundary(dm, DM_BC_ESSENTIAL, "third", faces, 1, &three, 2, 0, NULL, (HopsVoidFn)Wall, NULL, NULL, NULL));
   if (!flux) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(DMAddBoundary(dm, DM_BC_NATURAL, "flux", faces, 1, &three, 0, 0, NULL, NULL, NULL, NULL, &bd));
   PetscCall(PetscDSGetBoundary(ds, bd, &wf, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL));
@@ -358,8 +380,8 @@ static PetscErrorCode ReferenceJacobian(App *app, Vec loc, Vec loct, Mat J, Mat 
 }
 
 /*
-  With two matrices PETSc adds boundary Jacobians to one of them: to P before version 3.21, to J since. They belong to both: J + P less the J
-  without them has them once.
+  With two matrices PETSc adds boundary Jacobians to one of them: to P before version 3.21, to J since. They
+  belong to both: J + P less the J without them has them once.
 */
 static PetscErrorCode ReferencePair(App *app, Vec loc, Vec loct, Mat J, Mat P)
 {
@@ -447,7 +469,8 @@ int main(int argc, char **argv)
   PetscRandom rnd;
   PetscInt    layout = 0, nf = 0, nc[MAX_FIELDS], dim;
   PetscScalar constants[1] = {0.7};
-  PetscBool   dynamic = PETSC_FALSE, aux = PETSC_FALSE, regions = PETSC_FALSE, flux, key = PETSC_FALSE, foreign = PETSC_FALSE, scattered = PETSC_FALSE, scaled = PETSC_FALSE;
+  PetscBool   dynamic = PETSC_FALSE, aux = PETSC_FALSE, regions = PETSC_FALSE, flux, key = PETSC_FALSE, foreign = PETSC_FALSE,
+            scattered = PETSC_FALSE, scaled = PETSC_FALSE;
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
@@ -463,7 +486,8 @@ int main(int argc, char **argv)
   flux = regions ? PETSC_FALSE : PETSC_TRUE;
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-flux", &flux, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-key", &key, NULL));
-  PetscCall(PetscOptionsGetBool(NULL, NULL, "-robin", &app.robin, NULL)); /* on curved faces PETSc takes the surface element from their midpoint */
+  /* on curved faces PETSc takes the surface element from their midpoint */
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-robin", &app.robin, NULL));
   PetscCall(TestMesh(PETSC_COMM_WORLD, app.robin ? PETSC_FALSE : PETSC_TRUE, &app.dm));
   PetscCall(DMGetDimension(app.dm, &dim));
   PetscCall(AddFields(app.dm, layout, &nf, nc));

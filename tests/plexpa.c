@@ -1,4 +1,5 @@
-static char help[] = "A DMPlex, PetscFE and PetscDS code whose matrix is made matrix-free by -dm_mat_type pa: its action, transposed action,\n\
+static char help[] =
+  "A DMPlex, PetscFE and PetscDS code whose matrix is made matrix-free by -dm_mat_type pa: its action, transposed action,\n\
 diagonal and assembled form against PETSc's own assembly of the same PetscDS at the same state, and the residual against PETSc's.\n\
   -components <n>; -terms <0123>: which of g0, g1, g2, g3; -boundary <0123>: which of the boundary Jacobians, on faces of value\n\
   -flux <v>, of a curved mesh on one face a rank; -auxiliary: they see a field; -shift <s>: as of an implicit time step\n\
@@ -10,8 +11,9 @@ diagonal and assembled form against PETSc's own assembly of the same PetscDS at 
 #include <petscts.h>
 
 #define POINT \
-  PetscInt dim, PetscInt Nf, PetscInt NfAux, const PetscInt uOff[], const PetscInt uOff_x[], const PetscScalar u[], const PetscScalar u_t[], const PetscScalar u_x[], const PetscInt aOff[], const PetscInt aOff_x[], const PetscScalar a[], const PetscScalar a_t[], \
-    const PetscScalar a_x[], PetscReal t
+  PetscInt dim, PetscInt Nf, PetscInt NfAux, const PetscInt uOff[], const PetscInt uOff_x[], const PetscScalar u[], \
+    const PetscScalar u_t[], const PetscScalar u_x[], const PetscInt aOff[], const PetscInt aOff_x[], const PetscScalar a[], \
+    const PetscScalar a_t[], const PetscScalar a_x[], PetscReal t
 #define JAC POINT, PetscReal shift, const PetscReal x[], PetscInt nc, const PetscScalar constants[], PetscScalar g[]
 #define FUN POINT, const PetscReal x[], PetscInt nc, const PetscScalar constants[], PetscScalar f[]
 
@@ -59,7 +61,8 @@ static void f1(FUN)
 }
 
 #define BDFUN POINT, const PetscReal x[], const PetscReal n[], PetscInt nc, const PetscScalar constants[], PetscScalar f[]
-#define BDJAC POINT, PetscReal shift, const PetscReal x[], const PetscReal n[], PetscInt nc, const PetscScalar constants[], PetscScalar g[]
+#define BDJAC \
+  POINT, PetscReal shift, const PetscReal x[], const PetscReal n[], PetscInt nc, const PetscScalar constants[], PetscScalar g[]
 
 static void f0bd(BDFUN)
 {
@@ -71,10 +74,14 @@ static void f1bd(BDFUN)
   for (PetscInt i = 0; i < uOff[1] * dim; ++i) f[i] = n[i % dim] * u[0] + 0.2 * u_x[i];
 }
 
-/* no symmetry: position, solution, gradient, normal, auxiliary field and its gradient, time derivative, shift and constants */
-static PetscReal BdEntry(PetscInt i, PetscInt dim, PetscInt NfAux, const PetscScalar u[], const PetscScalar u_t[], const PetscScalar u_x[], const PetscScalar a[], const PetscScalar a_x[], PetscReal t, PetscReal shift, const PetscReal x[], const PetscReal n[], const PetscScalar constants[])
+/* no symmetry: position, solution, gradient, normal, auxiliary field and its gradient, time derivative, shift
+   and constants */
+static PetscReal BdEntry(PetscInt i, PetscInt dim, PetscInt NfAux, const PetscScalar u[], const PetscScalar u_t[],
+                         const PetscScalar u_x[], const PetscScalar a[], const PetscScalar a_x[], PetscReal t, PetscReal shift,
+                         const PetscReal x[], const PetscReal n[], const PetscScalar constants[])
 {
-  return Entry(i, x, u, u_x) + n[i % dim] * x[1] - 0.5 * n[1] + (NfAux ? a[0] * a[0] + a_x[i % dim] : 0.0) + (u_t ? 0.3 * u_t[0] : 0.0) + 0.1 * t * shift + constants[0];
+  return Entry(i, x, u, u_x) + n[i % dim] * x[1] - 0.5 * n[1] + (NfAux ? a[0] * a[0] + a_x[i % dim] : 0.0) +
+         (u_t ? 0.3 * u_t[0] : 0.0) + 0.1 * t * shift + constants[0];
 }
 
 #define BDENTRY(i) BdEntry(i, dim, NfAux, u, u_t, u_x, a, a_x, t, shift, x, n, constants)
@@ -131,8 +138,9 @@ static PetscErrorCode SetAuxiliary(DM dm, DMLabel label, PetscInt value)
 }
 
 /*
-  PETSc's own assembly on faces: where a rank has several it takes the geometry of a face to be that of one of its points, which an affine map
-  does not mind; and where a cell sees a face mirrored it pairs the points with the basis functions in the wrong order.
+  PETSc's own assembly on faces: where a rank has several it takes the geometry of a face to be that of one of
+  its points, which an affine map does not mind; and where a cell sees a face mirrored it pairs the points
+  with the basis functions in the wrong order.
 */
 static void Shear(PetscInt dim, PetscReal x[])
 {
@@ -173,7 +181,8 @@ static PetscErrorCode OneFace(DM dm, DMLabel faces, PetscInt value, DMLabel *one
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* -rule: n Gauss points, order + 1 or + 2 Gauss-Lobatto points, or points that belong to no Gauss rule, in each direction */
+/* -rule: n Gauss points, order + 1 or + 2 Gauss-Lobatto points, or points that belong to no Gauss rule, in
+   each direction */
 static PetscErrorCode Rule(const char option[], PetscInt dim, PetscInt order, PetscBool permute, PetscQuadrature *quad)
 {
   char       name[16];
@@ -283,7 +292,8 @@ int main(int argc, char **argv)
   PetscCall(PetscFEDestroy(&fe));
   PetscCall(DMCreateDS(dm));
   PetscCall(DMGetDS(dm, &ds));
-  PetscCall(PetscDSSetJacobian(ds, 0, 0, has[0] ? g0 : NULL, has[1] ? g1 : NULL, has[2] ? g2 : NULL, has[3] ? (nc == 1 && !has[1] ? g3symmetric : g3) : NULL));
+  PetscCall(PetscDSSetJacobian(ds, 0, 0, has[0] ? g0 : NULL, has[1] ? g1 : NULL, has[2] ? g2 : NULL,
+                               has[3] ? (nc == 1 && !has[1] ? g3symmetric : g3) : NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-preconditioner", &pre, NULL)); /* PETSc ignores it where one matrix is both */
   if (pre) PetscCall(PetscDSSetJacobianPreconditioner(ds, 0, 0, g0, NULL, NULL, NULL));
   PetscCall(PetscDSSetResidual(ds, 0, f0, f1));
@@ -294,7 +304,8 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-wall", &wall, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-flux", &flux, NULL));
   PetscCall(DMAddBoundary(dm, DM_BC_ESSENTIAL, "wall", faces, 1, &wall, 0, 0, NULL, (HopsVoidFn)Wall, NULL, NULL, NULL));
-  if (nc > 1) PetscCall(DMAddBoundary(dm, DM_BC_ESSENTIAL, "slip", faces, 1, &slip, 0, 1, &last, (HopsVoidFn)Wall, NULL, NULL, NULL));
+  if (nc > 1)
+    PetscCall(DMAddBoundary(dm, DM_BC_ESSENTIAL, "slip", faces, 1, &slip, 0, 1, &last, (HopsVoidFn)Wall, NULL, NULL, NULL));
   if (boundary && curved) {
     PetscCall(OneFace(dm, faces, flux, &faces));
     flux = 1;
@@ -302,7 +313,9 @@ int main(int argc, char **argv)
   PetscCall(DMAddBoundary(dm, DM_BC_NATURAL, "flux", faces, 1, &flux, 0, 0, NULL, NULL, NULL, NULL, &bd));
   PetscCall(PetscDSGetBoundary(ds, bd, &wf, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL));
   PetscCall(PetscWeakFormSetIndexBdResidual(wf, faces, flux, 0, 0, 0, f0bd, 0, boundary ? f1bd : NULL));
-  if (boundary) PetscCall(PetscWeakFormSetIndexBdJacobian(wf, faces, flux, 0, 0, 0, 0, bdhas[0] ? g0bd : NULL, 0, bdhas[1] ? g1bd : NULL, 0, bdhas[2] ? g2bd : NULL, 0, bdhas[3] ? g3bd : NULL));
+  if (boundary)
+    PetscCall(PetscWeakFormSetIndexBdJacobian(wf, faces, flux, 0, 0, 0, 0, bdhas[0] ? g0bd : NULL, 0, bdhas[1] ? g1bd : NULL, 0,
+                                              bdhas[2] ? g2bd : NULL, 0, bdhas[3] ? g3bd : NULL));
   if (aux) PetscCall(SetAuxiliary(dm, faces, flux));
   PetscCall(HopsDMPlexSetSNESLocalFEM(dm));
   PetscCall(SNESCreate(PETSC_COMM_WORLD, &snes));

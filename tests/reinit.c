@@ -54,7 +54,8 @@ int main(int argc, char **argv)
     PetscFunctionBeginUser;
     PetscCall(PetscInitialize(&argc, &argv, NULL, help));
     PetscCall(Solve(&its[k]));
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "run %" PetscInt_FMT ": %s\n", k + 1, its[k] > 2 && PetscAbsInt(its[k] - its[0]) <= 2 ? "solved" : "DIFFERS"));
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "run %" PetscInt_FMT ": %s\n", k + 1,
+                          its[k] > 2 && PetscAbsInt(its[k] - its[0]) <= 2 ? "solved" : "DIFFERS"));
     PetscCall(PetscFinalize());
   }
   MPI_Finalize();

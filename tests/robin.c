@@ -1,4 +1,5 @@
-static char help[] = "Robin conditions on all sides and a variable full tensor: convergence of order p+1, and the measure of curved faces.\n\
+static char help[] =
+  "Robin conditions on all sides and a variable full tensor: convergence of order p+1, and the measure of curved faces.\n\
   -orders <p,...> -faces <n>\n\n";
 
 #include "hopstest.h"
@@ -29,7 +30,10 @@ static PetscErrorCode U(PetscInt dim, const PetscReal x[], PetscInt nc, PetscSca
 static PetscReal Derivative(PetscInt dim, const PetscReal x[], PetscInt i, PetscInt j)
 {
   const PetscReal s = PetscSinReal(2.0 * x[0] + 0.3), c = PetscCosReal(2.0 * x[0] + 0.3), e = PetscExpReal(0.5 * x[1]);
-  const PetscReal g[3][3] = {{s, 2.0 * c, -4.0 * s}, {e, 0.5 * e, 0.25 * e}, {dim > 2 ? PetscCosReal(x[2]) : 1.0, dim > 2 ? -PetscSinReal(x[2]) : 0.0, dim > 2 ? -PetscCosReal(x[2]) : 0.0}};
+  const PetscReal g[3][3] = {{s, 2.0 * c, -4.0 * s},
+                             {e, 0.5 * e, 0.25 * e},
+                             {dim > 2 ? PetscCosReal(x[2]) : 1.0, dim > 2 ? -PetscSinReal(x[2]) : 0.0,
+                              dim > 2 ? -PetscCosReal(x[2]) : 0.0}};
   PetscReal       t       = 1.0;
 
   for (PetscInt d = 0; d < 3; ++d) t *= g[d][(d == i) + (d == j)];
@@ -53,7 +57,8 @@ static PetscErrorCode F(PetscInt dim, const PetscReal x[], PetscInt nc, PetscSca
 {
   PetscCall(U(dim, x, 1, f, NULL));
   for (PetscInt i = 0; i < dim; ++i)
-    for (PetscInt j = 0; j < dim; ++j) f[0] -= K[i][j] * (Scale(dim, x) * Derivative(dim, x, i, j) + x[i] * Derivative(dim, x, j, -1));
+    for (PetscInt j = 0; j < dim; ++j)
+      f[0] -= K[i][j] * (Scale(dim, x) * Derivative(dim, x, i, j) + x[i] * Derivative(dim, x, j, -1));
   return PETSC_SUCCESS;
 }
 
@@ -77,7 +82,8 @@ static PetscErrorCode G(PetscInt dim, const PetscReal x[], PetscInt nc, PetscSca
   return PETSC_SUCCESS;
 }
 
-/* outward normal of the face of the mapped box with value v in "Face Sets": orthogonal to the other columns of M */
+/* outward normal of the face of the mapped box with value v in "Face Sets": orthogonal to the other columns
+   of M */
 static void Normal(PetscInt dim, PetscInt v, PetscReal n[])
 {
   static const PetscInt dir2[4] = {1, 0, 1, 0}, up2[4] = {0, 1, 1, 0}, dir3[6] = {2, 2, 1, 1, 0, 0}, up3[6] = {0, 1, 0, 1, 1, 0};
@@ -207,7 +213,8 @@ static PetscErrorCode Measure(PetscInt dim)
     PetscCall(VecSet(x, 1.0));
     PetscCall(MatMult(R, x, y));
     PetscCall(VecSum(y, &sum));
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "measure of face %" PetscInt_FMT ": %s\n", v, PetscAbsScalar(sum - exact) < 1e-6 ? "right" : "WRONG"));
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "measure of face %" PetscInt_FMT ": %s\n", v,
+                          PetscAbsScalar(sum - exact) < 1e-6 ? "right" : "WRONG"));
     PetscCall(PetscInfo(NULL, "measure %.8f, exact %g\n", (double)PetscRealPart(sum), (double)exact));
     PetscCall(VecDestroy(&x));
     PetscCall(VecDestroy(&y));
@@ -235,8 +242,10 @@ int main(int argc, char **argv)
     PetscCall(Solve(dim, orders[i], n, &coarse));
     PetscCall(Solve(dim, orders[i], 2 * n, &fine));
     rate = PetscLog2Real(coarse / fine);
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "order %" PetscInt_FMT ": %s\n", orders[i], rate >= orders[i] + 0.8 ? "converges with p+1" : "TOO SLOW"));
-    PetscCall(PetscInfo(NULL, "order %" PetscInt_FMT ": errors %g %g, rate %.2f\n", orders[i], (double)coarse, (double)fine, (double)rate));
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "order %" PetscInt_FMT ": %s\n", orders[i],
+                          rate >= orders[i] + 0.8 ? "converges with p+1" : "TOO SLOW"));
+    PetscCall(
+      PetscInfo(NULL, "order %" PetscInt_FMT ": errors %g %g, rate %.2f\n", orders[i], (double)coarse, (double)fine, (double)rate));
   }
   PetscCall(PetscFinalize());
   return 0;

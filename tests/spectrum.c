@@ -3,20 +3,12 @@ static char help[] = "All eigenvalues of LOR^-1 A lie in the intervals that the 
 
 #include "hopstest.h"
 
-/* to four digits: smallest eigenvalue p/(2p+1) of mass by Gauss-Lobatto weights, whose largest is 1, and both of stiffness by that of the sub-edges */
-static const PetscReal table[12][3] = {
-  {.3333, 1.0000, 1.0000},
-  {.4000, 1.0000, 1.3333},
-  {.4286, 0.9682, 1.5794},
-  {.4444, 0.9662, 1.7155},
-  {.4545, 0.9722, 1.8082},
-  {.4615, 0.9777, 1.8789},
-  {.4667, 0.9820, 1.9360},
-  {.4706, 0.9853, 1.9835},
-  {.4737, 0.9878, 2.0238},
-  {.4762, 0.9897, 2.0583},
-  {.4783, 0.9912, 2.0881},
-  {.4800, 0.9924, 2.1141}};
+/* to four digits: smallest eigenvalue p/(2p+1) of mass by Gauss-Lobatto weights, whose largest is 1, and both
+   of stiffness by that of the sub-edges */
+static const PetscReal table[12][3] = {{.3333, 1.0000, 1.0000}, {.4000, 1.0000, 1.3333}, {.4286, 0.9682, 1.5794},
+                                       {.4444, 0.9662, 1.7155}, {.4545, 0.9722, 1.8082}, {.4615, 0.9777, 1.8789},
+                                       {.4667, 0.9820, 1.9360}, {.4706, 0.9853, 1.9835}, {.4737, 0.9878, 2.0238},
+                                       {.4762, 0.9897, 2.0583}, {.4783, 0.9912, 2.0881}, {.4800, 0.9924, 2.1141}};
 
 /* Lagrange basis on z and its derivative at x, by the product formula */
 static void Lagrange(PetscInt n, const PetscReal z[], PetscReal x, PetscReal l[], PetscReal dl[])
@@ -37,8 +29,8 @@ static void Lagrange(PetscInt n, const PetscReal z[], PetscReal x, PetscReal l[]
 }
 
 /*
-  m0, k0, k1 from the 1D matrices themselves. A sub-edge of width h has the mean of r = weight by lumped width at its ends; fixing one end
-  takes the constants out of the stiffness pencil.
+  m0, k0, k1 from the 1D matrices themselves. A sub-edge of width h has the mean of r = weight by lumped width
+  at its ends; fixing one end takes the constants out of the stiffness pencil.
 */
 static PetscErrorCode Bounds(PetscInt p, const PetscReal z[], PetscReal b[3])
 {
@@ -73,7 +65,8 @@ static PetscErrorCode Bounds(PetscInt p, const PetscReal z[], PetscReal b[3])
   }
   PetscCall(TestEigenvalues(n, M, Ml, lambda));
   b[0] = lambda[0];
-  PetscCheck(PetscAbsReal(lambda[n - 1] - 1.0) < 1e-10, PETSC_COMM_SELF, PETSC_ERR_PLIB, "The Gauss-Lobatto rule is not exact for the lower orders");
+  PetscCheck(PetscAbsReal(lambda[n - 1] - 1.0) < 1e-10, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+             "The Gauss-Lobatto rule is not exact for the lower orders");
   PetscCall(TestEigenvalues(p, K, Kl, lambda));
   b[1] = lambda[0];
   b[2] = lambda[p - 1];
@@ -82,8 +75,10 @@ static PetscErrorCode Bounds(PetscInt p, const PetscReal z[], PetscReal b[3])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* extreme eigenvalues of the pencil (A, LOR) on the unknowns that are not essential; both terms' coefficients may be NULL */
-static PetscErrorCode Extreme(HopsSpace sp, HopsSpace lorspace, HopsCoefficient kappa, HopsCoefficient mass, PetscInt q, PetscReal *lo, PetscReal *hi)
+/* extreme eigenvalues of the pencil (A, LOR) on the unknowns that are not essential; both terms' coefficients
+   may be NULL */
+static PetscErrorCode Extreme(HopsSpace sp, HopsSpace lorspace, HopsCoefficient kappa, HopsCoefficient mass, PetscInt q,
+                              PetscReal *lo, PetscReal *hi)
 {
   Mat          A, B, L, P;
   PC           pc;
@@ -140,7 +135,8 @@ static PetscErrorCode Report(const char name[], PetscReal lo, PetscReal hi, Pets
 
   PetscFunctionBeginUser;
   PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s: %s\n", name, inside ? "inside" : "OUTSIDE"));
-  if (!inside) PetscCall(PetscInfo(NULL, "eigenvalues [%g, %g], interval [%g, %g]\n", (double)lo, (double)hi, (double)a, (double)b));
+  if (!inside)
+    PetscCall(PetscInfo(NULL, "eigenvalues [%g, %g], interval [%g, %g]\n", (double)lo, (double)hi, (double)a, (double)b));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -160,9 +156,12 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsGetIntArray(NULL, NULL, "-cells", n, &nn, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-wrong", &wrong, NULL));
   PetscCall(TestGLL(p + 1, z));
-  for (PetscInt i = 0; i <= p; ++i) equi[i] = -1.0 + 2.0 * i / p + (i && i < p ? 0.03 : 0.0); /* exactly equispaced ones are refused */
+  /* exactly equispaced ones are refused */
+  for (PetscInt i = 0; i <= p; ++i) equi[i] = -1.0 + 2.0 * i / p + (i && i < p ? 0.03 : 0.0);
   PetscCall(Bounds(p, z, b));
-  for (PetscInt k = 0; k < 3; ++k) PetscCheck(PetscAbsReal(b[k] - table[p - 1][k]) < 6e-5, PETSC_COMM_SELF, PETSC_ERR_PLIB, "1D bound %" PetscInt_FMT " is %g, not %g", k, (double)b[k], (double)table[p - 1][k]);
+  for (PetscInt k = 0; k < 3; ++k)
+    PetscCheck(PetscAbsReal(b[k] - table[p - 1][k]) < 6e-5, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+               "1D bound %" PetscInt_FMT " is %g, not %g", k, (double)b[k], (double)table[p - 1][k]);
   PetscCall(TestBox(dim, n, p, 1.7, z, PETSC_TRUE, NULL, &sp));
   PetscCall(TestBox(dim, n, p, 1.7, z, PETSC_FALSE, NULL, &free));
   PetscCall(TestBox(dim, n, p, 1.7, wrong ? equi : z, PETSC_TRUE, NULL, &lorspace));

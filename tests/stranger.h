@@ -1,7 +1,8 @@
 /*
-  What the programs stranger_*.c share. They are DMPlex, PetscFE and PetscDS codes that know nothing of hops and include none of
-  its headers: a plugin changes them by options alone. Each solves its problem as the options say, and then, if asked to, a second
-  time with an assembled matrix, a direct solver and PETSc's own residual, on a mesh of its own, to compare.
+  What the programs stranger_*.c share. They are DMPlex, PetscFE and PetscDS codes that know nothing of hops
+  and include none of its headers: a plugin changes them by options alone. Each solves its problem as the
+  options say, and then, if asked to, a second time with an assembled matrix, a direct solver and PETSc's own
+  residual, on a mesh of its own, to compare.
 */
 #pragma once
 #include <petscdmplex.h>
@@ -39,7 +40,7 @@ typedef struct {
   PetscBool   nullspace; /* constants */
 } Stranger;
 
-/* ---------------------------------------------- essential points ---------------------------------------------- */
+/* -------------------------------------- essential points -------------------------------------- */
 
 typedef enum {
   BC_ALL,
@@ -53,8 +54,8 @@ typedef enum {
   BC_EVERYTHING,
   BC_NONE
 } BoundaryKind;
-static const char *const boundaries[] = {"all", "vertices", "edges", "edgesonly", "faces", "some",
-                                         "onevertex", "interior", "everything", "none", "BoundaryKind", "BC_", NULL};
+static const char *const boundaries[] = {"all",      "vertices",   "edges", "edgesonly",    "faces", "some", "onevertex",
+                                         "interior", "everything", "none",  "BoundaryKind", "BC_",   NULL};
 
 /* an arbitrary half of the points in space, the same on all ranks */
 static inline PetscBool StrangerChance(const PetscReal x[])
@@ -138,7 +139,8 @@ static inline PetscErrorCode StrangerCombine(DM dm, PetscInt start, PetscInt end
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* 1 at the points of the boundary; DMPlexMarkBoundaryFaces() of PETSc 3.18 counts faces between ranks among them */
+/* 1 at the points of the boundary; DMPlexMarkBoundaryFaces() of PETSc 3.18 counts faces between ranks among
+   them */
 static inline PetscErrorCode StrangerMarkBoundary(DM dm, PetscInt start, PetscInt end, PetscInt mark[])
 {
   PetscSF         sf;
@@ -203,7 +205,7 @@ static inline PetscErrorCode StrangerLabel(DM dm, BoundaryKind kind, DMLabel *la
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* ------------------------------------------------- the solve -------------------------------------------------- */
+/* ----------------------------------------- the solve ----------------------------------------- */
 
 /* The mesh and its discretisation, from options */
 static inline PetscErrorCode StrangerCreate(const Stranger *s, DM *dm)
@@ -226,8 +228,8 @@ static inline PetscErrorCode StrangerCreate(const Stranger *s, DM *dm)
 }
 
 /*
-  Newton's method, or one linear solve. With a prefix by the direct solver, which GMRES corrects where the PetscDS has functions of
-  a preconditioning matrix, or by Jacobi and CG, which do not mind singular matrices
+  Newton's method, or one linear solve. With a prefix by the direct solver, which GMRES corrects where the
+  PetscDS has functions of a preconditioning matrix, or by Jacobi and CG, which do not mind singular matrices
 */
 static inline PetscErrorCode StrangerSolve(const Stranger *s, DM dm, const char prefix[], SNES *snes, Vec *u)
 {
@@ -275,9 +277,10 @@ static inline PetscErrorCode StrangerSolve(const Stranger *s, DM dm, const char 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* ----------------------------------------------- the reference ------------------------------------------------ */
+/* --------------------------------------- the reference --------------------------------------- */
 
-/* Options that the reference does without: those of plugins, and overlap, with which PETSc's own residual counts cells twice */
+/* Options that the reference does without: those of plugins, and overlap, with which PETSc's own residual
+   counts cells twice */
 static const char *const hidden[][2] = {{"-dm_mat_type", "aij"}, {"-hops_residual", "0"}, {"-dm_distribute_overlap", "0"}};
 #define NUM_HIDDEN 3
 
@@ -353,7 +356,8 @@ static inline PetscErrorCode StrangerGather(DM dm, Vec u, Vec *all, PetscInt **o
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* u of one DM as a vector of another on the same mesh, by the coordinates of the nodes: two meshes need not be distributed alike */
+/* u of one DM as a vector of another on the same mesh, by the coordinates of the nodes: two meshes need not
+   be distributed alike */
 static inline PetscErrorCode StrangerTransfer(DM from, Vec u, DM to, Vec v)
 {
   Vec                all, old;
@@ -447,7 +451,7 @@ static inline PetscErrorCode StrangerCompare(const Stranger *s, DM dm, Vec u, St
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* -------------------------------------------------- verdicts -------------------------------------------------- */
+/* ------------------------------------------ verdicts ------------------------------------------ */
 
 static inline PetscErrorCode StrangerSayConverged(SNES snes, Vec u)
 {

@@ -24,8 +24,8 @@ typedef enum {
   MINUS,
   ZERO
 } Coefficient;
-static const char *const coefficients[] = {"constant", "checkerboard", "smooth", "inside",
-                                           "nan", "infinite", "negative", "halfzero", "minus", "zero", "Coefficient", "", NULL};
+static const char *const coefficients[] = {"constant", "checkerboard", "smooth", "inside",      "nan", "infinite", "negative",
+                                           "halfzero", "minus",        "zero",   "Coefficient", "",    NULL};
 
 typedef enum {
   NONE,
@@ -43,8 +43,8 @@ typedef enum {
   COLLAPSE,
   WARPNAN
 } WarpKind;
-static const char *const warps[] = {"none", "kershaw", "shear", "stretch", "grade", "sine", "annulus",
-                                    "translate", "scale", "mirror", "lift", "fold", "collapse", "nan", "WarpKind", "", NULL};
+static const char *const warps[] = {"none",   "kershaw", "shear", "stretch",  "grade", "sine",     "annulus", "translate", "scale",
+                                    "mirror", "lift",    "fold",  "collapse", "nan",   "WarpKind", "",        NULL};
 
 /* point functions see no context */
 static Coefficient  coefficient = CONSTANT;
@@ -53,7 +53,7 @@ static BoundaryKind boundary    = BC_ALL;
 static PetscBool    bycell      = PETSC_FALSE;
 static PetscReal    jump = 1.0, aniso = 1.0, theta = 0.0, mass = 0.0, eps = 0.3;
 
-/* ------------------------------------------------ the equation ------------------------------------------------ */
+/* ---------------------------------------- the equation ---------------------------------------- */
 
 static PetscReal Factor(PetscInt dim, const PetscReal x[])
 {
@@ -130,7 +130,7 @@ static PetscErrorCode Boundary(PetscInt dim, PetscReal t, const PetscReal x[], P
   return PETSC_SUCCESS;
 }
 
-/* -------------------------------------------------- the mesh -------------------------------------------------- */
+/* ------------------------------------------ the mesh ------------------------------------------ */
 
 /* The map of the CEED bake-off problems, after Kershaw: six layers in x */
 static PetscReal Right(PetscReal e, PetscReal x)
@@ -219,7 +219,7 @@ static PetscErrorCode Warp(DM dm)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* ----------------------------------------------- discretisation ----------------------------------------------- */
+/* --------------------------------------- discretisation --------------------------------------- */
 
 /* k of the middle of each cell as an auxiliary field */
 static PetscErrorCode SetFactorByCell(DM dm, PetscFE fe)

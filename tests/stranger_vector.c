@@ -22,8 +22,8 @@ typedef enum {
   STROUD,
   TANHSINH
 } Rule;
-static const char *const rules[] = {"default", "tensor", "gll", "reverse", "permuted",
-                                    "shrink", "weights", "stroud", "tanhsinh", "Rule", "", NULL};
+static const char *const rules[] = {"default", "tensor", "gll",      "reverse", "permuted", "shrink",
+                                    "weights", "stroud", "tanhsinh", "Rule",    "",         NULL};
 
 /* point functions see no context */
 static PetscInt     NC   = 2;
@@ -34,7 +34,7 @@ static Rule         rule      = DEFAULT;
 static BoundaryKind boundary  = BC_ALL;
 static PetscBool    component = PETSC_FALSE, second = PETSC_FALSE, prec = PETSC_FALSE, anchor = PETSC_FALSE;
 
-/* ------------------------------------------------ the equation ------------------------------------------------ */
+/* ---------------------------------------- the equation ---------------------------------------- */
 
 static void f0(FUN)
 {
@@ -99,7 +99,7 @@ static PetscErrorCode Boundary(PetscInt dim, PetscReal t, const PetscReal x[], P
   return PETSC_SUCCESS;
 }
 
-/* ------------------------------------------ quadrature of one's own ------------------------------------------- */
+/* ---------------------------------- quadrature of one's own ---------------------------------- */
 
 /* the tensor product of n points z with weights v */
 static PetscErrorCode CreateTensor(PetscInt dim, PetscInt n, const PetscReal z[], const PetscReal v[], PetscQuadrature *quad)
@@ -192,7 +192,7 @@ static PetscErrorCode SetRule(PetscInt dim, PetscFE fe)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* ----------------------------------------------- discretisation ----------------------------------------------- */
+/* --------------------------------------- discretisation --------------------------------------- */
 
 static PetscErrorCode AddEssential(DM dm, const char name[], DMLabel label, PetscInt value, PetscInt nc, PetscInt c)
 {

@@ -1,4 +1,6 @@
-static char help[] = "-pc_lor_upwind on boxes of unequal cells, natural boundary: the low-order-refined matrix of b . grad u + c u is that of differences along the\n\
+static char help[] =
+  "-pc_lor_upwind on boxes of unequal cells, natural boundary: the low-order-refined matrix of b . grad u + c u is that of\n\
+  differences along the\n\
   grid lines, written down here. At order 1 they are one-sided, without -pc_lor_upwind central.\n\
   -upwind <bool>: what the differences are expected to be (default true)\n\n";
 
@@ -7,14 +9,18 @@ static char help[] = "-pc_lor_upwind on boxes of unequal cells, natural boundary
 
 static const PetscReal wind[3] = {1.0, -2.0, 0.7}, reaction = 40.0; /* with natural inflow, central differences need it */
 
-static void g0(PetscInt dim, PetscInt Nf, PetscInt NfAux, const PetscInt uOff[], const PetscInt uOff_x[], const PetscScalar u[], const PetscScalar u_t[], const PetscScalar u_x[], const PetscInt aOff[], const PetscInt aOff_x[], const PetscScalar a[],
-               const PetscScalar a_t[], const PetscScalar a_x[], PetscReal t, PetscReal shift, const PetscReal x[], PetscInt nc, const PetscScalar constants[], PetscScalar g[])
+static void g0(PetscInt dim, PetscInt Nf, PetscInt NfAux, const PetscInt uOff[], const PetscInt uOff_x[], const PetscScalar u[],
+               const PetscScalar u_t[], const PetscScalar u_x[], const PetscInt aOff[], const PetscInt aOff_x[],
+               const PetscScalar a[], const PetscScalar a_t[], const PetscScalar a_x[], PetscReal t, PetscReal shift,
+               const PetscReal x[], PetscInt nc, const PetscScalar constants[], PetscScalar g[])
 {
   g[0] = reaction;
 }
 
-static void g1(PetscInt dim, PetscInt Nf, PetscInt NfAux, const PetscInt uOff[], const PetscInt uOff_x[], const PetscScalar u[], const PetscScalar u_t[], const PetscScalar u_x[], const PetscInt aOff[], const PetscInt aOff_x[], const PetscScalar a[],
-               const PetscScalar a_t[], const PetscScalar a_x[], PetscReal t, PetscReal shift, const PetscReal x[], PetscInt nc, const PetscScalar constants[], PetscScalar g[])
+static void g1(PetscInt dim, PetscInt Nf, PetscInt NfAux, const PetscInt uOff[], const PetscInt uOff_x[], const PetscScalar u[],
+               const PetscScalar u_t[], const PetscScalar u_x[], const PetscInt aOff[], const PetscInt aOff_x[],
+               const PetscScalar a[], const PetscScalar a_t[], const PetscScalar a_x[], PetscReal t, PetscReal shift,
+               const PetscReal x[], PetscInt nc, const PetscScalar constants[], PetscScalar g[])
 {
   for (PetscInt d = 0; d < dim; ++d) g[d] = wind[d];
 }
@@ -30,7 +36,8 @@ static PetscErrorCode Coordinate(PetscInt dim, const PetscReal x[], PetscInt nc,
   return 0;
 }
 
-/* A grid line: its N nodes, their Gauss-Lobatto weights, and the ratio of the weight to the mean of the widths beside it within a cell */
+/* A grid line: its N nodes, their Gauss-Lobatto weights, and the ratio of the weight to the mean of the
+   widths beside it within a cell */
 typedef struct {
   PetscInt   N;
   PetscReal *x, *w, *r;
@@ -160,7 +167,9 @@ int main(int argc, char **argv)
 
         if (k < 0 || k >= line[d].N) continue;
         rhs[i - rstart] += 0.5 * f * s * wind[d] * line[d].r[ijk[d]] * (ua[node[at[i] + s * stride]] - ua[i]);
-        if (upwind) rhs[i - rstart] -= 0.5 * f * PetscAbsReal(wind[d]) * 0.5 * (line[d].r[ijk[d]] + line[d].r[k]) * (ua[node[at[i] + s * stride]] - ua[i]);
+        if (upwind)
+          rhs[i - rstart] -=
+            0.5 * f * PetscAbsReal(wind[d]) * 0.5 * (line[d].r[ijk[d]] + line[d].r[k]) * (ua[node[at[i] + s * stride]] - ua[i]);
       }
   }
   PetscCall(VecRestoreArray(b, &rhs));

@@ -1,4 +1,5 @@
-static char help[] = "A diffusion coefficient that is not positive is warned of, and a negative mass; a coefficient that vanishes at a point, or a mass of zero, is not.\n\n";
+static char help[] = "A diffusion coefficient that is not positive is warned of, and a negative mass; a coefficient that vanishes "
+                     "at a point, or a mass of zero, is not.\n\n";
 
 #include "hopstest.h"
 

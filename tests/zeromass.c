@@ -1,11 +1,13 @@
-static char help[] = "A mass coefficient that is zero in a part of the cells, in H(curl) and H(div): AMS's interior nodes, and -pc_lor_zero_mass.\n\
+static char help[] =
+  "A mass coefficient that is zero in a part of the cells, in H(curl) and H(div): AMS's interior nodes, and -pc_lor_zero_mass.\n\
   -order <p>, -family <HCURL,HDIV>\n\n";
 
 #include "hopstest.h"
 
 static HopsFamily family = HOPS_HCURL;
 
-/* nc components: positive definite, but zero in the cells with their centre at x < 1/2 (in = 2), or in every third; at q_1d points in each direction, or 0 for one value */
+/* nc components: positive definite, but zero in the cells with their centre at x < 1/2 (in = 2), or in every
+   third; at q_1d points in each direction, or 0 for one value */
 static PetscErrorCode CreateMass(DM dm, HopsSpace sp, PetscInt in, PetscInt nc, PetscInt q_1d, HopsCoefficient *cf)
 {
   PetscInt     cStart, cEnd, dim, nq;
@@ -40,7 +42,8 @@ static PetscErrorCode Field(PetscInt dim, const PetscReal x[], PetscInt nc, Pets
   return PETSC_SUCCESS;
 }
 
-/* CG for A x = A u: x is u up to the kernel, so that it has the energy of u. The coefficients go from one form to the next in one preconditioner */
+/* CG for A x = A u: x is u up to the kernel, so that it has the energy of u. The coefficients go from one
+   form to the next in one preconditioner */
 static PetscErrorCode Solve(const char name[], Mat A, KSP ksp, HopsCoefficient mass, Vec u)
 {
   Vec                x, f, r;
@@ -65,8 +68,11 @@ static PetscErrorCode Solve(const char name[], Mat A, KSP ksp, HopsCoefficient m
   PetscCall(VecAXPY(r, -1.0, f));
   PetscCall(VecNorm(r, NORM_2, &rnorm));
   PetscCall(VecNorm(f, NORM_2, &fnorm));
-  PetscCall(PetscInfo(ksp, "%s: %" PetscInt_FMT " iterations, reason %d, residual %g, energy off by %g\n", name, its, (int)reason, (double)(rnorm / fnorm), (double)PetscAbsScalar(is / should - 1.0)));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %s, %s, %s\n", name, reason > 0 ? "converged" : "DIVERGED", rnorm <= 1e-6 * fnorm ? "solved" : "NOT SOLVED", PetscAbsScalar(is - should) <= 1e-9 * PetscAbsScalar(should) ? "the energy" : "ANOTHER ENERGY"));
+  PetscCall(PetscInfo(ksp, "%s: %" PetscInt_FMT " iterations, reason %d, residual %g, energy off by %g\n", name, its, (int)reason,
+                      (double)(rnorm / fnorm), (double)PetscAbsScalar(is / should - 1.0)));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %s, %s, %s\n", name, reason > 0 ? "converged" : "DIVERGED",
+                        rnorm <= 1e-6 * fnorm ? "solved" : "NOT SOLVED",
+                        PetscAbsScalar(is - should) <= 1e-9 * PetscAbsScalar(should) ? "the energy" : "ANOTHER ENERGY"));
   PetscCall(VecDestroy(&x));
   PetscCall(VecDestroy(&f));
   PetscCall(VecDestroy(&r));
@@ -90,7 +96,9 @@ int main(int argc, char **argv)
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(HopsInitialize());
-  PetscCall(PetscOptionsGetEnum(NULL, NULL, "-family", (const char *const[]){"H1", "HCURL", "HDIV", "L2", "HopsFamily", "HOPS_", NULL}, (PetscEnum *)&family, NULL));
+  PetscCall(PetscOptionsGetEnum(NULL, NULL, "-family",
+                                (const char *const[]){"H1", "HCURL", "HDIV", "L2", "HopsFamily", "HOPS_", NULL},
+                                (PetscEnum *)&family, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-order", &order, NULL));
   PetscCall(TestMesh(PETSC_COMM_WORLD, PETSC_TRUE, &dm));
   PetscCall(DMGetDimension(dm, &dim));

@@ -1,4 +1,5 @@
-static char help[] = "A copper wire in air: curl curl u + beta u = f with a conductivity beta that jumps by orders of magnitude, u x n = 0 on the\n\
+static char help[] =
+  "A copper wire in air: curl curl u + beta u = f with a conductivity beta that jumps by orders of magnitude, u x n = 0 on the\n\
 boundary. f is a current along the wire. LOR with AMS; iterations of CG against contrast and order.\n\
   -dm_plex_filename <file> : mesh of hexahedra; beta is 1 in Cell Sets 1 (the wire) and 1/contrast elsewhere\n\
   -contrasts <c,...>       : contrasts of the conductivities (default 1e6)\n\
@@ -9,7 +10,8 @@ boundary. f is a current along the wire. LOR with AMS; iterations of CG against 
 
 #include <hops.h>
 
-/* (-w y, w x, 1) is free of divergence and has no component normal to anything that turns around the axis as the wire does */
+/* (-w y, w x, 1) is free of divergence and has no component normal to anything that turns around the axis as
+   the wire does */
 static PetscErrorCode Current(PetscInt dim, const PetscReal x[], PetscInt nc, PetscScalar f[], void *ctx)
 {
   const PetscReal w = 2.0 * PETSC_PI / *(PetscReal *)ctx;
@@ -38,7 +40,8 @@ static PetscErrorCode CreateCoefficient(HopsSpace space, DM dm, PetscReal wire, 
   PetscFunctionReturn(0);
 }
 
-/* The current's moments int j . v over the wire: the mass form of its interpolant, with a coefficient that is zero in air */
+/* The current's moments int j . v over the wire: the mass form of its interpolant, with a coefficient that is
+   zero in air */
 static PetscErrorCode CreateSource(HopsSpace space, DM dm, PetscReal pitch, Vec *b)
 {
   HopsCoefficient wire;
@@ -49,7 +52,8 @@ static PetscErrorCode CreateSource(HopsSpace space, DM dm, PetscReal pitch, Vec 
   PetscCall(CreateCoefficient(space, dm, 1.0, 0.0, &wire));
   PetscCall(MatCreatePA(space, &M));
   PetscCall(MatPASetMass(M, wire));
-  PetscCall(HopsSpaceSetEssentialFunction(space, Current, &pitch)); /* not zero at the ends of the wire: lifting brings it in, with a minus */
+  /* not zero at the ends of the wire: lifting brings it in, with a minus */
+  PetscCall(HopsSpaceSetEssentialFunction(space, Current, &pitch));
   PetscCall(HopsSpaceCreateVec(space, &j));
   PetscCall(VecDuplicate(j, b));
   PetscCall(HopsSpaceInterpolate(space, Current, &pitch, j));
@@ -138,8 +142,12 @@ int main(int argc, char **argv)
       PetscCall(Energy(space, unit, NULL, u, &magnetic));
       PetscCall(Energy(space, NULL, beta, u, &power));
       PetscCall(VecDot(b, u, &work));
-      PetscCall(PetscPrintf(PETSC_COMM_WORLD, "order %" PetscInt_FMT ", contrast %g, unknowns %" PetscInt_FMT ", iterations %" PetscInt_FMT "\n", orders[i], (double)contrasts[k], n, its));
-      PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  work of the current %.4e, magnetic energy + loss %s\n", (double)PetscRealPart(work), PetscAbsScalar(magnetic + power - work) < 1e-8 * PetscAbsScalar(work) ? "the same" : "DIFFER"));
+      PetscCall(PetscPrintf(PETSC_COMM_WORLD,
+                            "order %" PetscInt_FMT ", contrast %g, unknowns %" PetscInt_FMT ", iterations %" PetscInt_FMT "\n",
+                            orders[i], (double)contrasts[k], n, its));
+      PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  work of the current %.4e, magnetic energy + loss %s\n",
+                            (double)PetscRealPart(work),
+                            PetscAbsScalar(magnetic + power - work) < 1e-8 * PetscAbsScalar(work) ? "the same" : "DIFFER"));
       PetscCall(HopsCoefficientDestroy(&beta));
     }
     if (write && i == no - 1) PetscCall(HopsSpaceViewVTU(space, u, "u", vtu));

@@ -1,4 +1,5 @@
-static char help[] = "Linear elasticity by DMPlex, PetscFE and PetscDS, without a word of hops: what an existing code looks like. Run it as it is,\n\
+static char help[] =
+  "Linear elasticity by DMPlex, PetscFE and PetscDS, without a word of hops: what an existing code looks like. Run it as it is,\n\
 with -dll_append libhops.so -pc_type lor, or matrix-free with -dm_mat_type pa -pc_type lor -hops_residual besides.\n\
   -dm_plex_dim <d> -dm_plex_box_faces <n,...>, or -dm_plex_filename <file>; -displacement_petscspace_degree <p>\n\
   -mu <mu>, -lambda <lambda>: Lame parameters (default 1, 1)\n\
@@ -9,7 +10,10 @@ with -dll_append libhops.so -pc_type lor, or matrix-free with -dm_mat_type pa -p
 #include <petscsnes.h>
 
 /* sigma = lambda div(u) I + mu (grad u + grad u^T) */
-static void f1(PetscInt dim, PetscInt Nf, PetscInt NfAux, const PetscInt uOff[], const PetscInt uOff_x[], const PetscScalar u[], const PetscScalar u_t[], const PetscScalar u_x[], const PetscInt aOff[], const PetscInt aOff_x[], const PetscScalar a[], const PetscScalar a_t[], const PetscScalar a_x[], PetscReal t, const PetscReal x[], PetscInt nc, const PetscScalar constants[], PetscScalar f[])
+static void f1(PetscInt dim, PetscInt Nf, PetscInt NfAux, const PetscInt uOff[], const PetscInt uOff_x[], const PetscScalar u[],
+               const PetscScalar u_t[], const PetscScalar u_x[], const PetscInt aOff[], const PetscInt aOff_x[],
+               const PetscScalar a[], const PetscScalar a_t[], const PetscScalar a_x[], PetscReal t, const PetscReal x[],
+               PetscInt nc, const PetscScalar constants[], PetscScalar f[])
 {
   const PetscScalar mu = constants[0], lambda = constants[1];
   PetscScalar       div = 0.0;
@@ -19,12 +23,18 @@ static void f1(PetscInt dim, PetscInt Nf, PetscInt NfAux, const PetscInt uOff[],
     for (PetscInt d = 0; d < dim; ++d) f[c * dim + d] = mu * (u_x[c * dim + d] + u_x[d * dim + c]) + (c == d ? lambda * div : 0.0);
 }
 
-static void f0(PetscInt dim, PetscInt Nf, PetscInt NfAux, const PetscInt uOff[], const PetscInt uOff_x[], const PetscScalar u[], const PetscScalar u_t[], const PetscScalar u_x[], const PetscInt aOff[], const PetscInt aOff_x[], const PetscScalar a[], const PetscScalar a_t[], const PetscScalar a_x[], PetscReal t, const PetscReal x[], PetscInt nc, const PetscScalar constants[], PetscScalar f[])
+static void f0(PetscInt dim, PetscInt Nf, PetscInt NfAux, const PetscInt uOff[], const PetscInt uOff_x[], const PetscScalar u[],
+               const PetscScalar u_t[], const PetscScalar u_x[], const PetscInt aOff[], const PetscInt aOff_x[],
+               const PetscScalar a[], const PetscScalar a_t[], const PetscScalar a_x[], PetscReal t, const PetscReal x[],
+               PetscInt nc, const PetscScalar constants[], PetscScalar f[])
 {
   for (PetscInt c = 0; c < dim; ++c) f[c] = c == dim - 1 ? 1.0 : 0.0;
 }
 
-static void g3(PetscInt dim, PetscInt Nf, PetscInt NfAux, const PetscInt uOff[], const PetscInt uOff_x[], const PetscScalar u[], const PetscScalar u_t[], const PetscScalar u_x[], const PetscInt aOff[], const PetscInt aOff_x[], const PetscScalar a[], const PetscScalar a_t[], const PetscScalar a_x[], PetscReal t, PetscReal shift, const PetscReal x[], PetscInt nc, const PetscScalar constants[], PetscScalar g[])
+static void g3(PetscInt dim, PetscInt Nf, PetscInt NfAux, const PetscInt uOff[], const PetscInt uOff_x[], const PetscScalar u[],
+               const PetscScalar u_t[], const PetscScalar u_x[], const PetscInt aOff[], const PetscInt aOff_x[],
+               const PetscScalar a[], const PetscScalar a_t[], const PetscScalar a_x[], PetscReal t, PetscReal shift,
+               const PetscReal x[], PetscInt nc, const PetscScalar constants[], PetscScalar g[])
 {
   const PetscScalar mu = constants[0], lambda = constants[1];
 
@@ -80,7 +90,8 @@ int main(int argc, char **argv)
   PetscCall(PetscDSSetResidual(ds, 0, f0, f1));
   PetscCall(PetscDSSetJacobian(ds, 0, 0, NULL, NULL, NULL, g3));
   PetscCall(DMGetLabel(dm, "Face Sets", &faces));
-  PetscCheck(faces, PETSC_COMM_WORLD, PETSC_ERR_ARG_WRONG, "The mesh has no label \"Face Sets\": use -dm_plex_separate_marker for a box");
+  PetscCheck(faces, PETSC_COMM_WORLD, PETSC_ERR_ARG_WRONG,
+             "The mesh has no label \"Face Sets\": use -dm_plex_separate_marker for a box");
   PetscCall(DMPlexLabelComplete(dm, faces));
   PetscCall(DMAddBoundary(dm, DM_BC_ESSENTIAL, "clamped", faces, n, clamped, 0, 0, NULL, (void (*)(void))Zero, NULL, NULL, NULL));
 #if PETSC_VERSION_GE(3, 21, 0)
@@ -99,7 +110,8 @@ int main(int argc, char **argv)
   PetscCall(SNESGetLinearSolveIterations(snes, &its));
   PetscCall(VecGetSize(u, &N));
   PetscCall(VecNorm(u, NORM_INFINITY, &max));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "unknowns %" PetscInt_FMT ", largest displacement %.5f, iterations %" PetscInt_FMT "\n", N, (double)max, its));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "unknowns %" PetscInt_FMT ", largest displacement %.5f, iterations %" PetscInt_FMT "\n",
+                        N, (double)max, its));
   PetscCall(VecDestroy(&u));
   PetscCall(SNESDestroy(&snes));
   PetscCall(DMDestroy(&dm));

@@ -1,4 +1,5 @@
-static char help[] = "Solves -grad(mu div u) + beta u = f in H(div): matrix-free operator, low-order-refined preconditioner with ADS (in 2D, AMS).\n\
+static char help[] =
+  "Solves -grad(mu div u) + beta u = f in H(div): matrix-free operator, low-order-refined preconditioner with ADS (in 2D, AMS).\n\
   -dm_plex_filename <file>, or -dm_plex_dim <d> -dm_plex_box_faces <n,...>; -dm_refine <n>: quadrilaterals or hexahedra\n\
   -order <p>                        : order, 1 for the lowest Raviart-Thomas element (default 3)\n\
   -coefficient <constant,variable>  : mu = 1, or 1 + |x|^2 / 2\n\
@@ -65,7 +66,15 @@ static PetscErrorCode Source(PetscInt dim, const PetscReal x[], PetscInt nc, Pet
   return 0;
 }
 
-static const char *const parts[][2] = {{"HopsSpaceSetUp", "spaces"}, {"MatPASetUp", "operator set-up"}, {"PCLORSymbolic", "LOR pattern"}, {"PCLORNumeric", "LOR assembly"}, {"PCLORAuxiliary", "curl etc."}, {"PCLORSolverSetUp", "ADS set-up"}, {"KSPSolve", "solve"}, {"MatPAMult", "operator apply"}, {"PCApply", "ADS"}};
+static const char *const parts[][2] = {{"HopsSpaceSetUp", "spaces"},
+                                       {"MatPASetUp", "operator set-up"},
+                                       {"PCLORSymbolic", "LOR pattern"},
+                                       {"PCLORNumeric", "LOR assembly"},
+                                       {"PCLORAuxiliary", "curl etc."},
+                                       {"PCLORSolverSetUp", "ADS set-up"},
+                                       {"KSPSolve", "solve"},
+                                       {"MatPAMult", "operator apply"},
+                                       {"PCApply", "ADS"}};
 
 int main(int argc, char **argv)
 {
@@ -103,7 +112,8 @@ int main(int argc, char **argv)
   PetscCall(DMGetDimension(dm, &dim));
   PetscCall(DMGetLabel(dm, "Face Sets", &label));
   for (PetscInt v = 0; v < 16; ++v) values[v] = v + 1;
-  PetscCheck(label || boundary == NATURAL, PETSC_COMM_WORLD, PETSC_ERR_USER, "The mesh has no label 'Face Sets': give its boundary physical groups, or use -boundary natural");
+  PetscCheck(label || boundary == NATURAL, PETSC_COMM_WORLD, PETSC_ERR_USER,
+             "The mesh has no label 'Face Sets': give its boundary physical groups, or use -boundary natural");
   PetscCall(HopsSpaceCreateHDiv(dm, order, boundary == ESSENTIAL ? label : NULL, 16, values, &space));
   if (problem.exact) PetscCall(HopsSpaceSetEssentialFunction(space, Exact, NULL));
 
@@ -129,13 +139,15 @@ int main(int argc, char **argv)
   PetscCall(KSPSolve(ksp, b, x));
   PetscCall(KSPGetIterationNumber(ksp, &its));
   PetscCall(VecGetSize(x, &n));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "order %" PetscInt_FMT ", unknowns %" PetscInt_FMT ", iterations %" PetscInt_FMT "\n", order, n, its));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "order %" PetscInt_FMT ", unknowns %" PetscInt_FMT ", iterations %" PetscInt_FMT "\n",
+                        order, n, its));
   PetscCall(HopsSpaceCreateCompanion(space, HOPS_L2, PETSC_FALSE, &divs));
   PetscCall(HopsSpaceCreateVec(divs, &d));
   PetscCall(HopsSpaceDifferentiate(space, x, divs, d));
   PetscCall(HopsSpaceComputeL2Error(space, x, Exact, NULL, &error));
   PetscCall(HopsSpaceComputeL2Error(divs, d, ExactDiv, NULL, &diverror));
-  if (problem.exact) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "L2 error %.1e, of the divergence %.1e\n", (double)error, (double)diverror));
+  if (problem.exact)
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "L2 error %.1e, of the divergence %.1e\n", (double)error, (double)diverror));
   for (size_t i = 0; times && i < PETSC_STATIC_ARRAY_LENGTH(parts); ++i) {
     PetscCall(PetscLogEventGetId(parts[i][0], &event));
     PetscCall(PetscLogEventGetPerfInfo(0, event, &info));

@@ -1,11 +1,13 @@
-static char help[] = "The magnetic field of a current-carrying coil in air: A-phi formulation with all spaces of the de Rham complex.\n\
+static char help[] =
+  "The magnetic field of a current-carrying coil in air: A-phi formulation with all spaces of the de Rham complex.\n\
   div(beta grad phi) = 0, phi = 0 and 1 on the terminals (Face Sets 1 and 2)         in H1: LOR with BoomerAMG\n\
   curl curl A + beta A = -beta grad phi, A x n = 0 on the boundary                   in H(curl): LOR with AMS\n\
   B = curl A                                                                         in H(div)\n\
   -dm_plex_filename <file>  : mesh of hexahedra; beta is 1 in Cell Sets 1 (the coil) and -air elsewhere\n\
   -order <p>                : order (default 2)\n\
   -air <beta>               : conductivity of air (default 1e-6)\n\
-  -vtu <name>               : write name_phi.vtu, name_A.vtu, name_B.vtu and, with the conductivity, name_beta.vtu for ParaView\n\n";
+  -vtu <name>               : write name_phi.vtu, name_A.vtu, name_B.vtu and, with the conductivity, name_beta.vtu for\n\
+                              ParaView\n\n";
 
 #include <hops.h>
 
@@ -137,7 +139,8 @@ int main(int argc, char **argv)
   PetscCall(DMSetType(dm, DMPLEX));
   PetscCall(DMSetFromOptions(dm));
   PetscCall(DMGetLabel(dm, "Face Sets", &label));
-  PetscCheck(label, PETSC_COMM_WORLD, PETSC_ERR_USER, "The mesh has no label 'Face Sets': give its terminals the physical groups 1 and 2, the rest of its boundary 3");
+  PetscCheck(label, PETSC_COMM_WORLD, PETSC_ERR_USER,
+             "The mesh has no label 'Face Sets': give its terminals the physical groups 1 and 2, the rest of its boundary 3");
   PetscCall(HopsSpaceCreateH1(dm, order, label, 2, values, &h1));
   PetscCall(HopsSpaceCreateHCurl(dm, order, label, 3, values, &curl));
   PetscCall(HopsSpaceCreateCompanion(curl, HOPS_HCURL, PETSC_FALSE, &curlfree));
@@ -155,7 +158,8 @@ int main(int argc, char **argv)
   PetscCall(MatPALiftEssential(P, zero));
   PetscCall(Solve("potential", "phi_", P, zero, phi));
 
-  /* b = -beta grad phi; on the boundary the gradient's unknowns are essential values of the space, which lifting moves to b */
+  /* b = -beta grad phi; on the boundary the gradient's unknowns are essential values of the space, which
+     lifting moves to b */
   PetscCall(MatCreatePA(curl, &M));
   PetscCall(MatPASetMass(M, beta));
   PetscCall(HopsSpaceCreateVec(curl, &gradphi));

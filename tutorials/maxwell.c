@@ -1,4 +1,5 @@
-static char help[] = "Solves curl(mu curl E) + beta E = f in H(curl): matrix-free operator, low-order-refined preconditioner with AMS.\n\
+static char help[] =
+  "Solves curl(mu curl E) + beta E = f in H(curl): matrix-free operator, low-order-refined preconditioner with AMS.\n\
   -dm_plex_filename <file>, or -dm_plex_dim <d> -dm_plex_box_faces <n,...>; -dm_refine <n>: quadrilaterals or hexahedra\n\
   -order <p>                        : order, 1 for the lowest Nedelec element (default 3)\n\
   -coefficient <constant,variable>  : mu = 1, or 1 + |x|^2 / 2\n\
@@ -46,7 +47,8 @@ static PetscErrorCode ExactCurl(PetscInt dim, const PetscReal x[], PetscInt nc, 
   return 0;
 }
 
-/* f = mu curl curl E + grad mu x curl E + beta E, where curl curl E = k^2 E and grad mu is x unless mu is constant */
+/* f = mu curl curl E + grad mu x curl E + beta E, where curl curl E = k^2 E and grad mu is x unless mu is
+   constant */
 static PetscErrorCode Source(PetscInt dim, const PetscReal x[], PetscInt nc, PetscScalar f[], void *ctx)
 {
   Problem    *p = (Problem *)ctx;
@@ -65,7 +67,15 @@ static PetscErrorCode Source(PetscInt dim, const PetscReal x[], PetscInt nc, Pet
   return 0;
 }
 
-static const char *const parts[][2] = {{"HopsSpaceSetUp", "spaces"}, {"MatPASetUp", "operator set-up"}, {"PCLORSymbolic", "LOR pattern"}, {"PCLORNumeric", "LOR assembly"}, {"PCLORAuxiliary", "gradient etc."}, {"PCLORSolverSetUp", "AMS set-up"}, {"KSPSolve", "solve"}, {"MatPAMult", "operator apply"}, {"PCApply", "AMS"}};
+static const char *const parts[][2] = {{"HopsSpaceSetUp", "spaces"},
+                                       {"MatPASetUp", "operator set-up"},
+                                       {"PCLORSymbolic", "LOR pattern"},
+                                       {"PCLORNumeric", "LOR assembly"},
+                                       {"PCLORAuxiliary", "gradient etc."},
+                                       {"PCLORSolverSetUp", "AMS set-up"},
+                                       {"KSPSolve", "solve"},
+                                       {"MatPAMult", "operator apply"},
+                                       {"PCApply", "AMS"}};
 
 int main(int argc, char **argv)
 {
@@ -103,7 +113,8 @@ int main(int argc, char **argv)
   PetscCall(DMGetDimension(dm, &dim));
   PetscCall(DMGetLabel(dm, "Face Sets", &label));
   for (PetscInt v = 0; v < 16; ++v) values[v] = v + 1;
-  PetscCheck(label || boundary == NATURAL, PETSC_COMM_WORLD, PETSC_ERR_USER, "The mesh has no label 'Face Sets': give its boundary physical groups, or use -boundary natural");
+  PetscCheck(label || boundary == NATURAL, PETSC_COMM_WORLD, PETSC_ERR_USER,
+             "The mesh has no label 'Face Sets': give its boundary physical groups, or use -boundary natural");
   PetscCall(HopsSpaceCreateHCurl(dm, order, boundary == ESSENTIAL ? label : NULL, 16, values, &space));
   if (problem.exact) PetscCall(HopsSpaceSetEssentialFunction(space, Exact, NULL));
 
@@ -133,7 +144,8 @@ int main(int argc, char **argv)
   PetscCall(KSPSolve(ksp, b, x));
   PetscCall(KSPGetIterationNumber(ksp, &its));
   PetscCall(VecGetSize(x, &n));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "order %" PetscInt_FMT ", unknowns %" PetscInt_FMT ", iterations %" PetscInt_FMT "\n", order, n, its));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "order %" PetscInt_FMT ", unknowns %" PetscInt_FMT ", iterations %" PetscInt_FMT "\n",
+                        order, n, its));
 
   /* the magnetic field, curl E: in H(div), in 2D a scalar in L2 */
   PetscCall(HopsSpaceCreateCompanion(space, dim == 3 ? HOPS_HDIV : HOPS_L2, PETSC_FALSE, &curls));

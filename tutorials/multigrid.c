@@ -1,4 +1,5 @@
-static char help[] = "Geometric multigrid for -div(kappa grad u) = 1, u = 0 on the boundary: tables of iterations by level and order.\n\
+static char help[] =
+  "Geometric multigrid for -div(kappa grad u) = 1, u = 0 on the boundary: tables of iterations by level and order.\n\
   -orders <p,...>, -levels <l,...> : columns and rows (default 1,2,3,4 and 2,3,4); level l is the coarsest mesh refined l times\n\
   -dm_plex_dim <d>, -dm_plex_box_faces <n,...>, -dm_plex_filename <file> : the coarsest mesh (default: one cell)\n\
   -move <none,graded,skewed>       : cells of different lengths, or of different shapes\n\

@@ -35,7 +35,8 @@ static const PetscReal K[3][3] = {{1.0, 0.3, 0.2}, {0.3, 2.0, 0.4}, {0.2, 0.4, 3
 
 static PetscErrorCode Kappa(PetscInt dim, const PetscReal x[], PetscInt nc, PetscScalar kappa[], void *ctx)
 {
-  const PetscReal k = ((Problem *)ctx)->kind == CONSTANT ? 1.0 : 1.0 + 0.5 * (x[0] * x[0] + x[1] * x[1] + (dim > 2 ? x[2] * x[2] : 0.0));
+  const PetscReal k =
+    ((Problem *)ctx)->kind == CONSTANT ? 1.0 : 1.0 + 0.5 * (x[0] * x[0] + x[1] * x[1] + (dim > 2 ? x[2] * x[2] : 0.0));
 
   kappa[0] = k;
   for (PetscInt i = 0, n = 0; i < dim && nc > 1; ++i)
@@ -49,7 +50,8 @@ static PetscErrorCode Exact(PetscInt dim, const PetscReal x[], PetscInt nc, Pets
   return 0;
 }
 
-/* f = 1, or for that u: f = (k a.Ka + c) sin(a.x + 0.3) - grad k.Ka cos(a.x + 0.3), where grad k is x unless k is constant */
+/* f = 1, or for that u: f = (k a.Ka + c) sin(a.x + 0.3) - grad k.Ka cos(a.x + 0.3), where grad k is x unless
+   k is constant */
 static PetscErrorCode Source(PetscInt dim, const PetscReal x[], PetscInt nc, PetscScalar f[], void *ctx)
 {
   Problem  *p = (Problem *)ctx;
@@ -86,7 +88,8 @@ static PetscErrorCode CreateCheckerboard(HopsSpace space, DM dm, HopsCoefficient
 
     PetscCall(DMPlexGetCellCoordinates(dm, c, &isdg, &n, &array, &x));
     for (PetscInt i = 0; i < n; ++i) mean[i % dim] += x[i] * dim / n;
-    values[c - cStart] = (PetscInt)(PetscFloorReal(2.0 * mean[0]) + PetscFloorReal(2.0 * mean[1]) + PetscFloorReal(2.0 * mean[2])) % 2 ? 1000.0 : 1.0;
+    values[c - cStart] =
+      (PetscInt)(PetscFloorReal(2.0 * mean[0]) + PetscFloorReal(2.0 * mean[1]) + PetscFloorReal(2.0 * mean[2])) % 2 ? 1000.0 : 1.0;
     PetscCall(DMPlexRestoreCellCoordinates(dm, c, &isdg, &n, &array, &x));
   }
   PetscCall(HopsCoefficientCreateCell(space, 1, values, kappa));
@@ -94,7 +97,10 @@ static PetscErrorCode CreateCheckerboard(HopsSpace space, DM dm, HopsCoefficient
   PetscFunctionReturn(0);
 }
 
-static const char *const parts[][2] = {{"HopsSpaceSetUp", "space"}, {"MatPASetUp", "operator set-up"}, {"PCLORSymbolic", "LOR pattern"}, {"PCLORNumeric", "LOR assembly"}, {"PCLORSolverSetUp", "AMG set-up"}, {"KSPSolve", "solve"}, {"MatPAMult", "operator apply"}, {"PCApply", "V-cycle"}};
+static const char *const parts[][2] = {{"HopsSpaceSetUp", "space"},        {"MatPASetUp", "operator set-up"},
+                                       {"PCLORSymbolic", "LOR pattern"},   {"PCLORNumeric", "LOR assembly"},
+                                       {"PCLORSolverSetUp", "AMG set-up"}, {"KSPSolve", "solve"},
+                                       {"MatPAMult", "operator apply"},    {"PCApply", "V-cycle"}};
 
 int main(int argc, char **argv)
 {
@@ -135,13 +141,16 @@ int main(int argc, char **argv)
   PetscCall(DMGetDimension(dm, &dim));
   PetscCall(DMGetLabel(dm, "Face Sets", &label));
   for (PetscInt v = 0; v < 16 && boundary == DIRICHLET && !some; ++v) values[nv++] = v + 1;
-  PetscCheck(label || (!nv && boundary != ROBIN), PETSC_COMM_WORLD, PETSC_ERR_USER, "The mesh has no label 'Face Sets': give its boundary physical groups, or use -boundary neumann");
+  PetscCheck(label || (!nv && boundary != ROBIN), PETSC_COMM_WORLD, PETSC_ERR_USER,
+             "The mesh has no label 'Face Sets': give its boundary physical groups, or use -boundary neumann");
   PetscCall(HopsSpaceCreateH1(dm, order, label, nv, values, &space));
   if (problem.exact) PetscCall(HopsSpaceSetEssentialFunction(space, Exact, NULL));
 
   PetscCall(MatCreatePA(space, &A));
   if (problem.kind == CHECKERBOARD) PetscCall(CreateCheckerboard(space, dm, &kappa));
-  else PetscCall(HopsCoefficientCreateFunction(PETSC_COMM_WORLD, problem.kind == TENSOR ? dim * (dim + 1) / 2 : 1, Kappa, &problem, &kappa));
+  else
+    PetscCall(
+      HopsCoefficientCreateFunction(PETSC_COMM_WORLD, problem.kind == TENSOR ? dim * (dim + 1) / 2 : 1, Kappa, &problem, &kappa));
   PetscCall(MatPASetDiffusion(A, kappa));
   PetscCall(HopsCoefficientCreateConstant(PETSC_COMM_WORLD, 1, &problem.reaction, &c));
   if (problem.reaction != 0.0) PetscCall(MatPASetMass(A, c));
@@ -178,7 +187,10 @@ int main(int argc, char **argv)
   PetscCall(VecGetSize(x, &n));
   PetscCall(HopsSpaceGetNumCells(space, &sum));
   PetscCall(MPIU_Allreduce(MPI_IN_PLACE, &sum, 1, MPIU_INT, MPI_SUM, PETSC_COMM_WORLD));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "order %" PetscInt_FMT ", cells %" PetscInt_FMT ", unknowns %" PetscInt_FMT ", iterations %" PetscInt_FMT "\n", order, sum, n, its));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD,
+                        "order %" PetscInt_FMT ", cells %" PetscInt_FMT ", unknowns %" PetscInt_FMT ", iterations %" PetscInt_FMT
+                        "\n",
+                        order, sum, n, its));
   PetscCall(HopsSpaceComputeL2Error(space, x, Exact, NULL, &error));
   if (problem.exact) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "L2 error %.1e\n", error));
   for (PetscInt i = 0; times && i < 8; ++i) {

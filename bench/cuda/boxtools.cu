@@ -35,13 +35,14 @@ int BoxFill(const int n[3], double c, const double *const g[3], double *x)
 }
 
 /* a block takes a cell */
-__global__ static void Error(int dim, int p, int m0, int m1, int m2, int Q, const double *B, const double *w, const double *e0, const double *e1, const double *e2, const double *u, double *sum)
+__global__ static void Error(int dim, int p, int m0, int m1, int m2, int Q, const double *B, const double *w, const double *e0,
+                             const double *e1, const double *e2, const double *u, double *sum)
 {
   extern __shared__ double s[];
   const int                P = p + 1, Pz = dim == 3 ? P : 1, Qz = dim == 3 ? Q : 1, t = threadIdx.x;
   double                  *v = s, *a = v + P * P * Pz, *b = a + Q * P * Pz;
-  const long long          n0 = (long long)m0 * p + 1, n1 = (long long)m1 * p + 1, c0 = blockIdx.x, c1 = blockIdx.y, c2 = blockIdx.z;
-  double                   r = 0;
+  const long long n0 = (long long)m0 * p + 1, n1 = (long long)m1 * p + 1, c0 = blockIdx.x, c1 = blockIdx.y, c2 = blockIdx.z;
+  double          r = 0;
 
   for (int i = t; i < P * P * Pz; i += blockDim.x) v[i] = u[c0 * p + i % P + n0 * (c1 * p + i / P % P + n1 * (c2 * p + i / P / P))];
   __syncthreads();
@@ -72,7 +73,8 @@ __global__ static void Error(int dim, int p, int m0, int m1, int m2, int Q, cons
   if (t % 32 == 0) atomicAdd(sum, r);
 }
 
-int BoxError(int dim, int p, const int ncells[3], int Q, const double *B, const double *w, const double *const e[3], const double *u, double *sum)
+int BoxError(int dim, int p, const int ncells[3], int Q, const double *B, const double *w, const double *const e[3],
+             const double *u, double *sum)
 {
   const int   P = p + 1, m2 = dim == 3 ? ncells[2] : 1;
   double     *dB, *dw, *de[3] = {NULL, NULL, NULL}, *ds, zero = 0;
@@ -82,7 +84,13 @@ int BoxError(int dim, int p, const int ncells[3], int Q, const double *B, const 
   for (int a = 0; a < dim && !err; a++) err = Upload((size_t)ncells[a] * Q, e[a], &de[a]);
   if (!err) err = Upload(1, &zero, &ds);
   if (err) return err;
-  Error<<<dim3(ncells[0], ncells[1], m2), 128, (P * P * (dim == 3 ? P : 1) + Q * P * (dim == 3 ? P : 1) + Q * Q * (dim == 3 ? P : 1)) * sizeof(double)>>>(dim, p, ncells[0], ncells[1], m2, Q, dB, dw, de[0], de[1], de[2], u, ds);
+  Error<<<dim3(ncells[0], ncells[1], m2), 128,
+          (P * P * (dim == 3 ? P : 1) + Q * P * (dim == 3 ? P : 1) + Q * Q * (dim == 3 ? P : 1)) * sizeof(double)>>>(dim, p,
+                                                                                                                     ncells[0],
+                                                                                                                     ncells[1], m2,
+                                                                                                                     Q, dB, dw,
+                                                                                                                     de[0], de[1],
+                                                                                                                     de[2], u, ds);
   err = cudaDeviceSynchronize();
   if (!err) err = cudaMemcpy(sum, ds, sizeof(double), cudaMemcpyDeviceToHost);
   cudaFree(dB);

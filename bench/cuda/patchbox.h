@@ -1,4 +1,5 @@
-/* A uniform box on the device with all ways to smooth on it: the library's fused kernels, and the literature's stages */
+/* A uniform box on the device with all ways to smooth on it: the library's fused kernels, and the
+   literature's stages */
 #pragma once
 #include <backend/cuda/patch/cudapatch.h>
 #include "patchref.h"
@@ -80,7 +81,9 @@ static inline PetscErrorCode BoxCreate(PetscInt dim, PetscInt p, const PetscInt 
   BoxMatrix(N, d[2], A, 0.0, M, &o);
   BoxMatrix(N, 0.0, A, 1.0, M, &o);
   for (PetscInt i = 0; i < n * n; ++i) *o++ = box->modal->S[i];
-  for (PetscInt i = 0; i < in; ++i) *o++ = 1.0 / (d[0] * box->modal->lambda[i % n] + d[1] * box->modal->lambda[i / n % n] + (dim == 3 ? d[2] * box->modal->lambda[i / n / n] : 0.0) + m);
+  for (PetscInt i = 0; i < in; ++i)
+    *o++ = 1.0 / (d[0] * box->modal->lambda[i % n] + d[1] * box->modal->lambda[i / n % n] +
+                  (dim == 3 ? d[2] * box->modal->lambda[i / n / n] : 0.0) + m);
   BoxMatrix(P, d[0], A1, m, M1, &o);
   BoxMatrix(P, d[1], A1, 0.0, M1, &o);
   BoxMatrix(P, d[2], A1, 0.0, M1, &o);
@@ -90,12 +93,22 @@ static inline PetscErrorCode BoxCreate(PetscInt dim, PetscInt p, const PetscInt 
   PetscCallCUDA(cudaMalloc(&box->x, box->nnodes * (single ? 4 : 8)));
   PetscCallCUDA(cudaMalloc(&box->b, box->nnodes * (single ? 4 : 8)));
   PetscCallCUDA(cudaMalloc(&box->r, box->nnodes * (single ? 4 : 8)));
-  box->stage = (HopsStageBox){.dim = (int)dim, .p = (int)p, .single = single, .sy = box->modal->sy, .sz = dim == 3 ? box->modal->sz : 0, .nnodes = box->nnodes, .tables = box->tables, .b = box->b, .x = box->x, .r = box->r};
+  box->stage = (HopsStageBox){.dim    = (int)dim,
+                              .p      = (int)p,
+                              .single = single,
+                              .sy     = box->modal->sy,
+                              .sz     = dim == 3 ? box->modal->sz : 0,
+                              .nnodes = box->nnodes,
+                              .tables = box->tables,
+                              .b      = box->b,
+                              .x      = box->x,
+                              .r      = box->r};
   for (PetscInt a = 0; a < 3; ++a) box->stage.ncells[a] = (int)box->ncells[a];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Asynchronous, in the default stream; `ok` is false where a stage needs more shared memory than a block can have */
+/* Asynchronous, in the default stream; `ok` is false where a stage needs more shared memory than a block can
+   have */
 static inline PetscErrorCode BoxSweep(Box *box, BoxKind kind, PetscInt first, PetscInt last, PetscBool reverse, PetscBool *ok)
 {
   int err = 0;
@@ -132,7 +145,8 @@ static inline PetscErrorCode BoxDestroy(Box *box)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Relative difference to the host's reference after a sweep from random values (the boundary's values included), always the same ones: a box keeps its reference */
+/* Relative difference to the host's reference after a sweep from random values (the boundary's values
+   included), always the same ones: a box keeps its reference */
 static inline PetscErrorCode BoxCompare(Box *box, BoxKind kind, PetscBool reverse, PetscBool *ok, PetscReal *error)
 {
   const PetscInt ncolors = 1 << box->dim;

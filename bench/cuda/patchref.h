@@ -1,4 +1,5 @@
-/* Plain host references of the vertex-patch smoother on a uniform box: matrices of the reference cell, and a sweep by dense local solves */
+/* Plain host references of the vertex-patch smoother on a uniform box: matrices of the reference cell, and a
+   sweep by dense local solves */
 #pragma once
 #include <petscdt.h>
 #include <petscblaslapack.h>
@@ -54,12 +55,15 @@ static inline PetscErrorCode PatchRefPair(PetscInt p, const PetscReal C[], Petsc
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Colours first..last-1 (in descending order where reverse) of the multiplicative smoother; the form is that of cudapatch.h */
-static inline PetscErrorCode PatchRefSweep(PetscInt dim, PetscInt p, const PetscReal d[], PetscReal m, const PetscInt ncells[], PetscInt first, PetscInt last, PetscBool reverse, const PetscReal b[], PetscReal x[])
+/* Colours first..last-1 (in descending order where reverse) of the multiplicative smoother; the form is that
+   of cudapatch.h */
+static inline PetscErrorCode PatchRefSweep(PetscInt dim, PetscInt p, const PetscReal d[], PetscReal m, const PetscInt ncells[],
+                                           PetscInt first, PetscInt last, PetscBool reverse, const PetscReal b[], PetscReal x[])
 {
-  const PetscInt N = 2 * p + 1, n = N - 2, nn = PetscPowInt(n, dim), NN = PetscPowInt(N, dim), sy = ncells[0] * p + 1, sz = dim == 3 ? sy * (ncells[1] * p + 1) : 0;
-  PetscReal      A1[256], M1[256], A[289], M[289], *K, *L, *r;
-  PetscBLASInt   bn = (PetscBLASInt)nn, one = 1, info;
+  const PetscInt N = 2 * p + 1, n = N - 2, nn = PetscPowInt(n, dim), NN = PetscPowInt(N, dim), sy = ncells[0] * p + 1,
+                 sz = dim == 3 ? sy * (ncells[1] * p + 1) : 0;
+  PetscReal    A1[256], M1[256], A[289], M[289], *K, *L, *r;
+  PetscBLASInt bn = (PetscBLASInt)nn, one = 1, info;
 
   PetscFunctionBeginUser;
   PetscCall(PatchRefCell(p, A1, M1));
@@ -91,7 +95,8 @@ static inline PetscErrorCode PatchRefSweep(PetscInt dim, PetscInt p, const Petsc
   PetscCallBLAS("LAPACKpotrf", LAPACKpotrf_("L", &bn, L, &bn, &info));
   PetscCheck(!info, PETSC_COMM_SELF, PETSC_ERR_LIB, "LAPACK potrf failed: %d", (int)info);
   for (PetscInt q = first; q < last; ++q) {
-    const PetscInt color = reverse ? first + last - 1 - q : q, c[3] = {(color >> (dim - 1)) & 1, (color >> (dim - 2)) & 1, dim == 3 ? color & 1 : 0};
+    const PetscInt color = reverse ? first + last - 1 - q : q,
+                   c[3]  = {(color >> (dim - 1)) & 1, (color >> (dim - 2)) & 1, dim == 3 ? color & 1 : 0};
 
     for (PetscInt v2 = c[2]; dim == 3 ? v2 + 2 <= ncells[2] : v2 < 1; v2 += 2)
       for (PetscInt v1 = c[1]; v1 + 2 <= ncells[1]; v1 += 2)

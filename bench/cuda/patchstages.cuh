@@ -1,13 +1,16 @@
 /*
-  Vertex-patch smoothing in the stages of the literature, to compare with the kernels of the library: N x N threads (N = 2p + 1)
-  work on a patch, each on a column of it in the third direction; patches and 1D matrices lie in shared memory, from which every product reads both factors.
+  Vertex-patch smoothing in the stages of the literature, to compare with the kernels of the library: N x N
+  threads (N = 2p + 1) work on a patch, each on a column of it in the third direction; patches and 1D matrices
+  lie in shared memory, from which every product reads both factors.
 
     global      residual b - A x of the whole domain before each colour, then the local solver
     separate    residual of a colour's patches in a kernel of its own
     fused       both in one kernel; threads of the patch's surface idle in the local solver
     linear      as fused; interior nodes are numbered through, so that whole warps idle
-    free        as linear; interior values lie one behind the other, and threads read and write without bank conflicts
-    boundary    as free; the residual takes x on the patch's boundary alone, b_I - A_IB x_B, and the local solver's result replaces x inside
+    free        as linear; interior values lie one behind the other, and threads read and write without bank
+    conflicts
+    boundary    as free; the residual takes x on the patch's boundary alone, b_I - A_IB x_B, and the local
+    solver's result replaces x inside
 
   In 2D a thread works on one node.
 */
@@ -15,8 +18,7 @@
 #include <cuda_runtime.h>
 #include "patchstages.h"
 
-template <class T>
-struct StageArgs {
+template <class T> struct StageArgs {
   int       n[3], c[3], ncells[3], sy;
   long long sz;
   const T  *tables; /* A0 (with the mass term), A1, A2, M: [N][N]; S: [n][n]; Dinv[z mode][y mode][x mode] */
@@ -25,8 +27,8 @@ struct StageArgs {
 };
 
 /*
-  A product along one direction: out = (or += or -=) K in on the L x L columns; the thread (row, col) of its plane. STRIDE is that of rows in
-  shared memory, LK that of the matrix; with TR the matrix is transposed.
+  A product along one direction: out = (or += or -=) K in on the L x L columns; the thread (row, col) of its
+  plane. STRIDE is that of rows in shared memory, LK that of the matrix; with TR the matrix is transposed.
 */
 template <int L, int LK, int STRIDE, int PLANE, int NZ, int DIR, bool FREE, bool TR, int OP, class T>
 __device__ __forceinline__ void Apply(const T *K, const T *in, T *out, int row, int col, bool active)
@@ -41,7 +43,8 @@ __device__ __forceinline__ void Apply(const T *K, const T *in, T *out, int row, 
 #pragma unroll
       for (int k = 0; k < L; k++) {
         const int i = DIR == 0 ? (FREE ? col : row) : (DIR == 1 ? row : z);
-        const int s = DIR == 0 ? (FREE ? row : col) * STRIDE + k + z * PLANE : (DIR == 1 ? k * STRIDE + col + z * PLANE : row * STRIDE + col + k * PLANE);
+        const int s = DIR == 0 ? (FREE ? row : col) * STRIDE + k + z * PLANE
+                               : (DIR == 1 ? k * STRIDE + col + z * PLANE : row * STRIDE + col + k * PLANE);
 
         v[z] += K[TR ? k * LK + i : i * LK + k] * in[s];
       }
@@ -61,21 +64,22 @@ __device__ __forceinline__ void Apply(const T *K, const T *in, T *out, int row, 
   __syncthreads();
 }
 
-template <int DIM, int P>
-struct StageSizes {
+template <int DIM, int P> struct StageSizes {
   static constexpr int n = 2 * P - 1, N = n + 2, N2 = N * N, NZ = DIM == 3 ? N : 1, nz = DIM == 3 ? n : 1;
   static constexpr int NB     = N2 >= 96 ? 1 : 96 / N2 + 1; /* patches of a block */
   static constexpr int tables = 4 * N2 + n * n, nodes = N2 * NZ;
-  /* Boundary: numbers of x_B, of u or w (after a product along the faces), of f or g (after two); for a patch, those inside included */
-  static constexpr int in = n * n * nz, face = DIM == 3 ? 2 * (N2 + n * N + n * n) : 2 * (N + n), once = DIM == 3 ? 2 * (N * n + 2 * n * n) : 4 * n, twice = DIM == 3 ? 6 * n * n : 0;
+  /* Boundary: numbers of x_B, of u or w (after a product along the faces), of f or g (after two); for a
+     patch, those inside included */
+  static constexpr int in = n * n * nz, face = DIM == 3 ? 2 * (N2 + n * N + n * n) : 2 * (N + n),
+                       once = DIM == 3 ? 2 * (N * n + 2 * n * n) : 4 * n, twice = DIM == 3 ? 6 * n * n : 0;
   static constexpr int work = 2 * once + (face > 2 * twice ? face : 2 * twice), boundary = in + (work > in ? work : in);
 };
 
 /* The first node of patch q of the colour */
-template <int P, class T>
-__device__ __forceinline__ long long StageFirst(const StageArgs<T> &a, int q)
+template <int P, class T> __device__ __forceinline__ long long StageFirst(const StageArgs<T> &a, int q)
 {
-  return (long long)(2 * (q % a.n[0]) + a.c[0]) * P + (long long)(2 * (q / a.n[0] % a.n[1]) + a.c[1]) * P * a.sy + (2 * (q / (a.n[0] * a.n[1])) + a.c[2]) * P * a.sz;
+  return (long long)(2 * (q % a.n[0]) + a.c[0]) * P + (long long)(2 * (q / a.n[0] % a.n[1]) + a.c[1]) * P * a.sy +
+         (2 * (q / (a.n[0] * a.n[1])) + a.c[2]) * P * a.sz;
 }
 
 /* The local solver: s <- A_II^{-1} s by fast diagonalization; o is as large */
@@ -106,7 +110,8 @@ __global__ void __launch_bounds__(StageSizes<DIM, P>::N2 *StageSizes<DIM, P>::NB
   constexpr bool    FREE = LAYOUT == 2;
   constexpr int     RS = FREE ? n : N, PS = FREE ? n2 : N2, O = FREE ? 0 : N + 1 + e * N2; /* of the interior values r */
   extern __shared__ __align__(16) unsigned char raw[];
-  T *const tab = (T *)raw, *const A0 = tab, *const A1 = tab + N2, *const A2 = tab + 2 * N2, *const M = tab + 3 * N2, *const S = tab + 4 * N2;
+  T *const tab = (T *)raw, *const A0 = tab, *const A1 = tab + N2, *const A2 = tab + 2 * N2, *const M = tab + 3 * N2,
+           *const S = tab + 4 * N2;
   const int       t = threadIdx.x, col = t % N, row = t / N, q = blockIdx.x * L::NB + threadIdx.y;
   const bool      in   = q < a.n[0] * a.n[1] * a.n[2];
   const long long base = StageFirst<P>(a, in ? q : 0);
@@ -121,7 +126,8 @@ __global__ void __launch_bounds__(StageSizes<DIM, P>::N2 *StageSizes<DIM, P>::NB
     for (int z = 0; z < NZ; z++) x[t + z * N2] = a.x[base + col + row * a.sy + z * a.sz];
   if (inner)
 #pragma unroll
-    for (int z = 0; z < nz; z++) r[O + ir * RS + ic + z * PS] = (RESIDUAL ? a.b : a.r)[base + ic + 1 + (ir + 1) * a.sy + (z + e) * a.sz];
+    for (int z = 0; z < nz; z++)
+      r[O + ir * RS + ic + z * PS] = (RESIDUAL ? a.b : a.r)[base + ic + 1 + (ir + 1) * a.sy + (z + e) * a.sz];
   __syncthreads();
   if (RESIDUAL) {
     Apply<N, N, N, N2, NZ, 0, FREE, false, 0, T>(M, x, u, row, col, true);
@@ -159,7 +165,8 @@ __global__ void __launch_bounds__(StageSizes<DIM, P>::N2 *StageSizes<DIM, P>::NB
   }
 }
 
-/* Two opposite faces [2][ROWS][K] of a patch, K = N nodes of a row or the n interior ones: [2][ROWS][n] u = M x and w = A x along the rows */
+/* Two opposite faces [2][ROWS][K] of a patch, K = N nodes of a row or the n interior ones: [2][ROWS][n] u = M
+   x and w = A x along the rows */
 template <int N, int K, int ROWS, class T>
 __device__ __forceinline__ void FaceRows(const T *M, const T *A, const T *x, T *u, T *w, int row, int col)
 {
@@ -210,8 +217,9 @@ __device__ __forceinline__ void FaceColumns(const T *M, const T *A, const T *u, 
 }
 
 /*
-  x_I = A_II^{-1} (b_I - A_IB x_B). Nodes of the boundary belong to the faces of z, else to those of y, else to those of x, so that A_IB has a block for
-  each pair of faces. In a block the terms have two factors in the normal direction, the columns M_IB and A_IB: what they multiply, f and g, is summed on the faces.
+  x_I = A_II^{-1} (b_I - A_IB x_B). Nodes of the boundary belong to the faces of z, else to those of y, else
+  to those of x, so that A_IB has a block for each pair of faces. In a block the terms have two factors in the
+  normal direction, the columns M_IB and A_IB: what they multiply, f and g, is summed on the faces.
 */
 template <int DIM, int P, class T>
 __global__ void __launch_bounds__(StageSizes<DIM, P>::N2 *StageSizes<DIM, P>::NB) StageBoundary(const StageArgs<T> a)
@@ -219,14 +227,18 @@ __global__ void __launch_bounds__(StageSizes<DIM, P>::N2 *StageSizes<DIM, P>::NB
   using L             = StageSizes<DIM, P>;
   constexpr int     n = L::n, N = L::N, N2 = L::N2, nz = L::nz, n2 = n * n, e = DIM == 3 ? 1 : 0;
   extern __shared__ __align__(16) unsigned char raw[];
-  T *const tab = (T *)raw, *const A0 = tab, *const A1 = tab + N2, *const A2 = tab + 2 * N2, *const M = tab + 3 * N2, *const S = tab + 4 * N2;
+  T *const tab = (T *)raw, *const A0 = tab, *const A1 = tab + N2, *const A2 = tab + 2 * N2, *const M = tab + 3 * N2,
+           *const S = tab + 4 * N2;
   const int       t = threadIdx.x, col = t % N, row = t / N, ic = t % n, ir = t / n, q = blockIdx.x * L::NB + threadIdx.y;
   const bool      in = q < a.n[0] * a.n[1] * a.n[2], inner = t < n2;
   const long long base = StageFirst<P>(a, in ? q : 0);
-  /* faces of x [2][z][y], of y [2][z][x], of z [2][y][x]; f and g overwrite x in 3D and are w and u in 2D, and the local solver overwrites all of them */
+  /* faces of x [2][z][y], of y [2][z][x], of z [2][y][x]; f and g overwrite x in 3D and are w and u in 2D,
+     and the local solver overwrites all of them */
   T *r = tab + L::tables + threadIdx.y * L::boundary, *u = r + L::in, *w = u + L::once, *x = w + L::once;
-  T *xx = x, *xy = xx + 2 * nz * n, *xz = xy + 2 * nz * N, *ux = u, *uy = ux + 2 * nz * n, *uz = uy + 2 * nz * n, *wx = w, *wy = wx + 2 * nz * n, *wz = wy + 2 * nz * n;
-  T *fx = DIM == 3 ? x : wx, *fy = DIM == 3 ? x + 2 * n2 : wy, *fz = x + 4 * n2, *gx = DIM == 3 ? x + L::twice : ux, *gy = DIM == 3 ? gx + 2 * n2 : uy, *gz = gx + 4 * n2;
+  T *xx = x, *xy = xx + 2 * nz * n, *xz = xy + 2 * nz * N, *ux = u, *uy = ux + 2 * nz * n, *uz = uy + 2 * nz * n, *wx = w,
+    *wy = wx + 2 * nz * n, *wz = wy + 2 * nz * n;
+  T *fx = DIM == 3 ? x : wx, *fy = DIM == 3 ? x + 2 * n2 : wy, *fz = x + 4 * n2, *gx = DIM == 3 ? x + L::twice : ux,
+    *gy = DIM == 3 ? gx + 2 * n2 : uy, *gz = gx + 4 * n2;
 
   for (int i = t + N2 * threadIdx.y; i < L::tables; i += N2 * L::NB) tab[i] = a.tables[i];
 #pragma unroll
@@ -275,12 +287,14 @@ __global__ void __launch_bounds__(StageSizes<DIM, P>::N2 *StageSizes<DIM, P>::NB
 }
 
 /* r -= A x cell by cell, boundary nodes included (their r is not used) */
-template <int DIM, int P, class T>
-__global__ void __launch_bounds__((P + 1) * (P + 1)) StageCells(const StageArgs<T> a)
+template <int DIM, int P, class T> __global__ void __launch_bounds__((P + 1) * (P + 1)) StageCells(const StageArgs<T> a)
 {
-  constexpr int   Q = P + 1, Q2 = Q * Q, NZ = DIM == 3 ? Q : 1, C = 4 * StageSizes<DIM, P>::N2 + (2 * P - 1) * (2 * P - 1) + (DIM == 3 ? (2 * P - 1) * (2 * P - 1) * (2 * P - 1) : (2 * P - 1) * (2 * P - 1));
-  __shared__ T    A[4 * Q2], x[Q2 * NZ], u[Q2 * NZ], w[Q2 * NZ];
-  const int       t = threadIdx.x, col = t % Q, row = t / Q, c0 = blockIdx.x % a.ncells[0], c1 = blockIdx.x / a.ncells[0] % a.ncells[1], c2 = blockIdx.x / a.ncells[0] / a.ncells[1];
+  constexpr int Q = P + 1, Q2 = Q * Q, NZ = DIM == 3 ? Q : 1,
+                C = 4 * StageSizes<DIM, P>::N2 + (2 * P - 1) * (2 * P - 1) +
+                    (DIM == 3 ? (2 * P - 1) * (2 * P - 1) * (2 * P - 1) : (2 * P - 1) * (2 * P - 1));
+  __shared__ T A[4 * Q2], x[Q2 * NZ], u[Q2 * NZ], w[Q2 * NZ];
+  const int t = threadIdx.x, col = t % Q, row = t / Q, c0 = blockIdx.x % a.ncells[0], c1 = blockIdx.x / a.ncells[0] % a.ncells[1],
+            c2         = blockIdx.x / a.ncells[0] / a.ncells[1];
   const long long base = ((long long)c0 + (long long)c1 * a.sy + c2 * a.sz) * P + col + row * a.sy;
 
   for (int i = 0; i < 4; i++) A[i * Q2 + t] = a.tables[C + i * Q2 + t];
@@ -316,14 +330,12 @@ static cudaError_t StageLaunch(void (*kernel)(const StageArgs<T>), int each, con
   return cudaGetLastError();
 }
 
-template <int DIM, int P, class T, int LAYOUT, bool RESIDUAL, bool SOLVE>
-static cudaError_t StageLaunch(const StageArgs<T> &a)
+template <int DIM, int P, class T, int LAYOUT, bool RESIDUAL, bool SOLVE> static cudaError_t StageLaunch(const StageArgs<T> &a)
 {
   return StageLaunch<DIM, P, T>(StageKernel<DIM, P, T, LAYOUT, RESIDUAL, SOLVE>, 4 * StageSizes<DIM, P>::nodes, a);
 }
 
-template <int DIM, int P, class T>
-static cudaError_t StageSweep(HopsPatchStage stage, const HopsStageBox *box)
+template <int DIM, int P, class T> static cudaError_t StageSweep(HopsPatchStage stage, const HopsStageBox *box)
 {
   StageArgs<T> a;
   cudaError_t  err = cudaSuccess;

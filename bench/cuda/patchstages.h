@@ -13,8 +13,9 @@ typedef enum {
   HOPS_STAGE_BOUNDARY
 } HopsPatchStage;
 
-/* Lexicographic nodes, the boundary included. Device memory: x, b, r, and tables: A0 (with the mass term), A1, A2, M of a patch,
-   [2p+1][2p+1]; S [2p-1][2p-1] (node by mode); inverse eigenvalues, x mode fastest; A0, A1, A2, M of a cell, [p+1][p+1] */
+/* Lexicographic nodes, the boundary included. Device memory: x, b, r, and tables: A0 (with the mass term),
+   A1, A2, M of a patch, [2p+1][2p+1]; S [2p-1][2p-1] (node by mode); inverse eigenvalues, x mode fastest; A0,
+   A1, A2, M of a cell, [p+1][p+1] */
 typedef struct {
   int         dim, p, single, ncells[3], first, last; /* colours first..last-1 */
   long long   sy, sz, nnodes;

@@ -1,24 +1,29 @@
 /*
-  MATPA beside libCEED: the same operator on the same box of hexahedra as gpubench's, with the same index lists, Gauss points and vectors,
-  in one process; from L-vector to L-vector, which here is the T-vector (one rank, no essential unknowns). Batches of applications
-  of the two take turns.
+  MATPA beside libCEED: the same operator on the same box of hexahedra as gpubench's, with the same index
+  lists, Gauss points and vectors, in one process; from L-vector to L-vector, which here is the T-vector (one
+  rank, no essential unknowns). Batches of applications of the two take turns.
 
     make libceedbench LIBCEED_DIR=<prefix of libCEED>
-    libceedbench [-hops_backend cuda] [-ceed /gpu/cuda/gen] [-dofs 7e6] [-orders 1,2,...] [-points 1,2] [-mass] [-lexicographic]
-                 [-geometry <curved|affine>] [-repeat 20] [-batches 3] [-csv FILE] [-lock FILE] [-jit_root DIR] [-mat_pa_geometry ...]
+    libceedbench [-hops_backend cuda] [-ceed /gpu/cuda/gen] [-dofs 7e6] [-orders 1,2,...] [-points 1,2]
+    [-mass] [-lexicographic]
+                 [-geometry <curved|affine>] [-repeat 20] [-batches 3] [-csv FILE] [-lock FILE] [-jit_root
+                 DIR] [-mat_pa_geometry ...]
 
-  Options: see -help; those of gpubench mean the same here. Both store their quadrature data, six numbers a point and a seventh with
-  -mass, whatever the cells, unless -mat_pa_geometry lets hops recompute them. libCEED's are computed by an operator of its own from the coordinates
-  of the nodes, so hops' geometry is checked too.
+  Options: see -help; those of gpubench mean the same here. Both store their quadrature data, six numbers a
+  point and a seventh with -mass, whatever the cells, unless -mat_pa_geometry lets hops recompute them.
+  libCEED's are computed by an operator of its own from the coordinates of the nodes, so hops' geometry is
+  checked too.
 
-  Columns: order, points per direction, unknowns; seconds of an application, the mean of -repeat and of such means the smallest of
-  -batches, of hops and of libCEED; 1e9 unknowns per second of each; libCEED's seconds by hops'; the difference of the results by that of hops, in the 2-norm:
-  more than 1e-11 is an error.
+  Columns: order, points per direction, unknowns; seconds of an application, the mean of -repeat and of such
+  means the smallest of -batches, of hops and of libCEED; 1e9 unknowns per second of each; libCEED's seconds
+  by hops'; the difference of the results by that of hops, in the 2-norm: more than 1e-11 is an error.
 
-  With CEED_DEBUG=1 in the environment libCEED tells when /gpu/cuda/gen falls back to its slower kernels, among much else.
+  With CEED_DEBUG=1 in the environment libCEED tells when /gpu/cuda/gen falls back to its slower kernels,
+  among much else.
 */
 static char help[] = "Throughput of MATPA and of libCEED, the same operator on the same hexahedra. Prints CSV:\n\
-order, points per direction, unknowns, seconds of hops and of libCEED, GDoF/s of each, ratio of the seconds, relative difference of the results.\n\n";
+order, points per direction, unknowns, seconds of hops and of libCEED, GDoF/s of each, ratio of the seconds, relative difference\n\
+  of the results.\n\n";
 
 #include <hops.h>
 #include <hops/private/petscshim.h>
@@ -50,7 +55,8 @@ typedef struct {
   int       lock; /* or -1 */
 } Bench;
 
-/* The box for an order: index lists and coordinates as libCEED reads them (until the program destroys them), and hops' space */
+/* The box for an order: index lists and coordinates as libCEED reads them (until the program destroys them),
+   and hops' space */
 typedef struct {
   PetscInt    p, ncells, total;
   CeedInt    *offsets; /* [ncells][(p+1)^3] */
@@ -79,16 +85,19 @@ typedef struct {
     } \
   } while (0)
 
-/* gpubench's box of one rank, in 3D: equal cells, numbered as the cells meet the unknowns or, with -lexicographic, plane by plane */
+/* gpubench's box of one rank, in 3D: equal cells, numbered as the cells meet the unknowns or, with
+   -lexicographic, plane by plane */
 static PetscErrorCode BoxCreate(const Bench *b, PetscInt p, Box *box)
 {
-  const PetscInt  P = p + 1, n = PetscMax(2, (PetscInt)(PetscCbrtReal(b->dofs) / p + 0.5)), N = n * p + 1, nn = P * P * P;
-  const PetscReal size = PetscMax(PetscPowReal(N, 3), PetscPowReal(n, 3) * nn); /* 3 times this is counted in PetscInt and CeedInt */
+  const PetscInt P = p + 1, n = PetscMax(2, (PetscInt)(PetscCbrtReal(b->dofs) / p + 0.5)), N = n * p + 1, nn = P * P * P;
+  /* 3 times this is counted in PetscInt and CeedInt */
+  const PetscReal size = PetscMax(PetscPowReal(N, 3), PetscPowReal(n, 3) * nn);
   PetscInt       *nodes, *number, next = 0;
   PetscReal      *x, z[64], w[64];
 
   PetscFunctionBeginUser;
-  PetscCheck(3.0 * size < 2147483647.0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "%g unknowns of order %" PetscInt_FMT " are too many for 32-bit indices: reduce -dofs", (double)b->dofs, p);
+  PetscCheck(3.0 * size < 2147483647.0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+             "%g unknowns of order %" PetscInt_FMT " are too many for 32-bit indices: reduce -dofs", (double)b->dofs, p);
   box->p      = p;
   box->ncells = n * n * n;
   box->total  = N * N * N;
@@ -219,7 +228,8 @@ static PetscErrorCode QFunction(const Bench *b, CeedQFunctionUser f, const char 
 /* libCEED's operator, whose data another operator computes from the coordinates of the nodes */
 static PetscErrorCode LibceedOperator(const Bench *b, const Box *box, PetscInt q, CeedOperator *op)
 {
-  const CeedInt       P = (CeedInt)box->p + 1, Q = (CeedInt)q, nn = P * P * P, nq = Q * Q * Q, ncells = (CeedInt)box->ncells, nd = b->mass ? 7 : 6;
+  const CeedInt P = (CeedInt)box->p + 1, Q = (CeedInt)q, nn = P * P * P, nq = Q * Q * Q, ncells = (CeedInt)box->ncells,
+                nd         = b->mass ? 7 : 6;
   const CeedSize      size = (CeedSize)ncells * nq * nd, total = box->total;
   Ceed                ceed = b->ceed;
   CeedBasis           basis, xbasis;
@@ -229,11 +239,14 @@ static PetscErrorCode LibceedOperator(const Bench *b, const Box *box, PetscInt q
   CeedVector          x, data;
 
   PetscFunctionBeginUser;
-  PetscCheck(size < 2147483647, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "%g quadrature data of order %" PetscInt_FMT " are too many for libCEED's 32-bit indices: reduce -dofs", (double)size, box->p);
+  PetscCheck(size < 2147483647, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+             "%g quadrature data of order %" PetscInt_FMT " are too many for libCEED's 32-bit indices: reduce -dofs", (double)size,
+             box->p);
   CallCeed(b, CeedBasisCreateTensorH1Lagrange(ceed, 3, 1, P, Q, CEED_GAUSS, &basis));
   CallCeed(b, CeedBasisCreateTensorH1Lagrange(ceed, 3, 3, P, Q, CEED_GAUSS, &xbasis));
   CallCeed(b, CeedElemRestrictionCreate(ceed, ncells, nn, 1, 1, total, CEED_MEM_HOST, CEED_USE_POINTER, box->offsets, &r));
-  CallCeed(b, CeedElemRestrictionCreate(ceed, ncells, nn, 3, (CeedInt)total, 3 * total, CEED_MEM_HOST, CEED_USE_POINTER, box->offsets, &xr));
+  CallCeed(b, CeedElemRestrictionCreate(ceed, ncells, nn, 3, (CeedInt)total, 3 * total, CEED_MEM_HOST, CEED_USE_POINTER,
+                                        box->offsets, &xr));
   CallCeed(b, CeedElemRestrictionCreateStrided(ceed, ncells, nq, nd, size, CEED_STRIDES_BACKEND, &dr));
   CallCeed(b, CeedVectorCreate(ceed, 3 * total, &x));
   CallCeed(b, CeedVectorSetArray(x, CEED_MEM_HOST, CEED_USE_POINTER, box->coords));
@@ -297,7 +310,9 @@ static PetscErrorCode Run(Bench *b, const Box *box, PetscInt q)
   PetscCall(VecGetArrayAndMemType(y, &ya, &ytype));
   CallCeed(b, CeedGetPreferredMemType(b->ceed, &mem));
   b->device = PetscMemTypeDevice(xtype) ? PETSC_TRUE : PETSC_FALSE;
-  PetscCheck(b->device == (mem == CEED_MEM_DEVICE) && PetscMemTypeDevice(ytype) == PetscMemTypeDevice(xtype), PETSC_COMM_SELF, PETSC_ERR_ARG_INCOMP, "hops' vectors are %s, libCEED's %s: -hops_backend cuda goes with -ceed /gpu/cuda/..., host with /cpu/self/...",
+  PetscCheck(b->device == (mem == CEED_MEM_DEVICE) && PetscMemTypeDevice(ytype) == PetscMemTypeDevice(xtype), PETSC_COMM_SELF,
+             PETSC_ERR_ARG_INCOMP,
+             "hops' vectors are %s, libCEED's %s: -hops_backend cuda goes with -ceed /gpu/cuda/..., host with /cpu/self/...",
              b->device ? "on a device" : "on the host", mem == CEED_MEM_DEVICE ? "on a device" : "on the host");
   PetscCall(LibceedOperator(b, box, q, &pair.op));
   CallCeed(b, CeedVectorCreate(b->ceed, box->total, &pair.u));
@@ -323,8 +338,14 @@ static PetscErrorCode Run(Bench *b, const Box *box, PetscInt q)
   PetscCall(VecAXPY(y, -1.0, pair.y));
   PetscCall(VecNorm(y, NORM_2, &difference));
   difference /= norm;
-  PetscCheck(difference <= TOLERANCE, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Order %" PetscInt_FMT ", %" PetscInt_FMT " points: the results of hops and libCEED differ by %g, relative, in the 2-norm", box->p, q, (double)difference); /* NaN fails */
-  PetscCall(PetscSNPrintf(line, sizeof(line), "%" PetscInt_FMT ",%" PetscInt_FMT ",%" PetscInt_FMT ",%.7f,%.7f,%.3f,%.3f,%.3f,%.1e", box->p, q, box->total, (double)hops, (double)ceed, (double)(box->total / hops / 1e9), (double)(box->total / ceed / 1e9), (double)(ceed / hops), (double)difference));
+  /* NaN fails */
+  PetscCheck(difference <= TOLERANCE, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+             "Order %" PetscInt_FMT ", %" PetscInt_FMT
+             " points: the results of hops and libCEED differ by %g, relative, in the 2-norm",
+             box->p, q, (double)difference);
+  PetscCall(PetscSNPrintf(line, sizeof(line), "%" PetscInt_FMT ",%" PetscInt_FMT ",%" PetscInt_FMT ",%.7f,%.7f,%.3f,%.3f,%.3f,%.1e",
+                          box->p, q, box->total, (double)hops, (double)ceed, (double)(box->total / hops / 1e9),
+                          (double)(box->total / ceed / 1e9), (double)(ceed / hops), (double)difference));
   PetscCall(Line(b, line));
   PetscCall(VecDestroy(&x));
   PetscCall(VecDestroy(&y));
@@ -345,7 +366,10 @@ static PetscErrorCode Header(const Bench *b)
   CallCeed(b, CeedGetResource(b->ceed, &resource));
   CallCeed(b, CeedGetVersion(&major, &minor, &patch, NULL));
   CallCeed(b, CeedGetGitVersion(&commit));
-  PetscCall(PetscSNPrintf(line, sizeof(line), "# %s, %s cells, %s; libCEED %d.%d.%d (%s) %s", b->mass ? "diffusion and mass" : "diffusion", Geometries[b->geometry], b->stored ? "stored" : "-mat_pa_geometry as given", major, minor, patch, commit ? commit : "no commit", resource));
+  PetscCall(PetscSNPrintf(line, sizeof(line), "# %s, %s cells, %s; libCEED %d.%d.%d (%s) %s",
+                          b->mass ? "diffusion and mass" : "diffusion", Geometries[b->geometry],
+                          b->stored ? "stored" : "-mat_pa_geometry as given", major, minor, patch, commit ? commit : "no commit",
+                          resource));
   PetscCall(Line(b, line));
   PetscCall(Line(b, "order,points,unknowns,hops_s,libceed_s,hops_gdof_per_s,libceed_gdof_per_s,ratio,difference"));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -371,24 +395,33 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsIntArray("-points", "Gauss points per direction beyond the order", NULL, points, &np, &set));
   if (!set) np = 2;
   PetscCall(PetscOptionsBool("-mass", "Diffusion and mass, not diffusion alone", NULL, b.mass, &b.mass, NULL));
-  PetscCall(PetscOptionsBool("-lexicographic", "Unknowns numbered plane by plane, not as the cells meet them", NULL, b.lex, &b.lex, NULL));
+  PetscCall(
+    PetscOptionsBool("-lexicographic", "Unknowns numbered plane by plane, not as the cells meet them", NULL, b.lex, &b.lex, NULL));
   PetscCall(PetscOptionsEList("-geometry", "Cells", NULL, Geometries, 2, Geometries[b.geometry], &b.geometry, NULL));
   PetscCall(PetscOptionsInt("-repeat", "Applications of a batch", NULL, b.repeat, &b.repeat, NULL));
   PetscCall(PetscOptionsInt("-batches", "Batches, of which the fastest counts", NULL, b.batches, &b.batches, NULL));
   PetscCall(PetscOptionsString("-csv", "File that gets the output too", NULL, file, file, sizeof(file), NULL));
-  PetscCall(PetscOptionsString("-lock", "File: meshes are made beside those of other runs with it, and timed one at a time", NULL, lock, lock, sizeof(lock), NULL));
-  PetscCall(PetscOptionsString("-jit_root", "Folder that has libCEED's headers and libceedbench.h, where they have been moved since make", NULL, b.root, b.root, sizeof(b.root), NULL));
+  PetscCall(PetscOptionsString("-lock", "File: meshes are made beside those of other runs with it, and timed one at a time", NULL,
+                               lock, lock, sizeof(lock), NULL));
+  PetscCall(PetscOptionsString("-jit_root",
+                               "Folder that has libCEED's headers and libceedbench.h, where they have been moved since make", NULL,
+                               b.root, b.root, sizeof(b.root), NULL));
   PetscOptionsEnd();
   PetscCheck(b.repeat > 0 && b.batches > 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "-repeat and -batches are positive");
-  for (PetscInt i = 0; i < n; ++i) PetscCheck(orders[i] >= 1 && orders[i] < 64, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "-orders are between 1 and 63");
-  for (PetscInt i = 0; i < np; ++i) PetscCheck(points[i] >= 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "-points are not negative");
+  for (PetscInt i = 0; i < n; ++i)
+    PetscCheck(orders[i] >= 1 && orders[i] < 64, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "-orders are between 1 and 63");
+  for (PetscInt i = 0; i < np; ++i)
+    PetscCheck(points[i] >= 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "-points are not negative");
   PetscCall(PetscOptionsHasName(NULL, NULL, "-mat_pa_geometry", &set));
   if (set) b.stored = PETSC_FALSE;
   PetscCall(BenchLockOpen(lock[0] ? lock : NULL, &b.lock));
   if (file[0]) PetscCall(PetscFOpen(PETSC_COMM_WORLD, file, "w", &b.csv));
 
-  PetscCheck(!setenv("CEED_ERROR_HANDLER", "return", 0), PETSC_COMM_SELF, PETSC_ERR_SYS, "The environment cannot be set"); /* the default ends the process */
-  PetscCheck(!CeedInit(resource, &b.ceed), PETSC_COMM_SELF, PETSC_ERR_LIB, "libCEED has no back end %s, or it cannot run here: with CEED_ERROR_HANDLER=abort in the environment it says why", resource);
+  /* the default ends the process */
+  PetscCheck(!setenv("CEED_ERROR_HANDLER", "return", 0), PETSC_COMM_SELF, PETSC_ERR_SYS, "The environment cannot be set");
+  PetscCheck(!CeedInit(resource, &b.ceed), PETSC_COMM_SELF, PETSC_ERR_LIB,
+             "libCEED has no back end %s, or it cannot run here: with CEED_ERROR_HANDLER=abort in the environment it says why",
+             resource);
   (void)CeedSetErrorHandler(b.ceed, CeedErrorStore);
   if (b.root[0]) {
     char root[PETSC_MAX_PATH_LEN + 1]; /* libCEED appends names as they are */

@@ -1,8 +1,9 @@
 /*
-  The quadrature functions of libceedbench: host back ends call what the program's compiler made of them, device back ends compile this
-  file when the program runs.
+  The quadrature functions of libceedbench: host back ends call what the program's compiler made of them,
+  device back ends compile this file when the program runs.
 
-  A cell's data at a point are the upper triangle of w det(J) J^-1 J^-T, row by row, and with a mass w det(J) as a seventh number.
+  A cell's data at a point are the upper triangle of w det(J) J^-1 J^-T, row by row, and with a mass w det(J)
+  as a seventh number.
 */
 #include <ceed/types.h>
 
@@ -19,7 +20,8 @@ CEED_QFUNCTION_HELPER CeedScalar Metric(CeedScalar w, const CeedScalar J[9], Cee
   }
   det = J[0] * R[0] + J[1] * R[1] + J[2] * R[2];
   for (CeedInt r = 0; r < 3; ++r)
-    for (CeedInt s = r; s < 3; ++s) D[m++] = w / det * (R[3 * r] * R[3 * s] + R[3 * r + 1] * R[3 * s + 1] + R[3 * r + 2] * R[3 * s + 2]);
+    for (CeedInt s = r; s < 3; ++s)
+      D[m++] = w / det * (R[3 * r] * R[3 * s] + R[3 * r + 1] * R[3 * s + 1] + R[3 * r + 2] * R[3 * s + 2]);
   return w * det;
 }
 
@@ -78,7 +80,8 @@ CEED_QFUNCTION(ApplyDiffusion)
   return CEED_ERROR_SUCCESS;
 }
 
-/* in: du/dX [3][Q], data [7][Q], u [Q]; out: what the gradients of test functions meet [3][Q], and what their values meet [Q] */
+/* in: du/dX [3][Q], data [7][Q], u [Q]; out: what the gradients of test functions meet [3][Q], and what their
+   values meet [Q] */
 CEED_QFUNCTION(ApplyBoth)
 (void *ctx, const CeedInt Q, const CeedScalar *const *in, CeedScalar *const *out)
 {

@@ -1,4 +1,5 @@
-/* What every back end takes of a space: the basis of its element maps, element restriction and coordinates. */
+/* What every back end takes of a space: the basis of its element maps, element restriction and coordinates.
+   */
 #include <hops/private/hopsimpl.h>
 
 PetscErrorCode HopsSpaceCreateGeometryBasis(HopsSpace sp, const HopsBasis *basis, HopsBasis *geom)
@@ -8,7 +9,8 @@ PetscErrorCode HopsSpaceCreateGeometryBasis(HopsSpace sp, const HopsBasis *basis
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Element restriction and coordinates where the back end works: one copy for all operators and matrices of the space */
+/* Element restriction and coordinates where the back end works: one copy for all operators and matrices of
+   the space */
 PetscErrorCode HopsSpaceGetBackendMesh(HopsSpace sp, const int **restr, const PetscReal **X)
 {
   const HopsBackendOps *be = sp->backend;

@@ -24,13 +24,16 @@ PetscErrorCode HopsBackendGet(const char name[], const HopsBackendOps **ops)
     }
   }
 #if defined(PETSC_HAVE_CUDA)
-  SETERRQ(PETSC_COMM_SELF, PETSC_ERR_ARG_UNKNOWN_TYPE, "Unknown back end \"%s\" (-hops_backend): this build has \"host\" and \"cuda\"", name);
+  SETERRQ(PETSC_COMM_SELF, PETSC_ERR_ARG_UNKNOWN_TYPE,
+          "Unknown back end \"%s\" (-hops_backend): this build has \"host\" and \"cuda\"", name);
 #else
   {
     PetscBool cuda;
 
     PetscCall(PetscStrcmp(name, "cuda", &cuda));
-    PetscCheck(!cuda, PETSC_COMM_SELF, PETSC_ERR_SUP, "This build of hops has no back end \"cuda\" (-hops_backend): build it with a PETSc that was configured --with-cuda, nvcc on the PATH, or use -hops_backend host");
+    PetscCheck(!cuda, PETSC_COMM_SELF, PETSC_ERR_SUP,
+               "This build of hops has no back end \"cuda\" (-hops_backend): build it with a PETSc that was configured "
+               "--with-cuda, nvcc on the PATH, or use -hops_backend host");
   }
   SETERRQ(PETSC_COMM_SELF, PETSC_ERR_ARG_UNKNOWN_TYPE, "Unknown back end \"%s\" (-hops_backend): this build has \"host\"", name);
 #endif

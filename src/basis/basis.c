@@ -1,9 +1,11 @@
-/* One-dimensional Lagrange bases on Gauss-Lobatto-Legendre nodes and the edge functions between them, tabulated at Gauss, GLL or arbitrary points. */
+/* One-dimensional Lagrange bases on Gauss-Lobatto-Legendre nodes and the edge functions between them,
+   tabulated at Gauss, GLL or arbitrary points. */
 #include <hops/private/hopsimpl.h>
 #include <petscblaslapack.h>
 #include <petscdt.h>
 
-/* Points and weights are symmetric about 0; make them so to the last bit, for kernels that use the symmetry. */
+/* Points and weights are symmetric about 0; make them so to the last bit, for kernels that use the symmetry.
+   */
 void HopsSymmetrize(PetscInt n, PetscReal x[], PetscReal w[])
 {
   for (PetscInt i = 0; i < n / 2; ++i) {
@@ -30,7 +32,8 @@ PetscErrorCode HopsGLL(PetscInt n, PetscReal x[], PetscReal w[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Lagrange polynomials on the nodes z[n] and their derivatives at the point x, in product form (stable for any x) */
+/* Lagrange polynomials on the nodes z[n] and their derivatives at the point x, in product form (stable for
+   any x) */
 static void HopsLagrange(PetscInt n, const PetscReal z[], PetscReal x, PetscReal l[], PetscReal dl[])
 {
   for (PetscInt j = 0; j < n; ++j) {
@@ -153,7 +156,8 @@ const char *HopsBasisRuleName(const HopsBasis *b)
   return b->rule == HOPS_RULE_OTHER ? "tensor-product" : (b->rule == HOPS_RULE_GLL ? "Gauss-Lobatto" : "Gauss");
 }
 
-/* Insets e, 2e, 3e: an error e^3, and far above rounding errors and the margins of functions that tell cells apart by position */
+/* Insets e, 2e, 3e: an error e^3, and far above rounding errors and the margins of functions that tell cells
+   apart by position */
 PetscErrorCode HopsBasisCreateLimit(const HopsBasis *rule, PetscInt k, HopsBasis *b)
 {
   PetscFunctionBegin;
@@ -161,7 +165,8 @@ PetscErrorCode HopsBasisCreateLimit(const HopsBasis *rule, PetscInt k, HopsBasis
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsBasisAddLimit(const HopsBasis *rule, PetscInt k, PetscInt dim, PetscInt n, PetscInt size, const PetscScalar v[], PetscScalar out[])
+PetscErrorCode HopsBasisAddLimit(const HopsBasis *rule, PetscInt k, PetscInt dim, PetscInt n, PetscInt size, const PetscScalar v[],
+                                 PetscScalar out[])
 {
   static const PetscReal c[HOPS_LIMIT_POINTS] = {3.0, -3.0, 1.0};
   const PetscInt         nq                   = PetscPowInt(rule->Q, dim);
@@ -205,7 +210,8 @@ PetscErrorCode HopsLumpEdgeMass(PetscInt P, PetscReal *h1)
   for (PetscInt q = 0; q < p; ++q)
     for (PetscInt i = 0; i < p; ++i)
       for (PetscInt j = 0; j < p; ++j)
-        M[i * p + j] += b.weights[q] * b.E[q * p + i] * b.E[q * p + j] * PetscSqrtReal((b.nodes[i + 1] - b.nodes[i]) * (b.nodes[j + 1] - b.nodes[j]));
+        M[i * p + j] += b.weights[q] * b.E[q * p + i] * b.E[q * p + j] *
+                        PetscSqrtReal((b.nodes[i + 1] - b.nodes[i]) * (b.nodes[j + 1] - b.nodes[j]));
   PetscCallBLAS("LAPACKsyev", LAPACKsyev_("N", "U", &n, M, &n, lambda, work, &lwork, &info));
   PetscCheck(!info, PETSC_COMM_SELF, PETSC_ERR_LIB, "Eigenvalues of the edge functions' mass: LAPACK syev returned %d", (int)info);
   *h1 = lambda[p - 1];

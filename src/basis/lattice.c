@@ -1,6 +1,6 @@
 /*
-  The lattice of a cell's Gauss-Lobatto nodes, its edges, faces and sub-cells: which ones bound which, as the derivatives of the
-  families see them, and the skeleton of a star of cells.
+  The lattice of a cell's Gauss-Lobatto nodes, its edges, faces and sub-cells: which ones bound which, as the
+  derivatives of the families see them, and the skeleton of a star of cells.
 */
 #include <hops/private/hopsderhamimpl.h>
 #include <hops/private/hopspatchimpl.h>
@@ -13,8 +13,8 @@ PetscBool HopsFamilyHasDerivative(HopsFamily from, HopsFamily to, PetscInt dim)
 }
 
 /*
-  Boundary of the lattice entity (component c of the target at ijk), as (component of the source, direction of a shift by one,
-  sign): the ends of an edge, the edges around a face, the faces of a cell. Shift -1 is none.
+  Boundary of the lattice entity (component c of the target at ijk), as (component of the source, direction of
+  a shift by one, sign): the ends of an edge, the edges around a face, the faces of a cell. Shift -1 is none.
 */
 static PetscInt HopsBoundary(HopsFamily from, HopsFamily to, PetscInt dim, PetscInt c, PetscInt comp[6], PetscInt shift[6],
                              PetscInt sign[6])

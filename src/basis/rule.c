@@ -1,10 +1,12 @@
-/* The quadrature of a PetscFE as a tensor product of one rule in each direction: recognised by its points and weights, in any order. */
+/* The quadrature of a PetscFE as a tensor product of one rule in each direction: recognised by its points and
+   weights, in any order. */
 #include <hops/private/hopsimpl.h>
 #include <petscdt.h>
 
 #define HOPS_RULE_TOLERANCE 1e-10
 
-/* x[r], ascending: the different values of the first coordinates of r^dim points; found is false if these are not r */
+/* x[r], ascending: the different values of the first coordinates of r^dim points; found is false if these are
+   not r */
 static PetscErrorCode HopsRulePoints(PetscInt dim, PetscInt n, const PetscReal points[], PetscInt r, PetscReal x[],
                                      PetscBool *found)
 {

@@ -1,18 +1,22 @@
 /*
   Unchanged DMPlex codes with a matrix-free Jacobian: -dm_mat_type pa.
 
-  PETSc makes DMs by the name of their type, so hops registers "plex" anew with a constructor that calls PETSc's and wraps
-  operations: creatematrix, clone, setfromoptions and createcoordinatedm. DMClone() and the replacement of a DM by a refined, distributed or read one set the operations
-  back to PETSc's; the options handler of the object, which survives both and runs last in DMSetFromOptions(), wraps them again.
+  PETSc makes DMs by the name of their type, so hops registers "plex" anew with a constructor that calls
+  PETSc's and wraps operations: creatematrix, clone, setfromoptions and createcoordinatedm. DMClone() and the
+  replacement of a DM by a refined, distributed or read one set the operations back to PETSc's; the options
+  handler of the object, which survives both and runs last in DMSetFromOptions(), wraps them again.
 
-  The wrapped creatematrix makes a matrix of type MATPA, without a preallocation that a high order makes expensive, and adds a hook
-  to DMGlobalToLocal(), which runs before any local function is evaluated. The hook replaces PETSc's own local Jacobian,
-  DMPlexSNESComputeJacobianFEM() or DMPlexTSComputeIJacobianFEM(), wherever it is set, by one that hands the state to the matrix, and
-  calls PETSc's where the matrix has another type. So it does not matter whether the code makes the matrix or sets the Jacobian first.
-  A Jacobian or function of the SNES or TS itself (SNESSetJacobian(), -snes_mf) is called in place of local ones, and stays.
+  The wrapped creatematrix makes a matrix of type MATPA, without a preallocation that a high order makes
+  expensive, and adds a hook to DMGlobalToLocal(), which runs before any local function is evaluated. The hook
+  replaces PETSc's own local Jacobian, DMPlexSNESComputeJacobianFEM() or DMPlexTSComputeIJacobianFEM(),
+  wherever it is set, by one that hands the state to the matrix, and calls PETSc's where the matrix has
+  another type. So it does not matter whether the code makes the matrix or sets the Jacobian first. A Jacobian
+  or function of the SNES or TS itself (SNESSetJacobian(), -snes_mf) is called in place of local ones, and
+  stays.
 
-  Cells of an overlap belong to several ranks. PETSc's residual and assembly count them on each, hops' on their owner: so on meshes with
-  overlap a matrix-free operator has hops' residual, and an assembled matrix is refused beside it.
+  Cells of an overlap belong to several ranks. PETSc's residual and assembly count them on each, hops' on
+  their owner: so on meshes with overlap a matrix-free operator has hops' residual, and an assembled matrix is
+  refused beside it.
 */
 #include <hops/private/hopsdmimpl.h>
 #include <hops/private/hopspatensorimpl.h>
@@ -50,7 +54,7 @@ static PetscErrorCode HopsPlexFree(HopsContainerCtx ctx)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* --------------------------------------------------------- Jacobians and residuals --------------------------------------------------------- */
+/* ---------------------------------- Jacobians and residuals ---------------------------------- */
 
 static PetscErrorCode HopsIsPA(Mat A, PetscBool *pa)
 {
@@ -59,7 +63,8 @@ static PetscErrorCode HopsIsPA(Mat A, PetscBool *pa)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* As PETSc fills them: one matrix for both with the Jacobian's functions; of two, P with the preconditioner's where the PetscDS has any */
+/* As PETSc fills them: one matrix for both with the Jacobian's functions; of two, P with the preconditioner's
+   where the PetscDS has any */
 static PetscErrorCode HopsPlexJacobian(DM dm, PetscReal t, Vec X, Vec Xt, PetscReal shift, Mat J, Mat P, PetscBool *todo)
 {
   PetscBool jpa, ppa, pre;
@@ -75,7 +80,10 @@ static PetscErrorCode HopsPlexJacobian(DM dm, PetscReal t, Vec X, Vec Xt, PetscR
     PetscCall(DMGetDS(dm, &ds));
     PetscCall(PetscDSHasJacobianPreconditioner(ds, &own));
     PetscCall(PetscObjectTypeCompareAny((PetscObject)J, &mffd, MATMFFD, MATSHELL, ""));
-    PetscCheck(!own || mffd, PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP, "The PetscDS has Jacobian functions for the preconditioning matrix alone, and one of Jacobian and preconditioning matrix has type " MATPA ", the other %s: make both or neither of type " MATPA, ((PetscObject)(jpa ? P : J))->type_name);
+    PetscCheck(!own || mffd, PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP,
+               "The PetscDS has Jacobian functions for the preconditioning matrix alone, and one of Jacobian and preconditioning "
+               "matrix has type " MATPA ", the other %s: make both or neither of type " MATPA,
+               ((PetscObject)(jpa ? P : J))->type_name);
   }
   *todo = J == P ? (ppa ? PETSC_FALSE : PETSC_TRUE) : (jpa && ppa ? PETSC_FALSE : PETSC_TRUE);
   if (ppa) PetscCall(MatPASetState(P, dm, pre, X, Xt, t, shift));
@@ -130,7 +138,8 @@ static PetscErrorCode HopsPlexCheckAssembly(DM dm)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The residual by hops, if it was asked for or must go with the operator; else, or where hops cannot, done is false */
+/* The residual by hops, if it was asked for or must go with the operator; else, or where hops cannot, done is
+   false */
 static PetscErrorCode HopsPlexTryResidual(DM dm, PetscReal t, Vec X, Vec Xt, Vec F, PetscBool *done)
 {
   HopsPlex *plex;
@@ -301,9 +310,10 @@ static PetscErrorCode HopsPlexAddHook(DM dm, HopsPlex *plex)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* ------------------------------------------------------------ wrapped operations ------------------------------------------------------------ */
+/* ------------------------------------- wrapped operations ------------------------------------- */
 
-/* The request moves from the DM's matrix type to hops' own mark: the DM keeps an assembled type, for mass matrices and interpolation */
+/* The request moves from the DM's matrix type to hops' own mark: the DM keeps an assembled type, for mass
+   matrices and interpolation */
 static PetscErrorCode HopsPlexTakeRequest(DM dm, HopsPlex *plex)
 {
   PetscBool pa;
@@ -383,7 +393,8 @@ static PetscErrorCode HopsPlexOptions(PetscObject obj, HopsOptionItems PetscOpti
   PetscCall(HopsPlexWrap(dm));
   PetscCall(HopsPlexGet(dm, &plex));
   if (!plex) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscOptionsBool("-hops_residual", "Evaluate PetscDS residuals by sum factorisation", "MATPA", plex->residual, &plex->residual, NULL));
+  PetscCall(PetscOptionsBool("-hops_residual", "Evaluate PetscDS residuals by sum factorisation", "MATPA", plex->residual,
+                             &plex->residual, NULL));
   PetscCall(HopsPlexTakeRequest(dm, plex));
   if (plex->pa || plex->residual) PetscCall(HopsPlexAddHook(dm, plex));
   for (DM c = dm; c;) { /* the levels that -dm_refine_hierarchy made */

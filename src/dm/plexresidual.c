@@ -1,11 +1,16 @@
-/* The residual of a PetscDS by sum factorisation: f0 and f1 of all fields at the PetscFE's points; boundary residuals are PETSc's own. */
+/* The residual of a PetscDS by sum factorisation: f0 and f1 of all fields at the PetscFE's points; boundary
+   residuals are PETSc's own. */
 #include <hops/private/hopsdmimpl.h>
 #include <hops/private/hopspleximpl.h>
 
-typedef void (*HopsPointFun)(PetscInt, PetscInt, PetscInt, const PetscInt[], const PetscInt[], const PetscScalar[], const PetscScalar[], const PetscScalar[], const PetscInt[], const PetscInt[], const PetscScalar[], const PetscScalar[], const PetscScalar[], PetscReal, const PetscReal[], PetscInt, const PetscScalar[], PetscScalar[]);
-typedef void (*HopsBdPointFun)(PetscInt, PetscInt, PetscInt, const PetscInt[], const PetscInt[], const PetscScalar[], const PetscScalar[], const PetscScalar[],
-                               const PetscInt[], const PetscInt[], const PetscScalar[], const PetscScalar[], const PetscScalar[],
-                               PetscReal, const PetscReal[], const PetscReal[], PetscInt, const PetscScalar[], PetscScalar[]);
+typedef void (*HopsPointFun)(PetscInt, PetscInt, PetscInt, const PetscInt[], const PetscInt[], const PetscScalar[],
+                             const PetscScalar[], const PetscScalar[], const PetscInt[], const PetscInt[], const PetscScalar[],
+                             const PetscScalar[], const PetscScalar[], PetscReal, const PetscReal[], PetscInt, const PetscScalar[],
+                             PetscScalar[]);
+typedef void (*HopsBdPointFun)(PetscInt, PetscInt, PetscInt, const PetscInt[], const PetscInt[], const PetscScalar[],
+                               const PetscScalar[], const PetscScalar[], const PetscInt[], const PetscInt[], const PetscScalar[],
+                               const PetscScalar[], const PetscScalar[], PetscReal, const PetscReal[], const PetscReal[], PetscInt,
+                               const PetscScalar[], PetscScalar[]);
 
 PetscErrorCode HopsPlexResidualReset(HopsPlex *plex)
 {
@@ -43,7 +48,8 @@ static PetscErrorCode HopsPlexGetRule(DM dm, PetscInt dim, PetscBool *found, Hop
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* PETSc leaves out fields that a time step treats explicitly, and gives functions second derivatives where they are asked for */
+/* PETSc leaves out fields that a time step treats explicitly, and gives functions second derivatives where
+   they are asked for */
 static PetscErrorCode HopsPlexPlainFields(PetscDS ds, PetscBool *plain)
 {
   PetscInt  nf;
@@ -57,7 +63,8 @@ static PetscErrorCode HopsPlexPlainFields(PetscDS ds, PetscBool *plain)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Is the residual that of the functions under the regions' keys, and its boundary terms those of one region? */
+/* Is the residual that of the functions under the regions' keys, and its boundary terms those of one region?
+   */
 static PetscErrorCode HopsPlexSeesResidual(DM dm, PetscBool *all)
 {
   PetscInt nds;
@@ -138,7 +145,8 @@ static PetscErrorCode HopsPlexResidualSetUp(DM dm, HopsPlex *plex, PetscBool *ca
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The faces of a boundary condition whose cells are this rank's: PETSc integrates over those of the overlap too */
+/* The faces of a boundary condition whose cells are this rank's: PETSc integrates over those of the overlap
+   too */
 static PetscErrorCode HopsPlexOwnFaces(DM dm, HopsSpace sp, DMLabel label, PetscInt value, DMLabel *own)
 {
   PetscBool      *mine;
@@ -168,7 +176,8 @@ static PetscErrorCode HopsPlexOwnFaces(DM dm, HopsSpace sp, DMLabel label, Petsc
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* PETSc's boundary residual over these faces: functions and auxiliary fields are known by the label, so those faces' label gets the same */
+/* PETSc's boundary residual over these faces: functions and auxiliary fields are known by the label, so those
+   faces' label gets the same */
 static PetscErrorCode HopsPlexOwnBoundaryResidual(DM dm, HopsPlex *plex, PetscReal t, PetscWeakForm wf, PetscFormKey key, Vec X,
                                                   Vec Xt, Vec F)
 {
@@ -232,7 +241,8 @@ typedef struct {
   PetscScalar       *a, *ax;
 } HopsResidualRegion;
 
-static PetscErrorCode HopsResidualRegionSet(DM dm, const HopsPlex *plex, PetscInt s, PetscInt cell, const PetscReal xi[], HopsResidualRegion *rr)
+static PetscErrorCode HopsResidualRegionSet(DM dm, const HopsPlex *plex, PetscInt s, PetscInt cell, const PetscReal xi[],
+                                            HopsResidualRegion *rr)
 {
   HopsRegion    r;
   PetscWeakForm wf;
@@ -242,7 +252,8 @@ static PetscErrorCode HopsResidualRegionSet(DM dm, const HopsPlex *plex, PetscIn
   PetscCall(PetscFree2(rr->a, rr->ax));
   PetscCall(HopsRegionGet(dm, s, PETSC_FALSE, &r));
   PetscCall(PetscDSGetWeakForm(r.ds, &wf));
-  for (PetscInt f = 0; f < plex->fields->nf; ++f) PetscCall(PetscWeakFormGetResidual(wf, r.label, r.value, f, 0, &rr->n[0][f], &rr->f[0][f], &rr->n[1][f], &rr->f[1][f]));
+  for (PetscInt f = 0; f < plex->fields->nf; ++f)
+    PetscCall(PetscWeakFormGetResidual(wf, r.label, r.value, f, 0, &rr->n[0][f], &rr->f[0][f], &rr->n[1][f], &rr->f[1][f]));
   PetscCall(PetscDSGetConstants(r.ds, &rr->nconst, &rr->constants));
   PetscCall(HopsAuxCreate(dm, r.label, r.value, cell, plex->at.nq, xi, &rr->aux));
   PetscCall(PetscMalloc2(plex->at.nq * rr->aux.nc, &rr->a, plex->at.nq * rr->aux.nc * plex->fields->dim, &rr->ax));
@@ -250,13 +261,15 @@ static PetscErrorCode HopsResidualRegionSet(DM dm, const HopsPlex *plex, PetscIn
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Scratch of a cell: geometry, state, and v[component of all fields][value, derivatives][point], what the test functions meet */
+/* Scratch of a cell: geometry, state, and v[component of all fields][value, derivatives][point], what the
+   test functions meet */
 typedef struct {
   PetscReal   *xi, *x, *J, *Ji, *v, *sum;
   PetscScalar *u, *ux, *ut, *p0, *p1, *elem;
 } HopsResidualWork;
 
-static PetscErrorCode HopsResidualPoints(const HopsPlex *plex, const HopsResidualRegion *rr, PetscInt c, PetscReal t, HopsResidualWork *w)
+static PetscErrorCode HopsResidualPoints(const HopsPlex *plex, const HopsResidualRegion *rr, PetscInt c, PetscReal t,
+                                         HopsResidualWork *w)
 {
   HopsFields     F   = plex->fields;
   const PetscInt dim = F->dim, nq = plex->at.nq, nu = F->off[F->nf];
@@ -274,7 +287,9 @@ static PetscErrorCode HopsResidualPoints(const HopsPlex *plex, const HopsResidua
     for (PetscInt f = 0; f < F->nf; ++f)
       for (PetscInt k = 0; k < 2; ++k)
         for (PetscInt i = 0; i < rr->n[k][f]; ++i)
-          (*rr->f[k][f][i])(dim, F->nf, rr->aux.nf, F->off, F->offx, w->u + q * nu, w->ut + q * nu, w->ux + q * nu * dim, rr->aux.off, rr->aux.offx, rr->a + q * rr->aux.nc, NULL, rr->ax + q * rr->aux.nc * dim, t, w->x + q * dim, rr->nconst, rr->constants, k ? w->p1 + F->offx[f] : w->p0 + F->off[f]);
+          (*rr->f[k][f][i])(dim, F->nf, rr->aux.nf, F->off, F->offx, w->u + q * nu, w->ut + q * nu, w->ux + q * nu * dim,
+                            rr->aux.off, rr->aux.offx, rr->a + q * rr->aux.nc, NULL, rr->ax + q * rr->aux.nc * dim, t,
+                            w->x + q * dim, rr->nconst, rr->constants, k ? w->p1 + F->offx[f] : w->p0 + F->off[f]);
     for (PetscInt g = 0; g < nu; ++g) {
       PetscReal *vg = w->v + g * (dim + 1) * nq;
 
@@ -291,10 +306,11 @@ static PetscErrorCode HopsResidualPoints(const HopsPlex *plex, const HopsResidua
 }
 
 /*
-  sum = the test functions of component g against what they meet. Where the rule has a field's points per direction the derivatives are taken at the
-  points, so the tabulation is applied once.
+  sum = the test functions of component g against what they meet. Where the rule has a field's points per
+  direction the derivatives are taken at the points, so the tabulation is applied once.
 */
-static PetscErrorCode HopsResidualIntegrateComponent(const HopsPlex *plex, PetscInt f, PetscInt g, PetscBool has0, PetscBool has1, HopsResidualWork *w)
+static PetscErrorCode HopsResidualIntegrateComponent(const HopsPlex *plex, PetscInt f, PetscInt g, PetscBool has0, PetscBool has1,
+                                                     HopsResidualWork *w)
 {
   HopsFields       F   = plex->fields;
   const PetscInt   dim = F->dim, nq = plex->at.nq, P = F->P[f], Q = plex->rule.Q, np = PetscPowInt(P, dim), nm = PetscMax(np, nq);
@@ -352,8 +368,10 @@ static PetscErrorCode HopsResidualWorkCreate(const HopsPlex *plex, HopsResidualR
   PetscCall(PetscMemzero(rr, sizeof(*rr)));
   rr->region = -1;
   PetscCall(PetscCalloc4(F->nf, &rr->n[0], F->nf, &rr->n[1], F->nf, &rr->f[0], F->nf, &rr->f[1]));
-  PetscCall(PetscMalloc6(nq * dim, &w->xi, nq * dim, &w->x, nq * dim * dim, &w->J, nq * dim * dim, &w->Ji, nu * (dim + 1) * nq, &w->v, PetscMax(nq, PetscPowInt(plex->space->order + 1, dim)), &w->sum));
-  PetscCall(PetscCalloc6(nq * nu, &w->u, nq * nu * dim, &w->ux, nq * nu, &w->ut, nu, &w->p0, nu * dim, &w->p1, F->nclosure, &w->elem));
+  PetscCall(PetscMalloc6(nq * dim, &w->xi, nq * dim, &w->x, nq * dim * dim, &w->J, nq * dim * dim, &w->Ji, nu * (dim + 1) * nq,
+                         &w->v, PetscMax(nq, PetscPowInt(plex->space->order + 1, dim)), &w->sum));
+  PetscCall(
+    PetscCalloc6(nq * nu, &w->u, nq * nu * dim, &w->ux, nq * nu, &w->ut, nu, &w->p0, nu * dim, &w->p1, F->nclosure, &w->elem));
   for (PetscInt q = 0; q < nq; ++q)
     for (PetscInt d = 0, k = q; d < dim; ++d, k /= Q) w->xi[q * dim + d] = plex->rule.points[k % Q];
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -380,7 +398,9 @@ PetscErrorCode HopsPlexResidual(DM dm, HopsPlex *plex, PetscReal t, Vec X, Vec X
   PetscFunctionBegin;
   PetscCall(HopsPlexResidualSetUp(dm, plex, done));
   if (!*done) {
-    PetscCall(PetscInfo(dm, "residual left to PETSc: the DM has other fields than continuous Lagrange ones with one tensor-product rule, or residual functions under keys that PETSc does not evaluate, or boundary conditions on several regions\n"));
+    PetscCall(
+      PetscInfo(dm, "residual left to PETSc: the DM has other fields than continuous Lagrange ones with one tensor-product rule, "
+                    "or residual functions under keys that PETSc does not evaluate, or boundary conditions on several regions\n"));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(PetscLogEventBegin(HopsEvent.residual, dm, X, F, 0));

@@ -2,26 +2,30 @@
 #include <hops/private/hopsnestedimpl.h>
 
 /* The mean over the children */
-static PetscErrorCode HopsCoarsenCell(HopsCoefficient cf, const HopsNested *n, HopsSpace coarse, HopsSpace fine, HopsCoefficient *out)
+static PetscErrorCode HopsCoarsenCell(HopsCoefficient cf, const HopsNested *n, HopsSpace coarse, HopsSpace fine,
+                                      HopsCoefficient *out)
 {
   const PetscInt nc = cf->nc, nchild = PetscPowInt(n->nhalf, n->dim);
   PetscScalar   *v;
 
   PetscFunctionBegin;
-  PetscCheck(cf->nvcells == fine->ncaller, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ, "The cell coefficient has %" PetscInt_FMT " cells, the space %" PetscInt_FMT, cf->nvcells, fine->ncaller);
+  PetscCheck(cf->nvcells == fine->ncaller, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ,
+             "The cell coefficient has %" PetscInt_FMT " cells, the space %" PetscInt_FMT, cf->nvcells, fine->ncaller);
   PetscCall(PetscCalloc1(coarse->ncaller * nc, &v));
   for (PetscInt f = 0; f < n->nfine; ++f)
-    for (PetscInt k = 0; k < nc; ++k) v[(coarse->cell[n->parent[f]] - coarse->cstart) * nc + k] += cf->values[(fine->cell[f] - fine->cstart) * nc + k] / nchild;
+    for (PetscInt k = 0; k < nc; ++k)
+      v[(coarse->cell[n->parent[f]] - coarse->cstart) * nc + k] += cf->values[(fine->cell[f] - fine->cstart) * nc + k] / nchild;
   PetscCall(HopsCoefficientCreateCell(coarse, nc, v, out));
   PetscCall(PetscFree(v));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /*
-  A function on a coarse mesh. In the middle of a coarse cell, where a rule of odd length has a point, children meet: there it is
-  the mean of the values on their sides.
+  A function on a coarse mesh. In the middle of a coarse cell, where a rule of odd length has a point,
+  children meet: there it is the mean of the values on their sides.
 */
-static PetscErrorCode HopsCoefficientEvaluate_Sides(HopsCoefficient cf, HopsSpace sp, PetscInt first, PetscInt n, const HopsBasis *basis, const PetscReal x[], PetscScalar out[])
+static PetscErrorCode HopsCoefficientEvaluate_Sides(HopsCoefficient cf, HopsSpace sp, PetscInt first, PetscInt n,
+                                                    const HopsBasis *basis, const PetscReal x[], PetscScalar out[])
 {
   const PetscInt dim = sp->dim, nc = cf->nc, Q = basis->Q, nq = PetscPowInt(Q, dim);
   const PetscInt mid = Q % 2 && PetscAbsReal(basis->points[Q / 2]) < PETSC_SQRT_MACHINE_EPSILON ? Q / 2 : Q;
@@ -72,11 +76,13 @@ static PetscErrorCode HopsCoarsenFunction(HopsCoefficient cf, HopsCoefficient *o
 }
 
 /*
-  The points of a coarse rule as the children see them: point q is in half h[q], at pts[at[q]] there. pts is symmetric about 0, so a
-  child that runs backwards finds it at pts[npts - 1 - at[q]]. A point between two halves has h[q] = -1 and lies inside of the lower
-  one, at pts[at[q]], and inside of the upper one, at pts[npts - 1 - at[q]].
+  The points of a coarse rule as the children see them: point q is in half h[q], at pts[at[q]] there. pts is
+  symmetric about 0, so a child that runs backwards finds it at pts[npts - 1 - at[q]]. A point between two
+  halves has h[q] = -1 and lies inside of the lower one, at pts[at[q]], and inside of the upper one, at
+  pts[npts - 1 - at[q]].
 */
-static PetscErrorCode HopsChildPoints(const HopsNested *n, const HopsBasis *rule, PetscInt h[], PetscInt at[], PetscInt *npts, PetscReal pts[])
+static PetscErrorCode HopsChildPoints(const HopsNested *n, const HopsBasis *rule, PetscInt h[], PetscInt at[], PetscInt *npts,
+                                      PetscReal pts[])
 {
   PetscReal *y;
   PetscInt   m = 0;
@@ -106,7 +112,8 @@ static PetscErrorCode HopsChildPoints(const HopsNested *n, const HopsBasis *rule
 }
 
 /* The values of the children at the coarse rule's points, a run of fine cells at a time */
-static PetscErrorCode HopsCoarsenSample(HopsCoefficient cf, const HopsNested *n, HopsSpace coarse, HopsSpace fine, PetscInt q_1d, HopsCoefficient *out)
+static PetscErrorCode HopsCoarsenSample(HopsCoefficient cf, const HopsNested *n, HopsSpace coarse, HopsSpace fine, PetscInt q_1d,
+                                        HopsCoefficient *out)
 {
   const PetscInt dim = n->dim, nq = PetscPowInt(q_1d, dim), nc = cf->nc;
   PetscInt      *h, *at, npts                                  = 0;
@@ -158,16 +165,19 @@ static PetscErrorCode HopsCoarsenSample(HopsCoefficient cf, const HopsNested *n,
 }
 
 /*
-  Constants serve every level, functions and given values every order on the same mesh. On a coarser mesh functions are evaluated on
-  both sides where children meet, values by cell are averaged,
-  and values at quadrature points are taken from the children at the coarse points; so are those of a PetscDS at its state, once.
+  Constants serve every level, functions and given values every order on the same mesh. On a coarser mesh
+  functions are evaluated on both sides where children meet, values by cell are averaged, and values at
+  quadrature points are taken from the children at the coarse points; so are those of a PetscDS at its state,
+  once.
 */
-PetscErrorCode HopsCoefficientCoarsen(HopsCoefficient cf, const HopsNested *n, HopsSpace coarse, HopsSpace fine, PetscInt q_1d, HopsCoefficient *out)
+PetscErrorCode HopsCoefficientCoarsen(HopsCoefficient cf, const HopsNested *n, HopsSpace coarse, HopsSpace fine, PetscInt q_1d,
+                                      HopsCoefficient *out)
 {
   PetscFunctionBegin;
   *out = NULL;
   if (!cf) PetscFunctionReturn(PETSC_SUCCESS);
-  if (cf->evaluate == HopsCoefficientEvaluate_Sides || HopsCoefficientIsConstant(cf) || (n->same && (cf->func || HopsCoefficientIsCell(cf) || cf->q_1d))) {
+  if (cf->evaluate == HopsCoefficientEvaluate_Sides || HopsCoefficientIsConstant(cf) ||
+      (n->same && (cf->func || HopsCoefficientIsCell(cf) || cf->q_1d))) {
     PetscCall(HopsCoefficientReference(cf));
     *out = cf;
   } else if (cf->func) PetscCall(HopsCoarsenFunction(cf, out));

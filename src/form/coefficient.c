@@ -5,8 +5,10 @@ PetscErrorCode HopsCoefficientCreate_Private(MPI_Comm comm, PetscInt nc, const c
 {
   PetscFunctionBegin;
   PetscCall(HopsInitialize());
-  PetscCheck(nc >= 1 && nc <= 6 && nc != 5, comm, PETSC_ERR_ARG_OUTOFRANGE, "A coefficient has 1 component (scalar), dim (diagonal) or dim(dim+1)/2 (symmetric tensor), not %" PetscInt_FMT, nc);
-  PetscCall(PetscHeaderCreate(*cf, HOPS_COEFFICIENT_CLASSID, "HopsCoefficient", "Coefficient of a form", "HopsCoefficient", comm, HopsCoefficientDestroy, HopsCoefficientView));
+  PetscCheck(nc >= 1 && nc <= 6 && nc != 5, comm, PETSC_ERR_ARG_OUTOFRANGE,
+             "A coefficient has 1 component (scalar), dim (diagonal) or dim(dim+1)/2 (symmetric tensor), not %" PetscInt_FMT, nc);
+  PetscCall(PetscHeaderCreate(*cf, HOPS_COEFFICIENT_CLASSID, "HopsCoefficient", "Coefficient of a form", "HopsCoefficient", comm,
+                              HopsCoefficientDestroy, HopsCoefficientView));
   (*cf)->nc   = nc;
   (*cf)->kind = kind;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -35,7 +37,9 @@ PetscErrorCode HopsCoefficientCreateConstant(MPI_Comm comm, PetscInt nc, const P
   HopsValidArray(nc, values, 3);
   HopsValidPointer(cf, 4);
   PetscCall(HopsCoefficientCreate_Private(comm, nc, "constant", cf));
-  for (PetscInt k = 0; k < nc; ++k) PetscCheck(!PetscIsInfOrNanScalar(values[k]), comm, PETSC_ERR_FP, "Component %" PetscInt_FMT " of the constant coefficient is infinite or not-a-number", k);
+  for (PetscInt k = 0; k < nc; ++k)
+    PetscCheck(!PetscIsInfOrNanScalar(values[k]), comm, PETSC_ERR_FP,
+               "Component %" PetscInt_FMT " of the constant coefficient is infinite or not-a-number", k);
   PetscCall(PetscMalloc1(nc, &(*cf)->values));
   PetscCall(PetscArraycpy((*cf)->values, values, nc));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -49,7 +53,8 @@ PetscErrorCode HopsCoefficientCreateConstant(MPI_Comm comm, PetscInt nc, const P
   Input Parameters:
 + space  - the space
 . nc     - number of components, see `HopsCoefficient`
-- values - [cells][nc] in the caller's order of this rank's cells: that of the arrays, or of the DMPlex's points of height 0
+- values - [cells][nc] in the caller's order of this rank's cells: that of the arrays, or of the DMPlex's
+  points of height 0
            (overlap cells included)
 
   Output Parameter:
@@ -75,7 +80,8 @@ PetscErrorCode HopsCoefficientCreateCell(HopsSpace space, PetscInt nc, const Pet
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode HopsCoefficientEvaluate_Function(HopsCoefficient cf, HopsSpace sp, PetscInt first, PetscInt n, const HopsBasis *basis, const PetscReal x[], PetscScalar out[])
+static PetscErrorCode HopsCoefficientEvaluate_Function(HopsCoefficient cf, HopsSpace sp, PetscInt first, PetscInt n,
+                                                       const HopsBasis *basis, const PetscReal x[], PetscScalar out[])
 {
   const PetscInt nq = PetscPowInt(basis->Q, sp->dim);
 
@@ -101,10 +107,10 @@ static PetscErrorCode HopsCoefficientEvaluate_Function(HopsCoefficient cf, HopsS
   Level: beginner
 
   Note:
-  The function may jump between cells: it is evaluated inside of them alone. Operators do so at the points of their quadrature rule;
-  Gauss-Lobatto points on faces (`MatPASetQuadrature()`) have the limit from inside of the cell, extrapolated from three points within
-  6e-5 of the distance to the next one. `PCLOR` does so at its nodes, with those on faces moved in by a hundredth of that distance. Robin terms
-  take it on the faces.
+  The function may jump between cells: it is evaluated inside of them alone. Operators do so at the points of
+  their quadrature rule; Gauss-Lobatto points on faces (`MatPASetQuadrature()`) have the limit from inside of
+  the cell, extrapolated from three points within 6e-5 of the distance to the next one. `PCLOR` does so at its
+  nodes, with those on faces moved in by a hundredth of that distance. Robin terms take it on the faces.
 
 .seealso: `HopsCoefficient`, `HopsPointFunction`, `HopsCoefficientCreateCell()`, `MatPASetDiffusion()`
 @*/
@@ -122,17 +128,19 @@ PetscErrorCode HopsCoefficientCreateFunction(MPI_Comm comm, PetscInt nc, HopsPoi
 }
 
 /*
-  At its own Gauss points the coefficient is what was given. At other points (the low-order-refined mesh's vertices) it is the
-  value at the nearest Gauss point, which keeps it positive.
+  At its own Gauss points the coefficient is what was given. At other points (the low-order-refined mesh's
+  vertices) it is the value at the nearest Gauss point, which keeps it positive.
 */
-static PetscErrorCode HopsCoefficientEvaluate_Quadrature(HopsCoefficient cf, HopsSpace sp, PetscInt first, PetscInt n, const HopsBasis *basis, const PetscReal x[], PetscScalar out[])
+static PetscErrorCode HopsCoefficientEvaluate_Quadrature(HopsCoefficient cf, HopsSpace sp, PetscInt first, PetscInt n,
+                                                         const HopsBasis *basis, const PetscReal x[], PetscScalar out[])
 {
   const PetscInt dim = sp->dim, Q = basis->Q, nq = PetscPowInt(Q, dim), nv = PetscPowInt(cf->q_1d, dim);
   HopsBasis      own;
   PetscInt      *near;
 
   PetscFunctionBegin;
-  PetscCheck(cf->nvcells == sp->ncaller, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ, "The quadrature coefficient has %" PetscInt_FMT " cells, the space %" PetscInt_FMT, cf->nvcells, sp->ncaller);
+  PetscCheck(cf->nvcells == sp->ncaller, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ,
+             "The quadrature coefficient has %" PetscInt_FMT " cells, the space %" PetscInt_FMT, cf->nvcells, sp->ncaller);
   PetscCall(HopsBasisCreate(2, cf->q_1d, PETSC_FALSE, &own));
   PetscCall(PetscMalloc1(Q, &near));
   for (PetscInt q = 0; q < Q; ++q) {
@@ -144,7 +152,8 @@ static PetscErrorCode HopsCoefficientEvaluate_Quadrature(HopsCoefficient cf, Hop
     for (PetscInt q = 0; q < nq; ++q) {
       const PetscInt v = near[q % Q] + cf->q_1d * (near[(q / Q) % Q] + (dim == 3 ? cf->q_1d * near[q / (Q * Q)] : 0));
 
-      PetscCall(PetscArraycpy(out + (c * nq + q) * cf->nc, cf->values + ((sp->cell[first + c] - sp->cstart) * nv + v) * cf->nc, cf->nc));
+      PetscCall(
+        PetscArraycpy(out + (c * nq + q) * cf->nc, cf->values + ((sp->cell[first + c] - sp->cstart) * nv + v) * cf->nc, cf->nc));
     }
   PetscCall(PetscFree(near));
   PetscCall(HopsBasisDestroy(&own));
@@ -160,7 +169,8 @@ static PetscErrorCode HopsCoefficientEvaluate_Quadrature(HopsCoefficient cf, Hop
 + space  - the space
 . nc     - number of components, see `HopsCoefficient`
 . q_1d   - Gauss points per direction, 1 to 256
-- values - [cells][q_1d^dim][nc], cells in the caller's order (see `HopsCoefficientCreateCell()`), points x fastest
+- values - [cells][q_1d^dim][nc], cells in the caller's order (see `HopsCoefficientCreateCell()`), points x
+  fastest
 
   Output Parameter:
 . cf - the coefficient; the values are copied
@@ -168,19 +178,21 @@ static PetscErrorCode HopsCoefficientEvaluate_Quadrature(HopsCoefficient cf, Hop
   Level: intermediate
 
   Note:
-  Set the operator's quadrature to the same number of Gauss points (`MatPASetQuadrature()`, `-mat_pa_q_1d`): elsewhere the
-  value at the nearest Gauss point is taken.
+  Set the operator's quadrature to the same number of Gauss points (`MatPASetQuadrature()`, `-mat_pa_q_1d`):
+  elsewhere the value at the nearest Gauss point is taken.
 
 .seealso: `HopsCoefficient`, `MatPASetDiffusion()`
 @*/
-PetscErrorCode HopsCoefficientCreateQuadrature(HopsSpace space, PetscInt nc, PetscInt q_1d, const PetscScalar values[], HopsCoefficient *cf)
+PetscErrorCode HopsCoefficientCreateQuadrature(HopsSpace space, PetscInt nc, PetscInt q_1d, const PetscScalar values[],
+                                               HopsCoefficient *cf)
 {
   PetscInt n;
 
   PetscFunctionBegin;
   HopsValidHeader(space, HOPS_SPACE_CLASSID, 1);
   HopsValidPointer(cf, 5);
-  PetscCheck(q_1d >= 1 && q_1d <= HOPS_MAX_Q_1D, PetscObjectComm((PetscObject)space), PETSC_ERR_ARG_OUTOFRANGE, "A cell has 1 to %d Gauss points per direction, not %" PetscInt_FMT, HOPS_MAX_Q_1D, q_1d);
+  PetscCheck(q_1d >= 1 && q_1d <= HOPS_MAX_Q_1D, PetscObjectComm((PetscObject)space), PETSC_ERR_ARG_OUTOFRANGE,
+             "A cell has 1 to %d Gauss points per direction, not %" PetscInt_FMT, HOPS_MAX_Q_1D, q_1d);
   PetscCall(HopsCount("values of the quadrature coefficient", space->ncaller, PetscPowInt(q_1d, space->dim), nc, &n));
   HopsValidArray(n, values, 4);
   PetscCall(HopsCoefficientCreate_Private(PetscObjectComm((PetscObject)space), nc, "quadrature", cf));
@@ -260,6 +272,7 @@ PetscErrorCode HopsCoefficientView(HopsCoefficient cf, PetscViewer viewer)
   HopsValidHeader(cf, HOPS_COEFFICIENT_CLASSID, 1);
   if (!viewer) PetscCall(PetscViewerASCIIGetStdout(PetscObjectComm((PetscObject)cf), &viewer));
   HopsValidHeader(viewer, PETSC_VIEWER_CLASSID, 2);
-  PetscCall(PetscViewerASCIIPrintf(viewer, "%s coefficient, %" PetscInt_FMT " component%s\n", cf->kind, cf->nc, cf->nc > 1 ? "s" : ""));
+  PetscCall(
+    PetscViewerASCIIPrintf(viewer, "%s coefficient, %" PetscInt_FMT " component%s\n", cf->kind, cf->nc, cf->nc > 1 ? "s" : ""));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,4 +1,5 @@
-/* Tensor-product points on the faces of a cell: interpolation, its transpose, and surface geometry, by sum factorisation. */
+/* Tensor-product points on the faces of a cell: interpolation, its transpose, and surface geometry, by sum
+   factorisation. */
 #include <hops/private/hopsfaceimpl.h>
 
 /* E-vector nodes of a face of a cell with n nodes per direction */
@@ -76,7 +77,8 @@ PetscErrorCode HopsFaceBasesDestroy(HopsFields fields, HopsFaceBasis *fb[])
 
 PetscErrorCode HopsFaceInterpolate(const HopsFaceBasis *fb, PetscInt face, PetscBool gradient, const PetscReal e[], PetscReal v[])
 {
-  const PetscInt   fd = fb->dim - 1, d = face / 2, P = fb->P, Q = fb->Q, nf = PetscPowInt(P, fd), nq = PetscPowInt(Q, fd), nm = PetscPowInt(PetscMax(P, Q), fd);
+  const PetscInt fd = fb->dim - 1, d = face / 2, P = fb->P, Q = fb->Q, nf = PetscPowInt(P, fd), nq = PetscPowInt(Q, fd),
+                 nm     = PetscPowInt(PetscMax(P, Q), fd);
   const PetscInt  *node = fb->node + face * nf, stride = PetscPowInt(P, d);
   PetscReal       *u = fb->work, *un = u + nm, *scratch = un + nm; /* trace and normal derivative at the nodes of the face */
   const PetscReal *M[2] = {fb->B, fb->B};
@@ -102,7 +104,8 @@ PetscErrorCode HopsFaceInterpolate(const HopsFaceBasis *fb, PetscInt face, Petsc
 
 PetscErrorCode HopsFaceIntegrate(const HopsFaceBasis *fb, PetscInt face, PetscBool gradient, const PetscReal v[], PetscReal f[])
 {
-  const PetscInt   fd = fb->dim - 1, d = face / 2, P = fb->P, Q = fb->Q, nf = PetscPowInt(P, fd), nq = PetscPowInt(Q, fd), nm = PetscPowInt(PetscMax(P, Q), fd);
+  const PetscInt fd = fb->dim - 1, d = face / 2, P = fb->P, Q = fb->Q, nf = PetscPowInt(P, fd), nq = PetscPowInt(Q, fd),
+                 nm     = PetscPowInt(PetscMax(P, Q), fd);
   const PetscInt  *node = fb->node + face * nf, stride = PetscPowInt(P, d);
   PetscReal       *u = fb->work, *scratch = u + nm;
   const PetscReal *M[2] = {fb->Bt, fb->Bt};
@@ -127,7 +130,8 @@ PetscErrorCode HopsFaceIntegrate(const HopsFaceBasis *fb, PetscInt face, PetscBo
 }
 
 /* Nanson's formula: normal ds = det J J^-T (reference normal) */
-PetscErrorCode HopsFaceGeometry(HopsSpace sp, const HopsFaceBasis *geom, PetscInt cell, PetscInt face, PetscReal x[], PetscReal normal[], PetscReal J[], PetscReal ds[])
+PetscErrorCode HopsFaceGeometry(HopsSpace sp, const HopsFaceBasis *geom, PetscInt cell, PetscInt face, PetscReal x[],
+                                PetscReal normal[], PetscReal J[], PetscReal ds[])
 {
   const PetscInt dim = sp->dim, d = face / 2, ng = PetscPowInt(geom->P, dim), nq = PetscPowInt(geom->Q, dim - 1);
   PetscReal     *v;

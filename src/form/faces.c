@@ -1,22 +1,30 @@
 /* Robin terms: coefficients, operator and diagonal on lists of boundary faces. */
 #include <hops/private/hopsfaceimpl.h>
 
-static PetscErrorCode HopsFaceCoefficient(HopsCoefficient alpha, HopsSpace sp, PetscInt cell, PetscInt nq, const PetscReal x[], PetscScalar out[])
+static PetscErrorCode HopsFaceCoefficient(HopsCoefficient alpha, HopsSpace sp, PetscInt cell, PetscInt nq, const PetscReal x[],
+                                          PetscScalar out[])
 {
   PetscFunctionBegin;
-  PetscCheck(alpha->nc == 1, PETSC_COMM_SELF, PETSC_ERR_ARG_INCOMP, "A Robin coefficient is a scalar, not of %" PetscInt_FMT " components: create it with nc = 1", alpha->nc);
-  PetscCheck(alpha->evaluateface || !alpha->evaluate || alpha->func || (alpha->nvcells && !alpha->q_1d), PETSC_COMM_SELF, PETSC_ERR_SUP, "A %s coefficient has no values on boundary faces: give a constant, one value per cell, or a function", alpha->kind);
+  PetscCheck(alpha->nc == 1, PETSC_COMM_SELF, PETSC_ERR_ARG_INCOMP,
+             "A Robin coefficient is a scalar, not of %" PetscInt_FMT " components: create it with nc = 1", alpha->nc);
+  PetscCheck(alpha->evaluateface || !alpha->evaluate || alpha->func || (alpha->nvcells && !alpha->q_1d), PETSC_COMM_SELF,
+             PETSC_ERR_SUP, "A %s coefficient has no values on boundary faces: give a constant, one value per cell, or a function",
+             alpha->kind);
   for (PetscInt q = 0; q < nq; ++q) {
     if (alpha->evaluateface) {
       /* done by the caller, who knows the face */
     } else if (alpha->func) PetscCall((*alpha->func)(sp->dim, x + q * sp->dim, 1, out + q, alpha->ctx));
     else out[q] = alpha->nvcells ? alpha->values[sp->cell[cell] - sp->cstart] : alpha->values[0];
-    PetscCheck(!PetscIsInfOrNanScalar(out[q]), PETSC_COMM_SELF, PETSC_ERR_FP, "The Robin coefficient is infinite or not-a-number on a face of cell %" PetscInt_FMT ": check the function or the array behind it", sp->cell[cell]);
+    PetscCheck(!PetscIsInfOrNanScalar(out[q]), PETSC_COMM_SELF, PETSC_ERR_FP,
+               "The Robin coefficient is infinite or not-a-number on a face of cell %" PetscInt_FMT
+               ": check the function or the array behind it",
+               sp->cell[cell]);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode HopsFaceEvaluatePoints(HopsSpace sp, const HopsBasis *basis, PetscInt n, const PetscInt cells[], const PetscInt faces[], HopsCoefficient alpha, PetscScalar out[])
+static PetscErrorCode HopsFaceEvaluatePoints(HopsSpace sp, const HopsBasis *basis, PetscInt n, const PetscInt cells[],
+                                             const PetscInt faces[], HopsCoefficient alpha, PetscScalar out[])
 {
   const PetscInt dim = sp->dim, nq = PetscPowInt(basis->Q, dim - 1);
   HopsFaceBasis  geom;
@@ -26,7 +34,8 @@ static PetscErrorCode HopsFaceEvaluatePoints(HopsSpace sp, const HopsBasis *basi
   PetscCall(HopsFaceBasisCreate(dim, sp->gorder + 1, basis, &geom));
   PetscCall(PetscMalloc4(nq * dim, &x, nq * dim, &normal, nq * dim * dim, &J, nq, &ds));
   for (PetscInt f = 0; f < n; ++f) {
-    PetscCheck(cells[f] >= 0 && cells[f] < sp->ncells && faces[f] >= 0 && faces[f] < 2 * dim, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "There is no face %" PetscInt_FMT " of cell %" PetscInt_FMT, faces[f], cells[f]);
+    PetscCheck(cells[f] >= 0 && cells[f] < sp->ncells && faces[f] >= 0 && faces[f] < 2 * dim, PETSC_COMM_SELF,
+               PETSC_ERR_ARG_OUTOFRANGE, "There is no face %" PetscInt_FMT " of cell %" PetscInt_FMT, faces[f], cells[f]);
     PetscCall(HopsFaceGeometry(sp, &geom, cells[f], faces[f], x, normal, J, ds));
     if (alpha->evaluateface) PetscCall((*alpha->evaluateface)(alpha, sp, cells[f], faces[f], basis, x, normal, J, out + f * nq));
     PetscCall(HopsFaceCoefficient(alpha, sp, cells[f], nq, x, out + f * nq));
@@ -37,7 +46,8 @@ static PetscErrorCode HopsFaceEvaluatePoints(HopsSpace sp, const HopsBasis *basi
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsFaceEvaluate(HopsSpace sp, const HopsBasis *basis, PetscInt n, const PetscInt cells[], const PetscInt faces[], HopsCoefficient alpha, PetscScalar out[])
+PetscErrorCode HopsFaceEvaluate(HopsSpace sp, const HopsBasis *basis, PetscInt n, const PetscInt cells[], const PetscInt faces[],
+                                HopsCoefficient alpha, PetscScalar out[])
 {
   PetscScalar *v;
 
@@ -94,8 +104,10 @@ PetscErrorCode HopsRobinSetUp(HopsSpace sp, const HopsBasis *basis, HopsRobin r)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* y += B^T D B x on the faces, or, with square set, y += diag(B^T D B) (the entries of B squared, B^T alone) */
-static PetscErrorCode HopsRobinKernel(HopsSpace sp, const HopsBasis *basis, HopsRobin r, PetscBool diagonal, const PetscScalar x[], const PetscScalar xg[], PetscScalar y[], PetscScalar yg[])
+/* y += B^T D B x on the faces, or, with square set, y += diag(B^T D B) (the entries of B squared, B^T alone)
+   */
+static PetscErrorCode HopsRobinKernel(HopsSpace sp, const HopsBasis *basis, HopsRobin r, PetscBool diagonal, const PetscScalar x[],
+                                      const PetscScalar xg[], PetscScalar y[], PetscScalar yg[])
 {
   const PetscInt   fd = sp->dim - 1, P = basis->P, Q = basis->Q, np = PetscPowInt(P, sp->dim);
   const PetscInt   nf = PetscPowInt(P, fd), nq = PetscPowInt(Q, fd);
@@ -127,7 +139,8 @@ static PetscErrorCode HopsRobinKernel(HopsSpace sp, const HopsBasis *basis, Hops
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsRobinApply(HopsSpace sp, const HopsBasis *basis, HopsRobin r, const PetscScalar x[], const PetscScalar xg[], PetscScalar y[], PetscScalar yg[])
+PetscErrorCode HopsRobinApply(HopsSpace sp, const HopsBasis *basis, HopsRobin r, const PetscScalar x[], const PetscScalar xg[],
+                              PetscScalar y[], PetscScalar yg[])
 {
   PetscFunctionBegin;
   if (r->kernel) PetscCall((*r->backend->FaceApply)(r->kernel, PETSC_FALSE, x, xg, y, yg));

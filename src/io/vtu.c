@@ -1,4 +1,5 @@
-/* Writes a finite element function as a VTK file of Lagrange cells, which keep the order of the space and of its geometry. */
+/* Writes a finite element function as a VTK file of Lagrange cells, which keep the order of the space and of
+   its geometry. */
 #include <hops/private/hopsderhamimpl.h>
 
 /* Arrays of a piece (the cells of one rank), in the order of the file */
@@ -16,9 +17,9 @@ typedef struct {
 } HopsVTUPiece;
 
 /*
-  Number in VTK's Lagrange cells of the node (i,j,k) of order p: corners, edges, faces, interior. The vertical edges of a
-  hexahedron follow its corners counter-clockwise, as in version 2.2 of the file format (VTK 9; VTK 8 had the last two
-  exchanged).
+  Number in VTK's Lagrange cells of the node (i,j,k) of order p: corners, edges, faces, interior. The vertical
+  edges of a hexahedron follow its corners counter-clockwise, as in version 2.2 of the file format (VTK 9; VTK
+  8 had the last two exchanged).
 
       3---8---9---2
      11  14  15   7    order 3 in 2D
@@ -47,10 +48,11 @@ static PetscInt HopsVTKNode(PetscInt dim, PetscInt p, PetscInt i, PetscInt j, Pe
 }
 
 /*
-  The point at x of the L-vector entry l. Cells share the points of shared entries, but on a periodic mesh one entry may
-  have several places: head[l] is its latest point, next[] chains the others, -1 ends.
+  The point at x of the L-vector entry l. Cells share the points of shared entries, but on a periodic mesh one
+  entry may have several places: head[l] is its latest point, next[] chains the others, -1 ends.
 */
-static int64_t HopsVTUPoint(HopsVTUPiece *v, PetscInt l, PetscInt dim, const PetscReal x[], PetscReal tol, PetscReal u, int64_t head[], int64_t next[])
+static int64_t HopsVTUPoint(HopsVTUPiece *v, PetscInt l, PetscInt dim, const PetscReal x[], PetscReal tol, PetscReal u,
+                            int64_t head[], int64_t next[])
 {
   int64_t k;
 
@@ -85,7 +87,8 @@ static PetscReal HopsCellSize(PetscInt dim, PetscInt n, const PetscReal x[])
   return size;
 }
 
-/* The cells of this rank: position and value at the equispaced points of each cell, which VTK interpolates between */
+/* The cells of this rank: position and value at the equispaced points of each cell, which VTK interpolates
+   between */
 static PetscErrorCode HopsVTUFill(HopsSpace sp, const PetscScalar x[], const PetscScalar xg[], HopsVTUPiece *v)
 {
   const PetscInt   dim = sp->dim, P = sp->order + 1, np = PetscPowInt(P, dim);
@@ -117,7 +120,8 @@ static PetscErrorCode HopsVTUFill(HopsSpace sp, const PetscScalar x[], const Pet
       u[n] = l < sp->nT ? x[l] : xg[l - sp->nT];
     }
     PetscCall(HopsTensorApply(dim, P, P, M, u, e, work));
-    for (PetscInt n = 0; n < np; ++n) v->connectivity[c * np + perm[n]] = HopsVTUPoint(v, sp->restr[c * np + n], dim, pts + n * dim, tol, e[n], head, next);
+    for (PetscInt n = 0; n < np; ++n)
+      v->connectivity[c * np + perm[n]] = HopsVTUPoint(v, sp->restr[c * np + n], dim, pts + n * dim, tol, e[n], head, next);
     v->offsets[c] = (int64_t)(c + 1) * np;
     v->types[c]   = dim == 2 ? 70 : 72; /* VTK_LAGRANGE_QUADRILATERAL, VTK_LAGRANGE_HEXAHEDRON */
     v->rank[c]    = rank;
@@ -181,30 +185,37 @@ static void HopsVTUSizes(int64_t npoints, int64_t ncells, int64_t nc, int64_t np
 }
 
 /* The XML part, in front of the arrays: a piece for each rank with cells, sizes[rank] = {points, cells} */
-static PetscErrorCode HopsVTUWriteHeader(FILE *f, const char name[], PetscMPIInt nranks, const int64_t sizes[], int64_t nc, int64_t np)
+static PetscErrorCode HopsVTUWriteHeader(FILE *f, const char name[], PetscMPIInt nranks, const int64_t sizes[], int64_t nc,
+                                         int64_t np)
 {
 #if defined(PETSC_WORDS_BIGENDIAN)
   const char order[] = "BigEndian";
 #else
   const char order[] = "LittleEndian";
 #endif
-  const char *const format[HOPS_VTU_ARRAYS] = {
-    "      <Points>\n        <DataArray type=\"Float64\" Name=\"Points\" NumberOfComponents=\"3\" format=\"appended\" offset=\"%llu\"/>\n      </Points>\n",
-    "        <DataArray type=\"Float64\" Name=\"%s\"%s format=\"appended\" offset=\"%llu\"/>\n      </PointData>\n",
-    "      <Cells>\n        <DataArray type=\"Int64\" Name=\"connectivity\" format=\"appended\" offset=\"%llu\"/>\n",
-    "        <DataArray type=\"Int64\" Name=\"offsets\" format=\"appended\" offset=\"%llu\"/>\n",
-    "        <DataArray type=\"UInt8\" Name=\"types\" format=\"appended\" offset=\"%llu\"/>\n      </Cells>\n",
-    "      <CellData>\n        <DataArray type=\"Int32\" Name=\"rank\" format=\"appended\" offset=\"%llu\"/>\n      </CellData>\n"};
+  const char *const format[HOPS_VTU_ARRAYS] =
+    {"      <Points>\n        <DataArray type=\"Float64\" Name=\"Points\" NumberOfComponents=\"3\" format=\"appended\" "
+     "offset=\"%llu\"/>\n      </Points>\n",
+     "        <DataArray type=\"Float64\" Name=\"%s\"%s format=\"appended\" offset=\"%llu\"/>\n      </PointData>\n",
+     "      <Cells>\n        <DataArray type=\"Int64\" Name=\"connectivity\" format=\"appended\" offset=\"%llu\"/>\n",
+     "        <DataArray type=\"Int64\" Name=\"offsets\" format=\"appended\" offset=\"%llu\"/>\n",
+     "        <DataArray type=\"UInt8\" Name=\"types\" format=\"appended\" offset=\"%llu\"/>\n      </Cells>\n",
+     "      <CellData>\n        <DataArray type=\"Int32\" Name=\"rank\" format=\"appended\" offset=\"%llu\"/>\n      "
+     "</CellData>\n"};
   uint64_t offset = 0;
 
   PetscFunctionBegin;
-  (void)fprintf(f, "<?xml version=\"1.0\"?>\n<VTKFile type=\"UnstructuredGrid\" version=\"2.2\" byte_order=\"%s\" header_type=\"UInt64\">\n  <UnstructuredGrid>\n", order);
+  (void)fprintf(f,
+                "<?xml version=\"1.0\"?>\n<VTKFile type=\"UnstructuredGrid\" version=\"2.2\" byte_order=\"%s\" "
+                "header_type=\"UInt64\">\n  <UnstructuredGrid>\n",
+                order);
   for (PetscMPIInt r = 0; r < nranks; ++r) {
     uint64_t bytes[HOPS_VTU_ARRAYS];
 
     if (!sizes[2 * r + 1]) continue;
     HopsVTUSizes(sizes[2 * r], sizes[2 * r + 1], nc, np, bytes);
-    (void)fprintf(f, "    <Piece NumberOfPoints=\"%lld\" NumberOfCells=\"%lld\">\n", (long long)sizes[2 * r], (long long)sizes[2 * r + 1]);
+    (void)fprintf(f, "    <Piece NumberOfPoints=\"%lld\" NumberOfCells=\"%lld\">\n", (long long)sizes[2 * r],
+                  (long long)sizes[2 * r + 1]);
     for (int a = 0; a < HOPS_VTU_ARRAYS; ++a) {
       if (a == 1) (void)fprintf(f, "      <PointData %s=\"%s\">\n", nc == 1 ? "Scalars" : "Vectors", name);
       if (a == 1) (void)fprintf(f, format[a], name, nc == 1 ? "" : " NumberOfComponents=\"3\"", (unsigned long long)offset);
@@ -217,7 +228,8 @@ static PetscErrorCode HopsVTUWriteHeader(FILE *f, const char name[], PetscMPIInt
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Rank 0 writes the array of another rank, a chunk at a time, whatever the state of the file: the sender waits for it. */
+/* Rank 0 writes the array of another rank, a chunk at a time, whatever the state of the file: the sender
+   waits for it. */
 static PetscErrorCode HopsVTUReceive(MPI_Comm comm, FILE *f, PetscMPIInt rank, PetscMPIInt tag, uint64_t bytes, char buffer[])
 {
   PetscFunctionBegin;
@@ -233,14 +245,17 @@ static PetscErrorCode HopsVTUReceive(MPI_Comm comm, FILE *f, PetscMPIInt rank, P
 static PetscErrorCode HopsVTUSend(MPI_Comm comm, PetscMPIInt tag, uint64_t bytes, const char data[])
 {
   PetscFunctionBegin;
-  for (uint64_t done = 0; done < bytes; done += HOPS_VTU_CHUNK) PetscCallMPI(MPI_Send(data + done, (PetscMPIInt)PetscMin(bytes - done, HOPS_VTU_CHUNK), MPI_BYTE, 0, tag, comm));
+  for (uint64_t done = 0; done < bytes; done += HOPS_VTU_CHUNK)
+    PetscCallMPI(MPI_Send(data + done, (PetscMPIInt)PetscMin(bytes - done, HOPS_VTU_CHUNK), MPI_BYTE, 0, tag, comm));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Arrays of all ranks, rank by rank, each behind its length in bytes */
-static PetscErrorCode HopsVTUWriteArrays(MPI_Comm comm, PetscMPIInt tag, FILE *f, const HopsVTUPiece *v, const int64_t sizes[], int64_t np)
+static PetscErrorCode HopsVTUWriteArrays(MPI_Comm comm, PetscMPIInt tag, FILE *f, const HopsVTUPiece *v, const int64_t sizes[],
+                                         int64_t np)
 {
-  const char *const data[HOPS_VTU_ARRAYS] = {(const char *)v->points, (const char *)v->u, (const char *)v->connectivity, (const char *)v->offsets, (const char *)v->types, (const char *)v->rank};
+  const char *const data[HOPS_VTU_ARRAYS] = {(const char *)v->points,  (const char *)v->u,     (const char *)v->connectivity,
+                                             (const char *)v->offsets, (const char *)v->types, (const char *)v->rank};
   uint64_t          bytes[HOPS_VTU_ARRAYS], largest = 0;
   PetscMPIInt       rank, nranks;
   char             *buffer;
@@ -308,7 +323,8 @@ static PetscErrorCode HopsVTUWrite(HopsSpace sp, const HopsVTUPiece *v, const ch
 }
 
 /*@C
-  HopsSpaceViewVTU - Writes a finite element function, in its order and on its curved mesh, to a file for ParaView and VTK.
+  HopsSpaceViewVTU - Writes a finite element function, in its order and on its curved mesh, to a file for
+  ParaView and VTK.
 
   Collective
 
@@ -321,15 +337,17 @@ static PetscErrorCode HopsVTUWrite(HopsSpace sp, const HopsVTUPiece *v, const ch
   Level: beginner
 
   Notes:
-  The file has one Lagrange cell of VTK (`VTK_LAGRANGE_QUADRILATERAL`, `VTK_LAGRANGE_HEXAHEDRON`) of the order of the space
-  for each cell, with the values at equispaced points: interpolation there, nothing is lost for the function, and nothing
-  for the geometry as long as the order of the space is not below that of the mesh. Its numbering is that of VTK 9 (file
-  version 2.2), its arrays are binary. In ParaView, raise "Nonlinear Subdivision Level" to see the cells curved.
+  The file has one Lagrange cell of VTK (`VTK_LAGRANGE_QUADRILATERAL`, `VTK_LAGRANGE_HEXAHEDRON`) of the order
+  of the space for each cell, with the values at equispaced points: interpolation there, nothing is lost for
+  the function, and nothing for the geometry as long as the order of the space is not below that of the mesh.
+  Its numbering is that of VTK 9 (file version 2.2), its arrays are binary. In ParaView, raise "Nonlinear
+  Subdivision Level" to see the cells curved.
 
-  Fields of H(curl) and H(div) are vectors of three components; these and fields of L2 jump between cells, so cells share no points.
+  Fields of H(curl) and H(div) are vectors of three components; these and fields of L2 jump between cells, so
+  cells share no points.
 
-  Essential values are those of `HopsSpaceSetEssentialFunction()`. Cell data `rank` is the MPI rank that owns the cell. The
-  first rank writes the whole file, taking at most 64 MiB of another rank's data at a time.
+  Essential values are those of `HopsSpaceSetEssentialFunction()`. Cell data `rank` is the MPI rank that owns
+  the cell. The first rank writes the whole file, taking at most 64 MiB of another rank's data at a time.
 
   A file that cannot be opened or written is an error on all ranks.
 
@@ -348,12 +366,14 @@ PetscErrorCode HopsSpaceViewVTU(HopsSpace space, Vec x, const char name[], const
   HopsValidPointer(name, 3);
   HopsValidPointer(filename, 4);
   PetscCall(HopsSpaceCheckVec(space, x, "of the finite element function"));
-  PetscCheck(!strpbrk(name, "\"<>&"), PetscObjectComm((PetscObject)space), PETSC_ERR_ARG_WRONG, "The name %s has a character that XML reserves: leave out \", <, > and &", name);
+  PetscCheck(!strpbrk(name, "\"<>&"), PetscObjectComm((PetscObject)space), PETSC_ERR_ARG_WRONG,
+             "The name %s has a character that XML reserves: leave out \", <, > and &", name);
   np = PetscPowInt(space->order + 1, space->dim);
   PetscCall(HopsCount("numbers of the file's points", space->ncells, np, 3, &n));
   v.ncells = space->ncells;
   v.nc     = space->family == HOPS_HCURL || space->family == HOPS_HDIV ? 3 : 1;
-  PetscCall(PetscMalloc6(3 * v.ncells * np, &v.points, v.nc * v.ncells * np, &v.u, v.ncells * np, &v.connectivity, v.ncells, &v.offsets, v.ncells, &v.types, v.ncells, &v.rank));
+  PetscCall(PetscMalloc6(3 * v.ncells * np, &v.points, v.nc * v.ncells * np, &v.u, v.ncells * np, &v.connectivity, v.ncells,
+                         &v.offsets, v.ncells, &v.types, v.ncells, &v.rank));
   PetscCall(PetscMalloc1(space->nL - space->nT, &xg));
   PetscCall(VecGetArrayRead(x, &a));
   PetscCall(HopsSpaceGlobalToLocal(space, a, xg));

@@ -1,4 +1,5 @@
-/* A set of patches: storage, numbering of their unknowns across ranks, and that every free unknown is in one. */
+/* A set of patches: storage, numbering of their unknowns across ranks, and that every free unknown is in one.
+   */
 #include <hops/private/hopspatchimpl.h>
 
 static PetscErrorCode PatchesReserve(HopsPatches pt, PetscInt nent, PetscInt ntouch)
@@ -32,7 +33,8 @@ static PetscErrorCode PatchesReserve(HopsPatches pt, PetscInt nent, PetscInt nto
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsPatchesAppend(HopsPatches pt, PetscInt n, const PetscInt gid[], const unsigned char dist[], PetscInt ntouch, const PetscInt touch[])
+PetscErrorCode HopsPatchesAppend(HopsPatches pt, PetscInt n, const PetscInt gid[], const unsigned char dist[], PetscInt ntouch,
+                                 const PetscInt touch[])
 {
   PetscInt k;
 
@@ -266,7 +268,8 @@ PetscErrorCode HopsPatchesCreate(const HopsForm *form, const HopsBasis *basis, c
   }
   PetscCall(PetscArrayzero(want, cells.nown));
   PetscCall(PatchesUncovered(pt, &cells, want));
-  for (PetscInt c = 0; c < cells.nown; ++c) PetscCheck(!want[c], PETSC_COMM_SELF, PETSC_ERR_PLIB, "Cell %" PetscInt_FMT " has a free unknown in no patch", sp->cell[c]);
+  for (PetscInt c = 0; c < cells.nown; ++c)
+    PetscCheck(!want[c], PETSC_COMM_SELF, PETSC_ERR_PLIB, "Cell %" PetscInt_FMT " has a free unknown in no patch", sp->cell[c]);
   if (opt->colors) PetscCall(HopsPatchesColor(pt, &cells));
   PetscCall(PetscMalloc1(PetscMax(1, pt->ncolors), &pt->fused));
   for (PetscInt c = 0; c < PetscMax(1, pt->ncolors); ++c) pt->fused[c] = opt->fuse ? 1 : 0;
@@ -278,7 +281,10 @@ PetscErrorCode HopsPatchesCreate(const HopsForm *form, const HopsBasis *basis, c
   PetscCall(PetscFree(pt->gid));
   PetscCall(PetscFree(pt->egid));
   PetscCall(PetscFree(pt->touch));
-  PetscCall(PetscInfo(sp, "%" PetscInt_FMT " patches of %" PetscInt_FMT " entries, %" PetscInt_FMT " 1D factors, %" PetscInt_FMT " colors, %" PetscInt_FMT " unknowns of other ranks\n", pt->n, pt->nent, pt->nfactors, pt->ncolors, pt->nG));
+  PetscCall(PetscInfo(sp,
+                      "%" PetscInt_FMT " patches of %" PetscInt_FMT " entries, %" PetscInt_FMT " 1D factors, %" PetscInt_FMT
+                      " colors, %" PetscInt_FMT " unknowns of other ranks\n",
+                      pt->n, pt->nent, pt->nfactors, pt->ncolors, pt->nG));
   *patches = pt;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,4 +1,5 @@
-/* What patches need to know of the cells: numbering, separable model of the form, and the cells of other ranks around a rank's own. */
+/* What patches need to know of the cells: numbering, separable model of the form, and the cells of other
+   ranks around a rank's own. */
 #include <hops/private/hopspatchimpl.h>
 
 /* Extreme eigenvalues of a symmetric matrix of order 2 or 3 (of order 3 by the trigonometric formula) */
@@ -24,7 +25,8 @@ static void SymmetricExtremes(PetscInt dim, const PetscReal A[], PetscReal *lo, 
     const PetscReal a = A[0] - m, b = A[4] - m, c = A[8] - m, r = PetscSqrtReal((a * a + b * b + c * c + 2.0 * off) / 6.0);
     PetscReal       h = 0.0, phi;
 
-    if (r > 0.0) h = 0.5 * (a * (b * c - A[5] * A[5]) - A[1] * (A[1] * c - A[5] * A[2]) + A[2] * (A[1] * A[5] - b * A[2])) / (r * r * r);
+    if (r > 0.0)
+      h = 0.5 * (a * (b * c - A[5] * A[5]) - A[1] * (A[1] * c - A[5] * A[2]) + A[2] * (A[1] * A[5] - b * A[2])) / (r * r * r);
     phi = PetscAcosReal(PetscMax(-1.0, PetscMin(1.0, h))) / 3.0;
     *hi = m + 2.0 * r * PetscCosReal(phi);
     *lo = m + 2.0 * r * PetscCosReal(phi + 2.0 * PETSC_PI / 3.0);
@@ -37,7 +39,8 @@ static void Metric(PetscInt dim, PetscInt nc, const PetscScalar k[], const Petsc
   PetscReal K[9] = {0.0};
 
   for (PetscInt i = 0, t = 0; i < dim; ++i)
-    for (PetscInt j = i; j < dim; ++j, ++t) K[i * dim + j] = K[j * dim + i] = nc == 1 ? (i == j ? k[0] : 0.0) : (nc == dim ? (i == j ? k[i] : 0.0) : k[t]);
+    for (PetscInt j = i; j < dim; ++j, ++t)
+      K[i * dim + j] = K[j * dim + i] = nc == 1 ? (i == j ? k[0] : 0.0) : (nc == dim ? (i == j ? k[i] : 0.0) : k[t]);
   for (PetscInt a = 0; a < dim; ++a)
     for (PetscInt b = 0; b < dim; ++b) {
       PetscReal s = 0.0;
@@ -49,7 +52,8 @@ static void Metric(PetscInt dim, PetscInt nc, const PetscScalar k[], const Petsc
 }
 
 /* Means of metric and reaction over a cell, and how far the points are from them */
-static PetscErrorCode CellModel(const HopsPatchCells *pc, PetscInt cell, const HopsBasis *basis, const HopsValues *k, const HopsValues *m, PetscInt c, const PetscReal J[], PetscReal G[], PetscReal R[])
+static PetscErrorCode CellModel(const HopsPatchCells *pc, PetscInt cell, const HopsBasis *basis, const HopsValues *k,
+                                const HopsValues *m, PetscInt c, const PetscReal J[], PetscReal G[], PetscReal R[])
 {
   HopsSpace        sp  = pc->space;
   const PetscReal *w   = basis->weights;
@@ -72,7 +76,11 @@ static PetscErrorCode CellModel(const HopsPatchCells *pc, PetscInt cell, const H
     }
     if (m->nc) {
       R[q] = det * m->v[c * m->cstride + q * m->pstride];
-      PetscCheck(R[q] >= 0.0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "The reaction coefficient is negative in cell %" PetscInt_FMT ": patch smoothers need a form that is positive on every patch; precondition the form without that term (PCPATCHFDSetCoefficients())", sp->cell[cell]);
+      PetscCheck(R[q] >= 0.0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+                 "The reaction coefficient is negative in cell %" PetscInt_FMT
+                 ": patch smoothers need a form that is positive on every patch; precondition the form without that term "
+                 "(PCPATCHFDSetCoefficients())",
+                 sp->cell[cell]);
       d->m += wq * R[q];
     }
   }
@@ -85,7 +93,11 @@ static PetscErrorCode CellModel(const HopsPatchCells *pc, PetscInt cell, const H
     for (PetscInt a = 0; a < dim; ++a)
       for (PetscInt b = 0; b < dim; ++b) g[a * dim + b] /= PetscSqrtReal(d->d[a] * d->d[b]);
     SymmetricExtremes(dim, g, &lo, &hi);
-    PetscCheck(lo > 0.0 && hi < PETSC_MAX_REAL, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "The diffusion coefficient is zero, negative or indefinite in cell %" PetscInt_FMT ": patch smoothers need a form that is positive on every patch; use another PC (-pc_type lor), or give positive coefficients (PCPATCHFDSetCoefficients())", sp->cell[cell]);
+    PetscCheck(lo > 0.0 && hi < PETSC_MAX_REAL, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+               "The diffusion coefficient is zero, negative or indefinite in cell %" PetscInt_FMT
+               ": patch smoothers need a form that is positive on every patch; use another PC (-pc_type lor), or give positive "
+               "coefficients (PCPATCHFDSetCoefficients())",
+               sp->cell[cell]);
     d->lo = PetscMin(d->lo, lo);
     d->hi = PetscMax(d->hi, hi);
   }
@@ -93,7 +105,10 @@ static PetscErrorCode CellModel(const HopsPatchCells *pc, PetscInt cell, const H
     d->mlo = PetscMin(d->mlo, R[q] / d->m);
     d->mhi = PetscMax(d->mhi, R[q] / d->m);
   }
-  PetscCheck(k->nc || d->m > 0.0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "The form is zero on cell %" PetscInt_FMT ": patch smoothers need a form that is positive on every patch; give positive coefficients", sp->cell[cell]);
+  PetscCheck(k->nc || d->m > 0.0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+             "The form is zero on cell %" PetscInt_FMT
+             ": patch smoothers need a form that is positive on every patch; give positive coefficients",
+             sp->cell[cell]);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -122,7 +137,8 @@ static PetscBool IsCellwise(HopsCoefficient c)
   return !c || (c->values && !c->q_1d) ? PETSC_TRUE : PETSC_FALSE;
 }
 
-/* Runs of cells that are affine with coefficients constant on each take one point, others those of the operator's rule */
+/* Runs of cells that are affine with coefficients constant on each take one point, others those of the
+   operator's rule */
 static PetscErrorCode CellModels(HopsPatchCells *pc)
 {
   HopsSpace       sp       = pc->space;
@@ -191,7 +207,10 @@ static PetscErrorCode CellRobin(HopsPatchCells *pc)
         for (PetscInt e = 0, qq = q; e < fd; ++e, qq /= Q) w *= pc->basis->weights[qq % Q];
         total += w;
         s += w * a[f * nq + q];
-        PetscCheck(a[f * nq + q] >= 0.0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "The Robin coefficient is negative on a face of cell %" PetscInt_FMT ": patch smoothers need a form that is positive on every patch; use another PC (-pc_type lor)", sp->cell[r->cells[f]]);
+        PetscCheck(a[f * nq + q] >= 0.0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+                   "The Robin coefficient is negative on a face of cell %" PetscInt_FMT
+                   ": patch smoothers need a form that is positive on every patch; use another PC (-pc_type lor)",
+                   sp->cell[r->cells[f]]);
       }
       pc->data[r->cells[f]].robin[r->faces[f]] += s / total;
     }
@@ -270,8 +289,9 @@ PetscErrorCode HopsPatchCellsDestroy(HopsPatchCells *pc)
 }
 
 /*
-  Free corners have global indices. A constrained one has a number on its rank alone, so across ranks its position relative to a
-  corner that both cells have decides (relative, since a periodic mesh has two positions for one vertex).
+  Free corners have global indices. A constrained one has a number on its rank alone, so across ranks its
+  position relative to a corner that both cells have decides (relative, since a periodic mesh has two
+  positions for one vertex).
 */
 PetscBool HopsPatchSameCorner(const HopsPatchCells *pc, const PetscInt c[2], const PetscInt corner[2], const PetscInt origin[2])
 {
@@ -289,9 +309,10 @@ PetscBool HopsPatchSameCorner(const HopsPatchCells *pc, const PetscInt c[2], con
   return e <= 1e-16 * n ? PETSC_TRUE : PETSC_FALSE;
 }
 
-/* ------------------------------------------------------------------ ghost cells ------------------------------------------------------------------ */
+/* ---------------------------------------- ghost cells ---------------------------------------- */
 
-PetscErrorCode HopsPatchExchange(MPI_Comm comm, PetscInt n, const PetscInt to[], PetscInt ni, const PetscInt is[], PetscInt nr, const PetscReal rs[], PetscInt *nfrom, PetscInt *from[], PetscInt *ir[], PetscReal *rr[])
+PetscErrorCode HopsPatchExchange(MPI_Comm comm, PetscInt n, const PetscInt to[], PetscInt ni, const PetscInt is[], PetscInt nr,
+                                 const PetscReal rs[], PetscInt *nfrom, PetscInt *from[], PetscInt *ir[], PetscReal *rr[])
 {
   PetscMPIInt  size, tag[2], nto = 0, nget, *toranks, *fromranks, len;
   PetscInt    *count, *first, *perm, *cnt, *fromcnt, total = 0, *is2, k = 0;
@@ -436,8 +457,9 @@ static PetscErrorCode CellsSend(HopsPatchCells *pc, PetscInt n, const PetscInt t
 }
 
 /*
-  First hop: every cell to the owners of its corners (of all its free nodes that bound other cells where no corner is free), which then
-  know whole stars. Second hop, where each rank wants the neighbours of all its cells: the stars back to the ranks in them.
+  First hop: every cell to the owners of its corners (of all its free nodes that bound other cells where no
+  corner is free), which then know whole stars. Second hop, where each rank wants the neighbours of all its
+  cells: the stars back to the ranks in them.
 */
 PetscErrorCode HopsPatchCellsGrow(HopsPatchCells *pc, PetscBool all)
 {
@@ -544,7 +566,7 @@ PetscErrorCode HopsPatchCellsGrow(HopsPatchCells *pc, PetscBool all)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* -------------------------------------------------------------- element matrices -------------------------------------------------------------- */
+/* -------------------------------------- element matrices -------------------------------------- */
 
 PetscErrorCode HopsPatchElementMatrices(const HopsPatchCells *pc, PetscInt n, const PetscInt cells[], PetscReal *E[])
 {
@@ -568,7 +590,8 @@ PetscErrorCode HopsPatchElementMatrices(const HopsPatchCells *pc, PetscInt n, co
   PetscCall(HopsFormElementMatrices(pc->form, pc->basis, nreq, tag, M));
   for (PetscInt k = 0; k < nreq; ++k) tag[k] = req[2 * k + 1];
   PetscCall(HopsPatchExchange(comm, nreq, from, 1, tag, n2, M, &nget, NULL, &back, &R));
-  PetscCheck(nget == n, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%" PetscInt_FMT " element matrices asked for, %" PetscInt_FMT " received", n, nget);
+  PetscCheck(nget == n, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%" PetscInt_FMT " element matrices asked for, %" PetscInt_FMT " received",
+             n, nget);
   PetscCall(PetscMalloc1(n * n2, E));
   for (PetscInt k = 0; k < nget; ++k) PetscCall(PetscArraycpy(*E + back[k] * n2, R + k * n2, n2));
   PetscCall(PetscFree2(M, tag));

@@ -1,27 +1,23 @@
 /*
-  Colours: patches of one colour have no cell in common, so that they neither share unknowns nor couple, and one may be solved without
-  the other's correction.
+  Colours: patches of one colour have no cell in common, so that they neither share unknowns nor couple, and
+  one may be solved without the other's correction.
 
-  Each cell's corners are labelled by the corners of a hypercube, by walking from cell to cell; a patch prefers the label of its vertex.
-  On meshes of regular vertices (and on all boxes, in any numbering) that gives 2^dim colours, on any number of ranks. Elsewhere a patch
-  whose colour is taken gets the first one that is free, rank after rank along the chains of ranks that have cells in common.
+  Each cell's corners are labelled by the corners of a hypercube, by walking from cell to cell; a patch
+  prefers the label of its vertex. On meshes of regular vertices (and on all boxes, in any numbering) that
+  gives 2^dim colours, on any number of ranks. Elsewhere a patch whose colour is taken gets the first one that
+  is free, rank after rank along the chains of ranks that have cells in common.
 */
 #include <hops/private/hopspatchimpl.h>
 
 #define HOPS_COLOR_WORDS 8 /* of 64 colours each */
 
-/* Labels of a cell's corners: corner v has label ((axes of v permuted) ^ flip), in the first way that agrees with known labels; is it the only one? */
+/* Labels of a cell's corners: corner v has label ((axes of v permuted) ^ flip), in the first way that agrees
+   with known labels; is it the only one? */
 static PetscBool CellLabels(PetscInt dim, const int known[], int label[])
 {
-  static const int perm[6][3] = {
-    {0, 1, 2},
-    {1, 0, 2},
-    {0, 2, 1},
-    {1, 2, 0},
-    {2, 0, 1},
-    {2, 1, 0}};
-  const int nv = 1 << dim;
-  int       n  = 0;
+  static const int perm[6][3] = {{0, 1, 2}, {1, 0, 2}, {0, 2, 1}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
+  const int        nv         = 1 << dim;
+  int              n          = 0;
 
   for (int s = 0; s < (dim == 2 ? 2 : 6); ++s)
     for (int flip = 0; flip < nv; ++flip) {
@@ -57,8 +53,9 @@ static PetscInt LeastCorner(const HopsPatchCells *pc, PetscInt c, PetscReal tol)
 }
 
 /*
-  The cell to begin with, and the labels of its corners, from coordinates alone, so that neither depends on numbering, orientation or
-  partition: the cell with the least corner, of several the one with the least centre. seed is -1 on all ranks but one.
+  The cell to begin with, and the labels of its corners, from coordinates alone, so that neither depends on
+  numbering, orientation or partition: the cell with the least corner, of several the one with the least
+  centre. seed is -1 on all ranks but one.
 */
 static PetscErrorCode FirstCell(const HopsPatchCells *pc, PetscInt *seed, int label[])
 {
@@ -226,8 +223,7 @@ static PetscErrorCode Labels(const HopsPatchCells *pc, int label[])
     PetscCall(MPIU_Allreduce(MPI_IN_PLACE, state, 2, MPIU_INT, MPI_MIN, comm));
     if (state[0] == 0) {
       if (state[1] == size) working = PETSC_FALSE;
-      else if (state[1] == rank) { /* nothing moves: begin anew, keeping what is known where it fits */
-        int known[8], l[8];
+      else if (state[1] == rank) { /* nothing moves: begin anew, keeping what is known where it fits */ int known[8], l[8];
 
         for (PetscInt w = 0; w < nv; ++w) {
           known[w] = label[corner[seed * nv + w]];
@@ -246,7 +242,8 @@ static PetscErrorCode Labels(const HopsPatchCells *pc, int label[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The cells that patches of several ranks touch: roots are own cells, leaves those of other ranks; and the ranks met there */
+/* The cells that patches of several ranks touch: roots are own cells, leaves those of other ranks; and the
+   ranks met there */
 static PetscErrorCode CellHalo(const HopsPatchCells *pc, PetscSF *sf, PetscMPIInt *nnb, PetscMPIInt *nb[])
 {
   MPI_Comm       comm = PetscObjectComm((PetscObject)pc->space);
@@ -300,9 +297,11 @@ static PetscErrorCode ColorOwn(HopsPatches pt, const HopsPatchCells *pc, const i
     if (!pt->element[k] && label[pt->center[k] - sp->rstart] >= 0) color = label[pt->center[k] - sp->rstart];
     if (color < 0 || (taken[0] >> color) & 1)
       for (color = 0; color < 64 * HOPS_COLOR_WORDS && (taken[color / 64] >> (color % 64)) & 1; ++color) {}
-    PetscCheck(color < 64 * HOPS_COLOR_WORDS, PETSC_COMM_SELF, PETSC_ERR_SUP, "The patches need more than %d colors: use -pc_patchfd_type additive", 64 * HOPS_COLOR_WORDS);
+    PetscCheck(color < 64 * HOPS_COLOR_WORDS, PETSC_COMM_SELF, PETSC_ERR_SUP,
+               "The patches need more than %d colors: use -pc_patchfd_type additive", 64 * HOPS_COLOR_WORDS);
     pt->color[k] = (int)color;
-    for (PetscInt i = pt->touchstart[k]; i < pt->touchstart[k + 1]; ++i) used[pt->touch[i] * HOPS_COLOR_WORDS + color / 64] |= (PetscInt64)1 << (color % 64);
+    for (PetscInt i = pt->touchstart[k]; i < pt->touchstart[k + 1]; ++i)
+      used[pt->touch[i] * HOPS_COLOR_WORDS + color / 64] |= (PetscInt64)1 << (color % 64);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

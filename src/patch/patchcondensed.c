@@ -1,11 +1,12 @@
 /*
-  Condensed patches: static condensation where the cells of a tensor star have factors of their own, so that no tensor product is the
-  patch's matrix, but each cell's form is one.
+  Condensed patches: static condensation where the cells of a tensor star have factors of their own, so that
+  no tensor product is the patch's matrix, but each cell's form is one.
 
-  In 1D let t = 0 be the vertex's node of a cell and t = 1..p-1 those inside it. The functions of the modes psi_k of the inside, with
-  M = 1 and A = lambda, and phi = phi_0 - sum_k mu_k psi_k, mu_k = M(phi_0, psi_k), have a diagonal mass matrix and a stiffness matrix
-  that couples phi with each psi_k by alpha_k, and nothing else. The change of basis is the same in all cells, whatever their factors, so
-  its tensor product is one of the patch. In it a mode (i, j, k) inside a cell is coupled to (0, j, k), (i, 0, k) and (i, j, 0) alone, and
+  In 1D let t = 0 be the vertex's node of a cell and t = 1..p-1 those inside it. The functions of the modes
+  psi_k of the inside, with M = 1 and A = lambda, and phi = phi_0 - sum_k mu_k psi_k, mu_k = M(phi_0, psi_k),
+  have a diagonal mass matrix and a stiffness matrix that couples phi with each psi_k by alpha_k, and nothing
+  else. The change of basis is the same in all cells, whatever their factors, so its tensor product is one of
+  the patch. In it a mode (i, j, k) inside a cell is coupled to (0, j, k), (i, 0, k) and (i, j, 0) alone, and
     S = A_BB - sum over cells and modes of c c^T / D,  D = d_x lambda_i + d_y lambda_j + d_z lambda_k + d_m,
   has three entries c (two in 2D) in each summand. S is inverted as it is.
 */
@@ -64,7 +65,8 @@ static void Schur(const HopsPatches pt, const HopsPatchCondensed *c, const int w
 {
   const PetscInt   dim = pt->space->dim, p = pt->space->order, n = c->n;
   const PetscReal *lambda    = pt->values + pt->factors[pt->cfactor].offset + (p - 1) * (p - 1);
-  const PetscInt   stride[3] = {1, c->side[0] == 2 ? 2 * p - 1 : p, (c->side[0] == 2 ? 2 * p - 1 : p) * (c->side[1] == 2 ? 2 * p - 1 : p)};
+  const PetscInt   stride[3] = {1, c->side[0] == 2 ? 2 * p - 1 : p,
+                                (c->side[0] == 2 ? 2 * p - 1 : p) * (c->side[1] == 2 ? 2 * p - 1 : p)};
 
   for (PetscInt i = 0; i < n * n; ++i) S[i] = 0.0;
   for (PetscInt pos = 0; pos < 1 << dim; ++pos) {
@@ -87,7 +89,8 @@ static void Schur(const HopsPatches pt, const HopsPatchCondensed *c, const int w
       for (PetscInt a = 0; a < dim; ++a) D += d[a] * (t[a] ? lambda[t[a] - 1] : pt->arrow[0]) * m[(a + 1) % 3] * m[(a + 2) % 3];
       if (where[node] >= 0) {
         S[where[node] * n + where[node]] += D;
-        for (PetscInt a = 0; a < dim; ++a) { /* with the same node but for t[a] = 0, if it is on the skeleton by another direction */
+        /* with the same node but for t[a] = 0, if it is on the skeleton by another direction */
+        for (PetscInt a = 0; a < dim; ++a) {
           const PetscInt other = where[node - t[a] * step[a]];
 
           if (!t[a]) continue;
@@ -96,7 +99,9 @@ static void Schur(const HopsPatches pt, const HopsPatchCondensed *c, const int w
         }
       } else
         for (PetscInt a = 0; a < dim; ++a)
-          for (PetscInt b = 0; b < dim; ++b) S[where[node - t[a] * step[a]] * n + where[node - t[b] * step[b]]] -= d[a] * pt->alpha[t[a] - 1] * d[b] * pt->alpha[t[b] - 1] / D;
+          for (PetscInt b = 0; b < dim; ++b)
+            S[where[node - t[a] * step[a]] * n + where[node - t[b] * step[b]]] -=
+              d[a] * pt->alpha[t[a] - 1] * d[b] * pt->alpha[t[b] - 1] / D;
     }
   }
 }
@@ -126,7 +131,8 @@ static PetscErrorCode Share(HopsPatches pt)
   PetscCall(PetscMalloc3(nall, &key, nall, &first, nall, &number));
   for (PetscInt k = 0; k < nall; ++k) {
     for (PetscInt a = 0; a < 3; ++a) key[k].key[a] = pt->cond[k].side[a];
-    for (PetscInt i = 0; i < 32; ++i) key[k].key[3 + i] = HopsPatchBits(0.7137 * pt->cond[k].d[i / 4][i % 4]); /* far from powers of two, where bits change by rounding errors */
+    /* far from powers of two, where bits change by rounding errors */
+    for (PetscInt i = 0; i < 32; ++i) key[k].key[3 + i] = HopsPatchBits(0.7137 * pt->cond[k].d[i / 4][i % 4]);
     key[k].cond = k;
   }
   qsort(key, nall, sizeof(Key), KeyCompare);
@@ -176,13 +182,17 @@ PetscErrorCode HopsPatchesCondense(HopsPatches pt)
     Schur(pt, c, where, S);
     PetscCall(PetscBLASIntCast(n, &bn));
     PetscCallBLAS("LAPACKpotrf", LAPACKpotrf_("U", &bn, S, &bn, &info));
-    PetscCheck(!info, PETSC_COMM_SELF, PETSC_ERR_MAT_LU_ZRPVT, "A condensed patch is not positive definite: the form is not (no boundary condition on a mesh of one patch?), or its coefficients jump by more than double precision can bear: use -pc_patchfd_condense_max 0, or -pc_type lor");
+    PetscCheck(!info, PETSC_COMM_SELF, PETSC_ERR_MAT_LU_ZRPVT,
+               "A condensed patch is not positive definite: the form is not (no boundary condition on a mesh of one patch?), or "
+               "its coefficients jump by more than double precision can bear: use -pc_patchfd_condense_max 0, or -pc_type lor");
     PetscCallBLAS("LAPACKpotri", LAPACKpotri_("U", &bn, S, &bn, &info));
     PetscCheck(!info, PETSC_COMM_SELF, PETSC_ERR_LIB, "LAPACK potri failed: %d", (int)info);
     for (PetscInt i = 0; i < n; ++i)
       for (PetscInt l = 0; l < i; ++l) S[l * n + i] = S[i * n + l];
   }
   PetscCall(PetscFree2(list, where));
-  PetscCall(PetscInfo(pt->space, "%" PetscInt_FMT " condensed patches, %" PetscInt_FMT " of them different: %g MB for their inverses\n", nall, pt->ncond, 1e-6 * pt->nschur * sizeof(PetscScalar)));
+  PetscCall(PetscInfo(pt->space,
+                      "%" PetscInt_FMT " condensed patches, %" PetscInt_FMT " of them different: %g MB for their inverses\n", nall,
+                      pt->ncond, 1e-6 * pt->nschur * sizeof(PetscScalar)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -44,7 +44,8 @@ PetscErrorCode HopsPatchesInvert(HopsPatches pt, const HopsPatchCells *pc, Petsc
         PetscCall(PetscFindInt(dense[k].cells[c], nc, list, &where));
         for (PetscInt i = 0; i < pc->nn; ++i) {
           row[i] = -1;
-          if (pc->gid[dense[k].cells[c] * pc->nn + i] >= 0) PetscCall(PetscFindInt(pc->gid[dense[k].cells[c] * pc->nn + i], n, gid, &row[i]));
+          if (pc->gid[dense[k].cells[c] * pc->nn + i] >= 0)
+            PetscCall(PetscFindInt(pc->gid[dense[k].cells[c] * pc->nn + i], n, gid, &row[i]));
         }
         for (PetscInt i = 0; i < pc->nn; ++i)
           for (PetscInt l = 0; l < pc->nn; ++l)
@@ -53,7 +54,11 @@ PetscErrorCode HopsPatchesInvert(HopsPatches pt, const HopsPatchCells *pc, Petsc
       PetscCall(PetscFree(row));
       PetscCall(PetscBLASIntCast(n, &bn));
       PetscCallBLAS("LAPACKpotrf", LAPACKpotrf_("U", &bn, A, &bn, &info));
-      PetscCheck(!info, PETSC_COMM_SELF, PETSC_ERR_MAT_LU_ZRPVT, "The operator's matrix on the patch of %s %" PetscInt_FMT " is not positive definite: the form is not, so use another preconditioner (-pc_type " PCLOR "), or the mesh is periodic with one cell in a direction: refine it", pt->element[j] ? "cell" : "unknown", pt->element[j] ? pc->space->cell[pt->center[j]] : pt->center[j]);
+      PetscCheck(!info, PETSC_COMM_SELF, PETSC_ERR_MAT_LU_ZRPVT,
+                 "The operator's matrix on the patch of %s %" PetscInt_FMT
+                 " is not positive definite: the form is not, so use another preconditioner (-pc_type " PCLOR
+                 "), or the mesh is periodic with one cell in a direction: refine it",
+                 pt->element[j] ? "cell" : "unknown", pt->element[j] ? pc->space->cell[pt->center[j]] : pt->center[j]);
       PetscCallBLAS("LAPACKpotri", LAPACKpotri_("U", &bn, A, &bn, &info));
       PetscCheck(!info, PETSC_COMM_SELF, PETSC_ERR_LIB, "LAPACK potri failed: %d", (int)info);
       for (PetscInt i = 0; i < n; ++i)

@@ -1,7 +1,8 @@
 /*
-  Element patches: the nodes of a cell and one layer of its neighbours across faces, as in the Schwarz smoothers of spectral-element
-  codes. Each direction is a row of up to three cells, of which the patch sees a window of nodes; combinations of layers of two
-  directions (which only edge neighbours have) are zero entries.
+  Element patches: the nodes of a cell and one layer of its neighbours across faces, as in the Schwarz
+  smoothers of spectral-element codes. Each direction is a row of up to three cells, of which the patch sees a
+  window of nodes; combinations of layers of two directions (which only edge neighbours have) are zero
+  entries.
 
      .   +   +   +   .      order 2: + unknowns, . zero entries, [ ] the cell
      +  [+   +   +]  +
@@ -80,7 +81,8 @@ static PetscErrorCode FaceNeighbors(const HopsPatchCells *pc, const PetscInt *co
     for (e = s; e < n && key[e] == key[s]; ++e) {}
     for (PetscInt i = s; i < e; ++i)
       for (PetscInt j = s; j < i; ++j)
-        if (cf[i] / nf != cf[j] / nf && (pc->space->order > 1 || SameFace(pc, key[s], cf[i] / nf, cf[i] % nf, cf[j] / nf, cf[j] % nf))) {
+        if (cf[i] / nf != cf[j] / nf &&
+            (pc->space->order > 1 || SameFace(pc, key[s], cf[i] / nf, cf[i] % nf, cf[j] / nf, cf[j] % nf))) {
           nb[cf[i]] = cf[j];
           nb[cf[j]] = cf[i];
         }
@@ -90,7 +92,8 @@ static PetscErrorCode FaceNeighbors(const HopsPatchCells *pc, const PetscInt *co
 }
 
 /* The line of a direction, and the patch's bounds */
-static void ElementLine(const HopsPatchCells *pc, PetscInt c, PetscInt d, const End end[2], const PetscInt nb[], PetscInt overlap, HopsPatchLine *l, PetscReal bound[2])
+static void ElementLine(const HopsPatchCells *pc, PetscInt c, PetscInt d, const End end[2], const PetscInt nb[], PetscInt overlap,
+                        HopsPatchLine *l, PetscReal bound[2])
 {
   const PetscInt       dim = pc->space->dim, p = pc->space->order;
   const PetscBool      diff = pc->form->diffusion ? PETSC_TRUE : PETSC_FALSE;
@@ -128,9 +131,10 @@ static void ElementLine(const HopsPatchCells *pc, PetscInt c, PetscInt d, const 
 }
 
 /*
-  Where three cells meet, a node on the face between two neighbours is in the layers of both. A patch has an unknown once: its two
-  corrections would add up to more than the damping allows for, and a device adds a patch's corrections all at the same time. The
-  first entry stays (zero entries in its place in both layers cost iterations in 3D), the others become zero entries.
+  Where three cells meet, a node on the face between two neighbours is in the layers of both. A patch has an
+  unknown once: its two corrections would add up to more than the damping allows for, and a device adds a
+  patch's corrections all at the same time. The first entry stays (zero entries in its place in both layers
+  cost iterations in 3D), the others become zero entries.
 */
 static PetscErrorCode DropRepeated(PetscInt n, const unsigned char dist[], PetscInt gid[], PetscInt work[])
 {
@@ -182,11 +186,13 @@ static PetscErrorCode MakeDense(HopsPatches pt, PetscInt k, PetscInt max)
 }
 
 /*
-  How much the last patch is scaled down. gid is not NULL where essential points lie in faces that have other unknowns: the product
-  takes them for unknowns too, which makes its inverse too large on the rest; where that is too much, the operator's matrix on the rest
-  is inverted instead. The greater of the two bounds counts: on distorted cells nothing attains their product.
+  How much the last patch is scaled down. gid is not NULL where essential points lie in faces that have other
+  unknowns: the product takes them for unknowns too, which makes its inverse too large on the rest; where that
+  is too much, the operator's matrix on the rest is inverted instead. The greater of the two bounds counts: on
+  distorted cells nothing attains their product.
 */
-static PetscErrorCode BoundElement(HopsPatches pt, const HopsPatchOptions *opt, const HopsPatchLine line[], const PetscInt gid[], PetscReal bound[2])
+static PetscErrorCode BoundElement(HopsPatches pt, const HopsPatchOptions *opt, const HopsPatchLine line[], const PetscInt gid[],
+                                   PetscReal bound[2])
 {
   const PetscInt k = pt->n - 1;
 
@@ -206,11 +212,13 @@ static PetscErrorCode BoundElement(HopsPatches pt, const HopsPatchOptions *opt, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode AddElement(HopsPatches pt, const HopsPatchCells *pc, const HopsPatchOptions *opt, PetscInt c, const PetscInt *const node[], const PetscInt nb[], PetscInt gid[], unsigned char dist[], PetscInt work[])
+static PetscErrorCode AddElement(HopsPatches pt, const HopsPatchCells *pc, const HopsPatchOptions *opt, PetscInt c,
+                                 const PetscInt *const node[], const PetscInt nb[], PetscInt gid[], unsigned char dist[],
+                                 PetscInt work[])
 {
-  const PetscInt       dim = pc->space->dim, P = pc->space->order + 1, p = P - 1, nf = PetscPowInt(P, dim - 1), overlap = p > 1 ? 1 : 0;
-  const PetscInt       stride[3] = {1, P, P * P};
-  const HopsPatchCell *me        = pc->data + c;
+  const PetscInt dim = pc->space->dim, P = pc->space->order + 1, p = P - 1, nf = PetscPowInt(P, dim - 1), overlap = p > 1 ? 1 : 0;
+  const PetscInt stride[3]     = {1, P, P * P};
+  const HopsPatchCell *me      = pc->data + c;
   PetscInt             size[3] = {1, 1, 1}, lo[3] = {0, 0, 0}, n = 1, k;
   PetscReal            bound[2] = {pc->form->diffusion ? me->lo : 1.0, pc->form->diffusion ? me->hi : 1.0};
   HopsPatchLine        line[3];
@@ -258,7 +266,8 @@ static PetscErrorCode AddElement(HopsPatches pt, const HopsPatchCells *pc, const
       PetscInt       j = 0;
 
       while (j < nf && pc->gid[o * pc->nn + node[g][j]] != gid[i]) ++j;
-      PetscCheck(j < nf, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Neighbouring cells do not share the unknown %" PetscInt_FMT " of their face", gid[i]);
+      PetscCheck(j < nf, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+                 "Neighbouring cells do not share the unknown %" PetscInt_FMT " of their face", gid[i]);
       gid[i] = pc->gid[o * pc->nn + node[g][j] + (g % 2 ? -stride[g / 2] : stride[g / 2])];
     } else if (out > 1) gid[i] = -1;
     if (out < 2 && gid[i] < 0) cut = PETSC_TRUE;
@@ -352,7 +361,8 @@ PetscErrorCode HopsPatchesAddElements(HopsPatches pt, HopsPatchCells *pc, const 
   PetscCall(PetscMalloc1(nd, &dense));
   nd = 0;
   for (PetscInt k = 0; k < pt->n; ++k)
-    if (pt->element[k] && pt->solver[k] == HOPS_PATCH_DENSE) dense[nd++] = (HopsPatchDense){k, pt->touchstart[k + 1] - pt->touchstart[k], pt->touch + pt->touchstart[k]};
+    if (pt->element[k] && pt->solver[k] == HOPS_PATCH_DENSE)
+      dense[nd++] = (HopsPatchDense){k, pt->touchstart[k + 1] - pt->touchstart[k], pt->touch + pt->touchstart[k]};
   PetscCall(HopsPatchesInvert(pt, pc, nd, dense));
   PetscCall(PetscFree(dense));
   PetscCall(PetscFree5(nb, faces, gid, dist, work));

@@ -2,7 +2,8 @@
 #include <hops/private/hopspatchimpl.h>
 #include <petscblaslapack.h>
 
-/* 40 bits of a number, and its exponent: equal for numbers that differ by rounding errors (but for a few at the seams, which cost a copy) */
+/* 40 bits of a number, and its exponent: equal for numbers that differ by rounding errors (but for a few at
+   the seams, which cost a copy) */
 PetscInt64 HopsPatchBits(PetscReal x)
 {
   int       e;
@@ -21,7 +22,8 @@ PetscReal HopsPatchRoundRatio(PetscReal r)
 /* Rows of a line's A and M on its window of nodes; columns of the window too, or of all N nodes */
 static void Pencil(const HopsPatches pt, const HopsPatchLine *l, PetscBool all, PetscReal A[], PetscReal M[])
 {
-  const PetscInt p = pt->space->order, P = p + 1, n = l->last - l->first + 1, N = all ? l->ncells * p + 1 : n, first = all ? 0 : l->first;
+  const PetscInt p = pt->space->order, P = p + 1, n = l->last - l->first + 1, N = all ? l->ncells * p + 1 : n,
+                 first = all ? 0 : l->first;
 
   for (PetscInt i = 0; i < n * N; ++i) A[i] = M[i] = 0.0;
   for (PetscInt c = 0; c < l->ncells; ++c)
@@ -38,8 +40,8 @@ static void Pencil(const HopsPatches pt, const HopsPatchLine *l, PetscBool all, 
 }
 
 /*
-  Even modes first, then odd ones, made so to the last bit: kernels of half the work rest on it. False where the modes are not of
-  definite parity.
+  Even modes first, then odd ones, made so to the last bit: kernels of half the work rest on it. False where
+  the modes are not of definite parity.
 */
 static PetscErrorCode Parity(PetscInt n, PetscReal S[], PetscReal lambda[], PetscBool *symmetric)
 {
@@ -91,15 +93,21 @@ static PetscErrorCode Diagonalize(HopsPatches pt, const HopsPatchLine *l, HopsPa
   for (PetscInt i = 0; i < n; ++i) diag[i] = M[i * n + i];
   if (pt->fuse) Pencil(pt, l, PETSC_TRUE, lambda + n, lambda + n + n * f->N);
   PetscCallBLAS("LAPACKsygv", LAPACKsygv_(&one, "V", "U", &bn, A, &bn, M, &bn, lambda, work, &lwork, &info));
-  /* M holds its Cholesky factor, which rounding may let through. Pivots are compared with their own diagonal entries, as coefficients of the line's cells may differ by any factor */
-  for (PetscInt i = 0; i < n && info <= n; ++i) regular = regular && PetscSqr(M[i * n + i]) > 100 * n * PETSC_MACHINE_EPSILON * diag[i] ? PETSC_TRUE : PETSC_FALSE;
-  PetscCheck(info <= n && regular, PETSC_COMM_SELF, PETSC_ERR_SUP, "The operator's quadrature rule makes the 1D mass matrix of a patch singular: use at least order + 1 points per direction (-mat_pa_q_1d)");
+  /* M holds its Cholesky factor, which rounding may let through. Pivots are compared with their own diagonal
+     entries, as coefficients of the line's cells may differ by any factor */
+  for (PetscInt i = 0; i < n && info <= n; ++i)
+    regular = regular && PetscSqr(M[i * n + i]) > 100 * n * PETSC_MACHINE_EPSILON * diag[i] ? PETSC_TRUE : PETSC_FALSE;
+  PetscCheck(info <= n && regular, PETSC_COMM_SELF, PETSC_ERR_SUP,
+             "The operator's quadrature rule makes the 1D mass matrix of a patch singular: use at least order + 1 points per "
+             "direction (-mat_pa_q_1d)");
   PetscCheck(!info, PETSC_COMM_SELF, PETSC_ERR_LIB, "LAPACK sygv failed: %d", (int)info);
   for (PetscInt i = 0; i < n; ++i)
     for (PetscInt k = 0; k < n; ++k) S[i * n + k] = A[k * n + i];
   for (PetscInt k = 0; k < n; ++k) lambda[k] = PetscMax(lambda[k], 0.0);
   PetscCall(Parity(n, S, lambda, &f->symmetric));
-  if (l->first + l->last != l->ncells * pt->space->order || l->a[0] != l->a[l->ncells - 1] || l->m[0] != l->m[l->ncells - 1]) f->symmetric = PETSC_FALSE; /* one node is always even */
+  /* one node is always even */
+  if (l->first + l->last != l->ncells * pt->space->order || l->a[0] != l->a[l->ncells - 1] || l->m[0] != l->m[l->ncells - 1])
+    f->symmetric = PETSC_FALSE;
   PetscCall(PetscFree4(A, M, work, diag));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -123,7 +131,16 @@ static PetscInt Slot(const HopsPatches pt, const PetscInt64 key[10])
 PetscErrorCode HopsPatchFactorGet(HopsPatches pt, const HopsPatchLine *l, int *factor)
 {
   const PetscInt   n = l->last - l->first + 1, N = l->ncells * pt->space->order + 1, size = n * n + n + (pt->fuse ? 2 * n * N : 0);
-  const PetscInt64 key[10] = {((PetscInt64)l->ncells << 32) + (l->first << 16) + l->last, HopsPatchBits(l->a[0]), HopsPatchBits(l->a[1]), HopsPatchBits(l->a[2]), HopsPatchBits(l->m[0]), HopsPatchBits(l->m[1]), HopsPatchBits(l->m[2]), HopsPatchBits(l->robin[0]), HopsPatchBits(l->robin[1]), 0};
+  const PetscInt64 key[10] = {((PetscInt64)l->ncells << 32) + (l->first << 16) + l->last,
+                              HopsPatchBits(l->a[0]),
+                              HopsPatchBits(l->a[1]),
+                              HopsPatchBits(l->a[2]),
+                              HopsPatchBits(l->m[0]),
+                              HopsPatchBits(l->m[1]),
+                              HopsPatchBits(l->m[2]),
+                              HopsPatchBits(l->robin[0]),
+                              HopsPatchBits(l->robin[1]),
+                              0};
   HopsPatchFactor *f;
   PetscInt         s;
 
@@ -161,7 +178,8 @@ PetscErrorCode HopsPatchFactorGet(HopsPatches pt, const HopsPatchLine *l, int *f
 }
 
 /* out = M in along direction d, M[n][n] (transposed: M^T) */
-static void ApplyAlong(const PetscInt size[3], PetscInt d, PetscBool transpose, const PetscReal M[], const PetscReal in[], PetscReal out[])
+static void ApplyAlong(const PetscInt size[3], PetscInt d, PetscBool transpose, const PetscReal M[], const PetscReal in[],
+                       PetscReal out[])
 {
   const PetscInt n = size[d], stride = d == 0 ? 1 : (d == 1 ? size[0] : size[0] * size[1]), total = size[0] * size[1] * size[2];
 
@@ -174,8 +192,10 @@ static void ApplyAlong(const PetscInt size[3], PetscInt d, PetscBool transpose, 
   }
 }
 
-/* out = sum_a scale[a] A_a x (M_b, b != a) in + scale[3] M x M x M in; A[3] and M[3] are the pencils, w[2] scratch */
-static void ApplyProduct(PetscInt dim, const PetscInt size[3], PetscReal *const A[3], PetscReal *const M[3], const PetscReal scale[], const PetscReal in[], PetscReal *const w[2], PetscReal out[])
+/* out = sum_a scale[a] A_a x (M_b, b != a) in + scale[3] M x M x M in; A[3] and M[3] are the pencils, w[2]
+   scratch */
+static void ApplyProduct(PetscInt dim, const PetscInt size[3], PetscReal *const A[3], PetscReal *const M[3],
+                         const PetscReal scale[], const PetscReal in[], PetscReal *const w[2], PetscReal out[])
 {
   const PetscInt n = size[0] * size[1] * size[2];
 
@@ -193,7 +213,8 @@ static void ApplyProduct(PetscInt dim, const PetscInt size[3], PetscReal *const 
 }
 
 /* out = its inverse, S (sum_a scale[a] lambda_a + scale[3])^-1 S^T in */
-static void ApplyInverse(PetscInt dim, const PetscInt size[3], PetscReal *const S[3], const PetscReal scale[], const PetscReal in[], PetscReal *const w[2], PetscReal out[])
+static void ApplyInverse(PetscInt dim, const PetscInt size[3], PetscReal *const S[3], const PetscReal scale[], const PetscReal in[],
+                         PetscReal *const w[2], PetscReal out[])
 {
   const PetscInt   n    = size[0] * size[1] * size[2];
   const PetscReal *from = in;
@@ -215,11 +236,13 @@ static void ApplyInverse(PetscInt dim, const PetscInt size[3], PetscReal *const 
 }
 
 /*
-  Let F be the entries that the space has, C the others, K the product and B its inverse: from K B = 1 the eigenvalues of B_FF K_FF, but
-  for ones, are those of B_CC K_CC. The greatest by the power method on C, which has few entries; Rayleigh quotients of K_CC B_CC in the
-  inner product of B_CC come from below, so there is a little on top.
+  Let F be the entries that the space has, C the others, K the product and B its inverse: from K B = 1 the
+  eigenvalues of B_FF K_FF, but for ones, are those of B_CC K_CC. The greatest by the power method on C, which
+  has few entries; Rayleigh quotients of K_CC B_CC in the inner product of B_CC come from below, so there is a
+  little on top.
 */
-PetscErrorCode HopsPatchRestrictedBound(HopsPatches pt, const HopsPatchLine line[], const int factor[], const PetscReal scale[], const PetscInt gid[], PetscReal *lambda)
+PetscErrorCode HopsPatchRestrictedBound(HopsPatches pt, const HopsPatchLine line[], const int factor[], const PetscReal scale[],
+                                        const PetscInt gid[], PetscReal *lambda)
 {
   const PetscInt dim     = pt->space->dim;
   PetscInt       size[3] = {1, 1, 1}, n = 1;

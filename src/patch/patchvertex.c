@@ -1,9 +1,10 @@
 /*
   Vertex patches: the unknowns of all mesh entities that have the vertex, on the star of cells around it.
 
-  A star is a tensor product where its edges at the vertex fall into dim axes of one or two edges, with a cell for each combination:
-  2^dim cells around an interior vertex, fewer at a boundary with natural conditions. Others (three or five quads around a vertex, ...)
-  get the inverse of the operator's matrix where that is small, and else the element patches of their cells.
+  A star is a tensor product where its edges at the vertex fall into dim axes of one or two edges, with a cell
+  for each combination: 2^dim cells around an interior vertex, fewer at a boundary with natural conditions.
+  Others (three or five quads around a vertex, ...) get the inverse of the operator's matrix where that is
+  small, and else the element patches of their cells.
 */
 #include <hops/private/hopspatchimpl.h>
 
@@ -28,7 +29,8 @@ static PetscErrorCode StarEdges(Star *s)
 
       for (; e < s->nedge; ++e) {
         const PetscInt f = s->first[e] / 3, g = s->first[e] % 3;
-        const PetscInt c[2] = {s->cell[f][0], s->cell[k][0]}, v[2] = {s->cell[f][1], s->cell[k][1]}, w[2] = {v[0] ^ (1 << g), v[1] ^ (1 << d)};
+        const PetscInt c[2] = {s->cell[f][0], s->cell[k][0]}, v[2] = {s->cell[f][1], s->cell[k][1]},
+                       w[2] = {v[0] ^ (1 << g), v[1] ^ (1 << d)};
 
         if (HopsPatchSameCorner(s->pc, c, w, v)) break;
       }
@@ -38,7 +40,8 @@ static PetscErrorCode StarEdges(Star *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Finds the axis (of the first cell's directions) and side of each edge, then of each cell: pos[k] has bit a, axis[k][d] is d's axis */
+/* Finds the axis (of the first cell's directions) and side of each edge, then of each cell: pos[k] has bit a,
+   axis[k][d] is d's axis */
 static PetscErrorCode StarTensor(Star *s, PetscInt axis[][3], PetscInt pos[], PetscBool *tensor)
 {
   const PetscInt dim = s->pc->space->dim;
@@ -99,10 +102,13 @@ done:
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Unknowns of a tensor star, lexicographic along the axes; false where cells disagree about one or lack it. all: all nodes of its cells, -1 constrained */
-static PetscBool StarUnknowns(const Star *s, PetscInt axis[][3], const PetscInt pos[], PetscBool all, const PetscInt size[3], PetscInt gid[], unsigned char dist[])
+/* Unknowns of a tensor star, lexicographic along the axes; false where cells disagree about one or lack it.
+   all: all nodes of its cells, -1 constrained */
+static PetscBool StarUnknowns(const Star *s, PetscInt axis[][3], const PetscInt pos[], PetscBool all, const PetscInt size[3],
+                              PetscInt gid[], unsigned char dist[])
 {
-  const PetscInt        end = all ? s->pc->space->order + 1 : s->pc->space->order; /* first node that does not count, from the vertex */
+  /* first node that does not count, from the vertex */
+  const PetscInt        end = all ? s->pc->space->order + 1 : s->pc->space->order;
   const HopsPatchCells *pc  = s->pc;
   const PetscInt        dim = pc->space->dim, p = pc->space->order, n = size[0] * size[1] * size[2];
 
@@ -133,10 +139,11 @@ static PetscBool StarUnknowns(const Star *s, PetscInt axis[][3], const PetscInt 
 /*
   The separable model of a star: weights a and m of the cells along each axis with
     d_x ~ a_x m_y m_z,  d_y ~ m_x a_y m_z,  d_z ~ m_x m_y a_z,  reaction ~ scale[3] m_x m_y m_z.
-  The logarithms are fitted by least squares, in closed form: main effects of a full factorial design. Where the cells are
-  axis-parallel boxes and the coefficients a product, the fit is exact.
+  The logarithms are fitted by least squares, in closed form: main effects of a full factorial design. Where
+  the cells are axis-parallel boxes and the coefficients a product, the fit is exact.
 */
-static void StarFit(const Star *s, PetscInt axis[][3], const PetscInt pos[], PetscReal a[3][2], PetscReal m[3][2], PetscReal *sigma, PetscReal robin[3], PetscReal bound[2])
+static void StarFit(const Star *s, PetscInt axis[][3], const PetscInt pos[], PetscReal a[3][2], PetscReal m[3][2], PetscReal *sigma,
+                    PetscReal robin[3], PetscReal bound[2])
 {
   const HopsPatchCells *pc   = s->pc;
   const PetscInt        dim  = pc->space->dim;
@@ -182,7 +189,8 @@ static void StarFit(const Star *s, PetscInt axis[][3], const PetscInt pos[], Pet
     for (PetscInt b = 0; b < dim; ++b) w *= m[b][(pos[k] >> b) & 1];
     *sigma = PetscMax(*sigma, d->m / w);
     for (PetscInt t = 0; t < dim; ++t)
-      if (s->side[axis[k][t]] == 1) robin[axis[k][t]] = PetscMax(robin[axis[k][t]], d->robin[2 * t + ((s->cell[k][1] >> t) & 1)] / (w / m[axis[k][t]][0]));
+      if (s->side[axis[k][t]] == 1)
+        robin[axis[k][t]] = PetscMax(robin[axis[k][t]], d->robin[2 * t + ((s->cell[k][1] >> t) & 1)] / (w / m[axis[k][t]][0]));
   }
   for (PetscInt k = 0; k < s->n; ++k) {
     const HopsPatchCell *d = pc->data + s->cell[k][0];
@@ -195,7 +203,8 @@ static void StarFit(const Star *s, PetscInt axis[][3], const PetscInt pos[], Pet
 
       lo = PetscMin(lo, r);
       hi = PetscMax(hi, r);
-      if (s->side[b] == 1 && robin[b] > 0.0) lo = PetscMin(lo, d->robin[2 * t + ((s->cell[k][1] >> t) & 1)] / (w / m[b][i] * robin[b]));
+      if (s->side[b] == 1 && robin[b] > 0.0)
+        lo = PetscMin(lo, d->robin[2 * t + ((s->cell[k][1] >> t) & 1)] / (w / m[b][i] * robin[b]));
     }
     if (diff) {
       bound[0] = PetscMin(bound[0], lo * d->lo);
@@ -226,7 +235,8 @@ static PetscErrorCode AddNodes(HopsPatches pt, const Star *s, PetscInt axis[][3]
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Factors of the cells along the star's axes; false where a cell's form is no tensor product, or more is on its faces */
+/* Factors of the cells along the star's axes; false where a cell's form is no tensor product, or more is on
+   its faces */
 static PetscBool StarFactors(const Star *s, PetscInt axis[][3], const PetscInt pos[], PetscReal d[8][4])
 {
   const PetscInt dim = s->pc->space->dim;
@@ -247,7 +257,9 @@ static PetscBool StarFactors(const Star *s, PetscInt axis[][3], const PetscInt p
   return PETSC_TRUE;
 }
 
-static PetscErrorCode AddTensor(HopsPatches pt, const Star *s, PetscInt axis[][3], const PetscInt pos[], const HopsPatchOptions *opt, const PetscInt touch[], PetscInt gid[], unsigned char dist[], PetscBool *done)
+static PetscErrorCode AddTensor(HopsPatches pt, const Star *s, PetscInt axis[][3], const PetscInt pos[],
+                                const HopsPatchOptions *opt, const PetscInt touch[], PetscInt gid[], unsigned char dist[],
+                                PetscBool *done)
 {
   const PetscInt dim = s->pc->space->dim, p = s->pc->space->order;
   PetscInt       size[3] = {1, 1, 1}, n = 1, k;
@@ -259,7 +271,8 @@ static PetscErrorCode AddTensor(HopsPatches pt, const Star *s, PetscInt axis[][3
   for (PetscInt b = 0; b < dim; ++b) n *= size[b] = s->side[b] == 2 ? 2 * p - 1 : p;
   if (!StarUnknowns(s, axis, pos, PETSC_FALSE, size, gid, dist)) PetscFunctionReturn(PETSC_SUCCESS);
   StarFit(s, axis, pos, a, m, &sigma, robin, bound);
-  exact = bound[0] > 1.0 - 1e-10 && bound[1] < 1.0 + 1e-10 && robin[0] + robin[1] + robin[2 % dim] == 0.0 ? PETSC_TRUE : PETSC_FALSE;
+  exact =
+    bound[0] > 1.0 - 1e-10 && bound[1] < 1.0 + 1e-10 && robin[0] + robin[1] + robin[2 % dim] == 0.0 ? PETSC_TRUE : PETSC_FALSE;
   if (!exact && p > 1 && bound[1] > opt->condenseratio * bound[0]) {
     const int side[3] = {(int)s->side[0], (int)s->side[1], dim == 3 ? (int)s->side[2] : 1};
     PetscReal d[8][4] = {{0.0}};
@@ -410,7 +423,8 @@ PetscErrorCode HopsPatchesAddVertices(HopsPatches pt, HopsPatchCells *pc, const 
   PetscCall(Stars(pc, &nv, &vertex, &start, &list));
   for (PetscInt v = 0; v < nv; ++v) nmax = PetscMax(nmax, start[v + 1] - start[v]);
   PetscCall(PetscMalloc4(nmax, &s.cell, nmax, &s.edge, nmax, &axis, nmax, &pos));
-  PetscCall(PetscMalloc4(3 * nmax, &s.first, PetscMax(nmax, pc->nv) * pc->nn, &gid, PetscMax(nmax, pc->nv) * pc->nn, &dist, nmax, &touch));
+  PetscCall(
+    PetscMalloc4(3 * nmax, &s.first, PetscMax(nmax, pc->nv) * pc->nn, &gid, PetscMax(nmax, pc->nv) * pc->nn, &dist, nmax, &touch));
   for (PetscInt v = 0; v < nv; ++v) {
     PetscBool tensor, done = PETSC_FALSE;
     PetscInt  n = 0, nt;

@@ -5,10 +5,16 @@
 PetscErrorCode HopsCount(const char what[], PetscInt a, PetscInt b, PetscInt c, PetscInt *product)
 {
   PetscFunctionBegin;
-  PetscCheck(a >= 0 && b >= 0 && c >= 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "The number of %s is %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT ": counts must not be negative", what, a, b, c);
+  PetscCheck(a >= 0 && b >= 0 && c >= 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+             "The number of %s is %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT ": counts must not be negative", what, a,
+             b, c);
   *product = 0;
   if (!a || !b || !c) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCheck(a <= PETSC_INT_MAX / b && a * b <= PETSC_INT_MAX / c, PETSC_COMM_SELF, PETSC_ERR_SUP, "The number of %s on this rank, %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT ", is larger than this PETSc's indices reach (%" PetscInt_FMT "): use more ranks, or a PETSc with 64-bit indices (--with-64-bit-indices)", what, a, b, c, PETSC_INT_MAX);
+  PetscCheck(a <= PETSC_INT_MAX / b && a * b <= PETSC_INT_MAX / c, PETSC_COMM_SELF, PETSC_ERR_SUP,
+             "The number of %s on this rank, %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT
+             ", is larger than this PETSc's indices reach (%" PetscInt_FMT
+             "): use more ranks, or a PETSc with 64-bit indices (--with-64-bit-indices)",
+             what, a, b, c, PETSC_INT_MAX);
   *product = a * b * c;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -16,14 +22,20 @@ PetscErrorCode HopsCount(const char what[], PetscInt a, PetscInt b, PetscInt c, 
 PetscErrorCode HopsCheckIndex(const char what[], PetscInt64 n)
 {
   PetscFunctionBegin;
-  PetscCheck(n <= PETSC_INT_MAX, PETSC_COMM_SELF, PETSC_ERR_SUP, "The number of %s on this rank, %" PetscInt64_FMT ", is larger than this PETSc's indices reach (%" PetscInt_FMT "): use more ranks, or a PETSc with 64-bit indices (--with-64-bit-indices)", what, n, PETSC_INT_MAX);
+  PetscCheck(n <= PETSC_INT_MAX, PETSC_COMM_SELF, PETSC_ERR_SUP,
+             "The number of %s on this rank, %" PetscInt64_FMT ", is larger than this PETSc's indices reach (%" PetscInt_FMT
+             "): use more ranks, or a PETSc with 64-bit indices (--with-64-bit-indices)",
+             what, n, PETSC_INT_MAX);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode HopsCheckInt(const char what[], PetscInt64 n)
 {
   PetscFunctionBegin;
-  PetscCheck(n < INT_MAX, PETSC_COMM_SELF, PETSC_ERR_SUP, "The number of %s on this rank, %" PetscInt64_FMT ", is above 2^31 - 1, which 64-bit indices do not change: use more ranks", what, n);
+  PetscCheck(n < INT_MAX, PETSC_COMM_SELF, PETSC_ERR_SUP,
+             "The number of %s on this rank, %" PetscInt64_FMT
+             ", is above 2^31 - 1, which 64-bit indices do not change: use more ranks",
+             what, n);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -65,10 +77,18 @@ PetscErrorCode HopsSpaceCheckVec(HopsSpace sp, Vec x, const char name[])
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_compare(comm, PetscObjectComm((PetscObject)x), &same));
-  PetscCheck(same == MPI_IDENT || same == MPI_CONGRUENT, comm, PETSC_ERR_ARG_NOTSAMECOMM, "The vector %s and the space have different communicators: make vectors by HopsSpaceCreateVec(), or by MatCreateVecs() of the space's operator", name);
+  PetscCheck(same == MPI_IDENT || same == MPI_CONGRUENT, comm, PETSC_ERR_ARG_NOTSAMECOMM,
+             "The vector %s and the space have different communicators: make vectors by HopsSpaceCreateVec(), or by "
+             "MatCreateVecs() of the space's operator",
+             name);
   PetscCall(VecGetLocalSize(x, &n));
   PetscCall(VecGetSize(x, &N));
-  if (n != sp->nT || N != sp->N) PetscCall(HopsRefuse(why, "The vector %s has %" PetscInt_FMT " of %" PetscInt_FMT " entries on a rank where the %s space of order %" PetscInt_FMT " has %" PetscInt_FMT " of %" PetscInt_FMT " unknowns: make vectors by HopsSpaceCreateVec(), or by MatCreateVecs() of the space's operator", name, n, N, HopsFamilies[sp->family], sp->order, sp->nT, sp->N));
+  if (n != sp->nT || N != sp->N)
+    PetscCall(HopsRefuse(why,
+                         "The vector %s has %" PetscInt_FMT " of %" PetscInt_FMT
+                         " entries on a rank where the %s space of order %" PetscInt_FMT " has %" PetscInt_FMT " of %" PetscInt_FMT
+                         " unknowns: make vectors by HopsSpaceCreateVec(), or by MatCreateVecs() of the space's operator",
+                         name, n, N, HopsFamilies[sp->family], sp->order, sp->nT, sp->N));
   PetscCall(HopsRaise(comm, PETSC_ERR_ARG_SIZ, why));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,12 +1,15 @@
-/* Element maps: physical points and Jacobians at tensor-product points, by sum factorisation, one cell at a time. */
+/* Element maps: physical points and Jacobians at tensor-product points, by sum factorisation, one cell at a
+   time. */
 #include <hops/private/hopsimpl.h>
 
 #define HOPS_CONTRACT_MAX 576 /* entries of a matrix that is transposed on the stack */
 
 /* out[o][q][i] = sum_j M[q][j] in[o][j][i]: one direction of a tensor product; M is m-by-n, row-major */
-static void HopsContract(PetscInt outer, PetscInt m, PetscInt n, PetscInt inner, const PetscReal M[], const PetscReal in[], PetscReal out[])
+static void HopsContract(PetscInt outer, PetscInt m, PetscInt n, PetscInt inner, const PetscReal M[], const PetscReal in[],
+                         PetscReal out[])
 {
-  if (inner == 1 && m * n <= HOPS_CONTRACT_MAX) { /* the vector is that of the output, which the transposed matrix makes contiguous */
+  /* the vector is that of the output, which the transposed matrix makes contiguous */
+  if (inner == 1 && m * n <= HOPS_CONTRACT_MAX) {
     PetscReal T[HOPS_CONTRACT_MAX];
 
     for (PetscInt q = 0; q < m; ++q)
@@ -39,7 +42,8 @@ static void HopsContract(PetscInt outer, PetscInt m, PetscInt n, PetscInt inner,
   out = (M[dim-1] x ... x M[0]) in: in has n^dim entries, out m^dim, x fastest; M[d] is m-by-n, row-major.
   work has room for 2 max(n,m)^dim entries.
 */
-PetscErrorCode HopsTensorApply(PetscInt dim, PetscInt m, PetscInt n, const PetscReal *const M[], const PetscReal in[], PetscReal out[], PetscReal work[])
+PetscErrorCode HopsTensorApply(PetscInt dim, PetscInt m, PetscInt n, const PetscReal *const M[], const PetscReal in[],
+                               PetscReal out[], PetscReal work[])
 {
   const PetscInt   size  = PetscPowInt(PetscMax(m, n), dim);
   PetscInt         inner = 1, outer = PetscPowInt(n, dim - 1);
@@ -95,7 +99,11 @@ PetscErrorCode HopsSpaceGetPoints(HopsSpace sp, const HopsBasis *geom, PetscInt 
 PetscErrorCode HopsSpaceErrorCell(HopsSpace sp, PetscInt c, PetscReal det)
 {
   PetscFunctionBegin;
-  SETERRQ(PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE, "The map of cell %" PetscInt_FMT " has Jacobian determinant %g at one of its points: the cell is inverted, degenerate or has invalid coordinates; repair the mesh (for Gmsh meshes, optimise the high-order elements; a periodic direction of a DMPlex needs three cells)", sp->cell[c], (double)det);
+  SETERRQ(PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE,
+          "The map of cell %" PetscInt_FMT
+          " has Jacobian determinant %g at one of its points: the cell is inverted, degenerate or has invalid coordinates; repair "
+          "the mesh (for Gmsh meshes, optimise the high-order elements; a periodic direction of a DMPlex needs three cells)",
+          sp->cell[c], (double)det);
 }
 
 /* Room for the values of `n` cells at nq points */
@@ -111,7 +119,8 @@ static PetscErrorCode HopsWork(size_t need, size_t *size, PetscScalar **work)
 }
 
 /* values at the points of basis, w[n][Q^dim][nc] */
-static PetscErrorCode HopsCoefficientEvaluatePoints(HopsCoefficient cf, HopsSpace sp, const HopsBasis *basis, PetscInt first, PetscInt n, PetscScalar w[])
+static PetscErrorCode HopsCoefficientEvaluatePoints(HopsCoefficient cf, HopsSpace sp, const HopsBasis *basis, PetscInt first,
+                                                    PetscInt n, PetscScalar w[])
 {
   const PetscInt nq = PetscPowInt(basis->Q, sp->dim);
   PetscReal     *x;
@@ -131,7 +140,8 @@ static PetscErrorCode HopsCoefficientEvaluatePoints(HopsCoefficient cf, HopsSpac
 }
 
 /* the same where values at points on faces are limits from inside of the cell */
-static PetscErrorCode HopsCoefficientEvaluateLimit(HopsCoefficient cf, HopsSpace sp, const HopsBasis *basis, PetscInt first, PetscInt n, PetscScalar w[])
+static PetscErrorCode HopsCoefficientEvaluateLimit(HopsCoefficient cf, HopsSpace sp, const HopsBasis *basis, PetscInt first,
+                                                   PetscInt n, PetscScalar w[])
 {
   PetscScalar *v;
 
@@ -149,7 +159,8 @@ static PetscErrorCode HopsCoefficientEvaluateLimit(HopsCoefficient cf, HopsSpace
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsCoefficientEvaluate(HopsCoefficient cf, HopsSpace sp, const HopsBasis *basis, PetscInt first, PetscInt n, size_t *size, PetscScalar **work, HopsValues *val)
+PetscErrorCode HopsCoefficientEvaluate(HopsCoefficient cf, HopsSpace sp, const HopsBasis *basis, PetscInt first, PetscInt n,
+                                       size_t *size, PetscScalar **work, HopsValues *val)
 {
   const PetscInt nq = PetscPowInt(basis->Q, sp->dim);
 
@@ -163,12 +174,16 @@ PetscErrorCode HopsCoefficientEvaluate(HopsCoefficient cf, HopsSpace sp, const H
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   if (!cf->evaluate) { /* one value a cell */
-    PetscCheck(cf->nvcells == sp->ncaller, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ, "The cell coefficient has %" PetscInt_FMT " cells, the space %" PetscInt_FMT, cf->nvcells, sp->ncaller);
+    PetscCheck(cf->nvcells == sp->ncaller, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ,
+               "The cell coefficient has %" PetscInt_FMT " cells, the space %" PetscInt_FMT, cf->nvcells, sp->ncaller);
     PetscCall(HopsWork((size_t)n * cf->nc, size, work));
     for (PetscInt c = 0; c < n; ++c)
       for (PetscInt k = 0; k < cf->nc; ++k) {
         (*work)[c * cf->nc + k] = cf->values[(sp->cell[first + c] - sp->cstart) * cf->nc + k];
-        PetscCheck(!PetscIsInfOrNanScalar((*work)[c * cf->nc + k]), PETSC_COMM_SELF, PETSC_ERR_FP, "The %s coefficient is infinite or not-a-number in cell %" PetscInt_FMT ": check the function or the array behind it", cf->kind, sp->cell[first + c]);
+        PetscCheck(!PetscIsInfOrNanScalar((*work)[c * cf->nc + k]), PETSC_COMM_SELF, PETSC_ERR_FP,
+                   "The %s coefficient is infinite or not-a-number in cell %" PetscInt_FMT
+                   ": check the function or the array behind it",
+                   cf->kind, sp->cell[first + c]);
       }
     val->v       = *work;
     val->cstride = cf->nc;
@@ -182,7 +197,10 @@ PetscErrorCode HopsCoefficientEvaluate(HopsCoefficient cf, HopsSpace sp, const H
     else PetscCall(HopsCoefficientEvaluatePoints(cf, sp, basis, first, n, w));
     for (PetscInt c = 0; c < n; ++c)
       for (PetscInt i = 0; i < nq * cf->nc; ++i)
-        PetscCheck(!PetscIsInfOrNanScalar(w[c * nq * cf->nc + i]), PETSC_COMM_SELF, PETSC_ERR_FP, "The %s coefficient is infinite or not-a-number in cell %" PetscInt_FMT ": check the function or the array behind it", cf->kind, sp->cell[first + c]);
+        PetscCheck(!PetscIsInfOrNanScalar(w[c * nq * cf->nc + i]), PETSC_COMM_SELF, PETSC_ERR_FP,
+                   "The %s coefficient is infinite or not-a-number in cell %" PetscInt_FMT
+                   ": check the function or the array behind it",
+                   cf->kind, sp->cell[first + c]);
   }
   val->v       = *work;
   val->cstride = nq * cf->nc;
@@ -210,7 +228,8 @@ static PetscBool IsPositive(PetscInt dim, PetscInt nc, const PetscScalar k[], Pe
   return PETSC_TRUE;
 }
 
-/* Negative in a direction somewhere (beyond rounding error), or zero all over a cell without a positive mass; a zero at single points does no harm */
+/* Negative in a direction somewhere (beyond rounding error), or zero all over a cell without a positive mass;
+   a zero at single points does no harm */
 PetscInt HopsValuesCountIndefinite(PetscInt dim, PetscInt n, PetscInt nq, const HopsValues *k, const HopsValues *m)
 {
   const PetscBool same  = !k->cstride && (!m->nc || !m->cstride) ? PETSC_TRUE : PETSC_FALSE; /* all cells are as the first */
@@ -226,9 +245,11 @@ PetscInt HopsValuesCountIndefinite(PetscInt dim, PetscInt n, PetscInt nq, const 
       for (PetscInt i = 0; i < k->nc; ++i) size = PetscMax(size, PetscAbsScalar(k->v[c * k->cstride + q * k->pstride + i]));
     if (size > 0.0) {
       positive = PETSC_TRUE;
-      for (PetscInt q = 0; q < kq && positive; ++q) positive = IsPositive(dim, k->nc, k->v + c * k->cstride + q * k->pstride, 1e-12 * size);
+      for (PetscInt q = 0; q < kq && positive; ++q)
+        positive = IsPositive(dim, k->nc, k->v + c * k->cstride + q * k->pstride, 1e-12 * size);
     } else
-      for (PetscInt q = 0; m->nc && q < mq && !positive; ++q) positive = PetscRealPart(m->v[c * m->cstride + q * m->pstride]) > 0.0 ? PETSC_TRUE : PETSC_FALSE;
+      for (PetscInt q = 0; m->nc && q < mq && !positive; ++q)
+        positive = PetscRealPart(m->v[c * m->cstride + q * m->pstride]) > 0.0 ? PETSC_TRUE : PETSC_FALSE;
     if (!positive) ++count;
   }
   return same ? n * count : count;

@@ -8,15 +8,22 @@ PetscErrorCode HopsSpaceCreate_Private(MPI_Comm comm, PetscInt dim, PetscInt ord
 
   PetscFunctionBegin;
   PetscCall(HopsInitialize());
-  PetscCheck(dim == 2 || dim == 3, comm, PETSC_ERR_ARG_OUTOFRANGE, "hops works on meshes of dimension 2 or 3, not %" PetscInt_FMT, dim);
-  PetscCheck(order >= 1, comm, PETSC_ERR_ARG_OUTOFRANGE, "The order of a space must be at least 1, not %" PetscInt_FMT ": raise the order (for a PetscFE, -petscspace_degree)", order);
-  PetscCheck(order <= 64, comm, PETSC_ERR_ARG_OUTOFRANGE, "The order %" PetscInt_FMT " is above 64, where the bases are no longer accurate: lower the order and refine the mesh", order);
-  PetscCall(PetscHeaderCreate(sp, HOPS_SPACE_CLASSID, "HopsSpace", "High-order finite element space", "HopsSpace", comm, HopsSpaceDestroy, HopsSpaceView));
+  PetscCheck(dim == 2 || dim == 3, comm, PETSC_ERR_ARG_OUTOFRANGE, "hops works on meshes of dimension 2 or 3, not %" PetscInt_FMT,
+             dim);
+  PetscCheck(order >= 1, comm, PETSC_ERR_ARG_OUTOFRANGE,
+             "The order of a space must be at least 1, not %" PetscInt_FMT ": raise the order (for a PetscFE, -petscspace_degree)",
+             order);
+  PetscCheck(order <= 64, comm, PETSC_ERR_ARG_OUTOFRANGE,
+             "The order %" PetscInt_FMT " is above 64, where the bases are no longer accurate: lower the order and refine the mesh",
+             order);
+  PetscCall(PetscHeaderCreate(sp, HOPS_SPACE_CLASSID, "HopsSpace", "High-order finite element space", "HopsSpace", comm,
+                              HopsSpaceDestroy, HopsSpaceView));
   sp->dim   = dim;
   sp->order = order;
   sp->ne    = PetscPowInt(order + 1, dim);
   PetscObjectOptionsBegin((PetscObject)sp);
-  PetscCall(PetscOptionsString("-hops_backend", "Where operators of the space live and run", "HopsSpace", name, name, sizeof(name), &sp->backendset));
+  PetscCall(PetscOptionsString("-hops_backend", "Where operators of the space live and run", "HopsSpace", name, name, sizeof(name),
+                               &sp->backendset));
   PetscOptionsEnd();
   PetscCall(HopsBackendGet(name, &sp->backend));
   *space = sp;
@@ -112,14 +119,20 @@ PetscErrorCode HopsSpaceView(HopsSpace space, PetscViewer viewer)
   in[0] = space->ncells;
   in[1] = space->nC;
   PetscCall(MPIU_Allreduce(in, out, 2, MPIU_INT, MPI_SUM, PetscObjectComm((PetscObject)space)));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "%s space of order %" PetscInt_FMT " in %" PetscInt_FMT "D: cells %" PetscInt_FMT ", unknowns %" PetscInt_FMT ", geometry order %" PetscInt_FMT ", back end %s\n", HopsFamilies[space->family], space->order, space->dim, out[0], space->N, space->gorder, space->backend->name));
+  PetscCall(PetscViewerASCIIPrintf(viewer,
+                                   "%s space of order %" PetscInt_FMT " in %" PetscInt_FMT "D: cells %" PetscInt_FMT
+                                   ", unknowns %" PetscInt_FMT ", geometry order %" PetscInt_FMT ", back end %s\n",
+                                   HopsFamilies[space->family], space->order, space->dim, out[0], space->N, space->gorder,
+                                   space->backend->name));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* ------------------------------------------------------------------ numbering ------------------------------------------------------------------ */
+/* ----------------------------------------- numbering ----------------------------------------- */
 
-/* Ghosts: the distinct global indices owned elsewhere, ascending; lidx[key] becomes the L index of every key in use */
-static PetscErrorCode HopsSpaceNumberKeys(HopsSpace sp, PetscInt nkeys, const PetscInt gidx[], const PetscBool ess[], const PetscInt elist[], int lidx[])
+/* Ghosts: the distinct global indices owned elsewhere, ascending; lidx[key] becomes the L index of every key
+   in use */
+static PetscErrorCode HopsSpaceNumberKeys(HopsSpace sp, PetscInt nkeys, const PetscInt gidx[], const PetscBool ess[],
+                                          const PetscInt elist[], int lidx[])
 {
   const PetscInt nel = sp->ncells * sp->ne;
   PetscInt       nG = 0, nC = 0, *sorted;
@@ -256,7 +269,8 @@ PetscErrorCode HopsSpaceCheckCounts(HopsSpace sp)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsSpaceSetUpNumbering(HopsSpace sp, PetscInt nkeys, const PetscInt gidx[], const PetscBool ess[], const PetscInt elist[])
+PetscErrorCode HopsSpaceSetUpNumbering(HopsSpace sp, PetscInt nkeys, const PetscInt gidx[], const PetscBool ess[],
+                                       const PetscInt elist[])
 {
   int *lidx;
 
@@ -274,17 +288,23 @@ PetscErrorCode HopsSpaceSetUpNumbering(HopsSpace sp, PetscInt nkeys, const Petsc
     sp->ness = 0;
     for (PetscInt k = 0; k < nkeys; ++k) {
       if (!ess[k] || gidx[k] < sp->rstart || gidx[k] >= sp->rstart + sp->nT) continue;
-      PetscCheck(lidx[k] >= 0, PETSC_COMM_SELF, PETSC_ERR_SUP, "Essential unknown %" PetscInt_FMT " is owned by a rank none of whose cells touch it: let it be owned by a rank with such a cell", gidx[k]);
+      PetscCheck(lidx[k] >= 0, PETSC_COMM_SELF, PETSC_ERR_SUP,
+                 "Essential unknown %" PetscInt_FMT
+                 " is owned by a rank none of whose cells touch it: let it be owned by a rank with such a cell",
+                 gidx[k]);
       sp->essT[sp->ness]   = gidx[k] - sp->rstart;
       sp->essC[sp->ness++] = lidx[k];
     }
   }
   PetscCall(PetscFree(lidx));
-  PetscCall(PetscInfo(sp, "%" PetscInt_FMT " cells (%" PetscInt_FMT " interior), unknowns: %" PetscInt_FMT " owned, %" PetscInt_FMT " ghosts, %" PetscInt_FMT " constrained\n", sp->ncells, sp->ninterior, sp->nT, sp->nG, sp->nC));
+  PetscCall(PetscInfo(sp,
+                      "%" PetscInt_FMT " cells (%" PetscInt_FMT " interior), unknowns: %" PetscInt_FMT " owned, %" PetscInt_FMT
+                      " ghosts, %" PetscInt_FMT " constrained\n",
+                      sp->ncells, sp->ninterior, sp->nT, sp->nG, sp->nC));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* ---------------------------------------------------------------- halo exchange ---------------------------------------------------------------- */
+/* --------------------------------------- halo exchange --------------------------------------- */
 
 PetscErrorCode HopsSpaceHaloBegin(HopsSpace sp, const PetscScalar x[], PetscScalar xg[])
 {
@@ -326,7 +346,7 @@ PetscErrorCode HopsSpaceGlobalToLocal(HopsSpace sp, const PetscScalar x[], Petsc
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* ------------------------------------------------------------------- queries ------------------------------------------------------------------- */
+/* ------------------------------------------ queries ------------------------------------------ */
 
 /*@
   HopsSpaceGetDimension - Gets the spatial dimension, 2 or 3.

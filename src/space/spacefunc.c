@@ -2,7 +2,8 @@
 #include <hops/private/hopsderhamimpl.h>
 
 /* E-vector of one cell: owned entries from x, the others from xg */
-static inline void HopsGatherCell(HopsSpace sp, PetscInt c, PetscInt np, const PetscScalar x[], const PetscScalar xg[], PetscReal u[])
+static inline void HopsGatherCell(HopsSpace sp, PetscInt c, PetscInt np, const PetscScalar x[], const PetscScalar xg[],
+                                  PetscReal u[])
 {
   for (PetscInt i = 0; i < np; ++i) {
     const int l = sp->restr[c * np + i];
@@ -11,8 +12,10 @@ static inline void HopsGatherCell(HopsSpace sp, PetscInt c, PetscInt np, const P
   }
 }
 
-/* x (owned part), g (ghosts) and cv (constrained part) take the values of f at the nodes of this rank's cells; each may be NULL */
-static PetscErrorCode HopsSpaceEvaluateNodes(HopsSpace sp, HopsPointFunction f, void *ctx, PetscScalar x[], PetscScalar g[], PetscScalar cv[])
+/* x (owned part), g (ghosts) and cv (constrained part) take the values of f at the nodes of this rank's
+   cells; each may be NULL */
+static PetscErrorCode HopsSpaceEvaluateNodes(HopsSpace sp, HopsPointFunction f, void *ctx, PetscScalar x[], PetscScalar g[],
+                                             PetscScalar cv[])
 {
   const PetscInt np = PetscPowInt(sp->order + 1, sp->dim);
   HopsBasis      gll, geom;
@@ -45,8 +48,8 @@ static PetscErrorCode HopsSpaceEvaluateNodes(HopsSpace sp, HopsPointFunction f, 
 }
 
 /*@C
-  HopsSpaceInterpolate - Sets a vector to the values of a function at the nodes, or to its integrals over lines, faces or
-  cells that are the unknowns of the space.
+  HopsSpaceInterpolate - Sets a vector to the values of a function at the nodes, or to its integrals over
+  lines, faces or cells that are the unknowns of the space.
 
   Collective
 
@@ -94,7 +97,8 @@ PetscErrorCode HopsSpaceInterpolate(HopsSpace space, HopsPointFunction f, void *
 }
 
 /*@C
-  HopsSpaceSetEssentialFunction - Sets the values of the essential (Dirichlet) unknowns; they are zero until then.
+  HopsSpaceSetEssentialFunction - Sets the values of the essential (Dirichlet) unknowns; they are zero until
+  then.
 
   Collective
 
@@ -106,7 +110,8 @@ PetscErrorCode HopsSpaceInterpolate(HopsSpace space, HopsPointFunction f, void *
   Level: beginner
 
   Note:
-  `MatPALiftEssential()` moves these values to the right-hand side; `HopsSpaceComputeL2Error()` and `HopsSpaceViewVTU()` use them too.
+  `MatPALiftEssential()` moves these values to the right-hand side; `HopsSpaceComputeL2Error()` and
+  `HopsSpaceViewVTU()` use them too.
 
 .seealso: `HopsSpace`, `MatPALiftEssential()`
 @*/
@@ -248,7 +253,8 @@ static PetscErrorCode HopsNodalComputeL2Error(HopsSpace space, Vec x, HopsPointF
 }
 
 /*@C
-  HopsSpaceComputeL2Error - Computes the L2 norm of the difference between a finite element function and a given one.
+  HopsSpaceComputeL2Error - Computes the L2 norm of the difference between a finite element function and a
+  given one.
 
   Collective
 

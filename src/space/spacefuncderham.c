@@ -1,8 +1,10 @@
-/* Functions and the spaces H(curl), H(div) and L2: integrals over lines, faces and cells, right-hand sides, errors, values at points. */
+/* Functions and the spaces H(curl), H(div) and L2: integrals over lines, faces and cells, right-hand sides,
+   errors, values at points. */
 #include <hops/private/hopsderhamimpl.h>
 #include <petscdt.h>
 
-void HopsTensorApplyRect(PetscInt dim, const PetscInt m[], const PetscInt n[], const PetscReal *const M[], const PetscReal in[], PetscReal out[], PetscReal work[])
+void HopsTensorApplyRect(PetscInt dim, const PetscInt m[], const PetscInt n[], const PetscReal *const M[], const PetscReal in[],
+                         PetscReal out[], PetscReal work[])
 {
   PetscInt         inner = 1, outer = 1, size = 1;
   const PetscReal *src = in;
@@ -30,11 +32,12 @@ void HopsTensorApplyRect(PetscInt dim, const PetscInt m[], const PetscInt n[], c
   }
 }
 
-/* ---------------------------------------------------------------- unknowns ---------------------------------------------------------------- */
+/* ------------------------------------------ unknowns ------------------------------------------ */
 
 /*
-  Points of the integrals in one direction: the nodes (closed), or g Gauss points between each two (open), with the element
-  map's basis tabulated there. Exact where the function along a line is a polynomial of degree order + 2 and so is the map's factor.
+  Points of the integrals in one direction: the nodes (closed), or g Gauss points between each two (open),
+  with the element map's basis tabulated there. Exact where the function along a line is a polynomial of
+  degree order + 2 and so is the map's factor.
 */
 typedef struct {
   PetscInt   g, m[2]; /* m[0] nodes, m[1] Gauss points */
@@ -88,7 +91,8 @@ static PetscErrorCode HopsMomentRuleDestroy(HopsMomentRule *r)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The integrand of component c of the family: F . t along direction c, F . n on the faces across it, f times the volume */
+/* The integrand of component c of the family: F . t along direction c, F . n on the faces across it, f times
+   the volume */
 static PetscReal HopsMoment(HopsFamily family, PetscInt dim, PetscInt c, const PetscReal J[], const PetscScalar u[])
 {
   PetscReal Ji[9], det, s = 0.0;
@@ -175,9 +179,10 @@ PetscErrorCode HopsFieldMoments(HopsSpace sp, HopsPointFunction f, void *ctx, Pe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* ------------------------------------------------------------------- values ------------------------------------------------------------------- */
+/* ------------------------------------------- values ------------------------------------------- */
 
-static void HopsFieldMatrices(const HopsLayout *l, const HopsBasis *b, PetscInt dim, PetscInt c, PetscInt m[], PetscInt n[], const PetscReal *M[])
+static void HopsFieldMatrices(const HopsLayout *l, const HopsBasis *b, PetscInt dim, PetscInt c, PetscInt m[], PetscInt n[],
+                              const PetscReal *M[])
 {
   for (PetscInt d = 0; d < dim; ++d) {
     m[d] = b->Q;
@@ -226,7 +231,9 @@ static void HopsFieldGather(HopsSpace sp, PetscInt c, const PetscScalar x[], con
 static PetscErrorCode HopsEvaluateCheckPoints(PetscInt n, const PetscReal xi[])
 {
   PetscFunctionBegin;
-  for (PetscInt i = 0; i < n; ++i) PetscCheck(PetscAbsReal(xi[i]) <= 1.001, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "A point has the reference coordinate %g, outside [-1,1]: find the cell that holds it", (double)xi[i]);
+  for (PetscInt i = 0; i < n; ++i)
+    PetscCheck(PetscAbsReal(xi[i]) <= 1.001, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+               "A point has the reference coordinate %g, outside [-1,1]: find the cell that holds it", (double)xi[i]);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -355,7 +362,8 @@ PetscErrorCode HopsFieldComputeL2Error(HopsSpace sp, Vec x, HopsPointFunction f,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The weight times the reference components of f, tested with reference basis functions: J^-1 f det, J^T f, f */
+/* The weight times the reference components of f, tested with reference basis functions: J^-1 f det, J^T f, f
+   */
 PetscErrorCode HopsFieldComputeRHS(HopsSpace sp, HopsPointFunction f, void *ctx, Vec b)
 {
   const PetscInt dim = sp->dim, P = sp->order + 1, Q = P + 2, nq = PetscPowInt(Q, dim);

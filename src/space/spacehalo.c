@@ -1,7 +1,8 @@
 /*
-  The halo exchange of a device, and in single precision of the host too. Packing and copies run on a queue beside the device's other work,
-  through page-locked memory, so that cells without ghosts are worked on meanwhile and the process waits for the few entries that travel,
-  not for them. Where MPI reads the memory itself (the host's, or with PETSc's -use_gpu_aware_mpi the device's), PetscSF gets pointers to it.
+  The halo exchange of a device, and in single precision of the host too. Packing and copies run on a queue
+  beside the device's other work, through page-locked memory, so that cells without ghosts are worked on
+  meanwhile and the process waits for the few entries that travel, not for them. Where MPI reads the memory
+  itself (the host's, or with PETSc's -use_gpu_aware_mpi the device's), PetscSF gets pointers to it.
 */
 #include <hops/private/hopsimpl.h>
 
@@ -19,7 +20,8 @@ struct _HopsHalo {
   HopsQueue             queue;
 };
 
-static PetscErrorCode HaloCreate(HopsSpace sp, PetscSF sf, PetscInt nshared, const PetscInt shared[], PetscInt nG, PetscInt nc, PetscBool single, HopsHalo *halo)
+static PetscErrorCode HaloCreate(HopsSpace sp, PetscSF sf, PetscInt nshared, const PetscInt shared[], PetscInt nG, PetscInt nc,
+                                 PetscBool single, HopsHalo *halo)
 {
   const HopsBackendOps *be = sp->backend;
   HopsHalo              h;
@@ -47,7 +49,8 @@ static PetscErrorCode HaloCreate(HopsSpace sp, PetscSF sf, PetscInt nshared, con
       sp->halodirect = h->direct;
       if (((PetscObject)sp)->options) PetscCall(PetscOptionsPush(((PetscObject)sp)->options));
       PetscOptionsBegin(PetscObjectComm((PetscObject)sp), ((PetscObject)sp)->prefix, "Ghosts of hops on a device", "HopsSpace");
-      PetscCall(PetscOptionsBool("-hops_halo_direct", "By PetscSF on the device's memory, or through page-locked memory", "HopsSpace", sp->halodirect, &sp->halodirect, NULL));
+      PetscCall(PetscOptionsBool("-hops_halo_direct", "By PetscSF on the device's memory, or through page-locked memory",
+                                 "HopsSpace", sp->halodirect, &sp->halodirect, NULL));
       PetscOptionsEnd();
       if (((PetscObject)sp)->options) PetscCall(PetscOptionsPop());
       sp->halodirectset = PETSC_TRUE;
@@ -70,7 +73,8 @@ static PetscErrorCode HaloCreate(HopsSpace sp, PetscSF sf, PetscInt nshared, con
     PetscCall((*be->MallocHost)(nG * nc * h->size, &h->gbuf));
     PetscCall((*be->QueueCreate)(&h->queue));
   }
-  PetscCall(PetscInfo(sp, "halo of %" PetscInt_FMT " owned and %" PetscInt_FMT " ghost unknowns, %s\n", nshared, nG, h->direct ? "by PetscSF on the device's memory" : "through page-locked memory"));
+  PetscCall(PetscInfo(sp, "halo of %" PetscInt_FMT " owned and %" PetscInt_FMT " ghost unknowns, %s\n", nshared, nG,
+                      h->direct ? "by PetscSF on the device's memory" : "through page-locked memory"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -81,7 +85,8 @@ PetscErrorCode HopsHaloCreate(HopsSpace sp, PetscInt nc, HopsHalo *halo)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsHaloCreateShared(HopsSpace sp, PetscInt nshared, const PetscInt shared[], PetscInt nG, const PetscSFNode remote[], PetscBool single, HopsHalo *halo)
+PetscErrorCode HopsHaloCreateShared(HopsSpace sp, PetscInt nshared, const PetscInt shared[], PetscInt nG,
+                                    const PetscSFNode remote[], PetscBool single, HopsHalo *halo)
 {
   PetscSF sf;
 
@@ -216,7 +221,8 @@ static PetscErrorCode HaloAddBegin(HopsHalo h, const void *yg)
   if (h->direct) {
     if (h->single) PetscCall((*h->be->single->Zero)(h->nshared * h->nc, (float *)h->dbuf));
     else PetscCall((*h->be->Zero)(h->nshared * h->nc, (PetscScalar *)h->dbuf));
-    PetscCall(PetscSFReduceWithMemTypeBegin(h->sf, h->unit, h->be->memtype, yg, h->be->memtype, h->dbuf, h->single ? MPI_SUM : MPIU_SUM));
+    PetscCall(
+      PetscSFReduceWithMemTypeBegin(h->sf, h->unit, h->be->memtype, yg, h->be->memtype, h->dbuf, h->single ? MPI_SUM : MPIU_SUM));
   } else {
     PetscCall((*h->be->QueueFork)(h->queue));
     PetscCall((*h->be->QueueCopy)(h->queue, h->gbuf, yg, h->nG * h->nc * h->size, PETSC_FALSE));
@@ -302,7 +308,8 @@ PetscErrorCode HopsHaloAddEndSingle(HopsHalo h, const float yg[], float y[])
 
 /* ---- The space's own halo, on the host or on a device ---- */
 
-/* What the exchange and the identity rows need where the back end works; the host's own arrays serve the host */
+/* What the exchange and the identity rows need where the back end works; the host's own arrays serve the host
+   */
 PetscErrorCode HopsSpaceSetUpBackend(HopsSpace sp)
 {
   const HopsBackendOps *be = sp->backend;

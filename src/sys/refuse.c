@@ -1,7 +1,8 @@
 /*
-  What hops' matrices and preconditioners refuse alike. The matrices have no entries at hand, and PETSc calls two operations without
-  asking whether a type has them: getrow (MatGetRow(), and so MatAXPY() of such a matrix to an assembled one, MatChop(),
-  MatGetColumnVector(), PCKACZMARZ, PCREDISTRIBUTE) and creatempimatconcatenateseqmat (PCTELESCOPE). Here they raise an error.
+  What hops' matrices and preconditioners refuse alike. The matrices have no entries at hand, and PETSc calls
+  two operations without asking whether a type has them: getrow (MatGetRow(), and so MatAXPY() of such a
+  matrix to an assembled one, MatChop(), MatGetColumnVector(), PCKACZMARZ, PCREDISTRIBUTE) and
+  creatempimatconcatenateseqmat (PCTELESCOPE). Here they raise an error.
 */
 #include <hops/private/hopsmatimpl.h>
 #include <petsc/private/matimpl.h>
@@ -72,7 +73,8 @@ PetscErrorCode HopsPCCheckSetter(PC pc, const char setter[], PCType type)
   PetscFunctionBegin;
   PetscCall(PetscObjectGetType((PetscObject)pc, &name));
   PetscCheck(name, PetscObjectComm((PetscObject)pc), PETSC_ERR_ORDER,
-             "%s() on a PC without a type would be forgotten: call PCSetType(pc, \"%s\") first, or PCSetFromOptions() with -pc_type %s",
+             "%s() on a PC without a type would be forgotten: call PCSetType(pc, \"%s\") first, or PCSetFromOptions() with "
+             "-pc_type %s",
              setter, type, type);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,4 +1,5 @@
-/* Uniform boxes on a device: operator and multigrid, by raw pointers to its memory. Nothing is stored for a cell. */
+/* Uniform boxes on a device: operator and multigrid, by raw pointers to its memory. Nothing is stored for a
+   cell. */
 #pragma once
 #include <hops/private/hopsimpl.h>
 
@@ -6,8 +7,8 @@
 #define HOPS_BOX_COARSE 127 /* most nodes inside the coarsest box in a direction */
 
 /*
-  The form sum_a d[a] A_a x (M_b, b != a) + m M x M (x M) on ncells[] cells, with the 1D stiffness A1 and mass M1 of the reference
-  cell; nodes are numbered lexicographically, x fastest, the boundary included.
+  The form sum_a d[a] A_a x (M_b, b != a) + m M x M (x M) on ncells[] cells, with the 1D stiffness A1 and mass
+  M1 of the reference cell; nodes are numbered lexicographically, x fastest, the boundary included.
 */
 typedef struct {
   PetscInt  dim, order, ncells[3];
@@ -43,18 +44,23 @@ typedef struct {
 
 struct _HopsBoxOps {
   PetscErrorCode (*Create)(const HopsBoxForm *, HopsBoxKernel *);
-  PetscErrorCode (*Mult)(HopsBoxKernel, const PetscScalar x[], PetscScalar y[]); /* rows of the boundary are those of the identity */
+  /* rows of the boundary are those of the identity */
+  PetscErrorCode (*Mult)(HopsBoxKernel, const PetscScalar x[], PetscScalar y[]);
   PetscErrorCode (*Destroy)(HopsBoxKernel *);
   PetscErrorCode (*MGCreate)(const HopsBoxForm *, const HopsBoxMGChoice *, HopsBoxMG *);
-  PetscErrorCode (*MGApply)(HopsBoxMG, PetscBool full, const PetscScalar b[], PetscScalar x[]); /* one cycle, or one pass of nested iteration, from zero */
+  /* one cycle, or one pass of nested iteration, from zero */
+  PetscErrorCode (*MGApply)(HopsBoxMG, PetscBool full, const PetscScalar b[], PetscScalar x[]);
   /* cycles until |b - A x| is small enough; norm: |b|, |b - A x| */
-  PetscErrorCode (*MGSolve)(HopsBoxMG, const HopsBoxStop *, const PetscScalar b[], PetscScalar x[], PetscInt *its, PetscBool *converged, PetscReal norm[2]);
+  PetscErrorCode (*MGSolve)(HopsBoxMG, const HopsBoxStop *, const PetscScalar b[], PetscScalar x[], PetscInt *its,
+                            PetscBool *converged, PetscReal norm[2]);
   PetscErrorCode (*MGGetInfo)(HopsBoxMG, PetscInt *levels, PetscInt coarsest[], PetscLogDouble *bytes);
-  /* seconds[HOPS_BOX_NKINDS * level + kind], coarsest level first, since it was turned on; while it is on, every kernel is waited for. NULL: on or off */
+  /* seconds[HOPS_BOX_NKINDS * level + kind], coarsest level first, since it was turned on; while it is on,
+     every kernel is waited for. NULL: on or off */
   PetscErrorCode (*MGProfile)(HopsBoxMG, PetscBool on, PetscReal seconds[]);
   PetscErrorCode (*MGDestroy)(HopsBoxMG *);
 };
 
-PETSC_INTERN PetscErrorCode MatHopsBoxGetForm(Mat, const HopsBoxForm **, const HopsBoxOps **); /* form is NULL where the matrix is no MATHOPSBOX */
+/* form is NULL where the matrix is no MATHOPSBOX */
+PETSC_INTERN PetscErrorCode MatHopsBoxGetForm(Mat, const HopsBoxForm **, const HopsBoxOps **);
 PETSC_INTERN PetscErrorCode MatCreate_HopsBox(Mat);
 PETSC_INTERN PetscErrorCode PCCreate_BoxMG(PC);

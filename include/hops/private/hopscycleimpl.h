@@ -1,4 +1,5 @@
-/* The V-cycle of a BoomerAMG hierarchy, and the cycles of AMS and ADS, on a device, by kernels of our own (src/hypre/cycle). */
+/* The V-cycle of a BoomerAMG hierarchy, and the cycles of AMS and ADS, on a device, by kernels of our own
+   (src/hypre/cycle). */
 #pragma once
 #include <hopslor.h>
 
@@ -18,10 +19,13 @@ typedef struct {
 } HopsCycleSettings;
 
 /*
-  From a PCHYPRE that is set up, of a matrix on the space; *cycle is NULL where the cycle is not one that can be taken over, and *why says so. Collective.
+  From a PCHYPRE that is set up, of a matrix on the space; *cycle is NULL where the cycle is not one that can
+  be taken over, and *why says so. Collective.
 */
-PETSC_INTERN PetscErrorCode HopsCycleCreate(PC, HopsSpace, const HopsCycleSettings *, const HopsCycleAuxiliary *, HopsCycle *cycle, const char **why);
+PETSC_INTERN PetscErrorCode HopsCycleCreate(PC, HopsSpace, const HopsCycleSettings *, const HopsCycleAuxiliary *, HopsCycle *cycle,
+                                            const char **why);
 PETSC_INTERN PetscErrorCode HopsCycleApply(HopsCycle, Vec x, Vec y);
 PETSC_INTERN PetscErrorCode HopsCycleDestroy(HopsCycle *);
 PETSC_INTERN PetscErrorCode HopsCycleGetInfo(HopsCycle, PetscInt *levels, PetscInt *spread, PetscReal *complexity);
-PETSC_INTERN PetscErrorCode HopsCycleSetNodalWeight(PC, const HopsCycleAuxiliary *, PetscReal, PetscBool *done); /* of AMS and ADS */
+/* of AMS and ADS */
+PETSC_INTERN PetscErrorCode HopsCycleSetNodalWeight(PC, const HopsCycleAuxiliary *, PetscReal, PetscBool *done);

@@ -3,11 +3,12 @@
 #include <hops/private/hopsimpl.h>
 
 /*
-  Unknowns of a cell of order p, on the lattice of its (p+1)^dim Gauss-Lobatto points: values at lattice points (H1), line
-  integrals over lattice edges (H(curl)), fluxes through lattice faces (H(div)), integrals over lattice cells (L2). The
-  E-vector has one component after the other, x fastest; component c has n[c][d] entries in direction d: p where the entity
-  extends in that direction (open, the edge functions), p+1 elsewhere (closed, the Lagrange polynomials). H(curl)'s component
-  c extends in direction c, H(div)'s in the others. Edges and normals point in the directions of the reference coordinates.
+  Unknowns of a cell of order p, on the lattice of its (p+1)^dim Gauss-Lobatto points: values at lattice
+  points (H1), line integrals over lattice edges (H(curl)), fluxes through lattice faces (H(div)), integrals
+  over lattice cells (L2). The E-vector has one component after the other, x fastest; component c has n[c][d]
+  entries in direction d: p where the entity extends in that direction (open, the edge functions), p+1
+  elsewhere (closed, the Lagrange polynomials). H(curl)'s component c extends in direction c, H(div)'s in the
+  others. Edges and normals point in the directions of the reference coordinates.
 
   Order 2 in 2D; H(curl): x--0--x--1--x   H(div): .--6--.--7--.
                           6     7     8           0     1     2
@@ -28,7 +29,8 @@ static inline void HopsLayoutCreate(HopsFamily family, PetscInt dim, PetscInt or
   l->off[0] = 0;
   for (PetscInt c = 0; c < l->nc; ++c) {
     for (PetscInt d = 0; d < 3; ++d) {
-      const PetscBool o = (family == HOPS_L2 || (family == HOPS_HCURL && c == d) || (family == HOPS_HDIV && c != d)) ? PETSC_TRUE : PETSC_FALSE;
+      const PetscBool o =
+        (family == HOPS_L2 || (family == HOPS_HCURL && c == d) || (family == HOPS_HDIV && c != d)) ? PETSC_TRUE : PETSC_FALSE;
 
       l->open[c][d] = o;
       l->n[c][d]    = d < dim ? (o ? order : order + 1) : 1;
@@ -60,7 +62,8 @@ static inline PetscInt HopsFamilyForm(HopsFamily family, PetscInt dim)
   return family == HOPS_H1 ? 0 : (family == HOPS_HCURL ? 1 : (family == HOPS_HDIV ? dim - 1 : dim));
 }
 
-/* unknowns inside a mesh point of depth d: k-dimensional lattice entities in the interior of a d-dimensional cube */
+/* unknowns inside a mesh point of depth d: k-dimensional lattice entities in the interior of a d-dimensional
+   cube */
 static inline PetscInt HopsFamilyDof(HopsFamily family, PetscInt dim, PetscInt order, PetscInt d)
 {
   const PetscInt k        = HopsFamilyForm(family, dim);
@@ -72,7 +75,8 @@ static inline PetscInt HopsFamilyDof(HopsFamily family, PetscInt dim, PetscInt o
 }
 
 /* a field's reference components from physical ones and back; J row-major, Ji its inverse */
-static inline void HopsPiola(HopsFamily family, PetscInt dim, const PetscReal J[], const PetscReal Ji[], PetscReal det, const PetscReal ref[], PetscReal u[])
+static inline void HopsPiola(HopsFamily family, PetscInt dim, const PetscReal J[], const PetscReal Ji[], PetscReal det,
+                             const PetscReal ref[], PetscReal u[])
 {
   if (family == HOPS_H1) u[0] = ref[0];
   else if (family == HOPS_L2) u[0] = ref[0] / det;
@@ -110,20 +114,29 @@ static inline HopsFamily HopsFamilyDerivative(HopsFamily family, PetscInt dim)
 }
 
 /* src/space/arrays/spacearrays.c, spacearraycheck.c: spaces from arrays */
-PETSC_INTERN PetscErrorCode HopsSpaceCreateArrays_Private(MPI_Comm, HopsFamily, PetscInt dim, PetscInt order, PetscInt ncells, PetscInt n, const PetscInt unknowns[], PetscInt gorder, const PetscReal coords[], PetscInt ness, const PetscInt ess[], PetscBool check, HopsSpace *);
-/* elist as in HopsSpaceSetUpNumbering(); `keys` has a root for each unknown and a leaf for each of gidx[nkeys]. Collective, with the same result on all ranks */
+PETSC_INTERN PetscErrorCode HopsSpaceCreateArrays_Private(MPI_Comm, HopsFamily, PetscInt dim, PetscInt order, PetscInt ncells,
+                                                          PetscInt n, const PetscInt unknowns[], PetscInt gorder,
+                                                          const PetscReal coords[], PetscInt ness, const PetscInt ess[],
+                                                          PetscBool check, HopsSpace *);
+/* elist as in HopsSpaceSetUpNumbering(); `keys` has a root for each unknown and a leaf for each of
+   gidx[nkeys]. Collective, with the same result on all ranks */
 PETSC_INTERN PetscErrorCode HopsArraysCheck(HopsSpace, PetscInt nkeys, const PetscInt gidx[], const PetscInt elist[], PetscSF keys);
 PETSC_INTERN PetscErrorCode HopsSpaceCreateFree_Private(HopsSpace, HopsSpace *); /* without essential unknowns in the vectors */
-PETSC_INTERN PetscErrorCode HopsSpaceCreatePlex_Private(DM, HopsFamily, PetscInt order, DMLabel, PetscInt nv, const PetscInt values[], const PetscBool ess[], HopsSpace *);
+PETSC_INTERN PetscErrorCode HopsSpaceCreatePlex_Private(DM, HopsFamily, PetscInt order, DMLabel, PetscInt nv,
+                                                        const PetscInt values[], const PetscBool ess[], HopsSpace *);
 
 /* the error for consumers that know H1 alone */
 PETSC_INTERN PetscErrorCode HopsSpaceCheckH1(HopsSpace, const char what[]);
 
 /* src/space/spacefuncderham.c: the functions of spacefunc.c for families other than H1 */
-PETSC_INTERN PetscErrorCode HopsFieldMoments(HopsSpace, HopsPointFunction, void *ctx, PetscScalar x[], PetscScalar g[], PetscScalar cv[]);
+PETSC_INTERN PetscErrorCode HopsFieldMoments(HopsSpace, HopsPointFunction, void *ctx, PetscScalar x[], PetscScalar g[],
+                                             PetscScalar cv[]);
 PETSC_INTERN PetscErrorCode HopsFieldComputeRHS(HopsSpace, HopsPointFunction, void *ctx, Vec);
 PETSC_INTERN PetscErrorCode HopsFieldComputeL2Error(HopsSpace, Vec, HopsPointFunction, void *ctx, PetscReal *);
 /* out = (M[dim-1] x ... x M[0]) in, M[d] m[d]-by-n[d] row-major; work: 2 prod_d max(m[d],n[d]) entries */
-PETSC_INTERN void HopsTensorApplyRect(PetscInt dim, const PetscInt m[], const PetscInt n[], const PetscReal *const M[], const PetscReal in[], PetscReal out[], PetscReal work[]);
-/* physical components u[q][nc] of a cell's E-vector e at the tensor-product points of `basis`, given J[q] there */
-PETSC_INTERN PetscErrorCode HopsFieldAtPoints(HopsSpace, const HopsBasis *, const PetscReal e[], const PetscReal J[], PetscReal u[]);
+PETSC_INTERN void HopsTensorApplyRect(PetscInt dim, const PetscInt m[], const PetscInt n[], const PetscReal *const M[],
+                                      const PetscReal in[], PetscReal out[], PetscReal work[]);
+/* physical components u[q][nc] of a cell's E-vector e at the tensor-product points of `basis`, given J[q]
+   there */
+PETSC_INTERN PetscErrorCode HopsFieldAtPoints(HopsSpace, const HopsBasis *, const PetscReal e[], const PetscReal J[],
+                                              PetscReal u[]);

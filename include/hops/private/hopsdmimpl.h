@@ -1,4 +1,5 @@
-/* What hops adds to DMs of type plex: matrices of type pa, and local Jacobians and residuals by sum factorisation. */
+/* What hops adds to DMs of type plex: matrices of type pa, and local Jacobians and residuals by sum
+   factorisation. */
 #pragma once
 #include <hops/private/hopsdsimpl.h>
 

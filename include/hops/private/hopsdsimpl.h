@@ -1,11 +1,13 @@
-/* What a DMPlex code's PetscDS says: regions, their Jacobian functions, and auxiliary fields at the points of a basis. */
+/* What a DMPlex code's PetscDS says: regions, their Jacobian functions, and auxiliary fields at the points of
+   a basis. */
 #pragma once
 #include <hops/private/hopsimpl.h>
 #include <petscds.h>
 
 /*
-  The Jacobian functions that PETSc's assembly evaluates on a region: those of the key (label, 1), or of no label for the whole
-  mesh; and those of the time derivative, which it adds times the shift of an implicit time step.
+  The Jacobian functions that PETSc's assembly evaluates on a region: those of the key (label, 1), or of no
+  label for the whole mesh; and those of the time derivative, which it adds times the shift of an implicit
+  time step.
 */
 typedef struct {
   DMLabel       label;
@@ -15,7 +17,8 @@ typedef struct {
   HopsPointJac *g[4], *gt[4]; /* functions of one kind follow each other on the same array */
 } HopsRegion;
 
-/* Auxiliary fields at the points of a basis: values and physical gradients of all components, in the order of the aux DS */
+/* Auxiliary fields at the points of a basis: values and physical gradients of all components, in the order of
+   the aux DS */
 typedef struct {
   DM               dm;
   Vec              v;
@@ -25,29 +28,35 @@ typedef struct {
   PetscTabulation *tab;
 } HopsAux;
 
-/* refuses what changes PETSc's assembly and hops does not take: basis transformations, anchors, second derivatives, permuted closures; collective */
+/* refuses what changes PETSc's assembly and hops does not take: basis transformations, anchors, second
+   derivatives, permuted closures; collective */
 PETSC_INTERN PetscErrorCode HopsDMCheck(DM);
 PETSC_INTERN PetscErrorCode HopsDMHasAnchors(DM, PetscBool *);
 PETSC_INTERN PetscErrorCode HopsDMCheckClosures(DM);
 PETSC_INTERN PetscErrorCode HopsDSHasHessians(PetscDS, PetscBool *);
-/* preconditioner: the functions that PETSc fills the preconditioning matrix with, where they differ from the Jacobian's */
+/* preconditioner: the functions that PETSc fills the preconditioning matrix with, where they differ from the
+   Jacobian's */
 PETSC_INTERN PetscErrorCode HopsRegionGet(DM, PetscInt s, PetscBool preconditioner, HopsRegion *);
 /* the same for the functions of test field i and trial field j */
 PETSC_INTERN PetscErrorCode HopsRegionGetBlock(DM, PetscInt s, PetscBool preconditioner, PetscInt i, PetscInt j, HopsRegion *);
 /* the region of a cell, or -1: PETSc then adds nothing there */
 PETSC_INTERN PetscErrorCode HopsRegionOfCell(DM, PetscInt cell, PetscInt *region);
-/* refuses Jacobian functions under other keys than the region's: they are not part of what PETSc's assembly evaluates */
+/* refuses Jacobian functions under other keys than the region's: they are not part of what PETSc's assembly
+   evaluates */
 PETSC_INTERN PetscErrorCode HopsRegionCheckKeys(PetscDS, DMLabel);
-/* are all residual functions under the region's key? PETSc evaluates no others; those of the explicit side of a time step do not count */
+/* are all residual functions under the region's key? PETSc evaluates no others; those of the explicit side of
+   a time step do not count */
 PETSC_INTERN PetscErrorCode HopsRegionSeesResidual(PetscDS, DMLabel, PetscBool *);
 /* refuses boundary Jacobian functions under other keys than the condition's */
 PETSC_INTERN PetscErrorCode HopsBoundaryCheckKeys(PetscWeakForm, DMLabel, PetscInt nv, const PetscInt values[]);
 PETSC_INTERN PetscErrorCode HopsAuxCreate(DM, DMLabel, PetscInt value, PetscInt cell, PetscInt nq, const PetscReal xi[], HopsAux *);
 PETSC_INTERN PetscErrorCode HopsAuxDestroy(HopsAux *);
 /* a[q][nc], ax[q][nc*dim] on one cell; J[q][dim*dim] are the Jacobians there */
-PETSC_INTERN PetscErrorCode HopsAuxEvaluate(const HopsAux *, DM, PetscInt cell, PetscInt dim, PetscInt nq, const PetscReal J[], PetscScalar a[], PetscScalar ax[]);
+PETSC_INTERN PetscErrorCode HopsAuxEvaluate(const HopsAux *, DM, PetscInt cell, PetscInt dim, PetscInt nq, const PetscReal J[],
+                                            PetscScalar a[], PetscScalar ax[]);
 
-/* The nodes of a DM's only field, of nc components, as a scalar space, and how the components sit in the DM's global vectors */
+/* The nodes of a DM's only field, of nc components, as a scalar space, and how the components sit in the DM's
+   global vectors */
 typedef struct _HopsNodes *HopsNodes;
 struct _HopsNodes {
   PetscInt       refct;
@@ -59,14 +68,17 @@ struct _HopsNodes {
 };
 PETSC_INTERN PetscErrorCode HopsNodesCreate(DM, HopsNodes *);
 PETSC_INTERN PetscErrorCode HopsNodesDestroy(HopsNodes *);
-/* the nodes of each of a DM's fields, nodes[nf], with maps into the DM's global vectors; their spaces share one order of cells */
+/* the nodes of each of a DM's fields, nodes[nf], with maps into the DM's global vectors; their spaces share
+   one order of cells */
 PETSC_INTERN PetscErrorCode HopsNodesCreateFields(DM, PetscInt nf, HopsNodes nodes[]);
-/* has field f the quadrature of field 0, in the same order? PETSc combines the fields' values point by point */
+/* has field f the quadrature of field 0, in the same order? PETSc combines the fields' values point by point
+   */
 PETSC_INTERN PetscErrorCode HopsFieldsSameQuadrature(DM, PetscInt f, PetscBool *);
 /* the same nodes in a vector that holds entry i of the global vector as entry position[i] */
 PETSC_INTERN PetscErrorCode HopsNodesCreateSub(HopsNodes, const PetscInt position[], HopsNodes *);
 
-/* The fields of a DM, each a continuous Lagrange PetscFE on all of the mesh, and how its closures hold them: one after the other */
+/* The fields of a DM, each a continuous Lagrange PetscFE on all of the mesh, and how its closures hold them:
+   one after the other */
 typedef struct _HopsFields *HopsFields;
 struct _HopsFields {
   PetscInt   refct, nf, dim;
@@ -89,13 +101,16 @@ typedef struct {
 } HopsFieldPoints;
 PETSC_INTERN PetscErrorCode HopsFieldPointsCreate(HopsFields, const HopsBasis *, HopsFieldPoints *);
 PETSC_INTERN PetscErrorCode HopsFieldPointsDestroy(HopsFieldPoints *);
-/* u[q][off[nf]], ux[q][offx[nf]] (physical gradients, or NULL) of a local vector on one cell; Ji[q] are the inverse Jacobians */
-PETSC_INTERN PetscErrorCode HopsFieldPointsEvaluate(const HopsFieldPoints *, DM, Vec, PetscInt cell, const PetscReal Ji[], PetscScalar u[], PetscScalar ux[]);
+/* u[q][off[nf]], ux[q][offx[nf]] (physical gradients, or NULL) of a local vector on one cell; Ji[q] are the
+   inverse Jacobians */
+PETSC_INTERN PetscErrorCode HopsFieldPointsEvaluate(const HopsFieldPoints *, DM, Vec, PetscInt cell, const PetscReal Ji[],
+                                                    PetscScalar u[], PetscScalar ux[]);
 
 /*
-  The pointwise Jacobian of fields at the points of a run of cells, as the PetscDS functions give it. The block of a test field of nc
-  and a trial field of nc' components has g[0][..][c][c'], g[1][..][c][c'][d'], g[2][..][c][c'][d], g[3][..][c][c'][d][d'] with c, d
-  the component and direction of the test function and c', d' those of the trial function; g[k] may be NULL where it is not wanted.
+  The pointwise Jacobian of fields at the points of a run of cells, as the PetscDS functions give it. The
+  block of a test field of nc and a trial field of nc' components has g[0][..][c][c'], g[1][..][c][c'][d'],
+  g[2][..][c][c'][d], g[3][..][c][c'][d][d'] with c, d the component and direction of the test function and
+  c', d' those of the trial function; g[k] may be NULL where it is not wanted.
 */
 typedef struct {
   PetscInt  test, trial; /* fields of the PetscDS */
@@ -121,13 +136,16 @@ PETSC_INTERN PetscErrorCode HopsTensorFormCreateSub(HopsTensorForm, PetscInt n, 
 PETSC_INTERN PetscErrorCode HopsTensorFormShareState(HopsTensorForm, HopsTensorForm);
 /* a copy with a state of its own */
 PETSC_INTERN PetscErrorCode HopsTensorFormDuplicate(HopsTensorForm, HopsTensorForm *);
-/* does PETSc fill a preconditioning matrix with functions of its own? Not where it is the Jacobian itself, if there is one */
+/* does PETSc fill a preconditioning matrix with functions of its own? Not where it is the Jacobian itself, if
+   there is one */
 PETSC_INTERN PetscErrorCode HopsDSUsesPreconditioner(DM, PetscBool same, PetscBool *);
 PETSC_INTERN PetscErrorCode HopsTensorFormDestroy(HopsTensorForm *);
 PETSC_INTERN PetscErrorCode HopsTensorFormCreateDS(DM, PetscBool preconditioner, HopsTensorForm *);
 /* copies of the local vectors are kept; Xt may be NULL */
 PETSC_INTERN PetscErrorCode HopsTensorFormSetState(HopsTensorForm, Vec X, Vec Xt, PetscReal t, PetscReal shift);
 /* of a form with one block */
-PETSC_INTERN PetscErrorCode HopsTensorFormEvaluate(HopsTensorForm, HopsSpace, PetscInt first, PetscInt n, const HopsBasis *, const PetscReal x[], const PetscReal J[], PetscScalar *const g[4]);
+PETSC_INTERN PetscErrorCode HopsTensorFormEvaluate(HopsTensorForm, HopsSpace, PetscInt first, PetscInt n, const HopsBasis *,
+                                                   const PetscReal x[], const PetscReal J[], PetscScalar *const g[4]);
 /* g[block]; any space of the DM's cells */
-PETSC_INTERN PetscErrorCode HopsTensorFormEvaluateBlocks(HopsTensorForm, HopsSpace, PetscInt first, PetscInt n, const HopsBasis *, const PetscReal x[], const PetscReal J[], PetscScalar *(*g)[4]);
+PETSC_INTERN PetscErrorCode HopsTensorFormEvaluateBlocks(HopsTensorForm, HopsSpace, PetscInt first, PetscInt n, const HopsBasis *,
+                                                         const PetscReal x[], const PetscReal J[], PetscScalar *(*g)[4]);

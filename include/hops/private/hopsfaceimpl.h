@@ -1,11 +1,13 @@
-/* Boundary faces: tensor-product points, geometry, and the boundary Jacobians of a PetscDS with full tensors. */
+/* Boundary faces: tensor-product points, geometry, and the boundary Jacobians of a PetscDS with full tensors.
+   */
 #pragma once
 #include <hops/private/hopsmatimpl.h>
 #include <hops/private/hopsdsimpl.h>
 
 /*
-  A basis on the faces of the reference cell: face 2d (lower) or 2d+1 (upper) in direction d, whose points are those of the basis in the
-  other directions, in ascending order of direction, lowest fastest. Q-data of a face: v[0][q] values, v[1+a][q] derivatives in reference direction a.
+  A basis on the faces of the reference cell: face 2d (lower) or 2d+1 (upper) in direction d, whose points are
+  those of the basis in the other directions, in ascending order of direction, lowest fastest. Q-data of a
+  face: v[0][q] values, v[1+a][q] derivatives in reference direction a.
 */
 typedef struct {
   PetscInt   dim, P, Q;
@@ -23,11 +25,15 @@ PETSC_INTERN PetscErrorCode HopsFaceBasisDestroy(HopsFaceBasis *);
 PETSC_INTERN PetscErrorCode HopsFaceBasesCreate(HopsFields, const HopsBasis *, HopsFaceBasis *[]);
 PETSC_INTERN PetscErrorCode HopsFaceBasesDestroy(HopsFields, HopsFaceBasis *[]);
 /* v from e[P^dim]; gradient: derivatives too */
-PETSC_INTERN PetscErrorCode HopsFaceInterpolate(const HopsFaceBasis *, PetscInt face, PetscBool gradient, const PetscReal e[], PetscReal v[]);
+PETSC_INTERN PetscErrorCode HopsFaceInterpolate(const HopsFaceBasis *, PetscInt face, PetscBool gradient, const PetscReal e[],
+                                                PetscReal v[]);
 /* f[P^dim] += the transpose */
-PETSC_INTERN PetscErrorCode HopsFaceIntegrate(const HopsFaceBasis *, PetscInt face, PetscBool gradient, const PetscReal v[], PetscReal f[]);
-/* x[q][dim], outward unit normals [q][dim], Jacobians J[q][dim*dim] of the element map, surface elements ds[q] */
-PETSC_INTERN PetscErrorCode HopsFaceGeometry(HopsSpace, const HopsFaceBasis *geom, PetscInt cell, PetscInt face, PetscReal x[], PetscReal normal[], PetscReal J[], PetscReal ds[]);
+PETSC_INTERN PetscErrorCode HopsFaceIntegrate(const HopsFaceBasis *, PetscInt face, PetscBool gradient, const PetscReal v[],
+                                              PetscReal f[]);
+/* x[q][dim], outward unit normals [q][dim], Jacobians J[q][dim*dim] of the element map, surface elements
+   ds[q] */
+PETSC_INTERN PetscErrorCode HopsFaceGeometry(HopsSpace, const HopsFaceBasis *geom, PetscInt cell, PetscInt face, PetscReal x[],
+                                             PetscReal normal[], PetscReal J[], PetscReal ds[]);
 
 /* The boundary Jacobian of one value of a natural boundary condition */
 typedef struct _HopsFaceTerm *HopsFaceTerm;
@@ -56,13 +62,18 @@ struct _HopsFaceForm {
 
 /* which boundary Jacobian functions the PetscDS has; what hops cannot take is refused */
 PETSC_INTERN PetscErrorCode HopsFaceFormQuery(DM, PetscBool has[4]);
-/* those between some of the fields, NULL where there are none; a scalar g0 alone may be handed to HopsRobinCreateDS() instead. Collective */
-PETSC_INTERN PetscErrorCode HopsFaceFormCreate(HopsTensorForm, HopsSpace, PetscInt ntest, const PetscInt test[], PetscInt ntrial, const PetscInt trial[], HopsFaceForm *);
+/* those between some of the fields, NULL where there are none; a scalar g0 alone may be handed to
+   HopsRobinCreateDS() instead. Collective */
+PETSC_INTERN PetscErrorCode HopsFaceFormCreate(HopsTensorForm, HopsSpace, PetscInt ntest, const PetscInt test[], PetscInt ntrial,
+                                               const PetscInt trial[], HopsFaceForm *);
 PETSC_INTERN PetscErrorCode HopsFaceFormDestroy(HopsFaceForm *);
 /* drops what depends on the rule */
 PETSC_INTERN PetscErrorCode HopsFaceFormResetRule(HopsFaceForm);
-/* g[k][q][..] (see HopsTensorForm) at the points of a face with this geometry; g[k] may be NULL; bases of all fields */
-PETSC_INTERN PetscErrorCode HopsFaceTermEvaluate(HopsTensorForm, HopsFaceTerm, HopsSpace, PetscInt cell, PetscInt face, const HopsFaceBasis[], const PetscReal x[], const PetscReal normal[], const PetscReal J[], PetscScalar *const g[4]);
+/* g[k][q][..] (see HopsTensorForm) at the points of a face with this geometry; g[k] may be NULL; bases of all
+   fields */
+PETSC_INTERN PetscErrorCode HopsFaceTermEvaluate(HopsTensorForm, HopsFaceTerm, HopsSpace, PetscInt cell, PetscInt face,
+                                                 const HopsFaceBasis[], const PetscReal x[], const PetscReal normal[],
+                                                 const PetscReal J[], PetscScalar *const g[4]);
 
 /* src/mat/pa/patensorface.c: their quadrature data */
 PETSC_INTERN PetscErrorCode HopsFaceFormSetUp(HopsFaceForm, const HopsBasis *);

@@ -22,11 +22,13 @@ struct _HopsLORBlock {
   Vec            x, y; /* inner vectors */
 };
 
-PETSC_INTERN PetscErrorCode HopsLORBlockCreate(HopsNodes, HopsTensorForm, PetscBool symmetric, PetscBool upwind, PetscBool boundary, HopsLORBlock **);
+PETSC_INTERN PetscErrorCode HopsLORBlockCreate(HopsNodes, HopsTensorForm, PetscBool symmetric, PetscBool upwind, PetscBool boundary,
+                                               HopsLORBlock **);
 PETSC_INTERN PetscErrorCode HopsLORBlockDestroy(HopsLORBlock **);
 PETSC_INTERN PetscErrorCode HopsLORBlockNumeric(HopsLORBlock *);
 /* outer vector to inner vector (essential components zero), and back */
 PETSC_INTERN PetscErrorCode HopsLORBlockEmbed(HopsLORBlock *, Vec outer, Vec inner);
 PETSC_INTERN PetscErrorCode HopsLORBlockExtract(HopsLORBlock *, Vec inner, Vec outer);
-/* the near-null space of the outer matrix, or rigid-body modes where it has none and there is a component for each direction */
+/* the near-null space of the outer matrix, or rigid-body modes where it has none and there is a component for
+   each direction */
 PETSC_INTERN PetscErrorCode HopsLORBlockSetNullSpaces(HopsLORBlock *, Mat outer, Mat alternative);

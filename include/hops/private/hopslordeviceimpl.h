@@ -21,7 +21,8 @@ struct _HopsLORDevice {
   PetscScalar  *xvals;        /* [lor->nr] received values, on the device */
 };
 
-/* src/pc/lor/lordevicemat.c: memory of the rows, as the target wants it; the matrix on the filled pattern; its new values */
+/* src/pc/lor/lordevicemat.c: memory of the rows, as the target wants it; the matrix on the filled pattern;
+   its new values */
 PETSC_INTERN PetscErrorCode HopsLORDeviceAlloc(HopsLOR *, size_t bytes, void **);
 PETSC_INTERN PetscErrorCode HopsLORDeviceFree(HopsLOR *, void **);
 PETSC_INTERN PetscErrorCode HopsLORDeviceSetTarget(HopsLOR *, MatType);

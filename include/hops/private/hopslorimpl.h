@@ -5,8 +5,9 @@
 #include <petscksp.h>
 
 /*
-  Value array of a rank: [0,nd) diagonal block, [nd,nd+no) off-diagonal block (both CSR, owned rows), then ng values of
-  ghost rows, which travel to their owners, and one trash entry for constrained and absent neighbours.
+  Value array of a rank: [0,nd) diagonal block, [nd,nd+no) off-diagonal block (both CSR, owned rows), then ng
+  values of ghost rows, which travel to their owners, and one trash entry for constrained and absent
+  neighbours.
 */
 #define HOPS_LOR_ZERO_MASS 1.e-3  /* -pc_lor_zero_mass, where one is needed */
 #define HOPS_LOR_TOL       1.e-10 /* relative size below which an off-diagonal geometry factor is rounding error */
@@ -14,30 +15,40 @@
 typedef struct _HopsLORExchange *HopsLORExchange; /* lorexchange.c */
 
 typedef struct {
-  HopsSpace     space;
-  HopsBasis     gll;   /* the vertices of the sub-cells */
-  HopsBasis     inner; /* where coefficients are evaluated: gll, moved into the cell at its ends unless the operator has points there (HopsLORSetPoints()) */
+  HopsSpace space;
+  HopsBasis gll; /* the vertices of the sub-cells */
+  /* where coefficients are evaluated: gll, moved into the cell at its ends unless the operator has points
+     there (HopsLORSetPoints()) */
+  HopsBasis     inner;
   HopsLORKernel kernel;
-  /* families other than H1: kernel and the cell's matrix for each mask in use, both for the terms of the form */
-  HopsLumpKernel         lump;
-  HopsLumpPattern       *element; /* [8], NULL in H1 */
-  PetscBool              deriv, mass;
-  unsigned char         *mask;              /* [ncells] coupled direction pairs in the pattern */
-  PetscInt              *start;             /* [ncells] start of a cell's positions in pos */
-  int                   *pos;               /* positions of element entries in vals, see HopsBackendOps; of families other than H1 -1-position where the entry's sign turns */
-  PetscInt               nd, no, ng;        /* entries of diagonal block, off-diagonal block and ghost rows */
-  PetscInt              *di, *dj, *oi, *oj; /* CSR of both blocks; oj holds global columns until the Mat takes over */
-  int                   *diag;              /* [nL] position of the diagonal entry of each unknown (trash if constrained) */
-  PetscScalar           *vals;              /* [nd + no + ng + 1] */
-  HopsLORExchange        exchange;          /* of ghost rows' entries */
-  PetscInt               nr;
-  PetscScalar           *rvals;       /* [nr] received entries */
-  int                   *rpos;        /* [nr] their positions in vals */
-  Mat                    mat;         /* AIJ on these arrays, which go with it (they outlive this struct if the Mat does) */
-  PetscLogDouble         nnz;         /* global number of nonzeros */
-  PetscReal              droptol;     /* cells whose off-diagonal factors are all below this, relatively, keep none; set before the pattern is built */
-  PetscBool              negative[2]; /* is the derivative's coefficient, or the mass, negative somewhere? On all ranks alike after the numeric phase */
-  struct _HopsLORDevice *device;      /* in place of mask, start, pos, vals and diag where the space's back end assembles the rows */
+  /* families other than H1: kernel and the cell's matrix for each mask in use, both for the terms of the form
+     */
+  HopsLumpKernel   lump;
+  HopsLumpPattern *element; /* [8], NULL in H1 */
+  PetscBool        deriv, mass;
+  unsigned char   *mask;  /* [ncells] coupled direction pairs in the pattern */
+  PetscInt        *start; /* [ncells] start of a cell's positions in pos */
+  /* positions of element entries in vals, see HopsBackendOps; of families other than H1 -1-position where the
+     entry's sign turns */
+  int            *pos;
+  PetscInt        nd, no, ng;        /* entries of diagonal block, off-diagonal block and ghost rows */
+  PetscInt       *di, *dj, *oi, *oj; /* CSR of both blocks; oj holds global columns until the Mat takes over */
+  int            *diag;              /* [nL] position of the diagonal entry of each unknown (trash if constrained) */
+  PetscScalar    *vals;              /* [nd + no + ng + 1] */
+  HopsLORExchange exchange;          /* of ghost rows' entries */
+  PetscInt        nr;
+  PetscScalar    *rvals; /* [nr] received entries */
+  int            *rpos;  /* [nr] their positions in vals */
+  Mat             mat;   /* AIJ on these arrays, which go with it (they outlive this struct if the Mat does) */
+  PetscLogDouble  nnz;   /* global number of nonzeros */
+  /* cells whose off-diagonal factors are all below this, relatively, keep none; set before the pattern is
+     built */
+  PetscReal droptol;
+  /* is the derivative's coefficient, or the mass, negative somewhere? On all ranks alike after the numeric
+     phase */
+  PetscBool negative[2];
+  /* in place of mask, start, pos, vals and diag where the space's back end assembles the rows */
+  struct _HopsLORDevice *device;
 } HopsLOR;
 
 /* Where the low-order-refined matrix takes coefficients: as its operator does where cells meet */
@@ -55,22 +66,28 @@ typedef struct {
 } HopsForm;
 
 /* src/mat/pa/matpaassemble.c: E[n][np][np], dense and slow */
-PETSC_INTERN PetscErrorCode HopsFormElementMatrices(const HopsForm *, const HopsBasis *, PetscInt n, const PetscInt cells[], PetscReal E[]);
+PETSC_INTERN PetscErrorCode HopsFormElementMatrices(const HopsForm *, const HopsBasis *, PetscInt n, const PetscInt cells[],
+                                                    PetscReal E[]);
 PETSC_INTERN PetscErrorCode HopsLORCreate(HopsSpace, HopsLOR *);
 PETSC_INTERN PetscErrorCode HopsLORSetPoints(HopsLOR *, HopsLORPoints);
 PETSC_INTERN PetscErrorCode HopsLORDestroy(HopsLOR *);
-/* does the pattern hold the couplings of these coefficients? (collective); new masks are left in `mask` when it does not */
+/* does the pattern hold the couplings of these coefficients? (collective); new masks are left in `mask` when
+   it does not */
 PETSC_INTERN PetscErrorCode HopsLORCheckCouplings(HopsLOR *, const HopsForm *, PetscBool *fits);
 PETSC_INTERN PetscErrorCode HopsLORSymbolic(HopsLOR *);
 PETSC_INTERN PetscErrorCode HopsLORPattern(HopsLOR *, PetscInt *rrow[]);
 PETSC_INTERN PetscErrorCode HopsLORDestroyPattern(HopsLOR *);
-PETSC_INTERN PetscErrorCode HopsLORGhostRows(HopsLOR *, const PetscInt gi[], const PetscInt gj[], PetscInt *rrow[], PetscInt *rcol[]);
-PETSC_INTERN PetscErrorCode HopsLORExchangeCreate(HopsSpace, const PetscInt len[], HopsLORExchange *, PetscInt *nrows, PetscInt *row[], PetscInt *count[]);
-PETSC_INTERN PetscErrorCode HopsLORExchangeEntries(HopsLORExchange, MPI_Datatype unit, size_t size, const void *entries, void *received);
+PETSC_INTERN PetscErrorCode HopsLORGhostRows(HopsLOR *, const PetscInt gi[], const PetscInt gj[], PetscInt *rrow[],
+                                             PetscInt *rcol[]);
+PETSC_INTERN PetscErrorCode HopsLORExchangeCreate(HopsSpace, const PetscInt len[], HopsLORExchange *, PetscInt *nrows,
+                                                  PetscInt *row[], PetscInt *count[]);
+PETSC_INTERN PetscErrorCode HopsLORExchangeEntries(HopsLORExchange, MPI_Datatype unit, size_t size, const void *entries,
+                                                   void *received);
 PETSC_INTERN PetscErrorCode HopsLORExchangeDestroy(HopsLORExchange *);
 PETSC_INTERN PetscErrorCode HopsLORCreateAIJ(HopsLOR *);
 PETSC_INTERN PetscErrorCode HopsLORChangedAIJ(Mat);
-PETSC_INTERN PetscErrorCode HopsLORCheckSign(const HopsValues *, PetscInt dim, PetscInt n, PetscInt nq, PetscBool mass, PetscBool *negative);
+PETSC_INTERN PetscErrorCode HopsLORCheckSign(const HopsValues *, PetscInt dim, PetscInt n, PetscInt nq, PetscBool mass,
+                                             PetscBool *negative);
 PETSC_INTERN PetscErrorCode HopsLORWarn(HopsLOR *); /* collective */
 PETSC_INTERN PetscErrorCode HopsLORNumeric(HopsLOR *, const HopsForm *);
 /* src/pc/lor/lorlump.c: families other than H1 */
@@ -79,7 +96,8 @@ PETSC_INTERN PetscErrorCode HopsLORLumpPatterns(HopsLOR *);
 PETSC_INTERN PetscErrorCode HopsLORLumpReset(HopsLOR *);
 #define HOPS_LOR_CHUNK 64 /* cells whose coefficients are evaluated at a time */
 
-/* The same three steps on a device (src/pc/lor/lordevice.c). `type` is MATHYPRE, MATAIJCUSPARSE, or anything else for MATAIJ. */
+/* The same three steps on a device (src/pc/lor/lordevice.c). `type` is MATHYPRE, MATAIJCUSPARSE, or anything
+   else for MATAIJ. */
 PETSC_INTERN PetscErrorCode HopsLORDeviceCheckCouplings(HopsLOR *, const HopsForm *, PetscBool *fits);
 PETSC_INTERN PetscErrorCode HopsLORDeviceSymbolic(HopsLOR *, MatType type);
 PETSC_INTERN PetscErrorCode HopsLORDeviceNumeric(HopsLOR *, const HopsForm *);
@@ -127,16 +145,18 @@ typedef struct {
   PetscInt              redundant;            /* levels of at most so many unknowns are every rank's */
   HopsCycle             cycle;                /* in place of the inner KSP's solve, where it can be */
   const char           *nocycle;
-  void                 *cycledata;              /* of the inner PC that the cycle belongs to */
-  PetscReal             nodalweight, nodalused; /* relaxation weight of the nodal solvers on a device: what was asked for, what is; 0: nothing */
-  PetscBool             built;                  /* the pattern exists */
-  PetscBool             viewspectrum, spectrumdone;
-  PetscBool             ignoreconvection, ignoreboundary;
-  PetscBool             innerset; /* inner options were read */
-  PetscReal             zeromass; /* -pc_lor_zero_mass, see pclorzeromass.c; negative: not set */
-  PetscReal             zerofill; /* what cells without mass got, in units of the derivative's coefficient; 0: nothing was looked for */
-  PetscInt              nzero;    /* their number, where it was */
-  PetscBool             filled;   /* form.mass has it */
+  void                 *cycledata; /* of the inner PC that the cycle belongs to */
+  /* relaxation weight of the nodal solvers on a device: what was asked for, what is; 0: nothing */
+  PetscReal nodalweight, nodalused;
+  PetscBool built; /* the pattern exists */
+  PetscBool viewspectrum, spectrumdone;
+  PetscBool ignoreconvection, ignoreboundary;
+  PetscBool innerset; /* inner options were read */
+  PetscReal zeromass; /* -pc_lor_zero_mass, see pclorzeromass.c; negative: not set */
+  /* what cells without mass got, in units of the derivative's coefficient; 0: nothing was looked for */
+  PetscReal zerofill;
+  PetscInt  nzero;  /* their number, where it was */
+  PetscBool filled; /* form.mass has it */
 } PC_LOR;
 
 #define HOPS_NODAL_WEIGHT 1.5
@@ -160,7 +180,8 @@ PETSC_INTERN PetscErrorCode PCLORResetAuxiliary(PC_LOR *);
 PETSC_INTERN PetscErrorCode PCLORFindZeroMass(PC_LOR *, PetscBool zero[], PetscInt *n);
 PETSC_INTERN PetscErrorCode PCLORFillZeroMass(PC, PC_LOR *);
 #if HOPS_HAVE_HYPRE_DEVICE
-/* src/pc/lor/pclorauxdevice.c: the same where the space is on a device; nodes: the vertices of the nodal spaces */
+/* src/pc/lor/pclorauxdevice.c: the same where the space is on a device; nodes: the vertices of the nodal
+   spaces */
 PETSC_INTERN PetscErrorCode PCLORSetAuxiliaryDevice(PC inner, PC_LOR *, HopsSpace nodes);
 /* nodes to be taken for AMS's interior nodes, of a vector on the device */
 #endif
@@ -170,10 +191,13 @@ typedef enum {
   HOPS_DS_DIFFUSION,
   HOPS_DS_MASS
 } HopsDSTerm;
-/* cf = NULL where the DS has no such term; terms that would be dropped raise an error unless the flags allow it */
-PETSC_INTERN PetscErrorCode HopsCoefficientCreateDS(DM, HopsDSTerm, PetscBool preconditioner, PetscBool ignoreconvection, HopsCoefficient *);
+/* cf = NULL where the DS has no such term; terms that would be dropped raise an error unless the flags allow
+   it */
+PETSC_INTERN PetscErrorCode HopsCoefficientCreateDS(DM, HopsDSTerm, PetscBool preconditioner, PetscBool ignoreconvection,
+                                                    HopsCoefficient *);
 struct _HopsTensorForm;
-/* appends the boundary Jacobians g0 of a scalar field's PetscDS as Robin terms (src/form/ds/faceds.c); others are refused */
+/* appends the boundary Jacobians g0 of a scalar field's PetscDS as Robin terms (src/form/ds/faceds.c); others
+   are refused */
 PETSC_INTERN PetscErrorCode HopsRobinCreateDS(struct _HopsTensorForm *, HopsSpace, HopsRobin *);
 PETSC_INTERN PetscErrorCode HopsCoefficientCreateTensor(struct _HopsTensorForm *, HopsDSTerm, HopsCoefficient *);
 PETSC_INTERN PetscErrorCode HopsDSCheck(DM);

@@ -1,14 +1,15 @@
-/* Operations of a back end that assembles the low-order-refined matrix on a device, where each row is written by its owner. */
+/* Operations of a back end that assembles the low-order-refined matrix on a device, where each row is written
+   by its owner. */
 #pragma once
 #include <hops/private/hopsimpl.h>
 
 /*
-  Rows of a matrix: n rows from L index `first` (owned unknowns, or ghosts). Columns are free L indices, or others from nT + nG on
-  for what only received entries know. Those below `split` are in block 0, the others in block 1; both are CSR. All pointers are
-  to the device's memory.
+  Rows of a matrix: n rows from L index `first` (owned unknowns, or ghosts). Columns are free L indices, or
+  others from nT + nG on for what only received entries know. Those below `split` are in block 0, the others
+  in block 1; both are CSR. All pointers are to the device's memory.
 
-  A row lists its diagonal entry first, then its columns as its cells, in ascending order, meet them: along the axes, then
-  across faces, then those received; or all ascending, where `sorted`.
+  A row lists its diagonal entry first, then its columns as its cells, in ascending order, meet them: along
+  the axes, then across faces, then those received; or all ascending, where `sorted`.
 */
 typedef struct {
   PetscInt     first, n, split;
@@ -25,17 +26,22 @@ typedef struct {
   PetscBool    placed;  /* places are those of the final pattern: the back end's own */
   PetscBool    anylong; /* set by CountRows(): some row has more columns than a row's table, or a thread's list */
 
-  unsigned long long *place; /* [nplace] or more: where what cells add to the rows goes, the back end's own; made with the lengths in H1, else when values are asked for */
+  /* [nplace] or more: where what cells add to the rows goes, the back end's own; made with the lengths in H1,
+     else when values are asked for */
+  unsigned long long *place;
   int                 place0, nplace;
 } HopsLORRows;
 
 /*
-  A matrix of the lattice's topology: row l is that of entry i of any cell of `to` that sees unknown l, in which n columns at most are
-  entries of the cell in `from`. Values are the signs of table, turned where one of the spaces turns the unknown; or scale[l] / n in all columns.
+  A matrix of the lattice's topology: row l is that of entry i of any cell of `to` that sees unknown l, in
+  which n columns at most are entries of the cell in `from`. Values are the signs of table, turned where one
+  of the spaces turns the unknown; or scale[l] / n in all columns.
 */
 typedef struct {
-  HopsSpace     to, from;
-  const int    *cell;   /* [ncells] cells of `to` in the order of `from`, or NULL where they are the same; on the device, as the next two */
+  HopsSpace to, from;
+  /* [ncells] cells of `to` in the order of `from`, or NULL where they are the same; on the device, as the
+     next two */
+  const int    *cell;
   const int    *table;  /* [to->ne][n] 2 * entry of `from` + 1 where it is subtracted, or -1 */
   int           n;      /* at most 6 */
   const double *scale;  /* [nT] or NULL */
@@ -46,18 +52,22 @@ typedef struct {
 } HopsDeviceIncidence;
 
 /*
-  Masks are those of HopsBackendOps.LORCouplings(), one for each cell: new ones belong to the vertex data, old ones to the pattern.
+  Masks are those of HopsBackendOps.LORCouplings(), one for each cell: new ones belong to the vertex data, old
+  ones to the pattern.
 */
 struct _HopsLORDeviceOps {
   /* memory that is cheap to take and to give back, in the order of the stream */
   PetscErrorCode (*Malloc)(size_t bytes, void **);
   PetscErrorCode (*Free)(void **);
   PetscErrorCode (*CopyWithin)(void *dst, const void *src, size_t bytes);
-  /* geometry factors and mass at the nodes of cells first..first+n-1 (first = 0 starts anew), and new masks; without `mixed` the
-     off-diagonal factors are not kept; a cell where all are below droptol gets no mask. bad: a cell with a determinant that is not positive, or -1 */
-  PetscErrorCode (*VertexData)(HopsLORKernel, PetscInt first, PetscInt n, const HopsValues *kappa, const HopsValues *mass, PetscBool mixed, PetscReal tol, PetscReal droptol, PetscInt *bad);
+  /* geometry factors and mass at the nodes of cells first..first+n-1 (first = 0 starts anew), and new masks;
+     without `mixed` the off-diagonal factors are not kept; a cell where all are below droptol gets no mask.
+     bad: a cell with a determinant that is not positive, or -1 */
+  PetscErrorCode (*VertexData)(HopsLORKernel, PetscInt first, PetscInt n, const HopsValues *kappa, const HopsValues *mass,
+                               PetscBool mixed, PetscReal tol, PetscReal droptol, PetscInt *bad);
   PetscErrorCode (*FreeVertexData)(HopsLORKernel);
-  /* covered: the old masks hold the new ones; coupled: some new mask is not zero. adopt: the new ones become the old ones */
+  /* covered: the old masks hold the new ones; coupled: some new mask is not zero. adopt: the new ones become
+     the old ones */
   PetscErrorCode (*CompareMasks)(HopsLORKernel, PetscBool adopt, PetscBool *covered, PetscBool *coupled);
   /* in this order: row pointers and nnz; columns, with used[c - split] = 1 for those of block 1; values */
   PetscErrorCode (*CountRows)(HopsLORKernel, HopsLORRows *);
@@ -65,15 +75,18 @@ struct _HopsLORDeviceOps {
   PetscErrorCode (*MapColumns)(HopsLORKernel, HopsLORRows *); /* block 1 by rows->map */
   PetscErrorCode (*FillValues)(HopsLORKernel, HopsLORRows *);
   PetscErrorCode (*AddReceived)(HopsLORKernel, HopsLORRows *, const PetscScalar x[]); /* x as xj */
-  /* diagonal entries of the rows that lie among idx[n] (L indices, distinct): += x[i], or = 1 where x is NULL */
+  /* diagonal entries of the rows that lie among idx[n] (L indices, distinct): += x[i], or = 1 where x is NULL
+     */
   PetscErrorCode (*SetDiagonal)(HopsLORKernel, HopsLORRows *, PetscInt n, const PetscInt idx[], const PetscScalar x[]);
-  /* rows of an incidence, columns ascending: row pointers and nnz; columns (used[] as in FillColumns()) and values. missing: unknowns that no cell sees,
-     essential ones apart, whose rows are empty */
+  /* rows of an incidence, columns ascending: row pointers and nnz; columns (used[] as in FillColumns()) and
+     values. missing: unknowns that no cell sees, essential ones apart, whose rows are empty */
   PetscErrorCode (*IncidenceCount)(const HopsDeviceIncidence *, HopsLORRows *, PetscInt *missing);
-  /* where all rows have n columns and none is in block 1: all at once, no counting; ok is false where that is not so after all */
+  /* where all rows have n columns and none is in block 1: all at once, no counting; ok is false where that is
+     not so after all */
   PetscErrorCode (*IncidenceFull)(const HopsDeviceIncidence *, HopsLORRows *, PetscBool *ok);
   PetscErrorCode (*IncidenceFill)(const HopsDeviceIncidence *, HopsLORRows *, unsigned char used[]);
-  /* unit vectors in the space, v[d][nT]: integrals along edges or through faces of the lattice, whose faces are taken to be bilinear */
+  /* unit vectors in the space, v[d][nT]: integrals along edges or through faces of the lattice, whose faces
+     are taken to be bilinear */
   PetscErrorCode (*UnitVectors)(HopsSpace, PetscScalar *v[3]);
   PetscErrorCode (*Wait)(HopsLORKernel); /* for all streams: another library has its own */
 };

@@ -17,7 +17,8 @@ HOPS_HOST_DEVICE PetscReal HopsMapAbs(PetscReal x)
   return x < 0 ? -x : x;
 }
 
-/* Are the values X[n^dim] at the nodes s in [0,1] linear along every line? Lines in x, then in y on their ends, then in z on the ends of those */
+/* Are the values X[n^dim] at the nodes s in [0,1] linear along every line? Lines in x, then in y on their
+   ends, then in z on the ends of those */
 HOPS_HOST_DEVICE int HopsCellIsMultilinear(int dim, int n, const PetscReal s[], const PetscReal X[], PetscReal tol)
 {
   for (int d = 0, stride = 1; d < dim; ++d, stride *= n)
@@ -32,8 +33,8 @@ HOPS_HOST_DEVICE int HopsCellIsMultilinear(int dim, int n, const PetscReal s[], 
   return 1;
 }
 
-/* 0: one coordinate X[n^dim] of a cell is affine; 1: bi- or trilinear; 2: neither. A node may be off by a few units in the last place of its
-   coordinates, or 1e-13 of the cell's size */
+/* 0: one coordinate X[n^dim] of a cell is affine; 1: bi- or trilinear; 2: neither. A node may be off by a few
+   units in the last place of its coordinates, or 1e-13 of the cell's size */
 HOPS_HOST_DEVICE int HopsCellMapKind(int dim, int n, const PetscReal s[], const PetscReal X[])
 {
   PetscReal x[8], size = 0, tol;

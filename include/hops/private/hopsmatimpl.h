@@ -43,7 +43,8 @@ PETSC_INTERN PetscErrorCode MatPASetUp_Private(Mat, Mat_PA *);
 PETSC_INTERN PetscErrorCode MatPAReset(Mat_PA *);    /* drops the quadrature data and the rule */
 PETSC_INTERN PetscErrorCode MatPAFreeWork(Mat_PA *); /* drops xg and yg, before the space goes */
 PETSC_INTERN PetscErrorCode MatPASetTerm(Mat, Mat_PA *, HopsCoefficient *term, HopsCoefficient cf);
-PETSC_INTERN PetscErrorCode MatPAChanged(Mat, Mat_PA *, PetscBool layout);    /* a coefficient is new; layout: a term came or went */
+/* a coefficient is new; layout: a term came or went */
+PETSC_INTERN PetscErrorCode MatPAChanged(Mat, Mat_PA *, PetscBool layout);
 PETSC_INTERN PetscErrorCode HopsFormAssemble(Mat, Mat_PA *, MatReuse, Mat *); /* families other than H1 */
 PETSC_INTERN PetscErrorCode HopsPreallocate(HopsSpace, const PetscInt gidx[], const PetscScalar zero[], PetscInt row[], Mat);
 PETSC_INTERN PetscErrorCode MatPASetUpGeometry(Mat, Mat_PA *, PetscBool *done); /* src/mat/pa/matpageometry.c */
@@ -52,7 +53,8 @@ PETSC_INTERN PetscErrorCode MatPAGetArrays(HopsSpace, Vec x, Vec y, const PetscS
 PETSC_INTERN PetscErrorCode MatPARestoreArrays(HopsSpace, Vec x, Vec y, const PetscScalar **, PetscScalar **);
 PETSC_INTERN PetscErrorCode MatConvert_PA_AIJ(Mat, MatType, MatReuse, Mat *);
 
-/* src/mat/pa/matpaalgebra.c: operators that were changed as matrices are; new terms, or a new state, of the form end that */
+/* src/mat/pa/matpaalgebra.c: operators that were changed as matrices are; new terms, or a new state, of the
+   form end that */
 PETSC_INTERN PetscErrorCode MatPASetAlgebra(Mat);
 PETSC_INTERN PetscErrorCode MatPASumDestroy(Mat_PA *);
 PETSC_INTERN PetscErrorCode MatPASumCopy(Mat, Mat);
@@ -64,15 +66,18 @@ PETSC_INTERN PetscErrorCode MatPASumView(Mat_PA *, PetscViewer);
 /* raises an error unless A is its form, or where scalable a positive multiple of it */
 PETSC_INTERN PetscErrorCode MatPACheckForm(Mat, PetscBool scalable, const char what[]);
 
-/* src/sys/refuse.c: for all of hops' matrices, what PETSc calls without asking for it raises an error that names the remedy */
+/* src/sys/refuse.c: for all of hops' matrices, what PETSc calls without asking for it raises an error that
+   names the remedy */
 PETSC_INTERN PetscErrorCode HopsMatRefuseRows(Mat);
 
-/* src/form/faces.c: terms on boundary faces. Node picture of a face: E-vector nodes with the face's direction fixed, the others
-   in ascending order of direction, lowest fastest. */
+/* src/form/faces.c: terms on boundary faces. Node picture of a face: E-vector nodes with the face's direction
+   fixed, the others in ascending order of direction, lowest fastest. */
 PETSC_INTERN PetscErrorCode HopsFaceNodes(PetscInt dim, PetscInt n, PetscInt face, PetscInt node[]);
 /* out[f][q] = alpha * surface element at the points of `basis` on each face */
-PETSC_INTERN PetscErrorCode HopsFaceEvaluate(HopsSpace, const HopsBasis *, PetscInt n, const PetscInt cells[], const PetscInt faces[], HopsCoefficient alpha, PetscScalar out[]);
+PETSC_INTERN PetscErrorCode HopsFaceEvaluate(HopsSpace, const HopsBasis *, PetscInt n, const PetscInt cells[],
+                                             const PetscInt faces[], HopsCoefficient alpha, PetscScalar out[]);
 PETSC_INTERN PetscErrorCode HopsRobinSetUp(HopsSpace, const HopsBasis *, HopsRobin);
-PETSC_INTERN PetscErrorCode HopsRobinApply(HopsSpace, const HopsBasis *, HopsRobin, const PetscScalar x[], const PetscScalar xg[], PetscScalar y[], PetscScalar yg[]);
+PETSC_INTERN PetscErrorCode HopsRobinApply(HopsSpace, const HopsBasis *, HopsRobin, const PetscScalar x[], const PetscScalar xg[],
+                                           PetscScalar y[], PetscScalar yg[]);
 PETSC_INTERN PetscErrorCode HopsRobinDiagonal(HopsSpace, const HopsBasis *, HopsRobin, PetscScalar d[], PetscScalar dg[]);
 PETSC_INTERN PetscErrorCode HopsRobinDestroy(HopsRobin *);

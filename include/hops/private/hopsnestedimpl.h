@@ -1,16 +1,19 @@
-/* Nested spaces: how the cells of a refined mesh lie in those of the coarse one, and what is built on that. */
+/* Nested spaces: how the cells of a refined mesh lie in those of the coarse one, and what is built on that.
+   */
 #pragma once
 #include <hops/private/hopsmatimpl.h>
 
 /*
-  A fine space and a coarse one, either on the same mesh (lower order) or on the mesh of which the fine one is the uniform
-  refinement. Along direction d of the coarse cell the child fills the lower or the upper half, and runs along one of its own
-  directions, forwards or backwards. Node picture of the macro cell that the children of a coarse cell form (2D, fine order 2): its
-  nodes are numbered in the coarse cell's directions, x fastest, those between children once.
+  A fine space and a coarse one, either on the same mesh (lower order) or on the mesh of which the fine one is
+  the uniform refinement. Along direction d of the coarse cell the child fills the lower or the upper half,
+  and runs along one of its own directions, forwards or backwards. Node picture of the macro cell that the
+  children of a coarse cell form (2D, fine order 2): its nodes are numbered in the coarse cell's directions, x
+  fastest, those between children once.
 
      20--21--22--23--24
      |       |       |
-     15  16  17  18  19       2 order + 1 nodes per direction; on the same mesh the macro cell is the cell itself
+     15  16  17  18  19       2 order + 1 nodes per direction; on the same mesh the macro cell is the cell
+     itself
      |       |       |
      10--11--12--13--14
      |       |       |
@@ -31,13 +34,15 @@ typedef struct {
 /* refuses meshes that are not nested, and children on other ranks than their parents; collective */
 PETSC_INTERN PetscErrorCode HopsNestedCreate(HopsSpace coarse, HopsSpace fine, HopsNested *);
 PETSC_INTERN PetscErrorCode HopsNestedDestroy(HopsNested *);
-/* the coarse point of each vertex of the refined mesh (both DMPLEX); ok is false where it is no uniform refinement; collective */
-PETSC_INTERN PetscErrorCode HopsNestedVertices(DM coarse, DM fine, PetscInt *vStart, PetscInt *vEnd, PetscInt *source[], PetscBool *ok);
+/* the coarse point of each vertex of the refined mesh (both DMPLEX); ok is false where it is no uniform
+   refinement; collective */
+PETSC_INTERN PetscErrorCode HopsNestedVertices(DM coarse, DM fine, PetscInt *vStart, PetscInt *vEnd, PetscInt *source[],
+                                               PetscBool *ok);
 /* are these the same mesh (clones)? */
 PETSC_INTERN PetscErrorCode HopsPlexSameMesh(DM, DM, PetscBool *);
 
-/* macro[k], k < (nhalf order + 1)^dim: L-vector index in the fine space of the macro cell's nodes; for node i of child f its
-   place there */
+/* macro[k], k < (nhalf order + 1)^dim: L-vector index in the fine space of the macro cell's nodes; for node i
+   of child f its place there */
 static inline PetscInt HopsNestedNode(const HopsNested *n, PetscInt order, PetscInt f, const PetscInt ijk[])
 {
   const PetscInt M = n->nhalf * order + 1;
@@ -52,7 +57,8 @@ static inline PetscInt HopsNestedNode(const HopsNested *n, PetscInt order, Petsc
 }
 PETSC_INTERN PetscErrorCode HopsNestedMacro(const HopsNested *, HopsSpace fine, PetscInt c, int macro[]);
 
-/* the half of a macro cell's direction in which the point x of [-1,1] lies, and where; 0 belongs to the lower half */
+/* the half of a macro cell's direction in which the point x of [-1,1] lies, and where; 0 belongs to the lower
+   half */
 static inline PetscInt HopsNestedHalf(const HopsNested *n, PetscReal x, PetscReal *y)
 {
   const PetscInt h = n->nhalf == 2 && x > 0.0 ? 1 : 0;
@@ -61,12 +67,15 @@ static inline PetscInt HopsNestedHalf(const HopsNested *n, PetscReal x, PetscRea
   return h;
 }
 
-/* src/space/hierarchy/coarsespace.c: a space of lower order, or on a coarser mesh, that takes essential boundary and element
-   maps from the fine one */
-PETSC_INTERN PetscErrorCode HopsCoefficientCoarsen(HopsCoefficient, const HopsNested *, HopsSpace coarse, HopsSpace fine, PetscInt q_1d, HopsCoefficient *);
+/* src/space/hierarchy/coarsespace.c: a space of lower order, or on a coarser mesh, that takes essential
+   boundary and element maps from the fine one */
+PETSC_INTERN PetscErrorCode HopsCoefficientCoarsen(HopsCoefficient, const HopsNested *, HopsSpace coarse, HopsSpace fine,
+                                                   PetscInt q_1d, HopsCoefficient *);
 
-/* adds to the operator A on the coarse space the Robin terms of the fine one, whose quadrature rule is `basis` */
-PETSC_INTERN PetscErrorCode HopsRobinCoarsen(HopsRobin, const HopsNested *, HopsSpace coarse, HopsSpace fine, const HopsBasis *basis, Mat A);
+/* adds to the operator A on the coarse space the Robin terms of the fine one, whose quadrature rule is
+   `basis` */
+PETSC_INTERN PetscErrorCode HopsRobinCoarsen(HopsRobin, const HopsNested *, HopsSpace coarse, HopsSpace fine,
+                                             const HopsBasis *basis, Mat A);
 
 PETSC_INTERN PetscErrorCode MatCreate_HopsInterp(Mat);
 PETSC_INTERN PetscErrorCode MatHopsInterpGetKernel(Mat, HopsInterpKernel *); /* borrowed */

@@ -24,14 +24,16 @@ typedef struct {
   Vec          t, x, rv;    /* A z; owned entries of z and of r as vectors */
   PetscInt     condensemax; /* what was asked for; see HopsPatchOptions */
   PetscBool    condenseset;
-  PetscInt64   count[2][HOPS_PATCH_NSOLVERS];   /* patches of all ranks: vertex, element; by HopsPatchSolver */
-  PetscInt64   factors, different, schur, size; /* 1D factors, different condensed patches and bytes of their inverses, largest dense patch */
+  PetscInt64   count[2][HOPS_PATCH_NSOLVERS]; /* patches of all ranks: vertex, element; by HopsPatchSolver */
+  /* 1D factors, different condensed patches and bytes of their inverses, largest dense patch */
+  PetscInt64 factors, different, schur, size;
 } PC_PATCHFD;
 
 PETSC_INTERN PetscErrorCode PCPATCHFDGetData(PC, PC_PATCHFD **);
 PETSC_INTERN PetscErrorCode PCPATCHFDReverse_Private(PC);
 
-/* src/pc/patchfd/patchfdsingle.c: z = B r on T-vectors in single precision where the back end works; mult is y = A x on them */
+/* src/pc/patchfd/patchfdsingle.c: z = B r on T-vectors in single precision where the back end works; mult is
+   y = A x on them */
 typedef PetscErrorCode (*HopsSingleMult)(void *ctx, const float x[], float y[]);
 typedef struct _HopsPatchSingle *HopsPatchSingle;
 PETSC_INTERN PetscErrorCode      HopsPatchSingleCreate(PC, HopsSingleMult, void *ctx, HopsPatchSingle *);

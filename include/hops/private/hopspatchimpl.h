@@ -1,12 +1,15 @@
-/* Patches of a space and their local solvers: what subspace-correction preconditioners are made of, on any back end. */
+/* Patches of a space and their local solvers: what subspace-correction preconditioners are made of, on any
+   back end. */
 #pragma once
 #include <hops/private/hopslorimpl.h>
 
 /*
-  What a patch needs to know of a cell. The form restricted to the cell is, or is replaced by, the tensor product
+  What a patch needs to know of a cell. The form restricted to the cell is, or is replaced by, the tensor
+  product
     sum_a d[a] A_a x (M_b, b != a)  +  m M x M (x M)
-  with the 1D stiffness A and mass M of the reference cell by the operator's own quadrature rule: d[a] is the mean over the
-  reference cell of det J (J^-1 kappa J^-T)_aa, m that of det J c. All entries are PetscReals, since cells travel between ranks.
+  with the 1D stiffness A and mass M of the reference cell by the operator's own quadrature rule: d[a] is the
+  mean over the reference cell of det J (J^-1 kappa J^-T)_aa, m that of det J c. All entries are PetscReals,
+  since cells travel between ranks.
 */
 typedef struct {
   PetscReal d[3], m;
@@ -29,8 +32,8 @@ typedef struct {
 } HopsPatchCells;
 
 /*
-  Factors of a 1D pencil, S^T M S = 1, S^T A S = diag(lambda), on consecutive nodes first..last of a row of up to three cells.
-  The first cell's weights are 1; robin adds to the first and last node of the stiffness.
+  Factors of a 1D pencil, S^T M S = 1, S^T A S = diag(lambda), on consecutive nodes first..last of a row of up
+  to three cells. The first cell's weights are 1; robin adds to the first and last node of the stiffness.
 */
 typedef struct {
   PetscInt  ncells, first, last; /* nodes of cell k: k p .. (k+1) p */
@@ -54,21 +57,26 @@ typedef enum {
 } HopsPatchSolver;
 
 /*
-  A condensed patch: a tensor star of cells whose forms are tensor products, each with factors of its own. Equal ones share their data.
-  The skeleton are the nodes on the planes through the vertex, in lexicographic order of the patch's nodes.
+  A condensed patch: a tensor star of cells whose forms are tensor products, each with factors of its own.
+  Equal ones share their data. The skeleton are the nodes on the planes through the vertex, in lexicographic
+  order of the patch's nodes.
 */
 typedef struct {
-  int       side[3]; /* cells along each axis, 1 for an axis that is not there */
-  PetscReal d[8][4]; /* of the cell with bits `pos` of sides: factors of A_a M M along the axes a of the star, and of M M M; the greatest of all is 1 */
-  PetscInt  n;       /* unknowns of the skeleton */
-  size_t    offset;  /* where the inverse of its Schur complement begins in the set's `schur`, row after row */
+  int side[3]; /* cells along each axis, 1 for an axis that is not there */
+  /* of the cell with bits `pos` of sides: factors of A_a M M along the axes a of the star, and of M M M; the
+     greatest of all is 1 */
+  PetscReal d[8][4];
+  PetscInt  n;      /* unknowns of the skeleton */
+  size_t    offset; /* where the inverse of its Schur complement begins in the set's `schur`, row after row */
 } HopsPatchCondensed;
 
 /*
-  A set of patches. Unknowns are numbered by a P-vector: [0,nT) owned by this rank, [nT,nT+nG) owned elsewhere, and one
-  entry nP-1 for what a tensor-product patch includes but the space constrains or lacks (read as zero, written in vain).
+  A set of patches. Unknowns are numbered by a P-vector: [0,nT) owned by this rank, [nT,nT+nG) owned
+  elsewhere, and one entry nP-1 for what a tensor-product patch includes but the space constrains or lacks
+  (read as zero, written in vain).
 
-  Node picture of the vertex patch of order 2 in 2D, + the unknowns (x fastest), o those that the patch leaves alone:
+  Node picture of the vertex patch of order 2 in 2D, + the unknowns (x fastest), o those that the patch leaves
+  alone:
 
      o   o   o   o   o
      o   +   +   +   o
@@ -87,14 +95,17 @@ struct _HopsPatches {
   unsigned char *dist;       /* entries: L1 distance in nodes from the patch's centre, for restricted variants */
   int (*size)[3];            /* [n] entries per direction; {number, 1, 1} of a dense patch */
   int (*factor)[3];          /* [n] 1D factors */
-  PetscReal (*scale)[6];     /* [n] local inverse = scale[4] S (sum_a scale[a] lambda_a + scale[3])^-1 S^T, of the tensor products times scale[5] */
-  PetscReal (*bound)[2];     /* [n] bounds of the spectrum of (local solver) (operator's matrix) before damping, from pointwise data */
-  unsigned char *solver;     /* [n] HopsPatchSolver */
-  unsigned char *element;    /* [n] 1 of an element patch */
-  PetscInt      *center;     /* [n] global index of the vertex; cell of an element patch */
-  int           *color;      /* [n] */
-  PetscInt      *dense;      /* [n] offset of the inverse in inv, of a dense patch; number in cond, of a condensed one */
-  PetscScalar   *inv;        /* row after row */
+  /* [n] local inverse = scale[4] S (sum_a scale[a] lambda_a + scale[3])^-1 S^T, of the tensor products times
+     scale[5] */
+  PetscReal (*scale)[6];
+  /* [n] bounds of the spectrum of (local solver) (operator's matrix) before damping, from pointwise data */
+  PetscReal (*bound)[2];
+  unsigned char *solver;  /* [n] HopsPatchSolver */
+  unsigned char *element; /* [n] 1 of an element patch */
+  PetscInt      *center;  /* [n] global index of the vertex; cell of an element patch */
+  int           *color;   /* [n] */
+  PetscInt      *dense;   /* [n] offset of the inverse in inv, of a dense patch; number in cond, of a condensed one */
+  PetscScalar   *inv;     /* row after row */
   PetscInt       ninv, invmax, ncolors;
   /* condensed patches; see src/patch/patchcondensed.c */
   PetscInt            ncond, cmax;
@@ -107,8 +118,9 @@ struct _HopsPatches {
   HopsPatchFactor    *factors;
   PetscReal          *values;
   PetscInt           *touchstart, *touch, ntouch, tmax; /* cells (numbers of HopsPatchCells) that contain unknowns of each patch */
-  PetscInt           *estart, next, xmax, *egid;        /* [n+1], entries: all nodes of the cells of an exact vertex patch, where sweeps are fused; else none */
-  int                *eidx;
+  /* [n+1], entries: all nodes of the cells of an exact vertex patch, where sweeps are fused; else none */
+  PetscInt *estart, next, xmax, *egid;
+  int      *eidx;
   int (*esize)[3];      /* [n] such nodes per direction */
   unsigned char *fused; /* [ncolors] all patches of a color are exact, on all ranks */
   PetscBool      fuse;
@@ -137,31 +149,39 @@ PETSC_INTERN PetscErrorCode HopsPatchCellsDestroy(HopsPatchCells *);
 /* ghost cells: those around owned vertices, or (all) those around any node of an own cell; collective */
 PETSC_INTERN PetscErrorCode HopsPatchCellsGrow(HopsPatchCells *, PetscBool all);
 /* are two corners of cells the same mesh vertex? The origin is a corner that both cells have */
-PETSC_INTERN PetscBool HopsPatchSameCorner(const HopsPatchCells *, const PetscInt c[2], const PetscInt corner[2], const PetscInt origin[2]);
-/* sends n records of ni integers and nr reals to ranks to[n]; what arrives is the caller's to free, in order of rank */
-PETSC_INTERN PetscErrorCode HopsPatchExchange(MPI_Comm, PetscInt n, const PetscInt to[], PetscInt ni, const PetscInt is[], PetscInt nr, const PetscReal rs[], PetscInt *nfrom, PetscInt *from[], PetscInt *ir[], PetscReal *rr[]);
-/* element matrices E[n][nn][nn] of cells (numbers of HopsPatchCells), computed where the cells live; collective */
+PETSC_INTERN PetscBool HopsPatchSameCorner(const HopsPatchCells *, const PetscInt c[2], const PetscInt corner[2],
+                                           const PetscInt origin[2]);
+/* sends n records of ni integers and nr reals to ranks to[n]; what arrives is the caller's to free, in order
+   of rank */
+PETSC_INTERN PetscErrorCode HopsPatchExchange(MPI_Comm, PetscInt n, const PetscInt to[], PetscInt ni, const PetscInt is[],
+                                              PetscInt nr, const PetscReal rs[], PetscInt *nfrom, PetscInt *from[], PetscInt *ir[],
+                                              PetscReal *rr[]);
+/* element matrices E[n][nn][nn] of cells (numbers of HopsPatchCells), computed where the cells live;
+   collective */
 PETSC_INTERN PetscErrorCode HopsPatchElementMatrices(const HopsPatchCells *, PetscInt n, const PetscInt cells[], PetscReal *E[]);
 
 /* src/patch/patch.c */
 PETSC_INTERN PetscErrorCode HopsPatchesCreate(const HopsForm *, const HopsBasis *, const HopsPatchOptions *, HopsPatches *);
 PETSC_INTERN PetscErrorCode HopsPatchesDestroy(HopsPatches *);
 /* appends a patch of `n` entries, with zeros for the rest */
-PETSC_INTERN PetscErrorCode HopsPatchesAppend(HopsPatches, PetscInt n, const PetscInt gid[], const unsigned char dist[], PetscInt ntouch, const PetscInt touch[]);
+PETSC_INTERN PetscErrorCode HopsPatchesAppend(HopsPatches, PetscInt n, const PetscInt gid[], const unsigned char dist[],
+                                              PetscInt ntouch, const PetscInt touch[]);
 
 /* src/patch/patchfactor.c */
 PETSC_INTERN PetscErrorCode HopsPatchFactorGet(HopsPatches, const HopsPatchLine *, int *factor);
 /*
-  A tensor-product patch whose entries with gid < 0 the space lacks: on the others, the inverse of the product on all entries times the
-  product has eigenvalues of 1 and more; the greatest of them
+  A tensor-product patch whose entries with gid < 0 the space lacks: on the others, the inverse of the product
+  on all entries times the product has eigenvalues of 1 and more; the greatest of them
 */
-PETSC_INTERN PetscErrorCode HopsPatchRestrictedBound(HopsPatches, const HopsPatchLine line[], const int factor[], const PetscReal scale[], const PetscInt gid[], PetscReal *lambda);
+PETSC_INTERN PetscErrorCode HopsPatchRestrictedBound(HopsPatches, const HopsPatchLine line[], const int factor[],
+                                                     const PetscReal scale[], const PetscInt gid[], PetscReal *lambda);
 /* equal integers for numbers that differ by rounding errors, nearly always */
 PETSC_INTERN PetscInt64 HopsPatchBits(PetscReal);
 /* the nearest of a coarse set of ratios, which lets surrogates share factors */
 PETSC_INTERN PetscReal HopsPatchRoundRatio(PetscReal);
 
-/* A patch to be inverted: its cells are in a list of their own, since their element matrices come from where they live */
+/* A patch to be inverted: its cells are in a list of their own, since their element matrices come from where
+   they live */
 typedef struct {
   PetscInt patch, ncells, *cells;
 } HopsPatchDense;

@@ -1,4 +1,5 @@
-/* The matrix-free operator of a form with full tensors: several fields and components, first-order terms, nonsymmetric tensors. */
+/* The matrix-free operator of a form with full tensors: several fields and components, first-order terms,
+   nonsymmetric tensors. */
 #pragma once
 #include <hops/private/hopsmatimpl.h>
 #include <hops/private/hopsfaceimpl.h>
@@ -13,7 +14,8 @@ typedef struct {
   MPI_Datatype unit;
 } HopsPASide;
 
-/* The tensors of a pair of fields; operators of blocks share those of the whole, which makes new ones for its next state */
+/* The tensors of a pair of fields; operators of blocks share those of the whole, which makes new ones for its
+   next state */
 typedef struct {
   PetscInt              refct;
   const HopsBackendOps *backend; /* where base and q lie */
@@ -59,11 +61,14 @@ PETSC_INTERN PetscErrorCode HopsPATensorDiagonalDevice(HopsPATensor, Vec d);
 PETSC_INTERN PetscErrorCode HopsPATensorDestroyDevice(HopsPATensor);
 
 /* fields[i] is the field of nodes[i] */
-PETSC_INTERN PetscErrorCode HopsPATensorCreate(HopsTensorForm, PetscInt ntest, const PetscInt testfields[], HopsNodes const test[], PetscInt ntrial, const PetscInt trialfields[], HopsNodes const trial[], HopsPATensor *);
+PETSC_INTERN PetscErrorCode HopsPATensorCreate(HopsTensorForm, PetscInt ntest, const PetscInt testfields[], HopsNodes const test[],
+                                               PetscInt ntrial, const PetscInt trialfields[], HopsNodes const trial[],
+                                               HopsPATensor *);
 PETSC_INTERN PetscErrorCode HopsPATensorSetVecType(HopsPATensor, Mat);
 PETSC_INTERN PetscErrorCode HopsPATensorDestroy(HopsPATensor *);
 PETSC_INTERN PetscErrorCode HopsPATensorSetUp(HopsPATensor, const HopsBasis *rule, const HopsBasis *face);
-/* what a set-up with the whole's rule makes, but for the tensors, which are the whole's; blocks[i] is the whole's block of block i */
+/* what a set-up with the whole's rule makes, but for the tensors, which are the whole's; blocks[i] is the
+   whole's block of block i */
 PETSC_INTERN PetscErrorCode HopsPATensorShare(HopsPATensor whole, const HopsBasis *face, const PetscInt blocks[], HopsPATensor);
 PETSC_INTERN PetscErrorCode HopsPATensorMult(HopsPATensor, PetscBool transpose, Vec x, Vec y);
 PETSC_INTERN PetscErrorCode HopsPATensorDiagonal(HopsPATensor, Vec d);

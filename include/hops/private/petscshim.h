@@ -4,7 +4,7 @@
 #include <petscsys.h>
 
 #if defined(PETSC_USE_COMPLEX) || !defined(PETSC_USE_REAL_DOUBLE)
-  #error "hops needs a PETSc with real double-precision scalars: use libpetsc-real-dev, or configure with --with-scalar-type=real --with-precision=double"
+  #error "hops needs a PETSc with real scalars in double precision (Debian: libpetsc-real-dev; configure: --with-scalar-type=real)"
 #endif
 #if PETSC_VERSION_LT(3, 18, 0)
   #error "hops needs PETSc 3.18 or newer"
@@ -46,10 +46,16 @@ typedef PetscOptionItems *HopsOptionItems;
 #endif
 
 /* a pointwise Jacobian function of a PetscDS */
-typedef void (*HopsPointJac)(PetscInt, PetscInt, PetscInt, const PetscInt[], const PetscInt[], const PetscScalar[], const PetscScalar[], const PetscScalar[], const PetscInt[], const PetscInt[], const PetscScalar[], const PetscScalar[], const PetscScalar[], PetscReal, PetscReal, const PetscReal[], PetscInt, const PetscScalar[], PetscScalar[]);
+typedef void (*HopsPointJac)(PetscInt, PetscInt, PetscInt, const PetscInt[], const PetscInt[], const PetscScalar[],
+                             const PetscScalar[], const PetscScalar[], const PetscInt[], const PetscInt[], const PetscScalar[],
+                             const PetscScalar[], const PetscScalar[], PetscReal, PetscReal, const PetscReal[], PetscInt,
+                             const PetscScalar[], PetscScalar[]);
 
 /* a pointwise boundary Jacobian function of a PetscDS */
-typedef void (*HopsBdPointJac)(PetscInt, PetscInt, PetscInt, const PetscInt[], const PetscInt[], const PetscScalar[], const PetscScalar[], const PetscScalar[], const PetscInt[], const PetscInt[], const PetscScalar[], const PetscScalar[], const PetscScalar[], PetscReal, PetscReal, const PetscReal[], const PetscReal[], PetscInt, const PetscScalar[], PetscScalar[]);
+typedef void (*HopsBdPointJac)(PetscInt, PetscInt, PetscInt, const PetscInt[], const PetscInt[], const PetscScalar[],
+                               const PetscScalar[], const PetscScalar[], const PetscInt[], const PetscInt[], const PetscScalar[],
+                               const PetscScalar[], const PetscScalar[], PetscReal, PetscReal, const PetscReal[], const PetscReal[],
+                               PetscInt, const PetscScalar[], PetscScalar[]);
 
 #if PETSC_VERSION_GE(3, 19, 0)
   #define HopsDMGetCellDS(dm, cell, ds)  DMGetCellDS(dm, cell, ds, NULL)
@@ -83,9 +89,11 @@ typedef void (*HopsBdPointJac)(PetscInt, PetscInt, PetscInt, const PetscInt[], c
 #endif
 
 #if PETSC_VERSION_GE(3, 22, 0)
-  #define HopsDMPlexCreateBox(comm, dim, simplex, faces, dm) DMPlexCreateBoxMesh(comm, dim, simplex, faces, NULL, NULL, NULL, PETSC_TRUE, 0, PETSC_TRUE, dm)
+  #define HopsDMPlexCreateBox(comm, dim, simplex, faces, dm) \
+    DMPlexCreateBoxMesh(comm, dim, simplex, faces, NULL, NULL, NULL, PETSC_TRUE, 0, PETSC_TRUE, dm)
 #else
-  #define HopsDMPlexCreateBox(comm, dim, simplex, faces, dm) DMPlexCreateBoxMesh(comm, dim, simplex, faces, NULL, NULL, NULL, PETSC_TRUE, dm)
+  #define HopsDMPlexCreateBox(comm, dim, simplex, faces, dm) \
+    DMPlexCreateBoxMesh(comm, dim, simplex, faces, NULL, NULL, NULL, PETSC_TRUE, dm)
 #endif
 
 /* a PetscContainer's own destructor */
@@ -134,5 +142,6 @@ PETSC_EXTERN PetscBool use_gpu_aware_mpi; /* declared by petscimpl.h */
   #define HOPS_HAVE_HYPRE_DEVICE 0
 #endif
 
-/* hypre's solver inside a PCHYPRE, for which PETSc has no function: the first member of its data in all supported versions */
+/* hypre's solver inside a PCHYPRE, for which PETSc has no function: the first member of its data in all
+   supported versions */
 #define HopsPCHYPREGetSolver(pc) (*(HYPRE_Solver *)(pc)->data)

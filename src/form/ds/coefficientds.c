@@ -1,4 +1,5 @@
-/* Coefficients of a scalar diffusion-reaction form, read off the Jacobian functions g0 and g3 of a PetscDS. */
+/* Coefficients of a scalar diffusion-reaction form, read off the Jacobian functions g0 and g3 of a PetscDS.
+   */
 #include <hops/private/hopslorimpl.h>
 #include <hops/private/hopsdsimpl.h>
 
@@ -7,13 +8,15 @@ typedef struct {
   HopsDSTerm     term;
 } HopsDSContext;
 
-static PetscErrorCode HopsCoefficientEvaluate_DS(HopsCoefficient cf, HopsSpace sp, PetscInt first, PetscInt n, const HopsBasis *basis, const PetscReal x[], PetscScalar out[])
+static PetscErrorCode HopsCoefficientEvaluate_DS(HopsCoefficient cf, HopsSpace sp, PetscInt first, PetscInt n,
+                                                 const HopsBasis *basis, const PetscReal x[], PetscScalar out[])
 {
   HopsDSContext *ctx = (HopsDSContext *)cf->ctx;
-  const PetscInt dim = sp->dim, nq = PetscPowInt(basis->Q, dim), kind = ctx->term == HOPS_DS_MASS ? 0 : 3, size = kind ? dim * dim : 1;
-  HopsBasis      geom;
-  PetscReal     *J;
-  PetscScalar   *v, *g[4] = {NULL, NULL, NULL, NULL};
+  const PetscInt dim = sp->dim, nq = PetscPowInt(basis->Q, dim), kind = ctx->term == HOPS_DS_MASS ? 0 : 3,
+                 size = kind ? dim * dim : 1;
+  HopsBasis    geom;
+  PetscReal   *J;
+  PetscScalar *v, *g[4] = {NULL, NULL, NULL, NULL};
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc2(n * nq * dim * dim, &J, kind ? n * nq * size : 0, &v));
@@ -27,7 +30,12 @@ static PetscErrorCode HopsCoefficientEvaluate_DS(HopsCoefficient cf, HopsSpace s
 
     for (PetscInt i = 0, k = 0; i < dim; ++i)
       for (PetscInt j = i; j < dim; ++j) {
-        PetscCheck(!(PetscAbsScalar(t[i * dim + j] - t[j * dim + i]) > 1e-10 * (PetscAbsScalar(t[i * dim + i]) + PetscAbsScalar(t[j * dim + j]))), PETSC_COMM_SELF, PETSC_ERR_SUP, "The diffusion tensor of the PetscDS is not symmetric in cell %" PetscInt_FMT ": hops works on symmetric ones; for others use -mat_pa_general", sp->cell[first + q / nq]);
+        PetscCheck(!(PetscAbsScalar(t[i * dim + j] - t[j * dim + i]) >
+                     1e-10 * (PetscAbsScalar(t[i * dim + i]) + PetscAbsScalar(t[j * dim + j]))),
+                   PETSC_COMM_SELF, PETSC_ERR_SUP,
+                   "The diffusion tensor of the PetscDS is not symmetric in cell %" PetscInt_FMT
+                   ": hops works on symmetric ones; for others use -mat_pa_general",
+                   sp->cell[first + q / nq]);
         out[q * cf->nc + k++] = t[i * dim + j];
       }
   }
@@ -52,7 +60,8 @@ PetscErrorCode HopsCoefficientCreateTensor(HopsTensorForm form, HopsDSTerm term,
   *cf = NULL;
   if (!form->has[term == HOPS_DS_MASS ? 0 : 3]) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(DMGetDimension(form->dm, &dim));
-  PetscCall(HopsCoefficientCreate_Private(PetscObjectComm((PetscObject)form->dm), term == HOPS_DS_MASS ? 1 : dim * (dim + 1) / 2, "PetscDS", cf));
+  PetscCall(HopsCoefficientCreate_Private(PetscObjectComm((PetscObject)form->dm), term == HOPS_DS_MASS ? 1 : dim * (dim + 1) / 2,
+                                          "PetscDS", cf));
   PetscCall(PetscNew(&ctx));
   ++form->refct;
   ctx->form         = form;
@@ -64,15 +73,24 @@ PetscErrorCode HopsCoefficientCreateTensor(HopsTensorForm form, HopsDSTerm term,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsCoefficientCreateDS(DM dm, HopsDSTerm term, PetscBool preconditioner, PetscBool ignoreconvection, HopsCoefficient *cf)
+PetscErrorCode HopsCoefficientCreateDS(DM dm, HopsDSTerm term, PetscBool preconditioner, PetscBool ignoreconvection,
+                                       HopsCoefficient *cf)
 {
   HopsTensorForm form;
 
   PetscFunctionBegin;
   PetscCall(HopsTensorFormCreateDS(dm, preconditioner, &form));
-  PetscCheck(form->fields->nf == 1, PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP, "The DM has %" PetscInt_FMT " fields where a scalar coefficient is wanted: use -dm_mat_type pa, which takes several, or PCFIELDSPLIT", form->fields->nf);
-  PetscCheck(form->nc == 1, PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP, "The field has %" PetscInt_FMT " components where a scalar coefficient is wanted: use -dm_mat_type pa, or PCLOR on the DM itself, which take several", form->nc);
-  PetscCheck(ignoreconvection || (!form->has[1] && !form->has[2]), PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP, "The form has a first-order term (g1 or g2 of its PetscDS), which a diffusion-reaction operator does not hold: let PCLOR take the form from the DM, or, to precondition with its symmetric part, use -pc_lor_ignore convection");
+  PetscCheck(form->fields->nf == 1, PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP,
+             "The DM has %" PetscInt_FMT
+             " fields where a scalar coefficient is wanted: use -dm_mat_type pa, which takes several, or PCFIELDSPLIT",
+             form->fields->nf);
+  PetscCheck(form->nc == 1, PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP,
+             "The field has %" PetscInt_FMT
+             " components where a scalar coefficient is wanted: use -dm_mat_type pa, or PCLOR on the DM itself, which take several",
+             form->nc);
+  PetscCheck(ignoreconvection || (!form->has[1] && !form->has[2]), PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP,
+             "The form has a first-order term (g1 or g2 of its PetscDS), which a diffusion-reaction operator does not hold: let "
+             "PCLOR take the form from the DM, or, to precondition with its symmetric part, use -pc_lor_ignore convection");
   PetscCall(HopsCoefficientCreateTensor(form, term, cf));
   PetscCall(HopsTensorFormDestroy(&form));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -91,7 +109,9 @@ PetscErrorCode HopsDSCheck(DM dm)
     DMLabel region;
 
     PetscCall(HopsDMGetRegionLabel(dm, s, &region));
-    PetscCheck(nds == 1 || region, PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP, "The DM has a PetscDS for the whole mesh beside those of regions, whose terms PETSc adds up where they overlap: give each region one PetscDS and its own label (DMSetRegionNumDS())");
+    PetscCheck(nds == 1 || region, PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP,
+               "The DM has a PetscDS for the whole mesh beside those of regions, whose terms PETSc adds up where they overlap: "
+               "give each region one PetscDS and its own label (DMSetRegionNumDS())");
     PetscCall(HopsDMGetRegionDS(dm, s, &ds));
     PetscCall(HopsRegionCheckKeys(ds, region));
   }

@@ -1,11 +1,11 @@
 /*
-  Boundary Jacobians of a PetscDS: g0, g1, g2, g3 of its natural boundary conditions at points of faces, with full tensors, and as the
-  coefficient of Robin terms where a scalar field has g0 alone.
+  Boundary Jacobians of a PetscDS: g0, g1, g2, g3 of its natural boundary conditions at points of faces, with
+  full tensors, and as the coefficient of Robin terms where a scalar field has g0 alone.
 */
 #include <hops/private/hopslorimpl.h>
 #include <hops/private/hopsfaceimpl.h>
 
-/* -------------------------------------------------------------- what the PetscDS has -------------------------------------------------------------- */
+/* ------------------------------------ what the PetscDS has ------------------------------------ */
 
 /* the functions of value v of boundary condition b; label is NULL where the condition is an essential one */
 static PetscErrorCode HopsFaceTermGet(DM dm, PetscInt b, PetscInt v, PetscInt trial, HopsFaceTerm t, PetscInt *nv)
@@ -25,15 +25,22 @@ static PetscErrorCode HopsFaceTermGet(DM dm, PetscInt b, PetscInt v, PetscInt tr
   }
   PetscCall(PetscWeakFormHasBdJacobian(wf, &has));
   PetscCall(PetscWeakFormHasBdJacobianPreconditioner(wf, &pre));
-  PetscCheck(!pre, PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP, "The PetscDS has a boundary Jacobian for the preconditioning matrix alone, which hops does not take: leave it out by -pc_lor_ignore boundary");
+  PetscCheck(!pre, PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP,
+             "The PetscDS has a boundary Jacobian for the preconditioning matrix alone, which hops does not take: leave it out by "
+             "-pc_lor_ignore boundary");
   PetscCall(HopsBoundaryCheckKeys(wf, t->label, *nv, values));
   PetscCall(DMGetNumDS(dm, &nds));
-  PetscCheck(!has || nds == 1, PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP, "The DM has a boundary Jacobian beside a PetscDS for each of %" PetscInt_FMT " regions, for which PETSc's assembly adds it up once a region: use one PetscDS, with coefficients that tell the regions apart, or -pc_lor_ignore boundary", nds);
+  PetscCheck(!has || nds == 1, PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP,
+             "The DM has a boundary Jacobian beside a PetscDS for each of %" PetscInt_FMT
+             " regions, for which PETSc's assembly adds it up once a region: use one PetscDS, with coefficients that tell the "
+             "regions apart, or -pc_lor_ignore boundary",
+             nds);
   if (!*nv || v >= *nv) PetscFunctionReturn(PETSC_SUCCESS);
   t->trial    = trial;
   t->value    = values[v];
   t->auxvalue = values[0];
-  PetscCall(PetscWeakFormGetBdJacobian(wf, t->label, t->value, t->test, trial, 0, &t->nf[0], &t->f[0], &t->nf[1], &t->f[1], &t->nf[2], &t->f[2], &t->nf[3], &t->f[3]));
+  PetscCall(PetscWeakFormGetBdJacobian(wf, t->label, t->value, t->test, trial, 0, &t->nf[0], &t->f[0], &t->nf[1], &t->f[1],
+                                       &t->nf[2], &t->f[2], &t->nf[3], &t->f[3]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -65,7 +72,8 @@ PetscErrorCode HopsFaceFormQuery(DM dm, PetscBool has[4])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* PETSc integrates over any face with the label, on the side of its first cell: hops over those of the boundary alone */
+/* PETSc integrates over any face with the label, on the side of its first cell: hops over those of the
+   boundary alone */
 static PetscErrorCode HopsFaceTermCheckFaces(DM dm, HopsFaceTerm t)
 {
   IS              is;
@@ -95,7 +103,11 @@ static PetscErrorCode HopsFaceTermCheckFaces(DM dm, HopsFaceTerm t)
       else where[k] = at[k] < nleaves ? at[k] : -1;
     }
     if (where[1] >= 0) continue; /* of the overlap */
-    PetscCheck(ns == 1 && where[0] < 0, PETSC_COMM_SELF, PETSC_ERR_SUP, "Face %" PetscInt_FMT ", which value %" PetscInt_FMT " of a boundary condition's label marks, lies inside the domain, and hops takes boundary Jacobians on the boundary alone: mark boundary faces only, or leave out -dm_mat_type pa and use -pc_lor_ignore boundary", pts[i], t->value);
+    PetscCheck(ns == 1 && where[0] < 0, PETSC_COMM_SELF, PETSC_ERR_SUP,
+               "Face %" PetscInt_FMT ", which value %" PetscInt_FMT
+               " of a boundary condition's label marks, lies inside the domain, and hops takes boundary Jacobians on the boundary "
+               "alone: mark boundary faces only, or leave out -dm_mat_type pa and use -pc_lor_ignore boundary",
+               pts[i], t->value);
   }
   PetscCall(ISRestoreIndices(is, &pts));
   PetscCall(ISDestroy(&is));
@@ -127,7 +139,8 @@ static PetscBool HopsIsIn(PetscInt n, const PetscInt list[], PetscInt i)
   return PETSC_FALSE;
 }
 
-PetscErrorCode HopsFaceFormCreate(HopsTensorForm form, HopsSpace sp, PetscInt ntest, const PetscInt test[], PetscInt ntrial, const PetscInt trial[], HopsFaceForm *out)
+PetscErrorCode HopsFaceFormCreate(HopsTensorForm form, HopsSpace sp, PetscInt ntest, const PetscInt test[], PetscInt ntrial,
+                                  const PetscInt trial[], HopsFaceForm *out)
 {
   HopsFaceForm  ff;
   HopsFaceTerm *end;
@@ -205,10 +218,11 @@ PetscErrorCode HopsFaceFormDestroy(HopsFaceForm *form)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* ----------------------------------------------------------------- evaluation ----------------------------------------------------------------- */
+/* ----------------------------------------- evaluation ----------------------------------------- */
 
 /* u[q][..], ux[q][..][dim] (physical) of all fields of a local vector at the points of a face */
-static PetscErrorCode HopsFaceState(HopsTensorForm form, Vec v, PetscInt cell, PetscInt face, const HopsFaceBasis fb[], const PetscReal J[], PetscScalar u[], PetscScalar ux[])
+static PetscErrorCode HopsFaceState(HopsTensorForm form, Vec v, PetscInt cell, PetscInt face, const HopsFaceBasis fb[],
+                                    const PetscReal J[], PetscScalar u[], PetscScalar ux[])
 {
   HopsFields     F   = form->fields;
   const PetscInt dim = F->dim, nq = PetscPowInt(fb[0].Q, dim - 1), nu = F->off[F->nf];
@@ -219,7 +233,8 @@ static PetscErrorCode HopsFaceState(HopsTensorForm form, Vec v, PetscInt cell, P
   PetscFunctionBegin;
   PetscCall(PetscMalloc1((dim + 1) * nq, &w));
   PetscCall(DMPlexVecGetClosure(form->dm, NULL, v, cell, &n, &closure));
-  PetscCheck(n == F->nclosure, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Cell %" PetscInt_FMT " has %" PetscInt_FMT " unknowns in its closure, not %" PetscInt_FMT, cell, n, F->nclosure);
+  PetscCheck(n == F->nclosure, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+             "Cell %" PetscInt_FMT " has %" PetscInt_FMT " unknowns in its closure, not %" PetscInt_FMT, cell, n, F->nclosure);
   e0 = closure;
   for (PetscInt f = 0; f < F->nf; ++f) {
     const PetscInt nc = F->nc[f], np = PetscPowInt(F->P[f], dim);
@@ -267,11 +282,14 @@ static void HopsFacePointTensor(HopsFaceTerm r, PetscInt k, PetscInt n, const Ho
   HopsFields F = p->fields;
 
   for (PetscInt i = 0; i < n; ++i) out[i] = 0.0;
-  for (PetscInt i = 0; i < r->nf[k]; ++i) (*r->f[k][i])(F->dim, F->nf, p->naux, F->off, F->offx, p->u, p->ut, p->ux, p->aOff, p->aOffx, p->a, NULL, p->ax, p->t, p->shift, p->x, p->normal, p->nconst, p->constants, out);
+  for (PetscInt i = 0; i < r->nf[k]; ++i)
+    (*r->f[k][i])(F->dim, F->nf, p->naux, F->off, F->offx, p->u, p->ut, p->ux, p->aOff, p->aOffx, p->a, NULL, p->ax, p->t, p->shift,
+                  p->x, p->normal, p->nconst, p->constants, out);
 }
 
 /* Without a state the functions must not depend on it */
-static PetscErrorCode HopsFacePointCheck(HopsFaceTerm r, PetscInt k, PetscInt n, const HopsFacePoint *point, const PetscScalar v[], PetscInt cell)
+static PetscErrorCode HopsFacePointCheck(HopsFaceTerm r, PetscInt k, PetscInt n, const HopsFacePoint *point, const PetscScalar v[],
+                                         PetscInt cell)
 {
   HopsFacePoint  p     = *point;
   const PetscInt nu    = p.fields->off[p.fields->nf];
@@ -286,7 +304,13 @@ static PetscErrorCode HopsFacePointCheck(HopsFaceTerm r, PetscInt k, PetscInt n,
   p.shift = 0.5772156649; /* of an implicit time step: not seen either */
   HopsFacePointTensor(r, k, n, &p, w);
   for (PetscInt i = 0; i < n; ++i) scale = PetscMax(scale, PetscAbsScalar(v[i]));
-  for (PetscInt i = 0; i < n; ++i) PetscCheck(PetscAbsScalar(v[i] - w[i]) <= 1e-12 * scale || PetscIsInfOrNanScalar(w[i]), PETSC_COMM_SELF, PETSC_ERR_SUP, "The boundary Jacobian g%" PetscInt_FMT " of the PetscDS depends on the solution, or on the shift of a time step (cell %" PetscInt_FMT "), which a preconditioner does not see: make the operator matrix-free by -dm_mat_type pa, which keeps the state, or leave it out by -pc_lor_ignore boundary", k, cell);
+  for (PetscInt i = 0; i < n; ++i)
+    PetscCheck(PetscAbsScalar(v[i] - w[i]) <= 1e-12 * scale || PetscIsInfOrNanScalar(w[i]), PETSC_COMM_SELF, PETSC_ERR_SUP,
+               "The boundary Jacobian g%" PetscInt_FMT
+               " of the PetscDS depends on the solution, or on the shift of a time step (cell %" PetscInt_FMT
+               "), which a preconditioner does not see: make the operator matrix-free by -dm_mat_type pa, which keeps the state, "
+               "or leave it out by -pc_lor_ignore boundary",
+               k, cell);
   PetscCall(PetscFree2(probe, w));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -306,10 +330,13 @@ static void HopsFacePoints(const HopsFaceBasis *fb, PetscInt face, PetscReal xi[
     }
 }
 
-PetscErrorCode HopsFaceTermEvaluate(HopsTensorForm form, HopsFaceTerm r, HopsSpace sp, PetscInt c, PetscInt face, const HopsFaceBasis fb[], const PetscReal x[], const PetscReal normal[], const PetscReal J[], PetscScalar *const g[4])
+PetscErrorCode HopsFaceTermEvaluate(HopsTensorForm form, HopsFaceTerm r, HopsSpace sp, PetscInt c, PetscInt face,
+                                    const HopsFaceBasis fb[], const PetscReal x[], const PetscReal normal[], const PetscReal J[],
+                                    PetscScalar *const g[4])
 {
   HopsFields     F   = form->fields;
-  const PetscInt dim = F->dim, nu = F->off[F->nf], ncc = F->nc[r->test] * F->nc[r->trial], nq = PetscPowInt(fb[0].Q, dim - 1), cell = sp->cell[c];
+  const PetscInt dim = F->dim, nu = F->off[F->nf], ncc = F->nc[r->test] * F->nc[r->trial], nq = PetscPowInt(fb[0].Q, dim - 1),
+                 cell    = sp->cell[c];
   const PetscInt size[4] = {ncc, ncc * dim, ncc * dim, ncc * dim * dim};
   HopsFacePoint  p       = {.fields = F, .t = form->t, .shift = form->shift};
   HopsAux        aux;
@@ -320,7 +347,8 @@ PetscErrorCode HopsFaceTermEvaluate(HopsTensorForm form, HopsFaceTerm r, HopsSpa
   PetscCall(PetscMalloc1(nq * dim, &xi));
   HopsFacePoints(&fb[0], face, xi);
   PetscCall(HopsAuxCreate(form->dm, r->label, r->auxvalue, cell, nq, xi, &aux));
-  PetscCall(PetscCalloc6(nq * nu, &u, nq * nu * dim, &ux, nq * nu, &ut, nq * nu * dim, &utx, nq * aux.nc, &a, nq * aux.nc * dim, &ax));
+  PetscCall(
+    PetscCalloc6(nq * nu, &u, nq * nu * dim, &ux, nq * nu, &ut, nq * nu * dim, &utx, nq * aux.nc, &a, nq * aux.nc * dim, &ax));
   if (aux.v) PetscCall(HopsAuxEvaluate(&aux, form->dm, cell, dim, nq, J, a, ax));
   if (form->X) PetscCall(HopsFaceState(form, form->X, cell, face, fb, J, u, ux));
   if (form->Xt) PetscCall(HopsFaceState(form, form->Xt, cell, face, fb, J, ut, utx));
@@ -340,7 +368,11 @@ PetscErrorCode HopsFaceTermEvaluate(HopsTensorForm form, HopsFaceTerm r, HopsSpa
       if (!g[k]) continue;
       HopsFacePointTensor(r, k, size[k], &p, g[k] + q * size[k]);
       if (!form->X && r->nf[k]) PetscCall(HopsFacePointCheck(r, k, size[k], &p, g[k] + q * size[k], cell));
-      for (PetscInt i = 0; i < size[k]; ++i) PetscCheck(!PetscIsInfOrNanScalar(g[k][q * size[k] + i]), PETSC_COMM_SELF, PETSC_ERR_FP, "The boundary Jacobian g%" PetscInt_FMT " of the PetscDS is infinite or not-a-number in cell %" PetscInt_FMT ": check the function and the fields behind it", k, cell);
+      for (PetscInt i = 0; i < size[k]; ++i)
+        PetscCheck(!PetscIsInfOrNanScalar(g[k][q * size[k] + i]), PETSC_COMM_SELF, PETSC_ERR_FP,
+                   "The boundary Jacobian g%" PetscInt_FMT " of the PetscDS is infinite or not-a-number in cell %" PetscInt_FMT
+                   ": check the function and the fields behind it",
+                   k, cell);
     }
   }
   PetscCall(PetscFree6(u, ux, ut, utx, a, ax));
@@ -349,14 +381,15 @@ PetscErrorCode HopsFaceTermEvaluate(HopsTensorForm form, HopsFaceTerm r, HopsSpa
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* -------------------------------------------------------------------- Robin -------------------------------------------------------------------- */
+/* ------------------------------------------- Robin ------------------------------------------- */
 
 typedef struct {
   HopsTensorForm       form;
   struct _HopsFaceTerm term;
 } HopsRobinContext;
 
-static PetscErrorCode HopsFaceEvaluate_DS(HopsCoefficient cf, HopsSpace sp, PetscInt c, PetscInt face, const HopsBasis *basis, const PetscReal x[], const PetscReal normal[], const PetscReal J[], PetscScalar out[])
+static PetscErrorCode HopsFaceEvaluate_DS(HopsCoefficient cf, HopsSpace sp, PetscInt c, PetscInt face, const HopsBasis *basis,
+                                          const PetscReal x[], const PetscReal normal[], const PetscReal J[], PetscScalar out[])
 {
   HopsRobinContext  *ctx  = (HopsRobinContext *)cf->ctx;
   PetscScalar *const g[4] = {out, NULL, NULL, NULL};
@@ -388,7 +421,9 @@ PetscErrorCode HopsRobinCreateDS(HopsTensorForm form, HopsSpace sp, HopsRobin *l
   PetscFunctionBegin;
   PetscCall(HopsFaceFormCreate(form, sp, 1, &form->field, 1, &form->field, &ff));
   if (!ff) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCheck(form->nc == 1 && !ff->has[1] && !ff->has[2] && !ff->has[3], comm, PETSC_ERR_SUP, "The PetscDS has boundary Jacobians with derivatives (g1, g2 or g3), or on several components, which are no Robin terms: use -dm_mat_type pa, which takes all of them, or -pc_lor_ignore boundary");
+  PetscCheck(form->nc == 1 && !ff->has[1] && !ff->has[2] && !ff->has[3], comm, PETSC_ERR_SUP,
+             "The PetscDS has boundary Jacobians with derivatives (g1, g2 or g3), or on several components, which are no Robin "
+             "terms: use -dm_mat_type pa, which takes all of them, or -pc_lor_ignore boundary");
   for (; *end; end = &(*end)->next) {}
   for (HopsFaceTerm t = ff->terms; t; t = t->next) {
     HopsRobin         r;

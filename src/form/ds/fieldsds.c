@@ -20,17 +20,24 @@ PetscErrorCode HopsFieldsCheck(DM dm, PetscBool *ok, char why[], size_t len)
 
     PetscCall(DMGetField(dm, f, &label, &disc));
     PetscCall(PetscObjectGetClassId(disc, &id));
-    PetscCall(PetscSNPrintf(why, len, "Field %" PetscInt_FMT " of the DM is not a PetscFE: hops needs a continuous Lagrange PetscFE", f));
+    PetscCall(
+      PetscSNPrintf(why, len, "Field %" PetscInt_FMT " of the DM is not a PetscFE: hops needs a continuous Lagrange PetscFE", f));
     if (id != PETSCFE_CLASSID) PetscFunctionReturn(PETSC_SUCCESS);
     if (nf == 1) break;
-    PetscCall(PetscSNPrintf(why, len, "Field %" PetscInt_FMT " of the DM lives on a part of the mesh, where several fields in one operator must live on all of it: leave out -dm_mat_type pa", f));
+    PetscCall(PetscSNPrintf(why, len,
+                            "Field %" PetscInt_FMT " of the DM lives on a part of the mesh, where several fields in one operator "
+                            "must live on all of it: leave out -dm_mat_type pa",
+                            f));
     if (label) PetscFunctionReturn(PETSC_SUCCESS);
-    PetscCall(PetscSNPrintf(why, len, "Field %" PetscInt_FMT " of the DM is discontinuous, which hops does not take beside others: leave out -dm_mat_type pa (-pc_type lor still serves the continuous fields' splits of PCFIELDSPLIT), or take a continuous field of one order less (Taylor-Hood)", f));
+    PetscCall(PetscSNPrintf(why, len,
+                            "Field %" PetscInt_FMT " of the DM is discontinuous, which hops does not take beside others: leave out "
+                            "-dm_mat_type pa (-pc_type lor still serves the continuous fields' splits of "
+                            "PCFIELDSPLIT), or take a continuous field of one order less (Taylor-Hood)",
+                            f));
     PetscCall(PetscFEGetDualSpace((PetscFE)disc, &sp));
     PetscCall(PetscObjectTypeCompare((PetscObject)sp, PETSCDUALSPACELAGRANGE, &is));
     if (is) PetscCall(PetscDualSpaceLagrangeGetContinuity(sp, &is));
-    else { /* a sum of scalar spaces, say */
-      const PetscInt *ndof;
+    else { /* a sum of scalar spaces, say */ const PetscInt *ndof;
 
       PetscCall(PetscDualSpaceGetNumDof(sp, &ndof));
       is = ndof[0] > 0 ? PETSC_TRUE : PETSC_FALSE; /* a continuous one has nodes on vertices */
@@ -111,7 +118,8 @@ PetscErrorCode HopsFieldPointsDestroy(HopsFieldPoints *at)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsFieldPointsEvaluate(const HopsFieldPoints *at, DM dm, Vec v, PetscInt cell, const PetscReal Ji[], PetscScalar u[], PetscScalar ux[])
+PetscErrorCode HopsFieldPointsEvaluate(const HopsFieldPoints *at, DM dm, Vec v, PetscInt cell, const PetscReal Ji[],
+                                       PetscScalar u[], PetscScalar ux[])
 {
   HopsFields     F   = at->fields;
   const PetscInt dim = F->dim, nq = at->nq, nu = F->off[F->nf];
@@ -120,7 +128,8 @@ PetscErrorCode HopsFieldPointsEvaluate(const HopsFieldPoints *at, DM dm, Vec v, 
 
   PetscFunctionBegin;
   PetscCall(DMPlexVecGetClosure(dm, NULL, v, cell, &n, &closure));
-  PetscCheck(n == F->nclosure, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Cell %" PetscInt_FMT " has %" PetscInt_FMT " unknowns in its closure, not %" PetscInt_FMT, cell, n, F->nclosure);
+  PetscCheck(n == F->nclosure, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+             "Cell %" PetscInt_FMT " has %" PetscInt_FMT " unknowns in its closure, not %" PetscInt_FMT, cell, n, F->nclosure);
   e0 = closure;
   for (PetscInt f = 0; f < F->nf; ++f) {
     const HopsBasis *basis = &at->basis[f];
@@ -137,8 +146,7 @@ PetscErrorCode HopsFieldPointsEvaluate(const HopsFieldPoints *at, DM dm, Vec v, 
       for (PetscInt q = 0; q < nq; ++q) u[q * nu + k] = t[q];
       for (PetscInt d = 0; ux && d < dim; ++d) { /* reference gradients first */
         if (basis->Q >= basis->P) HopsTensorApplyDirection(dim, d, basis->Q, basis->C, t, scratch);
-        else { /* the values at the points do not determine the polynomial */
-          M[d] = basis->D;
+        else { /* the values at the points do not determine the polynomial */ M[d] = basis->D;
           PetscCall(HopsTensorApply(dim, basis->Q, basis->P, M, e, scratch, scratch + nm));
           M[d] = basis->B;
         }

@@ -1,11 +1,13 @@
-/* The pointwise Jacobian of fields of any number of components, at the current state, read off the functions of a PetscDS. */
+/* The pointwise Jacobian of fields of any number of components, at the current state, read off the functions
+   of a PetscDS. */
 #include <hops/private/hopsdsimpl.h>
 #include <hops/private/hopspleximpl.h>
 
 #define HOPS_MAX_COMPONENTS 6
 
 /* The functions of a pair of fields in any region */
-static PetscErrorCode HopsTensorFormFindBlock(DM dm, PetscInt nds, PetscBool preconditioner, PetscInt i, PetscInt j, HopsTensorBlock *block, PetscBool *any)
+static PetscErrorCode HopsTensorFormFindBlock(DM dm, PetscInt nds, PetscBool preconditioner, PetscInt i, PetscInt j,
+                                              HopsTensorBlock *block, PetscBool *any)
 {
   PetscFunctionBegin;
   PetscCall(PetscMemzero(block, sizeof(*block)));
@@ -45,7 +47,9 @@ PetscErrorCode HopsTensorFormCreateDS(DM dm, PetscBool preconditioner, HopsTenso
 
   PetscFunctionBegin;
   PetscCall(DMGetNumDS(dm, &nds));
-  PetscCheck(nds > 0, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_WRONGSTATE, "The DM has no PetscDS, so the form is unknown: set the Jacobian functions (PetscDSSetJacobian()), or the coefficients (PCLORSetCoefficients())");
+  PetscCheck(nds > 0, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_WRONGSTATE,
+             "The DM has no PetscDS, so the form is unknown: set the Jacobian functions (PetscDSSetJacobian()), or the "
+             "coefficients (PCLORSetCoefficients())");
   PetscCall(PetscNew(&form));
   form->refct          = 1;
   form->dm             = dm;
@@ -54,7 +58,9 @@ PetscErrorCode HopsTensorFormCreateDS(DM dm, PetscBool preconditioner, HopsTenso
   PetscCall(HopsFieldsCreate(dm, &form->fields));
   PetscCall(PetscMalloc1(form->fields->nf * form->fields->nf, &form->blocks));
   for (PetscInt i = 0; i < form->fields->nf; ++i) {
-    PetscCheck(form->fields->nc[i] <= HOPS_MAX_COMPONENTS, PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP, "A field of %" PetscInt_FMT " components: hops takes at most %d; split it with PCFIELDSPLIT", form->fields->nc[i], HOPS_MAX_COMPONENTS);
+    PetscCheck(form->fields->nc[i] <= HOPS_MAX_COMPONENTS, PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP,
+               "A field of %" PetscInt_FMT " components: hops takes at most %d; split it with PCFIELDSPLIT", form->fields->nc[i],
+               HOPS_MAX_COMPONENTS);
     for (PetscInt j = 0; j < form->fields->nf; ++j) {
       PetscBool any;
 
@@ -184,7 +190,9 @@ typedef struct {
 
 static void HopsPointCall(PetscInt n, HopsPointJac g[], const HopsPoint *p, PetscScalar out[])
 {
-  for (PetscInt k = 0; k < n; ++k) (*g[k])(p->fields->dim, p->fields->nf, p->naux, p->fields->off, p->fields->offx, p->u, p->ut, p->ux, p->aOff, p->aOffx, p->a, NULL, p->ax, p->t, p->shift, p->x, p->nconst, p->constants, out);
+  for (PetscInt k = 0; k < n; ++k)
+    (*g[k])(p->fields->dim, p->fields->nf, p->naux, p->fields->off, p->fields->offx, p->u, p->ut, p->ux, p->aOff, p->aOffx, p->a,
+            NULL, p->ax, p->t, p->shift, p->x, p->nconst, p->constants, out);
 }
 
 static void HopsPointTensor(const HopsRegion *r, PetscInt kind, PetscInt n, const HopsPoint *p, PetscScalar out[])
@@ -221,7 +229,13 @@ static PetscErrorCode HopsPointCheck(const HopsRegion *r, const PetscInt size[4]
     HopsPointTensor(r, k, size[k], &p, w);
     for (PetscInt i = 0; i < size[k]; ++i) scale = PetscMax(scale, PetscAbsScalar(v[i]));
     for (PetscInt i = 0; i < size[k]; ++i)
-      PetscCheck(PetscAbsScalar(v[i] - w[i]) <= 1e-12 * scale || (PetscIsInfOrNanScalar(v[i]) || PetscIsInfOrNanScalar(w[i])), PETSC_COMM_SELF, PETSC_ERR_SUP, "The Jacobian function g%" PetscInt_FMT " of the PetscDS depends on the solution, or on the shift of a time step (cell %" PetscInt_FMT "), which a preconditioner does not see: make the operator matrix-free by -dm_mat_type pa, which keeps the state, or give the coefficients of a scalar form at the current state by PCLORSetCoefficients()", k, cell);
+      PetscCheck(PetscAbsScalar(v[i] - w[i]) <= 1e-12 * scale || (PetscIsInfOrNanScalar(v[i]) || PetscIsInfOrNanScalar(w[i])),
+                 PETSC_COMM_SELF, PETSC_ERR_SUP,
+                 "The Jacobian function g%" PetscInt_FMT
+                 " of the PetscDS depends on the solution, or on the shift of a time step (cell %" PetscInt_FMT
+                 "), which a preconditioner does not see: make the operator matrix-free by -dm_mat_type pa, which keeps the state, "
+                 "or give the coefficients of a scalar form at the current state by PCLORSetCoefficients()",
+                 k, cell);
   }
   PetscCall(PetscFree(probe));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -245,12 +259,14 @@ typedef struct {
   PetscScalar *a, *ax;
 } HopsRegionPoints;
 
-static PetscErrorCode HopsRegionPointsSet(HopsTensorForm form, PetscInt s, PetscInt cell, PetscInt nq, const PetscReal xi[], HopsRegionPoints *rp)
+static PetscErrorCode HopsRegionPointsSet(HopsTensorForm form, PetscInt s, PetscInt cell, PetscInt nq, const PetscReal xi[],
+                                          HopsRegionPoints *rp)
 {
   PetscFunctionBegin;
   PetscCall(HopsAuxDestroy(&rp->aux));
   PetscCall(PetscFree2(rp->a, rp->ax));
-  for (PetscInt b = 0; b < form->nblocks; ++b) PetscCall(HopsRegionGetBlock(form->dm, s, form->preconditioner, form->blocks[b].test, form->blocks[b].trial, &rp->r[b]));
+  for (PetscInt b = 0; b < form->nblocks; ++b)
+    PetscCall(HopsRegionGetBlock(form->dm, s, form->preconditioner, form->blocks[b].test, form->blocks[b].trial, &rp->r[b]));
   PetscCall(HopsAuxCreate(form->dm, rp->r[0].label, rp->r[0].value, cell, nq, xi, &rp->aux));
   PetscCall(PetscMalloc2(nq * rp->aux.nc, &rp->a, nq * rp->aux.nc * form->fields->dim, &rp->ax));
   rp->region = s;
@@ -258,7 +274,8 @@ static PetscErrorCode HopsRegionPointsSet(HopsTensorForm form, PetscInt s, Petsc
 }
 
 /* One cell whose fields are at hand */
-static PetscErrorCode HopsTensorFormEvaluateCell(HopsTensorForm form, const HopsRegionPoints *rp, PetscInt cell, PetscInt nq, HopsPoint *p, const PetscReal x[], PetscInt c, PetscScalar *(*g)[4])
+static PetscErrorCode HopsTensorFormEvaluateCell(HopsTensorForm form, const HopsRegionPoints *rp, PetscInt cell, PetscInt nq,
+                                                 HopsPoint *p, const PetscReal x[], PetscInt c, PetscScalar *(*g)[4])
 {
   const PetscInt     dim = form->fields->dim, nu = form->fields->off[form->fields->nf];
   const PetscScalar *u = p->u, *ut = p->ut, *ux = p->ux;
@@ -280,14 +297,20 @@ static PetscErrorCode HopsTensorFormEvaluateCell(HopsTensorForm form, const Hops
         PetscScalar *out = g[b][k] ? g[b][k] + (c * nq + q) * size[k] : NULL;
 
         if (out) HopsPointTensor(&rp->r[b], k, size[k], p, out);
-        for (PetscInt i = 0; out && i < size[k]; ++i) PetscCheck(!PetscIsInfOrNanScalar(out[i]), PETSC_COMM_SELF, PETSC_ERR_FP, "The Jacobian function g%" PetscInt_FMT " of the PetscDS is infinite or not-a-number in cell %" PetscInt_FMT ": check the function and the fields behind it", k, cell);
+        for (PetscInt i = 0; out && i < size[k]; ++i)
+          PetscCheck(!PetscIsInfOrNanScalar(out[i]), PETSC_COMM_SELF, PETSC_ERR_FP,
+                     "The Jacobian function g%" PetscInt_FMT " of the PetscDS is infinite or not-a-number in cell %" PetscInt_FMT
+                     ": check the function and the fields behind it",
+                     k, cell);
       }
     }
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode HopsTensorFormEvaluatePoints(HopsTensorForm form, HopsSpace sp, PetscInt first, PetscInt n, const HopsBasis *basis, const PetscReal x[], const PetscReal J[], PetscScalar *(*g)[4])
+static PetscErrorCode HopsTensorFormEvaluatePoints(HopsTensorForm form, HopsSpace sp, PetscInt first, PetscInt n,
+                                                   const HopsBasis *basis, const PetscReal x[], const PetscReal J[],
+                                                   PetscScalar *(*g)[4])
 {
   DM               dm  = form->dm;
   const PetscInt   dim = sp->dim, nu = form->fields->off[form->fields->nf], nq = PetscPowInt(basis->Q, dim);
@@ -337,7 +360,8 @@ static PetscErrorCode HopsTensorFormEvaluatePoints(HopsTensorForm form, HopsSpac
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsTensorFormEvaluateBlocks(HopsTensorForm form, HopsSpace sp, PetscInt first, PetscInt n, const HopsBasis *basis, const PetscReal x[], const PetscReal J[], PetscScalar *(*g)[4])
+PetscErrorCode HopsTensorFormEvaluateBlocks(HopsTensorForm form, HopsSpace sp, PetscInt first, PetscInt n, const HopsBasis *basis,
+                                            const PetscReal x[], const PetscReal J[], PetscScalar *(*g)[4])
 {
   const PetscInt dim = sp->dim, nq = PetscPowInt(basis->Q, dim);
   PetscScalar *(*v)[4];
@@ -381,12 +405,14 @@ PetscErrorCode HopsTensorFormEvaluateBlocks(HopsTensorForm form, HopsSpace sp, P
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsTensorFormEvaluate(HopsTensorForm form, HopsSpace sp, PetscInt first, PetscInt n, const HopsBasis *basis, const PetscReal x[], const PetscReal J[], PetscScalar *const g[4])
+PetscErrorCode HopsTensorFormEvaluate(HopsTensorForm form, HopsSpace sp, PetscInt first, PetscInt n, const HopsBasis *basis,
+                                      const PetscReal x[], const PetscReal J[], PetscScalar *const g[4])
 {
   PetscScalar *block[1][4] = {{g[0], g[1], g[2], g[3]}};
 
   PetscFunctionBegin;
-  PetscCheck(form->nblocks <= 1, PetscObjectComm((PetscObject)form->dm), PETSC_ERR_PLIB, "A form of %" PetscInt_FMT " blocks where one is wanted", form->nblocks);
+  PetscCheck(form->nblocks <= 1, PetscObjectComm((PetscObject)form->dm), PETSC_ERR_PLIB,
+             "A form of %" PetscInt_FMT " blocks where one is wanted", form->nblocks);
   PetscCall(HopsTensorFormEvaluateBlocks(form, sp, first, n, basis, x, J, block));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -44,7 +44,8 @@ static PetscErrorCode HopsHypreGetInfo(Mat A, MatInfoType flag, MatInfo *info)
   PetscFunctionBegin;
   PetscCall(MatHYPREGetParCSR(A, &parcsr));
   PetscCall(PetscMemzero(info, sizeof(*info)));
-  local[0] = (PetscLogDouble)hypre_CSRMatrixNumNonzeros(hypre_ParCSRMatrixDiag(parcsr)) + (PetscLogDouble)hypre_CSRMatrixNumNonzeros(hypre_ParCSRMatrixOffd(parcsr));
+  local[0] = (PetscLogDouble)hypre_CSRMatrixNumNonzeros(hypre_ParCSRMatrixDiag(parcsr)) +
+             (PetscLogDouble)hypre_CSRMatrixNumNonzeros(hypre_ParCSRMatrixOffd(parcsr));
   if (flag != MAT_LOCAL) PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, local, 1, MPI_DOUBLE, op, PetscObjectComm((PetscObject)A)));
   info->block_size   = 1.0;
   info->nz_allocated = info->nz_used = local[0];
@@ -52,8 +53,9 @@ static PetscErrorCode HopsHypreGetInfo(Mat A, MatInfoType flag, MatInfo *info)
 }
 
 /*
-  In this process hypre multiplies with kernels of its own from now on. cuSPARSE's (12.6.3, CUDA 13.0) reads shared memory that nobody
-  wrote where 32 rows meet in a chunk of entries, as on a rank with 32 rows: wrong at random (docs/developer/decisions.md, 55)
+  In this process hypre multiplies with kernels of its own from now on. cuSPARSE's (12.6.3, CUDA 13.0) reads
+  shared memory that nobody wrote where 32 rows meet in a chunk of entries, as on a rank with 32 rows: wrong
+  at random (docs/developer/decisions.md, 55)
 */
 PetscErrorCode HopsHypreConfigure(void)
 {
@@ -82,12 +84,14 @@ PetscErrorCode HopsHypreCanWrap(HopsSpace rows, HopsSpace cols, PetscBool *can)
 
 PetscErrorCode HopsHypreWrap(HopsSpace rows, HopsSpace columns, HopsLORRows *r, PetscInt ncols, const PetscInt cols[], Mat *mat)
 {
-  HYPRE_BigInt        rrange[] = {(HYPRE_BigInt)rows->rstart, (HYPRE_BigInt)(rows->rstart + rows->nT)}, crange[] = {(HYPRE_BigInt)columns->rstart, (HYPRE_BigInt)(columns->rstart + columns->nT)}, *map;
+  HYPRE_BigInt rrange[] = {(HYPRE_BigInt)rows->rstart, (HYPRE_BigInt)(rows->rstart + rows->nT)},
+               crange[] = {(HYPRE_BigInt)columns->rstart, (HYPRE_BigInt)(columns->rstart + columns->nT)}, *map;
   hypre_ParCSRMatrix *A;
   hypre_CSRMatrix    *b[2];
 
   PetscFunctionBegin;
-  A    = hypre_ParCSRMatrixCreate(PetscObjectComm((PetscObject)rows), (HYPRE_BigInt)rows->N, (HYPRE_BigInt)columns->N, rrange, crange, (HYPRE_Int)ncols, (HYPRE_Int)r->nnz[0], (HYPRE_Int)r->nnz[1]);
+  A = hypre_ParCSRMatrixCreate(PetscObjectComm((PetscObject)rows), (HYPRE_BigInt)rows->N, (HYPRE_BigInt)columns->N, rrange, crange,
+                               (HYPRE_Int)ncols, (HYPRE_Int)r->nnz[0], (HYPRE_Int)r->nnz[1]);
   b[0] = hypre_ParCSRMatrixDiag(A);
   b[1] = hypre_ParCSRMatrixOffd(A);
   for (PetscInt k = 0; k < 2; ++k) {

@@ -1,6 +1,7 @@
 /*
-  The device's memory that hypre takes. Where there is none left hypre ends the process; here it gets memory of the host that the device can reach, slow as that is, so that its
-  set-up comes to an end, and hops raises PETSc's error then. hypre built with Umpire or a pool of its own keeps that.
+  The device's memory that hypre takes. Where there is none left hypre ends the process; here it gets memory
+  of the host that the device can reach, slow as that is, so that its set-up comes to an end, and hops raises
+  PETSc's error then. hypre built with Umpire or a pool of its own keeps that.
 */
 #include <hops/private/hopsdevicematimpl.h>
 
@@ -35,7 +36,8 @@ static cudaError_t DeviceMalloc(void **p, size_t n)
     cudaMemPool_t      pool;
     int                device;
 
-    if (cudaGetDevice(&device) == cudaSuccess && cudaDeviceGetMemPool(&pool, device) == cudaSuccess) (void)cudaMemPoolGetAttribute(pool, cudaMemPoolAttrUsedMemCurrent, &used);
+    if (cudaGetDevice(&device) == cudaSuccess && cudaDeviceGetMemPool(&pool, device) == cudaSuccess)
+      (void)cudaMemPoolGetAttribute(pool, cudaMemPoolAttrUsedMemCurrent, &used);
     if (used + n > memory.most) return cudaErrorMemoryAllocation;
   }
   return cudaMallocAsync(p, n, NULL);
@@ -93,9 +95,11 @@ PetscErrorCode HopsHypreSetMemory(void)
   PetscFunctionBegin;
   if (!HYPRE_Initialized()) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-hops_hypre_memory", &most, &set));
-  PetscCheck(!set || most > 0.0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "-hops_hypre_memory %g: megabytes, more than 0", (double)most);
+  PetscCheck(!set || most > 0.0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "-hops_hypre_memory %g: megabytes, more than 0",
+             (double)most);
   #if !HOPS_HYPRE_MEMORY || !defined(HYPRE_USING_DEVICE_MALLOC_ASYNC)
-  PetscCheck(!set, PETSC_COMM_SELF, PETSC_ERR_SUP, "-hops_hypre_memory needs a hypre that allocates from CUDA's pool (--enable-device-malloc-async): leave it out");
+  PetscCheck(!set, PETSC_COMM_SELF, PETSC_ERR_SUP,
+             "-hops_hypre_memory needs a hypre that allocates from CUDA's pool (--enable-device-malloc-async): leave it out");
   #endif
   #if HOPS_HYPRE_MEMORY
   memory.most = (size_t)(most * 1e6);
@@ -118,7 +122,10 @@ PetscErrorCode HopsHypreCheckMemory(MPI_Comm comm)
   PetscCallMPI(MPI_Allreduce(&lacking, &most, 1, MPI_DOUBLE, MPI_MAX, comm));
   if (most > 0.0) {
     PetscCallCUDA(cudaMemGetInfo(&available, &total));
-    SETERRQ(comm, PETSC_ERR_MEM, "hypre needs %g MB of the device's memory beyond what it could have (of %g MB %g are free): use more devices, -pc_lor_drop_tol, or -hops_backend host", most / 1e6, total / 1e6, available / 1e6);
+    SETERRQ(comm, PETSC_ERR_MEM,
+            "hypre needs %g MB of the device's memory beyond what it could have (of %g MB %g are free): use more devices, "
+            "-pc_lor_drop_tol, or -hops_backend host",
+            most / 1e6, total / 1e6, available / 1e6);
   }
   #else
   PetscFunctionBegin;

@@ -22,8 +22,9 @@ PetscErrorCode MatHopsBoxGetForm(Mat A, const HopsBoxForm **form, const HopsBoxO
 }
 
 /*
-  Entries of A, unchanged when its indices are exchanged or mirrored, are rounded to multiples of a power of two such that sums in rows are exact, and zero: smoothers, which solve with A, must
-  not see another reaction than residuals do, whose matrices are rounded so too.
+  Entries of A, unchanged when its indices are exchanged or mirrored, are rounded to multiples of a power of
+  two such that sums in rows are exact, and zero: smoothers, which solve with A, must not see another reaction
+  than residuals do, whose matrices are rounded so too.
 */
 static void RoundStiffness(PetscInt P, PetscReal A[])
 {
@@ -90,7 +91,9 @@ static PetscErrorCode MatMult_HopsBox(Mat A, Vec x, Vec y)
   PetscCall(PetscLogEventBegin(HopsEvent.boxmult, A, x, y, 0));
   PetscCall(VecGetArrayReadAndMemType(x, &xa, &xm));
   PetscCall(VecGetArrayWriteAndMemType(y, &ya, &ym));
-  PetscCheck(PetscMemTypeDevice(xm) && PetscMemTypeDevice(ym), PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONG, "A vector of type %s lies in the host's memory, and the operator on the device: make vectors by MatCreateVecs()", ((PetscObject)x)->type_name);
+  PetscCheck(PetscMemTypeDevice(xm) && PetscMemTypeDevice(ym), PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONG,
+             "A vector of type %s lies in the host's memory, and the operator on the device: make vectors by MatCreateVecs()",
+             ((PetscObject)x)->type_name);
   PetscCall(PetscLogGpuTimeBegin());
   PetscCall((*box->ops->Mult)(box->kernel, xa, ya));
   PetscCall(PetscLogGpuTimeEnd());
@@ -111,7 +114,8 @@ static PetscErrorCode MatView_HopsBox(Mat A, PetscViewer viewer)
   PetscCall(PetscViewerASCIIPushTab(viewer));
   PetscCall(PetscViewerASCIIPrintf(viewer, "uniform box of %" PetscInt_FMT " x %" PetscInt_FMT, f->ncells[0], f->ncells[1]));
   if (f->dim == 3) PetscCall(PetscViewerASCIIPrintf(viewer, " x %" PetscInt_FMT, f->ncells[2]));
-  PetscCall(PetscViewerASCIIPrintf(viewer, " cells of order %" PetscInt_FMT ", lexicographic nodes, nothing stored for a cell\n", f->order));
+  PetscCall(PetscViewerASCIIPrintf(viewer, " cells of order %" PetscInt_FMT ", lexicographic nodes, nothing stored for a cell\n",
+                                   f->order));
   PetscCall(PetscViewerASCIIPopTab(viewer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -142,7 +146,8 @@ PetscErrorCode MatCreate_HopsBox(Mat A)
 }
 
 /*@
-  MatCreateHopsBox - Creates the matrix-free operator of -div(kappa grad u) + c u on a uniform box, on a CUDA device.
+  MatCreateHopsBox - Creates the matrix-free operator of -div(kappa grad u) + c u on a uniform box, on a CUDA
+  device.
 
   Collective
 
@@ -161,13 +166,16 @@ PetscErrorCode MatCreate_HopsBox(Mat A)
   Level: intermediate
 
   Notes:
-  Vectors are those of `MatCreateVecs()`; `MatHopsBoxGetNodes()` says where their entries lie. The boundary is essential, see `MATHOPSBOX`.
+  Vectors are those of `MatCreateVecs()`; `MatHopsBoxGetNodes()` says where their entries lie. The boundary is
+  essential, see `MATHOPSBOX`.
 
-  A build or machine without CUDA raises `PETSC_ERR_SUP`; there `MATPA` on a `DMPLEX` box is the same operator.
+  A build or machine without CUDA raises `PETSC_ERR_SUP`; there `MATPA` on a `DMPLEX` box is the same
+  operator.
 
 .seealso: `MATHOPSBOX`, `MatHopsBoxGetNodes()`, `PCBOXMG`, `MatCreatePA()`
 @*/
-PetscErrorCode MatCreateHopsBox(MPI_Comm comm, PetscInt dim, PetscInt order, const PetscInt ncells[], const PetscReal lengths[], const PetscReal kappa[], PetscReal c, Mat *A)
+PetscErrorCode MatCreateHopsBox(MPI_Comm comm, PetscInt dim, PetscInt order, const PetscInt ncells[], const PetscReal lengths[],
+                                const PetscReal kappa[], PetscReal c, Mat *A)
 {
   const HopsBackendOps *be;
   Mat_HopsBox          *box;
@@ -179,17 +187,26 @@ PetscErrorCode MatCreateHopsBox(MPI_Comm comm, PetscInt dim, PetscInt order, con
   HopsValidPointer(ncells, 4);
   HopsValidPointer(A, 8);
   PetscCallMPI(MPI_Comm_size(comm, &size));
-  PetscCheck(size == 1, comm, PETSC_ERR_SUP, "A uniform box lives on one device, and its communicator has %d processes: use PETSC_COMM_SELF, or MATPA on a DMPLEX", size);
+  PetscCheck(size == 1, comm, PETSC_ERR_SUP,
+             "A uniform box lives on one device, and its communicator has %d processes: use PETSC_COMM_SELF, or MATPA on a DMPLEX",
+             size);
   PetscCheck(dim == 2 || dim == 3, comm, PETSC_ERR_ARG_OUTOFRANGE, "A box has 2 or 3 dimensions, not %" PetscInt_FMT, dim);
-  PetscCheck(order >= 1 && order <= HOPS_BOX_ORDER, comm, PETSC_ERR_ARG_OUTOFRANGE, "A uniform box has the orders 1 to %d, not %" PetscInt_FMT ": use MATPA on a DMPLEX", HOPS_BOX_ORDER, order);
+  PetscCheck(order >= 1 && order <= HOPS_BOX_ORDER, comm, PETSC_ERR_ARG_OUTOFRANGE,
+             "A uniform box has the orders 1 to %d, not %" PetscInt_FMT ": use MATPA on a DMPLEX", HOPS_BOX_ORDER, order);
   PetscCheck(c >= 0.0, comm, PETSC_ERR_ARG_OUTOFRANGE, "The reaction %g is not positive or zero: use MATPA on a DMPLEX", (double)c);
   for (PetscInt a = 0; a < dim; ++a) {
-    PetscCheck(ncells[a] >= 1, comm, PETSC_ERR_ARG_OUTOFRANGE, "There are %" PetscInt_FMT " cells in direction %" PetscInt_FMT, ncells[a], a);
-    PetscCheck(!lengths || lengths[a] > 0.0, comm, PETSC_ERR_ARG_OUTOFRANGE, "The box has the length %g in direction %" PetscInt_FMT, (double)lengths[a], a);
-    PetscCheck(!kappa || kappa[a] > 0.0, comm, PETSC_ERR_ARG_OUTOFRANGE, "The diffusion in direction %" PetscInt_FMT " is %g, not positive", a, (double)kappa[a]);
+    PetscCheck(ncells[a] >= 1, comm, PETSC_ERR_ARG_OUTOFRANGE, "There are %" PetscInt_FMT " cells in direction %" PetscInt_FMT,
+               ncells[a], a);
+    PetscCheck(!lengths || lengths[a] > 0.0, comm, PETSC_ERR_ARG_OUTOFRANGE,
+               "The box has the length %g in direction %" PetscInt_FMT, (double)lengths[a], a);
+    PetscCheck(!kappa || kappa[a] > 0.0, comm, PETSC_ERR_ARG_OUTOFRANGE,
+               "The diffusion in direction %" PetscInt_FMT " is %g, not positive", a, (double)kappa[a]);
     n *= (PetscReal)ncells[a] * order + 1.0;
   }
-  PetscCheck(n < (PetscReal)PETSC_INT_MAX, comm, PETSC_ERR_ARG_OUTOFRANGE, "A box of %g nodes has more than this PETSc's indices reach (%" PetscInt_FMT "): use fewer cells, or a PETSc with 64-bit indices", (double)n, PETSC_INT_MAX);
+  PetscCheck(n < (PetscReal)PETSC_INT_MAX, comm, PETSC_ERR_ARG_OUTOFRANGE,
+             "A box of %g nodes has more than this PETSc's indices reach (%" PetscInt_FMT
+             "): use fewer cells, or a PETSc with 64-bit indices",
+             (double)n, PETSC_INT_MAX);
   PetscCall(HopsBackendGet("cuda", &be));
   PetscCheck(be->box, comm, PETSC_ERR_SUP, "The back end %s has no uniform boxes: use MATPA on a DMPLEX", be->name);
   PetscCall(MatCreate(comm, A));
@@ -248,8 +265,10 @@ PetscErrorCode MatHopsBoxGetNodes(Mat A, PetscInt dir, PetscInt *n, PetscReal *x
   HopsValidPointer(n, 3);
   HopsValidPointer(x, 4);
   PetscCall(MatHopsBoxGetForm(A, &f, &ops));
-  PetscCheck(f, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONG, "This matrix has type %s, not " MATHOPSBOX ": make it by MatCreateHopsBox()", ((PetscObject)A)->type_name);
-  PetscCheck(dir >= 0 && dir < f->dim, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE, "The box has %" PetscInt_FMT " directions, and %" PetscInt_FMT " is none of them", f->dim, dir);
+  PetscCheck(f, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONG,
+             "This matrix has type %s, not " MATHOPSBOX ": make it by MatCreateHopsBox()", ((PetscObject)A)->type_name);
+  PetscCheck(dir >= 0 && dir < f->dim, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE,
+             "The box has %" PetscInt_FMT " directions, and %" PetscInt_FMT " is none of them", f->dim, dir);
   *n = f->ncells[dir] * f->order + 1;
   PetscCall(PetscMalloc1(*n, x));
   for (PetscInt c = 0; c < f->ncells[dir]; ++c)

@@ -11,11 +11,11 @@ typedef struct {
   PetscScalar     *xg, *yg; /* [nL-nT] ghosts and constrained entries of `from`: read, added to */
 } Mat_HopsInterp;
 
-/* ----------------------------------------------------------------- set-up ----------------------------------------------------------------- */
+/* ------------------------------------------- set-up ------------------------------------------- */
 
 /*
-  A[M][N]: the coarse functions at the nodes of the macro cell of children (prolongation), or the children's functions, numbered
-  over the macro cell, at the coarse nodes (evaluation).
+  A[M][N]: the coarse functions at the nodes of the macro cell of children (prolongation), or the children's
+  functions, numbered over the macro cell, at the coarse nodes (evaluation).
 */
 static PetscErrorCode HopsInterpMatrix(const HopsNested *n, PetscInt pc, PetscInt pf, PetscBool prolong, PetscReal A[])
 {
@@ -51,7 +51,8 @@ static PetscErrorCode HopsInterpMatrix(const HopsNested *n, PetscInt pc, PetscIn
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* L-vector indices of both spaces on the macro cells: [ncoarse][(pc+1)^dim] and [ncoarse][(nhalf pf+1)^dim] */
+/* L-vector indices of both spaces on the macro cells: [ncoarse][(pc+1)^dim] and [ncoarse][(nhalf pf+1)^dim]
+   */
 static PetscErrorCode HopsInterpIndices(const HopsNested *n, HopsSpace coarse, HopsSpace fine, int **ic, int **jf)
 {
   const PetscInt nc = PetscPowInt(coarse->order + 1, n->dim), nf = PetscPowInt(n->nhalf * fine->order + 1, n->dim);
@@ -65,7 +66,8 @@ static PetscErrorCode HopsInterpIndices(const HopsNested *n, HopsSpace coarse, H
 }
 
 /* Macro cells whose sources are all owned come first */
-static PetscErrorCode HopsInterpOrder(HopsSpace from, PetscInt nmacro, PetscInt ns, PetscInt nt, int **source, int **target, PetscInt *ninterior)
+static PetscErrorCode HopsInterpOrder(HopsSpace from, PetscInt nmacro, PetscInt ns, PetscInt nt, int **source, int **target,
+                                      PetscInt *ninterior)
 {
   int     *s, *t;
   PetscInt n = 0;
@@ -93,7 +95,8 @@ static PetscErrorCode HopsInterpOrder(HopsSpace from, PetscInt nmacro, PetscInt 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Each owned unknown of `to` is the target of the first macro cell that meets it; the others, and what is not owned, become -1 */
+/* Each owned unknown of `to` is the target of the first macro cell that meets it; the others, and what is not
+   owned, become -1 */
 static PetscErrorCode HopsInterpWriters(HopsSpace to, PetscInt n, int target[])
 {
   PetscBool *written;
@@ -111,7 +114,10 @@ static PetscErrorCode HopsInterpWriters(HopsSpace to, PetscInt n, int target[])
     }
   }
   PetscCall(PetscFree(written));
-  PetscCheck(count == to->nT, PETSC_COMM_SELF, PETSC_ERR_SUP, "%" PetscInt_FMT " unknowns are owned by a rank none of whose cells touch them: let the owner of a point have one of its cells", to->nT - count);
+  PetscCheck(count == to->nT, PETSC_COMM_SELF, PETSC_ERR_SUP,
+             "%" PetscInt_FMT
+             " unknowns are owned by a rank none of whose cells touch them: let the owner of a point have one of its cells",
+             to->nT - count);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -146,7 +152,7 @@ static PetscErrorCode HopsInterpSetUp(Mat_HopsInterp *in, HopsSpace from, HopsSp
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* ----------------------------------------------------------------- action ----------------------------------------------------------------- */
+/* ------------------------------------------- action ------------------------------------------- */
 
 /* Arrays where the back end works; PETSc copies those of a host back end from a device */
 static PetscErrorCode HopsInterpGetArrays(HopsSpace sp, Vec x, Vec y, PetscBool add, const PetscScalar **xa, PetscScalar **ya)
@@ -163,7 +169,10 @@ static PetscErrorCode HopsInterpGetArrays(HopsSpace sp, Vec x, Vec y, PetscBool 
   PetscCall(VecGetArrayReadAndMemType(x, xa, &xm));
   if (add) PetscCall(VecGetArrayAndMemType(y, ya, &ym));
   else PetscCall(VecGetArrayWriteAndMemType(y, ya, &ym));
-  PetscCheck(PetscMemTypeDevice(xm) && PetscMemTypeDevice(ym), PetscObjectComm((PetscObject)x), PETSC_ERR_ARG_WRONG, "A vector lies in the host's memory, and the spaces on the back end %s: make vectors by MatCreateVecs() or HopsSpaceCreateVec()", sp->backend->name);
+  PetscCheck(PetscMemTypeDevice(xm) && PetscMemTypeDevice(ym), PetscObjectComm((PetscObject)x), PETSC_ERR_ARG_WRONG,
+             "A vector lies in the host's memory, and the spaces on the back end %s: make vectors by MatCreateVecs() or "
+             "HopsSpaceCreateVec()",
+             sp->backend->name);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -263,7 +272,7 @@ PetscErrorCode MatHopsInterpGetKernel(Mat P, HopsInterpKernel *kernel)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* --------------------------------------------------------------- life cycle --------------------------------------------------------------- */
+/* ----------------------------------------- life cycle ----------------------------------------- */
 
 static PetscErrorCode MatView_HopsInterp(Mat P, PetscViewer viewer)
 {
@@ -274,7 +283,10 @@ static PetscErrorCode MatView_HopsInterp(Mat P, PetscViewer viewer)
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
   if (!ascii || !in->kernel) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscViewerASCIIPushTab(viewer));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "%s from order %" PetscInt_FMT " to order %" PetscInt_FMT ", %" PetscInt_FMT " to %" PetscInt_FMT " nodes per direction of a macro cell\n", in->prolong ? "prolongation" : "evaluation", in->from->order, in->to->order, in->N, in->M));
+  PetscCall(PetscViewerASCIIPrintf(viewer,
+                                   "%s from order %" PetscInt_FMT " to order %" PetscInt_FMT ", %" PetscInt_FMT " to %" PetscInt_FMT
+                                   " nodes per direction of a macro cell\n",
+                                   in->prolong ? "prolongation" : "evaluation", in->from->order, in->to->order, in->N, in->M));
   PetscCall(PetscViewerASCIIPopTab(viewer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -312,7 +324,8 @@ PetscErrorCode MatCreate_HopsInterp(Mat P)
 }
 
 /*@
-  MatCreateHopsInterp - Creates the matrix that evaluates the functions of one space at the nodes of another, nested one.
+  MatCreateHopsInterp - Creates the matrix that evaluates the functions of one space at the nodes of another,
+  nested one.
 
   Collective
 
@@ -326,10 +339,12 @@ PetscErrorCode MatCreate_HopsInterp(Mat P)
   Level: intermediate
 
   Notes:
-  The spaces lie on the same mesh (with two orders), or one mesh is the uniform refinement of the other, by one step. From a coarse space
-  to a fine one this is the prolongation of a multigrid method, exact where the spaces are nested, that is where the order does not fall.
+  The spaces lie on the same mesh (with two orders), or one mesh is the uniform refinement of the other, by
+  one step. From a coarse space to a fine one this is the prolongation of a multigrid method, exact where the
+  spaces are nested, that is where the order does not fall.
 
-  `MatMult()`, `MatMultAdd()`, and their transposes (the restriction) are sum-factorised and communicate ghosts of `from` alone.
+  `MatMult()`, `MatMultAdd()`, and their transposes (the restriction) are sum-factorised and communicate
+  ghosts of `from` alone.
 
   Meshes that are not nested, and children on other ranks than their parents, raise `PETSC_ERR_ARG_INCOMP`.
 
@@ -347,10 +362,16 @@ PetscErrorCode MatCreateHopsInterp(HopsSpace from, HopsSpace to, Mat *P)
   HopsValidHeader(to, HOPS_SPACE_CLASSID, 2);
   HopsValidPointer(P, 3);
   comm = PetscObjectComm((PetscObject)from);
-  PetscCheck(from->backend == to->backend, comm, PETSC_ERR_ARG_INCOMP, "The spaces live on the back ends %s and %s: make both on the same one (-hops_backend)", from->backend->name, to->backend->name);
-  PetscCheck(from->backend->InterpCreate, comm, PETSC_ERR_SUP, "The back end %s has no maps between nested spaces: use -hops_backend host", from->backend->name);
-  PetscCheck(from->family == HOPS_H1 && to->family == HOPS_H1, comm, PETSC_ERR_SUP, "Maps between nested spaces are those of H1, and these are in %s and %s: make the spaces by HopsSpaceCreateH1()", HopsFamilies[from->family], HopsFamilies[to->family]);
-  PetscCheck(!from->ness && !to->ness, comm, PETSC_ERR_SUP, "Spaces made from arrays have no mesh hierarchy: make them on DMPLEX meshes (HopsSpaceCreateH1())");
+  PetscCheck(from->backend == to->backend, comm, PETSC_ERR_ARG_INCOMP,
+             "The spaces live on the back ends %s and %s: make both on the same one (-hops_backend)", from->backend->name,
+             to->backend->name);
+  PetscCheck(from->backend->InterpCreate, comm, PETSC_ERR_SUP,
+             "The back end %s has no maps between nested spaces: use -hops_backend host", from->backend->name);
+  PetscCheck(from->family == HOPS_H1 && to->family == HOPS_H1, comm, PETSC_ERR_SUP,
+             "Maps between nested spaces are those of H1, and these are in %s and %s: make the spaces by HopsSpaceCreateH1()",
+             HopsFamilies[from->family], HopsFamilies[to->family]);
+  PetscCheck(!from->ness && !to->ness, comm, PETSC_ERR_SUP,
+             "Spaces made from arrays have no mesh hierarchy: make them on DMPLEX meshes (HopsSpaceCreateH1())");
   PetscCall(MatCreate(comm, P));
   PetscCall(MatSetSizes(*P, to->nT, from->nT, to->N, from->N));
   PetscCall(MatSetType(*P, MATHOPSINTERP));

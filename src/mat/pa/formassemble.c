@@ -1,9 +1,11 @@
-/* Forms on H(curl), H(div) and L2 to AIJ: dense element matrices from basis functions and their derivatives, point by point. Slow, and independent of the kernels. */
+/* Forms on H(curl), H(div) and L2 to AIJ: dense element matrices from basis functions and their derivatives,
+   point by point. Slow, and independent of the kernels. */
 #include <hops/private/hopsmatimpl.h>
 #include <hops/private/hopsderhamimpl.h>
 #include <petscmat.h>
 
-/* derivatives of the edge functions at the points, by differentiating twice on the Lagrange basis: e_j' = -sum_{k<=j} l_k'' */
+/* derivatives of the edge functions at the points, by differentiating twice on the Lagrange basis: e_j' =
+   -sum_{k<=j} l_k'' */
 static PetscErrorCode HopsEdgeDerivatives(const HopsBasis *b, PetscReal F[])
 {
   const PetscInt P = b->P, p = P - 1;
@@ -26,10 +28,11 @@ static PetscErrorCode HopsEdgeDerivatives(const HopsBasis *b, PetscReal F[])
 }
 
 /*
-  The reference field of E-vector entry i and its reference derivatives at point q: val is entry c of the vector alone, grad its
-  gradient in reference coordinates
+  The reference field of E-vector entry i and its reference derivatives at point q: val is entry c of the
+  vector alone, grad its gradient in reference coordinates
 */
-static void HopsShape(const HopsLayout *l, const HopsBasis *b, const PetscReal F[], PetscInt dim, PetscInt i, PetscInt q, PetscInt *c, PetscReal *val, PetscReal grad[])
+static void HopsShape(const HopsLayout *l, const HopsBasis *b, const PetscReal F[], PetscInt dim, PetscInt i, PetscInt q,
+                      PetscInt *c, PetscReal *val, PetscReal grad[])
 {
   PetscInt ii, qq[3];
 
@@ -49,7 +52,8 @@ static void HopsShape(const HopsLayout *l, const HopsBasis *b, const PetscReal F
 }
 
 /* physical values u[nc] and derivative du[nd] (curl or divergence) of one basis function */
-static void HopsPhysicalShape(HopsFamily family, PetscInt dim, PetscInt c, PetscReal val, const PetscReal grad[], const PetscReal J[], const PetscReal Ji[], PetscReal det, PetscReal u[], PetscReal du[])
+static void HopsPhysicalShape(HopsFamily family, PetscInt dim, PetscInt c, PetscReal val, const PetscReal grad[],
+                              const PetscReal J[], const PetscReal Ji[], PetscReal det, PetscReal u[], PetscReal du[])
 {
   PetscReal ref[3] = {0.0, 0.0, 0.0}, dref[3] = {0.0, 0.0, 0.0};
 
@@ -85,7 +89,8 @@ static void HopsTimes(PetscInt n, PetscInt nc, const PetscScalar v[], const Pets
   }
 }
 
-static PetscErrorCode HopsFormElement(Mat_PA *pa, const HopsBasis *geom, const PetscReal F[], PetscInt cell, PetscReal work[], PetscScalar E[])
+static PetscErrorCode HopsFormElement(Mat_PA *pa, const HopsBasis *geom, const PetscReal F[], PetscInt cell, PetscReal work[],
+                                      PetscScalar E[])
 {
   HopsSpace        sp  = pa->space;
   const PetscInt   dim = sp->dim, ne = sp->ne, nq = PetscPowInt(pa->basis.Q, dim);

@@ -8,16 +8,18 @@ PetscErrorCode MatPAGetData(Mat A, Mat_PA **pa)
 
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompare((PetscObject)A, MATPA, &same));
-  PetscCheck(same, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONG, "The Mat has type %s where " MATPA " is needed (MatCreatePA())", ((PetscObject)A)->type_name ? ((PetscObject)A)->type_name : "(unset)");
+  PetscCheck(same, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONG,
+             "The Mat has type %s where " MATPA " is needed (MatCreatePA())",
+             ((PetscObject)A)->type_name ? ((PetscObject)A)->type_name : "(unset)");
   PetscCall(MatShellGetContext(A, pa));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* ----------------------------------------------------------------- set-up ----------------------------------------------------------------- */
+/* ------------------------------------------- set-up ------------------------------------------- */
 
 /*
-  The quadrature rules of cells and of boundary faces: those that the user sets; else the PetscFE's own where the form is a PetscDS's, and order + 2
-  Gauss points per direction (MFEM's rule) elsewhere
+  The quadrature rules of cells and of boundary faces: those that the user sets; else the PetscFE's own where
+  the form is a PetscDS's, and order + 2 Gauss points per direction (MFEM's rule) elsewhere
 */
 static PetscErrorCode MatPASetUpBasis(Mat A, Mat_PA *pa)
 {
@@ -33,7 +35,10 @@ static PetscErrorCode MatPASetUpBasis(Mat A, Mat_PA *pa)
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   if (pa->gll) {
-    PetscCheck(!q || q == sp->order + 1, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_INCOMP, "Collocated quadrature at the %" PetscInt_FMT " GLL nodes has no %" PetscInt_FMT " points: leave out -mat_pa_q_1d, or use -mat_pa_quadrature gauss", sp->order + 1, q);
+    PetscCheck(!q || q == sp->order + 1, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_INCOMP,
+               "Collocated quadrature at the %" PetscInt_FMT " GLL nodes has no %" PetscInt_FMT
+               " points: leave out -mat_pa_q_1d, or use -mat_pa_quadrature gauss",
+               sp->order + 1, q);
     q = sp->order + 1;
   }
   if (!q) q = pa->fromds && sp->rule[0].P && sp->rule[0].rule == HOPS_RULE_GAUSS ? sp->rule[0].Q : sp->order + 2;
@@ -41,13 +46,16 @@ static PetscErrorCode MatPASetUpBasis(Mat A, Mat_PA *pa)
     PetscCall(PetscInfo(A,
                         "the option for the quadrature, %" PetscInt_FMT " %s points per direction, overrides that of the PetscFE\n",
                         q, pa->gll ? "Gauss-Lobatto" : "Gauss"));
-  PetscCheck(q >= 1 && q <= HOPS_MAX_Q_1D, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE, "The number of quadrature points per direction (-mat_pa_q_1d) must be from 1 to %d, not %" PetscInt_FMT, HOPS_MAX_Q_1D, q);
+  PetscCheck(q >= 1 && q <= HOPS_MAX_Q_1D, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE,
+             "The number of quadrature points per direction (-mat_pa_q_1d) must be from 1 to %d, not %" PetscInt_FMT, HOPS_MAX_Q_1D,
+             q);
   PetscCall(HopsBasisCreate(sp->order + 1, q, pa->gll, &pa->basis));
   PetscCall(HopsBasisCreateLike(sp->order + 1, &pa->basis, &pa->facebasis));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* PETSc takes the face quadrature of the test field; the tabulations of all fields at their own are of use at one rule alone */
+/* PETSc takes the face quadrature of the test field; the tabulations of all fields at their own are of use at
+   one rule alone */
 static PetscErrorCode MatPACheckFaceRule(Mat_PA *pa)
 {
   PetscFunctionBegin;
@@ -109,11 +117,13 @@ static PetscErrorCode MatPACreateKernel(Mat A, Mat_PA *pa)
     PetscCall((*be->PACreate)(pa->space, &pa->basis, d, m, &pa->kernel));
     PetscCall((*be->PAGetInfo)(pa->kernel, &name, &spec, &bytes, &pa->flops));
   } else {
-    PetscCheck(be->FormCreate, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP, "The back end %s has no %s operators: use -hops_backend host", be->name, HopsFamilies[pa->space->family]);
+    PetscCheck(be->FormCreate, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP,
+               "The back end %s has no %s operators: use -hops_backend host", be->name, HopsFamilies[pa->space->family]);
     PetscCall((*be->FormCreate)(pa->space, &pa->basis, d, m, &pa->fkernel));
     PetscCall((*be->FormGetInfo)(pa->fkernel, &name, &spec, &bytes, &pa->flops));
   }
-  PetscCall(PetscInfo(A, "kernel %s (%s), %g bytes, %g flops per application\n", name, spec ? "specialised" : "generic", bytes, pa->flops));
+  PetscCall(
+    PetscInfo(A, "kernel %s (%s), %g bytes, %g flops per application\n", name, spec ? "specialised" : "generic", bytes, pa->flops));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -133,8 +143,10 @@ PetscErrorCode MatPASetUp_Private(Mat A, Mat_PA *pa)
     PetscCall(PetscLogEventEnd(HopsEvent.pasetup, A, 0, 0, 0));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCheck(sp, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE, "The operator has no space: call MatPASetSpace(), or make it by MatCreatePA()");
-  PetscCheck(pa->diffusion || pa->mass || pa->robin, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE, "The operator has no terms: call MatPASetDiffusion(), MatPASetMass() or MatPAAddRobin()");
+  PetscCheck(sp, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE,
+             "The operator has no space: call MatPASetSpace(), or make it by MatCreatePA()");
+  PetscCheck(pa->diffusion || pa->mass || pa->robin, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE,
+             "The operator has no terms: call MatPASetDiffusion(), MatPASetMass() or MatPAAddRobin()");
   PetscCall(PetscLogEventBegin(HopsEvent.pasetup, A, 0, 0, 0));
   if (!pa->basis.P) PetscCall(MatPASetUpBasis(A, pa));
   PetscCall(MatPACheckFaceRule(pa));
@@ -152,7 +164,8 @@ PetscErrorCode MatPASetUp_Private(Mat A, Mat_PA *pa)
       PetscCall(MatPASetUpRun(pa, 0, sp->ninterior));
       PetscCall(MatPASetUpRun(pa, sp->ninterior, sp->ncells));
     }
-    if (pa->kernel) PetscCall((*sp->backend->PAGetInfo)(pa->kernel, NULL, NULL, NULL, &pa->flops)); /* which depend on the geometry */
+    /* which depend on the geometry */
+    if (pa->kernel) PetscCall((*sp->backend->PAGetInfo)(pa->kernel, NULL, NULL, NULL, &pa->flops));
   }
   for (HopsRobin r = pa->robin; r; r = r->next) PetscCall(HopsRobinSetUp(sp, &pa->facebasis, r));
   pa->needsetup = PETSC_FALSE;
@@ -188,7 +201,8 @@ PetscErrorCode MatPAFreeWork(Mat_PA *pa)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* New coefficients: quadrature data are refilled at the next use; a term that comes or goes changes their layout */
+/* New coefficients: quadrature data are refilled at the next use; a term that comes or goes changes their
+   layout */
 PetscErrorCode MatPAChanged(Mat A, Mat_PA *pa, PetscBool layout)
 {
   PetscFunctionBegin;
@@ -201,7 +215,7 @@ PetscErrorCode MatPAChanged(Mat A, Mat_PA *pa, PetscBool layout)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* ----------------------------------------------------------------- action ----------------------------------------------------------------- */
+/* ------------------------------------------- action ------------------------------------------- */
 
 static PetscErrorCode MatPAApplyPart(Mat_PA *pa, HopsPart part, const PetscScalar x[], PetscScalar y[])
 {
@@ -212,8 +226,9 @@ static PetscErrorCode MatPAApplyPart(Mat_PA *pa, HopsPart part, const PetscScala
 }
 
 /*
-  y = A x. Interior cells are worked on while messages travel: one half while the ghosts come in, the other while their
-  contributions go out. The constrained entries of xg are what the caller left there (zero, but for lifting).
+  y = A x. Interior cells are worked on while messages travel: one half while the ghosts come in, the other
+  while their contributions go out. The constrained entries of xg are what the caller left there (zero, but
+  for lifting).
 */
 static PetscErrorCode MatPAApply(Mat A, Mat_PA *pa, const PetscScalar x[], PetscScalar y[])
 {
@@ -237,13 +252,17 @@ static PetscErrorCode MatPAApply(Mat A, Mat_PA *pa, const PetscScalar x[], Petsc
 }
 
 /*
-  Arrays of vectors where the back end of the space works. Host back end: any vector, PETSc copies it from a device. Device
-  back end: a host vector is refused, since copies at every application would hide that the code runs on the wrong vectors.
+  Arrays of vectors where the back end of the space works. Host back end: any vector, PETSc copies it from a
+  device. Device back end: a host vector is refused, since copies at every application would hide that the
+  code runs on the wrong vectors.
 */
 static PetscErrorCode MatPACheckMemory(HopsSpace sp, Vec v, PetscMemType mtype)
 {
   PetscFunctionBegin;
-  PetscCheck(PetscMemTypeDevice(mtype), PetscObjectComm((PetscObject)v), PETSC_ERR_ARG_WRONG, "A vector of type %s lies in the host's memory, and the operator's space on the back end %s: make vectors by MatCreateVecs() or HopsSpaceCreateVec() (with a DM, -dm_vec_type %s), or use -hops_backend host", ((PetscObject)v)->type_name, sp->backend->name, sp->backend->vectype);
+  PetscCheck(PetscMemTypeDevice(mtype), PetscObjectComm((PetscObject)v), PETSC_ERR_ARG_WRONG,
+             "A vector of type %s lies in the host's memory, and the operator's space on the back end %s: make vectors by "
+             "MatCreateVecs() or HopsSpaceCreateVec() (with a DM, -dm_vec_type %s), or use -hops_backend host",
+             ((PetscObject)v)->type_name, sp->backend->name, sp->backend->vectype);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -378,8 +397,8 @@ static PetscErrorCode MatGetDiagonal_PA(Mat A, Vec d)
 }
 
 /*@
-  MatPALiftEssential - Moves the essential values of the space to the right-hand side: b = b - A_c g, and b = g in the
-  rows of essential unknowns that the vector holds.
+  MatPALiftEssential - Moves the essential values of the space to the right-hand side: b = b - A_c g, and b =
+  g in the rows of essential unknowns that the vector holds.
 
   Collective
 
@@ -390,7 +409,8 @@ static PetscErrorCode MatGetDiagonal_PA(Mat A, Vec d)
   Level: beginner
 
   Note:
-  An operator that was changed as a matrix (`MatScale()`, `MatShift()`, `MatZeroRows()` and the like) raises `PETSC_ERR_SUP`: lift
+  An operator that was changed as a matrix (`MatScale()`, `MatShift()`, `MatZeroRows()` and the like) raises
+  `PETSC_ERR_SUP`: lift
 before.
 
 .seealso: `MATPA`, `HopsSpaceSetEssentialFunction()`, `HopsSpaceComputeRHS()`
@@ -410,7 +430,9 @@ PetscErrorCode MatPALiftEssential(Mat A, Vec b)
   PetscCall(MatPACheckForm(A, PETSC_FALSE, "MatPALiftEssential()"));
   PetscCall(MatPASetUp_Private(A, pa));
   sp = pa->space;
-  PetscCheck(sp, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP, "The operator has the form of a PetscDS, whose essential values the DM inserts (DMPlexInsertBoundaryValues()): lifting is for operators on a HopsSpace (MatCreatePA())");
+  PetscCheck(sp, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP,
+             "The operator has the form of a PetscDS, whose essential values the DM inserts (DMPlexInsertBoundaryValues()): "
+             "lifting is for operators on a HopsSpace (MatCreatePA())");
   PetscCall(HopsSpaceCheckVec(sp, b, "of the right-hand side"));
   PetscCall(VecDuplicate(b, &t));
   PetscCall(VecDuplicate(b, &zero));
@@ -429,7 +451,7 @@ PetscErrorCode MatPALiftEssential(Mat A, Vec b)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* -------------------------------------------------------------- other operations -------------------------------------------------------------- */
+/* -------------------------------------- other operations -------------------------------------- */
 
 static PetscErrorCode MatView_PA(Mat A, PetscViewer viewer)
 {
@@ -465,9 +487,12 @@ static PetscErrorCode MatView_PA(Mat A, PetscViewer viewer)
     PetscCall(PetscViewerASCIIPrintf(viewer, "kernel: %s, %s\n", name, spec ? "specialised" : "generic"));
     if (!pa->needsetup && !pa->space->backend->host) PetscCall(PetscViewerASCIIPrintf(viewer, "%s\n", pa->geometrynote));
   }
-  if (pa->diffusion) PetscCall(PetscViewerASCIIPrintf(viewer, "%s: %s coefficient, %" PetscInt_FMT " component%s\n", terms[pa->space->family], pa->diffusion->kind, pa->diffusion->nc, pa->diffusion->nc > 1 ? "s" : ""));
+  if (pa->diffusion)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "%s: %s coefficient, %" PetscInt_FMT " component%s\n", terms[pa->space->family],
+                                     pa->diffusion->kind, pa->diffusion->nc, pa->diffusion->nc > 1 ? "s" : ""));
   if (pa->mass) PetscCall(PetscViewerASCIIPrintf(viewer, "mass: %s coefficient\n", pa->mass->kind));
-  for (HopsRobin r = pa->robin; r; r = r->next) PetscCall(PetscViewerASCIIPrintf(viewer, "Robin term: %s coefficient\n", r->alpha->kind));
+  for (HopsRobin r = pa->robin; r; r = r->next)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "Robin term: %s coefficient\n", r->alpha->kind));
   PetscCall(MatPASumView(pa, viewer));
   PetscCall(PetscViewerASCIIPopTab(viewer));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -511,7 +536,8 @@ static PetscErrorCode MatPACopyRobin(Mat_PA *pa, Mat B)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* B gets A's form, at its state of now: it shares the space and the coefficients, and has quadrature data of its own */
+/* B gets A's form, at its state of now: it shares the space and the coefficients, and has quadrature data of
+   its own */
 static PetscErrorCode MatPACopyForm(Mat A, Mat B)
 {
   Mat_PA *pa, *pb;
@@ -623,14 +649,18 @@ PetscErrorCode MatCreate_PA(Mat A)
   PetscCall(MatSetType(A, MATSHELL));
   PetscCall(MatShellSetContext(A, pa));
   if (((PetscObject)A)->options) PetscCall(PetscOptionsPush(((PetscObject)A)->options));
-  PetscOptionsBegin(PetscObjectComm((PetscObject)A), ((PetscObject)A)->prefix, "Matrix-free operator (MATPA) options", "MATPA"); /* -help prints those of a Mat once, for the first one */
+  /* -help prints those of a Mat once, for the first one */
+  PetscOptionsBegin(PetscObjectComm((PetscObject)A), ((PetscObject)A)->prefix, "Matrix-free operator (MATPA) options", "MATPA");
   PetscCall(PetscOptionsInt("-mat_pa_q_1d", "Quadrature points per direction (0: order + 2)", "MatPASetQuadrature", q, &q, NULL));
   PetscCall(PetscOptionsEList("-mat_pa_quadrature", "Quadrature rule", "MatPASetQuadrature", rules, 2, rules[0], &rule, &set));
-  PetscCall(PetscOptionsBool("-mat_pa_general", "Full tensors for every form of a PetscDS, scalar symmetric ones included", "MATPA", pa->general, &pa->general, NULL));
-  PetscCall(PetscOptionsEnum("-mat_pa_geometry", "Recompute affine and multilinear geometry", "MatPASetGeometryType", MatPAGeometryTypes, (PetscEnum)pa->geometry, (PetscEnum *)&pa->geometry, NULL));
+  PetscCall(PetscOptionsBool("-mat_pa_general", "Full tensors for every form of a PetscDS, scalar symmetric ones included", "MATPA",
+                             pa->general, &pa->general, NULL));
+  PetscCall(PetscOptionsEnum("-mat_pa_geometry", "Recompute affine and multilinear geometry", "MatPASetGeometryType",
+                             MatPAGeometryTypes, (PetscEnum)pa->geometry, (PetscEnum *)&pa->geometry, NULL));
   PetscOptionsEnd();
   if (((PetscObject)A)->options) PetscCall(PetscOptionsPop());
-  PetscCheck(q >= 0, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE, "-mat_pa_q_1d must be positive, not %" PetscInt_FMT, q);
+  PetscCheck(q >= 0, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE, "-mat_pa_q_1d must be positive, not %" PetscInt_FMT,
+             q);
   pa->q_1d  = q;
   pa->gll   = rule == 1 ? PETSC_TRUE : PETSC_FALSE;
   pa->gauss = set && !pa->gll ? PETSC_TRUE : PETSC_FALSE;
@@ -649,7 +679,8 @@ PetscErrorCode MatCreate_PA(Mat A)
   PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatConvert_" MATPA "_aij_C", MatConvert_PA_AIJ));
   PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatConvert_" MATPA "_seqaij_C", MatConvert_PA_AIJ));
   PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatConvert_" MATPA "_mpiaij_C", MatConvert_PA_AIJ));
-  PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatProductSetFromOptions_" MATPA "_" MATPA "_C", MatProductSetFromOptions_PA));
+  PetscCall(
+    PetscObjectComposeFunction((PetscObject)A, "MatProductSetFromOptions_" MATPA "_" MATPA "_C", MatProductSetFromOptions_PA));
   PetscCall(PetscObjectChangeTypeName((PetscObject)A, MATPA));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

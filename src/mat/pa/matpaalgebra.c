@@ -1,11 +1,11 @@
 /*
-  What MatScale(), MatShift(), MatDiagonalScale(), MatDiagonalSet(), MatZeroRows(), MatZeroRowsColumns() and MatAXPY() make of an
-  operator: all of them lead from one
+  What MatScale(), MatShift(), MatDiagonalScale(), MatDiagonalSet(), MatZeroRows(), MatZeroRowsColumns() and
+  MatAXPY() make of an operator: all of them lead from one
 
     A = sum_k s_k L_k X_k R_k + D,  X_0 the form, L_k, R_k and D diagonal,
 
-  to another. MATPA keeps that sum itself, where MATSHELL would hide it, so that conversions, diagonals and copies, and what is
-  built on the form, see it.
+  to another. MATPA keeps that sum itself, where MATSHELL would hide it, so that conversions, diagonals and
+  copies, and what is built on the form, see it.
 */
 #include <hops/private/hopspatensorimpl.h>
 #include <petsc/private/matimpl.h>
@@ -26,7 +26,7 @@ struct _HopsPASum {
   Vec         work[2], add[2]; /* right and left vectors: arguments, and products with X_k for k > 0 */
 };
 
-/* -------------------------------------------------- the sum -------------------------------------------------- */
+/* ------------------------------------------ the sum ------------------------------------------ */
 
 static PetscErrorCode HopsPATermClear(HopsPATerm *t)
 {
@@ -115,9 +115,9 @@ static PetscErrorCode MatPACheckSquare(Mat A)
 
   PetscFunctionBegin;
   PetscCall(MatHasCongruentLayouts(A, &congruent));
-  PetscCheck(
-    congruent, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP,
-    "The operator's rows and columns have different layouts, so its diagonal is not changed: assemble it (MatConvert() to aij)");
+  PetscCheck(congruent, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP,
+             "The operator's rows and columns have different layouts, so its diagonal is not changed: assemble it (MatConvert() to "
+             "aij)");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -146,7 +146,7 @@ static PetscErrorCode HopsPATermCheck(Mat A, const HopsPATerm *t)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* -------------------------------------------------- action -------------------------------------------------- */
+/* ------------------------------------------- action ------------------------------------------- */
 
 /* y = A x, or A^T x, with form() the action of the form */
 PetscErrorCode MatPASumMult(Mat A, struct _HopsPASum *sum, PetscBool transpose, PetscErrorCode (*form)(Mat, PetscBool, Vec, Vec),
@@ -241,7 +241,7 @@ PetscErrorCode MatPASumAssemble(Mat A, struct _HopsPASum *sum, Mat B)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* -------------------------------------------------- operations -------------------------------------------------- */
+/* ----------------------------------------- operations ----------------------------------------- */
 
 static PetscErrorCode MatScale_PA(Mat A, PetscScalar a)
 {
@@ -457,7 +457,7 @@ PetscErrorCode MatPASetAlgebra(Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* -------------------------------------------------- users of the form -------------------------------------------------- */
+/* ------------------------------------- users of the form ------------------------------------- */
 
 PetscErrorCode MatPACheckForm(Mat A, PetscBool scalable, const char what[])
 {

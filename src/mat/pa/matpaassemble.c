@@ -1,4 +1,5 @@
-/* MATPA to AIJ: dense element matrices from full (not sum-factorised) tabulations. Slow, and independent of the kernels. */
+/* MATPA to AIJ: dense element matrices from full (not sum-factorised) tabulations. Slow, and independent of
+   the kernels. */
 #include <hops/private/hopspatensorimpl.h>
 #include <hops/private/hopsderhamimpl.h>
 #include <hops/private/hopslorimpl.h>
@@ -15,7 +16,8 @@ static PetscErrorCode HopsFullTabulation(const HopsBasis *b, PetscInt dim, Petsc
       for (PetscInt i = 0; i < np; ++i) {
         PetscReal v = 1.0;
 
-        for (PetscInt d = 0, qq = q, ii = i; d < dim; ++d, qq /= b->Q, ii /= b->P) v *= (a == d + 1 ? b->D : b->B)[(qq % b->Q) * b->P + ii % b->P];
+        for (PetscInt d = 0, qq = q, ii = i; d < dim; ++d, qq /= b->Q, ii /= b->P)
+          v *= (a == d + 1 ? b->D : b->B)[(qq % b->Q) * b->P + ii % b->P];
         N[(q * (dim + 1) + a) * np + i] = v;
       }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -34,7 +36,8 @@ static void HopsTensor(PetscInt dim, PetscInt nc, const PetscScalar v[], PetscRe
 }
 
 /* E += sum_q w ( grad v . K grad u + c u v ) for the cell c; T is work like N */
-static PetscErrorCode HopsElementMatrix(const HopsForm *form, const HopsBasis *basis, const HopsBasis *geom, PetscInt cell, const PetscReal N[], PetscReal T[], PetscScalar E[])
+static PetscErrorCode HopsElementMatrix(const HopsForm *form, const HopsBasis *basis, const HopsBasis *geom, PetscInt cell,
+                                        const PetscReal N[], PetscReal T[], PetscScalar E[])
 {
   HopsSpace      sp  = form->space;
   const PetscInt dim = sp->dim, np = PetscPowInt(basis->P, dim), nq = PetscPowInt(basis->Q, dim), na = dim + 1;
@@ -82,13 +85,15 @@ static PetscErrorCode HopsElementMatrix(const HopsForm *form, const HopsBasis *b
 }
 
 /* E[n][np][np] of the form, Robin terms included, on n cells of this rank */
-PetscErrorCode HopsFormElementMatrices(const HopsForm *form, const HopsBasis *basis, PetscInt n, const PetscInt cells[], PetscReal E[])
+PetscErrorCode HopsFormElementMatrices(const HopsForm *form, const HopsBasis *basis, PetscInt n, const PetscInt cells[],
+                                       PetscReal E[])
 {
   HopsSpace      sp = form->space;
-  const PetscInt fd = sp->dim - 1, np = PetscPowInt(basis->P, sp->dim), nq = PetscPowInt(basis->Q, sp->dim), nf = PetscPowInt(basis->P, fd), mq = PetscPowInt(basis->Q, fd);
-  HopsBasis      geom;
-  PetscReal     *N, *T, *F, *a;
-  PetscInt      *node;
+  const PetscInt fd = sp->dim - 1, np = PetscPowInt(basis->P, sp->dim), nq = PetscPowInt(basis->Q, sp->dim),
+                 nf = PetscPowInt(basis->P, fd), mq = PetscPowInt(basis->Q, fd);
+  HopsBasis  geom;
+  PetscReal *N, *T, *F, *a;
+  PetscInt  *node;
 
   PetscFunctionBegin;
   PetscCall(HopsSpaceCreateGeometryBasis(sp, basis, &geom));
@@ -108,7 +113,8 @@ PetscErrorCode HopsFormElementMatrices(const HopsForm *form, const HopsBasis *ba
 
           for (PetscInt d = 0, qq = q; d < fd; ++d, qq /= basis->Q) w *= basis->weights[qq % basis->Q];
           for (PetscInt i = 0; i < nf; ++i)
-            for (PetscInt j = 0; j < nf; ++j) E[(k * np + node[i]) * np + node[j]] += w * F[q * (fd + 1) * nf + i] * F[q * (fd + 1) * nf + j];
+            for (PetscInt j = 0; j < nf; ++j)
+              E[(k * np + node[i]) * np + node[j]] += w * F[q * (fd + 1) * nf + i] * F[q * (fd + 1) * nf + j];
         }
       }
   }
@@ -159,7 +165,8 @@ PetscErrorCode HopsPreallocate(HopsSpace sp, const PetscInt gidx[], const PetscS
     for (PetscInt i = 0; i < np; ++i) row[i] = gidx[HopsUnsigned(sp->restr[c * np + i])];
     PetscCall(MatSetValues(pre, np, row, np, row, zero, ADD_VALUES));
   }
-  for (PetscInt e = 0; e < sp->ness; ++e) PetscCall(MatSetValue(pre, sp->rstart + sp->essT[e], sp->rstart + sp->essT[e], 1.0, ADD_VALUES));
+  for (PetscInt e = 0; e < sp->ness; ++e)
+    PetscCall(MatSetValue(pre, sp->rstart + sp->essT[e], sp->rstart + sp->essT[e], 1.0, ADD_VALUES));
   PetscCall(MatAssemblyBegin(pre, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(pre, MAT_FINAL_ASSEMBLY));
   PetscCall(MatPreallocatorPreallocate(pre, PETSC_TRUE, B));
@@ -209,7 +216,8 @@ static PetscErrorCode MatPAAssembleH1(Mat A, Mat_PA *pa, MatReuse reuse, Mat *ne
     PetscCall(MatSetValues(B, np, row, np, row, E, ADD_VALUES));
   }
   for (HopsRobin r = pa->robin; r; r = r->next) PetscCall(HopsAddRobin(pa, r, gidx, B));
-  for (PetscInt e = 0; e < sp->ness; ++e) PetscCall(MatSetValue(B, sp->rstart + sp->essT[e], sp->rstart + sp->essT[e], 1.0, ADD_VALUES));
+  for (PetscInt e = 0; e < sp->ness; ++e)
+    PetscCall(MatSetValue(B, sp->rstart + sp->essT[e], sp->rstart + sp->essT[e], 1.0, ADD_VALUES));
   PetscCall(MatAssemblyBegin(B, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(B, MAT_FINAL_ASSEMBLY));
   PetscCall(HopsBasisDestroy(&geom));

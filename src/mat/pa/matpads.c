@@ -4,7 +4,8 @@
 #include <petsc/private/matimpl.h>
 
 /*@
-  MatPASetFromDS - Sets the terms of an operator from the Jacobian functions g0 and g3 of a `DMPLEX`'s `PetscDS`.
+  MatPASetFromDS - Sets the terms of an operator from the Jacobian functions g0 and g3 of a `DMPLEX`'s
+  `PetscDS`.
 
   Collective
 
@@ -15,8 +16,9 @@
   Level: intermediate
 
   Notes:
-  The functions see constants and auxiliary fields; they must not depend on the solution. A boundary Jacobian g0 is a Robin term.
-  First-order terms (g1, g2), boundary Jacobians with derivatives (g1, g2, g3) and nonsymmetric tensors raise `PETSC_ERR_SUP`. The quadrature is that of the `PetscFE`, unless set otherwise.
+  The functions see constants and auxiliary fields; they must not depend on the solution. A boundary Jacobian
+  g0 is a Robin term. First-order terms (g1, g2), boundary Jacobians with derivatives (g1, g2, g3) and
+  nonsymmetric tensors raise `PETSC_ERR_SUP`. The quadrature is that of the `PetscFE`, unless set otherwise.
 
 .seealso: `MATPA`, `HopsSpaceCreateFromDM()`, `MatPASetDiffusion()`
 @*/
@@ -31,7 +33,8 @@ PetscErrorCode MatPASetFromDS(Mat A, DM dm)
   HopsValidHeader(A, MAT_CLASSID, 1);
   HopsValidHeader(dm, DM_CLASSID, 2);
   PetscCall(MatPAGetData(A, &pa));
-  PetscCheck(pa->space && pa->space->dm, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE, "The operator has no space on a DMPlex: MatCreatePA() on that of HopsSpaceCreateFromDM()");
+  PetscCheck(pa->space && pa->space->dm, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE,
+             "The operator has no space on a DMPlex: MatCreatePA() on that of HopsSpaceCreateFromDM()");
   PetscCall(HopsDSCheck(dm));
   PetscCall(HopsDSUsesPreconditioner(dm, PETSC_TRUE, &pre));
   PetscCall(HopsTensorFormCreateDS(dm, pre, &form));
@@ -90,7 +93,9 @@ static PetscErrorCode MatPACreateTensor(Mat A, Mat_PA *pa, DM dm)
   PetscCall(PetscFree2(nodes, fields));
   PetscCall(HopsPATensorSetVecType(pa->tensor, A));
   PetscCall(MatGetLocalSize(A, &n, NULL));
-  PetscCheck(n == pa->tensor->size[0], PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ, "The operator has %" PetscInt_FMT " local rows, the DM %" PetscInt_FMT " unknowns: make it by DMCreateMatrix()", n, pa->tensor->size[0]);
+  PetscCheck(n == pa->tensor->size[0], PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ,
+             "The operator has %" PetscInt_FMT " local rows, the DM %" PetscInt_FMT " unknowns: make it by DMCreateMatrix()", n,
+             pa->tensor->size[0]);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -103,9 +108,11 @@ static PetscErrorCode MatPACreateForm(Mat A, Mat_PA *pa, DM dm, PetscBool precon
   PetscCall(HopsDSCheck(dm));
   PetscCall(HopsFaceFormQuery(dm, face));
   PetscCall(HopsTensorFormCreateDS(dm, preconditioner, &pa->form));
-  PetscCheck(pa->form->nblocks, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE, "The PetscDS has no Jacobian functions (PetscDSSetJacobian())");
+  PetscCheck(pa->form->nblocks, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE,
+             "The PetscDS has no Jacobian functions (PetscDSSetJacobian())");
   pa->fromds = PETSC_TRUE;
-  if (pa->form->fields->nf == 1 && pa->form->nc == 1 && !pa->form->has[1] && !pa->form->has[2] && !face[1] && !face[2] && !face[3] && !pa->general) {
+  if (pa->form->fields->nf == 1 && pa->form->nc == 1 && !pa->form->has[1] && !pa->form->has[2] && !face[1] && !face[2] &&
+      !face[3] && !pa->general) {
     HopsSpace sp;
 
     PetscCall(HopsSpaceCreateFromDM(dm, &sp));
@@ -122,7 +129,10 @@ PetscErrorCode MatPASetState(Mat A, DM dm, PetscBool preconditioner, Vec X, Vec 
   PetscFunctionBegin;
   PetscCall(MatPAGetData(A, &pa));
   if (!pa->form) PetscCall(MatPACreateForm(A, pa, dm, preconditioner));
-  PetscCheck(pa->form->dm == dm && pa->form->preconditioner == preconditioner, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE, "The operator was made for another DM, or as the other one of Jacobian and preconditioning matrix: make one for each by DMCreateMatrix()");
+  PetscCheck(pa->form->dm == dm && pa->form->preconditioner == preconditioner, PetscObjectComm((PetscObject)A),
+             PETSC_ERR_ARG_WRONGSTATE,
+             "The operator was made for another DM, or as the other one of Jacobian and preconditioning matrix: make one for each "
+             "by DMCreateMatrix()");
   PetscCall(HopsTensorFormSetState(pa->form, X, Xt, t, shift));
   PetscCall(MatPAChanged(A, pa, PETSC_FALSE));
   PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));

@@ -1,10 +1,12 @@
-/* MATPA's choice between stored quadrature data and geometry that kernels recompute: for affine and multilinear cells. */
+/* MATPA's choice between stored quadrature data and geometry that kernels recompute: for affine and
+   multilinear cells. */
 #include <hops/private/hopsmatimpl.h>
 #include <hops/private/hopsmapkind.h>
 
 const char *const MatPAGeometryTypes[] = {"auto", "stored", "recompute", "MatPAGeometryType", "MATPA_GEOMETRY_", NULL};
 
-/* The narrowest kind of map that has the coordinates of all cells, to within their rounding. The space remembers it. */
+/* The narrowest kind of map that has the coordinates of all cells, to within their rounding. The space
+   remembers it. */
 PetscErrorCode HopsSpaceGetMapKind(HopsSpace sp, HopsMapKind *kind)
 {
   const PetscInt dim = sp->dim, g = sp->gorder + 1, ng = PetscPowInt(g, dim);
@@ -24,14 +26,16 @@ PetscErrorCode HopsSpaceGetMapKind(HopsSpace sp, HopsMapKind *kind)
     PetscCall(HopsSpaceGetBackendMesh(sp, &restr, &X));
     PetscCall((*sp->backend->MapKind)(sp->ncells, dim, g, z, X, &in));
   } else
-    for (PetscInt i = 0; i < sp->ncells * dim && in != HOPS_MAP_CURVED; ++i) in = PetscMax(in, (HopsMapKind)(HOPS_MAP_AFFINE + HopsCellMapKind(dim, g, z, sp->X + (size_t)i * ng)));
+    for (PetscInt i = 0; i < sp->ncells * dim && in != HOPS_MAP_CURVED; ++i)
+      in = PetscMax(in, (HopsMapKind)(HOPS_MAP_AFFINE + HopsCellMapKind(dim, g, z, sp->X + (size_t)i * ng)));
   PetscCall(PetscFree2(z, w));
   PetscCall(MPIU_Allreduce(&in, &out, 1, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)sp)));
   *kind = sp->mapkind = out;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A coefficient's value in each cell, if it has one: *out[ncells][nc], or NULL where it is the same everywhere or absent */
+/* A coefficient's value in each cell, if it has one: *out[ncells][nc], or NULL where it is the same
+   everywhere or absent */
 static PetscErrorCode MatPAGetCellValues(Mat_PA *pa, HopsCoefficient cf, PetscBool *constant, PetscScalar **out)
 {
   HopsSpace      sp = pa->space;
@@ -76,8 +80,8 @@ static HopsValues MatPAValues(HopsCoefficient cf, const PetscScalar *cells)
   return v;
 }
 
-/* Multilinear cells, by docs/performance/gpu-operators.md. Order 1 in 3D has a kernel of its own for a scalar coefficient and
-   up to 3 points */
+/* Multilinear cells, by docs/performance/gpu-operators.md. Order 1 in 3D has a kernel of its own for a scalar
+   coefficient and up to 3 points */
 static PetscBool MatPAStoringIsFaster(const Mat_PA *pa)
 {
   const PetscInt P = pa->basis.P, Q = pa->basis.Q;
@@ -86,7 +90,8 @@ static PetscBool MatPAStoringIsFaster(const Mat_PA *pa)
   return P + Q < 7 ? PETSC_TRUE : PETSC_FALSE;
 }
 
-/* done: the kernel recomputes the geometry; else the caller fills quadrature data. pa->geometrynote says which, and why.
+/* done: the kernel recomputes the geometry; else the caller fills quadrature data. pa->geometrynote says
+   which, and why.
    Collective. */
 PetscErrorCode MatPASetUpGeometry(Mat A, Mat_PA *pa, PetscBool *done)
 {
@@ -107,7 +112,8 @@ PetscErrorCode MatPASetUpGeometry(Mat A, Mat_PA *pa, PetscBool *done)
   else {
     PetscCall(HopsSpaceGetMapKind(sp, &kind));
     if (kind == HOPS_MAP_CURVED) pa->geometrynote = "quadrature data stored (curved cells)";
-    else if (kind == HOPS_MAP_MULTILINEAR && pa->geometry == MATPA_GEOMETRY_AUTO && MatPAStoringIsFaster(pa)) pa->geometrynote = "quadrature data stored (reading them is faster at this order)";
+    else if (kind == HOPS_MAP_MULTILINEAR && pa->geometry == MATPA_GEOMETRY_AUTO && MatPAStoringIsFaster(pa))
+      pa->geometrynote = "quadrature data stored (reading them is faster at this order)";
     else {
       PetscCall(MatPAGetCellValues(pa, pa->diffusion, &ck, &k));
       PetscCall(MatPAGetCellValues(pa, pa->mass, &cm, &m));
@@ -122,26 +128,30 @@ PetscErrorCode MatPASetUpGeometry(Mat A, Mat_PA *pa, PetscBool *done)
         pa->nindefinite = HopsValuesCountIndefinite(sp->dim, sp->ncells, 1, &kappa, &mass);
         PetscCall((*sp->backend->PASetUpCells)(pa->kernel, kind, &kappa, &mass, &bad, &det));
         if (bad >= 0) PetscCall(HopsSpaceErrorCell(sp, bad, det));
-        pa->geometrynote = kind == HOPS_MAP_AFFINE ? "geometry recomputed (affine cells)" : "geometry recomputed (multilinear cells)";
-        *done            = PETSC_TRUE;
+        pa->geometrynote =
+          kind == HOPS_MAP_AFFINE ? "geometry recomputed (affine cells)" : "geometry recomputed (multilinear cells)";
+        *done = PETSC_TRUE;
       }
       PetscCall(PetscFree(k));
       PetscCall(PetscFree(m));
     }
   }
-  PetscCheck(*done || pa->geometry == MATPA_GEOMETRY_AUTO, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP, "-mat_pa_geometry recompute cannot be honoured, %s: use auto or stored", pa->geometrynote);
+  PetscCheck(*done || pa->geometry == MATPA_GEOMETRY_AUTO, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP,
+             "-mat_pa_geometry recompute cannot be honoured, %s: use auto or stored", pa->geometrynote);
   PetscCall(PetscInfo(A, "%s\n", pa->geometrynote));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /*@
-  MatPASetGeometryType - Sets whether an operator stores the geometry in its quadrature data, or recomputes it at every application.
+  MatPASetGeometryType - Sets whether an operator stores the geometry in its quadrature data, or recomputes it
+  at every application.
 
   Logically Collective
 
   Input Parameters:
 + A    - the operator
-- type - `MATPA_GEOMETRY_STORED`; `MATPA_GEOMETRY_RECOMPUTE`, an error where that cannot be done; or `MATPA_GEOMETRY_AUTO` (the
+- type - `MATPA_GEOMETRY_STORED`; `MATPA_GEOMETRY_RECOMPUTE`, an error where that cannot be done; or
+  `MATPA_GEOMETRY_AUTO` (the
          default), to recompute it where that can be done and is faster
 
   Options Database Key:
@@ -150,12 +160,13 @@ PetscErrorCode MatPASetUpGeometry(Mat A, Mat_PA *pa, PetscBool *done)
   Level: intermediate
 
   Notes:
-  Geometry is recomputed by back ends of devices where it is faster than reading it: all cells affine (parallelograms,
-  parallelepipeds), or all bi- or trilinear; coefficients that do not vary inside a cell; and a kernel for the number of points.
-  This also saves most of the operator's memory. `-ksp_view` and `-info` say what is done, and why.
+  Geometry is recomputed by back ends of devices where it is faster than reading it: all cells affine
+  (parallelograms, parallelepipeds), or all bi- or trilinear; coefficients that do not vary inside a cell; and
+  a kernel for the number of points. This also saves most of the operator's memory. `-ksp_view` and `-info`
+  say what is done, and why.
 
-  On affine cells with such coefficients a rule of more than order + 1 points is exact. So are order + 1 Gauss points, which are
-  taken in its place.
+  On affine cells with such coefficients a rule of more than order + 1 points is exact. So are order + 1 Gauss
+  points, which are taken in its place.
 
 .seealso: `MATPA`, `MatPAGeometryType`, `MatPASetQuadrature()`
 @*/

@@ -53,7 +53,10 @@ PetscErrorCode MatPASetSpace(Mat A, HopsSpace space)
   PetscCall(MatPAGetData(A, &pa));
   if (A->rmap->n < 0 && A->rmap->N < 0) PetscCall(MatSetSizes(A, space->nT, space->nT, space->N, space->N));
   PetscCall(MatSetUp(A));
-  PetscCheck(A->rmap->n == space->nT && A->cmap->n == space->nT, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ, "The operator has %" PetscInt_FMT " local rows, the space %" PetscInt_FMT " unknowns: create the Mat with the space's sizes (HopsSpaceGetSizes())", A->rmap->n, space->nT);
+  PetscCheck(A->rmap->n == space->nT && A->cmap->n == space->nT, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ,
+             "The operator has %" PetscInt_FMT " local rows, the space %" PetscInt_FMT
+             " unknowns: create the Mat with the space's sizes (HopsSpaceGetSizes())",
+             A->rmap->n, space->nT);
   PetscCall(HopsSpaceReference(space));
   PetscCall(MatPAReset(pa));
   PetscCall(MatPASumDestroy(pa));
@@ -118,8 +121,9 @@ PetscErrorCode MatPASetTerm(Mat A, Mat_PA *pa, HopsCoefficient *term, HopsCoeffi
   Level: beginner
 
   Note:
-  May be called again: the quadrature data, and the low-order-refined matrix of `PCLOR`, are refilled at their next use; the
-  space and the matrix's pattern are kept. If the data behind the same coefficient changed, call it with the same coefficient.
+  May be called again: the quadrature data, and the low-order-refined matrix of `PCLOR`, are refilled at their
+  next use; the space and the matrix's pattern are kept. If the data behind the same coefficient changed, call
+  it with the same coefficient.
 
 .seealso: `MATPA`, `HopsCoefficient`, `MatPASetMass()`, `MatPAAddRobin()`
 @*/
@@ -134,8 +138,14 @@ PetscErrorCode MatPASetDiffusion(Mat A, HopsCoefficient cf)
   if (cf && pa->space) {
     const PetscInt d = pa->space->dim;
 
-    PetscCheck(pa->space->family == HOPS_H1, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_INCOMP, "A diffusion term belongs to H1, and the space is %s: call MatPASetCurlCurl() for H(curl), MatPASetDivDiv() for H(div)", HopsFamilies[pa->space->family]);
-    PetscCheck(cf->nc == 1 || cf->nc == d || cf->nc == d * (d + 1) / 2, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_INCOMP, "A diffusion coefficient in %" PetscInt_FMT "D has 1, %" PetscInt_FMT " or %" PetscInt_FMT " components, not %" PetscInt_FMT, d, d, d * (d + 1) / 2, cf->nc);
+    PetscCheck(pa->space->family == HOPS_H1, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_INCOMP,
+               "A diffusion term belongs to H1, and the space is %s: call MatPASetCurlCurl() for H(curl), MatPASetDivDiv() for "
+               "H(div)",
+               HopsFamilies[pa->space->family]);
+    PetscCheck(cf->nc == 1 || cf->nc == d || cf->nc == d * (d + 1) / 2, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_INCOMP,
+               "A diffusion coefficient in %" PetscInt_FMT "D has 1, %" PetscInt_FMT " or %" PetscInt_FMT
+               " components, not %" PetscInt_FMT,
+               d, d, d * (d + 1) / 2, cf->nc);
   }
   PetscCall(MatPASetTerm(A, pa, &pa->diffusion, cf));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -144,12 +154,15 @@ PetscErrorCode MatPASetDiffusion(Mat A, HopsCoefficient cf)
 static PetscErrorCode MatPACheckTensor(Mat A, PetscInt d, const char term[], HopsCoefficient cf)
 {
   PetscFunctionBegin;
-  PetscCheck(!cf || cf->nc == 1 || cf->nc == d || cf->nc == d * (d + 1) / 2, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_INCOMP, "A %s coefficient in %" PetscInt_FMT "D has 1, %" PetscInt_FMT " or %" PetscInt_FMT " components, not %" PetscInt_FMT, term, d, d, d * (d + 1) / 2, cf->nc);
+  PetscCheck(!cf || cf->nc == 1 || cf->nc == d || cf->nc == d * (d + 1) / 2, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_INCOMP,
+             "A %s coefficient in %" PetscInt_FMT "D has 1, %" PetscInt_FMT " or %" PetscInt_FMT " components, not %" PetscInt_FMT,
+             term, d, d, d * (d + 1) / 2, cf->nc);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /*@
-  MatPASetCurlCurl - Sets the coefficient mu of the curl-curl term of an operator on H(curl), int (mu curl u) . curl v.
+  MatPASetCurlCurl - Sets the coefficient mu of the curl-curl term of an operator on H(curl), int (mu curl u)
+  . curl v.
 
   Logically Collective
 
@@ -172,9 +185,13 @@ PetscErrorCode MatPASetCurlCurl(Mat A, HopsCoefficient cf)
   HopsValidHeader(A, MAT_CLASSID, 1);
   if (cf) HopsValidHeader(cf, HOPS_COEFFICIENT_CLASSID, 2);
   PetscCall(MatPAGetData(A, &pa));
-  PetscCheck(pa->space && pa->space->family == HOPS_HCURL, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_INCOMP, "A curl-curl term belongs to H(curl), and the space is %s: make it by HopsSpaceCreateHCurl()", pa->space ? HopsFamilies[pa->space->family] : "not set");
+  PetscCheck(pa->space && pa->space->family == HOPS_HCURL, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_INCOMP,
+             "A curl-curl term belongs to H(curl), and the space is %s: make it by HopsSpaceCreateHCurl()",
+             pa->space ? HopsFamilies[pa->space->family] : "not set");
   if (pa->space->dim == 3) PetscCall(MatPACheckTensor(A, 3, "curl-curl", cf));
-  else PetscCheck(!cf || cf->nc == 1, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_INCOMP, "The curl in 2D is a scalar, and so is its coefficient, not of %" PetscInt_FMT " components", cf->nc);
+  else
+    PetscCheck(!cf || cf->nc == 1, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_INCOMP,
+               "The curl in 2D is a scalar, and so is its coefficient, not of %" PetscInt_FMT " components", cf->nc);
   PetscCall(MatPASetTerm(A, pa, &pa->diffusion, cf));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -203,8 +220,11 @@ PetscErrorCode MatPASetDivDiv(Mat A, HopsCoefficient cf)
   HopsValidHeader(A, MAT_CLASSID, 1);
   if (cf) HopsValidHeader(cf, HOPS_COEFFICIENT_CLASSID, 2);
   PetscCall(MatPAGetData(A, &pa));
-  PetscCheck(pa->space && pa->space->family == HOPS_HDIV, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_INCOMP, "A div-div term belongs to H(div), and the space is %s: make it by HopsSpaceCreateHDiv()", pa->space ? HopsFamilies[pa->space->family] : "not set");
-  PetscCheck(!cf || cf->nc == 1, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_INCOMP, "The coefficient of a divergence is a scalar, not of %" PetscInt_FMT " components", cf->nc);
+  PetscCheck(pa->space && pa->space->family == HOPS_HDIV, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_INCOMP,
+             "A div-div term belongs to H(div), and the space is %s: make it by HopsSpaceCreateHDiv()",
+             pa->space ? HopsFamilies[pa->space->family] : "not set");
+  PetscCheck(!cf || cf->nc == 1, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_INCOMP,
+             "The coefficient of a divergence is a scalar, not of %" PetscInt_FMT " components", cf->nc);
   PetscCall(MatPASetTerm(A, pa, &pa->diffusion, cf));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -216,7 +236,8 @@ PetscErrorCode MatPASetDivDiv(Mat A, HopsCoefficient cf)
 
   Input Parameters:
 + A  - the operator
-- cf - the coefficient, `NULL` for no such term: a scalar; in H(curl) and H(div) also diagonal, or a symmetric tensor
+- cf - the coefficient, `NULL` for no such term: a scalar; in H(curl) and H(div) also diagonal, or a symmetric
+  tensor
 
   Level: beginner
 
@@ -230,8 +251,11 @@ PetscErrorCode MatPASetMass(Mat A, HopsCoefficient cf)
   HopsValidHeader(A, MAT_CLASSID, 1);
   if (cf) HopsValidHeader(cf, HOPS_COEFFICIENT_CLASSID, 2);
   PetscCall(MatPAGetData(A, &pa));
-  if (pa->space && (pa->space->family == HOPS_HCURL || pa->space->family == HOPS_HDIV)) PetscCall(MatPACheckTensor(A, pa->space->dim, "mass", cf));
-  else PetscCheck(!cf || cf->nc == 1, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_INCOMP, "A mass coefficient is a scalar, not of %" PetscInt_FMT " components", cf->nc);
+  if (pa->space && (pa->space->family == HOPS_HCURL || pa->space->family == HOPS_HDIV))
+    PetscCall(MatPACheckTensor(A, pa->space->dim, "mass", cf));
+  else
+    PetscCheck(!cf || cf->nc == 1, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_INCOMP,
+               "A mass coefficient is a scalar, not of %" PetscInt_FMT " components", cf->nc);
   PetscCall(MatPASetTerm(A, pa, &pa->mass, cf));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -268,9 +292,11 @@ PetscErrorCode MatPAAddRobin(Mat A, PetscInt n, const PetscInt cells[], const Pe
   HopsValidArray(n, faces, 4);
   HopsValidHeader(alpha, HOPS_COEFFICIENT_CLASSID, 5);
   PetscCall(MatPAGetData(A, &pa));
-  PetscCheck(pa->space, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE, "Set the operator's space first: MatPASetSpace()");
+  PetscCheck(pa->space, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE,
+             "Set the operator's space first: MatPASetSpace()");
   PetscCall(HopsSpaceCheckH1(pa->space, "MatPAAddRobin()"));
-  PetscCheck(alpha->nc == 1, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_INCOMP, "A Robin coefficient is a scalar, not of %" PetscInt_FMT " components", alpha->nc);
+  PetscCheck(alpha->nc == 1, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_INCOMP,
+             "A Robin coefficient is a scalar, not of %" PetscInt_FMT " components", alpha->nc);
   sp = pa->space;
   PetscCall(PetscNew(&r));
   r->n = n;
@@ -281,7 +307,9 @@ PetscErrorCode MatPAAddRobin(Mat A, PetscInt n, const PetscInt cells[], const Pe
   for (PetscInt i = 0; i < n; ++i) {
     const PetscInt c = cells[i] - sp->cstart;
 
-    PetscCheck(c >= 0 && c < sp->ncaller && where[c] >= 0 && faces[i] >= 0 && faces[i] < 2 * sp->dim, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "There is no face %" PetscInt_FMT " of a cell %" PetscInt_FMT " on this rank", faces[i], cells[i]);
+    PetscCheck(c >= 0 && c < sp->ncaller && where[c] >= 0 && faces[i] >= 0 && faces[i] < 2 * sp->dim, PETSC_COMM_SELF,
+               PETSC_ERR_ARG_OUTOFRANGE, "There is no face %" PetscInt_FMT " of a cell %" PetscInt_FMT " on this rank", faces[i],
+               cells[i]);
     r->cells[i] = where[c];
     r->faces[i] = faces[i];
   }
@@ -301,9 +329,11 @@ PetscErrorCode MatPAAddRobin(Mat A, PetscInt n, const PetscInt cells[], const Pe
 
   Input Parameters:
 + A    - the operator
-. q_1d - points per direction, at most 256, and 64 on the host; 0 for the default: order + 2 Gauss points, or the
+. q_1d - points per direction, at most 256, and 64 on the host; 0 for the default: order + 2 Gauss points, or
+  the
          `PetscFE`'s own rules of cells and faces where the form is a `PetscDS`'s
-- gll  - use the Gauss-Lobatto-Legendre nodes themselves; `q_1d` is then 0 or order + 1. On faces of cells coefficients are limits from inside of the cell
+- gll  - use the Gauss-Lobatto-Legendre nodes themselves; `q_1d` is then 0 or order + 1. On faces of cells
+  coefficients are limits from inside of the cell
 
   Options Database Keys:
 + -mat_pa_q_1d <n>               - points per direction
@@ -312,7 +342,8 @@ PetscErrorCode MatPAAddRobin(Mat A, PetscInt n, const PetscInt cells[], const Pe
   Level: intermediate
 
   Note:
-  A rule that the user sets overrides the quadrature of a `PetscFE`, of which the operator takes any symmetric tensor-product rule; others raise `PETSC_ERR_SUP`.
+  A rule that the user sets overrides the quadrature of a `PetscFE`, of which the operator takes any symmetric
+  tensor-product rule; others raise `PETSC_ERR_SUP`.
 
 .seealso: `MATPA`
 @*/
@@ -323,8 +354,10 @@ PetscErrorCode MatPASetQuadrature(Mat A, PetscInt q_1d, PetscBool gll)
   PetscFunctionBegin;
   HopsValidHeader(A, MAT_CLASSID, 1);
   PetscCall(MatPAGetData(A, &pa));
-  PetscCheck(q_1d >= 0, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE, "The number of quadrature points must not be negative, but is %" PetscInt_FMT, q_1d);
-  PetscCheck(q_1d <= HOPS_MAX_Q_1D, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE, "There are at most %d quadrature points per direction, not %" PetscInt_FMT, HOPS_MAX_Q_1D, q_1d);
+  PetscCheck(q_1d >= 0, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE,
+             "The number of quadrature points must not be negative, but is %" PetscInt_FMT, q_1d);
+  PetscCheck(q_1d <= HOPS_MAX_Q_1D, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE,
+             "There are at most %d quadrature points per direction, not %" PetscInt_FMT, HOPS_MAX_Q_1D, q_1d);
   pa->q_1d  = q_1d;
   pa->gll   = gll;
   pa->gauss = PETSC_FALSE;

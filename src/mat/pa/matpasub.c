@@ -1,4 +1,5 @@
-/* Operators of the blocks of fields, as PCFIELDSPLIT asks for them: MatCreateSubMatrix() of an operator of several fields. */
+/* Operators of the blocks of fields, as PCFIELDSPLIT asks for them: MatCreateSubMatrix() of an operator of
+   several fields. */
 #include <hops/private/hopspatensorimpl.h>
 #include <petsc/private/matimpl.h>
 
@@ -17,7 +18,8 @@ static PetscErrorCode HopsPASelectionDestroy(HopsPASelection *sel)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* position[local entry of the whole's vector] = local entry of the block's, or -1; bad: not within this rank's entries, each at most once */
+/* position[local entry of the whole's vector] = local entry of the block's, or -1; bad: not within this
+   rank's entries, each at most once */
 static PetscErrorCode HopsPAPositions(IS is, PetscInt start, PetscInt size, PetscInt position[], PetscBool *bad)
 {
   const PetscInt *idx;
@@ -65,7 +67,10 @@ static PetscErrorCode HopsPASelect(Mat A, HopsPATensor t, PetscInt side, IS is, 
     if (flags[2 * f] && flags[2 * f + 1]) bad = PETSC_TRUE;
     if (flags[2 * f]) sel->side[sel->n++] = f;
   }
-  PetscCheck(!bad, comm, PETSC_ERR_SUP, "A matrix-free operator of several fields gives the blocks of whole fields alone, in the layout of their unknowns: split it by its fields (-pc_type fieldsplit with the solver's DM, DMCreateFieldIS()), or assemble it (MatConvert() to aij, or leave out -dm_mat_type " MATPA ")");
+  PetscCheck(!bad, comm, PETSC_ERR_SUP,
+             "A matrix-free operator of several fields gives the blocks of whole fields alone, in the layout of their unknowns: "
+             "split it by its fields (-pc_type fieldsplit with the solver's DM, DMCreateFieldIS()), or assemble it (MatConvert() "
+             "to aij, or leave out -dm_mat_type " MATPA ")");
   for (PetscInt i = 0; i < sel->n; ++i) {
     sel->field[i] = t->side[side][sel->side[i]].field;
     PetscCall(HopsNodesCreateSub(t->side[side][sel->side[i]].nodes, position, &sel->nodes[i]));
@@ -76,7 +81,8 @@ static PetscErrorCode HopsPASelect(Mat A, HopsPATensor t, PetscInt side, IS is, 
 }
 
 /* The whole's blocks between the selected fields, [whole->form->nblocks] at most */
-static void HopsPASelectBlocks(HopsPATensor whole, PetscInt ntest, const PetscInt test[], PetscInt ntrial, const PetscInt trial[], PetscInt *n, PetscInt blocks[])
+static void HopsPASelectBlocks(HopsPATensor whole, PetscInt ntest, const PetscInt test[], PetscInt ntrial, const PetscInt trial[],
+                               PetscInt *n, PetscInt blocks[])
 {
   *n = 0;
   for (PetscInt b = 0; b < whole->form->nblocks; ++b) {
@@ -143,14 +149,16 @@ static PetscErrorCode MatRefreshBlock_PA(Mat A, Mat_PA *pa, Mat B)
   PetscFunctionBegin;
   PetscCall(MatPAGetData(B, &pb));
   t = pb->tensor;
-  PetscCheck(t && t->form->dm == whole->form->dm, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONG, "The matrix to reuse is no block of this operator: call MatCreateSubMatrix() with MAT_INITIAL_MATRIX");
+  PetscCheck(t && t->form->dm == whole->form->dm, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONG,
+             "The matrix to reuse is no block of this operator: call MatCreateSubMatrix() with MAT_INITIAL_MATRIX");
   for (PetscInt k = 0; k < 2; ++k) {
     PetscCall(PetscMalloc1(t->n[k], &field[k]));
     for (PetscInt i = 0; i < t->n[k]; ++i) field[k][i] = t->side[k][i].field;
   }
   PetscCall(PetscMalloc1(whole->form->nblocks, &blocks));
   HopsPASelectBlocks(whole, t->n[0], field[0], t->n[1], field[1], &n, blocks);
-  PetscCheck(n == t->form->nblocks, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONG, "The matrix to reuse is no block of this operator: call MatCreateSubMatrix() with MAT_INITIAL_MATRIX");
+  PetscCheck(n == t->form->nblocks, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONG,
+             "The matrix to reuse is no block of this operator: call MatCreateSubMatrix() with MAT_INITIAL_MATRIX");
   PetscCall(HopsTensorFormShareState(whole->form, t->form));
   PetscCall(HopsPATensorShare(whole, &pa->facebasis, blocks, t));
   PetscCall(PetscFree(blocks));
@@ -189,5 +197,9 @@ PetscErrorCode MatCreateSubMatrix_PA(Mat A, IS isrow, IS iscol, MatReuse reuse, 
 PetscErrorCode MatProductSetFromOptions_PA(Mat C)
 {
   PetscFunctionBegin;
-  SETERRQ(PetscObjectComm((PetscObject)C), PETSC_ERR_SUP, "Matrix-free operators of type " MATPA " are not multiplied: where a Schur complement is preconditioned (-pc_fieldsplit_schur_precondition selfp), use a11 with a Jacobian function for the preconditioner (PetscDSSetJacobianPreconditioner()), user or self, or leave out -dm_mat_type " MATPA);
+  SETERRQ(PetscObjectComm((PetscObject)C), PETSC_ERR_SUP,
+          "Matrix-free operators of type " MATPA
+          " are not multiplied: where a Schur complement is preconditioned (-pc_fieldsplit_schur_precondition selfp), use a11 with "
+          "a Jacobian function for the preconditioner (PetscDSSetJacobianPreconditioner()), user or self, or leave out "
+          "-dm_mat_type " MATPA);
 }

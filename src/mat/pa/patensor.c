@@ -1,11 +1,13 @@
 /*
-  The operator with full tensors, by sum factorisation: at each quadrature point the values u_c and reference gradients d_a u_c of
-  all components of all fields meet the tensors q0, q1, q2, q3, which hold weight, determinant and inverse Jacobians:
+  The operator with full tensors, by sum factorisation: at each quadrature point the values u_c and reference
+  gradients d_a u_c of all components of all fields meet the tensors q0, q1, q2, q3, which hold weight,
+  determinant and inverse Jacobians:
 
     v_c = q0_cc' u_c' + q1_cc'a d_a u_c'      (times the value of the test function)
     w_ca = q2_cc'a u_c' + q3_cc'ab d_b u_c'   (times its gradient)
 
-  Fields of different orders meet at the points of one rule. Only pairs of components whose tensors are not zero everywhere are kept.
+  Fields of different orders meet at the points of one rule. Only pairs of components whose tensors are not
+  zero everywhere are kept.
 */
 #include <hops/private/hopspatensorimpl.h>
 
@@ -27,7 +29,8 @@ static PetscErrorCode HopsPASideSetUp(PetscInt field, HopsNodes nodes, HopsPASid
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsPATensorCreate(HopsTensorForm form, PetscInt ntest, const PetscInt testfields[], HopsNodes const test[], PetscInt ntrial, const PetscInt trialfields[], HopsNodes const trial[], HopsPATensor *out)
+PetscErrorCode HopsPATensorCreate(HopsTensorForm form, PetscInt ntest, const PetscInt testfields[], HopsNodes const test[],
+                                  PetscInt ntrial, const PetscInt trialfields[], HopsNodes const trial[], HopsPATensor *out)
 {
   HopsPATensor     t;
   const PetscInt  *fields[2] = {testfields, trialfields};
@@ -59,7 +62,8 @@ PetscErrorCode HopsPATensorCreate(HopsTensorForm form, PetscInt ntest, const Pet
       if (testfields[i] == fb->test) tb->test = i;
     for (PetscInt i = 0; i < ntrial; ++i)
       if (trialfields[i] == fb->trial) tb->trial = i;
-    PetscCheck(tb->test >= 0 && tb->trial >= 0, PETSC_COMM_SELF, PETSC_ERR_PLIB, "A block of fields %" PetscInt_FMT ", %" PetscInt_FMT " that the operator does not have", fb->test, fb->trial);
+    PetscCheck(tb->test >= 0 && tb->trial >= 0, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+               "A block of fields %" PetscInt_FMT ", %" PetscInt_FMT " that the operator does not have", fb->test, fb->trial);
     for (PetscInt k = 0; k < 4; ++k)
       if (fb->has[k]) PetscCall(PetscCalloc1(form->fields->nc[fb->test] * form->fields->nc[fb->trial], &tb->pairs[k]));
   }
@@ -167,7 +171,7 @@ PetscErrorCode HopsPATensorDuplicate(HopsPATensor t, HopsPATensor *out)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* ------------------------------------------------------------- quadrature data ------------------------------------------------------------- */
+/* -------------------------------------- quadrature data -------------------------------------- */
 
 /* Bases and kernel of a rule; W as in TensorCreate() */
 static PetscErrorCode HopsPATensorSetUpRule(HopsPATensor t, const HopsBasis *rule, PetscInt W)
@@ -223,16 +227,18 @@ static PetscErrorCode HopsPATensorSetUpView(HopsPATensor t)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Room for the tensors of a block: what was there if nobody else uses it and its pairs are the same. The host's lanes without a cell stay zero */
+/* Room for the tensors of a block: what was there if nobody else uses it and its pairs are the same. The
+   host's lanes without a cell stay zero */
 static PetscErrorCode HopsPABlockAllocate(HopsPATensor t, PetscInt b, PetscInt nq)
 {
   const HopsBackendOps *be  = t->space->backend;
   HopsPABlock          *tb  = &t->block[b];
-  const PetscInt        dim = t->form->fields->dim, nc = t->side[HOPS_TEST][tb->test].nodes->nc, nct = t->side[HOPS_TRIAL][tb->trial].nodes->nc;
-  HopsTensorLayout      layout;
-  PetscInt              n = 0;
-  size_t                size;
-  HopsPAData           *d;
+  const PetscInt        dim = t->form->fields->dim, nc = t->side[HOPS_TEST][tb->test].nodes->nc,
+                 nct = t->side[HOPS_TRIAL][tb->trial].nodes->nc;
+  HopsTensorLayout layout;
+  PetscInt         n = 0;
+  size_t           size;
+  HopsPAData      *d;
 
   PetscFunctionBegin;
   for (PetscInt k = 0; k < 4; ++k)
@@ -286,7 +292,8 @@ static PetscErrorCode HopsPATensorMark(HopsPATensor t, PetscInt n, PetscScalar *
 }
 
 /* The tensors of a block at a point, in reference coordinates, as entries ent[entry * W] */
-static void HopsPATensorSetUpPoint(PetscInt dim, const HopsPAData *d, PetscInt nct, PetscReal w, const PetscReal Ji[], PetscScalar *const g[4], const size_t at[4], size_t W, PetscScalar ent[])
+static void HopsPATensorSetUpPoint(PetscInt dim, const HopsPAData *d, PetscInt nct, PetscReal w, const PetscReal Ji[],
+                                   PetscScalar *const g[4], const size_t at[4], size_t W, PetscScalar ent[])
 {
   for (PetscInt j = 0; j < d->npairs; ++j) {
     const HopsTensorPair p = d->pair[j];
@@ -315,8 +322,10 @@ static void HopsPATensorSetUpPoint(PetscInt dim, const HopsPAData *d, PetscInt n
   }
 }
 
-/* The tensors of batches b0 .. b1 - 1, those of block b from q[b] on; J and g begin with the first of their cells */
-static PetscErrorCode HopsPATensorFill(HopsPATensor t, const HopsTensorLayout *layout, const HopsBasis *basis, PetscInt b0, PetscInt b1, const PetscReal J[], PetscScalar *(*g)[4], PetscScalar *const q[])
+/* The tensors of batches b0 .. b1 - 1, those of block b from q[b] on; J and g begin with the first of their
+   cells */
+static PetscErrorCode HopsPATensorFill(HopsPATensor t, const HopsTensorLayout *layout, const HopsBasis *basis, PetscInt b0,
+                                       PetscInt b1, const PetscReal J[], PetscScalar *(*g)[4], PetscScalar *const q[])
 {
   const PetscInt dim = t->form->fields->dim, nq = PetscPowInt(basis->Q, dim), W = layout->W;
 
@@ -333,9 +342,11 @@ static PetscErrorCode HopsPATensorFill(HopsPATensor t, const HopsTensorLayout *l
         for (PetscInt d = 0, k = p; d < dim; ++d, k /= basis->Q) w *= basis->weights[k % basis->Q];
         for (PetscInt b = 0; b < t->form->nblocks; ++b) {
           const HopsPAData *d   = t->block[b].data;
-          const PetscInt    nct = t->side[HOPS_TRIAL][t->block[b].trial].nodes->nc, ncc = t->side[HOPS_TEST][t->block[b].test].nodes->nc * nct;
-          PetscScalar      *to = q[b] + (size_t)(batch - b0) * nq * d->nentries * W + (layout->points ? (size_t)lane * nq + p : (size_t)p * d->nentries * W + lane);
-          size_t            at[4];
+          const PetscInt    nct = t->side[HOPS_TRIAL][t->block[b].trial].nodes->nc,
+                         ncc    = t->side[HOPS_TEST][t->block[b].test].nodes->nc * nct;
+          PetscScalar *to       = q[b] + (size_t)(batch - b0) * nq * d->nentries * W +
+                            (layout->points ? (size_t)lane * nq + p : (size_t)p * d->nentries * W + lane);
+          size_t at[4];
 
           for (PetscInt k = 0; k < 4; ++k) at[k] = e * ncc * HopsTensorEntries(dim, k);
           HopsPATensorSetUpPoint(dim, d, nct, w * det, Ji, g[b], at, layout->points ? (size_t)W * nq : (size_t)W, to);
@@ -345,8 +356,9 @@ static PetscErrorCode HopsPATensorFill(HopsPATensor t, const HopsTensorLayout *l
 }
 
 /*
-  One pass over the cells, a run of batches at a time, which a device gets when its tensors are there. Where a pair of components turns
-  up that was zero before, the rest of the pass only looks for more of them, and `again` asks for another one.
+  One pass over the cells, a run of batches at a time, which a device gets when its tensors are there. Where a
+  pair of components turns up that was zero before, the rest of the pass only looks for more of them, and
+  `again` asks for another one.
 */
 static PetscErrorCode HopsPATensorPass(HopsPATensor t, const HopsBasis *basis, const HopsBasis *geom, PetscBool *again)
 {
@@ -366,7 +378,10 @@ static PetscErrorCode HopsPATensorPass(HopsPATensor t, const HopsBasis *basis, c
   PetscCall(PetscCalloc2(nblocks, &g, nblocks, &q));
   for (PetscInt b = 0; b < nblocks; ++b)
     for (PetscInt k = 0; k < 4; ++k)
-      if (t->form->blocks[b].has[k]) PetscCall(PetscMalloc1(run * nq * t->side[HOPS_TEST][t->block[b].test].nodes->nc * t->side[HOPS_TRIAL][t->block[b].trial].nodes->nc * HopsTensorEntries(dim, k), &g[b][k]));
+      if (t->form->blocks[b].has[k])
+        PetscCall(PetscMalloc1(run * nq * t->side[HOPS_TEST][t->block[b].test].nodes->nc *
+                                 t->side[HOPS_TRIAL][t->block[b].trial].nodes->nc * HopsTensorEntries(dim, k),
+                               &g[b][k]));
   for (PetscInt b0 = 0, b1; b0 < layout.nb; b0 = b1) {
     const PetscInt c     = layout.first[b0];
     PetscBool      grown = PETSC_FALSE;
@@ -435,8 +450,10 @@ PetscErrorCode HopsPATensorSetUp(HopsPATensor t, const HopsBasis *basis, const H
   PetscCall(HopsBasisDestroy(&geom));
   PetscCall(HopsPATensorSetUpView(t));
   PetscCall(HopsPATensorSetUpFaces(t, face));
-  for (PetscInt b = 0; b < t->form->nblocks; ++b) bytes += (size_t)t->block[b].data->nentries * t->space->ncells * PetscPowInt(basis->Q, t->space->dim) * sizeof(PetscScalar);
-  PetscCall(PetscInfo(t->space, "full tensors: %g bytes of quadrature data in %" PetscInt_FMT " blocks\n", (double)bytes, t->form->nblocks));
+  for (PetscInt b = 0; b < t->form->nblocks; ++b)
+    bytes += (size_t)t->block[b].data->nentries * t->space->ncells * PetscPowInt(basis->Q, t->space->dim) * sizeof(PetscScalar);
+  PetscCall(PetscInfo(t->space, "full tensors: %g bytes of quadrature data in %" PetscInt_FMT " blocks\n", (double)bytes,
+                      t->form->nblocks));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -459,7 +476,7 @@ PetscErrorCode HopsPATensorShare(HopsPATensor whole, const HopsBasis *face, cons
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* ----------------------------------------------------------------- action ----------------------------------------------------------------- */
+/* ------------------------------------------- action ------------------------------------------- */
 
 static PetscErrorCode HopsPASideBegin(HopsPASide *s, const PetscScalar x[])
 {
@@ -553,7 +570,9 @@ PetscErrorCode HopsPATensorDiagonal(HopsPATensor t, Vec d)
   PetscFunctionBegin;
   for (PetscInt i = 0; square && i < t->n[0]; ++i)
     if (t->side[0][i].nodes != t->side[1][i].nodes) square = PETSC_FALSE;
-  PetscCheck(square, PetscObjectComm((PetscObject)t->space), PETSC_ERR_ARG_WRONG, "A block of different test and trial fields has no diagonal: precondition the blocks on the diagonal (PCFIELDSPLIT), or use -pc_type none");
+  PetscCheck(square, PetscObjectComm((PetscObject)t->space), PETSC_ERR_ARG_WRONG,
+             "A block of different test and trial fields has no diagonal: precondition the blocks on the diagonal (PCFIELDSPLIT), "
+             "or use -pc_type none");
   if (t->device) {
     PetscCall(HopsPATensorDiagonalDevice(t, d));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -578,19 +597,22 @@ PetscErrorCode HopsPATensorView(HopsPATensor t, PetscViewer viewer)
   for (PetscInt k = 0; k < (t->nodes ? 1 : 2); ++k)
     for (PetscInt i = 0; i < t->n[k]; ++i) {
       if (!t->nodes) {
-        PetscCall(PetscViewerASCIIPrintf(viewer, "%s field %" PetscInt_FMT ", %" PetscInt_FMT " components: ", what[k], t->side[k][i].field, t->side[k][i].nodes->nc));
+        PetscCall(PetscViewerASCIIPrintf(viewer, "%s field %" PetscInt_FMT ", %" PetscInt_FMT " components: ", what[k],
+                                         t->side[k][i].field, t->side[k][i].nodes->nc));
         PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_FALSE));
       }
       PetscCall(HopsSpaceView(t->side[k][i].nodes->space, viewer));
       PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_TRUE));
     }
-  if (t->nodes) PetscCall(PetscViewerASCIIPrintf(viewer, "components: %" PetscInt_FMT ", full tensors of the PetscDS:", t->nodes->nc));
+  if (t->nodes)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "components: %" PetscInt_FMT ", full tensors of the PetscDS:", t->nodes->nc));
   else PetscCall(PetscViewerASCIIPrintf(viewer, "full tensors of the PetscDS:"));
   PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_FALSE));
   for (PetscInt b = 0; b < t->form->nblocks; ++b) {
     const HopsTensorBlock *fb = &t->form->blocks[b];
 
-    if (!t->nodes) PetscCall(PetscViewerASCIIPrintf(viewer, "%s (%" PetscInt_FMT ",%" PetscInt_FMT ")", b ? "," : "", fb->test, fb->trial));
+    if (!t->nodes)
+      PetscCall(PetscViewerASCIIPrintf(viewer, "%s (%" PetscInt_FMT ",%" PetscInt_FMT ")", b ? "," : "", fb->test, fb->trial));
     for (PetscInt k = 0; k < 4; ++k)
       if (fb->has[k]) PetscCall(PetscViewerASCIIPrintf(viewer, " g%" PetscInt_FMT, k));
   }
@@ -599,7 +621,8 @@ PetscErrorCode HopsPATensorView(HopsPATensor t, PetscViewer viewer)
   if (t->faces) {
     const PetscBool *bd = t->faces->has;
 
-    PetscCall(PetscViewerASCIIPrintf(viewer, "boundary terms:%s%s%s%s\n", bd[0] ? " g0" : "", bd[1] ? " g1" : "", bd[2] ? " g2" : "", bd[3] ? " g3" : ""));
+    PetscCall(PetscViewerASCIIPrintf(viewer, "boundary terms:%s%s%s%s\n", bd[0] ? " g0" : "", bd[1] ? " g1" : "",
+                                     bd[2] ? " g2" : "", bd[3] ? " g3" : ""));
   }
   if (t->kernel) {
     const char    *name;

@@ -1,6 +1,6 @@
 /*
-  The operator with full tensors as AIJ: dense element matrices of the point tensors and full (not sum-factorised) tabulations with
-  physical gradients. Slow, and independent of the kernels.
+  The operator with full tensors as AIJ: dense element matrices of the point tensors and full (not
+  sum-factorised) tabulations with physical gradients. Slow, and independent of the kernels.
 */
 #include <hops/private/hopspatensorimpl.h>
 #include <petscblaslapack.h>
@@ -78,7 +78,8 @@ static PetscErrorCode HopsDenseDestroy(HopsPATensor t, HopsDense *m)
 }
 
 /* N at point q with one-dimensional tabulations b[d] at index k[d] of direction d */
-static void HopsDensePoint(PetscInt dim, const HopsBasis *const b[], const PetscInt k[], const PetscReal Ji[], PetscInt q, HopsDenseSide *s)
+static void HopsDensePoint(PetscInt dim, const HopsBasis *const b[], const PetscInt k[], const PetscReal Ji[], PetscInt q,
+                           HopsDenseSide *s)
 {
   PetscReal *N = s->N + q * (dim + 1) * s->np;
 
@@ -87,7 +88,8 @@ static void HopsDensePoint(PetscInt dim, const HopsBasis *const b[], const Petsc
 
     for (PetscInt a = 0; a <= dim; ++a) { /* the value, then reference derivatives */
       g[a] = 1.0;
-      for (PetscInt d = 0, ii = i; d < dim; ++d, ii /= b[0]->P) g[a] *= (a == d + 1 ? b[d]->D : b[d]->B)[k[d] * b[0]->P + ii % b[0]->P];
+      for (PetscInt d = 0, ii = i; d < dim; ++d, ii /= b[0]->P)
+        g[a] *= (a == d + 1 ? b[d]->D : b[d]->B)[k[d] * b[0]->P + ii % b[0]->P];
     }
     N[i] = g[0];
     for (PetscInt d = 0; d < dim; ++d) {
@@ -97,8 +99,10 @@ static void HopsDensePoint(PetscInt dim, const HopsBasis *const b[], const Petsc
   }
 }
 
-/* Adds sum_q w[q] of the tensors g[k][q] between all pairs of components of two fields, whose idx are those of the cell */
-static PetscErrorCode HopsDenseAdd(HopsDense *m, const HopsDenseSide *test, const HopsDenseSide *trial, PetscInt nq, const PetscReal w[], PetscScalar *const g[4])
+/* Adds sum_q w[q] of the tensors g[k][q] between all pairs of components of two fields, whose idx are those
+   of the cell */
+static PetscErrorCode HopsDenseAdd(HopsDense *m, const HopsDenseSide *test, const HopsDenseSide *trial, PetscInt nq,
+                                   const PetscReal w[], PetscScalar *const g[4])
 {
   const PetscInt dim = m->dim, na = dim + 1, nct = trial->nc, ncc = test->nc * nct, np = trial->np;
   PetscBLASInt   bn, bm, bk, bl;
@@ -125,7 +129,8 @@ static PetscErrorCode HopsDenseAdd(HopsDense *m, const HopsDenseSide *test, cons
           }
           m->T[(q * na + a) * np + j] = w[q] * s;
         }
-    PetscCallBLAS("BLASgemm", BLASgemm_("N", "T", &bm, &bn, &bk, &one, m->T, &bm, test->N, &bn, &zero, m->E + (size_t)(k / nct) * test->np * nct * np + (k % nct) * np, &bl));
+    PetscCallBLAS("BLASgemm", BLASgemm_("N", "T", &bm, &bn, &bk, &one, m->T, &bm, test->N, &bn, &zero,
+                                        m->E + (size_t)(k / nct) * test->np * nct * np + (k % nct) * np, &bl));
   }
   PetscCall(MatSetValues(m->B, test->nc * test->np, test->idx, trial->nc * trial->np, trial->idx, m->E, ADD_VALUES));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -139,7 +144,8 @@ static void HopsDenseIndices(HopsPATensor t, PetscInt cell, HopsDense *m)
       HopsDenseSide *s = &m->side[k][f];
 
       for (PetscInt c = 0; c < s->nc; ++c)
-        for (PetscInt i = 0; i < s->np; ++i) s->idx[c * s->np + i] = s->gidx[(size_t)t->side[k][f].nodes->space->restr[(size_t)cell * s->np + i] * s->nc + c];
+        for (PetscInt i = 0; i < s->np; ++i)
+          s->idx[c * s->np + i] = s->gidx[(size_t)t->side[k][f].nodes->space->restr[(size_t)cell * s->np + i] * s->nc + c];
     }
 }
 
@@ -157,7 +163,9 @@ static PetscErrorCode HopsDenseCells(HopsPATensor t, HopsDense *m)
   PetscCall(PetscCalloc1(nb, &g));
   for (PetscInt b = 0; b < nb; ++b)
     for (PetscInt k = 0; k < 4; ++k)
-      if (t->form->blocks[b].has[k]) PetscCall(PetscMalloc1(nq * m->side[0][t->block[b].test].nc * m->side[1][t->block[b].trial].nc * HopsTensorEntries(dim, k), &g[b][k]));
+      if (t->form->blocks[b].has[k])
+        PetscCall(PetscMalloc1(nq * m->side[0][t->block[b].test].nc * m->side[1][t->block[b].trial].nc * HopsTensorEntries(dim, k),
+                               &g[b][k]));
   PetscCall(HopsSpaceCreateGeometryBasis(sp, basis, &geom));
   for (PetscInt c = 0; c < sp->ncells; ++c) {
     PetscCall(HopsSpaceGetPoints(sp, &geom, c, 1, x, J));
@@ -176,7 +184,8 @@ static PetscErrorCode HopsDenseCells(HopsPATensor t, HopsDense *m)
         }
     }
     HopsDenseIndices(t, c, m);
-    for (PetscInt b = 0; b < nb; ++b) PetscCall(HopsDenseAdd(m, &m->side[0][t->block[b].test], &m->side[1][t->block[b].trial], nq, w, g[b]));
+    for (PetscInt b = 0; b < nb; ++b)
+      PetscCall(HopsDenseAdd(m, &m->side[0][t->block[b].test], &m->side[1][t->block[b].trial], nq, w, g[b]));
   }
   PetscCall(HopsBasisDestroy(&geom));
   for (PetscInt b = 0; b < nb; ++b)
@@ -195,7 +204,9 @@ static PetscInt HopsDenseFind(HopsPATensor t, PetscInt side, PetscInt field)
 }
 
 /* The points of face i of a term, with the ends of the cell as points of the direction across it */
-static PetscErrorCode HopsDenseFace(HopsPATensor t, HopsDense *m, HopsFaceTerm f, PetscInt i, const HopsFaceBasis *geom, const PetscInt s[2], const HopsBasis end[2], PetscReal x[], PetscReal normal[], PetscReal J[], PetscReal w[])
+static PetscErrorCode HopsDenseFace(HopsPATensor t, HopsDense *m, HopsFaceTerm f, PetscInt i, const HopsFaceBasis *geom,
+                                    const PetscInt s[2], const HopsBasis end[2], PetscReal x[], PetscReal normal[], PetscReal J[],
+                                    PetscReal w[])
 {
   const PetscInt dim = m->dim, Q = t->faces->rule[0].Q, nq = PetscPowInt(Q, dim - 1), face = f->faces[i];
 
@@ -243,7 +254,8 @@ static PetscErrorCode HopsDenseFaces(HopsPATensor t, HopsDense *m)
     PetscScalar   *g[4] = {NULL, NULL, NULL, NULL};
     HopsBasis      end[2];
 
-    for (PetscInt side = 0; side < 2; ++side) PetscCall(HopsBasisCreateAtPoints(t->side[side][s[side]].basis.P, 2, ends, &end[side]));
+    for (PetscInt side = 0; side < 2; ++side)
+      PetscCall(HopsBasisCreateAtPoints(t->side[side][s[side]].basis.P, 2, ends, &end[side]));
     for (PetscInt k = 0; k < 4; ++k)
       if (f->nf[k]) PetscCall(PetscMalloc1(nq * F->nc[f->test] * F->nc[f->trial] * HopsTensorEntries(dim, k), &g[k]));
     for (PetscInt i = 0; i < f->n; ++i) {
@@ -260,7 +272,8 @@ static PetscErrorCode HopsDenseFaces(HopsPATensor t, HopsDense *m)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Room for the couplings of all fields within a cell, those of absent blocks too: factorisations want a diagonal */
+/* Room for the couplings of all fields within a cell, those of absent blocks too: factorisations want a
+   diagonal */
 static PetscErrorCode HopsDensePreallocate(HopsPATensor t, HopsDense *m, Mat A)
 {
   MPI_Comm     comm = PetscObjectComm((PetscObject)A);
@@ -276,12 +289,15 @@ static PetscErrorCode HopsDensePreallocate(HopsPATensor t, HopsDense *m, Mat A)
   PetscCall(MatSetType(pre, MATPREALLOCATOR));
   PetscCall(MatSetUp(pre));
   for (PetscInt i = 0; i < t->n[0]; ++i)
-    for (PetscInt j = 0; j < t->n[1]; ++j) n = PetscMax(n, m->side[0][i].nc * m->side[0][i].np * m->side[1][j].nc * m->side[1][j].np);
+    for (PetscInt j = 0; j < t->n[1]; ++j)
+      n = PetscMax(n, m->side[0][i].nc * m->side[0][i].np * m->side[1][j].nc * m->side[1][j].np);
   PetscCall(PetscCalloc1(n, &zero));
   for (PetscInt cell = 0; cell < t->space->ncells; ++cell) {
     HopsDenseIndices(t, cell, m);
     for (PetscInt i = 0; i < t->n[0]; ++i)
-      for (PetscInt j = 0; j < t->n[1]; ++j) PetscCall(MatSetValues(pre, m->side[0][i].nc * m->side[0][i].np, m->side[0][i].idx, m->side[1][j].nc * m->side[1][j].np, m->side[1][j].idx, zero, ADD_VALUES));
+      for (PetscInt j = 0; j < t->n[1]; ++j)
+        PetscCall(MatSetValues(pre, m->side[0][i].nc * m->side[0][i].np, m->side[0][i].idx, m->side[1][j].nc * m->side[1][j].np,
+                               m->side[1][j].idx, zero, ADD_VALUES));
   }
   PetscCall(PetscFree(zero));
   PetscCall(MatAssemblyBegin(pre, MAT_FINAL_ASSEMBLY));

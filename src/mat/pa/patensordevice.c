@@ -1,6 +1,7 @@
 /*
-  Full tensors on a device: L-vectors of all fields of a side in one array, which one index list fills from the global vector and
-  another empties into it, halos, and boundary terms. The host evaluates the point functions once for each state.
+  Full tensors on a device: L-vectors of all fields of a side in one array, which one index list fills from
+  the global vector and another empties into it, halos, and boundary terms. The host evaluates the point
+  functions once for each state.
 */
 #include <hops/private/hopspatensorimpl.h>
 
@@ -25,7 +26,8 @@ static PetscErrorCode HopsPATensorUpload(const HopsBackendOps *be, PetscInt n, c
 
 static PetscBool HopsPATensorBorrows(HopsPATensor t, PetscInt k, PetscInt i)
 {
-  return k == HOPS_TRIAL && i < t->n[HOPS_TEST] && t->side[HOPS_TEST][i].nodes == t->side[HOPS_TRIAL][i].nodes ? PETSC_TRUE : PETSC_FALSE;
+  return k == HOPS_TRIAL && i < t->n[HOPS_TEST] && t->side[HOPS_TEST][i].nodes == t->side[HOPS_TRIAL][i].nodes ? PETSC_TRUE
+                                                                                                               : PETSC_FALSE;
 }
 
 PetscErrorCode HopsPATensorCreateDevice(HopsPATensor t)
@@ -85,7 +87,7 @@ PetscErrorCode HopsPATensorDestroyDevice(HopsPATensor t)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* --------------------------------------------------------------- boundary terms --------------------------------------------------------------- */
+/* --------------------------------------- boundary terms --------------------------------------- */
 
 /* derivative a of the form, in the order that the back end takes: that along the normal direction first */
 static PetscInt HopsFaceDirection(PetscInt face, PetscInt a)
@@ -96,7 +98,8 @@ static PetscInt HopsFaceDirection(PetscInt face, PetscInt a)
 }
 
 /* The pairs of components with any tensor that is not zero, and their entries [face][entry][point] */
-static PetscErrorCode HopsFaceTermPairs(HopsFaceTerm term, PetscInt nc, PetscInt nct, PetscInt dim, PetscInt nq, HopsTensorData *data, HopsTensorPair **pair, PetscScalar **q)
+static PetscErrorCode HopsFaceTermPairs(HopsFaceTerm term, PetscInt nc, PetscInt nct, PetscInt dim, PetscInt nq,
+                                        HopsTensorData *data, HopsTensorPair **pair, PetscScalar **q)
 {
   PetscFunctionBegin;
   data->npairs = data->nentries = 0;
@@ -120,13 +123,15 @@ static PetscErrorCode HopsFaceTermPairs(HopsFaceTerm term, PetscInt nc, PetscInt
     PetscScalar *to = *q + (size_t)f * data->nentries * nq;
 
     for (PetscInt j = 0; j < data->npairs; ++j) {
-      const HopsTensorPair p    = (*pair)[j];
-      const PetscScalar   *from = term->q[p.kind] + ((size_t)f * nc * nct + p.test * nct + p.trial) * HopsTensorEntries(dim, p.kind) * nq;
-      const PetscInt       na = p.kind & 2 ? dim : 1, nb = p.kind & 1 ? dim : 1;
+      const HopsTensorPair p = (*pair)[j];
+      const PetscScalar   *from =
+        term->q[p.kind] + ((size_t)f * nc * nct + p.test * nct + p.trial) * HopsTensorEntries(dim, p.kind) * nq;
+      const PetscInt na = p.kind & 2 ? dim : 1, nb = p.kind & 1 ? dim : 1;
 
       for (PetscInt a = 0; a < na; ++a)
         for (PetscInt b = 0; b < nb; ++b, to += nq) {
-          const PetscInt ra = na == 1 ? 0 : HopsFaceDirection(term->faces[f], a), rb = nb == 1 ? 0 : HopsFaceDirection(term->faces[f], b);
+          const PetscInt ra = na == 1 ? 0 : HopsFaceDirection(term->faces[f], a),
+                         rb = nb == 1 ? 0 : HopsFaceDirection(term->faces[f], b);
 
           PetscCall(PetscArraycpy(to, from + (ra * nb + rb) * nq, nq));
         }
@@ -178,13 +183,15 @@ PetscErrorCode HopsPATensorSetUpFacesDevice(HopsPATensor t)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* ------------------------------------------------------------------- action ------------------------------------------------------------------- */
+/* ------------------------------------------- action ------------------------------------------- */
 
 /* Ghosts, then all, of the fields of a side go to the global vector */
 static PetscErrorCode HopsPATensorAddBegin(HopsPATensor t, PetscInt k)
 {
   PetscFunctionBegin;
-  for (PetscInt i = 0; i < t->n[k]; ++i) PetscCall(HopsHaloAddBegin(t->device->halo[k][i], t->side[k][i].l + (size_t)t->side[k][i].nodes->space->nT * t->side[k][i].nodes->nc));
+  for (PetscInt i = 0; i < t->n[k]; ++i)
+    PetscCall(
+      HopsHaloAddBegin(t->device->halo[k][i], t->side[k][i].l + (size_t)t->side[k][i].nodes->space->nT * t->side[k][i].nodes->nc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -193,7 +200,9 @@ static PetscErrorCode HopsPATensorAddEnd(HopsPATensor t, PetscInt k, PetscScalar
   HopsPATensorDevice d = t->device;
 
   PetscFunctionBegin;
-  for (PetscInt i = 0; i < t->n[k]; ++i) PetscCall(HopsHaloAddEnd(d->halo[k][i], t->side[k][i].l + (size_t)t->side[k][i].nodes->space->nT * t->side[k][i].nodes->nc, t->side[k][i].l));
+  for (PetscInt i = 0; i < t->n[k]; ++i)
+    PetscCall(HopsHaloAddEnd(d->halo[k][i], t->side[k][i].l + (size_t)t->side[k][i].nodes->space->nT * t->side[k][i].nodes->nc,
+                             t->side[k][i].l));
   PetscCall((*t->space->backend->Pack)(t->size[k], d->scatter[k], d->l[k], y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -210,9 +219,12 @@ PetscErrorCode HopsPATensorMultDevice(HopsPATensor t, PetscBool transpose, Vec x
   PetscCall(MatPAGetArrays(t->space, x, y, &xa, &ya));
   PetscCall((*be->Pack)(d->size[in], d->gather[in], xa, d->l[in])); /* ghosts and constrained entries: zero */
   PetscCall((*be->Zero)(d->size[out], d->l[out]));
-  for (PetscInt i = 0; i < t->n[in]; ++i) PetscCall(HopsHaloBegin(d->halo[in][i], t->side[in][i].l, t->side[in][i].l + (size_t)t->side[in][i].nodes->space->nT * t->side[in][i].nodes->nc));
+  for (PetscInt i = 0; i < t->n[in]; ++i)
+    PetscCall(HopsHaloBegin(d->halo[in][i], t->side[in][i].l,
+                            t->side[in][i].l + (size_t)t->side[in][i].nodes->space->nT * t->side[in][i].nodes->nc));
   PetscCall((*be->TensorApply)(t->kernel, HOPS_PART_INTERIOR_A, transpose));
-  for (PetscInt i = 0; i < t->n[in]; ++i) PetscCall(HopsHaloEnd(d->halo[in][i], t->side[in][i].l + (size_t)t->side[in][i].nodes->space->nT * t->side[in][i].nodes->nc));
+  for (PetscInt i = 0; i < t->n[in]; ++i)
+    PetscCall(HopsHaloEnd(d->halo[in][i], t->side[in][i].l + (size_t)t->side[in][i].nodes->space->nT * t->side[in][i].nodes->nc));
   PetscCall((*be->TensorApply)(t->kernel, HOPS_PART_SHARED, transpose));
   for (PetscInt i = 0; i < d->nfaces; ++i) PetscCall((*be->TensorFacesApply)(d->faces[i], transpose));
   PetscCall(HopsPATensorAddBegin(t, out));

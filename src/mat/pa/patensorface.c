@@ -1,11 +1,13 @@
 /*
-  Boundary Jacobians in the operator with full tensors. On a face the tensors meet the values and the reference gradients of the trace
-  of all components, as they do in cells (see patensor.c); the derivative normal to the face takes in all nodes of the cell.
+  Boundary Jacobians in the operator with full tensors. On a face the tensors meet the values and the
+  reference gradients of the trace of all components, as they do in cells (see patensor.c); the derivative
+  normal to the face takes in all nodes of the cell.
 */
 #include <hops/private/hopspatensorimpl.h>
 
 /* the tensors of one point in reference coordinates, times w */
-static void HopsFaceSetUpPoint(PetscInt ncc, PetscInt dim, PetscInt nq, PetscReal w, const PetscReal Ji[], const PetscScalar *const g[4], PetscScalar *const out[4])
+static void HopsFaceSetUpPoint(PetscInt ncc, PetscInt dim, PetscInt nq, PetscReal w, const PetscReal Ji[],
+                               const PetscScalar *const g[4], PetscScalar *const out[4])
 {
   for (PetscInt k = 0; k < ncc; ++k) {
     if (g[0]) out[0][k * nq] = w * g[0][k];
@@ -82,13 +84,16 @@ PetscErrorCode HopsFaceFormSetUp(HopsFaceForm ff, const HopsBasis *basis)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* v[c][test value and derivatives][q] += tensors of one face times u[c'][trial value and derivatives][q]; transposed, u and v change places */
-static void HopsFaceTensors(HopsFaceTerm t, PetscInt f, PetscInt nc, PetscInt nct, PetscInt dim, PetscInt nq, PetscBool transpose, const PetscReal u[], PetscReal v[])
+/* v[c][test value and derivatives][q] += tensors of one face times u[c'][trial value and derivatives][q];
+   transposed, u and v change places */
+static void HopsFaceTensors(HopsFaceTerm t, PetscInt f, PetscInt nc, PetscInt nct, PetscInt dim, PetscInt nq, PetscBool transpose,
+                            const PetscReal u[], PetscReal v[])
 {
   for (PetscInt k = 0; k < nc * nct; ++k)
     for (PetscInt a = 0; a <= dim; ++a) /* test and trial derivative, 0: the value */
       for (PetscInt b = 0; b <= dim; ++b) {
-        const PetscInt     kind = a ? (b ? 3 : 2) : (b ? 1 : 0), entry = kind == 3 ? (k * dim + a - 1) * dim + b - 1 : (kind ? k * dim + a + b - 1 : k);
+        const PetscInt kind    = a ? (b ? 3 : 2) : (b ? 1 : 0),
+                       entry   = kind == 3 ? (k * dim + a - 1) * dim + b - 1 : (kind ? k * dim + a + b - 1 : k);
         const PetscInt     row = ((k / nct) * (dim + 1) + a) * nq, col = ((k % nct) * (dim + 1) + b) * nq;
         const PetscReal   *ub = u + (transpose ? row : col);
         PetscReal         *va = v + (transpose ? col : row);
@@ -118,14 +123,16 @@ PetscErrorCode HopsPATensorFacesApply(HopsPATensor t, PetscBool transpose)
   PetscFunctionBegin;
   for (HopsFaceTerm term = ff->terms; term; term = term->next) {
     const PetscInt fin = transpose ? term->test : term->trial, fout = transpose ? term->trial : term->test;
-    HopsPASide    *in = HopsPASideOf(t, transpose ? HOPS_TEST : HOPS_TRIAL, fin), *out = HopsPASideOf(t, transpose ? HOPS_TRIAL : HOPS_TEST, fout);
+    HopsPASide    *in   = HopsPASideOf(t, transpose ? HOPS_TEST : HOPS_TRIAL, fin),
+               *out     = HopsPASideOf(t, transpose ? HOPS_TRIAL : HOPS_TEST, fout);
     const PetscInt npin = PetscPowInt(F->P[fin], dim), npout = PetscPowInt(F->P[fout], dim), nv = F->nc[fout] * (dim + 1) * nq;
     PetscReal     *e, *u, *v;
 
     PetscCall(PetscMalloc2(PetscMax(npin, npout), &e, nv, &v));
     PetscCall(PetscCalloc1(F->nc[fin] * (dim + 1) * nq, &u));
     for (PetscInt f = 0; f < term->n; ++f) {
-      const int *rin = in->nodes->space->restr + (size_t)term->cells[f] * npin, *rout = out->nodes->space->restr + (size_t)term->cells[f] * npout;
+      const int *rin  = in->nodes->space->restr + (size_t)term->cells[f] * npin,
+                *rout = out->nodes->space->restr + (size_t)term->cells[f] * npout;
 
       for (PetscInt c = 0; c < F->nc[fin]; ++c) {
         for (PetscInt i = 0; i < npin; ++i) e[i] = PetscRealPart(in->l[(size_t)rin[i] * F->nc[fin] + c]);
@@ -145,7 +152,8 @@ PetscErrorCode HopsPATensorFacesApply(HopsPATensor t, PetscBool transpose)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* One node after the other: its basis function and its derivatives at the points meet the tensors of each component with itself */
+/* One node after the other: its basis function and its derivatives at the points meet the tensors of each
+   component with itself */
 static PetscErrorCode HopsFaceTermDiagonal(HopsFaceForm ff, HopsFaceTerm term, HopsPASide *s)
 {
   const HopsFaceBasis *fb  = &ff->basis[term->test];
@@ -170,7 +178,8 @@ static PetscErrorCode HopsFaceTermDiagonal(HopsFaceForm ff, HopsFaceTerm term, H
 
         for (PetscInt a = 0; a <= dim; ++a)
           for (PetscInt b = 0; b <= dim; ++b) {
-            const PetscInt     k = c * nc + c, kind = a ? (b ? 3 : 2) : (b ? 1 : 0), entry = kind == 3 ? (k * dim + a - 1) * dim + b - 1 : (kind ? k * dim + a + b - 1 : k);
+            const PetscInt k = c * nc + c, kind = a ? (b ? 3 : 2) : (b ? 1 : 0),
+                           entry = kind == 3 ? (k * dim + a - 1) * dim + b - 1 : (kind ? k * dim + a + b - 1 : k);
             const PetscScalar *r;
 
             if (!term->q[kind]) continue;

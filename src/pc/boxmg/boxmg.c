@@ -34,14 +34,20 @@ static PetscErrorCode PCSetUp_BoxMG(PC pc)
   PetscFunctionBegin;
   PetscCall(PCReset_BoxMG(pc));
   PetscCall(MatHopsBoxGetForm(pc->pmat, &form, &box->ops));
-  PetscCheck(form, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONG, "PCBOXMG works on a " MATHOPSBOX " operator, and this one has type %s: make it by MatCreateHopsBox(), or use -pc_type hopsmg for a MATPA on a mesh", ((PetscObject)pc->pmat)->type_name);
+  PetscCheck(form, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONG,
+             "PCBOXMG works on a " MATHOPSBOX
+             " operator, and this one has type %s: make it by MatCreateHopsBox(), or use -pc_type hopsmg for a MATPA on a mesh",
+             ((PetscObject)pc->pmat)->type_name);
   PetscCall(PetscLogEventBegin(HopsEvent.boxsetup, pc, 0, 0, 0));
   PetscCall((*box->ops->MGCreate)(form, &box->choice, &box->mg));
   PetscCall(PetscLogEventEnd(HopsEvent.boxsetup, pc, 0, 0, 0));
   /* its residuals are pmat's, and Richardson's method is to solve with pc->mat */
   pc->ops->applyrichardson = pc->mat == pc->pmat ? PCApplyRichardson_BoxMG : NULL;
   PetscCall((*box->ops->MGGetInfo)(box->mg, &levels, n, &bytes));
-  PetscCall(PetscInfo(pc, "%" PetscInt_FMT " levels, the coarsest with %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT " cells; %g MB\n", levels, n[0], n[1], n[2], bytes * 1e-6));
+  PetscCall(PetscInfo(pc,
+                      "%" PetscInt_FMT " levels, the coarsest with %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT
+                      " cells; %g MB\n",
+                      levels, n[0], n[1], n[2], bytes * 1e-6));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -52,7 +58,9 @@ static PetscErrorCode GetArrays(PC pc, Vec b, Vec x, const PetscScalar **ba, Pet
   PetscFunctionBegin;
   PetscCall(VecGetArrayReadAndMemType(b, ba, &bm));
   PetscCall(VecGetArrayAndMemType(x, xa, &xm));
-  PetscCheck(PetscMemTypeDevice(bm) && PetscMemTypeDevice(xm), PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONG, "A vector of type %s lies in the host's memory, and the preconditioner on the device: make vectors by MatCreateVecs()", ((PetscObject)b)->type_name);
+  PetscCheck(PetscMemTypeDevice(bm) && PetscMemTypeDevice(xm), PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONG,
+             "A vector of type %s lies in the host's memory, and the preconditioner on the device: make vectors by MatCreateVecs()",
+             ((PetscObject)b)->type_name);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -74,7 +82,8 @@ static PetscErrorCode PCApply_BoxMG(PC pc, Vec b, Vec x)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PCApplyRichardson_BoxMG(PC pc, Vec b, Vec x, Vec w, PetscReal rtol, PetscReal abstol, PetscReal dtol, PetscInt its, PetscBool zero, PetscInt *outits, PCRichardsonConvergedReason *reason)
+static PetscErrorCode PCApplyRichardson_BoxMG(PC pc, Vec b, Vec x, Vec w, PetscReal rtol, PetscReal abstol, PetscReal dtol,
+                                              PetscInt its, PetscBool zero, PetscInt *outits, PCRichardsonConvergedReason *reason)
 {
   PC_BoxMG          *box  = (PC_BoxMG *)pc->data;
   const HopsBoxStop  stop = {rtol, abstol, dtol, its, zero || box->ignore ? PETSC_TRUE : PETSC_FALSE, box->full};
@@ -90,7 +99,8 @@ static PetscErrorCode PCApplyRichardson_BoxMG(PC pc, Vec b, Vec x, Vec w, PetscR
   PetscCall((*box->ops->MGSolve)(box->mg, &stop, ba, xa, outits, &converged, norm));
   PetscCall(PetscLogGpuTimeEnd());
   PetscCall(PetscLogEventEnd(HopsEvent.boxcycle, pc, b, x, 0));
-  PetscCall(PetscInfo(pc, "|b| = %g, |b - A x| = %g after %" PetscInt_FMT " cycles on the finest level\n", (double)norm[0], (double)norm[1], *outits));
+  PetscCall(PetscInfo(pc, "|b| = %g, |b - A x| = %g after %" PetscInt_FMT " cycles on the finest level\n", (double)norm[0],
+                      (double)norm[1], *outits));
   *reason = PCRICHARDSON_CONVERGED_ITS;
   if (converged) *reason = norm[0] > 0.0 && norm[1] > rtol * norm[0] ? PCRICHARDSON_CONVERGED_ATOL : PCRICHARDSON_CONVERGED_RTOL;
   else if (dtol > 0.0 && !(norm[1] <= dtol * norm[0])) *reason = PCRICHARDSON_DIVERGED_DTOL;
@@ -133,19 +143,32 @@ static PetscErrorCode PCSetFromOptions_BoxMG(PC pc, HopsOptionItems PetscOptions
 
   PetscFunctionBegin;
   PetscOptionsHeadBegin(PetscOptionsObject, "Multigrid on a uniform box");
-  PetscCall(PetscOptionsEList("-pc_boxmg_precision", "Precision of the cycle", "PCBoxMGSetPrecision", Precisions, 2, Precisions[single], &single, NULL));
-  PetscCall(PetscOptionsEList("-pc_boxmg_direction", "Order of the colours after the coarse correction", "PCBOXMG", Directions, 2, Directions[symmetric], &symmetric, NULL));
-  PetscCall(PetscOptionsBool("-pc_boxmg_full", "Start a Richardson iteration from zero with nested iteration", "PCBOXMG", box->full, &box->full, NULL));
-  PetscCall(PetscOptionsBool("-pc_boxmg_ignore_guess", "Start a Richardson iteration from zero, whatever the vector of the solution holds", "PCBOXMG", box->ignore, &box->ignore, NULL));
-  PetscCall(PetscOptionsInt("-pc_boxmg_levels", "Levels at most (0: no limit)", "PCBOXMG", box->choice.levels, &box->choice.levels, NULL));
-  PetscCall(PetscOptionsInt("-pc_boxmg_coarse_nodes", "Coarsen while there are more nodes inside in some direction", "PCBOXMG", box->choice.coarse, &box->choice.coarse, NULL));
-  PetscCall(PetscOptionsBool("-pc_boxmg_graph", "Levels below the finest one as CUDA graphs", "PCBOXMG", box->choice.graph, &box->choice.graph, NULL));
+  PetscCall(PetscOptionsEList("-pc_boxmg_precision", "Precision of the cycle", "PCBoxMGSetPrecision", Precisions, 2,
+                              Precisions[single], &single, NULL));
+  PetscCall(PetscOptionsEList("-pc_boxmg_direction", "Order of the colours after the coarse correction", "PCBOXMG", Directions, 2,
+                              Directions[symmetric], &symmetric, NULL));
+  PetscCall(PetscOptionsBool("-pc_boxmg_full", "Start a Richardson iteration from zero with nested iteration", "PCBOXMG", box->full,
+                             &box->full, NULL));
+  PetscCall(PetscOptionsBool("-pc_boxmg_ignore_guess",
+                             "Start a Richardson iteration from zero, whatever the vector of the solution holds", "PCBOXMG",
+                             box->ignore, &box->ignore, NULL));
+  PetscCall(
+    PetscOptionsInt("-pc_boxmg_levels", "Levels at most (0: no limit)", "PCBOXMG", box->choice.levels, &box->choice.levels, NULL));
+  PetscCall(PetscOptionsInt("-pc_boxmg_coarse_nodes", "Coarsen while there are more nodes inside in some direction", "PCBOXMG",
+                            box->choice.coarse, &box->choice.coarse, NULL));
+  PetscCall(PetscOptionsBool("-pc_boxmg_graph", "Levels below the finest one as CUDA graphs", "PCBOXMG", box->choice.graph,
+                             &box->choice.graph, NULL));
   PetscOptionsHeadEnd();
-  PetscCheck(box->choice.coarse >= 0 && box->choice.coarse <= HOPS_BOX_COARSE, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "-pc_boxmg_coarse_nodes %" PetscInt_FMT " is not between 0 and %d", box->choice.coarse, HOPS_BOX_COARSE);
-  PetscCheck(box->choice.levels >= 0, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "-pc_boxmg_levels %" PetscInt_FMT " is negative", box->choice.levels);
+  PetscCheck(box->choice.coarse >= 0 && box->choice.coarse <= HOPS_BOX_COARSE, PetscObjectComm((PetscObject)pc),
+             PETSC_ERR_ARG_OUTOFRANGE, "-pc_boxmg_coarse_nodes %" PetscInt_FMT " is not between 0 and %d", box->choice.coarse,
+             HOPS_BOX_COARSE);
+  PetscCheck(box->choice.levels >= 0, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
+             "-pc_boxmg_levels %" PetscInt_FMT " is negative", box->choice.levels);
   box->choice.single    = single ? PETSC_TRUE : PETSC_FALSE;
   box->choice.symmetric = symmetric ? PETSC_TRUE : PETSC_FALSE;
-  if (box->mg && (box->choice.single != old.choice.single || box->choice.symmetric != old.choice.symmetric || box->choice.levels != old.choice.levels || box->choice.coarse != old.choice.coarse || box->choice.graph != old.choice.graph)) {
+  if (box->mg && (box->choice.single != old.choice.single || box->choice.symmetric != old.choice.symmetric ||
+                  box->choice.levels != old.choice.levels || box->choice.coarse != old.choice.coarse ||
+                  box->choice.graph != old.choice.graph)) {
     PetscCall(PCReset_BoxMG(pc));
     pc->setupcalled = 0;
   }
@@ -160,15 +183,23 @@ static PetscErrorCode PCView_BoxMG(PC pc, PetscViewer viewer)
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
   if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  V-cycles in %s precision, one sweep of vertex patches before and after the coarse correction, order of colours %s\n", Precisions[box->choice.single], Directions[box->choice.symmetric]));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  a Richardson iteration from zero starts with %s\n", box->full ? "nested iteration" : "zero"));
+  PetscCall(PetscViewerASCIIPrintf(viewer,
+                                   "  V-cycles in %s precision, one sweep of vertex patches before and after the coarse "
+                                   "correction, order of colours %s\n",
+                                   Precisions[box->choice.single], Directions[box->choice.symmetric]));
+  PetscCall(
+    PetscViewerASCIIPrintf(viewer, "  a Richardson iteration from zero starts with %s\n", box->full ? "nested iteration" : "zero"));
   if (box->ignore) PetscCall(PetscViewerASCIIPrintf(viewer, "  initial guesses are ignored\n"));
   if (box->mg) {
     PetscInt       levels, n[3];
     PetscLogDouble bytes;
 
     PetscCall((*box->ops->MGGetInfo)(box->mg, &levels, n, &bytes));
-    PetscCall(PetscViewerASCIIPrintf(viewer, "  %" PetscInt_FMT " levels, the coarsest of %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT " cells solved by fast diagonalisation; %s\n", levels, n[0], n[1], n[2], box->choice.graph ? "levels below the finest one as CUDA graphs" : "no CUDA graph"));
+    PetscCall(PetscViewerASCIIPrintf(viewer,
+                                     "  %" PetscInt_FMT " levels, the coarsest of %" PetscInt_FMT " x %" PetscInt_FMT
+                                     " x %" PetscInt_FMT " cells solved by fast diagonalisation; %s\n",
+                                     levels, n[0], n[1], n[2],
+                                     box->choice.graph ? "levels below the finest one as CUDA graphs" : "no CUDA graph"));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -220,8 +251,8 @@ PetscErrorCode PCCreate_BoxMG(PC pc)
   Level: intermediate
 
   Note:
-  In single precision the cycle corrects for a residual that is taken in double precision, also on every level of the nested
-  iteration; so the solution and the number of cycles are those of double precision.
+  In single precision the cycle corrects for a residual that is taken in double precision, also on every level
+  of the nested iteration; so the solution and the number of cycles are those of double precision.
 
 .seealso: `PCBOXMG`
 @*/
@@ -245,13 +276,15 @@ PetscErrorCode PCBoxMGSetPrecision(PC pc, PetscBool single)
 
   Output Parameters:
 + levels  - levels
-- seconds - [levels][6] seconds since the start, coarsest level first: smoothing, residual, restriction (with its residual), prolongation,
+- seconds - [levels][6] seconds since the start, coarsest level first: smoothing, residual, restriction (with
+  its residual), prolongation,
             direct solver, other vector operations; free with `PetscFree()`. `NULL`: none
 
   Level: developer
 
   Note:
-  While this is on, every kernel is waited for, and there are no CUDA graphs: the sum is more than a solve takes.
+  While this is on, every kernel is waited for, and there are no CUDA graphs: the sum is more than a solve
+  takes.
 
 .seealso: `PCBOXMG`
 @*/

@@ -1,18 +1,20 @@
 /*
-  The low-order-refined matrix of a vector-valued field, or of a form with first-order terms: vertex quadrature as for the scalar
-  matrix, with a tensor for each pair of components.
+  The low-order-refined matrix of a vector-valued field, or of a form with first-order terms: vertex
+  quadrature as for the scalar matrix, with a tensor for each pair of components.
 
-  At a node v of a cell let m_d be the lumped width in direction d, h_a^s the width of the sub-edge on side s = -1, 1 (if in the cell),
-  and D_a^s u = s (u(v + s e_a) - u(v)). The sub-cells around v share its Gauss-Lobatto weight M in proportion to their volumes; summed over
-  them, vertex quadrature of the form gives, with G = detJ J^-1 g3 J^-T, b = detJ J^-1 g1, c = detJ J^-1 g2,
+  At a node v of a cell let m_d be the lumped width in direction d, h_a^s the width of the sub-edge on side s
+  = -1, 1 (if in the cell), and D_a^s u = s (u(v + s e_a) - u(v)). The sub-cells around v share its
+  Gauss-Lobatto weight M in proportion to their volumes; summed over them, vertex quadrature of the form
+  gives, with G = detJ J^-1 g3 J^-T, b = detJ J^-1 g1, c = detJ J^-1 g2,
 
     sum_a,s   M / (2 m_a h_a^s) G_aa D_a^s w D_a^s u
     sum_a!=b  M / (4 m_a m_b) G_ab (sum_s D_a^s w) (sum_s D_b^s u)
     sum_a     M / (2 m_a) (w b_a (sum_s D_a^s u) + (sum_s D_a^s w) c_a u)  +  M detJ w g0 u
 
-  Upwinding adds the diffusion |b_a| h_a^s / 2 in direction a, which turns the central difference into a one-sided one. Boundary
-  Jacobians come by vertex quadrature of the sub-faces in the same way: along the face as above with the surface element for detJ, and across it
-  with the one difference D_d^s / h_d^s into the cell.
+  Upwinding adds the diffusion |b_a| h_a^s / 2 in direction a, which turns the central difference into a
+  one-sided one. Boundary Jacobians come by vertex quadrature of the sub-faces in the same way: along the face
+  as above with the surface element for detJ, and across it with the one difference D_d^s / h_d^s into the
+  cell.
 */
 #include <hops/private/hopslorblockimpl.h>
 
@@ -42,10 +44,11 @@ PetscErrorCode HopsLORBlockDestroy(HopsLORBlock **block)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* ----------------------------------------------------------------- pattern ----------------------------------------------------------------- */
+/* ------------------------------------------ pattern ------------------------------------------ */
 
 /* CSR of components from a CSR of nodes */
-static PetscErrorCode HopsLORBlockExpand(PetscInt n, PetscInt nc, const PetscInt ia[], const PetscInt ja[], PetscInt *bi[], PetscInt *bj[])
+static PetscErrorCode HopsLORBlockExpand(PetscInt n, PetscInt nc, const PetscInt ia[], const PetscInt ja[], PetscInt *bi[],
+                                         PetscInt *bj[])
 {
   PetscInt *i, *j, k = 0;
 
@@ -84,7 +87,8 @@ static PetscErrorCode HopsLORBlockFreeArrays(HopsContainerCtx ctx)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsLORBlockCreate(HopsNodes nodes, HopsTensorForm form, PetscBool symmetric, PetscBool upwind, PetscBool boundary, HopsLORBlock **block)
+PetscErrorCode HopsLORBlockCreate(HopsNodes nodes, HopsTensorForm form, PetscBool symmetric, PetscBool upwind, PetscBool boundary,
+                                  HopsLORBlock **block)
 {
   HopsLORBlock *b;
   HopsSpace     sp   = nodes->space;
@@ -94,8 +98,12 @@ PetscErrorCode HopsLORBlockCreate(HopsNodes nodes, HopsTensorForm form, PetscBoo
   PetscFunctionBegin;
   PetscCall(PetscNew(&b));
   b->unit = MPI_DATATYPE_NULL;
-  PetscCheck(sp->order <= 64, comm, PETSC_ERR_SUP, "Order %" PetscInt_FMT ": the low-order-refined matrix in blocks goes to order 64; lower the order and refine the mesh", sp->order);
-  PetscCheck(form->nc == nc, comm, PETSC_ERR_PLIB, "A form of %" PetscInt_FMT " components on a field of %" PetscInt_FMT, form->nc, nc);
+  PetscCheck(sp->order <= 64, comm, PETSC_ERR_SUP,
+             "Order %" PetscInt_FMT
+             ": the low-order-refined matrix in blocks goes to order 64; lower the order and refine the mesh",
+             sp->order);
+  PetscCheck(form->nc == nc, comm, PETSC_ERR_PLIB, "A form of %" PetscInt_FMT " components on a field of %" PetscInt_FMT, form->nc,
+             nc);
   ++form->refct;
   ++nodes->refct;
   b->form      = form;
@@ -109,9 +117,11 @@ PetscErrorCode HopsLORBlockCreate(HopsNodes nodes, HopsTensorForm form, PetscBoo
   nc2       = nc * nc;
   PetscCall(HopsLORCreate(sp, &b->lor));
   PetscCall(PetscLogEventBegin(HopsEvent.lorsymbolic, sp, 0, 0, 0));
-  for (PetscInt c = 0; c < sp->ncells; ++c) b->lor.mask[c] = b->couple ? (sp->dim == 2 ? 1 : 7) : 0; /* components couple across directions even on axis-aligned cells */
+  /* components couple across directions even on axis-aligned cells */
+  for (PetscInt c = 0; c < sp->ncells; ++c) b->lor.mask[c] = b->couple ? (sp->dim == 2 ? 1 : 7) : 0;
   PetscCall(HopsLORPattern(&b->lor, &b->rrow));
-  PetscCall(HopsCheckInt("entries of the low-order-refined matrix", (PetscInt64)nc2 * PetscMax(b->lor.nd + b->lor.no + b->lor.ng, b->lor.nr)));
+  PetscCall(HopsCheckInt("entries of the low-order-refined matrix",
+                         (PetscInt64)nc2 * PetscMax(b->lor.nd + b->lor.no + b->lor.ng, b->lor.nr)));
   PetscCall(PetscMalloc1(nc2 * (b->lor.nd + b->lor.no + b->lor.ng) + 1, &b->vals));
   PetscCall(PetscMalloc1(nc2 * b->lor.nr, &b->rvals));
   PetscCallMPI(MPI_Type_contiguous((PetscMPIInt)nc2, MPIU_SCALAR, &b->unit));
@@ -130,7 +140,9 @@ PetscErrorCode HopsLORBlockCreate(HopsNodes nodes, HopsTensorForm form, PetscBoo
     PetscCallMPI(MPI_Allreduce(&nnz, &b->lor.nnz, 1, MPI_DOUBLE, MPI_SUM, comm));
     PetscCallMPI(MPI_Comm_size(comm, &size));
     if (size == 1) PetscCall(MatCreateSeqAIJWithArrays(comm, sp->nT * nc, sp->nT * nc, a->di, a->dj, b->vals, &b->mat));
-    else PetscCall(MatCreateMPIAIJWithSplitArrays(comm, sp->nT * nc, sp->nT * nc, sp->N * nc, sp->N * nc, a->di, a->dj, b->vals, a->oi, a->oj, b->vals + nc2 * b->lor.nd, &b->mat));
+    else
+      PetscCall(MatCreateMPIAIJWithSplitArrays(comm, sp->nT * nc, sp->nT * nc, sp->N * nc, sp->N * nc, a->di, a->dj, b->vals, a->oi,
+                                               a->oj, b->vals + nc2 * b->lor.nd, &b->mat));
     PetscCall(MatSetBlockSize(b->mat, nc));
     PetscCall(PetscContainerCreate(PETSC_COMM_SELF, &keep));
     PetscCall(PetscContainerSetPointer(keep, a));
@@ -147,10 +159,12 @@ PetscErrorCode HopsLORBlockCreate(HopsNodes nodes, HopsTensorForm form, PetscBoo
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* ----------------------------------------------------------------- values ----------------------------------------------------------------- */
+/* ------------------------------------------- values ------------------------------------------- */
 
-/* Adds a block to the values: pos is the position of the node entry in HopsLOR's numbering, row its node (L index); fr and fc mask components */
-static inline void HopsLORBlockAdd(HopsLORBlock *b, PetscInt row, PetscInt pos, const unsigned char fr[], const unsigned char fc[], const PetscScalar v[])
+/* Adds a block to the values: pos is the position of the node entry in HopsLOR's numbering, row its node (L
+   index); fr and fc mask components */
+static inline void HopsLORBlockAdd(HopsLORBlock *b, PetscInt row, PetscInt pos, const unsigned char fr[], const unsigned char fc[],
+                                   const PetscScalar v[])
 {
   const HopsLOR *lor = &b->lor;
   const PetscInt nc = b->nc, nc2 = nc * nc;
@@ -173,7 +187,8 @@ static inline void HopsLORBlockAdd(HopsLORBlock *b, PetscInt row, PetscInt pos, 
       if (fr[i] && fc[j]) out[i * stride + j] += v[i * nc + j];
 }
 
-/* Entry of the node stencil (see HopsBackendOps) of row v + s e_a (a < 0: v itself) and column v + t e_b, and its base node's offset */
+/* Entry of the node stencil (see HopsBackendOps) of row v + s e_a (a < 0: v itself) and column v + t e_b, and
+   its base node's offset */
 typedef struct {
   PetscInt base[3], entry;
 } HopsSlot;
@@ -230,7 +245,8 @@ static PetscErrorCode HopsStarCreate(HopsLORBlock *b, HopsStar *s)
 }
 
 /* Adds f * g to the entry of row v + (2i-1) e_a and column v + (2j-1) e_c of a cell */
-static inline void HopsStarAdd(HopsLORBlock *b, const HopsStar *s, PetscInt cell, PetscInt v, PetscInt a, PetscInt i, PetscInt c, PetscInt j, PetscReal f, const PetscScalar g[])
+static inline void HopsStarAdd(HopsLORBlock *b, const HopsStar *s, PetscInt cell, PetscInt v, PetscInt a, PetscInt i, PetscInt c,
+                               PetscInt j, PetscReal f, const PetscScalar g[])
 {
   const HopsSlot *slot  = &s->slot[a + 1][i][c + 1][j];
   const int      *restr = b->lor.space->restr + cell * s->np;
@@ -242,7 +258,8 @@ static inline void HopsStarAdd(HopsLORBlock *b, const HopsStar *s, PetscInt cell
   if (row >= nfree || col >= nfree) return;
   for (PetscInt d = 0; d < s->dim; ++d) base += slot->base[d] * s->stride[d];
   for (PetscInt k = 0; k < nc2; ++k) w[k] = f * g[k];
-  HopsLORBlockAdd(b, row, b->lor.pos[b->lor.start[cell] + base * s->nentries + slot->entry], b->nodes->isfree + row * b->nc, b->nodes->isfree + col * b->nc, w);
+  HopsLORBlockAdd(b, row, b->lor.pos[b->lor.start[cell] + base * s->nentries + slot->entry], b->nodes->isfree + row * b->nc,
+                  b->nodes->isfree + col * b->nc, w);
 }
 
 /* g0 and g3 are their own transposes, and g2 is that of g1 */
@@ -271,7 +288,8 @@ static PetscBool HopsTensorsSymmetric(PetscInt nc, PetscInt dim, const PetscScal
 }
 
 /* One node of one cell; Ji = J^-1, det its determinant; the tensors are those of the node */
-static void HopsLORBlockNode(HopsLORBlock *b, const HopsStar *s, PetscInt cell, PetscInt v, const PetscReal Ji[], PetscReal det, const PetscScalar *const g[4])
+static void HopsLORBlockNode(HopsLORBlock *b, const HopsStar *s, PetscInt cell, PetscInt v, const PetscReal Ji[], PetscReal det,
+                             const PetscScalar *const g[4])
 {
   const PetscInt dim = s->dim, nc = b->nc, nc2 = nc * nc;
   PetscInt       lo[3], hi[3];
@@ -356,7 +374,8 @@ static void HopsLORBlockNode(HopsLORBlock *b, const HopsStar *s, PetscInt cell, 
 }
 
 /* One node of a face; Ji = J^-1, ds the surface element */
-static void HopsLORBlockFaceNode(HopsLORBlock *b, const HopsStar *s, PetscInt cell, PetscInt face, PetscInt v, const PetscReal Ji[], PetscReal ds, const PetscScalar *const g[4])
+static void HopsLORBlockFaceNode(HopsLORBlock *b, const HopsStar *s, PetscInt cell, PetscInt face, PetscInt v, const PetscReal Ji[],
+                                 PetscReal ds, const PetscScalar *const g[4])
 {
   const PetscInt dim = s->dim, nc2 = b->nc * b->nc, normal = face / 2;
   PetscInt       lo[3], hi[3];
@@ -455,11 +474,11 @@ static PetscErrorCode HopsLORBlockFaces(HopsLORBlock *b, const HopsStar *s)
 
 PetscErrorCode HopsLORBlockNumeric(HopsLORBlock *b)
 {
-  HopsLOR                   *lor = &b->lor;
-  HopsSpace                  sp  = lor->space;
-  const PetscInt             dim = sp->dim, nc = b->nc, nc2 = nc * nc, np = PetscPowInt(sp->order + 1, dim), chunk = HOPS_BLOCK_CHUNK;
-  const PetscInt             size[4] = {nc2, nc2 * dim, nc2 * dim, nc2 * dim * dim};
-  static const unsigned char all[6]  = {1, 1, 1, 1, 1, 1};
+  HopsLOR       *lor = &b->lor;
+  HopsSpace      sp  = lor->space;
+  const PetscInt dim = sp->dim, nc = b->nc, nc2 = nc * nc, np = PetscPowInt(sp->order + 1, dim), chunk = HOPS_BLOCK_CHUNK;
+  const PetscInt size[4]            = {nc2, nc2 * dim, nc2 * dim, nc2 * dim * dim};
+  static const unsigned char all[6] = {1, 1, 1, 1, 1, 1};
   HopsBasis                  geom, inner;
   HopsStar                  *star;
   PetscReal                 *x, *J;
@@ -503,11 +522,14 @@ PetscErrorCode HopsLORBlockNumeric(HopsLORBlock *b)
   PetscCall(HopsBasisDestroy(&inner));
   if (b->faces) PetscCall(HopsLORBlockFaces(b, star));
   PetscCall(PetscFree(star));
-  PetscCall(HopsLORExchangeEntries(lor->exchange, b->unit, nc2 * sizeof(PetscScalar), b->vals + nc2 * (lor->nd + lor->no), b->rvals));
-  for (PetscInt k = 0; k < lor->nr; ++k) HopsLORBlockAdd(b, b->rrow[k], lor->rpos[k], all, all, b->rvals + k * nc2); /* the sender masked them */
+  PetscCall(
+    HopsLORExchangeEntries(lor->exchange, b->unit, nc2 * sizeof(PetscScalar), b->vals + nc2 * (lor->nd + lor->no), b->rvals));
+  /* the sender masked them */
+  for (PetscInt k = 0; k < lor->nr; ++k) HopsLORBlockAdd(b, b->rrow[k], lor->rpos[k], all, all, b->rvals + k * nc2);
   for (PetscInt r = 0; r < sp->nT; ++r)
     for (PetscInt c = 0; c < nc; ++c)
-      if (b->nodes->map[r * nc + c] < 0) b->vals[nc2 * lor->di[r] + nc * (lor->diag[r] - lor->di[r]) + c * nc * (lor->di[r + 1] - lor->di[r]) + c] = 1.0;
+      if (b->nodes->map[r * nc + c] < 0)
+        b->vals[nc2 * lor->di[r] + nc * (lor->diag[r] - lor->di[r]) + c * nc * (lor->di[r + 1] - lor->di[r]) + c] = 1.0;
   {
     Mat         d = b->mat, o = NULL;
     PetscMPIInt nranks;
@@ -526,7 +548,7 @@ PetscErrorCode HopsLORBlockNumeric(HopsLORBlock *b)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* ----------------------------------------------------------------- vectors ----------------------------------------------------------------- */
+/* ------------------------------------------ vectors ------------------------------------------ */
 
 PetscErrorCode HopsLORBlockEmbed(HopsLORBlock *b, Vec outer, Vec inner)
 {
@@ -587,7 +609,8 @@ static PetscErrorCode HopsLORBlockCoordinates(HopsLORBlock *b, Vec *coordinates)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Sets essential components, which are decoupled, to zero, and makes the vectors the orthonormal basis of a null space */
+/* Sets essential components, which are decoupled, to zero, and makes the vectors the orthonormal basis of a
+   null space */
 static PetscErrorCode HopsLORBlockMakeSpace(HopsLORBlock *b, PetscInt n, Vec vecs[], MatNullSpace *space)
 {
   PetscFunctionBegin;

@@ -1,6 +1,7 @@
 /*
-  The low-order-refined matrix on a device: the steps of lorpattern.c and lormat.c, with kernels of the space's back end in place
-  of loops. Own rows are complete but for what other ranks add to them; only that travels, through the process's memory.
+  The low-order-refined matrix on a device: the steps of lorpattern.c and lormat.c, with kernels of the
+  space's back end in place of loops. Own rows are complete but for what other ranks add to them; only that
+  travels, through the process's memory.
 */
 #include <hops/private/hopslordeviceimpl.h>
 
@@ -46,7 +47,7 @@ PetscErrorCode HopsLORDeviceDestroy(HopsLOR *lor)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* ---------------------------------------------------------------- vertex data ---------------------------------------------------------------- */
+/* ---------------------------------------- vertex data ---------------------------------------- */
 
 /* The error for a cell that the device found; it keeps no determinants */
 static PetscErrorCode HopsLORDeviceErrorCell(HopsLOR *lor, PetscInt cell)
@@ -78,7 +79,9 @@ static PetscErrorCode HopsLORDeviceVertexData(HopsLOR *lor, const HopsForm *form
   HopsSpace               sp  = lor->space;
   const HopsLORDeviceOps *ops = sp->backend->lordevice;
   const PetscInt          nq  = PetscPowInt(sp->order + 1, sp->dim);
-  const PetscInt          run = HopsLORFewValues(form->diffusion) && HopsLORFewValues(form->mass) ? PetscMax(sp->ncells, 1) : PetscMax(64, sp->backend->runpoints / nq);
+  const PetscInt          run = HopsLORFewValues(form->diffusion) && HopsLORFewValues(form->mass)
+                                  ? PetscMax(sp->ncells, 1)
+                                  : PetscMax(64, sp->backend->runpoints / nq);
   size_t                  ks = 0, ms = 0;
   PetscScalar            *kw = NULL, *mw = NULL;
 
@@ -102,8 +105,9 @@ static PetscErrorCode HopsLORDeviceVertexData(HopsLOR *lor, const HopsForm *form
 }
 
 /*
-  Vertex data of the form, and whether the pattern holds its couplings. Where it does not, the pattern is dropped. A pattern without
-  couplings takes data without off-diagonal factors, which a second pass adds where they turn out to be there.
+  Vertex data of the form, and whether the pattern holds its couplings. Where it does not, the pattern is
+  dropped. A pattern without couplings takes data without off-diagonal factors, which a second pass adds where
+  they turn out to be there.
 */
 PetscErrorCode HopsLORDeviceCheckCouplings(HopsLOR *lor, const HopsForm *form, PetscBool *fits)
 {
@@ -127,7 +131,7 @@ PetscErrorCode HopsLORDeviceCheckCouplings(HopsLOR *lor, const HopsForm *form, P
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* ------------------------------------------------------------------ pattern ------------------------------------------------------------------ */
+/* ------------------------------------------ pattern ------------------------------------------ */
 
 static PetscErrorCode HopsLORDeviceCopyInts(HopsLOR *lor, PetscInt n, const int x[], int **y)
 {
@@ -137,7 +141,8 @@ static PetscErrorCode HopsLORDeviceCopyInts(HopsLOR *lor, PetscInt n, const int 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Ghost rows are assembled like owned ones; their pattern goes to the process's memory, with global columns: *gi [nG+1], *gj */
+/* Ghost rows are assembled like owned ones; their pattern goes to the process's memory, with global columns:
+   *gi [nG+1], *gj */
 static PetscErrorCode HopsLORDeviceGhostPattern(HopsLOR *lor, PetscInt *gi[], PetscInt *gj[])
 {
   HopsSpace               sp  = lor->space;
@@ -167,10 +172,11 @@ static PetscErrorCode HopsLORDeviceGhostPattern(HopsLOR *lor, PetscInt *gi[], Pe
 }
 
 /*
-  Received entries by row. Their columns get numbers as the rows know them: L indices, and behind these the columns that no cell of
-  this rank touches, foreign[*nforeign] (global, ascending).
+  Received entries by row. Their columns get numbers as the rows know them: L indices, and behind these the
+  columns that no cell of this rank touches, foreign[*nforeign] (global, ascending).
 */
-static PetscErrorCode HopsLORDeviceReceived(HopsLOR *lor, const PetscInt rrow[], const PetscInt rcol[], PetscInt *nforeign, PetscInt *foreign[])
+static PetscErrorCode HopsLORDeviceReceived(HopsLOR *lor, const PetscInt rrow[], const PetscInt rcol[], PetscInt *nforeign,
+                                            PetscInt *foreign[])
 {
   HopsSpace    sp = lor->space;
   HopsLORRows *r  = &lor->device->rows;
@@ -261,7 +267,8 @@ static PetscErrorCode HopsLORDeviceOwnPattern(HopsLOR *lor, PetscInt nf, const P
   r->nmap    = sp->nG + nf;
   r->coupled = lor->device->coupled;
   r->sorted  = lor->device->target == HOPS_LOR_HYPRE ? PETSC_FALSE : PETSC_TRUE;
-  for (PetscInt b = 0; b < (size > 1 ? 2 : 1); ++b) PetscCall(HopsLORDeviceAlloc(lor, (sp->nT + 1) * sizeof(int), (void **)&r->i[b]));
+  for (PetscInt b = 0; b < (size > 1 ? 2 : 1); ++b)
+    PetscCall(HopsLORDeviceAlloc(lor, (sp->nT + 1) * sizeof(int), (void **)&r->i[b]));
   PetscCall((*ops->Wait)(lor->kernel));
   PetscCall((*ops->CountRows)(lor->kernel, r));
   for (PetscInt b = 0; b < (size > 1 ? 2 : 1); ++b) {
@@ -276,7 +283,8 @@ static PetscErrorCode HopsLORDeviceOwnPattern(HopsLOR *lor, PetscInt nf, const P
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Builds the matrix on the pattern of the vertex data's masks; its values are not set until HopsLORDeviceNumeric() */
+/* Builds the matrix on the pattern of the vertex data's masks; its values are not set until
+   HopsLORDeviceNumeric() */
 PetscErrorCode HopsLORDeviceSymbolic(HopsLOR *lor, MatType type)
 {
   HopsSpace      sp = lor->space;
@@ -310,9 +318,10 @@ PetscErrorCode HopsLORDeviceSymbolic(HopsLOR *lor, MatType type)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* ------------------------------------------------------------------- values ------------------------------------------------------------------- */
+/* ------------------------------------------- values ------------------------------------------- */
 
-/* Robin terms: masses at the nodes of the faces, with Gauss-Lobatto weights, summed by unknown in the order of the faces, then added to the diagonal */
+/* Robin terms: masses at the nodes of the faces, with Gauss-Lobatto weights, summed by unknown in the order
+   of the faces, then added to the diagonal */
 static PetscErrorCode HopsLORDeviceAddRobin(HopsLOR *lor, HopsRobin r)
 {
   HopsSpace      sp = lor->space;

@@ -1,8 +1,9 @@
-/* The Mat around the rows that a device assembled: hypre's matrix on the same arrays, or PETSc's AIJ with copies of them. */
+/* The Mat around the rows that a device assembled: hypre's matrix on the same arrays, or PETSc's AIJ with
+   copies of them. */
 #include <hops/private/hopslordeviceimpl.h>
 #include <hops/private/hopsdevicematimpl.h>
 
-/* ------------------------------------------------------------------ memory ------------------------------------------------------------------ */
+/* ------------------------------------------- memory ------------------------------------------- */
 
 PetscErrorCode HopsLORDeviceSetTarget(HopsLOR *lor, MatType type)
 {
@@ -49,7 +50,7 @@ PetscErrorCode HopsLORDeviceFree(HopsLOR *lor, void **p)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* ------------------------------------------------------------------- AIJ ------------------------------------------------------------------- */
+/* -------------------------------------------- AIJ -------------------------------------------- */
 
 /* Pattern of a block in the process's memory; columns by `cols` where it is not NULL */
 static PetscErrorCode HopsLORDeviceGetPattern(HopsLOR *lor, PetscInt b, const PetscInt cols[], PetscInt ia[], PetscInt ja[])
@@ -136,7 +137,8 @@ PetscErrorCode HopsLORDeviceUpdateMat(HopsLOR *lor)
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 #endif
-  for (PetscInt b = 0; b < 2; ++b) PetscCall((*sp->backend->Copy)(lor->vals + (b ? lor->nd : 0), r->v[b], r->nnz[b] * sizeof(PetscScalar), PETSC_FALSE));
+  for (PetscInt b = 0; b < 2; ++b)
+    PetscCall((*sp->backend->Copy)(lor->vals + (b ? lor->nd : 0), r->v[b], r->nnz[b] * sizeof(PetscScalar), PETSC_FALSE));
   PetscCall(HopsLORChangedAIJ(lor->mat));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

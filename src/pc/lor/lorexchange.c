@@ -1,16 +1,18 @@
 /*
-  Entries of ghost rows on their way to the ranks that own the rows: one message from a rank to another. A PetscSF would have a leaf for each entry, whose set-up
-  takes longer than the pattern of a rank's own rows on a device.
+  Entries of ghost rows on their way to the ranks that own the rows: one message from a rank to another. A
+  PetscSF would have a leaf for each entry, whose set-up takes longer than the pattern of a rank's own rows on
+  a device.
 */
 #include <hops/private/hopslorimpl.h>
 
 struct _HopsLORExchange {
-  MPI_Comm     comm;
-  PetscMPIInt  tag, nto, nfrom, *to, *from;
-  PetscInt    *tostart, *fromstart; /* [nto+1], [nfrom+1] entries of the messages */
-  PetscInt     nrows;               /* rows that arrive */
-  PetscInt    *at, *place;          /* [nrows+1] where a row's entries begin in what arrives, [nrows] and among all received entries */
-  PetscBool    inorder;             /* both are the same */
+  MPI_Comm    comm;
+  PetscMPIInt tag, nto, nfrom, *to, *from;
+  PetscInt   *tostart, *fromstart; /* [nto+1], [nfrom+1] entries of the messages */
+  PetscInt    nrows;               /* rows that arrive */
+  /* [nrows+1] where a row's entries begin in what arrives, [nrows] and among all received entries */
+  PetscInt    *at, *place;
+  PetscBool    inorder; /* both are the same */
   MPI_Request *request;
   size_t       size;   /* of buffer */
   char        *buffer; /* what arrives */
@@ -33,7 +35,8 @@ PetscErrorCode HopsLORExchangeDestroy(HopsLORExchange *exchange)
 }
 
 /* Messages of n numbers of `unit`, `size` bytes each, as tostart[] and fromstart[] say */
-static PetscErrorCode Travel(HopsLORExchange x, const PetscInt tostart[], const PetscInt fromstart[], MPI_Datatype unit, size_t size, const void *out, void *in)
+static PetscErrorCode Travel(HopsLORExchange x, const PetscInt tostart[], const PetscInt fromstart[], MPI_Datatype unit,
+                             size_t size, const void *out, void *in)
 {
   PetscMPIInt n = 0, count;
 
@@ -51,10 +54,11 @@ static PetscErrorCode Travel(HopsLORExchange x, const PetscInt tostart[], const 
 }
 
 /*
-  Ghost row g has len[g] entries. What the owners get is ordered by row, and for a row by the rank that it comes from: (*count)[k] entries of owned row (*row)[k], k < *nrows.
-  Both are the caller's to free.
+  Ghost row g has len[g] entries. What the owners get is ordered by row, and for a row by the rank that it
+  comes from: (*count)[k] entries of owned row (*row)[k], k < *nrows. Both are the caller's to free.
 */
-PetscErrorCode HopsLORExchangeCreate(HopsSpace sp, const PetscInt len[], HopsLORExchange *exchange, PetscInt *nrows, PetscInt *row[], PetscInt *count[])
+PetscErrorCode HopsLORExchangeCreate(HopsSpace sp, const PetscInt len[], HopsLORExchange *exchange, PetscInt *nrows,
+                                     PetscInt *row[], PetscInt *count[])
 {
   const PetscSFNode *remote;
   HopsLORExchange    x;
@@ -148,6 +152,8 @@ PetscErrorCode HopsLORExchangeEntries(HopsLORExchange x, MPI_Datatype unit, size
     x->size = need;
   }
   PetscCall(Travel(x, x->tostart, x->fromstart, unit, size, entries, x->inorder ? received : x->buffer));
-  for (PetscInt k = 0; k < x->nrows && !x->inorder; ++k) PetscCall(PetscMemcpy((char *)received + x->place[k] * size, x->buffer + x->at[k] * size, (size_t)(x->at[k + 1] - x->at[k]) * size));
+  for (PetscInt k = 0; k < x->nrows && !x->inorder; ++k)
+    PetscCall(
+      PetscMemcpy((char *)received + x->place[k] * size, x->buffer + x->at[k] * size, (size_t)(x->at[k + 1] - x->at[k]) * size));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

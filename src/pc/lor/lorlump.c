@@ -1,16 +1,18 @@
 /*
-  Low-order-refined matrices of H(curl), H(div) and L2: a cell's matrix as a list of terms in the tensors at its Gauss-Lobatto
-  nodes. On a sub-cell with sides h the lowest-order field is, at a vertex, the unknowns of the edges (faces) that meet there
-  over their lengths (areas) in reference coordinates, so vertex quadrature of int (T u) . v couples those alone:
+  Low-order-refined matrices of H(curl), H(div) and L2: a cell's matrix as a list of terms in the tensors at
+  its Gauss-Lobatto nodes. On a sub-cell with sides h the lowest-order field is, at a vertex, the unknowns of
+  the edges (faces) that meet there over their lengths (areas) in reference coordinates, so vertex quadrature
+  of int (T u) . v couples those alone:
 
     (1/2^dim) prod h  sum_{a,b} T_ab(vertex) sqrt(r_a r_b) u_a / |a|  v_b / |b|
 
-  and the term of the derivative is the same in the derivative's family, with C^T and C around it. r_a is the ratio of the node's
-  Gauss-Lobatto weight to its share of the sub-cells' lengths, multiplied over the directions in which a does not extend: against
-  the weights the mass of Lagrange polynomials has eigenvalues in [p/(2p+1), 1], against the lengths in [0.31, 1.16] at worst. In
-  the other directions 1/h stays, which is within 1% of the best diagonal matrix for the mass of the edge functions; its eigenvalues
-  are in [1, h1], h1 from 1 to 2.12 at order 12. The derivative has one such direction more and one of Lagrange polynomials less than
-  the field, so its term gets a factor h1: the spectra of both then lie in about the same interval.
+  and the term of the derivative is the same in the derivative's family, with C^T and C around it. r_a is the
+  ratio of the node's Gauss-Lobatto weight to its share of the sub-cells' lengths, multiplied over the
+  directions in which a does not extend: against the weights the mass of Lagrange polynomials has eigenvalues
+  in [p/(2p+1), 1], against the lengths in [0.31, 1.16] at worst. In the other directions 1/h stays, which is
+  within 1% of the best diagonal matrix for the mass of the edge functions; its eigenvalues are in [1, h1], h1
+  from 1 to 2.12 at order 12. The derivative has one such direction more and one of Lagrange polynomials less
+  than the field, so its term gets a factor h1: the spectra of both then lie in about the same interval.
 */
 #include <hops/private/hopslorimpl.h>
 #include <hops/private/hopsderhamimpl.h>
@@ -55,10 +57,11 @@ static PetscBool HopsLumpTensorEntry(PetscInt dim, PetscInt nc, PetscInt a, Pets
 }
 
 /*
-  Terms of one tensor of a family with nt values a node, the first of which is `value0`, times `factor`; inc maps the form's unknowns
-  to the family's, or is NULL where they are the same
+  Terms of one tensor of a family with nt values a node, the first of which is `value0`, times `factor`; inc
+  maps the form's unknowns to the family's, or is NULL where they are the same
 */
-static PetscErrorCode HopsLumpTensor(HopsSpace sp, HopsFamily family, const HopsBasis *gll, PetscReal factor, unsigned char mask, PetscInt value0, PetscInt nt, PetscInt nvalues, const HopsIncidence *inc, HopsLumpList *list)
+static PetscErrorCode HopsLumpTensor(HopsSpace sp, HopsFamily family, const HopsBasis *gll, PetscReal factor, unsigned char mask,
+                                     PetscInt value0, PetscInt nt, PetscInt nvalues, const HopsIncidence *inc, HopsLumpList *list)
 {
   const PetscInt   dim = sp->dim, p = sp->order, nsub = PetscPowInt(p, dim);
   const PetscReal *z = gll->nodes;
@@ -104,7 +107,8 @@ static PetscErrorCode HopsLumpTensor(HopsSpace sp, HopsFamily family, const Hops
               for (PetscInt j = 0; j < inc->n[entity[b]]; ++j) {
                 const PetscInt r = 6 * entity[a] + i, t = 6 * entity[b] + j;
 
-                PetscCall(HopsLumpAdd(list, ((PetscInt64)inc->col[r] * sp->ne + inc->col[t]) * nvalues + k, c * inc->sgn[r] * inc->sgn[t]));
+                PetscCall(
+                  HopsLumpAdd(list, ((PetscInt64)inc->col[r] * sp->ne + inc->col[t]) * nvalues + k, c * inc->sgn[r] * inc->sgn[t]));
               }
         }
     }
@@ -192,7 +196,8 @@ PetscErrorCode HopsLORLumpPatterns(HopsLOR *lor)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* mask[ncells]: coupled pairs in either tensor; a term that comes or goes makes everything anew, and ok false */
+/* mask[ncells]: coupled pairs in either tensor; a term that comes or goes makes everything anew, and ok false
+   */
 PetscErrorCode HopsLORLumpCouplings(HopsLOR *lor, const HopsForm *form, unsigned char mask[], PetscBool *ok)
 {
   HopsSpace       sp    = lor->space;

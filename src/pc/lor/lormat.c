@@ -13,7 +13,9 @@ PetscErrorCode HopsLORCreate(HopsSpace sp, HopsLOR *lor)
   PetscCall(PetscCalloc1(sp->ncells, &lor->start));
   if (sp->family == HOPS_H1 || sp->backend->lordevice) PetscCall((*sp->backend->LORCreate)(sp, &lor->gll, &lor->kernel));
   else {
-    PetscCheck(sp->backend->LumpCreate, PetscObjectComm((PetscObject)sp), PETSC_ERR_SUP, "The back end %s has no low-order-refined matrices of %s: use -hops_backend host", sp->backend->name, HopsFamilies[sp->family]);
+    PetscCheck(sp->backend->LumpCreate, PetscObjectComm((PetscObject)sp), PETSC_ERR_SUP,
+               "The back end %s has no low-order-refined matrices of %s: use -hops_backend host", sp->backend->name,
+               HopsFamilies[sp->family]);
     PetscCall(PetscCalloc1(8, &lor->element));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -62,9 +64,10 @@ PetscErrorCode HopsLORDestroy(HopsLOR *lor)
 }
 
 /*
-  Couplings of a run of cells, but for rounding errors. Where the off-diagonal factors of a cell are all below droptol the cell keeps none
-  of them: what is left is the diagonal of a positive definite tensor at each node, so the matrix stays definite, and the tensor lies
-  between 1 - (dim - 1) droptol and 1 + (dim - 1) droptol times it. Dropping single pairs could leave an indefinite one.
+  Couplings of a run of cells, but for rounding errors. Where the off-diagonal factors of a cell are all below
+  droptol the cell keeps none of them: what is left is the diagonal of a positive definite tensor at each
+  node, so the matrix stays definite, and the tensor lies between 1 - (dim - 1) droptol and 1 + (dim - 1)
+  droptol times it. Dropping single pairs could leave an indefinite one.
 */
 static PetscErrorCode HopsLORRunCouplings(HopsLOR *lor, PetscInt c, PetscInt n, const HopsValues *kappa, unsigned char mask[])
 {
@@ -115,8 +118,8 @@ PetscErrorCode HopsLORCheckCouplings(HopsLOR *lor, const HopsForm *form, PetscBo
 }
 
 /*
-  The form is meant to be definite: say so when a coefficient is negative (beyond rounding error), or zero all over a cell, where a mass may be.
-  A zero at single points, such as x at x = 0, does no harm.
+  The form is meant to be definite: say so when a coefficient is negative (beyond rounding error), or zero all
+  over a cell, where a mass may be. A zero at single points, such as x at x = 0, does no harm.
 */
 PetscErrorCode HopsLORCheckSign(const HopsValues *k, PetscInt dim, PetscInt n, PetscInt nq, PetscBool mass, PetscBool *negative)
 {
@@ -130,7 +133,8 @@ PetscErrorCode HopsLORCheckSign(const HopsValues *k, PetscInt dim, PetscInt n, P
 
     for (PetscInt q = 0; q < (k->pstride ? nq : 1); ++q)
       for (PetscInt d = 0; d < nd; ++d) {
-        const PetscReal v = PetscRealPart(k->v[c * k->cstride + q * k->pstride + (k->nc <= dim ? d : (dim == 2 ? diag2[d] : diag3[d]))]);
+        const PetscReal v =
+          PetscRealPart(k->v[c * k->cstride + q * k->pstride + (k->nc <= dim ? d : (dim == 2 ? diag2[d] : diag3[d]))]);
 
         lo = PetscMin(lo, v);
         hi = PetscMax(hi, v);
@@ -154,7 +158,8 @@ static PetscErrorCode HopsLORAddRobin(HopsLOR *lor, HopsRobin r)
   PetscCall(HopsFaceEvaluate(sp, &lor->inner, r->n, r->cells, r->faces, r->alpha, a));
   for (PetscInt f = 0; f < r->n; ++f) {
     PetscCall(HopsFaceNodes(sp->dim, P, r->faces[f], node));
-    for (PetscInt i = 0; i < nf; ++i) lor->vals[lor->diag[sp->restr[r->cells[f] * np + node[i]]]] += a[f * nf + i] * m[i % P] * (sp->dim == 3 ? m[i / P] : 1.0);
+    for (PetscInt i = 0; i < nf; ++i)
+      lor->vals[lor->diag[sp->restr[r->cells[f] * np + node[i]]]] += a[f * nf + i] * m[i % P] * (sp->dim == 3 ? m[i / P] : 1.0);
   }
   PetscCall(PetscFree2(a, node));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -188,12 +193,18 @@ PetscErrorCode HopsLORWarn(HopsLOR *lor)
   PetscCall(MPIU_Allreduce(MPI_IN_PLACE, lor->negative, 2, HOPS_MPI_BOOL, MPI_LOR, comm));
   PetscCallMPI(MPI_Comm_rank(comm, &rank));
   if (rank) PetscFunctionReturn(PETSC_SUCCESS);
-  if (lor->negative[0]) PetscCall((*PetscErrorPrintf)("Warning: the %s coefficient is not positive everywhere; the low-order-refined matrix may be indefinite, use a Krylov method that allows it\n", terms[lor->space->family]));
-  if (lor->negative[1]) PetscCall((*PetscErrorPrintf)("Warning: the mass coefficient is negative somewhere; the low-order-refined matrix may be indefinite, use a Krylov method that allows it\n"));
+  if (lor->negative[0])
+    PetscCall((*PetscErrorPrintf)("Warning: the %s coefficient is not positive everywhere; the low-order-refined matrix may be "
+                                  "indefinite, use a Krylov method that allows it\n",
+                                  terms[lor->space->family]));
+  if (lor->negative[1])
+    PetscCall((*PetscErrorPrintf)("Warning: the mass coefficient is negative somewhere; the low-order-refined matrix may be "
+                                  "indefinite, use a Krylov method that allows it\n"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Where a form vanishes around an unknown, its row is zero, and inner solvers fail with errors of their own */
+/* Where a form vanishes around an unknown, its row is zero, and inner solvers fail with errors of their own
+   */
 static PetscErrorCode HopsLORCheckZero(HopsLOR *lor)
 {
   HopsSpace      sp    = lor->space;
@@ -204,7 +215,11 @@ static PetscErrorCode HopsLORCheckZero(HopsLOR *lor)
   PetscFunctionBegin;
   for (PetscInt i = 0; i < sp->nT; ++i) n += lor->diag[i] < trash && lor->vals[lor->diag[i]] == 0.0;
   PetscCall(MPIU_Allreduce(MPI_IN_PLACE, &n, 1, MPIU_INT, MPI_SUM, comm));
-  PetscCheck(!n, comm, PETSC_ERR_ARG_WRONGSTATE, "The form is zero in all cells around %" PetscInt_FMT " of %" PetscInt_FMT " unknowns, so the low-order-refined matrix is singular: give it a positive coefficient there (a small mass term will do), make the unknowns essential, or use -pc_type none", n, sp->N);
+  PetscCheck(!n, comm, PETSC_ERR_ARG_WRONGSTATE,
+             "The form is zero in all cells around %" PetscInt_FMT " of %" PetscInt_FMT
+             " unknowns, so the low-order-refined matrix is singular: give it a positive coefficient there (a small mass term will "
+             "do), make the unknowns essential, or use -pc_type none",
+             n, sp->N);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

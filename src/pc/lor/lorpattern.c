@@ -1,10 +1,12 @@
-/* Symbolic phase of the low-order-refined matrix: CSR pattern and the position of every element entry in it. */
+/* Symbolic phase of the low-order-refined matrix: CSR pattern and the position of every element entry in it.
+   */
 #include <hops/private/hopslorimpl.h>
 #include <hops/private/hopsderhamimpl.h>
 
 #define HOPS_LOR_MAX 19 /* entries of a node in 3D with all pairs coupled */
 
-/* Row and column nodes of the entries of a node as offsets in (i,j,k): diagonal, edges, coupled pairs (see HopsBackendOps) */
+/* Row and column nodes of the entries of a node as offsets in (i,j,k): diagonal, edges, coupled pairs (see
+   HopsBackendOps) */
 typedef struct {
   PetscInt n, r[HOPS_LOR_MAX][3], c[HOPS_LOR_MAX][3];
 } HopsStencil;
@@ -47,7 +49,8 @@ static inline void HopsEntryCount(const HopsLOR *lor, const HopsStencil st[8], P
 }
 
 /* The same of entry e of a pattern; the cell sees the entry with the opposite sign if `flip` */
-static inline void HopsPatternEntry(const HopsLOR *lor, const HopsLumpPattern *p, const int restr[], PetscInt e, PetscInt *row, PetscInt *col, PetscBool *flip)
+static inline void HopsPatternEntry(const HopsLOR *lor, const HopsLumpPattern *p, const int restr[], PetscInt e, PetscInt *row,
+                                    PetscInt *col, PetscBool *flip)
 {
   const PetscInt nfree = lor->space->nT + lor->space->nG;
 
@@ -57,8 +60,10 @@ static inline void HopsPatternEntry(const HopsLOR *lor, const HopsLumpPattern *p
   if (*row >= nfree || *col >= nfree) *row = *col = -1;
 }
 
-/* L indices of entry e at node v of a cell, or -1 where a neighbour lies outside the cell or is constrained */
-static inline void HopsEntry(const HopsLOR *lor, const HopsStencil *s, const int restr[], PetscInt v, PetscInt e, PetscInt *row, PetscInt *col)
+/* L indices of entry e at node v of a cell, or -1 where a neighbour lies outside the cell or is constrained
+   */
+static inline void HopsEntry(const HopsLOR *lor, const HopsStencil *s, const int restr[], PetscInt v, PetscInt e, PetscInt *row,
+                             PetscInt *col)
 {
   const PetscInt P = lor->space->order + 1, nfree = lor->space->nT + lor->space->nG;
   PetscInt       r = 0, c = 0;
@@ -74,7 +79,8 @@ static inline void HopsEntry(const HopsLOR *lor, const HopsStencil *s, const int
   *col = restr[c];
 }
 
-/* Entries of all cells, with repetitions, must be numbers that `PetscInt` holds; those of the graph are fewer */
+/* Entries of all cells, with repetitions, must be numbers that `PetscInt` holds; those of the graph are fewer
+   */
 static PetscErrorCode HopsLORCheckEntries(HopsLOR *lor, const HopsStencil st[8])
 {
   PetscInt64 n = lor->space->ness;
@@ -140,8 +146,9 @@ static PetscErrorCode HopsLORLocalGraph(HopsLOR *lor, const HopsStencil st[8], P
 }
 
 /*
-  Ghost rows travel to their owners: builds lor->exchange and returns for each received entry its owned row and global column.
-  The entries of a row are ordered by the rank that they come from, so sums have a fixed order. The ghost rows' columns are gj[gi[g]..gi[g+1]), g < nG.
+  Ghost rows travel to their owners: builds lor->exchange and returns for each received entry its owned row
+  and global column. The entries of a row are ordered by the rank that they come from, so sums have a fixed
+  order. The ghost rows' columns are gj[gi[g]..gi[g+1]), g < nG.
 */
 PetscErrorCode HopsLORGhostRows(HopsLOR *lor, const PetscInt gi[], const PetscInt gj[], PetscInt *rrow[], PetscInt *rcol[])
 {
@@ -170,7 +177,8 @@ PetscErrorCode HopsLORGhostRows(HopsLOR *lor, const PetscInt gi[], const PetscIn
 }
 
 /* Final CSR of the owned rows: the union of local and received columns */
-static PetscErrorCode HopsLORFinalPattern(HopsLOR *lor, const PetscInt gi[], const PetscInt gj[], const PetscInt rrow[], const PetscInt rcol[])
+static PetscErrorCode HopsLORFinalPattern(HopsLOR *lor, const PetscInt gi[], const PetscInt gj[], const PetscInt rrow[],
+                                          const PetscInt rcol[])
 {
   HopsSpace      sp = lor->space;
   const PetscInt lo = sp->rstart, hi = sp->rstart + sp->nT;
@@ -235,7 +243,8 @@ static inline int HopsLORFind(const HopsLOR *lor, PetscInt row, PetscInt gcol)
   return (int)(d ? a : lor->nd + a);
 }
 
-static PetscErrorCode HopsLORPositions(HopsLOR *lor, const HopsStencil st[8], const PetscInt gi[], const PetscInt gj[], const PetscInt rrow[], const PetscInt rcol[])
+static PetscErrorCode HopsLORPositions(HopsLOR *lor, const HopsStencil st[8], const PetscInt gi[], const PetscInt gj[],
+                                       const PetscInt rrow[], const PetscInt rcol[])
 {
   HopsSpace      sp = lor->space;
   const PetscInt np = sp->ne, g0 = gi[sp->nT];
@@ -303,7 +312,8 @@ static PetscErrorCode HopsLORFreeArrays(HopsContainerCtx ctx)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The arrays live as long as the Mat or one of its blocks, which the inner solver or the user may keep longer than the PC does */
+/* The arrays live as long as the Mat or one of its blocks, which the inner solver or the user may keep longer
+   than the PC does */
 static PetscErrorCode HopsLORGiveArrays(HopsLOR *lor)
 {
   HopsLORArrays *a;
@@ -341,13 +351,16 @@ PetscErrorCode HopsLORCreateAIJ(HopsLOR *lor)
   PetscCallMPI(MPI_Comm_size(comm, &size));
   PetscCallMPI(MPI_Allreduce(&nnz, &lor->nnz, 1, MPI_DOUBLE, MPI_SUM, comm));
   if (size == 1) PetscCall(MatCreateSeqAIJWithArrays(comm, sp->nT, sp->nT, lor->di, lor->dj, lor->vals, &lor->mat));
-  else PetscCall(MatCreateMPIAIJWithSplitArrays(comm, sp->nT, sp->nT, sp->N, sp->N, lor->di, lor->dj, lor->vals, lor->oi, lor->oj, lor->vals + lor->nd, &lor->mat));
+  else
+    PetscCall(MatCreateMPIAIJWithSplitArrays(comm, sp->nT, sp->nT, sp->N, sp->N, lor->di, lor->dj, lor->vals, lor->oi, lor->oj,
+                                             lor->vals + lor->nd, &lor->mat));
   PetscCall(HopsLORGiveArrays(lor));
   PetscCall(MatSetOption(lor->mat, MAT_SYMMETRIC, PETSC_TRUE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The pattern from lor->mask: CSR of both blocks, positions of element entries, ghost rows; rrow[nr]: row of each received entry */
+/* The pattern from lor->mask: CSR of both blocks, positions of element entries, ghost rows; rrow[nr]: row of
+   each received entry */
 PetscErrorCode HopsLORPattern(HopsLOR *lor, PetscInt *rrow[])
 {
   HopsStencil st[8];

@@ -13,9 +13,10 @@ static const char Citation[] = "@article{pazner2023lor,\n"
 
 static const char *const HopsSources[] = {"none", "the MATPA operator", "PCLORSetSpace()", "the DM's PetscFE and PetscDS"};
 
-/* ------------------------------------------------------------ inner solver ------------------------------------------------------------ */
+/* ---------------------------------------- inner solver ---------------------------------------- */
 
-/* Defaults of the inner solver are put into the options database for as long as its options are read, where the user set none */
+/* Defaults of the inner solver are put into the options database for as long as its options are read, where
+   the user set none */
 PetscErrorCode PCLORInsertDefault(PC_LOR *lor, const char name[], const char value[], PetscInt *n, char set[][256])
 {
   const char *prefix;
@@ -32,7 +33,8 @@ PetscErrorCode PCLORInsertDefault(PC_LOR *lor, const char name[], const char val
 }
 
 /*
-  The inner PC where nobody chooses one: L2's matrix is diagonal; hypre built for devices crashes on blocks, and does nothing where there is none
+  The inner PC where nobody chooses one: L2's matrix is diagonal; hypre built for devices crashes on blocks,
+  and does nothing where there is none
 */
 static PCType PCLORUsualInner(PC_LOR *lor)
 {
@@ -64,9 +66,10 @@ static PetscErrorCode PCLORGetInnerType(PC_LOR *lor, char choice[64])
 }
 
 /*
-  One BoomerAMG V-cycle: HMIS coarsening, extended+i interpolation with at most 4 entries a row, strong threshold 0.25,
-  symmetric l1 Gauss-Seidel smoothing in the natural order (C/F order costs a quarter more time for the same iterations). A singular matrix is not factored on the coarsest level.
-  On a device: PMIS coarsening and l1 Jacobi smoothing, and hypre's own sparse products.
+  One BoomerAMG V-cycle: HMIS coarsening, extended+i interpolation with at most 4 entries a row, strong
+  threshold 0.25, symmetric l1 Gauss-Seidel smoothing in the natural order (C/F order costs a quarter more
+  time for the same iterations). A singular matrix is not factored on the coarsest level. On a device: PMIS
+  coarsening and l1 Jacobi smoothing, and hypre's own sparse products.
 */
 PetscErrorCode PCLORSetInnerOptions(PC pc, PC_LOR *lor)
 {
@@ -89,7 +92,9 @@ PetscErrorCode PCLORSetInnerOptions(PC pc, PC_LOR *lor)
     PetscCall(PCLORGetInnerType(lor, choice));
     PetscCall(PetscStrcmp(choice, PCHYPRE, &ishypre));
     PetscCall(PetscStrcmp(choice, PCLORUsualInner(lor), &isusual));
-    if (HOPS_HAVE_HYPRE_DEVICE && isusual && !ishypre && lor->form.space->family != HOPS_L2) PetscCall(PetscInfo(pc, "GAMG in place of hypre, which is built for devices, and %s\n", lor->block ? "crashes on blocks" : "there is none here"));
+    if (HOPS_HAVE_HYPRE_DEVICE && isusual && !ishypre && lor->form.space->family != HOPS_L2)
+      PetscCall(PetscInfo(pc, "GAMG in place of hypre, which is built for devices, and %s\n",
+                          lor->block ? "crashes on blocks" : "there is none here"));
     PetscCall(PCLORInsertDefault(lor, "-pc_type", choice, &n, set));
     if (ishypre && lor->form.space->family != HOPS_H1) PetscCall(PCLORInsertAuxiliaryDefaults(lor, &n, set));
     else if (ishypre) {
@@ -105,7 +110,8 @@ PetscErrorCode PCLORSetInnerOptions(PC pc, PC_LOR *lor)
       PetscCall(PCLORInsertDefault(lor, "-pc_hypre_boomeramg_relax_type_all", relax, &n, set));
       PetscCall(PCLORInsertDefault(lor, "-pc_hypre_boomeramg_no_CF", "1", &n, set));
       if (nsp) PetscCall(PCLORInsertDefault(lor, "-pc_hypre_boomeramg_relax_type_coarse", relax, &n, set));
-      else if (device) PetscCall(PCLORInsertDefault(lor, "-pc_hypre_boomeramg_max_coarse_size", "100", &n, set)); /* the last levels are many launches for little work */
+      /* the last levels are many launches for little work */
+      else if (device) PetscCall(PCLORInsertDefault(lor, "-pc_hypre_boomeramg_max_coarse_size", "100", &n, set));
       if (device) PetscCall(PCLORInsertDefault(lor, "-pc_mg_galerkin_mat_product_algorithm", "hypre", &n, set));
     }
   }
@@ -118,7 +124,7 @@ PetscErrorCode PCLORSetInnerOptions(PC pc, PC_LOR *lor)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* ---------------------------------------------------------------- set-up ---------------------------------------------------------------- */
+/* ------------------------------------------- set-up ------------------------------------------- */
 
 /* Null space, near null space and transpose null space go with the matrix */
 static PetscErrorCode PCLORCopyNullSpaces(PC pc, Mat to)
@@ -153,7 +159,8 @@ static PetscErrorCode PCLORChooseMatType(PC_LOR *lor, MatType *type)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The inner solver's matrix: the matrix itself, or a conversion, refilled in place where PETSc does that right (for aijperm it does not) */
+/* The inner solver's matrix: the matrix itself, or a conversion, refilled in place where PETSc does that
+   right (for aijperm it does not) */
 static PetscErrorCode PCLORConvert(PC_LOR *lor, Mat from)
 {
   static const char *const refills[] = {MATHYPRE, MATAIJCUSPARSE, MATAIJKOKKOS};
@@ -183,7 +190,9 @@ static PetscErrorCode PCLORSetUpScalar(PC pc, PC_LOR *lor)
   PetscBool       fits;
 
   PetscFunctionBegin;
-  PetscCheck(lor->form.space->family == HOPS_H1 || !lor->dropset || lor->droptol == 0.0, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "The low-order-refined matrix of H(curl), H(div) or L2 keeps all its entries: -pc_lor_drop_tol is for H1, remove it");
+  PetscCheck(lor->form.space->family == HOPS_H1 || !lor->dropset || lor->droptol == 0.0, PetscObjectComm((PetscObject)pc),
+             PETSC_ERR_SUP,
+             "The low-order-refined matrix of H(curl), H(div) or L2 keeps all its entries: -pc_lor_drop_tol is for H1, remove it");
   if (lor->lor.space != lor->form.space || lor->lor.droptol != lor->droptol) {
     PetscCall(KSPReset(lor->ksp)); /* the sizes may change */
     PetscCall(HopsLORDestroy(&lor->lor));
@@ -221,7 +230,9 @@ static PetscErrorCode PCLORSetUpBlock(PC pc, PC_LOR *lor)
   MatNullSpace near;
 
   PetscFunctionBegin;
-  PetscCheck(!lor->dropset || lor->droptol == 0.0, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "The low-order-refined matrix of a vector-valued field, or with first-order terms, keeps all its entries: -pc_lor_drop_tol is for scalar symmetric forms, remove it");
+  PetscCheck(!lor->dropset || lor->droptol == 0.0, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+             "The low-order-refined matrix of a vector-valued field, or with first-order terms, keeps all its entries: "
+             "-pc_lor_drop_tol is for scalar symmetric forms, remove it");
   PetscCall(HopsLORSetPoints(&lor->block->lor, lor->points));
   PetscCall(HopsLORBlockNumeric(lor->block));
   PetscCall(HopsLORBlockSetNullSpaces(lor->block, pc->pmat, pc->mat));
@@ -258,7 +269,8 @@ static PetscErrorCode PCSetUp_LOR(PC pc)
 #endif
   PetscCall(KSPSetUp(lor->ksp));
 #if HOPS_HAVE_HYPRE_DEVICE
-  if (!lor->form.space->backend->host) PetscCall(HopsHypreConfigure()); /* where an inner preconditioner was the first to start hypre */
+  /* where an inner preconditioner was the first to start hypre */
+  if (!lor->form.space->backend->host) PetscCall(HopsHypreConfigure());
 #endif
   PetscCall(PCLORSetUpNodalWeight(pc, lor));
   PetscCall(PCLORSetUpCycle(pc, lor));
@@ -273,9 +285,10 @@ static PetscErrorCode PCSetUp_LOR(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* ----------------------------------------------------------------- action ----------------------------------------------------------------- */
+/* ------------------------------------------- action ------------------------------------------- */
 
-/* Where the space is on a device and a vector in the process's memory, applies the preconditioner to copies on the device */
+/* Where the space is on a device and a vector in the process's memory, applies the preconditioner to copies
+   on the device */
 static PetscErrorCode PCLORApplyStaged(PC pc, PetscErrorCode (*apply)(PC, Vec, Vec), Vec x, Vec y, PetscBool *done)
 {
   PC_LOR               *lor     = (PC_LOR *)pc->data;
@@ -324,7 +337,8 @@ static PetscErrorCode PCApply_LOR(PC pc, Vec x, Vec y)
     PetscCall(PetscObjectTypeCompare((PetscObject)lor->ksp, KSPPREONLY, &preonly));
     PetscCall(KSPGetPC(lor->ksp, &inner));
     PetscCall(PetscObjectTypeCompare((PetscObject)inner, PCHYPRE, &hypre));
-    if (preonly && hypre && inner->setupcalled && inner->data == lor->cycledata) { /* nobody has changed the inner solver since: the first three tell all ranks alike */
+    /* nobody has changed the inner solver since: the first three tell all ranks alike */
+    if (preonly && hypre && inner->setupcalled && inner->data == lor->cycledata) {
       PetscCall(HopsCycleApply(lor->cycle, x, y));
       PetscFunctionReturn(PETSC_SUCCESS);
     }
@@ -337,7 +351,8 @@ static PetscErrorCode PCApply_LOR(PC pc, Vec x, Vec y)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A symmetric matrix has a symmetric V-cycle if its smoothing is symmetric: PETSc's transposed BoomerAMG returns zero (3.18) */
+/* A symmetric matrix has a symmetric V-cycle if its smoothing is symmetric: PETSc's transposed BoomerAMG
+   returns zero (3.18) */
 static PetscErrorCode PCApplyTranspose_LOR(PC pc, Vec x, Vec y)
 {
   PC_LOR       *lor   = (PC_LOR *)pc->data;
@@ -354,7 +369,9 @@ static PetscErrorCode PCApplyTranspose_LOR(PC pc, Vec x, Vec y)
   }
   PetscCall(KSPGetPC(lor->ksp, &inner));
   PetscCall(PetscObjectTypeCompare((PetscObject)inner, PCHYPRE, &hypre));
-  PetscCheck(!hypre || !block || block->sym, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "The transposed preconditioner of a nonsymmetric form needs an inner solver with a transpose, which PCHYPRE has not: use -lor_pc_type gamg or lu");
+  PetscCheck(!hypre || !block || block->sym, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+             "The transposed preconditioner of a nonsymmetric form needs an inner solver with a transpose, which PCHYPRE has not: "
+             "use -lor_pc_type gamg or lu");
   if (block) PetscCall(HopsLORBlockEmbed(block, x, block->x));
   if (hypre) PetscCall(KSPSolve(lor->ksp, block ? block->x : x, block ? block->y : y));
   else PetscCall(KSPSolveTranspose(lor->ksp, block ? block->x : x, block ? block->y : y));
@@ -373,29 +390,40 @@ static PetscErrorCode PCSetFromOptions_LOR(PC pc, HopsOptionItems PetscOptionsOb
 
   PetscFunctionBegin;
   PetscOptionsHeadBegin(PetscOptionsObject, "Low-order-refined preconditioner options");
-  PetscCall(PetscOptionsFList("-pc_lor_mat_type", "Type of the low-order-refined matrix", "PCLORSetMatType", MatList, lor->mattype, lor->mattype, sizeof(lor->mattype), &set));
+  PetscCall(PetscOptionsFList("-pc_lor_mat_type", "Type of the low-order-refined matrix", "PCLORSetMatType", MatList, lor->mattype,
+                              lor->mattype, sizeof(lor->mattype), &set));
   if (set) lor->mattypeset = PETSC_TRUE;
-  PetscCall(PetscOptionsBool("-pc_lor_view_spectrum", "Print Lanczos estimates of extreme eigenvalues", "PCLORViewSpectrum", lor->viewspectrum, &lor->viewspectrum, NULL));
-  PetscCall(PetscOptionsBool("-pc_lor_upwind", "First-order terms by one-sided differences in the low-order-refined matrix", "PCLOR", lor->upwind, &lor->upwind, NULL));
+  PetscCall(PetscOptionsBool("-pc_lor_view_spectrum", "Print Lanczos estimates of extreme eigenvalues", "PCLORViewSpectrum",
+                             lor->viewspectrum, &lor->viewspectrum, NULL));
+  PetscCall(PetscOptionsBool("-pc_lor_upwind", "First-order terms by one-sided differences in the low-order-refined matrix",
+                             "PCLOR", lor->upwind, &lor->upwind, NULL));
   droptol = lor->droptol;
-  PetscCall(PetscOptionsReal("-pc_lor_drop_tol", "Relative size of off-diagonal metric terms below which a cell's are dropped", "PCLORSetDropTolerance", droptol, &droptol, &set));
+  PetscCall(PetscOptionsReal("-pc_lor_drop_tol", "Relative size of off-diagonal metric terms below which a cell's are dropped",
+                             "PCLORSetDropTolerance", droptol, &droptol, &set));
   if (set) PetscCall(PCLORSetDropTolerance(pc, droptol));
   PetscCall(PCLORSetFromOptionsCycle(pc, PetscOptionsObject));
-  PetscCall(PetscOptionsStringArray("-pc_lor_ignore", "Terms of the form that the preconditioner may leave out: convection (of the cells), boundary", "PCLOR", terms, &nterms, &set));
+  PetscCall(PetscOptionsStringArray("-pc_lor_ignore",
+                                    "Terms of the form that the preconditioner may leave out: convection (of the cells), boundary",
+                                    "PCLOR", terms, &nterms, &set));
   for (PetscInt i = 0; set && i < nterms; ++i) {
     PetscBool convection, boundary;
 
     PetscCall(PetscStrcmp(terms[i], "convection", &convection));
     PetscCall(PetscStrcmp(terms[i], "boundary", &boundary));
-    PetscCheck(convection || boundary, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "-pc_lor_ignore takes \"convection\" and \"boundary\", not \"%s\"", terms[i]);
+    PetscCheck(convection || boundary, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
+               "-pc_lor_ignore takes \"convection\" and \"boundary\", not \"%s\"", terms[i]);
     if (convection) lor->ignoreconvection = PETSC_TRUE;
     if (boundary) lor->ignoreboundary = PETSC_TRUE;
     PetscCall(PetscFree(terms[i]));
   }
   fill = lor->zeromass >= 0.0 ? lor->zeromass : HOPS_LOR_ZERO_MASS;
-  PetscCall(PetscOptionsReal("-pc_lor_zero_mass", "H(curl), H(div): mass coefficient, over that of the derivative by the mesh's length squared, in cells without one; 0: none (AMS on the host, unless set)", "PCLOR", fill, &fill, &set));
+  PetscCall(PetscOptionsReal("-pc_lor_zero_mass",
+                             "H(curl), H(div): mass coefficient, over that of the derivative by the mesh's length squared, in "
+                             "cells without one; 0: none (AMS on the host, unless set)",
+                             "PCLOR", fill, &fill, &set));
   if (set) lor->zeromass = fill;
-  PetscCheck(!set || (lor->zeromass >= 0.0 && !PetscIsInfReal(lor->zeromass)), PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "-pc_lor_zero_mass is %g, but must be finite and not negative", (double)lor->zeromass);
+  PetscCheck(!set || (lor->zeromass >= 0.0 && !PetscIsInfReal(lor->zeromass)), PetscObjectComm((PetscObject)pc),
+             PETSC_ERR_ARG_OUTOFRANGE, "-pc_lor_zero_mass is %g, but must be finite and not negative", (double)lor->zeromass);
   PetscOptionsHeadEnd();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -422,21 +450,36 @@ static PetscErrorCode PCView_LOR(PC pc, PetscViewer viewer)
     if (lor->block) {
       const PetscInt n = lor->form.space->N * lor->block->nc;
 
-      PetscCall(PetscViewerASCIIPrintf(viewer, "low-order-refined matrix: type %s, %.3g nonzeros per row, vertex quadrature, blocks of %" PetscInt_FMT ", terms%s%s%s%s%s\n", ((PetscObject)lor->mat)->type_name, n ? (double)(lor->block->lor.nnz / n) : 0.0, lor->block->nc, lor->block->has[0] ? " g0" : "",
-                                       lor->block->has[1] ? " g1" : "", lor->block->has[2] ? " g2" : "", lor->block->has[3] ? " g3" : "", lor->upwind ? ", upwind" : ""));
+      PetscCall(PetscViewerASCIIPrintf(viewer,
+                                       "low-order-refined matrix: type %s, %.3g nonzeros per row, vertex quadrature, blocks of "
+                                       "%" PetscInt_FMT ", terms%s%s%s%s%s\n",
+                                       ((PetscObject)lor->mat)->type_name, n ? (double)(lor->block->lor.nnz / n) : 0.0,
+                                       lor->block->nc, lor->block->has[0] ? " g0" : "", lor->block->has[1] ? " g1" : "",
+                                       lor->block->has[2] ? " g2" : "", lor->block->has[3] ? " g3" : "",
+                                       lor->upwind ? ", upwind" : ""));
     } else {
       if (lor->lor.lump) PetscCall((*lor->form.space->backend->LumpGetInfo)(lor->lor.lump, &kernel, &bytes));
       else PetscCall((*lor->form.space->backend->LORGetInfo)(lor->lor.kernel, &kernel, &bytes));
-      PetscCall(PetscViewerASCIIPrintf(viewer, "low-order-refined matrix: type %s, %.3g nonzeros per row, vertex quadrature, kernel %s\n", ((PetscObject)lor->mat)->type_name, lor->form.space->N ? (double)(lor->lor.nnz / lor->form.space->N) : 0.0, kernel));
-      if (lor->form.space->family == HOPS_H1) PetscCall(PetscViewerASCIIPrintf(viewer, "drop tolerance: %g\n", (double)lor->lor.droptol));
-      if (lor->filled) PetscCall(PetscViewerASCIIPrintf(viewer, "mass coefficient zero in %" PetscInt_FMT " cells, where this matrix has %g times the other coefficient\n", lor->nzero, (double)lor->zerofill));
+      PetscCall(PetscViewerASCIIPrintf(viewer,
+                                       "low-order-refined matrix: type %s, %.3g nonzeros per row, vertex quadrature, kernel %s\n",
+                                       ((PetscObject)lor->mat)->type_name,
+                                       lor->form.space->N ? (double)(lor->lor.nnz / lor->form.space->N) : 0.0, kernel));
+      if (lor->form.space->family == HOPS_H1)
+        PetscCall(PetscViewerASCIIPrintf(viewer, "drop tolerance: %g\n", (double)lor->lor.droptol));
+      if (lor->filled)
+        PetscCall(PetscViewerASCIIPrintf(viewer,
+                                         "mass coefficient zero in %" PetscInt_FMT
+                                         " cells, where this matrix has %g times the other coefficient\n",
+                                         lor->nzero, (double)lor->zerofill));
     }
     if (lor->block && lor->block->faces) {
       const PetscBool *has = lor->block->faces->has;
 
-      PetscCall(PetscViewerASCIIPrintf(viewer, "boundary terms:%s%s%s%s\n", has[0] ? " g0" : "", has[1] ? " g1" : "", has[2] ? " g2" : "", has[3] ? " g3" : ""));
+      PetscCall(PetscViewerASCIIPrintf(viewer, "boundary terms:%s%s%s%s\n", has[0] ? " g0" : "", has[1] ? " g1" : "",
+                                       has[2] ? " g2" : "", has[3] ? " g3" : ""));
     }
-    if (lor->nodalused > 0.0) PetscCall(PetscViewerASCIIPrintf(viewer, "relaxation weight of the nodal solvers: %g\n", (double)lor->nodalused));
+    if (lor->nodalused > 0.0)
+      PetscCall(PetscViewerASCIIPrintf(viewer, "relaxation weight of the nodal solvers: %g\n", (double)lor->nodalused));
     PetscCall(PCLORViewCycle(lor, viewer));
     PetscCall(PetscViewerASCIIPrintf(viewer, "inner solver:\n"));
     PetscCall(PetscViewerASCIIPushTab(viewer));
@@ -447,7 +490,7 @@ static PetscErrorCode PCView_LOR(PC pc, PetscViewer viewer)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* -------------------------------------------------------------- life cycle -------------------------------------------------------------- */
+/* ----------------------------------------- life cycle ----------------------------------------- */
 
 static PetscErrorCode PCReset_LOR(PC pc)
 {
@@ -536,7 +579,9 @@ static PetscErrorCode PCLORSetDropTolerance_LOR(PC pc, PetscReal tol)
   PC_LOR *lor = (PC_LOR *)pc->data;
 
   PetscFunctionBegin;
-  PetscCheck(tol >= 0.0 && tol <= 1.0, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "The drop tolerance is %g, but must lie between 0 (nothing is dropped) and 1 (all off-diagonal metric terms are)", (double)tol);
+  PetscCheck(tol >= 0.0 && tol <= 1.0, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
+             "The drop tolerance is %g, but must lie between 0 (nothing is dropped) and 1 (all off-diagonal metric terms are)",
+             (double)tol);
   if (tol != lor->droptol) pc->setupcalled = 0;
   lor->droptol = tol;
   lor->dropset = PETSC_TRUE;

@@ -1,4 +1,5 @@
-/* What hypre's AMS and ADS need beside the low-order-refined matrix of an H(curl) or H(div) space: gradient, curl, vertices. */
+/* What hypre's AMS and ADS need beside the low-order-refined matrix of an H(curl) or H(div) space: gradient,
+   curl, vertices. */
 #include <hops/private/hopslorimpl.h>
 #include <hops/private/hopsderhamimpl.h>
 #include <petsc/private/pcimpl.h>
@@ -15,9 +16,10 @@ PetscErrorCode PCLORResetAuxiliary(PC_LOR *lor)
 }
 
 /*
-  What hypre runs on a device: l1-Jacobi smoothing; in the nodal solvers PMIS coarsening without aggressive levels, l1-Jacobi with a weight of
-  HOPS_NODAL_WEIGHT, extended+i interpolation with at most 4 entries a row. ADS's nodal matrices are those of a second derivative in one direction, with masses
-  in the others: of their couplings only those along that direction are to count as strong, which takes a threshold above a half.
+  What hypre runs on a device: l1-Jacobi smoothing; in the nodal solvers PMIS coarsening without aggressive
+  levels, l1-Jacobi with a weight of HOPS_NODAL_WEIGHT, extended+i interpolation with at most 4 entries a row.
+  ADS's nodal matrices are those of a second derivative in one direction, with masses in the others: of their
+  couplings only those along that direction are to count as strong, which takes a threshold above a half.
 */
 static PetscErrorCode PCLORInsertDeviceDefaults(PC_LOR *lor, PetscBool ads, PetscInt *n, char set[][256])
 {
@@ -30,7 +32,8 @@ static PetscErrorCode PCLORInsertDeviceDefaults(PC_LOR *lor, PetscBool ads, Pets
     PetscCall(PCLORInsertDefault(lor, "-pc_hypre_ads_amg_options", "8,0,18,6,4", n, set));
     PetscCall(PCLORInsertDefault(lor, "-pc_hypre_ads_amg_theta", "0.6", n, set));
   } else {
-    /* with two components cycle 14 is not symmetric: hypre's last correction of gradients sees the residual before the sum */
+    /* with two components cycle 14 is not symmetric: hypre's last correction of gradients sees the residual
+       before the sum */
     PetscCall(PCLORInsertDefault(lor, "-pc_hypre_ams_cycle_type", lor->form.space->dim == 2 ? "13" : "14", n, set));
     PetscCall(PCLORInsertDefault(lor, "-pc_hypre_ams_relax_type", "1", n, set));
     PetscCall(PCLORInsertDefault(lor, "-pc_hypre_ams_amg_alpha_options", "8,0,18,6,4", n, set));
@@ -40,9 +43,10 @@ static PetscErrorCode PCLORInsertDeviceDefaults(PC_LOR *lor, PetscBool ads, Pets
 }
 
 /*
-  ADS for H(div) in 3D; AMS for H(curl), and for H(div) in 2D, which is H(curl) turned by a right angle. On the long and thin
-  sub-cells of high orders a strong threshold of 0.5 in ADS's nodal solvers, one after the other (cycle 13), saves a fifth of the
-  iterations, and no aggressive level in the vector one a quarter; AMS is left as PETSc sets it, since nothing tried gained as much as it cost.
+  ADS for H(div) in 3D; AMS for H(curl), and for H(div) in 2D, which is H(curl) turned by a right angle. On
+  the long and thin sub-cells of high orders a strong threshold of 0.5 in ADS's nodal solvers, one after the
+  other (cycle 13), saves a fifth of the iterations, and no aggressive level in the vector one a quarter; AMS
+  is left as PETSc sets it, since nothing tried gained as much as it cost.
 */
 PetscErrorCode PCLORInsertAuxiliaryDefaults(PC_LOR *lor, PetscInt *n, char set[][256])
 {
@@ -50,7 +54,8 @@ PetscErrorCode PCLORInsertAuxiliaryDefaults(PC_LOR *lor, PetscInt *n, char set[]
   const PetscBool ads = sp->family == HOPS_HDIV && sp->dim == 3 ? PETSC_TRUE : PETSC_FALSE;
 
   PetscFunctionBegin;
-  if (sp->family == HOPS_L2) PetscFunctionReturn(PETSC_SUCCESS); /* a diagonal matrix: PCHYPRE's own defaults, where somebody asks for it */
+  /* a diagonal matrix: PCHYPRE's own defaults, where somebody asks for it */
+  if (sp->family == HOPS_L2) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PCLORInsertDefault(lor, "-pc_hypre_type", ads ? "ads" : "ams", n, set));
   if (HOPS_HAVE_HYPRE_DEVICE && !sp->backend->host) {
     PetscCall(PCLORInsertDeviceDefaults(lor, ads, n, set));
@@ -91,10 +96,10 @@ static PetscErrorCode PCLORHypreIs(PC inner, const char type[], PetscBool *is)
 }
 
 /*
-  The vertices of the nodal spaces are all of the mesh's, essential ones too: a normal edge at the boundary is free, and its
-  field is that of a nodal field that does not vanish there (a tenth fewer iterations on unstructured meshes). But in AMS of
-  order 1 essential vertices are left out: on a mesh one cell thick their matrices would fall into singular pieces of two
-  vertices, which hypre refuses.
+  The vertices of the nodal spaces are all of the mesh's, essential ones too: a normal edge at the boundary is
+  free, and its field is that of a nodal field that does not vanish there (a tenth fewer iterations on
+  unstructured meshes). But in AMS of order 1 essential vertices are left out: on a mesh one cell thick their
+  matrices would fall into singular pieces of two vertices, which hypre refuses.
 */
 static PetscErrorCode PCLORGetNodes(PC_LOR *lor, HopsSpace *nodes)
 {
@@ -103,10 +108,14 @@ static PetscErrorCode PCLORGetNodes(PC_LOR *lor, HopsSpace *nodes)
 
   PetscFunctionBegin;
   if (*nodes) PetscFunctionReturn(PETSC_SUCCESS); /* made only where it is needed */
-  PetscCall(HopsSpaceCreateCompanion(sp, HOPS_H1, sp->order == 1 && !(sp->family == HOPS_HDIV && sp->dim == 3) ? PETSC_TRUE : PETSC_FALSE, nodes));
+  PetscCall(HopsSpaceCreateCompanion(sp, HOPS_H1,
+                                     sp->order == 1 && !(sp->family == HOPS_HDIV && sp->dim == 3) ? PETSC_TRUE : PETSC_FALSE,
+                                     nodes));
   free = (*nodes)->nT - (*nodes)->ness;
   PetscCall(MPIU_Allreduce(MPI_IN_PLACE, &free, 1, MPIU_INT, MPI_SUM, PetscObjectComm((PetscObject)sp)));
-  PetscCheck(free, PetscObjectComm((PetscObject)sp), PETSC_ERR_SUP, "The mesh has no vertices off the essential boundary, and so no nodal space for AMS: use -lor_pc_type lu, or refine the mesh");
+  PetscCheck(free, PetscObjectComm((PetscObject)sp), PETSC_ERR_SUP,
+             "The mesh has no vertices off the essential boundary, and so no nodal space for AMS: use -lor_pc_type lu, or refine "
+             "the mesh");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -130,9 +139,10 @@ static PetscErrorCode PCLORCreateAuxiliary(PC_LOR *lor, HopsSpace *nodes)
 }
 
 /*
-  v[d]: the unit vector in direction d in the space, which holds for curved and periodic meshes alike. Rounding errors are made
-  zeros: at a vertex whose free edges are all normal to a direction, the nodal matrix of that direction has a zero row, which hypre
-  looks for, and with rounding errors in place of it has none that it could smooth.
+  v[d]: the unit vector in direction d in the space, which holds for curved and periodic meshes alike.
+  Rounding errors are made zeros: at a vertex whose free edges are all normal to a direction, the nodal matrix
+  of that direction has a zero row, which hypre looks for, and with rounding errors in place of it has none
+  that it could smooth.
 */
 static PetscErrorCode HopsCreateConstants(HopsSpace sp, Vec v[3])
 {
@@ -179,7 +189,8 @@ static PetscErrorCode HopsMatAbs(Mat A, Mat *B)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Pi[d] = diag(constants of direction d) times the mean over an entity's vertices, sums[][] being multiples of them */
+/* Pi[d] = diag(constants of direction d) times the mean over an entity's vertices, sums[][] being multiples
+   of them */
 static PetscErrorCode HopsCreatePi(HopsSpace sp, Mat sums, PetscReal scale, Mat Pi[3])
 {
   Vec v[3];
@@ -195,7 +206,8 @@ static PetscErrorCode HopsCreatePi(HopsSpace sp, Mat sums, PetscReal scale, Mat 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* ADS: interpolation from vector-valued nodal fields, by the mean over the 2 vertices of an edge and the 4 of a face */
+/* ADS: interpolation from vector-valued nodal fields, by the mean over the 2 vertices of an edge and the 4 of
+   a face */
 static PetscErrorCode PCLORSetInterpolations(PC inner, PC_LOR *lor)
 {
   HopsSpace edges;
@@ -221,8 +233,9 @@ static PetscErrorCode PCLORSetInterpolations(PC inner, PC_LOR *lor)
 }
 
 /*
-  beta = 0 in some cells only: AMS wants the nodes inside that region, whose gradients are in the kernel, and takes them out of
-  what it returns. Essential nodes are not among them: of their gradients the space has the normal edges alone.
+  beta = 0 in some cells only: AMS wants the nodes inside that region, whose gradients are in the kernel, and
+  takes them out of what it returns. Essential nodes are not among them: of their gradients the space has the
+  normal edges alone.
 */
 static PetscErrorCode PCLORSetInteriorNodes(PC inner, PC_LOR *lor, HopsSpace *all)
 {
@@ -313,7 +326,8 @@ static PetscErrorCode PCLORSetAuxiliaryHost(PC inner, PC_LOR *lor, PetscBool ads
 }
 #endif
 
-/* Gives gradient, curl and vertices to an inner AMS or ADS; other inner solvers need nothing but the matrix */
+/* Gives gradient, curl and vertices to an inner AMS or ADS; other inner solvers need nothing but the matrix
+   */
 PetscErrorCode PCLORSetAuxiliary(PC pc, PC_LOR *lor)
 {
   HopsSpace sp = lor->form.space;
@@ -330,12 +344,21 @@ PetscErrorCode PCLORSetAuxiliary(PC pc, PC_LOR *lor)
     PetscCall(PCLORHypreIs(inner, "ams", &ams));
     PetscCall(PCLORHypreIs(inner, "ads", &ads));
     if (!ams && !ads) PetscFunctionReturn(PETSC_SUCCESS);
-    PetscCheck(!ams || sp->family == HOPS_HCURL || sp->dim == 2, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_INCOMP, "AMS is for H(curl), and in 2D for H(div); this space is H(div) in 3D: use -lor_pc_hypre_type ads");
-    PetscCheck(!ads || (sp->family == HOPS_HDIV && sp->dim == 3), PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_INCOMP, "ADS is for H(div) in 3D; this space is %s in %" PetscInt_FMT "D: use -lor_pc_hypre_type ams", HopsFamilies[sp->family], sp->dim);
-    PetscCheck(!ads || lor->form.mass, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "ADS needs a mass term: without one the div-div form is singular on all curls; add one (MatPASetMass()), small if it must be");
-    PetscCheck(!lor->lor.negative[1], PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "The mass coefficient is negative somewhere, which AMS and ADS do not allow: give the preconditioner another operator (KSPSetOperators(ksp, A, P)) with its absolute value, or use another inner solver (-lor_pc_type lu)");
+    PetscCheck(!ams || sp->family == HOPS_HCURL || sp->dim == 2, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_INCOMP,
+               "AMS is for H(curl), and in 2D for H(div); this space is H(div) in 3D: use -lor_pc_hypre_type ads");
+    PetscCheck(!ads || (sp->family == HOPS_HDIV && sp->dim == 3), PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_INCOMP,
+               "ADS is for H(div) in 3D; this space is %s in %" PetscInt_FMT "D: use -lor_pc_hypre_type ams",
+               HopsFamilies[sp->family], sp->dim);
+    PetscCheck(!ads || lor->form.mass, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+               "ADS needs a mass term: without one the div-div form is singular on all curls; add one (MatPASetMass()), small if "
+               "it must be");
+    PetscCheck(!lor->lor.negative[1], PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+               "The mass coefficient is negative somewhere, which AMS and ADS do not allow: give the preconditioner another "
+               "operator (KSPSetOperators(ksp, A, P)) with its absolute value, or use another inner solver (-lor_pc_type lu)");
   #if HOPS_HAVE_HYPRE_DEVICE
-    PetscCheck(!sp->backend->host, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "The hypre of this PETSc is built for devices and crashes on AMS's and ADS's vectors in the host's memory: use -hops_backend cuda (or -dm_vec_type cuda), or -lor_pc_type gamg");
+    PetscCheck(!sp->backend->host, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+               "The hypre of this PETSc is built for devices and crashes on AMS's and ADS's vectors in the host's memory: use "
+               "-hops_backend cuda (or -dm_vec_type cuda), or -lor_pc_type gamg");
   #endif
     PetscCall(PetscLogEventBegin(HopsEvent.lorauxiliary, pc, 0, 0, 0));
   #if HOPS_HAVE_HYPRE_DEVICE
@@ -356,8 +379,8 @@ PetscErrorCode PCLORSetAuxiliary(PC pc, PC_LOR *lor)
 }
 
 /*
-  hypre's AMS and ADS keep the auxiliary matrices of their first set-up, so that a second one with new values would use old
-  ones: the solver is made anew, with the same options.
+  hypre's AMS and ADS keep the auxiliary matrices of their first set-up, so that a second one with new values
+  would use old ones: the solver is made anew, with the same options.
 */
 PetscErrorCode PCLORRenewAuxiliary(PC pc, PC_LOR *lor)
 {

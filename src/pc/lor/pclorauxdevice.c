@@ -1,6 +1,7 @@
 /*
-  What AMS and ADS need on a device: gradient, curl and interpolations as matrices of hypre's own, built there. PETSc copies constant
-  vectors and coordinates to hypre from the process's memory, which hypre takes for the device's; interpolations replace both.
+  What AMS and ADS need on a device: gradient, curl and interpolations as matrices of hypre's own, built
+  there. PETSc copies constant vectors and coordinates to hypre from the process's memory, which hypre takes
+  for the device's; interpolations replace both.
 */
 #include <hops/private/hopslorimpl.h>
 #include <hops/private/hopsderhamimpl.h>
@@ -32,10 +33,11 @@ static PetscErrorCode HopsCreateEnds(HopsSpace sp, PetscInt n, int *ends[])
 }
 
 /*
-  Own unknowns of `from` in the column of no row of the derivative into `to`: nodes all of whose edges are essential, edges all of whose faces
-  are, where two essential faces meet. hypre (2.32) adds missing diagonal entries of D^T A D on a device only if it finds one in the first 1/32
-  of the rows, since it starts a thread where a warp is meant, and without one the row stays zero. With an explicit zero in the column the entry
-  is there, and hypre makes it 1.
+  Own unknowns of `from` in the column of no row of the derivative into `to`: nodes all of whose edges are
+  essential, edges all of whose faces are, where two essential faces meet. hypre (2.32) adds missing diagonal
+  entries of D^T A D on a device only if it finds one in the first 1/32 of the rows, since it starts a thread
+  where a warp is meant, and without one the row stays zero. With an explicit zero in the column the entry is
+  there, and hypre makes it 1.
 */
 static PetscErrorCode HopsFindEmpty(HopsSpace from, HopsSpace to, PetscInt *n, int *empty[])
 {
@@ -77,7 +79,8 @@ static PetscErrorCode HopsFindEmpty(HopsSpace from, HopsSpace to, PetscInt *n, i
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Pi[d] from the nodes: the mean over the vertices of an edge or face, times the unit vector of direction d in the space */
+/* Pi[d] from the nodes: the mean over the vertices of an edge or face, times the unit vector of direction d
+   in the space */
 static PetscErrorCode HopsCreatePiDevice(HopsSpace nodes, HopsSpace sp, PetscInt nempty, const int empty[], Mat Pi[3])
 {
   const HopsLORDeviceOps *ops  = sp->backend->lordevice;
@@ -127,7 +130,9 @@ static PetscErrorCode PCLORCheckCycles(PC inner, PC_LOR *lor, PetscBool ads)
     PetscInt type = 13;
 
     PetscCall(PetscOptionsGetInt(NULL, prefix, names[i], &type, NULL));
-    PetscCheck(type > 10 && type < 15, PetscObjectComm((PetscObject)inner), PETSC_ERR_SUP, "On a device AMS and ADS have interpolations by components: %s takes 11, 12, 13 or 14, not %" PetscInt_FMT, names[i], type);
+    PetscCheck(type > 10 && type < 15, PetscObjectComm((PetscObject)inner), PETSC_ERR_SUP,
+               "On a device AMS and ADS have interpolations by components: %s takes 11, 12, 13 or 14, not %" PetscInt_FMT, names[i],
+               type);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -151,8 +156,9 @@ PetscErrorCode PCLORSetAuxiliaryDevice(PC inner, PC_LOR *lor, HopsSpace nodes)
       PetscCall(HopsDerivativeCreateDevice(edges, sp, nempty, empty, MATHYPRE, &lor->C));
       PetscCall(HopsCreatePiDevice(nodes, edges, 0, NULL, lor->Pi[0]));
       PetscCall(HopsSpaceDestroy(&edges));
-      /* A vertex of the essential boundary may have no free face across a direction: the nodal matrix would have a zero row, which l1-Jacobi
-         cannot smooth, and ADS, unlike AMS, does not mend. Without these vertices the iterations are the same (36 and 38, p = 4, straight, curved). */
+      /* A vertex of the essential boundary may have no free face across a direction: the nodal matrix would
+         have a zero row, which l1-Jacobi cannot smooth, and ADS, unlike AMS, does not mend. Without these
+         vertices the iterations are the same (36 and 38, p = 4, straight, curved). */
       PetscCall(HopsCreateInside(sp, &inside));
       PetscCall(HopsCreatePiDevice(inside->N ? inside : nodes, sp, 0, NULL, lor->Pi[1]));
       PetscCall(HopsSpaceDestroy(&inside));
@@ -173,7 +179,8 @@ PetscErrorCode PCLORSetAuxiliaryDevice(PC inner, PC_LOR *lor, HopsSpace nodes)
     PetscCall(PCHYPRESetInterpolations(inner, 3, NULL, lor->Pi[1], NULL, lor->Pi[0]));
   } else {
     PetscCall(PCHYPRESetInterpolations(inner, sp->dim, NULL, NULL, NULL, lor->Pi[0]));
-    PetscCallExternal(HYPRE_AMSSetAlphaAMGCoarseRelaxType, HopsPCHYPREGetSolver(inner), 18); /* hypre's default solves with triangles */
+    /* hypre's default solves with triangles */
+    PetscCallExternal(HYPRE_AMSSetAlphaAMGCoarseRelaxType, HopsPCHYPREGetSolver(inner), 18);
     PetscCallExternal(HYPRE_AMSSetBetaAMGCoarseRelaxType, HopsPCHYPREGetSolver(inner), 18);
   }
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -1,15 +1,16 @@
 /*
-  Do the operator and the low-order-refined matrix have the same essential unknowns? Only constants can tell, and they are what
-  matters: where they are in the kernel of the matrix and not in the operator's, the preconditioner loses them, residuals look
-  small, and a Krylov method ends with a wrong solution.
+  Do the operator and the low-order-refined matrix have the same essential unknowns? Only constants can tell,
+  and they are what matters: where they are in the kernel of the matrix and not in the operator's, the
+  preconditioner loses them, residuals look small, and a Krylov method ends with a wrong solution.
 */
 #include <hops/private/hopslorimpl.h>
 #include <petsc/private/pcimpl.h>
 
 /*
-  r = A 1 by rows: the largest |r_i| / |d_i|, d the diagonal of A or, where A has none, the given one; and the sums of r and |r|.
-  The sum is the energy of the constant, which convection through a boundary leaves alone where it is free of sources, while
-  Dirichlet rows, mass and Robin terms add to it. Vectors are the space's, or where it is NULL the matrix's.
+  r = A 1 by rows: the largest |r_i| / |d_i|, d the diagonal of A or, where A has none, the given one; and the
+  sums of r and |r|. The sum is the energy of the constant, which convection through a boundary leaves alone
+  where it is free of sources, while Dirichlet rows, mass and Robin terms add to it. Vectors are the space's,
+  or where it is NULL the matrix's.
 */
 static PetscErrorCode PCLORConstants(Mat A, HopsSpace sp, Vec other, PetscReal *worst, PetscReal sum[2])
 {
@@ -94,11 +95,11 @@ PetscErrorCode PCLORCheckConstants(PC pc, PC_LOR *lor)
              "HopsSpaceCreateFromArrays(); of a DM, DMAddBoundary() and its section), or %sSetCoefficients() the mass; where the "
              "operator is singular, attach its null space (MatSetNullSpace())",
              lor->name);
-  PetscCheck(
-    singular || worst > zero, comm, PETSC_ERR_ARG_INCOMP,
-    "The operator is singular (it takes constants to zero), and the low-order-refined matrix is not: the space has %" PetscInt_FMT
-    " essential unknowns, whose rows of the operator are not those of the identity. Make the operator's rows and the space agree, "
-    "or attach the operator's null space (MatSetNullSpace())",
-    ness);
+  PetscCheck(singular || worst > zero, comm, PETSC_ERR_ARG_INCOMP,
+             "The operator is singular (it takes constants to zero), and the low-order-refined matrix is not: the space has "
+             "%" PetscInt_FMT " essential unknowns, whose rows of the operator are not those of the identity. Make the operator's "
+             "rows and the space agree, "
+             "or attach the operator's null space (MatSetNullSpace())",
+             ness);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

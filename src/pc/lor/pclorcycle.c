@@ -8,7 +8,11 @@ static const char *const HopsSmoothers[] = {"jacobi", "chebyshev", "PCLORSmoothe
 #if HOPS_HAVE_HYPRE_DEVICE
 static HopsCycleAuxiliary PCLORGetCycleAuxiliary(const PC_LOR *lor)
 {
-  const HopsCycleAuxiliary aux = {lor->mat, lor->G, lor->C, {lor->Pi[0][0], lor->Pi[0][1], lor->Pi[0][2]}, {lor->Pi[1][0], lor->Pi[1][1], lor->Pi[1][2]}};
+  const HopsCycleAuxiliary aux = {lor->mat,
+                                  lor->G,
+                                  lor->C,
+                                  {lor->Pi[0][0], lor->Pi[0][1], lor->Pi[0][2]},
+                                  {lor->Pi[1][0], lor->Pi[1][1], lor->Pi[1][2]}};
 
   return aux;
 }
@@ -30,10 +34,14 @@ PetscErrorCode PCLORSetUpNodalWeight(PC pc, PC_LOR *lor)
     PetscCall(KSPGetPC(lor->ksp, &inner));
     PetscCall(HopsCycleSetNodalWeight(inner, &aux, weight, &done));
     if (done) lor->nodalused = weight;
-    else PetscCall(PetscInfo(pc, "the nodal solvers' relaxation weight is left alone: their smoother is not l1scaled-Jacobi, or hypre's data are not as they were in 2.32\n"));
+    else
+      PetscCall(PetscInfo(pc, "the nodal solvers' relaxation weight is left alone: their smoother is not l1scaled-Jacobi, or "
+                              "hypre's data are not as they were in 2.32\n"));
   }
 #endif
-  PetscCheck(done || lor->nodalweight == 0.0, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "-pc_lor_nodal_relax_weight is for AMS and ADS on a device with l1scaled-Jacobi (18) in their nodal solvers, which this is not: leave it out");
+  PetscCheck(done || lor->nodalweight == 0.0, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+             "-pc_lor_nodal_relax_weight is for AMS and ADS on a device with l1scaled-Jacobi (18) in their nodal solvers, which "
+             "this is not: leave it out");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -64,12 +72,16 @@ PetscErrorCode PCLORSetUpCycle(PC pc, PC_LOR *lor)
     lor->cycledata = inner->data;
   }
   if (!lor->cycle) PetscCall(PetscInfo(pc, "the cycle is the inner solver's own: %s\n", lor->nocycle));
-  why = !lor->cycle ? lor->nocycle : lor->form.space->family != HOPS_H1 ? "the cycles of AMS and ADS have smoothers of their own"
-                                                                        : NULL;
+  why = !lor->cycle                          ? lor->nocycle
+        : lor->form.space->family != HOPS_H1 ? "the cycles of AMS and ADS have smoothers of their own"
+                                             : NULL;
 #else
   PetscFunctionBegin;
 #endif
-  PetscCheck(!why || !lor->smootherset || lor->smoother == PCLOR_SMOOTHER_JACOBI, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "-pc_lor_cycle_smoother chebyshev is for BoomerAMG's cycle where kernels of hops run it on a device, which they do not here (%s): leave the option out, and choose a smoother of hypre's by -lor_pc_hypre_boomeramg_relax_type_all", why);
+  PetscCheck(!why || !lor->smootherset || lor->smoother == PCLOR_SMOOTHER_JACOBI, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+             "-pc_lor_cycle_smoother chebyshev is for BoomerAMG's cycle where kernels of hops run it on a device, which they do "
+             "not here (%s): leave the option out, and choose a smoother of hypre's by -lor_pc_hypre_boomeramg_relax_type_all",
+             why);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -112,9 +124,13 @@ static PetscErrorCode PCLORSetCycleSmoother_LOR(PC pc, PCLORSmoother smoother, P
   PC_LOR *lor = (PC_LOR *)pc->data;
 
   PetscFunctionBegin;
-  PetscCheck(smoother == PCLOR_SMOOTHER_JACOBI || smoother == PCLOR_SMOOTHER_CHEBYSHEV, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "There is no smoother of number %d: take PCLOR_SMOOTHER_JACOBI or PCLOR_SMOOTHER_CHEBYSHEV", (int)smoother);
+  PetscCheck(smoother == PCLOR_SMOOTHER_JACOBI || smoother == PCLOR_SMOOTHER_CHEBYSHEV, PetscObjectComm((PetscObject)pc),
+             PETSC_ERR_ARG_OUTOFRANGE, "There is no smoother of number %d: take PCLOR_SMOOTHER_JACOBI or PCLOR_SMOOTHER_CHEBYSHEV",
+             (int)smoother);
   if (degree == PETSC_DECIDE || degree == PETSC_DEFAULT) degree = lor->degree;
-  PetscCheck(degree >= 1 && degree <= HOPS_CYCLE_DEGREE, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "The degree of the smoothing polynomial is %" PetscInt_FMT ", but must lie between 1 and %d", degree, HOPS_CYCLE_DEGREE);
+  PetscCheck(degree >= 1 && degree <= HOPS_CYCLE_DEGREE, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
+             "The degree of the smoothing polynomial is %" PetscInt_FMT ", but must lie between 1 and %d", degree,
+             HOPS_CYCLE_DEGREE);
   lor->smoother    = smoother;
   lor->degree      = degree;
   lor->smootherset = PETSC_TRUE;
@@ -131,17 +147,25 @@ PetscErrorCode PCLORSetFromOptionsCycle(PC pc, HopsOptionItems PetscOptionsObjec
   PetscBool     set, setdegree;
 
   PetscFunctionBegin;
-  PetscCall(PetscOptionsEnum("-pc_lor_cycle", "Who runs the cycle of BoomerAMG, AMS or ADS on a device, and in which precision", "PCLORSetCycle", HopsCycles, (PetscEnum)lor->cycletype, (PetscEnum *)&lor->cycletype, &set));
+  PetscCall(PetscOptionsEnum("-pc_lor_cycle", "Who runs the cycle of BoomerAMG, AMS or ADS on a device, and in which precision",
+                             "PCLORSetCycle", HopsCycles, (PetscEnum)lor->cycletype, (PetscEnum *)&lor->cycletype, &set));
   if (set) lor->cycleset = PETSC_TRUE;
-  PetscCall(PetscOptionsBoundedInt("-pc_lor_cycle_redundant", "On several ranks, levels of at most so many unknowns are worked on by each rank", "PCLORSetCycle", lor->redundant, &lor->redundant, &set, 0));
+  PetscCall(PetscOptionsBoundedInt("-pc_lor_cycle_redundant",
+                                   "On several ranks, levels of at most so many unknowns are worked on by each rank",
+                                   "PCLORSetCycle", lor->redundant, &lor->redundant, &set, 0));
   if (set && pc->setupcalled && lor->cycle) PetscCall(PCLORSetUpCycle(pc, lor));
-  PetscCall(PetscOptionsEnum("-pc_lor_cycle_smoother", "Smoother of BoomerAMG's cycle where kernels of hops run it", "PCLORSetCycleSmoother", HopsSmoothers, (PetscEnum)smoother, (PetscEnum *)&smoother, &set));
-  PetscCall(PetscOptionsInt("-pc_lor_cycle_degree", "Degree of the Chebyshev polynomial", "PCLORSetCycleSmoother", degree, &degree, &setdegree));
+  PetscCall(PetscOptionsEnum("-pc_lor_cycle_smoother", "Smoother of BoomerAMG's cycle where kernels of hops run it",
+                             "PCLORSetCycleSmoother", HopsSmoothers, (PetscEnum)smoother, (PetscEnum *)&smoother, &set));
+  PetscCall(PetscOptionsInt("-pc_lor_cycle_degree", "Degree of the Chebyshev polynomial", "PCLORSetCycleSmoother", degree, &degree,
+                            &setdegree));
   if (set || setdegree) PetscCall(PCLORSetCycleSmoother(pc, smoother, degree));
   weight = lor->nodalweight > 0.0 ? lor->nodalweight : HOPS_NODAL_WEIGHT;
-  PetscCall(PetscOptionsReal("-pc_lor_nodal_relax_weight", "Weight of l1-Jacobi in the nodal solvers of AMS and ADS on a device", "PCLOR", weight, &weight, &set));
+  PetscCall(PetscOptionsReal("-pc_lor_nodal_relax_weight", "Weight of l1-Jacobi in the nodal solvers of AMS and ADS on a device",
+                             "PCLOR", weight, &weight, &set));
   if (set) lor->nodalweight = weight;
-  PetscCheck(!set || (lor->nodalweight > 0.0 && lor->nodalweight < 2.0), PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "-pc_lor_nodal_relax_weight %g: l1-Jacobi converges with weights between 0 and 2: use one of them", (double)lor->nodalweight);
+  PetscCheck(!set || (lor->nodalweight > 0.0 && lor->nodalweight < 2.0), PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
+             "-pc_lor_nodal_relax_weight %g: l1-Jacobi converges with weights between 0 and 2: use one of them",
+             (double)lor->nodalweight);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -154,12 +178,21 @@ PetscErrorCode PCLORViewCycle(PC_LOR *lor, PetscViewer viewer)
     PetscReal complexity;
 
     PetscCall(HopsCycleGetInfo(lor->cycle, &levels, &spread, &complexity));
-    PetscCall(PetscViewerASCIIPrintf(viewer, "%s: kernels of hops on the inner solver's hierarchy, %s precision, %" PetscInt_FMT " levels, operator complexity %.2f\n", lor->form.space->family == HOPS_H1 ? "V-cycle" : "cycle of auxiliary spaces", HopsCycles[lor->cycleused], levels, (double)complexity));
+    PetscCall(PetscViewerASCIIPrintf(viewer,
+                                     "%s: kernels of hops on the inner solver's hierarchy, %s precision, %" PetscInt_FMT
+                                     " levels, operator complexity %.2f\n",
+                                     lor->form.space->family == HOPS_H1 ? "V-cycle" : "cycle of auxiliary spaces",
+                                     HopsCycles[lor->cycleused], levels, (double)complexity));
     if (lor->form.space->family == HOPS_H1) {
       if (lor->smoother == PCLOR_SMOOTHER_JACOBI) PetscCall(PetscViewerASCIIPrintf(viewer, "smoother: l1-scaled Jacobi\n"));
-      else PetscCall(PetscViewerASCIIPrintf(viewer, "smoother: Chebyshev polynomial of degree %" PetscInt_FMT " with l1-scaled Jacobi\n", lor->degree));
+      else
+        PetscCall(PetscViewerASCIIPrintf(viewer,
+                                         "smoother: Chebyshev polynomial of degree %" PetscInt_FMT " with l1-scaled Jacobi\n",
+                                         lor->degree));
     }
-    if (spread) PetscCall(PetscViewerASCIIPrintf(viewer, "levels spread over the ranks: %" PetscInt_FMT ", the others are every rank's\n", spread));
+    if (spread)
+      PetscCall(
+        PetscViewerASCIIPrintf(viewer, "levels spread over the ranks: %" PetscInt_FMT ", the others are every rank's\n", spread));
   }
 #endif
   PetscFunctionReturn(PETSC_SUCCESS);

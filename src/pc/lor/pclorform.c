@@ -1,4 +1,5 @@
-/* Where PCLOR and PCPATCHFD find their space and form: a MATPA operator, the user, or the DM of a DMPlex code. */
+/* Where PCLOR and PCPATCHFD find their space and form: a MATPA operator, the user, or the DM of a DMPlex
+   code. */
 #include <hops/private/hopslorblockimpl.h>
 #include <hops/private/hopspatensorimpl.h>
 #include <petsc/private/pcimpl.h>
@@ -35,7 +36,8 @@ static PetscErrorCode PCLORSetFormSpace(PC_LOR *lor, HopsSpace sp)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The operator whose form is taken, unless the user gives one. A multiple of it is as good, but for sweeps that take residuals */
+/* The operator whose form is taken, unless the user gives one. A multiple of it is as good, but for sweeps
+   that take residuals */
 static PetscErrorCode PCLORGetOperatorPA(PC pc, PC_LOR *lor, Mat_PA **pa)
 {
   Mat candidates[2] = {pc->pmat, pc->mat};
@@ -80,7 +82,11 @@ static PetscErrorCode PCLORNeedsBlock(PC pc, PC_LOR *lor, DM dm, PetscBool *bloc
   PetscCall(PetscObjectGetClassId(disc, &id));
   if (id == PETSCFE_CLASSID) PetscCall(PetscFEGetNumComponents((PetscFE)disc, &nc));
   *block = nc > 1 ? PETSC_TRUE : PETSC_FALSE;
-  PetscCheck(nc == 1 || (!lor->userdiffusion && !lor->usermass), PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "%sSetCoefficients() is for scalar fields; this one has %" PetscInt_FMT " components, whose form comes from the Jacobian functions of the PetscDS: leave the call out, or split the components by PCFIELDSPLIT", lor->name, nc);
+  PetscCheck(nc == 1 || (!lor->userdiffusion && !lor->usermass), PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+             "%sSetCoefficients() is for scalar fields; this one has %" PetscInt_FMT
+             " components, whose form comes from the Jacobian functions of the PetscDS: leave the call out, or split the "
+             "components by PCFIELDSPLIT",
+             lor->name, nc);
   if (lor->userdiffusion || lor->usermass) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(DMGetNumDS(dm, &nds));
   if (nds && !lor->ignoreboundary) {
@@ -111,10 +117,13 @@ static PetscErrorCode PCLORGetFormBlock(PC pc, PC_LOR *lor, DM dm, PetscSection 
   PetscCall(HopsDSCheck(dm));
   PetscCall(HopsDSUsesPreconditioner(dm, pc->mat == pc->pmat ? PETSC_TRUE : PETSC_FALSE, &pre));
   PetscCall(HopsTensorFormCreateDS(dm, pre, &form));
-  PetscCheck(form->has[0] || form->has[1] || form->has[2] || form->has[3], PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE, "The PetscDS has no Jacobian functions: there is nothing to precondition (PetscDSSetJacobian())");
+  PetscCheck(form->has[0] || form->has[1] || form->has[2] || form->has[3], PetscObjectComm((PetscObject)pc),
+             PETSC_ERR_ARG_WRONGSTATE,
+             "The PetscDS has no Jacobian functions: there is nothing to precondition (PetscDSSetJacobian())");
   PetscCall(HopsNodesCreate(dm, &nodes));
   PetscCall(HopsLORBlockDestroy(&lor->block));
-  PetscCall(HopsLORBlockCreate(nodes, form, lor->ignoreconvection, lor->upwind, lor->ignoreboundary ? PETSC_FALSE : PETSC_TRUE, &lor->block));
+  PetscCall(HopsLORBlockCreate(nodes, form, lor->ignoreconvection, lor->upwind, lor->ignoreboundary ? PETSC_FALSE : PETSC_TRUE,
+                               &lor->block));
   PetscCall(HopsNodesDestroy(&nodes));
   PetscCall(HopsTensorFormDestroy(&form));
   PetscCall(KSPReset(lor->ksp));
@@ -133,11 +142,18 @@ static PetscErrorCode PCLORGetFormBlock(PC pc, PC_LOR *lor, DM dm, PetscSection 
 static PetscErrorCode PCLORGetFormTensor(PC_LOR *lor, HopsPATensor tensor)
 {
   PetscFunctionBegin;
-  PetscCheck(tensor->nodes, PetscObjectComm((PetscObject)tensor->space), PETSC_ERR_SUP, "The operator has several fields (%" PetscInt_FMT " of them), or test and trial functions of different fields, where a low-order-refined matrix has one: use -pc_type fieldsplit, and -pc_type lor on the split of a field", tensor->n[0]);
-  PetscCheck(tensor->form->nblocks, PetscObjectComm((PetscObject)tensor->space), PETSC_ERR_ARG_WRONGSTATE, "The field has no Jacobian functions of its own (its block is zero): there is nothing to precondition; give one by PetscDSSetJacobianPreconditioner(), or use -pc_type none");
+  PetscCheck(tensor->nodes, PetscObjectComm((PetscObject)tensor->space), PETSC_ERR_SUP,
+             "The operator has several fields (%" PetscInt_FMT
+             " of them), or test and trial functions of different fields, where a low-order-refined matrix has one: use -pc_type "
+             "fieldsplit, and -pc_type lor on the split of a field",
+             tensor->n[0]);
+  PetscCheck(tensor->form->nblocks, PetscObjectComm((PetscObject)tensor->space), PETSC_ERR_ARG_WRONGSTATE,
+             "The field has no Jacobian functions of its own (its block is zero): there is nothing to precondition; give one by "
+             "PetscDSSetJacobianPreconditioner(), or use -pc_type none");
   if (lor->block && lor->block->nodes == tensor->nodes && lor->block->form == tensor->form) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HopsLORBlockDestroy(&lor->block));
-  PetscCall(HopsLORBlockCreate(tensor->nodes, tensor->form, lor->ignoreconvection, lor->upwind, lor->ignoreboundary ? PETSC_FALSE : PETSC_TRUE, &lor->block));
+  PetscCall(HopsLORBlockCreate(tensor->nodes, tensor->form, lor->ignoreconvection, lor->upwind,
+                               lor->ignoreboundary ? PETSC_FALSE : PETSC_TRUE, &lor->block));
   PetscCall(KSPReset(lor->ksp));
   PetscCall(MatDestroy(&lor->mat));
   PetscCall(PCLORSetFormSpace(lor, tensor->nodes->space));
@@ -147,7 +163,10 @@ static PetscErrorCode PCLORGetFormTensor(PC_LOR *lor, HopsPATensor tensor)
 static PetscErrorCode PCLORCheckScalar(PC pc, PC_LOR *lor, PetscBool block)
 {
   PetscFunctionBegin;
-  PetscCheck(!block || !lor->scalar, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "%s takes scalar forms of diffusion and reaction; this one has several components or first-order terms: use -pc_type " PCLOR ", or PCFIELDSPLIT to split components", lor->name);
+  PetscCheck(!block || !lor->scalar, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+             "%s takes scalar forms of diffusion and reaction; this one has several components or first-order terms: use "
+             "-pc_type " PCLOR ", or PCFIELDSPLIT to split components",
+             lor->name);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -186,7 +205,10 @@ static PetscErrorCode PCLORGetFormDM(PC pc, PC_LOR *lor, DM dm)
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(DMGetNumDS(dm, &nds));
-  PetscCheck(nds > 0, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE, "The DM has no PetscDS, so the form is unknown: set the Jacobian functions (PetscDSSetJacobian()), or the coefficients (%sSetCoefficients())", lor->name);
+  PetscCheck(nds > 0, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE,
+             "The DM has no PetscDS, so the form is unknown: set the Jacobian functions (PetscDSSetJacobian()), or the "
+             "coefficients (%sSetCoefficients())",
+             lor->name);
   PetscCall(HopsDSCheck(dm));
   PetscCall(HopsDSUsesPreconditioner(dm, pc->mat == pc->pmat ? PETSC_TRUE : PETSC_FALSE, &pre));
   PetscCall(HopsCoefficientCreateDS(dm, HOPS_DS_DIFFUSION, pre, lor->ignoreconvection, &diffusion));
@@ -257,7 +279,8 @@ PetscErrorCode PCLORGetForm(PC pc, PC_LOR *lor)
     PetscCall(PCLORSetFormSpace(lor, lor->userspace ? lor->userspace : pa->space));
     if (lor->userdiffusion || lor->usermass) PetscCall(PCLORSetFormCoefficients(lor, lor->userdiffusion, lor->usermass));
     else {
-      PetscCheck(pa && pa->space, comm, PETSC_ERR_ARG_WRONGSTATE, "%s has a space but no form: call %sSetCoefficients(), or use a MATPA operator", lor->name, lor->name);
+      PetscCheck(pa && pa->space, comm, PETSC_ERR_ARG_WRONGSTATE,
+                 "%s has a space but no form: call %sSetCoefficients(), or use a MATPA operator", lor->name, lor->name);
       PetscCall(PCLORSetFormCoefficients(lor, pa->diffusion, pa->mass));
     }
     if (pa && pa->space == lor->form.space) lor->form.robin = pa->robin;
@@ -266,7 +289,11 @@ PetscErrorCode PCLORGetForm(PC pc, PC_LOR *lor)
     PetscCall(PCLORGetFormDM(pc, lor, dm));
     if (!pa) PetscCall(PCLORFindPoints(dm, &lor->points));
     lor->source = HOPS_SOURCE_DM;
-  } else SETERRQ(comm, PETSC_ERR_ARG_WRONGSTATE, "%s finds no finite element space: give the solver a DMPlex with a PetscFE (KSPSetDM(), SNESSetDM()), a MATPA operator, or a space by %sSetSpace(), after PCSetType()%s%s", lor->name, lor->name, dm ? "; the DM has type " : "", dm ? ((PetscObject)dm)->type_name : "");
+  } else
+    SETERRQ(comm, PETSC_ERR_ARG_WRONGSTATE,
+            "%s finds no finite element space: give the solver a DMPlex with a PetscFE (KSPSetDM(), SNESSetDM()), a MATPA "
+            "operator, or a space by %sSetSpace(), after PCSetType()%s%s",
+            lor->name, lor->name, dm ? "; the DM has type " : "", dm ? ((PetscObject)dm)->type_name : "");
   PetscCall(MatGetLocalSize(pc->pmat, &n, NULL));
   {
     PetscBool ok = n == (lor->block ? lor->block->nodes->nfree : lor->form.space->nT) ? PETSC_TRUE : PETSC_FALSE;
@@ -274,8 +301,16 @@ PetscErrorCode PCLORGetForm(PC pc, PC_LOR *lor)
 
     PetscCall(MPIU_Allreduce(MPI_IN_PLACE, &ok, 1, HOPS_MPI_BOOL, MPI_LAND, comm));
     PetscCall(MatGetSize(pc->pmat, &N, NULL));
-    PetscCheck(ok, comm, PETSC_ERR_ARG_SIZ, "The matrix has %" PetscInt_FMT " rows, the finite element space %" PetscInt_FMT " unknowns (or their distributions differ): the solver's DM is not the one that made the matrix; call KSPSetDM() with the right one, or %sSetSpace()", N, lor->form.space->N, lor->name);
+    PetscCheck(ok, comm, PETSC_ERR_ARG_SIZ,
+               "The matrix has %" PetscInt_FMT " rows, the finite element space %" PetscInt_FMT
+               " unknowns (or their distributions differ): the solver's DM is not the one that made the matrix; call KSPSetDM() "
+               "with the right one, or %sSetSpace()",
+               N, lor->form.space->N, lor->name);
   }
-  PetscCheck(lor->block || lor->form.diffusion || lor->form.mass || lor->form.robin, comm, PETSC_ERR_ARG_WRONGSTATE, "The form has no diffusion and no mass term, so there is nothing to precondition: give the operator terms (MatPASetDiffusion(), MatPASetMass()), the PetscDS Jacobian functions (PetscDSSetJacobian()), or the preconditioner coefficients (%sSetCoefficients())", lor->name);
+  PetscCheck(lor->block || lor->form.diffusion || lor->form.mass || lor->form.robin, comm, PETSC_ERR_ARG_WRONGSTATE,
+             "The form has no diffusion and no mass term, so there is nothing to precondition: give the operator terms "
+             "(MatPASetDiffusion(), MatPASetMass()), the PetscDS Jacobian functions (PetscDSSetJacobian()), or the preconditioner "
+             "coefficients (%sSetCoefficients())",
+             lor->name);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

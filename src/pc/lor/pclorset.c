@@ -8,13 +8,16 @@ static PetscErrorCode PCLORGetData(PC pc, PC_LOR **lor)
 
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCLOR, &same));
-  PetscCheck(same, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONG, "The PC has type %s where " PCLOR " is needed (PCSetType())", ((PetscObject)pc)->type_name ? ((PetscObject)pc)->type_name : "(unset)");
+  PetscCheck(same, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONG,
+             "The PC has type %s where " PCLOR " is needed (PCSetType())",
+             ((PetscObject)pc)->type_name ? ((PetscObject)pc)->type_name : "(unset)");
   *lor = (PC_LOR *)pc->data;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /*@
-  PCLORSetSpace - Sets the finite element space of the operator, where the preconditioner cannot find it by itself.
+  PCLORSetSpace - Sets the finite element space of the operator, where the preconditioner cannot find it by
+  itself.
 
   Collective
 
@@ -25,8 +28,8 @@ static PetscErrorCode PCLORGetData(PC pc, PC_LOR **lor)
   Level: beginner
 
   Note:
-  Not needed for a `MATPA` operator, nor where the solver has a `DMPLEX` with a `PetscFE`. Unless the operator is a `MATPA`, call
-  `PCLORSetCoefficients()` too.
+  Not needed for a `MATPA` operator, nor where the solver has a `DMPLEX` with a `PetscFE`. Unless the operator
+  is a `MATPA`, call `PCLORSetCoefficients()` too.
 
 .seealso: `PCLOR`, `PCLORSetCoefficients()`, `HopsSpaceCreateFromArrays()`
 @*/
@@ -68,7 +71,8 @@ PetscErrorCode PCLORGetSpace(PC pc, HopsSpace *space)
 }
 
 /*@
-  PCLORSetCoefficients - Sets the coefficients of the form, in place of those of the operator or of the `PetscDS`.
+  PCLORSetCoefficients - Sets the coefficients of the form, in place of those of the operator or of the
+  `PetscDS`.
 
   Collective
 
@@ -100,8 +104,10 @@ PetscErrorCode PCLORSetCoefficients(PC pc, HopsCoefficient diffusion, HopsCoeffi
 
   Input Parameters:
 + pc   - the preconditioner
-- type - `MATAIJ`, `MATHYPRE`, or any type that `MatConvert()` makes from `MATAIJ`; the default is `MATAIJ`, and where the space's back end is a device
-         `MATHYPRE` under a `PCHYPRE` whose hypre works there, `MATAIJCUSPARSE` under any other inner `PC`, `MATAIJ` for several components
+- type - `MATAIJ`, `MATHYPRE`, or any type that `MatConvert()` makes from `MATAIJ`; the default is `MATAIJ`,
+  and where the space's back end is a device
+         `MATHYPRE` under a `PCHYPRE` whose hypre works there, `MATAIJCUSPARSE` under any other inner `PC`,
+         `MATAIJ` for several components
 
   Options Database Key:
 . -pc_lor_mat_type <type> - the type
@@ -121,7 +127,8 @@ PetscErrorCode PCLORSetMatType(PC pc, MatType type)
 }
 
 /*@
-  PCLORSetDropTolerance - Sets how large the off-diagonal metric terms of a cell must be for the low-order-refined matrix to have them.
+  PCLORSetDropTolerance - Sets how large the off-diagonal metric terms of a cell must be for the
+  low-order-refined matrix to have them.
 
   Logically Collective
 
@@ -135,15 +142,17 @@ PetscErrorCode PCLORSetMatType(PC pc, MatType type)
   Level: intermediate
 
   Notes:
-  On a cell whose edges are not orthogonal (or with a full diffusion tensor), the metric tensor G = |J| J^{-1} kappa J^{-T} couples the reference
-  directions, and rows of the low-order-refined matrix grow from 5 to 9 entries in 2D and from 7 to 19 in 3D. A cell with
-  |G_ab| <= tol sqrt(G_aa G_bb) at all its nodes, for all pairs of directions, keeps the diagonal of G only. The matrix stays
-  positive definite, and in 2D its condition number relative to the complete one is at most (1 + tol)/(1 - tol); in 3D at most
-  (1 + 2 tol)/(1 - 2 tol) for tol < 0.5. Fewer entries make algebraic multigrid up to twice as fast for a few more iterations.
+  On a cell whose edges are not orthogonal (or with a full diffusion tensor), the metric tensor G = |J| J^{-1}
+  kappa J^{-T} couples the reference directions, and rows of the low-order-refined matrix grow from 5 to 9
+  entries in 2D and from 7 to 19 in 3D. A cell with |G_ab| <= tol sqrt(G_aa G_bb) at all its nodes, for all
+  pairs of directions, keeps the diagonal of G only. The matrix stays positive definite, and in 2D its
+  condition number relative to the complete one is at most (1 + tol)/(1 - tol); in 3D at most (1 + 2 tol)/(1 -
+  2 tol) for tol < 0.5. Fewer entries make algebraic multigrid up to twice as fast for a few more iterations.
 
   The pattern only grows: a cell that has once kept its terms keeps them when coefficients change.
 
-  Forms with several components or first-order terms, and spaces other than H1, keep all entries and refuse a tolerance.
+  Forms with several components or first-order terms, and spaces other than H1, keep all entries and refuse a
+  tolerance.
 
 .seealso: `PCLOR`, `PCLORGetMat()`, `PCLORSetCoefficients()`
 @*/
@@ -164,25 +173,34 @@ PetscErrorCode PCLORSetDropTolerance(PC pc, PetscReal tol)
 
   Input Parameters:
 + pc    - the preconditioner
-- cycle - `PCLOR_CYCLE_SINGLE` (default in H1) or `PCLOR_CYCLE_DOUBLE` (default in H(curl) and H(div)): kernels of hops on hypre's hierarchy; `PCLOR_CYCLE_HYPRE`: hypre itself
+- cycle - `PCLOR_CYCLE_SINGLE` (default in H1) or `PCLOR_CYCLE_DOUBLE` (default in H(curl) and H(div)):
+  kernels of hops on hypre's hierarchy; `PCLOR_CYCLE_HYPRE`: hypre itself
 
   Options Database Key:
 + -pc_lor_cycle <hypre,double,single> - the same by a word
-- -pc_lor_cycle_redundant <n>         - on several ranks, levels of at most n unknowns are worked on by each rank (default 20000)
+- -pc_lor_cycle_redundant <n>         - on several ranks, levels of at most n unknowns are worked on by each
+  rank (default 20000)
 
   Level: intermediate
 
   Notes:
-  Single precision is that of the preconditioner alone; the Krylov method around it works in double precision as ever. In H(curl) and H(div) it
-  suits mass terms that are not small: gradients and curls, on which the form has the mass term alone, are small differences of the other term.
+  Single precision is that of the preconditioner alone; the Krylov method around it works in double precision
+  as ever. In H(curl) and H(div) it suits mass terms that are not small: gradients and curls, on which the
+  form has the mass term alone, are small differences of the other term.
 
-  The kernels take over a V-cycle with l1-scaled Jacobi smoothing, the same number of sweeps before and after, on a space whose back end
-  is a device, and may smooth with a polynomial of it instead (`PCLORSetCycleSmoother()`), for a regular matrix; of AMS and ADS, on one rank, the cycles 11, 13 and 14 with such smoothing and such V-cycles in the nodal spaces, with whatever relaxation weights. In
-  ADS, the matrix of the curls and what it gives the nodal spaces lack entries of 1e-10 of the diagonal and less: rounding errors of terms that cancel. Any other cycle, and any on the host, is left to hypre, whatever was set here; `PCView()` says which one runs, and `-info` why.
+  The kernels take over a V-cycle with l1-scaled Jacobi smoothing, the same number of sweeps before and after,
+  on a space whose back end is a device, and may smooth with a polynomial of it instead
+  (`PCLORSetCycleSmoother()`), for a regular matrix; of AMS and ADS, on one rank, the cycles 11, 13 and 14
+  with such smoothing and such V-cycles in the nodal spaces, with whatever relaxation weights. In ADS, the
+  matrix of the curls and what it gives the nodal spaces lack entries of 1e-10 of the diagonal and less:
+  rounding errors of terms that cancel. Any other cycle, and any on the host, is left to hypre, whatever was
+  set here; `PCView()` says which one runs, and `-info` why.
 
-  On several ranks the levels of more than n unknowns are spread over the ranks, with halo exchanges beside the products, and so is the finest level, whatever n is. Each rank has all of
-  the others, and in any case the coarsest, and runs the rest of the cycle for itself, as messages about few unknowns cost more than the unknowns. The cycle is hypre's where a
-  rank has no unknowns of a level that is spread, and where the coarsest level has more than 256 unknowns (more than n and than 1000 where it is only smoothed).
+  On several ranks the levels of more than n unknowns are spread over the ranks, with halo exchanges beside
+  the products, and so is the finest level, whatever n is. Each rank has all of the others, and in any case
+  the coarsest, and runs the rest of the cycle for itself, as messages about few unknowns cost more than the
+  unknowns. The cycle is hypre's where a rank has no unknowns of a level that is spread, and where the
+  coarsest level has more than 256 unknowns (more than n and than 1000 where it is only smoothed).
 
 .seealso: `PCLOR`, `PCLORSetCycleSmoother()`, `PCLORGetCycle()`, `PCLORGetKSP()`
 @*/
@@ -206,8 +224,10 @@ PetscErrorCode PCLORSetCycle(PC pc, PCLORCycle cycle)
 . pc - the preconditioner, set up
 
   Output Parameters:
-+ cycle  - `PCLOR_CYCLE_SINGLE` or `PCLOR_CYCLE_DOUBLE`: kernels of hops; `PCLOR_CYCLE_HYPRE`: the inner solver itself, also where kernels were asked for and cannot take the cycle over, and on the host
-- spread - on several ranks, how many of the finer levels are spread over them while the others are every rank's; 0 on one rank and where the inner solver runs the cycle; may be `NULL`
++ cycle  - `PCLOR_CYCLE_SINGLE` or `PCLOR_CYCLE_DOUBLE`: kernels of hops; `PCLOR_CYCLE_HYPRE`: the inner
+  solver itself, also where kernels were asked for and cannot take the cycle over, and on the host
+- spread - on several ranks, how many of the finer levels are spread over them while the others are every
+  rank's; 0 on one rank and where the inner solver runs the cycle; may be `NULL`
 
   Level: intermediate
 
@@ -230,7 +250,8 @@ PetscErrorCode PCLORGetCycle(PC pc, PCLORCycle *cycle, PetscInt *spread)
   Input Parameters:
 + pc       - the preconditioner
 . smoother - `PCLOR_SMOOTHER_CHEBYSHEV` (default) or `PCLOR_SMOOTHER_JACOBI`
-- degree   - of the Chebyshev polynomial, 1 to 4 (default 1), or `PETSC_DECIDE`; it takes as many products with a level's matrix before and after each coarse correction
+- degree   - of the Chebyshev polynomial, 1 to 4 (default 1), or `PETSC_DECIDE`; it takes as many products
+  with a level's matrix before and after each coarse correction
 
   Options Database Keys:
 + -pc_lor_cycle_smoother <chebyshev,jacobi> - the same by a word
@@ -239,14 +260,17 @@ PetscErrorCode PCLORGetCycle(PC pc, PCLORCycle *cycle, PetscInt *spread)
   Level: intermediate
 
   Notes:
-  Both smooth with the inverse l1 norms of the matrix's rows, times hypre's relaxation weight, as many times as hypre sweeps: two sweeps of Jacobi are
-  `-pc_lor_cycle_smoother jacobi -lor_pc_hypre_boomeramg_grid_sweeps_all 2`. The eigenvalues of the scaled matrix lie between 0 and 1, so the polynomial needs no estimate of them;
-  with degree 1 it is Jacobi with a weight of 4/3.
+  Both smooth with the inverse l1 norms of the matrix's rows, times hypre's relaxation weight, as many times
+  as hypre sweeps: two sweeps of Jacobi are `-pc_lor_cycle_smoother jacobi
+  -lor_pc_hypre_boomeramg_grid_sweeps_all 2`. The eigenvalues of the scaled matrix lie between 0 and 1, so the
+  polynomial needs no estimate of them; with degree 1 it is Jacobi with a weight of 4/3.
 
-  Where hypre runs the cycle, it smooths as its own options say, and it is an error to ask for Chebyshev here. The cycles of AMS and ADS have their own smoothers.
+  Where hypre runs the cycle, it smooths as its own options say, and it is an error to ask for Chebyshev here.
+  The cycles of AMS and ADS have their own smoothers.
 
   References:
-. * - J. Lottes, Optimal polynomial smoothers for multigrid V-cycles, Numerical Linear Algebra with Applications 30(6), 2023, section 4
+. * - J. Lottes, Optimal polynomial smoothers for multigrid V-cycles, Numerical Linear Algebra with
+  Applications 30(6), 2023, section 4
 
 .seealso: `PCLOR`, `PCLORSetCycle()`, `PCLORGetKSP()`
 @*/
@@ -315,7 +339,7 @@ PetscErrorCode PCLORGetKSP(PC pc, KSP *ksp)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* ------------------------------------------------------------------ spectrum ------------------------------------------------------------------ */
+/* ------------------------------------------ spectrum ------------------------------------------ */
 
 /* The low-order-refined matrix inverted by a solver, between vectors of the operator */
 typedef struct {
@@ -337,7 +361,8 @@ static PetscErrorCode PCLORApplyInner(PC p, Vec x, Vec y)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Extreme eigenvalues of B^-1 A by the Lanczos process inside CG: exact selects B = the factored LOR matrix, else B = the inner solver */
+/* Extreme eigenvalues of B^-1 A by the Lanczos process inside CG: exact selects B = the factored LOR matrix,
+   else B = the inner solver */
 static PetscErrorCode PCLORLanczos(PC pc, PC_LOR *lor, PetscBool exact, PetscReal *emin, PetscReal *emax)
 {
   MPI_Comm     comm  = PetscObjectComm((PetscObject)pc);
@@ -412,8 +437,9 @@ static PetscErrorCode PCLORLanczos(PC pc, PC_LOR *lor, PetscBool exact, PetscRea
 }
 
 /*@
-  PCLORViewSpectrum - Prints Lanczos estimates of the extreme eigenvalues of the preconditioned operator and their ratio: with
-  the low-order-refined matrix inverted exactly (on problems of at most 100,000 unknowns), and as the preconditioner is used.
+  PCLORViewSpectrum - Prints Lanczos estimates of the extreme eigenvalues of the preconditioned operator and
+  their ratio: with the low-order-refined matrix inverted exactly (on problems of at most 100,000 unknowns),
+  and as the preconditioner is used.
 
   Collective
 
@@ -437,13 +463,16 @@ PetscErrorCode PCLORViewSpectrum(PC pc, PetscViewer viewer)
   HopsValidHeader(pc, PC_CLASSID, 1);
   PetscCall(PCLORGetData(pc, &lor));
   PetscCheck(lor->mat, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE, "Call PCSetUp() first");
-  PetscCheck(!lor->block || lor->block->sym, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "The form is not symmetric, so its spectrum is complex: use -ksp_view_eigenvalues with -ksp_type gmres");
+  PetscCheck(!lor->block || lor->block->sym, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+             "The form is not symmetric, so its spectrum is complex: use -ksp_view_eigenvalues with -ksp_type gmres");
   if (!viewer) PetscCall(PetscViewerASCIIGetStdout(PetscObjectComm((PetscObject)pc), &viewer));
   if (lor->form.space->N <= 100000) {
     PetscCall(PCLORLanczos(pc, lor, PETSC_TRUE, &emin, &emax));
-    PetscCall(PetscViewerASCIIPrintf(viewer, "LOR spectrum, exact inverse: [%.4f, %.4f], ratio %.3f\n", (double)emin, (double)emax, (double)(emax / emin)));
+    PetscCall(PetscViewerASCIIPrintf(viewer, "LOR spectrum, exact inverse: [%.4f, %.4f], ratio %.3f\n", (double)emin, (double)emax,
+                                     (double)(emax / emin)));
   } else PetscCall(PetscViewerASCIIPrintf(viewer, "LOR spectrum, exact inverse: left out above 100000 unknowns\n"));
   PetscCall(PCLORLanczos(pc, lor, PETSC_FALSE, &emin, &emax));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "LOR spectrum, as used:       [%.4f, %.4f], ratio %.3f\n", (double)emin, (double)emax, (double)(emax / emin)));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "LOR spectrum, as used:       [%.4f, %.4f], ratio %.3f\n", (double)emin, (double)emax,
+                                   (double)(emax / emin)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

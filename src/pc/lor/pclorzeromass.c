@@ -1,13 +1,15 @@
 /*
-  A mass coefficient that is zero in some of the cells: gradients of nodal fields inside them are in the kernel of the operator. AMS can be told
-  where that is (pcloraux.c), and then adds 1e-10 of the largest entry on these gradients, whose solver is a multigrid method for a bilaplacian of that
-  size, and projects them out of every fifth residual. The other way is here: the low-order-refined matrix, and it alone, gets
+  A mass coefficient that is zero in some of the cells: gradients of nodal fields inside them are in the
+  kernel of the operator. AMS can be told where that is (pcloraux.c), and then adds 1e-10 of the largest entry
+  on these gradients, whose solver is a multigrid method for a bilaplacian of that size, and projects them out
+  of every fifth residual. The other way is here: the low-order-refined matrix, and it alone, gets
 
     s mu / L^2
 
-  for a mass coefficient in those cells, mu the mean of the derivative's coefficient in the cell, L the longest side of the mesh's bounding box. On
-  fields orthogonal to the kernel the derivative's term is at least about 10 mu / L^2, so that a small s changes nothing, and on the kernel, where
-  the residual is rounding errors, the preconditioner is bounded by 1/s in place of 1e10.
+  for a mass coefficient in those cells, mu the mean of the derivative's coefficient in the cell, L the
+  longest side of the mesh's bounding box. On fields orthogonal to the kernel the derivative's term is at
+  least about 10 mu / L^2, so that a small s changes nothing, and on the kernel, where the residual is
+  rounding errors, the preconditioner is bounded by 1/s in place of 1e10.
 */
 #include <hops/private/hopslorimpl.h>
 
@@ -59,13 +61,15 @@ static PetscErrorCode HopsFillDestroy(void *ctx)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* place of the diagonal entry i in a coefficient of nc components: scalar, diagonal, or upper triangle by rows */
+/* place of the diagonal entry i in a coefficient of nc components: scalar, diagonal, or upper triangle by
+   rows */
 static PetscInt HopsDiagonal(PetscInt dim, PetscInt nc, PetscInt i)
 {
   return nc <= dim ? i : i * dim - i * (i - 1) / 2;
 }
 
-static PetscErrorCode HopsFillEvaluate(HopsCoefficient cf, HopsSpace sp, PetscInt first, PetscInt n, const HopsBasis *basis, const PetscReal x[], PetscScalar out[])
+static PetscErrorCode HopsFillEvaluate(HopsCoefficient cf, HopsSpace sp, PetscInt first, PetscInt n, const HopsBasis *basis,
+                                       const PetscReal x[], PetscScalar out[])
 {
   HopsFill      *f  = (HopsFill *)cf->ctx;
   const PetscInt nq = PetscPowInt(basis->Q, sp->dim), nc = cf->nc;
@@ -134,9 +138,13 @@ static PetscErrorCode PCLORGetFill(PC_LOR *lor, PetscReal scale, const PetscBool
 
       if (!zero[c]) continue;
       for (PetscInt q = 0; q < (mu.pstride ? nq : 1); ++q)
-        for (PetscInt i = 0; i < (mu.nc == 1 ? 1 : sp->dim); ++i, ++n) fill[c] += mu.v[(c - first) * mu.cstride + q * mu.pstride + HopsDiagonal(sp->dim, mu.nc, i)];
+        for (PetscInt i = 0; i < (mu.nc == 1 ? 1 : sp->dim); ++i, ++n)
+          fill[c] += mu.v[(c - first) * mu.cstride + q * mu.pstride + HopsDiagonal(sp->dim, mu.nc, i)];
       fill[c] *= scale / n;
-      PetscCheck(PetscRealPart(fill[c]) > 0.0, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG, "In cell %" PetscInt_FMT " the mass coefficient is zero and the other one not positive, so the form is singular there: give one of them a positive value", sp->cell[c]);
+      PetscCheck(PetscRealPart(fill[c]) > 0.0, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG,
+                 "In cell %" PetscInt_FMT " the mass coefficient is zero and the other one not positive, so the form is singular "
+                 "there: give one of them a positive value",
+                 sp->cell[c]);
     }
   }
   PetscCall(PetscFree(work));
@@ -144,14 +152,16 @@ static PetscErrorCode PCLORGetFill(PC_LOR *lor, PetscReal scale, const PetscBool
 }
 
 /*
-  lor->form.mass with the fill, where one is asked for and the coefficient vanishes in some of the cells. By default it is for ADS, and for
-  AMS on a device, where hypre alone runs cycles with interior nodes. A coefficient that vanishes everywhere is AMS's own case
+  lor->form.mass with the fill, where one is asked for and the coefficient vanishes in some of the cells. By
+  default it is for ADS, and for AMS on a device, where hypre alone runs cycles with interior nodes. A
+  coefficient that vanishes everywhere is AMS's own case
 */
 PetscErrorCode PCLORFillZeroMass(PC pc, PC_LOR *lor)
 {
   HopsSpace       sp  = lor->form.space;
   const PetscBool ads = sp->family == HOPS_HDIV && sp->dim == 3 ? PETSC_TRUE : PETSC_FALSE;
-  const PetscReal s   = lor->zeromass >= 0.0 ? lor->zeromass : (ads || (HOPS_HAVE_HYPRE_DEVICE && !sp->backend->host) ? HOPS_LOR_ZERO_MASS : 0.0);
+  const PetscReal s =
+    lor->zeromass >= 0.0 ? lor->zeromass : (ads || (HOPS_HAVE_HYPRE_DEVICE && !sp->backend->host) ? HOPS_LOR_ZERO_MASS : 0.0);
   HopsCoefficient cf;
   HopsFill       *f;
   PetscInt        ncells;
@@ -162,15 +172,22 @@ PetscErrorCode PCLORFillZeroMass(PC pc, PC_LOR *lor)
   lor->nzero    = 0;
   lor->zerofill = 0.0;
   lor->filled   = PETSC_FALSE;
-  if ((sp->family != HOPS_HCURL && sp->family != HOPS_HDIV) || !lor->form.mass || !lor->form.diffusion || (s == 0.0 && !ads)) PetscFunctionReturn(PETSC_SUCCESS);
+  if ((sp->family != HOPS_HCURL && sp->family != HOPS_HDIV) || !lor->form.mass || !lor->form.diffusion || (s == 0.0 && !ads))
+    PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscMalloc1(sp->ncells, &zero));
   PetscCall(PCLORFindZeroMass(lor, zero, &lor->nzero));
   if (lor->nzero) PetscCall(HopsSpaceGetLength(sp, &length));
   lor->zerofill = s / (length * length);
-  PetscCheck(s > 0.0 || !lor->nzero, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "The mass coefficient is zero in %" PetscInt_FMT " cells, where the low-order-refined matrix of H(div) is singular: use -pc_lor_zero_mass %g, not 0", lor->nzero, HOPS_LOR_ZERO_MASS);
+  PetscCheck(s > 0.0 || !lor->nzero, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+             "The mass coefficient is zero in %" PetscInt_FMT
+             " cells, where the low-order-refined matrix of H(div) is singular: use -pc_lor_zero_mass %g, not 0",
+             lor->nzero, HOPS_LOR_ZERO_MASS);
   PetscCall(MPIU_Allreduce(&sp->ncells, &ncells, 1, MPIU_INT, MPI_SUM, PetscObjectComm((PetscObject)sp)));
   if (lor->nzero && (ads || lor->nzero < ncells)) {
-    PetscCall(PetscInfo(pc, "the mass coefficient is zero in %" PetscInt_FMT " cells: in the low-order-refined matrix it is %g of the other one there\n", lor->nzero, (double)lor->zerofill));
+    PetscCall(PetscInfo(pc,
+                        "the mass coefficient is zero in %" PetscInt_FMT
+                        " cells: in the low-order-refined matrix it is %g of the other one there\n",
+                        lor->nzero, (double)lor->zerofill));
     PetscCall(PetscNew(&f));
     PetscCall(PetscMalloc1(sp->ncells, &f->fill));
     PetscCall(PCLORGetFill(lor, lor->zerofill, zero, f->fill));
@@ -180,13 +197,13 @@ PetscErrorCode PCLORFillZeroMass(PC pc, PC_LOR *lor)
     cf->ctx        = f;
     cf->destroyctx = HopsFillDestroy;
     if (f->mass->evaluate) cf->evaluate = HopsFillEvaluate;
-    else { /* one value a cell, in the caller's order */
-      cf->nvcells = sp->ncaller;
+    else { /* one value a cell, in the caller's order */ cf->nvcells = sp->ncaller;
       PetscCall(PetscCalloc1(sp->ncaller * cf->nc, &cf->values));
       for (PetscInt c = 0; c < sp->ncells; ++c) {
         PetscScalar *v = cf->values + (sp->cell[c] - sp->cstart) * cf->nc;
 
-        for (PetscInt k = 0; k < cf->nc; ++k) v[k] = f->mass->values[(f->mass->nvcells ? sp->cell[c] - sp->cstart : 0) * cf->nc + k];
+        for (PetscInt k = 0; k < cf->nc; ++k)
+          v[k] = f->mass->values[(f->mass->nvcells ? sp->cell[c] - sp->cstart : 0) * cf->nc + k];
         for (PetscInt i = 0; i < (cf->nc == 1 ? 1 : sp->dim); ++i) v[HopsDiagonal(sp->dim, cf->nc, i)] += f->fill[c];
       }
     }

@@ -2,7 +2,8 @@
 #include <hops/private/hopsnestedimpl.h>
 
 /* One value for each face of each cell, v[cell][2 dim] */
-static PetscErrorCode HopsFaceEvaluate_Means(HopsCoefficient cf, HopsSpace sp, PetscInt cell, PetscInt face, const HopsBasis *basis, const PetscReal x[], const PetscReal normal[], const PetscReal J[], PetscScalar out[])
+static PetscErrorCode HopsFaceEvaluate_Means(HopsCoefficient cf, HopsSpace sp, PetscInt cell, PetscInt face, const HopsBasis *basis,
+                                             const PetscReal x[], const PetscReal normal[], const PetscReal J[], PetscScalar out[])
 {
   const PetscInt nq = PetscPowInt(basis->Q, sp->dim - 1);
 
@@ -28,7 +29,9 @@ static PetscErrorCode HopsParentFace(const HopsNested *n, PetscInt f, PetscInt f
 
     if ((a & 3) == face / 2 && (n->nhalf == 1 || ((n->half[f] >> d) & 1) == side)) *parent = 2 * d + side;
   }
-  PetscCheck(*parent >= 0, PETSC_COMM_SELF, PETSC_ERR_SUP, "A Robin term lies on a face inside of the coarse mesh's cells, where the coarse operator has none: coarsen by order (-pc_hopsmg_coarsen p), or use -pc_type lor");
+  PetscCheck(*parent >= 0, PETSC_COMM_SELF, PETSC_ERR_SUP,
+             "A Robin term lies on a face inside of the coarse mesh's cells, where the coarse operator has none: coarsen by order "
+             "(-pc_hopsmg_coarsen p), or use -pc_type lor");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -60,7 +63,8 @@ static PetscErrorCode HopsFaceIntegrals(HopsSpace sp, const HopsBasis *basis, Ho
 }
 
 /* The coefficient on the parents' faces: constants and functions are the same, of others the mean is taken */
-static PetscErrorCode HopsCoarsenFaces(const HopsNested *n, HopsSpace coarse, HopsSpace fine, const HopsBasis *basis, HopsRobin r, const PetscInt key[], HopsCoefficient *alpha)
+static PetscErrorCode HopsCoarsenFaces(const HopsNested *n, HopsSpace coarse, HopsSpace fine, const HopsBasis *basis, HopsRobin r,
+                                       const PetscInt key[], HopsCoefficient *alpha)
 {
   const PetscInt nf = coarse->ncells * 2 * n->dim;
   PetscScalar   *mean, *area, *s;
@@ -90,7 +94,8 @@ static PetscErrorCode HopsCoarsenFaces(const HopsNested *n, HopsSpace coarse, Ho
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsRobinCoarsen(HopsRobin list, const HopsNested *n, HopsSpace coarse, HopsSpace fine, const HopsBasis *basis, Mat A)
+PetscErrorCode HopsRobinCoarsen(HopsRobin list, const HopsNested *n, HopsSpace coarse, HopsSpace fine, const HopsBasis *basis,
+                                Mat A)
 {
   PetscFunctionBegin;
   for (HopsRobin r = list; r; r = r->next) {

@@ -5,7 +5,8 @@
 
 #define HOPS_MG_MAXORDERS 64
 
-/* A V-cycle or full cycle in single precision on raw arrays; nothing below it is a Vec, but for the coarsest level's solver */
+/* A V-cycle or full cycle in single precision on raw arrays; nothing below it is a Vec, but for the coarsest
+   level's solver */
 typedef struct _HopsSingleMG *HopsSingleMG;
 
 /* Chebyshev or Richardson iteration: steps, and the interval or the factor */
@@ -29,14 +30,17 @@ typedef struct {
   Mat                 A[HOPS_MG_MAXORDERS];           /* operators below the finest level */
   HopsSmoother        smoother[HOPS_MG_MAXORDERS][2]; /* of the cycle in single precision: before and after coarse corrections */
   PetscBool           single;                         /* the cycle runs in single precision */
-  PetscBool           reverse, reverseset;            /* patches in the opposite order after coarse corrections; the user says so, or not */
-  PetscBool           reversed[HOPS_MG_MAXORDERS];    /* [l]: they are */
-  HopsSingleMG        cycle;
+  /* patches in the opposite order after coarse corrections; the user says so, or not */
+  PetscBool    reverse, reverseset;
+  PetscBool    reversed[HOPS_MG_MAXORDERS]; /* [l]: they are */
+  HopsSingleMG cycle;
 } PC_HopsMG;
 
-/* src/pc/mg/singlemg.c: A[l], P[l] (from level l-1 to l) and smoothers of all levels; entries 0 are not used */
+/* src/pc/mg/singlemg.c: A[l], P[l] (from level l-1 to l) and smoothers of all levels; entries 0 are not used
+   */
 PETSC_INTERN PetscErrorCode HopsSingleBounds(HopsSpace, Mat, PetscReal *emin, PetscReal *emax);
-PETSC_INTERN PetscErrorCode HopsSingleMGCreate(PetscInt n, const HopsSpace space[], const Mat A[], const Mat P[], HopsSmoother (*)[2], KSP coarse, HopsSingleMG *);
+PETSC_INTERN PetscErrorCode HopsSingleMGCreate(PetscInt n, const HopsSpace space[], const Mat A[], const Mat P[],
+                                               HopsSmoother (*)[2], KSP coarse, HopsSingleMG *);
 PETSC_INTERN PetscErrorCode HopsSingleMGApply(HopsSingleMG, PC, PetscBool full, Vec b, Vec x);
 PETSC_INTERN PetscErrorCode HopsSingleMGIsSymmetric(HopsSingleMG, PetscBool *);
 PETSC_INTERN PetscErrorCode HopsSingleMGView(HopsSingleMG, PetscViewer);

@@ -2,7 +2,7 @@
 #include "hopsmgimpl.h"
 #include <petsc/private/matimpl.h>
 
-/* ------------------------------------------------------------------ spaces ------------------------------------------------------------------ */
+/* ------------------------------------------- spaces ------------------------------------------- */
 
 PetscErrorCode PCHopsMGFreeLevels(PC_HopsMG *mg)
 {
@@ -16,7 +16,8 @@ PetscErrorCode PCHopsMGFreeLevels(PC_HopsMG *mg)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The mesh below that of a space: its DM's coarse DM, or that of the solver's DM if the space is on the same mesh */
+/* The mesh below that of a space: its DM's coarse DM, or that of the solver's DM if the space is on the same
+   mesh */
 static PetscErrorCode PCHopsMGNextMesh(PC pc, HopsSpace sp, DM *dm)
 {
   PetscBool plex = PETSC_FALSE, same = PETSC_FALSE;
@@ -32,7 +33,8 @@ static PetscErrorCode PCHopsMGNextMesh(PC pc, HopsSpace sp, DM *dm)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The space of the next lower order, or NULL: the next of the user's list, else half the order, or the least above with unknowns */
+/* The space of the next lower order, or NULL: the next of the user's list, else half the order, or the least
+   above with unknowns */
 static PetscErrorCode PCHopsMGCreateLowerOrder(PC pc, const PC_HopsMG *mg, HopsSpace fine, HopsSpace *coarse)
 {
   PetscFunctionBegin;
@@ -40,7 +42,10 @@ static PetscErrorCode PCHopsMGCreateLowerOrder(PC pc, const PC_HopsMG *mg, HopsS
   for (PetscInt i = 0; i < mg->norders; ++i) {
     if (mg->orders[i] >= fine->order) continue;
     PetscCall(HopsSpaceCreateCoarse(fine, NULL, mg->orders[i], coarse));
-    PetscCheck((*coarse)->N, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "Order %" PetscInt_FMT " has no unknowns on this mesh, which is all essential boundary at that order: leave it out of -pc_hopsmg_orders (PCHopsMGSetOrders()), or leave the choice to PCHOPSMG", mg->orders[i]);
+    PetscCheck((*coarse)->N, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
+               "Order %" PetscInt_FMT " has no unknowns on this mesh, which is all essential boundary at that order: leave it out "
+               "of -pc_hopsmg_orders (PCHopsMGSetOrders()), or leave the choice to PCHOPSMG",
+               mg->orders[i]);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   for (PetscInt p = PetscMax(1, fine->order / 2); !mg->norders && p < fine->order; ++p) {
@@ -92,9 +97,12 @@ PetscErrorCode PCHopsMGBuildLevels(PC pc, PC_HopsMG *mg, HopsSpace fine)
 
   PetscFunctionBegin;
   PetscCall(PCHopsMGFreeLevels(mg));
-  PetscCheck(fine->dm, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "PCHOPSMG needs a mesh hierarchy, which a space made from arrays has not: make the space on a DMPLEX (HopsSpaceCreateH1()), or use PCLOR");
+  PetscCheck(fine->dm, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+             "PCHOPSMG needs a mesh hierarchy, which a space made from arrays has not: make the space on a DMPLEX "
+             "(HopsSpaceCreateH1()), or use PCLOR");
   PetscCheck(order || !mg->norders, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_INCOMP,
-             "-pc_hopsmg_orders (PCHopsMGSetOrders()) names orders of levels, and -pc_hopsmg_coarsen h makes levels of coarser meshes "
+             "-pc_hopsmg_orders (PCHopsMGSetOrders()) names orders of levels, and -pc_hopsmg_coarsen h makes levels of coarser "
+             "meshes "
              "alone: use -pc_hopsmg_coarsen p, ph or hp, or leave the orders out");
   PetscCall(HopsSpaceReference(fine));
   list[0] = fine;
@@ -106,7 +114,12 @@ PetscErrorCode PCHopsMGBuildLevels(PC pc, PC_HopsMG *mg, HopsSpace fine)
   } while (added);
   if (n == 1) {
     PetscCall(HopsSpaceDestroy(&list[0]));
-    SETERRQ(PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE, "PCHOPSMG finds no coarser level: %s%s; use -pc_type lor where neither is possible", mesh ? "the mesh has no coarse DM with unknowns (-dm_refine_hierarchy <n>, or DMSetCoarseDM())" : "meshes are not coarsened unless asked for (-pc_hopsmg_coarsen h, ph or hp)", order ? ", and no lower order has unknowns" : ", and orders are not coarsened unless asked for (-pc_hopsmg_coarsen p, ph or hp)");
+    SETERRQ(PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE,
+            "PCHOPSMG finds no coarser level: %s%s; use -pc_type lor where neither is possible",
+            mesh ? "the mesh has no coarse DM with unknowns (-dm_refine_hierarchy <n>, or DMSetCoarseDM())"
+                 : "meshes are not coarsened unless asked for (-pc_hopsmg_coarsen h, ph or hp)",
+            order ? ", and no lower order has unknowns"
+                  : ", and orders are not coarsened unless asked for (-pc_hopsmg_coarsen p, ph or hp)");
   }
   mg->nlevels = n;
   for (PetscInt l = 0; l < n; ++l) mg->space[l] = list[n - 1 - l];
@@ -114,7 +127,7 @@ PetscErrorCode PCHopsMGBuildLevels(PC pc, PC_HopsMG *mg, HopsSpace fine)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* ----------------------------------------------------------------- operators ----------------------------------------------------------------- */
+/* ----------------------------------------- operators ----------------------------------------- */
 
 /* The same null space of constants on the coarse level: other vectors have no meaning there */
 static PetscErrorCode PCHopsMGCopyNullSpace(Mat from, Mat to)

@@ -1,7 +1,8 @@
 /*
-  Smoothing after coarse corrections. PCMG's down smoother is also the up smoother, unless another KSP is made (-pc_mg_distinct_smoothup). One is made
-  here where patches are to be swept in the opposite order of colors: it shares the patches of the down smoother, whose direction is reversed while it works.
-  Forward before and backward after is a symmetric cycle at the cost of one sweep each.
+  Smoothing after coarse corrections. PCMG's down smoother is also the up smoother, unless another KSP is made
+  (-pc_mg_distinct_smoothup). One is made here where patches are to be swept in the opposite order of colors:
+  it shares the patches of the down smoother, whose direction is reversed while it works. Forward before and
+  backward after is a symmetric cycle at the cost of one sweep each.
 */
 #include "hopsmgimpl.h"
 #include <hops/private/hopspatchfdimpl.h>
@@ -82,10 +83,19 @@ static PetscErrorCode ReverseLevel(PC pc, PC_HopsMG *mg, PetscInt l, PetscBool c
   PetscCall(PCHopsMGGetUp(pc, l, &up));
   PetscCall(UpIsShared(pc, l, &shared));
   if (asked) {
-    PetscCheck(richardson && fd, comm, PETSC_ERR_SUP, "Only Richardson iteration with multiplicative patches has an order to reverse, not %s with %s on level %" PetscInt_FMT ": use -mg_levels_ksp_type richardson -mg_levels_pc_type patchfd, or leave out -pc_hopsmg_reverse", ((PetscObject)down)->type_name, ((PetscObject)patch)->type_name, l);
-    PetscCheck(!fd->directed || fd->direction != PC_PATCHFD_SYMMETRIC, comm, PETSC_ERR_ARG_INCOMP, "The symmetric order of colors is its own reverse: use -mg_levels_pc_patchfd_direction forward or backward, or leave out -pc_hopsmg_reverse");
-    PetscCheck(!up || shared, comm, PETSC_ERR_ARG_INCOMP, "-pc_mg_distinct_smoothup makes a smoother of its own after coarse corrections: choose its -mg_levels_up_pc_patchfd_direction, or leave out -pc_hopsmg_reverse");
-    PetscCheck(cycle, comm, PETSC_ERR_ARG_INCOMP, "Only -pc_mg_type multiplicative and full smooth after coarse corrections: use one of them, or leave out -pc_hopsmg_reverse");
+    PetscCheck(richardson && fd, comm, PETSC_ERR_SUP,
+               "Only Richardson iteration with multiplicative patches has an order to reverse, not %s with %s on level "
+               "%" PetscInt_FMT ": use -mg_levels_ksp_type richardson -mg_levels_pc_type patchfd, or leave out -pc_hopsmg_reverse",
+               ((PetscObject)down)->type_name, ((PetscObject)patch)->type_name, l);
+    PetscCheck(!fd->directed || fd->direction != PC_PATCHFD_SYMMETRIC, comm, PETSC_ERR_ARG_INCOMP,
+               "The symmetric order of colors is its own reverse: use -mg_levels_pc_patchfd_direction forward or backward, or "
+               "leave out -pc_hopsmg_reverse");
+    PetscCheck(!up || shared, comm, PETSC_ERR_ARG_INCOMP,
+               "-pc_mg_distinct_smoothup makes a smoother of its own after coarse corrections: choose its "
+               "-mg_levels_up_pc_patchfd_direction, or leave out -pc_hopsmg_reverse");
+    PetscCheck(cycle, comm, PETSC_ERR_ARG_INCOMP,
+               "Only -pc_mg_type multiplicative and full smooth after coarse corrections: use one of them, or leave out "
+               "-pc_hopsmg_reverse");
   }
   if (up && !shared) PetscFunctionReturn(PETSC_SUCCESS);
   want = cycle && richardson && fd && (mg->reverseset ? mg->reverse : !fd->directed) ? PETSC_TRUE : PETSC_FALSE;
@@ -103,8 +113,8 @@ static PetscErrorCode ReverseLevel(PC pc, PC_HopsMG *mg, PetscInt l, PetscBool c
 }
 
 /*
-  After PCMG's set-up. PCMG lets a down smoother start from zero where there is an up smoother and the cycle is not full; a full cycle that is
-  chosen afterwards needs its iterate.
+  After PCMG's set-up. PCMG lets a down smoother start from zero where there is an up smoother and the cycle
+  is not full; a full cycle that is chosen afterwards needs its iterate.
 */
 PetscErrorCode PCHopsMGReverse(PC pc, PC_HopsMG *mg)
 {

@@ -1,8 +1,9 @@
 /*
   PCHOPSMG: geometric multigrid that sets itself up from a MATPA operator and the hierarchy of its mesh.
 
-  The object is a PCMG whose set-up, options and view are preceded by hops' own, as PETSc's GAMG and HMG do it, so that all of PCMG's
-  functions and options apply. PCMG would ask the solver's DM for interpolations, operators and restricted states: it does not see the DM.
+  The object is a PCMG whose set-up, options and view are preceded by hops' own, as PETSc's GAMG and HMG do
+  it, so that all of PCMG's functions and options apply. PCMG would ask the solver's DM for interpolations,
+  operators and restricted states: it does not see the DM.
 */
 #include "hopsmgimpl.h"
 
@@ -18,12 +19,14 @@ PetscErrorCode PCHopsMGGet(PC pc, PC_HopsMG **mg)
 
   PetscFunctionBegin;
   PetscCall(PetscObjectQuery((PetscObject)pc, "PCHopsMG", (PetscObject *)&c));
-  PetscCheck(c, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONG, "The PC has type %s where " PCHOPSMG " is needed (PCSetType())", ((PetscObject)pc)->type_name ? ((PetscObject)pc)->type_name : "(unset)");
+  PetscCheck(c, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONG,
+             "The PC has type %s where " PCHOPSMG " is needed (PCSetType())",
+             ((PetscObject)pc)->type_name ? ((PetscObject)pc)->type_name : "(unset)");
   PetscCall(PetscContainerGetPointer(c, (void **)mg));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* ---------------------------------------------------------------- set-up ---------------------------------------------------------------- */
+/* ------------------------------------------- set-up ------------------------------------------- */
 
 static PetscErrorCode PCHopsMGGetOperator(PC pc, Mat_PA **pa)
 {
@@ -32,17 +35,25 @@ static PetscErrorCode PCHopsMGGetOperator(PC pc, Mat_PA **pa)
 
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompare((PetscObject)pc->pmat, MATPA, &same));
-  PetscCheck(same, comm, PETSC_ERR_ARG_WRONG, "PCHOPSMG needs a preconditioning matrix of type " MATPA ", not %s: make one by MatCreatePA(), or in a DMPLEX code by -dm_mat_type " MATPA, ((PetscObject)pc->pmat)->type_name);
+  PetscCheck(same, comm, PETSC_ERR_ARG_WRONG,
+             "PCHOPSMG needs a preconditioning matrix of type " MATPA
+             ", not %s: make one by MatCreatePA(), or in a DMPLEX code by -dm_mat_type " MATPA,
+             ((PetscObject)pc->pmat)->type_name);
   PetscCall(MatPAGetData(pc->pmat, pa));
   PetscCall(MatPACheckForm(pc->pmat, PETSC_FALSE, "PCHOPSMG"));
-  PetscCheck(!(*pa)->tensor, comm, PETSC_ERR_SUP, "PCHOPSMG takes scalar diffusion-reaction forms; this one has several components, first-order terms or a nonsymmetric tensor: use PCLOR");
-  PetscCheck((*pa)->space, comm, PETSC_ERR_ARG_WRONGSTATE, "The operator has no space yet: set its terms, or evaluate the Jacobian, before the preconditioner is set up");
-  PetscCheck((*pa)->space->family == HOPS_H1, comm, PETSC_ERR_SUP, "PCHOPSMG takes spaces in H1, and the operator's is in %s: use PCLOR", HopsFamilies[(*pa)->space->family]);
+  PetscCheck(!(*pa)->tensor, comm, PETSC_ERR_SUP,
+             "PCHOPSMG takes scalar diffusion-reaction forms; this one has several components, first-order terms or a nonsymmetric "
+             "tensor: use PCLOR");
+  PetscCheck((*pa)->space, comm, PETSC_ERR_ARG_WRONGSTATE,
+             "The operator has no space yet: set its terms, or evaluate the Jacobian, before the preconditioner is set up");
+  PetscCheck((*pa)->space->family == HOPS_H1, comm, PETSC_ERR_SUP,
+             "PCHOPSMG takes spaces in H1, and the operator's is in %s: use PCLOR", HopsFamilies[(*pa)->space->family]);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /*
-  Chebyshev and patches need a diffusion that is positive. A negative reaction is left to the user: coarse levels may well correct what an indefinite form adds.
+  Chebyshev and patches need a diffusion that is positive. A negative reaction is left to the user: coarse
+  levels may well correct what an indefinite form adds.
 */
 static PetscErrorCode PCHopsMGCheckForm(PC pc, Mat_PA *pa)
 {
@@ -52,7 +63,11 @@ static PetscErrorCode PCHopsMGCheckForm(PC pc, Mat_PA *pa)
   PetscFunctionBegin;
   PetscCall(MatPASetUp_Private(pc->pmat, pa));
   PetscCall(MPIU_Allreduce(&pa->nindefinite, &n, 1, MPIU_INT, MPI_SUM, comm));
-  PetscCheck(!n, comm, PETSC_ERR_ARG_OUTOFRANGE, "The diffusion coefficient is zero, negative or indefinite in %" PetscInt_FMT " cells: the smoothers of PCHOPSMG need a form that is positive; give it a preconditioning matrix of its own with positive coefficients (KSPSetOperators(ksp, A, P)), or use -pc_type lor", n);
+  PetscCheck(!n, comm, PETSC_ERR_ARG_OUTOFRANGE,
+             "The diffusion coefficient is zero, negative or indefinite in %" PetscInt_FMT
+             " cells: the smoothers of PCHOPSMG need a form that is positive; give it a preconditioning matrix of its own with "
+             "positive coefficients (KSPSetOperators(ksp, A, P)), or use -pc_type lor",
+             n);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -66,13 +81,15 @@ static PetscErrorCode PCHopsMGSetOptions(PC pc, PC_HopsMG *mg)
   PetscCall((*mg->mg.setfromoptions)(pc, PetscOptionsObject));
   PetscOptionsEnd();
   PetscCall(PCMGGetGalerkin(pc, &galerkin));
-  PetscCheck(galerkin == PC_MG_GALERKIN_NONE, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "PCHOPSMG has no Galerkin products, since its operators are matrix-free: leave out -pc_mg_galerkin");
+  PetscCheck(galerkin == PC_MG_GALERKIN_NONE, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+             "PCHOPSMG has no Galerkin products, since its operators are matrix-free: leave out -pc_mg_galerkin");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /*
-  VecMAXPY() of CUDA vectors (PETSc 3.19 to 3.25) adds up to eight vectors at a time with as many threads as a process has entries: with fewer than eight entries
-  some factors are not loaded. GMRES then goes wrong, which estimates the intervals of Chebyshev iteration by default; conjugate gradients do without.
+  VecMAXPY() of CUDA vectors (PETSc 3.19 to 3.25) adds up to eight vectors at a time with as many threads as a
+  process has entries: with fewer than eight entries some factors are not loaded. GMRES then goes wrong, which
+  estimates the intervals of Chebyshev iteration by default; conjugate gradients do without.
 */
 static PetscErrorCode PCHopsMGAvoidMAXPY(PC pc, HopsSpace sp, KSP smoother)
 {
@@ -87,7 +104,10 @@ static PetscErrorCode PCHopsMGAvoidMAXPY(PC pc, HopsSpace sp, KSP smoother)
   PetscCall(KSPChebyshevEstEigSet(smoother, PETSC_DECIDE, PETSC_DECIDE, PETSC_DECIDE, PETSC_DECIDE));
   PetscCall(KSPChebyshevEstEigGetKSP(smoother, &estimate));
   if (estimate) PetscCall(KSPSetType(estimate, KSPCG));
-  PetscCall(PetscInfo(pc, "A process has fewer than 8 of %" PetscInt_FMT " unknowns: Chebyshev intervals are estimated by conjugate gradients\n", sp->N));
+  PetscCall(PetscInfo(pc,
+                      "A process has fewer than 8 of %" PetscInt_FMT
+                      " unknowns: Chebyshev intervals are estimated by conjugate gradients\n",
+                      sp->N));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -123,11 +143,12 @@ static PetscErrorCode PCHopsMGSetUpLevels(PC pc, PC_HopsMG *mg)
 /* The coarsest operator: assembled for a direct solver, or as it is */
 static PetscErrorCode PCHopsMGSetUpCoarse(PC pc, PC_HopsMG *mg, PetscBool fresh)
 {
-  const PetscBool assemble = mg->coarsemat == 1 || (mg->coarsemat == 0 && mg->space[0]->N <= HOPS_MG_SMALL) ? PETSC_TRUE : PETSC_FALSE;
-  KSP             ksp;
-  PC              coarse;
-  Mat             B = mg->A[0];
-  MatNullSpace    constants;
+  const PetscBool assemble =
+    mg->coarsemat == 1 || (mg->coarsemat == 0 && mg->space[0]->N <= HOPS_MG_SMALL) ? PETSC_TRUE : PETSC_FALSE;
+  KSP          ksp;
+  PC           coarse;
+  Mat          B = mg->A[0];
+  MatNullSpace constants;
 
   PetscFunctionBegin;
   PetscCall(PCMGGetCoarseSolve(pc, &ksp));
@@ -144,7 +165,7 @@ static PetscErrorCode PCHopsMGSetUpCoarse(PC pc, PC_HopsMG *mg, PetscBool fresh)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* ------------------------------------------------------------ single precision ------------------------------------------------------------ */
+/* -------------------------------------- single precision -------------------------------------- */
 
 static PetscErrorCode PCApply_HopsMGSingle(PC pc, Vec b, Vec x)
 {
@@ -154,18 +175,22 @@ static PetscErrorCode PCApply_HopsMGSingle(PC pc, Vec b, Vec x)
   PetscFunctionBegin;
   PetscCall(PCHopsMGGet(pc, &mg));
   PetscCall(PCMGGetType(pc, &type));
-  PetscCheck(type == PC_MG_MULTIPLICATIVE || type == PC_MG_FULL, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "Single precision has the cycles -pc_mg_type multiplicative and full: use one of them, or -pc_hopsmg_precision double");
+  PetscCheck(type == PC_MG_MULTIPLICATIVE || type == PC_MG_FULL, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+             "Single precision has the cycles -pc_mg_type multiplicative and full: use one of them, or -pc_hopsmg_precision "
+             "double");
   PetscCall(HopsSingleMGApply(mg->cycle, pc, type == PC_MG_FULL ? PETSC_TRUE : PETSC_FALSE, b, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /*
-  What single precision smooths with: Chebyshev iteration with the diagonal, whose interval cannot be asked of KSPCHEBYSHEV, so it is not to be
-  set either; Richardson iteration with patches or the diagonal, whose factor only the option says.
+  What single precision smooths with: Chebyshev iteration with the diagonal, whose interval cannot be asked of
+  KSPCHEBYSHEV, so it is not to be set either; Richardson iteration with patches or the diagonal, whose factor
+  only the option says.
 */
 static PetscErrorCode PCHopsMGCheckSmoother(PC pc, PetscInt l, KSP ksp, HopsSmoother *s)
 {
-  static const char *const fixed[] = {"-ksp_chebyshev_eigenvalues", "-ksp_chebyshev_esteig", "-ksp_chebyshev_kind", "-ksp_richardson_self_scale"};
+  static const char *const fixed[] = {"-ksp_chebyshev_eigenvalues", "-ksp_chebyshev_esteig", "-ksp_chebyshev_kind",
+                                      "-ksp_richardson_self_scale"};
   MPI_Comm                 comm    = PetscObjectComm((PetscObject)pc);
   PC                       smoother;
   PetscBool                chebyshev, jacobi, patch, set;
@@ -179,11 +204,20 @@ static PetscErrorCode PCHopsMGCheckSmoother(PC pc, PetscInt l, KSP ksp, HopsSmoo
   PetscCall(PetscObjectTypeCompare((PetscObject)smoother, PCJACOBI, &jacobi));
   PetscCall(PetscObjectTypeCompare((PetscObject)smoother, PCPATCHFD, &patch));
   if (jacobi) PetscCall(PCJacobiGetType(smoother, &type));
-  PetscCheck((chebyshev && jacobi && type == PC_JACOBI_DIAGONAL) || (s->richardson && (patch || (jacobi && type == PC_JACOBI_DIAGONAL))), comm, PETSC_ERR_SUP, "Single precision smooths by Chebyshev iteration with the diagonal, or by Richardson iteration with patches (-mg_levels_ksp_type richardson -mg_levels_pc_type patchfd) or the diagonal, not by %s with %s on level %" PetscInt_FMT ": choose one of them, or use -pc_hopsmg_precision double", ((PetscObject)ksp)->type_name, ((PetscObject)smoother)->type_name, l);
+  PetscCheck((chebyshev && jacobi && type == PC_JACOBI_DIAGONAL) ||
+               (s->richardson && (patch || (jacobi && type == PC_JACOBI_DIAGONAL))),
+             comm, PETSC_ERR_SUP,
+             "Single precision smooths by Chebyshev iteration with the diagonal, or by Richardson iteration with patches "
+             "(-mg_levels_ksp_type richardson -mg_levels_pc_type patchfd) or the diagonal, not by %s with %s on level "
+             "%" PetscInt_FMT ": choose one of them, or use -pc_hopsmg_precision double",
+             ((PetscObject)ksp)->type_name, ((PetscObject)smoother)->type_name, l);
   PetscCall(KSPGetOptionsPrefix(ksp, &prefix));
   for (PetscInt i = 0; i < 4; ++i) {
     PetscCall(PetscOptionsHasName(((PetscObject)ksp)->options, prefix, fixed[i], &set));
-    PetscCheck(!set, comm, PETSC_ERR_SUP, "Single precision estimates the interval of Chebyshev iteration itself, and has Richardson iteration with a fixed factor: leave out -mg_levels_%s, or use -pc_hopsmg_precision double", fixed[i] + 1);
+    PetscCheck(!set, comm, PETSC_ERR_SUP,
+               "Single precision estimates the interval of Chebyshev iteration itself, and has Richardson iteration with a fixed "
+               "factor: leave out -mg_levels_%s, or use -pc_hopsmg_precision double",
+               fixed[i] + 1);
   }
   s->patch   = patch ? smoother : NULL;
   s->reverse = PETSC_FALSE;
@@ -193,7 +227,8 @@ static PetscErrorCode PCHopsMGCheckSmoother(PC pc, PetscInt l, KSP ksp, HopsSmoo
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Patches that smooth in single precision are to be solved so, unless the user says otherwise: an option for the moment in which it is read */
+/* Patches that smooth in single precision are to be solved so, unless the user says otherwise: an option for
+   the moment in which it is read */
 static PetscErrorCode PCHopsMGDefaultPrecision(PC pc, PC_HopsMG *mg, PetscBool set, PetscBool (*mine)[2])
 {
   PetscFunctionBegin;
@@ -266,12 +301,15 @@ static PetscErrorCode PCHopsMGSetUpSingle(PC pc, PC_HopsMG *mg, Mat_PA *pa)
   PetscBool   v;
 
   PetscFunctionBegin;
-  PetscCheck(pa->space->backend->SinglePACreate && pa->space->backend->single, comm, PETSC_ERR_SUP, "The back end %s has no operators in single precision: use -hops_backend host, or -pc_hopsmg_precision double", pa->space->backend->name);
+  PetscCheck(pa->space->backend->SinglePACreate && pa->space->backend->single, comm, PETSC_ERR_SUP,
+             "The back end %s has no operators in single precision: use -hops_backend host, or -pc_hopsmg_precision double",
+             pa->space->backend->name);
   PetscCheck(!pa->robin && pa->kernel, comm, PETSC_ERR_SUP, "Single precision has no Robin terms: use -pc_hopsmg_precision double");
   PetscCall(PCGetOptionsPrefix(pc, &prefix));
   PetscCall(PetscOptionsGetString(((PetscObject)pc)->options, prefix, "-pc_mg_cycle_type", cycle, sizeof(cycle), NULL));
   PetscCall(PetscStrcmp(cycle, "v", &v));
-  PetscCheck(v, comm, PETSC_ERR_SUP, "Single precision has V-cycles, not -pc_mg_cycle_type %s: use -pc_hopsmg_precision double", cycle);
+  PetscCheck(v, comm, PETSC_ERR_SUP, "Single precision has V-cycles, not -pc_mg_cycle_type %s: use -pc_hopsmg_precision double",
+             cycle);
   for (PetscInt l = 0; l < mg->nlevels; ++l) {
     A[l] = l == mg->nlevels - 1 ? pc->pmat : mg->A[l];
     P[l] = NULL;
@@ -353,21 +391,30 @@ static PetscErrorCode PCSetFromOptions_HopsMG(PC pc, HopsOptionItems PetscOption
   PetscOptionsHeadBegin(PetscOptionsObject, "Geometric multigrid options of hops");
   PetscCall(PetscOptionsInt("-pc_hopsmg_levels", "Number of levels at most, 0 for all", "PCHopsMGSetLevels", n, &n, &set));
   if (set) PetscCall(PCHopsMGSetLevels(pc, n));
-  PetscCall(PetscOptionsEnum("-pc_hopsmg_coarsen", "What makes the next coarser level", "PCHopsMGSetCoarsening", PCHopsMGCoarsenTypes, (PetscEnum)type, (PetscEnum *)&type, &set));
+  PetscCall(PetscOptionsEnum("-pc_hopsmg_coarsen", "What makes the next coarser level", "PCHopsMGSetCoarsening",
+                             PCHopsMGCoarsenTypes, (PetscEnum)type, (PetscEnum *)&type, &set));
   if (set) PetscCall(PCHopsMGSetCoarsening(pc, type));
-  PetscCall(PetscOptionsIntArray("-pc_hopsmg_orders", "Falling orders of the levels below the finest (0: each half of the one before)", "PCHopsMGSetOrders", orders, &norders, &set));
+  PetscCall(PetscOptionsIntArray("-pc_hopsmg_orders",
+                                 "Falling orders of the levels below the finest (0: each half of the one before)",
+                                 "PCHopsMGSetOrders", orders, &norders, &set));
   if (set) PetscCall(PCHopsMGSetOrders(pc, norders, orders));
-  PetscCall(PetscOptionsEList("-pc_hopsmg_coarse_mat", "The coarsest operator: assembled, or matrix-free", "PCHopsMGSetCoarseMatType", PCHopsMGCoarseMats, 3, PCHopsMGCoarseMats[coarsemat], &coarsemat, &set));
+  PetscCall(PetscOptionsEList("-pc_hopsmg_coarse_mat", "The coarsest operator: assembled, or matrix-free",
+                              "PCHopsMGSetCoarseMatType", PCHopsMGCoarseMats, 3, PCHopsMGCoarseMats[coarsemat], &coarsemat, &set));
   if (set) PetscCall(PCHopsMGSetCoarseMatType(pc, coarsemat ? PCHopsMGCoarseMats[coarsemat] : NULL));
   precision = mg->single ? 1 : 0;
-  PetscCall(PetscOptionsEList("-pc_hopsmg_precision", "Precision of the cycle", "PCHopsMGSetSinglePrecision", PCHopsMGPrecisions, 2, PCHopsMGPrecisions[precision], &precision, &set));
+  PetscCall(PetscOptionsEList("-pc_hopsmg_precision", "Precision of the cycle", "PCHopsMGSetSinglePrecision", PCHopsMGPrecisions, 2,
+                              PCHopsMGPrecisions[precision], &precision, &set));
   if (set) PetscCall(PCHopsMGSetSinglePrecision(pc, precision == 1 ? PETSC_TRUE : PETSC_FALSE));
-  PetscCall(PetscOptionsBool("-pc_hopsmg_reverse", "Patches after coarse corrections in the opposite order of colors (unset: where Richardson iteration smooths with multiplicative ones)", "PCHopsMGSetReverse", mg->reverse, &reverse, &set));
+  PetscCall(PetscOptionsBool("-pc_hopsmg_reverse",
+                             "Patches after coarse corrections in the opposite order of colors (unset: where Richardson iteration "
+                             "smooths with multiplicative ones)",
+                             "PCHopsMGSetReverse", mg->reverse, &reverse, &set));
   if (set) PetscCall(PCHopsMGSetReverse(pc, reverse));
   PetscOptionsHeadEnd();
   PetscCall(PCGetOptionsPrefix(pc, &prefix));
   PetscCall(PetscOptionsHasName(((PetscObject)pc)->options, prefix, "-pc_mg_levels", &set));
-  PetscCheck(!set, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_INCOMP, "PCHOPSMG counts the levels itself: use -pc_hopsmg_levels in place of -pc_mg_levels");
+  PetscCheck(!set, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_INCOMP,
+             "PCHOPSMG counts the levels itself: use -pc_hopsmg_levels in place of -pc_mg_levels");
   mg->options = PETSC_TRUE;
   if (mg->nlevels) {
     DM dm = pc->dm;
@@ -390,7 +437,8 @@ static PetscErrorCode PCView_HopsMG(PC pc, PetscViewer viewer)
   if (ascii && !mg->nlevels) PetscCall(PetscViewerASCIIPrintf(viewer, "  not set up yet\n"));
   if (!mg->nlevels) PetscFunctionReturn(PETSC_SUCCESS);
   if (ascii) {
-    PetscCall(PetscViewerASCIIPrintf(viewer, "  geometric multigrid, coarsening %s, operators discretised on every level\n", PCHopsMGCoarsenTypes[mg->coarsen]));
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  geometric multigrid, coarsening %s, operators discretised on every level\n",
+                                     PCHopsMGCoarsenTypes[mg->coarsen]));
     PetscCall(PetscViewerASCIIPushTab(viewer));
     for (PetscInt l = 0; l < mg->nlevels; ++l) {
       PetscCall(PetscViewerASCIIPrintf(viewer, "level %" PetscInt_FMT ": ", l));
@@ -400,7 +448,11 @@ static PetscErrorCode PCView_HopsMG(PC pc, PetscViewer viewer)
     }
     if (mg->cycle && mg->single) PetscCall(HopsSingleMGView(mg->cycle, viewer));
     for (PetscInt l = 1; l < mg->nlevels; ++l) {
-      if (mg->reversed[l]) PetscCall(PetscViewerASCIIPrintf(viewer, "level %" PetscInt_FMT ": after coarse corrections the patches' colors are taken in the opposite order\n", l));
+      if (mg->reversed[l])
+        PetscCall(PetscViewerASCIIPrintf(viewer,
+                                         "level %" PetscInt_FMT
+                                         ": after coarse corrections the patches' colors are taken in the opposite order\n",
+                                         l));
     }
     PetscCall(PetscViewerASCIIPopTab(viewer));
   }
@@ -408,7 +460,7 @@ static PetscErrorCode PCView_HopsMG(PC pc, PetscViewer viewer)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* -------------------------------------------------------------- life cycle -------------------------------------------------------------- */
+/* ----------------------------------------- life cycle ----------------------------------------- */
 
 static PetscErrorCode PCReset_HopsMG(PC pc)
 {
@@ -456,7 +508,8 @@ static PetscErrorCode PCHopsMGSetLevels_HopsMG(PC pc, PetscInt n)
 
   PetscFunctionBegin;
   PetscCall(PCHopsMGGet(pc, &mg));
-  PetscCheck(n >= 0 && n != 1, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "A multigrid method has two levels or more (or 0: all there are), not %" PetscInt_FMT, n);
+  PetscCheck(n >= 0 && n != 1, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
+             "A multigrid method has two levels or more (or 0: all there are), not %" PetscInt_FMT, n);
   if (n != mg->maxlevels) PetscCall(PCHopsMGRebuild(pc, mg));
   mg->maxlevels = n;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -479,8 +532,12 @@ static PetscErrorCode PCHopsMGSetOrders_HopsMG(PC pc, PetscInt n, const PetscInt
 
   PetscFunctionBegin;
   PetscCall(PCHopsMGGet(pc, &mg));
-  PetscCheck(n >= 0 && n <= HOPS_MG_MAXORDERS, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "At most %d orders, not %" PetscInt_FMT, HOPS_MG_MAXORDERS, n);
-  for (PetscInt i = 0; i < n; ++i) PetscCheck(orders[i] >= 1 && (!i || orders[i] < orders[i - 1]), PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "The orders of multigrid levels must be positive and fall from level to level; order %" PetscInt_FMT " does not", orders[i]);
+  PetscCheck(n >= 0 && n <= HOPS_MG_MAXORDERS, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
+             "At most %d orders, not %" PetscInt_FMT, HOPS_MG_MAXORDERS, n);
+  for (PetscInt i = 0; i < n; ++i)
+    PetscCheck(orders[i] >= 1 && (!i || orders[i] < orders[i - 1]), PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
+               "The orders of multigrid levels must be positive and fall from level to level; order %" PetscInt_FMT " does not",
+               orders[i]);
   PetscCall(PCHopsMGRebuild(pc, mg));
   mg->norders = n;
   PetscCall(PetscArraycpy(mg->orders, orders, n));
@@ -497,7 +554,8 @@ static PetscErrorCode PCHopsMGSetCoarseMatType_HopsMG(PC pc, MatType type)
   PetscCall(PCHopsMGGet(pc, &mg));
   if (type) PetscCall(PetscStrcmp(type, MATAIJ, &aij));
   if (type) PetscCall(PetscStrcmp(type, MATPA, &pa));
-  PetscCheck(!type || aij || pa, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "The coarsest operator has the type " MATAIJ " or " MATPA " (or NULL, for either), not %s", type);
+  PetscCheck(!type || aij || pa, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
+             "The coarsest operator has the type " MATAIJ " or " MATPA " (or NULL, for either), not %s", type);
   choice = aij ? 1 : (pa ? 2 : 0);
   if (choice != mg->coarsemat) PetscCall(PCHopsMGRebuild(pc, mg));
   mg->coarsemat = choice;
@@ -563,7 +621,7 @@ PetscErrorCode PCCreate_HopsMG(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* ------------------------------------------------------------ public functions ------------------------------------------------------------ */
+/* -------------------------------------- public functions -------------------------------------- */
 
 /*@
   PCHopsMGSetLevels - Sets the largest number of levels.
@@ -623,7 +681,8 @@ PetscErrorCode PCHopsMGSetCoarsening(PC pc, PCHopsMGCoarsenType type)
 
   Input Parameters:
 + pc     - the preconditioner, of type `PCHOPSMG`
-. n      - the number of orders; 0 for the default: half, a quarter, ... of the finest level's, down to the least that has unknowns
+. n      - the number of orders; 0 for the default: half, a quarter, ... of the finest level's, down to the
+  least that has unknowns
 - orders - [n] the orders, falling
 
   Options Database Key:
@@ -632,7 +691,8 @@ PetscErrorCode PCHopsMGSetCoarsening(PC pc, PCHopsMGCoarsenType type)
   Level: intermediate
 
   Note:
-  They are used with `PC_HOPSMG_P`, `PC_HOPSMG_PH` and `PC_HOPSMG_HP`; with `PC_HOPSMG_H`, which keeps the order, they are an error.
+  They are used with `PC_HOPSMG_P`, `PC_HOPSMG_PH` and `PC_HOPSMG_HP`; with `PC_HOPSMG_H`, which keeps the
+  order, they are an error.
 
 .seealso: `PCHOPSMG`, `PCHopsMGSetCoarsening()`
 @*/
@@ -661,7 +721,8 @@ PetscErrorCode PCHopsMGSetOrders(PC pc, PetscInt n, const PetscInt orders[])
   Level: intermediate
 
   Note:
-  The default coarse solver is LU of an assembled operator, and one application of `PCLOR` for a matrix-free one; see -mg_coarse_pc_type.
+  The default coarse solver is LU of an assembled operator, and one application of `PCLOR` for a matrix-free
+  one; see -mg_coarse_pc_type.
 
 .seealso: `PCHOPSMG`
 @*/
@@ -675,7 +736,8 @@ PetscErrorCode PCHopsMGSetCoarseMatType(PC pc, MatType type)
 }
 
 /*@
-  PCHopsMGSetSinglePrecision - Runs the cycle in single precision, between a residual and a correction of double precision.
+  PCHopsMGSetSinglePrecision - Runs the cycle in single precision, between a residual and a correction of
+  double precision.
 
   Logically Collective
 
@@ -689,9 +751,11 @@ PetscErrorCode PCHopsMGSetCoarseMatType(PC pc, MatType type)
   Level: intermediate
 
   Notes:
-  Use it inside a Krylov method in double precision (`KSPCG`, `KSPFGMRES`), which keeps the accuracy. Operators, transfers and vectors
-  of all levels but the coarsest are copied to single precision; smoothing is Chebyshev iteration with the diagonal, or Richardson iteration with
-  patches (-mg_levels_ksp_type richardson -mg_levels_pc_type patchfd), with the number of steps of -mg_levels_ksp_max_it. Other smoothers, cycles other than `PC_MG_MULTIPLICATIVE` and `PC_MG_FULL`, and Robin terms raise `PETSC_ERR_SUP`.
+  Use it inside a Krylov method in double precision (`KSPCG`, `KSPFGMRES`), which keeps the accuracy.
+  Operators, transfers and vectors of all levels but the coarsest are copied to single precision; smoothing is
+  Chebyshev iteration with the diagonal, or Richardson iteration with patches (-mg_levels_ksp_type richardson
+  -mg_levels_pc_type patchfd), with the number of steps of -mg_levels_ksp_max_it. Other smoothers, cycles
+  other than `PC_MG_MULTIPLICATIVE` and `PC_MG_FULL`, and Robin terms raise `PETSC_ERR_SUP`.
 
 .seealso: `PCHOPSMG`
 @*/
@@ -705,7 +769,8 @@ PetscErrorCode PCHopsMGSetSinglePrecision(PC pc, PetscBool single)
 }
 
 /*@
-  PCHopsMGSetReverse - Sets whether patches are swept in the opposite order of colors after coarse corrections.
+  PCHopsMGSetReverse - Sets whether patches are swept in the opposite order of colors after coarse
+  corrections.
 
   Logically Collective
 
@@ -719,15 +784,19 @@ PetscErrorCode PCHopsMGSetSinglePrecision(PC pc, PetscBool single)
   Level: intermediate
 
   Notes:
-  Forward before and backward after coarse corrections make a symmetric cycle, which `KSPCG` needs, at half the work of the symmetric order on both sides.
-  So this is the default where Richardson iteration smooths with multiplicative patches (-mg_levels_ksp_type richardson -mg_levels_pc_type patchfd) whose
-  direction was not set, and the cycle is `PC_MG_MULTIPLICATIVE` or `PC_MG_FULL`. With `PETSC_FALSE` such patches have the symmetric order on both sides. A direction that was set
-  (`PCPATCHFDSetDirection()`) is taken on both sides, unless this function asks for its reverse.
+  Forward before and backward after coarse corrections make a symmetric cycle, which `KSPCG` needs, at half
+  the work of the symmetric order on both sides. So this is the default where Richardson iteration smooths
+  with multiplicative patches (-mg_levels_ksp_type richardson -mg_levels_pc_type patchfd) whose direction was
+  not set, and the cycle is `PC_MG_MULTIPLICATIVE` or `PC_MG_FULL`. With `PETSC_FALSE` such patches have the
+  symmetric order on both sides. A direction that was set (`PCPATCHFDSetDirection()`) is taken on both sides,
+  unless this function asks for its reverse.
 
-  The smoother after coarse corrections is then a `KSP` of its own, `PCMGGetSmootherUp()`, which shares the patches and the options of `PCMGGetSmoother()`:
-  what a program changes in the one after `PCSetUp()` it must change in the other.
+  The smoother after coarse corrections is then a `KSP` of its own, `PCMGGetSmootherUp()`, which shares the
+  patches and the options of `PCMGGetSmoother()`: what a program changes in the one after `PCSetUp()` it must
+  change in the other.
 
-  Other smoothers, the symmetric direction, other cycles and -pc_mg_distinct_smoothup raise an error with `PETSC_TRUE`.
+  Other smoothers, the symmetric direction, other cycles and -pc_mg_distinct_smoothup raise an error with
+  `PETSC_TRUE`.
 
 .seealso: `PCHOPSMG`, `PCPATCHFDSetDirection()`, `PCMGSetDistinctSmoothUp()`
 @*/
@@ -764,7 +833,8 @@ PetscErrorCode PCHopsMGGetSpace(PC pc, PetscInt level, HopsSpace *space)
   HopsValidPointer(space, 3);
   HopsValidHeader(pc, PC_CLASSID, 1);
   PetscCall(PCHopsMGGet(pc, &mg));
-  PetscCheck(level >= 0 && level < mg->nlevels, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "There is no level %" PetscInt_FMT ": there are %" PetscInt_FMT " after PCSetUp()", level, mg->nlevels);
+  PetscCheck(level >= 0 && level < mg->nlevels, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
+             "There is no level %" PetscInt_FMT ": there are %" PetscInt_FMT " after PCSetUp()", level, mg->nlevels);
   *space = mg->space[level];
   PetscFunctionReturn(PETSC_SUCCESS);
 }

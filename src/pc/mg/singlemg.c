@@ -1,6 +1,7 @@
 /*
-  Multigrid in single precision on raw arrays where the back end works, between a right-hand side and a solution of double precision:
-  smoothing is Chebyshev iteration with the diagonal, or Richardson iteration with patches or the diagonal, and the coarsest level is solved by a KSP in double precision.
+  Multigrid in single precision on raw arrays where the back end works, between a right-hand side and a
+  solution of double precision: smoothing is Chebyshev iteration with the diagonal, or Richardson iteration
+  with patches or the diagonal, and the coarsest level is solved by a KSP in double precision.
 */
 #include "hopsmgimpl.h"
 #include <hops/private/hopspatchfdimpl.h>
@@ -25,7 +26,7 @@ struct _HopsSingleMG {
   Vec              cb, cx;
 };
 
-/* -------------------------------------------------------------- operations -------------------------------------------------------------- */
+/* ----------------------------------------- operations ----------------------------------------- */
 
 /* y = A x */
 static PetscErrorCode SingleMult(void *ctx, const float x[], float y[])
@@ -92,7 +93,8 @@ static PetscErrorCode SingleStep(HopsSingleLevel *l, PetscInt u, float a, float 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Steps of Richardson iteration, or of Chebyshev iteration for B A on [emin, emax], in the recurrence of Saad's "Iterative Methods", algorithm 12.1 */
+/* Steps of Richardson iteration, or of Chebyshev iteration for B A on [emin, emax], in the recurrence of
+   Saad's "Iterative Methods", algorithm 12.1 */
 static PetscErrorCode SingleSmooth(HopsSingleLevel *l, PetscInt u, PetscBool zero)
 {
   const HopsSmoother  *s     = l->smoother + u;
@@ -132,7 +134,10 @@ static PetscErrorCode SingleToVec(HopsSpace sp, PetscReal s, const float x[], Ve
   PetscFunctionBegin;
   if (sp->backend->host) PetscCall(VecGetArrayWrite(v, &a));
   else PetscCall(VecGetArrayWriteAndMemType(v, &a, &mtype));
-  PetscCheck(sp->backend->host || PetscMemTypeDevice(mtype), PetscObjectComm((PetscObject)v), PETSC_ERR_ARG_WRONG, "A vector lies in the host's memory, and the spaces on the back end %s: make vectors by MatCreateVecs() or HopsSpaceCreateVec()", sp->backend->name);
+  PetscCheck(sp->backend->host || PetscMemTypeDevice(mtype), PetscObjectComm((PetscObject)v), PETSC_ERR_ARG_WRONG,
+             "A vector lies in the host's memory, and the spaces on the back end %s: make vectors by MatCreateVecs() or "
+             "HopsSpaceCreateVec()",
+             sp->backend->name);
   PetscCall((*sp->backend->single->Promote)(sp->nT, s, x, a));
   if (sp->backend->host) PetscCall(VecRestoreArrayWrite(v, &a));
   else PetscCall(VecRestoreArrayWriteAndMemType(v, &a));
@@ -147,7 +152,10 @@ static PetscErrorCode SingleFromVec(HopsSpace sp, PetscReal s, Vec v, float x[])
   PetscFunctionBegin;
   if (sp->backend->host) PetscCall(VecGetArrayRead(v, &a));
   else PetscCall(VecGetArrayReadAndMemType(v, &a, &mtype));
-  PetscCheck(sp->backend->host || PetscMemTypeDevice(mtype), PetscObjectComm((PetscObject)v), PETSC_ERR_ARG_WRONG, "A vector lies in the host's memory, and the spaces on the back end %s: make vectors by MatCreateVecs() or HopsSpaceCreateVec()", sp->backend->name);
+  PetscCheck(sp->backend->host || PetscMemTypeDevice(mtype), PetscObjectComm((PetscObject)v), PETSC_ERR_ARG_WRONG,
+             "A vector lies in the host's memory, and the spaces on the back end %s: make vectors by MatCreateVecs() or "
+             "HopsSpaceCreateVec()",
+             sp->backend->name);
   PetscCall((*sp->backend->single->Demote)(sp->nT, s, a, x));
   if (sp->backend->host) PetscCall(VecRestoreArrayRead(v, &a));
   else PetscCall(VecRestoreArrayReadAndMemType(v, &a));
@@ -186,7 +194,8 @@ static PetscErrorCode SingleCycle(HopsSingleMG mg, PC pc, PetscInt k, PetscBool 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The right-hand side is scaled to a largest entry of 1, so that small residuals do not underflow; pc is told of a failed coarse solve */
+/* The right-hand side is scaled to a largest entry of 1, so that small residuals do not underflow; pc is told
+   of a failed coarse solve */
 PetscErrorCode HopsSingleMGApply(HopsSingleMG mg, PC pc, PetscBool full, Vec b, Vec x)
 {
   HopsSingleLevel *l = mg->level + mg->n - 1;
@@ -211,7 +220,8 @@ PetscErrorCode HopsSingleMGApply(HopsSingleMG mg, PC pc, PetscBool full, Vec b, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Is the cycle symmetric, if the coarse solver is? What two sets of patches do is not compared: they count as not symmetric */
+/* Is the cycle symmetric, if the coarse solver is? What two sets of patches do is not compared: they count as
+   not symmetric */
 PetscErrorCode HopsSingleMGIsSymmetric(HopsSingleMG mg, PetscBool *symmetric)
 {
   PetscFunctionBegin;
@@ -220,13 +230,14 @@ PetscErrorCode HopsSingleMGIsSymmetric(HopsSingleMG mg, PetscBool *symmetric)
     const HopsSingleLevel *l = mg->level + k;
     const HopsSmoother    *s = l->smoother;
 
-    if (l->patch[0] != l->patch[1] || s[0].richardson != s[1].richardson || s[0].steps != s[1].steps || s[0].scale != s[1].scale) *symmetric = PETSC_FALSE;
+    if (l->patch[0] != l->patch[1] || s[0].richardson != s[1].richardson || s[0].steps != s[1].steps || s[0].scale != s[1].scale)
+      *symmetric = PETSC_FALSE;
     else if (l->patch[0] && !s[1].reverse) PetscCall(HopsPatchSingleIsSymmetric(l->patch[0], symmetric));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* --------------------------------------------------------------- life cycle --------------------------------------------------------------- */
+/* ----------------------------------------- life cycle ----------------------------------------- */
 
 /* numbers without order in [-1/2, 1/2], the same on any number of ranks */
 static PetscErrorCode SingleNoise(PetscInt dim, const PetscReal x[], PetscInt nc, PetscScalar u[], void *ctx)
@@ -240,7 +251,8 @@ static PetscErrorCode SingleNoise(PetscInt dim, const PetscReal x[], PetscInt nc
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The largest eigenvalue of D^-1 A by ten steps of the conjugate gradient method; PETSc's usual interval for smoothing, [0.1, 1.1] of it */
+/* The largest eigenvalue of D^-1 A by ten steps of the conjugate gradient method; PETSc's usual interval for
+   smoothing, [0.1, 1.1] of it */
 PetscErrorCode HopsSingleBounds(HopsSpace sp, Mat A, PetscReal *emin, PetscReal *emax)
 {
   KSP ksp;
@@ -261,7 +273,9 @@ PetscErrorCode HopsSingleBounds(HopsSpace sp, Mat A, PetscReal *emin, PetscReal 
   PetscCall(KSPSetTolerances(ksp, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT, PetscMin(10, sp->N)));
   PetscCall(KSPSolve(ksp, b, x));
   PetscCall(KSPComputeExtremeSingularValues(ksp, emax, emin));
-  PetscCheck(*emax > 0.0, PetscObjectComm((PetscObject)A), PETSC_ERR_CONV_FAILED, "The operator has no positive eigenvalue on a level: single precision needs a positive definite one, use -pc_hopsmg_precision double");
+  PetscCheck(*emax > 0.0, PetscObjectComm((PetscObject)A), PETSC_ERR_CONV_FAILED,
+             "The operator has no positive eigenvalue on a level: single precision needs a positive definite one, use "
+             "-pc_hopsmg_precision double");
   *emin = 0.1 * *emax;
   *emax *= 1.1;
   PetscCall(KSPDestroy(&ksp));
@@ -283,7 +297,10 @@ static PetscErrorCode SingleDiagonal(HopsSingleLevel *l, Mat A)
   PetscCall(MatGetDiagonal(A, d));
   PetscCall(VecGetArrayRead(d, &a));
   for (PetscInt i = 0; i < n; ++i) {
-    PetscCheck(PetscRealPart(a[i]) > 0.0, PETSC_COMM_SELF, PETSC_ERR_CONV_FAILED, "The operator has a diagonal entry %g on a level: single precision needs a positive definite one, use -pc_hopsmg_precision double", (double)PetscRealPart(a[i]));
+    PetscCheck(PetscRealPart(a[i]) > 0.0, PETSC_COMM_SELF, PETSC_ERR_CONV_FAILED,
+               "The operator has a diagonal entry %g on a level: single precision needs a positive definite one, use "
+               "-pc_hopsmg_precision double",
+               (double)PetscRealPart(a[i]));
     inverse[i] = (float)(1.0 / PetscRealPart(a[i]));
   }
   PetscCall(VecRestoreArrayRead(d, &a));
@@ -302,7 +319,8 @@ static PetscErrorCode SingleCalloc(HopsSpace sp, PetscInt n, float **a)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsSingleMGCreate(PetscInt n, const HopsSpace space[], const Mat A[], const Mat P[], HopsSmoother (*smoother)[2], KSP coarse, HopsSingleMG *single)
+PetscErrorCode HopsSingleMGCreate(PetscInt n, const HopsSpace space[], const Mat A[], const Mat P[], HopsSmoother (*smoother)[2],
+                                  KSP coarse, HopsSingleMG *single)
 {
   HopsSingleMG mg;
 

@@ -5,9 +5,9 @@
 static const char *const PCPATCHFDTypes[]      = {"multiplicative", "additive", "restricted", "PCPATCHFDType", "PC_PATCHFD_", NULL};
 static const char *const PCPATCHFDPatches[]    = {"vertex", "element", "PCPATCHFDPatch", "PC_PATCHFD_", NULL};
 static const char *const PCPATCHFDDirections[] = {"symmetric", "forward", "backward", "PCPATCHFDDirection", "PC_PATCHFD_", NULL};
-static const char *const HopsSources[]         = {"none", "the MATPA operator", "PCPATCHFDSetSpace()", "the DM's PetscFE and PetscDS"};
+static const char *const HopsSources[] = {"none", "the MATPA operator", "PCPATCHFDSetSpace()", "the DM's PetscFE and PetscDS"};
 
-/* ---------------------------------------------------------------- set-up ---------------------------------------------------------------- */
+/* ------------------------------------------- set-up ------------------------------------------- */
 
 static PetscErrorCode PCPATCHFDFree(PC_PATCHFD *fd)
 {
@@ -41,9 +41,11 @@ static PetscErrorCode PCPATCHFDCalloc(PC_PATCHFD *fd, PetscInt n, PetscScalar **
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PCApplyRichardson_PATCHFD(PC, Vec, Vec, Vec, PetscReal, PetscReal, PetscReal, PetscInt, PetscBool, PetscInt *, PCRichardsonConvergedReason *);
+static PetscErrorCode PCApplyRichardson_PATCHFD(PC, Vec, Vec, Vec, PetscReal, PetscReal, PetscReal, PetscInt, PetscBool, PetscInt *,
+                                                PCRichardsonConvergedReason *);
 
-/* The operator's own quadrature, where it is known: patches then have exactly the operator's matrix where they can */
+/* The operator's own quadrature, where it is known: patches then have exactly the operator's matrix where
+   they can */
 static PetscErrorCode PCPATCHFDSetUpBasis(PC pc, PC_PATCHFD *fd)
 {
   HopsSpace  sp            = fd->src.form.space;
@@ -65,15 +67,16 @@ static PetscErrorCode PCPATCHFDSetUpBasis(PC pc, PC_PATCHFD *fd)
     fd->A = candidates[i];
     break;
   }
-  pc->ops->applyrichardson = fd->A == pc->mat ? PCApplyRichardson_PATCHFD : NULL; /* its residuals are those of fd->A, and Richardson's method is to solve with pc->mat */
+  /* its residuals are those of fd->A, and Richardson's method is to solve with pc->mat */
+  pc->ops->applyrichardson = fd->A == pc->mat ? PCApplyRichardson_PATCHFD : NULL;
   if (rule) PetscCall(HopsBasisCreateLike(sp->order + 1, rule, &fd->basis));
   else PetscCall(HopsBasisCreate(sp->order + 1, sp->order + 2, PETSC_FALSE, &fd->basis));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /*
-  Would local solves in single precision be of use? Their error is about the unit roundoff times the condition of the patch; entries must
-  stay far from overflow.
+  Would local solves in single precision be of use? Their error is about the unit roundoff times the condition
+  of the patch; entries must stay far from overflow.
 */
 static PetscErrorCode PCPATCHFDCheckSingle(PC pc, PC_PATCHFD *fd, PetscBool *single)
 {
@@ -104,7 +107,9 @@ static PetscErrorCode PCPATCHFDCheckSingle(PC pc, PC_PATCHFD *fd, PetscBool *sin
   }
   *single = worst < 1e5 && big < 1e15 ? PETSC_TRUE : PETSC_FALSE;
   PetscCall(MPIU_Allreduce(MPI_IN_PLACE, single, 1, HOPS_MPI_BOOL, MPI_LAND, PetscObjectComm((PetscObject)pc)));
-  if (!*single) PetscCall(PetscInfo(pc, "Local solves in double precision: the condition number of a patch is %g, the largest factor %g\n", (double)worst, (double)big));
+  if (!*single)
+    PetscCall(PetscInfo(pc, "Local solves in double precision: the condition number of a patch is %g, the largest factor %g\n",
+                        (double)worst, (double)big));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -119,22 +124,27 @@ static PetscErrorCode PCPATCHFDScale(PC_PATCHFD *fd)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Measured: with weights, the counts of vertex patches grow with the order; without, those of element patches grow faster */
+/* Measured: with weights, the counts of vertex patches grow with the order; without, those of element patches
+   grow faster */
 static PetscBool PCPATCHFDWeighted(const PC_PATCHFD *fd)
 {
   return fd->weightset ? fd->weight : (fd->patch == PC_PATCHFD_ELEMENT ? PETSC_TRUE : PETSC_FALSE);
 }
 
-/* Additive: the square root of the weights on both sides, so that the preconditioner is symmetric. Restricted: a partition of unity */
+/* Additive: the square root of the weights on both sides, so that the preconditioner is symmetric.
+   Restricted: a partition of unity */
 static PetscErrorCode PCPATCHFDSetUpWeights(PC_PATCHFD *fd)
 {
   HopsPatches  pt = fd->patches;
   PetscScalar *w;
 
   PetscFunctionBegin;
-  if (fd->type == PC_PATCHFD_MULTIPLICATIVE || (fd->type == PC_PATCHFD_ADDITIVE && !PCPATCHFDWeighted(fd))) PetscFunctionReturn(PETSC_SUCCESS);
+  if (fd->type == PC_PATCHFD_MULTIPLICATIVE || (fd->type == PC_PATCHFD_ADDITIVE && !PCPATCHFDWeighted(fd)))
+    PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscMalloc1(pt->nT, &w));
-  for (PetscInt i = 0; i < pt->nT; ++i) w[i] = fd->type == PC_PATCHFD_ADDITIVE ? 1.0 / PetscSqrtReal((PetscReal)PetscMax(1, pt->mult[i])) : 1.0 / PetscMax(1, pt->nlevel[i]);
+  for (PetscInt i = 0; i < pt->nT; ++i)
+    w[i] =
+      fd->type == PC_PATCHFD_ADDITIVE ? 1.0 / PetscSqrtReal((PetscReal)PetscMax(1, pt->mult[i])) : 1.0 / PetscMax(1, pt->nlevel[i]);
   PetscCall(PCPATCHFDCalloc(fd, pt->nT, &fd->w));
   PetscCall((*pt->space->backend->Copy)(fd->w, w, pt->nT * sizeof(PetscScalar), PETSC_TRUE));
   PetscCall(PetscFree(w));
@@ -154,7 +164,8 @@ static PetscErrorCode PCPATCHFDCount(PC pc, PC_PATCHFD *fd)
   other[0] = pt->nfactors;
   other[1] = pt->ncond;
   other[2] = (PetscInt64)(pt->nschur * sizeof(PetscScalar));
-  PetscCall(MPIU_Allreduce(MPI_IN_PLACE, count, 2 * HOPS_PATCH_NSOLVERS + 3, MPIU_INT64, MPI_SUM, PetscObjectComm((PetscObject)pc)));
+  PetscCall(
+    MPIU_Allreduce(MPI_IN_PLACE, count, 2 * HOPS_PATCH_NSOLVERS + 3, MPIU_INT64, MPI_SUM, PetscObjectComm((PetscObject)pc)));
   PetscCall(MPIU_Allreduce(MPI_IN_PLACE, other + 3, 1, MPIU_INT64, MPI_MAX, PetscObjectComm((PetscObject)pc)));
   for (PetscInt i = 0; i < 2 * HOPS_PATCH_NSOLVERS; ++i) fd->count[i / HOPS_PATCH_NSOLVERS][i % HOPS_PATCH_NSOLVERS] = count[i];
   fd->factors   = other[0];
@@ -195,7 +206,8 @@ static PetscErrorCode PCPATCHFDReduce(PC_PATCHFD *fd, const PetscScalar g[], Pet
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* z += corrections of a color (or all, negative) for the residual in r's owned entries; ghosts of r come in, those of z go out */
+/* z += corrections of a color (or all, negative) for the residual in r's owned entries; ghosts of r come in,
+   those of z go out */
 static PetscErrorCode PCPATCHFDSolve(PC pc, PC_PATCHFD *fd, PetscInt color, HopsPatchMode mode)
 {
   HopsPatches           pt = fd->patches;
@@ -234,7 +246,10 @@ static PetscErrorCode PCPATCHFDSweepFused(PC pc, PC_PATCHFD *fd, PetscInt color)
 static PetscErrorCode PCPATCHFDCheckMemory(HopsSpace sp, Vec v, PetscMemType mtype)
 {
   PetscFunctionBegin;
-  PetscCheck(PetscMemTypeDevice(mtype), PetscObjectComm((PetscObject)v), PETSC_ERR_ARG_WRONG, "A vector of type %s lies in the host's memory, and the patches on the back end %s: make vectors by MatCreateVecs() or HopsSpaceCreateVec() (with a DM, -dm_vec_type %s), or use -hops_backend host", ((PetscObject)v)->type_name, sp->backend->name, sp->backend->vectype);
+  PetscCheck(PetscMemTypeDevice(mtype), PetscObjectComm((PetscObject)v), PETSC_ERR_ARG_WRONG,
+             "A vector of type %s lies in the host's memory, and the patches on the back end %s: make vectors by MatCreateVecs() "
+             "or HopsSpaceCreateVec() (with a DM, -dm_vec_type %s), or use -hops_backend host",
+             ((PetscObject)v)->type_name, sp->backend->name, sp->backend->vectype);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -303,8 +318,8 @@ static PetscErrorCode PCPATCHFDResidual(PC_PATCHFD *fd, const PetscScalar b[], P
 }
 
 /*
-  Fused sweeps take residuals from the patches' own tensor products, so these must be the operator: one color is done both ways, and a
-  difference (a scaled or shifted shell, say) leaves the residual to the operator.
+  Fused sweeps take residuals from the patches' own tensor products, so these must be the operator: one color
+  is done both ways, and a difference (a scaled or shifted shell, say) leaves the residual to the operator.
 */
 static PetscErrorCode PCPATCHFDSetUpFused(PC pc, PC_PATCHFD *fd, PetscBool single)
 {
@@ -336,7 +351,8 @@ static PetscErrorCode PCPATCHFDSetUpFused(PC pc, PC_PATCHFD *fd, PetscBool singl
   }
   PetscCall(MPIU_Allreduce(MPI_IN_PLACE, e, 2, MPIU_REAL, MPIU_MAX, PetscObjectComm((PetscObject)pc)));
   if (!(e[0] <= (single ? 1e-3 : 1e-9) * e[1])) {
-    PetscCall(PetscInfo(pc, "No fused sweeps: the operator is not that of its coefficients (relative difference %g)\n", (double)(e[0] / e[1])));
+    PetscCall(PetscInfo(pc, "No fused sweeps: the operator is not that of its coefficients (relative difference %g)\n",
+                        (double)(e[0] / e[1])));
     PetscCall((*be->Free)((void **)&fd->b));
     PetscCall((*be->Free)((void **)&fd->g));
     if (fd->c) PetscCall((*be->Free)((void **)&fd->c));
@@ -356,15 +372,22 @@ static PetscErrorCode PCSetUp_PATCHFD(PC pc)
   PetscCall(PCPATCHFDFree(fd));
   PetscCall(PCLORGetForm(pc, &fd->src));
   sp = fd->src.form.space;
-  PetscCheck(sp->family == HOPS_H1, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "PCPATCHFD takes spaces in H1, and this one is in %s: use PCLOR", HopsFamilies[sp->family]);
-  PetscCheck(sp->backend->PatchCreate, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "The back end %s has no patch solvers: use -hops_backend host", sp->backend->name);
+  PetscCheck(sp->family == HOPS_H1, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+             "PCPATCHFD takes spaces in H1, and this one is in %s: use PCLOR", HopsFamilies[sp->family]);
+  PetscCheck(sp->backend->PatchCreate, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+             "The back end %s has no patch solvers: use -hops_backend host", sp->backend->name);
   PetscCall(PetscLogEventBegin(HopsEvent.patchsetup, pc, 0, 0, 0));
   PetscCall(PCPATCHFDSetUpBasis(pc, fd));
-  PetscCheck(sp->backend->host || !fd->condenseset || !fd->condensemax, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "-pc_patchfd_condense_max: the back end %s condenses no patches: leave the option away, or use -hops_backend host", sp->backend->name);
+  PetscCheck(sp->backend->host || !fd->condenseset || !fd->condensemax, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+             "-pc_patchfd_condense_max: the back end %s condenses no patches: leave the option away, or use -hops_backend host",
+             sp->backend->name);
   fd->opt.condensemax = sp->backend->host ? fd->condensemax : 0; /* devices have no kernels for them */
   fd->opt.element     = fd->patch == PC_PATCHFD_ELEMENT ? PETSC_TRUE : PETSC_FALSE;
   fd->opt.colors      = fd->type == PC_PATCHFD_MULTIPLICATIVE ? PETSC_TRUE : PETSC_FALSE;
-  fd->opt.fuse        = fd->opt.colors && fd->usefuse && sp->backend->PatchSweep && fd->src.source == HOPS_SOURCE_MATPA && !fd->src.userdiffusion && !fd->src.usermass ? PETSC_TRUE : PETSC_FALSE;
+  fd->opt.fuse        = fd->opt.colors && fd->usefuse && sp->backend->PatchSweep && fd->src.source == HOPS_SOURCE_MATPA &&
+                     !fd->src.userdiffusion && !fd->src.usermass
+                          ? PETSC_TRUE
+                          : PETSC_FALSE;
   PetscCall(HopsPatchesCreate(&fd->src.form, &fd->basis, &fd->opt, &fd->patches));
   PetscCall(PCPATCHFDScale(fd));
   single = fd->single;
@@ -389,7 +412,7 @@ static PetscErrorCode PCSetUp_PATCHFD(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* ----------------------------------------------------------------- action ----------------------------------------------------------------- */
+/* ------------------------------------------- action ------------------------------------------- */
 
 /* Rows of essential unknowns are those of the identity */
 static PetscErrorCode SetEssential(HopsSpace sp, const PetscScalar b[], PetscScalar z[])
@@ -405,9 +428,10 @@ static PetscErrorCode PCPATCHFDApplyAdditive(PC pc, PC_PATCHFD *fd, PetscBool tr
   const HopsBackendOps *be        = pt->space->backend;
   const PetscBool       restrict_ = fd->type == PC_PATCHFD_RESTRICTED ? PETSC_TRUE : PETSC_FALSE;
   const HopsPatchMode   mode      = !restrict_ ? HOPS_PATCH_PLAIN : (transpose ? HOPS_PATCH_RESTRICT_IN : HOPS_PATCH_RESTRICT_OUT);
-  const PetscScalar    *in = fd->w && mode != HOPS_PATCH_RESTRICT_OUT ? fd->w : NULL, *out = fd->w && mode != HOPS_PATCH_RESTRICT_IN ? fd->w : NULL;
-  const PetscScalar    *xa;
-  PetscScalar          *ya;
+  const PetscScalar    *in        = fd->w && mode != HOPS_PATCH_RESTRICT_OUT ? fd->w : NULL,
+                    *out          = fd->w && mode != HOPS_PATCH_RESTRICT_IN ? fd->w : NULL;
+  const PetscScalar *xa;
+  PetscScalar       *ya;
 
   PetscFunctionBegin;
   PetscCall(PCPATCHFDRead(fd, x, &xa));
@@ -426,8 +450,10 @@ static PetscErrorCode PCPATCHFDApplyAdditive(PC pc, PC_PATCHFD *fd, PetscBool tr
 
 static PetscErrorCode PCPATCHFDSweep(PC, PC_PATCHFD *, PCPATCHFDDirection, PetscBool, const PetscScalar[], PetscReal *);
 
-/* In single precision a fused sweep works on the correction, for a residual in double precision: on the iterate it would limit its accuracy */
-static PetscErrorCode PCPATCHFDSweepCorrection(PC pc, PC_PATCHFD *fd, PCPATCHFDDirection direction, const PetscScalar b[], PetscReal *norm)
+/* In single precision a fused sweep works on the correction, for a residual in double precision: on the
+   iterate it would limit its accuracy */
+static PetscErrorCode PCPATCHFDSweepCorrection(PC pc, PC_PATCHFD *fd, PCPATCHFDDirection direction, const PetscScalar b[],
+                                               PetscReal *norm)
 {
   const HopsBackendOps *be = fd->patches->space->backend;
   const PetscInt        n  = fd->patches->nT;
@@ -444,10 +470,12 @@ static PetscErrorCode PCPATCHFDSweepCorrection(PC pc, PC_PATCHFD *fd, PCPATCHFDD
 }
 
 /*
-  A sweep on the iterate in z. The residual of a color is that of the operator, so that it is exact whatever stands for the patches'
-  matrices; where all of them are the operator's own, it comes from them, patch by patch. zero: z is zero, else norm, where it is not NULL, is that of the residual before the sweep.
+  A sweep on the iterate in z. The residual of a color is that of the operator, so that it is exact whatever
+  stands for the patches' matrices; where all of them are the operator's own, it comes from them, patch by
+  patch. zero: z is zero, else norm, where it is not NULL, is that of the residual before the sweep.
 */
-static PetscErrorCode PCPATCHFDSweep(PC pc, PC_PATCHFD *fd, PCPATCHFDDirection direction, PetscBool zero, const PetscScalar b[], PetscReal *norm)
+static PetscErrorCode PCPATCHFDSweep(PC pc, PC_PATCHFD *fd, PCPATCHFDDirection direction, PetscBool zero, const PetscScalar b[],
+                                     PetscReal *norm)
 {
   HopsPatches           pt = fd->patches;
   const HopsBackendOps *be = pt->space->backend;
@@ -480,10 +508,12 @@ static PetscErrorCode PCPATCHFDSweep(PC pc, PC_PATCHFD *fd, PCPATCHFDDirection d
 }
 
 /*
-  On one process and a device, where all colors are fused, sweeps work on the caller's vectors: there are no ghosts, and the back end neither reads nor writes what is
-  not there. In single precision a sweep on an iterate takes the way of PCPATCHFDSweepCorrection().
+  On one process and a device, where all colors are fused, sweeps work on the caller's vectors: there are no
+  ghosts, and the back end neither reads nor writes what is not there. In single precision a sweep on an
+  iterate takes the way of PCPATCHFDSweepCorrection().
 */
-static PetscErrorCode PCPATCHFDSweepInPlace(PC pc, PC_PATCHFD *fd, PCPATCHFDDirection direction, PetscBool zero, PetscInt its, Vec b, Vec y, PetscBool *done)
+static PetscErrorCode PCPATCHFDSweepInPlace(PC pc, PC_PATCHFD *fd, PCPATCHFDDirection direction, PetscBool zero, PetscInt its,
+                                            Vec b, Vec y, PetscBool *done)
 {
   HopsPatches           pt = fd->patches;
   const HopsBackendOps *be = pt->space->backend;
@@ -496,7 +526,8 @@ static PetscErrorCode PCPATCHFDSweepInPlace(PC pc, PC_PATCHFD *fd, PCPATCHFDDire
   PetscFunctionBegin;
   *done = PETSC_FALSE;
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &size));
-  if (size > 1 || be->host || !fd->b || pt->nG || pt->space->ness || (fd->single && !fd->fellback && (!zero || its > 1))) PetscFunctionReturn(PETSC_SUCCESS);
+  if (size > 1 || be->host || !fd->b || pt->nG || pt->space->ness || (fd->single && !fd->fellback && (!zero || its > 1)))
+    PetscFunctionReturn(PETSC_SUCCESS);
   for (PetscInt c = 0; c < n; ++c)
     if (!pt->fused[c]) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PCPATCHFDRead(fd, b, &ba));
@@ -505,7 +536,8 @@ static PetscErrorCode PCPATCHFDSweepInPlace(PC pc, PC_PATCHFD *fd, PCPATCHFDDire
   if (zero) PetscCall((*be->Zero)(pt->nT, ya));
   PetscCall(PetscLogEventBegin(HopsEvent.patchsolve, pc, 0, 0, 0));
   for (PetscInt i = 0; i < its; ++i)
-    for (PetscInt s = 0; s < steps; ++s) PetscCall((*be->PatchSweep)(fd->kernel, direction == PC_PATCHFD_BACKWARD ? n - 1 - s : (s < n ? s : 2 * n - 2 - s), ba, ya));
+    for (PetscInt s = 0; s < steps; ++s)
+      PetscCall((*be->PatchSweep)(fd->kernel, direction == PC_PATCHFD_BACKWARD ? n - 1 - s : (s < n ? s : 2 * n - 2 - s), ba, ya));
   PetscCall(PetscLogEventEnd(HopsEvent.patchsolve, pc, 0, 0, 0));
   PetscCall(VecRestoreArrayAndMemType(y, &ya));
   PetscCall(PCPATCHFDRestoreRead(fd, b, &ba));
@@ -557,10 +589,12 @@ static PetscErrorCode PCApplyTranspose_PATCHFD(PC pc, Vec x, Vec y)
 }
 
 /*
-  Sweeps on the iterate itself. More than a handful of them are taken for a solver's, not a smoother's: then the norm of the residual,
-  which each sweep has at its beginning, is tested.
+  Sweeps on the iterate itself. More than a handful of them are taken for a solver's, not a smoother's: then
+  the norm of the residual, which each sweep has at its beginning, is tested.
 */
-static PetscErrorCode PCApplyRichardson_PATCHFD(PC pc, Vec b, Vec y, Vec w, PetscReal rtol, PetscReal abstol, PetscReal dtol, PetscInt its, PetscBool guesszero, PetscInt *outits, PCRichardsonConvergedReason *reason)
+static PetscErrorCode PCApplyRichardson_PATCHFD(PC pc, Vec b, Vec y, Vec w, PetscReal rtol, PetscReal abstol, PetscReal dtol,
+                                                PetscInt its, PetscBool guesszero, PetscInt *outits,
+                                                PCRichardsonConvergedReason *reason)
 {
   PC_PATCHFD           *fd   = (PC_PATCHFD *)pc->data;
   HopsPatches           pt   = fd->patches;
@@ -611,12 +645,14 @@ static PetscErrorCode PCApplyRichardson_PATCHFD(PC pc, Vec b, Vec y, Vec w, Pets
     PetscCall((*be->Combine)(pt->nT, 1.0, fd->z, 0.0, NULL, ya));
     PetscCall(PCPATCHFDRestoreWrite(fd, y, &ya));
   }
-  if (i < its) *reason = norm > dtol * bnorm ? PCRICHARDSON_DIVERGED_DTOL : (norm <= abstol ? PCRICHARDSON_CONVERGED_ATOL : PCRICHARDSON_CONVERGED_RTOL);
+  if (i < its)
+    *reason = norm > dtol * bnorm ? PCRICHARDSON_DIVERGED_DTOL
+                                  : (norm <= abstol ? PCRICHARDSON_CONVERGED_ATOL : PCRICHARDSON_CONVERGED_RTOL);
   *outits = i;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* ------------------------------------------------------------ options and viewing ------------------------------------------------------------ */
+/* ------------------------------------ options and viewing ------------------------------------ */
 
 static PetscErrorCode PCSetFromOptions_PATCHFD(PC pc, HopsOptionItems PetscOptionsObject)
 {
@@ -629,31 +665,50 @@ static PetscErrorCode PCSetFromOptions_PATCHFD(PC pc, HopsOptionItems PetscOptio
 
   PetscFunctionBegin;
   PetscOptionsHeadBegin(PetscOptionsObject, "Patch smoother options");
-  PetscCall(PetscOptionsEnum("-pc_patchfd_type", "How corrections are put together", "PCPATCHFDSetType", PCPATCHFDTypes, (PetscEnum)fd->type, &e, &set));
+  PetscCall(PetscOptionsEnum("-pc_patchfd_type", "How corrections are put together", "PCPATCHFDSetType", PCPATCHFDTypes,
+                             (PetscEnum)fd->type, &e, &set));
   if (set) PetscCall(PCPATCHFDSetType(pc, (PCPATCHFDType)e));
-  PetscCall(PetscOptionsEnum("-pc_patchfd_patch", "The patches", "PCPATCHFDSetPatch", PCPATCHFDPatches, (PetscEnum)fd->patch, &e, &set));
+  PetscCall(
+    PetscOptionsEnum("-pc_patchfd_patch", "The patches", "PCPATCHFDSetPatch", PCPATCHFDPatches, (PetscEnum)fd->patch, &e, &set));
   if (set) PetscCall(PCPATCHFDSetPatch(pc, (PCPATCHFDPatch)e));
-  PetscCall(PetscOptionsEnum("-pc_patchfd_direction", "Order of the colors", "PCPATCHFDSetDirection", PCPATCHFDDirections, (PetscEnum)fd->direction, &e, &set));
+  PetscCall(PetscOptionsEnum("-pc_patchfd_direction", "Order of the colors", "PCPATCHFDSetDirection", PCPATCHFDDirections,
+                             (PetscEnum)fd->direction, &e, &set));
   if (set) PetscCall(PCPATCHFDSetDirection(pc, (PCPATCHFDDirection)e));
-  PetscCall(PetscOptionsBool("-pc_patchfd_symmetric", "Symmetric order of the colors, or forward", "PCPATCHFDSetDirection", symmetric, &symmetric, &set));
+  PetscCall(PetscOptionsBool("-pc_patchfd_symmetric", "Symmetric order of the colors, or forward", "PCPATCHFDSetDirection",
+                             symmetric, &symmetric, &set));
   if (set) PetscCall(PCPATCHFDSetDirection(pc, symmetric ? PC_PATCHFD_SYMMETRIC : PC_PATCHFD_FORWARD));
   PetscCall(PetscOptionsReal("-pc_patchfd_omega", "Factor of the local corrections", "PCPATCHFDSetOmega", omega, &omega, &set));
   if (set) PetscCall(PCPATCHFDSetOmega(pc, omega));
-  PetscCall(PetscOptionsEList("-pc_patchfd_precision", "Precision of the local solves", "PCPATCHFDSetPrecision", precisions, 2, precisions[precision], &precision, &set));
+  PetscCall(PetscOptionsEList("-pc_patchfd_precision", "Precision of the local solves", "PCPATCHFDSetPrecision", precisions, 2,
+                              precisions[precision], &precision, &set));
   if (set) PetscCall(PCPATCHFDSetPrecision(pc, precision ? PETSC_TRUE : PETSC_FALSE));
-  PetscCall(PetscOptionsBool("-pc_patchfd_weight", "Additive: weights by the number of patches of an unknown", "PCPATCHFD", PCPATCHFDWeighted(fd), &fd->weight, &set));
+  PetscCall(PetscOptionsBool("-pc_patchfd_weight", "Additive: weights by the number of patches of an unknown", "PCPATCHFD",
+                             PCPATCHFDWeighted(fd), &fd->weight, &set));
   if (set) fd->weightset = PETSC_TRUE;
-  PetscCall(PetscOptionsBool("-pc_patchfd_fuse", "Residuals of exact patches from the patches", "PCPATCHFD", fd->usefuse, &fd->usefuse, NULL));
-  PetscCall(PetscOptionsInt("-pc_patchfd_dense_max", "Irregular vertices: largest patch whose matrix is inverted", "PCPATCHFD", fd->opt.densemax, &fd->opt.densemax, NULL));
-  PetscCall(PetscOptionsInt("-pc_patchfd_condense_max", "Cells of different factors: largest skeleton whose Schur complement is inverted", "PCPATCHFD", fd->condensemax, &fd->condensemax, &set));
+  PetscCall(PetscOptionsBool("-pc_patchfd_fuse", "Residuals of exact patches from the patches", "PCPATCHFD", fd->usefuse,
+                             &fd->usefuse, NULL));
+  PetscCall(PetscOptionsInt("-pc_patchfd_dense_max", "Irregular vertices: largest patch whose matrix is inverted", "PCPATCHFD",
+                            fd->opt.densemax, &fd->opt.densemax, NULL));
+  PetscCall(PetscOptionsInt("-pc_patchfd_condense_max",
+                            "Cells of different factors: largest skeleton whose Schur complement is inverted", "PCPATCHFD",
+                            fd->condensemax, &fd->condensemax, &set));
   if (set) fd->condenseset = PETSC_TRUE;
   PetscCheck(fd->opt.densemax >= 0 && fd->condensemax >= 0, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
-             "-pc_patchfd_dense_max and -pc_patchfd_condense_max must not be negative (0: none), and are %" PetscInt_FMT " and %" PetscInt_FMT,
+             "-pc_patchfd_dense_max and -pc_patchfd_condense_max must not be negative (0: none), and are %" PetscInt_FMT
+             " and %" PetscInt_FMT,
              fd->opt.densemax, fd->condensemax);
-  PetscCall(PetscOptionsReal("-pc_patchfd_condense_ratio", "Condition number beyond which tensor products are replaced by condensed patches", "PCPATCHFD", fd->opt.condenseratio, &fd->opt.condenseratio, NULL));
-  PetscCall(PetscOptionsReal("-pc_patchfd_dense_ratio", "Condition number beyond which tensor products are replaced by inverses", "PCPATCHFD", fd->opt.denseratio, &fd->opt.denseratio, NULL));
-  PetscCall(PetscOptionsReal("-pc_patchfd_damp", "Bound of the spectrum that tensor products are scaled down to", "PCPATCHFD", fd->opt.damp, &fd->opt.damp, NULL));
-  PetscCheck(fd->opt.damp > 0.0 && fd->opt.denseratio >= 1.0 && fd->opt.condenseratio >= 1.0, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "-pc_patchfd_damp must be positive, -pc_patchfd_dense_ratio and -pc_patchfd_condense_ratio at least 1, not %g, %g and %g", (double)fd->opt.damp, (double)fd->opt.denseratio, (double)fd->opt.condenseratio);
+  PetscCall(PetscOptionsReal("-pc_patchfd_condense_ratio",
+                             "Condition number beyond which tensor products are replaced by condensed patches", "PCPATCHFD",
+                             fd->opt.condenseratio, &fd->opt.condenseratio, NULL));
+  PetscCall(PetscOptionsReal("-pc_patchfd_dense_ratio", "Condition number beyond which tensor products are replaced by inverses",
+                             "PCPATCHFD", fd->opt.denseratio, &fd->opt.denseratio, NULL));
+  PetscCall(PetscOptionsReal("-pc_patchfd_damp", "Bound of the spectrum that tensor products are scaled down to", "PCPATCHFD",
+                             fd->opt.damp, &fd->opt.damp, NULL));
+  PetscCheck(fd->opt.damp > 0.0 && fd->opt.denseratio >= 1.0 && fd->opt.condenseratio >= 1.0, PetscObjectComm((PetscObject)pc),
+             PETSC_ERR_ARG_OUTOFRANGE,
+             "-pc_patchfd_damp must be positive, -pc_patchfd_dense_ratio and -pc_patchfd_condense_ratio at least 1, not %g, %g and "
+             "%g",
+             (double)fd->opt.damp, (double)fd->opt.denseratio, (double)fd->opt.condenseratio);
   PetscOptionsHeadEnd();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -669,7 +724,8 @@ static PetscErrorCode PCView_PATCHFD(PC pc, PetscViewer viewer)
   if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
   if (fd->type == PC_PATCHFD_MULTIPLICATIVE) how = PCPATCHFDDirections[fd->direction];
   else if (fd->type == PC_PATCHFD_ADDITIVE) how = PCPATCHFDWeighted(fd) ? "weighted" : "no weights";
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  %s%s%s, %s patches, omega %g\n", PCPATCHFDTypes[fd->type], how ? ", " : "", how ? how : "", PCPATCHFDPatches[fd->patch], (double)fd->omega));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  %s%s%s, %s patches, omega %g\n", PCPATCHFDTypes[fd->type], how ? ", " : "",
+                                   how ? how : "", PCPATCHFDPatches[fd->patch], (double)fd->omega));
   if (!fd->patches) {
     PetscCall(PetscViewerASCIIPrintf(viewer, "  not set up yet\n"));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -680,22 +736,32 @@ static PetscErrorCode PCView_PATCHFD(PC pc, PetscViewer viewer)
   for (PetscInt e = 0; e < 2; ++e) {
     const PetscInt64 *c = fd->count[e];
 
-    if (c[0] + c[1] + c[2]) PetscCall(PetscViewerASCIIPrintf(viewer, "%s patches: %" PetscInt64_FMT " tensor products, %" PetscInt64_FMT " of surrogates, %" PetscInt64_FMT " dense\n", PCPATCHFDPatches[e], c[0], c[1], c[2]));
+    if (c[0] + c[1] + c[2])
+      PetscCall(PetscViewerASCIIPrintf(viewer,
+                                       "%s patches: %" PetscInt64_FMT " tensor products, %" PetscInt64_FMT
+                                       " of surrogates, %" PetscInt64_FMT " dense\n",
+                                       PCPATCHFDPatches[e], c[0], c[1], c[2]));
   }
-  if (fd->count[0][HOPS_PATCH_CONDENSED]) PetscCall(PetscViewerASCIIPrintf(viewer, "vertex patches condensed to their skeletons: %" PetscInt64_FMT ", %" PetscInt64_FMT " inverses of %g MB\n", fd->count[0][HOPS_PATCH_CONDENSED], fd->different, 1e-6 * (double)fd->schur));
+  if (fd->count[0][HOPS_PATCH_CONDENSED])
+    PetscCall(PetscViewerASCIIPrintf(viewer,
+                                     "vertex patches condensed to their skeletons: %" PetscInt64_FMT ", %" PetscInt64_FMT
+                                     " inverses of %g MB\n",
+                                     fd->count[0][HOPS_PATCH_CONDENSED], fd->different, 1e-6 * (double)fd->schur));
   if (fd->size) PetscCall(PetscViewerASCIIPrintf(viewer, "largest dense patch: %" PetscInt64_FMT " unknowns\n", fd->size));
-  if (fd->type == PC_PATCHFD_MULTIPLICATIVE) PetscCall(PetscViewerASCIIPrintf(viewer, "colors: %" PetscInt_FMT "%s\n", fd->patches->ncolors, fd->b ? ", fused sweeps" : ""));
+  if (fd->type == PC_PATCHFD_MULTIPLICATIVE)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "colors: %" PetscInt_FMT "%s\n", fd->patches->ncolors, fd->b ? ", fused sweeps" : ""));
   {
     const char *name;
 
     PetscCall((*fd->patches->space->backend->PatchGetInfo)(fd->kernel, &name, NULL, NULL));
-    PetscCall(PetscViewerASCIIPrintf(viewer, "1D factors: %" PetscInt64_FMT "; kernel: %s%s\n", fd->factors, name, fd->fellback ? " (single precision would not converge)" : ""));
+    PetscCall(PetscViewerASCIIPrintf(viewer, "1D factors: %" PetscInt64_FMT "; kernel: %s%s\n", fd->factors, name,
+                                     fd->fellback ? " (single precision would not converge)" : ""));
   }
   PetscCall(PetscViewerASCIIPopTab(viewer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* -------------------------------------------------------------- life cycle -------------------------------------------------------------- */
+/* ----------------------------------------- life cycle ----------------------------------------- */
 
 static PetscErrorCode PCReset_PATCHFD(PC pc)
 {
@@ -723,7 +789,8 @@ static PetscErrorCode PCDestroy_PATCHFD(PC pc)
   PetscCall(HopsSpaceDestroy(&fd->src.userspace));
   PetscCall(HopsCoefficientDestroy(&fd->src.userdiffusion));
   PetscCall(HopsCoefficientDestroy(&fd->src.usermass));
-  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(composed); ++i) PetscCall(PetscObjectComposeFunction((PetscObject)pc, composed[i], NULL));
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(composed); ++i)
+    PetscCall(PetscObjectComposeFunction((PetscObject)pc, composed[i], NULL));
   PetscCall(PetscFree(pc->data));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

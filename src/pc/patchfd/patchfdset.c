@@ -13,7 +13,8 @@ PetscErrorCode PCPATCHFDGetData(PC pc, PC_PATCHFD **fd)
 }
 
 /*@
-  PCPATCHFDSetSpace - Sets the finite element space of the operator, where the preconditioner cannot find it by itself.
+  PCPATCHFDSetSpace - Sets the finite element space of the operator, where the preconditioner cannot find it
+  by itself.
 
   Collective
 
@@ -24,8 +25,8 @@ PetscErrorCode PCPATCHFDGetData(PC pc, PC_PATCHFD **fd)
   Level: beginner
 
   Note:
-  Not needed for a `MATPA` operator, nor where the solver has a `DMPLEX` with a `PetscFE`. Unless the operator is a `MATPA`, call
-  `PCPATCHFDSetCoefficients()` too.
+  Not needed for a `MATPA` operator, nor where the solver has a `DMPLEX` with a `PetscFE`. Unless the operator
+  is a `MATPA`, call `PCPATCHFDSetCoefficients()` too.
 
 .seealso: `PCPATCHFD`, `PCPATCHFDSetCoefficients()`, `HopsSpaceCreateFromArrays()`
 @*/
@@ -62,13 +63,16 @@ PetscErrorCode PCPATCHFDGetSpace(PC pc, HopsSpace *space)
   HopsValidPointer(space, 2);
   HopsValidHeader(pc, PC_CLASSID, 1);
   PetscCall(PCPATCHFDGetData(pc, &fd));
-  PetscCheck(fd, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONG, "The PC has type %s where " PCPATCHFD " is needed (PCSetType())", ((PetscObject)pc)->type_name ? ((PetscObject)pc)->type_name : "(unset)");
+  PetscCheck(fd, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONG,
+             "The PC has type %s where " PCPATCHFD " is needed (PCSetType())",
+             ((PetscObject)pc)->type_name ? ((PetscObject)pc)->type_name : "(unset)");
   *space = fd->src.form.space ? fd->src.form.space : fd->src.userspace;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /*@
-  PCPATCHFDSetCoefficients - Sets the coefficients of the form, in place of those of the operator or of the `PetscDS`.
+  PCPATCHFDSetCoefficients - Sets the coefficients of the form, in place of those of the operator or of the
+  `PetscDS`.
 
   Collective
 
@@ -80,8 +84,8 @@ PetscErrorCode PCPATCHFDGetSpace(PC pc, HopsSpace *space)
   Level: intermediate
 
   Note:
-  Diffusion must be positive definite and mass not negative: for an indefinite form (a Helmholtz problem, say) give those of a
-  positive one that is near.
+  Diffusion must be positive definite and mass not negative: for an indefinite form (a Helmholtz problem, say)
+  give those of a positive one that is near.
 
 .seealso: `PCPATCHFD`, `PCPATCHFDSetSpace()`, `HopsCoefficient`
 @*/
@@ -109,9 +113,9 @@ PetscErrorCode PCPATCHFDSetCoefficients(PC pc, HopsCoefficient diffusion, HopsCo
   Level: beginner
 
   Note:
-  `KSPCG` may use the additive type and the symmetric multiplicative one. Corrections of 2^dim vertex patches overlap in the additive
-  type: as a smoother it needs a factor (`PCPATCHFDSetOmega()`, about 2^-dim) or `KSPCHEBYSHEV`. The restricted type is not symmetric: use
-  `KSPGMRES` or `KSPRICHARDSON`.
+  `KSPCG` may use the additive type and the symmetric multiplicative one. Corrections of 2^dim vertex patches
+  overlap in the additive type: as a smoother it needs a factor (`PCPATCHFDSetOmega()`, about 2^-dim) or
+  `KSPCHEBYSHEV`. The restricted type is not symmetric: use `KSPGMRES` or `KSPRICHARDSON`.
 
 .seealso: `PCPATCHFD`, `PCPATCHFDType`, `PCPATCHFDSetDirection()`
 @*/
@@ -231,7 +235,8 @@ PetscErrorCode PCPATCHFDSetOmega(PC pc, PetscReal omega)
 
   PetscFunctionBegin;
   HopsValidHeader(pc, PC_CLASSID, 1);
-  PetscCheck(omega > 0.0 && !PetscIsInfReal(omega), PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "The factor of the corrections (-pc_patchfd_omega) must be positive and finite, not %g", (double)omega);
+  PetscCheck(omega > 0.0 && !PetscIsInfReal(omega), PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
+             "The factor of the corrections (-pc_patchfd_omega) must be positive and finite, not %g", (double)omega);
   PetscCall(HopsPCCheckSetter(pc, PETSC_FUNCTION_NAME, PCPATCHFD));
   PetscCall(PCPATCHFDGetData(pc, &fd));
   if (fd && fd->omega != omega) {
@@ -256,9 +261,10 @@ PetscErrorCode PCPATCHFDSetOmega(PC pc, PetscReal omega)
   Level: intermediate
 
   Note:
-  Vectors, the operator, dense and condensed patches remain in double precision. Where the condition number of a patch is above 1e5, or its scale
-  beyond what single precision represents, local solves are in double precision all the same; `-ksp_view` and `-info` say so.
-  Residuals are rounded as they are: entries below 1e-38 are lost.
+  Vectors, the operator, dense and condensed patches remain in double precision. Where the condition number of
+  a patch is above 1e5, or its scale beyond what single precision represents, local solves are in double
+  precision all the same; `-ksp_view` and `-info` say so. Residuals are rounded as they are: entries below
+  1e-38 are lost.
 
 .seealso: `PCPATCHFD`
 @*/
@@ -288,8 +294,10 @@ PetscErrorCode PCPATCHFDSetPrecision(PC pc, PetscBool single)
   Output Parameters:
 + n        - the number of patches
 . start    - [n+1] first entry of each patch
-. unknowns - [start[n]] entries: an index below the local size of a vector is that of an owned unknown, one beyond it that of another
-             rank's; the largest of all stands for what a patch's tensor product includes but the space constrains or lacks
+. unknowns - [start[n]] entries: an index below the local size of a vector is that of an owned unknown, one
+  beyond it that of another
+             rank's; the largest of all stands for what a patch's tensor product includes but the space
+             constrains or lacks
 . colors   - [n] the color of each patch (zeros unless the type is multiplicative)
 - ncolors  - the number of colors
 
@@ -300,14 +308,17 @@ PetscErrorCode PCPATCHFDSetPrecision(PC pc, PetscBool single)
 
 .seealso: `PCPATCHFD`
 @*/
-PetscErrorCode PCPATCHFDGetPatches(PC pc, PetscInt *n, const PetscInt *start[], const int *unknowns[], const int *colors[], PetscInt *ncolors)
+PetscErrorCode PCPATCHFDGetPatches(PC pc, PetscInt *n, const PetscInt *start[], const int *unknowns[], const int *colors[],
+                                   PetscInt *ncolors)
 {
   PC_PATCHFD *fd = NULL;
 
   PetscFunctionBegin;
   HopsValidHeader(pc, PC_CLASSID, 1);
   PetscCall(PCPATCHFDGetData(pc, &fd));
-  PetscCheck(fd, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONG, "The PC has type %s where " PCPATCHFD " is needed (PCSetType())", ((PetscObject)pc)->type_name ? ((PetscObject)pc)->type_name : "(unset)");
+  PetscCheck(fd, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONG,
+             "The PC has type %s where " PCPATCHFD " is needed (PCSetType())",
+             ((PetscObject)pc)->type_name ? ((PetscObject)pc)->type_name : "(unset)");
   PetscCheck(fd->patches, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE, "Call PCSetUp() first");
   if (n) *n = fd->patches->n;
   if (start) *start = fd->patches->start;

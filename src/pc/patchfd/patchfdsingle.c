@@ -34,7 +34,9 @@ PetscErrorCode HopsPatchSingleCreate(PC pc, HopsSingleMult mult, void *ctx, Hops
   be      = pt->space->backend;
   PetscCall(HopsSpaceReference(pt->space));
   s->space = pt->space;
-  PetscCheck(!pt->space->ness, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "Single precision has no identity rows: make the space on a DMPLEX (HopsSpaceCreateH1()), or use -pc_hopsmg_precision double");
+  PetscCheck(!pt->space->ness, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+             "Single precision has no identity rows: make the space on a DMPLEX (HopsSpaceCreateH1()), or use -pc_hopsmg_precision "
+             "double");
   if (!s->fd->single || s->fd->fellback) {
     PetscCall(HopsSpaceCreateVec(pt->space, &s->vr));
     PetscCall(VecDuplicate(s->vr, &s->vz));
@@ -66,7 +68,9 @@ PetscErrorCode HopsPatchSingleIsSymmetric(HopsPatchSingle s, PetscBool *symmetri
   const PC_PATCHFD *fd = s->fd;
 
   PetscFunctionBegin;
-  *symmetric = fd->type == PC_PATCHFD_ADDITIVE || (fd->type == PC_PATCHFD_MULTIPLICATIVE && fd->direction == PC_PATCHFD_SYMMETRIC) ? PETSC_TRUE : PETSC_FALSE;
+  *symmetric = fd->type == PC_PATCHFD_ADDITIVE || (fd->type == PC_PATCHFD_MULTIPLICATIVE && fd->direction == PC_PATCHFD_SYMMETRIC)
+                 ? PETSC_TRUE
+                 : PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

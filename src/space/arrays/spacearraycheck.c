@@ -5,16 +5,18 @@
 #define HOPS_ARRAYS_SAME 1e-10 /* of the size of a cell: coordinates that are the same but for rounding errors */
 
 /*
-  What a cell says of one of its entries, free of where the cell lies: the vector of the line or face, with the cell's sign (of a
-  node inside an edge or face: where the corners of that lie, each weighted by a number that stands for its unknown); its middle,
-  from the middle of the cell's edge or face that it is part of; in how many directions the cell ends there.
+  What a cell says of one of its entries, free of where the cell lies: the vector of the line or face, with
+  the cell's sign (of a node inside an edge or face: where the corners of that lie, each weighted by a number
+  that stands for its unknown); its middle, from the middle of the cell's edge or face that it is part of; in
+  how many directions the cell ends there.
 */
 typedef struct {
   PetscReal v[7], size, cellsize;
 } HopsArraysEntity;
 
 /* mean of the lattice points from `at` on in the directions `span`, by as much as `step` */
-static void HopsLatticeMean(PetscInt dim, PetscInt P, const PetscReal x[], const PetscInt at[], const PetscInt step[], PetscReal mean[])
+static void HopsLatticeMean(PetscInt dim, PetscInt P, const PetscReal x[], const PetscInt at[], const PetscInt step[],
+                            PetscReal mean[])
 {
   for (PetscInt d = 0; d < dim; ++d) mean[d] = 0.0;
   for (PetscInt k = 0; k < (1 << dim); ++k) {
@@ -25,7 +27,8 @@ static void HopsLatticeMean(PetscInt dim, PetscInt P, const PetscReal x[], const
   }
 }
 
-static void HopsLatticePoint(PetscInt dim, PetscInt P, const PetscReal x[], const PetscInt at[], PetscInt a, PetscInt b, PetscReal p[])
+static void HopsLatticePoint(PetscInt dim, PetscInt P, const PetscReal x[], const PetscInt at[], PetscInt a, PetscInt b,
+                             PetscReal p[])
 {
   PetscInt q = 0;
 
@@ -34,7 +37,8 @@ static void HopsLatticePoint(PetscInt dim, PetscInt P, const PetscReal x[], cons
 }
 
 /* The corners of the edge or face that starts at `from` and extends by P - 1 in the directions `whole` */
-static void HopsArraysCorners(PetscInt dim, PetscInt P, const PetscReal x[], const PetscReal hash[], const PetscInt from[], const PetscInt whole[], const PetscReal centre[], PetscReal v[])
+static void HopsArraysCorners(PetscInt dim, PetscInt P, const PetscReal x[], const PetscReal hash[], const PetscInt from[],
+                              const PetscInt whole[], const PetscReal centre[], PetscReal v[])
 {
   for (PetscInt k = 0; k < (1 << dim); ++k) {
     PetscInt  q    = 0;
@@ -48,12 +52,15 @@ static void HopsArraysCorners(PetscInt dim, PetscInt P, const PetscReal x[], con
   }
 }
 
-/* x[P^dim][dim]: the lattice of the cell; hash[P^dim]: in H1, numbers that stand for its unknowns; entry i of component c */
-static void HopsArraysDescribe(HopsFamily family, PetscInt dim, PetscInt P, const HopsLayout *l, PetscInt c, PetscInt i, PetscReal sign, const PetscReal x[], const PetscReal hash[], HopsArraysEntity *e)
+/* x[P^dim][dim]: the lattice of the cell; hash[P^dim]: in H1, numbers that stand for its unknowns; entry i of
+   component c */
+static void HopsArraysDescribe(HopsFamily family, PetscInt dim, PetscInt P, const HopsLayout *l, PetscInt c, PetscInt i,
+                               PetscReal sign, const PetscReal x[], const PetscReal hash[], HopsArraysEntity *e)
 {
-  const PetscInt at[3]   = {i % l->n[c][0], i / l->n[c][0] % l->n[c][1], i / (l->n[c][0] * l->n[c][1])};
-  PetscInt       step[3] = {0, 0, 0}, from[3] = {0, 0, 0}, whole[3] = {0, 0, 0}, zero[3] = {0, 0, 0}, all[3] = {P - 1, P - 1, P - 1}, fixed = 0;
-  PetscReal      mean[3], centre[3], p[4][3], s = 0.0;
+  const PetscInt at[3] = {i % l->n[c][0], i / l->n[c][0] % l->n[c][1], i / (l->n[c][0] * l->n[c][1])};
+  PetscInt step[3] = {0, 0, 0}, from[3] = {0, 0, 0}, whole[3] = {0, 0, 0}, zero[3] = {0, 0, 0}, all[3] = {P - 1, P - 1, P - 1},
+           fixed = 0;
+  PetscReal mean[3], centre[3], p[4][3], s = 0.0;
 
   for (PetscInt d = 0; d < dim; ++d) {
     const PetscBool end = !l->open[c][d] && (at[d] == 0 || at[d] == P - 1) ? PETSC_TRUE : PETSC_FALSE;
@@ -78,9 +85,8 @@ static void HopsArraysDescribe(HopsFamily family, PetscInt dim, PetscInt P, cons
     for (PetscInt d = 0; d < dim; ++d) t[d] = p[1][d] - p[0][d];
     if (family == HOPS_HCURL)
       for (PetscInt d = 0; d < dim; ++d) e->v[d] = sign * t[d];
-    else { /* along the reference coordinate that crosses the edge */
-      e->v[0] = sign * (c ? -t[1] : t[1]);
-      e->v[1] = sign * (c ? t[0] : -t[0]);
+    else { /* along the reference coordinate that crosses the edge */ e->v[0] = sign * (c ? -t[1] : t[1]);
+      e->v[1]                                                                 = sign * (c ? t[0] : -t[0]);
     }
   } else if (family == HOPS_HDIV) { /* half the product of the diagonals */
     const PetscInt a = (c + 1) % 3, b = (c + 2) % 3;
@@ -120,12 +126,23 @@ static PetscInt HopsArraysCompare(const HopsArraysEntity *e, const PetscReal w[7
 static PetscErrorCode HopsArraysRefuse(HopsSpace sp, PetscInt how, PetscInt cell, PetscInt other, PetscInt g, char why[])
 {
   char        with[64] = "a cell of another rank";
-  const char *what     = sp->family == HOPS_HCURL ? "line" : (sp->family == HOPS_HDIV && sp->dim == 3 ? "face" : (sp->family == HOPS_HDIV ? "edge" : "node or box"));
+  const char *flux     = sp->dim == 3 ? "face" : "edge";
+  const char *what     = sp->family == HOPS_HCURL ? "line" : (sp->family == HOPS_HDIV ? flux : "node or box");
 
   PetscFunctionBegin;
   if (other >= 0) PetscCall(PetscSNPrintf(with, sizeof(with), "cell %" PetscInt_FMT " of this rank", other));
-  if (how == 1 && sp->family != HOPS_H1) PetscCall(HopsRefuse(why, "Cell %" PetscInt_FMT " and %s give unknown %" PetscInt_FMT " to the same %s with opposite directions: in one of them its entry must be %" PetscInt_FMT ", for the opposite sign", cell, with, g, what, -1 - g));
-  else if (how) PetscCall(HopsRefuse(why, "Cell %" PetscInt_FMT " and %s give unknown %" PetscInt_FMT " to a different %s each, or to one at different places of their common edge or face: the numbers of what two cells share must follow the lattice of both (see HopsSpaceCreateFamilyFromArrays())", cell, with, g, what));
+  if (how == 1 && sp->family != HOPS_H1)
+    PetscCall(HopsRefuse(why,
+                         "Cell %" PetscInt_FMT " and %s give unknown %" PetscInt_FMT
+                         " to the same %s with opposite directions: in one of them its entry must be %" PetscInt_FMT
+                         ", for the opposite sign",
+                         cell, with, g, what, -1 - g));
+  else if (how)
+    PetscCall(HopsRefuse(why,
+                         "Cell %" PetscInt_FMT " and %s give unknown %" PetscInt_FMT
+                         " to a different %s each, or to one at different places of their common edge or face: the numbers of what "
+                         "two cells share must follow the lattice of both (see HopsSpaceCreateFamilyFromArrays())",
+                         cell, with, g, what));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -142,8 +159,11 @@ static PetscErrorCode HopsArraysLattice(HopsSpace sp, const HopsBasis *geom, Pet
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* An unknown inside a cell is that cell's, one inside a facet that of two at most. ends[k]: in how many directions cells end there */
-static PetscErrorCode HopsArraysCheckCounts(HopsSpace sp, PetscInt nkeys, const PetscInt gidx[], PetscInt count[], const PetscInt cell[], const PetscReal ends[], PetscInt stride, PetscSF keys, char why[])
+/* An unknown inside a cell is that cell's, one inside a facet that of two at most. ends[k]: in how many
+   directions cells end there */
+static PetscErrorCode HopsArraysCheckCounts(HopsSpace sp, PetscInt nkeys, const PetscInt gidx[], PetscInt count[],
+                                            const PetscInt cell[], const PetscReal ends[], PetscInt stride, PetscSF keys,
+                                            char why[])
 {
   PetscMPIInt size;
   PetscInt   *sum;
@@ -159,12 +179,17 @@ static PetscErrorCode HopsArraysCheckCounts(HopsSpace sp, PetscInt nkeys, const 
     PetscCall(PetscFree(sum));
   }
   for (PetscInt k = 0; k < nkeys; ++k)
-    if (ends[k * stride] <= 1.0 && count[k] > 1 + (PetscInt)ends[k * stride]) PetscCall(HopsRefuse(why, "Unknown %" PetscInt_FMT " lies %s of cell %" PetscInt_FMT ", but is given %" PetscInt_FMT " times: a cell is listed once, by one rank", gidx[k], ends[k * stride] > 0.0 ? "inside a facet" : "inside", cell[k], count[k]));
+    if (ends[k * stride] <= 1.0 && count[k] > 1 + (PetscInt)ends[k * stride])
+      PetscCall(HopsRefuse(why,
+                           "Unknown %" PetscInt_FMT " lies %s of cell %" PetscInt_FMT ", but is given %" PetscInt_FMT
+                           " times: a cell is listed once, by one rank",
+                           gidx[k], ends[k * stride] > 0.0 ? "inside a facet" : "inside", cell[k], count[k]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* The cells are still in the caller's order */
-static PetscErrorCode HopsArraysCheckOrientation(HopsSpace sp, PetscInt nkeys, const PetscInt gidx[], const PetscInt elist[], PetscSF keys, char why[])
+static PetscErrorCode HopsArraysCheckOrientation(HopsSpace sp, PetscInt nkeys, const PetscInt gidx[], const PetscInt elist[],
+                                                 PetscSF keys, char why[])
 {
   const PetscInt    dim = sp->dim, P = sp->order + 1, np = PetscPowInt(P, dim);
   HopsLayout        l;
@@ -204,7 +229,9 @@ static PetscErrorCode HopsArraysCheckOrientation(HopsSpace sp, PetscInt nkeys, c
     PetscCall(PetscSFBcastEnd(keys, MPIU_REAL, root, leaf, MPI_REPLACE));
     for (PetscInt k = 0; k < nkeys; ++k) most[k * 7 + d] = leaf[k];
   }
-  for (PetscInt k = 0; k < nkeys; ++k) PetscCall(HopsArraysRefuse(sp, HopsArraysCompare(&seen[k], most + k * 7, sp->family == HOPS_H1 ? PETSC_FALSE : PETSC_TRUE), cell[k], -1, gidx[k], why));
+  for (PetscInt k = 0; k < nkeys; ++k)
+    PetscCall(HopsArraysRefuse(sp, HopsArraysCompare(&seen[k], most + k * 7, sp->family == HOPS_H1 ? PETSC_FALSE : PETSC_TRUE),
+                               cell[k], -1, gidx[k], why));
   for (PetscInt k = 0; k < nkeys; ++k) leaf[k] = seen[k].v[6];
   PetscCall(HopsArraysCheckCounts(sp, nkeys, gidx, count, cell, leaf, 1, keys, why));
   PetscCall(PetscFree5(seen, cell, x, hash, most));
@@ -214,9 +241,10 @@ static PetscErrorCode HopsArraysCheckOrientation(HopsSpace sp, PetscInt nkeys, c
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* ------------------------------------------------------- nodes of H1 ------------------------------------------------------- */
+/* ---------------------------------------- nodes of H1 ---------------------------------------- */
 
-/* A cell may hold a node twice where a periodic mesh is one cell wide: whole opposite faces are then the same, node by node */
+/* A cell may hold a node twice where a periodic mesh is one cell wide: whole opposite faces are then the
+   same, node by node */
 static PetscErrorCode HopsArraysCheckTwice(HopsSpace sp, PetscInt c, const PetscInt gidx[], const PetscInt key[], char why[])
 {
   const PetscInt P = sp->order + 1, np = PetscPowInt(P, sp->dim), nf = np / P;
@@ -238,10 +266,16 @@ static PetscErrorCode HopsArraysCheckTwice(HopsSpace sp, PetscInt c, const Petsc
       if (folded[d] && k % P == P - 1) last = PETSC_TRUE;
     if (!last) own[n++] = key[i];
   }
-  if (n == 1) PetscCall(HopsRefuse(why, "Cell %" PetscInt_FMT " has unknown %" PetscInt_FMT " at all of its nodes", c, gidx[own[0]]));
+  if (n == 1)
+    PetscCall(HopsRefuse(why, "Cell %" PetscInt_FMT " has unknown %" PetscInt_FMT " at all of its nodes", c, gidx[own[0]]));
   PetscCall(PetscSortInt(n, own));
   for (PetscInt i = 1; i < n; ++i)
-    if (own[i] == own[i - 1]) PetscCall(HopsRefuse(why, "Cell %" PetscInt_FMT " has unknown %" PetscInt_FMT " at two of its nodes: give each node its own (only whole opposite faces may coincide, where a periodic mesh is one cell wide)", c, gidx[own[i]]));
+    if (own[i] == own[i - 1])
+      PetscCall(HopsRefuse(why,
+                           "Cell %" PetscInt_FMT " has unknown %" PetscInt_FMT
+                           " at two of its nodes: give each node its own (only whole opposite faces may coincide, where a periodic "
+                           "mesh is one cell wide)",
+                           c, gidx[own[i]]));
   PetscCall(PetscFree(own));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -253,8 +287,10 @@ static inline PetscBool HopsArraysApart(PetscInt dim, const PetscReal x[], const
   return PETSC_FALSE;
 }
 
-/* A corner whose unknown lies elsewhere, as on a periodic mesh, must not find it where another corner of the cell is */
-static PetscErrorCode HopsArraysCheckMovedCorners(HopsSpace sp, PetscInt c, const PetscInt gidx[], const PetscInt key[], const PetscReal x[], const PetscReal place[], PetscReal size, char why[])
+/* A corner whose unknown lies elsewhere, as on a periodic mesh, must not find it where another corner of the
+   cell is */
+static PetscErrorCode HopsArraysCheckMovedCorners(HopsSpace sp, PetscInt c, const PetscInt gidx[], const PetscInt key[],
+                                                  const PetscReal x[], const PetscReal place[], PetscReal size, char why[])
 {
   const PetscInt dim = sp->dim, P = sp->order + 1;
   PetscInt       node[8];
@@ -266,7 +302,12 @@ static PetscErrorCode HopsArraysCheckMovedCorners(HopsSpace sp, PetscInt c, cons
 
     if (!HopsArraysApart(dim, x + node[a] * dim, at, HOPS_ARRAYS_TOL * size)) continue;
     for (PetscInt b = 0; b < (1 << dim); ++b)
-      if (key[node[b]] != key[node[a]] && !HopsArraysApart(dim, x + node[b] * dim, at, HOPS_ARRAYS_TOL * size)) PetscCall(HopsRefuse(why, "Cell %" PetscInt_FMT " has unknown %" PetscInt_FMT " at one of its corners, and another cell has it where the cell's corner %" PetscInt_FMT " is: number the nodes of both in the order of their lattices, x fastest", c, gidx[key[node[a]]], b));
+      if (key[node[b]] != key[node[a]] && !HopsArraysApart(dim, x + node[b] * dim, at, HOPS_ARRAYS_TOL * size))
+        PetscCall(HopsRefuse(why,
+                             "Cell %" PetscInt_FMT " has unknown %" PetscInt_FMT
+                             " at one of its corners, and another cell has it where the cell's corner %" PetscInt_FMT
+                             " is: number the nodes of both in the order of their lattices, x fastest",
+                             c, gidx[key[node[a]]], b));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -278,15 +319,18 @@ static PetscReal HopsArraysSize(HopsSpace sp, const PetscReal x[])
   PetscReal      size = 0.0;
 
   for (PetscInt k = 1; k < (1 << dim); ++k)
-    for (PetscInt d = 0; d < dim; ++d) size = PetscMax(size, 0.5 * PetscAbsReal(x[(P - 1) * ((k & 1) + P * ((k >> 1 & 1) + P * (k >> 2 & 1))) * dim + d] - x[d]));
+    for (PetscInt d = 0; d < dim; ++d)
+      size = PetscMax(size, 0.5 * PetscAbsReal(x[(P - 1) * ((k & 1) + P * ((k >> 1 & 1) + P * (k >> 2 & 1))) * dim + d] - x[d]));
   return size;
 }
 
 /*
-  place[k]: where the first cell of this rank has unknown k, and in how many directions cells end there (then, on several ranks,
-  what one of them said). `agree`: all cells have all their unknowns there, so that nothing else about them needs to be compared
+  place[k]: where the first cell of this rank has unknown k, and in how many directions cells end there (then,
+  on several ranks, what one of them said). `agree`: all cells have all their unknowns there, so that nothing
+  else about them needs to be compared
 */
-static PetscErrorCode HopsArraysCheckPlaces(HopsSpace sp, PetscInt nkeys, const PetscInt gidx[], const PetscInt elist[], PetscSF keys, char why[], PetscBool *agree)
+static PetscErrorCode HopsArraysCheckPlaces(HopsSpace sp, PetscInt nkeys, const PetscInt gidx[], const PetscInt elist[],
+                                            PetscSF keys, char why[], PetscBool *agree)
 {
   const PetscInt dim = sp->dim, w = dim + 1, P = sp->order + 1, np = PetscPowInt(P, dim);
   MPI_Comm       comm = PetscObjectComm((PetscObject)sp);
@@ -336,7 +380,9 @@ static PetscErrorCode HopsArraysCheckPlaces(HopsSpace sp, PetscInt nkeys, const 
     PetscCall(PetscSFBcastBegin(keys, unit, root, other, MPI_REPLACE));
     PetscCall(PetscSFBcastEnd(keys, unit, root, other, MPI_REPLACE));
     for (PetscInt k = 0; k < nkeys; ++k)
-      if (other[k * w + dim] != place[k * w + dim] || HopsArraysApart(dim, other + k * w, place + k * w, HOPS_ARRAYS_SAME * size[cell[k]])) *agree = PETSC_FALSE;
+      if (other[k * w + dim] != place[k * w + dim] ||
+          HopsArraysApart(dim, other + k * w, place + k * w, HOPS_ARRAYS_SAME * size[cell[k]]))
+        *agree = PETSC_FALSE;
     PetscCall(PetscArraycpy(place, other, nkeys * w));
     PetscCall(PetscFree2(other, root));
     PetscCallMPI(MPI_Type_free(&unit));
@@ -363,17 +409,20 @@ static PetscErrorCode HopsArraysCheckUsed(HopsSpace sp, PetscSF keys, char why[]
   PetscCall(PetscSFComputeDegreeBegin(keys, &degree));
   PetscCall(PetscSFComputeDegreeEnd(keys, &degree));
   for (PetscInt i = 0; i < sp->nT; ++i)
-    if (!degree[i]) PetscCall(HopsRefuse(why, "Unknown %" PetscInt_FMT " belongs to no cell of any rank: number the unknowns without gaps", sp->rstart + i));
+    if (!degree[i])
+      PetscCall(HopsRefuse(why, "Unknown %" PetscInt_FMT " belongs to no cell of any rank: number the unknowns without gaps",
+                           sp->rstart + i));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* --------------------------------------------------------- lattices --------------------------------------------------------- */
+/* ------------------------------------------ lattices ------------------------------------------ */
 
 /*
-  The map's determinant at corner k (bit d: the end in direction d) of a cell with values X[dim][P^dim], their places given by
-  `node` or lexicographic; D: derivatives of the 1D basis at its nodes
+  The map's determinant at corner k (bit d: the end in direction d) of a cell with values X[dim][P^dim], their
+  places given by `node` or lexicographic; D: derivatives of the 1D basis at its nodes
 */
-static inline PetscReal HopsArraysCornerDet(PetscInt dim, PetscInt P, const PetscReal X[], const PetscInt node[], const PetscReal D[], PetscInt k)
+static inline PetscReal HopsArraysCornerDet(PetscInt dim, PetscInt P, const PetscReal X[], const PetscInt node[],
+                                            const PetscReal D[], PetscInt k)
 {
   const PetscInt stride[3] = {1, P, P * P}, np = dim == 3 ? P * P * P : P * P;
   PetscReal      J[3][3];
@@ -392,7 +441,8 @@ static inline PetscReal HopsArraysCornerDet(PetscInt dim, PetscInt P, const Pets
     }
   }
   if (dim == 2) return J[0][0] * J[1][1] - J[0][1] * J[1][0];
-  return J[0][0] * (J[1][1] * J[2][2] - J[1][2] * J[2][1]) - J[0][1] * (J[1][0] * J[2][2] - J[1][2] * J[2][0]) + J[0][2] * (J[1][0] * J[2][1] - J[1][1] * J[2][0]);
+  return J[0][0] * (J[1][1] * J[2][2] - J[1][2] * J[2][1]) - J[0][1] * (J[1][0] * J[2][2] - J[1][2] * J[2][0]) +
+         J[0][2] * (J[1][0] * J[2][1] - J[1][1] * J[2][0]);
 }
 
 /* 1: positive at all corners; -1: negative at all; else 0 */
@@ -421,7 +471,8 @@ static PetscBool HopsArraysEquispaced(PetscInt dim, PetscInt P, const PetscReal 
 
       if ((k >> j) & 1) continue;
       for (PetscInt m = 0; m < dim; ++m) start += ((k >> m) & 1) * (P - 1) * stride[m];
-      for (PetscInt i = 0; i < dim; ++i) size = PetscMax(size, PetscAbsReal(X[i * np + start + (P - 1) * stride[j]] - X[i * np + start]));
+      for (PetscInt i = 0; i < dim; ++i)
+        size = PetscMax(size, PetscAbsReal(X[i * np + start + (P - 1) * stride[j]] - X[i * np + start]));
       for (PetscInt m = 1; m < P - 1; ++m)
         for (PetscInt i = 0; i < dim; ++i) {
           const PetscReal *x = X + i * np + start, equal = ((P - 1 - m) * x[0] + m * x[(P - 1) * stride[j]]) / (P - 1);
@@ -433,8 +484,9 @@ static PetscBool HopsArraysEquispaced(PetscInt dim, PetscInt P, const PetscReal 
 }
 
 /*
-  A map that is neither right- nor left-handed: are its nodes out of order? At order 1, they run around the cell (VTK, Gmsh); at
-  higher orders, steps between neighbours of the lattice are as long as if they went across the cell.
+  A map that is neither right- nor left-handed: are its nodes out of order? At order 1, they run around the
+  cell (VTK, Gmsh); at higher orders, steps between neighbours of the lattice are as long as if they went
+  across the cell.
 */
 static PetscErrorCode HopsArraysCheckOrder(HopsSpace sp, PetscInt c, const PetscReal D[], char why[])
 {
@@ -445,7 +497,12 @@ static PetscErrorCode HopsArraysCheckOrder(HopsSpace sp, PetscInt c, const Petsc
 
   PetscFunctionBegin;
   if (P == 2) {
-    if (HopsArraysHandedness(dim, P, X, around, D)) PetscCall(HopsRefuse(why, "The nodes of cell %" PetscInt_FMT " run around it, as those of VTK and Gmsh do: list them in the order of the lattice, x fastest, that is with the nodes 2 and 3 (in 3D also 6 and 7) exchanged", c));
+    if (HopsArraysHandedness(dim, P, X, around, D))
+      PetscCall(HopsRefuse(why,
+                           "The nodes of cell %" PetscInt_FMT
+                           " run around it, as those of VTK and Gmsh do: list them in the order of the lattice, x fastest, that is "
+                           "with the nodes 2 and 3 (in 3D also 6 and 7) exchanged",
+                           c));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   for (PetscInt d = 0, stride = 1; d < dim; ++d, stride *= P)
@@ -466,11 +523,16 @@ static PetscErrorCode HopsArraysCheckOrder(HopsSpace sp, PetscInt c, const Petsc
     }
     diagonal += PetscSqr(hi - lo);
   }
-  if (step / n * (P - 1) > 0.95 * PetscSqrtReal(diagonal)) PetscCall(HopsRefuse(why, "The nodes of cell %" PetscInt_FMT " are not in the order of its lattice: list the Gauss-Lobatto-Legendre points of the cell with x fastest, then y, then z", c));
+  if (step / n * (P - 1) > 0.95 * PetscSqrtReal(diagonal))
+    PetscCall(HopsRefuse(why,
+                         "The nodes of cell %" PetscInt_FMT " are not in the order of its lattice: list the Gauss-Lobatto-Legendre "
+                         "points of the cell with x fastest, then y, then z",
+                         c));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Lattices that are left-handed, out of order or equispaced; a cell inverted otherwise is left to the operator, which sees more points */
+/* Lattices that are left-handed, out of order or equispaced; a cell inverted otherwise is left to the
+   operator, which sees more points */
 static PetscErrorCode HopsArraysCheckMaps(HopsSpace sp, char why[])
 {
   const PetscInt dim = sp->dim, P = sp->gorder + 1, np = PetscPowInt(P, dim), last = (1 << dim) - 1;
@@ -484,17 +546,31 @@ static PetscErrorCode HopsArraysCheckMaps(HopsSpace sp, char why[])
     const PetscReal *X    = sp->X + c * dim * np;
     PetscInt         hand = 1;
 
-    /* two opposite corners show most that is wrong, and all of them take as long as half the set-up of a space of order 1 */
-    if (!(HopsArraysCornerDet(dim, P, X, NULL, gll.D, 0) > 0.0 && HopsArraysCornerDet(dim, P, X, NULL, gll.D, last) > 0.0)) hand = HopsArraysHandedness(dim, P, X, NULL, gll.D);
+    /* two opposite corners show most that is wrong, and all of them take as long as half the set-up of a
+       space of order 1 */
+    if (!(HopsArraysCornerDet(dim, P, X, NULL, gll.D, 0) > 0.0 && HopsArraysCornerDet(dim, P, X, NULL, gll.D, last) > 0.0))
+      hand = HopsArraysHandedness(dim, P, X, NULL, gll.D);
     if (hand < 0 && !n[1]++) first = c;
     if (!hand) PetscCall(HopsArraysCheckOrder(sp, c, gll.D, why));
     if (P > 3 && HopsArraysEquispaced(dim, P, X)) ++n[2];
   }
   PetscCall(HopsBasisDestroy(&gll));
   PetscCall(MPIU_Allreduce(MPI_IN_PLACE, n, 3, MPIU_INT64, MPI_SUM, PetscObjectComm((PetscObject)sp)));
-  if (n[0] && n[1] == n[0]) PetscCall(HopsRefuse(why, "The lattices of all cells are left-handed: two directions are exchanged, or one runs backwards; list the nodes of each cell so that x, y and z of its lattice are right-handed in space"));
-  else if (first >= 0) PetscCall(HopsRefuse(why, "The lattice of cell %" PetscInt_FMT " is left-handed, and those of %" PetscInt64_FMT " of %" PetscInt64_FMT " cells are not: either its nodes are listed with two directions exchanged, or the cell is inverted and the mesh needs repair", first, n[0] - n[1], n[0]));
-  if (2 * n[2] > n[0]) PetscCall(HopsRefuse(why, "The coordinates of %" PetscInt64_FMT " of %" PetscInt64_FMT " cells are at equispaced points of their straight edges: evaluate the element maps at the Gauss-Lobatto-Legendre points of order %" PetscInt_FMT, n[2], n[0], sp->gorder));
+  if (n[0] && n[1] == n[0])
+    PetscCall(HopsRefuse(why, "The lattices of all cells are left-handed: two directions are exchanged, or one runs backwards; "
+                              "list the nodes of each cell so that x, y and z of its lattice are right-handed in space"));
+  else if (first >= 0)
+    PetscCall(HopsRefuse(why,
+                         "The lattice of cell %" PetscInt_FMT " is left-handed, and those of %" PetscInt64_FMT
+                         " of %" PetscInt64_FMT " cells are not: either its nodes are listed with two directions exchanged, or the "
+                         "cell is inverted and the mesh needs repair",
+                         first, n[0] - n[1], n[0]));
+  if (2 * n[2] > n[0])
+    PetscCall(HopsRefuse(why,
+                         "The coordinates of %" PetscInt64_FMT " of %" PetscInt64_FMT
+                         " cells are at equispaced points of their straight edges: evaluate the element maps at the "
+                         "Gauss-Lobatto-Legendre points of order %" PetscInt_FMT,
+                         n[2], n[0], sp->gorder));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

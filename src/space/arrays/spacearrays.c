@@ -2,27 +2,47 @@
 #include <hops/private/hopsderhamimpl.h>
 
 /* Sizes and pointers; ne unknowns and nx coordinates a cell */
-static PetscErrorCode HopsArraysCheckSizes(MPI_Comm comm, PetscInt ncells, PetscInt n, PetscInt ne, PetscInt nx, const PetscInt unknowns[], const PetscReal coords[], PetscInt ness, const PetscInt ess[])
+static PetscErrorCode HopsArraysCheckSizes(MPI_Comm comm, PetscInt ncells, PetscInt n, PetscInt ne, PetscInt nx,
+                                           const PetscInt unknowns[], const PetscReal coords[], PetscInt ness, const PetscInt ess[])
 {
   char       why[HOPS_WHY_LENGTH] = "";
   PetscInt64 sum[2];
 
   PetscFunctionBegin;
-  if (ncells < 0 || n < 0 || ness < 0) PetscCall(HopsRefuse(why, "Negative sizes: %" PetscInt_FMT " cells, %" PetscInt_FMT " owned unknowns, %" PetscInt_FMT " essential unknowns", ncells, n, ness));
-  else if (ncells && (!unknowns || !coords)) PetscCall(HopsRefuse(why, "A rank has %" PetscInt_FMT " cells, and the array of their %s is NULL", ncells, unknowns ? "coordinates" : "unknowns"));
-  else if (ness && !ess) PetscCall(HopsRefuse(why, "A rank has %" PetscInt_FMT " essential unknowns, and their array is NULL", ness));
-  else if (ncells > PETSC_INT_MAX / PetscMax(ne, nx)) PetscCall(HopsRefuse(why, "A rank has %" PetscInt_FMT " cells of %" PetscInt_FMT " unknowns and %" PetscInt_FMT " coordinates, more than this PETSc's indices reach: use more ranks, or a PETSc with 64-bit indices (--with-64-bit-indices)", ncells, ne, nx));
+  if (ncells < 0 || n < 0 || ness < 0)
+    PetscCall(HopsRefuse(why,
+                         "Negative sizes: %" PetscInt_FMT " cells, %" PetscInt_FMT " owned unknowns, %" PetscInt_FMT
+                         " essential unknowns",
+                         ncells, n, ness));
+  else if (ncells && (!unknowns || !coords))
+    PetscCall(HopsRefuse(why, "A rank has %" PetscInt_FMT " cells, and the array of their %s is NULL", ncells,
+                         unknowns ? "coordinates" : "unknowns"));
+  else if (ness && !ess)
+    PetscCall(HopsRefuse(why, "A rank has %" PetscInt_FMT " essential unknowns, and their array is NULL", ness));
+  else if (ncells > PETSC_INT_MAX / PetscMax(ne, nx))
+    PetscCall(HopsRefuse(why,
+                         "A rank has %" PetscInt_FMT " cells of %" PetscInt_FMT " unknowns and %" PetscInt_FMT
+                         " coordinates, more than this PETSc's indices reach: use more ranks, or a PETSc with 64-bit indices "
+                         "(--with-64-bit-indices)",
+                         ncells, ne, nx));
   PetscCall(HopsRaise(comm, PETSC_ERR_ARG_OUTOFRANGE, why));
   sum[0] = n;
   sum[1] = (PetscInt64)ncells * ne;
   PetscCall(MPIU_Allreduce(MPI_IN_PLACE, sum, 2, MPIU_INT64, MPI_SUM, comm));
-  PetscCheck(sum[0] <= sum[1], comm, PETSC_ERR_ARG_OUTOFRANGE, "The ranks own %" PetscInt64_FMT " unknowns, more than the %" PetscInt64_FMT " that all cells have: number the unknowns without gaps, each owned by one rank", sum[0], sum[1]);
-  PetscCheck(sum[0] <= PETSC_INT_MAX, comm, PETSC_ERR_SUP, "There are %" PetscInt64_FMT " unknowns, more than this PETSc's indices reach (%" PetscInt_FMT "): use a PETSc with 64-bit indices (--with-64-bit-indices)", sum[0], PETSC_INT_MAX);
+  PetscCheck(sum[0] <= sum[1], comm, PETSC_ERR_ARG_OUTOFRANGE,
+             "The ranks own %" PetscInt64_FMT " unknowns, more than the %" PetscInt64_FMT
+             " that all cells have: number the unknowns without gaps, each owned by one rank",
+             sum[0], sum[1]);
+  PetscCheck(sum[0] <= PETSC_INT_MAX, comm, PETSC_ERR_SUP,
+             "There are %" PetscInt64_FMT " unknowns, more than this PETSc's indices reach (%" PetscInt_FMT
+             "): use a PETSc with 64-bit indices (--with-64-bit-indices)",
+             sum[0], PETSC_INT_MAX);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* What the arrays hold: numbers of unknowns in [0,N), finite coordinates */
-static PetscErrorCode HopsArraysCheckEntries(HopsSpace sp, const PetscInt unknowns[], PetscInt nx, const PetscReal coords[], PetscInt ness, const PetscInt ess[])
+static PetscErrorCode HopsArraysCheckEntries(HopsSpace sp, const PetscInt unknowns[], PetscInt nx, const PetscReal coords[],
+                                             PetscInt ness, const PetscInt ess[])
 {
   const PetscBool sign                 = sp->family == HOPS_HCURL || sp->family == HOPS_HDIV ? PETSC_TRUE : PETSC_FALSE;
   char            why[HOPS_WHY_LENGTH] = "";
@@ -31,7 +51,10 @@ static PetscErrorCode HopsArraysCheckEntries(HopsSpace sp, const PetscInt unknow
   for (PetscInt i = 0; i < sp->ncells * sp->ne; ++i) {
     const PetscInt g = unknowns[i] < 0 && sign ? -1 - unknowns[i] : unknowns[i];
 
-    if (g < 0 || g >= sp->N) PetscCall(HopsRefuse(why, "A node of cell %" PetscInt_FMT " has global index %" PetscInt_FMT ", outside [0,%" PetscInt_FMT ")%s", i / sp->ne, g, sp->N, g < 0 ? ": signs are for H(curl) and H(div)" : ""));
+    if (g < 0 || g >= sp->N)
+      PetscCall(HopsRefuse(why,
+                           "A node of cell %" PetscInt_FMT " has global index %" PetscInt_FMT ", outside [0,%" PetscInt_FMT ")%s",
+                           i / sp->ne, g, sp->N, g < 0 ? ": signs are for H(curl) and H(div)" : ""));
   }
   for (PetscInt c = 0; c < sp->ncells; ++c) {
     PetscReal sum = 0.0; /* zero times what is not finite is not zero */
@@ -40,16 +63,19 @@ static PetscErrorCode HopsArraysCheckEntries(HopsSpace sp, const PetscInt unknow
     if (sum != 0.0) PetscCall(HopsRefuse(why, "A coordinate of cell %" PetscInt_FMT " is infinite or not-a-number", c));
   }
   for (PetscInt i = 0; i < ness; ++i)
-    if (ess[i] < 0 || ess[i] >= sp->N) PetscCall(HopsRefuse(why, "Essential unknown %" PetscInt_FMT " is outside [0,%" PetscInt_FMT ")", ess[i], sp->N));
+    if (ess[i] < 0 || ess[i] >= sp->N)
+      PetscCall(HopsRefuse(why, "Essential unknown %" PetscInt_FMT " is outside [0,%" PetscInt_FMT ")", ess[i], sp->N));
   PetscCall(HopsRaise(PetscObjectComm((PetscObject)sp), PETSC_ERR_ARG_OUTOFRANGE, why));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /*
-  gidx[nkeys]: the distinct global indices of this rank's cells, ascending; elist[nel]: where they are there, signs as in `unknowns`.
-  Indices that lie close together, as those of most ranks do, are found by a table, else by sorting
+  gidx[nkeys]: the distinct global indices of this rank's cells, ascending; elist[nel]: where they are there,
+  signs as in `unknowns`. Indices that lie close together, as those of most ranks do, are found by a table,
+  else by sorting
 */
-static PetscErrorCode HopsArraysNumberKeys(PetscInt nel, const PetscInt unknowns[], PetscInt *nkeys, PetscInt gidx[], PetscInt elist[])
+static PetscErrorCode HopsArraysNumberKeys(PetscInt nel, const PetscInt unknowns[], PetscInt *nkeys, PetscInt gidx[],
+                                           PetscInt elist[])
 {
   PetscInt lo = PETSC_INT_MAX, hi = 0, n = 0, *table = NULL;
 
@@ -83,8 +109,11 @@ static PetscErrorCode HopsArraysNumberKeys(PetscInt nel, const PetscInt unknowns
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A space of any family. unknowns[ncells][ne] as the public functions say, coords at the nodes of order gorder */
-PetscErrorCode HopsSpaceCreateArrays_Private(MPI_Comm comm, HopsFamily family, PetscInt dim, PetscInt order, PetscInt ncells, PetscInt n, const PetscInt unknowns[], PetscInt gorder, const PetscReal coords[], PetscInt ness, const PetscInt ess[], PetscBool check, HopsSpace *space)
+/* A space of any family. unknowns[ncells][ne] as the public functions say, coords at the nodes of order
+   gorder */
+PetscErrorCode HopsSpaceCreateArrays_Private(MPI_Comm comm, HopsFamily family, PetscInt dim, PetscInt order, PetscInt ncells,
+                                             PetscInt n, const PetscInt unknowns[], PetscInt gorder, const PetscReal coords[],
+                                             PetscInt ness, const PetscInt ess[], PetscBool check, HopsSpace *space)
 {
   HopsSpace   sp;
   HopsLayout  l;
@@ -97,7 +126,8 @@ PetscErrorCode HopsSpaceCreateArrays_Private(MPI_Comm comm, HopsFamily family, P
 
   PetscFunctionBegin;
   PetscCall(HopsSpaceCreate_Private(comm, dim, order, &sp));
-  PetscCheck(gorder >= 1 && gorder <= 64, comm, PETSC_ERR_ARG_OUTOFRANGE, "The order of the element maps must be between 1 and 64, not %" PetscInt_FMT, gorder);
+  PetscCheck(gorder >= 1 && gorder <= 64, comm, PETSC_ERR_ARG_OUTOFRANGE,
+             "The order of the element maps must be between 1 and 64, not %" PetscInt_FMT, gorder);
   PetscCall(PetscLogEventBegin(HopsEvent.space, sp, 0, 0, 0));
   HopsLayoutCreate(family, dim, order, &l);
   np = PetscPowInt(gorder + 1, dim);
@@ -132,7 +162,11 @@ PetscErrorCode HopsSpaceCreateArrays_Private(MPI_Comm comm, HopsFamily family, P
     PetscInt where = 0;
 
     if (mark[i]) PetscCall(PetscFindInt(sp->rstart + i, nkeys, gidx, &where));
-    if (where < 0) PetscCall(HopsRefuse(why, "Essential unknown %" PetscInt_FMT " is owned by a rank none of whose cells touch it: let it be owned by a rank with such a cell", sp->rstart + i));
+    if (where < 0)
+      PetscCall(HopsRefuse(why,
+                           "Essential unknown %" PetscInt_FMT
+                           " is owned by a rank none of whose cells touch it: let it be owned by a rank with such a cell",
+                           sp->rstart + i));
   }
   PetscCall(HopsRaise(comm, PETSC_ERR_SUP, why));
   PetscCall(PetscSFDestroy(&sf));
@@ -162,11 +196,13 @@ PetscErrorCode HopsSpaceCreateArrays_Private(MPI_Comm comm, HopsFamily family, P
 . dim    - 2 or 3
 . order  - the polynomial order p, 1 or more
 . ncells - number of cells on this rank (may be 0)
-. n      - number of unknowns owned by this rank: rank r owns a contiguous range of global indices, as in a `Vec`
+. n      - number of unknowns owned by this rank: rank r owns a contiguous range of global indices, as in a
+  `Vec`
 . nodes  - [ncells][(p+1)^dim] global index of each Gauss-Lobatto-Legendre node of each cell, x fastest
 . coords - [ncells][(p+1)^dim][dim] coordinates of those nodes
 . ness   - number of essential unknowns listed by this rank
-- ess    - [ness] global indices of essential (Dirichlet) unknowns; every rank with a cell that touches one lists it, or its owner does
+- ess    - [ness] global indices of essential (Dirichlet) unknowns; every rank with a cell that touches one
+  lists it, or its owner does
 
   Output Parameter:
 . space - the space
@@ -174,28 +210,34 @@ PetscErrorCode HopsSpaceCreateArrays_Private(MPI_Comm comm, HopsFamily family, P
   Level: beginner
 
   Notes:
-  Essential unknowns stay in the vectors: their rows and columns are those of the identity, in the operator and in the
-  low-order-refined matrix alike. The arrays are copied.
+  Essential unknowns stay in the vectors: their rows and columns are those of the identity, in the operator
+  and in the low-order-refined matrix alike. The arrays are copied.
 
-  Arrays that contradict themselves are refused, on all ranks: an unknown of no cell, or at two nodes of a cell; cells that have a
-  common unknown at different places of their common edge or face; cells given twice; coordinates that are not finite, or at
-  equispaced points rather than the Gauss-Lobatto-Legendre points; lattices that are left-handed, or out of order. Periodic meshes
-  are fine as long as what is identified is a translation (of order 1, only corners exchanged in a cell are found there).
+  Arrays that contradict themselves are refused, on all ranks: an unknown of no cell, or at two nodes of a
+  cell; cells that have a common unknown at different places of their common edge or face; cells given twice;
+  coordinates that are not finite, or at equispaced points rather than the Gauss-Lobatto-Legendre points;
+  lattices that are left-handed, or out of order. Periodic meshes are fine as long as what is identified is a
+  translation (of order 1, only corners exchanged in a cell are found there).
 
-.seealso: `HopsSpace`, `HopsSpaceCreateFamilyFromArrays()`, `HopsSpaceCreateFromDM()`, `HopsSpaceCreateH1()`, `PCLORSetSpace()`
+.seealso: `HopsSpace`, `HopsSpaceCreateFamilyFromArrays()`, `HopsSpaceCreateFromDM()`, `HopsSpaceCreateH1()`,
+`PCLORSetSpace()`
 @*/
-PetscErrorCode HopsSpaceCreateFromArrays(MPI_Comm comm, PetscInt dim, PetscInt order, PetscInt ncells, PetscInt n, const PetscInt nodes[], const PetscReal coords[], PetscInt ness, const PetscInt ess[], HopsSpace *space)
+PetscErrorCode HopsSpaceCreateFromArrays(MPI_Comm comm, PetscInt dim, PetscInt order, PetscInt ncells, PetscInt n,
+                                         const PetscInt nodes[], const PetscReal coords[], PetscInt ness, const PetscInt ess[],
+                                         HopsSpace *space)
 {
   PetscFunctionBegin;
   HopsValidPointer(space, 10);
-  PetscCheck(order >= 1 && order <= 64, comm, PETSC_ERR_ARG_OUTOFRANGE, "The order of a space must be between 1 and 64, not %" PetscInt_FMT, order);
-  PetscCall(HopsSpaceCreateArrays_Private(comm, HOPS_H1, dim, order, ncells, n, nodes, order, coords, ness, ess, PETSC_TRUE, space));
+  PetscCheck(order >= 1 && order <= 64, comm, PETSC_ERR_ARG_OUTOFRANGE,
+             "The order of a space must be between 1 and 64, not %" PetscInt_FMT, order);
+  PetscCall(
+    HopsSpaceCreateArrays_Private(comm, HOPS_H1, dim, order, ncells, n, nodes, order, coords, ness, ess, PETSC_TRUE, space));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /*@C
-  HopsSpaceCreateFamilyFromArrays - Creates a `HopsSpace` of any family from arrays: for H(curl), H(div) and L2, a user's own mesh
-  and numbering.
+  HopsSpaceCreateFamilyFromArrays - Creates a `HopsSpace` of any family from arrays: for H(curl), H(div) and
+  L2, a user's own mesh and numbering.
 
   Collective
 
@@ -205,12 +247,16 @@ PetscErrorCode HopsSpaceCreateFromArrays(MPI_Comm comm, PetscInt dim, PetscInt o
 . dim      - 2 or 3
 . order    - the order p, 1 for the lowest
 . ncells   - number of cells on this rank (may be 0)
-. n        - number of unknowns owned by this rank: rank r owns a contiguous range of global indices, as in a `Vec`
-. unknowns - [ncells][ne] global index g of each unknown of each cell, or -1-g where the cell sees it with the opposite sign; see the notes
+. n        - number of unknowns owned by this rank: rank r owns a contiguous range of global indices, as in a
+  `Vec`
+. unknowns - [ncells][ne] global index g of each unknown of each cell, or -1-g where the cell sees it with the
+  opposite sign; see the notes
 . gorder   - the order of the element maps, 1 (bi- or trilinear) or more; it need not be the space's
-. coords   - [ncells][(gorder+1)^dim][dim] coordinates of the Gauss-Lobatto-Legendre nodes of that order, x fastest
+. coords   - [ncells][(gorder+1)^dim][dim] coordinates of the Gauss-Lobatto-Legendre nodes of that order, x
+  fastest
 . ness     - number of essential unknowns listed by this rank
-- ess      - [ness] global indices of essential unknowns; every rank with a cell that touches one lists it, or its owner does
+- ess      - [ness] global indices of essential unknowns; every rank with a cell that touches one lists it, or
+  its owner does
 
   Output Parameter:
 . space - the space
@@ -218,39 +264,50 @@ PetscErrorCode HopsSpaceCreateFromArrays(MPI_Comm comm, PetscInt dim, PetscInt o
   Level: intermediate
 
   Notes:
-  The unknowns of a cell are integrals over the entities of the lattice of its (p+1)^dim Gauss-Lobatto-Legendre points, one component
-  after the other, and within a component x fastest: `unknowns` has the shape
+  The unknowns of a cell are integrals over the entities of the lattice of its (p+1)^dim
+  Gauss-Lobatto-Legendre points, one component after the other, and within a component x fastest: `unknowns`
+  has the shape
 
 .vb
-  H(curl), 3D   [p+1][p+1][p] lines along x, [p+1][p][p+1] along y, [p][p+1][p+1] along z (indices z, y, x)   ne = 3 p (p+1)^2
-  H(curl), 2D   [p+1][p] lines along x, [p][p+1] along y (indices y, x)                                       ne = 2 p (p+1)
-  H(div), 3D    [p][p][p+1] faces across x, [p][p+1][p] across y, [p+1][p][p] across z                        ne = 3 p^2 (p+1)
-  H(div), 2D    [p][p+1] edges across x, [p+1][p] across y                                                    ne = 2 p (p+1)
-  L2            [p]^dim boxes                                                                                 ne = p^dim
+  H(curl), 3D   [p+1][p+1][p] lines along x, [p+1][p][p+1] along y, [p][p+1][p+1] along z (indices z, y, x)  
+  ne = 3 p (p+1)^2
+  H(curl), 2D   [p+1][p] lines along x, [p][p+1] along y (indices y, x)                                      
+  ne = 2 p (p+1)
+  H(div), 3D    [p][p][p+1] faces across x, [p][p+1][p] across y, [p+1][p][p] across z                       
+  ne = 3 p^2 (p+1)
+  H(div), 2D    [p][p+1] edges across x, [p+1][p] across y                                                   
+  ne = 2 p (p+1)
+  L2            [p]^dim boxes                                                                                
+  ne = p^dim
   H1            [p+1]^dim points
 .ve
 
-  A cell sees lines along its own reference directions, and fluxes in them. What other codes call the lexicographic element restriction
-  of interpolation and histopolation bases (with signs as -1-g) is this array. Numbers of a face that two cells share follow from the
-  lattice: the same line or face has the same number in both, however the cells lie.
+  A cell sees lines along its own reference directions, and fluxes in them. What other codes call the
+  lexicographic element restriction of interpolation and histopolation bases (with signs as -1-g) is this
+  array. Numbers of a face that two cells share follow from the lattice: the same line or face has the same
+  number in both, however the cells lie.
 
-  Data that contradict each other are refused: two cells that give one unknown must agree on the line or face behind it, on its place
-  within their common edge or face, and, with the signs, on its direction. Periodic meshes are fine as long as what is identified is
-  a translation.
+  Data that contradict each other are refused: two cells that give one unknown must agree on the line or face
+  behind it, on its place within their common edge or face, and, with the signs, on its direction. Periodic
+  meshes are fine as long as what is identified is a translation.
 
-  Essential unknowns (tangential for H(curl), normal for H(div)) stay in the vectors, with the rows and columns of the identity. The
-  arrays are copied.
+  Essential unknowns (tangential for H(curl), normal for H(div)) stay in the vectors, with the rows and
+  columns of the identity. The arrays are copied.
 
-  `PCLOR` with AMS needs the H1 space of the same cells, with ADS the H1 and the H(curl) space: create them from arrays too and tell by
-  `HopsSpaceSetCompanion()`.
+  `PCLOR` with AMS needs the H1 space of the same cells, with ADS the H1 and the H(curl) space: create them
+  from arrays too and tell by `HopsSpaceSetCompanion()`.
 
-.seealso: `HopsSpace`, `HopsFamily`, `HopsSpaceSetCompanion()`, `HopsSpaceCreateFromArrays()`, `HopsSpaceCreateHCurl()`, `HopsSpaceCreateHDiv()`
+.seealso: `HopsSpace`, `HopsFamily`, `HopsSpaceSetCompanion()`, `HopsSpaceCreateFromArrays()`,
+`HopsSpaceCreateHCurl()`, `HopsSpaceCreateHDiv()`
 @*/
-PetscErrorCode HopsSpaceCreateFamilyFromArrays(MPI_Comm comm, HopsFamily family, PetscInt dim, PetscInt order, PetscInt ncells, PetscInt n, const PetscInt unknowns[], PetscInt gorder, const PetscReal coords[], PetscInt ness, const PetscInt ess[], HopsSpace *space)
+PetscErrorCode HopsSpaceCreateFamilyFromArrays(MPI_Comm comm, HopsFamily family, PetscInt dim, PetscInt order, PetscInt ncells,
+                                               PetscInt n, const PetscInt unknowns[], PetscInt gorder, const PetscReal coords[],
+                                               PetscInt ness, const PetscInt ess[], HopsSpace *space)
 {
   PetscFunctionBegin;
   HopsValidEnum(family, HOPS_L2, 2);
   HopsValidPointer(space, 12);
-  PetscCall(HopsSpaceCreateArrays_Private(comm, family, dim, order, ncells, n, unknowns, gorder, coords, ness, ess, PETSC_TRUE, space));
+  PetscCall(
+    HopsSpaceCreateArrays_Private(comm, family, dim, order, ncells, n, unknowns, gorder, coords, ness, ess, PETSC_TRUE, space));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,4 +1,5 @@
-/* Companions of a space: the other families on its cells. On a DMPlex they are made; of a space from arrays the user gives them. */
+/* Companions of a space: the other families on its cells. On a DMPlex they are made; of a space from arrays
+   the user gives them. */
 #include <hops/private/hopsderhamimpl.h>
 #include <hops/private/hopsmapkind.h>
 
@@ -18,7 +19,10 @@ static PetscErrorCode HopsCompanionCheckMesh(HopsSpace a, HopsSpace b)
   PetscInt      *where;
 
   PetscFunctionBegin;
-  PetscCheck(a->ncells == b->ncells, PETSC_COMM_SELF, PETSC_ERR_ARG_INCOMP, "The spaces have %" PetscInt_FMT " and %" PetscInt_FMT " cells on this rank: companions are made from the same cells in the same order", a->ncells, b->ncells);
+  PetscCheck(a->ncells == b->ncells, PETSC_COMM_SELF, PETSC_ERR_ARG_INCOMP,
+             "The spaces have %" PetscInt_FMT " and %" PetscInt_FMT
+             " cells on this rank: companions are made from the same cells in the same order",
+             a->ncells, b->ncells);
   PetscCall(HopsSpaceWhere(b, &where));
   for (PetscInt c = 0; c < a->ncells; ++c) {
     const PetscInt o    = where[a->cell[c] - a->cstart];
@@ -34,15 +38,19 @@ static PetscErrorCode HopsCompanionCheckMesh(HopsSpace a, HopsSpace b)
         diff = PetscMax(diff, PetscAbsReal(x[k] - y[k]));
       }
     }
-    PetscCheck(diff <= 1e-5 * size, PETSC_COMM_SELF, PETSC_ERR_ARG_INCOMP, "Cell %" PetscInt_FMT " has other corners in the companion: companions are made from the same cells in the same order", a->cell[c]);
+    PetscCheck(diff <= 1e-5 * size, PETSC_COMM_SELF, PETSC_ERR_ARG_INCOMP,
+               "Cell %" PetscInt_FMT
+               " has other corners in the companion: companions are made from the same cells in the same order",
+               a->cell[c]);
   }
   PetscCall(PetscFree(where));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /*
-  The derivative that maps one of two companions to the other: all cells that see an unknown of its range must find the same boundary
-  of it. A vector of numbers without pattern tells; constrained rows, which the derivative has not, are left out.
+  The derivative that maps one of two companions to the other: all cells that see an unknown of its range must
+  find the same boundary of it. A vector of numbers without pattern tells; constrained rows, which the
+  derivative has not, are left out.
 */
 static PetscErrorCode HopsCompanionCheckIncidence(HopsSpace from, HopsSpace to)
 {
@@ -79,7 +87,11 @@ static PetscErrorCode HopsCompanionCheckIncidence(HopsSpace from, HopsSpace to)
         }
         if (!pass && l >= to->nT) continue;
         other = l < to->nT ? y[l] : yg[l - to->nT];
-        PetscCheck(other == PETSC_MAX_REAL || PetscAbsScalar(sum - other) <= 1e-10, PETSC_COMM_SELF, PETSC_ERR_ARG_INCOMP, "Cell %" PetscInt_FMT " and another cell disagree on the derivative from %s to %s of unknown %" PetscInt_FMT ": the arrays of the two spaces do not number the same lines, faces and directions", to->cell[c], HopsFamilies[from->family], HopsFamilies[to->family], l < to->nT ? to->rstart + l : to->ghost[l - to->nT]);
+        PetscCheck(other == PETSC_MAX_REAL || PetscAbsScalar(sum - other) <= 1e-10, PETSC_COMM_SELF, PETSC_ERR_ARG_INCOMP,
+                   "Cell %" PetscInt_FMT " and another cell disagree on the derivative from %s to %s of unknown %" PetscInt_FMT
+                   ": the arrays of the two spaces do not number the same lines, faces and directions",
+                   to->cell[c], HopsFamilies[from->family], HopsFamilies[to->family],
+                   l < to->nT ? to->rstart + l : to->ghost[l - to->nT]);
       }
     if (!pass) PetscCall(HopsSpaceGlobalToLocal(to, y, yg));
   }
@@ -111,20 +123,24 @@ static PetscErrorCode HopsCompanionCheckPair(HopsSpace a, HopsSpace b)
 
   Input Parameters:
 + space - the space, made by `HopsSpaceCreateFamilyFromArrays()`
-- other - the space of the other family, from arrays of the same cells in the same order, without essential unknowns
+- other - the space of the other family, from arrays of the same cells in the same order, without essential
+  unknowns
 
   Level: intermediate
 
   Notes:
-  `PCLOR` asks for the H1 companion of an H(curl) space (in 2D also of an H(div) space) to make AMS, and for the H1 and H(curl) companions of an H(div) space
-  in 3D to make ADS. Essential unknowns of companions are those in the closure of the space's own.
+  `PCLOR` asks for the H1 companion of an H(curl) space (in 2D also of an H(div) space) to make AMS, and for
+  the H1 and H(curl) companions of an H(div) space in 3D to make ADS. Essential unknowns of companions are
+  those in the closure of the space's own.
 
-  The two are compared: cells, their corners, and, where one is the range of a derivative of the other, that all cells find the same
-  boundary of each line or face, with the same signs. The latter is also compared among the companions that a space has. What contradicts is refused.
+  The two are compared: cells, their corners, and, where one is the range of a derivative of the other, that
+  all cells find the same boundary of each line or face, with the same signs. The latter is also compared
+  among the companions that a space has. What contradicts is refused.
 
   The space keeps a reference. A space on a `DMPLEX` makes its companions itself.
 
-.seealso: `HopsSpace`, `HopsFamily`, `HopsSpaceCreateFamilyFromArrays()`, `HopsSpaceCreateCompanion()`, `HopsSpaceCreateDerivative()`
+.seealso: `HopsSpace`, `HopsFamily`, `HopsSpaceCreateFamilyFromArrays()`, `HopsSpaceCreateCompanion()`,
+`HopsSpaceCreateDerivative()`
 @*/
 PetscErrorCode HopsSpaceSetCompanion(HopsSpace space, HopsSpace other)
 {
@@ -135,16 +151,24 @@ PetscErrorCode HopsSpaceSetCompanion(HopsSpace space, HopsSpace other)
   HopsValidHeader(space, HOPS_SPACE_CLASSID, 1);
   HopsValidHeader(other, HOPS_SPACE_CLASSID, 2);
   comm = PetscObjectComm((PetscObject)space);
-  PetscCheck(!space->dm && !other->dm, comm, PETSC_ERR_ARG_WRONG, "HopsSpaceSetCompanion() is for spaces from arrays; a space on a DMPlex makes its companions itself");
-  PetscCheck(space->dim == other->dim && space->order == other->order && space->family != other->family, comm, PETSC_ERR_ARG_INCOMP, "Companions have the same dimension and order and different families, not %s of order %" PetscInt_FMT " in %" PetscInt_FMT "D and %s of order %" PetscInt_FMT " in %" PetscInt_FMT "D", HopsFamilies[space->family], space->order, space->dim, HopsFamilies[other->family], other->order, other->dim);
+  PetscCheck(!space->dm && !other->dm, comm, PETSC_ERR_ARG_WRONG,
+             "HopsSpaceSetCompanion() is for spaces from arrays; a space on a DMPlex makes its companions itself");
+  PetscCheck(space->dim == other->dim && space->order == other->order && space->family != other->family, comm, PETSC_ERR_ARG_INCOMP,
+             "Companions have the same dimension and order and different families, not %s of order %" PetscInt_FMT
+             " in %" PetscInt_FMT "D and %s of order %" PetscInt_FMT " in %" PetscInt_FMT "D",
+             HopsFamilies[space->family], space->order, space->dim, HopsFamilies[other->family], other->order, other->dim);
   ness[0] = other->nC;
   PetscCall(MPIU_Allreduce(MPI_IN_PLACE, ness, 1, MPIU_INT, MPI_SUM, comm));
-  PetscCheck(!ness[0], comm, PETSC_ERR_ARG_WRONG, "A companion is given without essential unknowns: they follow from those of the space");
-  PetscCheck(space->backend == other->backend, comm, PETSC_ERR_ARG_INCOMP, "The space has the back end %s, its companion %s: create both with the same -hops_backend", space->backend->name, other->backend->name);
+  PetscCheck(!ness[0], comm, PETSC_ERR_ARG_WRONG,
+             "A companion is given without essential unknowns: they follow from those of the space");
+  PetscCheck(space->backend == other->backend, comm, PETSC_ERR_ARG_INCOMP,
+             "The space has the back end %s, its companion %s: create both with the same -hops_backend", space->backend->name,
+             other->backend->name);
   PetscCall(HopsCompanionCheckMesh(space, other));
   PetscCall(HopsCompanionCheckPair(space, other));
   for (PetscInt f = 0; f < 4; ++f)
-    if (space->companion[f] && space->companion[f]->family != other->family) PetscCall(HopsCompanionCheckPair(space->companion[f], other));
+    if (space->companion[f] && space->companion[f]->family != other->family)
+      PetscCall(HopsCompanionCheckPair(space->companion[f], other));
   PetscCall(HopsSpaceReference(other));
   PetscCall(HopsSpaceDestroy(&space->companion[other->family]));
   space->companion[other->family] = other;
@@ -152,8 +176,9 @@ PetscErrorCode HopsSpaceSetCompanion(HopsSpace space, HopsSpace other)
 }
 
 /*
-  The companion with essential unknowns: those in the closure of the space's. In a cell, entry i of the space is the product over the
-  directions of a lattice point or an interval between two; the companion's entries in it have, in each direction, that point or one of both.
+  The companion with essential unknowns: those in the closure of the space's. In a cell, entry i of the space
+  is the product over the directions of a lattice point or an interval between two; the companion's entries in
+  it have, in each direction, that point or one of both.
 */
 static PetscErrorCode HopsCompanionEssential(HopsSpace sp, HopsSpace other, HopsSpace *companion)
 {
@@ -164,7 +189,9 @@ static PetscErrorCode HopsCompanionEssential(HopsSpace sp, HopsSpace other, Hops
   PetscReal     *coords;
 
   PetscFunctionBegin;
-  PetscCheck(HopsFamilyForm(other->family, dim) < HopsFamilyForm(sp->family, dim), PetscObjectComm((PetscObject)sp), PETSC_ERR_SUP, "The essential unknowns of %s do not follow from those of %s: create the space from arrays that list them", HopsFamilies[other->family], HopsFamilies[sp->family]);
+  PetscCheck(HopsFamilyForm(other->family, dim) < HopsFamilyForm(sp->family, dim), PetscObjectComm((PetscObject)sp), PETSC_ERR_SUP,
+             "The essential unknowns of %s do not follow from those of %s: create the space from arrays that list them",
+             HopsFamilies[other->family], HopsFamilies[sp->family]);
   HopsLayoutCreate(sp->family, dim, sp->order, &l);
   HopsLayoutCreate(other->family, dim, sp->order, &m);
   PetscCall(HopsSpaceWhere(sp, &where));
@@ -204,7 +231,8 @@ static PetscErrorCode HopsCompanionEssential(HopsSpace sp, HopsSpace other, Hops
   }
   for (PetscInt k = 0; k < other->nL; ++k)
     if (mark[k]) ess[ness++] = k < other->nT ? other->rstart + k : other->ghost[k - other->nT];
-  PetscCall(HopsSpaceCreateArrays_Private(PetscObjectComm((PetscObject)other), other->family, dim, other->order, other->ncells, other->nT, unknowns, other->gorder, coords, ness, ess, PETSC_FALSE, companion));
+  PetscCall(HopsSpaceCreateArrays_Private(PetscObjectComm((PetscObject)other), other->family, dim, other->order, other->ncells,
+                                          other->nT, unknowns, other->gorder, coords, ness, ess, PETSC_FALSE, companion));
   PetscCall(PetscFree3(unknowns, coords, ess));
   PetscCall(PetscFree(mark));
   PetscCall(PetscFree(where));
@@ -212,8 +240,8 @@ static PetscErrorCode HopsCompanionEssential(HopsSpace sp, HopsSpace other, Hops
 }
 
 /*
-  The space without its essential unknowns: those of arrays stay in the vectors as identity rows; here they are left out, as on a
-  DMPLEX, and what is left is numbered anew, rank by rank in the same order.
+  The space without its essential unknowns: those of arrays stay in the vectors as identity rows; here they
+  are left out, as on a DMPLEX, and what is left is numbered anew, rank by rank in the same order.
 */
 PetscErrorCode HopsSpaceCreateFree_Private(HopsSpace sp, HopsSpace *space)
 {
@@ -247,7 +275,8 @@ PetscErrorCode HopsSpaceCreateFree_Private(HopsSpace sp, HopsSpace *space)
   for (PetscInt i = 0, n = 0; i < sp->nT; ++i)
     if (x[i] == 0.0) x[i] = (PetscScalar)(s->rstart + n++); /* exact in floating point */
   PetscCall(HopsSpaceGlobalToLocal(sp, x, xg));
-  for (PetscInt i = 0; i < sp->nL; ++i) gidx[i] = i >= sp->nT + sp->nG ? -1 : (PetscInt)PetscRealPart(i < sp->nT ? x[i] : xg[i - sp->nT]);
+  for (PetscInt i = 0; i < sp->nL; ++i)
+    gidx[i] = i >= sp->nT + sp->nG ? -1 : (PetscInt)PetscRealPart(i < sp->nT ? x[i] : xg[i - sp->nT]);
   for (PetscInt i = 0; i < sp->ncells * sp->ne; ++i) elist[i] = sp->restr[i];
   PetscCall(HopsSpaceSetUpNumbering(s, sp->nL, gidx, NULL, elist));
   PetscCall(PetscFree2(gidx, elist));
@@ -262,7 +291,8 @@ PetscErrorCode HopsSpaceCreateFree_Private(HopsSpace sp, HopsSpace *space)
   Collective
 
   Input Parameters:
-+ space     - the space, made by `HopsSpaceCreateH1()`, `HopsSpaceCreateHCurl()`, `HopsSpaceCreateHDiv()` or `HopsSpaceCreateL2()`, or from arrays
++ space     - the space, made by `HopsSpaceCreateH1()`, `HopsSpaceCreateHCurl()`, `HopsSpaceCreateHDiv()` or
+  `HopsSpaceCreateL2()`, or from arrays
 . family    - the family of the other one
 - essential - whether its essential boundary is that of the space; else it has none
 
@@ -272,8 +302,8 @@ PetscErrorCode HopsSpaceCreateFree_Private(HopsSpace sp, HopsSpace *space)
   Level: intermediate
 
   Note:
-  For a space from arrays this is the space that `HopsSpaceSetCompanion()` was given; with essential unknowns, where the space has any, it
-  is a new one on the same numbering.
+  For a space from arrays this is the space that `HopsSpaceSetCompanion()` was given; with essential unknowns,
+  where the space has any, it is a new one on the same numbering.
 
 .seealso: `HopsSpace`, `HopsFamily`, `HopsSpaceCreateDerivative()`, `HopsSpaceSetCompanion()`
 @*/
@@ -286,12 +316,18 @@ PetscErrorCode HopsSpaceCreateCompanion(HopsSpace space, HopsFamily family, Pets
   HopsValidEnum(family, HOPS_L2, 2);
   HopsValidPointer(other, 4);
   if (space->values) {
-    PetscCall(HopsSpaceCreatePlex_Private(space->dm, family, space->order, essential ? space->label : NULL, essential ? space->nv : 0, space->values, NULL, other));
+    PetscCall(HopsSpaceCreatePlex_Private(space->dm, family, space->order, essential ? space->label : NULL,
+                                          essential ? space->nv : 0, space->values, NULL, other));
     HopsSpaceShareBackend(space, *other);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCheck(!space->dm, PetscObjectComm((PetscObject)space), PETSC_ERR_SUP, "The space is on the numbering of a PetscFE: its companions are unknown; make it by HopsSpaceCreateH1(), HopsSpaceCreateHCurl(), HopsSpaceCreateHDiv() or HopsSpaceCreateL2()");
-  PetscCheck(space->companion[family], PetscObjectComm((PetscObject)space), PETSC_ERR_ARG_WRONGSTATE, "The space is from arrays, and its companion in %s is unknown: create that from arrays of the same cells, without essential unknowns (%s), and give it by HopsSpaceSetCompanion()", HopsFamilies[family], family == HOPS_H1 ? "HopsSpaceCreateFromArrays()" : "HopsSpaceCreateFamilyFromArrays()");
+  PetscCheck(!space->dm, PetscObjectComm((PetscObject)space), PETSC_ERR_SUP,
+             "The space is on the numbering of a PetscFE: its companions are unknown; make it by HopsSpaceCreateH1(), "
+             "HopsSpaceCreateHCurl(), HopsSpaceCreateHDiv() or HopsSpaceCreateL2()");
+  PetscCheck(space->companion[family], PetscObjectComm((PetscObject)space), PETSC_ERR_ARG_WRONGSTATE,
+             "The space is from arrays, and its companion in %s is unknown: create that from arrays of the same cells, without "
+             "essential unknowns (%s), and give it by HopsSpaceSetCompanion()",
+             HopsFamilies[family], family == HOPS_H1 ? "HopsSpaceCreateFromArrays()" : "HopsSpaceCreateFamilyFromArrays()");
   ness = space->nC;
   PetscCall(MPIU_Allreduce(MPI_IN_PLACE, &ness, 1, MPIU_INT, MPI_SUM, PetscObjectComm((PetscObject)space)));
   if (essential && ness) {

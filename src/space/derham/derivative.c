@@ -5,7 +5,8 @@
 /* The cells of a space among those of another one on the same mesh: both order them their own way */
 PetscErrorCode HopsCompanionCells(HopsSpace from, HopsSpace to, PetscInt *cell[])
 {
-  PetscBool same = from->ncells == to->ncells && from->ncaller == to->ncaller && from->cstart == to->cstart ? PETSC_TRUE : PETSC_FALSE;
+  PetscBool same =
+    from->ncells == to->ncells && from->ncaller == to->ncaller && from->cstart == to->cstart ? PETSC_TRUE : PETSC_FALSE;
   PetscInt *where;
 
   PetscFunctionBegin;
@@ -18,7 +19,9 @@ PetscErrorCode HopsCompanionCells(HopsSpace from, HopsSpace to, PetscInt *cell[]
     if ((*cell)[c] < 0) same = PETSC_FALSE;
   }
   PetscCall(PetscFree(where));
-  PetscCheck(same, PETSC_COMM_SELF, PETSC_ERR_ARG_INCOMP, "The spaces are on different meshes, or on different distributions of one: make one from the other by HopsSpaceCreateCompanion()");
+  PetscCheck(same, PETSC_COMM_SELF, PETSC_ERR_ARG_INCOMP,
+             "The spaces are on different meshes, or on different distributions of one: make one from the other by "
+             "HopsSpaceCreateCompanion()");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -27,34 +30,45 @@ static PetscErrorCode HopsDerivativeCheck(HopsSpace from, HopsSpace to)
   MPI_Comm comm = PetscObjectComm((PetscObject)from);
 
   PetscFunctionBegin;
-  PetscCheck(from->dim == to->dim && from->order == to->order, comm, PETSC_ERR_ARG_INCOMP, "The spaces have order %" PetscInt_FMT " in %" PetscInt_FMT "D and order %" PetscInt_FMT " in %" PetscInt_FMT "D: a derivative maps between spaces of the same order (HopsSpaceCreateCompanion())", from->order, from->dim, to->order, to->dim);
-  PetscCheck(HopsFamilyHasDerivative(from->family, to->family, from->dim), comm, PETSC_ERR_ARG_INCOMP, "No derivative maps %s to %s in %" PetscInt_FMT "D: H1 has a gradient in H(curl) (and in 2D a turned one in H(div)), H(curl) a curl in H(div) (in 2D, in L2), H(div) a divergence in L2", HopsFamilies[from->family], HopsFamilies[to->family], from->dim);
+  PetscCheck(from->dim == to->dim && from->order == to->order, comm, PETSC_ERR_ARG_INCOMP,
+             "The spaces have order %" PetscInt_FMT " in %" PetscInt_FMT "D and order %" PetscInt_FMT " in %" PetscInt_FMT
+             "D: a derivative maps between spaces of the same order (HopsSpaceCreateCompanion())",
+             from->order, from->dim, to->order, to->dim);
+  PetscCheck(HopsFamilyHasDerivative(from->family, to->family, from->dim), comm, PETSC_ERR_ARG_INCOMP,
+             "No derivative maps %s to %s in %" PetscInt_FMT "D: H1 has a gradient in H(curl) (and in 2D a turned one in H(div)), "
+             "H(curl) a curl in H(div) (in 2D, in L2), H(div) a divergence in L2",
+             HopsFamilies[from->family], HopsFamilies[to->family], from->dim);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /*@
-  HopsSpaceCreateDerivative - Creates the matrix of the gradient, curl or divergence that maps a space to another one.
+  HopsSpaceCreateDerivative - Creates the matrix of the gradient, curl or divergence that maps a space to
+  another one.
 
   Collective
 
   Input Parameters:
 + from - an H1, H(curl) or H(div) space
-- to   - its range, of the same order on the same mesh: H(curl) for H1, H(div) for H(curl), L2 for H(div); in 2D also L2 for H(curl), and
+- to   - its range, of the same order on the same mesh: H(curl) for H1, H(div) for H(curl), L2 for H(div); in
+  2D also L2 for H(curl), and
          H(div) for H1, by the turned gradient (d/dy, -d/dx)
 
   Output Parameter:
-. D - the matrix, with entries 1 and -1: of type `MATAIJ`, or for spaces on a CUDA device, where it is built, `MATAIJCUSPARSE`
+. D - the matrix, with entries 1 and -1: of type `MATAIJ`, or for spaces on a CUDA device, where it is built,
+  `MATAIJCUSPARSE`
 
   Options Database Key:
-. -hops_derivative_mat_type <aijcusparse,hypre,aij> - its type for spaces on a device, with the prefix of the space `to`
+. -hops_derivative_mat_type <aijcusparse,hypre,aij> - its type for spaces on a device, with the prefix of the
+  space `to`
 
   Level: intermediate
 
   Notes:
-  It depends on topology alone, and is the same for the high-order spaces and for the lowest-order ones on the mesh of the Gauss-Lobatto
-  points. The product of two that follow each other is exactly zero.
+  It depends on topology alone, and is the same for the high-order spaces and for the lowest-order ones on the
+  mesh of the Gauss-Lobatto points. The product of two that follow each other is exactly zero.
 
-  Essential unknowns have neither rows nor columns, or, in spaces from arrays, empty ones; see `HopsSpaceDifferentiate()` for fields with essential values.
+  Essential unknowns have neither rows nor columns, or, in spaces from arrays, empty ones; see
+  `HopsSpaceDifferentiate()` for fields with essential values.
 
 .seealso: `HopsSpace`, `HopsFamily`, `HopsSpaceCreateCompanion()`, `HopsSpaceDifferentiate()`
 @*/
@@ -109,7 +123,10 @@ PetscErrorCode HopsSpaceCreateDerivative(HopsSpace from, HopsSpace to, Mat *D)
           PetscCall(MatSetValues(*D, 1, &row, n, cols, vals, ADD_VALUES));
         }
       }
-    PetscCheck(!left, PETSC_COMM_SELF, PETSC_ERR_SUP, "%" PetscInt_FMT " unknowns are owned by a rank none of whose cells touch them: let them be owned by a rank with such a cell", left);
+    PetscCheck(!left, PETSC_COMM_SELF, PETSC_ERR_SUP,
+               "%" PetscInt_FMT
+               " unknowns are owned by a rank none of whose cells touch them: let them be owned by a rank with such a cell",
+               left);
   }
   PetscCall(MatAssemblyBegin(*D, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(*D, MAT_FINAL_ASSEMBLY));
@@ -127,14 +144,16 @@ PetscErrorCode HopsSpaceCreateDerivative(HopsSpace from, HopsSpace to, Mat *D)
   Input Parameters:
 + from - the space of the field
 . x    - its vector
-- to   - the space of the derivative, see `HopsSpaceCreateDerivative()`; its essential values, if any, become those of the derivative
+- to   - the space of the derivative, see `HopsSpaceCreateDerivative()`; its essential values, if any, become
+  those of the derivative
 
   Output Parameter:
 . y - the vector of the derivative
 
   Level: beginner
 
-.seealso: `HopsSpace`, `HopsSpaceCreateDerivative()`, `HopsSpaceCreateCompanion()`, `HopsSpaceSetEssentialFunction()`
+.seealso: `HopsSpace`, `HopsSpaceCreateDerivative()`, `HopsSpaceCreateCompanion()`,
+`HopsSpaceSetEssentialFunction()`
 @*/
 PetscErrorCode HopsSpaceDifferentiate(HopsSpace from, Vec x, HopsSpace to, Vec y)
 {
@@ -152,7 +171,8 @@ PetscErrorCode HopsSpaceDifferentiate(HopsSpace from, Vec x, HopsSpace to, Vec y
   PetscCall(HopsDerivativeCheck(from, to));
   PetscCall(HopsSpaceCheckVec(from, x, "of the field"));
   PetscCall(HopsSpaceCheckVec(to, y, "of the derivative"));
-  PetscCheck(x != y, PetscObjectComm((PetscObject)from), PETSC_ERR_ARG_IDN, "The vectors of the field and of its derivative must be different");
+  PetscCheck(x != y, PetscObjectComm((PetscObject)from), PETSC_ERR_ARG_IDN,
+             "The vectors of the field and of its derivative must be different");
   PetscCall(HopsCompanionCells(from, to, &cell));
   PetscCall(HopsIncidenceCreate(from->family, to->family, from->dim, from->order, &inc));
   PetscCall(PetscMalloc1(from->nL - from->nT, &xg));
@@ -180,7 +200,10 @@ PetscErrorCode HopsSpaceDifferentiate(HopsSpace from, Vec x, HopsSpace to, Vec y
         done[l] = 1;
       } else to->cvals[l - to->nT - to->nG] = HopsSign(r) * sum;
     }
-  PetscCheck(!left, PETSC_COMM_SELF, PETSC_ERR_SUP, "%" PetscInt_FMT " unknowns are owned by a rank none of whose cells touch them: let them be owned by a rank with such a cell", left);
+  PetscCheck(!left, PETSC_COMM_SELF, PETSC_ERR_SUP,
+             "%" PetscInt_FMT
+             " unknowns are owned by a rank none of whose cells touch them: let them be owned by a rank with such a cell",
+             left);
   for (PetscInt e = 0; e < to->ness; ++e) b[to->essT[e]] = to->cvals[to->essC[e] - to->nT - to->nG];
   PetscCall(VecRestoreArrayRead(x, &a));
   PetscCall(VecRestoreArray(y, &b));

@@ -1,4 +1,5 @@
-/* Matrices of the lattice's topology whose rows a device writes: derivatives, and the interpolations of AMS and ADS. */
+/* Matrices of the lattice's topology whose rows a device writes: derivatives, and the interpolations of AMS
+   and ADS. */
 #include <hops/private/hopsdevicematimpl.h>
 #include <hops/private/hopsderhamimpl.h>
 
@@ -64,7 +65,8 @@ static PetscErrorCode HopsIncidenceColumns(HopsIncidenceWork *w, const unsigned 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Rows of n columns each, without counting; those whose columns coincide (a periodic mesh one cell wide) leave it to the other way */
+/* Rows of n columns each, without counting; those whose columns coincide (a periodic mesh one cell wide)
+   leave it to the other way */
 static PetscErrorCode HopsIncidenceFullRows(HopsIncidenceWork *w, PetscBool *ok)
 {
   HopsSpace               to  = w->d.to;
@@ -111,7 +113,10 @@ static PetscErrorCode HopsIncidenceRows(HopsIncidenceWork *w)
   for (PetscInt b = 0; b < (size > 1 ? 2 : 1); ++b) PetscCall(HopsIncidenceAlloc(w, (to->nT + 1) * sizeof(int), (void **)&r->i[b]));
   if (w->hypre) PetscCall((*ops->Wait)(NULL));
   PetscCall((*ops->IncidenceCount)(&w->d, r, &missing));
-  PetscCheck(!missing, PETSC_COMM_SELF, PETSC_ERR_SUP, "%" PetscInt_FMT " unknowns are owned by a rank none of whose cells touch them: let them be owned by a rank with such a cell", missing);
+  PetscCheck(!missing, PETSC_COMM_SELF, PETSC_ERR_SUP,
+             "%" PetscInt_FMT
+             " unknowns are owned by a rank none of whose cells touch them: let them be owned by a rank with such a cell",
+             missing);
   for (PetscInt b = 0; b < (size > 1 ? 2 : 1); ++b) {
     PetscCall(HopsIncidenceAlloc(w, r->nnz[b] * sizeof(int), (void **)&r->j[b]));
     PetscCall(HopsIncidenceAlloc(w, r->nnz[b] * sizeof(PetscScalar), (void **)&r->v[b]));
@@ -184,7 +189,8 @@ static PetscErrorCode HopsIncidenceDestroyWork(HopsIncidenceWork *w)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsIncidenceMatCreate(HopsSpace from, HopsSpace to, PetscInt n, const int table[], const PetscScalar scale[], PetscInt nextra, const int extra[], MatType type, Mat *A)
+PetscErrorCode HopsIncidenceMatCreate(HopsSpace from, HopsSpace to, PetscInt n, const int table[], const PetscScalar scale[],
+                                      PetscInt nextra, const int extra[], MatType type, Mat *A)
 {
   HopsIncidenceWork w;
   PetscInt         *cell;
@@ -251,7 +257,8 @@ PetscErrorCode HopsDerivativeCreateDevice(HopsSpace from, HopsSpace to, PetscInt
 #endif
     if (((PetscObject)to)->options) PetscCall(PetscOptionsPush(((PetscObject)to)->options));
     PetscOptionsBegin(PetscObjectComm((PetscObject)to), ((PetscObject)to)->prefix, "Derivatives of hops on a device", "HopsSpace");
-    PetscCall(PetscOptionsString("-hops_derivative_mat_type", "Type of gradient, curl and divergence", "HopsSpaceCreateDerivative", name, name, sizeof(name), NULL));
+    PetscCall(PetscOptionsString("-hops_derivative_mat_type", "Type of gradient, curl and divergence", "HopsSpaceCreateDerivative",
+                                 name, name, sizeof(name), NULL));
     PetscOptionsEnd();
     if (((PetscObject)to)->options) PetscCall(PetscOptionsPop());
     type = name;
@@ -260,7 +267,8 @@ PetscErrorCode HopsDerivativeCreateDevice(HopsSpace from, HopsSpace to, PetscInt
   for (PetscInt i = 0; i < inc.nrows; ++i) n = PetscMax(n, inc.n[i]);
   PetscCall(PetscMalloc1(inc.nrows * n, &table));
   for (PetscInt i = 0; i < inc.nrows; ++i)
-    for (PetscInt k = 0; k < n; ++k) table[i * n + k] = k < inc.n[i] ? (int)(2 * inc.col[6 * i + k] + (inc.sgn[6 * i + k] < 0.0 ? 1 : 0)) : -1;
+    for (PetscInt k = 0; k < n; ++k)
+      table[i * n + k] = k < inc.n[i] ? (int)(2 * inc.col[6 * i + k] + (inc.sgn[6 * i + k] < 0.0 ? 1 : 0)) : -1;
   PetscCall(HopsIncidenceDestroy(&inc));
   PetscCall(HopsIncidenceMatCreate(from, to, n, table, NULL, nextra, extra, type, D));
   PetscCall(PetscFree(table));

@@ -1,8 +1,9 @@
-/* The coarse spaces of a multigrid hierarchy: essential boundary, element maps and coefficients are those of the fine space. */
+/* The coarse spaces of a multigrid hierarchy: essential boundary, element maps and coefficients are those of
+   the fine space. */
 #include <hops/private/hopsnestedimpl.h>
 #include <hops/private/hopspleximpl.h>
 
-/* ------------------------------------------------------- essential points ------------------------------------------------------- */
+/* -------------------------------------- essential points -------------------------------------- */
 
 /* Points of other ranks' cells (an overlap) take what their owners know */
 static PetscErrorCode HopsShareFlags(DM dm, PetscInt n, PetscInt flag[])
@@ -19,7 +20,8 @@ static PetscErrorCode HopsShareFlags(DM dm, PetscInt n, PetscInt flag[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A point of the coarse mesh is essential where the fine vertex in its middle is; on the same mesh, where its own unknowns are */
+/* A point of the coarse mesh is essential where the fine vertex in its middle is; on the same mesh, where its
+   own unknowns are */
 static PetscErrorCode HopsCoarseEssential(HopsSpace fine, DM dm, PetscBool same, PetscBool *ess[])
 {
   PetscSection s;
@@ -37,7 +39,9 @@ static PetscErrorCode HopsCoarseEssential(HopsSpace fine, DM dm, PetscBool same,
     PetscBool ok;
 
     PetscCall(HopsNestedVertices(dm, fine->dm, &vStart, &vEnd, &source, &ok));
-    PetscCheck(ok, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_INCOMP, "The fine mesh is no uniform refinement of the coarse one with the children on their parents' ranks: refine by DMRefine() or -dm_refine_hierarchy after the mesh was distributed");
+    PetscCheck(ok, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_INCOMP,
+               "The fine mesh is no uniform refinement of the coarse one with the children on their parents' ranks: refine by "
+               "DMRefine() or -dm_refine_hierarchy after the mesh was distributed");
     for (PetscInt v = vStart; v < vEnd; ++v)
       if (source[v - vStart] >= 0) PetscCall(PetscSectionGetConstraintDof(s, v, &flag[source[v - vStart] - pStart]));
     PetscCall(PetscFree(source));
@@ -48,7 +52,7 @@ static PetscErrorCode HopsCoarseEssential(HopsSpace fine, DM dm, PetscBool same,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* --------------------------------------------------------- element maps --------------------------------------------------------- */
+/* ---------------------------------------- element maps ---------------------------------------- */
 
 /* l[2][P]: the P Lagrange functions on GLL nodes at y and at -y */
 static PetscErrorCode HopsLagrangePair(PetscInt P, PetscReal y, PetscReal l[])
@@ -65,7 +69,8 @@ static PetscErrorCode HopsLagrangePair(PetscInt P, PetscReal y, PetscReal l[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The map of child f at a point of its parent: in the parent's direction d, l[d] = values and mirrored values of the 1D functions */
+/* The map of child f at a point of its parent: in the parent's direction d, l[d] = values and mirrored values
+   of the 1D functions */
 static void HopsChildMap(const HopsNested *n, HopsSpace fine, PetscInt f, const PetscReal *const l[3], PetscReal x[])
 {
   const PetscInt   dim = n->dim, P = fine->gorder + 1, np = PetscPowInt(P, dim);
@@ -85,8 +90,9 @@ static void HopsChildMap(const HopsNested *n, HopsSpace fine, PetscInt f, const 
 }
 
 /*
-  Coordinates of the coarse cells' map nodes from the maps of their children, so that a fine mesh that was moved after its
-  refinement has coarse meshes that follow. Children are brought to meet in the middle: those of a periodic mesh may be a period apart.
+  Coordinates of the coarse cells' map nodes from the maps of their children, so that a fine mesh that was
+  moved after its refinement has coarse meshes that follow. Children are brought to meet in the middle: those
+  of a periodic mesh may be a period apart.
 */
 static PetscErrorCode HopsCoarseGeometry(const HopsNested *n, HopsSpace coarse, HopsSpace fine)
 {
@@ -99,7 +105,8 @@ static PetscErrorCode HopsCoarseGeometry(const HopsNested *n, HopsSpace coarse, 
   PetscCall(PetscMalloc1(coarse->ncells * np * dim, &coarse->X));
   coarse->gorder = fine->gorder;
   if (n->same) {
-    for (PetscInt c = 0; c < n->ncoarse; ++c) PetscCall(PetscArraycpy(coarse->X + c * np * dim, fine->X + n->child[c] * np * dim, np * dim));
+    for (PetscInt c = 0; c < n->ncoarse; ++c)
+      PetscCall(PetscArraycpy(coarse->X + c * np * dim, fine->X + n->child[c] * np * dim, np * dim));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(PetscMalloc5(P, &gll, P, &w, 2 * P * P, &l, 4 * P, &end, P, &h));
@@ -110,7 +117,8 @@ static PetscErrorCode HopsCoarseGeometry(const HopsNested *n, HopsSpace coarse, 
     h[i] = HopsNestedHalf(n, gll[i], &y);
     PetscCall(HopsLagrangePair(P, y, l + 2 * P * i));
   }
-  for (PetscInt s = 0; s < 2; ++s) PetscCall(HopsLagrangePair(P, s ? -1.0 : 1.0, end + 2 * P * s)); /* the middle, as each half sees it */
+  /* the middle, as each half sees it */
+  for (PetscInt s = 0; s < 2; ++s) PetscCall(HopsLagrangePair(P, s ? -1.0 : 1.0, end + 2 * P * s));
   for (PetscInt c = 0; c < n->ncoarse; ++c) {
     PetscReal shift[8][3], middle[3];
 
@@ -144,7 +152,8 @@ static PetscErrorCode HopsCoarseGeometry(const HopsNested *n, HopsSpace coarse, 
 }
 
 /*@
-  HopsSpaceCreateCoarse - Creates the space of lower order, or on the mesh of which the space's own mesh is the uniform refinement.
+  HopsSpaceCreateCoarse - Creates the space of lower order, or on the mesh of which the space's own mesh is
+  the uniform refinement.
 
   Collective
 
@@ -159,12 +168,13 @@ static PetscErrorCode HopsCoarseGeometry(const HopsNested *n, HopsSpace coarse, 
   Level: intermediate
 
   Notes:
-  A point of the coarse mesh is essential where the fine space's unknowns there are; labels are not needed. The element maps
-  are those of the fine mesh, interpolated at the coarse cells' nodes, so that coarse meshes follow a fine one that was moved
-  after its refinement.
+  A point of the coarse mesh is essential where the fine space's unknowns there are; labels are not needed.
+  The element maps are those of the fine mesh, interpolated at the coarse cells' nodes, so that coarse meshes
+  follow a fine one that was moved after its refinement.
 
-  The coarse mesh is one step of `DMRefine()` below, as in the chain of `DMGetCoarseDM()` that `-dm_refine_hierarchy` makes, or was made
-  separately with its cells where the fine cells' parents are. Each child must be on the rank of its parent.
+  The coarse mesh is one step of `DMRefine()` below, as in the chain of `DMGetCoarseDM()` that
+  `-dm_refine_hierarchy` makes, or was made separately with its cells where the fine cells' parents are. Each
+  child must be on the rank of its parent.
 
 .seealso: `HopsSpace`, `HopsSpaceCreateH1()`, `MatCreateHopsInterp()`, `PCHOPSMG`
 @*/
@@ -177,9 +187,15 @@ PetscErrorCode HopsSpaceCreateCoarse(HopsSpace fine, DM dm, PetscInt order, Hops
   HopsValidHeader(fine, HOPS_SPACE_CLASSID, 1);
   if (dm) HopsValidHeader(dm, DM_CLASSID, 2);
   HopsValidPointer(coarse, 4);
-  PetscCheck(fine->dm, PetscObjectComm((PetscObject)fine), PETSC_ERR_SUP, "A space made from arrays has no mesh to coarsen: make it on a DMPLEX (HopsSpaceCreateH1())");
-  PetscCheck(fine->family == HOPS_H1, PetscObjectComm((PetscObject)fine), PETSC_ERR_SUP, "Coarse spaces are those of H1, and this space is in %s: make one in H1 (HopsSpaceCreateH1())", HopsFamilies[fine->family]);
-  PetscCheck(order >= 1 && order <= fine->order, PetscObjectComm((PetscObject)fine), PETSC_ERR_ARG_OUTOFRANGE, "The order of the coarse space must be at least 1 and at most %" PetscInt_FMT ", that of the fine one, not %" PetscInt_FMT, fine->order, order);
+  PetscCheck(fine->dm, PetscObjectComm((PetscObject)fine), PETSC_ERR_SUP,
+             "A space made from arrays has no mesh to coarsen: make it on a DMPLEX (HopsSpaceCreateH1())");
+  PetscCheck(fine->family == HOPS_H1, PetscObjectComm((PetscObject)fine), PETSC_ERR_SUP,
+             "Coarse spaces are those of H1, and this space is in %s: make one in H1 (HopsSpaceCreateH1())",
+             HopsFamilies[fine->family]);
+  PetscCheck(order >= 1 && order <= fine->order, PetscObjectComm((PetscObject)fine), PETSC_ERR_ARG_OUTOFRANGE,
+             "The order of the coarse space must be at least 1 and at most %" PetscInt_FMT
+             ", that of the fine one, not %" PetscInt_FMT,
+             fine->order, order);
   if (!dm) dm = fine->dm;
   PetscCall(HopsPlexSameMesh(dm, fine->dm, &same));
   PetscCall(HopsCoarseEssential(fine, dm, same, &ess));

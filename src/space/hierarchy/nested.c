@@ -1,4 +1,5 @@
-/* How the cells of a uniformly refined DMPlex lie in those of the coarse one, whatever the orientation of either. */
+/* How the cells of a uniformly refined DMPlex lie in those of the coarse one, whatever the orientation of
+   either. */
 #include <hops/private/hopsnestedimpl.h>
 #include <hops/private/hopspleximpl.h>
 #include <petscdmplextransform.h>
@@ -16,7 +17,7 @@ PetscErrorCode HopsPlexSameMesh(DM a, DM b, PetscBool *same)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* ---------------------------------------------------- where the vertices come from ---------------------------------------------------- */
+/* -------------------------------- where the vertices come from -------------------------------- */
 
 /* The numbering that DMRefine() gives: one vertex for each vertex, edge, quadrilateral and hexahedron */
 static PetscErrorCode HopsNestedByTransform(DM coarse, DM fine, PetscInt vStart, PetscInt vEnd, PetscInt source[])
@@ -36,7 +37,8 @@ static PetscErrorCode HopsNestedByTransform(DM coarse, DM fine, PetscInt vStart,
     PetscInt       v;
 
     PetscCall(DMPlexGetCellType(coarse, p, &ct));
-    if (ct != DM_POLYTOPE_POINT && ct != DM_POLYTOPE_SEGMENT && ct != DM_POLYTOPE_QUADRILATERAL && ct != DM_POLYTOPE_HEXAHEDRON) continue;
+    if (ct != DM_POLYTOPE_POINT && ct != DM_POLYTOPE_SEGMENT && ct != DM_POLYTOPE_QUADRILATERAL && ct != DM_POLYTOPE_HEXAHEDRON)
+      continue;
     PetscCall(DMPlexTransformGetTargetPoint(tr, ct, DM_POLYTOPE_POINT, p, 0, &v));
     if (v >= vStart && v < vEnd) source[v - vStart] = p;
   }
@@ -44,7 +46,8 @@ static PetscErrorCode HopsNestedByTransform(DM coarse, DM fine, PetscInt vStart,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* coordinates of the points of a mesh of order-1 cells: the means of the vertices in their closures; x[p - pStart][dim] */
+/* coordinates of the points of a mesh of order-1 cells: the means of the vertices in their closures; x[p -
+   pStart][dim] */
 static PetscErrorCode HopsPointMeans(DM dm, PetscInt pStart, PetscInt pEnd, PetscReal x[])
 {
   Vec                coords;
@@ -121,13 +124,15 @@ static PetscErrorCode HopsNestedByCoordinates(DM coarse, DM fine, PetscInt vStar
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* ------------------------------------------------------- where the cells lie ------------------------------------------------------- */
+/* ------------------------------------ where the cells lie ------------------------------------ */
 
 /*
-  One fine cell: source[] of its corners are points of one coarse cell's closure (the corner that comes from a cell says which), and
-  their places on that cell's lattice of 3^dim points are the corners of one of its halves; ok is false where they are not.
+  One fine cell: source[] of its corners are points of one coarse cell's closure (the corner that comes from a
+  cell says which), and their places on that cell's lattice of 3^dim points are the corners of one of its
+  halves; ok is false where they are not.
 */
-static PetscErrorCode HopsNestedCell(DM coarse, const HopsPlexClosure *ref, PetscInt cStart, PetscInt cEnd, const PetscInt corner[], PetscInt *parent, unsigned char *half, unsigned char axis[], PetscBool *ok)
+static PetscErrorCode HopsNestedCell(DM coarse, const HopsPlexClosure *ref, PetscInt cStart, PetscInt cEnd, const PetscInt corner[],
+                                     PetscInt *parent, unsigned char *half, unsigned char axis[], PetscBool *ok)
 {
   const PetscInt dim = ref->dim, nv = PetscPowInt(2, dim);
   PetscInt       pos[8][3], ncl, *cl = NULL, found = 0, seen = 0;
@@ -200,8 +205,11 @@ static PetscErrorCode HopsCellVertices(DM dm, const HopsPlexClosure *ref, PetscI
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Places all the fine cells; ok is false on all ranks where one finds no place, or a half of a coarse cell stays empty or is taken twice */
-static PetscErrorCode HopsNestedPlace(DM coarse, DM fine, PetscInt nfine, const PetscInt cell[], PetscInt vStart, const PetscInt source[], PetscInt parent[], unsigned char half[], unsigned char axis[], PetscBool *ok)
+/* Places all the fine cells; ok is false on all ranks where one finds no place, or a half of a coarse cell
+   stays empty or is taken twice */
+static PetscErrorCode HopsNestedPlace(DM coarse, DM fine, PetscInt nfine, const PetscInt cell[], PetscInt vStart,
+                                      const PetscInt source[], PetscInt parent[], unsigned char half[], unsigned char axis[],
+                                      PetscBool *ok)
 {
   HopsPlexClosure ref;
   PetscInt        dim, cStart, cEnd, *count, nchild;
@@ -229,8 +237,11 @@ static PetscErrorCode HopsNestedPlace(DM coarse, DM fine, PetscInt nfine, const 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Looks for the coarse points of the fine vertices: first in the order in which DMRefine() numbers them, then by coordinates */
-static PetscErrorCode HopsNestedSearch(DM coarse, DM fine, PetscInt nfine, const PetscInt cell[], PetscInt vStart, PetscInt vEnd, PetscInt source[], PetscInt parent[], unsigned char half[], unsigned char axis[], PetscBool *ok)
+/* Looks for the coarse points of the fine vertices: first in the order in which DMRefine() numbers them, then
+   by coordinates */
+static PetscErrorCode HopsNestedSearch(DM coarse, DM fine, PetscInt nfine, const PetscInt cell[], PetscInt vStart, PetscInt vEnd,
+                                       PetscInt source[], PetscInt parent[], unsigned char half[], unsigned char axis[],
+                                       PetscBool *ok)
 {
   PetscInt  dim, cdim;
   PetscBool whole;
@@ -254,7 +265,9 @@ static PetscErrorCode HopsNestedSearch(DM coarse, DM fine, PetscInt nfine, const
     }
     PetscCall(MPIU_Allreduce(MPI_IN_PLACE, &whole, 1, HOPS_MPI_BOOL, MPI_LAND, PetscObjectComm((PetscObject)fine)));
     if (whole) PetscCall(HopsNestedPlace(coarse, fine, nfine, cell, vStart, source, parent, half, axis, ok));
-    if (*ok) PetscCall(PetscInfo(fine, "the mesh is the refinement of the coarse one, found by %s\n", attempt ? "coordinates" : "numbering"));
+    if (*ok)
+      PetscCall(
+        PetscInfo(fine, "the mesh is the refinement of the coarse one, found by %s\n", attempt ? "coordinates" : "numbering"));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -278,7 +291,7 @@ PetscErrorCode HopsNestedVertices(DM coarse, DM fine, PetscInt *vStart, PetscInt
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* ------------------------------------------------------------ the relation ------------------------------------------------------------ */
+/* ---------------------------------------- the relation ---------------------------------------- */
 
 PetscErrorCode HopsNestedCreate(HopsSpace coarse, HopsSpace fine, HopsNested *n)
 {
@@ -287,8 +300,12 @@ PetscErrorCode HopsNestedCreate(HopsSpace coarse, HopsSpace fine, HopsNested *n)
   PetscBool ok = PETSC_TRUE;
 
   PetscFunctionBegin;
-  PetscCheck(coarse->dm && fine->dm, comm, PETSC_ERR_SUP, "Spaces made from arrays have no mesh hierarchy: make them on DMPLEX meshes (HopsSpaceCreateH1())");
-  PetscCheck(coarse->dim == fine->dim, comm, PETSC_ERR_ARG_INCOMP, "The spaces have dimensions %" PetscInt_FMT " and %" PetscInt_FMT ": nested ones are on meshes of one hierarchy (DMRefine())", coarse->dim, fine->dim);
+  PetscCheck(coarse->dm && fine->dm, comm, PETSC_ERR_SUP,
+             "Spaces made from arrays have no mesh hierarchy: make them on DMPLEX meshes (HopsSpaceCreateH1())");
+  PetscCheck(coarse->dim == fine->dim, comm, PETSC_ERR_ARG_INCOMP,
+             "The spaces have dimensions %" PetscInt_FMT " and %" PetscInt_FMT
+             ": nested ones are on meshes of one hierarchy (DMRefine())",
+             coarse->dim, fine->dim);
   PetscCall(PetscMemzero(n, sizeof(*n)));
   n->dim     = fine->dim;
   n->ncoarse = coarse->ncells;
@@ -310,7 +327,9 @@ PetscErrorCode HopsNestedCreate(HopsSpace coarse, HopsSpace fine, HopsNested *n)
     PetscCall(PetscMalloc1(vEnd - vStart, &source));
     PetscCall(HopsNestedSearch(coarse->dm, fine->dm, n->nfine, fine->cell, vStart, vEnd, source, n->parent, n->half, n->axis, &ok));
     PetscCall(PetscFree(source));
-    PetscCheck(ok, comm, PETSC_ERR_ARG_INCOMP, "The fine mesh is no uniform refinement of the coarse one with the children on their parents' ranks: refine by DMRefine() or -dm_refine_hierarchy after the mesh was distributed");
+    PetscCheck(ok, comm, PETSC_ERR_ARG_INCOMP,
+               "The fine mesh is no uniform refinement of the coarse one with the children on their parents' ranks: refine by "
+               "DMRefine() or -dm_refine_hierarchy after the mesh was distributed");
   }
   PetscCall(PetscMalloc1(coarse->ncaller, &where));
   for (PetscInt c = 0; c < coarse->ncaller; ++c) where[c] = -1;
@@ -325,7 +344,8 @@ PetscErrorCode HopsNestedCreate(HopsSpace coarse, HopsSpace fine, HopsNested *n)
     if (n->child[i] < 0) ok = PETSC_FALSE;
   PetscCall(PetscFree(where));
   PetscCall(MPIU_Allreduce(MPI_IN_PLACE, &ok, 1, HOPS_MPI_BOOL, MPI_LAND, comm));
-  PetscCheck(ok, comm, PETSC_ERR_ARG_INCOMP, "Some cells of the coarse mesh have their children on other ranks: refine the mesh after it was distributed");
+  PetscCheck(ok, comm, PETSC_ERR_ARG_INCOMP,
+             "Some cells of the coarse mesh have their children on other ranks: refine the mesh after it was distributed");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -1,4 +1,5 @@
-/* What changes PETSc's assembly of a PetscDS beside its functions and fields, and hops does not take: refused. */
+/* What changes PETSc's assembly of a PetscDS beside its functions and fields, and hops does not take:
+   refused. */
 #include <hops/private/hopsdsimpl.h>
 
 PetscErrorCode HopsDMCheckClosures(DM dm)

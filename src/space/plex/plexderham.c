@@ -1,4 +1,5 @@
-/* H(curl), H(div) and L2 spaces on a DMPlex: where the unknowns of a cell sit, and with which sign the cell sees them. */
+/* H(curl), H(div) and L2 spaces on a DMPlex: where the unknowns of a cell sit, and with which sign the cell
+   sees them. */
 #include <hops/private/hopsderhamimpl.h>
 #include <hops/private/hopspleximpl.h>
 
@@ -7,13 +8,15 @@ const char *const HopsFamilies[] = {"H1", "H(curl)", "H(div)", "L2", "HopsFamily
 PetscErrorCode HopsSpaceCheckH1(HopsSpace sp, const char what[])
 {
   PetscFunctionBegin;
-  PetscCheck(sp->family == HOPS_H1, PetscObjectComm((PetscObject)sp), PETSC_ERR_SUP, "%s: for H1 spaces only (HopsSpaceCreateH1()), and this one is %s", what, HopsFamilies[sp->family]);
+  PetscCheck(sp->family == HOPS_H1, PetscObjectComm((PetscObject)sp), PETSC_ERR_SUP,
+             "%s: for H1 spaces only (HopsSpaceCreateH1()), and this one is %s", what, HopsFamilies[sp->family]);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /*
-  Frame of a mesh point as the cell sees it: its own first corner O on the cell's lattice of order p, and its own directions,
-  axis a[k] of the cell with sign s[k]. An edge goes from its first to its last vertex, a face from vertex 0 to 1 and to 3.
+  Frame of a mesh point as the cell sees it: its own first corner O on the cell's lattice of order p, and its
+  own directions, axis a[k] of the cell with sign s[k]. An edge goes from its first to its last vertex, a face
+  from vertex 0 to 1 and to 3.
 */
 typedef struct {
   PetscInt d, O[3], a[3], s[3];
@@ -54,8 +57,9 @@ static void HopsFrameCreate(const HopsPlexClosure *cl, PetscInt p, PetscInt i, P
 }
 
 /*
-  The E-vector entry of the point's own unknown t, as -1-entry where the cell sees it with the opposite sign. Its own unknowns
-  are the lattice entities inside it, component by component as in a cell, lexicographic in its frame.
+  The E-vector entry of the point's own unknown t, as -1-entry where the cell sees it with the opposite sign.
+  Its own unknowns are the lattice entities inside it, component by component as in a cell, lexicographic in
+  its frame.
 */
 static PetscInt HopsFrameEntry(const HopsFrame *f, const HopsLayout *l, HopsFamily family, PetscInt dim, PetscInt p, PetscInt t)
 {
@@ -65,7 +69,9 @@ static PetscInt HopsFrameEntry(const HopsFrame *f, const HopsLayout *l, HopsFami
 
   t %= np;
   for (PetscInt j = 0; j < d; ++j) {
-    const PetscBool open = (k == d || (k == 1 && d == 2 && dim == 3 && j == m) || (d == dim && l->open[m][j]) || (k == 1 && d == 1)) ? PETSC_TRUE : PETSC_FALSE;
+    const PetscBool open = (k == d || (k == 1 && d == 2 && dim == 3 && j == m) || (d == dim && l->open[m][j]) || (k == 1 && d == 1))
+                             ? PETSC_TRUE
+                             : PETSC_FALSE;
     const PetscInt  n    = open ? p : p - 1;
 
     at[f->a[j]] += f->s[j] * (t % n + (open ? 0 : 1)) - (open && f->s[j] < 0 ? 1 : 0);
@@ -87,7 +93,8 @@ static PetscInt HopsFrameEntry(const HopsFrame *f, const HopsLayout *l, HopsFami
 }
 
 /* A space of any family on the mesh, with hops' own numbering; dm becomes the space's */
-PetscErrorCode HopsSpaceCreatePlex_Private(DM dm, HopsFamily family, PetscInt order, DMLabel label, PetscInt nv, const PetscInt values[], const PetscBool ess[], HopsSpace *space)
+PetscErrorCode HopsSpaceCreatePlex_Private(DM dm, HopsFamily family, PetscInt order, DMLabel label, PetscInt nv,
+                                           const PetscInt values[], const PetscBool ess[], HopsSpace *space)
 {
   HopsSpace       sp;
   PetscSection    s;
@@ -150,7 +157,9 @@ PetscErrorCode HopsSpaceCreatePlex_Private(DM dm, HopsFamily family, PetscInt or
         kind[i * 16 + o + 8] = nkinds++;
         row                  = local + kind[i * 16 + o + 8] * maxdof;
         HopsFrameCreate(&ref, order, i, o, &frame);
-        for (PetscInt t = 0; t < dof; ++t) row[t] = family == HOPS_H1 ? HopsPlexClosureNode(&ref, order, i, o, t) : HopsFrameEntry(&frame, &layout, family, dim, order, t);
+        for (PetscInt t = 0; t < dof; ++t)
+          row[t] =
+            family == HOPS_H1 ? HopsPlexClosureNode(&ref, order, i, o, t) : HopsFrameEntry(&frame, &layout, family, dim, order, t);
       }
       row = local + kind[i * 16 + o + 8] * maxdof;
       for (PetscInt t = 0; t < dof; ++t) {
@@ -185,7 +194,8 @@ PetscErrorCode HopsSpaceCreatePlex_Private(DM dm, HopsFamily family, PetscInt or
 
   Level: beginner
 
-.seealso: `HopsSpace`, `HopsFamily`, `HopsSpaceCreateHDiv()`, `HopsSpaceCreateH1()`, `HopsSpaceCreateCompanion()`, `MatPASetCurlCurl()`
+.seealso: `HopsSpace`, `HopsFamily`, `HopsSpaceCreateHDiv()`, `HopsSpaceCreateH1()`,
+`HopsSpaceCreateCompanion()`, `MatPASetCurlCurl()`
 @*/
 PetscErrorCode HopsSpaceCreateHCurl(DM dm, PetscInt order, DMLabel label, PetscInt nv, const PetscInt values[], HopsSpace *space)
 {
@@ -213,7 +223,8 @@ PetscErrorCode HopsSpaceCreateHCurl(DM dm, PetscInt order, DMLabel label, PetscI
 
   Level: beginner
 
-.seealso: `HopsSpace`, `HopsFamily`, `HopsSpaceCreateHCurl()`, `HopsSpaceCreateL2()`, `HopsSpaceCreateCompanion()`, `MatPASetDivDiv()`
+.seealso: `HopsSpace`, `HopsFamily`, `HopsSpaceCreateHCurl()`, `HopsSpaceCreateL2()`,
+`HopsSpaceCreateCompanion()`, `MatPASetDivDiv()`
 @*/
 PetscErrorCode HopsSpaceCreateHDiv(DM dm, PetscInt order, DMLabel label, PetscInt nv, const PetscInt values[], HopsSpace *space)
 {
@@ -225,7 +236,8 @@ PetscErrorCode HopsSpaceCreateHDiv(DM dm, PetscInt order, DMLabel label, PetscIn
 }
 
 /*@
-  HopsSpaceCreateL2 - Creates a discontinuous space of any order on a `DMPLEX` mesh, the range of the divergence of H(div).
+  HopsSpaceCreateL2 - Creates a discontinuous space of any order on a `DMPLEX` mesh, the range of the
+  divergence of H(div).
 
   Collective
 

@@ -1,4 +1,5 @@
-/* Cells and element maps of a DMPlex: nodal coordinates at GLL points, whatever the coordinate field's own nodes are. */
+/* Cells and element maps of a DMPlex: nodal coordinates at GLL points, whatever the coordinate field's own
+   nodes are. */
 #include <hops/private/hopspleximpl.h>
 
 PetscErrorCode HopsPlexGetCells(DM dm, HopsSpace sp)
@@ -12,7 +13,10 @@ PetscErrorCode HopsPlexGetCells(DM dm, HopsSpace sp)
 
   PetscFunctionBegin;
   PetscCall(DMPlexGetDepth(dm, &depth));
-  PetscCheck(depth == sp->dim || depth < 0, comm, PETSC_ERR_ARG_WRONGSTATE, "The mesh is not interpolated (depth %" PetscInt_FMT " in %" PetscInt_FMT "D): create it with edges and faces (-dm_plex_interpolate, DMPlexInterpolate())", depth, sp->dim);
+  PetscCheck(depth == sp->dim || depth < 0, comm, PETSC_ERR_ARG_WRONGSTATE,
+             "The mesh is not interpolated (depth %" PetscInt_FMT " in %" PetscInt_FMT
+             "D): create it with edges and faces (-dm_plex_interpolate, DMPlexInterpolate())",
+             depth, sp->dim);
   PetscCall(DMPlexGetHeightStratum(dm, 0, &cStart, &cEnd));
   PetscCall(PetscCalloc1(cEnd - cStart, &remote));
   PetscCall(DMGetPointSF(dm, &sf));
@@ -36,7 +40,10 @@ PetscErrorCode HopsPlexGetCells(DM dm, HopsSpace sp)
   }
   PetscCall(PetscFree(remote));
   PetscCall(MPIU_Allreduce(&bad, &gbad, 1, MPIU_INT, MPI_MIN, comm));
-  PetscCheck(gbad == PETSC_INT_MAX, comm, PETSC_ERR_SUP, "Cell %" PetscInt_FMT " is not a %s: hops works on meshes of quadrilaterals or hexahedra alone; make one (-dm_plex_simplex 0, Gmsh's SubdivisionAlgorithm, or DMPlexTransform type refine_tobox)", gbad, sp->dim == 2 ? "quadrilateral" : "hexahedron");
+  PetscCheck(gbad == PETSC_INT_MAX, comm, PETSC_ERR_SUP,
+             "Cell %" PetscInt_FMT " is not a %s: hops works on meshes of quadrilaterals or hexahedra alone; make one "
+             "(-dm_plex_simplex 0, Gmsh's SubdivisionAlgorithm, or DMPlexTransform type refine_tobox)",
+             gbad, sp->dim == 2 ? "quadrilateral" : "hexahedron");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -45,8 +52,9 @@ static const PetscInt HopsPlexVertex2[4] = {0, 1, 3, 2};
 static const PetscInt HopsPlexVertex3[8] = {0, 2, 3, 1, 4, 5, 7, 6};
 
 /*
-  T[i][a*dimE+d]: value at E-vector node i of the map's d-th component for the a-th... coefficient of a coordinate closure.
-  The coordinate field may have any nodes (Gmsh's are equispaced); a tabulation at the GLL points makes them ours.
+  T[i][a*dimE+d]: value at E-vector node i of the map's d-th component for the a-th... coefficient of a
+  coordinate closure. The coordinate field may have any nodes (Gmsh's are equispaced); a tabulation at the GLL
+  points makes them ours.
 */
 static PetscErrorCode HopsPlexTabulateCoordinates(DM cdm, HopsSpace sp, PetscInt nclosure, PetscReal *T[])
 {
@@ -63,8 +71,13 @@ static PetscErrorCode HopsPlexTabulateCoordinates(DM cdm, HopsSpace sp, PetscInt
     PetscCall(PetscObjectGetClassId(disc, &id));
   }
   P = HopsRoot(nclosure / dim, dim);
-  PetscCheck(P >= 2 && PetscPowInt(P, dim) * dim == nclosure, PETSC_COMM_SELF, PETSC_ERR_SUP, "The coordinates of a cell have %" PetscInt_FMT " values, not those of a tensor-product map: use a coordinate field of tensor-product polynomials (-dm_coord_petscspace_degree)", nclosure);
-  PetscCheck(id == PETSCFE_CLASSID || P == 2, PETSC_COMM_SELF, PETSC_ERR_SUP, "High-order coordinates need a PetscFE on the coordinate DM: set one by DMProjectCoordinates() (-dm_coord_petscspace_degree)");
+  PetscCheck(P >= 2 && PetscPowInt(P, dim) * dim == nclosure, PETSC_COMM_SELF, PETSC_ERR_SUP,
+             "The coordinates of a cell have %" PetscInt_FMT " values, not those of a tensor-product map: use a coordinate field "
+             "of tensor-product polynomials (-dm_coord_petscspace_degree)",
+             nclosure);
+  PetscCheck(id == PETSCFE_CLASSID || P == 2, PETSC_COMM_SELF, PETSC_ERR_SUP,
+             "High-order coordinates need a PetscFE on the coordinate DM: set one by DMProjectCoordinates() "
+             "(-dm_coord_petscspace_degree)");
   np         = PetscPowInt(P, dim);
   sp->gorder = P - 1;
   PetscCall(PetscCalloc1(np * dim * nclosure, T)); /* [np][dim][nclosure] */
@@ -86,7 +99,10 @@ static PetscErrorCode HopsPlexTabulateCoordinates(DM cdm, HopsSpace sp, PetscInt
     PetscCall(PetscFECreateTabulation((PetscFE)disc, 1, np, x, 0, &tab));
     nb = tab->Nb;
     nc = tab->Nc;
-    PetscCheck(nb == nclosure && nc == dim, PETSC_COMM_SELF, PETSC_ERR_SUP, "The coordinate field has %" PetscInt_FMT " basis functions of %" PetscInt_FMT " components where a cell has %" PetscInt_FMT " coordinates", nb, nc, nclosure);
+    PetscCheck(nb == nclosure && nc == dim, PETSC_COMM_SELF, PETSC_ERR_SUP,
+               "The coordinate field has %" PetscInt_FMT " basis functions of %" PetscInt_FMT
+               " components where a cell has %" PetscInt_FMT " coordinates",
+               nb, nc, nclosure);
     for (PetscInt i = 0; i < np; ++i)
       for (PetscInt b = 0; b < nb; ++b)
         for (PetscInt d = 0; d < nc; ++d) (*T)[(i * dim + d) * nclosure + b] = tab->T[0][(i * nb + b) * nc + d];
@@ -112,8 +128,9 @@ static void HopsPlexMapCell(PetscInt dim, PetscInt n, const PetscReal T[], const
 }
 
 /*
-  The localised coordinates of a periodic mesh have the order of the continuous coordinate field if PETSc made them, and that of
-  a discontinuous one if a mesh file did: in the wrong order the cell is inverted at its centre.
+  The localised coordinates of a periodic mesh have the order of the continuous coordinate field if PETSc made
+  them, and that of a discontinuous one if a mesh file did: in the wrong order the cell is inverted at its
+  centre.
 */
 static PetscErrorCode HopsPlexChooseCoordinateDM(DM dm, HopsSpace sp, PetscInt n, const PetscScalar coords[], DM *cdm)
 {
@@ -137,7 +154,8 @@ static PetscErrorCode HopsPlexChooseCoordinateDM(DM dm, HopsSpace sp, PetscInt n
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Refinement copies the discretisation of the coordinates, and fills in vertices alone: cells have too few coordinates for it */
+/* Refinement copies the discretisation of the coordinates, and fills in vertices alone: cells have too few
+   coordinates for it */
 static PetscErrorCode HopsPlexCoordinatesDropped(DM dm, HopsSpace sp, PetscBool *dropped)
 {
   DM           cdm;
@@ -177,13 +195,17 @@ PetscErrorCode HopsPlexGetGeometry(DM dm, HopsSpace sp)
 
   PetscFunctionBegin;
   PetscCall(DMGetCoordinateDim(dm, &cdim));
-  PetscCheck(cdim == sp->dim, PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP, "The mesh has dimension %" PetscInt_FMT " in a space of dimension %" PetscInt_FMT ": hops has no surface meshes", sp->dim, cdim);
+  PetscCheck(cdim == sp->dim, PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP,
+             "The mesh has dimension %" PetscInt_FMT " in a space of dimension %" PetscInt_FMT ": hops has no surface meshes",
+             sp->dim, cdim);
   PetscCall(DMGetCoordinatesLocalSetUp(dm));
   PetscCall(DMGetCellCoordinatesLocalSetUp(dm));
   PetscCall(DMGetCoordinatesLocal(dm, &x));
   some = x ? PETSC_TRUE : PETSC_FALSE;
   PetscCall(MPIU_Allreduce(MPI_IN_PLACE, &some, 1, HOPS_MPI_BOOL, MPI_LOR, PetscObjectComm((PetscObject)dm)));
-  PetscCheck(some, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_WRONGSTATE, "The mesh has no coordinates: set them (DMSetCoordinatesLocal(), or a creator that takes vertices, such as DMPlexCreateFromCellListPetsc())");
+  PetscCheck(some, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_WRONGSTATE,
+             "The mesh has no coordinates: set them (DMSetCoordinatesLocal(), or a creator that takes vertices, such as "
+             "DMPlexCreateFromCellListPetsc())");
   PetscCall(HopsPlexCoordinatesDropped(dm, sp, &dropped));
   if (dropped) {
     PetscCall(HopsPlexRefineGeometry(dm, sp));
@@ -199,7 +221,10 @@ PetscErrorCode HopsPlexGetGeometry(DM dm, HopsSpace sp)
     if (!T || n != nclosure || isDG != lastDG) {
       DM cdm;
 
-      PetscCheck(!sp->X || n == nclosure, PETSC_COMM_SELF, PETSC_ERR_SUP, "Cell %" PetscInt_FMT " has %" PetscInt_FMT " coordinates where others have %" PetscInt_FMT ": the order of the element maps must not vary", sp->cell[c], n, nclosure);
+      PetscCheck(!sp->X || n == nclosure, PETSC_COMM_SELF, PETSC_ERR_SUP,
+                 "Cell %" PetscInt_FMT " has %" PetscInt_FMT " coordinates where others have %" PetscInt_FMT
+                 ": the order of the element maps must not vary",
+                 sp->cell[c], n, nclosure);
       PetscCall(PetscFree(T));
       PetscCall(DMGetCoordinateDM(dm, &cdm));
       if (isDG) PetscCall(HopsPlexChooseCoordinateDM(dm, sp, n, coords, &cdm));

@@ -1,12 +1,13 @@
-/* Where the unknowns of a DMPlex cell sit: E-vector node of each entry of a closure, for PetscFE's numbering and for hops' own. */
+/* Where the unknowns of a DMPlex cell sit: E-vector node of each entry of a closure, for PetscFE's numbering
+   and for hops' own. */
 #include <hops/private/hopspleximpl.h>
 
-/* ------------------------------------------------------- PetscFE's numbering ------------------------------------------------------- */
+/* ------------------------------------ PetscFE's numbering ------------------------------------ */
 
 /*
-  A Lagrange PetscFE of nc components: node[i] = E-vector index of its basis functions i*nc..i*nc+nc-1, one for each component in
-  turn, read off the point-evaluation functionals; this also proves that the nodes are the tensor-product
-  Gauss-Lobatto-Legendre points.
+  A Lagrange PetscFE of nc components: node[i] = E-vector index of its basis functions i*nc..i*nc+nc-1, one
+  for each component in turn, read off the point-evaluation functionals; this also proves that the nodes are
+  the tensor-product Gauss-Lobatto-Legendre points.
 */
 PetscErrorCode HopsPlexGetFENodes(PetscFE fe, PetscInt dim, PetscInt *order, PetscInt *ncomp, PetscInt *node[])
 {
@@ -20,8 +21,13 @@ PetscErrorCode HopsPlexGetFENodes(PetscFE fe, PetscInt dim, PetscInt *order, Pet
   PetscCall(PetscFEGetDualSpace(fe, &sp));
   PetscCall(PetscDualSpaceGetDimension(sp, &n));
   P = HopsRoot(n / nc, dim);
-  PetscCheck(P >= 2, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "The PetscFE has order 0; hops needs order 1 or more: set -petscspace_degree");
-  PetscCheck(PetscPowInt(P, dim) * nc == n, PETSC_COMM_SELF, PETSC_ERR_SUP, "The PetscFE has %" PetscInt_FMT " basis functions of %" PetscInt_FMT " components in %" PetscInt_FMT "D: not a tensor-product space; hops needs quadrilaterals or hexahedra with -petscspace_poly_tensor 1 (-dm_plex_simplex 0)", n, nc, dim);
+  PetscCheck(P >= 2, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+             "The PetscFE has order 0; hops needs order 1 or more: set -petscspace_degree");
+  PetscCheck(PetscPowInt(P, dim) * nc == n, PETSC_COMM_SELF, PETSC_ERR_SUP,
+             "The PetscFE has %" PetscInt_FMT " basis functions of %" PetscInt_FMT " components in %" PetscInt_FMT
+             "D: not a tensor-product space; hops needs quadrilaterals or hexahedra with -petscspace_poly_tensor 1 "
+             "(-dm_plex_simplex 0)",
+             n, nc, dim);
   PetscCall(PetscMalloc2(P, &gll, P, &w));
   PetscCall(HopsGLL(P, gll, w));
   PetscCall(PetscMalloc1(n / nc, node));
@@ -35,16 +41,24 @@ PetscErrorCode HopsPlexGetFENodes(PetscFE fe, PetscInt dim, PetscInt *order, Pet
     PetscCall(PetscDualSpaceGetFunctional(sp, i, &functional));
     PetscCall(PetscQuadratureGetData(functional, &qdim, &qnc, &nq, &x, &a));
     nodal = nq == 1 && qdim == dim && qnc == nc ? PETSC_TRUE : PETSC_FALSE;
-    for (PetscInt c = 0; c < nc && nodal; ++c) nodal = PetscAbsReal(a[c] - (c == i % nc ? 1.0 : 0.0)) < 1e-8 ? PETSC_TRUE : PETSC_FALSE;
-    PetscCheck(nodal, PETSC_COMM_SELF, PETSC_ERR_SUP, "The PetscFE's degrees of freedom are not the nodal values of one component after the other; hops needs a continuous Lagrange element (-petscdualspace_type lagrange)");
+    for (PetscInt c = 0; c < nc && nodal; ++c)
+      nodal = PetscAbsReal(a[c] - (c == i % nc ? 1.0 : 0.0)) < 1e-8 ? PETSC_TRUE : PETSC_FALSE;
+    PetscCheck(nodal, PETSC_COMM_SELF, PETSC_ERR_SUP,
+               "The PetscFE's degrees of freedom are not the nodal values of one component after the other; hops needs a "
+               "continuous Lagrange element (-petscdualspace_type lagrange)");
     for (PetscInt d = dim - 1; d >= 0; --d) {
       PetscInt k = 0;
 
       while (k < P && PetscAbsReal(x[d] - gll[k]) > 1e-7) ++k;
-      PetscCheck(k < P, PETSC_COMM_SELF, PETSC_ERR_SUP, "The PetscFE of order %" PetscInt_FMT " has a node at %g, which is no Gauss-Lobatto-Legendre point; use the default nodes (-petscdualspace_lagrange_node_type gaussjacobi -petscdualspace_lagrange_node_endpoints 1)", P - 1, (double)x[d]);
+      PetscCheck(k < P, PETSC_COMM_SELF, PETSC_ERR_SUP,
+                 "The PetscFE of order %" PetscInt_FMT
+                 " has a node at %g, which is no Gauss-Lobatto-Legendre point; use the default nodes "
+                 "(-petscdualspace_lagrange_node_type gaussjacobi -petscdualspace_lagrange_node_endpoints 1)",
+                 P - 1, (double)x[d]);
       e = e * P + k;
     }
-    PetscCheck(i % nc ? (*node)[i / nc] == e : !seen[e], PETSC_COMM_SELF, PETSC_ERR_SUP, "The PetscFE's basis functions are not ordered node by node; hops needs a continuous Lagrange element");
+    PetscCheck(i % nc ? (*node)[i / nc] == e : !seen[e], PETSC_COMM_SELF, PETSC_ERR_SUP,
+               "The PetscFE's basis functions are not ordered node by node; hops needs a continuous Lagrange element");
     seen[e]         = PETSC_TRUE;
     (*node)[i / nc] = e;
   }
@@ -55,7 +69,7 @@ PetscErrorCode HopsPlexGetFENodes(PetscFE fe, PetscInt dim, PetscInt *order, Pet
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* ---------------------------------------------------------- hops' numbering ---------------------------------------------------------- */
+/* -------------------------------------- hops' numbering -------------------------------------- */
 
 /* The closure of the reference cell, see HopsPlexClosure */
 PetscErrorCode HopsPlexClosureCreate(PetscInt dim, HopsPlexClosure *cl)
@@ -72,7 +86,8 @@ PetscErrorCode HopsPlexClosureCreate(PetscInt dim, HopsPlexClosure *cl)
   PetscCall(DMGetCoordinateSection(K, &cs));
   PetscCall(VecGetArrayRead(coords, &a));
   PetscCall(DMPlexGetTransitiveClosure(K, 0, PETSC_TRUE, &n, &points));
-  PetscCheck(n == (dim == 2 ? 9 : 27), PETSC_COMM_SELF, PETSC_ERR_PLIB, "The reference cell has %" PetscInt_FMT " points in its closure", n);
+  PetscCheck(n == (dim == 2 ? 9 : 27), PETSC_COMM_SELF, PETSC_ERR_PLIB,
+             "The reference cell has %" PetscInt_FMT " points in its closure", n);
   cl->dim = dim;
   cl->n   = n;
   for (PetscInt i = 0; i < n; ++i) {
@@ -99,8 +114,9 @@ PetscErrorCode HopsPlexClosureCreate(PetscInt dim, HopsPlexClosure *cl)
 }
 
 /*
-  E-vector index of unknown t of the closure's entry i seen with orientation o. Unknowns of a point: along an edge from its
-  first to its last vertex; on a face lexicographic in the frame (vertex 0, vertex 0 to 1, vertex 0 to 3); in a cell lexicographic.
+  E-vector index of unknown t of the closure's entry i seen with orientation o. Unknowns of a point: along an
+  edge from its first to its last vertex; on a face lexicographic in the frame (vertex 0, vertex 0 to 1,
+  vertex 0 to 3); in a cell lexicographic.
 */
 PetscInt HopsPlexClosureNode(const HopsPlexClosure *cl, PetscInt order, PetscInt i, PetscInt o, PetscInt t)
 {

@@ -1,8 +1,10 @@
-/* The nodes of a vector-valued PetscFE field as a scalar space, and how their components sit in the DM's global vectors. */
+/* The nodes of a vector-valued PetscFE field as a scalar space, and how their components sit in the DM's
+   global vectors. */
 #include <hops/private/hopspleximpl.h>
 #include <hops/private/hopsdsimpl.h>
 
-/* One unknown for each node; a node all of whose components are essential is constrained. key[offset] of a node's first component */
+/* One unknown for each node; a node all of whose components are essential is constrained. key[offset] of a
+   node's first component */
 static PetscErrorCode HopsPlexNodeSection(PetscSection s, PetscInt nc, PetscSection *nodes, PetscInt *key[])
 {
   PetscSection ns;
@@ -20,11 +22,18 @@ static PetscErrorCode HopsPlexNodeSection(PetscSection s, PetscInt nc, PetscSect
 
       PetscCall(PetscSectionGetDof(s, p, &dof));
       PetscCall(PetscSectionGetConstraintDof(s, p, &cdof));
-      PetscCheck(dof % nc == 0, PETSC_COMM_SELF, PETSC_ERR_SUP, "Point %" PetscInt_FMT " of the mesh has %" PetscInt_FMT " unknowns, no multiple of the field's %" PetscInt_FMT " components: hops needs a continuous Lagrange PetscFE with all of them at each node", p, dof, nc);
+      PetscCheck(dof % nc == 0, PETSC_COMM_SELF, PETSC_ERR_SUP,
+                 "Point %" PetscInt_FMT " of the mesh has %" PetscInt_FMT " unknowns, no multiple of the field's %" PetscInt_FMT
+                 " components: hops needs a continuous Lagrange PetscFE with all of them at each node",
+                 p, dof, nc);
       if (!pass) PetscCall(PetscSectionSetDof(ns, p, dof / nc));
       if (!cdof) continue;
       PetscCall(PetscSectionGetConstraintIndices(s, p, &c));
-      for (PetscInt k = 1; k < cdof; ++k) PetscCheck(c[k] > c[k - 1], PETSC_COMM_SELF, PETSC_ERR_SUP, "The constrained unknowns of point %" PetscInt_FMT " of the mesh are not in ascending order: set them so by PetscSectionSetConstraintIndices()", p);
+      for (PetscInt k = 1; k < cdof; ++k)
+        PetscCheck(c[k] > c[k - 1], PETSC_COMM_SELF, PETSC_ERR_SUP,
+                   "The constrained unknowns of point %" PetscInt_FMT
+                   " of the mesh are not in ascending order: set them so by PetscSectionSetConstraintIndices()",
+                   p);
       PetscCall(PetscMalloc1(dof / nc, &all));
       for (PetscInt k = 0; k < dof / nc; ++k) {
         PetscInt m = 0;
@@ -51,7 +60,8 @@ static PetscErrorCode HopsPlexNodeSection(PetscSection s, PetscInt nc, PetscSect
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* map[T-vector node][component] = local index in the DM's global vector, or -1 where the component is essential */
+/* map[T-vector node][component] = local index in the DM's global vector, or -1 where the component is
+   essential */
 static PetscErrorCode HopsPlexNodeMap(DM dm, HopsSpace sp, PetscSection s, PetscSection ns, PetscInt nc, PetscInt *map[])
 {
   PetscSection gs, gns;
@@ -132,7 +142,10 @@ PetscErrorCode HopsNodesCreate(DM dm, HopsNodes *nodes)
     PetscInt m, *idx = NULL;
 
     PetscCall(DMPlexGetClosureIndices(dm, s, s, sp->cell[c], PETSC_FALSE, &m, &idx, NULL, NULL));
-    PetscCheck(m == np * nc, PETSC_COMM_SELF, PETSC_ERR_SUP, "Cell %" PetscInt_FMT " has %" PetscInt_FMT " unknowns where order %" PetscInt_FMT " with %" PetscInt_FMT " components has %" PetscInt_FMT ": the order must not vary over the mesh, and hanging nodes are not supported", sp->cell[c], m, sp->order, nc, np * nc);
+    PetscCheck(m == np * nc, PETSC_COMM_SELF, PETSC_ERR_SUP,
+               "Cell %" PetscInt_FMT " has %" PetscInt_FMT " unknowns where order %" PetscInt_FMT " with %" PetscInt_FMT
+               " components has %" PetscInt_FMT ": the order must not vary over the mesh, and hanging nodes are not supported",
+               sp->cell[c], m, sp->order, nc, np * nc);
     for (PetscInt i = 0; i < np; ++i) elist[c * np + node[i]] = key[idx[i * nc] < 0 ? -(idx[i * nc] + 1) : idx[i * nc]];
     PetscCall(DMPlexRestoreClosureIndices(dm, s, s, sp->cell[c], PETSC_FALSE, &m, &idx, NULL, NULL));
   }
@@ -149,7 +162,8 @@ PetscErrorCode HopsNodesCreate(DM dm, HopsNodes *nodes)
     PetscCall(DMPlexRestoreClosureIndices(dm, s, s, sp->cell[c], PETSC_FALSE, &m, &idx, NULL, NULL));
   }
   for (PetscInt i = 0; i < sp->nT * nc; ++i) n->nfree += n->map[i] >= 0;
-  PetscCall(PetscInfo(dm, "%" PetscInt_FMT " nodes with unknowns, %" PetscInt_FMT " of %" PetscInt_FMT " components free\n", sp->nT, n->nfree, sp->nT * nc));
+  PetscCall(PetscInfo(dm, "%" PetscInt_FMT " nodes with unknowns, %" PetscInt_FMT " of %" PetscInt_FMT " components free\n", sp->nT,
+                      n->nfree, sp->nT * nc));
   PetscCall(PetscFree(node));
   PetscCall(PetscSectionDestroy(&ns));
   PetscCall(PetscSectionDestroy(&s));

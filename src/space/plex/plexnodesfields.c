@@ -40,7 +40,8 @@ static PetscErrorCode HopsNodesShareOrder(PetscInt nf, HopsNodes nodes[])
   PetscCall(PetscMalloc4(lead->ncells, &order, lead->ncells, &perm, lead->ncaller, &where, lead->ncaller, &shared));
   for (PetscInt c = 0; c < lead->ncaller; ++c) shared[c] = PETSC_FALSE;
   for (PetscInt f = 0; f < nf; ++f)
-    for (PetscInt c = nodes[f]->space->ninterior; c < lead->ncells; ++c) shared[nodes[f]->space->cell[c] - lead->cstart] = PETSC_TRUE;
+    for (PetscInt c = nodes[f]->space->ninterior; c < lead->ncells; ++c)
+      shared[nodes[f]->space->cell[c] - lead->cstart] = PETSC_TRUE;
   for (PetscInt pass = 0; pass < 2; ++pass) {
     for (PetscInt c = 0; c < lead->ncells; ++c)
       if ((shared[lead->cell[c] - lead->cstart] ? 1 : 0) == pass) order[n++] = lead->cell[c];
@@ -49,7 +50,8 @@ static PetscErrorCode HopsNodesShareOrder(PetscInt nf, HopsNodes nodes[])
   for (PetscInt f = 0; f < nf; ++f) {
     HopsSpace sp = nodes[f]->space;
 
-    PetscCheck(sp->ncells == lead->ncells && sp->ncaller == lead->ncaller, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Fields on different cells");
+    PetscCheck(sp->ncells == lead->ncells && sp->ncaller == lead->ncaller, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+               "Fields on different cells");
     for (PetscInt c = 0; c < sp->ncells; ++c) where[sp->cell[c] - sp->cstart] = c;
     for (PetscInt c = 0; c < sp->ncells; ++c) perm[c] = where[order[c] - sp->cstart];
     PetscCall(HopsSpacePermuteCells(sp, perm, ninterior));
@@ -101,7 +103,9 @@ PetscErrorCode HopsNodesCreateFields(DM dm, PetscInt nf, HopsNodes nodes[])
     PetscCall(DMCreateSubDM(dm, 1, &f, &is, &sub));
     PetscCall(HopsNodesCreate(sub, &nodes[f]));
     PetscCall(ISGetLocalSize(is, &n));
-    PetscCheck(n == nodes[f]->nfree, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Field %" PetscInt_FMT " has %" PetscInt_FMT " unknowns in the global vector and %" PetscInt_FMT " at its nodes", f, n, nodes[f]->nfree);
+    PetscCheck(n == nodes[f]->nfree, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+               "Field %" PetscInt_FMT " has %" PetscInt_FMT " unknowns in the global vector and %" PetscInt_FMT " at its nodes", f,
+               n, nodes[f]->nfree);
     PetscCall(ISGetIndices(is, &idx));
     for (PetscInt i = 0; i < nodes[f]->space->nT * nodes[f]->nc; ++i)
       if (nodes[f]->map[i] >= 0) nodes[f]->map[i] = idx[nodes[f]->map[i]] - start;
@@ -109,11 +113,11 @@ PetscErrorCode HopsNodesCreateFields(DM dm, PetscInt nf, HopsNodes nodes[])
     PetscCall(ISDestroy(&is));
     PetscCall(DMDestroy(&sub));
     PetscCall(HopsFieldsSameQuadrature(dm, f, &same));
-    PetscCheck(
-      same, PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP,
-      "Field %" PetscInt_FMT " has %" PetscInt_FMT " quadrature points in a cell, field 0 has %" PetscInt_FMT
-      ", or they are others: give all fields one rule (PetscFECopyQuadrature(), or -<field>_petscfe_default_quadrature_order)",
-      f, nodes[f]->space->nquad[0], nodes[0]->space->nquad[0]);
+    PetscCheck(same, PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP,
+               "Field %" PetscInt_FMT " has %" PetscInt_FMT " quadrature points in a cell, field 0 has %" PetscInt_FMT
+               ", or they are others: give all fields one rule (PetscFECopyQuadrature(), or "
+               "-<field>_petscfe_default_quadrature_order)",
+               f, nodes[f]->space->nquad[0], nodes[0]->space->nquad[0]);
   }
   PetscCall(HopsNodesShareOrder(nf, nodes));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -1,4 +1,5 @@
-/* Element maps of a refined mesh from those of the coarse one: PETSc drops curved coordinates when it refines. */
+/* Element maps of a refined mesh from those of the coarse one: PETSc drops curved coordinates when it
+   refines. */
 #include <hops/private/hopsnestedimpl.h>
 #include <hops/private/hopspleximpl.h>
 
@@ -62,7 +63,9 @@ PetscErrorCode HopsPlexRefineGeometry(DM dm, HopsSpace sp)
 
   PetscFunctionBegin;
   PetscCall(DMGetCoarseDM(dm, &cdm));
-  PetscCheck(cdm, PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP, "The mesh was refined, which has dropped the high-order coordinates of its cells: refine by -dm_refine_hierarchy, which keeps the coarse meshes and their coordinates, or refine before they are made");
+  PetscCheck(cdm, PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP,
+             "The mesh was refined, which has dropped the high-order coordinates of its cells: refine by -dm_refine_hierarchy, "
+             "which keeps the coarse meshes and their coordinates, or refine before they are made");
   PetscCall(HopsSpaceCreate_Private(PetscObjectComm((PetscObject)dm), sp->dim, 1, &coarse));
   PetscCall(HopsPlexGetCells(cdm, coarse));
   PetscCall(HopsPlexGetGeometry(cdm, coarse));

@@ -55,7 +55,9 @@ PetscErrorCode HopsCheckPlex(DM dm, PetscInt *dim)
 
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompare((PetscObject)dm, DMPLEX, &plex));
-  PetscCheck(plex, PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP, "The DM has type %s; hops takes a DMPLEX, or arrays (HopsSpaceCreateFromArrays())", ((PetscObject)dm)->type_name ? ((PetscObject)dm)->type_name : "(unset)");
+  PetscCheck(plex, PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP,
+             "The DM has type %s; hops takes a DMPLEX, or arrays (HopsSpaceCreateFromArrays())",
+             ((PetscObject)dm)->type_name ? ((PetscObject)dm)->type_name : "(unset)");
   PetscCall(DMGetDimension(dm, dim));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -72,10 +74,15 @@ PetscErrorCode HopsSpaceCreateFE_Private(DM dm, HopsSpace *space, PetscInt *nc, 
   PetscFunctionBegin;
   PetscCall(HopsCheckPlex(dm, &dim));
   PetscCall(DMGetNumFields(dm, &nf));
-  PetscCheck(nf == 1, comm, PETSC_ERR_SUP, "The DM has %" PetscInt_FMT " fields where a low-order-refined matrix, or a HopsSpace, has one: use PCFIELDSPLIT (-pc_type fieldsplit), and -pc_type lor on the split of a field", nf);
+  PetscCheck(nf == 1, comm, PETSC_ERR_SUP,
+             "The DM has %" PetscInt_FMT " fields where a low-order-refined matrix, or a HopsSpace, has one: use PCFIELDSPLIT "
+             "(-pc_type fieldsplit), and -pc_type lor on the split of a field",
+             nf);
   PetscCall(DMGetField(dm, 0, NULL, &disc));
   PetscCall(PetscObjectGetClassId(disc, &id));
-  PetscCheck(id == PETSCFE_CLASSID, comm, PETSC_ERR_SUP, "The DM's field is not a PetscFE: hops needs a continuous Lagrange PetscFE on it, or HopsSpaceCreateH1() on the bare mesh");
+  PetscCheck(id == PETSCFE_CLASSID, comm, PETSC_ERR_SUP,
+             "The DM's field is not a PetscFE: hops needs a continuous Lagrange PetscFE on it, or HopsSpaceCreateH1() on the bare "
+             "mesh");
   {
     HopsSpace probe; /* cells first: a mesh of triangles should say so, not that its space is odd */
 
@@ -104,8 +111,9 @@ PetscErrorCode HopsSpaceCreateFE_Private(DM dm, HopsSpace *space, PetscInt *nc, 
 }
 
 /*
-  The local section (to be destroyed) with the symmetries of its edges and faces. The section of a DMCreateSubDM(), such as a
-  field of PCFIELDSPLIT, has lost them, so that cells would disagree on the order of an edge's nodes: they are made anew.
+  The local section (to be destroyed) with the symmetries of its edges and faces. The section of a
+  DMCreateSubDM(), such as a field of PCFIELDSPLIT, has lost them, so that cells would disagree on the order
+  of an edge's nodes: they are made anew.
 */
 PetscErrorCode HopsPlexGetSection(DM dm, PetscSection *section)
 {
@@ -137,13 +145,14 @@ PetscErrorCode HopsPlexGetSection(DM dm, PetscSection *section)
 }
 
 /*@
-  HopsSpaceCreateFromDM - Creates a `HopsSpace` on a `DMPLEX` that has a scalar continuous Lagrange `PetscFE`, with the
-  numbering of the DM's own sections, so that its vectors are the DM's global vectors.
+  HopsSpaceCreateFromDM - Creates a `HopsSpace` on a `DMPLEX` that has a scalar continuous Lagrange `PetscFE`,
+  with the numbering of the DM's own sections, so that its vectors are the DM's global vectors.
 
   Collective
 
   Input Parameter:
-. dm - the mesh, of quadrilaterals or hexahedra, with one field; essential unknowns are the constraints of its section
+. dm - the mesh, of quadrilaterals or hexahedra, with one field; essential unknowns are the constraints of its
+  section
 
   Output Parameter:
 . space - the space
@@ -151,10 +160,11 @@ PetscErrorCode HopsPlexGetSection(DM dm, PetscSection *section)
   Level: beginner
 
   Notes:
-  The nodes of the `PetscFE` must be the Gauss-Lobatto-Legendre points (PETSc's default); this is checked. The element maps
-  are those of the DM's coordinate field, of any order.
+  The nodes of the `PetscFE` must be the Gauss-Lobatto-Legendre points (PETSc's default); this is checked. The
+  element maps are those of the DM's coordinate field, of any order.
 
-  A mesh of other cells, a field of several components, other nodes, or a mesh without edges and faces raises `PETSC_ERR_SUP`.
+  A mesh of other cells, a field of several components, other nodes, or a mesh without edges and faces raises
+  `PETSC_ERR_SUP`.
 
 .seealso: `HopsSpace`, `HopsSpaceCreateH1()`, `HopsSpaceCreateFromArrays()`, `PCLOR`
 @*/
@@ -170,7 +180,10 @@ PetscErrorCode HopsSpaceCreateFromDM(DM dm, HopsSpace *space)
   PetscCall(HopsInitialize());
   PetscCall(PetscLogEventBegin(HopsEvent.space, dm, 0, 0, 0));
   PetscCall(HopsSpaceCreateFE_Private(dm, &sp, &nc, &node));
-  PetscCheck(nc == 1, PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP, "The field has %" PetscInt_FMT " components where a HopsSpace is scalar: split the components with PCFIELDSPLIT, or give PCLOR the DM itself, which it takes with any number", nc);
+  PetscCheck(nc == 1, PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP,
+             "The field has %" PetscInt_FMT " components where a HopsSpace is scalar: split the components with PCFIELDSPLIT, or "
+             "give PCLOR the DM itself, which it takes with any number",
+             nc);
   PetscCall(PetscObjectReference((PetscObject)dm));
   sp->dm = dm;
   PetscCall(HopsPlexGetSection(dm, &s));
@@ -180,7 +193,10 @@ PetscErrorCode HopsSpaceCreateFromDM(DM dm, HopsSpace *space)
     PetscInt n, *idx = NULL;
 
     PetscCall(DMPlexGetClosureIndices(dm, s, s, sp->cell[c], PETSC_FALSE, &n, &idx, NULL, NULL));
-    PetscCheck(n == np, PETSC_COMM_SELF, PETSC_ERR_SUP, "Cell %" PetscInt_FMT " has %" PetscInt_FMT " unknowns where order %" PetscInt_FMT " has %" PetscInt_FMT ": the order must not vary over the mesh, and hanging nodes are not supported", sp->cell[c], n, sp->order, np);
+    PetscCheck(n == np, PETSC_COMM_SELF, PETSC_ERR_SUP,
+               "Cell %" PetscInt_FMT " has %" PetscInt_FMT " unknowns where order %" PetscInt_FMT " has %" PetscInt_FMT
+               ": the order must not vary over the mesh, and hanging nodes are not supported",
+               sp->cell[c], n, sp->order, np);
     for (PetscInt i = 0; i < np; ++i) elist[c * np + node[i]] = idx[i] < 0 ? -(idx[i] + 1) : idx[i];
     PetscCall(DMPlexRestoreClosureIndices(dm, s, s, sp->cell[c], PETSC_FALSE, &n, &idx, NULL, NULL));
   }
@@ -205,14 +221,18 @@ PetscErrorCode HopsPlexGetClosures(DM dm, HopsSpace sp, PetscInt n, PetscInt *cl
     PetscInt m, *points = NULL;
 
     PetscCall(DMPlexGetTransitiveClosure(dm, sp->cell[c], PETSC_TRUE, &m, &points));
-    PetscCheck(m == n, PETSC_COMM_SELF, PETSC_ERR_SUP, "Cell %" PetscInt_FMT " has %" PetscInt_FMT " points in its closure where a conforming cell has %" PetscInt_FMT ": hanging nodes are not supported", sp->cell[c], m, n);
+    PetscCheck(m == n, PETSC_COMM_SELF, PETSC_ERR_SUP,
+               "Cell %" PetscInt_FMT " has %" PetscInt_FMT " points in its closure where a conforming cell has %" PetscInt_FMT
+               ": hanging nodes are not supported",
+               sp->cell[c], m, n);
     PetscCall(PetscArraycpy(*cl + c * 2 * n, points, 2 * n));
     PetscCall(DMPlexRestoreTransitiveClosure(dm, sp->cell[c], PETSC_TRUE, &m, &points));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Layout of hops' own section: points in the order in which the cells' closures first reach them, for locality */
+/* Layout of hops' own section: points in the order in which the cells' closures first reach them, for
+   locality */
 static PetscErrorCode HopsPlexFirstTouch(HopsSpace sp, PetscInt ncl, const PetscInt cl[], PetscInt pStart, PetscInt pEnd, IS *perm)
 {
   PetscInt   n = 0, *order;
@@ -235,7 +255,8 @@ static PetscErrorCode HopsPlexFirstTouch(HopsSpace sp, PetscInt ncl, const Petsc
 }
 
 /* ess[p - pStart]: the point lies in the closure of an essential stratum */
-PetscErrorCode HopsPlexEssentialPoints(DM dm, DMLabel label, PetscInt nv, const PetscInt values[], PetscInt pStart, PetscInt pEnd, PetscBool *essential[])
+PetscErrorCode HopsPlexEssentialPoints(DM dm, DMLabel label, PetscInt nv, const PetscInt values[], PetscInt pStart, PetscInt pEnd,
+                                       PetscBool *essential[])
 {
   DMLabel         ess;
   IS              is;
@@ -267,8 +288,10 @@ PetscErrorCode HopsPlexEssentialPoints(DM dm, DMLabel label, PetscInt nv, const 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* the unknowns of the family on each point ((order-1)^depth in H1); all those of essential points are constrained */
-PetscErrorCode HopsPlexCreateSection(DM dm, HopsSpace sp, PetscInt ncl, const PetscInt cl[], const PetscBool ess[], PetscSection *section)
+/* the unknowns of the family on each point ((order-1)^depth in H1); all those of essential points are
+   constrained */
+PetscErrorCode HopsPlexCreateSection(DM dm, HopsSpace sp, PetscInt ncl, const PetscInt cl[], const PetscBool ess[],
+                                     PetscSection *section)
 {
   PetscSection s;
   IS           perm;
@@ -307,8 +330,8 @@ PetscErrorCode HopsPlexCreateSection(DM dm, HopsSpace sp, PetscInt ncl, const Pe
 }
 
 /*@
-  HopsSpaceCreateH1 - Creates a `HopsSpace` of any order on a `DMPLEX` mesh, with hops' own numbering; the mesh needs no
-  `PetscFE`, so this is fast at any order.
+  HopsSpaceCreateH1 - Creates a `HopsSpace` of any order on a `DMPLEX` mesh, with hops' own numbering; the
+  mesh needs no `PetscFE`, so this is fast at any order.
 
   Collective
 
@@ -324,7 +347,8 @@ PetscErrorCode HopsPlexCreateSection(DM dm, HopsSpace sp, PetscInt ncl, const Pe
 
   Level: beginner
 
-.seealso: `HopsSpace`, `HopsSpaceCreateFromDM()`, `HopsSpaceCreateHCurl()`, `HopsSpaceSetEssentialFunction()`, `HopsSpaceGetDM()`
+.seealso: `HopsSpace`, `HopsSpaceCreateFromDM()`, `HopsSpaceCreateHCurl()`, `HopsSpaceSetEssentialFunction()`,
+`HopsSpaceGetDM()`
 @*/
 PetscErrorCode HopsSpaceCreateH1(DM dm, PetscInt order, DMLabel label, PetscInt nv, const PetscInt values[], HopsSpace *space)
 {
@@ -355,13 +379,15 @@ PetscErrorCode HopsSpaceCreateH1Points(DM dm, PetscInt order, const PetscBool es
   Output Parameters:
 + n     - number of faces on this rank
 . cells - [n] DMPlex point of the cell (free with `PetscFree()`)
-- faces - [n] face of the reference cell: 2*d for the lower and 2*d + 1 for the upper face in direction d (free with `PetscFree()`)
+- faces - [n] face of the reference cell: 2*d for the lower and 2*d + 1 for the upper face in direction d
+  (free with `PetscFree()`)
 
   Level: intermediate
 
 .seealso: `HopsSpace`, `MatPAAddRobin()`
 @*/
-PetscErrorCode HopsSpaceGetLabelFaces(HopsSpace space, DMLabel label, PetscInt value, PetscInt *n, PetscInt *cells[], PetscInt *faces[])
+PetscErrorCode HopsSpaceGetLabelFaces(HopsSpace space, DMLabel label, PetscInt value, PetscInt *n, PetscInt *cells[],
+                                      PetscInt *faces[])
 {
   HopsPlexClosure ref;
   PetscInt        dim, nf = 0, size, *where;
@@ -369,7 +395,8 @@ PetscErrorCode HopsSpaceGetLabelFaces(HopsSpace space, DMLabel label, PetscInt v
 
   PetscFunctionBegin;
   HopsValidHeader(space, HOPS_SPACE_CLASSID, 1);
-  PetscCheck(space->dm, PetscObjectComm((PetscObject)space), PETSC_ERR_ARG_WRONGSTATE, "The space was made from arrays and has no labels: list the faces yourself");
+  PetscCheck(space->dm, PetscObjectComm((PetscObject)space), PETSC_ERR_ARG_WRONGSTATE,
+             "The space was made from arrays and has no labels: list the faces yourself");
   HopsValidHeader(label, DMLABEL_CLASSID, 2);
   HopsValidPointer(n, 4);
   HopsValidPointer(cells, 5);

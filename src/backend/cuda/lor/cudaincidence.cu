@@ -1,6 +1,7 @@
 /*
-  Matrices of the lattice's topology: gradient, curl, divergence, and the interpolations of AMS and ADS; unit vectors. A thread for each
-  entry of a cell writes the row of its unknown: cells that share the unknown write the same, with columns in ascending order.
+  Matrices of the lattice's topology: gradient, curl, divergence, and the interpolations of AMS and ADS; unit
+  vectors. A thread for each entry of a cell writes the row of its unknown: cells that share the unknown write
+  the same, with columns in ascending order.
 */
 #include "cudalorrow.cuh"
 
@@ -13,9 +14,9 @@ typedef struct {
   const double *scale;
 } Incidence;
 
-/* Columns and values of the row of entry e, ascending; returns its L index, or -1 where the row is not this rank's own */
-template <int N>
-__device__ static int RowOf(const Incidence &a, int e, int *count, int col[N], double val[N])
+/* Columns and values of the row of entry e, ascending; returns its L index, or -1 where the row is not this
+   rank's own */
+template <int N> __device__ static int RowOf(const Incidence &a, int e, int *count, int col[N], double val[N])
 {
   const int c = __double2int_rd((e + 0.5) * a.perentry), i = e - c * a.ne, r = a.to[e], l = Unsigned(r);
   int       n = 0;
@@ -62,8 +63,7 @@ __device__ static int RowOf(const Incidence &a, int e, int *count, int col[N], d
   return l;
 }
 
-template <int N>
-__global__ static void Count(const Incidence a, unsigned int total, int split, int *i0, int *i1)
+template <int N> __global__ static void Count(const Incidence a, unsigned int total, int split, int *i0, int *i1)
 {
   const unsigned int e = blockIdx.x * blockDim.x + threadIdx.x;
   int                n = 0, col[N], own = 0;
@@ -122,8 +122,7 @@ __global__ static void Missing(int n, const int *i0, int *missing)
   if (l < n && i0[l] < 0) atomicAdd(missing, 1);
 }
 
-template <int N>
-__global__ static void Fill(const Incidence a, unsigned int total, const HopsLORRows rows, unsigned char *used)
+template <int N> __global__ static void Fill(const Incidence a, unsigned int total, const HopsLORRows rows, unsigned char *used)
 {
   const unsigned int e = blockIdx.x * blockDim.x + threadIdx.x;
   int                n = 0, col[N];
@@ -151,7 +150,8 @@ __global__ static void Fill(const Incidence a, unsigned int total, const HopsLOR
 
 /* All rows have N columns: their places are known, and they are written as vectors */
 template <int N>
-__global__ static void Full(const Incidence a, unsigned int total, int *__restrict__ i0, int *__restrict__ j, double *__restrict__ v, int *fewer)
+__global__ static void Full(const Incidence a, unsigned int total, int *__restrict__ i0, int *__restrict__ j,
+                            double *__restrict__ v, int    *fewer)
 {
   const unsigned int e = blockIdx.x * blockDim.x + threadIdx.x;
   int                n = 0, col[N];
@@ -175,7 +175,8 @@ static PetscErrorCode Arguments(const HopsDeviceIncidence *d, Incidence *a, unsi
   const PetscReal *X;
 
   PetscFunctionBegin;
-  PetscCheck((size_t)d->to->ncells * d->to->ne < INT_MAX, PETSC_COMM_SELF, PETSC_ERR_SUP, "The cells of a rank have more than 2^31 unknowns: use more ranks");
+  PetscCheck((size_t)d->to->ncells * d->to->ne < INT_MAX, PETSC_COMM_SELF, PETSC_ERR_SUP,
+             "The cells of a rank have more than 2^31 unknowns: use more ranks");
   PetscCall(HopsGetCUDAStream(stream));
   a->n        = d->n;
   a->ncells   = (int)d->to->ncells;
@@ -283,7 +284,8 @@ PetscErrorCode HopsIncidenceFill_CUDA(const HopsDeviceIncidence *d, HopsLORRows 
     else Fill<6><<<(total + 255) / 256, 256, 0, stream>>>(a, total, *rows, u);
     PetscCallCUDA(cudaGetLastError());
   }
-  if (rows->n && d->nextra) FillExtra<<<(unsigned int)((d->nextra + 255) / 256), 256, 0, stream>>>((int)d->nextra, a.nT, d->extra, *rows);
+  if (rows->n && d->nextra)
+    FillExtra<<<(unsigned int)((d->nextra + 255) / 256), 256, 0, stream>>>((int)d->nextra, a.nT, d->extra, *rows);
   PetscCallCUDA(cudaGetLastError());
   if (rows->i[1]) PetscCall(HopsCopy_CUDA(used, u, rows->nmap, PETSC_FALSE));
   PetscCall(HopsCudaPoolFree((void **)&u));
@@ -307,8 +309,7 @@ __global__ static void First(Field f, unsigned int total, int *first)
   if (e < total && Unsigned(f.restr[e]) < f.nT) atomicMin(first + Unsigned(f.restr[e]), (int)e);
 }
 
-template <int DIM>
-__device__ static void Point(const Field &f, int c, const int ijk[3], double x[DIM])
+template <int DIM> __device__ static void Point(const Field &f, int c, const int ijk[3], double x[DIM])
 {
   const int     ng = f.Pg * f.Pg * (DIM == 3 ? f.Pg : 1);
   const double *X  = f.X + (size_t)c * DIM * ng;
@@ -326,9 +327,11 @@ __device__ static void Point(const Field &f, int c, const int ijk[3], double x[D
     }
 }
 
-/* Along an edge: the difference of its ends. Through a face: half the product of its diagonals, in 2D the difference turned */
+/* Along an edge: the difference of its ends. Through a face: half the product of its diagonals, in 2D the
+   difference turned */
 template <int DIM, bool DIV>
-__global__ static void Units(const Field f, const int *__restrict__ first, double *__restrict__ v0, double *__restrict__ v1, double *__restrict__ v2)
+__global__ static void Units(const Field f, const int *__restrict__ first, double *__restrict__ v0, double *__restrict__ v1,
+                             double *__restrict__ v2)
 {
   const int l = (int)(blockIdx.x * blockDim.x + threadIdx.x);
 
@@ -391,8 +394,10 @@ PetscErrorCode HopsUnitVectors_CUDA(HopsSpace sp, PetscScalar *v[3])
   cudaStream_t stream;
 
   PetscFunctionBegin;
-  PetscCheck(sp->family == HOPS_HCURL || sp->family == HOPS_HDIV, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Unit vectors are of H(curl) and H(div)");
-  PetscCheck(total < HOPS_CUDA_NONE, PETSC_COMM_SELF, PETSC_ERR_SUP, "The cells of a rank have more than 2^31 unknowns: use more ranks");
+  PetscCheck(sp->family == HOPS_HCURL || sp->family == HOPS_HDIV, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+             "Unit vectors are of H(curl) and H(div)");
+  PetscCheck(total < HOPS_CUDA_NONE, PETSC_COMM_SELF, PETSC_ERR_SUP,
+             "The cells of a rank have more than 2^31 unknowns: use more ranks");
   if (!sp->nT) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HopsGetCUDAStream(&stream));
   PetscCall(HopsSpaceGetBackendMesh(sp, &f.restr, &f.X));
@@ -403,7 +408,9 @@ PetscErrorCode HopsUnitVectors_CUDA(HopsSpace sp, PetscScalar *v[3])
   HopsLayoutCreate(sp->family, sp->dim, sp->order, &l);
   PetscCall(PetscMalloc1(sp->ne, &place));
   for (int a = 0; a < (int)l.nc; a++)
-    for (int t = 0; t < (int)(l.off[a + 1] - l.off[a]); t++) place[l.off[a] + t] = a + 4 * ((int)(t % l.n[a][0]) + 256 * (int)(t / l.n[a][0] % l.n[a][1]) + 65536 * (int)(t / (l.n[a][0] * l.n[a][1])));
+    for (int t = 0; t < (int)(l.off[a + 1] - l.off[a]); t++)
+      place[l.off[a] + t] =
+        a + 4 * ((int)(t % l.n[a][0]) + 256 * (int)(t / l.n[a][0] % l.n[a][1]) + 65536 * (int)(t / (l.n[a][0] * l.n[a][1])));
   PetscCall(HopsCudaPoolMalloc(sp->ne * sizeof(int), &dplace));
   PetscCall(HopsCopy_CUDA(dplace, place, sp->ne * sizeof(int), PETSC_TRUE));
   PetscCall(PetscFree(place));

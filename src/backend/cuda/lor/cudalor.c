@@ -1,4 +1,5 @@
-/* CUDA back end: the low-order-refined matrix. Rows are assembled by their owners from data at the vertices of the sub-cells. */
+/* CUDA back end: the low-order-refined matrix. Rows are assembled by their owners from data at the vertices
+   of the sub-cells. */
 #include "cudalump.h"
 
 PetscErrorCode HopsCudaPoolMalloc(size_t n, void **p)
@@ -17,7 +18,10 @@ PetscErrorCode HopsCudaPoolMalloc(size_t n, void **p)
 
       (void)cudaGetLastError();
       PetscCallCUDA(cudaMemGetInfo(&available, &total));
-      SETERRQ(PETSC_COMM_SELF, PETSC_ERR_MEM, "The low-order-refined matrix needs %g MB more of the device's memory, of which %g of %g are free: use more devices, or -hops_backend host", n / 1e6, available / 1e6, total / 1e6);
+      SETERRQ(PETSC_COMM_SELF, PETSC_ERR_MEM,
+              "The low-order-refined matrix needs %g MB more of the device's memory, of which %g of %g are free: use more devices, "
+              "or -hops_backend host",
+              n / 1e6, available / 1e6, total / 1e6);
     }
     PetscCallCUDA(err);
   }
@@ -54,7 +58,8 @@ PetscErrorCode HopsLORCreate_CUDA(HopsSpace space, const HopsBasis *gll, HopsLOR
   HopsLORKernel k;
 
   PetscFunctionBegin;
-  PetscCheck(gll->collocated && gll->P == space->order + 1, PETSC_COMM_SELF, PETSC_ERR_PLIB, "The low-order-refined matrix needs the collocated basis of the space's order");
+  PetscCheck(gll->collocated && gll->P == space->order + 1, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+             "The low-order-refined matrix needs the collocated basis of the space's order");
   PetscCall(PetscNew(&k));
   k->space = space;
   k->P     = (int)gll->P;
@@ -78,7 +83,10 @@ PetscErrorCode HopsLORGetInfo_CUDA(HopsLORKernel k, const char **kernel, PetscLo
 
   PetscFunctionBegin;
   if (kernel) *kernel = k->name;
-  if (bytes) *bytes = k->begin ? ((double)(sp->nT + sp->nG) + ne) * sizeof(int) + (k->own ? 6.0 : 2.0) * sp->ncells + (k->lump ? k->lump->bytes : 0) + (double)(k->places[0] + k->places[1]) : 0.0;
+  if (bytes)
+    *bytes = k->begin ? ((double)(sp->nT + sp->nG) + ne) * sizeof(int) + (k->own ? 6.0 : 2.0) * sp->ncells +
+                          (k->lump ? k->lump->bytes : 0) + (double)(k->places[0] + k->places[1])
+                      : 0.0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -117,13 +125,14 @@ PetscErrorCode HopsLORDestroy_CUDA(HopsLORKernel *kernel)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Tables: derivatives at the nodes, the element map's basis and derivatives there, lumped masses, inverse widths */
+/* Tables: derivatives at the nodes, the element map's basis and derivatives there, lumped masses, inverse
+   widths */
 static PetscErrorCode SetUp(HopsLORKernel k)
 {
   HopsSpace        sp = k->space;
   HopsCudaLORMesh *m  = &k->mesh;
-  const int        P = k->P, Pg = k->Pg, nC = P * P, nB = P * Pg, nfree = (int)(sp->nT + sp->nG), nl = k->lump ? nfree : (int)sp->nL;
-  const double    *z = k->gll + nC;
+  const int     P = k->P, Pg = k->Pg, nC = P * P, nB = P * Pg, nfree = (int)(sp->nT + sp->nG), nl = k->lump ? nfree : (int)sp->nL;
+  const double *z = k->gll + nC;
   const PetscReal *X;
   const size_t     ne = (size_t)sp->ncells * sp->ne;
   cudaStream_t     stream;
@@ -186,7 +195,8 @@ static PetscErrorCode SetUp(HopsLORKernel k)
 
 static PetscErrorCode CopyCoefficient(HopsLORKernel k, int i, const HopsValues *v, PetscInt n, const double **out)
 {
-  const size_t size = (v->cstride ? (size_t)n * v->cstride : (v->pstride ? (size_t)k->nn * v->pstride : (size_t)v->nc)) * sizeof(double);
+  const size_t size =
+    (v->cstride ? (size_t)n * v->cstride : (v->pstride ? (size_t)k->nn * v->pstride : (size_t)v->nc)) * sizeof(double);
 
   PetscFunctionBegin;
   if (size > k->coefsize[i]) {
@@ -199,12 +209,21 @@ static PetscErrorCode CopyCoefficient(HopsLORKernel k, int i, const HopsValues *
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode VertexData(HopsLORKernel k, PetscInt first, PetscInt n, const HopsValues *kappa, const HopsValues *mass, PetscBool mixed, PetscReal tol, PetscReal droptol, PetscInt *bad)
+static PetscErrorCode VertexData(HopsLORKernel k, PetscInt first, PetscInt n, const HopsValues *kappa, const HopsValues *mass,
+                                 PetscBool mixed, PetscReal tol, PetscReal droptol, PetscInt *bad)
 {
   HopsSpace      sp   = k->space;
   const int      none = INT_MAX, dim = (int)sp->dim, P = k->P, nC = P * P, nB = P * k->Pg;
   const size_t   nx = sp->dim * (size_t)PetscPowInt(k->Pg, sp->dim);
-  HopsCudaLORRun r  = {.dim = dim, .P = P, .Pg = k->Pg, .nn = k->nn, .knc = (int)kappa->nc, .mnc = (int)mass->nc, .mixed = (kappa->nc || k->lump) && mixed, .tol = tol, .droptol = PetscMax(tol, droptol)};
+  HopsCudaLORRun r  = {.dim     = dim,
+                       .P       = P,
+                       .Pg      = k->Pg,
+                       .nn      = k->nn,
+                       .knc     = (int)kappa->nc,
+                       .mnc     = (int)mass->nc,
+                       .mixed   = (kappa->nc || k->lump) && mixed,
+                       .tol     = tol,
+                       .droptol = PetscMax(tol, droptol)};
   const int     *restr;
   int            cell;
 
@@ -295,7 +314,8 @@ static PetscErrorCode CompareMasks(HopsLORKernel k, PetscBool adopt, PetscBool *
 
 /* ---- Rows ---- */
 
-/* Which cell has each face and edge first, for the present masks; at order 1 they have no nodes of their own that would tell */
+/* Which cell has each face and edge first, for the present masks; at order 1 they have no nodes of their own
+   that would tell */
 static PetscErrorCode FindOwners(HopsLORKernel k)
 {
   int          irregular;
@@ -311,7 +331,9 @@ static PetscErrorCode FindOwners(HopsLORKernel k)
   PetscCall(HopsCudaLOROwners(&k->mesh, k->space->ncells, k->own, k->bad, stream));
   PetscCall(HopsCopy_CUDA(&irregular, k->bad, sizeof(int), PETSC_FALSE));
   if (!irregular) k->mesh.own = k->own;
-  else PetscCall(PetscInfo(NULL, "cells share edges or faces, and not what these span: columns of the low-order-refined matrix are looked up to count them\n"));
+  else
+    PetscCall(PetscInfo(NULL, "cells share edges or faces, and not what these span: columns of the low-order-refined matrix are "
+                              "looked up to count them\n"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -352,7 +374,8 @@ static PetscErrorCode CountRows(HopsLORKernel k, HopsLORRows *rows)
   }
   for (int b = 0; b < 2; b++) {
     if (rows->i[b]) PetscCall(HopsCopy_CUDA(&n[b], rows->i[b] + rows->n, sizeof(int), PETSC_FALSE));
-    PetscCheck(n[b] >= 0, PETSC_COMM_SELF, PETSC_ERR_SUP, "The low-order-refined matrix has more than 2^31 entries on one rank: use more ranks");
+    PetscCheck(n[b] >= 0, PETSC_COMM_SELF, PETSC_ERR_SUP,
+               "The low-order-refined matrix has more than 2^31 entries on one rank: use more ranks");
     rows->nnz[b] = (size_t)n[b];
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -393,7 +416,8 @@ static PetscErrorCode FillValues(HopsLORKernel k, HopsLORRows *rows)
   PetscFunctionBegin;
   PetscCall(HopsGetCUDAStream(&stream));
   if (!k->lump && !rows->placed) {
-    if (rows->sorted || rows->i[1] || rows->anylong) PetscCall(HopsCudaLORPlaces(&k->mesh, rows, stream)); /* the first pass had another order */
+    /* the first pass had another order */
+    if (rows->sorted || rows->i[1] || rows->anylong) PetscCall(HopsCudaLORPlaces(&k->mesh, rows, stream));
     rows->placed = PETSC_TRUE;
   }
   PetscCall(PetscLogGpuTimeBegin());

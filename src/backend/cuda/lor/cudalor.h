@@ -8,27 +8,33 @@
 
 /* What kernels need of the mesh; node v of cell c is entry e = c * nn + v of restr */
 typedef struct {
-  int                  dim, P, nn, nfree; /* nn = P^dim */
-  const int           *restr;             /* [ncells][nn] L indices; constrained from nfree on */
-  const int           *begin, *entry;     /* entries of an unknown, ascending: entry[begin[l]..begin[l+1]); of constrained ones in H1 alone */
-  const unsigned char *mask;              /* [ncells] coupled direction pairs of the pattern */
-  const unsigned int  *own;               /* [ncells] which of its faces and edges a cell has before others, see cudalorpatternonce.cu; NULL where that does not say which columns cells share */
-  const double        *hinv;              /* [P-1] inverse widths of the sub-cells on [-1,1] */
-  const int           *ijk;               /* [nn] place of a node: i + 256 j + 65536 k */
-  double               perentry;          /* 1 / nn */
-  bool                 twice;             /* some cell has an unknown twice, as in a periodic mesh with one cell in a direction, or some unknown inside a cell is another one's too */
+  int        dim, P, nn, nfree; /* nn = P^dim */
+  const int *restr;             /* [ncells][nn] L indices; constrained from nfree on */
+  /* entries of an unknown, ascending: entry[begin[l]..begin[l+1]); of constrained ones in H1 alone */
+  const int           *begin, *entry;
+  const unsigned char *mask; /* [ncells] coupled direction pairs of the pattern */
+  /* [ncells] which of its faces and edges a cell has before others, see cudalorpatternonce.cu; NULL where
+     that does not say which columns cells share */
+  const unsigned int *own;
+  const double       *hinv;     /* [P-1] inverse widths of the sub-cells on [-1,1] */
+  const int          *ijk;      /* [nn] place of a node: i + 256 j + 65536 k */
+  double              perentry; /* 1 / nn */
+  /* some cell has an unknown twice, as in a periodic mesh with one cell in a direction, or some unknown
+     inside a cell is another one's too */
+  bool twice;
 } HopsCudaLORMesh;
 
 /*
-  Vertex data of H1, four numbers a node that a thread reads at once, zero where a term is not there; v[ncells][nn][4] and
-  pairs[ncells][nn][4]:
-    S_a = R G_aa m_b m_c / 2 for each direction a (m: lumped 1D mass, G = detJ J^-1 kappa J^-T; no m_c in 2D), v[0..dim-1],
-    q_ab = R G_ab m_c / 4 for the pairs xy, xz, yz, where `mixed`: pairs[0..2] in 3D, v[2] in 2D,
+  Vertex data of H1, four numbers a node that a thread reads at once, zero where a term is not there;
+  v[ncells][nn][4] and pairs[ncells][nn][4]:
+    S_a = R G_aa m_b m_c / 2 for each direction a (m: lumped 1D mass, G = detJ J^-1 kappa J^-T; no m_c in 2D),
+    v[0..dim-1], q_ab = R G_ab m_c / 4 for the pairs xy, xz, yz, where `mixed`: pairs[0..2] in 3D, v[2] in 2D,
     mass R m_x m_y m_z detJ c, v[3],
-  where R puts the Gauss-Lobatto weight of the node in place of its share of the sub-cells' volumes, as on the host.
+  where R puts the Gauss-Lobatto weight of the node in place of its share of the sub-cells' volumes, as on the
+  host.
 
-  Of other families [ncells][ncomp][nn]: the diagonal entries of the derivative's tensor, of the field's, then their
-  off-diagonal ones.
+  Of other families [ncells][ncomp][nn]: the diagonal entries of the derivative's tensor, of the field's, then
+  their off-diagonal ones.
 */
 typedef struct {
   bool          mixed;
@@ -38,11 +44,15 @@ typedef struct {
 
 /* A run of cells: coordinates X[n][dim][Pg^dim], coefficient values with the strides of HopsValues */
 typedef struct {
-  int            dim, P, Pg, nn, knc, mnc, ncomp;
-  bool           mixed, lump; /* lump: tensors of other families than H1 in place of the factors, in family[0] (derivative) and family[1] */
-  HopsFamily     family[2];
-  PetscInt       first, n, kcstride, kpstride, mcstride, mpstride;
-  const double  *X, *B, *D, *C, *m, *r; /* B, D: [P][Pg] the element map at the nodes; C: [P][P] derivatives at the nodes; m, r: [P] lumped 1D mass, Gauss-Lobatto weight over it */
+  int dim, P, Pg, nn, knc, mnc, ncomp;
+  /* lump: tensors of other families than H1 in place of the factors, in family[0] (derivative) and family[1]
+     */
+  bool       mixed, lump;
+  HopsFamily family[2];
+  PetscInt   first, n, kcstride, kpstride, mcstride, mpstride;
+  /* B, D: [P][Pg] the element map at the nodes; C: [P][P] derivatives at the nodes; m, r: [P] lumped 1D mass,
+     Gauss-Lobatto weight over it */
+  const double  *X, *B, *D, *C, *m, *r;
   const double  *kappa, *mass;
   const int     *ijk;                    /* of HopsCudaLORMesh */
   double         perentry, tol, droptol; /* droptol >= tol: a cell whose off-diagonal factors all lie below it has none */
@@ -90,18 +100,21 @@ PETSC_INTERN PetscErrorCode HopsCudaPoolFree(void **);
 /* x[n + 1] counts, of which the last is overwritten: their sums before each */
 PETSC_INTERN PetscErrorCode HopsCudaScan(size_t n, int x[], cudaStream_t);
 PETSC_INTERN PetscErrorCode HopsCudaLORVertexData(const HopsCudaLORRun *);
-/* the entries (n in all, percell in a cell, its nodes or not) of each of nl unknowns: begin[nl + 1], entry[] is allocated here;
-   *twice = 1 (on the device) where mesh.twice should be true */
-PETSC_INTERN PetscErrorCode HopsCudaLORTranspose(const HopsCudaLORMesh *, int nl, size_t n, int percell, bool nodes, int begin[], int **entry, int *twice, cudaStream_t);
+/* the entries (n in all, percell in a cell, its nodes or not) of each of nl unknowns: begin[nl + 1], entry[]
+   is allocated here; *twice = 1 (on the device) where mesh.twice should be true */
+PETSC_INTERN PetscErrorCode HopsCudaLORTranspose(const HopsCudaLORMesh *, int nl, size_t n, int percell, bool nodes, int begin[],
+                                                 int **entry, int *twice, cudaStream_t);
 /* result[0]: some new mask has a bit that the old one lacks; result[1]: some new mask is not zero */
-PETSC_INTERN PetscErrorCode HopsCudaLORCompare(PetscInt n, const unsigned char newmask[], const unsigned char mask[], int result[2], cudaStream_t);
-/* cudalorpatternonce.cu: m->own, and whether it is to no use; then lengths, and columns and places, of rows in one block that
-   receive nothing */
-PETSC_INTERN PetscErrorCode HopsCudaLOROwners(const HopsCudaLORMesh *, PetscInt ncells, unsigned int own[], int *irregular, cudaStream_t);
+PETSC_INTERN PetscErrorCode HopsCudaLORCompare(PetscInt n, const unsigned char newmask[], const unsigned char mask[], int result[2],
+                                               cudaStream_t);
+/* cudalorpatternonce.cu: m->own, and whether it is to no use; then lengths, and columns and places, of rows
+   in one block that receive nothing */
+PETSC_INTERN PetscErrorCode HopsCudaLOROwners(const HopsCudaLORMesh *, PetscInt ncells, unsigned int own[], int *irregular,
+                                              cudaStream_t);
 PETSC_INTERN PetscErrorCode HopsCudaLORCountOnce(const HopsCudaLORMesh *, const HopsLORRows *, int *anylong, cudaStream_t);
 PETSC_INTERN PetscErrorCode HopsCudaLORFillOnce(const HopsCudaLORMesh *, const HopsLORRows *, cudaStream_t);
-/* cudalorpattern.cu. work: a number on the device. Row pointers, and places in rows->place: those of the rows that are not long
-   ones are final where rows are neither sorted nor in two blocks */
+/* cudalorpattern.cu. work: a number on the device. Row pointers, and places in rows->place: those of the rows
+   that are not long ones are final where rows are neither sorted nor in two blocks */
 PETSC_INTERN PetscErrorCode HopsCudaLORCount(const HopsCudaLORMesh *, HopsLORRows *, unsigned long long *work, cudaStream_t);
 /* what long rows need (work[0] entries, set to zero here); sets rows->anylong */
 PETSC_INTERN PetscErrorCode HopsCudaLORBuffer(HopsLORRows *, unsigned long long *work, int **buffer, cudaStream_t);
@@ -113,6 +126,7 @@ PETSC_INTERN size_t HopsCudaLORPlaceSize(const HopsCudaLORMesh *, const HopsLORR
 PETSC_INTERN PetscErrorCode HopsCudaLORPlaces(const HopsCudaLORMesh *, const HopsLORRows *, cudaStream_t);
 PETSC_INTERN PetscErrorCode HopsCudaLORValues(const HopsCudaLORMesh *, const HopsCudaLORData *, const HopsLORRows *, cudaStream_t);
 PETSC_INTERN PetscErrorCode HopsCudaLORReceived(const HopsLORRows *, const double x[], cudaStream_t);
-PETSC_INTERN PetscErrorCode HopsCudaLORDiagonal(const HopsLORRows *, PetscInt n, const PetscInt idx[], const double x[], cudaStream_t);
+PETSC_INTERN PetscErrorCode HopsCudaLORDiagonal(const HopsLORRows *, PetscInt n, const PetscInt idx[], const double x[],
+                                                cudaStream_t);
 PETSC_INTERN PetscErrorCode HopsCudaLORSlots(const HopsLORRows *, cudaStream_t);
 EXTERN_C_END

@@ -1,13 +1,14 @@
 /*
-  Pattern of the low-order-refined matrix in H1: lengths of rows and places in them, then columns. A row lists its columns as
-  the cells that hold its unknown, in ascending order, meet them. A thread works on one cell of a row. Most rows are those of
-  cudalorpatternonce.cu; here are rows of order 1, in two blocks, or with received columns, and those of meshes whose faces and
-  edges do not say it all.
+  Pattern of the low-order-refined matrix in H1: lengths of rows and places in them, then columns. A row lists
+  its columns as the cells that hold its unknown, in ascending order, meet them. A thread works on one cell of
+  a row. Most rows are those of cudalorpatternonce.cu; here are rows of order 1, in two blocks, or with
+  received columns, and those of meshes whose faces and edges do not say it all.
 
-  Which cell meets a column first is found without turns. The columns of a cell that can be another cell's too, those on its
-  surface, go into a hash table of the row in shared memory, all cells at a time, and the least (cell, neighbour) of each column
-  wins; its place is the number of such winners, and of columns inside a cell, that come before. Where a column lies in the
-  table depends on the order in which threads come, what is read from it does not.
+  Which cell meets a column first is found without turns. The columns of a cell that can be another cell's
+  too, those on its surface, go into a hash table of the row in shared memory, all cells at a time, and the
+  least (cell, neighbour) of each column wins; its place is the number of such winners, and of columns inside
+  a cell, that come before. Where a column lies in the table depends on the order in which threads come, what
+  is read from it does not.
 */
 #include "cudalorplace.cuh"
 
@@ -17,7 +18,8 @@
 
 /* ---- Cells of a row ---- */
 
-/* Neighbours of the row's node in a cell, as bits: free unknowns, those of block 1 among them, and nodes on the cell's surface */
+/* Neighbours of the row's node in a cell, as bits: free unknowns, those of block 1 among them, and nodes on
+   the cell's surface */
 struct Neighbours {
   unsigned int have, high, surface;
 };
@@ -71,18 +73,21 @@ __device__ __forceinline__ static int FindSlot(int *table, int u)
 
 /* Rows with more columns than a table holds get no places, and an upper bound in the place of their length */
 template <int DIM, bool MIXED>
-__global__ static void __launch_bounds__(HOPS_LOR_THREADS) Count(const HopsCudaLORMesh m, const HopsLORRows rows, int R, unsigned long long *work)
+__global__ static void __launch_bounds__(HOPS_LOR_THREADS)
+  Count(const HopsCudaLORMesh m, const HopsLORRows rows, int R, unsigned long long *work)
 {
   constexpr int         N = Star<DIM, MIXED>::N;
   extern __shared__ int tables[]; /* [R][HOPS_LOR_SLOTS] columns, and as many places */
-  __shared__ int        rowof[HOPS_LOR_THREADS], first[HOPS_LOR_THREADS], count[HOPS_LOR_THREADS], low[HOPS_LOR_THREADS], fresh[HOPS_LOR_THREADS], offset[N];
-  __shared__ char       lookup[HOPS_LOR_THREADS], crowded[HOPS_LOR_THREADS]; /* columns that are looked up: none, those on the surface, all */
-  __shared__ char       slots[N * HOPS_LOR_THREADS];
-  const int             t = threadIdx.x, r0 = (int)blockIdx.x * R, n = min(R, (int)rows.n - r0), r = r0 + t, row = (int)rows.first + r;
-  const int            *begin = m.begin + rows.first + r0;
-  const int             k0 = begin[0], k1 = begin[n], b0 = t < n ? begin[t] : 0, b1 = t < n ? begin[t + 1] : 0, split = (int)rows.split;
-  const bool            received = t < n && rows.slot && rows.slot[r] >= 0;
-  int                  *places   = tables + R * HOPS_LOR_SLOTS;
+  __shared__ int        rowof[HOPS_LOR_THREADS], first[HOPS_LOR_THREADS], count[HOPS_LOR_THREADS], low[HOPS_LOR_THREADS],
+    fresh[HOPS_LOR_THREADS], offset[N];
+  /* columns that are looked up: none, those on the surface, all */
+  __shared__ char lookup[HOPS_LOR_THREADS], crowded[HOPS_LOR_THREADS];
+  __shared__ char slots[N * HOPS_LOR_THREADS];
+  const int       t = threadIdx.x, r0 = (int)blockIdx.x * R, n = min(R, (int)rows.n - r0), r = r0 + t, row = (int)rows.first + r;
+  const int      *begin = m.begin + rows.first + r0;
+  const int       k0 = begin[0], k1 = begin[n], b0 = t < n ? begin[t] : 0, b1 = t < n ? begin[t + 1] : 0, split = (int)rows.split;
+  const bool      received = t < n && rows.slot && rows.slot[r] >= 0;
+  int            *places   = tables + R * HOPS_LOR_SLOTS;
 
   PlaceWords<DIM, MIXED> word;
 
@@ -211,7 +216,8 @@ __device__ static void BuildRow(const HopsCudaLORMesh &m, const HopsLORRows &row
 
 /* by way of a buffer */
 template <int DIM, bool MIXED>
-__global__ static void __launch_bounds__(HOPS_LOR_THREADS) CountLong(const HopsCudaLORMesh m, const HopsLORRows rows, int *buffer, unsigned long long *next)
+__global__ static void __launch_bounds__(HOPS_LOR_THREADS)
+  CountLong(const HopsCudaLORMesh m, const HopsLORRows rows, int *buffer, unsigned long long *next)
 {
   const int r = (int)(blockIdx.x * blockDim.x + threadIdx.x);
 
@@ -225,7 +231,8 @@ __global__ static void __launch_bounds__(HOPS_LOR_THREADS) CountLong(const HopsC
 
 /* straight to their place */
 template <int DIM, bool MIXED>
-__global__ static void __launch_bounds__(HOPS_LOR_THREADS) FillLong(const HopsCudaLORMesh m, const HopsLORRows rows, unsigned char *used)
+__global__ static void __launch_bounds__(HOPS_LOR_THREADS)
+  FillLong(const HopsCudaLORMesh m, const HopsLORRows rows, unsigned char *used)
 {
   const int r = (int)(blockIdx.x * blockDim.x + threadIdx.x);
 
@@ -239,9 +246,11 @@ __global__ static void __launch_bounds__(HOPS_LOR_THREADS) FillLong(const HopsCu
 
 /* ---- Columns ---- */
 
-/* Columns go to their places in shared memory, side by side as in block 0 unless some row of the block is a long one */
+/* Columns go to their places in shared memory, side by side as in block 0 unless some row of the block is a
+   long one */
 template <int DIM, bool MIXED>
-__global__ static void __launch_bounds__(HOPS_LOR_THREADS) Fill(const HopsCudaLORMesh m, const HopsLORRows rows, int R, unsigned char *used)
+__global__ static void __launch_bounds__(HOPS_LOR_THREADS)
+  Fill(const HopsCudaLORMesh m, const HopsLORRows rows, int R, unsigned char *used)
 {
   constexpr int         N = Star<DIM, MIXED>::N;
   extern __shared__ int list[]; /* [R][HOPS_LOR_SLOTS] */
@@ -336,9 +345,10 @@ PetscErrorCode HopsCudaLORBuffer(HopsLORRows *rows, unsigned long long *work, in
 template <int DIM, bool MIXED>
 static PetscErrorCode CountRows(const HopsCudaLORMesh *m, HopsLORRows *rows, unsigned long long *work, cudaStream_t stream)
 {
-  const int          R      = RowsOfBlock(rows);
-  const unsigned int blocks = (unsigned int)((rows->n + R - 1) / R), longblocks = (unsigned int)((rows->n + HOPS_LOR_THREADS - 1) / HOPS_LOR_THREADS);
-  int               *buffer;
+  const int          R          = RowsOfBlock(rows);
+  const unsigned int blocks     = (unsigned int)((rows->n + R - 1) / R),
+                     longblocks = (unsigned int)((rows->n + HOPS_LOR_THREADS - 1) / HOPS_LOR_THREADS);
+  int *buffer;
 
   PetscFunctionBegin;
   Count<DIM, MIXED><<<blocks, HOPS_LOR_THREADS, 2 * R * HOPS_LOR_SLOTS * sizeof(int), stream>>>(*m, *rows, R, work);
@@ -384,8 +394,9 @@ PetscErrorCode HopsCudaLORCount(const HopsCudaLORMesh *m, HopsLORRows *rows, uns
 template <int DIM, bool MIXED>
 static PetscErrorCode FillRows(const HopsCudaLORMesh *m, const HopsLORRows *rows, unsigned char used[], cudaStream_t stream)
 {
-  const int          R      = RowsOfBlock(rows);
-  const unsigned int blocks = (unsigned int)((rows->n + R - 1) / R), longblocks = (unsigned int)((rows->n + HOPS_LOR_THREADS - 1) / HOPS_LOR_THREADS);
+  const int          R          = RowsOfBlock(rows);
+  const unsigned int blocks     = (unsigned int)((rows->n + R - 1) / R),
+                     longblocks = (unsigned int)((rows->n + HOPS_LOR_THREADS - 1) / HOPS_LOR_THREADS);
 
   PetscFunctionBegin;
   Fill<DIM, MIXED><<<blocks, HOPS_LOR_THREADS, R * HOPS_LOR_SLOTS * sizeof(int), stream>>>(*m, *rows, R, used);

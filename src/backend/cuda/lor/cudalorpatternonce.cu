@@ -1,7 +1,9 @@
 /*
-  Pattern of the low-order-refined matrix in H1 where cells meet in whole edges and faces, as most do. What two cells share of a row lies on an edge or a face of both, so which cell meets
-  a column first is known from which cell has each edge and face first: bits of the cell, and nothing is looked up to count. For its place, a cell that is not the first looks a column up where
-  the row has one in the same direction, which is right where cells lie alike, then in the whole row.
+  Pattern of the low-order-refined matrix in H1 where cells meet in whole edges and faces, as most do. What
+  two cells share of a row lies on an edge or a face of both, so which cell meets a column first is known from
+  which cell has each edge and face first: bits of the cell, and nothing is looked up to count. For its place,
+  a cell that is not the first looks a column up where the row has one in the same direction, which is right
+  where cells lie alike, then in the whole row.
 */
 #include "cudalorplace.cuh"
 
@@ -10,16 +12,18 @@
 #define HOPS_ONCE_LIST 4 /* cells of an edge that are compared in registers */
 
 /*
-  A warp for each cell, a thread for each of its faces and edges. *irregular = 1 where cells share two edges that meet and not the face that these span, or two faces that meet: they can have columns
-  in common that no edge or face says.
+  A warp for each cell, a thread for each of its faces and edges. *irregular = 1 where cells share two edges
+  that meet and not the face that these span, or two faces that meet: they can have columns in common that no
+  edge or face says.
 */
 template <int DIM>
 __global__ static void __launch_bounds__(256) Owners(const HopsCudaLORMesh m, int ncells, unsigned int *own, int *irregular)
 {
   const int  c = (int)(blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32), t = threadIdx.x % 32, P = m.P, last = P - 1;
-  const int *R     = m.restr + (size_t)c * m.nn;
-  int        at[3] = {1, 1, DIM == 3 ? 1 : 0}, b = 0, n = 0, cell[HOPS_ONCE_LIST], other = -1; /* a node inside the face or edge, the cells around it; behind a face */
-  bool       coupled = false, constrained = false, bad = false;
+  const int *R = m.restr + (size_t)c * m.nn;
+  /* a node inside the face or edge, the cells around it; behind a face */
+  int  at[3] = {1, 1, DIM == 3 ? 1 : 0}, b = 0, n = 0, cell[HOPS_ONCE_LIST], other = -1;
+  bool coupled = false, constrained = false, bad = false;
 
   if (c >= ncells) return;
   for (int i = t; i < m.nn; i += 32) constrained |= R[i] >= m.nfree;
@@ -49,7 +53,8 @@ __global__ static void __launch_bounds__(256) Owners(const HopsCudaLORMesh m, in
       coupled = m.mask[cell[0]] >> (i == 0 || i == last ? 2 : (j == 0 || j == last ? 1 : 0)) & 1;
     }
   }
-  const unsigned int before = __ballot_sync(~0u, later), diagonals = __ballot_sync(~0u, coupled), some = __ballot_sync(~0u, constrained);
+  const unsigned int before = __ballot_sync(~0u, later), diagonals = __ballot_sync(~0u, coupled),
+                     some = __ballot_sync(~0u, constrained);
 
   if (t == 0) own[c] = before | (some ? 1u << HOPS_ONCE_CONSTRAINED : 0) | diagonals << HOPS_ONCE_DIAGONALS;
   for (int d = 2; d < 2 * DIM; d += 2) { /* faces that meet */
@@ -59,11 +64,13 @@ __global__ static void __launch_bounds__(256) Owners(const HopsCudaLORMesh m, in
   }
   if (DIM == 3) { /* edges that meet in corner t % 4 of face t / 4: along u and along v */
     const int f = t / 4 % 6, normal = f / 2, u = normal ? 0 : 1, v = normal == 2 ? 1 : 2, su = t & 1, sv = t >> 1 & 1, sf = f & 1;
-    const int eu = HOPS_ONCE_EDGES + 4 * (2 - u) + (v < normal ? sv + 2 * sf : sf + 2 * sv), ev = HOPS_ONCE_EDGES + 4 * (2 - v) + (u < normal ? su + 2 * sf : sf + 2 * su);
+    const int eu     = HOPS_ONCE_EDGES + 4 * (2 - u) + (v < normal ? sv + 2 * sf : sf + 2 * sv),
+              ev     = HOPS_ONCE_EDGES + 4 * (2 - v) + (u < normal ? su + 2 * sf : sf + 2 * su);
     const int behind = __shfl_sync(~0u, other, f);
 
     if (__any_sync(~0u, n > HOPS_ONCE_LIST)) {
-      const int bu = __shfl_sync(~0u, b, eu), nu = __shfl_sync(~0u, n, eu), bv = __shfl_sync(~0u, b, ev), nv = __shfl_sync(~0u, n, ev);
+      const int bu = __shfl_sync(~0u, b, eu), nu = __shfl_sync(~0u, n, eu), bv = __shfl_sync(~0u, b, ev),
+                nv = __shfl_sync(~0u, n, ev);
 
       for (int i = bu; i < bu + nu; i++) {
         const int x = CellOf(m, m.entry[i]);
@@ -90,8 +97,7 @@ __global__ static void __launch_bounds__(256) Owners(const HopsCudaLORMesh m, in
 /* ---- Lengths ---- */
 
 /* Columns that the cell of entry e meets before others, as bits */
-template <int DIM, bool MIXED>
-__device__ __forceinline__ static unsigned int Fresh(const HopsCudaLORMesh &m, int e)
+template <int DIM, bool MIXED> __device__ __forceinline__ static unsigned int Fresh(const HopsCudaLORMesh &m, int e)
 {
   const int          c = CellOf(m, e), at = __ldg(m.ijk + e - c * m.nn);
   const unsigned int own   = __ldg(m.own + c);
@@ -131,7 +137,8 @@ __device__ __forceinline__ static int SumBefore(int x, int sums[], int *total)
 }
 
 template <int DIM, bool MIXED>
-__global__ static void __launch_bounds__(HOPS_LOR_THREADS) CountOnce(const HopsCudaLORMesh m, const HopsLORRows rows, int R, int *anylong)
+__global__ static void __launch_bounds__(HOPS_LOR_THREADS)
+  CountOnce(const HopsCudaLORMesh m, const HopsLORRows rows, int R, int *anylong)
 {
   __shared__ int upto[HOPS_LOR_THREADS + 1];
   __shared__ int __align__(16) sums[HOPS_LOR_THREADS / 32]; /* read as a vector, which should not begin in upto[] */
@@ -159,15 +166,17 @@ __global__ static void __launch_bounds__(HOPS_LOR_THREADS) CountOnce(const HopsC
 
 /* A block's rows lie side by side; they are put together in shared memory where `room` columns are enough */
 template <int DIM, bool MIXED>
-__global__ static void __launch_bounds__(HOPS_LOR_THREADS) FillOnce(const HopsCudaLORMesh m, const HopsLORRows rows, int R, int room)
+__global__ static void __launch_bounds__(HOPS_LOR_THREADS)
+  FillOnce(const HopsCudaLORMesh m, const HopsLORRows rows, int R, int room)
 {
   constexpr int         N = Star<DIM, MIXED>::N, W = (N + 3) / 4;
   extern __shared__ int shared[]; /* [room] columns, then [R][4 * W] places by direction */
   __shared__ int        rowof[HOPS_LOR_THREADS], lo[HOPS_LOR_THREADS + 1], sums[HOPS_LOR_THREADS / 32];
   const int             t = threadIdx.x, r0 = (int)blockIdx.x * R, n = min(R, (int)rows.n - r0);
-  const int            *begin = m.begin + rows.first + r0, *i0 = rows.i[0] + r0, base = i0[0], len = i0[n] - base, k0 = begin[0], k1 = begin[n];
-  const int             b0 = t < n ? begin[t] : 0, b1 = t < n ? begin[t + 1] : 0;
-  const unsigned char  *along = (const unsigned char *)(shared + room);
+  const int            *begin = m.begin + rows.first + r0, *i0 = rows.i[0] + r0, base = i0[0], len = i0[n] - base, k0 = begin[0],
+            k1            = begin[n];
+  const int            b0 = t < n ? begin[t] : 0, b1 = t < n ? begin[t + 1] : 0;
+  const unsigned char *along = (const unsigned char *)(shared + room);
 
   if (t < n) {
     lo[t] = i0[t] - base;
@@ -214,7 +223,8 @@ __global__ static void __launch_bounds__(HOPS_LOR_THREADS) FillOnce(const HopsCu
         for (int s = 1; s < N; s++) {
           if (!(fresh >> s & 1)) continue;
           list[lo[r] + p] = col[s];
-          atomicOr(shared + room + r * W + s / 4, (p & 255) << 8 * (s % 4)); /* a guess, of no use where several cells make it or it does not fit */
+          /* a guess, of no use where several cells make it or it does not fit */
+          atomicOr(shared + room + r * W + s / 4, (p & 255) << 8 * (s % 4));
           word.Set(s, p++);
         }
       }

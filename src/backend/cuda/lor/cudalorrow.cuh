@@ -27,9 +27,9 @@ __device__ __forceinline__ static int CellOf(const HopsCudaLORMesh &m, int e)
   return __double2int_rd((e + 0.5) * m.perentry);
 }
 
-/* Neighbours of a node in its cell: itself; +x, -x, +y, ...; for each pair of directions a, b: +a+b, +a-b, -a+b, -a-b */
-template <int DIM, bool MIXED>
-struct Star {
+/* Neighbours of a node in its cell: itself; +x, -x, +y, ...; for each pair of directions a, b: +a+b, +a-b,
+   -a+b, -a-b */
+template <int DIM, bool MIXED> struct Star {
   enum {
     N    = 1 + 2 * DIM + (MIXED ? 2 * DIM * (DIM - 1) : 0),
     ROOM = N + 1 /* columns of a row, on the average of a block, for which kernels have room */
@@ -60,8 +60,8 @@ __device__ __forceinline__ static void ForNeighbours(const int ijk[], int P, int
     }
 }
 
-/* The columns of a row that are more than shared memory has room for, each block in memory of its own; n = {0, 0} at first. The few rows around edges and
-   points in which dozens of cells meet take this path */
+/* The columns of a row that are more than shared memory has room for, each block in memory of its own; n =
+   {0, 0} at first. The few rows around edges and points in which dozens of cells meet take this path */
 struct LongRow {
   int nfree, split, n[2], *col[2];
 
@@ -77,8 +77,7 @@ struct LongRow {
   {
     if (c < nfree) Add(c);
   }
-  template <int N>
-  __device__ void AddCell(const int c[], bool)
+  template <int N> __device__ void AddCell(const int c[], bool)
   {
     for (int s = 0; s < N; s++) AddFree(c[s]);
   }
@@ -108,7 +107,8 @@ __device__ __forceinline__ static LongRow TakeRow(const HopsLORRows &rows, int r
   return list;
 }
 
-/* Place of column c in row r: those of block 1 follow those of block 0. Columns mostly come as the row lists them */
+/* Place of column c in row r: those of block 1 follow those of block 0. Columns mostly come as the row lists
+   them */
 __device__ static int Find(const HopsLORRows &rows, int r, int c, int *next)
 {
   const int lo = rows.i[0][r], hi = rows.i[0][r + 1];
@@ -132,8 +132,9 @@ __device__ static int Find(const HopsLORRows &rows, int r, int c, int *next)
 }
 
 /*
-  A row that takes contributions: block 0 in J, V (shared or global memory), block 1 in global memory. Columns mostly come as the row
-  lists them. `direct`: the row has one cell and all its neighbours there, so that they come so for certain.
+  A row that takes contributions: block 0 in J, V (shared or global memory), block 1 in global memory. Columns
+  mostly come as the row lists them. `direct`: the row has one cell and all its neighbours there, so that they
+  come so for certain.
 */
 struct Row {
   const int *J, *J1, *map;
@@ -163,7 +164,18 @@ struct Row {
 __device__ static Row GlobalRow(const HopsLORRows &rows, int r)
 {
   const bool two = rows.i[1] != NULL;
-  const Row  out = {rows.j[0], rows.j[1], rows.map, rows.v[0], rows.v[1], rows.i[0][r], rows.i[0][r], rows.i[0][r + 1], two ? rows.i[1][r] : 0, two ? rows.i[1][r + 1] : 0, (int)rows.split, false};
+  const Row  out = {rows.j[0],
+                    rows.j[1],
+                    rows.map,
+                    rows.v[0],
+                    rows.v[1],
+                    rows.i[0][r],
+                    rows.i[0][r],
+                    rows.i[0][r + 1],
+                   two ? rows.i[1][r] : 0,
+                   two ? rows.i[1][r + 1] : 0,
+                    (int)rows.split,
+                    false};
 
   return out;
 }

@@ -1,6 +1,6 @@
 /*
-  What rows of the low-order-refined matrix are made from: the cells that hold an unknown, in ascending order; the columns of other ranks' unknowns; and what other
-  ranks and faces add to single rows.
+  What rows of the low-order-refined matrix are made from: the cells that hold an unknown, in ascending order;
+  the columns of other ranks' unknowns; and what other ranks and faces add to single rows.
 */
 #include "cudalorrow.cuh"
 #include <cub/device/device_scan.cuh>
@@ -30,7 +30,8 @@ __global__ static void CountEntries(int n, const int *__restrict__ restr, int nl
   if (e < n && Unsigned(restr[e]) < nl) rank[e] = atomicAdd(count + Unsigned(restr[e]), 1);
 }
 
-__global__ static void PlaceEntries(int n, const int *__restrict__ restr, int nl, const int *__restrict__ begin, const int *__restrict__ rank, int *entry)
+__global__ static void PlaceEntries(int n, const int *__restrict__ restr, int nl, const int *__restrict__ begin,
+                                    const int *__restrict__ rank, int *entry)
 {
   const int e = (int)(blockIdx.x * blockDim.x + threadIdx.x);
 
@@ -40,7 +41,8 @@ __global__ static void PlaceEntries(int n, const int *__restrict__ restr, int nl
 #define HOPS_LIST 8 /* entries of a list that is sorted in registers */
 
 /* The lists were filled in any order */
-__global__ static void SortLists(const HopsCudaLORMesh m, int nl, int percell, double perentry, bool nodes, const int *__restrict__ begin, int *entry, int *twice)
+__global__ static void SortLists(const HopsCudaLORMesh m, int nl, int percell, double perentry, bool nodes,
+                                 const int *__restrict__ begin, int *entry, int *twice)
 {
   const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x), lo = i < nl ? begin[i] : 0, n = i < nl ? begin[i + 1] - lo : 0;
   const int sides = m.dim == 3 ? 0x808080 : 0x8080, top = 0x808080 + (m.P - 2) * 0x010101;
@@ -76,7 +78,8 @@ __global__ static void SortLists(const HopsCudaLORMesh m, int nl, int percell, d
   if (again) *twice = 1; /* all write the same */
 }
 
-PetscErrorCode HopsCudaLORTranspose(const HopsCudaLORMesh *m, int nl, size_t n, int percell, bool nodes, int begin[], int **entry, int *twice, cudaStream_t stream)
+PetscErrorCode HopsCudaLORTranspose(const HopsCudaLORMesh *m, int nl, size_t n, int percell, bool nodes, int begin[], int **entry,
+                                    int *twice, cudaStream_t stream)
 {
   const unsigned int blocks = (unsigned int)((n + 255) / 256);
   int               *rank;

@@ -1,9 +1,11 @@
 /*
-  Values of the low-order-refined matrix. A block has consecutive rows, and a thread works on one cell of one of them, so that rows of one
-  cell and rows of eight keep the threads of a warp equally busy. A row's cells add in turns, in ascending order: values come out the same bit by bit.
+  Values of the low-order-refined matrix. A block has consecutive rows, and a thread works on one cell of one
+  of them, so that rows of one cell and rows of eight keep the threads of a warp equally busy. A row's cells
+  add in turns, in ascending order: values come out the same bit by bit.
 
-  Where the contributions of a cell go in a row is known once for a pattern: from its first pass over the cells (cudalorpattern.cu), or looked up where rows are
-  sorted, in two blocks, or long. Rows with more columns than six bits count have no places, and a kernel of their own that looks them up each time.
+  Where the contributions of a cell go in a row is known once for a pattern: from its first pass over the
+  cells (cudalorpattern.cu), or looked up where rows are sorted, in two blocks, or long. Rows with more
+  columns than six bits count have no places, and a kernel of their own that looks them up each time.
 */
 #include "cudalorplace.cuh"
 
@@ -40,7 +42,8 @@ __global__ static void __launch_bounds__(HOPS_LOR_THREADS) Places(const HopsCuda
 /* ---- Values ---- */
 
 /*
-  Contributions of a cell to the row of its node v, by neighbours, with s_a = +1 at the first node of a line, -1 at the last, 0 inside:
+  Contributions of a cell to the row of its node v, by neighbours, with s_a = +1 at the first node of a line,
+  -1 at the last, 0 inside:
     (v,v+e_a) = -(S_a(v) + S_a(v+e_a)) / h_a + sum_b s_b (q_ab(v+e_a) - q_ab(v)), and (v,v-e_a) by symmetry,
     (v,v) = mass - sum of the first terms of its edges + 2 sum_ab s_a s_b q_ab(v),
     (v,v+e_a+e_b) = -q_ab(v+e_a) - q_ab(v+e_b), (v,v+e_a-e_b) = q_ab(v+e_a) + q_ab(v-e_b).
@@ -92,7 +95,8 @@ __device__ __forceinline__ static void Contributions(const HopsCudaLORMesh &m, c
   }
 }
 
-/* Adds to a row that begins at s[lo]; what has no place goes to s[none]. As no two places are the same, all are read before any is written, and none waits for another */
+/* Adds to a row that begins at s[lo]; what has no place goes to s[none]. As no two places are the same, all
+   are read before any is written, and none waits for another */
 template <int N>
 __device__ __forceinline__ static void AddShared(const unsigned long long word[], const double x[], double s[], int lo, int none)
 {
@@ -129,18 +133,21 @@ __device__ __forceinline__ static void AddBlocks(const unsigned long long word[]
 }
 
 /*
-  A block's rows lie side by side in block 0: their values are put together in shared memory, `room` entries and one a thread for
-  what has no place, and written as one piece. Rows that do not fit take their values in global memory.
+  A block's rows lie side by side in block 0: their values are put together in shared memory, `room` entries
+  and one a thread for what has no place, and written as one piece. Rows that do not fit take their values in
+  global memory.
 */
 template <int DIM, bool MIXED>
-__global__ static void __launch_bounds__(HOPS_LOR_THREADS, MIXED ? 6 : 10) Values(const HopsCudaLORMesh m, const HopsCudaLORData data, const HopsLORRows rows, int R, int room)
+__global__ static void __launch_bounds__(HOPS_LOR_THREADS, MIXED ? 6 : 10)
+  Values(const HopsCudaLORMesh m, const HopsCudaLORData data, const HopsLORRows rows, int R, int room)
 {
   extern __shared__ double shared[];
   __shared__ int           rowof[HOPS_LOR_THREADS], lo[HOPS_LOR_THREADS + 1], first[HOPS_LOR_THREADS];
   const int                t = threadIdx.x, r0 = (int)blockIdx.x * R, n = min(R, (int)rows.n - r0);
-  const int               *begin = m.begin + rows.first + r0, *i0 = rows.i[0] + r0, base = i0[0], len = i0[n] - base, k0 = begin[0], k1 = begin[n];
-  const bool               fits = len <= room, two = rows.i[1] != NULL, apart = fits && !two && !m.twice;
-  int                      b0 = 0, b1 = 0;
+  const int               *begin = m.begin + rows.first + r0, *i0 = rows.i[0] + r0, base = i0[0], len = i0[n] - base, k0 = begin[0],
+            k1    = begin[n];
+  const bool fits = len <= room, two = rows.i[1] != NULL, apart = fits && !two && !m.twice;
+  int        b0 = 0, b1 = 0;
 
   if (t < n) {
     b0       = begin[t];
@@ -171,7 +178,9 @@ __global__ static void __launch_bounds__(HOPS_LOR_THREADS, MIXED ? 6 : 10) Value
     for (int j = 0;; j++) {
       if (turn == j) {
         if (apart) AddShared<Star<DIM, MIXED>::N>(word.w, x, shared, lo[r], room + t);
-        else AddBlocks<Star<DIM, MIXED>::N>(word.w, x, (fits ? shared : rows.v[0] + base) + lo[r], lo[r + 1] - lo[r], two ? rows.v[1] + rows.i[1][r0 + r] : NULL);
+        else
+          AddBlocks<Star<DIM, MIXED>::N>(word.w, x, (fits ? shared : rows.v[0] + base) + lo[r], lo[r + 1] - lo[r],
+                                         two ? rows.v[1] + rows.i[1][r0 + r] : NULL);
       }
       if (!__syncthreads_or(turn > j)) break;
     }
@@ -182,7 +191,8 @@ __global__ static void __launch_bounds__(HOPS_LOR_THREADS, MIXED ? 6 : 10) Value
 
 /* The rows that have no places, a thread for each; Values() made them zero */
 template <int DIM, bool MIXED>
-__global__ static void __launch_bounds__(HOPS_LOR_THREADS) LongValues(const HopsCudaLORMesh m, const HopsCudaLORData data, const HopsLORRows rows)
+__global__ static void __launch_bounds__(HOPS_LOR_THREADS)
+  LongValues(const HopsCudaLORMesh m, const HopsCudaLORData data, const HopsLORRows rows)
 {
   const int r = (int)(blockIdx.x * blockDim.x + threadIdx.x);
 
@@ -218,7 +228,9 @@ static PetscErrorCode Launch(const HopsCudaLORMesh *m, const HopsCudaLORData *da
   PetscFunctionBegin;
   if (data) {
     Values<DIM, MIXED><<<blocks, HOPS_LOR_THREADS, (room + HOPS_LOR_THREADS) * sizeof(double), stream>>>(*m, *data, *rows, R, room);
-    if (rows->anylong) LongValues<DIM, MIXED><<<(unsigned int)((rows->n + HOPS_LOR_THREADS - 1) / HOPS_LOR_THREADS), HOPS_LOR_THREADS, 0, stream>>>(*m, *data, *rows);
+    if (rows->anylong)
+      LongValues<DIM, MIXED>
+        <<<(unsigned int)((rows->n + HOPS_LOR_THREADS - 1) / HOPS_LOR_THREADS), HOPS_LOR_THREADS, 0, stream>>>(*m, *data, *rows);
   } else Places<DIM, MIXED><<<blocks, HOPS_LOR_THREADS, 0, stream>>>(*m, *rows, R);
   PetscCallCUDA(cudaGetLastError());
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -242,7 +254,8 @@ PetscErrorCode HopsCudaLORPlaces(const HopsCudaLORMesh *m, const HopsLORRows *ro
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsCudaLORValues(const HopsCudaLORMesh *m, const HopsCudaLORData *data, const HopsLORRows *rows, cudaStream_t stream)
+PetscErrorCode HopsCudaLORValues(const HopsCudaLORMesh *m, const HopsCudaLORData *data, const HopsLORRows *rows,
+                                 cudaStream_t stream)
 {
   const bool mixed = data->mixed && rows->coupled;
 

@@ -3,8 +3,7 @@
 #include <backend/cuda/runtime/cudaadjugate.cuh>
 
 /* T = A kappa; kappa scalar, diagonal or symmetric (upper triangle by rows) as nc is 1, DIM or more */
-template <int DIM>
-__device__ static void TimesKappa(int nc, const double *__restrict__ K, const double A[], double T[])
+template <int DIM> __device__ static void TimesKappa(int nc, const double *__restrict__ K, const double A[], double T[])
 {
   double k[DIM * DIM];
 
@@ -29,7 +28,8 @@ __device__ static void TimesKappa(int nc, const double *__restrict__ K, const do
     }
 }
 
-/* Bits of a cell's mask, once for the threads of a warp that share the cell: a byte of the word that holds it */
+/* Bits of a cell's mask, once for the threads of a warp that share the cell: a byte of the word that holds it
+   */
 __device__ static void SetMask(unsigned char *mask, int c, unsigned int on)
 {
   const unsigned int active = __activemask(), peers = __match_any_sync(active, c);
@@ -45,11 +45,11 @@ __device__ static void SetMask(unsigned char *mask, int c, unsigned int on)
 #define HOPS_MASK_LARGE 8u /* an off-diagonal factor of the cell is too large to drop */
 
 /* Vertex data of node v of cell c of the run, with Jacobian J[i][a] = dx_i/dxi_a */
-template <int DIM>
-__device__ static void Factors(const HopsCudaLORRun &s, int c, int v, const int ijk[], const double J[])
+template <int DIM> __device__ static void Factors(const HopsCudaLORRun &s, int c, int v, const int ijk[], const double J[])
 {
   const size_t at = ((size_t)c * s.nn + v) * 4;
-  double       A[DIM * DIM], T[DIM * DIM], m[DIM], G[DIM * DIM], mm = 1, R = 1; /* R: the node's weight over its share of the sub-cells' volumes */
+  /* R: the node's weight over its share of the sub-cells' volumes */
+  double       A[DIM * DIM], T[DIM * DIM], m[DIM], G[DIM * DIM], mm = 1, R = 1;
   double       x[4] = {0, 0, 0, 0}, q[4] = {0, 0, 0, 0};
   const double det = Adjugate(DIM, J, A);
 
@@ -106,13 +106,14 @@ __device__ static void Factors(const HopsCudaLORRun &s, int c, int v, const int 
   }
 }
 
-/* The same of families other than H1: tensors J^-1 kappa J^-T det J of H(curl), J^T kappa J / det J of H(div), kappa / det J of L2 */
-template <int DIM>
-__device__ static void Tensors(const HopsCudaLORRun &s, int c, int v, const double J[])
+/* The same of families other than H1: tensors J^-1 kappa J^-T det J of H(curl), J^T kappa J / det J of
+   H(div), kappa / det J of L2 */
+template <int DIM> __device__ static void Tensors(const HopsCudaLORRun &s, int c, int v, const double J[])
 {
   const size_t  nn    = (size_t)s.nn;
   const int     nc[2] = {s.knc, s.mnc};
-  const double *K[2]  = {s.kappa + (size_t)c * s.kcstride + (size_t)v * s.kpstride, s.mass + (size_t)c * s.mcstride + (size_t)v * s.mpstride};
+  const double *K[2]  = {s.kappa + (size_t)c * s.kcstride + (size_t)v * s.kpstride,
+                         s.mass + (size_t)c * s.mcstride + (size_t)v * s.mpstride};
   double        A[9], R[DIM * DIM], T[DIM * DIM], G[DIM * DIM];
   const double  det = Adjugate(DIM, J, A);
   double       *out = s.out + (size_t)c * s.ncomp * nn + v, *mixed = out;
@@ -174,7 +175,8 @@ __device__ __forceinline__ static void Node(const HopsCudaLORRun &s, int c, int 
   else Factors<DIM>(s, c, v, ijk, J);
 }
 
-/* J of a bi- or trilinear map, direction by direction; b, d: the two basis functions of each direction and their derivatives */
+/* J of a bi- or trilinear map, direction by direction; b, d: the two basis functions of each direction and
+   their derivatives */
 template <int DIM>
 __device__ __forceinline__ static void Multilinear(const double *X, const double b[][2], const double d[][2], double J[])
 {
@@ -265,11 +267,11 @@ __global__ static void __launch_bounds__(128, LINEAR && !LUMP ? 8 : 4) VertexDir
 }
 
 /*
-  The element map is interpolated to the nodes of the space, direction by direction, and differentiated there. Blocks of nb cells;
-  two arrays of nb * DIM * nn in shared memory take turns. The map's order is at most the space's.
+  The element map is interpolated to the nodes of the space, direction by direction, and differentiated there.
+  Blocks of nb cells; two arrays of nb * DIM * nn in shared memory take turns. The map's order is at most the
+  space's.
 */
-template <int DIM, bool LUMP>
-__global__ static void VertexNodal(const HopsCudaLORRun s, int nb)
+template <int DIM, bool LUMP> __global__ static void VertexNodal(const HopsCudaLORRun s, int nb)
 {
   extern __shared__ double shared[];
   const int                c0 = blockIdx.x * nb, n = min(nb, s.n - c0), P = s.P, Pg = s.Pg, nn = s.nn, S = DIM * nn;
@@ -321,8 +323,7 @@ __global__ static void VertexNodal(const HopsCudaLORRun s, int nb)
   }
 }
 
-template <int DIM, bool LUMP>
-static PetscErrorCode Launch(const HopsCudaLORRun *s)
+template <int DIM, bool LUMP> static PetscErrorCode Launch(const HopsCudaLORRun *s)
 {
   const size_t points = (size_t)s->n * s->nn, one = 2 * (size_t)DIM * s->nn * sizeof(double);
   const int    blocks = (int)((points + 127) / 128);
@@ -370,7 +371,8 @@ PetscErrorCode HopsCudaLORVertexData(const HopsCudaLORRun *s)
 
 /* ---- Masks ---- */
 
-__global__ static void Compare(PetscInt n, const unsigned char *__restrict__ newmask, const unsigned char *__restrict__ mask, int *result)
+__global__ static void Compare(PetscInt n, const unsigned char *__restrict__ newmask, const unsigned char *__restrict__ mask,
+                               int     *result)
 {
   const PetscInt c = (PetscInt)blockIdx.x * blockDim.x + threadIdx.x;
   const int      a = c < n ? newmask[c] : 0, m = c < n ? mask[c] : 0;
@@ -382,7 +384,8 @@ __global__ static void Compare(PetscInt n, const unsigned char *__restrict__ new
   }
 }
 
-PetscErrorCode HopsCudaLORCompare(PetscInt n, const unsigned char newmask[], const unsigned char mask[], int result[2], cudaStream_t stream)
+PetscErrorCode HopsCudaLORCompare(PetscInt n, const unsigned char newmask[], const unsigned char mask[], int result[2],
+                                  cudaStream_t stream)
 {
   PetscFunctionBegin;
   PetscCallCUDA(cudaMemsetAsync(result, 0, 2 * sizeof(int), stream));

@@ -1,4 +1,5 @@
-/* CUDA back end: low-order-refined matrices of H(curl), H(div) and L2: the tables that say which numbers make up an entry, see cudalump.h. */
+/* CUDA back end: low-order-refined matrices of H(curl), H(div) and L2: the tables that say which numbers make
+   up an entry, see cudalump.h. */
 #include "cudalump.h"
 
 #define HOPS_LUMP_MAX 512 /* terms of a row while it is put together */
@@ -74,7 +75,8 @@ static void Extent(const HopsLayout *l, int dim, int P, int a, int b, int n[3])
   for (int d = 0; d < 3; d++) n[d] = d >= dim ? 1 : (l->open[a][d] && l->open[b][d] ? P - 1 : P);
 }
 
-static void Number(HopsLORKernel k, const HopsLayout *l, int a, int b, const int at[3], int comp, double factor, HopsCudaLumpNumber *out)
+static void Number(HopsLORKernel k, const HopsLayout *l, int a, int b, const int at[3], int comp, double factor,
+                   HopsCudaLumpNumber *out)
 {
   const int     dim = k->lump->mesh.dim, P = k->P;
   const double *z = k->gll + P * P, *weight = z + P;
@@ -91,7 +93,8 @@ static void Number(HopsLORKernel k, const HopsLayout *l, int a, int b, const int
   }
 }
 
-/* Numbers and components of the vertex data for the terms in u->has: the entities' own ones first, then the mixed ones */
+/* Numbers and components of the vertex data for the terms in u->has: the entities' own ones first, then the
+   mixed ones */
 static PetscErrorCode SetNumbers(HopsLORKernel k)
 {
   struct _HopsCudaLump *u   = k->lump;
@@ -181,7 +184,8 @@ PetscErrorCode HopsCudaLumpFinish(HopsLORKernel k, PetscBool mixed)
 
 /* ---- Tables ---- */
 
-/* Entries of a row: columns as they were met, each with a list of the numbers that are added and subtracted */
+/* Entries of a row: columns as they were met, each with a list of the numbers that are added and subtracted
+   */
 typedef struct {
   int  n, ncols, col[HOPS_LUMP_MAX], first[HOPS_LUMP_MAX], last[HOPS_LUMP_MAX]; /* columns, their lists' ends or -1 */
   int  number[HOPS_LUMP_MAX], sign[HOPS_LUMP_MAX], next[HOPS_LUMP_MAX];
@@ -281,7 +285,8 @@ static PetscErrorCode Transpose(const HopsIncidence *inc, int ne, int **start, i
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Terms of a row, columns in order of appearance (the diagonal's first); those of a column follow one another. Ready for the next row then */
+/* Terms of a row, columns in order of appearance (the diagonal's first); those of a column follow one
+   another. Ready for the next row then */
 static int Emit(RowTerms *r, HopsCudaLumpTerm out[])
 {
   int n = 0;
@@ -339,7 +344,8 @@ static PetscErrorCode CreateTable(HopsLORKernel k, unsigned char mask)
     for (int e = u->has[0] ? start[i] : 0; e < (u->has[0] ? start[i + 1] : 0); e++) {
       n = Coupled(u, 0, mask, f[e], y, number);
       for (int j = 0; j < n; j++)
-        for (PetscInt c = 0; c < inc.n[y[j]]; c++) PetscCall(AddTerm(r, (int)inc.col[6 * y[j] + c], number[j], sign[e] * (inc.sgn[6 * y[j] + c] > 0 ? 1 : -1)));
+        for (PetscInt c = 0; c < inc.n[y[j]]; c++)
+          PetscCall(AddTerm(r, (int)inc.col[6 * y[j] + c], number[j], sign[e] * (inc.sgn[6 * y[j] + c] > 0 ? 1 : -1)));
     }
     if (total + 2 * HOPS_LUMP_MAX > room) {
       room *= 2;
@@ -522,7 +528,8 @@ PetscErrorCode HopsCudaLumpValues(HopsLORKernel k, HopsLORRows *rows)
     PetscCall(HopsCudaTableValues(m, rows, stream));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCheck(k->data.mixed || !rows->coupled, PETSC_COMM_SELF, PETSC_ERR_PLIB, "The pattern has couplings that the vertex data lack");
+  PetscCheck(k->data.mixed || !rows->coupled, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+             "The pattern has couplings that the vertex data lack");
   if (!rows->placed && (rows->sorted || rows->i[1])) PetscCall(HopsCudaCurlPlaces(m, rows, stream));
   rows->placed = PETSC_TRUE;
   PetscCall(HopsCudaCurlValues(m, rows, stream));

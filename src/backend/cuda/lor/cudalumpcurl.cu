@@ -1,17 +1,21 @@
 /*
-  Low-order-refined matrices of H(curl) in 3D: values of rows by a stencil, see cudalumpcurl.cuh. Of one cell a row has at most 33 entries, which
-  22 numbers of the masses around its edge make up; 13 and 5 where no cell couples directions. Cells of a row add in turns, in ascending order, so values come out the same bit by bit.
+  Low-order-refined matrices of H(curl) in 3D: values of rows by a stencil, see cudalumpcurl.cuh. Of one cell
+  a row has at most 33 entries, which 22 numbers of the masses around its edge make up; 13 and 5 where no cell
+  couples directions. Cells of a row add in turns, in ascending order, so values come out the same bit by bit.
 */
 #include "cudalumpcurl.cuh"
 
 /*
-  Entries of a cell in the row of its edge e, by neighbours; X: the cell's numbers. With c_f the circulation around a face and n a number,
-    y = sum over the edge's faces of +-(n_f c_f + sum over a face's edges g of n_g (sum of c over the faces across g's other direction)),
-  written out. What meets around an edge g cancels there but on the cell's boundary: sj = +1 at the first node along b, -1 at the last, else 0; sk along c.
-  What neighbours get that are not there is meaningless.
+  Entries of a cell in the row of its edge e, by neighbours; X: the cell's numbers. With c_f the circulation
+  around a face and n a number,
+    y = sum over the edge's faces of +-(n_f c_f + sum over a face's edges g of n_g (sum of c over the faces
+    across g's other direction)),
+  written out. What meets around an edge g cancels there but on the cell's boundary: sj = +1 at the first node
+  along b, -1 at the last, else 0; sk along c. What neighbours get that are not there is meaningless.
 */
 template <bool COUPLED>
-__host__ __device__ __forceinline__ static void Contributions(const HopsCudaLumpMesh &m, const Edge &e, const double *__restrict__ X, double x[])
+__host__ __device__ __forceinline__ static void Contributions(const HopsCudaLumpMesh &m, const Edge &e,
+                                                              const double *__restrict__ X, double   x[])
 {
   const int  P = m.P, p = P - 1, a = e.a, b = e.b, c = e.c;
   const bool has0 = m.has[0], has1 = m.has[1];
@@ -19,7 +23,8 @@ __host__ __device__ __forceinline__ static void Contributions(const HopsCudaLump
   /* an edge's own number, those of its faces across c and b */
   const int    ia = e.Index(a, 1), fc = m.own[0] + c * p * p * P + e.Index(c, 0), fb = m.own[0] + b * p * p * P + e.Index(b, 0);
   const double own = At(has1, m.own[1] + a * p * P * P + ia);
-  const double cp = At(has0 && e.jp, fc), cm = At(has0 && e.jm, fc - e.Stride(c, b, 0)), bp = At(has0 && e.kp, fb), bm = At(has0 && e.km, fb - e.Stride(b, c, 0));
+  const double cp = At(has0 && e.jp, fc), cm = At(has0 && e.jm, fc - e.Stride(c, b, 0)), bp = At(has0 && e.kp, fb),
+               bm = At(has0 && e.km, fb - e.Stride(b, c, 0));
 
   x[0] = own + cp + cm + bp + bm;
   x[1] = -cp;
@@ -36,11 +41,13 @@ __host__ __device__ __forceinline__ static void Contributions(const HopsCudaLump
     }
     return;
   }
-  const int    sj = !e.jm - !e.jp, sk = !e.km - !e.kp, np = P * P * P, ne = p * P * P, na = a == 0 ? 1 : (a == 1 ? P : P * P);
-  const int    node = m.mixed[1] + e.x[0] + P * (e.x[1] + P * e.x[2]);
-  const int    ga = m.mixed[0] + (2 - a) * ne + ia, gb = m.mixed[0] + (2 - b) * ne + e.Index(b, 1), gc = m.mixed[0] + (2 - c) * ne + e.Index(c, 1);
+  const int sj = !e.jm - !e.jp, sk = !e.km - !e.kp, np = P * P * P, ne = p * P * P, na = a == 0 ? 1 : (a == 1 ? P : P * P);
+  const int node = m.mixed[1] + e.x[0] + P * (e.x[1] + P * e.x[2]);
+  const int ga = m.mixed[0] + (2 - a) * ne + ia, gb = m.mixed[0] + (2 - b) * ne + e.Index(b, 1),
+            gc   = m.mixed[0] + (2 - c) * ne + e.Index(c, 1);
   const bool   q = has0 && e.on_bc, r = has0 && e.on_ac, t = has0 && e.on_ab;
-  const double q0 = At(q && (sj || sk), ga), qjp = At(q && e.jp, ga + e.Stride(a, b, 1)), qjm = At(q && e.jm, ga - e.Stride(a, b, 1));
+  const double q0 = At(q && (sj || sk), ga), qjp = At(q && e.jp, ga + e.Stride(a, b, 1)),
+               qjm = At(q && e.jm, ga - e.Stride(a, b, 1));
   const double qkp = At(q && e.kp, ga + e.Stride(a, c, 1)), qkm = At(q && e.km, ga - e.Stride(a, c, 1));
 
   x[0] -= 2 * sj * sk * q0;
@@ -78,11 +85,12 @@ __host__ __device__ __forceinline__ static void Contributions(const HopsCudaLump
 /* ---- Values ---- */
 
 /*
-  Adds to a row that begins at s[lo], or where it is fresh sets it; what has no place goes to s[none]. As no two places are the same, all of a word are
-  read before any is written
+  Adds to a row that begins at s[lo], or where it is fresh sets it; what has no place goes to s[none]. As no
+  two places are the same, all of a word are read before any is written
 */
 template <bool COUPLED>
-__device__ __forceinline__ static void AddShared(const PlaceWords<COUPLED> &word, double x[], double s[], int lo, int none, bool fresh)
+__device__ __forceinline__ static void AddShared(const PlaceWords<COUPLED> &word, double x[], double s[], int lo, int none,
+                                                 bool fresh)
 {
   constexpr int N = Stencil<COUPLED>::N;
 
@@ -119,11 +127,13 @@ __device__ __forceinline__ static void AddBlocks(const PlaceWords<COUPLED> &word
 }
 
 /*
-  A block's rows lie side by side in block 0: their values are put together in shared memory, `room` entries and one a thread for
-  what has no place, and written as one piece. Rows that do not fit take their values in global memory. A row of one cell and of nothing that was received is set, not added to.
+  A block's rows lie side by side in block 0: their values are put together in shared memory, `room` entries
+  and one a thread for what has no place, and written as one piece. Rows that do not fit take their values in
+  global memory. A row of one cell and of nothing that was received is set, not added to.
 */
 template <bool COUPLED>
-__global__ static void __launch_bounds__(HOPS_CURL_THREADS, COUPLED ? 4 : 8) Values(const HopsCudaLumpMesh m, const HopsLORRows rows, int room)
+__global__ static void __launch_bounds__(HOPS_CURL_THREADS, COUPLED ? 4 : 8)
+  Values(const HopsCudaLumpMesh m, const HopsLORRows rows, int room)
 {
   extern __shared__ double shared[];
   __shared__ int           rowof[HOPS_CURL_THREADS], lo[HOPS_CURL_THREADS + 1], first[HOPS_CURL_THREADS];
@@ -165,7 +175,9 @@ __global__ static void __launch_bounds__(HOPS_CURL_THREADS, COUPLED ? 4 : 8) Val
     for (int j = 0;; j++) {
       if (turn == j) {
         if (apart) AddShared(word, x, shared, lo[i], room + t, alone[i]);
-        else AddBlocks(word, x, (fits ? shared : rows.v[0] + base) + lo[i], lo[i + 1] - lo[i], two ? rows.v[1] + rows.i[1][b.r0 + i] : NULL);
+        else
+          AddBlocks(word, x, (fits ? shared : rows.v[0] + base) + lo[i], lo[i + 1] - lo[i],
+                    two ? rows.v[1] + rows.i[1][b.r0 + i] : NULL);
       }
       if (!__syncthreads_or(turn > j)) break;
     }
@@ -174,8 +186,7 @@ __global__ static void __launch_bounds__(HOPS_CURL_THREADS, COUPLED ? 4 : 8) Val
   for (int k = t; k < len; k += HOPS_CURL_THREADS) rows.v[0][base + k] = shared[k];
 }
 
-template <bool COUPLED>
-static void LaunchValues(const HopsCudaLumpMesh *m, const HopsLORRows *rows, cudaStream_t stream)
+template <bool COUPLED> static void LaunchValues(const HopsCudaLumpMesh *m, const HopsLORRows *rows, cudaStream_t stream)
 {
   const int room = HOPS_CURL_THREADS * Stencil<COUPLED>::ROOM;
 

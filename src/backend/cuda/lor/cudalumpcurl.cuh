@@ -1,7 +1,8 @@
 /*
-  Low-order-refined matrices of H(curl) in 3D: rows by a stencil, since all edges of a lattice along a direction have the same neighbours,
-  as far as these lie in the cell. A thread works on one cell of a row. As in H1 (cudalorvalues.cu), where the contributions of a cell go in a row is kept: seven bits for
-  each neighbour, its sign among them. Rows with more columns than Stencil::MAX take the tables of cudalumprows.cu.
+  Low-order-refined matrices of H(curl) in 3D: rows by a stencil, since all edges of a lattice along a
+  direction have the same neighbours, as far as these lie in the cell. A thread works on one cell of a row. As
+  in H1 (cudalorvalues.cu), where the contributions of a cell go in a row is kept: seven bits for each
+  neighbour, its sign among them. Rows with more columns than Stencil::MAX take the tables of cudalumprows.cu.
 */
 #pragma once
 #include "cudalorrow.cuh"
@@ -16,11 +17,11 @@
 /* ---- The stencil ---- */
 
 /*
-  Directions a (the row's edge), b and c follow one another cyclically; edge (i, j, k) goes from node (i, j, k) to (i + 1, j, k).
-  Neighbours by direction and shift of their indices, those of a straight cell first:
-    0 itself; 1-4 A(+,0) A(-,0) A(0,+) A(0,-), parallel ones at (j, k) + these; 13-16 A(+,+) A(+,-) A(-,+) A(-,-);
-    5-8 B(I,h,0), along b at node i + I, behind (h = 0) or before (1) the row's edge, I varies slowest; 17-24 B(I,h,K), K = +1, -1;
-    9-12 C(I,0,h), along c; 25-32 C(I,J,h), J = +1, -1.
+  Directions a (the row's edge), b and c follow one another cyclically; edge (i, j, k) goes from node (i, j,
+  k) to (i + 1, j, k). Neighbours by direction and shift of their indices, those of a straight cell first:
+    0 itself; 1-4 A(+,0) A(-,0) A(0,+) A(0,-), parallel ones at (j, k) + these; 13-16 A(+,+) A(+,-) A(-,+)
+    A(-,-); 5-8 B(I,h,0), along b at node i + I, behind (h = 0) or before (1) the row's edge, I varies
+    slowest; 17-24 B(I,h,K), K = +1, -1; 9-12 C(I,0,h), along c; 25-32 C(I,J,h), J = +1, -1.
 */
 struct Neighbour {
   int dir, i, j, k;
@@ -39,8 +40,7 @@ __host__ __device__ constexpr static Neighbour NeighbourOf(int s)
 }
 
 /* COUPLED: does some cell couple directions? */
-template <bool COUPLED>
-struct Stencil {
+template <bool COUPLED> struct Stencil {
   enum {
     N     = COUPLED ? 33 : 13,
     WORDS = (N + HOPS_CURL_WORD - 1) / HOPS_CURL_WORD,
@@ -78,7 +78,8 @@ struct Edge {
     on_ac = mask >> (2 - b) & 1;
     on_ab = mask >> (2 - c) & 1;
   }
-  /* edges along d, or (open = 0) faces across d: stride of direction f, and index of the one with the same indices */
+  /* edges along d, or (open = 0) faces across d: stride of direction f, and index of the one with the same
+     indices */
   __host__ __device__ __forceinline__ int Stride(int d, int f, int open) const
   {
     const int n0 = P - ((d == 0) == (open != 0)), n1 = P - ((d == 1) == (open != 0));
@@ -112,8 +113,7 @@ __host__ __device__ __forceinline__ static bool Exists(const HopsCudaLumpMesh &m
 }
 
 /* The cell's entry of each of N neighbours, or -1 */
-template <int N>
-__host__ __device__ __forceinline__ static void Entries(const HopsCudaLumpMesh &m, const Edge &e, int entry[])
+template <int N> __host__ __device__ __forceinline__ static void Entries(const HopsCudaLumpMesh &m, const Edge &e, int entry[])
 {
   const int d[3] = {e.a, e.b, e.c}, size = (e.P - 1) * e.P * e.P;
   int       base[3], st[3][3];
@@ -141,8 +141,7 @@ __device__ __forceinline__ static int CellOf(const HopsCudaLumpMesh &m, int e)
 }
 
 /* Where the blocks of rows start, behind the places */
-template <bool COUPLED>
-__host__ __device__ __forceinline__ static int *Starts(const HopsLORRows &rows)
+template <bool COUPLED> __host__ __device__ __forceinline__ static int *Starts(const HopsLORRows &rows)
 {
   return (int *)(rows.place + (size_t)rows.nplace * Stencil<COUPLED>::WORDS);
 }
@@ -174,8 +173,7 @@ struct Block {
 
 typedef unsigned long long Word;
 
-template <bool COUPLED>
-struct PlaceWords {
+template <bool COUPLED> struct PlaceWords {
   enum {
     WORDS = Stencil<COUPLED>::WORDS
   };
@@ -186,7 +184,8 @@ struct PlaceWords {
 #pragma unroll
     for (int i = 0; i < WORDS; i++) w[i] = ~(Word)0;
   }
-  /* where nothing was set. negative: the cell sees one of the row's and the neighbour's unknowns with the opposite sign */
+  /* where nothing was set. negative: the cell sees one of the row's and the neighbour's unknowns with the
+     opposite sign */
   __device__ __forceinline__ void Set(int s, int p, bool negative)
   {
     w[s / HOPS_CURL_WORD] ^= (Word)((p | (int)negative << 6) ^ 127) << (HOPS_CURL_BITS * (s % HOPS_CURL_WORD));

@@ -1,6 +1,7 @@
 /*
-  Low-order-refined matrices of H(curl) in 3D: pattern and places of rows by a stencil, see cudalumpcurl.cuh. A block puts the columns of its rows together in
-  shared memory: once to count them and to find the places, once more to write them.
+  Low-order-refined matrices of H(curl) in 3D: pattern and places of rows by a stencil, see cudalumpcurl.cuh.
+  A block puts the columns of its rows together in shared memory: once to count them and to find the places,
+  once more to write them.
 */
 #include "cudalumpcurl.cuh"
 
@@ -36,7 +37,8 @@ __global__ static void EqualStarts(int n, int R, int nblocks, int *start)
 
 /* ---- Pattern ---- */
 
-/* L indices of the neighbours 1, 2, ... of an entry, m.nfree where there is none; bits of those that the cell sees with another sign */
+/* L indices of the neighbours 1, 2, ... of an entry, m.nfree where there is none; bits of those that the cell
+   sees with another sign */
 template <int N>
 __device__ __forceinline__ static unsigned int Columns(const HopsCudaLumpMesh &m, int c, int i, const Edge &edge, int col[])
 {
@@ -56,8 +58,7 @@ __device__ __forceinline__ static unsigned int Columns(const HopsCudaLumpMesh &m
 }
 
 /* bits of those neighbours that lie on the cell's surface */
-template <int N>
-__device__ __forceinline__ static unsigned int Surface(const Edge &e)
+template <int N> __device__ __forceinline__ static unsigned int Surface(const Edge &e)
 {
   const int    last    = e.P - 1;
   unsigned int surface = 0;
@@ -65,7 +66,8 @@ __device__ __forceinline__ static unsigned int Surface(const Edge &e)
 #pragma unroll
   for (int s = 1; s < N; s++) {
     const Neighbour n  = NeighbourOf(s);
-    const bool      on = (n.dir != 0 && (e.i + n.i == 0 || e.i + n.i == last)) || (n.dir != 1 && (e.j + n.j == 0 || e.j + n.j == last)) || (n.dir != 2 && (e.k + n.k == 0 || e.k + n.k == last));
+    const bool      on = (n.dir != 0 && (e.i + n.i == 0 || e.i + n.i == last)) ||
+                    (n.dir != 1 && (e.j + n.j == 0 || e.j + n.j == last)) || (n.dir != 2 && (e.k + n.k == 0 || e.k + n.k == last));
 
     if (on) surface |= 1u << (s - 1);
   }
@@ -73,12 +75,14 @@ __device__ __forceinline__ static unsigned int Surface(const Edge &e)
 }
 
 /*
-  Lengths of rows, and places in them in the order in which cells meet their columns, the diagonal entry first. The first cell of a row meets columns for the
-  first time; of the next ones' those on the surface of the cell alone can be there already, which a hash table for each row tells. Columns beyond a list's room
-  are counted, and make a long row.
+  Lengths of rows, and places in them in the order in which cells meet their columns, the diagonal entry
+  first. The first cell of a row meets columns for the first time; of the next ones' those on the surface of
+  the cell alone can be there already, which a hash table for each row tells. Columns beyond a list's room are
+  counted, and make a long row.
 */
 template <bool COUPLED>
-__global__ static void __launch_bounds__(HOPS_CURL_THREADS) Count(const HopsCudaLumpMesh m, const HopsLORRows rows, unsigned long long *work)
+__global__ static void __launch_bounds__(HOPS_CURL_THREADS)
+  Count(const HopsCudaLumpMesh m, const HopsLORRows rows, unsigned long long *work)
 {
   constexpr int         N = Stencil<COUPLED>::N, MAX = Stencil<COUPLED>::MAX, SLOTS = Stencil<COUPLED>::SLOTS;
   extern __shared__ int lists[]; /* [threads][MAX], then the tables */
@@ -176,7 +180,8 @@ __global__ static void __launch_bounds__(HOPS_CURL_THREADS) Count(const HopsCuda
 
 /* Columns to their places; these are final where the rows are neither sorted nor in two blocks */
 template <bool COUPLED>
-__global__ static void __launch_bounds__(HOPS_CURL_THREADS) Fill(const HopsCudaLumpMesh m, const HopsLORRows rows, unsigned char *used)
+__global__ static void __launch_bounds__(HOPS_CURL_THREADS)
+  Fill(const HopsCudaLumpMesh m, const HopsLORRows rows, unsigned char *used)
 {
   constexpr int         N = Stencil<COUPLED>::N, MAX = Stencil<COUPLED>::MAX;
   extern __shared__ int lists[]; /* [threads][MAX] */
@@ -288,7 +293,8 @@ PetscErrorCode HopsCudaCurlEmpty(const HopsCudaLumpMesh *m, int *empty, cudaStre
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Rows without a cell would make blocks of too many rows: then all have the same number, which give a cell to each thread on average, or fewer */
+/* Rows without a cell would make blocks of too many rows: then all have the same number, which give a cell to
+   each thread on average, or fewer */
 static int RowsOfBlock(const HopsLORRows *rows)
 {
   return (int)PetscMax(1, PetscMin(HOPS_CURL_THREADS, 0.94 * HOPS_CURL_THREADS * (double)rows->n / PetscMax(rows->nplace, 1)));
@@ -299,7 +305,9 @@ size_t HopsCudaCurlPlaceSize(const HopsCudaLumpMesh *m, HopsLORRows *rows)
   const int R = RowsOfBlock(rows);
 
   rows->nblocks = m->empty ? (int)((rows->n + R - 1) / R) : (rows->nplace + HOPS_CURL_ENTRIES - 1) / HOPS_CURL_ENTRIES;
-  return (size_t)rows->nplace * (rows->coupled ? (size_t)Stencil<true>::WORDS : (size_t)Stencil<false>::WORDS) * sizeof(*rows->place) + (rows->nblocks + 1) * sizeof(int);
+  return (size_t)rows->nplace * (rows->coupled ? (size_t)Stencil<true>::WORDS : (size_t)Stencil<false>::WORDS) *
+           sizeof(*rows->place) +
+         (rows->nblocks + 1) * sizeof(int);
 }
 
 template <bool COUPLED>
@@ -307,9 +315,13 @@ static void LaunchCount(const HopsCudaLumpMesh *m, const HopsLORRows *rows, unsi
 {
   int *start = Starts<COUPLED>(*rows);
 
-  if (m->empty) EqualStarts<<<(unsigned int)(rows->nblocks / 256 + 1), 256, 0, stream>>>((int)rows->n, RowsOfBlock(rows), rows->nblocks, start);
-  else FindStarts<<<(unsigned int)((rows->n + 255) / 256), 256, 0, stream>>>(m->begin + rows->first, (int)rows->n, rows->place0, rows->nblocks, start);
-  Count<COUPLED><<<rows->nblocks, HOPS_CURL_THREADS, HOPS_CURL_THREADS *(Stencil<COUPLED>::MAX * sizeof(int) + Stencil<COUPLED>::SLOTS), stream>>>(*m, *rows, work);
+  if (m->empty)
+    EqualStarts<<<(unsigned int)(rows->nblocks / 256 + 1), 256, 0, stream>>>((int)rows->n, RowsOfBlock(rows), rows->nblocks, start);
+  else
+    FindStarts<<<(unsigned int)((rows->n + 255) / 256), 256, 0, stream>>>(m->begin + rows->first, (int)rows->n, rows->place0,
+                                                                          rows->nblocks, start);
+  Count<COUPLED><<<rows->nblocks, HOPS_CURL_THREADS,
+                   HOPS_CURL_THREADS *(Stencil<COUPLED>::MAX * sizeof(int) + Stencil<COUPLED>::SLOTS), stream>>>(*m, *rows, work);
 }
 
 PetscErrorCode HopsCudaCurlCount(const HopsCudaLumpMesh *m, const HopsLORRows *rows, unsigned long long *work, cudaStream_t stream)

@@ -1,4 +1,5 @@
-/* Low-order-refined matrices of H(curl), H(div) and L2: numbers of the masses, then rows, a thread for each; see cudalump.h. */
+/* Low-order-refined matrices of H(curl), H(div) and L2: numbers of the masses, then rows, a thread for each;
+   see cudalump.h. */
 #include "cudalorrow.cuh"
 #include "cudalump.h"
 
@@ -8,7 +9,9 @@
 /* ---- Numbers ---- */
 
 template <int DIM>
-__global__ static void Numbers(const HopsCudaLumpMesh m, unsigned int total, int ncomp, const HopsCudaLumpNumber *__restrict__ number, const double *__restrict__ data, double *__restrict__ out)
+__global__ static void Numbers(const HopsCudaLumpMesh m, unsigned int total, int ncomp,
+                               const HopsCudaLumpNumber *__restrict__ number, const double *__restrict__ data,
+                               double *__restrict__ out)
 {
   const unsigned int t = blockIdx.x * blockDim.x + threadIdx.x;
 
@@ -31,13 +34,15 @@ __global__ static void Numbers(const HopsCudaLumpMesh m, unsigned int total, int
   out[t] = x.w * v;
 }
 
-PetscErrorCode HopsCudaLumpNumbers(const HopsCudaLumpMesh *m, PetscInt ncells, int ncomp, const HopsCudaLumpNumber *number, const double data[], double numbers[], cudaStream_t stream)
+PetscErrorCode HopsCudaLumpNumbers(const HopsCudaLumpMesh *m, PetscInt ncells, int ncomp, const HopsCudaLumpNumber *number,
+                                   const double data[], double numbers[], cudaStream_t stream)
 {
   const size_t       total  = (size_t)ncells * m->n;
   const unsigned int blocks = (unsigned int)((total + 255) / 256);
 
   PetscFunctionBegin;
-  PetscCheck(total < UINT_MAX, PETSC_COMM_SELF, PETSC_ERR_SUP, "The cells of a rank have more than 2^32 edges and faces of their lattices: use more ranks");
+  PetscCheck(total < UINT_MAX, PETSC_COMM_SELF, PETSC_ERR_SUP,
+             "The cells of a rank have more than 2^32 edges and faces of their lattices: use more ranks");
   if (!total) PetscFunctionReturn(PETSC_SUCCESS);
   if (m->dim == 3) Numbers<3><<<blocks, 256, 0, stream>>>(*m, (unsigned int)total, ncomp, number, data, numbers);
   else Numbers<2><<<blocks, 256, 0, stream>>>(*m, (unsigned int)total, ncomp, number, data, numbers);
@@ -47,7 +52,8 @@ PetscErrorCode HopsCudaLumpNumbers(const HopsCudaLumpMesh *m, PetscInt ncells, i
 
 /* ---- Masks ---- */
 
-__global__ static void Compare(PetscInt n, const unsigned char *__restrict__ newmask, const unsigned char *__restrict__ mask, int *result)
+__global__ static void Compare(PetscInt n, const unsigned char *__restrict__ newmask, const unsigned char *__restrict__ mask,
+                               int     *result)
 {
   const PetscInt     c = (PetscInt)blockIdx.x * blockDim.x + threadIdx.x;
   const int          a = c < n ? newmask[c] : 0, m = c < n ? mask[c] : 0;
@@ -61,7 +67,8 @@ __global__ static void Compare(PetscInt n, const unsigned char *__restrict__ new
   }
 }
 
-PetscErrorCode HopsCudaLumpCompare(PetscInt n, const unsigned char newmask[], const unsigned char mask[], int result[3], cudaStream_t stream)
+PetscErrorCode HopsCudaLumpCompare(PetscInt n, const unsigned char newmask[], const unsigned char mask[], int result[3],
+                                   cudaStream_t stream)
 {
   PetscFunctionBegin;
   PetscCallCUDA(cudaMemsetAsync(result, 0, 3 * sizeof(int), stream));
@@ -78,7 +85,8 @@ __device__ __forceinline__ static int CellOf(const HopsCudaLumpMesh &m, int e)
   return __double2int_rd((e + 0.5) * m.perentry);
 }
 
-/* A row's columns while it is built, in a column of shared memory, which HOPS_CUDA_LOR_THREADS threads share; n = 0 at first. In local memory the lists of all threads would not fit in L1 */
+/* A row's columns while it is built, in a column of shared memory, which HOPS_CUDA_LOR_THREADS threads share;
+   n = 0 at first. In local memory the lists of all threads would not fit in L1 */
 struct SharedList {
   enum {
     MAX    = 32, /* of longer rows see LongRow */
@@ -93,9 +101,9 @@ struct SharedList {
     if (n < MAX) col[n * STRIDE] = c;
     n++; /* beyond the room: found by the caller, who then has an upper bound */
   }
-  /* Columns c[0..N-1] of a cell, those that are not there being >= nfree. They stay in registers, and each old column is read once */
-  template <int N>
-  __device__ void AddCell(const int c[], bool twice)
+  /* Columns c[0..N-1] of a cell, those that are not there being >= nfree. They stay in registers, and each
+     old column is read once */
+  template <int N> __device__ void AddCell(const int c[], bool twice)
   {
     const int    end = min(n, (int)MAX);
     unsigned int old = 0;
@@ -145,7 +153,8 @@ struct SharedList {
     rows.i[0][r] = low;
     if (rows.i[1]) rows.i[1][r] = n - low;
   }
-  /* its columns, by all threads of a warp, which writes its rows one after the other where there is one block; r may lie behind the last row, with n = 0 */
+  /* its columns, by all threads of a warp, which writes its rows one after the other where there is one
+     block; r may lie behind the last row, with n = 0 */
   __device__ void WriteColumns(const HopsLORRows &rows, int r, unsigned char *used)
   {
     const int lane = (int)threadIdx.x & 31, begin = n ? rows.i[0][r] : 0;
@@ -175,8 +184,7 @@ struct SharedList {
 };
 
 /* Columns of a row as its cells, in ascending order, meet them */
-template <class List>
-__device__ static void BuildRow(const HopsCudaLumpMesh &m, const HopsLORRows &rows, int r, List *list)
+template <class List> __device__ static void BuildRow(const HopsCudaLumpMesh &m, const HopsLORRows &rows, int r, List *list)
 {
   const int row = (int)rows.first + r, e0 = m.begin[row], e1 = m.begin[row + 1];
 
@@ -199,7 +207,8 @@ __device__ static void BuildRow(const HopsCudaLumpMesh &m, const HopsLORRows &ro
   }
 }
 
-__global__ static void __launch_bounds__(HOPS_CUDA_LOR_THREADS) Count(const HopsCudaLumpMesh m, const HopsLORRows rows, unsigned long long *work)
+__global__ static void __launch_bounds__(HOPS_CUDA_LOR_THREADS)
+  Count(const HopsCudaLumpMesh m, const HopsLORRows rows, unsigned long long *work)
 {
   __shared__ int shared[SharedList::MAX * SharedList::STRIDE];
   const int      r    = (int)(blockIdx.x * blockDim.x + threadIdx.x);
@@ -210,7 +219,8 @@ __global__ static void __launch_bounds__(HOPS_CUDA_LOR_THREADS) Count(const Hops
   list.SetLength(rows, r, work);
 }
 
-__global__ static void __launch_bounds__(HOPS_CUDA_LOR_THREADS) Fill(const HopsCudaLumpMesh m, const HopsLORRows rows, unsigned char *used)
+__global__ static void __launch_bounds__(HOPS_CUDA_LOR_THREADS)
+  Fill(const HopsCudaLumpMesh m, const HopsLORRows rows, unsigned char *used)
 {
   __shared__ int shared[SharedList::MAX * SharedList::STRIDE];
   const int      r    = (int)(blockIdx.x * blockDim.x + threadIdx.x);
@@ -227,7 +237,8 @@ __device__ __forceinline__ static int MostColumns(const HopsCudaLumpMesh &m, con
 }
 
 /* Long rows: the same columns in the same order, by way of a buffer; then straight to their place */
-__global__ static void __launch_bounds__(HOPS_CUDA_LOR_THREADS) CountLong(const HopsCudaLumpMesh m, const HopsLORRows rows, int *buffer, unsigned long long *next)
+__global__ static void __launch_bounds__(HOPS_CUDA_LOR_THREADS)
+  CountLong(const HopsCudaLumpMesh m, const HopsLORRows rows, int *buffer, unsigned long long *next)
 {
   const int r = (int)(blockIdx.x * blockDim.x + threadIdx.x);
 
@@ -239,7 +250,8 @@ __global__ static void __launch_bounds__(HOPS_CUDA_LOR_THREADS) CountLong(const 
   if (rows.i[1]) rows.i[1][r] = list.n[1];
 }
 
-__global__ static void __launch_bounds__(HOPS_CUDA_LOR_THREADS) FillLong(const HopsCudaLumpMesh m, const HopsLORRows rows, unsigned char *used)
+__global__ static void __launch_bounds__(HOPS_CUDA_LOR_THREADS)
+  FillLong(const HopsCudaLumpMesh m, const HopsLORRows rows, unsigned char *used)
 {
   const int r = (int)(blockIdx.x * blockDim.x + threadIdx.x);
 
@@ -264,7 +276,8 @@ PetscErrorCode HopsCudaTableCount(const HopsCudaLumpMesh *m, HopsLORRows *rows, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsCudaTableCountLong(const HopsCudaLumpMesh *m, const HopsLORRows *rows, int *buffer, unsigned long long *work, cudaStream_t stream)
+PetscErrorCode HopsCudaTableCountLong(const HopsCudaLumpMesh *m, const HopsLORRows *rows, int *buffer, unsigned long long *work,
+                                      cudaStream_t stream)
 {
   PetscFunctionBegin;
   CountLong<<<Blocks(rows, HOPS_CUDA_LOR_THREADS), HOPS_CUDA_LOR_THREADS, 0, stream>>>(*m, *rows, buffer, work);
@@ -280,7 +293,8 @@ PetscErrorCode HopsCudaTableColumns(const HopsCudaLumpMesh *m, const HopsLORRows
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsCudaTableColumnsLong(const HopsCudaLumpMesh *m, const HopsLORRows *rows, unsigned char used[], cudaStream_t stream)
+PetscErrorCode HopsCudaTableColumnsLong(const HopsCudaLumpMesh *m, const HopsLORRows *rows, unsigned char used[],
+                                        cudaStream_t stream)
 {
   PetscFunctionBegin;
   FillLong<<<Blocks(rows, HOPS_CUDA_LOR_THREADS), HOPS_CUDA_LOR_THREADS, 0, stream>>>(*m, *rows, used);
@@ -321,13 +335,14 @@ __device__ static void AddCell(const HopsCudaLumpMesh &m, int e, Row *out)
 __global__ static void __launch_bounds__(HOPS_CUDA_LUMP_ROWS) Values(const HopsCudaLumpMesh m, const HopsLORRows rows, int room)
 {
   extern __shared__ double shared[];
-  const int                r0 = (int)(blockIdx.x * blockDim.x), r1 = min(r0 + (int)blockDim.x, (int)rows.n), r = r0 + (int)threadIdx.x, row = (int)rows.first + r;
-  const int                base = rows.i[0][r0], len = rows.i[0][r1] - base;
-  const bool               fits = len <= room;
-  double                  *V    = fits ? shared : rows.v[0] + base;
-  const int               *J    = rows.j[0] + base;
-  Row                      out  = {J, rows.j[1], rows.map, V, rows.v[1], 0, 0, 0, 0, 0, (int)rows.split, false};
-  int                      e0 = 0, e1 = 0;
+  const int r0 = (int)(blockIdx.x * blockDim.x), r1 = min(r0 + (int)blockDim.x, (int)rows.n), r = r0 + (int)threadIdx.x,
+            row   = (int)rows.first + r;
+  const int  base = rows.i[0][r0], len = rows.i[0][r1] - base;
+  const bool fits = len <= room;
+  double    *V    = fits ? shared : rows.v[0] + base;
+  const int *J    = rows.j[0] + base;
+  Row        out  = {J, rows.j[1], rows.map, V, rows.v[1], 0, 0, 0, 0, 0, (int)rows.split, false};
+  int        e0 = 0, e1 = 0;
 
   if (r < r1) {
     e0      = m.begin[row];

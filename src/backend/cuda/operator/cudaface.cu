@@ -1,4 +1,5 @@
-/* Terms on boundary faces: y += B^T D B x on a list of faces, any order. A block works on several faces at a time. */
+/* Terms on boundary faces: y += B^T D B x on a list of faces, any order. A block works on several faces at a
+   time. */
 #include <backend/cuda/runtime/cudacontract.cuh>
 #include <backend/cuda/runtime/cudaimpl.h>
 
@@ -13,13 +14,16 @@ struct _HopsFaceKernel {
 };
 
 /* diagonal: B holds the squares of the basis, and the point values are the data themselves */
-__global__ static void __launch_bounds__(HOPS_CUDA_FACE_THREADS) FaceApply(const struct _HopsFaceKernel k, bool diagonal, const double *__restrict__ x, const double *__restrict__ xg, double *y, double *yg)
+__global__ static void __launch_bounds__(HOPS_CUDA_FACE_THREADS)
+  FaceApply(const struct _HopsFaceKernel k, bool diagonal, const double *__restrict__ x, const double *__restrict__ xg, double *y,
+            double *yg)
 {
   extern __shared__ double shared[];
-  const int                fd = k.fd, P = k.P, Q = k.Q, nf = Power(P, fd), nq = Power(Q, fd), first = blockIdx.x * k.nb, nb = min(k.nb, k.n - first), nm = max(nf, nq);
-  const double            *B = diagonal ? k.BB : k.B;
-  double                  *e = shared, *f = e + k.nb * nm, *v = f + k.nb * nm; /* [face][node or point] */
-  const int               *r = k.restr + (size_t)first * nf;
+  const int                fd = k.fd, P = k.P, Q = k.Q, nf = Power(P, fd), nq = Power(Q, fd), first = blockIdx.x * k.nb,
+            nb = min(k.nb, k.n - first), nm = max(nf, nq);
+  const double *B = diagonal ? k.BB : k.B;
+  double       *e = shared, *f = e + k.nb * nm, *v = f + k.nb * nm; /* [face][node or point] */
+  const int    *r = k.restr + (size_t)first * nf;
 
   if (!diagonal) {
     for (int i = threadIdx.x; i < nb * nf; i += blockDim.x) e[i] = r[i] < k.nT ? x[r[i]] : xg[r[i] - k.nT];
@@ -38,7 +42,8 @@ __global__ static void __launch_bounds__(HOPS_CUDA_FACE_THREADS) FaceApply(const
   for (int i = threadIdx.x; i < nb * nf; i += blockDim.x) atomicAdd(r[i] < k.nT ? y + r[i] : yg + (r[i] - k.nT), e[i]);
 }
 
-PetscErrorCode HopsFaceCreate_CUDA(PetscInt fd, const HopsBasis *basis, PetscInt nT, PetscInt n, const int restr[], const PetscScalar qdata[], HopsFaceKernel *kernel)
+PetscErrorCode HopsFaceCreate_CUDA(PetscInt fd, const HopsBasis *basis, PetscInt nT, PetscInt n, const int restr[],
+                                   const PetscScalar qdata[], HopsFaceKernel *kernel)
 {
   const HopsBackendOps *be = &HopsBackendCUDA;
   HopsFaceKernel        k;
@@ -71,11 +76,13 @@ PetscErrorCode HopsFaceCreate_CUDA(PetscInt fd, const HopsBasis *basis, PetscInt
   PetscCall((*be->Copy)(k->B, basis->B, PQ * sizeof(double), PETSC_TRUE));
   PetscCall((*be->Copy)(k->BB, BB, PQ * sizeof(double), PETSC_TRUE));
   PetscCall(PetscFree(BB));
-  if (k->shared > 48 * 1024) PetscCallCUDA(cudaFuncSetAttribute(FaceApply, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)k->shared));
+  if (k->shared > 48 * 1024)
+    PetscCallCUDA(cudaFuncSetAttribute(FaceApply, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)k->shared));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsFaceApply_CUDA(HopsFaceKernel k, PetscBool diagonal, const PetscScalar x[], const PetscScalar xg[], PetscScalar y[], PetscScalar yg[])
+PetscErrorCode HopsFaceApply_CUDA(HopsFaceKernel k, PetscBool diagonal, const PetscScalar x[], const PetscScalar xg[],
+                                  PetscScalar y[], PetscScalar yg[])
 {
   PetscFunctionBegin;
   if (!k->n) PetscFunctionReturn(PETSC_SUCCESS);

@@ -19,7 +19,8 @@ static int TensorSize(HopsFamily family, int dim)
   return family == HOPS_L2 ? 1 : dim * (dim + 1) / 2;
 }
 
-/* All small tables in one piece of memory, on the host and on the device: B, E, BB, EE, DD, BD, weights, the element map's B and D */
+/* All small tables in one piece of memory, on the host and on the device: B, E, BB, EE, DD, BD, weights, the
+   element map's B and D */
 static PetscErrorCode CreateTables(HopsFormKernel k, const HopsBasis *b)
 {
   const size_t      PQ = (size_t)b->P * b->Q, OQ = PQ - b->Q, G = (size_t)k->geom.P * b->Q, n = 4 * PQ + 2 * OQ + b->Q + 2 * G;
@@ -71,7 +72,8 @@ static void FindLaunch(HopsFormKernel k)
   HOPS_CUDA_FORM_NODES(HOPS_CUDA_FORM_FIND)
 }
 
-/* Multiplications and additions of a term on a cell: contractions there and back, by halves in the fused kernels, and products at the points */
+/* Multiplications and additions of a term on a cell: contractions there and back, by halves in the fused
+   kernels, and products at the points */
 static double TermFlops(HopsFormKernel k, HopsFamily family, int nc)
 {
   const int    Q = k->args.Q, dim = k->args.dim;
@@ -136,7 +138,8 @@ PetscErrorCode HopsFormCreate_CUDA(HopsSpace space, const HopsBasis *basis, Pets
   k->setup.det   = (double *)k->flag;
   k->setup.bad   = (int *)(k->setup.det + 1);
   HopsLayoutCreate(space->family, space->dim, space->order, &l);
-  k->bytes = (PetscLogDouble)k->ncells * (l.ne * sizeof(int) + Power(a->Q, a->dim) * (a->nd + a->nm) * sizeof(double)) + (shared ? 0 : a->nwork * a->nblocks * sizeof(double));
+  k->bytes = (PetscLogDouble)k->ncells * (l.ne * sizeof(int) + Power(a->Q, a->dim) * (a->nd + a->nm) * sizeof(double)) +
+             (shared ? 0 : a->nwork * a->nblocks * sizeof(double));
   k->flops = (PetscLogDouble)l.ne;
   if (mass) k->flops += TermFlops(k, space->family, a->nm);
   if (deriv) {
@@ -145,14 +148,16 @@ PetscErrorCode HopsFormCreate_CUDA(HopsSpace space, const HopsBasis *basis, Pets
     k->flops += 2.0 * (PetscLogDouble)l.ne * (space->family == HOPS_HCURL ? 4 : 2 * a->dim);
   }
   k->flops *= (PetscLogDouble)k->ncells;
-  PetscCall(PetscSNPrintf(k->name, sizeof(k->name), "cuda %sP=%d Q=%d, %s", k->specialised ? "" : "generic ", a->P, a->Q, HopsFamilies[space->family]));
+  PetscCall(PetscSNPrintf(k->name, sizeof(k->name), "cuda %sP=%d Q=%d, %s", k->specialised ? "" : "generic ", a->P, a->Q,
+                          HopsFamilies[space->family]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Values of a coefficient to the device's memory i */
 static PetscErrorCode CopyValues(HopsFormKernel k, int i, const HopsValues *v, PetscInt n, const double **out)
 {
-  const size_t nq = Power(k->args.Q, k->args.dim), size = (v->cstride ? (size_t)n * v->cstride : (v->pstride ? nq * v->pstride : (size_t)v->nc)) * sizeof(double);
+  const size_t nq   = Power(k->args.Q, k->args.dim),
+               size = (v->cstride ? (size_t)n * v->cstride : (v->pstride ? nq * v->pstride : (size_t)v->nc)) * sizeof(double);
 
   PetscFunctionBegin;
   if (size > k->size[i]) {
@@ -166,7 +171,8 @@ static PetscErrorCode CopyValues(HopsFormKernel k, int i, const HopsValues *v, P
 }
 
 /* Waits for the device: was there a bad cell? What only set-up needs goes after the last run */
-PetscErrorCode HopsFormSetUp_CUDA(HopsFormKernel k, PetscInt first, PetscInt n, const HopsValues *mu, const HopsValues *beta, PetscInt *bad, PetscReal *det)
+PetscErrorCode HopsFormSetUp_CUDA(HopsFormKernel k, PetscInt first, PetscInt n, const HopsValues *mu, const HopsValues *beta,
+                                  PetscInt *bad, PetscReal *det)
 {
   HopsCudaSetUp *s    = &k->setup;
   const int      none = PETSC_MPI_INT_MAX;
@@ -208,7 +214,8 @@ PetscErrorCode HopsFormSetUp_CUDA(HopsFormKernel k, PetscInt first, PetscInt n, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsFormApply_CUDA(HopsFormKernel k, HopsPart part, const PetscScalar x[], const PetscScalar xg[], PetscScalar y[], PetscScalar yg[])
+PetscErrorCode HopsFormApply_CUDA(HopsFormKernel k, HopsPart part, const PetscScalar x[], const PetscScalar xg[], PetscScalar y[],
+                                  PetscScalar yg[])
 {
   PetscInt end[] = {0, k->ninterior / 2, k->ninterior, k->ncells};
 
@@ -234,7 +241,8 @@ PetscErrorCode HopsFormDiagonal_CUDA(HopsFormKernel k, PetscScalar d[], PetscSca
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsFormGetInfo_CUDA(HopsFormKernel k, const char **kernel, PetscBool *specialised, PetscLogDouble *bytes, PetscLogDouble *flops)
+PetscErrorCode HopsFormGetInfo_CUDA(HopsFormKernel k, const char **kernel, PetscBool *specialised, PetscLogDouble *bytes,
+                                    PetscLogDouble *flops)
 {
   PetscFunctionBegin;
   if (kernel) *kernel = k->name;

@@ -1,14 +1,15 @@
 /*
-  Fused operators on H(curl), H(div) and L2: gather, derivative on the lattice, interpolation, quadrature data, the transposes
-  and the scatter in one launch.
+  Fused operators on H(curl), H(div) and L2: gather, derivative on the lattice, interpolation, quadrature
+  data, the transposes and the scatter in one launch.
 
-  As in cudah1.cuh a thread holds a line and applies even and odd halves of a one-dimensional matrix to it, and shared memory
-  exchanges lines between directions. A component has P - 1 entries (the edge functions) in the directions in which it extends,
-  its open ones, and P in the others. The field is interpolated component by component for its own term; its curl or divergence,
-  whose components are sums of entries of the field, for the other. All components go through a phase together, so that barriers
-  are few: along x from the field's lattice to a buffer of its own, along y in place, along z in registers; there, where a
-  thread has all components at its points, they meet the quadrature data, and return the same way. Values at the points never
-  see shared memory.
+  As in cudah1.cuh a thread holds a line and applies even and odd halves of a one-dimensional matrix to it,
+  and shared memory exchanges lines between directions. A component has P - 1 entries (the edge functions) in
+  the directions in which it extends, its open ones, and P in the others. The field is interpolated component
+  by component for its own term; its curl or divergence, whose components are sums of entries of the field,
+  for the other. All components go through a phase together, so that barriers are few: along x from the
+  field's lattice to a buffer of its own, along y in place, along z in registers; there, where a thread has
+  all components at its points, they meet the quadrature data, and return the same way. Values at the points
+  never see shared memory.
 
   Two groups of threads may share a cell, one for each term.
 */
@@ -16,8 +17,7 @@
 #include "cudaformargs.h"
 #include "cudah1.cuh"
 
-template <int P, int Q>
-struct HopsFormTables {
+template <int P, int Q> struct HopsFormTables {
   static constexpr int O = P - 1;
   double               Be[((Q + 1) / 2) * ((P + 1) / 2)], Bo[(Q / 2) * (P / 2)];
   double               Ee[((Q + 1) / 2) * ((O + 1) / 2)], Eo[O > 1 ? (Q / 2) * (O / 2) : 1];
@@ -88,19 +88,22 @@ __host__ __device__ constexpr int HopsFormLayers(int P, int family, int dim, int
 {
   const int d = HopsFormDerivative(family, dim);
 
-  return (terms & HOPS_CUDA_MASS ? HopsFormLayers(P, family, dim, HopsFormComponents(family, dim)) : 0) + (all && (terms & HOPS_CUDA_DERIV) ? HopsFormLayers(P, d, dim, HopsFormComponents(d, dim)) : 0);
+  return (terms & HOPS_CUDA_MASS ? HopsFormLayers(P, family, dim, HopsFormComponents(family, dim)) : 0) +
+         (all && (terms & HOPS_CUDA_DERIV) ? HopsFormLayers(P, d, dim, HopsFormComponents(d, dim)) : 0);
 }
 
 __host__ __device__ constexpr int HopsFormShared(int P, int Q, int family, int dim, int terms)
 {
-  return HopsFormLattice(P, family, dim, HopsFormComponents(family, dim)) + HopsFormLayers(P, family, dim, terms, true) * (dim == 3 ? Q : 1) * (Q | 1);
+  return HopsFormLattice(P, family, dim, HopsFormComponents(family, dim)) +
+         HopsFormLayers(P, family, dim, terms, true) * (dim == 3 ? Q : 1) * (Q | 1);
 }
 
 __host__ __device__ constexpr int HopsFormEntries(int P, int family, int dim)
 {
   const int open = HopsFormOpen(family, dim, 0); /* components have the same number of entries */
 
-  return HopsFormComponents(family, dim) * HopsFormSize(P, open, 0) * HopsFormSize(P, open, 1) * (dim == 3 ? HopsFormSize(P, open, 2) : 1);
+  return HopsFormComponents(family, dim) * HopsFormSize(P, open, 0) * HopsFormSize(P, open, 1) *
+         (dim == 3 ? HopsFormSize(P, open, 2) : 1);
 }
 
 /* A call for each component C < N */
@@ -167,13 +170,15 @@ __device__ __forceinline__ void HopsFormSweep(const HopsFormTables<P, Q> &tab, d
 template <int P, int FAMILY, int DIM, int C, int NT>
 __device__ __forceinline__ void HopsFormGather(const HopsFormCells &a, const int *restr, int t, double *lattice)
 {
-  constexpr int OPEN = HopsFormOpen(FAMILY, DIM, C), N0 = HopsFormSize(P, OPEN, 0), NE = N0 * HopsFormSize(P, OPEN, 1) * (DIM == 3 ? HopsFormSize(P, OPEN, 2) : 1), N = (NE + NT - 1) / NT;
-  double       *s = lattice + HopsFormLattice(P, FAMILY, DIM, C);
-  int           k[N];
-  double        v[N];
+  constexpr int OPEN = HopsFormOpen(FAMILY, DIM, C), N0 = HopsFormSize(P, OPEN, 0),
+                NE = N0 * HopsFormSize(P, OPEN, 1) * (DIM == 3 ? HopsFormSize(P, OPEN, 2) : 1), N = (NE + NT - 1) / NT;
+  double *s = lattice + HopsFormLattice(P, FAMILY, DIM, C);
+  int     k[N];
+  double  v[N];
 
 #pragma unroll
-  for (int i = 0; i < N; i++) k[i] = i * NT + t < NE ? __ldg(restr + C * NE + i * NT + t) : 0; /* components have the same number of entries */
+  /* components have the same number of entries */
+  for (int i = 0; i < N; i++) k[i] = i * NT + t < NE ? __ldg(restr + C * NE + i * NT + t) : 0;
 #pragma unroll
   for (int i = 0; i < N; i++) {
     const int m = k[i] >> 31, j = k[i] ^ m;
@@ -189,24 +194,29 @@ __device__ __forceinline__ void HopsFormGather(const HopsFormCells &a, const int
   }
 }
 
-/* The line of component C of the derivative that begins at (0, j, k): sums and differences of the field's entries */
+/* The line of component C of the derivative that begins at (0, j, k): sums and differences of the field's
+   entries */
 template <int P, int FAMILY, int DIM, int C>
 __device__ __forceinline__ void HopsFormDifference(const double *lattice, int j, int k, double *w)
 {
   constexpr int DF = HopsFormDerivative(FAMILY, DIM), N = HopsFormSize(P, HopsFormOpen(DF, DIM, C), 0);
 
   if constexpr (FAMILY == HOPS_CUDA_HCURL) { /* w_c = u_a + u_b(+a) - u_a(+b) - u_b */
-    constexpr int A = DIM == 3 ? (C + 1) % 3 : 0, B = DIM == 3 ? (C + 2) % 3 : 1, OA = HopsFormOpen(FAMILY, DIM, A), OB = HopsFormOpen(FAMILY, DIM, B);
-    constexpr int RA = HopsFormRow(P, OA), RB = HopsFormRow(P, OB), PA = RA * HopsFormSize(P, OA, 1), PB = RB * HopsFormSize(P, OB, 1);
+    constexpr int A = DIM == 3 ? (C + 1) % 3 : 0, B = DIM == 3 ? (C + 2) % 3 : 1, OA = HopsFormOpen(FAMILY, DIM, A),
+                  OB = HopsFormOpen(FAMILY, DIM, B);
+    constexpr int RA = HopsFormRow(P, OA), RB = HopsFormRow(P, OB), PA = RA * HopsFormSize(P, OA, 1),
+                  PB = RB * HopsFormSize(P, OB, 1);
     constexpr int SA = B == 0 ? 1 : (B == 1 ? RA : PA), SB = A == 0 ? 1 : (A == 1 ? RB : PB);
-    const double *a = lattice + HopsFormLattice(P, FAMILY, DIM, A) + k * PA + j * RA, *b = lattice + HopsFormLattice(P, FAMILY, DIM, B) + k * PB + j * RB;
+    const double *a = lattice + HopsFormLattice(P, FAMILY, DIM, A) + k * PA + j * RA,
+                 *b = lattice + HopsFormLattice(P, FAMILY, DIM, B) + k * PB + j * RB;
 
 #pragma unroll
     for (int i = 0; i < N; i++) w[i] = (a[i] - a[i + SA]) + (b[i + SB] - b[i]);
   } else {
 #pragma unroll
     for (int d = 0; d < DIM; d++) {
-      const int     open = HopsFormOpen(FAMILY, DIM, d), row = HopsFormRow(P, open), plane = row * HopsFormSize(P, open, 1), shift = d == 0 ? 1 : (d == 1 ? row : plane);
+      const int open = HopsFormOpen(FAMILY, DIM, d), row = HopsFormRow(P, open), plane = row * HopsFormSize(P, open, 1),
+                shift = d == 0 ? 1 : (d == 1 ? row : plane);
       const double *a = lattice + HopsFormLattice(P, FAMILY, DIM, d) + k * plane + j * row;
 
 #pragma unroll
@@ -215,7 +225,8 @@ __device__ __forceinline__ void HopsFormDifference(const double *lattice, int j,
   }
 }
 
-/* Its transpose, for entry (x, y, z) of component C of the field; w: the derivative's components in their buffers */
+/* Its transpose, for entry (x, y, z) of component C of the field; w: the derivative's components in their
+   buffers */
 template <int P, int Q, int FAMILY, int DIM, int C>
 __device__ __forceinline__ double HopsFormDifferenceTranspose(const double *w, int x, int y, int z)
 {
@@ -224,7 +235,8 @@ __device__ __forceinline__ double HopsFormDifferenceTranspose(const double *w, i
   double        v  = 0;
 
   if constexpr (FAMILY == HOPS_CUDA_HCURL) {
-    constexpr int C1 = DIM == 3 ? (C + 2) % 3 : 0, C2 = DIM == 3 ? (C + 1) % 3 : 0; /* the components where the field's is a, and where it is b */
+    /* the components where the field's is a, and where it is b */
+    constexpr int C1 = DIM == 3 ? (C + 2) % 3 : 0, C2 = DIM == 3 ? (C + 1) % 3 : 0;
     constexpr int B = DIM == 3 ? (C + 1) % 3 : 1, A = DIM == 3 ? (C + 2) % 3 : 0;
     constexpr int SB = B == 0 ? 1 : (B == 1 ? ROW : PLANE), SA = A == 0 ? 1 : (A == 1 ? ROW : PLANE);
     const int     ib = B == 0 ? x : (B == 1 ? y : z), ia = A == 0 ? x : (A == 1 ? y : z);
@@ -255,7 +267,8 @@ __device__ __forceinline__ double HopsFormDifferenceTranspose(const double *w, i
 template <int P, int Q, int FAMILY, int DIM, int TERMS, int C, int NT>
 __device__ __forceinline__ void HopsFormScatter(const HopsFormCells &a, const int *restr, int t, const double *buffer)
 {
-  constexpr int OPEN = HopsFormOpen(FAMILY, DIM, C), N0 = HopsFormSize(P, OPEN, 0), N1 = HopsFormSize(P, OPEN, 1), NE = N0 * N1 * (DIM == 3 ? HopsFormSize(P, OPEN, 2) : 1), N = (NE + NT - 1) / NT;
+  constexpr int OPEN = HopsFormOpen(FAMILY, DIM, C), N0 = HopsFormSize(P, OPEN, 0), N1 = HopsFormSize(P, OPEN, 1),
+                NE = N0 * N1 * (DIM == 3 ? HopsFormSize(P, OPEN, 2) : 1), N = (NE + NT - 1) / NT;
   constexpr int ROW = Q | 1, PLANE = Q * ROW, LAYER = DIM == 3 ? PLANE : ROW;
   int           k[N];
 
@@ -268,14 +281,15 @@ __device__ __forceinline__ void HopsFormScatter(const HopsFormCells &a, const in
 
     if (e >= NE) continue;
     if (TERMS & HOPS_CUDA_MASS) v = buffer[HopsFormLayers(P, FAMILY, DIM, C) * LAYER + z * PLANE + y * ROW + x];
-    if constexpr ((TERMS & HOPS_CUDA_DERIV) != 0) v += HopsFormDifferenceTranspose<P, Q, FAMILY, DIM, C>(buffer + HopsFormLayers(P, FAMILY, DIM, TERMS, false) * LAYER, x, y, z);
+    if constexpr ((TERMS & HOPS_CUDA_DERIV) != 0)
+      v +=
+        HopsFormDifferenceTranspose<P, Q, FAMILY, DIM, C>(buffer + HopsFormLayers(P, FAMILY, DIM, TERMS, false) * LAYER, x, y, z);
     atomicAdd(j < a.nT ? a.y + j : a.yg + (j - a.nT), m ? -v : v);
   }
 }
 
 /* v <- D v at a point, D symmetric with n (n + 1) / 2 values, `stride` apart */
-template <int N>
-__device__ __forceinline__ void HopsFormPoint(const double *d, int stride, double &a, double &b, double &c)
+template <int N> __device__ __forceinline__ void HopsFormPoint(const double *d, int stride, double &a, double &b, double &c)
 {
   if (N == 1) a *= __ldcs(d);
   else if (N == 2) {
@@ -284,7 +298,8 @@ __device__ __forceinline__ void HopsFormPoint(const double *d, int stride, doubl
     a = d0 * a0 + d1 * b0;
     b = d1 * a0 + d2 * b0;
   } else {
-    const double d0 = __ldcs(d), d1 = __ldcs(d + stride), d2 = __ldcs(d + 2 * stride), d3 = __ldcs(d + 3 * stride), d4 = __ldcs(d + 4 * stride), d5 = __ldcs(d + 5 * stride);
+    const double d0 = __ldcs(d), d1 = __ldcs(d + stride), d2 = __ldcs(d + 2 * stride), d3 = __ldcs(d + 3 * stride),
+                 d4 = __ldcs(d + 4 * stride), d5 = __ldcs(d + 5 * stride);
     const double a0 = a, b0 = b, c0 = c;
 
     a = d0 * a0 + d1 * b0 + d2 * c0;
@@ -295,11 +310,13 @@ __device__ __forceinline__ void HopsFormPoint(const double *d, int stride, doubl
 
 /* ---- The steps of a term whose components are those of FAMILY ---- */
 
-/* along x: from the field's lattice, or (DERIV) from the differences that make up the derivative of a field of family FIELD */
+/* along x: from the field's lattice, or (DERIV) from the differences that make up the derivative of a field
+   of family FIELD */
 template <int P, int Q, int FIELD, bool DERIV, int DIM, int C>
 __device__ __forceinline__ void HopsFormFirst(const HopsFormTables<P, Q> &tab, int t, const double *lattice, double *buffer)
 {
-  constexpr int FAMILY = DERIV ? HopsFormDerivative(FIELD, DIM) : FIELD, OPEN = HopsFormOpen(FAMILY, DIM, C), N0 = HopsFormSize(P, OPEN, 0), N1 = HopsFormSize(P, OPEN, 1);
+  constexpr int FAMILY = DERIV ? HopsFormDerivative(FIELD, DIM) : FIELD, OPEN = HopsFormOpen(FAMILY, DIM, C),
+                N0 = HopsFormSize(P, OPEN, 0), N1 = HopsFormSize(P, OPEN, 1);
   constexpr int ROW = Q | 1, PLANE = Q * ROW;
 
   if (t < N1 * (DIM == 3 ? HopsFormSize(P, OPEN, 2) : 1)) {
@@ -319,7 +336,8 @@ __device__ __forceinline__ void HopsFormSecond(const HopsFormTables<P, Q> &tab, 
 {
   constexpr int OPEN = HopsFormOpen(FAMILY, 3, C), ROW = Q | 1, PLANE = Q * ROW;
 
-  if (t < Q * HopsFormSize(P, OPEN, 2)) HopsFormSweep<P, Q, (OPEN & 2) != 0, DOWN>(tab, buffer + (HopsFormLayers(P, FAMILY, 3, C) + t / Q) * PLANE + t % Q, ROW);
+  if (t < Q * HopsFormSize(P, OPEN, 2))
+    HopsFormSweep<P, Q, (OPEN & 2) != 0, DOWN>(tab, buffer + (HopsFormLayers(P, FAMILY, 3, C) + t / Q) * PLANE + t % Q, ROW);
 }
 
 /* back along x */
@@ -328,7 +346,11 @@ __device__ __forceinline__ void HopsFormLast(const HopsFormTables<P, Q> &tab, in
 {
   constexpr int OPEN = HopsFormOpen(FAMILY, DIM, C), N1 = HopsFormSize(P, OPEN, 1), ROW = Q | 1, PLANE = Q * ROW;
 
-  if (t < N1 * (DIM == 3 ? HopsFormSize(P, OPEN, 2) : 1)) HopsFormSweep<P, Q, (OPEN & 1) != 0, true>(tab, buffer + (HopsFormLayers(P, FAMILY, DIM, C) * (DIM == 3 ? Q : 1)) * ROW + (t / N1) * PLANE + (t % N1) * ROW, 1);
+  if (t < N1 * (DIM == 3 ? HopsFormSize(P, OPEN, 2) : 1))
+    HopsFormSweep<P, Q, (OPEN & 1) != 0, true>(tab,
+                                               buffer + (HopsFormLayers(P, FAMILY, DIM, C) * (DIM == 3 ? Q : 1)) * ROW +
+                                                 (t / N1) * PLANE + (t % N1) * ROW,
+                                               1);
 }
 
 /* along the last direction, or back */
@@ -357,38 +379,47 @@ __device__ __forceinline__ void HopsFormPoints(const HopsFormTables<P, Q> &tab, 
 
   HOPS_FORM_EACH(NC, HopsFormThird<P, Q, FAMILY, DIM, C, false>(tab, line, v[C]));
 #pragma unroll
-  for (int z = 0; z < Q; z++) HopsFormPoint<NC>(qd + z * LAYER, LAYER * Q, v[0][z], NC > 1 ? v[NC > 1 ? 1 : 0][z] : none, NC > 2 ? v[NC > 2 ? 2 : 0][z] : none);
+  for (int z = 0; z < Q; z++)
+    HopsFormPoint<NC>(qd + z * LAYER, LAYER * Q, v[0][z], NC > 1 ? v[NC > 1 ? 1 : 0][z] : none,
+                      NC > 2 ? v[NC > 2 ? 2 : 0][z] : none);
   HOPS_FORM_EACH(NC, HopsFormThird<P, Q, FAMILY, DIM, C, true>(tab, line, v[C]));
 }
 
 /*
-  Launch parameters: groups of threads for a cell (two where the terms are apart), cells of a block, threads that should fit on
-  a multiprocessor (which bounds the registers), whether a cell's quadrature data are prefetched into L2. For both terms and Q =
-  P + 1 the best of those measured (docs/performance/gpu-operators.md).
+  Launch parameters: groups of threads for a cell (two where the terms are apart), cells of a block, threads
+  that should fit on a multiprocessor (which bounds the registers), whether a cell's quadrature data are
+  prefetched into L2. For both terms and Q = P + 1 the best of those measured
+  (docs/performance/gpu-operators.md).
 */
-template <int P, int Q, int FAMILY, int TERMS>
-struct HopsFormLaunch3 {
+template <int P, int Q, int FAMILY, int TERMS> struct HopsFormLaunch3 {
   static constexpr bool measured = TERMS == (HOPS_CUDA_DERIV | HOPS_CUDA_MASS) && Q == P + 1, curl = FAMILY == HOPS_CUDA_HCURL;
   static constexpr int  groups = measured && curl && (Q == 6 || Q >= 8) ? 2 : 1, nt = Q * Q * groups;
-  static constexpr int  most  = measured && ((curl && Q == 6) || Q == 7 || Q >= 9) ? 256 : 128; /* threads of a block */
-  static constexpr int  cells = nt > most ? 1 : most / nt, threads = !measured ? 512 : (curl ? (Q == 4 ? 640 : 512) : (Q == 3 ? 640 : (Q == 4 ? 768 : 512)));
+  static constexpr int  most     = measured && ((curl && Q == 6) || Q == 7 || Q >= 9) ? 256 : 128; /* threads of a block */
+  static constexpr int  cells    = nt > most ? 1 : most / nt,
+                       threads   = !measured ? 512 : (curl ? (Q == 4 ? 640 : 512) : (Q == 3 ? 640 : (Q == 4 ? 768 : 512)));
   static constexpr int  blocks   = threads / (nt * cells) > 0 ? threads / (nt * cells) : 1;
   static constexpr bool prefetch = groups == 2;
 };
 
 template <int P, int Q, int FAMILY, int TERMS>
-__global__ void __launch_bounds__(HopsFormLaunch3<P, Q, FAMILY, TERMS>::nt *HopsFormLaunch3<P, Q, FAMILY, TERMS>::cells, HopsFormLaunch3<P, Q, FAMILY, TERMS>::blocks) HopsFormApply3(const __grid_constant__ HopsFormTables<P, Q> tab, const HopsFormCells a)
+__global__ void __launch_bounds__(HopsFormLaunch3<P, Q, FAMILY, TERMS>::nt *HopsFormLaunch3<P, Q, FAMILY, TERMS>::cells,
+                                  HopsFormLaunch3<P, Q, FAMILY, TERMS>::blocks)
+  HopsFormApply3(const __grid_constant__ HopsFormTables<P, Q> tab, const HopsFormCells a)
 {
-  using L                        = HopsFormLaunch3<P, Q, FAMILY, TERMS>;
-  constexpr bool           DERIV = (TERMS & HOPS_CUDA_DERIV) != 0, MASS = (TERMS & HOPS_CUDA_MASS) != 0;
-  constexpr int            DF = HopsFormDerivative(FAMILY, 3), NC = HopsFormComponents(FAMILY, 3), ND = HopsFormComponents(DF, 3), NT = L::nt;
-  constexpr int            QD = DERIV ? (ND == 3 ? 6 : 1) : 0, QM = MASS ? (NC == 3 ? 6 : 1) : 0, SIZE = (QD + QM) * Q * Q * Q, NE = HopsFormEntries(P, FAMILY, 3);
+  using L              = HopsFormLaunch3<P, Q, FAMILY, TERMS>;
+  constexpr bool DERIV = (TERMS & HOPS_CUDA_DERIV) != 0, MASS = (TERMS & HOPS_CUDA_MASS) != 0;
+  constexpr int  DF = HopsFormDerivative(FAMILY, 3), NC = HopsFormComponents(FAMILY, 3), ND = HopsFormComponents(DF, 3), NT = L::nt;
+  constexpr int  QD = DERIV ? (ND == 3 ? 6 : 1) : 0, QM = MASS ? (NC == 3 ? 6 : 1) : 0, SIZE = (QD + QM) * Q * Q * Q,
+                NE = HopsFormEntries(P, FAMILY, 3);
   extern __shared__ double mem[];
-  const int                t = threadIdx.x, g = L::groups > 1 ? threadIdx.z : 0, te = g * Q * Q + t, cell = blockIdx.x * L::cells + threadIdx.y, c = min(cell, a.n - 1);
-  const int               *restr   = a.restr + (size_t)c * NE;
-  const double            *qd      = a.qdata + (size_t)c * SIZE;
-  double                  *lattice = mem + threadIdx.y * HopsFormShared(P, Q, FAMILY, 3, TERMS), *buffer = lattice + HopsFormLattice(P, FAMILY, 3, NC), *dbuffer = buffer + HopsFormLayers(P, FAMILY, 3, TERMS, false) * Q * (Q | 1);
-  const bool               first = MASS && g == 0, second = DERIV && g == L::groups - 1;
+  const int t = threadIdx.x, g = L::groups > 1 ? threadIdx.z : 0, te = g * Q * Q + t, cell = blockIdx.x * L::cells + threadIdx.y,
+            c           = min(cell, a.n - 1);
+  const int    *restr   = a.restr + (size_t)c * NE;
+  const double *qd      = a.qdata + (size_t)c * SIZE;
+  double       *lattice = mem + threadIdx.y * HopsFormShared(P, Q, FAMILY, 3, TERMS),
+         *buffer        = lattice + HopsFormLattice(P, FAMILY, 3, NC),
+         *dbuffer       = buffer + HopsFormLayers(P, FAMILY, 3, TERMS, false) * Q * (Q | 1);
+  const bool first = MASS && g == 0, second = DERIV && g == L::groups - 1;
 
 #if __CUDA_ARCH__ >= 900
   if (L::prefetch && !te)
@@ -418,13 +449,13 @@ __global__ void __launch_bounds__(HopsFormLaunch3<P, Q, FAMILY, TERMS>::nt *Hops
 }
 
 /* 2D: Q threads for a cell */
-template <int Q>
-struct HopsFormLaunch2 {
+template <int Q> struct HopsFormLaunch2 {
   static constexpr int cells = 64 / Q, threads = 768, blocks = threads / (Q * cells);
 };
 
 template <int P, int Q, int FAMILY, int TERMS>
-__global__ void __launch_bounds__(Q *HopsFormLaunch2<Q>::cells, HopsFormLaunch2<Q>::blocks) HopsFormApply2(const __grid_constant__ HopsFormTables<P, Q> tab, const HopsFormCells a)
+__global__ void __launch_bounds__(Q *HopsFormLaunch2<Q>::cells, HopsFormLaunch2<Q>::blocks)
+  HopsFormApply2(const __grid_constant__ HopsFormTables<P, Q> tab, const HopsFormCells a)
 {
   constexpr bool           DERIV = (TERMS & HOPS_CUDA_DERIV) != 0, MASS = (TERMS & HOPS_CUDA_MASS) != 0;
   constexpr int            NC = HopsFormComponents(FAMILY, 2), QD = DERIV ? 1 : 0, QM = MASS ? (NC == 2 ? 3 : 1) : 0;
@@ -433,7 +464,9 @@ __global__ void __launch_bounds__(Q *HopsFormLaunch2<Q>::cells, HopsFormLaunch2<
   const int                t = threadIdx.x, cell = blockIdx.x * HopsFormLaunch2<Q>::cells + threadIdx.y, c = min(cell, a.n - 1);
   const int               *restr   = a.restr + (size_t)c * NE;
   const double            *qd      = a.qdata + (size_t)c * (QD + QM) * Q * Q;
-  double                  *lattice = mem + threadIdx.y * HopsFormShared(P, Q, FAMILY, 2, TERMS), *buffer = lattice + HopsFormLattice(P, FAMILY, 2, NC), *dbuffer = buffer + HopsFormLayers(P, FAMILY, 2, TERMS, false) * (Q | 1);
+  double                  *lattice = mem + threadIdx.y * HopsFormShared(P, Q, FAMILY, 2, TERMS),
+         *buffer                   = lattice + HopsFormLattice(P, FAMILY, 2, NC),
+         *dbuffer                  = buffer + HopsFormLayers(P, FAMILY, 2, TERMS, false) * (Q | 1);
 
   HOPS_FORM_EACH(NC, HopsFormGather<P, FAMILY, 2, C, Q>(a, restr, t, lattice));
   __syncthreads();

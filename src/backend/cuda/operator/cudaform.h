@@ -1,4 +1,5 @@
-/* CUDA back end: data of a form on H(curl), H(div) or L2. No function here waits for the device unless it says so. */
+/* CUDA back end: data of a form on H(curl), H(div) or L2. No function here waits for the device unless it
+   says so. */
 #pragma once
 #include <hops/private/hopsderhamimpl.h>
 #include "cudaformargs.h"
@@ -22,14 +23,18 @@ struct _HopsFormKernel {
 
 EXTERN_C_BEGIN
 PETSC_INTERN PetscErrorCode HopsFormCreate_CUDA(HopsSpace, const HopsBasis *, PetscBool deriv, PetscBool mass, HopsFormKernel *);
-PETSC_INTERN PetscErrorCode HopsFormSetUp_CUDA(HopsFormKernel, PetscInt first, PetscInt n, const HopsValues *mu, const HopsValues *beta, PetscInt *bad, PetscReal *det);
-PETSC_INTERN PetscErrorCode HopsFormApply_CUDA(HopsFormKernel, HopsPart, const PetscScalar x[], const PetscScalar xg[], PetscScalar y[], PetscScalar yg[]);
+PETSC_INTERN PetscErrorCode HopsFormSetUp_CUDA(HopsFormKernel, PetscInt first, PetscInt n, const HopsValues *mu,
+                                               const HopsValues *beta, PetscInt *bad, PetscReal *det);
+PETSC_INTERN PetscErrorCode HopsFormApply_CUDA(HopsFormKernel, HopsPart, const PetscScalar x[], const PetscScalar xg[],
+                                               PetscScalar y[], PetscScalar yg[]);
 PETSC_INTERN PetscErrorCode HopsFormDiagonal_CUDA(HopsFormKernel, PetscScalar d[], PetscScalar dg[]);
-PETSC_INTERN PetscErrorCode HopsFormGetInfo_CUDA(HopsFormKernel, const char **kernel, PetscBool *specialised, PetscLogDouble *bytes, PetscLogDouble *flops);
+PETSC_INTERN PetscErrorCode HopsFormGetInfo_CUDA(HopsFormKernel, const char **kernel, PetscBool *specialised, PetscLogDouble *bytes,
+                                                 PetscLogDouble *flops);
 PETSC_INTERN PetscErrorCode HopsFormDestroy_CUDA(HopsFormKernel *);
 
 /* cudaformgeneric.cu */
-PETSC_INTERN PetscErrorCode HopsCudaFormLaunchGeneric(const HopsCudaFormArgs *, const double x[], const double xg[], double y[], double yg[]);
+PETSC_INTERN PetscErrorCode HopsCudaFormLaunchGeneric(const HopsCudaFormArgs *, const double x[], const double xg[], double y[],
+                                                      double yg[]);
 PETSC_INTERN PetscErrorCode HopsCudaFormDiagonal(const HopsCudaFormArgs *, double d[], double dg[]);
 /* doubles of scratch of a block, blocks of a launch, and whether the scratch lies in shared memory */
 PETSC_INTERN PetscErrorCode HopsCudaFormGenericSetUp(HopsCudaFormArgs *, PetscBool *shared);

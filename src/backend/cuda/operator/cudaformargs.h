@@ -1,4 +1,5 @@
-/* Arguments of the launches of forms on H(curl), H(div) and L2, apart from the rest so that a change of the space recompiles no kernel. */
+/* Arguments of the launches of forms on H(curl), H(div) and L2, apart from the rest so that a change of the
+   space recompiles no kernel. */
 #pragma once
 #include <hops/private/petscshim.h>
 #include <petscdevice_cuda.h>
@@ -25,7 +26,8 @@ typedef struct {
   cudaStream_t  stream;
 } HopsCudaFormArgs;
 
-/* Nodes per direction P_1d with fused kernels in 2D and 3D, for Q_1d = P_1d and P_1d + 1 points (one file cudaform_P.cu each) */
+/* Nodes per direction P_1d with fused kernels in 2D and 3D, for Q_1d = P_1d and P_1d + 1 points (one file
+   cudaform_P.cu each) */
 #define HOPS_CUDA_FORM_NODES(X) \
   X(2) \
   X(3) \
@@ -38,6 +40,8 @@ typedef struct {
 
 EXTERN_C_BEGIN
 /* y += A x on the cells of the arguments */
-#define HOPS_CUDA_FORM_DECLARE(P) PETSC_INTERN PetscErrorCode HopsCudaFormLaunch_##P(const HopsCudaFormArgs *, const double x[], const double xg[], double y[], double yg[]);
+#define HOPS_CUDA_FORM_DECLARE(P) \
+  PETSC_INTERN PetscErrorCode HopsCudaFormLaunch_##P(const HopsCudaFormArgs *, const double x[], const double xg[], double y[], \
+                                                     double yg[]);
 HOPS_CUDA_FORM_NODES(HOPS_CUDA_FORM_DECLARE)
 EXTERN_C_END

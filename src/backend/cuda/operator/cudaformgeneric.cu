@@ -1,6 +1,6 @@
 /*
-  Forms on H(curl), H(div) and L2 of any order: the operator where no fused kernel exists, the diagonal, and set-up. A block works on a
-  cell; scratch lies in shared memory where it fits, else in the device's memory.
+  Forms on H(curl), H(div) and L2 of any order: the operator where no fused kernel exists, the diagonal, and
+  set-up. A block works on a cell; scratch lies in shared memory where it fits, else in the device's memory.
 */
 #include "cudaform.h"
 #include <backend/cuda/runtime/cudacontract.cuh>
@@ -16,7 +16,8 @@ struct HopsCudaFormCell {
 };
 
 /* Component c at the points, and back: f, g are scratch */
-__device__ static void Evaluate(const HopsCudaFormArgs &k, const HopsLayout &l, int c, const double *u, double *f, double *g, double *out)
+__device__ static void Evaluate(const HopsCudaFormArgs &k, const HopsLayout &l, int c, const double *u, double *f, double *g,
+                                double *out)
 {
   const int     n[3] = {(int)l.n[c][0], (int)l.n[c][1], (int)l.n[c][2]}, Q = k.Q;
   const double *A[3] = {l.open[c][0] ? k.E : k.B, l.open[c][1] ? k.E : k.B, l.open[c][2] ? k.E : k.B};
@@ -31,7 +32,8 @@ __device__ static void Evaluate(const HopsCudaFormArgs &k, const HopsLayout &l, 
 }
 
 /* out (+)= the transposed contractions by the matrices A[d][Q][n[d]] */
-__device__ static void Transpose(int dim, int Q, const int n[3], const double *const A[3], const double *in, double *f, double *g, double *out, bool add)
+__device__ static void Transpose(int dim, int Q, const int n[3], const double *const A[3], const double *in, double *f, double *g,
+                                 double *out, bool add)
 {
   if (dim == 2) {
     Contract(n[1], Q, A[1], 1, n[1], 1, Q, in, f, false);
@@ -44,7 +46,8 @@ __device__ static void Transpose(int dim, int Q, const int n[3], const double *c
 }
 
 /* u <- sum_ab B_a^T D_ab B_b u with the tensor data d[nc][Q^dim] */
-__device__ static void Term(const HopsCudaFormArgs &k, const HopsLayout &l, int nc, const double *d, double *u, double *f, double *g, double *v)
+__device__ static void Term(const HopsCudaFormArgs &k, const HopsLayout &l, int nc, const double *d, double *u, double *f,
+                            double *g, double *v)
 {
   const int nq = Power(k.Q, k.dim), m = (int)l.nc;
 
@@ -96,7 +99,8 @@ __device__ static int Place(const HopsLayout &l, int e, int i[3])
   return c;
 }
 
-/* w = C u on the lattice: (dw)_c = u_a + u_b(+a) - u_a(+b) - u_b, or the sum over directions d of u_d(+d) - u_d */
+/* w = C u on the lattice: (dw)_c = u_a + u_b(+a) - u_a(+b) - u_b, or the sum over directions d of u_d(+d) -
+   u_d */
 __device__ static void Derivative(const HopsCudaFormCell &s, const double *u, double *w)
 {
   for (int e = threadIdx.x; e < (int)s.w.ne; e += blockDim.x) {
@@ -126,20 +130,25 @@ __device__ static void DerivativeTranspose(const HopsCudaFormCell &s, const doub
 
     if (s.k.family != HOPS_CUDA_HCURL) v += Entry(s.w, w, 0, i, c, -1) - Entry(s.w, w, 0, i, -1, 0);
     else {
-      if (dim == 3 || c == 0) v += Entry(s.w, w, dim == 3 ? (c + 2) % 3 : 0, i, -1, 0) - Entry(s.w, w, dim == 3 ? (c + 2) % 3 : 0, i, dim == 3 ? (c + 1) % 3 : 1, -1);
-      if (dim == 3 || c == 1) v += Entry(s.w, w, dim == 3 ? (c + 1) % 3 : 0, i, dim == 3 ? (c + 2) % 3 : 0, -1) - Entry(s.w, w, dim == 3 ? (c + 1) % 3 : 0, i, -1, 0);
+      if (dim == 3 || c == 0)
+        v += Entry(s.w, w, dim == 3 ? (c + 2) % 3 : 0, i, -1, 0) -
+             Entry(s.w, w, dim == 3 ? (c + 2) % 3 : 0, i, dim == 3 ? (c + 1) % 3 : 1, -1);
+      if (dim == 3 || c == 1)
+        v += Entry(s.w, w, dim == 3 ? (c + 1) % 3 : 0, i, dim == 3 ? (c + 2) % 3 : 0, -1) -
+             Entry(s.w, w, dim == 3 ? (c + 1) % 3 : 0, i, -1, 0);
     }
     u[e] = v;
   }
   __syncthreads();
 }
 
-__global__ static void __launch_bounds__(HOPS_CUDA_FORM_THREADS) Apply(const HopsCudaFormCell s, const double *__restrict__ x, const double *__restrict__ xg, double *y, double *yg)
+__global__ static void __launch_bounds__(HOPS_CUDA_FORM_THREADS)
+  Apply(const HopsCudaFormCell s, const double *__restrict__ x, const double *__restrict__ xg, double *y, double *yg)
 {
   extern __shared__ double shared[];
   const HopsCudaFormArgs  &k  = s.k;
   const int                ne = (int)s.l.ne, nq = Power(k.Q, k.dim), nm = Power(k.P > k.Q ? k.P : k.Q, k.dim);
-  double                  *e = k.work ? k.work + blockIdx.x * k.nwork : shared, *w = e + ne, *f = w + s.w.ne, *g = f + nm, *v = g + nm;
+  double *e = k.work ? k.work + blockIdx.x * k.nwork : shared, *w = e + ne, *f = w + s.w.ne, *g = f + nm, *v = g + nm;
 
   for (PetscInt cell = k.first + blockIdx.x; cell < k.first + k.n; cell += gridDim.x) {
     const int    *restr = k.restr + (size_t)cell * ne;
@@ -166,9 +175,10 @@ __global__ static void __launch_bounds__(HOPS_CUDA_FORM_THREADS) Apply(const Hop
   }
 }
 
-/* e_i (+)= a sum_q d_q prod_x f_x(q) for the entries of component c; f: by `kind` of direction the square of the function (0), of its
-   derivative (1), or their product (2) */
-__device__ static void DiagonalTerm(const HopsCudaFormCell &s, int c, const int kind[3], double a, const double *d, double *e, double *f, double *g, double *v, bool add)
+/* e_i (+)= a sum_q d_q prod_x f_x(q) for the entries of component c; f: by `kind` of direction the square of
+   the function (0), of its derivative (1), or their product (2) */
+__device__ static void DiagonalTerm(const HopsCudaFormCell &s, int c, const int kind[3], double a, const double *d, double *e,
+                                    double *f, double *g, double *v, bool add)
 {
   const HopsCudaFormArgs &k = s.k;
   const double           *A[3];
@@ -180,8 +190,8 @@ __device__ static void DiagonalTerm(const HopsCudaFormCell &s, int c, const int 
   Transpose(k.dim, k.Q, n, A, v, f, g, e + s.l.off[c], add);
 }
 
-/* Of the field D_cc phi^2; of a divergence D (d_c phi)^2; of a curl, with component c alone, (0, d_z, -d_y) phi and cyclic: the tensor's two
-   diagonal entries and the one between them */
+/* Of the field D_cc phi^2; of a divergence D (d_c phi)^2; of a curl, with component c alone, (0, d_z, -d_y)
+   phi and cyclic: the tensor's two diagonal entries and the one between them */
 __global__ static void __launch_bounds__(HOPS_CUDA_FORM_THREADS) Diagonal(const HopsCudaFormCell s, double *y, double *yg)
 {
   extern __shared__ double shared[];
@@ -276,9 +286,11 @@ PetscErrorCode HopsCudaFormDiagonal(const HopsCudaFormArgs *k, double d[], doubl
 
 /* ---- Quadrature data ---- */
 
-/* A term's values at a point in a family, A = det J^-1: nc values of the coefficient k; returns where the next term's go */
+/* A term's values at a point in a family, A = det J^-1: nc values of the coefficient k; returns where the
+   next term's go */
 template <int DIM>
-__device__ static double *Factor(int family, int nc, const double *k, double w, double det, const double J[9], const double A[9], size_t stride, double *out)
+__device__ static double *Factor(int family, int nc, const double *k, double w, double det, const double J[9], const double A[9],
+                                 size_t stride, double *out)
 {
   double R[9];
 
@@ -296,7 +308,8 @@ __device__ static double *Factor(int family, int nc, const double *k, double w, 
 
 /* A block for each cell, or (planes is 0) a thread for each point */
 template <int DIM>
-__global__ static void __launch_bounds__(HOPS_CUDA_JACOBIAN_THREADS) SetUp(int family, int derivative, const HopsCudaSetUp s, int planes)
+__global__ static void __launch_bounds__(HOPS_CUDA_JACOBIAN_THREADS)
+  SetUp(int family, int derivative, const HopsCudaSetUp s, int planes)
 {
   const auto at = [&](int c, int q, const double J[9]) {
     const int    nq  = Power(s.Q, DIM);

@@ -13,8 +13,7 @@ static void HopsFormHalves(int Q, int N, const double m[], double e[], double o[
   }
 }
 
-template <int P, int Q>
-static void HopsFormFillTables(const HopsCudaFormArgs *k, HopsFormTables<P, Q> *tab)
+template <int P, int Q> static void HopsFormFillTables(const HopsCudaFormArgs *k, HopsFormTables<P, Q> *tab)
 {
   HopsFormHalves(Q, P, k->hostB, tab->Be, tab->Bo);
   HopsFormHalves(Q, P - 1, k->hostE, tab->Ee, tab->Eo);
@@ -29,8 +28,11 @@ static PetscErrorCode HopsFormRun(const HopsCudaFormArgs *k, const HopsFormTable
   if (k->dim == 3) {
     constexpr size_t shared = L::cells * HopsFormShared(P, Q, FAMILY, 3, TERMS) * sizeof(double);
 
-    if (shared > 48 * 1024) PetscCallCUDA(cudaFuncSetAttribute(HopsFormApply3<P, Q, FAMILY, TERMS>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared));
-    HopsFormApply3<P, Q, FAMILY, TERMS><<<(a.n + L::cells - 1) / L::cells, dim3(Q * Q, L::cells, L::groups), shared, k->stream>>>(tab, a);
+    if (shared > 48 * 1024)
+      PetscCallCUDA(
+        cudaFuncSetAttribute(HopsFormApply3<P, Q, FAMILY, TERMS>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared));
+    HopsFormApply3<P, Q, FAMILY, TERMS>
+      <<<(a.n + L::cells - 1) / L::cells, dim3(Q * Q, L::cells, L::groups), shared, k->stream>>>(tab, a);
   } else {
     constexpr int    cells  = HopsFormLaunch2<Q>::cells;
     constexpr size_t shared = cells * HopsFormShared(P, Q, FAMILY, 2, TERMS) * sizeof(double);
@@ -41,8 +43,7 @@ static PetscErrorCode HopsFormRun(const HopsCudaFormArgs *k, const HopsFormTable
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <int P, int Q, int FAMILY>
-static PetscErrorCode HopsFormRun(const HopsCudaFormArgs *k, const HopsFormCells &a)
+template <int P, int Q, int FAMILY> static PetscErrorCode HopsFormRun(const HopsCudaFormArgs *k, const HopsFormCells &a)
 {
   HopsFormTables<P, Q> tab;
 

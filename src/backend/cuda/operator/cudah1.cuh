@@ -1,16 +1,18 @@
 /*
   Fused operator: gather, interpolation, quadrature data, the transposes and the scatter in one launch.
 
-  Q x Q threads (Q in 2D) work on a cell. A thread holds a line of nodes or points in registers and applies a one-dimensional
-  matrix to all of it, with the matrix's entries as immediate operands (kernel arguments, in the constant cache); between
-  directions the lines change places through cubes in shared memory. So a value is read from shared memory once for each
-  direction, not once for each entry of the matrix. Both matrices commute with the reflection of the interval (B) or
-  anticommute with it (C, derivatives), so even and odd parts of a line are multiplied by half a matrix each.
+  Q x Q threads (Q in 2D) work on a cell. A thread holds a line of nodes or points in registers and applies a
+  one-dimensional matrix to all of it, with the matrix's entries as immediate operands (kernel arguments, in
+  the constant cache); between directions the lines change places through cubes in shared memory. So a value
+  is read from shared memory once for each direction, not once for each entry of the matrix. Both matrices
+  commute with the reflection of the interval (B) or anticommute with it (C, derivatives), so even and odd
+  parts of a line are multiplied by half a matrix each.
 
   Contributions of cells that meet in an unknown are summed by atomic additions.
 
-  Fewer nodes than P: a basis of n nodes, P - n even, is one of P nodes whose outer functions on both sides are zero, which
-  keeps the symmetry; their unknowns have the index -1. So P = Q and P = Q - 1 serve every number of nodes up to Q.
+  Fewer nodes than P: a basis of n nodes, P - n even, is one of P nodes whose outer functions on both sides
+  are zero, which keeps the symmetry; their unknowns have the index -1. So P = Q and P = Q - 1 serve every
+  number of nodes up to Q.
 */
 #pragma once
 #include <stdint.h>
@@ -25,9 +27,9 @@ typedef float real;
 typedef double real;
 #endif
 
-/* Even and odd parts of B [Q][P] and C [Q][Q], e.g. Be[q][i] = (B[q][i] + B[q][P-1-i])/2; weights and points of [0,1] */
-template <int P, int Q>
-struct HopsCudaTables {
+/* Even and odd parts of B [Q][P] and C [Q][Q], e.g. Be[q][i] = (B[q][i] + B[q][P-1-i])/2; weights and points
+   of [0,1] */
+template <int P, int Q> struct HopsCudaTables {
   real Be[((Q + 1) / 2) * ((P + 1) / 2)], Bo[(Q / 2) * (P / 2)];
   real Ce[(Q / 2) * ((Q + 1) / 2)], Co[((Q + 1) / 2) * (Q / 2)];
   real w[Q], z[Q];
@@ -58,14 +60,17 @@ __device__ __forceinline__ void HopsCudaLine(const real *te, const real *to, con
   for (int m = 0; m < MU; m++) {
     real E = 0, O = 0;
 
-    /* the reflection of C changes its sign, so its transpose takes even parts to even parts by the odd part of the matrix */
+    /* the reflection of C changes its sign, so its transpose takes even parts to even parts by the odd part
+       of the matrix */
     if (SYM || m < MD) {
 #pragma unroll
-      for (int n = 0; n < NU; n++) E += (SYM ? (T ? te[n * MU + m] : te[m * NU + n]) : (T ? to[n * MD + m] : te[m * NU + n])) * e[n];
+      for (int n = 0; n < NU; n++)
+        E += (SYM ? (T ? te[n * MU + m] : te[m * NU + n]) : (T ? to[n * MD + m] : te[m * NU + n])) * e[n];
     }
     if (!SYM || m < MD) {
 #pragma unroll
-      for (int n = 0; n < ND; n++) O += (SYM ? (T ? to[n * MD + m] : to[m * ND + n]) : (T ? te[n * MU + m] : to[m * ND + n])) * o[n];
+      for (int n = 0; n < ND; n++)
+        O += (SYM ? (T ? to[n * MD + m] : to[m * ND + n]) : (T ? te[n * MU + m] : to[m * ND + n])) * o[n];
     }
     if (m < MD) {
       out[m]         = E + O;
@@ -75,22 +80,21 @@ __device__ __forceinline__ void HopsCudaLine(const real *te, const real *to, con
 }
 
 /* in[i] = s[i*stride], and the reverse */
-template <int N>
-__device__ __forceinline__ void HopsCudaGet(const real *s, int stride, real in[N])
+template <int N> __device__ __forceinline__ void HopsCudaGet(const real *s, int stride, real in[N])
 {
 #pragma unroll
   for (int i = 0; i < N; i++) in[i] = s[i * stride];
 }
 
-template <int N>
-__device__ __forceinline__ void HopsCudaPut(const real out[N], real *s, int stride)
+template <int N> __device__ __forceinline__ void HopsCudaPut(const real out[N], real *s, int stride)
 {
 #pragma unroll
   for (int i = 0; i < N; i++) s[i * stride] = out[i];
 }
 
-/* A line from shared memory, times a matrix, to a line of shared memory. The arrays are this function's own: one that lives on
-   in the caller, where a rolled loop indexes it, would take all of its uses to local memory */
+/* A line from shared memory, times a matrix, to a line of shared memory. The arrays are this function's own:
+   one that lives on in the caller, where a rolled loop indexes it, would take all of its uses to local memory
+   */
 template <int M, int N, bool SYM, bool T>
 __device__ __forceinline__ void HopsCudaSweep(const real *te, const real *to, const real *s, int sstride, real *d, int dstride)
 {
@@ -109,15 +113,14 @@ __device__ __forceinline__ real HopsCudaInverse(real x)
 #else
   double r;
 
-  asm("rcp.approx.ftz.f64 %0, %1;"
-      : "=d"(r)
-      : "d"(x));
+  asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(x));
   r *= 2 - x * r;
   return r * (2 - x * r);
 #endif
 }
 
-/* E-vector of a cell from (ADD: into) the nodes' cube, rows of P|1. All indices first, then all values: their latencies overlap */
+/* E-vector of a cell from (ADD: into) the nodes' cube, rows of P|1. All indices first, then all values: their
+   latencies overlap */
 template <int P, int NN, int NT, bool ADD>
 __device__ __forceinline__ void HopsCudaNodes(const HopsCudaCells &a, int c, int t, real *s)
 {
@@ -153,8 +156,8 @@ __device__ __forceinline__ void HopsCudaNodes(const HopsCudaCells &a, int c, int
   }
 }
 
-/* Terms known to the compiler, since each costs registers: diffusion (where geometry is recomputed, with a scalar coefficient),
-   with mass, and whatever the arguments say */
+/* Terms known to the compiler, since each costs registers: diffusion (where geometry is recomputed, with a
+   scalar coefficient), with mass, and whatever the arguments say */
 enum {
   HOPS_CUDA_DIFFUSION,
   HOPS_CUDA_BOTH,
@@ -162,14 +165,14 @@ enum {
 };
 
 /*
-  Launch parameters by points per direction, the best of those measured (docs/performance/gpu-operators.md): cells of a block;
-  threads that should fit on a multiprocessor, which bounds the registers; whether the loop over planes of quadrature data is
-  unrolled; whether a cell's quadrature data are prefetched into L2.
+  Launch parameters by points per direction, the best of those measured (docs/performance/gpu-operators.md):
+  cells of a block; threads that should fit on a multiprocessor, which bounds the registers; whether the loop
+  over planes of quadrature data is unrolled; whether a cell's quadrature data are prefetched into L2.
 */
-template <int Q, int GEOM, int TERMS>
-struct HopsCudaLaunch3 {
+template <int Q, int GEOM, int TERMS> struct HopsCudaLaunch3 {
   static constexpr bool stored = GEOM == HOPS_CUDA_STORED, affine = GEOM == HOPS_CUDA_AFFINE, one = TERMS == HOPS_CUDA_DIFFUSION;
-  static constexpr bool few   = Q == 13 || (Q >= 9 && Q <= 12 && (affine || (stored && Q < 12))) || (Q == 6 && one && stored) || (Q >= 11 && Q != 16 && !one);
+  static constexpr bool few =
+    Q == 13 || (Q >= 9 && Q <= 12 && (affine || (stored && Q < 12))) || (Q == 6 && one && stored) || (Q >= 11 && Q != 16 && !one);
   static constexpr bool many  = one && (Q == 4 || (Q == 3 && stored) || (Q == 8 && affine));
   static constexpr int  cells = Q * Q > 64 ? 1 : 128 / (Q * Q), threads = few ? 512 : (many ? 1024 : 768);
   static constexpr int  blocks   = threads / (Q * Q * cells) > 0 ? threads / (Q * Q * cells) : 1;
@@ -178,15 +181,19 @@ struct HopsCudaLaunch3 {
 };
 
 template <int P, int Q, int GEOM, int TERMS>
-__global__ void __launch_bounds__(Q *Q *HopsCudaLaunch3<Q, GEOM, TERMS>::cells, HopsCudaLaunch3<Q, GEOM, TERMS>::blocks) HopsCudaApply3(const __grid_constant__ HopsCudaTables<P, Q> tab, const HopsCudaCells a)
+__global__ void __launch_bounds__(Q *Q *HopsCudaLaunch3<Q, GEOM, TERMS>::cells, HopsCudaLaunch3<Q, GEOM, TERMS>::blocks)
+  HopsCudaApply3(const __grid_constant__ HopsCudaTables<P, Q> tab, const HopsCudaCells a)
 {
-  constexpr int          NB = HopsCudaLaunch3<Q, GEOM, TERMS>::cells, UNROLL = HopsCudaLaunch3<Q, GEOM, TERMS>::unroll;
-  constexpr int          Q2 = Q * Q, Q3 = Q2 * Q, ROW = Q | 1, PLANE = Q * ROW, CUBE = Q * PLANE; /* odd rows: lines in x meet no bank conflicts */
-  const bool             any = TERMS == HOPS_CUDA_ANY, diffusion = !any || a.diffusion, mass = any ? a.mass : TERMS == HOPS_CUDA_BOTH, scalar = !any || a.scalar;
+  constexpr int NB = HopsCudaLaunch3<Q, GEOM, TERMS>::cells, UNROLL = HopsCudaLaunch3<Q, GEOM, TERMS>::unroll;
+  /* odd rows: lines in x meet no bank conflicts */
+  constexpr int Q2 = Q * Q, Q3 = Q2 * Q, ROW = Q | 1, PLANE = Q * ROW, CUBE = Q * PLANE;
+  const bool    any = TERMS == HOPS_CUDA_ANY, diffusion = !any || a.diffusion, mass = any ? a.mass : TERMS == HOPS_CUDA_BOTH,
+             scalar = !any || a.scalar;
   extern __shared__ real mem[];
   const int              t = threadIdx.x, i0 = t % Q, i1 = t / Q, cell = blockIdx.x * NB + threadIdx.y, c = min(cell, a.n - 1);
   real                  *s0 = mem + threadIdx.y * (mass ? 3 : 2) * CUBE, *s1 = s0 + CUBE;
-  real *const x0 = s0 + i1 * PLANE + i0 * ROW, *const y0 = s0 + i1 * PLANE + i0, *const z0 = s0 + i1 * ROW + i0; /* this thread's lines */
+  /* this thread's lines */
+  real *const x0 = s0 + i1 * PLANE + i0 * ROW, *const y0 = s0 + i1 * PLANE + i0, *const z0 = s0 + i1 * ROW + i0;
   real *const y1 = y0 + CUBE, *const z1 = z0 + CUBE, *const z2 = z1 + CUBE;
   const int     nd = diffusion ? 6 : 0, nc = nd + (mass ? 1 : 0);
   constexpr int NG = GEOM == HOPS_CUDA_STORED ? 0 : HopsCudaGeomSize(GEOM, 3);
@@ -194,8 +201,9 @@ __global__ void __launch_bounds__(Q *Q *HopsCudaLaunch3<Q, GEOM, TERMS>::cells, 
   real          u[Q];                                                     /* derivatives in z, and their fluxes */
 
 #if __CUDA_ARCH__ >= 900
-  if (HopsCudaLaunch3<Q, GEOM, TERMS>::prefetch && !t) asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(a.qdata + (size_t)c * nc * Q3), "r"(nc * Q3 * (int)sizeof(real))
-                                                                    : "memory");
+  if (HopsCudaLaunch3<Q, GEOM, TERMS>::prefetch && !t)
+    asm volatile("cp.async.bulk.prefetch.L2.global [%0], %1;" ::"l"(a.qdata + (size_t)c * nc * Q3), "r"(nc * Q3 * (int)sizeof(real))
+                 : "memory");
 #endif
   HopsCudaNodes<P, P * P * P, Q2, false>(a, c, t, s0);
   for (int i = t; i < NG; i += Q2) g[i] = __ldg(a.geom + (size_t)c * NG + i);
@@ -293,7 +301,7 @@ __global__ void __launch_bounds__(Q *Q *HopsCudaLaunch3<Q, GEOM, TERMS>::cells, 
         const real q0 = C[1] * a2 - C[2] * a1, q1 = C[2] * a0 - C[0] * a2, q2 = C[0] * a1 - C[1] * a0;
         const real r0 = a1 * b2 - a2 * b1, r1 = a2 * b0 - a0 * b2, r2 = a0 * b1 - a1 * b0;
         const real gx = z0[z * PLANE], gy = z1[z * PLANE], gz = u[z], f = kwxy * tab.w[z] * HopsCudaInverse(det);
-        real       h0 = f * (p0 * gx + q0 * gy + r0 * gz), h1 = f * (p1 * gx + q1 * gy + r1 * gz), h2 = f * (p2 * gx + q2 * gy + r2 * gz);
+        real h0 = f * (p0 * gx + q0 * gy + r0 * gz), h1 = f * (p1 * gx + q1 * gy + r1 * gz), h2 = f * (p2 * gx + q2 * gy + r2 * gz);
 
         if (!scalar) {
           const real f0 = h0, f1 = h1, f2 = h2;
@@ -337,15 +345,15 @@ __global__ void __launch_bounds__(Q *Q *HopsCudaLaunch3<Q, GEOM, TERMS>::cells, 
 }
 
 /* 2D: Q threads for a cell, each with a line; measured */
-template <int Q>
-struct HopsCudaLaunch2 {
+template <int Q> struct HopsCudaLaunch2 {
   static constexpr int cells   = Q == 4 || Q >= 13 ? 128 / Q : 64 / Q;
   static constexpr int threads = Q <= 2 ? 1536 : (Q >= 11 || Q == 3 ? 512 : (Q <= 7 ? 1024 : 768));
   static constexpr int blocks  = threads / (Q * cells);
 };
 
 template <int P, int Q, int GEOM>
-__global__ void __launch_bounds__(Q *HopsCudaLaunch2<Q>::cells, HopsCudaLaunch2<Q>::blocks) HopsCudaApply2(const __grid_constant__ HopsCudaTables<P, Q> tab, const HopsCudaCells a)
+__global__ void __launch_bounds__(Q *HopsCudaLaunch2<Q>::cells, HopsCudaLaunch2<Q>::blocks)
+  HopsCudaApply2(const __grid_constant__ HopsCudaTables<P, Q> tab, const HopsCudaCells a)
 {
   constexpr int          NB = HopsCudaLaunch2<Q>::cells, Q2 = Q * Q, ROW = Q | 1, SQUARE = Q * ROW;
   const bool             diffusion = a.diffusion, mass = a.mass, scalar = a.scalar;
@@ -389,7 +397,8 @@ __global__ void __launch_bounds__(Q *HopsCudaLaunch2<Q>::cells, HopsCudaLaunch2<
 #pragma unroll
     for (int y = 0; y < Q; y++) {
       if (diffusion) {
-        const real d0 = __ldcs(qd + y * Q), d1 = __ldcs(qd + Q2 + y * Q), d2 = __ldcs(qd + 2 * Q2 + y * Q), gx = y0[y * ROW], gy = u[y];
+        const real d0 = __ldcs(qd + y * Q), d1 = __ldcs(qd + Q2 + y * Q), d2 = __ldcs(qd + 2 * Q2 + y * Q), gx = y0[y * ROW],
+                   gy = u[y];
 
         y0[y * ROW] = d0 * gx + d1 * gy;
         u[y]        = d1 * gx + d2 * gy;
@@ -418,7 +427,8 @@ __global__ void __launch_bounds__(Q *HopsCudaLaunch2<Q>::cells, HopsCudaLaunch2<
       const real A = A0 + tab.z[y] * A1, B = B0 + tab.z[y] * B1, det = A * D - B * C, w = tab.w[t] * tab.w[y];
 
       if (diffusion) {
-        const real gx = y0[y * ROW], gy = u[y], f = w * HopsCudaInverse(det), f0 = f * (D * gx - B * gy), f1 = f * (A * gy - C * gx);
+        const real gx = y0[y * ROW], gy = u[y], f = w * HopsCudaInverse(det), f0 = f * (D * gx - B * gy),
+                   f1 = f * (A * gy - C * gx);
         const real h0 = scalar ? k[0] * f0 : k[0] * f0 + k[1] * f1, h1 = scalar ? k[0] * f1 : k[1] * f0 + k[2] * f1;
 
         y0[y * ROW] = D * h0 - C * h1;

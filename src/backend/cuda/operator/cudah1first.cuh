@@ -1,13 +1,16 @@
 /*
-  The fused operator of order 1 in 3D, where a cell has 8 nodes and threads for lines would mostly wait for each other.
+  The fused operator of order 1 in 3D, where a cell has 8 nodes and threads for lines would mostly wait for
+  each other.
 
-  Stored data, 2 points per direction: a lane for each node, and then for the point beside it, so that a warp has four cells at a time. A 1D
-  matrix of two nodes and two points is symmetric under reflection, and a product with it is an exchange with the lane whose number differs in
-  one bit: no shared memory, no barriers, and a warp's loads are consecutive.
+  Stored data, 2 points per direction: a lane for each node, and then for the point beside it, so that a warp
+  has four cells at a time. A 1D matrix of two nodes and two points is symmetric under reflection, and a
+  product with it is an exchange with the lane whose number differs in one bit: no shared memory, no barriers,
+  and a warp's loads are consecutive.
 
   Recomputed geometry: a thread for each cell, with all of it in registers, bound by arithmetic.
 
-  Cells that follow one another often share a face in x: what neighbouring lanes add to one unknown is added before it goes to memory.
+  Cells that follow one another often share a face in x: what neighbouring lanes add to one unknown is added
+  before it goes to memory.
 */
 #pragma once
 #include "cudah1.cuh"
@@ -26,9 +29,11 @@ __device__ __forceinline__ void HopsCudaAdd(const HopsCudaCells &a, int k, real 
   if (k >= 0) atomicAdd(k < a.nT ? a.y + k : a.yg + (k - a.nT), r);
 }
 
-/* N cells of each lane, eight lanes a cell: bits of a lane's number are the node's, and the point's, position in x, y, z */
+/* N cells of each lane, eight lanes a cell: bits of a lane's number are the node's, and the point's, position
+   in x, y, z */
 template <int TERMS, int N, int T>
-__global__ void __launch_bounds__(T) HopsCudaApplyNodes1(const __grid_constant__ HopsCudaTables<2, 2> tab, const __grid_constant__ HopsCudaCells a)
+__global__ void __launch_bounds__(T)
+  HopsCudaApplyNodes1(const __grid_constant__ HopsCudaTables<2, 2> tab, const __grid_constant__ HopsCudaCells a)
 {
   constexpr bool MASS = TERMS == HOPS_CUDA_BOTH;
   constexpr int  NC   = MASS ? 7 : 6;
@@ -58,13 +63,16 @@ __global__ void __launch_bounds__(T) HopsCudaApplyNodes1(const __grid_constant__
     const real ov = __shfl_xor_sync(~0u, v, 2), ox = __shfl_xor_sync(~0u, dx, 2);
     const real w = near * v + far * ov, wx = near * dx + far * ox, wy = by ? v - ov : ov - v;
     const real ow = __shfl_xor_sync(~0u, w, 4), owx = __shfl_xor_sync(~0u, wx, 4), owy = __shfl_xor_sync(~0u, wy, 4);
-    const real gx = quarter * (near * wx + far * owx), gy = quarter * (near * wy + far * owy), gz = quarter * (bz ? w - ow : ow - w);
-    const real fx = d[i][0] * gx + d[i][1] * gy + d[i][2] * gz, fy = d[i][1] * gx + d[i][3] * gy + d[i][4] * gz, fz = d[i][2] * gx + d[i][4] * gy + d[i][5] * gz;
-    const real m = MASS ? d[i][NC - 1] * (near * w + far * ow) : 0;
+    const real gx = quarter * (near * wx + far * owx), gy = quarter * (near * wy + far * owy),
+               gz = quarter * (bz ? w - ow : ow - w);
+    const real fx = d[i][0] * gx + d[i][1] * gy + d[i][2] * gz, fy = d[i][1] * gx + d[i][3] * gy + d[i][4] * gz,
+               fz = d[i][2] * gx + d[i][4] * gy + d[i][5] * gz;
+    const real m  = MASS ? d[i][NC - 1] * (near * w + far * ow) : 0;
     /* transposes: what a lane sends is what its partner adds */
     const real X = near * fx + far * __shfl_xor_sync(~0u, fx, 4), Y = near * fy + far * __shfl_xor_sync(~0u, fy, 4);
-    const real Z  = (MASS ? near * m : 0) + (bz ? fz : -fz) + __shfl_xor_sync(~0u, (MASS ? far * m : 0) + (bz ? -fz : fz), 4);
-    const real XX = near * X + far * __shfl_xor_sync(~0u, X, 2), YZ = near * Z + (by ? Y : -Y) + __shfl_xor_sync(~0u, far * Z + (by ? -Y : Y), 2);
+    const real Z      = (MASS ? near * m : 0) + (bz ? fz : -fz) + __shfl_xor_sync(~0u, (MASS ? far * m : 0) + (bz ? -fz : fz), 4);
+    const real XX     = near * X + far * __shfl_xor_sync(~0u, X, 2),
+               YZ     = near * Z + (by ? Y : -Y) + __shfl_xor_sync(~0u, far * Z + (by ? -Y : Y), 2);
     real       r      = near * YZ + (bx ? XX : -XX) + __shfl_xor_sync(~0u, far * YZ + (bx ? -XX : XX), 1);
     const int  before = __shfl_up_sync(~0u, k[i], 7), after = __shfl_down_sync(~0u, k[i], 7);
     const real there = __shfl_down_sync(~0u, r, 7);
@@ -74,16 +82,17 @@ __global__ void __launch_bounds__(T) HopsCudaApplyNodes1(const __grid_constant__
   }
 }
 
-/* Launch parameters of the kernel below, by points: threads of a block, blocks of a multiprocessor, whether loops over the points are unrolled */
-template <int Q, int GEOM>
-struct HopsCudaLaunchCells1 {
+/* Launch parameters of the kernel below, by points: threads of a block, blocks of a multiprocessor, whether
+   loops over the points are unrolled */
+template <int Q, int GEOM> struct HopsCudaLaunchCells1 {
   static constexpr bool affine  = GEOM == HOPS_CUDA_AFFINE;
   static constexpr int  threads = affine || Q > 2 ? 128 : 64, blocks = affine ? 6 : (Q > 2 ? 3 : 6), unroll = Q > 2 ? 1 : Q;
 };
 
 /* A thread for each cell: affine, or multilinear with kappa a multiple of the identity */
 template <int Q, int GEOM, int TERMS, int T, int BLOCKS, int UNROLL>
-__global__ void __launch_bounds__(T, BLOCKS) HopsCudaApplyCells1(const __grid_constant__ HopsCudaTables<2, Q> tab, const __grid_constant__ HopsCudaCells a)
+__global__ void __launch_bounds__(T, BLOCKS)
+  HopsCudaApplyCells1(const __grid_constant__ HopsCudaTables<2, Q> tab, const __grid_constant__ HopsCudaCells a)
 {
   constexpr bool MASS = TERMS == HOPS_CUDA_BOTH, AFFINE = GEOM == HOPS_CUDA_AFFINE;
   constexpr int  NG   = HopsCudaGeomSize(GEOM, 3);
@@ -113,7 +122,8 @@ __global__ void __launch_bounds__(T, BLOCKS) HopsCudaApplyCells1(const __grid_co
 #pragma unroll UNROLL
     for (int qy = 0; qy < Q; qy++) {
       const real s = tab.z[qy], wyz = quarter * tab.w[qy] * tab.w[qz];
-      real       v[2], vy[2], vz[2], Y[2] = {0}, Z[2] = {0}, M[2] = {0}, X = 0; /* at both ends of a line in x: values, derivatives */
+      /* at both ends of a line in x: values, derivatives */
+      real v[2], vy[2], vz[2], Y[2] = {0}, Z[2] = {0}, M[2] = {0}, X = 0;
 
 #pragma unroll
       for (int i = 0; i < 2; i++) {
@@ -125,8 +135,9 @@ __global__ void __launch_bounds__(T, BLOCKS) HopsCudaApplyCells1(const __grid_co
       }
 #pragma unroll
       for (int qx = 0; qx < Q; qx++) {
-        const real r = tab.z[qx], gx = v[1] - v[0], gy = vy[0] + r * (vy[1] - vy[0]), gz = vz[0] + r * (vz[1] - vz[0]), w = wyz * tab.w[qx];
-        real       fx, fy, fz, det = 1;
+        const real r = tab.z[qx], gx = v[1] - v[0], gy = vy[0] + r * (vy[1] - vy[0]), gz = vz[0] + r * (vz[1] - vz[0]),
+                   w = wyz * tab.w[qx];
+        real fx, fy, fz, det = 1;
 
         if (AFFINE) {
           fx = w * (g[0] * gx + g[1] * gy + g[2] * gz);
@@ -150,7 +161,8 @@ __global__ void __launch_bounds__(T, BLOCKS) HopsCudaApplyCells1(const __grid_co
 
           det           = A[0] * p0 + A[1] * p1 + A[2] * p2;
           const real f  = w * g[21] * HopsCudaInverse(det);
-          const real h0 = f * (p0 * gx + q0 * gy + r0 * gz), h1 = f * (p1 * gx + q1 * gy + r1 * gz), h2 = f * (p2 * gx + q2 * gy + r2 * gz);
+          const real h0 = f * (p0 * gx + q0 * gy + r0 * gz), h1 = f * (p1 * gx + q1 * gy + r1 * gz),
+                     h2 = f * (p2 * gx + q2 * gy + r2 * gz);
 
           fx = p0 * h0 + p1 * h1 + p2 * h2;
           fy = q0 * h0 + q1 * h1 + q2 * h2;

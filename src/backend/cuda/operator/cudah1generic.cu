@@ -1,6 +1,6 @@
 /*
-  Kernels for any order: the operator where no fused kernel exists, the diagonal, and set-up. A block works on a cell; scratch
-  lies in shared memory where it fits, else in the device's memory.
+  Kernels for any order: the operator where no fused kernel exists, the diagonal, and set-up. A block works on
+  a cell; scratch lies in shared memory where it fits, else in the device's memory.
 */
 #include <backend/cuda/runtime/cudaimpl.h>
 #include <backend/cuda/runtime/cudacontract.cuh>
@@ -10,13 +10,16 @@
 #define HOPS_CUDA_THREADS 128
 #define HOPS_CUDA_SHARED  (96 * 1024) /* bytes of shared memory of a generic block, two of which fit on a multiprocessor */
 
-/* One cell: values of each derivative at the points, the quadrature data, the transposes. Any Q, below P too. */
-__global__ static void __launch_bounds__(HOPS_CUDA_THREADS) ApplyGeneric(const HopsCudaArgs k, const double *__restrict__ x, const double *__restrict__ xg, double *y, double *yg)
+/* One cell: values of each derivative at the points, the quadrature data, the transposes. Any Q, below P too.
+   */
+__global__ static void __launch_bounds__(HOPS_CUDA_THREADS)
+  ApplyGeneric(const HopsCudaArgs k, const double *__restrict__ x, const double *__restrict__ xg, double *y, double *yg)
 {
   extern __shared__ double shared[];
   const int                dim = k.dim, P = k.P, Q = k.Q, nn = Power(P, dim), nq = Power(Q, dim), nm = Power(P > Q ? P : Q, dim);
-  const int                nd = k.diffusion ? dim * (dim + 1) / 2 : 0, nc = nd + (k.mass ? 1 : 0), first = k.diffusion ? 0 : dim, last = dim + (k.mass ? 1 : 0);
-  double                  *e = k.work ? k.work + blockIdx.x * k.nwork : shared, *f = e + nn, *g = f + nm, *v = g + nm;
+  const int                nd = k.diffusion ? dim * (dim + 1) / 2 : 0, nc = nd + (k.mass ? 1 : 0), first = k.diffusion ? 0 : dim,
+            last = dim + (k.mass ? 1 : 0);
+  double *e = k.work ? k.work + blockIdx.x * k.nwork : shared, *f = e + nn, *g = f + nm, *v = g + nm;
 
   for (PetscInt cell = k.first + blockIdx.x; cell < k.first + k.n; cell += gridDim.x) {
     const int    *restr = k.restr + (size_t)cell * nn;
@@ -57,7 +60,8 @@ __global__ static void __launch_bounds__(HOPS_CUDA_THREADS) ApplyGeneric(const H
   }
 }
 
-/* d_n += sum_q sum_ab D_ab(q) (d_a phi_n d_b phi_n)(q) + m(q) phi_n(q)^2, term by term: 1D factors DD, BD, BB */
+/* d_n += sum_q sum_ab D_ab(q) (d_a phi_n d_b phi_n)(q) + m(q) phi_n(q)^2, term by term: 1D factors DD, BD, BB
+   */
 __global__ static void __launch_bounds__(HOPS_CUDA_THREADS) Diagonal(const HopsCudaArgs k, double *y, double *yg)
 {
   extern __shared__ double shared[];
@@ -71,7 +75,8 @@ __global__ static void __launch_bounds__(HOPS_CUDA_THREADS) Diagonal(const HopsC
     for (int t = 0, r = 0, c = 0; t < nc; t++) {
       const double *A[3] = {k.BB, k.BB, k.BB};
 
-      for (int q = threadIdx.x; q < nq; q += blockDim.x) v[q] = (t < nd && r != c ? 2 : 1) * QData(k, cell, t < nd ? r : -1, c, t, q);
+      for (int q = threadIdx.x; q < nq; q += blockDim.x)
+        v[q] = (t < nd && r != c ? 2 : 1) * QData(k, cell, t < nd ? r : -1, c, t, q);
       if (t < nd) {
         if (r == c) A[r] = k.DD;
         else A[r] = A[c] = k.BD;
@@ -123,8 +128,7 @@ PetscErrorCode HopsCudaPADiagonal(const HopsCudaArgs *k, double d[], double dg[]
 /* ---- Quadrature data ---- */
 
 /* w detJ J^-1 kappa J^-T and w detJ c at a point */
-template <int DIM>
-__device__ static void PointData(const HopsCudaSetUp &s, int c, int q, const double J[9])
+template <int DIM> __device__ static void PointData(const HopsCudaSetUp &s, int c, int q, const double J[9])
 {
   const int    nq  = Power(s.Q, DIM);
   double       w   = 1, A[9];
@@ -139,8 +143,7 @@ __device__ static void PointData(const HopsCudaSetUp &s, int c, int q, const dou
 }
 
 /* A block for each cell, or (planes is 0) a thread for each point */
-template <int DIM>
-__global__ static void __launch_bounds__(HOPS_CUDA_JACOBIAN_THREADS) SetUp(const HopsCudaSetUp s, int planes)
+template <int DIM> __global__ static void __launch_bounds__(HOPS_CUDA_JACOBIAN_THREADS) SetUp(const HopsCudaSetUp s, int planes)
 {
   const auto at = [&](int c, int q, const double J[9]) { PointData<DIM>(s, c, q, J); };
 
@@ -177,7 +180,9 @@ __global__ static void SetUpCells(const HopsCudaSetUp s)
     out += nx - dim;
   }
   for (int r = 0; r < dim; r++)
-    for (int l = r; l < dim; l++) *out++ = !s.knc ? 0 : (s.geometry == HOPS_CUDA_AFFINE ? Congruence(dim, A, s.knc, k, r, l) / det : Kappa(dim, s.knc, k, r, l));
+    for (int l = r; l < dim; l++)
+      *out++ =
+        !s.knc ? 0 : (s.geometry == HOPS_CUDA_AFFINE ? Congruence(dim, A, s.knc, k, r, l) / det : Kappa(dim, s.knc, k, r, l));
   *out = s.mnc ? s.mass[(size_t)c * s.mcstride] * (s.geometry == HOPS_CUDA_AFFINE ? det : 1) : 0;
 }
 
@@ -259,7 +264,8 @@ __global__ static void Pack(PetscInt n, const PetscInt *__restrict__ idx, const 
   if (i < n) buf[i] = idx[i] < 0 ? 0 : x[idx[i]];
 }
 
-__global__ static void UnpackAdd(PetscInt n, const PetscInt *__restrict__ idx, const double *__restrict__ buf, double *__restrict__ y)
+__global__ static void UnpackAdd(PetscInt n, const PetscInt *__restrict__ idx, const double *__restrict__ buf,
+                                 double *__restrict__ y)
 {
   const PetscInt i = (PetscInt)blockIdx.x * blockDim.x + threadIdx.x;
 

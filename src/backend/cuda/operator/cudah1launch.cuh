@@ -9,8 +9,7 @@ using namespace HopsCudaSingle;
 #endif
 
 /* Halves of the matrices; nodes beyond the basis have zero functions */
-template <int P, int Q>
-static void HopsCudaFillTables(const HopsCudaArgs *k, HopsCudaTables<P, Q> *tab)
+template <int P, int Q> static void HopsCudaFillTables(const HopsCudaArgs *k, HopsCudaTables<P, Q> *tab)
 {
   const int n = k->P, shift = (P - n) / 2;
 
@@ -24,7 +23,8 @@ static void HopsCudaFillTables(const HopsCudaArgs *k, HopsCudaTables<P, Q> *tab)
   for (int q = 0; q < (Q + 1) / 2; q++) {
     const double *c = k->hostC + q * Q;
 
-    for (int i = 0; i < (Q + 1) / 2 && q < Q / 2; i++) tab->Ce[q * ((Q + 1) / 2) + i] = 2 * i == Q - 1 ? c[i] : (c[i] + c[Q - 1 - i]) / 2;
+    for (int i = 0; i < (Q + 1) / 2 && q < Q / 2; i++)
+      tab->Ce[q * ((Q + 1) / 2) + i] = 2 * i == Q - 1 ? c[i] : (c[i] + c[Q - 1 - i]) / 2;
     for (int i = 0; i < Q / 2; i++) tab->Co[q * (Q / 2) + i] = (c[i] - c[Q - 1 - i]) / 2;
   }
   for (int q = 0; q < Q; q++) {
@@ -34,7 +34,8 @@ static void HopsCudaFillTables(const HopsCudaArgs *k, HopsCudaTables<P, Q> *tab)
 }
 
 template <typename Kernel, int P, int Q>
-static PetscErrorCode HopsCudaRun(Kernel kernel, const HopsCudaTables<P, Q> &tab, int threads, int cells, size_t shared, const HopsCudaCells &a, cudaStream_t stream)
+static PetscErrorCode HopsCudaRun(Kernel kernel, const HopsCudaTables<P, Q> &tab, int threads, int cells, size_t shared,
+                                  const HopsCudaCells &a, cudaStream_t stream)
 {
   PetscFunctionBegin;
   if (shared > 48 * 1024) PetscCallCUDA(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared));
@@ -55,7 +56,8 @@ static PetscErrorCode HopsCudaRunFirst(const HopsCudaArgs *k, const HopsCudaTabl
   } else {
     typedef HopsCudaLaunchCells1<Q, GEOM> Launch;
 
-    HopsCudaApplyCells1<Q, GEOM, TERMS, Launch::threads, Launch::blocks, Launch::unroll><<<(a.n + Launch::threads - 1) / Launch::threads, Launch::threads, 0, k->stream>>>(tab, a);
+    HopsCudaApplyCells1<Q, GEOM, TERMS, Launch::threads, Launch::blocks, Launch::unroll>
+      <<<(a.n + Launch::threads - 1) / Launch::threads, Launch::threads, 0, k->stream>>>(tab, a);
   }
   PetscCallCUDA(cudaGetLastError());
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -65,17 +67,18 @@ template <int P, int Q, int GEOM, int TERMS>
 static PetscErrorCode HopsCudaRun3(const HopsCudaArgs *k, const HopsCudaTables<P, Q> &tab, const HopsCudaCells &a)
 {
   PetscFunctionBegin;
-  if constexpr (P == 2 && TERMS != HOPS_CUDA_ANY && (Q == 2 || GEOM != HOPS_CUDA_STORED)) PetscCall((HopsCudaRunFirst<Q, GEOM, TERMS>(k, tab, a)));
+  if constexpr (P == 2 && TERMS != HOPS_CUDA_ANY && (Q == 2 || GEOM != HOPS_CUDA_STORED))
+    PetscCall((HopsCudaRunFirst<Q, GEOM, TERMS>(k, tab, a)));
   else {
     constexpr int cells = HopsCudaLaunch3<Q, GEOM, TERMS>::cells, ng = GEOM == HOPS_CUDA_STORED ? 0 : HopsCudaGeomSize(GEOM, 3);
 
-    PetscCall(HopsCudaRun(HopsCudaApply3<P, Q, GEOM, TERMS>, tab, Q * Q, cells, cells * ((size_t)(k->mass ? 3 : 2) * Q * Q * (Q | 1) + ng) * sizeof(real), a, k->stream));
+    PetscCall(HopsCudaRun(HopsCudaApply3<P, Q, GEOM, TERMS>, tab, Q * Q, cells,
+                          cells * ((size_t)(k->mass ? 3 : 2) * Q * Q * (Q | 1) + ng) * sizeof(real), a, k->stream));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <int P, int Q, int GEOM>
-static PetscErrorCode HopsCudaPALaunch(const HopsCudaArgs *k, const HopsCudaCells &a)
+template <int P, int Q, int GEOM> static PetscErrorCode HopsCudaPALaunch(const HopsCudaArgs *k, const HopsCudaCells &a)
 {
   HopsCudaTables<P, Q> tab;
 
@@ -84,15 +87,16 @@ static PetscErrorCode HopsCudaPALaunch(const HopsCudaArgs *k, const HopsCudaCell
   if (k->dim == 2) {
     constexpr int cells = HopsCudaLaunch2<Q>::cells, ng = GEOM == HOPS_CUDA_STORED ? 0 : HopsCudaGeomSize(GEOM, 2);
 
-    PetscCall(HopsCudaRun(HopsCudaApply2<P, Q, GEOM>, tab, Q, cells, cells * ((size_t)2 * Q * (Q | 1) + ng) * sizeof(real), a, k->stream));
-  } else if (!k->diffusion || (GEOM == HOPS_CUDA_MULTILINEAR && !k->scalar)) PetscCall((HopsCudaRun3<P, Q, GEOM, HOPS_CUDA_ANY>(k, tab, a)));
+    PetscCall(
+      HopsCudaRun(HopsCudaApply2<P, Q, GEOM>, tab, Q, cells, cells * ((size_t)2 * Q * (Q | 1) + ng) * sizeof(real), a, k->stream));
+  } else if (!k->diffusion || (GEOM == HOPS_CUDA_MULTILINEAR && !k->scalar))
+    PetscCall((HopsCudaRun3<P, Q, GEOM, HOPS_CUDA_ANY>(k, tab, a)));
   else if (k->mass) PetscCall((HopsCudaRun3<P, Q, GEOM, HOPS_CUDA_BOTH>(k, tab, a)));
   else PetscCall((HopsCudaRun3<P, Q, GEOM, HOPS_CUDA_DIFFUSION>(k, tab, a)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <int P, int Q>
-static PetscErrorCode HopsCudaPALaunch(const HopsCudaArgs *k, const HopsCudaCells &a)
+template <int P, int Q> static PetscErrorCode HopsCudaPALaunch(const HopsCudaArgs *k, const HopsCudaCells &a)
 {
   PetscFunctionBegin;
   if (k->geometry == HOPS_CUDA_AFFINE) {
@@ -103,8 +107,7 @@ static PetscErrorCode HopsCudaPALaunch(const HopsCudaArgs *k, const HopsCudaCell
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <int Q>
-static PetscErrorCode HopsCudaPALaunch(const HopsCudaArgs *k, const real x[], const real xg[], real y[], real yg[])
+template <int Q> static PetscErrorCode HopsCudaPALaunch(const HopsCudaArgs *k, const real x[], const real xg[], real y[], real yg[])
 {
   const int     dim = k->dim, P = (Q - k->P) % 2 ? Q - 1 : Q, nc = (k->diffusion ? dim * (dim + 1) / 2 : 0) + (k->mass ? 1 : 0);
   const size_t  nn = (size_t)P * P * (dim == 3 ? P : 1), nq = (size_t)Q * Q * (dim == 3 ? Q : 1);

@@ -35,7 +35,10 @@ PetscErrorCode HopsSinglePACreate_CUDA(HopsPAKernel k, HopsSinglePA *single)
 #define HOPS_CUDA_SINGLE_FIND(q) \
   if (a->Q == q && a->P <= q) s->launch = HopsCudaSingleLaunch_##q;
   HOPS_CUDA_SINGLE_POINTS(HOPS_CUDA_SINGLE_FIND)
-  PetscCheck(s->launch, PETSC_COMM_SELF, PETSC_ERR_SUP, "The device has operators in single precision with 2 to 10 quadrature points per direction, and no fewer than nodes, not with %d points for %d nodes: set -mat_pa_q_1d, or use -pc_hopsmg_precision double", a->Q, a->P);
+  PetscCheck(s->launch, PETSC_COMM_SELF, PETSC_ERR_SUP,
+             "The device has operators in single precision with 2 to 10 quadrature points per direction, and no fewer than nodes, "
+             "not with %d points for %d nodes: set -mat_pa_q_1d, or use -pc_hopsmg_precision double",
+             a->Q, a->P);
   n = (PetscInt)(k->size[stored ? 1 : 6] / sizeof(double));
   PetscCall((*HopsBackendCUDA.Malloc)(n * sizeof(float), &s->mem[0]));
   PetscCall((*HopsSingleCUDA.Demote)(n, 1.0, (const double *)k->mem[stored ? 1 : 6], (float *)s->mem[0]));

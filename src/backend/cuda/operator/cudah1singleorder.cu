@@ -1,4 +1,5 @@
-/* Fused operators with HOPS_ORDER points per direction in single precision; the makefile compiles this file once for each */
+/* Fused operators with HOPS_ORDER points per direction in single precision; the makefile compiles this file
+   once for each */
 #define HOPS_CUDA_SINGLE
 #include "cudah1launch.cuh"
 

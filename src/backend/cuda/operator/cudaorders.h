@@ -1,5 +1,5 @@
-/* Points per direction Q_1d with fused CUDA kernels in 2D and 3D (an object of cudah1order.cu each), for every P_1d <= Q_1d.
-   More points, or more nodes than points, run the generic kernels. */
+/* Points per direction Q_1d with fused CUDA kernels in 2D and 3D (an object of cudah1order.cu each), for
+   every P_1d <= Q_1d. More points, or more nodes than points, run the generic kernels. */
 #pragma once
 #define HOPS_CUDA_POINTS(X) \
   X(2) \

@@ -1,12 +1,15 @@
 /*
-  Forms with full tensors between several fields (patensor.c says which), any order: a block works on a batch of cells, with values and reference
-  gradients of all components at their points in shared memory where they fit, else in the device's memory. Reading the tensors bounds it.
+  Forms with full tensors between several fields (patensor.c says which), any order: a block works on a batch
+  of cells, with values and reference gradients of all components at their points in shared memory where they
+  fit, else in the device's memory. Reading the tensors bounds it.
 */
 #include "cudatensor.cuh"
 
-/* From L-vectors to values and derivatives at the points. Fewer points than nodes: each derivative is interpolated by itself */
+/* From L-vectors to values and derivatives at the points. Fewer points than nodes: each derivative is
+   interpolated by itself */
 template <int DIM>
-__device__ static void Up(const HopsCudaTensorArgs &k, const HopsCudaTensorSide &s, const double *tables, PetscInt cell, int n, double *w)
+__device__ static void Up(const HopsCudaTensorArgs &k, const HopsCudaTensorSide &s, const double *tables, PetscInt cell, int n,
+                          double *w)
 {
   const int     P = s.table.P, Q = k.Q, lq = Odd(Q), items = s.nc * k.W;
   double       *u = w + s.off, *e = k.under ? w + k.scratch : u + s.R;
@@ -36,7 +39,8 @@ __device__ static void Up(const HopsCudaTensorArgs &k, const HopsCudaTensorSide 
 
 /* The transpose, whose results are added to L-vectors */
 template <int DIM>
-__device__ static void Down(const HopsCudaTensorArgs &k, const HopsCudaTensorSide &s, const double *tables, PetscInt cell, int n, double *w)
+__device__ static void Down(const HopsCudaTensorArgs &k, const HopsCudaTensorSide &s, const double *tables, PetscInt cell, int n,
+                            double *w)
 {
   const int     P = s.table.P, Q = k.Q, lq = Odd(Q), items = s.nc * k.W;
   double       *u = w + s.off, *e = k.under ? w + k.scratch : u + s.R;
@@ -94,25 +98,29 @@ __global__ static void __launch_bounds__(HOPS_CUDA_TENSOR_THREADS, 3) TensorAppl
   }
 }
 
-/* The tensors of a component with itself meet products of one-dimensional functions with themselves or with their derivatives */
+/* The tensors of a component with itself meet products of one-dimensional functions with themselves or with
+   their derivatives */
 template <bool SHARED>
-__global__ static void __launch_bounds__(HOPS_CUDA_TENSOR_THREADS) TensorDiagonal(const __grid_constant__ HopsCudaTensorDiagonalArgs k)
+__global__ static void __launch_bounds__(HOPS_CUDA_TENSOR_THREADS)
+  TensorDiagonal(const __grid_constant__ HopsCudaTensorDiagonalArgs k)
 {
   extern __shared__ double2 shared2[];
-  double                   *r0 = SHARED ? (double *)shared2 : k.work + (size_t)blockIdx.x * k.nwork, *e = r0 + k.W * k.S, *t1 = e + k.W * k.S;
-  const size_t              stride = (size_t)k.W * k.nq;
-  const int                 dim = k.dim, P = k.table.P, nn = dim == 3 ? P * P * P : P * P, na = k.kind & 2 ? dim : 1, nb = k.kind & 1 ? dim : 1;
+  double      *r0 = SHARED ? (double *)shared2 : k.work + (size_t)blockIdx.x * k.nwork, *e = r0 + k.W * k.S, *t1 = e + k.W * k.S;
+  const size_t stride = (size_t)k.W * k.nq;
+  const int    dim = k.dim, P = k.table.P, nn = dim == 3 ? P * P * P : P * P, na = k.kind & 2 ? dim : 1, nb = k.kind & 1 ? dim : 1;
 
   for (PetscInt b = blockIdx.x; b < k.n; b += gridDim.x) {
     const PetscInt cell = k.cell[b];
     const int      n    = (int)(k.cell[b + 1] - cell);
 
     for (int ab = 0; ab < na * nb; ab++) {
-      const int     a = k.kind & 2 ? ab / nb : -1, d = k.kind & 1 ? ab % nb : -1; /* derivatives of test and trial function, -1: the value */
+      /* derivatives of test and trial function, -1: the value */
+      const int     a = k.kind & 2 ? ab / nb : -1, d = k.kind & 1 ? ab % nb : -1;
       const double *A[3];
 
 #pragma unroll
-      for (int m = 0; m < 3; m++) A[m] = k.tables + (m == a ? (m == d ? k.table.DD : k.table.BD) : (m == d ? k.table.BD : k.table.BB));
+      for (int m = 0; m < 3; m++)
+        A[m] = k.tables + (m == a ? (m == d ? k.table.DD : k.table.BD) : (m == d ? k.table.BD : k.table.BB));
       for (int t = threadIdx.x; t < k.W * k.nq; t += blockDim.x) {
         const int lane = t / k.nq;
 
@@ -130,8 +138,7 @@ __global__ static void __launch_bounds__(HOPS_CUDA_TENSOR_THREADS) TensorDiagona
   }
 }
 
-template <int DIM, bool SHARED>
-static HopsCudaTensorFunction FindComponents(int nc)
+template <int DIM, bool SHARED> static HopsCudaTensorFunction FindComponents(int nc)
 {
   switch (nc) {
   case 1:
@@ -192,8 +199,10 @@ PetscErrorCode HopsCudaTensorLaunchSize(HopsTensorKernel k)
   for (int t = 0; t < 2; t++) {
     int n;
 
-    PetscCallCUDA(cudaFuncSetAttribute(FindKernel(k, &k->args[t]), cudaFuncAttributeMaxDynamicSharedMemorySize, HOPS_CUDA_TENSOR_SHARED));
-    PetscCallCUDA(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&n, FindKernel(k, &k->args[t]), k->threads, SharedBytes(k, &k->args[t])));
+    PetscCallCUDA(
+      cudaFuncSetAttribute(FindKernel(k, &k->args[t]), cudaFuncAttributeMaxDynamicSharedMemorySize, HOPS_CUDA_TENSOR_SHARED));
+    PetscCallCUDA(
+      cudaOccupancyMaxActiveBlocksPerMultiprocessor(&n, FindKernel(k, &k->args[t]), k->threads, SharedBytes(k, &k->args[t])));
     k->grid[t] = 4 * nsm * PetscMax(1, n);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -238,7 +247,8 @@ PetscErrorCode HopsTensorDiagonal_CUDA(HopsTensorKernel k)
   if (d.nwork * sizeof(double) > HOPS_CUDA_TENSOR_SHARED) {
     grid = 256;
     PetscCall((*HopsBackendCUDA.Malloc)((size_t)grid * d.nwork * sizeof(double), (void **)&work));
-  } else PetscCallCUDA(cudaFuncSetAttribute(TensorDiagonal<true>, cudaFuncAttributeMaxDynamicSharedMemorySize, HOPS_CUDA_TENSOR_SHARED));
+  } else
+    PetscCallCUDA(cudaFuncSetAttribute(TensorDiagonal<true>, cudaFuncAttributeMaxDynamicSharedMemorySize, HOPS_CUDA_TENSOR_SHARED));
   d.work = work;
   for (PetscInt b = 0; b < k->nblocks; b++) {
     const HopsTensorData     *data  = &k->data[b];

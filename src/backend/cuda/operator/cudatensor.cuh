@@ -1,6 +1,7 @@
 /*
-  What the kernels of full tensors on cells and on faces do alike. Sizes are not known to the compiler: an item (a component in a lane) has
-  lines of length n an odd number n|1 of doubles apart; a thread makes four entries of a line at a time, with two loads of the matrix.
+  What the kernels of full tensors on cells and on faces do alike. Sizes are not known to the compiler: an
+  item (a component in a lane) has lines of length n an odd number n|1 of doubles apart; a thread makes four
+  entries of a line at a time, with two loads of the matrix.
 */
 #pragma once
 #include "cudatensor.h"
@@ -16,8 +17,10 @@ static __device__ __forceinline__ int Quotient(int t, float reciprocal)
   return (int)((t + 0.5f) * reciprocal);
 }
 
-/* out[item][o][m][i] (+)= sum_n A[n][m] in[item][o][n][i], where an entry lies at item S + o so + n sn + i (in), o ro + m rm + i (out) */
-static __device__ __forceinline__ void Contract(int M, int N, const double *A, int items, int S, int outer, int inner, int so, int sn, int ro, int rm, const double *in, double *out, bool add)
+/* out[item][o][m][i] (+)= sum_n A[n][m] in[item][o][n][i], where an entry lies at item S + o so + n sn + i
+   (in), o ro + m rm + i (out) */
+static __device__ __forceinline__ void Contract(int M, int N, const double *A, int items, int S, int outer, int inner, int so,
+                                                int sn, int ro, int rm, const double *in, double *out, bool add)
 {
   const int   Mp = (M + 3) & ~3, total = items * outer * inner * (Mp / 4);
   const float ri = __frcp_rn((float)inner), ro1 = __frcp_rn((float)outer), rs = __frcp_rn((float)items);
@@ -53,7 +56,8 @@ static __device__ __forceinline__ void Contract(int M, int N, const double *A, i
 }
 
 /* out (+)= (Az x) Ay x Ax in of items; t1 and t2 are scratch, t2 may be `in`; 2D and 1D use fewer of them */
-static __device__ __forceinline__ void Tensor(int dim, int M, int N, const double *Ax, const double *Ay, const double *Az, int items, int S, const double *in, double *t1, double *t2, double *out, bool add)
+static __device__ __forceinline__ void Tensor(int dim, int M, int N, const double *Ax, const double *Ay, const double *Az,
+                                              int items, int S, const double *in, double *t1, double *t2, double *out, bool add)
 {
   const int lm = Odd(M), ln = Odd(N);
 
@@ -82,11 +86,12 @@ static __device__ __forceinline__ int Place(int i, int n)
 }
 
 /*
-  acc = what a component gets at a point: value, then derivatives. `w` is the scratch at the point, at + entry * stride the point's
-  tensors of a block of nentries
+  acc = what a component gets at a point: value, then derivatives. `w` is the scratch at the point, at + entry
+  * stride the point's tensors of a block of nentries
 */
 template <int DIM>
-static __device__ __forceinline__ void Accumulate(const HopsCudaTensorOut &o, const HopsCudaTensorOp *__restrict__ ops, size_t batch, size_t stride, int at, const double *w, double acc[])
+static __device__ __forceinline__ void Accumulate(const HopsCudaTensorOut &o, const HopsCudaTensorOp *__restrict__ ops,
+                                                  size_t batch, size_t stride, int at, const double *w, double acc[])
 {
 #pragma unroll
   for (int a = 0; a <= DIM; a++) acc[a] = 0;
@@ -117,9 +122,11 @@ static __device__ __forceinline__ void Accumulate(const HopsCudaTensorOut &o, co
   }
 }
 
-/* The tensors at the points of the n cells of a batch; NC: components that come out, in place of those that go in; 0: any number, beside them */
+/* The tensors at the points of the n cells of a batch; NC: components that come out, in place of those that
+   go in; 0: any number, beside them */
 template <int DIM, int NC>
-static __device__ __forceinline__ void Points(const HopsCudaTensorArgs &k, const int Q, const int nq, size_t batch, int n, double *w)
+static __device__ __forceinline__ void Points(const HopsCudaTensorArgs &k, const int Q, const int nq, size_t batch, int n,
+                                              double *w)
 {
   const size_t stride = (size_t)k.W * nq;
 
@@ -150,7 +157,8 @@ static __device__ __forceinline__ void Points(const HopsCudaTensorArgs &k, const
 
 /* The nodes of the cells of a batch; e: [component][lane][node], zero in lanes without a cell */
 template <int DIM>
-static __device__ __forceinline__ void Gather(const HopsCudaTensorSide &s, const int P, int W, int S, PetscInt cell, int n, double *e)
+static __device__ __forceinline__ void Gather(const HopsCudaTensorSide &s, const int P, int W, int S, PetscInt cell, int n,
+                                              double *e)
 {
   const int nn = DIM == 3 ? P * P * P : P * P;
 
@@ -169,7 +177,8 @@ static __device__ __forceinline__ void Gather(const HopsCudaTensorSide &s, const
 }
 
 template <int DIM>
-static __device__ __forceinline__ void Scatter(const HopsCudaTensorSide &s, const int P, int W, int S, PetscInt cell, int n, const double *e)
+static __device__ __forceinline__ void Scatter(const HopsCudaTensorSide &s, const int P, int W, int S, PetscInt cell, int n,
+                                               const double *e)
 {
   const int nn = DIM == 3 ? P * P * P : P * P;
 

@@ -1,4 +1,5 @@
-/* CUDA back end: forms with full tensors between several fields; what kernels of cells (cudatensor.cu) and of faces (cudatensorface.cu) share. */
+/* CUDA back end: forms with full tensors between several fields; what kernels of cells (cudatensor.cu) and of
+   faces (cudatensorface.cu) share. */
 #pragma once
 #include <backend/cuda/runtime/cudaimpl.h>
 
@@ -8,15 +9,17 @@
 #define HOPS_CUDA_TENSOR_SHARED  (200 * 1024) /* bytes of a block at most */
 
 /*
-  Matrices of a P, as offsets into the tables: A[n][m], n of the N entries that go in, m of the M that come out, padded to a multiple of
-  four. Up goes from nodes to points, down from points to nodes; the products, entry by entry, are for diagonals.
+  Matrices of a P, as offsets into the tables: A[n][m], n of the N entries that go in, m of the M that come
+  out, padded to a multiple of four. Up goes from nodes to points, down from points to nodes; the products,
+  entry by entry, are for diagonals.
 */
 typedef struct {
   int P, Bup, Bdown, Dup, Ddown, BB, BD, DD;
   int E; /* [2][P] derivatives of the basis functions at -1 and at 1 */
 } HopsCudaTensorTable;
 
-/* A field as test or as trial functions. Scratch of a block is [derivative][component][lane][point]: the values first */
+/* A field as test or as trial functions. Scratch of a block is [derivative][component][lane][point]: the
+   values first */
 typedef struct {
   HopsCudaTensorTable table;
   int                 nc, off, R; /* components; where its scratch begins; from a derivative to the next */
@@ -27,21 +30,25 @@ typedef struct {
 
 /* A pair of components, as the one sees it that it adds to */
 typedef struct {
-  const double *q;             /* [batch][nentries][lane][point] */
-  int           kind, in, R;   /* + 1 for a derivative of what goes in, + 2 of what comes out; value that goes in; from a derivative to the next */
-  int           entry, sa, sb; /* derivatives a (out), b (in) meet entry + a sa + b sb */
-  int           nentries;
+  const double *q; /* [batch][nentries][lane][point] */
+  /* + 1 for a derivative of what goes in, + 2 of what comes out; value that goes in; from a derivative to the
+     next */
+  int kind, in, R;
+  int entry, sa, sb; /* derivatives a (out), b (in) meet entry + a sa + b sb */
+  int nentries;
 } HopsCudaTensorOp;
 
-/* A component that comes out: its value, from a derivative to the next, and its pairs op[first] .. op[end - 1] */
+/* A component that comes out: its value, from a derivative to the next, and its pairs op[first] .. op[end -
+   1] */
 typedef struct {
   int off, R, first, end;
 } HopsCudaTensorOut;
 
 typedef struct {
-  int                      dim, Q, nq, W, S;  /* lanes of a batch; doubles of an item (a component in a lane) */
-  int                      nside[2], ncout;   /* sides in, out; components that come out */
-  bool                     under;             /* fewer points than nodes: derivatives at the points do not follow from values there */
+  int dim, Q, nq, W, S; /* lanes of a batch; doubles of an item (a component in a lane) */
+  int nside[2], ncout;  /* sides in, out; components that come out */
+  /* fewer points than nodes: derivatives at the points do not follow from values there */
+  bool                     under;
   int                      C, CT;             /* tables: derivatives at the points from values there */
   int                      scratch, X, nwork; /* under: three more regions, X apart; doubles of scratch of a block */
   int                      ntables;           /* doubles of tables that go to shared memory */
@@ -51,10 +58,11 @@ typedef struct {
   double                  *work; /* scratch of all blocks, or NULL: shared memory */
   const HopsCudaTensorOut *out;  /* [ncout] */
   const HopsCudaTensorOp  *op;
-  HopsCudaTensorSide       side[2][HOPS_CUDA_TENSOR_SIDES];                               /* in, out */
-  double                   fixedB[HOPS_CUDA_TENSOR_FIXED * HOPS_CUDA_TENSOR_FIXED];       /* kernels that know all sizes: [Q][Q] of P = Q, where there is one */
-  double                   fixedA[HOPS_CUDA_TENSOR_FIXED * (HOPS_CUDA_TENSOR_FIXED - 1)]; /* [Q][Q-1] of P = Q - 1 */
-  double                   fixedC[HOPS_CUDA_TENSOR_FIXED * HOPS_CUDA_TENSOR_FIXED];       /* [Q][Q] */
+  HopsCudaTensorSide       side[2][HOPS_CUDA_TENSOR_SIDES]; /* in, out */
+  /* kernels that know all sizes: [Q][Q] of P = Q, where there is one */
+  double fixedB[HOPS_CUDA_TENSOR_FIXED * HOPS_CUDA_TENSOR_FIXED];
+  double fixedA[HOPS_CUDA_TENSOR_FIXED * (HOPS_CUDA_TENSOR_FIXED - 1)]; /* [Q][Q-1] of P = Q - 1 */
+  double fixedC[HOPS_CUDA_TENSOR_FIXED * HOPS_CUDA_TENSOR_FIXED];       /* [Q][Q] */
 } HopsCudaTensorArgs;
 
 typedef void (*HopsCudaTensorFunction)(const HopsCudaTensorArgs);
@@ -88,7 +96,8 @@ struct _HopsTensorKernel {
 
 /* Terms on faces: derivatives along the normal come first, then those along the face */
 typedef struct {
-  int                      dim, Q, nq, W, S, ncout, U, UN, T, nwork; /* scratch: traces, normal derivatives, of the first contraction */
+  /* scratch: traces, normal derivatives, of the first contraction */
+  int                      dim, Q, nq, W, S, ncout, U, UN, T, nwork;
   PetscInt                 n;
   const int               *cell, *face;
   const double            *tables;
@@ -124,5 +133,7 @@ EXTERN_C_BEGIN
 HOPS_CUDA_TENSOR_POINTS(HOPS_CUDA_TENSOR_DECLARE)
 /* blocks of a launch and their scratch, where shared memory does not hold it */
 PETSC_INTERN PetscErrorCode HopsCudaTensorLaunchSize(HopsTensorKernel);
-PETSC_INTERN PetscErrorCode HopsCudaTensorProgram(PetscInt nblocks, const HopsTensorData[], PetscBool transpose, int dim, int item, const HopsCudaTensorSide in[], int nout, const HopsCudaTensorSide out[], void *program[2]);
+PETSC_INTERN PetscErrorCode HopsCudaTensorProgram(PetscInt nblocks, const HopsTensorData[], PetscBool transpose, int dim, int item,
+                                                  const HopsCudaTensorSide in[], int nout, const HopsCudaTensorSide out[],
+                                                  void *program[2]);
 EXTERN_C_END

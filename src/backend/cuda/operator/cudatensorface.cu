@@ -1,6 +1,7 @@
 /*
-  Full tensors on faces of cells (patensorface.c says which), any order: a block works on a batch of faces. Scratch of a component is its value
-  and its derivatives at the points of the face, that along the normal first; the trace and the normal derivative at the nodes of the face lie beside them.
+  Full tensors on faces of cells (patensorface.c says which), any order: a block works on a batch of faces.
+  Scratch of a component is its value and its derivatives at the points of the face, that along the normal
+  first; the trace and the normal derivative at the nodes of the face lie beside them.
 */
 #include "cudatensor.cuh"
 
@@ -11,7 +12,8 @@ static __host__ __device__ int FacePower(int n, int dim)
   return dim == 3 ? n * n : n;
 }
 
-/* node i of the face of a cell, and the way to the next one along the normal direction; the line of nodes begins at `line` */
+/* node i of the face of a cell, and the way to the next one along the normal direction; the line of nodes
+   begins at `line` */
 __device__ static void FaceLine(int dim, int P, int face, int i, int *line, int *step)
 {
   const int stride[3] = {1, P, P * P}, d = face / 2, t1 = d == 0 ? 1 : 0, t2 = d == 2 ? 1 : 2;
@@ -79,7 +81,9 @@ __device__ static void FaceDown(const HopsCudaTensorFaceArgs &k, const HopsCudaT
       const bool on = j == (end ? P - 1 : 0);
 
       if (!s.gradient && !on) continue;
-      for (int c = 0; c < s.nc; c++) atomicAdd(s.l + (size_t)restr[line + j * step] * s.nc + c, (on ? U[c * item + at] : 0.0) + (s.gradient ? E[j] * UN[c * item + at] : 0.0));
+      for (int c = 0; c < s.nc; c++)
+        atomicAdd(s.l + (size_t)restr[line + j * step] * s.nc + c,
+                  (on ? U[c * item + at] : 0.0) + (s.gradient ? E[j] * UN[c * item + at] : 0.0));
     }
   }
 }
@@ -116,12 +120,15 @@ __global__ static void __launch_bounds__(HOPS_CUDA_FACES_THREADS) FacesApply(con
 
 /* As in cells; sums are kept apart by how many of the two functions are derived along the normal */
 template <bool SHARED>
-__global__ static void __launch_bounds__(HOPS_CUDA_FACES_THREADS) FacesDiagonal(const __grid_constant__ HopsCudaTensorFaceDiagonalArgs k)
+__global__ static void __launch_bounds__(HOPS_CUDA_FACES_THREADS)
+  FacesDiagonal(const __grid_constant__ HopsCudaTensorFaceDiagonalArgs k)
 {
   extern __shared__ double2 shared2[];
-  const int                 dim = k.dim, P = k.table.P, nf = FacePower(P, dim), nn = nf * P, na = k.kind & 2 ? dim : 1, nb = k.kind & 1 ? dim : 1, item = k.W * k.S;
-  double                   *r0 = SHARED ? (double *)shared2 : k.work + (size_t)blockIdx.x * k.nwork, *t1 = r0 + item, *e = t1 + item; /* e[3] */
-  const size_t              stride = (size_t)k.W * k.nq;
+  const int dim = k.dim, P = k.table.P, nf = FacePower(P, dim), nn = nf * P, na = k.kind & 2 ? dim : 1, nb = k.kind & 1 ? dim : 1,
+            item = k.W * k.S;
+  /* e[3] */
+  double      *r0 = SHARED ? (double *)shared2 : k.work + (size_t)blockIdx.x * k.nwork, *t1 = r0 + item, *e = t1 + item;
+  const size_t stride = (size_t)k.W * k.nq;
 
   for (PetscInt b = blockIdx.x; b * k.W < k.n; b += gridDim.x) {
     const PetscInt first = b * k.W;
@@ -129,11 +136,13 @@ __global__ static void __launch_bounds__(HOPS_CUDA_FACES_THREADS) FacesDiagonal(
 
     for (int t = threadIdx.x; t < 3 * item; t += blockDim.x) e[t] = 0;
     for (int ab = 0; ab < na * nb; ab++) {
-      const int     a = k.kind & 2 ? ab / nb : -1, d = k.kind & 1 ? ab % nb : -1; /* derivatives of test and trial function: -1 the value, 0 along the normal */
+      /* derivatives of test and trial function: -1 the value, 0 along the normal */
+      const int     a = k.kind & 2 ? ab / nb : -1, d = k.kind & 1 ? ab % nb : -1;
       const double *A[2];
 
 #pragma unroll
-      for (int m = 0; m < 2; m++) A[m] = k.tables + (m + 1 == a ? (m + 1 == d ? k.table.DD : k.table.BD) : (m + 1 == d ? k.table.BD : k.table.BB));
+      for (int m = 0; m < 2; m++)
+        A[m] = k.tables + (m + 1 == a ? (m + 1 == d ? k.table.DD : k.table.BD) : (m + 1 == d ? k.table.BD : k.table.BB));
       for (int t = threadIdx.x; t < k.W * k.nq; t += blockDim.x) {
         const int lane = t / k.nq, i = t - lane * k.nq;
 
@@ -143,13 +152,16 @@ __global__ static void __launch_bounds__(HOPS_CUDA_FACES_THREADS) FacesDiagonal(
       Tensor(dim - 1, P, k.Q, A[0], A[1], NULL, k.W, k.S, r0, t1, NULL, e + ((a == 0) + (d == 0)) * item, true);
     }
     for (int t = threadIdx.x; t < n * nf; t += blockDim.x) {
-      const int     lane = t / nf, i = t - lane * nf, at = lane * k.S + (dim == 3 ? Place(i, P) : i), face = k.face[first + lane], end = face & 1;
+      const int lane = t / nf, i = t - lane * nf, at = lane * k.S + (dim == 3 ? Place(i, P) : i), face = k.face[first + lane],
+                end       = face & 1;
       const int    *restr = k.restr + (size_t)k.cell[first + lane] * nn;
       const double *E     = k.tables + k.table.E + end * P;
       int           line, step;
 
       FaceLine(dim, P, face, i, &line, &step);
-      for (int j = 0; j < P; j++) atomicAdd(k.l + (size_t)restr[line + j * step] * k.nc + k.c, (j == (end ? P - 1 : 0) ? e[at] + E[j] * e[item + at] : 0.0) + E[j] * E[j] * e[2 * item + at]);
+      for (int j = 0; j < P; j++)
+        atomicAdd(k.l + (size_t)restr[line + j * step] * k.nc + k.c,
+                  (j == (end ? P - 1 : 0) ? e[at] + E[j] * e[item + at] : 0.0) + E[j] * E[j] * e[2 * item + at]);
     }
     __syncthreads();
   }
@@ -174,7 +186,8 @@ static PetscErrorCode FacesUpload(HopsTensorFaces f, PetscInt n, const PetscScal
   PetscFunctionBegin;
   PetscCall(PetscCalloc1(size, &to));
   for (PetscInt i = 0; i < n; i++)
-    for (PetscInt e = 0; e < ne; e++) PetscCall(PetscArraycpy(to + ((size_t)(i / W * ne + e) * W + i % W) * nq, q + ((size_t)i * ne + e) * nq, nq));
+    for (PetscInt e = 0; e < ne; e++)
+      PetscCall(PetscArraycpy(to + ((size_t)(i / W * ne + e) * W + i % W) * nq, q + ((size_t)i * ne + e) * nq, nq));
   PetscCall((*be->Malloc)(size * sizeof(PetscScalar), (void **)&f->data.q));
   PetscCall((*be->Copy)((void *)f->data.q, to, size * sizeof(PetscScalar), PETSC_TRUE));
   PetscCall(PetscFree(to));
@@ -195,15 +208,18 @@ static PetscErrorCode FacesUploadInts(PetscInt n, const PetscInt in[], int **out
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsTensorFacesCreate_CUDA(HopsTensorKernel kernel, PetscInt n, const PetscInt cells[], const PetscInt faces[], const HopsTensorData *data, HopsTensorFaces *out)
+PetscErrorCode HopsTensorFacesCreate_CUDA(HopsTensorKernel kernel, PetscInt n, const PetscInt cells[], const PetscInt faces[],
+                                          const HopsTensorData *data, HopsTensorFaces *out)
 {
   const HopsBackendOps     *be   = &HopsBackendCUDA;
   const HopsCudaTensorSide *test = &kernel->args[0].side[1][data->test], *trial = &kernel->args[0].side[0][data->trial];
-  const int                 dim = kernel->args[0].dim, Q = kernel->args[0].Q, nq = FacePower(Q, dim), M = PetscMax(Q, PetscMax(test->table.P, trial->table.P));
-  const int                 S = dim == 3 ? M * (M | 1) : M | 1, most = PetscMax(test->nc, trial->nc), row = dim + 1, slots = row * (test->nc + trial->nc) + 3 * most;
-  HopsTensorFaces           f;
-  HopsTensorPair           *pair;
-  int                       W = PetscMax(1, HOPS_CUDA_FACES_THREADS / nq);
+  const int                 dim = kernel->args[0].dim, Q = kernel->args[0].Q, nq = FacePower(Q, dim),
+            M = PetscMax(Q, PetscMax(test->table.P, trial->table.P));
+  const int S = dim == 3 ? M * (M | 1) : M | 1, most = PetscMax(test->nc, trial->nc), row = dim + 1,
+            slots = row * (test->nc + trial->nc) + 3 * most;
+  HopsTensorFaces f;
+  HopsTensorPair *pair;
+  int             W = PetscMax(1, HOPS_CUDA_FACES_THREADS / nq);
 
   PetscFunctionBegin;
   PetscCall(PetscNew(&f));
@@ -262,7 +278,8 @@ PetscErrorCode HopsTensorFacesCreate_CUDA(HopsTensorKernel kernel, PetscInt n, c
     a->cell = f->cell;
     a->face = f->face;
     a->work = f->work;
-    if (!f->work) PetscCallCUDA(cudaFuncSetAttribute(FindKernel(a), cudaFuncAttributeMaxDynamicSharedMemorySize, HOPS_CUDA_TENSOR_SHARED));
+    if (!f->work)
+      PetscCallCUDA(cudaFuncSetAttribute(FindKernel(a), cudaFuncAttributeMaxDynamicSharedMemorySize, HOPS_CUDA_TENSOR_SHARED));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

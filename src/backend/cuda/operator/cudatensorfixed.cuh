@@ -1,6 +1,7 @@
 /*
-  The kernels of cudatensor.cu for as many points as nodes, or one more, where the compiler knows all sizes: a thread makes a line of entries at a
-  time, and the one-dimensional matrices are immediate operands of its instructions (kernel arguments, which the constant cache holds).
+  The kernels of cudatensor.cu for as many points as nodes, or one more, where the compiler knows all sizes: a
+  thread makes a line of entries at a time, and the one-dimensional matrices are immediate operands of its
+  instructions (kernel arguments, which the constant cache holds).
 */
 #pragma once
 #include "cudatensor.cuh"
@@ -23,12 +24,15 @@ static __device__ __forceinline__ void Line(const double *A, const double *in, i
   }
 }
 
-/* direction D of items whose directions before have M entries and whose directions after have N; the lines of others are lm doubles apart */
+/* direction D of items whose directions before have M entries and whose directions after have N; the lines of
+   others are lm doubles apart */
 template <int DIM, int D, int M, int N, bool T>
 static __device__ __forceinline__ void Lines(const double *A, int items, int S, const double *in, double *out, bool add)
 {
-  constexpr int ln = N | 1, lm = M | 1, inner = D == 0 ? 1 : M, outer = DIM == 2 ? (D == 0 ? N : 1) : (D == 0 ? N * N : (D == 1 ? N : M)), lines = inner * outer;
-  constexpr int so = D == 0 ? ln : (D == 1 ? N * lm : lm), sn = D == 0 ? 1 : (D == 1 ? lm : M * lm), ro = D == 0 ? lm : (D == 1 ? M * lm : lm), rm = D == 0 ? 1 : (D == 1 ? lm : M * lm);
+  constexpr int ln = N | 1, lm = M | 1, inner = D == 0 ? 1 : M,
+                outer = DIM == 2 ? (D == 0 ? N : 1) : (D == 0 ? N * N : (D == 1 ? N : M)), lines = inner * outer;
+  constexpr int so = D == 0 ? ln : (D == 1 ? N * lm : lm), sn = D == 0 ? 1 : (D == 1 ? lm : M * lm),
+                ro = D == 0 ? lm : (D == 1 ? M * lm : lm), rm = D == 0 ? 1 : (D == 1 ? lm : M * lm);
 
   for (int t = threadIdx.x; t < items * lines; t += blockDim.x) {
     const int item = t / lines, l = t - item * lines, o = l / inner, i = l - o * inner;
@@ -38,7 +42,8 @@ static __device__ __forceinline__ void Lines(const double *A, int items, int S, 
 }
 
 template <int DIM, int M, int N, bool T>
-static __device__ __forceinline__ void FixedTensor(const double *A, int items, int S, const double *in, double *t1, double *t2, double *out)
+static __device__ __forceinline__ void FixedTensor(const double *A, int items, int S, const double *in, double *t1, double *t2,
+                                                   double *out)
 {
   Lines<DIM, 0, M, N, T>(A, items, S, in, t1, false);
   __syncthreads();
@@ -51,7 +56,8 @@ static __device__ __forceinline__ void FixedTensor(const double *A, int items, i
 }
 
 template <int DIM, int Q, int P>
-static __device__ __forceinline__ void FixedUp(const HopsCudaTensorArgs &k, const double *B, const HopsCudaTensorSide &s, PetscInt cell, int n, double *w)
+static __device__ __forceinline__ void FixedUp(const HopsCudaTensorArgs &k, const double *B, const HopsCudaTensorSide &s,
+                                               PetscInt cell, int n, double *w)
 {
   const int items = s.nc * k.W;
   double   *u = w + s.off, *e = u + s.R;
@@ -67,7 +73,8 @@ static __device__ __forceinline__ void FixedUp(const HopsCudaTensorArgs &k, cons
 }
 
 template <int DIM, int Q, int P>
-static __device__ __forceinline__ void FixedDown(const HopsCudaTensorArgs &k, const double *B, const HopsCudaTensorSide &s, PetscInt cell, int n, double *w)
+static __device__ __forceinline__ void FixedDown(const HopsCudaTensorArgs &k, const double *B, const HopsCudaTensorSide &s,
+                                                 PetscInt cell, int n, double *w)
 {
   const int items = s.nc * k.W;
   double   *u = w + s.off, *e = u + s.R;

@@ -17,11 +17,13 @@ static int Pad(int n)
 static int TablePut(double *tables, int at, int M, int N, int sm, int sn, const PetscReal A[], const PetscReal B[])
 {
   for (int n = 0; tables && n < N; n++)
-    for (int m = 0; m < Pad(M); m++) tables[at + n * Pad(M) + m] = m < M ? A[m * sm + n * sn] * (B ? B[m * sm + n * sn] : 1.0) : 0.0;
+    for (int m = 0; m < Pad(M); m++)
+      tables[at + n * Pad(M) + m] = m < M ? A[m * sm + n * sn] * (B ? B[m * sm + n * sn] : 1.0) : 0.0;
   return at + N * Pad(M);
 }
 
-/* Lays the tables out, and fills them where there is room; those that the kernel of cells keeps in shared memory come first */
+/* Lays the tables out, and fills them where there is room; those that the kernel of cells keeps in shared
+   memory come first */
 static PetscErrorCode Tables(HopsTensorKernel k, PetscInt Q, const HopsBasis *const bases[], double *tables, int *size)
 {
   const PetscReal ends[2] = {-1.0, 1.0};
@@ -111,7 +113,8 @@ static PetscErrorCode TensorBatches(HopsSpace sp, HopsTensorKernel k)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Scratch of a block with W lanes; what goes in and what comes out share it where the kernel keeps a point's results in registers */
+/* Scratch of a block with W lanes; what goes in and what comes out share it where the kernel keeps a point's
+   results in registers */
 static int TensorScratch(HopsTensorKernel k, int W)
 {
   const int row  = k->args[0].dim + 1;
@@ -144,7 +147,8 @@ static int TensorScratch(HopsTensorKernel k, int W)
   return PetscMax(k->args[0].nwork, k->args[1].nwork);
 }
 
-PetscErrorCode HopsTensorCreate_CUDA(HopsSpace sp, PetscInt Q, PetscInt W, PetscInt ntest, const HopsTensorSide test[], PetscInt ntrial, const HopsTensorSide trial[], HopsTensorKernel *kernel)
+PetscErrorCode HopsTensorCreate_CUDA(HopsSpace sp, PetscInt Q, PetscInt W, PetscInt ntest, const HopsTensorSide test[],
+                                     PetscInt ntrial, const HopsTensorSide trial[], HopsTensorKernel *kernel)
 {
   const HopsTensorSide *given[2] = {test, trial};
   const HopsBasis      *bases[2 * HOPS_CUDA_TENSOR_SIDES];
@@ -153,7 +157,9 @@ PetscErrorCode HopsTensorCreate_CUDA(HopsSpace sp, PetscInt Q, PetscInt W, Petsc
   int                   M = (int)Q, total;
 
   PetscFunctionBegin;
-  PetscCheck(ntest <= HOPS_CUDA_TENSOR_SIDES && ntrial <= HOPS_CUDA_TENSOR_SIDES, PetscObjectComm((PetscObject)sp), PETSC_ERR_SUP, "The back end cuda takes forms of at most %d fields, not %" PetscInt_FMT ": use -hops_backend host", HOPS_CUDA_TENSOR_SIDES, PetscMax(ntest, ntrial));
+  PetscCheck(ntest <= HOPS_CUDA_TENSOR_SIDES && ntrial <= HOPS_CUDA_TENSOR_SIDES, PetscObjectComm((PetscObject)sp), PETSC_ERR_SUP,
+             "The back end cuda takes forms of at most %d fields, not %" PetscInt_FMT ": use -hops_backend host",
+             HOPS_CUDA_TENSOR_SIDES, PetscMax(ntest, ntrial));
   PetscCall(PetscDeviceInitialize(PETSC_DEVICE_CUDA));
   PetscCall(PetscNew(&k));
   *kernel = k;
@@ -182,7 +188,8 @@ PetscErrorCode HopsTensorCreate_CUDA(HopsSpace sp, PetscInt Q, PetscInt W, Petsc
       M = PetscMax(M, P);
     }
   }
-  k->fixed = Q <= HOPS_CUDA_TENSOR_FIXED && !a->under ? PETSC_TRUE : PETSC_FALSE; /* until HopsCudaTensorLaunchSize() finds no such kernel */
+  /* until HopsCudaTensorLaunchSize() finds no such kernel */
+  k->fixed = Q <= HOPS_CUDA_TENSOR_FIXED && !a->under ? PETSC_TRUE : PETSC_FALSE;
   for (int i = 0; i < k->nt; i++) {
     const size_t PQ = (size_t)k->table[i].P * Q;
 
@@ -218,7 +225,8 @@ PetscErrorCode HopsTensorCreate_CUDA(HopsSpace sp, PetscInt Q, PetscInt W, Petsc
   PetscCall(TensorBatches(sp, k));
   k->args[0].cell = k->args[1].cell = k->cell;
   PetscCall(HopsCudaTensorLaunchSize(k));
-  PetscCall(PetscSNPrintf(k->name, sizeof(k->name), "cuda tensors Q=%d%s", a->Q, a->work ? ", scratch in the device's memory" : ""));
+  PetscCall(
+    PetscSNPrintf(k->name, sizeof(k->name), "cuda tensors Q=%d%s", a->Q, a->work ? ", scratch in the device's memory" : ""));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -251,8 +259,10 @@ PetscErrorCode HopsTensorGetLayout_CUDA(HopsTensorKernel k, HopsTensorLayout *la
 
 /* ---- Pairs of components ---- */
 
-/* For each component that comes out the pairs that add to it; `item` doubles lie between the components of a side */
-PetscErrorCode HopsCudaTensorProgram(PetscInt nblocks, const HopsTensorData data[], PetscBool transpose, int dim, int item, const HopsCudaTensorSide in[], int nout, const HopsCudaTensorSide out[], void *program[2])
+/* For each component that comes out the pairs that add to it; `item` doubles lie between the components of a
+   side */
+PetscErrorCode HopsCudaTensorProgram(PetscInt nblocks, const HopsTensorData data[], PetscBool transpose, int dim, int item,
+                                     const HopsCudaTensorSide in[], int nout, const HopsCudaTensorSide out[], void *program[2])
 {
   const HopsBackendOps *be = &HopsBackendCUDA;
   HopsCudaTensorOut    *o;
@@ -326,14 +336,16 @@ PetscErrorCode HopsTensorSetBlocks_CUDA(HopsTensorKernel k, PetscInt nblocks, co
         else out->value = true;
       }
     }
-    PetscCall(HopsCudaTensorProgram(nblocks, data, t ? PETSC_TRUE : PETSC_FALSE, a->dim, a->W * a->S, a->side[0], a->nside[1], a->side[1], k->program[t]));
+    PetscCall(HopsCudaTensorProgram(nblocks, data, t ? PETSC_TRUE : PETSC_FALSE, a->dim, a->W * a->S, a->side[0], a->nside[1],
+                                    a->side[1], k->program[t]));
     a->out = (const HopsCudaTensorOut *)k->program[t][0];
     a->op  = (const HopsCudaTensorOp *)k->program[t][1];
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Multiplications and additions of a component's contractions from nodes to points; those back take as many */
+/* Multiplications and additions of a component's contractions from nodes to points; those back take as many
+   */
 static double SideFlops(const HopsCudaTensorArgs *a, const HopsCudaTensorSide *s)
 {
   const double P = s->table.P, Q = a->Q, one = 2 * P * Q * (a->dim == 3 ? P * P + P * Q + Q * Q : P + Q);

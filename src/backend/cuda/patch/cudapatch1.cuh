@@ -2,18 +2,19 @@
 #pragma once
 #include "cudapatchtable.cuh"
 
-template <class T>
-struct HopsPatchStencil {
+template <class T> struct HopsPatchStencil {
   T w[27], inverse; /* of the neighbours, x fastest; of the unknown itself */
 };
 
 template <int DIM, class T>
-__global__ void __launch_bounds__(256) HopsPatchPoint(const __grid_constant__ HopsPatchStencil<T> st, const __grid_constant__ HopsPatchBox<T> a)
+__global__ void __launch_bounds__(256)
+  HopsPatchPoint(const __grid_constant__ HopsPatchStencil<T> st, const __grid_constant__ HopsPatchBox<T> a)
 {
   const int i = blockIdx.x * 256 + threadIdx.x;
 
   if (i < a.nx) {
-    const long long off = 2 * i + a.c[0] + (long long)(2 * blockIdx.y + a.c[1]) * a.sy + (DIM == 3 ? (2 * blockIdx.z + a.c[2]) * a.sz : 0);
+    const long long off =
+      2 * i + a.c[0] + (long long)(2 * blockIdx.y + a.c[1]) * a.sy + (DIM == 3 ? (2 * blockIdx.z + a.c[2]) * a.sz : 0);
     const long long mid = off + 1 + a.sy + (DIM == 3 ? a.sz : 0);
     T               r   = __ldg(a.b + mid);
 

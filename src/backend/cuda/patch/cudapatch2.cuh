@@ -1,9 +1,9 @@
-/* The same as cudapatch3.cuh in 2D: n threads work on a patch, each on a column or row of it; a block on NB neighbours in x. */
+/* The same as cudapatch3.cuh in 2D: n threads work on a patch, each on a column or row of it; a block on NB
+   neighbours in x. */
 #pragma once
 #include "cudapatchtable.cuh"
 
-template <int P, class T, int NB>
-struct HopsPatchSizes2 {
+template <int P, class T, int NB> struct HopsPatchSizes2 {
   static constexpr int    n = 2 * P - 1, N = n + 2, B = 128 / sizeof(T); /* banks */
   static constexpr int    patch   = n * n + ((n - n * n) % B + B) % B;   /* columns of neighbours without bank conflicts */
   static constexpr int    threads = NB * n;
@@ -11,7 +11,8 @@ struct HopsPatchSizes2 {
 };
 
 template <int P, class T, int NB>
-__global__ void __launch_bounds__(NB *(2 * P - 1)) HopsPatchModal2(const __grid_constant__ HopsPatchTable<P, T> tab, const __grid_constant__ HopsPatchBox<T> a)
+__global__ void __launch_bounds__(NB *(2 * P - 1))
+  HopsPatchModal2(const __grid_constant__ HopsPatchTable<P, T> tab, const __grid_constant__ HopsPatchBox<T> a)
 {
   using L             = HopsPatchSizes2<P, T, NB>;
   constexpr int     n = L::n, N = L::N;

@@ -1,8 +1,10 @@
 /*
-  Fused smoothing of the vertex patches of one colour on a uniform box in 3D: residual and local solve in one launch, from the
-  right-hand side inside a patch and the solution on its surface alone (the local solver inverts the rest exactly).
+  Fused smoothing of the vertex patches of one colour on a uniform box in 3D: residual and local solve in one
+  launch, from the right-hand side inside a patch and the solution on its surface alone (the local solver
+  inverts the rest exactly).
 
-  A block takes NB neighbours in x, which have the faces between them in common, and whose rows it reads and writes as one.
+  A block takes NB neighbours in x, which have the faces between them in common, and whose rows it reads and
+  writes as one.
 */
 #pragma once
 #include <cuda_pipeline.h>
@@ -10,14 +12,18 @@
 
 /* AHEAD: b goes to shared memory by itself while the faces are loaded and multiplied */
 template <class L, class T, int MB, bool AHEAD>
-__global__ void __launch_bounds__(L::threads, MB) HopsPatchModal3(const __grid_constant__ HopsPatchTable<L::P, T> tab, const __grid_constant__ HopsPatchBox<T> a)
+__global__ void __launch_bounds__(L::threads, MB)
+  HopsPatchModal3(const __grid_constant__ HopsPatchTable<L::P, T> tab, const __grid_constant__ HopsPatchBox<T> a)
 {
   constexpr int     P = L::P, n = L::n, N = L::N, W = L::W, NT = L::threads, nx = (L::NB + 1) * N;
   extern __shared__ __align__(16) unsigned char raw[];
-  const int                                     t = threadIdx.x, xr = t % L::R, Y = t / L::R, sub = xr / n, first = blockIdx.x * L::NB, last = min(a.nx - first, L::NB); /* patches of the block */
-  const long long                               off = (long long)(2 * first + a.c[0]) * P + (long long)(2 * blockIdx.y + a.c[1]) * P * a.sy + (2 * blockIdx.z + a.c[2]) * P * a.sz;
-  const long long                               at  = off + min(sub, last - 1) * 2 * P + xr - sub * n + 1 + (Y + 1) * a.sy; /* this thread's column */
-  const T *const                                x   = a.x + off;
+  /* patches of the block */
+  const int t = threadIdx.x, xr = t % L::R, Y = t / L::R, sub = xr / n, first = blockIdx.x * L::NB, last = min(a.nx - first, L::NB);
+  const long long off =
+    (long long)(2 * first + a.c[0]) * P + (long long)(2 * blockIdx.y + a.c[1]) * P * a.sy + (2 * blockIdx.z + a.c[2]) * P * a.sz;
+  /* this thread's column */
+  const long long at = off + min(sub, last - 1) * 2 * P + xr - sub * n + 1 + (Y + 1) * a.sy;
+  const T *const  x  = a.x + off;
   T *const cube = (T *)raw, *const column = cube + xr + L::RS * Y;
   T v[n], zs, zd;
 

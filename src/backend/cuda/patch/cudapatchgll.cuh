@@ -1,9 +1,12 @@
 /*
-  The 1D factors of two equal cells whose nodes are the Gauss-Lobatto-Legendre ones, the cell being [0,1], computed by the compiler: in single precision their entries become immediate operands
-  of the kernels' multiply-adds. For entries from the constant bank it emits a load of two before each pair of multiply-adds, an eighth of a walk's instructions, on the
-  architecture 9.0. An immediate operand has 32 bits, so double precision has no such gain.
+  The 1D factors of two equal cells whose nodes are the Gauss-Lobatto-Legendre ones, the cell being [0,1],
+  computed by the compiler: in single precision their entries become immediate operands of the kernels'
+  multiply-adds. For entries from the constant bank it emits a load of two before each pair of multiply-adds,
+  an eighth of a walk's instructions, on the architecture 9.0. An immediate operand has 32 bits, so double
+  precision has no such gain.
 
-  Sums and products of doubles; the host's factors, of long doubles, are compared with them when they are set up.
+  Sums and products of doubles; the host's factors, of long doubles, are compared with them when they are set
+  up.
 */
 #pragma once
 #include "cudapatchtable.cuh"
@@ -37,8 +40,7 @@ constexpr double HopsGLLLegendre(int n, double x, bool derivative)
 }
 
 /* The roots of that in (-1,1), ascending: bisection where the sign changes */
-template <int N>
-constexpr void HopsGLLRoots(int n, bool derivative, double x[N])
+template <int N> constexpr void HopsGLLRoots(int n, bool derivative, double x[N])
 {
   constexpr int cuts  = 128;
   int           found = 0;
@@ -58,9 +60,9 @@ constexpr void HopsGLLRoots(int n, bool derivative, double x[N])
   }
 }
 
-/* S and its inverse for the even (PAR 0) or odd modes, as ModesOfParity() of cudapatch.c has them: the first component of a mode is positive */
-template <int P, int PAR>
-constexpr void HopsGLLModes(const double A[], const double M[], double S[])
+/* S and its inverse for the even (PAR 0) or odd modes, as ModesOfParity() of cudapatch.c has them: the first
+   component of a mode is positive */
+template <int P, int PAR> constexpr void HopsGLLModes(const double A[], const double M[], double S[])
 {
   constexpr int k = PAR ? P - 1 : P, n = 2 * P - 1, N = n + 2;
   double        a[k * k] = {}, L[k * k] = {}, v[k * k] = {};
@@ -99,7 +101,9 @@ constexpr void HopsGLLModes(const double A[], const double M[], double S[])
     for (int p = 0; p < k; p++)
       for (int q = p + 1; q < k; q++) {
         if (a[p * k + q] == 0) continue;
-        const double theta = (a[q * k + q] - a[p * k + p]) / (2 * a[p * k + q]), t = (theta < 0 ? -1 : 1) / ((theta < 0 ? -theta : theta) + HopsGLLRoot(theta * theta + 1)), c = 1 / HopsGLLRoot(t * t + 1), s = t * c;
+        const double theta = (a[q * k + q] - a[p * k + p]) / (2 * a[p * k + q]),
+                     t     = (theta < 0 ? -1 : 1) / ((theta < 0 ? -theta : theta) + HopsGLLRoot(theta * theta + 1)),
+                     c = 1 / HopsGLLRoot(t * t + 1), s = t * c;
 
         for (int i = 0; i < k; i++) {
           const double x = a[i * k + p], y = a[i * k + q];
@@ -138,8 +142,7 @@ constexpr void HopsGLLModes(const double A[], const double M[], double S[])
 }
 
 /* All of the table but what depends on weights, l and c, which are 0 */
-template <int P>
-constexpr HopsPatchTable<P, float> HopsPatchGLL()
+template <int P> constexpr HopsPatchTable<P, float> HopsPatchGLL()
 {
   constexpr int            n = 2 * P - 1, N = n + 2, O = P - 1, B = P + 1;
   double                   x[B] = {}, inner[O] = {}, g[B] = {}, A[N * N] = {}, M[N * N] = {}, S[n * n] = {}, mu[n] = {}, E[n] = {};
@@ -198,18 +201,16 @@ constexpr HopsPatchTable<P, float> HopsPatchGLL()
   return t;
 }
 
-template <int P>
-__device__ constexpr HopsPatchTable<P, float> HopsPatchGLLTable = HopsPatchGLL<P>();
+template <int P> __device__ constexpr HopsPatchTable<P, float> HopsPatchGLLTable = HopsPatchGLL<P>();
 
-/* The matrices with which to multiply: those, or the table's. Only indices that the compiler knows are fast */
-template <int P>
-__device__ __forceinline__ const HopsPatchTable<P, double> &HopsPatchMatrices(const HopsPatchTable<P, double> &t)
+/* The matrices with which to multiply: those, or the table's. Only indices that the compiler knows are fast
+   */
+template <int P> __device__ __forceinline__ const HopsPatchTable<P, double> &HopsPatchMatrices(const HopsPatchTable<P, double> &t)
 {
   return t;
 }
 
-template <int P>
-__device__ __forceinline__ const HopsPatchTable<P, float> &HopsPatchMatrices(const HopsPatchTable<P, float> &)
+template <int P> __device__ __forceinline__ const HopsPatchTable<P, float> &HopsPatchMatrices(const HopsPatchTable<P, float> &)
 {
   return HopsPatchGLLTable<P>;
 }

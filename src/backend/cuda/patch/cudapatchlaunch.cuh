@@ -1,4 +1,5 @@
-/* Launches of the kernels of one order: the choice of blocks, all measured on an H100 (bench/patchgpubench). */
+/* Launches of the kernels of one order: the choice of blocks, all measured on an H100 (bench/patchgpubench).
+   */
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -9,14 +10,13 @@
 #include "cudapatchlist.cuh"
 #include "cudapatchwalk.cuh"
 
-/* 3D, a launch a colour: patches of a block, blocks that should fit on a multiprocessor, which bounds the registers, AHEAD, RS and PS */
-template <int P, class T>
-struct HopsPatchChoice {
+/* 3D, a launch a colour: patches of a block, blocks that should fit on a multiprocessor, which bounds the
+   registers, AHEAD, RS and PS */
+template <int P, class T> struct HopsPatchChoice {
   static constexpr bool walks = true;
 };
 #define HOPS_PATCH_CHOICE(P, T, NB, MB, AHEAD, RS, PS) \
-  template <> \
-  struct HopsPatchChoice<P, T> { \
+  template <> struct HopsPatchChoice<P, T> { \
     using Row                    = HopsPatchRow<P, NB, RS, PS>; \
     static constexpr bool walks  = false; \
     static constexpr int  blocks = MB; \
@@ -30,11 +30,9 @@ HOPS_PATCH_CHOICE(3, float, 10, 5, true, 65, 338);
 HOPS_PATCH_CHOICE(4, float, 5, 4, true, 35, 259);
 
 /* 3D, walks: what a thread holds, blocks, patches of a part of a walk at most, RS and PS */
-template <int P, class T>
-struct HopsPatchWalkChoice;
+template <int P, class T> struct HopsPatchWalkChoice;
 #define HOPS_PATCH_WALK(P, T, V, MB, MOST, RS, PS) \
-  template <> \
-  struct HopsPatchWalkChoice<P, T> { \
+  template <> struct HopsPatchWalkChoice<P, T> { \
     using Walk                  = HopsPatchWalk<P, V, RS, PS>; \
     static constexpr int blocks = MB, most = MOST; \
   }
@@ -48,11 +46,9 @@ HOPS_PATCH_WALK(7, float, HopsPatchPair, 3, 3, 13, 173);
 HOPS_PATCH_WALK(8, float, HopsPatchPair, 3, 2, 15, 239);
 
 /* 3D, lists: groups of a block, blocks, RS and PS */
-template <int P, class T>
-struct HopsPatchListChoice;
+template <int P, class T> struct HopsPatchListChoice;
 #define HOPS_PATCH_LIST(P, T, GROUPS, MB, RS, PS) \
-  template <> \
-  struct HopsPatchListChoice<P, T> { \
+  template <> struct HopsPatchListChoice<P, T> { \
     using Row                   = HopsPatchRow<P, 1, RS, PS>; \
     static constexpr int groups = GROUPS, blocks = MB; \
   }
@@ -71,8 +67,7 @@ HOPS_PATCH_LIST(6, float, 2, 4, 14, 171);
 HOPS_PATCH_LIST(7, float, 1, 4, 13, 169);
 HOPS_PATCH_LIST(8, float, 1, 2, 15, 239);
 
-template <int P, class T>
-static HopsPatchTable<P, T> HopsPatchTableCreate(HopsCudaPatch k)
+template <int P, class T> static HopsPatchTable<P, T> HopsPatchTableCreate(HopsCudaPatch k)
 {
   constexpr int        n = 2 * P - 1, O = P - 1;
   HopsPatchTable<P, T> t = {};
@@ -98,8 +93,7 @@ static HopsPatchTable<P, T> HopsPatchTableCreate(HopsCudaPatch k)
 }
 
 /* The compiler's matrices are those of k, but for rounding: walks of single precision multiply by them */
-template <int P>
-static bool HopsPatchMatricesAgree(HopsCudaPatch k)
+template <int P> static bool HopsPatchMatricesAgree(HopsCudaPatch k)
 {
   static constexpr HopsPatchTable<P, float> g     = HopsPatchGLL<P>();
   const HopsPatchTable<P, float>            t     = HopsPatchTableCreate<P, float>(k);
@@ -113,7 +107,8 @@ static bool HopsPatchMatricesAgree(HopsCudaPatch k)
     return difference <= 1e-6f * largest; /* some roundings */
   };
 
-  return agree(P * P, t.Se, g.Se) && agree((P - 1) * (P - 1), t.So, g.So) && agree(P * P, t.Ie, g.Ie) && agree((P - 1) * (P - 1), t.Io, g.Io) && agree(2 * P - 1, t.mu, g.mu) && agree(P, t.Ee, g.Ee) && agree(P - 1, t.Eo, g.Eo);
+  return agree(P * P, t.Se, g.Se) && agree((P - 1) * (P - 1), t.So, g.So) && agree(P * P, t.Ie, g.Ie) &&
+         agree((P - 1) * (P - 1), t.Io, g.Io) && agree(2 * P - 1, t.mu, g.mu) && agree(P, t.Ee, g.Ee) && agree(P - 1, t.Eo, g.Eo);
 }
 
 template <int DIM, class T>
@@ -126,7 +121,8 @@ static cudaError_t HopsPatchRunPoint(HopsCudaPatch k, const HopsPatchBox<T> &a, 
       for (int x = 0; x < 3; x++) {
         const double *A = k->A + 3, *M = k->M + 3, mz = DIM == 3 ? M[z] : 1.0;
 
-        st.w[(z * 3 + y) * 3 + x] = (T)((k->d[0] * A[x] * M[y] + k->d[1] * M[x] * A[y] + k->m * M[x] * M[y]) * mz + (DIM == 3 ? k->d[2] * M[x] * M[y] * A[z] : 0.0));
+        st.w[(z * 3 + y) * 3 + x] = (T)((k->d[0] * A[x] * M[y] + k->d[1] * M[x] * A[y] + k->m * M[x] * M[y]) * mz +
+                                        (DIM == 3 ? k->d[2] * M[x] * M[y] * A[z] : 0.0));
       }
   st.inverse = 1 / st.w[DIM == 3 ? 13 : 4];
   HopsPatchPoint<DIM, T><<<dim3((n[0] + 255) / 256, n[1], n[2]), 256, 0, stream>>>(st, a);
@@ -134,11 +130,14 @@ static cudaError_t HopsPatchRunPoint(HopsCudaPatch k, const HopsPatchBox<T> &a, 
 }
 
 /*
-  Colours of which one is the other's in z: walks in parts, so that there are enough blocks (1600: three to four rounds of what 132 multiprocessors hold, as measured) and their working sets stay in caches. Patches of the second colour between parts follow. Patches `inner` of
-  a row and a column of patches are overwritten later.
+  Colours of which one is the other's in z: walks in parts, so that there are enough blocks (1600: three to
+  four rounds of what 132 multiprocessors hold, as measured) and their working sets stay in caches. Patches of
+  the second colour between parts follow. Patches `inner` of a row and a column of patches are overwritten
+  later.
 */
 template <int P, class T>
-static cudaError_t HopsPatchRunWalk(HopsCudaPatch k, const HopsPatchBox<T> &a, const int n[], bool pair, bool zero, const int inner[], cudaStream_t stream)
+static cudaError_t HopsPatchRunWalk(HopsCudaPatch k, const HopsPatchBox<T> &a, const int n[], bool pair, bool zero,
+                                    const int inner[], cudaStream_t stream)
 {
   using C                           = HopsPatchWalkChoice<P, T>;
   using L                           = typename C::Walk;
@@ -169,7 +168,8 @@ static cudaError_t HopsPatchRunWalk(HopsCudaPatch k, const HopsPatchBox<T> &a, c
 }
 
 template <int P, class T>
-static cudaError_t HopsPatchRun(HopsCudaPatch k, const HopsPatchBox<T> &a, const int n[], bool pair, bool zero, const int inner[], cudaStream_t stream)
+static cudaError_t HopsPatchRun(HopsCudaPatch k, const HopsPatchBox<T> &a, const int n[], bool pair, bool zero, const int inner[],
+                                cudaStream_t stream)
 {
   if constexpr (P == 1) return k->dim == 3 ? HopsPatchRunPoint<3, T>(k, a, n, stream) : HopsPatchRunPoint<2, T>(k, a, n, stream);
   else if (k->dim == 3) {
@@ -190,13 +190,15 @@ static cudaError_t HopsPatchRun(HopsCudaPatch k, const HopsPatchBox<T> &a, const
     cudaError_t err  = cudaFuncSetAttribute(HopsPatchModal2<P, T, NB>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)L::shared);
 
     if (err) return err;
-    HopsPatchModal2<P, T, NB><<<dim3((n[0] + NB - 1) / NB, n[1]), L::threads, L::shared, stream>>>(HopsPatchTableCreate<P, T>(k), a);
+    HopsPatchModal2<P, T, NB>
+      <<<dim3((n[0] + NB - 1) / NB, n[1]), L::threads, L::shared, stream>>>(HopsPatchTableCreate<P, T>(k), a);
   }
   return cudaGetLastError();
 }
 
 template <int P, class T>
-static cudaError_t HopsPatchLaunch(HopsCudaPatch k, int color, bool pair, bool zero, const int inner[], const void *b, void *x, cudaStream_t stream)
+static cudaError_t HopsPatchLaunch(HopsCudaPatch k, int color, bool pair, bool zero, const int inner[], const void *b, void *x,
+                                   cudaStream_t stream)
 {
   HopsPatchBox<T> a = {};
   int             n[3];
@@ -225,8 +227,10 @@ static cudaError_t HopsPatchLaunchList(HopsCudaPatch k, const HopsCudaPatchList 
     using L                              = typename C::Row;
     const auto                    run    = HopsPatchList3<L, T, V, C::groups, C::blocks>;
     const size_t                  shared = C::groups * L::size * sizeof(T);
-    const HopsPatchListArgs<T, V> a      = {l->start, l->estart, l->idx, l->eidx, l->stride, l->estride, l->n, l->none, (const T *)k->Dinv, (const T *)k->cyz, (const V *)l->b, (V *)l->x};
-    cudaError_t                   err    = cudaFuncSetAttribute(run, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared);
+    const HopsPatchListArgs<T, V> a =
+      {l->start,           l->estart,         l->idx,          l->eidx,  l->stride, l->estride, l->n, l->none,
+       (const T *)k->Dinv, (const T *)k->cyz, (const V *)l->b, (V *)l->x};
+    cudaError_t err = cudaFuncSetAttribute(run, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared);
 
     if (err) return err;
     run<<<(l->n + C::groups - 1) / C::groups, C::groups * L::threads, shared, stream>>>(HopsPatchTableCreate<P, T>(k), a);
@@ -235,8 +239,7 @@ static cudaError_t HopsPatchLaunchList(HopsCudaPatch k, const HopsCudaPatchList 
 }
 
 /* x = 0 on the planes between cells across y, of which there are ny, and across z; for walks */
-template <int P, class T>
-__global__ void __launch_bounds__(256) HopsPatchZeroPlanes(int ny, int sy, long long sz, T *x)
+template <int P, class T> __global__ void __launch_bounds__(256) HopsPatchZeroPlanes(int ny, int sy, long long sz, T *x)
 {
   const int plane = blockIdx.x / ny, j = blockIdx.x % ny;
   T        *row = x + plane * sz + (long long)j * P * sy;
@@ -246,22 +249,21 @@ __global__ void __launch_bounds__(256) HopsPatchZeroPlanes(int ny, int sy, long 
   for (int i = threadIdx.x; i < n; i += 256) row[i] = 0;
 }
 
-template <int P, class T>
-static cudaError_t HopsPatchZero(HopsCudaPatch k, void *x, cudaStream_t stream)
+template <int P, class T> static cudaError_t HopsPatchZero(HopsCudaPatch k, void *x, cudaStream_t stream)
 {
   if constexpr (P == 1) return cudaErrorInvalidValue;
   else if constexpr (!HopsPatchChoice<P, T>::walks) return cudaErrorInvalidValue;
   else {
     const int ny = k->ncells[1] + 1;
 
-    HopsPatchZeroPlanes<P, T><<<(unsigned int)(((long long)k->ncells[2] * P + 1) * ny), 256, 0, stream>>>(ny, (int)k->sy, k->sz, (T *)x);
+    HopsPatchZeroPlanes<P, T>
+      <<<(unsigned int)(((long long)k->ncells[2] * P + 1) * ny), 256, 0, stream>>>(ny, (int)k->sy, k->sz, (T *)x);
     return cudaGetLastError();
   }
 }
 
 /* Patches of a block that share faces */
-template <int P, class T>
-static constexpr int HopsPatchRowOf()
+template <int P, class T> static constexpr int HopsPatchRowOf()
 {
   if constexpr (P == 1) return 1;
   else if constexpr (HopsPatchChoice<P, T>::walks) return 1;
@@ -297,7 +299,8 @@ static constexpr int HopsPatchRowOf()
     else PetscCallCUDA((HopsPatchLaunchList<P, float, double>(k, l, stream))); \
     PetscFunctionReturn(PETSC_SUCCESS); \
   } \
-  PetscErrorCode HopsCudaPatchLaunch_##P(HopsCudaPatch k, int color, PetscBool pair, PetscBool zero, const int inner[], const void *b, void *x, cudaStream_t stream) \
+  PetscErrorCode HopsCudaPatchLaunch_##P(HopsCudaPatch k, int color, PetscBool pair, PetscBool zero, const int inner[], \
+                                         const void *b, void *x, cudaStream_t stream) \
   { \
     PetscFunctionBegin; \
     if (k->single) PetscCallCUDA(HopsPatchLaunch<P, float>(k, color, pair, zero, inner, b, x, stream)); \

@@ -1,13 +1,13 @@
 /*
-  The sweep of cudapatch3.cuh for patches given by lists of unknowns, where the patches of a launch have one factor in all directions and the same coefficients: what
-  is read and written goes through indices. A block takes GROUPS patches, each of which is a row of its own.
+  The sweep of cudapatch3.cuh for patches given by lists of unknowns, where the patches of a launch have one
+  factor in all directions and the same coefficients: what is read and written goes through indices. A block
+  takes GROUPS patches, each of which is a row of its own.
 */
 #pragma once
 #include "cudapatchcube.cuh"
 
 /* V: of the vectors */
-template <class T, class V>
-struct HopsPatchListArgs {
+template <class T, class V> struct HopsPatchListArgs {
   const int *__restrict__ start, *__restrict__ estart, *__restrict__ idx, *__restrict__ eidx;
   int stride, estride, n, none;
   const T *__restrict__ Dinv, *__restrict__ cyz;
@@ -15,19 +15,20 @@ struct HopsPatchListArgs {
   V *x;
 };
 
-template <class T, class V>
-__device__ __forceinline__ T HopsPatchAt(const V *x, int i, int none)
+template <class T, class V> __device__ __forceinline__ T HopsPatchAt(const V *x, int i, int none)
 {
   return i == none ? (T)0 : (T)x[i];
 }
 
 template <class L, class T, class V, int GROUPS, int MB>
-__global__ void __launch_bounds__(GROUPS *L::threads, MB) HopsPatchList3(const __grid_constant__ HopsPatchTable<L::P, T> tab, const __grid_constant__ HopsPatchListArgs<T, V> a)
+__global__ void __launch_bounds__(GROUPS *L::threads, MB)
+  HopsPatchList3(const __grid_constant__ HopsPatchTable<L::P, T> tab, const __grid_constant__ HopsPatchListArgs<T, V> a)
 {
   constexpr int     P = L::P, n = L::n, N = L::N, n2 = L::n2;
   extern __shared__ __align__(16) unsigned char raw[];
-  const int                                     group = threadIdx.x / n2, t = threadIdx.x - group * n2, X = t % n, Y = t / n, q = blockIdx.x * GROUPS + group, patch = min(q, a.n - 1);
-  const int                                    *id = a.idx + a.start[(long long)patch * a.stride] + t, *eid = a.eidx + a.estart[(long long)patch * a.estride];
+  const int group = threadIdx.x / n2, t = threadIdx.x - group * n2, X = t % n, Y = t / n, q = blockIdx.x * GROUPS + group,
+            patch = min(q, a.n - 1);
+  const int *id = a.idx + a.start[(long long)patch * a.stride] + t, *eid = a.eidx + a.estart[(long long)patch * a.estride];
   T *const cube = (T *)raw + group * L::size, *const column = cube + X + L::RS * Y;
   T v[n], zs, zd;
 
@@ -46,15 +47,17 @@ __global__ void __launch_bounds__(GROUPS *L::threads, MB) HopsPatchList3(const _
   HopsPatchDual<P, T>(tab, v);
 #pragma unroll
   for (int k = 0; k < n; k++) column[L::PS * k] = v[k];
-    /* faces, first direction: the lines of both faces across x, of sums and differences of those of y and z */
+    /* faces, first direction: the lines of both faces across x, of sums and differences of those of y and z
+       */
 #pragma unroll
   for (int i0 = 0; i0 < L::lines; i0 += n2) {
     const int it = i0 + t, line = it / N, l = it - line * N, dir = line / 2, par = line % 2; /* of y, of z, of x */
-    const T   sg    = dir == 2 ? (T)0 : par ? (T)-1
-                                            : (T)1;
-    const int first = dir < 2 ? l : l * N + par * (N - 1), stride = dir == 1 ? N : N * N, other = dir == 0 ? N * (N - 1) : dir == 1 ? N * N * (N - 1)
-                                                                                                                                    : 0;
-    T        *out = cube + (dir < 2 ? L::Y + line * n * N : L::X + par * n * N) + l, w[N], h[n];
+    const T   sg    = dir == 2 ? (T)0 : par ? (T)-1 : (T)1;
+    const int first = dir < 2 ? l : l * N + par * (N - 1), stride = dir == 1 ? N : N * N,
+              other = dir == 0   ? N * (N - 1)
+                      : dir == 1 ? N * N * (N - 1)
+                                 : 0;
+    T *out          = cube + (dir < 2 ? L::Y + line * n * N : L::X + par * n * N) + l, w[N], h[n];
 
     if (it >= L::lines) break;
 #pragma unroll

@@ -7,7 +7,8 @@
 /* Numbers of a matrix B[K][n] */
 #define HOPS_CUDA_TENSOR_SIZE(K, n) (((((K) + 3) / 4) * (((n) + 7) / 8) + 1) / 2 * 64)
 
-/* B[k][c] = b[k*row + c*column]: for each tile of eight columns and step of four rows, a number of each lane; two of these side by side */
+/* B[k][c] = b[k*row + c*column]: for each tile of eight columns and step of four rows, a number of each lane;
+   two of these side by side */
 static inline void HopsCudaTensorPack(int K, int n, const double *b, int row, int column, double *packed)
 {
   const int steps = (K + 3) / 4, tiles = (n + 7) / 8;

@@ -26,7 +26,8 @@ static PetscErrorCode ToDevice(size_t n, const void *h, void *d)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The matrices of a factor h of n modes for tensor cores (cudapatchpcsweep.cu): S^T; S beside E; T, whose ends come last */
+/* The matrices of a factor h of n modes for tensor cores (cudapatchpcsweep.cu): S^T; S beside E; T, whose
+   ends come last */
 static void SweepPack(int n, const double *h, double *packed)
 {
   const int     N = n + 2, R = (n + 1) / 2 * 2;
@@ -48,7 +49,8 @@ static void SweepPack(int n, const double *h, double *packed)
   HopsCudaTensorPack(N, n, b, n, 1, packed);
 }
 
-/* S^T M and S^T A on all nodes, and the functions of the two ends, of each factor (cudapatchpc.h); at[] where they begin, tat[] what tensor cores need */
+/* S^T M and S^T A on all nodes, and the functions of the two ends, of each factor (cudapatchpc.h); at[] where
+   they begin, tat[] what tensor cores need */
 static PetscErrorCode SweepFactors(HopsPatchKernel k, HopsPatches pt, PetscInt at[], PetscInt tat[])
 {
   PetscInt64 n = 0, nt = 0;
@@ -61,7 +63,8 @@ static PetscErrorCode SweepFactors(HopsPatchKernel k, HopsPatches pt, PetscInt a
     at[i] = (PetscInt)n;
     n += (m * ((m + 1) / 2 * 2) + m + 2 * m * N + 4 * m + 3) / 4 * 4;
   }
-  PetscCheck(n < PETSC_MPI_INT_MAX, PETSC_COMM_SELF, PETSC_ERR_SUP, "The 1D factors have %" PetscInt64_FMT " entries: use more devices", n);
+  PetscCheck(n < PETSC_MPI_INT_MAX, PETSC_COMM_SELF, PETSC_ERR_SUP,
+             "The 1D factors have %" PetscInt64_FMT " entries: use more devices", n);
   PetscCall(PetscCalloc1(n, &h));
   for (PetscInt i = 0; i < pt->nfactors; ++i) {
     const PetscInt   m = pt->factors[i].n, N = pt->factors[i].N, R = (m + 1) / 2 * 2;
@@ -103,12 +106,15 @@ static PetscErrorCode SweepFactors(HopsPatchKernel k, HopsPatches pt, PetscInt a
       const PetscInt m = pt->factors[i].n;
 
       tat[i] = (PetscInt)nt;
-      if (HOPS_CUDA_TENSOR_HAS(m) && pt->factors[i].N == m + 2) nt += HOPS_CUDA_TENSOR_SIZE(m, m) + 2 * HOPS_CUDA_TENSOR_SIZE(m + 2, m);
+      if (HOPS_CUDA_TENSOR_HAS(m) && pt->factors[i].N == m + 2)
+        nt += HOPS_CUDA_TENSOR_SIZE(m, m) + 2 * HOPS_CUDA_TENSOR_SIZE(m + 2, m);
     }
-    PetscCheck(nt < PETSC_MPI_INT_MAX, PETSC_COMM_SELF, PETSC_ERR_SUP, "The 1D factors have %" PetscInt64_FMT " entries: use more devices", nt);
+    PetscCheck(nt < PETSC_MPI_INT_MAX, PETSC_COMM_SELF, PETSC_ERR_SUP,
+               "The 1D factors have %" PetscInt64_FMT " entries: use more devices", nt);
     PetscCall(PetscMalloc1(nt, &packed));
     for (PetscInt i = 0; i < pt->nfactors; ++i)
-      if (HOPS_CUDA_TENSOR_HAS(pt->factors[i].n) && pt->factors[i].N == pt->factors[i].n + 2) SweepPack((int)pt->factors[i].n, h + at[i], packed + tat[i]);
+      if (HOPS_CUDA_TENSOR_HAS(pt->factors[i].n) && pt->factors[i].N == pt->factors[i].n + 2)
+        SweepPack((int)pt->factors[i].n, h + at[i], packed + tat[i]);
     PetscCall(ToDevice(nt * sizeof(double), packed, &k->packed));
     k->bytes += (double)nt * sizeof(double);
     PetscCall(PetscFree(packed));
@@ -139,18 +145,23 @@ static PetscErrorCode SetUpGroups(HopsPatchKernel k, HopsPatches pt, PetscBool s
     for (int a = 0; a < dim; ++a)
       if (pt->esize[i][a] != n[a] + 2) group[i] = 0;
     if (!group[i] || !pt->fused[pt->color[i]] || pt->estart[i] == pt->estart[i + 1]) continue;
-    if (dim < 3 || n[0] != n[1] || n[0] != n[2] || n[0] % 2 == 0 || n[0] < 3 || n[0] > 15 || f[0] != f[1] || f[0] != f[2] || !pt->factors[f[0]].symmetric || !Close(pt->scale[i][4] * pt->scale[i][5], 1.0)) continue;
+    if (dim < 3 || n[0] != n[1] || n[0] != n[2] || n[0] % 2 == 0 || n[0] < 3 || n[0] > 15 || f[0] != f[1] || f[0] != f[2] ||
+        !pt->factors[f[0]].symmetric || !Close(pt->scale[i][4] * pt->scale[i][5], 1.0))
+      continue;
     for (; c < nclasses; ++c) {
       const PetscReal *s = pt->scale[i], *t = pt->scale[first[c]];
 
-      if (pt->factor[first[c]][0] == f[0] && Close(s[0], t[0]) && Close(s[1], t[1]) && Close(s[2], t[2]) && Close(s[3], t[3]) && Close(s[5], t[5])) break;
+      if (pt->factor[first[c]][0] == f[0] && Close(s[0], t[0]) && Close(s[1], t[1]) && Close(s[2], t[2]) && Close(s[3], t[3]) &&
+          Close(s[5], t[5]))
+        break;
     }
     if (c == HOPS_CUDA_SWEEP_CLASSES) continue;
     if (c == nclasses) first[nclasses++] = i;
     group[i] = (unsigned char)(2 + c);
     ++count;
   }
-  PetscCall(PetscInfo(NULL, "%" PetscInt_FMT " of %" PetscInt_FMT " patches have one of %d sets of factors and coefficients\n", count, pt->n, nclasses));
+  PetscCall(PetscInfo(NULL, "%" PetscInt_FMT " of %" PetscInt_FMT " patches have one of %d sets of factors and coefficients\n",
+                      count, pt->n, nclasses));
   for (int c = 0; c < nclasses; ++c) {
     const PetscInt         m = pt->size[first[c]][0], N = m + 2;
     const HopsPatchFactor *f = pt->factors + pt->factor[first[c]][0];
@@ -176,7 +187,8 @@ static PetscErrorCode SetUpSweeps(HopsPatchKernel k, HopsPatches pt, const unsig
   int                  device, nsm;
 
   PetscFunctionBegin;
-  PetscCheck(next < PETSC_MPI_INT_MAX, PETSC_COMM_SELF, PETSC_ERR_SUP, "The cells of the patches have %" PetscInt_FMT " entries: use more devices, or -pc_patchfd_fuse 0", next);
+  PetscCheck(next < PETSC_MPI_INT_MAX, PETSC_COMM_SELF, PETSC_ERR_SUP,
+             "The cells of the patches have %" PetscInt_FMT " entries: use more devices, or -pc_patchfd_fuse 0", next);
   PetscCall(PetscCalloc3(pt->n, &rec, pt->nfactors, &at, pt->nfactors, &tat));
   PetscCall(SweepFactors(k, pt, at, tat));
   for (PetscInt i = 0; i < pt->n; ++i) {
@@ -226,7 +238,13 @@ static PetscErrorCode SetUpSweeps(HopsPatchKernel k, HopsPatches pt, const unsig
 PetscErrorCode HopsPatchCreate_CUDA(HopsPatches pt, PetscBool single, HopsPatchKernel *kernel)
 {
   const int          dim = (int)pt->space->dim;
-  HopsCudaPatchInput in  = {.dim = dim, .single = single, .n = pt->n, .ncolors = PetscMax(1, pt->ncolors), .nP = pt->nP, .nfactors = pt->nfactors, .ninv = pt->ninv};
+  HopsCudaPatchInput in  = {.dim      = dim,
+                            .single   = single,
+                            .n        = pt->n,
+                            .ncolors  = PetscMax(1, pt->ncolors),
+                            .nP       = pt->nP,
+                            .nfactors = pt->nfactors,
+                            .ninv     = pt->ninv};
   HopsPatchKernel    k;
   PetscReal(*scale)[5];
   int           *fsize, ncubes = 0, ntensor = 0, nkernels = 0;
@@ -245,15 +263,19 @@ PetscErrorCode HopsPatchCreate_CUDA(HopsPatches pt, PetscBool single, HopsPatchK
     foffset[i] = pt->factors[i].offset;
   }
   for (PetscInt i = 0; i < pt->n; ++i) {
-    const PetscInt n    = pt->start[i + 1] - pt->start[i];
-    const size_t   need = pt->solver[i] == HOPS_PATCH_DENSE ? n * sizeof(double) : 2 * n * (single ? sizeof(float) : sizeof(double));
-    PetscBool      odd  = pt->size[i][0] % 2 ? PETSC_TRUE : PETSC_FALSE;
+    const PetscInt n  = pt->start[i + 1] - pt->start[i];
+    const size_t need = pt->solver[i] == HOPS_PATCH_DENSE ? n * sizeof(double) : 2 * n * (single ? sizeof(float) : sizeof(double));
+    PetscBool    odd  = pt->size[i][0] % 2 ? PETSC_TRUE : PETSC_FALSE;
 
     for (int a = 0; a < 5; ++a) scale[i][a] = pt->scale[i][a];
     for (int a = 0; a < dim; ++a) {
       if (pt->size[i][a] != pt->size[i][0]) odd = PETSC_FALSE;
     }
-    PetscCheck((pt->solver[i] != HOPS_PATCH_DENSE && odd && pt->size[i][0] <= 15) || need <= HOPS_CUDA_PATCH_SHARED, PETSC_COMM_SELF, PETSC_ERR_SUP, "A patch of %" PetscInt_FMT " unknowns is too large for the device: lower the order, choose -pc_patchfd_patch element or -pc_patchfd_precision single, or use -hops_backend host", n);
+    PetscCheck((pt->solver[i] != HOPS_PATCH_DENSE && odd && pt->size[i][0] <= 15) || need <= HOPS_CUDA_PATCH_SHARED,
+               PETSC_COMM_SELF, PETSC_ERR_SUP,
+               "A patch of %" PetscInt_FMT " unknowns is too large for the device: lower the order, choose -pc_patchfd_patch "
+               "element or -pc_patchfd_precision single, or use -hops_backend host",
+               n);
     k->cflops[pt->color[i]] += pt->solver[i] == HOPS_PATCH_DENSE ? 2.0 * n * n : 6.0 * n;
     for (int a = 0; a < dim && pt->solver[i] != HOPS_PATCH_DENSE; ++a) k->cflops[pt->color[i]] += 4.0 * n * pt->size[i][a];
   }
@@ -281,11 +303,13 @@ PetscErrorCode HopsPatchCreate_CUDA(HopsPatches pt, PetscBool single, HopsPatchK
     ncubes += (int)k->set->runs[i].n;
     if (k->set->packed && HopsCudaPatchTensor && HOPS_CUDA_TENSOR_HAS(k->set->runs[i].size)) ntensor += (int)k->set->runs[i].n;
   }
-  PetscCall(PetscSNPrintf(k->name, sizeof(k->name), "cuda %s, %d%% of patches specialised", single ? "single" : "double", nkernels ? (int)(100.0 * ncubes / nkernels) : 0));
+  PetscCall(PetscSNPrintf(k->name, sizeof(k->name), "cuda %s, %d%% of patches specialised", single ? "single" : "double",
+                          nkernels ? (int)(100.0 * ncubes / nkernels) : 0));
   if (ntensor) {
     const size_t used = strlen(k->name);
 
-    PetscCall(PetscSNPrintf(k->name + used, sizeof(k->name) - used, ", %d%% applied on tensor cores", (int)(100.0 * ntensor / nkernels)));
+    PetscCall(
+      PetscSNPrintf(k->name + used, sizeof(k->name) - used, ", %d%% applied on tensor cores", (int)(100.0 * ntensor / nkernels)));
   }
   PetscCall(PetscFree4(scale, fsize, foffset, group));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -320,7 +344,9 @@ PetscErrorCode HopsPatchApplySingle_CUDA(HopsPatchKernel k, PetscInt color, Hops
   PetscFunctionBegin;
   PetscCall(HopsGetCUDAStream(&stream));
   for (int i = 0; i < s->nruns; ++i)
-    if (color < 0 || s->runs[i].color == color) PetscCall(HopsCudaPatchSetLaunchSingle(s, s->runs + i, color < 0 ? PETSC_TRUE : PETSC_FALSE, (HopsCudaPatchMode)mode, r, z, stream));
+    if (color < 0 || s->runs[i].color == color)
+      PetscCall(
+        HopsCudaPatchSetLaunchSingle(s, s->runs + i, color < 0 ? PETSC_TRUE : PETSC_FALSE, (HopsCudaPatchMode)mode, r, z, stream));
   PetscCall(LogFlops(k, color, k->cflops));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

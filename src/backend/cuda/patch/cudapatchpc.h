@@ -1,13 +1,16 @@
-/* CUDA: the patches of a HopsSpace (PCPATCHFD) on the device, maps between nested spaces, and copies in single precision. */
+/* CUDA: the patches of a HopsSpace (PCPATCHFD) on the device, maps between nested spaces, and copies in
+   single precision. */
 #pragma once
 #include <hops/private/hopspatchimpl.h>
 #include "cudapatch.h"
 #include "cudapatchset.h"
 
 /*
-  What a fused sweep needs of a patch beside its record: the nodes of its cells, and its factors. A factor of n modes on N nodes is
-  stored as S[n][R] and lambda[n] as in HopsCudaPatchRecord, then T[n][N] = S^T M and Ta[n][N] = S^T A on all nodes; where the window is all nodes
-  but the first and the last, then alpha[2][n] = S^T A e and E[2][n], for the functions e that are 1 at one end and M-orthogonal to the modes, and their values E at the window's nodes.
+  What a fused sweep needs of a patch beside its record: the nodes of its cells, and its factors. A factor of
+  n modes on N nodes is stored as S[n][R] and lambda[n] as in HopsCudaPatchRecord, then T[n][N] = S^T M and
+  Ta[n][N] = S^T A on all nodes; where the window is all nodes but the first and the last, then alpha[2][n] =
+  S^T A e and E[2][n], for the functions e that are 1 at one end and M-orthogonal to the modes, and their
+  values E at the window's nodes.
 */
 typedef struct {
   int    estart, esize[3], f[3];
@@ -16,8 +19,9 @@ typedef struct {
 } HopsCudaSweepRecord;
 
 /*
-  Groups of patches: 0 have other windows than all nodes but the first and the last; 1 have those; from 2 on they are cubes in 3D, besides, with one symmetric factor in all directions and
-  the same coefficients, which a HopsCudaPatch knows
+  Groups of patches: 0 have other windows than all nodes but the first and the last; 1 have those; from 2 on
+  they are cubes in 3D, besides, with one symmetric factor in all directions and the same coefficients, which
+  a HopsCudaPatch knows
 */
 #define HOPS_CUDA_SWEEP_CLASSES 16
 
@@ -34,7 +38,8 @@ typedef struct {
 
 EXTERN_C_BEGIN
 PETSC_INTERN const HopsSingleOps HopsSingleCUDA;
-PETSC_INTERN PetscErrorCode      HopsCombine_CUDA(PetscInt, PetscScalar, const PetscScalar[], PetscScalar, const PetscScalar[], PetscScalar[]);
+PETSC_INTERN PetscErrorCode      HopsCombine_CUDA(PetscInt, PetscScalar, const PetscScalar[], PetscScalar, const PetscScalar[],
+                                                  PetscScalar[]);
 PETSC_INTERN PetscErrorCode      HopsTimes_CUDA(PetscInt, const PetscScalar[], const PetscScalar[], PetscScalar[]);
 PETSC_INTERN PetscErrorCode      HopsCudaQueueGetStream(HopsQueue, cudaStream_t *);
 
@@ -45,20 +50,26 @@ PETSC_INTERN PetscErrorCode HopsPatchApplySingle_CUDA(HopsPatchKernel, PetscInt,
 PETSC_INTERN PetscErrorCode HopsPatchSweepSingle_CUDA(HopsPatchKernel, PetscInt, const float[], float[]);
 PETSC_INTERN PetscErrorCode HopsPatchGetInfo_CUDA(HopsPatchKernel, const char **, PetscLogDouble *, PetscLogDouble *);
 PETSC_INTERN PetscErrorCode HopsPatchDestroy_CUDA(HopsPatchKernel *);
-/* bytes of shared memory of a plain sweep of a patch; the device's largest block has HOPS_CUDA_PATCH_SHARED */
+/* bytes of shared memory of a plain sweep of a patch; the device's largest block has HOPS_CUDA_PATCH_SHARED
+   */
 #define HOPS_CUDA_PATCH_SHARED 232448
 PETSC_INTERN size_t         HopsCudaSweepShared(int dim, const int n[3], const int N[3], PetscBool single);
-PETSC_INTERN PetscErrorCode HopsCudaSweepLaunch(HopsCudaPatchSet, const HopsCudaSweepData *, const HopsCudaPatchRun *, PetscBool floats, const void *b, void *z, cudaStream_t);
+PETSC_INTERN PetscErrorCode HopsCudaSweepLaunch(HopsCudaPatchSet, const HopsCudaSweepData *, const HopsCudaPatchRun *,
+                                                PetscBool floats, const void *b, void *z, cudaStream_t);
 
-PETSC_INTERN PetscErrorCode HopsInterpCreate_CUDA(HopsSpace, PetscInt, PetscInt, PetscInt, const int[], PetscInt, const int[], const PetscReal[], HopsInterpKernel *);
-PETSC_INTERN PetscErrorCode HopsInterpApply_CUDA(HopsInterpKernel, PetscBool, const PetscScalar[], const PetscScalar[], PetscScalar[], PetscBool);
-PETSC_INTERN PetscErrorCode HopsInterpApplyTranspose_CUDA(HopsInterpKernel, PetscBool, const PetscScalar[], PetscScalar[], PetscScalar[]);
+PETSC_INTERN PetscErrorCode HopsInterpCreate_CUDA(HopsSpace, PetscInt, PetscInt, PetscInt, const int[], PetscInt, const int[],
+                                                  const PetscReal[], HopsInterpKernel *);
+PETSC_INTERN PetscErrorCode HopsInterpApply_CUDA(HopsInterpKernel, PetscBool, const PetscScalar[], const PetscScalar[],
+                                                 PetscScalar[], PetscBool);
+PETSC_INTERN PetscErrorCode HopsInterpApplyTranspose_CUDA(HopsInterpKernel, PetscBool, const PetscScalar[], PetscScalar[],
+                                                          PetscScalar[]);
 PETSC_INTERN PetscErrorCode HopsInterpDestroy_CUDA(HopsInterpKernel *);
 PETSC_INTERN PetscErrorCode HopsSinglePACreate_CUDA(HopsPAKernel, HopsSinglePA *);
 PETSC_INTERN PetscErrorCode HopsSinglePAApply_CUDA(HopsSinglePA, HopsPart, const float[], const float[], float[], float[]);
 PETSC_INTERN PetscErrorCode HopsSinglePADestroy_CUDA(HopsSinglePA *);
 PETSC_INTERN PetscErrorCode HopsSingleInterpCreate_CUDA(HopsInterpKernel, HopsSingleInterp *);
-PETSC_INTERN PetscErrorCode HopsSingleInterpApply_CUDA(HopsSingleInterp, PetscBool, const float[], const float[], float[], PetscBool);
+PETSC_INTERN PetscErrorCode HopsSingleInterpApply_CUDA(HopsSingleInterp, PetscBool, const float[], const float[], float[],
+                                                       PetscBool);
 PETSC_INTERN PetscErrorCode HopsSingleInterpApplyTranspose_CUDA(HopsSingleInterp, PetscBool, const float[], float[], float[]);
 PETSC_INTERN PetscErrorCode HopsSingleInterpDestroy_CUDA(HopsSingleInterp *);
 EXTERN_C_END

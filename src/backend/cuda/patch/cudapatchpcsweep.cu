@@ -1,21 +1,24 @@
 /*
-  Fused sweeps of exact patches given by lists of unknowns: each patch takes its right-hand side and the values around it, and is solved.
+  Fused sweeps of exact patches given by lists of unknowns: each patch takes its right-hand side and the
+  values around it, and is solved.
 
-  Where the window of a patch is all nodes of its cells but the first and the last of each direction, its own values are not read: they are
-  replaced. A function on the cells is written in tensor products of the modes S (S^T M S = 1, S^T A S = lambda) and of two functions that
-  are 1 at an end and M-orthogonal to the modes. In that basis the inside couples to the six faces, by a vector alpha for each end, and to no edge or corner:
+  Where the window of a patch is all nodes of its cells but the first and the last of each direction, its own
+  values are not read: they are replaced. A function on the cells is written in tensor products of the modes S
+  (S^T M S = 1, S^T A S = lambda) and of two functions that are 1 at an end and M-orthogonal to the modes. In
+  that basis the inside couples to the six faces, by a vector alpha for each end, and to no edge or corner:
 
-    (s_0 l_i + s_1 l_j + s_2 l_k + s_3) u_ijk = (S^T b)_ijk / s_5 - s_0 (alpha_i u_(x end)jk + ...) - s_1 (...) - s_2 (...)
+    (s_0 l_i + s_1 l_j + s_2 l_k + s_3) u_ijk = (S^T b)_ijk / s_5 - s_0 (alpha_i u_(x end)jk + ...) - s_1
+    (...) - s_2 (...)
 
-  The coefficients of a face are T = S^T M applied in its two directions. Three products by S and the ends' functions lead back to
-  nodes. Other patches run a plain kernel: the residual by S^T M and S^T A on all nodes.
+  The coefficients of a face are T = S^T M applied in its two directions. Three products by S and the ends'
+  functions lead back to nodes. Other patches run a plain kernel: the residual by S^T M and S^T A on all
+  nodes.
 */
 #include "cudapatchpc.h"
 #include <backend/cuda/operator/cudah1.cuh>
 #include "cudapatchtensor.cuh"
 
-template <class V>
-struct SweepArgs {
+template <class V> struct SweepArgs {
   const HopsCudaPatchRecord *__restrict__ patches;
   const HopsCudaSweepRecord *__restrict__ sweep;
   const int *__restrict__ idx, *__restrict__ eidx;
@@ -28,22 +31,20 @@ struct SweepArgs {
   int    n, none;
 };
 
-template <class T, class V>
-__device__ __forceinline__ T At(const SweepArgs<V> &a, const V *x, int i)
+template <class T, class V> __device__ __forceinline__ T At(const SweepArgs<V> &a, const V *x, int i)
 {
   return i == a.none ? (T)0 : (T)x[i];
 }
 
-/* Matrices are read again: the compiler would keep them in registers from one product to the next, and spill them */
+/* Matrices are read again: the compiler would keep them in registers from one product to the next, and spill
+   them */
 __device__ __forceinline__ void Forget(void)
 {
-  asm volatile("" ::
-                 : "memory");
+  asm volatile("" ::: "memory");
 }
 
 /* v <- S^T v; rows of S have R entries */
-template <int n, int R, class T>
-__device__ __forceinline__ void ToModes(const T *S, T v[n])
+template <int n, int R, class T> __device__ __forceinline__ void ToModes(const T *S, T v[n])
 {
   T w[n];
 
@@ -58,8 +59,7 @@ __device__ __forceinline__ void ToModes(const T *S, T v[n])
 }
 
 /* v <- S v + E_0 e0 + E_1 e1 */
-template <int n, int R, class T>
-__device__ __forceinline__ void ToNodes(const T *S, const T *E, T e0, T e1, T v[n])
+template <int n, int R, class T> __device__ __forceinline__ void ToNodes(const T *S, const T *E, T e0, T e1, T v[n])
 {
   T w[n];
 
@@ -74,8 +74,7 @@ __device__ __forceinline__ void ToNodes(const T *S, const T *E, T e0, T e1, T v[
 }
 
 /* A line of N nodes to n modes between its ends, in place */
-template <int n, class T>
-__device__ __forceinline__ void LineToModes(const T *M, T *line, int stride)
+template <int n, class T> __device__ __forceinline__ void LineToModes(const T *M, T *line, int stride)
 {
   constexpr int N = n + 2;
   T             v[N];
@@ -93,8 +92,7 @@ __device__ __forceinline__ void LineToModes(const T *M, T *line, int stride)
 }
 
 /* A factor in shared memory: S[n][R], lambda[n], T[n][N], alpha[2][n], E[2][n]; Ta is left out */
-template <int DIM, int n>
-struct SweepSizes {
+template <int DIM, int n> struct SweepSizes {
   static constexpr int N = n + 2, R = (n + 1) / 2 * 2;
   static constexpr int lambda = n * R, T = lambda + n, alpha = T + n * N, E = alpha + 2 * n, F = E + 2 * n;
   static constexpr int head = T + n * N, skip = n * N; /* entries before Ta, and Ta's */
@@ -107,11 +105,11 @@ struct SweepSizes {
 };
 
 /* Blocks of a multiprocessor, which bound the registers */
-template <int DIM, int n, class T>
-struct SweepBounds {
+template <int DIM, int n, class T> struct SweepBounds {
   static constexpr int threads = SweepSizes<DIM, n>::threads * SweepSizes<DIM, n>::NB, warps = (threads + 31) / 32;
-  static constexpr int registers = sizeof(T) == 8 ? (n <= 3 ? 64 : (n <= 5 ? 80 : (n <= 7 ? 96 : (n <= 9 ? 112 : 128)))) : (n <= 5 ? 64 : (n <= 9 ? 80 : 96));
-  static constexpr int blocks    = 65536 / (registers * 32 * warps) > 0 ? 65536 / (registers * 32 * warps) : 1;
+  static constexpr int registers =
+    sizeof(T) == 8 ? (n <= 3 ? 64 : (n <= 5 ? 80 : (n <= 7 ? 96 : (n <= 9 ? 112 : 128)))) : (n <= 5 ? 64 : (n <= 9 ? 80 : 96));
+  static constexpr int blocks = 65536 / (registers * 32 * warps) > 0 ? 65536 / (registers * 32 * warps) : 1;
 };
 
 template <int DIM, int n, class T, class V>
@@ -123,8 +121,8 @@ __global__ void __launch_bounds__(SweepBounds<DIM, n, T>::threads, SweepBounds<D
   const int                                     t = threadIdx.x, X = t % N, Y = t / N, q = blockIdx.x * L::NB + threadIdx.y;
   const bool                                    in = q < a.n, inside = X < n && (DIM == 2 || Y < n);
   const int                                     k = in ? q : a.n - 1, start = a.patches[k].start, estart = a.sweep[k].estart;
-  T                                            *S = (T *)raw + threadIdx.y * L::patch, *F = S + DIM * L::FS, *cube = F + 2 * DIM * L::face;
-  T                                             v[n];
+  T *S = (T *)raw + threadIdx.y * L::patch, *F = S + DIM * L::FS, *cube = F + 2 * DIM * L::face;
+  T  v[n];
 
 #pragma unroll
   for (int d = 0; d < DIM; d++) {
@@ -136,7 +134,8 @@ __global__ void __launch_bounds__(SweepBounds<DIM, n, T>::threads, SweepBounds<D
 #pragma unroll
   for (int f = 0; f < 2 * DIM; f++) {
     const int end = f % 2 ? N - 1 : 0, d = f / 2;
-    const int node = DIM == 3 ? (d == 0 ? end + N * (X + N * Y) : (d == 1 ? X + N * (end + N * Y) : X + N * (Y + N * end))) : (d == 0 ? end + N * X : X + N * end);
+    const int node = DIM == 3 ? (d == 0 ? end + N * (X + N * Y) : (d == 1 ? X + N * (end + N * Y) : X + N * (Y + N * end)))
+                              : (d == 0 ? end + N * X : X + N * end);
 
     F[f * L::face + t] = At<T>(a, (const V *)a.z, a.eidx[estart + node]);
   }
@@ -189,13 +188,13 @@ __global__ void __launch_bounds__(SweepBounds<DIM, n, T>::threads, SweepBounds<D
 #pragma unroll
       for (int i = 0; i < n; i++) v[i] = from[i];
     } else {
-      const HopsCudaPatchRecord &p  = a.patches[k];
-      const T                    s0 = (T)p.scale[0], s1 = (T)p.scale[1], s2 = DIM == 3 ? (T)p.scale[2] : (T)0, inv5 = (T)(1 / a.sweep[k].s5);
-      const T                   *Sy = S + L::FS, *Sz = S + (DIM - 1) * L::FS;
-      const T                    ay0 = s1 * Sy[L::alpha + X - 1], ay1 = s1 * Sy[L::alpha + n + X - 1];
-      const T                    ax0 = s0 * *x0, ax1 = s0 * *x1;
-      T                          lambda = (T)p.scale[3] + s1 * Sy[L::lambda + X - 1], az0 = 0, az1 = 0;
-      const T                   *z0 = F + (DIM == 3 ? 4 : 0) * L::face + (DIM == 3 ? N * X : 0) + 1, *z1 = z0 + L::face;
+      const HopsCudaPatchRecord &p = a.patches[k];
+      const T  s0 = (T)p.scale[0], s1 = (T)p.scale[1], s2 = DIM == 3 ? (T)p.scale[2] : (T)0, inv5 = (T)(1 / a.sweep[k].s5);
+      const T *Sy = S + L::FS, *Sz = S + (DIM - 1) * L::FS;
+      const T  ay0 = s1 * Sy[L::alpha + X - 1], ay1 = s1 * Sy[L::alpha + n + X - 1];
+      const T  ax0 = s0 * *x0, ax1 = s0 * *x1;
+      T        lambda = (T)p.scale[3] + s1 * Sy[L::lambda + X - 1], az0 = 0, az1 = 0;
+      const T *z0 = F + (DIM == 3 ? 4 : 0) * L::face + (DIM == 3 ? N * X : 0) + 1, *z1 = z0 + L::face;
 
       if (DIM == 3) {
         lambda += s2 * Sz[L::lambda + Y - 1];
@@ -252,42 +251,43 @@ __global__ void __launch_bounds__(SweepBounds<DIM, n, T>::threads, SweepBounds<D
 }
 
 /*
-  The same in 3D on tensor cores, in double precision (cudapatchtensor.cuh). W warps work on a patch and take every W-th 16 lines; a block has G patches. In each direction
-  the modes, or the nodes inside, come first, then the two ends; S^T is a product of n entries, [S E] and T are of n + 2.
+  The same in 3D on tensor cores, in double precision (cudapatchtensor.cuh). W warps work on a patch and take
+  every W-th 16 lines; a block has G patches. In each direction the modes, or the nodes inside, come first,
+  then the two ends; S^T is a product of n entries, [S E] and T are of n + 2.
 */
-template <int n_, int W_, int G_, int registers>
-struct SweepTensorSizes {
+template <int n_, int W_, int G_, int registers> struct SweepTensorSizes {
   static constexpr int n = n_, N = n + 2, W = W_, G = G_, threads = 32 * W * G;
-  static constexpr int inner = n * n, ends = N * N - n * n, mixed = n * N, pair = 2 * N; /* lines: inside, of ends in y or z, in x and ends in z, of two faces */
+  /* lines: inside, of ends in y or z, in x and ends in z, of two faces */
+  static constexpr int inner = n * n, ends = N * N - n * n, mixed = n * N, pair = 2 * N;
   static constexpr int RS = n <= 11 ? 12 : 20, PS = RS * N, FR = N <= 12 ? 12 : 20, FS = FR * N, patch = PS * N + 6 * FS;
   static constexpr int blocks = 65536 / (registers * threads); /* of a multiprocessor: bounds the registers */
 };
 
 /* node of a place: inside first, then the ends */
-template <int N>
-__device__ __forceinline__ int Node(int place)
+template <int N> __device__ __forceinline__ int Node(int place)
 {
   return place < N - 2 ? place + 1 : (place == N - 2 ? 0 : N - 1);
 }
 
-template <class L>
-__global__ void __launch_bounds__(L::threads, L::blocks) SweepTensor(const SweepArgs<double> a)
+template <class L> __global__ void __launch_bounds__(L::threads, L::blocks) SweepTensor(const SweepArgs<double> a)
 {
   constexpr int n = L::n, N = L::N, R = (n + 1) / 2 * 2, RS = L::RS, PS = L::PS, FR = L::FR, FS = L::FS, W = L::W;
   using Dual           = HopsTensorProduct<n, n>;
   using Full           = HopsTensorProduct<N, n>;
   constexpr int     ns = Dual::steps, Ns = Full::steps, nt = Full::tiles, oT = n * R + n, oalpha = oT + 2 * n * N; /* in values */
   extern __shared__ __align__(16) unsigned char raw[];
-  const int                                     lane = threadIdx.x % 32, g = lane / 4, t = lane % 4, slot = threadIdx.x / (32 * W), w = threadIdx.x / 32 % W, q = blockIdx.x * L::G + slot;
-  const bool                                    in = q < a.n;
-  const int                                     k  = in ? q : a.n - 1;
-  const HopsCudaPatchRecord                    &p  = a.patches[k];
-  const HopsCudaSweepRecord                    &sw = a.sweep[k];
+  const int lane = threadIdx.x % 32, g = lane / 4, t = lane % 4, slot = threadIdx.x / (32 * W), w = threadIdx.x / 32 % W,
+            q                   = blockIdx.x * L::G + slot;
+  const bool                 in = q < a.n;
+  const int                  k  = in ? q : a.n - 1;
+  const HopsCudaPatchRecord &p  = a.patches[k];
+  const HopsCudaSweepRecord &sw = a.sweep[k];
   double *const cube = (double *)raw + slot * L::patch, *const F = cube + PS * N;
-  constexpr int own = (L::inner + 16 * W - 1) / (16 * W), ptiles = (L::pair + 15) / 16, faces = (3 * ptiles + W - 1) / W, mixed = (L::mixed + 16 * W - 1) / (16 * W);
-  double        y[nt][4];
-  int           id[own][ns][2];
-  auto          sync = [] {
+  constexpr int own = (L::inner + 16 * W - 1) / (16 * W), ptiles = (L::pair + 15) / 16, faces = (3 * ptiles + W - 1) / W,
+                mixed = (L::mixed + 16 * W - 1) / (16 * W);
+  double y[nt][4];
+  int    id[own][ns][2];
+  auto   sync = [] {
     if (W == 1) __syncwarp();
     else __syncthreads();
   };
@@ -299,7 +299,9 @@ __global__ void __launch_bounds__(L::threads, L::blocks) SweepTensor(const Sweep
 #pragma unroll
       for (int s = 0; s < ns; s++)
 #pragma unroll
-        for (int h = 0; h < 2; h++) id[j][s][h] = in && line(j, h) < L::inner && 4 * s + t < n ? a.idx[p.start + line(j, h) + L::inner * (4 * s + t)] : a.none;
+        for (int h = 0; h < 2; h++)
+          id[j][s][h] =
+            in && line(j, h) < L::inner && 4 * s + t < n ? a.idx[p.start + line(j, h) + L::inner * (4 * s + t)] : a.none;
   };
 
   { /* what is read; z; faces 2d, 2d+1, across direction d, to modes of the first of the others, which are in ascending order */
@@ -318,7 +320,8 @@ __global__ void __launch_bounds__(L::threads, L::blocks) SweepTensor(const Sweep
         const int node = sw.estart + (d == 0 ? end + N * N * other : (d == 1 ? N * (end + N * other) : N * (other + N * end)));
 
 #pragma unroll
-        for (int s = 0; s < Ns; s++) fid[j][s][h] = d < 3 && 4 * s + t < N ? a.eidx[node + Node<N>(4 * s + t) * (d == 0 ? N : 1)] : a.none;
+        for (int s = 0; s < Ns; s++)
+          fid[j][s][h] = d < 3 && 4 * s + t < N ? a.eidx[node + Node<N>(4 * s + t) * (d == 0 ? N : 1)] : a.none;
       }
     }
     B.Get(a.packed + sw.t[2]);
@@ -439,9 +442,10 @@ __global__ void __launch_bounds__(L::threads, L::blocks) SweepTensor(const Sweep
       HopsTensorTurn<N, n>(y, x);
 #pragma unroll
       for (int h = 0; h < 2; h++) {
-        const int     l = min(line(j, h), L::inner - 1), Y = l % n, Z = l / n;
-        const double  lambda = p.scale[3] + s1 * vy[n * R + Y] + s2 * vz[n * R + Z], x0 = F[Y + FR * Z], x1 = F[FS + Y + FR * Z];
-        const double  ay0 = s1 * vy[oalpha + Y], ay1 = s1 * vy[oalpha + n + Y], az0 = s2 * vz[oalpha + Z], az1 = s2 * vz[oalpha + n + Z];
+        const int    l = min(line(j, h), L::inner - 1), Y = l % n, Z = l / n;
+        const double lambda = p.scale[3] + s1 * vy[n * R + Y] + s2 * vz[n * R + Z], x0 = F[Y + FR * Z], x1 = F[FS + Y + FR * Z];
+        const double ay0 = s1 * vy[oalpha + Y], ay1 = s1 * vy[oalpha + n + Y], az0 = s2 * vz[oalpha + Z],
+                     az1 = s2 * vz[oalpha + n + Z];
         const double *y0 = F + 2 * FS + FR * Z, *y1 = y0 + FS, *z0 = F + 4 * FS + FR * Y, *z1 = z0 + FS;
 
 #pragma unroll
@@ -449,7 +453,8 @@ __global__ void __launch_bounds__(L::threads, L::blocks) SweepTensor(const Sweep
           const int i = 4 * s + t;
 
           if (s < ns) {
-            const double r = x[s][h] * inv5 - ax[s][0] * x0 - ax[s][1] * x1 - ay0 * y0[i] - ay1 * y1[i] - az0 * z0[i] - az1 * z1[i]; /* from i = n on: not used */
+            /* from i = n on: not used */
+            const double r = x[s][h] * inv5 - ax[s][0] * x0 - ax[s][1] * x1 - ay0 * y0[i] - ay1 * y1[i] - az0 * z0[i] - az1 * z1[i];
 
             x[s][h] = r * HopsCudaInverse(lambda + lx[s]);
           }
@@ -507,7 +512,7 @@ __global__ void __launch_bounds__(L::threads, L::blocks) SweepTensor(const Sweep
     const double omega = sw.omega;
     double       x[own][Ns][2];
     Full         B;
-    auto         at = [&](int j, int h) { return cube + min(line(j, h), L::inner - 1) % n + RS * (min(line(j, h), L::inner - 1) / n); };
+    auto at = [&](int j, int h) { return cube + min(line(j, h), L::inner - 1) % n + RS * (min(line(j, h), L::inner - 1) / n); };
 
     B.Get(a.packed + sw.t[2] + Dual::size);
 #pragma unroll
@@ -533,7 +538,8 @@ __global__ void __launch_bounds__(L::threads, L::blocks) SweepTensor(const Sweep
 
 /* out[o][m][i] (+)= s sum_c M[m][c] in[o][c][i], M with rows of `row` entries (transposed: M[c][m]) */
 template <class T>
-__device__ void Product(const T *__restrict__ M, int row, bool transposed, int m, int c, int outer, int inner, const T *in, T s, bool add, T *out)
+__device__ void Product(const T *__restrict__ M, int row, bool transposed, int m, int c, int outer, int inner, const T *in, T s,
+                        bool add, T *out)
 {
   for (int e = threadIdx.x; e < outer * m * inner; e += blockDim.x) {
     const int i = e % inner, r = e / inner % m, o = e / (inner * m);
@@ -546,18 +552,19 @@ __device__ void Product(const T *__restrict__ M, int row, bool transposed, int m
 }
 
 /* Any window: blocks take patches in turn where their scratch lies in the device's memory */
-template <class T, class V>
-__global__ void __launch_bounds__(128) SweepBricks(const SweepArgs<V> a, int dim)
+template <class T, class V> __global__ void __launch_bounds__(128) SweepBricks(const SweepArgs<V> a, int dim)
 {
   extern __shared__ __align__(16) unsigned char raw[];
 
   for (int q = blockIdx.x; q < a.n; q += gridDim.x) {
     const HopsCudaPatchRecord &p  = a.patches[q];
     const HopsCudaSweepRecord &w  = a.sweep[q];
-    const int                  n0 = p.size[0], n1 = p.size[1], n2 = dim == 3 ? p.size[2] : 1, N0 = w.esize[0], N1 = w.esize[1], N2 = dim == 3 ? w.esize[2] : 1;
-    const int                  total = n0 * n1 * n2;
-    const T                   *S[3], *l[3], *M[3], *A[3];
-    T                         *u = a.work ? (T *)((unsigned char *)a.work + blockIdx.x * a.nwork) : (T *)raw, *um = u + N0 * N1 * N2, *ua = um + n0 * N1 * N2, *P = ua + n0 * N1 * N2, *Q = P + n0 * n1 * N2, *r = Q + n0 * n1 * N2;
+    const int                  n0 = p.size[0], n1 = p.size[1], n2 = dim == 3 ? p.size[2] : 1, N0 = w.esize[0], N1 = w.esize[1],
+              N2    = dim == 3 ? w.esize[2] : 1;
+    const int total = n0 * n1 * n2;
+    const T  *S[3], *l[3], *M[3], *A[3];
+    T        *u = a.work ? (T *)((unsigned char *)a.work + blockIdx.x * a.nwork) : (T *)raw, *um = u + N0 * N1 * N2,
+      *ua = um + n0 * N1 * N2, *P = ua + n0 * N1 * N2, *Q = P + n0 * n1 * N2, *r = Q + n0 * n1 * N2;
 
     for (int d = 0; d < dim; d++) {
       S[d] = (const T *)a.values + w.f[d];
@@ -617,23 +624,25 @@ size_t HopsCudaSweepShared(int dim, const int n[3], const int N[3], PetscBool si
 {
   const size_t N2 = dim == 3 ? N[2] : 1, n2 = dim == 3 ? n[2] : 1;
 
-  return ((size_t)N[0] * N[1] * N2 + 2 * (size_t)n[0] * N[1] * N2 + 2 * (size_t)n[0] * n[1] * N2 + (dim == 3 ? (size_t)n[0] * n[1] * n2 : 0)) * (single ? sizeof(float) : sizeof(double));
+  return ((size_t)N[0] * N[1] * N2 + 2 * (size_t)n[0] * N[1] * N2 + 2 * (size_t)n[0] * n[1] * N2 +
+          (dim == 3 ? (size_t)n[0] * n[1] * n2 : 0)) *
+         (single ? sizeof(float) : sizeof(double));
 }
 
-template <int DIM, int n, class T, class V>
-static cudaError_t RunCubes(const SweepArgs<V> &a, cudaStream_t stream)
+template <int DIM, int n, class T, class V> static cudaError_t RunCubes(const SweepArgs<V> &a, cudaStream_t stream)
 {
   using L          = SweepSizes<DIM, n>;
   const size_t mem = sizeof(T) * L::patch * L::NB;
-  cudaError_t  err = mem > 48 * 1024 ? cudaFuncSetAttribute(SweepCubes<DIM, n, T, V>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)mem) : cudaSuccess;
+  cudaError_t  err = mem > 48 * 1024
+                       ? cudaFuncSetAttribute(SweepCubes<DIM, n, T, V>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)mem)
+                       : cudaSuccess;
 
   if (err) return err;
   SweepCubes<DIM, n, T, V><<<(a.n + L::NB - 1) / L::NB, dim3(L::threads, L::NB), mem, stream>>>(a);
   return cudaGetLastError();
 }
 
-template <class L>
-static cudaError_t RunTensor(const SweepArgs<double> &a, cudaStream_t stream)
+template <class L> static cudaError_t RunTensor(const SweepArgs<double> &a, cudaStream_t stream)
 {
   const size_t mem = sizeof(double) * L::patch * L::G;
   cudaError_t  err = cudaFuncSetAttribute(SweepTensor<L>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)mem);
@@ -672,7 +681,8 @@ static cudaError_t Run(SweepArgs<V> a, const HopsCudaSweepData *d, const HopsCud
   {
     const bool  shared = !d->work;
     const int   blocks = shared ? a.n : PetscMin(a.n, d->nblocks);
-    cudaError_t err    = shared ? cudaFuncSetAttribute(SweepBricks<T, V>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)d->nwork) : cudaSuccess;
+    cudaError_t err =
+      shared ? cudaFuncSetAttribute(SweepBricks<T, V>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)d->nwork) : cudaSuccess;
 
     if (err) return err;
     a.work = d->work;
@@ -681,25 +691,51 @@ static cudaError_t Run(SweepArgs<V> a, const HopsCudaSweepData *d, const HopsCud
   }
 }
 
-PetscErrorCode HopsCudaSweepLaunch(HopsCudaPatchSet s, const HopsCudaSweepData *d, const HopsCudaPatchRun *run, PetscBool floats, const void *b, void *z, cudaStream_t stream)
+PetscErrorCode HopsCudaSweepLaunch(HopsCudaPatchSet s, const HopsCudaSweepData *d, const HopsCudaPatchRun *run, PetscBool floats,
+                                   const void *b, void *z, cudaStream_t stream)
 {
   PetscFunctionBegin;
   PetscCheck(run->kind != HOPS_CUDA_PATCH_DENSE, PETSC_COMM_SELF, PETSC_ERR_PLIB, "A dense patch in a fused sweep");
-  PetscCheck(!floats || s->single, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE, "Vectors in single precision need patches in single precision");
+  PetscCheck(!floats || s->single, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE,
+             "Vectors in single precision need patches in single precision");
   if (run->group > 1) {
-    const HopsCudaPatchRecord *p    = s->patches + run->first;
-    const HopsCudaSweepRecord *w    = d->patches + run->first;
-    const HopsCudaPatchList    list = {&p->start, &w->estart, s->idx, d->eidx, sizeof(*p) / sizeof(int), sizeof(*w) / sizeof(int), (int)run->n, (int)s->nP - 1, floats, b, z};
+    const HopsCudaPatchRecord *p = s->patches + run->first;
+    const HopsCudaSweepRecord *w = d->patches + run->first;
+    const HopsCudaPatchList    list =
+      {&p->start,      &w->estart, s->idx, d->eidx, sizeof(*p) / sizeof(int), sizeof(*w) / sizeof(int), (int)run->n,
+       (int)s->nP - 1, floats,     b,      z};
 
     PetscCall(HopsCudaPatchSweepList(d->classes[run->group - 2], &list, stream));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   if (floats) {
-    const SweepArgs<float> a = {s->patches + run->first, d->patches + run->first, s->idx, d->eidx, d->values, d->packed, (const float *)b, (float *)z, NULL, d->nwork, (int)run->n, (int)s->nP - 1};
+    const SweepArgs<float> a = {s->patches + run->first,
+                                d->patches + run->first,
+                                s->idx,
+                                d->eidx,
+                                d->values,
+                                d->packed,
+                                (const float *)b,
+                                (float *)z,
+                                NULL,
+                                d->nwork,
+                                (int)run->n,
+                                (int)s->nP - 1};
 
     PetscCallCUDA((Run<float, float>(a, d, run, s->dim, stream)));
   } else {
-    const SweepArgs<double> a = {s->patches + run->first, d->patches + run->first, s->idx, d->eidx, d->values, d->packed, (const double *)b, (double *)z, NULL, d->nwork, (int)run->n, (int)s->nP - 1};
+    const SweepArgs<double> a = {s->patches + run->first,
+                                 d->patches + run->first,
+                                 s->idx,
+                                 d->eidx,
+                                 d->values,
+                                 d->packed,
+                                 (const double *)b,
+                                 (double *)z,
+                                 NULL,
+                                 d->nwork,
+                                 (int)run->n,
+                                 (int)s->nP - 1};
 
     if (s->single) PetscCallCUDA((Run<float, double>(a, d, run, s->dim, stream)));
     else PetscCallCUDA((Run<double, double>(a, d, run, s->dim, stream)));

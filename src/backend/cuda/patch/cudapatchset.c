@@ -45,7 +45,8 @@ static PetscErrorCode Factors(const HopsCudaPatchInput *in, PetscInt at[], void 
     at[f] = n;
     n += (m * ((m + 1) / 2 * 2) + m + 3) / 4 * 4; /* 16 bytes in either precision */
   }
-  PetscCheck(n < PETSC_MPI_INT_MAX, PETSC_COMM_SELF, PETSC_ERR_SUP, "The 1D factors have %" PetscInt_FMT " entries: use more devices", n);
+  PetscCheck(n < PETSC_MPI_INT_MAX, PETSC_COMM_SELF, PETSC_ERR_SUP,
+             "The 1D factors have %" PetscInt_FMT " entries: use more devices", n);
   PetscCall(PetscCalloc2(n, &h, n, &s));
   for (PetscInt f = 0; f < in->nfactors; ++f) {
     const PetscInt   m = in->fsize[f], row = (m + 1) / 2 * 2;
@@ -90,7 +91,8 @@ static PetscErrorCode Packed(const HopsCudaPatchInput *in, PetscInt at[], double
     at[f] = (PetscInt)n;
     if (HOPS_CUDA_TENSOR_HAS(in->fsize[f])) n += 2 * HOPS_CUDA_TENSOR_SIZE(in->fsize[f], in->fsize[f]);
   }
-  PetscCheck(n < PETSC_MPI_INT_MAX, PETSC_COMM_SELF, PETSC_ERR_SUP, "The 1D factors have %" PetscInt64_FMT " entries: use more devices", n);
+  PetscCheck(n < PETSC_MPI_INT_MAX, PETSC_COMM_SELF, PETSC_ERR_SUP,
+             "The 1D factors have %" PetscInt64_FMT " entries: use more devices", n);
   PetscCall(PetscMalloc1(n, &h));
   for (PetscInt f = 0; f < in->nfactors; ++f) {
     const int        m = in->fsize[f];
@@ -116,7 +118,8 @@ PetscErrorCode HopsCudaPatchSetCreate(const HopsCudaPatchInput *in, HopsCudaPatc
 
   PetscFunctionBegin;
   PetscCall(PetscDeviceInitialize(PETSC_DEVICE_CUDA));
-  PetscCheck(nent < PETSC_MPI_INT_MAX, PETSC_COMM_SELF, PETSC_ERR_SUP, "The patches have %" PetscInt_FMT " entries: use more devices", nent);
+  PetscCheck(nent < PETSC_MPI_INT_MAX, PETSC_COMM_SELF, PETSC_ERR_SUP,
+             "The patches have %" PetscInt_FMT " entries: use more devices", nent);
   PetscCall(PetscNew(&s));
   s->dim    = in->dim;
   s->single = in->single;
@@ -129,9 +132,13 @@ PetscErrorCode HopsCudaPatchSetCreate(const HopsCudaPatchInput *in, HopsCudaPatc
   for (PetscInt k = 0; k < in->n; ++k) {
     const int *n = in->size[k], cube = n[0] == n[1] && (in->dim == 2 || n[0] == n[2]) && n[0] % 2 && n[0] <= 15;
 
-    order[k] = (Entry){in->color[k], in->dense && in->dense[k] >= 0 ? HOPS_CUDA_PATCH_DENSE : (cube ? HOPS_CUDA_PATCH_CUBE : HOPS_CUDA_PATCH_BRICK), cube ? n[0] : 0, in->group ? in->group[k] : 0, k};
+    order[k] =
+      (Entry){in->color[k],
+              in->dense && in->dense[k] >= 0 ? HOPS_CUDA_PATCH_DENSE : (cube ? HOPS_CUDA_PATCH_CUBE : HOPS_CUDA_PATCH_BRICK),
+              cube ? n[0] : 0, in->group ? in->group[k] : 0, k};
     if (order[k].kind == HOPS_CUDA_PATCH_DENSE) order[k].size = 0;
-    PetscCheck(in->color[k] >= 0 && in->color[k] < PetscMax(1, in->ncolors), PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "Patch %" PetscInt_FMT " has the colour %d", k, in->color[k]);
+    PetscCheck(in->color[k] >= 0 && in->color[k] < PetscMax(1, in->ncolors), PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+               "Patch %" PetscInt_FMT " has the colour %d", k, in->color[k]);
   }
   qsort(order, in->n, sizeof(Entry), EntryCompare);
   for (PetscInt i = 0; i < in->n; ++i) {
@@ -147,7 +154,9 @@ PetscErrorCode HopsCudaPatchSetCreate(const HopsCudaPatchInput *in, HopsCudaPatc
       rec[i].t[a]    = order[i].kind == HOPS_CUDA_PATCH_CUBE && s->packed ? (int)tat[in->factor[k][a]] : 0;
     }
     for (int a = 0; a < 5; ++a) rec[i].scale[a] = in->scale[k][a];
-    if (!i || order[i].color != order[i - 1].color || order[i].kind != order[i - 1].kind || order[i].size != order[i - 1].size || order[i].group != order[i - 1].group) s->runs[s->nruns++] = (HopsCudaPatchRun){order[i].color, order[i].kind, order[i].size, order[i].group, 0, i, 0};
+    if (!i || order[i].color != order[i - 1].color || order[i].kind != order[i - 1].kind || order[i].size != order[i - 1].size ||
+        order[i].group != order[i - 1].group)
+      s->runs[s->nruns++] = (HopsCudaPatchRun){order[i].color, order[i].kind, order[i].size, order[i].group, 0, i, 0};
     run = s->runs + s->nruns - 1;
     ++run->n;
     run->entries = PetscMax(run->entries, (int)n);
@@ -170,12 +179,15 @@ PetscErrorCode HopsCudaPatchSetCreate(const HopsCudaPatchInput *in, HopsCudaPatc
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsCudaPatchSetApply(HopsCudaPatchSet s, int color, HopsCudaPatchMode mode, const double r[], double z[], cudaStream_t stream)
+PetscErrorCode HopsCudaPatchSetApply(HopsCudaPatchSet s, int color, HopsCudaPatchMode mode, const double r[], double z[],
+                                     cudaStream_t stream)
 {
   PetscFunctionBegin;
-  PetscCheck(mode == HOPS_CUDA_PATCH_PLAIN || s->level, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE, "The patches were given without distances");
+  PetscCheck(mode == HOPS_CUDA_PATCH_PLAIN || s->level, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE,
+             "The patches were given without distances");
   for (int i = 0; i < s->nruns; ++i)
-    if (color < 0 || s->runs[i].color == color) PetscCall(HopsCudaPatchSetLaunch(s, s->runs + i, color < 0 ? PETSC_TRUE : PETSC_FALSE, mode, r, z, stream));
+    if (color < 0 || s->runs[i].color == color)
+      PetscCall(HopsCudaPatchSetLaunch(s, s->runs + i, color < 0 ? PETSC_TRUE : PETSC_FALSE, mode, r, z, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

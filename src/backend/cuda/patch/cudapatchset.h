@@ -1,8 +1,9 @@
 /*
-  CUDA: local solves of any set of patches, by raw pointers. A patch is a list of unknowns with a tensor-product inverse
+  CUDA: local solves of any set of patches, by raw pointers. A patch is a list of unknowns with a
+  tensor-product inverse
     scale[4] (S x S x S) (sum_a scale[a] lambda_a + scale[3])^{-1} (S x S x S)^T,
-  whose 1D factors many patches may share, or with a dense one. Vectors have nP entries, of which the last stands for what a patch
-  includes but the problem lacks: it is read as zero and never written.
+  whose 1D factors many patches may share, or with a dense one. Vectors have nP entries, of which the last
+  stands for what a patch includes but the problem lacks: it is read as zero and never written.
 */
 #pragma once
 #include <petscsys.h>
@@ -74,13 +75,18 @@ struct _HopsCudaPatchSet {
 };
 
 EXTERN_C_BEGIN
-/* For benchmarks and tests: 0 no tensor cores; else (default -1) wherever there is a kernel, which is where they are faster */
+/* For benchmarks and tests: 0 no tensor cores; else (default -1) wherever there is a kernel, which is where
+   they are faster */
 PETSC_INTERN int            HopsCudaPatchTensor;
 PETSC_INTERN PetscErrorCode HopsCudaPatchHasTensor(PetscBool *has); /* has the device double-precision tensor cores? */
 PETSC_INTERN PetscErrorCode HopsCudaPatchSetCreate(const HopsCudaPatchInput *, HopsCudaPatchSet *);
-/* z += corrections of the patches of a colour (all of them where it is negative) for the residual r; asynchronous */
-PETSC_INTERN PetscErrorCode HopsCudaPatchSetApply(HopsCudaPatchSet, int color, HopsCudaPatchMode, const double r[], double z[], cudaStream_t);
+/* z += corrections of the patches of a colour (all of them where it is negative) for the residual r;
+   asynchronous */
+PETSC_INTERN PetscErrorCode HopsCudaPatchSetApply(HopsCudaPatchSet, int color, HopsCudaPatchMode, const double r[], double z[],
+                                                  cudaStream_t);
 PETSC_INTERN PetscErrorCode HopsCudaPatchSetDestroy(HopsCudaPatchSet *);
-PETSC_INTERN PetscErrorCode HopsCudaPatchSetLaunch(HopsCudaPatchSet, const HopsCudaPatchRun *, PetscBool atomic, HopsCudaPatchMode, const double r[], double z[], cudaStream_t);
-PETSC_INTERN PetscErrorCode HopsCudaPatchSetLaunchSingle(HopsCudaPatchSet, const HopsCudaPatchRun *, PetscBool atomic, HopsCudaPatchMode, const float r[], float z[], cudaStream_t);
+PETSC_INTERN PetscErrorCode HopsCudaPatchSetLaunch(HopsCudaPatchSet, const HopsCudaPatchRun *, PetscBool atomic, HopsCudaPatchMode,
+                                                   const double r[], double z[], cudaStream_t);
+PETSC_INTERN PetscErrorCode HopsCudaPatchSetLaunchSingle(HopsCudaPatchSet, const HopsCudaPatchRun *, PetscBool atomic,
+                                                         HopsCudaPatchMode, const float r[], float z[], cudaStream_t);
 EXTERN_C_END

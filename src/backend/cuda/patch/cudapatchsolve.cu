@@ -1,14 +1,14 @@
 /*
-  Local solves of sets of patches. Patches of equal odd sizes (the stars of 2^d cells) have kernels for the size: a thread multiplies a
-  column, which it holds in registers, by the patch's own matrices, which lie in shared memory; or tensor cores do so. Other sizes run a plain kernel.
+  Local solves of sets of patches. Patches of equal odd sizes (the stars of 2^d cells) have kernels for the
+  size: a thread multiplies a column, which it holds in registers, by the patch's own matrices, which lie in
+  shared memory; or tensor cores do so. Other sizes run a plain kernel.
 */
 #include "cudapatchset.h"
 #include <backend/cuda/operator/cudah1.cuh>
 #include "cudapatchtensor.cuh"
 
 /* V: entries of the vectors */
-template <class V>
-struct PatchData {
+template <class V> struct PatchData {
   const HopsCudaPatchRecord *__restrict__ patches;
   const int *__restrict__ idx, *__restrict__ level;
   const unsigned char *__restrict__ dist;
@@ -21,35 +21,30 @@ struct PatchData {
 };
 
 /* Entry e of the patches, which is unknown i */
-template <class T, class V>
-__device__ __forceinline__ T Load(const PatchData<V> &a, int e, int i)
+template <class T, class V> __device__ __forceinline__ T Load(const PatchData<V> &a, int e, int i)
 {
   return i == a.none || (a.mode == HOPS_CUDA_PATCH_RESTRICT_IN && a.level[i] != a.dist[e]) ? (T)0 : (T)a.r[i];
 }
 
-template <class T, class V>
-__device__ __forceinline__ void Add(const PatchData<V> &a, int e, int i, T v)
+template <class T, class V> __device__ __forceinline__ void Add(const PatchData<V> &a, int e, int i, T v)
 {
   if (i == a.none || (a.mode == HOPS_CUDA_PATCH_RESTRICT_OUT && a.level[i] != a.dist[e])) return;
   if (a.atomic) atomicAdd(a.z + i, (V)v);
   else a.z[i] += (V)v;
 }
 
-template <class T, class V>
-__device__ __forceinline__ T Load(const PatchData<V> &a, int e)
+template <class T, class V> __device__ __forceinline__ T Load(const PatchData<V> &a, int e)
 {
   return Load<T>(a, e, a.idx[e]);
 }
 
-template <class T, class V>
-__device__ __forceinline__ void Add(const PatchData<V> &a, int e, T v)
+template <class T, class V> __device__ __forceinline__ void Add(const PatchData<V> &a, int e, T v)
 {
   Add(a, e, a.idx[e], v);
 }
 
 /* v <- S^T v or S v; rows of S have R entries */
-template <int n, int R, class T>
-__device__ __forceinline__ void Transform(const T *S, bool transpose, T v[n])
+template <int n, int R, class T> __device__ __forceinline__ void Transform(const T *S, bool transpose, T v[n])
 {
   T w[R];
 
@@ -72,8 +67,7 @@ __device__ __forceinline__ void Transform(const T *S, bool transpose, T v[n])
   for (int m = 0; m < n; m++) v[m] = w[m];
 }
 
-template <int DIM, int n>
-struct CubeSizes {
+template <int DIM, int n> struct CubeSizes {
   static constexpr int R = (n + 1) / 2 * 2, F = n * R + n, FS = (F + 3) / 4 * 4; /* a factor */
   static constexpr int columns = DIM == 3 ? n * n : n, entries = columns * n;
   static constexpr int NB    = columns >= 96 ? 1 : 128 / columns; /* patches of a block */
@@ -81,11 +75,11 @@ struct CubeSizes {
 };
 
 /* Blocks of a multiprocessor, which bound the registers */
-template <int DIM, int n, class T>
-struct CubeBounds {
+template <int DIM, int n, class T> struct CubeBounds {
   static constexpr int threads = CubeSizes<DIM, n>::columns * CubeSizes<DIM, n>::NB, warps = (threads + 31) / 32;
-  static constexpr int registers = sizeof(T) == 8 ? (n <= 3 ? 64 : (n <= 5 ? 80 : (n <= 7 ? 96 : (n <= 9 ? 112 : 128)))) : (n <= 5 ? 64 : (n <= 9 ? 80 : 96));
-  static constexpr int blocks    = 65536 / (registers * 32 * warps) > 0 ? 65536 / (registers * 32 * warps) : 1;
+  static constexpr int registers =
+    sizeof(T) == 8 ? (n <= 3 ? 64 : (n <= 5 ? 80 : (n <= 7 ? 96 : (n <= 9 ? 112 : 128)))) : (n <= 5 ? 64 : (n <= 9 ? 80 : 96));
+  static constexpr int blocks = 65536 / (registers * 32 * warps) > 0 ? 65536 / (registers * 32 * warps) : 1;
 };
 
 template <int DIM, int n, class T, class V>
@@ -129,8 +123,7 @@ __global__ void __launch_bounds__(CubeBounds<DIM, n, T>::threads, CubeBounds<DIM
     Transform<n, R, T>(S, true, v);
 #pragma unroll
     for (int i = 0; i < n; i++) v[i] *= (T)p.scale[4] / (lambda + (T)p.scale[0] * S[n * R + i]);
-    asm volatile("" ::
-                   : "memory"); /* the matrix is read again: kept in registers, it would spill */
+    asm volatile("" ::: "memory"); /* the matrix is read again: kept in registers, it would spill */
     Transform<n, R, T>(S, false, v);
 #pragma unroll
     for (int i = 0; i < n; i++) row[i] = v[i];
@@ -153,11 +146,11 @@ __global__ void __launch_bounds__(CubeBounds<DIM, n, T>::threads, CubeBounds<DIM
 }
 
 /*
-  Cubes in 3D on tensor cores, in double precision. W warps work on a patch, of whose n^2 lines in a direction each takes every W-th 16; a block has G patches.
-  Entry (x,y,z) lies at x + RS y + PS z (cudapatchtensor.cuh).
+  Cubes in 3D on tensor cores, in double precision. W warps work on a patch, of whose n^2 lines in a direction
+  each takes every W-th 16; a block has G patches. Entry (x,y,z) lies at x + RS y + PS z
+  (cudapatchtensor.cuh).
 */
-template <int n_, int W_, int G_, int registers>
-struct TensorSizes {
+template <int n_, int W_, int G_, int registers> struct TensorSizes {
   static constexpr int n = n_, W = W_, G = G_;
   static constexpr int lines = n * n, tiles = (lines + 15) / 16;
   static constexpr int own = (tiles + W - 1) / W, threads = 32 * W * G;
@@ -165,21 +158,22 @@ struct TensorSizes {
   static constexpr int blocks = 65536 / (registers * threads); /* of a multiprocessor: bounds the registers */
 };
 
-template <class L, class V>
-__global__ void __launch_bounds__(L::threads, L::blocks) SolveTensor(const PatchData<V> a)
+template <class L, class V> __global__ void __launch_bounds__(L::threads, L::blocks) SolveTensor(const PatchData<V> a)
 {
   constexpr int n     = L::n;
   using P             = HopsTensorProduct<n, n>;
   constexpr int     R = (n + 1) / 2 * 2, RS = L::RS, PS = L::PS, steps = P::steps, tiles = P::tiles, own = L::own;
   extern __shared__ __align__(16) unsigned char raw[];
-  const int                                     lane = threadIdx.x % 32, g = lane / 4, t = lane % 4, slot = threadIdx.x / (32 * L::W), w = threadIdx.x / 32 % L::W, q = blockIdx.x * L::G + slot;
-  const bool                                    in   = q < a.n;
-  const HopsCudaPatchRecord                    &p    = a.patches[in ? q : a.n - 1];
-  double *const                                 cube = (double *)raw + slot * L::cube;
-  P                                             B, C;
-  int                                           id[own][steps][2], u[own][2], v[own][2]; /* the last direction's unknowns; places of lines: u + n v */
-  bool                                          ok[own][2];
-  double                                        x[own][steps][2], y[tiles][4], lambda[own][2];
+  const int lane = threadIdx.x % 32, g = lane / 4, t = lane % 4, slot = threadIdx.x / (32 * L::W), w = threadIdx.x / 32 % L::W,
+            q                     = blockIdx.x * L::G + slot;
+  const bool                 in   = q < a.n;
+  const HopsCudaPatchRecord &p    = a.patches[in ? q : a.n - 1];
+  double *const              cube = (double *)raw + slot * L::cube;
+  P                          B, C;
+  /* the last direction's unknowns; places of lines: u + n v */
+  int    id[own][steps][2], u[own][2], v[own][2];
+  bool   ok[own][2];
+  double x[own][steps][2], y[tiles][4], lambda[own][2];
 
   B.Get(a.packed + p.t[2]);
 #pragma unroll
@@ -192,14 +186,16 @@ __global__ void __launch_bounds__(L::threads, L::blocks) SolveTensor(const Patch
       u[j][h]  = l % n;
       v[j][h]  = l / n;
 #pragma unroll
-      for (int s = 0; s < steps; s++) id[j][s][h] = in && ok[j][h] && 4 * s + t < n ? a.idx[p.start + line + L::lines * (4 * s + t)] : a.none;
+      for (int s = 0; s < steps; s++)
+        id[j][s][h] = in && ok[j][h] && 4 * s + t < n ? a.idx[p.start + line + L::lines * (4 * s + t)] : a.none;
     }
 #pragma unroll
   for (int j = 0; j < own; j++)
 #pragma unroll
     for (int s = 0; s < steps; s++)
 #pragma unroll
-      for (int h = 0; h < 2; h++) x[j][s][h] = Load<double>(a, p.start + 16 * (w + L::W * j) + g + 8 * h + L::lines * (4 * s + t), id[j][s][h]);
+      for (int h = 0; h < 2; h++)
+        x[j][s][h] = Load<double>(a, p.start + 16 * (w + L::W * j) + g + 8 * h + L::lines * (4 * s + t), id[j][s][h]);
   C.Get(a.packed + p.t[1]);
   auto sync = [] {
     if (L::W == 1) __syncwarp();
@@ -229,8 +225,9 @@ __global__ void __launch_bounds__(L::threads, L::blocks) SolveTensor(const Patch
   get(1, PS, RS);
   product(C, 1, PS, RS); /* y */
   {                      /* x, and back */
-    const double *value = (const double *)a.values, *lx = value + p.f[0] + n * R, *ly = value + p.f[1] + n * R, *lz = value + p.f[2] + n * R;
-    double        mx[steps];
+    const double *value = (const double *)a.values, *lx = value + p.f[0] + n * R, *ly = value + p.f[1] + n * R,
+                 *lz = value + p.f[2] + n * R;
+    double mx[steps];
 
     C.Get(a.packed + p.t[0] + P::size);
 #pragma unroll
@@ -265,7 +262,8 @@ __global__ void __launch_bounds__(L::threads, L::blocks) SolveTensor(const Patch
 #pragma unroll
     for (int s = 0; s < steps; s++)
 #pragma unroll
-      for (int h = 0; h < 2; h++) Add(a, p.start + 16 * (w + L::W * j) + g + 8 * h + L::lines * (4 * s + t), id[j][s][h], x[j][s][h]);
+      for (int h = 0; h < 2; h++)
+        Add(a, p.start + 16 * (w + L::W * j) + g + 8 * h + L::lines * (4 * s + t), id[j][s][h], x[j][s][h]);
   }
 }
 
@@ -287,8 +285,7 @@ __device__ void Multiply(const T *__restrict__ S, bool transpose, int n, int str
 }
 
 /* Any sizes: a block works on a patch, which lies in shared memory twice */
-template <class T, class V>
-__global__ void __launch_bounds__(128) SolveBricks(const PatchData<V> a, int entries, int dim)
+template <class T, class V> __global__ void __launch_bounds__(128) SolveBricks(const PatchData<V> a, int entries, int dim)
 {
   extern __shared__ __align__(16) unsigned char raw[];
   const HopsCudaPatchRecord                    &p  = a.patches[blockIdx.x];
@@ -299,7 +296,8 @@ __global__ void __launch_bounds__(128) SolveBricks(const PatchData<V> a, int ent
   for (int d = 0; d < 3; d++) S[d] = (const T *)a.values + p.f[d];
   for (int e = threadIdx.x; e < total; e += blockDim.x) u[e] = Load<T>(a, p.start + e);
   __syncthreads();
-  for (int d = 0, stride = 1; d < dim; stride *= p.size[d++], swap = u, u = w, w = swap) Multiply(S[d], true, p.size[d], stride, total, u, w);
+  for (int d = 0, stride = 1; d < dim; stride *= p.size[d++], swap = u, u = w, w = swap)
+    Multiply(S[d], true, p.size[d], stride, total, u, w);
   for (int e = threadIdx.x; e < total; e += blockDim.x) {
     const int i[3]   = {e % n0, e / n0 % n1, e / (n0 * n1)};
     T         lambda = (T)p.scale[3];
@@ -308,13 +306,13 @@ __global__ void __launch_bounds__(128) SolveBricks(const PatchData<V> a, int ent
     u[e] *= (T)p.scale[4] / lambda;
   }
   __syncthreads();
-  for (int d = 0, stride = 1; d < dim; stride *= p.size[d++], swap = u, u = w, w = swap) Multiply(S[d], false, p.size[d], stride, total, u, w);
+  for (int d = 0, stride = 1; d < dim; stride *= p.size[d++], swap = u, u = w, w = swap)
+    Multiply(S[d], false, p.size[d], stride, total, u, w);
   for (int e = threadIdx.x; e < total; e += blockDim.x) Add(a, p.start + e, u[e]);
 }
 
 /* Dense inverses, in double precision: a warp takes a row */
-template <class V>
-__global__ void __launch_bounds__(128) SolveDense(const PatchData<V> a, int dim)
+template <class V> __global__ void __launch_bounds__(128) SolveDense(const PatchData<V> a, int dim)
 {
   extern __shared__ __align__(16) unsigned char raw[];
   const HopsCudaPatchRecord                    &p   = a.patches[blockIdx.x];
@@ -333,8 +331,7 @@ __global__ void __launch_bounds__(128) SolveDense(const PatchData<V> a, int dim)
   }
 }
 
-template <int DIM, int n, class T, class V>
-static cudaError_t RunCubes(const PatchData<V> &a, cudaStream_t stream)
+template <int DIM, int n, class T, class V> static cudaError_t RunCubes(const PatchData<V> &a, cudaStream_t stream)
 {
   using L          = CubeSizes<DIM, n>;
   const size_t mem = sizeof(T) * L::patch * L::NB;
@@ -345,8 +342,7 @@ static cudaError_t RunCubes(const PatchData<V> &a, cudaStream_t stream)
   return cudaGetLastError();
 }
 
-template <class L, class V>
-static cudaError_t RunTensor(const PatchData<V> &a, cudaStream_t stream)
+template <class L, class V> static cudaError_t RunTensor(const PatchData<V> &a, cudaStream_t stream)
 {
   const size_t mem = sizeof(double) * L::cube * L::G;
   cudaError_t  err = cudaFuncSetAttribute(SolveTensor<L, V>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)mem);
@@ -356,8 +352,7 @@ static cudaError_t RunTensor(const PatchData<V> &a, cudaStream_t stream)
   return cudaGetLastError();
 }
 
-template <class T, class V>
-static cudaError_t Run(const PatchData<V> &a, const HopsCudaPatchRun *run, int dim, cudaStream_t stream)
+template <class T, class V> static cudaError_t Run(const PatchData<V> &a, const HopsCudaPatchRun *run, int dim, cudaStream_t stream)
 {
   cudaError_t err;
 
@@ -402,9 +397,12 @@ static cudaError_t Run(const PatchData<V> &a, const HopsCudaPatchRun *run, int d
   }
 }
 
-PetscErrorCode HopsCudaPatchSetLaunch(HopsCudaPatchSet s, const HopsCudaPatchRun *run, PetscBool atomic, HopsCudaPatchMode mode, const double r[], double z[], cudaStream_t stream)
+PetscErrorCode HopsCudaPatchSetLaunch(HopsCudaPatchSet s, const HopsCudaPatchRun *run, PetscBool atomic, HopsCudaPatchMode mode,
+                                      const double r[], double z[], cudaStream_t stream)
 {
-  const PatchData<double> a = {s->patches + run->first, s->idx, s->level, s->dist, s->values, s->inv, s->packed, r, z, (int)run->n, (int)s->nP - 1, mode, atomic == PETSC_TRUE};
+  const PatchData<double> a =
+    {s->patches + run->first, s->idx, s->level, s->dist, s->values, s->inv, s->packed, r, z, (int)run->n, (int)s->nP - 1, mode,
+     atomic == PETSC_TRUE};
 
   PetscFunctionBegin;
   if (s->single) PetscCallCUDA((Run<float, double>(a, run, s->dim, stream)));
@@ -412,9 +410,12 @@ PetscErrorCode HopsCudaPatchSetLaunch(HopsCudaPatchSet s, const HopsCudaPatchRun
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsCudaPatchSetLaunchSingle(HopsCudaPatchSet s, const HopsCudaPatchRun *run, PetscBool atomic, HopsCudaPatchMode mode, const float r[], float z[], cudaStream_t stream)
+PetscErrorCode HopsCudaPatchSetLaunchSingle(HopsCudaPatchSet s, const HopsCudaPatchRun *run, PetscBool atomic,
+                                            HopsCudaPatchMode mode, const float r[], float z[], cudaStream_t stream)
 {
-  const PatchData<float> a = {s->patches + run->first, s->idx, s->level, s->dist, s->values, s->inv, s->packed, r, z, (int)run->n, (int)s->nP - 1, mode, atomic == PETSC_TRUE};
+  const PatchData<float> a =
+    {s->patches + run->first, s->idx, s->level, s->dist, s->values, s->inv, s->packed, r, z, (int)run->n, (int)s->nP - 1, mode,
+     atomic == PETSC_TRUE};
 
   PetscFunctionBegin;
   PetscCheck(s->single, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE, "Vectors in single precision need patches in single precision");

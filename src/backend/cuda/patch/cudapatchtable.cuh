@@ -1,22 +1,24 @@
 /*
-  The 1D factors of a vertex patch of two equal cells of order p, for kernels: n = 2p - 1 nodes inside, one on either end.
-  With the stiffness A and mass M of both cells (d = 0 and 1 for the ends), S^T M S = 1 and S^T A S = diag(lambda) on the n
-  nodes. Modes are even (the first p) or odd, since the patch is symmetric; so a transform is two products of half the size.
+  The 1D factors of a vertex patch of two equal cells of order p, for kernels: n = 2p - 1 nodes inside, one on
+  either end. With the stiffness A and mass M of both cells (d = 0 and 1 for the ends), S^T M S = 1 and S^T A
+  S = diag(lambda) on the n nodes. Modes are even (the first p) or odd, since the patch is symmetric; so a
+  transform is two products of half the size.
 
-  A function on the N = n + 2 nodes is written in the n modes and two functions that are 1 at an end, 0 at the other, and
-  M-orthogonal to the modes: v = S w + E v_ends, w = S^{-1} v_inside + mu v_ends. In this basis the mass matrix has no coupling between
-  modes and ends, and the stiffness matrix has c. So the unknowns of a patch in d dimensions couple to the tensor products
-  (end) x (mode) x (mode) alone: six faces, no edges, no corners.
+  A function on the N = n + 2 nodes is written in the n modes and two functions that are 1 at an end, 0 at the
+  other, and M-orthogonal to the modes: v = S w + E v_ends, w = S^{-1} v_inside + mu v_ends. In this basis the
+  mass matrix has no coupling between modes and ends, and the stiffness matrix has c. So the unknowns of a
+  patch in d dimensions couple to the tensor products (end) x (mode) x (mode) alone: six faces, no edges, no
+  corners.
 */
 #pragma once
-template <int P, class T>
-struct HopsPatchTable {
+template <int P, class T> struct HopsPatchTable {
   static constexpr int n = 2 * P - 1, O = P > 1 ? P - 1 : 1;
   T                    Se[P * P], So[O * O]; /* [node of the lower half, centre last][mode]: values of even and odd modes */
   T                    Ie[P * P], Io[O * O]; /* [mode][node]: S^{-1} = S^T M */
   T                    l[n];                 /* the first direction's eigenvalues, times its weight */
-  T                    mu[n], c[n];          /* c times the first direction's weight; even modes: of the sum of both ends, odd ones: of the difference */
-  T                    Ee[P], Eo[O];         /* [node] of half the sum and half the difference of the ends' functions */
+  /* c times the first direction's weight; even modes: of the sum of both ends, odd ones: of the difference */
+  T mu[n], c[n];
+  T Ee[P], Eo[O]; /* [node] of half the sum and half the difference of the ends' functions */
 };
 
 /* Columns below are of type V: numbers T, or pairs of them (cudapatchpair.cuh) */
@@ -54,7 +56,8 @@ __device__ __forceinline__ void HopsPatchDual(const HopsPatchTable<P, T> &t, V v
 
 /* w[m stride] = S^{-1} v + mu (ends), ends being the sum and the difference; odd modes where `full` */
 template <int P, class T, class V>
-__device__ __forceinline__ void HopsPatchModes(const HopsPatchTable<P, T> &t, const V v[2 * P + 1], V *w, int stride = 1, bool full = true)
+__device__ __forceinline__ void HopsPatchModes(const HopsPatchTable<P, T> &t, const V v[2 * P + 1], V *w, int stride = 1,
+                                               bool full = true)
 {
   constexpr int n = 2 * P - 1, O = P - 1;
   V             e[P], o[P];
@@ -111,19 +114,23 @@ __device__ __forceinline__ void HopsPatchValues(const HopsPatchTable<P, T> &t, V
   v[O] = e[O];
 }
 
-/* Lexicographic nodes of a box, its boundary included; patch (i,j,k) of the colour c starts at node (2i+c0)p, (2j+c1)p, (2k+c2)p */
-template <class T>
-struct HopsPatchBox {
+/* Lexicographic nodes of a box, its boundary included; patch (i,j,k) of the colour c starts at node (2i+c0)p,
+   (2j+c1)p, (2k+c2)p */
+template <class T> struct HopsPatchBox {
   int       nx, c[3]; /* patches of a row; the colour */
   int       sy;       /* nodes of a row; of a plane: */
   long long sz;
-  const T *__restrict__ b, *__restrict__ Dinv, *__restrict__ cyz; /* Dinv[x mode]([z mode])[y mode], which 2D, and double precision but walks read; cyz[4][n]: c times the weights of y and z; eigenvalues times these, m added to those of y */
+  /* Dinv[x mode]([z mode])[y mode], which 2D, and double precision but walks read; cyz[4][n]: c times the
+     weights of y and z; eigenvalues times these, m added to those of y */
+  const T *__restrict__ b, *__restrict__ Dinv, *__restrict__ cyz;
   T *x;
 };
 
 /*
-  Walks along z. The first colour's patches are those on the cells w and w + 1, w = lead, lead + 2, ..., of which a block takes `each`, and those of the second colour between them. `alone`: one patch a
-  block, w = lead + 2 each z. Later launches overwrite the cells of the patches `inner`, [0] <= i < [1] and [2] <= j < [3].
+  Walks along z. The first colour's patches are those on the cells w and w + 1, w = lead, lead + 2, ..., of
+  which a block takes `each`, and those of the second colour between them. `alone`: one patch a block, w =
+  lead + 2 each z. Later launches overwrite the cells of the patches `inner`, [0] <= i < [1] and [2] <= j <
+  [3].
 */
 typedef struct {
   int  lead, each, last; /* last: w of the last patch, of either colour */

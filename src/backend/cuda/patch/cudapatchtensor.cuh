@@ -1,20 +1,22 @@
 /*
-  Double-precision tensor cores for products of a patch's lines by a 1D matrix B[K][n]: a warp multiplies 16 lines at a time, as rows of the left operand, by tiles of eight columns of B, which
-  lies in registers.
+  Double-precision tensor cores for products of a patch's lines by a 1D matrix B[K][n]: a warp multiplies 16
+  lines at a time, as rows of the left operand, by tiles of eight columns of B, which lies in registers.
 
-  Lane 4 g + t holds, of the left operand, entries 4 s + t of lines g and g + 8 (step s); of B, row 4 s + t of the column that it stands for as column g of a tile; of the result, columns 2 t and 2 t + 1 of
-  both lines. Columns 2 t and 2 t + 1 of tile j are made columns t and t + 4 of B's columns 8 j, ..., 8 j + 7: so a result lies as a left operand does (its steps 2 j and 2 j + 1), goes into a second
-  product along the same direction from registers, and is written to shared memory in the pattern in which it was read.
+  Lane 4 g + t holds, of the left operand, entries 4 s + t of lines g and g + 8 (step s); of B, row 4 s + t of
+  the column that it stands for as column g of a tile; of the result, columns 2 t and 2 t + 1 of both lines.
+  Columns 2 t and 2 t + 1 of tile j are made columns t and t + 4 of B's columns 8 j, ..., 8 j + 7: so a result
+  lies as a left operand does (its steps 2 j and 2 j + 1), goes into a second product along the same direction
+  from registers, and is written to shared memory in the pattern in which it was read.
 
-  Entries of a line are 4 or 12 modulo 16 numbers apart in shared memory and neighbouring lines 1, or the reverse: so neither reading nor writing has bank conflicts, but where lines begin a new row.
+  Entries of a line are 4 or 12 modulo 16 numbers apart in shared memory and neighbouring lines 1, or the
+  reverse: so neither reading nor writing has bank conflicts, but where lines begin a new row.
 */
 #pragma once
 #include "cudapatchset.h"
 #include "cudapatchpack.h"
 
 /* K entries of a line to n results */
-template <int K, int n>
-struct HopsTensorProduct {
+template <int K, int n> struct HopsTensorProduct {
   static constexpr int steps = (K + 3) / 4, tiles = (n + 7) / 8, size = HOPS_CUDA_TENSOR_SIZE(K, n);
   double               b[(steps * tiles + 1) / 2 * 2];
 
@@ -55,9 +57,11 @@ private:
 #if __CUDA_ARCH__ >= 900
   static __device__ __forceinline__ void Multiply16(const double a[][2], const double b[], double c[4])
   {
-    asm("mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64 {%0,%1,%2,%3}, {%4,%5,%6,%7,%8,%9,%10,%11}, {%12,%13,%14,%15}, {%0,%1,%2,%3};"
+    asm("mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64 {%0,%1,%2,%3}, {%4,%5,%6,%7,%8,%9,%10,%11}, {%12,%13,%14,%15}, "
+        "{%0,%1,%2,%3};"
         : "+d"(c[0]), "+d"(c[1]), "+d"(c[2]), "+d"(c[3])
-        : "d"(a[0][0]), "d"(a[0][1]), "d"(a[1][0]), "d"(a[1][1]), "d"(a[2][0]), "d"(a[2][1]), "d"(a[3][0]), "d"(a[3][1]), "d"(b[0]), "d"(b[1]), "d"(b[2]), "d"(b[3]));
+        : "d"(a[0][0]), "d"(a[0][1]), "d"(a[1][0]), "d"(a[1][1]), "d"(a[2][0]), "d"(a[2][1]), "d"(a[3][0]), "d"(a[3][1]), "d"(b[0]),
+          "d"(b[1]), "d"(b[2]), "d"(b[3]));
   }
   static __device__ __forceinline__ void Multiply8(const double a[][2], const double b[], double c[4])
   {
@@ -101,9 +105,11 @@ __device__ __forceinline__ void HopsTensorGet(const double *line0, const double 
   }
 }
 
-/* By the whole warp, after a product: lanes without a line have read another's, in vain, before the product; racecheck does not know that all lanes meet in one */
+/* By the whole warp, after a product: lanes without a line have read another's, in vain, before the product;
+   racecheck does not know that all lanes meet in one */
 template <int n>
-__device__ __forceinline__ void HopsTensorPut(const double c[][4], bool in0, bool in1, double *line0, double *line1, int stride, int t)
+__device__ __forceinline__ void HopsTensorPut(const double c[][4], bool in0, bool in1, double *line0, double *line1, int stride,
+                                              int t)
 {
   __syncwarp();
 #pragma unroll
@@ -117,8 +123,7 @@ __device__ __forceinline__ void HopsTensorPut(const double c[][4], bool in0, boo
 }
 
 /* n results as the first entries of left operands with K entries, the others zero */
-template <int K, int n>
-__device__ __forceinline__ void HopsTensorTurn(const double c[][4], double a[][2])
+template <int K, int n> __device__ __forceinline__ void HopsTensorTurn(const double c[][4], double a[][2])
 {
 #pragma unroll
   for (int s = 0; s < (K + 3) / 4; s++) {

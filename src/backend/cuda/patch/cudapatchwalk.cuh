@@ -1,15 +1,20 @@
 /*
-  Fused smoothing of two colours on a uniform box in 3D, those whose patches alternate in z: blocks walk along z, and take a patch of the second colour as soon as those of the first one below and above it are done.
+  Fused smoothing of two colours on a uniform box in 3D, those whose patches alternate in z: blocks walk along
+  z, and take a patch of the second colour as soon as those of the first one below and above it are done.
 
-  Of a patch of the first colour, which those of the second overwrite, only the middle plane stays, and only what is even in z reaches it: half of the modes in z. What the second
-  colour needs of b and x has just been read. So nearly half of the traffic with memory goes, and a quarter of the flops. Where later colours of the sweep overwrite the cells of a patch too, nobody reads the
-  inside of cells, and of a patch of the second colour its three middle planes are enough.
+  Of a patch of the first colour, which those of the second overwrite, only the middle plane stays, and only
+  what is even in z reaches it: half of the modes in z. What the second colour needs of b and x has just been
+  read. So nearly half of the traffic with memory goes, and a quarter of the flops. Where later colours of the
+  sweep overwrite the cells of a patch too, nobody reads the inside of cells, and of a patch of the second
+  colour its three middle planes are enough.
 
-  In single precision a thread takes the columns of two patches, neighbours in x, which have the same matrices and places: what is not arithmetic is done once for both. And matrices are
-  constants that the compiler knows (cudapatchgll.cuh).
+  In single precision a thread takes the columns of two patches, neighbours in x, which have the same matrices
+  and places: what is not arithmetic is done once for both. And matrices are constants that the compiler knows
+  (cudapatchgll.cuh).
 
-  A block has whole warps of threads, of which those without a column pass by each phase, and forgets what it knows of its number between phases: otherwise the compiler mixes phases, moves what they have in
-  common out of the loop, and spills.
+  A block has whole warps of threads, of which those without a column pass by each phase, and forgets what it
+  knows of its number between phases: otherwise the compiler mixes phases, moves what they have in common out
+  of the loop, and spills.
 */
 #pragma once
 #include <cuda_pipeline.h>
@@ -17,28 +22,31 @@
 #include "cudapatchpair.cuh"
 
 /* A patch, or two, in shared memory, as numbers of type V. RS and PS as for HopsPatchRow */
-template <int P_, class V_, int RS_, int PS_>
-struct HopsPatchWalk {
+template <int P_, class V_, int RS_, int PS_> struct HopsPatchWalk {
   using V                = V_;
   static constexpr int P = P_, RS = RS_, PS = PS_, n = 2 * P - 1, N = n + 2, columns = n * n, threads = (columns + 31) / 32 * 32;
   static constexpr int Q = N <= 16 ? 16 : N; /* numbers from a line of a face to the next: half a warp copies one */
-  /* the cube; faces in modes: across x [lower, upper][mode of z][node, then mode, of y], y [sum, difference][mode of z][node of x], z [sum, difference][mode of y][node, then mode of x] */
+  /* the cube; faces in modes: across x [lower, upper][mode of z][node, then mode, of y], y [sum,
+     difference][mode of z][node of x], z [sum, difference][mode of y][node, then mode of x] */
   static constexpr int X = n * PS, Y = X + 2 * n * N, Z = Y + 2 * n * N;
-  /* faces as they are, lower and upper: across z [2][y][x], y [2][z][x], x [2][z][y]; over the latter two, then: faces of y in modes [sum, difference][mode of z][mode of x] */
-  static constexpr int FZ = Z + 2 * n * N, FY = FZ + 2 * N * Q, FX = FY + 2 * N * Q, end = FX + 2 * N * Q, G = FY, size = end > G + 2 * columns ? end : G + 2 * columns;
+  /* faces as they are, lower and upper: across z [2][y][x], y [2][z][x], x [2][z][y]; over the latter two,
+     then: faces of y in modes [sum, difference][mode of z][mode of x] */
+  static constexpr int FZ = Z + 2 * n * N, FY = FZ + 2 * N * Q, FX = FY + 2 * N * Q, end = FX + 2 * N * Q, G = FY,
+                       size = end > G + 2 * columns ? end : G + 2 * columns;
 
   static_assert(6 * N <= threads, "Each thread takes at most one line of the faces");
-  static_assert(threads - columns >= P - 1 && 2 * n - 1 <= 32, "Where middle planes are enough, threads without a column take P - 1 of the lines back in y, and a warp all lines back in z");
+  static_assert(
+    threads - columns >= P - 1 && 2 * n - 1 <= 32,
+    "Where middle planes are enough, threads without a column take P - 1 of the lines back in y, and a warp all lines back in z");
 };
 
-/* a / b, the divisor being a sum of eigenvalues: the hardware's approximate reciprocal; in double precision Newton's method from 20 bits, an error of a rounding or two */
+/* a / b, the divisor being a sum of eigenvalues: the hardware's approximate reciprocal; in double precision
+   Newton's method from 20 bits, an error of a rounding or two */
 __device__ __forceinline__ double HopsPatchQuotient(double a, double b)
 {
   double r;
 
-  asm("rcp.approx.ftz.f64 %0, %1;"
-      : "=d"(r)
-      : "d"(b));
+  asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(b));
   r = fma(fma(-b, r, 1.0), r, r);
   r = fma(fma(-b, r, 1.0), r, r);
   return a * r;
@@ -48,40 +56,37 @@ __device__ __forceinline__ HopsPatchPair HopsPatchQuotient(HopsPatchPair a, floa
 {
   float r;
 
-  asm("rcp.approx.ftz.f32 %0, %1;"
-      : "=f"(r)
-      : "f"(b));
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(b));
   return r * a;
 }
 
-/* Numbers of a patch, or of two of which the second one is D entries further; where there is no second one, it is read, from the next row, and not written */
-template <int D>
-__device__ __forceinline__ void HopsPatchLoad(const double *p, double &v)
+/* Numbers of a patch, or of two of which the second one is D entries further; where there is no second one,
+   it is read, from the next row, and not written */
+template <int D> __device__ __forceinline__ void HopsPatchLoad(const double *p, double &v)
 {
   v = __ldg(p);
 }
 
-template <int D>
-__device__ __forceinline__ void HopsPatchLoad(const float *p, HopsPatchPair &v)
+template <int D> __device__ __forceinline__ void HopsPatchLoad(const float *p, HopsPatchPair &v)
 {
   v.a = __ldg(p);
   v.b = __ldg(p + D);
 }
 
-template <int D>
-__device__ __forceinline__ void HopsPatchStore(double *p, bool, double v)
+template <int D> __device__ __forceinline__ void HopsPatchStore(double *p, bool, double v)
 {
   *p = v;
 }
 
-template <int D>
-__device__ __forceinline__ void HopsPatchStore(float *p, bool two, HopsPatchPair v)
+template <int D> __device__ __forceinline__ void HopsPatchStore(float *p, bool two, HopsPatchPair v)
 {
   *p = v.a;
   if (two) p[D] = v.b;
 }
 
-/* The N rows of a plane and those of another one, the first one `jump` after the row that would follow; rows of 16 numbers `to` shared memory, without waiting. p: a number of row `row` of the first plane, this thread's first one */
+/* The N rows of a plane and those of another one, the first one `jump` after the row that would follow; rows
+   of 16 numbers `to` shared memory, without waiting. p: a number of row `row` of the first plane, this
+   thread's first one */
 template <int N, int ROWS, int M, class T>
 __device__ __forceinline__ void HopsPatchWalkPlanes(int row, const T *p, long long stride, long long jump, T *to)
 {
@@ -94,12 +99,12 @@ __device__ __forceinline__ void HopsPatchWalkPlanes(int row, const T *p, long lo
     if (q >= N || q + 2 * ROWS <= N) p += step; /* threads stay on their planes */
     else if (q + ROWS == N) p += cross;
     else p += q + row < N && q + ROWS + row >= N ? cross : step;
-    asm volatile(""
-                 : "+l"(p)); /* the next place is one addition away: it is not to be computed anew */
+    asm volatile("" : "+l"(p)); /* the next place is one addition away: it is not to be computed anew */
   }
 }
 
-/* To shared memory: the surface of the patch from node x on, and that of the one d nodes further; without waiting */
+/* To shared memory: the surface of the patch from node x on, and that of the one d nodes further; without
+   waiting */
 template <class L, class T, class V>
 __device__ __forceinline__ void HopsPatchWalkFaces(int t, const T *x, int d, int sy, long long sz, V *faces)
 {
@@ -108,8 +113,9 @@ __device__ __forceinline__ void HopsPatchWalkFaces(int t, const T *x, int d, int
   if constexpr (N <= 16) { /* z planes 2 N rows of y, y planes and x planes 2 N of z */
     constexpr int rows = NT / (16 * M);
     const int     lane = t & 15, which = M == 1 ? 0 : t >> 4 & 1, row = t / (16 * M);
-    const T      *z = x + which * d + lane + row * (long long)sy, *y = x + which * d + lane + row * sz, *X = x + which * d + lane * (long long)sy + row * sz;
-    T            *to = (T *)(faces + row * 16 + lane) + which;
+    const T      *z = x + which * d + lane + row * (long long)sy, *y = x + which * d + lane + row * sz,
+            *X = x + which * d + lane * (long long)sy + row * sz;
+    T *to      = (T *)(faces + row * 16 + lane) + which;
 
     if (lane < N) {
       HopsPatchWalkPlanes<N, rows, M>(row, z, (long long)sy, 2 * P * sz - N * (long long)sy, to);
@@ -124,7 +130,8 @@ __device__ __forceinline__ void HopsPatchWalkFaces(int t, const T *x, int d, int
       const int e = e0 + t;
 
       if (e0 + NT <= all || e < all) {
-        const int line = e / (N * M), r = e - line * (N * M), which = M == 1 ? 0 : r / N, l = r - which * N, plane = line / N, row = line - plane * N;
+        const int line = e / (N * M), r = e - line * (N * M), which = M == 1 ? 0 : r / N, l = r - which * N, plane = line / N,
+                  row = line - plane * N;
         long long from;
 
         if (plane < 2) from = l + row * (long long)sy + plane * 2 * P * sz;
@@ -142,14 +149,14 @@ struct HopsPatchStep {
   bool lead;
 };
 
-/* The first one, the one before it, the next one, the one before it, ..., the one after the last; parts of the walk leave those between them out. `count`: patches of the first colour, from `first` on */
+/* The first one, the one before it, the next one, the one before it, ..., the one after the last; parts of
+   the walk leave those between them out. `count`: patches of the first colour, from `first` on */
 __device__ __forceinline__ HopsPatchStep HopsPatchWalkNext(const HopsPatchSteps &s, int first, int count, int i)
 {
   if (s.alone) return {i < 0 ? 0 : -1, first, false};
   while (++i <= 2 * count) {
     const bool lead = i < 2 * count && i % 2 == 0;
-    const int  w    = first + i - (lead ? 0 : i % 2 ? 2
-                                                    : 1);
+    const int  w    = first + i - (lead ? 0 : i % 2 ? 2 : 1);
 
     if (w < 0 || w > s.last) continue;
     if (lead || (i == 1 ? blockIdx.z == 0 : i < 2 * count || w == s.last)) return {i, w, lead};
@@ -160,21 +167,27 @@ __device__ __forceinline__ HopsPatchStep HopsPatchWalkNext(const HopsPatchSteps 
 /* The compiler knows nothing of t any more */
 __device__ __forceinline__ void HopsPatchForget(int &t)
 {
-  asm volatile(""
-               : "+r"(t));
+  asm volatile("" : "+r"(t));
 }
 
 template <class L, class T, int MB>
-__global__ void __launch_bounds__(L::threads, MB) HopsPatchWalk3(const __grid_constant__ HopsPatchTable<L::P, T> tab, const __grid_constant__ HopsPatchBox<T> a, const __grid_constant__ HopsPatchSteps steps)
+__global__ void __launch_bounds__(L::threads, MB)
+  HopsPatchWalk3(const __grid_constant__ HopsPatchTable<L::P, T> tab, const __grid_constant__ HopsPatchBox<T> a,
+                 const __grid_constant__ HopsPatchSteps steps)
 {
-  using V             = typename L::V;
-  constexpr int     P = L::P, n = L::n, N = L::N, Q = L::Q, NT = L::threads, RS = L::RS, PS = L::PS, columns = L::columns, M = sizeof(V) / sizeof(T);
+  using V         = typename L::V;
+  constexpr int P = L::P, n = L::n, N = L::N, Q = L::Q, NT = L::threads, RS = L::RS, PS = L::PS, columns = L::columns,
+                M = sizeof(V) / sizeof(T);
   extern __shared__ __align__(16) unsigned char raw[];
   const HopsPatchTable<P, T>                   &mat = HopsPatchMatrices<P>(tab);
-  V *const cube = (V *)raw, *const HX = cube + L::X, *const HY = cube + L::Y, *const HZ = cube + L::Z, *const G = cube + L::G, *const FZ = cube + L::FZ;
-  const int       p0 = blockIdx.x * M, q0 = blockIdx.y, dist = p0 + M <= a.nx ? 2 * P : 0; /* of two patches, from the faces of the first to those of the second: a row of an odd number ends with one, twice */
-  const bool      two   = dist > 0;
-  const int       first = steps.lead + 2 * steps.each * (int)blockIdx.z, count = steps.alone ? 0 : min(steps.each, (steps.last - first) / 2 + 1);
+  V *const cube = (V *)raw, *const HX = cube + L::X, *const HY = cube + L::Y, *const HZ = cube + L::Z, *const G = cube + L::G,
+           *const FZ = cube + L::FZ;
+  /* of two patches, from the faces of the first to those of the second: a row of an odd number ends with one,
+     twice */
+  const int  p0 = blockIdx.x * M, q0 = blockIdx.y, dist = p0 + M <= a.nx ? 2 * P : 0;
+  const bool two        = dist > 0;
+  const int  first      = steps.lead + 2 * steps.each * (int)blockIdx.z,
+            count       = steps.alone ? 0 : min(steps.each, (steps.last - first) / 2 + 1);
   const bool      whole = p0 < steps.inner[0] || p0 + M > steps.inner[1] || q0 < steps.inner[2] || q0 >= steps.inner[3];
   const long long at0   = (long long)(2 * p0 + a.c[0]) * P + (2 * q0 + a.c[1]) * P * (long long)a.sy;
   int             t     = threadIdx.x;
@@ -230,9 +243,10 @@ __global__ void __launch_bounds__(L::threads, MB) HopsPatchWalk3(const __grid_co
         }
       }
       HopsPatchForget(t);
-      if (full && !whole && (t & 31) < 2 * n - 1) { /* the other lines of the middle planes of x and y: a warp two mirrored nodes of z, a thread a line. The shuffle says that i is a warp's, so that matrices come from the constant cache */
-        const int      l = t & 31, X = l < n ? l : P - 1, Y = l < n ? P - 1 : l - n < P - 1 ? l - n
-                                                                                            : l - n + 1;
+      /* the other lines of the middle planes of x and y: a warp two mirrored nodes of z, a thread a line. The
+         shuffle says that i is a warp's, so that matrices come from the constant cache */
+      if (full && !whole && (t & 31) < 2 * n - 1) {
+        const int      l = t & 31, X = l < n ? l : P - 1, Y = l < n ? P - 1 : l - n < P - 1 ? l - n : l - n + 1;
         const V *const column = cube + X + RS * Y, *const z = FZ + (Y + 1) * Q + X + 1;
         T *const to = x + (X + 1) + (Y + 1) * (long long)a.sy;
 
@@ -277,19 +291,17 @@ __global__ void __launch_bounds__(L::threads, MB) HopsPatchWalk3(const __grid_co
     __pipeline_wait_prior(0);
     __syncthreads();
     HopsPatchForget(t);
-    { /* faces, from the middle of the block on, since the first threads have more of the columns below; first direction: sum and difference of y, those across x: modes of z; sum and difference of z: modes of y */
+    /* faces, from the middle of the block on, since the first threads have more of the columns below; first
+       direction: sum and difference of y, those across x: modes of z; sum and difference of z: modes of y */
+    {
       const int it = t >= NT / 2 ? t - NT / 2 : t + NT / 2, line = it / N, l = it - line * N;
 
       const bool x = line == 2 || line == 3;
 
       if (it < (full ? 6 * N : 5 * N) && !(x && steps.zero)) {
-        const V *const f = cube + (line < 2 ? L::FY : x ? L::FX + (line - 2) * N * Q
-                                                        : L::FZ) +
-                           l;
-        V *const out = cube + (line < 2 ? L::Y + line * n * N : x ? L::X + (line - 2) * n * N
-                                                                  : L::Z + (line - 4) * n * N) +
-                       l;
-        V u[N];
+        const V *const f = cube + (line < 2 ? L::FY : x ? L::FX + (line - 2) * N * Q : L::FZ) + l;
+        V *const out     = cube + (line < 2 ? L::Y + line * n * N : x ? L::X + (line - 2) * n * N : L::Z + (line - 4) * n * N) + l;
+        V        u[N];
 
 #pragma unroll
         for (int k = 0; k < N; k++) u[k] = f[k * Q];
@@ -314,15 +326,15 @@ __global__ void __launch_bounds__(L::threads, MB) HopsPatchWalk3(const __grid_co
     }
     __syncthreads();
     HopsPatchForget(t);
-    { /* faces, second direction, to modes: in place, but for those of y, whose first result is needed below; the ends of z's lines stay for the neighbour */
+    /* faces, second direction, to modes: in place, but for those of y, whose first result is needed below;
+       the ends of z's lines stay for the neighbour */
+    {
       const int it = t >= NT / 2 ? t - NT / 2 : t + NT / 2;
 
       if (it < 4 * nk + (full ? 2 * n : n) && !(steps.zero && it >= 2 * nk && it < 4 * nk)) {
         const int      q = it < 2 * nk ? it : it - 2 * nk, r = q < nk ? q : q - nk + n; /* row of y or x */
-        const V *const in  = it < 2 * nk ? HY + r * N : it < 4 * nk ? HX + r * N
-                                                                    : HZ + (it - 4 * nk) * N;
-        V *const       out = it < 2 * nk ? G + r * n : it < 4 * nk ? HX + r * N
-                                                                   : HZ + (it - 4 * nk) * N + 1;
+        const V *const in  = it < 2 * nk ? HY + r * N : it < 4 * nk ? HX + r * N : HZ + (it - 4 * nk) * N;
+        V *const       out = it < 2 * nk ? G + r * n : it < 4 * nk ? HX + r * N : HZ + (it - 4 * nk) * N + 1;
         V              u[N];
 
 #pragma unroll
@@ -347,14 +359,17 @@ __global__ void __launch_bounds__(L::threads, MB) HopsPatchWalk3(const __grid_co
       V *const row = cube + RS * j + PS * k;
 
 #pragma unroll
-      for (int m = 0; m < n; m++) v[m] = HopsPatchQuotient(v[m] - tab.c[m] * (m < P ? gs : gd) - cj * gy[m] - ck * gz[m], tab.l[m] + l);
+      for (int m = 0; m < n; m++)
+        v[m] = HopsPatchQuotient(v[m] - tab.c[m] * (m < P ? gs : gd) - cj * gy[m] - ck * gz[m], tab.l[m] + l);
       HopsPatchValues<P, T>(mat, gs, gd, v);
 #pragma unroll
       for (int m = 0; m < n; m++) row[m] = v[m];
     }
     __syncthreads();
     HopsPatchForget(t);
-    if (whole ? t < n * nk : t < n * P || (full && t >= columns && t < columns + P - 1)) { /* y, back: thread (x, mode of z); where the middle planes are enough even modes, and odd ones on that of x */
+    /* y, back: thread (x, mode of z); where the middle planes are enough even modes, and odd ones on that of
+       x */
+    if (whole ? t < n * nk : t < n * P || (full && t >= columns && t < columns + P - 1)) {
       const int      X = t < columns ? t % n : P - 1, k = t < columns ? t / n : P + t - columns;
       V *const       column = cube + X + PS * k;
       const V *const g      = HY + k * N + X + 1;

@@ -25,7 +25,9 @@ static PetscErrorCode HopsMalloc_CUDA(size_t n, void **p)
 
       (void)cudaGetLastError();
       PetscCallCUDA(cudaMemGetInfo(&available, &total));
-      SETERRQ(PETSC_COMM_SELF, PETSC_ERR_MEM, "The device has %g MB of memory free of %g, and %g more are needed: use more devices, or -hops_backend host", available / 1e6, total / 1e6, n / 1e6);
+      SETERRQ(PETSC_COMM_SELF, PETSC_ERR_MEM,
+              "The device has %g MB of memory free of %g, and %g more are needed: use more devices, or -hops_backend host",
+              available / 1e6, total / 1e6, n / 1e6);
     }
     PetscCallCUDA(err);
   }
@@ -114,11 +116,13 @@ static PetscErrorCode Reserve(HopsPAKernel k, int i, size_t n)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* All small tables in one piece of memory, on the host and on the device: B, D, C, BB, DD, BD, weights, points, the element map's B and D */
+/* All small tables in one piece of memory, on the host and on the device: B, D, C, BB, DD, BD, weights,
+   points, the element map's B and D */
 static PetscErrorCode CreateTables(HopsPAKernel k, const HopsBasis *b)
 {
-  const size_t PQ = (size_t)b->P * b->Q, QQ = (size_t)b->Q * b->Q, G = (size_t)k->geom.P * b->Q, n = 5 * PQ + QQ + 2 * (size_t)b->Q + 2 * G;
-  double      *h, *d;
+  const size_t PQ = (size_t)b->P * b->Q, QQ = (size_t)b->Q * b->Q, G = (size_t)k->geom.P * b->Q,
+               n = 5 * PQ + QQ + 2 * (size_t)b->Q + 2 * G;
+  double *h, *d;
 
   PetscFunctionBegin;
   PetscCall(PetscCalloc1(n, &k->hosttables));
@@ -182,8 +186,9 @@ static void FindLaunch(HopsPAKernel k)
 }
 
 /*
-  On affine cells with coefficients that are constant in each, integrands have at most the degree 2p in a direction. A rule of more than p + 1
-  points, Gauss or Gauss-Lobatto, integrates them exactly, and so do p + 1 Gauss points, with which it is applied. (The diagonal keeps the rule.)
+  On affine cells with coefficients that are constant in each, integrands have at most the degree 2p in a
+  direction. A rule of more than p + 1 points, Gauss or Gauss-Lobatto, integrates them exactly, and so do p +
+  1 Gauss points, with which it is applied. (The diagonal keeps the rule.)
 */
 static PetscErrorCode SetFewPoints(HopsPAKernel k)
 {
@@ -255,7 +260,8 @@ static PetscErrorCode PadRestriction(HopsPAKernel k, const int restr[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode HopsPACreate_CUDA(HopsSpace space, const HopsBasis *basis, PetscBool diffusion, PetscBool mass, HopsPAKernel *kernel)
+static PetscErrorCode HopsPACreate_CUDA(HopsSpace space, const HopsBasis *basis, PetscBool diffusion, PetscBool mass,
+                                        HopsPAKernel *kernel)
 {
   HopsPAKernel  k;
   HopsCudaArgs *a;
@@ -267,7 +273,12 @@ static PetscErrorCode HopsPACreate_CUDA(HopsSpace space, const HopsBasis *basis,
   PetscCall(PetscDeviceInitialize(PETSC_DEVICE_CUDA));
   PetscCall(PetscNew(&k));
   a     = &k->args;
-  *a    = (HopsCudaArgs){.dim = (int)space->dim, .P = (int)basis->P, .Q = (int)basis->Q, .nT = (int)space->nT, .diffusion = diffusion, .mass = mass};
+  *a    = (HopsCudaArgs){.dim       = (int)space->dim,
+                         .P         = (int)basis->P,
+                         .Q         = (int)basis->Q,
+                         .nT        = (int)space->nT,
+                         .diffusion = diffusion,
+                         .mass      = mass};
   ncomp = (diffusion ? a->dim * (a->dim + 1) / 2 : 0) + (mass ? 1 : 0);
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)space), &size));
   k->alone     = size == 1 ? PETSC_TRUE : PETSC_FALSE;
@@ -298,7 +309,8 @@ static PetscErrorCode HopsPACreate_CUDA(HopsSpace space, const HopsBasis *basis,
 /* Values of a coefficient to the device's memory i */
 static PetscErrorCode CopyValues(HopsPAKernel k, int i, const HopsValues *v, PetscInt n, const double **out)
 {
-  const size_t nq = Power(k->args.Q, k->args.dim), size = (v->cstride ? (size_t)n * v->cstride : (v->pstride ? nq * v->pstride : (size_t)v->nc)) * sizeof(double);
+  const size_t nq   = Power(k->args.Q, k->args.dim),
+               size = (v->cstride ? (size_t)n * v->cstride : (v->pstride ? nq * v->pstride : (size_t)v->nc)) * sizeof(double);
 
   PetscFunctionBegin;
   PetscCall(Reserve(k, i, size));
@@ -365,7 +377,10 @@ static PetscErrorCode SetGeometry(HopsPAKernel k, int geometry)
   PetscFunctionBegin;
   PetscCall(HopsFree_CUDA(&k->mem[drop]));
   k->size[drop] = 0;
-  PetscCall(Reserve(k, keep, k->ncells * (geometry == HOPS_CUDA_STORED ? nq * k->setup.ncomp : (size_t)HopsCudaGeomSize(geometry, k->args.dim)) * sizeof(double)));
+  PetscCall(
+    Reserve(k, keep,
+            k->ncells * (geometry == HOPS_CUDA_STORED ? nq * k->setup.ncomp : (size_t)HopsCudaGeomSize(geometry, k->args.dim)) *
+              sizeof(double)));
   k->args.geometry = k->setup.geometry = geometry;
   k->setup.qdata                       = (double *)k->mem[1];
   k->setup.geom                        = (double *)k->mem[6];
@@ -375,7 +390,8 @@ static PetscErrorCode SetGeometry(HopsPAKernel k, int geometry)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode HopsPASetUp_CUDA(HopsPAKernel k, PetscInt first, PetscInt n, const HopsValues *kappa, const HopsValues *mass, PetscInt *bad, PetscReal *det)
+static PetscErrorCode HopsPASetUp_CUDA(HopsPAKernel k, PetscInt first, PetscInt n, const HopsValues *kappa, const HopsValues *mass,
+                                       PetscInt *bad, PetscReal *det)
 {
   const size_t nx = k->args.dim * Power(k->setup.Pg, k->args.dim);
 
@@ -391,7 +407,8 @@ static PetscErrorCode HopsPASetUp_CUDA(HopsPAKernel k, PetscInt first, PetscInt 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode HopsPASetUpCells_CUDA(HopsPAKernel k, HopsMapKind kind, const HopsValues *kappa, const HopsValues *mass, PetscInt *bad, PetscReal *det)
+static PetscErrorCode HopsPASetUpCells_CUDA(HopsPAKernel k, HopsMapKind kind, const HopsValues *kappa, const HopsValues *mass,
+                                            PetscInt *bad, PetscReal *det)
 {
   PetscFunctionBegin;
   *bad = -1;
@@ -407,7 +424,8 @@ static PetscErrorCode HopsPASetUpCells_CUDA(HopsPAKernel k, HopsMapKind kind, co
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode HopsMapKind_CUDA(PetscInt n, PetscInt dim, PetscInt g, const PetscReal s[], const PetscReal X[], HopsMapKind *kind)
+static PetscErrorCode HopsMapKind_CUDA(PetscInt n, PetscInt dim, PetscInt g, const PetscReal s[], const PetscReal X[],
+                                       HopsMapKind *kind)
 {
   void        *memory;
   int         *flag, found = 0;
@@ -428,7 +446,8 @@ static PetscErrorCode HopsMapKind_CUDA(PetscInt n, PetscInt dim, PetscInt g, con
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode HopsPAApply_CUDA(HopsPAKernel k, HopsPart part, const PetscScalar x[], const PetscScalar xg[], PetscScalar y[], PetscScalar yg[])
+static PetscErrorCode HopsPAApply_CUDA(HopsPAKernel k, HopsPart part, const PetscScalar x[], const PetscScalar xg[],
+                                       PetscScalar y[], PetscScalar yg[])
 {
   const PetscBool affine = k->args.geometry == HOPS_CUDA_AFFINE ? PETSC_TRUE : PETSC_FALSE;
   HopsCudaArgs   *a      = affine ? &k->few : &k->args;
@@ -460,7 +479,8 @@ static PetscErrorCode HopsPADiagonal_CUDA(HopsPAKernel k, PetscScalar d[], Petsc
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode HopsPAGetInfo_CUDA(HopsPAKernel k, const char **kernel, PetscBool *specialised, PetscLogDouble *bytes, PetscLogDouble *flops)
+static PetscErrorCode HopsPAGetInfo_CUDA(HopsPAKernel k, const char **kernel, PetscBool *specialised, PetscLogDouble *bytes,
+                                         PetscLogDouble *flops)
 {
   PetscFunctionBegin;
   if (kernel) *kernel = k->name;

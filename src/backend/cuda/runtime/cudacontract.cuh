@@ -10,7 +10,8 @@ __host__ __device__ static inline int Power(int n, int d)
 }
 
 /* out[o][m][i] (+)= sum_n A[m*sm + n*sn] in[o][n][i], a few m at a time for each thread */
-__device__ static void Contract(int M, int N, const double *__restrict__ A, int sm, int sn, int outer, int inner, const double *in, double *out, bool add)
+__device__ static void Contract(int M, int N, const double *__restrict__ A, int sm, int sn, int outer, int inner, const double *in,
+                                double *out, bool add)
 {
   const int groups = (M + HOPS_CUDA_GROUP - 1) / HOPS_CUDA_GROUP;
 
@@ -42,7 +43,8 @@ __device__ static void Contract(int M, int N, const double *__restrict__ A, int 
 }
 
 /* out (+)= (A_z x) A_y x A_x in, A[d] is M x N or, read by columns, its transpose; f, g are scratch */
-__device__ static void Tensor(int dim, int M, int N, const double *const A[3], int sm, int sn, const double *in, double *f, double *g, double *out, bool add)
+__device__ static void Tensor(int dim, int M, int N, const double *const A[3], int sm, int sn, const double *in, double *f,
+                              double *g, double *out, bool add)
 {
   if (dim == 3) {
     Contract(M, N, A[0], sm, sn, N * N, 1, in, f, false);

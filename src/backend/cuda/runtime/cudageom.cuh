@@ -1,10 +1,12 @@
-/* Geometry at a point: Jacobians of cells that their corners describe, adjugates, tensors in reference coordinates. */
+/* Geometry at a point: Jacobians of cells that their corners describe, adjugates, tensors in reference
+   coordinates. */
 #pragma once
 #include "cudaimpl.h"
 #include "cudacontract.cuh"
 #include "cudaadjugate.cuh"
 
-/* component of the symmetric tensor; nc is 1 (scalar), dim (diagonal) or dim(dim+1)/2 (upper triangle by rows) */
+/* component of the symmetric tensor; nc is 1 (scalar), dim (diagonal) or dim(dim+1)/2 (upper triangle by
+   rows) */
 __device__ static double Kappa(int dim, int nc, const double *k, int i, int j)
 {
   const int r = i < j ? i : j, c = i < j ? j : i;
@@ -23,7 +25,8 @@ __device__ static double Congruence(int dim, const double A[9], int nc, const do
   return v;
 }
 
-/* out[t * stride] = w times entry t of the upper triangle of A kappa A^T, by rows; returns where the next values go */
+/* out[t * stride] = w times entry t of the upper triangle of A kappa A^T, by rows; returns where the next
+   values go */
 template <int DIM>
 __device__ static double *WeightedCongruence(const double A[9], int nc, const double *k, double w, size_t stride, double *out)
 {
@@ -75,7 +78,8 @@ __device__ static void Jacobian(int dim, const HopsCudaSetUp &s, const double *X
   }
 }
 
-/* J[i][j] = dx_i/dxi_j of the multilinear map through the corners X[dim][2^dim] at point q, z: points of [0,1] */
+/* J[i][j] = dx_i/dxi_j of the multilinear map through the corners X[dim][2^dim] at point q, z: points of
+   [0,1] */
 __device__ static void CornerJacobian(int dim, int Q, const double *z, const double *X, int q, double J[9])
 {
   for (int i = 0; i < dim; i++)

@@ -1,4 +1,5 @@
-/* CUDA back end: data of an operator, and launches of kernels. No function here waits for the device unless it says so. */
+/* CUDA back end: data of an operator, and launches of kernels. No function here waits for the device unless
+   it says so. */
 #pragma once
 #include <hops/private/hopsimpl.h>
 #include <backend/cuda/operator/cudaargs.h>
@@ -36,19 +37,23 @@ struct _HopsPAKernel {
 
 EXTERN_C_BEGIN
 PETSC_INTERN PetscErrorCode HopsCopy_CUDA(void *dst, const void *src, size_t n, PetscBool in); /* of HopsBackendOps */
-PETSC_INTERN PetscErrorCode HopsCudaPALaunchGeneric(const HopsCudaArgs *, const double x[], const double xg[], double y[], double yg[]);
+PETSC_INTERN PetscErrorCode HopsCudaPALaunchGeneric(const HopsCudaArgs *, const double x[], const double xg[], double y[],
+                                                    double yg[]);
 PETSC_INTERN PetscErrorCode HopsCudaPADiagonal(const HopsCudaArgs *, double d[], double dg[]);
 /* doubles of scratch of a block, blocks of a launch, and whether the scratch lies in shared memory */
 PETSC_INTERN PetscErrorCode HopsCudaGenericSetUp(int dim, int P, int Q, size_t *nwork, int *nblocks, PetscBool *shared);
 PETSC_INTERN PetscErrorCode HopsCudaPASetUp(const HopsCudaSetUp *);
 PETSC_INTERN PetscErrorCode HopsCudaPASetUpCells(const HopsCudaSetUp *);
 /* *kind = max(*kind, HopsCellMapKind() of all coordinates of n cells), s[g] and kind on the device */
-PETSC_INTERN PetscErrorCode HopsCudaMapKind(PetscInt n, int dim, int g, const double s[], const double X[], int *kind, cudaStream_t);
+PETSC_INTERN PetscErrorCode HopsCudaMapKind(PetscInt n, int dim, int g, const double s[], const double X[], int *kind,
+                                            cudaStream_t);
 PETSC_INTERN PetscErrorCode HopsCudaFindBad(const HopsCudaSetUp *, PetscInt cell);
 
 PETSC_INTERN PetscErrorCode HopsCudaPack(PetscInt n, const PetscInt idx[], const PetscScalar x[], PetscScalar buf[], cudaStream_t);
-PETSC_INTERN PetscErrorCode HopsCudaUnpackAdd(PetscInt n, const PetscInt idx[], const PetscScalar buf[], PetscScalar y[], cudaStream_t);
-PETSC_INTERN PetscErrorCode HopsCudaSetEntries(PetscInt n, const PetscInt idx[], const PetscScalar x[], PetscScalar y[], cudaStream_t);
+PETSC_INTERN PetscErrorCode HopsCudaUnpackAdd(PetscInt n, const PetscInt idx[], const PetscScalar buf[], PetscScalar y[],
+                                              cudaStream_t);
+PETSC_INTERN PetscErrorCode HopsCudaSetEntries(PetscInt n, const PetscInt idx[], const PetscScalar x[], PetscScalar y[],
+                                               cudaStream_t);
 
 /* Operations of other files than cuda.c: cudaqueue.c, cudaface.cu, cudatensor*.{c,cu} */
 PETSC_INTERN PetscErrorCode HopsMallocHost_CUDA(size_t n, void **);
@@ -59,18 +64,24 @@ PETSC_INTERN PetscErrorCode HopsQueueFork_CUDA(HopsQueue);
 PETSC_INTERN PetscErrorCode HopsQueueJoin_CUDA(HopsQueue);
 PETSC_INTERN PetscErrorCode HopsQueueFinish_CUDA(HopsQueue);
 PETSC_INTERN PetscErrorCode HopsQueueCopy_CUDA(HopsQueue, void *dst, const void *src, size_t n, PetscBool in);
-PETSC_INTERN PetscErrorCode HopsQueuePack_CUDA(HopsQueue, PetscInt n, const PetscInt idx[], const PetscScalar x[], PetscScalar buf[]);
-PETSC_INTERN PetscErrorCode HopsFaceCreate_CUDA(PetscInt fd, const HopsBasis *, PetscInt nT, PetscInt n, const int restr[], const PetscScalar qdata[], HopsFaceKernel *);
-PETSC_INTERN PetscErrorCode HopsFaceApply_CUDA(HopsFaceKernel, PetscBool diagonal, const PetscScalar x[], const PetscScalar xg[], PetscScalar y[], PetscScalar yg[]);
+PETSC_INTERN PetscErrorCode HopsQueuePack_CUDA(HopsQueue, PetscInt n, const PetscInt idx[], const PetscScalar x[],
+                                               PetscScalar buf[]);
+PETSC_INTERN PetscErrorCode HopsFaceCreate_CUDA(PetscInt fd, const HopsBasis *, PetscInt nT, PetscInt n, const int restr[],
+                                                const PetscScalar qdata[], HopsFaceKernel *);
+PETSC_INTERN PetscErrorCode HopsFaceApply_CUDA(HopsFaceKernel, PetscBool diagonal, const PetscScalar x[], const PetscScalar xg[],
+                                               PetscScalar y[], PetscScalar yg[]);
 PETSC_INTERN PetscErrorCode HopsFaceDestroy_CUDA(HopsFaceKernel *);
-PETSC_INTERN PetscErrorCode HopsTensorCreate_CUDA(HopsSpace, PetscInt Q, PetscInt W, PetscInt ntest, const HopsTensorSide test[], PetscInt ntrial, const HopsTensorSide trial[], HopsTensorKernel *);
+PETSC_INTERN PetscErrorCode HopsTensorCreate_CUDA(HopsSpace, PetscInt Q, PetscInt W, PetscInt ntest, const HopsTensorSide test[],
+                                                  PetscInt ntrial, const HopsTensorSide trial[], HopsTensorKernel *);
 PETSC_INTERN PetscErrorCode HopsTensorGetLayout_CUDA(HopsTensorKernel, HopsTensorLayout *);
 PETSC_INTERN PetscErrorCode HopsTensorSetBlocks_CUDA(HopsTensorKernel, PetscInt nblocks, const HopsTensorData[]);
 PETSC_INTERN PetscErrorCode HopsTensorApply_CUDA(HopsTensorKernel, HopsPart, PetscBool transpose);
 PETSC_INTERN PetscErrorCode HopsTensorDiagonal_CUDA(HopsTensorKernel);
-PETSC_INTERN PetscErrorCode HopsTensorGetInfo_CUDA(HopsTensorKernel, const char **name, PetscBool *specialised, PetscLogDouble *flops);
+PETSC_INTERN PetscErrorCode HopsTensorGetInfo_CUDA(HopsTensorKernel, const char **name, PetscBool *specialised,
+                                                   PetscLogDouble *flops);
 PETSC_INTERN PetscErrorCode HopsTensorDestroy_CUDA(HopsTensorKernel *);
-PETSC_INTERN PetscErrorCode HopsTensorFacesCreate_CUDA(HopsTensorKernel, PetscInt n, const PetscInt cells[], const PetscInt faces[], const HopsTensorData *, HopsTensorFaces *);
+PETSC_INTERN PetscErrorCode HopsTensorFacesCreate_CUDA(HopsTensorKernel, PetscInt n, const PetscInt cells[], const PetscInt faces[],
+                                                       const HopsTensorData *, HopsTensorFaces *);
 PETSC_INTERN PetscErrorCode HopsTensorFacesApply_CUDA(HopsTensorFaces, PetscBool transpose);
 PETSC_INTERN PetscErrorCode HopsTensorFacesDiagonal_CUDA(HopsTensorFaces);
 PETSC_INTERN PetscErrorCode HopsTensorFacesDestroy_CUDA(HopsTensorFaces *);

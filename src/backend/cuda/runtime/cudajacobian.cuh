@@ -1,13 +1,15 @@
 /*
-  Jacobians of element maps at all quadrature points of cells, for set-up: J[i][j] = dx_i/dxi_j. A block works on a cell, on planes of points of the last
-  direction at a time, and sums over the map's nodes in one direction after the other; maps of few nodes are summed in full by a thread for each point.
+  Jacobians of element maps at all quadrature points of cells, for set-up: J[i][j] = dx_i/dxi_j. A block works
+  on a cell, on planes of points of the last direction at a time, and sums over the map's nodes in one
+  direction after the other; maps of few nodes are summed in full by a thread for each point.
 */
 #pragma once
 #include "cudageom.cuh"
 
 #define HOPS_CUDA_JACOBIAN_THREADS 128
 
-/* Blocks of a launch, planes of points of a cell that a block takes at a time, and its bytes of shared memory; both are 0 where full sums are as good, or memory is short */
+/* Blocks of a launch, planes of points of a cell that a block takes at a time, and its bytes of shared
+   memory; both are 0 where full sums are as good, or memory is short */
 static inline unsigned int HopsCudaJacobianBlocks(const HopsCudaSetUp *s, int *planes, size_t *bytes)
 {
   const int    n = s->Pg, Q = s->Q, T = HOPS_CUDA_JACOBIAN_THREADS;
@@ -20,7 +22,8 @@ static inline unsigned int HopsCudaJacobianBlocks(const HopsCudaSetUp *s, int *p
   return *planes ? (unsigned int)s->n : (unsigned int)(((size_t)s->n * Power(Q, s->dim) + T - 1) / T);
 }
 
-/* rows[plane][i][j][y][x]: the sums for dx_i/dxi_j of all directions but the first, at planes first, first + 1, ... of n points; in[plane][i][2][y][x] is scratch in 3D */
+/* rows[plane][i][j][y][x]: the sums for dx_i/dxi_j of all directions but the first, at planes first, first +
+   1, ... of n points; in[plane][i][2][y][x] is scratch in 3D */
 template <int DIM>
 __device__ static void JacobianRows(const HopsCudaSetUp &s, const double *X, int first, int planes, double *in, double *rows)
 {
@@ -59,8 +62,7 @@ __device__ static void JacobianRows(const HopsCudaSetUp &s, const double *X, int
 }
 
 /* at(c, q, J) for all points q of cell c = blockIdx.x, by the block's threads */
-template <int DIM, class At>
-__device__ static void ForJacobians(const HopsCudaSetUp &s, int planes, const At &at)
+template <int DIM, class At> __device__ static void ForJacobians(const HopsCudaSetUp &s, int planes, const At &at)
 {
   extern __shared__ double shared[];
   const int                n = s.Pg, Q = s.Q, c = blockIdx.x;
@@ -93,8 +95,7 @@ __device__ static void ForJacobians(const HopsCudaSetUp &s, int planes, const At
 }
 
 /* at(c, q, J) for the point of this thread of all, by full sums */
-template <int DIM, class At>
-__device__ static void AtJacobian(const HopsCudaSetUp &s, const At &at)
+template <int DIM, class At> __device__ static void AtJacobian(const HopsCudaSetUp &s, const At &at)
 {
   const int    nq = Power(s.Q, DIM);
   const size_t t  = (size_t)blockIdx.x * blockDim.x + threadIdx.x;

@@ -32,7 +32,8 @@ PetscErrorCode HopsQueueCreate_CUDA(HopsQueue *queue)
   PetscCall(PetscNew(&q));
   *queue = q;
   PetscCallCUDA(cudaDeviceGetStreamPriorityRange(&least, &greatest));
-  PetscCallCUDA(cudaStreamCreateWithPriority(&q->stream, cudaStreamNonBlocking, greatest)); /* packing goes before the cells' blocks that wait */
+  /* packing goes before the cells' blocks that wait */
+  PetscCallCUDA(cudaStreamCreateWithPriority(&q->stream, cudaStreamNonBlocking, greatest));
   PetscCallCUDA(cudaEventCreateWithFlags(&q->fork, cudaEventDisableTiming));
   PetscCallCUDA(cudaEventCreateWithFlags(&q->join, cudaEventDisableTiming));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -1,4 +1,5 @@
-/* Vectors in the device's memory: linear combinations, products by entries, and what a cycle in single precision does beside its kernels. */
+/* Vectors in the device's memory: linear combinations, products by entries, and what a cycle in single
+   precision does beside its kernels. */
 #include "cudaimpl.h"
 #include <backend/cuda/patch/cudapatchpc.h>
 
@@ -7,31 +8,29 @@ static unsigned int Blocks(PetscInt n)
   return (unsigned int)((n + 255) / 256);
 }
 
-template <class T>
-__global__ static void Combine(PetscInt n, T a, const T *x, T b, const T *y, T *w)
+template <class T> __global__ static void Combine(PetscInt n, T a, const T *x, T b, const T *y, T *w)
 {
   const PetscInt i = (PetscInt)blockIdx.x * blockDim.x + threadIdx.x;
 
   if (i < n) w[i] = b == 0 ? a * x[i] : a * x[i] + b * y[i];
 }
 
-template <class T>
-__global__ static void Times(PetscInt n, const T *x, const T *y, T *w)
+template <class T> __global__ static void Times(PetscInt n, const T *x, const T *y, T *w)
 {
   const PetscInt i = (PetscInt)blockIdx.x * blockDim.x + threadIdx.x;
 
   if (i < n) w[i] = x[i] * y[i];
 }
 
-template <class S, class T>
-__global__ static void Convert(PetscInt n, double s, const S *__restrict__ x, T *__restrict__ y)
+template <class S, class T> __global__ static void Convert(PetscInt n, double s, const S *__restrict__ x, T *__restrict__ y)
 {
   const PetscInt i = (PetscInt)blockIdx.x * blockDim.x + threadIdx.x;
 
   if (i < n) y[i] = (T)(s * (double)x[i]);
 }
 
-__global__ static void Step(PetscInt n, float a, float b, const float *__restrict__ dinv, const float *__restrict__ r, float *__restrict__ d, float *__restrict__ x)
+__global__ static void Step(PetscInt n, float a, float b, const float *__restrict__ dinv, const float *__restrict__ r,
+                            float *__restrict__ d, float *__restrict__ x)
 {
   const PetscInt i = (PetscInt)blockIdx.x * blockDim.x + threadIdx.x;
 
@@ -43,22 +42,23 @@ __global__ static void Step(PetscInt n, float a, float b, const float *__restric
   }
 }
 
-__global__ static void PackSingle(PetscInt n, const PetscInt *__restrict__ idx, const float *__restrict__ x, float *__restrict__ buf)
+__global__ static void PackSingle(PetscInt n, const PetscInt *__restrict__ idx, const float *__restrict__ x,
+                                  float *__restrict__ buf)
 {
   const PetscInt i = (PetscInt)blockIdx.x * blockDim.x + threadIdx.x;
 
   if (i < n) buf[i] = x[idx[i]];
 }
 
-__global__ static void UnpackAddSingle(PetscInt n, const PetscInt *__restrict__ idx, const float *__restrict__ buf, float *__restrict__ y)
+__global__ static void UnpackAddSingle(PetscInt n, const PetscInt *__restrict__ idx, const float *__restrict__ buf,
+                                       float *__restrict__ y)
 {
   const PetscInt i = (PetscInt)blockIdx.x * blockDim.x + threadIdx.x;
 
   if (i < n) y[idx[i]] += buf[i];
 }
 
-template <class T>
-static PetscErrorCode RunCombine(PetscInt n, T a, const T x[], T b, const T y[], T w[])
+template <class T> static PetscErrorCode RunCombine(PetscInt n, T a, const T x[], T b, const T y[], T w[])
 {
   cudaStream_t stream;
 
@@ -73,8 +73,7 @@ static PetscErrorCode RunCombine(PetscInt n, T a, const T x[], T b, const T y[],
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class T>
-static PetscErrorCode RunTimes(PetscInt n, const T x[], const T y[], T w[])
+template <class T> static PetscErrorCode RunTimes(PetscInt n, const T x[], const T y[], T w[])
 {
   cudaStream_t stream;
 
@@ -85,8 +84,7 @@ static PetscErrorCode RunTimes(PetscInt n, const T x[], const T y[], T w[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class S, class T>
-static PetscErrorCode RunConvert(PetscInt n, double s, const S x[], T y[])
+template <class S, class T> static PetscErrorCode RunConvert(PetscInt n, double s, const S x[], T y[])
 {
   cudaStream_t stream;
 
@@ -97,7 +95,8 @@ static PetscErrorCode RunConvert(PetscInt n, double s, const S x[], T y[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsCombine_CUDA(PetscInt n, PetscScalar a, const PetscScalar x[], PetscScalar b, const PetscScalar y[], PetscScalar w[])
+PetscErrorCode HopsCombine_CUDA(PetscInt n, PetscScalar a, const PetscScalar x[], PetscScalar b, const PetscScalar y[],
+                                PetscScalar w[])
 {
   PetscFunctionBegin;
   PetscCall(RunCombine(n, a, x, b, y, w));
@@ -183,4 +182,13 @@ static PetscErrorCode SingleUnpackAdd(PetscInt n, const PetscInt idx[], const fl
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-const HopsSingleOps HopsSingleCUDA = {SingleZero, SingleDemote, SinglePromote, SingleCombine, SingleTimes, SingleStep, SinglePack, SingleUnpackAdd, HopsPatchApplySingle_CUDA, HopsPatchSweepSingle_CUDA};
+const HopsSingleOps HopsSingleCUDA = {SingleZero,
+                                      SingleDemote,
+                                      SinglePromote,
+                                      SingleCombine,
+                                      SingleTimes,
+                                      SingleStep,
+                                      SinglePack,
+                                      SingleUnpackAdd,
+                                      HopsPatchApplySingle_CUDA,
+                                      HopsPatchSweepSingle_CUDA};

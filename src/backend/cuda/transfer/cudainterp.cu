@@ -1,7 +1,8 @@
 /*
-  Maps between nested spaces (MATHOPSINTERP), in both precisions: a block applies the 1D matrix in each direction to a few macro cells in
-  shared memory. The transpose writes the sources' values of each macro cell to memory of its own, and each unknown sums its own
-  in a fixed order: no atomics, and the same result bit by bit.
+  Maps between nested spaces (MATHOPSINTERP), in both precisions: a block applies the 1D matrix in each
+  direction to a few macro cells in shared memory. The transpose writes the sources' values of each macro cell
+  to memory of its own, and each unknown sums its own in a fixed order: no atomics, and the same result bit by
+  bit.
 */
 #include <backend/cuda/runtime/cudaimpl.h>
 #include <backend/cuda/patch/cudapatchpc.h>
@@ -9,7 +10,8 @@
 #define HOPS_CUDA_INTERP_THREADS 128
 #define HOPS_CUDA_INTERP_SHARED  (96 * 1024)
 
-/* Sums of the transpose: row i is the unknown row[i] of the L-vector, and gets the entries pos[start[i]] .. pos[start[i+1]-1] */
+/* Sums of the transpose: row i is the unknown row[i] of the L-vector, and gets the entries pos[start[i]] ..
+   pos[start[i+1]-1] */
 typedef struct {
   int n, *row, *start, *pos; /* device */
 } InterpRows;
@@ -33,8 +35,7 @@ struct _HopsSingleInterp {
   float           *A;
 };
 
-template <class T>
-struct InterpArgs {
+template <class T> struct InterpArgs {
   int dim, M, N, nT, nb, n; /* n: macro cells */
   const int *__restrict__ source, *__restrict__ target;
   const T *__restrict__ A;
@@ -47,9 +48,9 @@ __host__ __device__ static inline int Pow(int n, int d)
   return d == 3 ? n * n * n : n * n;
 }
 
-/* out[o][m][i] = sum_c A[m][c] in[o][c][i] (transposed: A[c][m]); the last product of a map goes to its targets instead */
-template <class T>
-__device__ __forceinline__ T Entry(const T *A, int m, int c, bool transposed, int r, const T *in, int inner)
+/* out[o][m][i] = sum_c A[m][c] in[o][c][i] (transposed: A[c][m]); the last product of a map goes to its
+   targets instead */
+template <class T> __device__ __forceinline__ T Entry(const T *A, int m, int c, bool transposed, int r, const T *in, int inner)
 {
   T v = 0;
 
@@ -57,8 +58,7 @@ __device__ __forceinline__ T Entry(const T *A, int m, int c, bool transposed, in
   return v;
 }
 
-template <class T>
-__device__ void Direction(const T *A, int m, int c, bool transposed, int outer, int inner, const T *in, T *out)
+template <class T> __device__ void Direction(const T *A, int m, int c, bool transposed, int outer, int inner, const T *in, T *out)
 {
   const int total = outer * m * inner;
 
@@ -72,11 +72,14 @@ __device__ void Direction(const T *A, int m, int c, bool transposed, int outer, 
 
 /* y[target] = or += (A x A x A) x[source]: nb macro cells in a block */
 template <class T>
-__global__ void __launch_bounds__(HOPS_CUDA_INTERP_THREADS) InterpApply(const InterpArgs<T> a, const T *__restrict__ x, const T *__restrict__ xg, T *y, bool add)
+__global__ void __launch_bounds__(HOPS_CUDA_INTERP_THREADS)
+  InterpApply(const InterpArgs<T> a, const T *__restrict__ x, const T *__restrict__ xg, T *y, bool add)
 {
   extern __shared__ __align__(16) unsigned char raw[];
-  const int                                     dim = a.dim, M = a.M, N = a.N, ns = Pow(N, dim), nt = Pow(M, dim), last = dim == 3 ? M * M : M; /* values across the last direction */
-  T                                            *A = (T *)raw, *w = a.work ? a.work + blockIdx.x * a.nwork : A + (M * N + 3) / 4 * 4, *u = w, *v = u + (size_t)a.nb * (dim == 3 ? max(ns, N * M * M) : ns);
+  /* values across the last direction */
+  const int dim = a.dim, M = a.M, N = a.N, ns = Pow(N, dim), nt = Pow(M, dim), last = dim == 3 ? M * M : M;
+  T        *A = (T *)raw, *w = a.work ? a.work + blockIdx.x * a.nwork : A + (M * N + 3) / 4 * 4, *u = w,
+    *v = u + (size_t)a.nb * (dim == 3 ? max(ns, N * M * M) : ns);
 
   for (int i = threadIdx.x; i < M * N; i += blockDim.x) A[i] = a.A[i];
   __syncthreads();
@@ -107,11 +110,13 @@ __global__ void __launch_bounds__(HOPS_CUDA_INTERP_THREADS) InterpApply(const In
 
 /* e = (A x A x A)^T y[target] */
 template <class T>
-__global__ void __launch_bounds__(HOPS_CUDA_INTERP_THREADS) InterpTranspose(const InterpArgs<T> a, const T *__restrict__ y, T *__restrict__ out)
+__global__ void __launch_bounds__(HOPS_CUDA_INTERP_THREADS)
+  InterpTranspose(const InterpArgs<T> a, const T *__restrict__ y, T *__restrict__ out)
 {
   extern __shared__ __align__(16) unsigned char raw[];
-  const int                                     dim = a.dim, M = a.M, N = a.N, ns = Pow(N, dim), nt = Pow(M, dim), last = dim == 3 ? M * M : M;
-  T                                            *A = (T *)raw, *w = a.work ? a.work + blockIdx.x * a.nwork : A + (M * N + 3) / 4 * 4, *u = w, *v = u + (size_t)a.nb * (dim == 3 ? max(ns, N * M * M) : ns);
+  const int dim = a.dim, M = a.M, N = a.N, ns = Pow(N, dim), nt = Pow(M, dim), last = dim == 3 ? M * M : M;
+  T        *A = (T *)raw, *w = a.work ? a.work + blockIdx.x * a.nwork : A + (M * N + 3) / 4 * 4, *u = w,
+    *v = u + (size_t)a.nb * (dim == 3 ? max(ns, N * M * M) : ns);
 
   for (int i = threadIdx.x; i < M * N; i += blockDim.x) A[i] = a.A[i];
   __syncthreads();
@@ -142,7 +147,8 @@ __global__ void __launch_bounds__(HOPS_CUDA_INTERP_THREADS) InterpTranspose(cons
 
 /* x[row] += the row's entries */
 template <class T>
-__global__ void SumRows(int n, const int *__restrict__ row, const int *__restrict__ start, const int *__restrict__ pos, const T *__restrict__ e, int nT, T *x, T *xg)
+__global__ void SumRows(int n, const int *__restrict__ row, const int *__restrict__ start, const int *__restrict__ pos,
+                        const T *__restrict__ e, int nT, T *x, T *xg)
 {
   const int i = blockIdx.x * blockDim.x + threadIdx.x;
   T         s = 0;
@@ -162,7 +168,8 @@ static PetscErrorCode ToDevice(size_t n, const void *h, void *d)
 }
 
 /* Entries of each unknown among the sources of macro cells first..last-1, in ascending order */
-static PetscErrorCode CreateRows(HopsInterpKernel k, PetscInt nL, const int source[], PetscInt first, PetscInt last, InterpRows *rows)
+static PetscErrorCode CreateRows(HopsInterpKernel k, PetscInt nL, const int source[], PetscInt first, PetscInt last,
+                                 InterpRows *rows)
 {
   const PetscInt begin = first * k->ns, end = last * k->ns;
   int           *count, *row, *start, *pos, n = 0;
@@ -190,7 +197,8 @@ static PetscErrorCode CreateRows(HopsInterpKernel k, PetscInt nL, const int sour
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsInterpCreate_CUDA(HopsSpace from, PetscInt nmacro, PetscInt ninterior, PetscInt N, const int source[], PetscInt M, const int target[], const PetscReal A[], HopsInterpKernel *kernel)
+PetscErrorCode HopsInterpCreate_CUDA(HopsSpace from, PetscInt nmacro, PetscInt ninterior, PetscInt N, const int source[],
+                                     PetscInt M, const int target[], const PetscReal A[], HopsInterpKernel *kernel)
 {
   HopsInterpKernel k;
   size_t           size;
@@ -208,7 +216,8 @@ PetscErrorCode HopsInterpCreate_CUDA(HopsSpace from, PetscInt nmacro, PetscInt n
   k->nT        = (int)from->nT;
   k->nmacro    = nmacro;
   k->ninterior = ninterior;
-  PetscCheck(nmacro * k->ns < PETSC_MPI_INT_MAX, PETSC_COMM_SELF, PETSC_ERR_SUP, "More than 2^31 nodes of macro cells on one rank: use more ranks");
+  PetscCheck(nmacro * k->ns < PETSC_MPI_INT_MAX, PETSC_COMM_SELF, PETSC_ERR_SUP,
+             "More than 2^31 nodes of macro cells on one rank: use more ranks");
   PetscCall(ToDevice(nmacro * k->ns * sizeof(int), source, &k->source));
   PetscCall(ToDevice(nmacro * k->nt * sizeof(int), target, &k->target));
   PetscCall(ToDevice(M * N * sizeof(double), A, &k->A));
@@ -218,8 +227,8 @@ PetscErrorCode HopsInterpCreate_CUDA(HopsSpace from, PetscInt nmacro, PetscInt n
   PetscCall(CreateRows(k, from->nL, source, ninterior, nmacro, &k->rows[1]));
   PetscCall((*HopsBackendCUDA.Malloc)(nmacro * k->ns * sizeof(double), &k->e));
   /* u: N M^2 (the sources, at first), v: N^2 M; in 2D N^2 and N M */
-  size     = k->dim == 3 ? PetscMax((size_t)k->ns, (size_t)N * M * M) + (size_t)PetscMax(N, M) * N * M : (size_t)k->ns + (size_t)N * M;
-  k->nb    = (int)PetscMax(1, PetscMin(64, 2 * HOPS_CUDA_INTERP_THREADS / k->nt));
+  size  = k->dim == 3 ? PetscMax((size_t)k->ns, (size_t)N * M * M) + (size_t)PetscMax(N, M) * N * M : (size_t)k->ns + (size_t)N * M;
+  k->nb = (int)PetscMax(1, PetscMin(64, 2 * HOPS_CUDA_INTERP_THREADS / k->nt));
   k->nwork = k->nb * size;
   if ((k->nwork + M * N + 4) * sizeof(double) > HOPS_CUDA_INTERP_SHARED) {
     PetscCallCUDA(cudaGetDevice(&device));
@@ -237,11 +246,13 @@ PetscErrorCode HopsInterpCreate_CUDA(HopsSpace from, PetscInt nmacro, PetscInt n
 }
 
 template <class T>
-static PetscErrorCode Launch(HopsInterpKernel k, const T *A, PetscBool interior, const T *x, const T *xg, T *y, T *yg, PetscBool transpose, PetscBool add)
+static PetscErrorCode Launch(HopsInterpKernel k, const T *A, PetscBool interior, const T *x, const T *xg, T *y, T *yg,
+                             PetscBool transpose, PetscBool add)
 {
   const PetscInt   first = interior ? 0 : k->ninterior, n = (interior ? k->ninterior : k->nmacro) - first;
-  InterpArgs<T>    a      = {k->dim, k->M, k->N, k->nT, k->nb, (int)n, k->source + first * k->ns, k->target + first * k->nt, A, (T *)k->work, k->nwork};
-  const InterpRows r      = k->rows[interior ? 0 : 1];
+  InterpArgs<T>    a = {k->dim, k->M,         k->N,    k->nT, k->nb, (int)n, k->source + first * k->ns, k->target + first * k->nt,
+                        A,      (T *)k->work, k->nwork};
+  const InterpRows r = k->rows[interior ? 0 : 1];
   int              blocks = (int)((n + k->nb - 1) / k->nb);
   size_t           shared = ((size_t)(k->M * k->N + 3) / 4 * 4 + (k->work ? 0 : k->nwork)) * sizeof(T);
   cudaStream_t     stream;
@@ -251,10 +262,12 @@ static PetscErrorCode Launch(HopsInterpKernel k, const T *A, PetscBool interior,
   PetscCall(HopsGetCUDAStream(&stream));
   if (k->work) blocks = PetscMin(blocks, k->nblocks);
   if (!transpose) {
-    if (shared > 48 * 1024) PetscCallCUDA(cudaFuncSetAttribute(InterpApply<T>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared));
+    if (shared > 48 * 1024)
+      PetscCallCUDA(cudaFuncSetAttribute(InterpApply<T>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared));
     InterpApply<T><<<blocks, HOPS_CUDA_INTERP_THREADS, shared, stream>>>(a, x, xg, y, add == PETSC_TRUE);
   } else {
-    if (shared > 48 * 1024) PetscCallCUDA(cudaFuncSetAttribute(InterpTranspose<T>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared));
+    if (shared > 48 * 1024)
+      PetscCallCUDA(cudaFuncSetAttribute(InterpTranspose<T>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared));
     InterpTranspose<T><<<blocks, HOPS_CUDA_INTERP_THREADS, shared, stream>>>(a, x, (T *)k->e + first * k->ns);
     PetscCallCUDA(cudaGetLastError());
     SumRows<T><<<(r.n + 255) / 256, 256, 0, stream>>>(r.n, r.row, r.start, r.pos, (const T *)k->e, k->nT, y, yg);
@@ -264,14 +277,16 @@ static PetscErrorCode Launch(HopsInterpKernel k, const T *A, PetscBool interior,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsInterpApply_CUDA(HopsInterpKernel k, PetscBool interior, const PetscScalar x[], const PetscScalar xg[], PetscScalar y[], PetscBool add)
+PetscErrorCode HopsInterpApply_CUDA(HopsInterpKernel k, PetscBool interior, const PetscScalar x[], const PetscScalar xg[],
+                                    PetscScalar y[], PetscBool add)
 {
   PetscFunctionBegin;
   PetscCall(Launch<double>(k, k->A, interior, x, xg, y, NULL, PETSC_FALSE, add));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsInterpApplyTranspose_CUDA(HopsInterpKernel k, PetscBool interior, const PetscScalar y[], PetscScalar x[], PetscScalar xg[])
+PetscErrorCode HopsInterpApplyTranspose_CUDA(HopsInterpKernel k, PetscBool interior, const PetscScalar y[], PetscScalar x[],
+                                             PetscScalar xg[])
 {
   PetscFunctionBegin;
   PetscCall(Launch<double>(k, k->A, interior, y, NULL, x, xg, PETSC_TRUE, PETSC_TRUE));
@@ -315,7 +330,8 @@ PetscErrorCode HopsSingleInterpCreate_CUDA(HopsInterpKernel k, HopsSingleInterp 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsSingleInterpApply_CUDA(HopsSingleInterp s, PetscBool interior, const float x[], const float xg[], float y[], PetscBool add)
+PetscErrorCode HopsSingleInterpApply_CUDA(HopsSingleInterp s, PetscBool interior, const float x[], const float xg[], float y[],
+                                          PetscBool add)
 {
   PetscFunctionBegin;
   PetscCall(Launch<float>(s->k, s->A, interior, x, xg, y, NULL, PETSC_FALSE, add));

@@ -7,8 +7,10 @@ PetscErrorCode HopsLORCreate_Host(HopsSpace space, const HopsBasis *gll, HopsLOR
   size_t        n;
 
   PetscFunctionBegin;
-  PetscCheck(space->dim == 2 || space->dim == 3, PETSC_COMM_SELF, PETSC_ERR_SUP, "The host back end takes dimensions 2 and 3, not %" PetscInt_FMT, space->dim);
-  PetscCheck(gll->collocated && gll->P == space->order + 1, PETSC_COMM_SELF, PETSC_ERR_PLIB, "The low-order-refined matrix needs the collocated basis of the space's order");
+  PetscCheck(space->dim == 2 || space->dim == 3, PETSC_COMM_SELF, PETSC_ERR_SUP,
+             "The host back end takes dimensions 2 and 3, not %" PetscInt_FMT, space->dim);
+  PetscCheck(gll->collocated && gll->P == space->order + 1, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+             "The low-order-refined matrix needs the collocated basis of the space's order");
   PetscCall(PetscNew(&k));
   PetscCall(HopsHostSelect(space, &k->ops));
   k->W      = k->ops->W;
@@ -28,7 +30,8 @@ PetscErrorCode HopsLORCreate_Host(HopsSpace space, const HopsBasis *gll, HopsLOR
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsLORCouplings_Host(HopsLORKernel k, PetscInt first, PetscInt n, const HopsValues *kappa, PetscReal tol, unsigned char mask[], PetscInt *bad, PetscReal *det)
+PetscErrorCode HopsLORCouplings_Host(HopsLORKernel k, PetscInt first, PetscInt n, const HopsValues *kappa, PetscReal tol,
+                                     unsigned char mask[], PetscInt *bad, PetscReal *det)
 {
   const HopsValues none = {0, 0, 0, NULL};
   HopsHostRun      run  = {first, n, kappa, &none, -1, 0};
@@ -49,7 +52,8 @@ PetscErrorCode HopsLORSetPositions_Host(HopsLORKernel k, const unsigned char mas
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsLORFill_Host(HopsLORKernel k, PetscInt first, PetscInt n, const HopsValues *kappa, const HopsValues *mass, PetscScalar vals[], PetscInt *bad, PetscReal *det)
+PetscErrorCode HopsLORFill_Host(HopsLORKernel k, PetscInt first, PetscInt n, const HopsValues *kappa, const HopsValues *mass,
+                                PetscScalar vals[], PetscInt *bad, PetscReal *det)
 {
   HopsHostRun run = {first, n, kappa, mass, -1, 0};
 

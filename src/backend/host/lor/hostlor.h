@@ -1,12 +1,11 @@
-/* Low-order-refined matrix by vertex quadrature at the GLL nodes. Included once per instruction set, see hostkernels_*.c. */
+/* Low-order-refined matrix by vertex quadrature at the GLL nodes. Included once per instruction set, see
+   hostkernels_*.c. */
 #pragma once
 #include <backend/host/operator/hostgeom.h>
 
-/* Direction pairs xy, xz, yz: directions, and the place of G_ab in the upper triangle by rows (2D has xy alone) */
-static const int LORPair[3][2] = {
-  {0, 1},
-  {0, 2},
-  {1, 2}};
+/* Direction pairs xy, xz, yz: directions, and the place of G_ab in the upper triangle by rows (2D has xy
+   alone) */
+static const int LORPair[3][2] = {{0, 1}, {0, 2}, {1, 2}};
 
 static inline int LOREntries(int dim, unsigned char m)
 {
@@ -25,9 +24,9 @@ INLINE void LOROffsets(int dim, size_t nn, size_t diag[3], size_t off[3])
 }
 
 /*
-  Factors at the nodes of a batch, scaled for the stencil: S_aa = R G_aa m_b m_c / 2, q_ab = R G_ab m_c / 4 and
-  the mass R m_x m_y m_z detJ c behind them (m: lumped 1D mass; G = detJ J^-1 kappa J^-T). R = r_x r_y r_z puts the
-  Gauss-Lobatto weight of the node in place of its share of the sub-cells' volumes
+  Factors at the nodes of a batch, scaled for the stencil: S_aa = R G_aa m_b m_c / 2, q_ab = R G_ab m_c / 4
+  and the mass R m_x m_y m_z detJ c behind them (m: lumped 1D mass; G = detJ J^-1 kappa J^-T). R = r_x r_y r_z
+  puts the Gauss-Lobatto weight of the node in place of its share of the sub-cells' volumes
 */
 INLINE void LORFactors(const int dim, const int Pg, const struct _HopsLORKernel *k, const HopsHostRun *run, Lanes *b, int want)
 {
@@ -67,8 +66,8 @@ INLINE void LORFactors(const int dim, const int Pg, const struct _HopsLORKernel 
 }
 
 /*
-  Edges of one direction in place, S_a(v) <- -(S_a(v) + S_a(v+e_a)) / h_a, the matrix entry (v,v+e_a) but for the mixed terms;
-  0 at the last node, whose edge is outside. Nodes are [outer][P][inner].
+  Edges of one direction in place, S_a(v) <- -(S_a(v) + S_a(v+e_a)) / h_a, the matrix entry (v,v+e_a) but for
+  the mixed terms; 0 at the last node, whose edge is outside. Nodes are [outer][P][inner].
 */
 INLINE void LOREdges(int P, int outer, int inner, const double h[], vec S[])
 {
@@ -110,7 +109,8 @@ static void LORTargetSet(LORTarget *t, const struct _HopsLORKernel *k, const Hop
   }
 }
 
-/* Diagonal and edges of a node, ds[1 + dim]. Those outside the element (not `in`) are skipped: in the trash they would wait for each other */
+/* Diagonal and edges of a node, ds[1 + dim]. Those outside the element (not `in`) are skipped: in the trash
+   they would wait for each other */
 INLINE void LORScatterEdges(const int dim, const int n, LORTarget *t, const int in[], const vec ds[], double vals[])
 {
   for (int l = 0; l < n; l++) {
@@ -147,13 +147,14 @@ INLINE void LORScatterPairs(const int dim, LORTarget *t, const int in[], const v
 }
 
 /*
-  Mixed terms of pair (a,b) at node v with q = G_ab m_c/4 and s_a = sum of the signs of v's sub-cells in the element
-  (+1 at the first node of a line, -1 at the last, 0 inside):
+  Mixed terms of pair (a,b) at node v with q = G_ab m_c/4 and s_a = sum of the signs of v's sub-cells in the
+  element (+1 at the first node of a line, -1 at the last, 0 inside):
     (v+e_a,v+e_b) = q(v) + q(v+e_a+e_b),  (v,v+e_a+e_b) = -q(v+e_a) - q(v+e_b),
     (v,v+e_a) += s_b (q(v+e_a) - q(v)),   (v,v) += 2 s_a s_b q(v).
   A lane whose mask lacks the pair adds nothing.
 */
-INLINE void LORMixed(const struct _HopsLORKernel *k, const LORTarget *t, int bit, const int ijk[], const vec q[], vec *d, vec s[], vec r[])
+INLINE void LORMixed(const struct _HopsLORKernel *k, const LORTarget *t, int bit, const int ijk[], const vec q[], vec *d, vec s[],
+                     vec r[])
 {
   const int P = k->P, a = LORPair[bit][0], b = LORPair[bit][1], st[3] = {1, P, P * P};
   const int sa = (ijk[a] == 0) - (ijk[a] == P - 1), sb = (ijk[b] == 0) - (ijk[b] == P - 1);
@@ -172,8 +173,10 @@ INLINE void LORMixed(const struct _HopsLORKernel *k, const LORTarget *t, int bit
   *d += (2. * sa * sb) * on * q[0];
 }
 
-/* Assemble the stencils of a batch: diagonal = mass - (sum of the edges at v) + mixed terms; then scatter lane by lane */
-INLINE void LORStencils(const int dim, const int mixed, const struct _HopsLORKernel *k, const HopsHostRun *run, LORTarget *t, double vals[])
+/* Assemble the stencils of a batch: diagonal = mass - (sum of the edges at v) + mixed terms; then scatter
+   lane by lane */
+INLINE void LORStencils(const int dim, const int mixed, const struct _HopsLORKernel *k, const HopsHostRun *run, LORTarget *t,
+                        double vals[])
 {
   const int    P = k->P, st[3] = {1, P, P * P}, nz = dim == 3 ? P : 1;
   const size_t nn = (size_t)nz * P * P;
@@ -216,7 +219,8 @@ INLINE void LORFillBatch(const int dim, const struct _HopsLORKernel *k, const Ho
 
   LOROffsets(dim, (size_t)(dim == 3 ? P : 1) * P * P, diag, off);
   if (run->kappa->nc) {
-    for (int a = 0, inner = 1; a < dim; a++, inner *= P) LOREdges(P, (dim == 3 ? P * P : P) / inner, inner, k->h, (vec *)k->G + diag[a]);
+    for (int a = 0, inner = 1; a < dim; a++, inner *= P)
+      LOREdges(P, (dim == 3 ? P * P : P) / inner, inner, k->h, (vec *)k->G + diag[a]);
   }
   if (t->any && run->kappa->nc) LORStencils(dim, 1, k, run, t, vals);
   else LORStencils(dim, 0, k, run, t, vals);
@@ -243,7 +247,8 @@ static void LORFill(HopsLORKernel k, HopsHostRun *run, double vals[])
   }
 }
 
-/* Bit set where |G_ab| > tol sqrt(G_aa G_bb) at some node; the scalings of LORFactors are undone by their product form */
+/* Bit set where |G_ab| > tol sqrt(G_aa G_bb) at some node; the scalings of LORFactors are undone by their
+   product form */
 static void LORCouplings(HopsLORKernel k, HopsHostRun *run, double tol, unsigned char out[])
 {
   const int    dim = k->dim, P = k->P;
@@ -274,6 +279,7 @@ static void LORCouplings(HopsLORKernel k, HopsHostRun *run, double tol, unsigned
         on[bit] |= q * q * (k->m[ia] * k->m[id]) > tol * tol * G[diag[a] + v] * G[diag[d] + v];
       }
     }
-    for (int l = 0; l < W && c + l < run->n; l++) out[c + l] = (unsigned char)((on[0][l] ? 1 : 0) | (on[1][l] ? 2 : 0) | (on[2][l] ? 4 : 0));
+    for (int l = 0; l < W && c + l < run->n; l++)
+      out[c + l] = (unsigned char)((on[0][l] ? 1 : 0) | (on[1][l] ? 2 : 0) | (on[2][l] ? 4 : 0));
   }
 }

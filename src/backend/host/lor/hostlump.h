@@ -1,4 +1,5 @@
-/* Low-order-refined matrices of H(curl), H(div), L2. Included once per instruction set, see hostkernels_*.c. */
+/* Low-order-refined matrices of H(curl), H(div), L2. Included once per instruction set, see hostkernels_*.c.
+   */
 #pragma once
 #include <backend/host/operator/hostform.h>
 
@@ -34,7 +35,8 @@ static void LumpMask(int dim, int nn, int nc, const vec G[], double tol, unsigne
   if (nc < 3) return;
   for (int p = 0; p < (dim == 3 ? 3 : 1); p++)
     for (int i = 0; i < nn; i++) {
-      const vec o = G[i * nc + (dim == 3 ? pair3[p][0] : 1)], a = G[i * nc + (dim == 3 ? pair3[p][1] : 0)], c = G[i * nc + (dim == 3 ? pair3[p][2] : 2)];
+      const vec o = G[i * nc + (dim == 3 ? pair3[p][0] : 1)], a = G[i * nc + (dim == 3 ? pair3[p][1] : 0)],
+                c = G[i * nc + (dim == 3 ? pair3[p][2] : 2)];
 
       for (int l = 0; l < W; l++)
         if (!(o[l] * o[l] <= tol * tol * a[l] * c[l]) && o[l] != 0) mask[l] |= (unsigned char)(1 << p);

@@ -21,7 +21,9 @@ static PetscErrorCode PackMatrices(HopsFormKernel k, const HopsBasis *b)
   double          *p, *w;
 
   PetscFunctionBegin;
-  for (int i = 0; i < Q; i++) PetscCheck(PetscAbsReal(b->points[i] + b->points[Q - 1 - i]) < 1e-12, PETSC_COMM_SELF, PETSC_ERR_SUP, "The host back end needs quadrature points symmetric about the cell's centre: use Gauss or Gauss-Lobatto points");
+  for (int i = 0; i < Q; i++)
+    PetscCheck(PetscAbsReal(b->points[i] + b->points[Q - 1 - i]) < 1e-12, PETSC_COMM_SELF, PETSC_ERR_SUP,
+               "The host back end needs quadrature points symmetric about the cell's centre: use Gauss or Gauss-Lobatto points");
   PetscCall(PetscMalloc2(8 * n, &k->matmem, Q, &k->weights));
   PetscCall(PetscArraycpy(k->weights, b->weights, Q));
   p = k->matmem;
@@ -68,7 +70,10 @@ PetscErrorCode HopsFormCreate_Host(HopsSpace space, const HopsBasis *basis, Pets
   double        *p;
 
   PetscFunctionBegin;
-  PetscCheck(basis->P <= HOPS_HOST_MAXLINE && basis->Q <= HOPS_HOST_MAXLINE, PETSC_COMM_SELF, PETSC_ERR_SUP, "The host back end takes at most %d nodes and points per direction, not P_1d = %" PetscInt_FMT ", Q_1d = %" PetscInt_FMT ": lower the order, or set -mat_pa_q_1d", HOPS_HOST_MAXLINE, basis->P, basis->Q);
+  PetscCheck(basis->P <= HOPS_HOST_MAXLINE && basis->Q <= HOPS_HOST_MAXLINE, PETSC_COMM_SELF, PETSC_ERR_SUP,
+             "The host back end takes at most %d nodes and points per direction, not P_1d = %" PetscInt_FMT
+             ", Q_1d = %" PetscInt_FMT ": lower the order, or set -mat_pa_q_1d",
+             HOPS_HOST_MAXLINE, basis->P, basis->Q);
   PetscCheck(!deriv || space->family != HOPS_L2, PETSC_COMM_SELF, PETSC_ERR_PLIB, "L2 has no derivative");
   PetscCall(PetscNew(&k));
   PetscCall(HopsHostSelect(space, &k->ops));
@@ -99,10 +104,12 @@ PetscErrorCode HopsFormCreate_Host(HopsSpace space, const HopsBasis *basis, Pets
   k->f = k->v + 3 * nq * k->W;
   k->g = k->f + nm * k->W;
   for (PetscInt b = 0; b < k->nb; b++) {
-    const PetscInt first = b < k->nbi ? b * k->W : k->ninterior + (b - k->nbi) * k->W, last = (b < k->nbi ? k->ninterior : k->ncells) - 1;
+    const PetscInt first = b < k->nbi ? b * k->W : k->ninterior + (b - k->nbi) * k->W,
+                   last  = (b < k->nbi ? k->ninterior : k->ncells) - 1;
 
     for (int l = 0; l < k->W; l++) /* lanes beyond the last cell of a class repeat it, with zero data */
-      for (PetscInt i = 0; i < k->layout.ne; i++) k->idx[((size_t)b * k->layout.ne + i) * k->W + l] = space->restr[PetscMin(first + l, last) * k->layout.ne + i];
+      for (PetscInt i = 0; i < k->layout.ne; i++)
+        k->idx[((size_t)b * k->layout.ne + i) * k->W + l] = space->restr[PetscMin(first + l, last) * k->layout.ne + i];
   }
   PetscCall(HopsHostGeometrySetUp(space, basis, k->W, &k->geom, &k->map, &k->mem[3]));
   k->specialised = k->ops->formfind(k);
@@ -111,24 +118,28 @@ PetscErrorCode HopsFormCreate_Host(HopsSpace space, const HopsBasis *basis, Pets
   if (k->nm) k->flops += TermFlops(k, &k->layout, k->nm);
   if (k->nd) k->flops += TermFlops(k, &k->dlayout, k->nd) + 2.0 * k->dlayout.ne * (k->family == HOPS_HCURL ? 4 : 2 * k->dim);
   k->flops *= (PetscLogDouble)k->ncells;
-  PetscCall(PetscSNPrintf(k->name, sizeof(k->name), "%s %sP=%d Q=%d, %s", k->ops->isa, k->specialised ? "" : "generic ", k->P, k->Q, HopsFamilies[k->family]));
+  PetscCall(PetscSNPrintf(k->name, sizeof(k->name), "%s %sP=%d Q=%d, %s", k->ops->isa, k->specialised ? "" : "generic ", k->P, k->Q,
+                          HopsFamilies[k->family]));
   *kernel = k;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsFormSetUp_Host(HopsFormKernel k, PetscInt first, PetscInt n, const HopsValues *mu, const HopsValues *beta, PetscInt *bad, PetscReal *det)
+PetscErrorCode HopsFormSetUp_Host(HopsFormKernel k, PetscInt first, PetscInt n, const HopsValues *mu, const HopsValues *beta,
+                                  PetscInt *bad, PetscReal *det)
 {
   HopsHostRun run = {first, n, k->nd ? mu : &none, k->nm ? beta : &none, -1, 0};
 
   PetscFunctionBegin;
-  PetscAssert(first + n <= k->ninterior || first >= k->ninterior, PETSC_COMM_SELF, PETSC_ERR_PLIB, "A run of cells mixes interior and shared cells");
+  PetscAssert(first + n <= k->ninterior || first >= k->ninterior, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+              "A run of cells mixes interior and shared cells");
   if (n > 0) k->ops->formsetup(k, &run);
   *bad = run.bad;
   *det = run.det;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsFormApply_Host(HopsFormKernel k, HopsPart part, const PetscScalar x[], const PetscScalar xg[], PetscScalar y[], PetscScalar yg[])
+PetscErrorCode HopsFormApply_Host(HopsFormKernel k, HopsPart part, const PetscScalar x[], const PetscScalar xg[], PetscScalar y[],
+                                  PetscScalar yg[])
 {
   const PetscInt end[]   = {0, k->nbi / 2, k->nbi, k->nb};
   const PetscInt cells[] = {0, PetscMin(k->nbi / 2 * k->W, k->ninterior), k->ninterior, k->ncells};
@@ -146,7 +157,8 @@ PetscErrorCode HopsFormDiagonal_Host(HopsFormKernel k, PetscScalar d[], PetscSca
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsFormGetInfo_Host(HopsFormKernel k, const char **kernel, PetscBool *specialised, PetscLogDouble *bytes, PetscLogDouble *flops)
+PetscErrorCode HopsFormGetInfo_Host(HopsFormKernel k, const char **kernel, PetscBool *specialised, PetscLogDouble *bytes,
+                                    PetscLogDouble *flops)
 {
   PetscFunctionBegin;
   if (kernel) *kernel = k->name;
@@ -196,7 +208,8 @@ PetscErrorCode HopsLumpCreate_Host(HopsSpace space, const HopsBasis *gll, PetscB
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsLumpCouplings_Host(HopsLumpKernel k, PetscInt first, PetscInt n, const HopsValues *mu, const HopsValues *beta, PetscReal tol, unsigned char mask[], PetscInt *bad, PetscReal *det)
+PetscErrorCode HopsLumpCouplings_Host(HopsLumpKernel k, PetscInt first, PetscInt n, const HopsValues *mu, const HopsValues *beta,
+                                      PetscReal tol, unsigned char mask[], PetscInt *bad, PetscReal *det)
 {
   HopsHostRun run = {first, n, k->nd ? mu : &none, k->nm ? beta : &none, -1, 0};
 
@@ -207,7 +220,8 @@ PetscErrorCode HopsLumpCouplings_Host(HopsLumpKernel k, PetscInt first, PetscInt
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsLumpSetPositions_Host(HopsLumpKernel k, const HopsLumpPattern pattern[8], const unsigned char mask[], const PetscInt start[], const int pos[])
+PetscErrorCode HopsLumpSetPositions_Host(HopsLumpKernel k, const HopsLumpPattern pattern[8], const unsigned char mask[],
+                                         const PetscInt start[], const int pos[])
 {
   PetscInt n = 0;
 
@@ -222,7 +236,8 @@ PetscErrorCode HopsLumpSetPositions_Host(HopsLumpKernel k, const HopsLumpPattern
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsLumpFill_Host(HopsLumpKernel k, PetscInt first, PetscInt n, const HopsValues *mu, const HopsValues *beta, PetscScalar vals[], PetscInt *bad, PetscReal *det)
+PetscErrorCode HopsLumpFill_Host(HopsLumpKernel k, PetscInt first, PetscInt n, const HopsValues *mu, const HopsValues *beta,
+                                 PetscScalar vals[], PetscInt *bad, PetscReal *det)
 {
   HopsHostRun run = {first, n, k->nd ? mu : &none, k->nm ? beta : &none, -1, 0};
 

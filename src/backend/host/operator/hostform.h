@@ -1,9 +1,11 @@
-/* Partially assembled forms on H(curl), H(div), L2: apply, diagonal, set-up. Included once per instruction set, see hostkernels_*.c. */
+/* Partially assembled forms on H(curl), H(div), L2: apply, diagonal, set-up. Included once per instruction
+   set, see hostkernels_*.c. */
 #pragma once
 #include "hostgeom.h"
 #include <backend/host/runtime/hostorders.h>
 
-/* ---- Contractions in one direction, even-odd matrices of symmetry +1: specialised for (P, Q), (P-1, Q) and back, or any sizes ---- */
+/* ---- Contractions in one direction, even-odd matrices of symmetry +1: specialised for (P, Q), (P-1, Q) and
+   back, or any sizes ---- */
 
 static void ContractAny(int M, int N, const double *A, int outer, int inner, const double *in, double *out)
 {
@@ -112,10 +114,11 @@ static void FormTerm(const struct _HopsFormKernel *k, const HopsLayout *l, int n
 /* ---- Derivative on the lattice of a cell: w = C u, y += C^T w ---- */
 
 /*
-  One piece of a component of the derivative: w[ijk] (+)= s u[ijk + e_shift], a box of n entries of two arrays of other
-  extents; transposed, u[ijk + e_shift] += s w[ijk]
+  One piece of a component of the derivative: w[ijk] (+)= s u[ijk + e_shift], a box of n entries of two arrays
+  of other extents; transposed, u[ijk + e_shift] += s w[ijk]
 */
-INLINE void Piece(const PetscInt n[3], const vec w0[], const PetscInt m[3], const vec u0[], int shift, int s, int transpose, int first)
+INLINE void Piece(const PetscInt n[3], const vec w0[], const PetscInt m[3], const vec u0[], int shift, int s, int transpose,
+                  int first)
 {
   const PetscInt sh = shift < 0 ? 0 : (shift == 0 ? 1 : (shift == 1 ? m[0] : m[0] * m[1]));
 
@@ -138,7 +141,8 @@ INLINE void Piece(const PetscInt n[3], const vec w0[], const PetscInt m[3], cons
     }
 }
 
-/* curl: (dw)_c = u_a + u_b(+a) - u_a(+b) - u_b around the face; divergence: the sum over directions d of u_d(+d) - u_d */
+/* curl: (dw)_c = u_a + u_b(+a) - u_a(+b) - u_b around the face; divergence: the sum over directions d of
+   u_d(+d) - u_d */
 static void FormDerivative(const struct _HopsFormKernel *k, int transpose, const double *u, const double *w)
 {
   const HopsLayout *lu = &k->layout, *lw = &k->dlayout;
@@ -208,7 +212,8 @@ INLINE void FormScatter(int n, const int idx[], int nT, const vec e[], int share
   }
 }
 
-static void FormApply(const struct _HopsFormKernel *k, PetscInt b0, PetscInt b1, const double x[], const double xg[], double y[], double yg[])
+static void FormApply(const struct _HopsFormKernel *k, PetscInt b0, PetscInt b1, const double x[], const double xg[], double y[],
+                      double yg[])
 {
   const int    ne = (int)k->layout.ne;
   const size_t nq = (size_t)(k->dim == 3 ? k->Q : 1) * k->Q * k->Q * (k->nd + k->nm) * W;
@@ -239,8 +244,9 @@ static void ContractSymmetry(int M, int N, int sym, const double *A, int outer, 
 }
 
 /*
-  e_i += a sum_q d_q prod_x f_x(q) for the entries i of component c, where f is, by `kind` of direction x, the square of the
-  basis function (0), the square of its derivative (1), or their product (2); d has a stride of nc
+  e_i += a sum_q d_q prod_x f_x(q) for the entries i of component c, where f is, by `kind` of direction x, the
+  square of the basis function (0), the square of its derivative (1), or their product (2); d has a stride of
+  nc
 */
 static void FormDiagonalTerm(const struct _HopsFormKernel *k, int c, const int kind[3], double a, const vec d[], int nc, vec e[])
 {
@@ -253,7 +259,8 @@ static void FormDiagonalTerm(const struct _HopsFormKernel *k, int c, const int k
   for (int x = 0; x < dim; x++) {
     vec *out = in == f ? g : f;
 
-    ContractSymmetry((int)l->n[c][x], Q, kind[x] == 2 ? -1 : 1, kind[x] ? k->S[1 + kind[x]] : k->S[l->open[c][x]], outer, inner, in, out);
+    ContractSymmetry((int)l->n[c][x], Q, kind[x] == 2 ? -1 : 1, kind[x] ? k->S[1 + kind[x]] : k->S[l->open[c][x]], outer, inner, in,
+                     out);
     inner *= (int)l->n[c][x];
     outer /= Q;
     in = out;
@@ -262,8 +269,8 @@ static void FormDiagonalTerm(const struct _HopsFormKernel *k, int c, const int k
 }
 
 /*
-  Term by term: of the field D_cc phi^2; of a divergence D (d_c phi)^2; of a curl, with component c alone, (0, d_z, -d_y) phi and
-  cyclic, so that the tensor's two diagonal entries and the one between them count
+  Term by term: of the field D_cc phi^2; of a divergence D (d_c phi)^2; of a curl, with component c alone, (0,
+  d_z, -d_y) phi and cyclic, so that the tensor's two diagonal entries and the one between them count
 */
 static void FormDiagonal(const struct _HopsFormKernel *k, double y[], double yg[])
 {
@@ -308,8 +315,10 @@ static void FormDiagonal(const struct _HopsFormKernel *k, double y[], double yg[
 
 /* ---- Quadrature data ---- */
 
-/* Values of a term at a point: family's tensor of the coefficient, weight w; A = det J^-1. No coefficient: nothing */
-INLINE void FormFactor(int dim, HopsFamily family, const HopsValues *cf, const Lanes *b, PetscInt q, double w, const vec *det, const vec J[], const vec A[], vec G[])
+/* Values of a term at a point: family's tensor of the coefficient, weight w; A = det J^-1. No coefficient:
+   nothing */
+INLINE void FormFactor(int dim, HopsFamily family, const HopsValues *cf, const Lanes *b, PetscInt q, double w, const vec *det,
+                       const vec J[], const vec A[], vec G[])
 {
   const int nc   = (int)cf->nc;
   vec       K[6] = {{0}}, T[9], R[9], s = w / *det;

@@ -1,9 +1,11 @@
-/* Geometry factors of a batch of cells, and the quadrature data. Included once per instruction set, see hostkernels_*.c. */
+/* Geometry factors of a batch of cells, and the quadrature data. Included once per instruction set, see
+   hostkernels_*.c. */
 #pragma once
 #include <backend/host/runtime/hostvec.h>
 #include <hops/private/hopsadjugate.h>
 
-/* Lanes of a batch: cell[l] is the number of lane l's cell in the run (clamped to the run: a copy where l is outside) */
+/* Lanes of a batch: cell[l] is the number of lane l's cell in the run (clamped to the run: a copy where l is
+   outside) */
 typedef struct {
   PetscInt cell[W];
   mask     bad;
@@ -35,7 +37,8 @@ static void LoadCoordinates(const HopsHostGeometry *g, PetscInt first, const Pet
   }
 }
 
-/* plane[i][0|1][y][x]: coordinate i and its z-derivative at plane z of the points, still at the map's nodes in x and y */
+/* plane[i][0|1][y][x]: coordinate i and its z-derivative at plane z of the points, still at the map's nodes
+   in x and y */
 INLINE void GeometryPlane(const int dim, const int Pg, const HopsHostGeometry *g, int z, vec plane[])
 {
   const vec *X = (const vec *)g->work;
@@ -126,7 +129,8 @@ INLINE void TimesKappa(const int dim, int nc, const vec K[], const vec A[], vec 
   }
 }
 
-/* G = w detJ J^-1 kappa J^-T (upper triangle by rows) at a point; returns det J. No kappa: determinant only */
+/* G = w detJ J^-1 kappa J^-T (upper triangle by rows) at a point; returns det J. No kappa: determinant only
+   */
 INLINE vec GeometryFactor(const int dim, const HopsValues *kappa, const Lanes *b, PetscInt q, double w, const vec J[], vec G[])
 {
   vec       A[9], T[9], K[6] = {{0}}, s;
@@ -174,7 +178,8 @@ static void FindBad(const HopsHostGeometry *g, const Lanes *b, HopsHostRun *run)
 }
 
 /* Quadrature data of a batch: w detJ J^-1 kappa J^-T, w detJ c; lanes l0 <= l < l1 are stored */
-INLINE void SetUpBatch(const int dim, const int Pg, const struct _HopsPAKernel *k, const HopsHostRun *run, Lanes *b, const int l[2], vec d[])
+INLINE void SetUpBatch(const int dim, const int Pg, const struct _HopsPAKernel *k, const HopsHostRun *run, Lanes *b, const int l[2],
+                       vec d[])
 {
   const HopsHostGeometry *g = &k->map;
   const int               Q = k->Q, nc = k->ncomp, n = 2 * dim * Pg * Pg;

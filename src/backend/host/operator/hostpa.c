@@ -26,7 +26,9 @@ void HopsHostEvenOddPack(int M, int N, const double a[], int sm, int sn, double 
 static PetscErrorCode CheckSymmetric(PetscInt n, const PetscReal x[])
 {
   PetscFunctionBegin;
-  for (PetscInt i = 0; i < n; i++) PetscCheck(PetscAbsReal(x[i] + x[n - 1 - i]) < 1e-12, PETSC_COMM_SELF, PETSC_ERR_SUP, "The host back end needs quadrature points symmetric about the cell's centre: use Gauss or Gauss-Lobatto points");
+  for (PetscInt i = 0; i < n; i++)
+    PetscCheck(PetscAbsReal(x[i] + x[n - 1 - i]) < 1e-12, PETSC_COMM_SELF, PETSC_ERR_SUP,
+               "The host back end needs quadrature points symmetric about the cell's centre: use Gauss or Gauss-Lobatto points");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -62,8 +64,8 @@ PetscErrorCode HopsHostPackMatrices(const HopsBasis *b, HopsHostMatrices *mat, d
 }
 
 /*
-  Flops of an even-odd product of an M x N matrix: sums and differences of the input, N multiply-adds (less two first sums)
-  and a recombination for each pair of rows, and the middle row
+  Flops of an even-odd product of an M x N matrix: sums and differences of the input, N multiply-adds (less
+  two first sums) and a recombination for each pair of rows, and the middle row
 */
 double HopsHostEvenOddFlops(int M, int N, int s)
 {
@@ -72,7 +74,8 @@ double HopsHostEvenOddFlops(int M, int N, int s)
   return 2 * (N / 2) + (M / 2) * pair + (M % 2 ? PetscMax(0, middle) : 0);
 }
 
-/* Flops of a cell: contractions as Cell2, Cell3 and CellUnder run them, products with qdata, and the sum into y */
+/* Flops of a cell: contractions as Cell2, Cell3 and CellUnder run them, products with qdata, and the sum into
+   y */
 static double CellFlops(const HopsPAKernel k)
 {
   const int    dim = k->dim, P = k->P, Q = k->Q;
@@ -94,7 +97,8 @@ static double CellFlops(const HopsPAKernel k)
   }
   lines = dim == 3 ? P * P + P * Q + Q * Q : P + Q;
   if (!k->collocated) f += lines * (fB + fBT);
-  if (k->diffusion) f += dim * (nq / Q) * (HopsHostEvenOddFlops(Q, Q, -1) * 2 + Q) - nq; /* the first sum of the three is no addition */
+  /* the first sum of the three is no addition */
+  if (k->diffusion) f += dim * (nq / Q) * (HopsHostEvenOddFlops(Q, Q, -1) * 2 + Q) - nq;
   return f;
 }
 
@@ -121,8 +125,12 @@ PetscErrorCode HopsPACreate_Host(HopsSpace space, const HopsBasis *basis, PetscB
   double      *p;
 
   PetscFunctionBegin;
-  PetscCheck(basis->P <= HOPS_HOST_MAXLINE && basis->Q <= HOPS_HOST_MAXLINE, PETSC_COMM_SELF, PETSC_ERR_SUP, "The host back end takes at most %d nodes and points per direction, not P_1d = %" PetscInt_FMT ", Q_1d = %" PetscInt_FMT ": lower the order, or set -mat_pa_q_1d", HOPS_HOST_MAXLINE, basis->P, basis->Q);
-  PetscCheck(space->dim == 2 || space->dim == 3, PETSC_COMM_SELF, PETSC_ERR_SUP, "The host back end takes dimensions 2 and 3, not %" PetscInt_FMT, space->dim);
+  PetscCheck(basis->P <= HOPS_HOST_MAXLINE && basis->Q <= HOPS_HOST_MAXLINE, PETSC_COMM_SELF, PETSC_ERR_SUP,
+             "The host back end takes at most %d nodes and points per direction, not P_1d = %" PetscInt_FMT
+             ", Q_1d = %" PetscInt_FMT ": lower the order, or set -mat_pa_q_1d",
+             HOPS_HOST_MAXLINE, basis->P, basis->Q);
+  PetscCheck(space->dim == 2 || space->dim == 3, PETSC_COMM_SELF, PETSC_ERR_SUP,
+             "The host back end takes dimensions 2 and 3, not %" PetscInt_FMT, space->dim);
   PetscCall(PetscNew(&k));
   PetscCall(HopsHostSelect(space, &k->ops));
   k->W          = k->ops->W;
@@ -142,7 +150,8 @@ PetscErrorCode HopsPACreate_Host(HopsSpace space, const HopsBasis *basis, PetscB
   nn            = Power(k->P, k->dim);
   nq            = Power(k->Q, k->dim);
   nm            = Power(PetscMax(k->P, k->Q), k->dim) + PetscMax(k->P, k->Q); /* planes are padded, see Cell3 */
-  nwork         = (3 + k->dim + 2) * nm;                                      /* e, u, f; g also holds all the derivatives where Q < P */
+  /* e, u, f; g also holds all the derivatives where Q < P */
+  nwork = (3 + k->dim + 2) * nm;
   PetscCall(HopsHostPackMatrices(basis, &k->mat, &k->matmem));
   PetscCall(PetscMalloc1(k->Q, &k->weights));
   PetscCall(PetscArraycpy(k->weights, basis->weights, k->Q));
@@ -156,8 +165,8 @@ PetscErrorCode HopsPACreate_Host(HopsSpace space, const HopsBasis *basis, PetscB
   FillIndices(k);
   PetscCall(HopsHostGeometrySetUp(space, basis, k->W, &k->geom, &k->map, &k->mem[3]));
   k->specialised = k->ops->find(k);
-  k->bytes       = (PetscLogDouble)k->nb * k->W * (nn * sizeof(int) + nq * k->ncomp * sizeof(double)) + nwork * k->W * sizeof(double);
-  k->flops       = CellFlops(k) * (PetscLogDouble)k->ncells;
+  k->bytes = (PetscLogDouble)k->nb * k->W * (nn * sizeof(int) + nq * k->ncomp * sizeof(double)) + nwork * k->W * sizeof(double);
+  k->flops = CellFlops(k) * (PetscLogDouble)k->ncells;
   PetscCall(PetscSNPrintf(k->name, sizeof(k->name), "%s %sP=%d Q=%d", k->ops->isa, k->specialised ? "" : "generic ", k->P, k->Q));
   *kernel = k;
   PetscFunctionReturn(PETSC_SUCCESS);

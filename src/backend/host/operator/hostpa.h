@@ -1,4 +1,5 @@
-/* Partially assembled operator: apply and diagonal. Included once per instruction set and precision, see hostvec.h. */
+/* Partially assembled operator: apply and diagonal. Included once per instruction set and precision, see
+   hostvec.h. */
 #pragma once
 #include <backend/host/runtime/hostorders.h>
 #include <backend/host/runtime/hostvec.h>
@@ -78,9 +79,10 @@ INLINE void Plane(const int dim, const int Q, const struct _HopsPAKernel *k, con
 }
 
 /*
-  e <- sum_ab B^T C_a^T D_ab C_b B e + B^T m B e on a batch, B = Bz By Bx interpolation to the points (Q >= P), C_a
-  derivatives there. Partial sums share `u` and `e`, which keeps the scratch small; planes are S vectors apart, since with
-  Q = 8 a column of planes Q^2 = 64 vectors (4 KiB) apart would fall into one set of the first-level cache.
+  e <- sum_ab B^T C_a^T D_ab C_b B e + B^T m B e on a batch, B = Bz By Bx interpolation to the points (Q >=
+  P), C_a derivatives there. Partial sums share `u` and `e`, which keeps the scratch small; planes are S
+  vectors apart, since with Q = 8 a column of planes Q^2 = 64 vectors (4 KiB) apart would fall into one set of
+  the first-level cache.
 */
 INLINE void Cell3(const int P, const int Q, const struct _HopsPAKernel *k, const real qdata[])
 {
@@ -248,7 +250,8 @@ static void PAApply(const struct _HopsPAKernel *k, PetscInt b0, PetscInt b1, con
 }
 
 #if !defined(HOPS_HOST_SINGLE)
-/* d_n += sum_q sum_ab D_ab(q) (d_a phi_n d_b phi_n)(q) + m(q) phi_n(q)^2, term by term: 1D factors DD, BD, BB */
+/* d_n += sum_q sum_ab D_ab(q) (d_a phi_n d_b phi_n)(q) + m(q) phi_n(q)^2, term by term: 1D factors DD, BD, BB
+   */
 static void PADiagonal(const struct _HopsPAKernel *k, real y[], real yg[])
 {
   const int dim = k->dim, P = k->P, Q = k->Q, nc = k->ncomp, nq = Power(Q, dim), nn = Power(P, dim);

@@ -1,4 +1,5 @@
-/* Host back end: copies of operators and of maps in single precision, which the kernels of hostsingle_*.c work on */
+/* Host back end: copies of operators and of maps in single precision, which the kernels of hostsingle_*.c
+   work on */
 #define HOPS_HOST_SINGLE
 #include <backend/host/runtime/hostimpl.h>
 
@@ -123,7 +124,8 @@ PetscErrorCode HopsSinglePACreate_Host(HopsPAKernel kernel, HopsSinglePA *single
 
       CellBatch(k->ninterior, raw.W, c, &db, &dl);
       for (size_t i = 0; i < nn; i++) k->idx[(b * nn + i) * k->W + l] = raw.restr[c * nn + i];
-      for (size_t q = 0; q < nq * k->ncomp && real; q++) k->qdata[(b * nq * k->ncomp + q) * k->W + l] = (float)raw.qdata[(db * nq * k->ncomp + q) * raw.W + dl];
+      for (size_t q = 0; q < nq * k->ncomp && real; q++)
+        k->qdata[(b * nq * k->ncomp + q) * k->W + l] = (float)raw.qdata[(db * nq * k->ncomp + q) * raw.W + dl];
     }
   (void)s->ops->find(k);
   *single = s;
@@ -192,8 +194,10 @@ PetscErrorCode HopsSingleInterpCreate_Host(HopsInterpKernel kernel, HopsSingleIn
       const PetscInt c = BatchCell(raw.n, raw.ninterior, k->nbi, k->W, b, l, &real);
 
       CellBatch(raw.ninterior, raw.W, c, &db, &dl);
-      for (int i = 0; i < k->ns; i++) k->source[((size_t)b * k->ns + i) * k->W + l] = raw.source[((size_t)db * k->ns + i) * raw.W + dl];
-      for (int i = 0; i < k->nt; i++) k->target[((size_t)b * k->nt + i) * k->W + l] = real ? raw.target[((size_t)db * k->nt + i) * raw.W + dl] : -1;
+      for (int i = 0; i < k->ns; i++)
+        k->source[((size_t)b * k->ns + i) * k->W + l] = raw.source[((size_t)db * k->ns + i) * raw.W + dl];
+      for (int i = 0; i < k->nt; i++)
+        k->target[((size_t)b * k->nt + i) * k->W + l] = real ? raw.target[((size_t)db * k->nt + i) * raw.W + dl] : -1;
     }
   k->flops[0] = raw.flops[0];
   k->flops[1] = raw.flops[1];
@@ -201,7 +205,8 @@ PetscErrorCode HopsSingleInterpCreate_Host(HopsInterpKernel kernel, HopsSingleIn
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsSingleInterpApply_Host(HopsSingleInterp s, PetscBool interior, const float x[], const float xg[], float y[], PetscBool add)
+PetscErrorCode HopsSingleInterpApply_Host(HopsSingleInterp s, PetscBool interior, const float x[], const float xg[], float y[],
+                                          PetscBool add)
 {
   PetscFunctionBegin;
   s->ops->interp(&s->k, interior ? 0 : s->k.nbi, interior ? s->k.nbi : s->k.nb, x, xg, y, add);

@@ -31,7 +31,8 @@ static PetscErrorCode TensorBatches(HopsSpace sp, HopsTensorKernel k)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsTensorCreate_Host(HopsSpace sp, PetscInt Q, PetscInt W, PetscInt ntest, const HopsTensorSide test[], PetscInt ntrial, const HopsTensorSide trial[], HopsTensorKernel *kernel)
+PetscErrorCode HopsTensorCreate_Host(HopsSpace sp, PetscInt Q, PetscInt W, PetscInt ntest, const HopsTensorSide test[],
+                                     PetscInt ntrial, const HopsTensorSide trial[], HopsTensorKernel *kernel)
 {
   HopsTensorKernel      k;
   const HopsTensorSide *given[2] = {test, trial};
@@ -59,7 +60,9 @@ PetscErrorCode HopsTensorCreate_Host(HopsSpace sp, PetscInt Q, PetscInt W, Petsc
       s->l     = given[t][i].l;
       s->slot  = slots[t];
       s->node  = k->nnodes[t];
-      PetscCheck(s->P <= HOPS_HOST_MAXLINE && Q <= HOPS_HOST_MAXLINE, PETSC_COMM_SELF, PETSC_ERR_SUP, "The host back end takes at most %d nodes and points per direction, not P_1d = %d, Q_1d = %" PetscInt_FMT, HOPS_HOST_MAXLINE, s->P, Q);
+      PetscCheck(s->P <= HOPS_HOST_MAXLINE && Q <= HOPS_HOST_MAXLINE, PETSC_COMM_SELF, PETSC_ERR_SUP,
+                 "The host back end takes at most %d nodes and points per direction, not P_1d = %d, Q_1d = %" PetscInt_FMT,
+                 HOPS_HOST_MAXLINE, s->P, Q);
       PetscCall(HopsHostPackMatrices(given[t][i].basis, &s->mat, &s->matmem));
       if (!k->ops->tensorfind(k, s)) k->specialised = PETSC_FALSE;
       slots[t] += s->nc * (k->dim + 1);
@@ -70,7 +73,8 @@ PetscErrorCode HopsTensorCreate_Host(HopsSpace sp, PetscInt Q, PetscInt W, Petsc
   k->S   = Power(k->Q, k->dim) | 1; /* odd: slots that are a power of two apart fall into one set of the cache */
   nm     = Power(M, k->dim);
   nnodes = PetscMax(k->nnodes[0], k->nnodes[1]);
-  PetscCall(HopsHostAlloc((size_t)k->W * (nnodes + (size_t)k->S * 2 * PetscMax(slots[0], slots[1]) + 6 * nm), PETSC_TRUE, &k->mem, &p));
+  PetscCall(
+    HopsHostAlloc((size_t)k->W * (nnodes + (size_t)k->S * 2 * PetscMax(slots[0], slots[1]) + 6 * nm), PETSC_TRUE, &k->mem, &p));
   k->e = p;
   k->u = k->e + (size_t)k->W * nnodes;
   k->v = k->u + (size_t)k->W * k->S * PetscMax(slots[0], slots[1]);

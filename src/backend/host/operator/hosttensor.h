@@ -3,7 +3,8 @@
 #include <backend/host/runtime/hostorders.h>
 #include "hostpa.h"
 
-INLINE void ContractAdd(const int M, const int N, const int sym, const double A[], const int outer, const int inner, const vec in[], vec out[])
+INLINE void ContractAdd(const int M, const int N, const int sym, const double A[], const int outer, const int inner, const vec in[],
+                        vec out[])
 {
   for (int o = 0; o < outer; o++) {
     for (int i = 0; i < inner; i++) {
@@ -19,7 +20,8 @@ INLINE void ContractAdd(const int M, const int N, const int sym, const double A[
 }
 
 /* u[0] = Bz By Bx e; with `gradient`, u[1 + a] = C_a u[0]; slots are S vectors apart, f and g are scratch */
-INLINE void Up(const int dim, const int P, const int Q, int S, const HopsHostMatrices *m, const vec *e, vec *f, vec *g, vec *u, int gradient)
+INLINE void Up(const int dim, const int P, const int Q, int S, const HopsHostMatrices *m, const vec *e, vec *f, vec *g, vec *u,
+               int gradient)
 {
   if (dim == 3) {
     Contract(Q, P, 1, m->B, P * P, 1, e, f);
@@ -36,7 +38,8 @@ INLINE void Up(const int dim, const int P, const int Q, int S, const HopsHostMat
 }
 
 /* e = Bx^T By^T Bz^T (u[0] + sum_a C_a^T u[1 + a]) */
-INLINE void Down(const int dim, const int P, const int Q, int S, const HopsHostMatrices *m, vec *u, vec *f, vec *g, vec *e, int gradient)
+INLINE void Down(const int dim, const int P, const int Q, int S, const HopsHostMatrices *m, vec *u, vec *f, vec *g, vec *e,
+                 int gradient)
 {
   if (gradient) {
     ContractAdd(Q, Q, -1, m->CT, dim == 3 ? Q * Q : Q, 1, u + S, u);
@@ -54,7 +57,8 @@ INLINE void Down(const int dim, const int P, const int Q, int S, const HopsHostM
 }
 
 /* Fewer points than nodes: D is not C B, each derivative is interpolated by itself */
-static void UpUnder(const struct _HopsTensorKernel *k, const HopsHostMatrices *m, int P, const double *e, double *u, PetscBool gradient)
+static void UpUnder(const struct _HopsTensorKernel *k, const HopsHostMatrices *m, int P, const double *e, double *u,
+                    PetscBool gradient)
 {
   for (int a = 0; a <= (gradient ? k->dim : 0); a++) {
     const double *A[3] = {m->B, m->B, m->B};
@@ -87,24 +91,28 @@ static void DownUnder(const struct _HopsTensorKernel *k, const HopsHostMatrices 
 }
 
 #define HOPS_SIDE(p, q) \
-  static void Up##p##_##q(const struct _HopsTensorKernel *k, const HopsHostMatrices *m, int P, const double *e, double *u, PetscBool gradient) \
+  static void Up##p##_##q(const struct _HopsTensorKernel *k, const HopsHostMatrices *m, int P, const double *e, double *u, \
+                          PetscBool gradient) \
   { \
     if (k->dim == 3) Up(3, p, q, k->S, m, (const vec *)e, (vec *)k->f, (vec *)k->g, (vec *)u, gradient); \
     else Up(2, p, q, k->S, m, (const vec *)e, (vec *)k->f, (vec *)k->g, (vec *)u, gradient); \
   } \
-  static void Down##p##_##q(const struct _HopsTensorKernel *k, const HopsHostMatrices *m, int P, double *u, double *e, PetscBool gradient) \
+  static void Down##p##_##q(const struct _HopsTensorKernel *k, const HopsHostMatrices *m, int P, double *u, double *e, \
+                            PetscBool gradient) \
   { \
     if (k->dim == 3) Down(3, p, q, k->S, m, (vec *)u, (vec *)k->f, (vec *)k->g, (vec *)e, gradient); \
     else Down(2, p, q, k->S, m, (vec *)u, (vec *)k->f, (vec *)k->g, (vec *)e, gradient); \
   }
 HOPS_HOST_ORDERS(HOPS_SIDE)
 
-static void UpGeneric(const struct _HopsTensorKernel *k, const HopsHostMatrices *m, int P, const double *e, double *u, PetscBool gradient)
+static void UpGeneric(const struct _HopsTensorKernel *k, const HopsHostMatrices *m, int P, const double *e, double *u,
+                      PetscBool gradient)
 {
   Up(k->dim, P, k->Q, k->S, m, (const vec *)e, (vec *)k->f, (vec *)k->g, (vec *)u, gradient);
 }
 
-static void DownGeneric(const struct _HopsTensorKernel *k, const HopsHostMatrices *m, int P, double *u, double *e, PetscBool gradient)
+static void DownGeneric(const struct _HopsTensorKernel *k, const HopsHostMatrices *m, int P, double *u, double *e,
+                        PetscBool gradient)
 {
   Down(k->dim, P, k->Q, k->S, m, (vec *)u, (vec *)k->f, (vec *)k->g, (vec *)e, gradient);
 }
@@ -124,8 +132,8 @@ static PetscBool TensorFind(const struct _HopsTensorKernel *k, HopsHostSide *s)
 }
 
 /*
-  Products at the points of a batch, see HopsTensorData. Points outside and pairs inside, so that the tensors, which are most of the
-  data, are read as one stream.
+  Products at the points of a batch, see HopsTensorData. Points outside and pairs inside, so that the tensors,
+  which are most of the data, are read as one stream.
 */
 INLINE void Points(const int dim, const int transpose, int nq, int S, const HopsTensorData *d, const vec *q, const vec *u, vec *v)
 {
@@ -176,7 +184,9 @@ static void TensorCells(const struct _HopsTensorKernel *k, PetscInt b, int trans
 
   for (int i = 0; i < k->n[in]; i++) {
     s = &k->side[in][i];
-    for (int c = 0; c < s->nc && (s->value || s->gradient); c++) s->up(k, &s->mat, s->P, k->e + (size_t)(s->node + c * Power(s->P, dim)) * W, k->u + (size_t)(s->slot + c * (dim + 1)) * S * W, s->gradient);
+    for (int c = 0; c < s->nc && (s->value || s->gradient); c++)
+      s->up(k, &s->mat, s->P, k->e + (size_t)(s->node + c * Power(s->P, dim)) * W, k->u + (size_t)(s->slot + c * (dim + 1)) * S * W,
+            s->gradient);
   }
   for (int i = 0; i < k->n[out]; i++) {
     s = &k->side[out][i];
@@ -199,11 +209,14 @@ static void TensorCells(const struct _HopsTensorKernel *k, PetscInt b, int trans
   }
   for (int i = 0; i < k->n[out]; i++) {
     s = &k->side[out][i];
-    for (int c = 0; c < s->nc && (s->value || s->gradient); c++) s->down(k, &s->mat, s->P, k->v + (size_t)(s->slot + c * (dim + 1)) * S * W, k->e + (size_t)(s->node + c * Power(s->P, dim)) * W, s->gradient);
+    for (int c = 0; c < s->nc && (s->value || s->gradient); c++)
+      s->down(k, &s->mat, s->P, k->v + (size_t)(s->slot + c * (dim + 1)) * S * W,
+              k->e + (size_t)(s->node + c * Power(s->P, dim)) * W, s->gradient);
   }
 }
 
-static void TensorApply(const struct _HopsTensorKernel *k, PetscInt b0, PetscInt b1, int transpose, PetscInt nblocks, const HopsTensorData data[])
+static void TensorApply(const struct _HopsTensorKernel *k, PetscInt b0, PetscInt b1, int transpose, PetscInt nblocks,
+                        const HopsTensorData data[])
 {
   const int in = transpose ? 0 : 1, out = 1 - in;
 
@@ -240,7 +253,8 @@ static void TensorApply(const struct _HopsTensorKernel *k, PetscInt b0, PetscInt
   }
 }
 
-/* e[component][node] = the diagonal of a block: tensors of a component with itself meet products of 1D functions, as in PADiagonal() */
+/* e[component][node] = the diagonal of a block: tensors of a component with itself meet products of 1D
+   functions, as in PADiagonal() */
 static void TensorDiagonal(const struct _HopsTensorKernel *k, PetscInt b, const HopsTensorData *d, double e[])
 {
   const HopsHostSide *s   = &k->side[0][d->test];
@@ -253,7 +267,8 @@ static void TensorDiagonal(const struct _HopsTensorKernel *k, PetscInt b, const 
     const int kind = d->pair[j].kind, n = (int)HopsTensorEntries(dim, kind);
 
     for (int t = 0; d->pair[j].test == d->pair[j].trial && t < n; t++) {
-      const int     a = kind == 3 ? t / dim : (kind == 2 ? t : -1), c = kind == 3 ? t % dim : (kind == 1 ? t : -1); /* derivatives; -1: none */
+      /* derivatives; -1: none */
+      const int     a = kind == 3 ? t / dim : (kind == 2 ? t : -1), c = kind == 3 ? t % dim : (kind == 1 ? t : -1);
       vec          *out    = (vec *)e + d->pair[j].test * nn;
       const double *A[3]   = {s->mat.BB, s->mat.BB, s->mat.BB};
       int           sym[3] = {1, 1, 1};

@@ -1,4 +1,5 @@
-/* Host back end: condensed patches, those of equal cells side by side. In double precision, whatever that of the vectors is. */
+/* Host back end: condensed patches, those of equal cells side by side. In double precision, whatever that of
+   the vectors is. */
 #include <backend/host/runtime/hostimpl.h>
 #include <hops/private/hopspatchimpl.h>
 #include <petscblaslapack.h>
@@ -111,7 +112,9 @@ static PetscErrorCode SetUpModes(HopsHostCondensedKernel k)
   double                *v;
 
   PetscFunctionBegin;
-  PetscCheck(n <= HOPS_HOST_MAXLINE, PETSC_COMM_SELF, PETSC_ERR_SUP, "The host back end takes condensed patches up to order %d: lower the order, or use -pc_patchfd_condense_max 0", HOPS_HOST_MAXLINE + 1);
+  PetscCheck(n <= HOPS_HOST_MAXLINE, PETSC_COMM_SELF, PETSC_ERR_SUP,
+             "The host back end takes condensed patches up to order %d: lower the order, or use -pc_patchfd_condense_max 0",
+             HOPS_HOST_MAXLINE + 1);
   PetscCall(PetscMalloc1(2 * n * n + 3 * n, &k->values));
   v        = k->values;
   k->modes = (HopsHostModes){.dim = (int)pt->space->dim, .n = n, .symmetric = f->symmetric};
@@ -133,9 +136,11 @@ static PetscErrorCode SetUpModes(HopsHostCondensedKernel k)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsHostCondensedCreate(HopsPatches pt, const HopsHostKernels *ops, PetscLogDouble cflops[], PetscLogDouble *bytes, HopsHostCondensedKernel *kernel)
+PetscErrorCode HopsHostCondensedCreate(HopsPatches pt, const HopsHostKernels *ops, PetscLogDouble cflops[], PetscLogDouble *bytes,
+                                       HopsHostCondensedKernel *kernel)
 {
-  const PetscInt          dim = pt->space->dim, p = pt->space->order, ncolors = PetscMax(1, pt->ncolors), nodes = PetscPowInt(2 * p - 1, dim);
+  const PetscInt dim = pt->space->dim, p = pt->space->order, ncolors = PetscMax(1, pt->ncolors),
+                 nodes      = PetscPowInt(2 * p - 1, dim);
   const int               W = ops->W;
   HopsHostCondensedKernel k;
   Entry                  *order;
@@ -168,7 +173,8 @@ PetscErrorCode HopsHostCondensedCreate(HopsPatches pt, const HopsHostKernels *op
     order[n++] = (Entry){pt->color[i], (c->side[0] - 1) | (c->side[1] - 1) << 1 | (c->side[2] - 1) << 2, pt->dense[i], i};
     for (PetscInt a = 0; a < dim; ++a) {
       cells *= c->side[a];
-      cflops[pt->color[i]] += 2 * (total / pt->size[i][a]) * c->side[a] * (p - 1) * ((k->modes.symmetric ? 1.0 : 2.0) * (p - 1) + 2);
+      cflops[pt->color[i]] +=
+        2 * (total / pt->size[i][a]) * c->side[a] * (p - 1) * ((k->modes.symmetric ? 1.0 : 2.0) * (p - 1) + 2);
     }
     cflops[pt->color[i]] += cells * PetscPowInt(p - 1, dim) * (6.0 * dim + 4) + 2.0 * c->n * c->n;
   }
@@ -191,7 +197,8 @@ PetscErrorCode HopsHostCondensedCreate(HopsPatches pt, const HopsHostKernels *op
 }
 
 /* z += corrections; r and z are arrays of floats if `single` */
-PetscErrorCode HopsHostCondensedApply(HopsHostCondensedKernel k, PetscInt c0, PetscInt c1, HopsPatchMode mode, PetscBool single, const void *r, void *z)
+PetscErrorCode HopsHostCondensedApply(HopsHostCondensedKernel k, PetscInt c0, PetscInt c1, HopsPatchMode mode, PetscBool single,
+                                      const void *r, void *z)
 {
   HopsPatches pt = k ? k->patches : NULL;
 
@@ -210,7 +217,8 @@ PetscErrorCode HopsHostCondensedApply(HopsHostCondensedKernel k, PetscInt c0, Pe
         for (int j = 0; j < n; ++j) k->x[j * W + l] = 0.0;
         if (l >= b->count) continue;
         for (int j = 0; j < n; ++j)
-          if (pt->level[idx[j]] == dist[j]) k->x[j * W + l] = single ? (double)((const float *)r)[idx[j]] : ((const double *)r)[idx[j]];
+          if (pt->level[idx[j]] == dist[j])
+            k->x[j * W + l] = single ? (double)((const float *)r)[idx[j]] : ((const double *)r)[idx[j]];
       } else if (single) {
         for (int j = 0; j < n; ++j) k->x[j * W + l] = ((const float *)r)[idx[j]];
       } else
@@ -224,7 +232,8 @@ PetscErrorCode HopsHostCondensedApply(HopsHostCondensedKernel k, PetscInt c0, Pe
         PetscBLASInt      bn, inc         = W;
 
         PetscCall(PetscBLASIntCast(b->nskel, &bn));
-        PetscCallBLAS("BLASgemv", BLASgemv_("T", &bn, &bn, &one, pt->schur + pt->cond[pt->dense[b->patch[l]]].offset, &bn, k->b + l, &inc, &zero, k->y + l, &inc));
+        PetscCallBLAS("BLASgemv", BLASgemv_("T", &bn, &bn, &one, pt->schur + pt->cond[pt->dense[b->patch[l]]].offset, &bn, k->b + l,
+                                            &inc, &zero, k->y + l, &inc));
       }
     (*k->ops->expand)(&k->modes, b, k->x, k->e, k->y);
     for (int l = 0; l < b->count; ++l) {

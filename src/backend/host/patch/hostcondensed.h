@@ -1,8 +1,10 @@
-/* Condensed patches, one to a lane: elimination of the cells' interiors in their modes. Included by each instruction set. */
+/* Condensed patches, one to a lane: elimination of the cells' interiors in their modes. Included by each
+   instruction set. */
 #pragma once
 #include <backend/host/runtime/hostvec.h>
 
-/* The lines of a direction, outer x inner, each a vertex's node with n modes or nodes on one side or both; center: distance of it from the line's begin */
+/* The lines of a direction, outer x inner, each a vertex's node with n modes or nodes on one side or both;
+   center: distance of it from the line's begin */
 INLINE void CondensedLines(const HopsHostModes *k, const int sides, const int outer, const int inner, const PetscBool to, vec x[])
 {
   const int     n = k->n, size = sides * n + 1;
@@ -29,7 +31,8 @@ INLINE void CondensedLines(const HopsHostModes *k, const int sides, const int ou
     }
 }
 
-/* One way the right-hand side of the skeleton, the other way the interiors: w / D, and what faces take from or give to them */
+/* One way the right-hand side of the skeleton, the other way the interiors: w / D, and what faces take from
+   or give to them */
 INLINE void CondensedCells(const HopsHostModes *k, const HopsHostCondensed *c, const PetscBool to, const int dim, vec x[], vec e[])
 {
   const int n = k->n, stride[3] = {1, c->size[0], c->size[0] * c->size[1]};

@@ -99,7 +99,8 @@ static double PatchFlops(int dim, const int size[3], int kind)
 
   for (int d = 0; d < dim; d++) {
     const int    n = size[d], Ne = (n + 1) / 2, No = n / 2;
-    const double line = kind == HOPS_HOST_PATCH_SYMMETRIC ? 2.0 * No + Ne * (2.0 * Ne - 1) + No * (2.0 * No - 1) : n * (2.0 * n - 1);
+    const double line =
+      kind == HOPS_HOST_PATCH_SYMMETRIC ? 2.0 * No + Ne * (2.0 * Ne - 1) + No * (2.0 * No - 1) : n * (2.0 * n - 1);
 
     f += 2 * (total / n) * line;
   }
@@ -112,15 +113,17 @@ static double ResidualFlops(int dim, const int n[3], const int N[3], int kind)
   const double nz = dim == 3 ? N[2] : 1, np = (double)n[0] * n[1];
   double       row[3];
 
-  for (int d = 0; d < dim; d++) row[d] = kind == HOPS_HOST_PATCH_SYMMETRIC ? 2.0 * (N[d] / 2) + 2.0 * Half(n[d], N[d]) : n[d] * (2.0 * N[d] - 1);
+  for (int d = 0; d < dim; d++)
+    row[d] = kind == HOPS_HOST_PATCH_SYMMETRIC ? 2.0 * (N[d] / 2) + 2.0 * Half(n[d], N[d]) : n[d] * (2.0 * N[d] - 1);
   return nz * (2 * N[1] * row[0] + 3 * n[0] * row[1] + 5 * np) + (dim == 3 ? 2 * np * row[2] + 4 * np * n[2] : 2 * np);
 }
 
 /*
-  Runs of patches that share their factors fill batches of scalars; what is left of a shape goes into batches with factors by lane. The
-  first pass counts, the second fills.
+  Runs of patches that share their factors fill batches of scalars; what is left of a shape goes into batches
+  with factors by lane. The first pass counts, the second fills.
 */
-static PetscErrorCode Batches(HopsPatchKernel k, PetscInt n, const Entry order[], const PetscInt shapes[], PetscBool fill, size_t *nidx, size_t *nreal, size_t factorat[][2])
+static PetscErrorCode Batches(HopsPatchKernel k, PetscInt n, const Entry order[], const PetscInt shapes[], PetscBool fill,
+                              size_t *nidx, size_t *nreal, size_t factorat[][2])
 {
   HopsPatches pt = k->patches;
   const int   L  = k->lanes;
@@ -142,7 +145,8 @@ static PetscErrorCode Batches(HopsPatchKernel k, PetscInt n, const Entry order[]
       HopsHostPatchBatch *b = fill ? k->batch + nb : NULL;
 
       if (i < e) { /* the next run of equal factors */
-        for (j = PetscMax(i, j); j < e && order[j].f[0] == order[i].f[0] && order[j].f[1] == order[i].f[1] && order[j].f[2] == order[i].f[2]; ++j) {}
+        for (j = PetscMax(i, j);
+             j < e && order[j].f[0] == order[i].f[0] && order[j].f[1] == order[i].f[1] && order[j].f[2] == order[i].f[2]; ++j) {}
         if (j - i < L && !(i == s && j == e)) {
           for (; i < j; ++i) rest[nrest++] = i;
           continue;
@@ -164,11 +168,13 @@ static PetscErrorCode Batches(HopsPatchKernel k, PetscInt n, const Entry order[]
         b->idx   = *nidx;
         b->scale = *nreal;
         for (int i2 = 0; i2 < total; ++i2)
-          for (int l = 0; l < L; ++l) k->idx[*nidx + (size_t)i2 * L + l] = l < m ? pt->idx[pt->start[list[l]] + i2] : (int)(pt->nP - 1);
+          for (int l = 0; l < L; ++l)
+            k->idx[*nidx + (size_t)i2 * L + l] = l < m ? pt->idx[pt->start[list[l]] + i2] : (int)(pt->nP - 1);
         b->eidx = *nidx + (size_t)total * L;
         for (int d = 0; d < 3; ++d) b->esize[d] = es[d];
         for (int i2 = 0; i2 < etotal; ++i2)
-          for (int l = 0; l < L; ++l) k->idx[b->eidx + (size_t)i2 * L + l] = l < m ? pt->eidx[pt->estart[list[l]] + i2] : (int)(pt->nP - 1);
+          for (int l = 0; l < L; ++l)
+            k->idx[b->eidx + (size_t)i2 * L + l] = l < m ? pt->eidx[pt->estart[list[l]] + i2] : (int)(pt->nP - 1);
         if (etotal) k->sflops[order[s].color] += m * ResidualFlops(k->dim, size, es, kind);
         for (int a = 0; a < 6; ++a)
           for (int l = 0; l < L; ++l) SetReal(k, *nreal + (size_t)a * L + l, pt->scale[list[PetscMin(l, m - 1)]][a]);
@@ -234,7 +240,10 @@ PetscErrorCode HopsPatchCreate_Host(HopsPatches pt, PetscBool single, HopsPatchK
       continue;
     }
     if (pt->solver[i] == HOPS_PATCH_CONDENSED) continue;
-    for (int d = 0; d < 3; ++d) PetscCheck(pt->size[i][d] <= HOPS_HOST_MAXLINE, PETSC_COMM_SELF, PETSC_ERR_SUP, "The host back end takes patches of at most %d unknowns per direction, not %d: lower the order", HOPS_HOST_MAXLINE, pt->size[i][d]);
+    for (int d = 0; d < 3; ++d)
+      PetscCheck(pt->size[i][d] <= HOPS_HOST_MAXLINE, PETSC_COMM_SELF, PETSC_ERR_SUP,
+                 "The host back end takes patches of at most %d unknowns per direction, not %d: lower the order", HOPS_HOST_MAXLINE,
+                 pt->size[i][d]);
     order[n].color = pt->color[i];
     order[n].patch = i;
     for (int d = 0; d < 3; ++d) order[n].f[d] = pt->factor[i][d];
@@ -270,12 +279,15 @@ PetscErrorCode HopsPatchCreate_Host(HopsPatches pt, PetscBool single, HopsPatchK
   }
   PetscCall(PetscFree2(order, factorat));
   k->bytes += nidx * sizeof(int) + nreal * (single ? sizeof(float) : sizeof(double)) + pt->ninv * sizeof(PetscScalar);
-  PetscCall(PetscSNPrintf(k->name, sizeof(k->name), "%s %s, %d%% of batches specialised, %d%% share factors", k->ops->isa, single ? "single" : "double", k->nbatch ? (int)(100 * k->nspecialised / k->nbatch) : 0, k->nbatch ? (int)(100 * k->nshared / k->nbatch) : 0));
+  PetscCall(PetscSNPrintf(k->name, sizeof(k->name), "%s %s, %d%% of batches specialised, %d%% share factors", k->ops->isa,
+                          single ? "single" : "double", k->nbatch ? (int)(100 * k->nspecialised / k->nbatch) : 0,
+                          k->nbatch ? (int)(100 * k->nshared / k->nbatch) : 0));
   *kernel = k;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode ApplyDense(HopsPatchKernel k, PetscInt begin, PetscInt end, HopsPatchMode mode, const PetscScalar r[], PetscScalar z[])
+static PetscErrorCode ApplyDense(HopsPatchKernel k, PetscInt begin, PetscInt end, HopsPatchMode mode, const PetscScalar r[],
+                                 PetscScalar z[])
 {
   HopsPatches pt = k->patches;
 
@@ -318,7 +330,8 @@ PetscErrorCode HopsPatchSweep_Host(HopsPatchKernel k, PetscInt color, const Pets
 }
 
 /* Dense inverses stay in double precision */
-static PetscErrorCode ApplyDenseSingle(HopsPatchKernel k, PetscInt begin, PetscInt end, HopsPatchMode mode, const float r[], float z[])
+static PetscErrorCode ApplyDenseSingle(HopsPatchKernel k, PetscInt begin, PetscInt end, HopsPatchMode mode, const float r[],
+                                       float z[])
 {
   HopsPatches pt = k->patches;
 

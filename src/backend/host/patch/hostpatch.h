@@ -1,6 +1,7 @@
 /*
-  Local solves of patches by fast diagonalisation, z += R^T (S x S x S) w (s_0 l_i + s_1 l_j + s_2 l_k + s_3)^-1 (S x S x S)^T R r, one patch
-  to a lane. Included for each precision REAL, with PATCH() naming its functions, by each instruction set.
+  Local solves of patches by fast diagonalisation, z += R^T (S x S x S) w (s_0 l_i + s_1 l_j + s_2 l_k +
+  s_3)^-1 (S x S x S)^T R r, one patch to a lane. Included for each precision REAL, with PATCH() naming its
+  functions, by each instruction set.
 */
 #define LANES ((int)(8 * W / sizeof(REAL)))
 
@@ -11,7 +12,8 @@ typedef REAL PATCH(pvec) __attribute__((vector_size(8 * W)));
 #define Rect      PATCH(Rect)
 #define FindRect  PATCH(FindRect)
 
-/* 1/x to rounding: an estimate and Newton steps, since divisions would take as long as the contractions of low orders */
+/* 1/x to rounding: an estimate and Newton steps, since divisions would take as long as the contractions of
+   low orders */
 INLINE pvec PATCH(Reciprocal)(const pvec *in)
 {
   const pvec x = *in;
@@ -30,7 +32,8 @@ INLINE pvec PATCH(Reciprocal)(const pvec *in)
 #endif
 }
 
-/* v = A u, A[n][n] row by row: scalars, or a vector for each entry; four rows at a time, to have as many chains of multiply-adds */
+/* v = A u, A[n][n] row by row: scalars, or a vector for each entry; four rows at a time, to have as many
+   chains of multiply-adds */
 #define HOPS_PATCH_TIMES(name, type) \
   INLINE void PATCH(name)(const int n, const type A[], const pvec u[], pvec v[]) \
   { \
@@ -63,8 +66,8 @@ HOPS_PATCH_TIMES(Times, REAL)
 HOPS_PATCH_TIMES(TimesLanes, pvec)
 
 /*
-  Even and odd modes: S^T u from the sums and differences of opposite nodes. F holds Ne = (n+1)/2 rows of the even modes and No = n/2 of the
-  odd ones, over the first half of the nodes; then the same for S, by nodes.
+  Even and odd modes: S^T u from the sums and differences of opposite nodes. F holds Ne = (n+1)/2 rows of the
+  even modes and No = n/2 of the odd ones, over the first half of the nodes; then the same for S, by nodes.
 */
 INLINE void PATCH(TimesHalf)(const int m, const int n, const REAL A[], const pvec u[], pvec v[])
 {
@@ -114,7 +117,9 @@ INLINE void PATCH(ToNodes)(const int n, const REAL F[], const pvec u[], pvec v[]
 }
 
 /* The size of S^T (or S) of a factor, in REALs */
-#define HOPS_PATCH_MATRIX(kind, n) ((kind) == HOPS_HOST_PATCH_SYMMETRIC ? (((n) + 1) / 2) * (((n) + 1) / 2) + ((n) / 2) * ((n) / 2) : (n) * (n) * ((kind) == HOPS_HOST_PATCH_VARYING ? LANES : 1))
+#define HOPS_PATCH_MATRIX(kind, n) \
+  ((kind) == HOPS_HOST_PATCH_SYMMETRIC ? (((n) + 1) / 2) * (((n) + 1) / 2) + ((n) / 2) * ((n) / 2) \
+                                       : (n) * (n) * ((kind) == HOPS_HOST_PATCH_VARYING ? LANES : 1))
 
 /* nlines lines of n entries, `stride` apart, the lines `step` apart, to modes or to nodes in place */
 typedef void (*Lines)(int n, const REAL F[], int nlines, int step, int stride, pvec e[]);
@@ -129,10 +134,8 @@ typedef void (*Lines)(int n, const REAL F[], int nlines, int step, int stride, p
       StoreLineOf(n, v, stride, e) \
     } \
   }
-#define LoadLineOf(n, in, stride, u) \
-  UNROLL for (int i = 0; i < n; i++) u[i] = in[i * stride];
-#define StoreLineOf(n, u, stride, out) \
-  UNROLL for (int i = 0; i < n; i++) out[i * stride] = u[i];
+#define LoadLineOf(n, in, stride, u)   UNROLL for (int i = 0; i < n; i++) u[i] = in[i * stride];
+#define StoreLineOf(n, u, stride, out) UNROLL for (int i = 0; i < n; i++) out[i * stride] = u[i];
 
 #define HOPS_PATCH_SIZE(n) \
   HOPS_PATCH_LINES(ToModes_##n, n, PATCH(ToModes)(n, F, u, v)) \
@@ -154,18 +157,23 @@ static PetscBool FindLines(int n, int kind, Lines lines[2])
 {
 #define HOPS_PATCH_FIND(m) \
   if (n == m) { \
-    lines[0] = kind == HOPS_HOST_PATCH_SYMMETRIC ? PATCH(ToModes_##m) : (kind == HOPS_HOST_PATCH_SHARED ? PATCH(Times_##m) : PATCH(TimesLanes_##m)); \
-    lines[1] = kind == HOPS_HOST_PATCH_SYMMETRIC ? PATCH(ToNodes_##m) : (kind == HOPS_HOST_PATCH_SHARED ? PATCH(Times_##m) : PATCH(TimesLanes_##m)); \
+    lines[0] = kind == HOPS_HOST_PATCH_SYMMETRIC ? PATCH(ToModes_##m) \
+                                                 : (kind == HOPS_HOST_PATCH_SHARED ? PATCH(Times_##m) : PATCH(TimesLanes_##m)); \
+    lines[1] = kind == HOPS_HOST_PATCH_SYMMETRIC ? PATCH(ToNodes_##m) \
+                                                 : (kind == HOPS_HOST_PATCH_SHARED ? PATCH(Times_##m) : PATCH(TimesLanes_##m)); \
     return PETSC_TRUE; \
   }
   HOPS_HOST_PATCHES(HOPS_PATCH_FIND)
 #undef HOPS_PATCH_FIND
-  lines[0] = kind == HOPS_HOST_PATCH_SYMMETRIC ? PATCH(ToModes_any) : (kind == HOPS_HOST_PATCH_SHARED ? PATCH(Times_any) : PATCH(TimesLanes_any));
-  lines[1] = kind == HOPS_HOST_PATCH_SYMMETRIC ? PATCH(ToNodes_any) : (kind == HOPS_HOST_PATCH_SHARED ? PATCH(Times_any) : PATCH(TimesLanes_any));
+  lines[0] = kind == HOPS_HOST_PATCH_SYMMETRIC ? PATCH(ToModes_any)
+                                               : (kind == HOPS_HOST_PATCH_SHARED ? PATCH(Times_any) : PATCH(TimesLanes_any));
+  lines[1] = kind == HOPS_HOST_PATCH_SYMMETRIC ? PATCH(ToNodes_any)
+                                               : (kind == HOPS_HOST_PATCH_SHARED ? PATCH(Times_any) : PATCH(TimesLanes_any));
   return PETSC_FALSE;
 }
 
-/* Rows of a window of n among N nodes, even and odd parts: v_i, v_{n-1-i} = E_i (u_j + u_{N-1-j}) +- O_i (u_j - u_{N-1-j}) */
+/* Rows of a window of n among N nodes, even and odd parts: v_i, v_{n-1-i} = E_i (u_j + u_{N-1-j}) +- O_i (u_j
+   - u_{N-1-j}) */
 INLINE void PATCH(RectHalf)(const int n, const int N, const REAL F[], const pvec u[], pvec v[])
 {
   const int   Nh = (N + 1) / 2, No = N / 2;
@@ -211,13 +219,17 @@ HOPS_PATCH_ROWS(RectShared, REAL)
 HOPS_PATCH_ROWS(RectLanes, pvec)
 
 /* The size of A (or M) of a window's rows, in REALs */
-#define HOPS_PATCH_RECT(kind, n, N) ((kind) == HOPS_HOST_PATCH_SYMMETRIC ? (((n) + 1) / 2) * (((N) + 1) / 2) + ((n) / 2) * ((N) / 2) : (n) * (N) * ((kind) == HOPS_HOST_PATCH_VARYING ? LANES : 1))
+#define HOPS_PATCH_RECT(kind, n, N) \
+  ((kind) == HOPS_HOST_PATCH_SYMMETRIC ? (((n) + 1) / 2) * (((N) + 1) / 2) + ((n) / 2) * ((N) / 2) \
+                                       : (n) * (N) * ((kind) == HOPS_HOST_PATCH_VARYING ? LANES : 1))
 
 /* nlines lines of N nodes to windows of n */
-typedef void (*Rect)(int n, int N, const REAL F[], int nlines, int step, int stride, const pvec in[], int outstep, int outstride, pvec out[]);
+typedef void (*Rect)(int n, int N, const REAL F[], int nlines, int step, int stride, const pvec in[], int outstep, int outstride,
+                     pvec out[]);
 
 #define HOPS_PATCH_RECTS(name, n, N, apply) \
-  static void PATCH(name)(int nrun, int Nrun, const REAL F[], int nlines, int step, int stride, const pvec in[], int outstep, int outstride, pvec out[]) \
+  static void PATCH(name)(int nrun, int Nrun, const REAL F[], int nlines, int step, int stride, const pvec in[], int outstep, \
+                          int outstride, pvec out[]) \
   { \
     for (int j = 0; j < nlines; j++, in += step, out += outstep) { \
       pvec u[2 * HOPS_HOST_MAXLINE], v[HOPS_HOST_MAXLINE]; \
@@ -239,10 +251,13 @@ HOPS_PATCH_RECTS(RectLanes_any, nrun, Nrun, PATCH(RectLanes)(nrun, Nrun, (const 
 static Rect FindRect(int n, int N, int kind)
 {
 #define HOPS_PATCH_FIND(m) \
-  if (n == m && N == m + 2) return kind == HOPS_HOST_PATCH_SYMMETRIC ? PATCH(RectHalf_##m) : (kind == HOPS_HOST_PATCH_SHARED ? PATCH(RectShared_##m) : PATCH(RectLanes_##m));
+  if (n == m && N == m + 2) \
+    return kind == HOPS_HOST_PATCH_SYMMETRIC ? PATCH(RectHalf_##m) \
+                                             : (kind == HOPS_HOST_PATCH_SHARED ? PATCH(RectShared_##m) : PATCH(RectLanes_##m));
   HOPS_HOST_SWEEPS(HOPS_PATCH_FIND)
 #undef HOPS_PATCH_FIND
-  return kind == HOPS_HOST_PATCH_SYMMETRIC ? PATCH(RectHalf_any) : (kind == HOPS_HOST_PATCH_SHARED ? PATCH(RectShared_any) : PATCH(RectLanes_any));
+  return kind == HOPS_HOST_PATCH_SYMMETRIC ? PATCH(RectHalf_any)
+                                           : (kind == HOPS_HOST_PATCH_SHARED ? PATCH(RectShared_any) : PATCH(RectLanes_any));
 }
 #undef HOPS_PATCH_RECT_SIZE
 #undef HOPS_PATCH_RECTS

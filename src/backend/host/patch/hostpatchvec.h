@@ -25,7 +25,8 @@ INLINE pvec PATCHV(PatchGather)(const int idx[], const VECTOR x[])
 }
 
 /* Entries of all lanes, and their sum into z; restricted: entries count where no centre is nearer */
-INLINE void PATCHV(LoadEntries)(const struct _HopsPatchKernel *k, const int n, const int idx[], const unsigned char dist[], HopsPatchMode mode, const VECTOR r[], pvec u[])
+INLINE void PATCHV(LoadEntries)(const struct _HopsPatchKernel *k, const int n, const int idx[], const unsigned char dist[],
+                                HopsPatchMode mode, const VECTOR r[], pvec u[])
 {
   if (mode != HOPS_PATCH_RESTRICT_IN) {
     for (int i = 0; i < n; i++) u[i] = PATCHV(PatchGather)(idx + i * LANES, r);
@@ -37,7 +38,8 @@ INLINE void PATCHV(LoadEntries)(const struct _HopsPatchKernel *k, const int n, c
   }
 }
 
-INLINE void PATCHV(AddEntries)(const struct _HopsPatchKernel *k, const int n, const int idx[], const unsigned char dist[], HopsPatchMode mode, const pvec u[], VECTOR z[])
+INLINE void PATCHV(AddEntries)(const struct _HopsPatchKernel *k, const int n, const int idx[], const unsigned char dist[],
+                               HopsPatchMode mode, const pvec u[], VECTOR z[])
 {
   const REAL *s = (const REAL *)u;
 
@@ -53,7 +55,8 @@ INLINE void PATCHV(AddEntries)(const struct _HopsPatchKernel *k, const int n, co
   }
 }
 
-static void PATCHV(PatchSolve)(const struct _HopsPatchKernel *k, const void *batch, HopsPatchMode mode, const VECTOR r[], VECTOR z[])
+static void PATCHV(PatchSolve)(const struct _HopsPatchKernel *k, const void *batch, HopsPatchMode mode, const VECTOR r[],
+                               VECTOR z[])
 {
   const HopsHostPatchBatch *b = (const HopsHostPatchBatch *)batch;
   const int                 n = b->size[0] * b->size[1] * b->size[2], *idx = k->idx + b->idx;
@@ -68,18 +71,20 @@ static void PATCHV(PatchSolve)(const struct _HopsPatchKernel *k, const void *bat
 }
 
 /*
-  z += R^T (local inverse) R (b - A z), A the tensor product on all nodes of the patches' cells, a plane of them at a time:
-  A = s_5 (s_0 A_x M_y M_z + s_1 M_x A_y M_z + s_2 M_x M_y A_z + s_3 M_x M_y M_z)
+  z += R^T (local inverse) R (b - A z), A the tensor product on all nodes of the patches' cells, a plane of
+  them at a time: A = s_5 (s_0 A_x M_y M_z + s_1 M_x A_y M_z + s_2 M_x M_y A_z + s_3 M_x M_y M_z)
 */
 static void PATCHV(PatchSweep)(const struct _HopsPatchKernel *k, const void *batch, const VECTOR b[], VECTOR z[])
 {
   const HopsHostPatchBatch *h  = (const HopsHostPatchBatch *)batch;
-  const int                 nx = h->size[0], ny = h->size[1], nz = h->size[2], Nx = h->esize[0], Ny = h->esize[1], Nz = h->esize[2], n = nx * ny * nz, np = nx * ny;
-  const int                 kind = h->kind, *eidx = k->idx + h->eidx, *idx = k->idx + h->idx;
-  const REAL               *reals = (const REAL *)k->reals, *A[3], *M[3];
-  const pvec               *s     = (const pvec *)(reals + h->scale);
-  pvec                     *e = (pvec *)k->e, *plane = e + n, *mx = plane + Nx * Ny, *ax = mx + nx * Ny, *t = ax + nx * Ny, *c = t + np, *mm = c + np * Nz;
-  Rect                      rect[3];
+  const int                 nx = h->size[0], ny = h->size[1], nz = h->size[2], Nx = h->esize[0], Ny = h->esize[1], Nz = h->esize[2],
+            n = nx * ny * nz, np = nx * ny;
+  const int   kind = h->kind, *eidx = k->idx + h->eidx, *idx = k->idx + h->idx;
+  const REAL *reals = (const REAL *)k->reals, *A[3], *M[3];
+  const pvec *s     = (const pvec *)(reals + h->scale);
+  pvec       *e = (pvec *)k->e, *plane = e + n, *mx = plane + Nx * Ny, *ax = mx + nx * Ny, *t = ax + nx * Ny, *c = t + np,
+       *mm = c + np * Nz;
+  Rect rect[3];
 
   for (int d = 0; d < k->dim; d++) {
     const int m = h->size[d];

@@ -31,27 +31,35 @@ PetscErrorCode HopsHostSelect(HopsSpace space, const HopsHostKernels **kernels)
   PetscFunctionBegin;
   if (((PetscObject)space)->options) PetscCall(PetscOptionsPush(((PetscObject)space)->options));
   PetscOptionsBegin(PetscObjectComm((PetscObject)space), ((PetscObject)space)->prefix, "Host kernels of hops", "HopsSpace");
-  PetscCall(PetscOptionsString("-hops_host_isa", "Instruction set: base, avx2 or avx512", "HopsSpace", "best", isa, sizeof(isa), &set));
+  PetscCall(
+    PetscOptionsString("-hops_host_isa", "Instruction set: base, avx2 or avx512", "HopsSpace", "best", isa, sizeof(isa), &set));
   PetscOptionsEnd();
   if (((PetscObject)space)->options) PetscCall(PetscOptionsPop());
   for (i = 0; i < n; i++) {
     if (set) PetscCall(PetscStrcmp(isa, all[i]->isa, &same));
     if (set ? same : all[i]->supported()) break;
   }
-  PetscCheck(i < n, PETSC_COMM_SELF, PETSC_ERR_ARG_UNKNOWN_TYPE, "Unknown -hops_host_isa %s: use base, avx2 or avx512 (the last two on x86-64 only)", isa);
-  PetscCheck(all[i]->supported(), PETSC_COMM_SELF, PETSC_ERR_SUP, "This machine does not run -hops_host_isa %s: use base, or leave the choice to hops", isa);
+  PetscCheck(i < n, PETSC_COMM_SELF, PETSC_ERR_ARG_UNKNOWN_TYPE,
+             "Unknown -hops_host_isa %s: use base, avx2 or avx512 (the last two on x86-64 only)", isa);
+  PetscCheck(all[i]->supported(), PETSC_COMM_SELF, PETSC_ERR_SUP,
+             "This machine does not run -hops_host_isa %s: use base, or leave the choice to hops", isa);
   *kernels = all[i];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Tabulation of the element maps at the points of `basis`, and scratch for a batch: coordinates, one plane, a row of Jacobians */
-PetscErrorCode HopsHostGeometrySetUp(HopsSpace space, const HopsBasis *basis, int W, HopsBasis *geom, HopsHostGeometry *map, void **base)
+/* Tabulation of the element maps at the points of `basis`, and scratch for a batch: coordinates, one plane, a
+   row of Jacobians */
+PetscErrorCode HopsHostGeometrySetUp(HopsSpace space, const HopsBasis *basis, int W, HopsBasis *geom, HopsHostGeometry *map,
+                                     void **base)
 {
   const int dim = (int)space->dim, Pg = (int)space->gorder + 1;
   size_t    n;
 
   PetscFunctionBegin;
-  PetscCheck(Pg <= HOPS_HOST_MAXLINE, PETSC_COMM_SELF, PETSC_ERR_SUP, "Element maps of order %d: the host back end takes at most %d; lower the order of the coordinates (-dm_coord_petscspace_degree)", Pg - 1, HOPS_HOST_MAXLINE - 1);
+  PetscCheck(Pg <= HOPS_HOST_MAXLINE, PETSC_COMM_SELF, PETSC_ERR_SUP,
+             "Element maps of order %d: the host back end takes at most %d; lower the order of the coordinates "
+             "(-dm_coord_petscspace_degree)",
+             Pg - 1, HOPS_HOST_MAXLINE - 1);
   PetscCall(HopsSpaceCreateGeometryBasis(space, basis, geom));
   map->dim = dim;
   map->Pg  = Pg;
@@ -64,13 +72,15 @@ PetscErrorCode HopsHostGeometrySetUp(HopsSpace space, const HopsBasis *basis, in
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode HopsPASetUp_Host(HopsPAKernel k, PetscInt first, PetscInt n, const HopsValues *kappa, const HopsValues *mass, PetscInt *bad, PetscReal *det)
+static PetscErrorCode HopsPASetUp_Host(HopsPAKernel k, PetscInt first, PetscInt n, const HopsValues *kappa, const HopsValues *mass,
+                                       PetscInt *bad, PetscReal *det)
 {
   const HopsValues none = {0, 0, 0, NULL};
   HopsHostRun      run  = {first, n, k->diffusion ? kappa : &none, k->mass ? mass : &none, -1, 0};
 
   PetscFunctionBegin;
-  PetscAssert(first + n <= k->ninterior || first >= k->ninterior, PETSC_COMM_SELF, PETSC_ERR_PLIB, "A run of cells mixes interior and shared cells");
+  PetscAssert(first + n <= k->ninterior || first >= k->ninterior, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+              "A run of cells mixes interior and shared cells");
   PetscAssert(!k->diffusion || kappa->nc, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Diffusion coefficient absent");
   PetscAssert(!k->mass || mass->nc, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Mass coefficient absent");
   if (n > 0) k->ops->setup(k, &run);
@@ -79,7 +89,8 @@ static PetscErrorCode HopsPASetUp_Host(HopsPAKernel k, PetscInt first, PetscInt 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode HopsPAApply_Host(HopsPAKernel k, HopsPart part, const PetscScalar x[], const PetscScalar xg[], PetscScalar y[], PetscScalar yg[])
+static PetscErrorCode HopsPAApply_Host(HopsPAKernel k, HopsPart part, const PetscScalar x[], const PetscScalar xg[],
+                                       PetscScalar y[], PetscScalar yg[])
 {
   const PetscInt end[]   = {0, k->nbi / 2, k->nbi, k->nb};
   const PetscInt cells[] = {0, PetscMin(k->nbi / 2 * k->W, k->ninterior), k->ninterior, k->ncells};
@@ -97,7 +108,8 @@ static PetscErrorCode HopsPADiagonal_Host(HopsPAKernel k, PetscScalar d[], Petsc
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode HopsPAGetInfo_Host(HopsPAKernel k, const char **kernel, PetscBool *specialised, PetscLogDouble *bytes, PetscLogDouble *flops)
+static PetscErrorCode HopsPAGetInfo_Host(HopsPAKernel k, const char **kernel, PetscBool *specialised, PetscLogDouble *bytes,
+                                         PetscLogDouble *flops)
 {
   PetscFunctionBegin;
   if (kernel) *kernel = k->name;
@@ -159,7 +171,8 @@ static PetscErrorCode HopsSetEntries_Host(PetscInt n, const PetscInt idx[], cons
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode HopsCombine_Host(PetscInt n, PetscScalar a, const PetscScalar x[], PetscScalar b, const PetscScalar y[], PetscScalar w[])
+static PetscErrorCode HopsCombine_Host(PetscInt n, PetscScalar a, const PetscScalar x[], PetscScalar b, const PetscScalar y[],
+                                       PetscScalar w[])
 {
   PetscFunctionBegin;
   if (b == 0.0 && a == 1.0) PetscCall(PetscArraycpy(w, x, n));

@@ -1,9 +1,10 @@
 /*
   Host back end: operator data and the table of kernels compiled once per instruction set.
 
-  Cells go in batches of W (the lanes of a SIMD vector). A field on a batch is an array of W-vectors, [node][W], so all the
-  lanes run the same tensor contractions and no lane ever needs another. Batches never mix interior and shared cells; the
-  last batch of each class is padded with copies of a valid cell that has zero quadrature data.
+  Cells go in batches of W (the lanes of a SIMD vector). A field on a batch is an array of W-vectors,
+  [node][W], so all the lanes run the same tensor contractions and no lane ever needs another. Batches never
+  mix interior and shared cells; the last batch of each class is padded with copies of a valid cell that has
+  zero quadrature data.
 */
 #pragma once
 #include <hops/private/hopsderhamimpl.h>
@@ -17,7 +18,8 @@
 
 typedef struct _HopsHostKernels HopsHostKernels;
 
-/* The scalars of kernels and of their data: float in the files that begin with HOPS_HOST_SINGLE, which share no data with the others */
+/* The scalars of kernels and of their data: float in the files that begin with HOPS_HOST_SINGLE, which share
+   no data with the others */
 #if defined(HOPS_HOST_SINGLE)
 typedef float HopsHostReal;
 #else
@@ -26,8 +28,8 @@ typedef double HopsHostReal;
 
 /*
   Even-odd matrix of an M x N matrix A with A[M-1-m][N-1-n] = s A[m][n], s = +1 or -1: row m < (M+1)/2 holds
-  (A[m][n] + A[m][N-1-n])/2 for n < (N+1)/2 (A[m][n] itself for the middle column), then (A[m][n] - A[m][N-1-n])/2 for
-  n < N/2. B, BB and DD have s = +1; C, D and BD have s = -1.
+  (A[m][n] + A[m][N-1-n])/2 for n < (N+1)/2 (A[m][n] itself for the middle column), then (A[m][n] -
+  A[m][N-1-n])/2 for n < N/2. B, BB and DD have s = +1; C, D and BD have s = -1.
 */
 typedef struct {
   const HopsHostReal *B, *BT;       /* Q x P interpolation to the points, and its transpose */
@@ -85,7 +87,8 @@ struct _HopsLORKernel {
 
 /* A field on one side of a form with full tensors */
 typedef struct {
-  int              nc, P, slot, node; /* first slot and first E-vector entry of the side, in units of arrays of points and of nodes */
+  /* first slot and first E-vector entry of the side, in units of arrays of points and of nodes */
+  int              nc, P, slot, node;
   const int       *restr;
   double          *l;
   HopsHostMatrices mat;
@@ -95,7 +98,8 @@ typedef struct {
   void (*down)(const struct _HopsTensorKernel *, const HopsHostMatrices *, int P, double *u, double *e, PetscBool gradient);
 } HopsHostSide;
 
-/* u, v: [slot][point][W] with slots S points apart: of each component its value, then its reference derivatives */
+/* u, v: [slot][point][W] with slots S points apart: of each component its value, then its reference
+   derivatives */
 struct _HopsTensorKernel {
   const HopsHostKernels *ops;
   int                    dim, Q, W, S, n[2], nnodes[2]; /* sides and E-vector entries of test, trial functions */
@@ -137,12 +141,13 @@ struct _HopsFormKernel {
   int                   *idx;                        /* [nb][ne][W] entries of restr */
   double                *qdata;                      /* [nb]([Q^dim][nd][W], [Q^dim][nm][W]) */
   double                *weights;                    /* [Q] */
-  double                *e, *w, *y, *v, *f, *g;      /* scratch vectors: E-vectors of u, du and the result; [3][Q^dim] points; partial sums */
-  const double          *M[4];                       /* even-odd matrices: B, E, B^T, E^T */
-  double                *matmem;
-  const double          *S[4]; /* P x Q products for the diagonal: B B, E E, B' B', B B' */
-  HopsBasis              geom;
-  HopsHostGeometry       map;
+  /* scratch vectors: E-vectors of u, du and the result; [3][Q^dim] points; partial sums */
+  double          *e, *w, *y, *v, *f, *g;
+  const double    *M[4]; /* even-odd matrices: B, E, B^T, E^T */
+  double          *matmem;
+  const double    *S[4]; /* P x Q products for the diagonal: B B, E E, B' B', B B' */
+  HopsBasis        geom;
+  HopsHostGeometry map;
   void (*contract[4])(int M, int N, const double *A, int outer, int inner, const double *in, double *out); /* by M[] */
   void          *mem[4];
   PetscLogDouble bytes, flops;
@@ -170,14 +175,17 @@ struct _HopsLumpKernel {
 typedef struct {
   int                  size[3], kind; /* HopsHostPatchKind */
   const unsigned char *dist;
-  size_t               idx;       /* of [entries][lanes] in the kernel's idx */
-  size_t               scale;     /* of [5][lanes] in the kernel's reals */
-  size_t               matrix[3]; /* of a direction's factor there: S^T, S, lambda, each of scalars or of [..][lanes]; symmetric: even and odd halves */
-  int                  esize[3];  /* nodes per direction of the patches' cells, for fused sweeps; or zeros */
-  size_t               eidx;      /* of [nodes][lanes] in the kernel's idx */
+  size_t               idx;   /* of [entries][lanes] in the kernel's idx */
+  size_t               scale; /* of [5][lanes] in the kernel's reals */
+  /* of a direction's factor there: S^T, S, lambda, each of scalars or of [..][lanes]; symmetric: even and odd
+     halves */
+  size_t matrix[3];
+  int    esize[3]; /* nodes per direction of the patches' cells, for fused sweeps; or zeros */
+  size_t eidx;     /* of [nodes][lanes] in the kernel's idx */
   void (*solve)(const struct _HopsPatchKernel *, const void *batch, HopsPatchMode, const double r[], double z[]);
   void (*sweep)(const struct _HopsPatchKernel *, const void *batch, const double b[], double z[]);
-  void (*solvesingle)(const struct _HopsPatchKernel *, const void *batch, HopsPatchMode, const float r[], float z[]); /* of kernels in single precision */
+  /* of kernels in single precision */
+  void (*solvesingle)(const struct _HopsPatchKernel *, const void *batch, HopsPatchMode, const float r[], float z[]);
   void (*sweepsingle)(const struct _HopsPatchKernel *, const void *batch, const float b[], float z[]);
 } HopsHostPatchBatch;
 
@@ -187,7 +195,8 @@ typedef enum {
   HOPS_HOST_PATCH_VARYING    /* factors by lane */
 } HopsHostPatchKind;
 
-/* Condensed patches of one shape, one to a lane: a cell's modes, and what they are coupled by; see src/patch/patchcondensed.c */
+/* Condensed patches of one shape, one to a lane: a cell's modes, and what they are coupled by; see
+   src/patch/patchcondensed.c */
 typedef struct {
   int           dim, n, symmetric; /* modes of a cell's interior in a direction, by parity */
   const double *to, *back;         /* from nodes to modes and back: the matrix, or its even and odd halves */
@@ -237,23 +246,28 @@ struct _HopsHostKernels {
   int         W;
   PetscBool (*supported)(void);
   PetscBool (*find)(struct _HopsPAKernel *); /* sets `cell`; PETSC_TRUE if specialised */
-  void (*apply)(const struct _HopsPAKernel *, PetscInt b0, PetscInt b1, const double x[], const double xg[], double y[], double yg[]);
+  void (*apply)(const struct _HopsPAKernel *, PetscInt b0, PetscInt b1, const double x[], const double xg[], double y[],
+                double yg[]);
   void (*diagonal)(const struct _HopsPAKernel *, double d[], double dg[]);
   void (*setup)(struct _HopsPAKernel *, HopsHostRun *);
   void (*lorcouplings)(struct _HopsLORKernel *, HopsHostRun *, double tol, unsigned char mask[]);
   void (*lorfill)(struct _HopsLORKernel *, HopsHostRun *, double vals[]);
   PetscBool (*tensorfind)(const struct _HopsTensorKernel *, HopsHostSide *); /* sets `up` and `down`; PETSC_TRUE if specialised */
-  void (*tensorapply)(const struct _HopsTensorKernel *, PetscInt b0, PetscInt b1, int transpose, PetscInt nblocks, const HopsTensorData[]);
+  void (*tensorapply)(const struct _HopsTensorKernel *, PetscInt b0, PetscInt b1, int transpose, PetscInt nblocks,
+                      const HopsTensorData[]);
   void (*tensordiagonal)(const struct _HopsTensorKernel *, PetscInt b, const HopsTensorData *, double e[]);
-  void (*interp)(const struct _HopsInterpKernel *, PetscInt b0, PetscInt b1, const double x[], const double xg[], double y[], PetscBool add);
+  void (*interp)(const struct _HopsInterpKernel *, PetscInt b0, PetscInt b1, const double x[], const double xg[], double y[],
+                 PetscBool add);
   void (*interptranspose)(const struct _HopsInterpKernel *, PetscInt b0, PetscInt b1, const double y[], double x[], double xg[]);
   PetscBool (*formfind)(struct _HopsFormKernel *);
-  void (*formapply)(const struct _HopsFormKernel *, PetscInt b0, PetscInt b1, const double x[], const double xg[], double y[], double yg[]);
+  void (*formapply)(const struct _HopsFormKernel *, PetscInt b0, PetscInt b1, const double x[], const double xg[], double y[],
+                    double yg[]);
   void (*formdiagonal)(const struct _HopsFormKernel *, double d[], double dg[]);
   void (*formsetup)(struct _HopsFormKernel *, HopsHostRun *);
   void (*lumpcouplings)(struct _HopsLumpKernel *, HopsHostRun *, double tol, unsigned char mask[]);
   void (*lumpfill)(struct _HopsLumpKernel *, HopsHostRun *, double vals[]);
-  /* condensed patches x[node][W]: the skeleton's right-hand side b[nskel][W], with 1/D of the interiors in e[node][W]; y = A b, symmetric; and back */
+  /* condensed patches x[node][W]: the skeleton's right-hand side b[nskel][W], with 1/D of the interiors in
+     e[node][W]; y = A b, symmetric; and back */
   void (*condense)(const HopsHostModes *, const HopsHostCondensed *, double x[], double e[], double b[]);
   void (*skeleton)(int n, const double A[], const double b[], double y[]);
   void (*expand)(const HopsHostModes *, const HopsHostCondensed *, double x[], const double e[], const double y[]);
@@ -266,7 +280,8 @@ typedef struct {
   int         W;
   PetscBool (*find)(struct _HopsPAKernel *);
   void (*apply)(const struct _HopsPAKernel *, PetscInt b0, PetscInt b1, const float x[], const float xg[], float y[], float yg[]);
-  void (*interp)(const struct _HopsInterpKernel *, PetscInt b0, PetscInt b1, const float x[], const float xg[], float y[], PetscBool add);
+  void (*interp)(const struct _HopsInterpKernel *, PetscInt b0, PetscInt b1, const float x[], const float xg[], float y[],
+                 PetscBool add);
   void (*interptranspose)(const struct _HopsInterpKernel *, PetscInt b0, PetscInt b1, const float y[], float x[], float xg[]);
 } HopsHostSingleKernels;
 
@@ -278,14 +293,15 @@ PETSC_INTERN const HopsHostSingleKernels HopsHostSingleAVX512;
 
 /* What a copy in single precision is made from: data of double precision, laid out in batches of W cells */
 typedef struct {
-  const char    *isa;
-  int            dim, P, Q, W, ncomp, nT; /* of a map: P source and Q target nodes per direction */
-  PetscBool      diffusion, mass, collocated;
-  PetscInt       n, ninterior; /* cells, or macro cells */
-  const int     *restr;        /* [n][P^dim]; of a map: source and target by batch instead */
-  const int     *source, *target;
-  const double  *qdata, *matmem;
-  PetscInt       nmat, offset[9]; /* entries of matmem; where the matrices begin in the order of HopsHostMatrices (A, AT of a map), or -1 */
+  const char   *isa;
+  int           dim, P, Q, W, ncomp, nT; /* of a map: P source and Q target nodes per direction */
+  PetscBool     diffusion, mass, collocated;
+  PetscInt      n, ninterior; /* cells, or macro cells */
+  const int    *restr;        /* [n][P^dim]; of a map: source and target by batch instead */
+  const int    *source, *target;
+  const double *qdata, *matmem;
+  /* entries of matmem; where the matrices begin in the order of HopsHostMatrices (A, AT of a map), or -1 */
+  PetscInt       nmat, offset[9];
   PetscLogDouble flops[2];
 } HopsHostRaw;
 
@@ -299,12 +315,15 @@ PETSC_INTERN const HopsHostKernels HopsHostKernelsAVX512;
 #endif
 
 /* src/backend/host/patch/hostcondensed.c */
-PETSC_INTERN PetscErrorCode HopsHostCondensedCreate(HopsPatches, const HopsHostKernels *, PetscLogDouble cflops[], PetscLogDouble *bytes, HopsHostCondensedKernel *);
-PETSC_INTERN PetscErrorCode HopsHostCondensedApply(HopsHostCondensedKernel, PetscInt c0, PetscInt c1, HopsPatchMode, PetscBool single, const void *r, void *z);
+PETSC_INTERN PetscErrorCode HopsHostCondensedCreate(HopsPatches, const HopsHostKernels *, PetscLogDouble cflops[],
+                                                    PetscLogDouble *bytes, HopsHostCondensedKernel *);
+PETSC_INTERN PetscErrorCode HopsHostCondensedApply(HopsHostCondensedKernel, PetscInt c0, PetscInt c1, HopsPatchMode,
+                                                   PetscBool single, const void *r, void *z);
 PETSC_INTERN PetscErrorCode HopsHostCondensedDestroy(HopsHostCondensedKernel *);
 PETSC_INTERN PetscErrorCode HopsHostSelect(HopsSpace, const HopsHostKernels **);
 PETSC_INTERN PetscErrorCode HopsHostAlloc(size_t ndoubles, PetscBool zero, void **base, double **aligned);
-PETSC_INTERN PetscErrorCode HopsHostGeometrySetUp(HopsSpace, const HopsBasis *, int W, HopsBasis *geom, HopsHostGeometry *, void **base);
+PETSC_INTERN PetscErrorCode HopsHostGeometrySetUp(HopsSpace, const HopsBasis *, int W, HopsBasis *geom, HopsHostGeometry *,
+                                                  void **base);
 
 PETSC_INTERN void HopsHostEvenOddPack(int M, int N, const double a[], int sm, int sn, double **p, const double **out);
 
@@ -314,7 +333,8 @@ PETSC_INTERN PetscErrorCode HopsPADestroy_Host(HopsPAKernel *);
 PETSC_INTERN PetscErrorCode HopsHostPackMatrices(const HopsBasis *, HopsHostMatrices *, double **mem);
 PETSC_INTERN double         HopsHostEvenOddFlops(int M, int N, int sym);
 
-PETSC_INTERN PetscErrorCode HopsTensorCreate_Host(HopsSpace, PetscInt, PetscInt, PetscInt, const HopsTensorSide[], PetscInt, const HopsTensorSide[], HopsTensorKernel *);
+PETSC_INTERN PetscErrorCode HopsTensorCreate_Host(HopsSpace, PetscInt, PetscInt, PetscInt, const HopsTensorSide[], PetscInt,
+                                                  const HopsTensorSide[], HopsTensorKernel *);
 PETSC_INTERN PetscErrorCode HopsTensorGetLayout_Host(HopsTensorKernel, HopsTensorLayout *);
 PETSC_INTERN PetscErrorCode HopsTensorSetBlocks_Host(HopsTensorKernel, PetscInt, const HopsTensorData[]);
 PETSC_INTERN PetscErrorCode HopsTensorApply_Host(HopsTensorKernel, HopsPart, PetscBool);
@@ -322,41 +342,52 @@ PETSC_INTERN PetscErrorCode HopsTensorDiagonal_Host(HopsTensorKernel);
 PETSC_INTERN PetscErrorCode HopsTensorGetInfo_Host(HopsTensorKernel, const char **, PetscBool *, PetscLogDouble *);
 PETSC_INTERN PetscErrorCode HopsTensorDestroy_Host(HopsTensorKernel *);
 PETSC_INTERN PetscErrorCode HopsLORCreate_Host(HopsSpace, const HopsBasis *, HopsLORKernel *);
-PETSC_INTERN PetscErrorCode HopsLORCouplings_Host(HopsLORKernel, PetscInt, PetscInt, const HopsValues *, PetscReal, unsigned char[], PetscInt *, PetscReal *);
+PETSC_INTERN PetscErrorCode HopsLORCouplings_Host(HopsLORKernel, PetscInt, PetscInt, const HopsValues *, PetscReal, unsigned char[],
+                                                  PetscInt *, PetscReal *);
 PETSC_INTERN PetscErrorCode HopsLORSetPositions_Host(HopsLORKernel, const unsigned char[], const PetscInt[], const int[]);
-PETSC_INTERN PetscErrorCode HopsLORFill_Host(HopsLORKernel, PetscInt, PetscInt, const HopsValues *, const HopsValues *, PetscScalar[], PetscInt *, PetscReal *);
+PETSC_INTERN PetscErrorCode HopsLORFill_Host(HopsLORKernel, PetscInt, PetscInt, const HopsValues *, const HopsValues *,
+                                             PetscScalar[], PetscInt *, PetscReal *);
 PETSC_INTERN PetscErrorCode HopsLORGetInfo_Host(HopsLORKernel, const char **, PetscLogDouble *);
 PETSC_INTERN PetscErrorCode HopsLORDestroy_Host(HopsLORKernel *);
-PETSC_INTERN PetscErrorCode HopsInterpCreate_Host(HopsSpace, PetscInt, PetscInt, PetscInt, const int[], PetscInt, const int[], const PetscReal[], HopsInterpKernel *);
-PETSC_INTERN PetscErrorCode HopsInterpApply_Host(HopsInterpKernel, PetscBool, const PetscScalar[], const PetscScalar[], PetscScalar[], PetscBool);
-PETSC_INTERN PetscErrorCode HopsInterpApplyTranspose_Host(HopsInterpKernel, PetscBool, const PetscScalar[], PetscScalar[], PetscScalar[]);
+PETSC_INTERN PetscErrorCode HopsInterpCreate_Host(HopsSpace, PetscInt, PetscInt, PetscInt, const int[], PetscInt, const int[],
+                                                  const PetscReal[], HopsInterpKernel *);
+PETSC_INTERN PetscErrorCode HopsInterpApply_Host(HopsInterpKernel, PetscBool, const PetscScalar[], const PetscScalar[],
+                                                 PetscScalar[], PetscBool);
+PETSC_INTERN PetscErrorCode HopsInterpApplyTranspose_Host(HopsInterpKernel, PetscBool, const PetscScalar[], PetscScalar[],
+                                                          PetscScalar[]);
 PETSC_INTERN PetscErrorCode HopsInterpDestroy_Host(HopsInterpKernel *);
 
-PETSC_INTERN PetscErrorCode      HopsFormCreate_Host(HopsSpace, const HopsBasis *, PetscBool, PetscBool, HopsFormKernel *);
-PETSC_INTERN PetscErrorCode      HopsFormSetUp_Host(HopsFormKernel, PetscInt, PetscInt, const HopsValues *, const HopsValues *, PetscInt *, PetscReal *);
-PETSC_INTERN PetscErrorCode      HopsFormApply_Host(HopsFormKernel, HopsPart, const PetscScalar[], const PetscScalar[], PetscScalar[], PetscScalar[]);
-PETSC_INTERN PetscErrorCode      HopsFormDiagonal_Host(HopsFormKernel, PetscScalar[], PetscScalar[]);
-PETSC_INTERN PetscErrorCode      HopsFormGetInfo_Host(HopsFormKernel, const char **, PetscBool *, PetscLogDouble *, PetscLogDouble *);
-PETSC_INTERN PetscErrorCode      HopsFormDestroy_Host(HopsFormKernel *);
-PETSC_INTERN PetscErrorCode      HopsLumpCreate_Host(HopsSpace, const HopsBasis *, PetscBool, PetscBool, HopsLumpKernel *);
-PETSC_INTERN PetscErrorCode      HopsLumpCouplings_Host(HopsLumpKernel, PetscInt, PetscInt, const HopsValues *, const HopsValues *, PetscReal, unsigned char[], PetscInt *, PetscReal *);
-PETSC_INTERN PetscErrorCode      HopsLumpSetPositions_Host(HopsLumpKernel, const HopsLumpPattern[8], const unsigned char[], const PetscInt[], const int[]);
-PETSC_INTERN PetscErrorCode      HopsLumpFill_Host(HopsLumpKernel, PetscInt, PetscInt, const HopsValues *, const HopsValues *, PetscScalar[], PetscInt *, PetscReal *);
-PETSC_INTERN PetscErrorCode      HopsLumpGetInfo_Host(HopsLumpKernel, const char **, PetscLogDouble *);
-PETSC_INTERN PetscErrorCode      HopsLumpDestroy_Host(HopsLumpKernel *);
-PETSC_INTERN PetscErrorCode      HopsPatchCreate_Host(HopsPatches, PetscBool, HopsPatchKernel *);
-PETSC_INTERN PetscErrorCode      HopsPatchApply_Host(HopsPatchKernel, PetscInt, HopsPatchMode, const PetscScalar[], PetscScalar[]);
-PETSC_INTERN PetscErrorCode      HopsPatchGetInfo_Host(HopsPatchKernel, const char **, PetscLogDouble *, PetscLogDouble *);
-PETSC_INTERN PetscErrorCode      HopsPatchDestroy_Host(HopsPatchKernel *);
-PETSC_INTERN PetscErrorCode      HopsPatchSweep_Host(HopsPatchKernel, PetscInt, const PetscScalar[], PetscScalar[]);
-PETSC_INTERN PetscErrorCode      HopsPatchApplySingle_Host(HopsPatchKernel, PetscInt, HopsPatchMode, const float[], float[]);
-PETSC_INTERN PetscErrorCode      HopsPatchSweepSingle_Host(HopsPatchKernel, PetscInt, const float[], float[]);
+PETSC_INTERN PetscErrorCode HopsFormCreate_Host(HopsSpace, const HopsBasis *, PetscBool, PetscBool, HopsFormKernel *);
+PETSC_INTERN PetscErrorCode HopsFormSetUp_Host(HopsFormKernel, PetscInt, PetscInt, const HopsValues *, const HopsValues *,
+                                               PetscInt *, PetscReal *);
+PETSC_INTERN PetscErrorCode HopsFormApply_Host(HopsFormKernel, HopsPart, const PetscScalar[], const PetscScalar[], PetscScalar[],
+                                               PetscScalar[]);
+PETSC_INTERN PetscErrorCode HopsFormDiagonal_Host(HopsFormKernel, PetscScalar[], PetscScalar[]);
+PETSC_INTERN PetscErrorCode HopsFormGetInfo_Host(HopsFormKernel, const char **, PetscBool *, PetscLogDouble *, PetscLogDouble *);
+PETSC_INTERN PetscErrorCode HopsFormDestroy_Host(HopsFormKernel *);
+PETSC_INTERN PetscErrorCode HopsLumpCreate_Host(HopsSpace, const HopsBasis *, PetscBool, PetscBool, HopsLumpKernel *);
+PETSC_INTERN PetscErrorCode HopsLumpCouplings_Host(HopsLumpKernel, PetscInt, PetscInt, const HopsValues *, const HopsValues *,
+                                                   PetscReal, unsigned char[], PetscInt *, PetscReal *);
+PETSC_INTERN PetscErrorCode HopsLumpSetPositions_Host(HopsLumpKernel, const HopsLumpPattern[8], const unsigned char[],
+                                                      const PetscInt[], const int[]);
+PETSC_INTERN PetscErrorCode HopsLumpFill_Host(HopsLumpKernel, PetscInt, PetscInt, const HopsValues *, const HopsValues *,
+                                              PetscScalar[], PetscInt *, PetscReal *);
+PETSC_INTERN PetscErrorCode HopsLumpGetInfo_Host(HopsLumpKernel, const char **, PetscLogDouble *);
+PETSC_INTERN PetscErrorCode HopsLumpDestroy_Host(HopsLumpKernel *);
+PETSC_INTERN PetscErrorCode HopsPatchCreate_Host(HopsPatches, PetscBool, HopsPatchKernel *);
+PETSC_INTERN PetscErrorCode HopsPatchApply_Host(HopsPatchKernel, PetscInt, HopsPatchMode, const PetscScalar[], PetscScalar[]);
+PETSC_INTERN PetscErrorCode HopsPatchGetInfo_Host(HopsPatchKernel, const char **, PetscLogDouble *, PetscLogDouble *);
+PETSC_INTERN PetscErrorCode HopsPatchDestroy_Host(HopsPatchKernel *);
+PETSC_INTERN PetscErrorCode HopsPatchSweep_Host(HopsPatchKernel, PetscInt, const PetscScalar[], PetscScalar[]);
+PETSC_INTERN PetscErrorCode HopsPatchApplySingle_Host(HopsPatchKernel, PetscInt, HopsPatchMode, const float[], float[]);
+PETSC_INTERN PetscErrorCode HopsPatchSweepSingle_Host(HopsPatchKernel, PetscInt, const float[], float[]);
 PETSC_INTERN const HopsSingleOps HopsSingleHost;
 
 PETSC_INTERN PetscErrorCode HopsSinglePACreate_Host(HopsPAKernel, HopsSinglePA *);
 PETSC_INTERN PetscErrorCode HopsSinglePAApply_Host(HopsSinglePA, HopsPart, const float[], const float[], float[], float[]);
 PETSC_INTERN PetscErrorCode HopsSinglePADestroy_Host(HopsSinglePA *);
 PETSC_INTERN PetscErrorCode HopsSingleInterpCreate_Host(HopsInterpKernel, HopsSingleInterp *);
-PETSC_INTERN PetscErrorCode HopsSingleInterpApply_Host(HopsSingleInterp, PetscBool, const float[], const float[], float[], PetscBool);
+PETSC_INTERN PetscErrorCode HopsSingleInterpApply_Host(HopsSingleInterp, PetscBool, const float[], const float[], float[],
+                                                       PetscBool);
 PETSC_INTERN PetscErrorCode HopsSingleInterpApplyTranspose_Host(HopsSingleInterp, PetscBool, const float[], float[], float[]);
 PETSC_INTERN PetscErrorCode HopsSingleInterpDestroy_Host(HopsSingleInterp *);

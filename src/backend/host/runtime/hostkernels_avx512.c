@@ -6,5 +6,6 @@
   #endif
   #include "hosttable.h"
 
-HOPS_HOST_TABLE(HopsHostKernelsAVX512, "avx512", __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
+HOPS_HOST_TABLE(HopsHostKernelsAVX512, "avx512",
+                __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
 #endif

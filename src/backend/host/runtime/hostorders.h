@@ -1,4 +1,5 @@
-/* Orders with specialised host kernels: X(P_1d, Q_1d), in 2D and 3D. Any other pair runs the generic kernel. */
+/* Orders with specialised host kernels: X(P_1d, Q_1d), in 2D and 3D. Any other pair runs the generic kernel.
+   */
 #pragma once
 #if defined(__SANITIZE_ADDRESS__) /* a few suffice there: instrumented, all of them take minutes to compile */
   #define HOPS_HOST_ORDERS(X) \
@@ -35,7 +36,8 @@
     X(9, 10)
 #endif
 
-/* Patches of so many unknowns in a direction have specialised kernels: 2p - 1, and p at boundaries, of the vertex patch of order p */
+/* Patches of so many unknowns in a direction have specialised kernels: 2p - 1, and p at boundaries, of the
+   vertex patch of order p */
 #if defined(__SANITIZE_ADDRESS__)
   #define HOPS_HOST_PATCHES(X) \
     X(1) \

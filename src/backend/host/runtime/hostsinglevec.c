@@ -68,4 +68,5 @@ static PetscErrorCode UnpackAdd(PetscInt n, const PetscInt idx[], const float bu
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-const HopsSingleOps HopsSingleHost = {Zero, Demote, Promote, Combine, Times, Step, Pack, UnpackAdd, HopsPatchApplySingle_Host, HopsPatchSweepSingle_Host};
+const HopsSingleOps HopsSingleHost =
+  {Zero, Demote, Promote, Combine, Times, Step, Pack, UnpackAdd, HopsPatchApplySingle_Host, HopsPatchSweepSingle_Host};

@@ -1,4 +1,5 @@
-/* The kernels of one instruction set as a table: HOPS_HOST_TABLE(name of the table, name of the instruction set) */
+/* The kernels of one instruction set as a table: HOPS_HOST_TABLE(name of the table, name of the instruction
+   set) */
 #pragma once
 #include <backend/host/operator/hostpa.h>
 #include <backend/host/lor/hostlor.h>

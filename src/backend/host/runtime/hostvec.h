@@ -1,6 +1,6 @@
 /*
-  SIMD vectors of W lanes and 1D contractions on lines of vectors. Included once per instruction set and precision, see hostkernels_*.c
-  and hostsingle_*.c.
+  SIMD vectors of W lanes and 1D contractions on lines of vectors. Included once per instruction set and
+  precision, see hostkernels_*.c and hostsingle_*.c.
 */
 #pragma once
 #include "hostimpl.h"
@@ -60,8 +60,8 @@ INLINE void GatherShared(int n, const int idx[], int nT, const real x[], const r
 }
 
 /*
-  Lanes are added one by one: two cells of a batch may meet in an entry, and the order must not vary. (AVX-512 scatter on
-  batches without such meetings was tried: no faster.)
+  Lanes are added one by one: two cells of a batch may meet in an entry, and the order must not vary. (AVX-512
+  scatter on batches without such meetings was tried: no faster.)
 */
 INLINE void ScatterInterior(int n, const int idx[], const vec e[], real y[])
 {
@@ -117,7 +117,8 @@ static void EvenOddGeneric(int M, int N, int sym, const real A[], const vec u[],
   }
 }
 
-/* v = A u for an even-odd matrix A (M x N) with symmetry sym: v_q, v_{M-1-q} = A_e (u_n + u_{N-1-n}) +- A_o (u_n - u_{N-1-n}) */
+/* v = A u for an even-odd matrix A (M x N) with symmetry sym: v_q, v_{M-1-q} = A_e (u_n + u_{N-1-n}) +- A_o
+   (u_n - u_{N-1-n}) */
 INLINE void EvenOdd(const int M, const int N, const int sym, const real A[], const vec u[], vec v[])
 {
   const int Ne = (N + 1) / 2, No = N / 2;
@@ -174,7 +175,8 @@ INLINE void AddLine(const int n, const vec in[], int stride, vec u[])
   for (int i = 0; i < n; i++) u[i] += in[i * stride];
 }
 
-/* The next batch's quadrature data, fetched into the second-level cache `n` lines at a time while this one is computed */
+/* The next batch's quadrature data, fetched into the second-level cache `n` lines at a time while this one is
+   computed */
 typedef struct {
   const char *next;
   int         n;
@@ -188,8 +190,10 @@ INLINE void Prefetch(Stream *s)
   s->next = p + 64 * s->n;
 }
 
-/* out[o][m][i] = sum_n A[m][n] in[o][n][i]: one direction of a tensor contraction; `in` and `out` may not overlap */
-INLINE void ContractStream(const int M, const int N, const int sym, const real A[], const int outer, const int inner, const vec in[], vec out[], Stream *s)
+/* out[o][m][i] = sum_n A[m][n] in[o][n][i]: one direction of a tensor contraction; `in` and `out` may not
+   overlap */
+INLINE void ContractStream(const int M, const int N, const int sym, const real A[], const int outer, const int inner,
+                           const vec in[], vec out[], Stream *s)
 {
   for (int o = 0; o < outer; o++) {
     for (int i = 0; i < inner; i++) {
@@ -203,7 +207,8 @@ INLINE void ContractStream(const int M, const int N, const int sym, const real A
   }
 }
 
-INLINE void Contract(const int M, const int N, const int sym, const real A[], const int outer, const int inner, const vec in[], vec out[])
+INLINE void Contract(const int M, const int N, const int sym, const real A[], const int outer, const int inner, const vec in[],
+                     vec out[])
 {
   ContractStream(M, N, sym, A, outer, inner, in, out, NULL);
 }

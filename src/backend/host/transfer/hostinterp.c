@@ -13,19 +13,24 @@ static void FillBatches(HopsInterpKernel k, PetscInt nmacro, PetscInt ninterior,
       const PetscInt c = PetscMin(first + l, last);
 
       for (int i = 0; i < k->ns; i++) k->source[((size_t)b * k->ns + i) * W + l] = source[(size_t)c * k->ns + i];
-      for (int i = 0; i < k->nt; i++) k->target[((size_t)b * k->nt + i) * W + l] = first + l <= last ? target[(size_t)c * k->nt + i] : -1;
+      for (int i = 0; i < k->nt; i++)
+        k->target[((size_t)b * k->nt + i) * W + l] = first + l <= last ? target[(size_t)c * k->nt + i] : -1;
     }
   }
 }
 
-PetscErrorCode HopsInterpCreate_Host(HopsSpace from, PetscInt nmacro, PetscInt ninterior, PetscInt N, const int source[], PetscInt M, const int target[], const PetscReal A[], HopsInterpKernel *kernel)
+PetscErrorCode HopsInterpCreate_Host(HopsSpace from, PetscInt nmacro, PetscInt ninterior, PetscInt N, const int source[],
+                                     PetscInt M, const int target[], const PetscReal A[], HopsInterpKernel *kernel)
 {
   HopsInterpKernel k;
   const size_t     mx = (size_t)PetscPowInt(PetscMax(M, N), from->dim);
   double          *p;
 
   PetscFunctionBegin;
-  PetscCheck(M <= HOPS_HOST_MAXLINE && N <= HOPS_HOST_MAXLINE, PETSC_COMM_SELF, PETSC_ERR_SUP, "The host back end maps at most %d nodes per direction of a macro cell, not %" PetscInt_FMT " to %" PetscInt_FMT ": use a lower order", HOPS_HOST_MAXLINE, N, M);
+  PetscCheck(M <= HOPS_HOST_MAXLINE && N <= HOPS_HOST_MAXLINE, PETSC_COMM_SELF, PETSC_ERR_SUP,
+             "The host back end maps at most %d nodes per direction of a macro cell, not %" PetscInt_FMT " to %" PetscInt_FMT
+             ": use a lower order",
+             HOPS_HOST_MAXLINE, N, M);
   PetscCall(PetscNew(&k));
   PetscCall(HopsHostSelect(from, &k->ops));
   k->W    = k->ops->W;
@@ -63,7 +68,8 @@ PetscErrorCode HopsInterpCreate_Host(HopsSpace from, PetscInt nmacro, PetscInt n
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsInterpApply_Host(HopsInterpKernel k, PetscBool interior, const PetscScalar x[], const PetscScalar xg[], PetscScalar y[], PetscBool add)
+PetscErrorCode HopsInterpApply_Host(HopsInterpKernel k, PetscBool interior, const PetscScalar x[], const PetscScalar xg[],
+                                    PetscScalar y[], PetscBool add)
 {
   PetscFunctionBegin;
   k->ops->interp(k, interior ? 0 : k->nbi, interior ? k->nbi : k->nb, x, xg, y, add);
@@ -71,7 +77,8 @@ PetscErrorCode HopsInterpApply_Host(HopsInterpKernel k, PetscBool interior, cons
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsInterpApplyTranspose_Host(HopsInterpKernel k, PetscBool interior, const PetscScalar y[], PetscScalar x[], PetscScalar xg[])
+PetscErrorCode HopsInterpApplyTranspose_Host(HopsInterpKernel k, PetscBool interior, const PetscScalar y[], PetscScalar x[],
+                                             PetscScalar xg[])
 {
   PetscFunctionBegin;
   k->ops->interptranspose(k, interior ? 0 : k->nbi, interior ? k->nbi : k->nb, y, x, xg);

@@ -1,4 +1,5 @@
-/* Tensor-product maps from macro cells to macro cells (prolongation, evaluation). Included once per instruction set and precision. */
+/* Tensor-product maps from macro cells to macro cells (prolongation, evaluation). Included once per
+   instruction set and precision. */
 #pragma once
 #include <backend/host/runtime/hostvec.h>
 
@@ -15,8 +16,10 @@ static void InterpTensor(int dim, int M, int N, const real A[], const vec in[], 
   }
 }
 
-/* y[target] = or += (A x A x A) x[source], batches b0..b1-1; a target of -1 is another macro cell's, or none */
-static void InterpApply(const struct _HopsInterpKernel *k, PetscInt b0, PetscInt b1, const real x[], const real xg[], real y[], PetscBool add)
+/* y[target] = or += (A x A x A) x[source], batches b0..b1-1; a target of -1 is another macro cell's, or none
+   */
+static void InterpApply(const struct _HopsInterpKernel *k, PetscInt b0, PetscInt b1, const real x[], const real xg[], real y[],
+                        PetscBool add)
 {
   const int ns = k->ns, nt = k->nt;
   vec      *e = (vec *)k->e, *f = (vec *)k->f, *g = (vec *)k->g, *out = (vec *)k->out;

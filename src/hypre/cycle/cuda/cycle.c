@@ -1,7 +1,8 @@
 /*
-  The V-cycle of a BoomerAMG hierarchy, in place of hypre's own solve on one device. A cycle on a device is mostly short kernels:
-  hypre launches each from the host and waits often; here the whole of it is one CUDA graph, of fused kernels, and as a
-  preconditioner it may run in single precision. hypre does the set-up, which stays where the work is to be done right.
+  The V-cycle of a BoomerAMG hierarchy, in place of hypre's own solve on one device. A cycle on a device is
+  mostly short kernels: hypre launches each from the host and waits often; here the whole of it is one CUDA
+  graph, of fused kernels, and as a preconditioner it may run in single precision. hypre does the set-up,
+  which stays where the work is to be done right.
 */
 #include "cycle.h"
 #if HOPS_HAVE_HYPRE_DEVICE
@@ -63,7 +64,8 @@ PetscErrorCode HopsCycleDestroy(HopsCycle *cycle)
     PetscCall(HopsCycleFreeLevel(c->level + l));
     if (c->transposed[l]) PetscCallExternal(hypre_CSRMatrixDestroy, (hypre_CSRMatrix *)c->transposed[l]);
     for (int k = 0; k < 2; k++)
-      if (c->gathered && c->gathered[2 * l + k]) PetscCallExternal(hypre_CSRMatrixDestroy, (hypre_CSRMatrix *)c->gathered[2 * l + k]);
+      if (c->gathered && c->gathered[2 * l + k])
+        PetscCallExternal(hypre_CSRMatrixDestroy, (hypre_CSRMatrix *)c->gathered[2 * l + k]);
   }
   if (c->fork) PetscCallCUDA(cudaEventDestroy(c->fork));
   for (int k = 0; k < HOPS_CYCLE_SPACES; k++) {
@@ -87,19 +89,23 @@ PetscErrorCode HopsCycleDestroy(HopsCycle *cycle)
 const char *HopsCycleRefuse(void *data)
 {
   hypre_ParAMGData *amg   = (hypre_ParAMGData *)data;
-  const HYPRE_Int  *relax = hypre_ParAMGDataGridRelaxType(amg), *sweeps = hypre_ParAMGDataNumGridSweeps(amg), n = hypre_ParAMGDataNumLevels(amg);
+  const HYPRE_Int  *relax = hypre_ParAMGDataGridRelaxType(amg), *sweeps = hypre_ParAMGDataNumGridSweeps(amg),
+                  n = hypre_ParAMGDataNumLevels(amg);
 
   if (n < 2) return "there is one level";
   if (hypre_ParAMGDataMaxIter(amg) != 1 || hypre_ParAMGDataTol(amg) != 0.0) return "it iterates";
   if (hypre_ParAMGDataCycleType(amg) != 1 || hypre_ParAMGDataFCycle(amg)) return "it is no V-cycle";
-  if (sweeps[1] != sweeps[2] || sweeps[1] < 1 || sweeps[3] != 1) return "its numbers of sweeps differ before and after coarse corrections, or there are several on the coarsest level";
+  if (sweeps[1] != sweeps[2] || sweeps[1] < 1 || sweeps[3] != 1)
+    return "its numbers of sweeps differ before and after coarse corrections, or there are several on the coarsest level";
   if (sweeps[1] > HOPS_CYCLE_STEPS / HOPS_CYCLE_DEGREE) return "it smooths too often";
   if (relax[1] != 18 || relax[2] != 18) return "its smoother is not l1scaled-Jacobi";
-  if (relax[3] != 18 && relax[3] != 8 && relax[3] != 9 && relax[3] != 19 && relax[3] != 98 && relax[3] != 99) return "its coarsest level has a smoother of its own";
+  if (relax[3] != 18 && relax[3] != 8 && relax[3] != 9 && relax[3] != 19 && relax[3] != 98 && relax[3] != 99)
+    return "its coarsest level has a smoother of its own";
   if (hypre_ParAMGDataRelaxOrder(amg)) return "it smooths coarse and fine points separately";
   if (hypre_ParAMGDataSmoothNumLevels(amg) > 0) return "it has complex smoothers";
   if (hypre_ParAMGDataBlockMode(amg)) return "it works in blocks";
-  if (hypre_ParAMGDataAdditive(amg) >= 0 || hypre_ParAMGDataMultAdditive(amg) >= 0 || hypre_ParAMGDataSimple(amg) >= 0) return "it is additive";
+  if (hypre_ParAMGDataAdditive(amg) >= 0 || hypre_ParAMGDataMultAdditive(amg) >= 0 || hypre_ParAMGDataSimple(amg) >= 0)
+    return "it is additive";
   if (hypre_ParAMGDataRestriction(amg)) return "its restriction is not the transpose of its interpolation";
   if (hypre_ParAMGDataPartialCycleCoarsestLevel(amg) >= 0) return "it is partial";
   if (hypre_ParAMGDataParticipate(amg)) return "one rank solves its coarsest level";
@@ -107,15 +113,20 @@ const char *HopsCycleRefuse(void *data)
     hypre_ParCSRMatrix *A = hypre_ParAMGDataAArray(amg)[l];
 
     if (hypre_ParCSRMatrixMemoryLocation(A) != HYPRE_MEMORY_DEVICE) return "its matrices are not on the device";
-    if (l < n - 1 && hypre_CSRMatrixNumRows(hypre_ParCSRMatrixDiag(A)) && (!hypre_ParAMGDataL1Norms(amg) || !hypre_ParAMGDataL1Norms(amg)[l])) return "it has no l1 norms"; /* nor has a rank without rows */
+    /* nor has a rank without rows */
+    if (l < n - 1 && hypre_CSRMatrixNumRows(hypre_ParCSRMatrixDiag(A)) &&
+        (!hypre_ParAMGDataL1Norms(amg) || !hypre_ParAMGDataL1Norms(amg)[l]))
+      return "it has no l1 norms";
   }
   return NULL;
 }
 
 /*
-  Chebyshev polynomials of the fourth kind damp best what a V-cycle leaves to its smoother, on all of (0,1], where D A has its eigenvalues as D has the inverse l1
-  norms of the rows: no eigenvalue is estimated. The error after n steps is a multiple of W_n(1 - 2 D A), whose zeros are sin^2(k pi/(2n+1)), k = 1..n: Jacobi steps with
-  their reciprocals as weights. (J. Lottes, Optimal polynomial smoothers for multigrid V-cycles, Numer. Linear Algebra Appl. 2023, section 4.) Small weights come first.
+  Chebyshev polynomials of the fourth kind damp best what a V-cycle leaves to its smoother, on all of (0,1],
+  where D A has its eigenvalues as D has the inverse l1 norms of the rows: no eigenvalue is estimated. The
+  error after n steps is a multiple of W_n(1 - 2 D A), whose zeros are sin^2(k pi/(2n+1)), k = 1..n: Jacobi
+  steps with their reciprocals as weights. (J. Lottes, Optimal polynomial smoothers for multigrid V-cycles,
+  Numer. Linear Algebra Appl. 2023, section 4.) Small weights come first.
 */
 double HopsCycleSetSteps(HopsCycle c, void *data, PetscInt degree)
 {
@@ -156,7 +167,8 @@ PetscErrorCode HopsCycleSetMatrix(HopsCycle c, void *csr, double drop, HopsCycle
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Gauss-Jordan elimination with partial pivoting of a small matrix; ok is false where it is singular to rounding */
+/* Gauss-Jordan elimination with partial pivoting of a small matrix; ok is false where it is singular to
+   rounding */
 static PetscErrorCode Invert(PetscInt n, double A[], double B[], PetscBool *ok)
 {
   double largest = 0.0;
@@ -194,7 +206,8 @@ static PetscErrorCode Invert(PetscInt n, double A[], double B[], PetscBool *ok)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* sweep: not the inverse, but a symmetric Gauss-Seidel sweep, (U + D)^-1 D (L + D)^-1, hypre's choice where a matrix may be singular */
+/* sweep: not the inverse, but a symmetric Gauss-Seidel sweep, (U + D)^-1 D (L + D)^-1, hypre's choice where a
+   matrix may be singular */
 PetscErrorCode HopsCycleSetCoarsest(HopsCycle c, void *csr, PetscBool sweep, cudaStream_t stream, PetscBool *ok)
 {
   hypre_CSRMatrix *A   = (hypre_CSRMatrix *)csr;
@@ -237,7 +250,8 @@ PetscErrorCode HopsCycleSetCoarsest(HopsCycle c, void *csr, PetscBool sweep, cud
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsCycleSetLevel(HopsCycle c, HopsCycleLevel *a, void *A, void *P, void *R, const double l1[], double weight, cudaStream_t stream)
+PetscErrorCode HopsCycleSetLevel(HopsCycle c, HopsCycleLevel *a, void *A, void *P, void *R, const double l1[], double weight,
+                                 cudaStream_t stream)
 {
   const size_t n = (size_t)hypre_CSRMatrixNumRows((hypre_CSRMatrix *)A);
 
@@ -277,7 +291,8 @@ static PetscErrorCode SetLevel(HopsCycle c, hypre_ParAMGData *amg, int l, double
       c->transposed[l] = R;
     }
   }
-  PetscCall(HopsCycleSetLevel(c, c->level + l, A, P, R, l1 && l1[l] ? hypre_VectorData(l1[l]) : NULL, weight * hypre_ParAMGDataRelaxWeight(amg)[l], stream));
+  PetscCall(HopsCycleSetLevel(c, c->level + l, A, P, R, l1 && l1[l] ? hypre_VectorData(l1[l]) : NULL,
+                              weight * hypre_ParAMGDataRelaxWeight(amg)[l], stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -304,11 +319,14 @@ PetscErrorCode HopsCycleCreateHierarchy(void *data, PetscInt degree, bool single
   PetscCall(PetscCalloc1(c->nlevels, &c->transposed));
   for (int l = 0; l < c->nlevels; l++) {
     PetscCall(SetLevel(c, amg, l, weight, stream));
-    c->complexity += (PetscReal)(l < c->nlevels - 1 ? c->level[l].A.nnz : (size_t)hypre_CSRMatrixNumNonzeros(hypre_ParCSRMatrixDiag(hypre_ParAMGDataAArray(amg)[l])));
+    c->complexity +=
+      (PetscReal)(l < c->nlevels - 1 ? c->level[l].A.nnz
+                                     : (size_t)hypre_CSRMatrixNumNonzeros(hypre_ParCSRMatrixDiag(hypre_ParAMGDataAArray(amg)[l])));
   }
   c->complexity /= (PetscReal)PetscMax(c->level[0].A.nnz, 1);
   if (c->direct) {
-    PetscCall(HopsCycleSetCoarsest(c, hypre_ParCSRMatrixDiag(hypre_ParAMGDataAArray(amg)[c->nlevels - 1]), hypre_ParAMGDataGridRelaxType(amg)[3] == 8 ? PETSC_TRUE : PETSC_FALSE, stream, &same));
+    PetscCall(HopsCycleSetCoarsest(c, hypre_ParCSRMatrixDiag(hypre_ParAMGDataAArray(amg)[c->nlevels - 1]),
+                                   hypre_ParAMGDataGridRelaxType(amg)[3] == 8 ? PETSC_TRUE : PETSC_FALSE, stream, &same));
     *why = "its coarsest level is large or singular";
   } else if (!c->level[c->nlevels - 1].d) {
     same = PETSC_FALSE;
@@ -321,7 +339,8 @@ PetscErrorCode HopsCycleCreateHierarchy(void *data, PetscInt degree, bool single
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsCycleCreate(PC pc, HopsSpace sp, const HopsCycleSettings *set, const HopsCycleAuxiliary *aux, HopsCycle *cycle, const char **why)
+PetscErrorCode HopsCycleCreate(PC pc, HopsSpace sp, const HopsCycleSettings *set, const HopsCycleAuxiliary *aux, HopsCycle *cycle,
+                               const char **why)
 {
   const bool   single = set->type == PCLOR_CYCLE_SINGLE;
   HYPRE_Solver solver;
@@ -369,7 +388,10 @@ PetscErrorCode HopsCycleApply(HopsCycle c, Vec x, Vec y)
   PetscCall(HopsGetCUDAStream(&stream));
   PetscCall(VecGetArrayReadAndMemType(x, &xa, &xm));
   PetscCall(VecGetArrayWriteAndMemType(y, &ya, &ym));
-  PetscCheck(PetscMemTypeDevice(xm) && PetscMemTypeDevice(ym), PetscObjectComm((PetscObject)x), PETSC_ERR_ARG_WRONG, "A vector of type %s lies in the host's memory, and the preconditioner on the device: make vectors by MatCreateVecs(), or use -pc_lor_cycle hypre", ((PetscObject)x)->type_name);
+  PetscCheck(PetscMemTypeDevice(xm) && PetscMemTypeDevice(ym), PetscObjectComm((PetscObject)x), PETSC_ERR_ARG_WRONG,
+             "A vector of type %s lies in the host's memory, and the preconditioner on the device: make vectors by "
+             "MatCreateVecs(), or use -pc_lor_cycle hypre",
+             ((PetscObject)x)->type_name);
   PetscCall(PetscLogGpuTimeBegin());
   if (c->spread) PetscCall(HopsCycleRunSpread(c, xa, ya, stream));
   else PetscCall(HopsCycleRun(c, xa, ya, stream));

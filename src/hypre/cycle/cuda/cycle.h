@@ -1,4 +1,5 @@
-/* Data of the V-cycle. T is double or float, for matrices and vectors alike; indices and row pointers are hypre's. */
+/* Data of the V-cycle. T is double or float, for matrices and vectors alike; indices and row pointers are
+   hypre's. */
 #pragma once
 #include <hops/private/hopsimpl.h>
 #include <hops/private/hopscycleimpl.h>
@@ -22,15 +23,16 @@ typedef struct {
   void           *f, *u, *w;
 } HopsCycleLevel;
 
-/* Entries of a matrix in columns of other ranks, whose values are the ghosts; rows: those that have such entries */
+/* Entries of a matrix in columns of other ranks, whose values are the ghosts; rows: those that have such
+   entries */
 typedef struct {
   HopsCycleMatrix M;
   int             nrows, *rows;
 } HopsCycleGhosted;
 
 /*
-  A level that is spread over the ranks: beside the entries of its matrices within the rank, those with other ranks. Of the last such level P leads from the
-  whole coarser vector, which every rank has.
+  A level that is spread over the ranks: beside the entries of its matrices within the rank, those with other
+  ranks. Of the last such level P leads from the whole coarser vector, which every rank has.
 */
 typedef struct {
   HopsCycleLevel   own;
@@ -53,9 +55,10 @@ typedef struct {
 } HopsCycleSpread;
 
 /*
-  A V-cycle, or the cycle of AMS or ADS: one level, with corrections from nodal spaces (and the curl's, by AMS) in the order of `program` between two smoothings. There, a
-  digit k stands for u += P_k V_k(R_k (f - A u)), an opening parenthesis for the residual, which those behind a plus sign share: their cycles are branches of the graph,
-  and what they give is added in order at the closing one.
+  A V-cycle, or the cycle of AMS or ADS: one level, with corrections from nodal spaces (and the curl's, by
+  AMS) in the order of `program` between two smoothings. There, a digit k stands for u += P_k V_k(R_k (f - A
+  u)), an opening parenthesis for the residual, which those behind a plus sign share: their cycles are
+  branches of the graph, and what they give is added in order at the closing one.
 */
 #define HOPS_CYCLE_SPACES 5
 struct _HopsCycle {
@@ -91,22 +94,30 @@ PETSC_INTERN PetscErrorCode HopsCycleFreeMatrix(HopsCycleMatrix *);
 PETSC_INTERN PetscErrorCode HopsCycleDrop(HopsCycleMatrix *, double drop, cudaStream_t);
 PETSC_INTERN PetscErrorCode HopsCycleSetMatrix(HopsCycle, void *csr, double drop, HopsCycleMatrix *, cudaStream_t);
 /* cycles of hypre's BoomerAMG, AMS and ADS, without their graphs; NULL where *why says why not */
-PETSC_INTERN PetscErrorCode HopsCycleCreateHierarchy(void *amg, PetscInt degree, bool single, double drop, HopsCycle *, const char **why);
+PETSC_INTERN PetscErrorCode HopsCycleCreateHierarchy(void *amg, PetscInt degree, bool single, double drop, HopsCycle *,
+                                                     const char **why);
 PETSC_INTERN PetscErrorCode HopsCycleCreateAMS(void *ams, bool single, double drop, HopsCycle *, const char **why);
 PETSC_INTERN PetscErrorCode HopsCycleCreateADS(void *ads, bool single, const HopsCycleAuxiliary *, HopsCycle *, const char **why);
-/* the same for a hierarchy on several ranks, whose levels of at most nredundant rows each rank has for its own; collective */
+/* the same for a hierarchy on several ranks, whose levels of at most nredundant rows each rank has for its
+   own; collective */
 PETSC_INTERN PetscErrorCode HopsCycleCreateSpread(void *amg, HopsSpace, const HopsCycleSettings *, HopsCycle *, const char **why);
 PETSC_INTERN PetscErrorCode HopsCycleDestroySpread(HopsCycleSpread **);
 PETSC_INTERN PetscErrorCode HopsCycleRunSpread(HopsCycle, const double x[], double y[], cudaStream_t);
-PETSC_INTERN PetscErrorCode HopsCycleListRows(int m, const int i[], int *nrows, int **rows, cudaStream_t); /* the rows that have entries */
-PETSC_INTERN const char    *HopsCycleRefuse(void *amg);                                                    /* what the cycle takes for granted; NULL if all is so */
+/* the rows that have entries */
+PETSC_INTERN PetscErrorCode HopsCycleListRows(int m, const int i[], int *nrows, int **rows, cudaStream_t);
+/* what the cycle takes for granted; NULL if all is so */
+PETSC_INTERN const char    *HopsCycleRefuse(void *amg);
 PETSC_INTERN PetscErrorCode HopsCycleFreeLevel(HopsCycleLevel *);
 /* level l of matrices on the device; P and R are NULL on the coarsest level, l1 where there are no norms */
-PETSC_INTERN PetscErrorCode HopsCycleSetLevel(HopsCycle, HopsCycleLevel *, void *A, void *P, void *R, const double l1[], double weight, cudaStream_t);
-/* the smoothing steps: `degree` of a Chebyshev polynomial, or 0 for Jacobi's, as many times as hypre sweeps; returns the weight of the first */
+PETSC_INTERN PetscErrorCode HopsCycleSetLevel(HopsCycle, HopsCycleLevel *, void *A, void *P, void *R, const double l1[],
+                                              double weight, cudaStream_t);
+/* the smoothing steps: `degree` of a Chebyshev polynomial, or 0 for Jacobi's, as many times as hypre sweeps;
+   returns the weight of the first */
 PETSC_INTERN double         HopsCycleSetSteps(HopsCycle, void *amg, PetscInt degree);
 PETSC_INTERN PetscErrorCode HopsCycleSetCoarsest(HopsCycle, void *A, PetscBool sweep, cudaStream_t, PetscBool *ok);
-PETSC_INTERN PetscErrorCode HopsCycleConvert(size_t n, const double x[], double scale, bool reciprocal, bool single, void *y, cudaStream_t); /* y = scale x or scale / x */
+/* y = scale x or scale / x */
+PETSC_INTERN PetscErrorCode HopsCycleConvert(size_t n, const double x[], double scale, bool reciprocal, bool single, void *y,
+                                             cudaStream_t);
 PETSC_INTERN PetscErrorCode HopsCycleCapture(HopsCycle);
 PETSC_INTERN PetscErrorCode HopsCycleRun(HopsCycle, const double x[], double y[], cudaStream_t);
 EXTERN_C_END

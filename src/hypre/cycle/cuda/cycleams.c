@@ -1,6 +1,7 @@
 /*
-  The cycles of AMS and ADS by kernels of our own: smoothing, then corrections from the nodal spaces one after the other, each a V-cycle; all
-  of it one CUDA graph. hypre runs dozens of short kernels for each, and waits for many.
+  The cycles of AMS and ADS by kernels of our own: smoothing, then corrections from the nodal spaces one after
+  the other, each a V-cycle; all of it one CUDA graph. hypre runs dozens of short kernels for each, and waits
+  for many.
 */
 #include "cycle.h"
 #if HOPS_HAVE_HYPRE_DEVICE
@@ -10,7 +11,8 @@
 
   #define CURL_DROP 1e-10 /* rounding errors of C^T A C against its diagonal */
 
-/* The first members of hypre's data for ADS, which has no header for them; what is there is compared with what hypre was given */
+/* The first members of hypre's data for ADS, which has no header for them; what is there is compared with
+   what hypre was given */
 typedef struct {
   hypre_ParCSRMatrix *A, *C, *A_C;
   HYPRE_Solver        B_C;
@@ -28,7 +30,8 @@ typedef struct {
   HYPRE_Real          relax_weight;
 } ADSData;
 
-/* The cycles that hypre runs by their numbers, where each component has its nodal space and smoothing comes first and last; 1: G, 3 to 5: the components */
+/* The cycles that hypre runs by their numbers, where each component has its nodal space and smoothing comes
+   first and last; 1: G, 3 to 5: the components */
 static const char *Program(int cycle_type, bool beta_is_zero)
 {
   if (cycle_type == 11) return beta_is_zero ? "0345430" : "013454310";
@@ -43,7 +46,8 @@ static const char *RefuseAMS(const hypre_AMSData *ams)
   if (!Program((int)ams->cycle_type, ams->beta_is_zero)) return "its AMS cycle is not 11, 13 or 14";
   if (ams->A_relax_type != 1 || ams->A_relax_times != 1) return "its smoother is not one sweep of l1-Jacobi";
   if (ams->B_G0) return "it projects gradients out of a part of the domain";
-  if (hypre_ParCSRMatrixMemoryLocation(ams->A) != HYPRE_MEMORY_DEVICE || !ams->A_l1_norms) return "its matrices are not on the device";
+  if (hypre_ParCSRMatrixMemoryLocation(ams->A) != HYPRE_MEMORY_DEVICE || !ams->A_l1_norms)
+    return "its matrices are not on the device";
   return NULL;
 }
 
@@ -71,7 +75,8 @@ static PetscErrorCode SetSpace(HopsCycle c, int k, hypre_ParCSRMatrix *P, HopsCy
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Create(const char *program, bool single, double drop, hypre_ParCSRMatrix *A, hypre_Vector *l1, double weight, cudaStream_t stream, HopsCycle *cycle)
+static PetscErrorCode Create(const char *program, bool single, double drop, hypre_ParCSRMatrix *A, hypre_Vector *l1, double weight,
+                             cudaStream_t stream, HopsCycle *cycle)
 {
   HopsCycle       c;
   HopsCycleLevel *a;
@@ -109,7 +114,8 @@ PetscErrorCode HopsCycleCreateAMS(void *data, bool single, double drop, HopsCycl
   *why = RefuseAMS(ams);
   if (*why) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HopsGetCUDAStream(&stream));
-  PetscCall(Create(Program((int)ams->cycle_type, ams->beta_is_zero), single, drop, ams->A, ams->A_l1_norms, ams->A_relax_weight, stream, cycle));
+  PetscCall(Create(Program((int)ams->cycle_type, ams->beta_is_zero), single, drop, ams->A, ams->A_l1_norms, ams->A_relax_weight,
+                   stream, cycle));
   for (int k = 0; k < HOPS_CYCLE_SPACES && !*why; k++) {
     HopsCycle sub;
 
@@ -187,8 +193,9 @@ PetscErrorCode HopsCycleCreateADS(void *data, bool single, const HopsCycleAuxili
 }
 
 /*
-  The relaxation weight of the nodal solvers, for which neither AMS nor ADS has a function; weights are read by every cycle, so they can be set after
-  the set-up. *done is false where a nodal solver has another smoother than l1-Jacobi.
+  The relaxation weight of the nodal solvers, for which neither AMS nor ADS has a function; weights are read
+  by every cycle, so they can be set after the set-up. *done is false where a nodal solver has another
+  smoother than l1-Jacobi.
 */
 PetscErrorCode HopsCycleSetNodalWeight(PC pc, const HopsCycleAuxiliary *aux, PetscReal weight, PetscBool *done)
 {
@@ -226,7 +233,8 @@ PetscErrorCode HopsCycleSetNodalWeight(PC pc, const HopsCycleAuxiliary *aux, Pet
       if (relax[1] != 18 || relax[2] != 18) *done = PETSC_FALSE;
     }
   for (int k = 0; k < 7 && *done; k++) /* the coarsest level may have another smoother */
-    for (HYPRE_Int l = 0; solver[k] && l < hypre_ParAMGDataNumLevels((hypre_ParAMGData *)solver[k]) - 1; l++) PetscCallExternal(HYPRE_BoomerAMGSetLevelRelaxWt, solver[k], weight, l);
+    for (HYPRE_Int l = 0; solver[k] && l < hypre_ParAMGDataNumLevels((hypre_ParAMGData *)solver[k]) - 1; l++)
+      PetscCallExternal(HYPRE_BoomerAMGSetLevelRelaxWt, solver[k], weight, l);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 #endif

@@ -1,6 +1,7 @@
 /*
-  A matrix without its rounding errors. ADS makes C^T A C, C the curl, whose div-div part is zero: hypre's product keeps all places of it, two thirds of the
-  entries, with numbers of the size of rounding errors, and the nodal matrices below inherit them.
+  A matrix without its rounding errors. ADS makes C^T A C, C the curl, whose div-div part is zero: hypre's
+  product keeps all places of it, two thirds of the entries, with numbers of the size of rounding errors, and
+  the nodal matrices below inherit them.
 */
 #include "cycle.h"
 #include <cub/device/device_scan.cuh>
@@ -10,7 +11,8 @@
   const int row = (int)(((size_t)blockIdx.x * blockDim.x + threadIdx.x) / LANES), lane = threadIdx.x % LANES; \
   const int begin = row < n ? i[row] : 0, end = row < n ? i[row + 1] : 0
 
-__global__ static void Diagonal(int n, const int *__restrict__ i, const int *__restrict__ j, const double *__restrict__ v, double *__restrict__ d)
+__global__ static void Diagonal(int n, const int *__restrict__ i, const int *__restrict__ j, const double *__restrict__ v,
+                                double *__restrict__ d)
 {
   ROW;
 
@@ -21,7 +23,9 @@ __global__ static void Diagonal(int n, const int *__restrict__ i, const int *__r
 }
 
 /* Copies what is kept of each row to its place, or, where there are no columns to write, counts it there */
-__global__ static void Keep(int n, const int *__restrict__ i, const int *__restrict__ j, const double *__restrict__ v, const double *__restrict__ d, double square, int *__restrict__ place, int *__restrict__ column, double *__restrict__ value)
+__global__ static void Keep(int n, const int *__restrict__ i, const int *__restrict__ j, const double *__restrict__ v,
+                            const double *__restrict__ d, double square, int *__restrict__ place, int *__restrict__ column,
+                            double *__restrict__ value)
 {
   ROW;
   const int shift = (int)(threadIdx.x % 32) / LANES * LANES;
@@ -42,7 +46,8 @@ __global__ static void Keep(int n, const int *__restrict__ i, const int *__restr
   if (!column && row < n && lane == 0) place[row] = at;
 }
 
-/* The square matrix m gets arrays of its own, which lack off-diagonal entries of at most drop sqrt(a_ii a_jj) */
+/* The square matrix m gets arrays of its own, which lack off-diagonal entries of at most drop sqrt(a_ii a_jj)
+   */
 PetscErrorCode HopsCycleDrop(HopsCycleMatrix *m, double drop, cudaStream_t stream)
 {
   const unsigned int blocks = (unsigned int)(((size_t)m->m * LANES + 255) / 256);

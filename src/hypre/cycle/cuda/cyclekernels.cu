@@ -9,8 +9,7 @@ __global__ static void Convert(size_t n, const double *__restrict__ x, double sc
   if (i < n) y[i] = (T)(reciprocal ? scale / x[i] : scale * x[i]);
 }
 
-template <typename T>
-static PetscErrorCode Middle(HopsCycle, cudaStream_t);
+template <typename T> static PetscErrorCode Middle(HopsCycle, cudaStream_t);
 
 /* Smoothing steps first..last-1 of a level, from x to y and back */
 template <typename T>
@@ -28,8 +27,7 @@ static PetscErrorCode Steps(HopsCycle c, const HopsCycleLevel *l, int first, int
 }
 
 /* What space k makes of the residual w; its vector b->w remains to be prolonged */
-template <typename T>
-static PetscErrorCode Correction(HopsCycle c, int k, cudaStream_t stream)
+template <typename T> static PetscErrorCode Correction(HopsCycle c, int k, cudaStream_t stream)
 {
   HopsCycleLevel *b = c->sub[k]->level;
   const Csr<T>    B = View<T>(b->A), R = View<T>(c->R[k]);
@@ -41,9 +39,9 @@ static PetscErrorCode Correction(HopsCycle c, int k, cudaStream_t stream)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The same, captured on a stream of its own from the fork to where its vector is added: short kernels of several spaces run side by side */
-template <typename T>
-static PetscErrorCode Branch(HopsCycle c, int k)
+/* The same, captured on a stream of its own from the fork to where its vector is added: short kernels of
+   several spaces run side by side */
+template <typename T> static PetscErrorCode Branch(HopsCycle c, int k)
 {
   PetscFunctionBegin;
   PetscCallCUDA(cudaStreamWaitEvent(c->branch[k], c->fork, 0));
@@ -53,11 +51,10 @@ static PetscErrorCode Branch(HopsCycle c, int k)
 }
 
 /*
-  AMS and ADS: corrections from the nodal spaces, one after the other or in sums. Where the last space of a sum is absent, as in 2D, the next correction
-  sees the residual of the sum, as hypre (2.32) has it.
+  AMS and ADS: corrections from the nodal spaces, one after the other or in sums. Where the last space of a
+  sum is absent, as in 2D, the next correction sees the residual of the sum, as hypre (2.32) has it.
 */
-template <typename T>
-static PetscErrorCode Spaces(HopsCycle c, cudaStream_t stream)
+template <typename T> static PetscErrorCode Spaces(HopsCycle c, cudaStream_t stream)
 {
   HopsCycleLevel *a     = c->level;
   const Csr<T>    A     = View<T>(a->A);
@@ -100,8 +97,7 @@ static PetscErrorCode Spaces(HopsCycle c, cudaStream_t stream)
 }
 
 /* From the residual of the finest level to its corrected vector */
-template <typename T>
-static PetscErrorCode Middle(HopsCycle c, cudaStream_t stream)
+template <typename T> static PetscErrorCode Middle(HopsCycle c, cudaStream_t stream)
 {
   const int last = c->nlevels - 1;
 
@@ -154,8 +150,7 @@ PetscErrorCode HopsCycleCapture(HopsCycle c)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <typename T>
-static PetscErrorCode Run(HopsCycle c, const double x[], double y[], cudaStream_t stream)
+template <typename T> static PetscErrorCode Run(HopsCycle c, const double x[], double y[], cudaStream_t stream)
 {
   HopsCycleLevel *a = c->level;
   const Csr<T>    A = View<T>(a->A);
@@ -177,7 +172,8 @@ PetscErrorCode HopsCycleRun(HopsCycle c, const double x[], double y[], cudaStrea
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsCycleConvert(size_t n, const double x[], double scale, bool reciprocal, bool single, void *y, cudaStream_t stream)
+PetscErrorCode HopsCycleConvert(size_t n, const double x[], double scale, bool reciprocal, bool single, void *y,
+                                cudaStream_t stream)
 {
   const unsigned int blocks = (unsigned int)((n + 255) / 256);
 

@@ -1,21 +1,20 @@
 /*
-  Kernels of the V-cycle, for vectors that start from zero. A smoothing step is x + a D (f - A x), with D the inverse l1 norms of the rows times the first
-  step's weight and a the step's weight over that. With one step:
-    down: u = D f, w = f - A u, f_c = R w;   up: u = u + P u_c, w = u + D (f - A u), which is the level's result.
+  Kernels of the V-cycle, for vectors that start from zero. A smoothing step is x + a D (f - A x), with D the
+  inverse l1 norms of the rows times the first step's weight and a the step's weight over that. With one step:
+    down: u = D f, w = f - A u, f_c = R w;   up: u = u + P u_c, w = u + D (f - A u), which is the level's
+    result.
   L threads share a row; their partial sums are added in a fixed order.
 */
 #pragma once
 #include "cycle.h"
 
-template <typename T>
-struct Csr {
+template <typename T> struct Csr {
   int m;
   const int *__restrict__ i, *__restrict__ j;
   const T *__restrict__ v;
 };
 
-template <int L, typename T>
-__device__ static T RowTimes(const Csr<T> &A, int row, int lane, const T *__restrict__ x)
+template <int L, typename T> __device__ static T RowTimes(const Csr<T> &A, int row, int lane, const T *__restrict__ x)
 {
   T s = 0;
 
@@ -26,8 +25,7 @@ __device__ static T RowTimes(const Csr<T> &A, int row, int lane, const T *__rest
   return s;
 }
 
-#define ROW(L) \
-  const int t = (int)(blockIdx.x * blockDim.x + threadIdx.x), row = t / L, lane = t % L
+#define ROW(L) const int t = (int)(blockIdx.x * blockDim.x + threadIdx.x), row = t / L, lane = t % L
 
 /* f = x, u = d x */
 template <typename T>
@@ -52,7 +50,8 @@ __global__ static void Residual(const Csr<T> A, const T *__restrict__ f, const T
 
 /* f = R w, u = d f (d may be NULL) */
 template <int L, typename T>
-__global__ static void Restrict(const Csr<T> R, const T *__restrict__ w, const T *__restrict__ d, T *__restrict__ f, T *__restrict__ u)
+__global__ static void Restrict(const Csr<T> R, const T *__restrict__ w, const T *__restrict__ d, T *__restrict__ f,
+                                T *__restrict__ u)
 {
   ROW(L);
   const T s = RowTimes<L>(R, row, lane, w);
@@ -64,8 +63,7 @@ __global__ static void Restrict(const Csr<T> R, const T *__restrict__ w, const T
 }
 
 /* u += P e */
-template <int L, typename T>
-__global__ static void Prolong(const Csr<T> P, const T *__restrict__ e, T *__restrict__ u)
+template <int L, typename T> __global__ static void Prolong(const Csr<T> P, const T *__restrict__ e, T *__restrict__ u)
 {
   ROW(L);
   const T s = RowTimes<L>(P, row, lane, e);
@@ -75,7 +73,8 @@ __global__ static void Prolong(const Csr<T> P, const T *__restrict__ e, T *__res
 
 /* out = u + a d (f - A u) */
 template <int L, typename T, typename S>
-__global__ static void Smooth(const Csr<T> A, T a, const T *__restrict__ d, const T *__restrict__ f, const T *__restrict__ u, S *__restrict__ out)
+__global__ static void Smooth(const Csr<T> A, T a, const T *__restrict__ d, const T *__restrict__ f, const T *__restrict__ u,
+                              S *__restrict__ out)
 {
   ROW(L);
   const T s = RowTimes<L>(A, row, lane, u);
@@ -84,8 +83,7 @@ __global__ static void Smooth(const Csr<T> A, T a, const T *__restrict__ d, cons
 }
 
 /* u = M f, a warp for each row of a small dense matrix */
-template <typename T>
-__global__ static void Dense(int n, const T *__restrict__ M, const T *__restrict__ f, T *__restrict__ u)
+template <typename T> __global__ static void Dense(int n, const T *__restrict__ M, const T *__restrict__ f, T *__restrict__ u)
 {
   const int row = (int)(blockIdx.x * blockDim.x + threadIdx.x) / 32, lane = threadIdx.x % 32;
   T         s = 0;
@@ -115,29 +113,26 @@ static unsigned int Blocks(int m, int lanes)
   return (unsigned int)(((size_t)m * lanes + 255) / 256);
 }
 
-template <typename T>
-static Csr<T> View(const HopsCycleMatrix &M)
+template <typename T> static Csr<T> View(const HopsCycleMatrix &M)
 {
   const Csr<T> A = {M.m, M.i, M.j, (const T *)M.v};
 
   return A;
 }
 
-/* Where a level's vector is after the steps before the coarse correction, and the other of the two: the last step after it goes from u to w, or out */
-template <typename T>
-static T *Smoothed(const HopsCycle c, const HopsCycleLevel *l)
+/* Where a level's vector is after the steps before the coarse correction, and the other of the two: the last
+   step after it goes from u to w, or out */
+template <typename T> static T *Smoothed(const HopsCycle c, const HopsCycleLevel *l)
 {
   return (T *)(c->nsteps % 2 ? l->u : l->w);
 }
 
-template <typename T>
-static T *Other(const HopsCycle c, const HopsCycleLevel *l)
+template <typename T> static T *Other(const HopsCycle c, const HopsCycleLevel *l)
 {
   return (T *)(c->nsteps % 2 ? l->w : l->u);
 }
 
-template <typename T>
-static T LastWeight(const HopsCycle c)
+template <typename T> static T LastWeight(const HopsCycle c)
 {
   return (T)c->step[c->nsteps - 1];
 }

@@ -1,7 +1,9 @@
 /*
-  The V-cycle of a BoomerAMG hierarchy on several ranks. The finer levels are spread as hypre has them: products take entries of other ranks by halo
-  exchanges, beside which those within the rank are multiplied. Coarser levels, whose few rows are no work but whose messages would wait for one another, are
-  gathered on every rank, which runs the rest of the cycle for itself, as on one rank: one message gathers the right-hand side, and none is needed on the way up.
+  The V-cycle of a BoomerAMG hierarchy on several ranks. The finer levels are spread as hypre has them:
+  products take entries of other ranks by halo exchanges, beside which those within the rank are multiplied.
+  Coarser levels, whose few rows are no work but whose messages would wait for one another, are gathered on
+  every rank, which runs the rest of the cycle for itself, as on one rank: one message gathers the right-hand
+  side, and none is needed on the way up.
 */
 #include "cycle.h"
 #if HOPS_HAVE_HYPRE_DEVICE
@@ -49,14 +51,16 @@ PetscErrorCode HopsCycleDestroySpread(HopsCycleSpread **spread)
 static PetscErrorCode ColumnsOfOthers(hypre_ParCSRMatrix *A, const HYPRE_BigInt **columns)
 {
   PetscFunctionBegin;
-  if (!hypre_ParCSRMatrixColMapOffd(A) && hypre_CSRMatrixNumCols(hypre_ParCSRMatrixOffd(A))) hypre_ParCSRMatrixCopyColMapOffdToHost(A);
+  if (!hypre_ParCSRMatrixColMapOffd(A) && hypre_CSRMatrixNumCols(hypre_ParCSRMatrixOffd(A)))
+    hypre_ParCSRMatrixCopyColMapOffdToHost(A);
   *columns = hypre_ParCSRMatrixColMapOffd(A);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /*
-  The exchange of the entries that A multiplies and other ranks have, by hypre's lists of what is sent and received. An entry that several ranks take is one in
-  ours, so its place there is told to those who take it. The work is that of the entries exchanged, not of the rows.
+  The exchange of the entries that A multiplies and other ranks have, by hypre's lists of what is sent and
+  received. An entry that several ranks take is one in ours, so its place there is told to those who take it.
+  The work is that of the entries exchanged, not of the rows.
 */
 static PetscErrorCode CreateHalo(HopsCycle c, HopsSpace sp, hypre_ParCSRMatrix *A, HopsHalo *halo)
 {
@@ -84,7 +88,8 @@ static PetscErrorCode CreateHalo(HopsCycle c, HopsSpace sp, hypre_ParCSRMatrix *
     PetscInt        at     = 0;
     PetscBool       ascend = PETSC_TRUE; /* as a rule: a search for each entry took as long as the rest of the set-up */
 
-    for (HYPRE_Int k = begin + 1; k < end && ascend; k++) ascend = hypre_ParCSRCommPkgSendMapElmt(pkg, k) >= hypre_ParCSRCommPkgSendMapElmt(pkg, k - 1) ? PETSC_TRUE : PETSC_FALSE;
+    for (HYPRE_Int k = begin + 1; k < end && ascend; k++)
+      ascend = hypre_ParCSRCommPkgSendMapElmt(pkg, k) >= hypre_ParCSRCommPkgSendMapElmt(pkg, k - 1) ? PETSC_TRUE : PETSC_FALSE;
     for (HYPRE_Int k = begin; k < end; k++) {
       const PetscInt entry = (PetscInt)hypre_ParCSRCommPkgSendMapElmt(pkg, k);
 
@@ -95,7 +100,8 @@ static PetscErrorCode CreateHalo(HopsCycle c, HopsSpace sp, hypre_ParCSRMatrix *
   }
   PetscCall(PetscObjectGetNewTag((PetscObject)sp, &tag));
   for (HYPRE_Int r = 0; r < hypre_ParCSRCommPkgNumRecvs(pkg); r++) {
-    const HYPRE_Int begin = hypre_ParCSRCommPkgRecvVecStart(pkg, r), end = hypre_ParCSRCommPkgRecvVecStart(pkg, r + 1), rank = hypre_ParCSRCommPkgRecvProc(pkg, r);
+    const HYPRE_Int begin = hypre_ParCSRCommPkgRecvVecStart(pkg, r), end = hypre_ParCSRCommPkgRecvVecStart(pkg, r + 1),
+                    rank = hypre_ParCSRCommPkgRecvProc(pkg, r);
 
     for (HYPRE_Int k = begin; k < end; k++) remote[k].rank = (PetscInt)rank;
     PetscCallMPI(MPI_Irecv(where + begin, (PetscMPIInt)(end - begin), MPIU_INT, (PetscMPIInt)rank, tag, comm, &request[n++]));
@@ -103,7 +109,8 @@ static PetscErrorCode CreateHalo(HopsCycle c, HopsSpace sp, hypre_ParCSRMatrix *
   for (HYPRE_Int r = 0; r < hypre_ParCSRCommPkgNumSends(pkg); r++) {
     const HYPRE_Int begin = hypre_ParCSRCommPkgSendMapStart(pkg, r), end = hypre_ParCSRCommPkgSendMapStart(pkg, r + 1);
 
-    PetscCallMPI(MPI_Isend(place + begin, (PetscMPIInt)(end - begin), MPIU_INT, (PetscMPIInt)hypre_ParCSRCommPkgSendProc(pkg, r), tag, comm, &request[n++]));
+    PetscCallMPI(MPI_Isend(place + begin, (PetscMPIInt)(end - begin), MPIU_INT, (PetscMPIInt)hypre_ParCSRCommPkgSendProc(pkg, r),
+                           tag, comm, &request[n++]));
   }
   PetscCallMPI(MPI_Waitall(n, request, MPI_STATUSES_IGNORE));
   for (PetscInt k = 0; k < nghost; k++) remote[k].index = where[k];
@@ -126,7 +133,8 @@ static PetscErrorCode SetSpreadLevel(HopsCycle c, HopsSpace sp, hypre_ParAMGData
   HopsCycleSpreadLevel *a = c->spread->level + l;
   hypre_ParCSRMatrix   *A = hypre_ParAMGDataAArray(amg)[l], *P = hypre_ParAMGDataPArray(amg)[l];
   hypre_CSRMatrix      *R = hypre_ParCSRMatrixDiagT(P), *Ro = hypre_ParCSRMatrixOffdT(P);
-  const size_t          nghost = PetscMax((size_t)hypre_CSRMatrixNumCols(hypre_ParCSRMatrixOffd(A)), (size_t)hypre_CSRMatrixNumCols(hypre_ParCSRMatrixOffd(P)));
+  const size_t          nghost =
+    PetscMax((size_t)hypre_CSRMatrixNumCols(hypre_ParCSRMatrixOffd(A)), (size_t)hypre_CSRMatrixNumCols(hypre_ParCSRMatrixOffd(P)));
 
   PetscFunctionBegin;
   if (!R) {
@@ -138,14 +146,17 @@ static PetscErrorCode SetSpreadLevel(HopsCycle c, HopsSpace sp, hypre_ParAMGData
     a->transposed[1] = Ro;
   }
   PetscCallCUDA(cudaDeviceSynchronize()); /* hypre's stream is not ours */
-  PetscCall(HopsCycleSetLevel(c, &a->own, hypre_ParCSRMatrixDiag(A), hypre_ParCSRMatrixDiag(P), R, hypre_VectorData(hypre_ParAMGDataL1Norms(amg)[l]), weight * hypre_ParAMGDataRelaxWeight(amg)[l], stream));
+  PetscCall(HopsCycleSetLevel(c, &a->own, hypre_ParCSRMatrixDiag(A), hypre_ParCSRMatrixDiag(P), R,
+                              hypre_VectorData(hypre_ParAMGDataL1Norms(amg)[l]), weight * hypre_ParAMGDataRelaxWeight(amg)[l],
+                              stream));
   PetscCall(SetGhosted(c, hypre_ParCSRMatrixOffd(A), &a->A, stream));
   PetscCall(SetGhosted(c, hypre_ParCSRMatrixOffd(P), &a->P, stream));
   if (hypre_CSRMatrixNumCols(hypre_ParCSRMatrixOffd(P))) PetscCall(HopsCycleSetMatrix(c, Ro, 0.0, &a->R, stream));
   c->flops += (2.0 * c->nsteps - 1.0) * 2.0 * (PetscLogDouble)a->A.M.nnz;
   PetscCall(CreateHalo(c, sp, A, &a->ua));
   PetscCall(CreateHalo(c, sp, P, &a->cp));
-  PetscCall((*sp->backend->Malloc)(nghost * HopsCycleSize(c), &a->g)); /* no pool's: an MPI that takes device pointers may hand it to another process */
+  /* no pool's: an MPI that takes device pointers may hand it to another process */
+  PetscCall((*sp->backend->Malloc)(nghost * HopsCycleSize(c), &a->g));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -161,7 +172,8 @@ static PetscErrorCode Displacements(MPI_Comm comm, PetscMPIInt n, PetscMPIInt co
   for (PetscMPIInt r = 0; r < size; r++) {
     first[r] = (PetscMPIInt)sum;
     sum += count[r];
-    PetscCheck(sum <= INT_MAX, comm, PETSC_ERR_ARG_OUTOFRANGE, "The levels of a V-cycle that every rank is to have are too large: lower -pc_lor_cycle_redundant");
+    PetscCheck(sum <= INT_MAX, comm, PETSC_ERR_ARG_OUTOFRANGE,
+               "The levels of a V-cycle that every rank is to have are too large: lower -pc_lor_cycle_redundant");
   }
   *total = (PetscMPIInt)sum;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -170,7 +182,8 @@ static PetscErrorCode Displacements(MPI_Comm comm, PetscMPIInt n, PetscMPIInt co
 /* All rows of A, on the device of every rank */
 static PetscErrorCode GatherMatrix(MPI_Comm comm, hypre_ParCSRMatrix *A, hypre_CSRMatrix **all)
 {
-  hypre_CSRMatrix   *part[2]  = {hypre_CSRMatrixClone_v2(hypre_ParCSRMatrixDiag(A), 1, HYPRE_MEMORY_HOST), hypre_CSRMatrixClone_v2(hypre_ParCSRMatrixOffd(A), 1, HYPRE_MEMORY_HOST)};
+  hypre_CSRMatrix   *part[2]  = {hypre_CSRMatrixClone_v2(hypre_ParCSRMatrixDiag(A), 1, HYPRE_MEMORY_HOST),
+                                 hypre_CSRMatrixClone_v2(hypre_ParCSRMatrixOffd(A), 1, HYPRE_MEMORY_HOST)};
   const HYPRE_BigInt begincol = hypre_ParCSRMatrixFirstColDiag(A), *columns;
   const PetscMPIInt  m        = (PetscMPIInt)hypre_CSRMatrixNumRows(part[0]);
   const PetscInt64   entries  = (PetscInt64)hypre_CSRMatrixNumNonzeros(part[0]) + hypre_CSRMatrixNumNonzeros(part[1]);
@@ -181,7 +194,8 @@ static PetscErrorCode GatherMatrix(MPI_Comm comm, hypre_ParCSRMatrix *A, hypre_C
   hypre_CSRMatrix   *H;
 
   PetscFunctionBegin;
-  PetscCheck(entries <= INT_MAX, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "The levels of a V-cycle that every rank is to have are too large: lower -pc_lor_cycle_redundant");
+  PetscCheck(entries <= INT_MAX, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+             "The levels of a V-cycle that every rank is to have are too large: lower -pc_lor_cycle_redundant");
   PetscCall(ColumnsOfOthers(A, &columns));
   PetscCallMPI(MPI_Comm_size(comm, &size));
   PetscCall(PetscMalloc4(size, &count, size, &first, size, &ncount, size, &nfirst));
@@ -217,7 +231,8 @@ static PetscErrorCode GatherMatrix(MPI_Comm comm, hypre_ParCSRMatrix *A, hypre_C
 }
 
 /* Level l, which every rank is to have, as level k of its own */
-static PetscErrorCode SetRedundantLevel(HopsCycle c, MPI_Comm comm, hypre_ParAMGData *amg, int l, int k, double weight, cudaStream_t stream)
+static PetscErrorCode SetRedundantLevel(HopsCycle c, MPI_Comm comm, hypre_ParAMGData *amg, int l, int k, double weight,
+                                        cudaStream_t stream)
 {
   hypre_ParCSRMatrix *A     = hypre_ParAMGDataAArray(amg)[l];
   hypre_Vector       *l1    = hypre_ParAMGDataL1Norms(amg) ? hypre_ParAMGDataL1Norms(amg)[l] : NULL;
@@ -257,7 +272,8 @@ static PetscErrorCode SetRedundantLevel(HopsCycle c, MPI_Comm comm, hypre_ParAMG
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* How the right-hand side of the first level that every rank has comes to it, and what of the result the last spread level takes from others */
+/* How the right-hand side of the first level that every rank has comes to it, and what of the result the last
+   spread level takes from others */
 static PetscErrorCode SetGathering(HopsCycle c, HopsSpace sp, hypre_ParAMGData *amg)
 {
   HopsCycleSpread    *s = c->spread;
@@ -295,7 +311,8 @@ static PetscErrorCode SetComplexity(HopsCycle c, hypre_ParAMGData *amg)
   for (int l = 0; l < (int)hypre_ParAMGDataNumLevels(amg); l++) {
     hypre_ParCSRMatrix *A = hypre_ParAMGDataAArray(amg)[l];
 
-    nnz[1] += (PetscReal)hypre_CSRMatrixNumNonzeros(hypre_ParCSRMatrixDiag(A)) + (PetscReal)hypre_CSRMatrixNumNonzeros(hypre_ParCSRMatrixOffd(A));
+    nnz[1] += (PetscReal)hypre_CSRMatrixNumNonzeros(hypre_ParCSRMatrixDiag(A)) +
+              (PetscReal)hypre_CSRMatrixNumNonzeros(hypre_ParCSRMatrixOffd(A));
     if (!l) nnz[0] = nnz[1];
   }
   PetscCallMPI(MPI_Allreduce(nnz, sum, 2, MPIU_REAL, MPIU_SUM, s->comm));
@@ -331,11 +348,14 @@ PetscErrorCode HopsCycleCreateSpread(void *data, HopsSpace sp, const HopsCycleSe
   if (!*why) {
     const HYPRE_Int relax = hypre_ParAMGDataGridRelaxType(amg)[3];
 
-    if (hypre_ParCSRMatrixGlobalNumRows(hypre_ParAMGDataAArray(amg)[nlevels - 1]) > (relax == 18 ? PetscMax(nredundant, 1000) : HOPS_CYCLE_DENSE)) *why = "its coarsest level is large";
+    if (hypre_ParCSRMatrixGlobalNumRows(hypre_ParAMGDataAArray(amg)[nlevels - 1]) >
+        (relax == 18 ? PetscMax(nredundant, 1000) : HOPS_CYCLE_DENSE))
+      *why = "its coarsest level is large";
     if (relax == 8) *why = "its coarsest level has a smoother of its own"; /* hypre's sweeps are within the ranks */
     while (first < nlevels - 1 && hypre_ParCSRMatrixGlobalNumRows(hypre_ParAMGDataAArray(amg)[first]) > nredundant) first++;
     for (int l = 0; l < first; l++)
-      if (!hypre_CSRMatrixNumRows(hypre_ParCSRMatrixDiag(hypre_ParAMGDataAArray(amg)[l]))) *why = "a rank has no unknowns of a level that is spread";
+      if (!hypre_CSRMatrixNumRows(hypre_ParCSRMatrixDiag(hypre_ParAMGDataAArray(amg)[l])))
+        *why = "a rank has no unknowns of a level that is spread";
   }
   PetscCall(Agree(comm, why));
   if (*why) PetscFunctionReturn(PETSC_SUCCESS);
@@ -363,7 +383,9 @@ PetscErrorCode HopsCycleCreateSpread(void *data, HopsSpace sp, const HopsCycleSe
   } else if (!c->level[c->nlevels - 1].d) *why = "its coarsest level has no l1 norms";
   PetscCall(Agree(comm, why));
   if (*why) PetscCall(HopsCycleDestroy(&c));
-  else PetscCall(PetscInfo(sp, "V-cycle on several ranks: %d levels are spread, %d that begin with %d unknowns are every rank's\n", first, c->nlevels, c->spread->N));
+  else
+    PetscCall(PetscInfo(sp, "V-cycle on several ranks: %d levels are spread, %d that begin with %d unknowns are every rank's\n",
+                        first, c->nlevels, c->spread->N));
   *cycle = c;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

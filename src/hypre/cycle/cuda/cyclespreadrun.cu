@@ -1,11 +1,14 @@
-/* The V-cycle on several ranks, see cyclespread.c: the way through the levels, with halo exchanges beside the kernels of one rank */
+/* The V-cycle on several ranks, see cyclespread.c: the way through the levels, with halo exchanges beside the
+   kernels of one rank */
 #include "cyclekernels.cuh"
 #include <cub/device/device_select.cuh>
 #include <thrust/iterator/counting_iterator.h>
 
-/* y += a D s (without D where d is NULL), s = the entries in columns of other ranks times g; a thread for each row that has such entries */
+/* y += a D s (without D where d is NULL), s = the entries in columns of other ranks times g; a thread for
+   each row that has such entries */
 template <typename T, typename S>
-__global__ static void AddGhosts(int nrows, const int *__restrict__ rows, const Csr<T> A, const T *__restrict__ g, T a, const T *__restrict__ d, S *__restrict__ y)
+__global__ static void AddGhosts(int nrows, const int *__restrict__ rows, const Csr<T> A, const T *__restrict__ g, T a,
+                                 const T *__restrict__ d, S *__restrict__ y)
 {
   const int k = (int)(blockIdx.x * blockDim.x + threadIdx.x);
 
@@ -19,8 +22,7 @@ __global__ static void AddGhosts(int nrows, const int *__restrict__ rows, const 
 }
 
 /* u = D f */
-template <typename T>
-__global__ static void Scale(int n, const T *__restrict__ d, const T *__restrict__ f, T *__restrict__ u)
+template <typename T> __global__ static void Scale(int n, const T *__restrict__ d, const T *__restrict__ f, T *__restrict__ u)
 {
   const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
 
@@ -28,8 +30,7 @@ __global__ static void Scale(int n, const T *__restrict__ d, const T *__restrict
 }
 
 /* g = the listed entries of x */
-template <typename T>
-__global__ static void Pick(int n, const int *__restrict__ list, const T *__restrict__ x, T *__restrict__ g)
+template <typename T> __global__ static void Pick(int n, const int *__restrict__ list, const T *__restrict__ x, T *__restrict__ g)
 {
   const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
 
@@ -79,8 +80,7 @@ static PetscErrorCode Add(const HopsCycleGhosted &G, const void *g, T a, const v
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <typename T>
-static PetscErrorCode TimesDiagonal(int n, const void *d, const void *f, void *u, cudaStream_t stream)
+template <typename T> static PetscErrorCode TimesDiagonal(int n, const void *d, const void *f, void *u, cudaStream_t stream)
 {
   PetscFunctionBegin;
   if (!n) PetscFunctionReturn(PETSC_SUCCESS);
@@ -115,8 +115,7 @@ static PetscErrorCode Steps(HopsCycle c, HopsCycleSpreadLevel *a, int first, int
 }
 
 /* From f and u = D f of a spread level to the right-hand side fc of the next */
-template <typename T>
-static PetscErrorCode Down(HopsCycle c, HopsCycleSpreadLevel *a, T *fc, cudaStream_t stream)
+template <typename T> static PetscErrorCode Down(HopsCycle c, HopsCycleSpreadLevel *a, T *fc, cudaStream_t stream)
 {
   HopsCycleLevel *o = &a->own;
   const Csr<T>    A = View<T>(o->A), R = View<T>(o->R), Rg = View<T>(a->R);
@@ -153,9 +152,9 @@ static PetscErrorCode Up(HopsCycle c, HopsCycleSpreadLevel *a, const T *e, bool 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The levels that every rank has: the parts of their right-hand side f, of which this rank's is there, come from all; e is their correction */
-template <typename T>
-static PetscErrorCode Redundant(HopsCycle c, const T **e, cudaStream_t stream)
+/* The levels that every rank has: the parts of their right-hand side f, of which this rank's is there, come
+   from all; e is their correction */
+template <typename T> static PetscErrorCode Redundant(HopsCycle c, const T **e, cudaStream_t stream)
 {
   HopsCycleSpread   *s    = c->spread;
   HopsCycleLevel    *b    = c->level;
@@ -164,7 +163,8 @@ static PetscErrorCode Redundant(HopsCycle c, const T **e, cudaStream_t stream)
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_rank(s->comm, &rank));
-  if (s->count[rank]) PetscCallCUDA(cudaMemcpyAsync(s->part, (T *)b->f + s->begin, s->count[rank] * sizeof(T), cudaMemcpyDeviceToHost, stream));
+  if (s->count[rank])
+    PetscCallCUDA(cudaMemcpyAsync(s->part, (T *)b->f + s->begin, s->count[rank] * sizeof(T), cudaMemcpyDeviceToHost, stream));
   PetscCallCUDA(cudaStreamSynchronize(stream));
   PetscCallMPI(MPI_Allgatherv(s->part, s->count[rank], unit, s->whole, s->count, s->first, unit, s->comm));
   PetscCallCUDA(cudaMemcpyAsync(b->f, s->whole, s->N * sizeof(T), cudaMemcpyHostToDevice, stream));
@@ -180,8 +180,7 @@ static PetscErrorCode Redundant(HopsCycle c, const T **e, cudaStream_t stream)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <typename T>
-static PetscErrorCode Run(HopsCycle c, const double x[], double y[], cudaStream_t stream)
+template <typename T> static PetscErrorCode Run(HopsCycle c, const double x[], double y[], cudaStream_t stream)
 {
   HopsCycleSpread *s    = c->spread;
   HopsCycleLevel  *o    = &s->level[0].own;

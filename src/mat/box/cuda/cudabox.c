@@ -3,13 +3,15 @@
 #include <petscblaslapack.h>
 #include "cudabox.h"
 
-PetscErrorCode HopsCudaBoxCreate(PetscInt dim, PetscInt p, const PetscReal A1[], const PetscReal M1[], const PetscReal J[], const PetscReal d[], PetscReal m, const PetscInt ncells[], PetscBool single, HopsCudaBox *box)
+PetscErrorCode HopsCudaBoxCreate(PetscInt dim, PetscInt p, const PetscReal A1[], const PetscReal M1[], const PetscReal J[],
+                                 const PetscReal d[], PetscReal m, const PetscInt ncells[], PetscBool single, HopsCudaBox *box)
 {
   HopsCudaBox k;
   PetscBool   inner = PETSC_TRUE;
 
   PetscFunctionBegin;
-  PetscCheck(p >= 1 && p <= HOPS_BOX_ORDER, PETSC_COMM_SELF, PETSC_ERR_SUP, "A uniform box on a device has the orders 1 to %d, not %" PetscInt_FMT, HOPS_BOX_ORDER, p);
+  PetscCheck(p >= 1 && p <= HOPS_BOX_ORDER, PETSC_COMM_SELF, PETSC_ERR_SUP,
+             "A uniform box on a device has the orders 1 to %d, not %" PetscInt_FMT, HOPS_BOX_ORDER, p);
   PetscCall(PetscNew(&k));
   k->dim    = (int)dim;
   k->p      = (int)p;
@@ -22,7 +24,8 @@ PetscErrorCode HopsCudaBoxCreate(PetscInt dim, PetscInt p, const PetscReal A1[],
     k->d[a]      = a < dim ? d[a] : 0.0;
     k->n *= k->nodes[a];
     if (a < dim && ncells[a] < 2) inner = PETSC_FALSE;
-    PetscCheck(k->nodes[a] < 65535 * (a ? 1 : 1024), PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "%d nodes in direction %d are more than a launch has blocks: use fewer cells", k->nodes[a], a);
+    PetscCheck(k->nodes[a] < 65535 * (a ? 1 : 1024), PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+               "%d nodes in direction %d are more than a launch has blocks: use fewer cells", k->nodes[a], a);
   }
   k->sy = k->nodes[0];
   k->sz = k->sy * k->nodes[1];
@@ -111,7 +114,8 @@ PetscErrorCode HopsCudaBoxDirectCreate(HopsCudaBox k, HopsCudaBoxDirect *c)
     PetscCall(ToDevice(k->single, c->n[a], lambda, &c->lambda[a]));
     PetscCall(PetscFree2(S, lambda));
   }
-  for (int i = 0; i < 2; i++) PetscCallCUDA(cudaMalloc(&c->w[i], PetscMax(total, 1) * (k->single ? sizeof(float) : sizeof(double))));
+  for (int i = 0; i < 2; i++)
+    PetscCallCUDA(cudaMalloc(&c->w[i], PetscMax(total, 1) * (k->single ? sizeof(float) : sizeof(double))));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -129,7 +133,8 @@ PetscErrorCode HopsCudaBoxDirectSolve(const HopsCudaBoxDirect *c, const void *b,
     const int dir = s % k->dim;
     void     *out = s == n - 1 ? (char *)x + first : c->w[s % 2];
 
-    PetscCall(HopsCudaBoxContract(k->single, c->n, dir, s < k->dim ? PETSC_TRUE : PETSC_FALSE, c->S[dir], s ? near : far, in, s < n - 1 ? near : far, out, s == k->dim - 1 ? c : NULL, stream));
+    PetscCall(HopsCudaBoxContract(k->single, c->n, dir, s < k->dim ? PETSC_TRUE : PETSC_FALSE, c->S[dir], s ? near : far, in,
+                                  s < n - 1 ? near : far, out, s == k->dim - 1 ? c : NULL, stream));
     in = out;
   }
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -1,27 +1,28 @@
 /*
-  J^T (b - A x) in 3D, in one launch: b goes through J^T and x through J^T A, a sum of tensor products of 1D matrices (P + 1) x (2P + 1) of a pair of cells, so
-  that each direction halves what the next one works on, and no residual is formed.
+  J^T (b - A x) in 3D, in one launch: b goes through J^T and x through J^T A, a sum of tensor products of 1D
+  matrices (P + 1) x (2P + 1) of a pair of cells, so that each direction halves what the next one works on,
+  and no residual is formed.
 
-  A block owns a tile of pairs of cells and marches along z, some planes of fine nodes after the other. It reads its own nodes alone: sums at coarse
-  nodes that tiles share are partial, and HopsBoxAssemble adds them in a fixed order. Values of b on a fine plane that tiles share count one half in each.
+  A block owns a tile of pairs of cells and marches along z, some planes of fine nodes after the other. It
+  reads its own nodes alone: sums at coarse nodes that tiles share are partial, and HopsBoxAssemble adds them
+  in a fixed order. Values of b on a fine plane that tiles share count one half in each.
 */
 #pragma once
 #include <type_traits>
 #include "cudaboxresidual.cuh"
 
 /* Rows i and P - i from the sums and differences of mirrored fine nodes */
-template <int P, class T>
-struct HopsBoxCoarseTable {
+template <int P, class T> struct HopsBoxCoarseTable {
   static constexpr int N = P + 1, O = N / 2, E = N - O;
   T                    Me[E * N], Mo[O * P], Xe[E * N], Xo[O * P], Ye[E * N], Yo[O * P], Ze[E * N], Zo[O * P], Je[E * N], Jo[O * P];
 };
 
-/* Pairs of cells of a tile, planes of fine nodes between barriers, which divide 2P, threads, and blocks that should fit on a multiprocessor; those of the orders 3 and 7 are the best of some on an H100. In double precision b alone is restricted */
-template <int P, class T>
-struct HopsBoxCoarseTile;
+/* Pairs of cells of a tile, planes of fine nodes between barriers, which divide 2P, threads, and blocks that
+   should fit on a multiprocessor; those of the orders 3 and 7 are the best of some on an H100. In double
+   precision b alone is restricted */
+template <int P, class T> struct HopsBoxCoarseTile;
 #define HOPS_BOX_COARSE_TILE(P, T, X, Y, S, NT, MB) \
-  template <> \
-  struct HopsBoxCoarseTile<P, T> { \
+  template <> struct HopsBoxCoarseTile<P, T> { \
     static constexpr int TX = X, TY = Y, planes = S, threads = NT, blocks = MB; \
   };
 HOPS_BOX_COARSE_TILE(1, float, 8, 8, 2, 96, 8)
@@ -41,20 +42,22 @@ HOPS_BOX_COARSE_TILE(6, double, 2, 1, 6, 128, 4)
 HOPS_BOX_COARSE_TILE(7, double, 2, 1, 7, 128, 3)
 HOPS_BOX_COARSE_TILE(8, double, 1, 1, 8, 160, 4)
 
-template <int P, class T, bool HASX>
-struct HopsBoxCoarseSizes {
-  using L                    = HopsBoxCoarseTile<P, T>;
-  static constexpr int    TX = L::TX, TY = L::TY, planes = L::planes, steps = 2 * P / planes, threads = L::threads;
-  static constexpr int    LX = 2 * P * TX + 1, LY = 2 * P * TY + 1, HX = LX | 1, CX = TX * P + 1, CY = TY * P + 1, UX = CX | 1, AY = TY * (P + 1); /* fine nodes; coarse ones, in y those of each pair apart until the last direction */
-  static constexpr int    lanes   = LX > 24 && LX < 32 ? 32 : LX;                                                                                  /* threads that load a row */
-  static constexpr int    columns = (lanes * LY + threads - 1) / threads, PU = HopsBoxPitch<T>(LY * UX, CX), PA = HopsBoxPitch<T>(AY * CX, CX);
+template <int P, class T, bool HASX> struct HopsBoxCoarseSizes {
+  using L                 = HopsBoxCoarseTile<P, T>;
+  static constexpr int TX = L::TX, TY = L::TY, planes = L::planes, steps = 2 * P / planes, threads = L::threads;
+  /* fine nodes; coarse ones, in y those of each pair apart until the last direction */
+  static constexpr int LX = 2 * P * TX + 1, LY = 2 * P * TY + 1, HX = LX | 1, CX = TX * P + 1, CY = TY * P + 1, UX = CX | 1,
+                       AY = TY * (P + 1);
+  /* threads that load a row */
+  static constexpr int lanes   = LX > 24 && LX < 32 ? 32 : LX;
+  static constexpr int columns = (lanes * LY + threads - 1) / threads, PU = HopsBoxPitch<T>(LY * UX, CX),
+                       PA    = HopsBoxPitch<T>(AY * CX, CX);
   static constexpr int    nV = planes * LY * HX, nU = planes * PU, nA = planes * PA;
   static constexpr size_t shared = sizeof(T) * ((HASX ? 2 : 1) * nV + (HASX ? 3 : 1) * (nU + nA));
   static_assert(CX * CY <= threads && 2 * P % planes == 0);
 };
 
-template <class T>
-struct HopsBoxCoarseArgs {
+template <class T> struct HopsBoxCoarseArgs {
   int       n[3], chunk; /* pairs of cells; those that a block marches over */
   int       sy, ty;      /* numbers of a row of fine nodes, of the tiles' sums; of a plane: */
   long long sz, tz;
@@ -85,8 +88,7 @@ __device__ __forceinline__ void HopsBoxCoarseRows(const T *Ke, const T *Ko, cons
 }
 
 /* s and d, whose sums and differences are rows i and P - i, += column K of a matrix times v */
-template <int P, int K, class T>
-__device__ __forceinline__ void HopsBoxCoarseColumn(const T *Ke, const T *Ko, T v, T *s, T *d)
+template <int P, int K, class T> __device__ __forceinline__ void HopsBoxCoarseColumn(const T *Ke, const T *Ko, T v, T *s, T *d)
 {
   constexpr int N = P + 1, O = N / 2, E = N - O, M = K <= P ? K : 2 * P - K;
 
@@ -99,8 +101,7 @@ __device__ __forceinline__ void HopsBoxCoarseColumn(const T *Ke, const T *Ko, T 
 }
 
 /* f(K), ..., f(END - 1) for numbers that the compiler knows */
-template <int K, int END, class F>
-__device__ __forceinline__ void HopsBoxFor(F f)
+template <int K, int END, class F> __device__ __forceinline__ void HopsBoxFor(F f)
 {
   if constexpr (K < END) {
     f(std::integral_constant<int, K>());
@@ -109,20 +110,28 @@ __device__ __forceinline__ void HopsBoxFor(F f)
 }
 
 template <int P, class T, bool HASX>
-__global__ void __launch_bounds__(HopsBoxCoarseTile<P, T>::threads, HopsBoxCoarseTile<P, T>::blocks) HopsBoxCoarse(const __grid_constant__ HopsBoxCoarseTable<P, T> tab, const __grid_constant__ HopsBoxCoarseArgs<T> a)
+__global__ void __launch_bounds__(HopsBoxCoarseTile<P, T>::threads, HopsBoxCoarseTile<P, T>::blocks)
+  HopsBoxCoarse(const __grid_constant__ HopsBoxCoarseTable<P, T> tab, const __grid_constant__ HopsBoxCoarseArgs<T> a)
 {
-  using S             = HopsBoxCoarseSizes<P, T, HASX>;
-  constexpr int     N = P + 1, O = N / 2, E = N - O, R = 2 * P, LX = S::LX, LY = S::LY, HX = S::HX, CX = S::CX, CY = S::CY, UX = S::UX, PU = S::PU, PA = S::PA, NT = S::threads, NP = S::planes;
+  using S         = HopsBoxCoarseSizes<P, T, HASX>;
+  constexpr int N = P + 1, O = N / 2, E = N - O, R = 2 * P, LX = S::LX, LY = S::LY, HX = S::HX, CX = S::CX, CY = S::CY, UX = S::UX,
+                PU = S::PU, PA = S::PA, NT = S::threads, NP = S::planes;
   extern __shared__ __align__(16) unsigned char raw[];
-  T *const V = (T *)raw, *const Vb = V + (HASX ? S::nV : 0), *const U = Vb + S::nV, *const W = U + (HASX ? S::nU : 0), *const Ub = W + (HASX ? S::nU : 0); /* what belongs to b: *b */
+  /* what belongs to b: *b */
+  T *const V = (T *)raw, *const Vb = V + (HASX ? S::nV : 0), *const U = Vb + S::nV, *const W = U + (HASX ? S::nU : 0),
+           *const Ub = W + (HASX ? S::nU : 0);
   T *const A = Ub + S::nU, *const C = A + (HASX ? S::nA : 0), *const Ab = C + (HASX ? S::nA : 0);
-  const int  t = threadIdx.x, x = t % CX, y = t / CX, first = blockIdx.z * a.chunk, end = min(a.n[2], first + a.chunk), nsteps = (end - first) * S::steps + 1; /* of the last one a plane is needed */
-  const bool active = t<CX * CY, two = S::TY> 1 && y > 0 && y % P == 0 && y < CY - 1;                                                                          /* nodes between pairs have two numbers in y */
+  /* of the last one a plane is needed */
+  const int t = threadIdx.x, x = t % CX, y = t / CX, first = blockIdx.z * a.chunk, end = min(a.n[2], first + a.chunk),
+            nsteps = (end - first) * S::steps + 1;
+  /* nodes between pairs have two numbers in y */
+  const bool active = t<CX * CY, two = S::TY> 1 && y > 0 && y % P == 0 && y < CY - 1;
   const int  at0    = (y == CY - 1 ? S::AY - 1 : y / P * N + y % P) * CX + x;
-  T *const   out    = a.out + (long long)blockIdx.z * (a.chunk * P + 1) * a.tz + (long long)(blockIdx.y * CY + y) * a.ty + blockIdx.x * CX + x;
-  T          s[E], d[O];
-  int        from[S::columns];
-  double     sum = 0;
+  T *const   out =
+    a.out + (long long)blockIdx.z * (a.chunk * P + 1) * a.tz + (long long)(blockIdx.y * CY + y) * a.ty + blockIdx.x * CX + x;
+  T      s[E], d[O];
+  int    from[S::columns];
+  double sum = 0;
 
   const auto load = [&](int step) {
     const long long z = (long long)(first * S::steps + step) * NP;
@@ -151,7 +160,8 @@ __global__ void __launch_bounds__(HopsBoxCoarseTile<P, T>::threads, HopsBoxCoars
                                               HopsBoxCoarseColumn<P, K>(tab.Me, tab.Mo, column(A + at), s, d);
                                               HopsBoxCoarseColumn<P, K>(tab.Ze, tab.Zo, column(C + at), s, d);
                                            }
-                                           HopsBoxCoarseColumn<P, K>(tab.Je, tab.Jo, HASX ? -column(Ab + at) : column(Ab + at), s, d);
+                                           HopsBoxCoarseColumn<P, K>(tab.Je, tab.Jo, HASX ? -column(Ab + at) : column(Ab + at), s,
+                                                                     d);
   };
 
 #pragma unroll
@@ -172,8 +182,7 @@ __global__ void __launch_bounds__(HopsBoxCoarseTile<P, T>::threads, HopsBoxCoars
 
         plane(at0, std::integral_constant<int, R>());
 #pragma unroll
-        for (int i = 0; i < P; i++) o[i * a.tz] = i < O ? s[i] + d[i] : P - i < O ? s[P - i] - d[P - i]
-                                                                                  : s[i < E ? i : 0];
+        for (int i = 0; i < P; i++) o[i * a.tz] = i < O ? s[i] + d[i] : P - i < O ? s[P - i] - d[P - i] : s[i < E ? i : 0];
         if (step == nsteps) o[P * a.tz] = s[0] - d[0];
         s[0] = d[0] = (T)0.5 * (s[0] - d[0]); /* to row 0, and nothing to row P */
 #pragma unroll
@@ -183,7 +192,10 @@ __global__ void __launch_bounds__(HopsBoxCoarseTile<P, T>::threads, HopsBoxCoars
       }
       if (step < nsteps)
         HopsBoxFor<0, S::steps>([&](auto h) {
-          if (q % S::steps == decltype(h)::value) HopsBoxFor<0, NP>([&](auto zz) { plane(decltype(zz)::value * PA + at0, std::integral_constant<int, decltype(h)::value * NP + decltype(zz)::value>()); });
+          if (q % S::steps == decltype(h)::value)
+            HopsBoxFor<0, NP>([&](auto zz) {
+              plane(decltype(zz)::value * PA + at0, std::integral_constant<int, decltype(h)::value * NP + decltype(zz)::value>());
+            });
         });
     }
     if (step == nsteps) break;
@@ -192,9 +204,11 @@ __global__ void __launch_bounds__(HopsBoxCoarseTile<P, T>::threads, HopsBoxCoars
     for (int it = t; it < (HASX ? 2 : 1) * np * LY; it += NT) { /* x: a row of the tile, of x or of b */
       const bool ofb = !HASX || it >= np * LY;
       const int  row = HASX && ofb ? it - np * LY : it, to = row / LY * PU + row % LY * UX;
-      const T   *v     = (ofb ? Vb : V) + row * HX;
-      const bool owned = !HASX && a.partial && (row % LY < LY - 1 || blockIdx.y == gridDim.y - 1) && (step < nsteps - 1 || end == a.n[2]); /* counts in the sum of squares */
-      T          w[R + 1], r0 = 0, r1 = 0;
+      const T   *v = (ofb ? Vb : V) + row * HX;
+      /* counts in the sum of squares */
+      const bool owned =
+        !HASX && a.partial && (row % LY < LY - 1 || blockIdx.y == gridDim.y - 1) && (step < nsteps - 1 || end == a.n[2]);
+      T w[R + 1], r0 = 0, r1 = 0;
 
       w[R] = v[0];
 #pragma unroll 1
@@ -240,7 +254,8 @@ __global__ void __launch_bounds__(HopsBoxCoarseTile<P, T>::threads, HopsBoxCoars
     __syncthreads();
     if (step + 1 < nsteps) load(step + 1);
     for (int it = t; it < np * CX * S::TY; it += NT) { /* y: C = M U, A = M W + Y U, a column of a pair */
-      const int  zz = it / (CX * S::TY), xx = it % CX, cell = it / CX % S::TY, at = zz * PU + cell * R * UX + xx, to = zz * PA + cell * N * CX + xx;
+      const int zz = it / (CX * S::TY), xx = it % CX, cell = it / CX % S::TY, at = zz * PU + cell * R * UX + xx,
+                to = zz * PA + cell * N * CX + xx;
       T          w[R + 1], e[N], o[P], r[N];
       const auto line = [&](const T *v) {
 #pragma unroll
@@ -272,12 +287,13 @@ __global__ void __launch_bounds__(HopsBoxCoarseTile<P, T>::threads, HopsBoxCoars
     }
   }
   __syncthreads();
-  if (!HASX && a.partial) HopsBoxSum<NT>(t, sum, (double *)raw, a.partial + (blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x);
+  if (!HASX && a.partial)
+    HopsBoxSum<NT>(t, sum, (double *)raw, a.partial + (blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x);
 }
 
-/* out = sign times the sums of tiles of w[0] w[1] w[2] coarse cells, `in`, at n[0] n[1] n[2] coarse nodes; zero on the boundary */
-template <class T>
-struct HopsBoxAssembleArgs {
+/* out = sign times the sums of tiles of w[0] w[1] w[2] coarse cells, `in`, at n[0] n[1] n[2] coarse nodes;
+   zero on the boundary */
+template <class T> struct HopsBoxAssembleArgs {
   int       n[3], w[3], ty;
   long long tz;
   T         sign;
@@ -285,15 +301,17 @@ struct HopsBoxAssembleArgs {
   T *out;
 };
 
-template <class T>
-__global__ void __launch_bounds__(128) HopsBoxAssemble(const __grid_constant__ HopsBoxAssembleArgs<T> a)
+template <class T> __global__ void __launch_bounds__(128) HopsBoxAssemble(const __grid_constant__ HopsBoxAssembleArgs<T> a)
 {
   constexpr int K = 4; /* nodes of a thread */
   const int     x = blockIdx.x * 128 + threadIdx.x, y = blockIdx.y, z0 = blockIdx.z * K;
-  const bool    inside = x > 0 && x < a.n[0] - 1 && y > 0 && y < a.n[1] - 1, dx = x % a.w[0] == 0, dy = y % a.w[1] == 0; /* between tiles */
-  const T      *in  = a.in + (long long)(y + y / a.w[1]) * a.ty + (x + x / a.w[0]);
-  const auto    get = [&](const T *v) { return v[0] + (dx ? v[-1] : (T)0) + (dy ? v[-a.ty] : (T)0) + (dx && dy ? v[-a.ty - 1] : (T)0); };
-  T             s[K];
+  /* between tiles */
+  const bool inside = x > 0 && x < a.n[0] - 1 && y > 0 && y < a.n[1] - 1, dx = x % a.w[0] == 0, dy = y % a.w[1] == 0;
+  const T   *in  = a.in + (long long)(y + y / a.w[1]) * a.ty + (x + x / a.w[0]);
+  const auto get = [&](const T *v) {
+    return v[0] + (dx ? v[-1] : (T)0) + (dy ? v[-a.ty] : (T)0) + (dx && dy ? v[-a.ty - 1] : (T)0);
+  };
+  T s[K];
 
   if (x >= a.n[0]) return;
 #pragma unroll

@@ -7,8 +7,7 @@
 #include "cudaboxtransfer.cuh"
 #include "cudaboxcoarse.cuh"
 
-template <int P, class T>
-static void HopsBoxHalves(const double K[], T Ke[], T Ko[])
+template <int P, class T> static void HopsBoxHalves(const double K[], T Ke[], T Ko[])
 {
   constexpr int N = P + 1, O = N / 2, E = N - O;
 
@@ -22,12 +21,12 @@ static void HopsBoxHalves(const double K[], T Ke[], T Ko[])
 }
 
 /*
-  K = d A + m M with entries rounded to multiples of a power of two, such that all sums in halves and rows are exact, and each row has the sum that m M has. Plain
-  rounding leaves a sum of order eps |A|, which acts as a reaction of order eps |A| / h^2: at order 7 on 128 cells 0.2% of the
-  smallest eigenvalue in single precision, and an error of 2.4e-12 in place of 4.7e-14 in one dimension in double.
+  K = d A + m M with entries rounded to multiples of a power of two, such that all sums in halves and rows are
+  exact, and each row has the sum that m M has. Plain rounding leaves a sum of order eps |A|, which acts as a
+  reaction of order eps |A| / h^2: at order 7 on 128 cells 0.2% of the smallest eigenvalue in single
+  precision, and an error of 2.4e-12 in place of 4.7e-14 in one dimension in double.
 */
-template <int P, class T>
-static void HopsBoxStiffness(const double A[], const double M[], double d, double m, double K[])
+template <int P, class T> static void HopsBoxStiffness(const double A[], const double M[], double d, double m, double K[])
 {
   constexpr int N       = P + 1;
   double        largest = 0, unit;
@@ -52,8 +51,7 @@ static void HopsBoxStiffness(const double A[], const double M[], double d, doubl
   }
 }
 
-template <int P, class T>
-static HopsBoxTable<P, T> HopsBoxTableCreate(HopsCudaBox k)
+template <int P, class T> static HopsBoxTable<P, T> HopsBoxTableCreate(HopsCudaBox k)
 {
   constexpr int      N = P + 1;
   HopsBoxTable<P, T> t = {};
@@ -75,12 +73,13 @@ static HopsBoxTable<P, T> HopsBoxTableCreate(HopsCudaBox k)
   return t;
 }
 
-/* Layers, or pairs of layers, that a block marches over: long enough to hide the layers before, short enough to keep the device busy */
-template <int DIM, int P, class T>
-static dim3 HopsBoxGrid(HopsCudaBox k, bool pairs, int *chunk)
+/* Layers, or pairs of layers, that a block marches over: long enough to hide the layers before, short enough
+   to keep the device busy */
+template <int DIM, int P, class T> static dim3 HopsBoxGrid(HopsCudaBox k, bool pairs, int *chunk)
 {
-  using L           = HopsBoxTile<DIM, P, T>;
-  const int       n = k->ncells[DIM - 1] / (pairs ? 2 : 1), tx = (k->ncells[0] + L::TX - 1) / L::TX, ty = DIM == 3 ? (k->ncells[1] + L::TY - 1) / L::TY : 1;
+  using L     = HopsBoxTile<DIM, P, T>;
+  const int n = k->ncells[DIM - 1] / (pairs ? 2 : 1), tx = (k->ncells[0] + L::TX - 1) / L::TX,
+            ty           = DIM == 3 ? (k->ncells[1] + L::TY - 1) / L::TY : 1;
   const long long enough = 3LL * L::blocks * k->multiprocessors;
 
   *chunk = pairs ? 64 : 128;
@@ -89,12 +88,14 @@ static dim3 HopsBoxGrid(HopsCudaBox k, bool pairs, int *chunk)
 }
 
 template <int DIM, int P, class T, class TO, bool RESTRICTED>
-static cudaError_t HopsBoxRunResidual(HopsCudaBox k, const void *b, const void *x, double scale, void *r, double *partial, cudaStream_t stream)
+static cudaError_t HopsBoxRunResidual(HopsCudaBox k, const void *b, const void *x, double scale, void *r, double *partial,
+                                      cudaStream_t stream)
 {
-  using S                 = HopsBoxSizes<DIM, P, T>;
-  HopsBoxArgs<T, TO> a    = {};
-  cudaError_t        err  = cudaFuncSetAttribute(HopsBoxResidual<DIM, P, T, TO, RESTRICTED>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)S::shared);
-  const dim3         grid = HopsBoxGrid<DIM, P, T>(k, RESTRICTED, &a.chunk);
+  using S              = HopsBoxSizes<DIM, P, T>;
+  HopsBoxArgs<T, TO> a = {};
+  cudaError_t        err =
+    cudaFuncSetAttribute(HopsBoxResidual<DIM, P, T, TO, RESTRICTED>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)S::shared);
+  const dim3 grid = HopsBoxGrid<DIM, P, T>(k, RESTRICTED, &a.chunk);
 
   if (err) return err;
   a.n[0]    = k->ncells[0];
@@ -112,7 +113,8 @@ static cudaError_t HopsBoxRunResidual(HopsCudaBox k, const void *b, const void *
 }
 
 template <int P>
-static PetscErrorCode HopsBoxResidual_(HopsCudaBox k, const void *b, const void *x, PetscBool rsingle, double scale, void *r, double *partial, cudaStream_t stream)
+static PetscErrorCode HopsBoxResidual_(HopsCudaBox k, const void *b, const void *x, PetscBool rsingle, double scale, void *r,
+                                       double *partial, cudaStream_t stream)
 {
   PetscFunctionBegin;
   if (k->dim == 3) {
@@ -127,7 +129,8 @@ static PetscErrorCode HopsBoxResidual_(HopsCudaBox k, const void *b, const void 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* K J for the stiffness or mass K of a pair of cells: rows of the stiffness are rounded as those of HopsBoxStiffness() are, and add up to those of `m` M */
+/* K J for the stiffness or mass K of a pair of cells: rows of the stiffness are rounded as those of
+   HopsBoxStiffness() are, and add up to those of `m` M */
 template <int P, class T>
 static void HopsBoxPairHalves(HopsCudaBox k, const double K[], bool round, double m, T Ke[], T Ko[], T Kl[])
 {
@@ -170,8 +173,7 @@ static void HopsBoxPairHalves(HopsCudaBox k, const double K[], bool round, doubl
   }
 }
 
-template <int P, class T>
-static HopsBoxPairTable<P, T> HopsBoxPairTableCreate(HopsCudaBox k)
+template <int P, class T> static HopsBoxPairTable<P, T> HopsBoxPairTableCreate(HopsCudaBox k)
 {
   constexpr int          N = P + 1;
   HopsBoxPairTable<P, T> t = {};
@@ -187,11 +189,11 @@ static HopsBoxPairTable<P, T> HopsBoxPairTableCreate(HopsCudaBox k)
   return t;
 }
 
-template <int DIM, int P>
-static dim3 HopsBoxPairGrid(HopsCudaBox k, int *chunk)
+template <int DIM, int P> static dim3 HopsBoxPairGrid(HopsCudaBox k, int *chunk)
 {
-  using S           = HopsBoxPairSizes<DIM, P, double>;
-  const int       n = k->ncells[DIM - 1] / 2, tx = (k->ncells[0] / 2 + S::TX - 1) / S::TX, ty = DIM == 3 ? (k->ncells[1] / 2 + S::TY - 1) / S::TY : 1;
+  using S     = HopsBoxPairSizes<DIM, P, double>;
+  const int n = k->ncells[DIM - 1] / 2, tx = (k->ncells[0] / 2 + S::TX - 1) / S::TX,
+            ty           = DIM == 3 ? (k->ncells[1] / 2 + S::TY - 1) / S::TY : 1;
   const long long enough = 3LL * S::blocks * k->multiprocessors;
 
   *chunk = P > 5 ? 64 : 16; /* as measured in 3D: long marches have less that is done twice, short ones more blocks */
@@ -200,13 +202,15 @@ static dim3 HopsBoxPairGrid(HopsCudaBox k, int *chunk)
 }
 
 template <int DIM, int P, class TO, bool AHEAD>
-static cudaError_t HopsBoxRunProlongedAs(HopsCudaBox k, const void *b, const void *xc, const double *scale, void *r, double *partial, cudaStream_t stream)
+static cudaError_t HopsBoxRunProlongedAs(HopsCudaBox k, const void *b, const void *xc, const double *scale, void *r,
+                                         double *partial, cudaStream_t stream)
 {
   using S                        = HopsBoxPairSizes<DIM, P, double>;
   HopsBoxArgs<double, TO> a      = {};
   constexpr size_t        shared = AHEAD ? S::two : S::one;
-  cudaError_t             err    = cudaFuncSetAttribute(HopsBoxProlonged<DIM, P, double, TO, AHEAD>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared);
-  const dim3              grid   = HopsBoxPairGrid<DIM, P>(k, &a.chunk);
+  cudaError_t             err =
+    cudaFuncSetAttribute(HopsBoxProlonged<DIM, P, double, TO, AHEAD>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared);
+  const dim3 grid = HopsBoxPairGrid<DIM, P>(k, &a.chunk);
 
   if (err) return err;
   a.n[0]    = k->ncells[0] / 2;
@@ -224,7 +228,8 @@ static cudaError_t HopsBoxRunProlongedAs(HopsCudaBox k, const void *b, const voi
 }
 
 template <int DIM, int P, class TO>
-static cudaError_t HopsBoxRunProlonged(HopsCudaBox k, const void *b, const void *xc, const double *scale, void *r, double *partial, cudaStream_t stream)
+static cudaError_t HopsBoxRunProlonged(HopsCudaBox k, const void *b, const void *xc, const double *scale, void *r, double *partial,
+                                       cudaStream_t stream)
 {
   using S = HopsBoxPairSizes<DIM, P, double>;
 
@@ -235,7 +240,8 @@ static cudaError_t HopsBoxRunProlonged(HopsCudaBox k, const void *b, const void 
 }
 
 template <int P>
-static PetscErrorCode HopsBoxResidualProlonged_(HopsCudaBox k, const void *b, const void *xc, const double *scale, void *r, double *partial, cudaStream_t stream)
+static PetscErrorCode HopsBoxResidualProlonged_(HopsCudaBox k, const void *b, const void *xc, const double *scale, void *r,
+                                                double *partial, cudaStream_t stream)
 {
   PetscFunctionBegin;
   PetscCheck(!k->single, PETSC_COMM_SELF, PETSC_ERR_SUP, "Residuals of prolonged functions are taken in double precision");
@@ -244,8 +250,7 @@ static PetscErrorCode HopsBoxResidualProlonged_(HopsCudaBox k, const void *b, co
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <int P>
-static int HopsBoxProlongedBlocks_(HopsCudaBox k)
+template <int P> static int HopsBoxProlongedBlocks_(HopsCudaBox k)
 {
   int        chunk;
   const dim3 g = k->dim == 3 ? HopsBoxPairGrid<3, P>(k, &chunk) : HopsBoxPairGrid<2, P>(k, &chunk);
@@ -257,7 +262,8 @@ template <int P>
 static PetscErrorCode HopsBoxResidualRestrict_(HopsCudaBox k, const void *b, const void *x, void *out, cudaStream_t stream)
 {
   PetscFunctionBegin;
-  PetscCheck(k->dim == 2 || !k->single, PETSC_COMM_SELF, PETSC_ERR_SUP, "Residuals of single precision in 3D are restricted in all directions at once");
+  PetscCheck(k->dim == 2 || !k->single, PETSC_COMM_SELF, PETSC_ERR_SUP,
+             "Residuals of single precision in 3D are restricted in all directions at once");
   if (k->dim == 3) PetscCallCUDA((HopsBoxRunResidual<3, P, double, double, true>(k, b, x, 1.0, out, NULL, stream)));
   else {
     if (k->single) PetscCallCUDA((HopsBoxRunResidual<2, P, float, float, true>(k, b, x, 1.0, out, NULL, stream)));
@@ -269,17 +275,20 @@ static PetscErrorCode HopsBoxResidualRestrict_(HopsCudaBox k, const void *b, con
 /*
   J^T K for the stiffness or mass K of a pair of cells; K NULL: J^T with halves in place of ones at the ends.
 
-  What multiplies the sums of mirrored nodes in the stiffness is rounded such that rows and columns have the sums that those of m J^T M have, exactly for m = 0, else to some units. Columns, since a residual's smooth
-  part is small beside its rough one: on 256 cells of order 3 sums that plain rounding leaves cost an error of 1.3e-12 in single precision, where that of the discretisation is 4.6e-12. Columns
-  of J^T add up to one for the same reason.
+  What multiplies the sums of mirrored nodes in the stiffness is rounded such that rows and columns have the
+  sums that those of m J^T M have, exactly for m = 0, else to some units. Columns, since a residual's smooth
+  part is small beside its rough one: on 256 cells of order 3 sums that plain rounding leaves cost an error of
+  1.3e-12 in single precision, where that of the discretisation is 4.6e-12. Columns of J^T add up to one for
+  the same reason.
 */
-template <int P, class T>
-static void HopsBoxCoarseHalves(HopsCudaBox k, const double K[], bool round, double m, T Ke[], T Ko[])
+template <int P, class T> static void HopsBoxCoarseHalves(HopsCudaBox k, const double K[], bool round, double m, T Ke[], T Ko[])
 {
   constexpr int N = P + 1, O = N / 2, E = N - O, F = 2 * P + 1;
   double        B[N * F] = {}, S[N * F] = {}, e[E * N], rows[E] = {}, columns[N] = {}, largest = 0, unit;
   const auto    weight = [](int j) { return j < O ? 2.0 : 1.0; }; /* of a sum's row or column: what is mirrored counts twice */
-  const auto    even   = [](const double *v, int j, int f) { return 0.25 * (v[j * F + f] + v[j * F + 2 * P - f] + v[(P - j) * F + f] + v[(P - j) * F + 2 * P - f]); };
+  const auto    even   = [](const double *v, int j, int f) {
+    return 0.25 * (v[j * F + f] + v[j * F + 2 * P - f] + v[(P - j) * F + f] + v[(P - j) * F + 2 * P - f]);
+  };
 
   for (int j = 0; j < N; j++) {
     const auto J = [&](int f) { return f < 2 * P ? k->J[f * N + j] : (j == P ? 1.0 : 0.0); };
@@ -303,7 +312,8 @@ static void HopsBoxCoarseHalves(HopsCudaBox k, const double K[], bool round, dou
       columns[f] += weight(j) * s;
       e[j * N + f] = even(B, j, f);
       if (round) e[j * N + f] = rint(e[j * N + f] / unit) * unit;
-      if (j < O && f < P) Ko[j * P + f] = (T)(0.25 * (B[j * F + f] - B[j * F + 2 * P - f] - B[(P - j) * F + f] + B[(P - j) * F + 2 * P - f]));
+      if (j < O && f < P)
+        Ko[j * P + f] = (T)(0.25 * (B[j * F + f] - B[j * F + 2 * P - f] - B[(P - j) * F + f] + B[(P - j) * F + 2 * P - f]));
     }
   for (int j = 0; K && round && j < E - 1; j++) { /* the middle column takes what is left of rows, */
     double sum = rint(rows[j] / unit) * unit;
@@ -320,8 +330,7 @@ static void HopsBoxCoarseHalves(HopsCudaBox k, const double K[], bool round, dou
   for (int i = 0; i < E * N; i++) Ke[i] = (T)e[i];
 }
 
-template <int P, class T>
-static HopsBoxCoarseTable<P, T> HopsBoxCoarseTableCreate(HopsCudaBox k)
+template <int P, class T> static HopsBoxCoarseTable<P, T> HopsBoxCoarseTableCreate(HopsCudaBox k)
 {
   constexpr int            N = P + 1;
   HopsBoxCoarseTable<P, T> t = {};
@@ -338,8 +347,7 @@ static HopsBoxCoarseTable<P, T> HopsBoxCoarseTableCreate(HopsCudaBox k)
   return t;
 }
 
-template <int P, class T>
-static dim3 HopsBoxCoarseGrid(HopsCudaBox k, int *chunk)
+template <int P, class T> static dim3 HopsBoxCoarseGrid(HopsCudaBox k, int *chunk)
 {
   using L           = HopsBoxCoarseTile<P, T>;
   const int       n = k->ncells[2] / 2, tx = (k->ncells[0] / 2 + L::TX - 1) / L::TX, ty = (k->ncells[1] / 2 + L::TY - 1) / L::TY;
@@ -351,13 +359,14 @@ static dim3 HopsBoxCoarseGrid(HopsCudaBox k, int *chunk)
 }
 
 template <int P, class T, bool HASX>
-static cudaError_t HopsBoxRunCoarse(HopsCudaBox k, const void *b, const void *x, void *sums, void *out, double *partial, cudaStream_t stream)
+static cudaError_t HopsBoxRunCoarse(HopsCudaBox k, const void *b, const void *x, void *sums, void *out, double *partial,
+                                    cudaStream_t stream)
 {
-  using S                     = HopsBoxCoarseSizes<P, T, HASX>;
-  HopsBoxCoarseArgs<T>   a    = {};
-  HopsBoxAssembleArgs<T> c    = {};
-  cudaError_t            err  = cudaFuncSetAttribute(HopsBoxCoarse<P, T, HASX>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)S::shared);
-  const dim3             grid = HopsBoxCoarseGrid<P, T>(k, &a.chunk);
+  using S                  = HopsBoxCoarseSizes<P, T, HASX>;
+  HopsBoxCoarseArgs<T>   a = {};
+  HopsBoxAssembleArgs<T> c = {};
+  cudaError_t err  = cudaFuncSetAttribute(HopsBoxCoarse<P, T, HASX>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)S::shared);
+  const dim3  grid = HopsBoxCoarseGrid<P, T>(k, &a.chunk);
 
   if (err) return err;
   for (int i = 0; i < 3; i++) {
@@ -388,17 +397,18 @@ static cudaError_t HopsBoxRunCoarse(HopsCudaBox k, const void *b, const void *x,
 }
 
 template <int P>
-static PetscErrorCode HopsBoxCoarse_(HopsCudaBox k, const void *b, const void *x, void *sums, void *out, double *partial, cudaStream_t stream)
+static PetscErrorCode HopsBoxCoarse_(HopsCudaBox k, const void *b, const void *x, void *sums, void *out, double *partial,
+                                     cudaStream_t stream)
 {
   PetscFunctionBegin;
-  PetscCheck(k->dim == 3 && k->single == (x ? PETSC_TRUE : PETSC_FALSE), PETSC_COMM_SELF, PETSC_ERR_SUP, "In 3D residuals of single precision, or vectors of double precision, are restricted at once");
+  PetscCheck(k->dim == 3 && k->single == (x ? PETSC_TRUE : PETSC_FALSE), PETSC_COMM_SELF, PETSC_ERR_SUP,
+             "In 3D residuals of single precision, or vectors of double precision, are restricted at once");
   if (x) PetscCallCUDA((HopsBoxRunCoarse<P, float, true>(k, b, x, sums, out, NULL, stream)));
   else PetscCallCUDA((HopsBoxRunCoarse<P, double, false>(k, b, NULL, sums, out, partial, stream)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <int P, class T>
-static size_t HopsBoxCountSums(HopsCudaBox k, int *blocks)
+template <int P, class T> static size_t HopsBoxCountSums(HopsCudaBox k, int *blocks)
 {
   using L = HopsBoxCoarseTile<P, T>;
   int        chunk;
@@ -408,16 +418,14 @@ static size_t HopsBoxCountSums(HopsCudaBox k, int *blocks)
   return sizeof(T) * *blocks * (size_t)(L::TX * P + 1) * (L::TY * P + 1) * (chunk * P + 1);
 }
 
-template <int P>
-static size_t HopsBoxCoarseSums_(HopsCudaBox k, int *blocks)
+template <int P> static size_t HopsBoxCoarseSums_(HopsCudaBox k, int *blocks)
 {
   *blocks = 0;
   if (k->dim == 2) return 0;
   return k->single ? HopsBoxCountSums<P, float>(k, blocks) : HopsBoxCountSums<P, double>(k, blocks);
 }
 
-template <int P, class T>
-static HopsBoxProlongTable<P, T> HopsBoxProlongTableCreate(HopsCudaBox k)
+template <int P, class T> static HopsBoxProlongTable<P, T> HopsBoxProlongTableCreate(HopsCudaBox k)
 {
   constexpr int             N = P + 1, O = N / 2, E = N - O;
   HopsBoxProlongTable<P, T> t = {};
@@ -440,13 +448,15 @@ static HopsBoxProlongTable<P, T> HopsBoxProlongTableCreate(HopsCudaBox k)
 }
 
 template <int DIM, int P, class T, class TC>
-static cudaError_t HopsBoxRunProlong(HopsCudaBox k, double s, const double *ds, const void *add, const void *xc, void *x, cudaStream_t stream)
+static cudaError_t HopsBoxRunProlong(HopsCudaBox k, double s, const double *ds, const void *add, const void *xc, void *x,
+                                     cudaStream_t stream)
 {
   using S                         = HopsBoxProlongSizes<DIM, P, T>;
   const int                 nc[3] = {k->ncells[0] / 2, k->ncells[1] / 2, k->ncells[2] / 2};
   HopsBoxProlongArgs<T, TC> a     = {};
-  cudaError_t               err   = cudaFuncSetAttribute(HopsBoxProlong<DIM, P, T, TC>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)S::shared);
-  const unsigned int        tx    = (nc[0] + S::CX - 1) / S::CX;
+  cudaError_t               err =
+    cudaFuncSetAttribute(HopsBoxProlong<DIM, P, T, TC>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)S::shared);
+  const unsigned int tx = (nc[0] + S::CX - 1) / S::CX;
 
   if (err) return err;
   for (int i = 0; i < DIM; i++) a.n[i] = nc[i];
@@ -459,12 +469,14 @@ static cudaError_t HopsBoxRunProlong(HopsCudaBox k, double s, const double *ds, 
   a.add = (const TC *)add;
   a.xc  = (const T *)xc;
   a.x   = (T *)x;
-  HopsBoxProlong<DIM, P, T, TC><<<DIM == 3 ? dim3(tx, (nc[1] + S::CY - 1) / S::CY, nc[2]) : dim3(tx, nc[1]), S::threads, S::shared, stream>>>(HopsBoxProlongTableCreate<P, T>(k), a);
+  HopsBoxProlong<DIM, P, T, TC><<<DIM == 3 ? dim3(tx, (nc[1] + S::CY - 1) / S::CY, nc[2]) : dim3(tx, nc[1]), S::threads, S::shared,
+                                  stream>>>(HopsBoxProlongTableCreate<P, T>(k), a);
   return cudaGetLastError();
 }
 
 template <int P>
-static PetscErrorCode HopsBoxProlong_(HopsCudaBox k, const void *xc, PetscBool csingle, double s, const double *ds, const void *c, void *x, cudaStream_t stream)
+static PetscErrorCode HopsBoxProlong_(HopsCudaBox k, const void *xc, PetscBool csingle, double s, const double *ds, const void *c,
+                                      void *x, cudaStream_t stream)
 {
   PetscFunctionBegin;
   if (k->dim == 3) {
@@ -495,7 +507,9 @@ static cudaError_t HopsBoxRunRestrict(HopsCudaBox k, int dir, const void *in, vo
 
     a.inplane  = k->sy * (nc[1] * P + 1);
     a.outplane = (long long)row * (nc[1] * P + 1);
-    HopsBoxRestrictRows<P, T><<<dim3((nc[0] + CX - 1) / CX, nc[1] * P, k->dim == 3 ? nc[2] * P : 1), 128, 0, stream>>>(HopsBoxTableCreate<P, T>(k), a, (int)k->sy, row);
+    HopsBoxRestrictRows<P, T>
+      <<<dim3((nc[0] + CX - 1) / CX, nc[1] * P, k->dim == 3 ? nc[2] * P : 1), 128, 0, stream>>>(HopsBoxTableCreate<P, T>(k), a,
+                                                                                                (int)k->sy, row);
   } else {
     /* the last direction of 3D: lines of all planes lie side by side */
     const bool last = dir == 2;
@@ -504,13 +518,14 @@ static cudaError_t HopsBoxRunRestrict(HopsCudaBox k, int dir, const void *in, vo
     a.inner    = (int)(last ? k->sz : k->sy);
     a.inplane  = k->sz;
     a.outplane = k->sy * (nc[1] * P + 1);
-    HopsBoxRestrict<P, T><<<dim3((a.inner + 127) / 128, nc[dir], !last && k->dim == 3 ? nc[2] * P : 1), 128, 0, stream>>>(HopsBoxTableCreate<P, T>(k), a);
+    HopsBoxRestrict<P, T>
+      <<<dim3((a.inner + 127) / 128, nc[dir], !last && k->dim == 3 ? nc[2] * P : 1), 128, 0, stream>>>(HopsBoxTableCreate<P, T>(k),
+                                                                                                       a);
   }
   return cudaGetLastError();
 }
 
-template <int P>
-static PetscErrorCode HopsBoxRestrict_(HopsCudaBox k, int dir, const void *in, void *out, cudaStream_t stream)
+template <int P> static PetscErrorCode HopsBoxRestrict_(HopsCudaBox k, int dir, const void *in, void *out, cudaStream_t stream)
 {
   PetscFunctionBegin;
   if (k->single) PetscCallCUDA((HopsBoxRunRestrict<P, float>(k, dir, in, out, stream)));
@@ -518,8 +533,7 @@ static PetscErrorCode HopsBoxRestrict_(HopsCudaBox k, int dir, const void *in, v
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <int P, class T>
-static int HopsBoxCountBlocks(HopsCudaBox k)
+template <int P, class T> static int HopsBoxCountBlocks(HopsCudaBox k)
 {
   int        chunk;
   const dim3 g = k->dim == 3 ? HopsBoxGrid<3, P, T>(k, false, &chunk) : HopsBoxGrid<2, P, T>(k, false, &chunk);
@@ -527,11 +541,14 @@ static int HopsBoxCountBlocks(HopsCudaBox k)
   return (int)(g.x * g.y * g.z);
 }
 
-template <int P>
-static int HopsBoxBlocks_(HopsCudaBox k)
+template <int P> static int HopsBoxBlocks_(HopsCudaBox k)
 {
   return k->single ? HopsBoxCountBlocks<P, float>(k) : HopsBoxCountBlocks<P, double>(k);
 }
 
 #define HOPS_CUDA_BOX_DEFINE(P) \
-  const HopsCudaBoxKernels HopsCudaBoxKernels_##P = {HopsBoxResidual_<P>, HopsBoxResidualRestrict_<P>, HopsBoxProlong_<P>, HopsBoxRestrict_<P>, HopsBoxBlocks_<P>, HopsBoxResidualProlonged_<P>, HopsBoxProlongedBlocks_<P>, HopsBoxCoarse_<P>, HopsBoxCoarseSums_<P>};
+  const HopsCudaBoxKernels HopsCudaBoxKernels_##P = {HopsBoxResidual_<P>,        HopsBoxResidualRestrict_<P>, \
+                                                     HopsBoxProlong_<P>,         HopsBoxRestrict_<P>, \
+                                                     HopsBoxBlocks_<P>,          HopsBoxResidualProlonged_<P>, \
+                                                     HopsBoxProlongedBlocks_<P>, HopsBoxCoarse_<P>, \
+                                                     HopsBoxCoarseSums_<P>};

@@ -1,11 +1,12 @@
 /*
-  CUDA: multigrid on a uniform box, by raw pointers. A level smooths by one multiplicative sweep over the vertex patches before and after the
-  coarse correction; the coarsest box is solved exactly.
+  CUDA: multigrid on a uniform box, by raw pointers. A level smooths by one multiplicative sweep over the
+  vertex patches before and after the coarse correction; the coarsest box is solved exactly.
 
-  The cycle runs in double or in single precision. Its data: on each level right-hand side and solution, and restricted residuals
-  between directions. In single precision the cycle is a correction for a residual taken in double precision, scaled to be of order 1, on every level of the
-  nested iteration: so both precisions compute the same to rounding of the correction, and take the same number of cycles. x's values on the next coarser level enter that
-  residual through A P, and the correction is added as they are prolonged.
+  The cycle runs in double or in single precision. Its data: on each level right-hand side and solution, and
+  restricted residuals between directions. In single precision the cycle is a correction for a residual taken
+  in double precision, scaled to be of order 1, on every level of the nested iteration: so both precisions
+  compute the same to rounding of the correction, and take the same number of cycles. x's values on the next
+  coarser level enter that residual through A P, and the correction is added as they are prolonged.
 */
 #include <hops/private/hopsimpl.h>
 #include "cudabox.h"
@@ -19,20 +20,25 @@ struct _HopsBoxMG {
   int               n;           /* levels, coarsest first */
   HopsCudaBox      *box, *exact; /* of the cycle; in double precision (the same where the cycle is) */
   HopsCudaBoxDirect direct, exactdirect;
-  void            **b, **x;               /* of the cycle; NULL on the finest of several levels in double precision, whose vectors are the caller's */
-  double          **B, **X;               /* of the nested iteration, below the finest level; X is x in double precision */
-  void             *t[2];                 /* restricted in the last direction, or sums of tiles; restricted in two */
-  double           *partial, *sum, *norm; /* sum: [NSUMS]; norm: the host's copy of it, and after it what scale is to be */
-  double           *scale;                /* single precision: of residuals of the nested iteration, and its inverse; on the device, where graphs find it */
-  double            rounding;             /* |A d| / |x| for the finest level's A and changes d of x by its rounding to single precision */
-  cudaGraphExec_t   graph, nested;        /* the cycle below the finest level; the nested iteration there */
-  PetscLogDouble    bytes;
-  PetscBool         profile;
-  cudaEvent_t       event[2], ready;
-  PetscReal        *seconds; /* [n][HOPS_BOX_NKINDS] */
+  /* of the cycle; NULL on the finest of several levels in double precision, whose vectors are the caller's */
+  void   **b, **x;
+  double **B, **X;               /* of the nested iteration, below the finest level; X is x in double precision */
+  void    *t[2];                 /* restricted in the last direction, or sums of tiles; restricted in two */
+  double  *partial, *sum, *norm; /* sum: [NSUMS]; norm: the host's copy of it, and after it what scale is to be */
+  /* single precision: of residuals of the nested iteration, and its inverse; on the device, where graphs find
+     it */
+  double *scale;
+  /* |A d| / |x| for the finest level's A and changes d of x by its rounding to single precision */
+  double          rounding;
+  cudaGraphExec_t graph, nested; /* the cycle below the finest level; the nested iteration there */
+  PetscLogDouble  bytes;
+  PetscBool       profile;
+  cudaEvent_t     event[2], ready;
+  PetscReal      *seconds; /* [n][HOPS_BOX_NKINDS] */
 };
 
-/* Sums of squares: the one asked for last; of b - A P X and of a coarser level's X, which nobody waits for; and whether b has values on the boundary, an int */
+/* Sums of squares: the one asked for last; of b - A P X and of a coarser level's X, which nobody waits for;
+   and whether b has values on the boundary, an int */
 enum {
   SUM,
   SUM_PROLONGED,
@@ -78,7 +84,10 @@ static PetscErrorCode Allocate(HopsBoxMG mg, size_t n, void *p)
 
     (void)cudaGetLastError();
     PetscCallCUDA(cudaMemGetInfo(&available, &total));
-    SETERRQ(PETSC_COMM_SELF, PETSC_ERR_MEM, "The device has %g MB of memory free of %g, and multigrid on a box needs %g more: use fewer cells, or -pc_boxmg_precision single", available / 1e6, total / 1e6, n / 1e6);
+    SETERRQ(PETSC_COMM_SELF, PETSC_ERR_MEM,
+            "The device has %g MB of memory free of %g, and multigrid on a box needs %g more: use fewer cells, or "
+            "-pc_boxmg_precision single",
+            available / 1e6, total / 1e6, n / 1e6);
   }
   PetscCallCUDA(err);
   PetscCallCUDA(cudaMemset(*(void **)p, 0, n));
@@ -92,13 +101,15 @@ static PetscErrorCode Smooth(HopsBoxMG mg, int l, PetscBool post, PetscBool zero
 
   PetscFunctionBegin;
   PetscCall(Begin(mg, stream));
-  PetscCall(HopsCudaPatchSweep(k->patch, 0, 1 << k->dim, post && mg->choice.symmetric ? PETSC_TRUE : PETSC_FALSE, zero, b, x, stream));
+  PetscCall(
+    HopsCudaPatchSweep(k->patch, 0, 1 << k->dim, post && mg->choice.symmetric ? PETSC_TRUE : PETSC_FALSE, zero, b, x, stream));
   PetscCall(End(mg, l, HOPS_BOX_SMOOTH, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* out = transposed prolongation of b - A x, or of b, and then sums of squares of b where asked for, in 3D */
-static PetscErrorCode Restrict(HopsBoxMG mg, HopsCudaBox fine, const void *b, const void *x, void *out, double *partial, cudaStream_t stream)
+static PetscErrorCode Restrict(HopsBoxMG mg, HopsCudaBox fine, const void *b, const void *x, void *out, double *partial,
+                               cudaStream_t stream)
 {
   PetscFunctionBegin;
   if (fine->dim == 3 && (!x || fine->single)) {
@@ -148,7 +159,8 @@ static PetscErrorCode GetNorm(HopsBoxMG mg, PetscReal *norm, cudaStream_t stream
 }
 
 /* r = scale (b - A x) on level l, its norm (before scaling) where asked for: a wait */
-static PetscErrorCode Residual(HopsBoxMG mg, int l, const double *b, const double *x, double scale, void *r, PetscReal *norm, cudaStream_t stream)
+static PetscErrorCode Residual(HopsBoxMG mg, int l, const double *b, const double *x, double scale, void *r, PetscReal *norm,
+                               cudaStream_t stream)
 {
   HopsCudaBox k = mg->exact[l];
 
@@ -208,7 +220,8 @@ static PetscErrorCode Correct(HopsBoxMG mg, int l, double scale, const double *b
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* mg->scale <- scale and its inverse; nothing that was copied there before may be under way, as after a wait for a norm */
+/* mg->scale <- scale and its inverse; nothing that was copied there before may be under way, as after a wait
+   for a norm */
 static PetscErrorCode SetScale(HopsBoxMG mg, double scale, cudaStream_t stream)
 {
   PetscFunctionBegin;
@@ -218,7 +231,8 @@ static PetscErrorCode SetScale(HopsBoxMG mg, double scale, cudaStream_t stream)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* mg->b = scale (b - A P X) for the next coarser level's X, and where asked for its sum of squares (before scaling). scale: mg->scale */
+/* mg->b = scale (b - A P X) for the next coarser level's X, and where asked for its sum of squares (before
+   scaling). scale: mg->scale */
 static PetscErrorCode ResidualProlonged(HopsBoxMG mg, int l, const double *b, PetscBool squares, cudaStream_t stream)
 {
   HopsCudaBox k = mg->exact[l];
@@ -266,7 +280,8 @@ static PetscErrorCode Prolong(HopsBoxMG mg, int l, double *x, cudaStream_t strea
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* B is restricted from the next-to-finest level on; the coarsest one exactly, then a cycle on each level: X there */
+/* B is restricted from the next-to-finest level on; the coarsest one exactly, then a cycle on each level: X
+   there */
 static PetscErrorCode NestedBelow(HopsBoxMG mg, cudaStream_t stream)
 {
   const int top = mg->n - 1;
@@ -330,7 +345,9 @@ static PetscErrorCode LaunchNestedBelow(HopsBoxMG mg, cudaStream_t stream)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* In 3D on several levels: b is restricted, and the nested iteration begins below the finest level, with scale 1 / |b| or 1; the host waits for |b|, and in single precision for whether b has values on the boundary, alone */
+/* In 3D on several levels: b is restricted, and the nested iteration begins below the finest level, with
+   scale 1 / |b| or 1; the host waits for |b|, and in single precision for whether b has values on the
+   boundary, alone */
 static PetscErrorCode NestedBegin(HopsBoxMG mg, const double *b, PetscReal *bnorm, PetscBool *boundary, cudaStream_t stream)
 {
   const int   top = mg->n - 1;
@@ -357,10 +374,12 @@ static PetscErrorCode NestedBegin(HopsBoxMG mg, const double *b, PetscReal *bnor
 }
 
 /*
-  Nested iteration: the coarsest level exactly, then a cycle on each level; |b| is about 1 / scale. Inside of x is overwritten. begun: by NestedBegin(). With
-  `prolonged`, in single precision, x is not written: it is P X + mg->x / scale of the finest level; the sums of squares of b - A P X and of a coarser X are taken.
+  Nested iteration: the coarsest level exactly, then a cycle on each level; |b| is about 1 / scale. Inside of
+  x is overwritten. begun: by NestedBegin(). With `prolonged`, in single precision, x is not written: it is P
+  X + mg->x / scale of the finest level; the sums of squares of b - A P X and of a coarser X are taken.
 */
-static PetscErrorCode Nested(HopsBoxMG mg, PetscBool begun, double scale, PetscBool prolonged, const double *b, double *x, cudaStream_t stream)
+static PetscErrorCode Nested(HopsBoxMG mg, PetscBool begun, double scale, PetscBool prolonged, const double *b, double *x,
+                             cudaStream_t stream)
 {
   const int top = mg->n - 1;
 
@@ -393,19 +412,27 @@ static PetscErrorCode Nested(HopsBoxMG mg, PetscBool begun, double scale, PetscB
 }
 
 /*
-  Iterative refinement: cycles in single precision correct for a residual r of double precision, one after the other from the c that the last one left, until
-  rounding would keep the next one from what the last one gained, or from the tolerance, or the last one gained less than a factor of 4; then x is updated, and its residual taken anew. So a cycle costs what it does in single precision alone.
+  Iterative refinement: cycles in single precision correct for a residual r of double precision, one after the
+  other from the c that the last one left, until rounding would keep the next one from what the last one
+  gained, or from the tolerance, or the last one gained less than a factor of 4; then x is updated, and its
+  residual taken anew. So a cycle costs what it does in single precision alone.
 
-  |r - A c| is taken in single precision. It does not see that r was rounded, by 2^-24 |r| at most, and that x + c will be, in double precision: `hidden` bounds the one and
-  estimates the other. What it says of b - A (x + c) counts where these do not matter; else, and where x's size is not known, the residual is that of x in double precision.
+  |r - A c| is taken in single precision. It does not see that r was rounded, by 2^-24 |r| at most, and that x
+  + c will be, in double precision: `hidden` bounds the one and estimates the other. What it says of b - A (x
+  + c) counts where these do not matter; else, and where x's size is not known, the residual is that of x in
+  double precision.
 */
-static PetscErrorCode SolveSingle(HopsBoxMG mg, const HopsBoxStop *stop, PetscBool begun, PetscBool boundary, PetscReal bnorm, const double *b, double *x, PetscInt *its, PetscBool *converged, PetscReal *norm, cudaStream_t stream)
+static PetscErrorCode SolveSingle(HopsBoxMG mg, const HopsBoxStop *stop, PetscBool begun, PetscBool boundary, PetscReal bnorm,
+                                  const double *b, double *x, PetscInt *its, PetscBool *converged, PetscReal *norm,
+                                  cudaStream_t stream)
 {
   const int       top = mg->n - 1;
   const PetscReal tol = PetscMax(stop->rtol * bnorm, stop->abstol), eps = PetscPowReal(2.0, -24);
-  PetscReal       rnorm = 0.0, last, size = -1.0;                                     /* of the residual that is corrected; before the last cycle; of x's rounding, negative if not known */
-  double          scale     = bnorm > 0.0 ? 1.0 / bnorm : 1.0;                        /* what HopsCudaBoxScale() has on the device */
-  PetscBool       prolonged = PETSC_FALSE, pending = PETSC_FALSE, done = PETSC_FALSE; /* x is P X + c; or x + c */
+  /* of the residual that is corrected; before the last cycle; of x's rounding, negative if not known */
+  PetscReal rnorm = 0.0, last, size = -1.0;
+  /* what HopsCudaBoxScale() has on the device */
+  double    scale     = bnorm > 0.0 ? 1.0 / bnorm : 1.0;
+  PetscBool prolonged = PETSC_FALSE, pending = PETSC_FALSE, done = PETSC_FALSE; /* x is P X + c; or x + c */
 
   PetscFunctionBegin;
   *norm = bnorm;
@@ -425,12 +452,19 @@ static PetscErrorCode SolveSingle(HopsBoxMG mg, const HopsBoxStop *stop, PetscBo
         const int l = CoarserX(mg);
 
         rnorm = PetscSqrtReal(mg->norm[SUM_PROLONGED]);
-        size  = mg->rounding * PetscPowReal(2.0, -29) * PetscSqrtReal(mg->norm[SUM_X] * (PetscReal)mg->exact[top]->n / mg->exact[l]->n);
+        size =
+          mg->rounding * PetscPowReal(2.0, -29) * PetscSqrtReal(mg->norm[SUM_X] * (PetscReal)mg->exact[top]->n / mg->exact[l]->n);
         if (last < 0.0) last = rnorm;
       }
       hidden = eps * rnorm + PetscMax(size, 0.0);
-      PetscCall(PetscInfo(NULL, "%" PetscInt_FMT " cycles on the finest level: |b - A x| / |b| = %g in single precision, and at most %g of rounding\n", *its, (double)(*norm / bnorm), (double)(hidden / bnorm)));
-      stopped = *norm <= tol || *its >= stop->maxits || PetscIsInfOrNanReal(*norm) || (stop->dtol > 0.0 && *norm > stop->dtol * bnorm) ? PETSC_TRUE : PETSC_FALSE;
+      PetscCall(PetscInfo(NULL,
+                          "%" PetscInt_FMT
+                          " cycles on the finest level: |b - A x| / |b| = %g in single precision, and at most %g of rounding\n",
+                          *its, (double)(*norm / bnorm), (double)(hidden / bnorm)));
+      stopped =
+        *norm <= tol || *its >= stop->maxits || PetscIsInfOrNanReal(*norm) || (stop->dtol > 0.0 && *norm > stop->dtol * bnorm)
+          ? PETSC_TRUE
+          : PETSC_FALSE;
       if (!stopped && *norm < 0.25 * last) {
         PetscCall(Norm(mg, top, PETSC_TRUE, mg->x[top], &c, stream));
         if (PetscMax(*norm * *norm / last, 0.25 * tol) > 4.0 * (eps * rnorm + mg->rounding * c / scale)) {
@@ -451,11 +485,14 @@ static PetscErrorCode SolveSingle(HopsBoxMG mg, const HopsBoxStop *stop, PetscBo
     }
     if (!done) {
       PetscCall(Residual(mg, top, b, x, scale, mg->b[top], norm, stream));
-      PetscCall(PetscInfo(NULL, "%" PetscInt_FMT " cycles on the finest level: |b - A x| / |b| = %g\n", *its, (double)(bnorm > 0.0 ? *norm / bnorm : *norm)));
+      PetscCall(PetscInfo(NULL, "%" PetscInt_FMT " cycles on the finest level: |b - A x| / |b| = %g\n", *its,
+                          (double)(bnorm > 0.0 ? *norm / bnorm : *norm)));
       rnorm = last = *norm;
     }
     *converged = *norm <= tol ? PETSC_TRUE : PETSC_FALSE;
-    if (done || *converged || *its >= stop->maxits || PetscIsInfOrNanReal(*norm) || (stop->dtol > 0.0 && *norm > stop->dtol * bnorm)) break;
+    if (done || *converged || *its >= stop->maxits || PetscIsInfOrNanReal(*norm) ||
+        (stop->dtol > 0.0 && *norm > stop->dtol * bnorm))
+      break;
     PetscCall(Cycle(mg, top, PETSC_TRUE, mg->b[top], mg->x[top], stream));
     pending = PETSC_TRUE;
     ++*its;
@@ -463,7 +500,8 @@ static PetscErrorCode SolveSingle(HopsBoxMG mg, const HopsBoxStop *stop, PetscBo
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode HopsBoxMGSolve_CUDA(HopsBoxMG mg, const HopsBoxStop *stop, const PetscScalar b[], PetscScalar x[], PetscInt *its, PetscBool *converged, PetscReal norms[2])
+static PetscErrorCode HopsBoxMGSolve_CUDA(HopsBoxMG mg, const HopsBoxStop *stop, const PetscScalar b[], PetscScalar x[],
+                                          PetscInt *its, PetscBool *converged, PetscReal norms[2])
 {
   const int       top      = mg->n - 1;
   HopsCudaBox     k        = mg->exact[top];
@@ -499,7 +537,8 @@ static PetscErrorCode HopsBoxMGSolve_CUDA(HopsBoxMG mg, const HopsBoxStop *stop,
   for (;; ++*its) {
     PetscCall(Residual(mg, top, b, x, scale, NULL, &norm, stream));
     norms[1] = norm;
-    PetscCall(PetscInfo(NULL, "%" PetscInt_FMT " cycles on the finest level: |b - A x| / |b| = %g\n", *its, (double)(bnorm > 0.0 ? norm / bnorm : norm)));
+    PetscCall(PetscInfo(NULL, "%" PetscInt_FMT " cycles on the finest level: |b - A x| / |b| = %g\n", *its,
+                        (double)(bnorm > 0.0 ? norm / bnorm : norm)));
     *converged = norm <= tol ? PETSC_TRUE : PETSC_FALSE;
     if (*converged || *its >= stop->maxits || PetscIsInfOrNanReal(norm) || (stop->dtol > 0.0 && norm > stop->dtol * bnorm)) break;
     PetscCall(Correct(mg, top, scale, b, x, stream));
@@ -593,8 +632,9 @@ static PetscErrorCode HopsBoxMGDestroy_CUDA(HopsBoxMG *m)
 }
 
 /*
-  |A d| / |x| for changes d of x, without order, by at most its rounding to single precision, as x's size is 1: d has a root mean square of 2^-24 / sqrt(3) times
-  some 3/4, and A rows whose squares have a mean that the 1D matrices give
+  |A d| / |x| for changes d of x, without order, by at most its rounding to single precision, as x's size is
+  1: d has a root mean square of 2^-24 / sqrt(3) times some 3/4, and A rows whose squares have a mean that the
+  1D matrices give
 */
 static double Rounding(HopsCudaBox k)
 {
@@ -626,14 +666,14 @@ static double Rounding(HopsCudaBox k)
     for (int b = 0; b < k->dim; b++) {
       double f = k->d[a] * k->d[b];
 
-      for (int c = 0; c < k->dim; c++) f *= F[c][c == a && c == b ? 0 : c == a || c == b ? 1
-                                                                                         : 2];
+      for (int c = 0; c < k->dim; c++) f *= F[c][c == a && c == b ? 0 : c == a || c == b ? 1 : 2];
       sum += f;
     }
   return PetscSqrtReal(sum) * 0.75 * 5.96e-8 / PetscSqrtReal(3.0);
 }
 
-/* Levels: cells are halved while all numbers are even and there are more nodes inside than the choice's limit in some direction */
+/* Levels: cells are halved while all numbers are even and there are more nodes inside than the choice's limit
+   in some direction */
 static PetscErrorCode CountLevels(const HopsBoxForm *f, const HopsBoxMGChoice *choice, int *n)
 {
   PetscInt c[3], coarse = PetscMin(choice->coarse, HOPS_BOX_COARSE);
@@ -651,7 +691,10 @@ static PetscErrorCode CountLevels(const HopsBoxForm *f, const HopsBoxMGChoice *c
     for (PetscInt a = 0; a < f->dim; ++a) c[a] /= 2;
   }
   for (PetscInt a = 0; a < f->dim; ++a)
-    PetscCheck(c[a] * f->order - 1 <= HOPS_BOX_COARSE, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ, "The coarsest box has %" PetscInt_FMT " cells of order %" PetscInt_FMT " in direction %" PetscInt_FMT ", too many for its direct solver (%d nodes inside): choose numbers of cells with more factors of 2, or more levels", c[a], f->order, a, HOPS_BOX_COARSE);
+    PetscCheck(c[a] * f->order - 1 <= HOPS_BOX_COARSE, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ,
+               "The coarsest box has %" PetscInt_FMT " cells of order %" PetscInt_FMT " in direction %" PetscInt_FMT
+               ", too many for its direct solver (%d nodes inside): choose numbers of cells with more factors of 2, or more levels",
+               c[a], f->order, a, HOPS_BOX_COARSE);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -693,7 +736,8 @@ static PetscErrorCode HopsBoxMGCreate_CUDA(const HopsBoxForm *f, const HopsBoxMG
     size = PetscMax(size, sums);
     if (fine->dim == 2 || !choice->single) size = PetscMax(size, half * plane * sizeof(double));
     PetscCall(Allocate(mg, size, &mg->t[0]));
-    if (fine->dim == 3 && !choice->single) PetscCall(Allocate(mg, half * ((size_t)(fine->nodes[1] + 1) / 2) * (size_t)fine->sy * sizeof(double), &mg->t[1]));
+    if (fine->dim == 3 && !choice->single)
+      PetscCall(Allocate(mg, half * ((size_t)(fine->nodes[1] + 1) / 2) * (size_t)fine->sy * sizeof(double), &mg->t[1]));
   }
   blocks = PetscMax(PetscMax(PetscMax(1024, blocks), (*fine->k->Blocks)(fine)), (*fine->k->ProlongedBlocks)(fine));
   if (choice->single) blocks = PetscMax(blocks, (*mg->box[n - 1]->k->Blocks)(mg->box[n - 1]));

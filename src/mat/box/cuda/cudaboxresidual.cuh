@@ -1,13 +1,17 @@
 /*
-  r = b - A x on a uniform box in one launch, A = X (x) M (x) M + M (x) Y (x) M + M (x) M (x) Z with 1D matrices of the whole box, which
-  are recomputed from those of the reference cell; the boundary's rows are zero.
+  r = b - A x on a uniform box in one launch, A = X (x) M (x) M + M (x) Y (x) M + M (x) M (x) Z with 1D
+  matrices of the whole box, which are recomputed from those of the reference cell; the boundary's rows are
+  zero.
 
-  A block owns a tile of columns of nodes and marches along them, a layer of cells after the other. Each node has one owner, which needs the cells
-  before its own one too: products in the first directions are repeated for these, those in the last one are handed on
-  from layer to layer. So r is written once, without atomics, and the same bit by bit. The last direction of a layer goes with the first one of the next layer, which
-  is copied meanwhile: two barriers a layer. In single precision a thread takes two cells where their number is even: it loads each entry of a matrix once for both.
+  A block owns a tile of columns of nodes and marches along them, a layer of cells after the other. Each node
+  has one owner, which needs the cells before its own one too: products in the first directions are repeated
+  for these, those in the last one are handed on from layer to layer. So r is written once, without atomics,
+  and the same bit by bit. The last direction of a layer goes with the first one of the next layer, which is
+  copied meanwhile: two barriers a layer. In single precision a thread takes two cells where their number is
+  even: it loads each entry of a matrix once for both.
 
-  With `restricted`, what is written is the transposed interpolation of r in the last direction, half as many numbers.
+  With `restricted`, what is written is the transposed interpolation of r in the last direction, half as many
+  numbers.
 */
 #pragma once
 #include <type_traits>
@@ -16,11 +20,13 @@
 #include <backend/cuda/patch/cudapatchpair.cuh>
 
 /*
-  y = K v for the sums e and differences o of mirrored nodes of a cell: rows 0..ROWS-1 of K, of which 1..ODD-1 have mirrored ones, LAST - i; `before` are
-  the nodes of the cell before, whose last row (BEFORE entries of it) belongs to node 0
+  y = K v for the sums e and differences o of mirrored nodes of a cell: rows 0..ROWS-1 of K, of which 1..ODD-1
+  have mirrored ones, LAST - i; `before` are the nodes of the cell before, whose last row (BEFORE entries of
+  it) belongs to node 0
 */
 template <int P, int ROWS, int ODD, int LAST, int BEFORE, class T, class V>
-__device__ __forceinline__ void HopsBoxMirroredRows(const T *Ke, const T *Ko, const T *Kl, const V *e, const V *o, const V *before, V *y)
+__device__ __forceinline__ void HopsBoxMirroredRows(const T *Ke, const T *Ko, const T *Kl, const V *e, const V *o, const V *before,
+                                                    V *y)
 {
   constexpr int N = P + 1, O = N / 2, E = N - O;
 
@@ -43,14 +49,14 @@ __device__ __forceinline__ void HopsBoxMirroredRows(const T *Ke, const T *Ko, co
 
 /* Rows 0..P-1 of a cell's matrix; the last node of the cell before is `first` */
 template <int P, class T, class V>
-__device__ __forceinline__ void HopsBoxRows(const T *Ke, const T *Ko, const T *Kl, const V *e, const V *o, const V *before, V first, V *y)
+__device__ __forceinline__ void HopsBoxRows(const T *Ke, const T *Ko, const T *Kl, const V *e, const V *o, const V *before, V first,
+                                            V *y)
 {
   HopsBoxMirroredRows<P, P + 1 - (P + 1) / 2, (P + 1) / 2, P, P>(Ke, Ko, Kl, e, o, before, y);
   y[0] += Kl[P] * first;
 }
 
-template <int P, class V>
-__device__ __forceinline__ void HopsBoxMirror(const V *v, V *e, V *o)
+template <int P, class V> __device__ __forceinline__ void HopsBoxMirror(const V *v, V *e, V *o)
 {
   constexpr int N = P + 1, O = N / 2;
 
@@ -63,8 +69,7 @@ __device__ __forceinline__ void HopsBoxMirror(const V *v, V *e, V *o)
 }
 
 /* v[i] = p[i STEP], i < COUNT; of a pair also those D further */
-template <int COUNT, int STEP, int D, class T, class V>
-__device__ __forceinline__ void HopsBoxGet(const T *p, V *v)
+template <int COUNT, int STEP, int D, class T, class V> __device__ __forceinline__ void HopsBoxGet(const T *p, V *v)
 {
 #pragma unroll
   for (int i = 0; i < COUNT; i++) {
@@ -73,8 +78,7 @@ __device__ __forceinline__ void HopsBoxGet(const T *p, V *v)
   }
 }
 
-template <int COUNT, int STEP, int D, class T, class V>
-__device__ __forceinline__ void HopsBoxPut(const V *v, T *p)
+template <int COUNT, int STEP, int D, class T, class V> __device__ __forceinline__ void HopsBoxPut(const V *v, T *p)
 {
 #pragma unroll
   for (int i = 0; i < COUNT; i++) {
@@ -86,7 +90,8 @@ __device__ __forceinline__ void HopsBoxPut(const V *v, T *p)
   }
 }
 
-/* The columns of nodes around a tile, LX x LY from node (gx,gy) on, that thread t of NT loads; -1 outside of a box of mx x my nodes */
+/* The columns of nodes around a tile, LX x LY from node (gx,gy) on, that thread t of NT loads; -1 outside of
+   a box of mx x my nodes */
 template <int LX, int LY, int NT>
 __device__ __forceinline__ void HopsBoxColumns(int t, int gx, int gy, int mx, int my, int from[(LX * LY + NT - 1) / NT])
 {
@@ -100,7 +105,8 @@ __device__ __forceinline__ void HopsBoxColumns(int t, int gx, int gy, int mx, in
 
 /* V <- planes 1..P above x, rows HX apart, without waiting for them; of a `last` alone, the last one */
 template <int P, int LX, int LY, int HX, int NT, class T>
-__device__ __forceinline__ void HopsBoxLoad(int t, const int from[(LX * LY + NT - 1) / NT], const T *x, long long plane, bool last, T *V)
+__device__ __forceinline__ void HopsBoxLoad(int t, const int from[(LX * LY + NT - 1) / NT], const T *x, long long plane, bool last,
+                                            T *V)
 {
 #pragma unroll
   for (int c = 0; c < (LX * LY + NT - 1) / NT; c++) {
@@ -108,14 +114,14 @@ __device__ __forceinline__ void HopsBoxLoad(int t, const int from[(LX * LY + NT 
 
     if ((c + 1) * NT <= LX * LY || e < LX * LY) {
 #pragma unroll
-      for (int zz = 0; zz < P; zz++) HopsBoxCopy(V + (zz * LY + yy) * HX + xx, x + from[c] + (zz + 1) * plane, from[c] >= 0 && (!last || zz == P - 1));
+      for (int zz = 0; zz < P; zz++)
+        HopsBoxCopy(V + (zz * LY + yy) * HX + xx, x + from[c] + (zz + 1) * plane, from[c] >= 0 && (!last || zz == P - 1));
     }
   }
 }
 
 /* *out <- the sum over the block's NT threads; s: shared memory that nobody uses */
-template <int NT>
-__device__ __forceinline__ void HopsBoxSum(int t, double sum, double *s, double *out)
+template <int NT> __device__ __forceinline__ void HopsBoxSum(int t, double sum, double *s, double *out)
 {
 #pragma unroll
   for (int o = 16; o > 0; o /= 2) sum += __shfl_down_sync(0xffffffffu, sum, o);
@@ -128,23 +134,30 @@ __device__ __forceinline__ void HopsBoxSum(int t, double sum, double *s, double 
 }
 
 template <int DIM, int P, class T, class TO, bool RESTRICTED>
-__global__ void __launch_bounds__(HopsBoxSizes<DIM, P, T>::threads, HopsBoxTile<DIM, P, T>::blocks) HopsBoxResidual(const __grid_constant__ HopsBoxTable<P, T> tab, const __grid_constant__ HopsBoxArgs<T, TO> a)
+__global__ void __launch_bounds__(HopsBoxSizes<DIM, P, T>::threads, HopsBoxTile<DIM, P, T>::blocks)
+  HopsBoxResidual(const __grid_constant__ HopsBoxTable<P, T> tab, const __grid_constant__ HopsBoxArgs<T, TO> a)
 {
   using S               = HopsBoxSizes<DIM, P, T>;
   constexpr bool XPAIRS = sizeof(T) == 4 && S::TX % 2 == 0, YPAIRS = sizeof(T) == 4 && S::TY % 2 == 0;
-  using VX            = typename std::conditional<XPAIRS, HopsPatchPair, T>::type; /* what a thread multiplies: of a cell or two */
-  using VY            = typename std::conditional<YPAIRS, HopsPatchPair, T>::type;
-  constexpr int     N = P + 1, O = N / 2, E = N - O, CX = XPAIRS ? 2 : 1, CY = YPAIRS ? 2 : 1, OX = S::OX, OY = S::OY, LX = S::LX, LY = S::LY, HX = S::HX, UX = S::UX, PU = S::PU, PA = S::PA, NT = S::threads;
+  using VX        = typename std::conditional<XPAIRS, HopsPatchPair, T>::type; /* what a thread multiplies: of a cell or two */
+  using VY        = typename std::conditional<YPAIRS, HopsPatchPair, T>::type;
+  constexpr int N = P + 1, O = N / 2, E = N - O, CX = XPAIRS ? 2 : 1, CY = YPAIRS ? 2 : 1, OX = S::OX, OY = S::OY, LX = S::LX,
+                LY = S::LY, HX = S::HX, UX = S::UX, PU = S::PU, PA = S::PA, NT = S::threads;
   extern __shared__ __align__(16) unsigned char raw[];
-  T *const V = (T *)raw, *const U = V + S::nV, *const W = U + S::nU, *const A = DIM == 3 ? W + S::nU : W, *const C = DIM == 3 ? A + S::nA : U;
-  const int       t = threadIdx.x, x = t % OX, y = t / OX, x0 = blockIdx.x * OX, y0 = DIM == 3 ? blockIdx.y * OY : 0, gx = x0 + x, gy = y0 + y;
-  const bool      active = t < OX * OY && gx < a.n[0] * P && (DIM == 2 || gy < a.n[1] * P), inside = active && gx > 0 && (DIM == 2 || gy > 0);
-  const int       block = (DIM == 3 ? blockIdx.z : blockIdx.y) * a.chunk; /* first cell, or pair of cells, of the output */
-  const int       first = RESTRICTED ? 2 * block : block, end = min(a.nm, first + (RESTRICTED ? 2 : 1) * a.chunk), start = max(RESTRICTED ? first - 3 : first - 2, -1);
+  T *const V = (T *)raw, *const U = V + S::nV, *const W = U + S::nU, *const A = DIM == 3 ? W + S::nU : W,
+           *const C = DIM == 3 ? A + S::nA : U;
+  const int       t = threadIdx.x, x = t % OX, y = t / OX, x0 = blockIdx.x * OX, y0 = DIM == 3 ? blockIdx.y * OY : 0, gx = x0 + x,
+            gy      = y0 + y;
+  const bool active = t < OX * OY && gx < a.n[0] * P && (DIM == 2 || gy < a.n[1] * P),
+             inside = active && gx > 0 && (DIM == 2 || gy > 0);
+  const int block   = (DIM == 3 ? blockIdx.z : blockIdx.y) * a.chunk; /* first cell, or pair of cells, of the output */
+  const int first = RESTRICTED ? 2 * block : block, end = min(a.nm, first + (RESTRICTED ? 2 : 1) * a.chunk),
+            start     = max(RESTRICTED ? first - 3 : first - 2, -1);
   const long long col = gx + (DIM == 3 ? (long long)gy * a.sy : 0);
-  T               coarse[N], bz[P], a0 = 0, c0 = 0, carry = 0; /* A and C on the last plane of the layer before; what that one adds to row 0 */
-  int             from[S::columns];                            /* columns that this thread loads; -1 outside of the box */
-  double          sum = 0;
+  /* A and C on the last plane of the layer before; what that one adds to row 0 */
+  T      coarse[N], bz[P], a0 = 0, c0 = 0, carry = 0;
+  int    from[S::columns]; /* columns that this thread loads; -1 outside of the box */
+  double sum = 0;
 
 #pragma unroll
   for (int i = 0; i < N; i++) coarse[i] = 0;
@@ -170,7 +183,8 @@ __global__ void __launch_bounds__(HopsBoxSizes<DIM, P, T>::threads, HopsBoxTile<
         for (int i = 0; i < O; i++) d[i] = 0;
 #pragma unroll
         for (int j = 0; j < E; j++) {
-          const T la = j ? pa[(j - 1) * step] : a0, lc = j ? pc[(j - 1) * step] : c0, ha = j ? pa[(P - j - 1) * step] : aP, hc = j ? pc[(P - j - 1) * step] : cP;
+          const T la = j ? pa[(j - 1) * step] : a0, lc = j ? pc[(j - 1) * step] : c0, ha = j ? pa[(P - j - 1) * step] : aP,
+                  hc = j ? pc[(P - j - 1) * step] : cP;
           const T ea = j < O ? la + ha : la, ec = j < O ? lc + hc : lc, oa = la - ha, oc = lc - hc;
 
 #pragma unroll
@@ -249,8 +263,9 @@ __global__ void __launch_bounds__(HopsBoxSizes<DIM, P, T>::threads, HopsBoxTile<
     for (int i = 0; i < P; i++) bz[i] = k > start && inside && a.b ? __ldg(a.b + col + ((long long)k * P + i) * a.sm) : (T)0;
     if constexpr (DIM == 3) {
       for (int it = t; it < P * OX * S::TY / CY; it += NT) { /* y: C = M U, A = M W + Y U */
-        const int xx = it % OX, zz = it / OX % P, cell = it / (OX * P) * CY, at = zz * PU + cell * P * UX + xx, to = zz * PA + cell * P * OX + xx;
-        VY        w[2 * P + 1], e[N], o[N], r[P], s[P];
+        const int xx = it % OX, zz = it / OX % P, cell = it / (OX * P) * CY, at = zz * PU + cell * P * UX + xx,
+                  to = zz * PA + cell * P * OX + xx;
+        VY w[2 * P + 1], e[N], o[N], r[P], s[P];
 
         HopsBoxGet<2 * P + 1, UX, P * UX>(U + at, w);
         HopsBoxMirror<P>(w + P, e, o);
@@ -267,5 +282,6 @@ __global__ void __launch_bounds__(HopsBoxSizes<DIM, P, T>::threads, HopsBoxTile<
     }
   }
   __syncthreads();
-  if (!RESTRICTED && a.partial) HopsBoxSum<NT>(t, sum, (double *)raw, a.partial + (blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x);
+  if (!RESTRICTED && a.partial)
+    HopsBoxSum<NT>(t, sum, (double *)raw, a.partial + (blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x);
 }

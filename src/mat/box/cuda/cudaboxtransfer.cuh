@@ -1,13 +1,13 @@
 /*
-  Transfers between the lexicographic nodes of a uniform box and those of the box with half as many cells, by the 1D matrix J of a
-  pair of cells in each direction. Functions vanish on the boundary. A fine or coarse node belongs to the pair or coarse cell of which it
-  is not the last one in any direction, and is written once.
+  Transfers between the lexicographic nodes of a uniform box and those of the box with half as many cells, by
+  the 1D matrix J of a pair of cells in each direction. Functions vanish on the boundary. A fine or coarse
+  node belongs to the pair or coarse cell of which it is not the last one in any direction, and is written
+  once.
 */
 #pragma once
 #include "cudaboxresidual.cuh"
 
-template <class T, class TC>
-struct HopsBoxProlongArgs {
+template <class T, class TC> struct HopsBoxProlongArgs {
   int           n[3];   /* coarse cells */
   int           sy, cy; /* nodes of a row, fine and coarse; of a plane: */
   long long     sz, cz;
@@ -19,31 +19,34 @@ struct HopsBoxProlongArgs {
 };
 
 /* J, rows i and 2P - i from the sums and differences of mirrored coarse nodes */
-template <int P, class T>
-struct HopsBoxProlongTable {
+template <int P, class T> struct HopsBoxProlongTable {
   static constexpr int N = P + 1, O = N / 2, E = N - O;
   T                    Je[N * E], Jo[P * O];
 };
 
 /* Coarse cells of a block: wide ones, as rows of nodes begin anywhere in a sector */
-template <int DIM, int P, class T>
-struct HopsBoxProlongSizes {
-  static constexpr int N = P + 1, CX = DIM == 3 ? (P == 1 ? 32 : P < 4          ? 16
-                                                               : P == 4         ? 8
-                                                               : P == 5         ? (sizeof(T) == 8 ? 4 : 6)
-                                                               : sizeof(T) == 8 ? (P < 8 ? 3 : 2)
-                                                                                : (P < 8 ? 4 : 3))
-                                                : 128 / P,
-                       CY    = DIM == 3 && P == 1 ? 2 : 1;
-  static constexpr int    RX = CX * P + 1, RY = DIM == 3 ? CY * P + 1 : 1, HX = RX | 1, FX = 2 * P * CX, FY = DIM == 3 ? 2 * P * CY : 1, UX = FX | 1;
-  static constexpr int    threads = (FX * FY + 31) / 32 * 32, room = sizeof(T) == 8 ? (P < 5 ? 1152 : 832) : (P < 5 ? 1728 : 1216), blocks = threads < room ? room / threads : 1;
-  static constexpr int    PU = HopsBoxPitch<T>(RY * UX, FX), PW = HopsBoxPitch<T>(FY * FX, FX), nV = N * RY * HX, nU = N * PU, nW = DIM == 3 ? N * PW : 0; /* W lies where V was */
+template <int DIM, int P, class T> struct HopsBoxProlongSizes {
+  static constexpr int N  = P + 1,
+                       CX = DIM == 3 ? (P == 1           ? 32
+                                        : P < 4          ? 16
+                                        : P == 4         ? 8
+                                        : P == 5         ? (sizeof(T) == 8 ? 4 : 6)
+                                        : sizeof(T) == 8 ? (P < 8 ? 3 : 2)
+                                                         : (P < 8 ? 4 : 3))
+                                     : 128 / P,
+                       CY = DIM == 3 && P == 1 ? 2 : 1;
+  static constexpr int RX = CX * P + 1, RY = DIM == 3 ? CY * P + 1 : 1, HX = RX | 1, FX = 2 * P * CX,
+                       FY = DIM == 3 ? 2 * P * CY : 1, UX = FX | 1;
+  static constexpr int threads = (FX * FY + 31) / 32 * 32, room = sizeof(T) == 8 ? (P < 5 ? 1152 : 832) : (P < 5 ? 1728 : 1216),
+                       blocks = threads < room ? room / threads : 1;
+  /* W lies where V was */
+  static constexpr int PU = HopsBoxPitch<T>(RY * UX, FX), PW = HopsBoxPitch<T>(FY * FX, FX), nV = N * RY * HX, nU = N * PU,
+                       nW        = DIM == 3 ? N * PW : 0;
   static constexpr size_t shared = sizeof(T) * (nU + (nV > nW ? nV : nW));
 };
 
 /* y = J v on the nodes 0..2P-1 of a pair of cells */
-template <int P, class T>
-__device__ __forceinline__ void HopsBoxProlongRow(const HopsBoxProlongTable<P, T> &tab, const T *v, T *y)
+template <int P, class T> __device__ __forceinline__ void HopsBoxProlongRow(const HopsBoxProlongTable<P, T> &tab, const T *v, T *y)
 {
   constexpr int N = P + 1, O = N / 2, E = N - O;
   T             e[N], o[N];
@@ -67,13 +70,16 @@ __device__ __forceinline__ void HopsBoxProlongRow(const HopsBoxProlongTable<P, T
 
 /* x = J (x) J (x) J xc + s add; a block takes CX times CY coarse cells */
 template <int DIM, int P, class T, class TC>
-__global__ void __launch_bounds__(HopsBoxProlongSizes<DIM, P, T>::threads, HopsBoxProlongSizes<DIM, P, T>::blocks) HopsBoxProlong(const __grid_constant__ HopsBoxProlongTable<P, T> tab, const __grid_constant__ HopsBoxProlongArgs<T, TC> a)
+__global__ void __launch_bounds__(HopsBoxProlongSizes<DIM, P, T>::threads, HopsBoxProlongSizes<DIM, P, T>::blocks)
+  HopsBoxProlong(const __grid_constant__ HopsBoxProlongTable<P, T> tab, const __grid_constant__ HopsBoxProlongArgs<T, TC> a)
 {
-  using S             = HopsBoxProlongSizes<DIM, P, T>;
-  constexpr int     N = P + 1, RX = S::RX, RY = S::RY, HX = S::HX, FX = S::FX, FY = S::FY, UX = S::UX, PU = S::PU, PW = S::PW, NT = S::threads;
+  using S         = HopsBoxProlongSizes<DIM, P, T>;
+  constexpr int N = P + 1, RX = S::RX, RY = S::RY, HX = S::HX, FX = S::FX, FY = S::FY, UX = S::UX, PU = S::PU, PW = S::PW,
+                NT = S::threads;
   extern __shared__ __align__(16) unsigned char raw[];
   T *const U = (T *)raw, *const V = U + S::nU, *const W = DIM == 3 ? V : U; /* [z][y][x] */
-  const int       t = threadIdx.x, cx0 = blockIdx.x * S::CX * P, cy0 = DIM == 3 ? blockIdx.y * S::CY * P : 0, slow = DIM == 3 ? blockIdx.z : blockIdx.y;
+  const int t = threadIdx.x, cx0 = blockIdx.x * S::CX * P, cy0 = DIM == 3 ? blockIdx.y * S::CY * P : 0,
+            slow     = DIM == 3 ? blockIdx.z : blockIdx.y;
   const long long cs = DIM == 3 ? a.cz : a.cy, fs = DIM == 3 ? a.sz : a.sy;
   const int       x = t % FX, y = t / FX, gx = 2 * cx0 + x, gy = 2 * cy0 + y;
   const bool      inside = t < FX * FY && gx > 0 && gx < 2 * P * a.n[0] && (DIM == 2 || (gy > 0 && gy < 2 * P * a.n[1]));
@@ -93,7 +99,8 @@ __global__ void __launch_bounds__(HopsBoxProlongSizes<DIM, P, T>::threads, HopsB
     }
   }
 #pragma unroll
-  for (int i = 0; i < 2 * P; i++) old[i] = inside && a.add && (i || slow) ? a.add[to + i * fs] : (TC)0; /* early: they come while the products are made */
+  /* early: they come while the products are made */
+  for (int i = 0; i < 2 * P; i++) old[i] = inside && a.add && (i || slow) ? a.add[to + i * fs] : (TC)0;
   HopsBoxCopyWait();
   __syncthreads();
   for (int it = t; it < N * RY * S::CX; it += NT) {
@@ -107,8 +114,9 @@ __global__ void __launch_bounds__(HopsBoxProlongSizes<DIM, P, T>::threads, HopsB
   __syncthreads();
   if constexpr (DIM == 3) {
     for (int it = t; it < N * FX * S::CY; it += NT) {
-      const int xx = it % FX, zz = it / FX % N, cell = it / (FX * N), at = zz * PU + cell * P * UX + xx, to = zz * PW + cell * 2 * P * FX + xx;
-      T         v[N], r[2 * P];
+      const int xx = it % FX, zz = it / FX % N, cell = it / (FX * N), at = zz * PU + cell * P * UX + xx,
+                to = zz * PW + cell * 2 * P * FX + xx;
+      T v[N], r[2 * P];
 
 #pragma unroll
       for (int j = 0; j < N; j++) v[j] = U[at + j * UX];
@@ -131,9 +139,9 @@ __global__ void __launch_bounds__(HopsBoxProlongSizes<DIM, P, T>::threads, HopsB
   }
 }
 
-/* out = J^T in along the direction of `step`, for lines that begin at i + k * inplane, i < inner, k < gridDim.z */
-template <class T>
-struct HopsBoxRestrictArgs {
+/* out = J^T in along the direction of `step`, for lines that begin at i + k * inplane, i < inner, k <
+   gridDim.z */
+template <class T> struct HopsBoxRestrictArgs {
   int       n, inner; /* coarse cells; lines side by side */
   long long step, inplane, outplane;
   const T *__restrict__ in;
@@ -142,7 +150,8 @@ struct HopsBoxRestrictArgs {
 
 /* a thread takes a coarse cell of a line */
 template <int P, class T>
-__global__ void __launch_bounds__(128) HopsBoxRestrict(const __grid_constant__ HopsBoxTable<P, T> tab, const __grid_constant__ HopsBoxRestrictArgs<T> a)
+__global__ void __launch_bounds__(128)
+  HopsBoxRestrict(const __grid_constant__ HopsBoxTable<P, T> tab, const __grid_constant__ HopsBoxRestrictArgs<T> a)
 {
   constexpr int N = P + 1;
   const int     i = blockIdx.x * 128 + threadIdx.x, cell = blockIdx.y;
@@ -170,7 +179,8 @@ __global__ void __launch_bounds__(128) HopsBoxRestrict(const __grid_constant__ H
 
 /* the same along rows, of which gridDim.y lie in a plane; a thread takes a coarse node */
 template <int P, class T>
-__global__ void __launch_bounds__(128) HopsBoxRestrictRows(const __grid_constant__ HopsBoxTable<P, T> tab, const __grid_constant__ HopsBoxRestrictArgs<T> a, int inrow, int outrow)
+__global__ void __launch_bounds__(128) HopsBoxRestrictRows(const __grid_constant__ HopsBoxTable<P, T> tab,
+                                                           const __grid_constant__ HopsBoxRestrictArgs<T> a, int inrow, int outrow)
 {
   constexpr int N = P + 1, CX = P < 8 ? 128 / P : 16, FX = 2 * P * (CX + 1);
   __shared__ T  v[FX], J[2 * P * N];

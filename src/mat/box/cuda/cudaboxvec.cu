@@ -1,16 +1,15 @@
-/* Vectors of a uniform box: sums, conversions between precisions, the boundary, and contractions of small boxes. */
+/* Vectors of a uniform box: sums, conversions between precisions, the boundary, and contractions of small
+   boxes. */
 #include "cudabox.h"
 
-template <class T>
-__global__ void Add(long long n, T s, const T *__restrict__ e, double *__restrict__ x)
+template <class T> __global__ void Add(long long n, T s, const T *__restrict__ e, double *__restrict__ x)
 {
   const long long i = blockIdx.x * 256LL + threadIdx.x;
 
   if (i < n) x[i] += (double)s * (double)e[i];
 }
 
-template <class TX, class TY>
-__global__ void Convert(long long n, const TX *__restrict__ x, double s, TY *__restrict__ y)
+template <class TX, class TY> __global__ void Convert(long long n, const TX *__restrict__ x, double s, TY *__restrict__ y)
 {
   const long long i = blockIdx.x * 256LL + threadIdx.x;
 
@@ -31,8 +30,7 @@ __device__ static double BlockSum(double v)
   return v;
 }
 
-template <class T>
-__global__ void Squares(long long n, const T *__restrict__ x, double *__restrict__ partial)
+template <class T> __global__ void Squares(long long n, const T *__restrict__ x, double *__restrict__ partial)
 {
   double s = 0;
 
@@ -72,7 +70,8 @@ __global__ void FacesNonzero(int n0, int n1, long long s0, long long s1, long lo
 }
 
 /* both faces of a direction with n[0] n[1] nodes, s[0] and s[1] apart */
-__global__ void Faces(int n0, int n1, long long s0, long long s1, long long other, double s, const double *__restrict__ x, double *__restrict__ y)
+__global__ void Faces(int n0, int n1, long long s0, long long s1, long long other, double s, const double *__restrict__ x,
+                      double *__restrict__ y)
 {
   const long long i = blockIdx.x * 256LL + threadIdx.x;
 
@@ -84,8 +83,7 @@ __global__ void Faces(int n0, int n1, long long s0, long long s1, long long othe
   }
 }
 
-template <class T>
-struct ContractArgs {
+template <class T> struct ContractArgs {
   int       n[3], dir;
   bool      transpose, divide;
   long long si[3], so[3];
@@ -94,19 +92,18 @@ struct ContractArgs {
   T *out;
 };
 
-template <class T>
-__global__ void Contract(const ContractArgs<T> a)
+template <class T> __global__ void Contract(const ContractArgs<T> a)
 {
   const int t = blockIdx.x * 256 + threadIdx.x, i[3] = {t % a.n[0], t / a.n[0] % a.n[1], t / a.n[0] / a.n[1]};
-  const int n = a.n[a.dir], row = a.dir == 0 ? i[0] : a.dir == 1 ? i[1]
-                                                                 : i[2];
+  const int n = a.n[a.dir], row = a.dir == 0 ? i[0] : a.dir == 1 ? i[1] : i[2];
   T         s = 0;
 
   if (i[2] >= a.n[2]) return;
   const T *in = a.in + i[0] * a.si[0] + i[1] * a.si[1] + i[2] * a.si[2] - row * a.si[a.dir];
 
   for (int j = 0; j < n; j++) s += (a.transpose ? a.S[j * n + row] : a.S[row * n + j]) * in[j * a.si[a.dir]];
-  if (a.divide) s /= a.d[0] * a.lambda[0][i[0]] + a.d[1] * a.lambda[1][i[1]] + (a.lambda[2] ? a.d[2] * a.lambda[2][i[2]] : (T)0) + a.m;
+  if (a.divide)
+    s /= a.d[0] * a.lambda[0][i[0]] + a.d[1] * a.lambda[1][i[1]] + (a.lambda[2] ? a.d[2] * a.lambda[2][i[2]] : (T)0) + a.m;
   a.out[i[0] * a.so[0] + i[1] * a.so[1] + i[2] * a.so[2]] = s;
 }
 
@@ -124,7 +121,8 @@ PetscErrorCode HopsCudaBoxAdd(PetscInt64 n, PetscBool single, double s, const vo
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsCudaBoxConvert(PetscInt64 n, PetscBool xsingle, const void *x, double s, PetscBool ysingle, void *y, cudaStream_t stream)
+PetscErrorCode HopsCudaBoxConvert(PetscInt64 n, PetscBool xsingle, const void *x, double s, PetscBool ysingle, void *y,
+                                  cudaStream_t stream)
 {
   PetscFunctionBegin;
   if (xsingle && ysingle) Convert<float, float><<<Blocks(n), 256, 0, stream>>>(n, (const float *)x, s, (float *)y);
@@ -168,7 +166,8 @@ PetscErrorCode HopsCudaBoxBoundary(HopsCudaBox k, double s, const double *x, dou
   for (int a = 0; a < k->dim; a++) {
     const int b = a == 0 ? 1 : 0, c = a == 2 ? 1 : 2;
 
-    Faces<<<Blocks((PetscInt64)k->nodes[b] * k->nodes[c]), 256, 0, stream>>>(k->nodes[b], k->nodes[c], step[b], step[c], (k->nodes[a] - 1) * step[a], s, x, y);
+    Faces<<<Blocks((PetscInt64)k->nodes[b] * k->nodes[c]), 256, 0, stream>>>(k->nodes[b], k->nodes[c], step[b], step[c],
+                                                                             (k->nodes[a] - 1) * step[a], s, x, y);
     PetscCallCUDA(cudaGetLastError());
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -183,14 +182,16 @@ PetscErrorCode HopsCudaBoxBoundaryNonzero(HopsCudaBox k, const double *x, int *a
   for (int a = 0; a < k->dim; a++) {
     const int b = a == 0 ? 1 : 0, c = a == 2 ? 1 : 2;
 
-    FacesNonzero<<<Blocks((PetscInt64)k->nodes[b] * k->nodes[c]), 256, 0, stream>>>(k->nodes[b], k->nodes[c], step[b], step[c], (k->nodes[a] - 1) * step[a], x, any);
+    FacesNonzero<<<Blocks((PetscInt64)k->nodes[b] * k->nodes[c]), 256, 0, stream>>>(k->nodes[b], k->nodes[c], step[b], step[c],
+                                                                                    (k->nodes[a] - 1) * step[a], x, any);
     PetscCallCUDA(cudaGetLastError());
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 template <class T>
-static cudaError_t RunContract(const int n[], int dir, PetscBool transpose, const void *S, const PetscInt64 si[], const void *in, const PetscInt64 so[], void *out, const HopsCudaBoxDirect *l, cudaStream_t stream)
+static cudaError_t RunContract(const int n[], int dir, PetscBool transpose, const void *S, const PetscInt64 si[], const void *in,
+                               const PetscInt64 so[], void *out, const HopsCudaBoxDirect *l, cudaStream_t stream)
 {
   ContractArgs<T> a = {};
 
@@ -214,7 +215,9 @@ static cudaError_t RunContract(const int n[], int dir, PetscBool transpose, cons
   return cudaGetLastError();
 }
 
-PetscErrorCode HopsCudaBoxContract(PetscBool single, const int n[], int dir, PetscBool transpose, const void *S, const PetscInt64 si[], const void *in, const PetscInt64 so[], void *out, const HopsCudaBoxDirect *lambda, cudaStream_t stream)
+PetscErrorCode HopsCudaBoxContract(PetscBool single, const int n[], int dir, PetscBool transpose, const void *S,
+                                   const PetscInt64 si[], const void *in, const PetscInt64 so[], void *out,
+                                   const HopsCudaBoxDirect *lambda, cudaStream_t stream)
 {
   PetscFunctionBegin;
   if (single) PetscCallCUDA(RunContract<float>(n, dir, transpose, S, si, in, so, out, lambda, stream));
