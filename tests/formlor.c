@@ -197,16 +197,17 @@ static PetscErrorCode Numbers(PetscInt dim, PetscBool refined, PetscBool tensor,
   PC        pc;
   Vec       u, v, w;
   PetscInt  rs, re;
+  Weighting wmu, wbeta; /* which the coefficients read as long as they live */
 
   PetscFunctionBeginUser;
   PetscCall(TestCube(dim, refined ? cells * order : cells, refined ? Refined : NULL, &dm));
   PetscCall(CreateSpace(dm, refined ? 1 : order, PETSC_TRUE, &sp));
   if (refined) {
     const HopsFamily dfamily = family == HOPS_HCURL && dim == 3 ? HOPS_HDIV : HOPS_L2;
-    Weighting        wmu     = {dfamily, tensor && dfamily == HOPS_HDIV ? 6 : 1, edgemass},
-              wbeta          = {family, tensor ? dim * (dim + 1) / 2 : 1, 1.0};
-    HopsCoefficient mu, beta;
+    HopsCoefficient  mu, beta;
 
+    wmu   = (Weighting){dfamily, tensor && dfamily == HOPS_HDIV ? 6 : 1, edgemass};
+    wbeta = (Weighting){family, tensor ? dim * (dim + 1) / 2 : 1, 1.0};
     PetscCall(HopsCoefficientCreateFunction(PETSC_COMM_WORLD, dfamily == HOPS_L2 ? 1 : PetscMax(dim, wmu.nc), Weighted, &wmu, &mu));
     PetscCall(HopsCoefficientCreateFunction(PETSC_COMM_WORLD, PetscMax(dim, wbeta.nc), Weighted, &wbeta, &beta));
     PetscCall(CreateForm(sp, mu, beta, &A));

@@ -83,7 +83,7 @@ PetscErrorCode HopsCoefficientCreateCell(HopsSpace space, PetscInt nc, const Pet
 static PetscErrorCode HopsCoefficientEvaluate_Function(HopsCoefficient cf, HopsSpace sp, PetscInt first, PetscInt n,
                                                        const HopsBasis *basis, const PetscReal x[], PetscScalar out[])
 {
-  const PetscInt nq = PetscPowInt(basis->Q, sp->dim);
+  const PetscInt nq = HopsPower(basis->Q, sp->dim);
 
   PetscFunctionBegin;
   for (PetscInt i = 0; i < n * nq; ++i) PetscCall((*cf->func)(sp->dim, x + i * sp->dim, cf->nc, out + i * cf->nc, cf->ctx));
@@ -134,7 +134,7 @@ PetscErrorCode HopsCoefficientCreateFunction(MPI_Comm comm, PetscInt nc, HopsPoi
 static PetscErrorCode HopsCoefficientEvaluate_Quadrature(HopsCoefficient cf, HopsSpace sp, PetscInt first, PetscInt n,
                                                          const HopsBasis *basis, const PetscReal x[], PetscScalar out[])
 {
-  const PetscInt dim = sp->dim, Q = basis->Q, nq = PetscPowInt(Q, dim), nv = PetscPowInt(cf->q_1d, dim);
+  const PetscInt dim = sp->dim, Q = basis->Q, nq = HopsPower(Q, dim), nv = HopsPower(cf->q_1d, dim);
   HopsBasis      own;
   PetscInt      *near;
 
@@ -193,7 +193,7 @@ PetscErrorCode HopsCoefficientCreateQuadrature(HopsSpace space, PetscInt nc, Pet
   HopsValidPointer(cf, 5);
   PetscCheck(q_1d >= 1 && q_1d <= HOPS_MAX_Q_1D, PetscObjectComm((PetscObject)space), PETSC_ERR_ARG_OUTOFRANGE,
              "A cell has 1 to %d Gauss points per direction, not %" PetscInt_FMT, HOPS_MAX_Q_1D, q_1d);
-  PetscCall(HopsCount("values of the quadrature coefficient", space->ncaller, PetscPowInt(q_1d, space->dim), nc, &n));
+  PetscCall(HopsCount("values of the quadrature coefficient", space->ncaller, HopsPower(q_1d, space->dim), nc, &n));
   HopsValidArray(n, values, 4);
   PetscCall(HopsCoefficientCreate_Private(PetscObjectComm((PetscObject)space), nc, "quadrature", cf));
   (*cf)->nvcells  = space->ncaller;

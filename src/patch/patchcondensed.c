@@ -135,7 +135,7 @@ static PetscErrorCode Share(HopsPatches pt)
     for (PetscInt i = 0; i < 32; ++i) key[k].key[3 + i] = HopsPatchBits(0.7137 * pt->cond[k].d[i / 4][i % 4]);
     key[k].cond = k;
   }
-  qsort(key, nall, sizeof(Key), KeyCompare);
+  if (nall) qsort(key, nall, sizeof(Key), KeyCompare);
   for (PetscInt k = 0, f = 0; k < nall; ++k) {
     if (k && memcmp(key[k].key, key[k - 1].key, sizeof(key[k].key))) f = k;
     first[key[k].cond] = key[f].cond;

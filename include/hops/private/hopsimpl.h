@@ -41,6 +41,15 @@ static inline PetscInt HopsRoot(PetscInt n, PetscInt dim)
   return (PetscInt)PetscFloorReal(PetscPowReal((PetscReal)n, 1.0 / dim) + 0.5);
 }
 
+/* n^d. PetscPowInt() squares once more than it must, and overflows where this does not. */
+static inline PetscInt HopsPower(PetscInt n, PetscInt d)
+{
+  PetscInt power = 1;
+
+  while (d-- > 0) power *= n;
+  return power;
+}
+
 /* inverse of a dim-by-dim matrix, row-major; returns the determinant */
 static inline PetscReal HopsInverse(PetscInt dim, const PetscReal J[], PetscReal Ji[])
 {

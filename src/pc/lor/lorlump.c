@@ -121,7 +121,7 @@ static PetscErrorCode HopsLumpFinish(HopsSpace sp, PetscInt nvalues, HopsLumpLis
   PetscInt n = 0;
 
   PetscFunctionBegin;
-  qsort(list->item, list->n, sizeof(HopsLumpItem), HopsLumpCompare);
+  if (list->n) qsort(list->item, list->n, sizeof(HopsLumpItem), HopsLumpCompare);
   for (PetscInt i = 0; i < list->n; ++i) {
     if (n && list->item[n - 1].key == list->item[i].key) list->item[n - 1].a += list->item[i].a;
     else list->item[n++] = list->item[i];

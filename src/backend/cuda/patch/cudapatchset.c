@@ -140,7 +140,7 @@ PetscErrorCode HopsCudaPatchSetCreate(const HopsCudaPatchInput *in, HopsCudaPatc
     PetscCheck(in->color[k] >= 0 && in->color[k] < PetscMax(1, in->ncolors), PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
                "Patch %" PetscInt_FMT " has the colour %d", k, in->color[k]);
   }
-  qsort(order, in->n, sizeof(Entry), EntryCompare);
+  if (in->n) qsort(order, in->n, sizeof(Entry), EntryCompare);
   for (PetscInt i = 0; i < in->n; ++i) {
     const PetscInt    k = order[i].patch, n = in->start[k + 1] - in->start[k];
     HopsCudaPatchRun *run;

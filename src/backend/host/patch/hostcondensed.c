@@ -178,7 +178,7 @@ PetscErrorCode HopsHostCondensedCreate(HopsPatches pt, const HopsHostKernels *op
     }
     cflops[pt->color[i]] += cells * PetscPowInt(p - 1, dim) * (6.0 * dim + 4) + 2.0 * c->n * c->n;
   }
-  qsort(order, n, sizeof(Entry), EntryCompare);
+  if (n) qsort(order, n, sizeof(Entry), EntryCompare);
   PetscCall(PetscCalloc1(n, &k->batch));
   PetscCall(PetscMalloc1(n, &k->patch));
   PetscCall(PetscCalloc1(ncolors + 1, &k->bstart));

@@ -254,7 +254,7 @@ PetscErrorCode HopsPatchCreate_Host(HopsPatches pt, PetscBool single, HopsPatchK
       emax = PetscMax(emax, (pt->start[i + 1] - pt->start[i]) + (pt->fuse ? 6 * a * b + 2 * a * b * c : 0));
     }
   }
-  qsort(order, n, sizeof(Entry), EntryCompare);
+  if (n) qsort(order, n, sizeof(Entry), EntryCompare);
   for (PetscInt c = 0; c < k->ncolors; ++c) {
     for (PetscInt i = 0; i < pt->n; ++i)
       if (pt->solver[i] == HOPS_PATCH_DENSE && pt->color[i] == c) {
