@@ -1,5 +1,5 @@
-/* Calls that must raise an error whose text has certain words: EXPECT(name, call, "words|separated|by bars").
-   */
+/* Calls that must raise an error whose text has certain words: EXPECT(name, call, "words|separated|by
+   bars"). */
 #pragma once
 #include "hopstest.h"
 

@@ -1,5 +1,5 @@
-/* PETSc's example snes/tutorials/ex62 (Stokes) as it stands, with hops' preconditioner on the velocity block
-   */
+/* PETSc's example snes/tutorials/ex62 (Stokes) as it stands, with hops' preconditioner on the velocity
+   block */
 #include <snes/tutorials/ex62.c>
 
 /*TEST

@@ -1,5 +1,5 @@
-/* What every back end takes of a space: the basis of its element maps, element restriction and coordinates.
-   */
+/* What every back end takes of a space: the basis of its element maps, element restriction and
+   coordinates. */
 #include <hops/private/hopsimpl.h>
 
 PetscErrorCode HopsSpaceCreateGeometryBasis(HopsSpace sp, const HopsBasis *basis, HopsBasis *geom)
@@ -15,7 +15,7 @@ PetscErrorCode HopsSpaceGetBackendMesh(HopsSpace sp, const int **restr, const Pe
 {
   const HopsBackendOps *be = sp->backend;
   const size_t          nr = (size_t)sp->ncells * sp->ne * sizeof(int);
-  const size_t          nx = (size_t)sp->ncells * sp->dim * PetscPowInt(sp->gorder + 1, sp->dim) * sizeof(PetscReal);
+  const size_t          nx = (size_t)sp->ncells * sp->dim * HopsPower(sp->gorder + 1, sp->dim) * sizeof(PetscReal);
 
   PetscFunctionBegin;
   if (be->host) {

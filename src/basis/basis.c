@@ -4,8 +4,8 @@
 #include <petscblaslapack.h>
 #include <petscdt.h>
 
-/* Points and weights are symmetric about 0; make them so to the last bit, for kernels that use the symmetry.
-   */
+/* Points and weights are symmetric about 0; make them so to the last bit, for kernels that use the
+   symmetry. */
 void HopsSymmetrize(PetscInt n, PetscReal x[], PetscReal w[])
 {
   for (PetscInt i = 0; i < n / 2; ++i) {
@@ -169,7 +169,7 @@ PetscErrorCode HopsBasisAddLimit(const HopsBasis *rule, PetscInt k, PetscInt dim
                                  PetscScalar out[])
 {
   static const PetscReal c[HOPS_LIMIT_POINTS] = {3.0, -3.0, 1.0};
-  const PetscInt         nq                   = PetscPowInt(rule->Q, dim);
+  const PetscInt         nq                   = HopsPower(rule->Q, dim);
 
   PetscFunctionBegin;
   for (PetscInt i = 0; i < n * nq; ++i) {

@@ -112,7 +112,7 @@ PetscErrorCode HopsBasisCreateQuadrature(PetscInt P, PetscInt dim, PetscQuadratu
   PetscFunctionBegin;
   PetscCall(PetscQuadratureGetData(quad, &qdim, &nc, &n, &points, &weights));
   Q      = HopsRoot(n, dim);
-  *found = qdim == dim && nc == 1 && Q > 0 && PetscPowInt(Q, dim) == n ? PETSC_TRUE : PETSC_FALSE;
+  *found = qdim == dim && nc == 1 && Q > 0 && HopsPower(Q, dim) == n ? PETSC_TRUE : PETSC_FALSE;
   if (!*found) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscMalloc2(Q, &x, Q, &w));
   PetscCall(HopsRulePoints(dim, n, points, Q, x, found));

@@ -63,8 +63,8 @@ static PetscErrorCode HopsPlexPlainFields(PetscDS ds, PetscBool *plain)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Is the residual that of the functions under the regions' keys, and its boundary terms those of one region?
-   */
+/* Is the residual that of the functions under the regions' keys, and its boundary terms those of one
+   region? */
 static PetscErrorCode HopsPlexSeesResidual(DM dm, PetscBool *all)
 {
   PetscInt nds;
@@ -313,7 +313,7 @@ static PetscErrorCode HopsResidualIntegrateComponent(const HopsPlex *plex, Petsc
                                                      HopsResidualWork *w)
 {
   HopsFields       F   = plex->fields;
-  const PetscInt   dim = F->dim, nq = plex->at.nq, P = F->P[f], Q = plex->rule.Q, np = PetscPowInt(P, dim), nm = PetscMax(np, nq);
+  const PetscInt   dim = F->dim, nq = plex->at.nq, P = F->P[f], Q = plex->rule.Q, np = HopsPower(P, dim), nm = PetscMax(np, nq);
   const PetscReal *v    = w->v + (F->off[f] + g) * (dim + 1) * nq, *M[3];
   PetscReal       *work = plex->at.work, *s = work + 2 * nm, *t = work + 3 * nm;
 
@@ -347,7 +347,7 @@ static PetscErrorCode HopsResidualIntegrate(const HopsPlex *plex, const HopsResi
   PetscFunctionBegin;
   PetscCall(PetscArrayzero(elem, F->nclosure));
   for (PetscInt f = 0; f < F->nf; ++f) {
-    const PetscInt  np = PetscPowInt(F->P[f], F->dim), nc = F->nc[f];
+    const PetscInt  np = HopsPower(F->P[f], F->dim), nc = F->nc[f];
     const PetscBool has0 = rr->n[0][f] ? PETSC_TRUE : PETSC_FALSE, has1 = rr->n[1][f] ? PETSC_TRUE : PETSC_FALSE;
 
     for (PetscInt g = 0; g < nc && (has0 || has1); ++g) {
@@ -369,7 +369,7 @@ static PetscErrorCode HopsResidualWorkCreate(const HopsPlex *plex, HopsResidualR
   rr->region = -1;
   PetscCall(PetscCalloc4(F->nf, &rr->n[0], F->nf, &rr->n[1], F->nf, &rr->f[0], F->nf, &rr->f[1]));
   PetscCall(PetscMalloc6(nq * dim, &w->xi, nq * dim, &w->x, nq * dim * dim, &w->J, nq * dim * dim, &w->Ji, nu * (dim + 1) * nq,
-                         &w->v, PetscMax(nq, PetscPowInt(plex->space->order + 1, dim)), &w->sum));
+                         &w->v, PetscMax(nq, HopsPower(plex->space->order + 1, dim)), &w->sum));
   PetscCall(
     PetscCalloc6(nq * nu, &w->u, nq * nu * dim, &w->ux, nq * nu, &w->ut, nu, &w->p0, nu * dim, &w->p1, F->nclosure, &w->elem));
   for (PetscInt q = 0; q < nq; ++q)

@@ -5,7 +5,7 @@
 static PetscErrorCode HopsCoarsenCell(HopsCoefficient cf, const HopsNested *n, HopsSpace coarse, HopsSpace fine,
                                       HopsCoefficient *out)
 {
-  const PetscInt nc = cf->nc, nchild = PetscPowInt(n->nhalf, n->dim);
+  const PetscInt nc = cf->nc, nchild = HopsPower(n->nhalf, n->dim);
   PetscScalar   *v;
 
   PetscFunctionBegin;
@@ -27,9 +27,9 @@ static PetscErrorCode HopsCoarsenCell(HopsCoefficient cf, const HopsNested *n, H
 static PetscErrorCode HopsCoefficientEvaluate_Sides(HopsCoefficient cf, HopsSpace sp, PetscInt first, PetscInt n,
                                                     const HopsBasis *basis, const PetscReal x[], PetscScalar out[])
 {
-  const PetscInt dim = sp->dim, nc = cf->nc, Q = basis->Q, nq = PetscPowInt(Q, dim);
+  const PetscInt dim = sp->dim, nc = cf->nc, Q = basis->Q, nq = HopsPower(Q, dim);
   const PetscInt mid = Q % 2 && PetscAbsReal(basis->points[Q / 2]) < PETSC_SQRT_MACHINE_EPSILON ? Q / 2 : Q;
-  const PetscInt S = mid < Q ? Q + 1 : Q, ns = PetscPowInt(S, dim); /* points with the middle one twice */
+  const PetscInt S = mid < Q ? Q + 1 : Q, ns = HopsPower(S, dim); /* points with the middle one twice */
   PetscReal     *y, *pts;
   PetscScalar    v[6];
   HopsBasis      sides, geom;
@@ -115,8 +115,8 @@ static PetscErrorCode HopsChildPoints(const HopsNested *n, const HopsBasis *rule
 static PetscErrorCode HopsCoarsenSample(HopsCoefficient cf, const HopsNested *n, HopsSpace coarse, HopsSpace fine, PetscInt q_1d,
                                         HopsCoefficient *out)
 {
-  const PetscInt dim = n->dim, nq = PetscPowInt(q_1d, dim), nc = cf->nc;
-  PetscInt      *h, *at, npts                                  = 0;
+  const PetscInt dim = n->dim, nq = HopsPower(q_1d, dim), nc = cf->nc;
+  PetscInt      *h, *at, npts                                = 0;
   PetscReal     *pts;
   HopsBasis      rule, basis;
   PetscScalar   *v, *work = NULL;

@@ -5,7 +5,7 @@
 /* E-vector nodes of a face of a cell with n nodes per direction */
 PetscErrorCode HopsFaceNodes(PetscInt dim, PetscInt n, PetscInt face, PetscInt node[])
 {
-  const PetscInt d = face / 2, fixed = face % 2 ? n - 1 : 0, nf = PetscPowInt(n, dim - 1);
+  const PetscInt d = face / 2, fixed = face % 2 ? n - 1 : 0, nf = HopsPower(n, dim - 1);
   PetscInt       stride[3] = {1, n, n * n};
 
   PetscFunctionBegin;
@@ -25,7 +25,7 @@ PetscErrorCode HopsFaceNodes(PetscInt dim, PetscInt n, PetscInt face, PetscInt n
 PetscErrorCode HopsFaceBasisCreate(PetscInt dim, PetscInt P, const HopsBasis *basis, HopsFaceBasis *fb)
 {
   const PetscReal ends[2] = {-1.0, 1.0};
-  const PetscInt  Q = basis->Q, nf = PetscPowInt(P, dim - 1);
+  const PetscInt  Q = basis->Q, nf = HopsPower(P, dim - 1);
   HopsBasis       at, end;
 
   PetscFunctionBegin;
@@ -35,7 +35,7 @@ PetscErrorCode HopsFaceBasisCreate(PetscInt dim, PetscInt P, const HopsBasis *ba
   PetscCall(HopsBasisCreateAtPoints(P, Q, basis->points, &at));
   PetscCall(HopsBasisCreateAtPoints(P, 2, ends, &end));
   PetscCall(PetscMalloc6(Q * P, &fb->B, Q * P, &fb->D, Q * P, &fb->Bt, Q * P, &fb->Dt, Q, &fb->points, 2 * P, &fb->E));
-  PetscCall(PetscMalloc2(2 * dim * nf, &fb->node, 4 * PetscPowInt(PetscMax(P, Q), dim - 1), &fb->work));
+  PetscCall(PetscMalloc2(2 * dim * nf, &fb->node, 4 * HopsPower(PetscMax(P, Q), dim - 1), &fb->work));
   PetscCall(PetscArraycpy(fb->B, at.B, Q * P));
   PetscCall(PetscArraycpy(fb->D, at.D, Q * P));
   PetscCall(PetscArraycpy(fb->points, basis->points, Q));
@@ -77,9 +77,9 @@ PetscErrorCode HopsFaceBasesDestroy(HopsFields fields, HopsFaceBasis *fb[])
 
 PetscErrorCode HopsFaceInterpolate(const HopsFaceBasis *fb, PetscInt face, PetscBool gradient, const PetscReal e[], PetscReal v[])
 {
-  const PetscInt fd = fb->dim - 1, d = face / 2, P = fb->P, Q = fb->Q, nf = PetscPowInt(P, fd), nq = PetscPowInt(Q, fd),
-                 nm     = PetscPowInt(PetscMax(P, Q), fd);
-  const PetscInt  *node = fb->node + face * nf, stride = PetscPowInt(P, d);
+  const PetscInt fd = fb->dim - 1, d = face / 2, P = fb->P, Q = fb->Q, nf = HopsPower(P, fd), nq = HopsPower(Q, fd),
+                 nm     = HopsPower(PetscMax(P, Q), fd);
+  const PetscInt  *node = fb->node + face * nf, stride = HopsPower(P, d);
   PetscReal       *u = fb->work, *un = u + nm, *scratch = un + nm; /* trace and normal derivative at the nodes of the face */
   const PetscReal *M[2] = {fb->B, fb->B};
 
@@ -104,9 +104,9 @@ PetscErrorCode HopsFaceInterpolate(const HopsFaceBasis *fb, PetscInt face, Petsc
 
 PetscErrorCode HopsFaceIntegrate(const HopsFaceBasis *fb, PetscInt face, PetscBool gradient, const PetscReal v[], PetscReal f[])
 {
-  const PetscInt fd = fb->dim - 1, d = face / 2, P = fb->P, Q = fb->Q, nf = PetscPowInt(P, fd), nq = PetscPowInt(Q, fd),
-                 nm     = PetscPowInt(PetscMax(P, Q), fd);
-  const PetscInt  *node = fb->node + face * nf, stride = PetscPowInt(P, d);
+  const PetscInt fd = fb->dim - 1, d = face / 2, P = fb->P, Q = fb->Q, nf = HopsPower(P, fd), nq = HopsPower(Q, fd),
+                 nm     = HopsPower(PetscMax(P, Q), fd);
+  const PetscInt  *node = fb->node + face * nf, stride = HopsPower(P, d);
   PetscReal       *u = fb->work, *scratch = u + nm;
   const PetscReal *M[2] = {fb->Bt, fb->Bt};
 
@@ -133,7 +133,7 @@ PetscErrorCode HopsFaceIntegrate(const HopsFaceBasis *fb, PetscInt face, PetscBo
 PetscErrorCode HopsFaceGeometry(HopsSpace sp, const HopsFaceBasis *geom, PetscInt cell, PetscInt face, PetscReal x[],
                                 PetscReal normal[], PetscReal J[], PetscReal ds[])
 {
-  const PetscInt dim = sp->dim, d = face / 2, ng = PetscPowInt(geom->P, dim), nq = PetscPowInt(geom->Q, dim - 1);
+  const PetscInt dim = sp->dim, d = face / 2, ng = HopsPower(geom->P, dim), nq = HopsPower(geom->Q, dim - 1);
   PetscReal     *v;
 
   PetscFunctionBegin;

@@ -26,7 +26,7 @@ static PetscErrorCode HopsFaceCoefficient(HopsCoefficient alpha, HopsSpace sp, P
 static PetscErrorCode HopsFaceEvaluatePoints(HopsSpace sp, const HopsBasis *basis, PetscInt n, const PetscInt cells[],
                                              const PetscInt faces[], HopsCoefficient alpha, PetscScalar out[])
 {
-  const PetscInt dim = sp->dim, nq = PetscPowInt(basis->Q, dim - 1);
+  const PetscInt dim = sp->dim, nq = HopsPower(basis->Q, dim - 1);
   HopsFaceBasis  geom;
   PetscReal     *x, *normal, *J, *ds;
 
@@ -56,7 +56,7 @@ PetscErrorCode HopsFaceEvaluate(HopsSpace sp, const HopsBasis *basis, PetscInt n
     PetscCall(HopsFaceEvaluatePoints(sp, basis, n, cells, faces, alpha, out));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(PetscMalloc1(n * PetscPowInt(basis->Q, sp->dim - 1), &v));
+  PetscCall(PetscMalloc1(n * HopsPower(basis->Q, sp->dim - 1), &v));
   for (PetscInt k = 0; k < HOPS_LIMIT_POINTS; ++k) { /* of the coefficient where faces meet; the geometry is smooth */
     HopsBasis at;
 
@@ -72,7 +72,7 @@ PetscErrorCode HopsFaceEvaluate(HopsSpace sp, const HopsBasis *basis, PetscInt n
 /* The faces' unknowns and data to where the back end works */
 static PetscErrorCode HopsRobinSetUpDevice(HopsSpace sp, const HopsBasis *basis, HopsRobin r)
 {
-  const PetscInt nf = PetscPowInt(basis->P, sp->dim - 1), np = nf * basis->P;
+  const PetscInt nf = HopsPower(basis->P, sp->dim - 1), np = nf * basis->P;
   PetscInt      *node;
   int           *restr;
 
@@ -91,7 +91,7 @@ static PetscErrorCode HopsRobinSetUpDevice(HopsSpace sp, const HopsBasis *basis,
 
 PetscErrorCode HopsRobinSetUp(HopsSpace sp, const HopsBasis *basis, HopsRobin r)
 {
-  const PetscInt nq = PetscPowInt(basis->Q, sp->dim - 1);
+  const PetscInt nq = HopsPower(basis->Q, sp->dim - 1);
 
   PetscFunctionBegin;
   PetscCall(PetscFree(r->qdata));
@@ -104,19 +104,19 @@ PetscErrorCode HopsRobinSetUp(HopsSpace sp, const HopsBasis *basis, HopsRobin r)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* y += B^T D B x on the faces, or, with square set, y += diag(B^T D B) (the entries of B squared, B^T alone)
-   */
+/* y += B^T D B x on the faces, or, with square set, y += diag(B^T D B) (the entries of B squared, B^T
+   alone) */
 static PetscErrorCode HopsRobinKernel(HopsSpace sp, const HopsBasis *basis, HopsRobin r, PetscBool diagonal, const PetscScalar x[],
                                       const PetscScalar xg[], PetscScalar y[], PetscScalar yg[])
 {
-  const PetscInt   fd = sp->dim - 1, P = basis->P, Q = basis->Q, np = PetscPowInt(P, sp->dim);
-  const PetscInt   nf = PetscPowInt(P, fd), nq = PetscPowInt(Q, fd);
+  const PetscInt   fd = sp->dim - 1, P = basis->P, Q = basis->Q, np = HopsPower(P, sp->dim);
+  const PetscInt   nf = HopsPower(P, fd), nq = HopsPower(Q, fd);
   const PetscReal *M[2] = {basis->B, basis->B}, *Mt[2];
   PetscInt        *node;
   PetscReal       *u, *v, *work, *Bt;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc5(nf, &node, nf, &u, nq, &v, 2 * PetscPowInt(PetscMax(P, Q), fd), &work, P * Q, &Bt));
+  PetscCall(PetscMalloc5(nf, &node, nf, &u, nq, &v, 2 * HopsPower(PetscMax(P, Q), fd), &work, P * Q, &Bt));
   for (PetscInt q = 0; q < Q; ++q)
     for (PetscInt i = 0; i < P; ++i) Bt[i * Q + q] = diagonal ? PetscSqr(basis->B[q * P + i]) : basis->B[q * P + i];
   Mt[0] = Mt[1] = Bt;

@@ -91,7 +91,7 @@ static PetscReal HopsCellSize(PetscInt dim, PetscInt n, const PetscReal x[])
    between */
 static PetscErrorCode HopsVTUFill(HopsSpace sp, const PetscScalar x[], const PetscScalar xg[], HopsVTUPiece *v)
 {
-  const PetscInt   dim = sp->dim, P = sp->order + 1, np = PetscPowInt(P, dim);
+  const PetscInt   dim = sp->dim, P = sp->order + 1, np = HopsPower(P, dim);
   HopsBasis        basis, geom;
   const PetscReal *M[3];
   PetscReal       *equi, *pts, *u, *e, *work;
@@ -136,7 +136,7 @@ static PetscErrorCode HopsVTUFill(HopsSpace sp, const PetscScalar x[], const Pet
 /* The same of H(curl), H(div) and L2: every cell has its own points, since the fields jump between cells */
 static PetscErrorCode HopsVTUFillField(HopsSpace sp, const PetscScalar x[], const PetscScalar xg[], HopsVTUPiece *v)
 {
-  const PetscInt dim = sp->dim, P = sp->order + 1, np = PetscPowInt(P, dim), nc = sp->family == HOPS_L2 ? 1 : dim;
+  const PetscInt dim = sp->dim, P = sp->order + 1, np = HopsPower(P, dim), nc = sp->family == HOPS_L2 ? 1 : dim;
   HopsBasis      basis, geom;
   PetscReal     *equi, *pts, *J, *u, *e;
   PetscMPIInt    rank;
@@ -290,7 +290,7 @@ static PetscErrorCode HopsVTUWriteArrays(MPI_Comm comm, PetscMPIInt tag, FILE *f
 static PetscErrorCode HopsVTUWrite(HopsSpace sp, const HopsVTUPiece *v, const char name[], const char filename[])
 {
   const MPI_Comm comm     = PetscObjectComm((PetscObject)sp);
-  const int64_t  np       = PetscPowInt(sp->order + 1, sp->dim);
+  const int64_t  np       = HopsPower(sp->order + 1, sp->dim);
   const int64_t  local[2] = {v->npoints, v->ncells};
   int64_t       *sizes    = NULL;
   FILE          *f        = NULL;
@@ -368,7 +368,7 @@ PetscErrorCode HopsSpaceViewVTU(HopsSpace space, Vec x, const char name[], const
   PetscCall(HopsSpaceCheckVec(space, x, "of the finite element function"));
   PetscCheck(!strpbrk(name, "\"<>&"), PetscObjectComm((PetscObject)space), PETSC_ERR_ARG_WRONG,
              "The name %s has a character that XML reserves: leave out \", <, > and &", name);
-  np = PetscPowInt(space->order + 1, space->dim);
+  np = HopsPower(space->order + 1, space->dim);
   PetscCall(HopsCount("numbers of the file's points", space->ncells, np, 3, &n));
   v.ncells = space->ncells;
   v.nc     = space->family == HOPS_HCURL || space->family == HOPS_HDIV ? 3 : 1;

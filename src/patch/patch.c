@@ -1,5 +1,5 @@
-/* A set of patches: storage, numbering of their unknowns across ranks, and that every free unknown is in one.
-   */
+/* A set of patches: storage, numbering of their unknowns across ranks, and that every free unknown is in
+   one. */
 #include <hops/private/hopspatchimpl.h>
 
 static PetscErrorCode PatchesReserve(HopsPatches pt, PetscInt nent, PetscInt ntouch)
@@ -106,6 +106,17 @@ PetscErrorCode HopsPatchesDestroy(HopsPatches *patches)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode HopsPatchesCreateProlong(HopsPatches pt, PetscDataType type, HopsProlong *P)
+{
+  HopsHalo halo;
+
+  PetscFunctionBegin;
+  PetscCall(HopsHaloCreate(pt->halo, &halo));
+  PetscCall(HopsProlongCreate(pt->space, pt->space->backend, &halo, 1, type, NULL, P));
+  PetscCall(HopsHaloDestroy(&halo));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Sum or least value of a P-vector of integers over the ranks that have an unknown */
 static PetscErrorCode Combine(HopsPatches pt, MPI_Op op, int x[])
 {
@@ -184,10 +195,10 @@ static PetscErrorCode PatchesUncovered(HopsPatches pt, const HopsPatchCells *cel
   int      *root, *ghost;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc2(sp->nshared, &root, sp->nG, &ghost));
-  for (PetscInt i = 0; i < sp->nshared; ++i) root[i] = pt->mult[sp->shared[i]];
-  PetscCall(PetscSFBcastBegin(sp->halo, MPI_INT, root, ghost, MPI_REPLACE));
-  PetscCall(PetscSFBcastEnd(sp->halo, MPI_INT, root, ghost, MPI_REPLACE));
+  PetscCall(PetscMalloc2(sp->halo.nshared, &root, sp->nG, &ghost));
+  for (PetscInt i = 0; i < sp->halo.nshared; ++i) root[i] = pt->mult[sp->halo.shared[i]];
+  PetscCall(PetscSFBcastBegin(sp->halo.sf, MPI_INT, root, ghost, MPI_REPLACE));
+  PetscCall(PetscSFBcastEnd(sp->halo.sf, MPI_INT, root, ghost, MPI_REPLACE));
   for (PetscInt c = 0; c < cells->nown; ++c)
     for (PetscInt i = 0; i < cells->nn; ++i) {
       const PetscInt l = sp->restr[c * cells->nn + i];

@@ -57,7 +57,7 @@ static PetscErrorCode CellModel(const HopsPatchCells *pc, PetscInt cell, const H
 {
   HopsSpace        sp  = pc->space;
   const PetscReal *w   = basis->weights;
-  const PetscInt   dim = sp->dim, Q = basis->Q, nq = PetscPowInt(Q, dim);
+  const PetscInt   dim = sp->dim, Q = basis->Q, nq = HopsPower(Q, dim);
   HopsPatchCell   *d     = pc->data + cell;
   PetscReal        total = 0.0;
 
@@ -115,7 +115,7 @@ static PetscErrorCode CellModel(const HopsPatchCells *pc, PetscInt cell, const H
 /* Is the map of a cell affine? Then its Jacobian is that at any point */
 static PetscBool CellIsAffine(HopsSpace sp, const PetscReal gll[], PetscInt c)
 {
-  const PetscInt dim = sp->dim, n = sp->gorder + 1, nx = PetscPowInt(n, dim), stride[3] = {n - 1, n * (n - 1), n * n * (n - 1)};
+  const PetscInt dim = sp->dim, n = sp->gorder + 1, nx = HopsPower(n, dim), stride[3] = {n - 1, n * (n - 1), n * n * (n - 1)};
 
   for (PetscInt i = 0; i < dim; ++i) {
     const PetscReal *X    = sp->X + (c * dim + i) * nx;
@@ -156,13 +156,13 @@ static PetscErrorCode CellModels(HopsPatchCells *pc)
   PetscCall(HopsBasisCreate(sp->order + 1, 1, PETSC_FALSE, &basis[1]));
   basis[0] = *pc->basis;
   for (PetscInt b = 0; b < 2; ++b) {
-    const PetscInt nq = PetscPowInt(basis[b].Q, dim);
+    const PetscInt nq = HopsPower(basis[b].Q, dim);
 
     chunk[b] = PetscMax(1, 65536 / nq);
     PetscCall(HopsSpaceCreateGeometryBasis(sp, &basis[b], &geom[b]));
     PetscCall(PetscMalloc1(chunk[b] * nq * dim * dim, &J[b]));
   }
-  PetscCall(PetscMalloc2(PetscPowInt(basis[0].Q, dim) * dim * dim, &G, PetscPowInt(basis[0].Q, dim), &R));
+  PetscCall(PetscMalloc2(HopsPower(basis[0].Q, dim) * dim * dim, &G, HopsPower(basis[0].Q, dim), &R));
   for (PetscInt first = 0, n; first < sp->ncells; first += n) {
     const PetscInt b = cellwise && CellIsAffine(sp, gll, first) ? 1 : 0;
     HopsValues     k, m;
@@ -190,7 +190,7 @@ static PetscErrorCode CellModels(HopsPatchCells *pc)
 static PetscErrorCode CellRobin(HopsPatchCells *pc)
 {
   HopsSpace      sp = pc->space;
-  const PetscInt fd = sp->dim - 1, Q = pc->basis->Q, nq = PetscPowInt(Q, fd);
+  const PetscInt fd = sp->dim - 1, Q = pc->basis->Q, nq = HopsPower(Q, fd);
 
   PetscFunctionBegin;
   for (HopsRobin r = pc->form->robin; r; r = r->next) {
@@ -244,7 +244,7 @@ static PetscErrorCode CellsAllocate(PetscInt n, HopsPatchCells *pc)
 PetscErrorCode HopsPatchCellsCreate(const HopsForm *form, const HopsBasis *basis, HopsPatchCells *pc)
 {
   HopsSpace      sp  = form->space;
-  const PetscInt dim = sp->dim, np = sp->order + 1, ng = sp->gorder + 1, nx = PetscPowInt(ng, dim);
+  const PetscInt dim = sp->dim, np = sp->order + 1, ng = sp->gorder + 1, nx = HopsPower(ng, dim);
   PetscMPIInt    rank;
 
   PetscFunctionBegin;
@@ -253,7 +253,7 @@ PetscErrorCode HopsPatchCellsCreate(const HopsForm *form, const HopsBasis *basis
   pc->space = sp;
   pc->form  = form;
   pc->basis = basis;
-  pc->nn    = PetscPowInt(np, dim);
+  pc->nn    = HopsPower(np, dim);
   pc->nv    = 1 << dim;
   pc->n = pc->nown = sp->ncells;
   PetscCall(CellsAllocate(pc->n, pc));

@@ -138,7 +138,7 @@ static PetscErrorCode Labels(const HopsPatchCells *pc, int label[])
   PetscCallMPI(MPI_Comm_rank(comm, &rank));
   PetscCallMPI(MPI_Comm_size(comm, &size));
   PetscCall(PetscMalloc3(pc->nown * nv, &corner, sp->nL + 2, &vstart, pc->nown * nv, &vcell));
-  PetscCall(PetscMalloc4(pc->nown, &queue, pc->nown, &done, sp->nshared, &root, sp->nG, &leaf));
+  PetscCall(PetscMalloc4(pc->nown, &queue, pc->nown, &done, sp->halo.nshared, &root, sp->nG, &leaf));
   PetscCall(PetscArrayzero(vstart, sp->nL + 2));
   for (PetscInt i = 0; i < sp->nL; ++i) label[i] = -1;
   for (PetscInt c = 0; c < pc->nown; ++c) {
@@ -191,13 +191,13 @@ static PetscErrorCode Labels(const HopsPatchCells *pc, int label[])
         }
     }
     /* labels of shared vertices: any rank's is as good */
-    for (PetscInt i = 0; i < sp->nshared; ++i) root[i] = label[sp->shared[i]];
+    for (PetscInt i = 0; i < sp->halo.nshared; ++i) root[i] = label[sp->halo.shared[i]];
     for (PetscInt g = 0; g < sp->nG; ++g) leaf[g] = label[sp->nT + g];
-    PetscCall(PetscSFReduceBegin(sp->halo, MPI_INT, leaf, root, MPI_MAX));
-    PetscCall(PetscSFReduceEnd(sp->halo, MPI_INT, leaf, root, MPI_MAX));
-    PetscCall(PetscSFBcastBegin(sp->halo, MPI_INT, root, leaf, MPI_REPLACE));
-    PetscCall(PetscSFBcastEnd(sp->halo, MPI_INT, root, leaf, MPI_REPLACE));
-    for (PetscInt i = 0; i < sp->nshared; ++i) label[sp->shared[i]] = root[i];
+    PetscCall(PetscSFReduceBegin(sp->halo.sf, MPI_INT, leaf, root, MPI_MAX));
+    PetscCall(PetscSFReduceEnd(sp->halo.sf, MPI_INT, leaf, root, MPI_MAX));
+    PetscCall(PetscSFBcastBegin(sp->halo.sf, MPI_INT, root, leaf, MPI_REPLACE));
+    PetscCall(PetscSFBcastEnd(sp->halo.sf, MPI_INT, root, leaf, MPI_REPLACE));
+    for (PetscInt i = 0; i < sp->halo.nshared; ++i) label[sp->halo.shared[i]] = root[i];
     for (PetscInt g = 0; g < sp->nG; ++g) label[sp->nT + g] = leaf[g];
     /* cells that have become determined start the next walk */
     nlist = 0;

@@ -80,7 +80,7 @@ static void Schur(const HopsPatches pt, const HopsPatchCondensed *c, const int w
       center += c->side[a] == 2 ? (p - 1) * stride[a] : 0;
     }
     if (!exists) continue;
-    for (PetscInt i = 0; i < PetscPowInt(p, dim); ++i) {
+    for (PetscInt i = 0; i < HopsPower(p, dim); ++i) {
       const PetscInt t[3] = {i % p, (i / p) % p, i / (p * p)}, node = center + t[0] * step[0] + t[1] * step[1] + t[2] * step[2];
       PetscReal      m[3] = {1.0, 1.0, 1.0}, D;
 
@@ -156,7 +156,7 @@ static PetscErrorCode Share(HopsPatches pt)
 
 PetscErrorCode HopsPatchesCondense(HopsPatches pt)
 {
-  const PetscInt dim = pt->space->dim, p = pt->space->order, nall = pt->ncond, max = PetscPowInt(2 * p - 1, dim);
+  const PetscInt dim = pt->space->dim, p = pt->space->order, nall = pt->ncond, max = HopsPower(2 * p - 1, dim);
   int           *list, *where;
 
   PetscFunctionBegin;

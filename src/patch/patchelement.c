@@ -20,7 +20,7 @@ typedef enum {
 
 static PetscErrorCode FaceKey(const HopsPatchCells *pc, PetscInt c, PetscInt face, const PetscInt node[], PetscInt *key)
 {
-  const PetscInt dim = pc->space->dim, P = pc->space->order + 1, nf = PetscPowInt(P, dim - 1);
+  const PetscInt dim = pc->space->dim, P = pc->space->order + 1, nf = HopsPower(P, dim - 1);
 
   PetscFunctionBegin;
   *key = -1;
@@ -216,7 +216,7 @@ static PetscErrorCode AddElement(HopsPatches pt, const HopsPatchCells *pc, const
                                  const PetscInt *const node[], const PetscInt nb[], PetscInt gid[], unsigned char dist[],
                                  PetscInt work[])
 {
-  const PetscInt dim = pc->space->dim, P = pc->space->order + 1, p = P - 1, nf = PetscPowInt(P, dim - 1), overlap = p > 1 ? 1 : 0;
+  const PetscInt dim = pc->space->dim, P = pc->space->order + 1, p = P - 1, nf = HopsPower(P, dim - 1), overlap = p > 1 ? 1 : 0;
   const PetscInt stride[3]     = {1, P, P * P};
   const HopsPatchCell *me      = pc->data + c;
   PetscInt             size[3] = {1, 1, 1}, lo[3] = {0, 0, 0}, n = 1, k;
@@ -340,7 +340,7 @@ static PetscErrorCode ElementTouch(HopsPatches pt, const HopsPatchCells *pc)
 
 PetscErrorCode HopsPatchesAddElements(HopsPatches pt, HopsPatchCells *pc, const HopsPatchOptions *opt, const PetscBool want[])
 {
-  const PetscInt  dim = pc->space->dim, P = pc->space->order + 1, nf = PetscPowInt(P, dim - 1), nmax = PetscPowInt(P + 2, dim);
+  const PetscInt  dim = pc->space->dim, P = pc->space->order + 1, nf = HopsPower(P, dim - 1), nmax = HopsPower(P + 2, dim);
   PetscInt       *nb, *faces, *gid, *work;
   const PetscInt *node[6];
   unsigned char  *dist;

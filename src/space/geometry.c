@@ -45,8 +45,8 @@ static void HopsContract(PetscInt outer, PetscInt m, PetscInt n, PetscInt inner,
 PetscErrorCode HopsTensorApply(PetscInt dim, PetscInt m, PetscInt n, const PetscReal *const M[], const PetscReal in[],
                                PetscReal out[], PetscReal work[])
 {
-  const PetscInt   size  = PetscPowInt(PetscMax(m, n), dim);
-  PetscInt         inner = 1, outer = PetscPowInt(n, dim - 1);
+  const PetscInt   size  = HopsPower(PetscMax(m, n), dim);
+  PetscInt         inner = 1, outer = HopsPower(n, dim - 1);
   const PetscReal *src = in;
 
   PetscFunctionBegin;
@@ -64,17 +64,17 @@ PetscErrorCode HopsTensorApply(PetscInt dim, PetscInt m, PetscInt n, const Petsc
 /* The n-by-n matrix M in direction d alone */
 void HopsTensorApplyDirection(PetscInt dim, PetscInt d, PetscInt n, const PetscReal M[], const PetscReal in[], PetscReal out[])
 {
-  HopsContract(PetscPowInt(n, dim - 1 - d), n, n, PetscPowInt(n, d), M, in, out);
+  HopsContract(HopsPower(n, dim - 1 - d), n, n, HopsPower(n, d), M, in, out);
 }
 
 PetscErrorCode HopsSpaceGetPoints(HopsSpace sp, const HopsBasis *geom, PetscInt first, PetscInt n, PetscReal x[], PetscReal J[])
 {
   const PetscInt dim = sp->dim, P = geom->P, Q = geom->Q;
-  const PetscInt np = PetscPowInt(P, dim), nq = PetscPowInt(Q, dim);
+  const PetscInt np = HopsPower(P, dim), nq = HopsPower(Q, dim);
   PetscReal     *work, *t;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc2(2 * PetscPowInt(PetscMax(P, Q), dim), &work, nq, &t));
+  PetscCall(PetscMalloc2(2 * HopsPower(PetscMax(P, Q), dim), &work, nq, &t));
   for (PetscInt c = 0; c < n; ++c)
     for (PetscInt d = 0; d < dim; ++d) {
       const PetscReal *X = sp->X + ((first + c) * dim + d) * np;
@@ -122,7 +122,7 @@ static PetscErrorCode HopsWork(size_t need, size_t *size, PetscScalar **work)
 static PetscErrorCode HopsCoefficientEvaluatePoints(HopsCoefficient cf, HopsSpace sp, const HopsBasis *basis, PetscInt first,
                                                     PetscInt n, PetscScalar w[])
 {
-  const PetscInt nq = PetscPowInt(basis->Q, sp->dim);
+  const PetscInt nq = HopsPower(basis->Q, sp->dim);
   PetscReal     *x;
 
   PetscFunctionBegin;
@@ -146,7 +146,7 @@ static PetscErrorCode HopsCoefficientEvaluateLimit(HopsCoefficient cf, HopsSpace
   PetscScalar *v;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc1((size_t)n * PetscPowInt(basis->Q, sp->dim) * cf->nc, &v));
+  PetscCall(PetscMalloc1((size_t)n * HopsPower(basis->Q, sp->dim) * cf->nc, &v));
   for (PetscInt k = 0; k < HOPS_LIMIT_POINTS; ++k) {
     HopsBasis at;
 
@@ -162,7 +162,7 @@ static PetscErrorCode HopsCoefficientEvaluateLimit(HopsCoefficient cf, HopsSpace
 PetscErrorCode HopsCoefficientEvaluate(HopsCoefficient cf, HopsSpace sp, const HopsBasis *basis, PetscInt first, PetscInt n,
                                        size_t *size, PetscScalar **work, HopsValues *val)
 {
-  const PetscInt nq = PetscPowInt(basis->Q, sp->dim);
+  const PetscInt nq = HopsPower(basis->Q, sp->dim);
 
   PetscFunctionBegin;
   val->nc      = cf ? cf->nc : 0;

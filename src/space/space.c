@@ -20,7 +20,7 @@ PetscErrorCode HopsSpaceCreate_Private(MPI_Comm comm, PetscInt dim, PetscInt ord
                               HopsSpaceDestroy, HopsSpaceView));
   sp->dim   = dim;
   sp->order = order;
-  sp->ne    = PetscPowInt(order + 1, dim);
+  sp->ne    = HopsPower(order + 1, dim);
   PetscObjectOptionsBegin((PetscObject)sp);
   PetscCall(PetscOptionsString("-hops_backend", "Where operators of the space live and run", "HopsSpace", name, name, sizeof(name),
                                &sp->backendset));
@@ -83,10 +83,10 @@ PetscErrorCode HopsSpaceDestroy(HopsSpace *space)
   PetscCall(PetscFree(sp->cell));
   PetscCall(PetscFree(sp->X));
   PetscCall(PetscFree(sp->ghost));
-  PetscCall(PetscFree2(sp->hbuf, sp->shared));
   PetscCall(PetscFree2(sp->essT, sp->essC));
   PetscCall(PetscFree(sp->cvals));
-  PetscCall(PetscSFDestroy(&sp->halo));
+  PetscCall(HopsProlongDestroy(&sp->hostP));
+  PetscCall(HopsHaloDestroy(&sp->halo));
   PetscCall(DMDestroy(&sp->dm));
   PetscCall(PetscHeaderDestroy(&sp));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -175,7 +175,7 @@ static PetscErrorCode HopsSpaceNumberKeys(HopsSpace sp, PetscInt nkeys, const Pe
 /* Cells that touch owned, unconstrained unknowns only come first; order is kept within both classes */
 static PetscErrorCode HopsSpaceOrderCells(HopsSpace sp, const PetscInt elist[], const int lidx[])
 {
-  const PetscInt np = sp->ne, nx = sp->dim * PetscPowInt(sp->gorder + 1, sp->dim);
+  const PetscInt np = sp->ne, nx = sp->dim * HopsPower(sp->gorder + 1, sp->dim);
   PetscInt      *perm, *cell, n = 0;
   PetscReal     *X;
 
@@ -214,45 +214,18 @@ static PetscErrorCode HopsSpaceOrderCells(HopsSpace sp, const PetscInt elist[], 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The halo's roots are numbered compactly: only owned unknowns that some other rank holds are packed */
 static PetscErrorCode HopsSpaceSetUpHalo(HopsSpace sp)
 {
-  MPI_Comm        comm = PetscObjectComm((PetscObject)sp);
-  PetscLayout     layout;
-  PetscSF         sf;
-  PetscSFNode    *remote;
-  const PetscInt *degree;
-  PetscInt       *compact, *leaf;
+  MPI_Comm    comm = PetscObjectComm((PetscObject)sp);
+  PetscLayout layout;
+  PetscSF     sf;
 
   PetscFunctionBegin;
   PetscCall(PetscLayoutCreateFromSizes(comm, sp->nT, PETSC_DETERMINE, 1, &layout));
   PetscCall(PetscSFCreate(comm, &sf));
   PetscCall(PetscSFSetGraphLayout(sf, layout, sp->nG, NULL, PETSC_OWN_POINTER, sp->ghost));
-  PetscCall(PetscSFComputeDegreeBegin(sf, &degree));
-  PetscCall(PetscSFComputeDegreeEnd(sf, &degree));
-  sp->nshared = 0;
-  for (PetscInt i = 0; i < sp->nT; ++i) sp->nshared += degree[i] > 0;
-  PetscCall(PetscMalloc2(sp->nshared, &sp->hbuf, sp->nshared, &sp->shared));
-  PetscCall(PetscMalloc2(sp->nT, &compact, sp->nG, &leaf));
-  sp->nshared = 0;
-  for (PetscInt i = 0; i < sp->nT; ++i) {
-    compact[i] = sp->nshared;
-    if (degree[i] > 0) sp->shared[sp->nshared++] = i;
-  }
-  PetscCall(PetscSFBcastBegin(sf, MPIU_INT, compact, leaf, MPI_REPLACE));
-  PetscCall(PetscSFBcastEnd(sf, MPIU_INT, compact, leaf, MPI_REPLACE));
-  PetscCall(PetscMalloc1(sp->nG, &remote));
-  for (PetscInt g = 0; g < sp->nG; ++g) {
-    PetscMPIInt rank;
-
-    PetscCall(PetscLayoutFindOwner(layout, sp->ghost[g], &rank));
-    remote[g].rank  = rank;
-    remote[g].index = leaf[g];
-  }
-  PetscCall(PetscSFCreate(comm, &sp->halo));
-  PetscCall(PetscSFSetGraph(sp->halo, sp->nshared, sp->nG, NULL, PETSC_OWN_POINTER, remote, PETSC_OWN_POINTER));
-  PetscCall(PetscSFSetUp(sp->halo));
-  PetscCall(PetscFree2(compact, leaf));
+  PetscCall(HopsHaloCreate(sf, &sp->halo));
+  PetscCall(HopsProlongCreate(sp, &HopsBackendHost, &sp->halo, 1, PETSC_DOUBLE, NULL, &sp->hostP));
   PetscCall(PetscSFDestroy(&sf));
   PetscCall(PetscLayoutDestroy(&layout));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -265,7 +238,7 @@ PetscErrorCode HopsSpaceCheckCounts(HopsSpace sp)
 
   PetscFunctionBegin;
   PetscCall(HopsCount("unknowns of the cells", sp->ncells, sp->ne, 1, &n));
-  PetscCall(HopsCount("coordinates of the cells", sp->ncells, sp->dim, PetscPowInt(sp->gorder + 1, sp->dim), &n));
+  PetscCall(HopsCount("coordinates of the cells", sp->ncells, sp->dim, HopsPower(sp->gorder + 1, sp->dim), &n));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -304,44 +277,11 @@ PetscErrorCode HopsSpaceSetUpNumbering(HopsSpace sp, PetscInt nkeys, const Petsc
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* --------------------------------------- halo exchange --------------------------------------- */
-
-PetscErrorCode HopsSpaceHaloBegin(HopsSpace sp, const PetscScalar x[], PetscScalar xg[])
-{
-  PetscFunctionBegin;
-  for (PetscInt i = 0; i < sp->nshared; ++i) sp->hbuf[i] = x[sp->shared[i]];
-  PetscCall(PetscSFBcastBegin(sp->halo, MPIU_SCALAR, sp->hbuf, xg, MPI_REPLACE));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode HopsSpaceHaloEnd(HopsSpace sp, const PetscScalar x[], PetscScalar xg[])
-{
-  PetscFunctionBegin;
-  PetscCall(PetscSFBcastEnd(sp->halo, MPIU_SCALAR, sp->hbuf, xg, MPI_REPLACE));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode HopsSpaceHaloAddBegin(HopsSpace sp, const PetscScalar yg[])
-{
-  PetscFunctionBegin;
-  PetscCall(PetscArrayzero(sp->hbuf, sp->nshared));
-  PetscCall(PetscSFReduceBegin(sp->halo, MPIU_SCALAR, yg, sp->hbuf, MPIU_SUM));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode HopsSpaceHaloAddEnd(HopsSpace sp, const PetscScalar yg[], PetscScalar y[])
-{
-  PetscFunctionBegin;
-  PetscCall(PetscSFReduceEnd(sp->halo, MPIU_SCALAR, yg, sp->hbuf, MPIU_SUM));
-  for (PetscInt i = 0; i < sp->nshared; ++i) y[sp->shared[i]] += sp->hbuf[i];
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode HopsSpaceGlobalToLocal(HopsSpace sp, const PetscScalar x[], PetscScalar xg[])
 {
   PetscFunctionBegin;
-  PetscCall(HopsSpaceHaloBegin(sp, x, xg));
-  PetscCall(HopsSpaceHaloEnd(sp, x, xg));
+  PetscCall(HopsProlongBegin(sp->hostP, x, xg));
+  PetscCall(HopsProlongEnd(sp->hostP, x, xg));
   PetscCall(PetscArraycpy(xg + sp->nG, sp->cvals, sp->nC));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

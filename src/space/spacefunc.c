@@ -17,7 +17,7 @@ static inline void HopsGatherCell(HopsSpace sp, PetscInt c, PetscInt np, const P
 static PetscErrorCode HopsSpaceEvaluateNodes(HopsSpace sp, HopsPointFunction f, void *ctx, PetscScalar x[], PetscScalar g[],
                                              PetscScalar cv[])
 {
-  const PetscInt np = PetscPowInt(sp->order + 1, sp->dim);
+  const PetscInt np = HopsPower(sp->order + 1, sp->dim);
   HopsBasis      gll, geom;
   PetscReal     *pts;
 
@@ -73,6 +73,7 @@ PetscErrorCode HopsSpaceInterpolate(HopsSpace space, HopsPointFunction f, void *
   PetscInt     nel;
   PetscScalar *a, *cv, *g;
   PetscBool   *touched;
+  PetscScalar *shared; /* values that other ranks have for entries of this one */
 
   PetscFunctionBegin;
   HopsValidHeader(space, HOPS_SPACE_CLASSID, 1);
@@ -81,17 +82,17 @@ PetscErrorCode HopsSpaceInterpolate(HopsSpace space, HopsPointFunction f, void *
   PetscCall(HopsSpaceCheckVec(space, x, "of the values"));
   nel = space->ncells * space->ne;
   PetscCall(VecGetArray(x, &a));
-  PetscCall(PetscCalloc3(space->nC, &cv, space->nG, &g, space->nT, &touched));
+  PetscCall(PetscCalloc4(space->nC, &cv, space->nG, &g, space->nT, &touched, space->halo.nshared, &shared));
   PetscCall(HopsSpaceEvaluateNodes(space, f, ctx, a, g, cv));
   /* unknowns that none of their owner's cells touch (raw arrays allow it) take another rank's value */
   for (PetscInt i = 0; i < nel; ++i)
     if (HopsUnsigned(space->restr[i]) < space->nT) touched[HopsUnsigned(space->restr[i])] = PETSC_TRUE;
-  PetscCall(PetscSFReduceBegin(space->halo, MPIU_SCALAR, g, space->hbuf, MPI_REPLACE));
-  PetscCall(PetscSFReduceEnd(space->halo, MPIU_SCALAR, g, space->hbuf, MPI_REPLACE));
-  for (PetscInt i = 0; i < space->nshared; ++i)
-    if (!touched[space->shared[i]]) a[space->shared[i]] = space->hbuf[i];
+  PetscCall(PetscSFReduceBegin(space->halo.sf, MPIU_SCALAR, g, shared, MPI_REPLACE));
+  PetscCall(PetscSFReduceEnd(space->halo.sf, MPIU_SCALAR, g, shared, MPI_REPLACE));
+  for (PetscInt i = 0; i < space->halo.nshared; ++i)
+    if (!touched[space->halo.shared[i]]) a[space->halo.shared[i]] = shared[i];
   for (PetscInt e = 0; e < space->ness; ++e) a[space->essT[e]] = cv[space->essC[e] - space->nT - space->nG];
-  PetscCall(PetscFree3(cv, g, touched));
+  PetscCall(PetscFree4(cv, g, touched, shared));
   PetscCall(VecRestoreArray(x, &a));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -142,7 +143,7 @@ static inline PetscReal HopsTensorWeight(const HopsBasis *b, PetscInt dim, Petsc
 static PetscErrorCode HopsNodalComputeRHS(HopsSpace space, HopsPointFunction f, void *ctx, Vec b)
 {
   const PetscInt   dim = space->dim, P = space->order + 1, Q = P + 2;
-  const PetscInt   np = PetscPowInt(P, dim), nq = PetscPowInt(Q, dim);
+  const PetscInt   np = HopsPower(P, dim), nq = HopsPower(Q, dim);
   HopsBasis        basis, geom;
   PetscReal       *pts, *J, *u, *v, *work, *Bt;
   const PetscReal *M[3];
@@ -172,8 +173,8 @@ static PetscErrorCode HopsNodalComputeRHS(HopsSpace space, HopsPointFunction f, 
       else yg[l - space->nT] += v[i];
     }
   }
-  PetscCall(HopsSpaceHaloAddBegin(space, yg));
-  PetscCall(HopsSpaceHaloAddEnd(space, yg, y));
+  PetscCall(HopsProlongTransposeBegin(space->hostP, yg, y));
+  PetscCall(HopsProlongTransposeEnd(space->hostP, yg, y));
   for (PetscInt e = 0; e < space->ness; ++e) y[space->essT[e]] = 0.0;
   PetscCall(VecRestoreArray(b, &y));
   PetscCall(PetscFree(yg));
@@ -216,7 +217,7 @@ PetscErrorCode HopsSpaceComputeRHS(HopsSpace space, HopsPointFunction f, void *c
 static PetscErrorCode HopsNodalComputeL2Error(HopsSpace space, Vec x, HopsPointFunction f, void *ctx, PetscReal *error)
 {
   const PetscInt     dim = space->dim, P = space->order + 1, Q = P + 3;
-  const PetscInt     np = PetscPowInt(P, dim), nq = PetscPowInt(Q, dim);
+  const PetscInt     np = HopsPower(P, dim), nq = HopsPower(Q, dim);
   HopsBasis          basis, geom;
   PetscReal         *pts, *J, *u, *v, *work, sum = 0.0;
   const PetscReal   *M[3];

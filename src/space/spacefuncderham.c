@@ -119,8 +119,8 @@ PetscErrorCode HopsFieldMoments(HopsSpace sp, HopsPointFunction f, void *ctx, Pe
   PetscFunctionBegin;
   HopsLayoutCreate(sp->family, dim, sp->order, &l);
   PetscCall(HopsMomentRuleCreate(sp, &r));
-  maxm = PetscPowInt(PetscMax(PetscMax(r.m[0], r.m[1]), Pg), dim);
-  npg  = PetscPowInt(Pg, dim);
+  maxm = HopsPower(PetscMax(PetscMax(r.m[0], r.m[1]), Pg), dim);
+  npg  = HopsPower(Pg, dim);
   PetscCall(PetscMalloc4(maxm * dim, &pts, maxm * dim * dim, &J, maxm, &t, 2 * maxm, &work));
   for (PetscInt cell = 0; cell < sp->ncells; ++cell)
     for (PetscInt c = 0; c < l.nc; ++c) {
@@ -193,7 +193,7 @@ static void HopsFieldMatrices(const HopsLayout *l, const HopsBasis *b, PetscInt 
 
 PetscErrorCode HopsFieldAtPoints(HopsSpace sp, const HopsBasis *b, const PetscReal e[], const PetscReal J[], PetscReal u[])
 {
-  const PetscInt   dim = sp->dim, nq = PetscPowInt(b->Q, dim), size = PetscPowInt(PetscMax(b->Q, sp->order + 1), dim);
+  const PetscInt   dim = sp->dim, nq = HopsPower(b->Q, dim), size = HopsPower(PetscMax(b->Q, sp->order + 1), dim);
   HopsLayout       l;
   PetscReal       *v, *work;
   const PetscReal *M[3];
@@ -275,8 +275,8 @@ PetscErrorCode HopsSpaceEvaluate(HopsSpace space, Vec x, PetscInt n, const Petsc
   dim  = space->dim;
   P    = space->order + 1;
   Pg   = space->gorder + 1;
-  npg  = PetscPowInt(Pg, dim);
-  size = PetscPowInt(PetscMax(P, Pg), dim);
+  npg  = HopsPower(Pg, dim);
+  size = HopsPower(PetscMax(P, Pg), dim);
   PetscCall(HopsEvaluateCheckPoints(n * dim, xi));
   HopsLayoutCreate(space->family, dim, space->order, &l);
   PetscCall(PetscMalloc4(space->ncaller, &where, space->ne, &e, 2 * size, &work, space->nL - space->nT, &xg));
@@ -328,7 +328,7 @@ static inline PetscReal HopsFieldWeight(const HopsBasis *b, PetscInt dim, PetscI
 
 PetscErrorCode HopsFieldComputeL2Error(HopsSpace sp, Vec x, HopsPointFunction f, void *ctx, PetscReal *error)
 {
-  const PetscInt     dim = sp->dim, P = sp->order + 1, Q = P + 3, nq = PetscPowInt(Q, dim), nc = sp->family == HOPS_L2 ? 1 : dim;
+  const PetscInt     dim = sp->dim, P = sp->order + 1, Q = P + 3, nq = HopsPower(Q, dim), nc = sp->family == HOPS_L2 ? 1 : dim;
   HopsBasis          basis, geom;
   PetscReal         *pts, *J, *e, *u, sum = 0.0;
   const PetscScalar *a;
@@ -362,11 +362,11 @@ PetscErrorCode HopsFieldComputeL2Error(HopsSpace sp, Vec x, HopsPointFunction f,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The weight times the reference components of f, tested with reference basis functions: J^-1 f det, J^T f, f
-   */
+/* The weight times the reference components of f, tested with reference basis functions: J^-1 f det, J^T f,
+   f */
 PetscErrorCode HopsFieldComputeRHS(HopsSpace sp, HopsPointFunction f, void *ctx, Vec b)
 {
-  const PetscInt dim = sp->dim, P = sp->order + 1, Q = P + 2, nq = PetscPowInt(Q, dim);
+  const PetscInt dim = sp->dim, P = sp->order + 1, Q = P + 2, nq = HopsPower(Q, dim);
   HopsLayout     l;
   HopsBasis      basis, geom;
   PetscReal     *pts, *J, *e, *u, *work, *Bt, *Et;
@@ -417,8 +417,8 @@ PetscErrorCode HopsFieldComputeRHS(HopsSpace sp, HopsPointFunction f, void *ctx,
       else yg[k - sp->nT] += HopsSign(r) * e[i];
     }
   }
-  PetscCall(HopsSpaceHaloAddBegin(sp, yg));
-  PetscCall(HopsSpaceHaloAddEnd(sp, yg, y));
+  PetscCall(HopsProlongTransposeBegin(sp->hostP, yg, y));
+  PetscCall(HopsProlongTransposeEnd(sp->hostP, yg, y));
   PetscCall(VecRestoreArray(b, &y));
   PetscCall(PetscFree(yg));
   PetscCall(PetscFree7(pts, J, e, u, work, Bt, Et));

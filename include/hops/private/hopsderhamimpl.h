@@ -71,7 +71,7 @@ static inline PetscInt HopsFamilyDof(HopsFamily family, PetscInt dim, PetscInt o
 
   if (k > d) return 0;
   for (PetscInt i = 0; i < k; ++i) binomial = binomial * (d - i) / (i + 1);
-  return binomial * PetscPowInt(order, k) * PetscPowInt(order - 1, d - k);
+  return binomial * HopsPower(order, k) * HopsPower(order - 1, d - k);
 }
 
 /* a field's reference components from physical ones and back; J row-major, Ji its inverse */

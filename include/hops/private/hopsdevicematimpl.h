@@ -9,8 +9,8 @@ PETSC_INTERN PetscErrorCode HopsHypreAlloc(size_t bytes, void **);
 PETSC_INTERN PetscErrorCode HopsHypreFree(void **);
 /* hypre's products by its own kernels, not cuSPARSE's, and its memory as below, in the whole process */
 PETSC_INTERN PetscErrorCode HopsHypreConfigure(void);
-/* hypre's memory of the device: where there is none left, the host's, so that hypre does not end the process
-   */
+/* hypre's memory of the device: where there is none left, the host's, so that hypre does not end the
+   process */
 PETSC_INTERN PetscErrorCode HopsHypreSetMemory(void);
 /* PETSC_ERR_MEM where a rank had to do that since the last call. Collective */
 PETSC_INTERN PetscErrorCode HopsHypreCheckMemory(MPI_Comm);

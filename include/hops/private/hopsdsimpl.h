@@ -71,8 +71,8 @@ PETSC_INTERN PetscErrorCode HopsNodesDestroy(HopsNodes *);
 /* the nodes of each of a DM's fields, nodes[nf], with maps into the DM's global vectors; their spaces share
    one order of cells */
 PETSC_INTERN PetscErrorCode HopsNodesCreateFields(DM, PetscInt nf, HopsNodes nodes[]);
-/* has field f the quadrature of field 0, in the same order? PETSc combines the fields' values point by point
-   */
+/* has field f the quadrature of field 0, in the same order? PETSc combines the fields' values point by
+   point */
 PETSC_INTERN PetscErrorCode HopsFieldsSameQuadrature(DM, PetscInt f, PetscBool *);
 /* the same nodes in a vector that holds entry i of the global vector as entry position[i] */
 PETSC_INTERN PetscErrorCode HopsNodesCreateSub(HopsNodes, const PetscInt position[], HopsNodes *);

@@ -1,5 +1,5 @@
-/* Boundary faces: tensor-product points, geometry, and the boundary Jacobians of a PetscDS with full tensors.
-   */
+/* Boundary faces: tensor-product points, geometry, and the boundary Jacobians of a PetscDS with full
+   tensors. */
 #pragma once
 #include <hops/private/hopsmatimpl.h>
 #include <hops/private/hopsdsimpl.h>

@@ -30,8 +30,8 @@ typedef struct {
   PetscReal   *C;          /* [Q][Q] derivatives at the points of the Lagrange basis on the points; D = C B if Q >= P */
   PetscBool    collocated; /* the points are the nodes */
   HopsRuleType rule;
-  /* at points on the faces of a cell coefficients are their limits from inside (hops' own Gauss-Lobatto rule)
-     */
+  /* at points on the faces of a cell coefficients are their limits from inside (hops' own Gauss-Lobatto
+     rule) */
   PetscBool limit;
 } HopsBasis;
 
@@ -41,7 +41,7 @@ static inline PetscInt HopsRoot(PetscInt n, PetscInt dim)
   return (PetscInt)PetscFloorReal(PetscPowReal((PetscReal)n, 1.0 / dim) + 0.5);
 }
 
-/* n^d. PetscPowInt() squares once more than it must, and overflows where this does not. */
+/* n^d. HopsPower() squares once more than it must, and overflows where this does not. */
 static inline PetscInt HopsPower(PetscInt n, PetscInt d)
 {
   PetscInt power = 1;
@@ -128,6 +128,25 @@ typedef enum {
 } HopsMapKind;
 
 /*
+  P: the entries [nT,nL) of an L-vector from a T-vector, constraints times halo. xg and yg are these entries:
+  ghosts, then constrained ones, which without rows of constraints are left alone. With nc components an entry
+  is nc scalars.
+*/
+typedef struct {
+  PetscSF   sf;      /* roots: shared[]; leaves: the ghosts in order */
+  PetscInt  nshared; /* owned entries that other ranks hold as ghosts, ascending */
+  PetscInt *shared;
+} HopsHalo;
+typedef struct {
+  PetscInt   n;     /* rows: ghost or constrained entries as combinations of others */
+  PetscInt  *row;   /* [n] L-vector index, nT and above */
+  PetscInt  *start; /* [n+1] */
+  PetscInt  *col;   /* L-vector indices: owned entries, and ghosts that are no rows */
+  PetscReal *value;
+} HopsConstraints;
+typedef struct _HopsProlong *HopsProlong;
+
+/*
   HopsSpace. Cells are reordered: the first `ninterior` touch owned, unconstrained unknowns only, so they need
   no communication. L-vector entries: [0,nT) owned (T-vector), [nT,nT+nG) ghosts, [nT+nG,nL) constrained.
 
@@ -154,12 +173,11 @@ struct _p_HopsSpace {
   PetscInt *cell;            /* [ncells] the caller's number of the cell (DMPlex point, or array index) */
   PetscInt  gorder;          /* order of the element maps */
   /* [ncells][dim][(gorder+1)^dim] coordinates at the GLL nodes of order gorder, x fastest */
-  PetscReal   *X;
-  HopsMapKind  mapkind;          /* what these maps are, once it was asked for */
-  PetscInt    *ghost;            /* [nG] global index of the ghosts */
-  PetscSF      halo;             /* roots: shared[]; leaves: ghosts */
-  PetscScalar *hbuf;             /* [nshared] roots of the halo exchange */
-  PetscInt     nshared, *shared; /* owned unknowns (T-vector index) that other ranks hold as ghosts */
+  PetscReal  *X;
+  HopsMapKind mapkind; /* what these maps are, once it was asked for */
+  PetscInt   *ghost;   /* [nG] global index of the ghosts */
+  HopsHalo    halo;    /* which owned unknowns are ghosts elsewhere */
+  HopsProlong hostP;   /* on the host's pointers, and (P) on the back end's */
   /* essential unknowns kept in the T-vector: T index and L index of its constrained twin */
   PetscInt     ness, *essT, *essC;
   PetscScalar *cvals; /* [nC] essential values (zero until set) */
@@ -168,14 +186,14 @@ struct _p_HopsSpace {
   PetscInt     nv, *values;
   HopsSpace    companion[4]; /* of a space from arrays, by family: those that the user gave */
   PetscInt     nquad[2];     /* points of the quadratures of the PetscFE behind the space, in a cell and on a face, or 0 */
-  /* the space's basis at these points where they are a tensor-product rule that hops takes, else its P is 0
-     */
+  /* the space's basis at these points where they are a tensor-product rule that hops takes, else its P is
+     0 */
   HopsBasis             rule[2];
   const HopsBackendOps *backend;
   PetscBool             backendset;                /* by -hops_backend */
   PetscBool             onbackend;                 /* the next two are set (HopsSpaceSetUpBackend()) */
   PetscInt             *bessT;                     /* essT[] where the back end works */
-  struct _HopsHalo     *bhalo;                     /* the halo exchange of a device */
+  HopsProlong           P;                         /* the host's, or one of its own; set like bessT */
   PetscBool             halodirect, halodirectset; /* -hops_halo_direct, once it was read */
   int                  *brestr;                    /* restr[] and X[] there, from HopsSpaceGetBackendMesh() on */
   PetscReal            *bX;
@@ -252,43 +270,26 @@ PETSC_INTERN PetscErrorCode HopsTensorApply(PetscInt dim, PetscInt m, PetscInt n
                                             PetscReal out[], PetscReal work[]);
 PETSC_INTERN void HopsTensorApplyDirection(PetscInt dim, PetscInt d, PetscInt n, const PetscReal M[], const PetscReal in[],
                                            PetscReal out[]);
-/* xg[nL-nT] = ghosts (communicated) and constrained entries (cvals, or zero) for the owned entries x[nT];
-   collective */
+/* that of a graph whose roots are all owned entries and whose leaves are the ghosts */
+PETSC_INTERN PetscErrorCode HopsHaloCreate(PetscSF, HopsHalo *);
+PETSC_INTERN PetscErrorCode HopsHaloDestroy(HopsHalo *);
+/* on pointers of a back end; entries are PETSC_DOUBLE (PetscScalar) or PETSC_FLOAT, and these of one
+   component; constraints may be NULL */
+PETSC_INTERN PetscErrorCode HopsProlongCreate(HopsSpace, const HopsBackendOps *, const HopsHalo *, PetscInt nc, PetscDataType,
+                                              const HopsConstraints *, HopsProlong *);
+PETSC_INTERN PetscErrorCode HopsProlongDestroy(HopsProlong *);
+/* xg = P x. Begin packs and sends, End delivers; in between the caller works on interior cells */
+PETSC_INTERN PetscErrorCode HopsProlongBegin(HopsProlong, const void *x, void *xg);
+PETSC_INTERN PetscErrorCode HopsProlongEnd(HopsProlong, const void *x, void *xg);
+/* y += P^T yg; with constraints yg changes */
+PETSC_INTERN PetscErrorCode HopsProlongTransposeBegin(HopsProlong, void *yg, void *y);
+PETSC_INTERN PetscErrorCode HopsProlongTransposeEnd(HopsProlong, const void *yg, void *y);
+/* on the host: ghosts, and constrained entries (cvals, or zero), for the owned entries x[nT]; collective */
 PETSC_INTERN PetscErrorCode HopsSpaceGlobalToLocal(HopsSpace, const PetscScalar x[], PetscScalar xg[]);
-/* the halo exchange in two halves: begin packs and sends, end delivers; in between the caller works on
-   interior cells */
-PETSC_INTERN PetscErrorCode HopsSpaceHaloBegin(HopsSpace, const PetscScalar x[], PetscScalar xg[]);
-PETSC_INTERN PetscErrorCode HopsSpaceHaloEnd(HopsSpace, const PetscScalar x[], PetscScalar xg[]);
-PETSC_INTERN PetscErrorCode HopsSpaceHaloAddBegin(HopsSpace, const PetscScalar yg[]);
-PETSC_INTERN PetscErrorCode HopsSpaceHaloAddEnd(HopsSpace, const PetscScalar yg[], PetscScalar y[]);
-/* the same on pointers of the space's back end, which HopsSpaceSetUpBackend() prepares */
+/* what a back end needs of a space, sp->P with it */
 PETSC_INTERN PetscErrorCode HopsSpaceSetUpBackend(HopsSpace);
 PETSC_INTERN PetscErrorCode HopsSpaceResetBackend(HopsSpace);
 PETSC_INTERN PetscErrorCode HopsSpaceGetBackendMesh(HopsSpace, const int **restr, const PetscReal **X);
-PETSC_INTERN PetscErrorCode HopsSpaceBackendHaloBegin(HopsSpace, const PetscScalar x[], PetscScalar xg[]);
-PETSC_INTERN PetscErrorCode HopsSpaceBackendHaloEnd(HopsSpace, const PetscScalar x[], PetscScalar xg[]);
-PETSC_INTERN PetscErrorCode HopsSpaceBackendHaloAddBegin(HopsSpace, const PetscScalar yg[]);
-PETSC_INTERN PetscErrorCode HopsSpaceBackendHaloAddEnd(HopsSpace, const PetscScalar yg[], PetscScalar y[]);
-/* the same for nc values an unknown, on a device (spacehalo.c) */
-typedef struct _HopsHalo   *HopsHalo;
-PETSC_INTERN PetscErrorCode HopsHaloCreate(HopsSpace, PetscInt nc, HopsHalo *);
-/* of vectors whose ghosts are the nG leaves of a graph with owned entries as roots */
-PETSC_INTERN PetscErrorCode HopsHaloCreateSF(HopsSpace, PetscSF, PetscInt nG, HopsHalo *);
-/* of vectors in single precision, on the host too; sf is NULL for the space's own */
-PETSC_INTERN PetscErrorCode HopsHaloCreateSingle(HopsSpace, PetscSF, PetscInt nG, HopsHalo *);
-/* any owned entries shared[nshared], ascending, and ghosts that are the remote places in the lists of others
-   */
-PETSC_INTERN PetscErrorCode HopsHaloCreateShared(HopsSpace, PetscInt nshared, const PetscInt shared[], PetscInt nG,
-                                                 const PetscSFNode remote[], PetscBool single, HopsHalo *);
-PETSC_INTERN PetscErrorCode HopsHaloBeginSingle(HopsHalo, const float x[], float xg[]);
-PETSC_INTERN PetscErrorCode HopsHaloEndSingle(HopsHalo, float xg[]);
-PETSC_INTERN PetscErrorCode HopsHaloAddBeginSingle(HopsHalo, const float yg[]);
-PETSC_INTERN PetscErrorCode HopsHaloAddEndSingle(HopsHalo, const float yg[], float y[]);
-PETSC_INTERN PetscErrorCode HopsHaloDestroy(HopsHalo *);
-PETSC_INTERN PetscErrorCode HopsHaloBegin(HopsHalo, const PetscScalar x[], PetscScalar xg[]);
-PETSC_INTERN PetscErrorCode HopsHaloEnd(HopsHalo, PetscScalar xg[]);
-PETSC_INTERN PetscErrorCode HopsHaloAddBegin(HopsHalo, const PetscScalar yg[]);
-PETSC_INTERN PetscErrorCode HopsHaloAddEnd(HopsHalo, const PetscScalar yg[], PetscScalar y[]);
 PETSC_INTERN PetscErrorCode HopsSpaceErrorCell(HopsSpace, PetscInt c, PetscReal det);
 
 /*
@@ -587,6 +588,7 @@ PETSC_INTERN const HopsBackendOps HopsBackendCUDA;
 PETSC_INTERN PetscBool            HopsCudaPresent(void); /* this machine has a device and its driver */
 #endif
 
+PETSC_INTERN PetscErrorCode HopsViewVersion(PetscViewer);
 /* Refuses a setter of a PC that has no type yet, which would be forgotten; a PC of another type, which the
    user chose, ignores it */
 PETSC_INTERN PetscErrorCode HopsPCCheckSetter(PC, const char setter[], PCType);

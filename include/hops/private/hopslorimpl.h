@@ -21,8 +21,8 @@ typedef struct {
      there (HopsLORSetPoints()) */
   HopsBasis     inner;
   HopsLORKernel kernel;
-  /* families other than H1: kernel and the cell's matrix for each mask in use, both for the terms of the form
-     */
+  /* families other than H1: kernel and the cell's matrix for each mask in use, both for the terms of the
+     form */
   HopsLumpKernel   lump;
   HopsLumpPattern *element; /* [8], NULL in H1 */
   PetscBool        deriv, mass;

@@ -75,8 +75,8 @@ struct _HopsLORDeviceOps {
   PetscErrorCode (*MapColumns)(HopsLORKernel, HopsLORRows *); /* block 1 by rows->map */
   PetscErrorCode (*FillValues)(HopsLORKernel, HopsLORRows *);
   PetscErrorCode (*AddReceived)(HopsLORKernel, HopsLORRows *, const PetscScalar x[]); /* x as xj */
-  /* diagonal entries of the rows that lie among idx[n] (L indices, distinct): += x[i], or = 1 where x is NULL
-     */
+  /* diagonal entries of the rows that lie among idx[n] (L indices, distinct): += x[i], or = 1 where x is
+     NULL */
   PetscErrorCode (*SetDiagonal)(HopsLORKernel, HopsLORRows *, PetscInt n, const PetscInt idx[], const PetscScalar x[]);
   /* rows of an incidence, columns ascending: row pointers and nnz; columns (used[] as in FillColumns()) and
      values. missing: unknowns that no cell sees, essential ones apart, whose rows are empty */

@@ -1,5 +1,5 @@
-/* Nested spaces: how the cells of a refined mesh lie in those of the coarse one, and what is built on that.
-   */
+/* Nested spaces: how the cells of a refined mesh lie in those of the coarse one, and what is built on
+   that. */
 #pragma once
 #include <hops/private/hopsmatimpl.h>
 

@@ -16,7 +16,7 @@ typedef struct {
   HopsPatchKernel    kernel;
   PetscBool          fellback; /* single precision was asked for and would not do */
   Mat                A;        /* the operator of multiplicative sweeps (borrowed from the PC) */
-  HopsHalo           halo;     /* of P-vectors, on a device */
+  HopsProlong        prolong;  /* of P-vectors */
   /* arrays where the back end works */
   PetscScalar *b, *g, *c;   /* [nP], [nG] right-hand side and former ghosts of fused sweeps, or NULL; [2 nT] iterate and residual */
   PetscScalar *r, *z;       /* [nP] */

@@ -163,6 +163,8 @@ PETSC_INTERN PetscErrorCode HopsPatchElementMatrices(const HopsPatchCells *, Pet
 /* src/patch/patch.c */
 PETSC_INTERN PetscErrorCode HopsPatchesCreate(const HopsForm *, const HopsBasis *, const HopsPatchOptions *, HopsPatches *);
 PETSC_INTERN PetscErrorCode HopsPatchesDestroy(HopsPatches *);
+/* of P-vectors, on the back end */
+PETSC_INTERN PetscErrorCode HopsPatchesCreateProlong(HopsPatches, PetscDataType, HopsProlong *);
 /* appends a patch of `n` entries, with zeros for the rest */
 PETSC_INTERN PetscErrorCode HopsPatchesAppend(HopsPatches, PetscInt n, const PetscInt gid[], const unsigned char dist[],
                                               PetscInt ntouch, const PetscInt touch[]);

@@ -9,10 +9,15 @@ typedef struct {
   PetscInt     field;
   HopsNodes    nodes; /* their map is into the operator's own vectors */
   HopsBasis    basis;
-  PetscScalar *l;    /* [nL][nc] where the back end works */
-  PetscScalar *hbuf; /* [nshared][nc]; this and the next on the host alone */
-  MPI_Datatype unit;
+  PetscScalar *l; /* [nL][nc] where the back end works */
+  HopsProlong  P; /* of L-vectors of nc components */
 } HopsPASide;
+
+/* ghosts and constrained entries of its L-vector */
+static inline PetscScalar *HopsPASideGhosts(const HopsPASide *s)
+{
+  return s->l + (size_t)s->nodes->space->nT * s->nodes->nc;
+}
 
 /* The tensors of a pair of fields; operators of blocks share those of the whole, which makes new ones for its
    next state */

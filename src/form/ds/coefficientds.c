@@ -1,5 +1,5 @@
-/* Coefficients of a scalar diffusion-reaction form, read off the Jacobian functions g0 and g3 of a PetscDS.
-   */
+/* Coefficients of a scalar diffusion-reaction form, read off the Jacobian functions g0 and g3 of a
+   PetscDS. */
 #include <hops/private/hopslorimpl.h>
 #include <hops/private/hopsdsimpl.h>
 
@@ -12,7 +12,7 @@ static PetscErrorCode HopsCoefficientEvaluate_DS(HopsCoefficient cf, HopsSpace s
                                                  const HopsBasis *basis, const PetscReal x[], PetscScalar out[])
 {
   HopsDSContext *ctx = (HopsDSContext *)cf->ctx;
-  const PetscInt dim = sp->dim, nq = PetscPowInt(basis->Q, dim), kind = ctx->term == HOPS_DS_MASS ? 0 : 3,
+  const PetscInt dim = sp->dim, nq = HopsPower(basis->Q, dim), kind = ctx->term == HOPS_DS_MASS ? 0 : 3,
                  size = kind ? dim * dim : 1;
   HopsBasis    geom;
   PetscReal   *J;

@@ -225,7 +225,7 @@ static PetscErrorCode HopsFaceState(HopsTensorForm form, Vec v, PetscInt cell, P
                                     const PetscReal J[], PetscScalar u[], PetscScalar ux[])
 {
   HopsFields     F   = form->fields;
-  const PetscInt dim = F->dim, nq = PetscPowInt(fb[0].Q, dim - 1), nu = F->off[F->nf];
+  const PetscInt dim = F->dim, nq = HopsPower(fb[0].Q, dim - 1), nu = F->off[F->nf];
   PetscScalar   *closure = NULL, *e0;
   PetscReal     *w;
   PetscInt       n;
@@ -237,7 +237,7 @@ static PetscErrorCode HopsFaceState(HopsTensorForm form, Vec v, PetscInt cell, P
              "Cell %" PetscInt_FMT " has %" PetscInt_FMT " unknowns in its closure, not %" PetscInt_FMT, cell, n, F->nclosure);
   e0 = closure;
   for (PetscInt f = 0; f < F->nf; ++f) {
-    const PetscInt nc = F->nc[f], np = PetscPowInt(F->P[f], dim);
+    const PetscInt nc = F->nc[f], np = HopsPower(F->P[f], dim);
     PetscReal     *e;
 
     PetscCall(PetscMalloc1(np, &e));
@@ -318,7 +318,7 @@ static PetscErrorCode HopsFacePointCheck(HopsFaceTerm r, PetscInt k, PetscInt n,
 /* Reference coordinates of the points of a face */
 static void HopsFacePoints(const HopsFaceBasis *fb, PetscInt face, PetscReal xi[])
 {
-  const PetscInt dim = fb->dim, nq = PetscPowInt(fb->Q, dim - 1);
+  const PetscInt dim = fb->dim, nq = HopsPower(fb->Q, dim - 1);
 
   for (PetscInt q = 0; q < nq; ++q)
     for (PetscInt d = 0, k = q; d < dim; ++d) {
@@ -335,7 +335,7 @@ PetscErrorCode HopsFaceTermEvaluate(HopsTensorForm form, HopsFaceTerm r, HopsSpa
                                     PetscScalar *const g[4])
 {
   HopsFields     F   = form->fields;
-  const PetscInt dim = F->dim, nu = F->off[F->nf], ncc = F->nc[r->test] * F->nc[r->trial], nq = PetscPowInt(fb[0].Q, dim - 1),
+  const PetscInt dim = F->dim, nu = F->off[F->nf], ncc = F->nc[r->test] * F->nc[r->trial], nq = HopsPower(fb[0].Q, dim - 1),
                  cell    = sp->cell[c];
   const PetscInt size[4] = {ncc, ncc * dim, ncc * dim, ncc * dim * dim};
   HopsFacePoint  p       = {.fields = F, .t = form->t, .shift = form->shift};

@@ -74,7 +74,7 @@ PetscErrorCode HopsFieldsCreate(DM dm, HopsFields *out)
     f->P[i]        = order + 1;
     f->off[i + 1]  = f->off[i] + f->nc[i];
     f->offx[i + 1] = f->offx[i] + f->nc[i] * dim;
-    f->nclosure += f->nc[i] * PetscPowInt(f->P[i], dim);
+    f->nclosure += f->nc[i] * HopsPower(f->P[i], dim);
   }
   *out = f;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -99,13 +99,13 @@ PetscErrorCode HopsFieldPointsCreate(HopsFields fields, const HopsBasis *basis, 
 
   PetscFunctionBegin;
   at->fields = fields;
-  at->nq     = PetscPowInt(basis->Q, fields->dim);
+  at->nq     = HopsPower(basis->Q, fields->dim);
   PetscCall(PetscMalloc1(fields->nf, &at->basis));
   for (PetscInt f = 0; f < fields->nf; ++f) {
     m = PetscMax(m, fields->P[f]);
     PetscCall(HopsBasisCreateAtPoints(fields->P[f], basis->Q, basis->points, &at->basis[f]));
   }
-  PetscCall(PetscMalloc1(5 * PetscPowInt(m, fields->dim), &at->work));
+  PetscCall(PetscMalloc1(5 * HopsPower(m, fields->dim), &at->work));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -133,7 +133,7 @@ PetscErrorCode HopsFieldPointsEvaluate(const HopsFieldPoints *at, DM dm, Vec v, 
   e0 = closure;
   for (PetscInt f = 0; f < F->nf; ++f) {
     const HopsBasis *basis = &at->basis[f];
-    const PetscInt   nc = F->nc[f], np = PetscPowInt(basis->P, dim), nm = PetscMax(np, nq);
+    const PetscInt   nc = F->nc[f], np = HopsPower(basis->P, dim), nm = PetscMax(np, nq);
     PetscReal       *e = at->work, *t = e + nm, *scratch = t + nm;
     const PetscReal *M[3];
 

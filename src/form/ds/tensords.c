@@ -313,7 +313,7 @@ static PetscErrorCode HopsTensorFormEvaluatePoints(HopsTensorForm form, HopsSpac
                                                    PetscScalar *(*g)[4])
 {
   DM               dm  = form->dm;
-  const PetscInt   dim = sp->dim, nu = form->fields->off[form->fields->nf], nq = PetscPowInt(basis->Q, dim);
+  const PetscInt   dim = sp->dim, nu = form->fields->off[form->fields->nf], nq = HopsPower(basis->Q, dim);
   HopsFieldPoints  at;
   HopsRegionPoints rp = {.region = -1};
   PetscReal       *xi, *Ji;
@@ -363,7 +363,7 @@ static PetscErrorCode HopsTensorFormEvaluatePoints(HopsTensorForm form, HopsSpac
 PetscErrorCode HopsTensorFormEvaluateBlocks(HopsTensorForm form, HopsSpace sp, PetscInt first, PetscInt n, const HopsBasis *basis,
                                             const PetscReal x[], const PetscReal J[], PetscScalar *(*g)[4])
 {
-  const PetscInt dim = sp->dim, nq = PetscPowInt(basis->Q, dim);
+  const PetscInt dim = sp->dim, nq = HopsPower(basis->Q, dim);
   PetscScalar *(*v)[4];
   PetscReal *y, *K;
 

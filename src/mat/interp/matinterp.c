@@ -51,11 +51,11 @@ static PetscErrorCode HopsInterpMatrix(const HopsNested *n, PetscInt pc, PetscIn
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* L-vector indices of both spaces on the macro cells: [ncoarse][(pc+1)^dim] and [ncoarse][(nhalf pf+1)^dim]
-   */
+/* L-vector indices of both spaces on the macro cells: [ncoarse][(pc+1)^dim] and [ncoarse][(nhalf
+   pf+1)^dim] */
 static PetscErrorCode HopsInterpIndices(const HopsNested *n, HopsSpace coarse, HopsSpace fine, int **ic, int **jf)
 {
-  const PetscInt nc = PetscPowInt(coarse->order + 1, n->dim), nf = PetscPowInt(n->nhalf * fine->order + 1, n->dim);
+  const PetscInt nc = HopsPower(coarse->order + 1, n->dim), nf = HopsPower(n->nhalf * fine->order + 1, n->dim);
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(n->ncoarse * nc, ic));
@@ -133,8 +133,8 @@ static PetscErrorCode HopsInterpSetUp(Mat_HopsInterp *in, HopsSpace from, HopsSp
   PetscCall(HopsNestedCreate(coarse, fine, &n));
   in->M = in->prolong ? n.nhalf * fine->order + 1 : coarse->order + 1;
   in->N = in->prolong ? coarse->order + 1 : n.nhalf * fine->order + 1;
-  ns    = PetscPowInt(in->N, n.dim);
-  nt    = PetscPowInt(in->M, n.dim);
+  ns    = HopsPower(in->N, n.dim);
+  nt    = HopsPower(in->M, n.dim);
   PetscCall(PetscMalloc1(in->M * in->N, &A));
   PetscCall(HopsInterpMatrix(&n, coarse->order, fine->order, in->prolong, A));
   PetscCall(HopsInterpIndices(&n, coarse, fine, in->prolong ? &source : &target, in->prolong ? &target : &source));
@@ -203,9 +203,9 @@ static PetscErrorCode HopsInterpForward(Mat P, Vec x, Vec y, PetscBool add)
   PetscFunctionBegin;
   PetscCall(PetscLogEventBegin(HopsEvent.interp, P, x, y, 0));
   PetscCall(HopsInterpGetArrays(sp, x, y, add, &xa, &ya));
-  PetscCall(HopsSpaceBackendHaloBegin(sp, xa, in->xg));
+  PetscCall(HopsProlongBegin(sp->P, xa, in->xg));
   PetscCall((*be->InterpApply)(in->kernel, PETSC_TRUE, xa, in->xg, ya, add));
-  PetscCall(HopsSpaceBackendHaloEnd(sp, xa, in->xg));
+  PetscCall(HopsProlongEnd(sp->P, xa, in->xg));
   PetscCall((*be->InterpApply)(in->kernel, PETSC_FALSE, xa, in->xg, ya, add));
   PetscCall(HopsInterpRestoreArrays(sp, x, y, add, &xa, &ya));
   PetscCall(PetscLogEventEnd(HopsEvent.interp, P, x, y, 0));
@@ -227,9 +227,9 @@ static PetscErrorCode HopsInterpBackward(Mat P, Vec x, Vec y, PetscBool add)
   if (!add) PetscCall((*be->Zero)(sp->nT, ya));
   PetscCall((*be->Zero)(sp->nL - sp->nT, in->yg));
   PetscCall((*be->InterpApplyTranspose)(in->kernel, PETSC_FALSE, xa, ya, in->yg));
-  PetscCall(HopsSpaceBackendHaloAddBegin(sp, in->yg));
+  PetscCall(HopsProlongTransposeBegin(sp->P, in->yg, ya));
   PetscCall((*be->InterpApplyTranspose)(in->kernel, PETSC_TRUE, xa, ya, in->yg));
-  PetscCall(HopsSpaceBackendHaloAddEnd(sp, in->yg, ya));
+  PetscCall(HopsProlongTransposeEnd(sp->P, in->yg, ya));
   PetscCall(HopsInterpRestoreArrays(sp, x, y, add, &xa, &ya));
   PetscCall(PetscLogEventEnd(HopsEvent.interp, P, x, y, 0));
   PetscFunctionReturn(PETSC_SUCCESS);

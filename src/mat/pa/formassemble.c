@@ -93,7 +93,7 @@ static PetscErrorCode HopsFormElement(Mat_PA *pa, const HopsBasis *geom, const P
                                       PetscScalar E[])
 {
   HopsSpace        sp  = pa->space;
-  const PetscInt   dim = sp->dim, ne = sp->ne, nq = PetscPowInt(pa->basis.Q, dim);
+  const PetscInt   dim = sp->dim, ne = sp->ne, nq = HopsPower(pa->basis.Q, dim);
   const PetscInt   nc = sp->family == HOPS_L2 ? 1 : dim, nd = sp->family == HOPS_HCURL && dim == 3 ? 3 : 1;
   const HopsBasis *b = &pa->basis;
   HopsLayout       l;

@@ -77,7 +77,7 @@ static PetscErrorCode MatPACheckFaceRule(Mat_PA *pa)
 static PetscErrorCode MatPASetUpRun(Mat_PA *pa, PetscInt begin, PetscInt end)
 {
   HopsSpace      sp    = pa->space;
-  const PetscInt chunk = PetscMax(64, sp->backend->runpoints / PetscPowInt(pa->basis.Q, sp->dim));
+  const PetscInt chunk = PetscMax(64, sp->backend->runpoints / HopsPower(pa->basis.Q, sp->dim));
   size_t         ks = 0, ms = 0;
   PetscScalar   *kw = NULL, *mw = NULL;
 
@@ -92,7 +92,7 @@ static PetscErrorCode MatPASetUpRun(Mat_PA *pa, PetscInt begin, PetscInt end)
     PetscCall(HopsCoefficientEvaluate(pa->mass, sp, &pa->basis, c, n, &ms, &mw, &m));
     if (pa->fkernel) PetscCall((*sp->backend->FormSetUp)(pa->fkernel, c, n, &k, &m, &bad, &det));
     else {
-      pa->nindefinite += HopsValuesCountIndefinite(sp->dim, n, PetscPowInt(pa->basis.Q, sp->dim), &k, &m);
+      pa->nindefinite += HopsValuesCountIndefinite(sp->dim, n, HopsPower(pa->basis.Q, sp->dim), &k, &m);
       PetscCall((*sp->backend->PASetUp)(pa->kernel, c, n, &k, &m, &bad, &det));
     }
     if (bad >= 0) PetscCall(HopsSpaceErrorCell(sp, bad, det));
@@ -239,14 +239,14 @@ static PetscErrorCode MatPAApply(Mat A, Mat_PA *pa, const PetscScalar x[], Petsc
   PetscFunctionBegin;
   PetscCall((*be->Zero)(sp->nT, y));
   PetscCall((*be->Zero)(sp->nL - sp->nT, yg));
-  PetscCall(HopsSpaceBackendHaloBegin(sp, x, xg));
+  PetscCall(HopsProlongBegin(sp->P, x, xg));
   PetscCall(MatPAApplyPart(pa, HOPS_PART_INTERIOR_A, x, y));
-  PetscCall(HopsSpaceBackendHaloEnd(sp, x, xg));
+  PetscCall(HopsProlongEnd(sp->P, x, xg));
   PetscCall(MatPAApplyPart(pa, HOPS_PART_SHARED, x, y));
   for (HopsRobin r = pa->robin; r; r = r->next) PetscCall(HopsRobinApply(sp, &pa->facebasis, r, x, xg, y, yg));
-  PetscCall(HopsSpaceBackendHaloAddBegin(sp, yg));
+  PetscCall(HopsProlongTransposeBegin(sp->P, yg, y));
   PetscCall(MatPAApplyPart(pa, HOPS_PART_INTERIOR_B, x, y));
-  PetscCall(HopsSpaceBackendHaloAddEnd(sp, yg, y));
+  PetscCall(HopsProlongTransposeEnd(sp->P, yg, y));
   if (!be->host) PetscCall(PetscLogGpuFlops(pa->flops)); /* the host's kernels log theirs themselves */
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -377,8 +377,8 @@ static PetscErrorCode MatPADiagonalForm(Mat A, Vec d)
   if (pa->kernel) PetscCall((*sp->backend->PADiagonal)(pa->kernel, a, pa->yg));
   if (pa->fkernel) PetscCall((*sp->backend->FormDiagonal)(pa->fkernel, a, pa->yg));
   for (HopsRobin r = pa->robin; r; r = r->next) PetscCall(HopsRobinDiagonal(sp, &pa->facebasis, r, a, pa->yg));
-  PetscCall(HopsSpaceBackendHaloAddBegin(sp, pa->yg));
-  PetscCall(HopsSpaceBackendHaloAddEnd(sp, pa->yg, a));
+  PetscCall(HopsProlongTransposeBegin(sp->P, pa->yg, a));
+  PetscCall(HopsProlongTransposeEnd(sp->P, pa->yg, a));
   PetscCall((*sp->backend->SetEntries)(sp->ness, sp->bessT, NULL, a));
   PetscCall(MatPARestoreArrays(sp, NULL, d, NULL, &a));
   PetscCall(PetscLogEventEnd(HopsEvent.padiag, A, d, 0, 0));

@@ -8,7 +8,7 @@
 /* N[q][a][i]: a = 0: basis function i at point q; a = 1..dim: its derivative in reference direction a-1 */
 static PetscErrorCode HopsFullTabulation(const HopsBasis *b, PetscInt dim, PetscReal N[])
 {
-  const PetscInt np = PetscPowInt(b->P, dim), nq = PetscPowInt(b->Q, dim);
+  const PetscInt np = HopsPower(b->P, dim), nq = HopsPower(b->Q, dim);
 
   PetscFunctionBegin;
   for (PetscInt q = 0; q < nq; ++q)
@@ -40,7 +40,7 @@ static PetscErrorCode HopsElementMatrix(const HopsForm *form, const HopsBasis *b
                                         const PetscReal N[], PetscReal T[], PetscScalar E[])
 {
   HopsSpace      sp  = form->space;
-  const PetscInt dim = sp->dim, np = PetscPowInt(basis->P, dim), nq = PetscPowInt(basis->Q, dim), na = dim + 1;
+  const PetscInt dim = sp->dim, np = HopsPower(basis->P, dim), nq = HopsPower(basis->Q, dim), na = dim + 1;
   PetscReal     *x, *J;
   HopsValues     k, m;
   size_t         ks = 0, ms = 0;
@@ -89,8 +89,8 @@ PetscErrorCode HopsFormElementMatrices(const HopsForm *form, const HopsBasis *ba
                                        PetscReal E[])
 {
   HopsSpace      sp = form->space;
-  const PetscInt fd = sp->dim - 1, np = PetscPowInt(basis->P, sp->dim), nq = PetscPowInt(basis->Q, sp->dim),
-                 nf = PetscPowInt(basis->P, fd), mq = PetscPowInt(basis->Q, fd);
+  const PetscInt fd = sp->dim - 1, np = HopsPower(basis->P, sp->dim), nq = HopsPower(basis->Q, sp->dim),
+                 nf = HopsPower(basis->P, fd), mq = HopsPower(basis->Q, fd);
   HopsBasis  geom;
   PetscReal *N, *T, *F, *a;
   PetscInt  *node;
@@ -126,8 +126,8 @@ PetscErrorCode HopsFormElementMatrices(const HopsForm *form, const HopsBasis *ba
 static PetscErrorCode HopsAddRobin(Mat_PA *pa, HopsRobin r, const PetscInt gidx[], Mat B)
 {
   HopsSpace      sp = pa->space;
-  const PetscInt fd = sp->dim - 1, P = pa->facebasis.P, Q = pa->facebasis.Q, nf = PetscPowInt(P, fd), nq = PetscPowInt(Q, fd),
-                 np = PetscPowInt(P, sp->dim);
+  const PetscInt fd = sp->dim - 1, P = pa->facebasis.P, Q = pa->facebasis.Q, nf = HopsPower(P, fd), nq = HopsPower(Q, fd),
+                 np = HopsPower(P, sp->dim);
   PetscReal *N, *E;
   PetscInt  *node, *row;
 
@@ -190,9 +190,9 @@ static PetscErrorCode MatPAAssembleH1(Mat A, Mat_PA *pa, MatReuse reuse, Mat *ne
   form.diffusion = pa->diffusion;
   form.mass      = pa->mass;
   form.robin     = pa->robin;
-  np             = PetscPowInt(pa->basis.P, sp->dim);
+  np             = HopsPower(pa->basis.P, sp->dim);
   {
-    const PetscInt nt = PetscPowInt(pa->basis.Q, sp->dim) * (sp->dim + 1) * np;
+    const PetscInt nt = HopsPower(pa->basis.Q, sp->dim) * (sp->dim + 1) * np;
 
     PetscCall(PetscMalloc5(sp->nL, &gidx, np, &row, nt, &N, nt, &T, np * np, &E));
   }

@@ -9,7 +9,7 @@ const char *const MatPAGeometryTypes[] = {"auto", "stored", "recompute", "MatPAG
    remembers it. */
 PetscErrorCode HopsSpaceGetMapKind(HopsSpace sp, HopsMapKind *kind)
 {
-  const PetscInt dim = sp->dim, g = sp->gorder + 1, ng = PetscPowInt(g, dim);
+  const PetscInt dim = sp->dim, g = sp->gorder + 1, ng = HopsPower(g, dim);
   PetscReal     *z, *w;
   HopsMapKind    in = HOPS_MAP_AFFINE, out;
 
@@ -39,7 +39,7 @@ PetscErrorCode HopsSpaceGetMapKind(HopsSpace sp, HopsMapKind *kind)
 static PetscErrorCode MatPAGetCellValues(Mat_PA *pa, HopsCoefficient cf, PetscBool *constant, PetscScalar **out)
 {
   HopsSpace      sp = pa->space;
-  const PetscInt nq = PetscPowInt(pa->basis.Q, sp->dim), chunk = PetscMax(64, sp->backend->runpoints / nq);
+  const PetscInt nq = HopsPower(pa->basis.Q, sp->dim), chunk = PetscMax(64, sp->backend->runpoints / nq);
   size_t         ws = 0;
   PetscScalar   *w  = NULL;
   PetscInt       size;

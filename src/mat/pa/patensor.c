@@ -18,14 +18,10 @@ static PetscErrorCode HopsPASideSetUp(PetscInt field, HopsNodes nodes, HopsPASid
   PetscFunctionBegin;
   s->field = field;
   s->nodes = nodes;
-  s->unit  = MPIU_SCALAR;
   ++nodes->refct;
   if (!nodes->space->backend->host) PetscFunctionReturn(PETSC_SUCCESS); /* patensordevice.c has what a device works on */
-  PetscCall(PetscCalloc2(nodes->space->nL * nodes->nc, &s->l, nodes->space->nshared * nodes->nc, &s->hbuf));
-  if (nodes->nc > 1) { /* PetscSF sums no type of one scalar but the scalar itself */
-    PetscCallMPI(MPI_Type_contiguous((PetscMPIInt)nodes->nc, MPIU_SCALAR, &s->unit));
-    PetscCallMPI(MPI_Type_commit(&s->unit));
-  }
+  PetscCall(PetscCalloc1(nodes->space->nL * nodes->nc, &s->l));
+  PetscCall(HopsProlongCreate(nodes->space, nodes->space->backend, &nodes->space->halo, nodes->nc, PETSC_DOUBLE, NULL, &s->P));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -123,8 +119,8 @@ PetscErrorCode HopsPATensorDestroy(HopsPATensor *out)
       HopsPASide *s = &t->side[k][i];
 
       if (s->nodes->space->backend->host) {
-        PetscCall(PetscFree2(s->l, s->hbuf));
-        if (s->nodes->nc > 1) PetscCallMPI(MPI_Type_free(&s->unit));
+        PetscCall(PetscFree(s->l));
+        PetscCall(HopsProlongDestroy(&s->P));
       }
       PetscCall(HopsNodesDestroy(&s->nodes));
     }
@@ -327,7 +323,7 @@ static void HopsPATensorSetUpPoint(PetscInt dim, const HopsPAData *d, PetscInt n
 static PetscErrorCode HopsPATensorFill(HopsPATensor t, const HopsTensorLayout *layout, const HopsBasis *basis, PetscInt b0,
                                        PetscInt b1, const PetscReal J[], PetscScalar *(*g)[4], PetscScalar *const q[])
 {
-  const PetscInt dim = t->form->fields->dim, nq = PetscPowInt(basis->Q, dim), W = layout->W;
+  const PetscInt dim = t->form->fields->dim, nq = HopsPower(basis->Q, dim), W = layout->W;
 
   PetscFunctionBegin;
   for (PetscInt batch = b0; batch < b1; ++batch)
@@ -364,7 +360,7 @@ static PetscErrorCode HopsPATensorPass(HopsPATensor t, const HopsBasis *basis, c
 {
   HopsSpace             sp  = t->space;
   const HopsBackendOps *be  = sp->backend;
-  const PetscInt        dim = sp->dim, nq = PetscPowInt(basis->Q, dim), nblocks = t->form->nblocks;
+  const PetscInt        dim = sp->dim, nq = HopsPower(basis->Q, dim), nblocks = t->form->nblocks;
   PetscInt              run;
   HopsTensorLayout      layout;
   PetscReal            *x, *J;
@@ -451,7 +447,7 @@ PetscErrorCode HopsPATensorSetUp(HopsPATensor t, const HopsBasis *basis, const H
   PetscCall(HopsPATensorSetUpView(t));
   PetscCall(HopsPATensorSetUpFaces(t, face));
   for (PetscInt b = 0; b < t->form->nblocks; ++b)
-    bytes += (size_t)t->block[b].data->nentries * t->space->ncells * PetscPowInt(basis->Q, t->space->dim) * sizeof(PetscScalar);
+    bytes += (size_t)t->block[b].data->nentries * t->space->ncells * HopsPower(basis->Q, t->space->dim) * sizeof(PetscScalar);
   PetscCall(PetscInfo(t->space, "full tensors: %g bytes of quadrature data in %" PetscInt_FMT " blocks\n", (double)bytes,
                       t->form->nblocks));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -485,43 +481,19 @@ static PetscErrorCode HopsPASideBegin(HopsPASide *s, const PetscScalar x[])
 
   PetscFunctionBegin;
   for (PetscInt i = 0; i < sp->nT * nc; ++i) s->l[i] = map[i] < 0 ? 0.0 : x[map[i]];
-  for (PetscInt i = 0; i < sp->nshared; ++i)
-    for (PetscInt c = 0; c < nc; ++c) s->hbuf[i * nc + c] = s->l[(size_t)sp->shared[i] * nc + c];
-  PetscCall(PetscArrayzero(s->l + (size_t)(sp->nT + sp->nG) * nc, sp->nC * nc)); /* transposed, the other side left sums there */
-  PetscCall(PetscSFBcastBegin(sp->halo, s->unit, s->hbuf, s->l + (size_t)sp->nT * nc, MPI_REPLACE));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode HopsPASideEnd(HopsPASide *s)
-{
-  HopsSpace sp = s->nodes->space;
-
-  PetscFunctionBegin;
-  PetscCall(PetscSFBcastEnd(sp->halo, s->unit, s->hbuf, s->l + (size_t)sp->nT * s->nodes->nc, MPI_REPLACE));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode HopsPASideAddBegin(HopsPASide *s)
-{
-  HopsSpace sp = s->nodes->space;
-
-  PetscFunctionBegin;
-  PetscCall(PetscArrayzero(s->hbuf, sp->nshared * s->nodes->nc));
-  PetscCall(PetscSFReduceBegin(sp->halo, s->unit, s->l + (size_t)sp->nT * s->nodes->nc, s->hbuf, MPIU_SUM));
+  PetscCall(PetscArrayzero(HopsPASideGhosts(s) + sp->nG * nc, sp->nC * nc)); /* transposed, the other side left sums there */
+  PetscCall(HopsProlongBegin(s->P, s->l, HopsPASideGhosts(s)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* sums of ghosts go to their owners, then to the global vector */
 static PetscErrorCode HopsPASideAddEnd(HopsPASide *s, PetscScalar y[])
 {
-  HopsSpace      sp = s->nodes->space;
-  const PetscInt nc = s->nodes->nc, *map = s->nodes->map;
+  const PetscInt n = s->nodes->space->nT * s->nodes->nc, *map = s->nodes->map;
 
   PetscFunctionBegin;
-  PetscCall(PetscSFReduceEnd(sp->halo, s->unit, s->l + (size_t)sp->nT * nc, s->hbuf, MPIU_SUM));
-  for (PetscInt i = 0; i < sp->nshared; ++i)
-    for (PetscInt c = 0; c < nc; ++c) s->l[(size_t)sp->shared[i] * nc + c] += s->hbuf[i * nc + c];
-  for (PetscInt i = 0; i < sp->nT * nc; ++i)
+  PetscCall(HopsProlongTransposeEnd(s->P, HopsPASideGhosts(s), s->l));
+  for (PetscInt i = 0; i < n; ++i)
     if (map[i] >= 0) y[map[i]] = s->l[i];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -550,10 +522,18 @@ PetscErrorCode HopsPATensorMult(HopsPATensor t, PetscBool transpose, Vec x, Vec 
   PetscCall(VecRestoreArrayRead(x, &xa));
   for (PetscInt i = 0; i < t->n[out]; ++i) PetscCall(HopsPASideZero(&t->side[out][i]));
   PetscCall((*be->TensorApply)(t->kernel, HOPS_PART_INTERIOR_A, transpose));
-  for (PetscInt i = 0; i < t->n[in]; ++i) PetscCall(HopsPASideEnd(&t->side[in][i]));
+  for (PetscInt i = 0; i < t->n[in]; ++i) {
+    HopsPASide *s = &t->side[in][i];
+
+    PetscCall(HopsProlongEnd(s->P, s->l, HopsPASideGhosts(s)));
+  }
   PetscCall((*be->TensorApply)(t->kernel, HOPS_PART_SHARED, transpose));
   if (t->faces) PetscCall(HopsPATensorFacesApply(t, transpose));
-  for (PetscInt i = 0; i < t->n[out]; ++i) PetscCall(HopsPASideAddBegin(&t->side[out][i]));
+  for (PetscInt i = 0; i < t->n[out]; ++i) {
+    HopsPASide *s = &t->side[out][i];
+
+    PetscCall(HopsProlongTransposeBegin(s->P, HopsPASideGhosts(s), s->l));
+  }
   PetscCall((*be->TensorApply)(t->kernel, HOPS_PART_INTERIOR_B, transpose));
   PetscCall(VecGetArrayWrite(y, &ya));
   for (PetscInt i = 0; i < t->n[out]; ++i) PetscCall(HopsPASideAddEnd(&t->side[out][i], ya));
@@ -582,8 +562,10 @@ PetscErrorCode HopsPATensorDiagonal(HopsPATensor t, Vec d)
   if (t->faces) PetscCall(HopsPATensorFacesDiagonal(t));
   PetscCall(VecGetArrayWrite(d, &a));
   for (PetscInt i = 0; i < t->n[HOPS_TEST]; ++i) {
-    PetscCall(HopsPASideAddBegin(&t->side[HOPS_TEST][i]));
-    PetscCall(HopsPASideAddEnd(&t->side[HOPS_TEST][i], a));
+    HopsPASide *s = &t->side[HOPS_TEST][i];
+
+    PetscCall(HopsProlongTransposeBegin(s->P, HopsPASideGhosts(s), s->l));
+    PetscCall(HopsPASideAddEnd(s, a));
   }
   PetscCall(VecRestoreArrayWrite(d, &a));
   PetscFunctionReturn(PETSC_SUCCESS);

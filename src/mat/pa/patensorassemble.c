@@ -30,16 +30,16 @@ static PetscErrorCode HopsDenseSideCreate(const HopsPASide *s, PetscInt start, P
 
   PetscFunctionBegin;
   d->nc = nc;
-  d->np = PetscPowInt(sp->order + 1, sp->dim);
+  d->np = HopsPower(sp->order + 1, sp->dim);
   PetscCall(PetscMalloc3(nq * (sp->dim + 1) * d->np, &d->N, sp->nL * nc, &d->gidx, nc * d->np, &d->idx));
   for (PetscInt i = 0; i < sp->nL * nc; ++i) d->gidx[i] = i < sp->nT * nc && s->nodes->map[i] >= 0 ? start + s->nodes->map[i] : -1;
   PetscCallMPI(MPI_Type_contiguous((PetscMPIInt)nc, MPIU_INT, &unit));
   PetscCallMPI(MPI_Type_commit(&unit));
-  PetscCall(PetscMalloc1(sp->nshared * nc, &buf));
-  for (PetscInt i = 0; i < sp->nshared; ++i)
-    for (PetscInt c = 0; c < nc; ++c) buf[i * nc + c] = d->gidx[sp->shared[i] * nc + c];
-  PetscCall(PetscSFBcastBegin(sp->halo, unit, buf, d->gidx + sp->nT * nc, MPI_REPLACE));
-  PetscCall(PetscSFBcastEnd(sp->halo, unit, buf, d->gidx + sp->nT * nc, MPI_REPLACE));
+  PetscCall(PetscMalloc1(sp->halo.nshared * nc, &buf));
+  for (PetscInt i = 0; i < sp->halo.nshared; ++i)
+    for (PetscInt c = 0; c < nc; ++c) buf[i * nc + c] = d->gidx[sp->halo.shared[i] * nc + c];
+  PetscCall(PetscSFBcastBegin(sp->halo.sf, unit, buf, d->gidx + sp->nT * nc, MPI_REPLACE));
+  PetscCall(PetscSFBcastEnd(sp->halo.sf, unit, buf, d->gidx + sp->nT * nc, MPI_REPLACE));
   PetscCall(PetscFree(buf));
   PetscCallMPI(MPI_Type_free(&unit));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -53,7 +53,7 @@ static PetscErrorCode HopsDenseCreate(HopsPATensor t, Mat A, HopsDense *m)
   PetscCall(MatGetOwnershipRange(A, &start[0], NULL));
   PetscCall(MatGetOwnershipRangeColumn(A, &start[1], NULL));
   m->dim = t->space->dim;
-  m->nq  = PetscPowInt(t->Q, m->dim);
+  m->nq  = HopsPower(t->Q, m->dim);
   for (PetscInt k = 0; k < 2; ++k) {
     PetscCall(PetscMalloc1(t->n[k], &m->side[k]));
     for (PetscInt i = 0; i < t->n[k]; ++i) {
@@ -208,7 +208,7 @@ static PetscErrorCode HopsDenseFace(HopsPATensor t, HopsDense *m, HopsFaceTerm f
                                     const PetscInt s[2], const HopsBasis end[2], PetscReal x[], PetscReal normal[], PetscReal J[],
                                     PetscReal w[])
 {
-  const PetscInt dim = m->dim, Q = t->faces->rule[0].Q, nq = PetscPowInt(Q, dim - 1), face = f->faces[i];
+  const PetscInt dim = m->dim, Q = t->faces->rule[0].Q, nq = HopsPower(Q, dim - 1), face = f->faces[i];
 
   PetscFunctionBegin;
   PetscCall(HopsFaceGeometry(t->space, geom, f->cells[i], face, x, normal, J, w));
@@ -246,7 +246,7 @@ static PetscErrorCode HopsDenseFaces(HopsPATensor t, HopsDense *m)
 
   PetscFunctionBegin;
   if (!t->faces) PetscFunctionReturn(PETSC_SUCCESS);
-  nq = PetscPowInt(t->faces->rule[0].Q, dim - 1);
+  nq = HopsPower(t->faces->rule[0].Q, dim - 1);
   PetscCall(HopsFaceBasisCreate(dim, t->space->gorder + 1, &t->faces->rule[0], &geom));
   PetscCall(PetscMalloc4(nq * dim, &x, nq * dim, &normal, nq * dim * dim, &J, nq, &w));
   for (HopsFaceTerm f = t->faces->terms; f; f = f->next) {

@@ -11,7 +11,6 @@ struct _HopsPATensorDevice {
   PetscScalar     *l[2];       /* of all fields, one after the other */
   PetscInt        *gather[2];  /* [size] entry of the global vector, -1 where it has none */
   PetscInt        *scatter[2]; /* [local size of the global vector] entry of the L-vectors */
-  HopsHalo        *halo[2];    /* of each field; the trial side borrows those of the same nodes */
   PetscInt         nfaces;     /* boundary terms */
   HopsTensorFaces *faces;
 };
@@ -42,7 +41,6 @@ PetscErrorCode HopsPATensorCreateDevice(HopsPATensor t)
     PetscInt *gather, *scatter, off = 0;
 
     for (PetscInt i = 0; i < t->n[k]; ++i) d->size[k] += t->side[k][i].nodes->space->nL * t->side[k][i].nodes->nc;
-    PetscCall(PetscCalloc1(t->n[k], &d->halo[k]));
     PetscCall((*be->Malloc)(d->size[k] * sizeof(PetscScalar), (void **)&d->l[k]));
     PetscCall(PetscMalloc2(d->size[k], &gather, t->size[k], &scatter));
     for (PetscInt i = 0; i < t->size[k]; ++i) scatter[i] = -1;
@@ -57,8 +55,8 @@ PetscErrorCode HopsPATensorCreateDevice(HopsPATensor t)
         if (gather[off + j] >= 0) scatter[gather[off + j]] = off + j;
       }
       off += sp->nL * nc;
-      if (HopsPATensorBorrows(t, k, i)) d->halo[k][i] = d->halo[HOPS_TEST][i];
-      else PetscCall(HopsHaloCreate(sp, nc, &d->halo[k][i]));
+      if (HopsPATensorBorrows(t, k, i)) s->P = t->side[HOPS_TEST][i].P;
+      else PetscCall(HopsProlongCreate(sp, be, &sp->halo, nc, PETSC_DOUBLE, NULL, &s->P));
     }
     PetscCall(HopsPATensorUpload(be, d->size[k], gather, &d->gather[k]));
     PetscCall(HopsPATensorUpload(be, t->size[k], scatter, &d->scatter[k]));
@@ -77,8 +75,7 @@ PetscErrorCode HopsPATensorDestroyDevice(HopsPATensor t)
   PetscCall(HopsPATensorResetFacesDevice(t));
   for (PetscInt k = 1; k >= 0; --k) {
     for (PetscInt i = 0; i < t->n[k]; ++i)
-      if (!HopsPATensorBorrows(t, k, i)) PetscCall(HopsHaloDestroy(&d->halo[k][i]));
-    PetscCall(PetscFree(d->halo[k]));
+      if (!HopsPATensorBorrows(t, k, i)) PetscCall(HopsProlongDestroy(&t->side[k][i].P));
     PetscCall((*be->Free)((void **)&d->l[k]));
     PetscCall((*be->Free)((void **)&d->gather[k]));
     PetscCall((*be->Free)((void **)&d->scatter[k]));
@@ -165,7 +162,7 @@ PetscErrorCode HopsPATensorSetUpFacesDevice(HopsPATensor t)
   for (HopsFaceTerm term = t->faces->terms; term; term = term->next) ++n;
   PetscCall(PetscCalloc1(n, &d->faces));
   for (HopsFaceTerm term = t->faces->terms; term; term = term->next) {
-    const PetscInt  nq = PetscPowInt(t->Q, F->dim - 1);
+    const PetscInt  nq = HopsPower(t->Q, F->dim - 1);
     HopsTensorData  data;
     HopsTensorPair *pair;
     PetscScalar    *q;
@@ -189,9 +186,11 @@ PetscErrorCode HopsPATensorSetUpFacesDevice(HopsPATensor t)
 static PetscErrorCode HopsPATensorAddBegin(HopsPATensor t, PetscInt k)
 {
   PetscFunctionBegin;
-  for (PetscInt i = 0; i < t->n[k]; ++i)
-    PetscCall(
-      HopsHaloAddBegin(t->device->halo[k][i], t->side[k][i].l + (size_t)t->side[k][i].nodes->space->nT * t->side[k][i].nodes->nc));
+  for (PetscInt i = 0; i < t->n[k]; ++i) {
+    HopsPASide *s = &t->side[k][i];
+
+    PetscCall(HopsProlongTransposeBegin(s->P, HopsPASideGhosts(s), s->l));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -200,9 +199,11 @@ static PetscErrorCode HopsPATensorAddEnd(HopsPATensor t, PetscInt k, PetscScalar
   HopsPATensorDevice d = t->device;
 
   PetscFunctionBegin;
-  for (PetscInt i = 0; i < t->n[k]; ++i)
-    PetscCall(HopsHaloAddEnd(d->halo[k][i], t->side[k][i].l + (size_t)t->side[k][i].nodes->space->nT * t->side[k][i].nodes->nc,
-                             t->side[k][i].l));
+  for (PetscInt i = 0; i < t->n[k]; ++i) {
+    HopsPASide *s = &t->side[k][i];
+
+    PetscCall(HopsProlongTransposeEnd(s->P, HopsPASideGhosts(s), s->l));
+  }
   PetscCall((*t->space->backend->Pack)(t->size[k], d->scatter[k], d->l[k], y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -219,12 +220,17 @@ PetscErrorCode HopsPATensorMultDevice(HopsPATensor t, PetscBool transpose, Vec x
   PetscCall(MatPAGetArrays(t->space, x, y, &xa, &ya));
   PetscCall((*be->Pack)(d->size[in], d->gather[in], xa, d->l[in])); /* ghosts and constrained entries: zero */
   PetscCall((*be->Zero)(d->size[out], d->l[out]));
-  for (PetscInt i = 0; i < t->n[in]; ++i)
-    PetscCall(HopsHaloBegin(d->halo[in][i], t->side[in][i].l,
-                            t->side[in][i].l + (size_t)t->side[in][i].nodes->space->nT * t->side[in][i].nodes->nc));
+  for (PetscInt i = 0; i < t->n[in]; ++i) {
+    HopsPASide *s = &t->side[in][i];
+
+    PetscCall(HopsProlongBegin(s->P, s->l, HopsPASideGhosts(s)));
+  }
   PetscCall((*be->TensorApply)(t->kernel, HOPS_PART_INTERIOR_A, transpose));
-  for (PetscInt i = 0; i < t->n[in]; ++i)
-    PetscCall(HopsHaloEnd(d->halo[in][i], t->side[in][i].l + (size_t)t->side[in][i].nodes->space->nT * t->side[in][i].nodes->nc));
+  for (PetscInt i = 0; i < t->n[in]; ++i) {
+    HopsPASide *s = &t->side[in][i];
+
+    PetscCall(HopsProlongEnd(s->P, s->l, HopsPASideGhosts(s)));
+  }
   PetscCall((*be->TensorApply)(t->kernel, HOPS_PART_SHARED, transpose));
   for (PetscInt i = 0; i < d->nfaces; ++i) PetscCall((*be->TensorFacesApply)(d->faces[i], transpose));
   PetscCall(HopsPATensorAddBegin(t, out));

@@ -32,7 +32,7 @@ static void HopsFaceSetUpPoint(PetscInt ncc, PetscInt dim, PetscInt nq, PetscRea
 static PetscErrorCode HopsFaceTermSetUp(HopsFaceForm ff, HopsFaceTerm t, const HopsBasis *basis, const HopsFaceBasis *geom)
 {
   HopsFields     F   = ff->form->fields;
-  const PetscInt dim = F->dim, ncc = F->nc[t->test] * F->nc[t->trial], Q = basis->Q, nq = PetscPowInt(Q, dim - 1);
+  const PetscInt dim = F->dim, ncc = F->nc[t->test] * F->nc[t->trial], Q = basis->Q, nq = HopsPower(Q, dim - 1);
   PetscReal     *x, *normal, *J, *ds;
   PetscScalar   *g[4];
 
@@ -117,7 +117,7 @@ PetscErrorCode HopsPATensorFacesApply(HopsPATensor t, PetscBool transpose)
 {
   HopsFaceForm    ff  = t->faces;
   HopsFields      F   = t->form->fields;
-  const PetscInt  dim = F->dim, nq = PetscPowInt(ff->basis[0].Q, dim - 1);
+  const PetscInt  dim = F->dim, nq = HopsPower(ff->basis[0].Q, dim - 1);
   const PetscBool gradient = ff->has[1] || ff->has[2] || ff->has[3] ? PETSC_TRUE : PETSC_FALSE;
 
   PetscFunctionBegin;
@@ -125,7 +125,7 @@ PetscErrorCode HopsPATensorFacesApply(HopsPATensor t, PetscBool transpose)
     const PetscInt fin = transpose ? term->test : term->trial, fout = transpose ? term->trial : term->test;
     HopsPASide    *in   = HopsPASideOf(t, transpose ? HOPS_TEST : HOPS_TRIAL, fin),
                *out     = HopsPASideOf(t, transpose ? HOPS_TRIAL : HOPS_TEST, fout);
-    const PetscInt npin = PetscPowInt(F->P[fin], dim), npout = PetscPowInt(F->P[fout], dim), nv = F->nc[fout] * (dim + 1) * nq;
+    const PetscInt npin = HopsPower(F->P[fin], dim), npout = HopsPower(F->P[fout], dim), nv = F->nc[fout] * (dim + 1) * nq;
     PetscReal     *e, *u, *v;
 
     PetscCall(PetscMalloc2(PetscMax(npin, npout), &e, nv, &v));
@@ -157,7 +157,7 @@ PetscErrorCode HopsPATensorFacesApply(HopsPATensor t, PetscBool transpose)
 static PetscErrorCode HopsFaceTermDiagonal(HopsFaceForm ff, HopsFaceTerm term, HopsPASide *s)
 {
   const HopsFaceBasis *fb  = &ff->basis[term->test];
-  const PetscInt       dim = fb->dim, nc = s->nodes->nc, np = PetscPowInt(fb->P, dim), nq = PetscPowInt(fb->Q, dim - 1);
+  const PetscInt       dim = fb->dim, nc = s->nodes->nc, np = HopsPower(fb->P, dim), nq = HopsPower(fb->Q, dim - 1);
   PetscReal           *e, *u;
 
   PetscFunctionBegin;

@@ -183,6 +183,7 @@ static PetscErrorCode PCView_BoxMG(PC pc, PetscViewer viewer)
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
   if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(HopsViewVersion(viewer));
   PetscCall(PetscViewerASCIIPrintf(viewer,
                                    "  V-cycles in %s precision, one sweep of vertex patches before and after the coarse "
                                    "correction, order of colours %s\n",

@@ -231,9 +231,9 @@ static PetscErrorCode HopsStarCreate(HopsLORBlock *b, HopsStar *s)
   PetscFunctionBegin;
   s->dim      = sp->dim;
   s->P        = sp->order + 1;
-  s->np       = PetscPowInt(s->P, s->dim);
+  s->np       = HopsPower(s->P, s->dim);
   s->nentries = 1 + 2 * s->dim + (b->couple ? (s->dim == 2 ? 4 : 12) : 0);
-  for (PetscInt d = 0; d < 3; ++d) s->stride[d] = PetscPowInt(s->P, d);
+  for (PetscInt d = 0; d < 3; ++d) s->stride[d] = HopsPower(s->P, d);
   for (PetscInt i = 0; i < s->P - 1; ++i) s->h[i] = x[i + 1] - x[i];
   for (PetscInt i = 0; i < s->P; ++i) s->m[i] = 0.5 * ((i ? s->h[i - 1] : 0.0) + (i < s->P - 1 ? s->h[i] : 0.0));
   for (PetscInt i = 0; i < s->P; ++i) s->w[i] = b->lor.gll.weights[i];
@@ -433,7 +433,7 @@ static void HopsLORBlockFaceNode(HopsLORBlock *b, const HopsStar *s, PetscInt ce
 static PetscErrorCode HopsLORBlockFaces(HopsLORBlock *b, const HopsStar *s)
 {
   HopsSpace      sp  = b->lor.space;
-  const PetscInt dim = sp->dim, nc2 = b->nc * b->nc, nq = PetscPowInt(s->P, dim - 1);
+  const PetscInt dim = sp->dim, nc2 = b->nc * b->nc, nq = HopsPower(s->P, dim - 1);
   const PetscInt size[4] = {nc2, nc2 * dim, nc2 * dim, nc2 * dim * dim};
   HopsFaceBasis *fb, geom, inner;
   PetscReal     *x, *normal, *J, *ds;
@@ -474,11 +474,11 @@ static PetscErrorCode HopsLORBlockFaces(HopsLORBlock *b, const HopsStar *s)
 
 PetscErrorCode HopsLORBlockNumeric(HopsLORBlock *b)
 {
-  HopsLOR       *lor = &b->lor;
-  HopsSpace      sp  = lor->space;
-  const PetscInt dim = sp->dim, nc = b->nc, nc2 = nc * nc, np = PetscPowInt(sp->order + 1, dim), chunk = HOPS_BLOCK_CHUNK;
-  const PetscInt size[4]            = {nc2, nc2 * dim, nc2 * dim, nc2 * dim * dim};
-  static const unsigned char all[6] = {1, 1, 1, 1, 1, 1};
+  HopsLOR                   *lor = &b->lor;
+  HopsSpace                  sp  = lor->space;
+  const PetscInt             dim = sp->dim, nc = b->nc, nc2 = nc * nc, np = HopsPower(sp->order + 1, dim), chunk = HOPS_BLOCK_CHUNK;
+  const PetscInt             size[4] = {nc2, nc2 * dim, nc2 * dim, nc2 * dim * dim};
+  static const unsigned char all[6]  = {1, 1, 1, 1, 1, 1};
   HopsBasis                  geom, inner;
   HopsStar                  *star;
   PetscReal                 *x, *J;
@@ -585,7 +585,7 @@ PetscErrorCode HopsLORBlockExtract(HopsLORBlock *b, Vec inner, Vec outer)
 static PetscErrorCode HopsLORBlockCoordinates(HopsLORBlock *b, Vec *coordinates)
 {
   HopsSpace      sp  = b->lor.space;
-  const PetscInt dim = sp->dim, np = PetscPowInt(sp->order + 1, dim);
+  const PetscInt dim = sp->dim, np = HopsPower(sp->order + 1, dim);
   HopsBasis      geom;
   PetscReal     *x;
   PetscScalar   *a;

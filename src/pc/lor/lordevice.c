@@ -53,7 +53,7 @@ PetscErrorCode HopsLORDeviceDestroy(HopsLOR *lor)
 static PetscErrorCode HopsLORDeviceErrorCell(HopsLOR *lor, PetscInt cell)
 {
   HopsSpace      sp = lor->space;
-  const PetscInt n = PetscPowInt(lor->gll.Q, sp->dim), nd = sp->dim * sp->dim;
+  const PetscInt n = HopsPower(lor->gll.Q, sp->dim), nd = sp->dim * sp->dim;
   HopsBasis      geom;
   PetscReal     *J, Ji[9], det = 1.0;
 
@@ -78,7 +78,7 @@ static PetscErrorCode HopsLORDeviceVertexData(HopsLOR *lor, const HopsForm *form
 {
   HopsSpace               sp  = lor->space;
   const HopsLORDeviceOps *ops = sp->backend->lordevice;
-  const PetscInt          nq  = PetscPowInt(sp->order + 1, sp->dim);
+  const PetscInt          nq  = HopsPower(sp->order + 1, sp->dim);
   const PetscInt          run = HopsLORFewValues(form->diffusion) && HopsLORFewValues(form->mass)
                                   ? PetscMax(sp->ncells, 1)
                                   : PetscMax(64, sp->backend->runpoints / nq);
@@ -325,7 +325,7 @@ PetscErrorCode HopsLORDeviceSymbolic(HopsLOR *lor, MatType type)
 static PetscErrorCode HopsLORDeviceAddRobin(HopsLOR *lor, HopsRobin r)
 {
   HopsSpace      sp = lor->space;
-  const PetscInt P = sp->order + 1, nf = PetscPowInt(P, sp->dim - 1), np = PetscPowInt(P, sp->dim), nfree = sp->nT + sp->nG;
+  const PetscInt P = sp->order + 1, nf = HopsPower(P, sp->dim - 1), np = HopsPower(P, sp->dim), nfree = sp->nT + sp->nG;
   PetscInt      *node, *idx, *didx = NULL, n = 0, m = 0;
   PetscScalar   *a, *x, *dx = NULL;
   PetscReal     *w = lor->gll.weights;

@@ -69,7 +69,7 @@ PetscErrorCode HopsLORExchangeCreate(HopsSpace sp, const PetscInt len[], HopsLOR
   *exchange = x;
   x->comm   = PetscObjectComm((PetscObject)sp);
   PetscCall(PetscObjectGetNewTag((PetscObject)sp, &x->tag));
-  PetscCall(PetscSFGetGraph(sp->halo, NULL, NULL, NULL, &remote));
+  PetscCall(PetscSFGetGraph(sp->halo.sf, NULL, NULL, NULL, &remote));
   /* ghosts ascend, and so do their owners */
   for (PetscInt g = 0; g < sp->nG; ++g)
     if (!g || remote[g].rank != remote[g - 1].rank) ++x->nto;
@@ -105,14 +105,14 @@ PetscErrorCode HopsLORExchangeCreate(HopsSpace sp, const PetscInt len[], HopsLOR
   PetscCall(PetscMalloc1(x->nrows, row));
   PetscCall(PetscMalloc1(x->nrows, count));
   PetscCall(PetscMalloc1(x->nrows, &slot));
-  PetscCall(PetscCalloc1(sp->nshared + 1, &next));
+  PetscCall(PetscCalloc1(sp->halo.nshared + 1, &next));
   for (PetscInt g = 0; g < sp->nG; ++g) send[g] = remote[g].index;
   PetscCall(Travel(x, torow, fromrow, MPIU_INT, sizeof(PetscInt), send, receive));
   for (PetscInt k = 0; k < x->nrows; ++k) ++next[receive[k] + 1];
-  for (PetscInt i = 0; i < sp->nshared; ++i) next[i + 1] += next[i];
+  for (PetscInt i = 0; i < sp->halo.nshared; ++i) next[i + 1] += next[i];
   for (PetscInt k = 0; k < x->nrows; ++k) {
     slot[k]         = next[receive[k]]++;
-    (*row)[slot[k]] = sp->shared[receive[k]];
+    (*row)[slot[k]] = sp->halo.shared[receive[k]];
   }
   PetscCall(Travel(x, torow, fromrow, MPIU_INT, sizeof(PetscInt), len, receive));
   x->at[0] = 0;

@@ -63,7 +63,7 @@ static PetscBool HopsLumpTensorEntry(PetscInt dim, PetscInt nc, PetscInt a, Pets
 static PetscErrorCode HopsLumpTensor(HopsSpace sp, HopsFamily family, const HopsBasis *gll, PetscReal factor, unsigned char mask,
                                      PetscInt value0, PetscInt nt, PetscInt nvalues, const HopsIncidence *inc, HopsLumpList *list)
 {
-  const PetscInt   dim = sp->dim, p = sp->order, nsub = PetscPowInt(p, dim);
+  const PetscInt   dim = sp->dim, p = sp->order, nsub = HopsPower(p, dim);
   const PetscReal *z = gll->nodes;
   HopsLayout       l;
 
@@ -150,7 +150,7 @@ static PetscErrorCode HopsLumpPatternCreate(HopsLOR *lor, unsigned char mask, Ho
 {
   HopsSpace        sp      = lor->space;
   const HopsFamily dfamily = HopsFamilyDerivative(sp->family, sp->dim);
-  const PetscInt   nn = PetscPowInt(sp->order + 1, sp->dim), full = sp->dim * (sp->dim + 1) / 2;
+  const PetscInt   nn = HopsPower(sp->order + 1, sp->dim), full = sp->dim * (sp->dim + 1) / 2;
   const PetscInt   nd = !lor->deriv ? 0 : (dfamily == HOPS_L2 ? 1 : full), nm = !lor->mass ? 0 : (sp->family == HOPS_L2 ? 1 : full);
   HopsLumpList     list = {0, 0, NULL};
 
@@ -196,8 +196,8 @@ PetscErrorCode HopsLORLumpPatterns(HopsLOR *lor)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* mask[ncells]: coupled pairs in either tensor; a term that comes or goes makes everything anew, and ok false
-   */
+/* mask[ncells]: coupled pairs in either tensor; a term that comes or goes makes everything anew, and ok
+   false */
 PetscErrorCode HopsLORLumpCouplings(HopsLOR *lor, const HopsForm *form, unsigned char mask[], PetscBool *ok)
 {
   HopsSpace       sp    = lor->space;

@@ -148,7 +148,7 @@ PetscErrorCode HopsLORCheckSign(const HopsValues *k, PetscInt dim, PetscInt n, P
 static PetscErrorCode HopsLORAddRobin(HopsLOR *lor, HopsRobin r)
 {
   HopsSpace      sp = lor->space;
-  const PetscInt P = sp->order + 1, nf = PetscPowInt(P, sp->dim - 1), np = PetscPowInt(P, sp->dim);
+  const PetscInt P = sp->order + 1, nf = HopsPower(P, sp->dim - 1), np = HopsPower(P, sp->dim);
   PetscScalar   *a;
   PetscInt      *node;
   PetscReal     *m = lor->gll.weights;
@@ -203,8 +203,8 @@ PetscErrorCode HopsLORWarn(HopsLOR *lor)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Where a form vanishes around an unknown, its row is zero, and inner solvers fail with errors of their own
-   */
+/* Where a form vanishes around an unknown, its row is zero, and inner solvers fail with errors of their
+   own */
 static PetscErrorCode HopsLORCheckZero(HopsLOR *lor)
 {
   HopsSpace      sp    = lor->space;
@@ -226,7 +226,7 @@ static PetscErrorCode HopsLORCheckZero(HopsLOR *lor)
 PetscErrorCode HopsLORNumeric(HopsLOR *lor, const HopsForm *form)
 {
   HopsSpace      sp = lor->space;
-  const PetscInt nq = PetscPowInt(sp->order + 1, sp->dim);
+  const PetscInt nq = HopsPower(sp->order + 1, sp->dim);
   size_t         ks = 0, ms = 0;
   PetscScalar   *kw = NULL, *mw = NULL;
 

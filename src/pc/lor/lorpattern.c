@@ -1,5 +1,5 @@
-/* Symbolic phase of the low-order-refined matrix: CSR pattern and the position of every element entry in it.
-   */
+/* Symbolic phase of the low-order-refined matrix: CSR pattern and the position of every element entry in
+   it. */
 #include <hops/private/hopslorimpl.h>
 #include <hops/private/hopsderhamimpl.h>
 
@@ -60,8 +60,8 @@ static inline void HopsPatternEntry(const HopsLOR *lor, const HopsLumpPattern *p
   if (*row >= nfree || *col >= nfree) *row = *col = -1;
 }
 
-/* L indices of entry e at node v of a cell, or -1 where a neighbour lies outside the cell or is constrained
-   */
+/* L indices of entry e at node v of a cell, or -1 where a neighbour lies outside the cell or is
+   constrained */
 static inline void HopsEntry(const HopsLOR *lor, const HopsStencil *s, const int restr[], PetscInt v, PetscInt e, PetscInt *row,
                              PetscInt *col)
 {
@@ -79,8 +79,8 @@ static inline void HopsEntry(const HopsLOR *lor, const HopsStencil *s, const int
   *col = restr[c];
 }
 
-/* Entries of all cells, with repetitions, must be numbers that `PetscInt` holds; those of the graph are fewer
-   */
+/* Entries of all cells, with repetitions, must be numbers that `PetscInt` holds; those of the graph are
+   fewer */
 static PetscErrorCode HopsLORCheckEntries(HopsLOR *lor, const HopsStencil st[8])
 {
   PetscInt64 n = lor->space->ness;

@@ -269,8 +269,8 @@ static PetscErrorCode PCLORSetInteriorNodes(PC inner, PC_LOR *lor, HopsSpace *al
 
         if (!zero[c] || ess) *(l < nodes->nT ? y + l : yg + l - nodes->nT) += 1.0;
       }
-    PetscCall(HopsSpaceHaloAddBegin(nodes, yg));
-    PetscCall(HopsSpaceHaloAddEnd(nodes, yg, y));
+    PetscCall(HopsProlongTransposeBegin(nodes->hostP, yg, y));
+    PetscCall(HopsProlongTransposeEnd(nodes->hostP, yg, y));
     for (PetscInt e = 0; e < nodes->ness; ++e) y[nodes->essT[e]] = 1.0;
     for (PetscInt i = 0; i < nodes->nT; ++i) y[i] = y[i] == 0.0 ? 1.0 : 0.0;
     PetscCall(VecRestoreArray(outside, &y));
@@ -326,8 +326,8 @@ static PetscErrorCode PCLORSetAuxiliaryHost(PC inner, PC_LOR *lor, PetscBool ads
 }
 #endif
 
-/* Gives gradient, curl and vertices to an inner AMS or ADS; other inner solvers need nothing but the matrix
-   */
+/* Gives gradient, curl and vertices to an inner AMS or ADS; other inner solvers need nothing but the
+   matrix */
 PetscErrorCode PCLORSetAuxiliary(PC pc, PC_LOR *lor)
 {
   HopsSpace sp = lor->form.space;

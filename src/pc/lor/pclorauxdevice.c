@@ -66,8 +66,8 @@ static PetscErrorCode HopsFindEmpty(HopsSpace from, HopsSpace to, PetscInt *n, i
       }
   }
   PetscCall(HopsIncidenceDestroy(&inc));
-  PetscCall(HopsSpaceHaloAddBegin(from, yg));
-  PetscCall(HopsSpaceHaloAddEnd(from, yg, y));
+  PetscCall(HopsProlongTransposeBegin(from->hostP, yg, y));
+  PetscCall(HopsProlongTransposeEnd(from->hostP, yg, y));
   *n = 0;
   for (PetscInt i = 0; i < from->nT; ++i) *n += y[i] == 0.0;
   PetscCall(PetscMalloc1(*n, empty));

@@ -17,7 +17,7 @@
 PetscErrorCode PCLORFindZeroMass(PC_LOR *lor, PetscBool zero[], PetscInt *n)
 {
   HopsSpace      sp   = lor->form.space;
-  const PetscInt nq   = PetscPowInt(sp->order + 1, sp->dim);
+  const PetscInt nq   = HopsPower(sp->order + 1, sp->dim);
   size_t         size = 0;
   PetscScalar   *work = NULL;
 
@@ -72,7 +72,7 @@ static PetscErrorCode HopsFillEvaluate(HopsCoefficient cf, HopsSpace sp, PetscIn
                                        const PetscReal x[], PetscScalar out[])
 {
   HopsFill      *f  = (HopsFill *)cf->ctx;
-  const PetscInt nq = PetscPowInt(basis->Q, sp->dim), nc = cf->nc;
+  const PetscInt nq = HopsPower(basis->Q, sp->dim), nc = cf->nc;
   size_t         size = 0;
   PetscScalar   *work = NULL;
   HopsValues     v;
@@ -94,7 +94,7 @@ static PetscErrorCode HopsFillEvaluate(HopsCoefficient cf, HopsSpace sp, PetscIn
 /* The longest side of the box around all cells */
 static PetscErrorCode HopsSpaceGetLength(HopsSpace sp, PetscReal *length)
 {
-  const PetscInt np = PetscPowInt(sp->gorder + 1, sp->dim);
+  const PetscInt np = HopsPower(sp->gorder + 1, sp->dim);
   PetscReal      box[6];
 
   PetscFunctionBegin;
@@ -117,7 +117,7 @@ static PetscErrorCode HopsSpaceGetLength(HopsSpace sp, PetscReal *length)
 static PetscErrorCode PCLORGetFill(PC_LOR *lor, PetscReal scale, const PetscBool zero[], PetscScalar fill[])
 {
   HopsSpace      sp   = lor->form.space;
-  const PetscInt nq   = PetscPowInt(sp->order + 1, sp->dim);
+  const PetscInt nq   = HopsPower(sp->order + 1, sp->dim);
   size_t         size = 0;
   PetscScalar   *work = NULL;
 

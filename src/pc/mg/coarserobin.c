@@ -5,7 +5,7 @@
 static PetscErrorCode HopsFaceEvaluate_Means(HopsCoefficient cf, HopsSpace sp, PetscInt cell, PetscInt face, const HopsBasis *basis,
                                              const PetscReal x[], const PetscReal normal[], const PetscReal J[], PetscScalar out[])
 {
-  const PetscInt nq = PetscPowInt(basis->Q, sp->dim - 1);
+  const PetscInt nq = HopsPower(basis->Q, sp->dim - 1);
 
   PetscFunctionBegin;
   for (PetscInt q = 0; q < nq; ++q) out[q] = ((PetscScalar *)cf->ctx)[cell * 2 * sp->dim + face];
@@ -38,7 +38,7 @@ static PetscErrorCode HopsParentFace(const HopsNested *n, PetscInt f, PetscInt f
 /* s[2][n]: the integrals of alpha and of 1 over the faces */
 static PetscErrorCode HopsFaceIntegrals(HopsSpace sp, const HopsBasis *basis, HopsRobin r, PetscScalar s[])
 {
-  const PetscInt  nq  = PetscPowInt(basis->Q, sp->dim - 1);
+  const PetscInt  nq  = HopsPower(basis->Q, sp->dim - 1);
   PetscScalar     one = 1.0, *v;
   HopsCoefficient unit;
 

@@ -36,8 +36,8 @@ typedef struct {
   HopsSingleMG cycle;
 } PC_HopsMG;
 
-/* src/pc/mg/singlemg.c: A[l], P[l] (from level l-1 to l) and smoothers of all levels; entries 0 are not used
-   */
+/* src/pc/mg/singlemg.c: A[l], P[l] (from level l-1 to l) and smoothers of all levels; entries 0 are not
+   used */
 PETSC_INTERN PetscErrorCode HopsSingleBounds(HopsSpace, Mat, PetscReal *emin, PetscReal *emax);
 PETSC_INTERN PetscErrorCode HopsSingleMGCreate(PetscInt n, const HopsSpace space[], const Mat A[], const Mat P[],
                                                HopsSmoother (*)[2], KSP coarse, HopsSingleMG *);

@@ -434,6 +434,7 @@ static PetscErrorCode PCView_HopsMG(PC pc, PetscViewer viewer)
   PetscFunctionBegin;
   PetscCall(PCHopsMGGet(pc, &mg));
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
+  if (ascii) PetscCall(HopsViewVersion(viewer));
   if (ascii && !mg->nlevels) PetscCall(PetscViewerASCIIPrintf(viewer, "  not set up yet\n"));
   if (!mg->nlevels) PetscFunctionReturn(PETSC_SUCCESS);
   if (ascii) {

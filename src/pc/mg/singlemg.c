@@ -12,7 +12,7 @@ typedef struct {
   HopsSingleInterp P;           /* from the next coarser level */
   HopsSmoother     smoother[2]; /* before and after coarse corrections */
   HopsPatchSingle  patch[2];    /* or NULL: the diagonal; often the same */
-  HopsHalo         halo;
+  HopsProlong      prolong;
   float           *dinv;          /* [nT] inverse diagonal */
   float           *b, *x, *r, *d; /* [nT] */
   float           *e;             /* [nT] with patches */
@@ -38,13 +38,13 @@ static PetscErrorCode SingleMult(void *ctx, const float x[], float y[])
   PetscFunctionBegin;
   PetscCall((*be->single->Zero)(sp->nT, y));
   PetscCall((*be->single->Zero)(sp->nL - sp->nT, l->yg));
-  PetscCall(HopsHaloBeginSingle(l->halo, x, l->xg));
+  PetscCall(HopsProlongBegin(l->prolong, x, l->xg));
   PetscCall((*be->SinglePAApply)(l->A, HOPS_PART_INTERIOR_A, x, l->xg, y, l->yg));
-  PetscCall(HopsHaloEndSingle(l->halo, l->xg));
+  PetscCall(HopsProlongEnd(l->prolong, x, l->xg));
   PetscCall((*be->SinglePAApply)(l->A, HOPS_PART_SHARED, x, l->xg, y, l->yg));
-  PetscCall(HopsHaloAddBeginSingle(l->halo, l->yg));
+  PetscCall(HopsProlongTransposeBegin(l->prolong, l->yg, y));
   PetscCall((*be->SinglePAApply)(l->A, HOPS_PART_INTERIOR_B, x, l->xg, y, l->yg));
-  PetscCall(HopsHaloAddEndSingle(l->halo, l->yg, y));
+  PetscCall(HopsProlongTransposeEnd(l->prolong, l->yg, y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -54,9 +54,9 @@ static PetscErrorCode SingleProlong(HopsSingleLevel *coarse, HopsSingleLevel *fi
   const HopsBackendOps *be = fine->space->backend;
 
   PetscFunctionBegin;
-  PetscCall(HopsHaloBeginSingle(coarse->halo, coarse->x, coarse->xg));
+  PetscCall(HopsProlongBegin(coarse->prolong, coarse->x, coarse->xg));
   PetscCall((*be->SingleInterpApply)(fine->P, PETSC_TRUE, coarse->x, coarse->xg, fine->x, add));
-  PetscCall(HopsHaloEndSingle(coarse->halo, coarse->xg));
+  PetscCall(HopsProlongEnd(coarse->prolong, coarse->x, coarse->xg));
   PetscCall((*be->SingleInterpApply)(fine->P, PETSC_FALSE, coarse->x, coarse->xg, fine->x, add));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -71,9 +71,9 @@ static PetscErrorCode SingleRestrict(HopsSingleLevel *fine, const float r[], Hop
   PetscCall((*be->single->Zero)(sp->nT, coarse->b));
   PetscCall((*be->single->Zero)(sp->nL - sp->nT, coarse->yg));
   PetscCall((*be->SingleInterpApplyTranspose)(fine->P, PETSC_FALSE, r, coarse->b, coarse->yg));
-  PetscCall(HopsHaloAddBeginSingle(coarse->halo, coarse->yg));
+  PetscCall(HopsProlongTransposeBegin(coarse->prolong, coarse->yg, coarse->b));
   PetscCall((*be->SingleInterpApplyTranspose)(fine->P, PETSC_TRUE, r, coarse->b, coarse->yg));
-  PetscCall(HopsHaloAddEndSingle(coarse->halo, coarse->yg, coarse->b));
+  PetscCall(HopsProlongTransposeEnd(coarse->prolong, coarse->yg, coarse->b));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -347,7 +347,7 @@ PetscErrorCode HopsSingleMGCreate(PetscInt n, const HopsSpace space[], const Mat
     PetscCall(SingleCalloc(space[k], m, &l->x));
     PetscCall(SingleCalloc(space[k], g, &l->xg));
     PetscCall(SingleCalloc(space[k], g, &l->yg));
-    PetscCall(HopsHaloCreateSingle(space[k], NULL, 0, &l->halo));
+    PetscCall(HopsProlongCreate(space[k], space[k]->backend, &space[k]->halo, 1, PETSC_FLOAT, NULL, &l->prolong));
     if (!k) continue;
     PetscCall(SingleCalloc(space[k], m, &l->r));
     PetscCall(SingleCalloc(space[k], m, &l->d));
@@ -391,7 +391,7 @@ PetscErrorCode HopsSingleMGDestroy(HopsSingleMG *single)
     PetscCall(HopsPatchSingleDestroy(&l->patch[0]));
     for (PetscInt i = 0; i < 8; ++i)
       if (*a[i]) PetscCall((*l->space->backend->Free)((void **)a[i]));
-    PetscCall(HopsHaloDestroy(&l->halo));
+    PetscCall(HopsProlongDestroy(&l->prolong));
     PetscCall(HopsSpaceDestroy(&l->space));
   }
   PetscCall(PetscFree(mg->level));

@@ -23,7 +23,7 @@ static PetscErrorCode PCPATCHFDFree(PC_PATCHFD *fd)
   PetscCall(VecDestroy(&fd->t));
   PetscCall(VecDestroy(&fd->x));
   PetscCall(VecDestroy(&fd->rv));
-  PetscCall(HopsHaloDestroy(&fd->halo));
+  PetscCall(HopsProlongDestroy(&fd->prolong));
   PetscCall(HopsPatchesDestroy(&fd->patches));
   if (fd->basis.P) PetscCall(HopsBasisDestroy(&fd->basis));
   fd->basis.P = 0;
@@ -178,31 +178,19 @@ static PetscErrorCode PCPATCHFDCount(PC pc, PC_PATCHFD *fd)
 /* Ghosts of a P-vector from their owners, and contributions to ghosts to their owners */
 static PetscErrorCode PCPATCHFDBroadcast(PC_PATCHFD *fd, PetscScalar x[])
 {
-  HopsPatches pt = fd->patches;
+  const PetscInt nT = fd->patches->nT;
 
   PetscFunctionBegin;
-  if (pt->space->backend->host) {
-    PetscCall(PetscSFBcastBegin(pt->halo, MPIU_SCALAR, x, x + pt->nT, MPI_REPLACE));
-    PetscCall(PetscSFBcastEnd(pt->halo, MPIU_SCALAR, x, x + pt->nT, MPI_REPLACE));
-  } else {
-    PetscCall(HopsHaloBegin(fd->halo, x, x + pt->nT));
-    PetscCall(HopsHaloEnd(fd->halo, x + pt->nT));
-  }
+  PetscCall(HopsProlongBegin(fd->prolong, x, x + nT));
+  PetscCall(HopsProlongEnd(fd->prolong, x, x + nT));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PCPATCHFDReduce(PC_PATCHFD *fd, const PetscScalar g[], PetscScalar x[])
+static PetscErrorCode PCPATCHFDReduce(PC_PATCHFD *fd, PetscScalar g[], PetscScalar x[])
 {
-  HopsPatches pt = fd->patches;
-
   PetscFunctionBegin;
-  if (pt->space->backend->host) {
-    PetscCall(PetscSFReduceBegin(pt->halo, MPIU_SCALAR, g, x, MPIU_SUM));
-    PetscCall(PetscSFReduceEnd(pt->halo, MPIU_SCALAR, g, x, MPIU_SUM));
-  } else {
-    PetscCall(HopsHaloAddBegin(fd->halo, g));
-    PetscCall(HopsHaloAddEnd(fd->halo, g, x));
-  }
+  PetscCall(HopsProlongTransposeBegin(fd->prolong, g, x));
+  PetscCall(HopsProlongTransposeEnd(fd->prolong, g, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -396,7 +384,7 @@ static PetscErrorCode PCSetUp_PATCHFD(PC pc)
   PetscCall((*sp->backend->PatchCreate)(fd->patches, single, &fd->kernel));
   PetscCall(PetscFree(fd->patches->eidx)); /* the back end has its own */
   PetscCall(HopsSpaceSetUpBackend(sp));
-  if (!sp->backend->host) PetscCall(HopsHaloCreateSF(sp, fd->patches->halo, fd->patches->nG, &fd->halo));
+  PetscCall(HopsPatchesCreateProlong(fd->patches, PETSC_DOUBLE, &fd->prolong));
   PetscCall(PCPATCHFDCalloc(fd, fd->patches->nP, &fd->r));
   PetscCall(PCPATCHFDCalloc(fd, fd->patches->nP, &fd->z));
   PetscCall(PCPATCHFDSetUpWeights(fd));
@@ -722,6 +710,7 @@ static PetscErrorCode PCView_PATCHFD(PC pc, PetscViewer viewer)
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
   if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(HopsViewVersion(viewer));
   if (fd->type == PC_PATCHFD_MULTIPLICATIVE) how = PCPATCHFDDirections[fd->direction];
   else if (fd->type == PC_PATCHFD_ADDITIVE) how = PCPATCHFDWeighted(fd) ? "weighted" : "no weights";
   PetscCall(PetscViewerASCIIPrintf(viewer, "  %s%s%s, %s patches, omega %g\n", PCPATCHFDTypes[fd->type], how ? ", " : "",

@@ -8,7 +8,7 @@ struct _HopsPatchSingle {
   PC_PATCHFD    *fd;
   HopsSingleMult mult;
   void          *ctx;
-  HopsHalo       halo;
+  HopsProlong    prolong;
   float         *b, *r, *z, *g, *w, *t; /* [nP] right-hand side, residual, correction; [nG]; [nT] weights or NULL; [nT] A z */
   Vec            vr, vz;                /* in their place: local solves in double precision */
 };
@@ -58,7 +58,7 @@ PetscErrorCode HopsPatchSingleCreate(PC pc, HopsSingleMult mult, void *ctx, Hops
     PetscCall((*be->single->Zero)(n[i], *a[i]));
   }
   if (s->w) PetscCall((*be->single->Demote)(pt->nT, 1.0, s->fd->w, s->w));
-  PetscCall(HopsHaloCreateSingle(pt->space, pt->halo, pt->nG, &s->halo));
+  PetscCall(HopsPatchesCreateProlong(pt, PETSC_FLOAT, &s->prolong));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -79,16 +79,16 @@ static PetscErrorCode Broadcast(HopsPatchSingle s, float x[])
   const PetscInt nT = s->fd->patches->nT;
 
   PetscFunctionBegin;
-  PetscCall(HopsHaloBeginSingle(s->halo, x, x + nT));
-  PetscCall(HopsHaloEndSingle(s->halo, x + nT));
+  PetscCall(HopsProlongBegin(s->prolong, x, x + nT));
+  PetscCall(HopsProlongEnd(s->prolong, x, x + nT));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Reduce(HopsPatchSingle s, const float g[], float x[])
+static PetscErrorCode Reduce(HopsPatchSingle s, float g[], float x[])
 {
   PetscFunctionBegin;
-  PetscCall(HopsHaloAddBeginSingle(s->halo, g));
-  PetscCall(HopsHaloAddEndSingle(s->halo, g, x));
+  PetscCall(HopsProlongTransposeBegin(s->prolong, g, x));
+  PetscCall(HopsProlongTransposeEnd(s->prolong, g, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -215,7 +215,7 @@ PetscErrorCode HopsPatchSingleDestroy(HopsPatchSingle *single)
     for (PetscInt i = 0; i < 6; ++i)
       if (*a[i]) PetscCall((*s->space->backend->Free)((void **)a[i]));
   }
-  PetscCall(HopsHaloDestroy(&s->halo));
+  PetscCall(HopsProlongDestroy(&s->prolong));
   PetscCall(VecDestroy(&s->vr));
   PetscCall(VecDestroy(&s->vz));
   PetscCall(HopsSpaceDestroy(&s->space));

@@ -149,7 +149,7 @@ static PetscErrorCode HopsArraysRefuse(HopsSpace sp, PetscInt how, PetscInt cell
 /* x[P^dim][dim]: the lattice of a cell */
 static PetscErrorCode HopsArraysLattice(HopsSpace sp, const HopsBasis *geom, PetscInt c, PetscReal x[])
 {
-  const PetscInt np = PetscPowInt(sp->order + 1, sp->dim);
+  const PetscInt np = HopsPower(sp->order + 1, sp->dim);
 
   PetscFunctionBegin;
   if (sp->gorder != sp->order) PetscCall(HopsSpaceGetPoints(sp, geom, c, 1, x, NULL));
@@ -191,7 +191,7 @@ static PetscErrorCode HopsArraysCheckCounts(HopsSpace sp, PetscInt nkeys, const 
 static PetscErrorCode HopsArraysCheckOrientation(HopsSpace sp, PetscInt nkeys, const PetscInt gidx[], const PetscInt elist[],
                                                  PetscSF keys, char why[])
 {
-  const PetscInt    dim = sp->dim, P = sp->order + 1, np = PetscPowInt(P, dim);
+  const PetscInt    dim = sp->dim, P = sp->order + 1, np = HopsPower(P, dim);
   HopsLayout        l;
   HopsBasis         gll, geom;
   HopsArraysEntity *seen;
@@ -247,7 +247,7 @@ static PetscErrorCode HopsArraysCheckOrientation(HopsSpace sp, PetscInt nkeys, c
    same, node by node */
 static PetscErrorCode HopsArraysCheckTwice(HopsSpace sp, PetscInt c, const PetscInt gidx[], const PetscInt key[], char why[])
 {
-  const PetscInt P = sp->order + 1, np = PetscPowInt(P, sp->dim), nf = np / P;
+  const PetscInt P = sp->order + 1, np = HopsPower(P, sp->dim), nf = np / P;
   PetscInt      *own, n = 0;
   PetscBool      folded[3] = {PETSC_FALSE, PETSC_FALSE, PETSC_FALSE};
 
@@ -332,7 +332,7 @@ static PetscReal HopsArraysSize(HopsSpace sp, const PetscReal x[])
 static PetscErrorCode HopsArraysCheckPlaces(HopsSpace sp, PetscInt nkeys, const PetscInt gidx[], const PetscInt elist[],
                                             PetscSF keys, char why[], PetscBool *agree)
 {
-  const PetscInt dim = sp->dim, w = dim + 1, P = sp->order + 1, np = PetscPowInt(P, dim);
+  const PetscInt dim = sp->dim, w = dim + 1, P = sp->order + 1, np = HopsPower(P, dim);
   MPI_Comm       comm = PetscObjectComm((PetscObject)sp);
   HopsBasis      gll, geom;
   PetscInt      *cell, *count, *ends;
@@ -462,7 +462,7 @@ static PetscInt HopsArraysHandedness(PetscInt dim, PetscInt P, const PetscReal X
 /* Are the nodes inside the cell's edges at equal distances, on straight lines? */
 static PetscBool HopsArraysEquispaced(PetscInt dim, PetscInt P, const PetscReal X[])
 {
-  const PetscInt np = PetscPowInt(P, dim), stride[3] = {1, P, P * P};
+  const PetscInt np = HopsPower(P, dim), stride[3] = {1, P, P * P};
 
   for (PetscInt j = 0; j < dim; ++j)
     for (PetscInt k = 0; k < (1 << dim); ++k) {
@@ -490,7 +490,7 @@ static PetscBool HopsArraysEquispaced(PetscInt dim, PetscInt P, const PetscReal 
 */
 static PetscErrorCode HopsArraysCheckOrder(HopsSpace sp, PetscInt c, const PetscReal D[], char why[])
 {
-  const PetscInt   dim = sp->dim, P = sp->gorder + 1, np = PetscPowInt(P, dim), around[8] = {0, 1, 3, 2, 4, 5, 7, 6};
+  const PetscInt   dim = sp->dim, P = sp->gorder + 1, np = HopsPower(P, dim), around[8] = {0, 1, 3, 2, 4, 5, 7, 6};
   const PetscReal *X    = sp->X + c * dim * np;
   PetscReal        step = 0.0, diagonal = 0.0;
   PetscInt         n = 0;
@@ -535,7 +535,7 @@ static PetscErrorCode HopsArraysCheckOrder(HopsSpace sp, PetscInt c, const Petsc
    operator, which sees more points */
 static PetscErrorCode HopsArraysCheckMaps(HopsSpace sp, char why[])
 {
-  const PetscInt dim = sp->dim, P = sp->gorder + 1, np = PetscPowInt(P, dim), last = (1 << dim) - 1;
+  const PetscInt dim = sp->dim, P = sp->gorder + 1, np = HopsPower(P, dim), last = (1 << dim) - 1;
   HopsBasis      gll;
   PetscInt       first = -1;
   PetscInt64     n[3]  = {sp->ncells, 0, 0}; /* cells, left-handed ones, equispaced ones */

@@ -130,7 +130,7 @@ PetscErrorCode HopsSpaceCreateArrays_Private(MPI_Comm comm, HopsFamily family, P
              "The order of the element maps must be between 1 and 64, not %" PetscInt_FMT, gorder);
   PetscCall(PetscLogEventBegin(HopsEvent.space, sp, 0, 0, 0));
   HopsLayoutCreate(family, dim, order, &l);
-  np = PetscPowInt(gorder + 1, dim);
+  np = HopsPower(gorder + 1, dim);
   PetscCall(HopsArraysCheckSizes(comm, ncells, n, l.ne, np * dim, unknowns, coords, ness, ess));
   nel = ncells * l.ne;
   PetscCall(PetscLayoutCreateFromSizes(comm, n, PETSC_DETERMINE, 1, &layout));

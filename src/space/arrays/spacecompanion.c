@@ -15,7 +15,7 @@ static PetscErrorCode HopsSpaceWhere(HopsSpace sp, PetscInt *where[])
 /* Both spaces have the same cells with the same corners */
 static PetscErrorCode HopsCompanionCheckMesh(HopsSpace a, HopsSpace b)
 {
-  const PetscInt dim = a->dim, na = PetscPowInt(a->gorder + 1, dim), nb = PetscPowInt(b->gorder + 1, dim);
+  const PetscInt dim = a->dim, na = HopsPower(a->gorder + 1, dim), nb = HopsPower(b->gorder + 1, dim);
   PetscInt      *where;
 
   PetscFunctionBegin;
@@ -182,7 +182,7 @@ PetscErrorCode HopsSpaceSetCompanion(HopsSpace space, HopsSpace other)
 */
 static PetscErrorCode HopsCompanionEssential(HopsSpace sp, HopsSpace other, HopsSpace *companion)
 {
-  const PetscInt dim = sp->dim, np = PetscPowInt(other->gorder + 1, dim), nfree = sp->nT + sp->nG;
+  const PetscInt dim = sp->dim, np = HopsPower(other->gorder + 1, dim), nfree = sp->nT + sp->nG;
   HopsLayout     l, m;
   PetscInt      *unknowns, *ess, *where, ness = 0;
   PetscBool     *mark;
@@ -245,7 +245,7 @@ static PetscErrorCode HopsCompanionEssential(HopsSpace sp, HopsSpace other, Hops
 */
 PetscErrorCode HopsSpaceCreateFree_Private(HopsSpace sp, HopsSpace *space)
 {
-  const PetscInt nX = sp->ncells * sp->dim * PetscPowInt(sp->gorder + 1, sp->dim);
+  const PetscInt nX = sp->ncells * sp->dim * HopsPower(sp->gorder + 1, sp->dim);
   HopsSpace      s;
   PetscLayout    layout;
   PetscInt      *gidx, *elist;

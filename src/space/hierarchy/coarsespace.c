@@ -73,7 +73,7 @@ static PetscErrorCode HopsLagrangePair(PetscInt P, PetscReal y, PetscReal l[])
    of the 1D functions */
 static void HopsChildMap(const HopsNested *n, HopsSpace fine, PetscInt f, const PetscReal *const l[3], PetscReal x[])
 {
-  const PetscInt   dim = n->dim, P = fine->gorder + 1, np = PetscPowInt(P, dim);
+  const PetscInt   dim = n->dim, P = fine->gorder + 1, np = HopsPower(P, dim);
   const PetscReal *b[3];
 
   for (PetscInt d = 0; d < dim; ++d) {
@@ -96,7 +96,7 @@ static void HopsChildMap(const HopsNested *n, HopsSpace fine, PetscInt f, const 
 */
 static PetscErrorCode HopsCoarseGeometry(const HopsNested *n, HopsSpace coarse, HopsSpace fine)
 {
-  const PetscInt dim = n->dim, P = fine->gorder + 1, np = PetscPowInt(P, dim), nchild = PetscPowInt(n->nhalf, dim);
+  const PetscInt dim = n->dim, P = fine->gorder + 1, np = HopsPower(P, dim), nchild = HopsPower(n->nhalf, dim);
   PetscReal     *gll, *w, *l, *end;
   PetscInt      *h;
 

@@ -134,7 +134,7 @@ static PetscErrorCode HopsNestedByCoordinates(DM coarse, DM fine, PetscInt vStar
 static PetscErrorCode HopsNestedCell(DM coarse, const HopsPlexClosure *ref, PetscInt cStart, PetscInt cEnd, const PetscInt corner[],
                                      PetscInt *parent, unsigned char *half, unsigned char axis[], PetscBool *ok)
 {
-  const PetscInt dim = ref->dim, nv = PetscPowInt(2, dim);
+  const PetscInt dim = ref->dim, nv = HopsPower(2, dim);
   PetscInt       pos[8][3], ncl, *cl = NULL, found = 0, seen = 0;
 
   PetscFunctionBegin;
@@ -149,7 +149,7 @@ static PetscErrorCode HopsNestedCell(DM coarse, const HopsPlexClosure *ref, Pets
   PetscCall(DMPlexGetTransitiveClosure(coarse, *parent, PETSC_TRUE, &ncl, &cl));
   for (PetscInt k = 0; k < nv && ncl == ref->n; ++k)
     for (PetscInt i = 0; i < ncl; ++i) {
-      const PetscInt n = PetscPowInt(2, ref->depth[i]);
+      const PetscInt n = HopsPower(2, ref->depth[i]);
 
       if (cl[2 * i] != corner[k]) continue;
       ++found; /* a point met twice, in a periodic direction of one cell, makes more of them than corners */
@@ -217,7 +217,7 @@ static PetscErrorCode HopsNestedPlace(DM coarse, DM fine, PetscInt nfine, const 
   PetscFunctionBegin;
   *ok = PETSC_TRUE;
   PetscCall(DMGetDimension(fine, &dim));
-  nchild = PetscPowInt(2, dim);
+  nchild = HopsPower(2, dim);
   PetscCall(HopsPlexClosureCreate(dim, &ref));
   PetscCall(DMPlexGetHeightStratum(coarse, 0, &cStart, &cEnd));
   PetscCall(PetscCalloc1((cEnd - cStart) * nchild, &count));
@@ -312,7 +312,7 @@ PetscErrorCode HopsNestedCreate(HopsSpace coarse, HopsSpace fine, HopsNested *n)
   n->nfine   = fine->ncells;
   PetscCall(HopsPlexSameMesh(coarse->dm, fine->dm, &n->same));
   n->nhalf = n->same ? 1 : 2;
-  nchild   = PetscPowInt(n->nhalf, n->dim);
+  nchild   = HopsPower(n->nhalf, n->dim);
   PetscCall(PetscMalloc4(n->nfine, &n->parent, n->nfine, &n->half, n->nfine * n->dim, &n->axis, n->ncoarse * nchild, &n->child));
   if (n->same) {
     for (PetscInt f = 0; f < n->nfine; ++f) {
@@ -358,7 +358,7 @@ PetscErrorCode HopsNestedDestroy(HopsNested *n)
 
 PetscErrorCode HopsNestedMacro(const HopsNested *n, HopsSpace fine, PetscInt c, int macro[])
 {
-  const PetscInt P = fine->order + 1, np = PetscPowInt(P, n->dim), nchild = PetscPowInt(n->nhalf, n->dim);
+  const PetscInt P = fine->order + 1, np = HopsPower(P, n->dim), nchild = HopsPower(n->nhalf, n->dim);
 
   PetscFunctionBegin;
   for (PetscInt k = 0; k < nchild; ++k) {

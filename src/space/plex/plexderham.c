@@ -63,7 +63,7 @@ static void HopsFrameCreate(const HopsPlexClosure *cl, PetscInt p, PetscInt i, P
 */
 static PetscInt HopsFrameEntry(const HopsFrame *f, const HopsLayout *l, HopsFamily family, PetscInt dim, PetscInt p, PetscInt t)
 {
-  const PetscInt k = HopsFamilyForm(family, dim), d = f->d, np = PetscPowInt(p, k) * PetscPowInt(p - 1, d - k);
+  const PetscInt k = HopsFamilyForm(family, dim), d = f->d, np = HopsPower(p, k) * HopsPower(p - 1, d - k);
   const PetscInt m     = t / np; /* the direction in which it extends, or, if it extends in all but one, that one */
   PetscInt       at[3] = {f->O[0], f->O[1], f->O[2]}, c = 0, sign = 1, e;
 

@@ -71,14 +71,14 @@ static PetscErrorCode HopsPlexTabulateCoordinates(DM cdm, HopsSpace sp, PetscInt
     PetscCall(PetscObjectGetClassId(disc, &id));
   }
   P = HopsRoot(nclosure / dim, dim);
-  PetscCheck(P >= 2 && PetscPowInt(P, dim) * dim == nclosure, PETSC_COMM_SELF, PETSC_ERR_SUP,
+  PetscCheck(P >= 2 && HopsPower(P, dim) * dim == nclosure, PETSC_COMM_SELF, PETSC_ERR_SUP,
              "The coordinates of a cell have %" PetscInt_FMT " values, not those of a tensor-product map: use a coordinate field "
              "of tensor-product polynomials (-dm_coord_petscspace_degree)",
              nclosure);
   PetscCheck(id == PETSCFE_CLASSID || P == 2, PETSC_COMM_SELF, PETSC_ERR_SUP,
              "High-order coordinates need a PetscFE on the coordinate DM: set one by DMProjectCoordinates() "
              "(-dm_coord_petscspace_degree)");
-  np         = PetscPowInt(P, dim);
+  np         = HopsPower(P, dim);
   sp->gorder = P - 1;
   PetscCall(PetscCalloc1(np * dim * nclosure, T)); /* [np][dim][nclosure] */
   if (id != PETSCFE_CLASSID) {
@@ -178,7 +178,7 @@ static PetscErrorCode HopsPlexCoordinatesDropped(DM dm, HopsSpace sp, PetscBool 
 
       PetscCall(PetscFEGetDimension((PetscFE)disc, &nb));
       PetscCall(DMPlexGetCellCoordinates(dm, sp->cell[0], &isDG, &n, &array, &coords));
-      *dropped = !isDG && n < nb && n == sp->dim * PetscPowInt(2, sp->dim) ? PETSC_TRUE : PETSC_FALSE;
+      *dropped = !isDG && n < nb && n == sp->dim * HopsPower(2, sp->dim) ? PETSC_TRUE : PETSC_FALSE;
       PetscCall(DMPlexRestoreCellCoordinates(dm, sp->cell[0], &isDG, &n, &array, &coords));
     }
   }

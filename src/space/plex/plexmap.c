@@ -23,7 +23,7 @@ PetscErrorCode HopsPlexGetFENodes(PetscFE fe, PetscInt dim, PetscInt *order, Pet
   P = HopsRoot(n / nc, dim);
   PetscCheck(P >= 2, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
              "The PetscFE has order 0; hops needs order 1 or more: set -petscspace_degree");
-  PetscCheck(PetscPowInt(P, dim) * nc == n, PETSC_COMM_SELF, PETSC_ERR_SUP,
+  PetscCheck(HopsPower(P, dim) * nc == n, PETSC_COMM_SELF, PETSC_ERR_SUP,
              "The PetscFE has %" PetscInt_FMT " basis functions of %" PetscInt_FMT " components in %" PetscInt_FMT
              "D: not a tensor-product space; hops needs quadrilaterals or hexahedra with -petscspace_poly_tensor 1 "
              "(-dm_plex_simplex 0)",
@@ -95,7 +95,7 @@ PetscErrorCode HopsPlexClosureCreate(PetscInt dim, HopsPlexClosure *cl)
     PetscInt      *own = NULL, nown, nv;
 
     PetscCall(DMPlexGetPointDepth(K, p, &cl->depth[i]));
-    nv = cl->depth[i] == 3 ? 0 : PetscPowInt(2, cl->depth[i]);
+    nv = cl->depth[i] == 3 ? 0 : HopsPower(2, cl->depth[i]);
     if (i == 0) nv = 0;
     PetscCall(DMPlexGetTransitiveClosure(K, p, PETSC_TRUE, &nown, &own));
     for (PetscInt k = 0; k < nv; ++k) {

@@ -136,7 +136,7 @@ PetscErrorCode HopsNodesCreate(DM dm, HopsNodes *nodes)
   PetscCall(HopsPlexNodeSection(s, nc, &ns, &key));
   PetscCall(DMClone(dm, &sp->dm));
   PetscCall(DMSetLocalSection(sp->dm, ns));
-  np = PetscPowInt(sp->order + 1, sp->dim);
+  np = HopsPower(sp->order + 1, sp->dim);
   PetscCall(PetscMalloc1(sp->ncells * np, &elist));
   for (PetscInt c = 0; c < sp->ncells; ++c) {
     PetscInt m, *idx = NULL;

@@ -5,7 +5,7 @@
 /* Cells in the order perm[], of which the first ninterior touch owned, unconstrained unknowns only */
 static PetscErrorCode HopsSpacePermuteCells(HopsSpace sp, const PetscInt perm[], PetscInt ninterior)
 {
-  const PetscInt np = PetscPowInt(sp->order + 1, sp->dim), nx = sp->dim * PetscPowInt(sp->gorder + 1, sp->dim);
+  const PetscInt np = HopsPower(sp->order + 1, sp->dim), nx = sp->dim * HopsPower(sp->gorder + 1, sp->dim);
   PetscInt      *cell;
   int           *restr;
   PetscReal     *X;

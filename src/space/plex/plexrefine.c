@@ -27,7 +27,7 @@ static PetscErrorCode HopsHalfTables(PetscInt P, PetscReal l[])
 /* X of the fine cells: the parents' maps at the children's nodes */
 static PetscErrorCode HopsRefineMaps(const HopsNested *n, HopsSpace coarse, HopsSpace fine)
 {
-  const PetscInt dim = n->dim, P = coarse->gorder + 1, np = PetscPowInt(P, dim);
+  const PetscInt dim = n->dim, P = coarse->gorder + 1, np = HopsPower(P, dim);
   PetscReal     *l;
 
   PetscFunctionBegin;
@@ -76,7 +76,7 @@ PetscErrorCode HopsPlexRefineGeometry(DM dm, HopsSpace sp)
   sp->dm     = keep;
   sp->gorder = coarse->gorder;
   PetscCall(HopsSpaceCheckCounts(sp));
-  PetscCall(PetscMalloc1(sp->ncells * sp->dim * PetscPowInt(sp->gorder + 1, sp->dim), &sp->X));
+  PetscCall(PetscMalloc1(sp->ncells * sp->dim * HopsPower(sp->gorder + 1, sp->dim), &sp->X));
   PetscCall(HopsRefineMaps(&n, coarse, sp));
   PetscCall(HopsNestedDestroy(&n));
   PetscCall(HopsSpaceDestroy(&coarse));

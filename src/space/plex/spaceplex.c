@@ -187,7 +187,7 @@ PetscErrorCode HopsSpaceCreateFromDM(DM dm, HopsSpace *space)
   PetscCall(PetscObjectReference((PetscObject)dm));
   sp->dm = dm;
   PetscCall(HopsPlexGetSection(dm, &s));
-  np = PetscPowInt(sp->order + 1, sp->dim);
+  np = HopsPower(sp->order + 1, sp->dim);
   PetscCall(PetscMalloc1(sp->ncells * np, &elist));
   for (PetscInt c = 0; c < sp->ncells; ++c) {
     PetscInt n, *idx = NULL;

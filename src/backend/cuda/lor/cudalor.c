@@ -214,7 +214,7 @@ static PetscErrorCode VertexData(HopsLORKernel k, PetscInt first, PetscInt n, co
 {
   HopsSpace      sp   = k->space;
   const int      none = INT_MAX, dim = (int)sp->dim, P = k->P, nC = P * P, nB = P * k->Pg;
-  const size_t   nx = sp->dim * (size_t)PetscPowInt(k->Pg, sp->dim);
+  const size_t   nx = sp->dim * (size_t)HopsPower(k->Pg, sp->dim);
   HopsCudaLORRun r  = {.dim     = dim,
                        .P       = P,
                        .Pg      = k->Pg,

@@ -45,8 +45,8 @@ typedef struct {
 /* A run of cells: coordinates X[n][dim][Pg^dim], coefficient values with the strides of HopsValues */
 typedef struct {
   int dim, P, Pg, nn, knc, mnc, ncomp;
-  /* lump: tensors of other families than H1 in place of the factors, in family[0] (derivative) and family[1]
-     */
+  /* lump: tensors of other families than H1 in place of the factors, in family[0] (derivative) and
+     family[1] */
   bool       mixed, lump;
   HopsFamily family[2];
   PetscInt   first, n, kcstride, kpstride, mcstride, mpstride;

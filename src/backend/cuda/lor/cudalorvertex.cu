@@ -28,8 +28,8 @@ template <int DIM> __device__ static void TimesKappa(int nc, const double *__res
     }
 }
 
-/* Bits of a cell's mask, once for the threads of a warp that share the cell: a byte of the word that holds it
-   */
+/* Bits of a cell's mask, once for the threads of a warp that share the cell: a byte of the word that holds
+   it */
 __device__ static void SetMask(unsigned char *mask, int c, unsigned int on)
 {
   const unsigned int active = __activemask(), peers = __match_any_sync(active, c);

@@ -184,8 +184,8 @@ PetscErrorCode HopsCudaLumpFinish(HopsLORKernel k, PetscBool mixed)
 
 /* ---- Tables ---- */
 
-/* Entries of a row: columns as they were met, each with a list of the numbers that are added and subtracted
-   */
+/* Entries of a row: columns as they were met, each with a list of the numbers that are added and
+   subtracted */
 typedef struct {
   int  n, ncols, col[HOPS_LUMP_MAX], first[HOPS_LUMP_MAX], last[HOPS_LUMP_MAX]; /* columns, their lists' ends or -1 */
   int  number[HOPS_LUMP_MAX], sign[HOPS_LUMP_MAX], next[HOPS_LUMP_MAX];

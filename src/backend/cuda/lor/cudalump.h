@@ -20,8 +20,8 @@ typedef struct {
   double w;
 } HopsCudaLumpNumber;
 
-/* a term of a row on a cell: column (with HOPS_LUMP_LAST), 2 * number of the mass + 1 where it is subtracted
-   */
+/* a term of a row on a cell: column (with HOPS_LUMP_LAST), 2 * number of the mass + 1 where it is
+   subtracted */
 typedef struct __attribute__((aligned(8))) {
   int col, value;
 } HopsCudaLumpTerm;

@@ -10,8 +10,8 @@
 #define HOPS_CUDA_THREADS 128
 #define HOPS_CUDA_SHARED  (96 * 1024) /* bytes of shared memory of a generic block, two of which fit on a multiprocessor */
 
-/* One cell: values of each derivative at the points, the quadrature data, the transposes. Any Q, below P too.
-   */
+/* One cell: values of each derivative at the points, the quadrature data, the transposes. Any Q, below P
+   too. */
 __global__ static void __launch_bounds__(HOPS_CUDA_THREADS)
   ApplyGeneric(const HopsCudaArgs k, const double *__restrict__ x, const double *__restrict__ xg, double *y, double *yg)
 {
@@ -60,8 +60,8 @@ __global__ static void __launch_bounds__(HOPS_CUDA_THREADS)
   }
 }
 
-/* d_n += sum_q sum_ab D_ab(q) (d_a phi_n d_b phi_n)(q) + m(q) phi_n(q)^2, term by term: 1D factors DD, BD, BB
-   */
+/* d_n += sum_q sum_ab D_ab(q) (d_a phi_n d_b phi_n)(q) + m(q) phi_n(q)^2, term by term: 1D factors DD, BD,
+   BB */
 __global__ static void __launch_bounds__(HOPS_CUDA_THREADS) Diagonal(const HopsCudaArgs k, double *y, double *yg)
 {
   extern __shared__ double shared[];

@@ -46,7 +46,7 @@ PetscErrorCode HopsSinglePACreate_CUDA(HopsPAKernel k, HopsSinglePA *single)
   a->geom  = (const double *)(stored ? NULL : s->mem[0]);
   a->work  = NULL;
   PetscCall(HopsGetCUDAStream(&stream));
-  size = padded ? k->size[7] : k->ncells * (size_t)PetscPowInt(a->P, a->dim) * sizeof(int);
+  size = padded ? k->size[7] : k->ncells * (size_t)HopsPower(a->P, a->dim) * sizeof(int);
   PetscCall((*HopsBackendCUDA.Malloc)(size, &s->mem[1]));
   if (size) PetscCallCUDA(cudaMemcpyAsync(s->mem[1], from->padded, size, cudaMemcpyDeviceToDevice, stream));
   a->restr = a->padded = (const int *)s->mem[1];

@@ -1,5 +1,5 @@
-/* Forms with full tensors at HOPS_ORDER points per direction; the makefile compiles this file once for each
-   */
+/* Forms with full tensors at HOPS_ORDER points per direction; the makefile compiles this file once for
+   each */
 #include "cudatensorfixed.cuh"
 
 #define DEFINE(order) HOPS_CUDA_TENSOR_DEFINE(order)

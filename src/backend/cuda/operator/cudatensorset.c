@@ -344,8 +344,8 @@ PetscErrorCode HopsTensorSetBlocks_CUDA(HopsTensorKernel k, PetscInt nblocks, co
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Multiplications and additions of a component's contractions from nodes to points; those back take as many
-   */
+/* Multiplications and additions of a component's contractions from nodes to points; those back take as
+   many */
 static double SideFlops(const HopsCudaTensorArgs *a, const HopsCudaTensorSide *s)
 {
   const double P = s->table.P, Q = a->Q, one = 2 * P * Q * (a->dim == 3 ? P * P + P * Q + Q * Q : P + Q);

@@ -203,8 +203,8 @@ template <int P> constexpr HopsPatchTable<P, float> HopsPatchGLL()
 
 template <int P> __device__ constexpr HopsPatchTable<P, float> HopsPatchGLLTable = HopsPatchGLL<P>();
 
-/* The matrices with which to multiply: those, or the table's. Only indices that the compiler knows are fast
-   */
+/* The matrices with which to multiply: those, or the table's. Only indices that the compiler knows are
+   fast */
 template <int P> __device__ __forceinline__ const HopsPatchTable<P, double> &HopsPatchMatrices(const HopsPatchTable<P, double> &t)
 {
   return t;

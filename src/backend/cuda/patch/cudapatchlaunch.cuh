@@ -1,5 +1,5 @@
-/* Launches of the kernels of one order: the choice of blocks, all measured on an H100 (bench/patchgpubench).
-   */
+/* Launches of the kernels of one order: the choice of blocks, all measured on an H100
+   (bench/patchgpubench). */
 #pragma once
 #include <algorithm>
 #include <cmath>

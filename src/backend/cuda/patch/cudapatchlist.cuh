@@ -47,8 +47,8 @@ __global__ void __launch_bounds__(GROUPS *L::threads, MB)
   HopsPatchDual<P, T>(tab, v);
 #pragma unroll
   for (int k = 0; k < n; k++) column[L::PS * k] = v[k];
-    /* faces, first direction: the lines of both faces across x, of sums and differences of those of y and z
-       */
+    /* faces, first direction: the lines of both faces across x, of sums and differences of those of y and
+       z */
 #pragma unroll
   for (int i0 = 0; i0 < L::lines; i0 += n2) {
     const int it = i0 + t, line = it / N, l = it - line * N, dir = line / 2, par = line % 2; /* of y, of z, of x */

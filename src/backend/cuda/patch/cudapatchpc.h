@@ -50,8 +50,8 @@ PETSC_INTERN PetscErrorCode HopsPatchApplySingle_CUDA(HopsPatchKernel, PetscInt,
 PETSC_INTERN PetscErrorCode HopsPatchSweepSingle_CUDA(HopsPatchKernel, PetscInt, const float[], float[]);
 PETSC_INTERN PetscErrorCode HopsPatchGetInfo_CUDA(HopsPatchKernel, const char **, PetscLogDouble *, PetscLogDouble *);
 PETSC_INTERN PetscErrorCode HopsPatchDestroy_CUDA(HopsPatchKernel *);
-/* bytes of shared memory of a plain sweep of a patch; the device's largest block has HOPS_CUDA_PATCH_SHARED
-   */
+/* bytes of shared memory of a plain sweep of a patch; the device's largest block has
+   HOPS_CUDA_PATCH_SHARED */
 #define HOPS_CUDA_PATCH_SHARED 232448
 PETSC_INTERN size_t         HopsCudaSweepShared(int dim, const int n[3], const int N[3], PetscBool single);
 PETSC_INTERN PetscErrorCode HopsCudaSweepLaunch(HopsCudaPatchSet, const HopsCudaSweepData *, const HopsCudaPatchRun *,

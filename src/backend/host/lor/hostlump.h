@@ -1,5 +1,5 @@
-/* Low-order-refined matrices of H(curl), H(div), L2. Included once per instruction set, see hostkernels_*.c.
-   */
+/* Low-order-refined matrices of H(curl), H(div), L2. Included once per instruction set, see
+   hostkernels_*.c. */
 #pragma once
 #include <backend/host/operator/hostform.h>
 

@@ -129,8 +129,8 @@ INLINE void TimesKappa(const int dim, int nc, const vec K[], const vec A[], vec 
   }
 }
 
-/* G = w detJ J^-1 kappa J^-T (upper triangle by rows) at a point; returns det J. No kappa: determinant only
-   */
+/* G = w detJ J^-1 kappa J^-T (upper triangle by rows) at a point; returns det J. No kappa: determinant
+   only */
 INLINE vec GeometryFactor(const int dim, const HopsValues *kappa, const Lanes *b, PetscInt q, double w, const vec J[], vec G[])
 {
   vec       A[9], T[9], K[6] = {{0}}, s;

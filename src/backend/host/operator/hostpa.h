@@ -250,8 +250,8 @@ static void PAApply(const struct _HopsPAKernel *k, PetscInt b0, PetscInt b1, con
 }
 
 #if !defined(HOPS_HOST_SINGLE)
-/* d_n += sum_q sum_ab D_ab(q) (d_a phi_n d_b phi_n)(q) + m(q) phi_n(q)^2, term by term: 1D factors DD, BD, BB
-   */
+/* d_n += sum_q sum_ab D_ab(q) (d_a phi_n d_b phi_n)(q) + m(q) phi_n(q)^2, term by term: 1D factors DD, BD,
+   BB */
 static void PADiagonal(const struct _HopsPAKernel *k, real y[], real yg[])
 {
   const int dim = k->dim, P = k->P, Q = k->Q, nc = k->ncomp, nq = Power(Q, dim), nn = Power(P, dim);

@@ -99,9 +99,9 @@ PetscErrorCode HopsSinglePACreate_Host(HopsPAKernel kernel, HopsSinglePA *single
   k->flops      = raw.flops[0];
   k->nbi        = (raw.ninterior + k->W - 1) / k->W;
   k->nb         = k->nbi + (raw.n - raw.ninterior + k->W - 1) / k->W;
-  nn            = (size_t)PetscPowInt(k->P, k->dim);
-  nq            = (size_t)PetscPowInt(k->Q, k->dim);
-  nm            = (size_t)PetscPowInt(PetscMax(k->P, k->Q), k->dim) + PetscMax(k->P, k->Q);
+  nn            = (size_t)HopsPower(k->P, k->dim);
+  nq            = (size_t)HopsPower(k->Q, k->dim);
+  nm            = (size_t)HopsPower(PetscMax(k->P, k->Q), k->dim) + PetscMax(k->P, k->Q);
   PetscCall(SingleMatrices(&raw, &k->matmem));
   {
     const float **m[9] = {&k->mat.B, &k->mat.BT, &k->mat.C, &k->mat.CT, &k->mat.D, &k->mat.DT, &k->mat.BB, &k->mat.DD, &k->mat.BD};
@@ -170,11 +170,11 @@ PetscErrorCode HopsSingleInterpCreate_Host(HopsInterpKernel kernel, HopsSingleIn
   k->N   = raw.P;
   k->M   = raw.Q;
   k->nT  = raw.nT;
-  k->ns  = (int)PetscPowInt(k->N, k->dim);
-  k->nt  = (int)PetscPowInt(k->M, k->dim);
+  k->ns  = (int)HopsPower(k->N, k->dim);
+  k->nt  = (int)HopsPower(k->M, k->dim);
   k->nbi = (raw.ninterior + k->W - 1) / k->W;
   k->nb  = k->nbi + (raw.n - raw.ninterior + k->W - 1) / k->W;
-  mx     = (size_t)PetscPowInt(PetscMax(k->M, k->N), k->dim);
+  mx     = (size_t)HopsPower(PetscMax(k->M, k->N), k->dim);
   PetscCall(SingleMatrices(&raw, &k->matmem));
   k->A  = k->matmem + raw.offset[0];
   k->AT = k->matmem + raw.offset[1];

@@ -139,9 +139,8 @@ static PetscErrorCode SetUpModes(HopsHostCondensedKernel k)
 PetscErrorCode HopsHostCondensedCreate(HopsPatches pt, const HopsHostKernels *ops, PetscLogDouble cflops[], PetscLogDouble *bytes,
                                        HopsHostCondensedKernel *kernel)
 {
-  const PetscInt dim = pt->space->dim, p = pt->space->order, ncolors = PetscMax(1, pt->ncolors),
-                 nodes      = PetscPowInt(2 * p - 1, dim);
-  const int               W = ops->W;
+  const PetscInt dim = pt->space->dim, p = pt->space->order, ncolors = PetscMax(1, pt->ncolors), nodes = HopsPower(2 * p - 1, dim);
+  const int      W = ops->W;
   HopsHostCondensedKernel k;
   Entry                  *order;
   PetscInt                n = 0;
@@ -176,7 +175,7 @@ PetscErrorCode HopsHostCondensedCreate(HopsPatches pt, const HopsHostKernels *op
       cflops[pt->color[i]] +=
         2 * (total / pt->size[i][a]) * c->side[a] * (p - 1) * ((k->modes.symmetric ? 1.0 : 2.0) * (p - 1) + 2);
     }
-    cflops[pt->color[i]] += cells * PetscPowInt(p - 1, dim) * (6.0 * dim + 4) + 2.0 * c->n * c->n;
+    cflops[pt->color[i]] += cells * HopsPower(p - 1, dim) * (6.0 * dim + 4) + 2.0 * c->n * c->n;
   }
   if (n) qsort(order, n, sizeof(Entry), EntryCompare);
   PetscCall(PetscCalloc1(n, &k->batch));

@@ -1,5 +1,5 @@
-/* Orders with specialised host kernels: X(P_1d, Q_1d), in 2D and 3D. Any other pair runs the generic kernel.
-   */
+/* Orders with specialised host kernels: X(P_1d, Q_1d), in 2D and 3D. Any other pair runs the generic
+   kernel. */
 #pragma once
 #if defined(__SANITIZE_ADDRESS__) /* a few suffice there: instrumented, all of them take minutes to compile */
   #define HOPS_HOST_ORDERS(X) \

@@ -23,7 +23,7 @@ PetscErrorCode HopsInterpCreate_Host(HopsSpace from, PetscInt nmacro, PetscInt n
                                      PetscInt M, const int target[], const PetscReal A[], HopsInterpKernel *kernel)
 {
   HopsInterpKernel k;
-  const size_t     mx = (size_t)PetscPowInt(PetscMax(M, N), from->dim);
+  const size_t     mx = (size_t)HopsPower(PetscMax(M, N), from->dim);
   double          *p;
 
   PetscFunctionBegin;
@@ -37,8 +37,8 @@ PetscErrorCode HopsInterpCreate_Host(HopsSpace from, PetscInt nmacro, PetscInt n
   k->dim  = (int)from->dim;
   k->M    = (int)M;
   k->N    = (int)N;
-  k->ns   = (int)PetscPowInt(N, from->dim);
-  k->nt   = (int)PetscPowInt(M, from->dim);
+  k->ns   = (int)HopsPower(N, from->dim);
+  k->nt   = (int)HopsPower(M, from->dim);
   k->nT   = (int)from->nT;
   k->nbi  = (ninterior + k->W - 1) / k->W;
   k->nb   = k->nbi + (nmacro - ninterior + k->W - 1) / k->W;

@@ -16,8 +16,8 @@ static void InterpTensor(int dim, int M, int N, const real A[], const vec in[], 
   }
 }
 
-/* y[target] = or += (A x A x A) x[source], batches b0..b1-1; a target of -1 is another macro cell's, or none
-   */
+/* y[target] = or += (A x A x A) x[source], batches b0..b1-1; a target of -1 is another macro cell's, or
+   none */
 static void InterpApply(const struct _HopsInterpKernel *k, PetscInt b0, PetscInt b1, const real x[], const real xg[], real y[],
                         PetscBool add)
 {

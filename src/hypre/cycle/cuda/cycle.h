@@ -38,7 +38,7 @@ typedef struct {
   HopsCycleLevel   own;
   HopsCycleGhosted A, P;
   HopsCycleMatrix  R;      /* transpose of P's: its rows are the ghosts */
-  HopsHalo         ua, cp; /* ghosts of this level's vectors in A, of the coarser one's in P */
+  HopsProlong      ua, cp; /* ghosts of this level's vectors in A, of the coarser one's in P */
   void            *g;      /* either */
   void            *transposed[2];
 } HopsCycleSpreadLevel;

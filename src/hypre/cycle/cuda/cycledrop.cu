@@ -46,8 +46,8 @@ __global__ static void Keep(int n, const int *__restrict__ i, const int *__restr
   if (!column && row < n && lane == 0) place[row] = at;
 }
 
-/* The square matrix m gets arrays of its own, which lack off-diagonal entries of at most drop sqrt(a_ii a_jj)
-   */
+/* The square matrix m gets arrays of its own, which lack off-diagonal entries of at most drop sqrt(a_ii
+   a_jj) */
 PetscErrorCode HopsCycleDrop(HopsCycleMatrix *m, double drop, cudaStream_t stream)
 {
   const unsigned int blocks = (unsigned int)(((size_t)m->m * LANES + 255) / 256);

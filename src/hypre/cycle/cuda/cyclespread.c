@@ -32,8 +32,8 @@ PetscErrorCode HopsCycleDestroySpread(HopsCycleSpread **spread)
     PetscCall(FreeGhosted(&a->A));
     PetscCall(FreeGhosted(&a->P));
     PetscCall(HopsCycleFreeMatrix(&a->R));
-    PetscCall(HopsHaloDestroy(&a->ua));
-    PetscCall(HopsHaloDestroy(&a->cp));
+    PetscCall(HopsProlongDestroy(&a->ua));
+    PetscCall(HopsProlongDestroy(&a->cp));
     PetscCall((*s->be->Free)(&a->g));
     for (int k = 0; k < 2; k++)
       if (a->transposed[k]) PetscCallExternal(hypre_CSRMatrixDestroy, (hypre_CSRMatrix *)a->transposed[k]);
@@ -62,7 +62,7 @@ static PetscErrorCode ColumnsOfOthers(hypre_ParCSRMatrix *A, const HYPRE_BigInt 
   received. An entry that several ranks take is one in ours, so its place there is told to those who take it.
   The work is that of the entries exchanged, not of the rows.
 */
-static PetscErrorCode CreateHalo(HopsCycle c, HopsSpace sp, hypre_ParCSRMatrix *A, HopsHalo *halo)
+static PetscErrorCode CreateProlong(HopsCycle c, HopsSpace sp, hypre_ParCSRMatrix *A, HopsProlong *prolong)
 {
   const MPI_Comm       comm   = PetscObjectComm((PetscObject)sp);
   const PetscInt       nghost = (PetscInt)hypre_CSRMatrixNumCols(hypre_ParCSRMatrixOffd(A));
@@ -72,6 +72,7 @@ static PetscErrorCode CreateHalo(HopsCycle c, HopsSpace sp, hypre_ParCSRMatrix *
   PetscSFNode         *remote;
   MPI_Request         *request;
   PetscMPIInt          tag, n = 0;
+  HopsHalo             halo;
 
   PetscFunctionBegin;
   PetscCall(ColumnsOfOthers(A, &columns));
@@ -114,7 +115,13 @@ static PetscErrorCode CreateHalo(HopsCycle c, HopsSpace sp, hypre_ParCSRMatrix *
   }
   PetscCallMPI(MPI_Waitall(n, request, MPI_STATUSES_IGNORE));
   for (PetscInt k = 0; k < nghost; k++) remote[k].index = where[k];
-  PetscCall(HopsHaloCreateShared(sp, nshared, shared, nghost, remote, c->single ? PETSC_TRUE : PETSC_FALSE, halo));
+  PetscCall(PetscSFCreate(comm, &halo.sf));
+  PetscCall(PetscSFSetGraph(halo.sf, nshared, nghost, NULL, PETSC_OWN_POINTER, remote, PETSC_COPY_VALUES));
+  PetscCall(PetscSFSetUp(halo.sf));
+  halo.nshared = nshared;
+  halo.shared  = shared;
+  PetscCall(HopsProlongCreate(sp, sp->backend, &halo, 1, c->single ? PETSC_FLOAT : PETSC_DOUBLE, NULL, prolong));
+  PetscCall(PetscSFDestroy(&halo.sf));
   PetscCall(PetscFree(request));
   PetscCall(PetscFree4(shared, place, where, remote));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -153,8 +160,8 @@ static PetscErrorCode SetSpreadLevel(HopsCycle c, HopsSpace sp, hypre_ParAMGData
   PetscCall(SetGhosted(c, hypre_ParCSRMatrixOffd(P), &a->P, stream));
   if (hypre_CSRMatrixNumCols(hypre_ParCSRMatrixOffd(P))) PetscCall(HopsCycleSetMatrix(c, Ro, 0.0, &a->R, stream));
   c->flops += (2.0 * c->nsteps - 1.0) * 2.0 * (PetscLogDouble)a->A.M.nnz;
-  PetscCall(CreateHalo(c, sp, A, &a->ua));
-  PetscCall(CreateHalo(c, sp, P, &a->cp));
+  PetscCall(CreateProlong(c, sp, A, &a->ua));
+  PetscCall(CreateProlong(c, sp, P, &a->cp));
   /* no pool's: an MPI that takes device pointers may hand it to another process */
   PetscCall((*sp->backend->Malloc)(nghost * HopsCycleSize(c), &a->g));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -37,39 +37,6 @@ template <typename T> __global__ static void Pick(int n, const int *__restrict__
   if (i < n) g[i] = x[list[i]];
 }
 
-static PetscErrorCode Begin(HopsHalo h, const double x[], double g[])
-{
-  return HopsHaloBegin(h, x, g);
-}
-static PetscErrorCode Begin(HopsHalo h, const float x[], float g[])
-{
-  return HopsHaloBeginSingle(h, x, g);
-}
-static PetscErrorCode End(HopsHalo h, double g[])
-{
-  return HopsHaloEnd(h, g);
-}
-static PetscErrorCode End(HopsHalo h, float g[])
-{
-  return HopsHaloEndSingle(h, g);
-}
-static PetscErrorCode AddBegin(HopsHalo h, const double g[])
-{
-  return HopsHaloAddBegin(h, g);
-}
-static PetscErrorCode AddBegin(HopsHalo h, const float g[])
-{
-  return HopsHaloAddBeginSingle(h, g);
-}
-static PetscErrorCode AddEnd(HopsHalo h, const double g[], double y[])
-{
-  return HopsHaloAddEnd(h, g, y);
-}
-static PetscErrorCode AddEnd(HopsHalo h, const float g[], float y[])
-{
-  return HopsHaloAddEndSingle(h, g, y);
-}
-
 template <typename T, typename S>
 static PetscErrorCode Add(const HopsCycleGhosted &G, const void *g, T a, const void *d, S *y, cudaStream_t stream)
 {
@@ -98,9 +65,9 @@ static PetscErrorCode Step(HopsCycle c, HopsCycleSpreadLevel *a, int k, const T 
   T              *g = (T *)a->g;
 
   PetscFunctionBegin;
-  PetscCall(Begin(a->ua, x, g));
+  PetscCall(HopsProlongBegin(a->ua, x, g));
   LAUNCH(o->A, Smooth, stream, A, (T)c->step[k], (const T *)o->d, (const T *)o->f, x, y);
-  PetscCall(End(a->ua, g));
+  PetscCall(HopsProlongEnd(a->ua, x, g));
   PetscCall(Add<T>(a->A, g, (T)-c->step[k], o->d, y, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -123,14 +90,14 @@ template <typename T> static PetscErrorCode Down(HopsCycle c, HopsCycleSpreadLev
 
   PetscFunctionBegin;
   PetscCall(Steps<T>(c, a, 1, c->nsteps, (T *)o->u, (T *)o->w, stream));
-  PetscCall(Begin(a->ua, (const T *)x, g));
+  PetscCall(HopsProlongBegin(a->ua, x, g));
   LAUNCH(o->A, Residual, stream, A, (const T *)o->f, (const T *)x, r);
-  PetscCall(End(a->ua, g));
+  PetscCall(HopsProlongEnd(a->ua, x, g));
   PetscCall(Add<T>(a->A, g, (T)-1, NULL, r, stream));
   LAUNCH(a->R, Restrict, stream, Rg, (const T *)r, (const T *)NULL, g, (T *)NULL);
-  PetscCall(AddBegin(a->cp, g));
+  PetscCall(HopsProlongTransposeBegin(a->cp, g, fc));
   LAUNCH(o->R, Restrict, stream, R, (const T *)r, (const T *)NULL, fc, (T *)NULL);
-  PetscCall(AddEnd(a->cp, g, fc));
+  PetscCall(HopsProlongTransposeEnd(a->cp, g, fc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -143,9 +110,9 @@ static PetscErrorCode Up(HopsCycle c, HopsCycleSpreadLevel *a, const T *e, bool 
   T              *g = (T *)a->g, *x = Smoothed<T>(c, o), *y = Other<T>(c, o);
 
   PetscFunctionBegin;
-  if (!there) PetscCall(Begin(a->cp, e, g));
+  if (!there) PetscCall(HopsProlongBegin(a->cp, e, g));
   LAUNCH(o->P, Prolong, stream, P, e, x);
-  if (!there) PetscCall(End(a->cp, g));
+  if (!there) PetscCall(HopsProlongEnd(a->cp, e, g));
   PetscCall(Add<T>(a->P, g, (T)1, NULL, x, stream));
   PetscCall(Steps<T>(c, a, 0, c->nsteps - 1, x, y, stream));
   PetscCall(Step<T>(c, a, c->nsteps - 1, (const T *)o->u, out, stream));

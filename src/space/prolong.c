@@ -1,0 +1,336 @@
+/*
+  P takes a T-vector to the rest of its L-vector: ghosts come from their owners, then rows of constraints are
+  combined from what is there. Its transpose takes contributions back.
+
+  On a device packing and copies run on a queue beside the device's other work, through page-locked memory, so
+  that cells without ghosts are worked on meanwhile and the process waits for the few entries that travel, not
+  for them. Where MPI reads the memory itself (the host's, or with PETSc's -use_gpu_aware_mpi the device's),
+  PetscSF gets pointers to it.
+*/
+#include <hops/private/hopsimpl.h>
+
+struct _HopsProlong {
+  const HopsBackendOps *be;
+  PetscSF               sf; /* roots: the shared entries; leaves: the ghosts */
+  PetscInt              nT, nshared, nG, nc;
+  PetscBool             alone, direct; /* no other rank; MPI gets the back end's pointers */
+  PetscBool             single;        /* entries are floats */
+  size_t                size;          /* of an entry */
+  PetscInt             *idx;           /* [nshared*nc] entries of the owned part that other ranks hold */
+  void                 *dbuf;          /* [nshared*nc]; this and the last where the back end works */
+  void                 *hbuf, *gbuf;   /* page-locked: [nshared*nc] owned, [nG*nc] ghosts */
+  MPI_Datatype          unit;
+  HopsQueue             queue;
+  HopsConstraints       c; /* its arrays are copies */
+};
+
+/* ----------------------------------------- the graph ----------------------------------------- */
+
+/* Of the roots of a graph, which are the owned entries, those with leaves are numbered anew: they alone are
+   packed */
+PetscErrorCode HopsHaloCreate(PetscSF sf, HopsHalo *halo)
+{
+  PetscInt           nroots, nleaves, n = 0, *place, *leaf;
+  const PetscInt    *degree, *ilocal;
+  const PetscSFNode *iremote;
+  PetscSFNode       *remote;
+
+  PetscFunctionBegin;
+  PetscCall(PetscSFGetGraph(sf, &nroots, &nleaves, &ilocal, &iremote));
+  PetscCheck(!ilocal, PETSC_COMM_SELF, PETSC_ERR_PLIB, "The leaves of a halo are not its ghosts in order");
+  PetscCall(PetscSFComputeDegreeBegin(sf, &degree));
+  PetscCall(PetscSFComputeDegreeEnd(sf, &degree));
+  for (PetscInt i = 0; i < nroots; ++i) n += degree[i] > 0;
+  PetscCall(PetscMalloc1(n, &halo->shared));
+  PetscCall(PetscMalloc2(nroots, &place, nleaves, &leaf));
+  halo->nshared = 0;
+  for (PetscInt i = 0; i < nroots; ++i) {
+    place[i] = halo->nshared;
+    if (degree[i] > 0) halo->shared[halo->nshared++] = i;
+  }
+  PetscCall(PetscSFBcastBegin(sf, MPIU_INT, place, leaf, MPI_REPLACE));
+  PetscCall(PetscSFBcastEnd(sf, MPIU_INT, place, leaf, MPI_REPLACE));
+  PetscCall(PetscMalloc1(nleaves, &remote));
+  for (PetscInt i = 0; i < nleaves; ++i) {
+    remote[i].rank  = iremote[i].rank;
+    remote[i].index = leaf[i];
+  }
+  PetscCall(PetscSFCreate(PetscObjectComm((PetscObject)sf), &halo->sf));
+  PetscCall(PetscSFSetGraph(halo->sf, halo->nshared, nleaves, NULL, PETSC_OWN_POINTER, remote, PETSC_OWN_POINTER));
+  PetscCall(PetscSFSetUp(halo->sf));
+  PetscCall(PetscFree2(place, leaf));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsHaloDestroy(HopsHalo *halo)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscSFDestroy(&halo->sf));
+  PetscCall(PetscFree(halo->shared));
+  halo->nshared = 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ---------------------------------------- the operator ---------------------------------------- */
+
+/* May MPI have a device's pointers? Asked once: the answer is the same for all operators of a space */
+static PetscErrorCode Direct(HopsSpace sp, HopsProlong P)
+{
+  PetscFunctionBegin;
+  P->direct = PETSC_TRUE;
+  if (P->be->host) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!sp->halodirectset) {
+    sp->halodirect = HopsGPUAwareMPI() ? PETSC_TRUE : PETSC_FALSE;
+    if (((PetscObject)sp)->options) PetscCall(PetscOptionsPush(((PetscObject)sp)->options));
+    PetscOptionsBegin(PetscObjectComm((PetscObject)sp), ((PetscObject)sp)->prefix, "Ghosts of hops on a device", "HopsSpace");
+    PetscCall(PetscOptionsBool("-hops_halo_direct", "By PetscSF on the device's memory, or through page-locked memory", "HopsSpace",
+                               sp->halodirect, &sp->halodirect, NULL));
+    PetscOptionsEnd();
+    if (((PetscObject)sp)->options) PetscCall(PetscOptionsPop());
+    sp->halodirectset = PETSC_TRUE;
+  }
+  P->direct = P->single ? PETSC_FALSE : sp->halodirect; /* PetscSF sums no floats on a device */
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SetUpBuffers(HopsSpace sp, const PetscInt shared[], HopsProlong P)
+{
+  const HopsBackendOps *be = P->be;
+  const PetscInt        n = P->nshared * P->nc, nc = P->nc;
+  PetscInt             *idx;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(n, &idx));
+  for (PetscInt i = 0; i < n; ++i) idx[i] = shared[i / nc] * nc + i % nc;
+  PetscCall((*be->Malloc)(n * sizeof(PetscInt), (void **)&P->idx));
+  PetscCall((*be->Copy)(P->idx, idx, n * sizeof(PetscInt), PETSC_TRUE));
+  PetscCall(PetscFree(idx));
+  PetscCall((*be->Malloc)(n * P->size, &P->dbuf));
+  if (!P->direct) {
+    PetscCall((*be->MallocHost)(n * P->size, &P->hbuf));
+    PetscCall((*be->MallocHost)(P->nG * nc * P->size, &P->gbuf));
+    PetscCall((*be->QueueCreate)(&P->queue));
+  }
+  if (!be->host)
+    PetscCall(PetscInfo(sp, "halo of %" PetscInt_FMT " owned and %" PetscInt_FMT " ghost unknowns, %s\n", P->nshared, P->nG,
+                        P->direct ? "by PetscSF on the device's memory" : "through page-locked memory"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CopyConstraints(const HopsConstraints *from, HopsConstraints *to)
+{
+  const PetscInt n = from->n, nnz = from->start[n];
+
+  PetscFunctionBegin;
+  to->n = n;
+  PetscCall(PetscMalloc4(n, &to->row, n + 1, &to->start, nnz, &to->col, nnz, &to->value));
+  PetscCall(PetscArraycpy(to->row, from->row, n));
+  PetscCall(PetscArraycpy(to->start, from->start, n + 1));
+  PetscCall(PetscArraycpy(to->col, from->col, nnz));
+  PetscCall(PetscArraycpy(to->value, from->value, nnz));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsProlongCreate(HopsSpace sp, const HopsBackendOps *be, const HopsHalo *halo, PetscInt nc, PetscDataType type,
+                                 const HopsConstraints *constraints, HopsProlong *prolong)
+{
+  HopsProlong P;
+  PetscInt    nleaves;
+  PetscMPIInt size;
+
+  PetscFunctionBegin;
+  PetscCall(PetscNew(&P));
+  *prolong  = P;
+  P->be     = be;
+  P->nc     = nc;
+  P->nT     = sp->nT;
+  P->single = type == PETSC_FLOAT ? PETSC_TRUE : PETSC_FALSE;
+  P->unit   = P->single ? MPI_FLOAT : MPIU_SCALAR;
+  P->size   = P->single ? sizeof(float) : sizeof(PetscScalar);
+  PetscCheck(nc == 1 || !P->single, PETSC_COMM_SELF, PETSC_ERR_PLIB, "PetscSF sums no blocks of floats");
+  if (constraints && constraints->n) {
+    PetscCheck(be->host && nc == 1 && !P->single, PETSC_COMM_SELF, PETSC_ERR_SUP,
+               "Rows of constraints need one component in double precision on the host: use -hops_backend host");
+    PetscCall(CopyConstraints(constraints, &P->c));
+  }
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)sp), &size));
+  P->alone = size == 1 ? PETSC_TRUE : PETSC_FALSE;
+  if (P->alone) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscSFGetGraph(halo->sf, NULL, &nleaves, NULL, NULL));
+  PetscCall(PetscObjectReference((PetscObject)halo->sf));
+  P->sf      = halo->sf;
+  P->nshared = halo->nshared;
+  P->nG      = nleaves;
+  if (nc > 1) { /* PetscSF sums no type of one scalar but the scalar itself */
+    PetscCallMPI(MPI_Type_contiguous((PetscMPIInt)nc, MPIU_SCALAR, &P->unit));
+    PetscCallMPI(MPI_Type_commit(&P->unit));
+  }
+  PetscCall(Direct(sp, P));
+  PetscCall(SetUpBuffers(sp, halo->shared, P));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsProlongDestroy(HopsProlong *prolong)
+{
+  HopsProlong P = *prolong;
+
+  PetscFunctionBegin;
+  *prolong = NULL;
+  if (!P) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!P->alone) {
+    PetscCall((*P->be->Free)((void **)&P->idx));
+    PetscCall((*P->be->Free)(&P->dbuf));
+    if (!P->direct) {
+      PetscCall((*P->be->QueueDestroy)(&P->queue));
+      PetscCall((*P->be->FreeHost)(&P->hbuf));
+      PetscCall((*P->be->FreeHost)(&P->gbuf));
+    }
+    if (P->nc > 1) PetscCallMPI(MPI_Type_free(&P->unit));
+    PetscCall(PetscSFDestroy(&P->sf));
+  }
+  PetscCall(PetscFree4(P->c.row, P->c.start, P->c.col, P->c.value));
+  PetscCall(PetscFree(P));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Shared entries of x to dbuf, on the queue or beside the rest */
+static PetscErrorCode Pack(HopsProlong P, HopsQueue queue, const void *x)
+{
+  const PetscInt n = P->nshared * P->nc;
+
+  PetscFunctionBegin;
+  if (P->single) PetscCall((*P->be->single->Pack)(queue, n, P->idx, (const float *)x, (float *)P->dbuf));
+  else if (queue) PetscCall((*P->be->QueuePack)(queue, n, P->idx, (const PetscScalar *)x, (PetscScalar *)P->dbuf));
+  else PetscCall((*P->be->Pack)(n, P->idx, (const PetscScalar *)x, (PetscScalar *)P->dbuf));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* On a device messages start in HopsProlongEnd(), so that the caller's kernels are launched first */
+PetscErrorCode HopsProlongBegin(HopsProlong P, const void *x, void *xg)
+{
+  PetscFunctionBegin;
+  if (P->alone) PetscFunctionReturn(PETSC_SUCCESS);
+  if (P->direct) {
+    PetscCall(Pack(P, NULL, x));
+    PetscCall(PetscSFBcastWithMemTypeBegin(P->sf, P->unit, P->be->memtype, P->dbuf, P->be->memtype, xg, MPI_REPLACE));
+  } else {
+    PetscCall((*P->be->QueueFork)(P->queue));
+    PetscCall(Pack(P, P->queue, x));
+    PetscCall((*P->be->QueueCopy)(P->queue, P->hbuf, P->dbuf, P->nshared * P->nc * P->size, PETSC_FALSE));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* No row of the constraints is a column of another one, so their order does not matter */
+static void Constrain(const HopsProlong P, const PetscScalar x[], PetscScalar xg[])
+{
+  for (PetscInt i = 0; i < P->c.n; ++i) {
+    PetscScalar sum = 0.0;
+
+    for (PetscInt k = P->c.start[i]; k < P->c.start[i + 1]; ++k)
+      sum += P->c.value[k] * (P->c.col[k] < P->nT ? x[P->c.col[k]] : xg[P->c.col[k] - P->nT]);
+    xg[P->c.row[i] - P->nT] = sum;
+  }
+}
+
+static void ConstrainTranspose(const HopsProlong P, PetscScalar yg[], PetscScalar y[])
+{
+  for (PetscInt i = 0; i < P->c.n; ++i)
+    for (PetscInt k = P->c.start[i]; k < P->c.start[i + 1]; ++k)
+      *(P->c.col[k] < P->nT ? y + P->c.col[k] : yg + P->c.col[k] - P->nT) += P->c.value[k] * yg[P->c.row[i] - P->nT];
+}
+
+PetscErrorCode HopsProlongEnd(HopsProlong P, const void *x, void *xg)
+{
+  PetscFunctionBegin;
+  if (!P->alone && P->direct) PetscCall(PetscSFBcastEnd(P->sf, P->unit, P->dbuf, xg, MPI_REPLACE));
+  else if (!P->alone) {
+    PetscCall((*P->be->QueueFinish)(P->queue));
+    PetscCall(PetscSFBcastBegin(P->sf, P->unit, P->hbuf, P->gbuf, MPI_REPLACE));
+    PetscCall(PetscSFBcastEnd(P->sf, P->unit, P->hbuf, P->gbuf, MPI_REPLACE));
+    PetscCall((*P->be->QueueCopy)(P->queue, xg, P->gbuf, P->nG * P->nc * P->size, PETSC_TRUE));
+    PetscCall((*P->be->QueueJoin)(P->queue));
+  }
+  if (P->c.n) Constrain(P, (const PetscScalar *)x, (PetscScalar *)xg);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsProlongTransposeBegin(HopsProlong P, void *yg, void *y)
+{
+  const PetscInt n = P->nshared * P->nc;
+
+  PetscFunctionBegin;
+  if (P->c.n) ConstrainTranspose(P, (PetscScalar *)yg, (PetscScalar *)y);
+  if (P->alone) PetscFunctionReturn(PETSC_SUCCESS);
+  if (P->direct) {
+    if (P->single) PetscCall((*P->be->single->Zero)(n, (float *)P->dbuf));
+    else PetscCall((*P->be->Zero)(n, (PetscScalar *)P->dbuf));
+    PetscCall(
+      PetscSFReduceWithMemTypeBegin(P->sf, P->unit, P->be->memtype, yg, P->be->memtype, P->dbuf, P->single ? MPI_SUM : MPIU_SUM));
+  } else {
+    PetscCall((*P->be->QueueFork)(P->queue));
+    PetscCall((*P->be->QueueCopy)(P->queue, P->gbuf, yg, P->nG * P->nc * P->size, PETSC_FALSE));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsProlongTransposeEnd(HopsProlong P, const void *yg, void *y)
+{
+  const PetscInt n   = P->nshared * P->nc;
+  const MPI_Op   sum = P->single ? MPI_SUM : MPIU_SUM;
+
+  PetscFunctionBegin;
+  if (P->alone) PetscFunctionReturn(PETSC_SUCCESS);
+  if (P->direct) PetscCall(PetscSFReduceEnd(P->sf, P->unit, yg, P->dbuf, sum));
+  else {
+    PetscCall((*P->be->QueueFinish)(P->queue));
+    PetscCall(PetscMemzero(P->hbuf, n * P->size));
+    PetscCall(PetscSFReduceBegin(P->sf, P->unit, P->gbuf, P->hbuf, sum));
+    PetscCall(PetscSFReduceEnd(P->sf, P->unit, P->gbuf, P->hbuf, sum));
+    PetscCall((*P->be->QueueCopy)(P->queue, P->dbuf, P->hbuf, n * P->size, PETSC_TRUE));
+    PetscCall((*P->be->QueueJoin)(P->queue));
+  }
+  if (P->single) PetscCall((*P->be->single->UnpackAdd)(n, P->idx, (const float *)P->dbuf, (float *)y));
+  else PetscCall((*P->be->UnpackAdd)(n, P->idx, (const PetscScalar *)P->dbuf, (PetscScalar *)y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* --------------------------------- where the back end works --------------------------------- */
+
+/* What the exchange and the identity rows need there; the host's own arrays serve the host */
+PetscErrorCode HopsSpaceSetUpBackend(HopsSpace sp)
+{
+  const HopsBackendOps *be = sp->backend;
+
+  PetscFunctionBegin;
+  if (sp->onbackend) PetscFunctionReturn(PETSC_SUCCESS);
+  if (be->host) {
+    sp->bessT = sp->essT;
+    sp->P     = sp->hostP;
+  } else {
+    PetscCall((*be->Malloc)(sp->ness * sizeof(PetscInt), (void **)&sp->bessT));
+    PetscCall((*be->Copy)(sp->bessT, sp->essT, sp->ness * sizeof(PetscInt), PETSC_TRUE));
+    PetscCall(HopsProlongCreate(sp, be, &sp->halo, 1, PETSC_DOUBLE, NULL, &sp->P));
+  }
+  sp->onbackend = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsSpaceResetBackend(HopsSpace sp)
+{
+  PetscFunctionBegin;
+  if (sp->onbackend && !sp->backend->host) {
+    PetscCall((*sp->backend->Free)((void **)&sp->bessT));
+    PetscCall(HopsProlongDestroy(&sp->P));
+  }
+  if (!sp->backend->host) {
+    PetscCall((*sp->backend->Free)((void **)&sp->brestr));
+    PetscCall((*sp->backend->Free)((void **)&sp->bX));
+  }
+  sp->brestr    = NULL;
+  sp->bX        = NULL;
+  sp->bessT     = NULL;
+  sp->P         = NULL;
+  sp->onbackend = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,137 @@
+static char help[] =
+  "P, constraints times halo, and its transpose: ghosts by their global numbers, rows of constraints against sums\n\
+  written out, and (P x, y) = (x, P' y), in double and single precision and for several components.\n\n";
+
+#include <hops/private/hopsimpl.h>
+
+/* Every constrained entry is combined from an owned entry and, where there is one, a ghost */
+static PetscErrorCode Constraints(HopsSpace sp, HopsConstraints *c)
+{
+  PetscFunctionBeginUser;
+  c->n = sp->nT ? sp->nC : 0;
+  PetscCall(PetscMalloc4(c->n, &c->row, c->n + 1, &c->start, 2 * c->n, &c->col, 2 * c->n, &c->value));
+  c->start[0] = 0;
+  for (PetscInt i = 0, k = 0; i < c->n; ++i) {
+    c->row[i]   = sp->nT + sp->nG + i;
+    c->col[k]   = 7 * i % sp->nT;
+    c->value[k] = 0.5 + 0.01 * i;
+    ++k;
+    if (sp->nG) {
+      c->col[k]   = sp->nT + 5 * i % sp->nG;
+      c->value[k] = -0.25;
+      ++k;
+    }
+    c->start[i + 1] = k;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The value of an entry, by its global number */
+static PetscReal Value(PetscInt g, PetscInt c)
+{
+  return 1.0 + g + 1000.0 * c;
+}
+
+static PetscErrorCode Double(HopsSpace sp, PetscInt nc, const HopsConstraints *con)
+{
+  const PetscInt n = sp->nL - sp->nT;
+  HopsProlong    P;
+  PetscScalar   *x, *xg, *y, *yg;
+  PetscReal      dot[2] = {0.0, 0.0}, wrong = 0.0;
+
+  PetscFunctionBeginUser;
+  PetscCall(HopsProlongCreate(sp, sp->backend, &sp->halo, nc, PETSC_DOUBLE, con, &P));
+  PetscCall(PetscCalloc4(sp->nT * nc, &x, n * nc, &xg, sp->nT * nc, &y, n * nc, &yg));
+  for (PetscInt i = 0; i < sp->nT * nc; ++i) x[i] = Value(sp->rstart + i / nc, i % nc);
+  PetscCall(HopsProlongBegin(P, x, xg));
+  PetscCall(HopsProlongEnd(P, x, xg));
+  for (PetscInt i = 0; i < sp->nG * nc; ++i) wrong = PetscMax(wrong, PetscAbsReal(xg[i] - Value(sp->ghost[i / nc], i % nc)));
+  for (PetscInt i = 0; con && i < con->n; ++i) {
+    PetscReal sum = 0.0;
+
+    for (PetscInt k = con->start[i]; k < con->start[i + 1]; ++k) {
+      const PetscInt l = con->col[k];
+
+      sum += con->value[k] * Value(l < sp->nT ? sp->rstart + l : sp->ghost[l - sp->nT], 0);
+    }
+    wrong = PetscMax(wrong, PetscAbsReal(xg[con->row[i] - sp->nT] - sum));
+  }
+  for (PetscInt i = 0; i < n * nc; ++i) yg[i] = PetscSinReal(1.0 + i);
+  for (PetscInt i = 0; i < n * nc; ++i) dot[0] += xg[i] * yg[i];
+  PetscCall(HopsProlongTransposeBegin(P, yg, y));
+  PetscCall(HopsProlongTransposeEnd(P, yg, y));
+  for (PetscInt i = 0; i < sp->nT * nc; ++i) dot[1] += x[i] * y[i];
+  PetscCall(MPIU_Allreduce(MPI_IN_PLACE, dot, 2, MPIU_REAL, MPI_SUM, PETSC_COMM_WORLD));
+  PetscCall(MPIU_Allreduce(MPI_IN_PLACE, &wrong, 1, MPIU_REAL, MPI_MAX, PETSC_COMM_WORLD));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "components %" PetscInt_FMT ", %s: %s, %s\n", nc, con ? "constraints" : "halo alone",
+                        wrong < 1e-9 ? "entries as expected" : "WRONG ENTRIES",
+                        PetscAbsReal(dot[0] - dot[1]) <= 1e-12 * (1.0 + PetscAbsReal(dot[0])) ? "adjoint" : "NOT ADJOINT"));
+  PetscCall(PetscFree4(x, xg, y, yg));
+  PetscCall(HopsProlongDestroy(&P));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Single(HopsSpace sp)
+{
+  HopsProlong P;
+  float      *x, *xg, *y;
+  PetscBool   good = PETSC_TRUE;
+
+  PetscFunctionBeginUser;
+  PetscCall(HopsProlongCreate(sp, sp->backend, &sp->halo, 1, PETSC_FLOAT, NULL, &P));
+  PetscCall(PetscCalloc3(sp->nT, &x, sp->nL - sp->nT, &xg, sp->nT, &y));
+  for (PetscInt i = 0; i < sp->nT; ++i) x[i] = (float)Value(sp->rstart + i, 0);
+  PetscCall(HopsProlongBegin(P, x, xg));
+  PetscCall(HopsProlongEnd(P, x, xg));
+  for (PetscInt i = 0; i < sp->nG; ++i)
+    if (xg[i] != (float)Value(sp->ghost[i], 0)) good = PETSC_FALSE;
+  /* a ghost's value comes back to its owner once for each rank that has it */
+  PetscCall(HopsProlongTransposeBegin(P, xg, y));
+  PetscCall(HopsProlongTransposeEnd(P, xg, y));
+  for (PetscInt i = 0; i < sp->nT; ++i)
+    if (fmodf(y[i], x[i]) != 0.0F) good = PETSC_FALSE;
+  for (PetscInt i = 0; i < sp->halo.nshared; ++i)
+    if (y[sp->halo.shared[i]] < x[sp->halo.shared[i]]) good = PETSC_FALSE;
+  PetscCall(MPIU_Allreduce(MPI_IN_PLACE, &good, 1, MPIU_BOOL, MPI_LAND, PETSC_COMM_WORLD));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "single precision: %s\n", good ? "entries as expected" : "WRONG ENTRIES"));
+  PetscCall(PetscFree3(x, xg, y));
+  PetscCall(HopsProlongDestroy(&P));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  const PetscInt  one = 1;
+  DM              dm;
+  DMLabel         label;
+  HopsSpace       sp;
+  HopsConstraints c;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(HopsInitialize());
+  PetscCall(DMCreate(PETSC_COMM_WORLD, &dm));
+  PetscCall(DMSetType(dm, DMPLEX));
+  PetscCall(DMSetFromOptions(dm));
+  PetscCall(DMGetLabel(dm, "marker", &label));
+  PetscCall(HopsSpaceCreateH1(dm, 3, label, 1, &one, &sp));
+  PetscCall(Double(sp, 1, NULL));
+  PetscCall(Double(sp, 3, NULL));
+  PetscCall(Constraints(sp, &c));
+  PetscCall(Double(sp, 1, &c));
+  PetscCall(Single(sp));
+  PetscCall(PetscFree4(c.row, c.start, c.col, c.value));
+  PetscCall(HopsSpaceDestroy(&sp));
+  PetscCall(DMDestroy(&dm));
+  PetscCall(PetscFinalize());
+  return 0;
+}
+
+/*TEST
+
+  test:
+    requires: host
+    nsize: {{1 2 3 5}}
+    args: -hops_backend host -dm_plex_simplex 0 -dm_plex_dim {{2 3}} -dm_plex_box_faces 2,2,1
+
+TEST*/
