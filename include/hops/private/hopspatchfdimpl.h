@@ -32,6 +32,16 @@ typedef struct {
 PETSC_INTERN PetscErrorCode PCPATCHFDGetData(PC, PC_PATCHFD **);
 PETSC_INTERN PetscErrorCode PCPATCHFDReverse_Private(PC);
 
+/* src/pc/patchfd/patchfdsweep.c: r = b - A z (b and norm may be NULL); what a color's patches (negative: all)
+   add to z; z of a fused sweep */
+PETSC_INTERN PetscErrorCode PCPATCHFDResidual(PC_PATCHFD *, const PetscScalar b[], PetscReal *norm);
+PETSC_INTERN PetscErrorCode PCPATCHFDSolve(PC, PC_PATCHFD *, PetscInt color, HopsPatchMode);
+PETSC_INTERN PetscErrorCode PCPATCHFDSweepFused(PC, PC_PATCHFD *, PetscInt color);
+PETSC_INTERN PetscErrorCode PCApply_PATCHFD(PC, Vec, Vec);
+PETSC_INTERN PetscErrorCode PCApplyTranspose_PATCHFD(PC, Vec, Vec);
+PETSC_INTERN PetscErrorCode PCApplyRichardson_PATCHFD(PC, Vec, Vec, Vec, PetscReal, PetscReal, PetscReal, PetscInt, PetscBool,
+                                                      PetscInt *, PCRichardsonConvergedReason *);
+
 /* src/pc/patchfd/patchfdsingle.c: z = B r on T-vectors in single precision where the back end works; mult is
    y = A x on them */
 typedef PetscErrorCode (*HopsSingleMult)(void *ctx, const float x[], float y[]);

@@ -1,0 +1,378 @@
+/* PCPATCHFD at work: corrections of patches are put together, all at once, or color by color in sweeps. */
+#include <hops/private/hopspatchfdimpl.h>
+#include <petsc/private/pcimpl.h>
+
+/* ------------------------------------------ vectors ------------------------------------------- */
+
+/* Arrays of vectors where the back end works */
+static PetscErrorCode PCPATCHFDCheckMemory(HopsSpace sp, Vec v, PetscMemType mtype)
+{
+  PetscFunctionBegin;
+  PetscCheck(PetscMemTypeDevice(mtype), PetscObjectComm((PetscObject)v), PETSC_ERR_ARG_WRONG,
+             "A vector of type %s lies in the host's memory, and the patches on the back end %s: make vectors by MatCreateVecs() "
+             "or HopsSpaceCreateVec() (with a DM, -dm_vec_type %s), or use -hops_backend host",
+             ((PetscObject)v)->type_name, sp->backend->name, sp->backend->vectype);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCPATCHFDRead(PC_PATCHFD *fd, Vec v, const PetscScalar **a)
+{
+  HopsSpace    sp = fd->patches->space;
+  PetscMemType mtype;
+
+  PetscFunctionBegin;
+  if (sp->backend->host) PetscCall(VecGetArrayRead(v, a));
+  else {
+    PetscCall(VecGetArrayReadAndMemType(v, a, &mtype));
+    PetscCall(PCPATCHFDCheckMemory(sp, v, mtype));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCPATCHFDRestoreRead(PC_PATCHFD *fd, Vec v, const PetscScalar **a)
+{
+  PetscFunctionBegin;
+  if (fd->patches->space->backend->host) PetscCall(VecRestoreArrayRead(v, a));
+  else PetscCall(VecRestoreArrayReadAndMemType(v, a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCPATCHFDWrite(PC_PATCHFD *fd, Vec v, PetscScalar **a)
+{
+  HopsSpace    sp = fd->patches->space;
+  PetscMemType mtype;
+
+  PetscFunctionBegin;
+  if (sp->backend->host) PetscCall(VecGetArrayWrite(v, a));
+  else {
+    PetscCall(VecGetArrayWriteAndMemType(v, a, &mtype));
+    PetscCall(PCPATCHFDCheckMemory(sp, v, mtype));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCPATCHFDRestoreWrite(PC_PATCHFD *fd, Vec v, PetscScalar **a)
+{
+  PetscFunctionBegin;
+  if (fd->patches->space->backend->host) PetscCall(VecRestoreArrayWrite(v, a));
+  else PetscCall(VecRestoreArrayWriteAndMemType(v, a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Ghosts of a P-vector from their owners, and contributions to ghosts to their owners */
+static PetscErrorCode PCPATCHFDBroadcast(PC_PATCHFD *fd, PetscScalar x[])
+{
+  const PetscInt nT = fd->patches->nT;
+
+  PetscFunctionBegin;
+  PetscCall(HopsProlongBegin(fd->prolong, x, x + nT));
+  PetscCall(HopsProlongEnd(fd->prolong, x, x + nT));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCPATCHFDReduce(PC_PATCHFD *fd, PetscScalar g[], PetscScalar x[])
+{
+  PetscFunctionBegin;
+  PetscCall(HopsProlongTransposeBegin(fd->prolong, g, x));
+  PetscCall(HopsProlongTransposeEnd(fd->prolong, g, x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ------------------------------------------ one color ----------------------------------------- */
+
+/* r = b - A z; the norm of it, if wanted, counts owned entries */
+PetscErrorCode PCPATCHFDResidual(PC_PATCHFD *fd, const PetscScalar b[], PetscReal *norm)
+{
+  HopsPatches        pt = fd->patches;
+  const PetscScalar *t;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectStateIncrease((PetscObject)fd->x));
+  PetscCall(MatMult(fd->A, fd->x, fd->t));
+  PetscCall(PCPATCHFDRead(fd, fd->t, &t));
+  if (b) PetscCall((*pt->space->backend->Combine)(pt->nT, 1.0, b, -1.0, t, fd->r));
+  else PetscCall((*pt->space->backend->Combine)(pt->nT, -1.0, t, 0.0, NULL, fd->r));
+  PetscCall(PCPATCHFDRestoreRead(fd, fd->t, &t));
+  if (norm) {
+    PetscCall(PetscObjectStateIncrease((PetscObject)fd->rv));
+    PetscCall(VecNorm(fd->rv, NORM_2, norm));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* z += corrections of a color (or all, negative) for the residual in r's owned entries; ghosts of r come in,
+   those of z go out */
+PetscErrorCode PCPATCHFDSolve(PC pc, PC_PATCHFD *fd, PetscInt color, HopsPatchMode mode)
+{
+  HopsPatches           pt = fd->patches;
+  const HopsBackendOps *be = pt->space->backend;
+
+  PetscFunctionBegin;
+  PetscCall(PetscLogEventBegin(HopsEvent.patchsolve, pc, 0, 0, 0));
+  PetscCall(PCPATCHFDBroadcast(fd, fd->r));
+  PetscCall((*be->Zero)(pt->nG + 1, fd->z + pt->nT));
+  PetscCall((*be->PatchApply)(fd->kernel, color, mode, fd->r, fd->z));
+  PetscCall(PCPATCHFDReduce(fd, fd->z + pt->nT, fd->z));
+  PetscCall(PetscLogEventEnd(HopsEvent.patchsolve, pc, 0, 0, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* z of a fused sweep of a color; b holds the right-hand side with its ghosts */
+PetscErrorCode PCPATCHFDSweepFused(PC pc, PC_PATCHFD *fd, PetscInt color)
+{
+  HopsPatches           pt = fd->patches;
+  const HopsBackendOps *be = pt->space->backend;
+  PetscScalar          *zg = fd->z + pt->nT;
+
+  PetscFunctionBegin;
+  PetscCall(PetscLogEventBegin(HopsEvent.patchsolve, pc, 0, 0, 0));
+  PetscCall(PCPATCHFDBroadcast(fd, fd->z));
+  PetscCall((*be->Combine)(pt->nG, 1.0, zg, 0.0, NULL, fd->g));
+  if (be->host) fd->z[pt->nP - 1] = 0.0; /* what is not there is written on the host */
+  PetscCall((*be->PatchSweep)(fd->kernel, color, fd->b, fd->z));
+  PetscCall((*be->Combine)(pt->nG, 1.0, zg, -1.0, fd->g, fd->g)); /* what this rank's patches added to others' unknowns */
+  PetscCall(PCPATCHFDReduce(fd, fd->g, fd->z));
+  PetscCall(PetscLogEventEnd(HopsEvent.patchsolve, pc, 0, 0, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ------------------------------------ all patches and colors ---------------------------------- */
+
+/* Rows of essential unknowns are those of the identity */
+static PetscErrorCode SetEssential(HopsSpace sp, const PetscScalar b[], PetscScalar z[])
+{
+  PetscFunctionBegin;
+  if (sp->ness) PetscCall((*sp->backend->SetEntries)(sp->ness, sp->bessT, b, z));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCPATCHFDApplyAdditive(PC pc, PC_PATCHFD *fd, PetscBool transpose, Vec x, Vec y)
+{
+  HopsPatches           pt        = fd->patches;
+  const HopsBackendOps *be        = pt->space->backend;
+  const PetscBool       restrict_ = fd->type == PC_PATCHFD_RESTRICTED ? PETSC_TRUE : PETSC_FALSE;
+  const HopsPatchMode   mode      = !restrict_ ? HOPS_PATCH_PLAIN : (transpose ? HOPS_PATCH_RESTRICT_IN : HOPS_PATCH_RESTRICT_OUT);
+  const PetscScalar    *in        = fd->w && mode != HOPS_PATCH_RESTRICT_OUT ? fd->w : NULL,
+                    *out          = fd->w && mode != HOPS_PATCH_RESTRICT_IN ? fd->w : NULL;
+  const PetscScalar *xa;
+  PetscScalar       *ya;
+
+  PetscFunctionBegin;
+  PetscCall(PCPATCHFDRead(fd, x, &xa));
+  if (in) PetscCall((*be->Times)(pt->nT, in, xa, fd->r));
+  else PetscCall((*be->Combine)(pt->nT, 1.0, xa, 0.0, NULL, fd->r));
+  PetscCall((*be->Zero)(pt->nT, fd->z));
+  PetscCall(PCPATCHFDSolve(pc, fd, -1, mode));
+  PetscCall(PCPATCHFDWrite(fd, y, &ya));
+  if (out) PetscCall((*be->Times)(pt->nT, out, fd->z, ya));
+  else PetscCall((*be->Combine)(pt->nT, 1.0, fd->z, 0.0, NULL, ya));
+  PetscCall(SetEssential(pt->space, xa, ya));
+  PetscCall(PCPATCHFDRestoreWrite(fd, y, &ya));
+  PetscCall(PCPATCHFDRestoreRead(fd, x, &xa));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCPATCHFDSweep(PC, PC_PATCHFD *, PCPATCHFDDirection, PetscBool, const PetscScalar[], PetscReal *);
+
+/* In single precision a fused sweep works on the correction, for a residual in double precision: on the
+   iterate it would limit its accuracy */
+static PetscErrorCode PCPATCHFDSweepCorrection(PC pc, PC_PATCHFD *fd, PCPATCHFDDirection direction, const PetscScalar b[],
+                                               PetscReal *norm)
+{
+  const HopsBackendOps *be = fd->patches->space->backend;
+  const PetscInt        n  = fd->patches->nT;
+  PetscScalar          *z = fd->c, *r = fd->c + n;
+
+  PetscFunctionBegin;
+  PetscCall(PCPATCHFDResidual(fd, b, norm));
+  PetscCall((*be->Combine)(n, 1.0, fd->r, 0.0, NULL, r));
+  PetscCall((*be->Combine)(n, 1.0, fd->z, 0.0, NULL, z));
+  PetscCall((*be->Zero)(fd->patches->nP, fd->z));
+  PetscCall(PCPATCHFDSweep(pc, fd, direction, PETSC_TRUE, r, NULL));
+  PetscCall((*be->Combine)(n, 1.0, z, 1.0, fd->z, fd->z));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  A sweep on the iterate in z. The residual of a color is that of the operator, so that it is exact whatever
+  stands for the patches' matrices; where all of them are the operator's own, it comes from them, patch by
+  patch. zero: z is zero, else norm, where it is not NULL, is that of the residual before the sweep.
+*/
+static PetscErrorCode PCPATCHFDSweep(PC pc, PC_PATCHFD *fd, PCPATCHFDDirection direction, PetscBool zero, const PetscScalar b[],
+                                     PetscReal *norm)
+{
+  HopsPatches           pt = fd->patches;
+  const HopsBackendOps *be = pt->space->backend;
+  const PetscInt        n = pt->ncolors, steps = direction == PC_PATCHFD_SYMMETRIC ? 2 * n - 1 : n;
+  const PetscBool       fuse = fd->b ? PETSC_TRUE : PETSC_FALSE;
+
+  PetscFunctionBegin;
+  if (fuse && !zero && fd->single && !fd->fellback) {
+    PetscCall(PCPATCHFDSweepCorrection(pc, fd, direction, b, norm));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (fuse) {
+    PetscCall((*be->Combine)(pt->nT, 1.0, b, 0.0, NULL, fd->b));
+    PetscCall(PCPATCHFDBroadcast(fd, fd->b));
+  }
+  if (!norm || zero) PetscCall(SetEssential(pt->space, b, fd->z));
+  for (PetscInt s = 0; s < steps; ++s) {
+    const PetscInt color = direction == PC_PATCHFD_BACKWARD ? n - 1 - s : (s < n ? s : 2 * n - 2 - s);
+
+    if (fuse && pt->fused[color] && (s || (!zero && !norm))) {
+      PetscCall(PCPATCHFDSweepFused(pc, fd, color));
+      continue;
+    }
+    if (zero && !s) PetscCall((*be->Combine)(pt->nT, 1.0, b, 0.0, NULL, fd->r));
+    else PetscCall(PCPATCHFDResidual(fd, b, s ? NULL : norm));
+    if (!s) PetscCall(SetEssential(pt->space, b, fd->z));
+    PetscCall(PCPATCHFDSolve(pc, fd, color, HOPS_PATCH_PLAIN));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  On one process and a device, where all colors are fused, sweeps work on the caller's vectors: there are no
+  ghosts, and the back end neither reads nor writes what is not there. In single precision a sweep on an
+  iterate takes the way of PCPATCHFDSweepCorrection().
+*/
+static PetscErrorCode PCPATCHFDSweepInPlace(PC pc, PC_PATCHFD *fd, PCPATCHFDDirection direction, PetscBool zero, PetscInt its,
+                                            Vec b, Vec y, PetscBool *done)
+{
+  HopsPatches           pt = fd->patches;
+  const HopsBackendOps *be = pt->space->backend;
+  const PetscInt        n = pt->ncolors, steps = direction == PC_PATCHFD_SYMMETRIC ? 2 * n - 1 : n;
+  const PetscScalar    *ba;
+  PetscScalar          *ya;
+  PetscMemType          mtype;
+  PetscMPIInt           size;
+
+  PetscFunctionBegin;
+  *done = PETSC_FALSE;
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &size));
+  if (size > 1 || be->host || !fd->b || pt->nG || pt->space->ness || (fd->single && !fd->fellback && (!zero || its > 1)))
+    PetscFunctionReturn(PETSC_SUCCESS);
+  for (PetscInt c = 0; c < n; ++c)
+    if (!pt->fused[c]) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PCPATCHFDRead(fd, b, &ba));
+  PetscCall(VecGetArrayAndMemType(y, &ya, &mtype));
+  PetscCall(PCPATCHFDCheckMemory(pt->space, y, mtype));
+  if (zero) PetscCall((*be->Zero)(pt->nT, ya));
+  PetscCall(PetscLogEventBegin(HopsEvent.patchsolve, pc, 0, 0, 0));
+  for (PetscInt i = 0; i < its; ++i)
+    for (PetscInt s = 0; s < steps; ++s)
+      PetscCall((*be->PatchSweep)(fd->kernel, direction == PC_PATCHFD_BACKWARD ? n - 1 - s : (s < n ? s : 2 * n - 2 - s), ba, ya));
+  PetscCall(PetscLogEventEnd(HopsEvent.patchsolve, pc, 0, 0, 0));
+  PetscCall(VecRestoreArrayAndMemType(y, &ya));
+  PetscCall(PCPATCHFDRestoreRead(fd, b, &ba));
+  *done = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCPATCHFDApplyMultiplicative(PC pc, PC_PATCHFD *fd, PCPATCHFDDirection direction, Vec x, Vec y)
+{
+  HopsPatches           pt = fd->patches;
+  const HopsBackendOps *be = pt->space->backend;
+  const PetscScalar    *xa;
+  PetscScalar          *ya;
+  PetscBool             done;
+
+  PetscFunctionBegin;
+  PetscCall(PCPATCHFDSweepInPlace(pc, fd, direction, PETSC_TRUE, 1, x, y, &done));
+  if (done) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall((*be->Zero)(pt->nP, fd->z));
+  PetscCall(PCPATCHFDRead(fd, x, &xa));
+  PetscCall(PCPATCHFDSweep(pc, fd, direction, PETSC_TRUE, xa, NULL));
+  PetscCall(PCPATCHFDRestoreRead(fd, x, &xa));
+  PetscCall(PCPATCHFDWrite(fd, y, &ya));
+  PetscCall((*be->Combine)(pt->nT, 1.0, fd->z, 0.0, NULL, ya));
+  PetscCall(PCPATCHFDRestoreWrite(fd, y, &ya));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ----------------------------------------- operations ----------------------------------------- */
+
+PetscErrorCode PCApply_PATCHFD(PC pc, Vec x, Vec y)
+{
+  PC_PATCHFD *fd = (PC_PATCHFD *)pc->data;
+
+  PetscFunctionBegin;
+  if (fd->type == PC_PATCHFD_MULTIPLICATIVE) PetscCall(PCPATCHFDApplyMultiplicative(pc, fd, fd->direction, x, y));
+  else PetscCall(PCPATCHFDApplyAdditive(pc, fd, PETSC_FALSE, x, y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Operator and local solves are symmetric */
+PetscErrorCode PCApplyTranspose_PATCHFD(PC pc, Vec x, Vec y)
+{
+  static const PCPATCHFDDirection reversed[] = {PC_PATCHFD_SYMMETRIC, PC_PATCHFD_BACKWARD, PC_PATCHFD_FORWARD};
+  PC_PATCHFD                     *fd         = (PC_PATCHFD *)pc->data;
+
+  PetscFunctionBegin;
+  if (fd->type == PC_PATCHFD_MULTIPLICATIVE) PetscCall(PCPATCHFDApplyMultiplicative(pc, fd, reversed[fd->direction], x, y));
+  else PetscCall(PCPATCHFDApplyAdditive(pc, fd, PETSC_TRUE, x, y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  Sweeps on the iterate itself. More than a handful of them are taken for a solver's, not a smoother's: then
+  the norm of the residual, which each sweep has at its beginning, is tested.
+*/
+PetscErrorCode PCApplyRichardson_PATCHFD(PC pc, Vec b, Vec y, Vec w, PetscReal rtol, PetscReal abstol, PetscReal dtol, PetscInt its,
+                                         PetscBool guesszero, PetscInt *outits, PCRichardsonConvergedReason *reason)
+{
+  PC_PATCHFD           *fd   = (PC_PATCHFD *)pc->data;
+  HopsPatches           pt   = fd->patches;
+  const HopsBackendOps *be   = pt->space->backend;
+  const PetscBool       test = its > 8 ? PETSC_TRUE : PETSC_FALSE;
+  const PetscScalar    *ba;
+  PetscScalar          *ya;
+  PetscReal             norm = 0.0, bnorm = 0.0;
+  PetscInt              i;
+
+  PetscFunctionBegin;
+  *reason = PCRICHARDSON_CONVERGED_ITS;
+  if (test) PetscCall(VecNorm(b, NORM_2, &bnorm));
+  if (fd->type != PC_PATCHFD_MULTIPLICATIVE) {
+    if (!fd->x) PetscCall(VecDuplicate(b, &fd->x));
+    for (i = 0; i < its; ++i) {
+      if (guesszero && !i) PetscCall(PCPATCHFDApplyAdditive(pc, fd, PETSC_FALSE, b, y));
+      else {
+        PetscCall(MatMult(fd->A, y, w));
+        PetscCall(VecAYPX(w, -1.0, b));
+        if (test) PetscCall(VecNorm(w, NORM_2, &norm));
+        if (test && (norm <= rtol * bnorm || norm <= abstol || norm > dtol * bnorm)) break;
+        PetscCall(PCPATCHFDApplyAdditive(pc, fd, PETSC_FALSE, w, fd->x));
+        PetscCall(VecAXPY(y, 1.0, fd->x));
+      }
+    }
+  } else {
+    PetscBool done = PETSC_FALSE;
+
+    if (!test) PetscCall(PCPATCHFDSweepInPlace(pc, fd, fd->direction, guesszero, its, b, y, &done));
+    if (done) {
+      *outits = its;
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
+    PetscCall((*be->Zero)(pt->nP, fd->z));
+    if (!guesszero) {
+      PetscCall(PCPATCHFDRead(fd, y, &ba));
+      PetscCall((*be->Combine)(pt->nT, 1.0, ba, 0.0, NULL, fd->z));
+      PetscCall(PCPATCHFDRestoreRead(fd, y, &ba));
+    }
+    PetscCall(PCPATCHFDRead(fd, b, &ba));
+    for (i = 0; i < its; ++i) {
+      PetscCall(PCPATCHFDSweep(pc, fd, fd->direction, guesszero && !i ? PETSC_TRUE : PETSC_FALSE, ba, test ? &norm : NULL));
+      if (test && i && (norm <= rtol * bnorm || norm <= abstol || norm > dtol * bnorm)) break;
+    }
+    PetscCall(PCPATCHFDRestoreRead(fd, b, &ba));
+    PetscCall(PCPATCHFDWrite(fd, y, &ya));
+    PetscCall((*be->Combine)(pt->nT, 1.0, fd->z, 0.0, NULL, ya));
+    PetscCall(PCPATCHFDRestoreWrite(fd, y, &ya));
+  }
+  if (i < its)
+    *reason = norm > dtol * bnorm ? PCRICHARDSON_DIVERGED_DTOL
+                                  : (norm <= abstol ? PCRICHARDSON_CONVERGED_ATOL : PCRICHARDSON_CONVERGED_RTOL);
+  *outits = i;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
