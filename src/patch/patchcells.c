@@ -456,6 +456,122 @@ static PetscErrorCode CellsSend(HopsPatchCells *pc, PetscInt n, const PetscInt t
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Ranks that are to have a cell of this one */
+typedef struct {
+  PetscInt n, nmax, *to, *cell;
+} CellList;
+
+static PetscErrorCode CellListAdd(CellList *l, PetscInt to, PetscInt cell)
+{
+  PetscFunctionBegin;
+  if (l->n == l->nmax) {
+    PetscInt *t, *c;
+
+    l->nmax = PetscMax(64, 2 * l->nmax);
+    PetscCall(PetscMalloc2(l->nmax, &t, l->nmax, &c));
+    PetscCall(PetscArraycpy(t, l->to, l->n));
+    PetscCall(PetscArraycpy(c, l->cell, l->n));
+    PetscCall(PetscFree2(l->to, l->cell));
+    l->to   = t;
+    l->cell = c;
+  }
+  l->to[l->n]     = to;
+  l->cell[l->n++] = cell;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Every cell to the owners of its corners; `boundary` or no free corner: of all its free nodes that bound
+   other cells */
+static PetscErrorCode CellsToOwners(HopsPatchCells *pc, PetscBool boundary)
+{
+  HopsSpace       sp = pc->space;
+  const PetscInt *ranges, np = sp->order + 1;
+  CellList        list = {0, 0, NULL, NULL};
+  PetscLayout     layout;
+
+  PetscFunctionBegin;
+  PetscCall(PetscLayoutCreateFromSizes(PetscObjectComm((PetscObject)sp), sp->nT, PETSC_DETERMINE, 1, &layout));
+  PetscCall(PetscLayoutGetRanges(layout, &ranges));
+  for (PetscInt c = 0; c < pc->nown; ++c) {
+    const PetscInt first    = list.n;
+    PetscBool      vertices = PETSC_FALSE;
+
+    for (PetscInt v = 0; v < pc->nv; ++v) vertices = vertices || pc->vid[c * pc->nv + v] >= 0 ? PETSC_TRUE : PETSC_FALSE;
+    for (PetscInt i = 0; i < pc->nn; ++i) {
+      const PetscInt g     = pc->gid[c * pc->nn + i];
+      PetscInt       nends = 0; /* directions in which the node lies at an end: all for a corner */
+      PetscBool      known = PETSC_FALSE;
+      PetscMPIInt    owner;
+
+      for (PetscInt d = 0, k = i; d < sp->dim; ++d, k /= np) nends += k % np == 0 || k % np == np - 1;
+      if (g < 0 || (g >= sp->rstart && g < sp->rstart + sp->nT)) continue;
+      if (nends != sp->dim && !(nends && (boundary || !vertices))) continue;
+      PetscCall(PetscLayoutFindOwner(layout, g, &owner));
+      for (PetscInt k = first; k < list.n; ++k) known = known || list.to[k] == owner ? PETSC_TRUE : PETSC_FALSE;
+      if (!known) PetscCall(CellListAdd(&list, owner, c));
+    }
+  }
+  PetscCall(CellsSend(pc, list.n, list.to, list.cell));
+  PetscCall(PetscFree2(list.to, list.cell));
+  PetscCall(PetscLayoutDestroy(&layout));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The same pair comes from every node of a face */
+static PetscErrorCode CellListUnique(CellList *l)
+{
+  PetscInt n = 0;
+
+  PetscFunctionBegin;
+  PetscCall(PetscSortIntWithArray(l->n, l->to, l->cell));
+  for (PetscInt s = 0, e; s < l->n; s = e) {
+    for (e = s; e < l->n && l->to[e] == l->to[s]; ++e) {}
+    PetscCall(PetscSortInt(e - s, l->cell + s));
+    for (PetscInt i = s; i < e; ++i)
+      if (i == s || l->cell[i] != l->cell[i - 1]) {
+        l->to[n]     = l->to[s];
+        l->cell[n++] = l->cell[i];
+      }
+  }
+  l->n = n;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The cells around each node of this rank to the ranks of all of them */
+static PetscErrorCode CellsToNeighbors(HopsPatchCells *pc)
+{
+  HopsSpace   sp   = pc->space;
+  CellList    list = {0, 0, NULL, NULL};
+  PetscInt   *node, *cell, m = 0;
+  PetscMPIInt rank;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_rank(PetscObjectComm((PetscObject)sp), &rank));
+  for (PetscInt i = 0; i < pc->n * pc->nn; ++i) m += pc->gid[i] >= sp->rstart && pc->gid[i] < sp->rstart + sp->nT;
+  PetscCall(PetscMalloc2(m, &node, m, &cell));
+  m = 0;
+  for (PetscInt i = 0; i < pc->n * pc->nn; ++i)
+    if (pc->gid[i] >= sp->rstart && pc->gid[i] < sp->rstart + sp->nT) {
+      node[m]   = pc->gid[i];
+      cell[m++] = i / pc->nn;
+    }
+  PetscCall(PetscSortIntWithArray(m, node, cell));
+  for (PetscInt s = 0, e; s < m; s = e) {
+    for (e = s; e < m && node[e] == node[s]; ++e) {}
+    for (PetscInt i = s; i < e; ++i)
+      for (PetscInt j = s; j < e; ++j) {
+        const PetscInt r = pc->home[2 * cell[i]];
+
+        if (r != rank && r != pc->home[2 * cell[j]]) PetscCall(CellListAdd(&list, r, cell[j]));
+      }
+  }
+  PetscCall(CellListUnique(&list));
+  PetscCall(CellsSend(pc, list.n, list.to, list.cell));
+  PetscCall(PetscFree2(list.to, list.cell));
+  PetscCall(PetscFree2(node, cell));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /*
   First hop: every cell to the owners of its corners (of all its free nodes that bound other cells where no
   corner is free), which then know whole stars. Second hop, where each rank wants the neighbours of all its
@@ -463,106 +579,13 @@ static PetscErrorCode CellsSend(HopsPatchCells *pc, PetscInt n, const PetscInt t
 */
 PetscErrorCode HopsPatchCellsGrow(HopsPatchCells *pc, PetscBool all)
 {
-  HopsSpace       sp = pc->space;
-  const PetscInt *ranges, np = sp->order + 1;
-  PetscInt       *to, *cells, n = 0, nmax = 64;
-  PetscMPIInt     rank, size;
-  PetscLayout     layout;
+  PetscMPIInt size;
 
   PetscFunctionBegin;
-  PetscCallMPI(MPI_Comm_rank(PetscObjectComm((PetscObject)sp), &rank));
-  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)sp), &size));
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc->space), &size));
   if (size == 1) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscLayoutCreateFromSizes(PetscObjectComm((PetscObject)sp), sp->nT, PETSC_DETERMINE, 1, &layout));
-  PetscCall(PetscLayoutGetRanges(layout, &ranges));
-  PetscCall(PetscMalloc2(nmax, &to, nmax, &cells));
-  for (PetscInt c = 0; c < pc->nown; ++c) {
-    const PetscInt first    = n;
-    PetscBool      vertices = PETSC_FALSE;
-
-    for (PetscInt v = 0; v < pc->nv; ++v) vertices = vertices || pc->vid[c * pc->nv + v] >= 0 ? PETSC_TRUE : PETSC_FALSE;
-    for (PetscInt i = 0; i < pc->nn; ++i) {
-      const PetscInt g      = pc->gid[c * pc->nn + i];
-      PetscBool      corner = PETSC_TRUE, boundary = PETSC_FALSE, known = PETSC_FALSE;
-      PetscMPIInt    owner;
-
-      for (PetscInt d = 0, k = i; d < sp->dim; ++d, k /= np) {
-        const PetscBool end = k % np == 0 || k % np == np - 1 ? PETSC_TRUE : PETSC_FALSE;
-
-        corner   = corner && end ? PETSC_TRUE : PETSC_FALSE;
-        boundary = boundary || end ? PETSC_TRUE : PETSC_FALSE;
-      }
-      if (g < 0 || !(corner || (boundary && (all || !vertices))) || (g >= sp->rstart && g < sp->rstart + sp->nT)) continue;
-      PetscCall(PetscLayoutFindOwner(layout, g, &owner));
-      for (PetscInt k = first; k < n; ++k) known = known || to[k] == owner ? PETSC_TRUE : PETSC_FALSE;
-      if (known) continue;
-      if (n == nmax) {
-        PetscInt *t2, *c2;
-
-        PetscCall(PetscMalloc2(2 * nmax, &t2, 2 * nmax, &c2));
-        PetscCall(PetscArraycpy(t2, to, n));
-        PetscCall(PetscArraycpy(c2, cells, n));
-        PetscCall(PetscFree2(to, cells));
-        to    = t2;
-        cells = c2;
-        nmax *= 2;
-      }
-      to[n]      = owner;
-      cells[n++] = c;
-    }
-  }
-  PetscCall(CellsSend(pc, n, to, cells));
-  PetscCall(PetscFree2(to, cells));
-  if (all) { /* pairs (owned node, cell), sorted by node: every rank in a group gets the group's cells */
-    PetscInt *node, *cell, m = 0, npair = 0, *pr, *pcell;
-
-    for (PetscInt i = 0; i < pc->n * pc->nn; ++i) m += pc->gid[i] >= sp->rstart && pc->gid[i] < sp->rstart + sp->nT;
-    PetscCall(PetscMalloc2(m, &node, m, &cell));
-    m = 0;
-    for (PetscInt i = 0; i < pc->n * pc->nn; ++i)
-      if (pc->gid[i] >= sp->rstart && pc->gid[i] < sp->rstart + sp->nT) {
-        node[m]   = pc->gid[i];
-        cell[m++] = i / pc->nn;
-      }
-    PetscCall(PetscSortIntWithArray(m, node, cell));
-    for (PetscInt pass = 0; pass < 2; ++pass) {
-      if (pass) PetscCall(PetscMalloc2(npair, &pr, npair, &pcell));
-      npair = 0;
-      for (PetscInt s = 0, e; s < m; s = e) {
-        for (e = s; e < m && node[e] == node[s]; ++e) {}
-        for (PetscInt i = s; i < e; ++i)
-          for (PetscInt j = s; j < e; ++j) {
-            const PetscInt r = pc->home[2 * cell[i]];
-
-            if (r == rank || r == pc->home[2 * cell[j]]) continue;
-            if (pass) {
-              pr[npair]    = r;
-              pcell[npair] = cell[j];
-            }
-            ++npair;
-          }
-      }
-    }
-    { /* the same pair comes from every node of a face */
-      PetscInt k = 0;
-
-      PetscCall(PetscSortIntWithArray(npair, pr, pcell));
-      for (PetscInt s = 0, e; s < npair; s = e) {
-        for (e = s; e < npair && pr[e] == pr[s]; ++e) {}
-        PetscCall(PetscSortInt(e - s, pcell + s));
-        for (PetscInt i = s; i < e; ++i)
-          if (i == s || pcell[i] != pcell[i - 1]) {
-            pr[k]      = pr[s];
-            pcell[k++] = pcell[i];
-          }
-      }
-      npair = k;
-    }
-    PetscCall(CellsSend(pc, npair, pr, pcell));
-    PetscCall(PetscFree2(pr, pcell));
-    PetscCall(PetscFree2(node, cell));
-  }
-  PetscCall(PetscLayoutDestroy(&layout));
+  PetscCall(CellsToOwners(pc, all));
+  if (all) PetscCall(CellsToNeighbors(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -123,122 +123,176 @@ static PetscErrorCode FirstCell(const HopsPatchCells *pc, PetscInt *seed, int la
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* A walk over this rank's cells: labels so far, and the cells whose neighbours are labelled next */
+typedef struct {
+  const HopsPatchCells *pc;
+  int                  *label;          /* [nL] of the unknowns that are corners, else -1 */
+  PetscInt             *corner;         /* [nown][nv] unknown */
+  PetscInt             *vstart, *vcell; /* cells at each corner */
+  PetscInt             *queue, head, tail;
+  PetscBool            *done;        /* [nown] all corners have labels */
+  int                  *root, *leaf; /* labels of shared unknowns and of ghosts */
+} Walk;
+
+static PetscErrorCode WalkCreate(const HopsPatchCells *pc, int label[], Walk *w)
+{
+  HopsSpace      sp = pc->space;
+  const PetscInt nv = pc->nv, P = sp->order + 1;
+
+  PetscFunctionBegin;
+  w->pc    = pc;
+  w->label = label;
+  w->head = w->tail = 0;
+  PetscCall(PetscMalloc3(pc->nown * nv, &w->corner, sp->nL + 2, &w->vstart, pc->nown * nv, &w->vcell));
+  PetscCall(PetscMalloc4(pc->nown, &w->queue, pc->nown, &w->done, sp->halo.nshared, &w->root, sp->nG, &w->leaf));
+  PetscCall(PetscArrayzero(w->vstart, sp->nL + 2));
+  for (PetscInt i = 0; i < sp->nL; ++i) label[i] = -1;
+  for (PetscInt c = 0; c < pc->nown; ++c) {
+    w->done[c] = PETSC_FALSE;
+    for (PetscInt v = 0; v < nv; ++v) {
+      PetscInt node = 0;
+
+      for (PetscInt d = sp->dim - 1; d >= 0; --d) node = node * P + ((v >> d) & 1 ? P - 1 : 0);
+      w->corner[c * nv + v] = sp->restr[c * pc->nn + node];
+      ++w->vstart[w->corner[c * nv + v] + 2];
+    }
+  }
+  for (PetscInt i = 0; i < sp->nL; ++i) w->vstart[i + 2] += w->vstart[i + 1];
+  for (PetscInt i = 0; i < pc->nown * nv; ++i) w->vcell[w->vstart[w->corner[i] + 1]++] = i / nv;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode WalkDestroy(Walk *w)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscFree3(w->corner, w->vstart, w->vcell));
+  PetscCall(PetscFree4(w->queue, w->done, w->root, w->leaf));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Labels of a cell's corners, -1 where there is none yet; the number of those there are */
+static PetscInt WalkKnown(const Walk *w, PetscInt c, int known[])
+{
+  PetscInt n = 0;
+
+  for (PetscInt v = 0; v < w->pc->nv; ++v) {
+    known[v] = w->label[w->corner[c * w->pc->nv + v]];
+    n += known[v] >= 0;
+  }
+  return n;
+}
+
+/* Gives a cell's corners their labels where they have none; its neighbours are next */
+static void WalkTake(Walk *w, PetscInt c, const int label[])
+{
+  int known[8];
+
+  (void)WalkKnown(w, c, known);
+  for (PetscInt v = 0; v < w->pc->nv; ++v)
+    if (known[v] < 0) w->label[w->corner[c * w->pc->nv + v]] = label[v];
+  w->done[c]          = PETSC_TRUE;
+  w->queue[w->tail++] = c;
+}
+
+/* From the cells in the queue as far as labels are determined */
+static void WalkSpread(Walk *w)
+{
+  const PetscInt nv = w->pc->nv;
+
+  while (w->head < w->tail) {
+    const PetscInt c = w->queue[w->head++];
+
+    for (PetscInt v = 0; v < nv; ++v)
+      for (PetscInt k = w->vstart[w->corner[c * nv + v]]; k < w->vstart[w->corner[c * nv + v] + 1]; ++k) {
+        const PetscInt b = w->vcell[k];
+        PetscInt       n;
+        int            known[8], l[8];
+
+        if (w->done[b]) continue;
+        n = WalkKnown(w, b, known);
+        if (CellLabels(w->pc->space->dim, known, l)) WalkTake(w, b, l);
+        else if (n == nv) w->done[b] = PETSC_TRUE; /* no hypercube: all its corners are labelled all the same */
+      }
+  }
+}
+
+/* Labels of shared vertices: any rank's is as good */
+static PetscErrorCode WalkShare(Walk *w)
+{
+  HopsSpace sp = w->pc->space;
+
+  PetscFunctionBegin;
+  for (PetscInt i = 0; i < sp->halo.nshared; ++i) w->root[i] = w->label[sp->halo.shared[i]];
+  for (PetscInt g = 0; g < sp->nG; ++g) w->leaf[g] = w->label[sp->nT + g];
+  PetscCall(PetscSFReduceBegin(sp->halo.sf, MPI_INT, w->leaf, w->root, MPI_MAX));
+  PetscCall(PetscSFReduceEnd(sp->halo.sf, MPI_INT, w->leaf, w->root, MPI_MAX));
+  PetscCall(PetscSFBcastBegin(sp->halo.sf, MPI_INT, w->root, w->leaf, MPI_REPLACE));
+  PetscCall(PetscSFBcastEnd(sp->halo.sf, MPI_INT, w->root, w->leaf, MPI_REPLACE));
+  for (PetscInt i = 0; i < sp->halo.nshared; ++i) w->label[sp->halo.shared[i]] = w->root[i];
+  for (PetscInt g = 0; g < sp->nG; ++g) w->label[sp->nT + g] = w->leaf[g];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Takes the cells that have become determined, and counts them */
+static PetscInt WalkDetermined(Walk *w)
+{
+  PetscInt taken = 0;
+
+  for (PetscInt c = 0; c < w->pc->nown; ++c) {
+    PetscInt n;
+    int      known[8], l[8];
+
+    if (w->done[c]) continue;
+    n = WalkKnown(w, c, known);
+    if (n == w->pc->nv) w->done[c] = PETSC_TRUE;
+    else if (n && CellLabels(w->pc->space->dim, known, l)) {
+      WalkTake(w, c, l);
+      ++taken;
+    }
+  }
+  return taken;
+}
+
+/* Where nothing moves: from a cell anew, keeping what is known where it fits */
+static void WalkAnew(Walk *w, PetscInt c)
+{
+  int known[8], l[8];
+
+  (void)WalkKnown(w, c, known);
+  for (int v = 0; v < w->pc->nv; ++v) l[v] = v;
+  (void)CellLabels(w->pc->space->dim, known, l);
+  WalkTake(w, c, l);
+}
+
 /* label[nL] of the unknowns that are corners, else -1 */
 static PetscErrorCode Labels(const HopsPatchCells *pc, int label[])
 {
-  HopsSpace      sp   = pc->space;
-  MPI_Comm       comm = PetscObjectComm((PetscObject)sp);
-  const PetscInt dim = sp->dim, nv = pc->nv, P = sp->order + 1;
-  PetscInt      *corner, *vstart, *vcell, *queue, head = 0, tail = 0, nlist = 0, seed = 0;
-  PetscBool     *done;
-  int           *root, *leaf;
-  PetscMPIInt    rank, size;
+  MPI_Comm    comm  = PetscObjectComm((PetscObject)pc->space);
+  PetscInt    first = -1, seed = 0;
+  int         l[8];
+  PetscMPIInt rank, size;
+  Walk        w;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_rank(comm, &rank));
   PetscCallMPI(MPI_Comm_size(comm, &size));
-  PetscCall(PetscMalloc3(pc->nown * nv, &corner, sp->nL + 2, &vstart, pc->nown * nv, &vcell));
-  PetscCall(PetscMalloc4(pc->nown, &queue, pc->nown, &done, sp->halo.nshared, &root, sp->nG, &leaf));
-  PetscCall(PetscArrayzero(vstart, sp->nL + 2));
-  for (PetscInt i = 0; i < sp->nL; ++i) label[i] = -1;
-  for (PetscInt c = 0; c < pc->nown; ++c) {
-    done[c] = PETSC_FALSE;
-    for (PetscInt v = 0; v < nv; ++v) {
-      PetscInt node = 0;
-
-      for (PetscInt d = dim - 1; d >= 0; --d) node = node * P + ((v >> d) & 1 ? P - 1 : 0);
-      corner[c * nv + v] = sp->restr[c * pc->nn + node];
-      ++vstart[corner[c * nv + v] + 2];
-    }
-  }
-  for (PetscInt i = 0; i < sp->nL; ++i) vstart[i + 2] += vstart[i + 1];
-  for (PetscInt i = 0; i < pc->nown * nv; ++i) vcell[vstart[corner[i] + 1]++] = i / nv;
-  {
-    PetscInt first = -1;
-    int      l[8];
-
-    PetscCall(FirstCell(pc, &first, l));
-    for (PetscInt w = 0; w < nv && first >= 0; ++w) label[corner[first * nv + w]] = l[w];
-    if (first >= 0) {
-      done[first]   = PETSC_TRUE;
-      queue[tail++] = first;
-    }
-  }
-  for (PetscBool working = PETSC_TRUE; working;) {
+  PetscCall(WalkCreate(pc, label, &w));
+  PetscCall(FirstCell(pc, &first, l));
+  if (first >= 0) WalkTake(&w, first, l);
+  for (;;) {
     PetscInt state[2] = {0, size}; /* progress anywhere; least rank with cells left */
 
-    while (head < tail) {
-      const PetscInt c = queue[head++];
-
-      for (PetscInt v = 0; v < nv; ++v)
-        for (PetscInt k = vstart[corner[c * nv + v]]; k < vstart[corner[c * nv + v] + 1]; ++k) {
-          const PetscInt b = vcell[k];
-          int            known[8], l[8];
-
-          if (done[b]) continue;
-          for (PetscInt w = 0; w < nv; ++w) known[w] = label[corner[b * nv + w]];
-          if (!CellLabels(dim, known, l)) {
-            PetscInt missing = 0;
-
-            for (PetscInt w = 0; w < nv; ++w) missing += known[w] < 0;
-            if (!missing) done[b] = PETSC_TRUE; /* no hypercube: all its corners are labelled all the same */
-            continue;
-          }
-          for (PetscInt w = 0; w < nv; ++w)
-            if (known[w] < 0) label[corner[b * nv + w]] = l[w];
-          done[b]       = PETSC_TRUE;
-          queue[tail++] = b;
-        }
-    }
-    /* labels of shared vertices: any rank's is as good */
-    for (PetscInt i = 0; i < sp->halo.nshared; ++i) root[i] = label[sp->halo.shared[i]];
-    for (PetscInt g = 0; g < sp->nG; ++g) leaf[g] = label[sp->nT + g];
-    PetscCall(PetscSFReduceBegin(sp->halo.sf, MPI_INT, leaf, root, MPI_MAX));
-    PetscCall(PetscSFReduceEnd(sp->halo.sf, MPI_INT, leaf, root, MPI_MAX));
-    PetscCall(PetscSFBcastBegin(sp->halo.sf, MPI_INT, root, leaf, MPI_REPLACE));
-    PetscCall(PetscSFBcastEnd(sp->halo.sf, MPI_INT, root, leaf, MPI_REPLACE));
-    for (PetscInt i = 0; i < sp->halo.nshared; ++i) label[sp->halo.shared[i]] = root[i];
-    for (PetscInt g = 0; g < sp->nG; ++g) label[sp->nT + g] = leaf[g];
-    /* cells that have become determined start the next walk */
-    nlist = 0;
-    for (PetscInt c = 0; c < pc->nown; ++c) {
-      int known[8], l[8], n = 0;
-
-      if (done[c]) continue;
-      for (PetscInt w = 0; w < nv; ++w) {
-        known[w] = label[corner[c * nv + w]];
-        n += known[w] >= 0;
-      }
-      if (n == nv) done[c] = PETSC_TRUE;
-      else if (n && CellLabels(dim, known, l)) {
-        for (PetscInt w = 0; w < nv; ++w) label[corner[c * nv + w]] = l[w];
-        done[c]       = PETSC_TRUE;
-        queue[tail++] = c;
-        ++nlist;
-      }
-    }
-    while (seed < pc->nown && done[seed]) ++seed;
-    state[0] = -nlist;
+    WalkSpread(&w);
+    PetscCall(WalkShare(&w));
+    state[0] = -WalkDetermined(&w);
+    while (seed < pc->nown && w.done[seed]) ++seed;
     if (seed < pc->nown) state[1] = rank;
     PetscCall(MPIU_Allreduce(MPI_IN_PLACE, state, 2, MPIU_INT, MPI_MIN, comm));
-    if (state[0] == 0) {
-      if (state[1] == size) working = PETSC_FALSE;
-      else if (state[1] == rank) { /* nothing moves: begin anew, keeping what is known where it fits */ int known[8], l[8];
-
-        for (PetscInt w = 0; w < nv; ++w) {
-          known[w] = label[corner[seed * nv + w]];
-          l[w]     = (int)w;
-        }
-        (void)CellLabels(dim, known, l);
-        for (PetscInt w = 0; w < nv; ++w)
-          if (known[w] < 0) label[corner[seed * nv + w]] = l[w];
-        done[seed]    = PETSC_TRUE;
-        queue[tail++] = seed;
-      }
-    }
+    if (state[0]) continue;
+    if (state[1] == size) break;
+    if (state[1] == rank) WalkAnew(&w, seed);
   }
-  PetscCall(PetscFree3(corner, vstart, vcell));
-  PetscCall(PetscFree4(queue, done, root, leaf));
+  PetscCall(WalkDestroy(&w));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -287,6 +287,26 @@ static PetscBool HopsTensorsSymmetric(PetscInt nc, PetscInt dim, const PetscScal
   return off[0] <= 1e-12 * scale[0] && off[1] <= 1e-12 * scale[1] && off[2] <= 1e-12 * scale[2] ? PETSC_TRUE : PETSC_FALSE;
 }
 
+/* Adds f times g, (w_i - w)(u_i - u) with the neighbour i of the node v along a */
+static inline void HopsStarAddDifference(HopsLORBlock *b, const HopsStar *s, PetscInt cell, PetscInt v, PetscInt a, PetscInt i,
+                                         PetscReal f, const PetscScalar g[])
+{
+  HopsStarAdd(b, s, cell, v, -1, 0, -1, 0, f, g);
+  HopsStarAdd(b, s, cell, v, a, i, a, i, f, g);
+  HopsStarAdd(b, s, cell, v, -1, 0, a, i, -f, g);
+  HopsStarAdd(b, s, cell, v, a, i, -1, 0, -f, g);
+}
+
+/* The component a on the reference cell of vectors g[nc2][dim] */
+static inline void HopsPullVector(PetscInt dim, PetscInt nc2, const PetscReal Ji[], PetscReal det, PetscInt a,
+                                  const PetscScalar g[], PetscScalar t[])
+{
+  for (PetscInt k = 0; k < nc2; ++k) {
+    t[k] = 0.0;
+    for (PetscInt d = 0; d < dim; ++d) t[k] += det * Ji[a * dim + d] * g[k * dim + d];
+  }
+}
+
 /* One node of one cell; Ji = J^-1, det its determinant; the tensors are those of the node */
 static void HopsLORBlockNode(HopsLORBlock *b, const HopsStar *s, PetscInt cell, PetscInt v, const PetscReal Ji[], PetscReal det,
                              const PetscScalar *const g[4])
@@ -309,10 +329,7 @@ static void HopsLORBlockNode(HopsLORBlock *b, const HopsStar *s, PetscInt cell, 
   if (g[0]) HopsStarAdd(b, s, cell, v, -1, 0, -1, 0, all * det, g[0]);
   for (PetscInt a = 0; a < dim; ++a) {
     if (g[1]) { /* w b_a D_a u, and its upwinding */
-      for (PetscInt k = 0; k < nc2; ++k) {
-        t[k] = 0.0;
-        for (PetscInt d = 0; d < dim; ++d) t[k] += det * Ji[a * dim + d] * g[1][k * dim + d];
-      }
+      HopsPullVector(dim, nc2, Ji, det, a, g[1], t);
       for (PetscInt i = lo[a]; i < hi[a]; ++i) {
         const PetscReal f = (2 * i - 1) * 0.5 * all / m[a];
 
@@ -321,21 +338,11 @@ static void HopsLORBlockNode(HopsLORBlock *b, const HopsStar *s, PetscInt cell, 
       }
       if (b->upwind) {
         for (PetscInt k = 0; k < nc2; ++k) t[k] = k % (nc + 1) ? 0.0 : PetscAbsScalar(t[k]);
-        for (PetscInt i = lo[a]; i < hi[a]; ++i) {
-          const PetscReal f = 0.25 * all / m[a];
-
-          HopsStarAdd(b, s, cell, v, -1, 0, -1, 0, f, t);
-          HopsStarAdd(b, s, cell, v, a, i, a, i, f, t);
-          HopsStarAdd(b, s, cell, v, -1, 0, a, i, -f, t);
-          HopsStarAdd(b, s, cell, v, a, i, -1, 0, -f, t);
-        }
+        for (PetscInt i = lo[a]; i < hi[a]; ++i) HopsStarAddDifference(b, s, cell, v, a, i, 0.25 * all / m[a], t);
       }
     }
     if (g[2]) { /* D_a w c_a u */
-      for (PetscInt k = 0; k < nc2; ++k) {
-        t[k] = 0.0;
-        for (PetscInt d = 0; d < dim; ++d) t[k] += det * Ji[a * dim + d] * g[2][k * dim + d];
-      }
+      HopsPullVector(dim, nc2, Ji, det, a, g[2], t);
       for (PetscInt i = lo[a]; i < hi[a]; ++i) {
         const PetscReal f = (2 * i - 1) * 0.5 * all / m[a];
 
@@ -350,14 +357,7 @@ static void HopsLORBlockNode(HopsLORBlock *b, const HopsStar *s, PetscInt cell, 
           for (PetscInt e = 0; e < dim; ++e) t[k] += det * Ji[a * dim + d] * g[3][(k * dim + d) * dim + e] * Ji[c * dim + e];
       }
       if (a == c) {
-        for (PetscInt i = lo[a]; i < hi[a]; ++i) {
-          const PetscReal f = 0.5 * all / (m[a] * h[a][i]);
-
-          HopsStarAdd(b, s, cell, v, -1, 0, -1, 0, f, t);
-          HopsStarAdd(b, s, cell, v, a, i, a, i, f, t);
-          HopsStarAdd(b, s, cell, v, -1, 0, a, i, -f, t);
-          HopsStarAdd(b, s, cell, v, a, i, -1, 0, -f, t);
-        }
+        for (PetscInt i = lo[a]; i < hi[a]; ++i) HopsStarAddDifference(b, s, cell, v, a, i, 0.5 * all / (m[a] * h[a][i]), t);
       } else {
         for (PetscInt i = lo[a]; i < hi[a]; ++i)
           for (PetscInt j = lo[c]; j < hi[c]; ++j) {

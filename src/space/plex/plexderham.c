@@ -92,6 +92,48 @@ static PetscInt HopsFrameEntry(const HopsFrame *f, const HopsLayout *l, HopsFami
   return sign > 0 ? e : -1 - e;
 }
 
+/* elist[ncells][ne]: the unknown of each E-vector entry in the section's numbering, -1-unknown where the cell
+   sees it with the opposite sign. cl are the closures of the cells, p o for each point */
+static PetscErrorCode HopsPlexGetUnknowns(HopsSpace sp, const HopsLayout *layout, const HopsPlexClosure *ref, const PetscInt cl[],
+                                          PetscSection s, PetscInt elist[])
+{
+  const PetscInt dim = sp->dim, order = sp->order;
+  PetscInt       maxdof = 0, nkinds = 0, *kind, *local;
+
+  PetscFunctionBegin;
+  for (PetscInt d = 0; d <= dim; ++d) maxdof = PetscMax(maxdof, HopsFamilyDof(sp->family, dim, order, d));
+  /* tables: kind[entry][orientation + 8] is a row of local[], the E-vector entries of the point's unknowns */
+  PetscCall(PetscMalloc2(ref->n * 16, &kind, ref->n * 16 * maxdof, &local));
+  for (PetscInt k = 0; k < ref->n * 16; ++k) kind[k] = -1;
+  for (PetscInt c = 0; c < sp->ncells; ++c)
+    for (PetscInt i = 0; i < ref->n; ++i) {
+      const PetscInt p = cl[(c * ref->n + i) * 2], o = cl[(c * ref->n + i) * 2 + 1];
+      PetscInt       dof, off, *row;
+
+      PetscCall(PetscSectionGetDof(s, p, &dof));
+      if (!dof) continue;
+      PetscCall(PetscSectionGetOffset(s, p, &off));
+      PetscCheck(o >= -8 && o < 8, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Orientation %" PetscInt_FMT " of point %" PetscInt_FMT, o, p);
+      if (kind[i * 16 + o + 8] < 0) {
+        HopsFrame frame;
+
+        kind[i * 16 + o + 8] = nkinds++;
+        row                  = local + kind[i * 16 + o + 8] * maxdof;
+        HopsFrameCreate(ref, order, i, o, &frame);
+        for (PetscInt t = 0; t < dof; ++t)
+          row[t] = sp->family == HOPS_H1 ? HopsPlexClosureNode(ref, order, i, o, t)
+                                         : HopsFrameEntry(&frame, layout, sp->family, dim, order, t);
+      }
+      row = local + kind[i * 16 + o + 8] * maxdof;
+      for (PetscInt t = 0; t < dof; ++t) {
+        if (row[t] >= 0) elist[c * sp->ne + row[t]] = off + t;
+        else elist[c * sp->ne - 1 - row[t]] = -1 - (off + t);
+      }
+    }
+  PetscCall(PetscFree2(kind, local));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* A space of any family on the mesh, with hops' own numbering; dm becomes the space's */
 PetscErrorCode HopsSpaceCreatePlex_Private(DM dm, HopsFamily family, PetscInt order, DMLabel label, PetscInt nv,
                                            const PetscInt values[], const PetscBool ess[], HopsSpace *space)
@@ -101,7 +143,7 @@ PetscErrorCode HopsSpaceCreatePlex_Private(DM dm, HopsFamily family, PetscInt or
   HopsPlexClosure ref;
   HopsLayout      layout;
   DM              coarse;
-  PetscInt        dim, pStart, pEnd, maxdof = 0, nkinds = 0, *elist, *cl, *kind, *local;
+  PetscInt        dim, pStart, pEnd, *elist, *cl;
   PetscBool      *own = NULL;
 
   PetscFunctionBegin;
@@ -137,37 +179,8 @@ PetscErrorCode HopsSpaceCreatePlex_Private(DM dm, HopsFamily family, PetscInt or
   PetscCall(HopsPlexCreateSection(dm, sp, ref.n, cl, ess ? ess : own, &s));
   PetscCall(PetscFree(own));
   PetscCall(DMSetLocalSection(sp->dm, s));
-  for (PetscInt d = 0; d <= dim; ++d) maxdof = PetscMax(maxdof, HopsFamilyDof(family, dim, order, d));
   PetscCall(PetscMalloc1(sp->ncells * sp->ne, &elist));
-  /* tables: kind[entry][orientation + 8] is a row of local[], the E-vector entries of the point's unknowns */
-  PetscCall(PetscMalloc2(ref.n * 16, &kind, ref.n * 16 * maxdof, &local));
-  for (PetscInt k = 0; k < ref.n * 16; ++k) kind[k] = -1;
-  for (PetscInt c = 0; c < sp->ncells; ++c)
-    for (PetscInt i = 0; i < ref.n; ++i) {
-      const PetscInt p = cl[(c * ref.n + i) * 2], o = cl[(c * ref.n + i) * 2 + 1];
-      PetscInt       dof, off, *row;
-
-      PetscCall(PetscSectionGetDof(s, p, &dof));
-      if (!dof) continue;
-      PetscCall(PetscSectionGetOffset(s, p, &off));
-      PetscCheck(o >= -8 && o < 8, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Orientation %" PetscInt_FMT " of point %" PetscInt_FMT, o, p);
-      if (kind[i * 16 + o + 8] < 0) {
-        HopsFrame frame;
-
-        kind[i * 16 + o + 8] = nkinds++;
-        row                  = local + kind[i * 16 + o + 8] * maxdof;
-        HopsFrameCreate(&ref, order, i, o, &frame);
-        for (PetscInt t = 0; t < dof; ++t)
-          row[t] =
-            family == HOPS_H1 ? HopsPlexClosureNode(&ref, order, i, o, t) : HopsFrameEntry(&frame, &layout, family, dim, order, t);
-      }
-      row = local + kind[i * 16 + o + 8] * maxdof;
-      for (PetscInt t = 0; t < dof; ++t) {
-        if (row[t] >= 0) elist[c * sp->ne + row[t]] = off + t;
-        else elist[c * sp->ne - 1 - row[t]] = -1 - (off + t);
-      }
-    }
-  PetscCall(PetscFree2(kind, local));
+  PetscCall(HopsPlexGetUnknowns(sp, &layout, &ref, cl, s, elist));
   PetscCall(PetscFree(cl));
   PetscCall(HopsSpaceSetUpPlex(sp, s, elist));
   PetscCall(PetscFree(elist));

@@ -111,106 +111,154 @@ static double PatchFlops(int dim, const int size[3], int kind)
 static double ResidualFlops(int dim, const int n[3], const int N[3], int kind)
 {
   const double nz = dim == 3 ? N[2] : 1, np = (double)n[0] * n[1];
-  double       row[3];
+  double       row[3] = {0.0, 0.0, 0.0};
 
   for (int d = 0; d < dim; d++)
     row[d] = kind == HOPS_HOST_PATCH_SYMMETRIC ? 2.0 * (N[d] / 2) + 2.0 * Half(n[d], N[d]) : n[d] * (2.0 * N[d] - 1);
   return nz * (2 * N[1] * row[0] + 3 * n[0] * row[1] + 5 * np) + (dim == 3 ? 2 * np * row[2] + 4 * np * n[2] : 2 * np);
 }
 
+/* A pass over the patches, in the order of their batches: what is stored so far, or will be */
+typedef struct {
+  HopsPatchKernel k;
+  const Entry    *order;
+  size_t          nidx, nreal;    /* indices and reals */
+  size_t (*factorat)[2];          /* [nfactors] where a shared factor is, 0 if nowhere: full, symmetric */
+  PetscInt begin, end, next, run; /* entries of one color and shape; the next one, and the end of its run of equal factors */
+  PetscInt nrest, *rest;          /* entries of this shape whose runs are short */
+} Pass;
+
+/* Patches of the next batch: as many of a run as there are lanes, or, after all runs, what was too short */
+static int NextPatches(Pass *p, PetscInt list[], int *kind)
+{
+  HopsPatches  pt    = p->k->patches;
+  const Entry *order = p->order;
+  const int    L     = p->k->lanes;
+  int          m     = 0;
+
+  *kind = HOPS_HOST_PATCH_SHARED;
+  while (p->next < p->end) {
+    const int *f = order[p->next].f;
+
+    for (p->run = PetscMax(p->next, p->run);
+         p->run < p->end && order[p->run].f[0] == f[0] && order[p->run].f[1] == f[1] && order[p->run].f[2] == f[2]; ++p->run) {}
+    if (p->run - p->next < L && !(p->next == p->begin && p->run == p->end)) {
+      while (p->next < p->run) p->rest[p->nrest++] = p->next++;
+      continue;
+    }
+    while (m < L && p->next < p->run) list[m++] = order[p->next++].patch;
+    *kind = HOPS_HOST_PATCH_SYMMETRIC;
+    for (int d = 0; d < p->k->dim; ++d)
+      if (!pt->factors[pt->factor[list[0]][d]].symmetric) *kind = HOPS_HOST_PATCH_SHARED;
+    return m;
+  }
+  while (m < L && p->nrest) list[m++] = order[p->rest[--p->nrest]].patch;
+  for (int l = 1; l < m; ++l)
+    for (int d = 0; d < p->k->dim; ++d)
+      if (pt->factor[list[l]][d] != pt->factor[list[0]][d]) *kind = HOPS_HOST_PATCH_VARYING;
+  return m;
+}
+
+/* Indices and scales of m patches, lane by lane; lanes without a patch repeat the last one's scales, and read
+   and write nothing */
+static void StoreEntries(Pass *p, const PetscInt list[], int m, int kind, HopsHostPatchBatch *b)
+{
+  HopsPatchKernel k  = p->k;
+  HopsPatches     pt = k->patches;
+  const int       L = k->lanes, color = p->order[p->begin].color;
+  const int      *size = pt->size[list[0]], *es = pt->esize[list[0]];
+  const int       total = size[0] * size[1] * size[2], etotal = es[0] * es[1] * es[2];
+
+  if (b) {
+    b->kind  = kind;
+    b->idx   = p->nidx;
+    b->eidx  = p->nidx + (size_t)total * L;
+    b->scale = p->nreal;
+    for (int d = 0; d < 3; ++d) {
+      b->size[d]  = size[d];
+      b->esize[d] = es[d];
+    }
+    for (int i = 0; i < total; ++i)
+      for (int l = 0; l < L; ++l) k->idx[b->idx + (size_t)i * L + l] = l < m ? pt->idx[pt->start[list[l]] + i] : (int)(pt->nP - 1);
+    for (int i = 0; i < etotal; ++i)
+      for (int l = 0; l < L; ++l)
+        k->idx[b->eidx + (size_t)i * L + l] = l < m ? pt->eidx[pt->estart[list[l]] + i] : (int)(pt->nP - 1);
+    for (int a = 0; a < 6; ++a)
+      for (int l = 0; l < L; ++l) SetReal(k, b->scale + (size_t)a * L + l, pt->scale[list[PetscMin(l, m - 1)]][a]);
+    k->cflops[color] += m * PatchFlops(k->dim, size, kind);
+    if (etotal) k->sflops[color] += m * ResidualFlops(k->dim, size, es, kind);
+    k->nshared += kind != HOPS_HOST_PATCH_VARYING;
+  }
+  p->nidx += (size_t)(total + etotal) * L;
+  p->nreal += 6 * L;
+}
+
+/* Factors of m patches: lane by lane where they differ, else once for all batches that have them */
+static void StoreFactors(Pass *p, const PetscInt list[], int m, int kind, HopsHostPatchBatch *b)
+{
+  HopsPatchKernel k  = p->k;
+  HopsPatches     pt = k->patches;
+  const int       L  = k->lanes;
+
+  for (int d = 0; d < k->dim; ++d) {
+    const int    f = pt->factor[list[0]][d], n = pt->size[list[0]][d];
+    const size_t size = (FactorSize(kind, n, pt->fuse ? (int)pt->factors[f].N : 0, L) + L - 1) / L * L;
+
+    if (kind == HOPS_HOST_PATCH_VARYING) {
+      if (b) {
+        b->matrix[d] = p->nreal;
+        for (int l = 0; l < L; ++l) FillFactor(k, pt->factor[list[PetscMin(l, m - 1)]][d], kind, p->nreal + l, L);
+      }
+      p->nreal += size;
+    } else {
+      size_t *at = &p->factorat[f][kind == HOPS_HOST_PATCH_SYMMETRIC];
+
+      if (!*at) {
+        *at = p->nreal;
+        if (b) FillFactor(k, f, kind, p->nreal, 1);
+        p->nreal += size;
+      }
+      if (b) b->matrix[d] = *at;
+    }
+  }
+}
+
 /*
   Runs of patches that share their factors fill batches of scalars; what is left of a shape goes into batches
   with factors by lane. The first pass counts, the second fills.
 */
-static PetscErrorCode Batches(HopsPatchKernel k, PetscInt n, const Entry order[], const PetscInt shapes[], PetscBool fill,
-                              size_t *nidx, size_t *nreal, size_t factorat[][2])
+static PetscErrorCode Batches(Pass *p, PetscInt n, const PetscInt shapes[], PetscBool fill)
 {
-  HopsPatches pt = k->patches;
-  const int   L  = k->lanes;
-  PetscInt   *rest, nrest, nb = 0;
+  HopsPatchKernel k     = p->k;
+  HopsPatches     pt    = k->patches;
+  const Entry    *order = p->order;
+  PetscInt        list[16], nb = 0;
+  int             m, kind;
 
   PetscFunctionBegin;
-  *nidx = *nreal = 0;
-  PetscCall(PetscMalloc1(n, &rest));
-  for (PetscInt i = 0; i < pt->nfactors; ++i) factorat[i][0] = factorat[i][1] = 0;
-  for (PetscInt s = 0, e; s < n; s = e) {
-    const int *size = pt->size[order[s].patch];
-    const int *es = pt->esize[order[s].patch], etotal = es[0] * es[1] * es[2], total = size[0] * size[1] * size[2];
+  p->nidx = p->nreal = 0;
+  PetscCall(PetscMalloc1(n, &p->rest));
+  for (PetscInt i = 0; i < pt->nfactors; ++i) p->factorat[i][0] = p->factorat[i][1] = 0;
+  for (p->begin = 0; p->begin < n; p->begin = p->end) {
+    const Entry *first = order + p->begin;
 
-    for (e = s; e < n && order[e].color == order[s].color && order[e].shape == order[s].shape; ++e) {}
-    nrest = 0;
-    for (PetscInt i = s, j = s; i < e || nrest;) {
-      PetscInt            list[16];
-      int                 m = 0, kind = HOPS_HOST_PATCH_SHARED;
+    for (p->end = p->begin; p->end < n && order[p->end].color == first->color && order[p->end].shape == first->shape; ++p->end) {}
+    p->next = p->run = p->begin;
+    p->nrest         = 0;
+    while ((m = NextPatches(p, list, &kind))) {
       HopsHostPatchBatch *b = fill ? k->batch + nb : NULL;
 
-      if (i < e) { /* the next run of equal factors */
-        for (j = PetscMax(i, j);
-             j < e && order[j].f[0] == order[i].f[0] && order[j].f[1] == order[i].f[1] && order[j].f[2] == order[i].f[2]; ++j) {}
-        if (j - i < L && !(i == s && j == e)) {
-          for (; i < j; ++i) rest[nrest++] = i;
-          continue;
-        }
-        for (; m < L && i < j; ++m) list[m] = order[i++].patch;
-        kind = HOPS_HOST_PATCH_SYMMETRIC;
-        for (int d = 0; d < k->dim; ++d)
-          if (!pt->factors[pt->factor[list[0]][d]].symmetric) kind = HOPS_HOST_PATCH_SHARED;
-      } else {
-        for (; m < L && nrest; ++m) list[m] = order[rest[--nrest]].patch;
-        for (int l = 1; l < m; ++l)
-          for (int d = 0; d < k->dim; ++d)
-            if (pt->factor[list[l]][d] != pt->factor[list[0]][d]) kind = HOPS_HOST_PATCH_VARYING;
-      }
-      if (fill) {
-        for (int d = 0; d < 3; ++d) b->size[d] = size[d];
-        b->kind  = kind;
-        b->dist  = pt->dist + pt->start[shapes[order[s].shape]];
-        b->idx   = *nidx;
-        b->scale = *nreal;
-        for (int i2 = 0; i2 < total; ++i2)
-          for (int l = 0; l < L; ++l)
-            k->idx[*nidx + (size_t)i2 * L + l] = l < m ? pt->idx[pt->start[list[l]] + i2] : (int)(pt->nP - 1);
-        b->eidx = *nidx + (size_t)total * L;
-        for (int d = 0; d < 3; ++d) b->esize[d] = es[d];
-        for (int i2 = 0; i2 < etotal; ++i2)
-          for (int l = 0; l < L; ++l)
-            k->idx[b->eidx + (size_t)i2 * L + l] = l < m ? pt->eidx[pt->estart[list[l]] + i2] : (int)(pt->nP - 1);
-        if (etotal) k->sflops[order[s].color] += m * ResidualFlops(k->dim, size, es, kind);
-        for (int a = 0; a < 6; ++a)
-          for (int l = 0; l < L; ++l) SetReal(k, *nreal + (size_t)a * L + l, pt->scale[list[PetscMin(l, m - 1)]][a]);
-        k->bstart[order[s].color + 1] = nb + 1;
-        k->cflops[order[s].color] += m * PatchFlops(k->dim, size, kind);
-        k->nshared += kind != HOPS_HOST_PATCH_VARYING;
-      }
-      *nidx += (size_t)(total + etotal) * L;
-      *nreal += 6 * L;
-      for (int d = 0; d < k->dim; ++d) {
-        const int    f  = pt->factor[list[0]][d];
-        const size_t fs = (FactorSize(kind, size[d], pt->fuse ? (int)pt->factors[f].N : 0, L) + L - 1) / L * L;
-
-        if (kind == HOPS_HOST_PATCH_VARYING) {
-          if (fill) {
-            b->matrix[d] = *nreal;
-            for (int l = 0; l < L; ++l) FillFactor(k, pt->factor[list[PetscMin(l, m - 1)]][d], kind, *nreal + l, L);
-          }
-          *nreal += fs;
-        } else {
-          size_t *at = &factorat[f][kind == HOPS_HOST_PATCH_SYMMETRIC];
-
-          if (!*at) {
-            *at = *nreal;
-            if (fill) FillFactor(k, f, kind, *nreal, 1);
-            *nreal += fs;
-          }
-          if (fill) b->matrix[d] = *at;
-        }
-      }
-      if (fill) k->nspecialised += k->ops->patchfind(k->dim, k->single, b);
+      StoreEntries(p, list, m, kind, b);
+      StoreFactors(p, list, m, kind, b);
       ++nb;
+      if (!fill) continue;
+      b->dist                     = pt->dist + pt->start[shapes[first->shape]];
+      k->bstart[first->color + 1] = nb;
+      k->nspecialised += k->ops->patchfind(k->dim, k->single, b);
     }
   }
   k->nbatch = nb;
-  PetscCall(PetscFree(rest));
+  PetscCall(PetscFree(p->rest));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -219,7 +267,7 @@ PetscErrorCode HopsPatchCreate_Host(HopsPatches pt, PetscBool single, HopsPatchK
   HopsPatchKernel k;
   Entry          *order;
   PetscInt        n = 0, nshapes = 0, shapes[1024], dmax = 0, emax = 1;
-  size_t          nidx, nreal, (*factorat)[2];
+  Pass            pass;
   double         *p;
 
   PetscFunctionBegin;
@@ -232,7 +280,7 @@ PetscErrorCode HopsPatchCreate_Host(HopsPatches pt, PetscBool single, HopsPatchK
   k->ncolors = PetscMax(1, pt->ncolors);
   k->level   = pt->level;
   PetscCall(PetscCalloc4(k->ncolors + 1, &k->bstart, k->ncolors + 1, &k->dstart, k->ncolors, &k->cflops, k->ncolors, &k->sflops));
-  PetscCall(PetscMalloc2(pt->n, &order, pt->nfactors, &factorat));
+  PetscCall(PetscMalloc2(pt->n, &order, pt->nfactors, &pass.factorat));
   PetscCall(PetscMalloc1(pt->n, &k->dense));
   for (PetscInt i = 0; i < pt->n; ++i) {
     if (pt->solver[i] == HOPS_PATCH_DENSE) {
@@ -264,21 +312,23 @@ PetscErrorCode HopsPatchCreate_Host(HopsPatches pt, PetscBool single, HopsPatchK
     k->dstart[c + 1] = k->ndense;
   }
   PetscCall(PetscMalloc1(2 * dmax, &k->dwork));
-  PetscCall(Batches(k, n, order, shapes, PETSC_FALSE, &nidx, &nreal, factorat));
+  pass.k     = k;
+  pass.order = order;
+  PetscCall(Batches(&pass, n, shapes, PETSC_FALSE));
   PetscCall(PetscCalloc1(k->nbatch, &k->batch));
-  PetscCall(HopsHostAlloc((nidx + 1) / 2, PETSC_FALSE, &k->mem[0], &p));
+  PetscCall(HopsHostAlloc((pass.nidx + 1) / 2, PETSC_FALSE, &k->mem[0], &p));
   k->idx = (int *)p;
-  PetscCall(HopsHostAlloc(single ? (nreal + 1) / 2 : nreal, PETSC_FALSE, &k->mem[1], &p));
+  PetscCall(HopsHostAlloc(single ? (pass.nreal + 1) / 2 : pass.nreal, PETSC_FALSE, &k->mem[1], &p));
   k->reals = p;
   PetscCall(HopsHostAlloc((size_t)emax * k->ops->W, PETSC_FALSE, &k->mem[2], &k->e));
-  PetscCall(Batches(k, n, order, shapes, PETSC_TRUE, &nidx, &nreal, factorat));
+  PetscCall(Batches(&pass, n, shapes, PETSC_TRUE));
   PetscCall(HopsHostCondensedCreate(pt, k->ops, k->cflops, &k->bytes, &k->condensed));
   for (PetscInt c = 0; c < k->ncolors; ++c) {
     k->bstart[c + 1] = PetscMax(k->bstart[c + 1], k->bstart[c]);
     k->flops += k->cflops[c];
   }
-  PetscCall(PetscFree2(order, factorat));
-  k->bytes += nidx * sizeof(int) + nreal * (single ? sizeof(float) : sizeof(double)) + pt->ninv * sizeof(PetscScalar);
+  PetscCall(PetscFree2(order, pass.factorat));
+  k->bytes += pass.nidx * sizeof(int) + pass.nreal * (single ? sizeof(float) : sizeof(double)) + pt->ninv * sizeof(PetscScalar);
   PetscCall(PetscSNPrintf(k->name, sizeof(k->name), "%s %s, %d%% of batches specialised, %d%% share factors", k->ops->isa,
                           single ? "single" : "double", k->nbatch ? (int)(100 * k->nspecialised / k->nbatch) : 0,
                           k->nbatch ? (int)(100 * k->nshared / k->nbatch) : 0));
