@@ -288,29 +288,100 @@ static PetscErrorCode Sum(PetscInt n, double *sum)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static const struct {
+  const char        *name;
+  PCPATCHFDType      type;
+  PCPATCHFDPatch     patch;
+  PCPATCHFDDirection direction;
+  PetscBool          single;
+} variants[] = {{"additive", PC_PATCHFD_ADDITIVE, PC_PATCHFD_VERTEX, PC_PATCHFD_FORWARD, PETSC_FALSE},
+                {"additive", PC_PATCHFD_ADDITIVE, PC_PATCHFD_VERTEX, PC_PATCHFD_FORWARD, PETSC_TRUE},
+                {"additive element", PC_PATCHFD_ADDITIVE, PC_PATCHFD_ELEMENT, PC_PATCHFD_FORWARD, PETSC_FALSE},
+                {"multiplicative", PC_PATCHFD_MULTIPLICATIVE, PC_PATCHFD_VERTEX, PC_PATCHFD_FORWARD, PETSC_FALSE},
+                {"multiplicative", PC_PATCHFD_MULTIPLICATIVE, PC_PATCHFD_VERTEX, PC_PATCHFD_FORWARD, PETSC_TRUE}};
+
+/* The operator of an order */
+typedef struct {
+  PetscInt  p, N;
+  double    bytes; /* of its application */
+  PetscBool fused; /* sweeps with patches are fused, and their bytes known */
+  Mat       A;
+  Vec       x, y, w;
+} Operator;
+
+static PetscErrorCode CreateVariant(const Bench *bench, const Operator *op, PetscInt v, PC *pc, double *seconds)
+{
+  double t0;
+
+  PetscFunctionBeginUser;
+  PetscCall(PCCreate(PETSC_COMM_WORLD, pc));
+  PetscCall(PCSetType(*pc, PCPATCHFD));
+  PetscCall(PCSetOperators(*pc, op->A, op->A));
+  PetscCall(PCPATCHFDSetType(*pc, variants[v].type));
+  PetscCall(PCPATCHFDSetPatch(*pc, variants[v].patch));
+  PetscCall(PCPATCHFDSetDirection(*pc, variants[v].direction));
+  PetscCall(PCPATCHFDSetPrecision(*pc, variants[v].single));
+  PetscCall(PCSetFromOptions(*pc));
+  PetscCall(Finish(bench));
+  t0 = Now(bench);
+  PetscCall(PCSetUp(*pc));
+  PetscCall(Finish(bench));
+  *seconds = Now(bench) - t0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Variant(const Bench *bench, const Operator *op, PetscInt v)
+{
+  const PetscBool single = variants[v].single;
+  const PetscInt *start, p = op->p, N = op->N;
+  PetscInt        npatches, its;
+  PC              pc;
+  double          setup, seconds, flops = 0.0, bytes, entries, patches;
+
+  PetscFunctionBeginUser;
+  PetscCall(CreateVariant(bench, op, v, &pc, &setup));
+  PetscCall(PCPATCHFDGetPatches(pc, &npatches, &start, NULL, NULL, NULL));
+  PetscCall(Sum(start[npatches], &entries));
+  PetscCall(Sum(npatches, &patches));
+  bytes = 32.0 * N + 4.0 * entries;
+  for (PetscInt i = 0; i < bench->ntensor; ++i) {
+    const char *const with = bench->tensor[i] < 0 ? "" : (bench->tensor[i] ? " on tensor cores" : " on vector units");
+    char              name[64];
+
+#if defined(PETSC_HAVE_CUDA)
+    HopsCudaPatchTensor = (int)bench->tensor[i];
+#endif
+    PetscCall(PetscSNPrintf(name, sizeof(name), "%s%s", variants[v].name, with));
+    if (variants[v].type == PC_PATCHFD_ADDITIVE) TIME(bench, seconds, flops, PetscCall(PCApply(pc, op->x, op->y)));
+    else {
+      const double                around = patches * PetscPowInt(2 * p + 1, bench->dim) - entries;
+      PCRichardsonConvergedReason reason;
+
+      bytes = op->fused ? (single ? 4.0 : 8.0) * (2.0 * entries + around) + 4.0 * (entries + around) : 0.0;
+      PetscCall(VecSet(op->y, 0.5));
+      TIME(bench, seconds, flops,
+           PetscCall(PCApplyRichardson(pc, op->x, op->y, op->w, 0.0, 0.0, 1e5, 1, PETSC_FALSE, &its, &reason)));
+      PetscCall(Line(bench, p, name, single, N, seconds, flops, bytes > 0.0 && single ? bytes + op->bytes : bytes));
+      PetscCall(PetscSNPrintf(name, sizeof(name), "%s from zero%s", variants[v].name, with));
+      TIME(bench, seconds, flops, PetscCall(PCApply(pc, op->x, op->y)));
+    }
+    PetscCall(Line(bench, p, name, single, N, seconds, flops, bytes));
+  }
+  PetscCall(Line(bench, p, "set-up", single, N, setup, 0.0, 0.0));
+  PetscCall(PCDestroy(&pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode Order(const Bench *bench, PetscInt p)
 {
-  static const struct {
-    const char        *name;
-    PCPATCHFDType      type;
-    PCPATCHFDPatch     patch;
-    PCPATCHFDDirection direction;
-    PetscBool          single;
-  } variants[] = {{"additive", PC_PATCHFD_ADDITIVE, PC_PATCHFD_VERTEX, PC_PATCHFD_FORWARD, PETSC_FALSE},
-                  {"additive", PC_PATCHFD_ADDITIVE, PC_PATCHFD_VERTEX, PC_PATCHFD_FORWARD, PETSC_TRUE},
-                  {"additive element", PC_PATCHFD_ADDITIVE, PC_PATCHFD_ELEMENT, PC_PATCHFD_FORWARD, PETSC_FALSE},
-                  {"multiplicative", PC_PATCHFD_MULTIPLICATIVE, PC_PATCHFD_VERTEX, PC_PATCHFD_FORWARD, PETSC_FALSE},
-                  {"multiplicative", PC_PATCHFD_MULTIPLICATIVE, PC_PATCHFD_VERTEX, PC_PATCHFD_FORWARD, PETSC_TRUE}};
   DM              dm;
   DMLabel         label;
   HopsSpace       sp;
   HopsCoefficient c;
-  Mat             A;
-  Vec             x, y, w;
-  PetscInt        value = 1, N;
-  double          seconds, flops = 0.0, opbytes, entries, patches;
-  PetscInt        ncells, npatches;
+  PetscInt        value = 1, ncells;
+  double          seconds, flops = 0.0, entries;
   PetscBool       curved, board, random, fuse = PETSC_TRUE;
+  Operator        op;
 
   PetscFunctionBeginUser;
   PetscCall(PetscStrcmp(bench->mesh, "curved", &curved));
@@ -323,73 +394,25 @@ static PetscErrorCode Order(const Bench *bench, PetscInt p)
   PetscCall(DMPlexMarkBoundaryFaces(dm, 1, label));
   PetscCall(DMPlexLabelComplete(dm, label));
   PetscCall(HopsSpaceCreateH1(dm, p, label, 1, &value, &sp));
-  PetscCall(HopsSpaceGetSizes(sp, NULL, &N));
+  PetscCall(HopsSpaceGetSizes(sp, NULL, &op.N));
   PetscCall(HopsSpaceGetNumCells(sp, &ncells));
   PetscCall(Sum(ncells * PetscPowInt(p + 1, bench->dim), &entries));
-  opbytes = 32.0 * N + 4.0 * entries;
+  op.p     = p;
+  op.bytes = 32.0 * op.N + 4.0 * entries;
+  op.fused = curved || board || random || !fuse ? PETSC_FALSE : PETSC_TRUE;
   PetscCall(Kappa(bench, dm, p, sp, &c));
-  PetscCall(MatCreatePA(sp, &A));
-  PetscCall(MatPASetDiffusion(A, c));
-  PetscCall(MatCreateVecs(A, &x, &y));
-  PetscCall(VecDuplicate(x, &w));
-  PetscCall(VecSetRandom(x, NULL));
-  TIME(bench, seconds, flops, PetscCall(MatMult(A, x, y)));
-  PetscCall(Line(bench, p, "operator", PETSC_FALSE, N, seconds, flops, opbytes));
-  for (PetscInt k = 0; k < bench->nvariants; ++k) {
-    const PetscInt  v      = bench->variant[k];
-    const PetscBool single = variants[v].single;
-    const PetscInt *start;
-    PC              pc;
-    double          t0, t1, bytes;
-    PetscInt        its;
-
-    PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
-    PetscCall(PCSetType(pc, PCPATCHFD));
-    PetscCall(PCSetOperators(pc, A, A));
-    PetscCall(PCPATCHFDSetType(pc, variants[v].type));
-    PetscCall(PCPATCHFDSetPatch(pc, variants[v].patch));
-    PetscCall(PCPATCHFDSetDirection(pc, variants[v].direction));
-    PetscCall(PCPATCHFDSetPrecision(pc, variants[v].single));
-    PetscCall(PCSetFromOptions(pc));
-    PetscCall(Finish(bench));
-    t0 = Now(bench);
-    PetscCall(PCSetUp(pc));
-    PetscCall(Finish(bench));
-    t1 = Now(bench);
-    PetscCall(PCPATCHFDGetPatches(pc, &npatches, &start, NULL, NULL, NULL));
-    PetscCall(Sum(start[npatches], &entries));
-    PetscCall(Sum(npatches, &patches));
-    bytes = 32.0 * N + 4.0 * entries;
-    for (PetscInt i = 0; i < bench->ntensor; ++i) {
-      const char *const with = bench->tensor[i] < 0 ? "" : (bench->tensor[i] ? " on tensor cores" : " on vector units");
-      char              name[64];
-
-#if defined(PETSC_HAVE_CUDA)
-      HopsCudaPatchTensor = (int)bench->tensor[i];
-#endif
-      PetscCall(PetscSNPrintf(name, sizeof(name), "%s%s", variants[v].name, with));
-      if (variants[v].type == PC_PATCHFD_ADDITIVE) TIME(bench, seconds, flops, PetscCall(PCApply(pc, x, y)));
-      else {
-        const double                around = patches * PetscPowInt(2 * p + 1, bench->dim) - entries;
-        PCRichardsonConvergedReason reason;
-
-        bytes =
-          curved || board || random || !fuse ? 0.0 : (single ? 4.0 : 8.0) * (2.0 * entries + around) + 4.0 * (entries + around);
-        PetscCall(VecSet(y, 0.5));
-        TIME(bench, seconds, flops, PetscCall(PCApplyRichardson(pc, x, y, w, 0.0, 0.0, 1e5, 1, PETSC_FALSE, &its, &reason)));
-        PetscCall(Line(bench, p, name, single, N, seconds, flops, bytes > 0.0 && single ? bytes + opbytes : bytes));
-        PetscCall(PetscSNPrintf(name, sizeof(name), "%s from zero%s", variants[v].name, with));
-        TIME(bench, seconds, flops, PetscCall(PCApply(pc, x, y)));
-      }
-      PetscCall(Line(bench, p, name, single, N, seconds, flops, bytes));
-    }
-    PetscCall(Line(bench, p, "set-up", single, N, t1 - t0, 0.0, 0.0));
-    PetscCall(PCDestroy(&pc));
-  }
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&y));
-  PetscCall(VecDestroy(&w));
-  PetscCall(MatDestroy(&A));
+  PetscCall(MatCreatePA(sp, &op.A));
+  PetscCall(MatPASetDiffusion(op.A, c));
+  PetscCall(MatCreateVecs(op.A, &op.x, &op.y));
+  PetscCall(VecDuplicate(op.x, &op.w));
+  PetscCall(VecSetRandom(op.x, NULL));
+  TIME(bench, seconds, flops, PetscCall(MatMult(op.A, op.x, op.y)));
+  PetscCall(Line(bench, p, "operator", PETSC_FALSE, op.N, seconds, flops, op.bytes));
+  for (PetscInt k = 0; k < bench->nvariants; ++k) PetscCall(Variant(bench, &op, bench->variant[k]));
+  PetscCall(VecDestroy(&op.x));
+  PetscCall(VecDestroy(&op.y));
+  PetscCall(VecDestroy(&op.w));
+  PetscCall(MatDestroy(&op.A));
   PetscCall(HopsCoefficientDestroy(&c));
   PetscCall(HopsSpaceDestroy(&sp));
   PetscCall(DMDestroy(&dm));

@@ -68,8 +68,19 @@ static PetscErrorCode Solve(const char name[], const char prefix[], Mat A, Vec b
   PetscFunctionReturn(0);
 }
 
+/* A field to name_field.vtu */
+static PetscErrorCode Write(const char name[], const char field[], HopsSpace space, Vec u)
+{
+  char file[PETSC_MAX_PATH_LEN];
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscSNPrintf(file, sizeof(file), "%s_%s.vtu", name, field));
+  PetscCall(HopsSpaceViewVTU(space, u, field, file));
+  PetscFunctionReturn(0);
+}
+
 /* The conductivity as a field in L2, whose unknowns are integrals over the boxes of a cell */
-static PetscErrorCode WriteConductivity(HopsSpace l2, DM dm, PetscReal air, const char file[])
+static PetscErrorCode WriteConductivity(const char name[], HopsSpace l2, DM dm, PetscReal air)
 {
   DM           numbering;
   PetscSection s;
@@ -92,7 +103,7 @@ static PetscErrorCode WriteConductivity(HopsSpace l2, DM dm, PetscReal air, cons
     for (PetscInt i = 0; i < n; ++i) a[off - rstart + i] *= set == 1 ? 1.0 : air;
   }
   PetscCall(VecRestoreArray(beta, &a));
-  PetscCall(HopsSpaceViewVTU(l2, beta, "beta", file));
+  PetscCall(Write(name, "beta", l2, beta));
   PetscCall(VecDestroy(&beta));
   PetscFunctionReturn(0);
 }
@@ -116,6 +127,47 @@ static PetscErrorCode Energy(const char name[], HopsSpace space, HopsCoefficient
   PetscFunctionReturn(0);
 }
 
+/* phi: div(beta grad phi) = 0 */
+static PetscErrorCode SolvePotential(HopsSpace h1, HopsCoefficient beta, Vec *phi)
+{
+  Mat P;
+  Vec zero;
+
+  PetscFunctionBeginUser;
+  PetscCall(HopsSpaceSetEssentialFunction(h1, Terminals, NULL));
+  PetscCall(MatCreatePA(h1, &P));
+  PetscCall(MatPASetDiffusion(P, beta));
+  PetscCall(HopsSpaceCreateVec(h1, phi));
+  PetscCall(VecDuplicate(*phi, &zero));
+  PetscCall(MatPALiftEssential(P, zero));
+  PetscCall(Solve("potential", "phi_", P, zero, *phi));
+  PetscCall(VecDestroy(&zero));
+  PetscCall(MatDestroy(&P));
+  PetscFunctionReturn(0);
+}
+
+/* b = -beta grad phi; on the boundary the gradient's unknowns are essential values of the space, which
+   lifting moves to b */
+static PetscErrorCode CreateSource(HopsSpace h1, HopsSpace curl, HopsCoefficient beta, Vec phi, Vec *b)
+{
+  Mat M;
+  Vec gradphi;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatCreatePA(curl, &M));
+  PetscCall(MatPASetMass(M, beta));
+  PetscCall(HopsSpaceCreateVec(curl, &gradphi));
+  PetscCall(VecDuplicate(gradphi, b));
+  PetscCall(HopsSpaceDifferentiate(h1, phi, curl, gradphi));
+  PetscCall(MatMult(M, gradphi, *b));
+  PetscCall(VecScale(*b, -1.0));
+  PetscCall(MatPALiftEssential(M, *b));
+  PetscCall(HopsSpaceSetEssentialFunction(curl, NULL, NULL));
+  PetscCall(VecDestroy(&gradphi));
+  PetscCall(MatDestroy(&M));
+  PetscFunctionReturn(0);
+}
+
 int main(int argc, char **argv)
 {
   const PetscInt  values[3] = {1, 2, 3};
@@ -123,13 +175,13 @@ int main(int argc, char **argv)
   PetscReal       air       = 1e-6, divergence;
   PetscScalar     one       = 1.0;
   PetscBool       write;
-  char            vtu[PETSC_MAX_PATH_LEN], file[PETSC_MAX_PATH_LEN];
+  char            vtu[PETSC_MAX_PATH_LEN];
   DM              dm;
   DMLabel         label;
   HopsSpace       h1, curl, curlfree, div, l2;
   HopsCoefficient beta, unit;
-  Mat             P, M, A;
-  Vec             phi, zero, gradphi, E, b, a, B, divB;
+  Mat             A;
+  Vec             phi, E, b, a, B, divB;
 
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-order", &order, NULL));
@@ -149,32 +201,15 @@ int main(int argc, char **argv)
   PetscCall(CreateConductivity(h1, dm, air, &beta));
   PetscCall(HopsCoefficientCreateConstant(PETSC_COMM_WORLD, 1, &one, &unit));
 
-  /* the electric potential */
-  PetscCall(HopsSpaceSetEssentialFunction(h1, Terminals, NULL));
-  PetscCall(MatCreatePA(h1, &P));
-  PetscCall(MatPASetDiffusion(P, beta));
-  PetscCall(HopsSpaceCreateVec(h1, &phi));
-  PetscCall(VecDuplicate(phi, &zero));
-  PetscCall(MatPALiftEssential(P, zero));
-  PetscCall(Solve("potential", "phi_", P, zero, phi));
-
-  /* b = -beta grad phi; on the boundary the gradient's unknowns are essential values of the space, which
-     lifting moves to b */
-  PetscCall(MatCreatePA(curl, &M));
-  PetscCall(MatPASetMass(M, beta));
-  PetscCall(HopsSpaceCreateVec(curl, &gradphi));
-  PetscCall(VecDuplicate(gradphi, &b));
-  PetscCall(VecDuplicate(gradphi, &a));
-  PetscCall(HopsSpaceDifferentiate(h1, phi, curl, gradphi));
-  PetscCall(MatMult(M, gradphi, b));
-  PetscCall(VecScale(b, -1.0));
-  PetscCall(MatPALiftEssential(M, b));
-  PetscCall(HopsSpaceSetEssentialFunction(curl, NULL, NULL));
+  /* the electric potential and what it heats */
+  PetscCall(SolvePotential(h1, beta, &phi));
   PetscCall(HopsSpaceCreateVec(curlfree, &E));
   PetscCall(HopsSpaceDifferentiate(h1, phi, curlfree, E));
   PetscCall(Energy("power beta |grad phi|^2", curlfree, beta, E));
 
   /* the vector potential and the magnetic field, which is free of divergence */
+  PetscCall(CreateSource(h1, curl, beta, phi, &b));
+  PetscCall(VecDuplicate(b, &a));
   PetscCall(MatCreatePA(curl, &A));
   PetscCall(MatPASetCurlCurl(A, unit));
   PetscCall(MatPASetMass(A, beta));
@@ -187,25 +222,17 @@ int main(int argc, char **argv)
   PetscCall(Energy("magnetic energy |B|^2", div, unit, B));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "divergence of B: %s\n", divergence < 1e-13 ? "zero" : "NOT ZERO"));
   if (write) {
-    PetscCall(PetscSNPrintf(file, sizeof(file), "%s_phi.vtu", vtu));
-    PetscCall(HopsSpaceViewVTU(h1, phi, "phi", file));
-    PetscCall(PetscSNPrintf(file, sizeof(file), "%s_A.vtu", vtu));
-    PetscCall(HopsSpaceViewVTU(curl, a, "A", file));
-    PetscCall(PetscSNPrintf(file, sizeof(file), "%s_B.vtu", vtu));
-    PetscCall(HopsSpaceViewVTU(div, B, "B", file));
-    PetscCall(PetscSNPrintf(file, sizeof(file), "%s_beta.vtu", vtu));
-    PetscCall(WriteConductivity(l2, dm, air, file));
+    PetscCall(Write(vtu, "phi", h1, phi));
+    PetscCall(Write(vtu, "A", curl, a));
+    PetscCall(Write(vtu, "B", div, B));
+    PetscCall(WriteConductivity(vtu, l2, dm, air));
   }
   PetscCall(VecDestroy(&phi));
-  PetscCall(VecDestroy(&zero));
-  PetscCall(VecDestroy(&gradphi));
   PetscCall(VecDestroy(&E));
   PetscCall(VecDestroy(&b));
   PetscCall(VecDestroy(&a));
   PetscCall(VecDestroy(&B));
   PetscCall(VecDestroy(&divB));
-  PetscCall(MatDestroy(&P));
-  PetscCall(MatDestroy(&M));
   PetscCall(MatDestroy(&A));
   PetscCall(HopsCoefficientDestroy(&beta));
   PetscCall(HopsCoefficientDestroy(&unit));

@@ -67,34 +67,78 @@ static PetscErrorCode Source(PetscInt dim, const PetscReal x[], PetscInt nc, Pet
   return 0;
 }
 
-static const char *const parts[][2] = {{"HopsSpaceSetUp", "spaces"},
-                                       {"MatPASetUp", "operator set-up"},
-                                       {"PCLORSymbolic", "LOR pattern"},
-                                       {"PCLORNumeric", "LOR assembly"},
-                                       {"PCLORAuxiliary", "gradient etc."},
-                                       {"PCLORSolverSetUp", "AMS set-up"},
-                                       {"KSPSolve", "solve"},
-                                       {"MatPAMult", "operator apply"},
-                                       {"PCApply", "AMS"}};
+/* The mesh of the options -dm_plex_...: quadrilaterals or hexahedra */
+static PetscErrorCode CreateMesh(DM *dm)
+{
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsInsertString(NULL, "-dm_plex_simplex 0"));
+  PetscCall(DMCreate(PETSC_COMM_WORLD, dm));
+  PetscCall(DMSetType(*dm, DMPLEX));
+  PetscCall(DMSetFromOptions(*dm));
+  PetscFunctionReturn(0);
+}
+
+/* CG to a relative 1e-12 with the low-order-refined preconditioner of the operator */
+static PetscErrorCode Solve(Mat A, Vec b, Vec x, PetscInt *its)
+{
+  KSP ksp;
+  PC  pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
+  PetscCall(KSPSetOperators(ksp, A, A));
+  PetscCall(KSPSetType(ksp, KSPCG));
+  PetscCall(KSPSetNormType(ksp, KSP_NORM_NATURAL));
+  PetscCall(KSPSetTolerances(ksp, 1e-12, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT));
+  PetscCall(KSPSetErrorIfNotConverged(ksp, PETSC_TRUE));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCSetType(pc, PCLOR));
+  PetscCall(KSPSetFromOptions(ksp));
+  PetscCall(KSPSolve(ksp, b, x));
+  PetscCall(KSPGetIterationNumber(ksp, its));
+  PetscCall(KSPDestroy(&ksp));
+  PetscFunctionReturn(0);
+}
+
+/* Seconds in each part, from PETSc's log */
+static PetscErrorCode PrintTimes(void)
+{
+  static const char *const parts[][2] = {{"HopsSpaceSetUp", "spaces"},
+                                         {"MatPASetUp", "operator set-up"},
+                                         {"PCLORSymbolic", "LOR pattern"},
+                                         {"PCLORNumeric", "LOR assembly"},
+                                         {"PCLORAuxiliary", "gradient etc."},
+                                         {"PCLORSolverSetUp", "AMS set-up"},
+                                         {"KSPSolve", "solve"},
+                                         {"MatPAMult", "operator apply"},
+                                         {"PCApply", "AMS"}};
+
+  PetscFunctionBeginUser;
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(parts); ++i) {
+    PetscLogEvent      event;
+    PetscEventPerfInfo info;
+
+    PetscCall(PetscLogEventGetId(parts[i][0], &event));
+    PetscCall(PetscLogEventGetPerfInfo(0, event, &info));
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%-15s %9.4f s, calls: %d\n", parts[i][1], info.time, info.count));
+  }
+  PetscFunctionReturn(0);
+}
 
 int main(int argc, char **argv)
 {
-  Problem            problem  = {CONSTANT, 1.0, PETSC_TRUE};
-  Boundary           boundary = ESSENTIAL;
-  PetscInt           order    = 3, dim, values[16], n, its;
-  PetscBool          times    = PETSC_FALSE;
-  PetscReal          error, curlerror;
-  char               vtu[PETSC_MAX_PATH_LEN] = "";
-  PetscLogEvent      event;
-  PetscEventPerfInfo info;
-  DM                 dm;
-  DMLabel            label;
-  HopsSpace          space, curls;
-  HopsCoefficient    mu, beta;
-  Mat                A;
-  Vec                x, b, c;
-  KSP                ksp;
-  PC                 pc;
+  Problem         problem  = {CONSTANT, 1.0, PETSC_TRUE};
+  Boundary        boundary = ESSENTIAL;
+  PetscInt        order    = 3, dim, values[16], n, its;
+  PetscBool       times    = PETSC_FALSE;
+  PetscReal       error, curlerror;
+  char            vtu[PETSC_MAX_PATH_LEN] = "";
+  DM              dm;
+  DMLabel         label;
+  HopsSpace       space, curls;
+  HopsCoefficient mu, beta;
+  Mat             A;
+  Vec             x, b, c;
 
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-order", &order, NULL));
@@ -106,10 +150,7 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-show_times", &times, NULL));
   if (boundary == NATURAL) problem.exact = PETSC_FALSE;
   if (times) PetscCall(PetscLogDefaultBegin());
-  PetscCall(PetscOptionsInsertString(NULL, "-dm_plex_simplex 0"));
-  PetscCall(DMCreate(PETSC_COMM_WORLD, &dm));
-  PetscCall(DMSetType(dm, DMPLEX));
-  PetscCall(DMSetFromOptions(dm));
+  PetscCall(CreateMesh(&dm));
   PetscCall(DMGetDimension(dm, &dim));
   PetscCall(DMGetLabel(dm, "Face Sets", &label));
   for (PetscInt v = 0; v < 16; ++v) values[v] = v + 1;
@@ -132,17 +173,7 @@ int main(int argc, char **argv)
     PetscCall(MatMult(A, x, b));
   }
 
-  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
-  PetscCall(KSPSetOperators(ksp, A, A));
-  PetscCall(KSPSetType(ksp, KSPCG));
-  PetscCall(KSPSetNormType(ksp, KSP_NORM_NATURAL));
-  PetscCall(KSPSetTolerances(ksp, 1e-12, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT));
-  PetscCall(KSPSetErrorIfNotConverged(ksp, PETSC_TRUE));
-  PetscCall(KSPGetPC(ksp, &pc));
-  PetscCall(PCSetType(pc, PCLOR));
-  PetscCall(KSPSetFromOptions(ksp));
-  PetscCall(KSPSolve(ksp, b, x));
-  PetscCall(KSPGetIterationNumber(ksp, &its));
+  PetscCall(Solve(A, b, x, &its));
   PetscCall(VecGetSize(x, &n));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "order %" PetscInt_FMT ", unknowns %" PetscInt_FMT ", iterations %" PetscInt_FMT "\n",
                         order, n, its));
@@ -155,11 +186,7 @@ int main(int argc, char **argv)
   PetscCall(HopsSpaceComputeL2Error(curls, c, ExactCurl, NULL, &curlerror));
   if (problem.exact && problem.beta != 0.0) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "L2 error %.1e\n", (double)error));
   if (problem.exact) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "L2 error of the curl %.1e\n", (double)curlerror));
-  for (size_t i = 0; times && i < PETSC_STATIC_ARRAY_LENGTH(parts); ++i) {
-    PetscCall(PetscLogEventGetId(parts[i][0], &event));
-    PetscCall(PetscLogEventGetPerfInfo(0, event, &info));
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%-15s %9.4f s, calls: %d\n", parts[i][1], info.time, info.count));
-  }
+  if (times) PetscCall(PrintTimes());
   if (vtu[0]) PetscCall(HopsSpaceViewVTU(space, x, "E", vtu));
   PetscCall(HopsCoefficientDestroy(&mu));
   PetscCall(HopsCoefficientDestroy(&beta));
@@ -167,7 +194,6 @@ int main(int argc, char **argv)
   PetscCall(VecDestroy(&b));
   PetscCall(VecDestroy(&c));
   PetscCall(MatDestroy(&A));
-  PetscCall(KSPDestroy(&ksp));
   PetscCall(HopsSpaceDestroy(&space));
   PetscCall(HopsSpaceDestroy(&curls));
   PetscCall(DMDestroy(&dm));

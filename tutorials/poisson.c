@@ -97,30 +97,93 @@ static PetscErrorCode CreateCheckerboard(HopsSpace space, DM dm, HopsCoefficient
   PetscFunctionReturn(0);
 }
 
-static const char *const parts[][2] = {{"HopsSpaceSetUp", "space"},        {"MatPASetUp", "operator set-up"},
-                                       {"PCLORSymbolic", "LOR pattern"},   {"PCLORNumeric", "LOR assembly"},
-                                       {"PCLORSolverSetUp", "AMG set-up"}, {"KSPSolve", "solve"},
-                                       {"MatPAMult", "operator apply"},    {"PCApply", "V-cycle"}};
+/* The mesh of the options -dm_plex_...: quadrilaterals or hexahedra */
+static PetscErrorCode CreateMesh(DM *dm)
+{
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsInsertString(NULL, "-dm_plex_simplex 0"));
+  PetscCall(DMCreate(PETSC_COMM_WORLD, dm));
+  PetscCall(DMSetType(*dm, DMPLEX));
+  PetscCall(DMSetFromOptions(*dm));
+  PetscFunctionReturn(0);
+}
+
+/* n.kappa grad u + u = 0 on 'Face Sets' 1 to 16 */
+static PetscErrorCode AddRobin(HopsSpace space, DMLabel label, Mat A)
+{
+  const PetscScalar one = 1.0;
+  PetscInt          n, *cells, *faces;
+  HopsCoefficient   alpha;
+
+  PetscFunctionBeginUser;
+  PetscCall(HopsCoefficientCreateConstant(PETSC_COMM_WORLD, 1, &one, &alpha));
+  for (PetscInt v = 1; v <= 16; ++v) {
+    PetscCall(HopsSpaceGetLabelFaces(space, label, v, &n, &cells, &faces));
+    PetscCall(MatPAAddRobin(A, n, cells, faces, alpha));
+    PetscCall(PetscFree(cells));
+    PetscCall(PetscFree(faces));
+  }
+  PetscCall(HopsCoefficientDestroy(&alpha));
+  PetscFunctionReturn(0);
+}
+
+/* CG to a relative 1e-12 with the low-order-refined preconditioner of the operator */
+static PetscErrorCode Solve(Mat A, Vec b, Vec x, PetscInt *its)
+{
+  KSP ksp;
+  PC  pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
+  PetscCall(KSPSetOperators(ksp, A, A));
+  PetscCall(KSPSetType(ksp, KSPCG));
+  PetscCall(KSPSetNormType(ksp, KSP_NORM_NATURAL));
+  PetscCall(KSPSetTolerances(ksp, 1e-12, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT));
+  PetscCall(KSPSetErrorIfNotConverged(ksp, PETSC_TRUE));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCSetType(pc, PCLOR));
+  PetscCall(KSPSetFromOptions(ksp));
+  PetscCall(KSPSolve(ksp, b, x));
+  PetscCall(KSPGetIterationNumber(ksp, its));
+  PetscCall(KSPDestroy(&ksp));
+  PetscFunctionReturn(0);
+}
+
+/* Seconds in each part, from PETSc's log */
+static PetscErrorCode PrintTimes(void)
+{
+  static const char *const parts[][2] = {{"HopsSpaceSetUp", "space"},        {"MatPASetUp", "operator set-up"},
+                                         {"PCLORSymbolic", "LOR pattern"},   {"PCLORNumeric", "LOR assembly"},
+                                         {"PCLORSolverSetUp", "AMG set-up"}, {"KSPSolve", "solve"},
+                                         {"MatPAMult", "operator apply"},    {"PCApply", "V-cycle"}};
+
+  PetscFunctionBeginUser;
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(parts); ++i) {
+    PetscLogEvent      event;
+    PetscEventPerfInfo info;
+
+    PetscCall(PetscLogEventGetId(parts[i][0], &event));
+    PetscCall(PetscLogEventGetPerfInfo(0, event, &info));
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%-15s %9.4f s, calls: %d\n", parts[i][1], info.time, info.count));
+  }
+  PetscFunctionReturn(0);
+}
 
 int main(int argc, char **argv)
 {
-  Problem            problem  = {CONSTANT, 0.0, PETSC_TRUE};
-  Boundary           boundary = DIRICHLET;
-  PetscInt           order = 4, dim, nv    = 16, values[16], n, its, sum, *cells, *faces;
-  PetscBool          some, singular, times = PETSC_FALSE;
-  PetscScalar        one                     = 1.0, error;
-  char               vtu[PETSC_MAX_PATH_LEN] = "";
-  PetscLogEvent      event;
-  PetscEventPerfInfo info;
-  DM                 dm;
-  DMLabel            label;
-  HopsSpace          space;
-  HopsCoefficient    kappa, c;
-  Mat                A;
-  MatNullSpace       constants;
-  Vec                x, b;
-  KSP                ksp;
-  PC                 pc;
+  Problem         problem  = {CONSTANT, 0.0, PETSC_TRUE};
+  Boundary        boundary = DIRICHLET;
+  PetscInt        order = 4, dim, nv    = 16, values[16], n, its, sum;
+  PetscBool       some, singular, times = PETSC_FALSE;
+  PetscReal       error;
+  char            vtu[PETSC_MAX_PATH_LEN] = "";
+  DM              dm;
+  DMLabel         label;
+  HopsSpace       space;
+  HopsCoefficient kappa, c;
+  Mat             A;
+  MatNullSpace    constants;
+  Vec             x, b;
 
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-order", &order, NULL));
@@ -134,10 +197,7 @@ int main(int argc, char **argv)
   if (boundary != DIRICHLET || some || problem.kind == CHECKERBOARD) problem.exact = PETSC_FALSE;
   singular = (boundary == NEUMANN && !some && problem.reaction == 0.0) ? PETSC_TRUE : PETSC_FALSE;
   if (times) PetscCall(PetscLogDefaultBegin());
-  PetscCall(PetscOptionsInsertString(NULL, "-dm_plex_simplex 0"));
-  PetscCall(DMCreate(PETSC_COMM_WORLD, &dm));
-  PetscCall(DMSetType(dm, DMPLEX));
-  PetscCall(DMSetFromOptions(dm));
+  PetscCall(CreateMesh(&dm));
   PetscCall(DMGetDimension(dm, &dim));
   PetscCall(DMGetLabel(dm, "Face Sets", &label));
   for (PetscInt v = 0; v < 16 && boundary == DIRICHLET && !some; ++v) values[nv++] = v + 1;
@@ -154,14 +214,7 @@ int main(int argc, char **argv)
   PetscCall(MatPASetDiffusion(A, kappa));
   PetscCall(HopsCoefficientCreateConstant(PETSC_COMM_WORLD, 1, &problem.reaction, &c));
   if (problem.reaction != 0.0) PetscCall(MatPASetMass(A, c));
-  PetscCall(HopsCoefficientDestroy(&c));
-  PetscCall(HopsCoefficientCreateConstant(PETSC_COMM_WORLD, 1, &one, &c));
-  for (PetscInt v = 1; v <= 16 && boundary == ROBIN; ++v) {
-    PetscCall(HopsSpaceGetLabelFaces(space, label, v, &n, &cells, &faces));
-    PetscCall(MatPAAddRobin(A, n, cells, faces, c));
-    PetscCall(PetscFree(cells));
-    PetscCall(PetscFree(faces));
-  }
+  if (boundary == ROBIN) PetscCall(AddRobin(space, label, A));
   PetscCall(HopsSpaceCreateVec(space, &x));
   PetscCall(VecDuplicate(x, &b));
   if (singular) { /* constants are in the null space; b = A u has no part there */
@@ -173,17 +226,7 @@ int main(int argc, char **argv)
   } else PetscCall(HopsSpaceComputeRHS(space, Source, &problem, b));
   PetscCall(MatPALiftEssential(A, b));
 
-  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
-  PetscCall(KSPSetOperators(ksp, A, A));
-  PetscCall(KSPSetType(ksp, KSPCG));
-  PetscCall(KSPSetNormType(ksp, KSP_NORM_NATURAL));
-  PetscCall(KSPSetTolerances(ksp, 1e-12, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT));
-  PetscCall(KSPSetErrorIfNotConverged(ksp, PETSC_TRUE));
-  PetscCall(KSPGetPC(ksp, &pc));
-  PetscCall(PCSetType(pc, PCLOR));
-  PetscCall(KSPSetFromOptions(ksp));
-  PetscCall(KSPSolve(ksp, b, x));
-  PetscCall(KSPGetIterationNumber(ksp, &its));
+  PetscCall(Solve(A, b, x, &its));
   PetscCall(VecGetSize(x, &n));
   PetscCall(HopsSpaceGetNumCells(space, &sum));
   PetscCall(MPIU_Allreduce(MPI_IN_PLACE, &sum, 1, MPIU_INT, MPI_SUM, PETSC_COMM_WORLD));
@@ -193,18 +236,13 @@ int main(int argc, char **argv)
                         order, sum, n, its));
   PetscCall(HopsSpaceComputeL2Error(space, x, Exact, NULL, &error));
   if (problem.exact) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "L2 error %.1e\n", error));
-  for (PetscInt i = 0; times && i < 8; ++i) {
-    PetscCall(PetscLogEventGetId(parts[i][0], &event));
-    PetscCall(PetscLogEventGetPerfInfo(0, event, &info));
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%-15s %9.4f s, calls: %d\n", parts[i][1], info.time, info.count));
-  }
+  if (times) PetscCall(PrintTimes());
   if (vtu[0]) PetscCall(HopsSpaceViewVTU(space, x, "u", vtu));
   PetscCall(HopsCoefficientDestroy(&kappa));
   PetscCall(HopsCoefficientDestroy(&c));
   PetscCall(VecDestroy(&x));
   PetscCall(VecDestroy(&b));
   PetscCall(MatDestroy(&A));
-  PetscCall(KSPDestroy(&ksp));
   PetscCall(HopsSpaceDestroy(&space));
   PetscCall(DMDestroy(&dm));
   return PetscFinalize();
