@@ -336,7 +336,7 @@ static PetscErrorCode Variant(const Bench *bench, const Operator *op, PetscInt v
   const PetscInt *start, p = op->p, N = op->N;
   PetscInt        npatches, its;
   PC              pc;
-  double          setup, seconds, flops = 0.0, bytes, entries, patches;
+  double          setup = 0.0, seconds, flops = 0.0, bytes, entries, patches;
 
   PetscFunctionBeginUser;
   PetscCall(CreateVariant(bench, op, v, &pc, &setup));

@@ -201,7 +201,7 @@ int main(int argc, char **argv)
   PetscCall(CreateConductivity(h1, dm, air, &beta));
   PetscCall(HopsCoefficientCreateConstant(PETSC_COMM_WORLD, 1, &one, &unit));
 
-  /* the electric potential and what it heats */
+  /* the electric potential and its power */
   PetscCall(SolvePotential(h1, beta, &phi));
   PetscCall(HopsSpaceCreateVec(curlfree, &E));
   PetscCall(HopsSpaceDifferentiate(h1, phi, curlfree, E));
