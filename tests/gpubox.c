@@ -9,19 +9,7 @@ static char help[] =
 #include <petscsys.h>
 
 #if defined(PETSC_HAVE_CUDA)
-  #include <hops.h>
-  #include <mat/box/cuda/cudabox.h>
-  #include "../bench/cuda/patchref.h"
-
-static PetscReal kappas[3] = {1.0, 1.3, 0.8}, sides[3] = {1.0, 0.75, 1.25}, reaction = 2.5;
-
-typedef struct {
-  PetscInt  dim, order, ncells[3], n, nodes[3];
-  HopsSpace space;
-  Mat       A, P; /* P: from the next coarser level */
-  PetscInt *at;   /* lexicographic node of an unknown of the space */
-  Vec       u, v;
-} Level;
+  #include "gpuboxlevels.h"
 
 static PetscReal errmax[2];
 
@@ -40,169 +28,6 @@ static PetscErrorCode Check(const char what[], PetscInt order, PetscBool single,
   if (!(num < tol))
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "order %" PetscInt_FMT ", %s precision: %s differs by %.2e\n", order,
                           single ? "single" : "double", what, (double)num));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode Coordinate(PetscInt dim, const PetscReal x[], PetscInt nc, PetscScalar u[], void *ctx)
-{
-  u[0] = x[*(PetscInt *)ctx];
-  return PETSC_SUCCESS;
-}
-
-/* Where an unknown of the mesh lies among the nodes of the box */
-static PetscErrorCode Number(Level *l, Mat box)
-{
-  const PetscScalar *x;
-  PetscInt           stride = 1;
-
-  PetscFunctionBeginUser;
-  PetscCall(HopsSpaceCreateVec(l->space, &l->u));
-  PetscCall(VecDuplicate(l->u, &l->v));
-  PetscCall(VecGetLocalSize(l->u, &l->n));
-  PetscCall(PetscCalloc1(l->n, &l->at));
-  for (PetscInt a = 0; a < l->dim; ++a) {
-    PetscReal *z;
-    PetscInt   nz;
-
-    PetscCall(MatHopsBoxGetNodes(box, a, &nz, &z));
-    l->nodes[a] = nz;
-    PetscCall(HopsSpaceInterpolate(l->space, Coordinate, &a, l->u));
-    PetscCall(VecGetArrayRead(l->u, &x));
-    for (PetscInt i = 0; i < l->n; ++i) {
-      PetscInt k = 0;
-
-      while (k < nz && PetscAbsReal(z[k] - x[i]) > 1e-9) ++k;
-      PetscCheck(k > 0 && k < nz - 1, PETSC_COMM_SELF, PETSC_ERR_PLIB, "No inner node at %g in direction %d", (double)x[i], (int)a);
-      l->at[i] += k * stride;
-    }
-    PetscCall(VecRestoreArrayRead(l->u, &x));
-    PetscCall(PetscFree(z));
-    stride *= nz;
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode ToMesh(const Level *l, const PetscReal x[], Vec u)
-{
-  PetscScalar *a;
-
-  PetscFunctionBeginUser;
-  PetscCall(VecGetArrayWrite(u, &a));
-  for (PetscInt i = 0; i < l->n; ++i) a[i] = x[l->at[i]];
-  PetscCall(VecRestoreArrayWrite(u, &a));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* zero on the boundary */
-static PetscErrorCode FromMesh(const Level *l, Vec u, PetscReal x[])
-{
-  const PetscScalar *a;
-
-  PetscFunctionBeginUser;
-  PetscCall(PetscArrayzero(x, l->nodes[0] * l->nodes[1] * l->nodes[2]));
-  PetscCall(VecGetArrayRead(u, &a));
-  for (PetscInt i = 0; i < l->n; ++i) x[l->at[i]] = a[i];
-  PetscCall(VecRestoreArrayRead(u, &a));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode CreateLevels(PetscInt dim, PetscInt order, const PetscInt coarse[], PetscInt n, Level l[])
-{
-  DM              dm;
-  PetscInt        values[6] = {1, 2, 3, 4, 5, 6};
-  PetscScalar     tensor[9] = {0.0};
-  HopsCoefficient kappa, mass;
-
-  PetscFunctionBeginUser;
-  for (PetscInt a = 0; a < dim; ++a) tensor[a] = kappas[a];
-  for (PetscInt k = 0; k < n; ++k) {
-    DMLabel label;
-    Mat     box;
-
-    l[k].dim      = dim;
-    l[k].order    = order;
-    l[k].nodes[2] = 1;
-    for (PetscInt a = 0; a < 3; ++a) l[k].ncells[a] = coarse[a] << k;
-    if (!k) {
-      Vec          coords;
-      PetscScalar *x;
-      PetscInt     n;
-
-      PetscCall(HopsDMPlexCreateBox(PETSC_COMM_SELF, dim, PETSC_FALSE, coarse, &dm));
-      PetscCall(DMGetCoordinatesLocal(dm, &coords));
-      PetscCall(VecGetLocalSize(coords, &n));
-      PetscCall(VecGetArray(coords, &x));
-      for (PetscInt i = 0; i < n; ++i) x[i] *= sides[i % dim];
-      PetscCall(VecRestoreArray(coords, &x));
-    } else {
-      DM fine;
-
-      PetscCall(DMPlexSetRefinementUniform(dm, PETSC_TRUE));
-      PetscCall(DMRefine(dm, PETSC_COMM_SELF, &fine));
-      PetscCall(DMSetCoarseDM(fine, dm));
-      PetscCall(DMDestroy(&dm));
-      dm = fine;
-    }
-    PetscCall(DMSetVecType(dm, VECSTANDARD));
-    PetscCall(DMGetLabel(dm, "Face Sets", &label));
-    PetscCall(HopsSpaceCreateH1(dm, order, label, 6, values, &l[k].space));
-    PetscCall(MatCreatePA(l[k].space, &l[k].A));
-    PetscCall(HopsCoefficientCreateConstant(PETSC_COMM_SELF, dim, tensor, &kappa));
-    PetscCall(HopsCoefficientCreateConstant(PETSC_COMM_SELF, 1, &reaction, &mass));
-    PetscCall(MatPASetDiffusion(l[k].A, kappa));
-    PetscCall(MatPASetMass(l[k].A, mass));
-    PetscCall(HopsCoefficientDestroy(&kappa));
-    PetscCall(HopsCoefficientDestroy(&mass));
-    if (k) PetscCall(MatCreateHopsInterp(l[k - 1].space, l[k].space, &l[k].P));
-    PetscCall(MatCreateHopsBox(PETSC_COMM_SELF, dim, order, l[k].ncells, sides, kappas, reaction, &box));
-    PetscCall(Number(&l[k], box));
-    PetscCall(MatDestroy(&box));
-  }
-  PetscCall(DMDestroy(&dm));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* x = one cycle for b, on the host, lexicographic */
-static PetscErrorCode Reference(Level *l, PetscInt k, const HopsBoxForm *f, PetscInt top, PetscBool symmetric, const PetscReal b[],
-                                PetscReal x[])
-{
-  const PetscInt n = l[k].nodes[0] * l[k].nodes[1] * l[k].nodes[2];
-  PetscReal      d[3], m = f->m * PetscPowReal(2.0, l->dim * (top - k)), *bc, *xc;
-
-  PetscFunctionBeginUser;
-  PetscCall(PetscArrayzero(x, n));
-  if (!k) {
-    KSP ksp;
-    PC  pc;
-
-    PetscCall(KSPCreate(PETSC_COMM_SELF, &ksp));
-    PetscCall(KSPSetType(ksp, KSPCG));
-    PetscCall(KSPSetOperators(ksp, l->A, l->A));
-    PetscCall(KSPGetPC(ksp, &pc));
-    PetscCall(PCSetType(pc, PCJACOBI));
-    PetscCall(KSPSetTolerances(ksp, 1e-14, 0.0, PETSC_DEFAULT, 2000));
-    PetscCall(ToMesh(l, b, l->u));
-    PetscCall(KSPSolve(ksp, l->u, l->v));
-    PetscCall(FromMesh(l, l->v, x));
-    PetscCall(KSPDestroy(&ksp));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  for (PetscInt a = 0; a < 3; ++a) d[a] = f->d[a] * (l->dim == 3 ? PetscPowReal(2.0, (PetscReal)(top - k)) : 1.0);
-  PetscCall(PetscMalloc2(n, &bc, n, &xc));
-  PetscCall(PatchRefSweep(l->dim, l->order, d, m, l[k].ncells, 0, 1 << l->dim, PETSC_FALSE, b, x));
-  PetscCall(ToMesh(&l[k], x, l[k].u));
-  PetscCall(MatMult(l[k].A, l[k].u, l[k].v));
-  PetscCall(ToMesh(&l[k], b, l[k].u));
-  PetscCall(VecAYPX(l[k].v, -1.0, l[k].u));
-  PetscCall(MatMultTranspose(l[k].P, l[k].v, l[k - 1].u));
-  PetscCall(FromMesh(&l[k - 1], l[k - 1].u, bc));
-  PetscCall(Reference(l, k - 1, f, top, symmetric, bc, xc));
-  PetscCall(ToMesh(&l[k - 1], xc, l[k - 1].u));
-  PetscCall(ToMesh(&l[k], x, l[k].u));
-  PetscCall(MatMultAdd(l[k].P, l[k - 1].u, l[k].u, l[k].u));
-  PetscCall(FromMesh(&l[k], l[k].u, x));
-  PetscCall(PatchRefSweep(l->dim, l->order, d, m, l[k].ncells, 0, 1 << l->dim, symmetric, b, x));
-  PetscCall(PetscFree2(bc, xc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -259,167 +84,250 @@ static PetscErrorCode Random(const Level *l, PetscRandom rand, PetscReal x[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Kernels(Level *l, PetscInt top, const HopsBoxForm *f, PetscBool single, PetscRandom rand)
+/* Vectors on the nodes of a fine box and of the next coarser one, and two of the fine one's on the device */
+typedef struct {
+  Level             *fine, *coarse;
+  const HopsBoxForm *f;
+  PetscBool          single;
+  PetscInt           n, nc; /* nodes */
+  double             tol;
+  HopsCudaBox        k;
+  PetscReal         *x, *b, *c, *ref, *y;
+  void              *dx, *db;
+} Case;
+
+/* The norm whose squares kernels leave as partial sums, which are freed */
+static PetscErrorCode Norm(int blocks, void *partial, double *norm)
 {
-  Level         *fine = l + top, *coarse = fine - 1;
-  const PetscInt n = fine->nodes[0] * fine->nodes[1] * fine->nodes[2], nc = coarse->nodes[0] * coarse->nodes[1] * coarse->nodes[2];
-  const double   tol = single ? 2e-5 : 2e-12;
-  PetscReal     *x, *b, *r, *y, *c, norm;
-  void          *dx, *db, *dy, *t0, *t1, *dc, *dsum, *partial;
-  double         sum;
-  int            blocks;
-  HopsCudaBox    k, kc;
+  void *sum;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscMalloc5(n, &x, n, &b, n, &r, n, &y, n, &c));
-  PetscCall(HopsCudaBoxCreate(f->dim, f->order, f->A1, f->M1, f->J, f->d, f->m, fine->ncells, single, &k));
-  PetscCall(Random(fine, rand, x));
-  PetscCall(Random(fine, rand, b));
-  PetscCall(ToMesh(fine, x, fine->u));
+  PetscCallCUDA(cudaMalloc(&sum, 8));
+  PetscCall(HopsCudaBoxSum(blocks, (double *)partial, (double *)sum, 0));
+  PetscCallCUDA(cudaMemcpy(norm, sum, 8, cudaMemcpyDeviceToHost));
+  *norm = PetscSqrtReal(*norm);
+  PetscCallCUDA(cudaFree(sum));
+  PetscCallCUDA(cudaFree(partial));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* b - A x with its norm, which is left on the host in fine->v */
+static PetscErrorCode Residuals(Case *t)
+{
+  Level    *fine = t->fine;
+  PetscReal norm;
+
+  PetscFunctionBeginUser;
+  PetscCall(ToMesh(fine, t->x, fine->u));
   PetscCall(MatMult(fine->A, fine->u, fine->v));
-  PetscCall(ToMesh(fine, b, fine->u));
+  PetscCall(ToMesh(fine, t->b, fine->u));
   PetscCall(VecAYPX(fine->v, -1.0, fine->u));
   PetscCall(VecNorm(fine->v, NORM_2, &norm));
-  PetscCall(FromMesh(fine, fine->v, r));
-  PetscCall(Up(n, x, single, &dx));
-  PetscCall(Up(n, b, single, &db));
-  PetscCallCUDA(cudaMalloc(&partial, (*k->k->Blocks)(k)*8));
-  PetscCallCUDA(cudaMalloc(&dsum, 8));
-  for (PetscInt rsingle = single; rsingle < 2; ++rsingle) {
-    PetscCall(Up(n, NULL, rsingle ? PETSC_TRUE : PETSC_FALSE, &dy));
-    PetscCall((*k->k->Residual)(k, db, dx, rsingle ? PETSC_TRUE : PETSC_FALSE, 1.0, dy, (double *)partial, 0));
-    PetscCall(HopsCudaBoxSum((*k->k->Blocks)(k), (double *)partial, (double *)dsum, 0));
-    PetscCallCUDA(cudaMemcpy(&sum, dsum, 8, cudaMemcpyDeviceToHost));
-    sum = PetscSqrtReal(sum);
-    PetscCall(Check("norm of the residual", f->order, single, 1, &norm, &sum, tol));
-    PetscCall(Down(fine, rsingle ? PETSC_TRUE : PETSC_FALSE, &dy, y));
-    PetscCall(Check("residual", f->order, rsingle ? PETSC_TRUE : PETSC_FALSE, n, r, y, rsingle ? 2e-5 : tol));
-  }
-  /* restriction of the residual */
-  PetscCall(MatMultTranspose(fine->P, fine->v, coarse->u));
-  PetscCall(FromMesh(coarse, coarse->u, r));
-  for (PetscInt fused = 0; fused < 2; ++fused) {
-    const PetscBool all = f->dim == 3 && fused && single ? PETSC_TRUE : PETSC_FALSE;
+  PetscCall(FromMesh(fine, fine->v, t->ref));
+  for (PetscInt i = t->single; i < 2; ++i) {
+    const PetscBool single = i ? PETSC_TRUE : PETSC_FALSE;
+    const int       blocks = (*t->k->k->Blocks)(t->k);
+    void           *dy, *partial;
+    double          sum;
 
-    PetscCall(Up(all ? (PetscInt)((*k->k->CoarseSums)(k, &blocks) / 4) : n, NULL, single, &t0));
-    PetscCall(Up(n, NULL, single, &t1));
-    PetscCall(Up(nc, NULL, single, &dc));
-    if (all) PetscCall((*k->k->Coarse)(k, db, dx, t0, dc, NULL, 0));
-    else if (fused) PetscCall((*k->k->ResidualRestrict)(k, db, dx, t0, 0));
+    PetscCallCUDA(cudaMalloc(&partial, blocks * 8));
+    PetscCall(Up(t->n, NULL, single, &dy));
+    PetscCall((*t->k->k->Residual)(t->k, t->db, t->dx, single, 1.0, dy, (double *)partial, 0));
+    PetscCall(Norm(blocks, partial, &sum));
+    PetscCall(Check("norm of the residual", t->f->order, t->single, 1, &norm, &sum, t->tol));
+    PetscCall(Down(fine, single, &dy, t->y));
+    PetscCall(Check("residual", t->f->order, single, t->n, t->ref, t->y, single ? 2e-5 : t->tol));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Of the residual in fine->v: apart from it, and in one kernel with it */
+static PetscErrorCode Restrictions(Case *t)
+{
+  const HopsBoxForm *f = t->f;
+  HopsCudaBox        k = t->k;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatMultTranspose(t->fine->P, t->fine->v, t->coarse->u));
+  PetscCall(FromMesh(t->coarse, t->coarse->u, t->ref));
+  for (PetscInt fused = 0; fused < 2; ++fused) {
+    const PetscBool all = f->dim == 3 && fused && t->single ? PETSC_TRUE : PETSC_FALSE;
+    int             blocks;
+    void           *t0, *t1, *dc, *dy;
+
+    PetscCall(Up(all ? (PetscInt)((*k->k->CoarseSums)(k, &blocks) / 4) : t->n, NULL, t->single, &t0));
+    PetscCall(Up(t->n, NULL, t->single, &t1));
+    PetscCall(Up(t->nc, NULL, t->single, &dc));
+    if (all) PetscCall((*k->k->Coarse)(k, t->db, t->dx, t0, dc, NULL, 0));
+    else if (fused) PetscCall((*k->k->ResidualRestrict)(k, t->db, t->dx, t0, 0));
     else {
-      PetscCall(Up(n, NULL, single, &dy));
-      PetscCall((*k->k->Residual)(k, db, dx, PETSC_FALSE, 1.0, dy, NULL, 0));
+      PetscCall(Up(t->n, NULL, t->single, &dy));
+      PetscCall((*k->k->Residual)(k, t->db, t->dx, PETSC_FALSE, 1.0, dy, NULL, 0));
       PetscCall((*k->k->Restrict)(k, f->dim - 1, dy, t0, 0));
       PetscCallCUDA(cudaFree(dy));
     }
     if (f->dim == 3 && !all) PetscCall((*k->k->Restrict)(k, 1, t0, t1, 0));
     if (!all) PetscCall((*k->k->Restrict)(k, 0, f->dim == 3 ? t1 : t0, dc, 0));
-    PetscCall(Down(coarse, single, &dc, y));
-    PetscCall(Check(fused ? "restricted residual" : "restriction", f->order, single, nc, r, y, tol));
+    PetscCall(Down(t->coarse, t->single, &dc, t->y));
+    PetscCall(Check(fused ? "restricted residual" : "restriction", f->order, t->single, t->nc, t->ref, t->y, t->tol));
     PetscCallCUDA(cudaFree(t0));
     PetscCallCUDA(cudaFree(t1));
   }
-  if (f->dim == 3 && !single) { /* of b, with its norm */
-    void *p;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
-    PetscCall(ToMesh(fine, b, fine->u));
-    PetscCall(VecNorm(fine->u, NORM_2, &norm));
-    PetscCall(MatMultTranspose(fine->P, fine->u, coarse->u));
-    PetscCall(FromMesh(coarse, coarse->u, r));
-    PetscCall(Up((PetscInt)((*k->k->CoarseSums)(k, &blocks) / 8), NULL, single, &t0));
-    PetscCall(Up(nc, NULL, single, &dc));
-    PetscCallCUDA(cudaMalloc(&p, blocks * 8));
-    PetscCall((*k->k->Coarse)(k, db, NULL, t0, dc, (double *)p, 0));
-    PetscCall(HopsCudaBoxSum(blocks, (double *)p, (double *)dsum, 0));
-    PetscCallCUDA(cudaMemcpy(&sum, dsum, 8, cudaMemcpyDeviceToHost));
-    sum = PetscSqrtReal(sum);
-    PetscCall(Check("norm of a restricted vector", f->order, single, 1, &norm, &sum, tol));
-    PetscCall(Down(coarse, single, &dc, y));
-    PetscCall(Check("restricted vector", f->order, single, nc, r, y, tol));
-    PetscCallCUDA(cudaFree(p));
-    PetscCallCUDA(cudaFree(t0));
-  }
-  /* prolongation */
-  PetscCall(Random(coarse, rand, c));
-  PetscCall(ToMesh(coarse, c, coarse->u));
+/* Of b, with its norm, in 3D and double precision */
+static PetscErrorCode RestrictionWithNorm(Case *t)
+{
+  Level      *fine = t->fine, *coarse = t->coarse;
+  HopsCudaBox k = t->k;
+  PetscReal   norm;
+  void       *t0, *dc, *partial;
+  int         blocks;
+  double      sum;
+
+  PetscFunctionBeginUser;
+  PetscCall(ToMesh(fine, t->b, fine->u));
+  PetscCall(VecNorm(fine->u, NORM_2, &norm));
+  PetscCall(MatMultTranspose(fine->P, fine->u, coarse->u));
+  PetscCall(FromMesh(coarse, coarse->u, t->ref));
+  PetscCall(Up((PetscInt)((*k->k->CoarseSums)(k, &blocks) / 8), NULL, t->single, &t0));
+  PetscCall(Up(t->nc, NULL, t->single, &dc));
+  PetscCallCUDA(cudaMalloc(&partial, blocks * 8));
+  PetscCall((*k->k->Coarse)(k, t->db, NULL, t0, dc, (double *)partial, 0));
+  PetscCall(Norm(blocks, partial, &sum));
+  PetscCall(Check("norm of a restricted vector", t->f->order, t->single, 1, &norm, &sum, t->tol));
+  PetscCall(Down(coarse, t->single, &dc, t->y));
+  PetscCall(Check("restricted vector", t->f->order, t->single, t->nc, t->ref, t->y, t->tol));
+  PetscCallCUDA(cudaFree(t0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Of c, which is left on the host in coarse->u */
+static PetscErrorCode Prolongations(Case *t, PetscRandom rand)
+{
+  Level      *fine = t->fine, *coarse = t->coarse;
+  HopsCudaBox k = t->k;
+
+  PetscFunctionBeginUser;
+  PetscCall(Random(coarse, rand, t->c));
+  PetscCall(ToMesh(coarse, t->c, coarse->u));
   for (PetscInt add = 0; add < 2; ++add) {
-    PetscCall(ToMesh(fine, x, fine->u));
+    void *dc, *dy;
+
+    PetscCall(ToMesh(fine, t->x, fine->u));
     if (add) PetscCall(MatMultAdd(fine->P, coarse->u, fine->u, fine->v));
     else PetscCall(MatMult(fine->P, coarse->u, fine->v));
-    PetscCall(FromMesh(fine, fine->v, r));
-    PetscCall(Up(nc, c, single, &dc));
-    PetscCall(Up(n, add ? x : NULL, single, &dy));
+    PetscCall(FromMesh(fine, fine->v, t->ref));
+    PetscCall(Up(t->nc, t->c, t->single, &dc));
+    PetscCall(Up(t->n, add ? t->x : NULL, t->single, &dy));
     PetscCall((*k->k->Prolong)(k, dc, k->single, 1.0, NULL, add ? dy : NULL, dy, 0));
-    PetscCall(Down(fine, single, &dy, y));
-    PetscCall(Check(add ? "added prolongation" : "prolongation", f->order, single, n, r, y, tol));
+    PetscCall(Down(fine, t->single, &dy, t->y));
+    PetscCall(Check(add ? "added prolongation" : "prolongation", t->f->order, t->single, t->n, t->ref, t->y, t->tol));
     PetscCallCUDA(cudaFree(dc));
   }
-  /* b - A P c with its norm, and P c + x / 2 for floats x, of doubles c */
-  if (!single) {
-    const double factors[2] = {2.0, 0.25};
-    void        *p;
-    double      *factor;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
-    PetscCallCUDA(cudaMalloc((void **)&factor, sizeof(factors)));
-    PetscCallCUDA(cudaMemcpy(factor, factors, sizeof(factors), cudaMemcpyHostToDevice));
-    PetscCall(ToMesh(fine, x, fine->u));
-    PetscCall(VecScale(fine->u, 0.5));
-    PetscCall(MatMultAdd(fine->P, coarse->u, fine->u, fine->v));
-    PetscCall(FromMesh(fine, fine->v, r));
-    PetscCall(Up(nc, c, PETSC_FALSE, &dc));
-    PetscCall(Up(n, x, PETSC_TRUE, &t0));
-    PetscCall(Up(n, NULL, PETSC_FALSE, &dy));
-    PetscCall((*k->k->Prolong)(k, dc, PETSC_TRUE, 2.0, factor + 1, t0, dy, 0));
-    PetscCall(Down(fine, PETSC_FALSE, &dy, y));
-    PetscCall(Check("prolongation with floats added", f->order, PETSC_FALSE, n, r, y, tol));
-    PetscCallCUDA(cudaFree(t0));
-    PetscCall(MatMult(fine->P, coarse->u, fine->u));
-    PetscCall(MatMult(fine->A, fine->u, fine->v));
-    PetscCall(ToMesh(fine, b, fine->u));
-    PetscCall(VecAYPX(fine->v, -1.0, fine->u));
-    PetscCall(VecNorm(fine->v, NORM_2, &norm));
-    PetscCall(FromMesh(fine, fine->v, r));
-    for (PetscInt i = 0; i < n; ++i) r[i] *= 2.0;
-    PetscCall(Up(n, NULL, PETSC_TRUE, &dy));
-    PetscCallCUDA(cudaMalloc(&p, (*k->k->ProlongedBlocks)(k)*8));
-    PetscCall((*k->k->ResidualProlonged)(k, db, dc, factor, dy, (double *)p, 0));
-    PetscCall(HopsCudaBoxSum((*k->k->ProlongedBlocks)(k), (double *)p, (double *)dsum, 0));
-    PetscCallCUDA(cudaMemcpy(&sum, dsum, 8, cudaMemcpyDeviceToHost));
-    sum = PetscSqrtReal(sum);
-    PetscCall(Check("norm of the residual of a prolonged function", f->order, PETSC_FALSE, 1, &norm, &sum, tol));
-    PetscCall(Down(fine, PETSC_TRUE, &dy, y));
-    PetscCall(Check("residual of a prolonged function", f->order, PETSC_TRUE, n, r, y, 2e-7));
-    PetscCallCUDA(cudaFree(dc));
-    PetscCallCUDA(cudaFree(p));
-    PetscCallCUDA(cudaFree(factor));
-  }
-  /* direct solver: A (solution) = c, on the coarse box, whose coefficients are those of cells of twice the
-     size */
-  if (coarse->nodes[0] <= HOPS_BOX_COARSE && coarse->nodes[1] <= HOPS_BOX_COARSE && coarse->nodes[2] <= HOPS_BOX_COARSE) {
-    PetscReal         d[3];
-    HopsCudaBoxDirect direct;
+/* In double precision: P c + x / 2 for floats x, and b - A P c with its norm, of doubles c */
+static PetscErrorCode Prolonged(Case *t)
+{
+  const double factors[2] = {2.0, 0.25};
+  Level       *fine = t->fine, *coarse = t->coarse;
+  HopsCudaBox  k      = t->k;
+  const int    blocks = (*k->k->ProlongedBlocks)(k);
+  PetscReal    norm;
+  void        *partial, *dc, *dx, *dy;
+  double      *factor, sum;
 
-    for (PetscInt a = 0; a < 3; ++a) d[a] = f->d[a] * (f->dim == 3 ? 2.0 : 1.0);
-    PetscCall(
-      HopsCudaBoxCreate(f->dim, f->order, f->A1, f->M1, f->J, d, f->m * (f->dim == 3 ? 8.0 : 4.0), coarse->ncells, single, &kc));
-    PetscCall(HopsCudaBoxDirectCreate(kc, &direct));
-    PetscCall(MatMult(coarse->A, coarse->u, coarse->v));
-    PetscCall(FromMesh(coarse, coarse->v, r));
-    PetscCall(Up(nc, r, single, &dc));
-    PetscCall(Up(nc, NULL, single, &dy));
-    PetscCall(HopsCudaBoxDirectSolve(&direct, dc, dy, 0));
-    PetscCall(Down(coarse, single, &dy, y));
-    PetscCall(Check("direct solver", f->order, single, nc, c, y, single ? 1e-3 : 1e-11));
-    PetscCallCUDA(cudaFree(dc));
-    PetscCall(HopsCudaBoxDirectDestroy(&direct));
-    PetscCall(HopsCudaBoxDestroy(&kc));
-  }
+  PetscFunctionBeginUser;
+  PetscCallCUDA(cudaMalloc((void **)&factor, sizeof(factors)));
+  PetscCallCUDA(cudaMemcpy(factor, factors, sizeof(factors), cudaMemcpyHostToDevice));
+  PetscCall(ToMesh(fine, t->x, fine->u));
+  PetscCall(VecScale(fine->u, 0.5));
+  PetscCall(MatMultAdd(fine->P, coarse->u, fine->u, fine->v));
+  PetscCall(FromMesh(fine, fine->v, t->ref));
+  PetscCall(Up(t->nc, t->c, PETSC_FALSE, &dc));
+  PetscCall(Up(t->n, t->x, PETSC_TRUE, &dx));
+  PetscCall(Up(t->n, NULL, PETSC_FALSE, &dy));
+  PetscCall((*k->k->Prolong)(k, dc, PETSC_TRUE, 2.0, factor + 1, dx, dy, 0));
+  PetscCall(Down(fine, PETSC_FALSE, &dy, t->y));
+  PetscCall(Check("prolongation with floats added", t->f->order, PETSC_FALSE, t->n, t->ref, t->y, t->tol));
   PetscCallCUDA(cudaFree(dx));
-  PetscCallCUDA(cudaFree(db));
-  PetscCallCUDA(cudaFree(partial));
-  PetscCallCUDA(cudaFree(dsum));
+  PetscCall(MatMult(fine->P, coarse->u, fine->u));
+  PetscCall(MatMult(fine->A, fine->u, fine->v));
+  PetscCall(ToMesh(fine, t->b, fine->u));
+  PetscCall(VecAYPX(fine->v, -1.0, fine->u));
+  PetscCall(VecNorm(fine->v, NORM_2, &norm));
+  PetscCall(FromMesh(fine, fine->v, t->ref));
+  for (PetscInt i = 0; i < t->n; ++i) t->ref[i] *= 2.0;
+  PetscCall(Up(t->n, NULL, PETSC_TRUE, &dy));
+  PetscCallCUDA(cudaMalloc(&partial, blocks * 8));
+  PetscCall((*k->k->ResidualProlonged)(k, t->db, dc, factor, dy, (double *)partial, 0));
+  PetscCall(Norm(blocks, partial, &sum));
+  PetscCall(Check("norm of the residual of a prolonged function", t->f->order, PETSC_FALSE, 1, &norm, &sum, t->tol));
+  PetscCall(Down(fine, PETSC_TRUE, &dy, t->y));
+  PetscCall(Check("residual of a prolonged function", t->f->order, PETSC_TRUE, t->n, t->ref, t->y, 2e-7));
+  PetscCallCUDA(cudaFree(dc));
+  PetscCallCUDA(cudaFree(factor));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A (solution) = c on the coarse box, whose coefficients are those of cells of twice the size; c lies in
+   coarse->u */
+static PetscErrorCode Direct(Case *t)
+{
+  const HopsBoxForm *f      = t->f;
+  Level             *coarse = t->coarse;
+  PetscReal          d[3];
+  void              *dc, *dy;
+  HopsCudaBox        k;
+  HopsCudaBoxDirect  direct;
+
+  PetscFunctionBeginUser;
+  for (PetscInt a = 0; a < 3; ++a)
+    if (coarse->nodes[a] > HOPS_BOX_COARSE) PetscFunctionReturn(PETSC_SUCCESS);
+  for (PetscInt a = 0; a < 3; ++a) d[a] = f->d[a] * (f->dim == 3 ? 2.0 : 1.0);
+  PetscCall(
+    HopsCudaBoxCreate(f->dim, f->order, f->A1, f->M1, f->J, d, f->m * (f->dim == 3 ? 8.0 : 4.0), coarse->ncells, t->single, &k));
+  PetscCall(HopsCudaBoxDirectCreate(k, &direct));
+  PetscCall(MatMult(coarse->A, coarse->u, coarse->v));
+  PetscCall(FromMesh(coarse, coarse->v, t->ref));
+  PetscCall(Up(t->nc, t->ref, t->single, &dc));
+  PetscCall(Up(t->nc, NULL, t->single, &dy));
+  PetscCall(HopsCudaBoxDirectSolve(&direct, dc, dy, 0));
+  PetscCall(Down(coarse, t->single, &dy, t->y));
+  PetscCall(Check("direct solver", f->order, t->single, t->nc, t->c, t->y, t->single ? 1e-3 : 1e-11));
+  PetscCallCUDA(cudaFree(dc));
+  PetscCall(HopsCudaBoxDirectDestroy(&direct));
   PetscCall(HopsCudaBoxDestroy(&k));
-  PetscCall(PetscFree5(x, b, r, y, c));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Kernels(Level *l, PetscInt top, const HopsBoxForm *f, PetscBool single, PetscRandom rand)
+{
+  Level *fine = l + top, *coarse = fine - 1;
+  Case   t = {.fine = fine, .coarse = coarse, .f = f, .single = single, .tol = single ? 2e-5 : 2e-12};
+
+  PetscFunctionBeginUser;
+  t.n  = fine->nodes[0] * fine->nodes[1] * fine->nodes[2];
+  t.nc = coarse->nodes[0] * coarse->nodes[1] * coarse->nodes[2];
+  PetscCall(PetscMalloc5(t.n, &t.x, t.n, &t.b, t.n, &t.ref, t.n, &t.y, t.n, &t.c));
+  PetscCall(HopsCudaBoxCreate(f->dim, f->order, f->A1, f->M1, f->J, f->d, f->m, fine->ncells, single, &t.k));
+  PetscCall(Random(fine, rand, t.x));
+  PetscCall(Random(fine, rand, t.b));
+  PetscCall(Up(t.n, t.x, single, &t.dx));
+  PetscCall(Up(t.n, t.b, single, &t.db));
+  PetscCall(Residuals(&t));
+  PetscCall(Restrictions(&t));
+  if (f->dim == 3 && !single) PetscCall(RestrictionWithNorm(&t));
+  PetscCall(Prolongations(&t, rand));
+  if (!single) PetscCall(Prolonged(&t));
+  PetscCall(Direct(&t));
+  PetscCallCUDA(cudaFree(t.dx));
+  PetscCallCUDA(cudaFree(t.db));
+  PetscCall(HopsCudaBoxDestroy(&t.k));
+  PetscCall(PetscFree5(t.x, t.b, t.ref, t.y, t.c));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -445,28 +353,15 @@ static PetscErrorCode CheckVec(const char what[], const Level *l, PetscBool sing
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* PETSc's objects: MATHOPSBOX and PCBOXMG */
-static PetscErrorCode Objects(Level *l, PetscInt top, Mat A, const HopsBoxForm *f, PetscRandom rand)
+/* PCBOXMG with every combination of its options, against the cycle on the host */
+static PetscErrorCode Cycles(Level *l, PetscInt top, Mat A, const HopsBoxForm *f, const PetscReal b[], Vec db, Vec dx)
 {
   Level         *fine = l + top;
   const PetscInt n    = fine->nodes[0] * fine->nodes[1] * fine->nodes[2];
-  PetscReal     *b, *x;
-  Vec            db, dx;
-  char           levels[16];
+  PetscReal     *x;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscMalloc2(n, &b, n, &x));
-  PetscCall(MatCreateVecs(A, &dx, &db));
-  PetscCall(Random(fine, rand, b));
-  PetscCall(ToMesh(fine, b, fine->u));
-  PetscCall(MatMult(fine->A, fine->u, fine->v));
-  PetscCall(FromMesh(fine, fine->v, x));
-  PetscCall(SetVec(db, n, b));
-  PetscCall(MatMult(A, db, dx));
-  PetscCall(CheckVec("MatMult()", fine, PETSC_FALSE, x, dx, 2e-12));
-  PetscCall(PetscSNPrintf(levels, sizeof(levels), "%" PetscInt_FMT, top + 1));
-  PetscCall(PetscOptionsSetValue(NULL, "-pc_boxmg_levels", levels));
-  PetscCall(PetscOptionsSetValue(NULL, "-pc_boxmg_coarse_nodes", "0"));
+  PetscCall(PetscMalloc1(n, &x));
   for (PetscInt symmetric = 0; symmetric < 2; ++symmetric) {
     PetscCall(PetscOptionsSetValue(NULL, "-pc_boxmg_direction", symmetric ? "symmetric" : "forward"));
     PetscCall(Reference(l, top, f, top, symmetric ? PETSC_TRUE : PETSC_FALSE, b, x));
@@ -489,24 +384,38 @@ static PetscErrorCode Objects(Level *l, PetscInt top, Mat A, const HopsBoxForm *
       }
   }
   PetscCall(PetscOptionsSetValue(NULL, "-pc_boxmg_direction", "forward"));
-  /* the solve, from zero, from an initial guess, and from NaN that is ignored, with essential values: A x = b
-     on the host */
+  PetscCall(PetscFree(x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CreateSolver(Mat A, PetscInt single, PetscInt maxits, KSP *ksp)
+{
+  PC pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(KSPCreate(PETSC_COMM_SELF, ksp));
+  PetscCall(KSPSetOperators(*ksp, A, A));
+  PetscCall(KSPSetType(*ksp, KSPRICHARDSON));
+  PetscCall(KSPGetPC(*ksp, &pc));
+  PetscCall(PCSetType(pc, PCBOXMG));
+  PetscCall(PCBoxMGSetPrecision(pc, single ? PETSC_TRUE : PETSC_FALSE));
+  PetscCall(PCSetFromOptions(pc));
+  PetscCall(KSPSetTolerances(*ksp, 1e-9, 0.0, PETSC_DEFAULT, maxits));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The solve, from zero, from an initial guess, and from NaN that is ignored: A x = b on the host */
+static PetscErrorCode Solves(Level *fine, Mat A, const PetscReal b[], Vec db, Vec dx)
+{
+  PetscFunctionBeginUser;
   for (PetscInt single = 0; single < 2; ++single)
     for (PetscInt guess = 0; guess < 3; ++guess) {
       KSP                ksp;
-      PC                 pc;
       PetscReal          bnorm, rnorm;
       const PetscScalar *xa;
 
-      PetscCall(KSPCreate(PETSC_COMM_SELF, &ksp));
-      PetscCall(KSPSetOperators(ksp, A, A));
-      PetscCall(KSPSetType(ksp, KSPRICHARDSON));
-      PetscCall(KSPGetPC(ksp, &pc));
-      PetscCall(PCSetType(pc, PCBOXMG));
-      PetscCall(PCBoxMGSetPrecision(pc, single ? PETSC_TRUE : PETSC_FALSE));
       PetscCall(PetscOptionsSetValue(NULL, "-pc_boxmg_ignore_guess", guess == 2 ? "1" : "0"));
-      PetscCall(PCSetFromOptions(pc));
-      PetscCall(KSPSetTolerances(ksp, 1e-9, 0.0, PETSC_DEFAULT, 30));
+      PetscCall(CreateSolver(A, single, 30, &ksp));
       if (guess) {
         PetscCall(KSPSetInitialGuessNonzero(ksp, PETSC_TRUE));
         if (guess == 2) PetscCall(VecSet(dx, NAN));
@@ -522,29 +431,26 @@ static PetscErrorCode Objects(Level *l, PetscInt top, Mat A, const HopsBoxForm *
       PetscCall(VecAXPY(fine->v, -1.0, fine->u));
       PetscCall(VecNorm(fine->v, NORM_2, &rnorm));
       if (!(rnorm <= 1.01e-9 * bnorm))
-        PetscCall(PetscPrintf(PETSC_COMM_WORLD, "order %" PetscInt_FMT ", %s precision: the solve leaves %.2e\n", l->order,
+        PetscCall(PetscPrintf(PETSC_COMM_WORLD, "order %" PetscInt_FMT ", %s precision: the solve leaves %.2e\n", fine->order,
                               single ? "single" : "double", (double)(rnorm / bnorm)));
       PetscCall(KSPDestroy(&ksp));
     }
   PetscCall(PetscOptionsClearValue(NULL, "-pc_boxmg_ignore_guess"));
-  /* essential values: the solution of the linear function 1 + x without reaction is itself; here by the
-     residual of the operator */
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* b is 1 on the boundary too, so with essential values, by the residual of the operator */
+static PetscErrorCode SolvesEssential(Level *fine, Mat A, Vec db, Vec dx)
+{
+  PetscFunctionBeginUser;
   for (PetscInt single = 0; single < 2; ++single) {
     KSP       ksp;
-    PC        pc;
     PetscReal rnorm, bnorm;
     Vec       r;
 
     PetscCall(VecDuplicate(db, &r));
     PetscCall(VecSet(db, 1.0));
-    PetscCall(KSPCreate(PETSC_COMM_SELF, &ksp));
-    PetscCall(KSPSetOperators(ksp, A, A));
-    PetscCall(KSPSetType(ksp, KSPRICHARDSON));
-    PetscCall(KSPGetPC(ksp, &pc));
-    PetscCall(PCSetType(pc, PCBOXMG));
-    PetscCall(PCBoxMGSetPrecision(pc, single ? PETSC_TRUE : PETSC_FALSE));
-    PetscCall(PCSetFromOptions(pc));
-    PetscCall(KSPSetTolerances(ksp, 1e-9, 0.0, PETSC_DEFAULT, 50));
+    PetscCall(CreateSolver(A, single, 50, &ksp));
     PetscCall(KSPSolve(ksp, db, dx));
     PetscCall(MatMult(A, dx, r));
     PetscCall(VecAXPY(r, -1.0, db));
@@ -552,10 +458,38 @@ static PetscErrorCode Objects(Level *l, PetscInt top, Mat A, const HopsBoxForm *
     PetscCall(VecNorm(db, NORM_2, &bnorm));
     if (!(rnorm <= 1.01e-9 * bnorm))
       PetscCall(PetscPrintf(PETSC_COMM_WORLD, "order %" PetscInt_FMT ", %s precision, essential values: the solve leaves %.2e\n",
-                            l->order, single ? "single" : "double", (double)(rnorm / bnorm)));
+                            fine->order, single ? "single" : "double", (double)(rnorm / bnorm)));
     PetscCall(VecDestroy(&r));
     PetscCall(KSPDestroy(&ksp));
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* PETSc's objects: MATHOPSBOX and PCBOXMG */
+static PetscErrorCode Objects(Level *l, PetscInt top, Mat A, const HopsBoxForm *f, PetscRandom rand)
+{
+  Level         *fine = l + top;
+  const PetscInt n    = fine->nodes[0] * fine->nodes[1] * fine->nodes[2];
+  PetscReal     *b, *x;
+  Vec            db, dx;
+  char           levels[16];
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc2(n, &b, n, &x));
+  PetscCall(MatCreateVecs(A, &dx, &db));
+  PetscCall(Random(fine, rand, b));
+  PetscCall(ToMesh(fine, b, fine->u));
+  PetscCall(MatMult(fine->A, fine->u, fine->v));
+  PetscCall(FromMesh(fine, fine->v, x));
+  PetscCall(SetVec(db, n, b));
+  PetscCall(MatMult(A, db, dx));
+  PetscCall(CheckVec("MatMult()", fine, PETSC_FALSE, x, dx, 2e-12));
+  PetscCall(PetscSNPrintf(levels, sizeof(levels), "%" PetscInt_FMT, top + 1));
+  PetscCall(PetscOptionsSetValue(NULL, "-pc_boxmg_levels", levels));
+  PetscCall(PetscOptionsSetValue(NULL, "-pc_boxmg_coarse_nodes", "0"));
+  PetscCall(Cycles(l, top, A, f, b, db, dx));
+  PetscCall(Solves(fine, A, b, db, dx));
+  PetscCall(SolvesEssential(fine, A, db, dx));
   PetscCall(VecDestroy(&db));
   PetscCall(VecDestroy(&dx));
   PetscCall(PetscFree2(b, x));

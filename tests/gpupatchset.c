@@ -67,86 +67,123 @@ static PetscErrorCode Reference(const HopsCudaPatchInput *in, int color, HopsCud
 }
 
 /* Three patches of each colour: a cube of size n, a brick near it, and a dense one where that is small */
+typedef struct {
+  HopsCudaPatchInput in;
+  PetscInt           start[3 * NCOLORS + 1], dense[3 * NCOLORS], foffset[4];
+  int                size[3 * NCOLORS][3], factor[3 * NCOLORS][3], color[3 * NCOLORS], fsize[4], *idx, *level;
+  PetscReal          scale[3 * NCOLORS][5], *values, *inv;
+  unsigned char     *dist;
+} Patches;
+
+/* Sizes of the patches, and of what they share */
+static PetscErrorCode CreateShapes(Patches *pt, PetscInt size, PetscRandom rand, PetscInt *nvalues)
+{
+  HopsCudaPatchInput *in = &pt->in;
+  PetscReal           v;
+
+  PetscFunctionBeginUser;
+  *nvalues = 0;
+  for (int f = 0; f < 4; ++f) { /* 0, 1: of the cube; 2, 3: of the brick */
+    pt->fsize[f]   = (int)(f < 2 ? size : PetscMax(1, size + 1 - 3 * (f - 2)));
+    pt->foffset[f] = *nvalues;
+    *nvalues += pt->fsize[f] * (pt->fsize[f] + 1);
+  }
+  for (int p = 0; p < in->n; ++p) {
+    const int kind  = p / NCOLORS;
+    PetscInt  total = 1;
+
+    pt->color[p] = p % NCOLORS;
+    for (int d = 0; d < 3; ++d) {
+      pt->factor[p][d] = kind == 1 ? 2 + (d + p) % 2 : (d + p) % 2;
+      pt->size[p][d]   = d < in->dim ? (kind == 2 ? (int)PetscMin(size, 6) : pt->fsize[pt->factor[p][d]]) : 1;
+      total *= pt->size[p][d];
+    }
+    pt->start[p + 1] = pt->start[p] + total;
+    pt->dense[p]     = -1;
+    if (kind == 2) {
+      pt->dense[p] = in->ninv;
+      in->ninv += total * total;
+    }
+    for (int k = 0; k < 5; ++k) {
+      PetscCall(PetscRandomGetValueReal(rand, &v));
+      pt->scale[p][k] = 0.5 + v;
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Patches of a colour share no unknown, those of different ones do; some entries stand for nothing */
+static PetscErrorCode CreateEntries(Patches *pt, PetscRandom rand)
+{
+  PetscReal v;
+
+  PetscFunctionBeginUser;
+  for (PetscInt i = 0; i < NP; ++i) pt->level[i] = 9;
+  for (int c = 0; c < NCOLORS; ++c) {
+    PetscInt next = c;
+
+    for (int p = 0; p < pt->in.n; ++p)
+      for (PetscInt e = pt->start[p]; e < pt->start[p + 1] && pt->color[p] == c; ++e) {
+        PetscCall(PetscRandomGetValueReal(rand, &v));
+        pt->idx[e]            = v < 0.1 || next >= NP - 1 ? NP - 1 : (int)((next++ * 7) % (NP - 1)); /* NP - 1 is prime to 7 */
+        pt->dist[e]           = (unsigned char)(4 * v);
+        pt->level[pt->idx[e]] = PetscMin(pt->level[pt->idx[e]], pt->dist[e]);
+      }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CreatePatches(PetscInt dim, PetscInt size, PetscBool single, PetscRandom rand, Patches *pt)
+{
+  HopsCudaPatchInput *in = &pt->in;
+  PetscInt            nvalues, total;
+  PetscReal           v;
+
+  PetscFunctionBeginUser;
+  *pt = (Patches){.in = {.dim = (int)dim, .single = single, .n = 3 * NCOLORS, .ncolors = NCOLORS, .nP = NP, .nfactors = 4}};
+  PetscCall(CreateShapes(pt, size, rand, &nvalues));
+  total = pt->start[in->n];
+  PetscCall(PetscMalloc5(nvalues, &pt->values, in->ninv, &pt->inv, total, &pt->idx, total, &pt->dist, NP, &pt->level));
+  for (PetscInt i = 0; i < nvalues; ++i) {
+    PetscCall(PetscRandomGetValueReal(rand, &v));
+    pt->values[i] = v - 0.3;
+  }
+  for (int f = 0; f < 4; ++f)
+    for (int i = 0; i < pt->fsize[f]; ++i) pt->values[pt->foffset[f] + pt->fsize[f] * pt->fsize[f] + i] = 1.0 + i;
+  for (PetscInt i = 0; i < in->ninv; ++i) PetscCall(PetscRandomGetValueReal(rand, &pt->inv[i]));
+  PetscCall(CreateEntries(pt, rand));
+  in->start   = pt->start;
+  in->idx     = pt->idx;
+  in->dist    = pt->dist;
+  in->level   = pt->level;
+  in->size    = (const int(*)[3])pt->size;
+  in->factor  = (const int(*)[3])pt->factor;
+  in->scale   = (const PetscReal(*)[5])pt->scale;
+  in->color   = pt->color;
+  in->dense   = pt->dense;
+  in->inv     = pt->inv;
+  in->fsize   = pt->fsize;
+  in->foffset = pt->foffset;
+  in->values  = pt->values;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode Run(PetscInt dim, PetscInt size, PetscBool single, PetscBool tensor)
 {
-  HopsCudaPatchInput in = {.dim = (int)dim, .single = single, .n = 3 * NCOLORS, .ncolors = NCOLORS, .nP = NP, .nfactors = 4};
-  HopsCudaPatchSet   set;
-  PetscInt           start[3 * NCOLORS + 1] = {0}, dense[3 * NCOLORS], foffset[4], nvalues = 0, total;
-  int                sz[3 * NCOLORS][3], factor[3 * NCOLORS][3], color[3 * NCOLORS], fsize[4], *idx, *level;
-  PetscReal          scale[3 * NCOLORS][5], *values, *inv, r[NP], z[NP], v, worst = 0.0;
-  unsigned char     *dist;
-  PetscRandom        rand;
-  double            *rd, *zd, y[NP];
-  PetscBool          has;
+  Patches          pt;
+  HopsCudaPatchSet set;
+  PetscReal        r[NP], z[NP], worst = 0.0;
+  PetscRandom      rand;
+  double          *rd, *zd, y[NP];
+  PetscBool        has;
 
   PetscFunctionBeginUser;
   HopsCudaPatchTensor = tensor;
   PetscCall(HopsCudaPatchHasTensor(&has));
   PetscCall(PetscRandomCreate(PETSC_COMM_SELF, &rand));
-  for (int f = 0; f < 4; ++f) { /* 0, 1: of the cube; 2, 3: of the brick */
-    fsize[f]   = (int)(f < 2 ? size : PetscMax(1, size + 1 - 3 * (f - 2)));
-    foffset[f] = nvalues;
-    nvalues += fsize[f] * (fsize[f] + 1);
-  }
-  for (int p = 0; p < in.n; ++p) {
-    const int kind = p / NCOLORS;
-
-    color[p]     = p % NCOLORS;
-    start[p + 1] = start[p];
-    total        = 1;
-    for (int d = 0; d < 3; ++d) {
-      factor[p][d] = kind == 1 ? 2 + (d + p) % 2 : (d + p) % 2;
-      sz[p][d]     = d < dim ? (kind == 2 ? (int)PetscMin(size, 6) : fsize[factor[p][d]]) : 1;
-      total *= sz[p][d];
-    }
-    start[p + 1] += total;
-    dense[p] = -1;
-    if (kind == 2) {
-      dense[p] = in.ninv;
-      in.ninv += total * total;
-    }
-    for (int k = 0; k < 5; ++k) {
-      PetscCall(PetscRandomGetValueReal(rand, &v));
-      scale[p][k] = 0.5 + v;
-    }
-  }
-  total = start[in.n];
-  PetscCall(PetscMalloc5(nvalues, &values, in.ninv, &inv, total, &idx, total, &dist, NP, &level));
-  for (PetscInt i = 0; i < nvalues; ++i) {
-    PetscCall(PetscRandomGetValueReal(rand, &v));
-    values[i] = v - 0.3;
-  }
-  for (int f = 0; f < 4; ++f)
-    for (int i = 0; i < fsize[f]; ++i) values[foffset[f] + fsize[f] * fsize[f] + i] = 1.0 + i;
-  for (PetscInt i = 0; i < in.ninv; ++i) PetscCall(PetscRandomGetValueReal(rand, &inv[i]));
-  for (PetscInt i = 0; i < NP; ++i) level[i] = 9;
-  /* patches of a colour share no unknown, those of different ones do; some entries stand for nothing */
-  for (int c = 0; c < NCOLORS; ++c) {
-    PetscInt next = c;
-
-    for (int p = 0; p < in.n; ++p)
-      for (PetscInt e = start[p]; e < start[p + 1] && color[p] == c; ++e) {
-        PetscCall(PetscRandomGetValueReal(rand, &v));
-        idx[e]        = v < 0.1 || next >= NP - 1 ? NP - 1 : (int)((next++ * 7) % (NP - 1)); /* NP - 1 is prime to 7 */
-        dist[e]       = (unsigned char)(4 * v);
-        level[idx[e]] = PetscMin(level[idx[e]], dist[e]);
-      }
-  }
+  PetscCall(CreatePatches(dim, size, single, rand, &pt));
   for (PetscInt i = 0; i < NP; ++i) PetscCall(PetscRandomGetValueReal(rand, &r[i]));
-  in.start   = start;
-  in.idx     = idx;
-  in.dist    = dist;
-  in.level   = level;
-  in.size    = (const int(*)[3])sz;
-  in.factor  = (const int(*)[3])factor;
-  in.scale   = (const PetscReal(*)[5])scale;
-  in.color   = color;
-  in.dense   = dense;
-  in.inv     = inv;
-  in.fsize   = fsize;
-  in.foffset = foffset;
-  in.values  = values;
-  PetscCall(HopsCudaPatchSetCreate(&in, &set));
+  PetscCall(HopsCudaPatchSetCreate(&pt.in, &set));
   PetscCallCUDA(cudaMalloc((void **)&rd, sizeof(r)));
   PetscCallCUDA(cudaMalloc((void **)&zd, sizeof(z)));
   PetscCallCUDA(cudaMemcpy(rd, r, sizeof(r), cudaMemcpyHostToDevice));
@@ -157,7 +194,7 @@ static PetscErrorCode Run(PetscInt dim, PetscInt size, PetscBool single, PetscBo
       for (PetscInt i = 0; i < NP; ++i) z[i] = 0.01 * i / NP;
       PetscCallCUDA(cudaMemcpy(zd, z, sizeof(z), cudaMemcpyHostToDevice));
       PetscCall(HopsCudaPatchSetApply(set, c, (HopsCudaPatchMode)mode, rd, zd, 0));
-      PetscCall(Reference(&in, c, (HopsCudaPatchMode)mode, r, z));
+      PetscCall(Reference(&pt.in, c, (HopsCudaPatchMode)mode, r, z));
       PetscCallCUDA(cudaMemcpy(y, zd, sizeof(y), cudaMemcpyDeviceToHost));
       for (PetscInt i = 0; i < NP; ++i) {
         num += PetscSqr(y[i] - z[i]);
@@ -168,7 +205,7 @@ static PetscErrorCode Run(PetscInt dim, PetscInt size, PetscBool single, PetscBo
   PetscCallCUDA(cudaFree(rd));
   PetscCallCUDA(cudaFree(zd));
   PetscCall(HopsCudaPatchSetDestroy(&set));
-  PetscCall(PetscFree5(values, inv, idx, dist, level));
+  PetscCall(PetscFree5(pt.values, pt.inv, pt.idx, pt.dist, pt.level));
   PetscCall(PetscRandomDestroy(&rand));
   PetscCall(PetscPrintf(PETSC_COMM_SELF, "size %" PetscInt_FMT ", %s precision%s: ", size, single ? "single" : "double",
                         tensor && has ? ", tensor cores" : ""));
