@@ -332,13 +332,60 @@ static PetscErrorCode Forgotten(const Box *b)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode CreateSolver(Mat A, KSP *ksp)
+{
+  PC pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, ksp));
+  PetscCall(KSPSetType(*ksp, KSPCG));
+  PetscCall(KSPSetTolerances(*ksp, 1e-12, PETSC_DEFAULT, PETSC_DEFAULT, 60));
+  PetscCall(KSPSetErrorIfNotConverged(*ksp, PETSC_TRUE));
+  PetscCall(KSPGetPC(*ksp, &pc));
+  PetscCall(PCSetType(pc, PCLOR));
+  PetscCall(PCLORSetDropTolerance(pc, 0.0));
+  PetscCall(KSPSetOperators(*ksp, A, A));
+  PetscCall(KSPSetFromOptions(*ksp));
+  PetscCall(KSPSetUp(*ksp));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* -Laplace u + u = f with u given on the boundary; without, right-hand side and solution are only compared
+   among ranks */
+static PetscErrorCode Solve(HopsSpace sp, Mat A, KSP ksp, Vec u, PetscBool essential)
+{
+  PetscInt    its;
+  PetscScalar a;
+  PetscReal   e;
+  Vec         v, w;
+
+  PetscFunctionBeginUser;
+  PetscCall(VecDuplicate(u, &v));
+  PetscCall(VecDuplicate(u, &w));
+  PetscCall(HopsSpaceSetEssentialFunction(sp, U, NULL));
+  PetscCall(HopsSpaceComputeRHS(sp, F, NULL, w));
+  PetscCall(MatPALiftEssential(A, w));
+  PetscCall(KSPSolve(ksp, w, v));
+  PetscCall(KSPGetIterationNumber(ksp, &its));
+  PetscCall(VecDot(w, v, &a));
+  PetscCall(HopsSpaceComputeL2Error(sp, v, U, NULL, &e));
+  PetscCall(
+    PetscPrintf(PETSC_COMM_WORLD, "u.b %.10g, %s\n", (double)a, its > 2 && its < 50 ? "at most 50 iterations" : "MANY ITERATIONS"));
+  if (essential) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "error %s\n", e < 1e-4 ? "small" : "LARGE"));
+  PetscCall(VecAXPY(v, -1.0, u));
+  PetscCall(VecNorm(v, NORM_INFINITY, &e));
+  if (essential) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "nodal error %s\n", e < 1e-4 ? "small" : "LARGE"));
+  PetscCall(VecDestroy(&v));
+  PetscCall(VecDestroy(&w));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
   Box             box    = {.dim = 2, .p = 4, .cells = {4, 3, 2}};
-  PetscInt        nn     = 3, its;
+  PetscInt        nn     = 3;
   PetscBool       spread = PETSC_FALSE, essential = PETSC_FALSE, errors = PETSC_FALSE, forgotten = PETSC_FALSE;
   PetscScalar     one = 1.0, a;
-  PetscReal       e;
   HopsSpace       sp;
   HopsCoefficient unit, kappa, mass;
   Mat             A, B, L;
@@ -381,38 +428,16 @@ int main(int argc, char **argv)
   PetscCall(MatCreatePA(sp, &A));
   PetscCall(MatPASetDiffusion(A, kappa));
   PetscCall(MatPASetMass(A, mass));
-  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
-  PetscCall(KSPSetType(ksp, KSPCG));
-  PetscCall(KSPSetTolerances(ksp, 1e-12, PETSC_DEFAULT, PETSC_DEFAULT, 60));
-  PetscCall(KSPSetErrorIfNotConverged(ksp, PETSC_TRUE));
+  PetscCall(CreateSolver(A, &ksp));
   PetscCall(KSPGetPC(ksp, &pc));
-  PetscCall(PCSetType(pc, PCLOR));
-  PetscCall(PCLORSetDropTolerance(pc, 0.0));
-  PetscCall(KSPSetOperators(ksp, A, A));
-  PetscCall(KSPSetFromOptions(ksp));
-  PetscCall(KSPSetUp(ksp));
   PetscCall(PCLORGetMat(pc, &L));
   PetscCall(MatConvert(A, MATAIJ, MAT_INITIAL_MATRIX, &B));
   PetscCall(Forms(A, u, v, w, "MATPA"));
   PetscCall(Forms(B, u, v, w, "AIJ"));
   PetscCall(Forms(L, u, v, w, "LOR"));
-  /* -Laplace u + u = f with u given on the boundary; without, right-hand side and solution are only compared
-     among ranks */
   PetscCall(MatPASetDiffusion(A, unit));
   PetscCall(MatPASetMass(A, unit));
-  PetscCall(HopsSpaceSetEssentialFunction(sp, U, NULL));
-  PetscCall(HopsSpaceComputeRHS(sp, F, NULL, w));
-  PetscCall(MatPALiftEssential(A, w));
-  PetscCall(KSPSolve(ksp, w, v));
-  PetscCall(KSPGetIterationNumber(ksp, &its));
-  PetscCall(VecDot(w, v, &a));
-  PetscCall(HopsSpaceComputeL2Error(sp, v, U, NULL, &e));
-  PetscCall(
-    PetscPrintf(PETSC_COMM_WORLD, "u.b %.10g, %s\n", (double)a, its > 2 && its < 50 ? "at most 50 iterations" : "MANY ITERATIONS"));
-  if (essential) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "error %s\n", e < 1e-4 ? "small" : "LARGE"));
-  PetscCall(VecAXPY(v, -1.0, u));
-  PetscCall(VecNorm(v, NORM_INFINITY, &e));
-  if (essential) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "nodal error %s\n", e < 1e-4 ? "small" : "LARGE"));
+  PetscCall(Solve(sp, A, ksp, u, essential));
   PetscCall(KSPDestroy(&ksp));
   PetscCall(MatDestroy(&A));
   PetscCall(MatDestroy(&B));

@@ -530,19 +530,14 @@ static void Swap(PetscInt u[], PetscInt i, PetscInt j)
   u[j] = t;
 }
 
-static PetscErrorCode Errors(void)
+static PetscErrorCode ErrorsHDiv(void)
 {
-  const PetscInt n[3] = {2, 2, 2}, m[3] = {4, 2, 1}, p = 2;
-  Arrays         h1, curl, div, l2, boxes, other;
-  HopsSpace      sp, nodes, bad;
-  PetscInt       keep;
+  const PetscInt n[3] = {2, 2, 2}, p = 2;
+  Arrays         div;
+  HopsSpace      bad;
 
   PetscFunctionBeginUser;
-  PetscCall(FromBox(HOPS_H1, 3, p, n, &h1));
-  PetscCall(FromBox(HOPS_HCURL, 3, p, n, &curl));
   PetscCall(FromBox(HOPS_HDIV, 3, p, n, &div));
-  PetscCall(FromBox(HOPS_L2, 3, p, n, &l2));
-  PetscCall(FromBox(HOPS_H1, 3, p, m, &other));
   /* cell 0 and its neighbour in x meet at faces 2, 5, 8, 11 of the first component */
   div.unknowns[5] = -1 - div.unknowns[5];
   EXPECT("sign of a face", ArraysCreateSpace(HOPS_HDIV, &div, PETSC_FALSE, &bad), "opposite directions|its entry must be");
@@ -553,6 +548,18 @@ static PetscErrorCode Errors(void)
   Swap(div.unknowns, 1, 2);
   EXPECT("a face inside a cell and one outside", ArraysCreateSpace(HOPS_HDIV, &div, PETSC_FALSE, &bad), "to a different face");
   Swap(div.unknowns, 1, 2);
+  PetscCall(ArraysDestroy(&div));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ErrorsHCurl(void)
+{
+  const PetscInt n[3] = {2, 2, 2}, p = 2;
+  Arrays         curl;
+  HopsSpace      bad;
+
+  PetscFunctionBeginUser;
+  PetscCall(FromBox(HOPS_HCURL, 3, p, n, &curl));
   /* lines of the first component of cell 0 at y = z = 1, which it shares with three cells: 16 and 17 */
   curl.unknowns[16] = -1 - curl.unknowns[16];
   EXPECT("sign of a line", ArraysCreateSpace(HOPS_HCURL, &curl, PETSC_FALSE, &bad), "opposite directions|its entry must be");
@@ -565,12 +572,38 @@ static PetscErrorCode Errors(void)
   curl.unknowns[16] = -1 - curl.unknowns[16];
   curl.unknowns[17] = -1 - curl.unknowns[17];
   Swap(curl.unknowns, 16, 17);
+  PetscCall(ArraysDestroy(&curl));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ErrorsL2(void)
+{
+  const PetscInt n[3] = {2, 2, 2}, p = 2;
+  Arrays         l2;
+  HopsSpace      bad;
+  PetscInt       keep;
+
+  PetscFunctionBeginUser;
+  PetscCall(FromBox(HOPS_L2, 3, p, n, &l2));
   keep           = l2.unknowns[3];
   l2.unknowns[3] = -1 - keep;
   EXPECT("a sign in L2", ArraysCreateSpace(HOPS_L2, &l2, PETSC_FALSE, &bad), "signs are for");
   l2.unknowns[3] = l2.unknowns[11];
   EXPECT("an unknown of two cells in L2", ArraysCreateSpace(HOPS_L2, &l2, PETSC_FALSE, &bad), "belongs to no cell");
   l2.unknowns[3] = keep;
+  PetscCall(ArraysDestroy(&l2));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ErrorsOfNumbers(void)
+{
+  const PetscInt n[3] = {2, 2, 2}, p = 2;
+  Arrays         curl, boxes;
+  HopsSpace      bad;
+  PetscInt       keep;
+
+  PetscFunctionBeginUser;
+  PetscCall(FromBox(HOPS_HCURL, 3, p, n, &curl));
   PetscCall(FromBox(HOPS_L2, 3, 1, n, &boxes));
   boxes.unknowns[7] = boxes.unknowns[0];
   --boxes.n;
@@ -582,7 +615,22 @@ static PetscErrorCode Errors(void)
   curl.unknowns[0] = curl.n;
   EXPECT("an unknown out of range", ArraysCreateSpace(HOPS_HCURL, &curl, PETSC_FALSE, &bad), "outside");
   curl.unknowns[0] = keep;
-  /* companions */
+  PetscCall(ArraysDestroy(&curl));
+  PetscCall(ArraysDestroy(&boxes));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ErrorsOfCompanions(void)
+{
+  const PetscInt n[3] = {2, 2, 2}, m[3] = {4, 2, 1}, p = 2;
+  Arrays         h1, curl, other;
+  HopsSpace      sp, nodes;
+  PetscInt       keep;
+
+  PetscFunctionBeginUser;
+  PetscCall(FromBox(HOPS_H1, 3, p, n, &h1));
+  PetscCall(FromBox(HOPS_HCURL, 3, p, n, &curl));
+  PetscCall(FromBox(HOPS_H1, 3, p, m, &other));
   PetscCall(ArraysCreateSpace(HOPS_HCURL, &curl, PETSC_FALSE, &sp));
   family = HOPS_HCURL;
   EXPECT("AMS without an H1 space", SetUp(sp), "HopsSpaceSetCompanion()|HopsSpaceCreateFromArrays()");
@@ -613,10 +661,18 @@ static PetscErrorCode Errors(void)
   PetscCall(HopsSpaceDestroy(&sp));
   PetscCall(ArraysDestroy(&h1));
   PetscCall(ArraysDestroy(&curl));
-  PetscCall(ArraysDestroy(&div));
-  PetscCall(ArraysDestroy(&l2));
-  PetscCall(ArraysDestroy(&boxes));
   PetscCall(ArraysDestroy(&other));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Errors(void)
+{
+  PetscFunctionBeginUser;
+  PetscCall(ErrorsHDiv());
+  PetscCall(ErrorsHCurl());
+  PetscCall(ErrorsL2());
+  PetscCall(ErrorsOfNumbers());
+  PetscCall(ErrorsOfCompanions());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -107,39 +107,30 @@ static PetscErrorCode VertexQuadrature(PetscInt dim, PetscQuadrature *q)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-int main(int argc, char **argv)
+/* Which of the digits 0 to 3 an option names */
+static PetscErrorCode GetTerms(const char option[], const char preset[], PetscBool has[4], PetscBool *set)
 {
-  DM              dm;
-  PetscFE         fe;
-  PetscDS         ds;
-  PetscQuadrature quad;
-  DMLabel         faces;
-  SNES            snes;
-  Mat             J;
-  KSP             ksp;
-  Vec             x, b, r;
-  PetscRandom     rnd;
-  PetscReal       e, n;
-  PetscWeakForm   wf;
-  PetscBool       boundary, gauss = PETSC_FALSE;
-  PetscInt        dim, nc = 2, wall = 1, slip = 2, flux = 3, last, bd;
-  char            terms[8] = "0123", bdterms[8] = "", *has[4], *bdhas[4];
+  char terms[8], *at;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
-  PetscCall(HopsInitialize());
-  PetscCall(PetscOptionsGetInt(NULL, NULL, "-components", &nc, NULL));
-  PetscCall(PetscOptionsGetString(NULL, NULL, "-terms", terms, sizeof(terms), NULL));
-  for (PetscInt k = 0; k < 4; ++k) PetscCall(PetscStrchr(terms, (char)('0' + k), &has[k]));
-  PetscCall(PetscOptionsGetString(NULL, NULL, "-boundary", bdterms, sizeof(bdterms), &boundary));
-  for (PetscInt k = 0; k < 4; ++k) PetscCall(PetscStrchr(bdterms, (char)('0' + k), &bdhas[k]));
-  PetscCall(PetscOptionsGetInt(NULL, NULL, "-wall", &wall, NULL));
-  PetscCall(PetscOptionsGetInt(NULL, NULL, "-slip", &slip, NULL));
-  PetscCall(PetscOptionsGetInt(NULL, NULL, "-flux", &flux, NULL));
-  PetscCall(TestMeshMapped(PETSC_COMM_WORLD, boundary ? Shear : TestCurve, &dm));
+  PetscCall(PetscStrncpy(terms, preset, sizeof(terms)));
+  PetscCall(PetscOptionsGetString(NULL, NULL, option, terms, sizeof(terms), set));
+  for (PetscInt k = 0; k < 4; ++k) {
+    PetscCall(PetscStrchr(terms, (char)('0' + k), &at));
+    has[k] = at ? PETSC_TRUE : PETSC_FALSE;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode AddField(DM dm, PetscInt nc, PetscBool gauss)
+{
+  PetscFE         fe;
+  PetscQuadrature quad;
+  PetscInt        dim;
+
+  PetscFunctionBeginUser;
   PetscCall(DMGetDimension(dm, &dim));
   PetscCall(PetscFECreateDefault(PETSC_COMM_WORLD, dim, nc, PETSC_FALSE, NULL, PETSC_DETERMINE, &fe));
-  PetscCall(PetscOptionsGetBool(NULL, NULL, "-gauss", &gauss, NULL));
   if (!gauss) {
     PetscCall(VertexQuadrature(dim, &quad));
     PetscCall(PetscFESetQuadrature(fe, quad));
@@ -151,28 +142,45 @@ int main(int argc, char **argv)
   PetscCall(DMSetField(dm, 0, NULL, (PetscObject)fe));
   PetscCall(PetscFEDestroy(&fe));
   PetscCall(DMCreateDS(dm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A wall, a face that the last component does not leave, and one with boundary Jacobians unless bd is NULL */
+static PetscErrorCode AddBoundaries(DM dm, PetscInt nc, const PetscBool bd[4])
+{
+  const PetscInt last = nc - 1;
+  PetscDS        ds;
+  DMLabel        faces;
+  PetscWeakForm  wf;
+  PetscInt       wall = 1, slip = 2, flux = 3, index;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-wall", &wall, NULL));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-slip", &slip, NULL));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-flux", &flux, NULL));
   PetscCall(DMGetDS(dm, &ds));
-  PetscCall(PetscDSSetJacobian(ds, 0, 0, has[0] ? g0 : NULL, has[1] ? g1 : NULL, has[2] ? g2 : NULL, has[3] ? g3 : NULL));
   PetscCall(DMGetLabel(dm, "Face Sets", &faces));
   PetscCall(DMPlexLabelComplete(dm, faces));
-  last = nc - 1;
   PetscCall(DMAddBoundary(dm, DM_BC_ESSENTIAL, "wall", faces, 1, &wall, 0, 0, NULL, (HopsVoidFn)Zero, NULL, NULL, NULL));
   PetscCall(DMAddBoundary(dm, DM_BC_ESSENTIAL, "slip", faces, 1, &slip, 0, 1, &last, (HopsVoidFn)Zero, NULL, NULL, NULL));
-  if (boundary) {
-    PetscCall(DMAddBoundary(dm, DM_BC_NATURAL, "flux", faces, 1, &flux, 0, 0, NULL, NULL, NULL, NULL, &bd));
-    PetscCall(PetscDSGetBoundary(ds, bd, &wf, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL));
-    PetscCall(PetscWeakFormSetIndexBdJacobian(wf, faces, flux, 0, 0, 0, 0, bdhas[0] ? g0bd : NULL, 0, bdhas[1] ? g1bd : NULL, 0,
-                                              bdhas[2] ? g2bd : NULL, 0, bdhas[3] ? g3bd : NULL));
-  }
-  PetscCall(HopsDMPlexSetSNESLocalFEM(dm));
-  PetscCall(SNESCreate(PETSC_COMM_WORLD, &snes));
-  PetscCall(SNESSetDM(snes, dm));
+  if (!bd) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(DMAddBoundary(dm, DM_BC_NATURAL, "flux", faces, 1, &flux, 0, 0, NULL, NULL, NULL, NULL, &index));
+  PetscCall(PetscDSGetBoundary(ds, index, &wf, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL));
+  PetscCall(PetscWeakFormSetIndexBdJacobian(wf, faces, flux, 0, 0, 0, 0, bd[0] ? g0bd : NULL, 0, bd[1] ? g1bd : NULL, 0,
+                                            bd[2] ? g2bd : NULL, 0, bd[3] ? g3bd : NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* One application of the preconditioner, and of its transpose, solves */
+static PetscErrorCode Solve(DM dm, Mat J, PetscBool gauss)
+{
+  KSP         ksp;
+  Vec         x, b, r;
+  PetscRandom rnd;
+  PetscReal   e, n;
+
+  PetscFunctionBeginUser;
   PetscCall(DMCreateGlobalVector(dm, &x));
-  PetscCall(VecSet(x, 0.0));
-  PetscCall(DMCreateMatrix(dm, &J));
-  PetscCall(SNESSetSolution(snes, x));
-  PetscCall(SNESSetUp(snes));
-  PetscCall(SNESComputeJacobian(snes, x, J, J));
   PetscCall(VecDuplicate(x, &b));
   PetscCall(VecDuplicate(x, &r));
   PetscCall(PetscRandomCreate(PETSC_COMM_WORLD, &rnd));
@@ -184,7 +192,7 @@ int main(int argc, char **argv)
   PetscCall(KSPSetType(ksp, KSPPREONLY));
   PetscCall(KSPSetFromOptions(ksp));
   PetscCall(VecNorm(b, NORM_2, &n));
-  for (PetscInt k = 0; k < 2; ++k) { /* and its transpose */
+  for (PetscInt k = 0; k < 2; ++k) {
     if (k) PetscCall(KSPSolveTranspose(ksp, b, x));
     else PetscCall(KSPSolve(ksp, b, x));
     if (k) PetscCall(MatMultTranspose(J, x, r));
@@ -198,10 +206,46 @@ int main(int argc, char **argv)
   }
   PetscCall(PetscRandomDestroy(&rnd));
   PetscCall(KSPDestroy(&ksp));
-  PetscCall(SNESDestroy(&snes));
   PetscCall(VecDestroy(&x));
   PetscCall(VecDestroy(&b));
   PetscCall(VecDestroy(&r));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  DM        dm;
+  PetscDS   ds;
+  SNES      snes;
+  Mat       J;
+  Vec       x;
+  PetscInt  nc = 2;
+  PetscBool boundary, gauss = PETSC_FALSE, has[4], bd[4];
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(HopsInitialize());
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-components", &nc, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-gauss", &gauss, NULL));
+  PetscCall(GetTerms("-terms", "0123", has, NULL));
+  PetscCall(GetTerms("-boundary", "", bd, &boundary));
+  PetscCall(TestMeshMapped(PETSC_COMM_WORLD, boundary ? Shear : TestCurve, &dm));
+  PetscCall(AddField(dm, nc, gauss));
+  PetscCall(DMGetDS(dm, &ds));
+  PetscCall(PetscDSSetJacobian(ds, 0, 0, has[0] ? g0 : NULL, has[1] ? g1 : NULL, has[2] ? g2 : NULL, has[3] ? g3 : NULL));
+  PetscCall(AddBoundaries(dm, nc, boundary ? bd : NULL));
+  PetscCall(HopsDMPlexSetSNESLocalFEM(dm));
+  PetscCall(SNESCreate(PETSC_COMM_WORLD, &snes));
+  PetscCall(SNESSetDM(snes, dm));
+  PetscCall(DMCreateGlobalVector(dm, &x));
+  PetscCall(VecSet(x, 0.0));
+  PetscCall(DMCreateMatrix(dm, &J));
+  PetscCall(SNESSetSolution(snes, x));
+  PetscCall(SNESSetUp(snes));
+  PetscCall(SNESComputeJacobian(snes, x, J, J));
+  PetscCall(Solve(dm, J, gauss));
+  PetscCall(SNESDestroy(&snes));
+  PetscCall(VecDestroy(&x));
   PetscCall(MatDestroy(&J));
   PetscCall(DMDestroy(&dm));
   PetscCall(PetscFinalize());

@@ -367,9 +367,17 @@ typedef struct {
   DM        dm;
   SNES      snes;
   TS        ts;
-  PetscBool prec, robin;
+  PetscInt  layout, nf, nc[MAX_FIELDS];
+  PetscBool dynamic, aux, prec, foreign, scattered, scaled, regions, flux, key, robin;
   PetscReal t, shift;
 } App;
+
+/* PETSc's matrices and hops', a Jacobian and its preconditioning matrix each; the state; a vector, images */
+typedef struct {
+  Mat         J, JP, A, AP;
+  Vec         u, ut, x, y, z;
+  PetscRandom rnd;
+} Data;
 
 static PetscErrorCode ReferenceJacobian(App *app, Vec loc, Vec loct, Mat J, Mat P)
 {
@@ -460,147 +468,191 @@ static PetscErrorCode CompareMats(Mat A, Mat J, Vec x, Vec y, Vec z)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-int main(int argc, char **argv)
+static PetscErrorCode GetOptions(App *app)
 {
-  App         app = {NULL, NULL, NULL, PETSC_FALSE, PETSC_FALSE, 0.0, 0.0};
-  PetscDS     ds;
-  Mat         J, JP, A, AP, B, blocks[(MAX_FIELDS + 1) * (MAX_FIELDS + 1)] = {NULL};
-  Vec         u, ut, x, y, z, xb, yb, zb;
-  PetscRandom rnd;
-  PetscInt    layout = 0, nf = 0, nc[MAX_FIELDS], dim;
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-layout", &app->layout, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-dynamic", &app->dynamic, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-aux", &app->aux, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-prec", &app->prec, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-foreign", &app->foreign, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-scattered", &app->scattered, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-scaled", &app->scaled, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-regions", &app->regions, NULL));
+  app->flux = app->regions ? PETSC_FALSE : PETSC_TRUE;
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-flux", &app->flux, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-key", &app->key, NULL));
+  /* on curved faces PETSc takes the surface element from their midpoint */
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-robin", &app->robin, NULL));
+  if (app->dynamic) {
+    app->t     = 0.4;
+    app->shift = 3.7;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CreateProblem(App *app)
+{
   PetscScalar constants[1] = {0.7};
-  PetscBool   dynamic = PETSC_FALSE, aux = PETSC_FALSE, regions = PETSC_FALSE, flux, key = PETSC_FALSE, foreign = PETSC_FALSE,
-            scattered = PETSC_FALSE, scaled = PETSC_FALSE;
+  PetscInt    dim;
+  PetscDS     ds;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
-  PetscCall(HopsInitialize());
-  PetscCall(PetscOptionsGetInt(NULL, NULL, "-layout", &layout, NULL));
-  PetscCall(PetscOptionsGetBool(NULL, NULL, "-dynamic", &dynamic, NULL));
-  PetscCall(PetscOptionsGetBool(NULL, NULL, "-aux", &aux, NULL));
-  PetscCall(PetscOptionsGetBool(NULL, NULL, "-prec", &app.prec, NULL));
-  PetscCall(PetscOptionsGetBool(NULL, NULL, "-foreign", &foreign, NULL));
-  PetscCall(PetscOptionsGetBool(NULL, NULL, "-scattered", &scattered, NULL));
-  PetscCall(PetscOptionsGetBool(NULL, NULL, "-scaled", &scaled, NULL));
-  PetscCall(PetscOptionsGetBool(NULL, NULL, "-regions", &regions, NULL));
-  flux = regions ? PETSC_FALSE : PETSC_TRUE;
-  PetscCall(PetscOptionsGetBool(NULL, NULL, "-flux", &flux, NULL));
-  PetscCall(PetscOptionsGetBool(NULL, NULL, "-key", &key, NULL));
-  /* on curved faces PETSc takes the surface element from their midpoint */
-  PetscCall(PetscOptionsGetBool(NULL, NULL, "-robin", &app.robin, NULL));
-  PetscCall(TestMesh(PETSC_COMM_WORLD, app.robin ? PETSC_FALSE : PETSC_TRUE, &app.dm));
-  PetscCall(DMGetDimension(app.dm, &dim));
-  PetscCall(AddFields(app.dm, layout, &nf, nc));
-  PetscCall(DMCreateDS(app.dm));
-  PetscCall(DMGetDS(app.dm, &ds));
-  if (!regions) PetscCall(SetForms(ds, NULL, nf, nc, PETSC_FALSE, app.prec, dynamic));
-  if (dynamic) {
-    app.t     = 0.4;
-    app.shift = 3.7;
-  }
+  PetscCall(TestMesh(PETSC_COMM_WORLD, app->robin ? PETSC_FALSE : PETSC_TRUE, &app->dm));
+  PetscCall(DMGetDimension(app->dm, &dim));
+  PetscCall(AddFields(app->dm, app->layout, &app->nf, app->nc));
+  PetscCall(DMCreateDS(app->dm));
+  PetscCall(DMGetDS(app->dm, &ds));
+  if (!app->regions) PetscCall(SetForms(ds, NULL, app->nf, app->nc, PETSC_FALSE, app->prec, app->dynamic));
   PetscCall(PetscDSSetConstants(ds, 1, constants));
-  PetscCall(AddBoundaries(app.dm, ds, nf, nc, flux, app.robin));
-  if (regions) PetscCall(AddRegions(app.dm, nf, nc, app.prec, dynamic));
-  if (key) { /* of a value that no cell has: PETSc ignores it */
+  PetscCall(AddBoundaries(app->dm, ds, app->nf, app->nc, app->flux, app->robin));
+  if (app->regions) PetscCall(AddRegions(app->dm, app->nf, app->nc, app->prec, app->dynamic));
+  if (app->key) { /* of a value that no cell has: PETSc ignores it */
     DMLabel       faces;
     PetscWeakForm wf;
 
-    PetscCall(DMGetLabel(app.dm, "Face Sets", &faces));
+    PetscCall(DMGetLabel(app->dm, "Face Sets", &faces));
     PetscCall(PetscDSGetWeakForm(ds, &wf));
     PetscCall(PetscWeakFormSetIndexResidual(wf, faces, 7, 1, 0, 0, f0p, 0, f1p));
   }
-  if (aux) PetscCall(AddAux(app.dm));
-  if (dynamic) {
-    PetscCall(DMTSSetBoundaryLocal(app.dm, DMPlexTSComputeBoundary, NULL));
-    PetscCall(DMTSSetIFunctionLocal(app.dm, DMPlexTSComputeIFunctionFEM, NULL));
-    PetscCall(DMTSSetIJacobianLocal(app.dm, DMPlexTSComputeIJacobianFEM, NULL));
-    PetscCall(TSCreate(PETSC_COMM_WORLD, &app.ts));
-    PetscCall(TSSetDM(app.ts, app.dm));
+  if (app->aux) PetscCall(AddAux(app->dm));
+  if (app->dynamic) {
+    PetscCall(DMTSSetBoundaryLocal(app->dm, DMPlexTSComputeBoundary, NULL));
+    PetscCall(DMTSSetIFunctionLocal(app->dm, DMPlexTSComputeIFunctionFEM, NULL));
+    PetscCall(DMTSSetIJacobianLocal(app->dm, DMPlexTSComputeIJacobianFEM, NULL));
+    PetscCall(TSCreate(PETSC_COMM_WORLD, &app->ts));
+    PetscCall(TSSetDM(app->ts, app->dm));
   } else {
-    PetscCall(HopsDMPlexSetSNESLocalFEM(app.dm));
-    PetscCall(SNESCreate(PETSC_COMM_WORLD, &app.snes));
-    PetscCall(SNESSetDM(app.snes, app.dm));
+    PetscCall(HopsDMPlexSetSNESLocalFEM(app->dm));
+    PetscCall(SNESCreate(PETSC_COMM_WORLD, &app->snes));
+    PetscCall(SNESSetDM(app->snes, app->dm));
   }
-  PetscCall(DMCreateGlobalVector(app.dm, &u));
-  PetscCall(VecDuplicate(u, &ut));
-  PetscCall(VecDuplicate(u, &x));
-  PetscCall(VecDuplicate(u, &y));
-  PetscCall(VecDuplicate(u, &z));
-  PetscCall(PetscRandomCreate(PETSC_COMM_WORLD, &rnd));
-  PetscCall(VecSetRandom(u, rnd));
-  PetscCall(VecSetRandom(ut, rnd));
-  PetscCall(VecSetRandom(x, rnd));
-  PetscCall(DMCreateMatrix(app.dm, &J));
-  if (app.prec) PetscCall(DMCreateMatrix(app.dm, &JP));
-  else JP = J;
-  PetscCall(Reference(&app, u, ut, J, JP, z));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
-  /* hops', as a code gets it from its options */
+/* PETSc's own at a random state, the residual in z */
+static PetscErrorCode CreateReference(App *app, Data *d)
+{
+  PetscFunctionBeginUser;
+  PetscCall(DMCreateGlobalVector(app->dm, &d->u));
+  PetscCall(VecDuplicate(d->u, &d->ut));
+  PetscCall(VecDuplicate(d->u, &d->x));
+  PetscCall(VecDuplicate(d->u, &d->y));
+  PetscCall(VecDuplicate(d->u, &d->z));
+  PetscCall(PetscRandomCreate(PETSC_COMM_WORLD, &d->rnd));
+  PetscCall(VecSetRandom(d->u, d->rnd));
+  PetscCall(VecSetRandom(d->ut, d->rnd));
+  PetscCall(VecSetRandom(d->x, d->rnd));
+  PetscCall(DMCreateMatrix(app->dm, &d->J));
+  if (app->prec) PetscCall(DMCreateMatrix(app->dm, &d->JP));
+  else d->JP = d->J;
+  PetscCall(Reference(app, d->u, d->ut, d->J, d->JP, d->z));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* hops', as a code gets it from its options */
+static PetscErrorCode CompareOperators(App *app, Data *d)
+{
+  PetscFunctionBeginUser;
   PetscCall(PetscOptionsSetValue(NULL, "-dm_mat_type", "pa"));
   PetscCall(PetscOptionsSetValue(NULL, "-hops_residual", "1"));
   PetscCall(PetscOptionsSetValue(NULL, "-dm_distribute", "0"));
   PetscCall(PetscOptionsClearValue(NULL, "-dm_refine"));
   PetscCall(PetscOptionsClearValue(NULL, "-dm_coord_petscspace_degree"));
-  PetscCall(DMSetFromOptions(app.dm));
-  if (dynamic) {
-    PetscCall(TSSetSolution(app.ts, u));
-    PetscCall(TSComputeIFunction(app.ts, app.t, u, ut, y, PETSC_FALSE));
+  PetscCall(DMSetFromOptions(app->dm));
+  if (app->dynamic) {
+    PetscCall(TSSetSolution(app->ts, d->u));
+    PetscCall(TSComputeIFunction(app->ts, app->t, d->u, d->ut, d->y, PETSC_FALSE));
   } else {
-    PetscCall(SNESSetSolution(app.snes, u));
-    PetscCall(SNESSetUp(app.snes));
-    PetscCall(SNESComputeFunction(app.snes, u, y));
+    PetscCall(SNESSetSolution(app->snes, d->u));
+    PetscCall(SNESSetUp(app->snes));
+    PetscCall(SNESComputeFunction(app->snes, d->u, d->y));
   }
-  PetscCall(Compare("residual", y, z));
-  PetscCall(DMCreateMatrix(app.dm, &A));
-  if (app.prec) PetscCall(DMCreateMatrix(app.dm, &AP));
-  else AP = A;
-  PetscCall(Evaluate(&app, u, ut, A, AP));
-  PetscCall(CompareMats(A, J, x, y, z));
-  if (app.prec) {
+  PetscCall(Compare("residual", d->y, d->z));
+  PetscCall(DMCreateMatrix(app->dm, &d->A));
+  if (app->prec) PetscCall(DMCreateMatrix(app->dm, &d->AP));
+  else d->AP = d->A;
+  PetscCall(Evaluate(app, d->u, d->ut, d->A, d->AP));
+  PetscCall(CompareMats(d->A, d->J, d->x, d->y, d->z));
+  if (app->prec) {
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "the preconditioner's\n"));
-    PetscCall(CompareMats(AP, JP, x, y, z));
+    PetscCall(CompareMats(d->AP, d->JP, d->x, d->y, d->z));
   }
-  if (foreign) PetscCall(MatSetValue(A, 0, 0, 1.0, INSERT_VALUES));
-  if (scaled) PetscCall(MatScale(A, 2.0));
-  if (scattered) { /* every other unknown is no field */
-    IS is;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What MATPA refuses: entries that are set, factors, blocks that are no fields */
+static PetscErrorCode Misuse(App *app, Data *d)
+{
+  PetscFunctionBeginUser;
+  if (app->foreign) PetscCall(MatSetValue(d->A, 0, 0, 1.0, INSERT_VALUES));
+  if (app->scaled) PetscCall(MatScale(d->A, 2.0));
+  if (app->scattered) { /* every other unknown is no field */
+    IS  is;
+    Mat B;
 
     PetscCall(ISCreateStride(PETSC_COMM_SELF, 3, 0, 2, &is));
-    PetscCall(MatCreateSubMatrix(A, is, is, MAT_INITIAL_MATRIX, &B));
+    PetscCall(MatCreateSubMatrix(d->A, is, is, MAT_INITIAL_MATRIX, &B));
   }
-  PetscCall(CompareBlocks(app.dm, A, J, nf, MAT_INITIAL_MATRIX, blocks));
-  /* blocks and copies stay at their state until they are told */
-  PetscCall(MatDuplicate(A, MAT_COPY_VALUES, &B));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Blocks and copies stay at their state until they are told */
+static PetscErrorCode CompareStates(App *app, Data *d)
+{
+  Mat B, blocks[(MAX_FIELDS + 1) * (MAX_FIELDS + 1)] = {NULL};
+  Vec xb, yb, zb;
+
+  PetscFunctionBeginUser;
+  PetscCall(CompareBlocks(app->dm, d->A, d->J, app->nf, MAT_INITIAL_MATRIX, blocks));
+  PetscCall(MatDuplicate(d->A, MAT_COPY_VALUES, &B));
   PetscCall(MatCreateVecs(blocks[0], &xb, &yb));
   PetscCall(VecDuplicate(yb, &zb));
-  PetscCall(VecSetRandom(xb, rnd));
+  PetscCall(VecSetRandom(xb, d->rnd));
   PetscCall(MatMult(blocks[0], xb, zb));
-  PetscCall(MatMult(A, x, z));
-  PetscCall(VecScale(u, 0.5));
-  PetscCall(Evaluate(&app, u, ut, A, AP));
+  PetscCall(MatMult(d->A, d->x, d->z));
+  PetscCall(VecScale(d->u, 0.5));
+  PetscCall(Evaluate(app, d->u, d->ut, d->A, d->AP));
   PetscCall(MatMult(blocks[0], xb, yb));
   PetscCall(Compare("block before it is refreshed", yb, zb));
-  PetscCall(MatMult(B, x, y));
-  PetscCall(Compare("duplicate", y, z));
-  PetscCall(Reference(&app, u, ut, J, JP, z));
+  PetscCall(MatMult(B, d->x, d->y));
+  PetscCall(Compare("duplicate", d->y, d->z));
+  PetscCall(Reference(app, d->u, d->ut, d->J, d->JP, d->z));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "at the next state\n"));
-  PetscCall(CompareBlocks(app.dm, A, J, nf, MAT_REUSE_MATRIX, blocks));
+  PetscCall(CompareBlocks(app->dm, d->A, d->J, app->nf, MAT_REUSE_MATRIX, blocks));
   PetscCall(VecDestroy(&xb));
   PetscCall(VecDestroy(&yb));
   PetscCall(VecDestroy(&zb));
   for (PetscInt k = 0; k < (MAX_FIELDS + 1) * (MAX_FIELDS + 1); ++k) PetscCall(MatDestroy(&blocks[k]));
   PetscCall(MatDestroy(&B));
-  PetscCall(PetscRandomDestroy(&rnd));
-  PetscCall(VecDestroy(&u));
-  PetscCall(VecDestroy(&ut));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&y));
-  PetscCall(VecDestroy(&z));
-  PetscCall(MatDestroy(&J));
-  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  App  app = {0};
+  Data d;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(HopsInitialize());
+  PetscCall(GetOptions(&app));
+  PetscCall(CreateProblem(&app));
+  PetscCall(CreateReference(&app, &d));
+  PetscCall(CompareOperators(&app, &d));
+  PetscCall(Misuse(&app, &d));
+  PetscCall(CompareStates(&app, &d));
+  PetscCall(PetscRandomDestroy(&d.rnd));
+  PetscCall(VecDestroy(&d.u));
+  PetscCall(VecDestroy(&d.ut));
+  PetscCall(VecDestroy(&d.x));
+  PetscCall(VecDestroy(&d.y));
+  PetscCall(VecDestroy(&d.z));
+  PetscCall(MatDestroy(&d.J));
+  PetscCall(MatDestroy(&d.A));
   if (app.prec) {
-    PetscCall(MatDestroy(&JP));
-    PetscCall(MatDestroy(&AP));
+    PetscCall(MatDestroy(&d.JP));
+    PetscCall(MatDestroy(&d.AP));
   }
   PetscCall(SNESDestroy(&app.snes));
   PetscCall(TSDestroy(&app.ts));

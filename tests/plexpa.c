@@ -255,36 +255,32 @@ static PetscErrorCode Compare(const char name[], Vec y, Vec z)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-int main(int argc, char **argv)
+/* Which of the digits 0 to 3 an option names */
+static PetscErrorCode GetTerms(const char option[], const char preset[], PetscBool has[4], PetscBool *set)
 {
-  DM            dm;
-  PetscFE       fe;
-  PetscDS       ds;
-  DMLabel       faces;
-  PetscWeakForm wf;
-  SNES          snes;
-  Mat           J, A, B;
-  Vec           u, ut, x, y, z, loc, loct, locf;
-  TS            ts;
-  PetscRandom   rnd;
-  PetscInt      nc = 2, wall = 1, slip = 2, flux = 3, last, dim, bd;
-  char          terms[8] = "0123", bdterms[8] = "", *has[4], *bdhas[4];
-  PetscBool     boundary, curved = PETSC_TRUE, pre = PETSC_FALSE, aux = PETSC_FALSE;
-  PetscReal     shift       = 0.0;
-  PetscScalar   constants[] = {0.7};
+  char terms[8], *at;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
-  PetscCall(HopsInitialize());
-  PetscCall(PetscOptionsGetInt(NULL, NULL, "-components", &nc, NULL));
-  PetscCall(PetscOptionsGetString(NULL, NULL, "-terms", terms, sizeof(terms), NULL));
-  for (PetscInt k = 0; k < 4; ++k) PetscCall(PetscStrchr(terms, (char)('0' + k), &has[k]));
-  PetscCall(PetscOptionsGetString(NULL, NULL, "-boundary", bdterms, sizeof(bdterms), &boundary));
-  for (PetscInt k = 0; k < 4; ++k) PetscCall(PetscStrchr(bdterms, (char)('0' + k), &bdhas[k]));
-  PetscCall(PetscOptionsGetReal(NULL, NULL, "-shift", &shift, NULL));
-  PetscCall(PetscOptionsGetBool(NULL, NULL, "-auxiliary", &aux, NULL));
-  PetscCall(PetscOptionsGetBool(NULL, NULL, "-curved", &curved, NULL));
-  PetscCall(TestMeshMapped(PETSC_COMM_WORLD, curved ? TestCurve : Shear, &dm));
+  PetscCall(PetscStrncpy(terms, preset, sizeof(terms)));
+  PetscCall(PetscOptionsGetString(NULL, NULL, option, terms, sizeof(terms), set));
+  for (PetscInt k = 0; k < 4; ++k) {
+    PetscCall(PetscStrchr(terms, (char)('0' + k), &at));
+    has[k] = at ? PETSC_TRUE : PETSC_FALSE;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The field, its residual and its Jacobian in the cells */
+static PetscErrorCode AddField(DM dm, PetscInt nc)
+{
+  const PetscScalar constants[] = {0.7};
+  PetscFE           fe;
+  PetscDS           ds;
+  PetscInt          dim;
+  PetscBool         has[4], pre = PETSC_FALSE;
+
+  PetscFunctionBeginUser;
+  PetscCall(GetTerms("-terms", "0123", has, NULL));
   PetscCall(DMGetDimension(dm, &dim));
   PetscCall(PetscFECreateDefault(PETSC_COMM_WORLD, dim, nc, PETSC_FALSE, NULL, PETSC_DETERMINE, &fe));
   PetscCall(SetRules(fe, dim));
@@ -297,78 +293,85 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-preconditioner", &pre, NULL)); /* PETSc ignores it where one matrix is both */
   if (pre) PetscCall(PetscDSSetJacobianPreconditioner(ds, 0, 0, g0, NULL, NULL, NULL));
   PetscCall(PetscDSSetResidual(ds, 0, f0, f1));
-  PetscCall(PetscDSSetConstants(ds, 1, constants));
+  PetscCall(PetscDSSetConstants(ds, 1, (PetscScalar *)constants));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A wall, a face that the last component does not leave, and one with a boundary residual and, unless bd is
+   NULL, boundary Jacobians */
+static PetscErrorCode AddBoundaries(DM dm, PetscInt nc, PetscBool curved, const PetscBool bd[4])
+{
+  const PetscInt last = nc - 1;
+  PetscDS        ds;
+  DMLabel        faces;
+  PetscWeakForm  wf;
+  PetscInt       wall = 1, slip = 2, flux = 3, index;
+  PetscBool      aux = PETSC_FALSE;
+
+  PetscFunctionBeginUser;
+  PetscCall(DMGetDS(dm, &ds));
   PetscCall(DMGetLabel(dm, "Face Sets", &faces));
   PetscCall(DMPlexLabelComplete(dm, faces));
-  last = nc - 1;
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-wall", &wall, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-flux", &flux, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-auxiliary", &aux, NULL));
   PetscCall(DMAddBoundary(dm, DM_BC_ESSENTIAL, "wall", faces, 1, &wall, 0, 0, NULL, (HopsVoidFn)Wall, NULL, NULL, NULL));
   if (nc > 1)
     PetscCall(DMAddBoundary(dm, DM_BC_ESSENTIAL, "slip", faces, 1, &slip, 0, 1, &last, (HopsVoidFn)Wall, NULL, NULL, NULL));
-  if (boundary && curved) {
+  if (bd && curved) {
     PetscCall(OneFace(dm, faces, flux, &faces));
     flux = 1;
   }
-  PetscCall(DMAddBoundary(dm, DM_BC_NATURAL, "flux", faces, 1, &flux, 0, 0, NULL, NULL, NULL, NULL, &bd));
-  PetscCall(PetscDSGetBoundary(ds, bd, &wf, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL));
-  PetscCall(PetscWeakFormSetIndexBdResidual(wf, faces, flux, 0, 0, 0, f0bd, 0, boundary ? f1bd : NULL));
-  if (boundary)
-    PetscCall(PetscWeakFormSetIndexBdJacobian(wf, faces, flux, 0, 0, 0, 0, bdhas[0] ? g0bd : NULL, 0, bdhas[1] ? g1bd : NULL, 0,
-                                              bdhas[2] ? g2bd : NULL, 0, bdhas[3] ? g3bd : NULL));
+  PetscCall(DMAddBoundary(dm, DM_BC_NATURAL, "flux", faces, 1, &flux, 0, 0, NULL, NULL, NULL, NULL, &index));
+  PetscCall(PetscDSGetBoundary(ds, index, &wf, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL));
+  PetscCall(PetscWeakFormSetIndexBdResidual(wf, faces, flux, 0, 0, 0, f0bd, 0, bd ? f1bd : NULL));
+  if (bd)
+    PetscCall(PetscWeakFormSetIndexBdJacobian(wf, faces, flux, 0, 0, 0, 0, bd[0] ? g0bd : NULL, 0, bd[1] ? g1bd : NULL, 0,
+                                              bd[2] ? g2bd : NULL, 0, bd[3] ? g3bd : NULL));
   if (aux) PetscCall(SetAuxiliary(dm, faces, flux));
-  PetscCall(HopsDMPlexSetSNESLocalFEM(dm));
-  PetscCall(SNESCreate(PETSC_COMM_WORLD, &snes));
-  PetscCall(SNESSetDM(snes, dm));
-  PetscCall(TSCreate(PETSC_COMM_WORLD, &ts));
-  PetscCall(TSSetDM(ts, dm));
-  PetscCall(DMTSSetBoundaryLocal(dm, DMPlexTSComputeBoundary, NULL));
-  PetscCall(DMTSSetIFunctionLocal(dm, DMPlexTSComputeIFunctionFEM, NULL));
-  PetscCall(DMTSSetIJacobianLocal(dm, DMPlexTSComputeIJacobianFEM, NULL));
-  PetscCall(DMCreateGlobalVector(dm, &u));
-  PetscCall(VecDuplicate(u, &x));
-  PetscCall(VecDuplicate(u, &ut));
-  PetscCall(VecDuplicate(u, &y));
-  PetscCall(VecDuplicate(u, &z));
-  PetscCall(PetscRandomCreate(PETSC_COMM_WORLD, &rnd));
-  PetscCall(VecSetRandom(u, rnd));
-  PetscCall(VecSetRandom(ut, rnd));
-  PetscCall(VecSetRandom(x, rnd));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
-  /* PETSc's own, called directly */
-  PetscCall(DMCreateMatrix(dm, &J));
+/* PETSc's own, called directly */
+static PetscErrorCode Reference(DM dm, PetscReal shift, Vec u, Vec ut, Mat J, Vec f)
+{
+  Vec loc, loct, locf;
+
+  PetscFunctionBeginUser;
   PetscCall(DMGetLocalVector(dm, &loc));
+  PetscCall(DMGetLocalVector(dm, &loct));
   PetscCall(DMGetLocalVector(dm, &locf));
   PetscCall(VecSet(loc, 0.0));
+  PetscCall(VecSet(loct, 0.0));
   PetscCall(VecSet(locf, 0.0));
   PetscCall(DMPlexInsertBoundaryValues(dm, PETSC_TRUE, loc, 0.0, NULL, NULL, NULL));
   PetscCall(DMGlobalToLocal(dm, u, INSERT_VALUES, loc));
-  PetscCall(DMGetLocalVector(dm, &loct));
-  PetscCall(VecSet(loct, 0.0));
   PetscCall(DMGlobalToLocal(dm, ut, INSERT_VALUES, loct));
   if (shift != 0.0) PetscCall(DMPlexTSComputeIJacobianFEM(dm, 0.6, loc, loct, shift, J, J, NULL));
   else PetscCall(DMPlexSNESComputeJacobianFEM(dm, loc, J, J, NULL));
-  PetscCall(DMRestoreLocalVector(dm, &loct));
   PetscCall(DMPlexSNESComputeResidualFEM(dm, loc, locf, NULL));
-  PetscCall(VecSet(z, 0.0));
-  PetscCall(DMLocalToGlobal(dm, locf, ADD_VALUES, z));
+  PetscCall(VecSet(f, 0.0));
+  PetscCall(DMLocalToGlobal(dm, locf, ADD_VALUES, f));
   PetscCall(DMRestoreLocalVector(dm, &loc));
+  PetscCall(DMRestoreLocalVector(dm, &loct));
   PetscCall(DMRestoreLocalVector(dm, &locf));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
-  /* hops', as a code gets it from its options */
-  PetscCall(PetscOptionsSetValue(NULL, "-dm_mat_type", "pa"));
-  PetscCall(PetscOptionsSetValue(NULL, "-hops_residual", "1"));
-  PetscCall(PetscOptionsSetValue(NULL, "-dm_distribute", "0"));
-  PetscCall(PetscOptionsClearValue(NULL, "-dm_refine"));
-  PetscCall(PetscOptionsClearValue(NULL, "-dm_coord_petscspace_degree"));
-  PetscCall(DMSetFromOptions(dm));
-  PetscCall(SNESSetSolution(snes, u));
-  PetscCall(SNESSetUp(snes));
-  PetscCall(SNESComputeFunction(snes, u, y));
-  PetscCall(Compare("residual", y, z));
-  PetscCall(DMCreateMatrix(dm, &A));
+static PetscErrorCode Evaluate(SNES snes, TS ts, PetscReal shift, Vec u, Vec ut, Mat A)
+{
+  PetscFunctionBeginUser;
   if (shift != 0.0) PetscCall(TSComputeIJacobian(ts, 0.6, u, ut, shift, A, A, PETSC_FALSE));
   else PetscCall(SNESComputeJacobian(snes, u, A, A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Both applied to x; J x is left in z */
+static PetscErrorCode CompareMats(Mat A, Mat J, Vec x, Vec y, Vec z)
+{
+  Mat B;
+
+  PetscFunctionBeginUser;
   PetscCall(MatMult(A, x, y));
   PetscCall(MatMult(J, x, z));
   PetscCall(Compare("action", y, z));
@@ -383,10 +386,75 @@ int main(int argc, char **argv)
   PetscCall(MatMult(J, x, z));
   PetscCall(Compare("assembled", y, z));
   PetscCall(MatDestroy(&B));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CreateSolvers(DM dm, SNES *snes, TS *ts)
+{
+  PetscFunctionBeginUser;
+  PetscCall(HopsDMPlexSetSNESLocalFEM(dm));
+  PetscCall(SNESCreate(PETSC_COMM_WORLD, snes));
+  PetscCall(SNESSetDM(*snes, dm));
+  PetscCall(TSCreate(PETSC_COMM_WORLD, ts));
+  PetscCall(TSSetDM(*ts, dm));
+  PetscCall(DMTSSetBoundaryLocal(dm, DMPlexTSComputeBoundary, NULL));
+  PetscCall(DMTSSetIFunctionLocal(dm, DMPlexTSComputeIFunctionFEM, NULL));
+  PetscCall(DMTSSetIJacobianLocal(dm, DMPlexTSComputeIJacobianFEM, NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  DM          dm;
+  SNES        snes;
+  TS          ts;
+  Mat         J, A, B;
+  Vec         u, ut, x, y, z;
+  PetscRandom rnd;
+  PetscInt    nc = 2;
+  PetscBool   boundary, curved = PETSC_TRUE, bd[4];
+  PetscReal   shift = 0.0;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(HopsInitialize());
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-components", &nc, NULL));
+  PetscCall(GetTerms("-boundary", "", bd, &boundary));
+  PetscCall(PetscOptionsGetReal(NULL, NULL, "-shift", &shift, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-curved", &curved, NULL));
+  PetscCall(TestMeshMapped(PETSC_COMM_WORLD, curved ? TestCurve : Shear, &dm));
+  PetscCall(AddField(dm, nc));
+  PetscCall(AddBoundaries(dm, nc, curved, boundary ? bd : NULL));
+  PetscCall(CreateSolvers(dm, &snes, &ts));
+  PetscCall(DMCreateGlobalVector(dm, &u));
+  PetscCall(VecDuplicate(u, &x));
+  PetscCall(VecDuplicate(u, &ut));
+  PetscCall(VecDuplicate(u, &y));
+  PetscCall(VecDuplicate(u, &z));
+  PetscCall(PetscRandomCreate(PETSC_COMM_WORLD, &rnd));
+  PetscCall(VecSetRandom(u, rnd));
+  PetscCall(VecSetRandom(ut, rnd));
+  PetscCall(VecSetRandom(x, rnd));
+  PetscCall(DMCreateMatrix(dm, &J));
+  PetscCall(Reference(dm, shift, u, ut, J, z));
+
+  /* hops', as a code gets it from its options */
+  PetscCall(PetscOptionsSetValue(NULL, "-dm_mat_type", "pa"));
+  PetscCall(PetscOptionsSetValue(NULL, "-hops_residual", "1"));
+  PetscCall(PetscOptionsSetValue(NULL, "-dm_distribute", "0"));
+  PetscCall(PetscOptionsClearValue(NULL, "-dm_refine"));
+  PetscCall(PetscOptionsClearValue(NULL, "-dm_coord_petscspace_degree"));
+  PetscCall(DMSetFromOptions(dm));
+  PetscCall(SNESSetSolution(snes, u));
+  PetscCall(SNESSetUp(snes));
+  PetscCall(SNESComputeFunction(snes, u, y));
+  PetscCall(Compare("residual", y, z));
+  PetscCall(DMCreateMatrix(dm, &A));
+  PetscCall(Evaluate(snes, ts, shift, u, ut, A));
+  PetscCall(CompareMats(A, J, x, y, z));
   PetscCall(MatDuplicate(A, MAT_COPY_VALUES, &B));
   PetscCall(VecScale(u, 0.5)); /* the copy stays at the state it was made at */
-  if (shift != 0.0) PetscCall(TSComputeIJacobian(ts, 0.6, u, ut, shift, A, A, PETSC_FALSE));
-  else PetscCall(SNESComputeJacobian(snes, u, A, A));
+  PetscCall(Evaluate(snes, ts, shift, u, ut, A));
   PetscCall(MatMult(B, x, y));
   PetscCall(Compare("duplicate", y, z));
   PetscCall(MatDestroy(&B));

@@ -95,22 +95,104 @@ static PetscInt LineFind(const Line *l, PetscReal x)
   return i;
 }
 
+/* The grid: its lines, the unknown at each point, and the point of each unknown, x fastest */
+typedef struct {
+  PetscInt dim, n, *node, *at;
+  Line     line[3];
+} Grid;
+
+static PetscErrorCode GridCreate(HopsSpace sp, PetscInt dim, Grid *g)
+{
+  const PetscScalar *a;
+  PetscInt           p;
+  Vec                u, coord[3];
+
+  PetscFunctionBeginUser;
+  PetscCall(HopsSpaceGetOrder(sp, &p));
+  PetscCall(HopsSpaceCreateVec(sp, &u));
+  g->dim = dim;
+  for (PetscInt d = 0; d < dim; ++d) {
+    PetscCall(HopsSpaceInterpolate(sp, Coordinate, &d, u));
+    PetscCall(Everywhere(u, &coord[d]));
+    PetscCall(LineCreate(p, coord[d], &g->line[d]));
+  }
+  PetscCall(VecGetSize(u, &g->n));
+  PetscCall(PetscMalloc2(g->n, &g->node, g->n, &g->at));
+  for (PetscInt i = 0; i < g->n; ++i) g->at[i] = 0;
+  for (PetscInt d = dim - 1; d >= 0; --d) {
+    PetscCall(VecGetArrayRead(coord[d], &a));
+    for (PetscInt i = 0; i < g->n; ++i) g->at[i] = g->at[i] * g->line[d].N + LineFind(&g->line[d], PetscRealPart(a[i]));
+    PetscCall(VecRestoreArrayRead(coord[d], &a));
+    PetscCall(VecDestroy(&coord[d]));
+  }
+  for (PetscInt i = 0; i < g->n; ++i) g->node[g->at[i]] = i;
+  PetscCall(VecDestroy(&u));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode GridDestroy(Grid *g)
+{
+  PetscFunctionBeginUser;
+  PetscCall(PetscFree2(g->node, g->at));
+  for (PetscInt d = 0; d < g->dim; ++d) PetscCall(PetscFree3(g->line[d].x, g->line[d].w, g->line[d].r));
+  PetscFunctionReturn(0);
+}
+
+/* b . grad u + c u by differences */
+static PetscErrorCode Differences(const Grid *g, PetscBool upwind, Vec u, Vec b)
+{
+  const Line        *line = g->line;
+  const PetscScalar *ua;
+  PetscScalar       *rhs;
+  PetscInt           rstart, rend;
+  Vec                all;
+
+  PetscFunctionBeginUser;
+  PetscCall(Everywhere(u, &all));
+  PetscCall(VecGetArrayRead(all, &ua));
+  PetscCall(VecGetOwnershipRange(b, &rstart, &rend));
+  PetscCall(VecGetArray(b, &rhs));
+  for (PetscInt i = rstart; i < rend; ++i) {
+    PetscInt  ijk[3] = {0, 0, 0}, stride = 1;
+    PetscReal w = 1.0;
+
+    for (PetscInt d = 0, k = g->at[i]; d < g->dim; k /= line[d].N, ++d) {
+      ijk[d] = k % line[d].N;
+      w *= line[d].w[ijk[d]];
+    }
+    rhs[i - rstart] = reaction * w * ua[i];
+    for (PetscInt d = 0; d < g->dim; stride *= line[d].N, ++d)
+      for (PetscInt s = -1; s < 2; s += 2) {
+        const PetscInt  k = ijk[d] + s;
+        const PetscReal f = w / line[d].w[ijk[d]];
+
+        if (k < 0 || k >= line[d].N) continue;
+        rhs[i - rstart] += 0.5 * f * s * wind[d] * line[d].r[ijk[d]] * (ua[g->node[g->at[i] + s * stride]] - ua[i]);
+        if (upwind)
+          rhs[i - rstart] -= 0.5 * f * PetscAbsReal(wind[d]) * 0.5 * (line[d].r[ijk[d]] + line[d].r[k]) *
+                             (ua[g->node[g->at[i] + s * stride]] - ua[i]);
+      }
+  }
+  PetscCall(VecRestoreArray(b, &rhs));
+  PetscCall(VecRestoreArrayRead(all, &ua));
+  PetscCall(VecDestroy(&all));
+  PetscFunctionReturn(0);
+}
+
 int main(int argc, char **argv)
 {
-  DM                 dm;
-  PetscFE            fe;
-  PetscDS            ds;
-  HopsSpace          sp;
-  Mat                A;
-  KSP                ksp;
-  Vec                u, b, x, all, coord[3];
-  PetscRandom        rnd;
-  Line               line[3];
-  PetscInt           dim, p, n, rstart, rend, *node, *at;
-  PetscScalar       *rhs;
-  const PetscScalar *ua;
-  PetscReal          e, norm;
-  PetscBool          upwind = PETSC_TRUE;
+  DM          dm;
+  PetscFE     fe;
+  PetscDS     ds;
+  HopsSpace   sp;
+  Mat         A;
+  KSP         ksp;
+  Vec         u, b, x;
+  PetscRandom rnd;
+  Grid        grid;
+  PetscInt    dim;
+  PetscReal   e, norm;
+  PetscBool   upwind = PETSC_TRUE;
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
@@ -125,55 +207,14 @@ int main(int argc, char **argv)
   PetscCall(DMGetDS(dm, &ds));
   PetscCall(PetscDSSetJacobian(ds, 0, 0, g0, g1, NULL, NULL));
   PetscCall(HopsSpaceCreateFromDM(dm, &sp));
-  PetscCall(HopsSpaceGetOrder(sp, &p));
   PetscCall(DMCreateGlobalVector(dm, &u));
   PetscCall(VecDuplicate(u, &b));
   PetscCall(VecDuplicate(u, &x));
-  for (PetscInt d = 0; d < dim; ++d) {
-    PetscCall(HopsSpaceInterpolate(sp, Coordinate, &d, u));
-    PetscCall(Everywhere(u, &coord[d]));
-    PetscCall(LineCreate(p, coord[d], &line[d]));
-  }
-  /* node[]: the unknown at a point of the grid, at[] the point of an unknown */
-  PetscCall(VecGetSize(u, &n));
-  PetscCall(PetscMalloc2(n, &node, n, &at));
-  for (PetscInt i = 0; i < n; ++i) at[i] = 0;
-  for (PetscInt d = dim - 1; d >= 0; --d) {
-    PetscCall(VecGetArrayRead(coord[d], &ua));
-    for (PetscInt i = 0; i < n; ++i) at[i] = at[i] * line[d].N + LineFind(&line[d], PetscRealPart(ua[i]));
-    PetscCall(VecRestoreArrayRead(coord[d], &ua));
-  }
-  for (PetscInt i = 0; i < n; ++i) node[at[i]] = i;
+  PetscCall(GridCreate(sp, dim, &grid));
   /* the right-hand side of a random solution */
   PetscCall(PetscRandomCreate(PETSC_COMM_WORLD, &rnd));
   PetscCall(VecSetRandom(u, rnd));
-  PetscCall(Everywhere(u, &all));
-  PetscCall(VecGetArrayRead(all, &ua));
-  PetscCall(VecGetOwnershipRange(b, &rstart, &rend));
-  PetscCall(VecGetArray(b, &rhs));
-  for (PetscInt i = rstart; i < rend; ++i) {
-    PetscInt  ijk[3] = {0, 0, 0}, stride = 1;
-    PetscReal w = 1.0;
-
-    for (PetscInt d = 0, k = at[i]; d < dim; k /= line[d].N, ++d) {
-      ijk[d] = k % line[d].N;
-      w *= line[d].w[ijk[d]];
-    }
-    rhs[i - rstart] = reaction * w * ua[i];
-    for (PetscInt d = 0; d < dim; stride *= line[d].N, ++d)
-      for (PetscInt s = -1; s < 2; s += 2) {
-        const PetscInt  k = ijk[d] + s;
-        const PetscReal f = w / line[d].w[ijk[d]];
-
-        if (k < 0 || k >= line[d].N) continue;
-        rhs[i - rstart] += 0.5 * f * s * wind[d] * line[d].r[ijk[d]] * (ua[node[at[i] + s * stride]] - ua[i]);
-        if (upwind)
-          rhs[i - rstart] -=
-            0.5 * f * PetscAbsReal(wind[d]) * 0.5 * (line[d].r[ijk[d]] + line[d].r[k]) * (ua[node[at[i] + s * stride]] - ua[i]);
-      }
-  }
-  PetscCall(VecRestoreArray(b, &rhs));
-  PetscCall(VecRestoreArrayRead(all, &ua));
+  PetscCall(Differences(&grid, upwind, u, b));
   /* an exact inner solver gives it back */
   PetscCall(DMSetMatType(dm, MATAIJ));
   PetscCall(DMCreateMatrix(dm, &A));
@@ -192,12 +233,7 @@ int main(int argc, char **argv)
   PetscCall(PetscInfo(NULL, "relative difference %g\n", (double)(e / norm)));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "differences: %s\n", e < 1e-10 * norm ? "as written down" : "OTHERS"));
   PetscCall(PetscRandomDestroy(&rnd));
-  PetscCall(PetscFree2(node, at));
-  for (PetscInt d = 0; d < dim; ++d) {
-    PetscCall(PetscFree3(line[d].x, line[d].w, line[d].r));
-    PetscCall(VecDestroy(&coord[d]));
-  }
-  PetscCall(VecDestroy(&all));
+  PetscCall(GridDestroy(&grid));
   PetscCall(VecDestroy(&u));
   PetscCall(VecDestroy(&b));
   PetscCall(VecDestroy(&x));
