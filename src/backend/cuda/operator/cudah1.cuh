@@ -180,6 +180,80 @@ template <int Q, int GEOM, int TERMS> struct HopsCudaLaunch3 {
   static constexpr bool prefetch = stored && one && Q == 6;
 };
 
+/* The Jacobian of a multilinear cell on a line in z, by columns: A0 + z A1, B0 + z B1, C */
+struct HopsCudaColumns {
+  real A0[3], A1[3], B0[3], B1[3], C[3];
+
+  __device__ __forceinline__ HopsCudaColumns(const real *g, real r, real s)
+  {
+#pragma unroll
+    for (int d = 0; d < 3; d++) {
+      const real *m = g + 7 * d;
+
+      A0[d] = m[0] + s * m[3];
+      A1[d] = m[4] + s * m[6];
+      B0[d] = m[1] + r * m[3];
+      B1[d] = m[5] + r * m[6];
+      C[d]  = m[2] + r * m[4] + s * B1[d];
+    }
+  }
+
+  /* rows of the adjugate: b x c, c x a, a x b; the determinant */
+  __device__ __forceinline__ real Adjugate(real z, real p[3], real q[3], real r[3]) const
+  {
+    const real a0 = A0[0] + z * A1[0], a1 = A0[1] + z * A1[1], a2 = A0[2] + z * A1[2];
+    const real b0 = B0[0] + z * B1[0], b1 = B0[1] + z * B1[1], b2 = B0[2] + z * B1[2];
+
+    p[0] = b1 * C[2] - b2 * C[1];
+    p[1] = b2 * C[0] - b0 * C[2];
+    p[2] = b0 * C[1] - b1 * C[0];
+    q[0] = C[1] * a2 - C[2] * a1;
+    q[1] = C[2] * a0 - C[0] * a2;
+    q[2] = C[0] * a1 - C[1] * a0;
+    r[0] = a1 * b2 - a2 * b1;
+    r[1] = a2 * b0 - a0 * b2;
+    r[2] = a0 * b1 - a1 * b0;
+    return a0 * p[0] + a1 * p[1] + a2 * p[2];
+  }
+};
+
+/* On a line of Q points in z of a multilinear cell: derivatives in x (z0), y (z1) and z (u) become fluxes,
+   and values (z2) are multiplied by the mass's weight. What other cells need stays in the kernel: with terms
+   as a function's arguments some kernels for any terms took a fifth more registers */
+template <int P, int Q, int UNROLL>
+__device__ __forceinline__ void HopsCudaMultilinear3(const HopsCudaTables<P, Q> &tab, const real *g, int i0, int i1, bool diffusion,
+                                                     bool mass, bool scalar, real *z0, real *z1, real *z2, real u[Q])
+{
+  constexpr int         PLANE = Q * (Q | 1);
+  const real           *k     = g + 21;
+  const real            wxy = tab.w[i0] * tab.w[i1], kwxy = scalar ? wxy * k[0] : wxy;
+  const HopsCudaColumns J(g, tab.z[i0], tab.z[i1]);
+
+#pragma unroll UNROLL
+  for (int z = 0; z < Q; z++) {
+    real       p[3], q[3], r[3];
+    const real det = J.Adjugate(tab.z[z], p, q, r);
+
+    if (diffusion) {
+      const real gx = z0[z * PLANE], gy = z1[z * PLANE], gz = u[z], f = kwxy * tab.w[z] * HopsCudaInverse(det);
+      real       h0 = f * (p[0] * gx + q[0] * gy + r[0] * gz), h1 = f * (p[1] * gx + q[1] * gy + r[1] * gz),
+           h2 = f * (p[2] * gx + q[2] * gy + r[2] * gz);
+
+      if (!scalar) {
+        const real f0 = h0, f1 = h1, f2 = h2;
+
+        h0 = k[0] * f0 + k[1] * f1 + k[2] * f2;
+        h1 = k[1] * f0 + k[3] * f1 + k[4] * f2;
+        h2 = k[2] * f0 + k[4] * f1 + k[5] * f2;
+      }
+      z0[z * PLANE] = p[0] * h0 + p[1] * h1 + p[2] * h2;
+      z1[z * PLANE] = q[0] * h0 + q[1] * h1 + q[2] * h2;
+      u[z]          = r[0] * h0 + r[1] * h1 + r[2] * h2;
+    }
+    if (mass) z2[z * PLANE] *= wxy * tab.w[z] * det * k[6];
+  }
+}
+
 template <int P, int Q, int GEOM, int TERMS>
 __global__ void __launch_bounds__(Q *Q *HopsCudaLaunch3<Q, GEOM, TERMS>::cells, HopsCudaLaunch3<Q, GEOM, TERMS>::blocks)
   HopsCudaApply3(const __grid_constant__ HopsCudaTables<P, Q> tab, const HopsCudaCells a)
@@ -274,49 +348,7 @@ __global__ void __launch_bounds__(Q *Q *HopsCudaLaunch3<Q, GEOM, TERMS>::cells, 
 #pragma unroll
       for (int z = 0; z < Q; z++) z2[z * PLANE] *= m * tab.w[z];
     }
-  } else {
-    const real *k = g + 21;
-    const real  r = tab.z[i0], s = tab.z[i1], wxy = tab.w[i0] * tab.w[i1], kwxy = scalar ? wxy * k[0] : wxy;
-    real        A0[3], A1[3], B0[3], B1[3], C[3]; /* columns of the Jacobian: A0 + z A1, B0 + z B1, C */
-
-#pragma unroll
-    for (int d = 0; d < 3; d++) {
-      const real *m = g + 7 * d;
-
-      A0[d] = m[0] + s * m[3];
-      A1[d] = m[4] + s * m[6];
-      B0[d] = m[1] + r * m[3];
-      B1[d] = m[5] + r * m[6];
-      C[d]  = m[2] + r * m[4] + s * B1[d];
-    }
-#pragma unroll UNROLL
-    for (int z = 0; z < Q; z++) {
-      const real a0 = A0[0] + tab.z[z] * A1[0], a1 = A0[1] + tab.z[z] * A1[1], a2 = A0[2] + tab.z[z] * A1[2];
-      const real b0 = B0[0] + tab.z[z] * B1[0], b1 = B0[1] + tab.z[z] * B1[1], b2 = B0[2] + tab.z[z] * B1[2];
-      /* rows of the adjugate: b x c, c x a, a x b */
-      const real p0 = b1 * C[2] - b2 * C[1], p1 = b2 * C[0] - b0 * C[2], p2 = b0 * C[1] - b1 * C[0];
-      const real det = a0 * p0 + a1 * p1 + a2 * p2;
-
-      if (diffusion) {
-        const real q0 = C[1] * a2 - C[2] * a1, q1 = C[2] * a0 - C[0] * a2, q2 = C[0] * a1 - C[1] * a0;
-        const real r0 = a1 * b2 - a2 * b1, r1 = a2 * b0 - a0 * b2, r2 = a0 * b1 - a1 * b0;
-        const real gx = z0[z * PLANE], gy = z1[z * PLANE], gz = u[z], f = kwxy * tab.w[z] * HopsCudaInverse(det);
-        real h0 = f * (p0 * gx + q0 * gy + r0 * gz), h1 = f * (p1 * gx + q1 * gy + r1 * gz), h2 = f * (p2 * gx + q2 * gy + r2 * gz);
-
-        if (!scalar) {
-          const real f0 = h0, f1 = h1, f2 = h2;
-
-          h0 = k[0] * f0 + k[1] * f1 + k[2] * f2;
-          h1 = k[1] * f0 + k[3] * f1 + k[4] * f2;
-          h2 = k[2] * f0 + k[4] * f1 + k[5] * f2;
-        }
-        z0[z * PLANE] = p0 * h0 + p1 * h1 + p2 * h2;
-        z1[z * PLANE] = q0 * h0 + q1 * h1 + q2 * h2;
-        u[z]          = r0 * h0 + r1 * h1 + r2 * h2;
-      }
-      if (mass) z2[z * PLANE] *= wxy * tab.w[z] * det * k[6];
-    }
-  }
+  } else HopsCudaMultilinear3<P, Q, UNROLL>(tab, g, i0, i1, diffusion, mass, scalar, z0, z1, z2, u);
   {
     real v[Q], r[P];
 
