@@ -52,8 +52,8 @@ __global__ void __launch_bounds__(HopsBoxPairSizes<DIM, P, T>::threads, HopsBoxP
   HopsBoxProlonged(const __grid_constant__ HopsBoxPairTable<P, T> tab, const __grid_constant__ HopsBoxArgs<T, TO> a)
 {
   using S         = HopsBoxPairSizes<DIM, P, T>;
-  constexpr int N = P + 1, O = N / 2, E = N - O, FX = S::FX, FY = S::FY, LX = S::LX, LY = S::LY, HX = S::HX, UX = S::UX, PU = S::PU,
-                PA = S::PA, NT = S::threads, R = 2 * P;
+  constexpr int N = P + 1, FX = S::FX, FY = S::FY, LX = S::LX, LY = S::LY, HX = S::HX, UX = S::UX, PU = S::PU, PA = S::PA,
+                NT = S::threads, R = 2 * P;
   extern __shared__ __align__(16) unsigned char raw[];
   /* AHEAD: this thread's b */
   T *const V = (T *)raw, *const U = V + (AHEAD ? 2 : 1) * S::nV, *const W = U + S::nU, *const A = DIM == 3 ? W + S::nU : W,
@@ -89,29 +89,7 @@ __global__ void __launch_bounds__(HopsBoxPairSizes<DIM, P, T>::threads, HopsBoxP
       if (l > start) {
         T s[N], d[P];
 
-#pragma unroll
-        for (int i = 0; i < N; i++) s[i] = 0;
-#pragma unroll
-        for (int i = 0; i < P; i++) d[i] = 0;
-#pragma unroll
-        for (int j = 0; j < E; j++) {
-          const T la = j ? pa[(j - 1) * step] : a0, lc = j ? pc[(j - 1) * step] : c0, ha = j ? pa[(P - j - 1) * step] : aP,
-                  hc = j ? pc[(P - j - 1) * step] : cP;
-          const T ea = j < O ? la + ha : la, ec = j < O ? lc + hc : lc, oa = la - ha, oc = lc - hc;
-
-#pragma unroll
-          for (int i = 0; i < N; i++) { /* two multiply-adds: a sum of products would be three operations */
-            s[i] += tab.Me[i * E + j] * ea;
-            s[i] += tab.Ze[i * E + j] * ec;
-          }
-          if (j < O) {
-#pragma unroll
-            for (int i = 0; i < P; i++) {
-              d[i] += tab.Mo[i * O + j] * oa;
-              d[i] += tab.Zo[i * O + j] * oc;
-            }
-          }
-        }
+        HopsBoxLastRows<P, N, P, step>(tab, pa, pc, a0, c0, s, d);
         if (l >= first && inside) {
 #pragma unroll
           for (int i = 0; i < R; i++) {

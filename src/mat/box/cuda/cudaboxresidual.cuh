@@ -133,16 +133,103 @@ template <int NT> __device__ __forceinline__ void HopsBoxSum(int t, double sum, 
   }
 }
 
+/* What a thread multiplies in a direction: lines of one cell, or of two */
+template <class T, int CELLS> struct HopsBoxLines {
+  static constexpr bool pairs = sizeof(T) == 4 && CELLS % 2 == 0;
+  static constexpr int  cells = pairs ? 2 : 1;
+  using V                     = typename std::conditional<pairs, HopsPatchPair, T>::type;
+};
+
+/* U = M V, W = X V along the first direction of the tile S */
+template <int P, class S, class T>
+__device__ __forceinline__ void HopsBoxAlongX(const HopsBoxTable<P, T> &tab, int t, const T *V, T *U, T *W)
+{
+  using L         = HopsBoxLines<T, S::TX>;
+  constexpr int N = P + 1;
+
+  for (int it = t; it < P * S::LY * S::TX / L::cells; it += S::threads) {
+    const int line = it % (P * S::LY), cell = it / (P * S::LY) * L::cells,
+              to = line / S::LY * S::PU + line % S::LY * S::UX + cell * P;
+    typename L::V w[2 * P + 1], e[N], o[N], r[P];
+
+    HopsBoxGet<2 * P + 1, 1, P>(V + line * S::HX + cell * P, w);
+    HopsBoxMirror<P>(w + P, e, o);
+    HopsBoxRows<P>(tab.Me, tab.Mo, tab.Ml, e, o, w, w[P], r);
+    HopsBoxPut<P, 1, P>(r, U + to);
+    HopsBoxRows<P>(tab.Xe, tab.Xo, tab.Xl, e, o, w, w[P], r);
+    HopsBoxPut<P, 1, P>(r, W + to);
+  }
+}
+
+/* C = M U, A = M W + Y U along the second one, in 3D */
+template <int P, class S, class T>
+__device__ __forceinline__ void HopsBoxAlongY(const HopsBoxTable<P, T> &tab, int t, const T *U, const T *W, T *A, T *C)
+{
+  using L         = HopsBoxLines<T, S::TY>;
+  constexpr int N = P + 1, OX = S::OX, UX = S::UX;
+
+  for (int it = t; it < P * OX * S::TY / L::cells; it += S::threads) {
+    const int xx = it % OX, zz = it / OX % P, cell = it / (OX * P) * L::cells, at = zz * S::PU + cell * P * UX + xx,
+              to = zz * S::PA + cell * P * OX + xx;
+    typename L::V w[2 * P + 1], e[N], o[N], r[P], s[P];
+
+    HopsBoxGet<2 * P + 1, UX, P * UX>(U + at, w);
+    HopsBoxMirror<P>(w + P, e, o);
+    HopsBoxRows<P>(tab.Me, tab.Mo, tab.Ml, e, o, w, w[P], r);
+    HopsBoxPut<P, OX, P * OX>(r, C + to);
+    HopsBoxRows<P>(tab.Ye, tab.Yo, tab.Yl, e, o, w, w[P], s);
+    HopsBoxGet<2 * P + 1, UX, P * UX>(W + at, w);
+    HopsBoxMirror<P>(w + P, e, o);
+    HopsBoxRows<P>(tab.Me, tab.Mo, tab.Ml, e, o, w, w[P], r);
+#pragma unroll
+    for (int i = 0; i < P; i++) s[i] += r[i];
+    HopsBoxPut<P, OX, P * OX>(s, A + to);
+  }
+}
+
+/*
+  The last direction: M A + Z C for lines of a layer of cells, whose first numbers a0 and c0 are of the layer
+  before and the others at pa and pc. Rows 0..ROWS-1 from the sums of mirrored numbers, s, and 0..ODD-1 from
+  their differences, d
+*/
+template <int P, int ROWS, int ODD, int STEP, class TABLE, class T>
+__device__ __forceinline__ void HopsBoxLastRows(const TABLE &tab, const T *pa, const T *pc, T a0, T c0, T *s, T *d)
+{
+  constexpr int N = P + 1, O = N / 2, E = N - O;
+  const T       aP = pa[(P - 1) * STEP], cP = pc[(P - 1) * STEP];
+
+#pragma unroll
+  for (int i = 0; i < ROWS; i++) s[i] = 0;
+#pragma unroll
+  for (int i = 0; i < ODD; i++) d[i] = 0;
+#pragma unroll
+  for (int j = 0; j < E; j++) {
+    const T la = j ? pa[(j - 1) * STEP] : a0, lc = j ? pc[(j - 1) * STEP] : c0, ha = j ? pa[(P - j - 1) * STEP] : aP,
+            hc = j ? pc[(P - j - 1) * STEP] : cP;
+    const T ea = j < O ? la + ha : la, ec = j < O ? lc + hc : lc, oa = la - ha, oc = lc - hc;
+
+#pragma unroll
+    for (int i = 0; i < ROWS; i++) { /* two multiply-adds: a sum of products would be three operations */
+      s[i] += tab.Me[i * E + j] * ea;
+      s[i] += tab.Ze[i * E + j] * ec;
+    }
+    if (j < O) {
+#pragma unroll
+      for (int i = 0; i < ODD; i++) {
+        d[i] += tab.Mo[i * O + j] * oa;
+        d[i] += tab.Zo[i * O + j] * oc;
+      }
+    }
+  }
+}
+
 template <int DIM, int P, class T, class TO, bool RESTRICTED>
 __global__ void __launch_bounds__(HopsBoxSizes<DIM, P, T>::threads, HopsBoxTile<DIM, P, T>::blocks)
   HopsBoxResidual(const __grid_constant__ HopsBoxTable<P, T> tab, const __grid_constant__ HopsBoxArgs<T, TO> a)
 {
-  using S               = HopsBoxSizes<DIM, P, T>;
-  constexpr bool XPAIRS = sizeof(T) == 4 && S::TX % 2 == 0, YPAIRS = sizeof(T) == 4 && S::TY % 2 == 0;
-  using VX        = typename std::conditional<XPAIRS, HopsPatchPair, T>::type; /* what a thread multiplies: of a cell or two */
-  using VY        = typename std::conditional<YPAIRS, HopsPatchPair, T>::type;
-  constexpr int N = P + 1, O = N / 2, E = N - O, CX = XPAIRS ? 2 : 1, CY = YPAIRS ? 2 : 1, OX = S::OX, OY = S::OY, LX = S::LX,
-                LY = S::LY, HX = S::HX, UX = S::UX, PU = S::PU, PA = S::PA, NT = S::threads;
+  using S         = HopsBoxSizes<DIM, P, T>;
+  constexpr int N = P + 1, O = N / 2, E = N - O, OX = S::OX, OY = S::OY, LX = S::LX, LY = S::LY, HX = S::HX, PU = S::PU, PA = S::PA,
+                NT = S::threads;
   extern __shared__ __align__(16) unsigned char raw[];
   T *const V = (T *)raw, *const U = V + S::nV, *const W = U + S::nU, *const A = DIM == 3 ? W + S::nU : W,
            *const C = DIM == 3 ? A + S::nA : U;
@@ -177,29 +264,7 @@ __global__ void __launch_bounds__(HopsBoxSizes<DIM, P, T>::threads, HopsBoxTile<
       if (l > start) {
         T s[E], d[O], r[P];
 
-#pragma unroll
-        for (int i = 0; i < E; i++) s[i] = 0;
-#pragma unroll
-        for (int i = 0; i < O; i++) d[i] = 0;
-#pragma unroll
-        for (int j = 0; j < E; j++) {
-          const T la = j ? pa[(j - 1) * step] : a0, lc = j ? pc[(j - 1) * step] : c0, ha = j ? pa[(P - j - 1) * step] : aP,
-                  hc = j ? pc[(P - j - 1) * step] : cP;
-          const T ea = j < O ? la + ha : la, ec = j < O ? lc + hc : lc, oa = la - ha, oc = lc - hc;
-
-#pragma unroll
-          for (int i = 0; i < E; i++) { /* two multiply-adds: a sum of products would be three operations */
-            s[i] += tab.Me[i * E + j] * ea;
-            s[i] += tab.Ze[i * E + j] * ec;
-          }
-          if (j < O) {
-#pragma unroll
-            for (int i = 0; i < O; i++) {
-              d[i] += tab.Mo[i * O + j] * oa;
-              d[i] += tab.Zo[i * O + j] * oc;
-            }
-          }
-        }
+        HopsBoxLastRows<P, E, O, step>(tab, pa, pc, a0, c0, s, d);
 #pragma unroll
         for (int i = 0; i < P; i++) {
           T v = s[i < E ? i : P - i];
@@ -245,41 +310,13 @@ __global__ void __launch_bounds__(HopsBoxSizes<DIM, P, T>::threads, HopsBoxTile<
       c0 = cP;
     }
     if (k == end) break;
-    if (DIM == 2) __syncthreads();                         /* A and C are W and U */
-    for (int it = t; it < P * LY * S::TX / CX; it += NT) { /* x: a line of a cell, or of two */
-      const int line = it % (P * LY), cell = it / (P * LY) * CX, to = line / LY * PU + line % LY * UX + cell * P;
-      VX        w[2 * P + 1], e[N], o[N], r[P];
-
-      HopsBoxGet<2 * P + 1, 1, P>(V + line * HX + cell * P, w);
-      HopsBoxMirror<P>(w + P, e, o);
-      HopsBoxRows<P>(tab.Me, tab.Mo, tab.Ml, e, o, w, w[P], r);
-      HopsBoxPut<P, 1, P>(r, U + to);
-      HopsBoxRows<P>(tab.Xe, tab.Xo, tab.Xl, e, o, w, w[P], r);
-      HopsBoxPut<P, 1, P>(r, W + to);
-    }
+    if (DIM == 2) __syncthreads(); /* A and C are W and U */
+    HopsBoxAlongX<P, S>(tab, t, V, U, W);
     __syncthreads();
     if (k + 1 < end) HopsBoxLoad<P, LX, LY, HX, NT>(t, from, a.x + (long long)(k + 1) * P * a.sm, a.sm, false, V);
 #pragma unroll
     for (int i = 0; i < P; i++) bz[i] = k > start && inside && a.b ? __ldg(a.b + col + ((long long)k * P + i) * a.sm) : (T)0;
-    if constexpr (DIM == 3) {
-      for (int it = t; it < P * OX * S::TY / CY; it += NT) { /* y: C = M U, A = M W + Y U */
-        const int xx = it % OX, zz = it / OX % P, cell = it / (OX * P) * CY, at = zz * PU + cell * P * UX + xx,
-                  to = zz * PA + cell * P * OX + xx;
-        VY w[2 * P + 1], e[N], o[N], r[P], s[P];
-
-        HopsBoxGet<2 * P + 1, UX, P * UX>(U + at, w);
-        HopsBoxMirror<P>(w + P, e, o);
-        HopsBoxRows<P>(tab.Me, tab.Mo, tab.Ml, e, o, w, w[P], r);
-        HopsBoxPut<P, OX, P * OX>(r, C + to);
-        HopsBoxRows<P>(tab.Ye, tab.Yo, tab.Yl, e, o, w, w[P], s);
-        HopsBoxGet<2 * P + 1, UX, P * UX>(W + at, w);
-        HopsBoxMirror<P>(w + P, e, o);
-        HopsBoxRows<P>(tab.Me, tab.Mo, tab.Ml, e, o, w, w[P], r);
-#pragma unroll
-        for (int i = 0; i < P; i++) s[i] += r[i];
-        HopsBoxPut<P, OX, P * OX>(s, A + to);
-      }
-    }
+    if constexpr (DIM == 3) HopsBoxAlongY<P, S>(tab, t, U, W, A, C);
   }
   __syncthreads();
   if (!RESTRICTED && a.partial)
