@@ -43,8 +43,9 @@ HOPS_BOX_COARSE_TILE(7, double, 2, 1, 7, 128, 3)
 HOPS_BOX_COARSE_TILE(8, double, 1, 1, 8, 160, 4)
 
 template <int P, class T, bool HASX> struct HopsBoxCoarseSizes {
-  using L                 = HopsBoxCoarseTile<P, T>;
-  static constexpr int TX = L::TX, TY = L::TY, planes = L::planes, steps = 2 * P / planes, threads = L::threads;
+  using L                    = HopsBoxCoarseTile<P, T>;
+  static constexpr bool hasx = HASX;
+  static constexpr int  TX = L::TX, TY = L::TY, planes = L::planes, steps = 2 * P / planes, threads = L::threads;
   /* fine nodes; coarse ones, in y those of each pair apart until the last direction */
   static constexpr int LX = 2 * P * TX + 1, LY = 2 * P * TY + 1, HX = LX | 1, CX = TX * P + 1, CY = TY * P + 1, UX = CX | 1,
                        AY = TY * (P + 1);
@@ -109,18 +110,133 @@ template <int K, int END, class F> __device__ __forceinline__ void HopsBoxFor(F 
   }
 }
 
+/* Shared memory of a block: planes of x and b (V), after the first direction (U, W) and after the second
+   (A, C); what belongs to b: *b */
+template <class S, class T> struct HopsBoxCoarseShared {
+  T *V, *Vb, *U, *W, *Ub, *A, *C, *Ab;
+
+  __device__ __forceinline__ HopsBoxCoarseShared(unsigned char *raw)
+  {
+    V  = (T *)raw;
+    Vb = V + (S::hasx ? S::nV : 0);
+    U  = Vb + S::nV;
+    W  = U + (S::hasx ? S::nU : 0);
+    Ub = W + (S::hasx ? S::nU : 0);
+    A  = Ub + S::nU;
+    C  = A + (S::hasx ? S::nA : 0);
+    Ab = C + (S::hasx ? S::nA : 0);
+  }
+};
+
+/* Sums and differences of mirrored fine nodes, and the middle one */
+template <int P, class T> __device__ __forceinline__ void HopsBoxCoarseMirror(const T *w, T *e, T *o)
+{
+#pragma unroll
+  for (int i = 0; i < P; i++) {
+    e[i] = w[i] + w[2 * P - i];
+    o[i] = w[i] - w[2 * P - i];
+  }
+  e[P] = w[P];
+}
+
+/* A pair's coarse nodes but the last, which goes on to the next pair */
+template <int P, class T> __device__ __forceinline__ void HopsBoxCoarseAppend(T *r, T *carry, T *to)
+{
+  r[0] += *carry;
+  *carry = r[P];
+#pragma unroll
+  for (int i = 0; i < P; i++) to[i] = r[i];
+}
+
+/* Along the first direction: U = M V, W = X V, Ub = J Vb, a row of the tile of x or of b; where asked for,
+   *sum += the squares of those values of b that the block owns */
+template <int P, class S, class T>
+__device__ __forceinline__ void HopsBoxCoarseAlongX(const HopsBoxCoarseTable<P, T> &tab, const HopsBoxCoarseShared<S, T> &m, int t,
+                                                    int planes, bool squares, double *sum)
+{
+  constexpr int R = 2 * P, LY = S::LY;
+
+  for (int it = t; it < (S::hasx ? 2 : 1) * planes * LY; it += S::threads) {
+    const bool ofb = !S::hasx || it >= planes * LY;
+    const int  row = S::hasx && ofb ? it - planes * LY : it, to = row / LY * S::PU + row % LY * S::UX;
+    const T   *v     = (ofb ? m.Vb : m.V) + row * S::HX;
+    const bool owned = squares && (row % LY < LY - 1 || blockIdx.y == gridDim.y - 1);
+    T          w[R + 1], r0 = 0, r1 = 0;
+
+    w[R] = v[0];
+#pragma unroll 1
+    for (int c = 0; c < S::TX; c++) {
+      T e[P + 1], o[P], r[P + 1];
+
+      w[0] = w[R];
+#pragma unroll
+      for (int i = 1; i <= R; i++) w[i] = v[c * R + i];
+      HopsBoxCoarseMirror<P>(w, e, o);
+      if (ofb) {
+        HopsBoxCoarseRows<P, false>(tab.Je, tab.Jo, e, o, r);
+        HopsBoxCoarseAppend<P>(r, &r0, m.Ub + to + c * P);
+        if (owned) {
+#pragma unroll
+          for (int i = 0; i < R; i++) *sum += (double)w[i] * (double)w[i];
+        }
+      } else {
+        HopsBoxCoarseRows<P, false>(tab.Me, tab.Mo, e, o, r);
+        HopsBoxCoarseAppend<P>(r, &r0, m.U + to + c * P);
+        HopsBoxCoarseRows<P, false>(tab.Xe, tab.Xo, e, o, r);
+        HopsBoxCoarseAppend<P>(r, &r1, m.W + to + c * P);
+      }
+    }
+    (ofb ? m.Ub : m.U)[to + S::TX * P] = r0;
+    if (!ofb) m.W[to + S::TX * P] = r1;
+    if (owned && blockIdx.x == gridDim.x - 1) *sum += (double)w[R] * (double)w[R];
+  }
+}
+
+/* Along the second one: C = M U, A = M W + Y U, Ab = J Ub, a column of a pair */
+template <int P, class S, class T>
+__device__ __forceinline__ void HopsBoxCoarseAlongY(const HopsBoxCoarseTable<P, T> &tab, const HopsBoxCoarseShared<S, T> &m, int t,
+                                                    int planes)
+{
+  constexpr int N = P + 1, R = 2 * P, CX = S::CX, UX = S::UX;
+
+  for (int it = t; it < planes * CX * S::TY; it += S::threads) {
+    const int zz = it / (CX * S::TY), xx = it % CX, cell = it / CX % S::TY, at = zz * S::PU + cell * R * UX + xx,
+              to = zz * S::PA + cell * N * CX + xx;
+    T          w[R + 1], e[N], o[P], r[N];
+    const auto line = [&](const T *v) {
+#pragma unroll
+      for (int i = 0; i <= R; i++) w[i] = v[at + i * UX];
+      HopsBoxCoarseMirror<P>(w, e, o);
+    };
+    const auto store = [&](T *v) {
+#pragma unroll
+      for (int i = 0; i < N; i++) v[to + i * CX] = r[i];
+    };
+
+    if (S::hasx) {
+      line(m.U);
+      HopsBoxCoarseRows<P, false>(tab.Me, tab.Mo, e, o, r);
+      store(m.C);
+      HopsBoxCoarseRows<P, false>(tab.Ye, tab.Yo, e, o, r);
+      line(m.W);
+      HopsBoxCoarseRows<P, true>(tab.Me, tab.Mo, e, o, r);
+      store(m.A);
+    }
+    line(m.Ub);
+    HopsBoxCoarseRows<P, false>(tab.Je, tab.Jo, e, o, r);
+    store(m.Ab);
+  }
+}
+
 template <int P, class T, bool HASX>
 __global__ void __launch_bounds__(HopsBoxCoarseTile<P, T>::threads, HopsBoxCoarseTile<P, T>::blocks)
   HopsBoxCoarse(const __grid_constant__ HopsBoxCoarseTable<P, T> tab, const __grid_constant__ HopsBoxCoarseArgs<T> a)
 {
   using S         = HopsBoxCoarseSizes<P, T, HASX>;
-  constexpr int N = P + 1, O = N / 2, E = N - O, R = 2 * P, LX = S::LX, LY = S::LY, HX = S::HX, CX = S::CX, CY = S::CY, UX = S::UX,
-                PU = S::PU, PA = S::PA, NT = S::threads, NP = S::planes;
+  constexpr int N = P + 1, O = N / 2, E = N - O, R = 2 * P, LX = S::LX, LY = S::LY, HX = S::HX, CX = S::CX, CY = S::CY, PA = S::PA,
+                NT = S::threads, NP = S::planes;
   extern __shared__ __align__(16) unsigned char raw[];
-  /* what belongs to b: *b */
-  T *const V = (T *)raw, *const Vb = V + (HASX ? S::nV : 0), *const U = Vb + S::nV, *const W = U + (HASX ? S::nU : 0),
-           *const Ub = W + (HASX ? S::nU : 0);
-  T *const A = Ub + S::nU, *const C = A + (HASX ? S::nA : 0), *const Ab = C + (HASX ? S::nA : 0);
+  const HopsBoxCoarseShared<S, T>               m(raw);
   /* of the last one a plane is needed */
   const int t = threadIdx.x, x = t % CX, y = t / CX, first = blockIdx.z * a.chunk, end = min(a.n[2], first + a.chunk),
             nsteps = (end - first) * S::steps + 1;
@@ -147,8 +263,8 @@ __global__ void __launch_bounds__(HopsBoxCoarseTile<P, T>::threads, HopsBoxCoars
         const long long g = from[c] + (z + zz) * a.sz;
 
         if (zz && step == nsteps - 1) break;
-        if (HASX) HopsBoxCopy(V + zz * LY * HX + at, a.x + g, ok);
-        HopsBoxCopy(Vb + zz * LY * HX + at, a.b + g, ok);
+        if (HASX) HopsBoxCopy(m.V + zz * LY * HX + at, a.x + g, ok);
+        HopsBoxCopy(m.Vb + zz * LY * HX + at, a.b + g, ok);
       }
     }
   };
@@ -157,11 +273,11 @@ __global__ void __launch_bounds__(HopsBoxCoarseTile<P, T>::threads, HopsBoxCoars
                                            constexpr int K = decltype(k)::value;
 
                                            if (HASX) {
-                                              HopsBoxCoarseColumn<P, K>(tab.Me, tab.Mo, column(A + at), s, d);
-                                              HopsBoxCoarseColumn<P, K>(tab.Ze, tab.Zo, column(C + at), s, d);
+                                              HopsBoxCoarseColumn<P, K>(tab.Me, tab.Mo, column(m.A + at), s, d);
+                                              HopsBoxCoarseColumn<P, K>(tab.Ze, tab.Zo, column(m.C + at), s, d);
                                            }
-                                           HopsBoxCoarseColumn<P, K>(tab.Je, tab.Jo, HASX ? -column(Ab + at) : column(Ab + at), s,
-                                                                     d);
+                                           HopsBoxCoarseColumn<P, K>(tab.Je, tab.Jo, HASX ? -column(m.Ab + at) : column(m.Ab + at),
+                                                                     s, d);
   };
 
 #pragma unroll
@@ -199,92 +315,13 @@ __global__ void __launch_bounds__(HopsBoxCoarseTile<P, T>::threads, HopsBoxCoars
         });
     }
     if (step == nsteps) break;
-    const int np = step == nsteps - 1 ? 1 : NP;
+    const int  np      = step == nsteps - 1 ? 1 : NP;
+    const bool squares = !HASX && a.partial && (step < nsteps - 1 || end == a.n[2]); /* planes that count */
 
-    for (int it = t; it < (HASX ? 2 : 1) * np * LY; it += NT) { /* x: a row of the tile, of x or of b */
-      const bool ofb = !HASX || it >= np * LY;
-      const int  row = HASX && ofb ? it - np * LY : it, to = row / LY * PU + row % LY * UX;
-      const T   *v = (ofb ? Vb : V) + row * HX;
-      /* counts in the sum of squares */
-      const bool owned =
-        !HASX && a.partial && (row % LY < LY - 1 || blockIdx.y == gridDim.y - 1) && (step < nsteps - 1 || end == a.n[2]);
-      T w[R + 1], r0 = 0, r1 = 0;
-
-      w[R] = v[0];
-#pragma unroll 1
-      for (int c = 0; c < S::TX; c++) {
-        T e[N], o[P], r[N];
-
-        w[0] = w[R];
-#pragma unroll
-        for (int i = 1; i <= R; i++) w[i] = v[c * R + i];
-#pragma unroll
-        for (int i = 0; i < P; i++) {
-          e[i] = w[i] + w[R - i];
-          o[i] = w[i] - w[R - i];
-        }
-        e[P] = w[P];
-        if (ofb) {
-          HopsBoxCoarseRows<P, false>(tab.Je, tab.Jo, e, o, r);
-          r[0] += r0;
-          r0 = r[P];
-#pragma unroll
-          for (int i = 0; i < P; i++) Ub[to + c * P + i] = r[i];
-          if (owned) {
-#pragma unroll
-            for (int i = 0; i < R; i++) sum += (double)w[i] * (double)w[i];
-          }
-        } else {
-          HopsBoxCoarseRows<P, false>(tab.Me, tab.Mo, e, o, r);
-          r[0] += r0;
-          r0 = r[P];
-#pragma unroll
-          for (int i = 0; i < P; i++) U[to + c * P + i] = r[i];
-          HopsBoxCoarseRows<P, false>(tab.Xe, tab.Xo, e, o, r);
-          r[0] += r1;
-          r1 = r[P];
-#pragma unroll
-          for (int i = 0; i < P; i++) W[to + c * P + i] = r[i];
-        }
-      }
-      (ofb ? Ub : U)[to + S::TX * P] = r0;
-      if (!ofb) W[to + S::TX * P] = r1;
-      if (owned && blockIdx.x == gridDim.x - 1) sum += (double)w[R] * (double)w[R];
-    }
+    HopsBoxCoarseAlongX<P, S>(tab, m, t, np, squares, &sum);
     __syncthreads();
     if (step + 1 < nsteps) load(step + 1);
-    for (int it = t; it < np * CX * S::TY; it += NT) { /* y: C = M U, A = M W + Y U, a column of a pair */
-      const int zz = it / (CX * S::TY), xx = it % CX, cell = it / CX % S::TY, at = zz * PU + cell * R * UX + xx,
-                to = zz * PA + cell * N * CX + xx;
-      T          w[R + 1], e[N], o[P], r[N];
-      const auto line = [&](const T *v) {
-#pragma unroll
-        for (int i = 0; i <= R; i++) w[i] = v[at + i * UX];
-#pragma unroll
-        for (int i = 0; i < P; i++) {
-          e[i] = w[i] + w[R - i];
-          o[i] = w[i] - w[R - i];
-        }
-        e[P] = w[P];
-      };
-      const auto store = [&](T *v) {
-#pragma unroll
-        for (int i = 0; i < N; i++) v[to + i * CX] = r[i];
-      };
-
-      if (HASX) {
-        line(U);
-        HopsBoxCoarseRows<P, false>(tab.Me, tab.Mo, e, o, r);
-        store(C);
-        HopsBoxCoarseRows<P, false>(tab.Ye, tab.Yo, e, o, r);
-        line(W);
-        HopsBoxCoarseRows<P, true>(tab.Me, tab.Mo, e, o, r);
-        store(A);
-      }
-      line(Ub);
-      HopsBoxCoarseRows<P, false>(tab.Je, tab.Jo, e, o, r);
-      store(Ab);
-    }
+    HopsBoxCoarseAlongY<P, S>(tab, m, t, np);
   }
   __syncthreads();
   if (!HASX && a.partial)
