@@ -112,6 +112,38 @@ template <int DIM, int n, class T> struct SweepBounds {
   static constexpr int blocks = 65536 / (registers * 32 * warps) > 0 ? 65536 / (registers * 32 * warps) : 1;
 };
 
+/* Node (X,Y) of face f: 2d and 2d+1 lie across direction d, the others are in ascending order */
+template <int DIM, int N> __device__ __forceinline__ int FaceNode(int f, int X, int Y)
+{
+  const int end = f % 2 ? N - 1 : 0, d = f / 2;
+
+  if (DIM == 2) return d == 0 ? end + N * X : X + N * end;
+  return d == 0 ? end + N * (X + N * Y) : (d == 1 ? X + N * (end + N * Y) : X + N * (Y + N * end));
+}
+
+/* Faces of a patch, F, to modes in both of their directions; barriers within, but not at the end */
+template <int DIM, int n, class T> __device__ __forceinline__ void FacesToModes(int t, const T *S, T *F)
+{
+  using L         = SweepSizes<DIM, n>;
+  constexpr int N = L::N, NT = L::threads;
+
+  if (DIM == 3) {
+    for (int l = t; l < 6 * N; l += NT) {
+      const int f = l / N;
+
+      LineToModes<n>(S + (f / 2 == 0 ? 1 : 0) * L::FS + L::T, F + f * L::face + N * (l % N), 1);
+    }
+    __syncthreads();
+    for (int l = t; l < 6 * N; l += NT) {
+      const int f = l / N;
+
+      LineToModes<n>(S + (f / 2 == 2 ? 1 : 2) * L::FS + L::T, F + f * L::face + l % N, N);
+    }
+  } else {
+    for (int f = t; f < 4; f += NT) LineToModes<n>(S + (f / 2 == 0 ? 1 : 0) * L::FS + L::T, F + f * L::face, 1);
+  }
+}
+
 template <int DIM, int n, class T, class V>
 __global__ void __launch_bounds__(SweepBounds<DIM, n, T>::threads, SweepBounds<DIM, n, T>::blocks) SweepCubes(const SweepArgs<V> a)
 {
@@ -130,35 +162,14 @@ __global__ void __launch_bounds__(SweepBounds<DIM, n, T>::threads, SweepBounds<D
 
     for (int i = t; i < L::F; i += NT) S[d * L::FS + i] = g[i < L::head ? i : i + L::skip];
   }
-  /* faces 2d, 2d+1: across direction d; the others in ascending order, the first fastest */
 #pragma unroll
-  for (int f = 0; f < 2 * DIM; f++) {
-    const int end = f % 2 ? N - 1 : 0, d = f / 2;
-    const int node = DIM == 3 ? (d == 0 ? end + N * (X + N * Y) : (d == 1 ? X + N * (end + N * Y) : X + N * (Y + N * end)))
-                              : (d == 0 ? end + N * X : X + N * end);
-
-    F[f * L::face + t] = At<T>(a, (const V *)a.z, a.eidx[estart + node]);
-  }
+  for (int f = 0; f < 2 * DIM; f++) F[f * L::face + t] = At<T>(a, (const V *)a.z, a.eidx[estart + FaceNode<DIM, N>(f, X, Y)]);
   if (inside) {
 #pragma unroll
     for (int i = 0; i < n; i++) v[i] = At<T>(a, a.b, a.idx[start + (DIM == 3 ? (i * n + Y) * n + X : i * n + X)]);
   }
   __syncthreads();
-  if (DIM == 3) {
-    for (int l = t; l < 6 * N; l += NT) {
-      const int f = l / N;
-
-      LineToModes<n>(S + (f / 2 == 0 ? 1 : 0) * L::FS + L::T, F + f * L::face + N * (l % N), 1);
-    }
-    __syncthreads();
-    for (int l = t; l < 6 * N; l += NT) {
-      const int f = l / N;
-
-      LineToModes<n>(S + (f / 2 == 2 ? 1 : 2) * L::FS + L::T, F + f * L::face + l % N, N);
-    }
-  } else {
-    for (int f = t; f < 4; f += NT) LineToModes<n>(S + (f / 2 == 0 ? 1 : 0) * L::FS + L::T, F + f * L::face, 1);
-  }
+  FacesToModes<DIM, n>(t, S, F);
   /* to modes in the last direction: thread (x,y) */
   if (inside) {
     ToModes<n, R>(S + (DIM - 1) * L::FS, v);
