@@ -14,27 +14,7 @@
   functions lead back to nodes. Other patches run a plain kernel: the residual by S^T M and S^T A on all
   nodes.
 */
-#include "cudapatchpc.h"
-#include <backend/cuda/operator/cudah1.cuh>
-#include "cudapatchtensor.cuh"
-
-template <class V> struct SweepArgs {
-  const HopsCudaPatchRecord *__restrict__ patches;
-  const HopsCudaSweepRecord *__restrict__ sweep;
-  const int *__restrict__ idx, *__restrict__ eidx;
-  const void *__restrict__ values;
-  const double *__restrict__ packed;
-  const V *__restrict__ b;
-  V     *z; /* read too: values of other patches' unknowns, which no patch of this launch writes */
-  void  *work;
-  size_t nwork;
-  int    n, none;
-};
-
-template <class T, class V> __device__ __forceinline__ T At(const SweepArgs<V> &a, const V *x, int i)
-{
-  return i == a.none ? (T)0 : (T)x[i];
-}
+#include "cudapatchsweeptensor.cuh"
 
 /* Matrices are read again: the compiler would keep them in registers from one product to the next, and spill
    them */
@@ -145,7 +125,8 @@ template <int DIM, int n, class T> __device__ __forceinline__ void FacesToModes(
 }
 
 template <int DIM, int n, class T, class V>
-__global__ void __launch_bounds__(SweepBounds<DIM, n, T>::threads, SweepBounds<DIM, n, T>::blocks) SweepCubes(const SweepArgs<V> a)
+__global__ void __launch_bounds__(SweepBounds<DIM, n, T>::threads, SweepBounds<DIM, n, T>::blocks)
+  SweepCubes(const HopsSweepArgs<V> a)
 {
   using L             = SweepSizes<DIM, n>;
   constexpr int     N = L::N, R = L::R, NT = L::threads;
@@ -163,10 +144,11 @@ __global__ void __launch_bounds__(SweepBounds<DIM, n, T>::threads, SweepBounds<D
     for (int i = t; i < L::F; i += NT) S[d * L::FS + i] = g[i < L::head ? i : i + L::skip];
   }
 #pragma unroll
-  for (int f = 0; f < 2 * DIM; f++) F[f * L::face + t] = At<T>(a, (const V *)a.z, a.eidx[estart + FaceNode<DIM, N>(f, X, Y)]);
+  for (int f = 0; f < 2 * DIM; f++)
+    F[f * L::face + t] = HopsSweepAt<T>(a, (const V *)a.z, a.eidx[estart + FaceNode<DIM, N>(f, X, Y)]);
   if (inside) {
 #pragma unroll
-    for (int i = 0; i < n; i++) v[i] = At<T>(a, a.b, a.idx[start + (DIM == 3 ? (i * n + Y) * n + X : i * n + X)]);
+    for (int i = 0; i < n; i++) v[i] = HopsSweepAt<T>(a, a.b, a.idx[start + (DIM == 3 ? (i * n + Y) * n + X : i * n + X)]);
   }
   __syncthreads();
   FacesToModes<DIM, n>(t, S, F);
@@ -261,292 +243,6 @@ __global__ void __launch_bounds__(SweepBounds<DIM, n, T>::threads, SweepBounds<D
   }
 }
 
-/*
-  The same in 3D on tensor cores, in double precision (cudapatchtensor.cuh). W warps work on a patch and take
-  every W-th 16 lines; a block has G patches. In each direction the modes, or the nodes inside, come first,
-  then the two ends; S^T is a product of n entries, [S E] and T are of n + 2.
-*/
-template <int n_, int W_, int G_, int registers> struct SweepTensorSizes {
-  static constexpr int n = n_, N = n + 2, W = W_, G = G_, threads = 32 * W * G;
-  /* lines: inside, of ends in y or z, in x and ends in z, of two faces */
-  static constexpr int inner = n * n, ends = N * N - n * n, mixed = n * N, pair = 2 * N;
-  static constexpr int RS = n <= 11 ? 12 : 20, PS = RS * N, FR = N <= 12 ? 12 : 20, FS = FR * N, patch = PS * N + 6 * FS;
-  static constexpr int blocks = 65536 / (registers * threads); /* of a multiprocessor: bounds the registers */
-};
-
-/* node of a place: inside first, then the ends */
-template <int N> __device__ __forceinline__ int Node(int place)
-{
-  return place < N - 2 ? place + 1 : (place == N - 2 ? 0 : N - 1);
-}
-
-template <class L> __global__ void __launch_bounds__(L::threads, L::blocks) SweepTensor(const SweepArgs<double> a)
-{
-  constexpr int n = L::n, N = L::N, R = (n + 1) / 2 * 2, RS = L::RS, PS = L::PS, FR = L::FR, FS = L::FS, W = L::W;
-  using Dual           = HopsTensorProduct<n, n>;
-  using Full           = HopsTensorProduct<N, n>;
-  constexpr int     ns = Dual::steps, Ns = Full::steps, nt = Full::tiles, oT = n * R + n, oalpha = oT + 2 * n * N; /* in values */
-  extern __shared__ __align__(16) unsigned char raw[];
-  const int lane = threadIdx.x % 32, g = lane / 4, t = lane % 4, slot = threadIdx.x / (32 * W), w = threadIdx.x / 32 % W,
-            q                   = blockIdx.x * L::G + slot;
-  const bool                 in = q < a.n;
-  const int                  k  = in ? q : a.n - 1;
-  const HopsCudaPatchRecord &p  = a.patches[k];
-  const HopsCudaSweepRecord &sw = a.sweep[k];
-  double *const cube = (double *)raw + slot * L::patch, *const F = cube + PS * N;
-  constexpr int own = (L::inner + 16 * W - 1) / (16 * W), ptiles = (L::pair + 15) / 16, faces = (3 * ptiles + W - 1) / W,
-                mixed = (L::mixed + 16 * W - 1) / (16 * W);
-  double y[nt][4];
-  int    id[own][ns][2];
-  auto   sync = [] {
-    if (W == 1) __syncwarp();
-    else __syncthreads();
-  };
-  auto none     = [&](int j, int lines) { return 16 * W * (j + 1) > lines && 16 * (w + W * j) >= lines; }; /* of the last round */
-  auto line     = [&](int j, int h) { return 16 * (w + W * j) + g + 8 * h; };
-  auto unknowns = [&] {
-#pragma unroll
-    for (int j = 0; j < own; j++)
-#pragma unroll
-      for (int s = 0; s < ns; s++)
-#pragma unroll
-        for (int h = 0; h < 2; h++)
-          id[j][s][h] =
-            in && line(j, h) < L::inner && 4 * s + t < n ? a.idx[p.start + line(j, h) + L::inner * (4 * s + t)] : a.none;
-  };
-
-  { /* what is read; z; faces 2d, 2d+1, across direction d, to modes of the first of the others, which are in ascending order */
-    int    fid[faces][Ns][2];
-    double x[own][ns][2], f[faces][Ns][2];
-    Dual   B;
-
-    unknowns();
-#pragma unroll
-    for (int j = 0; j < faces; j++) {
-      const int tile = w + W * j, d = tile / ptiles, first = 16 * (tile - d * ptiles);
-
-#pragma unroll
-      for (int h = 0; h < 2; h++) {
-        const int l = min(first + g + 8 * h, L::pair - 1), e = l / N, other = Node<N>(l - e * N), end = e ? N - 1 : 0;
-        const int node = sw.estart + (d == 0 ? end + N * N * other : (d == 1 ? N * (end + N * other) : N * (other + N * end)));
-
-#pragma unroll
-        for (int s = 0; s < Ns; s++)
-          fid[j][s][h] = d < 3 && 4 * s + t < N ? a.eidx[node + Node<N>(4 * s + t) * (d == 0 ? N : 1)] : a.none;
-      }
-    }
-    B.Get(a.packed + sw.t[2]);
-#pragma unroll
-    for (int j = 0; j < own; j++)
-#pragma unroll
-      for (int s = 0; s < ns; s++)
-#pragma unroll
-        for (int h = 0; h < 2; h++) x[j][s][h] = At<double>(a, a.b, id[j][s][h]);
-#pragma unroll
-    for (int j = 0; j < faces; j++)
-#pragma unroll
-      for (int s = 0; s < Ns; s++)
-#pragma unroll
-        for (int h = 0; h < 2; h++) f[j][s][h] = At<double>(a, (const double *)a.z, fid[j][s][h]);
-#pragma unroll
-    for (int j = 0; j < own; j++) {
-      const int l0 = line(j, 0), l1 = line(j, 1);
-
-      if (none(j, L::inner)) break;
-      B.Apply(x[j], y);
-      HopsTensorPut<n>(y, l0 < L::inner, l1 < L::inner, cube + l0 % n + RS * (l0 / n), cube + l1 % n + RS * (l1 / n), PS, t);
-    }
-#pragma unroll
-    for (int j = 0; j < faces; j++) {
-      const int tile = w + W * j, d = tile / ptiles, first = 16 * (tile - d * ptiles);
-      Full      C;
-
-      if (tile >= 3 * ptiles) break;
-      C.Get(a.packed + sw.t[d == 0 ? 1 : 0] + Dual::size + Full::size);
-      C.Apply(f[j], y);
-#pragma unroll
-      for (int h = 0; h < 2; h++) {
-        const int l   = first + g + 8 * h;
-        double   *out = F + 2 * d * FS + FR * l; /* FS = FR N */
-
-        if (l < L::pair) {
-#pragma unroll
-          for (int s = 0; s < Ns; s++) {
-            const int i = 4 * s + t;
-
-            if (s < ns && i < n) out[i] = y[s / 2][2 * h + s % 2];
-            if (i >= n && i < N) out[i] = f[j][s][h];
-          }
-        }
-      }
-    }
-  }
-  sync();
-  { /* y; faces: to modes of the second direction */
-    double x[own][ns][2], f[faces][Ns][2];
-    Dual   B;
-    auto   at   = [&](int j, int h) { return cube + min(line(j, h), L::inner - 1) % n + PS * (min(line(j, h), L::inner - 1) / n); };
-    auto   face = [&](int j, int h) {
-      const int tile = w + W * j, d = tile / ptiles, l = min(16 * (tile - d * ptiles) + g + 8 * h, L::pair - 1);
-
-      return F + 2 * d * FS + FS * (l / N) + l % N;
-    };
-
-    B.Get(a.packed + sw.t[1]);
-#pragma unroll
-    for (int j = 0; j < own; j++) {
-      if (!none(j, L::inner)) HopsTensorGet<n>(at(j, 0), at(j, 1), RS, t, x[j]);
-    }
-#pragma unroll
-    for (int j = 0; j < faces; j++) {
-      if (w + W * j < 3 * ptiles) HopsTensorGet<N>(face(j, 0), face(j, 1), FR, t, f[j]);
-    }
-#pragma unroll
-    for (int j = 0; j < own; j++) {
-      if (none(j, L::inner)) break;
-      B.Apply(x[j], y);
-      HopsTensorPut<n>(y, line(j, 0) < L::inner, line(j, 1) < L::inner, at(j, 0), at(j, 1), RS, t);
-    }
-#pragma unroll
-    for (int j = 0; j < faces; j++) {
-      const int tile = w + W * j, d = tile / ptiles, l = 16 * (tile - d * ptiles) + g;
-      Full      C;
-
-      if (tile >= 3 * ptiles) break;
-      C.Get(a.packed + sw.t[d == 2 ? 1 : 2] + Dual::size + Full::size);
-      C.Apply(f[j], y);
-      HopsTensorPut<n>(y, l < L::pair, l + 8 < L::pair, face(j, 0), face(j, 1), FR, t);
-    }
-  }
-  sync();
-  { /* x, and back */
-    constexpr int ends  = (L::ends + 16 * W - 1) / (16 * W);
-    const double *value = (const double *)a.values, *vx = value + sw.f[0], *vy = value + sw.f[1], *vz = value + sw.f[2];
-    const double  s0 = p.scale[0], s1 = p.scale[1], s2 = p.scale[2], inv5 = HopsCudaInverse(sw.s5);
-    double        lx[ns], ax[ns][2], x[Ns][2];
-    Dual          B;
-    Full          C;
-
-    B.Get(a.packed + sw.t[0]);
-    C.Get(a.packed + sw.t[0] + Dual::size);
-#pragma unroll
-    for (int s = 0; s < ns; s++) {
-      const int i = min(4 * s + t, n - 1);
-
-      lx[s]    = s0 * vx[n * R + i];
-      ax[s][0] = s0 * vx[oalpha + i];
-      ax[s][1] = s0 * vx[oalpha + n + i];
-    }
-#pragma unroll
-    for (int j = 0; j < own; j++) {
-      double *at[2];
-
-      if (none(j, L::inner)) break;
-#pragma unroll
-      for (int h = 0; h < 2; h++) {
-        const int l = min(line(j, h), L::inner - 1);
-
-        at[h] = cube + RS * (l % n) + PS * (l / n);
-      }
-      HopsTensorGet<n>(at[0], at[1], 1, t, x);
-      B.Apply(x, y);
-      HopsTensorTurn<N, n>(y, x);
-#pragma unroll
-      for (int h = 0; h < 2; h++) {
-        const int    l = min(line(j, h), L::inner - 1), Y = l % n, Z = l / n;
-        const double lambda = p.scale[3] + s1 * vy[n * R + Y] + s2 * vz[n * R + Z], x0 = F[Y + FR * Z], x1 = F[FS + Y + FR * Z];
-        const double ay0 = s1 * vy[oalpha + Y], ay1 = s1 * vy[oalpha + n + Y], az0 = s2 * vz[oalpha + Z],
-                     az1 = s2 * vz[oalpha + n + Z];
-        const double *y0 = F + 2 * FS + FR * Z, *y1 = y0 + FS, *z0 = F + 4 * FS + FR * Y, *z1 = z0 + FS;
-
-#pragma unroll
-        for (int s = 0; s < Ns; s++) {
-          const int i = 4 * s + t;
-
-          if (s < ns) {
-            /* from i = n on: not used */
-            const double r = x[s][h] * inv5 - ax[s][0] * x0 - ax[s][1] * x1 - ay0 * y0[i] - ay1 * y1[i] - az0 * z0[i] - az1 * z1[i];
-
-            x[s][h] = r * HopsCudaInverse(lambda + lx[s]);
-          }
-          if (4 * s + 3 >= n) x[s][h] = i < n ? x[s][h] : (i == n ? x0 : (i == n + 1 ? x1 : 0.0));
-        }
-      }
-      C.Apply(x, y);
-      HopsTensorPut<n>(y, line(j, 0) < L::inner, line(j, 1) < L::inner, at[0], at[1], 1, t);
-    }
-    /* ends of z, then of y: coefficients of faces */
-#pragma unroll
-    for (int j = 0; j < ends; j++) {
-      double *at[2];
-
-      if (none(j, L::ends)) break;
-#pragma unroll
-      for (int h = 0; h < 2; h++) {
-        const int     l = min(line(j, h), L::ends - 1), r = l - 2 * N;
-        const int     Y = r < 0 ? l % N : n + r / n, Z = r < 0 ? n + l / N : r % n;
-        const double *from = r < 0 ? F + (4 + Z - n) * FS + FR * Y : F + (2 + Y - n) * FS + FR * Z;
-
-        at[h] = cube + RS * Y + PS * Z;
-#pragma unroll
-        for (int s = 0; s < Ns; s++) {
-          const int i = 4 * s + t;
-
-          x[s][h] = i < n ? from[i] : (i < N ? F[(i - n) * FS + Y + FR * Z] : 0.0);
-        }
-      }
-      C.Apply(x, y);
-      HopsTensorPut<n>(y, line(j, 0) < L::ends, line(j, 1) < L::ends, at[0], at[1], 1, t);
-    }
-  }
-  sync();
-  { /* y, and the ends of z */
-    double x[mixed][Ns][2];
-    Full   B;
-    auto   at = [&](int j, int h) { return cube + min(line(j, h), L::mixed - 1) % n + PS * (min(line(j, h), L::mixed - 1) / n); };
-
-    B.Get(a.packed + sw.t[1] + Dual::size);
-#pragma unroll
-    for (int j = 0; j < mixed; j++) {
-      if (!none(j, L::mixed)) HopsTensorGet<N>(at(j, 0), at(j, 1), RS, t, x[j]);
-    }
-#pragma unroll
-    for (int j = 0; j < mixed; j++) {
-      if (none(j, L::mixed)) break;
-      B.Apply(x[j], y);
-      HopsTensorPut<n>(y, line(j, 0) < L::mixed, line(j, 1) < L::mixed, at(j, 0), at(j, 1), RS, t);
-    }
-  }
-  unknowns();
-  sync();
-  { /* z */
-    const double omega = sw.omega;
-    double       x[own][Ns][2];
-    Full         B;
-    auto at = [&](int j, int h) { return cube + min(line(j, h), L::inner - 1) % n + RS * (min(line(j, h), L::inner - 1) / n); };
-
-    B.Get(a.packed + sw.t[2] + Dual::size);
-#pragma unroll
-    for (int j = 0; j < own; j++) {
-      if (!none(j, L::inner)) HopsTensorGet<N>(at(j, 0), at(j, 1), PS, t, x[j]);
-    }
-#pragma unroll
-    for (int j = 0; j < own; j++) {
-      if (none(j, L::inner)) break;
-      B.Apply(x[j], y);
-#pragma unroll
-      for (int s = 0; s < ns; s++)
-#pragma unroll
-        for (int h = 0; h < 2; h++) {
-          const int    to = id[j][s][h];
-          const double u  = y[s / 2][2 * h + s % 2];
-
-          if (to != a.none) a.z[to] = omega == 1 ? u : a.z[to] + omega * (u - a.z[to]);
-        }
-    }
-  }
-}
-
 /* out[o][m][i] (+)= s sum_c M[m][c] in[o][c][i], M with rows of `row` entries (transposed: M[c][m]) */
 template <class T>
 __device__ void Product(const T *__restrict__ M, int row, bool transposed, int m, int c, int outer, int inner, const T *in, T s,
@@ -563,7 +259,7 @@ __device__ void Product(const T *__restrict__ M, int row, bool transposed, int m
 }
 
 /* Any window: blocks take patches in turn where their scratch lies in the device's memory */
-template <class T, class V> __global__ void __launch_bounds__(128) SweepBricks(const SweepArgs<V> a, int dim)
+template <class T, class V> __global__ void __launch_bounds__(128) SweepBricks(const HopsSweepArgs<V> a, int dim)
 {
   extern __shared__ __align__(16) unsigned char raw[];
 
@@ -583,7 +279,7 @@ template <class T, class V> __global__ void __launch_bounds__(128) SweepBricks(c
       M[d] = l[d] + p.size[d];
       A[d] = M[d] + p.size[d] * w.esize[d];
     }
-    for (int e = threadIdx.x; e < N0 * N1 * N2; e += blockDim.x) u[e] = At<T>(a, (const V *)a.z, a.eidx[w.estart + e]);
+    for (int e = threadIdx.x; e < N0 * N1 * N2; e += blockDim.x) u[e] = HopsSweepAt<T>(a, (const V *)a.z, a.eidx[w.estart + e]);
     __syncthreads();
     /* the operator on all nodes, in modes: r = s_0 A M M + s_1 M A M + s_2 M M A + s_3 M M M */
     Product(M[0], N0, false, n0, N0, N1 * N2, 1, u, (T)1, false, um);
@@ -598,7 +294,7 @@ template <class T, class V> __global__ void __launch_bounds__(128) SweepBricks(c
       Product(A[2], N2, false, n2, N2, 1, n0 * n1, P, (T)p.scale[2], true, r);
     } else r = Q;
     /* the right-hand side in modes */
-    for (int e = threadIdx.x; e < total; e += blockDim.x) um[e] = At<T>(a, a.b, a.idx[p.start + e]);
+    for (int e = threadIdx.x; e < total; e += blockDim.x) um[e] = HopsSweepAt<T>(a, a.b, a.idx[p.start + e]);
     __syncthreads();
     Product(S[0], (n0 + 1) / 2 * 2, true, n0, n0, n1 * n2, 1, um, (T)1, false, ua);
     Product(S[1], (n1 + 1) / 2 * 2, true, n1, n1, n2, n0, ua, (T)1, false, um);
@@ -640,7 +336,7 @@ size_t HopsCudaSweepShared(int dim, const int n[3], const int N[3], PetscBool si
          (single ? sizeof(float) : sizeof(double));
 }
 
-template <int DIM, int n, class T, class V> static cudaError_t RunCubes(const SweepArgs<V> &a, cudaStream_t stream)
+template <int DIM, int n, class T, class V> static cudaError_t RunCubes(const HopsSweepArgs<V> &a, cudaStream_t stream)
 {
   using L          = SweepSizes<DIM, n>;
   const size_t mem = sizeof(T) * L::patch * L::NB;
@@ -653,23 +349,23 @@ template <int DIM, int n, class T, class V> static cudaError_t RunCubes(const Sw
   return cudaGetLastError();
 }
 
-template <class L> static cudaError_t RunTensor(const SweepArgs<double> &a, cudaStream_t stream)
+template <class L> static cudaError_t RunTensor(const HopsSweepArgs<double> &a, cudaStream_t stream)
 {
   const size_t mem = sizeof(double) * L::patch * L::G;
-  cudaError_t  err = cudaFuncSetAttribute(SweepTensor<L>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)mem);
+  cudaError_t  err = cudaFuncSetAttribute(HopsSweepTensor<L>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)mem);
 
   if (err) return err;
-  SweepTensor<L><<<(a.n + L::G - 1) / L::G, L::threads, mem, stream>>>(a);
+  HopsSweepTensor<L><<<(a.n + L::G - 1) / L::G, L::threads, mem, stream>>>(a);
   return cudaGetLastError();
 }
 
 template <class T, class V>
-static cudaError_t Run(SweepArgs<V> a, const HopsCudaSweepData *d, const HopsCudaPatchRun *run, int dim, cudaStream_t stream)
+static cudaError_t Run(HopsSweepArgs<V> a, const HopsCudaSweepData *d, const HopsCudaPatchRun *run, int dim, cudaStream_t stream)
 {
   if (run->kind == HOPS_CUDA_PATCH_CUBE && run->group) {
 /* as measured to be fastest */
 #define SWEEP_TENSOR(n, ...) \
-  if (run->size == n && a.packed && HopsCudaPatchTensor) return RunTensor<SweepTensorSizes<n, __VA_ARGS__>>(a, stream);
+  if (run->size == n && a.packed && HopsCudaPatchTensor) return RunTensor<HopsSweepTensorSizes<n, __VA_ARGS__>>(a, stream);
     if constexpr (sizeof(T) == 8) {
       SWEEP_TENSOR(5, 1, 4, 128)
       SWEEP_TENSOR(7, 2, 2, 128)
@@ -720,33 +416,33 @@ PetscErrorCode HopsCudaSweepLaunch(HopsCudaPatchSet s, const HopsCudaSweepData *
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   if (floats) {
-    const SweepArgs<float> a = {s->patches + run->first,
-                                d->patches + run->first,
-                                s->idx,
-                                d->eidx,
-                                d->values,
-                                d->packed,
-                                (const float *)b,
-                                (float *)z,
-                                NULL,
-                                d->nwork,
-                                (int)run->n,
-                                (int)s->nP - 1};
+    const HopsSweepArgs<float> a = {s->patches + run->first,
+                                    d->patches + run->first,
+                                    s->idx,
+                                    d->eidx,
+                                    d->values,
+                                    d->packed,
+                                    (const float *)b,
+                                    (float *)z,
+                                    NULL,
+                                    d->nwork,
+                                    (int)run->n,
+                                    (int)s->nP - 1};
 
     PetscCallCUDA((Run<float, float>(a, d, run, s->dim, stream)));
   } else {
-    const SweepArgs<double> a = {s->patches + run->first,
-                                 d->patches + run->first,
-                                 s->idx,
-                                 d->eidx,
-                                 d->values,
-                                 d->packed,
-                                 (const double *)b,
-                                 (double *)z,
-                                 NULL,
-                                 d->nwork,
-                                 (int)run->n,
-                                 (int)s->nP - 1};
+    const HopsSweepArgs<double> a = {s->patches + run->first,
+                                     d->patches + run->first,
+                                     s->idx,
+                                     d->eidx,
+                                     d->values,
+                                     d->packed,
+                                     (const double *)b,
+                                     (double *)z,
+                                     NULL,
+                                     d->nwork,
+                                     (int)run->n,
+                                     (int)s->nP - 1};
 
     if (s->single) PetscCallCUDA((Run<float, double>(a, d, run, s->dim, stream)));
     else PetscCallCUDA((Run<double, double>(a, d, run, s->dim, stream)));
