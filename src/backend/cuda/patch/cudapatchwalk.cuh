@@ -170,18 +170,188 @@ __device__ __forceinline__ void HopsPatchForget(int &t)
   asm volatile("" : "+r"(t));
 }
 
+/* Lines along z back to nodes, to the solution from node x on: thread (x, y). Planes below and above the
+   middle one are written where `lower` and `upper` say so; unless `whole`, of these the middle lines alone */
+template <class L, class T>
+__device__ __forceinline__ void HopsPatchWalkBackZ(int &t, const HopsPatchTable<L::P, T> &mat, const HopsPatchTable<L::P, T> &tab,
+                                                   const typename L::V *cube, const HopsPatchBox<T> &a, T *x, bool lower,
+                                                   bool upper, bool whole, bool two)
+{
+  using V          = typename L::V;
+  constexpr int  P = L::P, n = L::n, N = L::N, Q = L::Q, NT = L::threads, RS = L::RS, PS = L::PS, columns = L::columns;
+  const bool     full = lower || upper;
+  const V *const FZ   = cube + L::FZ;
+
+  __syncthreads();
+  if (t < columns) {
+    const int      X = t % n, Y = t / n;
+    const V *const column = cube + X + RS * Y, *const z = FZ + (Y + 1) * Q + X + 1;
+    const V  zs = z[0] + z[N * Q];
+    T *const to = x + (X + 1) + (Y + 1) * (long long)a.sy;
+
+    if (!full || !whole) {
+      V sum = mat.Ee[P - 1] * zs;
+
+#pragma unroll
+      for (int k = 0; k < P; k++) sum += mat.Se[(P - 1) * P + k] * column[PS * k];
+      HopsPatchStore<2 * P>(to + P * a.sz, two, sum);
+    } else {
+      V u[n];
+
+#pragma unroll
+      for (int k = 0; k < n; k++) u[k] = column[PS * k];
+      HopsPatchValues<P, T>(mat, zs, z[0] - z[N * Q], u);
+      HopsPatchStore<2 * P>(to + P * a.sz, two, u[P - 1]);
+      if (lower) {
+#pragma unroll
+        for (int k = 0; k < P - 1; k++) HopsPatchStore<2 * P>(to + (k + 1) * a.sz, two, u[k]);
+      }
+      if (upper) {
+#pragma unroll
+        for (int k = P; k < n; k++) HopsPatchStore<2 * P>(to + (k + 1) * a.sz, two, u[k]);
+      }
+    }
+  }
+  HopsPatchForget(t);
+  /* the other lines of the middle planes of x and y: a warp two mirrored nodes of z, a thread a line. The
+     shuffle says that i is a warp's, so that matrices come from the constant cache */
+  if (full && !whole && (t & 31) < 2 * n - 1) {
+    const int      l = t & 31, X = l < n ? l : P - 1, Y = l < n ? P - 1 : l - n < P - 1 ? l - n : l - n + 1;
+    const V *const column = cube + X + RS * Y, *const z = FZ + (Y + 1) * Q + X + 1;
+    T *const to = x + (X + 1) + (Y + 1) * (long long)a.sy;
+
+#pragma unroll
+    for (int i0 = 0; i0 < P - 1; i0 += NT / 32) {
+      const int i = i0 + __shfl_sync(0xffffffffu >> (33 - 2 * n), t >> 5, 0);
+
+      if (i0 + NT / 32 <= P - 1 || i < P - 1) {
+        V e = tab.Ee[i] * (z[0] + z[N * Q]), o = tab.Eo[i] * (z[0] - z[N * Q]);
+
+#pragma unroll
+        for (int m = 0; m < P; m++) e += tab.Se[i * P + m] * column[PS * m];
+#pragma unroll
+        for (int m = 0; m < P - 1; m++) o += tab.So[i * (P - 1) + m] * column[PS * (P + m)];
+        if (lower) HopsPatchStore<2 * P>(to + (i + 1) * a.sz, two, e + o);
+        if (upper) HopsPatchStore<2 * P>(to + (n - i) * a.sz, two, e - o);
+      }
+    }
+  }
+}
+
+/* Faces to modes of their first direction: sum and difference of those across y, and those across x, of z;
+   sum and difference of those across z, of y. From the middle of the block on, since the first threads have
+   more of the columns */
+template <class L, class T>
+__device__ __forceinline__ void HopsPatchWalkFacesFirst(int t, const HopsPatchTable<L::P, T> &mat, typename L::V *cube, bool full,
+                                                        bool zero)
+{
+  using V         = typename L::V;
+  constexpr int P = L::P, n = L::n, N = L::N, Q = L::Q, NT = L::threads;
+  const int     it = t >= NT / 2 ? t - NT / 2 : t + NT / 2, line = it / N, l = it - line * N;
+  const bool    x = line == 2 || line == 3;
+
+  if (it < (full ? 6 * N : 5 * N) && !(x && zero)) {
+    const V *const f   = cube + (line < 2 ? L::FY : x ? L::FX + (line - 2) * N * Q : L::FZ) + l;
+    V *const       out = cube + (line < 2 ? L::Y + line * n * N : x ? L::X + (line - 2) * n * N : L::Z + (line - 4) * n * N) + l;
+    V              u[N];
+
+#pragma unroll
+    for (int k = 0; k < N; k++) u[k] = f[k * Q];
+    if (!x) {
+      const T sign = line & 1 ? (T)-1 : (T)1;
+
+#pragma unroll
+      for (int k = 0; k < N; k++) u[k] += sign * f[(k + N) * Q];
+    }
+    HopsPatchModes<P, T>(mat, u, out, N, full || line >= 4);
+  }
+}
+
+/* Faces to modes of their second direction: in place, but for those of y, whose first result is needed on the
+   way back; the ends of z's lines stay for the neighbour */
+template <class L, class T>
+__device__ __forceinline__ void HopsPatchWalkFacesSecond(int t, const HopsPatchTable<L::P, T> &mat, typename L::V *cube, int nk,
+                                                         bool full, bool zero)
+{
+  using V         = typename L::V;
+  constexpr int P = L::P, n = L::n, N = L::N, NT = L::threads;
+  V *const HX = cube + L::X, *const HY = cube + L::Y, *const HZ = cube + L::Z, *const G = cube + L::G;
+  const int it = t >= NT / 2 ? t - NT / 2 : t + NT / 2;
+
+  if (it < 4 * nk + (full ? 2 * n : n) && !(zero && it >= 2 * nk && it < 4 * nk)) {
+    const int      q = it < 2 * nk ? it : it - 2 * nk, r = q < nk ? q : q - nk + n; /* row of y or x */
+    const V *const in  = it < 2 * nk ? HY + r * N : it < 4 * nk ? HX + r * N : HZ + (it - 4 * nk) * N;
+    V *const       out = it < 2 * nk ? G + r * n : it < 4 * nk ? HX + r * N : HZ + (it - 4 * nk) * N + 1;
+    V              u[N];
+
+#pragma unroll
+    for (int k = 0; k < N; k++) u[k] = in[k];
+    HopsPatchModes<P, T>(mat, u, out);
+  }
+}
+
+/* The solution on a line of modes in x, v, and back to nodes */
+template <class L, class T>
+__device__ __forceinline__ void HopsPatchWalkSolveX(int t, const HopsPatchTable<L::P, T> &mat, const HopsPatchTable<L::P, T> &tab,
+                                                    const T *cyz, typename L::V *cube, typename L::V v[L::n])
+{
+  using V          = typename L::V;
+  constexpr int  P = L::P, n = L::n, N = L::N;
+  const V *const HX = cube + L::X, *const HZ = cube + L::Z, *const G = cube + L::G;
+  const int      j = t % n, k = t / n;
+  const V        h0 = HX[k * N + j], h1 = HX[(n + k) * N + j], gs = h0 + h1, gd = h0 - h1;
+  const T        cj = __ldg(cyz + j), ck = __ldg(cyz + n + k), l = __ldg(cyz + 2 * n + j) + __ldg(cyz + 3 * n + k);
+  const V *const gy = G + ((j >= P) * n + k) * n, *const gz = HZ + ((k >= P) * n + j) * N + 1;
+  V *const row = cube + L::RS * j + L::PS * k;
+
+#pragma unroll
+  for (int m = 0; m < n; m++) v[m] = HopsPatchQuotient(v[m] - tab.c[m] * (m < P ? gs : gd) - cj * gy[m] - ck * gz[m], tab.l[m] + l);
+  HopsPatchValues<P, T>(mat, gs, gd, v);
+#pragma unroll
+  for (int m = 0; m < n; m++) row[m] = v[m];
+}
+
+/* Lines along y back to nodes: thread (x, mode of z); where the middle planes are enough even modes, and odd
+   ones on that of x */
+template <class L, class T>
+__device__ __forceinline__ void HopsPatchWalkBackY(int t, const HopsPatchTable<L::P, T> &mat, typename L::V *cube, int nk,
+                                                   bool full, bool whole, typename L::V v[L::n])
+{
+  using V          = typename L::V;
+  constexpr int  P = L::P, n = L::n, N = L::N, RS = L::RS, PS = L::PS, columns = L::columns;
+  const V *const HY = cube + L::Y;
+
+  if (whole ? t < n * nk : t < n * P || (full && t >= columns && t < columns + P - 1)) {
+    const int      X = t < columns ? t % n : P - 1, k = t < columns ? t / n : P + t - columns;
+    V *const       column = cube + X + PS * k;
+    const V *const g      = HY + k * N + X + 1;
+
+#pragma unroll
+    for (int j = 0; j < n; j++) v[j] = column[RS * j];
+    HopsPatchValues<P, T>(mat, g[0], g[n * N], v);
+#pragma unroll
+    for (int j = 0; j < n; j++) column[RS * j] = v[j];
+  } else if (full && t < columns && t % n != P - 1) { /* of the other odd ones the middle plane of y */
+    V *const column = cube + t % n + PS * (t / n);
+    V        sum    = mat.Ee[P - 1] * HY[t / n * N + t % n + 1];
+
+#pragma unroll
+    for (int j = 0; j < P; j++) sum += mat.Se[(P - 1) * P + j] * column[RS * j];
+    column[RS * (P - 1)] = sum;
+  }
+}
+
 template <class L, class T, int MB>
 __global__ void __launch_bounds__(L::threads, MB)
   HopsPatchWalk3(const __grid_constant__ HopsPatchTable<L::P, T> tab, const __grid_constant__ HopsPatchBox<T> a,
                  const __grid_constant__ HopsPatchSteps steps)
 {
   using V         = typename L::V;
-  constexpr int P = L::P, n = L::n, N = L::N, Q = L::Q, NT = L::threads, RS = L::RS, PS = L::PS, columns = L::columns,
+  constexpr int P = L::P, n = L::n, N = L::N, NT = L::threads, RS = L::RS, PS = L::PS, columns = L::columns,
                 M = sizeof(V) / sizeof(T);
   extern __shared__ __align__(16) unsigned char raw[];
-  const HopsPatchTable<P, T>                   &mat = HopsPatchMatrices<P>(tab);
-  V *const cube = (V *)raw, *const HX = cube + L::X, *const HY = cube + L::Y, *const HZ = cube + L::Z, *const G = cube + L::G,
-           *const FZ = cube + L::FZ;
+  const HopsPatchTable<P, T>                   &mat  = HopsPatchMatrices<P>(tab);
+  V *const                                      cube = (V *)raw;
   /* of two patches, from the faces of the first to those of the second: a row of an odd number ends with one,
      twice */
   const int  p0 = blockIdx.x * M, q0 = blockIdx.y, dist = p0 + M <= a.nx ? 2 * P : 0;
@@ -195,7 +365,7 @@ __global__ void __launch_bounds__(L::threads, MB)
   V               v[n];
 
   if (steps.zero) {
-    for (int i = t; i < 2 * n * N; i += NT) HX[i] = V{};
+    for (int i = t; i < 2 * n * N; i += NT) cube[L::X + i] = V{};
   }
 #pragma unroll 1
   for (;;) {
@@ -209,63 +379,8 @@ __global__ void __launch_bounds__(L::threads, MB)
     }
     HopsPatchForget(t);
     if (c.i >= 0) { /* z, back: thread (x, y) */
-      const bool lower = !c.lead || c.w == 0, upper = !c.lead || c.w == steps.last, full = lower || upper;
-      T *const   x = a.x + at0 + c.w * P * a.sz;
-
-      __syncthreads();
-      if (t < columns) {
-        const int      X = t % n, Y = t / n;
-        const V *const column = cube + X + RS * Y, *const z = FZ + (Y + 1) * Q + X + 1;
-        const V  zs = z[0] + z[N * Q];
-        T *const to = x + (X + 1) + (Y + 1) * (long long)a.sy;
-
-        if (!full || !whole) {
-          V sum = mat.Ee[P - 1] * zs;
-
-#pragma unroll
-          for (int k = 0; k < P; k++) sum += mat.Se[(P - 1) * P + k] * column[PS * k];
-          HopsPatchStore<2 * P>(to + P * a.sz, two, sum);
-        } else {
-          V u[n];
-
-#pragma unroll
-          for (int k = 0; k < n; k++) u[k] = column[PS * k];
-          HopsPatchValues<P, T>(mat, zs, z[0] - z[N * Q], u);
-          HopsPatchStore<2 * P>(to + P * a.sz, two, u[P - 1]);
-          if (lower) {
-#pragma unroll
-            for (int k = 0; k < P - 1; k++) HopsPatchStore<2 * P>(to + (k + 1) * a.sz, two, u[k]);
-          }
-          if (upper) {
-#pragma unroll
-            for (int k = P; k < n; k++) HopsPatchStore<2 * P>(to + (k + 1) * a.sz, two, u[k]);
-          }
-        }
-      }
-      HopsPatchForget(t);
-      /* the other lines of the middle planes of x and y: a warp two mirrored nodes of z, a thread a line. The
-         shuffle says that i is a warp's, so that matrices come from the constant cache */
-      if (full && !whole && (t & 31) < 2 * n - 1) {
-        const int      l = t & 31, X = l < n ? l : P - 1, Y = l < n ? P - 1 : l - n < P - 1 ? l - n : l - n + 1;
-        const V *const column = cube + X + RS * Y, *const z = FZ + (Y + 1) * Q + X + 1;
-        T *const to = x + (X + 1) + (Y + 1) * (long long)a.sy;
-
-#pragma unroll
-        for (int i0 = 0; i0 < P - 1; i0 += NT / 32) {
-          const int i = i0 + __shfl_sync(0xffffffffu >> (33 - 2 * n), t >> 5, 0);
-
-          if (i0 + NT / 32 <= P - 1 || i < P - 1) {
-            V e = tab.Ee[i] * (z[0] + z[N * Q]), o = tab.Eo[i] * (z[0] - z[N * Q]);
-
-#pragma unroll
-            for (int m = 0; m < P; m++) e += tab.Se[i * P + m] * column[PS * m];
-#pragma unroll
-            for (int m = 0; m < P - 1; m++) o += tab.So[i * (P - 1) + m] * column[PS * (P + m)];
-            if (lower) HopsPatchStore<2 * P>(to + (i + 1) * a.sz, two, e + o);
-            if (upper) HopsPatchStore<2 * P>(to + (n - i) * a.sz, two, e - o);
-          }
-        }
-      }
+      HopsPatchWalkBackZ<L>(t, mat, tab, cube, a, a.x + at0 + c.w * P * a.sz, !c.lead || c.w == 0, !c.lead || c.w == steps.last,
+                            whole, two);
     }
     if (next.i < 0) break;
     c = next;
@@ -275,7 +390,7 @@ __global__ void __launch_bounds__(L::threads, MB)
     const int  nk   = full ? n : P;
 
     __syncthreads();
-    HopsPatchWalkFaces<L, T, V>(t, a.x + at0 + c.w * P * a.sz, dist, a.sy, a.sz, FZ);
+    HopsPatchWalkFaces<L, T, V>(t, a.x + at0 + c.w * P * a.sz, dist, a.sy, a.sz, cube + L::FZ);
     __pipeline_commit();
     if (t < columns) {
       V *const column = cube + t % n + RS * (t / n);
@@ -291,29 +406,7 @@ __global__ void __launch_bounds__(L::threads, MB)
     __pipeline_wait_prior(0);
     __syncthreads();
     HopsPatchForget(t);
-    /* faces, from the middle of the block on, since the first threads have more of the columns below; first
-       direction: sum and difference of y, those across x: modes of z; sum and difference of z: modes of y */
-    {
-      const int it = t >= NT / 2 ? t - NT / 2 : t + NT / 2, line = it / N, l = it - line * N;
-
-      const bool x = line == 2 || line == 3;
-
-      if (it < (full ? 6 * N : 5 * N) && !(x && steps.zero)) {
-        const V *const f = cube + (line < 2 ? L::FY : x ? L::FX + (line - 2) * N * Q : L::FZ) + l;
-        V *const out     = cube + (line < 2 ? L::Y + line * n * N : x ? L::X + (line - 2) * n * N : L::Z + (line - 4) * n * N) + l;
-        V        u[N];
-
-#pragma unroll
-        for (int k = 0; k < N; k++) u[k] = f[k * Q];
-        if (!x) {
-          const T sign = line & 1 ? (T)-1 : (T)1;
-
-#pragma unroll
-          for (int k = 0; k < N; k++) u[k] += sign * f[(k + N) * Q];
-        }
-        HopsPatchModes<P, T>(mat, u, out, N, full || line >= 4);
-      }
-    }
+    HopsPatchWalkFacesFirst<L>(t, mat, cube, full, steps.zero);
     HopsPatchForget(t);
     if (t < n * nk) { /* y: thread (x, mode of z) */
       V *const column = cube + t % n + PS * (t / n);
@@ -326,22 +419,7 @@ __global__ void __launch_bounds__(L::threads, MB)
     }
     __syncthreads();
     HopsPatchForget(t);
-    /* faces, second direction, to modes: in place, but for those of y, whose first result is needed below;
-       the ends of z's lines stay for the neighbour */
-    {
-      const int it = t >= NT / 2 ? t - NT / 2 : t + NT / 2;
-
-      if (it < 4 * nk + (full ? 2 * n : n) && !(steps.zero && it >= 2 * nk && it < 4 * nk)) {
-        const int      q = it < 2 * nk ? it : it - 2 * nk, r = q < nk ? q : q - nk + n; /* row of y or x */
-        const V *const in  = it < 2 * nk ? HY + r * N : it < 4 * nk ? HX + r * N : HZ + (it - 4 * nk) * N;
-        V *const       out = it < 2 * nk ? G + r * n : it < 4 * nk ? HX + r * N : HZ + (it - 4 * nk) * N + 1;
-        V              u[N];
-
-#pragma unroll
-        for (int k = 0; k < N; k++) u[k] = in[k];
-        HopsPatchModes<P, T>(mat, u, out);
-      }
-    }
+    HopsPatchWalkFacesSecond<L>(t, mat, cube, nk, full, steps.zero);
     HopsPatchForget(t);
     if (t < n * nk) {
       const V *const row = cube + RS * (t % n) + PS * (t / n);
@@ -351,42 +429,10 @@ __global__ void __launch_bounds__(L::threads, MB)
       HopsPatchDual<P, T>(mat, v);
     }
     __syncthreads();
-    if (t < n * nk) { /* x, and back: thread (mode of y, mode of z) */
-      const int      j = t % n, k = t / n;
-      const V        h0 = HX[k * N + j], h1 = HX[(n + k) * N + j], gs = h0 + h1, gd = h0 - h1;
-      const T        cj = __ldg(a.cyz + j), ck = __ldg(a.cyz + n + k), l = __ldg(a.cyz + 2 * n + j) + __ldg(a.cyz + 3 * n + k);
-      const V *const gy = G + ((j >= P) * n + k) * n, *const gz = HZ + ((k >= P) * n + j) * N + 1;
-      V *const row = cube + RS * j + PS * k;
-
-#pragma unroll
-      for (int m = 0; m < n; m++)
-        v[m] = HopsPatchQuotient(v[m] - tab.c[m] * (m < P ? gs : gd) - cj * gy[m] - ck * gz[m], tab.l[m] + l);
-      HopsPatchValues<P, T>(mat, gs, gd, v);
-#pragma unroll
-      for (int m = 0; m < n; m++) row[m] = v[m];
-    }
+    if (t < n * nk) HopsPatchWalkSolveX<L>(t, mat, tab, a.cyz, cube, v); /* thread (mode of y, mode of z) */
     __syncthreads();
     HopsPatchForget(t);
-    /* y, back: thread (x, mode of z); where the middle planes are enough even modes, and odd ones on that of
-       x */
-    if (whole ? t < n * nk : t < n * P || (full && t >= columns && t < columns + P - 1)) {
-      const int      X = t < columns ? t % n : P - 1, k = t < columns ? t / n : P + t - columns;
-      V *const       column = cube + X + PS * k;
-      const V *const g      = HY + k * N + X + 1;
-
-#pragma unroll
-      for (int j = 0; j < n; j++) v[j] = column[RS * j];
-      HopsPatchValues<P, T>(mat, g[0], g[n * N], v);
-#pragma unroll
-      for (int j = 0; j < n; j++) column[RS * j] = v[j];
-    } else if (full && t < columns && t % n != P - 1) { /* of the other odd ones the middle plane of y */
-      V *const column = cube + t % n + PS * (t / n);
-      V        sum    = mat.Ee[P - 1] * HY[t / n * N + t % n + 1];
-
-#pragma unroll
-      for (int j = 0; j < P; j++) sum += mat.Se[(P - 1) * P + j] * column[RS * j];
-      column[RS * (P - 1)] = sum;
-    }
+    HopsPatchWalkBackY<L>(t, mat, cube, nk, full, whole, v);
     HopsPatchForget(t);
   }
 }
