@@ -9,42 +9,10 @@
   coarser level enter that residual through A P, and the correction is added as they are prolonged.
 */
 #include <hops/private/hopsimpl.h>
-#include "cudabox.h"
+#include "cudaboxmg.h"
 
 struct _HopsBoxKernel {
   HopsCudaBox box;
-};
-
-struct _HopsBoxMG {
-  HopsBoxMGChoice   choice;
-  int               n;           /* levels, coarsest first */
-  HopsCudaBox      *box, *exact; /* of the cycle; in double precision (the same where the cycle is) */
-  HopsCudaBoxDirect direct, exactdirect;
-  /* of the cycle; NULL on the finest of several levels in double precision, whose vectors are the caller's */
-  void   **b, **x;
-  double **B, **X;               /* of the nested iteration, below the finest level; X is x in double precision */
-  void    *t[2];                 /* restricted in the last direction, or sums of tiles; restricted in two */
-  double  *partial, *sum, *norm; /* sum: [NSUMS]; norm: the host's copy of it, and after it what scale is to be */
-  /* single precision: of residuals of the nested iteration, and its inverse; on the device, where graphs find
-     it */
-  double *scale;
-  /* |A d| / |x| for the finest level's A and changes d of x by its rounding to single precision */
-  double          rounding;
-  cudaGraphExec_t graph, nested; /* the cycle below the finest level; the nested iteration there */
-  PetscLogDouble  bytes;
-  PetscBool       profile;
-  cudaEvent_t     event[2], ready;
-  PetscReal      *seconds; /* [n][HOPS_BOX_NKINDS] */
-};
-
-/* Sums of squares: the one asked for last; of b - A P X and of a coarser level's X, which nobody waits for;
-   and whether b has values on the boundary, an int */
-enum {
-  SUM,
-  SUM_PROLONGED,
-  SUM_X,
-  ANY,
-  NSUMS
 };
 
 static PetscErrorCode Begin(HopsBoxMG mg, cudaStream_t stream)
@@ -64,34 +32,6 @@ static PetscErrorCode End(HopsBoxMG mg, int l, HopsBoxKind kind, cudaStream_t st
   PetscCallCUDA(cudaEventSynchronize(mg->event[1]));
   PetscCallCUDA(cudaEventElapsedTime(&ms, mg->event[0], mg->event[1]));
   mg->seconds[l * HOPS_BOX_NKINDS + kind] += 1e-3 * ms;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static size_t Size(HopsBoxMG mg)
-{
-  return mg->choice.single ? sizeof(float) : sizeof(double);
-}
-
-/* zeroed: nothing writes to boundaries of the levels */
-static PetscErrorCode Allocate(HopsBoxMG mg, size_t n, void *p)
-{
-  cudaError_t err;
-
-  PetscFunctionBegin;
-  err = cudaMalloc((void **)p, n);
-  if (err == cudaErrorMemoryAllocation) {
-    size_t available = 0, total = 0;
-
-    (void)cudaGetLastError();
-    PetscCallCUDA(cudaMemGetInfo(&available, &total));
-    SETERRQ(PETSC_COMM_SELF, PETSC_ERR_MEM,
-            "The device has %g MB of memory free of %g, and multigrid on a box needs %g more: use fewer cells, or "
-            "-pc_boxmg_precision single",
-            available / 1e6, total / 1e6, n / 1e6);
-  }
-  PetscCallCUDA(err);
-  PetscCallCUDA(cudaMemset(*(void **)p, 0, n));
-  mg->bytes += (PetscLogDouble)n;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -152,9 +92,9 @@ static PetscErrorCode Cycle(HopsBoxMG mg, int l, PetscBool zero, const void *b, 
 static PetscErrorCode GetNorm(HopsBoxMG mg, PetscReal *norm, cudaStream_t stream)
 {
   PetscFunctionBegin;
-  PetscCallCUDA(cudaMemcpyAsync(mg->norm, mg->sum, NSUMS * sizeof(double), cudaMemcpyDeviceToHost, stream));
+  PetscCallCUDA(cudaMemcpyAsync(mg->norm, mg->sum, HOPS_BOX_NSUMS * sizeof(double), cudaMemcpyDeviceToHost, stream));
   PetscCallCUDA(cudaStreamSynchronize(stream));
-  *norm = PetscSqrtReal(mg->norm[SUM]);
+  *norm = PetscSqrtReal(mg->norm[HOPS_BOX_SUM]);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -191,7 +131,7 @@ static PetscErrorCode Squares(HopsBoxMG mg, int l, PetscBool single, const void 
 static PetscErrorCode Norm(HopsBoxMG mg, int l, PetscBool single, const void *x, PetscReal *norm, cudaStream_t stream)
 {
   PetscFunctionBegin;
-  PetscCall(Squares(mg, l, single, x, SUM, stream));
+  PetscCall(Squares(mg, l, single, x, HOPS_BOX_SUM, stream));
   PetscCall(GetNorm(mg, norm, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -225,9 +165,9 @@ static PetscErrorCode Correct(HopsBoxMG mg, int l, double scale, const double *b
 static PetscErrorCode SetScale(HopsBoxMG mg, double scale, cudaStream_t stream)
 {
   PetscFunctionBegin;
-  mg->norm[NSUMS]     = scale;
-  mg->norm[NSUMS + 1] = 1.0 / scale;
-  PetscCallCUDA(cudaMemcpyAsync(mg->scale, mg->norm + NSUMS, 2 * sizeof(double), cudaMemcpyHostToDevice, stream));
+  mg->norm[HOPS_BOX_NSUMS]     = scale;
+  mg->norm[HOPS_BOX_NSUMS + 1] = 1.0 / scale;
+  PetscCallCUDA(cudaMemcpyAsync(mg->scale, mg->norm + HOPS_BOX_NSUMS, 2 * sizeof(double), cudaMemcpyHostToDevice, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -240,7 +180,7 @@ static PetscErrorCode ResidualProlonged(HopsBoxMG mg, int l, const double *b, Pe
   PetscFunctionBegin;
   PetscCall(Begin(mg, stream));
   PetscCall((*k->k->ResidualProlonged)(k, b, mg->X[l - 1], mg->scale, mg->b[l], squares ? mg->partial : NULL, stream));
-  if (squares) PetscCall(HopsCudaBoxSum((*k->k->ProlongedBlocks)(k), mg->partial, mg->sum + SUM_PROLONGED, stream));
+  if (squares) PetscCall(HopsCudaBoxSum((*k->k->ProlongedBlocks)(k), mg->partial, mg->sum + HOPS_BOX_SUM_PROLONGED, stream));
   PetscCall(End(mg, l, HOPS_BOX_RESIDUAL, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -309,7 +249,7 @@ static PetscErrorCode NestedBelow(HopsBoxMG mg, cudaStream_t stream)
 }
 
 /* Launches on the coarser levels take the host longer than the device: they are recorded, once */
-static PetscErrorCode Capture(HopsBoxMG mg)
+PetscErrorCode HopsBoxMGCapture(HopsBoxMG mg)
 {
   cudaStream_t stream;
   const int    l = mg->n - 2;
@@ -358,18 +298,18 @@ static PetscErrorCode NestedBegin(HopsBoxMG mg, const double *b, PetscReal *bnor
   (void)(*k->k->CoarseSums)(k, &blocks);
   PetscCall(Begin(mg, stream));
   PetscCall(Restrict(mg, k, b, NULL, mg->B[top - 1], mg->partial, stream));
-  PetscCall(HopsCudaBoxSum(blocks, mg->partial, mg->sum + SUM, stream));
+  PetscCall(HopsCudaBoxSum(blocks, mg->partial, mg->sum + HOPS_BOX_SUM, stream));
   PetscCall(End(mg, top, HOPS_BOX_RESTRICT, stream));
   if (mg->choice.single) {
-    PetscCall(HopsCudaBoxBoundaryNonzero(k, b, (int *)(mg->sum + ANY), stream));
-    PetscCall(HopsCudaBoxScale(mg->sum + SUM, mg->scale, stream));
+    PetscCall(HopsCudaBoxBoundaryNonzero(k, b, (int *)(mg->sum + HOPS_BOX_ANY), stream));
+    PetscCall(HopsCudaBoxScale(mg->sum + HOPS_BOX_SUM, mg->scale, stream));
   }
-  PetscCallCUDA(cudaMemcpyAsync(mg->norm, mg->sum, NSUMS * sizeof(double), cudaMemcpyDeviceToHost, stream));
+  PetscCallCUDA(cudaMemcpyAsync(mg->norm, mg->sum, HOPS_BOX_NSUMS * sizeof(double), cudaMemcpyDeviceToHost, stream));
   PetscCallCUDA(cudaEventRecord(mg->ready, stream));
   PetscCall(LaunchNestedBelow(mg, stream));
   PetscCallCUDA(cudaEventSynchronize(mg->ready));
-  *bnorm    = PetscSqrtReal(mg->norm[SUM]);
-  *boundary = *(int *)(mg->norm + ANY) ? PETSC_TRUE : PETSC_FALSE;
+  *bnorm    = PetscSqrtReal(mg->norm[HOPS_BOX_SUM]);
+  *boundary = *(int *)(mg->norm + HOPS_BOX_ANY) ? PETSC_TRUE : PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -400,7 +340,7 @@ static PetscErrorCode Nested(HopsBoxMG mg, PetscBool begun, double scale, PetscB
   if (prolonged) { /* P X has no boundary values, and x may have */
     const int l = CoarserX(mg);
 
-    PetscCall(Squares(mg, l, PETSC_FALSE, mg->X[l], SUM_X, stream));
+    PetscCall(Squares(mg, l, PETSC_FALSE, mg->X[l], HOPS_BOX_SUM_X, stream));
     PetscCall(ResidualProlonged(mg, top, b, PETSC_TRUE, stream));
     PetscCall(Cycle(mg, top, PETSC_TRUE, mg->b[top], mg->x[top], stream));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -451,9 +391,9 @@ static PetscErrorCode SolveSingle(HopsBoxMG mg, const HopsBoxStop *stop, PetscBo
       if (prolonged) {
         const int l = CoarserX(mg);
 
-        rnorm = PetscSqrtReal(mg->norm[SUM_PROLONGED]);
-        size =
-          mg->rounding * PetscPowReal(2.0, -29) * PetscSqrtReal(mg->norm[SUM_X] * (PetscReal)mg->exact[top]->n / mg->exact[l]->n);
+        rnorm = PetscSqrtReal(mg->norm[HOPS_BOX_SUM_PROLONGED]);
+        size  = mg->rounding * PetscPowReal(2.0, -29) *
+               PetscSqrtReal(mg->norm[HOPS_BOX_SUM_X] * (PetscReal)mg->exact[top]->n / mg->exact[l]->n);
         if (last < 0.0) last = rnorm;
       }
       hidden = eps * rnorm + PetscMax(size, 0.0);
@@ -576,183 +516,6 @@ static PetscErrorCode HopsBoxMGApply_CUDA(HopsBoxMG mg, PetscBool full, const Pe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* ---- Life cycle ---- */
-
-static PetscErrorCode CreateBox(const HopsBoxForm *f, int shift, PetscBool single, HopsCudaBox *box)
-{
-  PetscInt  ncells[3];
-  PetscReal d[3], m = f->m;
-
-  PetscFunctionBegin;
-  for (int a = 0; a < 3; a++) {
-    ncells[a] = f->ncells[a] >> (a < f->dim ? shift : 0);
-    d[a]      = f->d[a];
-  }
-  for (int s = 0; s < shift; s++) { /* a cell of twice the size: stiffness 1/2, masses 2 in each direction */
-    for (int a = 0; a < f->dim; a++) d[a] *= f->dim == 3 ? 2.0 : 1.0;
-    m *= f->dim == 3 ? 8.0 : 4.0;
-  }
-  PetscCall(HopsCudaBoxCreate(f->dim, f->order, f->A1, f->M1, f->J, d, m, ncells, single, box));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode HopsBoxMGDestroy_CUDA(HopsBoxMG *m)
-{
-  HopsBoxMG mg = *m;
-
-  PetscFunctionBegin;
-  if (!mg) PetscFunctionReturn(PETSC_SUCCESS);
-  if (mg->graph) PetscCallCUDA(cudaGraphExecDestroy(mg->graph));
-  if (mg->nested) PetscCallCUDA(cudaGraphExecDestroy(mg->nested));
-  for (int l = 0; l < mg->n; l++) {
-    if (mg->choice.single) {
-      PetscCall(HopsCudaBoxDestroy(&mg->box[l]));
-      PetscCallCUDA(cudaFree(mg->X[l]));
-    }
-    PetscCall(HopsCudaBoxDestroy(&mg->exact[l]));
-    PetscCallCUDA(cudaFree(mg->b[l]));
-    PetscCallCUDA(cudaFree(mg->x[l]));
-    PetscCallCUDA(cudaFree(mg->B[l]));
-  }
-  PetscCall(HopsCudaBoxDirectDestroy(&mg->direct));
-  PetscCall(HopsCudaBoxDirectDestroy(&mg->exactdirect));
-  for (int i = 0; i < 2; i++) {
-    PetscCallCUDA(cudaFree(mg->t[i]));
-    if (mg->event[i]) PetscCallCUDA(cudaEventDestroy(mg->event[i]));
-  }
-  if (mg->ready) PetscCallCUDA(cudaEventDestroy(mg->ready));
-  PetscCallCUDA(cudaFree(mg->partial));
-  PetscCallCUDA(cudaFree(mg->sum));
-  PetscCallCUDA(cudaFree(mg->scale));
-  if (mg->norm) PetscCallCUDA(cudaFreeHost(mg->norm));
-  PetscCall(PetscFree6(mg->box, mg->exact, mg->b, mg->x, mg->B, mg->X));
-  PetscCall(PetscFree(mg->seconds));
-  PetscCall(PetscFree(*m));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/*
-  |A d| / |x| for changes d of x, without order, by at most its rounding to single precision, as x's size is
-  1: d has a root mean square of 2^-24 / sqrt(3) times some 3/4, and A rows whose squares have a mean that the
-  1D matrices give
-*/
-static double Rounding(HopsCudaBox k)
-{
-  const int N       = k->p + 1;
-  double    F[3][3] = {{0.0}}, sum = 0.0; /* mean over a direction's nodes of row products of A A, A M, M M */
-
-  for (int a = 0; a < k->dim; a++) {
-    const int n = k->nodes[a], p = k->p;
-
-    for (int i = 0; i <= p; i++) /* row i of a cell: of the first node, the cell before's last row is added */
-      for (int j = 0; j <= p; j++) {
-        const double A = k->A1[i * N + j], M = k->M1[i * N + j], w = (double)k->ncells[a] / n;
-        const double A0 = !i && !j ? 2 * A : A, M0 = !i && !j ? 2 * M : M;
-
-        if (i == p) { /* of the cell before, row of the first node: without the diagonal */
-          if (j < p) {
-            F[a][0] += w * A * A;
-            F[a][1] += w * A * M;
-            F[a][2] += w * M * M;
-          }
-        } else {
-          F[a][0] += w * A0 * A0;
-          F[a][1] += w * A0 * M0;
-          F[a][2] += w * M0 * M0;
-        }
-      }
-  }
-  for (int a = 0; a < k->dim; a++)
-    for (int b = 0; b < k->dim; b++) {
-      double f = k->d[a] * k->d[b];
-
-      for (int c = 0; c < k->dim; c++) f *= F[c][c == a && c == b ? 0 : c == a || c == b ? 1 : 2];
-      sum += f;
-    }
-  return PetscSqrtReal(sum) * 0.75 * 5.96e-8 / PetscSqrtReal(3.0);
-}
-
-/* Levels: cells are halved while all numbers are even and there are more nodes inside than the choice's limit
-   in some direction */
-static PetscErrorCode CountLevels(const HopsBoxForm *f, const HopsBoxMGChoice *choice, int *n)
-{
-  PetscInt c[3], coarse = PetscMin(choice->coarse, HOPS_BOX_COARSE);
-
-  PetscFunctionBegin;
-  PetscCall(PetscArraycpy(c, f->ncells, 3));
-  for (*n = 1;; ++*n) {
-    PetscBool small = PETSC_TRUE, even = PETSC_TRUE;
-
-    for (PetscInt a = 0; a < f->dim; ++a) {
-      if (c[a] * f->order - 1 > coarse) small = PETSC_FALSE;
-      if (c[a] % 2) even = PETSC_FALSE;
-    }
-    if (small || !even || *n == choice->levels) break;
-    for (PetscInt a = 0; a < f->dim; ++a) c[a] /= 2;
-  }
-  for (PetscInt a = 0; a < f->dim; ++a)
-    PetscCheck(c[a] * f->order - 1 <= HOPS_BOX_COARSE, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ,
-               "The coarsest box has %" PetscInt_FMT " cells of order %" PetscInt_FMT " in direction %" PetscInt_FMT
-               ", too many for its direct solver (%d nodes inside): choose numbers of cells with more factors of 2, or more levels",
-               c[a], f->order, a, HOPS_BOX_COARSE);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode HopsBoxMGCreate_CUDA(const HopsBoxForm *f, const HopsBoxMGChoice *choice, HopsBoxMG *m)
-{
-  HopsBoxMG   mg;
-  HopsCudaBox fine;
-  size_t      half;
-  int         n, i, blocks = 0;
-
-  PetscFunctionBegin;
-  PetscCall(CountLevels(f, choice, &n));
-  PetscCall(PetscNew(&mg));
-  *m         = mg;
-  mg->choice = *choice;
-  mg->n      = n;
-  PetscCall(PetscCalloc6(n, &mg->box, n, &mg->exact, n, &mg->b, n, &mg->x, n, &mg->B, n, &mg->X));
-  PetscCall(PetscCalloc1(n * HOPS_BOX_NKINDS, &mg->seconds));
-  for (int l = 0; l < n; l++) {
-    PetscCall(CreateBox(f, n - 1 - l, PETSC_FALSE, &mg->exact[l]));
-    if (choice->single) PetscCall(CreateBox(f, n - 1 - l, PETSC_TRUE, &mg->box[l]));
-    else mg->box[l] = mg->exact[l];
-    if (choice->single || l < n - 1 || !l) {
-      PetscCall(Allocate(mg, mg->box[l]->n * Size(mg), &mg->b[l]));
-      PetscCall(Allocate(mg, mg->box[l]->n * Size(mg), &mg->x[l]));
-    }
-    if (l < n - 1) PetscCall(Allocate(mg, mg->box[l]->n * sizeof(double), &mg->B[l]));
-    if (!choice->single) mg->X[l] = (double *)mg->x[l];
-    else if (l < n - 1) PetscCall(Allocate(mg, mg->box[l]->n * sizeof(double), &mg->X[l]));
-  }
-  fine = mg->exact[n - 1];
-  PetscCall(HopsCudaBoxDirectCreate(mg->box[0], &mg->direct));
-  PetscCall(HopsCudaBoxDirectCreate(mg->exact[0], &mg->exactdirect));
-  half = (size_t)(fine->nodes[fine->dim - 1] + 1) / 2;
-  if (n > 1) {
-    const size_t plane = (size_t)(fine->dim == 3 ? fine->sz : fine->sy), sums = (*fine->k->CoarseSums)(mg->box[n - 1], &i);
-    size_t       size = (*fine->k->CoarseSums)(fine, &blocks);
-
-    size = PetscMax(size, sums);
-    if (fine->dim == 2 || !choice->single) size = PetscMax(size, half * plane * sizeof(double));
-    PetscCall(Allocate(mg, size, &mg->t[0]));
-    if (fine->dim == 3 && !choice->single)
-      PetscCall(Allocate(mg, half * ((size_t)(fine->nodes[1] + 1) / 2) * (size_t)fine->sy * sizeof(double), &mg->t[1]));
-  }
-  blocks = PetscMax(PetscMax(PetscMax(1024, blocks), (*fine->k->Blocks)(fine)), (*fine->k->ProlongedBlocks)(fine));
-  if (choice->single) blocks = PetscMax(blocks, (*mg->box[n - 1]->k->Blocks)(mg->box[n - 1]));
-  PetscCall(Allocate(mg, blocks * sizeof(double), &mg->partial));
-  mg->rounding = Rounding(fine);
-  PetscCall(Allocate(mg, NSUMS * sizeof(double), &mg->sum));
-  PetscCall(Allocate(mg, 2 * sizeof(double), &mg->scale));
-  PetscCallCUDA(cudaMallocHost((void **)&mg->norm, (NSUMS + 2) * sizeof(double)));
-  for (int i = 0; i < 2; i++) PetscCallCUDA(cudaEventCreate(&mg->event[i]));
-  PetscCallCUDA(cudaEventCreateWithFlags(&mg->ready, cudaEventDisableTiming));
-  PetscCallCUDA(cudaDeviceSynchronize());
-  if (choice->graph) PetscCall(Capture(mg));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode HopsBoxMGGetInfo_CUDA(HopsBoxMG mg, PetscInt *levels, PetscInt coarsest[], PetscLogDouble *bytes)
 {
   PetscFunctionBegin;
@@ -778,7 +541,7 @@ static PetscErrorCode HopsBoxCreate_CUDA(const HopsBoxForm *f, HopsBoxKernel *k)
   PetscFunctionBegin;
   PetscCall(PetscDeviceInitialize(PETSC_DEVICE_CUDA));
   PetscCall(PetscNew(k));
-  PetscCall(CreateBox(f, 0, PETSC_FALSE, &(*k)->box));
+  PetscCall(HopsCudaBoxCreateForm(f, 0, PETSC_FALSE, &(*k)->box));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
