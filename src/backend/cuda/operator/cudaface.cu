@@ -19,7 +19,7 @@ __global__ static void __launch_bounds__(HOPS_CUDA_FACE_THREADS)
             double *yg)
 {
   extern __shared__ double shared[];
-  const int                fd = k.fd, P = k.P, Q = k.Q, nf = Power(P, fd), nq = Power(Q, fd), first = blockIdx.x * k.nb,
+  const int fd = k.fd, P = k.P, Q = k.Q, nf = HopsCudaPower(P, fd), nq = HopsCudaPower(Q, fd), first = blockIdx.x * k.nb,
             nb = min(k.nb, k.n - first), nm = max(nf, nq);
   const double *B = diagonal ? k.BB : k.B;
   double       *e = shared, *f = e + k.nb * nm, *v = f + k.nb * nm; /* [face][node or point] */
@@ -60,7 +60,7 @@ PetscErrorCode HopsFaceCreate_CUDA(PetscInt fd, const HopsBasis *basis, PetscInt
   k->nT   = (int)nT;
   k->n    = (int)n;
   {
-    const size_t nf = Power(k->P, k->fd), nq = Power(k->Q, k->fd), nm = PetscMax(nf, nq);
+    const size_t nf = HopsCudaPower(k->P, k->fd), nq = HopsCudaPower(k->Q, k->fd), nm = PetscMax(nf, nq);
 
     k->nb     = (int)PetscMax(1, HOPS_CUDA_FACE_THREADS / nm);
     k->shared = 3 * k->nb * nm * sizeof(double);

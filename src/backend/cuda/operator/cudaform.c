@@ -3,11 +3,6 @@
 
 static const HopsBackendOps *const be = &HopsBackendCUDA;
 
-static size_t Power(int n, int d)
-{
-  return (size_t)(d == 3 ? n : 1) * n * n;
-}
-
 static int Family(HopsFamily f)
 {
   return f == HOPS_HCURL ? HOPS_CUDA_HCURL : (f == HOPS_HDIV ? HOPS_CUDA_HDIV : HOPS_CUDA_L2);
@@ -77,7 +72,7 @@ static void FindLaunch(HopsFormKernel k)
 static double TermFlops(HopsFormKernel k, HopsFamily family, int nc)
 {
   const int    Q = k->args.Q, dim = k->args.dim;
-  const double nq = (double)Power(Q, dim);
+  const double nq = (double)HopsPower(Q, dim);
   HopsLayout   l;
   double       f = nq * (nc == 1 ? 1 : (nc == 3 ? 6 : 15));
 
@@ -127,7 +122,8 @@ PetscErrorCode HopsFormCreate_CUDA(HopsSpace space, const HopsBasis *basis, Pets
   PetscCall(HopsCudaFormGenericSetUp(a, &shared)); /* the diagonal runs it for every order */
   if (!shared) PetscCall((*be->Malloc)(a->nwork * a->nblocks * sizeof(double), (void **)&a->work));
   FindLaunch(k);
-  PetscCall((*be->Malloc)((size_t)k->ncells * Power(a->Q, a->dim) * (a->nd + a->nm) * sizeof(double), (void **)&k->qdata));
+  PetscCall(
+    (*be->Malloc)((size_t)k->ncells * (size_t)HopsPower(a->Q, a->dim) * (a->nd + a->nm) * sizeof(double), (void **)&k->qdata));
   a->qdata = k->qdata;
   PetscCall((*be->Malloc)(2 * sizeof(double), &k->flag));
   k->setup.dim   = a->dim;
@@ -138,7 +134,7 @@ PetscErrorCode HopsFormCreate_CUDA(HopsSpace space, const HopsBasis *basis, Pets
   k->setup.det   = (double *)k->flag;
   k->setup.bad   = (int *)(k->setup.det + 1);
   HopsLayoutCreate(space->family, space->dim, space->order, &l);
-  k->bytes = (PetscLogDouble)k->ncells * (l.ne * sizeof(int) + Power(a->Q, a->dim) * (a->nd + a->nm) * sizeof(double)) +
+  k->bytes = (PetscLogDouble)k->ncells * (l.ne * sizeof(int) + (size_t)HopsPower(a->Q, a->dim) * (a->nd + a->nm) * sizeof(double)) +
              (shared ? 0 : a->nwork * a->nblocks * sizeof(double));
   k->flops = (PetscLogDouble)l.ne;
   if (mass) k->flops += TermFlops(k, space->family, a->nm);
@@ -156,7 +152,7 @@ PetscErrorCode HopsFormCreate_CUDA(HopsSpace space, const HopsBasis *basis, Pets
 /* Values of a coefficient to the device's memory i */
 static PetscErrorCode CopyValues(HopsFormKernel k, int i, const HopsValues *v, PetscInt n, const double **out)
 {
-  const size_t nq   = Power(k->args.Q, k->args.dim),
+  const size_t nq   = (size_t)HopsPower(k->args.Q, k->args.dim),
                size = (v->cstride ? (size_t)n * v->cstride : (v->pstride ? nq * v->pstride : (size_t)v->nc)) * sizeof(double);
 
   PetscFunctionBegin;
@@ -184,7 +180,7 @@ PetscErrorCode HopsFormSetUp_CUDA(HopsFormKernel k, PetscInt first, PetscInt n, 
   if (!n) PetscFunctionReturn(PETSC_SUCCESS);
   s->first = first;
   s->n     = n;
-  s->X     = k->X + (size_t)first * k->args.dim * Power(s->Pg, k->args.dim);
+  s->X     = k->X + (size_t)first * k->args.dim * (size_t)HopsPower(s->Pg, k->args.dim);
   s->knc = s->mnc = 0;
   PetscCall(HopsGetCUDAStream(&s->stream));
   if (k->args.nd) {

@@ -49,7 +49,7 @@ __device__ static void Transpose(int dim, int Q, const int n[3], const double *c
 __device__ static void Term(const HopsCudaFormArgs &k, const HopsLayout &l, int nc, const double *d, double *u, double *f,
                             double *g, double *v)
 {
-  const int nq = Power(k.Q, k.dim), m = (int)l.nc;
+  const int nq = HopsCudaPower(k.Q, k.dim), m = (int)l.nc;
 
   for (int c = 0; c < m; c++) Evaluate(k, l, c, u + l.off[c], f, g, v + c * nq);
   for (int q = threadIdx.x; q < nq; q += blockDim.x) {
@@ -147,7 +147,7 @@ __global__ static void __launch_bounds__(HOPS_CUDA_FORM_THREADS)
 {
   extern __shared__ double shared[];
   const HopsCudaFormArgs  &k  = s.k;
-  const int                ne = (int)s.l.ne, nq = Power(k.Q, k.dim), nm = Power(k.P > k.Q ? k.P : k.Q, k.dim);
+  const int                ne = (int)s.l.ne, nq = HopsCudaPower(k.Q, k.dim), nm = HopsCudaPower(k.P > k.Q ? k.P : k.Q, k.dim);
   double *e = k.work ? k.work + blockIdx.x * k.nwork : shared, *w = e + ne, *f = w + s.w.ne, *g = f + nm, *v = g + nm;
 
   for (PetscInt cell = k.first + blockIdx.x; cell < k.first + k.n; cell += gridDim.x) {
@@ -182,7 +182,7 @@ __device__ static void DiagonalTerm(const HopsCudaFormCell &s, int c, const int 
 {
   const HopsCudaFormArgs &k = s.k;
   const double           *A[3];
-  const int               nq = Power(k.Q, k.dim), n[3] = {(int)s.l.n[c][0], (int)s.l.n[c][1], (int)s.l.n[c][2]};
+  const int               nq = HopsCudaPower(k.Q, k.dim), n[3] = {(int)s.l.n[c][0], (int)s.l.n[c][1], (int)s.l.n[c][2]};
 
   for (int x = 0; x < 3; x++) A[x] = kind[x] == 1 ? k.DD : (kind[x] == 2 ? k.BD : (s.l.open[c][x] ? k.EE : k.BB));
   for (int q = threadIdx.x; q < nq; q += blockDim.x) v[q] = a * d[q];
@@ -195,10 +195,10 @@ __device__ static void DiagonalTerm(const HopsCudaFormCell &s, int c, const int 
 __global__ static void __launch_bounds__(HOPS_CUDA_FORM_THREADS) Diagonal(const HopsCudaFormCell s, double *y, double *yg)
 {
   extern __shared__ double shared[];
-  const HopsCudaFormArgs  &k  = s.k;
-  const int                ne = (int)s.l.ne, dim = k.dim, nq = Power(k.Q, dim), nm = Power(k.P > k.Q ? k.P : k.Q, dim);
-  const int                diag3[3] = {0, 3, 5}, off3[3] = {4, 2, 1};
-  double                  *e = k.work ? k.work + blockIdx.x * k.nwork : shared, *f = e + ne, *g = f + nm, *v = g + nm;
+  const HopsCudaFormArgs  &k = s.k;
+  const int ne = (int)s.l.ne, dim = k.dim, nq = HopsCudaPower(k.Q, dim), nm = HopsCudaPower(k.P > k.Q ? k.P : k.Q, dim);
+  const int diag3[3] = {0, 3, 5}, off3[3] = {4, 2, 1};
+  double   *e = k.work ? k.work + blockIdx.x * k.nwork : shared, *f = e + ne, *g = f + nm, *v = g + nm;
 
   for (PetscInt cell = k.first + blockIdx.x; cell < k.first + k.n; cell += gridDim.x) {
     const int    *restr = k.restr + (size_t)cell * ne;
@@ -253,8 +253,9 @@ PetscErrorCode HopsCudaFormGenericSetUp(HopsCudaFormArgs *k, PetscBool *shared)
   PetscCallCUDA(cudaGetDevice(&device));
   PetscCallCUDA(cudaDeviceGetAttribute(&nsm, cudaDevAttrMultiProcessorCount, device));
   PetscCallCUDA(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
-  most       = PetscMin(most, HOPS_CUDA_FORM_SHARED);
-  k->nwork   = (size_t)(s.l.ne + s.w.ne) + 2 * (size_t)Power(PetscMax(k->P, k->Q), k->dim) + (size_t)s.l.nc * Power(k->Q, k->dim);
+  most     = PetscMin(most, HOPS_CUDA_FORM_SHARED);
+  k->nwork = (size_t)(s.l.ne + s.w.ne) + 2 * (size_t)HopsCudaPower(PetscMax(k->P, k->Q), k->dim) +
+             (size_t)s.l.nc * HopsCudaPower(k->Q, k->dim);
   *shared    = k->nwork * sizeof(double) <= (size_t)most ? PETSC_TRUE : PETSC_FALSE;
   k->nblocks = *shared ? 16 * nsm : 2 * nsm;
   PetscCallCUDA(cudaFuncSetAttribute(Apply, cudaFuncAttributeMaxDynamicSharedMemorySize, most));
@@ -312,14 +313,13 @@ __global__ static void __launch_bounds__(HOPS_CUDA_JACOBIAN_THREADS)
   SetUp(int family, int derivative, const HopsCudaSetUp s, int planes)
 {
   const auto at = [&](int c, int q, const double J[9]) {
-    const int    nq  = Power(s.Q, DIM);
-    double       w   = 1, A[9];
+    const int    nq = HopsCudaPower(s.Q, DIM);
+    double       A[9];
+    const double w   = HopsCudaWeight(DIM, s.Q, s.w, q);
     const double det = Adjugate(DIM, J, A);
     double      *out = s.qdata + (size_t)(s.first + c) * s.ncomp * nq + q;
 
     if (!(det > 0)) atomicMin(s.bad, c);
-#pragma unroll
-    for (int d = 0, i = q; d < DIM; d++, i /= s.Q) w *= s.w[i % s.Q];
     out = Factor<DIM>(derivative, s.knc, s.kappa + (size_t)c * s.kcstride + (size_t)q * s.kpstride, w, det, J, A, nq, out);
     (void)Factor<DIM>(family, s.mnc, s.mass + (size_t)c * s.mcstride + (size_t)q * s.mpstride, w, det, J, A, nq, out);
   };

@@ -16,8 +16,9 @@ __global__ static void __launch_bounds__(HOPS_CUDA_THREADS)
   ApplyGeneric(const HopsCudaArgs k, const double *__restrict__ x, const double *__restrict__ xg, double *y, double *yg)
 {
   extern __shared__ double shared[];
-  const int                dim = k.dim, P = k.P, Q = k.Q, nn = Power(P, dim), nq = Power(Q, dim), nm = Power(P > Q ? P : Q, dim);
-  const int                nd = k.diffusion ? dim * (dim + 1) / 2 : 0, nc = nd + (k.mass ? 1 : 0), first = k.diffusion ? 0 : dim,
+  const int                dim = k.dim, P = k.P, Q = k.Q, nn = HopsCudaPower(P, dim), nq = HopsCudaPower(Q, dim),
+            nm = HopsCudaPower(P > Q ? P : Q, dim);
+  const int nd = k.diffusion ? dim * (dim + 1) / 2 : 0, nc = nd + (k.mass ? 1 : 0), first = k.diffusion ? 0 : dim,
             last = dim + (k.mass ? 1 : 0);
   double *e = k.work ? k.work + blockIdx.x * k.nwork : shared, *f = e + nn, *g = f + nm, *v = g + nm;
 
@@ -65,9 +66,10 @@ __global__ static void __launch_bounds__(HOPS_CUDA_THREADS)
 __global__ static void __launch_bounds__(HOPS_CUDA_THREADS) Diagonal(const HopsCudaArgs k, double *y, double *yg)
 {
   extern __shared__ double shared[];
-  const int                dim = k.dim, P = k.P, Q = k.Q, nn = Power(P, dim), nq = Power(Q, dim), nm = Power(P > Q ? P : Q, dim);
-  const int                nd = k.diffusion ? dim * (dim + 1) / 2 : 0, nc = nd + (k.mass ? 1 : 0);
-  double                  *e = k.work ? k.work + blockIdx.x * k.nwork : shared, *f = e + nn, *g = f + nm, *v = g + nm;
+  const int                dim = k.dim, P = k.P, Q = k.Q, nn = HopsCudaPower(P, dim), nq = HopsCudaPower(Q, dim),
+            nm = HopsCudaPower(P > Q ? P : Q, dim);
+  const int nd = k.diffusion ? dim * (dim + 1) / 2 : 0, nc = nd + (k.mass ? 1 : 0);
+  double   *e = k.work ? k.work + blockIdx.x * k.nwork : shared, *f = e + nn, *g = f + nm, *v = g + nm;
 
   for (PetscInt cell = k.first + blockIdx.x; cell < k.first + k.n; cell += gridDim.x) {
     const int *restr = k.restr + (size_t)cell * nn;
@@ -95,7 +97,8 @@ PetscErrorCode HopsCudaGenericSetUp(int dim, int P, int Q, size_t *nwork, int *n
   int device, nsm;
 
   PetscFunctionBegin;
-  *nwork  = (size_t)Power(P, dim) + 2 * (size_t)Power(P > Q ? P : Q, dim) + (size_t)(dim + 1) * Power(Q, dim);
+  *nwork =
+    (size_t)HopsCudaPower(P, dim) + 2 * (size_t)HopsCudaPower(P > Q ? P : Q, dim) + (size_t)(dim + 1) * HopsCudaPower(Q, dim);
   *shared = *nwork * sizeof(double) <= HOPS_CUDA_SHARED ? PETSC_TRUE : PETSC_FALSE;
   PetscCallCUDA(cudaGetDevice(&device));
   PetscCallCUDA(cudaDeviceGetAttribute(&nsm, cudaDevAttrMultiProcessorCount, device));
@@ -130,14 +133,13 @@ PetscErrorCode HopsCudaPADiagonal(const HopsCudaArgs *k, double d[], double dg[]
 /* w detJ J^-1 kappa J^-T and w detJ c at a point */
 template <int DIM> __device__ static void PointData(const HopsCudaSetUp &s, int c, int q, const double J[9])
 {
-  const int    nq  = Power(s.Q, DIM);
-  double       w   = 1, A[9];
+  const int    nq = HopsCudaPower(s.Q, DIM);
+  double       A[9];
+  const double w   = HopsCudaWeight(DIM, s.Q, s.w, q);
   const double det = Adjugate(DIM, J, A);
   double      *out = s.qdata + (size_t)(s.first + c) * s.ncomp * nq + q;
 
   if (!(det > 0)) atomicMin(s.bad, c);
-#pragma unroll
-  for (int d = 0, i = q; d < DIM; d++, i /= s.Q) w *= s.w[i % s.Q];
   if (s.knc) out = WeightedCongruence<DIM>(A, s.knc, s.kappa + (size_t)c * s.kcstride + (size_t)q * s.kpstride, w / det, nq, out);
   if (s.mnc) *out = w * det * s.mass[(size_t)c * s.mcstride + (size_t)q * s.mpstride];
 }
@@ -154,7 +156,7 @@ template <int DIM> __global__ static void __launch_bounds__(HOPS_CUDA_JACOBIAN_T
 /* X[dim][2^dim]: the corners of a cell */
 __device__ static void LoadCorners(const HopsCudaSetUp &s, PetscInt c, double X[24])
 {
-  const int nn = Power(s.Pg, s.dim);
+  const int nn = HopsCudaPower(s.Pg, s.dim);
 
   for (int d = 0; d < s.dim; d++) HopsCellCorners(s.dim, s.Pg, s.X + ((size_t)c * s.dim + d) * nn, X + (d << s.dim));
 }
@@ -162,7 +164,7 @@ __device__ static void LoadCorners(const HopsCudaSetUp &s, PetscInt c, double X[
 /* A thread for each cell: what recomputed geometry needs */
 __global__ static void SetUpCells(const HopsCudaSetUp s)
 {
-  const int     dim = s.dim, nx = dim << dim, nq = s.geometry == HOPS_CUDA_AFFINE ? 1 : Power(s.Q, dim);
+  const int     dim = s.dim, nx = dim << dim, nq = s.geometry == HOPS_CUDA_AFFINE ? 1 : HopsCudaPower(s.Q, dim);
   const int     c = blockIdx.x * blockDim.x + threadIdx.x;
   const double *k = s.kappa + (size_t)c * s.kcstride;
   double        J[9], A[9], X[24], det = 0;
@@ -189,7 +191,7 @@ __global__ static void SetUpCells(const HopsCudaSetUp s)
 /* One thread: the first determinant of a cell that is not positive */
 __global__ static void FindBad(const HopsCudaSetUp s, PetscInt cell)
 {
-  const int nq = Power(s.Q, s.dim), nx = s.dim * Power(s.Pg, s.dim);
+  const int nq = HopsCudaPower(s.Q, s.dim), nx = s.dim * HopsCudaPower(s.Pg, s.dim);
   double    X[24];
 
   if (s.geometry != HOPS_CUDA_STORED) LoadCorners(s, cell, X);
@@ -235,7 +237,7 @@ __global__ static void MapKind(PetscInt n, int dim, int g, const double *s, cons
   int            k;
 
   if (i >= n) return;
-  k = HopsCellMapKind(dim, g, s, X + (size_t)i * Power(g, dim));
+  k = HopsCellMapKind(dim, g, s, X + (size_t)i * HopsCudaPower(g, dim));
   if (k > *(volatile int *)kind) atomicMax(kind, k);
 }
 

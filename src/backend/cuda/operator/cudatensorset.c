@@ -1,11 +1,6 @@
 /* CUDA back end: forms with full tensors, what is prepared for their kernels (cudatensor.cu). */
 #include "cudatensor.h"
 
-static int Power(int n, int d)
-{
-  return (d == 3 ? n : 1) * n * n;
-}
-
 static int Pad(int n)
 {
   return (n + 3) / 4 * 4;
@@ -166,7 +161,7 @@ PetscErrorCode HopsTensorCreate_CUDA(HopsSpace sp, PetscInt Q, PetscInt W, Petsc
   a       = &k->args[0];
   a->dim  = (int)sp->dim;
   a->Q    = (int)Q;
-  a->nq   = Power(a->Q, a->dim);
+  a->nq   = (int)HopsPower(a->Q, a->dim);
   k->n[0] = (int)ntest;
   k->n[1] = (int)ntrial;
   for (int t = 0; t < 2; t++) {
@@ -197,7 +192,7 @@ PetscErrorCode HopsTensorCreate_CUDA(HopsSpace sp, PetscInt Q, PetscInt W, Petsc
     if (k->fixed) PetscCall(PetscArraycpy(k->table[i].P == Q ? a->fixedB : a->fixedA, bases[i]->B, PQ));
   }
   if (k->fixed) PetscCall(PetscArraycpy(a->fixedC, bases[0]->C, Q * Q));
-  a->S = Power(M, a->dim) / M * (M | 1); /* lines an odd number of doubles apart: no bank conflicts */
+  a->S = (int)HopsPower(M, a->dim) / M * (M | 1); /* lines an odd number of doubles apart: no bank conflicts */
   PetscCall(TensorTables(k, Q, bases));
   a->tables = k->tables;
   for (int t = 0; t < 2; t++)

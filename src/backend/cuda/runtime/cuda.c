@@ -99,11 +99,6 @@ static PetscErrorCode HopsSetEntries_CUDA(PetscInt n, const PetscInt idx[], cons
 
 /* ---- Partial assembly ---- */
 
-static size_t Power(int n, int d)
-{
-  return (size_t)(d == 3 ? n : 1) * n * n;
-}
-
 /* Device memory i of the kernel, at least n bytes */
 static PetscErrorCode Reserve(HopsPAKernel k, int i, size_t n)
 {
@@ -164,7 +159,7 @@ static PetscErrorCode CreateTables(HopsPAKernel k, const HopsBasis *b)
 /* Multiplications and additions of a cell, as the fused kernels (Q >= P) or the generic one run them */
 static double CellFlops(const HopsCudaArgs *a)
 {
-  const double P = a->P, Q = a->Q, nq = Power(a->Q, a->dim), nn = Power(a->P, a->dim);
+  const double P = a->P, Q = a->Q, nq = HopsPower(a->Q, a->dim), nn = HopsPower(a->P, a->dim);
   const double interp = a->dim == 3 ? 2 * P * Q * (P * P + P * Q + Q * Q) : 2 * P * Q * (P + Q);
   const double flux   = (a->diffusion ? (a->dim == 3 ? 15 : 6) : 0) * nq + (a->mass ? (a->diffusion ? 2 : 1) : 0) * nq;
 
@@ -240,7 +235,7 @@ static PetscErrorCode PadRestriction(HopsPAKernel k, const int restr[])
 {
   HopsCudaArgs *a = &k->args;
   const int     n = a->P, P = (a->Q - n) % 2 ? a->Q - 1 : a->Q, s = (P - n) / 2;
-  const size_t  nn = Power(n, a->dim), np = Power(P, a->dim);
+  const size_t  nn = (size_t)HopsPower(n, a->dim), np = (size_t)HopsPower(P, a->dim);
   int          *padded;
 
   PetscFunctionBegin;
@@ -309,7 +304,7 @@ static PetscErrorCode HopsPACreate_CUDA(HopsSpace space, const HopsBasis *basis,
 /* Values of a coefficient to the device's memory i */
 static PetscErrorCode CopyValues(HopsPAKernel k, int i, const HopsValues *v, PetscInt n, const double **out)
 {
-  const size_t nq   = Power(k->args.Q, k->args.dim),
+  const size_t nq   = (size_t)HopsPower(k->args.Q, k->args.dim),
                size = (v->cstride ? (size_t)n * v->cstride : (v->pstride ? nq * v->pstride : (size_t)v->nc)) * sizeof(double);
 
   PetscFunctionBegin;
@@ -364,14 +359,15 @@ static PetscErrorCode SetUpFinish(HopsPAKernel k, PetscInt first, PetscInt n, Pe
       k->size[i] = 0;
     }
   }
-  k->bytes = k->ncells * Power(k->args.P, k->args.dim) * sizeof(int) + k->size[1] + k->size[2] + k->size[6] + k->size[7];
+  k->bytes =
+    k->ncells * (size_t)HopsPower(k->args.P, k->args.dim) * sizeof(int) + k->size[1] + k->size[2] + k->size[6] + k->size[7];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Quadrature data from memory, or recomputed: the other's data go */
 static PetscErrorCode SetGeometry(HopsPAKernel k, int geometry)
 {
-  const size_t nq   = Power(k->args.Q, k->args.dim);
+  const size_t nq   = (size_t)HopsPower(k->args.Q, k->args.dim);
   const int    drop = geometry == HOPS_CUDA_STORED ? 6 : 1, keep = geometry == HOPS_CUDA_STORED ? 1 : 6;
 
   PetscFunctionBegin;
@@ -393,7 +389,7 @@ static PetscErrorCode SetGeometry(HopsPAKernel k, int geometry)
 static PetscErrorCode HopsPASetUp_CUDA(HopsPAKernel k, PetscInt first, PetscInt n, const HopsValues *kappa, const HopsValues *mass,
                                        PetscInt *bad, PetscReal *det)
 {
-  const size_t nx = k->args.dim * Power(k->setup.Pg, k->args.dim);
+  const size_t nx = k->args.dim * (size_t)HopsPower(k->setup.Pg, k->args.dim);
 
   PetscFunctionBegin;
   *bad = -1;

@@ -1,13 +1,8 @@
 /* Tensor contractions of any size by the threads of a block. */
 #pragma once
-#include <cuda_runtime.h>
+#include "cudapoint.cuh"
 
 #define HOPS_CUDA_GROUP 4
-
-__host__ __device__ static inline int Power(int n, int d)
-{
-  return d == 3 ? n * n * n : (d == 2 ? n * n : n);
-}
 
 /* out[o][m][i] (+)= sum_n A[m*sm + n*sn] in[o][n][i], a few m at a time for each thread */
 __device__ static void Contract(int M, int N, const double *__restrict__ A, int sm, int sn, int outer, int inner, const double *in,

@@ -54,7 +54,7 @@ __device__ static double *WeightedCongruence(const double A[9], int nc, const do
 /* J[i][j] = dx_i/dxi_j at point q of a cell: full sums over the map's nodes */
 __device__ static void Jacobian(int dim, const HopsCudaSetUp &s, const double *X, int q, double J[9])
 {
-  const int n = s.Pg, nn = Power(n, dim), qx = q % s.Q, qy = q / s.Q % s.Q, qz = dim == 3 ? q / (s.Q * s.Q) : 0;
+  const int n = s.Pg, nn = HopsCudaPower(n, dim), qx = q % s.Q, qy = q / s.Q % s.Q, qz = dim == 3 ? q / (s.Q * s.Q) : 0;
 
   for (int i = 0; i < 9; i++) J[i] = 0;
   for (int z = 0; z < (dim == 3 ? n : 1); z++) {
@@ -142,12 +142,12 @@ __device__ static void MapJacobian(int dim, int Q, const double *z, const double
 /* Quadrature data t of a cell, entry (r,c) of the tensor or (r < 0) the mass, at point q */
 __device__ static double QData(const HopsCudaArgs &k, PetscInt cell, int r, int c, int t, int q)
 {
-  const int     dim = k.dim, nd = dim * (dim + 1) / 2, nq = Power(k.Q, dim);
+  const int     dim = k.dim, nd = dim * (dim + 1) / 2, nq = HopsCudaPower(k.Q, dim);
   const double *g = k.geom + (size_t)cell * HopsCudaGeomSize(k.geometry, dim);
-  double        J[9], A[9], det, w = 1;
+  double        J[9], A[9], det, w;
 
   if (k.geometry == HOPS_CUDA_STORED) return k.qdata[((size_t)cell * ((k.diffusion ? nd : 0) + (k.mass ? 1 : 0)) + t) * nq + q];
-  for (int d = 0, p = q; d < dim; d++, p /= k.Q) w *= k.w[p % k.Q];
+  w = HopsCudaWeight(dim, k.Q, k.w, q);
   if (k.geometry == HOPS_CUDA_AFFINE) return w * g[r < 0 ? nd : t];
   MapJacobian(dim, k.Q, k.z, g, q, J);
   det = Adjugate(dim, J, A);

@@ -19,7 +19,7 @@ static inline unsigned int HopsCudaJacobianBlocks(const HopsCudaSetUp *s, int *p
   if (*planes * one > most) *planes = 1;
   if (n < 4 || one > most) *planes = 0;
   *bytes = *planes * one;
-  return *planes ? (unsigned int)s->n : (unsigned int)(((size_t)s->n * Power(Q, s->dim) + T - 1) / T);
+  return *planes ? (unsigned int)s->n : (unsigned int)(((size_t)s->n * HopsCudaPower(Q, s->dim) + T - 1) / T);
 }
 
 /* rows[plane][i][j][y][x]: the sums for dx_i/dxi_j of all directions but the first, at planes first, first +
@@ -71,7 +71,7 @@ template <int DIM, class At> __device__ static void ForJacobians(const HopsCudaS
   for (int first = 0; first < (DIM == 3 ? Q : 1); first += planes) {
     const int some = DIM == 3 ? min(planes, Q - first) : 1;
 
-    JacobianRows<DIM>(s, s.X + (size_t)c * DIM * Power(n, DIM), first, some, shared, rows);
+    JacobianRows<DIM>(s, s.X + (size_t)c * DIM * HopsCudaPower(n, DIM), first, some, shared, rows);
     for (int t = threadIdx.x; t < some * Q * Q; t += blockDim.x) {
       const int     x = t % Q, y = t / Q % Q, g = t / (Q * Q);
       const double *B = s.B + x * n, *D = s.D + x * n;
@@ -97,12 +97,12 @@ template <int DIM, class At> __device__ static void ForJacobians(const HopsCudaS
 /* at(c, q, J) for the point of this thread of all, by full sums */
 template <int DIM, class At> __device__ static void AtJacobian(const HopsCudaSetUp &s, const At &at)
 {
-  const int    nq = Power(s.Q, DIM);
+  const int    nq = HopsCudaPower(s.Q, DIM);
   const size_t t  = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
   const int    c = (int)(t / nq), q = (int)(t % nq);
   double       J[9];
 
   if (c >= s.n) return;
-  Jacobian(DIM, s, s.X + (size_t)c * DIM * Power(s.Pg, DIM), q, J);
+  Jacobian(DIM, s, s.X + (size_t)c * DIM * HopsCudaPower(s.Pg, DIM), q, J);
   at(c, q, J);
 }
