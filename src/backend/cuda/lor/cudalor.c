@@ -9,21 +9,8 @@ PetscErrorCode HopsCudaPoolMalloc(size_t n, void **p)
   PetscFunctionBegin;
   *p = NULL;
   if (n) {
-    cudaError_t err;
-
     PetscCall(HopsGetCUDAStream(&stream));
-    err = cudaMallocAsync(p, n, stream);
-    if (err == cudaErrorMemoryAllocation) {
-      size_t available = 0, total = 0;
-
-      (void)cudaGetLastError();
-      PetscCallCUDA(cudaMemGetInfo(&available, &total));
-      SETERRQ(PETSC_COMM_SELF, PETSC_ERR_MEM,
-              "The low-order-refined matrix needs %g MB more of the device's memory, of which %g of %g are free: use more devices, "
-              "or -hops_backend host",
-              n / 1e6, available / 1e6, total / 1e6);
-    }
-    PetscCallCUDA(err);
+    PetscCall(HopsCudaCheckMemory(cudaMallocAsync(p, n, stream), n, "the low-order-refined matrix", HOPS_CUDA_REMEDY));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

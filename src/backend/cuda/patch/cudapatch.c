@@ -1,5 +1,5 @@
 /* CUDA: 1D factors of the patches of a uniform box, and sweeps over their colours. */
-#include <hops/private/hopsimpl.h>
+#include <backend/cuda/runtime/cudaimpl.h>
 #include <petscblaslapack.h>
 #include "cudapatch.h"
 
@@ -119,23 +119,6 @@ static PetscErrorCode Factor(HopsCudaPatch k, const double A[], const double M[]
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Copy to the device in the precision of the sweeps */
-static PetscErrorCode ToDevice(HopsCudaPatch k, size_t n, const double h[], void **d)
-{
-  float *s;
-
-  PetscFunctionBegin;
-  PetscCallCUDA(cudaMalloc(d, n * (k->single ? sizeof(float) : sizeof(double))));
-  if (!k->single) PetscCallCUDA(cudaMemcpy(*d, h, n * sizeof(double), cudaMemcpyHostToDevice));
-  else {
-    PetscCall(PetscMalloc1(n, &s));
-    for (size_t i = 0; i < n; i++) s[i] = (float)h[i];
-    PetscCallCUDA(cudaMemcpy(*d, s, n * sizeof(float), cudaMemcpyHostToDevice));
-    PetscCall(PetscFree(s));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Multiplications and additions of a patch as the kernels do them; in 3D `row` neighbours share the faces
    between them and the ends of lines in x */
 static double PatchFlops(int dim, double p, double row)
@@ -220,7 +203,7 @@ static PetscErrorCode Prepare(HopsCudaPatch k, const double A[], const double M[
     for (int l = 0; l < (dim == 3 ? n : 1); l++)
       for (int j = 0; j < n; j++)
         h[q++] = 1.0 / (k->d[0] * k->lambda[i] + k->d[1] * k->lambda[j] + (dim == 3 ? k->d[2] * k->lambda[l] : 0.0) + k->m);
-  PetscCall(ToDevice(k, (size_t)in, h, &k->Dinv));
+  PetscCall(HopsCudaNumbersToDevice((size_t)in, k->single, h, &k->Dinv));
   for (int i = 0; i < n; i++) {
     h[i]     = k->d[1] * k->c[i];
     h[n + i] = k->d[2] * k->c[i];
@@ -228,7 +211,7 @@ static PetscErrorCode Prepare(HopsCudaPatch k, const double A[], const double M[
     h[2 * n + i] = k->d[1] * k->lambda[i] + k->m;
     h[3 * n + i] = k->d[2] * k->lambda[i];
   }
-  PetscCall(ToDevice(k, 4 * n, h, &k->cyz));
+  PetscCall(HopsCudaNumbersToDevice(4 * n, k->single, h, &k->cyz));
   PetscCall(PetscFree(h));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

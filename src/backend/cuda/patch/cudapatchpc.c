@@ -17,15 +17,6 @@ struct _HopsPatchKernel {
   char                 name[96];
 };
 
-/* An array of the process on the device */
-static PetscErrorCode ToDevice(size_t n, const void *h, void *d)
-{
-  PetscFunctionBegin;
-  PetscCall((*HopsBackendCUDA.Malloc)(n, (void **)d));
-  PetscCall(HopsCopy_CUDA(*(void **)d, h, n, PETSC_TRUE));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* The matrices of a factor h of n modes for tensor cores (cudapatchpcsweep.cu): S^T; S beside E; T, whose
    ends come last */
 static void SweepPack(int n, const double *h, double *packed)
@@ -90,14 +81,7 @@ static PetscErrorCode SweepFactors(HopsPatchKernel k, HopsPatches pt, PetscInt a
       }
     }
   }
-  if (k->set->single) {
-    float *s;
-
-    PetscCall(PetscMalloc1(n, &s));
-    for (PetscInt64 i = 0; i < n; ++i) s[i] = (float)h[i];
-    PetscCall(ToDevice(n * sizeof(float), s, &k->values));
-    PetscCall(PetscFree(s));
-  } else PetscCall(ToDevice(n * sizeof(double), h, &k->values));
+  PetscCall(HopsCudaNumbersToDevice(n, k->set->single, h, &k->values));
   k->bytes += (double)n * (k->set->single ? sizeof(float) : sizeof(double));
   if (k->set->packed) {
     double *packed;
@@ -115,7 +99,7 @@ static PetscErrorCode SweepFactors(HopsPatchKernel k, HopsPatches pt, PetscInt a
     for (PetscInt i = 0; i < pt->nfactors; ++i)
       if (HOPS_CUDA_TENSOR_HAS(pt->factors[i].n) && pt->factors[i].N == pt->factors[i].n + 2)
         SweepPack((int)pt->factors[i].n, h + at[i], packed + tat[i]);
-    PetscCall(ToDevice(nt * sizeof(double), packed, &k->packed));
+    PetscCall(HopsCudaToDevice(nt * sizeof(double), packed, &k->packed));
     k->bytes += (double)nt * sizeof(double);
     PetscCall(PetscFree(packed));
   }
@@ -223,8 +207,8 @@ static PetscErrorCode SetUpSweeps(HopsPatchKernel k, HopsPatches pt, const unsig
     k->sweep.nblocks = 4 * nsm;
     PetscCall((*HopsBackendCUDA.Malloc)(k->sweep.nwork * k->sweep.nblocks, &k->work));
   }
-  PetscCall(ToDevice(pt->n * sizeof(*rec), rec, &k->records));
-  PetscCall(ToDevice(next * sizeof(int), pt->eidx, &k->eidx));
+  PetscCall(HopsCudaToDevice(pt->n * sizeof(*rec), rec, &k->records));
+  PetscCall(HopsCudaToDevice(next * sizeof(int), pt->eidx, &k->eidx));
   k->bytes += pt->n * sizeof(*rec) + next * sizeof(int);
   k->sweep.patches = k->records;
   k->sweep.eidx    = k->eidx;

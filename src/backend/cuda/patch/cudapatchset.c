@@ -1,5 +1,5 @@
 /* CUDA: sets of patches, sorted into launches. */
-#include <hops/private/hopsimpl.h>
+#include <backend/cuda/runtime/cudaimpl.h>
 #include "cudapatchset.h"
 #include "cudapatchpack.h"
 
@@ -21,22 +21,11 @@ static int EntryCompare(const void *a, const void *b)
   return x->patch < y->patch ? -1 : 1;
 }
 
-static PetscErrorCode ToDevice(size_t n, const void *h, void *d)
-{
-  PetscFunctionBegin;
-  *(void **)d = NULL;
-  if (!n) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCallCUDA(cudaMalloc((void **)d, n));
-  PetscCallCUDA(cudaMemcpy(*(void **)d, h, n, cudaMemcpyHostToDevice));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* S with rows of an even length and lambda, of each factor; at[] where they begin */
 static PetscErrorCode Factors(const HopsCudaPatchInput *in, PetscInt at[], void **values)
 {
   PetscInt n = 0;
   double  *h;
-  float   *s;
 
   PetscFunctionBegin;
   for (PetscInt f = 0; f < in->nfactors; ++f) {
@@ -47,7 +36,7 @@ static PetscErrorCode Factors(const HopsCudaPatchInput *in, PetscInt at[], void 
   }
   PetscCheck(n < PETSC_MPI_INT_MAX, PETSC_COMM_SELF, PETSC_ERR_SUP,
              "The 1D factors have %" PetscInt_FMT " entries: use more devices", n);
-  PetscCall(PetscCalloc2(n, &h, n, &s));
+  PetscCall(PetscCalloc1(n, &h));
   for (PetscInt f = 0; f < in->nfactors; ++f) {
     const PetscInt   m = in->fsize[f], row = (m + 1) / 2 * 2;
     const PetscReal *S = in->values + in->foffset[f];
@@ -57,10 +46,8 @@ static PetscErrorCode Factors(const HopsCudaPatchInput *in, PetscInt at[], void 
       h[at[f] + m * row + i] = S[m * m + i];
     }
   }
-  for (PetscInt i = 0; i < n; ++i) s[i] = (float)h[i];
-  if (in->single) PetscCall(ToDevice(n * sizeof(float), s, values));
-  else PetscCall(ToDevice(n * sizeof(double), h, values));
-  PetscCall(PetscFree2(h, s));
+  PetscCall(HopsCudaNumbersToDevice(n, in->single, h, values));
+  PetscCall(PetscFree(h));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -102,7 +89,7 @@ static PetscErrorCode Packed(const HopsCudaPatchInput *in, PetscInt at[], double
     HopsCudaTensorPack(m, m, S, m, 1, h + at[f]);
     HopsCudaTensorPack(m, m, S, 1, m, h + at[f] + HOPS_CUDA_TENSOR_SIZE(m, m));
   }
-  PetscCall(ToDevice(n * sizeof(double), h, packed));
+  PetscCall(HopsCudaToDevice(n * sizeof(double), h, packed));
   *bytes += (double)n * sizeof(double);
   PetscCall(PetscFree(h));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -166,13 +153,13 @@ PetscErrorCode HopsCudaPatchSetCreate(const HopsCudaPatchInput *in, HopsCudaPatc
       s->flops += 6.0 * n;
     }
   }
-  PetscCall(ToDevice(in->n * sizeof(*rec), rec, &s->patches));
-  PetscCall(ToDevice(nent * sizeof(int), in->idx, &s->idx));
+  PetscCall(HopsCudaToDevice(in->n * sizeof(*rec), rec, &s->patches));
+  PetscCall(HopsCudaToDevice(nent * sizeof(int), in->idx, &s->idx));
   if (in->dist && in->level) {
-    PetscCall(ToDevice(nent, in->dist, &s->dist));
-    PetscCall(ToDevice(in->nP * sizeof(int), in->level, &s->level));
+    PetscCall(HopsCudaToDevice(nent, in->dist, &s->dist));
+    PetscCall(HopsCudaToDevice(in->nP * sizeof(int), in->level, &s->level));
   }
-  PetscCall(ToDevice(in->ninv * sizeof(double), in->inv, &s->inv));
+  PetscCall(HopsCudaToDevice(in->ninv * sizeof(double), in->inv, &s->inv));
   s->bytes += in->n * sizeof(*rec) + 5.0 * nent + 8.0 * in->ninv;
   PetscCall(PetscFree4(order, rec, at, tat));
   *set = s;

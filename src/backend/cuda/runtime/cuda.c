@@ -11,52 +11,6 @@ PetscBool HopsCudaPresent(void)
   return cudaGetDeviceCount(&n) == cudaSuccess && n ? PETSC_TRUE : PETSC_FALSE;
 }
 
-/* ---- Memory of the device ---- */
-
-static PetscErrorCode HopsMalloc_CUDA(size_t n, void **p)
-{
-  PetscFunctionBegin;
-  *p = NULL;
-  if (n) {
-    const cudaError_t err = cudaMalloc(p, n);
-
-    if (err == cudaErrorMemoryAllocation) {
-      size_t available = 0, total = 0;
-
-      (void)cudaGetLastError();
-      PetscCallCUDA(cudaMemGetInfo(&available, &total));
-      SETERRQ(PETSC_COMM_SELF, PETSC_ERR_MEM,
-              "The device has %g MB of memory free of %g, and %g more are needed: use more devices, or -hops_backend host",
-              available / 1e6, total / 1e6, n / 1e6);
-    }
-    PetscCallCUDA(err);
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode HopsFree_CUDA(void **p)
-{
-  PetscFunctionBegin;
-  if (*p) PetscCallCUDA(cudaFree(*p));
-  *p = NULL;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* A copy from pageable memory is staged before the call returns, so the source may change afterwards */
-PetscErrorCode HopsCopy_CUDA(void *dst, const void *src, size_t n, PetscBool in)
-{
-  cudaStream_t stream;
-
-  PetscFunctionBegin;
-  if (!n) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(HopsGetCUDAStream(&stream));
-  PetscCallCUDA(cudaMemcpyAsync(dst, src, n, in ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost, stream));
-  if (!in) PetscCallCUDA(cudaStreamSynchronize(stream));
-  if (in) PetscCall(PetscLogCpuToGpu(n));
-  else PetscCall(PetscLogGpuToCpu(n));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode HopsZero_CUDA(PetscInt n, PetscScalar y[])
 {
   cudaStream_t stream;

@@ -36,7 +36,18 @@ struct _HopsPAKernel {
 };
 
 EXTERN_C_BEGIN
-PETSC_INTERN PetscErrorCode HopsCopy_CUDA(void *dst, const void *src, size_t n, PetscBool in); /* of HopsBackendOps */
+/* Memory: cudamemory.c */
+#define HOPS_CUDA_REMEDY "use more devices, or -hops_backend host"
+/* Raises err, and names the remedy if n more bytes for `what` are not to be had */
+PETSC_INTERN PetscErrorCode HopsCudaCheckMemory(cudaError_t err, size_t n, const char what[], const char remedy[]);
+PETSC_INTERN PetscErrorCode HopsMalloc_CUDA(size_t n, void **); /* of HopsBackendOps, as are the next two */
+PETSC_INTERN PetscErrorCode HopsFree_CUDA(void **);
+PETSC_INTERN PetscErrorCode HopsCopy_CUDA(void *dst, const void *src, size_t n, PetscBool in);
+/* *d, a pointer to anything, is a copy of n bytes of h in new memory, NULL if n is 0. Waits for the device */
+PETSC_INTERN PetscErrorCode HopsCudaToDevice(size_t n, const void *h, void *d);
+/* The same for n numbers, as floats if `single` */
+PETSC_INTERN PetscErrorCode HopsCudaNumbersToDevice(size_t n, PetscBool single, const double h[], void *d);
+
 PETSC_INTERN PetscErrorCode HopsCudaPALaunchGeneric(const HopsCudaArgs *, const double x[], const double xg[], double y[],
                                                     double yg[]);
 PETSC_INTERN PetscErrorCode HopsCudaPADiagonal(const HopsCudaArgs *, double d[], double dg[]);

@@ -159,14 +159,6 @@ __global__ void SumRows(int n, const int *__restrict__ row, const int *__restric
   else xg[row[i] - nT] += s;
 }
 
-static PetscErrorCode ToDevice(size_t n, const void *h, void *d)
-{
-  PetscFunctionBegin;
-  PetscCall((*HopsBackendCUDA.Malloc)(n, (void **)d));
-  PetscCall(HopsCopy_CUDA(*(void **)d, h, n, PETSC_TRUE));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Entries of each unknown among the sources of macro cells first..last-1, in ascending order */
 static PetscErrorCode CreateRows(HopsInterpKernel k, PetscInt nL, const int source[], PetscInt first, PetscInt last,
                                  InterpRows *rows)
@@ -189,9 +181,9 @@ static PetscErrorCode CreateRows(HopsInterpKernel k, PetscInt nL, const int sour
     }
   for (PetscInt i = begin; i < end; ++i) pos[count[source[i]]++] = (int)i;
   rows->n = n;
-  PetscCall(ToDevice(n * sizeof(int), row, &rows->row));
-  PetscCall(ToDevice((n + 1) * sizeof(int), start, &rows->start));
-  PetscCall(ToDevice((end - begin) * sizeof(int), pos, &rows->pos));
+  PetscCall(HopsCudaToDevice(n * sizeof(int), row, &rows->row));
+  PetscCall(HopsCudaToDevice((n + 1) * sizeof(int), start, &rows->start));
+  PetscCall(HopsCudaToDevice((end - begin) * sizeof(int), pos, &rows->pos));
   PetscCall(PetscFree3(row, start, pos));
   PetscCall(PetscFree(count));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -218,9 +210,9 @@ PetscErrorCode HopsInterpCreate_CUDA(HopsSpace from, PetscInt nmacro, PetscInt n
   k->ninterior = ninterior;
   PetscCheck(nmacro * k->ns < PETSC_MPI_INT_MAX, PETSC_COMM_SELF, PETSC_ERR_SUP,
              "More than 2^31 nodes of macro cells on one rank: use more ranks");
-  PetscCall(ToDevice(nmacro * k->ns * sizeof(int), source, &k->source));
-  PetscCall(ToDevice(nmacro * k->nt * sizeof(int), target, &k->target));
-  PetscCall(ToDevice(M * N * sizeof(double), A, &k->A));
+  PetscCall(HopsCudaToDevice(nmacro * k->ns * sizeof(int), source, &k->source));
+  PetscCall(HopsCudaToDevice(nmacro * k->nt * sizeof(int), target, &k->target));
+  PetscCall(HopsCudaToDevice(M * N * sizeof(double), A, &k->A));
   PetscCall(PetscMalloc1(M * N, &k->hostA));
   PetscCall(PetscArraycpy(k->hostA, A, M * N));
   PetscCall(CreateRows(k, from->nL, source, 0, ninterior, &k->rows[0]));
@@ -325,7 +317,7 @@ PetscErrorCode HopsSingleInterpCreate_CUDA(HopsInterpKernel k, HopsSingleInterp 
   (*single)->k = k;
   PetscCall(PetscMalloc1(n, &A));
   for (PetscInt i = 0; i < n; ++i) A[i] = (float)k->hostA[i];
-  PetscCall(ToDevice(n * sizeof(float), A, &(*single)->A));
+  PetscCall(HopsCudaToDevice(n * sizeof(float), A, &(*single)->A));
   PetscCall(PetscFree(A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,5 +1,5 @@
 /* CUDA: boxes of the levels, and the exact solver of the coarsest one. */
-#include <hops/private/hopsimpl.h>
+#include <backend/cuda/runtime/cudaimpl.h>
 #include <petscblaslapack.h>
 #include "cudabox.h"
 
@@ -53,22 +53,6 @@ PetscErrorCode HopsCudaBoxDestroy(HopsCudaBox *box)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode ToDevice(PetscBool single, size_t n, const double h[], void **d)
-{
-  float *s;
-
-  PetscFunctionBegin;
-  PetscCallCUDA(cudaMalloc(d, PetscMax(n, 1) * (single ? sizeof(float) : sizeof(double))));
-  if (!single) PetscCallCUDA(cudaMemcpy(*d, h, n * sizeof(double), cudaMemcpyHostToDevice));
-  else {
-    PetscCall(PetscMalloc1(n, &s));
-    for (size_t i = 0; i < n; i++) s[i] = (float)h[i];
-    PetscCallCUDA(cudaMemcpy(*d, s, n * sizeof(float), cudaMemcpyHostToDevice));
-    PetscCall(PetscFree(s));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* A S = M S diag(lambda), S^T M S = 1, on the n nodes inside a row of cells; S as [node][mode] */
 static PetscErrorCode Modes(HopsCudaBox k, int ncells, int n, double S[], double lambda[])
 {
@@ -110,8 +94,8 @@ PetscErrorCode HopsCudaBoxDirectCreate(HopsCudaBox k, HopsCudaBoxDirect *c)
     if (a >= k->dim || !c->n[a]) continue;
     PetscCall(PetscMalloc2(c->n[a] * c->n[a], &S, c->n[a], &lambda));
     PetscCall(Modes(k, k->ncells[a], c->n[a], S, lambda));
-    PetscCall(ToDevice(k->single, (size_t)c->n[a] * c->n[a], S, &c->S[a]));
-    PetscCall(ToDevice(k->single, c->n[a], lambda, &c->lambda[a]));
+    PetscCall(HopsCudaNumbersToDevice((size_t)c->n[a] * c->n[a], k->single, S, &c->S[a]));
+    PetscCall(HopsCudaNumbersToDevice(c->n[a], k->single, lambda, &c->lambda[a]));
     PetscCall(PetscFree2(S, lambda));
   }
   for (int i = 0; i < 2; i++)

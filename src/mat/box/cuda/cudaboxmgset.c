@@ -1,5 +1,5 @@
 /* CUDA: life cycle of multigrid on a uniform box: boxes, vectors and solvers of the levels. */
-#include <hops/private/hopsimpl.h>
+#include <backend/cuda/runtime/cudaimpl.h>
 #include "cudaboxmg.h"
 
 static size_t Size(HopsBoxMG mg)
@@ -10,21 +10,9 @@ static size_t Size(HopsBoxMG mg)
 /* zeroed: nothing writes to boundaries of the levels */
 static PetscErrorCode Allocate(HopsBoxMG mg, size_t n, void *p)
 {
-  cudaError_t err;
-
   PetscFunctionBegin;
-  err = cudaMalloc((void **)p, n);
-  if (err == cudaErrorMemoryAllocation) {
-    size_t available = 0, total = 0;
-
-    (void)cudaGetLastError();
-    PetscCallCUDA(cudaMemGetInfo(&available, &total));
-    SETERRQ(PETSC_COMM_SELF, PETSC_ERR_MEM,
-            "The device has %g MB of memory free of %g, and multigrid on a box needs %g more: use fewer cells, or "
-            "-pc_boxmg_precision single",
-            available / 1e6, total / 1e6, n / 1e6);
-  }
-  PetscCallCUDA(err);
+  PetscCall(
+    HopsCudaCheckMemory(cudaMalloc((void **)p, n), n, "multigrid on a box", "use fewer cells, or -pc_boxmg_precision single"));
   PetscCallCUDA(cudaMemset(*(void **)p, 0, n));
   mg->bytes += (PetscLogDouble)n;
   PetscFunctionReturn(PETSC_SUCCESS);
