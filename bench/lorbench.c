@@ -1,6 +1,7 @@
 static char help[] = "Throughput of each part of the LOR-preconditioned solve of -Laplace u + u = 1 on the unit square or cube.\n\
   -dim <2,3>           : dimension (default 3)\n\
-  -fe <h1,nd,rt>       : in place of the Laplacian, curl curl u + u with Nedelec or -grad div u + u with Raviart-Thomas elements\n\
+  -fe <h1,nd,rt,l2>    : in place of the Laplacian, curl curl u + u with Nedelec or -grad div u + u with Raviart-Thomas elements,\n\
+                         or u alone in L2\n\
   -orders <p,...>      : polynomial orders (default 1,...,8)\n\
   -sizes <n,...>       : wanted numbers of unknowns; the box with the nearest number is taken (default 1000000)\n\
   -extra_points <k>    : order + k Gauss points per direction (default 2)\n\
@@ -10,6 +11,7 @@ static char help[] = "Throughput of each part of the LOR-preconditioned solve of
   -assembled           : the assembled matrix of the same order instead, with BoomerAMG on it\n\
   -mass <c>            : mass coefficient (default 1)\n\
   -solve <bool>        : solve too (default true)\n\
+  -transfer            : also time interpolation of a function and, in H1 from order 2, maps to and from half the order\n\
   -repeat <n>          : repetitions of the timed kernels, of which the best counts (default 5)\n\
   -cpu                 : seconds of this process (one rank, one thread) in place of those on the clock, for a busy machine; not\n\
                          in the parts of the set-up\n\
@@ -51,24 +53,29 @@ typedef enum {
   GRADIENT,
   CURL,
   COORDINATES,
+  INTERPOLATE,
+  COARSEN,
+  PROLONG,
+  RESTRICT,
   NTIMES
 } Part;
-static const char *const names[] = {"space",       "op_setup", "apply",      "diagonal",   "lor_vertex", "lor_symbolic",
-                                    "lor_numeric", "lor",      "lor_refill", "amg_setup",  "vcycle",     "cg",
-                                    "total",       "gradient", "curl",       "coordinates"};
+static const char *const names[] = {"space", "op_setup",    "apply",       "diagonal", "lor_vertex", "lor_symbolic", "lor_numeric",
+                                    "lor",   "lor_refill",  "amg_setup",   "vcycle",   "cg",         "total",        "gradient",
+                                    "curl",  "coordinates", "interpolate", "coarsen",  "prolong",    "restrict"};
 
 typedef enum {
   H1,
   ND,
-  RT
+  RT,
+  L2
 } Element;
-static const char *const elements[] = {"h1", "nd", "rt", "Element", "", NULL};
+static const char *const elements[] = {"h1", "nd", "rt", "l2", "Element", "", NULL};
 
 typedef struct {
   Element   fe;
   PetscInt  dim, order, extra, cells, N, its, repeat;
   PetscReal skew, mass;
-  PetscBool curved, assembled, solve, loroperator;
+  PetscBool curved, assembled, solve, loroperator, transfer;
   PetscInt  pass, passes;
   double    t[NTIMES], memory, peak, nnzrow, device;
   FILE     *csv;
@@ -240,7 +247,7 @@ static PetscErrorCode TimeAuxiliary(Case *c, HopsSpace sp)
   Vec             x;
 
   PetscFunctionBeginUser;
-  if (c->fe == H1) PetscFunctionReturn(0);
+  if (c->fe == H1 || c->fe == L2) PetscFunctionReturn(0);
   PetscCall(BenchLock(c->lock, LOCK_UN)); /* the host's work */
   PetscCall(HopsSpaceCreateCompanion(sp, HOPS_H1, PETSC_FALSE, &nodes));
   if (ads) PetscCall(HopsSpaceCreateCompanion(sp, HOPS_HCURL, PETSC_FALSE, &edges));
@@ -268,6 +275,43 @@ static PetscErrorCode TimeAuxiliary(Case *c, HopsSpace sp)
   PetscCall(VecDestroy(&x));
   if (ads) PetscCall(HopsSpaceDestroy(&edges));
   PetscCall(HopsSpaceDestroy(&nodes));
+  PetscFunctionReturn(0);
+}
+
+/* best of several: values of a function; in H1 the map from half the order, with the set-up of its space */
+static PetscErrorCode TimeTransfer(Case *c, HopsSpace sp, Vec x, Vec y)
+{
+  PetscFunctionBeginUser;
+  for (PetscInt i = 0; i < c->repeat; ++i) {
+    HopsSpace coarse;
+    Mat       P;
+    Vec       z;
+    double    t = Now(), s;
+
+    PetscCall(HopsSpaceInterpolate(sp, One, NULL, x));
+    s                 = Now() - t;
+    c->t[INTERPOLATE] = i ? PetscMin(c->t[INTERPOLATE], s) : s;
+    if (c->fe != H1 || c->order < 2) continue;
+    t = Now();
+    PetscCall(HopsSpaceCreateCoarse(sp, NULL, c->order / 2, &coarse));
+    PetscCall(MatCreateHopsInterp(coarse, sp, &P));
+    s             = Now() - t;
+    c->t[COARSEN] = i ? PetscMin(c->t[COARSEN], s) : s;
+    PetscCall(MatCreateVecs(P, &z, NULL));
+    PetscCall(MatMultTranspose(P, x, z)); /* the first product may set up */
+    t = Now();
+    PetscCall(MatMultTranspose(P, x, z));
+    s              = Now() - t;
+    c->t[RESTRICT] = i ? PetscMin(c->t[RESTRICT], s) : s;
+    PetscCall(MatMult(P, z, y));
+    t = Now();
+    PetscCall(MatMult(P, z, y));
+    s             = Now() - t;
+    c->t[PROLONG] = i ? PetscMin(c->t[PROLONG], s) : s;
+    PetscCall(VecDestroy(&z));
+    PetscCall(MatDestroy(&P));
+    PetscCall(HopsSpaceDestroy(&coarse));
+  }
   PetscFunctionReturn(0);
 }
 
@@ -354,9 +398,9 @@ static PetscErrorCode Report(Case *c)
   PetscFunctionBeginUser;
   PetscCall(
     PetscPrintf(PETSC_COMM_WORLD,
-                "%" PetscInt_FMT "D %sp=%" PetscInt_FMT "%s%s: %" PetscInt_FMT " unknowns, %.1f nonzeros per row, %" PetscInt_FMT
+                "%" PetscInt_FMT "D %s%sp=%" PetscInt_FMT "%s%s: %" PetscInt_FMT " unknowns, %.1f nonzeros per row, %" PetscInt_FMT
                 " iterations, %.0f bytes per unknown (peak %.0f), %.0f on the device\n",
-                c->dim, c->fe == H1 ? "" : (c->fe == ND ? "nd " : "rt "), c->order, c->curved ? " curved" : "",
+                c->dim, c->fe == H1 ? "" : elements[c->fe], c->fe == H1 ? "" : " ", c->order, c->curved ? " curved" : "",
                 c->assembled ? " assembled" : "", c->N, c->nnzrow, c->its, c->memory / c->N, c->peak / c->N, c->device / c->N));
   for (PetscInt k = 0; k < NTIMES; ++k)
     if (c->t[k] > 0.0)
@@ -426,6 +470,7 @@ static PetscErrorCode RunCase(Case *c)
   if (c->fe == H1) PetscCall(HopsSpaceCreateH1(dm, c->order, label, 2 * c->dim, values, &sp));
   if (c->fe == ND) PetscCall(HopsSpaceCreateHCurl(dm, c->order, label, 2 * c->dim, values, &sp));
   if (c->fe == RT) PetscCall(HopsSpaceCreateHDiv(dm, c->order, label, 2 * c->dim, values, &sp));
+  if (c->fe == L2) PetscCall(HopsSpaceCreateL2(dm, c->order, &sp));
   c->t[SPACE] = Now() - start;
   PetscCall(HopsSpaceGetSizes(sp, NULL, &c->N));
   PetscCall(BenchLock(c->lock, LOCK_EX));
@@ -467,6 +512,7 @@ static PetscErrorCode RunCase(Case *c)
   if (c->loroperator) PetscCall(PCLORGetMat(pc, &op));
   PetscCall(TimeKernels(c, c->loroperator ? op : A, pc, x, b));
   PetscCall(TimeAuxiliary(c, sp));
+  if (c->transfer) PetscCall(TimeTransfer(c, sp, x, b));
   PetscCall(Report(c));
   PetscCall(KSPDestroy(&ksp));
   PetscCall(VecDestroy(&x));
@@ -481,7 +527,7 @@ static PetscErrorCode RunCase(Case *c)
 int main(int argc, char **argv)
 {
   Case      c          = {.dim = 3, .extra = 2, .repeat = 5, .solve = PETSC_TRUE, .passes = 1, .mass = 1.0, .lock = -1};
-  PetscInt  orders[64] = {1, 2, 3, 4, 5, 6, 7, 8}, no = 64, sizes[64] = {1000000}, ns = 64;
+  PetscInt  orders[64] = {1, 2, 3, 4, 5, 6, 7, 8}, no = 64, sizes[64] = {1000000}, ns = 64, components;
   PetscBool set;
   char      file[PETSC_MAX_PATH_LEN];
 
@@ -501,6 +547,7 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-assembled", &c.assembled, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-solve", &c.solve, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-lor_operator", &c.loroperator, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-transfer", &c.transfer, NULL));
   PetscCheck(!c.loroperator || !c.assembled, PETSC_COMM_WORLD, PETSC_ERR_ARG_INCOMP, "Give -assembled or -lor_operator, not both");
   PetscCheck(c.fe == H1 || !c.assembled, PETSC_COMM_WORLD, PETSC_ERR_SUP,
              "-assembled has BoomerAMG on the matrix, which is for -fe h1");
@@ -534,14 +581,14 @@ int main(int argc, char **argv)
     }
   }
   PetscCall(BenchLock(c.lock, LOCK_UN));
+  components = c.fe == ND || c.fe == RT ? c.dim : 1;
   for (PetscInt s = 0; s < ns; ++s)
     for (PetscInt i = 0; i < no; ++i) {
       PetscLogStage stage; /* events are timed case by case */
       char          name[64];
 
       c.order = orders[i];
-      c.cells = (PetscInt)PetscMax(1, PetscFloorReal(
-                                        PetscPowReal((PetscReal)sizes[s] / (c.fe == H1 ? 1 : c.dim), 1.0 / c.dim) / c.order + 0.5));
+      c.cells = (PetscInt)PetscMax(1, PetscFloorReal(PetscPowReal((PetscReal)sizes[s] / components, 1.0 / c.dim) / c.order + 0.5));
       for (c.pass = 0; c.pass < c.passes; ++c.pass) {
         PetscCall(PetscSNPrintf(name, sizeof(name), "case %" PetscInt_FMT "-%" PetscInt_FMT "-%" PetscInt_FMT, s, i, c.pass));
         PetscCall(PetscLogStageRegister(name, &stage));
