@@ -6,12 +6,13 @@
 
     patchbench [-dim 3] [-dofs 1e6] [-orders 1,2,...] [-mesh uniform|graded|curved|board|random] [-repeat 3]
     [-calls 1] [-variants 0,1,2,3,4] [-hops_backend host|cuda]
-               [-tensor 0,1] [-cpu] [-csv FILE]
+               [-tensor 0,1] [-cpu] [-peak 0] [-csv FILE]
 
   -calls: so many between two looks at the clock; -variants: lines of the table in Order(); -tensor: on a
   device on vector units (0) or, where they have a kernel, on tensor cores (1, as without this option), one
   after the other if both are given; -cpu: the process's processor time in place of the clock's, for a busy
-  machine; -csv: adds lines to FILE, with a header where it is new or empty.
+  machine; -peak 0: peak and copy are not measured, and no fractions of them given; -csv: adds lines to FILE,
+  with a header where it is new or empty.
 
   On one process flops and bytes are also given as fractions of a peak and of a copy's bandwidth. On the host
   both are measured here, on one core: multiply-adds in registers, in the precision of the patches, and a copy
@@ -424,7 +425,7 @@ int main(int argc, char **argv)
   Bench bench =
     {.dim = 3, .repeat = 3, .calls = 1, .dofs = 1e6, .mesh = "uniform", .nvariants = 5, .variant = {0, 1, 2, 3, 4}, .ntensor = 3};
   PetscInt  orders[16] = {1, 2, 3, 4, 5, 6, 7, 8}, n = 16;
-  PetscBool set, tensor;
+  PetscBool set, tensor, peak = PETSC_TRUE;
   char      file[PETSC_MAX_PATH_LEN];
 
   PetscFunctionBeginUser;
@@ -459,8 +460,9 @@ int main(int argc, char **argv)
   }
   PetscCheck(bench.device || !tensor, PETSC_COMM_WORLD, PETSC_ERR_USER, "-tensor is for devices: add -hops_backend cuda");
   PetscCheck(!bench.device || !bench.cpu, PETSC_COMM_WORLD, PETSC_ERR_USER, "-cpu times the host: drop it, or -hops_backend cuda");
-  if (bench.device) PetscCall(DevicePeak(&bench));
-  else PetscCall(HostPeak(&bench));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-peak", &peak, NULL));
+  if (peak && bench.device) PetscCall(DevicePeak(&bench));
+  if (peak && !bench.device) PetscCall(HostPeak(&bench));
   PetscCall(
     PetscPrintf(PETSC_COMM_WORLD,
                 "%s: multiply-adds %.1f GFLOP/s in double, %.1f in single precision, copy %.1f GB/s; mesh %s, %" PetscInt_FMT "D\n",
