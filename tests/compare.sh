@@ -49,13 +49,15 @@ compare none old --cases 'l2-p2' --runs 3
 compare old none --cases '[hl]*-p2' --runs 3
 compare old new --cases 'patch-p2'
 compare old new --cases 'h1-p2' --seconds 0
+echo "== device"
+compare old new --cases 'gpu-solve-h1-p[24]' --device --jobs 2 --runs 3
 
 # a valgrind that writes a profile with as many instructions as the program's rate says
 cat >valgrind <<'END'
 #!/bin/bash
 for a in "$@"; do case $a in --callgrind-out-file=*) file=${a#*=} ;; esac; done
 shift 3
-n=$(($("$@" | sed -nE 's/.*apply .* s ([0-9]+) .*/100000000 \/ \1/p')))
+n=$(($("$@" | sed -nE 's/.*apply .* s ([0-9]+) .*/1000000000 \/ \1/p')))
 cat >"$file" <<PROFILE
 positions: line
 events: Ir
