@@ -182,7 +182,7 @@ static PetscErrorCode BenchPA(const Bench *bench, Box *box, int Q, PetscBool mas
   const PetscScalar one   = 1;
   const HopsValues  value = {1, 0, 0, &one};
   HopsSpace         s     = &box->space;
-  HopsPAKernel      k;
+  HopsOperator      k;
   HopsBasis         basis;
   PetscInt          bad;
   PetscReal         det;
@@ -193,22 +193,22 @@ static PetscErrorCode BenchPA(const Bench *bench, Box *box, int Q, PetscBool mas
 
   PetscFunctionBegin;
   PetscCall(HopsBasisCreate(s->order + 1, Q, PETSC_FALSE, &basis));
-  PetscCall(HopsBackendHost.PACreate(s, &basis, PETSC_TRUE, mass, &k));
-  TIME(bench, ts, PetscCall(HopsBackendHost.PASetUp(k, 0, s->ncells, &value, &value, &bad, &det)));
+  PetscCall(HopsBackendHost.OperatorCreate(s, &basis, PETSC_TRUE, mass, &k));
+  TIME(bench, ts, PetscCall((*k->ops->SetUp)(k, 0, s->ncells, &value, &value, &bad, &det)));
   PetscCheck(bad < 0, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Inverted cell");
   PetscCall(PetscMalloc2(s->nL, &x, s->nL, &y));
   for (PetscInt i = 0; i < s->nL; i++) x[i] = y[i] = i % 7;
-  TIME(bench, ta, for (int part = 0; part < 3; part++) PetscCall(HopsBackendHost.PAApply(k, (HopsPart)part, x, x, y, y)));
+  TIME(bench, ta, for (int part = 0; part < 3; part++) PetscCall((*k->ops->Apply)(k, (HopsPart)part, x, x, y, y)));
   td = 0;
-  if (s->order <= 8) TIME(bench, td, PetscCall(HopsBackendHost.PADiagonal(k, y, y)));
-  PetscCall(HopsBackendHost.PAGetInfo(k, &name, NULL, &bytes, &flops));
+  if (s->order <= 8) TIME(bench, td, PetscCall((*k->ops->Diagonal)(k, y, y)));
+  PetscCall((*k->ops->GetInfo)(k, &name, NULL, &bytes, &flops));
   moved = bytes + 24. * s->nL; /* x read, y read and written */
   roof  = PetscMin(bench->peak, bench->bandwidth * flops / moved);
   PetscCall(PetscPrintf(PETSC_COMM_SELF, "%-22s %-9s %7.2f %7.1f %7.1f %7.1f %6.2f %7.1f %7.1f\n", name,
                         mass ? "diff+mass" : "diff", s->nL / 1e6, s->nL / ta / 1e6, flops / ta / 1e9, moved / ta / 1e9,
                         flops / ta / roof, s->nL / ts / 1e6, td > 0 ? s->nL / td / 1e6 : 0));
   PetscCall(PetscFree2(x, y));
-  PetscCall(HopsBackendHost.PADestroy(&k));
+  PetscCall((*k->ops->Destroy)(&k));
   PetscCall(HopsBasisDestroy(&basis));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -253,7 +253,7 @@ static PetscErrorCode BenchLOR(const Bench *bench, Box *box)
   const HopsValues  value = {1, 0, 0, &one};
   HopsSpace         s     = &box->space;
   const int         dim = (int)s->dim, P = (int)s->order + 1, nn = (int)PetscPowInt(P, dim);
-  HopsLORKernel     k;
+  HopsLORAssembler  k;
   HopsBasis         gll;
   unsigned char    *mask;
   PetscInt         *start, bad, total = 0;
@@ -265,9 +265,9 @@ static PetscErrorCode BenchLOR(const Bench *bench, Box *box)
 
   PetscFunctionBegin;
   PetscCall(HopsBasisCreate(P, P, PETSC_TRUE, &gll));
-  PetscCall(HopsBackendHost.LORCreate(s, &gll, &k));
+  PetscCall(HopsBackendHost.LORCreate(s, &gll, PETSC_TRUE, PETSC_TRUE, &k));
   PetscCall(PetscMalloc2(s->ncells, &mask, s->ncells, &start));
-  TIME(bench, tc, PetscCall(HopsBackendHost.LORCouplings(k, 0, s->ncells, &value, 1e-10, mask, &bad, &det)));
+  TIME(bench, tc, PetscCall((*k->ops->Couplings)(k, 0, s->ncells, &value, &value, 1e-10, mask, &bad, &det)));
   for (PetscInt c = 0; c < s->ncells; c++) {
     start[c] = total;
     total += nn * (1 + 2 * dim + 4 * ((mask[c] & 1) + (mask[c] >> 1 & 1) + (mask[c] >> 2 & 1)));
@@ -292,15 +292,15 @@ static PetscErrorCode BenchLOR(const Bench *bench, Box *box)
       }
     }
   }
-  PetscCall(HopsBackendHost.LORSetPositions(k, mask, start, pos));
-  TIME(bench, tf, PetscCall(HopsBackendHost.LORFill(k, 0, s->ncells, &value, &value, vals, &bad, &det)));
-  PetscCall(HopsBackendHost.LORGetInfo(k, &name, NULL));
+  PetscCall((*k->ops->SetPositions)(k, NULL, mask, start, pos));
+  TIME(bench, tf, PetscCall((*k->ops->Fill)(k, 0, s->ncells, &value, &value, vals, &bad, &det)));
+  PetscCall((*k->ops->GetInfo)(k, &name, NULL));
   PetscCall(PetscPrintf(PETSC_COMM_SELF, "lor %-18s %d/row    %7.2f %7.1f Mdof/s %7.1f GB/s; couplings %7.1f Mdof/s\n", name, width,
                         s->nL / 1e6, s->nL / tf / 1e6, (4. * total + 16. * s->nL * width) / tf / 1e9, s->nL / tc / 1e6));
   PetscCall(PetscFree2(mask, start));
   PetscCall(PetscFree(pos));
   PetscCall(PetscFree(vals));
-  PetscCall(HopsBackendHost.LORDestroy(&k));
+  PetscCall((*k->ops->Destroy)(&k));
   PetscCall(HopsBasisDestroy(&gll));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -22,10 +22,10 @@ PetscErrorCode HopsSpaceGetBackendMesh(HopsSpace sp, const int **restr, const Pe
     sp->brestr = sp->restr;
     sp->bX     = sp->X;
   } else if (!sp->brestr && sp->ncells) {
-    PetscCall((*be->Malloc)(nr, (void **)&sp->brestr));
-    PetscCall((*be->Malloc)(nx, (void **)&sp->bX));
-    PetscCall((*be->Copy)(sp->brestr, sp->restr, nr, PETSC_TRUE));
-    PetscCall((*be->Copy)(sp->bX, sp->X, nx, PETSC_TRUE));
+    PetscCall((*be->memory->Malloc)(nr, (void **)&sp->brestr));
+    PetscCall((*be->memory->Malloc)(nx, (void **)&sp->bX));
+    PetscCall((*be->memory->Copy)(NULL, sp->brestr, sp->restr, nr, HOPS_COPY_IN));
+    PetscCall((*be->memory->Copy)(NULL, sp->bX, sp->X, nx, HOPS_COPY_IN));
   }
   *restr = sp->brestr;
   *X     = sp->bX;

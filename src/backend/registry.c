@@ -4,17 +4,29 @@
   #include <petscdevice_cuda.h>
 #endif
 
-static const HopsBackendOps *const HopsBackends[] = {
+#define HOPS_MAX_BACKENDS 8
+static const HopsBackendOps *HopsBackends[HOPS_MAX_BACKENDS] = {
   &HopsBackendHost,
 #if defined(PETSC_HAVE_CUDA)
   &HopsBackendCUDA,
 #endif
 };
 
+PetscErrorCode HopsBackendRegister(const HopsBackendOps *ops)
+{
+  PetscInt i = 0;
+
+  PetscFunctionBegin;
+  while (i < HOPS_MAX_BACKENDS && HopsBackends[i] && HopsBackends[i] != ops) ++i;
+  PetscCheck(i < HOPS_MAX_BACKENDS, PETSC_COMM_SELF, PETSC_ERR_SUP, "More than %d back ends", HOPS_MAX_BACKENDS);
+  HopsBackends[i] = ops;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode HopsBackendGet(const char name[], const HopsBackendOps **ops)
 {
   PetscFunctionBegin;
-  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(HopsBackends); ++i) {
+  for (PetscInt i = 0; i < HOPS_MAX_BACKENDS && HopsBackends[i]; ++i) {
     PetscBool same;
 
     PetscCall(PetscStrcmp(name, HopsBackends[i]->name, &same));
@@ -47,7 +59,7 @@ PetscErrorCode HopsSpaceSetBackendFromDM(HopsSpace sp, DM dm)
   PetscFunctionBegin;
   if (sp->backendset) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(DMGetVecType(dm, &type));
-  for (size_t i = 0; type && i < PETSC_STATIC_ARRAY_LENGTH(HopsBackends); ++i) { /* "cuda", "seqcuda", "mpicuda" */
+  for (PetscInt i = 0; type && i < HOPS_MAX_BACKENDS && HopsBackends[i]; ++i) { /* "cuda", "seqcuda", "mpicuda" */
     if (HopsBackends[i]->host) continue;
     PetscCall(PetscStrstr(type, HopsBackends[i]->name, &found));
     if (found) {

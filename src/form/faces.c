@@ -69,22 +69,23 @@ PetscErrorCode HopsFaceEvaluate(HopsSpace sp, const HopsBasis *basis, PetscInt n
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The faces' unknowns and data to where the back end works */
-static PetscErrorCode HopsRobinSetUpDevice(HopsSpace sp, const HopsBasis *basis, HopsRobin r)
+/* The operator of the faces, on their unknowns and data */
+static PetscErrorCode HopsRobinCreateKernel(HopsSpace sp, const HopsBasis *basis, HopsRobin r)
 {
   const PetscInt nf = HopsPower(basis->P, sp->dim - 1), np = nf * basis->P;
   PetscInt      *node;
   int           *restr;
 
   PetscFunctionBegin;
-  r->backend = sp->backend;
-  if (r->kernel) PetscCall((*r->backend->FaceDestroy)(&r->kernel));
+  if (r->kernel) PetscCall((*r->kernel->ops->Destroy)(&r->kernel));
   PetscCall(PetscMalloc2(nf, &node, r->n * nf, &restr));
   for (PetscInt f = 0; f < r->n; ++f) {
     PetscCall(HopsFaceNodes(sp->dim, basis->P, r->faces[f], node));
     for (PetscInt i = 0; i < nf; ++i) restr[f * nf + i] = sp->restr[(size_t)r->cells[f] * np + node[i]];
   }
-  PetscCall((*r->backend->FaceCreate)(sp->dim - 1, basis, sp->nT, r->n, restr, r->qdata, &r->kernel));
+  PetscCheck(sp->backend->FacesCreate, PetscObjectComm((PetscObject)sp), PETSC_ERR_SUP,
+             "The back end %s has no terms on faces: use -hops_backend host", sp->backend->name);
+  PetscCall((*sp->backend->FacesCreate)(sp, basis, r->n, restr, r->qdata, &r->kernel));
   PetscCall(PetscFree2(node, restr));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -100,59 +101,7 @@ PetscErrorCode HopsRobinSetUp(HopsSpace sp, const HopsBasis *basis, HopsRobin r)
   for (PetscInt f = 0; f < r->n; ++f)
     for (PetscInt q = 0; q < nq; ++q)
       for (PetscInt d = 0, k = q; d < sp->dim - 1; ++d, k /= basis->Q) r->qdata[f * nq + q] *= basis->weights[k % basis->Q];
-  if (!sp->backend->host) PetscCall(HopsRobinSetUpDevice(sp, basis, r));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* y += B^T D B x on the faces, or, with square set, y += diag(B^T D B) (the entries of B squared, B^T
-   alone) */
-static PetscErrorCode HopsRobinKernel(HopsSpace sp, const HopsBasis *basis, HopsRobin r, PetscBool diagonal, const PetscScalar x[],
-                                      const PetscScalar xg[], PetscScalar y[], PetscScalar yg[])
-{
-  const PetscInt   fd = sp->dim - 1, P = basis->P, Q = basis->Q, np = HopsPower(P, sp->dim);
-  const PetscInt   nf = HopsPower(P, fd), nq = HopsPower(Q, fd);
-  const PetscReal *M[2] = {basis->B, basis->B}, *Mt[2];
-  PetscInt        *node;
-  PetscReal       *u, *v, *work, *Bt;
-
-  PetscFunctionBegin;
-  PetscCall(PetscMalloc5(nf, &node, nf, &u, nq, &v, 2 * HopsPower(PetscMax(P, Q), fd), &work, P * Q, &Bt));
-  for (PetscInt q = 0; q < Q; ++q)
-    for (PetscInt i = 0; i < P; ++i) Bt[i * Q + q] = diagonal ? PetscSqr(basis->B[q * P + i]) : basis->B[q * P + i];
-  Mt[0] = Mt[1] = Bt;
-  for (PetscInt f = 0; f < r->n; ++f) {
-    const int *l = sp->restr + r->cells[f] * np;
-
-    PetscCall(HopsFaceNodes(sp->dim, P, r->faces[f], node));
-    if (!diagonal) {
-      for (PetscInt i = 0; i < nf; ++i) u[i] = l[node[i]] < sp->nT ? x[l[node[i]]] : xg[l[node[i]] - sp->nT];
-      PetscCall(HopsTensorApply(fd, Q, P, M, u, v, work));
-    }
-    for (PetscInt q = 0; q < nq; ++q) v[q] = (diagonal ? 1.0 : v[q]) * r->qdata[f * nq + q];
-    PetscCall(HopsTensorApply(fd, P, Q, Mt, v, u, work));
-    for (PetscInt i = 0; i < nf; ++i) {
-      if (l[node[i]] < sp->nT) y[l[node[i]]] += u[i];
-      else yg[l[node[i]] - sp->nT] += u[i];
-    }
-  }
-  PetscCall(PetscFree5(node, u, v, work, Bt));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode HopsRobinApply(HopsSpace sp, const HopsBasis *basis, HopsRobin r, const PetscScalar x[], const PetscScalar xg[],
-                              PetscScalar y[], PetscScalar yg[])
-{
-  PetscFunctionBegin;
-  if (r->kernel) PetscCall((*r->backend->FaceApply)(r->kernel, PETSC_FALSE, x, xg, y, yg));
-  else PetscCall(HopsRobinKernel(sp, basis, r, PETSC_FALSE, x, xg, y, yg));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode HopsRobinDiagonal(HopsSpace sp, const HopsBasis *basis, HopsRobin r, PetscScalar d[], PetscScalar dg[])
-{
-  PetscFunctionBegin;
-  if (r->kernel) PetscCall((*r->backend->FaceApply)(r->kernel, PETSC_TRUE, NULL, NULL, d, dg));
-  else PetscCall(HopsRobinKernel(sp, basis, r, PETSC_TRUE, NULL, NULL, d, dg));
+  PetscCall(HopsRobinCreateKernel(sp, basis, r));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -165,7 +114,7 @@ PetscErrorCode HopsRobinDestroy(HopsRobin *list)
     *list = r->next;
     PetscCall(PetscFree2(r->cells, r->faces));
     PetscCall(PetscFree(r->qdata));
-    if (r->kernel) PetscCall((*r->backend->FaceDestroy)(&r->kernel));
+    if (r->kernel) PetscCall((*r->kernel->ops->Destroy)(&r->kernel));
     PetscCall(HopsCoefficientDestroy(&r->alpha));
     PetscCall(PetscFree(r));
   }

@@ -14,8 +14,8 @@ struct _HopsProlong {
   PetscSF               sf; /* roots: the shared entries; leaves: the ghosts */
   PetscInt              nT, nshared, nG, nc;
   PetscBool             alone, direct; /* no other rank; MPI gets the back end's pointers */
-  PetscBool             single;        /* entries are floats */
-  size_t                size;          /* of an entry */
+  PetscDataType         type;          /* of an entry, */
+  size_t                size;          /* and its size */
   PetscInt             *idx;           /* [nshared*nc] entries of the owned part that other ranks hold */
   void                 *dbuf;          /* [nshared*nc]; this and the last where the back end works */
   void                 *hbuf, *gbuf;   /* page-locked: [nshared*nc] owned, [nG*nc] ghosts */
@@ -78,7 +78,7 @@ static PetscErrorCode Direct(HopsSpace sp, HopsProlong P)
 {
   PetscFunctionBegin;
   P->direct = PETSC_TRUE;
-  if (P->be->host) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!P->be->memory->QueueCreate) PetscFunctionReturn(PETSC_SUCCESS);
   if (!sp->halodirectset) {
     sp->halodirect = HopsGPUAwareMPI() ? PETSC_TRUE : PETSC_FALSE;
     if (((PetscObject)sp)->options) PetscCall(PetscOptionsPush(((PetscObject)sp)->options));
@@ -89,7 +89,7 @@ static PetscErrorCode Direct(HopsSpace sp, HopsProlong P)
     if (((PetscObject)sp)->options) PetscCall(PetscOptionsPop());
     sp->halodirectset = PETSC_TRUE;
   }
-  P->direct = P->single ? PETSC_FALSE : sp->halodirect; /* PetscSF sums no floats on a device */
+  P->direct = P->type == PETSC_FLOAT ? PETSC_FALSE : sp->halodirect; /* PetscSF sums no floats on a device */
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -102,16 +102,16 @@ static PetscErrorCode SetUpBuffers(HopsSpace sp, const PetscInt shared[], HopsPr
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(n, &idx));
   for (PetscInt i = 0; i < n; ++i) idx[i] = shared[i / nc] * nc + i % nc;
-  PetscCall((*be->Malloc)(n * sizeof(PetscInt), (void **)&P->idx));
-  PetscCall((*be->Copy)(P->idx, idx, n * sizeof(PetscInt), PETSC_TRUE));
+  PetscCall((*be->memory->Malloc)(n * sizeof(PetscInt), (void **)&P->idx));
+  PetscCall((*be->memory->Copy)(NULL, P->idx, idx, n * sizeof(PetscInt), HOPS_COPY_IN));
   PetscCall(PetscFree(idx));
-  PetscCall((*be->Malloc)(n * P->size, &P->dbuf));
+  PetscCall((*be->memory->Malloc)(n * P->size, &P->dbuf));
   if (!P->direct) {
-    PetscCall((*be->MallocHost)(n * P->size, &P->hbuf));
-    PetscCall((*be->MallocHost)(P->nG * nc * P->size, &P->gbuf));
-    PetscCall((*be->QueueCreate)(&P->queue));
+    PetscCall((*be->memory->MallocHost)(n * P->size, &P->hbuf));
+    PetscCall((*be->memory->MallocHost)(P->nG * nc * P->size, &P->gbuf));
+    PetscCall((*be->memory->QueueCreate)(&P->queue));
   }
-  if (!be->host)
+  if (be->memory->QueueCreate)
     PetscCall(PetscInfo(sp, "halo of %" PetscInt_FMT " owned and %" PetscInt_FMT " ghost unknowns, %s\n", P->nshared, P->nG,
                         P->direct ? "by PetscSF on the device's memory" : "through page-locked memory"));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -140,16 +140,16 @@ PetscErrorCode HopsProlongCreate(HopsSpace sp, const HopsBackendOps *be, const H
 
   PetscFunctionBegin;
   PetscCall(PetscNew(&P));
-  *prolong  = P;
-  P->be     = be;
-  P->nc     = nc;
-  P->nT     = sp->nT;
-  P->single = type == PETSC_FLOAT ? PETSC_TRUE : PETSC_FALSE;
-  P->unit   = P->single ? MPI_FLOAT : MPIU_SCALAR;
-  P->size   = P->single ? sizeof(float) : sizeof(PetscScalar);
-  PetscCheck(nc == 1 || !P->single, PETSC_COMM_SELF, PETSC_ERR_PLIB, "PetscSF sums no blocks of floats");
+  *prolong = P;
+  P->be    = be;
+  P->nc    = nc;
+  P->nT    = sp->nT;
+  P->type  = type;
+  P->unit  = type == PETSC_FLOAT ? MPI_FLOAT : MPIU_SCALAR;
+  P->size  = type == PETSC_FLOAT ? sizeof(float) : sizeof(PetscScalar);
+  PetscCheck(nc == 1 || type != PETSC_FLOAT, PETSC_COMM_SELF, PETSC_ERR_PLIB, "PetscSF sums no blocks of floats");
   if (constraints && constraints->n) {
-    PetscCheck(be->host && nc == 1 && !P->single, PETSC_COMM_SELF, PETSC_ERR_SUP,
+    PetscCheck(PetscMemTypeHost(be->memtype) && nc == 1 && type != PETSC_FLOAT, PETSC_COMM_SELF, PETSC_ERR_SUP,
                "Rows of constraints need one component in double precision on the host: use -hops_backend host");
     PetscCall(CopyConstraints(constraints, &P->c));
   }
@@ -178,12 +178,12 @@ PetscErrorCode HopsProlongDestroy(HopsProlong *prolong)
   *prolong = NULL;
   if (!P) PetscFunctionReturn(PETSC_SUCCESS);
   if (!P->alone) {
-    PetscCall((*P->be->Free)((void **)&P->idx));
-    PetscCall((*P->be->Free)(&P->dbuf));
+    PetscCall((*P->be->memory->Free)((void **)&P->idx));
+    PetscCall((*P->be->memory->Free)(&P->dbuf));
     if (!P->direct) {
-      PetscCall((*P->be->QueueDestroy)(&P->queue));
-      PetscCall((*P->be->FreeHost)(&P->hbuf));
-      PetscCall((*P->be->FreeHost)(&P->gbuf));
+      PetscCall((*P->be->memory->QueueDestroy)(&P->queue));
+      PetscCall((*P->be->memory->FreeHost)(&P->hbuf));
+      PetscCall((*P->be->memory->FreeHost)(&P->gbuf));
     }
     if (P->nc > 1) PetscCallMPI(MPI_Type_free(&P->unit));
     PetscCall(PetscSFDestroy(&P->sf));
@@ -193,15 +193,11 @@ PetscErrorCode HopsProlongDestroy(HopsProlong *prolong)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Shared entries of x to dbuf, on the queue or beside the rest */
+/* Shared entries of x to dbuf, on the queue or, where it is NULL, beside the rest */
 static PetscErrorCode Pack(HopsProlong P, HopsQueue queue, const void *x)
 {
-  const PetscInt n = P->nshared * P->nc;
-
   PetscFunctionBegin;
-  if (P->single) PetscCall((*P->be->single->Pack)(queue, n, P->idx, (const float *)x, (float *)P->dbuf));
-  else if (queue) PetscCall((*P->be->QueuePack)(queue, n, P->idx, (const PetscScalar *)x, (PetscScalar *)P->dbuf));
-  else PetscCall((*P->be->Pack)(n, P->idx, (const PetscScalar *)x, (PetscScalar *)P->dbuf));
+  PetscCall((*P->be->vector->Pack)(queue, P->type, P->nshared * P->nc, P->idx, x, P->dbuf));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -214,9 +210,9 @@ PetscErrorCode HopsProlongBegin(HopsProlong P, const void *x, void *xg)
     PetscCall(Pack(P, NULL, x));
     PetscCall(PetscSFBcastWithMemTypeBegin(P->sf, P->unit, P->be->memtype, P->dbuf, P->be->memtype, xg, MPI_REPLACE));
   } else {
-    PetscCall((*P->be->QueueFork)(P->queue));
+    PetscCall((*P->be->memory->QueueFork)(P->queue));
     PetscCall(Pack(P, P->queue, x));
-    PetscCall((*P->be->QueueCopy)(P->queue, P->hbuf, P->dbuf, P->nshared * P->nc * P->size, PETSC_FALSE));
+    PetscCall((*P->be->memory->Copy)(P->queue, P->hbuf, P->dbuf, P->nshared * P->nc * P->size, HOPS_COPY_OUT));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -245,11 +241,11 @@ PetscErrorCode HopsProlongEnd(HopsProlong P, const void *x, void *xg)
   PetscFunctionBegin;
   if (!P->alone && P->direct) PetscCall(PetscSFBcastEnd(P->sf, P->unit, P->dbuf, xg, MPI_REPLACE));
   else if (!P->alone) {
-    PetscCall((*P->be->QueueFinish)(P->queue));
+    PetscCall((*P->be->memory->QueueFinish)(P->queue));
     PetscCall(PetscSFBcastBegin(P->sf, P->unit, P->hbuf, P->gbuf, MPI_REPLACE));
     PetscCall(PetscSFBcastEnd(P->sf, P->unit, P->hbuf, P->gbuf, MPI_REPLACE));
-    PetscCall((*P->be->QueueCopy)(P->queue, xg, P->gbuf, P->nG * P->nc * P->size, PETSC_TRUE));
-    PetscCall((*P->be->QueueJoin)(P->queue));
+    PetscCall((*P->be->memory->Copy)(P->queue, xg, P->gbuf, P->nG * P->nc * P->size, HOPS_COPY_IN));
+    PetscCall((*P->be->memory->QueueJoin)(P->queue));
   }
   if (P->c.n) Constrain(P, (const PetscScalar *)x, (PetscScalar *)xg);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -263,13 +259,12 @@ PetscErrorCode HopsProlongTransposeBegin(HopsProlong P, void *yg, void *y)
   if (P->c.n) ConstrainTranspose(P, (PetscScalar *)yg, (PetscScalar *)y);
   if (P->alone) PetscFunctionReturn(PETSC_SUCCESS);
   if (P->direct) {
-    if (P->single) PetscCall((*P->be->single->Zero)(n, (float *)P->dbuf));
-    else PetscCall((*P->be->Zero)(n, (PetscScalar *)P->dbuf));
-    PetscCall(
-      PetscSFReduceWithMemTypeBegin(P->sf, P->unit, P->be->memtype, yg, P->be->memtype, P->dbuf, P->single ? MPI_SUM : MPIU_SUM));
+    PetscCall((*P->be->vector->Zero)(P->type, n, P->dbuf));
+    PetscCall(PetscSFReduceWithMemTypeBegin(P->sf, P->unit, P->be->memtype, yg, P->be->memtype, P->dbuf,
+                                            P->type == PETSC_FLOAT ? MPI_SUM : MPIU_SUM));
   } else {
-    PetscCall((*P->be->QueueFork)(P->queue));
-    PetscCall((*P->be->QueueCopy)(P->queue, P->gbuf, yg, P->nG * P->nc * P->size, PETSC_FALSE));
+    PetscCall((*P->be->memory->QueueFork)(P->queue));
+    PetscCall((*P->be->memory->Copy)(P->queue, P->gbuf, yg, P->nG * P->nc * P->size, HOPS_COPY_OUT));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -277,21 +272,20 @@ PetscErrorCode HopsProlongTransposeBegin(HopsProlong P, void *yg, void *y)
 PetscErrorCode HopsProlongTransposeEnd(HopsProlong P, const void *yg, void *y)
 {
   const PetscInt n   = P->nshared * P->nc;
-  const MPI_Op   sum = P->single ? MPI_SUM : MPIU_SUM;
+  const MPI_Op   sum = P->type == PETSC_FLOAT ? MPI_SUM : MPIU_SUM;
 
   PetscFunctionBegin;
   if (P->alone) PetscFunctionReturn(PETSC_SUCCESS);
   if (P->direct) PetscCall(PetscSFReduceEnd(P->sf, P->unit, yg, P->dbuf, sum));
   else {
-    PetscCall((*P->be->QueueFinish)(P->queue));
+    PetscCall((*P->be->memory->QueueFinish)(P->queue));
     PetscCall(PetscMemzero(P->hbuf, n * P->size));
     PetscCall(PetscSFReduceBegin(P->sf, P->unit, P->gbuf, P->hbuf, sum));
     PetscCall(PetscSFReduceEnd(P->sf, P->unit, P->gbuf, P->hbuf, sum));
-    PetscCall((*P->be->QueueCopy)(P->queue, P->dbuf, P->hbuf, n * P->size, PETSC_TRUE));
-    PetscCall((*P->be->QueueJoin)(P->queue));
+    PetscCall((*P->be->memory->Copy)(P->queue, P->dbuf, P->hbuf, n * P->size, HOPS_COPY_IN));
+    PetscCall((*P->be->memory->QueueJoin)(P->queue));
   }
-  if (P->single) PetscCall((*P->be->single->UnpackAdd)(n, P->idx, (const float *)P->dbuf, (float *)y));
-  else PetscCall((*P->be->UnpackAdd)(n, P->idx, (const PetscScalar *)P->dbuf, (PetscScalar *)y));
+  PetscCall((*P->be->vector->UnpackAdd)(P->type, n, P->idx, P->dbuf, y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -308,8 +302,8 @@ PetscErrorCode HopsSpaceSetUpBackend(HopsSpace sp)
     sp->bessT = sp->essT;
     sp->P     = sp->hostP;
   } else {
-    PetscCall((*be->Malloc)(sp->ness * sizeof(PetscInt), (void **)&sp->bessT));
-    PetscCall((*be->Copy)(sp->bessT, sp->essT, sp->ness * sizeof(PetscInt), PETSC_TRUE));
+    PetscCall((*be->memory->Malloc)(sp->ness * sizeof(PetscInt), (void **)&sp->bessT));
+    PetscCall((*be->memory->Copy)(NULL, sp->bessT, sp->essT, sp->ness * sizeof(PetscInt), HOPS_COPY_IN));
     PetscCall(HopsProlongCreate(sp, be, &sp->halo, 1, PETSC_DOUBLE, NULL, &sp->P));
   }
   sp->onbackend = PETSC_TRUE;
@@ -319,13 +313,13 @@ PetscErrorCode HopsSpaceSetUpBackend(HopsSpace sp)
 PetscErrorCode HopsSpaceResetBackend(HopsSpace sp)
 {
   PetscFunctionBegin;
-  if (sp->onbackend && !sp->backend->host) {
-    PetscCall((*sp->backend->Free)((void **)&sp->bessT));
-    PetscCall(HopsProlongDestroy(&sp->P));
-  }
   if (!sp->backend->host) {
-    PetscCall((*sp->backend->Free)((void **)&sp->brestr));
-    PetscCall((*sp->backend->Free)((void **)&sp->bX));
+    if (sp->onbackend) {
+      PetscCall((*sp->backend->memory->Free)((void **)&sp->bessT));
+      PetscCall(HopsProlongDestroy(&sp->P));
+    }
+    PetscCall((*sp->backend->memory->Free)((void **)&sp->brestr));
+    PetscCall((*sp->backend->memory->Free)((void **)&sp->bX));
   }
   sp->brestr    = NULL;
   sp->bX        = NULL;

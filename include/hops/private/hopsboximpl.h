@@ -3,6 +3,10 @@
 #pragma once
 #include <hops/private/hopsimpl.h>
 
+typedef struct _HopsBoxOps     HopsBoxOps;
+typedef struct _HopsBoxKernel *HopsBoxKernel;
+typedef struct _HopsBoxMG     *HopsBoxMG;
+
 #define HOPS_BOX_ORDER  8   /* highest order */
 #define HOPS_BOX_COARSE 127 /* most nodes inside the coarsest box in a direction */
 
@@ -59,6 +63,8 @@ struct _HopsBoxOps {
   PetscErrorCode (*MGProfile)(HopsBoxMG, PetscBool on, PetscReal seconds[]);
   PetscErrorCode (*MGDestroy)(HopsBoxMG *);
 };
+
+PETSC_INTERN const HopsBoxOps HopsBoxCUDA;
 
 /* form is NULL where the matrix is no MATHOPSBOX */
 PETSC_INTERN PetscErrorCode MatHopsBoxGetForm(Mat, const HopsBoxForm **, const HopsBoxOps **);

@@ -107,6 +107,12 @@ PETSC_INTERN PetscErrorCode HopsIncidenceCreate(HopsFamily from, HopsFamily to, 
 PETSC_INTERN PetscErrorCode HopsIncidenceDestroy(HopsIncidence *);
 /* is there a derivative between the families, in this dimension? */
 PETSC_INTERN PetscBool HopsFamilyHasDerivative(HopsFamily from, HopsFamily to, PetscInt dim);
+/* values at a point of the tensor of a term int b u v in a family: the upper triangle by rows, or a scalar */
+static inline int HopsFamilyTensorSize(HopsFamily family, int dim)
+{
+  return family == HOPS_L2 ? 1 : dim * (dim + 1) / 2;
+}
+
 /* the family of curl u for H(curl), of div u for H(div) */
 static inline HopsFamily HopsFamilyDerivative(HopsFamily family, PetscInt dim)
 {

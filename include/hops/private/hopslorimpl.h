@@ -19,16 +19,15 @@ typedef struct {
   HopsBasis gll; /* the vertices of the sub-cells */
   /* where coefficients are evaluated: gll, moved into the cell at its ends unless the operator has points
      there (HopsLORSetPoints()) */
-  HopsBasis     inner;
-  HopsLORKernel kernel;
-  /* families other than H1: kernel and the cell's matrix for each mask in use, both for the terms of the
-     form */
-  HopsLumpKernel   lump;
-  HopsLumpPattern *element; /* [8], NULL in H1 */
+  HopsBasis        inner;
+  HopsLORAssembler kernel;
+  /* families other than H1 whose entries cells add: the cell's matrix for each mask in use, like the kernel
+     for the terms of the form */
+  HopsLumpPattern *element; /* [8], or NULL */
   PetscBool        deriv, mass;
   unsigned char   *mask;  /* [ncells] coupled direction pairs in the pattern */
   PetscInt        *start; /* [ncells] start of a cell's positions in pos */
-  /* positions of element entries in vals, see HopsBackendOps; of families other than H1 -1-position where the
+  /* positions of element entries in vals, see HopsLOROps; of families other than H1 -1-position where the
      entry's sign turns */
   int            *pos;
   PetscInt        nd, no, ng;        /* entries of diagonal block, off-diagonal block and ghost rows */
@@ -119,7 +118,8 @@ typedef struct {
   HopsRobin             robin; /* of the DM's PetscDS, owned; form.robin may be it */
   HopsSpace             userspace;
   HopsCoefficient       userdiffusion, usermass;
-  HopsForm              form; /* space and coefficients of the last set-up */
+  HopsForm              form;     /* space and coefficients of the last set-up */
+  PetscBool             ondevice; /* the matrix is assembled in a device's memory */
   HopsLORPoints         points;
   DM                    dm; /* the DM that form.space came from */
   PetscSection          section;

@@ -52,32 +52,31 @@ typedef struct {
 } HopsDeviceIncidence;
 
 /*
-  Masks are those of HopsBackendOps.LORCouplings(), one for each cell: new ones belong to the vertex data, old
+  Masks are those of HopsLOROps.Couplings(), one for each cell: new ones belong to the vertex data, old
   ones to the pattern.
 */
-struct _HopsLORDeviceOps {
+struct _HopsRowsOps {
   /* memory that is cheap to take and to give back, in the order of the stream */
   PetscErrorCode (*Malloc)(size_t bytes, void **);
   PetscErrorCode (*Free)(void **);
-  PetscErrorCode (*CopyWithin)(void *dst, const void *src, size_t bytes);
   /* geometry factors and mass at the nodes of cells first..first+n-1 (first = 0 starts anew), and new masks;
      without `mixed` the off-diagonal factors are not kept; a cell where all are below droptol gets no mask.
      bad: a cell with a determinant that is not positive, or -1 */
-  PetscErrorCode (*VertexData)(HopsLORKernel, PetscInt first, PetscInt n, const HopsValues *kappa, const HopsValues *mass,
+  PetscErrorCode (*VertexData)(HopsLORAssembler, PetscInt first, PetscInt n, const HopsValues *kappa, const HopsValues *mass,
                                PetscBool mixed, PetscReal tol, PetscReal droptol, PetscInt *bad);
-  PetscErrorCode (*FreeVertexData)(HopsLORKernel);
+  PetscErrorCode (*FreeVertexData)(HopsLORAssembler);
   /* covered: the old masks hold the new ones; coupled: some new mask is not zero. adopt: the new ones become
      the old ones */
-  PetscErrorCode (*CompareMasks)(HopsLORKernel, PetscBool adopt, PetscBool *covered, PetscBool *coupled);
+  PetscErrorCode (*CompareMasks)(HopsLORAssembler, PetscBool adopt, PetscBool *covered, PetscBool *coupled);
   /* in this order: row pointers and nnz; columns, with used[c - split] = 1 for those of block 1; values */
-  PetscErrorCode (*CountRows)(HopsLORKernel, HopsLORRows *);
-  PetscErrorCode (*FillColumns)(HopsLORKernel, HopsLORRows *, unsigned char used[]);
-  PetscErrorCode (*MapColumns)(HopsLORKernel, HopsLORRows *); /* block 1 by rows->map */
-  PetscErrorCode (*FillValues)(HopsLORKernel, HopsLORRows *);
-  PetscErrorCode (*AddReceived)(HopsLORKernel, HopsLORRows *, const PetscScalar x[]); /* x as xj */
+  PetscErrorCode (*CountRows)(HopsLORAssembler, HopsLORRows *);
+  PetscErrorCode (*FillColumns)(HopsLORAssembler, HopsLORRows *, unsigned char used[]);
+  PetscErrorCode (*MapColumns)(HopsLORAssembler, HopsLORRows *); /* block 1 by rows->map */
+  PetscErrorCode (*FillValues)(HopsLORAssembler, HopsLORRows *);
+  PetscErrorCode (*AddReceived)(HopsLORAssembler, HopsLORRows *, const PetscScalar x[]); /* x as xj */
   /* diagonal entries of the rows that lie among idx[n] (L indices, distinct): += x[i], or = 1 where x is
      NULL */
-  PetscErrorCode (*SetDiagonal)(HopsLORKernel, HopsLORRows *, PetscInt n, const PetscInt idx[], const PetscScalar x[]);
+  PetscErrorCode (*SetDiagonal)(HopsLORAssembler, HopsLORRows *, PetscInt n, const PetscInt idx[], const PetscScalar x[]);
   /* rows of an incidence, columns ascending: row pointers and nnz; columns (used[] as in FillColumns()) and
      values. missing: unknowns that no cell sees, essential ones apart, whose rows are empty */
   PetscErrorCode (*IncidenceCount)(const HopsDeviceIncidence *, HopsLORRows *, PetscInt *missing);
@@ -88,5 +87,5 @@ struct _HopsLORDeviceOps {
   /* unit vectors in the space, v[d][nT]: integrals along edges or through faces of the lattice, whose faces
      are taken to be bilinear */
   PetscErrorCode (*UnitVectors)(HopsSpace, PetscScalar *v[3]);
-  PetscErrorCode (*Wait)(HopsLORKernel); /* for all streams: another library has its own */
+  PetscErrorCode (*Wait)(HopsLORAssembler); /* for all streams: another library has its own */
 };

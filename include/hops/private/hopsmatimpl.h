@@ -5,12 +5,11 @@
 /* One Robin term: alpha u v on a list of boundary faces */
 typedef struct _HopsRobin *HopsRobin;
 struct _HopsRobin {
-  PetscInt              n, *cells, *faces; /* [n] cell of the space, face 2d (lower) or 2d+1 (upper) of the reference cell */
-  HopsCoefficient       alpha;
-  PetscScalar          *qdata;  /* [n][Q_1d^(dim-1)] weight * surface element * alpha */
-  HopsFaceKernel        kernel; /* on a device */
-  const HopsBackendOps *backend;
-  HopsRobin             next;
+  PetscInt        n, *cells, *faces; /* [n] cell of the space, face 2d (lower) or 2d+1 (upper) of the reference cell */
+  HopsCoefficient alpha;
+  PetscScalar    *qdata; /* [n][Q_1d^(dim-1)] weight * surface element * alpha */
+  HopsOperator    kernel;
+  HopsRobin       next;
 };
 
 typedef struct {
@@ -28,8 +27,7 @@ typedef struct {
   HopsBasis               basis;
   HopsBasis               facebasis; /* at the rule of boundary faces */
   PetscBool               ferule;    /* both rules are the PetscFE's */
-  HopsPAKernel            kernel;
-  HopsFormKernel          fkernel; /* in place of it: families other than H1 */
+  HopsOperator            kernel;
   PetscScalar            *xg, *yg; /* [nL-nT] ghost and constrained parts of the L-vectors, where the back end works */
   PetscLogDouble          flops;
   struct _HopsTensorForm *form;    /* the PetscDS's Jacobian at the state, where the form comes from one */
@@ -77,7 +75,4 @@ PETSC_INTERN PetscErrorCode HopsFaceNodes(PetscInt dim, PetscInt n, PetscInt fac
 PETSC_INTERN PetscErrorCode HopsFaceEvaluate(HopsSpace, const HopsBasis *, PetscInt n, const PetscInt cells[],
                                              const PetscInt faces[], HopsCoefficient alpha, PetscScalar out[]);
 PETSC_INTERN PetscErrorCode HopsRobinSetUp(HopsSpace, const HopsBasis *, HopsRobin);
-PETSC_INTERN PetscErrorCode HopsRobinApply(HopsSpace, const HopsBasis *, HopsRobin, const PetscScalar x[], const PetscScalar xg[],
-                                           PetscScalar y[], PetscScalar yg[]);
-PETSC_INTERN PetscErrorCode HopsRobinDiagonal(HopsSpace, const HopsBasis *, HopsRobin, PetscScalar d[], PetscScalar dg[]);
 PETSC_INTERN PetscErrorCode HopsRobinDestroy(HopsRobin *);

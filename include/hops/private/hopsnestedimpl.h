@@ -78,5 +78,5 @@ PETSC_INTERN PetscErrorCode HopsRobinCoarsen(HopsRobin, const HopsNested *, Hops
                                              const HopsBasis *basis, Mat A);
 
 PETSC_INTERN PetscErrorCode MatCreate_HopsInterp(Mat);
-PETSC_INTERN PetscErrorCode MatHopsInterpGetKernel(Mat, HopsInterpKernel *); /* borrowed */
+PETSC_INTERN PetscErrorCode MatHopsInterpGetKernel(Mat, HopsInterpolation *); /* borrowed */
 PETSC_INTERN PetscErrorCode PCCreate_HopsMG(PC);

@@ -13,7 +13,7 @@ typedef struct {
   HopsPatchOptions   opt;
   HopsBasis          basis;
   HopsPatches        patches;
-  HopsPatchKernel    kernel;
+  HopsPatchSmoother  kernel;
   PetscBool          fellback; /* single precision was asked for and would not do */
   Mat                A;        /* the operator of multiplicative sweeps (borrowed from the PC) */
   HopsProlong        prolong;  /* of P-vectors */
@@ -24,7 +24,7 @@ typedef struct {
   Vec          t, x, rv;    /* A z; owned entries of z and of r as vectors */
   PetscInt     condensemax; /* what was asked for; see HopsPatchOptions */
   PetscBool    condenseset;
-  PetscInt64   count[2][HOPS_PATCH_NSOLVERS]; /* patches of all ranks: vertex, element; by HopsPatchSolver */
+  PetscInt64   count[2][HOPS_PATCH_NSOLVERS]; /* patches of all ranks: vertex, element; by HopsPatchSmoother */
   /* 1D factors, different condensed patches and bytes of their inverses, largest dense patch */
   PetscInt64 factors, different, schur, size;
 } PC_PATCHFD;

@@ -23,10 +23,10 @@ static inline PetscScalar *HopsPASideGhosts(const HopsPASide *s)
    next state */
 typedef struct {
   PetscInt              refct;
-  const HopsBackendOps *backend; /* where base and q lie */
+  const HopsBackendOps *backend; /* where q lies */
   PetscInt              npairs, nentries;
   HopsTensorPair       *pair;
-  PetscScalar          *base, *q; /* q is aligned */
+  PetscScalar          *q;
 } HopsPAData;
 
 typedef struct {
@@ -50,7 +50,7 @@ struct _HopsPATensor {
   PetscInt                    size[2]; /* local rows and columns */
   HopsPABlock                *block;   /* [form->nblocks] */
   HopsFaceForm                faces;   /* boundary Jacobians, or NULL */
-  HopsTensorKernel            kernel;
+  HopsTensorOperator          kernel;
   HopsTensorData             *view; /* [form->nblocks] what the kernel sees */
   PetscInt                    Q;
   PetscLogDouble              flops;

@@ -135,6 +135,20 @@ PETSC_EXTERN PetscBool use_gpu_aware_mpi; /* declared by petscimpl.h */
   #endif
 #endif
 
+/* what only builds with CUDA have: a table of functions, else NULL; matrices on a device (nothing reaches
+   them in other builds) */
+#if defined(PETSC_HAVE_CUDA)
+  #define HOPS_CUDA_TABLE(table)             (&(table))
+  #define HOPS_MATAIJDEVICE                  MATAIJCUSPARSE
+  #define HopsSeqAIJDeviceGetArray(A, a)     MatSeqAIJCUSPARSEGetArray(A, a)
+  #define HopsSeqAIJDeviceRestoreArray(A, a) MatSeqAIJCUSPARSERestoreArray(A, a)
+#else
+  #define HOPS_CUDA_TABLE(table)             NULL
+  #define HOPS_MATAIJDEVICE                  MATAIJ
+  #define HopsSeqAIJDeviceGetArray(A, a)     MatSeqAIJGetArray(A, a)
+  #define HopsSeqAIJDeviceRestoreArray(A, a) MatSeqAIJRestoreArray(A, a)
+#endif
+
 /* hypre's matrices on a device: its own header, for arrays that change hands */
 #if defined(PETSC_HAVE_HYPRE_DEVICE) && defined(PETSC_HAVE_CUDA)
   #define HOPS_HAVE_HYPRE_DEVICE 1

@@ -208,13 +208,12 @@ PetscErrorCode MatCreateHopsBox(MPI_Comm comm, PetscInt dim, PetscInt order, con
              "): use fewer cells, or a PETSc with 64-bit indices",
              (double)n, PETSC_INT_MAX);
   PetscCall(HopsBackendGet("cuda", &be));
-  PetscCheck(be->box, comm, PETSC_ERR_SUP, "The back end %s has no uniform boxes: use MATPA on a DMPLEX", be->name);
   PetscCall(MatCreate(comm, A));
   PetscCall(MatSetSizes(*A, (PetscInt)n, (PetscInt)n, (PetscInt)n, (PetscInt)n));
   PetscCall(MatSetType(*A, MATHOPSBOX));
   PetscCall(MatSetVecType(*A, be->vectype));
   box      = (Mat_HopsBox *)(*A)->data;
-  box->ops = be->box;
+  box->ops = HOPS_CUDA_TABLE(HopsBoxCUDA);
   f        = &box->form;
   f->dim   = dim;
   f->order = order;

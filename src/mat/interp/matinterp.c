@@ -4,11 +4,11 @@
 #include <petsc/private/matimpl.h>
 
 typedef struct {
-  HopsSpace        from, to;
-  PetscBool        prolong; /* `from` is the coarse space */
-  HopsInterpKernel kernel;
-  PetscInt         M, N;    /* nodes per direction of a macro cell of `to` and `from` */
-  PetscScalar     *xg, *yg; /* [nL-nT] ghosts and constrained entries of `from`: read, added to */
+  HopsSpace         from, to;
+  PetscBool         prolong; /* `from` is the coarse space */
+  HopsInterpolation kernel;
+  PetscInt          M, N;    /* nodes per direction of a macro cell of `to` and `from` */
+  PetscScalar      *xg, *yg; /* [nL-nT] ghosts and constrained entries of `from`: read, added to */
 } Mat_HopsInterp;
 
 /* ------------------------------------------- set-up ------------------------------------------- */
@@ -142,9 +142,9 @@ static PetscErrorCode HopsInterpSetUp(Mat_HopsInterp *in, HopsSpace from, HopsSp
   PetscCall(HopsInterpWriters(to, n.ncoarse * nt, target));
   PetscCall(HopsSpaceSetUpBackend(from));
   PetscCall((*from->backend->InterpCreate)(from, n.ncoarse, nint, in->N, source, in->M, target, A, &in->kernel));
-  PetscCall((*from->backend->Malloc)((from->nL - from->nT) * sizeof(PetscScalar), (void **)&in->xg));
-  PetscCall((*from->backend->Malloc)((from->nL - from->nT) * sizeof(PetscScalar), (void **)&in->yg));
-  PetscCall((*from->backend->Zero)(from->nL - from->nT, in->xg));
+  PetscCall((*from->backend->memory->Malloc)((from->nL - from->nT) * sizeof(PetscScalar), (void **)&in->xg));
+  PetscCall((*from->backend->memory->Malloc)((from->nL - from->nT) * sizeof(PetscScalar), (void **)&in->yg));
+  PetscCall((*from->backend->vector->Zero)(PETSC_SCALAR, from->nL - from->nT, in->xg));
   PetscCall(PetscFree(A));
   PetscCall(PetscFree(source));
   PetscCall(PetscFree(target));
@@ -154,60 +154,24 @@ static PetscErrorCode HopsInterpSetUp(Mat_HopsInterp *in, HopsSpace from, HopsSp
 
 /* ------------------------------------------- action ------------------------------------------- */
 
-/* Arrays where the back end works; PETSc copies those of a host back end from a device */
-static PetscErrorCode HopsInterpGetArrays(HopsSpace sp, Vec x, Vec y, PetscBool add, const PetscScalar **xa, PetscScalar **ya)
-{
-  PetscMemType xm, ym;
-
-  PetscFunctionBegin;
-  if (sp->backend->host) {
-    PetscCall(VecGetArrayRead(x, xa));
-    if (add) PetscCall(VecGetArray(y, ya));
-    else PetscCall(VecGetArrayWrite(y, ya));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(VecGetArrayReadAndMemType(x, xa, &xm));
-  if (add) PetscCall(VecGetArrayAndMemType(y, ya, &ym));
-  else PetscCall(VecGetArrayWriteAndMemType(y, ya, &ym));
-  PetscCheck(PetscMemTypeDevice(xm) && PetscMemTypeDevice(ym), PetscObjectComm((PetscObject)x), PETSC_ERR_ARG_WRONG,
-             "A vector lies in the host's memory, and the spaces on the back end %s: make vectors by MatCreateVecs() or "
-             "HopsSpaceCreateVec()",
-             sp->backend->name);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode HopsInterpRestoreArrays(HopsSpace sp, Vec x, Vec y, PetscBool add, const PetscScalar **xa, PetscScalar **ya)
-{
-  PetscFunctionBegin;
-  if (sp->backend->host) {
-    PetscCall(VecRestoreArrayRead(x, xa));
-    if (add) PetscCall(VecRestoreArray(y, ya));
-    else PetscCall(VecRestoreArrayWrite(y, ya));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(VecRestoreArrayReadAndMemType(x, xa));
-  if (add) PetscCall(VecRestoreArrayAndMemType(y, ya));
-  else PetscCall(VecRestoreArrayWriteAndMemType(y, ya));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Interior macro cells are worked on while the ghosts come in */
 static PetscErrorCode HopsInterpForward(Mat P, Vec x, Vec y, PetscBool add)
 {
-  Mat_HopsInterp       *in = (Mat_HopsInterp *)P->data;
-  HopsSpace             sp = in->from;
-  const HopsBackendOps *be = sp->backend;
-  const PetscScalar    *xa;
-  PetscScalar          *ya;
+  Mat_HopsInterp    *in = (Mat_HopsInterp *)P->data;
+  HopsSpace          sp = in->from;
+  const PetscScalar *xa;
+  PetscScalar       *ya;
 
   PetscFunctionBegin;
   PetscCall(PetscLogEventBegin(HopsEvent.interp, P, x, y, 0));
-  PetscCall(HopsInterpGetArrays(sp, x, y, add, &xa, &ya));
+  PetscCall(HopsVecGetArrayRead(sp, x, &xa));
+  PetscCall(HopsVecGetArray(sp, y, add ? HOPS_VEC_READ_WRITE : HOPS_VEC_WRITE, &ya));
   PetscCall(HopsProlongBegin(sp->P, xa, in->xg));
-  PetscCall((*be->InterpApply)(in->kernel, PETSC_TRUE, xa, in->xg, ya, add));
+  PetscCall((*in->kernel->ops->Apply)(in->kernel, PETSC_TRUE, xa, in->xg, ya, add));
   PetscCall(HopsProlongEnd(sp->P, xa, in->xg));
-  PetscCall((*be->InterpApply)(in->kernel, PETSC_FALSE, xa, in->xg, ya, add));
-  PetscCall(HopsInterpRestoreArrays(sp, x, y, add, &xa, &ya));
+  PetscCall((*in->kernel->ops->Apply)(in->kernel, PETSC_FALSE, xa, in->xg, ya, add));
+  PetscCall(HopsVecRestoreArrayRead(sp, x, &xa));
+  PetscCall(HopsVecRestoreArray(sp, y, add ? HOPS_VEC_READ_WRITE : HOPS_VEC_WRITE, &ya));
   PetscCall(PetscLogEventEnd(HopsEvent.interp, P, x, y, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -223,14 +187,16 @@ static PetscErrorCode HopsInterpBackward(Mat P, Vec x, Vec y, PetscBool add)
 
   PetscFunctionBegin;
   PetscCall(PetscLogEventBegin(HopsEvent.interp, P, x, y, 0));
-  PetscCall(HopsInterpGetArrays(sp, x, y, add, &xa, &ya));
-  if (!add) PetscCall((*be->Zero)(sp->nT, ya));
-  PetscCall((*be->Zero)(sp->nL - sp->nT, in->yg));
-  PetscCall((*be->InterpApplyTranspose)(in->kernel, PETSC_FALSE, xa, ya, in->yg));
+  PetscCall(HopsVecGetArrayRead(sp, x, &xa));
+  PetscCall(HopsVecGetArray(sp, y, add ? HOPS_VEC_READ_WRITE : HOPS_VEC_WRITE, &ya));
+  if (!add) PetscCall((*be->vector->Zero)(PETSC_SCALAR, sp->nT, ya));
+  PetscCall((*be->vector->Zero)(PETSC_SCALAR, sp->nL - sp->nT, in->yg));
+  PetscCall((*in->kernel->ops->ApplyTranspose)(in->kernel, PETSC_FALSE, xa, ya, in->yg));
   PetscCall(HopsProlongTransposeBegin(sp->P, in->yg, ya));
-  PetscCall((*be->InterpApplyTranspose)(in->kernel, PETSC_TRUE, xa, ya, in->yg));
+  PetscCall((*in->kernel->ops->ApplyTranspose)(in->kernel, PETSC_TRUE, xa, ya, in->yg));
   PetscCall(HopsProlongTransposeEnd(sp->P, in->yg, ya));
-  PetscCall(HopsInterpRestoreArrays(sp, x, y, add, &xa, &ya));
+  PetscCall(HopsVecRestoreArrayRead(sp, x, &xa));
+  PetscCall(HopsVecRestoreArray(sp, y, add ? HOPS_VEC_READ_WRITE : HOPS_VEC_WRITE, &ya));
   PetscCall(PetscLogEventEnd(HopsEvent.interp, P, x, y, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -265,7 +231,7 @@ static PetscErrorCode MatMultTransposeAdd_HopsInterp(Mat P, Vec x, Vec y, Vec z)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode MatHopsInterpGetKernel(Mat P, HopsInterpKernel *kernel)
+PetscErrorCode MatHopsInterpGetKernel(Mat P, HopsInterpolation *kernel)
 {
   PetscFunctionBegin;
   *kernel = ((Mat_HopsInterp *)P->data)->kernel;
@@ -296,9 +262,9 @@ static PetscErrorCode MatDestroy_HopsInterp(Mat P)
   Mat_HopsInterp *in = (Mat_HopsInterp *)P->data;
 
   PetscFunctionBegin;
-  if (in->kernel) PetscCall((*in->from->backend->InterpDestroy)(&in->kernel));
-  if (in->xg) PetscCall((*in->from->backend->Free)((void **)&in->xg));
-  if (in->yg) PetscCall((*in->from->backend->Free)((void **)&in->yg));
+  if (in->kernel) PetscCall((*in->kernel->ops->Destroy)(&in->kernel));
+  if (in->xg) PetscCall((*in->from->backend->memory->Free)((void **)&in->xg));
+  if (in->yg) PetscCall((*in->from->backend->memory->Free)((void **)&in->yg));
   PetscCall(HopsSpaceDestroy(&in->from));
   PetscCall(HopsSpaceDestroy(&in->to));
   PetscCall(PetscFree(P->data));

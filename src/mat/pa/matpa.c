@@ -90,11 +90,8 @@ static PetscErrorCode MatPASetUpRun(Mat_PA *pa, PetscInt begin, PetscInt end)
 
     PetscCall(HopsCoefficientEvaluate(pa->diffusion, sp, &pa->basis, c, n, &ks, &kw, &k));
     PetscCall(HopsCoefficientEvaluate(pa->mass, sp, &pa->basis, c, n, &ms, &mw, &m));
-    if (pa->fkernel) PetscCall((*sp->backend->FormSetUp)(pa->fkernel, c, n, &k, &m, &bad, &det));
-    else {
-      pa->nindefinite += HopsValuesCountIndefinite(sp->dim, n, HopsPower(pa->basis.Q, sp->dim), &k, &m);
-      PetscCall((*sp->backend->PASetUp)(pa->kernel, c, n, &k, &m, &bad, &det));
-    }
+    if (sp->family == HOPS_H1) pa->nindefinite += HopsValuesCountIndefinite(sp->dim, n, HopsPower(pa->basis.Q, sp->dim), &k, &m);
+    PetscCall((*pa->kernel->ops->SetUp)(pa->kernel, c, n, &k, &m, &bad, &det));
     if (bad >= 0) PetscCall(HopsSpaceErrorCell(sp, bad, det));
   }
   PetscCall(PetscFree(kw));
@@ -102,7 +99,6 @@ static PetscErrorCode MatPASetUpRun(Mat_PA *pa, PetscInt begin, PetscInt end)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The kernel of the space's family */
 static PetscErrorCode MatPACreateKernel(Mat A, Mat_PA *pa)
 {
   const HopsBackendOps *be = pa->space->backend;
@@ -112,16 +108,11 @@ static PetscErrorCode MatPACreateKernel(Mat A, Mat_PA *pa)
   PetscLogDouble        bytes;
 
   PetscFunctionBegin;
-  if (pa->kernel || pa->fkernel) PetscFunctionReturn(PETSC_SUCCESS);
-  if (pa->space->family == HOPS_H1) {
-    PetscCall((*be->PACreate)(pa->space, &pa->basis, d, m, &pa->kernel));
-    PetscCall((*be->PAGetInfo)(pa->kernel, &name, &spec, &bytes, &pa->flops));
-  } else {
-    PetscCheck(be->FormCreate, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP,
-               "The back end %s has no %s operators: use -hops_backend host", be->name, HopsFamilies[pa->space->family]);
-    PetscCall((*be->FormCreate)(pa->space, &pa->basis, d, m, &pa->fkernel));
-    PetscCall((*be->FormGetInfo)(pa->fkernel, &name, &spec, &bytes, &pa->flops));
-  }
+  if (pa->kernel) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCheck(be->OperatorCreate, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP,
+             "The back end %s has no operators: use -hops_backend host", be->name);
+  PetscCall((*be->OperatorCreate)(pa->space, &pa->basis, d, m, &pa->kernel));
+  PetscCall((*pa->kernel->ops->GetInfo)(pa->kernel, &name, &spec, &bytes, &pa->flops));
   PetscCall(
     PetscInfo(A, "kernel %s (%s), %g bytes, %g flops per application\n", name, spec ? "specialised" : "generic", bytes, pa->flops));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -152,9 +143,9 @@ PetscErrorCode MatPASetUp_Private(Mat A, Mat_PA *pa)
   PetscCall(MatPACheckFaceRule(pa));
   PetscCall(HopsSpaceSetUpBackend(sp));
   if (!pa->xg) {
-    PetscCall((*sp->backend->Malloc)((sp->nL - sp->nT) * sizeof(PetscScalar), (void **)&pa->xg));
-    PetscCall((*sp->backend->Malloc)((sp->nL - sp->nT) * sizeof(PetscScalar), (void **)&pa->yg));
-    PetscCall((*sp->backend->Zero)(sp->nL - sp->nT, pa->xg));
+    PetscCall((*sp->backend->memory->Malloc)((sp->nL - sp->nT) * sizeof(PetscScalar), (void **)&pa->xg));
+    PetscCall((*sp->backend->memory->Malloc)((sp->nL - sp->nT) * sizeof(PetscScalar), (void **)&pa->yg));
+    PetscCall((*sp->backend->vector->Zero)(PETSC_SCALAR, sp->nL - sp->nT, pa->xg));
   }
   pa->nindefinite = 0;
   if (pa->diffusion || pa->mass) {
@@ -165,7 +156,7 @@ PetscErrorCode MatPASetUp_Private(Mat A, Mat_PA *pa)
       PetscCall(MatPASetUpRun(pa, sp->ninterior, sp->ncells));
     }
     /* which depend on the geometry */
-    if (pa->kernel) PetscCall((*sp->backend->PAGetInfo)(pa->kernel, NULL, NULL, NULL, &pa->flops));
+    PetscCall((*pa->kernel->ops->GetInfo)(pa->kernel, NULL, NULL, NULL, &pa->flops));
   }
   for (HopsRobin r = pa->robin; r; r = r->next) PetscCall(HopsRobinSetUp(sp, &pa->facebasis, r));
   pa->needsetup = PETSC_FALSE;
@@ -176,8 +167,7 @@ PetscErrorCode MatPASetUp_Private(Mat A, Mat_PA *pa)
 static PetscErrorCode MatPADestroyKernel(Mat_PA *pa)
 {
   PetscFunctionBegin;
-  if (pa->kernel) PetscCall((*pa->space->backend->PADestroy)(&pa->kernel));
-  if (pa->fkernel) PetscCall((*pa->space->backend->FormDestroy)(&pa->fkernel));
+  if (pa->kernel) PetscCall((*pa->kernel->ops->Destroy)(&pa->kernel));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -196,8 +186,8 @@ PetscErrorCode MatPAReset(Mat_PA *pa)
 PetscErrorCode MatPAFreeWork(Mat_PA *pa)
 {
   PetscFunctionBegin;
-  if (pa->xg) PetscCall((*pa->space->backend->Free)((void **)&pa->xg));
-  if (pa->yg) PetscCall((*pa->space->backend->Free)((void **)&pa->yg));
+  if (pa->xg) PetscCall((*pa->space->backend->memory->Free)((void **)&pa->xg));
+  if (pa->yg) PetscCall((*pa->space->backend->memory->Free)((void **)&pa->yg));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -220,8 +210,7 @@ PetscErrorCode MatPAChanged(Mat A, Mat_PA *pa, PetscBool layout)
 static PetscErrorCode MatPAApplyPart(Mat_PA *pa, HopsPart part, const PetscScalar x[], PetscScalar y[])
 {
   PetscFunctionBegin;
-  if (pa->kernel) PetscCall((*pa->space->backend->PAApply)(pa->kernel, part, x, pa->xg, y, pa->yg));
-  if (pa->fkernel) PetscCall((*pa->space->backend->FormApply)(pa->fkernel, part, x, pa->xg, y, pa->yg));
+  if (pa->kernel) PetscCall((*pa->kernel->ops->Apply)(pa->kernel, part, x, pa->xg, y, pa->yg));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -237,51 +226,25 @@ static PetscErrorCode MatPAApply(Mat A, Mat_PA *pa, const PetscScalar x[], Petsc
   PetscScalar          *xg = pa->xg, *yg = pa->yg;
 
   PetscFunctionBegin;
-  PetscCall((*be->Zero)(sp->nT, y));
-  PetscCall((*be->Zero)(sp->nL - sp->nT, yg));
+  PetscCall((*be->vector->Zero)(PETSC_SCALAR, sp->nT, y));
+  PetscCall((*be->vector->Zero)(PETSC_SCALAR, sp->nL - sp->nT, yg));
   PetscCall(HopsProlongBegin(sp->P, x, xg));
   PetscCall(MatPAApplyPart(pa, HOPS_PART_INTERIOR_A, x, y));
   PetscCall(HopsProlongEnd(sp->P, x, xg));
   PetscCall(MatPAApplyPart(pa, HOPS_PART_SHARED, x, y));
-  for (HopsRobin r = pa->robin; r; r = r->next) PetscCall(HopsRobinApply(sp, &pa->facebasis, r, x, xg, y, yg));
+  for (HopsRobin r = pa->robin; r; r = r->next) PetscCall((*r->kernel->ops->Apply)(r->kernel, HOPS_PART_SHARED, x, xg, y, yg));
   PetscCall(HopsProlongTransposeBegin(sp->P, yg, y));
   PetscCall(MatPAApplyPart(pa, HOPS_PART_INTERIOR_B, x, y));
   PetscCall(HopsProlongTransposeEnd(sp->P, yg, y));
-  if (!be->host) PetscCall(PetscLogGpuFlops(pa->flops)); /* the host's kernels log theirs themselves */
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/*
-  Arrays of vectors where the back end of the space works. Host back end: any vector, PETSc copies it from a
-  device. Device back end: a host vector is refused, since copies at every application would hide that the
-  code runs on the wrong vectors.
-*/
-static PetscErrorCode MatPACheckMemory(HopsSpace sp, Vec v, PetscMemType mtype)
-{
-  PetscFunctionBegin;
-  PetscCheck(PetscMemTypeDevice(mtype), PetscObjectComm((PetscObject)v), PETSC_ERR_ARG_WRONG,
-             "A vector of type %s lies in the host's memory, and the operator's space on the back end %s: make vectors by "
-             "MatCreateVecs() or HopsSpaceCreateVec() (with a DM, -dm_vec_type %s), or use -hops_backend host",
-             ((PetscObject)v)->type_name, sp->backend->name, sp->backend->vectype);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
+/* Arrays of vectors where the back end of the space works; x may be NULL */
 PetscErrorCode MatPAGetArrays(HopsSpace sp, Vec x, Vec y, const PetscScalar **xa, PetscScalar **ya)
 {
-  PetscMemType mtype;
-
   PetscFunctionBegin;
-  if (sp->backend->host) {
-    if (x) PetscCall(VecGetArrayRead(x, xa));
-    PetscCall(VecGetArrayWrite(y, ya));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  if (x) {
-    PetscCall(VecGetArrayReadAndMemType(x, xa, &mtype));
-    PetscCall(MatPACheckMemory(sp, x, mtype));
-  }
-  PetscCall(VecGetArrayWriteAndMemType(y, ya, &mtype));
-  PetscCall(MatPACheckMemory(sp, y, mtype));
+  if (x) PetscCall(HopsVecGetArrayRead(sp, x, xa));
+  PetscCall(HopsVecGetArray(sp, y, HOPS_VEC_WRITE, ya));
   PetscCall(PetscLogGpuTimeBegin());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -289,14 +252,9 @@ PetscErrorCode MatPAGetArrays(HopsSpace sp, Vec x, Vec y, const PetscScalar **xa
 PetscErrorCode MatPARestoreArrays(HopsSpace sp, Vec x, Vec y, const PetscScalar **xa, PetscScalar **ya)
 {
   PetscFunctionBegin;
-  if (sp->backend->host) {
-    if (x) PetscCall(VecRestoreArrayRead(x, xa));
-    PetscCall(VecRestoreArrayWrite(y, ya));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
   PetscCall(PetscLogGpuTimeEnd());
-  if (x) PetscCall(VecRestoreArrayReadAndMemType(x, xa));
-  PetscCall(VecRestoreArrayWriteAndMemType(y, ya));
+  if (x) PetscCall(HopsVecRestoreArrayRead(sp, x, xa));
+  PetscCall(HopsVecRestoreArray(sp, y, HOPS_VEC_WRITE, ya));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -315,7 +273,7 @@ static PetscErrorCode MatPAMultForm(Mat A, PetscBool transpose, Vec x, Vec y)
   else {
     PetscCall(MatPAGetArrays(pa->space, x, y, &xa, &ya));
     PetscCall(MatPAApply(A, pa, xa, ya));
-    PetscCall((*pa->space->backend->SetEntries)(pa->space->ness, pa->space->bessT, xa, ya));
+    PetscCall((*pa->space->backend->vector->SetEntries)(pa->space->ness, pa->space->bessT, xa, ya));
     PetscCall(MatPARestoreArrays(pa->space, x, y, &xa, &ya));
   }
   PetscCall(PetscLogEventEnd(HopsEvent.pamult, A, x, y, 0));
@@ -372,14 +330,13 @@ static PetscErrorCode MatPADiagonalForm(Mat A, Vec d)
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(MatPAGetArrays(sp, NULL, d, NULL, &a));
-  PetscCall((*sp->backend->Zero)(sp->nT, a));
-  PetscCall((*sp->backend->Zero)(sp->nL - sp->nT, pa->yg));
-  if (pa->kernel) PetscCall((*sp->backend->PADiagonal)(pa->kernel, a, pa->yg));
-  if (pa->fkernel) PetscCall((*sp->backend->FormDiagonal)(pa->fkernel, a, pa->yg));
-  for (HopsRobin r = pa->robin; r; r = r->next) PetscCall(HopsRobinDiagonal(sp, &pa->facebasis, r, a, pa->yg));
+  PetscCall((*sp->backend->vector->Zero)(PETSC_SCALAR, sp->nT, a));
+  PetscCall((*sp->backend->vector->Zero)(PETSC_SCALAR, sp->nL - sp->nT, pa->yg));
+  if (pa->kernel) PetscCall((*pa->kernel->ops->Diagonal)(pa->kernel, a, pa->yg));
+  for (HopsRobin r = pa->robin; r; r = r->next) PetscCall((*r->kernel->ops->Diagonal)(r->kernel, a, pa->yg));
   PetscCall(HopsProlongTransposeBegin(sp->P, pa->yg, a));
   PetscCall(HopsProlongTransposeEnd(sp->P, pa->yg, a));
-  PetscCall((*sp->backend->SetEntries)(sp->ness, sp->bessT, NULL, a));
+  PetscCall((*sp->backend->vector->SetEntries)(sp->ness, sp->bessT, NULL, a));
   PetscCall(MatPARestoreArrays(sp, NULL, d, NULL, &a));
   PetscCall(PetscLogEventEnd(HopsEvent.padiag, A, d, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -438,9 +395,9 @@ PetscErrorCode MatPALiftEssential(Mat A, Vec b)
   PetscCall(VecDuplicate(b, &zero));
   PetscCall(VecSet(zero, 0.0));
   PetscCall(MatPAGetArrays(sp, zero, t, &x, &y));
-  PetscCall((*sp->backend->Copy)(pa->xg + sp->nG, sp->cvals, sp->nC * sizeof(PetscScalar), PETSC_TRUE));
+  PetscCall((*sp->backend->memory->Copy)(NULL, pa->xg + sp->nG, sp->cvals, sp->nC * sizeof(PetscScalar), HOPS_COPY_IN));
   PetscCall(MatPAApply(A, pa, x, y));
-  PetscCall((*sp->backend->Zero)(sp->nC, pa->xg + sp->nG));
+  PetscCall((*sp->backend->vector->Zero)(PETSC_SCALAR, sp->nC, pa->xg + sp->nG));
   PetscCall(MatPARestoreArrays(sp, zero, t, &x, &y));
   PetscCall(VecAXPY(b, -1.0, t));
   PetscCall(VecGetArray(b, &ba));
@@ -477,15 +434,14 @@ static PetscErrorCode MatView_PA(Mat A, PetscViewer viewer)
   if (pa->basis.P)
     PetscCall(PetscViewerASCIIPrintf(viewer, "quadrature: %" PetscInt_FMT " %s points per direction\n", pa->basis.Q,
                                      HopsBasisRuleName(&pa->basis)));
-  if (pa->kernel || pa->fkernel) {
+  if (pa->kernel) {
     const char    *name;
     PetscBool      spec;
     PetscLogDouble bytes, flops;
 
-    if (pa->kernel) PetscCall((*pa->space->backend->PAGetInfo)(pa->kernel, &name, &spec, &bytes, &flops));
-    else PetscCall((*pa->space->backend->FormGetInfo)(pa->fkernel, &name, &spec, &bytes, &flops));
+    PetscCall((*pa->kernel->ops->GetInfo)(pa->kernel, &name, &spec, &bytes, &flops));
     PetscCall(PetscViewerASCIIPrintf(viewer, "kernel: %s, %s\n", name, spec ? "specialised" : "generic"));
-    if (!pa->needsetup && !pa->space->backend->host) PetscCall(PetscViewerASCIIPrintf(viewer, "%s\n", pa->geometrynote));
+    if (!pa->needsetup && pa->kernel->ops->SetUpCells) PetscCall(PetscViewerASCIIPrintf(viewer, "%s\n", pa->geometrynote));
   }
   if (pa->diffusion)
     PetscCall(PetscViewerASCIIPrintf(viewer, "%s: %s coefficient, %" PetscInt_FMT " component%s\n", terms[pa->space->family],

@@ -104,9 +104,9 @@ PetscErrorCode MatPASetUpGeometry(Mat A, Mat_PA *pa, PetscBool *done)
   *done            = PETSC_FALSE;
   pa->geometrynote = "quadrature data stored";
   if (pa->geometry == MATPA_GEOMETRY_STORED) PetscFunctionReturn(PETSC_SUCCESS);
-  if (pa->kernel) PetscCall((*sp->backend->PAGetInfo)(pa->kernel, NULL, &special, NULL, NULL));
-  if (!pa->kernel) pa->geometrynote = "quadrature data stored (no geometry is recomputed outside H1)";
-  else if (!sp->backend->PASetUpCells) pa->geometrynote = "quadrature data stored (the back end recomputes no geometry)";
+  PetscCall((*pa->kernel->ops->GetInfo)(pa->kernel, NULL, &special, NULL, NULL));
+  if (sp->family != HOPS_H1) pa->geometrynote = "quadrature data stored (no geometry is recomputed outside H1)";
+  else if (!pa->kernel->ops->SetUpCells) pa->geometrynote = "quadrature data stored (the back end recomputes no geometry)";
   else if (pa->basis.rule == HOPS_RULE_OTHER) pa->geometrynote = "quadrature data stored (the rule may not be exact)";
   else if (!special) pa->geometrynote = "quadrature data stored (the generic kernel recomputes no geometry)";
   else {
@@ -126,7 +126,7 @@ PetscErrorCode MatPASetUpGeometry(Mat A, Mat_PA *pa, PetscBool *done)
         PetscReal        det;
 
         pa->nindefinite = HopsValuesCountIndefinite(sp->dim, sp->ncells, 1, &kappa, &mass);
-        PetscCall((*sp->backend->PASetUpCells)(pa->kernel, kind, &kappa, &mass, &bad, &det));
+        PetscCall((*pa->kernel->ops->SetUpCells)(pa->kernel, kind, &kappa, &mass, &bad, &det));
         if (bad >= 0) PetscCall(HopsSpaceErrorCell(sp, bad, det));
         pa->geometrynote =
           kind == HOPS_MAP_AFFINE ? "geometry recomputed (affine cells)" : "geometry recomputed (multilinear cells)";

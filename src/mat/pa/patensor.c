@@ -11,17 +11,12 @@
 */
 #include <hops/private/hopspatensorimpl.h>
 
-#define HOPS_TENSOR_ALIGN 64 /* bytes, of the host's tensors */
-
 static PetscErrorCode HopsPASideSetUp(PetscInt field, HopsNodes nodes, HopsPASide *s)
 {
   PetscFunctionBegin;
   s->field = field;
   s->nodes = nodes;
   ++nodes->refct;
-  if (!nodes->space->backend->host) PetscFunctionReturn(PETSC_SUCCESS); /* patensordevice.c has what a device works on */
-  PetscCall(PetscCalloc1(nodes->space->nL * nodes->nc, &s->l));
-  PetscCall(HopsProlongCreate(nodes->space, nodes->space->backend, &nodes->space->halo, nodes->nc, PETSC_DOUBLE, NULL, &s->P));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -82,8 +77,7 @@ static PetscErrorCode HopsPADataRelease(HopsPAData **data)
   PetscFunctionBegin;
   *data = NULL;
   if (!d || --d->refct > 0) PetscFunctionReturn(PETSC_SUCCESS);
-  if (d->backend->host) PetscCall(PetscFree(d->base));
-  else PetscCall((*d->backend->Free)((void **)&d->base));
+  PetscCall((*d->backend->memory->Free)((void **)&d->q));
   PetscCall(PetscFree(d->pair));
   PetscCall(PetscFree(d));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -94,7 +88,7 @@ static PetscErrorCode HopsPATensorReset(HopsPATensor t)
 {
   PetscFunctionBegin;
   if (t->device) PetscCall(HopsPATensorResetFacesDevice(t)); /* they have the kernel's bases */
-  if (t->kernel) PetscCall((*t->space->backend->TensorDestroy)(&t->kernel));
+  if (t->kernel) PetscCall((*t->kernel->ops->Destroy)(&t->kernel));
   for (PetscInt k = 0; t->Q && k < 2; ++k)
     for (PetscInt i = 0; i < t->n[k]; ++i) PetscCall(HopsBasisDestroy(&t->side[k][i].basis));
   for (PetscInt b = 0; b < t->form->nblocks; ++b) PetscCall(HopsPADataRelease(&t->block[b].data));
@@ -105,11 +99,13 @@ static PetscErrorCode HopsPATensorReset(HopsPATensor t)
 PetscErrorCode HopsPATensorDestroy(HopsPATensor *out)
 {
   HopsPATensor t = *out;
+  PetscBool    device;
 
   PetscFunctionBegin;
   *out = NULL;
   if (!t) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HopsPATensorReset(t));
+  device = t->device ? PETSC_TRUE : PETSC_FALSE;
   PetscCall(HopsPATensorDestroyDevice(t));
   for (PetscInt b = 0; b < t->form->nblocks; ++b)
     for (PetscInt k = 0; k < 4; ++k) PetscCall(PetscFree(t->block[b].pairs[k]));
@@ -118,7 +114,7 @@ PetscErrorCode HopsPATensorDestroy(HopsPATensor *out)
     for (PetscInt i = 0; i < t->n[k]; ++i) {
       HopsPASide *s = &t->side[k][i];
 
-      if (s->nodes->space->backend->host) {
+      if (!device) {
         PetscCall(PetscFree(s->l));
         PetscCall(HopsProlongDestroy(&s->P));
       }
@@ -169,6 +165,21 @@ PetscErrorCode HopsPATensorDuplicate(HopsPATensor t, HopsPATensor *out)
 
 /* -------------------------------------- quadrature data -------------------------------------- */
 
+/* L-vectors, and the way to them, in the process's memory; HopsPATensorCreateDevice() is for others */
+static PetscErrorCode HopsPATensorCreateHost(HopsPATensor t)
+{
+  PetscFunctionBegin;
+  for (PetscInt k = 0; k < 2; ++k)
+    for (PetscInt i = 0; i < t->n[k]; ++i) {
+      HopsPASide *s  = &t->side[k][i];
+      HopsSpace   sp = s->nodes->space;
+
+      PetscCall(PetscCalloc1(sp->nL * s->nodes->nc, &s->l));
+      PetscCall(HopsProlongCreate(sp, sp->backend, &sp->halo, s->nodes->nc, PETSC_DOUBLE, NULL, &s->P));
+    }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Bases and kernel of a rule; W as in TensorCreate() */
 static PetscErrorCode HopsPATensorSetUpRule(HopsPATensor t, const HopsBasis *rule, PetscInt W)
 {
@@ -178,7 +189,7 @@ static PetscErrorCode HopsPATensorSetUpRule(HopsPATensor t, const HopsBasis *rul
   PetscFunctionBegin;
   if (t->Q && HopsBasisSameRule(&t->side[HOPS_TEST][0].basis, rule)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HopsPATensorReset(t));
-  if (!be->host && !t->device) PetscCall(HopsPATensorCreateDevice(t));
+  if (!t->side[HOPS_TEST][0].P) PetscCall(be->host ? HopsPATensorCreateHost(t) : HopsPATensorCreateDevice(t));
   for (PetscInt k = 0; k < 2; ++k) {
     PetscCall(PetscCalloc1(t->n[k], &sides[k]));
     for (PetscInt i = 0; i < t->n[k]; ++i) {
@@ -202,9 +213,8 @@ static PetscErrorCode HopsPATensorSetUpRule(HopsPATensor t, const HopsBasis *rul
 /* What the kernel sees, and the flops that it takes */
 static PetscErrorCode HopsPATensorSetUpView(HopsPATensor t)
 {
-  const HopsBackendOps *be = t->space->backend;
-  const char           *name;
-  PetscBool             specialised;
+  const char *name;
+  PetscBool   specialised;
 
   PetscFunctionBegin;
   for (PetscInt b = 0; b < t->form->nblocks; ++b) {
@@ -217,14 +227,14 @@ static PetscErrorCode HopsPATensorSetUpView(HopsPATensor t)
     t->view[b].pair     = tb->data->pair;
     t->view[b].q        = tb->data->q;
   }
-  PetscCall((*be->TensorSetBlocks)(t->kernel, t->form->nblocks, t->view));
-  PetscCall((*be->TensorGetInfo)(t->kernel, &name, &specialised, &t->flops));
+  PetscCall((*t->kernel->ops->SetBlocks)(t->kernel, t->form->nblocks, t->view));
+  PetscCall((*t->kernel->ops->GetInfo)(t->kernel, &name, &specialised, &t->flops));
   PetscCall(PetscInfo(t->space, "kernel %s, %g flops per application\n", name, (double)t->flops));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Room for the tensors of a block: what was there if nobody else uses it and its pairs are the same. The
-   host's lanes without a cell stay zero */
+/* Room for the tensors of a block: what was there if nobody else uses it and its pairs are the same. Lanes
+   without a cell stay zero */
 static PetscErrorCode HopsPABlockAllocate(HopsPATensor t, PetscInt b, PetscInt nq)
 {
   const HopsBackendOps *be  = t->space->backend;
@@ -252,16 +262,9 @@ static PetscErrorCode HopsPABlockAllocate(HopsPATensor t, PetscInt b, PetscInt n
       d->nentries += HopsTensorEntries(dim, k);
     }
   tb->data = d;
-  PetscCall((*be->TensorGetLayout)(t->kernel, &layout));
+  PetscCall((*t->kernel->ops->GetLayout)(t->kernel, &layout));
   size = (size_t)layout.nb * nq * d->nentries * layout.W;
-  if (be->host) {
-    PetscCall(PetscMalloc1(size + HOPS_TENSOR_ALIGN / sizeof(PetscScalar), &d->base));
-    d->q = (PetscScalar *)(((size_t)d->base + HOPS_TENSOR_ALIGN - 1) / HOPS_TENSOR_ALIGN * HOPS_TENSOR_ALIGN);
-    PetscCall(PetscMemzero(d->q, size * sizeof(PetscScalar)));
-  } else {
-    PetscCall((*be->Malloc)(size * sizeof(PetscScalar), (void **)&d->base));
-    d->q = d->base;
-  }
+  PetscCall((*be->memory->Malloc)(size * sizeof(PetscScalar), (void **)&d->q));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -368,7 +371,7 @@ static PetscErrorCode HopsPATensorPass(HopsPATensor t, const HopsBasis *basis, c
 
   PetscFunctionBegin;
   *again = PETSC_FALSE;
-  PetscCall((*be->TensorGetLayout)(t->kernel, &layout));
+  PetscCall((*t->kernel->ops->GetLayout)(t->kernel, &layout));
   run = PetscMax(PetscMax(4, 2048 / nq), layout.W);
   PetscCall(PetscMalloc2(run * nq * dim, &x, run * nq * dim * dim, &J));
   PetscCall(PetscCalloc2(nblocks, &g, nblocks, &q));
@@ -395,24 +398,23 @@ static PetscErrorCode HopsPATensorPass(HopsPATensor t, const HopsBasis *basis, c
 
       if (!b0) {
         PetscCall(HopsPABlockAllocate(t, b, nq));
-        if (!be->host) PetscCall(PetscMalloc1((size_t)(run / layout.W) * layout.W * nq * t->block[b].data->nentries, &q[b]));
+        PetscCall(PetscMalloc1((size_t)(run / layout.W) * layout.W * nq * t->block[b].data->nentries, &q[b]));
       }
       d = t->block[b].data;
-      if (be->host) q[b] = d->q + (size_t)b0 * layout.W * nq * d->nentries;
-      else PetscCall(PetscArrayzero(q[b], (size_t)(b1 - b0) * layout.W * nq * d->nentries));
+      PetscCall(PetscArrayzero(q[b], (size_t)(b1 - b0) * layout.W * nq * d->nentries));
     }
     if (*again) continue;
     PetscCall(HopsPATensorFill(t, &layout, basis, b0, b1, J, g, q));
-    for (PetscInt b = 0; b < nblocks && !be->host; ++b) {
+    for (PetscInt b = 0; b < nblocks; ++b) {
       const HopsPAData *d = t->block[b].data;
       const size_t      m = (size_t)layout.W * nq * d->nentries;
 
-      PetscCall((*be->Copy)(d->q + b0 * m, q[b], (b1 - b0) * m * sizeof(PetscScalar), PETSC_TRUE));
+      PetscCall((*be->memory->Copy)(NULL, d->q + b0 * m, q[b], (b1 - b0) * m * sizeof(PetscScalar), HOPS_COPY_IN));
     }
   }
   for (PetscInt b = 0; b < nblocks; ++b) {
     if (!layout.nb) PetscCall(HopsPABlockAllocate(t, b, nq));
-    else if (!be->host) PetscCall(PetscFree(q[b]));
+    else PetscCall(PetscFree(q[b]));
     for (PetscInt k = 0; k < 4; ++k) PetscCall(PetscFree(g[b][k]));
   }
   PetscCall(PetscFree2(g, q));
@@ -458,7 +460,7 @@ PetscErrorCode HopsPATensorShare(HopsPATensor whole, const HopsBasis *face, cons
   HopsTensorLayout layout;
 
   PetscFunctionBegin;
-  PetscCall((*whole->space->backend->TensorGetLayout)(whole->kernel, &layout));
+  PetscCall((*whole->kernel->ops->GetLayout)(whole->kernel, &layout));
   PetscCall(HopsPATensorSetUpRule(t, &whole->side[HOPS_TEST][0].basis, layout.W));
   for (PetscInt b = 0; b < t->form->nblocks; ++b) {
     HopsPAData *d = whole->block[blocks[b]].data;
@@ -507,10 +509,9 @@ static PetscErrorCode HopsPASideZero(HopsPASide *s)
 
 PetscErrorCode HopsPATensorMult(HopsPATensor t, PetscBool transpose, Vec x, Vec y)
 {
-  const HopsBackendOps *be = t->space->backend;
-  const PetscInt        in = transpose ? HOPS_TEST : HOPS_TRIAL, out = 1 - in;
-  const PetscScalar    *xa;
-  PetscScalar          *ya;
+  const PetscInt     in = transpose ? HOPS_TEST : HOPS_TRIAL, out = 1 - in;
+  const PetscScalar *xa;
+  PetscScalar       *ya;
 
   PetscFunctionBegin;
   if (t->device) {
@@ -521,20 +522,20 @@ PetscErrorCode HopsPATensorMult(HopsPATensor t, PetscBool transpose, Vec x, Vec 
   for (PetscInt i = 0; i < t->n[in]; ++i) PetscCall(HopsPASideBegin(&t->side[in][i], xa));
   PetscCall(VecRestoreArrayRead(x, &xa));
   for (PetscInt i = 0; i < t->n[out]; ++i) PetscCall(HopsPASideZero(&t->side[out][i]));
-  PetscCall((*be->TensorApply)(t->kernel, HOPS_PART_INTERIOR_A, transpose));
+  PetscCall((*t->kernel->ops->Apply)(t->kernel, HOPS_PART_INTERIOR_A, transpose));
   for (PetscInt i = 0; i < t->n[in]; ++i) {
     HopsPASide *s = &t->side[in][i];
 
     PetscCall(HopsProlongEnd(s->P, s->l, HopsPASideGhosts(s)));
   }
-  PetscCall((*be->TensorApply)(t->kernel, HOPS_PART_SHARED, transpose));
+  PetscCall((*t->kernel->ops->Apply)(t->kernel, HOPS_PART_SHARED, transpose));
   if (t->faces) PetscCall(HopsPATensorFacesApply(t, transpose));
   for (PetscInt i = 0; i < t->n[out]; ++i) {
     HopsPASide *s = &t->side[out][i];
 
     PetscCall(HopsProlongTransposeBegin(s->P, HopsPASideGhosts(s), s->l));
   }
-  PetscCall((*be->TensorApply)(t->kernel, HOPS_PART_INTERIOR_B, transpose));
+  PetscCall((*t->kernel->ops->Apply)(t->kernel, HOPS_PART_INTERIOR_B, transpose));
   PetscCall(VecGetArrayWrite(y, &ya));
   for (PetscInt i = 0; i < t->n[out]; ++i) PetscCall(HopsPASideAddEnd(&t->side[out][i], ya));
   PetscCall(VecRestoreArrayWrite(y, &ya));
@@ -558,7 +559,7 @@ PetscErrorCode HopsPATensorDiagonal(HopsPATensor t, Vec d)
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   for (PetscInt i = 0; i < t->n[HOPS_TEST]; ++i) PetscCall(HopsPASideZero(&t->side[HOPS_TEST][i]));
-  PetscCall((*t->space->backend->TensorDiagonal)(t->kernel));
+  PetscCall((*t->kernel->ops->Diagonal)(t->kernel));
   if (t->faces) PetscCall(HopsPATensorFacesDiagonal(t));
   PetscCall(VecGetArrayWrite(d, &a));
   for (PetscInt i = 0; i < t->n[HOPS_TEST]; ++i) {
@@ -611,7 +612,7 @@ PetscErrorCode HopsPATensorView(HopsPATensor t, PetscViewer viewer)
     PetscBool      specialised;
     PetscLogDouble flops;
 
-    PetscCall((*t->space->backend->TensorGetInfo)(t->kernel, &name, &specialised, &flops));
+    PetscCall((*t->kernel->ops->GetInfo)(t->kernel, &name, &specialised, &flops));
     PetscCall(PetscViewerASCIIPrintf(viewer, "kernel: %s, %s\n", name, specialised ? "specialised" : "generic"));
   }
   PetscFunctionReturn(PETSC_SUCCESS);

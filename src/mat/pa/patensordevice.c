@@ -7,19 +7,19 @@
 
 typedef struct _HopsPATensorDevice *HopsPATensorDevice;
 struct _HopsPATensorDevice {
-  PetscInt         size[2];    /* of the L-vectors */
-  PetscScalar     *l[2];       /* of all fields, one after the other */
-  PetscInt        *gather[2];  /* [size] entry of the global vector, -1 where it has none */
-  PetscInt        *scatter[2]; /* [local size of the global vector] entry of the L-vectors */
-  PetscInt         nfaces;     /* boundary terms */
-  HopsTensorFaces *faces;
+  PetscInt            size[2];    /* of the L-vectors */
+  PetscScalar        *l[2];       /* of all fields, one after the other */
+  PetscInt           *gather[2];  /* [size] entry of the global vector, -1 where it has none */
+  PetscInt           *scatter[2]; /* [local size of the global vector] entry of the L-vectors */
+  PetscInt            nfaces;     /* boundary terms */
+  HopsTensorOperator *faces;
 };
 
 static PetscErrorCode HopsPATensorUpload(const HopsBackendOps *be, PetscInt n, const PetscInt idx[], PetscInt **to)
 {
   PetscFunctionBegin;
-  PetscCall((*be->Malloc)(n * sizeof(PetscInt), (void **)to));
-  PetscCall((*be->Copy)(*to, idx, n * sizeof(PetscInt), PETSC_TRUE));
+  PetscCall((*be->memory->Malloc)(n * sizeof(PetscInt), (void **)to));
+  PetscCall((*be->memory->Copy)(NULL, *to, idx, n * sizeof(PetscInt), HOPS_COPY_IN));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -41,7 +41,7 @@ PetscErrorCode HopsPATensorCreateDevice(HopsPATensor t)
     PetscInt *gather, *scatter, off = 0;
 
     for (PetscInt i = 0; i < t->n[k]; ++i) d->size[k] += t->side[k][i].nodes->space->nL * t->side[k][i].nodes->nc;
-    PetscCall((*be->Malloc)(d->size[k] * sizeof(PetscScalar), (void **)&d->l[k]));
+    PetscCall((*be->memory->Malloc)(d->size[k] * sizeof(PetscScalar), (void **)&d->l[k]));
     PetscCall(PetscMalloc2(d->size[k], &gather, t->size[k], &scatter));
     for (PetscInt i = 0; i < t->size[k]; ++i) scatter[i] = -1;
     for (PetscInt i = 0; i < t->n[k]; ++i) {
@@ -76,9 +76,9 @@ PetscErrorCode HopsPATensorDestroyDevice(HopsPATensor t)
   for (PetscInt k = 1; k >= 0; --k) {
     for (PetscInt i = 0; i < t->n[k]; ++i)
       if (!HopsPATensorBorrows(t, k, i)) PetscCall(HopsProlongDestroy(&t->side[k][i].P));
-    PetscCall((*be->Free)((void **)&d->l[k]));
-    PetscCall((*be->Free)((void **)&d->gather[k]));
-    PetscCall((*be->Free)((void **)&d->scatter[k]));
+    PetscCall((*be->memory->Free)((void **)&d->l[k]));
+    PetscCall((*be->memory->Free)((void **)&d->gather[k]));
+    PetscCall((*be->memory->Free)((void **)&d->scatter[k]));
   }
   PetscCall(PetscFree(t->device));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -144,7 +144,7 @@ PetscErrorCode HopsPATensorResetFacesDevice(HopsPATensor t)
   HopsPATensorDevice d = t->device;
 
   PetscFunctionBegin;
-  for (PetscInt i = 0; i < d->nfaces; ++i) PetscCall((*t->space->backend->TensorFacesDestroy)(&d->faces[i]));
+  for (PetscInt i = 0; i < d->nfaces; ++i) PetscCall((*d->faces[i]->ops->Destroy)(&d->faces[i]));
   PetscCall(PetscFree(d->faces));
   d->nfaces = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -171,7 +171,7 @@ PetscErrorCode HopsPATensorSetUpFacesDevice(HopsPATensor t)
     while (t->side[HOPS_TEST][data.test].field != term->test) ++data.test;
     while (t->side[HOPS_TRIAL][data.trial].field != term->trial) ++data.trial;
     PetscCall(HopsFaceTermPairs(term, F->nc[term->test], F->nc[term->trial], F->dim, nq, &data, &pair, &q));
-    PetscCall((*t->space->backend->TensorFacesCreate)(t->kernel, term->n, term->cells, term->faces, &data, &d->faces[d->nfaces]));
+    PetscCall((*t->kernel->ops->CreateFaces)(t->kernel, term->n, term->cells, term->faces, &data, &d->faces[d->nfaces]));
     ++d->nfaces;
     PetscCall(PetscFree(pair));
     PetscCall(PetscFree(q));
@@ -204,7 +204,7 @@ static PetscErrorCode HopsPATensorAddEnd(HopsPATensor t, PetscInt k, PetscScalar
 
     PetscCall(HopsProlongTransposeEnd(s->P, HopsPASideGhosts(s), s->l));
   }
-  PetscCall((*t->space->backend->Pack)(t->size[k], d->scatter[k], d->l[k], y));
+  PetscCall((*t->space->backend->vector->Pack)(NULL, PETSC_SCALAR, t->size[k], d->scatter[k], d->l[k], y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -218,23 +218,24 @@ PetscErrorCode HopsPATensorMultDevice(HopsPATensor t, PetscBool transpose, Vec x
 
   PetscFunctionBegin;
   PetscCall(MatPAGetArrays(t->space, x, y, &xa, &ya));
-  PetscCall((*be->Pack)(d->size[in], d->gather[in], xa, d->l[in])); /* ghosts and constrained entries: zero */
-  PetscCall((*be->Zero)(d->size[out], d->l[out]));
+  PetscCall(
+    (*be->vector->Pack)(NULL, PETSC_SCALAR, d->size[in], d->gather[in], xa, d->l[in])); /* ghosts and constrained entries: zero */
+  PetscCall((*be->vector->Zero)(PETSC_SCALAR, d->size[out], d->l[out]));
   for (PetscInt i = 0; i < t->n[in]; ++i) {
     HopsPASide *s = &t->side[in][i];
 
     PetscCall(HopsProlongBegin(s->P, s->l, HopsPASideGhosts(s)));
   }
-  PetscCall((*be->TensorApply)(t->kernel, HOPS_PART_INTERIOR_A, transpose));
+  PetscCall((*t->kernel->ops->Apply)(t->kernel, HOPS_PART_INTERIOR_A, transpose));
   for (PetscInt i = 0; i < t->n[in]; ++i) {
     HopsPASide *s = &t->side[in][i];
 
     PetscCall(HopsProlongEnd(s->P, s->l, HopsPASideGhosts(s)));
   }
-  PetscCall((*be->TensorApply)(t->kernel, HOPS_PART_SHARED, transpose));
-  for (PetscInt i = 0; i < d->nfaces; ++i) PetscCall((*be->TensorFacesApply)(d->faces[i], transpose));
+  PetscCall((*t->kernel->ops->Apply)(t->kernel, HOPS_PART_SHARED, transpose));
+  for (PetscInt i = 0; i < d->nfaces; ++i) PetscCall((*d->faces[i]->ops->Apply)(d->faces[i], HOPS_PART_SHARED, transpose));
   PetscCall(HopsPATensorAddBegin(t, out));
-  PetscCall((*be->TensorApply)(t->kernel, HOPS_PART_INTERIOR_B, transpose));
+  PetscCall((*t->kernel->ops->Apply)(t->kernel, HOPS_PART_INTERIOR_B, transpose));
   PetscCall(HopsPATensorAddEnd(t, out, ya));
   PetscCall(PetscLogGpuFlops(t->flops));
   PetscCall(MatPARestoreArrays(t->space, x, y, &xa, &ya));
@@ -249,9 +250,9 @@ PetscErrorCode HopsPATensorDiagonalDevice(HopsPATensor t, Vec v)
 
   PetscFunctionBegin;
   PetscCall(MatPAGetArrays(t->space, NULL, v, NULL, &va));
-  PetscCall((*be->Zero)(d->size[HOPS_TEST], d->l[HOPS_TEST]));
-  PetscCall((*be->TensorDiagonal)(t->kernel));
-  for (PetscInt i = 0; i < d->nfaces; ++i) PetscCall((*be->TensorFacesDiagonal)(d->faces[i]));
+  PetscCall((*be->vector->Zero)(PETSC_SCALAR, d->size[HOPS_TEST], d->l[HOPS_TEST]));
+  PetscCall((*t->kernel->ops->Diagonal)(t->kernel));
+  for (PetscInt i = 0; i < d->nfaces; ++i) PetscCall((*d->faces[i]->ops->Diagonal)(d->faces[i]));
   PetscCall(HopsPATensorAddBegin(t, HOPS_TEST));
   PetscCall(HopsPATensorAddEnd(t, HOPS_TEST, va));
   PetscCall(MatPARestoreArrays(t->space, NULL, v, NULL, &va));

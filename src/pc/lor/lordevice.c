@@ -7,12 +7,12 @@
 
 PetscErrorCode HopsLORDeviceDestroyPattern(HopsLOR *lor)
 {
-  HopsLORDevice           d = lor->device;
-  const HopsLORDeviceOps *ops;
+  HopsLORDevice      d = lor->device;
+  const HopsRowsOps *ops;
 
   PetscFunctionBegin;
   if (!d) PetscFunctionReturn(PETSC_SUCCESS);
-  ops = lor->space->backend->lordevice;
+  ops = lor->space->backend->rows;
   for (PetscInt b = 0; b < 2; ++b) {
     if (!d->given) {
       PetscCall(HopsLORDeviceFree(lor, (void **)&d->rows.i[b]));
@@ -76,14 +76,14 @@ static inline PetscBool HopsLORFewValues(HopsCoefficient c)
 
 static PetscErrorCode HopsLORDeviceVertexData(HopsLOR *lor, const HopsForm *form, PetscBool mixed)
 {
-  HopsSpace               sp  = lor->space;
-  const HopsLORDeviceOps *ops = sp->backend->lordevice;
-  const PetscInt          nq  = HopsPower(sp->order + 1, sp->dim);
-  const PetscInt          run = HopsLORFewValues(form->diffusion) && HopsLORFewValues(form->mass)
-                                  ? PetscMax(sp->ncells, 1)
-                                  : PetscMax(64, sp->backend->runpoints / nq);
-  size_t                  ks = 0, ms = 0;
-  PetscScalar            *kw = NULL, *mw = NULL;
+  HopsSpace          sp  = lor->space;
+  const HopsRowsOps *ops = sp->backend->rows;
+  const PetscInt     nq  = HopsPower(sp->order + 1, sp->dim);
+  const PetscInt     run = HopsLORFewValues(form->diffusion) && HopsLORFewValues(form->mass)
+                             ? PetscMax(sp->ncells, 1)
+                             : PetscMax(64, sp->backend->runpoints / nq);
+  size_t             ks = 0, ms = 0;
+  PetscScalar       *kw = NULL, *mw = NULL;
 
   PetscFunctionBegin;
   lor->negative[0] = lor->negative[1] = PETSC_FALSE;
@@ -111,9 +111,9 @@ static PetscErrorCode HopsLORDeviceVertexData(HopsLOR *lor, const HopsForm *form
 */
 PetscErrorCode HopsLORDeviceCheckCouplings(HopsLOR *lor, const HopsForm *form, PetscBool *fits)
 {
-  HopsSpace               sp  = lor->space;
-  const HopsLORDeviceOps *ops = sp->backend->lordevice;
-  PetscBool               mixed, ok, coupled;
+  HopsSpace          sp  = lor->space;
+  const HopsRowsOps *ops = sp->backend->rows;
+  PetscBool          mixed, ok, coupled;
 
   PetscFunctionBegin;
   if (!lor->device) PetscCall(PetscNew(&lor->device));
@@ -136,8 +136,8 @@ PetscErrorCode HopsLORDeviceCheckCouplings(HopsLOR *lor, const HopsForm *form, P
 static PetscErrorCode HopsLORDeviceCopyInts(HopsLOR *lor, PetscInt n, const int x[], int **y)
 {
   PetscFunctionBegin;
-  PetscCall((*lor->space->backend->lordevice->Malloc)(n * sizeof(int), (void **)y));
-  PetscCall((*lor->space->backend->Copy)(*y, x, n * sizeof(int), PETSC_TRUE));
+  PetscCall((*lor->space->backend->rows->Malloc)(n * sizeof(int), (void **)y));
+  PetscCall((*lor->space->backend->memory->Copy)(NULL, *y, x, n * sizeof(int), HOPS_COPY_IN));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -145,10 +145,10 @@ static PetscErrorCode HopsLORDeviceCopyInts(HopsLOR *lor, PetscInt n, const int 
    *gi [nG+1], *gj */
 static PetscErrorCode HopsLORDeviceGhostPattern(HopsLOR *lor, PetscInt *gi[], PetscInt *gj[])
 {
-  HopsSpace               sp  = lor->space;
-  const HopsLORDeviceOps *ops = sp->backend->lordevice;
-  HopsLORRows            *g   = &lor->device->ghosts;
-  int                    *i, *j;
+  HopsSpace          sp  = lor->space;
+  const HopsRowsOps *ops = sp->backend->rows;
+  HopsLORRows       *g   = &lor->device->ghosts;
+  int               *i, *j;
 
   PetscFunctionBegin;
   g->first   = sp->nT;
@@ -163,8 +163,8 @@ static PetscErrorCode HopsLORDeviceGhostPattern(HopsLOR *lor, PetscInt *gi[], Pe
   PetscCall(PetscMalloc2(g->n + 1, &i, g->nnz[0], &j));
   PetscCall(PetscMalloc1(g->n + 1, gi));
   PetscCall(PetscMalloc1(g->nnz[0], gj));
-  PetscCall((*sp->backend->Copy)(i, g->i[0], (g->n + 1) * sizeof(int), PETSC_FALSE));
-  PetscCall((*sp->backend->Copy)(j, g->j[0], g->nnz[0] * sizeof(int), PETSC_FALSE));
+  PetscCall((*sp->backend->memory->Copy)(NULL, i, g->i[0], (g->n + 1) * sizeof(int), HOPS_COPY_OUT));
+  PetscCall((*sp->backend->memory->Copy)(NULL, j, g->j[0], g->nnz[0] * sizeof(int), HOPS_COPY_OUT));
   for (PetscInt k = 0; k <= g->n; ++k) (*gi)[k] = i[k];
   for (size_t k = 0; k < g->nnz[0]; ++k) (*gj)[k] = j[k] < sp->nT ? sp->rstart + j[k] : sp->ghost[j[k] - sp->nT];
   PetscCall(PetscFree2(i, j));
@@ -216,8 +216,8 @@ static PetscErrorCode HopsLORDeviceReceived(HopsLOR *lor, const PetscInt rrow[],
     PetscCall(HopsLORDeviceCopyInts(lor, r->nslots, row, &r->slotrow));
     PetscCall(HopsLORDeviceCopyInts(lor, r->nslots + 1, xi, &r->xi));
     PetscCall(HopsLORDeviceCopyInts(lor, lor->nr, xj, &r->xj));
-    PetscCall((*sp->backend->lordevice->Malloc)(sp->nT * sizeof(int), (void **)&r->slot));
-    PetscCall((*sp->backend->lordevice->Malloc)(lor->nr * sizeof(PetscScalar), (void **)&lor->device->xvals));
+    PetscCall((*sp->backend->rows->Malloc)(sp->nT * sizeof(int), (void **)&r->slot));
+    PetscCall((*sp->backend->rows->Malloc)(lor->nr * sizeof(PetscScalar), (void **)&lor->device->xvals));
   }
   PetscCall(PetscFree3(row, xi, xj));
   *nforeign = nf;
@@ -247,17 +247,17 @@ static PetscErrorCode HopsLORDeviceNumberColumns(HopsLOR *lor, const unsigned ch
   }
   PetscCall(HopsLORDeviceCopyInts(lor, nG + nf, map, &d->rows.map));
   PetscCall(PetscFree(map));
-  PetscCall((*sp->backend->lordevice->MapColumns)(lor->kernel, &d->rows));
+  PetscCall((*sp->backend->rows->MapColumns)(lor->kernel, &d->rows));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode HopsLORDeviceOwnPattern(HopsLOR *lor, PetscInt nf, const PetscInt foreign[])
 {
-  HopsSpace               sp  = lor->space;
-  const HopsLORDeviceOps *ops = sp->backend->lordevice;
-  HopsLORRows            *r   = &lor->device->rows;
-  unsigned char          *used;
-  PetscMPIInt             size;
+  HopsSpace          sp  = lor->space;
+  const HopsRowsOps *ops = sp->backend->rows;
+  HopsLORRows       *r   = &lor->device->rows;
+  unsigned char     *used;
+  PetscMPIInt        size;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)sp), &size));
@@ -312,7 +312,7 @@ PetscErrorCode HopsLORDeviceSymbolic(HopsLOR *lor, MatType type)
   PetscCall(PetscFree(foreign));
   nnz = (PetscLogDouble)(lor->device->rows.nnz[0] + lor->device->rows.nnz[1]);
   PetscCallMPI(MPI_Allreduce(&nnz, &lor->nnz, 1, MPI_DOUBLE, MPI_SUM, PetscObjectComm((PetscObject)sp)));
-  PetscCall((*sp->backend->lordevice->Wait)(lor->kernel));
+  PetscCall((*sp->backend->rows->Wait)(lor->kernel));
   PetscCall(HopsLORDeviceCreateMat(lor));
   PetscCall(PetscLogEventEnd(HopsEvent.lorsymbolic, sp, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -351,14 +351,14 @@ static PetscErrorCode HopsLORDeviceAddRobin(HopsLOR *lor, HopsRobin r)
       x[m++] = x[k];
     }
   }
-  PetscCall((*sp->backend->Malloc)(m * sizeof(PetscInt), (void **)&didx));
-  PetscCall((*sp->backend->Malloc)(m * sizeof(PetscScalar), (void **)&dx));
-  PetscCall((*sp->backend->Copy)(didx, idx, m * sizeof(PetscInt), PETSC_TRUE));
-  PetscCall((*sp->backend->Copy)(dx, x, m * sizeof(PetscScalar), PETSC_TRUE));
-  PetscCall((*sp->backend->lordevice->SetDiagonal)(lor->kernel, &lor->device->rows, m, didx, dx));
-  if (lor->device->ghosts.n) PetscCall((*sp->backend->lordevice->SetDiagonal)(lor->kernel, &lor->device->ghosts, m, didx, dx));
-  PetscCall((*sp->backend->Free)((void **)&didx));
-  PetscCall((*sp->backend->Free)((void **)&dx));
+  PetscCall((*sp->backend->memory->Malloc)(m * sizeof(PetscInt), (void **)&didx));
+  PetscCall((*sp->backend->memory->Malloc)(m * sizeof(PetscScalar), (void **)&dx));
+  PetscCall((*sp->backend->memory->Copy)(NULL, didx, idx, m * sizeof(PetscInt), HOPS_COPY_IN));
+  PetscCall((*sp->backend->memory->Copy)(NULL, dx, x, m * sizeof(PetscScalar), HOPS_COPY_IN));
+  PetscCall((*sp->backend->rows->SetDiagonal)(lor->kernel, &lor->device->rows, m, didx, dx));
+  if (lor->device->ghosts.n) PetscCall((*sp->backend->rows->SetDiagonal)(lor->kernel, &lor->device->ghosts, m, didx, dx));
+  PetscCall((*sp->backend->memory->Free)((void **)&didx));
+  PetscCall((*sp->backend->memory->Free)((void **)&dx));
   PetscCall(PetscFree4(a, x, idx, node));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -366,9 +366,9 @@ static PetscErrorCode HopsLORDeviceAddRobin(HopsLOR *lor, HopsRobin r)
 /* Values of the vertex data that HopsLORDeviceCheckCouplings() left, which are dropped */
 PetscErrorCode HopsLORDeviceNumeric(HopsLOR *lor, const HopsForm *form)
 {
-  HopsSpace               sp  = lor->space;
-  HopsLORDevice           d   = lor->device;
-  const HopsLORDeviceOps *ops = sp->backend->lordevice;
+  HopsSpace          sp  = lor->space;
+  HopsLORDevice      d   = lor->device;
+  const HopsRowsOps *ops = sp->backend->rows;
 
   PetscFunctionBegin;
   PetscCall(PetscLogEventBegin(HopsEvent.lornumeric, lor->mat, 0, 0, 0));
@@ -377,9 +377,9 @@ PetscErrorCode HopsLORDeviceNumeric(HopsLOR *lor, const HopsForm *form)
   PetscCall((*ops->FreeVertexData)(lor->kernel));
   for (HopsRobin r = form->robin; r; r = r->next) PetscCall(HopsLORDeviceAddRobin(lor, r));
   if (lor->exchange) {
-    PetscCall((*sp->backend->Copy)(d->gvals, d->ghosts.v[0], lor->ng * sizeof(PetscScalar), PETSC_FALSE));
+    PetscCall((*sp->backend->memory->Copy)(NULL, d->gvals, d->ghosts.v[0], lor->ng * sizeof(PetscScalar), HOPS_COPY_OUT));
     PetscCall(HopsLORExchangeEntries(lor->exchange, MPIU_SCALAR, sizeof(PetscScalar), d->gvals, lor->rvals));
-    PetscCall((*sp->backend->Copy)(d->xvals, lor->rvals, lor->nr * sizeof(PetscScalar), PETSC_TRUE));
+    PetscCall((*sp->backend->memory->Copy)(NULL, d->xvals, lor->rvals, lor->nr * sizeof(PetscScalar), HOPS_COPY_IN));
     PetscCall((*ops->AddReceived)(lor->kernel, &d->rows, d->xvals));
   }
   PetscCall((*ops->SetDiagonal)(lor->kernel, &d->rows, sp->ness, sp->bessT, NULL));

@@ -33,7 +33,7 @@ PetscErrorCode HopsLORDeviceAlloc(HopsLOR *lor, size_t n, void **p)
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 #endif
-  PetscCall((*lor->space->backend->lordevice->Malloc)(n, p));
+  PetscCall((*lor->space->backend->rows->Malloc)(n, p));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -46,7 +46,7 @@ PetscErrorCode HopsLORDeviceFree(HopsLOR *lor, void **p)
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 #endif
-  PetscCall((*lor->space->backend->lordevice->Free)(p));
+  PetscCall((*lor->space->backend->rows->Free)(p));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -65,8 +65,8 @@ static PetscErrorCode HopsLORDeviceGetPattern(HopsLOR *lor, PetscInt b, const Pe
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(PetscMalloc2(sp->nT + 1, &i, r->nnz[b], &j));
-  PetscCall((*sp->backend->Copy)(i, r->i[b], (sp->nT + 1) * sizeof(int), PETSC_FALSE));
-  PetscCall((*sp->backend->Copy)(j, r->j[b], r->nnz[b] * sizeof(int), PETSC_FALSE));
+  PetscCall((*sp->backend->memory->Copy)(NULL, i, r->i[b], (sp->nT + 1) * sizeof(int), HOPS_COPY_OUT));
+  PetscCall((*sp->backend->memory->Copy)(NULL, j, r->j[b], r->nnz[b] * sizeof(int), HOPS_COPY_OUT));
   for (PetscInt k = 0; k <= sp->nT; ++k) ia[k] = i[k];
   for (size_t k = 0; k < r->nnz[b]; ++k) ja[k] = cols ? cols[j[k]] : j[k];
   PetscCall(PetscFree2(i, j));
@@ -88,9 +88,8 @@ static PetscErrorCode HopsLORDeviceCreateAIJ(HopsLOR *lor)
   PetscCall(HopsLORDeviceGetPattern(lor, 0, NULL, lor->di, lor->dj));
   PetscCall(HopsLORDeviceGetPattern(lor, 1, lor->device->cols, lor->oi, lor->oj));
   PetscCall(HopsLORCreateAIJ(lor));
-#if defined(PETSC_HAVE_CUDA)
-  if (lor->device->target == HOPS_LOR_AIJCUSPARSE) PetscCall(MatConvert(lor->mat, MATAIJCUSPARSE, MAT_INPLACE_MATRIX, &lor->mat));
-#endif
+  if (lor->device->target == HOPS_LOR_AIJCUSPARSE)
+    PetscCall(MatConvert(lor->mat, HOPS_MATAIJDEVICE, MAT_INPLACE_MATRIX, &lor->mat));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -118,7 +117,6 @@ PetscErrorCode HopsLORDeviceUpdateMat(HopsLOR *lor)
     PetscCall(PetscObjectStateIncrease((PetscObject)lor->mat));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-#if defined(PETSC_HAVE_CUDA)
   if (lor->device->target == HOPS_LOR_AIJCUSPARSE) {
     Mat         block[2] = {lor->mat, NULL};
     PetscMPIInt size;
@@ -129,16 +127,16 @@ PetscErrorCode HopsLORDeviceUpdateMat(HopsLOR *lor)
       PetscScalar *a;
 
       if (!block[b] || !r->nnz[b]) continue;
-      PetscCall(MatSeqAIJCUSPARSEGetArray(block[b], &a)); /* puts the pattern there the first time */
-      PetscCall((*sp->backend->lordevice->CopyWithin)(a, r->v[b], r->nnz[b] * sizeof(PetscScalar)));
-      PetscCall(MatSeqAIJCUSPARSERestoreArray(block[b], &a));
+      PetscCall(HopsSeqAIJDeviceGetArray(block[b], &a)); /* puts the pattern there the first time */
+      PetscCall((*sp->backend->memory->Copy)(NULL, a, r->v[b], r->nnz[b] * sizeof(PetscScalar), HOPS_COPY_WITHIN));
+      PetscCall(HopsSeqAIJDeviceRestoreArray(block[b], &a));
     }
     PetscCall(PetscObjectStateIncrease((PetscObject)lor->mat));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-#endif
   for (PetscInt b = 0; b < 2; ++b)
-    PetscCall((*sp->backend->Copy)(lor->vals + (b ? lor->nd : 0), r->v[b], r->nnz[b] * sizeof(PetscScalar), PETSC_FALSE));
+    PetscCall(
+      (*sp->backend->memory->Copy)(NULL, lor->vals + (b ? lor->nd : 0), r->v[b], r->nnz[b] * sizeof(PetscScalar), HOPS_COPY_OUT));
   PetscCall(HopsLORChangedAIJ(lor->mat));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

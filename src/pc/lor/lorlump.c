@@ -182,7 +182,7 @@ static PetscErrorCode HopsLumpPatternDestroy(HopsLumpPattern *p)
 PetscErrorCode HopsLORLumpReset(HopsLOR *lor)
 {
   PetscFunctionBegin;
-  if (lor->lump) PetscCall((*lor->space->backend->LumpDestroy)(&lor->lump));
+  if (lor->kernel) PetscCall((*lor->kernel->ops->Destroy)(&lor->kernel));
   for (PetscInt m = 0; m < 8 && lor->element; ++m) PetscCall(HopsLumpPatternDestroy(&lor->element[m]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -206,11 +206,11 @@ PetscErrorCode HopsLORLumpCouplings(HopsLOR *lor, const HopsForm *form, unsigned
   PetscScalar    *kw = NULL, *mw = NULL;
 
   PetscFunctionBegin;
-  if (!lor->lump || lor->deriv != deriv || lor->mass != mass) {
+  if (!lor->kernel || lor->deriv != deriv || lor->mass != mass) {
     PetscCall(HopsLORLumpReset(lor));
     lor->deriv = deriv;
     lor->mass  = mass;
-    PetscCall((*sp->backend->LumpCreate)(sp, &lor->gll, deriv, mass, &lor->lump));
+    PetscCall((*sp->backend->LORCreate)(sp, &lor->gll, deriv, mass, &lor->kernel));
     *ok = PETSC_FALSE;
   }
   for (PetscInt c = 0; c < sp->ncells; c += HOPS_LOR_CHUNK) {
@@ -221,7 +221,7 @@ PetscErrorCode HopsLORLumpCouplings(HopsLOR *lor, const HopsForm *form, unsigned
 
     PetscCall(HopsCoefficientEvaluate(form->diffusion, sp, &lor->inner, c, n, &ks, &kw, &k));
     PetscCall(HopsCoefficientEvaluate(form->mass, sp, &lor->inner, c, n, &ms, &mw, &m));
-    PetscCall((*sp->backend->LumpCouplings)(lor->lump, c, n, &k, &m, HOPS_LOR_TOL, mask + c, &bad, &det));
+    PetscCall((*lor->kernel->ops->Couplings)(lor->kernel, c, n, &k, &m, HOPS_LOR_TOL, mask + c, &bad, &det));
     if (bad >= 0) PetscCall(HopsSpaceErrorCell(sp, bad, det));
   }
   PetscCall(PetscFree(kw));

@@ -11,13 +11,11 @@ PetscErrorCode HopsLORCreate(HopsSpace sp, HopsLOR *lor)
   PetscCall(HopsBasisCreateInside(&lor->gll, HOPS_BASIS_INSET, &lor->inner));
   PetscCall(PetscCalloc1(sp->ncells, &lor->mask));
   PetscCall(PetscCalloc1(sp->ncells, &lor->start));
-  if (sp->family == HOPS_H1 || sp->backend->lordevice) PetscCall((*sp->backend->LORCreate)(sp, &lor->gll, &lor->kernel));
-  else {
-    PetscCheck(sp->backend->LumpCreate, PetscObjectComm((PetscObject)sp), PETSC_ERR_SUP,
-               "The back end %s has no low-order-refined matrices of %s: use -hops_backend host", sp->backend->name,
-               HopsFamilies[sp->family]);
-    PetscCall(PetscCalloc1(8, &lor->element));
-  }
+  PetscCheck(sp->backend->LORCreate, PetscObjectComm((PetscObject)sp), PETSC_ERR_SUP,
+             "The back end %s has no low-order-refined matrices: use -hops_backend host", sp->backend->name);
+  if (sp->family == HOPS_H1 || sp->backend->rows)
+    PetscCall((*sp->backend->LORCreate)(sp, &lor->gll, PETSC_TRUE, PETSC_TRUE, &lor->kernel));
+  else PetscCall(PetscCalloc1(8, &lor->element)); /* the kernel comes with the form's terms */
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -52,7 +50,6 @@ PetscErrorCode HopsLORDestroy(HopsLOR *lor)
   if (!lor->space) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HopsLORDestroyPattern(lor));
   PetscCall(HopsLORDeviceDestroy(lor));
-  if (lor->kernel) PetscCall((*lor->space->backend->LORDestroy)(&lor->kernel));
   PetscCall(HopsLORLumpReset(lor));
   PetscCall(PetscFree(lor->element));
   PetscCall(PetscFree(lor->mask));
@@ -71,17 +68,18 @@ PetscErrorCode HopsLORDestroy(HopsLOR *lor)
 */
 static PetscErrorCode HopsLORRunCouplings(HopsLOR *lor, PetscInt c, PetscInt n, const HopsValues *kappa, unsigned char mask[])
 {
-  HopsSpace     sp = lor->space;
-  unsigned char large[HOPS_LOR_CHUNK];
-  PetscInt      bad;
-  PetscReal     det;
+  const HopsValues none = {0, 0, 0, NULL};
+  HopsSpace        sp   = lor->space;
+  unsigned char    large[HOPS_LOR_CHUNK];
+  PetscInt         bad;
+  PetscReal        det;
 
   PetscFunctionBegin;
-  PetscCall((*sp->backend->LORCouplings)(lor->kernel, c, n, kappa, HOPS_LOR_TOL, mask, &bad, &det));
+  PetscCall((*lor->kernel->ops->Couplings)(lor->kernel, c, n, kappa, &none, HOPS_LOR_TOL, mask, &bad, &det));
   if (bad >= 0) PetscCall(HopsSpaceErrorCell(sp, bad, det));
   if (lor->droptol <= HOPS_LOR_TOL) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscArrayzero(large, n));
-  PetscCall((*sp->backend->LORCouplings)(lor->kernel, c, n, kappa, lor->droptol, large, &bad, &det));
+  PetscCall((*lor->kernel->ops->Couplings)(lor->kernel, c, n, kappa, &none, lor->droptol, large, &bad, &det));
   for (PetscInt i = 0; i < n; ++i)
     if (!large[i]) mask[i] = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -244,8 +242,7 @@ PetscErrorCode HopsLORNumeric(HopsLOR *lor, const HopsForm *form)
     PetscCall(HopsCoefficientEvaluate(form->mass, sp, &lor->inner, c, end - c, &ms, &mw, &m));
     PetscCall(HopsLORCheckSign(&k, sp->dim, end - c, nq, PETSC_FALSE, &lor->negative[0]));
     PetscCall(HopsLORCheckSign(&m, sp->dim, end - c, nq, PETSC_TRUE, &lor->negative[1]));
-    if (lor->element) PetscCall((*sp->backend->LumpFill)(lor->lump, c, end - c, &k, &m, lor->vals, &bad, &det));
-    else PetscCall((*sp->backend->LORFill)(lor->kernel, c, end - c, &k, &m, lor->vals, &bad, &det));
+    PetscCall((*lor->kernel->ops->Fill)(lor->kernel, c, end - c, &k, &m, lor->vals, &bad, &det));
     if (bad >= 0) PetscCall(HopsSpaceErrorCell(sp, bad, det));
   }
   PetscCall(PetscFree(kw));

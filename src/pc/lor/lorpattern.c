@@ -393,8 +393,7 @@ PetscErrorCode HopsLORSymbolic(HopsLOR *lor)
   PetscCall(PetscFree(rrow));
   PetscCall(PetscMalloc1(lor->nr, &lor->rvals));
   PetscCall(PetscCalloc1(lor->nd + lor->no + lor->ng + 1, &lor->vals));
-  if (lor->element) PetscCall((*sp->backend->LumpSetPositions)(lor->lump, lor->element, lor->mask, lor->start, lor->pos));
-  else PetscCall((*sp->backend->LORSetPositions)(lor->kernel, lor->mask, lor->start, lor->pos));
+  PetscCall((*lor->kernel->ops->SetPositions)(lor->kernel, lor->element, lor->mask, lor->start, lor->pos));
   PetscCall(HopsLORCreateAIJ(lor));
   PetscCall(PetscLogEventEnd(HopsEvent.lorsymbolic, sp, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);

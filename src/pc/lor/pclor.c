@@ -98,7 +98,7 @@ PetscErrorCode PCLORSetInnerOptions(PC pc, PC_LOR *lor)
     PetscCall(PCLORInsertDefault(lor, "-pc_type", choice, &n, set));
     if (ishypre && lor->form.space->family != HOPS_H1) PetscCall(PCLORInsertAuxiliaryDefaults(lor, &n, set));
     else if (ishypre) {
-      const PetscBool   device = HOPS_HAVE_HYPRE_DEVICE && !lor->form.space->backend->host ? PETSC_TRUE : PETSC_FALSE;
+      const PetscBool   device = HOPS_HAVE_HYPRE_DEVICE && lor->ondevice ? PETSC_TRUE : PETSC_FALSE;
       const char *const relax  = device ? "l1scaled-Jacobi" : "l1scaled-SOR/Jacobi";
 
       PetscCall(MatGetNullSpace(lor->mat, &nsp));
@@ -151,7 +151,7 @@ static PetscErrorCode PCLORChooseMatType(PC_LOR *lor, MatType *type)
 
   PetscFunctionBegin;
   *type = lor->mattype;
-  if (lor->mattypeset || lor->block || lor->form.space->backend->host) PetscFunctionReturn(PETSC_SUCCESS);
+  if (lor->mattypeset || lor->block || !lor->ondevice) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PCLORGetInnerType(lor, inner));
   PetscCall(PetscStrcmp(inner, PCHYPRE, &hypre));
   if (hypre && HOPS_HAVE_HYPRE_DEVICE) *type = MATHYPRE;
@@ -186,8 +186,7 @@ static PetscErrorCode PCLORConvert(PC_LOR *lor, Mat from)
 /* A scalar field: the matrix has the rows of the operator */
 static PetscErrorCode PCLORSetUpScalar(PC pc, PC_LOR *lor)
 {
-  const PetscBool device = lor->form.space->backend->lordevice ? PETSC_TRUE : PETSC_FALSE;
-  PetscBool       fits;
+  PetscBool fits;
 
   PetscFunctionBegin;
   PetscCheck(lor->form.space->family == HOPS_H1 || !lor->dropset || lor->droptol == 0.0, PetscObjectComm((PetscObject)pc),
@@ -203,12 +202,12 @@ static PetscErrorCode PCLORSetUpScalar(PC pc, PC_LOR *lor)
   PetscCall(HopsLORSetPoints(&lor->lor, lor->points));
   PetscCall(PetscLogEventBegin(HopsEvent.lorcoef, pc, 0, 0, 0));
   PetscCall(PCLORFillZeroMass(pc, lor));
-  if (device) PetscCall(HopsLORDeviceCheckCouplings(&lor->lor, &lor->form, &fits));
+  if (lor->ondevice) PetscCall(HopsLORDeviceCheckCouplings(&lor->lor, &lor->form, &fits));
   else PetscCall(HopsLORCheckCouplings(&lor->lor, &lor->form, &fits));
   PetscCall(PetscLogEventEnd(HopsEvent.lorcoef, pc, 0, 0, 0));
   if (!fits) {
     PetscCall(MatDestroy(&lor->mat));
-    if (device) {
+    if (lor->ondevice) {
       MatType type;
 
       PetscCall(PCLORChooseMatType(lor, &type));
@@ -216,7 +215,7 @@ static PetscErrorCode PCLORSetUpScalar(PC pc, PC_LOR *lor)
     } else PetscCall(HopsLORSymbolic(&lor->lor));
     PetscCall(PetscInfo(pc, "low-order-refined pattern built: %g nonzeros\n", lor->lor.nnz));
   } else PetscCall(PetscInfo(pc, "low-order-refined pattern reused, values refilled\n"));
-  if (device) PetscCall(HopsLORDeviceNumeric(&lor->lor, &lor->form));
+  if (lor->ondevice) PetscCall(HopsLORDeviceNumeric(&lor->lor, &lor->form));
   else PetscCall(HopsLORNumeric(&lor->lor, &lor->form));
   PetscCall(PCLORConvert(lor, lor->lor.mat));
   PetscCall(PCLORCopyNullSpaces(pc, lor->mat));
@@ -264,18 +263,18 @@ static PetscErrorCode PCSetUp_LOR(PC pc)
   PetscCall(PCLORSetAuxiliary(pc, lor));
   PetscCall(PetscLogEventBegin(HopsEvent.lorsolver, pc, 0, 0, 0));
 #if HOPS_HAVE_HYPRE_DEVICE
-  PetscCall(HopsCycleDestroy(&lor->cycle));                             /* its matrices are about to go */
-  if (!lor->form.space->backend->host) PetscCall(HopsHypreConfigure()); /* also where the matrix came by MatConvert() */
+  PetscCall(HopsCycleDestroy(&lor->cycle));           /* its matrices are about to go */
+  if (lor->ondevice) PetscCall(HopsHypreConfigure()); /* also where the matrix came by MatConvert() */
 #endif
   PetscCall(KSPSetUp(lor->ksp));
 #if HOPS_HAVE_HYPRE_DEVICE
   /* where an inner preconditioner was the first to start hypre */
-  if (!lor->form.space->backend->host) PetscCall(HopsHypreConfigure());
+  if (lor->ondevice) PetscCall(HopsHypreConfigure());
 #endif
   PetscCall(PCLORSetUpNodalWeight(pc, lor));
   PetscCall(PCLORSetUpCycle(pc, lor));
 #if HOPS_HAVE_HYPRE_DEVICE
-  if (!lor->form.space->backend->host) PetscCall(HopsHypreCheckMemory(PetscObjectComm((PetscObject)pc)));
+  if (lor->ondevice) PetscCall(HopsHypreCheckMemory(PetscObjectComm((PetscObject)pc)));
 #endif
   PetscCall(PetscLogEventEnd(HopsEvent.lorsolver, pc, 0, 0, 0));
   if (lor->viewspectrum && !lor->spectrumdone) {
@@ -297,7 +296,7 @@ static PetscErrorCode PCLORApplyStaged(PC pc, PetscErrorCode (*apply)(PC, Vec, V
 
   PetscFunctionBegin;
   *done = PETSC_FALSE;
-  if (backend->host || lor->block) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!lor->ondevice || lor->block) PetscFunctionReturn(PETSC_SUCCESS);
   for (PetscInt i = 0; i < 2; ++i) {
     const PetscScalar *a;
     PetscMemType       mem;
@@ -459,8 +458,7 @@ static PetscErrorCode PCView_LOR(PC pc, PetscViewer viewer)
                                        lor->block->has[2] ? " g2" : "", lor->block->has[3] ? " g3" : "",
                                        lor->upwind ? ", upwind" : ""));
     } else {
-      if (lor->lor.lump) PetscCall((*lor->form.space->backend->LumpGetInfo)(lor->lor.lump, &kernel, &bytes));
-      else PetscCall((*lor->form.space->backend->LORGetInfo)(lor->lor.kernel, &kernel, &bytes));
+      PetscCall((*lor->lor.kernel->ops->GetInfo)(lor->lor.kernel, &kernel, &bytes));
       PetscCall(PetscViewerASCIIPrintf(viewer,
                                        "low-order-refined matrix: type %s, %.3g nonzeros per row, vertex quadrature, kernel %s\n",
                                        ((PetscObject)lor->mat)->type_name,

@@ -57,7 +57,7 @@ PetscErrorCode PCLORInsertAuxiliaryDefaults(PC_LOR *lor, PetscInt *n, char set[]
   /* a diagonal matrix: PCHYPRE's own defaults, where somebody asks for it */
   if (sp->family == HOPS_L2) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PCLORInsertDefault(lor, "-pc_hypre_type", ads ? "ads" : "ams", n, set));
-  if (HOPS_HAVE_HYPRE_DEVICE && !sp->backend->host) {
+  if (HOPS_HAVE_HYPRE_DEVICE && lor->ondevice) {
     PetscCall(PCLORInsertDeviceDefaults(lor, ads, n, set));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -356,13 +356,13 @@ PetscErrorCode PCLORSetAuxiliary(PC pc, PC_LOR *lor)
                "The mass coefficient is negative somewhere, which AMS and ADS do not allow: give the preconditioner another "
                "operator (KSPSetOperators(ksp, A, P)) with its absolute value, or use another inner solver (-lor_pc_type lu)");
   #if HOPS_HAVE_HYPRE_DEVICE
-    PetscCheck(!sp->backend->host, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+    PetscCheck(lor->ondevice, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
                "The hypre of this PETSc is built for devices and crashes on AMS's and ADS's vectors in the host's memory: use "
                "-hops_backend cuda (or -dm_vec_type cuda), or -lor_pc_type gamg");
   #endif
     PetscCall(PetscLogEventBegin(HopsEvent.lorauxiliary, pc, 0, 0, 0));
   #if HOPS_HAVE_HYPRE_DEVICE
-    if (!sp->backend->host) {
+    if (lor->ondevice) {
       if (lor->auxspace != sp) PetscCall(PCLORGetNodes(lor, &nodes));
       PetscCall(PCLORSetAuxiliaryDevice(inner, lor, nodes));
     } else

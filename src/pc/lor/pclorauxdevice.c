@@ -83,10 +83,10 @@ static PetscErrorCode HopsFindEmpty(HopsSpace from, HopsSpace to, PetscInt *n, i
    in the space */
 static PetscErrorCode HopsCreatePiDevice(HopsSpace nodes, HopsSpace sp, PetscInt nempty, const int empty[], Mat Pi[3])
 {
-  const HopsLORDeviceOps *ops  = sp->backend->lordevice;
-  PetscScalar            *v[3] = {NULL, NULL, NULL};
-  const PetscInt          n    = sp->family == HOPS_HDIV && sp->dim == 3 ? 4 : 2;
-  int                    *table;
+  const HopsRowsOps *ops  = sp->backend->rows;
+  PetscScalar       *v[3] = {NULL, NULL, NULL};
+  const PetscInt     n    = sp->family == HOPS_HDIV && sp->dim == 3 ? 4 : 2;
+  int               *table;
 
   PetscFunctionBegin;
   PetscCall(HopsCreateEnds(sp, n, &table));

@@ -33,6 +33,7 @@ static PetscErrorCode PCLORSetFormSpace(PC_LOR *lor, HopsSpace sp)
   PetscCall(HopsSpaceDestroy(&lor->form.space));
   PetscCall(DMDestroy(&lor->dm));
   lor->form.space = sp;
+  lor->ondevice   = sp->backend->rows ? PETSC_TRUE : PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -161,7 +161,7 @@ PetscErrorCode PCLORFillZeroMass(PC pc, PC_LOR *lor)
   HopsSpace       sp  = lor->form.space;
   const PetscBool ads = sp->family == HOPS_HDIV && sp->dim == 3 ? PETSC_TRUE : PETSC_FALSE;
   const PetscReal s =
-    lor->zeromass >= 0.0 ? lor->zeromass : (ads || (HOPS_HAVE_HYPRE_DEVICE && !sp->backend->host) ? HOPS_LOR_ZERO_MASS : 0.0);
+    lor->zeromass >= 0.0 ? lor->zeromass : (ads || (HOPS_HAVE_HYPRE_DEVICE && lor->ondevice) ? HOPS_LOR_ZERO_MASS : 0.0);
   HopsCoefficient cf;
   HopsFill       *f;
   PetscInt        ncells;

@@ -301,10 +301,10 @@ static PetscErrorCode PCHopsMGSetUpSingle(PC pc, PC_HopsMG *mg, Mat_PA *pa)
   PetscBool   v;
 
   PetscFunctionBegin;
-  PetscCheck(pa->space->backend->SinglePACreate && pa->space->backend->single, comm, PETSC_ERR_SUP,
-             "The back end %s has no operators in single precision: use -hops_backend host, or -pc_hopsmg_precision double",
-             pa->space->backend->name);
   PetscCheck(!pa->robin && pa->kernel, comm, PETSC_ERR_SUP, "Single precision has no Robin terms: use -pc_hopsmg_precision double");
+  PetscCheck(pa->kernel->ops->CreateSingle, comm, PETSC_ERR_SUP,
+             "The back end %s has no such operators in single precision: use -hops_backend host, or -pc_hopsmg_precision double",
+             pa->space->backend->name);
   PetscCall(PCGetOptionsPrefix(pc, &prefix));
   PetscCall(PetscOptionsGetString(((PetscObject)pc)->options, prefix, "-pc_mg_cycle_type", cycle, sizeof(cycle), NULL));
   PetscCall(PetscStrcmp(cycle, "v", &v));

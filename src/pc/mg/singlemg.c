@@ -7,16 +7,16 @@
 #include <hops/private/hopspatchfdimpl.h>
 
 typedef struct {
-  HopsSpace        space;
-  HopsSinglePA     A;
-  HopsSingleInterp P;           /* from the next coarser level */
-  HopsSmoother     smoother[2]; /* before and after coarse corrections */
-  HopsPatchSingle  patch[2];    /* or NULL: the diagonal; often the same */
-  HopsProlong      prolong;
-  float           *dinv;          /* [nT] inverse diagonal */
-  float           *b, *x, *r, *d; /* [nT] */
-  float           *e;             /* [nT] with patches */
-  float           *xg, *yg;       /* [nL-nT] ghosts and constrained entries, which are zero */
+  HopsSpace         space;
+  HopsOperator      A;
+  HopsInterpolation P;           /* from the next coarser level */
+  HopsSmoother      smoother[2]; /* before and after coarse corrections */
+  HopsPatchSingle   patch[2];    /* or NULL: the diagonal; often the same */
+  HopsProlong       prolong;
+  float            *dinv;          /* [nT] inverse diagonal */
+  float            *b, *x, *r, *d; /* [nT] */
+  float            *e;             /* [nT] with patches */
+  float            *xg, *yg;       /* [nL-nT] ghosts and constrained entries, which are zero */
 } HopsSingleLevel;
 
 struct _HopsSingleMG {
@@ -36,14 +36,14 @@ static PetscErrorCode SingleMult(void *ctx, const float x[], float y[])
   const HopsBackendOps *be = sp->backend;
 
   PetscFunctionBegin;
-  PetscCall((*be->single->Zero)(sp->nT, y));
-  PetscCall((*be->single->Zero)(sp->nL - sp->nT, l->yg));
+  PetscCall((*be->vector->Zero)(PETSC_FLOAT, sp->nT, y));
+  PetscCall((*be->vector->Zero)(PETSC_FLOAT, sp->nL - sp->nT, l->yg));
   PetscCall(HopsProlongBegin(l->prolong, x, l->xg));
-  PetscCall((*be->SinglePAApply)(l->A, HOPS_PART_INTERIOR_A, x, l->xg, y, l->yg));
+  PetscCall((*l->A->ops->Apply)(l->A, HOPS_PART_INTERIOR_A, x, l->xg, y, l->yg));
   PetscCall(HopsProlongEnd(l->prolong, x, l->xg));
-  PetscCall((*be->SinglePAApply)(l->A, HOPS_PART_SHARED, x, l->xg, y, l->yg));
+  PetscCall((*l->A->ops->Apply)(l->A, HOPS_PART_SHARED, x, l->xg, y, l->yg));
   PetscCall(HopsProlongTransposeBegin(l->prolong, l->yg, y));
-  PetscCall((*be->SinglePAApply)(l->A, HOPS_PART_INTERIOR_B, x, l->xg, y, l->yg));
+  PetscCall((*l->A->ops->Apply)(l->A, HOPS_PART_INTERIOR_B, x, l->xg, y, l->yg));
   PetscCall(HopsProlongTransposeEnd(l->prolong, l->yg, y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -51,13 +51,11 @@ static PetscErrorCode SingleMult(void *ctx, const float x[], float y[])
 /* fine x = (add: +=) P coarse x */
 static PetscErrorCode SingleProlong(HopsSingleLevel *coarse, HopsSingleLevel *fine, PetscBool add)
 {
-  const HopsBackendOps *be = fine->space->backend;
-
   PetscFunctionBegin;
   PetscCall(HopsProlongBegin(coarse->prolong, coarse->x, coarse->xg));
-  PetscCall((*be->SingleInterpApply)(fine->P, PETSC_TRUE, coarse->x, coarse->xg, fine->x, add));
+  PetscCall((*fine->P->ops->Apply)(fine->P, PETSC_TRUE, coarse->x, coarse->xg, fine->x, add));
   PetscCall(HopsProlongEnd(coarse->prolong, coarse->x, coarse->xg));
-  PetscCall((*be->SingleInterpApply)(fine->P, PETSC_FALSE, coarse->x, coarse->xg, fine->x, add));
+  PetscCall((*fine->P->ops->Apply)(fine->P, PETSC_FALSE, coarse->x, coarse->xg, fine->x, add));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -68,11 +66,11 @@ static PetscErrorCode SingleRestrict(HopsSingleLevel *fine, const float r[], Hop
   const HopsBackendOps *be = sp->backend;
 
   PetscFunctionBegin;
-  PetscCall((*be->single->Zero)(sp->nT, coarse->b));
-  PetscCall((*be->single->Zero)(sp->nL - sp->nT, coarse->yg));
-  PetscCall((*be->SingleInterpApplyTranspose)(fine->P, PETSC_FALSE, r, coarse->b, coarse->yg));
+  PetscCall((*be->vector->Zero)(PETSC_FLOAT, sp->nT, coarse->b));
+  PetscCall((*be->vector->Zero)(PETSC_FLOAT, sp->nL - sp->nT, coarse->yg));
+  PetscCall((*fine->P->ops->ApplyTranspose)(fine->P, PETSC_FALSE, r, coarse->b, coarse->yg));
   PetscCall(HopsProlongTransposeBegin(coarse->prolong, coarse->yg, coarse->b));
-  PetscCall((*be->SingleInterpApplyTranspose)(fine->P, PETSC_TRUE, r, coarse->b, coarse->yg));
+  PetscCall((*fine->P->ops->ApplyTranspose)(fine->P, PETSC_TRUE, r, coarse->b, coarse->yg));
   PetscCall(HopsProlongTransposeEnd(coarse->prolong, coarse->yg, coarse->b));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -80,16 +78,16 @@ static PetscErrorCode SingleRestrict(HopsSingleLevel *fine, const float r[], Hop
 /* x += a correction: d = a d + b B r, x += d */
 static PetscErrorCode SingleStep(HopsSingleLevel *l, PetscInt u, float a, float b, const float r[])
 {
-  const PetscInt       n  = l->space->nT;
-  const HopsSingleOps *so = l->space->backend->single;
+  const PetscInt       n   = l->space->nT;
+  const HopsVectorOps *vec = l->space->backend->vector;
 
   PetscFunctionBegin;
   if (l->patch[u]) {
     if (l->smoother[u].reverse) PetscCall(PCPATCHFDReverse_Private(l->smoother[u].patch));
     PetscCall(HopsPatchSingleApply(l->patch[u], r, l->e));
     if (l->smoother[u].reverse) PetscCall(PCPATCHFDReverse_Private(l->smoother[u].patch));
-    PetscCall((*so->Step)(n, a, b, NULL, l->e, l->d, l->x));
-  } else PetscCall((*so->Step)(n, a, b, l->dinv, r, l->d, l->x));
+    PetscCall((*vec->Step)(n, a, b, NULL, l->e, l->d, l->x));
+  } else PetscCall((*vec->Step)(n, a, b, l->dinv, r, l->d, l->x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -99,12 +97,12 @@ static PetscErrorCode SingleSmooth(HopsSingleLevel *l, PetscInt u, PetscBool zer
 {
   const HopsSmoother  *s     = l->smoother + u;
   const PetscInt       n     = l->space->nT;
-  const HopsSingleOps *so    = l->space->backend->single;
+  const HopsVectorOps *vec   = l->space->backend->vector;
   const PetscReal      theta = 0.5 * (s->emax + s->emin), delta = 0.5 * (s->emax - s->emin), sigma = theta / delta;
   PetscReal            rho = 1.0 / sigma;
 
   PetscFunctionBegin;
-  if (zero) PetscCall((*so->Zero)(n, l->x));
+  if (zero) PetscCall((*vec->Zero)(PETSC_FLOAT, n, l->x));
   for (PetscInt k = 0; k < s->steps; ++k) {
     const PetscReal next = 1.0 / (2.0 * sigma - rho);
     const float    *r    = l->r;
@@ -118,47 +116,32 @@ static PetscErrorCode SingleSmooth(HopsSingleLevel *l, PetscInt u, PetscBool zer
     if (zero && !k) r = l->b;
     else {
       PetscCall(SingleMult(l, l->x, l->r));
-      PetscCall((*so->Combine)(n, 1.0f, l->b, -1.0f, l->r, l->r));
+      PetscCall((*vec->Combine)(PETSC_FLOAT, n, 1.0f, l->b, -1.0f, l->r, l->r));
     }
     PetscCall(SingleStep(l, u, a, b, r));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Arrays of a vector where the back end works */
 static PetscErrorCode SingleToVec(HopsSpace sp, PetscReal s, const float x[], Vec v)
 {
   PetscScalar *a;
-  PetscMemType mtype;
 
   PetscFunctionBegin;
-  if (sp->backend->host) PetscCall(VecGetArrayWrite(v, &a));
-  else PetscCall(VecGetArrayWriteAndMemType(v, &a, &mtype));
-  PetscCheck(sp->backend->host || PetscMemTypeDevice(mtype), PetscObjectComm((PetscObject)v), PETSC_ERR_ARG_WRONG,
-             "A vector lies in the host's memory, and the spaces on the back end %s: make vectors by MatCreateVecs() or "
-             "HopsSpaceCreateVec()",
-             sp->backend->name);
-  PetscCall((*sp->backend->single->Promote)(sp->nT, s, x, a));
-  if (sp->backend->host) PetscCall(VecRestoreArrayWrite(v, &a));
-  else PetscCall(VecRestoreArrayWriteAndMemType(v, &a));
+  PetscCall(HopsVecGetArray(sp, v, HOPS_VEC_WRITE, &a));
+  PetscCall((*sp->backend->vector->Convert)(PETSC_SCALAR, sp->nT, s, x, a));
+  PetscCall(HopsVecRestoreArray(sp, v, HOPS_VEC_WRITE, &a));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode SingleFromVec(HopsSpace sp, PetscReal s, Vec v, float x[])
 {
   const PetscScalar *a;
-  PetscMemType       mtype;
 
   PetscFunctionBegin;
-  if (sp->backend->host) PetscCall(VecGetArrayRead(v, &a));
-  else PetscCall(VecGetArrayReadAndMemType(v, &a, &mtype));
-  PetscCheck(sp->backend->host || PetscMemTypeDevice(mtype), PetscObjectComm((PetscObject)v), PETSC_ERR_ARG_WRONG,
-             "A vector lies in the host's memory, and the spaces on the back end %s: make vectors by MatCreateVecs() or "
-             "HopsSpaceCreateVec()",
-             sp->backend->name);
-  PetscCall((*sp->backend->single->Demote)(sp->nT, s, a, x));
-  if (sp->backend->host) PetscCall(VecRestoreArrayRead(v, &a));
-  else PetscCall(VecRestoreArrayReadAndMemType(v, &a));
+  PetscCall(HopsVecGetArrayRead(sp, v, &a));
+  PetscCall((*sp->backend->vector->Convert)(PETSC_FLOAT, sp->nT, s, a, x));
+  PetscCall(HopsVecRestoreArrayRead(sp, v, &a));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -186,7 +169,7 @@ static PetscErrorCode SingleCycle(HopsSingleMG mg, PC pc, PetscInt k, PetscBool 
   }
   PetscCall(SingleSmooth(l, 0, zero));
   PetscCall(SingleMult(l, l->x, l->r));
-  PetscCall((*l->space->backend->single->Combine)(l->space->nT, 1.0f, l->b, -1.0f, l->r, l->r));
+  PetscCall((*l->space->backend->vector->Combine)(PETSC_FLOAT, l->space->nT, 1.0f, l->b, -1.0f, l->r, l->r));
   PetscCall(SingleRestrict(l, l->r, l - 1));
   PetscCall(SingleCycle(mg, pc, k - 1, PETSC_TRUE));
   PetscCall(SingleProlong(l - 1, l, PETSC_TRUE));
@@ -305,7 +288,7 @@ static PetscErrorCode SingleDiagonal(HopsSingleLevel *l, Mat A)
   }
   PetscCall(VecRestoreArrayRead(d, &a));
   PetscCall(VecDestroy(&d));
-  PetscCall((*l->space->backend->Copy)(l->dinv, inverse, n * sizeof(float), PETSC_TRUE));
+  PetscCall((*l->space->backend->memory->Copy)(NULL, l->dinv, inverse, n * sizeof(float), HOPS_COPY_IN));
   PetscCall(PetscFree(inverse));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -314,8 +297,8 @@ static PetscErrorCode SingleDiagonal(HopsSingleLevel *l, Mat A)
 static PetscErrorCode SingleCalloc(HopsSpace sp, PetscInt n, float **a)
 {
   PetscFunctionBegin;
-  PetscCall((*sp->backend->Malloc)(n * sizeof(float), (void **)a));
-  PetscCall((*sp->backend->single->Zero)(n, *a));
+  PetscCall((*sp->backend->memory->Malloc)(n * sizeof(float), (void **)a));
+  PetscCall((*sp->backend->vector->Zero)(PETSC_FLOAT, n, *a));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -334,10 +317,10 @@ PetscErrorCode HopsSingleMGCreate(PetscInt n, const HopsSpace space[], const Mat
   PetscCall(HopsSpaceCreateVec(space[0], &mg->cb));
   PetscCall(VecDuplicate(mg->cb, &mg->cx));
   for (PetscInt k = 0; k < n; ++k) {
-    HopsSingleLevel *l = mg->level + k;
-    const PetscInt   m = space[k]->nT, g = space[k]->nL - m;
-    HopsInterpKernel interp;
-    Mat_PA          *pa;
+    HopsSingleLevel  *l = mg->level + k;
+    const PetscInt    m = space[k]->nT, g = space[k]->nL - m;
+    HopsInterpolation interp;
+    Mat_PA           *pa;
 
     PetscCall(HopsSpaceReference(space[k]));
     l->space       = space[k];
@@ -353,9 +336,9 @@ PetscErrorCode HopsSingleMGCreate(PetscInt n, const HopsSpace space[], const Mat
     PetscCall(SingleCalloc(space[k], m, &l->d));
     PetscCall(MatPAGetData(A[k], &pa));
     PetscCall(MatPASetUp_Private(A[k], pa));
-    PetscCall((*space[k]->backend->SinglePACreate)(pa->kernel, &l->A));
+    PetscCall((*pa->kernel->ops->CreateSingle)(pa->kernel, &l->A));
     PetscCall(MatHopsInterpGetKernel(P[k], &interp));
-    PetscCall((*space[k]->backend->SingleInterpCreate)(interp, &l->P));
+    PetscCall((*interp->ops->CreateSingle)(interp, &l->P));
     if (l->smoother[0].patch || l->smoother[1].patch) PetscCall(SingleCalloc(space[k], m, &l->e));
     if (!l->smoother[0].patch || !l->smoother[1].patch) {
       PetscCall(SingleCalloc(space[k], m, &l->dinv));
@@ -385,12 +368,12 @@ PetscErrorCode HopsSingleMGDestroy(HopsSingleMG *single)
     HopsSingleLevel *l    = mg->level + k;
     float          **a[8] = {&l->dinv, &l->b, &l->x, &l->r, &l->d, &l->e, &l->xg, &l->yg};
 
-    if (k) PetscCall((*l->space->backend->SinglePADestroy)(&l->A));
-    if (k) PetscCall((*l->space->backend->SingleInterpDestroy)(&l->P));
+    if (l->A) PetscCall((*l->A->ops->Destroy)(&l->A));
+    if (l->P) PetscCall((*l->P->ops->Destroy)(&l->P));
     if (l->patch[1] != l->patch[0]) PetscCall(HopsPatchSingleDestroy(&l->patch[1]));
     PetscCall(HopsPatchSingleDestroy(&l->patch[0]));
     for (PetscInt i = 0; i < 8; ++i)
-      if (*a[i]) PetscCall((*l->space->backend->Free)((void **)a[i]));
+      if (*a[i]) PetscCall((*l->space->backend->memory->Free)((void **)a[i]));
     PetscCall(HopsProlongDestroy(&l->prolong));
     PetscCall(HopsSpaceDestroy(&l->space));
   }

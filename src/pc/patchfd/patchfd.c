@@ -16,9 +16,9 @@ static PetscErrorCode PCPATCHFDFree(PC_PATCHFD *fd)
     const HopsBackendOps *be        = fd->patches->space->backend;
     PetscScalar         **arrays[6] = {&fd->r, &fd->z, &fd->w, &fd->b, &fd->g, &fd->c};
 
-    if (fd->kernel) PetscCall((*be->PatchDestroy)(&fd->kernel));
+    if (fd->kernel) PetscCall((*fd->kernel->ops->Destroy)(&fd->kernel));
     for (PetscInt i = 0; i < 6; ++i)
-      if (*arrays[i]) PetscCall((*be->Free)((void **)arrays[i]));
+      if (*arrays[i]) PetscCall((*be->memory->Free)((void **)arrays[i]));
   }
   PetscCall(VecDestroy(&fd->t));
   PetscCall(VecDestroy(&fd->x));
@@ -36,8 +36,8 @@ static PetscErrorCode PCPATCHFDCalloc(PC_PATCHFD *fd, PetscInt n, PetscScalar **
   const HopsBackendOps *be = fd->patches->space->backend;
 
   PetscFunctionBegin;
-  PetscCall((*be->Malloc)(n * sizeof(PetscScalar), (void **)a));
-  PetscCall((*be->Zero)(n, *a));
+  PetscCall((*be->memory->Malloc)(n * sizeof(PetscScalar), (void **)a));
+  PetscCall((*be->vector->Zero)(PETSC_SCALAR, n, *a));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -143,7 +143,7 @@ static PetscErrorCode PCPATCHFDSetUpWeights(PC_PATCHFD *fd)
     w[i] =
       fd->type == PC_PATCHFD_ADDITIVE ? 1.0 / PetscSqrtReal((PetscReal)PetscMax(1, pt->mult[i])) : 1.0 / PetscMax(1, pt->nlevel[i]);
   PetscCall(PCPATCHFDCalloc(fd, pt->nT, &fd->w));
-  PetscCall((*pt->space->backend->Copy)(fd->w, w, pt->nT * sizeof(PetscScalar), PETSC_TRUE));
+  PetscCall((*pt->space->backend->memory->Copy)(NULL, fd->w, w, pt->nT * sizeof(PetscScalar), HOPS_COPY_IN));
   PetscCall(PetscFree(w));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -193,13 +193,13 @@ static PetscErrorCode PCPATCHFDSetUpFused(PC pc, PC_PATCHFD *fd, PetscBool singl
   if (single) PetscCall(PCPATCHFDCalloc(fd, 2 * pt->nT, &fd->c));
   PetscCall(PetscMalloc2(pt->nT, &z, pt->nT, &y));
   for (PetscInt i = 0; i < pt->nT; ++i) z[i] = pt->mult[i] ? PetscSinReal(1.0 + 0.7 * (pt->space->rstart + i)) : 0.0;
-  PetscCall((*be->Copy)(fd->z, z, size, PETSC_TRUE));
+  PetscCall((*be->memory->Copy)(NULL, fd->z, z, size, HOPS_COPY_IN));
   PetscCall(PCPATCHFDResidual(fd, NULL, NULL));
   PetscCall(PCPATCHFDSolve(pc, fd, color, HOPS_PATCH_PLAIN));
-  PetscCall((*be->Copy)(y, fd->z, size, PETSC_FALSE));
-  PetscCall((*be->Copy)(fd->z, z, size, PETSC_TRUE));
+  PetscCall((*be->memory->Copy)(NULL, y, fd->z, size, HOPS_COPY_OUT));
+  PetscCall((*be->memory->Copy)(NULL, fd->z, z, size, HOPS_COPY_IN));
   PetscCall(PCPATCHFDSweepFused(pc, fd, color));
-  PetscCall((*be->Copy)(z, fd->z, size, PETSC_FALSE));
+  PetscCall((*be->memory->Copy)(NULL, z, fd->z, size, HOPS_COPY_OUT));
   for (PetscInt i = 0; i < pt->nT; ++i) {
     e[0] = PetscMax(e[0], PetscAbsScalar(y[i] - z[i]));
     e[1] = PetscMax(e[1], PetscAbsScalar(y[i]));
@@ -208,11 +208,11 @@ static PetscErrorCode PCPATCHFDSetUpFused(PC pc, PC_PATCHFD *fd, PetscBool singl
   if (!(e[0] <= (single ? 1e-3 : 1e-9) * e[1])) {
     PetscCall(PetscInfo(pc, "No fused sweeps: the operator is not that of its coefficients (relative difference %g)\n",
                         (double)(e[0] / e[1])));
-    PetscCall((*be->Free)((void **)&fd->b));
-    PetscCall((*be->Free)((void **)&fd->g));
-    if (fd->c) PetscCall((*be->Free)((void **)&fd->c));
+    PetscCall((*be->memory->Free)((void **)&fd->b));
+    PetscCall((*be->memory->Free)((void **)&fd->g));
+    if (fd->c) PetscCall((*be->memory->Free)((void **)&fd->c));
   }
-  PetscCall((*be->Zero)(pt->nP, fd->z));
+  PetscCall((*be->vector->Zero)(PETSC_SCALAR, pt->nP, fd->z));
   PetscCall(PetscFree2(z, y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -233,22 +233,21 @@ static PetscErrorCode PCSetUp_PATCHFD(PC pc)
              "The back end %s has no patch solvers: use -hops_backend host", sp->backend->name);
   PetscCall(PetscLogEventBegin(HopsEvent.patchsetup, pc, 0, 0, 0));
   PetscCall(PCPATCHFDSetUpBasis(pc, fd));
-  PetscCheck(sp->backend->host || !fd->condenseset || !fd->condensemax, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+  PetscCheck(sp->backend->condenses || !fd->condenseset || !fd->condensemax, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
              "-pc_patchfd_condense_max: the back end %s condenses no patches: leave the option away, or use -hops_backend host",
              sp->backend->name);
-  fd->opt.condensemax = sp->backend->host ? fd->condensemax : 0; /* devices have no kernels for them */
+  fd->opt.condensemax = sp->backend->condenses ? fd->condensemax : 0;
   fd->opt.element     = fd->patch == PC_PATCHFD_ELEMENT ? PETSC_TRUE : PETSC_FALSE;
   fd->opt.colors      = fd->type == PC_PATCHFD_MULTIPLICATIVE ? PETSC_TRUE : PETSC_FALSE;
-  fd->opt.fuse        = fd->opt.colors && fd->usefuse && sp->backend->PatchSweep && fd->src.source == HOPS_SOURCE_MATPA &&
-                     !fd->src.userdiffusion && !fd->src.usermass
-                          ? PETSC_TRUE
-                          : PETSC_FALSE;
+  fd->opt.fuse = fd->opt.colors && fd->usefuse && fd->src.source == HOPS_SOURCE_MATPA && !fd->src.userdiffusion && !fd->src.usermass
+                   ? PETSC_TRUE
+                   : PETSC_FALSE;
   PetscCall(HopsPatchesCreate(&fd->src.form, &fd->basis, &fd->opt, &fd->patches));
   PetscCall(PCPATCHFDScale(fd));
   single = fd->single;
   if (single) PetscCall(PCPATCHFDCheckSingle(pc, fd, &single));
   fd->fellback = fd->single && !single ? PETSC_TRUE : PETSC_FALSE;
-  PetscCall((*sp->backend->PatchCreate)(fd->patches, single, &fd->kernel));
+  PetscCall((*sp->backend->PatchCreate)(fd->patches, single ? PETSC_FLOAT : PETSC_SCALAR, &fd->kernel));
   PetscCall(PetscFree(fd->patches->eidx)); /* the back end has its own */
   PetscCall(HopsSpaceSetUpBackend(sp));
   PetscCall(HopsPatchesCreateProlong(fd->patches, PETSC_DOUBLE, &fd->prolong));
@@ -257,8 +256,7 @@ static PetscErrorCode PCSetUp_PATCHFD(PC pc)
   PetscCall(PCPATCHFDSetUpWeights(fd));
   PetscCall(PCPATCHFDCount(pc, fd));
   if (fd->type == PC_PATCHFD_MULTIPLICATIVE) {
-    if (sp->backend->host) PetscCall(MatCreateVecs(fd->A, NULL, &fd->t));
-    else PetscCall(HopsSpaceCreateVec(sp, &fd->t));
+    PetscCall(HopsSpaceCreateVec(sp, &fd->t));
     PetscCall(HopsSpaceCreateVecWithArray(sp, fd->z, &fd->x));
     PetscCall(HopsSpaceCreateVecWithArray(sp, fd->r, &fd->rv));
     PetscCall(PCPATCHFDSetUpFused(pc, fd, single));
@@ -369,7 +367,7 @@ static PetscErrorCode PCView_PATCHFD(PC pc, PetscViewer viewer)
   {
     const char *name;
 
-    PetscCall((*fd->patches->space->backend->PatchGetInfo)(fd->kernel, &name, NULL, NULL));
+    PetscCall((*fd->kernel->ops->GetInfo)(fd->kernel, &name, NULL, NULL));
     PetscCall(PetscViewerASCIIPrintf(viewer, "1D factors: %" PetscInt64_FMT "; kernel: %s%s\n", fd->factors, name,
                                      fd->fellback ? " (single precision would not converge)" : ""));
   }

@@ -54,10 +54,10 @@ PetscErrorCode HopsPatchSingleCreate(PC pc, HopsSingleMult mult, void *ctx, Hops
   a[5]               = &s->t;
   for (PetscInt i = 0; i < 6; ++i) {
     if (!n[i]) continue;
-    PetscCall((*be->Malloc)(n[i] * sizeof(float), (void **)a[i]));
-    PetscCall((*be->single->Zero)(n[i], *a[i]));
+    PetscCall((*be->memory->Malloc)(n[i] * sizeof(float), (void **)a[i]));
+    PetscCall((*be->vector->Zero)(PETSC_FLOAT, n[i], *a[i]));
   }
-  if (s->w) PetscCall((*be->single->Demote)(pt->nT, 1.0, s->fd->w, s->w));
+  if (s->w) PetscCall((*be->vector->Convert)(PETSC_FLOAT, pt->nT, 1.0, s->fd->w, s->w));
   PetscCall(HopsPatchesCreateProlong(pt, PETSC_FLOAT, &s->prolong));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -100,8 +100,8 @@ static PetscErrorCode Solve(HopsPatchSingle s, PetscInt color, HopsPatchMode mod
 
   PetscFunctionBegin;
   PetscCall(Broadcast(s, s->r));
-  PetscCall((*be->single->Zero)(pt->nG + 1, s->z + pt->nT));
-  PetscCall((*be->single->PatchApply)(s->fd->kernel, color, mode, s->r, s->z));
+  PetscCall((*be->vector->Zero)(PETSC_FLOAT, pt->nG + 1, s->z + pt->nT));
+  PetscCall((*s->fd->kernel->ops->Apply)(s->fd->kernel, PETSC_FLOAT, color, mode, s->r, s->z));
   PetscCall(Reduce(s, s->z + pt->nT, s->z));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -114,10 +114,9 @@ static PetscErrorCode SweepFused(HopsPatchSingle s, PetscInt color)
 
   PetscFunctionBegin;
   PetscCall(Broadcast(s, s->z));
-  PetscCall((*be->single->Combine)(pt->nG, 1.0f, zg, 0.0f, NULL, s->g));
-  if (be->host) s->z[pt->nP - 1] = 0.0f;
-  PetscCall((*be->single->PatchSweep)(s->fd->kernel, color, s->b, s->z));
-  PetscCall((*be->single->Combine)(pt->nG, 1.0f, zg, -1.0f, s->g, s->g));
+  PetscCall((*be->vector->Combine)(PETSC_FLOAT, pt->nG, 1.0f, zg, 0.0f, NULL, s->g));
+  PetscCall((*s->fd->kernel->ops->Sweep)(s->fd->kernel, PETSC_FLOAT, color, s->b, s->z));
+  PetscCall((*be->vector->Combine)(PETSC_FLOAT, pt->nG, 1.0f, zg, -1.0f, s->g, s->g));
   PetscCall(Reduce(s, s->g, s->z));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -126,14 +125,14 @@ static PetscErrorCode SweepFused(HopsPatchSingle s, PetscInt color)
 static PetscErrorCode Multiplicative(HopsPatchSingle s, const float r[])
 {
   HopsPatches          pt        = s->fd->patches;
-  const HopsSingleOps *so        = pt->space->backend->single;
+  const HopsVectorOps *vec       = pt->space->backend->vector;
   PCPATCHFDDirection   direction = s->fd->direction;
   const PetscInt       n = pt->ncolors, steps = direction == PC_PATCHFD_SYMMETRIC ? 2 * n - 1 : n;
   const PetscBool      fuse = s->fd->b ? PETSC_TRUE : PETSC_FALSE;
 
   PetscFunctionBegin;
   if (fuse) {
-    PetscCall((*so->Combine)(pt->nT, 1.0f, r, 0.0f, NULL, s->b));
+    PetscCall((*vec->Combine)(PETSC_FLOAT, pt->nT, 1.0f, r, 0.0f, NULL, s->b));
     PetscCall(Broadcast(s, s->b));
   }
   for (PetscInt k = 0; k < steps; ++k) {
@@ -143,10 +142,10 @@ static PetscErrorCode Multiplicative(HopsPatchSingle s, const float r[])
       PetscCall(SweepFused(s, color));
       continue;
     }
-    if (!k) PetscCall((*so->Combine)(pt->nT, 1.0f, r, 0.0f, NULL, s->r));
+    if (!k) PetscCall((*vec->Combine)(PETSC_FLOAT, pt->nT, 1.0f, r, 0.0f, NULL, s->r));
     else {
       PetscCall((*s->mult)(s->ctx, s->z, s->t));
-      PetscCall((*so->Combine)(pt->nT, 1.0f, r, -1.0f, s->t, s->r));
+      PetscCall((*vec->Combine)(PETSC_FLOAT, pt->nT, 1.0f, r, -1.0f, s->t, s->r));
     }
     PetscCall(Solve(s, color, HOPS_PATCH_PLAIN));
   }
@@ -156,31 +155,26 @@ static PetscErrorCode Multiplicative(HopsPatchSingle s, const float r[])
 /* Local solves in double precision, where single precision would not do or was not wanted */
 static PetscErrorCode ApplyDouble(HopsPatchSingle s, const float r[], float z[])
 {
-  HopsSpace            sp = s->fd->patches->space;
-  const HopsSingleOps *so = sp->backend->single;
+  HopsSpace            sp  = s->fd->patches->space;
+  const HopsVectorOps *vec = sp->backend->vector;
   PetscScalar         *a;
   const PetscScalar   *c;
-  PetscMemType         mtype;
 
   PetscFunctionBegin;
-  if (sp->backend->host) PetscCall(VecGetArrayWrite(s->vr, &a));
-  else PetscCall(VecGetArrayWriteAndMemType(s->vr, &a, &mtype));
-  PetscCall((*so->Promote)(sp->nT, 1.0, r, a));
-  if (sp->backend->host) PetscCall(VecRestoreArrayWrite(s->vr, &a));
-  else PetscCall(VecRestoreArrayWriteAndMemType(s->vr, &a));
+  PetscCall(HopsVecGetArray(sp, s->vr, HOPS_VEC_WRITE, &a));
+  PetscCall((*vec->Convert)(PETSC_SCALAR, sp->nT, 1.0, r, a));
+  PetscCall(HopsVecRestoreArray(sp, s->vr, HOPS_VEC_WRITE, &a));
   PetscCall(PCApply(s->pc, s->vr, s->vz));
-  if (sp->backend->host) PetscCall(VecGetArrayRead(s->vz, &c));
-  else PetscCall(VecGetArrayReadAndMemType(s->vz, &c, &mtype));
-  PetscCall((*so->Demote)(sp->nT, 1.0, c, z));
-  if (sp->backend->host) PetscCall(VecRestoreArrayRead(s->vz, &c));
-  else PetscCall(VecRestoreArrayReadAndMemType(s->vz, &c));
+  PetscCall(HopsVecGetArrayRead(sp, s->vz, &c));
+  PetscCall((*vec->Convert)(PETSC_FLOAT, sp->nT, 1.0, c, z));
+  PetscCall(HopsVecRestoreArrayRead(sp, s->vz, &c));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode HopsPatchSingleApply(HopsPatchSingle s, const float r[], float z[])
 {
-  HopsPatches          pt = s->fd->patches;
-  const HopsSingleOps *so = pt->space->backend->single;
+  HopsPatches          pt  = s->fd->patches;
+  const HopsVectorOps *vec = pt->space->backend->vector;
 
   PetscFunctionBegin;
   if (s->vr) {
@@ -188,17 +182,17 @@ PetscErrorCode HopsPatchSingleApply(HopsPatchSingle s, const float r[], float z[
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(PetscLogEventBegin(HopsEvent.patchsolve, s->pc, 0, 0, 0));
-  PetscCall((*so->Zero)(pt->nP, s->z));
+  PetscCall((*vec->Zero)(PETSC_FLOAT, pt->nP, s->z));
   if (s->fd->type == PC_PATCHFD_MULTIPLICATIVE) PetscCall(Multiplicative(s, r));
   else {
     const PetscBool restrict_ = s->fd->type == PC_PATCHFD_RESTRICTED ? PETSC_TRUE : PETSC_FALSE;
 
-    if (s->w && !restrict_) PetscCall((*so->Times)(pt->nT, s->w, r, s->r));
-    else PetscCall((*so->Combine)(pt->nT, 1.0f, r, 0.0f, NULL, s->r));
+    if (s->w && !restrict_) PetscCall((*vec->Times)(PETSC_FLOAT, pt->nT, s->w, r, s->r));
+    else PetscCall((*vec->Combine)(PETSC_FLOAT, pt->nT, 1.0f, r, 0.0f, NULL, s->r));
     PetscCall(Solve(s, -1, restrict_ ? HOPS_PATCH_RESTRICT_OUT : HOPS_PATCH_PLAIN));
   }
-  if (s->w) PetscCall((*so->Times)(pt->nT, s->w, s->z, z));
-  else PetscCall((*so->Combine)(pt->nT, 1.0f, s->z, 0.0f, NULL, z));
+  if (s->w) PetscCall((*vec->Times)(PETSC_FLOAT, pt->nT, s->w, s->z, z));
+  else PetscCall((*vec->Combine)(PETSC_FLOAT, pt->nT, 1.0f, s->z, 0.0f, NULL, z));
   PetscCall(PetscLogEventEnd(HopsEvent.patchsolve, s->pc, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -213,7 +207,7 @@ PetscErrorCode HopsPatchSingleDestroy(HopsPatchSingle *single)
     float **a[6] = {&s->b, &s->r, &s->z, &s->g, &s->w, &s->t};
 
     for (PetscInt i = 0; i < 6; ++i)
-      if (*a[i]) PetscCall((*s->space->backend->Free)((void **)a[i]));
+      if (*a[i]) PetscCall((*s->space->backend->memory->Free)((void **)a[i]));
   }
   PetscCall(HopsProlongDestroy(&s->prolong));
   PetscCall(VecDestroy(&s->vr));

@@ -4,61 +4,6 @@
 
 /* ------------------------------------------ vectors ------------------------------------------- */
 
-/* Arrays of vectors where the back end works */
-static PetscErrorCode PCPATCHFDCheckMemory(HopsSpace sp, Vec v, PetscMemType mtype)
-{
-  PetscFunctionBegin;
-  PetscCheck(PetscMemTypeDevice(mtype), PetscObjectComm((PetscObject)v), PETSC_ERR_ARG_WRONG,
-             "A vector of type %s lies in the host's memory, and the patches on the back end %s: make vectors by MatCreateVecs() "
-             "or HopsSpaceCreateVec() (with a DM, -dm_vec_type %s), or use -hops_backend host",
-             ((PetscObject)v)->type_name, sp->backend->name, sp->backend->vectype);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCPATCHFDRead(PC_PATCHFD *fd, Vec v, const PetscScalar **a)
-{
-  HopsSpace    sp = fd->patches->space;
-  PetscMemType mtype;
-
-  PetscFunctionBegin;
-  if (sp->backend->host) PetscCall(VecGetArrayRead(v, a));
-  else {
-    PetscCall(VecGetArrayReadAndMemType(v, a, &mtype));
-    PetscCall(PCPATCHFDCheckMemory(sp, v, mtype));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCPATCHFDRestoreRead(PC_PATCHFD *fd, Vec v, const PetscScalar **a)
-{
-  PetscFunctionBegin;
-  if (fd->patches->space->backend->host) PetscCall(VecRestoreArrayRead(v, a));
-  else PetscCall(VecRestoreArrayReadAndMemType(v, a));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCPATCHFDWrite(PC_PATCHFD *fd, Vec v, PetscScalar **a)
-{
-  HopsSpace    sp = fd->patches->space;
-  PetscMemType mtype;
-
-  PetscFunctionBegin;
-  if (sp->backend->host) PetscCall(VecGetArrayWrite(v, a));
-  else {
-    PetscCall(VecGetArrayWriteAndMemType(v, a, &mtype));
-    PetscCall(PCPATCHFDCheckMemory(sp, v, mtype));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCPATCHFDRestoreWrite(PC_PATCHFD *fd, Vec v, PetscScalar **a)
-{
-  PetscFunctionBegin;
-  if (fd->patches->space->backend->host) PetscCall(VecRestoreArrayWrite(v, a));
-  else PetscCall(VecRestoreArrayWriteAndMemType(v, a));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Ghosts of a P-vector from their owners, and contributions to ghosts to their owners */
 static PetscErrorCode PCPATCHFDBroadcast(PC_PATCHFD *fd, PetscScalar x[])
 {
@@ -89,10 +34,10 @@ PetscErrorCode PCPATCHFDResidual(PC_PATCHFD *fd, const PetscScalar b[], PetscRea
   PetscFunctionBegin;
   PetscCall(PetscObjectStateIncrease((PetscObject)fd->x));
   PetscCall(MatMult(fd->A, fd->x, fd->t));
-  PetscCall(PCPATCHFDRead(fd, fd->t, &t));
-  if (b) PetscCall((*pt->space->backend->Combine)(pt->nT, 1.0, b, -1.0, t, fd->r));
-  else PetscCall((*pt->space->backend->Combine)(pt->nT, -1.0, t, 0.0, NULL, fd->r));
-  PetscCall(PCPATCHFDRestoreRead(fd, fd->t, &t));
+  PetscCall(HopsVecGetArrayRead(fd->patches->space, fd->t, &t));
+  if (b) PetscCall((*pt->space->backend->vector->Combine)(PETSC_SCALAR, pt->nT, 1.0, b, -1.0, t, fd->r));
+  else PetscCall((*pt->space->backend->vector->Combine)(PETSC_SCALAR, pt->nT, -1.0, t, 0.0, NULL, fd->r));
+  PetscCall(HopsVecRestoreArrayRead(fd->patches->space, fd->t, &t));
   if (norm) {
     PetscCall(PetscObjectStateIncrease((PetscObject)fd->rv));
     PetscCall(VecNorm(fd->rv, NORM_2, norm));
@@ -110,8 +55,8 @@ PetscErrorCode PCPATCHFDSolve(PC pc, PC_PATCHFD *fd, PetscInt color, HopsPatchMo
   PetscFunctionBegin;
   PetscCall(PetscLogEventBegin(HopsEvent.patchsolve, pc, 0, 0, 0));
   PetscCall(PCPATCHFDBroadcast(fd, fd->r));
-  PetscCall((*be->Zero)(pt->nG + 1, fd->z + pt->nT));
-  PetscCall((*be->PatchApply)(fd->kernel, color, mode, fd->r, fd->z));
+  PetscCall((*be->vector->Zero)(PETSC_SCALAR, pt->nG + 1, fd->z + pt->nT));
+  PetscCall((*fd->kernel->ops->Apply)(fd->kernel, PETSC_SCALAR, color, mode, fd->r, fd->z));
   PetscCall(PCPATCHFDReduce(fd, fd->z + pt->nT, fd->z));
   PetscCall(PetscLogEventEnd(HopsEvent.patchsolve, pc, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -127,10 +72,10 @@ PetscErrorCode PCPATCHFDSweepFused(PC pc, PC_PATCHFD *fd, PetscInt color)
   PetscFunctionBegin;
   PetscCall(PetscLogEventBegin(HopsEvent.patchsolve, pc, 0, 0, 0));
   PetscCall(PCPATCHFDBroadcast(fd, fd->z));
-  PetscCall((*be->Combine)(pt->nG, 1.0, zg, 0.0, NULL, fd->g));
-  if (be->host) fd->z[pt->nP - 1] = 0.0; /* what is not there is written on the host */
-  PetscCall((*be->PatchSweep)(fd->kernel, color, fd->b, fd->z));
-  PetscCall((*be->Combine)(pt->nG, 1.0, zg, -1.0, fd->g, fd->g)); /* what this rank's patches added to others' unknowns */
+  PetscCall((*be->vector->Combine)(PETSC_SCALAR, pt->nG, 1.0, zg, 0.0, NULL, fd->g));
+  PetscCall((*fd->kernel->ops->Sweep)(fd->kernel, PETSC_SCALAR, color, fd->b, fd->z));
+  PetscCall((*be->vector->Combine)(PETSC_SCALAR, pt->nG, 1.0, zg, -1.0, fd->g,
+                                   fd->g)); /* what this rank's patches added to others' unknowns */
   PetscCall(PCPATCHFDReduce(fd, fd->g, fd->z));
   PetscCall(PetscLogEventEnd(HopsEvent.patchsolve, pc, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -142,7 +87,7 @@ PetscErrorCode PCPATCHFDSweepFused(PC pc, PC_PATCHFD *fd, PetscInt color)
 static PetscErrorCode SetEssential(HopsSpace sp, const PetscScalar b[], PetscScalar z[])
 {
   PetscFunctionBegin;
-  if (sp->ness) PetscCall((*sp->backend->SetEntries)(sp->ness, sp->bessT, b, z));
+  if (sp->ness) PetscCall((*sp->backend->vector->SetEntries)(sp->ness, sp->bessT, b, z));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -158,17 +103,17 @@ static PetscErrorCode PCPATCHFDApplyAdditive(PC pc, PC_PATCHFD *fd, PetscBool tr
   PetscScalar       *ya;
 
   PetscFunctionBegin;
-  PetscCall(PCPATCHFDRead(fd, x, &xa));
-  if (in) PetscCall((*be->Times)(pt->nT, in, xa, fd->r));
-  else PetscCall((*be->Combine)(pt->nT, 1.0, xa, 0.0, NULL, fd->r));
-  PetscCall((*be->Zero)(pt->nT, fd->z));
+  PetscCall(HopsVecGetArrayRead(fd->patches->space, x, &xa));
+  if (in) PetscCall((*be->vector->Times)(PETSC_SCALAR, pt->nT, in, xa, fd->r));
+  else PetscCall((*be->vector->Combine)(PETSC_SCALAR, pt->nT, 1.0, xa, 0.0, NULL, fd->r));
+  PetscCall((*be->vector->Zero)(PETSC_SCALAR, pt->nT, fd->z));
   PetscCall(PCPATCHFDSolve(pc, fd, -1, mode));
-  PetscCall(PCPATCHFDWrite(fd, y, &ya));
-  if (out) PetscCall((*be->Times)(pt->nT, out, fd->z, ya));
-  else PetscCall((*be->Combine)(pt->nT, 1.0, fd->z, 0.0, NULL, ya));
+  PetscCall(HopsVecGetArray(fd->patches->space, y, HOPS_VEC_WRITE, &ya));
+  if (out) PetscCall((*be->vector->Times)(PETSC_SCALAR, pt->nT, out, fd->z, ya));
+  else PetscCall((*be->vector->Combine)(PETSC_SCALAR, pt->nT, 1.0, fd->z, 0.0, NULL, ya));
   PetscCall(SetEssential(pt->space, xa, ya));
-  PetscCall(PCPATCHFDRestoreWrite(fd, y, &ya));
-  PetscCall(PCPATCHFDRestoreRead(fd, x, &xa));
+  PetscCall(HopsVecRestoreArray(fd->patches->space, y, HOPS_VEC_WRITE, &ya));
+  PetscCall(HopsVecRestoreArrayRead(fd->patches->space, x, &xa));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -185,11 +130,11 @@ static PetscErrorCode PCPATCHFDSweepCorrection(PC pc, PC_PATCHFD *fd, PCPATCHFDD
 
   PetscFunctionBegin;
   PetscCall(PCPATCHFDResidual(fd, b, norm));
-  PetscCall((*be->Combine)(n, 1.0, fd->r, 0.0, NULL, r));
-  PetscCall((*be->Combine)(n, 1.0, fd->z, 0.0, NULL, z));
-  PetscCall((*be->Zero)(fd->patches->nP, fd->z));
+  PetscCall((*be->vector->Combine)(PETSC_SCALAR, n, 1.0, fd->r, 0.0, NULL, r));
+  PetscCall((*be->vector->Combine)(PETSC_SCALAR, n, 1.0, fd->z, 0.0, NULL, z));
+  PetscCall((*be->vector->Zero)(PETSC_SCALAR, fd->patches->nP, fd->z));
   PetscCall(PCPATCHFDSweep(pc, fd, direction, PETSC_TRUE, r, NULL));
-  PetscCall((*be->Combine)(n, 1.0, z, 1.0, fd->z, fd->z));
+  PetscCall((*be->vector->Combine)(PETSC_SCALAR, n, 1.0, z, 1.0, fd->z, fd->z));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -212,7 +157,7 @@ static PetscErrorCode PCPATCHFDSweep(PC pc, PC_PATCHFD *fd, PCPATCHFDDirection d
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   if (fuse) {
-    PetscCall((*be->Combine)(pt->nT, 1.0, b, 0.0, NULL, fd->b));
+    PetscCall((*be->vector->Combine)(PETSC_SCALAR, pt->nT, 1.0, b, 0.0, NULL, fd->b));
     PetscCall(PCPATCHFDBroadcast(fd, fd->b));
   }
   if (!norm || zero) PetscCall(SetEssential(pt->space, b, fd->z));
@@ -223,7 +168,7 @@ static PetscErrorCode PCPATCHFDSweep(PC pc, PC_PATCHFD *fd, PCPATCHFDDirection d
       PetscCall(PCPATCHFDSweepFused(pc, fd, color));
       continue;
     }
-    if (zero && !s) PetscCall((*be->Combine)(pt->nT, 1.0, b, 0.0, NULL, fd->r));
+    if (zero && !s) PetscCall((*be->vector->Combine)(PETSC_SCALAR, pt->nT, 1.0, b, 0.0, NULL, fd->r));
     else PetscCall(PCPATCHFDResidual(fd, b, s ? NULL : norm));
     if (!s) PetscCall(SetEssential(pt->space, b, fd->z));
     PetscCall(PCPATCHFDSolve(pc, fd, color, HOPS_PATCH_PLAIN));
@@ -244,27 +189,26 @@ static PetscErrorCode PCPATCHFDSweepInPlace(PC pc, PC_PATCHFD *fd, PCPATCHFDDire
   const PetscInt        n = pt->ncolors, steps = direction == PC_PATCHFD_SYMMETRIC ? 2 * n - 1 : n;
   const PetscScalar    *ba;
   PetscScalar          *ya;
-  PetscMemType          mtype;
   PetscMPIInt           size;
 
   PetscFunctionBegin;
   *done = PETSC_FALSE;
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &size));
-  if (size > 1 || be->host || !fd->b || pt->nG || pt->space->ness || (fd->single && !fd->fellback && (!zero || its > 1)))
+  if (size > 1 || be->spare || !fd->b || pt->nG || pt->space->ness || (fd->single && !fd->fellback && (!zero || its > 1)))
     PetscFunctionReturn(PETSC_SUCCESS);
   for (PetscInt c = 0; c < n; ++c)
     if (!pt->fused[c]) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PCPATCHFDRead(fd, b, &ba));
-  PetscCall(VecGetArrayAndMemType(y, &ya, &mtype));
-  PetscCall(PCPATCHFDCheckMemory(pt->space, y, mtype));
-  if (zero) PetscCall((*be->Zero)(pt->nT, ya));
+  PetscCall(HopsVecGetArrayRead(fd->patches->space, b, &ba));
+  PetscCall(HopsVecGetArray(pt->space, y, HOPS_VEC_READ_WRITE, &ya));
+  if (zero) PetscCall((*be->vector->Zero)(PETSC_SCALAR, pt->nT, ya));
   PetscCall(PetscLogEventBegin(HopsEvent.patchsolve, pc, 0, 0, 0));
   for (PetscInt i = 0; i < its; ++i)
     for (PetscInt s = 0; s < steps; ++s)
-      PetscCall((*be->PatchSweep)(fd->kernel, direction == PC_PATCHFD_BACKWARD ? n - 1 - s : (s < n ? s : 2 * n - 2 - s), ba, ya));
+      PetscCall((*fd->kernel->ops->Sweep)(fd->kernel, PETSC_SCALAR,
+                                          direction == PC_PATCHFD_BACKWARD ? n - 1 - s : (s < n ? s : 2 * n - 2 - s), ba, ya));
   PetscCall(PetscLogEventEnd(HopsEvent.patchsolve, pc, 0, 0, 0));
-  PetscCall(VecRestoreArrayAndMemType(y, &ya));
-  PetscCall(PCPATCHFDRestoreRead(fd, b, &ba));
+  PetscCall(HopsVecRestoreArray(pt->space, y, HOPS_VEC_READ_WRITE, &ya));
+  PetscCall(HopsVecRestoreArrayRead(fd->patches->space, b, &ba));
   *done = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -280,13 +224,13 @@ static PetscErrorCode PCPATCHFDApplyMultiplicative(PC pc, PC_PATCHFD *fd, PCPATC
   PetscFunctionBegin;
   PetscCall(PCPATCHFDSweepInPlace(pc, fd, direction, PETSC_TRUE, 1, x, y, &done));
   if (done) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall((*be->Zero)(pt->nP, fd->z));
-  PetscCall(PCPATCHFDRead(fd, x, &xa));
+  PetscCall((*be->vector->Zero)(PETSC_SCALAR, pt->nP, fd->z));
+  PetscCall(HopsVecGetArrayRead(fd->patches->space, x, &xa));
   PetscCall(PCPATCHFDSweep(pc, fd, direction, PETSC_TRUE, xa, NULL));
-  PetscCall(PCPATCHFDRestoreRead(fd, x, &xa));
-  PetscCall(PCPATCHFDWrite(fd, y, &ya));
-  PetscCall((*be->Combine)(pt->nT, 1.0, fd->z, 0.0, NULL, ya));
-  PetscCall(PCPATCHFDRestoreWrite(fd, y, &ya));
+  PetscCall(HopsVecRestoreArrayRead(fd->patches->space, x, &xa));
+  PetscCall(HopsVecGetArray(fd->patches->space, y, HOPS_VEC_WRITE, &ya));
+  PetscCall((*be->vector->Combine)(PETSC_SCALAR, pt->nT, 1.0, fd->z, 0.0, NULL, ya));
+  PetscCall(HopsVecRestoreArray(fd->patches->space, y, HOPS_VEC_WRITE, &ya));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -354,21 +298,21 @@ PetscErrorCode PCApplyRichardson_PATCHFD(PC pc, Vec b, Vec y, Vec w, PetscReal r
       *outits = its;
       PetscFunctionReturn(PETSC_SUCCESS);
     }
-    PetscCall((*be->Zero)(pt->nP, fd->z));
+    PetscCall((*be->vector->Zero)(PETSC_SCALAR, pt->nP, fd->z));
     if (!guesszero) {
-      PetscCall(PCPATCHFDRead(fd, y, &ba));
-      PetscCall((*be->Combine)(pt->nT, 1.0, ba, 0.0, NULL, fd->z));
-      PetscCall(PCPATCHFDRestoreRead(fd, y, &ba));
+      PetscCall(HopsVecGetArrayRead(fd->patches->space, y, &ba));
+      PetscCall((*be->vector->Combine)(PETSC_SCALAR, pt->nT, 1.0, ba, 0.0, NULL, fd->z));
+      PetscCall(HopsVecRestoreArrayRead(fd->patches->space, y, &ba));
     }
-    PetscCall(PCPATCHFDRead(fd, b, &ba));
+    PetscCall(HopsVecGetArrayRead(fd->patches->space, b, &ba));
     for (i = 0; i < its; ++i) {
       PetscCall(PCPATCHFDSweep(pc, fd, fd->direction, guesszero && !i ? PETSC_TRUE : PETSC_FALSE, ba, test ? &norm : NULL));
       if (test && i && (norm <= rtol * bnorm || norm <= abstol || norm > dtol * bnorm)) break;
     }
-    PetscCall(PCPATCHFDRestoreRead(fd, b, &ba));
-    PetscCall(PCPATCHFDWrite(fd, y, &ya));
-    PetscCall((*be->Combine)(pt->nT, 1.0, fd->z, 0.0, NULL, ya));
-    PetscCall(PCPATCHFDRestoreWrite(fd, y, &ya));
+    PetscCall(HopsVecRestoreArrayRead(fd->patches->space, b, &ba));
+    PetscCall(HopsVecGetArray(fd->patches->space, y, HOPS_VEC_WRITE, &ya));
+    PetscCall((*be->vector->Combine)(PETSC_SCALAR, pt->nT, 1.0, fd->z, 0.0, NULL, ya));
+    PetscCall(HopsVecRestoreArray(fd->patches->space, y, HOPS_VEC_WRITE, &ya));
   }
   if (i < its)
     *reason = norm > dtol * bnorm ? PCRICHARDSON_DIVERGED_DTOL

@@ -21,7 +21,7 @@ static PetscErrorCode HopsIncidenceAlloc(HopsIncidenceWork *w, size_t n, void **
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 #endif
-  PetscCall((*w->d.to->backend->lordevice->Malloc)(n, p));
+  PetscCall((*w->d.to->backend->rows->Malloc)(n, p));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -34,15 +34,15 @@ static PetscErrorCode HopsIncidenceFree(HopsIncidenceWork *w, void **p)
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 #endif
-  PetscCall((*w->d.to->backend->lordevice->Free)(p));
+  PetscCall((*w->d.to->backend->rows->Free)(p));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode HopsIncidenceCopy(HopsSpace sp, size_t n, const int x[], int **y)
 {
   PetscFunctionBegin;
-  PetscCall((*sp->backend->lordevice->Malloc)(n * sizeof(int), (void **)y));
-  PetscCall((*sp->backend->Copy)(*y, x, n * sizeof(int), PETSC_TRUE));
+  PetscCall((*sp->backend->rows->Malloc)(n * sizeof(int), (void **)y));
+  PetscCall((*sp->backend->memory->Copy)(NULL, *y, x, n * sizeof(int), HOPS_COPY_IN));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -61,7 +61,7 @@ static PetscErrorCode HopsIncidenceColumns(HopsIncidenceWork *w, const unsigned 
   }
   PetscCall(HopsIncidenceCopy(from, from->nG, map, &w->rows.map));
   PetscCall(PetscFree(map));
-  PetscCall((*from->backend->lordevice->MapColumns)(NULL, &w->rows));
+  PetscCall((*from->backend->rows->MapColumns)(NULL, &w->rows));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -69,10 +69,10 @@ static PetscErrorCode HopsIncidenceColumns(HopsIncidenceWork *w, const unsigned 
    leave it to the other way */
 static PetscErrorCode HopsIncidenceFullRows(HopsIncidenceWork *w, PetscBool *ok)
 {
-  HopsSpace               to  = w->d.to;
-  const HopsLORDeviceOps *ops = to->backend->lordevice;
-  HopsLORRows            *r   = &w->rows;
-  PetscMPIInt             size;
+  HopsSpace          to  = w->d.to;
+  const HopsRowsOps *ops = to->backend->rows;
+  HopsLORRows       *r   = &w->rows;
+  PetscMPIInt        size;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)to), &size));
@@ -95,13 +95,13 @@ static PetscErrorCode HopsIncidenceFullRows(HopsIncidenceWork *w, PetscBool *ok)
 
 static PetscErrorCode HopsIncidenceRows(HopsIncidenceWork *w)
 {
-  HopsSpace               from = w->d.from, to = w->d.to;
-  const HopsLORDeviceOps *ops = to->backend->lordevice;
-  HopsLORRows            *r   = &w->rows;
-  unsigned char          *used;
-  PetscInt                missing;
-  PetscMPIInt             size;
-  PetscBool               full;
+  HopsSpace          from = w->d.from, to = w->d.to;
+  const HopsRowsOps *ops = to->backend->rows;
+  HopsLORRows       *r   = &w->rows;
+  unsigned char     *used;
+  PetscInt           missing;
+  PetscMPIInt        size;
+  PetscBool          full;
 
   PetscFunctionBegin;
   PetscCall(HopsIncidenceFullRows(w, &full));
@@ -144,9 +144,9 @@ static PetscErrorCode HopsIncidenceAIJ(HopsIncidenceWork *w, MatType type, Mat *
   for (PetscInt b = 0; b < 2; ++b) {
     if (!r->i[b]) continue;
     PetscCall(PetscMalloc3(to->nT + 1, &i[b], r->nnz[b], &j[b], r->nnz[b], &v[b]));
-    PetscCall((*to->backend->Copy)(i[b], r->i[b], (to->nT + 1) * sizeof(int), PETSC_FALSE));
-    PetscCall((*to->backend->Copy)(j[b], r->j[b], r->nnz[b] * sizeof(int), PETSC_FALSE));
-    PetscCall((*to->backend->Copy)(v[b], r->v[b], r->nnz[b] * sizeof(PetscScalar), PETSC_FALSE));
+    PetscCall((*to->backend->memory->Copy)(NULL, i[b], r->i[b], (to->nT + 1) * sizeof(int), HOPS_COPY_OUT));
+    PetscCall((*to->backend->memory->Copy)(NULL, j[b], r->j[b], r->nnz[b] * sizeof(int), HOPS_COPY_OUT));
+    PetscCall((*to->backend->memory->Copy)(NULL, v[b], r->v[b], r->nnz[b] * sizeof(PetscScalar), HOPS_COPY_OUT));
   }
   PetscCall(PetscMalloc3(to->nT + 1, &ia, r->nnz[0] + r->nnz[1], &ja, r->nnz[0] + r->nnz[1], &a));
   ia[0] = 0;
@@ -172,7 +172,7 @@ static PetscErrorCode HopsIncidenceAIJ(HopsIncidenceWork *w, MatType type, Mat *
 
 static PetscErrorCode HopsIncidenceDestroyWork(HopsIncidenceWork *w)
 {
-  const HopsLORDeviceOps *ops = w->d.to->backend->lordevice;
+  const HopsRowsOps *ops = w->d.to->backend->rows;
 
   PetscFunctionBegin;
   for (PetscInt b = 0; b < 2 && !w->hypre; ++b) {
@@ -248,13 +248,10 @@ PetscErrorCode HopsDerivativeCreateDevice(HopsSpace from, HopsSpace to, PetscInt
   HopsIncidence inc;
   int          *table;
   PetscInt      n        = 0;
-  char          name[64] = "aij";
+  char          name[64] = HOPS_MATAIJDEVICE;
 
   PetscFunctionBegin;
   if (!type) {
-#if defined(PETSC_HAVE_CUDA)
-    PetscCall(PetscStrncpy(name, MATAIJCUSPARSE, sizeof(name)));
-#endif
     if (((PetscObject)to)->options) PetscCall(PetscOptionsPush(((PetscObject)to)->options));
     PetscOptionsBegin(PetscObjectComm((PetscObject)to), ((PetscObject)to)->prefix, "Derivatives of hops on a device", "HopsSpace");
     PetscCall(PetscOptionsString("-hops_derivative_mat_type", "Type of gradient, curl and divergence", "HopsSpaceCreateDerivative",

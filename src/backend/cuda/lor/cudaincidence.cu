@@ -230,11 +230,11 @@ PetscErrorCode HopsIncidenceCount_CUDA(const HopsDeviceIncidence *d, HopsLORRows
 
     if (rows->i[b]) {
       PetscCall(HopsCudaScan(rows->n, rows->i[b], stream));
-      PetscCall(HopsCopy_CUDA(&nnz, rows->i[b] + rows->n, sizeof(int), PETSC_FALSE));
+      PetscCall(HopsCopy_CUDA(NULL, &nnz, rows->i[b] + rows->n, sizeof(int), HOPS_COPY_OUT));
     }
     rows->nnz[b] = (size_t)nnz;
   }
-  PetscCall(HopsCopy_CUDA(&n, flag, sizeof(int), PETSC_FALSE));
+  PetscCall(HopsCopy_CUDA(NULL, &n, flag, sizeof(int), HOPS_COPY_OUT));
   PetscCall(HopsCudaPoolFree((void **)&flag));
   *missing = n;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -259,7 +259,7 @@ PetscErrorCode HopsIncidenceFull_CUDA(const HopsDeviceIncidence *d, HopsLORRows 
   else if (a.n == 4) Full<4><<<blocks, 256, 0, stream>>>(a, total, rows->i[0], rows->j[0], rows->v[0], flag);
   else Full<6><<<blocks, 256, 0, stream>>>(a, total, rows->i[0], rows->j[0], rows->v[0], flag);
   PetscCallCUDA(cudaGetLastError());
-  PetscCall(HopsCopy_CUDA(&fewer, flag, sizeof(int), PETSC_FALSE));
+  PetscCall(HopsCopy_CUDA(NULL, &fewer, flag, sizeof(int), HOPS_COPY_OUT));
   PetscCall(HopsCudaPoolFree((void **)&flag));
   *ok = fewer ? PETSC_FALSE : PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -287,7 +287,7 @@ PetscErrorCode HopsIncidenceFill_CUDA(const HopsDeviceIncidence *d, HopsLORRows 
   if (rows->n && d->nextra)
     FillExtra<<<(unsigned int)((d->nextra + 255) / 256), 256, 0, stream>>>((int)d->nextra, a.nT, d->extra, *rows);
   PetscCallCUDA(cudaGetLastError());
-  if (rows->i[1]) PetscCall(HopsCopy_CUDA(used, u, rows->nmap, PETSC_FALSE));
+  if (rows->i[1]) PetscCall(HopsCopy_CUDA(NULL, used, u, rows->nmap, HOPS_COPY_OUT));
   PetscCall(HopsCudaPoolFree((void **)&u));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -404,7 +404,7 @@ PetscErrorCode HopsUnitVectors_CUDA(HopsSpace sp, PetscScalar *v[3])
   PetscCall(HopsBasisCreate(P, P, PETSC_TRUE, &gll));
   PetscCall(HopsSpaceCreateGeometryBasis(sp, &gll, &geom));
   PetscCall(HopsCudaPoolMalloc(P * Pg * sizeof(double), &B));
-  PetscCall(HopsCopy_CUDA(B, geom.B, P * Pg * sizeof(double), PETSC_TRUE));
+  PetscCall(HopsCopy_CUDA(NULL, B, geom.B, P * Pg * sizeof(double), HOPS_COPY_IN));
   HopsLayoutCreate(sp->family, sp->dim, sp->order, &l);
   PetscCall(PetscMalloc1(sp->ne, &place));
   for (int a = 0; a < (int)l.nc; a++)
@@ -412,7 +412,7 @@ PetscErrorCode HopsUnitVectors_CUDA(HopsSpace sp, PetscScalar *v[3])
       place[l.off[a] + t] =
         a + 4 * ((int)(t % l.n[a][0]) + 256 * (int)(t / l.n[a][0] % l.n[a][1]) + 65536 * (int)(t / (l.n[a][0] * l.n[a][1])));
   PetscCall(HopsCudaPoolMalloc(sp->ne * sizeof(int), &dplace));
-  PetscCall(HopsCopy_CUDA(dplace, place, sp->ne * sizeof(int), PETSC_TRUE));
+  PetscCall(HopsCopy_CUDA(NULL, dplace, place, sp->ne * sizeof(int), HOPS_COPY_IN));
   PetscCall(PetscFree(place));
   f.B     = (const double *)B;
   f.place = (const int *)dplace;

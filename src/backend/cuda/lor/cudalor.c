@@ -28,19 +28,64 @@ PetscErrorCode HopsCudaPoolFree(void **p)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode CopyWithin(void *dst, const void *src, size_t n)
+/* ---- Life cycle. Nothing is put on the device before the first vertex data are asked for. ---- */
+
+static PetscErrorCode HopsLORGetInfo_CUDA(HopsLORAssembler lor, const char **kernel, PetscLogDouble *bytes)
 {
-  cudaStream_t stream;
+  HopsLORKernel   k  = (HopsLORKernel)lor;
+  const HopsSpace sp = k->space;
+  const double    ne = (double)sp->ncells * sp->ne;
 
   PetscFunctionBegin;
-  PetscCall(HopsGetCUDAStream(&stream));
-  if (n) PetscCallCUDA(cudaMemcpyAsync(dst, src, n, cudaMemcpyDeviceToDevice, stream));
+  if (kernel) *kernel = k->name;
+  if (bytes)
+    *bytes = k->begin ? ((double)(sp->nT + sp->nG) + ne) * sizeof(int) + (k->own ? 6.0 : 2.0) * sp->ncells +
+                          (k->lump ? k->lump->bytes : 0) + (double)(k->places[0] + k->places[1])
+                      : 0.0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* ---- Life cycle. Nothing is put on the device before the first vertex data are asked for. ---- */
+static PetscErrorCode FreeVertexData(HopsLORAssembler lor)
+{
+  HopsLORKernel k = (HopsLORKernel)lor;
 
-PetscErrorCode HopsLORCreate_CUDA(HopsSpace space, const HopsBasis *gll, HopsLORKernel *kernel)
+  PetscFunctionBegin;
+  PetscCall(HopsCudaPoolFree((void **)&k->data.v));
+  for (int i = 0; i < 2; i++) {
+    PetscCall(HopsCudaPoolFree(&k->coef[i]));
+    k->coefsize[i] = 0;
+  }
+  k->datasize = 0;
+  if (k->lump) PetscCall(HopsCudaLumpFreeData(k));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsLORDestroy_CUDA(HopsLORAssembler *kernel)
+{
+  HopsLORKernel k = (HopsLORKernel)*kernel;
+
+  PetscFunctionBegin;
+  if (!k) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(FreeVertexData(&k->head));
+  if (k->lump) PetscCall(HopsCudaLumpDestroy(k));
+  PetscCall(HopsCudaPoolFree((void **)&k->tables));
+  PetscCall(HopsCudaPoolFree((void **)&k->ijk));
+  PetscCall(HopsCudaPoolFree((void **)&k->begin));
+  PetscCall(HopsCudaPoolFree((void **)&k->entry));
+  PetscCall(HopsCudaPoolFree((void **)&k->bad));
+  PetscCall(HopsCudaPoolFree((void **)&k->newmask));
+  PetscCall(HopsCudaPoolFree((void **)&k->mask));
+  PetscCall(HopsCudaPoolFree((void **)&k->own));
+  PetscCall(HopsBasisDestroy(&k->geom));
+  PetscCall(PetscFree(k->gll));
+  PetscCall(PetscFree(*kernel));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static const HopsLOROps HopsLORCUDA = {.GetInfo = HopsLORGetInfo_CUDA, .Destroy = HopsLORDestroy_CUDA};
+
+PetscErrorCode HopsLORCreate_CUDA(HopsSpace space, const HopsBasis *gll, PetscBool derivative, PetscBool field,
+                                  HopsLORAssembler *lor)
 {
   HopsLORKernel k;
 
@@ -59,56 +104,8 @@ PetscErrorCode HopsLORCreate_CUDA(HopsSpace space, const HopsBasis *gll, HopsLOR
   PetscCall(PetscArraycpy(k->gll + k->P * k->P + k->P, gll->weights, k->P));
   PetscCall(PetscSNPrintf(k->name, sizeof(k->name), "cuda P=%d", k->P));
   if (space->family != HOPS_H1) PetscCall(HopsCudaLumpCreate(k));
-  *kernel = k;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode HopsLORGetInfo_CUDA(HopsLORKernel k, const char **kernel, PetscLogDouble *bytes)
-{
-  const HopsSpace sp = k->space;
-  const double    ne = (double)sp->ncells * sp->ne;
-
-  PetscFunctionBegin;
-  if (kernel) *kernel = k->name;
-  if (bytes)
-    *bytes = k->begin ? ((double)(sp->nT + sp->nG) + ne) * sizeof(int) + (k->own ? 6.0 : 2.0) * sp->ncells +
-                          (k->lump ? k->lump->bytes : 0) + (double)(k->places[0] + k->places[1])
-                      : 0.0;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode FreeVertexData(HopsLORKernel k)
-{
-  PetscFunctionBegin;
-  PetscCall(HopsCudaPoolFree((void **)&k->data.v));
-  for (int i = 0; i < 2; i++) {
-    PetscCall(HopsCudaPoolFree(&k->coef[i]));
-    k->coefsize[i] = 0;
-  }
-  k->datasize = 0;
-  if (k->lump) PetscCall(HopsCudaLumpFreeData(k));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode HopsLORDestroy_CUDA(HopsLORKernel *kernel)
-{
-  HopsLORKernel k = *kernel;
-
-  PetscFunctionBegin;
-  if (!k) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(FreeVertexData(k));
-  if (k->lump) PetscCall(HopsCudaLumpDestroy(k));
-  PetscCall(HopsCudaPoolFree((void **)&k->tables));
-  PetscCall(HopsCudaPoolFree((void **)&k->ijk));
-  PetscCall(HopsCudaPoolFree((void **)&k->begin));
-  PetscCall(HopsCudaPoolFree((void **)&k->entry));
-  PetscCall(HopsCudaPoolFree((void **)&k->bad));
-  PetscCall(HopsCudaPoolFree((void **)&k->newmask));
-  PetscCall(HopsCudaPoolFree((void **)&k->mask));
-  PetscCall(HopsCudaPoolFree((void **)&k->own));
-  PetscCall(HopsBasisDestroy(&k->geom));
-  PetscCall(PetscFree(k->gll));
-  PetscCall(PetscFree(*kernel));
+  k->head.ops = &HopsLORCUDA;
+  *lor        = &k->head;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -141,12 +138,12 @@ static PetscErrorCode SetUp(HopsLORKernel k)
     h[nC + 2 * nB + 2 * P + i] = z[P + i] / h[nC + 2 * nB + i];
   }
   PetscCall(HopsCudaPoolMalloc((nC + 2 * nB + 3 * P) * sizeof(double), (void **)&k->tables));
-  PetscCall(HopsCopy_CUDA(k->tables, h, (nC + 2 * nB + 3 * P) * sizeof(double), PETSC_TRUE));
+  PetscCall(HopsCopy_CUDA(NULL, k->tables, h, (nC + 2 * nB + 3 * P) * sizeof(double), HOPS_COPY_IN));
   PetscCall(PetscFree(h));
   PetscCall(PetscMalloc1(k->nn, &ijk));
   for (int v = 0; v < k->nn; v++) ijk[v] = v % P + (v / P % P << 8) + (v / (P * P) << 16);
   PetscCall(HopsCudaPoolMalloc(k->nn * sizeof(int), (void **)&k->ijk));
-  PetscCall(HopsCopy_CUDA(k->ijk, ijk, k->nn * sizeof(int), PETSC_TRUE));
+  PetscCall(HopsCopy_CUDA(NULL, k->ijk, ijk, k->nn * sizeof(int), HOPS_COPY_IN));
   PetscCall(PetscFree(ijk));
   m->ijk      = k->ijk;
   m->perentry = 1.0 / k->nn;
@@ -162,7 +159,7 @@ static PetscErrorCode SetUp(HopsLORKernel k)
   PetscCall(HopsCudaPoolMalloc((nl + 1) * sizeof(int), (void **)&k->begin));
   PetscCallCUDA(cudaMemsetAsync(k->bad, 0, sizeof(int), stream));
   PetscCall(HopsCudaLORTranspose(m, nl, ne, (int)sp->ne, !k->lump, k->begin, &k->entry, k->bad, stream));
-  PetscCall(HopsCopy_CUDA(&twice, k->bad, sizeof(int), PETSC_FALSE));
+  PetscCall(HopsCopy_CUDA(NULL, &twice, k->bad, sizeof(int), HOPS_COPY_OUT));
   m->twice = twice;
   m->begin = k->begin;
   m->entry = k->entry;
@@ -191,14 +188,15 @@ static PetscErrorCode CopyCoefficient(HopsLORKernel k, int i, const HopsValues *
     PetscCall(HopsCudaPoolMalloc(size, &k->coef[i]));
     k->coefsize[i] = size;
   }
-  PetscCall(HopsCopy_CUDA(k->coef[i], v->v, size, PETSC_TRUE));
+  PetscCall(HopsCopy_CUDA(NULL, k->coef[i], v->v, size, HOPS_COPY_IN));
   *out = (const double *)k->coef[i];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode VertexData(HopsLORKernel k, PetscInt first, PetscInt n, const HopsValues *kappa, const HopsValues *mass,
+static PetscErrorCode VertexData(HopsLORAssembler lor, PetscInt first, PetscInt n, const HopsValues *kappa, const HopsValues *mass,
                                  PetscBool mixed, PetscReal tol, PetscReal droptol, PetscInt *bad)
 {
+  HopsLORKernel  k    = (HopsLORKernel)lor;
   HopsSpace      sp   = k->space;
   const int      none = INT_MAX, dim = (int)sp->dim, P = k->P, nC = P * P, nB = P * k->Pg;
   const size_t   nx = sp->dim * (size_t)HopsPower(k->Pg, sp->dim);
@@ -265,16 +263,17 @@ static PetscErrorCode VertexData(HopsLORKernel k, PetscInt first, PetscInt n, co
     r.mcstride = mass->cstride;
     r.mpstride = mass->pstride;
   }
-  PetscCall(HopsCopy_CUDA(k->bad, &none, sizeof(int), PETSC_TRUE));
+  PetscCall(HopsCopy_CUDA(NULL, k->bad, &none, sizeof(int), HOPS_COPY_IN));
   PetscCall(HopsCudaLORVertexData(&r));
-  PetscCall(HopsCopy_CUDA(&cell, k->bad, sizeof(int), PETSC_FALSE));
+  PetscCall(HopsCopy_CUDA(NULL, &cell, k->bad, sizeof(int), HOPS_COPY_OUT));
   if (cell != none) *bad = first + cell;
   if (k->lump && first + n == sp->ncells) PetscCall(HopsCudaLumpFinish(k, k->data.mixed ? PETSC_TRUE : PETSC_FALSE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode CompareMasks(HopsLORKernel k, PetscBool adopt, PetscBool *covered, PetscBool *coupled)
+static PetscErrorCode CompareMasks(HopsLORAssembler lor, PetscBool adopt, PetscBool *covered, PetscBool *coupled)
 {
+  HopsLORKernel  k         = (HopsLORKernel)lor;
   const PetscInt n         = k->space->ncells;
   int            result[2] = {0, 0};
   cudaStream_t   stream;
@@ -288,7 +287,7 @@ static PetscErrorCode CompareMasks(HopsLORKernel k, PetscBool adopt, PetscBool *
   PetscCall(HopsGetCUDAStream(&stream));
   if (n) {
     PetscCall(HopsCudaLORCompare(n, k->newmask, k->mask, k->bad + 2, stream));
-    PetscCall(HopsCopy_CUDA(result, k->bad + 2, sizeof(result), PETSC_FALSE));
+    PetscCall(HopsCopy_CUDA(NULL, result, k->bad + 2, sizeof(result), HOPS_COPY_OUT));
     if (adopt) {
       k->owned = PETSC_FALSE;
       PetscCallCUDA(cudaMemcpyAsync(k->mask, k->newmask, n, cudaMemcpyDeviceToDevice, stream));
@@ -316,7 +315,7 @@ static PetscErrorCode FindOwners(HopsLORKernel k)
   PetscCall(HopsGetCUDAStream(&stream));
   if (!k->own) PetscCall(HopsCudaPoolMalloc(k->space->ncells * sizeof(*k->own), (void **)&k->own));
   PetscCall(HopsCudaLOROwners(&k->mesh, k->space->ncells, k->own, k->bad, stream));
-  PetscCall(HopsCopy_CUDA(&irregular, k->bad, sizeof(int), PETSC_FALSE));
+  PetscCall(HopsCopy_CUDA(NULL, &irregular, k->bad, sizeof(int), HOPS_COPY_OUT));
   if (!irregular) k->mesh.own = k->own;
   else
     PetscCall(PetscInfo(NULL, "cells share edges or faces, and not what these span: columns of the low-order-refined matrix are "
@@ -333,7 +332,8 @@ static PetscErrorCode AllocPlaces(HopsLORKernel k, HopsLORRows *rows)
   PetscFunctionBegin;
   *size = 0;
   if (!rows->n) PetscFunctionReturn(PETSC_SUCCESS);
-  for (int i = 0; i < 2; i++) PetscCall(HopsCopy_CUDA(ends + i, k->begin + rows->first + i * rows->n, sizeof(int), PETSC_FALSE));
+  for (int i = 0; i < 2; i++)
+    PetscCall(HopsCopy_CUDA(NULL, ends + i, k->begin + rows->first + i * rows->n, sizeof(int), HOPS_COPY_OUT));
   rows->place0 = ends[0];
   rows->nplace = ends[1] - ends[0];
   *size        = HopsCudaLORPlaceSize(&k->mesh, rows);
@@ -341,8 +341,9 @@ static PetscErrorCode AllocPlaces(HopsLORKernel k, HopsLORRows *rows)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode CountRows(HopsLORKernel k, HopsLORRows *rows)
+static PetscErrorCode CountRows(HopsLORAssembler lor, HopsLORRows *rows)
 {
+  HopsLORKernel       k    = (HopsLORKernel)lor;
   int                 n[2] = {0, 0};
   unsigned long long *work;
   cudaStream_t        stream;
@@ -360,7 +361,7 @@ static PetscErrorCode CountRows(HopsLORKernel k, HopsLORRows *rows)
     PetscCall(HopsCudaLORCount(&k->mesh, rows, work, stream));
   }
   for (int b = 0; b < 2; b++) {
-    if (rows->i[b]) PetscCall(HopsCopy_CUDA(&n[b], rows->i[b] + rows->n, sizeof(int), PETSC_FALSE));
+    if (rows->i[b]) PetscCall(HopsCopy_CUDA(NULL, &n[b], rows->i[b] + rows->n, sizeof(int), HOPS_COPY_OUT));
     PetscCheck(n[b] >= 0, PETSC_COMM_SELF, PETSC_ERR_SUP,
                "The low-order-refined matrix has more than 2^31 entries on one rank: use more ranks");
     rows->nnz[b] = (size_t)n[b];
@@ -368,8 +369,9 @@ static PetscErrorCode CountRows(HopsLORKernel k, HopsLORRows *rows)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode FillColumns(HopsLORKernel k, HopsLORRows *rows, unsigned char used[])
+static PetscErrorCode FillColumns(HopsLORAssembler lor, HopsLORRows *rows, unsigned char used[])
 {
+  HopsLORKernel  k = (HopsLORKernel)lor;
   cudaStream_t   stream;
   unsigned char *d = NULL;
 
@@ -381,12 +383,12 @@ static PetscErrorCode FillColumns(HopsLORKernel k, HopsLORRows *rows, unsigned c
   }
   if (k->lump) PetscCall(HopsCudaLumpColumns(k, rows, d));
   else PetscCall(HopsCudaLORColumns(&k->mesh, rows, d, stream));
-  if (rows->i[1]) PetscCall(HopsCopy_CUDA(used, d, rows->nmap, PETSC_FALSE));
+  if (rows->i[1]) PetscCall(HopsCopy_CUDA(NULL, used, d, rows->nmap, HOPS_COPY_OUT));
   PetscCall(HopsCudaPoolFree((void **)&d));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode MapColumns(HopsLORKernel k, HopsLORRows *rows)
+static PetscErrorCode MapColumns(HopsLORAssembler lor, HopsLORRows *rows)
 {
   cudaStream_t stream;
 
@@ -396,9 +398,10 @@ static PetscErrorCode MapColumns(HopsLORKernel k, HopsLORRows *rows)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode FillValues(HopsLORKernel k, HopsLORRows *rows)
+static PetscErrorCode FillValues(HopsLORAssembler lor, HopsLORRows *rows)
 {
-  cudaStream_t stream;
+  HopsLORKernel k = (HopsLORKernel)lor;
+  cudaStream_t  stream;
 
   PetscFunctionBegin;
   PetscCall(HopsGetCUDAStream(&stream));
@@ -414,7 +417,7 @@ static PetscErrorCode FillValues(HopsLORKernel k, HopsLORRows *rows)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode AddReceived(HopsLORKernel k, HopsLORRows *rows, const PetscScalar x[])
+static PetscErrorCode AddReceived(HopsLORAssembler lor, HopsLORRows *rows, const PetscScalar x[])
 {
   cudaStream_t stream;
 
@@ -424,7 +427,7 @@ static PetscErrorCode AddReceived(HopsLORKernel k, HopsLORRows *rows, const Pets
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode SetDiagonal(HopsLORKernel k, HopsLORRows *rows, PetscInt n, const PetscInt idx[], const PetscScalar x[])
+static PetscErrorCode SetDiagonal(HopsLORAssembler lor, HopsLORRows *rows, PetscInt n, const PetscInt idx[], const PetscScalar x[])
 {
   cudaStream_t stream;
 
@@ -434,17 +437,16 @@ static PetscErrorCode SetDiagonal(HopsLORKernel k, HopsLORRows *rows, PetscInt n
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Wait(HopsLORKernel k)
+static PetscErrorCode Wait(HopsLORAssembler lor)
 {
   PetscFunctionBegin;
   PetscCallCUDA(cudaDeviceSynchronize());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-const HopsLORDeviceOps HopsLORDeviceCUDA = {
+const HopsRowsOps HopsRowsCUDA = {
   .Malloc         = HopsCudaPoolMalloc,
   .Free           = HopsCudaPoolFree,
-  .CopyWithin     = CopyWithin,
   .VertexData     = VertexData,
   .FreeVertexData = FreeVertexData,
   .CompareMasks   = CompareMasks,

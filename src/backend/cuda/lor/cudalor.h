@@ -62,32 +62,32 @@ typedef struct {
   cudaStream_t   stream;
 } HopsCudaLORRun;
 
+typedef struct _HopsLORKernel *HopsLORKernel;
 struct _HopsLORKernel {
-  HopsSpace             space; /* not a reference: the matrix has one */
-  struct _HopsCudaLump *lump;  /* of families other than H1 */
-  int                   P, Pg, nn;
-  HopsBasis             geom;
-  double               *gll; /* [P][P] derivatives at the nodes, then nodes and weights [P] (host) */
-  double               *tables;
-  int                  *ijk;
-  HopsCudaLORMesh       mesh;
-  HopsCudaLORData       data;
-  size_t                datasize;            /* bytes */
-  int                  *begin, *entry, *bad; /* bad[4]: small results of kernels */
-  unsigned char        *newmask, *mask;
-  unsigned int         *own;
-  PetscBool             owned; /* own is that of the mask */
-  void                 *coef[2];
-  size_t                coefsize[2];
-  size_t                places[2]; /* bytes of the places in owned rows and in ghosts' */
-  char                  name[48];
+  struct _HopsLORAssembler head;
+  HopsSpace                space; /* not a reference: the matrix has one */
+  struct _HopsCudaLump    *lump;  /* of families other than H1 */
+  int                      P, Pg, nn;
+  HopsBasis                geom;
+  double                  *gll; /* [P][P] derivatives at the nodes, then nodes and weights [P] (host) */
+  double                  *tables;
+  int                     *ijk;
+  HopsCudaLORMesh          mesh;
+  HopsCudaLORData          data;
+  size_t                   datasize;            /* bytes */
+  int                     *begin, *entry, *bad; /* bad[4]: small results of kernels */
+  unsigned char           *newmask, *mask;
+  unsigned int            *own;
+  PetscBool                owned; /* own is that of the mask */
+  void                    *coef[2];
+  size_t                   coefsize[2];
+  size_t                   places[2]; /* bytes of the places in owned rows and in ghosts' */
+  char                     name[48];
 };
 
 EXTERN_C_BEGIN
-PETSC_INTERN PetscErrorCode         HopsLORCreate_CUDA(HopsSpace, const HopsBasis *, HopsLORKernel *);
-PETSC_INTERN PetscErrorCode         HopsLORGetInfo_CUDA(HopsLORKernel, const char **, PetscLogDouble *);
-PETSC_INTERN PetscErrorCode         HopsLORDestroy_CUDA(HopsLORKernel *);
-PETSC_INTERN const HopsLORDeviceOps HopsLORDeviceCUDA;
+PETSC_INTERN PetscErrorCode    HopsLORCreate_CUDA(HopsSpace, const HopsBasis *, PetscBool, PetscBool, HopsLORAssembler *);
+PETSC_INTERN const HopsRowsOps HopsRowsCUDA;
 
 /* cudaincidence.cu */
 PETSC_INTERN PetscErrorCode HopsIncidenceCount_CUDA(const HopsDeviceIncidence *, HopsLORRows *, PetscInt *);

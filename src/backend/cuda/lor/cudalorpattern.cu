@@ -332,7 +332,7 @@ PetscErrorCode HopsCudaLORBuffer(HopsLORRows *rows, unsigned long long *work, in
   unsigned long long n = 0;
 
   PetscFunctionBegin;
-  PetscCall(HopsCopy_CUDA(&n, work, sizeof(n), PETSC_FALSE));
+  PetscCall(HopsCopy_CUDA(NULL, &n, work, sizeof(n), HOPS_COPY_OUT));
   rows->anylong = n ? PETSC_TRUE : PETSC_FALSE;
   *buffer       = NULL;
   if (!n) PetscFunctionReturn(PETSC_SUCCESS);
@@ -377,7 +377,7 @@ PetscErrorCode HopsCudaLORCount(const HopsCudaLORMesh *m, HopsLORRows *rows, uns
 
     PetscCall(HopsCudaLORCountOnce(m, rows, (int *)work, stream));
     PetscCall(HopsCudaScan(rows->n, rows->i[0], stream));
-    PetscCall(HopsCopy_CUDA(&anylong, work, sizeof(anylong), PETSC_FALSE));
+    PetscCall(HopsCopy_CUDA(NULL, &anylong, work, sizeof(anylong), HOPS_COPY_OUT));
     rows->anylong = anylong ? PETSC_TRUE : PETSC_FALSE;
     PetscFunctionReturn(PETSC_SUCCESS);
   }

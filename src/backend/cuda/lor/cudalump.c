@@ -139,7 +139,7 @@ static PetscErrorCode SetNumbers(HopsLORKernel k)
   }
   PetscCall(HopsCudaPoolFree((void **)&u->number));
   PetscCall(HopsCudaPoolMalloc(n * sizeof(*h), (void **)&u->number));
-  PetscCall(HopsCopy_CUDA(u->number, h, n * sizeof(*h), PETSC_TRUE));
+  PetscCall(HopsCopy_CUDA(NULL, u->number, h, n * sizeof(*h), HOPS_COPY_IN));
   PetscCall(PetscFree(h));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -370,10 +370,10 @@ static PetscErrorCode CreateTable(HopsLORKernel k, unsigned char mask)
     }
   PetscCall(HopsCudaPoolMalloc(ne * sizeof(int), &u->count[mask]));
   PetscCall(HopsCudaPoolMalloc((size_t)most * ne * sizeof(*ell), &u->term[mask]));
-  PetscCall(HopsCopy_CUDA(u->count[mask], count, ne * sizeof(int), PETSC_TRUE));
-  PetscCall(HopsCopy_CUDA(u->term[mask], ell, (size_t)most * ne * sizeof(*ell), PETSC_TRUE));
+  PetscCall(HopsCopy_CUDA(NULL, u->count[mask], count, ne * sizeof(int), HOPS_COPY_IN));
+  PetscCall(HopsCopy_CUDA(NULL, u->term[mask], ell, (size_t)most * ne * sizeof(*ell), HOPS_COPY_IN));
   PetscCall(HopsCudaPoolMalloc((size_t)mostcols * ne * sizeof(*col), &u->col[mask]));
-  PetscCall(HopsCopy_CUDA(u->col[mask], col, (size_t)mostcols * ne * sizeof(*col), PETSC_TRUE));
+  PetscCall(HopsCopy_CUDA(NULL, u->col[mask], col, (size_t)mostcols * ne * sizeof(*col), HOPS_COPY_IN));
   u->mesh.table[mask].col   = (const int *)u->col[mask];
   u->mesh.table[mask].count = (const int *)u->count[mask];
   u->mesh.table[mask].term  = (const HopsCudaLumpTerm *)u->term[mask];
@@ -413,7 +413,7 @@ PetscErrorCode HopsCudaLumpMasks(HopsLORKernel k, PetscBool adopt, PetscBool *co
   PetscCall(HopsGetCUDAStream(&stream));
   if (n) {
     PetscCall(HopsCudaLumpCompare(n, k->newmask, k->mask, k->bad + 1, stream));
-    PetscCall(HopsCopy_CUDA(result, k->bad + 1, sizeof(result), PETSC_FALSE));
+    PetscCall(HopsCopy_CUDA(NULL, result, k->bad + 1, sizeof(result), HOPS_COPY_OUT));
   }
   *covered = same && !result[1] ? PETSC_TRUE : PETSC_FALSE;
   *coupled = result[2] ? PETSC_TRUE : PETSC_FALSE;
@@ -447,11 +447,11 @@ static PetscErrorCode SetUpStencil(HopsLORKernel k)
       for (int y = 0; y < (int)l->n[a][1]; y++)
         for (int x = 0; x < (int)l->n[a][0]; x++) at[n++] = x + (y << 8) + (z << 16) + (a << 24);
   PetscCall(HopsCudaPoolMalloc(n * sizeof(int), (void **)&u->at));
-  PetscCall(HopsCopy_CUDA(u->at, at, n * sizeof(int), PETSC_TRUE));
+  PetscCall(HopsCopy_CUDA(NULL, u->at, at, n * sizeof(int), HOPS_COPY_IN));
   PetscCall(PetscFree(at));
   u->mesh.at = u->at;
   PetscCall(HopsCudaCurlEmpty(&u->mesh, k->bad, stream));
-  PetscCall(HopsCopy_CUDA(&empty, k->bad, sizeof(empty), PETSC_FALSE));
+  PetscCall(HopsCopy_CUDA(NULL, &empty, k->bad, sizeof(empty), HOPS_COPY_OUT));
   u->mesh.empty = empty != 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -463,7 +463,8 @@ static PetscErrorCode AllocPlaces(HopsLORKernel k, HopsLORRows *rows)
   int     ends[2];
 
   PetscFunctionBegin;
-  for (int i = 0; i < 2; i++) PetscCall(HopsCopy_CUDA(ends + i, k->begin + rows->first + i * rows->n, sizeof(int), PETSC_FALSE));
+  for (int i = 0; i < 2; i++)
+    PetscCall(HopsCopy_CUDA(NULL, ends + i, k->begin + rows->first + i * rows->n, sizeof(int), HOPS_COPY_OUT));
   rows->place0 = ends[0];
   rows->nplace = ends[1] - ends[0];
   *size        = HopsCudaCurlPlaceSize(&k->lump->mesh, rows);

@@ -74,7 +74,7 @@ PETSC_INTERN PetscErrorCode HopsCudaLumpFreeData(HopsLORKernel);
 PETSC_INTERN PetscErrorCode HopsCudaLumpBegin(HopsLORKernel, HopsCudaLORRun *);
 PETSC_INTERN PetscErrorCode HopsCudaLumpFinish(HopsLORKernel, PetscBool mixed); /* numbers of all cells */
 PETSC_INTERN PetscErrorCode HopsCudaLumpMasks(HopsLORKernel, PetscBool adopt, PetscBool *covered, PetscBool *coupled);
-/* as in HopsLORDeviceOps */
+/* as in HopsRowsOps */
 PETSC_INTERN PetscErrorCode HopsCudaLumpRows(HopsLORKernel, HopsLORRows *);
 PETSC_INTERN PetscErrorCode HopsCudaLumpColumns(HopsLORKernel, HopsLORRows *, unsigned char used[]);
 PETSC_INTERN PetscErrorCode HopsCudaLumpValues(HopsLORKernel, HopsLORRows *);

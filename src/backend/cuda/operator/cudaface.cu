@@ -5,18 +5,18 @@
 
 #define HOPS_CUDA_FACE_THREADS 128
 
-struct _HopsFaceKernel {
-  int          fd, P, Q, nT, n, nb; /* nb: faces of a block */
-  const int   *restr;
-  double      *qdata, *B, *BB;
-  size_t       shared;
-  cudaStream_t stream;
+struct Faces {
+  struct _HopsOperator head;
+  int                  fd, P, Q, nT, n, nb; /* nb: faces of a block */
+  const int           *restr;
+  double              *qdata, *B, *BB;
+  size_t               shared;
+  cudaStream_t         stream;
 };
 
 /* diagonal: B holds the squares of the basis, and the point values are the data themselves */
 __global__ static void __launch_bounds__(HOPS_CUDA_FACE_THREADS)
-  FaceApply(const struct _HopsFaceKernel k, bool diagonal, const double *__restrict__ x, const double *__restrict__ xg, double *y,
-            double *yg)
+  FaceApply(const Faces k, bool diagonal, const double *__restrict__ x, const double *__restrict__ xg, double *y, double *yg)
 {
   extern __shared__ double shared[];
   const int fd = k.fd, P = k.P, Q = k.Q, nf = HopsCudaPower(P, fd), nq = HopsCudaPower(Q, fd), first = blockIdx.x * k.nb,
@@ -42,47 +42,7 @@ __global__ static void __launch_bounds__(HOPS_CUDA_FACE_THREADS)
   for (int i = threadIdx.x; i < nb * nf; i += blockDim.x) atomicAdd(r[i] < k.nT ? y + r[i] : yg + (r[i] - k.nT), e[i]);
 }
 
-PetscErrorCode HopsFaceCreate_CUDA(PetscInt fd, const HopsBasis *basis, PetscInt nT, PetscInt n, const int restr[],
-                                   const PetscScalar qdata[], HopsFaceKernel *kernel)
-{
-  const HopsBackendOps *be = &HopsBackendCUDA;
-  HopsFaceKernel        k;
-  const size_t          PQ = (size_t)basis->P * basis->Q;
-  double               *BB;
-
-  PetscFunctionBegin;
-  PetscCall(PetscDeviceInitialize(PETSC_DEVICE_CUDA));
-  PetscCall(PetscNew(&k));
-  *kernel = k;
-  k->fd   = (int)fd;
-  k->P    = (int)basis->P;
-  k->Q    = (int)basis->Q;
-  k->nT   = (int)nT;
-  k->n    = (int)n;
-  {
-    const size_t nf = HopsCudaPower(k->P, k->fd), nq = HopsCudaPower(k->Q, k->fd), nm = PetscMax(nf, nq);
-
-    k->nb     = (int)PetscMax(1, HOPS_CUDA_FACE_THREADS / nm);
-    k->shared = 3 * k->nb * nm * sizeof(double);
-    PetscCall((*be->Malloc)(n * nf * sizeof(int), (void **)&k->restr));
-    PetscCall((*be->Copy)((void *)k->restr, restr, n * nf * sizeof(int), PETSC_TRUE));
-    PetscCall((*be->Malloc)(n * nq * sizeof(double), (void **)&k->qdata));
-    PetscCall((*be->Copy)(k->qdata, qdata, n * nq * sizeof(double), PETSC_TRUE));
-  }
-  PetscCall((*be->Malloc)(2 * PQ * sizeof(double), (void **)&k->B));
-  k->BB = k->B + PQ;
-  PetscCall(PetscMalloc1(PQ, &BB));
-  for (size_t i = 0; i < PQ; i++) BB[i] = basis->B[i] * basis->B[i];
-  PetscCall((*be->Copy)(k->B, basis->B, PQ * sizeof(double), PETSC_TRUE));
-  PetscCall((*be->Copy)(k->BB, BB, PQ * sizeof(double), PETSC_TRUE));
-  PetscCall(PetscFree(BB));
-  if (k->shared > 48 * 1024)
-    PetscCallCUDA(cudaFuncSetAttribute(FaceApply, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)k->shared));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode HopsFaceApply_CUDA(HopsFaceKernel k, PetscBool diagonal, const PetscScalar x[], const PetscScalar xg[],
-                                  PetscScalar y[], PetscScalar yg[])
+static PetscErrorCode Launch(Faces *k, bool diagonal, const double x[], const double xg[], double y[], double yg[])
 {
   PetscFunctionBegin;
   if (!k->n) PetscFunctionReturn(PETSC_SUCCESS);
@@ -92,17 +52,75 @@ PetscErrorCode HopsFaceApply_CUDA(HopsFaceKernel k, PetscBool diagonal, const Pe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsFaceDestroy_CUDA(HopsFaceKernel *kernel)
+static PetscErrorCode FacesApply(HopsOperator A, HopsPart part, const void *x, const void *xg, void *y, void *yg)
+{
+  PetscFunctionBegin;
+  PetscCall(Launch((Faces *)A, false, (const double *)x, (const double *)xg, (double *)y, (double *)yg));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode FacesDiagonal(HopsOperator A, PetscScalar d[], PetscScalar dg[])
+{
+  PetscFunctionBegin;
+  PetscCall(Launch((Faces *)A, true, NULL, NULL, d, dg));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode FacesDestroy(HopsOperator *A)
 {
   const HopsBackendOps *be = &HopsBackendCUDA;
-  HopsFaceKernel        k  = *kernel;
+  Faces                *k  = (Faces *)*A;
 
   PetscFunctionBegin;
-  *kernel = NULL;
+  *A = NULL;
   if (!k) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall((*be->Free)((void **)&k->restr));
-  PetscCall((*be->Free)((void **)&k->qdata));
-  PetscCall((*be->Free)((void **)&k->B));
+  PetscCall((*be->memory->Free)((void **)&k->restr));
+  PetscCall((*be->memory->Free)((void **)&k->qdata));
+  PetscCall((*be->memory->Free)((void **)&k->B));
   PetscCall(PetscFree(k));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* SetUp, SetUpCells, Apply, Diagonal, GetInfo, CreateSingle, Destroy: C++ has no designated initialisers
+   before C++20 */
+static const HopsOperatorOps FacesCUDA = {NULL, NULL, FacesApply, FacesDiagonal, NULL, NULL, FacesDestroy};
+
+PetscErrorCode HopsFacesCreate_CUDA(HopsSpace space, const HopsBasis *basis, PetscInt n, const int restr[],
+                                    const PetscScalar qdata[], HopsOperator *A)
+{
+  const HopsBackendOps *be = &HopsBackendCUDA;
+  Faces                *k;
+  const size_t          PQ = (size_t)basis->P * basis->Q;
+  double               *BB;
+
+  PetscFunctionBegin;
+  PetscCall(PetscDeviceInitialize(PETSC_DEVICE_CUDA));
+  PetscCall(PetscNew(&k));
+  k->head.ops = &FacesCUDA;
+  *A          = &k->head;
+  k->fd       = (int)space->dim - 1;
+  k->P        = (int)basis->P;
+  k->Q        = (int)basis->Q;
+  k->nT       = (int)space->nT;
+  k->n        = (int)n;
+  {
+    const size_t nf = HopsCudaPower(k->P, k->fd), nq = HopsCudaPower(k->Q, k->fd), nm = PetscMax(nf, nq);
+
+    k->nb     = (int)PetscMax(1, HOPS_CUDA_FACE_THREADS / nm);
+    k->shared = 3 * k->nb * nm * sizeof(double);
+    PetscCall((*be->memory->Malloc)(n * nf * sizeof(int), (void **)&k->restr));
+    PetscCall((*be->memory->Copy)(NULL, (void *)k->restr, restr, n * nf * sizeof(int), HOPS_COPY_IN));
+    PetscCall((*be->memory->Malloc)(n * nq * sizeof(double), (void **)&k->qdata));
+    PetscCall((*be->memory->Copy)(NULL, k->qdata, qdata, n * nq * sizeof(double), HOPS_COPY_IN));
+  }
+  PetscCall((*be->memory->Malloc)(2 * PQ * sizeof(double), (void **)&k->B));
+  k->BB = k->B + PQ;
+  PetscCall(PetscMalloc1(PQ, &BB));
+  for (size_t i = 0; i < PQ; i++) BB[i] = basis->B[i] * basis->B[i];
+  PetscCall((*be->memory->Copy)(NULL, k->B, basis->B, PQ * sizeof(double), HOPS_COPY_IN));
+  PetscCall((*be->memory->Copy)(NULL, k->BB, BB, PQ * sizeof(double), HOPS_COPY_IN));
+  PetscCall(PetscFree(BB));
+  if (k->shared > 48 * 1024)
+    PetscCallCUDA(cudaFuncSetAttribute(FaceApply, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)k->shared));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -8,12 +8,6 @@ static int Family(HopsFamily f)
   return f == HOPS_HCURL ? HOPS_CUDA_HCURL : (f == HOPS_HDIV ? HOPS_CUDA_HDIV : HOPS_CUDA_L2);
 }
 
-/* values per point of a term in a family */
-static int TensorSize(HopsFamily family, int dim)
-{
-  return family == HOPS_L2 ? 1 : dim * (dim + 1) / 2;
-}
-
 /* All small tables in one piece of memory, on the host and on the device: B, E, BB, EE, DD, BD, weights, the
    element map's B and D */
 static PetscErrorCode CreateTables(HopsFormKernel k, const HopsBasis *b)
@@ -24,7 +18,7 @@ static PetscErrorCode CreateTables(HopsFormKernel k, const HopsBasis *b)
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(n, &k->hosttables));
-  PetscCall((*be->Malloc)(n * sizeof(double), (void **)&k->tables));
+  PetscCall((*be->memory->Malloc)(n * sizeof(double), (void **)&k->tables));
   h = k->hosttables;
   d = k->tables;
   for (size_t i = 0; i < PQ; i++) {
@@ -40,7 +34,7 @@ static PetscErrorCode CreateTables(HopsFormKernel k, const HopsBasis *b)
   PetscCall(PetscArraycpy(h + 4 * PQ + 2 * OQ, b->weights, b->Q));
   PetscCall(PetscArraycpy(h + 4 * PQ + 2 * OQ + b->Q, k->geom.B, G));
   PetscCall(PetscArraycpy(h + 4 * PQ + 2 * OQ + b->Q + G, k->geom.D, G));
-  PetscCall((*be->Copy)(d, h, n * sizeof(double), PETSC_TRUE));
+  PetscCall((*be->memory->Copy)(NULL, d, h, n * sizeof(double), HOPS_COPY_IN));
   a->hostB   = h;
   a->hostE   = h + PQ;
   a->B       = d;
@@ -90,86 +84,28 @@ static double TermFlops(HopsFormKernel k, HopsFamily family, int nc)
   return f;
 }
 
-PetscErrorCode HopsFormCreate_CUDA(HopsSpace space, const HopsBasis *basis, PetscBool deriv, PetscBool mass, HopsFormKernel *kernel)
-{
-  const HopsFamily  derivative = HopsFamilyDerivative(space->family, space->dim);
-  HopsFormKernel    k;
-  HopsCudaFormArgs *a;
-  HopsLayout        l;
-  PetscMPIInt       size;
-  PetscBool         shared;
-
-  PetscFunctionBegin;
-  PetscCall(PetscDeviceInitialize(PETSC_DEVICE_CUDA));
-  PetscCheck(!deriv || space->family != HOPS_L2, PETSC_COMM_SELF, PETSC_ERR_PLIB, "L2 has no derivative");
-  PetscCall(PetscNew(&k));
-  *kernel   = k;
-  a         = &k->args;
-  a->dim    = (int)space->dim;
-  a->P      = (int)basis->P;
-  a->Q      = (int)basis->Q;
-  a->family = Family(space->family);
-  a->nT     = (int)space->nT;
-  a->nd     = deriv ? TensorSize(derivative, a->dim) : 0;
-  a->nm     = mass ? TensorSize(space->family, a->dim) : 0;
-  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)space), &size));
-  k->alone     = size == 1 ? PETSC_TRUE : PETSC_FALSE;
-  k->ncells    = space->ncells;
-  k->ninterior = space->ninterior;
-  PetscCall(HopsSpaceGetBackendMesh(space, &a->restr, &k->X));
-  PetscCall(HopsSpaceCreateGeometryBasis(space, basis, &k->geom));
-  PetscCall(CreateTables(k, basis));
-  PetscCall(HopsCudaFormGenericSetUp(a, &shared)); /* the diagonal runs it for every order */
-  if (!shared) PetscCall((*be->Malloc)(a->nwork * a->nblocks * sizeof(double), (void **)&a->work));
-  FindLaunch(k);
-  PetscCall(
-    (*be->Malloc)((size_t)k->ncells * (size_t)HopsPower(a->Q, a->dim) * (a->nd + a->nm) * sizeof(double), (void **)&k->qdata));
-  a->qdata = k->qdata;
-  PetscCall((*be->Malloc)(2 * sizeof(double), &k->flag));
-  k->setup.dim   = a->dim;
-  k->setup.Pg    = (int)space->gorder + 1;
-  k->setup.Q     = a->Q;
-  k->setup.ncomp = a->nd + a->nm;
-  k->setup.qdata = k->qdata;
-  k->setup.det   = (double *)k->flag;
-  k->setup.bad   = (int *)(k->setup.det + 1);
-  HopsLayoutCreate(space->family, space->dim, space->order, &l);
-  k->bytes = (PetscLogDouble)k->ncells * (l.ne * sizeof(int) + (size_t)HopsPower(a->Q, a->dim) * (a->nd + a->nm) * sizeof(double)) +
-             (shared ? 0 : a->nwork * a->nblocks * sizeof(double));
-  k->flops = (PetscLogDouble)l.ne;
-  if (mass) k->flops += TermFlops(k, space->family, a->nm);
-  if (deriv) {
-    k->flops += TermFlops(k, derivative, a->nd);
-    HopsLayoutCreate(derivative, space->dim, space->order, &l);
-    k->flops += 2.0 * (PetscLogDouble)l.ne * (space->family == HOPS_HCURL ? 4 : 2 * a->dim);
-  }
-  k->flops *= (PetscLogDouble)k->ncells;
-  PetscCall(PetscSNPrintf(k->name, sizeof(k->name), "cuda %sP=%d Q=%d, %s", k->specialised ? "" : "generic ", a->P, a->Q,
-                          HopsFamilies[space->family]));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Values of a coefficient to the device's memory i */
 static PetscErrorCode CopyValues(HopsFormKernel k, int i, const HopsValues *v, PetscInt n, const double **out)
 {
-  const size_t nq   = (size_t)HopsPower(k->args.Q, k->args.dim),
+  const size_t nq   = HopsPower(k->args.Q, k->args.dim),
                size = (v->cstride ? (size_t)n * v->cstride : (v->pstride ? nq * v->pstride : (size_t)v->nc)) * sizeof(double);
 
   PetscFunctionBegin;
   if (size > k->size[i]) {
-    PetscCall((*be->Free)(&k->mem[i]));
-    PetscCall((*be->Malloc)(size, &k->mem[i]));
+    PetscCall((*be->memory->Free)(&k->mem[i]));
+    PetscCall((*be->memory->Malloc)(size, &k->mem[i]));
     k->size[i] = size;
   }
-  PetscCall((*be->Copy)(k->mem[i], v->v, size, PETSC_TRUE));
+  PetscCall((*be->memory->Copy)(NULL, k->mem[i], v->v, size, HOPS_COPY_IN));
   *out = (const double *)k->mem[i];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Waits for the device: was there a bad cell? What only set-up needs goes after the last run */
-PetscErrorCode HopsFormSetUp_CUDA(HopsFormKernel k, PetscInt first, PetscInt n, const HopsValues *mu, const HopsValues *beta,
-                                  PetscInt *bad, PetscReal *det)
+static PetscErrorCode HopsFormSetUp_CUDA(HopsOperator A, PetscInt first, PetscInt n, const HopsValues *mu, const HopsValues *beta,
+                                         PetscInt *bad, PetscReal *det)
 {
+  HopsFormKernel k    = (HopsFormKernel)A;
   HopsCudaSetUp *s    = &k->setup;
   const int      none = PETSC_MPI_INT_MAX;
   int            cell;
@@ -180,7 +116,7 @@ PetscErrorCode HopsFormSetUp_CUDA(HopsFormKernel k, PetscInt first, PetscInt n, 
   if (!n) PetscFunctionReturn(PETSC_SUCCESS);
   s->first = first;
   s->n     = n;
-  s->X     = k->X + (size_t)first * k->args.dim * (size_t)HopsPower(s->Pg, k->args.dim);
+  s->X     = k->X + (size_t)first * k->args.dim * HopsPower(s->Pg, k->args.dim);
   s->knc = s->mnc = 0;
   PetscCall(HopsGetCUDAStream(&s->stream));
   if (k->args.nd) {
@@ -195,25 +131,25 @@ PetscErrorCode HopsFormSetUp_CUDA(HopsFormKernel k, PetscInt first, PetscInt n, 
     s->mcstride = beta->cstride;
     s->mpstride = beta->pstride;
   }
-  PetscCall((*be->Copy)(s->bad, &none, sizeof(int), PETSC_TRUE));
+  PetscCall((*be->memory->Copy)(NULL, s->bad, &none, sizeof(int), HOPS_COPY_IN));
   PetscCall(HopsCudaFormSetUp(k->args.family, s));
-  PetscCall((*be->Copy)(&cell, s->bad, sizeof(int), PETSC_FALSE));
+  PetscCall((*be->memory->Copy)(NULL, &cell, s->bad, sizeof(int), HOPS_COPY_OUT));
   if (cell != PETSC_MPI_INT_MAX) {
     PetscCall(HopsCudaFindBad(s, cell));
-    PetscCall((*be->Copy)(det, s->det, sizeof(double), PETSC_FALSE));
+    PetscCall((*be->memory->Copy)(NULL, det, s->det, sizeof(double), HOPS_COPY_OUT));
     *bad = first + cell;
   }
   for (int i = 0; i < 2 && first + n == k->ncells; i++) {
-    PetscCall((*be->Free)(&k->mem[i]));
+    PetscCall((*be->memory->Free)(&k->mem[i]));
     k->size[i] = 0;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsFormApply_CUDA(HopsFormKernel k, HopsPart part, const PetscScalar x[], const PetscScalar xg[], PetscScalar y[],
-                                  PetscScalar yg[])
+static PetscErrorCode HopsFormApply_CUDA(HopsOperator A, HopsPart part, const void *x, const void *xg, void *y, void *yg)
 {
-  PetscInt end[] = {0, k->ninterior / 2, k->ninterior, k->ncells};
+  HopsFormKernel k     = (HopsFormKernel)A;
+  PetscInt       end[] = {0, k->ninterior / 2, k->ninterior, k->ncells};
 
   PetscFunctionBegin;
   if (k->alone) { /* nothing to overlap: one launch, with the ghosts (there are none) */
@@ -223,12 +159,14 @@ PetscErrorCode HopsFormApply_CUDA(HopsFormKernel k, HopsPart part, const PetscSc
   k->args.first = end[part];
   k->args.n     = end[part + 1] - k->args.first;
   PetscCall(HopsGetCUDAStream(&k->args.stream));
-  if (k->args.n) PetscCall((*k->launch)(&k->args, x, xg, y, yg));
+  if (k->args.n) PetscCall((*k->launch)(&k->args, (const double *)x, (const double *)xg, (double *)y, (double *)yg));
+  if (k->ncells) PetscCall(PetscLogGpuFlops(k->flops / k->ncells * k->args.n));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsFormDiagonal_CUDA(HopsFormKernel k, PetscScalar d[], PetscScalar dg[])
+static PetscErrorCode HopsFormDiagonal_CUDA(HopsOperator A, PetscScalar d[], PetscScalar dg[])
 {
+  HopsFormKernel k = (HopsFormKernel)A;
   PetscFunctionBegin;
   k->args.first = 0;
   k->args.n     = k->ncells;
@@ -237,9 +175,10 @@ PetscErrorCode HopsFormDiagonal_CUDA(HopsFormKernel k, PetscScalar d[], PetscSca
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsFormGetInfo_CUDA(HopsFormKernel k, const char **kernel, PetscBool *specialised, PetscLogDouble *bytes,
-                                    PetscLogDouble *flops)
+static PetscErrorCode HopsFormGetInfo_CUDA(HopsOperator A, const char **kernel, PetscBool *specialised, PetscLogDouble *bytes,
+                                           PetscLogDouble *flops)
 {
+  HopsFormKernel k = (HopsFormKernel)A;
   PetscFunctionBegin;
   if (kernel) *kernel = k->name;
   if (specialised) *specialised = k->specialised;
@@ -248,20 +187,86 @@ PetscErrorCode HopsFormGetInfo_CUDA(HopsFormKernel k, const char **kernel, Petsc
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsFormDestroy_CUDA(HopsFormKernel *kernel)
+static PetscErrorCode HopsFormDestroy_CUDA(HopsOperator *kernel)
 {
-  HopsFormKernel k = *kernel;
+  HopsFormKernel k = (HopsFormKernel)*kernel;
 
   PetscFunctionBegin;
   *kernel = NULL;
   if (!k) PetscFunctionReturn(PETSC_SUCCESS);
-  for (int i = 0; i < 2; i++) PetscCall((*be->Free)(&k->mem[i]));
-  PetscCall((*be->Free)(&k->flag));
-  PetscCall((*be->Free)((void **)&k->args.work));
-  PetscCall((*be->Free)((void **)&k->qdata));
-  PetscCall((*be->Free)((void **)&k->tables));
+  for (int i = 0; i < 2; i++) PetscCall((*be->memory->Free)(&k->mem[i]));
+  PetscCall((*be->memory->Free)(&k->flag));
+  PetscCall((*be->memory->Free)((void **)&k->args.work));
+  PetscCall((*be->memory->Free)((void **)&k->qdata));
+  PetscCall((*be->memory->Free)((void **)&k->tables));
   PetscCall(PetscFree(k->hosttables));
   PetscCall(HopsBasisDestroy(&k->geom));
   PetscCall(PetscFree(k));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static const HopsOperatorOps HopsFormCUDA = {.SetUp    = HopsFormSetUp_CUDA,
+                                             .Apply    = HopsFormApply_CUDA,
+                                             .Diagonal = HopsFormDiagonal_CUDA,
+                                             .GetInfo  = HopsFormGetInfo_CUDA,
+                                             .Destroy  = HopsFormDestroy_CUDA};
+
+PetscErrorCode HopsFormCreate_CUDA(HopsSpace space, const HopsBasis *basis, PetscBool deriv, PetscBool mass, HopsOperator *A)
+{
+  const HopsFamily  derivative = HopsFamilyDerivative(space->family, space->dim);
+  HopsFormKernel    k;
+  HopsCudaFormArgs *a;
+  HopsLayout        l;
+  PetscMPIInt       size;
+  PetscBool         shared;
+
+  PetscFunctionBegin;
+  PetscCall(PetscDeviceInitialize(PETSC_DEVICE_CUDA));
+  PetscCheck(!deriv || space->family != HOPS_L2, PETSC_COMM_SELF, PETSC_ERR_PLIB, "L2 has no derivative");
+  PetscCall(PetscNew(&k));
+  k->head.ops = &HopsFormCUDA;
+  *A          = &k->head;
+  a           = &k->args;
+  a->dim      = (int)space->dim;
+  a->P        = (int)basis->P;
+  a->Q        = (int)basis->Q;
+  a->family   = Family(space->family);
+  a->nT       = (int)space->nT;
+  a->nd       = deriv ? HopsFamilyTensorSize(derivative, a->dim) : 0;
+  a->nm       = mass ? HopsFamilyTensorSize(space->family, a->dim) : 0;
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)space), &size));
+  k->alone     = size == 1 ? PETSC_TRUE : PETSC_FALSE;
+  k->ncells    = space->ncells;
+  k->ninterior = space->ninterior;
+  PetscCall(HopsSpaceGetBackendMesh(space, &a->restr, &k->X));
+  PetscCall(HopsSpaceCreateGeometryBasis(space, basis, &k->geom));
+  PetscCall(CreateTables(k, basis));
+  PetscCall(HopsCudaFormGenericSetUp(a, &shared)); /* the diagonal runs it for every order */
+  if (!shared) PetscCall((*be->memory->Malloc)(a->nwork * a->nblocks * sizeof(double), (void **)&a->work));
+  FindLaunch(k);
+  PetscCall(
+    (*be->memory->Malloc)((size_t)k->ncells * HopsPower(a->Q, a->dim) * (a->nd + a->nm) * sizeof(double), (void **)&k->qdata));
+  a->qdata = k->qdata;
+  PetscCall((*be->memory->Malloc)(2 * sizeof(double), &k->flag));
+  k->setup.dim   = a->dim;
+  k->setup.Pg    = (int)space->gorder + 1;
+  k->setup.Q     = a->Q;
+  k->setup.ncomp = a->nd + a->nm;
+  k->setup.qdata = k->qdata;
+  k->setup.det   = (double *)k->flag;
+  k->setup.bad   = (int *)(k->setup.det + 1);
+  HopsLayoutCreate(space->family, space->dim, space->order, &l);
+  k->bytes = (PetscLogDouble)k->ncells * (l.ne * sizeof(int) + HopsPower(a->Q, a->dim) * (a->nd + a->nm) * sizeof(double)) +
+             (shared ? 0 : a->nwork * a->nblocks * sizeof(double));
+  k->flops = (PetscLogDouble)l.ne;
+  if (mass) k->flops += TermFlops(k, space->family, a->nm);
+  if (deriv) {
+    k->flops += TermFlops(k, derivative, a->nd);
+    HopsLayoutCreate(derivative, space->dim, space->order, &l);
+    k->flops += 2.0 * (PetscLogDouble)l.ne * (space->family == HOPS_HCURL ? 4 : 2 * a->dim);
+  }
+  k->flops *= (PetscLogDouble)k->ncells;
+  PetscCall(PetscSNPrintf(k->name, sizeof(k->name), "cuda %sP=%d Q=%d, %s", k->specialised ? "" : "generic ", a->P, a->Q,
+                          HopsFamilies[space->family]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

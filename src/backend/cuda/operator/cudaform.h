@@ -5,9 +5,11 @@
 #include "cudaformargs.h"
 #include <backend/cuda/runtime/cudaimpl.h>
 
+typedef struct _HopsFormKernel *HopsFormKernel;
 struct _HopsFormKernel {
-  HopsCudaFormArgs args;
-  HopsCudaSetUp    setup; /* kappa: the derivative's coefficient; mass: the field's */
+  struct _HopsOperator head;
+  HopsCudaFormArgs     args;
+  HopsCudaSetUp        setup; /* kappa: the derivative's coefficient; mass: the field's */
   PetscErrorCode (*launch)(const HopsCudaFormArgs *, const double *, const double *, double *, double *);
   PetscInt       ncells, ninterior;
   PetscBool      alone, specialised; /* alone: no other rank, so that the parts need not be kept apart */
@@ -22,15 +24,7 @@ struct _HopsFormKernel {
 };
 
 EXTERN_C_BEGIN
-PETSC_INTERN PetscErrorCode HopsFormCreate_CUDA(HopsSpace, const HopsBasis *, PetscBool deriv, PetscBool mass, HopsFormKernel *);
-PETSC_INTERN PetscErrorCode HopsFormSetUp_CUDA(HopsFormKernel, PetscInt first, PetscInt n, const HopsValues *mu,
-                                               const HopsValues *beta, PetscInt *bad, PetscReal *det);
-PETSC_INTERN PetscErrorCode HopsFormApply_CUDA(HopsFormKernel, HopsPart, const PetscScalar x[], const PetscScalar xg[],
-                                               PetscScalar y[], PetscScalar yg[]);
-PETSC_INTERN PetscErrorCode HopsFormDiagonal_CUDA(HopsFormKernel, PetscScalar d[], PetscScalar dg[]);
-PETSC_INTERN PetscErrorCode HopsFormGetInfo_CUDA(HopsFormKernel, const char **kernel, PetscBool *specialised, PetscLogDouble *bytes,
-                                                 PetscLogDouble *flops);
-PETSC_INTERN PetscErrorCode HopsFormDestroy_CUDA(HopsFormKernel *);
+PETSC_INTERN PetscErrorCode HopsFormCreate_CUDA(HopsSpace, const HopsBasis *, PetscBool deriv, PetscBool mass, HopsOperator *);
 
 /* cudaformgeneric.cu */
 PETSC_INTERN PetscErrorCode HopsCudaFormLaunchGeneric(const HopsCudaFormArgs *, const double x[], const double xg[], double y[],

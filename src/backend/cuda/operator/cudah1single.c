@@ -2,19 +2,57 @@
 #include <backend/cuda/runtime/cudaimpl.h>
 #include <backend/cuda/patch/cudapatchpc.h>
 
-struct _HopsSinglePA {
-  HopsCudaArgs args; /* qdata and geom point to floats */
+typedef struct {
+  struct _HopsOperator head;
+  HopsCudaArgs         args; /* qdata and geom point to floats */
   PetscErrorCode (*launch)(const HopsCudaArgs *, const float *, const float *, float *, float *);
   PetscInt       ncells, ninterior;
   PetscBool      alone;
   void          *mem[2]; /* quadrature data or geometry, indices */
   double        *tables; /* the process's: B, C, weights, points */
   PetscLogDouble flops;
-};
+} * HopsSinglePA;
+
+/* The parts are those of the operator in double precision */
+static PetscErrorCode HopsSinglePAApply_CUDA(HopsOperator A, HopsPart part, const void *x, const void *xg, void *y, void *yg)
+{
+  HopsSinglePA s     = (HopsSinglePA)A;
+  PetscInt     begin = 0, end = s->ncells;
+
+  PetscFunctionBegin;
+  if (s->alone) {
+    if (part != HOPS_PART_SHARED) PetscFunctionReturn(PETSC_SUCCESS);
+  } else if (part == HOPS_PART_INTERIOR_A) end = s->ninterior / 2;
+  else if (part == HOPS_PART_INTERIOR_B) {
+    begin = s->ninterior / 2;
+    end   = s->ninterior;
+  } else begin = s->ninterior;
+  s->args.first = begin;
+  s->args.n     = end - begin;
+  PetscCall(HopsGetCUDAStream(&s->args.stream));
+  if (s->args.n) PetscCall((*s->launch)(&s->args, (const float *)x, (const float *)xg, (float *)y, (float *)yg));
+  if (s->ncells) PetscCall(PetscLogGpuFlops(s->flops / s->ncells * s->args.n));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsSinglePADestroy_CUDA(HopsOperator *A)
+{
+  HopsSinglePA s = (HopsSinglePA)*A;
+
+  PetscFunctionBegin;
+  if (!s) PetscFunctionReturn(PETSC_SUCCESS);
+  for (int i = 0; i < 2; i++) PetscCall((*HopsBackendCUDA.memory->Free)(&s->mem[i]));
+  PetscCall(PetscFree(s->tables));
+  PetscCall(PetscFree(*A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static const HopsOperatorOps HopsSinglePACUDA = {.Apply = HopsSinglePAApply_CUDA, .Destroy = HopsSinglePADestroy_CUDA};
 
 /* The kernel's own data may go before their copy */
-PetscErrorCode HopsSinglePACreate_CUDA(HopsPAKernel k, HopsSinglePA *single)
+PetscErrorCode HopsSinglePACreate_CUDA(HopsOperator A, HopsOperator *single)
 {
+  HopsPAKernel        k = (HopsPAKernel)A;
   HopsSinglePA        s;
   HopsCudaArgs       *a;
   PetscInt            n;
@@ -25,7 +63,8 @@ PetscErrorCode HopsSinglePACreate_CUDA(HopsPAKernel k, HopsSinglePA *single)
 
   PetscFunctionBegin;
   PetscCall(PetscNew(&s));
-  *single      = s;
+  s->head.ops  = &HopsSinglePACUDA;
+  *single      = &s->head;
   s->args      = *from;
   a            = &s->args;
   s->ncells    = k->ncells;
@@ -40,14 +79,14 @@ PetscErrorCode HopsSinglePACreate_CUDA(HopsPAKernel k, HopsSinglePA *single)
              "not with %d points for %d nodes: set -mat_pa_q_1d, or use -pc_hopsmg_precision double",
              a->Q, a->P);
   n = (PetscInt)(k->size[stored ? 1 : 6] / sizeof(double));
-  PetscCall((*HopsBackendCUDA.Malloc)(n * sizeof(float), &s->mem[0]));
-  PetscCall((*HopsSingleCUDA.Demote)(n, 1.0, (const double *)k->mem[stored ? 1 : 6], (float *)s->mem[0]));
+  PetscCall((*HopsBackendCUDA.memory->Malloc)(n * sizeof(float), &s->mem[0]));
+  PetscCall((*HopsVectorCUDA.Convert)(PETSC_FLOAT, n, 1.0, (const double *)k->mem[stored ? 1 : 6], (float *)s->mem[0]));
   a->qdata = (const double *)(stored ? s->mem[0] : NULL);
   a->geom  = (const double *)(stored ? NULL : s->mem[0]);
   a->work  = NULL;
   PetscCall(HopsGetCUDAStream(&stream));
   size = padded ? k->size[7] : k->ncells * (size_t)HopsPower(a->P, a->dim) * sizeof(int);
-  PetscCall((*HopsBackendCUDA.Malloc)(size, &s->mem[1]));
+  PetscCall((*HopsBackendCUDA.memory->Malloc)(size, &s->mem[1]));
   if (size) PetscCallCUDA(cudaMemcpyAsync(s->mem[1], from->padded, size, cudaMemcpyDeviceToDevice, stream));
   a->restr = a->padded = (const int *)s->mem[1];
   PetscCall(PetscMalloc1(PQ + QQ + 2 * (size_t)a->Q, &s->tables));
@@ -59,38 +98,5 @@ PetscErrorCode HopsSinglePACreate_CUDA(HopsPAKernel k, HopsSinglePA *single)
   a->hostC = s->tables + PQ;
   a->hostw = s->tables + PQ + QQ;
   a->hostz = a->hostw + a->Q;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The parts are those of the operator in double precision */
-PetscErrorCode HopsSinglePAApply_CUDA(HopsSinglePA s, HopsPart part, const float x[], const float xg[], float y[], float yg[])
-{
-  PetscInt begin = 0, end = s->ncells;
-
-  PetscFunctionBegin;
-  if (s->alone) {
-    if (part != HOPS_PART_SHARED) PetscFunctionReturn(PETSC_SUCCESS);
-  } else if (part == HOPS_PART_INTERIOR_A) end = s->ninterior / 2;
-  else if (part == HOPS_PART_INTERIOR_B) {
-    begin = s->ninterior / 2;
-    end   = s->ninterior;
-  } else begin = s->ninterior;
-  s->args.first = begin;
-  s->args.n     = end - begin;
-  PetscCall(HopsGetCUDAStream(&s->args.stream));
-  if (s->args.n) PetscCall((*s->launch)(&s->args, x, xg, y, yg));
-  if (s->ncells) PetscCall(PetscLogGpuFlops(s->flops / s->ncells * s->args.n));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode HopsSinglePADestroy_CUDA(HopsSinglePA *single)
-{
-  HopsSinglePA s = *single;
-
-  PetscFunctionBegin;
-  if (!s) PetscFunctionReturn(PETSC_SUCCESS);
-  for (int i = 0; i < 2; i++) PetscCall((*HopsBackendCUDA.Free)(&s->mem[i]));
-  PetscCall(PetscFree(s->tables));
-  PetscCall(PetscFree(*single));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -189,7 +189,7 @@ PetscErrorCode HopsCudaTensorLaunchSize(HopsTensorKernel k)
   if (bytes > HOPS_CUDA_TENSOR_SHARED) {
     k->fixed   = PETSC_FALSE;
     k->grid[0] = k->grid[1] = 4 * nsm;
-    PetscCall((*HopsBackendCUDA.Malloc)((size_t)nwork * k->grid[0] * sizeof(double), (void **)&k->work));
+    PetscCall((*HopsBackendCUDA.memory->Malloc)((size_t)nwork * k->grid[0] * sizeof(double), (void **)&k->work));
     for (int t = 0; t < 2; t++) {
       k->args[t].nwork = nwork;
       k->args[t].work  = k->work;
@@ -208,8 +208,9 @@ PetscErrorCode HopsCudaTensorLaunchSize(HopsTensorKernel k)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsTensorApply_CUDA(HopsTensorKernel k, HopsPart part, PetscBool transpose)
+PetscErrorCode HopsTensorApply_CUDA(HopsTensorOperator A, HopsPart part, PetscBool transpose)
 {
+  HopsTensorKernel   k = (HopsTensorKernel)A;
   const int          p = part == HOPS_PART_INTERIOR_A ? 0 : (part == HOPS_PART_INTERIOR_B ? 1 : 2), t = transpose ? 1 : 0;
   HopsCudaTensorArgs a = k->args[t];
   cudaStream_t       stream;
@@ -224,8 +225,9 @@ PetscErrorCode HopsTensorApply_CUDA(HopsTensorKernel k, HopsPart part, PetscBool
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsTensorDiagonal_CUDA(HopsTensorKernel k)
+PetscErrorCode HopsTensorDiagonal_CUDA(HopsTensorOperator A)
 {
+  HopsTensorKernel           k = (HopsTensorKernel)A;
   const HopsCudaTensorArgs  *a = &k->args[0];
   HopsCudaTensorDiagonalArgs d;
   cudaStream_t               stream;
@@ -246,7 +248,7 @@ PetscErrorCode HopsTensorDiagonal_CUDA(HopsTensorKernel k)
   d.nwork  = 3 * d.W * d.S;
   if (d.nwork * sizeof(double) > HOPS_CUDA_TENSOR_SHARED) {
     grid = 256;
-    PetscCall((*HopsBackendCUDA.Malloc)((size_t)grid * d.nwork * sizeof(double), (void **)&work));
+    PetscCall((*HopsBackendCUDA.memory->Malloc)((size_t)grid * d.nwork * sizeof(double), (void **)&work));
   } else
     PetscCallCUDA(cudaFuncSetAttribute(TensorDiagonal<true>, cudaFuncAttributeMaxDynamicSharedMemorySize, HOPS_CUDA_TENSOR_SHARED));
   d.work = work;
@@ -277,7 +279,7 @@ PetscErrorCode HopsTensorDiagonal_CUDA(HopsTensorKernel k)
   }
   if (work) {
     PetscCallCUDA(cudaStreamSynchronize(stream));
-    PetscCall((*HopsBackendCUDA.Free)((void **)&work));
+    PetscCall((*HopsBackendCUDA.memory->Free)((void **)&work));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

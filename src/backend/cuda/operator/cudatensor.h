@@ -78,20 +78,22 @@ typedef struct {
   HopsCudaTensorTable table;
 } HopsCudaTensorDiagonalArgs;
 
+typedef struct _HopsTensorKernel *HopsTensorKernel;
 struct _HopsTensorKernel {
-  HopsCudaTensorArgs    args[2]; /* as it stands, transposed */
-  int                   n[2], nt;
-  HopsCudaTensorTable   table[2 * HOPS_CUDA_TENSOR_SIDES]; /* [nt], of all P */
-  PetscInt              nb, part[4], *first;
-  PetscInt              nblocks;
-  const HopsTensorData *data;
-  double               *tables;
-  PetscInt             *cell;
-  void                 *program[2][2]; /* device: out, op of args[0], args[1] */
-  double               *work;
-  int                   grid[2], threads; /* blocks at most, threads of a block */
-  PetscBool             fixed;            /* kernels that know all sizes */
-  char                  name[48];
+  struct _HopsTensorOperator head;
+  HopsCudaTensorArgs         args[2]; /* as it stands, transposed */
+  int                        n[2], nt;
+  HopsCudaTensorTable        table[2 * HOPS_CUDA_TENSOR_SIDES]; /* [nt], of all P */
+  PetscInt                   nb, part[4], *first;
+  PetscInt                   nblocks;
+  const HopsTensorData      *data;
+  double                    *tables;
+  PetscInt                  *cell;
+  void                      *program[2][2]; /* device: out, op of args[0], args[1] */
+  double                    *work;
+  int                        grid[2], threads; /* blocks at most, threads of a block */
+  PetscBool                  fixed;            /* kernels that know all sizes */
+  char                       name[48];
 };
 
 /* Terms on faces: derivatives along the normal come first, then those along the face */
@@ -117,13 +119,15 @@ typedef struct {
   HopsCudaTensorTable table;
 } HopsCudaTensorFaceDiagonalArgs;
 
+typedef struct _HopsTensorFaces *HopsTensorFaces;
 struct _HopsTensorFaces {
-  HopsCudaTensorFaceArgs args[2];
-  HopsTensorData         data; /* q where the device works, [batch][entry][lane][point] */
-  int                   *cell, *face;
-  void                  *program[2][2];
-  double                *work;
-  int                    grid, threads;
+  struct _HopsTensorOperator head;
+  HopsCudaTensorFaceArgs     args[2];
+  HopsTensorData             data; /* q where the device works, [batch][entry][lane][point] */
+  int                       *cell, *face;
+  void                      *program[2][2];
+  double                    *work;
+  int                        grid, threads;
 };
 
 EXTERN_C_BEGIN

@@ -184,8 +184,8 @@ static PetscErrorCode FacesUpload(HopsTensorFaces f, PetscInt n, const PetscScal
   for (PetscInt i = 0; i < n; i++)
     for (PetscInt e = 0; e < ne; e++)
       PetscCall(PetscArraycpy(to + ((size_t)(i / W * ne + e) * W + i % W) * nq, q + ((size_t)i * ne + e) * nq, nq));
-  PetscCall((*be->Malloc)(size * sizeof(PetscScalar), (void **)&f->data.q));
-  PetscCall((*be->Copy)((void *)f->data.q, to, size * sizeof(PetscScalar), PETSC_TRUE));
+  PetscCall((*be->memory->Malloc)(size * sizeof(PetscScalar), (void **)&f->data.q));
+  PetscCall((*be->memory->Copy)(NULL, (void *)f->data.q, to, size * sizeof(PetscScalar), HOPS_COPY_IN));
   PetscCall(PetscFree(to));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -198,90 +198,15 @@ static PetscErrorCode FacesUploadInts(PetscInt n, const PetscInt in[], int **out
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(n, &h));
   for (PetscInt i = 0; i < n; i++) h[i] = (int)in[i];
-  PetscCall((*be->Malloc)(n * sizeof(int), (void **)out));
-  PetscCall((*be->Copy)(*out, h, n * sizeof(int), PETSC_TRUE));
+  PetscCall((*be->memory->Malloc)(n * sizeof(int), (void **)out));
+  PetscCall((*be->memory->Copy)(NULL, *out, h, n * sizeof(int), HOPS_COPY_IN));
   PetscCall(PetscFree(h));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsTensorFacesCreate_CUDA(HopsTensorKernel kernel, PetscInt n, const PetscInt cells[], const PetscInt faces[],
-                                          const HopsTensorData *data, HopsTensorFaces *out)
+static PetscErrorCode FacesApply(HopsTensorOperator A, HopsPart part, PetscBool transpose)
 {
-  const HopsBackendOps     *be   = &HopsBackendCUDA;
-  const HopsCudaTensorSide *test = &kernel->args[0].side[1][data->test], *trial = &kernel->args[0].side[0][data->trial];
-  const int                 dim = kernel->args[0].dim, Q = kernel->args[0].Q, nq = HopsCudaPower(Q, dim - 1),
-            M = PetscMax(Q, PetscMax(test->table.P, trial->table.P));
-  const int S = dim == 3 ? M * (M | 1) : M | 1, most = PetscMax(test->nc, trial->nc), row = dim + 1,
-            slots = row * (test->nc + trial->nc) + 3 * most;
-  HopsTensorFaces f;
-  HopsTensorPair *pair;
-  int             W = PetscMax(1, HOPS_CUDA_FACES_THREADS / nq);
-
-  PetscFunctionBegin;
-  PetscCall(PetscNew(&f));
-  *out = f;
-  while (W > 1 && (size_t)W * S * slots * sizeof(double) > 48 * 1024) W--;
-  f->threads = HOPS_CUDA_FACES_THREADS;
-  f->grid    = (int)PetscMin((n + W - 1) / W, 2048);
-  PetscCall(PetscMalloc1(data->npairs, &pair));
-  PetscCall(PetscArraycpy(pair, data->pair, data->npairs));
-  f->data      = *data;
-  f->data.pair = pair;
-  f->data.q    = NULL;
-  for (int t = 0; t < 2; t++) {
-    HopsCudaTensorFaceArgs *a = &f->args[t];
-
-    a->dim     = dim;
-    a->Q       = Q;
-    a->nq      = nq;
-    a->W       = W;
-    a->S       = S;
-    a->n       = n;
-    a->tables  = kernel->tables;
-    a->side[0] = t ? *test : *trial;
-    a->side[1] = t ? *trial : *test;
-    a->ncout   = a->side[1].nc;
-    for (int s = 0; s < 2; s++) {
-      a->side[s].R     = a->side[s].nc * W * S;
-      a->side[s].off   = s ? row * a->side[0].R : 0;
-      a->side[s].value = true;
-    }
-    a->U                = row * (a->side[0].R + a->side[1].R);
-    a->UN               = a->U + most * W * S;
-    a->T                = a->UN + most * W * S;
-    a->nwork            = a->T + most * W * S;
-    a->side[0].gradient = a->side[1].gradient = false;
-    for (PetscInt j = 0; j < data->npairs; j++) {
-      if (data->pair[j].kind & (t ? 2 : 1)) a->side[0].gradient = true;
-      if (data->pair[j].kind & (t ? 1 : 2)) a->side[1].gradient = true;
-    }
-  }
-  PetscCall(FacesUpload(f, n, data->q));
-  PetscCall(FacesUploadInts(n, cells, &f->cell));
-  PetscCall(FacesUploadInts(n, faces, &f->face));
-  if (f->args[0].nwork * sizeof(double) > HOPS_CUDA_TENSOR_SHARED) {
-    f->grid = PetscMin(f->grid, 256);
-    PetscCall((*be->Malloc)((size_t)f->args[0].nwork * f->grid * sizeof(double), (void **)&f->work));
-  }
-  for (int t = 0; t < 2; t++) {
-    HopsCudaTensorFaceArgs *a = &f->args[t];
-    HopsTensorData          d = f->data;
-
-    d.test = d.trial = 0;
-    PetscCall(HopsCudaTensorProgram(1, &d, t ? PETSC_TRUE : PETSC_FALSE, dim, W * S, &a->side[0], 1, &a->side[1], f->program[t]));
-    a->out  = (const HopsCudaTensorOut *)f->program[t][0];
-    a->op   = (const HopsCudaTensorOp *)f->program[t][1];
-    a->cell = f->cell;
-    a->face = f->face;
-    a->work = f->work;
-    if (!f->work)
-      PetscCallCUDA(cudaFuncSetAttribute(FindKernel(a), cudaFuncAttributeMaxDynamicSharedMemorySize, HOPS_CUDA_TENSOR_SHARED));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode HopsTensorFacesApply_CUDA(HopsTensorFaces f, PetscBool transpose)
-{
+  HopsTensorFaces               f = (HopsTensorFaces)A;
   const HopsCudaTensorFaceArgs *a = &f->args[transpose ? 1 : 0];
   cudaStream_t                  stream;
 
@@ -293,8 +218,9 @@ PetscErrorCode HopsTensorFacesApply_CUDA(HopsTensorFaces f, PetscBool transpose)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsTensorFacesDiagonal_CUDA(HopsTensorFaces f)
+static PetscErrorCode FacesDiagonal(HopsTensorOperator A)
 {
+  HopsTensorFaces                f = (HopsTensorFaces)A;
   const HopsCudaTensorFaceArgs  *a = &f->args[0];
   const HopsCudaTensorSide      *s = &a->side[1];
   HopsCudaTensorFaceDiagonalArgs d;
@@ -336,20 +262,101 @@ PetscErrorCode HopsTensorFacesDiagonal_CUDA(HopsTensorFaces f)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsTensorFacesDestroy_CUDA(HopsTensorFaces *faces)
+static PetscErrorCode FacesDestroy(HopsTensorOperator *faces)
 {
   const HopsBackendOps *be = &HopsBackendCUDA;
-  HopsTensorFaces       f  = *faces;
+  HopsTensorFaces       f  = (HopsTensorFaces)*faces;
 
   PetscFunctionBegin;
   *faces = NULL;
   if (!f) PetscFunctionReturn(PETSC_SUCCESS);
-  for (int i = 0; i < 4; i++) PetscCall((*be->Free)(&f->program[i / 2][i % 2]));
-  PetscCall((*be->Free)((void **)&f->cell));
-  PetscCall((*be->Free)((void **)&f->face));
-  PetscCall((*be->Free)((void **)&f->work));
-  PetscCall((*be->Free)((void **)&f->data.q));
+  for (int i = 0; i < 4; i++) PetscCall((*be->memory->Free)(&f->program[i / 2][i % 2]));
+  PetscCall((*be->memory->Free)((void **)&f->cell));
+  PetscCall((*be->memory->Free)((void **)&f->face));
+  PetscCall((*be->memory->Free)((void **)&f->work));
+  PetscCall((*be->memory->Free)((void **)&f->data.q));
   PetscCall(PetscFree(f->data.pair));
   PetscCall(PetscFree(f));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* GetLayout, SetBlocks, CreateFaces, Apply, Diagonal, GetInfo, Destroy */
+static const HopsTensorOps FacesCUDA = {NULL, NULL, NULL, FacesApply, FacesDiagonal, NULL, FacesDestroy};
+
+PetscErrorCode HopsTensorFacesCreate_CUDA(HopsTensorOperator A, PetscInt n, const PetscInt cells[], const PetscInt faces[],
+                                          const HopsTensorData *data, HopsTensorOperator *out)
+{
+  HopsTensorKernel          kernel = (HopsTensorKernel)A;
+  const HopsBackendOps     *be     = &HopsBackendCUDA;
+  const HopsCudaTensorSide *test = &kernel->args[0].side[1][data->test], *trial = &kernel->args[0].side[0][data->trial];
+  const int                 dim = kernel->args[0].dim, Q = kernel->args[0].Q, nq = HopsCudaPower(Q, dim - 1),
+            M = PetscMax(Q, PetscMax(test->table.P, trial->table.P));
+  const int S = dim == 3 ? M * (M | 1) : M | 1, most = PetscMax(test->nc, trial->nc), row = dim + 1,
+            slots = row * (test->nc + trial->nc) + 3 * most;
+  HopsTensorFaces f;
+  HopsTensorPair *pair;
+  int             W = PetscMax(1, HOPS_CUDA_FACES_THREADS / nq);
+
+  PetscFunctionBegin;
+  PetscCall(PetscNew(&f));
+  f->head.ops = &FacesCUDA;
+  *out        = &f->head;
+  while (W > 1 && (size_t)W * S * slots * sizeof(double) > 48 * 1024) W--;
+  f->threads = HOPS_CUDA_FACES_THREADS;
+  f->grid    = (int)PetscMin((n + W - 1) / W, 2048);
+  PetscCall(PetscMalloc1(data->npairs, &pair));
+  PetscCall(PetscArraycpy(pair, data->pair, data->npairs));
+  f->data      = *data;
+  f->data.pair = pair;
+  f->data.q    = NULL;
+  for (int t = 0; t < 2; t++) {
+    HopsCudaTensorFaceArgs *a = &f->args[t];
+
+    a->dim     = dim;
+    a->Q       = Q;
+    a->nq      = nq;
+    a->W       = W;
+    a->S       = S;
+    a->n       = n;
+    a->tables  = kernel->tables;
+    a->side[0] = t ? *test : *trial;
+    a->side[1] = t ? *trial : *test;
+    a->ncout   = a->side[1].nc;
+    for (int s = 0; s < 2; s++) {
+      a->side[s].R     = a->side[s].nc * W * S;
+      a->side[s].off   = s ? row * a->side[0].R : 0;
+      a->side[s].value = true;
+    }
+    a->U                = row * (a->side[0].R + a->side[1].R);
+    a->UN               = a->U + most * W * S;
+    a->T                = a->UN + most * W * S;
+    a->nwork            = a->T + most * W * S;
+    a->side[0].gradient = a->side[1].gradient = false;
+    for (PetscInt j = 0; j < data->npairs; j++) {
+      if (data->pair[j].kind & (t ? 2 : 1)) a->side[0].gradient = true;
+      if (data->pair[j].kind & (t ? 1 : 2)) a->side[1].gradient = true;
+    }
+  }
+  PetscCall(FacesUpload(f, n, data->q));
+  PetscCall(FacesUploadInts(n, cells, &f->cell));
+  PetscCall(FacesUploadInts(n, faces, &f->face));
+  if (f->args[0].nwork * sizeof(double) > HOPS_CUDA_TENSOR_SHARED) {
+    f->grid = PetscMin(f->grid, 256);
+    PetscCall((*be->memory->Malloc)((size_t)f->args[0].nwork * f->grid * sizeof(double), (void **)&f->work));
+  }
+  for (int t = 0; t < 2; t++) {
+    HopsCudaTensorFaceArgs *a = &f->args[t];
+    HopsTensorData          d = f->data;
+
+    d.test = d.trial = 0;
+    PetscCall(HopsCudaTensorProgram(1, &d, t ? PETSC_TRUE : PETSC_FALSE, dim, W * S, &a->side[0], 1, &a->side[1], f->program[t]));
+    a->out  = (const HopsCudaTensorOut *)f->program[t][0];
+    a->op   = (const HopsCudaTensorOp *)f->program[t][1];
+    a->cell = f->cell;
+    a->face = f->face;
+    a->work = f->work;
+    if (!f->work)
+      PetscCallCUDA(cudaFuncSetAttribute(FindKernel(a), cudaFuncAttributeMaxDynamicSharedMemorySize, HOPS_CUDA_TENSOR_SHARED));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -79,8 +79,8 @@ static PetscErrorCode TensorTables(HopsTensorKernel k, PetscInt Q, const HopsBas
   PetscCall(Tables(k, Q, bases, NULL, &size));
   PetscCall(PetscMalloc1(size, &tables));
   PetscCall(Tables(k, Q, bases, tables, &size));
-  PetscCall((*be->Malloc)(size * sizeof(double), (void **)&k->tables));
-  PetscCall((*be->Copy)(k->tables, tables, size * sizeof(double), PETSC_TRUE));
+  PetscCall((*be->memory->Malloc)(size * sizeof(double), (void **)&k->tables));
+  PetscCall((*be->memory->Copy)(NULL, k->tables, tables, size * sizeof(double), HOPS_COPY_IN));
   PetscCall(PetscFree(tables));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -103,8 +103,8 @@ static PetscErrorCode TensorBatches(HopsSpace sp, HopsTensorKernel k)
   }
   k->part[3]      = k->nb;
   k->first[k->nb] = sp->ncells;
-  PetscCall((*be->Malloc)((k->nb + 1) * sizeof(PetscInt), (void **)&k->cell));
-  PetscCall((*be->Copy)(k->cell, k->first, (k->nb + 1) * sizeof(PetscInt), PETSC_TRUE));
+  PetscCall((*be->memory->Malloc)((k->nb + 1) * sizeof(PetscInt), (void **)&k->cell));
+  PetscCall((*be->memory->Copy)(NULL, k->cell, k->first, (k->nb + 1) * sizeof(PetscInt), HOPS_COPY_IN));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -142,8 +142,159 @@ static int TensorScratch(HopsTensorKernel k, int W)
   return PetscMax(k->args[0].nwork, k->args[1].nwork);
 }
 
+static PetscErrorCode HopsTensorDestroy_CUDA(HopsTensorOperator *kernel)
+{
+  const HopsBackendOps *be = &HopsBackendCUDA;
+  HopsTensorKernel      k  = (HopsTensorKernel)*kernel;
+
+  PetscFunctionBegin;
+  *kernel = NULL;
+  if (!k) PetscFunctionReturn(PETSC_SUCCESS);
+  for (int i = 0; i < 4; i++) PetscCall((*be->memory->Free)(&k->program[i / 2][i % 2]));
+  PetscCall((*be->memory->Free)((void **)&k->tables));
+  PetscCall((*be->memory->Free)((void **)&k->cell));
+  PetscCall((*be->memory->Free)((void **)&k->work));
+  PetscCall(PetscFree(k->first));
+  PetscCall(PetscFree(k));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsTensorGetLayout_CUDA(HopsTensorOperator A, HopsTensorLayout *layout)
+{
+  HopsTensorKernel k = (HopsTensorKernel)A;
+  PetscFunctionBegin;
+  layout->W      = k->args[0].W;
+  layout->nb     = k->nb;
+  layout->first  = k->first;
+  layout->points = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ---- Pairs of components ---- */
+
+/* For each component that comes out the pairs that add to it; `item` doubles lie between the components of a
+   side */
+PetscErrorCode HopsCudaTensorProgram(PetscInt nblocks, const HopsTensorData data[], PetscBool transpose, int dim, int item,
+                                     const HopsCudaTensorSide in[], int nout, const HopsCudaTensorSide out[], void *program[2])
+{
+  const HopsBackendOps *be = &HopsBackendCUDA;
+  HopsCudaTensorOut    *o;
+  HopsCudaTensorOp     *op;
+  int                   nc = 0, npairs = 0, c = 0, n = 0;
+
+  PetscFunctionBegin;
+  for (int i = 0; i < nout; i++) nc += out[i].nc;
+  for (PetscInt b = 0; b < nblocks; b++) npairs += (int)data[b].npairs;
+  PetscCall(PetscMalloc1(nc, &o));
+  PetscCall(PetscCalloc1(npairs, &op));
+  for (int i = 0; i < nout; i++)
+    for (int g = 0; g < out[i].nc; g++, c++) {
+      o[c].off   = out[i].off + g * item;
+      o[c].R     = out[i].R;
+      o[c].first = n;
+      for (PetscInt b = 0; b < nblocks; b++) {
+        const HopsCudaTensorSide *from  = &in[transpose ? data[b].test : data[b].trial];
+        int                       entry = 0;
+
+        for (PetscInt j = 0; j < data[b].npairs; j++) {
+          const HopsTensorPair p = data[b].pair[j];
+
+          if ((transpose ? data[b].trial : data[b].test) == i && (transpose ? p.trial : p.test) == g) {
+            op[n].q        = data[b].q;
+            op[n].kind     = !transpose || p.kind == 0 || p.kind == 3 ? p.kind : 3 - p.kind;
+            op[n].in       = from->off + (transpose ? p.test : p.trial) * item;
+            op[n].R        = from->R;
+            op[n].entry    = entry;
+            op[n].sa       = p.kind == 3 && !transpose ? dim : 1;
+            op[n].sb       = p.kind == 3 && transpose ? dim : 1;
+            op[n].nentries = (int)data[b].nentries;
+            n++;
+          }
+          entry += (int)HopsTensorEntries(dim, p.kind);
+        }
+      }
+      o[c].end = n;
+    }
+  PetscCall((*be->memory->Free)(&program[0]));
+  PetscCall((*be->memory->Free)(&program[1]));
+  PetscCall((*be->memory->Malloc)(nc * sizeof(*o), &program[0]));
+  PetscCall((*be->memory->Malloc)(npairs * sizeof(*op), &program[1]));
+  PetscCall((*be->memory->Copy)(NULL, program[0], o, nc * sizeof(*o), HOPS_COPY_IN));
+  PetscCall((*be->memory->Copy)(NULL, program[1], op, npairs * sizeof(*op), HOPS_COPY_IN));
+  PetscCall(PetscFree(o));
+  PetscCall(PetscFree(op));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsTensorSetBlocks_CUDA(HopsTensorOperator A, PetscInt nblocks, const HopsTensorData data[])
+{
+  HopsTensorKernel k = (HopsTensorKernel)A;
+  PetscFunctionBegin;
+  k->nblocks = nblocks;
+  k->data    = data;
+  for (int t = 0; t < 2; t++) {
+    HopsCudaTensorArgs *a = &k->args[t];
+
+    for (int s = 0; s < 2; s++)
+      for (int i = 0; i < a->nside[s]; i++) a->side[s][i].value = a->side[s][i].gradient = false;
+    for (PetscInt b = 0; b < nblocks; b++) {
+      HopsCudaTensorSide *in = &a->side[0][t ? data[b].test : data[b].trial], *out = &a->side[1][t ? data[b].trial : data[b].test];
+
+      for (PetscInt j = 0; j < data[b].npairs; j++) {
+        const int  kind  = data[b].pair[j].kind;
+        const bool trial = kind & 1, test = kind & 2;
+
+        if (t ? test : trial) in->gradient = true;
+        else in->value = true;
+        if (t ? trial : test) out->gradient = true;
+        else out->value = true;
+      }
+    }
+    PetscCall(HopsCudaTensorProgram(nblocks, data, t ? PETSC_TRUE : PETSC_FALSE, a->dim, a->W * a->S, a->side[0], a->nside[1],
+                                    a->side[1], k->program[t]));
+    a->out = (const HopsCudaTensorOut *)k->program[t][0];
+    a->op  = (const HopsCudaTensorOp *)k->program[t][1];
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Multiplications and additions of a component's contractions from nodes to points; those back take as
+   many */
+static double SideFlops(const HopsCudaTensorArgs *a, const HopsCudaTensorSide *s)
+{
+  const double P = s->table.P, Q = a->Q, one = 2 * P * Q * (a->dim == 3 ? P * P + P * Q + Q * Q : P + Q);
+
+  if (a->under) return (s->gradient ? a->dim + 1 : 1) * one;
+  return one + (s->gradient ? 2 * a->dim * Q * a->nq : 0);
+}
+
+static PetscErrorCode HopsTensorGetInfo_CUDA(HopsTensorOperator A, const char **name, PetscBool *specialised, PetscLogDouble *flops)
+{
+  HopsTensorKernel          k = (HopsTensorKernel)A;
+  const HopsCudaTensorArgs *a = &k->args[0];
+  double                    f = 0.0;
+
+  PetscFunctionBegin;
+  for (int s = 0; s < 2; s++)
+    for (int i = 0; i < a->nside[s]; i++)
+      if (a->side[s][i].value || a->side[s][i].gradient) f += a->side[s][i].nc * SideFlops(a, &a->side[s][i]);
+  for (PetscInt b = 0; b < k->nblocks; b++) f += 2.0 * k->data[b].nentries * a->nq;
+  *flops       = f * (PetscLogDouble)k->first[k->nb];
+  *name        = k->name;
+  *specialised = k->fixed;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static const HopsTensorOps HopsTensorCUDA = {.GetLayout   = HopsTensorGetLayout_CUDA,
+                                             .SetBlocks   = HopsTensorSetBlocks_CUDA,
+                                             .CreateFaces = HopsTensorFacesCreate_CUDA,
+                                             .Apply       = HopsTensorApply_CUDA,
+                                             .Diagonal    = HopsTensorDiagonal_CUDA,
+                                             .GetInfo     = HopsTensorGetInfo_CUDA,
+                                             .Destroy     = HopsTensorDestroy_CUDA};
+
 PetscErrorCode HopsTensorCreate_CUDA(HopsSpace sp, PetscInt Q, PetscInt W, PetscInt ntest, const HopsTensorSide test[],
-                                     PetscInt ntrial, const HopsTensorSide trial[], HopsTensorKernel *kernel)
+                                     PetscInt ntrial, const HopsTensorSide trial[], HopsTensorOperator *A)
 {
   const HopsTensorSide *given[2] = {test, trial};
   const HopsBasis      *bases[2 * HOPS_CUDA_TENSOR_SIDES];
@@ -157,13 +308,13 @@ PetscErrorCode HopsTensorCreate_CUDA(HopsSpace sp, PetscInt Q, PetscInt W, Petsc
              HOPS_CUDA_TENSOR_SIDES, PetscMax(ntest, ntrial));
   PetscCall(PetscDeviceInitialize(PETSC_DEVICE_CUDA));
   PetscCall(PetscNew(&k));
-  *kernel = k;
-  a       = &k->args[0];
-  a->dim  = (int)sp->dim;
-  a->Q    = (int)Q;
-  a->nq   = (int)HopsPower(a->Q, a->dim);
-  k->n[0] = (int)ntest;
-  k->n[1] = (int)ntrial;
+  k->head.ops = &HopsTensorCUDA;
+  *A          = &k->head;
+  a           = &k->args[0];
+  a->dim      = (int)sp->dim;
+  a->Q        = (int)Q;
+  a->nq       = (int)HopsPower(a->Q, a->dim);
+  k->n[0] = (int)ntest, k->n[1] = (int)ntrial;
   for (int t = 0; t < 2; t++) {
     a->nside[1 - t] = k->n[t];
     for (int i = 0; i < k->n[t]; i++) {
@@ -222,145 +373,5 @@ PetscErrorCode HopsTensorCreate_CUDA(HopsSpace sp, PetscInt Q, PetscInt W, Petsc
   PetscCall(HopsCudaTensorLaunchSize(k));
   PetscCall(
     PetscSNPrintf(k->name, sizeof(k->name), "cuda tensors Q=%d%s", a->Q, a->work ? ", scratch in the device's memory" : ""));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode HopsTensorDestroy_CUDA(HopsTensorKernel *kernel)
-{
-  const HopsBackendOps *be = &HopsBackendCUDA;
-  HopsTensorKernel      k  = *kernel;
-
-  PetscFunctionBegin;
-  *kernel = NULL;
-  if (!k) PetscFunctionReturn(PETSC_SUCCESS);
-  for (int i = 0; i < 4; i++) PetscCall((*be->Free)(&k->program[i / 2][i % 2]));
-  PetscCall((*be->Free)((void **)&k->tables));
-  PetscCall((*be->Free)((void **)&k->cell));
-  PetscCall((*be->Free)((void **)&k->work));
-  PetscCall(PetscFree(k->first));
-  PetscCall(PetscFree(k));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode HopsTensorGetLayout_CUDA(HopsTensorKernel k, HopsTensorLayout *layout)
-{
-  PetscFunctionBegin;
-  layout->W      = k->args[0].W;
-  layout->nb     = k->nb;
-  layout->first  = k->first;
-  layout->points = PETSC_TRUE;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* ---- Pairs of components ---- */
-
-/* For each component that comes out the pairs that add to it; `item` doubles lie between the components of a
-   side */
-PetscErrorCode HopsCudaTensorProgram(PetscInt nblocks, const HopsTensorData data[], PetscBool transpose, int dim, int item,
-                                     const HopsCudaTensorSide in[], int nout, const HopsCudaTensorSide out[], void *program[2])
-{
-  const HopsBackendOps *be = &HopsBackendCUDA;
-  HopsCudaTensorOut    *o;
-  HopsCudaTensorOp     *op;
-  int                   nc = 0, npairs = 0, c = 0, n = 0;
-
-  PetscFunctionBegin;
-  for (int i = 0; i < nout; i++) nc += out[i].nc;
-  for (PetscInt b = 0; b < nblocks; b++) npairs += (int)data[b].npairs;
-  PetscCall(PetscMalloc1(nc, &o));
-  PetscCall(PetscCalloc1(npairs, &op));
-  for (int i = 0; i < nout; i++)
-    for (int g = 0; g < out[i].nc; g++, c++) {
-      o[c].off   = out[i].off + g * item;
-      o[c].R     = out[i].R;
-      o[c].first = n;
-      for (PetscInt b = 0; b < nblocks; b++) {
-        const HopsCudaTensorSide *from  = &in[transpose ? data[b].test : data[b].trial];
-        int                       entry = 0;
-
-        for (PetscInt j = 0; j < data[b].npairs; j++) {
-          const HopsTensorPair p = data[b].pair[j];
-
-          if ((transpose ? data[b].trial : data[b].test) == i && (transpose ? p.trial : p.test) == g) {
-            op[n].q        = data[b].q;
-            op[n].kind     = !transpose || p.kind == 0 || p.kind == 3 ? p.kind : 3 - p.kind;
-            op[n].in       = from->off + (transpose ? p.test : p.trial) * item;
-            op[n].R        = from->R;
-            op[n].entry    = entry;
-            op[n].sa       = p.kind == 3 && !transpose ? dim : 1;
-            op[n].sb       = p.kind == 3 && transpose ? dim : 1;
-            op[n].nentries = (int)data[b].nentries;
-            n++;
-          }
-          entry += (int)HopsTensorEntries(dim, p.kind);
-        }
-      }
-      o[c].end = n;
-    }
-  PetscCall((*be->Free)(&program[0]));
-  PetscCall((*be->Free)(&program[1]));
-  PetscCall((*be->Malloc)(nc * sizeof(*o), &program[0]));
-  PetscCall((*be->Malloc)(npairs * sizeof(*op), &program[1]));
-  PetscCall((*be->Copy)(program[0], o, nc * sizeof(*o), PETSC_TRUE));
-  PetscCall((*be->Copy)(program[1], op, npairs * sizeof(*op), PETSC_TRUE));
-  PetscCall(PetscFree(o));
-  PetscCall(PetscFree(op));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode HopsTensorSetBlocks_CUDA(HopsTensorKernel k, PetscInt nblocks, const HopsTensorData data[])
-{
-  PetscFunctionBegin;
-  k->nblocks = nblocks;
-  k->data    = data;
-  for (int t = 0; t < 2; t++) {
-    HopsCudaTensorArgs *a = &k->args[t];
-
-    for (int s = 0; s < 2; s++)
-      for (int i = 0; i < a->nside[s]; i++) a->side[s][i].value = a->side[s][i].gradient = false;
-    for (PetscInt b = 0; b < nblocks; b++) {
-      HopsCudaTensorSide *in = &a->side[0][t ? data[b].test : data[b].trial], *out = &a->side[1][t ? data[b].trial : data[b].test];
-
-      for (PetscInt j = 0; j < data[b].npairs; j++) {
-        const int  kind  = data[b].pair[j].kind;
-        const bool trial = kind & 1, test = kind & 2;
-
-        if (t ? test : trial) in->gradient = true;
-        else in->value = true;
-        if (t ? trial : test) out->gradient = true;
-        else out->value = true;
-      }
-    }
-    PetscCall(HopsCudaTensorProgram(nblocks, data, t ? PETSC_TRUE : PETSC_FALSE, a->dim, a->W * a->S, a->side[0], a->nside[1],
-                                    a->side[1], k->program[t]));
-    a->out = (const HopsCudaTensorOut *)k->program[t][0];
-    a->op  = (const HopsCudaTensorOp *)k->program[t][1];
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Multiplications and additions of a component's contractions from nodes to points; those back take as
-   many */
-static double SideFlops(const HopsCudaTensorArgs *a, const HopsCudaTensorSide *s)
-{
-  const double P = s->table.P, Q = a->Q, one = 2 * P * Q * (a->dim == 3 ? P * P + P * Q + Q * Q : P + Q);
-
-  if (a->under) return (s->gradient ? a->dim + 1 : 1) * one;
-  return one + (s->gradient ? 2 * a->dim * Q * a->nq : 0);
-}
-
-PetscErrorCode HopsTensorGetInfo_CUDA(HopsTensorKernel k, const char **name, PetscBool *specialised, PetscLogDouble *flops)
-{
-  const HopsCudaTensorArgs *a = &k->args[0];
-  double                    f = 0.0;
-
-  PetscFunctionBegin;
-  for (int s = 0; s < 2; s++)
-    for (int i = 0; i < a->nside[s]; i++)
-      if (a->side[s][i].value || a->side[s][i].gradient) f += a->side[s][i].nc * SideFlops(a, &a->side[s][i]);
-  for (PetscInt b = 0; b < k->nblocks; b++) f += 2.0 * k->data[b].nentries * a->nq;
-  *flops       = f * (PetscLogDouble)k->first[k->nb];
-  *name        = k->name;
-  *specialised = k->fixed;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -3,18 +3,20 @@
 #include "cudapatchpc.h"
 #include "cudapatchpack.h"
 
+typedef struct _HopsPatchKernel *HopsPatchKernel;
 struct _HopsPatchKernel {
-  HopsCudaPatchSet     set;
-  PetscInt             ncolors;
-  PetscBool            fuse;
-  HopsCudaSweepData    sweep;
-  HopsCudaSweepRecord *records; /* device, as are the next two */
-  int                 *eidx;
-  void                *values, *work;
-  double              *packed;
-  PetscLogDouble      *cflops, *sflops; /* [ncolors] of local solves, of fused sweeps */
-  PetscLogDouble       bytes;
-  char                 name[96];
+  struct _HopsPatchSmoother head;
+  HopsCudaPatchSet          set;
+  PetscInt                  ncolors;
+  PetscBool                 fuse;
+  HopsCudaSweepData         sweep;
+  HopsCudaSweepRecord      *records; /* device, as are the next two */
+  int                      *eidx;
+  void                     *values, *work;
+  double                   *packed;
+  PetscLogDouble           *cflops, *sflops; /* [ncolors] of local solves, of fused sweeps */
+  PetscLogDouble            bytes;
+  char                      name[96];
 };
 
 /* The matrices of a factor h of n modes for tensor cores (cudapatchpcsweep.cu): S^T; S beside E; T, whose
@@ -205,7 +207,7 @@ static PetscErrorCode SetUpSweeps(HopsPatchKernel k, HopsPatches pt, const unsig
     PetscCallCUDA(cudaGetDevice(&device));
     PetscCallCUDA(cudaDeviceGetAttribute(&nsm, cudaDevAttrMultiProcessorCount, device));
     k->sweep.nblocks = 4 * nsm;
-    PetscCall((*HopsBackendCUDA.Malloc)(k->sweep.nwork * k->sweep.nblocks, &k->work));
+    PetscCall((*HopsBackendCUDA.memory->Malloc)(k->sweep.nwork * k->sweep.nblocks, &k->work));
   }
   PetscCall(HopsCudaToDevice(pt->n * sizeof(*rec), rec, &k->records));
   PetscCall(HopsCudaToDevice(next * sizeof(int), pt->eidx, &k->eidx));
@@ -219,16 +221,94 @@ static PetscErrorCode SetUpSweeps(HopsPatchKernel k, HopsPatches pt, const unsig
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsPatchCreate_CUDA(HopsPatches pt, PetscBool single, HopsPatchKernel *kernel)
+static PetscErrorCode LogFlops(HopsPatchKernel k, PetscInt color, const PetscLogDouble flops[])
 {
-  const int          dim = (int)pt->space->dim;
-  HopsCudaPatchInput in  = {.dim      = dim,
-                            .single   = single,
-                            .n        = pt->n,
-                            .ncolors  = PetscMax(1, pt->ncolors),
-                            .nP       = pt->nP,
-                            .nfactors = pt->nfactors,
-                            .ninv     = pt->ninv};
+  PetscFunctionBegin;
+  for (PetscInt c = 0; c < k->ncolors; ++c)
+    if (color < 0 || c == color) PetscCall(PetscLogGpuFlops(flops[c]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsPatchApply_CUDA(HopsPatchSmoother smoother, PetscDataType type, PetscInt color, HopsPatchMode mode,
+                                          const void *r, void *z)
+{
+  HopsPatchKernel  k = (HopsPatchKernel)smoother;
+  HopsCudaPatchSet s = k->set;
+  cudaStream_t     stream;
+
+  PetscFunctionBegin;
+  PetscCall(HopsGetCUDAStream(&stream));
+  PetscCall(PetscLogGpuTimeBegin());
+  if (type != PETSC_FLOAT)
+    PetscCall(HopsCudaPatchSetApply(s, (int)color, (HopsCudaPatchMode)mode, (const double *)r, (double *)z, stream));
+  for (int i = 0; i < s->nruns && type == PETSC_FLOAT; ++i)
+    if (color < 0 || s->runs[i].color == color)
+      PetscCall(HopsCudaPatchSetLaunchSingle(s, s->runs + i, color < 0 ? PETSC_TRUE : PETSC_FALSE, (HopsCudaPatchMode)mode,
+                                             (const float *)r, (float *)z, stream));
+  PetscCall(PetscLogGpuTimeEnd());
+  PetscCall(LogFlops(k, color, k->cflops));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsPatchSweep_CUDA(HopsPatchSmoother smoother, PetscDataType type, PetscInt color, const void *b, void *z)
+{
+  HopsPatchKernel k = (HopsPatchKernel)smoother;
+  cudaStream_t    stream;
+
+  PetscFunctionBegin;
+  PetscCall(HopsGetCUDAStream(&stream));
+  PetscCall(PetscLogGpuTimeBegin());
+  for (int i = 0; i < k->set->nruns; ++i)
+    if (k->set->runs[i].color == color)
+      PetscCall(
+        HopsCudaSweepLaunch(k->set, &k->sweep, k->set->runs + i, type == PETSC_FLOAT ? PETSC_TRUE : PETSC_FALSE, b, z, stream));
+  PetscCall(PetscLogGpuTimeEnd());
+  PetscCall(LogFlops(k, color, k->sflops));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsPatchGetInfo_CUDA(HopsPatchSmoother smoother, const char **kernel, PetscLogDouble *bytes,
+                                            PetscLogDouble *flops)
+{
+  HopsPatchKernel k = (HopsPatchKernel)smoother;
+  PetscFunctionBegin;
+  if (kernel) *kernel = k->name;
+  if (bytes) *bytes = k->bytes;
+  if (flops) *flops = k->set->flops;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsPatchDestroy_CUDA(HopsPatchSmoother *kernel)
+{
+  HopsPatchKernel k = (HopsPatchKernel)*kernel;
+
+  PetscFunctionBegin;
+  if (!k) PetscFunctionReturn(PETSC_SUCCESS);
+  for (int c = 0; c < HOPS_CUDA_SWEEP_CLASSES; ++c) PetscCall(HopsCudaPatchDestroy(&k->sweep.classes[c]));
+  PetscCall(HopsCudaPatchSetDestroy(&k->set));
+  PetscCall((*HopsBackendCUDA.memory->Free)((void **)&k->records));
+  PetscCall((*HopsBackendCUDA.memory->Free)((void **)&k->eidx));
+  PetscCall((*HopsBackendCUDA.memory->Free)(&k->values));
+  PetscCall((*HopsBackendCUDA.memory->Free)((void **)&k->packed));
+  PetscCall((*HopsBackendCUDA.memory->Free)(&k->work));
+  PetscCall(PetscFree2(k->cflops, k->sflops));
+  PetscCall(PetscFree(*kernel));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static const HopsPatchOps HopsPatchCUDA = {HopsPatchApply_CUDA, HopsPatchSweep_CUDA, HopsPatchGetInfo_CUDA, HopsPatchDestroy_CUDA};
+
+PetscErrorCode HopsPatchCreate_CUDA(HopsPatches pt, PetscDataType type, HopsPatchSmoother *smoother)
+{
+  const PetscBool    single = type == PETSC_FLOAT ? PETSC_TRUE : PETSC_FALSE;
+  const int          dim    = (int)pt->space->dim;
+  HopsCudaPatchInput in     = {.dim      = dim,
+                               .single   = single,
+                               .n        = pt->n,
+                               .ncolors  = PetscMax(1, pt->ncolors),
+                               .nP       = pt->nP,
+                               .nfactors = pt->nfactors,
+                               .ninv     = pt->ninv};
   HopsPatchKernel    k;
   PetscReal(*scale)[5];
   int           *fsize, ncubes = 0, ntensor = 0, nkernels = 0;
@@ -237,9 +317,10 @@ PetscErrorCode HopsPatchCreate_CUDA(HopsPatches pt, PetscBool single, HopsPatchK
 
   PetscFunctionBegin;
   PetscCall(PetscNew(&k));
-  *kernel    = k;
-  k->ncolors = in.ncolors;
-  k->fuse    = pt->fuse;
+  k->head.ops = &HopsPatchCUDA;
+  *smoother   = &k->head;
+  k->ncolors  = in.ncolors;
+  k->fuse     = pt->fuse;
   PetscCall(PetscCalloc2(k->ncolors, &k->cflops, k->ncolors, &k->sflops));
   PetscCall(PetscMalloc4(pt->n, &scale, pt->nfactors, &fsize, pt->nfactors, &foffset, pt->n, &group));
   for (PetscInt i = 0; i < pt->nfactors; ++i) {
@@ -296,96 +377,5 @@ PetscErrorCode HopsPatchCreate_CUDA(HopsPatches pt, PetscBool single, HopsPatchK
       PetscSNPrintf(k->name + used, sizeof(k->name) - used, ", %d%% applied on tensor cores", (int)(100.0 * ntensor / nkernels)));
   }
   PetscCall(PetscFree4(scale, fsize, foffset, group));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode LogFlops(HopsPatchKernel k, PetscInt color, const PetscLogDouble flops[])
-{
-  PetscFunctionBegin;
-  for (PetscInt c = 0; c < k->ncolors; ++c)
-    if (color < 0 || c == color) PetscCall(PetscLogGpuFlops(flops[c]));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode HopsPatchApply_CUDA(HopsPatchKernel k, PetscInt color, HopsPatchMode mode, const PetscScalar r[], PetscScalar z[])
-{
-  cudaStream_t stream;
-
-  PetscFunctionBegin;
-  PetscCall(HopsGetCUDAStream(&stream));
-  PetscCall(PetscLogGpuTimeBegin());
-  PetscCall(HopsCudaPatchSetApply(k->set, (int)color, (HopsCudaPatchMode)mode, r, z, stream));
-  PetscCall(PetscLogGpuTimeEnd());
-  PetscCall(LogFlops(k, color, k->cflops));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode HopsPatchApplySingle_CUDA(HopsPatchKernel k, PetscInt color, HopsPatchMode mode, const float r[], float z[])
-{
-  HopsCudaPatchSet s = k->set;
-  cudaStream_t     stream;
-
-  PetscFunctionBegin;
-  PetscCall(HopsGetCUDAStream(&stream));
-  for (int i = 0; i < s->nruns; ++i)
-    if (color < 0 || s->runs[i].color == color)
-      PetscCall(
-        HopsCudaPatchSetLaunchSingle(s, s->runs + i, color < 0 ? PETSC_TRUE : PETSC_FALSE, (HopsCudaPatchMode)mode, r, z, stream));
-  PetscCall(LogFlops(k, color, k->cflops));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode Sweep(HopsPatchKernel k, PetscInt color, PetscBool floats, const void *b, void *z)
-{
-  cudaStream_t stream;
-
-  PetscFunctionBegin;
-  PetscCall(HopsGetCUDAStream(&stream));
-  PetscCall(PetscLogGpuTimeBegin());
-  for (int i = 0; i < k->set->nruns; ++i)
-    if (k->set->runs[i].color == color) PetscCall(HopsCudaSweepLaunch(k->set, &k->sweep, k->set->runs + i, floats, b, z, stream));
-  PetscCall(PetscLogGpuTimeEnd());
-  PetscCall(LogFlops(k, color, k->sflops));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode HopsPatchSweep_CUDA(HopsPatchKernel k, PetscInt color, const PetscScalar b[], PetscScalar z[])
-{
-  PetscFunctionBegin;
-  PetscCall(Sweep(k, color, PETSC_FALSE, b, z));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode HopsPatchSweepSingle_CUDA(HopsPatchKernel k, PetscInt color, const float b[], float z[])
-{
-  PetscFunctionBegin;
-  PetscCall(Sweep(k, color, PETSC_TRUE, b, z));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode HopsPatchGetInfo_CUDA(HopsPatchKernel k, const char **kernel, PetscLogDouble *bytes, PetscLogDouble *flops)
-{
-  PetscFunctionBegin;
-  if (kernel) *kernel = k->name;
-  if (bytes) *bytes = k->bytes;
-  if (flops) *flops = k->set->flops;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode HopsPatchDestroy_CUDA(HopsPatchKernel *kernel)
-{
-  HopsPatchKernel k = *kernel;
-
-  PetscFunctionBegin;
-  if (!k) PetscFunctionReturn(PETSC_SUCCESS);
-  for (int c = 0; c < HOPS_CUDA_SWEEP_CLASSES; ++c) PetscCall(HopsCudaPatchDestroy(&k->sweep.classes[c]));
-  PetscCall(HopsCudaPatchSetDestroy(&k->set));
-  PetscCall((*HopsBackendCUDA.Free)((void **)&k->records));
-  PetscCall((*HopsBackendCUDA.Free)((void **)&k->eidx));
-  PetscCall((*HopsBackendCUDA.Free)(&k->values));
-  PetscCall((*HopsBackendCUDA.Free)((void **)&k->packed));
-  PetscCall((*HopsBackendCUDA.Free)(&k->work));
-  PetscCall(PetscFree2(k->cflops, k->sflops));
-  PetscCall(PetscFree(*kernel));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

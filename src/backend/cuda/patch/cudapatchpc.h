@@ -37,39 +37,10 @@ typedef struct {
 } HopsCudaSweepData;
 
 EXTERN_C_BEGIN
-PETSC_INTERN const HopsSingleOps HopsSingleCUDA;
-PETSC_INTERN PetscErrorCode      HopsCombine_CUDA(PetscInt, PetscScalar, const PetscScalar[], PetscScalar, const PetscScalar[],
-                                                  PetscScalar[]);
-PETSC_INTERN PetscErrorCode      HopsTimes_CUDA(PetscInt, const PetscScalar[], const PetscScalar[], PetscScalar[]);
-PETSC_INTERN PetscErrorCode      HopsCudaQueueGetStream(HopsQueue, cudaStream_t *);
-
-PETSC_INTERN PetscErrorCode HopsPatchCreate_CUDA(HopsPatches, PetscBool, HopsPatchKernel *);
-PETSC_INTERN PetscErrorCode HopsPatchApply_CUDA(HopsPatchKernel, PetscInt, HopsPatchMode, const PetscScalar[], PetscScalar[]);
-PETSC_INTERN PetscErrorCode HopsPatchSweep_CUDA(HopsPatchKernel, PetscInt, const PetscScalar[], PetscScalar[]);
-PETSC_INTERN PetscErrorCode HopsPatchApplySingle_CUDA(HopsPatchKernel, PetscInt, HopsPatchMode, const float[], float[]);
-PETSC_INTERN PetscErrorCode HopsPatchSweepSingle_CUDA(HopsPatchKernel, PetscInt, const float[], float[]);
-PETSC_INTERN PetscErrorCode HopsPatchGetInfo_CUDA(HopsPatchKernel, const char **, PetscLogDouble *, PetscLogDouble *);
-PETSC_INTERN PetscErrorCode HopsPatchDestroy_CUDA(HopsPatchKernel *);
 /* bytes of shared memory of a plain sweep of a patch; the device's largest block has
    HOPS_CUDA_PATCH_SHARED */
 #define HOPS_CUDA_PATCH_SHARED 232448
 PETSC_INTERN size_t         HopsCudaSweepShared(int dim, const int n[3], const int N[3], PetscBool single);
 PETSC_INTERN PetscErrorCode HopsCudaSweepLaunch(HopsCudaPatchSet, const HopsCudaSweepData *, const HopsCudaPatchRun *,
                                                 PetscBool floats, const void *b, void *z, cudaStream_t);
-
-PETSC_INTERN PetscErrorCode HopsInterpCreate_CUDA(HopsSpace, PetscInt, PetscInt, PetscInt, const int[], PetscInt, const int[],
-                                                  const PetscReal[], HopsInterpKernel *);
-PETSC_INTERN PetscErrorCode HopsInterpApply_CUDA(HopsInterpKernel, PetscBool, const PetscScalar[], const PetscScalar[],
-                                                 PetscScalar[], PetscBool);
-PETSC_INTERN PetscErrorCode HopsInterpApplyTranspose_CUDA(HopsInterpKernel, PetscBool, const PetscScalar[], PetscScalar[],
-                                                          PetscScalar[]);
-PETSC_INTERN PetscErrorCode HopsInterpDestroy_CUDA(HopsInterpKernel *);
-PETSC_INTERN PetscErrorCode HopsSinglePACreate_CUDA(HopsPAKernel, HopsSinglePA *);
-PETSC_INTERN PetscErrorCode HopsSinglePAApply_CUDA(HopsSinglePA, HopsPart, const float[], const float[], float[], float[]);
-PETSC_INTERN PetscErrorCode HopsSinglePADestroy_CUDA(HopsSinglePA *);
-PETSC_INTERN PetscErrorCode HopsSingleInterpCreate_CUDA(HopsInterpKernel, HopsSingleInterp *);
-PETSC_INTERN PetscErrorCode HopsSingleInterpApply_CUDA(HopsSingleInterp, PetscBool, const float[], const float[], float[],
-                                                       PetscBool);
-PETSC_INTERN PetscErrorCode HopsSingleInterpApplyTranspose_CUDA(HopsSingleInterp, PetscBool, const float[], float[], float[]);
-PETSC_INTERN PetscErrorCode HopsSingleInterpDestroy_CUDA(HopsSingleInterp *);
 EXTERN_C_END

@@ -18,9 +18,11 @@ typedef struct {
   cudaStream_t  stream;
 } HopsCudaSetUp;
 
+typedef struct _HopsPAKernel *HopsPAKernel;
 struct _HopsPAKernel {
-  HopsCudaArgs  args, few; /* few: of affine cells, see SetFewPoints() */
-  HopsCudaSetUp setup;
+  struct _HopsOperator head;
+  HopsCudaArgs         args, few; /* few: of affine cells, see SetFewPoints() */
+  HopsCudaSetUp        setup;
   PetscErrorCode (*launch)(const HopsCudaArgs *, const double *, const double *, double *, double *);
   PetscErrorCode (*launchfew)(const HopsCudaArgs *, const double *, const double *, double *, double *);
   PetscInt       ncells, ninterior;
@@ -40,9 +42,9 @@ EXTERN_C_BEGIN
 #define HOPS_CUDA_REMEDY "use more devices, or -hops_backend host"
 /* Raises err, and names the remedy if n more bytes for `what` are not to be had */
 PETSC_INTERN PetscErrorCode HopsCudaCheckMemory(cudaError_t err, size_t n, const char what[], const char remedy[]);
-PETSC_INTERN PetscErrorCode HopsMalloc_CUDA(size_t n, void **); /* of HopsBackendOps, as are the next two */
+PETSC_INTERN PetscErrorCode HopsMalloc_CUDA(size_t n, void **);
 PETSC_INTERN PetscErrorCode HopsFree_CUDA(void **);
-PETSC_INTERN PetscErrorCode HopsCopy_CUDA(void *dst, const void *src, size_t n, PetscBool in);
+PETSC_INTERN PetscErrorCode HopsCopy_CUDA(HopsQueue, void *dst, const void *src, size_t n, HopsCopyDirection);
 /* *d, a pointer to anything, is a copy of n bytes of h in new memory, NULL if n is 0. Waits for the device */
 PETSC_INTERN PetscErrorCode HopsCudaToDevice(size_t n, const void *h, void *d);
 /* The same for n numbers, as floats if `single` */
@@ -60,40 +62,31 @@ PETSC_INTERN PetscErrorCode HopsCudaMapKind(PetscInt n, int dim, int g, const do
                                             cudaStream_t);
 PETSC_INTERN PetscErrorCode HopsCudaFindBad(const HopsCudaSetUp *, PetscInt cell);
 
-PETSC_INTERN PetscErrorCode HopsCudaPack(PetscInt n, const PetscInt idx[], const PetscScalar x[], PetscScalar buf[], cudaStream_t);
-PETSC_INTERN PetscErrorCode HopsCudaUnpackAdd(PetscInt n, const PetscInt idx[], const PetscScalar buf[], PetscScalar y[],
-                                              cudaStream_t);
-PETSC_INTERN PetscErrorCode HopsCudaSetEntries(PetscInt n, const PetscInt idx[], const PetscScalar x[], PetscScalar y[],
-                                               cudaStream_t);
-
-/* Operations of other files than cuda.c: cudaqueue.c, cudaface.cu, cudatensor*.{c,cu} */
-PETSC_INTERN PetscErrorCode HopsMallocHost_CUDA(size_t n, void **);
-PETSC_INTERN PetscErrorCode HopsFreeHost_CUDA(void **);
-PETSC_INTERN PetscErrorCode HopsQueueCreate_CUDA(HopsQueue *);
-PETSC_INTERN PetscErrorCode HopsQueueDestroy_CUDA(HopsQueue *);
-PETSC_INTERN PetscErrorCode HopsQueueFork_CUDA(HopsQueue);
-PETSC_INTERN PetscErrorCode HopsQueueJoin_CUDA(HopsQueue);
-PETSC_INTERN PetscErrorCode HopsQueueFinish_CUDA(HopsQueue);
-PETSC_INTERN PetscErrorCode HopsQueueCopy_CUDA(HopsQueue, void *dst, const void *src, size_t n, PetscBool in);
-PETSC_INTERN PetscErrorCode HopsQueuePack_CUDA(HopsQueue, PetscInt n, const PetscInt idx[], const PetscScalar x[],
-                                               PetscScalar buf[]);
-PETSC_INTERN PetscErrorCode HopsFaceCreate_CUDA(PetscInt fd, const HopsBasis *, PetscInt nT, PetscInt n, const int restr[],
-                                                const PetscScalar qdata[], HopsFaceKernel *);
-PETSC_INTERN PetscErrorCode HopsFaceApply_CUDA(HopsFaceKernel, PetscBool diagonal, const PetscScalar x[], const PetscScalar xg[],
-                                               PetscScalar y[], PetscScalar yg[]);
-PETSC_INTERN PetscErrorCode HopsFaceDestroy_CUDA(HopsFaceKernel *);
+/* what HopsBackendCUDA has, constructors of copies, and functions that tables of other files name */
+PETSC_INTERN PetscErrorCode      HopsMalloc_CUDA(size_t n, void **);
+PETSC_INTERN PetscErrorCode      HopsFree_CUDA(void **);
+PETSC_INTERN PetscErrorCode      HopsMallocHost_CUDA(size_t n, void **);
+PETSC_INTERN PetscErrorCode      HopsFreeHost_CUDA(void **);
+PETSC_INTERN PetscErrorCode      HopsQueueCreate_CUDA(HopsQueue *);
+PETSC_INTERN PetscErrorCode      HopsQueueDestroy_CUDA(HopsQueue *);
+PETSC_INTERN PetscErrorCode      HopsQueueFork_CUDA(HopsQueue);
+PETSC_INTERN PetscErrorCode      HopsQueueJoin_CUDA(HopsQueue);
+PETSC_INTERN PetscErrorCode      HopsQueueFinish_CUDA(HopsQueue);
+PETSC_INTERN PetscErrorCode      HopsCudaQueueGetStream(HopsQueue, cudaStream_t *); /* PETSc's own where there is no queue */
+PETSC_INTERN const HopsVectorOps HopsVectorCUDA;
+PETSC_INTERN PetscErrorCode      HopsMapKind_CUDA(PetscInt n, PetscInt dim, PetscInt g, const PetscReal s[], const PetscReal X[],
+                                                  HopsMapKind *);
+PETSC_INTERN PetscErrorCode      HopsOperatorCreate_CUDA(HopsSpace, const HopsBasis *, PetscBool, PetscBool, HopsOperator *);
+PETSC_INTERN PetscErrorCode      HopsSinglePACreate_CUDA(HopsOperator, HopsOperator *);
+PETSC_INTERN PetscErrorCode      HopsFacesCreate_CUDA(HopsSpace, const HopsBasis *, PetscInt n, const int node[],
+                                                      const PetscScalar qdata[], HopsOperator *);
 PETSC_INTERN PetscErrorCode HopsTensorCreate_CUDA(HopsSpace, PetscInt Q, PetscInt W, PetscInt ntest, const HopsTensorSide test[],
-                                                  PetscInt ntrial, const HopsTensorSide trial[], HopsTensorKernel *);
-PETSC_INTERN PetscErrorCode HopsTensorGetLayout_CUDA(HopsTensorKernel, HopsTensorLayout *);
-PETSC_INTERN PetscErrorCode HopsTensorSetBlocks_CUDA(HopsTensorKernel, PetscInt nblocks, const HopsTensorData[]);
-PETSC_INTERN PetscErrorCode HopsTensorApply_CUDA(HopsTensorKernel, HopsPart, PetscBool transpose);
-PETSC_INTERN PetscErrorCode HopsTensorDiagonal_CUDA(HopsTensorKernel);
-PETSC_INTERN PetscErrorCode HopsTensorGetInfo_CUDA(HopsTensorKernel, const char **name, PetscBool *specialised,
-                                                   PetscLogDouble *flops);
-PETSC_INTERN PetscErrorCode HopsTensorDestroy_CUDA(HopsTensorKernel *);
-PETSC_INTERN PetscErrorCode HopsTensorFacesCreate_CUDA(HopsTensorKernel, PetscInt n, const PetscInt cells[], const PetscInt faces[],
-                                                       const HopsTensorData *, HopsTensorFaces *);
-PETSC_INTERN PetscErrorCode HopsTensorFacesApply_CUDA(HopsTensorFaces, PetscBool transpose);
-PETSC_INTERN PetscErrorCode HopsTensorFacesDiagonal_CUDA(HopsTensorFaces);
-PETSC_INTERN PetscErrorCode HopsTensorFacesDestroy_CUDA(HopsTensorFaces *);
+                                                  PetscInt ntrial, const HopsTensorSide trial[], HopsTensorOperator *);
+PETSC_INTERN PetscErrorCode HopsTensorApply_CUDA(HopsTensorOperator, HopsPart, PetscBool transpose);
+PETSC_INTERN PetscErrorCode HopsTensorDiagonal_CUDA(HopsTensorOperator);
+PETSC_INTERN PetscErrorCode HopsTensorFacesCreate_CUDA(HopsTensorOperator, PetscInt n, const PetscInt cells[],
+                                                       const PetscInt faces[], const HopsTensorData *, HopsTensorOperator *);
+PETSC_INTERN PetscErrorCode HopsInterpCreate_CUDA(HopsSpace, PetscInt, PetscInt, PetscInt, const int[], PetscInt, const int[],
+                                                  const PetscReal[], HopsInterpolation *);
+PETSC_INTERN PetscErrorCode HopsPatchCreate_CUDA(HopsPatches, PetscDataType, HopsPatchSmoother *);
 EXTERN_C_END

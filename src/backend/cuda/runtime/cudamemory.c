@@ -33,17 +33,20 @@ PetscErrorCode HopsFree_CUDA(void **p)
 }
 
 /* A copy from pageable memory is staged before the call returns, so the source may change afterwards */
-PetscErrorCode HopsCopy_CUDA(void *dst, const void *src, size_t n, PetscBool in)
+PetscErrorCode HopsCopy_CUDA(HopsQueue queue, void *dst, const void *src, size_t n, HopsCopyDirection direction)
 {
-  cudaStream_t stream;
+  const enum cudaMemcpyKind kind = direction == HOPS_COPY_IN    ? cudaMemcpyHostToDevice
+                                   : direction == HOPS_COPY_OUT ? cudaMemcpyDeviceToHost
+                                                                : cudaMemcpyDeviceToDevice;
+  cudaStream_t              stream;
 
   PetscFunctionBegin;
   if (!n) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(HopsGetCUDAStream(&stream));
-  PetscCallCUDA(cudaMemcpyAsync(dst, src, n, in ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost, stream));
-  if (!in) PetscCallCUDA(cudaStreamSynchronize(stream));
-  if (in) PetscCall(PetscLogCpuToGpu(n));
-  else PetscCall(PetscLogGpuToCpu(n));
+  PetscCall(HopsCudaQueueGetStream(queue, &stream));
+  PetscCallCUDA(cudaMemcpyAsync(dst, src, n, kind, stream));
+  if (direction == HOPS_COPY_OUT && !queue) PetscCallCUDA(cudaStreamSynchronize(stream));
+  if (direction == HOPS_COPY_IN) PetscCall(PetscLogCpuToGpu(n));
+  if (direction == HOPS_COPY_OUT) PetscCall(PetscLogGpuToCpu(n));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

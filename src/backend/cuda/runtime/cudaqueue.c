@@ -83,26 +83,10 @@ PetscErrorCode HopsQueueFinish_CUDA(HopsQueue q)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsQueueCopy_CUDA(HopsQueue q, void *dst, const void *src, size_t n, PetscBool in)
-{
-  PetscFunctionBegin;
-  if (!n) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCallCUDA(cudaMemcpyAsync(dst, src, n, in ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToHost, q->stream));
-  if (in) PetscCall(PetscLogCpuToGpu(n));
-  else PetscCall(PetscLogGpuToCpu(n));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode HopsQueuePack_CUDA(HopsQueue q, PetscInt n, const PetscInt idx[], const PetscScalar x[], PetscScalar buf[])
-{
-  PetscFunctionBegin;
-  PetscCall(HopsCudaPack(n, idx, x, buf, q->stream));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode HopsCudaQueueGetStream(HopsQueue q, cudaStream_t *stream)
 {
   PetscFunctionBegin;
-  *stream = q->stream;
+  if (q) *stream = q->stream;
+  else PetscCall(HopsGetCUDAStream(stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,5 +1,4 @@
-/* Vectors in the device's memory: linear combinations, products by entries, and what a cycle in single
-   precision does beside its kernels. */
+/* CUDA back end: vectors of doubles and of floats. */
 #include "cudaimpl.h"
 #include <backend/cuda/patch/cudapatchpc.h>
 
@@ -42,113 +41,125 @@ __global__ static void Step(PetscInt n, float a, float b, const float *__restric
   }
 }
 
-__global__ static void PackSingle(PetscInt n, const PetscInt *__restrict__ idx, const float *__restrict__ x,
-                                  float *__restrict__ buf)
+template <class T>
+__global__ static void Pack(PetscInt n, const PetscInt *__restrict__ idx, const T *__restrict__ x, T *__restrict__ buf)
 {
   const PetscInt i = (PetscInt)blockIdx.x * blockDim.x + threadIdx.x;
 
-  if (i < n) buf[i] = x[idx[i]];
+  if (i < n) buf[i] = idx[i] < 0 ? 0 : x[idx[i]];
 }
 
-__global__ static void UnpackAddSingle(PetscInt n, const PetscInt *__restrict__ idx, const float *__restrict__ buf,
-                                       float *__restrict__ y)
+template <class T>
+__global__ static void UnpackAdd(PetscInt n, const PetscInt *__restrict__ idx, const T *__restrict__ buf, T *__restrict__ y)
 {
   const PetscInt i = (PetscInt)blockIdx.x * blockDim.x + threadIdx.x;
 
-  if (i < n) y[idx[i]] += buf[i];
+  if (i < n && idx[i] >= 0) y[idx[i]] += buf[i];
 }
 
-template <class T> static PetscErrorCode RunCombine(PetscInt n, T a, const T x[], T b, const T y[], T w[])
+__global__ static void SetEntries(PetscInt n, const PetscInt *idx, const double *x, double *y)
+{
+  const PetscInt i = (PetscInt)blockIdx.x * blockDim.x + threadIdx.x;
+
+  if (i < n) y[idx[i]] = x ? x[idx[i]] : 1;
+}
+
+/* launches a kernel on n entries with the pointers of the type */
+#define LAUNCH(type, stream, kernel, ...) \
+  do { \
+    if (n) { \
+      if ((type) == PETSC_FLOAT) { \
+        typedef float T; \
+        kernel<T><<<Blocks(n), 256, 0, stream>>>(n, __VA_ARGS__); \
+      } else { \
+        typedef double T; \
+        kernel<T><<<Blocks(n), 256, 0, stream>>>(n, __VA_ARGS__); \
+      } \
+      PetscCallCUDA(cudaGetLastError()); \
+    } \
+  } while (0)
+
+static size_t Size(PetscDataType type)
+{
+  return type == PETSC_FLOAT ? sizeof(float) : sizeof(double);
+}
+
+static PetscErrorCode VectorZero(PetscDataType type, PetscInt n, void *y)
 {
   cudaStream_t stream;
 
   PetscFunctionBegin;
-  if (!n) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HopsGetCUDAStream(&stream));
-  if (a == 1 && b == 0) PetscCallCUDA(cudaMemcpyAsync(w, x, n * sizeof(T), cudaMemcpyDeviceToDevice, stream));
-  else {
-    Combine<T><<<Blocks(n), 256, 0, stream>>>(n, a, x, b, y, w);
-    PetscCallCUDA(cudaGetLastError());
-  }
+  if (n) PetscCallCUDA(cudaMemsetAsync(y, 0, n * Size(type), stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class T> static PetscErrorCode RunTimes(PetscInt n, const T x[], const T y[], T w[])
+static PetscErrorCode VectorPack(HopsQueue queue, PetscDataType type, PetscInt n, const PetscInt idx[], const void *x, void *buf)
+{
+  cudaStream_t stream;
+
+  PetscFunctionBegin;
+  PetscCall(HopsCudaQueueGetStream(queue, &stream));
+  LAUNCH(type, stream, Pack, idx, (const T *)x, (T *)buf);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode VectorUnpackAdd(PetscDataType type, PetscInt n, const PetscInt idx[], const void *buf, void *y)
 {
   cudaStream_t stream;
 
   PetscFunctionBegin;
   PetscCall(HopsGetCUDAStream(&stream));
-  if (n) Times<T><<<Blocks(n), 256, 0, stream>>>(n, x, y, w);
+  LAUNCH(type, stream, UnpackAdd, idx, (const T *)buf, (T *)y);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode VectorSetEntries(PetscInt n, const PetscInt idx[], const PetscScalar x[], PetscScalar y[])
+{
+  cudaStream_t stream;
+
+  PetscFunctionBegin;
+  PetscCall(HopsGetCUDAStream(&stream));
+  if (n) SetEntries<<<Blocks(n), 256, 0, stream>>>(n, idx, x, y);
   PetscCallCUDA(cudaGetLastError());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <class S, class T> static PetscErrorCode RunConvert(PetscInt n, double s, const S x[], T y[])
+static PetscErrorCode VectorCombine(PetscDataType type, PetscInt n, PetscReal a, const void *x, PetscReal b, const void *y, void *w)
 {
   cudaStream_t stream;
 
   PetscFunctionBegin;
   PetscCall(HopsGetCUDAStream(&stream));
-  if (n) Convert<S, T><<<Blocks(n), 256, 0, stream>>>(n, s, x, y);
+  if (a == 1 && b == 0) {
+    if (n) PetscCallCUDA(cudaMemcpyAsync(w, x, n * Size(type), cudaMemcpyDeviceToDevice, stream));
+  } else LAUNCH(type, stream, Combine, (T)a, (const T *)x, (T)b, (const T *)y, (T *)w);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode VectorTimes(PetscDataType type, PetscInt n, const void *x, const void *y, void *w)
+{
+  cudaStream_t stream;
+
+  PetscFunctionBegin;
+  PetscCall(HopsGetCUDAStream(&stream));
+  LAUNCH(type, stream, Times, (const T *)x, (const T *)y, (T *)w);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode VectorConvert(PetscDataType to, PetscInt n, PetscReal s, const void *x, void *y)
+{
+  cudaStream_t stream;
+
+  PetscFunctionBegin;
+  PetscCall(HopsGetCUDAStream(&stream));
+  if (n && to == PETSC_FLOAT) Convert<<<Blocks(n), 256, 0, stream>>>(n, s, (const double *)x, (float *)y);
+  else if (n) Convert<<<Blocks(n), 256, 0, stream>>>(n, s, (const float *)x, (double *)y);
   PetscCallCUDA(cudaGetLastError());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsCombine_CUDA(PetscInt n, PetscScalar a, const PetscScalar x[], PetscScalar b, const PetscScalar y[],
-                                PetscScalar w[])
-{
-  PetscFunctionBegin;
-  PetscCall(RunCombine(n, a, x, b, y, w));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode HopsTimes_CUDA(PetscInt n, const PetscScalar x[], const PetscScalar y[], PetscScalar w[])
-{
-  PetscFunctionBegin;
-  PetscCall(RunTimes(n, x, y, w));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode SingleZero(PetscInt n, float y[])
-{
-  cudaStream_t stream;
-
-  PetscFunctionBegin;
-  PetscCall(HopsGetCUDAStream(&stream));
-  if (n) PetscCallCUDA(cudaMemsetAsync(y, 0, n * sizeof(float), stream));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode SingleDemote(PetscInt n, PetscReal s, const PetscScalar x[], float y[])
-{
-  PetscFunctionBegin;
-  PetscCall(RunConvert(n, s, x, y));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode SinglePromote(PetscInt n, PetscReal s, const float x[], PetscScalar y[])
-{
-  PetscFunctionBegin;
-  PetscCall(RunConvert(n, s, x, y));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode SingleCombine(PetscInt n, float a, const float x[], float b, const float y[], float w[])
-{
-  PetscFunctionBegin;
-  PetscCall(RunCombine(n, a, x, b, y, w));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode SingleTimes(PetscInt n, const float x[], const float y[], float w[])
-{
-  PetscFunctionBegin;
-  PetscCall(RunTimes(n, x, y, w));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode SingleStep(PetscInt n, float a, float b, const float dinv[], const float r[], float d[], float x[])
+static PetscErrorCode VectorStep(PetscInt n, float a, float b, const float dinv[], const float r[], float d[], float x[])
 {
   cudaStream_t stream;
 
@@ -159,36 +170,5 @@ static PetscErrorCode SingleStep(PetscInt n, float a, float b, const float dinv[
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode SinglePack(HopsQueue queue, PetscInt n, const PetscInt idx[], const float x[], float buf[])
-{
-  cudaStream_t stream;
-
-  PetscFunctionBegin;
-  if (queue) PetscCall(HopsCudaQueueGetStream(queue, &stream));
-  else PetscCall(HopsGetCUDAStream(&stream));
-  if (n) PackSingle<<<Blocks(n), 256, 0, stream>>>(n, idx, x, buf);
-  PetscCallCUDA(cudaGetLastError());
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode SingleUnpackAdd(PetscInt n, const PetscInt idx[], const float buf[], float y[])
-{
-  cudaStream_t stream;
-
-  PetscFunctionBegin;
-  PetscCall(HopsGetCUDAStream(&stream));
-  if (n) UnpackAddSingle<<<Blocks(n), 256, 0, stream>>>(n, idx, buf, y);
-  PetscCallCUDA(cudaGetLastError());
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-const HopsSingleOps HopsSingleCUDA = {SingleZero,
-                                      SingleDemote,
-                                      SinglePromote,
-                                      SingleCombine,
-                                      SingleTimes,
-                                      SingleStep,
-                                      SinglePack,
-                                      SingleUnpackAdd,
-                                      HopsPatchApplySingle_CUDA,
-                                      HopsPatchSweepSingle_CUDA};
+const HopsVectorOps HopsVectorCUDA = {VectorZero,    VectorPack,  VectorUnpackAdd, VectorSetEntries,
+                                      VectorCombine, VectorTimes, VectorConvert,   VectorStep};

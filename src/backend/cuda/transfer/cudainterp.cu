@@ -16,24 +16,27 @@ typedef struct {
   int n, *row, *start, *pos; /* device */
 } InterpRows;
 
+typedef struct _HopsInterpKernel *HopsInterpKernel;
 struct _HopsInterpKernel {
-  int            dim, M, N, ns, nt, nT, nb; /* nb: macro cells of a block */
-  PetscInt       nmacro, ninterior;
-  const int     *source, *target; /* device: [nmacro][N^dim], [nmacro][M^dim] */
-  double        *A;               /* device: [M][N] */
-  double        *hostA;
-  InterpRows     rows[2]; /* of the interior macro cells, of the others */
-  void          *e;       /* [nmacro][N^dim] values of the transpose; as large as double precision needs */
-  void          *work;    /* scratch of blocks where shared memory does not hold it */
-  size_t         nwork;   /* numbers of a block */
-  int            nblocks;
-  PetscLogDouble flops[2];
+  struct _HopsInterpolation head;
+  int                       dim, M, N, ns, nt, nT, nb; /* nb: macro cells of a block */
+  PetscInt                  nmacro, ninterior;
+  const int                *source, *target; /* device: [nmacro][N^dim], [nmacro][M^dim] */
+  double                   *A;               /* device: [M][N] */
+  double                   *hostA;
+  InterpRows                rows[2]; /* of the interior macro cells, of the others */
+  void                     *e;       /* [nmacro][N^dim] values of the transpose; as large as double precision needs */
+  void                     *work;    /* scratch of blocks where shared memory does not hold it */
+  size_t                    nwork;   /* numbers of a block */
+  int                       nblocks;
+  PetscLogDouble            flops[2];
 };
 
-struct _HopsSingleInterp {
-  HopsInterpKernel k; /* borrowed */
-  float           *A;
-};
+typedef struct {
+  struct _HopsInterpolation head;
+  HopsInterpKernel          k; /* borrowed */
+  float                    *A;
+} * HopsSingleInterp;
 
 template <class T> struct InterpArgs {
   int dim, M, N, nT, nb, n; /* n: macro cells */
@@ -189,54 +192,6 @@ static PetscErrorCode CreateRows(HopsInterpKernel k, PetscInt nL, const int sour
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsInterpCreate_CUDA(HopsSpace from, PetscInt nmacro, PetscInt ninterior, PetscInt N, const int source[],
-                                     PetscInt M, const int target[], const PetscReal A[], HopsInterpKernel *kernel)
-{
-  HopsInterpKernel k;
-  size_t           size;
-  int              device, nsm;
-
-  PetscFunctionBegin;
-  PetscCall(PetscDeviceInitialize(PETSC_DEVICE_CUDA));
-  PetscCall(PetscNew(&k));
-  *kernel      = k;
-  k->dim       = (int)from->dim;
-  k->M         = (int)M;
-  k->N         = (int)N;
-  k->ns        = Pow(k->N, k->dim);
-  k->nt        = Pow(k->M, k->dim);
-  k->nT        = (int)from->nT;
-  k->nmacro    = nmacro;
-  k->ninterior = ninterior;
-  PetscCheck(nmacro * k->ns < PETSC_MPI_INT_MAX, PETSC_COMM_SELF, PETSC_ERR_SUP,
-             "More than 2^31 nodes of macro cells on one rank: use more ranks");
-  PetscCall(HopsCudaToDevice(nmacro * k->ns * sizeof(int), source, &k->source));
-  PetscCall(HopsCudaToDevice(nmacro * k->nt * sizeof(int), target, &k->target));
-  PetscCall(HopsCudaToDevice(M * N * sizeof(double), A, &k->A));
-  PetscCall(PetscMalloc1(M * N, &k->hostA));
-  PetscCall(PetscArraycpy(k->hostA, A, M * N));
-  PetscCall(CreateRows(k, from->nL, source, 0, ninterior, &k->rows[0]));
-  PetscCall(CreateRows(k, from->nL, source, ninterior, nmacro, &k->rows[1]));
-  PetscCall((*HopsBackendCUDA.Malloc)(nmacro * k->ns * sizeof(double), &k->e));
-  /* u: N M^2 (the sources, at first), v: N^2 M; in 2D N^2 and N M */
-  size  = k->dim == 3 ? PetscMax((size_t)k->ns, (size_t)N * M * M) + (size_t)PetscMax(N, M) * N * M : (size_t)k->ns + (size_t)N * M;
-  k->nb = (int)PetscMax(1, PetscMin(64, 2 * HOPS_CUDA_INTERP_THREADS / k->nt));
-  k->nwork = k->nb * size;
-  if ((k->nwork + M * N + 4) * sizeof(double) > HOPS_CUDA_INTERP_SHARED) {
-    PetscCallCUDA(cudaGetDevice(&device));
-    PetscCallCUDA(cudaDeviceGetAttribute(&nsm, cudaDevAttrMultiProcessorCount, device));
-    k->nblocks = 8 * nsm;
-    PetscCall((*HopsBackendCUDA.Malloc)(k->nwork * k->nblocks * sizeof(double), &k->work));
-  }
-  {
-    const double n = (double)N, m = (double)M, d = k->dim == 3 ? n * n * m + n * m * m + m * m * m : n * m + m * m;
-
-    k->flops[0] = 2 * n * d * ninterior;
-    k->flops[1] = 2 * n * d * (nmacro - ninterior);
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 template <class T>
 static PetscErrorCode Launch(HopsInterpKernel k, const T *A, PetscBool interior, const T *x, const T *xg, T *y, T *yg,
                              PetscBool transpose, PetscBool add)
@@ -269,79 +224,145 @@ static PetscErrorCode Launch(HopsInterpKernel k, const T *A, PetscBool interior,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsInterpApply_CUDA(HopsInterpKernel k, PetscBool interior, const PetscScalar x[], const PetscScalar xg[],
-                                    PetscScalar y[], PetscBool add)
+static PetscErrorCode HopsInterpApply_CUDA(HopsInterpolation P, PetscBool interior, const void *x, const void *xg, void *y,
+                                           PetscBool add)
 {
+  HopsInterpKernel k = (HopsInterpKernel)P;
+
   PetscFunctionBegin;
-  PetscCall(Launch<double>(k, k->A, interior, x, xg, y, NULL, PETSC_FALSE, add));
+  PetscCall(Launch<double>(k, k->A, interior, (const double *)x, (const double *)xg, (double *)y, NULL, PETSC_FALSE, add));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsInterpApplyTranspose_CUDA(HopsInterpKernel k, PetscBool interior, const PetscScalar y[], PetscScalar x[],
-                                             PetscScalar xg[])
+static PetscErrorCode HopsInterpApplyTranspose_CUDA(HopsInterpolation P, PetscBool interior, const void *y, void *x, void *xg)
 {
+  HopsInterpKernel k = (HopsInterpKernel)P;
+
   PetscFunctionBegin;
-  PetscCall(Launch<double>(k, k->A, interior, y, NULL, x, xg, PETSC_TRUE, PETSC_TRUE));
+  PetscCall(Launch<double>(k, k->A, interior, (const double *)y, NULL, (double *)x, (double *)xg, PETSC_TRUE, PETSC_TRUE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsInterpDestroy_CUDA(HopsInterpKernel *kernel)
+static PetscErrorCode HopsInterpDestroy_CUDA(HopsInterpolation *P)
 {
-  HopsInterpKernel k = *kernel;
+  HopsInterpKernel k = (HopsInterpKernel)*P;
 
   PetscFunctionBegin;
   if (!k) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall((*HopsBackendCUDA.Free)((void **)&k->source));
-  PetscCall((*HopsBackendCUDA.Free)((void **)&k->target));
-  PetscCall((*HopsBackendCUDA.Free)((void **)&k->A));
-  PetscCall((*HopsBackendCUDA.Free)(&k->e));
-  PetscCall((*HopsBackendCUDA.Free)(&k->work));
+  PetscCall((*HopsBackendCUDA.memory->Free)((void **)&k->source));
+  PetscCall((*HopsBackendCUDA.memory->Free)((void **)&k->target));
+  PetscCall((*HopsBackendCUDA.memory->Free)((void **)&k->A));
+  PetscCall((*HopsBackendCUDA.memory->Free)(&k->e));
+  PetscCall((*HopsBackendCUDA.memory->Free)(&k->work));
   for (int i = 0; i < 2; ++i) {
-    PetscCall((*HopsBackendCUDA.Free)((void **)&k->rows[i].row));
-    PetscCall((*HopsBackendCUDA.Free)((void **)&k->rows[i].start));
-    PetscCall((*HopsBackendCUDA.Free)((void **)&k->rows[i].pos));
+    PetscCall((*HopsBackendCUDA.memory->Free)((void **)&k->rows[i].row));
+    PetscCall((*HopsBackendCUDA.memory->Free)((void **)&k->rows[i].start));
+    PetscCall((*HopsBackendCUDA.memory->Free)((void **)&k->rows[i].pos));
   }
   PetscCall(PetscFree(k->hostA));
-  PetscCall(PetscFree(*kernel));
+  PetscCall(PetscFree(*P));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The index lists are the map's own, which outlives its copy */
-PetscErrorCode HopsSingleInterpCreate_CUDA(HopsInterpKernel k, HopsSingleInterp *single)
+static PetscErrorCode SingleApply(HopsInterpolation P, PetscBool interior, const void *x, const void *xg, void *y, PetscBool add)
 {
-  const PetscInt n = k->M * k->N;
-  float         *A;
+  HopsSingleInterp s = (HopsSingleInterp)P;
 
   PetscFunctionBegin;
-  PetscCall(PetscNew(single));
-  (*single)->k = k;
+  PetscCall(Launch<float>(s->k, s->A, interior, (const float *)x, (const float *)xg, (float *)y, NULL, PETSC_FALSE, add));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SingleApplyTranspose(HopsInterpolation P, PetscBool interior, const void *y, void *x, void *xg)
+{
+  HopsSingleInterp s = (HopsSingleInterp)P;
+
+  PetscFunctionBegin;
+  PetscCall(Launch<float>(s->k, s->A, interior, (const float *)y, NULL, (float *)x, (float *)xg, PETSC_TRUE, PETSC_TRUE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SingleDestroy(HopsInterpolation *P)
+{
+  HopsSingleInterp s = (HopsSingleInterp)*P;
+
+  PetscFunctionBegin;
+  if (!s) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall((*HopsBackendCUDA.memory->Free)((void **)&s->A));
+  PetscCall(PetscFree(*P));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static const HopsInterpOps SingleCUDA = {SingleApply, SingleApplyTranspose, NULL, SingleDestroy};
+
+/* The index lists are the map's own, which outlives its copy */
+static PetscErrorCode CreateSingle(HopsInterpolation P, HopsInterpolation *single)
+{
+  HopsInterpKernel k = (HopsInterpKernel)P;
+  const PetscInt   n = k->M * k->N;
+  HopsSingleInterp s;
+  float           *A;
+
+  PetscFunctionBegin;
+  PetscCall(PetscNew(&s));
+  s->head.ops = &SingleCUDA;
+  s->k        = k;
+  *single     = &s->head;
   PetscCall(PetscMalloc1(n, &A));
   for (PetscInt i = 0; i < n; ++i) A[i] = (float)k->hostA[i];
-  PetscCall(HopsCudaToDevice(n * sizeof(float), A, &(*single)->A));
+  PetscCall(HopsCudaToDevice(n * sizeof(float), A, &s->A));
   PetscCall(PetscFree(A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsSingleInterpApply_CUDA(HopsSingleInterp s, PetscBool interior, const float x[], const float xg[], float y[],
-                                          PetscBool add)
-{
-  PetscFunctionBegin;
-  PetscCall(Launch<float>(s->k, s->A, interior, x, xg, y, NULL, PETSC_FALSE, add));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+static const HopsInterpOps HopsInterpCUDA = {HopsInterpApply_CUDA, HopsInterpApplyTranspose_CUDA, CreateSingle,
+                                             HopsInterpDestroy_CUDA};
 
-PetscErrorCode HopsSingleInterpApplyTranspose_CUDA(HopsSingleInterp s, PetscBool interior, const float y[], float x[], float xg[])
+PetscErrorCode HopsInterpCreate_CUDA(HopsSpace from, PetscInt nmacro, PetscInt ninterior, PetscInt N, const int source[],
+                                     PetscInt M, const int target[], const PetscReal A[], HopsInterpolation *P)
 {
-  PetscFunctionBegin;
-  PetscCall(Launch<float>(s->k, s->A, interior, y, NULL, x, xg, PETSC_TRUE, PETSC_TRUE));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+  HopsInterpKernel k;
+  size_t           size;
+  int              device, nsm;
 
-PetscErrorCode HopsSingleInterpDestroy_CUDA(HopsSingleInterp *single)
-{
   PetscFunctionBegin;
-  if (!*single) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall((*HopsBackendCUDA.Free)((void **)&(*single)->A));
-  PetscCall(PetscFree(*single));
+  PetscCall(PetscDeviceInitialize(PETSC_DEVICE_CUDA));
+  PetscCall(PetscNew(&k));
+  k->head.ops  = &HopsInterpCUDA;
+  *P           = &k->head;
+  k->dim       = (int)from->dim;
+  k->M         = (int)M;
+  k->N         = (int)N;
+  k->ns        = Pow(k->N, k->dim);
+  k->nt        = Pow(k->M, k->dim);
+  k->nT        = (int)from->nT;
+  k->nmacro    = nmacro;
+  k->ninterior = ninterior;
+  PetscCheck(nmacro * k->ns < PETSC_MPI_INT_MAX, PETSC_COMM_SELF, PETSC_ERR_SUP,
+             "More than 2^31 nodes of macro cells on one rank: use more ranks");
+  PetscCall(HopsCudaToDevice(nmacro * k->ns * sizeof(int), source, &k->source));
+  PetscCall(HopsCudaToDevice(nmacro * k->nt * sizeof(int), target, &k->target));
+  PetscCall(HopsCudaToDevice(M * N * sizeof(double), A, &k->A));
+  PetscCall(PetscMalloc1(M * N, &k->hostA));
+  PetscCall(PetscArraycpy(k->hostA, A, M * N));
+  PetscCall(CreateRows(k, from->nL, source, 0, ninterior, &k->rows[0]));
+  PetscCall(CreateRows(k, from->nL, source, ninterior, nmacro, &k->rows[1]));
+  PetscCall((*HopsBackendCUDA.memory->Malloc)(nmacro * k->ns * sizeof(double), &k->e));
+  /* u: N M^2 (the sources, at first), v: N^2 M; in 2D N^2 and N M */
+  size  = k->dim == 3 ? PetscMax((size_t)k->ns, (size_t)N * M * M) + (size_t)PetscMax(N, M) * N * M : (size_t)k->ns + (size_t)N * M;
+  k->nb = (int)PetscMax(1, PetscMin(64, 2 * HOPS_CUDA_INTERP_THREADS / k->nt));
+  k->nwork = k->nb * size;
+  if ((k->nwork + M * N + 4) * sizeof(double) > HOPS_CUDA_INTERP_SHARED) {
+    PetscCallCUDA(cudaGetDevice(&device));
+    PetscCallCUDA(cudaDeviceGetAttribute(&nsm, cudaDevAttrMultiProcessorCount, device));
+    k->nblocks = 8 * nsm;
+    PetscCall((*HopsBackendCUDA.memory->Malloc)(k->nwork * k->nblocks * sizeof(double), &k->work));
+  }
+  {
+    const double n = (double)N, m = (double)M, d = k->dim == 3 ? n * n * m + n * m * m + m * m * m : n * m + m * m;
+
+    k->flops[0] = 2 * n * d * ninterior;
+    k->flops[1] = 2 * n * d * (nmacro - ninterior);
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,7 +1,72 @@
 /* Host back end: data of the low-order-refined matrix */
 #include <backend/host/runtime/hostimpl.h>
 
-PetscErrorCode HopsLORCreate_Host(HopsSpace space, const HopsBasis *gll, HopsLORKernel *kernel)
+static PetscErrorCode HopsLORCouplings_Host(HopsLORAssembler lor, PetscInt first, PetscInt n, const HopsValues *kappa,
+                                            const HopsValues *mass, PetscReal tol, unsigned char mask[], PetscInt *bad,
+                                            PetscReal *det)
+{
+  HopsLORKernel    k    = (HopsLORKernel)lor;
+  const HopsValues none = {0, 0, 0, NULL};
+  HopsHostRun      run  = {first, n, kappa, &none, -1, 0};
+
+  PetscFunctionBegin;
+  if (n > 0) k->ops->lorcouplings(k, &run, tol, mask);
+  *bad = run.bad;
+  *det = run.det;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsLORSetPositions_Host(HopsLORAssembler lor, const HopsLumpPattern pattern[8], const unsigned char mask[],
+                                               const PetscInt start[], const int pos[])
+{
+  HopsLORKernel k = (HopsLORKernel)lor;
+  PetscFunctionBegin;
+  k->mask  = mask;
+  k->start = start;
+  k->pos   = pos;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsLORFill_Host(HopsLORAssembler lor, PetscInt first, PetscInt n, const HopsValues *kappa,
+                                       const HopsValues *mass, PetscScalar vals[], PetscInt *bad, PetscReal *det)
+{
+  HopsLORKernel k   = (HopsLORKernel)lor;
+  HopsHostRun   run = {first, n, kappa, mass, -1, 0};
+
+  PetscFunctionBegin;
+  PetscCheck(k->pos || !k->ncells, PETSC_COMM_SELF, PETSC_ERR_ORDER, "SetPositions() must come before Fill()");
+  if (n > 0) k->ops->lorfill(k, &run, vals);
+  *bad = run.bad;
+  *det = run.det;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsLORGetInfo_Host(HopsLORAssembler lor, const char **kernel, PetscLogDouble *bytes)
+{
+  HopsLORKernel k = (HopsLORKernel)lor;
+  PetscFunctionBegin;
+  if (kernel) *kernel = k->name;
+  if (bytes) *bytes = k->bytes;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsLORDestroy_Host(HopsLORAssembler *kernel)
+{
+  HopsLORKernel k = (HopsLORKernel)*kernel;
+
+  PetscFunctionBegin;
+  if (!k) PetscFunctionReturn(PETSC_SUCCESS);
+  for (int i = 0; i < 2; i++) PetscCall(PetscFree(k->mem[i]));
+  PetscCall(PetscFree3(k->h, k->m, k->r));
+  PetscCall(HopsBasisDestroy(&k->geom));
+  PetscCall(PetscFree(*kernel));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static const HopsLOROps HopsLORHost = {HopsLORCouplings_Host, HopsLORSetPositions_Host, HopsLORFill_Host, HopsLORGetInfo_Host,
+                                       HopsLORDestroy_Host};
+
+static PetscErrorCode HopsLORCreateH1(HopsSpace space, const HopsBasis *gll, HopsLORAssembler *lor)
 {
   HopsLORKernel k;
   size_t        n;
@@ -26,62 +91,16 @@ PetscErrorCode HopsLORCreate_Host(HopsSpace space, const HopsBasis *gll, HopsLOR
   PetscCall(HopsHostGeometrySetUp(space, gll, k->W, &k->geom, &k->map, &k->mem[1]));
   k->bytes = n * sizeof(double);
   PetscCall(PetscSNPrintf(k->name, sizeof(k->name), "%s P=%d", k->ops->isa, k->P));
-  *kernel = k;
+  k->head.ops = &HopsLORHost;
+  *lor        = &k->head;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsLORCouplings_Host(HopsLORKernel k, PetscInt first, PetscInt n, const HopsValues *kappa, PetscReal tol,
-                                     unsigned char mask[], PetscInt *bad, PetscReal *det)
-{
-  const HopsValues none = {0, 0, 0, NULL};
-  HopsHostRun      run  = {first, n, kappa, &none, -1, 0};
-
-  PetscFunctionBegin;
-  if (n > 0) k->ops->lorcouplings(k, &run, tol, mask);
-  *bad = run.bad;
-  *det = run.det;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode HopsLORSetPositions_Host(HopsLORKernel k, const unsigned char mask[], const PetscInt start[], const int pos[])
+PetscErrorCode HopsLORCreate_Host(HopsSpace space, const HopsBasis *gll, PetscBool derivative, PetscBool field,
+                                  HopsLORAssembler *lor)
 {
   PetscFunctionBegin;
-  k->mask  = mask;
-  k->start = start;
-  k->pos   = pos;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode HopsLORFill_Host(HopsLORKernel k, PetscInt first, PetscInt n, const HopsValues *kappa, const HopsValues *mass,
-                                PetscScalar vals[], PetscInt *bad, PetscReal *det)
-{
-  HopsHostRun run = {first, n, kappa, mass, -1, 0};
-
-  PetscFunctionBegin;
-  PetscCheck(k->pos || !k->ncells, PETSC_COMM_SELF, PETSC_ERR_ORDER, "LORSetPositions must come before LORFill");
-  if (n > 0) k->ops->lorfill(k, &run, vals);
-  *bad = run.bad;
-  *det = run.det;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode HopsLORGetInfo_Host(HopsLORKernel k, const char **kernel, PetscLogDouble *bytes)
-{
-  PetscFunctionBegin;
-  if (kernel) *kernel = k->name;
-  if (bytes) *bytes = k->bytes;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode HopsLORDestroy_Host(HopsLORKernel *kernel)
-{
-  HopsLORKernel k = *kernel;
-
-  PetscFunctionBegin;
-  if (!k) PetscFunctionReturn(PETSC_SUCCESS);
-  for (int i = 0; i < 2; i++) PetscCall(PetscFree(k->mem[i]));
-  PetscCall(PetscFree3(k->h, k->m, k->r));
-  PetscCall(HopsBasisDestroy(&k->geom));
-  PetscCall(PetscFree(*kernel));
+  if (space->family == HOPS_H1) PetscCall(HopsLORCreateH1(space, gll, lor));
+  else PetscCall(HopsLumpCreate_Host(space, gll, derivative, field, lor));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,18 +1,7 @@
-/* Host back end: data of forms on H(curl), H(div) and L2, and of their low-order-refined matrices */
+/* Host back end: data of forms on H(curl), H(div) and L2 */
 #include <backend/host/runtime/hostimpl.h>
 
 static const HopsValues none = {0, 0, 0, NULL};
-
-/* values per point of a term in a family */
-static int TensorSize(HopsFamily family, int dim)
-{
-  return family == HOPS_L2 ? 1 : dim * (dim + 1) / 2;
-}
-
-static size_t Power(int n, int d)
-{
-  return (size_t)(d == 3 ? n : 1) * n * n;
-}
 
 static PetscErrorCode PackMatrices(HopsFormKernel k, const HopsBasis *b)
 {
@@ -47,7 +36,7 @@ static PetscErrorCode PackMatrices(HopsFormKernel k, const HopsBasis *b)
 static double TermFlops(const HopsFormKernel k, const HopsLayout *l, int nc)
 {
   const int    Q  = k->Q;
-  const double nq = (double)Power(Q, k->dim);
+  const double nq = (double)HopsPower(Q, k->dim);
   double       f  = nq * (nc == 1 ? 1 : (nc == 3 ? 6 : 15));
 
   for (int c = 0; c < (int)l->nc; c++) {
@@ -63,7 +52,73 @@ static double TermFlops(const HopsFormKernel k, const HopsLayout *l, int nc)
   return f;
 }
 
-PetscErrorCode HopsFormCreate_Host(HopsSpace space, const HopsBasis *basis, PetscBool deriv, PetscBool mass, HopsFormKernel *kernel)
+static PetscErrorCode HopsFormSetUp_Host(HopsOperator A, PetscInt first, PetscInt n, const HopsValues *mu, const HopsValues *beta,
+                                         PetscInt *bad, PetscReal *det)
+{
+  HopsFormKernel k   = (HopsFormKernel)A;
+  HopsHostRun    run = {first, n, k->nd ? mu : &none, k->nm ? beta : &none, -1, 0};
+
+  PetscFunctionBegin;
+  PetscAssert(first + n <= k->ninterior || first >= k->ninterior, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+              "A run of cells mixes interior and shared cells");
+  if (n > 0) k->ops->formsetup(k, &run);
+  *bad = run.bad;
+  *det = run.det;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsFormApply_Host(HopsOperator A, HopsPart part, const void *x, const void *xg, void *y, void *yg)
+{
+  HopsFormKernel k       = (HopsFormKernel)A;
+  const PetscInt end[]   = {0, k->nbi / 2, k->nbi, k->nb};
+  const PetscInt cells[] = {0, PetscMin(k->nbi / 2 * k->W, k->ninterior), k->ninterior, k->ncells};
+
+  PetscFunctionBegin;
+  k->ops->formapply(k, end[part], end[part + 1], x, xg, y, yg);
+  if (k->ncells) PetscCall(PetscLogFlops(k->flops / k->ncells * (cells[part + 1] - cells[part])));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsFormDiagonal_Host(HopsOperator A, PetscScalar d[], PetscScalar dg[])
+{
+  HopsFormKernel k = (HopsFormKernel)A;
+  PetscFunctionBegin;
+  k->ops->formdiagonal(k, d, dg);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsFormGetInfo_Host(HopsOperator A, const char **kernel, PetscBool *specialised, PetscLogDouble *bytes,
+                                           PetscLogDouble *flops)
+{
+  HopsFormKernel k = (HopsFormKernel)A;
+  PetscFunctionBegin;
+  if (kernel) *kernel = k->name;
+  if (specialised) *specialised = k->specialised ? PETSC_TRUE : PETSC_FALSE;
+  if (bytes) *bytes = k->bytes;
+  if (flops) *flops = k->flops;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsFormDestroy_Host(HopsOperator *kernel)
+{
+  HopsFormKernel k = (HopsFormKernel)*kernel;
+
+  PetscFunctionBegin;
+  if (!k) PetscFunctionReturn(PETSC_SUCCESS);
+  for (int i = 0; i < 4; i++) PetscCall(PetscFree(k->mem[i]));
+  PetscCall(PetscFree2(k->matmem, k->weights));
+  PetscCall(HopsBasisDestroy(&k->geom));
+  PetscCall(PetscFree(*kernel));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static const HopsOperatorOps HopsFormHost = {.SetUp    = HopsFormSetUp_Host,
+                                             .Apply    = HopsFormApply_Host,
+                                             .Diagonal = HopsFormDiagonal_Host,
+                                             .GetInfo  = HopsFormGetInfo_Host,
+                                             .Destroy  = HopsFormDestroy_Host};
+
+PetscErrorCode HopsFormCreate_Host(HopsSpace space, const HopsBasis *basis, PetscBool deriv, PetscBool mass, HopsOperator *A)
 {
   HopsFormKernel k;
   size_t         nq, nm;
@@ -83,8 +138,8 @@ PetscErrorCode HopsFormCreate_Host(HopsSpace space, const HopsBasis *basis, Pets
   k->Q         = (int)basis->Q;
   k->family    = space->family;
   k->dfamily   = HopsFamilyDerivative(space->family, space->dim);
-  k->nd        = deriv ? TensorSize(k->dfamily, k->dim) : 0;
-  k->nm        = mass ? TensorSize(k->family, k->dim) : 0;
+  k->nd        = deriv ? HopsFamilyTensorSize(k->dfamily, k->dim) : 0;
+  k->nm        = mass ? HopsFamilyTensorSize(k->family, k->dim) : 0;
   k->nT        = (int)space->nT;
   k->ncells    = space->ncells;
   k->ninterior = space->ninterior;
@@ -92,8 +147,8 @@ PetscErrorCode HopsFormCreate_Host(HopsSpace space, const HopsBasis *basis, Pets
   k->nb        = k->nbi + (k->ncells - k->ninterior + k->W - 1) / k->W;
   HopsLayoutCreate(k->family, k->dim, space->order, &k->layout);
   HopsLayoutCreate(k->dfamily, k->dim, space->order, &k->dlayout);
-  nq = Power(k->Q, k->dim);
-  nm = Power(PetscMax(k->P, k->Q), k->dim);
+  nq = HopsPower(k->Q, k->dim);
+  nm = HopsPower(PetscMax(k->P, k->Q), k->dim);
   PetscCall(PackMatrices(k, basis));
   PetscCall(HopsHostAlloc((k->nb * k->layout.ne * k->W + 1) / 2, PETSC_FALSE, &k->mem[0], &p));
   k->idx = (int *)p;
@@ -120,151 +175,7 @@ PetscErrorCode HopsFormCreate_Host(HopsSpace space, const HopsBasis *basis, Pets
   k->flops *= (PetscLogDouble)k->ncells;
   PetscCall(PetscSNPrintf(k->name, sizeof(k->name), "%s %sP=%d Q=%d, %s", k->ops->isa, k->specialised ? "" : "generic ", k->P, k->Q,
                           HopsFamilies[k->family]));
-  *kernel = k;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode HopsFormSetUp_Host(HopsFormKernel k, PetscInt first, PetscInt n, const HopsValues *mu, const HopsValues *beta,
-                                  PetscInt *bad, PetscReal *det)
-{
-  HopsHostRun run = {first, n, k->nd ? mu : &none, k->nm ? beta : &none, -1, 0};
-
-  PetscFunctionBegin;
-  PetscAssert(first + n <= k->ninterior || first >= k->ninterior, PETSC_COMM_SELF, PETSC_ERR_PLIB,
-              "A run of cells mixes interior and shared cells");
-  if (n > 0) k->ops->formsetup(k, &run);
-  *bad = run.bad;
-  *det = run.det;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode HopsFormApply_Host(HopsFormKernel k, HopsPart part, const PetscScalar x[], const PetscScalar xg[], PetscScalar y[],
-                                  PetscScalar yg[])
-{
-  const PetscInt end[]   = {0, k->nbi / 2, k->nbi, k->nb};
-  const PetscInt cells[] = {0, PetscMin(k->nbi / 2 * k->W, k->ninterior), k->ninterior, k->ncells};
-
-  PetscFunctionBegin;
-  k->ops->formapply(k, end[part], end[part + 1], x, xg, y, yg);
-  if (k->ncells) PetscCall(PetscLogFlops(k->flops / k->ncells * (cells[part + 1] - cells[part])));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode HopsFormDiagonal_Host(HopsFormKernel k, PetscScalar d[], PetscScalar dg[])
-{
-  PetscFunctionBegin;
-  k->ops->formdiagonal(k, d, dg);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode HopsFormGetInfo_Host(HopsFormKernel k, const char **kernel, PetscBool *specialised, PetscLogDouble *bytes,
-                                    PetscLogDouble *flops)
-{
-  PetscFunctionBegin;
-  if (kernel) *kernel = k->name;
-  if (specialised) *specialised = k->specialised ? PETSC_TRUE : PETSC_FALSE;
-  if (bytes) *bytes = k->bytes;
-  if (flops) *flops = k->flops;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode HopsFormDestroy_Host(HopsFormKernel *kernel)
-{
-  HopsFormKernel k = *kernel;
-
-  PetscFunctionBegin;
-  if (!k) PetscFunctionReturn(PETSC_SUCCESS);
-  for (int i = 0; i < 4; i++) PetscCall(PetscFree(k->mem[i]));
-  PetscCall(PetscFree2(k->matmem, k->weights));
-  PetscCall(HopsBasisDestroy(&k->geom));
-  PetscCall(PetscFree(*kernel));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* ---- Low-order-refined matrices ---- */
-
-PetscErrorCode HopsLumpCreate_Host(HopsSpace space, const HopsBasis *gll, PetscBool deriv, PetscBool mass, HopsLumpKernel *kernel)
-{
-  HopsLumpKernel k;
-  size_t         n;
-
-  PetscFunctionBegin;
-  PetscCall(PetscNew(&k));
-  PetscCall(HopsHostSelect(space, &k->ops));
-  k->W       = k->ops->W;
-  k->dim     = (int)space->dim;
-  k->P       = (int)gll->P;
-  k->family  = space->family;
-  k->dfamily = HopsFamilyDerivative(space->family, space->dim);
-  k->nd      = deriv ? TensorSize(k->dfamily, k->dim) : 0;
-  k->nm      = mass ? TensorSize(k->family, k->dim) : 0;
-  k->ncells  = space->ncells;
-  n          = Power(k->P, k->dim) * (k->nd + k->nm) * k->W;
-  PetscCall(HopsHostAlloc(n, PETSC_TRUE, &k->mem[0], &k->G));
-  PetscCall(HopsHostGeometrySetUp(space, gll, k->W, &k->geom, &k->map, &k->mem[1]));
-  k->bytes = n * sizeof(double);
-  PetscCall(PetscSNPrintf(k->name, sizeof(k->name), "%s P=%d, %s", k->ops->isa, k->P, HopsFamilies[k->family]));
-  *kernel = k;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode HopsLumpCouplings_Host(HopsLumpKernel k, PetscInt first, PetscInt n, const HopsValues *mu, const HopsValues *beta,
-                                      PetscReal tol, unsigned char mask[], PetscInt *bad, PetscReal *det)
-{
-  HopsHostRun run = {first, n, k->nd ? mu : &none, k->nm ? beta : &none, -1, 0};
-
-  PetscFunctionBegin;
-  if (n > 0) k->ops->lumpcouplings(k, &run, tol, mask);
-  *bad = run.bad;
-  *det = run.det;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode HopsLumpSetPositions_Host(HopsLumpKernel k, const HopsLumpPattern pattern[8], const unsigned char mask[],
-                                         const PetscInt start[], const int pos[])
-{
-  PetscInt n = 0;
-
-  PetscFunctionBegin;
-  k->pattern = pattern;
-  k->mask    = mask;
-  k->start   = start;
-  k->pos     = pos;
-  for (int m = 0; m < 8; m++) n = PetscMax(n, pattern[m].n);
-  PetscCall(PetscFree(k->mem[2]));
-  PetscCall(HopsHostAlloc((size_t)n * k->W, PETSC_FALSE, &k->mem[2], &k->loc));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode HopsLumpFill_Host(HopsLumpKernel k, PetscInt first, PetscInt n, const HopsValues *mu, const HopsValues *beta,
-                                 PetscScalar vals[], PetscInt *bad, PetscReal *det)
-{
-  HopsHostRun run = {first, n, k->nd ? mu : &none, k->nm ? beta : &none, -1, 0};
-
-  PetscFunctionBegin;
-  PetscCheck(k->pos || !k->ncells, PETSC_COMM_SELF, PETSC_ERR_ORDER, "LumpSetPositions must come before LumpFill");
-  if (n > 0) k->ops->lumpfill(k, &run, vals);
-  *bad = run.bad;
-  *det = run.det;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode HopsLumpGetInfo_Host(HopsLumpKernel k, const char **kernel, PetscLogDouble *bytes)
-{
-  PetscFunctionBegin;
-  if (kernel) *kernel = k->name;
-  if (bytes) *bytes = k->bytes;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode HopsLumpDestroy_Host(HopsLumpKernel *kernel)
-{
-  HopsLumpKernel k = *kernel;
-
-  PetscFunctionBegin;
-  if (!k) PetscFunctionReturn(PETSC_SUCCESS);
-  for (int i = 0; i < 3; i++) PetscCall(PetscFree(k->mem[i]));
-  PetscCall(HopsBasisDestroy(&k->geom));
-  PetscCall(PetscFree(*kernel));
+  k->head.ops = &HopsFormHost;
+  *A          = &k->head;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -118,7 +118,79 @@ static void FillIndices(HopsPAKernel k)
   }
 }
 
-PetscErrorCode HopsPACreate_Host(HopsSpace space, const HopsBasis *basis, PetscBool diffusion, PetscBool mass, HopsPAKernel *kernel)
+static PetscErrorCode HopsPASetUp_Host(HopsOperator A, PetscInt first, PetscInt n, const HopsValues *kappa, const HopsValues *mass,
+                                       PetscInt *bad, PetscReal *det)
+{
+  HopsPAKernel     k    = (HopsPAKernel)A;
+  const HopsValues none = {0, 0, 0, NULL};
+  HopsHostRun      run  = {first, n, k->diffusion ? kappa : &none, k->mass ? mass : &none, -1, 0};
+
+  PetscFunctionBegin;
+  PetscAssert(first + n <= k->ninterior || first >= k->ninterior, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+              "A run of cells mixes interior and shared cells");
+  PetscAssert(!k->diffusion || kappa->nc, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Diffusion coefficient absent");
+  PetscAssert(!k->mass || mass->nc, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Mass coefficient absent");
+  if (n > 0) k->ops->setup(k, &run);
+  *bad = run.bad;
+  *det = run.det;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsPAApply_Host(HopsOperator A, HopsPart part, const void *x, const void *xg, void *y, void *yg)
+{
+  HopsPAKernel   k       = (HopsPAKernel)A;
+  const PetscInt end[]   = {0, k->nbi / 2, k->nbi, k->nb};
+  const PetscInt cells[] = {0, PetscMin(k->nbi / 2 * k->W, k->ninterior), k->ninterior, k->ncells};
+
+  PetscFunctionBegin;
+  k->ops->apply(k, end[part], end[part + 1], x, xg, y, yg);
+  if (k->ncells) PetscCall(PetscLogFlops(k->flops / k->ncells * (cells[part + 1] - cells[part])));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsPADiagonal_Host(HopsOperator A, PetscScalar d[], PetscScalar dg[])
+{
+  HopsPAKernel k = (HopsPAKernel)A;
+  PetscFunctionBegin;
+  k->ops->diagonal(k, d, dg);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsPAGetInfo_Host(HopsOperator A, const char **kernel, PetscBool *specialised, PetscLogDouble *bytes,
+                                         PetscLogDouble *flops)
+{
+  HopsPAKernel k = (HopsPAKernel)A;
+  PetscFunctionBegin;
+  if (kernel) *kernel = k->name;
+  if (specialised) *specialised = k->specialised;
+  if (bytes) *bytes = k->bytes;
+  if (flops) *flops = k->flops;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsPADestroy_Host(HopsOperator *kernel)
+{
+  HopsPAKernel k = (HopsPAKernel)*kernel;
+
+  PetscFunctionBegin;
+  if (!k) PetscFunctionReturn(PETSC_SUCCESS);
+  for (int i = 0; i < 4; i++) PetscCall(PetscFree(k->mem[i]));
+  PetscCall(PetscFree(k->matmem));
+  PetscCall(PetscFree(k->weights));
+  PetscCall(HopsBasisDestroy(&k->geom));
+  PetscCall(PetscFree(*kernel));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static const HopsOperatorOps HopsPAHost = {.SetUp        = HopsPASetUp_Host,
+                                           .Apply        = HopsPAApply_Host,
+                                           .Diagonal     = HopsPADiagonal_Host,
+                                           .GetInfo      = HopsPAGetInfo_Host,
+                                           .CreateSingle = HopsSinglePACreate_Host,
+                                           .Destroy      = HopsPADestroy_Host};
+
+static PetscErrorCode HopsPACreate_Host(HopsSpace space, const HopsBasis *basis, PetscBool diffusion, PetscBool mass,
+                                        HopsOperator *A)
 {
   HopsPAKernel k;
   size_t       nn, nq, nm, nwork;
@@ -168,21 +240,8 @@ PetscErrorCode HopsPACreate_Host(HopsSpace space, const HopsBasis *basis, PetscB
   k->bytes = (PetscLogDouble)k->nb * k->W * (nn * sizeof(int) + nq * k->ncomp * sizeof(double)) + nwork * k->W * sizeof(double);
   k->flops = CellFlops(k) * (PetscLogDouble)k->ncells;
   PetscCall(PetscSNPrintf(k->name, sizeof(k->name), "%s %sP=%d Q=%d", k->ops->isa, k->specialised ? "" : "generic ", k->P, k->Q));
-  *kernel = k;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode HopsPADestroy_Host(HopsPAKernel *kernel)
-{
-  HopsPAKernel k = *kernel;
-
-  PetscFunctionBegin;
-  if (!k) PetscFunctionReturn(PETSC_SUCCESS);
-  for (int i = 0; i < 4; i++) PetscCall(PetscFree(k->mem[i]));
-  PetscCall(PetscFree(k->matmem));
-  PetscCall(PetscFree(k->weights));
-  PetscCall(HopsBasisDestroy(&k->geom));
-  PetscCall(PetscFree(*kernel));
+  k->head.ops = &HopsPAHost;
+  *A          = &k->head;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -211,5 +270,14 @@ PetscErrorCode HopsPAGetRaw_Host(HopsPAKernel k, HopsHostRaw *raw)
   raw->nmat       = 9 * (n * (n + 1) / 2);
   raw->flops[0]   = k->flops;
   for (int i = 0; i < 9; i++) raw->offset[i] = m[i] ? (PetscInt)(m[i] - k->matmem) : -1;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsOperatorCreate_Host(HopsSpace space, const HopsBasis *basis, PetscBool derivative, PetscBool field,
+                                       HopsOperator *A)
+{
+  PetscFunctionBegin;
+  if (space->family == HOPS_H1) PetscCall(HopsPACreate_Host(space, basis, derivative, field, A));
+  else PetscCall(HopsFormCreate_Host(space, basis, derivative, field, A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -3,15 +3,17 @@
 #define HOPS_HOST_SINGLE
 #include <backend/host/runtime/hostimpl.h>
 
-struct _HopsSinglePA {
+typedef struct {
+  struct _HopsOperator         head;
   const HopsHostSingleKernels *ops;
   struct _HopsPAKernel         k;
-};
+} * HopsSinglePA;
 
-struct _HopsSingleInterp {
+typedef struct {
+  struct _HopsInterpolation    head;
   const HopsHostSingleKernels *ops;
   struct _HopsInterpKernel     k;
-};
+} * HopsSingleInterp;
 
 /* The instruction set of the kernel that is copied */
 static PetscErrorCode SingleSelect(const char isa[], const HopsHostSingleKernels **ops)
@@ -72,7 +74,33 @@ static void CellBatch(PetscInt ninterior, int W, PetscInt c, PetscInt *b, int *l
   *l = (int)(i % W);
 }
 
-PetscErrorCode HopsSinglePACreate_Host(HopsPAKernel kernel, HopsSinglePA *single)
+static PetscErrorCode HopsSinglePAApply_Host(HopsOperator A, HopsPart part, const void *x, const void *xg, void *y, void *yg)
+{
+  HopsSinglePA   s     = (HopsSinglePA)A;
+  const PetscInt end[] = {0, s->k.nbi / 2, s->k.nbi, s->k.nb};
+
+  PetscFunctionBegin;
+  s->ops->apply(&s->k, end[part], end[part + 1], x, xg, y, yg);
+  if (s->k.nb) PetscCall(PetscLogFlops(s->k.flops / s->k.nb * (end[part + 1] - end[part])));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsSinglePADestroy_Host(HopsOperator *A)
+{
+  HopsSinglePA s = (HopsSinglePA)*A;
+
+  PetscFunctionBegin;
+  *A = NULL;
+  if (!s) PetscFunctionReturn(PETSC_SUCCESS);
+  for (int i = 0; i < 3; i++) PetscCall(PetscFree(s->k.mem[i]));
+  PetscCall(PetscFree(s->k.matmem));
+  PetscCall(PetscFree(s));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static const HopsOperatorOps HopsSinglePAHost = {.Apply = HopsSinglePAApply_Host, .Destroy = HopsSinglePADestroy_Host};
+
+PetscErrorCode HopsSinglePACreate_Host(HopsOperator A, HopsOperator *single)
 {
   HopsHostRaw           raw;
   HopsSinglePA          s;
@@ -81,7 +109,7 @@ PetscErrorCode HopsSinglePACreate_Host(HopsPAKernel kernel, HopsSinglePA *single
   float                *p = NULL;
 
   PetscFunctionBegin;
-  PetscCall(HopsPAGetRaw_Host(kernel, &raw));
+  PetscCall(HopsPAGetRaw_Host((HopsPAKernel)A, &raw));
   PetscCall(PetscNew(&s));
   PetscCall(SingleSelect(raw.isa, &s->ops));
   k             = &s->k;
@@ -128,31 +156,48 @@ PetscErrorCode HopsSinglePACreate_Host(HopsPAKernel kernel, HopsSinglePA *single
         k->qdata[(b * nq * k->ncomp + q) * k->W + l] = (float)raw.qdata[(db * nq * k->ncomp + q) * raw.W + dl];
     }
   (void)s->ops->find(k);
-  *single = s;
+  s->head.ops = &HopsSinglePAHost;
+  *single     = &s->head;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsSinglePAApply_Host(HopsSinglePA s, HopsPart part, const float x[], const float xg[], float y[], float yg[])
+static PetscErrorCode HopsSingleInterpApply_Host(HopsInterpolation P, PetscBool interior, const void *x, const void *xg, void *y,
+                                                 PetscBool add)
 {
-  const PetscInt end[] = {0, s->k.nbi / 2, s->k.nbi, s->k.nb};
+  HopsSingleInterp s = (HopsSingleInterp)P;
+  PetscFunctionBegin;
+  s->ops->interp(&s->k, interior ? 0 : s->k.nbi, interior ? s->k.nbi : s->k.nb, x, xg, y, add);
+  PetscCall(PetscLogFlops(s->k.flops[interior ? 0 : 1]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsSingleInterpApplyTranspose_Host(HopsInterpolation P, PetscBool interior, const void *y, void *x, void *xg)
+{
+  HopsSingleInterp s = (HopsSingleInterp)P;
+  PetscFunctionBegin;
+  s->ops->interptranspose(&s->k, interior ? 0 : s->k.nbi, interior ? s->k.nbi : s->k.nb, y, x, xg);
+  PetscCall(PetscLogFlops(s->k.flops[interior ? 0 : 1]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsSingleInterpDestroy_Host(HopsInterpolation *P)
+{
+  HopsSingleInterp s = (HopsSingleInterp)*P;
 
   PetscFunctionBegin;
-  s->ops->apply(&s->k, end[part], end[part + 1], x, xg, y, yg);
-  if (s->k.nb) PetscCall(PetscLogFlops(s->k.flops / s->k.nb * (end[part + 1] - end[part])));
+  *P = NULL;
+  if (!s) PetscFunctionReturn(PETSC_SUCCESS);
+  for (int i = 0; i < 3; i++) PetscCall(PetscFree(s->k.mem[i]));
+  PetscCall(PetscFree(s->k.matmem));
+  PetscCall(PetscFree(s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsSinglePADestroy_Host(HopsSinglePA *s)
-{
-  PetscFunctionBegin;
-  if (!*s) PetscFunctionReturn(PETSC_SUCCESS);
-  for (int i = 0; i < 3; i++) PetscCall(PetscFree((*s)->k.mem[i]));
-  PetscCall(PetscFree((*s)->k.matmem));
-  PetscCall(PetscFree(*s));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+static const HopsInterpOps HopsSingleInterpHost = {.Apply          = HopsSingleInterpApply_Host,
+                                                   .ApplyTranspose = HopsSingleInterpApplyTranspose_Host,
+                                                   .Destroy        = HopsSingleInterpDestroy_Host};
 
-PetscErrorCode HopsSingleInterpCreate_Host(HopsInterpKernel kernel, HopsSingleInterp *single)
+PetscErrorCode HopsSingleInterpCreate_Host(HopsInterpolation P, HopsInterpolation *single)
 {
   HopsHostRaw               raw;
   HopsSingleInterp          s;
@@ -161,7 +206,7 @@ PetscErrorCode HopsSingleInterpCreate_Host(HopsInterpKernel kernel, HopsSingleIn
   float                    *p = NULL;
 
   PetscFunctionBegin;
-  PetscCall(HopsInterpGetRaw_Host(kernel, &raw));
+  PetscCall(HopsInterpGetRaw_Host((HopsInterpKernel)P, &raw));
   PetscCall(PetscNew(&s));
   PetscCall(SingleSelect(raw.isa, &s->ops));
   k      = &s->k;
@@ -201,33 +246,7 @@ PetscErrorCode HopsSingleInterpCreate_Host(HopsInterpKernel kernel, HopsSingleIn
     }
   k->flops[0] = raw.flops[0];
   k->flops[1] = raw.flops[1];
-  *single     = s;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode HopsSingleInterpApply_Host(HopsSingleInterp s, PetscBool interior, const float x[], const float xg[], float y[],
-                                          PetscBool add)
-{
-  PetscFunctionBegin;
-  s->ops->interp(&s->k, interior ? 0 : s->k.nbi, interior ? s->k.nbi : s->k.nb, x, xg, y, add);
-  PetscCall(PetscLogFlops(s->k.flops[interior ? 0 : 1]));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode HopsSingleInterpApplyTranspose_Host(HopsSingleInterp s, PetscBool interior, const float y[], float x[], float xg[])
-{
-  PetscFunctionBegin;
-  s->ops->interptranspose(&s->k, interior ? 0 : s->k.nbi, interior ? s->k.nbi : s->k.nb, y, x, xg);
-  PetscCall(PetscLogFlops(s->k.flops[interior ? 0 : 1]));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode HopsSingleInterpDestroy_Host(HopsSingleInterp *s)
-{
-  PetscFunctionBegin;
-  if (!*s) PetscFunctionReturn(PETSC_SUCCESS);
-  for (int i = 0; i < 3; i++) PetscCall(PetscFree((*s)->k.mem[i]));
-  PetscCall(PetscFree((*s)->k.matmem));
-  PetscCall(PetscFree(*s));
+  s->head.ops = &HopsSingleInterpHost;
+  *single     = &s->head;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -31,8 +31,131 @@ static PetscErrorCode TensorBatches(HopsSpace sp, HopsTensorKernel k)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode HopsTensorDestroy_Host(HopsTensorOperator *kernel)
+{
+  HopsTensorKernel k = (HopsTensorKernel)*kernel;
+
+  PetscFunctionBegin;
+  *kernel = NULL;
+  if (!k) PetscFunctionReturn(PETSC_SUCCESS);
+  for (int t = 0; t < 2; t++) {
+    for (int i = 0; i < k->n[t]; i++) PetscCall(PetscFree(k->side[t][i].matmem));
+    PetscCall(PetscFree(k->side[t]));
+  }
+  PetscCall(PetscFree(k->first));
+  PetscCall(PetscFree(k->mem));
+  PetscCall(PetscFree(k));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsTensorGetLayout_Host(HopsTensorOperator A, HopsTensorLayout *layout)
+{
+  HopsTensorKernel k = (HopsTensorKernel)A;
+  PetscFunctionBegin;
+  layout->W      = k->W;
+  layout->nb     = k->nb;
+  layout->first  = k->first;
+  layout->points = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Values or gradients of a side that no block touches are not computed */
+static PetscErrorCode HopsTensorSetBlocks_Host(HopsTensorOperator A, PetscInt nblocks, const HopsTensorData data[])
+{
+  HopsTensorKernel k = (HopsTensorKernel)A;
+  PetscFunctionBegin;
+  k->nblocks = nblocks;
+  k->data    = data;
+  for (int t = 0; t < 2; t++)
+    for (int i = 0; i < k->n[t]; i++) k->side[t][i].value = k->side[t][i].gradient = PETSC_FALSE;
+  for (PetscInt b = 0; b < nblocks; b++) {
+    HopsHostSide *test = &k->side[0][data[b].test], *trial = &k->side[1][data[b].trial];
+
+    for (PetscInt j = 0; j < data[b].npairs; j++) {
+      const int kind = data[b].pair[j].kind;
+
+      if (kind < 2) test->value = PETSC_TRUE;
+      else test->gradient = PETSC_TRUE;
+      if (kind % 2) trial->gradient = PETSC_TRUE;
+      else trial->value = PETSC_TRUE;
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsTensorApply_Host(HopsTensorOperator A, HopsPart part, PetscBool transpose)
+{
+  HopsTensorKernel k = (HopsTensorKernel)A;
+  const int        p = part == HOPS_PART_INTERIOR_A ? 0 : (part == HOPS_PART_INTERIOR_B ? 1 : 2);
+
+  PetscFunctionBegin;
+  k->ops->tensorapply(k, k->part[p], k->part[p + 1], transpose ? 1 : 0, k->nblocks, k->data);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsTensorDiagonal_Host(HopsTensorOperator A)
+{
+  HopsTensorKernel      k    = (HopsTensorKernel)A;
+  const HopsTensorData *data = k->data;
+
+  PetscFunctionBegin;
+  for (PetscInt j = 0; j < k->nblocks; j++) {
+    const HopsHostSide *s  = &k->side[0][data[j].test];
+    const int           nn = Power(s->P, k->dim);
+
+    if (data[j].test != data[j].trial) continue;
+    for (PetscInt b = 0; b < k->nb; b++) {
+      k->ops->tensordiagonal(k, b, &data[j], k->e);
+      for (PetscInt l = 0; l < k->first[b + 1] - k->first[b]; l++) {
+        const int *r = s->restr + (size_t)(k->first[b] + l) * nn;
+
+        for (int m = 0; m < nn; m++)
+          for (int c = 0; c < s->nc; c++) s->l[(size_t)r[m] * s->nc + c] += k->e[(size_t)(c * nn + m) * k->W + l];
+      }
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Flops of a component's contractions with and without derivatives, as Up() runs them; Down() adds as many */
+static double SideFlops(int dim, int P, int Q, PetscBool gradient)
+{
+  const double lines = dim == 3 ? P * P + P * Q + Q * Q : P + Q;
+  double       f     = lines * HopsHostEvenOddFlops(Q, P, 1);
+
+  if (Q < P) return (gradient ? dim + 1 : 1) * f;
+  if (gradient) f += dim * (Power(Q, dim) / Q) * HopsHostEvenOddFlops(Q, Q, -1);
+  return f;
+}
+
+static PetscErrorCode HopsTensorGetInfo_Host(HopsTensorOperator A, const char **name, PetscBool *specialised, PetscLogDouble *flops)
+{
+  HopsTensorKernel k = (HopsTensorKernel)A;
+  double           f = 0.0;
+
+  PetscFunctionBegin;
+  for (int t = 0; t < 2; t++)
+    for (int i = 0; i < k->n[t]; i++) {
+      const HopsHostSide *s = &k->side[t][i];
+
+      if (s->value || s->gradient) f += s->nc * SideFlops(k->dim, s->P, k->Q, s->gradient);
+    }
+  for (PetscInt b = 0; b < k->nblocks; b++) f += 2.0 * k->data[b].nentries * Power(k->Q, k->dim);
+  *flops       = f * (PetscLogDouble)k->first[k->nb];
+  *name        = k->name;
+  *specialised = k->specialised;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static const HopsTensorOps HopsTensorHost = {.GetLayout = HopsTensorGetLayout_Host,
+                                             .SetBlocks = HopsTensorSetBlocks_Host,
+                                             .Apply     = HopsTensorApply_Host,
+                                             .Diagonal  = HopsTensorDiagonal_Host,
+                                             .GetInfo   = HopsTensorGetInfo_Host,
+                                             .Destroy   = HopsTensorDestroy_Host};
+
 PetscErrorCode HopsTensorCreate_Host(HopsSpace sp, PetscInt Q, PetscInt W, PetscInt ntest, const HopsTensorSide test[],
-                                     PetscInt ntrial, const HopsTensorSide trial[], HopsTensorKernel *kernel)
+                                     PetscInt ntrial, const HopsTensorSide trial[], HopsTensorOperator *A)
 {
   HopsTensorKernel      k;
   const HopsTensorSide *given[2] = {test, trial};
@@ -81,117 +204,7 @@ PetscErrorCode HopsTensorCreate_Host(HopsSpace sp, PetscInt Q, PetscInt W, Petsc
   k->f = k->v + (size_t)k->W * k->S * PetscMax(slots[0], slots[1]);
   k->g = k->f + (size_t)k->W * nm;
   PetscCall(PetscSNPrintf(k->name, sizeof(k->name), "%s %stensors Q=%d", k->ops->isa, k->specialised ? "" : "generic ", k->Q));
-  *kernel = k;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode HopsTensorDestroy_Host(HopsTensorKernel *kernel)
-{
-  HopsTensorKernel k = *kernel;
-
-  PetscFunctionBegin;
-  *kernel = NULL;
-  if (!k) PetscFunctionReturn(PETSC_SUCCESS);
-  for (int t = 0; t < 2; t++) {
-    for (int i = 0; i < k->n[t]; i++) PetscCall(PetscFree(k->side[t][i].matmem));
-    PetscCall(PetscFree(k->side[t]));
-  }
-  PetscCall(PetscFree(k->first));
-  PetscCall(PetscFree(k->mem));
-  PetscCall(PetscFree(k));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode HopsTensorGetLayout_Host(HopsTensorKernel k, HopsTensorLayout *layout)
-{
-  PetscFunctionBegin;
-  layout->W      = k->W;
-  layout->nb     = k->nb;
-  layout->first  = k->first;
-  layout->points = PETSC_FALSE;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Values or gradients of a side that no block touches are not computed */
-PetscErrorCode HopsTensorSetBlocks_Host(HopsTensorKernel k, PetscInt nblocks, const HopsTensorData data[])
-{
-  PetscFunctionBegin;
-  k->nblocks = nblocks;
-  k->data    = data;
-  for (int t = 0; t < 2; t++)
-    for (int i = 0; i < k->n[t]; i++) k->side[t][i].value = k->side[t][i].gradient = PETSC_FALSE;
-  for (PetscInt b = 0; b < nblocks; b++) {
-    HopsHostSide *test = &k->side[0][data[b].test], *trial = &k->side[1][data[b].trial];
-
-    for (PetscInt j = 0; j < data[b].npairs; j++) {
-      const int kind = data[b].pair[j].kind;
-
-      if (kind < 2) test->value = PETSC_TRUE;
-      else test->gradient = PETSC_TRUE;
-      if (kind % 2) trial->gradient = PETSC_TRUE;
-      else trial->value = PETSC_TRUE;
-    }
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode HopsTensorApply_Host(HopsTensorKernel k, HopsPart part, PetscBool transpose)
-{
-  const int p = part == HOPS_PART_INTERIOR_A ? 0 : (part == HOPS_PART_INTERIOR_B ? 1 : 2);
-
-  PetscFunctionBegin;
-  k->ops->tensorapply(k, k->part[p], k->part[p + 1], transpose ? 1 : 0, k->nblocks, k->data);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode HopsTensorDiagonal_Host(HopsTensorKernel k)
-{
-  const HopsTensorData *data = k->data;
-
-  PetscFunctionBegin;
-  for (PetscInt j = 0; j < k->nblocks; j++) {
-    const HopsHostSide *s  = &k->side[0][data[j].test];
-    const int           nn = Power(s->P, k->dim);
-
-    if (data[j].test != data[j].trial) continue;
-    for (PetscInt b = 0; b < k->nb; b++) {
-      k->ops->tensordiagonal(k, b, &data[j], k->e);
-      for (PetscInt l = 0; l < k->first[b + 1] - k->first[b]; l++) {
-        const int *r = s->restr + (size_t)(k->first[b] + l) * nn;
-
-        for (int m = 0; m < nn; m++)
-          for (int c = 0; c < s->nc; c++) s->l[(size_t)r[m] * s->nc + c] += k->e[(size_t)(c * nn + m) * k->W + l];
-      }
-    }
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Flops of a component's contractions with and without derivatives, as Up() runs them; Down() adds as many */
-static double SideFlops(int dim, int P, int Q, PetscBool gradient)
-{
-  const double lines = dim == 3 ? P * P + P * Q + Q * Q : P + Q;
-  double       f     = lines * HopsHostEvenOddFlops(Q, P, 1);
-
-  if (Q < P) return (gradient ? dim + 1 : 1) * f;
-  if (gradient) f += dim * (Power(Q, dim) / Q) * HopsHostEvenOddFlops(Q, Q, -1);
-  return f;
-}
-
-PetscErrorCode HopsTensorGetInfo_Host(HopsTensorKernel k, const char **name, PetscBool *specialised, PetscLogDouble *flops)
-{
-  double f = 0.0;
-
-  PetscFunctionBegin;
-  for (int t = 0; t < 2; t++)
-    for (int i = 0; i < k->n[t]; i++) {
-      const HopsHostSide *s = &k->side[t][i];
-
-      if (s->value || s->gradient) f += s->nc * SideFlops(k->dim, s->P, k->Q, s->gradient);
-    }
-  for (PetscInt b = 0; b < k->nblocks; b++) f += 2.0 * k->data[b].nentries * Power(k->Q, k->dim);
-  *flops       = f * (PetscLogDouble)k->first[k->nb];
-  *name        = k->name;
-  *specialised = k->specialised;
+  k->head.ops = &HopsTensorHost;
+  *A          = &k->head;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

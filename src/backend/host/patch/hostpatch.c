@@ -262,8 +262,113 @@ static PetscErrorCode Batches(Pass *p, PetscInt n, const PetscInt shapes[], Pets
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsPatchCreate_Host(HopsPatches pt, PetscBool single, HopsPatchKernel *kernel)
+/* Dense inverses stay in double precision */
+static PetscErrorCode ApplyDense(HopsPatchKernel k, PetscBool floats, PetscInt begin, PetscInt end, HopsPatchMode mode,
+                                 const void *r, void *z)
 {
+  HopsPatches   pt = k->patches;
+  const float  *rf = (const float *)r;
+  const double *rd = (const double *)r;
+
+  PetscFunctionBegin;
+  for (PetscInt d = begin; d < end; ++d) {
+    const PetscInt       j = k->dense[d], n = pt->start[j + 1] - pt->start[j];
+    const int           *idx  = pt->idx + pt->start[j];
+    const unsigned char *dist = pt->dist + pt->start[j];
+    double              *x = k->dwork, *y = x + n;
+    const PetscScalar    alpha = 1.0, beta = 0.0;
+    PetscBLASInt         bn, one           = 1;
+
+    PetscCall(PetscBLASIntCast(n, &bn));
+    for (PetscInt i = 0; i < n; ++i)
+      x[i] = mode == HOPS_PATCH_RESTRICT_IN && k->level[idx[i]] != dist[i] ? 0.0 : (floats ? rf[idx[i]] : rd[idx[i]]);
+    PetscCallBLAS("BLASgemv", BLASgemv_("T", &bn, &bn, &alpha, pt->inv + pt->dense[j], &bn, x, &one, &beta, y, &one));
+    for (PetscInt i = 0; i < n; ++i) {
+      if (mode == HOPS_PATCH_RESTRICT_OUT && k->level[idx[i]] != dist[i]) continue;
+      if (floats) ((float *)z)[idx[i]] += (float)y[i];
+      else ((double *)z)[idx[i]] += y[i];
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CheckType(HopsPatchKernel k, PetscDataType type, PetscBool *floats)
+{
+  PetscFunctionBegin;
+  *floats = type == PETSC_FLOAT ? PETSC_TRUE : PETSC_FALSE;
+  PetscCheck(k->single || !*floats, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE,
+             "Vectors in single precision need patches in single precision");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsPatchApply_Host(HopsPatchSmoother smoother, PetscDataType type, PetscInt color, HopsPatchMode mode,
+                                          const void *r, void *z)
+{
+  HopsPatchKernel k  = (HopsPatchKernel)smoother;
+  const PetscInt  c0 = color < 0 ? 0 : color, c1 = color < 0 ? k->ncolors : color + 1;
+  PetscBool       floats;
+
+  PetscFunctionBegin;
+  PetscCall(CheckType(k, type, &floats));
+  for (PetscInt b = k->bstart[c0]; b < k->bstart[c1]; ++b) {
+    if (floats) k->batch[b].solvesingle(k, k->batch + b, mode, (const float *)r, (float *)z);
+    else k->batch[b].solve(k, k->batch + b, mode, (const double *)r, (double *)z);
+  }
+  PetscCall(ApplyDense(k, floats, k->dstart[c0], k->dstart[c1], mode, r, z));
+  PetscCall(HopsHostCondensedApply(k->condensed, c0, c1, mode, floats, r, z));
+  for (PetscInt c = c0; c < c1; ++c) PetscCall(PetscLogFlops(k->cflops[c]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsPatchSweep_Host(HopsPatchSmoother smoother, PetscDataType type, PetscInt color, const void *b, void *z)
+{
+  HopsPatchKernel k = (HopsPatchKernel)smoother;
+  PetscBool       floats;
+
+  PetscFunctionBegin;
+  PetscCall(CheckType(k, type, &floats));
+  if (floats) ((float *)z)[k->patches->nP - 1] = 0.0f; /* what is not there is written, too */
+  else ((double *)z)[k->patches->nP - 1] = 0.0;
+  for (PetscInt i = k->bstart[color]; i < k->bstart[color + 1]; ++i) {
+    if (floats) k->batch[i].sweepsingle(k, k->batch + i, (const float *)b, (float *)z);
+    else k->batch[i].sweep(k, k->batch + i, (const double *)b, (double *)z);
+  }
+  PetscCall(PetscLogFlops(k->cflops[color] + k->sflops[color]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsPatchGetInfo_Host(HopsPatchSmoother smoother, const char **kernel, PetscLogDouble *bytes,
+                                            PetscLogDouble *flops)
+{
+  HopsPatchKernel k = (HopsPatchKernel)smoother;
+  PetscFunctionBegin;
+  if (kernel) *kernel = k->name;
+  if (bytes) *bytes = k->bytes;
+  if (flops) *flops = k->flops;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsPatchDestroy_Host(HopsPatchSmoother *kernel)
+{
+  HopsPatchKernel k = (HopsPatchKernel)*kernel;
+
+  PetscFunctionBegin;
+  if (!k) PetscFunctionReturn(PETSC_SUCCESS);
+  for (int i = 0; i < 3; i++) PetscCall(PetscFree(k->mem[i]));
+  PetscCall(PetscFree4(k->bstart, k->dstart, k->cflops, k->sflops));
+  PetscCall(PetscFree(k->dense));
+  PetscCall(PetscFree(k->dwork));
+  PetscCall(HopsHostCondensedDestroy(&k->condensed));
+  PetscCall(PetscFree(k->batch));
+  PetscCall(PetscFree(*kernel));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static const HopsPatchOps HopsPatchHost = {HopsPatchApply_Host, HopsPatchSweep_Host, HopsPatchGetInfo_Host, HopsPatchDestroy_Host};
+
+PetscErrorCode HopsPatchCreate_Host(HopsPatches pt, PetscDataType type, HopsPatchSmoother *smoother)
+{
+  const PetscBool single = type == PETSC_FLOAT ? PETSC_TRUE : PETSC_FALSE;
   HopsPatchKernel k;
   Entry          *order;
   PetscInt        n = 0, nshapes = 0, shapes[1024], dmax = 0, emax = 1;
@@ -332,120 +437,7 @@ PetscErrorCode HopsPatchCreate_Host(HopsPatches pt, PetscBool single, HopsPatchK
   PetscCall(PetscSNPrintf(k->name, sizeof(k->name), "%s %s, %d%% of batches specialised, %d%% share factors", k->ops->isa,
                           single ? "single" : "double", k->nbatch ? (int)(100 * k->nspecialised / k->nbatch) : 0,
                           k->nbatch ? (int)(100 * k->nshared / k->nbatch) : 0));
-  *kernel = k;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode ApplyDense(HopsPatchKernel k, PetscInt begin, PetscInt end, HopsPatchMode mode, const PetscScalar r[],
-                                 PetscScalar z[])
-{
-  HopsPatches pt = k->patches;
-
-  PetscFunctionBegin;
-  for (PetscInt d = begin; d < end; ++d) {
-    const PetscInt       j = k->dense[d], n = pt->start[j + 1] - pt->start[j];
-    const int           *idx  = pt->idx + pt->start[j];
-    const unsigned char *dist = pt->dist + pt->start[j];
-    double              *x = k->dwork, *y = x + n;
-    const PetscScalar    alpha = 1.0, beta = 0.0;
-    PetscBLASInt         bn, one           = 1;
-
-    PetscCall(PetscBLASIntCast(n, &bn));
-    for (PetscInt i = 0; i < n; ++i) x[i] = mode == HOPS_PATCH_RESTRICT_IN && k->level[idx[i]] != dist[i] ? 0.0 : r[idx[i]];
-    PetscCallBLAS("BLASgemv", BLASgemv_("T", &bn, &bn, &alpha, pt->inv + pt->dense[j], &bn, x, &one, &beta, y, &one));
-    for (PetscInt i = 0; i < n; ++i)
-      if (mode != HOPS_PATCH_RESTRICT_OUT || k->level[idx[i]] == dist[i]) z[idx[i]] += y[i];
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode HopsPatchApply_Host(HopsPatchKernel k, PetscInt color, HopsPatchMode mode, const PetscScalar r[], PetscScalar z[])
-{
-  const PetscInt c0 = color < 0 ? 0 : color, c1 = color < 0 ? k->ncolors : color + 1;
-
-  PetscFunctionBegin;
-  for (PetscInt b = k->bstart[c0]; b < k->bstart[c1]; ++b) k->batch[b].solve(k, k->batch + b, mode, r, z);
-  PetscCall(ApplyDense(k, k->dstart[c0], k->dstart[c1], mode, r, z));
-  PetscCall(HopsHostCondensedApply(k->condensed, c0, c1, mode, PETSC_FALSE, r, z));
-  for (PetscInt c = c0; c < c1; ++c) PetscCall(PetscLogFlops(k->cflops[c]));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode HopsPatchSweep_Host(HopsPatchKernel k, PetscInt color, const PetscScalar b[], PetscScalar z[])
-{
-  PetscFunctionBegin;
-  for (PetscInt i = k->bstart[color]; i < k->bstart[color + 1]; ++i) k->batch[i].sweep(k, k->batch + i, b, z);
-  PetscCall(PetscLogFlops(k->cflops[color] + k->sflops[color]));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Dense inverses stay in double precision */
-static PetscErrorCode ApplyDenseSingle(HopsPatchKernel k, PetscInt begin, PetscInt end, HopsPatchMode mode, const float r[],
-                                       float z[])
-{
-  HopsPatches pt = k->patches;
-
-  PetscFunctionBegin;
-  for (PetscInt d = begin; d < end; ++d) {
-    const PetscInt       j = k->dense[d], n = pt->start[j + 1] - pt->start[j];
-    const int           *idx  = pt->idx + pt->start[j];
-    const unsigned char *dist = pt->dist + pt->start[j];
-    double              *x = k->dwork, *y = x + n;
-    const PetscScalar    alpha = 1.0, beta = 0.0;
-    PetscBLASInt         bn, one           = 1;
-
-    PetscCall(PetscBLASIntCast(n, &bn));
-    for (PetscInt i = 0; i < n; ++i) x[i] = mode == HOPS_PATCH_RESTRICT_IN && k->level[idx[i]] != dist[i] ? 0.0 : r[idx[i]];
-    PetscCallBLAS("BLASgemv", BLASgemv_("T", &bn, &bn, &alpha, pt->inv + pt->dense[j], &bn, x, &one, &beta, y, &one));
-    for (PetscInt i = 0; i < n; ++i)
-      if (mode != HOPS_PATCH_RESTRICT_OUT || k->level[idx[i]] == dist[i]) z[idx[i]] += (float)y[i];
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode HopsPatchApplySingle_Host(HopsPatchKernel k, PetscInt color, HopsPatchMode mode, const float r[], float z[])
-{
-  const PetscInt c0 = color < 0 ? 0 : color, c1 = color < 0 ? k->ncolors : color + 1;
-
-  PetscFunctionBegin;
-  PetscCheck(k->single, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE, "Vectors in single precision need patches in single precision");
-  for (PetscInt b = k->bstart[c0]; b < k->bstart[c1]; ++b) k->batch[b].solvesingle(k, k->batch + b, mode, r, z);
-  PetscCall(ApplyDenseSingle(k, k->dstart[c0], k->dstart[c1], mode, r, z));
-  PetscCall(HopsHostCondensedApply(k->condensed, c0, c1, mode, PETSC_TRUE, r, z));
-  for (PetscInt c = c0; c < c1; ++c) PetscCall(PetscLogFlops(k->cflops[c]));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode HopsPatchSweepSingle_Host(HopsPatchKernel k, PetscInt color, const float b[], float z[])
-{
-  PetscFunctionBegin;
-  PetscCheck(k->single, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE, "Vectors in single precision need patches in single precision");
-  for (PetscInt i = k->bstart[color]; i < k->bstart[color + 1]; ++i) k->batch[i].sweepsingle(k, k->batch + i, b, z);
-  PetscCall(PetscLogFlops(k->cflops[color] + k->sflops[color]));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode HopsPatchGetInfo_Host(HopsPatchKernel k, const char **kernel, PetscLogDouble *bytes, PetscLogDouble *flops)
-{
-  PetscFunctionBegin;
-  if (kernel) *kernel = k->name;
-  if (bytes) *bytes = k->bytes;
-  if (flops) *flops = k->flops;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode HopsPatchDestroy_Host(HopsPatchKernel *kernel)
-{
-  HopsPatchKernel k = *kernel;
-
-  PetscFunctionBegin;
-  if (!k) PetscFunctionReturn(PETSC_SUCCESS);
-  for (int i = 0; i < 3; i++) PetscCall(PetscFree(k->mem[i]));
-  PetscCall(PetscFree4(k->bstart, k->dstart, k->cflops, k->sflops));
-  PetscCall(PetscFree(k->dense));
-  PetscCall(PetscFree(k->dwork));
-  PetscCall(HopsHostCondensedDestroy(&k->condensed));
-  PetscCall(PetscFree(k->batch));
-  PetscCall(PetscFree(*kernel));
+  k->head.ops = &HopsPatchHost;
+  *smoother   = &k->head;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

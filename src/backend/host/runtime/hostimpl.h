@@ -18,6 +18,15 @@
 
 typedef struct _HopsHostKernels HopsHostKernels;
 
+/* what the objects of hopsbackendimpl.h are on the host */
+typedef struct _HopsPAKernel     *HopsPAKernel;
+typedef struct _HopsFormKernel   *HopsFormKernel;
+typedef struct _HopsLORKernel    *HopsLORKernel;
+typedef struct _HopsLumpKernel   *HopsLumpKernel;
+typedef struct _HopsTensorKernel *HopsTensorKernel;
+typedef struct _HopsInterpKernel *HopsInterpKernel;
+typedef struct _HopsPatchKernel  *HopsPatchKernel;
+
 /* The scalars of kernels and of their data: float in the files that begin with HOPS_HOST_SINGLE, which share
    no data with the others */
 #if defined(HOPS_HOST_SINGLE)
@@ -47,6 +56,7 @@ typedef struct {
 } HopsHostGeometry;
 
 struct _HopsPAKernel {
+  struct _HopsOperator   head;
   const HopsHostKernels *ops;
   const int             *restr; /* [ncells][P^dim], of the space */
   int                    dim, P, Q, W;
@@ -70,19 +80,20 @@ struct _HopsPAKernel {
 };
 
 struct _HopsLORKernel {
-  const HopsHostKernels *ops;
-  int                    dim, P, W;
-  PetscInt               ncells;
-  double                *h, *m, *r; /* [P-1] sub-cell widths; [P] lumped 1D mass; [P] GLL weights by lumped mass */
-  double                *G;         /* scratch vectors [dim(dim+1)/2 + 1][P^dim]: geometry factors, then mass */
-  HopsBasis              geom;
-  HopsHostGeometry       map;
-  const unsigned char   *mask;  /* [ncells] caller's */
-  const PetscInt        *start; /* [ncells] caller's */
-  const int             *pos;   /* caller's */
-  void                  *mem[2];
-  PetscLogDouble         bytes;
-  char                   name[48];
+  struct _HopsLORAssembler head;
+  const HopsHostKernels   *ops;
+  int                      dim, P, W;
+  PetscInt                 ncells;
+  double                  *h, *m, *r; /* [P-1] sub-cell widths; [P] lumped 1D mass; [P] GLL weights by lumped mass */
+  double                  *G;         /* scratch vectors [dim(dim+1)/2 + 1][P^dim]: geometry factors, then mass */
+  HopsBasis                geom;
+  HopsHostGeometry         map;
+  const unsigned char     *mask;  /* [ncells] caller's */
+  const PetscInt          *start; /* [ncells] caller's */
+  const int               *pos;   /* caller's */
+  void                    *mem[2];
+  PetscLogDouble           bytes;
+  char                     name[48];
 };
 
 /* A field on one side of a form with full tensors */
@@ -101,36 +112,39 @@ typedef struct {
 /* u, v: [slot][point][W] with slots S points apart: of each component its value, then its reference
    derivatives */
 struct _HopsTensorKernel {
-  const HopsHostKernels *ops;
-  int                    dim, Q, W, S, n[2], nnodes[2]; /* sides and E-vector entries of test, trial functions */
-  HopsHostSide          *side[2];
-  PetscInt               nb, part[4], *first; /* batches; the parts' first batches; [nb + 1] first cells */
-  double                *e, *u, *v, *f, *g;
-  void                  *mem;
-  PetscBool              specialised;
-  char                   name[48];
-  PetscInt               nblocks;
-  const HopsTensorData  *data;
+  struct _HopsTensorOperator head;
+  const HopsHostKernels     *ops;
+  int                        dim, Q, W, S, n[2], nnodes[2]; /* sides and E-vector entries of test, trial functions */
+  HopsHostSide              *side[2];
+  PetscInt                   nb, part[4], *first; /* batches; the parts' first batches; [nb + 1] first cells */
+  double                    *e, *u, *v, *f, *g;
+  void                      *mem;
+  PetscBool                  specialised;
+  char                       name[48];
+  PetscInt                   nblocks;
+  const HopsTensorData      *data;
 };
 
 struct _HopsInterpKernel {
-  const HopsHostKernels *ops;
-  int                    dim, M, N, W; /* N source nodes per direction, M target nodes */
-  int                    ns, nt, nT;   /* N^dim, M^dim; owned unknowns of the source */
-  PetscInt               nmacro, ninterior;
-  PetscInt               nb, nbi; /* batches: all, interior (first) */
-  int                    nmat;    /* entries of matmem */
-  int                   *source;  /* [nb][ns][W] L-vector indices */
-  int                   *target;  /* [nb][nt][W] T-vector indices, or -1 */
-  const HopsHostReal    *A, *AT;  /* even-odd, see HopsHostMatrices */
-  HopsHostReal          *matmem;
-  HopsHostReal          *e, *f, *g, *out; /* scratch vectors: source values, partial contractions, target values */
-  void                  *mem[3];
-  PetscLogDouble         flops[2]; /* of interior and shared macro cells */
+  struct _HopsInterpolation head;
+  const HopsHostKernels    *ops;
+  int                       dim, M, N, W; /* N source nodes per direction, M target nodes */
+  int                       ns, nt, nT;   /* N^dim, M^dim; owned unknowns of the source */
+  PetscInt                  nmacro, ninterior;
+  PetscInt                  nb, nbi; /* batches: all, interior (first) */
+  int                       nmat;    /* entries of matmem */
+  int                      *source;  /* [nb][ns][W] L-vector indices */
+  int                      *target;  /* [nb][nt][W] T-vector indices, or -1 */
+  const HopsHostReal       *A, *AT;  /* even-odd, see HopsHostMatrices */
+  HopsHostReal             *matmem;
+  HopsHostReal             *e, *f, *g, *out; /* scratch vectors: source values, partial contractions, target values */
+  void                     *mem[3];
+  PetscLogDouble            flops[2]; /* of interior and shared macro cells */
 };
 
 /* Operator on H(curl), H(div) or L2: E-vectors by components, see HopsLayout */
 struct _HopsFormKernel {
+  struct _HopsOperator   head;
   const HopsHostKernels *ops;
   HopsFamily             family, dfamily; /* of the field and of its derivative */
   int                    dim, P, Q, W;
@@ -155,20 +169,21 @@ struct _HopsFormKernel {
 };
 
 struct _HopsLumpKernel {
-  const HopsHostKernels *ops;
-  HopsFamily             family, dfamily;
-  int                    dim, P, W, nd, nm, maxn;
-  PetscInt               ncells;
-  double                *G, *loc; /* scratch vectors: values at the nodes; entries of the cell's matrix */
-  HopsBasis              geom;
-  HopsHostGeometry       map;
-  const HopsLumpPattern *pattern; /* [8] caller's, as are the next three */
-  const unsigned char   *mask;
-  const PetscInt        *start;
-  const int             *pos;
-  void                  *mem[3];
-  PetscLogDouble         bytes;
-  char                   name[48];
+  struct _HopsLORAssembler head;
+  const HopsHostKernels   *ops;
+  HopsFamily               family, dfamily;
+  int                      dim, P, W, nd, nm, maxn;
+  PetscInt                 ncells;
+  double                  *G, *loc; /* scratch vectors: values at the nodes; entries of the cell's matrix */
+  HopsBasis                geom;
+  HopsHostGeometry         map;
+  const HopsLumpPattern   *pattern; /* [8] caller's, as are the next three */
+  const unsigned char     *mask;
+  const PetscInt          *start;
+  const int               *pos;
+  void                    *mem[3];
+  PetscLogDouble           bytes;
+  char                     name[48];
 };
 
 /* Patches of one shape, one to a lane; lanes to spare have all their entries at the end of the P-vector */
@@ -214,23 +229,24 @@ typedef struct {
 typedef struct _HopsHostCondensedKernel *HopsHostCondensedKernel;
 
 struct _HopsPatchKernel {
-  const HopsHostKernels  *ops;
-  HopsPatches             patches;
-  int                     dim, lanes;
-  PetscBool               single;
-  PetscInt                ncolors, nbatch, *bstart; /* [ncolors+1] batches of a colour */
-  HopsHostPatchBatch     *batch;
-  PetscInt                ndense, *dstart, *dense; /* dense patches, by colour */
-  double                 *dwork;                   /* [2][largest dense patch] */
-  HopsHostCondensedKernel condensed;               /* or NULL */
-  int                    *idx;
-  void                   *reals; /* of the chosen precision */
-  const int              *level; /* [nP] */
-  double                 *e;     /* scratch: vectors of the largest batch */
-  void                   *mem[3];
-  PetscInt                nspecialised, nshared;          /* batches */
-  PetscLogDouble          bytes, flops, *cflops, *sflops; /* [ncolors] */
-  char                    name[96];
+  struct _HopsPatchSmoother head;
+  const HopsHostKernels    *ops;
+  HopsPatches               patches;
+  int                       dim, lanes;
+  PetscBool                 single;
+  PetscInt                  ncolors, nbatch, *bstart; /* [ncolors+1] batches of a colour */
+  HopsHostPatchBatch       *batch;
+  PetscInt                  ndense, *dstart, *dense; /* dense patches, by colour */
+  double                   *dwork;                   /* [2][largest dense patch] */
+  HopsHostCondensedKernel   condensed;               /* or NULL */
+  int                      *idx;
+  void                     *reals; /* of the chosen precision */
+  const int                *level; /* [nP] */
+  double                   *e;     /* scratch: vectors of the largest batch */
+  void                     *mem[3];
+  PetscInt                  nspecialised, nshared;          /* batches */
+  PetscLogDouble            bytes, flops, *cflops, *sflops; /* [ncolors] */
+  char                      name[96];
 };
 
 /* A run of cells and its coefficients; kappa->nc or mass->nc is 0 where the term is absent. */
@@ -327,67 +343,22 @@ PETSC_INTERN PetscErrorCode HopsHostGeometrySetUp(HopsSpace, const HopsBasis *, 
 
 PETSC_INTERN void HopsHostEvenOddPack(int M, int N, const double a[], int sm, int sn, double **p, const double **out);
 
-PETSC_INTERN PetscErrorCode HopsPACreate_Host(HopsSpace, const HopsBasis *, PetscBool, PetscBool, HopsPAKernel *);
-PETSC_INTERN PetscErrorCode HopsPADestroy_Host(HopsPAKernel *);
 /* all 1D matrices of a basis, in one allocation */
 PETSC_INTERN PetscErrorCode HopsHostPackMatrices(const HopsBasis *, HopsHostMatrices *, double **mem);
 PETSC_INTERN double         HopsHostEvenOddFlops(int M, int N, int sym);
 
-PETSC_INTERN PetscErrorCode HopsTensorCreate_Host(HopsSpace, PetscInt, PetscInt, PetscInt, const HopsTensorSide[], PetscInt,
-                                                  const HopsTensorSide[], HopsTensorKernel *);
-PETSC_INTERN PetscErrorCode HopsTensorGetLayout_Host(HopsTensorKernel, HopsTensorLayout *);
-PETSC_INTERN PetscErrorCode HopsTensorSetBlocks_Host(HopsTensorKernel, PetscInt, const HopsTensorData[]);
-PETSC_INTERN PetscErrorCode HopsTensorApply_Host(HopsTensorKernel, HopsPart, PetscBool);
-PETSC_INTERN PetscErrorCode HopsTensorDiagonal_Host(HopsTensorKernel);
-PETSC_INTERN PetscErrorCode HopsTensorGetInfo_Host(HopsTensorKernel, const char **, PetscBool *, PetscLogDouble *);
-PETSC_INTERN PetscErrorCode HopsTensorDestroy_Host(HopsTensorKernel *);
-PETSC_INTERN PetscErrorCode HopsLORCreate_Host(HopsSpace, const HopsBasis *, HopsLORKernel *);
-PETSC_INTERN PetscErrorCode HopsLORCouplings_Host(HopsLORKernel, PetscInt, PetscInt, const HopsValues *, PetscReal, unsigned char[],
-                                                  PetscInt *, PetscReal *);
-PETSC_INTERN PetscErrorCode HopsLORSetPositions_Host(HopsLORKernel, const unsigned char[], const PetscInt[], const int[]);
-PETSC_INTERN PetscErrorCode HopsLORFill_Host(HopsLORKernel, PetscInt, PetscInt, const HopsValues *, const HopsValues *,
-                                             PetscScalar[], PetscInt *, PetscReal *);
-PETSC_INTERN PetscErrorCode HopsLORGetInfo_Host(HopsLORKernel, const char **, PetscLogDouble *);
-PETSC_INTERN PetscErrorCode HopsLORDestroy_Host(HopsLORKernel *);
-PETSC_INTERN PetscErrorCode HopsInterpCreate_Host(HopsSpace, PetscInt, PetscInt, PetscInt, const int[], PetscInt, const int[],
-                                                  const PetscReal[], HopsInterpKernel *);
-PETSC_INTERN PetscErrorCode HopsInterpApply_Host(HopsInterpKernel, PetscBool, const PetscScalar[], const PetscScalar[],
-                                                 PetscScalar[], PetscBool);
-PETSC_INTERN PetscErrorCode HopsInterpApplyTranspose_Host(HopsInterpKernel, PetscBool, const PetscScalar[], PetscScalar[],
-                                                          PetscScalar[]);
-PETSC_INTERN PetscErrorCode HopsInterpDestroy_Host(HopsInterpKernel *);
-
-PETSC_INTERN PetscErrorCode HopsFormCreate_Host(HopsSpace, const HopsBasis *, PetscBool, PetscBool, HopsFormKernel *);
-PETSC_INTERN PetscErrorCode HopsFormSetUp_Host(HopsFormKernel, PetscInt, PetscInt, const HopsValues *, const HopsValues *,
-                                               PetscInt *, PetscReal *);
-PETSC_INTERN PetscErrorCode HopsFormApply_Host(HopsFormKernel, HopsPart, const PetscScalar[], const PetscScalar[], PetscScalar[],
-                                               PetscScalar[]);
-PETSC_INTERN PetscErrorCode HopsFormDiagonal_Host(HopsFormKernel, PetscScalar[], PetscScalar[]);
-PETSC_INTERN PetscErrorCode HopsFormGetInfo_Host(HopsFormKernel, const char **, PetscBool *, PetscLogDouble *, PetscLogDouble *);
-PETSC_INTERN PetscErrorCode HopsFormDestroy_Host(HopsFormKernel *);
-PETSC_INTERN PetscErrorCode HopsLumpCreate_Host(HopsSpace, const HopsBasis *, PetscBool, PetscBool, HopsLumpKernel *);
-PETSC_INTERN PetscErrorCode HopsLumpCouplings_Host(HopsLumpKernel, PetscInt, PetscInt, const HopsValues *, const HopsValues *,
-                                                   PetscReal, unsigned char[], PetscInt *, PetscReal *);
-PETSC_INTERN PetscErrorCode HopsLumpSetPositions_Host(HopsLumpKernel, const HopsLumpPattern[8], const unsigned char[],
-                                                      const PetscInt[], const int[]);
-PETSC_INTERN PetscErrorCode HopsLumpFill_Host(HopsLumpKernel, PetscInt, PetscInt, const HopsValues *, const HopsValues *,
-                                              PetscScalar[], PetscInt *, PetscReal *);
-PETSC_INTERN PetscErrorCode HopsLumpGetInfo_Host(HopsLumpKernel, const char **, PetscLogDouble *);
-PETSC_INTERN PetscErrorCode HopsLumpDestroy_Host(HopsLumpKernel *);
-PETSC_INTERN PetscErrorCode HopsPatchCreate_Host(HopsPatches, PetscBool, HopsPatchKernel *);
-PETSC_INTERN PetscErrorCode HopsPatchApply_Host(HopsPatchKernel, PetscInt, HopsPatchMode, const PetscScalar[], PetscScalar[]);
-PETSC_INTERN PetscErrorCode HopsPatchGetInfo_Host(HopsPatchKernel, const char **, PetscLogDouble *, PetscLogDouble *);
-PETSC_INTERN PetscErrorCode HopsPatchDestroy_Host(HopsPatchKernel *);
-PETSC_INTERN PetscErrorCode HopsPatchSweep_Host(HopsPatchKernel, PetscInt, const PetscScalar[], PetscScalar[]);
-PETSC_INTERN PetscErrorCode HopsPatchApplySingle_Host(HopsPatchKernel, PetscInt, HopsPatchMode, const float[], float[]);
-PETSC_INTERN PetscErrorCode HopsPatchSweepSingle_Host(HopsPatchKernel, PetscInt, const float[], float[]);
-PETSC_INTERN const HopsSingleOps HopsSingleHost;
-
-PETSC_INTERN PetscErrorCode HopsSinglePACreate_Host(HopsPAKernel, HopsSinglePA *);
-PETSC_INTERN PetscErrorCode HopsSinglePAApply_Host(HopsSinglePA, HopsPart, const float[], const float[], float[], float[]);
-PETSC_INTERN PetscErrorCode HopsSinglePADestroy_Host(HopsSinglePA *);
-PETSC_INTERN PetscErrorCode HopsSingleInterpCreate_Host(HopsInterpKernel, HopsSingleInterp *);
-PETSC_INTERN PetscErrorCode HopsSingleInterpApply_Host(HopsSingleInterp, PetscBool, const float[], const float[], float[],
-                                                       PetscBool);
-PETSC_INTERN PetscErrorCode HopsSingleInterpApplyTranspose_Host(HopsSingleInterp, PetscBool, const float[], float[], float[]);
-PETSC_INTERN PetscErrorCode HopsSingleInterpDestroy_Host(HopsSingleInterp *);
+/* what HopsBackendHost has, and constructors of copies */
+PETSC_INTERN const HopsVectorOps HopsVectorHost;
+PETSC_INTERN PetscErrorCode      HopsOperatorCreate_Host(HopsSpace, const HopsBasis *, PetscBool, PetscBool, HopsOperator *);
+PETSC_INTERN PetscErrorCode      HopsFormCreate_Host(HopsSpace, const HopsBasis *, PetscBool, PetscBool, HopsOperator *);
+PETSC_INTERN PetscErrorCode      HopsSinglePACreate_Host(HopsOperator, HopsOperator *);
+PETSC_INTERN PetscErrorCode      HopsFacesCreate_Host(HopsSpace, const HopsBasis *, PetscInt, const int[], const PetscScalar[],
+                                                      HopsOperator *);
+PETSC_INTERN PetscErrorCode      HopsTensorCreate_Host(HopsSpace, PetscInt, PetscInt, PetscInt, const HopsTensorSide[], PetscInt,
+                                                       const HopsTensorSide[], HopsTensorOperator *);
+PETSC_INTERN PetscErrorCode      HopsLORCreate_Host(HopsSpace, const HopsBasis *, PetscBool, PetscBool, HopsLORAssembler *);
+PETSC_INTERN PetscErrorCode      HopsLumpCreate_Host(HopsSpace, const HopsBasis *, PetscBool, PetscBool, HopsLORAssembler *);
+PETSC_INTERN PetscErrorCode      HopsInterpCreate_Host(HopsSpace, PetscInt, PetscInt, PetscInt, const int[], PetscInt, const int[],
+                                                       const PetscReal[], HopsInterpolation *);
+PETSC_INTERN PetscErrorCode      HopsSingleInterpCreate_Host(HopsInterpolation, HopsInterpolation *);
+PETSC_INTERN PetscErrorCode      HopsPatchCreate_Host(HopsPatches, PetscDataType, HopsPatchSmoother *);

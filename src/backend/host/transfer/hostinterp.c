@@ -19,8 +19,42 @@ static void FillBatches(HopsInterpKernel k, PetscInt nmacro, PetscInt ninterior,
   }
 }
 
+static PetscErrorCode HopsInterpApply_Host(HopsInterpolation P, PetscBool interior, const void *x, const void *xg, void *y,
+                                           PetscBool add)
+{
+  HopsInterpKernel k = (HopsInterpKernel)P;
+  PetscFunctionBegin;
+  k->ops->interp(k, interior ? 0 : k->nbi, interior ? k->nbi : k->nb, x, xg, y, add);
+  PetscCall(PetscLogFlops(k->flops[interior ? 0 : 1]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsInterpApplyTranspose_Host(HopsInterpolation P, PetscBool interior, const void *y, void *x, void *xg)
+{
+  HopsInterpKernel k = (HopsInterpKernel)P;
+  PetscFunctionBegin;
+  k->ops->interptranspose(k, interior ? 0 : k->nbi, interior ? k->nbi : k->nb, y, x, xg);
+  PetscCall(PetscLogFlops(k->flops[interior ? 0 : 1]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsInterpDestroy_Host(HopsInterpolation *kernel)
+{
+  HopsInterpKernel k = (HopsInterpKernel)*kernel;
+
+  PetscFunctionBegin;
+  if (!k) PetscFunctionReturn(PETSC_SUCCESS);
+  for (int i = 0; i < 3; i++) PetscCall(PetscFree(k->mem[i]));
+  PetscCall(PetscFree(k->matmem));
+  PetscCall(PetscFree(*kernel));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static const HopsInterpOps HopsInterpHost = {HopsInterpApply_Host, HopsInterpApplyTranspose_Host, HopsSingleInterpCreate_Host,
+                                             HopsInterpDestroy_Host};
+
 PetscErrorCode HopsInterpCreate_Host(HopsSpace from, PetscInt nmacro, PetscInt ninterior, PetscInt N, const int source[],
-                                     PetscInt M, const int target[], const PetscReal A[], HopsInterpKernel *kernel)
+                                     PetscInt M, const int target[], const PetscReal A[], HopsInterpolation *P)
 {
   HopsInterpKernel k;
   const size_t     mx = (size_t)HopsPower(PetscMax(M, N), from->dim);
@@ -64,37 +98,8 @@ PetscErrorCode HopsInterpCreate_Host(HopsSpace from, PetscInt nmacro, PetscInt n
     k->flops[0] = 1.0 * (double)N * d2 * (double)ninterior; /* even-odd: half of 2 N for each value */
     k->flops[1] = 1.0 * (double)N * d2 * (double)(nmacro - ninterior);
   }
-  *kernel = k;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode HopsInterpApply_Host(HopsInterpKernel k, PetscBool interior, const PetscScalar x[], const PetscScalar xg[],
-                                    PetscScalar y[], PetscBool add)
-{
-  PetscFunctionBegin;
-  k->ops->interp(k, interior ? 0 : k->nbi, interior ? k->nbi : k->nb, x, xg, y, add);
-  PetscCall(PetscLogFlops(k->flops[interior ? 0 : 1]));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode HopsInterpApplyTranspose_Host(HopsInterpKernel k, PetscBool interior, const PetscScalar y[], PetscScalar x[],
-                                             PetscScalar xg[])
-{
-  PetscFunctionBegin;
-  k->ops->interptranspose(k, interior ? 0 : k->nbi, interior ? k->nbi : k->nb, y, x, xg);
-  PetscCall(PetscLogFlops(k->flops[interior ? 0 : 1]));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode HopsInterpDestroy_Host(HopsInterpKernel *kernel)
-{
-  HopsInterpKernel k = *kernel;
-
-  PetscFunctionBegin;
-  if (!k) PetscFunctionReturn(PETSC_SUCCESS);
-  for (int i = 0; i < 3; i++) PetscCall(PetscFree(k->mem[i]));
-  PetscCall(PetscFree(k->matmem));
-  PetscCall(PetscFree(*kernel));
+  k->head.ops = &HopsInterpHost;
+  *P          = &k->head;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -34,13 +34,13 @@ PetscErrorCode HopsCycleDestroySpread(HopsCycleSpread **spread)
     PetscCall(HopsCycleFreeMatrix(&a->R));
     PetscCall(HopsProlongDestroy(&a->ua));
     PetscCall(HopsProlongDestroy(&a->cp));
-    PetscCall((*s->be->Free)(&a->g));
+    PetscCall((*s->be->memory->Free)(&a->g));
     for (int k = 0; k < 2; k++)
       if (a->transposed[k]) PetscCallExternal(hypre_CSRMatrixDestroy, (hypre_CSRMatrix *)a->transposed[k]);
   }
   PetscCall(HopsCycleFree((void **)&s->ghost));
-  PetscCall((*s->be->FreeHost)(&s->part));
-  PetscCall((*s->be->FreeHost)(&s->whole));
+  PetscCall((*s->be->memory->FreeHost)(&s->part));
+  PetscCall((*s->be->memory->FreeHost)(&s->whole));
   PetscCall(PetscFree2(s->count, s->first));
   PetscCall(PetscFree(s->level));
   PetscCall(PetscFree(*spread));
@@ -163,7 +163,7 @@ static PetscErrorCode SetSpreadLevel(HopsCycle c, HopsSpace sp, hypre_ParAMGData
   PetscCall(CreateProlong(c, sp, A, &a->ua));
   PetscCall(CreateProlong(c, sp, P, &a->cp));
   /* no pool's: an MPI that takes device pointers may hand it to another process */
-  PetscCall((*sp->backend->Malloc)(nghost * HopsCycleSize(c), &a->g));
+  PetscCall((*sp->backend->memory->Malloc)(nghost * HopsCycleSize(c), &a->g));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -303,8 +303,8 @@ static PetscErrorCode SetGathering(HopsCycle c, HopsSpace sp, hypre_ParAMGData *
   PetscCall(HopsCycleMalloc(s->nghost * sizeof(int), (void **)&s->ghost));
   PetscCallCUDA(cudaMemcpy(s->ghost, ghost, s->nghost * sizeof(int), cudaMemcpyHostToDevice));
   PetscCall(PetscFree(ghost));
-  PetscCall((*s->be->MallocHost)((size_t)m * HopsCycleSize(c), &s->part));
-  PetscCall((*s->be->MallocHost)((size_t)s->N * HopsCycleSize(c), &s->whole));
+  PetscCall((*s->be->memory->MallocHost)((size_t)m * HopsCycleSize(c), &s->part));
+  PetscCall((*s->be->memory->MallocHost)((size_t)s->N * HopsCycleSize(c), &s->whole));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

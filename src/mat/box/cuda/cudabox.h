@@ -91,5 +91,4 @@ PETSC_INTERN PetscErrorCode HopsCudaBoxContract(PetscBool single, const int n[],
 
 #define HOPS_CUDA_BOX_DECLARE(P) extern const HopsCudaBoxKernels HopsCudaBoxKernels_##P;
 HOPS_CUDA_PATCH_ORDERS(HOPS_CUDA_BOX_DECLARE)
-extern const HopsBoxOps HopsBoxCUDA;
 EXTERN_C_END

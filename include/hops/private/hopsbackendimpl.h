@@ -1,0 +1,304 @@
+/*
+  What a back end can do: tables of functions on raw pointers, one table for each capability. A back end may
+  lack a capability (NULL: the caller refuses it by name), or have another back end's for it, whose memory it
+  shares.
+
+  Kernels are objects. The back end creates one, and what it can do is in the table that the object begins
+  with, so that kernels of several kinds, precisions or back ends are called alike.
+
+  Pointers are to memory where the back end works unless a comment says "the process's". Cell ranges are
+  [first, first+n). Entries are PETSC_DOUBLE (PetscScalar) or PETSC_FLOAT, by a PetscDataType of the call or
+  of the object. A function that finds a non-positive (or NaN) Jacobian determinant returns the cell in `bad`
+  (else -1) and the determinant in `det`.
+*/
+#pragma once
+#include <hops/private/hopsbasisimpl.h>
+
+typedef struct _HopsBackendOps HopsBackendOps;
+
+/* ------------------------------------ memory and order of work ------------------------------------ */
+
+typedef struct _HopsQueue *HopsQueue; /* work beside the back end's other work */
+typedef enum {
+  HOPS_COPY_IN,    /* from the process's memory, which may change when the call returns if there is no queue */
+  HOPS_COPY_OUT,   /* to the process's memory: complete on return if there is no queue */
+  HOPS_COPY_WITHIN /* in the order of the back end's work */
+} HopsCopyDirection;
+
+/* Sizes are bytes. The process's memory that a queue copies from and to comes from MallocHost(). */
+typedef struct {
+  PetscErrorCode (*Malloc)(size_t n, void **);
+  PetscErrorCode (*Free)(void **);
+  PetscErrorCode (*MallocHost)(size_t n, void **);
+  PetscErrorCode (*FreeHost)(void **);
+  PetscErrorCode (*Copy)(HopsQueue, void *dst, const void *src, size_t n, HopsCopyDirection); /* the queue may be NULL */
+  PetscErrorCode (*QueueCreate)(HopsQueue *);
+  PetscErrorCode (*QueueDestroy)(HopsQueue *);
+  PetscErrorCode (*QueueFork)(HopsQueue);   /* what follows on the queue waits for the work so far outside it */
+  PetscErrorCode (*QueueJoin)(HopsQueue);   /* what follows outside waits for the queue's work so far */
+  PetscErrorCode (*QueueFinish)(HopsQueue); /* the process waits for the queue's work so far */
+} HopsMemoryOps;
+
+typedef struct {
+  PetscErrorCode (*Zero)(PetscDataType, PetscInt n, void *y); /* y[i] = 0 */
+  /* buf[i] = x[idx[i]], 0 where idx[i] < 0; the queue may be NULL */
+  PetscErrorCode (*Pack)(HopsQueue, PetscDataType, PetscInt n, const PetscInt idx[], const void *x, void *buf);
+  /* y[idx[i]] += buf[i] where idx[i] >= 0, idx distinct */
+  PetscErrorCode (*UnpackAdd)(PetscDataType, PetscInt n, const PetscInt idx[], const void *buf, void *y);
+  /* y[idx[i]] = x[idx[i]], or 1 where x is NULL; PetscScalars */
+  PetscErrorCode (*SetEntries)(PetscInt n, const PetscInt idx[], const PetscScalar x[], PetscScalar y[]);
+  /* w = a x + b y; y is not read where b is 0; w may be x or y */
+  PetscErrorCode (*Combine)(PetscDataType, PetscInt n, PetscReal a, const void *x, PetscReal b, const void *y, void *w);
+  PetscErrorCode (*Times)(PetscDataType, PetscInt n, const void *x, const void *y, void *w); /* w[i] = x[i] y[i] */
+  /* y = s x, y of the first type and x of the other one */
+  PetscErrorCode (*Convert)(PetscDataType to, PetscInt n, PetscReal s, const void *x, void *y);
+  /* d = a d + b dinv r, x += d; d is not read where a is 0; dinv may be NULL: 1; floats */
+  PetscErrorCode (*Step)(PetscInt n, float a, float b, const float dinv[], const float r[], float d[], float x[]);
+} HopsVectorOps;
+
+/* ------------------------------------------- operators ------------------------------------------- */
+
+typedef enum {
+  HOPS_PART_INTERIOR_A, /* first half of the interior cells */
+  HOPS_PART_INTERIOR_B, /* second half of the interior cells */
+  HOPS_PART_SHARED      /* cells that touch ghosts or constrained unknowns */
+} HopsPart;
+
+/*
+  B^T D B. In H1 the form is int kappa grad u grad v + int mass u v, elsewhere int mu du dv + int beta u v, d
+  the curl or the divergence. Quadrature data per point, J = dx/dxi: in H1 of the derivative w detJ J^-1 kappa
+  J^-T (symmetric, 3 or 6 values), of the field w detJ mass (1 value); of u in H(curl) w detJ J^-1 beta J^-T,
+  in H(div) (w/detJ) J^T beta J (symmetric), in L2 (w/detJ) beta (1 value), and of du likewise, in its own
+  space.
+*/
+typedef struct _HopsOperator *HopsOperator;
+typedef struct {
+  /* fill the quadrature data of cells first..first+n-1 (in any order of runs; each run within one part's
+     class, interior or shared) */
+  PetscErrorCode (*SetUp)(HopsOperator, PetscInt first, PetscInt n, const HopsValues *derivative, const HopsValues *field,
+                          PetscInt *bad, PetscReal *det);
+  /* instead: kernels that recompute the geometry of affine or multilinear cells from their corners, with
+     coefficients that are constant in a cell (pstride 0), for all cells. NULL where there are none; needs a
+     specialised kernel (GetInfo) */
+  PetscErrorCode (*SetUpCells)(HopsOperator, HopsMapKind, const HopsValues *derivative, const HopsValues *field, PetscInt *bad,
+                               PetscReal *det);
+  /* y += A x on a part; x, y are T-vectors [nT], xg, yg hold L-vector entries [nT,nL) (ghosts, constrained)
+     */
+  PetscErrorCode (*Apply)(HopsOperator, HopsPart, const void *x, const void *xg, void *y, void *yg);
+  /* d += diag(A) on all cells; PetscScalars */
+  PetscErrorCode (*Diagonal)(HopsOperator, PetscScalar d[], PetscScalar dg[]);
+  /* name of the kernel that runs ("avx512 P=7 Q=8", "avx512 generic"), whether it is specialised, bytes held,
+     flops of a full apply */
+  PetscErrorCode (*GetInfo)(HopsOperator, const char **kernel, PetscBool *specialised, PetscLogDouble *bytes,
+                            PetscLogDouble *flops);
+  /* a copy that works on floats: Apply() and Destroy() alone. NULL where there is none */
+  PetscErrorCode (*CreateSingle)(HopsOperator, HopsOperator *);
+  PetscErrorCode (*Destroy)(HopsOperator *);
+} HopsOperatorOps;
+struct _HopsOperator {
+  const HopsOperatorOps *ops;
+};
+
+/*
+  Forms with full tensors. A side is a field as test or as trial functions, with an L-vector of nc components
+  a node; all fields have the same cells and are evaluated at the same points. A pair of components (test,
+  trial) of a block has tensors of one kind:
+
+    kind 0   v_test      += q       u_trial         1 entry
+    kind 1   v_test      += q_b   d_b u_trial       dim entries
+    kind 2   w_test,a    += q_a     u_trial         dim entries
+    kind 3   w_test,a    += q_ab  d_b u_trial       dim^2 entries, [a][b]
+
+  where v meets the values and w_a the reference derivatives of the test functions.
+*/
+typedef struct {
+  PetscInt         nc;
+  const HopsBasis *basis;
+  const int       *restr; /* [ncells][P^dim] */
+  PetscScalar     *l;     /* [nL][nc] */
+} HopsTensorSide;
+
+typedef struct {
+  int kind, test, trial;
+} HopsTensorPair;
+
+typedef struct {
+  PetscInt              test, trial;      /* sides */
+  PetscInt              npairs, nentries; /* entries at a point of all pairs */
+  const HopsTensorPair *pair;             /* [npairs], the process's */
+  const PetscScalar    *q;                /* as GetLayout() says */
+} HopsTensorData;
+
+/* Batch b holds cells first[b] .. first[b+1] - 1 in its lanes, of which it has W; no batch has cells of two
+   parts */
+typedef struct {
+  PetscInt        W, nb;
+  const PetscInt *first;  /* [nb + 1], the process's */
+  PetscBool       points; /* tensors are [batch][entry][lane][point], else [batch][point][entry][lane] */
+} HopsTensorLayout;
+
+static inline PetscInt HopsTensorEntries(PetscInt dim, PetscInt kind)
+{
+  return kind == 0 ? 1 : (kind == 3 ? dim * dim : dim);
+}
+
+typedef struct _HopsTensorOperator *HopsTensorOperator;
+typedef struct {
+  PetscErrorCode (*GetLayout)(HopsTensorOperator, HopsTensorLayout *);
+  /* the blocks, which the caller keeps; again where a block has new pairs or other memory */
+  PetscErrorCode (*SetBlocks)(HopsTensorOperator, PetscInt nblocks, const HopsTensorData[]);
+  /* devices only: the same on n faces (HopsFaceBasis numbers them) of cells. The block's q is
+     [face][entry][point] in the process's memory, with the derivative along the normal before those along the
+     face; the bases of the kernel have the faces' points. Apply(), which knows no parts, Diagonal() and
+     Destroy() alone */
+  PetscErrorCode (*CreateFaces)(HopsTensorOperator, PetscInt n, const PetscInt cells[], const PetscInt faces[],
+                                const HopsTensorData *, HopsTensorOperator *);
+  /* L-vectors of the test side += the form on those of the trial side, on a part of the cells; transposed,
+     the sides change places */
+  PetscErrorCode (*Apply)(HopsTensorOperator, HopsPart, PetscBool transpose);
+  /* L-vectors of the test side += the diagonal of blocks with test == trial */
+  PetscErrorCode (*Diagonal)(HopsTensorOperator);
+  PetscErrorCode (*GetInfo)(HopsTensorOperator, const char **kernel, PetscBool *specialised, PetscLogDouble *flops);
+  PetscErrorCode (*Destroy)(HopsTensorOperator *);
+} HopsTensorOps;
+struct _HopsTensorOperator {
+  const HopsTensorOps *ops;
+};
+
+/* -------------------------- tensor-product maps between nested spaces -------------------------- */
+
+typedef struct _HopsInterpolation *HopsInterpolation;
+typedef struct {
+  /* y[target] = (add: +=) (A x A x A) x[source] on interior or on the other macro cells */
+  PetscErrorCode (*Apply)(HopsInterpolation, PetscBool interior, const void *x, const void *xg, void *y, PetscBool add);
+  /* x[source] += (A x A x A)^T y[target] */
+  PetscErrorCode (*ApplyTranspose)(HopsInterpolation, PetscBool interior, const void *y, void *x, void *xg);
+  /* a copy that works on floats, which the map outlives. NULL where there is none */
+  PetscErrorCode (*CreateSingle)(HopsInterpolation, HopsInterpolation *);
+  PetscErrorCode (*Destroy)(HopsInterpolation *);
+} HopsInterpOps;
+struct _HopsInterpolation {
+  const HopsInterpOps *ops;
+};
+
+/* ----------------------------------- low-order-refined matrices ----------------------------------- */
+
+/*
+  A cell's low-order-refined matrix for one mask of coupled direction pairs (bit 0 xy, 1 xz, 2 yz). `value`
+  indexes the values at the nodes: [node][nd] of the derivative's tensor, then [node][nm] of the field's
+  (upper triangles by rows).
+*/
+typedef struct {
+  PetscInt  entry, value;
+  PetscReal a;
+} HopsLumpTerm;
+typedef struct {
+  PetscInt      n, *row, *col; /* [n] entries: E-vector rows and columns */
+  PetscInt      nterms;
+  HopsLumpTerm *term; /* [nterms] */
+} HopsLumpPattern;
+
+/*
+  Vertex quadrature at the GLL nodes: the corners of sub-cells around a node share its GLL weight in
+  proportion to their volumes. Entries are added by cells (the first three functions), or rows are written by
+  their owners (HopsRowsOps, then these are NULL).
+*/
+typedef struct _HopsLORAssembler *HopsLORAssembler;
+typedef struct {
+  /* for each cell a mask of the direction pairs whose off-diagonal geometry factor is not negligible: bit 0
+     xy, bit 1 xz, bit 2 yz; negligible is |G_ab| <= tol sqrt(G_aa G_bb) at every node */
+  PetscErrorCode (*Couplings)(HopsLORAssembler, PetscInt first, PetscInt n, const HopsValues *derivative, const HopsValues *field,
+                              PetscReal tol, unsigned char mask[], PetscInt *bad, PetscReal *det);
+  /*
+    Positions in the value array (trash included) of the entries of a cell, which begin at pos[start[c]].
+
+    H1 (no pattern): [(order+1)^dim][nentries(mask[c])], entries of a node v = (i,j,k) in the order of
+    HopsLOREntry: the diagonal; for each direction a the pair (v,v+e_a), (v+e_a,v); for each coupled pair ab
+    the anti-diagonal (v+e_a,v+e_b), (v+e_b,v+e_a) and the main diagonal (v,v+e_a+e_b), (v+e_a+e_b,v).
+
+    Elsewhere: [pattern[mask].n], and a list of terms, loc[term.entry] += term.a * value[term.value];
+    vals[pos[e]] += loc[e], or vals[-1 - pos[e]] -= loc[e]. All arrays stay the caller's.
+  */
+  PetscErrorCode (*SetPositions)(HopsLORAssembler, const HopsLumpPattern pattern[8], const unsigned char mask[],
+                                 const PetscInt start[], const int pos[]);
+  /* vals[pos] += element matrices of cells first..first+n-1; a term is absent where nc = 0 */
+  PetscErrorCode (*Fill)(HopsLORAssembler, PetscInt first, PetscInt n, const HopsValues *derivative, const HopsValues *field,
+                         PetscScalar vals[], PetscInt *bad, PetscReal *det);
+  PetscErrorCode (*GetInfo)(HopsLORAssembler, const char **kernel, PetscLogDouble *bytes);
+  PetscErrorCode (*Destroy)(HopsLORAssembler *);
+} HopsLOROps;
+struct _HopsLORAssembler {
+  const HopsLOROps *ops;
+};
+
+typedef struct _HopsRowsOps HopsRowsOps; /* hopslorrowsimpl.h */
+
+/* -------------------------------------------- patches -------------------------------------------- */
+
+typedef struct _HopsPatches       *HopsPatches;       /* patches of a space (hopspatchimpl.h) */
+typedef struct _HopsPatchSmoother *HopsPatchSmoother; /* their data on a back end */
+typedef enum {
+  HOPS_PATCH_PLAIN,
+  HOPS_PATCH_RESTRICT_OUT, /* corrections are kept where no other patch's centre is nearer */
+  HOPS_PATCH_RESTRICT_IN   /* its transpose */
+} HopsPatchMode;
+typedef struct {
+  /* z += sum over the patches of a colour (all of them where it is negative) of R^T (local inverse) R r on
+     P-vectors, of floats only where the solver's data are */
+  PetscErrorCode (*Apply)(HopsPatchSmoother, PetscDataType, PetscInt color, HopsPatchMode, const void *r, void *z);
+  /* fused sweep of a color whose patches are exact: z += R^T (local inverse) R (b - A z) */
+  PetscErrorCode (*Sweep)(HopsPatchSmoother, PetscDataType, PetscInt color, const void *b, void *z);
+  PetscErrorCode (*GetInfo)(HopsPatchSmoother, const char **kernel, PetscLogDouble *bytes, PetscLogDouble *flops);
+  PetscErrorCode (*Destroy)(HopsPatchSmoother *);
+} HopsPatchOps;
+struct _HopsPatchSmoother {
+  const HopsPatchOps *ops;
+};
+
+/* ------------------------------------------ the back end ------------------------------------------ */
+
+/* What it is, its memory and vectors, and one constructor for each kind of kernel: NULL where it has none */
+struct _HopsBackendOps {
+  const char          *name;
+  VecType              vectype;   /* the vectors of a space on the back end */
+  PetscMemType         memtype;   /* of its memory */
+  PetscBool            host;      /* the back end reads and writes the process's own memory */
+  PetscBool            condenses; /* PatchCreate() takes condensed patches */
+  PetscBool            spare;     /* patches write to the entry of a P-vector that stands for what is not there */
+  PetscInt             runpoints; /* set-up takes coefficients at about so many points at a time, and 64 cells at least */
+  const HopsMemoryOps *memory;
+  const HopsVectorOps *vector;
+  const HopsRowsOps   *rows; /* rows of matrices are written by their owners, in the back end's memory */
+
+  PetscErrorCode (*OperatorCreate)(HopsSpace, const HopsBasis *, PetscBool derivative, PetscBool field, HopsOperator *);
+  /* H1, on n faces: node[n][P^(dim-1)] L-vector indices, qdata[n][Q^(dim-1)], both the process's. Apply(),
+     which takes all faces at once whatever the part, Diagonal() and Destroy() alone */
+  PetscErrorCode (*FacesCreate)(HopsSpace, const HopsBasis *, PetscInt n, const int node[], const PetscScalar qdata[],
+                                HopsOperator *);
+  /* cells of the space; the sides are copied, what they point to is not. W is 0, or the lanes of another
+     kernel for the same cells and points, with these fields and perhaps more, whose tensors are to be shared
+     */
+  PetscErrorCode (*TensorCreate)(HopsSpace, PetscInt Q, PetscInt W, PetscInt ntest, const HopsTensorSide test[], PetscInt ntrial,
+                                 const HopsTensorSide trial[], HopsTensorOperator *);
+  /* the low-order-refined matrix of a form that has these terms */
+  PetscErrorCode (*LORCreate)(HopsSpace, const HopsBasis *gll, PetscBool derivative, PetscBool field, HopsLORAssembler *);
+  /* nmacro macro cells, interior ones (sources owned) first: source[c][N^dim] L-vector indices of the space
+     `from`, target[c][M^dim] T-vector indices of the other space or -1, each index once, the process's; the
+     matrix A[M][N], A[M-1-m][N-1-n] = A[m][n], acts in every direction */
+  PetscErrorCode (*InterpCreate)(HopsSpace from, PetscInt nmacro, PetscInt ninterior, PetscInt N, const int source[], PetscInt M,
+                                 const int target[], const PetscReal A[], HopsInterpolation *);
+  /* with data of this type */
+  PetscErrorCode (*PatchCreate)(HopsPatches, PetscDataType, HopsPatchSmoother *);
+  /* the widest kind of map of n cells, X[n][dim][g^dim] in the back end's memory, nodes s[g] in [0,1] in the
+     process's; NULL: the caller looks itself */
+  PetscErrorCode (*MapKind)(PetscInt n, PetscInt dim, PetscInt g, const PetscReal s[], const PetscReal X[], HopsMapKind *);
+};
+
+/* by name (-hops_backend); and one more, which stays the caller's and must outlive its spaces */
+PETSC_INTERN PetscErrorCode       HopsBackendGet(const char name[], const HopsBackendOps **);
+PETSC_INTERN PetscErrorCode       HopsBackendRegister(const HopsBackendOps *);
+PETSC_INTERN const HopsBackendOps HopsBackendHost;
+#if defined(PETSC_HAVE_CUDA)
+PETSC_INTERN const HopsBackendOps HopsBackendCUDA;
+PETSC_INTERN PetscBool            HopsCudaPresent(void); /* this machine has a device and its driver */
+#endif

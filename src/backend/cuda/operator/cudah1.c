@@ -1,0 +1,411 @@
+/* CUDA back end: data of an operator in H1. */
+#include "cudaform.h"
+#include <backend/cuda/patch/cudapatchpc.h>
+
+/* Device memory i of the kernel, at least n bytes */
+static PetscErrorCode Reserve(HopsPAKernel k, int i, size_t n)
+{
+  PetscFunctionBegin;
+  if (n > k->size[i]) {
+    PetscCall(HopsFree_CUDA(&k->mem[i]));
+    PetscCall(HopsMalloc_CUDA(n, &k->mem[i]));
+    k->size[i] = n;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* All small tables in one piece of memory, on the host and on the device: B, D, C, BB, DD, BD, weights,
+   points, the element map's B and D */
+static PetscErrorCode CreateTables(HopsPAKernel k, const HopsBasis *b)
+{
+  const size_t PQ = (size_t)b->P * b->Q, QQ = (size_t)b->Q * b->Q, G = (size_t)k->geom.P * b->Q,
+               n = 5 * PQ + QQ + 2 * (size_t)b->Q + 2 * G;
+  double *h, *d;
+
+  PetscFunctionBegin;
+  PetscCall(PetscCalloc1(n, &k->hosttables));
+  PetscCall(HopsMalloc_CUDA(n * sizeof(double), (void **)&k->tables));
+  h = k->hosttables;
+  d = k->tables;
+  PetscCall(PetscArraycpy(h, b->B, PQ));
+  PetscCall(PetscArraycpy(h + PQ, b->D, PQ));
+  if (b->Q >= b->P) PetscCall(PetscArraycpy(h + 2 * PQ, b->C, QQ));
+  for (size_t i = 0; i < PQ; i++) {
+    h[2 * PQ + QQ + i] = b->B[i] * b->B[i];
+    h[3 * PQ + QQ + i] = b->D[i] * b->D[i];
+    h[4 * PQ + QQ + i] = b->B[i] * b->D[i];
+  }
+  PetscCall(PetscArraycpy(h + 5 * PQ + QQ, b->weights, b->Q));
+  for (PetscInt q = 0; q < b->Q; q++) h[5 * PQ + QQ + b->Q + q] = 0.5 * (b->points[q] + 1.0);
+  PetscCall(PetscArraycpy(h + 5 * PQ + QQ + 2 * b->Q, k->geom.B, G));
+  PetscCall(PetscArraycpy(h + 5 * PQ + QQ + 2 * b->Q + G, k->geom.D, G));
+  PetscCall(HopsCopy_CUDA(NULL, d, h, n * sizeof(double), HOPS_COPY_IN));
+  k->args.hostB = h;
+  k->args.hostC = h + 2 * PQ;
+  k->args.hostw = h + 5 * PQ + QQ;
+  k->args.hostz = k->args.hostw + b->Q;
+  k->args.B     = d;
+  k->args.D     = d + PQ;
+  k->args.C     = d + 2 * PQ;
+  k->args.BB    = d + 2 * PQ + QQ;
+  k->args.DD    = k->args.BB + PQ;
+  k->args.BD    = k->args.DD + PQ;
+  k->args.w     = k->args.BD + PQ;
+  k->args.z     = k->args.w + b->Q;
+  k->setup.w    = k->args.w;
+  k->setup.z    = k->args.z;
+  k->setup.B    = k->args.z + b->Q;
+  k->setup.D    = k->setup.B + G;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Multiplications and additions of a cell, as the fused kernels (Q >= P) or the generic one run them */
+static double CellFlops(const HopsCudaArgs *a)
+{
+  const double P = a->P, Q = a->Q, nq = HopsPower(a->Q, a->dim), nn = HopsPower(a->P, a->dim);
+  const double interp = a->dim == 3 ? 2 * P * Q * (P * P + P * Q + Q * Q) : 2 * P * Q * (P + Q);
+  const double flux   = (a->diffusion ? (a->dim == 3 ? 15 : 6) : 0) * nq + (a->mass ? (a->diffusion ? 2 : 1) : 0) * nq;
+
+  if (a->Q < a->P) return 2 * interp * ((a->diffusion ? a->dim : 0) + (a->mass ? 1 : 0)) + flux + nn;
+  return 2 * interp + (a->diffusion ? 4 * a->dim * Q * nq : 0) + flux + nn;
+}
+
+static void FindLaunch(HopsPAKernel k)
+{
+  k->launch      = HopsCudaPALaunchGeneric;
+  k->specialised = PETSC_FALSE;
+#define HOPS_CUDA_FIND(q) \
+  if (k->args.P == q) k->launchfew = HopsCudaPALaunch_##q; \
+  if (k->args.Q == q && k->args.P <= q) { \
+    k->launch      = HopsCudaPALaunch_##q; \
+    k->specialised = PETSC_TRUE; \
+  }
+  HOPS_CUDA_POINTS(HOPS_CUDA_FIND)
+}
+
+/*
+  On affine cells with coefficients that are constant in each, integrands have at most the degree 2p in a
+  direction. A rule of more than p + 1 points, Gauss or Gauss-Lobatto, integrates them exactly, and so do p +
+  1 Gauss points, with which it is applied. (The diagonal keeps the rule.)
+*/
+static PetscErrorCode SetFewPoints(HopsPAKernel k)
+{
+  HopsCudaArgs *a = &k->few;
+  const int     n = k->args.P;
+
+  PetscFunctionBegin;
+  *a = k->args;
+  if (a->Q == n) PetscFunctionReturn(PETSC_SUCCESS);
+  a->Q      = n;
+  a->padded = a->restr;
+  if (!k->fewtables) {
+    HopsBasis b;
+
+    PetscCall(HopsBasisCreate(n, n, PETSC_FALSE, &b));
+    PetscCall(PetscMalloc1(2 * n * n + 2 * n, &k->fewtables));
+    PetscCall(PetscArraycpy(k->fewtables, b.B, n * n));
+    PetscCall(PetscArraycpy(k->fewtables + n * n, b.C, n * n));
+    PetscCall(PetscArraycpy(k->fewtables + 2 * n * n, b.weights, n));
+    for (int q = 0; q < n; q++) k->fewtables[2 * n * n + n + q] = 0.5 * (b.points[q] + 1.0);
+    PetscCall(HopsBasisDestroy(&b));
+  }
+  a->hostB = k->fewtables;
+  a->hostC = a->hostB + n * n;
+  a->hostw = a->hostC + n * n;
+  a->hostz = a->hostw + n;
+  k->flops = CellFlops(a) * (PetscLogDouble)k->ncells;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsPADestroy_CUDA(HopsOperator *kernel)
+{
+  HopsPAKernel k = (HopsPAKernel)*kernel;
+
+  PetscFunctionBegin;
+  if (!k) PetscFunctionReturn(PETSC_SUCCESS);
+  for (int i = 0; i < 8; i++) PetscCall(HopsFree_CUDA(&k->mem[i]));
+  PetscCall(HopsFree_CUDA(&k->flag));
+  PetscCall(HopsFree_CUDA((void **)&k->tables));
+  PetscCall(PetscFree(k->hosttables));
+  PetscCall(PetscFree(k->fewtables));
+  PetscCall(HopsBasisDestroy(&k->geom));
+  PetscCall(PetscFree(*kernel));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Indices for a fused kernel of more nodes than the basis has */
+static PetscErrorCode PadRestriction(HopsPAKernel k, const int restr[])
+{
+  HopsCudaArgs *a = &k->args;
+  const int     n = a->P, P = (a->Q - n) % 2 ? a->Q - 1 : a->Q, s = (P - n) / 2;
+  const size_t  nn = HopsPower(n, a->dim), np = HopsPower(P, a->dim);
+  int          *padded;
+
+  PetscFunctionBegin;
+  a->padded = a->restr;
+  if (!k->specialised || n == P) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscMalloc1(k->ncells * np, &padded));
+  for (PetscInt c = 0; c < k->ncells; c++)
+    for (int i = 0; i < (int)np; i++) {
+      const int x = i % P - s, y = i / P % P - s, z = a->dim == 3 ? i / (P * P) - s : 0;
+
+      padded[c * np + i] = x >= 0 && x < n && y >= 0 && y < n && z >= 0 && z < n ? restr[c * nn + (z * n + y) * n + x] : -1;
+    }
+  PetscCall(Reserve(k, 7, k->ncells * np * sizeof(int)));
+  PetscCall(HopsCopy_CUDA(NULL, k->mem[7], padded, k->ncells * np * sizeof(int), HOPS_COPY_IN));
+  a->padded = (const int *)k->mem[7];
+  PetscCall(PetscFree(padded));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Values of a coefficient to the device's memory i */
+static PetscErrorCode CopyValues(HopsPAKernel k, int i, const HopsValues *v, PetscInt n, const double **out)
+{
+  const size_t nq   = HopsPower(k->args.Q, k->args.dim),
+               size = (v->cstride ? (size_t)n * v->cstride : (v->pstride ? nq * v->pstride : (size_t)v->nc)) * sizeof(double);
+
+  PetscFunctionBegin;
+  PetscCall(Reserve(k, i, size));
+  PetscCall(HopsCopy_CUDA(NULL, k->mem[i], v->v, size, HOPS_COPY_IN));
+  *out = (const double *)k->mem[i];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SetUpCoefficients(HopsPAKernel k, PetscInt first, PetscInt n, const HopsValues *kappa, const HopsValues *mass)
+{
+  HopsCudaSetUp *s    = &k->setup;
+  const int      none = PETSC_MPI_INT_MAX;
+
+  PetscFunctionBegin;
+  s->first = first;
+  s->n     = n;
+  s->knc = s->mnc = 0;
+  PetscCall(HopsGetCUDAStream(&s->stream));
+  if (k->args.diffusion) {
+    PetscCall(CopyValues(k, 4, kappa, n, &s->kappa));
+    s->knc      = (int)kappa->nc;
+    s->kcstride = kappa->cstride;
+    s->kpstride = kappa->pstride;
+  }
+  if (k->args.mass) {
+    PetscCall(CopyValues(k, 5, mass, n, &s->mass));
+    s->mnc      = (int)mass->nc;
+    s->mcstride = mass->cstride;
+    s->mpstride = mass->pstride;
+  }
+  PetscCall(HopsCopy_CUDA(NULL, s->bad, &none, sizeof(int), HOPS_COPY_IN));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Waits for the device: was there a bad cell? What only set-up needs goes after the last run */
+static PetscErrorCode SetUpFinish(HopsPAKernel k, PetscInt first, PetscInt n, PetscInt *bad, PetscReal *det)
+{
+  HopsCudaSetUp *s = &k->setup;
+  int            cell;
+
+  PetscFunctionBegin;
+  PetscCall(HopsCopy_CUDA(NULL, &cell, s->bad, sizeof(int), HOPS_COPY_OUT));
+  if (cell != PETSC_MPI_INT_MAX) {
+    PetscCall(HopsCudaFindBad(s, cell));
+    PetscCall(HopsCopy_CUDA(NULL, det, s->det, sizeof(double), HOPS_COPY_OUT));
+    *bad = first + cell;
+  }
+  if (first + n == k->ncells) {
+    for (int i = 4; i < 6; i++) {
+      PetscCall(HopsFree_CUDA(&k->mem[i]));
+      k->size[i] = 0;
+    }
+  }
+  k->bytes = k->ncells * HopsPower(k->args.P, k->args.dim) * sizeof(int) + k->size[1] + k->size[2] + k->size[6] + k->size[7];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Quadrature data from memory, or recomputed: the other's data go */
+static PetscErrorCode SetGeometry(HopsPAKernel k, int geometry)
+{
+  const size_t nq   = HopsPower(k->args.Q, k->args.dim);
+  const int    drop = geometry == HOPS_CUDA_STORED ? 6 : 1, keep = geometry == HOPS_CUDA_STORED ? 1 : 6;
+
+  PetscFunctionBegin;
+  PetscCall(HopsFree_CUDA(&k->mem[drop]));
+  k->size[drop] = 0;
+  PetscCall(
+    Reserve(k, keep,
+            k->ncells * (geometry == HOPS_CUDA_STORED ? nq * k->setup.ncomp : (size_t)HopsCudaGeomSize(geometry, k->args.dim)) *
+              sizeof(double)));
+  k->args.geometry = k->setup.geometry = geometry;
+  k->setup.qdata                       = (double *)k->mem[1];
+  k->setup.geom                        = (double *)k->mem[6];
+  k->args.qdata                        = k->setup.qdata;
+  k->args.geom                         = k->setup.geom;
+  k->flops                             = CellFlops(&k->args) * (PetscLogDouble)k->ncells;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsPASetUp_CUDA(HopsOperator A, PetscInt first, PetscInt n, const HopsValues *kappa, const HopsValues *mass,
+                                       PetscInt *bad, PetscReal *det)
+{
+  HopsPAKernel k  = (HopsPAKernel)A;
+  const size_t nx = k->args.dim * HopsPower(k->setup.Pg, k->args.dim);
+
+  PetscFunctionBegin;
+  *bad = -1;
+  *det = 0;
+  if (!n) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(SetGeometry(k, HOPS_CUDA_STORED));
+  k->setup.X = k->X + first * nx;
+  PetscCall(SetUpCoefficients(k, first, n, kappa, mass));
+  PetscCall(HopsCudaPASetUp(&k->setup));
+  PetscCall(SetUpFinish(k, first, n, bad, det));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsPASetUpCells_CUDA(HopsOperator A, HopsMapKind kind, const HopsValues *kappa, const HopsValues *mass,
+                                            PetscInt *bad, PetscReal *det)
+{
+  HopsPAKernel k = (HopsPAKernel)A;
+  PetscFunctionBegin;
+  *bad = -1;
+  *det = 0;
+  if (!k->ncells) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(SetGeometry(k, kind == HOPS_MAP_AFFINE ? HOPS_CUDA_AFFINE : HOPS_CUDA_MULTILINEAR));
+  k->args.scalar = kappa->nc == 1;
+  if (kind == HOPS_MAP_AFFINE) PetscCall(SetFewPoints(k));
+  k->setup.X = k->X;
+  PetscCall(SetUpCoefficients(k, 0, k->ncells, kappa, mass));
+  PetscCall(HopsCudaPASetUpCells(&k->setup));
+  PetscCall(SetUpFinish(k, 0, k->ncells, bad, det));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsMapKind_CUDA(PetscInt n, PetscInt dim, PetscInt g, const PetscReal s[], const PetscReal X[], HopsMapKind *kind)
+{
+  void        *memory;
+  int         *flag, found = 0;
+  cudaStream_t stream;
+
+  PetscFunctionBegin;
+  *kind = HOPS_MAP_AFFINE;
+  if (!n) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(HopsGetCUDAStream(&stream));
+  PetscCall(HopsMalloc_CUDA(g * sizeof(double) + sizeof(int), &memory));
+  flag = (int *)((double *)memory + g);
+  PetscCall(HopsCopy_CUDA(NULL, memory, s, g * sizeof(double), HOPS_COPY_IN));
+  PetscCall(HopsCopy_CUDA(NULL, flag, &found, sizeof(int), HOPS_COPY_IN));
+  PetscCall(HopsCudaMapKind(n, (int)dim, (int)g, (const double *)memory, X, flag, stream));
+  PetscCall(HopsCopy_CUDA(NULL, &found, flag, sizeof(int), HOPS_COPY_OUT));
+  PetscCall(HopsFree_CUDA(&memory));
+  *kind = (HopsMapKind)(HOPS_MAP_AFFINE + found);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsPAApply_CUDA(HopsOperator A, HopsPart part, const void *x, const void *xg, void *y, void *yg)
+{
+  HopsPAKernel    k      = (HopsPAKernel)A;
+  const PetscBool affine = k->args.geometry == HOPS_CUDA_AFFINE ? PETSC_TRUE : PETSC_FALSE;
+  HopsCudaArgs   *a      = affine ? &k->few : &k->args;
+  PetscInt        end[]  = {0, k->ninterior / 2, k->ninterior, k->ncells};
+  PetscInt        order[3];
+
+  PetscFunctionBegin;
+  order[HOPS_PART_INTERIOR_A] = 0;
+  order[HOPS_PART_INTERIOR_B] = 1;
+  order[HOPS_PART_SHARED]     = 2;
+  if (k->alone) { /* nothing to overlap: one launch, with the ghosts (there are none) */
+    if (part != HOPS_PART_SHARED) PetscFunctionReturn(PETSC_SUCCESS);
+    end[2] = 0;
+  }
+  a->first = end[order[part]];
+  a->n     = end[order[part] + 1] - a->first;
+  PetscCall(HopsGetCUDAStream(&a->stream));
+  if (a->n) PetscCall((*(affine ? k->launchfew : k->launch))(a, (const double *)x, (const double *)xg, (double *)y, (double *)yg));
+  if (k->ncells) PetscCall(PetscLogGpuFlops(k->flops / k->ncells * a->n));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsPADiagonal_CUDA(HopsOperator A, PetscScalar d[], PetscScalar dg[])
+{
+  HopsPAKernel k = (HopsPAKernel)A;
+  PetscFunctionBegin;
+  k->args.first = 0;
+  k->args.n     = k->ncells;
+  PetscCall(HopsGetCUDAStream(&k->args.stream));
+  if (k->args.n) PetscCall(HopsCudaPADiagonal(&k->args, d, dg));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsPAGetInfo_CUDA(HopsOperator A, const char **kernel, PetscBool *specialised, PetscLogDouble *bytes,
+                                         PetscLogDouble *flops)
+{
+  HopsPAKernel k = (HopsPAKernel)A;
+  PetscFunctionBegin;
+  if (kernel) *kernel = k->name;
+  if (specialised) *specialised = k->specialised;
+  if (bytes) *bytes = k->bytes;
+  if (flops) *flops = k->flops;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static const HopsOperatorOps HopsPACUDA = {.SetUp        = HopsPASetUp_CUDA,
+                                           .SetUpCells   = HopsPASetUpCells_CUDA,
+                                           .Apply        = HopsPAApply_CUDA,
+                                           .Diagonal     = HopsPADiagonal_CUDA,
+                                           .GetInfo      = HopsPAGetInfo_CUDA,
+                                           .CreateSingle = HopsSinglePACreate_CUDA,
+                                           .Destroy      = HopsPADestroy_CUDA};
+
+static PetscErrorCode HopsPACreate_CUDA(HopsSpace space, const HopsBasis *basis, PetscBool diffusion, PetscBool mass,
+                                        HopsOperator *A)
+{
+  HopsPAKernel  k;
+  HopsCudaArgs *a;
+  int           ncomp;
+  PetscMPIInt   size;
+  PetscBool     shared;
+
+  PetscFunctionBegin;
+  PetscCall(PetscDeviceInitialize(PETSC_DEVICE_CUDA));
+  PetscCall(PetscNew(&k));
+  a     = &k->args;
+  *a    = (HopsCudaArgs){.dim       = (int)space->dim,
+                         .P         = (int)basis->P,
+                         .Q         = (int)basis->Q,
+                         .nT        = (int)space->nT,
+                         .diffusion = diffusion,
+                         .mass      = mass};
+  ncomp = (diffusion ? a->dim * (a->dim + 1) / 2 : 0) + (mass ? 1 : 0);
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)space), &size));
+  k->alone     = size == 1 ? PETSC_TRUE : PETSC_FALSE;
+  k->ncells    = space->ncells;
+  k->ninterior = space->ninterior;
+  PetscCall(HopsSpaceGetBackendMesh(space, &a->restr, &k->X));
+  PetscCall(HopsGetCUDAStream(&a->stream));
+  PetscCall(HopsSpaceCreateGeometryBasis(space, basis, &k->geom));
+  PetscCall(CreateTables(k, basis));
+  PetscCall(HopsCudaGenericSetUp(a->dim, a->P, a->Q, &a->nwork, &a->nblocks, &shared)); /* the diagonal runs it for every order */
+  if (!shared) PetscCall(Reserve(k, 2, a->nwork * a->nblocks * sizeof(double)));
+  a->work = (double *)k->mem[2];
+  FindLaunch(k);
+  PetscCall(PadRestriction(k, space->restr));
+  PetscCall(HopsMalloc_CUDA(2 * sizeof(double), &k->flag));
+  k->setup.dim   = a->dim;
+  k->setup.Pg    = (int)space->gorder + 1;
+  k->setup.Q     = a->Q;
+  k->setup.ncomp = ncomp;
+  k->setup.det   = (double *)k->flag;
+  k->setup.bad   = (int *)(k->setup.det + 1);
+  k->flops       = CellFlops(a) * (PetscLogDouble)k->ncells;
+  PetscCall(PetscSNPrintf(k->name, sizeof(k->name), "cuda %sP=%d Q=%d", k->specialised ? "" : "generic ", a->P, a->Q));
+  k->head.ops = &HopsPACUDA;
+  *A          = &k->head;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsOperatorCreate_CUDA(HopsSpace space, const HopsBasis *basis, PetscBool derivative, PetscBool field,
+                                       HopsOperator *A)
+{
+  PetscFunctionBegin;
+  if (space->family == HOPS_H1) PetscCall(HopsPACreate_CUDA(space, basis, derivative, field, A));
+  else PetscCall(HopsFormCreate_CUDA(space, basis, derivative, field, A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
