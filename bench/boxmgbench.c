@@ -119,6 +119,18 @@ static PetscErrorCode BreakdownLine(const Bench *b, PetscBool single, PetscInt l
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Measures the kinds of kernels: on where seconds is NULL starts from zero, or stops */
+static PetscErrorCode Profile(PC pc, PetscBool on, PetscInt *levels, PetscReal *seconds[])
+{
+  PetscErrorCode (*profile)(PC, PetscBool, PetscInt *, PetscReal *[]);
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscObjectQueryFunction((PetscObject)pc, "PCBoxMGProfile_C", &profile));
+  PetscCheck(profile, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG, "The preconditioner is no PCBOXMG");
+  PetscCall((*profile)(pc, on, levels, seconds));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode Breakdown(const Bench *b, PetscBool single, KSP ksp, Vec f, Vec x)
 {
   static const char *const kinds[] = {"smoothing", "residual", "restriction", "prolongation", "direct", "vectors"};
@@ -131,12 +143,12 @@ static PetscErrorCode Breakdown(const Bench *b, PetscBool single, KSP ksp, Vec f
   PetscFunctionBeginUser;
   PetscCall(KSPGetPC(ksp, &pc));
   PetscCall(KSPGetType(ksp, &type));
-  PetscCall(PCBoxMGProfile(pc, PETSC_TRUE, NULL, NULL));
+  PetscCall(Profile(pc, PETSC_TRUE, NULL, NULL));
   PetscCall(Seconds(&t0));
   PetscCall(KSPSolve(ksp, f, x));
   PetscCall(Seconds(&t1));
   rest = t1 - t0;
-  PetscCall(PCBoxMGProfile(pc, PETSC_FALSE, &levels, &s));
+  PetscCall(Profile(pc, PETSC_FALSE, &levels, &s));
   for (PetscInt l = levels - 1; l >= 0; --l)
     for (PetscInt k = 0; k < 6; ++k)
       if (s[6 * l + k] > 0.0) {
@@ -144,7 +156,7 @@ static PetscErrorCode Breakdown(const Bench *b, PetscBool single, KSP ksp, Vec f
         rest -= s[6 * l + k];
       }
   PetscCall(BreakdownLine(b, single, 0, "rest", rest, type));
-  PetscCall(PCBoxMGProfile(pc, PETSC_FALSE, NULL, NULL));
+  PetscCall(Profile(pc, PETSC_FALSE, NULL, NULL));
   PetscCall(PetscFree(s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

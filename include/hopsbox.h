@@ -70,10 +70,9 @@ PETSC_EXTERN PetscErrorCode MatHopsBoxGetNodes(Mat, PetscInt, PetscInt *, PetscR
   GPU, algorithms
       2.1 to 2.3
 
-.seealso: `MATHOPSBOX`, `MatCreateHopsBox()`, `PCBoxMGSetPrecision()`, `PCBoxMGProfile()`, `PCHOPSMG`,
+.seealso: `MATHOPSBOX`, `MatCreateHopsBox()`, `PCBoxMGSetPrecision()`, `PCHOPSMG`,
 `PCPATCHFD`
 M*/
 #define PCBOXMG "boxmg"
 
 PETSC_EXTERN PetscErrorCode PCBoxMGSetPrecision(PC, PetscBool);
-PETSC_EXTERN PetscErrorCode PCBoxMGProfile(PC, PetscBool, PetscInt *, PetscReal *[]);

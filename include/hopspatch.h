@@ -12,7 +12,7 @@
   `PCPATCHFDSetType()`
 . -pc_patchfd_patch <vertex|element>                    - the patches, see `PCPATCHFDSetPatch()`
 . -pc_patchfd_direction <symmetric|forward|backward>    - order of the colors of the multiplicative type
-. -pc_patchfd_symmetric <bool>                          - the symmetric order, or the forward one
+. -pc_patchfd_symmetric <bool>                          - deprecated: the symmetric order, or the forward one
 . -pc_patchfd_weight <bool>                             - additive: weights by the number of patches that
   contain an unknown
                                                           (default: of element patches only, since with

@@ -122,6 +122,9 @@ static PetscErrorCode PCBoxMGSetPrecision_BoxMG(PC pc, PetscBool single)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* For bench/boxmgbench.c, which finds it by its name: on starts from zero, or stops, where seconds is NULL;
+   else seconds[levels][HOPS_BOX_NKINDS] since the start, coarsest level first, which the caller frees. While
+   it is on every kernel is waited for, and there are no graphs: the sum is more than a solve takes */
 static PetscErrorCode PCBoxMGProfile_BoxMG(PC pc, PetscBool on, PetscInt *levels, PetscReal *seconds[])
 {
   PC_BoxMG *box = (PC_BoxMG *)pc->data;
@@ -263,36 +266,5 @@ PetscErrorCode PCBoxMGSetPrecision(PC pc, PetscBool single)
   HopsValidHeader(pc, PC_CLASSID, 1);
   PetscCall(HopsPCCheckSetter(pc, PETSC_FUNCTION_NAME, PCBOXMG));
   PetscTryMethod(pc, "PCBoxMGSetPrecision_C", (PC, PetscBool), (pc, single));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/*@C
-  PCBoxMGProfile - Measures the kinds of kernels of a `PCBOXMG` on each level.
-
-  Collective
-
-  Input Parameters:
-+ pc - the preconditioner
-- on - where `seconds` is `NULL`: start from zero, or stop
-
-  Output Parameters:
-+ levels  - levels
-- seconds - [levels][6] seconds since the start, coarsest level first: smoothing, residual, restriction (with
-  its residual), prolongation,
-            direct solver, other vector operations; free with `PetscFree()`. `NULL`: none
-
-  Level: developer
-
-  Note:
-  While this is on, every kernel is waited for, and there are no CUDA graphs: the sum is more than a solve
-  takes.
-
-.seealso: `PCBOXMG`
-@*/
-PetscErrorCode PCBoxMGProfile(PC pc, PetscBool on, PetscInt *levels, PetscReal *seconds[])
-{
-  PetscFunctionBegin;
-  HopsValidHeader(pc, PC_CLASSID, 1);
-  PetscUseMethod(pc, "PCBoxMGProfile_C", (PC, PetscBool, PetscInt *, PetscReal *[]), (pc, on, levels, seconds));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

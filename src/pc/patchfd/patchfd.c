@@ -287,8 +287,10 @@ static PetscErrorCode PCSetFromOptions_PATCHFD(PC pc, HopsOptionItems PetscOptio
   PetscCall(PetscOptionsEnum("-pc_patchfd_direction", "Order of the colors", "PCPATCHFDSetDirection", PCPATCHFDDirections,
                              (PetscEnum)fd->direction, &e, &set));
   if (set) PetscCall(PCPATCHFDSetDirection(pc, (PCPATCHFDDirection)e));
-  PetscCall(PetscOptionsBool("-pc_patchfd_symmetric", "Symmetric order of the colors, or forward", "PCPATCHFDSetDirection",
-                             symmetric, &symmetric, &set));
+  PetscCall(
+    PetscOptionsDeprecated("-pc_patchfd_symmetric", NULL, "0.1.0 of hops", "Use -pc_patchfd_direction symmetric or forward"));
+  PetscCall(PetscOptionsBool("-pc_patchfd_symmetric", "Deprecated: use -pc_patchfd_direction", "PCPATCHFDSetDirection", symmetric,
+                             &symmetric, &set));
   if (set) PetscCall(PCPATCHFDSetDirection(pc, symmetric ? PC_PATCHFD_SYMMETRIC : PC_PATCHFD_FORWARD));
   PetscCall(PetscOptionsReal("-pc_patchfd_omega", "Factor of the local corrections", "PCPATCHFDSetOmega", omega, &omega, &set));
   if (set) PetscCall(PCPATCHFDSetOmega(pc, omega));

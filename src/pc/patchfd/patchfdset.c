@@ -181,7 +181,7 @@ PetscErrorCode PCPATCHFDSetPatch(PC pc, PCPATCHFDPatch patch)
 
   Options Database Keys:
 + -pc_patchfd_direction <symmetric|forward|backward> - the order
-- -pc_patchfd_symmetric <bool>                       - symmetric, or forward
+- -pc_patchfd_symmetric <bool>                       - deprecated: symmetric, or forward
 
   Level: beginner
 

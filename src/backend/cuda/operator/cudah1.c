@@ -216,7 +216,8 @@ static PetscErrorCode SetUpFinish(HopsPAKernel k, PetscInt first, PetscInt n, Pe
       k->size[i] = 0;
     }
   }
-  k->bytes = k->ncells * HopsPower(k->args.P, k->args.dim) * sizeof(int) + k->size[1] + k->size[2] + k->size[6] + k->size[7];
+  k->bytes =
+    (PetscLogDouble)k->ncells * HopsPower(k->args.P, k->args.dim) * sizeof(int) + k->size[1] + k->size[2] + k->size[6] + k->size[7];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -1,11 +1,6 @@
 /* Host back end: data of a partially assembled operator */
 #include <backend/host/runtime/hostimpl.h>
 
-static size_t Power(int n, int d)
-{
-  return (size_t)(d == 3 ? n : 1) * n * n;
-}
-
 /* Even-odd form of an M x N matrix A with A[m][n] at a[m*sm + n*sn]; see HopsHostMatrices */
 void HopsHostEvenOddPack(int M, int N, const double a[], int sm, int sn, double **p, const double **out)
 {
@@ -79,17 +74,18 @@ double HopsHostEvenOddFlops(int M, int N, int s)
 static double CellFlops(const HopsPAKernel k)
 {
   const int    dim = k->dim, P = k->P, Q = k->Q;
-  const double nq = Power(Q, dim), nn = Power(P, dim), fB = HopsHostEvenOddFlops(Q, P, 1), fBT = HopsHostEvenOddFlops(P, Q, 1);
-  double       f = nn + (k->diffusion ? (dim == 3 ? 15 : 6) : 0) * nq + (k->mass ? (k->diffusion ? 2 : 1) : 0) * nq, lines;
+  const double nq = HopsHostPower(Q, dim), nn = HopsHostPower(P, dim), fB = HopsHostEvenOddFlops(Q, P, 1),
+               fBT = HopsHostEvenOddFlops(P, Q, 1);
+  double f         = nn + (k->diffusion ? (dim == 3 ? 15 : 6) : 0) * nq + (k->mass ? (k->diffusion ? 2 : 1) : 0) * nq, lines;
 
   if (Q < P) {
     const double fD = HopsHostEvenOddFlops(Q, P, -1), fDT = HopsHostEvenOddFlops(P, Q, -1);
-    const double in[3] = {Power(P, dim) / P, Power(P, dim) / (P * P) * Q, Q * Q};
+    const double in[3] = {HopsHostPower(P, dim) / P, HopsHostPower(P, dim) / (P * P) * Q, Q * Q};
 
     for (int a = k->diffusion ? 0 : dim; a < dim + (int)k->mass; a++) {
       for (int b = 0; b < dim; b++) {
         f += in[b] * (a == b ? fD : fB);
-        f += Power(Q, dim) / Q / pow((double)Q / P, b) * (a == b ? fDT : fBT);
+        f += HopsHostPower(Q, dim) / Q / pow((double)Q / P, b) * (a == b ? fDT : fBT);
       }
       f += nn;
     }
@@ -105,7 +101,7 @@ static double CellFlops(const HopsPAKernel k)
 /* L-vector indices by batch; lanes beyond the last cell of a class repeat that cell */
 static void FillIndices(HopsPAKernel k)
 {
-  const int W = k->W, nn = (int)Power(k->P, k->dim);
+  const int W = k->W, nn = (int)HopsHostPower(k->P, k->dim);
 
   for (PetscInt b = 0; b < k->nb; b++) {
     const PetscInt first = b < k->nbi ? b * W : k->ninterior + (b - k->nbi) * W, last = (b < k->nbi ? k->ninterior : k->ncells) - 1;
@@ -219,9 +215,9 @@ static PetscErrorCode HopsPACreate_Host(HopsSpace space, const HopsBasis *basis,
   k->ninterior  = space->ninterior;
   k->nbi        = (k->ninterior + k->W - 1) / k->W;
   k->nb         = k->nbi + (k->ncells - k->ninterior + k->W - 1) / k->W;
-  nn            = Power(k->P, k->dim);
-  nq            = Power(k->Q, k->dim);
-  nm            = Power(PetscMax(k->P, k->Q), k->dim) + PetscMax(k->P, k->Q); /* planes are padded, see Cell3 */
+  nn            = HopsHostPower(k->P, k->dim);
+  nq            = HopsHostPower(k->Q, k->dim);
+  nm            = HopsHostPower(PetscMax(k->P, k->Q), k->dim) + PetscMax(k->P, k->Q); /* planes are padded, see Cell3 */
   /* e, u, f; g also holds all the derivatives where Q < P */
   nwork = (3 + k->dim + 2) * nm;
   PetscCall(HopsHostPackMatrices(basis, &k->mat, &k->matmem));

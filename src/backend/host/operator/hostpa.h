@@ -156,11 +156,6 @@ static void Tensor(int dim, int M, int N, const real *const A[3], const int s[3]
   }
 }
 
-static inline int Power(int n, int d)
-{
-  return d == 3 ? n * n * n : n * n;
-}
-
 /*
   Fewer points than nodes: D is not C B, so each derivative is interpolated by itself,
   e <- sum_ab D_a^T D_ab D_b e + B^T m B e, D_x = Bz By Dx
@@ -168,7 +163,7 @@ static inline int Power(int n, int d)
 static void CellUnder(const struct _HopsPAKernel *k, const real qdata[])
 {
   const HopsHostMatrices *m   = &k->mat;
-  const int               dim = k->dim, P = k->P, Q = k->Q, nc = k->ncomp, nq = Power(Q, dim), nn = Power(P, dim);
+  const int               dim = k->dim, P = k->P, Q = k->Q, nc = k->ncomp, nq = HopsHostPower(Q, dim), nn = HopsHostPower(P, dim);
   const vec              *d = (const vec *)qdata;
   vec                    *e = (vec *)k->e, *f = (vec *)k->f, *g = (vec *)k->u, *v = (vec *)k->g, *t;
   const int               nd = k->diffusion ? dim * (dim + 1) / 2 : 0, first = k->diffusion ? 0 : dim;
@@ -234,8 +229,8 @@ static PetscBool PAFind(HopsPAKernel k)
 
 static void PAApply(const struct _HopsPAKernel *k, PetscInt b0, PetscInt b1, const real x[], const real xg[], real y[], real yg[])
 {
-  const int    nn = Power(k->P, k->dim), nT = k->nT;
-  const size_t nq = (size_t)Power(k->Q, k->dim) * k->ncomp * W;
+  const int    nn = HopsHostPower(k->P, k->dim), nT = k->nT;
+  const size_t nq = (size_t)HopsHostPower(k->Q, k->dim) * k->ncomp * W;
   vec         *e  = (vec *)k->e;
 
   for (PetscInt b = b0; b < b1; b++) {
@@ -254,7 +249,7 @@ static void PAApply(const struct _HopsPAKernel *k, PetscInt b0, PetscInt b1, con
    BB */
 static void PADiagonal(const struct _HopsPAKernel *k, real y[], real yg[])
 {
-  const int dim = k->dim, P = k->P, Q = k->Q, nc = k->ncomp, nq = Power(Q, dim), nn = Power(P, dim);
+  const int dim = k->dim, P = k->P, Q = k->Q, nc = k->ncomp, nq = HopsHostPower(Q, dim), nn = HopsHostPower(P, dim);
   const int nd = k->diffusion ? dim * (dim + 1) / 2 : 0;
   vec      *e = (vec *)k->e, *f = (vec *)k->f, *g = (vec *)k->u, *in = (vec *)k->g, *out = in + nq;
 

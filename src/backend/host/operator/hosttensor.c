@@ -1,11 +1,6 @@
 /* Host back end: forms with full tensors between fields of several components */
 #include <backend/host/runtime/hostimpl.h>
 
-static int Power(int n, int d)
-{
-  return (d == 3 ? n : 1) * n * n;
-}
-
 /* Batches hold cells of one part each */
 static PetscErrorCode TensorBatches(HopsSpace sp, HopsTensorKernel k)
 {
@@ -101,7 +96,7 @@ static PetscErrorCode HopsTensorDiagonal_Host(HopsTensorOperator A)
   PetscFunctionBegin;
   for (PetscInt j = 0; j < k->nblocks; j++) {
     const HopsHostSide *s  = &k->side[0][data[j].test];
-    const int           nn = Power(s->P, k->dim);
+    const int           nn = HopsHostPower(s->P, k->dim);
 
     if (data[j].test != data[j].trial) continue;
     for (PetscInt b = 0; b < k->nb; b++) {
@@ -124,7 +119,7 @@ static double SideFlops(int dim, int P, int Q, PetscBool gradient)
   double       f     = lines * HopsHostEvenOddFlops(Q, P, 1);
 
   if (Q < P) return (gradient ? dim + 1 : 1) * f;
-  if (gradient) f += dim * (Power(Q, dim) / Q) * HopsHostEvenOddFlops(Q, Q, -1);
+  if (gradient) f += dim * (HopsHostPower(Q, dim) / Q) * HopsHostEvenOddFlops(Q, Q, -1);
   return f;
 }
 
@@ -140,7 +135,7 @@ static PetscErrorCode HopsTensorGetInfo_Host(HopsTensorOperator A, const char **
 
       if (s->value || s->gradient) f += s->nc * SideFlops(k->dim, s->P, k->Q, s->gradient);
     }
-  for (PetscInt b = 0; b < k->nblocks; b++) f += 2.0 * k->data[b].nentries * Power(k->Q, k->dim);
+  for (PetscInt b = 0; b < k->nblocks; b++) f += 2.0 * k->data[b].nentries * HopsHostPower(k->Q, k->dim);
   *flops       = f * (PetscLogDouble)k->first[k->nb];
   *name        = k->name;
   *specialised = k->specialised;
@@ -189,12 +184,12 @@ PetscErrorCode HopsTensorCreate_Host(HopsSpace sp, PetscInt Q, PetscInt W, Petsc
       PetscCall(HopsHostPackMatrices(given[t][i].basis, &s->mat, &s->matmem));
       if (!k->ops->tensorfind(k, s)) k->specialised = PETSC_FALSE;
       slots[t] += s->nc * (k->dim + 1);
-      k->nnodes[t] += s->nc * Power(s->P, k->dim);
+      k->nnodes[t] += s->nc * HopsHostPower(s->P, k->dim);
       M = PetscMax(M, s->P);
     }
   }
-  k->S   = Power(k->Q, k->dim) | 1; /* odd: slots that are a power of two apart fall into one set of the cache */
-  nm     = Power(M, k->dim);
+  k->S   = HopsHostPower(k->Q, k->dim) | 1; /* odd: slots that are a power of two apart fall into one set of the cache */
+  nm     = HopsHostPower(M, k->dim);
   nnodes = PetscMax(k->nnodes[0], k->nnodes[1]);
   PetscCall(
     HopsHostAlloc((size_t)k->W * (nnodes + (size_t)k->S * 2 * PetscMax(slots[0], slots[1]) + 6 * nm), PETSC_TRUE, &k->mem, &p));

@@ -74,8 +74,8 @@ static void UpUnder(const struct _HopsTensorKernel *k, const HopsHostMatrices *m
 
 static void DownUnder(const struct _HopsTensorKernel *k, const HopsHostMatrices *m, int P, double *u, double *e, PetscBool gradient)
 {
-  const int nn  = Power(P, k->dim);
-  vec      *out = (vec *)e, *t = (vec *)k->g + Power(P, k->dim) * 2; /* room for it: TensorScratch() */
+  const int nn  = HopsHostPower(P, k->dim);
+  vec      *out = (vec *)e, *t = (vec *)k->g + HopsHostPower(P, k->dim) * 2; /* room for it: TensorScratch() */
 
   for (int a = 0; a <= (gradient ? k->dim : 0); a++) {
     const double *A[3] = {m->BT, m->BT, m->BT};
@@ -179,14 +179,14 @@ INLINE void Points(const int dim, const int transpose, int nq, int S, const Hops
 /* The E-vectors of all sides that go in become those of all sides that come out; both lie in k->e */
 static void TensorCells(const struct _HopsTensorKernel *k, PetscInt b, int transpose, PetscInt nblocks, const HopsTensorData data[])
 {
-  const int           in = transpose ? 0 : 1, out = 1 - in, dim = k->dim, nq = Power(k->Q, dim), S = k->S;
+  const int           in = transpose ? 0 : 1, out = 1 - in, dim = k->dim, nq = HopsHostPower(k->Q, dim), S = k->S;
   const HopsHostSide *s;
 
   for (int i = 0; i < k->n[in]; i++) {
     s = &k->side[in][i];
     for (int c = 0; c < s->nc && (s->value || s->gradient); c++)
-      s->up(k, &s->mat, s->P, k->e + (size_t)(s->node + c * Power(s->P, dim)) * W, k->u + (size_t)(s->slot + c * (dim + 1)) * S * W,
-            s->gradient);
+      s->up(k, &s->mat, s->P, k->e + (size_t)(s->node + c * HopsHostPower(s->P, dim)) * W,
+            k->u + (size_t)(s->slot + c * (dim + 1)) * S * W, s->gradient);
   }
   for (int i = 0; i < k->n[out]; i++) {
     s = &k->side[out][i];
@@ -211,7 +211,7 @@ static void TensorCells(const struct _HopsTensorKernel *k, PetscInt b, int trans
     s = &k->side[out][i];
     for (int c = 0; c < s->nc && (s->value || s->gradient); c++)
       s->down(k, &s->mat, s->P, k->v + (size_t)(s->slot + c * (dim + 1)) * S * W,
-              k->e + (size_t)(s->node + c * Power(s->P, dim)) * W, s->gradient);
+              k->e + (size_t)(s->node + c * HopsHostPower(s->P, dim)) * W, s->gradient);
   }
 }
 
@@ -225,7 +225,7 @@ static void TensorApply(const struct _HopsTensorKernel *k, PetscInt b0, PetscInt
 
     for (int i = 0; i < k->n[in]; i++) {
       const HopsHostSide *s  = &k->side[in][i];
-      const int           nn = Power(s->P, k->dim);
+      const int           nn = HopsHostPower(s->P, k->dim);
       double             *e  = k->e + (size_t)s->node * W;
 
       if (!s->value && !s->gradient) continue;
@@ -239,7 +239,7 @@ static void TensorApply(const struct _HopsTensorKernel *k, PetscInt b0, PetscInt
     TensorCells(k, b, transpose, nblocks, data);
     for (int i = 0; i < k->n[out]; i++) {
       const HopsHostSide *s  = &k->side[out][i];
-      const int           nn = Power(s->P, k->dim);
+      const int           nn = HopsHostPower(s->P, k->dim);
       const double       *e  = k->e + (size_t)s->node * W;
 
       if (!s->value && !s->gradient) continue;
@@ -258,7 +258,7 @@ static void TensorApply(const struct _HopsTensorKernel *k, PetscInt b0, PetscInt
 static void TensorDiagonal(const struct _HopsTensorKernel *k, PetscInt b, const HopsTensorData *d, double e[])
 {
   const HopsHostSide *s   = &k->side[0][d->test];
-  const int           dim = k->dim, nq = Power(k->Q, dim), nn = Power(s->P, dim);
+  const int           dim = k->dim, nq = HopsHostPower(k->Q, dim), nn = HopsHostPower(s->P, dim);
   const vec          *q  = (const vec *)d->q + (size_t)b * nq * d->nentries;
   vec                *in = (vec *)k->u, *sum = in + nq;
 

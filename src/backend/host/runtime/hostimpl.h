@@ -18,6 +18,12 @@
 
 typedef struct _HopsHostKernels HopsHostKernels;
 
+/* n^d in two or three dimensions, without a loop */
+static inline int HopsHostPower(int n, int d)
+{
+  return d == 3 ? n * n * n : n * n;
+}
+
 /* what the objects of hopsbackendimpl.h are on the host */
 typedef struct _HopsPAKernel     *HopsPAKernel;
 typedef struct _HopsFormKernel   *HopsFormKernel;
