@@ -1,7 +1,7 @@
 /* Boundary faces: tensor-product points, geometry, and the boundary Jacobians of a PetscDS with full
    tensors. */
 #pragma once
-#include <hops/private/hopsmatimpl.h>
+#include <hops/private/hopsformimpl.h>
 #include <hops/private/hopsdsimpl.h>
 
 /*

@@ -57,13 +57,6 @@ typedef enum {
   HOPS_LOR_NODES   /* at the nodes, where cells meet with the same value in all of them: a rule of the code's own */
 } HopsLORPoints;
 
-/* The form whose low-order-refined matrix is wanted */
-typedef struct {
-  HopsSpace       space;
-  HopsCoefficient diffusion, mass;
-  HopsRobin       robin;
-} HopsForm;
-
 /* src/mat/pa/matpaassemble.c: E[n][np][np], dense and slow */
 PETSC_INTERN PetscErrorCode HopsFormElementMatrices(const HopsForm *, const HopsBasis *, PetscInt n, const PetscInt cells[],
                                                     PetscReal E[]);
@@ -186,20 +179,5 @@ PETSC_INTERN PetscErrorCode PCLORSetAuxiliaryDevice(PC inner, PC_LOR *, HopsSpac
 /* nodes to be taken for AMS's interior nodes, of a vector on the device */
 #endif
 
-/* src/form/ds/coefficientds.c */
-typedef enum {
-  HOPS_DS_DIFFUSION,
-  HOPS_DS_MASS
-} HopsDSTerm;
-/* cf = NULL where the DS has no such term; terms that would be dropped raise an error unless the flags allow
-   it */
-PETSC_INTERN PetscErrorCode HopsCoefficientCreateDS(DM, HopsDSTerm, PetscBool preconditioner, PetscBool ignoreconvection,
-                                                    HopsCoefficient *);
-struct _HopsTensorForm;
-/* appends the boundary Jacobians g0 of a scalar field's PetscDS as Robin terms (src/form/ds/faceds.c); others
-   are refused */
-PETSC_INTERN PetscErrorCode HopsRobinCreateDS(struct _HopsTensorForm *, HopsSpace, HopsRobin *);
-PETSC_INTERN PetscErrorCode HopsCoefficientCreateTensor(struct _HopsTensorForm *, HopsDSTerm, HopsCoefficient *);
-PETSC_INTERN PetscErrorCode HopsDSCheck(DM);
 /* src/pc/lor/pclorcheck.c: constants lie in the kernels of operator and matrix, or of neither */
 PETSC_INTERN PetscErrorCode PCLORCheckConstants(PC, PC_LOR *);

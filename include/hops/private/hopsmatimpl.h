@@ -1,16 +1,6 @@
 /* MATPA's data, shared by its own files and by PCLOR; what all of hops' matrices share. */
 #pragma once
-#include <hops/private/hopsimpl.h>
-
-/* One Robin term: alpha u v on a list of boundary faces */
-typedef struct _HopsRobin *HopsRobin;
-struct _HopsRobin {
-  PetscInt        n, *cells, *faces; /* [n] cell of the space, face 2d (lower) or 2d+1 (upper) of the reference cell */
-  HopsCoefficient alpha;
-  PetscScalar    *qdata; /* [n][Q_1d^(dim-1)] weight * surface element * alpha */
-  HopsOperator    kernel;
-  HopsRobin       next;
-};
+#include <hops/private/hopsformimpl.h>
 
 typedef struct {
   HopsSpace               space;
@@ -67,12 +57,3 @@ PETSC_INTERN PetscErrorCode MatPACheckForm(Mat, PetscBool scalable, const char w
 /* src/sys/refuse.c: for all of hops' matrices, what PETSc calls without asking for it raises an error that
    names the remedy */
 PETSC_INTERN PetscErrorCode HopsMatRefuseRows(Mat);
-
-/* src/form/faces.c: terms on boundary faces. Node picture of a face: E-vector nodes with the face's direction
-   fixed, the others in ascending order of direction, lowest fastest. */
-PETSC_INTERN PetscErrorCode HopsFaceNodes(PetscInt dim, PetscInt n, PetscInt face, PetscInt node[]);
-/* out[f][q] = alpha * surface element at the points of `basis` on each face */
-PETSC_INTERN PetscErrorCode HopsFaceEvaluate(HopsSpace, const HopsBasis *, PetscInt n, const PetscInt cells[],
-                                             const PetscInt faces[], HopsCoefficient alpha, PetscScalar out[]);
-PETSC_INTERN PetscErrorCode HopsRobinSetUp(HopsSpace, const HopsBasis *, HopsRobin);
-PETSC_INTERN PetscErrorCode HopsRobinDestroy(HopsRobin *);

@@ -3,6 +3,23 @@
 #include <hops/private/hopspatensorimpl.h>
 #include <petsc/private/matimpl.h>
 
+/* The terms of a scalar symmetric form of a PetscDS, on the operator's space */
+static PetscErrorCode MatPATakeForm(Mat A, Mat_PA *pa, HopsTensorForm tensor)
+{
+  HopsForm form;
+
+  PetscFunctionBegin;
+  PetscCall(HopsFormSetTensor(tensor, pa->space, PETSC_FALSE, PETSC_FALSE, &form));
+  pa->fromds = PETSC_TRUE;
+  PetscCall(MatPASetDiffusion(A, form.diffusion));
+  PetscCall(MatPASetMass(A, form.mass));
+  PetscCall(HopsRobinDestroy(&pa->robin));
+  pa->robin  = form.robin;
+  form.robin = NULL;
+  PetscCall(HopsFormReset(&form));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /*@
   MatPASetFromDS - Sets the terms of an operator from the Jacobian functions g0 and g3 of a `DMPLEX`'s
   `PetscDS`.
@@ -24,10 +41,9 @@
 @*/
 PetscErrorCode MatPASetFromDS(Mat A, DM dm)
 {
-  Mat_PA         *pa;
-  HopsTensorForm  form;
-  HopsCoefficient diffusion, mass;
-  PetscBool       pre;
+  Mat_PA        *pa;
+  HopsTensorForm form;
+  PetscBool      pre;
 
   PetscFunctionBegin;
   HopsValidHeader(A, MAT_CLASSID, 1);
@@ -38,15 +54,7 @@ PetscErrorCode MatPASetFromDS(Mat A, DM dm)
   PetscCall(HopsDSCheck(dm));
   PetscCall(HopsDSUsesPreconditioner(dm, PETSC_TRUE, &pre));
   PetscCall(HopsTensorFormCreateDS(dm, pre, &form));
-  PetscCall(HopsCoefficientCreateDS(dm, HOPS_DS_DIFFUSION, pre, PETSC_FALSE, &diffusion));
-  PetscCall(HopsCoefficientCreateDS(dm, HOPS_DS_MASS, pre, PETSC_FALSE, &mass));
-  pa->fromds = PETSC_TRUE;
-  PetscCall(MatPASetDiffusion(A, diffusion));
-  PetscCall(MatPASetMass(A, mass));
-  PetscCall(HopsRobinDestroy(&pa->robin));
-  PetscCall(HopsRobinCreateDS(form, pa->space, &pa->robin));
-  PetscCall(HopsCoefficientDestroy(&diffusion));
-  PetscCall(HopsCoefficientDestroy(&mass));
+  PetscCall(MatPATakeForm(A, pa, form));
   PetscCall(HopsTensorFormDestroy(&form));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -54,8 +62,7 @@ PetscErrorCode MatPASetFromDS(Mat A, DM dm)
 /* Coefficients and Robin terms of a scalar symmetric form; the operator keeps the form */
 PetscErrorCode MatPASetForm(Mat A, HopsSpace sp, HopsTensorForm form)
 {
-  Mat_PA         *pa;
-  HopsCoefficient diffusion, mass;
+  Mat_PA *pa;
 
   PetscFunctionBegin;
   PetscCall(MatPAGetData(A, &pa));
@@ -64,16 +71,8 @@ PetscErrorCode MatPASetForm(Mat A, HopsSpace sp, HopsTensorForm form)
     ++form->refct;
     pa->form = form;
   }
-  pa->fromds = PETSC_TRUE;
   PetscCall(MatPASetSpace(A, sp));
-  PetscCall(HopsCoefficientCreateTensor(form, HOPS_DS_DIFFUSION, &diffusion));
-  PetscCall(HopsCoefficientCreateTensor(form, HOPS_DS_MASS, &mass));
-  PetscCall(MatPASetDiffusion(A, diffusion));
-  PetscCall(MatPASetMass(A, mass));
-  PetscCall(HopsCoefficientDestroy(&diffusion));
-  PetscCall(HopsCoefficientDestroy(&mass));
-  PetscCall(HopsRobinDestroy(&pa->robin));
-  PetscCall(HopsRobinCreateDS(form, pa->space, &pa->robin));
+  PetscCall(MatPATakeForm(A, pa, form));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -102,17 +101,16 @@ static PetscErrorCode MatPACreateTensor(Mat A, Mat_PA *pa, DM dm)
 /* The first time: which operator the form needs. Scalar symmetric forms have the fast kernels */
 static PetscErrorCode MatPACreateForm(Mat A, Mat_PA *pa, DM dm, PetscBool preconditioner)
 {
-  PetscBool face[4];
+  PetscBool tensors;
 
   PetscFunctionBegin;
   PetscCall(HopsDSCheck(dm));
-  PetscCall(HopsFaceFormQuery(dm, face));
+  PetscCall(HopsDSNeedsTensors(dm, preconditioner, PETSC_FALSE, PETSC_FALSE, &tensors));
   PetscCall(HopsTensorFormCreateDS(dm, preconditioner, &pa->form));
   PetscCheck(pa->form->nblocks, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE,
              "The PetscDS has no Jacobian functions (PetscDSSetJacobian())");
   pa->fromds = PETSC_TRUE;
-  if (pa->form->fields->nf == 1 && pa->form->nc == 1 && !pa->form->has[1] && !pa->form->has[2] && !face[1] && !face[2] &&
-      !face[3] && !pa->general) {
+  if (!tensors && !pa->general) {
     HopsSpace sp;
 
     PetscCall(HopsSpaceCreateFromDM(dm, &sp));

@@ -72,7 +72,7 @@ static PetscErrorCode PCLORNeedsBlock(PC pc, PC_LOR *lor, DM dm, PetscBool *bloc
 {
   PetscObject  disc;
   PetscClassId id;
-  PetscInt     nf, nds, nc = 1;
+  PetscInt     nf, nc = 1;
   PetscBool    pre;
 
   PetscFunctionBegin;
@@ -89,21 +89,8 @@ static PetscErrorCode PCLORNeedsBlock(PC pc, PC_LOR *lor, DM dm, PetscBool *bloc
              "components by PCFIELDSPLIT",
              lor->name, nc);
   if (lor->userdiffusion || lor->usermass) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(DMGetNumDS(dm, &nds));
-  if (nds && !lor->ignoreboundary) {
-    PetscBool face[4];
-
-    PetscCall(HopsFaceFormQuery(dm, face));
-    if (face[1] || face[2] || face[3]) *block = PETSC_TRUE;
-  }
-  if (lor->ignoreconvection) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HopsDSUsesPreconditioner(dm, pc->mat == pc->pmat ? PETSC_TRUE : PETSC_FALSE, &pre));
-  for (PetscInt s = 0; s < nds; ++s) {
-    HopsRegion r;
-
-    PetscCall(HopsRegionGet(dm, s, pre, &r));
-    if (r.n[1] || r.n[2]) *block = PETSC_TRUE;
-  }
+  PetscCall(HopsDSNeedsTensors(dm, pre, lor->ignoreconvection, lor->ignoreboundary, block));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -173,10 +160,11 @@ static PetscErrorCode PCLORCheckScalar(PC pc, PC_LOR *lor, PetscBool block)
 
 static PetscErrorCode PCLORGetFormDM(PC pc, PC_LOR *lor, DM dm)
 {
-  PetscSection    section;
-  HopsCoefficient diffusion, mass;
-  PetscInt        nds;
-  PetscBool       block, pre;
+  PetscSection   section;
+  HopsTensorForm tensor;
+  HopsForm       form;
+  PetscInt       nds;
+  PetscBool      block, pre;
 
   PetscFunctionBegin;
   PetscCall(DMGetLocalSection(dm, &section));
@@ -212,20 +200,14 @@ static PetscErrorCode PCLORGetFormDM(PC pc, PC_LOR *lor, DM dm)
              lor->name);
   PetscCall(HopsDSCheck(dm));
   PetscCall(HopsDSUsesPreconditioner(dm, pc->mat == pc->pmat ? PETSC_TRUE : PETSC_FALSE, &pre));
-  PetscCall(HopsCoefficientCreateDS(dm, HOPS_DS_DIFFUSION, pre, lor->ignoreconvection, &diffusion));
-  PetscCall(HopsCoefficientCreateDS(dm, HOPS_DS_MASS, pre, lor->ignoreconvection, &mass));
-  PetscCall(PCLORSetFormCoefficients(lor, diffusion, mass));
-  if (!lor->ignoreboundary) {
-    HopsTensorForm form;
-
-    PetscCall(HopsTensorFormCreateDS(dm, pre, &form));
-    PetscCall(HopsRobinDestroy(&lor->robin));
-    PetscCall(HopsRobinCreateDS(form, lor->form.space, &lor->robin));
-    PetscCall(HopsTensorFormDestroy(&form));
-    lor->form.robin = lor->robin;
-  }
-  PetscCall(HopsCoefficientDestroy(&diffusion));
-  PetscCall(HopsCoefficientDestroy(&mass));
+  PetscCall(HopsTensorFormCreateDS(dm, pre, &tensor));
+  PetscCall(HopsFormSetTensor(tensor, lor->form.space, lor->ignoreconvection, lor->ignoreboundary, &form));
+  PetscCall(HopsTensorFormDestroy(&tensor));
+  PetscCall(PCLORSetFormCoefficients(lor, form.diffusion, form.mass));
+  PetscCall(HopsRobinDestroy(&lor->robin));
+  lor->robin = lor->form.robin = form.robin;
+  form.robin                   = NULL;
+  PetscCall(HopsFormReset(&form));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

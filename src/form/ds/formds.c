@@ -1,7 +1,11 @@
-/* Coefficients of a scalar diffusion-reaction form, read off the Jacobian functions g0 and g3 of a
-   PetscDS. */
-#include <hops/private/hopslorimpl.h>
-#include <hops/private/hopsdsimpl.h>
+/* The scalar symmetric form of a PetscDS: coefficients from its Jacobian functions g0 and g3, Robin terms
+   from the boundary's. */
+#include <hops/private/hopsfaceimpl.h>
+
+typedef enum {
+  HOPS_DS_DIFFUSION,
+  HOPS_DS_MASS
+} HopsDSTerm;
 
 typedef struct {
   HopsTensorForm form;
@@ -51,7 +55,7 @@ static PetscErrorCode HopsDSContextDestroy(void *ctx)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsCoefficientCreateTensor(HopsTensorForm form, HopsDSTerm term, HopsCoefficient *cf)
+static PetscErrorCode HopsCoefficientCreateTensor(HopsTensorForm form, HopsDSTerm term, HopsCoefficient *cf)
 {
   PetscInt       dim;
   HopsDSContext *ctx;
@@ -73,26 +77,65 @@ PetscErrorCode HopsCoefficientCreateTensor(HopsTensorForm form, HopsDSTerm term,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsCoefficientCreateDS(DM dm, HopsDSTerm term, PetscBool preconditioner, PetscBool ignoreconvection,
-                                       HopsCoefficient *cf)
+PetscErrorCode HopsDSNeedsTensors(DM dm, PetscBool preconditioner, PetscBool ignoreconvection, PetscBool ignoreboundary,
+                                  PetscBool *needs)
 {
-  HopsTensorForm form;
+  PetscObject  disc;
+  PetscClassId id;
+  PetscInt     nf, nds, nc = 1;
+  PetscBool    face[4];
 
   PetscFunctionBegin;
-  PetscCall(HopsTensorFormCreateDS(dm, preconditioner, &form));
-  PetscCheck(form->fields->nf == 1, PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP,
+  PetscCall(DMGetNumFields(dm, &nf));
+  PetscCall(DMGetNumDS(dm, &nds));
+  PetscCall(DMGetField(dm, 0, NULL, &disc));
+  PetscCall(PetscObjectGetClassId(disc, &id));
+  if (id == PETSCFE_CLASSID) PetscCall(PetscFEGetNumComponents((PetscFE)disc, &nc));
+  *needs = nf > 1 || nc > 1 ? PETSC_TRUE : PETSC_FALSE;
+  if (nds && !ignoreboundary) {
+    PetscCall(HopsFaceFormQuery(dm, face));
+    if (face[1] || face[2] || face[3]) *needs = PETSC_TRUE;
+  }
+  for (PetscInt s = 0; s < nds && nf == 1 && !ignoreconvection; ++s) {
+    HopsRegion r;
+
+    PetscCall(HopsRegionGet(dm, s, preconditioner, &r));
+    if (r.n[1] || r.n[2] || r.nt[1] || r.nt[2]) *needs = PETSC_TRUE;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsFormReset(HopsForm *form)
+{
+  PetscFunctionBegin;
+  PetscCall(HopsCoefficientDestroy(&form->diffusion));
+  PetscCall(HopsCoefficientDestroy(&form->mass));
+  PetscCall(HopsRobinDestroy(&form->robin));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsFormSetTensor(HopsTensorForm t, HopsSpace sp, PetscBool ignoreconvection, PetscBool ignoreboundary,
+                                 HopsForm *form)
+{
+  MPI_Comm comm = PetscObjectComm((PetscObject)t->dm);
+
+  PetscFunctionBegin;
+  PetscCheck(t->fields->nf == 1, comm, PETSC_ERR_SUP,
              "The DM has %" PetscInt_FMT
              " fields where a scalar coefficient is wanted: use -dm_mat_type pa, which takes several, or PCFIELDSPLIT",
-             form->fields->nf);
-  PetscCheck(form->nc == 1, PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP,
+             t->fields->nf);
+  PetscCheck(t->nc == 1, comm, PETSC_ERR_SUP,
              "The field has %" PetscInt_FMT
              " components where a scalar coefficient is wanted: use -dm_mat_type pa, or PCLOR on the DM itself, which take several",
-             form->nc);
-  PetscCheck(ignoreconvection || (!form->has[1] && !form->has[2]), PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP,
+             t->nc);
+  PetscCheck(ignoreconvection || (!t->has[1] && !t->has[2]), comm, PETSC_ERR_SUP,
              "The form has a first-order term (g1 or g2 of its PetscDS), which a diffusion-reaction operator does not hold: let "
              "PCLOR take the form from the DM, or, to precondition with its symmetric part, use -pc_lor_ignore convection");
-  PetscCall(HopsCoefficientCreateTensor(form, term, cf));
-  PetscCall(HopsTensorFormDestroy(&form));
+  form->space = sp;
+  form->robin = NULL;
+  PetscCall(HopsCoefficientCreateTensor(t, HOPS_DS_DIFFUSION, &form->diffusion));
+  PetscCall(HopsCoefficientCreateTensor(t, HOPS_DS_MASS, &form->mass));
+  if (!ignoreboundary) PetscCall(HopsRobinCreateDS(t, sp, &form->robin));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
