@@ -228,11 +228,17 @@ int main(int argc, char **argv)
       args: -order 8 -cells 1,1,1
 
   testset:
-    args: -dim 3 -cells 1,1,1 -order {{9 10 11 12}separate output}
+    args: -dim 3 -cells 1,1,1
     timeoutfactor: 6
 
     test:
       suffix: 3d
+      args: -order {{9 10 11}separate output}
+    test:
+      suffix: 3d_order-12
+      comments: a product for each column, which a device takes minutes to launch and to wait for
+      requires: host
+      args: -order 12
 
   test:
     suffix: wrong
