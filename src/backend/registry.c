@@ -1,4 +1,4 @@
-/* The back ends by name. Accelerator conditionals live in this file alone. */
+/* The back ends by name. Accelerator conditionals live here and in petscshim.h. */
 #include <hops/private/hopsimpl.h>
 #if defined(PETSC_HAVE_CUDA)
   #include <petscdevice_cuda.h>

@@ -167,6 +167,7 @@ static PetscErrorCode HopsFormApply_CUDA(HopsOperator A, HopsPart part, const vo
 static PetscErrorCode HopsFormDiagonal_CUDA(HopsOperator A, PetscScalar d[], PetscScalar dg[])
 {
   HopsFormKernel k = (HopsFormKernel)A;
+
   PetscFunctionBegin;
   k->args.first = 0;
   k->args.n     = k->ncells;
@@ -179,6 +180,7 @@ static PetscErrorCode HopsFormGetInfo_CUDA(HopsOperator A, const char **kernel, 
                                            PetscLogDouble *flops)
 {
   HopsFormKernel k = (HopsFormKernel)A;
+
   PetscFunctionBegin;
   if (kernel) *kernel = k->name;
   if (specialised) *specialised = k->specialised;

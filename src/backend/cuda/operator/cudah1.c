@@ -265,6 +265,7 @@ static PetscErrorCode HopsPASetUpCells_CUDA(HopsOperator A, HopsMapKind kind, co
                                             PetscInt *bad, PetscReal *det)
 {
   HopsPAKernel k = (HopsPAKernel)A;
+
   PetscFunctionBegin;
   *bad = -1;
   *det = 0;
@@ -327,6 +328,7 @@ static PetscErrorCode HopsPAApply_CUDA(HopsOperator A, HopsPart part, const void
 static PetscErrorCode HopsPADiagonal_CUDA(HopsOperator A, PetscScalar d[], PetscScalar dg[])
 {
   HopsPAKernel k = (HopsPAKernel)A;
+
   PetscFunctionBegin;
   k->args.first = 0;
   k->args.n     = k->ncells;
@@ -339,6 +341,7 @@ static PetscErrorCode HopsPAGetInfo_CUDA(HopsOperator A, const char **kernel, Pe
                                          PetscLogDouble *flops)
 {
   HopsPAKernel k = (HopsPAKernel)A;
+
   PetscFunctionBegin;
   if (kernel) *kernel = k->name;
   if (specialised) *specialised = k->specialised;

@@ -162,6 +162,7 @@ static PetscErrorCode HopsTensorDestroy_CUDA(HopsTensorOperator *kernel)
 static PetscErrorCode HopsTensorGetLayout_CUDA(HopsTensorOperator A, HopsTensorLayout *layout)
 {
   HopsTensorKernel k = (HopsTensorKernel)A;
+
   PetscFunctionBegin;
   layout->W      = k->args[0].W;
   layout->nb     = k->nb;
@@ -229,6 +230,7 @@ PetscErrorCode HopsCudaTensorProgram(PetscInt nblocks, const HopsTensorData data
 static PetscErrorCode HopsTensorSetBlocks_CUDA(HopsTensorOperator A, PetscInt nblocks, const HopsTensorData data[])
 {
   HopsTensorKernel k = (HopsTensorKernel)A;
+
   PetscFunctionBegin;
   k->nblocks = nblocks;
   k->data    = data;

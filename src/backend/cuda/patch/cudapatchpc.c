@@ -271,6 +271,7 @@ static PetscErrorCode HopsPatchGetInfo_CUDA(HopsPatchSmoother smoother, const ch
                                             PetscLogDouble *flops)
 {
   HopsPatchKernel k = (HopsPatchKernel)smoother;
+
   PetscFunctionBegin;
   if (kernel) *kernel = k->name;
   if (bytes) *bytes = k->bytes;

@@ -20,6 +20,7 @@ static PetscErrorCode HopsLORSetPositions_Host(HopsLORAssembler lor, const HopsL
                                                const PetscInt start[], const int pos[])
 {
   HopsLORKernel k = (HopsLORKernel)lor;
+
   PetscFunctionBegin;
   k->mask  = mask;
   k->start = start;
@@ -44,6 +45,7 @@ static PetscErrorCode HopsLORFill_Host(HopsLORAssembler lor, PetscInt first, Pet
 static PetscErrorCode HopsLORGetInfo_Host(HopsLORAssembler lor, const char **kernel, PetscLogDouble *bytes)
 {
   HopsLORKernel k = (HopsLORKernel)lor;
+
   PetscFunctionBegin;
   if (kernel) *kernel = k->name;
   if (bytes) *bytes = k->bytes;

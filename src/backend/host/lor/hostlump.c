@@ -51,6 +51,7 @@ static PetscErrorCode HopsLumpFill_Host(HopsLORAssembler lor, PetscInt first, Pe
 static PetscErrorCode HopsLumpGetInfo_Host(HopsLORAssembler lor, const char **kernel, PetscLogDouble *bytes)
 {
   HopsLumpKernel k = (HopsLumpKernel)lor;
+
   PetscFunctionBegin;
   if (kernel) *kernel = k->name;
   if (bytes) *bytes = k->bytes;

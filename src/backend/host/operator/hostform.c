@@ -82,6 +82,7 @@ static PetscErrorCode HopsFormApply_Host(HopsOperator A, HopsPart part, const vo
 static PetscErrorCode HopsFormDiagonal_Host(HopsOperator A, PetscScalar d[], PetscScalar dg[])
 {
   HopsFormKernel k = (HopsFormKernel)A;
+
   PetscFunctionBegin;
   k->ops->formdiagonal(k, d, dg);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -91,6 +92,7 @@ static PetscErrorCode HopsFormGetInfo_Host(HopsOperator A, const char **kernel, 
                                            PetscLogDouble *flops)
 {
   HopsFormKernel k = (HopsFormKernel)A;
+
   PetscFunctionBegin;
   if (kernel) *kernel = k->name;
   if (specialised) *specialised = k->specialised ? PETSC_TRUE : PETSC_FALSE;

@@ -147,6 +147,7 @@ static PetscErrorCode HopsPAApply_Host(HopsOperator A, HopsPart part, const void
 static PetscErrorCode HopsPADiagonal_Host(HopsOperator A, PetscScalar d[], PetscScalar dg[])
 {
   HopsPAKernel k = (HopsPAKernel)A;
+
   PetscFunctionBegin;
   k->ops->diagonal(k, d, dg);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -156,6 +157,7 @@ static PetscErrorCode HopsPAGetInfo_Host(HopsOperator A, const char **kernel, Pe
                                          PetscLogDouble *flops)
 {
   HopsPAKernel k = (HopsPAKernel)A;
+
   PetscFunctionBegin;
   if (kernel) *kernel = k->name;
   if (specialised) *specialised = k->specialised;

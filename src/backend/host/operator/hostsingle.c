@@ -165,6 +165,7 @@ static PetscErrorCode HopsSingleInterpApply_Host(HopsInterpolation P, PetscBool 
                                                  PetscBool add)
 {
   HopsSingleInterp s = (HopsSingleInterp)P;
+
   PetscFunctionBegin;
   s->ops->interp(&s->k, interior ? 0 : s->k.nbi, interior ? s->k.nbi : s->k.nb, x, xg, y, add);
   PetscCall(PetscLogFlops(s->k.flops[interior ? 0 : 1]));
@@ -174,6 +175,7 @@ static PetscErrorCode HopsSingleInterpApply_Host(HopsInterpolation P, PetscBool 
 static PetscErrorCode HopsSingleInterpApplyTranspose_Host(HopsInterpolation P, PetscBool interior, const void *y, void *x, void *xg)
 {
   HopsSingleInterp s = (HopsSingleInterp)P;
+
   PetscFunctionBegin;
   s->ops->interptranspose(&s->k, interior ? 0 : s->k.nbi, interior ? s->k.nbi : s->k.nb, y, x, xg);
   PetscCall(PetscLogFlops(s->k.flops[interior ? 0 : 1]));

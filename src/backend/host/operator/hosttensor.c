@@ -46,6 +46,7 @@ static PetscErrorCode HopsTensorDestroy_Host(HopsTensorOperator *kernel)
 static PetscErrorCode HopsTensorGetLayout_Host(HopsTensorOperator A, HopsTensorLayout *layout)
 {
   HopsTensorKernel k = (HopsTensorKernel)A;
+
   PetscFunctionBegin;
   layout->W      = k->W;
   layout->nb     = k->nb;
@@ -58,6 +59,7 @@ static PetscErrorCode HopsTensorGetLayout_Host(HopsTensorOperator A, HopsTensorL
 static PetscErrorCode HopsTensorSetBlocks_Host(HopsTensorOperator A, PetscInt nblocks, const HopsTensorData data[])
 {
   HopsTensorKernel k = (HopsTensorKernel)A;
+
   PetscFunctionBegin;
   k->nblocks = nblocks;
   k->data    = data;

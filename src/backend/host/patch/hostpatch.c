@@ -341,6 +341,7 @@ static PetscErrorCode HopsPatchGetInfo_Host(HopsPatchSmoother smoother, const ch
                                             PetscLogDouble *flops)
 {
   HopsPatchKernel k = (HopsPatchKernel)smoother;
+
   PetscFunctionBegin;
   if (kernel) *kernel = k->name;
   if (bytes) *bytes = k->bytes;

@@ -23,6 +23,7 @@ static PetscErrorCode HopsInterpApply_Host(HopsInterpolation P, PetscBool interi
                                            PetscBool add)
 {
   HopsInterpKernel k = (HopsInterpKernel)P;
+
   PetscFunctionBegin;
   k->ops->interp(k, interior ? 0 : k->nbi, interior ? k->nbi : k->nb, x, xg, y, add);
   PetscCall(PetscLogFlops(k->flops[interior ? 0 : 1]));
@@ -32,6 +33,7 @@ static PetscErrorCode HopsInterpApply_Host(HopsInterpolation P, PetscBool interi
 static PetscErrorCode HopsInterpApplyTranspose_Host(HopsInterpolation P, PetscBool interior, const void *y, void *x, void *xg)
 {
   HopsInterpKernel k = (HopsInterpKernel)P;
+
   PetscFunctionBegin;
   k->ops->interptranspose(k, interior ? 0 : k->nbi, interior ? k->nbi : k->nb, y, x, xg);
   PetscCall(PetscLogFlops(k->flops[interior ? 0 : 1]));
