@@ -1,7 +1,7 @@
 static char help[] =
   "A back end with an H1 operator of its own, the host's for the rest, against the host's: products, diagonals, a solve.\n\n";
 
-#include <hops/private/hopsimpl.h>
+#include <hops/private/hopsformimpl.h>
 
 /* What docs/developer/backend.md asks of an operator: cell by cell, with matrices as they are written down */
 typedef struct {
@@ -131,14 +131,15 @@ static const HopsOperatorOps ToyOps = {.SetUp    = ToySetUp,
                                        .GetInfo  = ToyGetInfo,
                                        .Destroy  = ToyDestroy};
 
-static PetscErrorCode ToyCreate(HopsSpace sp, const HopsBasis *basis, PetscBool derivative, PetscBool field, HopsOperator *A)
+static PetscErrorCode ToyCreate(HopsForm form, const HopsBasis *basis, HopsOperator *A)
 {
+  HopsSpace      sp  = form->space;
   const PetscInt dim = sp->dim, P = basis->P, Q = basis->Q, nq = HopsPower(Q, dim), nm = HopsPower(PetscMax(P, Q), dim);
   Toy            k;
 
   PetscFunctionBegin;
   if (sp->family != HOPS_H1) { /* of the host, whose functions its kernel brings with it */
-    PetscCall((*HopsBackendHost.OperatorCreate)(sp, basis, derivative, field, A));
+    PetscCall((*HopsBackendHost.OperatorCreate)(form, basis, A));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(PetscNew(&k));

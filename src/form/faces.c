@@ -1,4 +1,4 @@
-/* Robin terms: coefficients, operator and diagonal on lists of boundary faces. */
+/* Coefficients on lists of boundary faces. */
 #include <hops/private/hopsfaceimpl.h>
 
 static PetscErrorCode HopsFaceCoefficient(HopsCoefficient alpha, HopsSpace sp, PetscInt cell, PetscInt nq, const PetscReal x[],
@@ -66,57 +66,5 @@ PetscErrorCode HopsFaceEvaluate(HopsSpace sp, const HopsBasis *basis, PetscInt n
     PetscCall(HopsBasisDestroy(&at));
   }
   PetscCall(PetscFree(v));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The operator of the faces, on their unknowns and data */
-static PetscErrorCode HopsRobinCreateKernel(HopsSpace sp, const HopsBasis *basis, HopsRobin r)
-{
-  const PetscInt nf = HopsPower(basis->P, sp->dim - 1), np = nf * basis->P;
-  PetscInt      *node;
-  int           *restr;
-
-  PetscFunctionBegin;
-  if (r->kernel) PetscCall((*r->kernel->ops->Destroy)(&r->kernel));
-  PetscCall(PetscMalloc2(nf, &node, r->n * nf, &restr));
-  for (PetscInt f = 0; f < r->n; ++f) {
-    PetscCall(HopsFaceNodes(sp->dim, basis->P, r->faces[f], node));
-    for (PetscInt i = 0; i < nf; ++i) restr[f * nf + i] = sp->restr[(size_t)r->cells[f] * np + node[i]];
-  }
-  PetscCheck(sp->backend->FacesCreate, PetscObjectComm((PetscObject)sp), PETSC_ERR_SUP,
-             "The back end %s has no terms on faces: use -hops_backend host", sp->backend->name);
-  PetscCall((*sp->backend->FacesCreate)(sp, basis, r->n, restr, r->qdata, &r->kernel));
-  PetscCall(PetscFree2(node, restr));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode HopsRobinSetUp(HopsSpace sp, const HopsBasis *basis, HopsRobin r)
-{
-  const PetscInt nq = HopsPower(basis->Q, sp->dim - 1);
-
-  PetscFunctionBegin;
-  PetscCall(PetscFree(r->qdata));
-  PetscCall(PetscMalloc1(r->n * nq, &r->qdata));
-  PetscCall(HopsFaceEvaluate(sp, basis, r->n, r->cells, r->faces, r->alpha, r->qdata));
-  for (PetscInt f = 0; f < r->n; ++f)
-    for (PetscInt q = 0; q < nq; ++q)
-      for (PetscInt d = 0, k = q; d < sp->dim - 1; ++d, k /= basis->Q) r->qdata[f * nq + q] *= basis->weights[k % basis->Q];
-  PetscCall(HopsRobinCreateKernel(sp, basis, r));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode HopsRobinDestroy(HopsRobin *list)
-{
-  PetscFunctionBegin;
-  while (*list) {
-    HopsRobin r = *list;
-
-    *list = r->next;
-    PetscCall(PetscFree2(r->cells, r->faces));
-    PetscCall(PetscFree(r->qdata));
-    if (r->kernel) PetscCall((*r->kernel->ops->Destroy)(&r->kernel));
-    PetscCall(HopsCoefficientDestroy(&r->alpha));
-    PetscCall(PetscFree(r));
-  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -243,7 +243,7 @@ static PetscErrorCode ReferenceMatrices(HopsPatches pt, const HopsBasis *b)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsPatchesCreate(const HopsForm *form, const HopsBasis *basis, const HopsPatchOptions *opt, HopsPatches *patches)
+PetscErrorCode HopsPatchesCreate(HopsForm form, const HopsBasis *basis, const HopsPatchOptions *opt, HopsPatches *patches)
 {
   HopsSpace      sp   = form->space;
   MPI_Comm       comm = PetscObjectComm((PetscObject)sp);

@@ -141,14 +141,15 @@ static PetscBool IsCellwise(HopsCoefficient c)
    operator's rule */
 static PetscErrorCode CellModels(HopsPatchCells *pc)
 {
-  HopsSpace       sp       = pc->space;
-  const PetscInt  dim      = sp->dim;
-  const PetscBool cellwise = IsCellwise(pc->form->diffusion) && IsCellwise(pc->form->mass) ? PETSC_TRUE : PETSC_FALSE;
-  HopsBasis       basis[2], geom[2];
-  size_t          ks = 0, ms = 0;
-  PetscScalar    *kw = NULL, *mw = NULL;
-  PetscReal      *J[2], *G, *R, *gll, *w;
-  PetscInt        chunk[2];
+  HopsSpace       sp  = pc->space;
+  const PetscInt  dim = sp->dim;
+  const PetscBool cellwise =
+    IsCellwise(HopsFormDerivative(pc->form)) && IsCellwise(HopsFormValue(pc->form)) ? PETSC_TRUE : PETSC_FALSE;
+  HopsBasis    basis[2], geom[2];
+  size_t       ks = 0, ms = 0;
+  PetscScalar *kw = NULL, *mw = NULL;
+  PetscReal   *J[2], *G, *R, *gll, *w;
+  PetscInt     chunk[2];
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc2(sp->gorder + 1, &gll, sp->gorder + 1, &w));
@@ -170,8 +171,8 @@ static PetscErrorCode CellModels(HopsPatchCells *pc)
     for (n = 1; n < chunk[b] && first + n < sp->ncells; ++n)
       if ((cellwise && CellIsAffine(sp, gll, first + n) ? 1 : 0) != b) break;
     PetscCall(HopsSpaceGetPoints(sp, &geom[b], first, n, NULL, J[b]));
-    PetscCall(HopsCoefficientEvaluate(pc->form->diffusion, sp, &basis[b], first, n, &ks, &kw, &k));
-    PetscCall(HopsCoefficientEvaluate(pc->form->mass, sp, &basis[b], first, n, &ms, &mw, &m));
+    PetscCall(HopsCoefficientEvaluate(HopsFormDerivative(pc->form), sp, &basis[b], first, n, &ks, &kw, &k));
+    PetscCall(HopsCoefficientEvaluate(HopsFormValue(pc->form), sp, &basis[b], first, n, &ms, &mw, &m));
     for (PetscInt c = 0; c < n; ++c) PetscCall(CellModel(pc, first + c, &basis[b], &k, &m, c, J[b], G, R));
   }
   PetscCall(PetscFree2(G, R));
@@ -189,15 +190,17 @@ static PetscErrorCode CellModels(HopsPatchCells *pc)
 /* Robin terms: face means, by the operator's quadrature on the face */
 static PetscErrorCode CellRobin(HopsPatchCells *pc)
 {
-  HopsSpace      sp = pc->space;
-  const PetscInt fd = sp->dim - 1, Q = pc->basis->Q, nq = HopsPower(Q, fd);
+  HopsSpace           sp = pc->space;
+  const PetscInt      fd = sp->dim - 1, Q = pc->basis->Q, nq = HopsPower(Q, fd);
+  const HopsIntegral *in;
 
   PetscFunctionBegin;
-  for (HopsRobin r = pc->form->robin; r; r = r->next) {
-    PetscScalar *a;
+  for (PetscInt i = 0; (in = HopsFormNext(pc->form, HOPS_BOUNDARY, &i));) {
+    const HopsFacets r = in->facets;
+    PetscScalar     *a;
 
     PetscCall(PetscMalloc1(r->n * nq, &a));
-    PetscCall(HopsFaceEvaluate(sp, pc->basis, r->n, r->cells, r->faces, r->alpha, a));
+    PetscCall(HopsFaceEvaluate(sp, pc->basis, r->n, r->cells, r->faces, in->coefficient, a));
     for (PetscInt f = 0; f < r->n; ++f) {
       PetscReal s = 0.0, total = 0.0;
 
@@ -241,7 +244,7 @@ static PetscErrorCode CellsAllocate(PetscInt n, HopsPatchCells *pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsPatchCellsCreate(const HopsForm *form, const HopsBasis *basis, HopsPatchCells *pc)
+PetscErrorCode HopsPatchCellsCreate(HopsForm form, const HopsBasis *basis, HopsPatchCells *pc)
 {
   HopsSpace      sp  = form->space;
   const PetscInt dim = sp->dim, np = sp->order + 1, ng = sp->gorder + 1, nx = HopsPower(ng, dim);

@@ -96,7 +96,7 @@ static void ElementLine(const HopsPatchCells *pc, PetscInt c, PetscInt d, const 
                         HopsPatchLine *l, PetscReal bound[2])
 {
   const PetscInt       dim = pc->space->dim, p = pc->space->order;
-  const PetscBool      diff = pc->form->diffusion ? PETSC_TRUE : PETSC_FALSE;
+  const PetscBool      diff = HopsFormDerivative(pc->form) ? PETSC_TRUE : PETSC_FALSE;
   const HopsPatchCell *me   = pc->data + c;
   PetscInt             k    = 0, mid;
 
@@ -220,7 +220,7 @@ static PetscErrorCode AddElement(HopsPatches pt, const HopsPatchCells *pc, const
   const PetscInt stride[3]     = {1, P, P * P};
   const HopsPatchCell *me      = pc->data + c;
   PetscInt             size[3] = {1, 1, 1}, lo[3] = {0, 0, 0}, n = 1, k;
-  PetscReal            bound[2] = {pc->form->diffusion ? me->lo : 1.0, pc->form->diffusion ? me->hi : 1.0};
+  PetscReal            bound[2] = {HopsFormDerivative(pc->form) ? me->lo : 1.0, HopsFormDerivative(pc->form) ? me->hi : 1.0};
   HopsPatchLine        line[3];
   PetscBool            alone = PETSC_TRUE, cut = PETSC_FALSE, loose = me->m == 0.0 ? PETSC_TRUE : PETSC_FALSE;
 
@@ -281,7 +281,7 @@ static PetscErrorCode AddElement(HopsPatches pt, const HopsPatchCells *pc, const
   for (PetscInt d = 0; d < dim; ++d) {
     PetscCall(HopsPatchFactorGet(pt, &line[d], &pt->factor[k][d]));
     pt->size[k][d]  = (int)size[d];
-    pt->scale[k][d] = pc->form->diffusion ? me->d[d] : 0.0;
+    pt->scale[k][d] = HopsFormDerivative(pc->form) ? me->d[d] : 0.0;
   }
   pt->scale[k][3] = me->m;
   if (loose) { /* a cell without any neighbour or condition: its constants must not become infinite */

@@ -147,7 +147,7 @@ static void StarFit(const Star *s, PetscInt axis[][3], const PetscInt pos[], Pet
 {
   const HopsPatchCells *pc   = s->pc;
   const PetscInt        dim  = pc->space->dim;
-  const PetscBool       diff = pc->form->diffusion ? PETSC_TRUE : PETSC_FALSE;
+  const PetscBool       diff = HopsFormDerivative(pc->form) ? PETSC_TRUE : PETSC_FALSE;
   /* effect[t][a]: of side 1 against side 0 of axis a on term t */
   PetscReal mean[3] = {0.0}, effect[3][3] = {{0.0}}, meffect[3] = {0.0};
 
@@ -244,12 +244,12 @@ static PetscBool StarFactors(const Star *s, PetscInt axis[][3], const PetscInt p
   for (PetscInt k = 0; k < s->n; ++k) {
     const HopsPatchCell *cell = s->pc->data + s->cell[k][0];
 
-    if (s->pc->form->diffusion && (cell->lo < 1.0 - 1e-10 || cell->hi > 1.0 + 1e-10)) return PETSC_FALSE;
+    if (HopsFormDerivative(s->pc->form) && (cell->lo < 1.0 - 1e-10 || cell->hi > 1.0 + 1e-10)) return PETSC_FALSE;
     if (cell->m > 0.0 && (cell->mlo < 1.0 - 1e-10 || cell->mhi > 1.0 + 1e-10)) return PETSC_FALSE;
     for (PetscInt t = 0; t < dim; ++t) {
       const PetscInt a = axis[k][t];
 
-      d[pos[k]][a] = s->pc->form->diffusion ? cell->d[t] : 0.0;
+      d[pos[k]][a] = HopsFormDerivative(s->pc->form) ? cell->d[t] : 0.0;
       if (s->side[a] == 1 && cell->robin[2 * t + ((s->cell[k][1] >> t) & 1)] > 0.0) return PETSC_FALSE;
     }
     d[pos[k]][3] = cell->m;

@@ -15,6 +15,7 @@
 #include <hops/private/hopsbasisimpl.h>
 
 typedef struct _HopsBackendOps HopsBackendOps;
+typedef struct _HopsForm      *HopsForm; /* hopsformimpl.h */
 
 /* ------------------------------------ memory and order of work ------------------------------------ */
 
@@ -270,7 +271,8 @@ struct _HopsBackendOps {
   const HopsVectorOps *vector;
   const HopsRowsOps   *rows; /* rows of matrices are written by their owners, in the back end's memory */
 
-  PetscErrorCode (*OperatorCreate)(HopsSpace, const HopsBasis *, PetscBool derivative, PetscBool field, HopsOperator *);
+  /* the cells' integrals of a form on a space, with coefficients */
+  PetscErrorCode (*OperatorCreate)(HopsForm, const HopsBasis *, HopsOperator *);
   /* H1, on n faces: node[n][P^(dim-1)] L-vector indices, qdata[n][Q^(dim-1)], both the process's. Apply(),
      which takes all faces at once whatever the part, Diagonal() and Destroy() alone */
   PetscErrorCode (*FacesCreate)(HopsSpace, const HopsBasis *, PetscInt n, const int node[], const PetscScalar qdata[],

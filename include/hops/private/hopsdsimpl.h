@@ -1,7 +1,7 @@
 /* What a DMPlex code's PetscDS says: regions, their Jacobian functions, and auxiliary fields at the points of
    a basis. */
 #pragma once
-#include <hops/private/hopsimpl.h>
+#include <hops/private/hopsformimpl.h>
 #include <petscds.h>
 
 /*
@@ -115,37 +115,38 @@ PETSC_INTERN PetscErrorCode HopsFieldPointsEvaluate(const HopsFieldPoints *, DM,
 typedef struct {
   PetscInt  test, trial; /* fields of the PetscDS */
   PetscBool has[4];
-} HopsTensorBlock;
+} HopsJacobianBlock;
 
-typedef struct _HopsTensorForm *HopsTensorForm;
-struct _HopsTensorForm {
-  PetscInt         refct;
-  PetscInt         field, nc; /* the only field and its components; 0 components where there are several */
-  PetscBool        has[4];    /* any block has it */
-  DM               dm;
-  PetscBool        preconditioner;
-  Vec              X, Xt; /* local vectors of the state, or NULL: the functions must not depend on it. Forms of blocks share them */
-  PetscReal        t, shift;
-  HopsFields       fields;  /* all fields of the DM */
-  PetscInt         nblocks; /* blocks with any function */
-  HopsTensorBlock *blocks;
+typedef struct _HopsJacobian *HopsJacobian;
+struct _HopsJacobian {
+  PetscInt   refct;
+  PetscInt   field, nc; /* the only field and its components; 0 components where there are several */
+  DM         dm;
+  PetscBool  preconditioner;
+  Vec        X, Xt; /* local vectors of the state, or NULL: the functions must not depend on it. Forms of blocks share them */
+  PetscReal  t, shift;
+  HopsFields fields;  /* all fields of the DM */
+  PetscInt   nblocks; /* blocks with any function */
+  HopsJacobianBlock *blocks;
 };
 /* the form of some of the blocks, at the same state until one of the two gets another */
-PETSC_INTERN PetscErrorCode HopsTensorFormCreateSub(HopsTensorForm, PetscInt n, const PetscInt blocks[], HopsTensorForm *);
+PETSC_INTERN PetscErrorCode HopsJacobianCreateSub(HopsJacobian, PetscInt n, const PetscInt blocks[], HopsJacobian *);
+/* is the block of these fields among its own? */
+PETSC_INTERN PetscBool HopsJacobianHasBlock(HopsJacobian, PetscInt test, PetscInt trial);
 /* the second gets the state of the first */
-PETSC_INTERN PetscErrorCode HopsTensorFormShareState(HopsTensorForm, HopsTensorForm);
+PETSC_INTERN PetscErrorCode HopsJacobianShareState(HopsJacobian, HopsJacobian);
 /* a copy with a state of its own */
-PETSC_INTERN PetscErrorCode HopsTensorFormDuplicate(HopsTensorForm, HopsTensorForm *);
+PETSC_INTERN PetscErrorCode HopsJacobianDuplicate(HopsJacobian, HopsJacobian *);
 /* does PETSc fill a preconditioning matrix with functions of its own? Not where it is the Jacobian itself, if
    there is one */
 PETSC_INTERN PetscErrorCode HopsDSUsesPreconditioner(DM, PetscBool same, PetscBool *);
-PETSC_INTERN PetscErrorCode HopsTensorFormDestroy(HopsTensorForm *);
-PETSC_INTERN PetscErrorCode HopsTensorFormCreateDS(DM, PetscBool preconditioner, HopsTensorForm *);
+PETSC_INTERN PetscErrorCode HopsJacobianDestroy(HopsJacobian *);
+PETSC_INTERN PetscErrorCode HopsJacobianCreate(DM, PetscBool preconditioner, HopsJacobian *);
 /* copies of the local vectors are kept; Xt may be NULL */
-PETSC_INTERN PetscErrorCode HopsTensorFormSetState(HopsTensorForm, Vec X, Vec Xt, PetscReal t, PetscReal shift);
+PETSC_INTERN PetscErrorCode HopsJacobianSetState(HopsJacobian, Vec X, Vec Xt, PetscReal t, PetscReal shift);
 /* of a form with one block */
-PETSC_INTERN PetscErrorCode HopsTensorFormEvaluate(HopsTensorForm, HopsSpace, PetscInt first, PetscInt n, const HopsBasis *,
-                                                   const PetscReal x[], const PetscReal J[], PetscScalar *const g[4]);
+PETSC_INTERN PetscErrorCode HopsJacobianEvaluate(HopsJacobian, HopsSpace, PetscInt first, PetscInt n, const HopsBasis *,
+                                                 const PetscReal x[], const PetscReal J[], PetscScalar *const g[4]);
 /* g[block]; any space of the DM's cells */
-PETSC_INTERN PetscErrorCode HopsTensorFormEvaluateBlocks(HopsTensorForm, HopsSpace, PetscInt first, PetscInt n, const HopsBasis *,
-                                                         const PetscReal x[], const PetscReal J[], PetscScalar *(*g)[4]);
+PETSC_INTERN PetscErrorCode HopsJacobianEvaluateBlocks(HopsJacobian, HopsSpace, PetscInt first, PetscInt n, const HopsBasis *,
+                                                       const PetscReal x[], const PetscReal J[], PetscScalar *(*g)[4]);

@@ -49,10 +49,10 @@ struct _HopsFaceTerm {
   HopsFaceTerm    next;
 };
 
-/* All of them, at the state of a form */
+/* All of them, at the state of a Jacobian */
 typedef struct _HopsFaceForm *HopsFaceForm;
 struct _HopsFaceForm {
-  HopsTensorForm form;
+  HopsJacobian   jacobian;
   HopsSpace      space; /* borrowed: what the form lives on outlives it */
   PetscBool      has[4];
   HopsFaceTerm   terms;
@@ -63,15 +63,19 @@ struct _HopsFaceForm {
 /* which boundary Jacobian functions the PetscDS has; what hops cannot take is refused */
 PETSC_INTERN PetscErrorCode HopsFaceFormQuery(DM, PetscBool has[4]);
 /* those between some of the fields, NULL where there are none; a scalar g0 alone may be handed to
-   HopsRobinCreateDS() instead. Collective */
-PETSC_INTERN PetscErrorCode HopsFaceFormCreate(HopsTensorForm, HopsSpace, PetscInt ntest, const PetscInt test[], PetscInt ntrial,
+   HopsFormAddBoundaryDS() instead. Collective */
+PETSC_INTERN PetscErrorCode HopsFaceFormCreate(HopsJacobian, HopsSpace, PetscInt ntest, const PetscInt test[], PetscInt ntrial,
                                                const PetscInt trial[], HopsFaceForm *);
 PETSC_INTERN PetscErrorCode HopsFaceFormDestroy(HopsFaceForm *);
+/* src/form/ds/faceds.c: appends the boundary Jacobians g0 of a scalar field as coefficients; others are
+   refused */
+PETSC_INTERN PetscErrorCode HopsFormAddBoundaryDS(HopsForm, HopsJacobian);
+PETSC_INTERN PetscErrorCode HopsFaceContextDestroy(void *); /* of such coefficients, which it tells from others */
 /* drops what depends on the rule */
 PETSC_INTERN PetscErrorCode HopsFaceFormResetRule(HopsFaceForm);
-/* g[k][q][..] (see HopsTensorForm) at the points of a face with this geometry; g[k] may be NULL; bases of all
+/* g[k][q][..] (see HopsJacobian) at the points of a face with this geometry; g[k] may be NULL; bases of all
    fields */
-PETSC_INTERN PetscErrorCode HopsFaceTermEvaluate(HopsTensorForm, HopsFaceTerm, HopsSpace, PetscInt cell, PetscInt face,
+PETSC_INTERN PetscErrorCode HopsFaceTermEvaluate(HopsJacobian, HopsFaceTerm, HopsSpace, PetscInt cell, PetscInt face,
                                                  const HopsFaceBasis[], const PetscReal x[], const PetscReal normal[],
                                                  const PetscReal J[], PetscScalar *const g[4]);
 

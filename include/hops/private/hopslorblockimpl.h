@@ -5,25 +5,25 @@
 
 typedef struct _HopsLORBlock HopsLORBlock;
 struct _HopsLORBlock {
-  HopsLOR        lor; /* pattern of the nodes; lor.mat is not used */
-  HopsTensorForm form;
-  PetscInt       nc;
-  PetscBool      has[4]; /* the terms in the matrix */
-  HopsFaceForm   faces;  /* boundary Jacobians, or NULL */
-  PetscBool      couple; /* entries between nodes in two directions: some g3 */
-  PetscBool      sym;    /* the matrix is symmetric */
-  HopsNodes      nodes;  /* essential components are identity rows here */
-  PetscScalar   *vals;   /* [nc^2 (nd + no + ng)] diagonal and off-diagonal block (CSR of components), ghost rows in blocks */
-  PetscScalar   *rvals;  /* [nr][nc^2] */
-  PetscInt      *rrow;   /* [nr] owned node of each received block */
-  MPI_Datatype   unit;
-  PetscBool      symmetric, upwind; /* leave first-order terms of the cells out; one-sided differences for them */
-  Mat            mat;
-  Vec            x, y; /* inner vectors */
+  HopsLOR      lor; /* pattern of the nodes; lor.mat is not used */
+  HopsForm     form;
+  HopsJacobian jacobian; /* the form's */
+  PetscInt     nc;
+  PetscBool    has[4]; /* the terms in the matrix */
+  HopsFaceForm faces;  /* boundary Jacobians, or NULL */
+  PetscBool    couple; /* entries between nodes in two directions: some g3 */
+  PetscBool    sym;    /* the matrix is symmetric */
+  HopsNodes    nodes;  /* essential components are identity rows here */
+  PetscScalar *vals;   /* [nc^2 (nd + no + ng)] diagonal and off-diagonal block (CSR of components), ghost rows in blocks */
+  PetscScalar *rvals;  /* [nr][nc^2] */
+  PetscInt    *rrow;   /* [nr] owned node of each received block */
+  MPI_Datatype unit;
+  PetscBool    upwind; /* one-sided differences for first-order terms of the cells */
+  Mat          mat;
+  Vec          x, y; /* inner vectors */
 };
 
-PETSC_INTERN PetscErrorCode HopsLORBlockCreate(HopsNodes, HopsTensorForm, PetscBool symmetric, PetscBool upwind, PetscBool boundary,
-                                               HopsLORBlock **);
+PETSC_INTERN PetscErrorCode HopsLORBlockCreate(HopsNodes, HopsForm, PetscBool upwind, HopsLORBlock **);
 PETSC_INTERN PetscErrorCode HopsLORBlockDestroy(HopsLORBlock **);
 PETSC_INTERN PetscErrorCode HopsLORBlockNumeric(HopsLORBlock *);
 /* outer vector to inner vector (essential components zero), and back */

@@ -58,14 +58,13 @@ typedef enum {
 } HopsLORPoints;
 
 /* src/mat/pa/matpaassemble.c: E[n][np][np], dense and slow */
-PETSC_INTERN PetscErrorCode HopsFormElementMatrices(const HopsForm *, const HopsBasis *, PetscInt n, const PetscInt cells[],
-                                                    PetscReal E[]);
+PETSC_INTERN PetscErrorCode HopsFormElementMatrices(HopsForm, const HopsBasis *, PetscInt n, const PetscInt cells[], PetscReal E[]);
 PETSC_INTERN PetscErrorCode HopsLORCreate(HopsSpace, HopsLOR *);
 PETSC_INTERN PetscErrorCode HopsLORSetPoints(HopsLOR *, HopsLORPoints);
 PETSC_INTERN PetscErrorCode HopsLORDestroy(HopsLOR *);
 /* does the pattern hold the couplings of these coefficients? (collective); new masks are left in `mask` when
    it does not */
-PETSC_INTERN PetscErrorCode HopsLORCheckCouplings(HopsLOR *, const HopsForm *, PetscBool *fits);
+PETSC_INTERN PetscErrorCode HopsLORCheckCouplings(HopsLOR *, HopsForm, PetscBool *fits);
 PETSC_INTERN PetscErrorCode HopsLORSymbolic(HopsLOR *);
 PETSC_INTERN PetscErrorCode HopsLORPattern(HopsLOR *, PetscInt *rrow[]);
 PETSC_INTERN PetscErrorCode HopsLORDestroyPattern(HopsLOR *);
@@ -81,18 +80,18 @@ PETSC_INTERN PetscErrorCode HopsLORChangedAIJ(Mat);
 PETSC_INTERN PetscErrorCode HopsLORCheckSign(const HopsValues *, PetscInt dim, PetscInt n, PetscInt nq, PetscBool mass,
                                              PetscBool *negative);
 PETSC_INTERN PetscErrorCode HopsLORWarn(HopsLOR *); /* collective */
-PETSC_INTERN PetscErrorCode HopsLORNumeric(HopsLOR *, const HopsForm *);
+PETSC_INTERN PetscErrorCode HopsLORNumeric(HopsLOR *, HopsForm);
 /* src/pc/lor/lorlump.c: families other than H1 */
-PETSC_INTERN PetscErrorCode HopsLORLumpCouplings(HopsLOR *, const HopsForm *, unsigned char mask[], PetscBool *ok);
+PETSC_INTERN PetscErrorCode HopsLORLumpCouplings(HopsLOR *, HopsForm, unsigned char mask[], PetscBool *ok);
 PETSC_INTERN PetscErrorCode HopsLORLumpPatterns(HopsLOR *);
 PETSC_INTERN PetscErrorCode HopsLORLumpReset(HopsLOR *);
 #define HOPS_LOR_CHUNK 64 /* cells whose coefficients are evaluated at a time */
 
 /* The same three steps on a device (src/pc/lor/lordevice.c). `type` is MATHYPRE, MATAIJCUSPARSE, or anything
    else for MATAIJ. */
-PETSC_INTERN PetscErrorCode HopsLORDeviceCheckCouplings(HopsLOR *, const HopsForm *, PetscBool *fits);
+PETSC_INTERN PetscErrorCode HopsLORDeviceCheckCouplings(HopsLOR *, HopsForm, PetscBool *fits);
 PETSC_INTERN PetscErrorCode HopsLORDeviceSymbolic(HopsLOR *, MatType type);
-PETSC_INTERN PetscErrorCode HopsLORDeviceNumeric(HopsLOR *, const HopsForm *);
+PETSC_INTERN PetscErrorCode HopsLORDeviceNumeric(HopsLOR *, HopsForm);
 PETSC_INTERN PetscErrorCode HopsLORDeviceDestroyPattern(HopsLOR *);
 PETSC_INTERN PetscErrorCode HopsLORDeviceDestroy(HopsLOR *);
 
@@ -108,13 +107,12 @@ typedef struct {
   const char           *name;   /* of the PC in messages, and of its public functions */
   PetscBool             scalar; /* forms of several components or with first-order terms are refused */
   HopsSource            source;
-  HopsRobin             robin; /* of the DM's PetscDS, owned; form.robin may be it */
   HopsSpace             userspace;
   HopsCoefficient       userdiffusion, usermass;
-  HopsForm              form;     /* space and coefficients of the last set-up */
+  HopsForm              form;     /* space and terms of the last set-up; never NULL */
   PetscBool             ondevice; /* the matrix is assembled in a device's memory */
   HopsLORPoints         points;
-  DM                    dm; /* the DM that form.space came from */
+  DM                    dm; /* the DM that the form's space came from */
   PetscSection          section;
   HopsLOR               lor;
   struct _HopsLORBlock *block; /* in place of lor: a vector-valued field, or first-order terms */
@@ -149,13 +147,12 @@ typedef struct {
   /* what cells without mass got, in units of the derivative's coefficient; 0: nothing was looked for */
   PetscReal zerofill;
   PetscInt  nzero;  /* their number, where it was */
-  PetscBool filled; /* form.mass has it */
+  PetscBool filled; /* the form's mass has it */
 } PC_LOR;
 
 #define HOPS_NODAL_WEIGHT 1.5
 
 PETSC_INTERN PetscErrorCode PCLORGetForm(PC, PC_LOR *);
-PETSC_INTERN PetscErrorCode PCLORResetForm(PC_LOR *);
 PETSC_INTERN PetscErrorCode PCLORSetInnerOptions(PC, PC_LOR *);
 PETSC_INTERN PetscErrorCode PCLORInsertDefault(PC_LOR *, const char name[], const char value[], PetscInt *n, char set[][256]);
 /* src/pc/lor/pclorcycle.c: the cycle of the inner solver's hierarchy on a device, once that is set up */

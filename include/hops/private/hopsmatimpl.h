@@ -2,35 +2,43 @@
 #pragma once
 #include <hops/private/hopsformimpl.h>
 
+/* An integral over facets with a coefficient */
 typedef struct {
-  HopsSpace               space;
-  HopsCoefficient         diffusion, mass; /* of grad u (H1), curl u (H(curl)) or div u (H(div)), and of u */
-  HopsRobin               robin;
-  PetscInt                q_1d;        /* 0: the default */
-  PetscBool               gll;         /* collocated Gauss-Lobatto quadrature */
-  PetscBool               gauss;       /* Gauss points, though the PetscFE may have others */
-  PetscBool               needsetup;   /* quadrature data are older than the coefficients */
-  PetscInt                nindefinite; /* this rank's cells whose diffusion no positive form has, after set-up; H1 alone */
-  MatPAGeometryType       geometry;
-  const char             *geometrynote; /* what was done, for the viewer */
-  PetscBool               fromds;       /* the form comes from a PetscDS: its own quadrature is the default */
-  HopsBasis               basis;
-  HopsBasis               facebasis; /* at the rule of boundary faces */
-  PetscBool               ferule;    /* both rules are the PetscFE's */
-  HopsOperator            kernel;
-  PetscScalar            *xg, *yg; /* [nL-nT] ghost and constrained parts of the L-vectors, where the back end works */
-  PetscLogDouble          flops;
-  struct _HopsTensorForm *form;    /* the PetscDS's Jacobian at the state, where the form comes from one */
-  struct _HopsPATensor   *tensor;  /* in place of space, coefficients and kernel: several components, first-order terms */
-  PetscBool               general; /* use it for every form */
-  struct _HopsPASum      *sum;     /* what MatScale() and the like made of the form, NULL for the form itself */
+  PetscScalar *qdata; /* [n][Q_1d^(dim-1)] weight * surface element * coefficient */
+  HopsOperator kernel;
+} HopsPAFacets;
+
+typedef struct {
+  HopsForm              form;        /* never NULL */
+  PetscInt              q_1d;        /* 0: the default */
+  PetscBool             gll;         /* collocated Gauss-Lobatto quadrature */
+  PetscBool             gauss;       /* Gauss points, though the PetscFE may have others */
+  PetscBool             needsetup;   /* quadrature data are older than the coefficients */
+  PetscInt              nindefinite; /* this rank's cells whose diffusion no positive form has, after set-up; H1 alone */
+  MatPAGeometryType     geometry;
+  const char           *geometrynote; /* what was done, for the viewer */
+  PetscBool             fromds;       /* the form comes from a PetscDS: its own quadrature is the default */
+  HopsBasis             basis;
+  HopsBasis             facebasis; /* at the rule of boundary faces */
+  PetscBool             ferule;    /* both rules are the PetscFE's */
+  HopsOperator          kernel;
+  PetscInt              nfacets;
+  HopsPAFacets         *facets;  /* [nfacets] of the form's integrals over the boundary, after set-up */
+  PetscScalar          *xg, *yg; /* [nL-nT] ghost and constrained parts of the L-vectors, where the back end works */
+  PetscLogDouble        flops;
+  struct _HopsPATensor *tensor;  /* in place of space, coefficients and kernel: several components, first-order terms */
+  PetscBool             general; /* use it for every form */
+  struct _HopsPASum    *sum;     /* what MatScale() and the like made of the form, NULL for the form itself */
 } Mat_PA;
 
 PETSC_INTERN PetscErrorCode MatPAGetData(Mat, Mat_PA **);
 PETSC_INTERN PetscErrorCode MatPASetUp_Private(Mat, Mat_PA *);
 PETSC_INTERN PetscErrorCode MatPAReset(Mat_PA *);    /* drops the quadrature data and the rule */
 PETSC_INTERN PetscErrorCode MatPAFreeWork(Mat_PA *); /* drops xg and yg, before the space goes */
-PETSC_INTERN PetscErrorCode MatPASetTerm(Mat, Mat_PA *, HopsCoefficient *term, HopsCoefficient cf);
+PETSC_INTERN PetscErrorCode MatPASetTerm(Mat, Mat_PA *, HopsDifferential, HopsCoefficient);
+/* src/mat/pa/matpafacets.c */
+PETSC_INTERN PetscErrorCode MatPASetUpFacets(Mat_PA *);
+PETSC_INTERN PetscErrorCode MatPADestroyFacets(Mat_PA *);
 /* a coefficient is new; layout: a term came or went */
 PETSC_INTERN PetscErrorCode MatPAChanged(Mat, Mat_PA *, PetscBool layout);
 PETSC_INTERN PetscErrorCode HopsFormAssemble(Mat, Mat_PA *, MatReuse, Mat *); /* families other than H1 */

@@ -72,10 +72,10 @@ static inline PetscInt HopsNestedHalf(const HopsNested *n, PetscReal x, PetscRea
 PETSC_INTERN PetscErrorCode HopsCoefficientCoarsen(HopsCoefficient, const HopsNested *, HopsSpace coarse, HopsSpace fine,
                                                    PetscInt q_1d, HopsCoefficient *);
 
-/* adds to the operator A on the coarse space the Robin terms of the fine one, whose quadrature rule is
-   `basis` */
-PETSC_INTERN PetscErrorCode HopsRobinCoarsen(HopsRobin, const HopsNested *, HopsSpace coarse, HopsSpace fine,
-                                             const HopsBasis *basis, Mat A);
+/* adds to the operator A on the coarse space the boundary's integrals of the fine form, whose quadrature rule
+   is `basis` */
+PETSC_INTERN PetscErrorCode HopsFormCoarsenBoundary(HopsForm, const HopsNested *, HopsSpace coarse, HopsSpace fine,
+                                                    const HopsBasis *basis, Mat A);
 
 PETSC_INTERN PetscErrorCode MatCreate_HopsInterp(Mat);
 PETSC_INTERN PetscErrorCode MatHopsInterpGetKernel(Mat, HopsInterpolation *); /* borrowed */

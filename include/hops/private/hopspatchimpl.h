@@ -21,7 +21,7 @@ typedef struct {
 /* Cells of this rank (in the space's order), then the cells of other ranks that its patches need */
 typedef struct {
   HopsSpace        space;
-  const HopsForm  *form;
+  HopsForm         form;
   const HopsBasis *basis;
   PetscInt         n, nown, nn, nv; /* all cells, own cells; (order+1)^dim, 2^dim */
   PetscInt        *gid;             /* [n][nn] global index of each E-vector entry, -1 where it is constrained */
@@ -144,7 +144,7 @@ typedef struct {
 } HopsPatchOptions;
 
 /* src/patch/patchcells.c */
-PETSC_INTERN PetscErrorCode HopsPatchCellsCreate(const HopsForm *, const HopsBasis *, HopsPatchCells *);
+PETSC_INTERN PetscErrorCode HopsPatchCellsCreate(HopsForm, const HopsBasis *, HopsPatchCells *);
 PETSC_INTERN PetscErrorCode HopsPatchCellsDestroy(HopsPatchCells *);
 /* ghost cells: those around owned vertices, or (all) those around any node of an own cell; collective */
 PETSC_INTERN PetscErrorCode HopsPatchCellsGrow(HopsPatchCells *, PetscBool all);
@@ -161,7 +161,7 @@ PETSC_INTERN PetscErrorCode HopsPatchExchange(MPI_Comm, PetscInt n, const PetscI
 PETSC_INTERN PetscErrorCode HopsPatchElementMatrices(const HopsPatchCells *, PetscInt n, const PetscInt cells[], PetscReal *E[]);
 
 /* src/patch/patch.c */
-PETSC_INTERN PetscErrorCode HopsPatchesCreate(const HopsForm *, const HopsBasis *, const HopsPatchOptions *, HopsPatches *);
+PETSC_INTERN PetscErrorCode HopsPatchesCreate(HopsForm, const HopsBasis *, const HopsPatchOptions *, HopsPatches *);
 PETSC_INTERN PetscErrorCode HopsPatchesDestroy(HopsPatches *);
 /* of P-vectors, on the back end */
 PETSC_INTERN PetscErrorCode HopsPatchesCreateProlong(HopsPatches, PetscDataType, HopsProlong *);

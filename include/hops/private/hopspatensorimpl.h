@@ -42,10 +42,11 @@ enum {
 
 typedef struct _HopsPATensor *HopsPATensor;
 struct _HopsPATensor {
-  HopsTensorForm              form;
-  HopsNodes                   nodes; /* of the only field, NULL where there are several or test and trial functions differ */
-  HopsSpace                   space; /* that of highest order, for the cells */
-  PetscInt                    n[2];  /* test and trial fields */
+  HopsForm                    form;
+  HopsJacobian                jacobian; /* the form's */
+  HopsNodes                   nodes;    /* of the only field, NULL where there are several or test and trial functions differ */
+  HopsSpace                   space;    /* that of highest order, for the cells */
+  PetscInt                    n[2];     /* test and trial fields */
   HopsPASide                 *side[2];
   PetscInt                    size[2]; /* local rows and columns */
   HopsPABlock                *block;   /* [form->nblocks] */
@@ -66,7 +67,7 @@ PETSC_INTERN PetscErrorCode HopsPATensorDiagonalDevice(HopsPATensor, Vec d);
 PETSC_INTERN PetscErrorCode HopsPATensorDestroyDevice(HopsPATensor);
 
 /* fields[i] is the field of nodes[i] */
-PETSC_INTERN PetscErrorCode HopsPATensorCreate(HopsTensorForm, PetscInt ntest, const PetscInt testfields[], HopsNodes const test[],
+PETSC_INTERN PetscErrorCode HopsPATensorCreate(HopsForm, PetscInt ntest, const PetscInt testfields[], HopsNodes const test[],
                                                PetscInt ntrial, const PetscInt trialfields[], HopsNodes const trial[],
                                                HopsPATensor *);
 PETSC_INTERN PetscErrorCode HopsPATensorSetVecType(HopsPATensor, Mat);
@@ -85,7 +86,7 @@ PETSC_INTERN PetscErrorCode HopsPATensorFacesDiagonal(HopsPATensor);
 PETSC_INTERN PetscErrorCode HopsPATensorSameSpaces(HopsPATensor, HopsPATensor, PetscBool *);
 /* a copy on the same nodes whose form has a state of its own; not set up */
 PETSC_INTERN PetscErrorCode HopsPATensorDuplicate(HopsPATensor, HopsPATensor *);
-PETSC_INTERN PetscErrorCode MatPASetForm(Mat, HopsSpace, HopsTensorForm);
+PETSC_INTERN PetscErrorCode MatPASetForm(Mat, HopsSpace, HopsForm);
 /* src/mat/pa/matpads.c: the form becomes that of a PetscDS at a state (local vectors); Xt may be NULL */
 PETSC_INTERN PetscErrorCode MatPASetState(Mat, DM, PetscBool preconditioner, Vec X, Vec Xt, PetscReal t, PetscReal shift);
 /* src/mat/pa/matpasub.c: operators of the blocks of fields */

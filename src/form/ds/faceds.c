@@ -1,6 +1,6 @@
 /*
   Boundary Jacobians of a PetscDS: g0, g1, g2, g3 of its natural boundary conditions at points of faces, with
-  full tensors, and as the coefficient of Robin terms where a scalar field has g0 alone.
+  full tensors, and as coefficients where a scalar field has g0 alone.
 */
 #include <hops/private/hopslorimpl.h>
 #include <hops/private/hopsfaceimpl.h>
@@ -122,7 +122,7 @@ static PetscErrorCode HopsFaceFormAdd(HopsFaceForm ff, const struct _HopsFaceTer
   PetscFunctionBegin;
   PetscCall(PetscNew(&term));
   *term = *t;
-  PetscCall(HopsFaceTermCheckFaces(ff->form->dm, term));
+  PetscCall(HopsFaceTermCheckFaces(ff->jacobian->dm, term));
   PetscCall(HopsSpaceGetLabelFaces(sp, term->label, term->value, &term->n, &term->cells, &term->faces));
   for (PetscInt i = 0; i < term->n; ++i) term->cells[i] = where[term->cells[i] - sp->cstart];
   for (PetscInt k = 0; k < 4; ++k)
@@ -139,7 +139,7 @@ static PetscBool HopsIsIn(PetscInt n, const PetscInt list[], PetscInt i)
   return PETSC_FALSE;
 }
 
-PetscErrorCode HopsFaceFormCreate(HopsTensorForm form, HopsSpace sp, PetscInt ntest, const PetscInt test[], PetscInt ntrial,
+PetscErrorCode HopsFaceFormCreate(HopsJacobian jac, HopsSpace sp, PetscInt ntest, const PetscInt test[], PetscInt ntrial,
                                   const PetscInt trial[], HopsFaceForm *out)
 {
   HopsFaceForm  ff;
@@ -150,16 +150,16 @@ PetscErrorCode HopsFaceFormCreate(HopsTensorForm form, HopsSpace sp, PetscInt nt
 
   PetscFunctionBegin;
   *out = NULL;
-  PetscCall(HopsFaceFormQuery(form->dm, has));
+  PetscCall(HopsFaceFormQuery(jac->dm, has));
   if (!has[0] && !has[1] && !has[2] && !has[3]) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscNew(&ff));
-  ++form->refct;
-  ff->form  = form;
-  ff->space = sp;
+  ++jac->refct;
+  ff->jacobian = jac;
+  ff->space    = sp;
   PetscCall(PetscMalloc1(sp->ncaller, &where));
   for (PetscInt c = 0; c < sp->ncells; ++c) where[sp->cell[c] - sp->cstart] = c;
   end = &ff->terms;
-  PetscCall(DMGetDS(form->dm, &ds));
+  PetscCall(DMGetDS(jac->dm, &ds));
   PetscCall(PetscDSGetNumBoundary(ds, &nb));
   for (PetscInt b = 0; b < nb; ++b) {
     PetscInt nv = 1;
@@ -169,7 +169,7 @@ PetscErrorCode HopsFaceFormCreate(HopsTensorForm form, HopsSpace sp, PetscInt nt
         struct _HopsFaceTerm t;
 
         PetscCall(PetscMemzero(&t, sizeof(t)));
-        PetscCall(HopsFaceTermGet(form->dm, b, v, trial[j], &t, &nv));
+        PetscCall(HopsFaceTermGet(jac->dm, b, v, trial[j], &t, &nv));
         if (!HopsIsIn(ntest, test, t.test) || (!t.nf[0] && !t.nf[1] && !t.nf[2] && !t.nf[3])) continue;
         PetscCall(HopsFaceFormAdd(ff, &t, where, &end));
       }
@@ -193,8 +193,8 @@ static PetscErrorCode HopsFaceTermDestroy(HopsFaceTerm *term)
 PetscErrorCode HopsFaceFormResetRule(HopsFaceForm ff)
 {
   PetscFunctionBegin;
-  if (ff->basis) PetscCall(HopsFaceBasesDestroy(ff->form->fields, &ff->basis));
-  for (PetscInt i = 0; ff->rule && i < ff->form->fields->nf; ++i) PetscCall(HopsBasisDestroy(&ff->rule[i]));
+  if (ff->basis) PetscCall(HopsFaceBasesDestroy(ff->jacobian->fields, &ff->basis));
+  for (PetscInt i = 0; ff->rule && i < ff->jacobian->fields->nf; ++i) PetscCall(HopsBasisDestroy(&ff->rule[i]));
   PetscCall(PetscFree(ff->rule));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -213,7 +213,7 @@ PetscErrorCode HopsFaceFormDestroy(HopsFaceForm *form)
     PetscCall(HopsFaceTermDestroy(&t));
   }
   PetscCall(HopsFaceFormResetRule(ff));
-  PetscCall(HopsTensorFormDestroy(&ff->form));
+  PetscCall(HopsJacobianDestroy(&ff->jacobian));
   PetscCall(PetscFree(ff));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -221,10 +221,10 @@ PetscErrorCode HopsFaceFormDestroy(HopsFaceForm *form)
 /* ----------------------------------------- evaluation ----------------------------------------- */
 
 /* u[q][..], ux[q][..][dim] (physical) of all fields of a local vector at the points of a face */
-static PetscErrorCode HopsFaceState(HopsTensorForm form, Vec v, PetscInt cell, PetscInt face, const HopsFaceBasis fb[],
+static PetscErrorCode HopsFaceState(HopsJacobian jac, Vec v, PetscInt cell, PetscInt face, const HopsFaceBasis fb[],
                                     const PetscReal J[], PetscScalar u[], PetscScalar ux[])
 {
-  HopsFields     F   = form->fields;
+  HopsFields     F   = jac->fields;
   const PetscInt dim = F->dim, nq = HopsPower(fb[0].Q, dim - 1), nu = F->off[F->nf];
   PetscScalar   *closure = NULL, *e0;
   PetscReal     *w;
@@ -232,7 +232,7 @@ static PetscErrorCode HopsFaceState(HopsTensorForm form, Vec v, PetscInt cell, P
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc1((dim + 1) * nq, &w));
-  PetscCall(DMPlexVecGetClosure(form->dm, NULL, v, cell, &n, &closure));
+  PetscCall(DMPlexVecGetClosure(jac->dm, NULL, v, cell, &n, &closure));
   PetscCheck(n == F->nclosure, PETSC_COMM_SELF, PETSC_ERR_PLIB,
              "Cell %" PetscInt_FMT " has %" PetscInt_FMT " unknowns in its closure, not %" PetscInt_FMT, cell, n, F->nclosure);
   e0 = closure;
@@ -262,7 +262,7 @@ static PetscErrorCode HopsFaceState(HopsTensorForm form, Vec v, PetscInt cell, P
     PetscCall(PetscFree(e));
     e0 += nc * np;
   }
-  PetscCall(DMPlexVecRestoreClosure(form->dm, NULL, v, cell, &n, &closure));
+  PetscCall(DMPlexVecRestoreClosure(jac->dm, NULL, v, cell, &n, &closure));
   PetscCall(PetscFree(w));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -330,15 +330,15 @@ static void HopsFacePoints(const HopsFaceBasis *fb, PetscInt face, PetscReal xi[
     }
 }
 
-PetscErrorCode HopsFaceTermEvaluate(HopsTensorForm form, HopsFaceTerm r, HopsSpace sp, PetscInt c, PetscInt face,
+PetscErrorCode HopsFaceTermEvaluate(HopsJacobian jac, HopsFaceTerm r, HopsSpace sp, PetscInt c, PetscInt face,
                                     const HopsFaceBasis fb[], const PetscReal x[], const PetscReal normal[], const PetscReal J[],
                                     PetscScalar *const g[4])
 {
-  HopsFields     F   = form->fields;
+  HopsFields     F   = jac->fields;
   const PetscInt dim = F->dim, nu = F->off[F->nf], ncc = F->nc[r->test] * F->nc[r->trial], nq = HopsPower(fb[0].Q, dim - 1),
                  cell    = sp->cell[c];
   const PetscInt size[4] = {ncc, ncc * dim, ncc * dim, ncc * dim * dim};
-  HopsFacePoint  p       = {.fields = F, .t = form->t, .shift = form->shift};
+  HopsFacePoint  p       = {.fields = F, .t = jac->t, .shift = jac->shift};
   HopsAux        aux;
   PetscReal     *xi;
   PetscScalar   *u, *ux, *ut, *utx, *a, *ax;
@@ -346,12 +346,12 @@ PetscErrorCode HopsFaceTermEvaluate(HopsTensorForm form, HopsFaceTerm r, HopsSpa
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(nq * dim, &xi));
   HopsFacePoints(&fb[0], face, xi);
-  PetscCall(HopsAuxCreate(form->dm, r->label, r->auxvalue, cell, nq, xi, &aux));
+  PetscCall(HopsAuxCreate(jac->dm, r->label, r->auxvalue, cell, nq, xi, &aux));
   PetscCall(
     PetscCalloc6(nq * nu, &u, nq * nu * dim, &ux, nq * nu, &ut, nq * nu * dim, &utx, nq * aux.nc, &a, nq * aux.nc * dim, &ax));
-  if (aux.v) PetscCall(HopsAuxEvaluate(&aux, form->dm, cell, dim, nq, J, a, ax));
-  if (form->X) PetscCall(HopsFaceState(form, form->X, cell, face, fb, J, u, ux));
-  if (form->Xt) PetscCall(HopsFaceState(form, form->Xt, cell, face, fb, J, ut, utx));
+  if (aux.v) PetscCall(HopsAuxEvaluate(&aux, jac->dm, cell, dim, nq, J, a, ax));
+  if (jac->X) PetscCall(HopsFaceState(jac, jac->X, cell, face, fb, J, u, ux));
+  if (jac->Xt) PetscCall(HopsFaceState(jac, jac->Xt, cell, face, fb, J, ut, utx));
   PetscCall(PetscDSGetConstants(r->ds, &p.nconst, &p.constants));
   p.naux  = aux.nf;
   p.aOff  = aux.off;
@@ -367,7 +367,7 @@ PetscErrorCode HopsFaceTermEvaluate(HopsTensorForm form, HopsFaceTerm r, HopsSpa
     for (PetscInt k = 0; k < 4; ++k) {
       if (!g[k]) continue;
       HopsFacePointTensor(r, k, size[k], &p, g[k] + q * size[k]);
-      if (!form->X && r->nf[k]) PetscCall(HopsFacePointCheck(r, k, size[k], &p, g[k] + q * size[k], cell));
+      if (!jac->X && r->nf[k]) PetscCall(HopsFacePointCheck(r, k, size[k], &p, g[k] + q * size[k], cell));
       for (PetscInt i = 0; i < size[k]; ++i)
         PetscCheck(!PetscIsInfOrNanScalar(g[k][q * size[k] + i]), PETSC_COMM_SELF, PETSC_ERR_FP,
                    "The boundary Jacobian g%" PetscInt_FMT " of the PetscDS is infinite or not-a-number in cell %" PetscInt_FMT
@@ -381,69 +381,62 @@ PetscErrorCode HopsFaceTermEvaluate(HopsTensorForm form, HopsFaceTerm r, HopsSpa
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* ------------------------------------------- Robin ------------------------------------------- */
+/* -------------------------------------- as coefficients -------------------------------------- */
 
 typedef struct {
-  HopsTensorForm       form;
+  HopsJacobian         jacobian;
   struct _HopsFaceTerm term;
-} HopsRobinContext;
+} HopsFaceContext;
 
 static PetscErrorCode HopsFaceEvaluate_DS(HopsCoefficient cf, HopsSpace sp, PetscInt c, PetscInt face, const HopsBasis *basis,
                                           const PetscReal x[], const PetscReal normal[], const PetscReal J[], PetscScalar out[])
 {
-  HopsRobinContext  *ctx  = (HopsRobinContext *)cf->ctx;
+  HopsFaceContext   *ctx  = (HopsFaceContext *)cf->ctx;
   PetscScalar *const g[4] = {out, NULL, NULL, NULL};
   HopsFaceBasis      fb;
 
   PetscFunctionBegin;
   PetscCall(HopsFaceBasisCreate(sp->dim, sp->order + 1, basis, &fb));
-  PetscCall(HopsFaceTermEvaluate(ctx->form, &ctx->term, sp, c, face, &fb, x, normal, J, g));
+  PetscCall(HopsFaceTermEvaluate(ctx->jacobian, &ctx->term, sp, c, face, &fb, x, normal, J, g));
   PetscCall(HopsFaceBasisDestroy(&fb));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode HopsRobinContextDestroy(void *p)
+PetscErrorCode HopsFaceContextDestroy(void *p)
 {
-  HopsRobinContext *ctx = (HopsRobinContext *)p;
+  HopsFaceContext *ctx = (HopsFaceContext *)p;
 
   PetscFunctionBegin;
-  PetscCall(HopsTensorFormDestroy(&ctx->form));
+  PetscCall(HopsJacobianDestroy(&ctx->jacobian));
   PetscCall(PetscFree(ctx));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsRobinCreateDS(HopsTensorForm form, HopsSpace sp, HopsRobin *list)
+PetscErrorCode HopsFormAddBoundaryDS(HopsForm form, HopsJacobian jac)
 {
-  MPI_Comm     comm = PetscObjectComm((PetscObject)form->dm);
+  MPI_Comm     comm = PetscObjectComm((PetscObject)jac->dm);
   HopsFaceForm ff;
-  HopsRobin   *end = list;
 
   PetscFunctionBegin;
-  PetscCall(HopsFaceFormCreate(form, sp, 1, &form->field, 1, &form->field, &ff));
+  PetscCall(HopsFaceFormCreate(jac, form->space, 1, &jac->field, 1, &jac->field, &ff));
   if (!ff) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCheck(form->nc == 1 && !ff->has[1] && !ff->has[2] && !ff->has[3], comm, PETSC_ERR_SUP,
+  PetscCheck(jac->nc == 1 && !ff->has[1] && !ff->has[2] && !ff->has[3], comm, PETSC_ERR_SUP,
              "The PetscDS has boundary Jacobians with derivatives (g1, g2 or g3), or on several components, which are no Robin "
              "terms: use -dm_mat_type pa, which takes all of them, or -pc_lor_ignore boundary");
-  for (; *end; end = &(*end)->next) {}
   for (HopsFaceTerm t = ff->terms; t; t = t->next) {
-    HopsRobin         r;
-    HopsRobinContext *ctx;
+    HopsCoefficient  alpha;
+    HopsFaceContext *ctx;
 
-    PetscCall(PetscNew(&r));
     PetscCall(PetscNew(&ctx));
-    ++form->refct;
-    ctx->form = form;
-    ctx->term = *t;
-    PetscCall(HopsCoefficientCreate_Private(comm, 1, "PetscDS", &r->alpha));
-    r->alpha->ctx          = ctx;
-    r->alpha->destroyctx   = HopsRobinContextDestroy;
-    r->alpha->evaluateface = HopsFaceEvaluate_DS;
-    r->n                   = t->n;
-    PetscCall(PetscMalloc2(r->n, &r->cells, r->n, &r->faces));
-    PetscCall(PetscArraycpy(r->cells, t->cells, t->n));
-    PetscCall(PetscArraycpy(r->faces, t->faces, t->n));
-    *end = r;
-    end  = &r->next;
+    ++jac->refct;
+    ctx->jacobian = jac;
+    ctx->term     = *t;
+    PetscCall(HopsCoefficientCreate_Private(comm, 1, "PetscDS", &alpha));
+    alpha->ctx          = ctx;
+    alpha->destroyctx   = HopsFaceContextDestroy;
+    alpha->evaluateface = HopsFaceEvaluate_DS;
+    PetscCall(HopsFormAddBoundary(form, t->n, t->cells, t->faces, alpha));
+    PetscCall(HopsCoefficientDestroy(&alpha));
   }
   PetscCall(HopsFaceFormDestroy(&ff));
   PetscFunctionReturn(PETSC_SUCCESS);

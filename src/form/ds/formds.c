@@ -1,26 +1,19 @@
-/* The scalar symmetric form of a PetscDS: coefficients from its Jacobian functions g0 and g3, Robin terms
-   from the boundary's. */
+/* The form of a PetscDS: its list of integrals, and, of a scalar symmetric one, their coefficients. */
 #include <hops/private/hopsfaceimpl.h>
 
-typedef enum {
-  HOPS_DS_DIFFUSION,
-  HOPS_DS_MASS
-} HopsDSTerm;
-
 typedef struct {
-  HopsTensorForm form;
-  HopsDSTerm     term;
+  HopsJacobian jacobian;
+  PetscInt     kind; /* 0: g0, 3: g3 */
 } HopsDSContext;
 
 static PetscErrorCode HopsCoefficientEvaluate_DS(HopsCoefficient cf, HopsSpace sp, PetscInt first, PetscInt n,
                                                  const HopsBasis *basis, const PetscReal x[], PetscScalar out[])
 {
   HopsDSContext *ctx = (HopsDSContext *)cf->ctx;
-  const PetscInt dim = sp->dim, nq = HopsPower(basis->Q, dim), kind = ctx->term == HOPS_DS_MASS ? 0 : 3,
-                 size = kind ? dim * dim : 1;
-  HopsBasis    geom;
-  PetscReal   *J;
-  PetscScalar *v, *g[4] = {NULL, NULL, NULL, NULL};
+  const PetscInt dim = sp->dim, nq = HopsPower(basis->Q, dim), kind = ctx->kind, size = kind ? dim * dim : 1;
+  HopsBasis      geom;
+  PetscReal     *J;
+  PetscScalar   *v, *g[4] = {NULL, NULL, NULL, NULL};
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc2(n * nq * dim * dim, &J, kind ? n * nq * size : 0, &v));
@@ -28,7 +21,7 @@ static PetscErrorCode HopsCoefficientEvaluate_DS(HopsCoefficient cf, HopsSpace s
   PetscCall(HopsSpaceGetPoints(sp, &geom, first, n, NULL, J));
   PetscCall(HopsBasisDestroy(&geom));
   g[kind] = kind ? v : out;
-  PetscCall(HopsTensorFormEvaluate(ctx->form, sp, first, n, basis, x, J, g));
+  PetscCall(HopsJacobianEvaluate(ctx->jacobian, sp, first, n, basis, x, J, g));
   for (PetscInt q = 0; kind && q < n * nq; ++q) {
     const PetscScalar *t = v + q * size;
 
@@ -50,26 +43,23 @@ static PetscErrorCode HopsCoefficientEvaluate_DS(HopsCoefficient cf, HopsSpace s
 static PetscErrorCode HopsDSContextDestroy(void *ctx)
 {
   PetscFunctionBegin;
-  PetscCall(HopsTensorFormDestroy(&((HopsDSContext *)ctx)->form));
+  PetscCall(HopsJacobianDestroy(&((HopsDSContext *)ctx)->jacobian));
   PetscCall(PetscFree(ctx));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode HopsCoefficientCreateTensor(HopsTensorForm form, HopsDSTerm term, HopsCoefficient *cf)
+static PetscErrorCode HopsCoefficientCreateJacobian(HopsJacobian jac, PetscInt kind, HopsCoefficient *cf)
 {
   PetscInt       dim;
   HopsDSContext *ctx;
 
   PetscFunctionBegin;
-  *cf = NULL;
-  if (!form->has[term == HOPS_DS_MASS ? 0 : 3]) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(DMGetDimension(form->dm, &dim));
-  PetscCall(HopsCoefficientCreate_Private(PetscObjectComm((PetscObject)form->dm), term == HOPS_DS_MASS ? 1 : dim * (dim + 1) / 2,
-                                          "PetscDS", cf));
+  PetscCall(DMGetDimension(jac->dm, &dim));
+  PetscCall(HopsCoefficientCreate_Private(PetscObjectComm((PetscObject)jac->dm), kind ? dim * (dim + 1) / 2 : 1, "PetscDS", cf));
   PetscCall(PetscNew(&ctx));
-  ++form->refct;
-  ctx->form         = form;
-  ctx->term         = term;
+  ++jac->refct;
+  ctx->jacobian     = jac;
+  ctx->kind         = kind;
   (*cf)->ctx        = ctx;
   (*cf)->destroyctx = HopsDSContextDestroy;
   (*cf)->needsx     = PETSC_TRUE;
@@ -77,65 +67,142 @@ static PetscErrorCode HopsCoefficientCreateTensor(HopsTensorForm form, HopsDSTer
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsDSNeedsTensors(DM dm, PetscBool preconditioner, PetscBool ignoreconvection, PetscBool ignoreboundary,
-                                  PetscBool *needs)
+PetscErrorCode HopsFormListDS(DM dm, PetscBool preconditioner, PetscBool convection, PetscBool boundary, HopsForm *form)
 {
   PetscObject  disc;
   PetscClassId id;
-  PetscInt     nf, nds, nc = 1;
-  PetscBool    face[4];
+  PetscInt     nds;
+  PetscBool    has[4];
 
   PetscFunctionBegin;
-  PetscCall(DMGetNumFields(dm, &nf));
+  PetscCall(HopsFormCreate(form));
+  PetscCall(DMGetNumFields(dm, &(*form)->nf));
   PetscCall(DMGetNumDS(dm, &nds));
   PetscCall(DMGetField(dm, 0, NULL, &disc));
   PetscCall(PetscObjectGetClassId(disc, &id));
-  if (id == PETSCFE_CLASSID) PetscCall(PetscFEGetNumComponents((PetscFE)disc, &nc));
-  *needs = nf > 1 || nc > 1 ? PETSC_TRUE : PETSC_FALSE;
-  if (nds && !ignoreboundary) {
-    PetscCall(HopsFaceFormQuery(dm, face));
-    if (face[1] || face[2] || face[3]) *needs = PETSC_TRUE;
-  }
-  for (PetscInt s = 0; s < nds && nf == 1 && !ignoreconvection; ++s) {
-    HopsRegion r;
+  if (id == PETSCFE_CLASSID) PetscCall(PetscFEGetNumComponents((PetscFE)disc, &(*form)->nc));
+  for (PetscInt i = 0; i < (*form)->nf; ++i)
+    for (PetscInt j = 0; j < (*form)->nf; ++j) {
+      for (PetscInt k = 0; k < 4; ++k) has[k] = PETSC_FALSE;
+      for (PetscInt s = 0; s < nds; ++s) {
+        HopsRegion r;
 
-    PetscCall(HopsRegionGet(dm, s, preconditioner, &r));
-    if (r.n[1] || r.n[2] || r.nt[1] || r.nt[2]) *needs = PETSC_TRUE;
+        PetscCall(HopsRegionGetBlock(dm, s, preconditioner, i, j, &r));
+        for (PetscInt k = 0; k < 4; ++k)
+          if ((r.n[k] || r.nt[k]) && (convection || k == 0 || k == 3)) has[k] = PETSC_TRUE;
+      }
+      PetscCall(HopsFormAddFunctions(*form, HOPS_CELLS, i, j, has));
+    }
+  if (nds && boundary) { /* which fields these join is known where their faces are: HopsFaceFormCreate() */
+    PetscCall(HopsFaceFormQuery(dm, has));
+    PetscCall(HopsFormAddFunctions(*form, HOPS_BOUNDARY, 0, 0, has));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsFormReset(HopsForm *form)
+static PetscErrorCode HopsFormSetJacobian(HopsForm form, HopsJacobian jac)
 {
   PetscFunctionBegin;
-  PetscCall(HopsCoefficientDestroy(&form->diffusion));
-  PetscCall(HopsCoefficientDestroy(&form->mass));
-  PetscCall(HopsRobinDestroy(&form->robin));
+  ++jac->refct;
+  if (form->jacobian) PetscCall((*form->destroyjacobian)(&form->jacobian));
+  form->jacobian        = jac;
+  form->destroyjacobian = HopsJacobianDestroy;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsFormSetTensor(HopsTensorForm t, HopsSpace sp, PetscBool ignoreconvection, PetscBool ignoreboundary,
-                                 HopsForm *form)
+PetscErrorCode HopsFormCreateDS(DM dm, PetscBool preconditioner, PetscBool convection, PetscBool boundary, HopsForm *form)
 {
-  MPI_Comm comm = PetscObjectComm((PetscObject)t->dm);
+  HopsJacobian jac;
 
   PetscFunctionBegin;
-  PetscCheck(t->fields->nf == 1, comm, PETSC_ERR_SUP,
+  PetscCall(HopsJacobianCreate(dm, preconditioner, &jac));
+  PetscCall(HopsFormListDS(dm, preconditioner, convection, boundary, form));
+  PetscCall(HopsFormSetJacobian(*form, jac));
+  PetscCall(HopsJacobianDestroy(&jac));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsFormSelect(HopsForm form, HopsJacobian jac, PetscBool convection, PetscBool boundary, HopsForm *out)
+{
+  PetscFunctionBegin;
+  PetscCall(HopsFormCreate(out));
+  (*out)->nf = form->nf;
+  (*out)->nc = form->nc;
+  PetscCall(HopsFormSetJacobian(*out, jac));
+  for (PetscInt i = 0; i < form->n; ++i) {
+    const HopsIntegral *in    = &form->integral[i];
+    const PetscBool     cells = in->domain == HOPS_CELLS ? PETSC_TRUE : PETSC_FALSE;
+
+    if (cells && in->test != in->trial && !convection) continue;
+    if (cells && !HopsJacobianHasBlock(jac, in->field[0], in->field[1])) continue;
+    if (cells || boundary) PetscCall(HopsFormAppendShared(*out, in));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsFormSetScalar(HopsForm ds, HopsForm form)
+{
+  HopsJacobian jac  = ds->jacobian;
+  MPI_Comm     comm = PetscObjectComm((PetscObject)jac->dm);
+  PetscBool    has[4];
+
+  PetscFunctionBegin;
+  PetscCheck(jac->fields->nf == 1, comm, PETSC_ERR_SUP,
              "The DM has %" PetscInt_FMT
              " fields where a scalar coefficient is wanted: use -dm_mat_type pa, which takes several, or PCFIELDSPLIT",
-             t->fields->nf);
-  PetscCheck(t->nc == 1, comm, PETSC_ERR_SUP,
+             jac->fields->nf);
+  PetscCheck(jac->nc == 1, comm, PETSC_ERR_SUP,
              "The field has %" PetscInt_FMT
              " components where a scalar coefficient is wanted: use -dm_mat_type pa, or PCLOR on the DM itself, which take several",
-             t->nc);
-  PetscCheck(ignoreconvection || (!t->has[1] && !t->has[2]), comm, PETSC_ERR_SUP,
+             jac->nc);
+  PetscCall(HopsFormSetJacobian(form, jac));
+  HopsFormGetFunctions(ds, HOPS_CELLS, has);
+  PetscCheck(!has[1] && !has[2], comm, PETSC_ERR_SUP,
              "The form has a first-order term (g1 or g2 of its PetscDS), which a diffusion-reaction operator does not hold: let "
              "PCLOR take the form from the DM, or, to precondition with its symmetric part, use -pc_lor_ignore convection");
-  form->space = sp;
-  form->robin = NULL;
-  PetscCall(HopsCoefficientCreateTensor(t, HOPS_DS_DIFFUSION, &form->diffusion));
-  PetscCall(HopsCoefficientCreateTensor(t, HOPS_DS_MASS, &form->mass));
-  if (!ignoreboundary) PetscCall(HopsRobinCreateDS(t, sp, &form->robin));
+  for (PetscInt k = 0; k < 4; k += 3) {
+    HopsCoefficient cf = NULL;
+
+    if (has[k]) PetscCall(HopsCoefficientCreateJacobian(jac, k, &cf));
+    PetscCall(HopsFormSetCells(form, k ? HOPS_GRADIENT : HOPS_VALUE, cf));
+    PetscCall(HopsCoefficientDestroy(&cf));
+  }
+  PetscCall(HopsFormClear(form, HOPS_BOUNDARY));
+  if (HopsFormHas(ds, HOPS_BOUNDARY)) PetscCall(HopsFormAddBoundaryDS(form, jac));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscBool HopsCoefficientIsDS(HopsCoefficient cf)
+{
+  return cf->ctx && (cf->destroyctx == HopsDSContextDestroy || cf->destroyctx == HopsFaceContextDestroy) ? PETSC_TRUE : PETSC_FALSE;
+}
+
+PetscErrorCode HopsFormCopyAll(HopsForm from, HopsForm to)
+{
+  HopsJacobian jac;
+  PetscBool    boundary = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  for (PetscInt i = 0; i < from->n; ++i) {
+    const HopsIntegral *in = &from->integral[i];
+
+    if (!HopsCoefficientIsDS(in->coefficient)) PetscCall(HopsFormAppendShared(to, in));
+    else if (in->domain == HOPS_BOUNDARY) boundary = PETSC_TRUE;
+  }
+  if (!from->jacobian) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(HopsJacobianDuplicate(from->jacobian, &jac));
+  PetscCall(HopsFormSetJacobian(to, jac));
+  for (PetscInt i = 0; i < from->n; ++i) {
+    const HopsIntegral *in = &from->integral[i];
+    HopsCoefficient     cf;
+
+    if (in->domain != HOPS_CELLS || !HopsCoefficientIsDS(in->coefficient)) continue;
+    PetscCall(HopsCoefficientCreateJacobian(jac, ((HopsDSContext *)in->coefficient->ctx)->kind, &cf));
+    PetscCall(HopsFormSetCells(to, in->test, cf));
+    PetscCall(HopsCoefficientDestroy(&cf));
+  }
+  if (boundary) PetscCall(HopsFormAddBoundaryDS(to, jac));
+  PetscCall(HopsJacobianDestroy(&jac));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -92,7 +92,7 @@ static void HopsTimes(PetscInt n, PetscInt nc, const PetscScalar v[], const Pets
 static PetscErrorCode HopsFormElement(Mat_PA *pa, const HopsBasis *geom, const PetscReal F[], PetscInt cell, PetscReal work[],
                                       PetscScalar E[])
 {
-  HopsSpace        sp  = pa->space;
+  HopsSpace        sp  = pa->form->space;
   const PetscInt   dim = sp->dim, ne = sp->ne, nq = HopsPower(pa->basis.Q, dim);
   const PetscInt   nc = sp->family == HOPS_L2 ? 1 : dim, nd = sp->family == HOPS_HCURL && dim == 3 ? 3 : 1;
   const HopsBasis *b = &pa->basis;
@@ -106,8 +106,8 @@ static PetscErrorCode HopsFormElement(Mat_PA *pa, const HopsBasis *geom, const P
   HopsLayoutCreate(sp->family, dim, sp->order, &l);
   PetscCall(PetscMalloc2(nq * dim, &x, nq * dim * dim, &J));
   PetscCall(HopsSpaceGetPoints(sp, geom, cell, 1, x, J));
-  PetscCall(HopsCoefficientEvaluate(pa->diffusion, sp, b, cell, 1, &ks, &kw, &mu));
-  PetscCall(HopsCoefficientEvaluate(pa->mass, sp, b, cell, 1, &ms, &mw, &beta));
+  PetscCall(HopsCoefficientEvaluate(HopsFormDerivative(pa->form), sp, b, cell, 1, &ks, &kw, &mu));
+  PetscCall(HopsCoefficientEvaluate(HopsFormValue(pa->form), sp, b, cell, 1, &ms, &mw, &beta));
   for (PetscInt q = 0; q < nq; ++q) {
     PetscReal Ji[9], w = 1.0, det;
 
@@ -144,7 +144,7 @@ static PetscErrorCode HopsFormElement(Mat_PA *pa, const HopsBasis *geom, const P
 
 PetscErrorCode HopsFormAssemble(Mat A, Mat_PA *pa, MatReuse reuse, Mat *newmat)
 {
-  HopsSpace      sp = pa->space;
+  HopsSpace      sp = pa->form->space;
   const PetscInt ne = sp->ne;
   HopsBasis      geom;
   Mat            B;

@@ -23,7 +23,7 @@ PetscErrorCode MatPAGetData(Mat A, Mat_PA **pa)
 */
 static PetscErrorCode MatPASetUpBasis(Mat A, Mat_PA *pa)
 {
-  HopsSpace sp = pa->tensor ? pa->tensor->space : pa->space;
+  HopsSpace sp = pa->tensor ? pa->tensor->space : pa->form->space;
   PetscInt  q  = pa->q_1d;
 
   PetscFunctionBegin;
@@ -59,8 +59,8 @@ static PetscErrorCode MatPASetUpBasis(Mat A, Mat_PA *pa)
 static PetscErrorCode MatPACheckFaceRule(Mat_PA *pa)
 {
   PetscFunctionBegin;
-  if (!pa->ferule || (!pa->robin && !(pa->tensor && pa->tensor->faces))) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(HopsSpaceCheckRule(pa->tensor ? pa->tensor->space : pa->space, 1));
+  if (!pa->ferule || (pa->tensor ? !pa->tensor->faces : !HopsFormHas(pa->form, HOPS_BOUNDARY))) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(HopsSpaceCheckRule(pa->tensor ? pa->tensor->space : pa->form->space, 1));
   for (PetscInt k = 0; pa->tensor && k < 2; ++k)
     for (PetscInt i = 0; i < pa->tensor->n[k]; ++i) {
       HopsSpace sp = pa->tensor->side[k][i].nodes->space;
@@ -76,7 +76,7 @@ static PetscErrorCode MatPACheckFaceRule(Mat_PA *pa)
 /* Coefficients are evaluated a run of cells at a time, so that their values never take much memory */
 static PetscErrorCode MatPASetUpRun(Mat_PA *pa, PetscInt begin, PetscInt end)
 {
-  HopsSpace      sp    = pa->space;
+  HopsSpace      sp    = pa->form->space;
   const PetscInt chunk = PetscMax(64, sp->backend->runpoints / HopsPower(pa->basis.Q, sp->dim));
   size_t         ks = 0, ms = 0;
   PetscScalar   *kw = NULL, *mw = NULL;
@@ -88,8 +88,8 @@ static PetscErrorCode MatPASetUpRun(Mat_PA *pa, PetscInt begin, PetscInt end)
     PetscInt       bad;
     PetscReal      det;
 
-    PetscCall(HopsCoefficientEvaluate(pa->diffusion, sp, &pa->basis, c, n, &ks, &kw, &k));
-    PetscCall(HopsCoefficientEvaluate(pa->mass, sp, &pa->basis, c, n, &ms, &mw, &m));
+    PetscCall(HopsCoefficientEvaluate(HopsFormDerivative(pa->form), sp, &pa->basis, c, n, &ks, &kw, &k));
+    PetscCall(HopsCoefficientEvaluate(HopsFormValue(pa->form), sp, &pa->basis, c, n, &ms, &mw, &m));
     if (sp->family == HOPS_H1) pa->nindefinite += HopsValuesCountIndefinite(sp->dim, n, HopsPower(pa->basis.Q, sp->dim), &k, &m);
     PetscCall((*pa->kernel->ops->SetUp)(pa->kernel, c, n, &k, &m, &bad, &det));
     if (bad >= 0) PetscCall(HopsSpaceErrorCell(sp, bad, det));
@@ -101,8 +101,7 @@ static PetscErrorCode MatPASetUpRun(Mat_PA *pa, PetscInt begin, PetscInt end)
 
 static PetscErrorCode MatPACreateKernel(Mat A, Mat_PA *pa)
 {
-  const HopsBackendOps *be = pa->space->backend;
-  const PetscBool       d = pa->diffusion ? PETSC_TRUE : PETSC_FALSE, m = pa->mass ? PETSC_TRUE : PETSC_FALSE;
+  const HopsBackendOps *be = pa->form->space->backend;
   const char           *name;
   PetscBool             spec;
   PetscLogDouble        bytes;
@@ -111,7 +110,7 @@ static PetscErrorCode MatPACreateKernel(Mat A, Mat_PA *pa)
   if (pa->kernel) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCheck(be->OperatorCreate, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP,
              "The back end %s has no operators: use -hops_backend host", be->name);
-  PetscCall((*be->OperatorCreate)(pa->space, &pa->basis, d, m, &pa->kernel));
+  PetscCall((*be->OperatorCreate)(pa->form, &pa->basis, &pa->kernel));
   PetscCall((*pa->kernel->ops->GetInfo)(pa->kernel, &name, &spec, &bytes, &pa->flops));
   PetscCall(
     PetscInfo(A, "kernel %s (%s), %g bytes, %g flops per application\n", name, spec ? "specialised" : "generic", bytes, pa->flops));
@@ -120,7 +119,7 @@ static PetscErrorCode MatPACreateKernel(Mat A, Mat_PA *pa)
 
 PetscErrorCode MatPASetUp_Private(Mat A, Mat_PA *pa)
 {
-  HopsSpace sp = pa->space;
+  HopsSpace sp = pa->form->space;
   PetscBool done;
 
   PetscFunctionBegin;
@@ -136,8 +135,9 @@ PetscErrorCode MatPASetUp_Private(Mat A, Mat_PA *pa)
   }
   PetscCheck(sp, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE,
              "The operator has no space: call MatPASetSpace(), or make it by MatCreatePA()");
-  PetscCheck(pa->diffusion || pa->mass || pa->robin, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE,
+  PetscCheck(pa->form->n, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE,
              "The operator has no terms: call MatPASetDiffusion(), MatPASetMass() or MatPAAddRobin()");
+  PetscCall(HopsFormCheck(pa->form));
   PetscCall(PetscLogEventBegin(HopsEvent.pasetup, A, 0, 0, 0));
   if (!pa->basis.P) PetscCall(MatPASetUpBasis(A, pa));
   PetscCall(MatPACheckFaceRule(pa));
@@ -148,7 +148,7 @@ PetscErrorCode MatPASetUp_Private(Mat A, Mat_PA *pa)
     PetscCall((*sp->backend->vector->Zero)(PETSC_SCALAR, sp->nL - sp->nT, pa->xg));
   }
   pa->nindefinite = 0;
-  if (pa->diffusion || pa->mass) {
+  if (HopsFormHas(pa->form, HOPS_CELLS)) {
     PetscCall(MatPACreateKernel(A, pa));
     PetscCall(MatPASetUpGeometry(A, pa, &done));
     if (!done) {
@@ -158,7 +158,7 @@ PetscErrorCode MatPASetUp_Private(Mat A, Mat_PA *pa)
     /* which depend on the geometry */
     PetscCall((*pa->kernel->ops->GetInfo)(pa->kernel, NULL, NULL, NULL, &pa->flops));
   }
-  for (HopsRobin r = pa->robin; r; r = r->next) PetscCall(HopsRobinSetUp(sp, &pa->facebasis, r));
+  PetscCall(MatPASetUpFacets(pa));
   pa->needsetup = PETSC_FALSE;
   PetscCall(PetscLogEventEnd(HopsEvent.pasetup, A, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -175,6 +175,7 @@ PetscErrorCode MatPAReset(Mat_PA *pa)
 {
   PetscFunctionBegin;
   PetscCall(MatPADestroyKernel(pa));
+  PetscCall(MatPADestroyFacets(pa));
   if (pa->basis.P) PetscCall(HopsBasisDestroy(&pa->basis));
   if (pa->facebasis.P) PetscCall(HopsBasisDestroy(&pa->facebasis));
   pa->basis.P = pa->facebasis.P = 0;
@@ -186,8 +187,8 @@ PetscErrorCode MatPAReset(Mat_PA *pa)
 PetscErrorCode MatPAFreeWork(Mat_PA *pa)
 {
   PetscFunctionBegin;
-  if (pa->xg) PetscCall((*pa->space->backend->memory->Free)((void **)&pa->xg));
-  if (pa->yg) PetscCall((*pa->space->backend->memory->Free)((void **)&pa->yg));
+  if (pa->xg) PetscCall((*pa->form->space->backend->memory->Free)((void **)&pa->xg));
+  if (pa->yg) PetscCall((*pa->form->space->backend->memory->Free)((void **)&pa->yg));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -221,7 +222,7 @@ static PetscErrorCode MatPAApplyPart(Mat_PA *pa, HopsPart part, const PetscScala
 */
 static PetscErrorCode MatPAApply(Mat A, Mat_PA *pa, const PetscScalar x[], PetscScalar y[])
 {
-  HopsSpace             sp = pa->space;
+  HopsSpace             sp = pa->form->space;
   const HopsBackendOps *be = sp->backend;
   PetscScalar          *xg = pa->xg, *yg = pa->yg;
 
@@ -232,7 +233,8 @@ static PetscErrorCode MatPAApply(Mat A, Mat_PA *pa, const PetscScalar x[], Petsc
   PetscCall(MatPAApplyPart(pa, HOPS_PART_INTERIOR_A, x, y));
   PetscCall(HopsProlongEnd(sp->P, x, xg));
   PetscCall(MatPAApplyPart(pa, HOPS_PART_SHARED, x, y));
-  for (HopsRobin r = pa->robin; r; r = r->next) PetscCall((*r->kernel->ops->Apply)(r->kernel, HOPS_PART_SHARED, x, xg, y, yg));
+  for (PetscInt i = 0; i < pa->nfacets; ++i)
+    PetscCall((*pa->facets[i].kernel->ops->Apply)(pa->facets[i].kernel, HOPS_PART_SHARED, x, xg, y, yg));
   PetscCall(HopsProlongTransposeBegin(sp->P, yg, y));
   PetscCall(MatPAApplyPart(pa, HOPS_PART_INTERIOR_B, x, y));
   PetscCall(HopsProlongTransposeEnd(sp->P, yg, y));
@@ -271,10 +273,10 @@ static PetscErrorCode MatPAMultForm(Mat A, PetscBool transpose, Vec x, Vec y)
   PetscCall(PetscLogEventBegin(HopsEvent.pamult, A, x, y, 0));
   if (pa->tensor) PetscCall(HopsPATensorMult(pa->tensor, transpose, x, y));
   else {
-    PetscCall(MatPAGetArrays(pa->space, x, y, &xa, &ya));
+    PetscCall(MatPAGetArrays(pa->form->space, x, y, &xa, &ya));
     PetscCall(MatPAApply(A, pa, xa, ya));
-    PetscCall((*pa->space->backend->vector->SetEntries)(pa->space->ness, pa->space->bessT, xa, ya));
-    PetscCall(MatPARestoreArrays(pa->space, x, y, &xa, &ya));
+    PetscCall((*pa->form->space->backend->vector->SetEntries)(pa->form->space->ness, pa->form->space->bessT, xa, ya));
+    PetscCall(MatPARestoreArrays(pa->form->space, x, y, &xa, &ya));
   }
   PetscCall(PetscLogEventEnd(HopsEvent.pamult, A, x, y, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -322,7 +324,7 @@ static PetscErrorCode MatPADiagonalForm(Mat A, Vec d)
   PetscFunctionBegin;
   PetscCall(MatShellGetContext(A, &pa));
   PetscCall(MatPASetUp_Private(A, pa));
-  sp = pa->space;
+  sp = pa->form->space;
   PetscCall(PetscLogEventBegin(HopsEvent.padiag, A, d, 0, 0));
   if (pa->tensor) {
     PetscCall(HopsPATensorDiagonal(pa->tensor, d));
@@ -333,7 +335,7 @@ static PetscErrorCode MatPADiagonalForm(Mat A, Vec d)
   PetscCall((*sp->backend->vector->Zero)(PETSC_SCALAR, sp->nT, a));
   PetscCall((*sp->backend->vector->Zero)(PETSC_SCALAR, sp->nL - sp->nT, pa->yg));
   if (pa->kernel) PetscCall((*pa->kernel->ops->Diagonal)(pa->kernel, a, pa->yg));
-  for (HopsRobin r = pa->robin; r; r = r->next) PetscCall((*r->kernel->ops->Diagonal)(r->kernel, a, pa->yg));
+  for (PetscInt i = 0; i < pa->nfacets; ++i) PetscCall((*pa->facets[i].kernel->ops->Diagonal)(pa->facets[i].kernel, a, pa->yg));
   PetscCall(HopsProlongTransposeBegin(sp->P, pa->yg, a));
   PetscCall(HopsProlongTransposeEnd(sp->P, pa->yg, a));
   PetscCall((*sp->backend->vector->SetEntries)(sp->ness, sp->bessT, NULL, a));
@@ -386,7 +388,7 @@ PetscErrorCode MatPALiftEssential(Mat A, Vec b)
   PetscCall(MatPAGetData(A, &pa));
   PetscCall(MatPACheckForm(A, PETSC_FALSE, "MatPALiftEssential()"));
   PetscCall(MatPASetUp_Private(A, pa));
-  sp = pa->space;
+  sp = pa->form->space;
   PetscCheck(sp, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP,
              "The operator has the form of a PetscDS, whose essential values the DM inserts (DMPlexInsertBoundaryValues()): "
              "lifting is for operators on a HopsSpace (MatCreatePA())");
@@ -412,9 +414,8 @@ PetscErrorCode MatPALiftEssential(Mat A, Vec b)
 
 static PetscErrorCode MatView_PA(Mat A, PetscViewer viewer)
 {
-  static const char *const terms[] = {"diffusion", "curl-curl", "div-div", ""};
-  Mat_PA                  *pa;
-  PetscBool                ascii;
+  Mat_PA   *pa;
+  PetscBool ascii;
 
   PetscFunctionBegin;
   PetscCall(MatShellGetContext(A, &pa));
@@ -428,9 +429,9 @@ static PetscErrorCode MatView_PA(Mat A, PetscViewer viewer)
     PetscCall(MatPASumView(pa, viewer));
     PetscCall(PetscViewerASCIIPopTab(viewer));
   }
-  if (!ascii || !pa->space) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!ascii || !pa->form->space) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscViewerASCIIPushTab(viewer));
-  PetscCall(HopsSpaceView(pa->space, viewer));
+  PetscCall(HopsSpaceView(pa->form->space, viewer));
   if (pa->basis.P)
     PetscCall(PetscViewerASCIIPrintf(viewer, "quadrature: %" PetscInt_FMT " %s points per direction\n", pa->basis.Q,
                                      HopsBasisRuleName(&pa->basis)));
@@ -443,12 +444,7 @@ static PetscErrorCode MatView_PA(Mat A, PetscViewer viewer)
     PetscCall(PetscViewerASCIIPrintf(viewer, "kernel: %s, %s\n", name, spec ? "specialised" : "generic"));
     if (!pa->needsetup && pa->kernel->ops->SetUpCells) PetscCall(PetscViewerASCIIPrintf(viewer, "%s\n", pa->geometrynote));
   }
-  if (pa->diffusion)
-    PetscCall(PetscViewerASCIIPrintf(viewer, "%s: %s coefficient, %" PetscInt_FMT " component%s\n", terms[pa->space->family],
-                                     pa->diffusion->kind, pa->diffusion->nc, pa->diffusion->nc > 1 ? "s" : ""));
-  if (pa->mass) PetscCall(PetscViewerASCIIPrintf(viewer, "mass: %s coefficient\n", pa->mass->kind));
-  for (HopsRobin r = pa->robin; r; r = r->next)
-    PetscCall(PetscViewerASCIIPrintf(viewer, "Robin term: %s coefficient\n", r->alpha->kind));
+  PetscCall(HopsFormView(pa->form, viewer));
   PetscCall(MatPASumView(pa, viewer));
   PetscCall(PetscViewerASCIIPopTab(viewer));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -463,32 +459,13 @@ static PetscErrorCode MatDestroy_PA(Mat A)
   PetscCall(MatPAReset(pa));
   PetscCall(MatPASumDestroy(pa));
   PetscCall(HopsPATensorDestroy(&pa->tensor));
-  PetscCall(HopsTensorFormDestroy(&pa->form));
   PetscCall(MatPAFreeWork(pa));
-  PetscCall(HopsCoefficientDestroy(&pa->diffusion));
-  PetscCall(HopsCoefficientDestroy(&pa->mass));
-  PetscCall(HopsRobinDestroy(&pa->robin));
-  PetscCall(HopsSpaceDestroy(&pa->space));
+  PetscCall(HopsFormDestroy(&pa->form));
   PetscCall(PetscFree(pa));
   PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatConvert_" MATPA "_aij_C", NULL));
   PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatConvert_" MATPA "_seqaij_C", NULL));
   PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatConvert_" MATPA "_mpiaij_C", NULL));
   PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatProductSetFromOptions_" MATPA "_" MATPA "_C", NULL));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Robin terms of A on B, whose space is the same */
-static PetscErrorCode MatPACopyRobin(Mat_PA *pa, Mat B)
-{
-  PetscFunctionBegin;
-  for (HopsRobin r = pa->robin; r; r = r->next) {
-    PetscInt *cells;
-
-    PetscCall(PetscMalloc1(r->n, &cells));
-    for (PetscInt i = 0; i < r->n; ++i) cells[i] = pa->space->cell[r->cells[i]];
-    PetscCall(MatPAAddRobin(B, r->n, cells, r->faces, r->alpha));
-    PetscCall(PetscFree(cells));
-  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -503,8 +480,8 @@ static PetscErrorCode MatPACopyForm(Mat A, Mat B)
   PetscCall(MatPAGetData(B, &pb));
   PetscCall(MatPAReset(pb));
   PetscCall(HopsPATensorDestroy(&pb->tensor));
-  PetscCall(HopsTensorFormDestroy(&pb->form));
-  PetscCall(HopsRobinDestroy(&pb->robin));
+  PetscCall(MatPAFreeWork(pb));
+  PetscCall(HopsFormDestroy(&pb->form));
   pb->q_1d     = pa->q_1d;
   pb->gll      = pa->gll;
   pb->gauss    = pa->gauss;
@@ -516,20 +493,13 @@ static PetscErrorCode MatPACopyForm(Mat A, Mat B)
     PetscCall(HopsPATensorSetVecType(pb->tensor, B));
     pb->form = pb->tensor->form;
     ++pb->form->refct;
-  } else if (pa->space && pa->form) {
-    HopsTensorForm form;
-
-    PetscCall(HopsTensorFormDuplicate(pa->form, &form));
-    PetscCall(MatPASetForm(B, pa->space, form));
-    PetscCall(HopsTensorFormDestroy(&form));
-  } else if (pa->space) {
-    PetscCall(MatPASetSpace(B, pa->space));
-    PetscCall(MatPASetTerm(B, pb, &pb->diffusion, pa->diffusion));
-    PetscCall(MatPASetTerm(B, pb, &pb->mass, pa->mass));
-    PetscCall(MatPACopyRobin(pa, B));
+  } else {
+    PetscCall(HopsFormCreate(&pb->form));
+    if (pa->form->space) PetscCall(MatPASetSpace(B, pa->form->space));
+    PetscCall(HopsFormCopyAll(pa->form, pb->form));
   }
   PetscCall(MatPAChanged(B, pb, PETSC_TRUE));
-  if (pa->space || pa->tensor) {
+  if (pa->form->space || pa->tensor) {
     PetscCall(MatAssemblyBegin(B, MAT_FINAL_ASSEMBLY));
     PetscCall(MatAssemblyEnd(B, MAT_FINAL_ASSEMBLY));
   }
@@ -554,8 +524,8 @@ static PetscErrorCode MatCopy_PA(Mat A, Mat B, MatStructure str)
   PetscCall(MatPAGetData(A, &pa));
   PetscCall(MatPAGetData(B, &pb));
   if (pa->tensor && pb->tensor) PetscCall(HopsPATensorSameSpaces(pa->tensor, pb->tensor, &same));
-  else same = pa->space == pb->space && !pb->tensor ? PETSC_TRUE : PETSC_FALSE;
-  if (!pb->space && !pb->tensor) same = PETSC_TRUE; /* nothing was set yet */
+  else same = pa->form->space == pb->form->space && !pb->tensor ? PETSC_TRUE : PETSC_FALSE;
+  if (!pb->form->space && !pb->tensor) same = PETSC_TRUE; /* nothing was set yet */
   PetscCheck(same, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_INCOMP,
              "MatCopy() copies between operators of type " MATPA
              " on the same space, and these have spaces of their own: use MatDuplicate(), or assemble them (MatConvert() to aij)");
@@ -601,6 +571,7 @@ PetscErrorCode MatCreate_PA(Mat A)
 
   PetscFunctionBegin;
   PetscCall(PetscNew(&pa));
+  PetscCall(HopsFormCreate(&pa->form));
   pa->needsetup = PETSC_TRUE;
   PetscCall(MatSetType(A, MATSHELL));
   PetscCall(MatShellSetContext(A, pa));

@@ -36,7 +36,7 @@ static void HopsTensor(PetscInt dim, PetscInt nc, const PetscScalar v[], PetscRe
 }
 
 /* E += sum_q w ( grad v . K grad u + c u v ) for the cell c; T is work like N */
-static PetscErrorCode HopsElementMatrix(const HopsForm *form, const HopsBasis *basis, const HopsBasis *geom, PetscInt cell,
+static PetscErrorCode HopsElementMatrix(HopsForm form, const HopsBasis *basis, const HopsBasis *geom, PetscInt cell,
                                         const PetscReal N[], PetscReal T[], PetscScalar E[])
 {
   HopsSpace      sp  = form->space;
@@ -50,8 +50,8 @@ static PetscErrorCode HopsElementMatrix(const HopsForm *form, const HopsBasis *b
   PetscFunctionBegin;
   PetscCall(PetscMalloc2(nq * dim, &x, nq * dim * dim, &J));
   PetscCall(HopsSpaceGetPoints(sp, geom, cell, 1, x, J));
-  PetscCall(HopsCoefficientEvaluate(form->diffusion, sp, basis, cell, 1, &ks, &kw, &k));
-  PetscCall(HopsCoefficientEvaluate(form->mass, sp, basis, cell, 1, &ms, &mw, &m));
+  PetscCall(HopsCoefficientEvaluate(HopsFormDerivative(form), sp, basis, cell, 1, &ks, &kw, &k));
+  PetscCall(HopsCoefficientEvaluate(HopsFormValue(form), sp, basis, cell, 1, &ms, &mw, &m));
   for (PetscInt q = 0; q < nq; ++q) {
     PetscReal Ji[9], K[9], G[16] = {0}, w = 1.0, det;
 
@@ -85,15 +85,15 @@ static PetscErrorCode HopsElementMatrix(const HopsForm *form, const HopsBasis *b
 }
 
 /* E[n][np][np] of the form, Robin terms included, on n cells of this rank */
-PetscErrorCode HopsFormElementMatrices(const HopsForm *form, const HopsBasis *basis, PetscInt n, const PetscInt cells[],
-                                       PetscReal E[])
+PetscErrorCode HopsFormElementMatrices(HopsForm form, const HopsBasis *basis, PetscInt n, const PetscInt cells[], PetscReal E[])
 {
   HopsSpace      sp = form->space;
   const PetscInt fd = sp->dim - 1, np = HopsPower(basis->P, sp->dim), nq = HopsPower(basis->Q, sp->dim),
                  nf = HopsPower(basis->P, fd), mq = HopsPower(basis->Q, fd);
-  HopsBasis  geom;
-  PetscReal *N, *T, *F, *a;
-  PetscInt  *node;
+  const HopsIntegral *in;
+  HopsBasis           geom;
+  PetscReal          *N, *T, *F, *a;
+  PetscInt           *node;
 
   PetscFunctionBegin;
   PetscCall(HopsSpaceCreateGeometryBasis(sp, basis, &geom));
@@ -103,10 +103,12 @@ PetscErrorCode HopsFormElementMatrices(const HopsForm *form, const HopsBasis *ba
   PetscCall(PetscArrayzero(E, n * np * np));
   for (PetscInt k = 0; k < n; ++k) {
     PetscCall(HopsElementMatrix(form, basis, &geom, cells[k], N, T, E + k * np * np));
-    for (HopsRobin r = form->robin; r; r = r->next)
-      for (PetscInt f = 0; f < r->n; ++f) {
+    for (PetscInt i = 0; (in = HopsFormNext(form, HOPS_BOUNDARY, &i));)
+      for (PetscInt f = 0; f < in->facets->n; ++f) {
+        const HopsFacets r = in->facets;
+
         if (r->cells[f] != cells[k]) continue;
-        PetscCall(HopsFaceEvaluate(sp, basis, 1, r->cells + f, r->faces + f, r->alpha, a));
+        PetscCall(HopsFaceEvaluate(sp, basis, 1, r->cells + f, r->faces + f, in->coefficient, a));
         PetscCall(HopsFaceNodes(sp->dim, basis->P, r->faces[f], node));
         for (PetscInt q = 0; q < mq; ++q) {
           PetscReal w = a[q];
@@ -123,9 +125,9 @@ PetscErrorCode HopsFormElementMatrices(const HopsForm *form, const HopsBasis *ba
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode HopsAddRobin(Mat_PA *pa, HopsRobin r, const PetscInt gidx[], Mat B)
+static PetscErrorCode HopsAddFacets(Mat_PA *pa, const HopsFacets r, const PetscScalar qdata[], const PetscInt gidx[], Mat B)
 {
-  HopsSpace      sp = pa->space;
+  HopsSpace      sp = pa->form->space;
   const PetscInt fd = sp->dim - 1, P = pa->facebasis.P, Q = pa->facebasis.Q, nf = HopsPower(P, fd), nq = HopsPower(Q, fd),
                  np = HopsPower(P, sp->dim);
   PetscReal *N, *E;
@@ -141,7 +143,7 @@ static PetscErrorCode HopsAddRobin(Mat_PA *pa, HopsRobin r, const PetscInt gidx[
       for (PetscInt j = 0; j < nf; ++j) {
         PetscReal s = 0.0;
 
-        for (PetscInt q = 0; q < nq; ++q) s += r->qdata[f * nq + q] * N[q * (fd + 1) * nf + i] * N[q * (fd + 1) * nf + j];
+        for (PetscInt q = 0; q < nq; ++q) s += qdata[f * nq + q] * N[q * (fd + 1) * nf + i] * N[q * (fd + 1) * nf + j];
         E[i * nf + j] = s;
       }
     }
@@ -177,20 +179,16 @@ PetscErrorCode HopsPreallocate(HopsSpace sp, const PetscInt gidx[], const PetscS
 /* The form in H1 with coefficients */
 static PetscErrorCode MatPAAssembleH1(Mat A, Mat_PA *pa, MatReuse reuse, Mat *newmat)
 {
-  HopsSpace    sp = pa->space;
-  HopsForm     form;
+  HopsSpace    sp = pa->form->space;
   HopsBasis    geom;
   Mat          B;
   PetscInt    *gidx, *row, np;
   PetscReal   *N, *T;
   PetscScalar *E;
 
+  const HopsIntegral *in;
   PetscFunctionBegin;
-  form.space     = sp;
-  form.diffusion = pa->diffusion;
-  form.mass      = pa->mass;
-  form.robin     = pa->robin;
-  np             = HopsPower(pa->basis.P, sp->dim);
+  np = HopsPower(pa->basis.P, sp->dim);
   {
     const PetscInt nt = HopsPower(pa->basis.Q, sp->dim) * (sp->dim + 1) * np;
 
@@ -211,11 +209,12 @@ static PetscErrorCode MatPAAssembleH1(Mat A, Mat_PA *pa, MatReuse reuse, Mat *ne
   PetscCall(HopsSpaceCreateGeometryBasis(sp, &pa->basis, &geom));
   for (PetscInt c = 0; c < sp->ncells && pa->kernel; ++c) {
     PetscCall(PetscArrayzero(E, np * np));
-    PetscCall(HopsElementMatrix(&form, &pa->basis, &geom, c, N, T, E));
+    PetscCall(HopsElementMatrix(pa->form, &pa->basis, &geom, c, N, T, E));
     for (PetscInt i = 0; i < np; ++i) row[i] = gidx[sp->restr[c * np + i]];
     PetscCall(MatSetValues(B, np, row, np, row, E, ADD_VALUES));
   }
-  for (HopsRobin r = pa->robin; r; r = r->next) PetscCall(HopsAddRobin(pa, r, gidx, B));
+  for (PetscInt i = 0, k = 0; (in = HopsFormNext(pa->form, HOPS_BOUNDARY, &i)); ++k)
+    PetscCall(HopsAddFacets(pa, in->facets, pa->facets[k].qdata, gidx, B));
   for (PetscInt e = 0; e < sp->ness; ++e)
     PetscCall(MatSetValue(B, sp->rstart + sp->essT[e], sp->rstart + sp->essT[e], 1.0, ADD_VALUES));
   PetscCall(MatAssemblyBegin(B, MAT_FINAL_ASSEMBLY));
@@ -237,7 +236,7 @@ PetscErrorCode MatConvert_PA_AIJ(Mat A, MatType type, MatReuse reuse, Mat *newma
   PetscCall(MatPASetUp_Private(A, pa));
   PetscCall(PetscLogEventBegin(HopsEvent.paassemble, A, 0, 0, 0));
   if (pa->tensor) PetscCall(HopsPATensorAssemble(pa->tensor, A, reuse, newmat));
-  else if (pa->space->family != HOPS_H1) PetscCall(HopsFormAssemble(A, pa, reuse, newmat));
+  else if (pa->form->space->family != HOPS_H1) PetscCall(HopsFormAssemble(A, pa, reuse, newmat));
   else PetscCall(MatPAAssembleH1(A, pa, reuse, newmat));
   if (pa->sum) PetscCall(MatPASumAssemble(A, pa->sum, *newmat));
   PetscCall(PetscLogEventEnd(HopsEvent.paassemble, A, 0, 0, 0));

@@ -4,19 +4,15 @@
 #include <petsc/private/matimpl.h>
 
 /* The terms of a scalar symmetric form of a PetscDS, on the operator's space */
-static PetscErrorCode MatPATakeForm(Mat A, Mat_PA *pa, HopsTensorForm tensor)
+static PetscErrorCode MatPATakeForm(Mat A, Mat_PA *pa, HopsForm ds)
 {
-  HopsForm form;
+  const PetscBool d = HopsFormDerivative(pa->form) ? PETSC_TRUE : PETSC_FALSE,
+                  m = HopsFormValue(pa->form) ? PETSC_TRUE : PETSC_FALSE;
 
   PetscFunctionBegin;
-  PetscCall(HopsFormSetTensor(tensor, pa->space, PETSC_FALSE, PETSC_FALSE, &form));
+  PetscCall(HopsFormSetScalar(ds, pa->form));
   pa->fromds = PETSC_TRUE;
-  PetscCall(MatPASetDiffusion(A, form.diffusion));
-  PetscCall(MatPASetMass(A, form.mass));
-  PetscCall(HopsRobinDestroy(&pa->robin));
-  pa->robin  = form.robin;
-  form.robin = NULL;
-  PetscCall(HopsFormReset(&form));
+  PetscCall(MatPAChanged(A, pa, d == !HopsFormDerivative(pa->form) || m == !HopsFormValue(pa->form) ? PETSC_TRUE : PETSC_FALSE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -41,45 +37,40 @@ static PetscErrorCode MatPATakeForm(Mat A, Mat_PA *pa, HopsTensorForm tensor)
 @*/
 PetscErrorCode MatPASetFromDS(Mat A, DM dm)
 {
-  Mat_PA        *pa;
-  HopsTensorForm form;
-  PetscBool      pre;
+  Mat_PA   *pa;
+  HopsForm  form;
+  PetscBool pre;
 
   PetscFunctionBegin;
   HopsValidHeader(A, MAT_CLASSID, 1);
   HopsValidHeader(dm, DM_CLASSID, 2);
   PetscCall(MatPAGetData(A, &pa));
-  PetscCheck(pa->space && pa->space->dm, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE,
+  PetscCheck(pa->form->space && pa->form->space->dm, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE,
              "The operator has no space on a DMPlex: MatCreatePA() on that of HopsSpaceCreateFromDM()");
   PetscCall(HopsDSCheck(dm));
   PetscCall(HopsDSUsesPreconditioner(dm, PETSC_TRUE, &pre));
-  PetscCall(HopsTensorFormCreateDS(dm, pre, &form));
+  PetscCall(HopsFormCreateDS(dm, pre, PETSC_TRUE, PETSC_TRUE, &form));
   PetscCall(MatPATakeForm(A, pa, form));
-  PetscCall(HopsTensorFormDestroy(&form));
+  PetscCall(HopsFormDestroy(&form));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Coefficients and Robin terms of a scalar symmetric form; the operator keeps the form */
-PetscErrorCode MatPASetForm(Mat A, HopsSpace sp, HopsTensorForm form)
+/* The coefficients of a scalar symmetric form of a PetscDS, whose Jacobian the operator keeps */
+PetscErrorCode MatPASetForm(Mat A, HopsSpace sp, HopsForm ds)
 {
   Mat_PA *pa;
 
   PetscFunctionBegin;
   PetscCall(MatPAGetData(A, &pa));
-  if (pa->form != form) {
-    PetscCall(HopsTensorFormDestroy(&pa->form));
-    ++form->refct;
-    pa->form = form;
-  }
   PetscCall(MatPASetSpace(A, sp));
-  PetscCall(MatPATakeForm(A, pa, form));
+  PetscCall(MatPATakeForm(A, pa, ds));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Full tensors between all fields of the form */
 static PetscErrorCode MatPACreateTensor(Mat A, Mat_PA *pa, DM dm)
 {
-  const PetscInt nf = pa->form->fields->nf;
+  const PetscInt nf = pa->form->nf;
   HopsNodes     *nodes;
   PetscInt      *fields, n;
 
@@ -101,22 +92,26 @@ static PetscErrorCode MatPACreateTensor(Mat A, Mat_PA *pa, DM dm)
 /* The first time: which operator the form needs. Scalar symmetric forms have the fast kernels */
 static PetscErrorCode MatPACreateForm(Mat A, Mat_PA *pa, DM dm, PetscBool preconditioner)
 {
-  PetscBool tensors;
+  HopsForm ds;
 
   PetscFunctionBegin;
   PetscCall(HopsDSCheck(dm));
-  PetscCall(HopsDSNeedsTensors(dm, preconditioner, PETSC_FALSE, PETSC_FALSE, &tensors));
-  PetscCall(HopsTensorFormCreateDS(dm, preconditioner, &pa->form));
-  PetscCheck(pa->form->nblocks, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE,
+  PetscCall(HopsFormCreateDS(dm, preconditioner, PETSC_TRUE, PETSC_TRUE, &ds));
+  PetscCheck(HopsFormHas(ds, HOPS_CELLS), PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE,
              "The PetscDS has no Jacobian functions (PetscDSSetJacobian())");
   pa->fromds = PETSC_TRUE;
-  if (!tensors && !pa->general) {
+  if (!HopsFormNeedsTensors(ds) && !pa->general) {
     HopsSpace sp;
 
     PetscCall(HopsSpaceCreateFromDM(dm, &sp));
-    PetscCall(MatPASetForm(A, sp, pa->form));
+    PetscCall(MatPASetForm(A, sp, ds));
     PetscCall(HopsSpaceDestroy(&sp));
-  } else PetscCall(MatPACreateTensor(A, pa, dm));
+    PetscCall(HopsFormDestroy(&ds));
+  } else {
+    PetscCall(HopsFormDestroy(&pa->form));
+    pa->form = ds;
+    PetscCall(MatPACreateTensor(A, pa, dm));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -126,12 +121,12 @@ PetscErrorCode MatPASetState(Mat A, DM dm, PetscBool preconditioner, Vec X, Vec 
 
   PetscFunctionBegin;
   PetscCall(MatPAGetData(A, &pa));
-  if (!pa->form) PetscCall(MatPACreateForm(A, pa, dm, preconditioner));
-  PetscCheck(pa->form->dm == dm && pa->form->preconditioner == preconditioner, PetscObjectComm((PetscObject)A),
+  if (!pa->form->jacobian) PetscCall(MatPACreateForm(A, pa, dm, preconditioner));
+  PetscCheck(pa->form->jacobian->dm == dm && pa->form->jacobian->preconditioner == preconditioner, PetscObjectComm((PetscObject)A),
              PETSC_ERR_ARG_WRONGSTATE,
              "The operator was made for another DM, or as the other one of Jacobian and preconditioning matrix: make one for each "
              "by DMCreateMatrix()");
-  PetscCall(HopsTensorFormSetState(pa->form, X, Xt, t, shift));
+  PetscCall(HopsJacobianSetState(pa->form->jacobian, X, Xt, t, shift));
   PetscCall(MatPAChanged(A, pa, PETSC_FALSE));
   PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));

@@ -38,7 +38,7 @@ PetscErrorCode HopsSpaceGetMapKind(HopsSpace sp, HopsMapKind *kind)
    everywhere or absent */
 static PetscErrorCode MatPAGetCellValues(Mat_PA *pa, HopsCoefficient cf, PetscBool *constant, PetscScalar **out)
 {
-  HopsSpace      sp = pa->space;
+  HopsSpace      sp = pa->form->space;
   const PetscInt nq = HopsPower(pa->basis.Q, sp->dim), chunk = PetscMax(64, sp->backend->runpoints / nq);
   size_t         ws = 0;
   PetscScalar   *w  = NULL;
@@ -86,7 +86,8 @@ static PetscBool MatPAStoringIsFaster(const Mat_PA *pa)
 {
   const PetscInt P = pa->basis.P, Q = pa->basis.Q;
 
-  if (P == 2 && Q <= 3 && pa->space->dim == 3 && pa->diffusion && pa->diffusion->nc == 1) return PETSC_FALSE;
+  if (P == 2 && Q <= 3 && pa->form->space->dim == 3 && HopsFormDerivative(pa->form) && HopsFormDerivative(pa->form)->nc == 1)
+    return PETSC_FALSE;
   return P + Q < 7 ? PETSC_TRUE : PETSC_FALSE;
 }
 
@@ -95,7 +96,7 @@ static PetscBool MatPAStoringIsFaster(const Mat_PA *pa)
    Collective. */
 PetscErrorCode MatPASetUpGeometry(Mat A, Mat_PA *pa, PetscBool *done)
 {
-  HopsSpace    sp = pa->space;
+  HopsSpace    sp = pa->form->space;
   PetscScalar *k = NULL, *m = NULL;
   HopsMapKind  kind    = HOPS_MAP_CURVED;
   PetscBool    special = PETSC_FALSE, ck, cm, in[2], out[2];
@@ -115,13 +116,13 @@ PetscErrorCode MatPASetUpGeometry(Mat A, Mat_PA *pa, PetscBool *done)
     else if (kind == HOPS_MAP_MULTILINEAR && pa->geometry == MATPA_GEOMETRY_AUTO && MatPAStoringIsFaster(pa))
       pa->geometrynote = "quadrature data stored (reading them is faster at this order)";
     else {
-      PetscCall(MatPAGetCellValues(pa, pa->diffusion, &ck, &k));
-      PetscCall(MatPAGetCellValues(pa, pa->mass, &cm, &m));
+      PetscCall(MatPAGetCellValues(pa, HopsFormDerivative(pa->form), &ck, &k));
+      PetscCall(MatPAGetCellValues(pa, HopsFormValue(pa->form), &cm, &m));
       in[0] = (PetscBool)(ck && cm);
       PetscCall(MPIU_Allreduce(in, out, 1, HOPS_MPI_BOOL, MPI_LAND, PetscObjectComm((PetscObject)A)));
       if (!out[0]) pa->geometrynote = "quadrature data stored (a coefficient varies inside cells)";
       else {
-        const HopsValues kappa = MatPAValues(pa->diffusion, k), mass = MatPAValues(pa->mass, m);
+        const HopsValues kappa = MatPAValues(HopsFormDerivative(pa->form), k), mass = MatPAValues(HopsFormValue(pa->form), m);
         PetscInt         bad;
         PetscReal        det;
 

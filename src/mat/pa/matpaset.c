@@ -57,12 +57,10 @@ PetscErrorCode MatPASetSpace(Mat A, HopsSpace space)
              "The operator has %" PetscInt_FMT " local rows, the space %" PetscInt_FMT
              " unknowns: create the Mat with the space's sizes (HopsSpaceGetSizes())",
              A->rmap->n, space->nT);
-  PetscCall(HopsSpaceReference(space));
   PetscCall(MatPAReset(pa));
   PetscCall(MatPASumDestroy(pa));
   PetscCall(MatPAFreeWork(pa));
-  PetscCall(HopsSpaceDestroy(&pa->space));
-  pa->space = space;
+  PetscCall(HopsFormSetSpace(pa->form, space));
   PetscCall(MatShellSetVecType(A, space->backend->vectype));
   PetscCall(MatSetOption(A, MAT_SYMMETRIC, PETSC_TRUE));
   PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
@@ -93,18 +91,16 @@ PetscErrorCode MatPAGetSpace(Mat A, HopsSpace *space)
   HopsValidHeader(A, MAT_CLASSID, 1);
   HopsValidPointer(space, 2);
   PetscCall(MatPAGetData(A, &pa));
-  *space = pa->space;
+  *space = pa->form->space;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode MatPASetTerm(Mat A, Mat_PA *pa, HopsCoefficient *term, HopsCoefficient cf)
+PetscErrorCode MatPASetTerm(Mat A, Mat_PA *pa, HopsDifferential d, HopsCoefficient cf)
 {
-  const PetscBool layout = !cf != !*term ? PETSC_TRUE : PETSC_FALSE;
+  const PetscBool layout = !cf != !HopsFormGetCells(pa->form, d) ? PETSC_TRUE : PETSC_FALSE;
 
   PetscFunctionBegin;
-  if (cf) PetscCall(HopsCoefficientReference(cf));
-  PetscCall(HopsCoefficientDestroy(term));
-  *term = cf;
+  PetscCall(HopsFormSetCells(pa->form, d, cf));
   PetscCall(MatPAChanged(A, pa, layout));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -135,19 +131,19 @@ PetscErrorCode MatPASetDiffusion(Mat A, HopsCoefficient cf)
   HopsValidHeader(A, MAT_CLASSID, 1);
   if (cf) HopsValidHeader(cf, HOPS_COEFFICIENT_CLASSID, 2);
   PetscCall(MatPAGetData(A, &pa));
-  if (cf && pa->space) {
-    const PetscInt d = pa->space->dim;
+  if (cf && pa->form->space) {
+    const PetscInt d = pa->form->space->dim;
 
-    PetscCheck(pa->space->family == HOPS_H1, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_INCOMP,
+    PetscCheck(pa->form->space->family == HOPS_H1, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_INCOMP,
                "A diffusion term belongs to H1, and the space is %s: call MatPASetCurlCurl() for H(curl), MatPASetDivDiv() for "
                "H(div)",
-               HopsFamilies[pa->space->family]);
+               HopsFamilies[pa->form->space->family]);
     PetscCheck(cf->nc == 1 || cf->nc == d || cf->nc == d * (d + 1) / 2, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_INCOMP,
                "A diffusion coefficient in %" PetscInt_FMT "D has 1, %" PetscInt_FMT " or %" PetscInt_FMT
                " components, not %" PetscInt_FMT,
                d, d, d * (d + 1) / 2, cf->nc);
   }
-  PetscCall(MatPASetTerm(A, pa, &pa->diffusion, cf));
+  PetscCall(MatPASetTerm(A, pa, HOPS_GRADIENT, cf));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -185,14 +181,14 @@ PetscErrorCode MatPASetCurlCurl(Mat A, HopsCoefficient cf)
   HopsValidHeader(A, MAT_CLASSID, 1);
   if (cf) HopsValidHeader(cf, HOPS_COEFFICIENT_CLASSID, 2);
   PetscCall(MatPAGetData(A, &pa));
-  PetscCheck(pa->space && pa->space->family == HOPS_HCURL, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_INCOMP,
+  PetscCheck(pa->form->space && pa->form->space->family == HOPS_HCURL, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_INCOMP,
              "A curl-curl term belongs to H(curl), and the space is %s: make it by HopsSpaceCreateHCurl()",
-             pa->space ? HopsFamilies[pa->space->family] : "not set");
-  if (pa->space->dim == 3) PetscCall(MatPACheckTensor(A, 3, "curl-curl", cf));
+             pa->form->space ? HopsFamilies[pa->form->space->family] : "not set");
+  if (pa->form->space->dim == 3) PetscCall(MatPACheckTensor(A, 3, "curl-curl", cf));
   else
     PetscCheck(!cf || cf->nc == 1, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_INCOMP,
                "The curl in 2D is a scalar, and so is its coefficient, not of %" PetscInt_FMT " components", cf->nc);
-  PetscCall(MatPASetTerm(A, pa, &pa->diffusion, cf));
+  PetscCall(MatPASetTerm(A, pa, HOPS_CURL, cf));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -220,12 +216,12 @@ PetscErrorCode MatPASetDivDiv(Mat A, HopsCoefficient cf)
   HopsValidHeader(A, MAT_CLASSID, 1);
   if (cf) HopsValidHeader(cf, HOPS_COEFFICIENT_CLASSID, 2);
   PetscCall(MatPAGetData(A, &pa));
-  PetscCheck(pa->space && pa->space->family == HOPS_HDIV, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_INCOMP,
+  PetscCheck(pa->form->space && pa->form->space->family == HOPS_HDIV, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_INCOMP,
              "A div-div term belongs to H(div), and the space is %s: make it by HopsSpaceCreateHDiv()",
-             pa->space ? HopsFamilies[pa->space->family] : "not set");
+             pa->form->space ? HopsFamilies[pa->form->space->family] : "not set");
   PetscCheck(!cf || cf->nc == 1, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_INCOMP,
              "The coefficient of a divergence is a scalar, not of %" PetscInt_FMT " components", cf->nc);
-  PetscCall(MatPASetTerm(A, pa, &pa->diffusion, cf));
+  PetscCall(MatPASetTerm(A, pa, HOPS_DIVERGENCE, cf));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -251,12 +247,12 @@ PetscErrorCode MatPASetMass(Mat A, HopsCoefficient cf)
   HopsValidHeader(A, MAT_CLASSID, 1);
   if (cf) HopsValidHeader(cf, HOPS_COEFFICIENT_CLASSID, 2);
   PetscCall(MatPAGetData(A, &pa));
-  if (pa->space && (pa->space->family == HOPS_HCURL || pa->space->family == HOPS_HDIV))
-    PetscCall(MatPACheckTensor(A, pa->space->dim, "mass", cf));
+  if (pa->form->space && (pa->form->space->family == HOPS_HCURL || pa->form->space->family == HOPS_HDIV))
+    PetscCall(MatPACheckTensor(A, pa->form->space->dim, "mass", cf));
   else
     PetscCheck(!cf || cf->nc == 1, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_INCOMP,
                "A mass coefficient is a scalar, not of %" PetscInt_FMT " components", cf->nc);
-  PetscCall(MatPASetTerm(A, pa, &pa->mass, cf));
+  PetscCall(MatPASetTerm(A, pa, HOPS_VALUE, cf));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -283,8 +279,7 @@ PetscErrorCode MatPAAddRobin(Mat A, PetscInt n, const PetscInt cells[], const Pe
 {
   Mat_PA   *pa;
   HopsSpace sp;
-  HopsRobin r, *end;
-  PetscInt *where;
+  PetscInt *where, *own;
 
   PetscFunctionBegin;
   HopsValidHeader(A, MAT_CLASSID, 1);
@@ -292,16 +287,13 @@ PetscErrorCode MatPAAddRobin(Mat A, PetscInt n, const PetscInt cells[], const Pe
   HopsValidArray(n, faces, 4);
   HopsValidHeader(alpha, HOPS_COEFFICIENT_CLASSID, 5);
   PetscCall(MatPAGetData(A, &pa));
-  PetscCheck(pa->space, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE,
+  PetscCheck(pa->form->space, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE,
              "Set the operator's space first: MatPASetSpace()");
-  PetscCall(HopsSpaceCheckH1(pa->space, "MatPAAddRobin()"));
+  PetscCall(HopsSpaceCheckH1(pa->form->space, "MatPAAddRobin()"));
   PetscCheck(alpha->nc == 1, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_INCOMP,
              "A Robin coefficient is a scalar, not of %" PetscInt_FMT " components", alpha->nc);
-  sp = pa->space;
-  PetscCall(PetscNew(&r));
-  r->n = n;
-  PetscCall(PetscMalloc2(n, &r->cells, n, &r->faces));
-  PetscCall(PetscMalloc1(sp->ncaller, &where));
+  sp = pa->form->space;
+  PetscCall(PetscMalloc2(sp->ncaller, &where, n, &own));
   for (PetscInt c = 0; c < sp->ncaller; ++c) where[c] = -1;
   for (PetscInt c = 0; c < sp->ncells; ++c) where[sp->cell[c] - sp->cstart] = c;
   for (PetscInt i = 0; i < n; ++i) {
@@ -310,14 +302,10 @@ PetscErrorCode MatPAAddRobin(Mat A, PetscInt n, const PetscInt cells[], const Pe
     PetscCheck(c >= 0 && c < sp->ncaller && where[c] >= 0 && faces[i] >= 0 && faces[i] < 2 * sp->dim, PETSC_COMM_SELF,
                PETSC_ERR_ARG_OUTOFRANGE, "There is no face %" PetscInt_FMT " of a cell %" PetscInt_FMT " on this rank", faces[i],
                cells[i]);
-    r->cells[i] = where[c];
-    r->faces[i] = faces[i];
+    own[i] = where[c];
   }
-  PetscCall(PetscFree(where));
-  PetscCall(HopsCoefficientReference(alpha));
-  r->alpha = alpha;
-  for (end = &pa->robin; *end; end = &(*end)->next) {}
-  *end = r;
+  PetscCall(HopsFormAddBoundary(pa->form, n, own, faces, alpha));
+  PetscCall(PetscFree2(where, own));
   PetscCall(MatPAChanged(A, pa, PETSC_FALSE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -80,18 +80,18 @@ static PetscErrorCode HopsPASelect(Mat A, HopsPATensor t, PetscInt side, IS is, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The whole's blocks between the selected fields, [whole->form->nblocks] at most */
+/* The whole's blocks between the selected fields, [whole->jacobian->nblocks] at most */
 static void HopsPASelectBlocks(HopsPATensor whole, PetscInt ntest, const PetscInt test[], PetscInt ntrial, const PetscInt trial[],
                                PetscInt *n, PetscInt blocks[])
 {
   *n = 0;
-  for (PetscInt b = 0; b < whole->form->nblocks; ++b) {
+  for (PetscInt b = 0; b < whole->jacobian->nblocks; ++b) {
     PetscBool in[2] = {PETSC_FALSE, PETSC_FALSE};
 
     for (PetscInt i = 0; i < ntest; ++i)
-      if (test[i] == whole->form->blocks[b].test) in[0] = PETSC_TRUE;
+      if (test[i] == whole->jacobian->blocks[b].test) in[0] = PETSC_TRUE;
     for (PetscInt i = 0; i < ntrial; ++i)
-      if (trial[i] == whole->form->blocks[b].trial) in[1] = PETSC_TRUE;
+      if (trial[i] == whole->jacobian->blocks[b].trial) in[1] = PETSC_TRUE;
     if (in[0] && in[1]) blocks[(*n)++] = b;
   }
 }
@@ -100,7 +100,7 @@ static PetscErrorCode MatCreateBlock_PA(Mat A, Mat_PA *pa, IS isrow, IS iscol, M
 {
   HopsPATensor    t = pa->tensor;
   HopsPASelection row, col;
-  HopsTensorForm  form;
+  HopsJacobian    jac;
   PetscInt       *blocks, nblocks, m, n;
   PetscBool       same;
   Mat_PA         *pb;
@@ -114,9 +114,9 @@ static PetscErrorCode MatCreateBlock_PA(Mat A, Mat_PA *pa, IS isrow, IS iscol, M
     col.nodes[i] = row.nodes[i];
     ++row.nodes[i]->refct;
   }
-  PetscCall(PetscMalloc1(t->form->nblocks, &blocks));
+  PetscCall(PetscMalloc1(t->jacobian->nblocks, &blocks));
   HopsPASelectBlocks(t, row.n, row.field, col.n, col.field, &nblocks, blocks);
-  PetscCall(HopsTensorFormCreateSub(t->form, nblocks, blocks, &form));
+  PetscCall(HopsJacobianCreateSub(t->jacobian, nblocks, blocks, &jac));
   PetscCall(PetscFree(blocks));
   PetscCall(ISGetLocalSize(isrow, &m));
   PetscCall(ISGetLocalSize(iscol, &n));
@@ -129,8 +129,10 @@ static PetscErrorCode MatCreateBlock_PA(Mat A, Mat_PA *pa, IS isrow, IS iscol, M
   pb->gll     = pa->gll;
   pb->fromds  = pa->fromds;
   pb->general = pa->general;
-  pb->form    = form;
-  PetscCall(HopsPATensorCreate(form, row.n, row.field, row.nodes, col.n, col.field, col.nodes, &pb->tensor));
+  PetscCall(HopsFormDestroy(&pb->form));
+  PetscCall(HopsFormSelect(t->form, jac, PETSC_TRUE, PETSC_TRUE, &pb->form));
+  PetscCall(HopsJacobianDestroy(&jac));
+  PetscCall(HopsPATensorCreate(pb->form, row.n, row.field, row.nodes, col.n, col.field, col.nodes, &pb->tensor));
   PetscCall(HopsPATensorSetVecType(pb->tensor, *B));
   PetscCall(HopsBasisCreateLike(pa->basis.P, &pa->basis, &pb->basis));
   PetscCall(HopsBasisCreateLike(pa->basis.P, &pa->facebasis, &pb->facebasis));
@@ -149,17 +151,17 @@ static PetscErrorCode MatRefreshBlock_PA(Mat A, Mat_PA *pa, Mat B)
   PetscFunctionBegin;
   PetscCall(MatPAGetData(B, &pb));
   t = pb->tensor;
-  PetscCheck(t && t->form->dm == whole->form->dm, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONG,
+  PetscCheck(t && t->jacobian->dm == whole->jacobian->dm, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONG,
              "The matrix to reuse is no block of this operator: call MatCreateSubMatrix() with MAT_INITIAL_MATRIX");
   for (PetscInt k = 0; k < 2; ++k) {
     PetscCall(PetscMalloc1(t->n[k], &field[k]));
     for (PetscInt i = 0; i < t->n[k]; ++i) field[k][i] = t->side[k][i].field;
   }
-  PetscCall(PetscMalloc1(whole->form->nblocks, &blocks));
+  PetscCall(PetscMalloc1(whole->jacobian->nblocks, &blocks));
   HopsPASelectBlocks(whole, t->n[0], field[0], t->n[1], field[1], &n, blocks);
-  PetscCheck(n == t->form->nblocks, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONG,
+  PetscCheck(n == t->jacobian->nblocks, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONG,
              "The matrix to reuse is no block of this operator: call MatCreateSubMatrix() with MAT_INITIAL_MATRIX");
-  PetscCall(HopsTensorFormShareState(whole->form, t->form));
+  PetscCall(HopsJacobianShareState(whole->jacobian, t->jacobian));
   PetscCall(HopsPATensorShare(whole, &pa->facebasis, blocks, t));
   PetscCall(PetscFree(blocks));
   PetscCall(PetscFree(field[0]));

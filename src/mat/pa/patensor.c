@@ -20,7 +20,7 @@ static PetscErrorCode HopsPASideSetUp(PetscInt field, HopsNodes nodes, HopsPASid
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsPATensorCreate(HopsTensorForm form, PetscInt ntest, const PetscInt testfields[], HopsNodes const test[],
+PetscErrorCode HopsPATensorCreate(HopsForm form, PetscInt ntest, const PetscInt testfields[], HopsNodes const test[],
                                   PetscInt ntrial, const PetscInt trialfields[], HopsNodes const trial[], HopsPATensor *out)
 {
   HopsPATensor     t;
@@ -31,6 +31,7 @@ PetscErrorCode HopsPATensorCreate(HopsTensorForm form, PetscInt ntest, const Pet
   PetscCall(PetscNew(&t));
   ++form->refct;
   t->form          = form;
+  t->jacobian      = form->jacobian;
   t->n[HOPS_TEST]  = ntest;
   t->n[HOPS_TRIAL] = ntrial;
   if (ntest == 1 && ntrial == 1 && test[0] == trial[0]) t->nodes = test[0];
@@ -42,11 +43,11 @@ PetscErrorCode HopsPATensorCreate(HopsTensorForm form, PetscInt ntest, const Pet
       if (!t->space || nodes[k][i]->space->order > t->space->order) t->space = nodes[k][i]->space;
     }
   }
-  PetscCall(HopsFaceFormCreate(form, t->space, ntest, testfields, ntrial, trialfields, &t->faces));
-  PetscCall(PetscCalloc2(form->nblocks, &t->block, form->nblocks, &t->view));
-  for (PetscInt b = 0; b < form->nblocks; ++b) {
-    const HopsTensorBlock *fb = &form->blocks[b];
-    HopsPABlock           *tb = &t->block[b];
+  PetscCall(HopsFaceFormCreate(t->jacobian, t->space, ntest, testfields, ntrial, trialfields, &t->faces));
+  PetscCall(PetscCalloc2(t->jacobian->nblocks, &t->block, t->jacobian->nblocks, &t->view));
+  for (PetscInt b = 0; b < t->jacobian->nblocks; ++b) {
+    const HopsJacobianBlock *fb = &t->jacobian->blocks[b];
+    HopsPABlock             *tb = &t->block[b];
 
     tb->test = tb->trial = -1;
     for (PetscInt i = 0; i < ntest; ++i)
@@ -56,7 +57,8 @@ PetscErrorCode HopsPATensorCreate(HopsTensorForm form, PetscInt ntest, const Pet
     PetscCheck(tb->test >= 0 && tb->trial >= 0, PETSC_COMM_SELF, PETSC_ERR_PLIB,
                "A block of fields %" PetscInt_FMT ", %" PetscInt_FMT " that the operator does not have", fb->test, fb->trial);
     for (PetscInt k = 0; k < 4; ++k)
-      if (fb->has[k]) PetscCall(PetscCalloc1(form->fields->nc[fb->test] * form->fields->nc[fb->trial], &tb->pairs[k]));
+      if (fb->has[k])
+        PetscCall(PetscCalloc1(t->jacobian->fields->nc[fb->test] * t->jacobian->fields->nc[fb->trial], &tb->pairs[k]));
   }
   *out = t;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -91,7 +93,7 @@ static PetscErrorCode HopsPATensorReset(HopsPATensor t)
   if (t->kernel) PetscCall((*t->kernel->ops->Destroy)(&t->kernel));
   for (PetscInt k = 0; t->Q && k < 2; ++k)
     for (PetscInt i = 0; i < t->n[k]; ++i) PetscCall(HopsBasisDestroy(&t->side[k][i].basis));
-  for (PetscInt b = 0; b < t->form->nblocks; ++b) PetscCall(HopsPADataRelease(&t->block[b].data));
+  for (PetscInt b = 0; b < t->jacobian->nblocks; ++b) PetscCall(HopsPADataRelease(&t->block[b].data));
   t->Q = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -107,7 +109,7 @@ PetscErrorCode HopsPATensorDestroy(HopsPATensor *out)
   PetscCall(HopsPATensorReset(t));
   device = t->device ? PETSC_TRUE : PETSC_FALSE;
   PetscCall(HopsPATensorDestroyDevice(t));
-  for (PetscInt b = 0; b < t->form->nblocks; ++b)
+  for (PetscInt b = 0; b < t->jacobian->nblocks; ++b)
     for (PetscInt k = 0; k < 4; ++k) PetscCall(PetscFree(t->block[b].pairs[k]));
   PetscCall(PetscFree2(t->block, t->view));
   for (PetscInt k = 0; k < 2; ++k) {
@@ -123,7 +125,7 @@ PetscErrorCode HopsPATensorDestroy(HopsPATensor *out)
     PetscCall(PetscFree(t->side[k]));
   }
   PetscCall(HopsFaceFormDestroy(&t->faces));
-  PetscCall(HopsTensorFormDestroy(&t->form));
+  PetscCall(HopsFormDestroy(&t->form));
   PetscCall(PetscFree(t));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -131,7 +133,7 @@ PetscErrorCode HopsPATensorDestroy(HopsPATensor *out)
 PetscErrorCode HopsPATensorSameSpaces(HopsPATensor t, HopsPATensor u, PetscBool *same)
 {
   PetscFunctionBegin;
-  *same = t->form->dm == u->form->dm && t->n[0] == u->n[0] && t->n[1] == u->n[1] ? PETSC_TRUE : PETSC_FALSE;
+  *same = t->jacobian->dm == u->jacobian->dm && t->n[0] == u->n[0] && t->n[1] == u->n[1] ? PETSC_TRUE : PETSC_FALSE;
   for (PetscInt k = 0; k < 2 && *same; ++k)
     for (PetscInt i = 0; i < t->n[k]; ++i)
       if (t->side[k][i].nodes != u->side[k][i].nodes || t->side[k][i].field != u->side[k][i].field) *same = PETSC_FALSE;
@@ -140,9 +142,10 @@ PetscErrorCode HopsPATensorSameSpaces(HopsPATensor t, HopsPATensor u, PetscBool 
 
 PetscErrorCode HopsPATensorDuplicate(HopsPATensor t, HopsPATensor *out)
 {
-  HopsTensorForm form;
-  HopsNodes     *nodes[2];
-  PetscInt      *fields[2];
+  HopsJacobian jac;
+  HopsForm     form;
+  HopsNodes   *nodes[2];
+  PetscInt    *fields[2];
 
   PetscFunctionBegin;
   for (PetscInt k = 0; k < 2; ++k) {
@@ -153,9 +156,11 @@ PetscErrorCode HopsPATensorDuplicate(HopsPATensor t, HopsPATensor *out)
       fields[k][i] = t->side[k][i].field;
     }
   }
-  PetscCall(HopsTensorFormDuplicate(t->form, &form));
+  PetscCall(HopsJacobianDuplicate(t->jacobian, &jac));
+  PetscCall(HopsFormSelect(t->form, jac, PETSC_TRUE, PETSC_TRUE, &form));
+  PetscCall(HopsJacobianDestroy(&jac));
   PetscCall(HopsPATensorCreate(form, t->n[0], fields[0], nodes[0], t->n[1], fields[1], nodes[1], out));
-  PetscCall(HopsTensorFormDestroy(&form));
+  PetscCall(HopsFormDestroy(&form));
   for (PetscInt k = 0; k < 2; ++k) {
     PetscCall(PetscFree(nodes[k]));
     PetscCall(PetscFree(fields[k]));
@@ -217,7 +222,7 @@ static PetscErrorCode HopsPATensorSetUpView(HopsPATensor t)
   PetscBool   specialised;
 
   PetscFunctionBegin;
-  for (PetscInt b = 0; b < t->form->nblocks; ++b) {
+  for (PetscInt b = 0; b < t->jacobian->nblocks; ++b) {
     const HopsPABlock *tb = &t->block[b];
 
     t->view[b].test     = tb->test;
@@ -227,7 +232,7 @@ static PetscErrorCode HopsPATensorSetUpView(HopsPATensor t)
     t->view[b].pair     = tb->data->pair;
     t->view[b].q        = tb->data->q;
   }
-  PetscCall((*t->kernel->ops->SetBlocks)(t->kernel, t->form->nblocks, t->view));
+  PetscCall((*t->kernel->ops->SetBlocks)(t->kernel, t->jacobian->nblocks, t->view));
   PetscCall((*t->kernel->ops->GetInfo)(t->kernel, &name, &specialised, &t->flops));
   PetscCall(PetscInfo(t->space, "kernel %s, %g flops per application\n", name, (double)t->flops));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -239,7 +244,7 @@ static PetscErrorCode HopsPABlockAllocate(HopsPATensor t, PetscInt b, PetscInt n
 {
   const HopsBackendOps *be  = t->space->backend;
   HopsPABlock          *tb  = &t->block[b];
-  const PetscInt        dim = t->form->fields->dim, nc = t->side[HOPS_TEST][tb->test].nodes->nc,
+  const PetscInt        dim = t->jacobian->fields->dim, nc = t->side[HOPS_TEST][tb->test].nodes->nc,
                  nct = t->side[HOPS_TRIAL][tb->trial].nodes->nc;
   HopsTensorLayout layout;
   PetscInt         n = 0;
@@ -271,10 +276,10 @@ static PetscErrorCode HopsPABlockAllocate(HopsPATensor t, PetscInt b, PetscInt n
 /* Marks the pairs of components with tensors that are not zero on n points; is any new? */
 static PetscErrorCode HopsPATensorMark(HopsPATensor t, PetscInt n, PetscScalar *(*g)[4], PetscBool *grown)
 {
-  const PetscInt dim = t->form->fields->dim;
+  const PetscInt dim = t->jacobian->fields->dim;
 
   PetscFunctionBegin;
-  for (PetscInt b = 0; b < t->form->nblocks; ++b) {
+  for (PetscInt b = 0; b < t->jacobian->nblocks; ++b) {
     HopsPABlock   *tb = &t->block[b];
     const PetscInt nc = t->side[HOPS_TEST][tb->test].nodes->nc * t->side[HOPS_TRIAL][tb->trial].nodes->nc;
 
@@ -326,7 +331,7 @@ static void HopsPATensorSetUpPoint(PetscInt dim, const HopsPAData *d, PetscInt n
 static PetscErrorCode HopsPATensorFill(HopsPATensor t, const HopsTensorLayout *layout, const HopsBasis *basis, PetscInt b0,
                                        PetscInt b1, const PetscReal J[], PetscScalar *(*g)[4], PetscScalar *const q[])
 {
-  const PetscInt dim = t->form->fields->dim, nq = HopsPower(basis->Q, dim), W = layout->W;
+  const PetscInt dim = t->jacobian->fields->dim, nq = HopsPower(basis->Q, dim), W = layout->W;
 
   PetscFunctionBegin;
   for (PetscInt batch = b0; batch < b1; ++batch)
@@ -339,7 +344,7 @@ static PetscErrorCode HopsPATensorFill(HopsPATensor t, const HopsTensorLayout *l
         det = HopsInverse(dim, J + e * dim * dim, Ji);
         if (!(det > 0.0)) PetscCall(HopsSpaceErrorCell(t->space, c, det));
         for (PetscInt d = 0, k = p; d < dim; ++d, k /= basis->Q) w *= basis->weights[k % basis->Q];
-        for (PetscInt b = 0; b < t->form->nblocks; ++b) {
+        for (PetscInt b = 0; b < t->jacobian->nblocks; ++b) {
           const HopsPAData *d   = t->block[b].data;
           const PetscInt    nct = t->side[HOPS_TRIAL][t->block[b].trial].nodes->nc,
                          ncc    = t->side[HOPS_TEST][t->block[b].test].nodes->nc * nct;
@@ -363,7 +368,7 @@ static PetscErrorCode HopsPATensorPass(HopsPATensor t, const HopsBasis *basis, c
 {
   HopsSpace             sp  = t->space;
   const HopsBackendOps *be  = sp->backend;
-  const PetscInt        dim = sp->dim, nq = HopsPower(basis->Q, dim), nblocks = t->form->nblocks;
+  const PetscInt        dim = sp->dim, nq = HopsPower(basis->Q, dim), nblocks = t->jacobian->nblocks;
   PetscInt              run;
   HopsTensorLayout      layout;
   PetscReal            *x, *J;
@@ -377,7 +382,7 @@ static PetscErrorCode HopsPATensorPass(HopsPATensor t, const HopsBasis *basis, c
   PetscCall(PetscCalloc2(nblocks, &g, nblocks, &q));
   for (PetscInt b = 0; b < nblocks; ++b)
     for (PetscInt k = 0; k < 4; ++k)
-      if (t->form->blocks[b].has[k])
+      if (t->jacobian->blocks[b].has[k])
         PetscCall(PetscMalloc1(run * nq * t->side[HOPS_TEST][t->block[b].test].nodes->nc *
                                  t->side[HOPS_TRIAL][t->block[b].trial].nodes->nc * HopsTensorEntries(dim, k),
                                &g[b][k]));
@@ -390,7 +395,7 @@ static PetscErrorCode HopsPATensorPass(HopsPATensor t, const HopsBasis *basis, c
     while (b1 < layout.nb && (b1 + 1 - b0) * layout.W <= run) ++b1;
     n = layout.first[b1] - c;
     PetscCall(HopsSpaceGetPoints(sp, geom, c, n, x, J));
-    PetscCall(HopsTensorFormEvaluateBlocks(t->form, sp, c, n, basis, x, J, g));
+    PetscCall(HopsJacobianEvaluateBlocks(t->jacobian, sp, c, n, basis, x, J, g));
     PetscCall(HopsPATensorMark(t, n * nq, g, &grown));
     if (grown && b0) *again = PETSC_TRUE;
     for (PetscInt b = 0; b < nblocks; ++b) {
@@ -448,10 +453,10 @@ PetscErrorCode HopsPATensorSetUp(HopsPATensor t, const HopsBasis *basis, const H
   PetscCall(HopsBasisDestroy(&geom));
   PetscCall(HopsPATensorSetUpView(t));
   PetscCall(HopsPATensorSetUpFaces(t, face));
-  for (PetscInt b = 0; b < t->form->nblocks; ++b)
+  for (PetscInt b = 0; b < t->jacobian->nblocks; ++b)
     bytes += (size_t)t->block[b].data->nentries * t->space->ncells * HopsPower(basis->Q, t->space->dim) * sizeof(PetscScalar);
   PetscCall(PetscInfo(t->space, "full tensors: %g bytes of quadrature data in %" PetscInt_FMT " blocks\n", (double)bytes,
-                      t->form->nblocks));
+                      t->jacobian->nblocks));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -462,7 +467,7 @@ PetscErrorCode HopsPATensorShare(HopsPATensor whole, const HopsBasis *face, cons
   PetscFunctionBegin;
   PetscCall((*whole->kernel->ops->GetLayout)(whole->kernel, &layout));
   PetscCall(HopsPATensorSetUpRule(t, &whole->side[HOPS_TEST][0].basis, layout.W));
-  for (PetscInt b = 0; b < t->form->nblocks; ++b) {
+  for (PetscInt b = 0; b < t->jacobian->nblocks; ++b) {
     HopsPAData *d = whole->block[blocks[b]].data;
 
     ++d->refct;
@@ -591,15 +596,16 @@ PetscErrorCode HopsPATensorView(HopsPATensor t, PetscViewer viewer)
     PetscCall(PetscViewerASCIIPrintf(viewer, "components: %" PetscInt_FMT ", full tensors of the PetscDS:", t->nodes->nc));
   else PetscCall(PetscViewerASCIIPrintf(viewer, "full tensors of the PetscDS:"));
   PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_FALSE));
-  for (PetscInt b = 0; b < t->form->nblocks; ++b) {
-    const HopsTensorBlock *fb = &t->form->blocks[b];
+  for (PetscInt b = 0; b < t->jacobian->nblocks; ++b) {
+    const HopsJacobianBlock *fb = &t->jacobian->blocks[b];
 
     if (!t->nodes)
       PetscCall(PetscViewerASCIIPrintf(viewer, "%s (%" PetscInt_FMT ",%" PetscInt_FMT ")", b ? "," : "", fb->test, fb->trial));
     for (PetscInt k = 0; k < 4; ++k)
       if (fb->has[k]) PetscCall(PetscViewerASCIIPrintf(viewer, " g%" PetscInt_FMT, k));
   }
-  PetscCall(PetscViewerASCIIPrintf(viewer, "%s%s\n", t->form->nblocks ? "" : " none", t->form->X ? ", at the current state" : ""));
+  PetscCall(
+    PetscViewerASCIIPrintf(viewer, "%s%s\n", t->jacobian->nblocks ? "" : " none", t->jacobian->X ? ", at the current state" : ""));
   PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_TRUE));
   if (t->faces) {
     const PetscBool *bd = t->faces->has;

@@ -153,7 +153,7 @@ static PetscErrorCode HopsDenseCells(HopsPATensor t, HopsDense *m)
 {
   HopsSpace        sp    = t->space;
   const HopsBasis *basis = &t->side[HOPS_TEST][0].basis; /* points and weights are those of all */
-  const PetscInt   dim = sp->dim, Q = t->Q, nq = m->nq, nb = t->form->nblocks;
+  const PetscInt   dim = sp->dim, Q = t->Q, nq = m->nq, nb = t->jacobian->nblocks;
   HopsBasis        geom;
   PetscReal       *x, *J, *w;
   PetscScalar *(*g)[4];
@@ -163,13 +163,13 @@ static PetscErrorCode HopsDenseCells(HopsPATensor t, HopsDense *m)
   PetscCall(PetscCalloc1(nb, &g));
   for (PetscInt b = 0; b < nb; ++b)
     for (PetscInt k = 0; k < 4; ++k)
-      if (t->form->blocks[b].has[k])
+      if (t->jacobian->blocks[b].has[k])
         PetscCall(PetscMalloc1(nq * m->side[0][t->block[b].test].nc * m->side[1][t->block[b].trial].nc * HopsTensorEntries(dim, k),
                                &g[b][k]));
   PetscCall(HopsSpaceCreateGeometryBasis(sp, basis, &geom));
   for (PetscInt c = 0; c < sp->ncells; ++c) {
     PetscCall(HopsSpaceGetPoints(sp, &geom, c, 1, x, J));
-    PetscCall(HopsTensorFormEvaluateBlocks(t->form, sp, c, 1, basis, x, J, g));
+    PetscCall(HopsJacobianEvaluateBlocks(t->jacobian, sp, c, 1, basis, x, J, g));
     for (PetscInt q = 0; q < nq; ++q) {
       const PetscInt k[3] = {q % Q, (q / Q) % Q, q / (Q * Q)};
       PetscReal      Ji[9];
@@ -237,7 +237,7 @@ static PetscErrorCode HopsDenseFace(HopsPATensor t, HopsDense *m, HopsFaceTerm f
 
 static PetscErrorCode HopsDenseFaces(HopsPATensor t, HopsDense *m)
 {
-  HopsFields      F       = t->form->fields;
+  HopsFields      F       = t->jacobian->fields;
   const PetscReal ends[2] = {-1.0, 1.0};
   const PetscInt  dim     = m->dim;
   HopsFaceBasis   geom;
@@ -260,7 +260,7 @@ static PetscErrorCode HopsDenseFaces(HopsPATensor t, HopsDense *m)
       if (f->nf[k]) PetscCall(PetscMalloc1(nq * F->nc[f->test] * F->nc[f->trial] * HopsTensorEntries(dim, k), &g[k]));
     for (PetscInt i = 0; i < f->n; ++i) {
       PetscCall(HopsDenseFace(t, m, f, i, &geom, s, end, x, normal, J, w));
-      PetscCall(HopsFaceTermEvaluate(t->form, f, t->space, f->cells[i], f->faces[i], t->faces->basis, x, normal, J, g));
+      PetscCall(HopsFaceTermEvaluate(t->jacobian, f, t->space, f->cells[i], f->faces[i], t->faces->basis, x, normal, J, g));
       HopsDenseIndices(t, f->cells[i], m);
       PetscCall(HopsDenseAdd(m, &m->side[0][s[0]], &m->side[1][s[1]], nq, w, g));
     }

@@ -154,7 +154,7 @@ PetscErrorCode HopsPATensorResetFacesDevice(HopsPATensor t)
 PetscErrorCode HopsPATensorSetUpFacesDevice(HopsPATensor t)
 {
   HopsPATensorDevice d = t->device;
-  HopsFields         F = t->form->fields;
+  HopsFields         F = t->jacobian->fields;
   PetscInt           n = 0;
 
   PetscFunctionBegin;

@@ -31,7 +31,7 @@ static void HopsFaceSetUpPoint(PetscInt ncc, PetscInt dim, PetscInt nq, PetscRea
 
 static PetscErrorCode HopsFaceTermSetUp(HopsFaceForm ff, HopsFaceTerm t, const HopsBasis *basis, const HopsFaceBasis *geom)
 {
-  HopsFields     F   = ff->form->fields;
+  HopsFields     F   = ff->jacobian->fields;
   const PetscInt dim = F->dim, ncc = F->nc[t->test] * F->nc[t->trial], Q = basis->Q, nq = HopsPower(Q, dim - 1);
   PetscReal     *x, *normal, *J, *ds;
   PetscScalar   *g[4];
@@ -47,7 +47,7 @@ static PetscErrorCode HopsFaceTermSetUp(HopsFaceForm ff, HopsFaceTerm t, const H
   }
   for (PetscInt f = 0; f < t->n; ++f) {
     PetscCall(HopsFaceGeometry(ff->space, geom, t->cells[f], t->faces[f], x, normal, J, ds));
-    PetscCall(HopsFaceTermEvaluate(ff->form, t, ff->space, t->cells[f], t->faces[f], ff->basis, x, normal, J, g));
+    PetscCall(HopsFaceTermEvaluate(ff->jacobian, t, ff->space, t->cells[f], t->faces[f], ff->basis, x, normal, J, g));
     for (PetscInt q = 0; q < nq; ++q) {
       const PetscScalar *in[4];
       PetscScalar       *out[4];
@@ -75,9 +75,10 @@ PetscErrorCode HopsFaceFormSetUp(HopsFaceForm ff, const HopsBasis *basis)
 
   PetscFunctionBegin;
   PetscCall(HopsFaceFormResetRule(ff));
-  PetscCall(HopsFaceBasesCreate(ff->form->fields, basis, &ff->basis));
-  PetscCall(PetscMalloc1(ff->form->fields->nf, &ff->rule));
-  for (PetscInt i = 0; i < ff->form->fields->nf; ++i) PetscCall(HopsBasisCreateLike(ff->form->fields->P[i], basis, &ff->rule[i]));
+  PetscCall(HopsFaceBasesCreate(ff->jacobian->fields, basis, &ff->basis));
+  PetscCall(PetscMalloc1(ff->jacobian->fields->nf, &ff->rule));
+  for (PetscInt i = 0; i < ff->jacobian->fields->nf; ++i)
+    PetscCall(HopsBasisCreateLike(ff->jacobian->fields->P[i], basis, &ff->rule[i]));
   PetscCall(HopsFaceBasisCreate(ff->space->dim, ff->space->gorder + 1, basis, &geom));
   for (HopsFaceTerm t = ff->terms; t; t = t->next) PetscCall(HopsFaceTermSetUp(ff, t, basis, &geom));
   PetscCall(HopsFaceBasisDestroy(&geom));
@@ -116,7 +117,7 @@ static HopsPASide *HopsPASideOf(HopsPATensor t, PetscInt side, PetscInt field)
 PetscErrorCode HopsPATensorFacesApply(HopsPATensor t, PetscBool transpose)
 {
   HopsFaceForm    ff  = t->faces;
-  HopsFields      F   = t->form->fields;
+  HopsFields      F   = t->jacobian->fields;
   const PetscInt  dim = F->dim, nq = HopsPower(ff->basis[0].Q, dim - 1);
   const PetscBool gradient = ff->has[1] || ff->has[2] || ff->has[3] ? PETSC_TRUE : PETSC_FALSE;
 

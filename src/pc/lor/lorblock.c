@@ -34,7 +34,7 @@ PetscErrorCode HopsLORBlockDestroy(HopsLORBlock **block)
   PetscCall(PetscFree(b->lor.oj));
   PetscCall(HopsLORDestroy(&b->lor));
   PetscCall(HopsFaceFormDestroy(&b->faces));
-  PetscCall(HopsTensorFormDestroy(&b->form));
+  PetscCall(HopsFormDestroy(&b->form));
   PetscCall(HopsNodesDestroy(&b->nodes));
   PetscCall(PetscFree(b->rvals));
   PetscCall(PetscFree(b->rrow));
@@ -87,9 +87,9 @@ static PetscErrorCode HopsLORBlockFreeArrays(HopsContainerCtx ctx)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsLORBlockCreate(HopsNodes nodes, HopsTensorForm form, PetscBool symmetric, PetscBool upwind, PetscBool boundary,
-                                  HopsLORBlock **block)
+PetscErrorCode HopsLORBlockCreate(HopsNodes nodes, HopsForm form, PetscBool upwind, HopsLORBlock **block)
 {
+  HopsJacobian  jac = form->jacobian;
   HopsLORBlock *b;
   HopsSpace     sp   = nodes->space;
   PetscInt      nc   = nodes->nc, nc2;
@@ -102,17 +102,17 @@ PetscErrorCode HopsLORBlockCreate(HopsNodes nodes, HopsTensorForm form, PetscBoo
              "Order %" PetscInt_FMT
              ": the low-order-refined matrix in blocks goes to order 64; lower the order and refine the mesh",
              sp->order);
-  PetscCheck(form->nc == nc, comm, PETSC_ERR_PLIB, "A form of %" PetscInt_FMT " components on a field of %" PetscInt_FMT, form->nc,
+  PetscCheck(jac->nc == nc, comm, PETSC_ERR_PLIB, "A form of %" PetscInt_FMT " components on a field of %" PetscInt_FMT, jac->nc,
              nc);
   ++form->refct;
   ++nodes->refct;
-  b->form      = form;
-  b->nodes     = nodes;
-  b->nc        = nc;
-  b->symmetric = symmetric;
-  b->upwind    = upwind;
-  for (PetscInt k = 0; k < 4; ++k) b->has[k] = form->has[k] && !(symmetric && (k == 1 || k == 2)) ? PETSC_TRUE : PETSC_FALSE;
-  if (boundary) PetscCall(HopsFaceFormCreate(form, sp, 1, &form->field, 1, &form->field, &b->faces));
+  b->form     = form;
+  b->jacobian = jac;
+  b->nodes    = nodes;
+  b->nc       = nc;
+  b->upwind   = upwind;
+  HopsFormGetFunctions(form, HOPS_CELLS, b->has);
+  if (HopsFormHas(form, HOPS_BOUNDARY)) PetscCall(HopsFaceFormCreate(jac, sp, 1, &jac->field, 1, &jac->field, &b->faces));
   b->couple = b->has[3] || (b->faces && b->faces->has[3]) ? PETSC_TRUE : PETSC_FALSE;
   nc2       = nc * nc;
   PetscCall(HopsLORCreate(sp, &b->lor));
@@ -440,7 +440,7 @@ static PetscErrorCode HopsLORBlockFaces(HopsLORBlock *b, const HopsStar *s)
   PetscScalar   *g[4];
 
   PetscFunctionBegin;
-  PetscCall(HopsFaceBasesCreate(b->form->fields, &b->lor.inner, &fb));
+  PetscCall(HopsFaceBasesCreate(b->jacobian->fields, &b->lor.inner, &fb));
   PetscCall(HopsFaceBasisCreate(dim, sp->gorder + 1, &b->lor.gll, &geom));
   PetscCall(HopsFaceBasisCreate(dim, sp->gorder + 1, &b->lor.inner, &inner));
   PetscCall(PetscMalloc4(nq * dim, &x, nq * dim, &normal, nq * dim * dim, &J, nq, &ds));
@@ -451,7 +451,7 @@ static PetscErrorCode HopsLORBlockFaces(HopsLORBlock *b, const HopsStar *s)
     }
     for (PetscInt f = 0; f < t->n; ++f) {
       PetscCall(HopsFaceGeometry(sp, &inner, t->cells[f], t->faces[f], x, normal, J, ds));
-      PetscCall(HopsFaceTermEvaluate(b->form, t, sp, t->cells[f], t->faces[f], fb, x, normal, J, g));
+      PetscCall(HopsFaceTermEvaluate(b->jacobian, t, sp, t->cells[f], t->faces[f], fb, x, normal, J, g));
       PetscCall(HopsFaceGeometry(sp, &geom, t->cells[f], t->faces[f], x, normal, J, ds));
       for (PetscInt q = 0; q < nq; ++q) {
         const PetscScalar *p[4];
@@ -460,7 +460,7 @@ static PetscErrorCode HopsLORBlockFaces(HopsLORBlock *b, const HopsStar *s)
         HopsInverse(dim, J + q * dim * dim, Ji);
         for (PetscInt k = 0; k < 4; ++k) p[k] = g[k] ? g[k] + q * size[k] : NULL;
         if (b->sym) b->sym = HopsTensorsSymmetric(b->nc, dim, p);
-        HopsLORBlockFaceNode(b, s, t->cells[f], t->faces[f], fb[b->form->field].node[t->faces[f] * nq + q], Ji, ds[q], p);
+        HopsLORBlockFaceNode(b, s, t->cells[f], t->faces[f], fb[b->jacobian->field].node[t->faces[f] * nq + q], Ji, ds[q], p);
       }
     }
     for (PetscInt k = 0; k < 4; ++k) PetscCall(PetscFree(g[k]));
@@ -468,7 +468,7 @@ static PetscErrorCode HopsLORBlockFaces(HopsLORBlock *b, const HopsStar *s)
   PetscCall(PetscFree4(x, normal, J, ds));
   PetscCall(HopsFaceBasisDestroy(&geom));
   PetscCall(HopsFaceBasisDestroy(&inner));
-  PetscCall(HopsFaceBasesDestroy(b->form->fields, &fb));
+  PetscCall(HopsFaceBasesDestroy(b->jacobian->fields, &fb));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -501,7 +501,7 @@ PetscErrorCode HopsLORBlockNumeric(HopsLORBlock *b)
     const PetscInt n = PetscMin(chunk, sp->ncells - c);
 
     PetscCall(HopsSpaceGetPoints(sp, &inner, c, n, x, J));
-    PetscCall(HopsTensorFormEvaluate(b->form, sp, c, n, &lor->inner, x, J, g));
+    PetscCall(HopsJacobianEvaluate(b->jacobian, sp, c, n, &lor->inner, x, J, g));
     PetscCall(HopsSpaceGetPoints(sp, &geom, c, n, NULL, J));
     for (PetscInt e = 0; e < n; ++e)
       for (PetscInt v = 0; v < np; ++v) {

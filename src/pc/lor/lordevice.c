@@ -74,12 +74,12 @@ static inline PetscBool HopsLORFewValues(HopsCoefficient c)
   return !c || !c->evaluate ? PETSC_TRUE : PETSC_FALSE;
 }
 
-static PetscErrorCode HopsLORDeviceVertexData(HopsLOR *lor, const HopsForm *form, PetscBool mixed)
+static PetscErrorCode HopsLORDeviceVertexData(HopsLOR *lor, HopsForm form, PetscBool mixed)
 {
   HopsSpace          sp  = lor->space;
   const HopsRowsOps *ops = sp->backend->rows;
   const PetscInt     nq  = HopsPower(sp->order + 1, sp->dim);
-  const PetscInt     run = HopsLORFewValues(form->diffusion) && HopsLORFewValues(form->mass)
+  const PetscInt     run = HopsLORFewValues(HopsFormDerivative(form)) && HopsLORFewValues(HopsFormValue(form))
                              ? PetscMax(sp->ncells, 1)
                              : PetscMax(64, sp->backend->runpoints / nq);
   size_t             ks = 0, ms = 0;
@@ -92,8 +92,8 @@ static PetscErrorCode HopsLORDeviceVertexData(HopsLOR *lor, const HopsForm *form
     HopsValues     k, m;
     PetscInt       bad;
 
-    PetscCall(HopsCoefficientEvaluate(form->diffusion, sp, &lor->inner, c, n, &ks, &kw, &k));
-    PetscCall(HopsCoefficientEvaluate(form->mass, sp, &lor->inner, c, n, &ms, &mw, &m));
+    PetscCall(HopsCoefficientEvaluate(HopsFormDerivative(form), sp, &lor->inner, c, n, &ks, &kw, &k));
+    PetscCall(HopsCoefficientEvaluate(HopsFormValue(form), sp, &lor->inner, c, n, &ms, &mw, &m));
     if (n) PetscCall(HopsLORCheckSign(&k, sp->dim, n, nq, PETSC_FALSE, &lor->negative[0]));
     if (n) PetscCall(HopsLORCheckSign(&m, sp->dim, n, nq, PETSC_TRUE, &lor->negative[1]));
     PetscCall((*ops->VertexData)(lor->kernel, c, n, &k, &m, mixed, HOPS_LOR_TOL, lor->droptol, &bad));
@@ -109,7 +109,7 @@ static PetscErrorCode HopsLORDeviceVertexData(HopsLOR *lor, const HopsForm *form
   dropped. A pattern without couplings takes data without off-diagonal factors, which a second pass adds where
   they turn out to be there.
 */
-PetscErrorCode HopsLORDeviceCheckCouplings(HopsLOR *lor, const HopsForm *form, PetscBool *fits)
+PetscErrorCode HopsLORDeviceCheckCouplings(HopsLOR *lor, HopsForm form, PetscBool *fits)
 {
   HopsSpace          sp  = lor->space;
   const HopsRowsOps *ops = sp->backend->rows;
@@ -322,7 +322,7 @@ PetscErrorCode HopsLORDeviceSymbolic(HopsLOR *lor, MatType type)
 
 /* Robin terms: masses at the nodes of the faces, with Gauss-Lobatto weights, summed by unknown in the order
    of the faces, then added to the diagonal */
-static PetscErrorCode HopsLORDeviceAddRobin(HopsLOR *lor, HopsRobin r)
+static PetscErrorCode HopsLORDeviceAddFacets(HopsLOR *lor, const HopsFacets r, HopsCoefficient alpha)
 {
   HopsSpace      sp = lor->space;
   const PetscInt P = sp->order + 1, nf = HopsPower(P, sp->dim - 1), np = HopsPower(P, sp->dim), nfree = sp->nT + sp->nG;
@@ -332,7 +332,7 @@ static PetscErrorCode HopsLORDeviceAddRobin(HopsLOR *lor, HopsRobin r)
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc4(r->n * nf, &a, r->n * nf, &x, r->n * nf, &idx, nf, &node));
-  PetscCall(HopsFaceEvaluate(sp, &lor->inner, r->n, r->cells, r->faces, r->alpha, a));
+  PetscCall(HopsFaceEvaluate(sp, &lor->inner, r->n, r->cells, r->faces, alpha, a));
   for (PetscInt f = 0; f < r->n; ++f) {
     PetscCall(HopsFaceNodes(sp->dim, P, r->faces[f], node));
     for (PetscInt i = 0; i < nf; ++i) {
@@ -364,18 +364,20 @@ static PetscErrorCode HopsLORDeviceAddRobin(HopsLOR *lor, HopsRobin r)
 }
 
 /* Values of the vertex data that HopsLORDeviceCheckCouplings() left, which are dropped */
-PetscErrorCode HopsLORDeviceNumeric(HopsLOR *lor, const HopsForm *form)
+PetscErrorCode HopsLORDeviceNumeric(HopsLOR *lor, HopsForm form)
 {
-  HopsSpace          sp  = lor->space;
-  HopsLORDevice      d   = lor->device;
-  const HopsRowsOps *ops = sp->backend->rows;
+  const HopsIntegral *in;
+  HopsSpace           sp  = lor->space;
+  HopsLORDevice       d   = lor->device;
+  const HopsRowsOps  *ops = sp->backend->rows;
 
   PetscFunctionBegin;
   PetscCall(PetscLogEventBegin(HopsEvent.lornumeric, lor->mat, 0, 0, 0));
   PetscCall((*ops->FillValues)(lor->kernel, &d->rows));
   if (d->ghosts.i[0]) PetscCall((*ops->FillValues)(lor->kernel, &d->ghosts));
   PetscCall((*ops->FreeVertexData)(lor->kernel));
-  for (HopsRobin r = form->robin; r; r = r->next) PetscCall(HopsLORDeviceAddRobin(lor, r));
+  for (PetscInt i = 0; (in = HopsFormNext(form, HOPS_BOUNDARY, &i));)
+    PetscCall(HopsLORDeviceAddFacets(lor, in->facets, in->coefficient));
   if (lor->exchange) {
     PetscCall((*sp->backend->memory->Copy)(NULL, d->gvals, d->ghosts.v[0], lor->ng * sizeof(PetscScalar), HOPS_COPY_OUT));
     PetscCall(HopsLORExchangeEntries(lor->exchange, MPIU_SCALAR, sizeof(PetscScalar), d->gvals, lor->rvals));

@@ -198,12 +198,13 @@ PetscErrorCode HopsLORLumpPatterns(HopsLOR *lor)
 
 /* mask[ncells]: coupled pairs in either tensor; a term that comes or goes makes everything anew, and ok
    false */
-PetscErrorCode HopsLORLumpCouplings(HopsLOR *lor, const HopsForm *form, unsigned char mask[], PetscBool *ok)
+PetscErrorCode HopsLORLumpCouplings(HopsLOR *lor, HopsForm form, unsigned char mask[], PetscBool *ok)
 {
   HopsSpace       sp    = lor->space;
-  const PetscBool deriv = form->diffusion ? PETSC_TRUE : PETSC_FALSE, mass = form->mass ? PETSC_TRUE : PETSC_FALSE;
-  size_t          ks = 0, ms = 0;
-  PetscScalar    *kw = NULL, *mw = NULL;
+  const PetscBool deriv = HopsFormDerivative(form) ? PETSC_TRUE : PETSC_FALSE,
+                  mass  = HopsFormValue(form) ? PETSC_TRUE : PETSC_FALSE;
+  size_t       ks = 0, ms = 0;
+  PetscScalar *kw = NULL, *mw = NULL;
 
   PetscFunctionBegin;
   if (!lor->kernel || lor->deriv != deriv || lor->mass != mass) {
@@ -219,8 +220,8 @@ PetscErrorCode HopsLORLumpCouplings(HopsLOR *lor, const HopsForm *form, unsigned
     PetscInt       bad;
     PetscReal      det;
 
-    PetscCall(HopsCoefficientEvaluate(form->diffusion, sp, &lor->inner, c, n, &ks, &kw, &k));
-    PetscCall(HopsCoefficientEvaluate(form->mass, sp, &lor->inner, c, n, &ms, &mw, &m));
+    PetscCall(HopsCoefficientEvaluate(HopsFormDerivative(form), sp, &lor->inner, c, n, &ks, &kw, &k));
+    PetscCall(HopsCoefficientEvaluate(HopsFormValue(form), sp, &lor->inner, c, n, &ms, &mw, &m));
     PetscCall((*lor->kernel->ops->Couplings)(lor->kernel, c, n, &k, &m, HOPS_LOR_TOL, mask + c, &bad, &det));
     if (bad >= 0) PetscCall(HopsSpaceErrorCell(sp, bad, det));
   }

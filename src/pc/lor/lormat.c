@@ -85,7 +85,7 @@ static PetscErrorCode HopsLORRunCouplings(HopsLOR *lor, PetscInt c, PetscInt n, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsLORCheckCouplings(HopsLOR *lor, const HopsForm *form, PetscBool *fits)
+PetscErrorCode HopsLORCheckCouplings(HopsLOR *lor, HopsForm form, PetscBool *fits)
 {
   HopsSpace      sp   = lor->space;
   size_t         size = 0;
@@ -96,11 +96,11 @@ PetscErrorCode HopsLORCheckCouplings(HopsLOR *lor, const HopsForm *form, PetscBo
   PetscFunctionBegin;
   PetscCall(PetscCalloc1(sp->ncells, &mask));
   if (lor->element) PetscCall(HopsLORLumpCouplings(lor, form, mask, &ok));
-  for (PetscInt c = 0; c < sp->ncells && form->diffusion && !lor->element; c += HOPS_LOR_CHUNK) {
+  for (PetscInt c = 0; c < sp->ncells && HopsFormDerivative(form) && !lor->element; c += HOPS_LOR_CHUNK) {
     const PetscInt n = PetscMin(HOPS_LOR_CHUNK, sp->ncells - c);
     HopsValues     k;
 
-    PetscCall(HopsCoefficientEvaluate(form->diffusion, sp, &lor->inner, c, n, &size, &work, &k));
+    PetscCall(HopsCoefficientEvaluate(HopsFormDerivative(form), sp, &lor->inner, c, n, &size, &work, &k));
     PetscCall(HopsLORRunCouplings(lor, c, n, &k, mask + c));
   }
   PetscCall(PetscFree(work));
@@ -143,7 +143,7 @@ PetscErrorCode HopsLORCheckSign(const HopsValues *k, PetscInt dim, PetscInt n, P
 }
 
 /* Robin terms enter as masses at the nodes of the faces, with Gauss-Lobatto weights */
-static PetscErrorCode HopsLORAddRobin(HopsLOR *lor, HopsRobin r)
+static PetscErrorCode HopsLORAddFacets(HopsLOR *lor, const HopsFacets r, HopsCoefficient alpha)
 {
   HopsSpace      sp = lor->space;
   const PetscInt P = sp->order + 1, nf = HopsPower(P, sp->dim - 1), np = HopsPower(P, sp->dim);
@@ -153,7 +153,7 @@ static PetscErrorCode HopsLORAddRobin(HopsLOR *lor, HopsRobin r)
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc2(r->n * nf, &a, nf, &node));
-  PetscCall(HopsFaceEvaluate(sp, &lor->inner, r->n, r->cells, r->faces, r->alpha, a));
+  PetscCall(HopsFaceEvaluate(sp, &lor->inner, r->n, r->cells, r->faces, alpha, a));
   for (PetscInt f = 0; f < r->n; ++f) {
     PetscCall(HopsFaceNodes(sp->dim, P, r->faces[f], node));
     for (PetscInt i = 0; i < nf; ++i)
@@ -221,12 +221,13 @@ static PetscErrorCode HopsLORCheckZero(HopsLOR *lor)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsLORNumeric(HopsLOR *lor, const HopsForm *form)
+PetscErrorCode HopsLORNumeric(HopsLOR *lor, HopsForm form)
 {
-  HopsSpace      sp = lor->space;
-  const PetscInt nq = HopsPower(sp->order + 1, sp->dim);
-  size_t         ks = 0, ms = 0;
-  PetscScalar   *kw = NULL, *mw = NULL;
+  HopsSpace           sp = lor->space;
+  const PetscInt      nq = HopsPower(sp->order + 1, sp->dim);
+  const HopsIntegral *in;
+  size_t              ks = 0, ms = 0;
+  PetscScalar        *kw = NULL, *mw = NULL;
 
   PetscFunctionBegin;
   PetscCall(PetscLogEventBegin(HopsEvent.lornumeric, lor->mat, 0, 0, 0));
@@ -238,8 +239,8 @@ PetscErrorCode HopsLORNumeric(HopsLOR *lor, const HopsForm *form)
     PetscReal  det;
 
     end = PetscMin(c + HOPS_LOR_CHUNK, c < sp->ninterior ? sp->ninterior : sp->ncells);
-    PetscCall(HopsCoefficientEvaluate(form->diffusion, sp, &lor->inner, c, end - c, &ks, &kw, &k));
-    PetscCall(HopsCoefficientEvaluate(form->mass, sp, &lor->inner, c, end - c, &ms, &mw, &m));
+    PetscCall(HopsCoefficientEvaluate(HopsFormDerivative(form), sp, &lor->inner, c, end - c, &ks, &kw, &k));
+    PetscCall(HopsCoefficientEvaluate(HopsFormValue(form), sp, &lor->inner, c, end - c, &ms, &mw, &m));
     PetscCall(HopsLORCheckSign(&k, sp->dim, end - c, nq, PETSC_FALSE, &lor->negative[0]));
     PetscCall(HopsLORCheckSign(&m, sp->dim, end - c, nq, PETSC_TRUE, &lor->negative[1]));
     PetscCall((*lor->kernel->ops->Fill)(lor->kernel, c, end - c, &k, &m, lor->vals, &bad, &det));
@@ -247,7 +248,7 @@ PetscErrorCode HopsLORNumeric(HopsLOR *lor, const HopsForm *form)
   }
   PetscCall(PetscFree(kw));
   PetscCall(PetscFree(mw));
-  for (HopsRobin r = form->robin; r; r = r->next) PetscCall(HopsLORAddRobin(lor, r));
+  for (PetscInt i = 0; (in = HopsFormNext(form, HOPS_BOUNDARY, &i));) PetscCall(HopsLORAddFacets(lor, in->facets, in->coefficient));
   PetscCall(HopsLORExchangeEntries(lor->exchange, MPIU_SCALAR, sizeof(PetscScalar), lor->vals + lor->nd + lor->no, lor->rvals));
   for (PetscInt k = 0; k < lor->nr; ++k) lor->vals[lor->rpos[k]] += lor->rvals[k];
   for (PetscInt e = 0; e < sp->ness; ++e) lor->vals[lor->diag[sp->essT[e]]] = 1.0;

@@ -38,7 +38,7 @@ PetscErrorCode PCLORInsertDefault(PC_LOR *lor, const char name[], const char val
 */
 static PCType PCLORUsualInner(PC_LOR *lor)
 {
-  if (lor->form.space->family == HOPS_L2) return PCJACOBI;
+  if (lor->form->space->family == HOPS_L2) return PCJACOBI;
 #if HOPS_HAVE_HYPRE_DEVICE
   return lor->block || !HopsCudaPresent() ? PCGAMG : PCHYPRE;
 #elif defined(PETSC_HAVE_HYPRE)
@@ -92,11 +92,11 @@ PetscErrorCode PCLORSetInnerOptions(PC pc, PC_LOR *lor)
     PetscCall(PCLORGetInnerType(lor, choice));
     PetscCall(PetscStrcmp(choice, PCHYPRE, &ishypre));
     PetscCall(PetscStrcmp(choice, PCLORUsualInner(lor), &isusual));
-    if (HOPS_HAVE_HYPRE_DEVICE && isusual && !ishypre && lor->form.space->family != HOPS_L2)
+    if (HOPS_HAVE_HYPRE_DEVICE && isusual && !ishypre && lor->form->space->family != HOPS_L2)
       PetscCall(PetscInfo(pc, "GAMG in place of hypre, which is built for devices, and %s\n",
                           lor->block ? "crashes on blocks" : "there is none here"));
     PetscCall(PCLORInsertDefault(lor, "-pc_type", choice, &n, set));
-    if (ishypre && lor->form.space->family != HOPS_H1) PetscCall(PCLORInsertAuxiliaryDefaults(lor, &n, set));
+    if (ishypre && lor->form->space->family != HOPS_H1) PetscCall(PCLORInsertAuxiliaryDefaults(lor, &n, set));
     else if (ishypre) {
       const PetscBool   device = HOPS_HAVE_HYPRE_DEVICE && lor->ondevice ? PETSC_TRUE : PETSC_FALSE;
       const char *const relax  = device ? "l1scaled-Jacobi" : "l1scaled-SOR/Jacobi";
@@ -189,21 +189,21 @@ static PetscErrorCode PCLORSetUpScalar(PC pc, PC_LOR *lor)
   PetscBool fits;
 
   PetscFunctionBegin;
-  PetscCheck(lor->form.space->family == HOPS_H1 || !lor->dropset || lor->droptol == 0.0, PetscObjectComm((PetscObject)pc),
+  PetscCheck(lor->form->space->family == HOPS_H1 || !lor->dropset || lor->droptol == 0.0, PetscObjectComm((PetscObject)pc),
              PETSC_ERR_SUP,
              "The low-order-refined matrix of H(curl), H(div) or L2 keeps all its entries: -pc_lor_drop_tol is for H1, remove it");
-  if (lor->lor.space != lor->form.space || lor->lor.droptol != lor->droptol) {
+  if (lor->lor.space != lor->form->space || lor->lor.droptol != lor->droptol) {
     PetscCall(KSPReset(lor->ksp)); /* the sizes may change */
     PetscCall(HopsLORDestroy(&lor->lor));
     PetscCall(MatDestroy(&lor->mat));
-    PetscCall(HopsLORCreate(lor->form.space, &lor->lor));
+    PetscCall(HopsLORCreate(lor->form->space, &lor->lor));
     lor->lor.droptol = lor->droptol;
   }
   PetscCall(HopsLORSetPoints(&lor->lor, lor->points));
   PetscCall(PetscLogEventBegin(HopsEvent.lorcoef, pc, 0, 0, 0));
   PetscCall(PCLORFillZeroMass(pc, lor));
-  if (lor->ondevice) PetscCall(HopsLORDeviceCheckCouplings(&lor->lor, &lor->form, &fits));
-  else PetscCall(HopsLORCheckCouplings(&lor->lor, &lor->form, &fits));
+  if (lor->ondevice) PetscCall(HopsLORDeviceCheckCouplings(&lor->lor, lor->form, &fits));
+  else PetscCall(HopsLORCheckCouplings(&lor->lor, lor->form, &fits));
   PetscCall(PetscLogEventEnd(HopsEvent.lorcoef, pc, 0, 0, 0));
   if (!fits) {
     PetscCall(MatDestroy(&lor->mat));
@@ -215,8 +215,8 @@ static PetscErrorCode PCLORSetUpScalar(PC pc, PC_LOR *lor)
     } else PetscCall(HopsLORSymbolic(&lor->lor));
     PetscCall(PetscInfo(pc, "low-order-refined pattern built: %g nonzeros\n", lor->lor.nnz));
   } else PetscCall(PetscInfo(pc, "low-order-refined pattern reused, values refilled\n"));
-  if (lor->ondevice) PetscCall(HopsLORDeviceNumeric(&lor->lor, &lor->form));
-  else PetscCall(HopsLORNumeric(&lor->lor, &lor->form));
+  if (lor->ondevice) PetscCall(HopsLORDeviceNumeric(&lor->lor, lor->form));
+  else PetscCall(HopsLORNumeric(&lor->lor, lor->form));
   PetscCall(PCLORConvert(lor, lor->lor.mat));
   PetscCall(PCLORCopyNullSpaces(pc, lor->mat));
   PetscCall(PCLORCheckConstants(pc, lor));
@@ -291,7 +291,7 @@ static PetscErrorCode PCSetUp_LOR(PC pc)
 static PetscErrorCode PCLORApplyStaged(PC pc, PetscErrorCode (*apply)(PC, Vec, Vec), Vec x, Vec y, PetscBool *done)
 {
   PC_LOR               *lor     = (PC_LOR *)pc->data;
-  const HopsBackendOps *backend = lor->form.space->backend;
+  const HopsBackendOps *backend = lor->form->space->backend;
   Vec                   xy[2]   = {x, y};
 
   PetscFunctionBegin;
@@ -310,7 +310,7 @@ static PetscErrorCode PCLORApplyStaged(PC pc, PetscErrorCode (*apply)(PC, Vec, V
     if (lor->staged[i]) continue;
     PetscCall(PetscInfo(pc, "vectors lie in the process's memory: every application copies them to the device and back\n"));
     PetscCall(VecCreate(PetscObjectComm((PetscObject)pc), &lor->staged[i]));
-    PetscCall(VecSetSizes(lor->staged[i], lor->form.space->nT, lor->form.space->N));
+    PetscCall(VecSetSizes(lor->staged[i], lor->form->space->nT, lor->form->space->N));
     PetscCall(VecSetType(lor->staged[i], backend->vectype));
   }
   PetscCall(VecCopy(x, lor->staged[0]));
@@ -436,19 +436,19 @@ static PetscErrorCode PCView_LOR(PC pc, PetscViewer viewer)
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
   if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HopsViewVersion(viewer));
-  if (!lor->form.space) {
+  if (!lor->form->space) {
     PetscCall(PetscViewerASCIIPrintf(viewer, "  not set up yet\n"));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(PetscViewerASCIIPushTab(viewer));
   PetscCall(PetscViewerASCIIPrintf(viewer, "space and form from %s\n", HopsSources[lor->source]));
-  PetscCall(HopsSpaceView(lor->form.space, viewer));
+  PetscCall(HopsSpaceView(lor->form->space, viewer));
   if (lor->mat) {
     const char    *kernel;
     PetscLogDouble bytes;
 
     if (lor->block) {
-      const PetscInt n = lor->form.space->N * lor->block->nc;
+      const PetscInt n = lor->form->space->N * lor->block->nc;
 
       PetscCall(PetscViewerASCIIPrintf(viewer,
                                        "low-order-refined matrix: type %s, %.3g nonzeros per row, vertex quadrature, blocks of "
@@ -462,8 +462,8 @@ static PetscErrorCode PCView_LOR(PC pc, PetscViewer viewer)
       PetscCall(PetscViewerASCIIPrintf(viewer,
                                        "low-order-refined matrix: type %s, %.3g nonzeros per row, vertex quadrature, kernel %s\n",
                                        ((PetscObject)lor->mat)->type_name,
-                                       lor->form.space->N ? (double)(lor->lor.nnz / lor->form.space->N) : 0.0, kernel));
-      if (lor->form.space->family == HOPS_H1)
+                                       lor->form->space->N ? (double)(lor->lor.nnz / lor->form->space->N) : 0.0, kernel));
+      if (lor->form->space->family == HOPS_H1)
         PetscCall(PetscViewerASCIIPrintf(viewer, "drop tolerance: %g\n", (double)lor->lor.droptol));
       if (lor->filled)
         PetscCall(PetscViewerASCIIPrintf(viewer,
@@ -505,9 +505,8 @@ static PetscErrorCode PCReset_LOR(PC pc)
   PetscCall(HopsLORDestroy(&lor->lor));
   PetscCall(HopsLORBlockDestroy(&lor->block));
   PetscCall(PCLORResetAuxiliary(lor));
-  PetscCall(PCLORResetForm(lor));
-  PetscCall(HopsRobinDestroy(&lor->robin));
-  PetscCall(HopsSpaceDestroy(&lor->form.space));
+  PetscCall(HopsFormReset(lor->form));
+  PetscCall(HopsFormSetSpace(lor->form, NULL));
   PetscCall(DMDestroy(&lor->dm));
   PetscCall(PetscSectionDestroy(&lor->section));
   lor->source = HOPS_SOURCE_NONE;
@@ -529,6 +528,7 @@ static PetscErrorCode PCDestroy_LOR(PC pc)
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCLORSetMatType_C", NULL));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCLORSetDropTolerance_C", NULL));
   PetscCall(PCLORComposeCycle(pc, PETSC_FALSE));
+  PetscCall(HopsFormDestroy(&lor->form));
   PetscCall(PetscFree(pc->data));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -603,6 +603,7 @@ PetscErrorCode PCCreate_LOR(PC pc)
 
   PetscFunctionBegin;
   PetscCall(PetscNew(&lor));
+  PetscCall(HopsFormCreate(&lor->form));
   pc->data     = lor;
   lor->droptol = 0.5; /* by measurement: docs/performance/host.md */
   lor->name    = "PCLOR";

@@ -34,7 +34,7 @@ static PetscErrorCode PCLORInsertDeviceDefaults(PC_LOR *lor, PetscBool ads, Pets
   } else {
     /* with two components cycle 14 is not symmetric: hypre's last correction of gradients sees the residual
        before the sum */
-    PetscCall(PCLORInsertDefault(lor, "-pc_hypre_ams_cycle_type", lor->form.space->dim == 2 ? "13" : "14", n, set));
+    PetscCall(PCLORInsertDefault(lor, "-pc_hypre_ams_cycle_type", lor->form->space->dim == 2 ? "13" : "14", n, set));
     PetscCall(PCLORInsertDefault(lor, "-pc_hypre_ams_relax_type", "1", n, set));
     PetscCall(PCLORInsertDefault(lor, "-pc_hypre_ams_amg_alpha_options", "8,0,18,6,4", n, set));
     PetscCall(PCLORInsertDefault(lor, "-pc_hypre_ams_amg_beta_options", "8,0,18,6,4", n, set));
@@ -50,7 +50,7 @@ static PetscErrorCode PCLORInsertDeviceDefaults(PC_LOR *lor, PetscBool ads, Pets
 */
 PetscErrorCode PCLORInsertAuxiliaryDefaults(PC_LOR *lor, PetscInt *n, char set[][256])
 {
-  HopsSpace       sp  = lor->form.space;
+  HopsSpace       sp  = lor->form->space;
   const PetscBool ads = sp->family == HOPS_HDIV && sp->dim == 3 ? PETSC_TRUE : PETSC_FALSE;
 
   PetscFunctionBegin;
@@ -103,7 +103,7 @@ static PetscErrorCode PCLORHypreIs(PC inner, const char type[], PetscBool *is)
 */
 static PetscErrorCode PCLORGetNodes(PC_LOR *lor, HopsSpace *nodes)
 {
-  HopsSpace sp = lor->form.space;
+  HopsSpace sp = lor->form->space;
   PetscInt  free;
 
   PetscFunctionBegin;
@@ -121,7 +121,7 @@ static PetscErrorCode PCLORGetNodes(PC_LOR *lor, HopsSpace *nodes)
 
 static PetscErrorCode PCLORCreateAuxiliary(PC_LOR *lor, HopsSpace *nodes)
 {
-  HopsSpace sp = lor->form.space, edges;
+  HopsSpace sp = lor->form->space, edges;
 
   PetscFunctionBegin;
   if (lor->auxspace == sp) PetscFunctionReturn(PETSC_SUCCESS);
@@ -214,12 +214,12 @@ static PetscErrorCode PCLORSetInterpolations(PC inner, PC_LOR *lor)
   Mat       G, C, F, nd[3], rt[3];
 
   PetscFunctionBegin;
-  PetscCall(HopsSpaceCreateCompanion(lor->form.space, HOPS_HCURL, PETSC_FALSE, &edges));
+  PetscCall(HopsSpaceCreateCompanion(lor->form->space, HOPS_HCURL, PETSC_FALSE, &edges));
   PetscCall(HopsMatAbs(lor->G, &G));
   PetscCall(HopsMatAbs(lor->C, &C));
   PetscCall(MatMatMult(C, G, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &F)); /* a vertex of a face is on two of its edges */
   PetscCall(HopsCreatePi(edges, G, 0.5, nd));
-  PetscCall(HopsCreatePi(lor->form.space, F, 0.125, rt));
+  PetscCall(HopsCreatePi(lor->form->space, F, 0.125, rt));
   PetscCall(PCHYPRESetInterpolations(inner, 3, NULL, rt, NULL, nd));
   for (PetscInt d = 0; d < 3; ++d) {
     PetscCall(MatDestroy(&nd[d]));
@@ -239,7 +239,7 @@ static PetscErrorCode PCLORSetInterpolations(PC inner, PC_LOR *lor)
 */
 static PetscErrorCode PCLORSetInteriorNodes(PC inner, PC_LOR *lor, HopsSpace *all)
 {
-  HopsSpace    sp = lor->form.space, free, nodes;
+  HopsSpace    sp = lor->form->space, free, nodes;
   PetscScalar *y, *yg;
   PetscInt    *where, *wherefree, n, ncells;
   PetscBool   *zero;
@@ -319,7 +319,7 @@ static PetscErrorCode PCLORSetAuxiliaryHost(PC inner, PC_LOR *lor, PetscBool ads
     PetscCall(PCLORSetInterpolations(inner, lor));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(HopsCreateConstants(lor->form.space, v));
+  PetscCall(HopsCreateConstants(lor->form->space, v));
   PetscCall(PCHYPRESetEdgeConstantVectors(inner, v[0], v[1], v[2]));
   for (PetscInt d = 0; d < 3; ++d) PetscCall(VecDestroy(&v[d]));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -330,7 +330,7 @@ static PetscErrorCode PCLORSetAuxiliaryHost(PC inner, PC_LOR *lor, PetscBool ads
    matrix */
 PetscErrorCode PCLORSetAuxiliary(PC pc, PC_LOR *lor)
 {
-  HopsSpace sp = lor->form.space;
+  HopsSpace sp = lor->form->space;
 
   PetscFunctionBegin;
   if (lor->block || lor->auxiliary || sp->family == HOPS_H1 || sp->family == HOPS_L2) PetscFunctionReturn(PETSC_SUCCESS);
@@ -349,7 +349,7 @@ PetscErrorCode PCLORSetAuxiliary(PC pc, PC_LOR *lor)
     PetscCheck(!ads || (sp->family == HOPS_HDIV && sp->dim == 3), PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_INCOMP,
                "ADS is for H(div) in 3D; this space is %s in %" PetscInt_FMT "D: use -lor_pc_hypre_type ams",
                HopsFamilies[sp->family], sp->dim);
-    PetscCheck(!ads || lor->form.mass, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+    PetscCheck(!ads || HopsFormValue(lor->form), PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
                "ADS needs a mass term: without one the div-div form is singular on all curls; add one (MatPASetMass()), small if "
                "it must be");
     PetscCheck(!lor->lor.negative[1], PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
@@ -368,8 +368,8 @@ PetscErrorCode PCLORSetAuxiliary(PC pc, PC_LOR *lor)
     } else
   #endif
       PetscCall(PCLORSetAuxiliaryHost(inner, lor, ads, &nodes));
-    if (ams && !lor->form.mass) PetscCall(PCHYPRESetBetaPoissonMatrix(inner, NULL));
-    if (ams && lor->form.mass) PetscCall(PCLORSetInteriorNodes(inner, lor, &nodes));
+    if (ams && !HopsFormValue(lor->form)) PetscCall(PCHYPRESetBetaPoissonMatrix(inner, NULL));
+    if (ams && HopsFormValue(lor->form)) PetscCall(PCLORSetInteriorNodes(inner, lor, &nodes));
     PetscCall(HopsSpaceDestroy(&nodes));
     PetscCall(PetscLogEventEnd(HopsEvent.lorauxiliary, pc, 0, 0, 0));
     lor->auxiliary = PETSC_TRUE;

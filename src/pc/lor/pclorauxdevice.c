@@ -139,7 +139,7 @@ static PetscErrorCode PCLORCheckCycles(PC inner, PC_LOR *lor, PetscBool ads)
 
 PetscErrorCode PCLORSetAuxiliaryDevice(PC inner, PC_LOR *lor, HopsSpace nodes)
 {
-  HopsSpace       sp  = lor->form.space, edges, inside;
+  HopsSpace       sp  = lor->form->space, edges, inside;
   const PetscBool ads = sp->family == HOPS_HDIV && sp->dim == 3 ? PETSC_TRUE : PETSC_FALSE;
 
   PetscFunctionBegin;

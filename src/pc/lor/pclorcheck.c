@@ -60,7 +60,8 @@ static PetscErrorCode PCLORComparable(PC pc, PC_LOR *lor, PetscBool *yes)
   PetscFunctionBegin;
   *yes = PETSC_FALSE;
   PetscCall(MatGetNullSpace(lor->mat, &nsp)); /* the operator's */
-  if (nsp || lor->form.space->family != HOPS_H1 || lor->ignoreconvection || lor->ignoreboundary) PetscFunctionReturn(PETSC_SUCCESS);
+  if (nsp || lor->form->space->family != HOPS_H1 || lor->ignoreconvection || lor->ignoreboundary)
+    PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscObjectTypeCompare((PetscObject)pc->pmat, MATPA, &own));
   if (lor->userdiffusion || lor->usermass) own = PETSC_FALSE;
   PetscCall(PetscObjectTypeCompare((PetscObject)pc->pmat, MATMFFD, &mffd)); /* its products have the errors of finite differences */
@@ -81,11 +82,11 @@ PetscErrorCode PCLORCheckConstants(PC pc, PC_LOR *lor)
   PetscFunctionBegin;
   PetscCall(PCLORComparable(pc, lor, &comparable));
   if (!comparable) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PCLORConstants(lor->lor.mat, lor->form.space, NULL, &worst, sum));
+  PetscCall(PCLORConstants(lor->lor.mat, lor->form->space, NULL, &worst, sum));
   singular = worst <= zero ? PETSC_TRUE : PETSC_FALSE;
-  PetscCall(MPIU_Allreduce(&lor->form.space->ness, &ness, 1, MPIU_INT, MPI_SUM, comm));
+  PetscCall(MPIU_Allreduce(&lor->form->space->ness, &ness, 1, MPIU_INT, MPI_SUM, comm));
   if (!singular && !ness) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(HopsSpaceCreateVec(lor->form.space, &d));
+  PetscCall(HopsSpaceCreateVec(lor->form->space, &d));
   PetscCall(MatGetDiagonal(lor->lor.mat, d));
   PetscCall(PCLORConstants(pc->pmat, NULL, d, &worst, sum));
   PetscCall(VecDestroy(&d));

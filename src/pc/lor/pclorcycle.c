@@ -59,7 +59,7 @@ PetscErrorCode PCLORSetUpCycle(PC pc, PC_LOR *lor)
   PetscFunctionBegin;
   PetscCall(HopsCycleDestroy(&lor->cycle));
   /* single precision loses the gradients where the mass term is small (at 1e-3 CG breaks down) */
-  lor->cycleused = lor->cycleset || lor->form.space->family == HOPS_H1 ? lor->cycletype : PCLOR_CYCLE_DOUBLE;
+  lor->cycleused = lor->cycleset || lor->form->space->family == HOPS_H1 ? lor->cycletype : PCLOR_CYCLE_DOUBLE;
   set            = (HopsCycleSettings){lor->cycleused, lor->smoother == PCLOR_SMOOTHER_CHEBYSHEV ? lor->degree : 0, lor->redundant};
   PetscCall(MatGetNullSpace(lor->mat, &nsp));
   PetscCall(PetscObjectTypeCompare((PetscObject)lor->ksp, KSPPREONLY, &preonly));
@@ -68,13 +68,13 @@ PetscErrorCode PCLORSetUpCycle(PC pc, PC_LOR *lor)
   else if (nsp) lor->nocycle = "the matrix is singular"; /* the inner KSP removes null spaces */
   else {
     PetscCall(KSPGetPC(lor->ksp, &inner));
-    PetscCall(HopsCycleCreate(inner, lor->form.space, &set, &aux, &lor->cycle, &lor->nocycle));
+    PetscCall(HopsCycleCreate(inner, lor->form->space, &set, &aux, &lor->cycle, &lor->nocycle));
     lor->cycledata = inner->data;
   }
   if (!lor->cycle) PetscCall(PetscInfo(pc, "the cycle is the inner solver's own: %s\n", lor->nocycle));
-  why = !lor->cycle                          ? lor->nocycle
-        : lor->form.space->family != HOPS_H1 ? "the cycles of AMS and ADS have smoothers of their own"
-                                             : NULL;
+  why = !lor->cycle                           ? lor->nocycle
+        : lor->form->space->family != HOPS_H1 ? "the cycles of AMS and ADS have smoothers of their own"
+                                              : NULL;
 #else
   PetscFunctionBegin;
 #endif
@@ -181,9 +181,9 @@ PetscErrorCode PCLORViewCycle(PC_LOR *lor, PetscViewer viewer)
     PetscCall(PetscViewerASCIIPrintf(viewer,
                                      "%s: kernels of hops on the inner solver's hierarchy, %s precision, %" PetscInt_FMT
                                      " levels, operator complexity %.2f\n",
-                                     lor->form.space->family == HOPS_H1 ? "V-cycle" : "cycle of auxiliary spaces",
+                                     lor->form->space->family == HOPS_H1 ? "V-cycle" : "cycle of auxiliary spaces",
                                      HopsCycles[lor->cycleused], levels, (double)complexity));
-    if (lor->form.space->family == HOPS_H1) {
+    if (lor->form->space->family == HOPS_H1) {
       if (lor->smoother == PCLOR_SMOOTHER_JACOBI) PetscCall(PetscViewerASCIIPrintf(viewer, "smoother: l1-scaled Jacobi\n"));
       else
         PetscCall(PetscViewerASCIIPrintf(viewer,

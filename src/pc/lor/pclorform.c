@@ -4,23 +4,13 @@
 #include <hops/private/hopspatensorimpl.h>
 #include <petsc/private/pcimpl.h>
 
-PetscErrorCode PCLORResetForm(PC_LOR *lor)
+/* The user's coefficients, in place of those of the cells of any other form */
+static PetscErrorCode PCLORSetFormCoefficients(PC_LOR *lor)
 {
   PetscFunctionBegin;
-  PetscCall(HopsCoefficientDestroy(&lor->form.diffusion));
-  PetscCall(HopsCoefficientDestroy(&lor->form.mass));
-  lor->form.robin = NULL; /* borrowed from the MATPA operator */
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCLORSetFormCoefficients(PC_LOR *lor, HopsCoefficient diffusion, HopsCoefficient mass)
-{
-  PetscFunctionBegin;
-  if (diffusion) PetscCall(HopsCoefficientReference(diffusion));
-  if (mass) PetscCall(HopsCoefficientReference(mass));
-  PetscCall(PCLORResetForm(lor));
-  lor->form.diffusion = diffusion;
-  lor->form.mass      = mass;
+  PetscCall(HopsFormReset(lor->form));
+  PetscCall(HopsFormSetCells(lor->form, HopsFamilyDifferential(lor->form->space->family), lor->userdiffusion));
+  PetscCall(HopsFormSetCells(lor->form, HOPS_VALUE, lor->usermass));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -28,12 +18,10 @@ static PetscErrorCode PCLORSetFormCoefficients(PC_LOR *lor, HopsCoefficient diff
 static PetscErrorCode PCLORSetFormSpace(PC_LOR *lor, HopsSpace sp)
 {
   PetscFunctionBegin;
-  if (sp == lor->form.space) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(HopsSpaceReference(sp));
-  PetscCall(HopsSpaceDestroy(&lor->form.space));
+  if (sp == lor->form->space) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(HopsFormSetSpace(lor->form, sp));
   PetscCall(DMDestroy(&lor->dm));
-  lor->form.space = sp;
-  lor->ondevice   = sp->backend->rows ? PETSC_TRUE : PETSC_FALSE;
+  lor->ondevice = sp->backend->rows ? PETSC_TRUE : PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -74,6 +62,7 @@ static PetscErrorCode PCLORNeedsBlock(PC pc, PC_LOR *lor, DM dm, PetscBool *bloc
   PetscClassId id;
   PetscInt     nf, nc = 1;
   PetscBool    pre;
+  HopsForm     form;
 
   PetscFunctionBegin;
   *block = PETSC_FALSE;
@@ -90,30 +79,30 @@ static PetscErrorCode PCLORNeedsBlock(PC pc, PC_LOR *lor, DM dm, PetscBool *bloc
              lor->name, nc);
   if (lor->userdiffusion || lor->usermass) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HopsDSUsesPreconditioner(dm, pc->mat == pc->pmat ? PETSC_TRUE : PETSC_FALSE, &pre));
-  PetscCall(HopsDSNeedsTensors(dm, pre, lor->ignoreconvection, lor->ignoreboundary, block));
+  PetscCall(HopsFormListDS(dm, pre, !lor->ignoreconvection, !lor->ignoreboundary, &form));
+  *block = HopsFormNeedsTensors(form);
+  PetscCall(HopsFormDestroy(&form));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode PCLORGetFormBlock(PC pc, PC_LOR *lor, DM dm, PetscSection section)
 {
-  HopsTensorForm form;
-  HopsNodes      nodes;
-  PetscBool      pre;
+  HopsForm  form;
+  HopsNodes nodes;
+  PetscBool pre;
 
   PetscFunctionBegin;
   if (lor->block && lor->dm == dm && lor->section == section) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HopsDSCheck(dm));
   PetscCall(HopsDSUsesPreconditioner(dm, pc->mat == pc->pmat ? PETSC_TRUE : PETSC_FALSE, &pre));
-  PetscCall(HopsTensorFormCreateDS(dm, pre, &form));
-  PetscCheck(form->has[0] || form->has[1] || form->has[2] || form->has[3], PetscObjectComm((PetscObject)pc),
-             PETSC_ERR_ARG_WRONGSTATE,
+  PetscCall(HopsFormCreateDS(dm, pre, !lor->ignoreconvection, !lor->ignoreboundary, &form));
+  PetscCheck(HopsFormHas(form, HOPS_CELLS), PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE,
              "The PetscDS has no Jacobian functions: there is nothing to precondition (PetscDSSetJacobian())");
   PetscCall(HopsNodesCreate(dm, &nodes));
   PetscCall(HopsLORBlockDestroy(&lor->block));
-  PetscCall(HopsLORBlockCreate(nodes, form, lor->ignoreconvection, lor->upwind, lor->ignoreboundary ? PETSC_FALSE : PETSC_TRUE,
-                               &lor->block));
+  PetscCall(HopsLORBlockCreate(nodes, form, lor->upwind, &lor->block));
   PetscCall(HopsNodesDestroy(&nodes));
-  PetscCall(HopsTensorFormDestroy(&form));
+  PetscCall(HopsFormDestroy(&form));
   PetscCall(KSPReset(lor->ksp));
   PetscCall(MatDestroy(&lor->mat));
   PetscCall(PCLORSetFormSpace(lor, lor->block->lor.space));
@@ -129,19 +118,23 @@ static PetscErrorCode PCLORGetFormBlock(PC pc, PC_LOR *lor, DM dm, PetscSection 
 /* The nodes and the form, with its state, of a matrix-free operator */
 static PetscErrorCode PCLORGetFormTensor(PC_LOR *lor, HopsPATensor tensor)
 {
+  HopsForm form;
+
   PetscFunctionBegin;
   PetscCheck(tensor->nodes, PetscObjectComm((PetscObject)tensor->space), PETSC_ERR_SUP,
              "The operator has several fields (%" PetscInt_FMT
              " of them), or test and trial functions of different fields, where a low-order-refined matrix has one: use -pc_type "
              "fieldsplit, and -pc_type lor on the split of a field",
              tensor->n[0]);
-  PetscCheck(tensor->form->nblocks, PetscObjectComm((PetscObject)tensor->space), PETSC_ERR_ARG_WRONGSTATE,
+  PetscCheck(tensor->jacobian->nblocks, PetscObjectComm((PetscObject)tensor->space), PETSC_ERR_ARG_WRONGSTATE,
              "The field has no Jacobian functions of its own (its block is zero): there is nothing to precondition; give one by "
              "PetscDSSetJacobianPreconditioner(), or use -pc_type none");
-  if (lor->block && lor->block->nodes == tensor->nodes && lor->block->form == tensor->form) PetscFunctionReturn(PETSC_SUCCESS);
+  if (lor->block && lor->block->nodes == tensor->nodes && lor->block->jacobian == tensor->jacobian)
+    PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HopsLORBlockDestroy(&lor->block));
-  PetscCall(HopsLORBlockCreate(tensor->nodes, tensor->form, lor->ignoreconvection, lor->upwind,
-                               lor->ignoreboundary ? PETSC_FALSE : PETSC_TRUE, &lor->block));
+  PetscCall(HopsFormSelect(tensor->form, tensor->jacobian, !lor->ignoreconvection, !lor->ignoreboundary, &form));
+  PetscCall(HopsLORBlockCreate(tensor->nodes, form, lor->upwind, &lor->block));
+  PetscCall(HopsFormDestroy(&form));
   PetscCall(KSPReset(lor->ksp));
   PetscCall(MatDestroy(&lor->mat));
   PetscCall(PCLORSetFormSpace(lor, tensor->nodes->space));
@@ -160,11 +153,10 @@ static PetscErrorCode PCLORCheckScalar(PC pc, PC_LOR *lor, PetscBool block)
 
 static PetscErrorCode PCLORGetFormDM(PC pc, PC_LOR *lor, DM dm)
 {
-  PetscSection   section;
-  HopsTensorForm tensor;
-  HopsForm       form;
-  PetscInt       nds;
-  PetscBool      block, pre;
+  PetscSection section;
+  HopsForm     ds;
+  PetscInt     nds;
+  PetscBool    block, pre;
 
   PetscFunctionBegin;
   PetscCall(DMGetLocalSection(dm, &section));
@@ -190,7 +182,7 @@ static PetscErrorCode PCLORGetFormDM(PC pc, PC_LOR *lor, DM dm)
     lor->section = section;
   }
   if (lor->userdiffusion || lor->usermass) {
-    PetscCall(PCLORSetFormCoefficients(lor, lor->userdiffusion, lor->usermass));
+    PetscCall(PCLORSetFormCoefficients(lor));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(DMGetNumDS(dm, &nds));
@@ -200,14 +192,9 @@ static PetscErrorCode PCLORGetFormDM(PC pc, PC_LOR *lor, DM dm)
              lor->name);
   PetscCall(HopsDSCheck(dm));
   PetscCall(HopsDSUsesPreconditioner(dm, pc->mat == pc->pmat ? PETSC_TRUE : PETSC_FALSE, &pre));
-  PetscCall(HopsTensorFormCreateDS(dm, pre, &tensor));
-  PetscCall(HopsFormSetTensor(tensor, lor->form.space, lor->ignoreconvection, lor->ignoreboundary, &form));
-  PetscCall(HopsTensorFormDestroy(&tensor));
-  PetscCall(PCLORSetFormCoefficients(lor, form.diffusion, form.mass));
-  PetscCall(HopsRobinDestroy(&lor->robin));
-  lor->robin = lor->form.robin = form.robin;
-  form.robin                   = NULL;
-  PetscCall(HopsFormReset(&form));
+  PetscCall(HopsFormCreateDS(dm, pre, !lor->ignoreconvection, !lor->ignoreboundary, &ds));
+  PetscCall(HopsFormSetScalar(ds, lor->form));
+  PetscCall(HopsFormDestroy(&ds));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -233,7 +220,7 @@ static PetscErrorCode PCLORFindPoints(DM dm, HopsLORPoints *points)
 /* Likewise of a MATPA, which has hops' own rule or, where nobody chose one, the PetscFE's */
 static HopsLORPoints PCLORGetPoints(const Mat_PA *pa)
 {
-  const HopsSpace sp = pa->space ? pa->space : (pa->tensor ? pa->tensor->space : NULL);
+  const HopsSpace sp = pa->form->space ? pa->form->space : (pa->tensor ? pa->tensor->space : NULL);
 
   if (pa->gll) return HOPS_LOR_LIMITS;
   if (!pa->fromds || !sp || !sp->rule[0].P || pa->q_1d || pa->gauss) return HOPS_LOR_INSIDE;
@@ -257,16 +244,17 @@ PetscErrorCode PCLORGetForm(PC pc, PC_LOR *lor)
     PetscCall(PCLORCheckScalar(pc, lor, PETSC_TRUE));
     PetscCall(PCLORGetFormTensor(lor, pa->tensor));
     lor->source = HOPS_SOURCE_MATPA;
-  } else if (lor->userspace || (pa && pa->space)) {
+  } else if (lor->userspace || (pa && pa->form->space)) {
     PetscCall(HopsLORBlockDestroy(&lor->block));
-    PetscCall(PCLORSetFormSpace(lor, lor->userspace ? lor->userspace : pa->space));
-    if (lor->userdiffusion || lor->usermass) PetscCall(PCLORSetFormCoefficients(lor, lor->userdiffusion, lor->usermass));
+    PetscCall(PCLORSetFormSpace(lor, lor->userspace ? lor->userspace : pa->form->space));
+    if (lor->userdiffusion || lor->usermass) PetscCall(PCLORSetFormCoefficients(lor));
     else {
-      PetscCheck(pa && pa->space, comm, PETSC_ERR_ARG_WRONGSTATE,
+      PetscCheck(pa && pa->form->space, comm, PETSC_ERR_ARG_WRONGSTATE,
                  "%s has a space but no form: call %sSetCoefficients(), or use a MATPA operator", lor->name, lor->name);
-      PetscCall(PCLORSetFormCoefficients(lor, pa->diffusion, pa->mass));
+      PetscCall(HopsFormReset(lor->form));
+      PetscCall(HopsFormCopy(pa->form, HOPS_CELLS, lor->form));
     }
-    if (pa && pa->space == lor->form.space) lor->form.robin = pa->robin;
+    if (pa && pa->form->space == lor->form->space) PetscCall(HopsFormCopy(pa->form, HOPS_BOUNDARY, lor->form));
     lor->source = lor->userspace ? HOPS_SOURCE_USER : HOPS_SOURCE_MATPA;
   } else if (plex) {
     PetscCall(PCLORGetFormDM(pc, lor, dm));
@@ -279,7 +267,7 @@ PetscErrorCode PCLORGetForm(PC pc, PC_LOR *lor)
             lor->name, lor->name, dm ? "; the DM has type " : "", dm ? ((PetscObject)dm)->type_name : "");
   PetscCall(MatGetLocalSize(pc->pmat, &n, NULL));
   {
-    PetscBool ok = n == (lor->block ? lor->block->nodes->nfree : lor->form.space->nT) ? PETSC_TRUE : PETSC_FALSE;
+    PetscBool ok = n == (lor->block ? lor->block->nodes->nfree : lor->form->space->nT) ? PETSC_TRUE : PETSC_FALSE;
     PetscInt  N;
 
     PetscCall(MPIU_Allreduce(MPI_IN_PLACE, &ok, 1, HOPS_MPI_BOOL, MPI_LAND, comm));
@@ -288,9 +276,9 @@ PetscErrorCode PCLORGetForm(PC pc, PC_LOR *lor)
                "The matrix has %" PetscInt_FMT " rows, the finite element space %" PetscInt_FMT
                " unknowns (or their distributions differ): the solver's DM is not the one that made the matrix; call KSPSetDM() "
                "with the right one, or %sSetSpace()",
-               N, lor->form.space->N, lor->name);
+               N, lor->form->space->N, lor->name);
   }
-  PetscCheck(lor->block || lor->form.diffusion || lor->form.mass || lor->form.robin, comm, PETSC_ERR_ARG_WRONGSTATE,
+  PetscCheck(lor->block || lor->form->n, comm, PETSC_ERR_ARG_WRONGSTATE,
              "The form has no diffusion and no mass term, so there is nothing to precondition: give the operator terms "
              "(MatPASetDiffusion(), MatPASetMass()), the PetscDS Jacobian functions (PetscDSSetJacobian()), or the preconditioner "
              "coefficients (%sSetCoefficients())",

@@ -66,7 +66,7 @@ PetscErrorCode PCLORGetSpace(PC pc, HopsSpace *space)
   HopsValidPointer(space, 2);
   HopsValidHeader(pc, PC_CLASSID, 1);
   PetscCall(PCLORGetData(pc, &lor));
-  *space = lor->form.space ? lor->form.space : lor->userspace;
+  *space = lor->form->space ? lor->form->space : lor->userspace;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -466,7 +466,7 @@ PetscErrorCode PCLORViewSpectrum(PC pc, PetscViewer viewer)
   PetscCheck(!lor->block || lor->block->sym, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
              "The form is not symmetric, so its spectrum is complex: use -ksp_view_eigenvalues with -ksp_type gmres");
   if (!viewer) PetscCall(PetscViewerASCIIGetStdout(PetscObjectComm((PetscObject)pc), &viewer));
-  if (lor->form.space->N <= 100000) {
+  if (lor->form->space->N <= 100000) {
     PetscCall(PCLORLanczos(pc, lor, PETSC_TRUE, &emin, &emax));
     PetscCall(PetscViewerASCIIPrintf(viewer, "LOR spectrum, exact inverse: [%.4f, %.4f], ratio %.3f\n", (double)emin, (double)emax,
                                      (double)(emax / emin)));

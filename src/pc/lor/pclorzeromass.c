@@ -16,7 +16,7 @@
 /* zero[ncells]: the mass coefficient vanishes at all nodes of the cell; n: their number on all ranks */
 PetscErrorCode PCLORFindZeroMass(PC_LOR *lor, PetscBool zero[], PetscInt *n)
 {
-  HopsSpace      sp   = lor->form.space;
+  HopsSpace      sp   = lor->form->space;
   const PetscInt nq   = HopsPower(sp->order + 1, sp->dim);
   size_t         size = 0;
   PetscScalar   *work = NULL;
@@ -27,7 +27,7 @@ PetscErrorCode PCLORFindZeroMass(PC_LOR *lor, PetscBool zero[], PetscInt *n)
     HopsValues beta;
 
     end = PetscMin(first + HOPS_LOR_CHUNK, sp->ncells);
-    PetscCall(HopsCoefficientEvaluate(lor->form.mass, sp, &lor->lor.inner, first, end - first, &size, &work, &beta));
+    PetscCall(HopsCoefficientEvaluate(HopsFormValue(lor->form), sp, &lor->lor.inner, first, end - first, &size, &work, &beta));
     if (!beta.cstride) end = sp->ncells; /* a constant */
     for (PetscInt c = first; c < end; ++c) {
       const PetscScalar *v = beta.v + (c - first) * beta.cstride;
@@ -116,7 +116,7 @@ static PetscErrorCode HopsSpaceGetLength(HopsSpace sp, PetscReal *length)
 /* fill[ncells]: scale times the mean of the derivative's coefficient where zero[], else 0 */
 static PetscErrorCode PCLORGetFill(PC_LOR *lor, PetscReal scale, const PetscBool zero[], PetscScalar fill[])
 {
-  HopsSpace      sp   = lor->form.space;
+  HopsSpace      sp   = lor->form->space;
   const PetscInt nq   = HopsPower(sp->order + 1, sp->dim);
   size_t         size = 0;
   PetscScalar   *work = NULL;
@@ -132,7 +132,7 @@ static PetscErrorCode PCLORGetFill(PC_LOR *lor, PetscReal scale, const PetscBool
       some += zero[c];
     }
     if (!some) continue;
-    PetscCall(HopsCoefficientEvaluate(lor->form.diffusion, sp, &lor->lor.inner, first, chunk, &size, &work, &mu));
+    PetscCall(HopsCoefficientEvaluate(HopsFormDerivative(lor->form), sp, &lor->lor.inner, first, chunk, &size, &work, &mu));
     for (PetscInt c = first; c < first + chunk; ++c) {
       PetscInt n = 0;
 
@@ -152,13 +152,13 @@ static PetscErrorCode PCLORGetFill(PC_LOR *lor, PetscReal scale, const PetscBool
 }
 
 /*
-  lor->form.mass with the fill, where one is asked for and the coefficient vanishes in some of the cells. By
+  The form's mass with the fill, where one is asked for and the coefficient vanishes in some of the cells. By
   default it is for ADS, and for AMS on a device, where hypre alone runs cycles with interior nodes. A
   coefficient that vanishes everywhere is AMS's own case
 */
 PetscErrorCode PCLORFillZeroMass(PC pc, PC_LOR *lor)
 {
-  HopsSpace       sp  = lor->form.space;
+  HopsSpace       sp  = lor->form->space;
   const PetscBool ads = sp->family == HOPS_HDIV && sp->dim == 3 ? PETSC_TRUE : PETSC_FALSE;
   const PetscReal s =
     lor->zeromass >= 0.0 ? lor->zeromass : (ads || (HOPS_HAVE_HYPRE_DEVICE && lor->ondevice) ? HOPS_LOR_ZERO_MASS : 0.0);
@@ -172,7 +172,8 @@ PetscErrorCode PCLORFillZeroMass(PC pc, PC_LOR *lor)
   lor->nzero    = 0;
   lor->zerofill = 0.0;
   lor->filled   = PETSC_FALSE;
-  if ((sp->family != HOPS_HCURL && sp->family != HOPS_HDIV) || !lor->form.mass || !lor->form.diffusion || (s == 0.0 && !ads))
+  if ((sp->family != HOPS_HCURL && sp->family != HOPS_HDIV) || !HopsFormValue(lor->form) || !HopsFormDerivative(lor->form) ||
+      (s == 0.0 && !ads))
     PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscMalloc1(sp->ncells, &zero));
   PetscCall(PCLORFindZeroMass(lor, zero, &lor->nzero));
@@ -191,8 +192,9 @@ PetscErrorCode PCLORFillZeroMass(PC pc, PC_LOR *lor)
     PetscCall(PetscNew(&f));
     PetscCall(PetscMalloc1(sp->ncells, &f->fill));
     PetscCall(PCLORGetFill(lor, lor->zerofill, zero, f->fill));
-    PetscCall(HopsCoefficientCreate_Private(PetscObjectComm((PetscObject)sp), lor->form.mass->nc, "filled", &cf));
-    f->mass        = lor->form.mass; /* its reference goes along */
+    PetscCall(HopsCoefficientCreate_Private(PetscObjectComm((PetscObject)sp), HopsFormValue(lor->form)->nc, "filled", &cf));
+    f->mass = HopsFormValue(lor->form);
+    PetscCall(HopsCoefficientReference(f->mass));
     f->space       = sp;
     cf->ctx        = f;
     cf->destroyctx = HopsFillDestroy;
@@ -207,8 +209,9 @@ PetscErrorCode PCLORFillZeroMass(PC pc, PC_LOR *lor)
         for (PetscInt i = 0; i < (cf->nc == 1 ? 1 : sp->dim); ++i) v[HopsDiagonal(sp->dim, cf->nc, i)] += f->fill[c];
       }
     }
-    lor->form.mass = cf;
-    lor->filled    = PETSC_TRUE;
+    PetscCall(HopsFormSetCells(lor->form, HOPS_VALUE, cf));
+    PetscCall(HopsCoefficientDestroy(&cf));
+    lor->filled = PETSC_TRUE;
   }
   PetscCall(PetscFree(zero));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -36,17 +36,18 @@ static PetscErrorCode HopsParentFace(const HopsNested *n, PetscInt f, PetscInt f
 }
 
 /* s[2][n]: the integrals of alpha and of 1 over the faces */
-static PetscErrorCode HopsFaceIntegrals(HopsSpace sp, const HopsBasis *basis, HopsRobin r, PetscScalar s[])
+static PetscErrorCode HopsFaceIntegrals(HopsSpace sp, const HopsBasis *basis, const HopsIntegral *in, PetscScalar s[])
 {
-  const PetscInt  nq  = HopsPower(basis->Q, sp->dim - 1);
-  PetscScalar     one = 1.0, *v;
-  HopsCoefficient unit;
+  const HopsFacets r   = in->facets;
+  const PetscInt   nq  = HopsPower(basis->Q, sp->dim - 1);
+  PetscScalar      one = 1.0, *v;
+  HopsCoefficient  unit;
 
   PetscFunctionBegin;
   PetscCall(HopsCoefficientCreateConstant(PetscObjectComm((PetscObject)sp), 1, &one, &unit));
   PetscCall(PetscMalloc1(r->n * nq, &v));
   for (PetscInt k = 0; k < 2; ++k) {
-    PetscCall(HopsFaceEvaluate(sp, basis, r->n, r->cells, r->faces, k ? unit : r->alpha, v));
+    PetscCall(HopsFaceEvaluate(sp, basis, r->n, r->cells, r->faces, k ? unit : in->coefficient, v));
     for (PetscInt f = 0; f < r->n; ++f) {
       s[k * r->n + f] = 0.0;
       for (PetscInt q = 0; q < nq; ++q) {
@@ -63,22 +64,23 @@ static PetscErrorCode HopsFaceIntegrals(HopsSpace sp, const HopsBasis *basis, Ho
 }
 
 /* The coefficient on the parents' faces: constants and functions are the same, of others the mean is taken */
-static PetscErrorCode HopsCoarsenFaces(const HopsNested *n, HopsSpace coarse, HopsSpace fine, const HopsBasis *basis, HopsRobin r,
-                                       const PetscInt key[], HopsCoefficient *alpha)
+static PetscErrorCode HopsCoarsenFaces(const HopsNested *n, HopsSpace coarse, HopsSpace fine, const HopsBasis *basis,
+                                       const HopsIntegral *in, const PetscInt key[], HopsCoefficient *alpha)
 {
-  const PetscInt nf = coarse->ncells * 2 * n->dim;
-  PetscScalar   *mean, *area, *s;
+  const HopsFacets r  = in->facets;
+  const PetscInt   nf = coarse->ncells * 2 * n->dim;
+  PetscScalar     *mean, *area, *s;
 
   PetscFunctionBegin;
-  if (r->alpha->func || HopsCoefficientIsConstant(r->alpha)) {
-    PetscCall(HopsCoefficientReference(r->alpha));
-    *alpha = r->alpha;
+  if (in->coefficient->func || HopsCoefficientIsConstant(in->coefficient)) {
+    PetscCall(HopsCoefficientReference(in->coefficient));
+    *alpha = in->coefficient;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(PetscMalloc1(2 * r->n, &s));
   PetscCall(PetscCalloc1(nf, &mean));
   PetscCall(PetscCalloc1(nf, &area));
-  PetscCall(HopsFaceIntegrals(fine, basis, r, s));
+  PetscCall(HopsFaceIntegrals(fine, basis, in, s));
   for (PetscInt f = 0; f < r->n; ++f) {
     mean[key[f]] += s[f];
     area[key[f]] += s[r->n + f];
@@ -94,13 +96,16 @@ static PetscErrorCode HopsCoarsenFaces(const HopsNested *n, HopsSpace coarse, Ho
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsRobinCoarsen(HopsRobin list, const HopsNested *n, HopsSpace coarse, HopsSpace fine, const HopsBasis *basis,
-                                Mat A)
+PetscErrorCode HopsFormCoarsenBoundary(HopsForm form, const HopsNested *n, HopsSpace coarse, HopsSpace fine, const HopsBasis *basis,
+                                       Mat A)
 {
+  const HopsIntegral *in;
+
   PetscFunctionBegin;
-  for (HopsRobin r = list; r; r = r->next) {
-    HopsCoefficient alpha;
-    PetscInt       *key, *cells, *faces, m;
+  for (PetscInt i = 0; (in = HopsFormNext(form, HOPS_BOUNDARY, &i));) {
+    const HopsFacets r = in->facets;
+    HopsCoefficient  alpha;
+    PetscInt        *key, *cells, *faces, m;
 
     PetscCall(PetscMalloc3(r->n, &key, r->n, &cells, r->n, &faces));
     for (PetscInt f = 0; f < r->n; ++f) {
@@ -109,7 +114,7 @@ PetscErrorCode HopsRobinCoarsen(HopsRobin list, const HopsNested *n, HopsSpace c
       PetscCall(HopsParentFace(n, r->cells[f], r->faces[f], &face));
       key[f] = n->parent[r->cells[f]] * 2 * n->dim + face;
     }
-    PetscCall(HopsCoarsenFaces(n, coarse, fine, basis, r, key, &alpha));
+    PetscCall(HopsCoarsenFaces(n, coarse, fine, basis, in, key, &alpha));
     m = r->n;
     PetscCall(PetscSortRemoveDupsInt(&m, key));
     for (PetscInt f = 0; f < m; ++f) {

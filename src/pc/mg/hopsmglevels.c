@@ -160,15 +160,15 @@ static PetscErrorCode PCHopsMGCoarsenOperator(PC_HopsMG *mg, PetscInt l, Mat fin
   q = PetscMax(1, pf->basis.Q - sf->order + sc->order); /* as exact as on the fine level */
   if (!mg->A[l - 1]) PetscCall(MatCreatePA(sc, &mg->A[l - 1]));
   PetscCall(MatPASetQuadrature(mg->A[l - 1], pf->basis.collocated ? 0 : q, pf->basis.collocated));
-  PetscCall(HopsCoefficientCoarsen(pf->diffusion, nested, sc, sf, q, &cf));
+  PetscCall(HopsCoefficientCoarsen(HopsFormDerivative(pf->form), nested, sc, sf, q, &cf));
   PetscCall(MatPASetDiffusion(mg->A[l - 1], cf));
   PetscCall(HopsCoefficientDestroy(&cf));
-  PetscCall(HopsCoefficientCoarsen(pf->mass, nested, sc, sf, q, &cf));
+  PetscCall(HopsCoefficientCoarsen(HopsFormValue(pf->form), nested, sc, sf, q, &cf));
   PetscCall(MatPASetMass(mg->A[l - 1], cf));
   PetscCall(HopsCoefficientDestroy(&cf));
   PetscCall(MatPAGetData(mg->A[l - 1], &pc));
-  PetscCall(HopsRobinDestroy(&pc->robin));
-  PetscCall(HopsRobinCoarsen(pf->robin, nested, sc, sf, &pf->facebasis, mg->A[l - 1]));
+  PetscCall(HopsFormClear(pc->form, HOPS_BOUNDARY));
+  PetscCall(HopsFormCoarsenBoundary(pf->form, nested, sc, sf, &pf->facebasis, mg->A[l - 1]));
   PetscCall(PCHopsMGCopyNullSpace(fine, mg->A[l - 1]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

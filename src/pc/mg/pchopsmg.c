@@ -44,10 +44,10 @@ static PetscErrorCode PCHopsMGGetOperator(PC pc, Mat_PA **pa)
   PetscCheck(!(*pa)->tensor, comm, PETSC_ERR_SUP,
              "PCHOPSMG takes scalar diffusion-reaction forms; this one has several components, first-order terms or a nonsymmetric "
              "tensor: use PCLOR");
-  PetscCheck((*pa)->space, comm, PETSC_ERR_ARG_WRONGSTATE,
+  PetscCheck((*pa)->form->space, comm, PETSC_ERR_ARG_WRONGSTATE,
              "The operator has no space yet: set its terms, or evaluate the Jacobian, before the preconditioner is set up");
-  PetscCheck((*pa)->space->family == HOPS_H1, comm, PETSC_ERR_SUP,
-             "PCHOPSMG takes spaces in H1, and the operator's is in %s: use PCLOR", HopsFamilies[(*pa)->space->family]);
+  PetscCheck((*pa)->form->space->family == HOPS_H1, comm, PETSC_ERR_SUP,
+             "PCHOPSMG takes spaces in H1, and the operator's is in %s: use PCLOR", HopsFamilies[(*pa)->form->space->family]);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -301,10 +301,11 @@ static PetscErrorCode PCHopsMGSetUpSingle(PC pc, PC_HopsMG *mg, Mat_PA *pa)
   PetscBool   v;
 
   PetscFunctionBegin;
-  PetscCheck(!pa->robin && pa->kernel, comm, PETSC_ERR_SUP, "Single precision has no Robin terms: use -pc_hopsmg_precision double");
+  PetscCheck(!HopsFormHas(pa->form, HOPS_BOUNDARY) && pa->kernel, comm, PETSC_ERR_SUP,
+             "Single precision has no Robin terms: use -pc_hopsmg_precision double");
   PetscCheck(pa->kernel->ops->CreateSingle, comm, PETSC_ERR_SUP,
              "The back end %s has no such operators in single precision: use -hops_backend host, or -pc_hopsmg_precision double",
-             pa->space->backend->name);
+             pa->form->space->backend->name);
   PetscCall(PCGetOptionsPrefix(pc, &prefix));
   PetscCall(PetscOptionsGetString(((PetscObject)pc)->options, prefix, "-pc_mg_cycle_type", cycle, sizeof(cycle), NULL));
   PetscCall(PetscStrcmp(cycle, "v", &v));
@@ -346,10 +347,10 @@ static PetscErrorCode PCSetUp_HopsMG(PC pc)
   PetscFunctionBegin;
   PetscCall(PCHopsMGGet(pc, &mg));
   PetscCall(PCHopsMGGetOperator(pc, &pa));
-  fresh = !mg->nlevels || mg->space[mg->nlevels - 1] != pa->space ? PETSC_TRUE : PETSC_FALSE;
+  fresh = !mg->nlevels || mg->space[mg->nlevels - 1] != pa->form->space ? PETSC_TRUE : PETSC_FALSE;
   PetscCall(PetscLogEventBegin(HopsEvent.mgsetup, pc, 0, 0, 0));
   PetscCall(PCHopsMGCheckForm(pc, pa));
-  if (fresh) PetscCall(PCHopsMGBuildLevels(pc, mg, pa->space));
+  if (fresh) PetscCall(PCHopsMGBuildLevels(pc, mg, pa->form->space));
   PetscCall(PCHopsMGUpdateOperators(pc, mg, pc->pmat));
   pc->dm = NULL;
   if (fresh) PetscCall(PCHopsMGSetUpLevels(pc, mg));

@@ -45,7 +45,7 @@ static PetscErrorCode PCPATCHFDCalloc(PC_PATCHFD *fd, PetscInt n, PetscScalar **
    they can */
 static PetscErrorCode PCPATCHFDSetUpBasis(PC pc, PC_PATCHFD *fd)
 {
-  HopsSpace  sp            = fd->src.form.space;
+  HopsSpace  sp            = fd->src.form->space;
   HopsBasis *rule          = sp->rule[0].P ? &sp->rule[0] : NULL;
   Mat        candidates[2] = {pc->pmat, pc->mat};
 
@@ -58,7 +58,7 @@ static PetscErrorCode PCPATCHFDSetUpBasis(PC pc, PC_PATCHFD *fd)
     PetscCall(PetscObjectTypeCompare((PetscObject)candidates[i], MATPA, &same));
     if (!same) continue;
     PetscCall(MatPAGetData(candidates[i], &pa));
-    if (pa->space != sp) continue;
+    if (pa->form->space != sp) continue;
     PetscCall(MatPASetUp_Private(candidates[i], pa));
     rule  = &pa->basis;
     fd->A = candidates[i];
@@ -226,7 +226,7 @@ static PetscErrorCode PCSetUp_PATCHFD(PC pc)
   PetscFunctionBegin;
   PetscCall(PCPATCHFDFree(fd));
   PetscCall(PCLORGetForm(pc, &fd->src));
-  sp = fd->src.form.space;
+  sp = fd->src.form->space;
   PetscCheck(sp->family == HOPS_H1, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
              "PCPATCHFD takes spaces in H1, and this one is in %s: use PCLOR", HopsFamilies[sp->family]);
   PetscCheck(sp->backend->PatchCreate, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
@@ -242,7 +242,7 @@ static PetscErrorCode PCSetUp_PATCHFD(PC pc)
   fd->opt.fuse = fd->opt.colors && fd->usefuse && fd->src.source == HOPS_SOURCE_MATPA && !fd->src.userdiffusion && !fd->src.usermass
                    ? PETSC_TRUE
                    : PETSC_FALSE;
-  PetscCall(HopsPatchesCreate(&fd->src.form, &fd->basis, &fd->opt, &fd->patches));
+  PetscCall(HopsPatchesCreate(fd->src.form, &fd->basis, &fd->opt, &fd->patches));
   PetscCall(PCPATCHFDScale(fd));
   single = fd->single;
   if (single) PetscCall(PCPATCHFDCheckSingle(pc, fd, &single));
@@ -348,7 +348,7 @@ static PetscErrorCode PCView_PATCHFD(PC pc, PetscViewer viewer)
   }
   PetscCall(PetscViewerASCIIPushTab(viewer));
   PetscCall(PetscViewerASCIIPrintf(viewer, "space and form from %s\n", HopsSources[fd->src.source]));
-  PetscCall(HopsSpaceView(fd->src.form.space, viewer));
+  PetscCall(HopsSpaceView(fd->src.form->space, viewer));
   for (PetscInt e = 0; e < 2; ++e) {
     const PetscInt64 *c = fd->count[e];
 
@@ -385,9 +385,8 @@ static PetscErrorCode PCReset_PATCHFD(PC pc)
 
   PetscFunctionBegin;
   PetscCall(PCPATCHFDFree(fd));
-  PetscCall(PCLORResetForm(&fd->src));
-  PetscCall(HopsRobinDestroy(&fd->src.robin));
-  PetscCall(HopsSpaceDestroy(&fd->src.form.space));
+  PetscCall(HopsFormReset(fd->src.form));
+  PetscCall(HopsFormSetSpace(fd->src.form, NULL));
   PetscCall(DMDestroy(&fd->src.dm));
   PetscCall(PetscSectionDestroy(&fd->src.section));
   fd->src.source = HOPS_SOURCE_NONE;
@@ -407,6 +406,7 @@ static PetscErrorCode PCDestroy_PATCHFD(PC pc)
   PetscCall(HopsCoefficientDestroy(&fd->src.usermass));
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(composed); ++i)
     PetscCall(PetscObjectComposeFunction((PetscObject)pc, composed[i], NULL));
+  PetscCall(HopsFormDestroy(&fd->src.form));
   PetscCall(PetscFree(pc->data));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -444,6 +444,7 @@ PetscErrorCode PCCreate_PATCHFD(PC pc)
 
   PetscFunctionBegin;
   PetscCall(PetscNew(&fd));
+  PetscCall(HopsFormCreate(&fd->src.form));
   pc->data                 = fd;
   fd->src.name             = "PCPATCHFD";
   fd->src.scalar           = PETSC_TRUE;

@@ -66,7 +66,7 @@ PetscErrorCode PCPATCHFDGetSpace(PC pc, HopsSpace *space)
   PetscCheck(fd, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONG,
              "The PC has type %s where " PCPATCHFD " is needed (PCSetType())",
              ((PetscObject)pc)->type_name ? ((PetscObject)pc)->type_name : "(unset)");
-  *space = fd->src.form.space ? fd->src.form.space : fd->src.userspace;
+  *space = fd->src.form->space ? fd->src.form->space : fd->src.userspace;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -1,5 +1,6 @@
 /* CUDA back end: data of an operator in H1. */
 #include "cudaform.h"
+#include <hops/private/hopsformimpl.h>
 #include <backend/cuda/patch/cudapatchpc.h>
 
 /* Device memory i of the kernel, at least n bytes */
@@ -405,9 +406,12 @@ static PetscErrorCode HopsPACreate_CUDA(HopsSpace space, const HopsBasis *basis,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsOperatorCreate_CUDA(HopsSpace space, const HopsBasis *basis, PetscBool derivative, PetscBool field,
-                                       HopsOperator *A)
+PetscErrorCode HopsOperatorCreate_CUDA(HopsForm form, const HopsBasis *basis, HopsOperator *A)
 {
+  HopsSpace       space      = form->space;
+  const PetscBool derivative = HopsFormDerivative(form) ? PETSC_TRUE : PETSC_FALSE,
+                  field      = HopsFormValue(form) ? PETSC_TRUE : PETSC_FALSE;
+
   PetscFunctionBegin;
   if (space->family == HOPS_H1) PetscCall(HopsPACreate_CUDA(space, basis, derivative, field, A));
   else PetscCall(HopsFormCreate_CUDA(space, basis, derivative, field, A));

@@ -76,7 +76,7 @@ PETSC_INTERN PetscErrorCode      HopsCudaQueueGetStream(HopsQueue, cudaStream_t 
 PETSC_INTERN const HopsVectorOps HopsVectorCUDA;
 PETSC_INTERN PetscErrorCode      HopsMapKind_CUDA(PetscInt n, PetscInt dim, PetscInt g, const PetscReal s[], const PetscReal X[],
                                                   HopsMapKind *);
-PETSC_INTERN PetscErrorCode      HopsOperatorCreate_CUDA(HopsSpace, const HopsBasis *, PetscBool, PetscBool, HopsOperator *);
+PETSC_INTERN PetscErrorCode      HopsOperatorCreate_CUDA(HopsForm, const HopsBasis *, HopsOperator *);
 PETSC_INTERN PetscErrorCode      HopsSinglePACreate_CUDA(HopsOperator, HopsOperator *);
 PETSC_INTERN PetscErrorCode      HopsFacesCreate_CUDA(HopsSpace, const HopsBasis *, PetscInt n, const int node[],
                                                       const PetscScalar qdata[], HopsOperator *);

@@ -1,5 +1,6 @@
 /* Host back end: data of a partially assembled operator */
 #include <backend/host/runtime/hostimpl.h>
+#include <hops/private/hopsformimpl.h>
 
 /* Even-odd form of an M x N matrix A with A[m][n] at a[m*sm + n*sn]; see HopsHostMatrices */
 void HopsHostEvenOddPack(int M, int N, const double a[], int sm, int sn, double **p, const double **out)
@@ -271,9 +272,12 @@ PetscErrorCode HopsPAGetRaw_Host(HopsPAKernel k, HopsHostRaw *raw)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsOperatorCreate_Host(HopsSpace space, const HopsBasis *basis, PetscBool derivative, PetscBool field,
-                                       HopsOperator *A)
+PetscErrorCode HopsOperatorCreate_Host(HopsForm form, const HopsBasis *basis, HopsOperator *A)
 {
+  HopsSpace       space      = form->space;
+  const PetscBool derivative = HopsFormDerivative(form) ? PETSC_TRUE : PETSC_FALSE,
+                  field      = HopsFormValue(form) ? PETSC_TRUE : PETSC_FALSE;
+
   PetscFunctionBegin;
   if (space->family == HOPS_H1) PetscCall(HopsPACreate_Host(space, basis, derivative, field, A));
   else PetscCall(HopsFormCreate_Host(space, basis, derivative, field, A));

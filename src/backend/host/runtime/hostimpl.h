@@ -355,7 +355,7 @@ PETSC_INTERN double         HopsHostEvenOddFlops(int M, int N, int sym);
 
 /* what HopsBackendHost has, and constructors of copies */
 PETSC_INTERN const HopsVectorOps HopsVectorHost;
-PETSC_INTERN PetscErrorCode      HopsOperatorCreate_Host(HopsSpace, const HopsBasis *, PetscBool, PetscBool, HopsOperator *);
+PETSC_INTERN PetscErrorCode      HopsOperatorCreate_Host(HopsForm, const HopsBasis *, HopsOperator *);
 PETSC_INTERN PetscErrorCode      HopsFormCreate_Host(HopsSpace, const HopsBasis *, PetscBool, PetscBool, HopsOperator *);
 PETSC_INTERN PetscErrorCode      HopsSinglePACreate_Host(HopsOperator, HopsOperator *);
 PETSC_INTERN PetscErrorCode      HopsFacesCreate_Host(HopsSpace, const HopsBasis *, PetscInt, const int[], const PetscScalar[],

@@ -6,8 +6,8 @@
 #define HOPS_MAX_COMPONENTS 6
 
 /* The functions of a pair of fields in any region */
-static PetscErrorCode HopsTensorFormFindBlock(DM dm, PetscInt nds, PetscBool preconditioner, PetscInt i, PetscInt j,
-                                              HopsTensorBlock *block, PetscBool *any)
+static PetscErrorCode HopsJacobianFindBlock(DM dm, PetscInt nds, PetscBool preconditioner, PetscInt i, PetscInt j,
+                                            HopsJacobianBlock *block, PetscBool *any)
 {
   PetscFunctionBegin;
   PetscCall(PetscMemzero(block, sizeof(*block)));
@@ -25,55 +25,59 @@ static PetscErrorCode HopsTensorFormFindBlock(DM dm, PetscInt nds, PetscBool pre
 }
 
 /* What follows from the blocks */
-static PetscErrorCode HopsTensorFormSetBlocks(HopsTensorForm form)
+static PetscErrorCode HopsJacobianSetBlocks(HopsJacobian jac)
 {
-  PetscInt f = form->nblocks ? form->blocks[0].test : 0;
+  const PetscInt f = jac->nblocks ? jac->blocks[0].test : 0;
 
   PetscFunctionBegin;
-  form->field = f;
-  form->nc    = form->fields->nc[f];
-  for (PetscInt b = 0; b < form->nblocks; ++b) {
-    if (form->blocks[b].test != f || form->blocks[b].trial != f) form->nc = 0;
-    for (PetscInt k = 0; k < 4; ++k)
-      if (form->blocks[b].has[k]) form->has[k] = PETSC_TRUE;
-  }
+  jac->field = f;
+  jac->nc    = jac->fields->nc[f];
+  for (PetscInt b = 0; b < jac->nblocks; ++b)
+    if (jac->blocks[b].test != f || jac->blocks[b].trial != f) jac->nc = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsTensorFormCreateDS(DM dm, PetscBool preconditioner, HopsTensorForm *out)
+PetscErrorCode HopsJacobianCreate(DM dm, PetscBool preconditioner, HopsJacobian *out)
 {
-  HopsTensorForm form;
-  PetscInt       nds;
+  HopsJacobian jac;
+  PetscInt     nds;
 
   PetscFunctionBegin;
   PetscCall(DMGetNumDS(dm, &nds));
   PetscCheck(nds > 0, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_WRONGSTATE,
              "The DM has no PetscDS, so the form is unknown: set the Jacobian functions (PetscDSSetJacobian()), or the "
              "coefficients (PCLORSetCoefficients())");
-  PetscCall(PetscNew(&form));
-  form->refct          = 1;
-  form->dm             = dm;
-  form->preconditioner = preconditioner;
+  PetscCall(PetscNew(&jac));
+  jac->refct          = 1;
+  jac->dm             = dm;
+  jac->preconditioner = preconditioner;
   PetscCall(PetscObjectReference((PetscObject)dm));
-  PetscCall(HopsFieldsCreate(dm, &form->fields));
-  PetscCall(PetscMalloc1(form->fields->nf * form->fields->nf, &form->blocks));
-  for (PetscInt i = 0; i < form->fields->nf; ++i) {
-    PetscCheck(form->fields->nc[i] <= HOPS_MAX_COMPONENTS, PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP,
-               "A field of %" PetscInt_FMT " components: hops takes at most %d; split it with PCFIELDSPLIT", form->fields->nc[i],
+  PetscCall(HopsFieldsCreate(dm, &jac->fields));
+  PetscCall(PetscMalloc1(jac->fields->nf * jac->fields->nf, &jac->blocks));
+  for (PetscInt i = 0; i < jac->fields->nf; ++i) {
+    PetscCheck(jac->fields->nc[i] <= HOPS_MAX_COMPONENTS, PetscObjectComm((PetscObject)dm), PETSC_ERR_SUP,
+               "A field of %" PetscInt_FMT " components: hops takes at most %d; split it with PCFIELDSPLIT", jac->fields->nc[i],
                HOPS_MAX_COMPONENTS);
-    for (PetscInt j = 0; j < form->fields->nf; ++j) {
+    for (PetscInt j = 0; j < jac->fields->nf; ++j) {
       PetscBool any;
 
-      PetscCall(HopsTensorFormFindBlock(dm, nds, preconditioner, i, j, &form->blocks[form->nblocks], &any));
-      if (any) ++form->nblocks;
+      PetscCall(HopsJacobianFindBlock(dm, nds, preconditioner, i, j, &jac->blocks[jac->nblocks], &any));
+      if (any) ++jac->nblocks;
     }
   }
-  PetscCall(HopsTensorFormSetBlocks(form));
-  *out = form;
+  PetscCall(HopsJacobianSetBlocks(jac));
+  *out = jac;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsTensorFormShareState(HopsTensorForm from, HopsTensorForm to)
+PetscBool HopsJacobianHasBlock(HopsJacobian jac, PetscInt test, PetscInt trial)
+{
+  for (PetscInt b = 0; b < jac->nblocks; ++b)
+    if (jac->blocks[b].test == test && jac->blocks[b].trial == trial) return PETSC_TRUE;
+  return PETSC_FALSE;
+}
+
+PetscErrorCode HopsJacobianShareState(HopsJacobian from, HopsJacobian to)
 {
   PetscFunctionBegin;
   PetscCall(PetscObjectReference((PetscObject)from->X));
@@ -87,23 +91,23 @@ PetscErrorCode HopsTensorFormShareState(HopsTensorForm from, HopsTensorForm to)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsTensorFormCreateSub(HopsTensorForm form, PetscInt n, const PetscInt blocks[], HopsTensorForm *out)
+PetscErrorCode HopsJacobianCreateSub(HopsJacobian jac, PetscInt n, const PetscInt blocks[], HopsJacobian *out)
 {
-  HopsTensorForm sub;
+  HopsJacobian sub;
 
   PetscFunctionBegin;
   PetscCall(PetscNew(&sub));
   sub->refct          = 1;
-  sub->dm             = form->dm;
-  sub->preconditioner = form->preconditioner;
-  sub->fields         = form->fields;
+  sub->dm             = jac->dm;
+  sub->preconditioner = jac->preconditioner;
+  sub->fields         = jac->fields;
   sub->nblocks        = n;
-  ++form->fields->refct;
-  PetscCall(PetscObjectReference((PetscObject)form->dm));
-  PetscCall(HopsTensorFormShareState(form, sub));
+  ++jac->fields->refct;
+  PetscCall(PetscObjectReference((PetscObject)jac->dm));
+  PetscCall(HopsJacobianShareState(jac, sub));
   PetscCall(PetscMalloc1(n, &sub->blocks));
-  for (PetscInt b = 0; b < n; ++b) sub->blocks[b] = form->blocks[blocks[b]];
-  PetscCall(HopsTensorFormSetBlocks(sub));
+  for (PetscInt b = 0; b < n; ++b) sub->blocks[b] = jac->blocks[blocks[b]];
+  PetscCall(HopsJacobianSetBlocks(sub));
   *out = sub;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -124,31 +128,31 @@ PetscErrorCode HopsDSUsesPreconditioner(DM dm, PetscBool same, PetscBool *uses)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsTensorFormDuplicate(HopsTensorForm form, HopsTensorForm *out)
+PetscErrorCode HopsJacobianDuplicate(HopsJacobian jac, HopsJacobian *out)
 {
   PetscInt *all;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc1(form->nblocks, &all));
-  for (PetscInt b = 0; b < form->nblocks; ++b) all[b] = b;
-  PetscCall(HopsTensorFormCreateSub(form, form->nblocks, all, out));
+  PetscCall(PetscMalloc1(jac->nblocks, &all));
+  for (PetscInt b = 0; b < jac->nblocks; ++b) all[b] = b;
+  PetscCall(HopsJacobianCreateSub(jac, jac->nblocks, all, out));
   PetscCall(PetscFree(all));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsTensorFormDestroy(HopsTensorForm *out)
+PetscErrorCode HopsJacobianDestroy(HopsJacobian *out)
 {
-  HopsTensorForm form = *out;
+  HopsJacobian jac = *out;
 
   PetscFunctionBegin;
   *out = NULL;
-  if (!form || --form->refct > 0) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(VecDestroy(&form->X));
-  PetscCall(VecDestroy(&form->Xt));
-  PetscCall(HopsFieldsDestroy(&form->fields));
-  PetscCall(DMDestroy(&form->dm));
-  PetscCall(PetscFree(form->blocks));
-  PetscCall(PetscFree(form));
+  if (!jac || --jac->refct > 0) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VecDestroy(&jac->X));
+  PetscCall(VecDestroy(&jac->Xt));
+  PetscCall(HopsFieldsDestroy(&jac->fields));
+  PetscCall(DMDestroy(&jac->dm));
+  PetscCall(PetscFree(jac->blocks));
+  PetscCall(PetscFree(jac));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -167,14 +171,14 @@ static PetscErrorCode HopsStateCopy(Vec v, Vec *mine)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsTensorFormSetState(HopsTensorForm form, Vec X, Vec Xt, PetscReal t, PetscReal shift)
+PetscErrorCode HopsJacobianSetState(HopsJacobian jac, Vec X, Vec Xt, PetscReal t, PetscReal shift)
 {
   PetscFunctionBegin;
-  PetscCall(HopsStateCopy(X, &form->X));
-  if (Xt) PetscCall(HopsStateCopy(Xt, &form->Xt));
-  else PetscCall(VecDestroy(&form->Xt));
-  form->t     = t;
-  form->shift = shift;
+  PetscCall(HopsStateCopy(X, &jac->X));
+  if (Xt) PetscCall(HopsStateCopy(Xt, &jac->Xt));
+  else PetscCall(VecDestroy(&jac->Xt));
+  jac->t     = t;
+  jac->shift = shift;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -242,7 +246,7 @@ static PetscErrorCode HopsPointCheck(const HopsRegion *r, const PetscInt size[4]
 }
 
 /* Sizes of the tensors of a block */
-static void HopsTensorSizes(HopsFields fields, const HopsTensorBlock *b, PetscInt size[4])
+static void HopsTensorSizes(HopsFields fields, const HopsJacobianBlock *b, PetscInt size[4])
 {
   const PetscInt n = fields->nc[b->test] * fields->nc[b->trial];
 
@@ -259,25 +263,25 @@ typedef struct {
   PetscScalar *a, *ax;
 } HopsRegionPoints;
 
-static PetscErrorCode HopsRegionPointsSet(HopsTensorForm form, PetscInt s, PetscInt cell, PetscInt nq, const PetscReal xi[],
+static PetscErrorCode HopsRegionPointsSet(HopsJacobian jac, PetscInt s, PetscInt cell, PetscInt nq, const PetscReal xi[],
                                           HopsRegionPoints *rp)
 {
   PetscFunctionBegin;
   PetscCall(HopsAuxDestroy(&rp->aux));
   PetscCall(PetscFree2(rp->a, rp->ax));
-  for (PetscInt b = 0; b < form->nblocks; ++b)
-    PetscCall(HopsRegionGetBlock(form->dm, s, form->preconditioner, form->blocks[b].test, form->blocks[b].trial, &rp->r[b]));
-  PetscCall(HopsAuxCreate(form->dm, rp->r[0].label, rp->r[0].value, cell, nq, xi, &rp->aux));
-  PetscCall(PetscMalloc2(nq * rp->aux.nc, &rp->a, nq * rp->aux.nc * form->fields->dim, &rp->ax));
+  for (PetscInt b = 0; b < jac->nblocks; ++b)
+    PetscCall(HopsRegionGetBlock(jac->dm, s, jac->preconditioner, jac->blocks[b].test, jac->blocks[b].trial, &rp->r[b]));
+  PetscCall(HopsAuxCreate(jac->dm, rp->r[0].label, rp->r[0].value, cell, nq, xi, &rp->aux));
+  PetscCall(PetscMalloc2(nq * rp->aux.nc, &rp->a, nq * rp->aux.nc * jac->fields->dim, &rp->ax));
   rp->region = s;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* One cell whose fields are at hand */
-static PetscErrorCode HopsTensorFormEvaluateCell(HopsTensorForm form, const HopsRegionPoints *rp, PetscInt cell, PetscInt nq,
-                                                 HopsPoint *p, const PetscReal x[], PetscInt c, PetscScalar *(*g)[4])
+static PetscErrorCode HopsJacobianEvaluateCell(HopsJacobian jac, const HopsRegionPoints *rp, PetscInt cell, PetscInt nq,
+                                               HopsPoint *p, const PetscReal x[], PetscInt c, PetscScalar *(*g)[4])
 {
-  const PetscInt     dim = form->fields->dim, nu = form->fields->off[form->fields->nf];
+  const PetscInt     dim = jac->fields->dim, nu = jac->fields->off[jac->fields->nf];
   const PetscScalar *u = p->u, *ut = p->ut, *ux = p->ux;
 
   PetscFunctionBegin;
@@ -288,11 +292,11 @@ static PetscErrorCode HopsTensorFormEvaluateCell(HopsTensorForm form, const Hops
     p->a  = rp->a + q * rp->aux.nc;
     p->ax = rp->ax + q * rp->aux.nc * dim;
     p->x  = x + q * dim;
-    for (PetscInt b = 0; b < form->nblocks; ++b) {
+    for (PetscInt b = 0; b < jac->nblocks; ++b) {
       PetscInt size[4];
 
-      HopsTensorSizes(form->fields, &form->blocks[b], size);
-      if (q == 0 && !form->X) PetscCall(HopsPointCheck(&rp->r[b], size, p, cell));
+      HopsTensorSizes(jac->fields, &jac->blocks[b], size);
+      if (q == 0 && !jac->X) PetscCall(HopsPointCheck(&rp->r[b], size, p, cell));
       for (PetscInt k = 0; k < 4; ++k) {
         PetscScalar *out = g[b][k] ? g[b][k] + (c * nq + q) * size[k] : NULL;
 
@@ -308,49 +312,48 @@ static PetscErrorCode HopsTensorFormEvaluateCell(HopsTensorForm form, const Hops
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode HopsTensorFormEvaluatePoints(HopsTensorForm form, HopsSpace sp, PetscInt first, PetscInt n,
-                                                   const HopsBasis *basis, const PetscReal x[], const PetscReal J[],
-                                                   PetscScalar *(*g)[4])
+static PetscErrorCode HopsJacobianEvaluatePoints(HopsJacobian jac, HopsSpace sp, PetscInt first, PetscInt n, const HopsBasis *basis,
+                                                 const PetscReal x[], const PetscReal J[], PetscScalar *(*g)[4])
 {
-  DM               dm  = form->dm;
-  const PetscInt   dim = sp->dim, nu = form->fields->off[form->fields->nf], nq = HopsPower(basis->Q, dim);
+  DM               dm  = jac->dm;
+  const PetscInt   dim = sp->dim, nu = jac->fields->off[jac->fields->nf], nq = HopsPower(basis->Q, dim);
   HopsFieldPoints  at;
   HopsRegionPoints rp = {.region = -1};
   PetscReal       *xi, *Ji;
   PetscScalar     *u, *ux, *ut;
 
   PetscFunctionBegin;
-  if (!form->nblocks) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(HopsFieldPointsCreate(form->fields, basis, &at));
-  PetscCall(PetscMalloc3(nq * dim, &xi, nq * dim * dim, &Ji, form->nblocks, &rp.r));
+  if (!jac->nblocks) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(HopsFieldPointsCreate(jac->fields, basis, &at));
+  PetscCall(PetscMalloc3(nq * dim, &xi, nq * dim * dim, &Ji, jac->nblocks, &rp.r));
   PetscCall(PetscCalloc3(nq * nu, &u, nq * nu * dim, &ux, nq * nu, &ut));
   for (PetscInt q = 0; q < nq; ++q)
     for (PetscInt d = 0, k = q; d < dim; ++d, k /= basis->Q) xi[q * dim + d] = basis->points[k % basis->Q];
   for (PetscInt c = 0; c < n; ++c) {
     const PetscInt   cell = sp->cell[first + c];
     const PetscReal *Jc   = J + c * nq * dim * dim;
-    HopsPoint        p    = {.fields = form->fields, .t = form->t, .shift = form->shift, .u = u, .ut = ut, .ux = ux};
+    HopsPoint        p    = {.fields = jac->fields, .t = jac->t, .shift = jac->shift, .u = u, .ut = ut, .ux = ux};
     PetscInt         s;
 
     PetscCall(HopsRegionOfCell(dm, cell, &s));
-    for (PetscInt b = 0; b < form->nblocks && s < 0; ++b) { /* PETSc adds nothing there */
+    for (PetscInt b = 0; b < jac->nblocks && s < 0; ++b) { /* PETSc adds nothing there */
       PetscInt size[4];
 
-      HopsTensorSizes(form->fields, &form->blocks[b], size);
+      HopsTensorSizes(jac->fields, &jac->blocks[b], size);
       for (PetscInt k = 0; k < 4; ++k)
         if (g[b][k]) PetscCall(PetscArrayzero(g[b][k] + c * nq * size[k], nq * size[k]));
     }
     if (s < 0) continue;
-    if (s != rp.region) PetscCall(HopsRegionPointsSet(form, s, cell, nq, xi, &rp));
+    if (s != rp.region) PetscCall(HopsRegionPointsSet(jac, s, cell, nq, xi, &rp));
     p.naux  = rp.aux.nf;
     p.aOff  = rp.aux.off;
     p.aOffx = rp.aux.offx;
     PetscCall(PetscDSGetConstants(rp.r[0].ds, &p.nconst, &p.constants));
     for (PetscInt q = 0; q < nq; ++q) HopsInverse(dim, Jc + q * dim * dim, Ji + q * dim * dim);
     if (rp.aux.v) PetscCall(HopsAuxEvaluate(&rp.aux, dm, cell, dim, nq, Jc, rp.a, rp.ax));
-    if (form->X) PetscCall(HopsFieldPointsEvaluate(&at, dm, form->X, cell, Ji, u, ux));
-    if (form->Xt) PetscCall(HopsFieldPointsEvaluate(&at, dm, form->Xt, cell, Ji, ut, NULL));
-    PetscCall(HopsTensorFormEvaluateCell(form, &rp, cell, nq, &p, x + c * nq * dim, c, g));
+    if (jac->X) PetscCall(HopsFieldPointsEvaluate(&at, dm, jac->X, cell, Ji, u, ux));
+    if (jac->Xt) PetscCall(HopsFieldPointsEvaluate(&at, dm, jac->Xt, cell, Ji, ut, NULL));
+    PetscCall(HopsJacobianEvaluateCell(jac, &rp, cell, nq, &p, x + c * nq * dim, c, g));
   }
   PetscCall(HopsAuxDestroy(&rp.aux));
   PetscCall(PetscFree2(rp.a, rp.ax));
@@ -360,8 +363,8 @@ static PetscErrorCode HopsTensorFormEvaluatePoints(HopsTensorForm form, HopsSpac
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsTensorFormEvaluateBlocks(HopsTensorForm form, HopsSpace sp, PetscInt first, PetscInt n, const HopsBasis *basis,
-                                            const PetscReal x[], const PetscReal J[], PetscScalar *(*g)[4])
+PetscErrorCode HopsJacobianEvaluateBlocks(HopsJacobian jac, HopsSpace sp, PetscInt first, PetscInt n, const HopsBasis *basis,
+                                          const PetscReal x[], const PetscReal J[], PetscScalar *(*g)[4])
 {
   const PetscInt dim = sp->dim, nq = HopsPower(basis->Q, dim);
   PetscScalar *(*v)[4];
@@ -369,10 +372,10 @@ PetscErrorCode HopsTensorFormEvaluateBlocks(HopsTensorForm form, HopsSpace sp, P
 
   PetscFunctionBegin;
   if (!basis->limit) {
-    PetscCall(HopsTensorFormEvaluatePoints(form, sp, first, n, basis, x, J, g));
+    PetscCall(HopsJacobianEvaluatePoints(jac, sp, first, n, basis, x, J, g));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(PetscCalloc1(form->nblocks, &v));
+  PetscCall(PetscCalloc1(jac->nblocks, &v));
   PetscCall(PetscMalloc2(n * nq * dim, &y, n * nq * dim * dim, &K));
   for (PetscInt l = 0; l < HOPS_LIMIT_POINTS; ++l) {
     HopsBasis at, geom;
@@ -380,39 +383,39 @@ PetscErrorCode HopsTensorFormEvaluateBlocks(HopsTensorForm form, HopsSpace sp, P
     PetscCall(HopsBasisCreateLimit(basis, l, &at));
     PetscCall(HopsSpaceCreateGeometryBasis(sp, &at, &geom));
     PetscCall(HopsSpaceGetPoints(sp, &geom, first, n, y, K));
-    for (PetscInt b = 0; b < form->nblocks; ++b) {
+    for (PetscInt b = 0; b < jac->nblocks; ++b) {
       PetscInt size[4];
 
-      HopsTensorSizes(form->fields, &form->blocks[b], size);
+      HopsTensorSizes(jac->fields, &jac->blocks[b], size);
       for (PetscInt k = 0; k < 4; ++k)
         if (g[b][k] && !l) PetscCall(PetscMalloc1((size_t)n * nq * size[k], &v[b][k]));
     }
-    PetscCall(HopsTensorFormEvaluatePoints(form, sp, first, n, &at, y, K, v));
-    for (PetscInt b = 0; b < form->nblocks; ++b) {
+    PetscCall(HopsJacobianEvaluatePoints(jac, sp, first, n, &at, y, K, v));
+    for (PetscInt b = 0; b < jac->nblocks; ++b) {
       PetscInt size[4];
 
-      HopsTensorSizes(form->fields, &form->blocks[b], size);
+      HopsTensorSizes(jac->fields, &jac->blocks[b], size);
       for (PetscInt k = 0; k < 4; ++k)
         if (g[b][k]) PetscCall(HopsBasisAddLimit(basis, l, dim, n, size[k], v[b][k], g[b][k]));
     }
     PetscCall(HopsBasisDestroy(&at));
     PetscCall(HopsBasisDestroy(&geom));
   }
-  for (PetscInt b = 0; b < form->nblocks; ++b)
+  for (PetscInt b = 0; b < jac->nblocks; ++b)
     for (PetscInt k = 0; k < 4; ++k) PetscCall(PetscFree(v[b][k]));
   PetscCall(PetscFree(v));
   PetscCall(PetscFree2(y, K));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsTensorFormEvaluate(HopsTensorForm form, HopsSpace sp, PetscInt first, PetscInt n, const HopsBasis *basis,
-                                      const PetscReal x[], const PetscReal J[], PetscScalar *const g[4])
+PetscErrorCode HopsJacobianEvaluate(HopsJacobian jac, HopsSpace sp, PetscInt first, PetscInt n, const HopsBasis *basis,
+                                    const PetscReal x[], const PetscReal J[], PetscScalar *const g[4])
 {
   PetscScalar *block[1][4] = {{g[0], g[1], g[2], g[3]}};
 
   PetscFunctionBegin;
-  PetscCheck(form->nblocks <= 1, PetscObjectComm((PetscObject)form->dm), PETSC_ERR_PLIB,
-             "A form of %" PetscInt_FMT " blocks where one is wanted", form->nblocks);
-  PetscCall(HopsTensorFormEvaluateBlocks(form, sp, first, n, basis, x, J, block));
+  PetscCheck(jac->nblocks <= 1, PetscObjectComm((PetscObject)jac->dm), PETSC_ERR_PLIB,
+             "A form of %" PetscInt_FMT " blocks where one is wanted", jac->nblocks);
+  PetscCall(HopsJacobianEvaluateBlocks(jac, sp, first, n, basis, x, J, block));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
