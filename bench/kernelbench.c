@@ -9,7 +9,7 @@
     kernelbench [-dim 3] [-dofs 2e6] [-orders 1,2,...] [-curved] [-lexicographic] [-repeat 5] [-hops_host_isa
     base|avx2|avx512]
 */
-#include <hops/private/hopsimpl.h>
+#include <hops/private/hopsformimpl.h>
 #include <petsctime.h>
 
 #pragma weak HopsBackendHost
@@ -182,6 +182,9 @@ static PetscErrorCode BenchPA(const Bench *bench, Box *box, int Q, PetscBool mas
   const PetscScalar one   = 1;
   const HopsValues  value = {1, 0, 0, &one};
   HopsSpace         s     = &box->space;
+  HopsIntegral      in[2] = {{.test = HOPS_GRADIENT, .trial = HOPS_GRADIENT}, {.test = HOPS_VALUE, .trial = HOPS_VALUE}};
+  struct _HopsForm  form  = {.space = s, .n = mass ? 2 : 1, .integral = in};
+  HopsCoefficient   cf;
   HopsOperator      k;
   HopsBasis         basis;
   PetscInt          bad;
@@ -193,7 +196,9 @@ static PetscErrorCode BenchPA(const Bench *bench, Box *box, int Q, PetscBool mas
 
   PetscFunctionBegin;
   PetscCall(HopsBasisCreate(s->order + 1, Q, PETSC_FALSE, &basis));
-  PetscCall(HopsBackendHost.OperatorCreate(s, &basis, PETSC_TRUE, mass, &k));
+  PetscCall(HopsCoefficientCreateConstant(PETSC_COMM_SELF, 1, &one, &cf));
+  in[0].coefficient = in[1].coefficient = cf;
+  PetscCall(HopsBackendHost.OperatorCreate(&form, &basis, &k));
   TIME(bench, ts, PetscCall((*k->ops->SetUp)(k, 0, s->ncells, &value, &value, &bad, &det)));
   PetscCheck(bad < 0, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Inverted cell");
   PetscCall(PetscMalloc2(s->nL, &x, s->nL, &y));
@@ -209,6 +214,7 @@ static PetscErrorCode BenchPA(const Bench *bench, Box *box, int Q, PetscBool mas
                         flops / ta / roof, s->nL / ts / 1e6, td > 0 ? s->nL / td / 1e6 : 0));
   PetscCall(PetscFree2(x, y));
   PetscCall((*k->ops->Destroy)(&k));
+  PetscCall(HopsCoefficientDestroy(&cf));
   PetscCall(HopsBasisDestroy(&basis));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
