@@ -41,7 +41,7 @@ PETSC_INTERN PetscErrorCode MatPASetUpFacets(Mat_PA *);
 PETSC_INTERN PetscErrorCode MatPADestroyFacets(Mat_PA *);
 /* a coefficient is new; layout: a term came or went */
 PETSC_INTERN PetscErrorCode MatPAChanged(Mat, Mat_PA *, PetscBool layout);
-PETSC_INTERN PetscErrorCode HopsFormAssemble(Mat, Mat_PA *, MatReuse, Mat *); /* families other than H1 */
+PETSC_INTERN PetscErrorCode HopsDerhamAssemble(Mat, Mat_PA *, MatReuse, Mat *); /* families other than H1 */
 PETSC_INTERN PetscErrorCode HopsPreallocate(HopsSpace, const PetscInt gidx[], const PetscScalar zero[], PetscInt row[], Mat);
 PETSC_INTERN PetscErrorCode MatPASetUpGeometry(Mat, Mat_PA *, PetscBool *done); /* src/mat/pa/matpageometry.c */
 /* arrays of vectors where the back end of the space works; x may be NULL */

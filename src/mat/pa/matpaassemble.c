@@ -236,7 +236,7 @@ PetscErrorCode MatConvert_PA_AIJ(Mat A, MatType type, MatReuse reuse, Mat *newma
   PetscCall(MatPASetUp_Private(A, pa));
   PetscCall(PetscLogEventBegin(HopsEvent.paassemble, A, 0, 0, 0));
   if (pa->tensor) PetscCall(HopsPATensorAssemble(pa->tensor, A, reuse, newmat));
-  else if (pa->form->space->family != HOPS_H1) PetscCall(HopsFormAssemble(A, pa, reuse, newmat));
+  else if (pa->form->space->family != HOPS_H1) PetscCall(HopsDerhamAssemble(A, pa, reuse, newmat));
   else PetscCall(MatPAAssembleH1(A, pa, reuse, newmat));
   if (pa->sum) PetscCall(MatPASumAssemble(A, pa->sum, *newmat));
   PetscCall(PetscLogEventEnd(HopsEvent.paassemble, A, 0, 0, 0));

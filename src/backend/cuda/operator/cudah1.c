@@ -1,5 +1,5 @@
 /* CUDA back end: data of an operator in H1. */
-#include "cudaform.h"
+#include "cudaderham.h"
 #include <hops/private/hopsformimpl.h>
 #include <backend/cuda/patch/cudapatchpc.h>
 
@@ -414,6 +414,6 @@ PetscErrorCode HopsOperatorCreate_CUDA(HopsForm form, const HopsBasis *basis, Ho
 
   PetscFunctionBegin;
   if (space->family == HOPS_H1) PetscCall(HopsPACreate_CUDA(space, basis, derivative, field, A));
-  else PetscCall(HopsFormCreate_CUDA(space, basis, derivative, field, A));
+  else PetscCall(HopsDerhamCreate_CUDA(space, basis, derivative, field, A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,7 +1,7 @@
 /* Low-order-refined matrices of H(curl), H(div), L2. Included once per instruction set, see
    hostkernels_*.c. */
 #pragma once
-#include <backend/host/operator/hostform.h>
+#include <backend/host/operator/hostderham.h>
 
 /* Values at the nodes of a batch: [node][nd], then [node][nm] */
 static void LumpValues(const struct _HopsLumpKernel *k, const HopsHostRun *run, Lanes *b)

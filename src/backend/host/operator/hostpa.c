@@ -280,6 +280,6 @@ PetscErrorCode HopsOperatorCreate_Host(HopsForm form, const HopsBasis *basis, Ho
 
   PetscFunctionBegin;
   if (space->family == HOPS_H1) PetscCall(HopsPACreate_Host(space, basis, derivative, field, A));
-  else PetscCall(HopsFormCreate_Host(space, basis, derivative, field, A));
+  else PetscCall(HopsDerhamCreate_Host(space, basis, derivative, field, A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

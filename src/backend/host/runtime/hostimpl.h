@@ -26,7 +26,7 @@ static inline int HopsHostPower(int n, int d)
 
 /* what the objects of hopsbackendimpl.h are on the host */
 typedef struct _HopsPAKernel     *HopsPAKernel;
-typedef struct _HopsFormKernel   *HopsFormKernel;
+typedef struct _HopsFormKernel   *HopsDerhamKernel;
 typedef struct _HopsLORKernel    *HopsLORKernel;
 typedef struct _HopsLumpKernel   *HopsLumpKernel;
 typedef struct _HopsTensorKernel *HopsTensorKernel;
@@ -356,7 +356,7 @@ PETSC_INTERN double         HopsHostEvenOddFlops(int M, int N, int sym);
 /* what HopsBackendHost has, and constructors of copies */
 PETSC_INTERN const HopsVectorOps HopsVectorHost;
 PETSC_INTERN PetscErrorCode      HopsOperatorCreate_Host(HopsForm, const HopsBasis *, HopsOperator *);
-PETSC_INTERN PetscErrorCode      HopsFormCreate_Host(HopsSpace, const HopsBasis *, PetscBool, PetscBool, HopsOperator *);
+PETSC_INTERN PetscErrorCode      HopsDerhamCreate_Host(HopsSpace, const HopsBasis *, PetscBool, PetscBool, HopsOperator *);
 PETSC_INTERN PetscErrorCode      HopsSinglePACreate_Host(HopsOperator, HopsOperator *);
 PETSC_INTERN PetscErrorCode      HopsFacesCreate_Host(HopsSpace, const HopsBasis *, PetscInt, const int[], const PetscScalar[],
                                                       HopsOperator *);

@@ -5,7 +5,7 @@
 #include <backend/host/lor/hostlor.h>
 #include <backend/host/operator/hosttensor.h>
 #include <backend/host/transfer/hostinterp.h>
-#include <backend/host/operator/hostform.h>
+#include <backend/host/operator/hostderham.h>
 #include <backend/host/lor/hostlump.h>
 #define REAL     double
 #define PATCH(x) x##Double

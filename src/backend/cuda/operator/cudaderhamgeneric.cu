@@ -2,7 +2,7 @@
   Forms on H(curl), H(div) and L2 of any order: the operator where no fused kernel exists, the diagonal, and
   set-up. A block works on a cell; scratch lies in shared memory where it fits, else in the device's memory.
 */
-#include "cudaform.h"
+#include "cudaderham.h"
 #include <backend/cuda/runtime/cudacontract.cuh>
 #include <backend/cuda/runtime/cudajacobian.cuh>
 
@@ -10,13 +10,13 @@
 #define HOPS_CUDA_FORM_SHARED  (200 * 1024)
 
 /* The layouts of the field and of its derivative beside the arguments of the launch */
-struct HopsCudaFormCell {
-  HopsCudaFormArgs k;
-  HopsLayout       l, w;
+struct HopsCudaDerhamCell {
+  HopsCudaDerhamArgs k;
+  HopsLayout         l, w;
 };
 
 /* Component c at the points, and back: f, g are scratch */
-__device__ static void Evaluate(const HopsCudaFormArgs &k, const HopsLayout &l, int c, const double *u, double *f, double *g,
+__device__ static void Evaluate(const HopsCudaDerhamArgs &k, const HopsLayout &l, int c, const double *u, double *f, double *g,
                                 double *out)
 {
   const int     n[3] = {(int)l.n[c][0], (int)l.n[c][1], (int)l.n[c][2]}, Q = k.Q;
@@ -46,7 +46,7 @@ __device__ static void Transpose(int dim, int Q, const int n[3], const double *c
 }
 
 /* u <- sum_ab B_a^T D_ab B_b u with the tensor data d[nc][Q^dim] */
-__device__ static void Term(const HopsCudaFormArgs &k, const HopsLayout &l, int nc, const double *d, double *u, double *f,
+__device__ static void Term(const HopsCudaDerhamArgs &k, const HopsLayout &l, int nc, const double *d, double *u, double *f,
                             double *g, double *v)
 {
   const int nq = HopsCudaPower(k.Q, k.dim), m = (int)l.nc;
@@ -101,7 +101,7 @@ __device__ static int Place(const HopsLayout &l, int e, int i[3])
 
 /* w = C u on the lattice: (dw)_c = u_a + u_b(+a) - u_a(+b) - u_b, or the sum over directions d of u_d(+d) -
    u_d */
-__device__ static void Derivative(const HopsCudaFormCell &s, const double *u, double *w)
+__device__ static void Derivative(const HopsCudaDerhamCell &s, const double *u, double *w)
 {
   for (int e = threadIdx.x; e < (int)s.w.ne; e += blockDim.x) {
     int       i[3];
@@ -121,7 +121,7 @@ __device__ static void Derivative(const HopsCudaFormCell &s, const double *u, do
 }
 
 /* u (+)= C^T w */
-__device__ static void DerivativeTranspose(const HopsCudaFormCell &s, const double *w, double *u, bool add)
+__device__ static void DerivativeTranspose(const HopsCudaDerhamCell &s, const double *w, double *u, bool add)
 {
   for (int e = threadIdx.x; e < (int)s.l.ne; e += blockDim.x) {
     int       i[3];
@@ -143,11 +143,11 @@ __device__ static void DerivativeTranspose(const HopsCudaFormCell &s, const doub
 }
 
 __global__ static void __launch_bounds__(HOPS_CUDA_FORM_THREADS)
-  Apply(const HopsCudaFormCell s, const double *__restrict__ x, const double *__restrict__ xg, double *y, double *yg)
+  Apply(const HopsCudaDerhamCell s, const double *__restrict__ x, const double *__restrict__ xg, double *y, double *yg)
 {
-  extern __shared__ double shared[];
-  const HopsCudaFormArgs  &k  = s.k;
-  const int                ne = (int)s.l.ne, nq = HopsCudaPower(k.Q, k.dim), nm = HopsCudaPower(k.P > k.Q ? k.P : k.Q, k.dim);
+  extern __shared__ double  shared[];
+  const HopsCudaDerhamArgs &k  = s.k;
+  const int                 ne = (int)s.l.ne, nq = HopsCudaPower(k.Q, k.dim), nm = HopsCudaPower(k.P > k.Q ? k.P : k.Q, k.dim);
   double *e = k.work ? k.work + blockIdx.x * k.nwork : shared, *w = e + ne, *f = w + s.w.ne, *g = f + nm, *v = g + nm;
 
   for (PetscInt cell = k.first + blockIdx.x; cell < k.first + k.n; cell += gridDim.x) {
@@ -177,12 +177,12 @@ __global__ static void __launch_bounds__(HOPS_CUDA_FORM_THREADS)
 
 /* e_i (+)= a sum_q d_q prod_x f_x(q) for the entries of component c; f: by `kind` of direction the square of
    the function (0), of its derivative (1), or their product (2) */
-__device__ static void DiagonalTerm(const HopsCudaFormCell &s, int c, const int kind[3], double a, const double *d, double *e,
+__device__ static void DiagonalTerm(const HopsCudaDerhamCell &s, int c, const int kind[3], double a, const double *d, double *e,
                                     double *f, double *g, double *v, bool add)
 {
-  const HopsCudaFormArgs &k = s.k;
-  const double           *A[3];
-  const int               nq = HopsCudaPower(k.Q, k.dim), n[3] = {(int)s.l.n[c][0], (int)s.l.n[c][1], (int)s.l.n[c][2]};
+  const HopsCudaDerhamArgs &k = s.k;
+  const double             *A[3];
+  const int                 nq = HopsCudaPower(k.Q, k.dim), n[3] = {(int)s.l.n[c][0], (int)s.l.n[c][1], (int)s.l.n[c][2]};
 
   for (int x = 0; x < 3; x++) A[x] = kind[x] == 1 ? k.DD : (kind[x] == 2 ? k.BD : (s.l.open[c][x] ? k.EE : k.BB));
   for (int q = threadIdx.x; q < nq; q += blockDim.x) v[q] = a * d[q];
@@ -192,10 +192,10 @@ __device__ static void DiagonalTerm(const HopsCudaFormCell &s, int c, const int 
 
 /* Of the field D_cc phi^2; of a divergence D (d_c phi)^2; of a curl, with component c alone, (0, d_z, -d_y)
    phi and cyclic: the tensor's two diagonal entries and the one between them */
-__global__ static void __launch_bounds__(HOPS_CUDA_FORM_THREADS) Diagonal(const HopsCudaFormCell s, double *y, double *yg)
+__global__ static void __launch_bounds__(HOPS_CUDA_FORM_THREADS) Diagonal(const HopsCudaDerhamCell s, double *y, double *yg)
 {
-  extern __shared__ double shared[];
-  const HopsCudaFormArgs  &k = s.k;
+  extern __shared__ double  shared[];
+  const HopsCudaDerhamArgs &k = s.k;
   const int ne = (int)s.l.ne, dim = k.dim, nq = HopsCudaPower(k.Q, dim), nm = HopsCudaPower(k.P > k.Q ? k.P : k.Q, dim);
   const int diag3[3] = {0, 3, 5}, off3[3] = {4, 2, 1};
   double   *e = k.work ? k.work + blockIdx.x * k.nwork : shared, *f = e + ne, *g = f + nm, *v = g + nm;
@@ -233,10 +233,10 @@ __global__ static void __launch_bounds__(HOPS_CUDA_FORM_THREADS) Diagonal(const 
   }
 }
 
-static HopsCudaFormCell Cell(const HopsCudaFormArgs *k)
+static HopsCudaDerhamCell Cell(const HopsCudaDerhamArgs *k)
 {
-  const HopsFamily families[] = {HOPS_HCURL, HOPS_HDIV, HOPS_L2};
-  HopsCudaFormCell s;
+  const HopsFamily   families[] = {HOPS_HCURL, HOPS_HDIV, HOPS_L2};
+  HopsCudaDerhamCell s;
 
   s.k = *k;
   HopsLayoutCreate(families[k->family], k->dim, k->P - 1, &s.l);
@@ -244,10 +244,10 @@ static HopsCudaFormCell Cell(const HopsCudaFormArgs *k)
   return s;
 }
 
-PetscErrorCode HopsCudaFormGenericSetUp(HopsCudaFormArgs *k, PetscBool *shared)
+PetscErrorCode HopsCudaDerhamGenericSetUp(HopsCudaDerhamArgs *k, PetscBool *shared)
 {
-  const HopsCudaFormCell s = Cell(k);
-  int                    device, nsm, most;
+  const HopsCudaDerhamCell s = Cell(k);
+  int                      device, nsm, most;
 
   PetscFunctionBegin;
   PetscCallCUDA(cudaGetDevice(&device));
@@ -263,10 +263,11 @@ PetscErrorCode HopsCudaFormGenericSetUp(HopsCudaFormArgs *k, PetscBool *shared)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsCudaFormLaunchGeneric(const HopsCudaFormArgs *k, const double x[], const double xg[], double y[], double yg[])
+PetscErrorCode HopsCudaDerhamLaunchGeneric(const HopsCudaDerhamArgs *k, const double x[], const double xg[], double y[],
+                                           double yg[])
 {
-  const int              nblocks = (int)PetscMin((PetscInt)k->nblocks, k->n);
-  const HopsCudaFormCell s       = Cell(k);
+  const int                nblocks = (int)PetscMin((PetscInt)k->nblocks, k->n);
+  const HopsCudaDerhamCell s       = Cell(k);
 
   PetscFunctionBegin;
   Apply<<<nblocks, HOPS_CUDA_FORM_THREADS, k->work ? 0 : k->nwork * sizeof(double), k->stream>>>(s, x, xg, y, yg);
@@ -274,10 +275,10 @@ PetscErrorCode HopsCudaFormLaunchGeneric(const HopsCudaFormArgs *k, const double
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsCudaFormDiagonal(const HopsCudaFormArgs *k, double d[], double dg[])
+PetscErrorCode HopsCudaDerhamDiagonal(const HopsCudaDerhamArgs *k, double d[], double dg[])
 {
-  const int              nblocks = (int)PetscMin((PetscInt)k->nblocks, k->n);
-  const HopsCudaFormCell s       = Cell(k);
+  const int                nblocks = (int)PetscMin((PetscInt)k->nblocks, k->n);
+  const HopsCudaDerhamCell s       = Cell(k);
 
   PetscFunctionBegin;
   Diagonal<<<nblocks, HOPS_CUDA_FORM_THREADS, k->work ? 0 : k->nwork * sizeof(double), k->stream>>>(s, d, dg);
@@ -328,7 +329,7 @@ __global__ static void __launch_bounds__(HOPS_CUDA_JACOBIAN_THREADS)
   else AtJacobian<DIM>(s, at);
 }
 
-PetscErrorCode HopsCudaFormSetUp(int family, const HopsCudaSetUp *s)
+PetscErrorCode HopsCudaDerhamSetUp(int family, const HopsCudaSetUp *s)
 {
   const int    derivative = family == HOPS_CUDA_HCURL && s->dim == 3 ? HOPS_CUDA_HDIV : HOPS_CUDA_L2;
   unsigned int blocks;

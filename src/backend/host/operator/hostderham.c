@@ -3,7 +3,7 @@
 
 static const HopsValues none = {0, 0, 0, NULL};
 
-static PetscErrorCode PackMatrices(HopsFormKernel k, const HopsBasis *b)
+static PetscErrorCode PackMatrices(HopsDerhamKernel k, const HopsBasis *b)
 {
   const int        P = k->P, Q = k->Q, n = PetscMax(P, Q) * (PetscMax(P, Q) + 1) / 2;
   const PetscReal *f[4] = {b->B, b->E, b->D, b->B}, *g[4] = {b->B, b->E, b->D, b->D};
@@ -33,7 +33,7 @@ static PetscErrorCode PackMatrices(HopsFormKernel k, const HopsBasis *b)
 }
 
 /* contractions there and back, products at the points */
-static double TermFlops(const HopsFormKernel k, const HopsLayout *l, int nc)
+static double TermFlops(const HopsDerhamKernel k, const HopsLayout *l, int nc)
 {
   const int    Q  = k->Q;
   const double nq = (double)HopsPower(Q, k->dim);
@@ -52,11 +52,11 @@ static double TermFlops(const HopsFormKernel k, const HopsLayout *l, int nc)
   return f;
 }
 
-static PetscErrorCode HopsFormSetUp_Host(HopsOperator A, PetscInt first, PetscInt n, const HopsValues *mu, const HopsValues *beta,
-                                         PetscInt *bad, PetscReal *det)
+static PetscErrorCode HopsDerhamSetUp_Host(HopsOperator A, PetscInt first, PetscInt n, const HopsValues *mu, const HopsValues *beta,
+                                           PetscInt *bad, PetscReal *det)
 {
-  HopsFormKernel k   = (HopsFormKernel)A;
-  HopsHostRun    run = {first, n, k->nd ? mu : &none, k->nm ? beta : &none, -1, 0};
+  HopsDerhamKernel k   = (HopsDerhamKernel)A;
+  HopsHostRun      run = {first, n, k->nd ? mu : &none, k->nm ? beta : &none, -1, 0};
 
   PetscFunctionBegin;
   PetscAssert(first + n <= k->ninterior || first >= k->ninterior, PETSC_COMM_SELF, PETSC_ERR_PLIB,
@@ -67,11 +67,11 @@ static PetscErrorCode HopsFormSetUp_Host(HopsOperator A, PetscInt first, PetscIn
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode HopsFormApply_Host(HopsOperator A, HopsPart part, const void *x, const void *xg, void *y, void *yg)
+static PetscErrorCode HopsDerhamApply_Host(HopsOperator A, HopsPart part, const void *x, const void *xg, void *y, void *yg)
 {
-  HopsFormKernel k       = (HopsFormKernel)A;
-  const PetscInt end[]   = {0, k->nbi / 2, k->nbi, k->nb};
-  const PetscInt cells[] = {0, PetscMin(k->nbi / 2 * k->W, k->ninterior), k->ninterior, k->ncells};
+  HopsDerhamKernel k       = (HopsDerhamKernel)A;
+  const PetscInt   end[]   = {0, k->nbi / 2, k->nbi, k->nb};
+  const PetscInt   cells[] = {0, PetscMin(k->nbi / 2 * k->W, k->ninterior), k->ninterior, k->ncells};
 
   PetscFunctionBegin;
   k->ops->formapply(k, end[part], end[part + 1], x, xg, y, yg);
@@ -79,19 +79,19 @@ static PetscErrorCode HopsFormApply_Host(HopsOperator A, HopsPart part, const vo
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode HopsFormDiagonal_Host(HopsOperator A, PetscScalar d[], PetscScalar dg[])
+static PetscErrorCode HopsDerhamDiagonal_Host(HopsOperator A, PetscScalar d[], PetscScalar dg[])
 {
-  HopsFormKernel k = (HopsFormKernel)A;
+  HopsDerhamKernel k = (HopsDerhamKernel)A;
 
   PetscFunctionBegin;
   k->ops->formdiagonal(k, d, dg);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode HopsFormGetInfo_Host(HopsOperator A, const char **kernel, PetscBool *specialised, PetscLogDouble *bytes,
-                                           PetscLogDouble *flops)
+static PetscErrorCode HopsDerhamGetInfo_Host(HopsOperator A, const char **kernel, PetscBool *specialised, PetscLogDouble *bytes,
+                                             PetscLogDouble *flops)
 {
-  HopsFormKernel k = (HopsFormKernel)A;
+  HopsDerhamKernel k = (HopsDerhamKernel)A;
 
   PetscFunctionBegin;
   if (kernel) *kernel = k->name;
@@ -101,9 +101,9 @@ static PetscErrorCode HopsFormGetInfo_Host(HopsOperator A, const char **kernel, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode HopsFormDestroy_Host(HopsOperator *kernel)
+static PetscErrorCode HopsDerhamDestroy_Host(HopsOperator *kernel)
 {
-  HopsFormKernel k = (HopsFormKernel)*kernel;
+  HopsDerhamKernel k = (HopsDerhamKernel)*kernel;
 
   PetscFunctionBegin;
   if (!k) PetscFunctionReturn(PETSC_SUCCESS);
@@ -114,17 +114,17 @@ static PetscErrorCode HopsFormDestroy_Host(HopsOperator *kernel)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static const HopsOperatorOps HopsFormHost = {.SetUp    = HopsFormSetUp_Host,
-                                             .Apply    = HopsFormApply_Host,
-                                             .Diagonal = HopsFormDiagonal_Host,
-                                             .GetInfo  = HopsFormGetInfo_Host,
-                                             .Destroy  = HopsFormDestroy_Host};
+static const HopsOperatorOps HopsDerhamHost = {.SetUp    = HopsDerhamSetUp_Host,
+                                               .Apply    = HopsDerhamApply_Host,
+                                               .Diagonal = HopsDerhamDiagonal_Host,
+                                               .GetInfo  = HopsDerhamGetInfo_Host,
+                                               .Destroy  = HopsDerhamDestroy_Host};
 
-PetscErrorCode HopsFormCreate_Host(HopsSpace space, const HopsBasis *basis, PetscBool deriv, PetscBool mass, HopsOperator *A)
+PetscErrorCode HopsDerhamCreate_Host(HopsSpace space, const HopsBasis *basis, PetscBool deriv, PetscBool mass, HopsOperator *A)
 {
-  HopsFormKernel k;
-  size_t         nq, nm;
-  double        *p;
+  HopsDerhamKernel k;
+  size_t           nq, nm;
+  double          *p;
 
   PetscFunctionBegin;
   PetscCheck(basis->P <= HOPS_HOST_MAXLINE && basis->Q <= HOPS_HOST_MAXLINE, PETSC_COMM_SELF, PETSC_ERR_SUP,
@@ -177,7 +177,7 @@ PetscErrorCode HopsFormCreate_Host(HopsSpace space, const HopsBasis *basis, Pets
   k->flops *= (PetscLogDouble)k->ncells;
   PetscCall(PetscSNPrintf(k->name, sizeof(k->name), "%s %sP=%d Q=%d, %s", k->ops->isa, k->specialised ? "" : "generic ", k->P, k->Q,
                           HopsFamilies[k->family]));
-  k->head.ops = &HopsFormHost;
+  k->head.ops = &HopsDerhamHost;
   *A          = &k->head;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

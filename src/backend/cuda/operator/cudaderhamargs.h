@@ -24,10 +24,10 @@ typedef struct {
   size_t        nwork;             /* generic kernels: doubles of scratch of a block */
   int           nblocks;           /* generic kernels */
   cudaStream_t  stream;
-} HopsCudaFormArgs;
+} HopsCudaDerhamArgs;
 
 /* Nodes per direction P_1d with fused kernels in 2D and 3D, for Q_1d = P_1d and P_1d + 1 points (one file
-   cudaform_P.cu each) */
+   cudaderham_P.cu each) */
 #define HOPS_CUDA_FORM_NODES(X) \
   X(2) \
   X(3) \
@@ -41,7 +41,7 @@ typedef struct {
 EXTERN_C_BEGIN
 /* y += A x on the cells of the arguments */
 #define HOPS_CUDA_FORM_DECLARE(P) \
-  PETSC_INTERN PetscErrorCode HopsCudaFormLaunch_##P(const HopsCudaFormArgs *, const double x[], const double xg[], double y[], \
-                                                     double yg[]);
+  PETSC_INTERN PetscErrorCode HopsCudaDerhamLaunch_##P(const HopsCudaDerhamArgs *, const double x[], const double xg[], \
+                                                       double y[], double yg[]);
 HOPS_CUDA_FORM_NODES(HOPS_CUDA_FORM_DECLARE)
 EXTERN_C_END

@@ -142,7 +142,7 @@ static PetscErrorCode HopsFormElement(Mat_PA *pa, const HopsBasis *geom, const P
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsFormAssemble(Mat A, Mat_PA *pa, MatReuse reuse, Mat *newmat)
+PetscErrorCode HopsDerhamAssemble(Mat A, Mat_PA *pa, MatReuse reuse, Mat *newmat)
 {
   HopsSpace      sp = pa->form->space;
   const PetscInt ne = sp->ne;

@@ -2,15 +2,15 @@
    says so. */
 #pragma once
 #include <hops/private/hopsderhamimpl.h>
-#include "cudaformargs.h"
+#include "cudaderhamargs.h"
 #include <backend/cuda/runtime/cudaimpl.h>
 
-typedef struct _HopsFormKernel *HopsFormKernel;
+typedef struct _HopsFormKernel *HopsDerhamKernel;
 struct _HopsFormKernel {
   struct _HopsOperator head;
-  HopsCudaFormArgs     args;
+  HopsCudaDerhamArgs   args;
   HopsCudaSetUp        setup; /* kappa: the derivative's coefficient; mass: the field's */
-  PetscErrorCode (*launch)(const HopsCudaFormArgs *, const double *, const double *, double *, double *);
+  PetscErrorCode (*launch)(const HopsCudaDerhamArgs *, const double *, const double *, double *, double *);
   PetscInt       ncells, ninterior;
   PetscBool      alone, specialised; /* alone: no other rank, so that the parts need not be kept apart */
   const double  *X;                  /* the space's coordinates, on the device */
@@ -24,13 +24,13 @@ struct _HopsFormKernel {
 };
 
 EXTERN_C_BEGIN
-PETSC_INTERN PetscErrorCode HopsFormCreate_CUDA(HopsSpace, const HopsBasis *, PetscBool deriv, PetscBool mass, HopsOperator *);
+PETSC_INTERN PetscErrorCode HopsDerhamCreate_CUDA(HopsSpace, const HopsBasis *, PetscBool deriv, PetscBool mass, HopsOperator *);
 
-/* cudaformgeneric.cu */
-PETSC_INTERN PetscErrorCode HopsCudaFormLaunchGeneric(const HopsCudaFormArgs *, const double x[], const double xg[], double y[],
-                                                      double yg[]);
-PETSC_INTERN PetscErrorCode HopsCudaFormDiagonal(const HopsCudaFormArgs *, double d[], double dg[]);
+/* cudaderhamgeneric.cu */
+PETSC_INTERN PetscErrorCode HopsCudaDerhamLaunchGeneric(const HopsCudaDerhamArgs *, const double x[], const double xg[], double y[],
+                                                        double yg[]);
+PETSC_INTERN PetscErrorCode HopsCudaDerhamDiagonal(const HopsCudaDerhamArgs *, double d[], double dg[]);
 /* doubles of scratch of a block, blocks of a launch, and whether the scratch lies in shared memory */
-PETSC_INTERN PetscErrorCode HopsCudaFormGenericSetUp(HopsCudaFormArgs *, PetscBool *shared);
-PETSC_INTERN PetscErrorCode HopsCudaFormSetUp(int family, const HopsCudaSetUp *);
+PETSC_INTERN PetscErrorCode HopsCudaDerhamGenericSetUp(HopsCudaDerhamArgs *, PetscBool *shared);
+PETSC_INTERN PetscErrorCode HopsCudaDerhamSetUp(int family, const HopsCudaSetUp *);
 EXTERN_C_END

@@ -1,5 +1,5 @@
 /* CUDA back end: forms on H(curl), H(div) and L2. */
-#include "cudaform.h"
+#include "cudaderham.h"
 
 static const HopsBackendOps *const be = &HopsBackendCUDA;
 
@@ -10,11 +10,11 @@ static int Family(HopsFamily f)
 
 /* All small tables in one piece of memory, on the host and on the device: B, E, BB, EE, DD, BD, weights, the
    element map's B and D */
-static PetscErrorCode CreateTables(HopsFormKernel k, const HopsBasis *b)
+static PetscErrorCode CreateTables(HopsDerhamKernel k, const HopsBasis *b)
 {
-  const size_t      PQ = (size_t)b->P * b->Q, OQ = PQ - b->Q, G = (size_t)k->geom.P * b->Q, n = 4 * PQ + 2 * OQ + b->Q + 2 * G;
-  HopsCudaFormArgs *a = &k->args;
-  double           *h, *d;
+  const size_t        PQ = (size_t)b->P * b->Q, OQ = PQ - b->Q, G = (size_t)k->geom.P * b->Q, n = 4 * PQ + 2 * OQ + b->Q + 2 * G;
+  HopsCudaDerhamArgs *a = &k->args;
+  double             *h, *d;
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(n, &k->hosttables));
@@ -49,13 +49,13 @@ static PetscErrorCode CreateTables(HopsFormKernel k, const HopsBasis *b)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static void FindLaunch(HopsFormKernel k)
+static void FindLaunch(HopsDerhamKernel k)
 {
-  k->launch      = HopsCudaFormLaunchGeneric;
+  k->launch      = HopsCudaDerhamLaunchGeneric;
   k->specialised = PETSC_FALSE;
 #define HOPS_CUDA_FORM_FIND(p) \
   if (k->args.P == p && (k->args.Q == p || k->args.Q == p + 1)) { \
-    k->launch      = HopsCudaFormLaunch_##p; \
+    k->launch      = HopsCudaDerhamLaunch_##p; \
     k->specialised = PETSC_TRUE; \
   }
   HOPS_CUDA_FORM_NODES(HOPS_CUDA_FORM_FIND)
@@ -63,7 +63,7 @@ static void FindLaunch(HopsFormKernel k)
 
 /* Multiplications and additions of a term on a cell: contractions there and back, by halves in the fused
    kernels, and products at the points */
-static double TermFlops(HopsFormKernel k, HopsFamily family, int nc)
+static double TermFlops(HopsDerhamKernel k, HopsFamily family, int nc)
 {
   const int    Q = k->args.Q, dim = k->args.dim;
   const double nq = (double)HopsPower(Q, dim);
@@ -85,7 +85,7 @@ static double TermFlops(HopsFormKernel k, HopsFamily family, int nc)
 }
 
 /* Values of a coefficient to the device's memory i */
-static PetscErrorCode CopyValues(HopsFormKernel k, int i, const HopsValues *v, PetscInt n, const double **out)
+static PetscErrorCode CopyValues(HopsDerhamKernel k, int i, const HopsValues *v, PetscInt n, const double **out)
 {
   const size_t nq   = HopsPower(k->args.Q, k->args.dim),
                size = (v->cstride ? (size_t)n * v->cstride : (v->pstride ? nq * v->pstride : (size_t)v->nc)) * sizeof(double);
@@ -102,13 +102,13 @@ static PetscErrorCode CopyValues(HopsFormKernel k, int i, const HopsValues *v, P
 }
 
 /* Waits for the device: was there a bad cell? What only set-up needs goes after the last run */
-static PetscErrorCode HopsFormSetUp_CUDA(HopsOperator A, PetscInt first, PetscInt n, const HopsValues *mu, const HopsValues *beta,
-                                         PetscInt *bad, PetscReal *det)
+static PetscErrorCode HopsDerhamSetUp_CUDA(HopsOperator A, PetscInt first, PetscInt n, const HopsValues *mu, const HopsValues *beta,
+                                           PetscInt *bad, PetscReal *det)
 {
-  HopsFormKernel k    = (HopsFormKernel)A;
-  HopsCudaSetUp *s    = &k->setup;
-  const int      none = PETSC_MPI_INT_MAX;
-  int            cell;
+  HopsDerhamKernel k    = (HopsDerhamKernel)A;
+  HopsCudaSetUp   *s    = &k->setup;
+  const int        none = PETSC_MPI_INT_MAX;
+  int              cell;
 
   PetscFunctionBegin;
   *bad = -1;
@@ -132,7 +132,7 @@ static PetscErrorCode HopsFormSetUp_CUDA(HopsOperator A, PetscInt first, PetscIn
     s->mpstride = beta->pstride;
   }
   PetscCall((*be->memory->Copy)(NULL, s->bad, &none, sizeof(int), HOPS_COPY_IN));
-  PetscCall(HopsCudaFormSetUp(k->args.family, s));
+  PetscCall(HopsCudaDerhamSetUp(k->args.family, s));
   PetscCall((*be->memory->Copy)(NULL, &cell, s->bad, sizeof(int), HOPS_COPY_OUT));
   if (cell != PETSC_MPI_INT_MAX) {
     PetscCall(HopsCudaFindBad(s, cell));
@@ -146,10 +146,10 @@ static PetscErrorCode HopsFormSetUp_CUDA(HopsOperator A, PetscInt first, PetscIn
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode HopsFormApply_CUDA(HopsOperator A, HopsPart part, const void *x, const void *xg, void *y, void *yg)
+static PetscErrorCode HopsDerhamApply_CUDA(HopsOperator A, HopsPart part, const void *x, const void *xg, void *y, void *yg)
 {
-  HopsFormKernel k     = (HopsFormKernel)A;
-  PetscInt       end[] = {0, k->ninterior / 2, k->ninterior, k->ncells};
+  HopsDerhamKernel k     = (HopsDerhamKernel)A;
+  PetscInt         end[] = {0, k->ninterior / 2, k->ninterior, k->ncells};
 
   PetscFunctionBegin;
   if (k->alone) { /* nothing to overlap: one launch, with the ghosts (there are none) */
@@ -164,22 +164,22 @@ static PetscErrorCode HopsFormApply_CUDA(HopsOperator A, HopsPart part, const vo
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode HopsFormDiagonal_CUDA(HopsOperator A, PetscScalar d[], PetscScalar dg[])
+static PetscErrorCode HopsDerhamDiagonal_CUDA(HopsOperator A, PetscScalar d[], PetscScalar dg[])
 {
-  HopsFormKernel k = (HopsFormKernel)A;
+  HopsDerhamKernel k = (HopsDerhamKernel)A;
 
   PetscFunctionBegin;
   k->args.first = 0;
   k->args.n     = k->ncells;
   PetscCall(HopsGetCUDAStream(&k->args.stream));
-  if (k->args.n) PetscCall(HopsCudaFormDiagonal(&k->args, d, dg));
+  if (k->args.n) PetscCall(HopsCudaDerhamDiagonal(&k->args, d, dg));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode HopsFormGetInfo_CUDA(HopsOperator A, const char **kernel, PetscBool *specialised, PetscLogDouble *bytes,
-                                           PetscLogDouble *flops)
+static PetscErrorCode HopsDerhamGetInfo_CUDA(HopsOperator A, const char **kernel, PetscBool *specialised, PetscLogDouble *bytes,
+                                             PetscLogDouble *flops)
 {
-  HopsFormKernel k = (HopsFormKernel)A;
+  HopsDerhamKernel k = (HopsDerhamKernel)A;
 
   PetscFunctionBegin;
   if (kernel) *kernel = k->name;
@@ -189,9 +189,9 @@ static PetscErrorCode HopsFormGetInfo_CUDA(HopsOperator A, const char **kernel, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode HopsFormDestroy_CUDA(HopsOperator *kernel)
+static PetscErrorCode HopsDerhamDestroy_CUDA(HopsOperator *kernel)
 {
-  HopsFormKernel k = (HopsFormKernel)*kernel;
+  HopsDerhamKernel k = (HopsDerhamKernel)*kernel;
 
   PetscFunctionBegin;
   *kernel = NULL;
@@ -207,26 +207,26 @@ static PetscErrorCode HopsFormDestroy_CUDA(HopsOperator *kernel)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static const HopsOperatorOps HopsFormCUDA = {.SetUp    = HopsFormSetUp_CUDA,
-                                             .Apply    = HopsFormApply_CUDA,
-                                             .Diagonal = HopsFormDiagonal_CUDA,
-                                             .GetInfo  = HopsFormGetInfo_CUDA,
-                                             .Destroy  = HopsFormDestroy_CUDA};
+static const HopsOperatorOps HopsDerhamCUDA = {.SetUp    = HopsDerhamSetUp_CUDA,
+                                               .Apply    = HopsDerhamApply_CUDA,
+                                               .Diagonal = HopsDerhamDiagonal_CUDA,
+                                               .GetInfo  = HopsDerhamGetInfo_CUDA,
+                                               .Destroy  = HopsDerhamDestroy_CUDA};
 
-PetscErrorCode HopsFormCreate_CUDA(HopsSpace space, const HopsBasis *basis, PetscBool deriv, PetscBool mass, HopsOperator *A)
+PetscErrorCode HopsDerhamCreate_CUDA(HopsSpace space, const HopsBasis *basis, PetscBool deriv, PetscBool mass, HopsOperator *A)
 {
-  const HopsFamily  derivative = HopsFamilyDerivative(space->family, space->dim);
-  HopsFormKernel    k;
-  HopsCudaFormArgs *a;
-  HopsLayout        l;
-  PetscMPIInt       size;
-  PetscBool         shared;
+  const HopsFamily    derivative = HopsFamilyDerivative(space->family, space->dim);
+  HopsDerhamKernel    k;
+  HopsCudaDerhamArgs *a;
+  HopsLayout          l;
+  PetscMPIInt         size;
+  PetscBool           shared;
 
   PetscFunctionBegin;
   PetscCall(PetscDeviceInitialize(PETSC_DEVICE_CUDA));
   PetscCheck(!deriv || space->family != HOPS_L2, PETSC_COMM_SELF, PETSC_ERR_PLIB, "L2 has no derivative");
   PetscCall(PetscNew(&k));
-  k->head.ops = &HopsFormCUDA;
+  k->head.ops = &HopsDerhamCUDA;
   *A          = &k->head;
   a           = &k->args;
   a->dim      = (int)space->dim;
@@ -243,7 +243,7 @@ PetscErrorCode HopsFormCreate_CUDA(HopsSpace space, const HopsBasis *basis, Pets
   PetscCall(HopsSpaceGetBackendMesh(space, &a->restr, &k->X));
   PetscCall(HopsSpaceCreateGeometryBasis(space, basis, &k->geom));
   PetscCall(CreateTables(k, basis));
-  PetscCall(HopsCudaFormGenericSetUp(a, &shared)); /* the diagonal runs it for every order */
+  PetscCall(HopsCudaDerhamGenericSetUp(a, &shared)); /* the diagonal runs it for every order */
   if (!shared) PetscCall((*be->memory->Malloc)(a->nwork * a->nblocks * sizeof(double), (void **)&a->work));
   FindLaunch(k);
   PetscCall(

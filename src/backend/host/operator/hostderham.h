@@ -35,7 +35,7 @@ static void ContractAny(int M, int N, const double *A, int outer, int inner, con
   HOPS_CONTRACT(ContractET_##P##_##Q, (P) > 2 ? (P)-1 : 1, Q)
 HOPS_HOST_ORDERS(HOPS_CONTRACTS)
 
-static PetscBool FormFind(HopsFormKernel k)
+static PetscBool FormFind(HopsDerhamKernel k)
 {
 #define HOPS_FORM_FIND(p, q) \
   if (k->P == p && k->Q == q) { \
@@ -370,7 +370,7 @@ static void FormSetUpBatch(const struct _HopsFormKernel *k, const HopsHostRun *r
   }
 }
 
-static void FormSetUp(HopsFormKernel k, HopsHostRun *run)
+static void FormSetUp(HopsDerhamKernel k, HopsHostRun *run)
 {
   const PetscInt c0 = run->first < k->ninterior ? 0 : k->ninterior, b0 = run->first < k->ninterior ? 0 : k->nbi;
   const size_t   nq = (size_t)(k->dim == 3 ? k->Q : 1) * k->Q * k->Q * (k->nd + k->nm) * W;
