@@ -53,7 +53,7 @@ quiet = $(if $(filter 1,$(V)),,@printf '%5s %s\n' $(1) $@;)
 # sources name these objects' functions, so a missing one does not link.
 orders_cudah1order       := 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18
 orders_cudah1singleorder := 2 3 4 5 6 7 8 9 10
-orders_cudaderhamorder     := 2 3 4 5 6 7 8 9
+orders_cudaderhamorder   := 2 3 4 5 6 7 8 9
 orders_cudatensororder   := 2 3 4 5 6 7 8
 orders_cudapatchorder    := 1 2 3 4 5 6 7 8
 orders_cudaboxorder      := 1 2 3 4 5 6 7 8
