@@ -1,8 +1,9 @@
 static char help[] =
-  "Geometry that a device recomputes, of affine and of multilinear cells, against the host's operator; what cannot be recomputed.\n\
-  -dim <d> -orders <p,...> -affine\n\n";
+  "Geometry of affine and of multilinear cells, stored and recomputed, on one back end against another; what cannot be\n\
+  recomputed.\n\
+  -orders <p,...> -affine -backends <a,b: b recomputes unless -recompute 0>, else the views of one\n\n";
 
-#include "gputest.h"
+#include "backends.h"
 
 /* parallelepipeds */
 static void Shear(PetscInt dim, PetscReal x[])
@@ -45,7 +46,7 @@ static PetscErrorCode Constant(PetscInt dim, PetscInt nc, HopsCoefficient *cf)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Order(PetscInt dim, HopsSpace space[], PetscInt p)
+static PetscErrorCode Order(PetscInt dim, HopsSpace space[], PetscInt p, PetscBool recompute)
 {
   PetscReal worst = 0.0;
 
@@ -65,10 +66,12 @@ static PetscErrorCode Order(PetscInt dim, HopsSpace space[], PetscInt p)
         PetscCall(HopsCoefficientDestroy(&kappa));
         PetscCall(HopsCoefficientDestroy(&mass));
       }
-      PetscCall(MatPASetGeometryType(A[1], MATPA_GEOMETRY_RECOMPUTE)); /* an error where it is not done */
-      PetscCall(Compare(A[0], A[1], &worst));
+      if (recompute) {
+        PetscCall(MatPASetGeometryType(A[1], MATPA_GEOMETRY_RECOMPUTE)); /* an error where it is not done */
+        PetscCall(CompareOperators(A[0], A[1], &worst));
+      }
       PetscCall(MatPASetGeometryType(A[1], MATPA_GEOMETRY_STORED));
-      PetscCall(Compare(A[0], A[1], &worst));
+      PetscCall(CompareOperators(A[0], A[1], &worst));
       for (PetscInt i = 0; i < 2; ++i) PetscCall(MatDestroy(&A[i]));
       if (worst > 1e-12) {
         PetscCall(PetscPrintf(PETSC_COMM_WORLD,
@@ -77,7 +80,7 @@ static PetscErrorCode Order(PetscInt dim, HopsSpace space[], PetscInt p)
         PetscFunctionReturn(PETSC_SUCCESS);
       }
     }
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "order %" PetscInt_FMT ": device and host agree to 1e-12\n", p));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "order %" PetscInt_FMT ": the back ends agree to 1e-12\n", p));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -115,16 +118,17 @@ static PetscErrorCode Views(HopsSpace sp, PetscInt p)
 
 int main(int argc, char **argv)
 {
-  static const char *const backend[] = {"host", "cuda"};
-  DM                       dm;
-  DMLabel                  label;
-  PetscInt                 dim, np = 16, orders[16], one = 1;
-  PetscBool                set, affine = PETSC_FALSE, views = PETSC_FALSE;
+  const char *backend[2];
+  DM          dm;
+  DMLabel     label;
+  PetscInt    dim, np = 16, orders[16], one = 1;
+  PetscBool   set, compare, affine = PETSC_FALSE, recompute = PETSC_TRUE;
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(TestGetBackends(backend, &compare));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-affine", &affine, NULL));
-  PetscCall(PetscOptionsGetBool(NULL, NULL, "-views", &views, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-recompute", &recompute, NULL));
   PetscCall(TestMeshMapped(PETSC_COMM_WORLD, affine ? Shear : TestCurve, &dm));
   PetscCall(DMGetDimension(dm, &dim));
   PetscCall(PetscOptionsGetIntArray(NULL, NULL, "-orders", orders, &np, &set));
@@ -134,11 +138,11 @@ int main(int argc, char **argv)
     HopsSpace space[2];
 
     for (PetscInt b = 0; b < 2; ++b) {
-      if (!views) PetscCall(PetscOptionsSetValue(NULL, "-hops_backend", backend[b])); /* else that of -dm_vec_type */
+      if (compare) PetscCall(TestSetBackend(backend[b])); /* else that of the options */
       PetscCall(HopsSpaceCreateH1(dm, orders[i], label, 1, &one, &space[b]));
       PetscCall(HopsSpaceSetEssentialFunction(space[b], Value, NULL));
     }
-    PetscCall(views ? Views(space[1], orders[i]) : Order(dim, space, orders[i]));
+    PetscCall(compare ? Order(dim, space, orders[i], recompute) : Views(space[1], orders[i]));
     for (PetscInt b = 0; b < 2; ++b) PetscCall(HopsSpaceDestroy(&space[b]));
   }
   PetscCall(DMDestroy(&dm));
@@ -148,38 +152,52 @@ int main(int argc, char **argv)
 
 /*TEST
 
-  build:
-    requires: cuda
+  testset:
+    requires: host
+    args: -affine {{0 1}} -backends host,{{toy base}} -recompute 0
+
+    test:
+      suffix: backends_2d
+      nsize: {{1 3}}
+      args: -dm_plex_dim 2 -dm_plex_box_faces 4,3 -orders 1,2,3,4
+
+    test:
+      suffix: backends_3d
+      nsize: {{1 2}}
+      args: -dm_plex_dim 3 -dm_plex_box_faces 3,2,2 -orders 1,2
 
   testset:
-    args: -use_gpu_aware_mpi 0 -affine {{0 1}}
+    requires: cuda
+    args: -backends host,cuda -use_gpu_aware_mpi 0 -affine {{0 1}}
 
     test:
-      suffix: 2d
+      suffix: cuda_2d
       nsize: {{1 3}}
       args: -dm_plex_dim 2 -dm_plex_box_faces 4,3 -orders 1,2,3,4,5,6,7,8,9,12,14
-      output_file: output/gpugeometry_2d.out
+      output_file: output/geometry_cuda_2d.out
 
     test:
-      suffix: 3d
+      suffix: cuda_3d
       nsize: {{1 2 3}}
       args: -dm_plex_dim 3 -dm_plex_box_faces 3,2,2 -orders 1,2,3,4,5
-      output_file: output/gpugeometry_3d.out
+      output_file: output/geometry_cuda_3d.out
 
     test:
-      suffix: 3d_high
+      suffix: cuda_3d_high
       nsize: {{1 2 3}}
       args: -dm_plex_dim 3 -dm_plex_box_faces 3,1,1 -orders 6,7,8,9,13
-      output_file: output/gpugeometry_3d_high.out
+      output_file: output/geometry_cuda_3d_high.out
 
   test:
-    suffix: views
-    args: -use_gpu_aware_mpi 0 -dm_plex_dim 2 -orders 3 -affine -views -dm_vec_type cuda
+    requires: cuda
+    suffix: cuda_views
+    args: -use_gpu_aware_mpi 0 -dm_plex_dim 2 -orders 3 -affine -dm_vec_type cuda
     filter: grep -oE "back end .*|kernel: .*|geometry recomputed.*|quadrature data stored.*"
 
   test:
-    suffix: curved
-    args: -use_gpu_aware_mpi 0 -dm_plex_dim 2 -dm_coord_petscspace_degree 3 -orders 2 -petsc_ci_portable_error_output -error_output_stdout
+    requires: cuda
+    suffix: cuda_curved
+    args: -backends host,cuda -use_gpu_aware_mpi 0 -dm_plex_dim 2 -dm_coord_petscspace_degree 3 -orders 2 -petsc_ci_portable_error_output -error_output_stdout
     filter: grep -o "mat_pa_geometry recompute cannot .*"
 
 TEST*/
