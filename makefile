@@ -140,7 +140,7 @@ $(BUILD)/bin/%: tutorials/%.c $(lib) $(BUILD)/.flags
 	$(link_program)
 
 # these call the back ends' own functions, which the library hides
-backendtests := prolong backend_toy matpa forms geometry
+backendtests := prolong backend_toy matpa forms geometry lor cycle interface
 $(BUILD)/bin/kernelbench $(BUILD)/bin/patchbench $(backendtests:%=$(BUILD)/tests/bin/%): hopsflags := $(obj)
 
 # so do these, which also compare kernels that no library needs

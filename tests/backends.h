@@ -5,8 +5,8 @@
   base - the host's kernels for any processor, in place of those for this one
 */
 #pragma once
+#include "backend_toy.h" /* first: petscshim.h comes after PETSc's private headers */
 #include "hopstest.h"
-#include "backend_toy.h"
 
 static const char *const BaseOption = "-hops_host_isa";
 

@@ -1,7 +1,8 @@
 static char help[] = "Functions of the public interface that codes without options call: spaces set and found again, references, "
-                     "inner solvers, factors, views.\n\n";
+                     "inner solvers, factors, views.\n\
+  -vectors <type,...>: instead, what spaces on a DM with vectors of these types give\n\n";
 
-#include "hopstest.h"
+#include "lorcompare.h"
 
 static PetscErrorCode Say(const char name[], PetscBool ok)
 {
@@ -247,19 +248,46 @@ static PetscErrorCode Singular(DM dm)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-int main(int argc, char **argv)
+/* The type of the DM's vectors chooses the back end where -hops_backend does not */
+static PetscErrorCode VectorTypes(DM dm, PetscInt p, PetscInt n, char *const types[])
+{
+  DM clone;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsClearValue(NULL, "-hops_backend"));
+  PetscCall(DMClone(dm, &clone));
+  for (PetscInt b = 0; b < n; ++b) {
+    PetscCall(DMSetVecType(clone, types[b]));
+    for (PetscInt family = 0; family < 4; ++family) {
+      HopsSpace sp, other;
+      Vec       x[2];
+      VecType   found[2];
+
+      PetscCall(CreateSpace(clone, family, p, PETSC_FALSE, &sp));
+      PetscCall(HopsSpaceCreateCompanion(sp, family == 3 ? HOPS_H1 : HOPS_L2, PETSC_FALSE, &other));
+      PetscCall(HopsSpaceCreateVec(sp, &x[0]));
+      PetscCall(HopsSpaceCreateVec(other, &x[1]));
+      for (PetscInt k = 0; k < 2; ++k) PetscCall(VecGetType(x[k], &found[k]));
+      PetscCall(
+        PetscPrintf(PETSC_COMM_WORLD, "%s, %s vectors: %s, companion %s\n", families[family], types[b], found[0], found[1]));
+      for (PetscInt k = 0; k < 2; ++k) PetscCall(VecDestroy(&x[k]));
+      PetscCall(HopsSpaceDestroy(&other));
+      PetscCall(HopsSpaceDestroy(&sp));
+    }
+  }
+  PetscCall(DMDestroy(&clone));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Interface(DM dm)
 {
   const PetscInt wall = 1;
-  DM             dm;
   DMLabel        label;
   HopsSpace      sp, held;
   Mat            A;
   PetscInt       n, N;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
-  PetscCall(HopsInitialize());
-  PetscCall(TestMesh(PETSC_COMM_WORLD, PETSC_TRUE, &dm));
   PetscCall(DMGetLabel(dm, "Face Sets", &label));
   PetscCall(HopsSpaceCreateH1(dm, 4, label, 1, &wall, &held));
   sp = held;
@@ -275,6 +303,23 @@ int main(int argc, char **argv)
   PetscCall(Singular(dm));
   PetscCall(MatDestroy(&A));
   PetscCall(HopsSpaceDestroy(&sp));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  DM        dm;
+  char     *types[4];
+  PetscInt  n = 4;
+  PetscBool vectors;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(HopsInitialize());
+  PetscCall(PetscOptionsGetStringArray(NULL, NULL, "-vectors", types, &n, &vectors));
+  PetscCall(TestMesh(PETSC_COMM_WORLD, PETSC_TRUE, &dm));
+  PetscCall(vectors ? VectorTypes(dm, 2, n, types) : Interface(dm));
+  for (PetscInt i = 0; i < n && vectors; ++i) PetscCall(PetscFree(types[i]));
   PetscCall(DMDestroy(&dm));
   PetscCall(PetscFinalize());
   return 0;
@@ -286,5 +331,15 @@ int main(int argc, char **argv)
     requires: host
     nsize: {{1 2}}
     args: -dm_plex_dim 2 -dm_plex_box_faces 4,3 -dm_plex_separate_marker -dm_coord_petscspace_degree 2
+
+  test:
+    suffix: vectors
+    requires: host
+    args: -vectors standard -dm_plex_dim 3 -dm_plex_box_faces 3,2,2
+
+  test:
+    suffix: cuda_vectors
+    requires: cuda
+    args: -vectors standard,cuda -dm_plex_dim 3 -dm_plex_box_faces 3,2,2 -use_gpu_aware_mpi 0
 
 TEST*/

@@ -1,7 +1,11 @@
-static char help[] = "The low-order-refined matrix against a brute-force assembly of its sub-cells, and the life of PCLOR.\n\
-  -dim <d> -order <p>\n\n";
+static char help[] =
+  "The low-order-refined matrix against a brute-force assembly of its sub-cells, and the life of PCLOR; or matrices of one back\n\
+  end against those of another, entry by entry: types, refills, new patterns, repeatability; derivatives.\n\
+  -dim <d> -order <p>\n\
+  -backends <a,b> -what <matrix,derivative> -orders <p,...> -families <0: H1, 1,2,3: H(curl), H(div), L2> -straight\n\
+  -sides <essential ones>\n\n";
 
-#include "hopstest.h"
+#include "lorcompare.h"
 
 static PetscErrorCode CreateLOR(Mat A, PC *pc, Mat *L)
 {
@@ -243,7 +247,7 @@ static PetscErrorCode Refill(HopsSpace sp, PetscInt dim)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-int main(int argc, char **argv)
+static PetscErrorCode Assembly(void)
 {
   PetscInt        dim = 2, p = 3, one[3] = {1, 1, 1}, cells[3] = {3, 2, 2}, N;
   PetscReal       z[65], *X, *Y;
@@ -256,7 +260,6 @@ int main(int argc, char **argv)
   static const char *const names[3]      = {"box", "rotated box", "sheared box"};
 
   PetscFunctionBeginUser;
-  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-dim", &dim, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-order", &p, NULL));
   PetscCall(TestGLL(p + 1, z));
@@ -300,6 +303,231 @@ int main(int argc, char **argv)
   PetscCall(HopsCoefficientDestroy(&kappa));
   PetscCall(HopsCoefficientDestroy(&mass));
   PetscCall(HopsCoefficientDestroy(&constant));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CreateUnset(HopsSpace sp, PetscInt family, HopsCoefficient mu, HopsCoefficient beta, const char type[],
+                                  Mat *A, PC *pc)
+{
+  PetscFunctionBeginUser;
+  PetscCall(MatCreatePA(sp, A));
+  PetscCall(SetTerms(*A, family, mu, beta));
+  PetscCall(PCCreate(PETSC_COMM_WORLD, pc));
+  PetscCall(PCSetOptionsPrefix(*pc, "inner_"));
+  PetscCall(PCSetType(*pc, PCLOR));
+  if (type) PetscCall(PCLORSetMatType(*pc, type));
+  PetscCall(PCSetOperators(*pc, *A, *A));
+  PetscCall(PetscOptionsSetValue(NULL, "-inner_lor_pc_type", "none")); /* the matrix alone matters */
+  PetscCall(PCSetFromOptions(*pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* a back end's matrix twice from nothing: the same bits */
+static PetscErrorCode Repeat(HopsSpace sp, PetscInt family, HopsCoefficient mu, HopsCoefficient beta, const char type[],
+                             PetscBool *same)
+{
+  Mat       A[2], L, B[2];
+  PC        pc[2];
+  PetscBool eq;
+
+  PetscFunctionBeginUser;
+  for (PetscInt i = 0; i < 2; ++i) {
+    PetscCall(CreateUnset(sp, family, mu, beta, type, &A[i], &pc[i]));
+    PetscCall(PCSetUp(pc[i]));
+    PetscCall(PCLORGetMat(pc[i], &L));
+    PetscCall(Plain(L, &B[i]));
+  }
+  PetscCall(MatEqual(B[0], B[1], &eq));
+  if (!eq) *same = PETSC_FALSE;
+  for (PetscInt i = 0; i < 2; ++i) {
+    PetscCall(MatDestroy(&A[i]));
+    PetscCall(MatDestroy(&B[i]));
+    PetscCall(PCDestroy(&pc[i]));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* both back ends: one term, tensors, diagonal ones, the other term, values by
+   cell, in turn */
+static PetscErrorCode Order(PetscInt dim, PetscInt family, HopsSpace space[], const char name[])
+{
+  const char *types[3];
+  /* components where directions have their own */
+  const PetscInt  nmu = family == 0 || (family == 1 && dim == 3) ? dim : 1, nbeta = family % 3 ? dim : 1;
+  PetscReal       worst   = 0.0;
+  PetscBool       pattern = PETSC_TRUE, same = PETSC_TRUE;
+  PetscInt        p, nc, ntypes = 0;
+  HopsCoefficient mu[3], beta[3], constant, cell;
+  PetscScalar     c = 1.7, *values;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatTypes(space[1], family ? PETSC_TRUE : PETSC_FALSE, types, &ntypes));
+  PetscCall(HopsSpaceGetOrder(space[0], &p));
+  PetscCall(HopsSpaceGetNumCells(space[0], &nc));
+  PetscCall(PetscMalloc1(2 * nc + 1, &values)); /* cells of the overlap, if any, included */
+  for (PetscInt i = 0; i < nc; ++i) values[i] = 1.0 + 0.1 * (i % 7);
+  for (PetscInt k = 0; k < 3; ++k) { /* scalar, diagonal, full */
+    const PetscInt n[2] = {nmu, nbeta};
+
+    for (PetscInt t = 0; t < 2; ++t)
+      PetscCall(HopsCoefficientCreateFunction(PETSC_COMM_WORLD, k == 0 ? 1 : (k == 1 || n[t] == 1 ? n[t] : n[t] * (n[t] + 1) / 2),
+                                              t && !family ? TestMass : TestKappa, NULL, t ? &beta[k] : &mu[k]));
+  }
+  PetscCall(HopsCoefficientCreateConstant(PETSC_COMM_WORLD, 1, &c, &constant));
+  PetscCall(HopsCoefficientCreateCell(space[0], 1, values, &cell));
+  for (PetscInt t = 0; t < ntypes; ++t) {
+    HopsCoefficient mus[] = {mu[0], mu[2], mu[1], NULL, cell, constant}, betas[] = {NULL, beta[2], constant, beta[0], NULL, cell};
+    Mat             A[2], L[2];
+    PC              pc[2];
+
+    if (family == 3)
+      for (PetscInt k = 0; k < 6; ++k) {
+        mus[k] = NULL;
+        if (!betas[k]) betas[k] = beta[0];
+      }
+    PetscCall(CreateUnset(space[0], family, mus[0], betas[0], MATAIJ, &A[0], &pc[0]));
+    PetscCall(CreateUnset(space[1], family, mus[0], betas[0], types[t], &A[1], &pc[1]));
+    for (PetscInt k = 0; k < 6; ++k) {
+      for (PetscInt b = 0; b < 2; ++b) {
+        PetscCall(SetTerms(A[b], family, mus[k], betas[k]));
+        PetscCall(PCSetOperators(pc[b], A[b], A[b]));
+        PetscCall(PCSetUp(pc[b]));
+        PetscCall(PCLORGetMat(pc[b], &L[b]));
+      }
+      PetscCall(CompareMatrices(L[0], L[1], &worst, &pattern));
+      PetscCall(PetscInfo(L[1], "order %" PetscInt_FMT " type %" PetscInt_FMT " coefficients %" PetscInt_FMT ": %g\n", p, t, k,
+                          (double)worst));
+    }
+    for (PetscInt b = 0; b < 2; ++b) {
+      PetscCall(PCDestroy(&pc[b]));
+      PetscCall(MatDestroy(&A[b]));
+    }
+    PetscCall(Repeat(space[1], family, mus[1], betas[1], types[t], &same));
+  }
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &pattern, 1, HOPS_MPI_BOOL, MPI_LAND, PETSC_COMM_WORLD));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s order %" PetscInt_FMT "%s: %s, %s, %s\n", families[family], p, name,
+                        worst <= 1e-12 ? "entries agree to 1e-12" : "entries DIFFER", pattern ? "same pattern" : "pattern DIFFERS",
+                        same ? "repeatable" : "NOT repeatable"));
+  for (PetscInt k = 0; k < 3; ++k) {
+    PetscCall(HopsCoefficientDestroy(&mu[k]));
+    PetscCall(HopsCoefficientDestroy(&beta[k]));
+  }
+  PetscCall(HopsCoefficientDestroy(&constant));
+  PetscCall(HopsCoefficientDestroy(&cell));
+  PetscCall(PetscFree(values));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* all derivatives of the dimension, of both matrix types, with essential boundaries of either space, both or
+   none */
+static PetscErrorCode Derivatives(const char *const backend[], DM dm, PetscInt dim, PetscInt p)
+{
+  static const PetscInt pairs[2][4][2] = {{{0, 1}, {0, 2}, {1, 3}, {2, 3}}, {{0, 1}, {1, 2}, {2, 3}, {2, 3}}};
+  const char           *types[3];
+  PetscReal             worst   = 0.0;
+  PetscBool             pattern = PETSC_TRUE;
+  PetscInt              ntypes  = 0;
+
+  PetscFunctionBeginUser;
+  for (PetscInt k = 0; k < (dim == 2 ? 4 : 3); ++k)
+    for (PetscInt e = 0; e < 4; ++e) {
+      HopsSpace from[2], to[2];
+      Mat       H, D;
+
+      for (PetscInt b = 0; b < 2; ++b) {
+        PetscCall(TestSetBackend(backend[b]));
+        PetscCall(CreateSpace(dm, pairs[dim - 2][k][0], p, e & 1, &from[b]));
+        PetscCall(CreateSpace(dm, pairs[dim - 2][k][1], p, e & 2, &to[b]));
+      }
+      PetscCall(HopsSpaceCreateDerivative(from[0], to[0], &H));
+      PetscCall(MatTypes(to[1], PETSC_TRUE, types, &ntypes));
+      for (PetscInt t = 0; t < ntypes; ++t) {
+        if (types[t]) PetscCall(PetscOptionsSetValue(NULL, "-hops_derivative_mat_type", types[t]));
+        PetscCall(HopsSpaceCreateDerivative(from[1], to[1], &D));
+        PetscCall(CompareMatrices(H, D, &worst, &pattern));
+        PetscCall(PetscInfo(D, "order %" PetscInt_FMT " pair %" PetscInt_FMT " essential %" PetscInt_FMT " type %s: %g %d\n", p, k,
+                            e, types[t] ? types[t] : "default", (double)worst, pattern));
+        PetscCall(MatDestroy(&D));
+      }
+      PetscCall(MatDestroy(&H));
+      for (PetscInt b = 0; b < 2; ++b) {
+        PetscCall(HopsSpaceDestroy(&from[b]));
+        PetscCall(HopsSpaceDestroy(&to[b]));
+      }
+    }
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &pattern, 1, HOPS_MPI_BOOL, MPI_LAND, PETSC_COMM_WORLD));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "derivatives of order %" PetscInt_FMT ": %s, %s\n", p,
+                        worst == 0.0 ? "same entries" : "entries DIFFER", pattern ? "same pattern" : "pattern DIFFERS"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* identity rows, and an element map of the space's order */
+static PetscErrorCode Arrays(const char *const backend[], PetscInt dim, PetscInt p, PetscBool straight)
+{
+  const PetscInt nbox[3] = {3, 2, 2};
+  HopsSpace      space[2];
+  PetscReal     *z;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc1(p + 1, &z));
+  PetscCall(TestGLL(p + 1, z));
+  for (PetscInt b = 0; b < 2; ++b) {
+    PetscCall(TestSetBackend(backend[b]));
+    PetscCall(TestBox(dim, nbox, p, 1.3, z, PETSC_TRUE, straight ? NULL : TestCurve, &space[b]));
+  }
+  PetscCall(Order(dim, 0, space, ", arrays"));
+  for (PetscInt b = 0; b < 2; ++b) PetscCall(HopsSpaceDestroy(&space[b]));
+  PetscCall(PetscFree(z));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CompareBackends(const char *const backend[])
+{
+  DM          dm;
+  PetscInt    dim, np = 16, orders[16], nfamilies = 4, numbers[4];
+  PetscMPIInt size;
+  PetscBool   set, derivative, matrix, given, straight = PETSC_FALSE;
+  char        what[64] = "matrix";
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-straight", &straight, NULL));
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-what", what, sizeof(what), NULL));
+  PetscCall(PetscStrcmp(what, "matrix", &matrix));
+  PetscCall(PetscStrcmp(what, "derivative", &derivative));
+  PetscCall(PetscOptionsGetIntArray(NULL, NULL, "-families", numbers, &nfamilies, &given));
+  if (!given) numbers[0] = 0, nfamilies = 1;
+  PetscCall(PetscOptionsGetIntArray(NULL, NULL, "-orders", orders, &np, &set));
+  PetscCheck(set && (matrix || derivative), PETSC_COMM_WORLD, PETSC_ERR_USER, "Give -orders, and -what matrix or derivative");
+  PetscCall(FanMesh(PETSC_COMM_WORLD, straight ? PETSC_FALSE : PETSC_TRUE, &dm));
+  PetscCall(DMGetDimension(dm, &dim));
+  for (PetscInt i = 0; i < np; ++i) {
+    if (derivative) PetscCall(Derivatives(backend, dm, dim, orders[i]));
+    for (PetscInt f = 0; f < nfamilies && matrix; ++f) {
+      HopsSpace space[2];
+
+      for (PetscInt b = 0; b < 2; ++b) {
+        PetscCall(TestSetBackend(backend[b]));
+        PetscCall(CreateSpace(dm, numbers[f], orders[i], PETSC_TRUE, &space[b]));
+      }
+      PetscCall(Order(dim, numbers[f], space, ""));
+      for (PetscInt b = 0; b < 2; ++b) PetscCall(HopsSpaceDestroy(&space[b]));
+      if (size == 1 && !numbers[f]) PetscCall(Arrays(backend, dim, orders[i], straight));
+    }
+  }
+  PetscCall(DMDestroy(&dm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  const char *backend[2];
+  PetscBool   compare;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(TestGetBackends(backend, &compare));
+  PetscCall(compare ? CompareBackends(backend) : Assembly());
   PetscCall(PetscFinalize());
   return 0;
 }
@@ -339,5 +567,165 @@ int main(int argc, char **argv)
       requires: host avx512f
       output_file: output/lor_3d_order-4.out
       args: -dim 3 -order 4 -hops_host_isa avx512
+
+  # one back end against another
+  testset:
+    requires: host
+    args: -backends host,base -families 0,1,2,3
+
+    test:
+      suffix: backends_2d
+      args: -dm_plex_dim 2 -dm_plex_box_faces 4,3 -orders 1,2,3,5 -dm_coord_petscspace_degree 3
+
+    test:
+      suffix: backends_2d_ranks
+      nsize: {{2 3}}
+      args: -dm_plex_dim 2 -dm_plex_box_faces 4,3 -orders 1,3 -dm_coord_petscspace_degree 3
+
+    test:
+      suffix: backends_3d
+      args: -dm_plex_dim 3 -dm_plex_box_faces 3,2,2 -orders 1,2,3 -dm_coord_petscspace_degree 2
+
+    test:
+      suffix: backends_3d_ranks
+      nsize: 2
+      args: -dm_plex_dim 3 -dm_plex_box_faces 3,2,2 -orders 1,2 -dm_coord_petscspace_degree 2
+
+    test:
+      suffix: backends_3d_fan
+      args: -dm_plex_dim 3 -fan 40 -orders 1,2
+
+    test:
+      suffix: backends_derivative
+      nsize: {{1 3}}
+      args: -dm_plex_dim {{2 3}separate output} -dm_plex_box_faces 3,2,2 -what derivative -orders 1,2
+
+  testset:
+    requires: cuda
+    args: -backends host,cuda -dm_plex_dim 2 -dm_plex_box_faces 4,3 -orders 1,2,3,4,5,6,7,8,12 -use_gpu_aware_mpi 0
+
+    test:
+      suffix: cuda_2d
+      args: -dm_coord_petscspace_degree 3
+
+    test:
+      suffix: cuda_2d_straight
+      args: -straight
+
+    test:
+      suffix: cuda_2d_ranks
+      nsize: {{2 3}}
+      args: -dm_coord_petscspace_degree 3
+
+  testset:
+    requires: cuda
+    args: -backends host,cuda -dm_plex_dim 3 -dm_plex_box_faces 3,2,2 -use_gpu_aware_mpi 0
+    timeoutfactor: 3
+
+    test:
+      suffix: cuda_3d
+      args: -dm_coord_petscspace_degree 2 -orders 1,2,3,4
+
+    test:
+      suffix: cuda_3d_straight
+      args: -straight -orders 1,2,3,6
+
+    test:
+      suffix: cuda_3d_high
+      args: -dm_coord_petscspace_degree 2 -dm_plex_box_faces 2,1,1 -orders 5,6,7,8,12
+
+    test:
+      suffix: cuda_3d_ranks
+      nsize: {{2 3}}
+      args: -dm_coord_petscspace_degree 2 -orders 1,2,3,4
+
+    test:
+      suffix: cuda_3d_ranks_high
+      nsize: {{2 3}}
+      args: -dm_coord_petscspace_degree 2 -dm_plex_box_faces 3,1,1 -orders 5,6,7,8,9
+
+  # rows longer than the kernels' lists; spaces from arrays are compared on one rank
+  testset:
+    requires: cuda
+    args: -backends host,cuda
+    filter: grep -v arrays
+    test:
+      suffix: cuda_2d_fan
+      nsize: {{1 2}}
+      args: -dm_plex_dim 2 -fan 70 -orders 1,2,3 -use_gpu_aware_mpi 0
+
+    test:
+      suffix: cuda_3d_fan
+      nsize: {{1 2}}
+      args: -dm_plex_dim 3 -fan 40 -orders 1,2,3 -use_gpu_aware_mpi 0
+
+  testset:
+    requires: cuda
+    args: -backends host,cuda -families 1,2,3 -dm_plex_dim 2 -dm_plex_box_faces 4,3 -use_gpu_aware_mpi 0
+
+    test:
+      suffix: cuda_forms_2d
+      args: -dm_coord_petscspace_degree 3 -orders 1,2,3,4,5,6,7,8,12
+
+    test:
+      suffix: cuda_forms_2d_straight
+      args: -straight -orders 1,2,3,5
+
+    test:
+      suffix: cuda_forms_2d_ranks
+      nsize: {{2 3}}
+      args: -dm_coord_petscspace_degree 3 -orders 1,2,3,4
+
+    test:
+      suffix: cuda_forms_2d_derivative
+      nsize: {{1 2 3}}
+      args: -what derivative -orders 1,2,5
+
+  testset:
+    requires: cuda
+    args: -backends host,cuda -families 1,2,3 -dm_plex_dim 3 -dm_plex_box_faces 3,2,2 -use_gpu_aware_mpi 0
+    timeoutfactor: 3
+
+    test:
+      suffix: cuda_forms_3d
+      args: -dm_coord_petscspace_degree 2 -orders 1,2,3,4
+
+    test:
+      suffix: cuda_forms_3d_straight
+      args: -straight -orders 1,2,3,6
+
+    test:
+      suffix: cuda_forms_3d_periodic
+      args: -straight -dm_plex_box_bd periodic,none,none -orders 1,2
+
+    test:
+      suffix: cuda_forms_3d_high
+      args: -dm_coord_petscspace_degree 2 -dm_plex_box_faces 2,1,1 -orders 5,6,7,8
+
+    test:
+      suffix: cuda_forms_3d_ranks
+      nsize: {{2 3}}
+      args: -dm_coord_petscspace_degree 2 -orders 1,2,3
+
+    test:
+      suffix: cuda_forms_3d_ranks_high
+      nsize: {{2 3}}
+      args: -dm_coord_petscspace_degree 2 -dm_plex_box_faces 3,1,1 -orders 4,6
+
+    test:
+      suffix: cuda_forms_3d_ranks_straight
+      nsize: {{2 3}}
+      args: -straight -orders 1,3
+
+    test:
+      suffix: cuda_forms_3d_derivative
+      nsize: {{1 2 3}}
+      args: -what derivative -orders 1,2,4
+
+    # rows longer than the kernels' lists
+    test:
+      suffix: cuda_forms_3d_fan
+      nsize: {{1 2}}
+      args: -fan 30 -orders 1,2,3
 
 TEST*/

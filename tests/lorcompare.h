@@ -1,6 +1,35 @@
-/* A matrix assembled on a device against the host's. */
+/* Spaces and forms of all families by number, and matrices that back ends assembled against each other. */
 #pragma once
-#include "hopstest.h"
+#include "backends.h"
+
+static const char *const families[] = {"H1", "ND", "RT", "L2"};
+
+static inline PetscErrorCode CreateSpace(DM dm, PetscInt family, PetscInt p, PetscBool essential, HopsSpace *sp)
+{
+  const PetscInt values[] = {1, 2, 3, 4, 5, 6};
+  PetscInt       sides    = family ? 2 : 1;
+  DMLabel        label    = NULL;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-sides", &sides, NULL));
+  if (essential) PetscCall(DMGetLabel(dm, "Face Sets", &label));
+  if (family == 0) PetscCall(HopsSpaceCreateH1(dm, p, label, sides, values, sp));
+  if (family == 1) PetscCall(HopsSpaceCreateHCurl(dm, p, label, sides, values, sp));
+  if (family == 2) PetscCall(HopsSpaceCreateHDiv(dm, p, label, sides, values, sp));
+  if (family == 3) PetscCall(HopsSpaceCreateL2(dm, p, sp));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* diffusion or the derivative's term, and mass */
+static inline PetscErrorCode SetTerms(Mat A, PetscInt family, HopsCoefficient mu, HopsCoefficient beta)
+{
+  PetscFunctionBeginUser;
+  if (family == 0) PetscCall(MatPASetDiffusion(A, mu));
+  if (family == 1) PetscCall(MatPASetCurlCurl(A, mu));
+  if (family == 2) PetscCall(MatPASetDivDiv(A, mu));
+  PetscCall(MatPASetMass(A, beta));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 /*
   -fan <n>: n quadrilaterals that meet in a point, or hexahedra that meet in an edge, essential around; the
@@ -71,7 +100,7 @@ static inline PetscErrorCode FanMesh(MPI_Comm comm, PetscBool curved, DM *dm)
 }
 
 /* a host AIJ with the entries of L; PETSc has no direct way from a hypre matrix on a device */
-static PetscErrorCode Plain(Mat L, Mat *B)
+static inline PetscErrorCode Plain(Mat L, Mat *B)
 {
   PetscMPIInt size;
   Mat         T;
@@ -85,7 +114,7 @@ static PetscErrorCode Plain(Mat L, Mat *B)
 }
 
 /* largest difference of entries relative to the largest row sum; pattern: the rows have the same columns */
-static PetscErrorCode Compare(Mat H, Mat D, PetscReal *worst, PetscBool *pattern)
+static inline PetscErrorCode CompareMatrices(Mat H, Mat D, PetscReal *worst, PetscBool *pattern)
 {
   Mat       B, C;
   PetscReal e, n;
@@ -113,5 +142,22 @@ static PetscErrorCode Compare(Mat H, Mat D, PetscReal *worst, PetscBool *pattern
   *worst = e >= 0.0 ? PetscMax(*worst, e / n) : PETSC_MAX_REAL; /* not-a-number counts */
   PetscCall(MatDestroy(&B));
   PetscCall(MatDestroy(&C));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* types that a back end assembles; types[0] NULL: the default of PCLOR */
+static inline PetscErrorCode MatTypes(HopsSpace sp, PetscBool hypre, const char *types[3], PetscInt *n)
+{
+  PetscBool cuda;
+
+  PetscFunctionBeginUser;
+  types[0] = NULL;
+#if defined(PETSC_HAVE_HYPRE)
+  if (hypre) types[0] = MATHYPRE;
+#endif
+  types[1] = MATAIJ;
+  types[2] = MATAIJCUSPARSE;
+  PetscCall(PetscStrcmp(sp->backend->vectype, "cuda", &cuda));
+  *n = cuda ? 3 : 2;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,10 +1,11 @@
 static char help[] =
-  "PCLOR's own V-cycle on a device against hypre's on the same hierarchy: one application, refills; on several ranks too; a\n\
-  singular problem is left to hypre.\n\
+  "PCLOR's inner solver. Its own V-cycle, which devices have, against hypre's on the same hierarchy: one application,\n\
+  refills; on several ranks too; a singular problem is left to hypre. AMS and ADS likewise, and as solvers.\n\
+  -what <boomeramg,solve,cycle: the last two with AMS and ADS> -orders <p,...: of these> -sides <essential ones: 2> -straight\n\
   -order <p> -weight <w: two levels smoothed by polynomials are compared with dense matrices, which hypre's cycle with this\n\
   weight gives> -own <false: hypre is to run all cycles, as where a rank has no unknowns>\n\n";
 
-#include "hopstest.h"
+#include "lorcompare.h"
 
 /* one hierarchy, three cycles: relative differences of the two precisions from hypre's result, and from
    symmetry */
@@ -102,7 +103,7 @@ static void Times(PetscInt n, PetscInt columns, const PetscScalar A[], const Pet
 }
 
 /* B = A^-1 B by elimination with partial pivoting; A is overwritten */
-static PetscErrorCode Solve(PetscInt n, PetscScalar A[], PetscScalar B[])
+static PetscErrorCode Eliminate(PetscInt n, PetscScalar A[], PetscScalar B[])
 {
   PetscFunctionBeginUser;
   for (PetscInt k = 0; k < n; ++k) {
@@ -181,13 +182,13 @@ static PetscErrorCode Polynomials(PC pc, Mat A, PetscReal w)
   Identity(n, S);
   PetscCall(Smoothing(n, w, a, S));
   PetscCall(PetscArraycpy(t, S, n * n));
-  PetscCall(Solve(n, t, E)); /* K S */
+  PetscCall(Eliminate(n, t, E)); /* K S */
   for (PetscInt i = 0; i < n; ++i)
     for (PetscInt j = 0; j < n; ++j) {
       K[i * n + j] = E[j * n + i];
       t[i * n + j] = S[j * n + i];
     }
-  PetscCall(Solve(n, t, K)); /* the transpose of K */
+  PetscCall(Eliminate(n, t, K)); /* the transpose of K */
   for (PetscInt i = 0; i < n; ++i)
     for (PetscInt j = 0; j < n; ++j) E[i * n + j] = K[j * n + i];
   PetscCall(PetscArraycpy(K, E, n * n));
@@ -234,7 +235,147 @@ static PetscErrorCode Polynomials(PC pc, Mat A, PetscReal w)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-int main(int argc, char **argv)
+/* CG on the matrix itself with its AMS or ADS, with a mass term or without. The right-hand side is A x.
+   Twice: refilled */
+static PetscErrorCode SolveLOR(DM dm, PetscInt family, PetscInt p, PetscBool zero)
+{
+  HopsSpace          sp;
+  HopsCoefficient    one;
+  const PetscScalar  unit = 1.0;
+  Mat                A, L;
+  KSP                ksp;
+  PC                 pc;
+  Vec                x, b, r;
+  PetscInt           its[2];
+  PetscReal          rnorm, bnorm;
+  KSPConvergedReason reason[2];
+
+  PetscFunctionBeginUser;
+  PetscCall(CreateSpace(dm, family, p, PETSC_TRUE, &sp));
+  PetscCall(HopsCoefficientCreateConstant(PETSC_COMM_WORLD, 1, &unit, &one));
+  PetscCall(MatCreatePA(sp, &A));
+  PetscCall(SetTerms(A, family, one, zero ? NULL : one));
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
+  PetscCall(KSPSetType(ksp, KSPCG));
+  PetscCall(KSPSetTolerances(ksp, 1e-10, PETSC_DEFAULT, PETSC_DEFAULT, 200));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCSetType(pc, PCLOR));
+  PetscCall(KSPSetFromOptions(ksp));
+  PetscCall(HopsSpaceCreateVec(sp, &x));
+  PetscCall(VecDuplicate(x, &b));
+  PetscCall(VecDuplicate(x, &r));
+  for (PetscInt k = 0; k < 2; ++k) {
+    PetscCall(SetTerms(A, family, one, zero ? NULL : one));
+    PetscCall(PCSetOperators(pc, A, A));
+    PetscCall(PCSetUp(pc));
+    PetscCall(PCLORGetMat(pc, &L));
+    PetscCall(KSPSetOperators(ksp, L, A)); /* the form is still A's */
+    PetscCall(VecSetRandom(r, NULL));
+    PetscCall(MatMult(L, r, b));
+    PetscCall(VecNorm(b, NORM_2, &bnorm));
+    PetscCall(VecSet(x, 0.0));
+    PetscCall(KSPSolve(ksp, b, x));
+    PetscCall(KSPGetIterationNumber(ksp, &its[k]));
+    PetscCall(KSPGetConvergedReason(ksp, &reason[k]));
+    PetscCall(PCLORGetMat(pc, &L));
+    PetscCall(MatMult(L, x, r));
+    PetscCall(VecAXPY(r, -1.0, b));
+    PetscCall(VecNorm(r, NORM_2, &rnorm));
+  }
+  PetscCall(PetscInfo(ksp, "%s order %" PetscInt_FMT " %s: %" PetscInt_FMT ", %" PetscInt_FMT " iterations, residual %g\n",
+                      families[family], p, zero ? "without mass" : "with mass", its[0], its[1], (double)(rnorm / bnorm)));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s order %" PetscInt_FMT "%s: %s, %s\n", families[family], p,
+                        zero ? " without mass" : "",
+                        reason[0] > 0 && reason[1] > 0 && PetscMax(its[0], its[1]) <= 60 ? "converged" : "SLOW",
+                        rnorm <= 1e-8 * bnorm ? "solved" : "WRONG"));
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&b));
+  PetscCall(VecDestroy(&r));
+  PetscCall(MatDestroy(&A));
+  PetscCall(HopsCoefficientDestroy(&one));
+  PetscCall(HopsSpaceDestroy(&sp));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* AMS or ADS by kernels of hops in both precisions, against hypre's own on the same hierarchies */
+static PetscErrorCode Cycle(DM dm, PetscInt family, PetscInt p, const char options[])
+{
+  const PCLORCycle  cycle[] = {PCLOR_CYCLE_HYPRE, PCLOR_CYCLE_DOUBLE, PCLOR_CYCLE_SINGLE};
+  const PetscScalar unit    = 1.0;
+  HopsSpace         sp;
+  HopsCoefficient   one;
+  Mat               A;
+  PC                pc;
+  Vec               x, y[3];
+  PetscReal         norm, d[3];
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsInsertString(NULL, options));
+  PetscCall(CreateSpace(dm, family, p, PETSC_TRUE, &sp));
+  PetscCall(HopsCoefficientCreateConstant(PETSC_COMM_WORLD, 1, &unit, &one));
+  PetscCall(MatCreatePA(sp, &A));
+  PetscCall(SetTerms(A, family, one, one));
+  PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
+  PetscCall(PCSetType(pc, PCLOR));
+  PetscCall(PCSetOperators(pc, A, A));
+  PetscCall(PCSetFromOptions(pc));
+  PetscCall(PCSetUp(pc));
+  PetscCall(HopsSpaceCreateVec(sp, &x));
+  PetscCall(VecSetRandom(x, NULL));
+  for (PetscInt k = 0; k < 3; ++k) {
+    PetscCall(VecDuplicate(x, &y[k]));
+    PetscCall(PCLORSetCycle(pc, cycle[k]));
+    PetscCall(PCApply(pc, x, y[k]));
+  }
+  PetscCall(VecNorm(y[0], NORM_2, &norm));
+  for (PetscInt k = 1; k < 3; ++k) {
+    PetscCall(VecAXPY(y[k], -1.0, y[0]));
+    PetscCall(VecNorm(y[k], NORM_2, &d[k]));
+    d[k] /= norm;
+  }
+  PetscCall(PetscInfo(pc, "%s order %" PetscInt_FMT " %s: %g, %g\n", families[family], p, options, (double)d[1], (double)d[2]));
+  /* a cycle that was left to hypre shows in equal results */
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s order %" PetscInt_FMT " %s: %s, %s\n", families[family], p, options,
+                        d[1] <= 1e-9 ? "double agrees" : "double DIFFERS",
+                        d[2] > 1e-9 && d[2] <= 1e-3 ? "single agrees" : "single DIFFERS, or is hypre's"));
+  for (PetscInt k = 0; k < 3; ++k) PetscCall(VecDestroy(&y[k]));
+  PetscCall(VecDestroy(&x));
+  PetscCall(PCDestroy(&pc));
+  PetscCall(MatDestroy(&A));
+  PetscCall(HopsCoefficientDestroy(&one));
+  PetscCall(HopsSpaceDestroy(&sp));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Families(PetscBool solve)
+{
+  static const char *const ams[] = {"-lor_pc_hypre_ams_cycle_type 11", "-lor_pc_hypre_ams_cycle_type 13",
+                                    "-lor_pc_hypre_ams_cycle_type 14"};
+  static const char *const ads[] = {"-lor_pc_hypre_ads_cycle_type 11", "-lor_pc_hypre_ads_cycle_type 13",
+                                    "-lor_pc_hypre_ads_cycle_type 14"};
+  DM                       dm;
+  PetscInt                 dim, np       = 16, orders[16];
+  PetscBool                set, straight = PETSC_FALSE;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-straight", &straight, NULL));
+  PetscCall(PetscOptionsGetIntArray(NULL, NULL, "-orders", orders, &np, &set));
+  PetscCheck(set, PETSC_COMM_WORLD, PETSC_ERR_USER, "Give -orders");
+  PetscCall(FanMesh(PETSC_COMM_WORLD, straight ? PETSC_FALSE : PETSC_TRUE, &dm));
+  PetscCall(DMGetDimension(dm, &dim));
+  for (PetscInt i = 0; i < np; ++i)
+    for (PetscInt family = 1; family < 4; ++family) {
+      for (PetscInt k = 0; k < (family < 3 ? 3 : 0) && !solve; ++k)
+        PetscCall(Cycle(dm, family, orders[i], family == 2 && dim == 3 ? ads[k] : ams[k]));
+      for (PetscInt k = 0; k < (family == 1 ? 2 : 1) && solve; ++k)
+        PetscCall(SolveLOR(dm, family, orders[i], k ? PETSC_TRUE : PETSC_FALSE));
+    }
+  PetscCall(DMDestroy(&dm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode BoomerAMG(void)
 {
   DM              dm;
   DMLabel         label;
@@ -246,7 +387,6 @@ int main(int argc, char **argv)
   PetscBool       own    = PETSC_TRUE;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-order", &order, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-own", &own, NULL));
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-weight", &weight, NULL));
@@ -288,64 +428,144 @@ int main(int argc, char **argv)
   PetscCall(HopsCoefficientDestroy(&kappa));
   PetscCall(HopsCoefficientDestroy(&mass));
   PetscCall(DMDestroy(&dm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  PetscBool boomeramg, solve, cycle;
+  char      what[64] = "boomeramg";
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-what", what, sizeof(what), NULL));
+  PetscCall(PetscStrcmp(what, "boomeramg", &boomeramg));
+  PetscCall(PetscStrcmp(what, "solve", &solve));
+  PetscCall(PetscStrcmp(what, "cycle", &cycle));
+  PetscCheck(boomeramg || solve || cycle, PETSC_COMM_WORLD, PETSC_ERR_USER, "Give -what boomeramg, solve or cycle");
+  PetscCall(boomeramg ? BoomerAMG() : Families(solve));
   PetscCall(PetscFinalize());
   return 0;
 }
 
 /*TEST
 
-  build:
-    requires: cuda hypre
+  # on the host hypre runs all cycles
+  testset:
+    requires: hypre host
+    nsize: {{1 2}}
+
+    test:
+      suffix: host
+      args: -dm_plex_dim 2 -dm_plex_box_faces 12,10 -order 4 -own 0
+      output_file: output/cycle_cuda_2d.out
+
+    test:
+      suffix: host_solve
+      args: -what solve -dm_plex_dim 2 -orders 1,3 -dm_plex_box_faces 8,6 -sides 4
+      output_file: output/cycle_cuda_2d_solve_closed.out
+
+    test:
+      suffix: host_solve_3d
+      args: -what solve -dm_plex_dim 3 -orders 2 -dm_plex_box_faces 4,3,3 -straight
+      output_file: output/cycle_cuda_3d_solve_straight.out
 
   testset:
+    requires: cuda hypre
     args: -hops_backend cuda -use_gpu_aware_mpi 0
 
     test:
-      suffix: 2d
+      suffix: cuda_2d
       args: -dm_plex_dim 2 -dm_plex_box_faces 12,10 -order 4
 
     test:
-      suffix: 3d
+      suffix: cuda_3d
       args: -dm_plex_dim 3 -dm_plex_box_faces 5,4,4 -order 3
 
     test:
-      suffix: 2d_ranks
+      suffix: cuda_2d_ranks
       nsize: {{2 3}}
-      output_file: output/gpucycle_2d.out
+      output_file: output/cycle_cuda_2d.out
       args: -dm_plex_dim 2 -dm_plex_box_faces 12,10 -order 4 -pc_lor_cycle_redundant {{0 400 100000}}
 
     test:
-      suffix: 3d_ranks
+      suffix: cuda_3d_ranks
       nsize: {{2 3}}
-      output_file: output/gpucycle_3d.out
+      output_file: output/cycle_cuda_3d.out
       args: -dm_plex_dim 3 -dm_plex_box_faces 5,4,4 -order 3 -pc_lor_cycle_redundant {{0 200 100000}}
 
     test:
-      suffix: sweeps
+      suffix: cuda_sweeps
       nsize: {{1 2}}
-      output_file: output/gpucycle_2d.out
+      output_file: output/cycle_cuda_2d.out
       args: -dm_plex_dim 2 -dm_plex_box_faces 12,10 -order 4 -pc_lor_cycle_redundant 100 -lor_pc_hypre_boomeramg_grid_sweeps_all {{2 3}}
 
     test:
-      suffix: weight
+      suffix: cuda_weight
       nsize: {{1 3}}
-      output_file: output/gpucycle_2d.out
+      output_file: output/cycle_cuda_2d.out
       args: -dm_plex_dim 2 -dm_plex_box_faces 12,10 -order 4 -pc_lor_cycle_redundant 100 -lor_pc_hypre_boomeramg_relax_weight_all 1.3333333333333333 -pc_lor_cycle_smoother jacobi
 
     test:
-      suffix: polynomial
+      suffix: cuda_polynomial
       args: -dm_plex_dim 2 -dm_plex_box_faces 4,3 -order 3 -weight 0.5 -lor_pc_hypre_boomeramg_max_levels 2 -lor_pc_hypre_boomeramg_relax_weight_all 0.5
 
     test:
-      suffix: empty
+      suffix: cuda_empty
       nsize: 3
-      output_file: output/gpucycle_2d.out
+      output_file: output/cycle_cuda_2d.out
       args: -dm_plex_dim 2 -dm_plex_box_faces 2,1 -order 9 -pc_lor_cycle_redundant {{0 100000}} -own 0
 
     test:
-      suffix: memory
+      suffix: cuda_memory
       nsize: {{1 2}}
       args: -dm_plex_dim 3 -dm_plex_box_faces 6,5,4 -order 4 -hops_hypre_memory {{0.01 4}} -petsc_ci_portable_error_output -error_output_stdout
       filter: sed -n -e "s,[0-9][0-9.e+]* MB,some MB,g" -e "s,[0-9][0-9.e+]* are free,some are free," -e "s,.*\(hypre needs .*\),\1,p"
+
+  testset:
+    requires: cuda hypre
+    args: -hops_backend cuda -dm_plex_dim 2 -dm_plex_box_faces 4,3 -use_gpu_aware_mpi 0
+
+    test:
+      suffix: cuda_2d_solve
+      args: -what solve -orders 2,3 -dm_plex_box_faces 8,6
+
+    test:
+      suffix: cuda_2d_solve_ranks
+      nsize: 2
+      timeoutfactor: 3
+      args: -what solve -orders 2 -dm_plex_box_faces 8,6
+
+    test:
+      suffix: cuda_2d_solve_closed
+      args: -what solve -orders 1,3 -dm_plex_box_faces 8,6 -sides 4
+
+    test:
+      suffix: cuda_2d_auxiliary
+      args: -what cycle -orders 4 -dm_plex_box_faces 12,10
+
+  testset:
+    requires: cuda hypre
+    args: -hops_backend cuda -dm_plex_dim 3 -dm_plex_box_faces 3,2,2 -use_gpu_aware_mpi 0
+    timeoutfactor: 3
+
+    test:
+      suffix: cuda_3d_solve
+      args: -what solve -orders 2,3 -dm_plex_box_faces 4,3,3
+
+    test:
+      suffix: cuda_3d_solve_straight
+      nsize: {{1 2}}
+      args: -what solve -orders 2 -dm_plex_box_faces 4,3,3 -straight
+
+    # where essential sides meet, edges and nodes have no free row
+    test:
+      suffix: cuda_3d_solve_closed
+      nsize: {{1 2}}
+      args: -what solve -orders 1,3 -dm_plex_box_faces 4,3,3 -sides 6
+
+    test:
+      suffix: cuda_3d_auxiliary
+      args: -what cycle -orders 3 -dm_plex_box_faces 4,4,4
 
 TEST*/

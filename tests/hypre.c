@@ -1,6 +1,6 @@
 static char help[] =
-  "hypre's products on a device after PCLOR was set up: solves with BoomerAMG on ranks with 32 rows, where cuSPARSE's products\n\
-  of CUDA 13.0 are wrong at random.\n\
+  "hypre's products after PCLOR was set up: solves with BoomerAMG on ranks with 32 rows, where cuSPARSE's products of\n\
+  CUDA 13.0 are wrong at random.\n\
   -repeat <solves: 20> -rows <of the last rank: 32> -lor <bool: PCLOR is set up before>\n\n";
 
 #include "hopstest.h"
@@ -113,10 +113,15 @@ int main(int argc, char **argv)
 
 /*TEST
 
-  build:
-    requires: cuda hypre
+  test:
+    requires: hypre host
+    suffix: host
+    nsize: 3
+    args: -dm_plex_dim 2 -dm_plex_box_faces 3,3 -line_pc_hypre_boomeramg_coarsen_type PMIS -line_pc_hypre_boomeramg_interp_type ext+i -line_pc_hypre_boomeramg_P_max 4 -line_pc_hypre_boomeramg_relax_type_all l1scaled-Jacobi -line_pc_hypre_boomeramg_relax_type_coarse l1scaled-Jacobi -line_pc_hypre_boomeramg_no_CF 1
 
   test:
+    requires: cuda hypre
+    suffix: cuda
     nsize: 3
     args: -hops_backend cuda -use_gpu_aware_mpi 0 -dm_plex_dim 2 -dm_plex_box_faces 3,3 -line_pc_hypre_boomeramg_coarsen_type PMIS -line_pc_hypre_boomeramg_interp_type ext+i -line_pc_hypre_boomeramg_P_max 4 -line_pc_hypre_boomeramg_relax_type_all l1scaled-Jacobi -line_pc_hypre_boomeramg_relax_type_coarse l1scaled-Jacobi -line_pc_hypre_boomeramg_no_CF 1
 
