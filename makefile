@@ -140,13 +140,13 @@ $(BUILD)/bin/%: tutorials/%.c $(lib) $(BUILD)/.flags
 	$(link_program)
 
 # these call the back ends' own functions, which the library hides
-backendtests := prolong backend_toy matpa forms geometry lor cycle interface
+backendtests := prolong backend_toy matpa forms geometry lor cycle interface hopsmg patchfd
 $(BUILD)/bin/kernelbench $(BUILD)/bin/patchbench $(backendtests:%=$(BUILD)/tests/bin/%): hopsflags := $(obj)
 
 # so do these, which also compare kernels that no library needs
 stages := $(if $(hops_cuda),$(call objects,$(wildcard bench/cuda/*.cu)))
 $(BUILD)/bin/patchgpubench $(BUILD)/tests/bin/gpupatch: hopsflags := $(obj) $(filter-out %/boxtools.o,$(stages))
-$(BUILD)/tests/bin/gpupatchset $(BUILD)/tests/bin/gpupatchpc $(BUILD)/tests/bin/gpubox: hopsflags := $(obj)
+$(BUILD)/tests/bin/gpupatchset $(BUILD)/tests/bin/gpubox: hopsflags := $(obj)
 boxtools := $(filter %/boxtools.o,$(stages))
 $(BUILD)/bin/boxmgbench: hopsflags := $(boxtools) $(hopsflags)
 $(BUILD)/bin/boxmgbench: $(boxtools)

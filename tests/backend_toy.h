@@ -75,20 +75,21 @@ static PetscErrorCode ToyCell(Toy k, PetscInt c, const PetscReal in[], PetscReal
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* y += A x on cells c0..c1-1, or its diagonal where x is NULL */
-static PetscErrorCode ToyCells(Toy k, PetscInt c0, PetscInt c1, const PetscScalar x[], const PetscScalar xg[], PetscScalar y[],
-                               PetscScalar yg[])
+/* y += A x on cells c0..c1-1, or its diagonal (x is no sign of it: it is NULL on a rank without unknowns) */
+static PetscErrorCode ToyCells(Toy k, PetscBool diagonal, PetscInt c0, PetscInt c1, const PetscScalar x[], const PetscScalar xg[],
+                               PetscScalar y[], PetscScalar yg[])
 {
   const PetscInt ne = k->sp->ne, nT = k->sp->nT;
   PetscReal     *in = k->w, *out = k->w + ne;
 
   PetscFunctionBegin;
-  for (PetscInt j = c0 * ne; j < c1 * ne; j += x ? ne : 1) {
+  for (PetscInt j = c0 * ne; j < c1 * ne; j += diagonal ? 1 : ne) {
     const int *l = k->sp->restr + j / ne * ne;
 
-    for (PetscInt i = 0; i < ne; ++i) in[i] = x ? (l[i] < nT ? x[l[i]] : xg[l[i] - nT]) : i == j % ne;
+    for (PetscInt i = 0; i < ne; ++i) in[i] = diagonal ? i == j % ne : (l[i] < nT ? x[l[i]] : xg[l[i] - nT]);
     PetscCall(ToyCell(k, j / ne, in, out));
-    for (PetscInt i = x ? 0 : j % ne; i <= (x ? ne - 1 : j % ne); ++i) *(l[i] < nT ? y + l[i] : yg + (l[i] - nT)) += out[i];
+    for (PetscInt i = diagonal ? j % ne : 0; i <= (diagonal ? j % ne : ne - 1); ++i)
+      *(l[i] < nT ? y + l[i] : yg + (l[i] - nT)) += out[i];
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -99,14 +100,14 @@ static PetscErrorCode ToyApply(HopsOperator A, HopsPart part, const void *x, con
   const PetscInt end[] = {0, sp->ninterior / 2, sp->ninterior, sp->ncells};
 
   PetscFunctionBegin; /* the parts are numbered in the order of their cells */
-  PetscCall(ToyCells((Toy)A, end[part], end[part + 1], x, xg, y, yg));
+  PetscCall(ToyCells((Toy)A, PETSC_FALSE, end[part], end[part + 1], x, xg, y, yg));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode ToyDiagonal(HopsOperator A, PetscScalar d[], PetscScalar dg[])
 {
   PetscFunctionBegin;
-  PetscCall(ToyCells((Toy)A, 0, ((Toy)A)->sp->ncells, NULL, NULL, d, dg));
+  PetscCall(ToyCells((Toy)A, PETSC_TRUE, 0, ((Toy)A)->sp->ncells, NULL, NULL, d, dg));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
