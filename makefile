@@ -140,17 +140,16 @@ $(BUILD)/bin/%: tutorials/%.c $(lib) $(BUILD)/.flags
 	$(link_program)
 
 # these call the back ends' own functions, which the library hides
-backendtests := prolong backend_toy matpa forms geometry lor cycle interface hopsmg patchfd
+backendtests := prolong backend_toy matpa forms geometry lor cycle interface hopsmg patchfd boxmg
 $(BUILD)/bin/kernelbench $(BUILD)/bin/patchbench $(backendtests:%=$(BUILD)/tests/bin/%): hopsflags := $(obj)
 
 # so do these, which also compare kernels that no library needs
 stages := $(if $(hops_cuda),$(call objects,$(wildcard bench/cuda/*.cu)))
-$(BUILD)/bin/patchgpubench $(BUILD)/tests/bin/gpupatch: hopsflags := $(obj) $(filter-out %/boxtools.o,$(stages))
-$(BUILD)/tests/bin/gpupatchset $(BUILD)/tests/bin/gpubox: hopsflags := $(obj)
+$(BUILD)/bin/patchgpubench $(BUILD)/tests/bin/patchkernels: hopsflags := $(obj) $(filter-out %/boxtools.o,$(stages))
 boxtools := $(filter %/boxtools.o,$(stages))
 $(BUILD)/bin/boxmgbench: hopsflags := $(boxtools) $(hopsflags)
 $(BUILD)/bin/boxmgbench: $(boxtools)
-$(BUILD)/bin/patchgpubench $(BUILD)/tests/bin/gpupatch: $(stages)
+$(BUILD)/bin/patchgpubench $(BUILD)/tests/bin/patchkernels: $(stages)
 
 $(BUILD)/bin/%: bench/%.c $(lib) $(BUILD)/.flags
 	$(link_program)

@@ -422,8 +422,7 @@ static PetscErrorCode Numbers(Vec h, Vec d)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* both ways between two levels, added to something, and transposed; the transpose twice, which must be the
-   same to the last bit */
+/* both ways between two levels, added to something, and transposed, twice with the same bits */
 static PetscErrorCode Maps(HopsSpace fine[2], DM coarsedm, PetscInt p, PetscReal *worst)
 {
   HopsSpace coarse[2];
@@ -491,9 +490,8 @@ static PetscErrorCode Cycle(Mat A, Vec b, PetscBool symmetric, Vec y, PetscInt *
   PetscCall(KSPSetUp(ksp));
   PetscCall(PCApply(pc, b, y));
   PetscCall(VecDuplicate(b, &x));
-  *its = 0;
   if (!brief) PetscCall(KSPSolve(ksp, b, x));
-  if (!brief) PetscCall(KSPGetIterationNumber(ksp, its));
+  PetscCall(KSPGetIterationNumber(ksp, its));
   PetscCall(VecDestroy(&x));
   PetscCall(KSPDestroy(&ksp));
   PetscFunctionReturn(PETSC_SUCCESS);

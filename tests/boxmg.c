@@ -4,13 +4,60 @@ static char help[] =
   -dim <d> -orders <p,...> -coarse <n0,n1,n2> : cells of the coarsest mesh\n\
   -refine <n>                                 : levels above it\n\
   -errors                                     : print the largest differences in either precision\n\
-  -counts                                     : cycles of full multigrid in 3D instead\n\n";
+  -counts                                     : cycles of full multigrid in 3D instead\n\
+  -refused                                    : what raises an error that names the remedy, without a device\n\n";
 
 #include <petscsys.h>
+#if defined(PETSC_HAVE_CUDA)
+  #include "boxlevels.h" /* first: petscshim.h comes after PETSc's private headers */
+#endif
+#include "hopsexpect.h"
+
+static PetscErrorCode Refused(void)
+{
+  const PetscInt  n[3] = {4, 4, 4}, none[3] = {4, 0, 4}, huge[3] = {400, 400, 400};
+  const PetscReal negative[3] = {1.0, -1.0, 1.0};
+  PetscMPIInt     size;
+  PetscReal      *x;
+  PetscInt        nx;
+  Mat             A = NULL, B;
+  PC              pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(HopsInitialize());
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+  if (size > 1)
+    EXPECT("several processes", MatCreateHopsBox(PETSC_COMM_WORLD, 3, 2, n, NULL, NULL, 0.0, &A), "one device|PETSC_COMM_SELF");
+  EXPECT("one dimension", MatCreateHopsBox(PETSC_COMM_SELF, 1, 2, n, NULL, NULL, 0.0, &A), "2 or 3 dimensions");
+  EXPECT("order 9", MatCreateHopsBox(PETSC_COMM_SELF, 3, 9, n, NULL, NULL, 0.0, &A), "orders 1 to 8|MATPA");
+  EXPECT("reaction", MatCreateHopsBox(PETSC_COMM_SELF, 3, 2, n, NULL, NULL, -1.0, &A), "reaction -1");
+  EXPECT("no cells", MatCreateHopsBox(PETSC_COMM_SELF, 3, 2, none, NULL, NULL, 0.0, &A), "0 cells in direction 1");
+  EXPECT("length", MatCreateHopsBox(PETSC_COMM_SELF, 3, 2, n, negative, NULL, 0.0, &A), "length -1");
+  EXPECT("diffusion", MatCreateHopsBox(PETSC_COMM_SELF, 3, 2, n, NULL, negative, 0.0, &A), "direction 1 is -1");
+  if (sizeof(PetscInt) == 4)
+    EXPECT("too many nodes", MatCreateHopsBox(PETSC_COMM_SELF, 3, 8, huge, NULL, NULL, 0.0, &A), "64-bit indices");
+  else PetscCall(PetscPrintf(PETSC_COMM_WORLD, "too many nodes: refused\n"));
+#if !defined(PETSC_HAVE_CUDA)
+  EXPECT("no CUDA", MatCreateHopsBox(PETSC_COMM_SELF, 3, 2, n, NULL, NULL, 0.0, &A), "no back end \"cuda\"");
+#else
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "no CUDA: refused\n"));
+#endif
+  PetscCall(MatCreateSeqAIJ(PETSC_COMM_SELF, 2, 2, 1, NULL, &B));
+  PetscCall(MatSetValue(B, 0, 0, 1.0, INSERT_VALUES));
+  PetscCall(MatSetValue(B, 1, 1, 1.0, INSERT_VALUES));
+  PetscCall(MatAssemblyBegin(B, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(B, MAT_FINAL_ASSEMBLY));
+  EXPECT("nodes of another matrix", MatHopsBoxGetNodes(B, 0, &nx, &x), "not hopsbox|MatCreateHopsBox()");
+  PetscCall(PCCreate(PETSC_COMM_SELF, &pc));
+  PetscCall(PCSetOperators(pc, B, B));
+  PetscCall(PCSetType(pc, PCBOXMG));
+  EXPECT("preconditioner of another matrix", PCSetUp(pc), "MatCreateHopsBox()|hopsmg");
+  PetscCall(PCDestroy(&pc));
+  PetscCall(MatDestroy(&B));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 #if defined(PETSC_HAVE_CUDA)
-  #include "gpuboxlevels.h"
-
 static PetscReal errmax[2];
 
 static PetscErrorCode Check(const char what[], PetscInt order, PetscBool single, PetscInt n, const PetscReal ref[],
@@ -548,15 +595,13 @@ static PetscErrorCode Counts(PetscInt order)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-int main(int argc, char **argv)
+static PetscErrorCode Device(void)
 {
   PetscInt    dim = 3, orders[8], norders = 8, nc = 3, coarse[3] = {1, 1, 1}, refine = 2;
   PetscBool   set, errors = PETSC_FALSE, counts = PETSC_FALSE;
   PetscRandom rand;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
-  PetscCall(HopsInitialize());
   PetscCall(PetscDeviceInitialize(PETSC_DEVICE_CUDA));
   PetscCall(PetscOptionsSetValue(NULL, "-hops_backend", "host")); /* of the reference */
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-dim", &dim, NULL));
@@ -601,51 +646,75 @@ int main(int argc, char **argv)
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "order %" PetscInt_FMT " checked\n", orders[o]));
   }
   PetscCall(PetscRandomDestroy(&rand));
-  PetscCall(PetscFinalize());
-  return 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 #else
-int main(int argc, char **argv)
+static PetscErrorCode Device(void)
 {
   PetscFunctionBeginUser;
-  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   SETERRQ(PETSC_COMM_WORLD, PETSC_ERR_SUP, "This PETSc has no CUDA");
 }
 #endif
 
+int main(int argc, char **argv)
+{
+  PetscBool refused = PETSC_FALSE;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(HopsInitialize());
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-refused", &refused, NULL));
+  PetscCall(refused ? Refused() : Device());
+  PetscCall(PetscFinalize());
+  return 0;
+}
+
 /*TEST
 
-  build:
-    requires: cuda
+  testset:
+    args: -refused
+    test:
+      suffix: refused_one
+    test:
+      suffix: refused_two
+      nsize: 2
+      filter: grep processes
 
   test:
-    suffix: 2d
+    requires: cuda
+    suffix: cuda_2d
     args: -dim 2 -orders 1,2,3,4,5,6,7,8 -coarse 3,2 -refine 2
 
   test:
-    suffix: 2d_deep
+    requires: cuda
+    suffix: cuda_2d_deep
     args: -dim 2 -orders 2,3,7 -coarse 2,1 -refine 4
 
   test:
-    suffix: 3d
+    requires: cuda
+    suffix: cuda_3d
     args: -dim 3 -orders 1,2,3,4 -coarse 2,3,2 -refine 1
 
   test:
-    suffix: 3d_high
+    requires: cuda
+    suffix: cuda_3d_high
     args: -dim 3 -orders 2,5,6,7 -coarse 1,1,2 -refine 1
     timeoutfactor: 3
 
   test:
-    suffix: 3d_8
+    requires: cuda
+    suffix: cuda_3d_8
     args: -dim 3 -orders 8 -coarse 1,1,1 -refine 1
     timeoutfactor: 5
 
   test:
-    suffix: counts
+    requires: cuda
+    suffix: cuda_counts
     args: -counts -orders 1,2,3,4,5,6,7,8
 
   test:
-    suffix: 3d_wide
+    requires: cuda
+    suffix: cuda_3d_wide
     args: -dim 3 -orders 1,2 -coarse 5,3,2 -refine 2
 
 TEST*/
