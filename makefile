@@ -70,7 +70,7 @@ programs  := $(patsubst tutorials/%.c,$(BUILD)/bin/%,$(wildcard tutorials/*.c)) 
 testsrc   := $(wildcard tests/*.c tests/*.sh tutorials/*.c)
 formatted := $(sort $(shell find include src tests tutorials bench -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' 2>/dev/null))
 
-.PHONY: all lib tutorials bench libceedbench libceed-found test test-gpu check-tests .programs
+.PHONY: all lib tutorials bench libceedbench libceed-found test test-gpu test-names check-tests .programs
 .PHONY: demo install clean man docs format check-format help
 .DELETE_ON_ERROR:
 
@@ -188,6 +188,9 @@ check-tests: petsc-found
 	+-@$(MAKE) --no-print-directory $(parallel) $(if $(filter 1,$(V)),,-s) -k .programs $$($(runtests) --programs $(testsrc))
 	@$(runtests) $(testsrc)
 
+test-names:
+	@$(runtests) --names $(testsrc)
+
 .programs:
 	@:
 
@@ -231,6 +234,7 @@ help:
 	@echo 'make lib             the library alone'
 	@echo 'make test            install what is missing (Debian), build, run all tests'
 	@echo 'make test-gpu        all tests on device vectors, and those of the CUDA back end: on a machine with a device'
+	@echo 'make test-names      the names of all tests'
 	@echo 'make demo            install what is missing (Debian), build, run the demonstration'
 	@echo 'make libceedbench    the comparison with libCEED, of prefix LIBCEED_DIR'
 	@echo 'make install         into prefix=$(prefix), below DESTDIR where set'

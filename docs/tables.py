@@ -260,6 +260,16 @@ def boxes(rows, dim):
     return ["", "p"] + titles + ["TFLOP/s done", "of peak", "of copy"], out
 
 
+@table("testing-moved", "testing-moved.csv")
+def _(rows):
+    """programs that are no more: where their tests are"""
+    count = defaultdict(int)
+    for r in rows:
+        before, now = r["before"].split("_")[0], re.match(r"\w+?_(cuda_(forms|set)|cuda|refused)", r["now"]).group()
+        count[before, now] += 1
+    return ["before", "now", "tests"], [["`%s`" % before, "`%s*`" % now, n] for (before, now), n in count.items()]
+
+
 table("patches-box-3d", "gpupatch.csv")(lambda rows: boxes(rows, 3))
 table("patches-box-2d", "gpupatch.csv")(lambda rows: boxes(rows, 2))
 
