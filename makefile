@@ -93,6 +93,14 @@ define compile_cuda
 $(call quiet,NVCC)$(NVCC) -c $(nvccflags) $(if $(order),-DHOPS_ORDER=$(order)) -MMD -MP -MF $(@:.o=.d) -MT $@ $< -o $@
 endef
 
+# Text that a program compiles at run time is a string in the library
+$(BUILD)/text/%.inc: src/%
+	@mkdir -p $(@D)
+	@sed 's/\\/&&/g; s/"/\\"/g; s/.*/"&\\n"/' $< > $@
+
+$(BUILD)/obj/src/form/point/pointcode.o: $(BUILD)/text/form/point/pointprelude.h.inc
+$(BUILD)/obj/src/form/point/pointcode.o: cflags += -I$(BUILD)/text
+
 $(BUILD)/obj/%.o: %.cu $(BUILD)/.flags
 	$(compile_cuda)
 
@@ -140,7 +148,7 @@ $(BUILD)/bin/%: tutorials/%.c $(lib) $(BUILD)/.flags
 	$(link_program)
 
 # these call the back ends' own functions, which the library hides
-$(BUILD)/bin/kernelbench $(BUILD)/bin/patchbench $(BUILD)/tests/bin/prolong $(BUILD)/tests/bin/backend_toy: hopsflags := $(obj)
+$(BUILD)/bin/kernelbench $(BUILD)/bin/patchbench $(BUILD)/tests/bin/prolong $(BUILD)/tests/bin/backend_toy $(patsubst tests/%.c,$(BUILD)/tests/bin/%,$(wildcard tests/pointsource*.c)): hopsflags := $(obj)
 
 # so do these, which also compare kernels that no library needs
 stages := $(if $(hops_cuda),$(call objects,$(wildcard bench/cuda/*.cu)))
