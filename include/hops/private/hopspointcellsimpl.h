@@ -24,6 +24,15 @@ typedef struct {
 /* Kernels of a job at the points of a rule */
 typedef struct _HopsPointKernel *HopsPointKernel;
 
+/* Where the nodes of a DM's cells lie in its local vectors: [caller's cell][nodes of all fields] */
+typedef struct _HopsPointMap *HopsPointMap;
+struct _HopsPointMap {
+  PetscInt              refct, ncells, nr;
+  PetscObjectId         section;
+  const HopsBackendOps *be;
+  int                  *restr, *hostrestr; /* on the back end, and on the host */
+};
+
 /* Cells of a space with the fields of a DM, for the DM's local section: maps and coordinates where the
    back end works */
 typedef struct _HopsPointCells *HopsPointCells;
@@ -34,12 +43,13 @@ struct _HopsPointCells {
   HopsSpace             space;
   PetscSection          section;
   const HopsBackendOps *be;
-  PetscInt              nlocal;   /* entries of a local vector */
-  PetscInt              nr, nar;  /* nodes of all fields, unknowns of the auxiliary fields in a cell */
+  PetscInt              nlocal;  /* entries of a local vector */
+  PetscInt              nr, nar; /* nodes of all fields, unknowns of the auxiliary fields in a cell */
+  HopsPointMap          map;
   HopsAux               aux;      /* without its tabulations */
   PetscObjectState      auxstate; /* of the values on the back end */
   PetscObjectId         auxid;
-  int                  *row, *restr, *auxrestr, *region, *start, *entry, *flags; /* see HopsPointArgs */
+  int                  *row, *auxrestr, *region, *start, *entry, *flags; /* see HopsPointArgs */
   double               *nodes, *auxvalues, *constants, *out, *scratch;
   size_t                nout, nscratch; /* entries of these */
   PetscInt              nconst;
@@ -52,6 +62,8 @@ struct _HopsPointCells {
    says why. Not collective; the DM, the owner perhaps, is not referenced */
 PETSC_INTERN PetscErrorCode HopsPointCellsCreate(DM, HopsFields, HopsSpace, HopsPointCells *cells);
 PETSC_INTERN PetscErrorCode HopsPointCellsDestroy(HopsPointCells *);
+/* start[] and entry[], which residuals need */
+PETSC_INTERN PetscErrorCode HopsPointCellsTranspose(HopsPointCells);
 PETSC_INTERN PetscErrorCode HopsPointKernelDestroyAll(HopsPointCells);
 /* does the vector lie where the back end works? NULL does */
 PETSC_INTERN PetscErrorCode HopsPointCellsHaveVec(HopsPointCells, Vec, PetscBool *);

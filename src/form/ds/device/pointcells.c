@@ -46,7 +46,7 @@ static PetscErrorCode HopsPointClosures(DM dm, PetscSection section, HopsPointCe
 }
 
 /* Which entries of the cells' residuals go to an entry of a local vector, in the order of the cells */
-static PetscErrorCode HopsPointTranspose(HopsPointCells pc, const int closure[])
+PetscErrorCode HopsPointCellsTranspose(HopsPointCells pc)
 {
   HopsFields   F  = pc->fields;
   HopsSpace    sp = pc->space;
@@ -54,11 +54,12 @@ static PetscErrorCode HopsPointTranspose(HopsPointCells pc, const int closure[])
   int         *start, *entry;
 
   PetscFunctionBegin;
+  if (pc->start) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscCalloc1(pc->nlocal + 2, &start));
   PetscCall(PetscMalloc1(sp->ncells * ne, &entry));
   for (PetscInt pass = 0; pass < 2; ++pass) {
     for (PetscInt c = 0; c < sp->ncells; ++c) {
-      const int *l = closure + (sp->cell[c] - sp->cstart) * ne;
+      const int *l = pc->map->hostrestr + (size_t)(sp->cell[c] - sp->cstart) * pc->nr;
       size_t     e = c * ne;
 
       for (PetscInt f = 0; f < F->nf; ++f) {
@@ -66,10 +67,10 @@ static PetscErrorCode HopsPointTranspose(HopsPointCells pc, const int closure[])
 
         for (PetscInt i = 0; i < np; ++i)
           for (PetscInt g = 0; g < nc; ++g) {
-            if (pass) entry[start[l[i * nc + g] + 1]++] = (int)(e + g * np + F->node[f][i]);
-            else ++start[l[i * nc + g] + 2];
+            if (pass) entry[start[l[i] + g + 1]++] = (int)(e + g * np + i);
+            else ++start[l[i] + g + 2];
           }
-        l += np * nc;
+        l += np;
         e += np * nc;
       }
     }
@@ -82,6 +83,59 @@ static PetscErrorCode HopsPointTranspose(HopsPointCells pc, const int closure[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode HopsPointMapDestroy(HopsPointMap *out)
+{
+  HopsPointMap m = *out;
+
+  PetscFunctionBegin;
+  *out = NULL;
+  if (!m || --m->refct > 0) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall((*m->be->memory->Free)((void **)&m->restr));
+  PetscCall(PetscFree(m->hostrestr));
+  PetscCall(PetscFree(m));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsPointMapFree(HopsContainerCtx ctx)
+{
+  HopsPointMap m = (HopsPointMap)HopsContainerData(ctx);
+
+  PetscFunctionBegin;
+  PetscCall(HopsPointMapDestroy(&m));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The DM keeps its last map: residual, operator and preconditioner take the same one */
+static PetscErrorCode HopsPointMapFind(HopsPointCells pc, PetscBool *found)
+{
+  PetscContainer c;
+  PetscObjectId  id;
+  HopsPointMap   m;
+
+  PetscFunctionBegin;
+  *found = PETSC_FALSE;
+  PetscCall(PetscObjectGetId((PetscObject)pc->section, &id));
+  PetscCall(PetscObjectQuery((PetscObject)pc->dm, "HopsPointMap", (PetscObject *)&c));
+  if (c) {
+    PetscCall(PetscContainerGetPointer(c, (void **)&m));
+    if (m->be == pc->be && m->section == id && m->ncells == pc->space->ncells && m->nr == pc->nr) {
+      ++m->refct;
+      pc->map = m;
+      *found  = PETSC_TRUE;
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
+  }
+  PetscCall(PetscNew(&m));
+  *m      = (struct _HopsPointMap){.refct = 2, .be = pc->be, .section = id, .ncells = pc->space->ncells, .nr = pc->nr};
+  pc->map = m;
+  PetscCall(PetscContainerCreate(PETSC_COMM_SELF, &c));
+  PetscCall(PetscContainerSetPointer(c, m));
+  PetscCall(HopsContainerSetDestroy(c, HopsPointMapFree));
+  PetscCall(PetscObjectCompose((PetscObject)pc->dm, "HopsPointMap", (PetscObject)c));
+  PetscCall(PetscContainerDestroy(&c));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Where the first component of each node lies; the others follow it */
 static PetscErrorCode HopsPointRestriction(HopsPointCells pc)
 {
@@ -89,9 +143,12 @@ static PetscErrorCode HopsPointRestriction(HopsPointCells pc)
   HopsSpace    sp = pc->space;
   const size_t ne = F->nclosure;
   int         *closure, *restr;
+  PetscBool    found;
 
   PetscFunctionBegin;
   for (PetscInt f = 0; f < F->nf; ++f) pc->nr += HopsPower(F->P[f], F->dim);
+  PetscCall(HopsPointMapFind(pc, &found));
+  if (found) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscCalloc1(sp->ncaller * ne, &closure));
   PetscCall(PetscCalloc1((size_t)sp->ncaller * pc->nr, &restr));
   PetscCall(HopsPointClosures(pc->dm, pc->section, pc, pc->dm, DM_ENC_EQUALITY, F->nclosure, closure));
@@ -111,10 +168,9 @@ static PetscErrorCode HopsPointRestriction(HopsPointCells pc)
       l += np * nc;
     }
   }
-  PetscCall(HopsPointUpload(pc, (size_t)sp->ncaller * pc->nr * sizeof(int), restr, &pc->restr));
-  PetscCall(HopsPointTranspose(pc, closure));
+  PetscCall(HopsPointUpload(pc, (size_t)sp->ncaller * pc->nr * sizeof(int), restr, &pc->map->restr));
+  pc->map->hostrestr = restr;
   PetscCall(PetscFree(closure));
-  PetscCall(PetscFree(restr));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -199,8 +255,10 @@ PetscErrorCode HopsPointCellsCreate(DM dm, HopsFields fields, HopsSpace sp, Hops
   PetscCall(PetscObjectReference((PetscObject)pc->section));
   PetscCall(PetscSectionGetStorageSize(pc->section, &pc->nlocal));
   PetscCall(HopsPointAux(pc, &ok));
+  if ((PetscInt64)sp->ncells * fields->nclosure > PETSC_MPI_INT_MAX) ok = PETSC_FALSE;
   if (!ok) {
-    PetscCall(PetscInfo(dm, "point functions on the host: the regions have different auxiliary fields\n"));
+    PetscCall(
+      PetscInfo(dm, "point functions on the host: the regions have different auxiliary fields, or the rank too many cells\n"));
     PetscCall(HopsPointCellsDestroy(&pc));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -222,12 +280,13 @@ PetscErrorCode HopsPointCellsDestroy(HopsPointCells *out)
   PetscCall(HopsPointCellsDestroy(&pc->next));
   PetscCall(HopsPointKernelDestroyAll(pc));
   {
-    void **memory[] = {(void **)&pc->row,   (void **)&pc->restr,     (void **)&pc->auxrestr,  (void **)&pc->region,
-                       (void **)&pc->start, (void **)&pc->entry,     (void **)&pc->flags,     (void **)&pc->nodes,
-                       (void **)&pc->out,   (void **)&pc->auxvalues, (void **)&pc->constants, (void **)&pc->scratch};
+    void **memory[] = {(void **)&pc->row,       (void **)&pc->auxrestr,  (void **)&pc->region, (void **)&pc->start,
+                       (void **)&pc->entry,     (void **)&pc->flags,     (void **)&pc->nodes,  (void **)&pc->out,
+                       (void **)&pc->auxvalues, (void **)&pc->constants, (void **)&pc->scratch};
 
     for (size_t i = 0; i < sizeof(memory) / sizeof(memory[0]); ++i) PetscCall((*pc->be->memory->Free)(memory[i]));
   }
+  PetscCall(HopsPointMapDestroy(&pc->map));
   PetscCall(PetscFree(pc->hostconst));
   PetscCall(PetscFree(pc->constoff));
   PetscCall(HopsAuxDestroy(&pc->aux));

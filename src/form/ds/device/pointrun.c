@@ -327,7 +327,7 @@ static PetscErrorCode HopsPointBegin(HopsPointCells pc, HopsPointKernel k, Petsc
                        .auxtables = k->auxtables,
                        .constants = pc->constants,
                        .row       = pc->row,
-                       .restr     = pc->restr,
+                       .restr     = pc->map->restr,
                        .auxrestr  = pc->auxrestr,
                        .region    = pc->region,
                        .start     = pc->start,
@@ -427,6 +427,7 @@ PetscErrorCode HopsPointCellsResidual(HopsPointCells pc, const HopsBasis *rule, 
   *done = k->module ? PETSC_TRUE : PETSC_FALSE;
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscLogEventBegin(HopsEvent.points, pc->dm, X, F, 0));
+  PetscCall(HopsPointCellsTranspose(pc));
   PetscCall(HopsPointReserve(pc, (size_t)sp->ncells * pc->fields->nclosure, &pc->nout, &pc->out));
   PetscCall(HopsPointBegin(pc, k, t, 0.0, &a));
   a.out = pc->out;
