@@ -93,6 +93,15 @@ define compile_cuda
 $(call quiet,NVCC)$(NVCC) -c $(nvccflags) $(if $(order),-DHOPS_ORDER=$(order)) -MMD -MP -MF $(@:.o=.d) -MT $@ $< -o $@
 endef
 
+# Text that a program compiles at run time is a string in the library
+$(BUILD)/text/%.inc: src/%
+	@mkdir -p $(@D)
+	@sed 's/\\/&&/g; s/"/\\"/g; s/.*/"&\\n"/' $< > $@
+
+$(BUILD)/obj/src/form/point/pointcode.o: $(BUILD)/text/form/point/pointprelude.h.inc
+$(BUILD)/obj/src/form/ds/device/pointtext.o: $(patsubst %,$(BUILD)/text/form/ds/device/%.inc,pointargs.h pointkernel.cuh)
+$(BUILD)/obj/src/form/point/pointcode.o $(BUILD)/obj/src/form/ds/device/pointtext.o: cflags += -I$(BUILD)/text
+
 $(BUILD)/obj/%.o: %.cu $(BUILD)/.flags
 	$(compile_cuda)
 
@@ -140,7 +149,8 @@ $(BUILD)/bin/%: tutorials/%.c $(lib) $(BUILD)/.flags
 	$(link_program)
 
 # these call the back ends' own functions, which the library hides
-backendtests := prolong backend_toy matpa forms geometry lor cycle interface hopsmg patchfd boxmg
+backendtests := prolong backend_toy matpa forms geometry lor cycle interface hopsmg patchfd boxmg \
+                pointcells pointex13 $(patsubst tests/%.c,%,$(wildcard tests/pointsource*.c))
 $(BUILD)/bin/kernelbench $(BUILD)/bin/patchbench $(backendtests:%=$(BUILD)/tests/bin/%): hopsflags := $(obj)
 
 # so do these, which also compare kernels that no library needs

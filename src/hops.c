@@ -81,6 +81,7 @@ static PetscErrorCode HopsRegisterEvents(void)
   PetscCall(PetscLogEventRegister("MatHopsInterp", MAT_CLASSID, &HopsEvent.interp));
   PetscCall(PetscLogEventRegister("PCHopsMGLevels", PC_CLASSID, &HopsEvent.mgsetup));
   PetscCall(PetscLogEventRegister("HopsResidual", HOPS_SPACE_CLASSID, &HopsEvent.residual));
+  PetscCall(PetscLogEventRegister("HopsPoints", HOPS_SPACE_CLASSID, &HopsEvent.points));
   PetscCall(PetscLogEventRegister("PCLORSymbolic", PC_CLASSID, &HopsEvent.lorsymbolic));
   PetscCall(PetscLogEventRegister("PCLORNumeric", PC_CLASSID, &HopsEvent.lornumeric));
   PetscCall(PetscLogEventRegister("PCLORCoef", PC_CLASSID, &HopsEvent.lorcoef));

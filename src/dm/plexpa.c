@@ -304,6 +304,7 @@ static PetscErrorCode HopsPlexHook(DM dm, Vec g, InsertMode mode, Vec l, void *c
 static PetscErrorCode HopsPlexAddHook(DM dm, HopsPlex *plex)
 {
   PetscFunctionBegin;
+  PetscCall(HopsPlexWrapBoundary(dm));
   if (plex->hooked) PetscFunctionReturn(PETSC_SUCCESS);
   plex->hooked = PETSC_TRUE;
   PetscCall(DMGlobalToLocalHookAdd(dm, HopsPlexHook, NULL, NULL));
@@ -388,6 +389,7 @@ static PetscErrorCode HopsPlexOptions(PetscObject obj, HopsOptionItems PetscOpti
 {
   DM        dm = (DM)obj;
   HopsPlex *plex;
+  char      files[PETSC_MAX_PATH_LEN];
 
   PetscFunctionBegin;
   PetscCall(HopsPlexWrap(dm));
@@ -395,6 +397,8 @@ static PetscErrorCode HopsPlexOptions(PetscObject obj, HopsOptionItems PetscOpti
   if (!plex) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscOptionsBool("-hops_residual", "Evaluate PetscDS residuals by sum factorisation", "MATPA", plex->residual,
                              &plex->residual, NULL));
+  PetscCall(PetscOptionsString("-hops_pointwise_source", "Sources of the point functions, to compile them for a device", "MATPA",
+                               "", files, sizeof(files), NULL)); /* read where they are needed */
   PetscCall(HopsPlexTakeRequest(dm, plex));
   if (plex->pa || plex->residual) PetscCall(HopsPlexAddHook(dm, plex));
   for (DM c = dm; c;) { /* the levels that -dm_refine_hierarchy made */

@@ -3,10 +3,6 @@
 #include <hops/private/hopsdmimpl.h>
 #include <hops/private/hopspleximpl.h>
 
-typedef void (*HopsPointFun)(PetscInt, PetscInt, PetscInt, const PetscInt[], const PetscInt[], const PetscScalar[],
-                             const PetscScalar[], const PetscScalar[], const PetscInt[], const PetscInt[], const PetscScalar[],
-                             const PetscScalar[], const PetscScalar[], PetscReal, const PetscReal[], PetscInt, const PetscScalar[],
-                             PetscScalar[]);
 typedef void (*HopsBdPointFun)(PetscInt, PetscInt, PetscInt, const PetscInt[], const PetscInt[], const PetscScalar[],
                                const PetscScalar[], const PetscScalar[], const PetscInt[], const PetscInt[], const PetscScalar[],
                                const PetscScalar[], const PetscScalar[], PetscReal, const PetscReal[], const PetscReal[], PetscInt,
@@ -15,6 +11,8 @@ typedef void (*HopsBdPointFun)(PetscInt, PetscInt, PetscInt, const PetscInt[], c
 PetscErrorCode HopsPlexResidualReset(HopsPlex *plex)
 {
   PetscFunctionBegin;
+  PetscCall(HopsPointCellsDestroy(&plex->points));
+  PetscCall(HopsPlexBoundaryDestroy(&plex->boundary));
   if (plex->fields) {
     PetscCall(HopsBasisDestroy(&plex->rule));
     for (PetscInt f = 0; f < plex->fields->nf; ++f) {
@@ -96,7 +94,7 @@ static PetscErrorCode HopsPlexSeesResidual(DM dm, PetscBool *all)
 }
 
 /* Continuous Lagrange fields with one tensor-product rule: else the residual is left to PETSc */
-static PetscErrorCode HopsPlexResidualSetUp(DM dm, HopsPlex *plex, PetscBool *can)
+PetscErrorCode HopsPlexResidualSetUp(DM dm, HopsPlex *plex, PetscBool *can)
 {
   PetscSection section;
   PetscInt     dim, Q, order = 1;
@@ -140,6 +138,8 @@ static PetscErrorCode HopsPlexResidualSetUp(DM dm, HopsPlex *plex, PetscBool *ca
   PetscCall(HopsSpaceCreate_Private(PetscObjectComm((PetscObject)dm), dim, order, &plex->space));
   PetscCall(HopsPlexGetCells(dm, plex->space));
   PetscCall(HopsPlexGetGeometry(dm, plex->space));
+  PetscCall(HopsSpaceSetBackendFromDM(plex->space, dm));
+  PetscCall(HopsPointCellsCreate(dm, plex->fields, plex->space, &plex->points));
   PetscCall(PetscObjectReference((PetscObject)section));
   plex->section = section;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -388,12 +388,66 @@ static PetscErrorCode HopsResidualWorkDestroy(HopsResidualRegion *rr, HopsResidu
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsPlexResidual(DM dm, HopsPlex *plex, PetscReal t, Vec X, Vec Xt, Vec F, PetscBool *done)
-{
+/* Cells one after the other on the host, with what they need */
+typedef struct {
+  DM                 dm;
+  HopsPlex          *plex;
+  PetscReal          t;
+  Vec                X, Xt;
   HopsBasis          geom;
   HopsResidualRegion rr;
   HopsResidualWork   w;
-  PetscSection       section;
+} HopsResidualCells;
+
+/* w.elem; zero where PETSc adds nothing */
+static PetscErrorCode HopsResidualCell(HopsResidualCells *r, PetscInt c)
+{
+  HopsPlex      *plex = r->plex;
+  const PetscInt cell = plex->space->cell[c], dim = plex->space->dim;
+  PetscInt       s;
+
+  PetscFunctionBegin;
+  PetscCall(HopsRegionOfCell(r->dm, cell, &s));
+  if (s < 0) {
+    PetscCall(PetscArrayzero(r->w.elem, plex->fields->nclosure));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(HopsSpaceGetPoints(plex->space, &r->geom, c, 1, r->w.x, r->w.J));
+  for (PetscInt q = 0; q < plex->at.nq; ++q) HopsInverse(dim, r->w.J + q * dim * dim, r->w.Ji + q * dim * dim);
+  if (s != r->rr.region) PetscCall(HopsResidualRegionSet(r->dm, plex, s, cell, r->w.xi, &r->rr));
+  if (r->rr.aux.v) PetscCall(HopsAuxEvaluate(&r->rr.aux, r->dm, cell, dim, plex->at.nq, r->w.J, r->rr.a, r->rr.ax));
+  PetscCall(HopsFieldPointsEvaluate(&plex->at, r->dm, r->X, cell, r->w.Ji, r->w.u, r->w.ux));
+  if (r->Xt) PetscCall(HopsFieldPointsEvaluate(&plex->at, r->dm, r->Xt, cell, r->w.Ji, r->w.ut, NULL));
+  PetscCall(HopsResidualPoints(plex, &r->rr, c, r->t, &r->w));
+  PetscCall(HopsResidualIntegrate(plex, &r->rr, &r->w));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The same as values[field][component][node], for HopsPointCellsResidual() */
+static PetscErrorCode HopsResidualCellValues(void *ctx, PetscInt c, PetscScalar values[])
+{
+  HopsResidualCells *r    = (HopsResidualCells *)ctx;
+  HopsFields         F    = r->plex->fields;
+  const PetscScalar *elem = r->w.elem;
+
+  PetscFunctionBegin;
+  PetscCall(HopsResidualCell(r, c));
+  for (PetscInt f = 0; f < F->nf; ++f) {
+    const PetscInt np = HopsPower(F->P[f], F->dim), nc = F->nc[f];
+
+    for (PetscInt i = 0; i < np; ++i)
+      for (PetscInt g = 0; g < nc; ++g) values[g * np + F->node[f][i]] = elem[i * nc + g];
+    values += np * nc;
+    elem += np * nc;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsPlexResidual(DM dm, HopsPlex *plex, PetscReal t, Vec X, Vec Xt, Vec F, PetscBool *done)
+{
+  HopsResidualCells r      = {.dm = dm, .plex = plex, .t = t, .X = X, .Xt = Xt};
+  PetscBool         device = PETSC_FALSE;
+  PetscSection      section;
 
   PetscFunctionBegin;
   PetscCall(HopsPlexResidualSetUp(dm, plex, done));
@@ -405,26 +459,15 @@ PetscErrorCode HopsPlexResidual(DM dm, HopsPlex *plex, PetscReal t, Vec X, Vec X
   }
   PetscCall(PetscLogEventBegin(HopsEvent.residual, dm, X, F, 0));
   PetscCall(DMGetLocalSection(dm, &section));
-  PetscCall(HopsResidualWorkCreate(plex, &rr, &w));
-  PetscCall(HopsSpaceCreateGeometryBasis(plex->space, &plex->rule, &geom));
-  for (PetscInt c = 0; c < plex->space->ncells; ++c) {
-    const PetscInt cell = plex->space->cell[c], dim = plex->space->dim;
-    PetscInt       s;
-
-    PetscCall(HopsRegionOfCell(dm, cell, &s));
-    if (s < 0) continue;
-    PetscCall(HopsSpaceGetPoints(plex->space, &geom, c, 1, w.x, w.J));
-    for (PetscInt q = 0; q < plex->at.nq; ++q) HopsInverse(dim, w.J + q * dim * dim, w.Ji + q * dim * dim);
-    if (s != rr.region) PetscCall(HopsResidualRegionSet(dm, plex, s, cell, w.xi, &rr));
-    if (rr.aux.v) PetscCall(HopsAuxEvaluate(&rr.aux, dm, cell, dim, plex->at.nq, w.J, rr.a, rr.ax));
-    PetscCall(HopsFieldPointsEvaluate(&plex->at, dm, X, cell, w.Ji, w.u, w.ux));
-    if (Xt) PetscCall(HopsFieldPointsEvaluate(&plex->at, dm, Xt, cell, w.Ji, w.ut, NULL));
-    PetscCall(HopsResidualPoints(plex, &rr, c, t, &w));
-    PetscCall(HopsResidualIntegrate(plex, &rr, &w));
-    PetscCall(DMPlexVecSetClosure(dm, section, F, cell, w.elem, ADD_ALL_VALUES));
+  PetscCall(HopsResidualWorkCreate(plex, &r.rr, &r.w));
+  PetscCall(HopsSpaceCreateGeometryBasis(plex->space, &plex->rule, &r.geom));
+  if (plex->points) PetscCall(HopsPointCellsResidual(plex->points, &plex->rule, t, X, Xt, F, HopsResidualCellValues, &r, &device));
+  for (PetscInt c = 0; c < plex->space->ncells && !device; ++c) {
+    PetscCall(HopsResidualCell(&r, c));
+    PetscCall(DMPlexVecSetClosure(dm, section, F, plex->space->cell[c], r.w.elem, ADD_ALL_VALUES));
   }
-  PetscCall(HopsBasisDestroy(&geom));
-  PetscCall(HopsResidualWorkDestroy(&rr, &w));
+  PetscCall(HopsBasisDestroy(&r.geom));
+  PetscCall(HopsResidualWorkDestroy(&r.rr, &r.w));
   PetscCall(HopsPlexBoundaryResidual(dm, plex, t, X, Xt, F));
   PetscCall(PetscLogEventEnd(HopsEvent.residual, dm, X, F, 0));
   PetscFunctionReturn(PETSC_SUCCESS);

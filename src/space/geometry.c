@@ -125,6 +125,14 @@ PetscErrorCode HopsCoefficientEvaluate(HopsCoefficient cf, HopsSpace sp, const H
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(HopsWork((size_t)n * nq * cf->nc, size, work));
+  val->v       = *work;
+  val->cstride = cf->nc;
+  if (cf->evaluatecells && !basis->limit) {
+    PetscBool done;
+
+    PetscCall((*cf->evaluatecells)(cf, sp, first, n, basis, *work, &done));
+    if (done) PetscFunctionReturn(PETSC_SUCCESS);
+  }
   {
     PetscScalar *w = *work;
 
@@ -137,7 +145,6 @@ PetscErrorCode HopsCoefficientEvaluate(HopsCoefficient cf, HopsSpace sp, const H
                    ": check the function or the array behind it",
                    cf->kind, sp->cell[first + c]);
   }
-  val->v       = *work;
   val->cstride = nq * cf->nc;
   val->pstride = cf->nc;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -256,6 +256,20 @@ struct _HopsPatchSmoother {
   const HopsPatchOps *ops;
 };
 
+/* ----------------------------------- code compiled at run time ----------------------------------- */
+
+typedef struct _HopsPointCode   *HopsPointCode; /* point functions of a code (hopspointimpl.h) */
+typedef struct _HopsPointModule *HopsPointModule;
+typedef struct {
+  /* kernels[] is text that calls the functions; fma: may multiplications and additions be fused? Where
+     it cannot be done the module is NULL, and why[len] says why */
+  PetscErrorCode (*Create)(HopsPointCode, const char kernels[], PetscBool fma, HopsPointModule *, char why[], size_t len);
+  /* what the functions read of the process's variables becomes as it is now */
+  PetscErrorCode (*Refresh)(HopsPointModule);
+  PetscErrorCode (*Launch)(HopsPointModule, const char kernel[], PetscInt grid, PetscInt block, void *args[]);
+  PetscErrorCode (*Destroy)(HopsPointModule *);
+} HopsPointOps;
+
 /* ------------------------------------------ the back end ------------------------------------------ */
 
 /* What it is, its memory and vectors, and one constructor for each kind of kernel: NULL where it has none */
@@ -294,6 +308,7 @@ struct _HopsBackendOps {
   /* the widest kind of map of n cells, X[n][dim][g^dim] in the back end's memory, nodes s[g] in [0,1] in the
      process's; NULL: the caller looks itself */
   PetscErrorCode (*MapKind)(PetscInt n, PetscInt dim, PetscInt g, const PetscReal s[], const PetscReal X[], HopsMapKind *);
+  const HopsPointOps *points; /* point functions of a code are compiled for the back end */
 };
 
 /* by name (-hops_backend); and one more, which stays the caller's and must outlive its spaces */

@@ -1,8 +1,9 @@
 /* What hops adds to DMs of type plex: matrices of type pa, and local Jacobians and residuals by sum
    factorisation. */
 #pragma once
-#include <hops/private/hopsdsimpl.h>
+#include <hops/private/hopspointcellsimpl.h>
 
+typedef struct _HopsPlexBoundary *HopsPlexBoundary; /* essential values that are kept */
 typedef struct {
   PetscBool     pa;       /* -dm_mat_type pa: DMCreateMatrix() makes matrix-free operators */
   PetscBool     residual; /* -hops_residual */
@@ -10,13 +11,15 @@ typedef struct {
   PetscBool     overlap; /* any rank has cells of another one; known for this point SF */
   PetscObjectId sfid;
   /* of the residual; made for this section */
-  PetscSection    section;
-  HopsFields      fields;
-  HopsSpace       space; /* cells and their maps, without a numbering */
-  HopsBasis       rule;  /* its weights */
-  HopsFieldPoints at;
-  PetscReal     **Bt, **Dt; /* [nf][P Q] transposed tabulations */
-  PetscReal      *Ct;       /* [Q Q] transposed derivatives at the points */
+  PetscSection     section;
+  HopsFields       fields;
+  HopsSpace        space; /* cells and their maps, without a numbering */
+  HopsBasis        rule;  /* its weights */
+  HopsFieldPoints  at;
+  PetscReal      **Bt, **Dt; /* [nf][P Q] transposed tabulations */
+  PetscReal       *Ct;       /* [Q Q] transposed derivatives at the points */
+  HopsPointCells   points;   /* the same where the device is, or NULL */
+  HopsPlexBoundary boundary;
 } HopsPlex;
 
 /* registers DMPLEX anew with a constructor that adds these; collective */
@@ -26,3 +29,8 @@ PETSC_INTERN PetscErrorCode HopsPlexGet(DM, HopsPlex **);
 /* F += the residual of the DM's PetscDS; done is false where hops cannot (F is then untouched) */
 PETSC_INTERN PetscErrorCode HopsPlexResidual(DM, HopsPlex *, PetscReal t, Vec X, Vec Xt, Vec F, PetscBool *done);
 PETSC_INTERN PetscErrorCode HopsPlexResidualReset(HopsPlex *);
+/* what the residual needs; can is false where it is left to PETSc */
+PETSC_INTERN PetscErrorCode HopsPlexResidualSetUp(DM, HopsPlex *, PetscBool *can);
+/* src/dm/plexboundary.c: DMPlexInsertBoundaryValues() keeps values that its functions would give again */
+PETSC_INTERN PetscErrorCode HopsPlexWrapBoundary(DM);
+PETSC_INTERN PetscErrorCode HopsPlexBoundaryDestroy(HopsPlexBoundary *);

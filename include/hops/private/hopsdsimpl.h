@@ -127,7 +127,8 @@ struct _HopsJacobian {
   PetscReal  t, shift;
   HopsFields fields;  /* all fields of the DM */
   PetscInt   nblocks; /* blocks with any function */
-  HopsJacobianBlock *blocks;
+  HopsJacobianBlock      *blocks;
+  struct _HopsPointCells *points; /* for each space that it was evaluated on, where a device evaluates it */
 };
 /* the form of some of the blocks, at the same state until one of the two gets another */
 PETSC_INTERN PetscErrorCode HopsJacobianCreateSub(HopsJacobian, PetscInt n, const PetscInt blocks[], HopsJacobian *);
@@ -147,6 +148,10 @@ PETSC_INTERN PetscErrorCode HopsJacobianSetState(HopsJacobian, Vec X, Vec Xt, Pe
 /* of a form with one block */
 PETSC_INTERN PetscErrorCode HopsJacobianEvaluate(HopsJacobian, HopsSpace, PetscInt first, PetscInt n, const HopsBasis *,
                                                  const PetscReal x[], const PetscReal J[], PetscScalar *const g[4]);
+/* the same where a device can: else done is false. cells: one value a cell, not done where they vary
+   inside of one */
+PETSC_INTERN PetscErrorCode HopsJacobianEvaluateDevice(HopsJacobian, HopsSpace, PetscInt first, PetscInt n, const HopsBasis *,
+                                                       PetscBool cells, PetscScalar *(*g)[4], PetscBool *done);
 /* g[block]; any space of the DM's cells */
 PETSC_INTERN PetscErrorCode HopsJacobianEvaluateBlocks(HopsJacobian, HopsSpace, PetscInt first, PetscInt n, const HopsBasis *,
                                                        const PetscReal x[], const PetscReal J[], PetscScalar *(*g)[4]);

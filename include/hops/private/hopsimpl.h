@@ -95,6 +95,10 @@ struct _p_HopsCoefficient {
                                  const PetscReal normal[], const PetscReal J[], PetscScalar out[]);
   PetscErrorCode (*evaluate)(HopsCoefficient, HopsSpace, PetscInt first, PetscInt n, const HopsBasis *, const PetscReal x[],
                              PetscScalar out[]);
+  /* may be NULL: out[c*nc + k], one value a cell, or not done: they vary inside of cells, or only
+     evaluate() tells */
+  PetscErrorCode (*evaluatecells)(HopsCoefficient, HopsSpace, PetscInt first, PetscInt n, const HopsBasis *, PetscScalar out[],
+                                  PetscBool *done);
 };
 
 PETSC_INTERN PetscErrorCode HopsCoefficientCreate_Private(MPI_Comm, PetscInt nc, const char kind[], HopsCoefficient *);
@@ -190,7 +194,7 @@ PETSC_INTERN PetscErrorCode HopsPCCheckSetter(PC, const char setter[], PCType);
 /* Classes and log events */
 typedef struct {
   PetscLogEvent space, pasetup, pamult, padiag, paassemble, lorsymbolic, lornumeric, lorcoef, lorauxiliary, lorsolver, residual,
-    interp, mgsetup, patchsetup, patchsolve, boxmult, boxsetup, boxcycle;
+    interp, mgsetup, patchsetup, patchsolve, boxmult, boxsetup, boxcycle, points;
 } HopsEvents;
 PETSC_INTERN HopsEvents     HopsEvent;
 PETSC_INTERN PetscErrorCode MatCreate_PA(Mat);

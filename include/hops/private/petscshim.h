@@ -45,6 +45,12 @@ typedef PetscOptionItems HopsOptionItems;
 typedef PetscOptionItems *HopsOptionItems;
 #endif
 
+/* a pointwise residual function of a PetscDS */
+typedef void (*HopsPointFun)(PetscInt, PetscInt, PetscInt, const PetscInt[], const PetscInt[], const PetscScalar[],
+                             const PetscScalar[], const PetscScalar[], const PetscInt[], const PetscInt[], const PetscScalar[],
+                             const PetscScalar[], const PetscScalar[], PetscReal, const PetscReal[], PetscInt, const PetscScalar[],
+                             PetscScalar[]);
+
 /* a pointwise Jacobian function of a PetscDS */
 typedef void (*HopsPointJac)(PetscInt, PetscInt, PetscInt, const PetscInt[], const PetscInt[], const PetscScalar[],
                              const PetscScalar[], const PetscScalar[], const PetscInt[], const PetscInt[], const PetscScalar[],

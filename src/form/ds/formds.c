@@ -6,25 +6,15 @@ typedef struct {
   PetscInt     kind; /* 0: g0, 3: g3 */
 } HopsDSContext;
 
-static PetscErrorCode HopsCoefficientEvaluate_DS(HopsCoefficient cf, HopsSpace sp, PetscInt first, PetscInt n,
-                                                 const HopsBasis *basis, const PetscReal x[], PetscScalar out[])
+/* out[n][nc]: upper triangles of the tensors t[n][dim*dim], each at a point of a cell of the run, which
+   has nq of them */
+static PetscErrorCode HopsDSPackSymmetric(HopsCoefficient cf, HopsSpace sp, PetscInt first, PetscInt n, PetscInt nq,
+                                          const PetscScalar t[], PetscScalar out[])
 {
-  HopsDSContext *ctx = (HopsDSContext *)cf->ctx;
-  const PetscInt dim = sp->dim, nq = HopsPower(basis->Q, dim), kind = ctx->kind, size = kind ? dim * dim : 1;
-  HopsBasis      geom;
-  PetscReal     *J;
-  PetscScalar   *v, *g[4] = {NULL, NULL, NULL, NULL};
+  const PetscInt dim = sp->dim;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc2(n * nq * dim * dim, &J, kind ? n * nq * size : 0, &v));
-  PetscCall(HopsSpaceCreateGeometryBasis(sp, basis, &geom));
-  PetscCall(HopsSpaceGetPoints(sp, &geom, first, n, NULL, J));
-  PetscCall(HopsBasisDestroy(&geom));
-  g[kind] = kind ? v : out;
-  PetscCall(HopsJacobianEvaluate(ctx->jacobian, sp, first, n, basis, x, J, g));
-  for (PetscInt q = 0; kind && q < n * nq; ++q) {
-    const PetscScalar *t = v + q * size;
-
+  for (PetscInt q = 0; q < n; ++q, t += dim * dim)
     for (PetscInt i = 0, k = 0; i < dim; ++i)
       for (PetscInt j = i; j < dim; ++j) {
         PetscCheck(!(PetscAbsScalar(t[i * dim + j] - t[j * dim + i]) >
@@ -35,8 +25,49 @@ static PetscErrorCode HopsCoefficientEvaluate_DS(HopsCoefficient cf, HopsSpace s
                    sp->cell[first + q / nq]);
         out[q * cf->nc + k++] = t[i * dim + j];
       }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsCoefficientEvaluate_DS(HopsCoefficient cf, HopsSpace sp, PetscInt first, PetscInt n,
+                                                 const HopsBasis *basis, const PetscReal unused[], PetscScalar out[])
+{
+  HopsDSContext *ctx = (HopsDSContext *)cf->ctx;
+  const PetscInt dim = sp->dim, nq = HopsPower(basis->Q, dim), kind = ctx->kind, size = kind ? dim * dim : 1;
+  HopsBasis      geom;
+  PetscReal     *x, *J;
+  PetscScalar   *v, *g[1][4] = {{NULL, NULL, NULL, NULL}};
+  PetscBool      done;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(kind ? (size_t)n * nq * size : 0, &v));
+  g[0][kind] = kind ? v : out;
+  PetscCall(HopsJacobianEvaluateDevice(ctx->jacobian, sp, first, n, basis, PETSC_FALSE, g, &done));
+  if (!done) {
+    PetscCall(PetscMalloc2(n * nq * dim, &x, n * nq * dim * dim, &J));
+    PetscCall(HopsSpaceCreateGeometryBasis(sp, basis, &geom));
+    PetscCall(HopsSpaceGetPoints(sp, &geom, first, n, x, J));
+    PetscCall(HopsBasisDestroy(&geom));
+    PetscCall(HopsJacobianEvaluate(ctx->jacobian, sp, first, n, basis, x, J, g[0]));
+    PetscCall(PetscFree2(x, J));
   }
-  PetscCall(PetscFree2(J, v));
+  if (kind) PetscCall(HopsDSPackSymmetric(cf, sp, first, n * nq, nq, v, out));
+  PetscCall(PetscFree(v));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsCoefficientEvaluateCells_DS(HopsCoefficient cf, HopsSpace sp, PetscInt first, PetscInt n,
+                                                      const HopsBasis *basis, PetscScalar out[], PetscBool *done)
+{
+  HopsDSContext *ctx  = (HopsDSContext *)cf->ctx;
+  const PetscInt kind = ctx->kind;
+  PetscScalar   *v, *g[1][4] = {{NULL, NULL, NULL, NULL}};
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(kind ? n * sp->dim * sp->dim : 0, &v));
+  g[0][kind] = kind ? v : out;
+  PetscCall(HopsJacobianEvaluateDevice(ctx->jacobian, sp, first, n, basis, PETSC_TRUE, g, done));
+  if (kind && *done) PetscCall(HopsDSPackSymmetric(cf, sp, first, n, 1, v, out));
+  PetscCall(PetscFree(v));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -58,12 +89,12 @@ static PetscErrorCode HopsCoefficientCreateJacobian(HopsJacobian jac, PetscInt k
   PetscCall(HopsCoefficientCreate_Private(PetscObjectComm((PetscObject)jac->dm), kind ? dim * (dim + 1) / 2 : 1, "PetscDS", cf));
   PetscCall(PetscNew(&ctx));
   ++jac->refct;
-  ctx->jacobian     = jac;
-  ctx->kind         = kind;
-  (*cf)->ctx        = ctx;
-  (*cf)->destroyctx = HopsDSContextDestroy;
-  (*cf)->needsx     = PETSC_TRUE;
-  (*cf)->evaluate   = HopsCoefficientEvaluate_DS;
+  ctx->jacobian        = jac;
+  ctx->kind            = kind;
+  (*cf)->ctx           = ctx;
+  (*cf)->destroyctx    = HopsDSContextDestroy;
+  (*cf)->evaluate      = HopsCoefficientEvaluate_DS;
+  (*cf)->evaluatecells = HopsCoefficientEvaluateCells_DS;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -59,7 +59,7 @@ static PetscErrorCode MatPAGetCellValues(Mat_PA *pa, HopsCoefficient cf, PetscBo
       const PetscScalar *a = v.v + i * v.cstride;
 
       PetscCall(PetscArraycpy(*out + (c + i) * cf->nc, a, cf->nc));
-      for (PetscInt q = 1; q < nq; ++q)
+      for (PetscInt q = 1; q < (v.pstride ? nq : 1); ++q)
         for (PetscInt k = 0; k < cf->nc; ++k)
           if (a[q * v.pstride + k] != a[k]) *constant = PETSC_FALSE;
     }

@@ -37,4 +37,5 @@ const HopsBackendOps HopsBackendCUDA = {
   .InterpCreate   = HopsInterpCreate_CUDA,
   .PatchCreate    = HopsPatchCreate_CUDA,
   .MapKind        = HopsMapKind_CUDA,
+  .points         = &HopsPointCUDA,
 };

@@ -74,6 +74,7 @@ PETSC_INTERN PetscErrorCode      HopsQueueJoin_CUDA(HopsQueue);
 PETSC_INTERN PetscErrorCode      HopsQueueFinish_CUDA(HopsQueue);
 PETSC_INTERN PetscErrorCode      HopsCudaQueueGetStream(HopsQueue, cudaStream_t *); /* PETSc's own where there is no queue */
 PETSC_INTERN const HopsVectorOps HopsVectorCUDA;
+PETSC_INTERN const HopsPointOps  HopsPointCUDA;
 PETSC_INTERN PetscErrorCode      HopsMapKind_CUDA(PetscInt n, PetscInt dim, PetscInt g, const PetscReal s[], const PetscReal X[],
                                                   HopsMapKind *);
 PETSC_INTERN PetscErrorCode      HopsOperatorCreate_CUDA(HopsForm, const HopsBasis *, HopsOperator *);

@@ -1,0 +1,91 @@
+/* Point functions of a PetscDS where a device's back end works: fields of local vectors at the points of
+   cells, residuals and tensors, by kernels that are written and compiled at run time. */
+#pragma once
+#include <hops/private/hopsdsimpl.h>
+#include <hops/private/hopspointimpl.h>
+#include <form/ds/device/pointargs.h>
+
+/* A call of a function of the PetscDS: it adds to the residual (target 2 field + k of f_k) or to a
+   tensor (4 block + k of g_k) of a region; dynamic: times the shift of a time step */
+typedef struct {
+  PetscInt   region, target;
+  PetscBool  dynamic;
+  HopsVoidFn f;
+} HopsPointCallee;
+
+/* What is evaluated: the residual, or tensors of blocks of fields */
+typedef struct {
+  PetscInt           ncalls;
+  HopsPointCallee   *call;
+  PetscInt           nblocks; /* 0: the residual */
+  HopsJacobianBlock *block;
+} HopsPointJob;
+
+/* Kernels of a job at the points of a rule */
+typedef struct _HopsPointKernel *HopsPointKernel;
+
+/* Where the nodes of a DM's cells lie in its local vectors: [caller's cell][nodes of all fields] */
+typedef struct _HopsPointMap *HopsPointMap;
+struct _HopsPointMap {
+  PetscInt              refct, ncells, nr;
+  PetscObjectId         section;
+  const HopsBackendOps *be;
+  int                  *restr, *hostrestr; /* on the back end, and on the host */
+};
+
+/* Cells of a space with the fields of a DM, for the DM's local section: maps and coordinates where the
+   back end works */
+typedef struct _HopsPointCells *HopsPointCells;
+struct _HopsPointCells {
+  HopsPointCells        next; /* those of the same form for another space */
+  DM                    dm;
+  HopsFields            fields;
+  HopsSpace             space;
+  PetscSection          section;
+  const HopsBackendOps *be;
+  PetscInt              nlocal;  /* entries of a local vector */
+  PetscInt              nr, nar; /* nodes of all fields, unknowns of the auxiliary fields in a cell */
+  HopsPointMap          map;
+  HopsAux               aux;      /* without its tabulations */
+  PetscObjectState      auxstate; /* of the values on the back end */
+  PetscObjectId         auxid;
+  int                  *row, *auxrestr, *region, *start, *entry, *flags; /* see HopsPointArgs */
+  double               *nodes, *auxvalues, *constants, *out, *scratch;
+  size_t                nout, nscratch; /* entries of these */
+  PetscInt              nconst;
+  PetscScalar          *hostconst; /* [nconst] of all regions, as they are on the back end */
+  PetscInt             *constoff;  /* [regions + 1] */
+  HopsPointKernel       kernels;   /* a list */
+};
+
+/* cells is NULL where the back end has no such kernels, no source was given, or it cannot be done: -info
+   says why. Not collective; the DM, the owner perhaps, is not referenced */
+PETSC_INTERN PetscErrorCode HopsPointCellsCreate(DM, HopsFields, HopsSpace, HopsPointCells *cells);
+PETSC_INTERN PetscErrorCode HopsPointCellsDestroy(HopsPointCells *);
+/* start[] and entry[], which residuals need */
+PETSC_INTERN PetscErrorCode HopsPointCellsTranspose(HopsPointCells);
+PETSC_INTERN PetscErrorCode HopsPointKernelDestroyAll(HopsPointCells);
+/* does the vector lie where the back end works? NULL does */
+PETSC_INTERN PetscErrorCode HopsPointCellsHaveVec(HopsPointCells, Vec, PetscBool *);
+/* What the host has for cell c, to compare with when kernels run for the first time: values[] as in
+   HopsPointArgs.out */
+typedef PetscErrorCode (*HopsPointHost)(void *ctx, PetscInt c, PetscScalar values[]);
+/* F += the residual of all cells; done is false where it cannot be done there, and F is untouched */
+PETSC_INTERN PetscErrorCode HopsPointCellsResidual(HopsPointCells, const HopsBasis *rule, PetscReal t, Vec X, Vec Xt, Vec F,
+                                                   HopsPointHost, void *ctx, PetscBool *done);
+PETSC_INTERN PetscErrorCode HopsJacobianGetPoints(HopsJacobian, HopsSpace, HopsPointCells *);
+/* g[block][kind][n][point][entries] in the process's memory, or where cells is true [n][entries], which
+   is not done where they vary inside of a cell; NULL where they are not wanted */
+PETSC_INTERN PetscErrorCode HopsPointCellsTensors(HopsPointCells, HopsJacobian, const HopsBasis *, PetscInt first, PetscInt n,
+                                                  PetscBool cells, HopsPointHost, void *ctx, PetscScalar *(*g)[4], PetscBool *done);
+
+/* src/form/ds/device/pointtext.c */
+/* where the tensor of a target begins among those of a point */
+PETSC_INTERN PetscInt       HopsPointJobOffset(const HopsPointCells, const HopsPointJob *, PetscInt target);
+PETSC_INTERN PetscErrorCode HopsPointJobCreateResidual(HopsPointCells, HopsPointJob *);
+PETSC_INTERN PetscErrorCode HopsPointJobCreateTensors(HopsPointCells, HopsJacobian, HopsPointJob *);
+PETSC_INTERN PetscErrorCode HopsPointJobDestroy(HopsPointJob *);
+/* the kernels' text for Q points per direction and an element map of PG nodes; PetscFree() it. nwork:
+   doubles that a block needs */
+PETSC_INTERN PetscErrorCode HopsPointJobCreateText(HopsPointCells, const HopsPointJob *, HopsPointCode, PetscInt Q, char **text,
+                                                   PetscBool *shared, size_t *nwork);

@@ -1,0 +1,316 @@
+/* Cells with the fields of a DM where a back end works: where their unknowns lie in local vectors,
+   coordinates, regions. */
+#include <hops/private/hopspointcellsimpl.h>
+#include <hops/private/hopspleximpl.h>
+#include <petscdmplex.h>
+
+static PetscErrorCode HopsPointUpload(HopsPointCells pc, size_t n, const void *from, void *to)
+{
+  const HopsMemoryOps *memory = pc->be->memory;
+
+  PetscFunctionBegin;
+  PetscCall((*memory->Malloc)(n, (void **)to));
+  PetscCall((*memory->Copy)(NULL, *(void **)to, from, n, HOPS_COPY_IN));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* idx[cell][n]: the closures' places in a local vector of size nlocal, which a vector of these places
+   has for values. Rows are in the order of the caller's cells */
+static PetscErrorCode HopsPointClosures(DM dm, PetscSection section, HopsPointCells pc, DM cells, DMEnclosureType enclosure,
+                                        PetscInt n, int idx[])
+{
+  HopsSpace    sp = pc->space;
+  Vec          v;
+  PetscScalar *a;
+  PetscInt     nlocal;
+
+  PetscFunctionBegin;
+  PetscCall(PetscSectionGetStorageSize(section, &nlocal));
+  PetscCall(VecCreateSeq(PETSC_COMM_SELF, nlocal, &v));
+  PetscCall(VecGetArrayWrite(v, &a));
+  for (PetscInt i = 0; i < nlocal; ++i) a[i] = (PetscScalar)i;
+  PetscCall(VecRestoreArrayWrite(v, &a));
+  for (PetscInt c = 0; c < sp->ncells; ++c) {
+    PetscInt     cell    = sp->cell[c], m;
+    PetscScalar *closure = NULL;
+
+    if (dm != cells) PetscCall(DMGetEnclosurePoint(dm, cells, enclosure, cell, &cell));
+    PetscCall(DMPlexVecGetClosure(dm, section, v, cell, &m, &closure));
+    PetscCheck(m == n, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+               "Cell %" PetscInt_FMT " has %" PetscInt_FMT " unknowns in its closure, not %" PetscInt_FMT, cell, m, n);
+    for (PetscInt i = 0; i < n; ++i) idx[(size_t)(sp->cell[c] - sp->cstart) * n + i] = (int)PetscRealPart(closure[i]);
+    PetscCall(DMPlexVecRestoreClosure(dm, section, v, cell, &m, &closure));
+  }
+  PetscCall(VecDestroy(&v));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Which entries of the cells' residuals go to an entry of a local vector, in the order of the cells */
+PetscErrorCode HopsPointCellsTranspose(HopsPointCells pc)
+{
+  HopsFields   F  = pc->fields;
+  HopsSpace    sp = pc->space;
+  const size_t ne = F->nclosure;
+  int         *start, *entry;
+
+  PetscFunctionBegin;
+  if (pc->start) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscCalloc1(pc->nlocal + 2, &start));
+  PetscCall(PetscMalloc1(sp->ncells * ne, &entry));
+  for (PetscInt pass = 0; pass < 2; ++pass) {
+    for (PetscInt c = 0; c < sp->ncells; ++c) {
+      const int *l = pc->map->hostrestr + (size_t)(sp->cell[c] - sp->cstart) * pc->nr;
+      size_t     e = c * ne;
+
+      for (PetscInt f = 0; f < F->nf; ++f) {
+        const PetscInt np = HopsPower(F->P[f], F->dim), nc = F->nc[f];
+
+        for (PetscInt i = 0; i < np; ++i)
+          for (PetscInt g = 0; g < nc; ++g) {
+            if (pass) entry[start[l[i] + g + 1]++] = (int)(e + g * np + i);
+            else ++start[l[i] + g + 2];
+          }
+        l += np;
+        e += np * nc;
+      }
+    }
+    for (PetscInt i = 0; !pass && i < pc->nlocal; ++i) start[i + 2] += start[i + 1];
+  }
+  PetscCall(HopsPointUpload(pc, (pc->nlocal + 1) * sizeof(int), start, &pc->start));
+  PetscCall(HopsPointUpload(pc, sp->ncells * ne * sizeof(int), entry, &pc->entry));
+  PetscCall(PetscFree(start));
+  PetscCall(PetscFree(entry));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsPointMapDestroy(HopsPointMap *out)
+{
+  HopsPointMap m = *out;
+
+  PetscFunctionBegin;
+  *out = NULL;
+  if (!m || --m->refct > 0) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall((*m->be->memory->Free)((void **)&m->restr));
+  PetscCall(PetscFree(m->hostrestr));
+  PetscCall(PetscFree(m));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsPointMapFree(HopsContainerCtx ctx)
+{
+  HopsPointMap m = (HopsPointMap)HopsContainerData(ctx);
+
+  PetscFunctionBegin;
+  PetscCall(HopsPointMapDestroy(&m));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The DM keeps its last map: residual, operator and preconditioner take the same one */
+static PetscErrorCode HopsPointMapFind(HopsPointCells pc, PetscBool *found)
+{
+  PetscContainer c;
+  PetscObjectId  id;
+  HopsPointMap   m;
+
+  PetscFunctionBegin;
+  *found = PETSC_FALSE;
+  PetscCall(PetscObjectGetId((PetscObject)pc->section, &id));
+  PetscCall(PetscObjectQuery((PetscObject)pc->dm, "HopsPointMap", (PetscObject *)&c));
+  if (c) {
+    PetscCall(PetscContainerGetPointer(c, (void **)&m));
+    if (m->be == pc->be && m->section == id && m->ncells == pc->space->ncells && m->nr == pc->nr) {
+      ++m->refct;
+      pc->map = m;
+      *found  = PETSC_TRUE;
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
+  }
+  PetscCall(PetscNew(&m));
+  *m      = (struct _HopsPointMap){.refct = 2, .be = pc->be, .section = id, .ncells = pc->space->ncells, .nr = pc->nr};
+  pc->map = m;
+  PetscCall(PetscContainerCreate(PETSC_COMM_SELF, &c));
+  PetscCall(PetscContainerSetPointer(c, m));
+  PetscCall(HopsContainerSetDestroy(c, HopsPointMapFree));
+  PetscCall(PetscObjectCompose((PetscObject)pc->dm, "HopsPointMap", (PetscObject)c));
+  PetscCall(PetscContainerDestroy(&c));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Where the first component of each node lies; the others follow it */
+static PetscErrorCode HopsPointRestriction(HopsPointCells pc)
+{
+  HopsFields   F  = pc->fields;
+  HopsSpace    sp = pc->space;
+  const size_t ne = F->nclosure;
+  int         *closure, *restr;
+  PetscBool    found;
+
+  PetscFunctionBegin;
+  for (PetscInt f = 0; f < F->nf; ++f) pc->nr += HopsPower(F->P[f], F->dim);
+  PetscCall(HopsPointMapFind(pc, &found));
+  if (found) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscCalloc1(sp->ncaller * ne, &closure));
+  PetscCall(PetscCalloc1((size_t)sp->ncaller * pc->nr, &restr));
+  PetscCall(HopsPointClosures(pc->dm, pc->section, pc, pc->dm, DM_ENC_EQUALITY, F->nclosure, closure));
+  for (PetscInt c = 0; c < sp->ncells; ++c) {
+    const int *l = closure + (sp->cell[c] - sp->cstart) * ne;
+    int       *r = restr + (size_t)(sp->cell[c] - sp->cstart) * pc->nr;
+
+    for (PetscInt f = 0; f < F->nf; ++f) {
+      const PetscInt np = HopsPower(F->P[f], F->dim), nc = F->nc[f];
+
+      for (PetscInt i = 0; i < np; ++i) {
+        r[F->node[f][i]] = l[i * nc];
+        for (PetscInt g = 1; g < nc; ++g)
+          PetscCheck(l[i * nc + g] == l[i * nc] + g, PETSC_COMM_SELF, PETSC_ERR_PLIB, "The components of a node lie apart");
+      }
+      r += np;
+      l += np * nc;
+    }
+  }
+  PetscCall(HopsPointUpload(pc, (size_t)sp->ncaller * pc->nr * sizeof(int), restr, &pc->map->restr));
+  pc->map->hostrestr = restr;
+  PetscCall(PetscFree(closure));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* One vector of auxiliary fields for all regions, or none: else *ok is false */
+static PetscErrorCode HopsPointAux(HopsPointCells pc, PetscBool *ok)
+{
+  HopsSpace       sp        = pc->space;
+  const PetscReal origin[3] = {0.0, 0.0, 0.0};
+  PetscInt        nds, nf;
+  PetscSection    section;
+  int            *restr;
+
+  PetscFunctionBegin;
+  PetscCall(DMGetNumDS(pc->dm, &nds));
+  for (PetscInt s = 0; s < nds; ++s) {
+    HopsRegion r;
+    Vec        v;
+
+    PetscCall(HopsRegionGet(pc->dm, s, PETSC_FALSE, &r));
+    PetscCall(DMGetAuxiliaryVec(pc->dm, r.label, r.value, 0, &v));
+    if (s && v != pc->aux.v) *ok = PETSC_FALSE;
+    else if (!s && sp->ncells) PetscCall(HopsAuxCreate(pc->dm, r.label, r.value, sp->cell[0], 1, origin, &pc->aux));
+  }
+  if (!pc->aux.v || !*ok) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(DMGetNumDS(pc->aux.dm, &nds));
+  if (nds != 1) *ok = PETSC_FALSE;
+  for (PetscInt f = 0; f < pc->aux.nf; ++f) {
+    PetscObject disc;
+
+    PetscCall(PetscDSGetDiscretization(pc->aux.ds, f, &disc));
+    PetscCall(PetscFEGetDimension((PetscFE)disc, &nf));
+    pc->nar += nf;
+  }
+  if (!*ok) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(DMGetLocalSection(pc->aux.dm, &section));
+  PetscCall(PetscCalloc1((size_t)sp->ncaller * pc->nar, &restr));
+  PetscCall(HopsPointClosures(pc->aux.dm, section, pc, pc->dm, pc->aux.enclosure, pc->nar, restr));
+  PetscCall(HopsPointUpload(pc, (size_t)sp->ncaller * pc->nar * sizeof(int), restr, &pc->auxrestr));
+  PetscCall(PetscFree(restr));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsPointRegions(HopsPointCells pc)
+{
+  HopsSpace sp = pc->space;
+  int      *row, *region;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc2(sp->ncells, &row, sp->ncaller, &region));
+  for (PetscInt c = 0; c < sp->ncaller; ++c) region[c] = -1;
+  for (PetscInt c = 0; c < sp->ncells; ++c) {
+    PetscInt s;
+
+    row[c] = (int)(sp->cell[c] - sp->cstart);
+    PetscCall(HopsRegionOfCell(pc->dm, sp->cell[c], &s));
+    region[row[c]] = (int)s;
+  }
+  PetscCall(HopsPointUpload(pc, sp->ncells * sizeof(int), row, &pc->row));
+  PetscCall(HopsPointUpload(pc, sp->ncaller * sizeof(int), region, &pc->region));
+  PetscCall(PetscFree2(row, region));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsPointCellsCreate(DM dm, HopsFields fields, HopsSpace sp, HopsPointCells *out)
+{
+  HopsPointCells pc;
+  PetscBool      ok = PETSC_TRUE, asked;
+  size_t         nx = (size_t)sp->dim * HopsPower(sp->gorder + 1, sp->dim);
+
+  PetscFunctionBegin;
+  *out = NULL;
+  PetscCall(PetscOptionsHasName(((PetscObject)dm)->options, ((PetscObject)dm)->prefix, "-hops_pointwise_source", &asked));
+  if (!asked || !sp->backend->points) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscNew(&pc));
+  pc->be     = sp->backend;
+  pc->fields = fields;
+  ++fields->refct;
+  pc->dm = dm; /* which may own this */
+  PetscCall(HopsSpaceReference(sp));
+  pc->space = sp;
+  PetscCall(DMGetLocalSection(dm, &pc->section));
+  PetscCall(PetscObjectReference((PetscObject)pc->section));
+  PetscCall(PetscSectionGetStorageSize(pc->section, &pc->nlocal));
+  PetscCall(HopsPointAux(pc, &ok));
+  if ((PetscInt64)sp->ncells * fields->nclosure > PETSC_MPI_INT_MAX) ok = PETSC_FALSE;
+  if (!ok) {
+    PetscCall(
+      PetscInfo(dm, "point functions on the host: the regions have different auxiliary fields, or the rank too many cells\n"));
+    PetscCall(HopsPointCellsDestroy(&pc));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(HopsPointRestriction(pc));
+  PetscCall(HopsPointRegions(pc));
+  PetscCall(HopsPointUpload(pc, sp->ncells * nx * sizeof(PetscReal), sp->X, &pc->nodes));
+  PetscCall((*pc->be->memory->Malloc)(3 * sizeof(int), (void **)&pc->flags));
+  *out = pc;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsPointCellsDestroy(HopsPointCells *out)
+{
+  HopsPointCells pc = *out;
+
+  PetscFunctionBegin;
+  *out = NULL;
+  if (!pc) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(HopsPointCellsDestroy(&pc->next));
+  PetscCall(HopsPointKernelDestroyAll(pc));
+  {
+    void **memory[] = {(void **)&pc->row,       (void **)&pc->auxrestr,  (void **)&pc->region, (void **)&pc->start,
+                       (void **)&pc->entry,     (void **)&pc->flags,     (void **)&pc->nodes,  (void **)&pc->out,
+                       (void **)&pc->auxvalues, (void **)&pc->constants, (void **)&pc->scratch};
+
+    for (size_t i = 0; i < sizeof(memory) / sizeof(memory[0]); ++i) PetscCall((*pc->be->memory->Free)(memory[i]));
+  }
+  PetscCall(HopsPointMapDestroy(&pc->map));
+  PetscCall(PetscFree(pc->hostconst));
+  PetscCall(PetscFree(pc->constoff));
+  PetscCall(HopsAuxDestroy(&pc->aux));
+  PetscCall(PetscSectionDestroy(&pc->section));
+  PetscCall(HopsFieldsDestroy(&pc->fields));
+  PetscCall(HopsSpaceDestroy(&pc->space));
+  PetscCall(PetscFree(pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Those of a form for the cells of a space, made where there are none */
+PetscErrorCode HopsJacobianGetPoints(HopsJacobian form, HopsSpace sp, HopsPointCells *out)
+{
+  HopsPointCells pc = form->points;
+
+  PetscFunctionBegin;
+  while (pc && pc->space != sp) pc = pc->next;
+  if (!pc) {
+    PetscCall(HopsPointCellsCreate(form->dm, form->fields, sp, &pc));
+    if (pc) {
+      pc->next     = form->points;
+      form->points = pc;
+    }
+  }
+  *out = pc;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

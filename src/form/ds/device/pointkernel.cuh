@@ -1,0 +1,300 @@
+/*
+  Point functions at the points of cells. This text is compiled at run time, behind the point functions of
+  a code, the arguments (pointargs.h) and what pointtext.c writes: the constants DIM, Q, PG, NF, NFAUX,
+  NU, NA, NR, NAR, NE, SIZE, WORK, SHARED, and Fields(), AuxFields(), Residuals(), Integrate() and
+  Tensors(). A block works on a cell, then on another one.
+*/
+#define NQ     Power(Q)
+#define SLOTS  (DIM + 2) /* of a component at all points: value, reference derivatives, time derivative */
+#define BUFFER Power(MAXPQ)
+
+__host__ __device__ constexpr int Power(int n)
+{
+  return DIM == 3 ? n * n * n : n * n;
+}
+
+/* out[AFTER][M][BEFORE] = (ADD: +=) A in[AFTER][N][BEFORE], A[M][N], or its transpose */
+template <int M, int N, int BEFORE, int AFTER, bool TRANSPOSE, bool ADD>
+__device__ static void Contract(const double *A, const double *in, double *out)
+{
+  for (int t = threadIdx.x; t < BEFORE * M * AFTER; t += blockDim.x) {
+    const int     m = t / BEFORE % M;
+    const double *v = in + t / (BEFORE * M) * N * BEFORE + t % BEFORE;
+    double        s = ADD ? out[t] : 0;
+
+    for (int n = 0; n < N; n++) s += (TRANSPOSE ? A[n * M + m] : A[m * N + n]) * v[n * BEFORE];
+    out[t] = s;
+  }
+  __syncthreads();
+}
+
+/* the same in all directions, with A[d]; in is lost in 3D */
+template <int M, int N, bool TRANSPOSE, bool ADD>
+__device__ static void ContractAll(const double *const A[3], double *in, double *work, double *out)
+{
+  Contract<M, N, 1, Power(N) / N, TRANSPOSE, false>(A[0], in, work);
+  if constexpr (DIM == 2) {
+    Contract<M, N, M, 1, TRANSPOSE, ADD>(A[1], work, out);
+  } else {
+    Contract<M, N, M, N, TRANSPOSE, false>(A[1], work, in);
+    Contract<M, N, M * M, 1, TRANSPOSE, ADD>(A[2], in, out);
+  }
+}
+
+/* The derivatives of v[0][point] to v[1 + d][point], or transposed v[0] += those of v[1 + d] */
+template <bool TRANSPOSE> __device__ static void Derive(const double *C, const double *in, double *out)
+{
+  constexpr int step = TRANSPOSE ? 0 : NQ, back = TRANSPOSE ? NQ : 0;
+
+  Contract<Q, Q, 1, NQ / Q, TRANSPOSE, TRANSPOSE>(C, in, out);
+  Contract<Q, Q, Q, NQ / (Q * Q), TRANSPOSE, TRANSPOSE>(C, in + back, out + step);
+  if constexpr (DIM == 3) Contract<Q, Q, Q * Q, 1, TRANSPOSE, TRANSPOSE>(C, in + 2 * back, out + 2 * step);
+}
+
+/* v[component][slot][point] of a field of P nodes per direction; B[Q][P], its derivatives D, C[Q][Q] as
+   in HopsBasis */
+template <int P, int NC>
+__device__ static void FieldAtPoints(const double *x, const int *restr, const double *B, const double *C, bool gradients,
+                                     double *work, double *v)
+{
+  const double *D = B + Q * P;
+
+  for (int c = 0; c < NC; c++, v += SLOTS * NQ) {
+    for (int k = 0; k <= (gradients && Q < P ? DIM : 0); k++) {
+      const double *A[3] = {k == 1 ? D : B, k == 2 ? D : B, k == 3 ? D : B};
+
+      for (int i = threadIdx.x; i < Power(P); i += blockDim.x) work[i] = x[restr[i] + c];
+      __syncthreads();
+      ContractAll<Q, P, false, false>(A, work, work + BUFFER, v + k * NQ);
+    }
+    if (gradients && Q >= P) Derive<false>(C, v, v + NQ);
+  }
+}
+
+/* out[component][node] = the test functions of a field against v[component][slot][point], what values
+   and reference derivatives meet */
+template <int P, int NC>
+__device__ static void FieldIntegrate(const double *B, const double *C, double *work, const double *v, double *out)
+{
+  const double *D = B + Q * P;
+
+  for (int c = 0; c < NC; c++, v += SLOTS * NQ, out += Power(P)) {
+    if (Q >= P) {
+      const double *A[3] = {B, B, B};
+
+      for (int q = threadIdx.x; q < NQ; q += blockDim.x) work[q] = v[q];
+      __syncthreads();
+      Derive<true>(C, v + NQ, work);
+      ContractAll<P, Q, true, false>(A, work, work + BUFFER, out);
+      continue;
+    }
+    for (int i = threadIdx.x; i < Power(P); i += blockDim.x) out[i] = 0;
+    for (int k = 0; k <= DIM; k++) {
+      const double *A[3] = {k == 1 ? D : B, k == 2 ? D : B, k == 3 ? D : B};
+
+      for (int q = threadIdx.x; q < NQ; q += blockDim.x) work[q] = v[k * NQ + q];
+      __syncthreads();
+      ContractAll<P, Q, true, true>(A, work, work + BUFFER, out);
+    }
+  }
+}
+
+/* What the functions see at a point, with the inverse Jacobian and the weight times the determinant */
+struct Point {
+  double x[DIM], Ji[DIM * DIM], weight;
+  double u[NU], ut[NU], ux[NU * DIM], a[NA + 1], ax[NA * DIM + 1];
+};
+
+/* The map's position and inverse Jacobian at a point, by full sums over its nodes. The determinant times
+   the weight */
+__device__ static double Geometry(const double *nodes, const double *tables, int q, double x[DIM], double Ji[DIM * DIM])
+{
+  const double *B = tables, *D = B + Q * PG, *w = D + Q * PG;
+  const int     qx = q % Q, qy = q / Q % Q, qz = DIM == 3 ? q / (Q * Q) : 0, nz = DIM == 3 ? PG : 1;
+  double        J[DIM * DIM], det;
+
+  for (int i = 0; i < DIM; i++) {
+    double s[4] = {0, 0, 0, 0};
+
+    for (int z = 0; z < nz; z++)
+      for (int y = 0; y < PG; y++) {
+        const double by = B[qy * PG + y], dy = D[qy * PG + y], bz = DIM == 3 ? B[qz * PG + z] : 1,
+                     dz = DIM == 3 ? D[qz * PG + z] : 0;
+        double b = 0, d = 0;
+
+        for (int n = 0; n < PG; n++) {
+          const double v = nodes[(size_t)i * Power(PG) + (z * PG + y) * PG + n];
+
+          b += B[qx * PG + n] * v;
+          d += D[qx * PG + n] * v;
+        }
+        s[0] += bz * by * b;
+        s[1] += bz * by * d;
+        s[2] += bz * dy * b;
+        s[3] += dz * by * b;
+      }
+    x[i] = s[0];
+    for (int j = 0; j < DIM; j++) J[i * DIM + j] = s[1 + j];
+  }
+  if (DIM == 2) {
+    det         = J[0] * J[DIM + 1] - J[1] * J[DIM];
+    Ji[0]       = J[DIM + 1] / det;
+    Ji[1]       = -J[1] / det;
+    Ji[DIM]     = -J[DIM] / det;
+    Ji[DIM + 1] = J[0] / det;
+  } else {
+    for (int i = 0; i < DIM; i++)
+      for (int j = 0; j < DIM; j++) {
+        const int a = (j + 1) % DIM, b = (j + 2) % DIM, c = (i + 1) % DIM, d = (i + 2) % DIM;
+
+        Ji[i * DIM + j] = J[a * DIM + c] * J[b * DIM + d] - J[a * DIM + d] * J[b * DIM + c];
+      }
+    det = 0;
+    for (int j = 0; j < DIM; j++) det += J[j] * Ji[j * DIM];
+    for (int i = 0; i < DIM * DIM; i++) Ji[i] /= det;
+  }
+  return det * w[qx] * w[qy] * (DIM == 3 ? w[qz] : 1);
+}
+
+/* Values and physical gradients of a PetscFE of NB functions at a point, by its tabulation:
+   [point][NB][NC], then [point][NB][NC][DIM] */
+template <int NB, int NC>
+__device__ static void AuxField(const double *table, const double *aux, const int *restr, int q, const double Ji[], double a[],
+                                double ax[])
+{
+  const double *T = table + (size_t)q * NB * NC, *TD = table + (size_t)NQ * NB * NC + (size_t)q * NB * NC * DIM;
+  double        r[NC * DIM];
+
+  for (int i = 0; i < NC; i++) a[i] = 0;
+  for (int i = 0; i < NC * DIM; i++) r[i] = 0;
+  for (int b = 0; b < NB; b++) {
+    const double v = aux[restr[b]];
+
+    for (int i = 0; i < NC; i++) a[i] += v * T[b * NC + i];
+    for (int i = 0; i < NC * DIM; i++) r[i] += v * TD[b * NC * DIM + i];
+  }
+  for (int c = 0; c < NC; c++)
+    for (int d = 0; d < DIM; d++) {
+      ax[c * DIM + d] = 0;
+      for (int e = 0; e < DIM; e++) ax[c * DIM + d] += r[c * DIM + e] * Ji[e * DIM + d];
+    }
+}
+
+__device__ static void Fields(const HopsPointArgs &k, const int *restr, double *work, double *v);
+__device__ static void AuxFields(const HopsPointArgs &k, const int *restr, int q, Point &p);
+__device__ static void Residuals(const HopsPointArgs &k, int region, Point &p, double f0[], double f1[]);
+__device__ static void Integrate(const HopsPointArgs &k, double *work, const double *v, double *out);
+__device__ static void Tensors(const HopsPointArgs &k, int region, Point &p, int cell, size_t at, size_t n);
+
+__device__ static void SetPoint(const HopsPointArgs &k, int c, int q, const double *v, Point &p)
+{
+  p.weight = Geometry(k.nodes + (size_t)c * DIM * Power(PG), k.tables, q, p.x, p.Ji);
+  if (!(p.weight > 0)) atomicMin(k.flags, c);
+  for (int g = 0; g < NU; g++, v += SLOTS * NQ) {
+    p.u[g]  = k.x ? v[q] : 0;
+    p.ut[g] = k.xt ? v[(DIM + 1) * NQ + q] : 0;
+    for (int d = 0; d < DIM; d++) {
+      p.ux[g * DIM + d] = 0;
+      for (int a = 0; k.x && a < DIM; a++) p.ux[g * DIM + d] += v[(a + 1) * NQ + q] * p.Ji[a * DIM + d];
+    }
+  }
+  AuxFields(k, k.auxrestr + (size_t)k.row[c] * NAR, q, p);
+}
+
+/* Work of this block: two buffers, then the fields at the points */
+#if SHARED
+  #define HOPS_WORK(name) __shared__ double name[WORK]
+#else
+  #define HOPS_WORK(name) double *name = k.scratch + (size_t)blockIdx.x * WORK
+#endif
+
+#if RESIDUAL
+extern "C" __global__ void HopsPointResidual(const HopsPointArgs k)
+{
+  HOPS_WORK(work);
+  double *const v = work + 2 * BUFFER;
+
+  for (int c = k.first + blockIdx.x; c < k.first + k.n; c += gridDim.x) {
+    const int region = k.region[k.row[c]];
+    double   *out    = k.out + (size_t)c * NE;
+
+    if (region < 0) { /* PETSc adds nothing there */
+      for (int i = threadIdx.x; i < NE; i += blockDim.x) out[i] = 0;
+      continue;
+    }
+    Fields(k, k.restr + (size_t)k.row[c] * NR, work, v);
+    for (int q = threadIdx.x; q < NQ; q += blockDim.x) {
+      Point  p;
+      double f0[NU], f1[NU * DIM], *vg = v + q;
+
+      SetPoint(k, c, q, v, p);
+      for (int i = 0; i < NU; i++) f0[i] = 0;
+      for (int i = 0; i < NU * DIM; i++) f1[i] = 0;
+      Residuals(k, region, p, f0, f1);
+      for (int g = 0; g < NU; g++, vg += SLOTS * NQ) {
+        vg[0] = p.weight * f0[g];
+        for (int b = 0; b < DIM; b++) {
+          double s = 0;
+
+          for (int d = 0; d < DIM; d++) s += p.Ji[b * DIM + d] * f1[g * DIM + d];
+          vg[(b + 1) * NQ] = p.weight * s;
+        }
+      }
+    }
+    __syncthreads();
+    Integrate(k, work, v, out);
+  }
+}
+
+/* y += what the cells have for each entry of a local vector, in the order of the cells */
+extern "C" __global__ void HopsPointAdd(const HopsPointArgs k)
+{
+  for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < k.n; i += gridDim.x * blockDim.x) {
+    double s = 0;
+
+    for (int e = k.start[i]; e < k.start[i + 1]; e++) s += k.out[k.entry[e]];
+    if (k.start[i] < k.start[i + 1]) k.y[i] += s;
+  }
+}
+#else
+/* The tensors of a block of fields and a kind, of N entries, begin where those before it end */
+template <int N> __device__ static void StoreTensor(const HopsPointArgs &k, int cell, const double g[], double *out)
+{
+  for (int i = 0; i < N; i++) {
+    if (!isfinite(g[i])) atomicMin(k.flags + 1, cell);
+    out[i] = g[i];
+  }
+}
+
+extern "C" __global__ void HopsPointTensors(const HopsPointArgs k)
+{
+  HOPS_WORK(work);
+  double *const v = work + 2 * BUFFER;
+
+  for (int c = k.first + blockIdx.x; c < k.first + k.n; c += gridDim.x) {
+    const int region = k.region[k.row[c]];
+
+    if (k.x && region >= 0) Fields(k, k.restr + (size_t)k.row[c] * NR, work, v);
+    for (int q = threadIdx.x; q < NQ; q += blockDim.x) {
+      Point p;
+
+      if (region >= 0) SetPoint(k, c, q, v, p);
+      Tensors(k, region, p, c, (size_t)(c - k.first) * NQ + q, (size_t)k.n * NQ);
+    }
+    __syncthreads();
+  }
+}
+
+/* y[cell - first][size] = the tensor at the first point of each cell; does any other differ from it? */
+extern "C" __global__ void HopsPointCells(const HopsPointArgs k)
+{
+  for (int c = blockIdx.x; c < k.n; c += gridDim.x) {
+    const double *g = k.out + (size_t)c * NQ * k.size;
+
+    for (int i = threadIdx.x; i < NQ * k.size; i += blockDim.x) {
+      if (i < k.size) k.y[(size_t)c * k.size + i] = g[i];
+      if (g[i] != g[i % k.size]) k.flags[2] = 1;
+    }
+  }
+}
+#endif

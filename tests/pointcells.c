@@ -1,0 +1,394 @@
+static char help[] =
+  "Residuals and tensors of a PetscDS by kernels that are compiled at run time, against the host's, cell by cell.\n\
+  -on <toy,cuda>: where; -layout <0,1,2>: a scalar; velocity and pressure; two scalars and a vector; -aux: auxiliary fields;\n\
+  -regions: two, with a PetscDS each; -curved: cells that are no boxes\n\n";
+
+#include "hopstest.h"
+#include "pointtoy.h"
+#include <hops/private/hopsdmimpl.h>
+#include <petscds.h>
+#include <petscdmplex.h>
+
+static PetscInt calls;
+#define CALLED ++calls
+#include "pointfunctions.h"
+
+static char Device[16] = "toy"; /* the back end that is compared with the host */
+
+static PetscErrorCode Smooth(PetscInt dim, PetscReal t, const PetscReal x[], PetscInt nc, PetscScalar u[], void *ctx)
+{
+  for (PetscInt c = 0; c < nc; ++c) u[c] = 0.3 + 0.2 * PetscSinReal(x[0] + 2.0 * x[1] + c + t);
+  return PETSC_SUCCESS;
+}
+
+static PetscErrorCode AddField(DM dm, PetscInt f, PetscInt nc, PetscInt order, PetscInt Q)
+{
+  PetscFE         fe;
+  PetscInt        dim;
+  PetscQuadrature q;
+
+  PetscFunctionBeginUser;
+  PetscCall(DMGetDimension(dm, &dim));
+  PetscCall(PetscFECreateLagrange(PetscObjectComm((PetscObject)dm), dim, nc, PETSC_FALSE, order, PETSC_DETERMINE, &fe));
+  PetscCall(PetscDTGaussTensorQuadrature(dim, 1, Q, -1.0, 1.0, &q));
+  PetscCall(PetscFESetQuadrature(fe, q));
+  PetscCall(PetscQuadratureDestroy(&q));
+  PetscCall(DMSetField(dm, f, NULL, (PetscObject)fe));
+  PetscCall(PetscFEDestroy(&fe));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A scalar; velocity and pressure; two scalars and a vector */
+static PetscErrorCode AddFields(DM dm, PetscInt layout, PetscInt order, PetscInt Q)
+{
+  const PetscInt components[3][3] = {{1}, {0, 1}, {1, 1, 0}}; /* 0: a vector */
+  PetscInt       dim;
+
+  PetscFunctionBeginUser;
+  PetscCall(DMGetDimension(dm, &dim));
+  for (PetscInt f = 0; f <= layout; ++f)
+    PetscCall(AddField(dm, f, components[layout][f] ? components[layout][f] : dim, PetscMax(1, order - f), Q));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The residual and Jacobian functions of the whole mesh or of one of two regions */
+static PetscErrorCode SetFunctions(PetscDS ds, DMLabel label, PetscInt layout, PetscInt region)
+{
+  PetscScalar    constants[3] = {0.7, 0.4, 0.9};
+  const PetscInt value        = label ? 1 : 0;
+  PetscWeakForm  wf;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscDSGetWeakForm(ds, &wf));
+  PetscCall(PetscDSSetConstants(ds, 3 - region, constants + region));
+  PetscCall(PetscWeakFormAddResidual(wf, label, value, 0, 0, f0_u, region ? NULL : f1_u));
+  PetscCall(PetscWeakFormAddResidual(wf, label, value, 0, 0, f0_more, NULL));
+  if (layout == 1) {
+    PetscCall(PetscWeakFormAddResidual(wf, label, value, 1, 0, NULL, f1_p));
+    PetscCall(PetscWeakFormAddJacobian(wf, label, value, 0, 0, 0, g0_uu, NULL, NULL, g3_uu));
+    PetscCall(PetscWeakFormAddJacobian(wf, label, value, 0, 1, 0, NULL, region ? NULL : g1_up, NULL, NULL));
+    PetscCall(PetscWeakFormAddJacobian(wf, label, value, 1, 0, 0, NULL, NULL, g2_pu, NULL));
+    PetscCall(PetscWeakFormAddJacobian(wf, label, value, 1, 1, 0, NULL, NULL, NULL, g3_pp));
+    PetscCall(PetscWeakFormAddDynamicJacobian(wf, label, value, 0, 0, 0, gt_uu, NULL, NULL, NULL));
+  } else if (layout == 2) PetscCall(PetscWeakFormAddJacobian(wf, label, value, 1, 1, 0, NULL, NULL, NULL, g3_constant));
+  else PetscCall(PetscWeakFormAddJacobian(wf, label, value, 0, 0, 0, g0_scalar, NULL, NULL, region ? g3_constant : g3_scalar));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Two regions, with a PetscDS each, whose functions and constants differ */
+static PetscErrorCode AddRegions(DM dm, PetscInt layout)
+{
+  DMLabel  label[2];
+  PetscInt cStart, cEnd, dim, all[3] = {0, 1, 2};
+  IS       fields;
+
+  PetscFunctionBeginUser;
+  PetscCall(DMGetDimension(dm, &dim));
+  PetscCall(DMCreateLabel(dm, "outer"));
+  PetscCall(DMGetLabel(dm, "outer", &label[0]));
+  PetscCall(DMCreateLabel(dm, "inner"));
+  PetscCall(DMGetLabel(dm, "inner", &label[1]));
+  PetscCall(DMPlexGetHeightStratum(dm, 0, &cStart, &cEnd));
+  for (PetscInt c = cStart; c < cEnd; ++c) PetscCall(DMLabelSetValue(label[c % 3 ? 0 : 1], c, 1));
+  PetscCall(ISCreateGeneral(PETSC_COMM_SELF, layout + 1, all, PETSC_COPY_VALUES, &fields));
+  for (PetscInt r = 0; r < 2; ++r) {
+    PetscDS ds;
+
+    PetscCall(PetscDSCreate(PETSC_COMM_SELF, &ds));
+    PetscCall(PetscDSSetCoordinateDimension(ds, dim));
+    for (PetscInt f = 0; f <= layout; ++f) {
+      PetscObject disc;
+
+      PetscCall(DMGetField(dm, f, NULL, &disc));
+      PetscCall(PetscDSSetDiscretization(ds, f, disc));
+    }
+    PetscCall(SetFunctions(ds, label[r], layout, r));
+    PetscCall(PetscDSSetUp(ds));
+    if (r) PetscCall(HopsDMSetRegionDS(dm, label[r], fields, ds));
+    else PetscCall(HopsDMSetRegionNumDS(dm, 0, label[r], fields, ds));
+    PetscCall(PetscDSDestroy(&ds));
+  }
+  PetscCall(ISDestroy(&fields));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Project(DM dm, PetscInt nf, Vec *v)
+{
+  PetscErrorCode (*f[3])(PetscInt, PetscReal, const PetscReal[], PetscInt, PetscScalar *, void *) = {Smooth, Smooth, Smooth};
+
+  PetscFunctionBeginUser;
+  PetscCall(DMCreateLocalVector(dm, v));
+  PetscCall(DMProjectFunctionLocal(dm, 0.1, f, NULL, INSERT_ALL_VALUES, *v));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A continuous scalar and a discontinuous vector */
+static PetscErrorCode AddAuxiliary(DM dm, PetscInt order)
+{
+  DM       aux;
+  Vec      v;
+  PetscFE  fe;
+  PetscInt dim;
+
+  PetscFunctionBeginUser;
+  PetscCall(DMGetDimension(dm, &dim));
+  PetscCall(DMClone(dm, &aux));
+  PetscCall(AddField(aux, 0, 1, order, order + 1));
+  PetscCall(PetscFECreateLagrange(PetscObjectComm((PetscObject)dm), dim, dim, PETSC_FALSE, 0, order + 1, &fe));
+  PetscCall(DMSetField(aux, 1, NULL, (PetscObject)fe));
+  PetscCall(PetscFEDestroy(&fe));
+  PetscCall(DMCreateDS(aux));
+  PetscCall(Project(aux, 2, &v));
+  PetscCall(DMSetAuxiliaryVec(dm, NULL, 0, 0, v));
+  PetscCall(VecDestroy(&v));
+  PetscCall(DMDestroy(&aux));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Compare(const char name[], PetscInt n, const PetscScalar x[], const PetscScalar y[])
+{
+  PetscReal scale = 0.0, error = 0.0;
+
+  PetscFunctionBeginUser;
+  for (PetscInt i = 0; i < n; ++i) {
+    scale = PetscMax(scale, PetscAbsScalar(x[i]));
+    error = TestWorse(error, PetscAbsScalar(x[i] - y[i]));
+  }
+  PetscCheck(error <= 1e-12 * scale && (!n || scale > 0.0), PETSC_COMM_SELF, PETSC_ERR_PLIB, "The %s is off by %g of %g", name,
+             (double)error, (double)scale);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* F of the host's path and of the kernels; the second time with another time, and without a time
+   derivative */
+static PetscErrorCode CompareResiduals(DM dm, Vec X, Vec Xt)
+{
+  const char *const  backends[2] = {"host", Device};
+  HopsPlex          *plex;
+  Vec                F[2];
+  const PetscScalar *a[2];
+  PetscInt           n;
+
+  PetscFunctionBeginUser;
+  PetscCall(HopsPlexGet(dm, &plex));
+  for (PetscInt k = 0; k < 2; ++k) PetscCall(VecDuplicate(X, &F[k]));
+  for (PetscInt again = 0; again < 2; ++again) {
+    Strength = 0.4 - 0.1 * again;
+    for (PetscInt k = 0; k < 2; ++k) {
+      PetscBool done;
+
+      PetscCall(PetscOptionsSetValue(NULL, "-hops_backend", backends[k]));
+      PetscCall(HopsPlexResidualReset(plex));
+      PetscCall(VecSet(F[k], 1.0)); /* the residual is added */
+      PetscCall(HopsPlexResidual(dm, plex, 0.3 + again, X, again ? NULL : Xt, F[k], &done));
+      PetscCheck(done && !plex->points == !k, PETSC_COMM_SELF, PETSC_ERR_PLIB, "The residual is not that of the back end %s",
+                 backends[k]);
+      PetscCall(VecGetArrayRead(F[k], &a[k]));
+    }
+    PetscCall(VecGetLocalSize(X, &n));
+    PetscCall(Compare("residual", n, a[0], a[1]));
+    for (PetscInt k = 0; k < 2; ++k) PetscCall(VecRestoreArrayRead(F[k], &a[k]));
+  }
+  for (PetscInt k = 0; k < 2; ++k) PetscCall(VecDestroy(&F[k]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* All tensors of a form at the points of a basis: [block][kind], of the host's path and of the kernels */
+static PetscErrorCode CompareTensorsAt(HopsJacobian form, HopsSpace sp, const HopsBasis *basis, PetscBool constant)
+{
+  const PetscInt dim = sp->dim, n = sp->ncells, nq = HopsPower(basis->Q, dim);
+  HopsBasis      geom;
+  PetscReal     *x, *J;
+  PetscScalar *(*g[3])[4];
+  PetscBool done[3];
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc2(n * nq * dim, &x, n * nq * dim * dim, &J));
+  PetscCall(HopsSpaceCreateGeometryBasis(sp, basis, &geom));
+  PetscCall(HopsSpaceGetPoints(sp, &geom, 0, n, x, J));
+  for (PetscInt k = 0; k < 3; ++k) {
+    PetscCall(PetscCalloc1(form->nblocks, &g[k]));
+    for (PetscInt b = 0; b < form->nblocks; ++b)
+      for (PetscInt i = 0; i < 4; ++i)
+        if (form->blocks[b].has[i])
+          PetscCall(PetscCalloc1((size_t)n * nq * form->fields->nc[form->blocks[b].test] * form->fields->nc[form->blocks[b].trial] *
+                                   HopsTensorEntries(dim, i),
+                                 &g[k][b][i]));
+    PetscCall(HopsBackendGet(k ? Device : "host", &sp->backend));
+    if (!k) PetscCall(HopsJacobianEvaluateBlocks(form, sp, 0, n, basis, x, J, g[k]));
+    PetscCall(HopsJacobianEvaluateDevice(form, sp, 0, n, basis, k == 2 ? PETSC_TRUE : PETSC_FALSE, k ? g[k] : NULL, &done[k]));
+  }
+  PetscCheck(!done[0] && done[1] && (done[2] == constant || !n), PETSC_COMM_SELF, PETSC_ERR_PLIB,
+             "Tensors are not those of the back end");
+  for (PetscInt b = 0; b < form->nblocks; ++b)
+    for (PetscInt i = 0; i < 4; ++i) {
+      const PetscInt size =
+        form->fields->nc[form->blocks[b].test] * form->fields->nc[form->blocks[b].trial] * HopsTensorEntries(dim, i);
+
+      if (!form->blocks[b].has[i]) continue;
+      PetscCall(Compare("tensor", n * nq * size, g[0][b][i], g[1][b][i]));
+      for (PetscInt c = 0; c < n && done[2]; ++c)
+        PetscCall(Compare("cell's tensor", size, g[0][b][i] + (size_t)c * nq * size, g[2][b][i] + c * size));
+    }
+  for (PetscInt k = 0; k < 3; ++k) {
+    for (PetscInt b = 0; b < form->nblocks; ++b)
+      for (PetscInt i = 0; i < 4; ++i) PetscCall(PetscFree(g[k][b][i]));
+    PetscCall(PetscFree(g[k]));
+  }
+  PetscCall(HopsBasisDestroy(&geom));
+  PetscCall(PetscFree2(x, J));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* At the points of the PetscFE's rule and at a preconditioner's; with a shift and without */
+static PetscErrorCode CompareTensors(DM dm, Vec X, Vec Xt, PetscInt order, PetscBool constant)
+{
+  HopsJacobian form;
+  HopsPlex    *plex;
+  HopsBasis    gll, inner;
+
+  PetscFunctionBeginUser;
+  PetscCall(HopsPlexGet(dm, &plex));
+  PetscCall(HopsJacobianCreate(dm, PETSC_FALSE, &form));
+  PetscCall(HopsBasisCreate(order + 1, order + 1, PETSC_TRUE, &gll));
+  PetscCall(HopsBasisCreateInside(&gll, HOPS_BASIS_INSET, &inner));
+  for (PetscInt again = 0; again < 2; ++again) {
+    PetscCall(HopsJacobianSetState(form, X, again ? NULL : Xt, 0.2, again ? 0.0 : 1.3));
+    PetscCall(CompareTensorsAt(form, plex->space, &plex->rule, constant));
+    PetscCall(CompareTensorsAt(form, plex->space, &inner, constant));
+  }
+  PetscCall(HopsBasisDestroy(&gll));
+  PetscCall(HopsBasisDestroy(&inner));
+  PetscCall(HopsJacobianDestroy(&form));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Local vectors with essential values, by PETSc's own way and where they are kept: is their function
+   called again? */
+static PetscErrorCode CompareEssential(DM dm, Vec X)
+{
+  const PetscReal    t[4]    = {0.0, 0.0, 0.5, 0.0};
+  const PetscBool    call[4] = {PETSC_TRUE, PETSC_FALSE, PETSC_TRUE, PETSC_TRUE};
+  HopsPlex          *plex;
+  Vec                x[2];
+  const PetscScalar *a[2];
+  PetscInt           n;
+  PetscErrorCode (*own)(DM, PetscBool, Vec, PetscReal, Vec, Vec, Vec);
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscObjectQueryFunction((PetscObject)dm, "DMPlexInsertBoundaryValues_C", &own));
+  PetscCall(HopsPlexWrapBoundary(dm));
+  PetscCall(HopsPlexGet(dm, &plex));
+  PetscCheck(plex->points, PETSC_COMM_SELF, PETSC_ERR_PLIB, "There are no kernels");
+  PetscCall(VecGetLocalSize(X, &n));
+  for (PetscInt k = 0; k < 2; ++k) PetscCall(VecDuplicate(X, &x[k]));
+  for (PetscInt i = 0; i < 4; ++i) {
+    for (PetscInt k = 0; k < 2; ++k) {
+      PetscErrorCode (*insert)(DM, PetscBool, Vec, PetscReal, Vec, Vec, Vec) = k ? DMPlexInsertBoundaryValues : own;
+
+      PetscCall(VecSet(x[k], 0.1));
+      calls = 0;
+      PetscCall((*insert)(dm, PETSC_TRUE, x[k], t[i], NULL, NULL, NULL));
+      PetscCheck(!calls == !(n && (call[i] || !k) && plex->space->ncells), PETSC_COMM_SELF, PETSC_ERR_PLIB,
+                 "%" PetscInt_FMT " calls", calls);
+      PetscCall(VecGetArrayRead(x[k], &a[k]));
+    }
+    PetscCall(Compare("vector with essential values", n, a[0], a[1]));
+    for (PetscInt k = 0; k < 2; ++k) PetscCall(VecRestoreArrayRead(x[k], &a[k]));
+  }
+  for (PetscInt k = 0; k < 2; ++k) PetscCall(VecDestroy(&x[k]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  HopsBackendOps toy;
+  DM             dm;
+  Vec            X, Xt;
+  PetscInt       layout = 0, order = 3, Q = 4;
+  PetscBool      curved = PETSC_FALSE, regions = PETSC_FALSE, aux = PETSC_FALSE;
+
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(HopsInitialize());
+  PetscCall(PointToyRegister(&toy));
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-on", Device, sizeof(Device), NULL));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-layout", &layout, NULL));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-order", &order, NULL));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-q", &Q, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-curved", &curved, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-regions", &regions, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-aux", &aux, NULL));
+  PetscCall(TestMesh(PETSC_COMM_WORLD, curved, &dm));
+  PetscCall(AddFields(dm, layout, order, Q));
+  PetscCall(DMCreateDS(dm));
+  if (regions) PetscCall(AddRegions(dm, layout));
+  else {
+    PetscDS ds;
+
+    PetscCall(DMGetDS(dm, &ds));
+    PetscCall(SetFunctions(ds, NULL, layout, 0));
+  }
+  if (aux) PetscCall(AddAuxiliary(dm, 2));
+  if (!regions) {
+    DMLabel        label;
+    const PetscInt one = 1;
+
+    PetscCall(DMGetLabel(dm, "marker", &label));
+    PetscCall(DMAddBoundary(dm, DM_BC_ESSENTIAL, "wall", label, 1, &one, layout, 0, NULL, (void (*)(void))Wall, NULL, NULL, NULL));
+  }
+  PetscCall(Project(dm, layout + 1, &X));
+  PetscCall(VecDuplicate(X, &Xt));
+  PetscCall(VecCopy(X, Xt));
+  PetscCall(VecScale(Xt, -0.7));
+  PetscCall(CompareResiduals(dm, X, Xt));
+  if (!regions) PetscCall(CompareEssential(dm, X));
+  PetscCall(CompareTensors(dm, X, Xt, order, layout == 2 ? PETSC_TRUE : PETSC_FALSE));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "Kernels compiled at run time agree with the host\n"));
+  PetscCall(VecDestroy(&X));
+  PetscCall(VecDestroy(&Xt));
+  PetscCall(DMDestroy(&dm));
+  PetscCall(PetscFinalize());
+  return 0;
+}
+
+/*TEST
+
+  testset:
+    requires: host
+    output_file: output/pointcells.out
+    args: -hops_pointwise_source ${HOPS_SOURCE}/tests/pointfunctions.h
+
+    test:
+      suffix: scalar
+      nsize: {{1 2 3}}
+      args: -dm_plex_dim {{2 3}} -dm_plex_box_faces 3,2,1 -curved {{0 1}}
+    test:
+      suffix: fields
+      nsize: 2
+      args: -dm_plex_dim {{2 3}} -dm_plex_box_faces 2,2,1 -layout {{1 2}} -aux
+    test:
+      suffix: regions
+      args: -dm_plex_box_faces 3,2 -layout {{0 1 2}} -regions -aux {{0 1}}
+    # fewer points than nodes; work that shared memory does not hold; cells of order 2; a rank without cells
+    test:
+      suffix: few
+      args: -dm_plex_box_faces 3,2 -layout 1 -q 2
+    test:
+      suffix: large
+      args: -dm_plex_dim 3 -dm_plex_box_faces 2,1,1 -layout 1 -order 5 -q 6
+    test:
+      suffix: curved
+      args: -dm_plex_box_faces 3,2 -dm_coord_petscspace_degree 2 -curved
+    test:
+      suffix: empty
+      nsize: 2
+      args: -dm_plex_box_faces 1,1
+
+  test:
+    suffix: cuda
+    requires: cuda
+    output_file: output/pointcells.out
+    nsize: {{1 2}}
+    args: -on cuda -dm_vec_type cuda -use_gpu_aware_mpi 0 -hops_pointwise_source ${HOPS_SOURCE}/tests/pointfunctions.h -dm_plex_dim {{2 3}} -dm_plex_box_faces 3,2,1 -layout {{0 1 2}} -aux {{0 1}} -order {{2 5}} -q 6
+
+TEST*/
