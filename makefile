@@ -99,7 +99,8 @@ $(BUILD)/text/%.inc: src/%
 	@sed 's/\\/&&/g; s/"/\\"/g; s/.*/"&\\n"/' $< > $@
 
 $(BUILD)/obj/src/form/point/pointcode.o: $(BUILD)/text/form/point/pointprelude.h.inc
-$(BUILD)/obj/src/form/point/pointcode.o: cflags += -I$(BUILD)/text
+$(BUILD)/obj/src/form/point/pointcheck.o: $(BUILD)/text/form/point/pointcheckargs.h.inc
+$(BUILD)/obj/src/form/point/pointcode.o $(BUILD)/obj/src/form/point/pointcheck.o: cflags += -I$(BUILD)/text
 
 $(BUILD)/obj/%.o: %.cu $(BUILD)/.flags
 	$(compile_cuda)
@@ -148,7 +149,7 @@ $(BUILD)/bin/%: tutorials/%.c $(lib) $(BUILD)/.flags
 	$(link_program)
 
 # these call the back ends' own functions, which the library hides
-$(BUILD)/bin/kernelbench $(BUILD)/bin/patchbench $(BUILD)/tests/bin/prolong $(BUILD)/tests/bin/backend_toy $(patsubst tests/%.c,$(BUILD)/tests/bin/%,$(wildcard tests/pointsource*.c)): hopsflags := $(obj)
+$(BUILD)/bin/kernelbench $(BUILD)/bin/patchbench $(BUILD)/tests/bin/prolong $(BUILD)/tests/bin/backend_toy $(patsubst tests/%.c,$(BUILD)/tests/bin/%,$(wildcard tests/point*.c)): hopsflags := $(obj)
 
 # so do these, which also compare kernels that no library needs
 stages := $(if $(hops_cuda),$(call objects,$(wildcard bench/cuda/*.cu)))
