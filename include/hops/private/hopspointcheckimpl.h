@@ -15,7 +15,7 @@ typedef struct {
   HopsPointKind kind;
   PetscInt      size; /* entries that it writes */
   void         *ctx;  /* of an exact solution: the host's gets it, the compiled one NULL */
-} HopsPointFunction;
+} HopsPointSubject;
 
 /* Arguments of all kinds at n points. Arrays that a caller has not are NULL, and so are the functions' */
 typedef struct {
@@ -29,16 +29,17 @@ typedef struct {
   PetscReal          t, shift;
 } HopsPointState;
 
-/* src/form/point/pointstate.c: random arguments, the values of fields and derivatives in (-scale, scale), x in (0, 1), unit normals,
-   these constants. The same in every run */
+/* src/form/point/pointstate.c: random arguments, the values of fields and derivatives in (-scale, scale),
+   x in (0, 1), unit normals, these constants. The same in every run */
 PETSC_INTERN PetscErrorCode HopsPointStateCreateRandom(PetscInt n, PetscInt dim, PetscInt Nf, const PetscInt nc[], PetscInt NfAux,
                                                        const PetscInt nca[], PetscInt nconst, const PetscScalar constants[],
                                                        PetscReal scale, HopsPointState *);
 PETSC_INTERN PetscErrorCode HopsPointStateDestroy(HopsPointState *);
 /* what the process's function gives, out[n][size], from zeros */
-PETSC_INTERN PetscErrorCode HopsPointStateEvaluate(const HopsPointState *, const HopsPointFunction *, PetscScalar out[]);
+PETSC_INTERN PetscErrorCode HopsPointStateEvaluate(const HopsPointState *, const HopsPointSubject *, PetscScalar out[]);
 
-/* src/form/point/pointcheck.c: do the functions of a code, compiled for a back end without fused multiply-adds, give what the
-   process's give, to 1e-12 of the largest value of each? Where not, or where they do not compile, why[len] says so; else it is "" */
-PETSC_INTERN PetscErrorCode HopsPointCheck(const HopsBackendOps *, HopsPointCode, PetscInt n, const HopsPointFunction f[],
+/* src/form/point/pointcheck.c: do the functions of a code, compiled for a back end without fused
+   multiply-adds, give what the process's give, to 1e-12 of the largest value of each? Where not, or where
+   they do not compile, why[len] says so; else it is "" */
+PETSC_INTERN PetscErrorCode HopsPointCheck(const HopsBackendOps *, HopsPointCode, PetscInt n, const HopsPointSubject f[],
                                            const HopsPointState *, char why[], size_t len);

@@ -143,8 +143,7 @@ PetscErrorCode HopsNvrtcCompile(const char text[], PetscInt arch, PetscBool fma,
     PetscSNPrintf(version, sizeof(version), "NVRTC %d.%d %s %s %s\n", rtc.major, rtc.minor, option[0], option[1], option[2]));
   nkey = strlen(version) + strlen(text) + 1;
   PetscCall(PetscMalloc1(nkey, &key));
-  PetscCall(PetscStrncpy(key, version, nkey));
-  PetscCall(PetscStrlcat(key, text, nkey));
+  PetscCall(PetscSNPrintf(key, nkey, "%s%s", version, text));
   PetscCall(HopsNvrtcCacheGet(key, image, size));
   if (!*image) {
     result = (*rtc.CreateProgram)(&program, text, "hops_pointwise.cu", 0, NULL, NULL);

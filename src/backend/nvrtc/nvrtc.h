@@ -2,8 +2,9 @@
 #pragma once
 #include <hops/private/hopsimpl.h>
 
-/* src/backend/nvrtc/nvrtc.c: machine code of text for a device of compute capability arch, 90 say. fma: may multiplications and
-   additions be fused? Where it cannot be had *image is NULL, and why[len] says why. PetscFree() it. Not collective */
+/* src/backend/nvrtc/nvrtc.c: machine code of text for a device of compute capability arch, 90 say. fma: may
+   multiplications and additions be fused? Where it cannot be had *image is NULL, and why[len] says why.
+   PetscFree() it. Not collective */
 PETSC_INTERN PetscErrorCode HopsNvrtcCompile(const char text[], PetscInt arch, PetscBool fma, char **image, size_t *size,
                                              char why[], size_t len);
 

@@ -1,7 +1,7 @@
 /*
-  Compiled code on disk, so that the next process need not compile it. A file's name is a hash of its key: the text, the options,
-  the architecture and the compiler's version. The file has the whole key, so that neither another key of the same hash nor half a
-  file is taken for what was asked for.
+  Compiled code on disk, so that the next process need not compile it. A file's name is a hash of its key: the
+  text, the options, the architecture and the compiler's version. The file has the whole key, so that neither
+  another key of the same hash nor half a file is taken for what was asked for.
 */
 #include <backend/nvrtc/nvrtc.h>
 #include <sys/stat.h>
@@ -21,7 +21,8 @@ static unsigned long long Hash(const char s[], size_t n, uint64_t h)
   return h;
 }
 
-/* -hops_pointwise_cache DIR, else the user's folder for such things; "" where there is none, or none is wanted */
+/* -hops_pointwise_cache DIR, else the user's folder for such things; "" where there is none, or it is
+   "none" */
 static PetscErrorCode CacheFolder(char dir[], size_t len)
 {
   const char *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");

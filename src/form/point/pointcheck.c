@@ -1,7 +1,8 @@
 /*
-  Compiled point functions against the process's own. The source given may be another than the one that the program was made from,
-  or its compiler may have been told other macros: then the two differ, and the compiled ones are not used. Fused multiply-adds
-  round otherwise, so the comparison goes without them.
+  Compiled point functions against the process's own. The source given may be another than the one that
+  the program was made from, or its compiler may have been told other macros: then the two differ, and
+  the compiled ones are not used. Fused multiply-adds round otherwise, so the comparison goes without
+  them.
 */
 #include <hops/private/hopspointcheckimpl.h>
 #include <form/point/pointcheckargs.h>
@@ -29,7 +30,7 @@ static const char HeadText[] =
 /* what the kinds take between time and constants */
 static const char *const ArgsOfKind[] = {"x", "s.shift, x", "x, normal", "s.shift, x, normal"};
 
-static PetscErrorCode CheckText(HopsPointCode code, PetscInt n, const HopsPointFunction f[], char **text)
+static PetscErrorCode CheckText(HopsPointCode code, PetscInt n, const HopsPointSubject f[], char **text)
 {
   size_t len = sizeof(ArgsText) + sizeof(HeadText) + 16, at;
 
@@ -48,14 +49,17 @@ static PetscErrorCode CheckText(HopsPointCode code, PetscInt n, const HopsPointF
     PetscCall(HopsPointCodeGetName(code, f[k].f, &name));
     at = strlen(*text);
     if (f[k].kind == HOPS_POINT_EXACT)
-      PetscCall(PetscSNPrintf(*text + at, len - at, "    case %" PetscInt_FMT ": %s(s.dim, s.t, x, s.size, out, nullptr); break;\n", k, name));
+      PetscCall(PetscSNPrintf(*text + at, len - at, "    case %" PetscInt_FMT ": %s(s.dim, s.t, x, s.size, out, nullptr); break;\n",
+                              k, name));
     else
       PetscCall(PetscSNPrintf(*text + at, len - at,
-                              "    case %" PetscInt_FMT ": %s(s.dim, s.Nf, s.NfAux, s.uOff, s.uOff_x, u, u_t, u_x, s.aOff, s.aOff_x, a, a_t, "
+                              "    case %" PetscInt_FMT
+                              ": %s(s.dim, s.Nf, s.NfAux, s.uOff, s.uOff_x, u, u_t, u_x, s.aOff, s.aOff_x, a, a_t, "
                               "a_x, s.t, %s, s.nconst, s.constants, out); break;\n",
                               k, name, ArgsOfKind[f[k].kind]));
   }
-  PetscCall(PetscStrlcat(*text, "    }\n  }\n}\n", len));
+  at = strlen(*text);
+  PetscCall(PetscSNPrintf(*text + at, len - at, "    }\n  }\n}\n"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -82,8 +86,9 @@ static PetscErrorCode Copy(Copies *c, size_t size, const void *from, void *to)
 
 static PetscErrorCode CopyState(Copies *c, const HopsPointState *s, HopsPointCheckArgs *args)
 {
-  const size_t     real = sizeof(PetscReal), offsets = (s->Nf + 1) * sizeof(PetscInt), auxoffsets = (s->NfAux + 1) * sizeof(PetscInt);
-  HopsPointCheckArgs a = {.n = s->n, .dim = s->dim, .Nf = s->Nf, .NfAux = s->NfAux, .nconst = s->nconst, .t = s->t, .shift = s->shift};
+  const size_t real = sizeof(PetscReal), offsets = (s->Nf + 1) * sizeof(PetscInt), auxoffsets = (s->NfAux + 1) * sizeof(PetscInt);
+  HopsPointCheckArgs a =
+    {.n = s->n, .dim = s->dim, .Nf = s->Nf, .NfAux = s->NfAux, .nconst = s->nconst, .t = s->t, .shift = s->shift};
 
   PetscFunctionBegin;
   a.nu  = s->uOff[s->Nf];
@@ -117,11 +122,20 @@ static PetscReal Difference(PetscScalar here, PetscScalar there)
   return PetscAbsReal(here - there);
 }
 
-static PetscErrorCode Judge(const char name[], PetscInt n, PetscInt size, const PetscScalar here[], const PetscScalar there[], char why[],
-                            size_t len)
+/* PETSc and C libraries write them in several ways */
+static PetscErrorCode Number(PetscScalar v, char s[], size_t len)
+{
+  PetscFunctionBegin;
+  if (PetscIsNanReal(v)) PetscCall(PetscStrncpy(s, "not-a-number", len));
+  else PetscCall(PetscSNPrintf(s, len, "%g", (double)v));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Judge(const char name[], PetscInt n, PetscInt size, const PetscScalar here[], const PetscScalar there[],
+                            char why[], size_t len)
 {
   PetscReal scale = 0.0, worst = 0.0;
-  PetscInt  at    = 0;
+  PetscInt  at = 0;
 
   PetscFunctionBegin;
   for (PetscInt i = 0; i < n * size; ++i) {
@@ -131,15 +145,21 @@ static PetscErrorCode Judge(const char name[], PetscInt n, PetscInt size, const 
       at    = i;
     }
   }
-  if (worst > HOPS_POINT_TOLERANCE * scale)
+  if (worst > HOPS_POINT_TOLERANCE * scale) {
+    char a[32], b[32];
+
+    PetscCall(Number(there[at], a, sizeof(a)));
+    PetscCall(Number(here[at], b, sizeof(b)));
     PetscCall(PetscSNPrintf(why, len,
-                            "%s() compiled gives %g for entry %" PetscInt_FMT " where the program's gives %g: is its source the one that "
+                            "%s() compiled gives %s for entry %" PetscInt_FMT
+                            " where the program's gives %s: is its source the one that "
                             "the program was compiled from, with the same macros?",
-                            name, (double)there[at], at % size, (double)here[at]));
+                            name, a, at % size, b));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode CheckFunction(const HopsBackendOps *be, HopsPointModule module, const char name[], const HopsPointFunction *f,
+static PetscErrorCode CheckFunction(const HopsBackendOps *be, HopsPointModule module, const char name[], const HopsPointSubject *f,
                                     const HopsPointState *s, HopsPointCheckArgs *args, char why[], size_t len)
 {
   const size_t total = (size_t)s->n * f->size;
@@ -164,8 +184,8 @@ static PetscErrorCode CheckFunction(const HopsBackendOps *be, HopsPointModule mo
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsPointCheck(const HopsBackendOps *be, HopsPointCode code, PetscInt n, const HopsPointFunction f[], const HopsPointState *s,
-                              char why[], size_t len)
+PetscErrorCode HopsPointCheck(const HopsBackendOps *be, HopsPointCode code, PetscInt n, const HopsPointSubject f[],
+                              const HopsPointState *s, char why[], size_t len)
 {
   HopsPointModule    module;
   HopsPointCheckArgs args;

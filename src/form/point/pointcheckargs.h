@@ -1,4 +1,5 @@
-/* What the kernel of pointcheck.c takes. Both the C compiler and the compiler of a device's code read this file. */
+/* What the kernel of pointcheck.c takes. The C compiler and the compiler of a device's code read this
+   file. */
 
 typedef struct {
   PetscInt           f; /* which of the functions */

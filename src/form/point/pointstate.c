@@ -1,9 +1,10 @@
 /* Arguments of point functions: random ones, and what the process's functions make of arguments. */
 #include <hops/private/hopspointcheckimpl.h>
 
-#define FIELDS PetscInt, PetscInt, PetscInt, const PetscInt[], const PetscInt[], const PetscScalar[], const PetscScalar[], const PetscScalar[]
+#define FIELDS \
+  PetscInt, PetscInt, PetscInt, const PetscInt[], const PetscInt[], const PetscScalar[], const PetscScalar[], const PetscScalar[]
 #define AUXILIARY const PetscInt[], const PetscInt[], const PetscScalar[], const PetscScalar[], const PetscScalar[]
-#define REST PetscInt, const PetscScalar[], PetscScalar[]
+#define REST      PetscInt, const PetscScalar[], PetscScalar[]
 typedef void (*Residual)(FIELDS, AUXILIARY, PetscReal, const PetscReal[], REST);
 typedef void (*Jacobian)(FIELDS, AUXILIARY, PetscReal, PetscReal, const PetscReal[], REST);
 typedef void (*BoundaryResidual)(FIELDS, AUXILIARY, PetscReal, const PetscReal[], const PetscReal[], REST);
@@ -13,7 +14,7 @@ typedef PetscErrorCode (*Exact)(PetscInt, PetscReal, const PetscReal[], PetscInt
 /* entry i of [n][stride], where there are such */
 #define AT(p, stride) ((p) ? (p) + (size_t)i * (stride) : NULL)
 
-PetscErrorCode HopsPointStateEvaluate(const HopsPointState *s, const HopsPointFunction *f, PetscScalar out[])
+PetscErrorCode HopsPointStateEvaluate(const HopsPointState *s, const HopsPointSubject *f, PetscScalar out[])
 {
   const PetscInt nu = s->uOff[s->Nf], nux = s->uOff_x[s->Nf], na = s->aOff[s->NfAux], nax = s->aOff_x[s->NfAux], dim = s->dim;
 
@@ -34,14 +35,16 @@ PetscErrorCode HopsPointStateEvaluate(const HopsPointState *s, const HopsPointFu
                         s->nconst, s->constants, out);
       break;
     case HOPS_POINT_BOUNDARY_RESIDUAL:
-      (*(BoundaryResidual)f->f)(dim, s->Nf, s->NfAux, s->uOff, s->uOff_x, u, u_t, u_x, s->aOff, s->aOff_x, a, a_t, a_x, s->t, x, normal,
-                                s->nconst, s->constants, out);
+      (*(BoundaryResidual)f->f)(dim, s->Nf, s->NfAux, s->uOff, s->uOff_x, u, u_t, u_x, s->aOff, s->aOff_x, a, a_t, a_x, s->t, x,
+                                normal, s->nconst, s->constants, out);
       break;
     case HOPS_POINT_BOUNDARY_JACOBIAN:
-      (*(BoundaryJacobian)f->f)(dim, s->Nf, s->NfAux, s->uOff, s->uOff_x, u, u_t, u_x, s->aOff, s->aOff_x, a, a_t, a_x, s->t, s->shift,
-                                x, normal, s->nconst, s->constants, out);
+      (*(BoundaryJacobian)f->f)(dim, s->Nf, s->NfAux, s->uOff, s->uOff_x, u, u_t, u_x, s->aOff, s->aOff_x, a, a_t, a_x, s->t,
+                                s->shift, x, normal, s->nconst, s->constants, out);
       break;
-    case HOPS_POINT_EXACT: PetscCall((*(Exact)f->f)(dim, s->t, x, f->size, out, f->ctx)); break;
+    case HOPS_POINT_EXACT:
+      PetscCall((*(Exact)f->f)(dim, s->t, x, f->size, out, f->ctx));
+      break;
     }
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -72,8 +75,9 @@ static PetscErrorCode Offsets(PetscInt Nf, const PetscInt nc[], PetscInt times, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsPointStateCreateRandom(PetscInt n, PetscInt dim, PetscInt Nf, const PetscInt nc[], PetscInt NfAux, const PetscInt nca[],
-                                          PetscInt nconst, const PetscScalar constants[], PetscReal scale, HopsPointState *s)
+PetscErrorCode HopsPointStateCreateRandom(PetscInt n, PetscInt dim, PetscInt Nf, const PetscInt nc[], PetscInt NfAux,
+                                          const PetscInt nca[], PetscInt nconst, const PetscScalar constants[], PetscReal scale,
+                                          HopsPointState *s)
 {
   PetscRandom  random;
   PetscScalar *c;
@@ -117,9 +121,10 @@ PetscErrorCode HopsPointStateCreateRandom(PetscInt n, PetscInt dim, PetscInt Nf,
 
 PetscErrorCode HopsPointStateDestroy(HopsPointState *s)
 {
-  const void **owned[] = {(const void **)&s->uOff,   (const void **)&s->uOff_x, (const void **)&s->aOff,  (const void **)&s->aOff_x,
-                          (const void **)&s->u,      (const void **)&s->u_t,    (const void **)&s->u_x,   (const void **)&s->a,
-                          (const void **)&s->a_t,    (const void **)&s->a_x,    (const void **)&s->x,     (const void **)&s->normal,
+  const void **owned[] = {(const void **)&s->uOff,     (const void **)&s->uOff_x, (const void **)&s->aOff,
+                          (const void **)&s->aOff_x,   (const void **)&s->u,      (const void **)&s->u_t,
+                          (const void **)&s->u_x,      (const void **)&s->a,      (const void **)&s->a_t,
+                          (const void **)&s->a_x,      (const void **)&s->x,      (const void **)&s->normal,
                           (const void **)&s->constants};
 
   PetscFunctionBegin;

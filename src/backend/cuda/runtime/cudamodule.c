@@ -1,5 +1,6 @@
-/* CUDA back end: kernels around a code's point functions, compiled at run time. CUDA's driver, which loads them, is looked for when
-   it is first asked for: libraries that need it do not load on machines without a device. */
+/* CUDA back end: kernels around a code's point functions, compiled at run time. CUDA's driver, which
+   loads them, is looked for when it is first asked for: libraries that need it do not load on machines
+   without a device. */
 #include <backend/cuda/runtime/cudaimpl.h>
 #include <backend/nvrtc/nvrtc.h>
 #include <hops/private/hopspointimpl.h>
@@ -111,8 +112,7 @@ static PetscErrorCode HopsPointModuleCreate_CUDA(HopsPointCode code, const char 
   PetscCallCUDA(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
   PetscCallCUDA(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device));
   PetscCall(PetscMalloc1(ntext, &text));
-  PetscCall(PetscSNPrintf(text, ntext, "%s\n", code->text));
-  PetscCall(PetscStrlcat(text, kernels, ntext));
+  PetscCall(PetscSNPrintf(text, ntext, "%s\n%s", code->text, kernels));
   PetscCall(HopsNvrtcCompile(text, 10 * major + minor, fma, &image, &size, why, len));
   PetscCall(PetscFree(text));
   if (!image) PetscFunctionReturn(PETSC_SUCCESS);
@@ -168,6 +168,6 @@ static PetscErrorCode HopsPointModuleLaunch_CUDA(HopsPointModule m, const char k
 }
 
 const HopsPointOps HopsPointCUDA = {.Create  = HopsPointModuleCreate_CUDA,
-                                     .Refresh = HopsPointModuleRefresh_CUDA,
-                                     .Launch  = HopsPointModuleLaunch_CUDA,
-                                     .Destroy = HopsPointModuleDestroy_CUDA};
+                                    .Refresh = HopsPointModuleRefresh_CUDA,
+                                    .Launch  = HopsPointModuleLaunch_CUDA,
+                                    .Destroy = HopsPointModuleDestroy_CUDA};

@@ -1,0 +1,124 @@
+/* A back end on the host whose point functions are compiled as those of a device, by the compiler of C++,
+   with one thread a block. So texts and kernels are tested where there is no device. */
+#pragma once
+#include <hops/private/hopspointimpl.h>
+#include <dlfcn.h>
+#include <unistd.h>
+
+struct _HopsPointModule {
+  void         *lib;
+  HopsPointCode code;
+};
+
+static const char PointToyHead[] =
+  "#include <cmath>\n#include <cstring>\nusing namespace std;\n"
+  "#define __host__\n#define __device__\n#define __global__\n#define __shared__ static\n#define __restrict__\n"
+  "struct Index {\n  int x;\n};\nstatic Index threadIdx, blockIdx, blockDim = {1}, gridDim = {1};\n"
+  "static inline void __syncthreads() {}\n"
+  "static inline void atomicMin(int *p, int v)\n{\n  if (v < *p) *p = v;\n}\n";
+
+/* For each kernel, which has one argument, a function that runs its blocks */
+static void PointToyRunners(FILE *f, const char kernels[])
+{
+  const char *const mark = "__global__ void ";
+
+  for (const char *s = strstr(kernels, mark); s; s = strstr(s, mark)) {
+    const char *name = s + strlen(mark), *open = strchr(name, '('), *close = strchr(open, ')'), *end = close;
+    const int   n = (int)(open - name);
+
+    while (strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_", end[-1])) --end; /* the argument's name */
+    fprintf(f,
+            "extern \"C\" void Run_%.*s(int grid, void **args)\n{\n  gridDim.x = grid;\n"
+            "  for (blockIdx.x = 0; blockIdx.x < grid; blockIdx.x++) %.*s(*(%.*s *)args[0]);\n}\n",
+            n, name, n, name, (int)(end - open) - 1, open + 1);
+    s = close;
+  }
+}
+
+static PetscErrorCode PointToyCreate(HopsPointCode code, const char kernels[], PetscBool fma, HopsPointModule *module, char why[],
+                                     size_t len)
+{
+  char            base[PETSC_MAX_PATH_LEN], path[PETSC_MAX_PATH_LEN + 32], so[PETSC_MAX_PATH_LEN + 40];
+  char            command[3 * PETSC_MAX_PATH_LEN];
+  const char     *cxx = getenv("CXX");
+  FILE           *f;
+  HopsPointModule m;
+  PetscBool       verbose = PETSC_FALSE;
+  static int      count;
+
+  PetscFunctionBegin;
+  *module = NULL;
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-toy_verbose", &verbose, NULL));
+  PetscCall(PetscGetTmp(PETSC_COMM_SELF, base, sizeof(base)));
+  PetscCall(PetscSNPrintf(path, sizeof(path), "%s/pointtoy.%d.%d", base, (int)getpid(), count++));
+  PetscCall(PetscSNPrintf(so, sizeof(so), "%s.so", path));
+  PetscCall(PetscSNPrintf(command, sizeof(command), "%s -std=c++17 -O1 -w %s -shared -fPIC -x c++ %s -o %s%s", cxx ? cxx : "c++",
+                          fma ? "" : "-ffp-contract=off", path, so, verbose ? "" : " 2>/dev/null"));
+  f = fopen(path, "w");
+  PetscCheck(f, PETSC_COMM_SELF, PETSC_ERR_FILE_OPEN, "Cannot write %s", path);
+  fprintf(f, "%s%s\n%s", PointToyHead, code->text, kernels);
+  PointToyRunners(f, kernels);
+  fclose(f);
+  if (system(command)) {
+    PetscCall(PetscStrncpy(why, "the compiler of C++ does not take it (-toy_verbose)", len));
+    if (!verbose) remove(path);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(PetscNew(&m));
+  m->code = code;
+  m->lib  = dlopen(so, RTLD_NOW | RTLD_LOCAL);
+  PetscCheck(m->lib, PETSC_COMM_SELF, PETSC_ERR_LIB, "%s", dlerror());
+  remove(path);
+  remove(so);
+  *module = m;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PointToyRefresh(HopsPointModule m)
+{
+  PetscFunctionBegin;
+  for (PetscInt k = 0; k < m->code->nvars; ++k) {
+    void *p = dlsym(m->lib, m->code->var[k].name);
+
+    PetscCheck(p, PETSC_COMM_SELF, PETSC_ERR_LIB, "The text has no variable %s", m->code->var[k].name);
+    PetscCall(PetscMemcpy(p, m->code->var[k].host, m->code->var[k].size));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PointToyLaunch(HopsPointModule m, const char kernel[], PetscInt grid, PetscInt block, void *args[])
+{
+  char name[128];
+  void (*run)(int, void **);
+
+  PetscFunctionBegin;
+  PetscCall(PetscSNPrintf(name, sizeof(name), "Run_%s", kernel));
+  *(void **)&run = dlsym(m->lib, name);
+  PetscCheck(run, PETSC_COMM_SELF, PETSC_ERR_LIB, "No kernel %s", kernel);
+  (*run)((int)grid, args);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PointToyDestroy(HopsPointModule *m)
+{
+  PetscFunctionBegin;
+  if (*m) dlclose((*m)->lib);
+  PetscCall(PetscFree(*m));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static const HopsPointOps PointToyOps = {.Create  = PointToyCreate,
+                                         .Refresh = PointToyRefresh,
+                                         .Launch  = PointToyLaunch,
+                                         .Destroy = PointToyDestroy};
+
+/* Known as "toy" from now on */
+static inline PetscErrorCode PointToyRegister(HopsBackendOps *toy)
+{
+  PetscFunctionBegin;
+  *toy        = HopsBackendHost;
+  toy->name   = "toy";
+  toy->points = &PointToyOps;
+  PetscCall(HopsBackendRegister(toy));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
