@@ -149,7 +149,7 @@ $(BUILD)/bin/%: tutorials/%.c $(lib) $(BUILD)/.flags
 	$(link_program)
 
 # these call the back ends' own functions, which the library hides
-$(BUILD)/bin/kernelbench $(BUILD)/bin/patchbench $(BUILD)/tests/bin/prolong $(BUILD)/tests/bin/backend_toy $(patsubst tests/%.c,$(BUILD)/tests/bin/%,$(wildcard tests/point*.c)): hopsflags := $(obj)
+$(BUILD)/bin/kernelbench $(BUILD)/bin/patchbench $(BUILD)/tests/bin/prolong $(BUILD)/tests/bin/backend_toy $(patsubst tests/%.c,$(BUILD)/tests/bin/%,$(wildcard tests/point*.c tests/nvrtc*.c)): hopsflags := $(obj)
 
 # so do these, which also compare kernels that no library needs
 stages := $(if $(hops_cuda),$(call objects,$(wildcard bench/cuda/*.cu)))
