@@ -60,15 +60,15 @@ PetscErrorCode HopsDSGetDeviceSource(PetscDS ds, PetscInt *n, const HopsPointGiv
   Input Parameters:
 + ds     - the `PetscDS` that has the function
 . name   - the function's name in the program
-- source - C text with its definition, and those of what it uses: functions, macros, types, constants, variables
+- source - C text with its definition and those of what it uses: functions, macros, types, variables
 
   Level: advanced
 
   Notes:
-  The function is found by its name in the symbol table of the program or library that it is in; it may be static.
+  The function is found by its name in the symbol table of the program or library. It may be static.
 
-  The text is copied. It comes before the files of `-hops_pointwise_source`, and serves this function alone, so that several texts
-  may define the same helpers. Another text for the same name replaces the first.
+  The text is copied. It serves this function alone, so that several texts may define the same helpers.
+  It comes before the files that options name. Another text for the same name replaces the first.
 
   A compiled function is compared with the program's before it is used.
 
