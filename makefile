@@ -99,8 +99,9 @@ $(BUILD)/text/%.inc: src/%
 	@sed 's/\\/&&/g; s/"/\\"/g; s/.*/"&\\n"/' $< > $@
 
 $(BUILD)/obj/src/form/point/pointcode.o: $(BUILD)/text/form/point/pointprelude.h.inc
+$(BUILD)/obj/src/form/point/pointcheck.o: $(BUILD)/text/form/point/pointcheckargs.h.inc
 $(BUILD)/obj/src/form/ds/device/pointtext.o: $(patsubst %,$(BUILD)/text/form/ds/device/%.inc,pointargs.h pointkernel.cuh)
-$(BUILD)/obj/src/form/point/pointcode.o $(BUILD)/obj/src/form/ds/device/pointtext.o: cflags += -I$(BUILD)/text
+$(BUILD)/obj/src/form/point/pointcode.o $(BUILD)/obj/src/form/point/pointcheck.o $(BUILD)/obj/src/form/ds/device/pointtext.o: cflags += -I$(BUILD)/text
 
 $(BUILD)/obj/%.o: %.cu $(BUILD)/.flags
 	$(compile_cuda)
@@ -150,7 +151,7 @@ $(BUILD)/bin/%: tutorials/%.c $(lib) $(BUILD)/.flags
 
 # these call the back ends' own functions, which the library hides
 backendtests := prolong backend_toy matpa forms geometry lor cycle interface hopsmg patchfd boxmg \
-                pointcells pointex13 $(patsubst tests/%.c,%,$(wildcard tests/pointsource*.c))
+                $(patsubst tests/%.c,%,$(wildcard tests/point*.c tests/nvrtc*.c))
 $(BUILD)/bin/kernelbench $(BUILD)/bin/patchbench $(backendtests:%=$(BUILD)/tests/bin/%): hopsflags := $(obj)
 
 # so do these, which also compare kernels that no library needs

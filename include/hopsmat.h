@@ -91,6 +91,7 @@ PETSC_EXTERN PetscErrorCode MatPASetDivDiv(Mat, HopsCoefficient);
 PETSC_EXTERN PetscErrorCode MatPASetMass(Mat, HopsCoefficient);
 PETSC_EXTERN PetscErrorCode MatPAAddRobin(Mat, PetscInt, const PetscInt[], const PetscInt[], HopsCoefficient);
 PETSC_EXTERN PetscErrorCode MatPASetFromDS(Mat, DM);
+PETSC_EXTERN PetscErrorCode HopsDSSetDeviceSource(PetscDS, const char[], const char[]);
 PETSC_EXTERN PetscErrorCode MatPASetQuadrature(Mat, PetscInt, PetscBool);
 PETSC_EXTERN PetscErrorCode MatPASetGeometryType(Mat, MatPAGeometryType);
 PETSC_EXTERN PetscErrorCode MatPALiftEssential(Mat, Vec);

@@ -118,9 +118,9 @@ static PetscErrorCode Refuse(const char what[], const char files[], HopsVoidFn f
 
 int main(int argc, char **argv)
 {
-  static const Function f[] = {F('f', f_all), F('f', f_local), F('e', exact)};
-  char                  path[PETSC_MAX_PATH_LEN], twice[2 * PETSC_MAX_PATH_LEN + 2];
-  PetscInt              heap[4];
+  static const HopsPointSubject f[] = {F('f', f_all), F('f', f_local), F('e', exact)};
+  char                          path[PETSC_MAX_PATH_LEN], twice[2 * PETSC_MAX_PATH_LEN + 2];
+  PetscInt                      heap[4];
 
   PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
   PetscCall(PetscOptionsGetString(NULL, NULL, "-source", path, sizeof(path), NULL));

@@ -1,59 +1,76 @@
-/* A back end on the host whose point functions are compiled as those of a device, by the compiler of
-   C++, with one thread a block. So generated text, maps and tables are tested where there is no device. */
+/* A back end on the host whose point functions are compiled as those of a device, by the compiler of C++,
+   with one thread a block. So texts and kernels are tested where there is no device. */
 #pragma once
-#include <hops/private/hopspointcellsimpl.h>
+#include <hops/private/hopspointimpl.h>
 #include <dlfcn.h>
 #include <unistd.h>
 
 struct _HopsPointModule {
-  void              *lib;
-  PetscInt           nvars;
-  HopsPointVariable *var;
-  void (*run)(void (*)(HopsPointArgs), int, void **);
+  void         *lib;
+  HopsPointCode code;
 };
 
 static const char PointToyHead[] =
-  "#include <cmath>\n#include <cstddef>\n"
-  "using std::isfinite;\n"
-  "#define __host__\n#define __device__\n#define __global__\n#define __shared__ static\n"
+  "#include <cmath>\n#include <cstring>\nusing namespace std;\n"
+  "#define __host__\n#define __device__\n#define __global__\n#define __shared__ static\n#define __restrict__\n"
   "struct Index {\n  int x;\n};\nstatic Index threadIdx, blockIdx, blockDim = {1}, gridDim = {1};\n"
   "static inline void __syncthreads() {}\n"
   "static inline void atomicMin(int *p, int v)\n{\n  if (v < *p) *p = v;\n}\n";
-static const char PointToyTail[] =
-  "extern \"C\" void Run(void (*kernel)(const HopsPoints::HopsPointArgs), int grid, void **args)\n{\n"
-  "  gridDim.x = grid;\n"
-  "  for (blockIdx.x = 0; blockIdx.x < grid; blockIdx.x++) kernel(*(HopsPoints::HopsPointArgs *)args[0]);\n}\n";
+
+/* For each kernel, which has one argument, a function that runs its blocks */
+static void PointToyRunners(FILE *f, const char kernels[])
+{
+  const char *const mark = "__global__ void ";
+
+  if (strstr(kernels, "namespace HopsPoints")) fprintf(f, "using namespace HopsPoints;\n");
+  for (const char *s = strstr(kernels, mark); s; s = strstr(s, mark)) {
+    const char *name = s + strlen(mark), *open = strchr(name, '('), *close = strchr(open, ')'), *end = close;
+    const int   n = (int)(open - name);
+
+    while (strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_", end[-1])) --end; /* the argument's name */
+    fprintf(f,
+            "extern \"C\" void Run_%.*s(int grid, void **args)\n{\n  gridDim.x = grid;\n"
+            "  for (blockIdx.x = 0; blockIdx.x < grid; blockIdx.x++) %.*s(*(%.*s *)args[0]);\n}\n",
+            n, name, n, name, (int)(end - open) - 1, open + 1);
+    s = close;
+  }
+}
 
 static PetscErrorCode PointToyCreate(HopsPointCode code, const char kernels[], PetscBool fma, HopsPointModule *module, char why[],
                                      size_t len)
 {
-  char            base[PETSC_MAX_PATH_LEN], path[PETSC_MAX_PATH_LEN + 8], command[3 * PETSC_MAX_PATH_LEN];
-  const char     *text, *cxx = getenv("CXX");
+  char            base[PETSC_MAX_PATH_LEN], path[PETSC_MAX_PATH_LEN + 32], so[PETSC_MAX_PATH_LEN + 40];
+  char            command[3 * PETSC_MAX_PATH_LEN];
+  const char     *cxx = getenv("CXX");
   FILE           *f;
   HopsPointModule m;
+  PetscBool       verbose = PETSC_FALSE;
   static int      count;
 
   PetscFunctionBegin;
-  PetscCall(HopsPointCodeGetText(code, &text));
+  *module = NULL;
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-toy_verbose", &verbose, NULL));
   PetscCall(PetscGetTmp(PETSC_COMM_SELF, base, sizeof(base)));
   PetscCall(PetscSNPrintf(path, sizeof(path), "%s/pointtoy.%d.%d", base, (int)getpid(), count++));
-  PetscCall(PetscSNPrintf(command, sizeof(command), "%s -std=c++17 -O1 -w -shared -fPIC -x c++ %s -o %s.so", cxx ? cxx : "c++",
-                          path, path));
+  PetscCall(PetscSNPrintf(so, sizeof(so), "%s.so", path));
+  PetscCall(PetscSNPrintf(command, sizeof(command), "%s -std=c++17 -O1 -w %s -shared -fPIC -x c++ %s -o %s%s", cxx ? cxx : "c++",
+                          fma ? "" : "-ffp-contract=off", path, so, verbose ? "" : " 2>/dev/null"));
   f = fopen(path, "w");
   PetscCheck(f, PETSC_COMM_SELF, PETSC_ERR_FILE_OPEN, "Cannot write %s", path);
-  fprintf(f, "%s\n%s\n%s\n%s", PointToyHead, text, kernels, PointToyTail);
+  fprintf(f, "%s%s\n%s", PointToyHead, code->text, kernels);
+  PointToyRunners(f, kernels);
   fclose(f);
-  PetscCheck(!system(command), PETSC_COMM_SELF, PETSC_ERR_LIB, "This fails: %s", command);
+  if (system(command)) {
+    PetscCall(PetscStrncpy(why, "the compiler of C++ does not take it (-toy_verbose)", len));
+    if (!verbose) remove(path);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(PetscNew(&m));
-  PetscCall(PetscSNPrintf(command, sizeof(command), "%s.so", path));
-  m->lib = dlopen(command, RTLD_NOW | RTLD_LOCAL);
+  m->code = code;
+  m->lib  = dlopen(so, RTLD_NOW | RTLD_LOCAL);
   PetscCheck(m->lib, PETSC_COMM_SELF, PETSC_ERR_LIB, "%s", dlerror());
-  *(void **)&m->run = dlsym(m->lib, "Run");
-  remove(command);
   remove(path);
-  m->nvars = code->nvars;
-  PetscCall(PetscMalloc1(m->nvars, &m->var));
-  PetscCall(PetscArraycpy(m->var, code->var, m->nvars));
+  remove(so);
   *module = m;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -61,26 +78,32 @@ static PetscErrorCode PointToyCreate(HopsPointCode code, const char kernels[], P
 static PetscErrorCode PointToyRefresh(HopsPointModule m)
 {
   PetscFunctionBegin;
-  for (PetscInt i = 0; i < m->nvars; ++i) PetscCall(PetscMemcpy(dlsym(m->lib, m->var[i].name), m->var[i].host, m->var[i].size));
+  for (PetscInt k = 0; k < m->code->nvars; ++k) {
+    void *p = dlsym(m->lib, m->code->var[k].name);
+
+    PetscCheck(p, PETSC_COMM_SELF, PETSC_ERR_LIB, "The text has no variable %s", m->code->var[k].name);
+    PetscCall(PetscMemcpy(p, m->code->var[k].host, m->code->var[k].size));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode PointToyLaunch(HopsPointModule m, const char kernel[], PetscInt grid, PetscInt block, void *args[])
 {
-  void (*f)(HopsPointArgs);
+  char name[128];
+  void (*run)(int, void **);
 
   PetscFunctionBegin;
-  *(void **)&f = dlsym(m->lib, kernel);
-  PetscCheck(f, PETSC_COMM_SELF, PETSC_ERR_LIB, "No kernel %s", kernel);
-  (*m->run)(f, (int)grid, args);
+  PetscCall(PetscSNPrintf(name, sizeof(name), "Run_%s", kernel));
+  *(void **)&run = dlsym(m->lib, name);
+  PetscCheck(run, PETSC_COMM_SELF, PETSC_ERR_LIB, "No kernel %s", kernel);
+  (*run)((int)grid, args);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode PointToyDestroy(HopsPointModule *m)
 {
   PetscFunctionBegin;
-  dlclose((*m)->lib);
-  PetscCall(PetscFree((*m)->var));
+  if (*m) dlclose((*m)->lib);
   PetscCall(PetscFree(*m));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -261,8 +261,8 @@ struct _HopsPatchSmoother {
 typedef struct _HopsPointCode   *HopsPointCode; /* point functions of a code (hopspointimpl.h) */
 typedef struct _HopsPointModule *HopsPointModule;
 typedef struct {
-  /* kernels[] is text that calls the functions; fma: may multiplications and additions be fused? Where
-     it cannot be done the module is NULL, and why[len] says why */
+  /* kernels[] is text that calls the functions; fma: may multiplications and additions be fused? Where it
+     cannot be done the module is NULL, and why[len] says why */
   PetscErrorCode (*Create)(HopsPointCode, const char kernels[], PetscBool fma, HopsPointModule *, char why[], size_t len);
   /* what the functions read of the process's variables becomes as it is now */
   PetscErrorCode (*Refresh)(HopsPointModule);

@@ -22,6 +22,14 @@ struct _HopsPointCode {
    Where they cannot be had *code is NULL, and why[len] says so */
 PETSC_INTERN PetscErrorCode HopsPointCodeCreate(const char files[], PetscInt n, const HopsVoidFn fn[], HopsPointCode *code,
                                                 char why[], size_t len);
+/* The same where some functions have a source of their own, which comes before the files */
+typedef struct {
+  char *name, *text;
+} HopsPointGiven;
+PETSC_INTERN PetscErrorCode HopsPointCodeCreateGiven(const char files[], PetscInt ngiven, const HopsPointGiven given[], PetscInt n,
+                                                     const HopsVoidFn fn[], HopsPointCode *code, char why[], size_t len);
+/* src/form/ds/devicesource.c: what HopsDSSetDeviceSource() was given, which stays the PetscDS's */
+PETSC_INTERN PetscErrorCode HopsDSGetDeviceSource(PetscDS, PetscInt *n, const HopsPointGiven *given[]);
 PETSC_INTERN PetscErrorCode HopsPointCodeGetText(HopsPointCode, const char **text);
 PETSC_INTERN PetscErrorCode HopsPointCodeGetName(HopsPointCode, HopsVoidFn, const char **name);
 PETSC_INTERN PetscErrorCode HopsPointCodeDestroy(HopsPointCode *);

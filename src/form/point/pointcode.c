@@ -87,7 +87,8 @@ static PetscErrorCode TextLine(Text *t, const HopsPointSource *src, const HopsPo
 /* ----------------------------------------- the sources ----------------------------------------- */
 
 typedef struct {
-  PetscInt         n; /* sources */
+  PetscInt         n;      /* sources */
+  PetscInt         ngiven; /* the first of them, each for one function alone */
   HopsPointSource *source, prelude;
   HopsPointSymbol *symbol; /* [functions] */
   PetscInt        *from;   /* [functions] source */
@@ -101,15 +102,22 @@ static const char *BaseName(const char path[])
   return slash ? slash + 1 : path;
 }
 
-/* The function in the sources: in that of its own file, or else in the only one that has it */
-static PetscErrorCode FindFunction(Sources *s, PetscInt f, char why[], size_t len)
+/* The function in the sources: in its own one, that of its file, or else in the only one that has it */
+static PetscErrorCode FindFunction(Sources *s, const HopsPointGiven given[], PetscInt f, char why[], size_t len)
 {
   const HopsPointSymbol *y     = &s->symbol[f];
   PetscInt               found = 0;
 
   PetscFunctionBegin;
+  for (PetscInt k = 0; k < s->ngiven; ++k)
+    for (PetscInt i = 0; i < y->n; ++i) {
+      if (strcmp(y->name[i], given[k].name)) continue;
+      s->from[f] = k;
+      s->unit[f] = HopsPointSourceFind(&s->source[k], HOPS_UNIT_FUNCTION, y->name[i], (int)strlen(y->name[i]));
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
   for (PetscInt pass = 0; pass < 2 && !found; ++pass)
-    for (PetscInt k = 0; k < s->n; ++k)
+    for (PetscInt k = s->ngiven; k < s->n; ++k)
       for (PetscInt i = 0; i < y->n; ++i) {
         HopsPointUnit *u = HopsPointSourceFind(&s->source[k], HOPS_UNIT_FUNCTION, y->name[i], (int)strlen(y->name[i]));
 
@@ -127,19 +135,26 @@ static PetscErrorCode FindFunction(Sources *s, PetscInt f, char why[], size_t le
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode ReadSources(const char files[], Sources *s, char why[], size_t len)
+static PetscErrorCode ReadSources(const char files[], PetscInt ngiven, const HopsPointGiven given[], Sources *s, char why[],
+                                  size_t len)
 {
-  char   **path;
-  PetscInt n;
+  char **path;
+  int    n;
 
   PetscFunctionBegin;
-  PetscCall(PetscStrToArray(files, ',', (int *)&n, &path));
-  PetscCall(PetscCalloc1(n, &s->source));
-  for (PetscInt k = 0; k < n && !why[0]; ++k) {
-    PetscCall(HopsPointSourceRead(path[k], &s->source[k], why, len));
+  PetscCall(PetscStrToArray(files, ',', &n, &path));
+  PetscCall(PetscCalloc1(ngiven + n, &s->source));
+  s->ngiven = ngiven;
+  for (PetscInt k = 0; k < ngiven && !why[0]; ++k) {
+    PetscCall(HopsPointSourceParse(given[k].text, &s->source[k], why, len));
+    PetscCall(PetscSNPrintf(s->source[k].path, sizeof(s->source[k].path), "the source of %s()", given[k].name));
     ++s->n;
   }
-  PetscCall(PetscStrToArrayDestroy((int)n, path));
+  for (PetscInt k = 0; k < n && !why[0]; ++k) {
+    PetscCall(HopsPointSourceRead(path[k], &s->source[ngiven + k], why, len));
+    ++s->n;
+  }
+  PetscCall(PetscStrToArrayDestroy(n, path));
   if (!why[0]) PetscCall(HopsPointSourceParse(HopsPointPrelude, &s->prelude, why, len));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -248,6 +263,14 @@ static PetscErrorCode CreateText(HopsPointCode code, Sources *s, char why[], siz
 PetscErrorCode HopsPointCodeCreate(const char files[], PetscInt n, const HopsVoidFn fn[], HopsPointCode *out, char why[],
                                    size_t len)
 {
+  PetscFunctionBegin;
+  PetscCall(HopsPointCodeCreateGiven(files, 0, NULL, n, fn, out, why, len));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsPointCodeCreateGiven(const char files[], PetscInt ngiven, const HopsPointGiven given[], PetscInt n,
+                                        const HopsVoidFn fn[], HopsPointCode *out, char why[], size_t len)
+{
   HopsPointCode code;
   Sources       s;
 
@@ -260,10 +283,10 @@ PetscErrorCode HopsPointCodeCreate(const char files[], PetscInt n, const HopsVoi
   PetscCall(PetscCalloc3(n, &s.symbol, n, &s.from, n, &s.unit));
   PetscCall(PetscArraycpy(code->fn, fn, n));
   code->n = n;
-  PetscCall(ReadSources(files, &s, why, len));
+  PetscCall(ReadSources(files, ngiven, given, &s, why, len));
   for (PetscInt f = 0; f < n && !why[0]; ++f) {
     PetscCall(HopsPointSymbolFind(fn[f], &s.symbol[f], why, len));
-    if (!why[0]) PetscCall(FindFunction(&s, f, why, len));
+    if (!why[0]) PetscCall(FindFunction(&s, given, f, why, len));
     if (!why[0]) {
       const HopsToken *t = &s.source[s.from[f]].token[s.unit[f]->name[0]];
 

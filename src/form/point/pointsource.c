@@ -157,8 +157,8 @@ static PetscBool IsConstant(const HopsPointSource *src, const HopsPointUnit *u)
   return constant;
 }
 
-/* One declaration or definition from token u->first */
-static PetscErrorCode ParseUnit(const HopsPointSource *src, PetscInt n, HopsPointUnit *u)
+/* One declaration or definition from token u->first; has it an end? */
+static PetscErrorCode ParseUnit(const HopsPointSource *src, PetscInt n, HopsPointUnit *u, PetscBool *ended)
 {
   PetscInt  depth = 0, call = -1, i;
   PetscBool value = PETSC_FALSE, brace = PETSC_FALSE, type = HopsTokenIs(&src->token[u->first], "typedef");
@@ -179,6 +179,7 @@ static PetscErrorCode ParseUnit(const HopsPointSource *src, PetscInt n, HopsPoin
     if (depth == 0 && u->body >= 0 && IsMark(t, '}')) break;
   }
   u->last = PetscMin(i + 1, n);
+  *ended  = i < n ? PETSC_TRUE : PETSC_FALSE;
   if (u->body >= 0 || (call >= 0 && !type && !brace && !value)) {
     u->kind = u->body >= 0 ? HOPS_UNIT_FUNCTION : HOPS_UNIT_PROTOTYPE;
     PetscCall(AddName(u, call));
@@ -231,6 +232,7 @@ static PetscErrorCode ParseUnits(HopsPointSource *src, char why[], size_t len)
   PetscFunctionBegin;
   for (PetscInt i = 0; i < n;) {
     HopsPointUnit *u;
+    PetscBool      ended = PETSC_TRUE;
 
     if (src->nunits == max) {
       max = PetscMax(256, 2 * max);
@@ -240,9 +242,9 @@ static PetscErrorCode ParseUnits(HopsPointSource *src, char why[], size_t len)
     PetscCall(PetscMemzero(u, sizeof(*u)));
     u->first = i;
     if (src->token[i].kind == HOPS_TOKEN_LINE) PetscCall(ParseLine(src, u));
-    else PetscCall(ParseUnit(src, n, u));
+    else PetscCall(ParseUnit(src, n, u, &ended));
     i = src->token[i].kind == HOPS_TOKEN_LINE ? i + 1 : u->last;
-    if (u->last == n && u->kind == HOPS_UNIT_VARIABLE && !IsMark(&src->token[n - 1], ';'))
+    if (!ended)
       PetscCall(PetscSNPrintf(why, len, "%s: brackets do not match after \"%.*s\"", src->path, src->token[u->first].n,
                               src->token[u->first].s));
   }
