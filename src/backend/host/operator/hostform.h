@@ -315,32 +315,6 @@ static void FormDiagonal(const struct _HopsFormKernel *k, double y[], double yg[
 
 /* ---- Quadrature data ---- */
 
-/* Values of a term at a point: family's tensor of the coefficient, weight w; A = det J^-1. No coefficient:
-   nothing */
-INLINE void FormFactor(int dim, HopsFamily family, const HopsValues *cf, const Lanes *b, PetscInt q, double w, const vec *det,
-                       const vec J[], const vec A[], vec G[])
-{
-  const int nc   = (int)cf->nc;
-  vec       K[6] = {{0}}, T[9], R[9], s = w / *det;
-
-  if (!nc) return;
-  for (int k = 0; k < nc; k++) K[k] = LoadValues(cf, b->cell, q, k);
-  if (family == HOPS_L2) {
-    G[0] = s * K[0];
-    return;
-  }
-  for (int r = 0; r < dim; r++)
-    for (int c = 0; c < dim; c++) R[r * dim + c] = family == HOPS_HCURL ? A[r * dim + c] : J[c * dim + r];
-  TimesKappa(dim, nc, K, R, T);
-  for (int r = 0; r < dim; r++)
-    for (int c = r; c < dim; c++) {
-      vec t = T[r * dim] * R[c * dim] + T[r * dim + 1] * R[c * dim + 1];
-
-      if (dim == 3) t += T[r * dim + 2] * R[c * dim + 2];
-      *G++ = s * t;
-    }
-}
-
 static void FormSetUpBatch(const struct _HopsFormKernel *k, const HopsHostRun *run, Lanes *b, const int l[2], double *qdata)
 {
   const HopsHostGeometry *g   = &k->map;
