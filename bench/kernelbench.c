@@ -10,6 +10,7 @@
     base|avx2|avx512]
 */
 #include <hops/private/hopsformimpl.h>
+#include <hops/private/hopslorrowsimpl.h>
 #include <petsctime.h>
 
 #pragma weak HopsBackendHost
@@ -219,92 +220,41 @@ static PetscErrorCode BenchPA(const Bench *bench, Box *box, int Q, PetscBool mas
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Value array as rows of `width` entries: the diagonal, 6 axis neighbours, 12 face-diagonal neighbours */
-static int Slot(const int d[3])
-{
-  static const signed char offset[19][3] = {{0, 0, 0},  {1, 0, 0},   {-1, 0, 0},  {0, 1, 0},  {0, -1, 0}, {0, 0, 1},   {0, 0, -1},
-                                            {1, 1, 0},  {-1, -1, 0}, {1, -1, 0},  {-1, 1, 0}, {1, 0, 1},  {-1, 0, -1}, {1, 0, -1},
-                                            {-1, 0, 1}, {0, 1, 1},   {0, -1, -1}, {0, 1, -1}, {0, -1, 1}};
-
-  for (int i = 0; i < 19; i++)
-    if (offset[i][0] == d[0] && offset[i][1] == d[1] && offset[i][2] == d[2]) return i;
-  return -1;
-}
-
-/* Positions of the entries between the corners i and j (bits x, y, z) of the sub-cell at a node; the trash is
-   the last value */
-static void Pair(const HopsSpace s, const int *r, const int ijk[3], int i, int j, int width, int **pos)
-{
-  const int P = (int)s->order + 1, st[3] = {1, P, P * P};
-  int       d[3], ni = 0, nj = 0;
-
-  for (int a = 0; a < 3; a++) {
-    d[a] = (j >> a & 1) - (i >> a & 1);
-    ni += (i >> a & 1) * st[a];
-    nj += (j >> a & 1) * st[a];
-    if (((i | j) >> a & 1) && ijk[a] == P - 1) {
-      *(*pos)++ = (int)s->nL * width;
-      *(*pos)++ = (int)s->nL * width;
-      return;
-    }
-  }
-  *(*pos)++ = r[ni] * width + Slot(d);
-  for (int a = 0; a < 3; a++) d[a] = -d[a];
-  *(*pos)++ = r[nj] * width + Slot(d);
-}
-
 static PetscErrorCode BenchLOR(const Bench *bench, Box *box)
 {
   const PetscScalar one   = 1;
   const HopsValues  value = {1, 0, 0, &one};
   HopsSpace         s     = &box->space;
-  const int         dim = (int)s->dim, P = (int)s->order + 1, nn = (int)PetscPowInt(P, dim);
+  HopsLORRows       rows = {.n = s->nT, .split = INT_MAX, .sorted = PETSC_TRUE, .before = 1}, ghosts = {0};
+  HopsLORVertexData data = NULL;
   HopsLORAssembler  k;
   HopsBasis         gll;
-  unsigned char    *mask;
-  PetscInt         *start, bad, total = 0;
-  int              *pos, *q, width    = 1 + 2 * dim;
-  PetscReal         det;
+  PetscInt          bad;
   PetscScalar      *vals;
-  const char       *name;
-  double            tf, tc;
+  PetscBool         covered;
+  double            tv, tp, tf;
 
   PetscFunctionBegin;
-  PetscCall(HopsBasisCreate(P, P, PETSC_TRUE, &gll));
-  PetscCall(HopsBackendHost.LORCreate(s, &gll, PETSC_TRUE, PETSC_TRUE, &k));
-  PetscCall(PetscMalloc2(s->ncells, &mask, s->ncells, &start));
-  TIME(bench, tc, PetscCall((*k->ops->Couplings)(k, 0, s->ncells, &value, &value, 1e-10, mask, &bad, &det)));
-  for (PetscInt c = 0; c < s->ncells; c++) {
-    start[c] = total;
-    total += nn * (1 + 2 * dim + 4 * ((mask[c] & 1) + (mask[c] >> 1 & 1) + (mask[c] >> 2 & 1)));
-    if (mask[c]) width = 19;
-  }
-  PetscCall(PetscMalloc1(total, &pos));
-  PetscCall(PetscCalloc1(s->nL * width + 1, &vals));
-  q = pos;
-  for (PetscInt c = 0; c < s->ncells; c++) {
-    for (int n = 0; n < nn; n++) {
-      const int  ijk[3] = {n % P, n / P % P, n / P / P};
-      const int *r      = s->restr + c * nn + n;
-
-      *q++ = r[0] * width;
-      for (int a = 0; a < dim; a++) Pair(s, r, ijk, 0, 1 << a, width, &q);
-      for (int a = 0; a < dim; a++) {
-        for (int b = a + 1; b < dim; b++) {
-          if (!(mask[c] >> (a + b - 1) & 1)) continue;
-          Pair(s, r, ijk, 1 << a, 1 << b, width, &q);
-          Pair(s, r, ijk, 0, 1 << a | 1 << b, width, &q);
-        }
-      }
-    }
-  }
-  PetscCall((*k->ops->SetPositions)(k, NULL, mask, start, pos));
-  TIME(bench, tf, PetscCall((*k->ops->Fill)(k, 0, s->ncells, &value, &value, vals, &bad, &det)));
-  PetscCall((*k->ops->GetInfo)(k, &name, NULL));
-  PetscCall(PetscPrintf(PETSC_COMM_SELF, "lor %-18s %d/row    %7.2f %7.1f Mdof/s %7.1f GB/s; couplings %7.1f Mdof/s\n", name, width,
-                        s->nL / 1e6, s->nL / tf / 1e6, (4. * total + 16. * s->nL * width) / tf / 1e9, s->nL / tc / 1e6));
-  PetscCall(PetscFree2(mask, start));
-  PetscCall(PetscFree(pos));
+  PetscCall(HopsBasisCreate((PetscInt)s->order + 1, (PetscInt)s->order + 1, PETSC_TRUE, &gll));
+  PetscCall(HopsBackendHost.LORCreate(s, &gll, &k));
+  TIME(bench, tv, PetscCall((*k->ops->VertexData)(k, 0, s->ncells, &value, &value, PETSC_TRUE, 1e-10, 0, &data, &bad)));
+  PetscCall(PetscMalloc1(s->nT + 1, &rows.i[0]));
+  TIME(bench, tp, {
+    PetscCall((*k->ops->CompareMasks)(k, data, PETSC_TRUE, &covered, &rows.coupled));
+    PetscCall((*k->ops->CountRows)(k, &rows));
+    PetscCall(PetscFree(rows.j[0]));
+    PetscCall(PetscMalloc1(rows.nnz[0], &rows.j[0]));
+    PetscCall((*k->ops->FillColumns)(k, &rows, NULL));
+  });
+  PetscCall(PetscMalloc1(rows.before + rows.nnz[0], &vals));
+  rows.v[0] = vals + rows.before;
+  TIME(bench, tf, PetscCall((*k->ops->FillValues)(k, data, &rows, &ghosts)));
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, "lor %-18s %.1f/row  %7.2f; Mdof/s: vertex data %7.1f, pattern %7.1f, values %7.1f\n",
+                        k->kernel, (double)rows.nnz[0] / (double)s->nT, s->nL / 1e6, s->nL / tv / 1e6, s->nL / tp / 1e6,
+                        s->nL / tf / 1e6));
+  PetscCall((*k->ops->VertexDestroy)(k, &data));
+  PetscCall(PetscFree(rows.i[0]));
+  PetscCall(PetscFree(rows.j[0]));
   PetscCall(PetscFree(vals));
   PetscCall((*k->ops->Destroy)(&k));
   PetscCall(HopsBasisDestroy(&gll));

@@ -194,7 +194,7 @@ PetscErrorCode HopsBasisDestroy(HopsBasis *b)
 }
 
 /* h1: the largest eigenvalue of the mass of the edge functions between P nodes against diag(1/h) */
-PetscErrorCode HopsLumpEdgeMass(PetscInt P, PetscReal *h1)
+PetscErrorCode HopsVertexEdgeMass(PetscInt P, PetscReal *h1)
 {
   const PetscInt p = P - 1;
   HopsBasis      b;

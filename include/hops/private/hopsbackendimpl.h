@@ -30,6 +30,9 @@ typedef enum {
 typedef struct {
   PetscErrorCode (*Malloc)(size_t n, void **);
   PetscErrorCode (*Free)(void **);
+  /* memory that is cheap to take and to give back, in the order of the back end's work */
+  PetscErrorCode (*PoolMalloc)(size_t n, void **);
+  PetscErrorCode (*PoolFree)(void **);
   PetscErrorCode (*MallocHost)(size_t n, void **);
   PetscErrorCode (*FreeHost)(void **);
   PetscErrorCode (*Copy)(HopsQueue, void *dst, const void *src, size_t n, HopsCopyDirection); /* the queue may be NULL */
@@ -37,7 +40,7 @@ typedef struct {
   PetscErrorCode (*QueueDestroy)(HopsQueue *);
   PetscErrorCode (*QueueFork)(HopsQueue);   /* what follows on the queue waits for the work so far outside it */
   PetscErrorCode (*QueueJoin)(HopsQueue);   /* what follows outside waits for the queue's work so far */
-  PetscErrorCode (*QueueFinish)(HopsQueue); /* the process waits for the queue's work so far */
+  PetscErrorCode (*QueueFinish)(HopsQueue); /* the process waits for the queue's work so far; NULL: for all work */
 } HopsMemoryOps;
 
 typedef struct {
@@ -184,55 +187,8 @@ struct _HopsInterpolation {
 
 /* ----------------------------------- low-order-refined matrices ----------------------------------- */
 
-/*
-  A cell's low-order-refined matrix for one mask of coupled direction pairs (bit 0 xy, 1 xz, 2 yz). `value`
-  indexes the values at the nodes: [node][nd] of the derivative's tensor, then [node][nm] of the field's
-  (upper triangles by rows).
-*/
-typedef struct {
-  PetscInt  entry, value;
-  PetscReal a;
-} HopsLumpTerm;
-typedef struct {
-  PetscInt      n, *row, *col; /* [n] entries: E-vector rows and columns */
-  PetscInt      nterms;
-  HopsLumpTerm *term; /* [nterms] */
-} HopsLumpPattern;
-
-/*
-  Vertex quadrature at the GLL nodes: the corners of sub-cells around a node share its GLL weight in
-  proportion to their volumes. Entries are added by cells (the first three functions), or rows are written by
-  their owners (HopsRowsOps, then these are NULL).
-*/
-typedef struct _HopsLORAssembler *HopsLORAssembler;
-typedef struct {
-  /* for each cell a mask of the direction pairs whose off-diagonal geometry factor is not negligible: bit 0
-     xy, bit 1 xz, bit 2 yz; negligible is |G_ab| <= tol sqrt(G_aa G_bb) at every node */
-  PetscErrorCode (*Couplings)(HopsLORAssembler, PetscInt first, PetscInt n, const HopsValues *derivative, const HopsValues *field,
-                              PetscReal tol, unsigned char mask[], PetscInt *bad, PetscReal *det);
-  /*
-    Positions in the value array (trash included) of the entries of a cell, which begin at pos[start[c]].
-
-    H1 (no pattern): [(order+1)^dim][nentries(mask[c])], entries of a node v = (i,j,k) in the order of
-    HopsLOREntry: the diagonal; for each direction a the pair (v,v+e_a), (v+e_a,v); for each coupled pair ab
-    the anti-diagonal (v+e_a,v+e_b), (v+e_b,v+e_a) and the main diagonal (v,v+e_a+e_b), (v+e_a+e_b,v).
-
-    Elsewhere: [pattern[mask].n], and a list of terms, loc[term.entry] += term.a * value[term.value];
-    vals[pos[e]] += loc[e], or vals[-1 - pos[e]] -= loc[e]. All arrays stay the caller's.
-  */
-  PetscErrorCode (*SetPositions)(HopsLORAssembler, const HopsLumpPattern pattern[8], const unsigned char mask[],
-                                 const PetscInt start[], const int pos[]);
-  /* vals[pos] += element matrices of cells first..first+n-1; a term is absent where nc = 0 */
-  PetscErrorCode (*Fill)(HopsLORAssembler, PetscInt first, PetscInt n, const HopsValues *derivative, const HopsValues *field,
-                         PetscScalar vals[], PetscInt *bad, PetscReal *det);
-  PetscErrorCode (*GetInfo)(HopsLORAssembler, const char **kernel, PetscLogDouble *bytes);
-  PetscErrorCode (*Destroy)(HopsLORAssembler *);
-} HopsLOROps;
-struct _HopsLORAssembler {
-  const HopsLOROps *ops;
-};
-
-typedef struct _HopsRowsOps HopsRowsOps; /* hopslorrowsimpl.h */
+typedef struct _HopsLORAssembler *HopsLORAssembler; /* hopslorrowsimpl.h */
+typedef struct _HopsRowsOps       HopsRowsOps;      /* the same */
 
 /* -------------------------------------------- patches -------------------------------------------- */
 
@@ -283,7 +239,7 @@ struct _HopsBackendOps {
   PetscInt             runpoints; /* set-up takes coefficients at about so many points at a time, and 64 cells at least */
   const HopsMemoryOps *memory;
   const HopsVectorOps *vector;
-  const HopsRowsOps   *rows; /* rows of matrices are written by their owners, in the back end's memory */
+  const HopsRowsOps   *rows; /* matrices of the lattice's topology, in a device's memory */
 
   /* the cells' integrals of a form on a space, with coefficients */
   PetscErrorCode (*OperatorCreate)(HopsForm, const HopsBasis *, HopsOperator *);
@@ -296,8 +252,8 @@ struct _HopsBackendOps {
      */
   PetscErrorCode (*TensorCreate)(HopsSpace, PetscInt Q, PetscInt W, PetscInt ntest, const HopsTensorSide test[], PetscInt ntrial,
                                  const HopsTensorSide trial[], HopsTensorOperator *);
-  /* the low-order-refined matrix of a form that has these terms */
-  PetscErrorCode (*LORCreate)(HopsSpace, const HopsBasis *gll, PetscBool derivative, PetscBool field, HopsLORAssembler *);
+  /* the low-order-refined matrix on these vertices */
+  PetscErrorCode (*LORCreate)(HopsSpace, const HopsBasis *gll, HopsLORAssembler *);
   /* nmacro macro cells, interior ones (sources owned) first: source[c][N^dim] L-vector indices of the space
      `from`, target[c][M^dim] T-vector indices of the other space or -1, each index once, the process's; the
      matrix A[M][N], A[M-1-m][N-1-n] = A[m][n], acts in every direction */

@@ -125,4 +125,4 @@ typedef enum {
 } HopsMapKind;
 
 /* src/basis/basis.c: the factor of the derivative's term of a low-order-refined matrix */
-PETSC_INTERN PetscErrorCode HopsLumpEdgeMass(PetscInt P, PetscReal *h1);
+PETSC_INTERN PetscErrorCode HopsVertexEdgeMass(PetscInt P, PetscReal *h1);

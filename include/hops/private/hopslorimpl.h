@@ -2,52 +2,52 @@
 #pragma once
 #include <hops/private/hopsmatimpl.h>
 #include <hops/private/hopscycleimpl.h>
+#include <hops/private/hopslorrowsimpl.h>
 #include <petscksp.h>
 
-/*
-  Value array of a rank: [0,nd) diagonal block, [nd,nd+no) off-diagonal block (both CSR, owned rows), then ng
-  values of ghost rows, which travel to their owners, and one trash entry for constrained and absent
-  neighbours.
-*/
 #define HOPS_LOR_ZERO_MASS 1.e-3  /* -pc_lor_zero_mass, where one is needed */
+#define HOPS_LOR_CHUNK     64     /* cells whose coefficients are looked at at a time, at least */
 #define HOPS_LOR_TOL       1.e-10 /* relative size below which an off-diagonal geometry factor is rounding error */
 
 typedef struct _HopsLORExchange *HopsLORExchange; /* lorexchange.c */
 
+typedef enum {
+  HOPS_LOR_AIJ,         /* the rows' arrays are the matrix's own, or copies of them in the process's memory are */
+  HOPS_LOR_AIJCUSPARSE, /* values are copied within the device's memory */
+  HOPS_LOR_HYPRE        /* the rows' arrays are the matrix's own */
+} HopsLORTarget;
+
 typedef struct {
-  HopsSpace space;
-  HopsBasis gll; /* the vertices of the sub-cells */
+  HopsSpace             space;
+  const HopsBackendOps *backend; /* the space's, or the host's */
+  PetscBool             process; /* its memory is the process's */
+  HopsBasis             gll;     /* the vertices of the sub-cells */
   /* where coefficients are evaluated: gll, moved into the cell at its ends unless the operator has points
      there (HopsLORSetPoints()) */
   HopsBasis        inner;
   HopsLORAssembler kernel;
-  /* families other than H1 whose entries cells add: the cell's matrix for each mask in use, like the kernel
-     for the terms of the form */
-  HopsLumpPattern *element; /* [8], or NULL */
-  PetscBool        deriv, mass;
-  unsigned char   *mask;  /* [ncells] coupled direction pairs in the pattern */
-  PetscInt        *start; /* [ncells] start of a cell's positions in pos */
-  /* positions of element entries in vals, see HopsLOROps; of families other than H1 -1-position where the
-     entry's sign turns */
-  int            *pos;
-  PetscInt        nd, no, ng;        /* entries of diagonal block, off-diagonal block and ghost rows */
-  PetscInt       *di, *dj, *oi, *oj; /* CSR of both blocks; oj holds global columns until the Mat takes over */
-  int            *diag;              /* [nL] position of the diagonal entry of each unknown (trash if constrained) */
-  PetscScalar    *vals;              /* [nd + no + ng + 1] */
-  HopsLORExchange exchange;          /* of ghost rows' entries */
-  PetscInt        nr;
-  PetscScalar    *rvals; /* [nr] received entries */
-  int            *rpos;  /* [nr] their positions in vals */
-  Mat             mat;   /* AIJ on these arrays, which go with it (they outlive this struct if the Mat does) */
-  PetscLogDouble  nnz;   /* global number of nonzeros */
+  HopsLORTarget    target;
+  HopsLORRows      rows, ghosts; /* owned rows; ghost rows, which travel to their owners through the process's memory */
+  PetscBool        coupled;      /* the pattern has couplings across cells' directions on this rank */
+  PetscBool        given;        /* rows.i, rows.j, and the values belong to the matrix */
+  PetscScalar     *array;        /* the values of all rows, where the memory is the process's */
+  PetscInt         ncols;        /* columns of block 1 */
+  PetscInt        *cols;         /* [ncols] their global indices, ascending */
+  HopsLORExchange  exchange;     /* of ghost rows' entries: ng leave, nr arrive */
+  PetscInt         ng, nr;
+  PetscScalar     *gvals, *rvals; /* [ng], [nr] the values, in the process's memory */
+  PetscScalar     *xvals;         /* [nr] where the back end works */
+  /* of an AIJ in the process's memory, which these go with: CSR of both blocks */
+  PetscInt      *di, *dj, *oi, *oj;
+  PetscScalar   *vals[2];
+  Mat            mat; /* it may outlive this struct */
+  PetscLogDouble nnz; /* global number of nonzeros */
   /* cells whose off-diagonal factors are all below this, relatively, keep none; set before the pattern is
      built */
   PetscReal droptol;
   /* is the derivative's coefficient, or the mass, negative somewhere? On all ranks alike after the numeric
      phase */
   PetscBool negative[2];
-  /* in place of mask, start, pos, vals and diag where the space's back end assembles the rows */
-  struct _HopsLORDevice *device;
 } HopsLOR;
 
 /* Where the low-order-refined matrix takes coefficients: as its operator does where cells meet */
@@ -58,42 +58,42 @@ typedef enum {
 } HopsLORPoints;
 
 /* src/mat/pa/matpaassemble.c: E[n][np][np], dense and slow */
-PETSC_INTERN PetscErrorCode HopsFormElementMatrices(HopsForm, const HopsBasis *, PetscInt n, const PetscInt cells[], PetscReal E[]);
-PETSC_INTERN PetscErrorCode HopsLORCreate(HopsSpace, HopsLOR *);
+PETSC_INTERN PetscErrorCode HopsFormElementMatrices(HopsForm, const HopsBasis *, PetscInt n, const PetscInt cells[],
+                                                    PetscReal E[]);
+/* on the space's back end, or on the host */
+PETSC_INTERN PetscErrorCode HopsLORCreate(HopsSpace, const HopsBackendOps *, HopsLOR *);
 PETSC_INTERN PetscErrorCode HopsLORSetPoints(HopsLOR *, HopsLORPoints);
 PETSC_INTERN PetscErrorCode HopsLORDestroy(HopsLOR *);
-/* does the pattern hold the couplings of these coefficients? (collective); new masks are left in `mask` when
-   it does not */
-PETSC_INTERN PetscErrorCode HopsLORCheckCouplings(HopsLOR *, HopsForm, PetscBool *fits);
-PETSC_INTERN PetscErrorCode HopsLORSymbolic(HopsLOR *);
+/* Vertex data of the form, which are the caller's to pass on, and does the pattern hold its couplings?
+   (collective); where it does not, the pattern is gone, and the next one is for these */
+PETSC_INTERN PetscErrorCode HopsLORCheckCouplings(HopsLOR *, HopsForm, HopsLORVertexData *, PetscBool *fits);
+/* the matrix on a new pattern, without values. `type` is MATHYPRE, MATAIJCUSPARSE, or anything else for
+   MATAIJ */
+PETSC_INTERN PetscErrorCode HopsLORSymbolic(HopsLOR *, MatType type);
+/* its values, of data that fit, which are destroyed */
+PETSC_INTERN PetscErrorCode HopsLORNumeric(HopsLOR *, HopsForm, HopsLORVertexData *);
+/* the pattern alone; rrow[nr]: row of each received entry */
 PETSC_INTERN PetscErrorCode HopsLORPattern(HopsLOR *, PetscInt *rrow[]);
 PETSC_INTERN PetscErrorCode HopsLORDestroyPattern(HopsLOR *);
-PETSC_INTERN PetscErrorCode HopsLORGhostRows(HopsLOR *, const PetscInt gi[], const PetscInt gj[], PetscInt *rrow[],
-                                             PetscInt *rcol[]);
 PETSC_INTERN PetscErrorCode HopsLORExchangeCreate(HopsSpace, const PetscInt len[], HopsLORExchange *, PetscInt *nrows,
                                                   PetscInt *row[], PetscInt *count[]);
 PETSC_INTERN PetscErrorCode HopsLORExchangeEntries(HopsLORExchange, MPI_Datatype unit, size_t size, const void *entries,
                                                    void *received);
 PETSC_INTERN PetscErrorCode HopsLORExchangeDestroy(HopsLORExchange *);
-PETSC_INTERN PetscErrorCode HopsLORCreateAIJ(HopsLOR *);
-PETSC_INTERN PetscErrorCode HopsLORChangedAIJ(Mat);
 PETSC_INTERN PetscErrorCode HopsLORCheckSign(const HopsValues *, PetscInt dim, PetscInt n, PetscInt nq, PetscBool mass,
                                              PetscBool *negative);
-PETSC_INTERN PetscErrorCode HopsLORWarn(HopsLOR *); /* collective */
-PETSC_INTERN PetscErrorCode HopsLORNumeric(HopsLOR *, HopsForm);
-/* src/pc/lor/lorlump.c: families other than H1 */
-PETSC_INTERN PetscErrorCode HopsLORLumpCouplings(HopsLOR *, HopsForm, unsigned char mask[], PetscBool *ok);
-PETSC_INTERN PetscErrorCode HopsLORLumpPatterns(HopsLOR *);
-PETSC_INTERN PetscErrorCode HopsLORLumpReset(HopsLOR *);
-#define HOPS_LOR_CHUNK 64 /* cells whose coefficients are evaluated at a time */
-
-/* The same three steps on a device (src/pc/lor/lordevice.c). `type` is MATHYPRE, MATAIJCUSPARSE, or anything
-   else for MATAIJ. */
-PETSC_INTERN PetscErrorCode HopsLORDeviceCheckCouplings(HopsLOR *, HopsForm, PetscBool *fits);
-PETSC_INTERN PetscErrorCode HopsLORDeviceSymbolic(HopsLOR *, MatType type);
-PETSC_INTERN PetscErrorCode HopsLORDeviceNumeric(HopsLOR *, HopsForm);
-PETSC_INTERN PetscErrorCode HopsLORDeviceDestroyPattern(HopsLOR *);
-PETSC_INTERN PetscErrorCode HopsLORDeviceDestroy(HopsLOR *);
+PETSC_INTERN PetscErrorCode HopsLORCheckZero(HopsLOR *); /* collective, as the next one */
+PETSC_INTERN PetscErrorCode HopsLORWarn(HopsLOR *);
+/* src/pc/lor/lorwrap.c: what the matrix is; memory of the rows, as it wants it; the matrix on the filled
+   pattern; its new values */
+PETSC_INTERN PetscErrorCode HopsLORSetTarget(HopsLOR *, MatType);
+PETSC_INTERN PetscErrorCode HopsLORAlloc(HopsLOR *, size_t bytes, void **);
+PETSC_INTERN PetscErrorCode HopsLORAllocValues(HopsLOR *);
+PETSC_INTERN PetscErrorCode HopsLORFreeRows(HopsLOR *);
+PETSC_INTERN PetscErrorCode HopsLORCreateMat(HopsLOR *);
+PETSC_INTERN PetscErrorCode HopsLORUpdateMat(HopsLOR *);
+/* new values were written into the arrays of an AIJ */
+PETSC_INTERN PetscErrorCode HopsLORChangedAIJ(Mat);
 
 typedef enum {
   HOPS_SOURCE_NONE,

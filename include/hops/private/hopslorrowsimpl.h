@@ -1,36 +1,85 @@
-/* Operations of a back end that assembles the low-order-refined matrix on a device, where each row is written
-   by its owner. */
+/* Matrices whose rows a back end writes in its memory, each by its owner: low-order-refined ones, and those
+   of the lattice's topology. */
 #pragma once
 #include <hops/private/hopsimpl.h>
 
 /*
   Rows of a matrix: n rows from L index `first` (owned unknowns, or ghosts). Columns are free L indices, or
   others from nT + nG on for what only received entries know. Those below `split` are in block 0, the others
-  in block 1; both are CSR. All pointers are to the device's memory.
+  in block 1; both are CSR. All pointers are to the back end's memory.
 
-  A row lists its diagonal entry first, then its columns as its cells, in ascending order, meet them: along
-  the axes, then across faces, then those received; or all ascending, where `sorted`.
+  A row's columns ascend where `sorted`, as they always do on the host. Else a row lists its diagonal entry
+  first, then its columns as its cells, in ascending order, meet them: along the axes, then across faces, then
+  those received.
+
+  Where the memory is the process's the values of all rows of a matrix are one array: one entry that stands
+  for nowhere, those of ghosts' rows, block 0, block 1.
 */
 typedef struct {
   PetscInt     first, n, split;
   PetscBool    sorted, coupled; /* coupled: some old mask is not zero */
   int         *i[2], *j[2];     /* i[0][n + 1]; i[1] is NULL where no column reaches `split` */
   PetscScalar *v[2];
+  size_t       before; /* entries of that array before v[0] */
   size_t       nnz[2];
   PetscInt     nslots;            /* rows with received entries */
   int         *slotrow, *xi, *xj; /* [nslots] such a row, less `first`; CSR of its received columns */
   int         *slot;              /* [n] slot of a row, or -1; NULL where nslots is 0 */
   int         *map;               /* column of block 1 by L index less `split`, once known */
   PetscInt     nmap;
-  int          nblocks; /* of rows, the back end's own */
-  PetscBool    placed;  /* places are those of the final pattern: the back end's own */
-  PetscBool    anylong; /* set by CountRows(): some row has more columns than a row's table, or a thread's list */
 
-  /* [nplace] or more: where what cells add to the rows goes, the back end's own; made with the lengths in H1,
-     else when values are asked for */
+  /* The host's, once the pattern is there: cell c adds to entries cellplace[cellstart[c]] and on of the array
+     (see hostlorimpl.h), and what is received goes to received[] */
+  const int *cellstart, *cellplace, *received;
+
+  /* A device's own */
+  int       nblocks; /* of rows */
+  PetscBool placed;  /* places are those of the final pattern */
+  PetscBool anylong; /* set by CountRows(): some row has more columns than a row's table, or a thread's list */
+  /* [nplace] or more: where what cells add to the rows goes; made with the lengths in H1, else when values
+     are asked for */
   unsigned long long *place;
   int                 place0, nplace;
 } HopsLORRows;
+
+/* ----------------------------------- low-order-refined matrices ----------------------------------- */
+
+/*
+  Vertex quadrature at the GLL nodes: the corners of sub-cells around a node share its GLL weight in
+  proportion to their volumes. Vertex data are geometry factors, coefficients in them, and masses at the
+  nodes of all cells, and for each cell a mask of the direction pairs whose off-diagonal factor is not
+  negligible: bit 0 xy, bit 1 xz, bit 2 yz; negligible is |G_ab| <= tol sqrt(G_aa G_bb) at every node. The
+  pattern has masks of its own, the old ones.
+*/
+typedef struct _HopsLORVertexData *HopsLORVertexData; /* the back end's */
+typedef struct {
+  /* of cells first..first+n-1; first = 0 begins anew. A term is absent where nc = 0. Without `mixed` the
+     off-diagonal factors are not kept; in H1 a cell where all are below droptol gets no mask. bad: a cell
+     with a determinant that is not positive, or -1 */
+  PetscErrorCode (*VertexData)(HopsLORAssembler, PetscInt first, PetscInt n, const HopsValues *derivative, const HopsValues *field,
+                               PetscBool mixed, PetscReal tol, PetscReal droptol, HopsLORVertexData *, PetscInt *bad);
+  PetscErrorCode (*VertexDestroy)(HopsLORAssembler, HopsLORVertexData *);
+  /* covered: the pattern's masks, and its terms, hold the data's; coupled: some mask of the data is not zero.
+     adopt: those of the data become the pattern's. Without data, on the host: all pairs */
+  PetscErrorCode (*CompareMasks)(HopsLORAssembler, HopsLORVertexData, PetscBool adopt, PetscBool *covered, PetscBool *coupled);
+  /* in this order, ghosts' rows first: row pointers and nnz; columns, with used[c - split] = 1 for those of
+     block 1; that block by rows->map, where there is one; values of both rows, from data that fit */
+  PetscErrorCode (*CountRows)(HopsLORAssembler, HopsLORRows *);
+  PetscErrorCode (*FillColumns)(HopsLORAssembler, HopsLORRows *, unsigned char used[]);
+  PetscErrorCode (*MapColumns)(HopsLORAssembler, HopsLORRows *);
+  PetscErrorCode (*FillValues)(HopsLORAssembler, HopsLORVertexData, HopsLORRows *, HopsLORRows *ghosts);
+  PetscErrorCode (*AddReceived)(HopsLORAssembler, HopsLORRows *, const PetscScalar x[]); /* x as xj */
+  /* diagonal entries of the rows that lie among idx[n] (L indices, distinct): += x[i], or = 1 where x is
+     NULL */
+  PetscErrorCode (*SetDiagonal)(HopsLORAssembler, HopsLORRows *, PetscInt n, const PetscInt idx[], const PetscScalar x[]);
+  PetscErrorCode (*Destroy)(HopsLORAssembler *);
+} HopsLOROps;
+struct _HopsLORAssembler {
+  const HopsLOROps *ops;
+  const char       *kernel; /* name of what runs */
+};
+
+/* --------------------------------- matrices of the lattice's topology --------------------------------- */
 
 /*
   A matrix of the lattice's topology: row l is that of entry i of any cell of `to` that sees unknown l, in
@@ -51,32 +100,7 @@ typedef struct {
   const int    *ess;    /* [ness], on the device */
 } HopsDeviceIncidence;
 
-/*
-  Masks are those of HopsLOROps.Couplings(), one for each cell: new ones belong to the vertex data, old
-  ones to the pattern.
-*/
 struct _HopsRowsOps {
-  /* memory that is cheap to take and to give back, in the order of the stream */
-  PetscErrorCode (*Malloc)(size_t bytes, void **);
-  PetscErrorCode (*Free)(void **);
-  /* geometry factors and mass at the nodes of cells first..first+n-1 (first = 0 starts anew), and new masks;
-     without `mixed` the off-diagonal factors are not kept; a cell where all are below droptol gets no mask.
-     bad: a cell with a determinant that is not positive, or -1 */
-  PetscErrorCode (*VertexData)(HopsLORAssembler, PetscInt first, PetscInt n, const HopsValues *kappa, const HopsValues *mass,
-                               PetscBool mixed, PetscReal tol, PetscReal droptol, PetscInt *bad);
-  PetscErrorCode (*FreeVertexData)(HopsLORAssembler);
-  /* covered: the old masks hold the new ones; coupled: some new mask is not zero. adopt: the new ones become
-     the old ones */
-  PetscErrorCode (*CompareMasks)(HopsLORAssembler, PetscBool adopt, PetscBool *covered, PetscBool *coupled);
-  /* in this order: row pointers and nnz; columns, with used[c - split] = 1 for those of block 1; values */
-  PetscErrorCode (*CountRows)(HopsLORAssembler, HopsLORRows *);
-  PetscErrorCode (*FillColumns)(HopsLORAssembler, HopsLORRows *, unsigned char used[]);
-  PetscErrorCode (*MapColumns)(HopsLORAssembler, HopsLORRows *); /* block 1 by rows->map */
-  PetscErrorCode (*FillValues)(HopsLORAssembler, HopsLORRows *);
-  PetscErrorCode (*AddReceived)(HopsLORAssembler, HopsLORRows *, const PetscScalar x[]); /* x as xj */
-  /* diagonal entries of the rows that lie among idx[n] (L indices, distinct): += x[i], or = 1 where x is
-     NULL */
-  PetscErrorCode (*SetDiagonal)(HopsLORAssembler, HopsLORRows *, PetscInt n, const PetscInt idx[], const PetscScalar x[]);
   /* rows of an incidence, columns ascending: row pointers and nnz; columns (used[] as in FillColumns()) and
      values. missing: unknowns that no cell sees, essential ones apart, whose rows are empty */
   PetscErrorCode (*IncidenceCount)(const HopsDeviceIncidence *, HopsLORRows *, PetscInt *missing);
@@ -84,8 +108,8 @@ struct _HopsRowsOps {
      not so after all */
   PetscErrorCode (*IncidenceFull)(const HopsDeviceIncidence *, HopsLORRows *, PetscBool *ok);
   PetscErrorCode (*IncidenceFill)(const HopsDeviceIncidence *, HopsLORRows *, unsigned char used[]);
+  PetscErrorCode (*MapColumns)(HopsLORRows *); /* block 1 by rows->map */
   /* unit vectors in the space, v[d][nT]: integrals along edges or through faces of the lattice, whose faces
      are taken to be bilinear */
   PetscErrorCode (*UnitVectors)(HopsSpace, PetscScalar *v[3]);
-  PetscErrorCode (*Wait)(HopsLORAssembler); /* for all streams: another library has its own */
 };

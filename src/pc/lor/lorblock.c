@@ -29,9 +29,6 @@ PetscErrorCode HopsLORBlockDestroy(HopsLORBlock **block)
   PetscCall(MatDestroy(&b->mat));
   PetscCall(VecDestroy(&b->x));
   PetscCall(VecDestroy(&b->y));
-  PetscCall(PetscFree2(b->lor.di, b->lor.oi)); /* no Mat took them over */
-  PetscCall(PetscFree(b->lor.dj));
-  PetscCall(PetscFree(b->lor.oj));
   PetscCall(HopsLORDestroy(&b->lor));
   PetscCall(HopsFaceFormDestroy(&b->faces));
   PetscCall(HopsFormDestroy(&b->form));
@@ -46,20 +43,21 @@ PetscErrorCode HopsLORBlockDestroy(HopsLORBlock **block)
 
 /* ------------------------------------------ pattern ------------------------------------------ */
 
-/* CSR of components from a CSR of nodes */
-static PetscErrorCode HopsLORBlockExpand(PetscInt n, PetscInt nc, const PetscInt ia[], const PetscInt ja[], PetscInt *bi[],
-                                         PetscInt *bj[])
+/* CSR of components from one of nodes (none where ia is NULL), whose columns are numbered by cols where that
+   is not NULL */
+static PetscErrorCode HopsLORBlockExpand(PetscInt n, PetscInt nc, const int ia[], const int ja[], const PetscInt cols[],
+                                         PetscInt *bi[], PetscInt *bj[])
 {
   PetscInt *i, *j, k = 0;
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(n * nc + 1, &i));
-  PetscCall(PetscMalloc1(nc * nc * ia[n], &j));
+  PetscCall(PetscMalloc1(ia ? nc * nc * ia[n] : 0, &j));
   i[0] = 0;
   for (PetscInt r = 0; r < n; ++r)
     for (PetscInt c = 0; c < nc; ++c) {
-      for (PetscInt e = ia[r]; e < ia[r + 1]; ++e)
-        for (PetscInt d = 0; d < nc; ++d) j[k++] = ja[e] * nc + d;
+      for (PetscInt e = ia ? ia[r] : 0; e < (ia ? ia[r + 1] : 0); ++e)
+        for (PetscInt d = 0; d < nc; ++d) j[k++] = (cols ? cols[ja[e]] : ja[e]) * nc + d;
       i[r * nc + c + 1] = k;
     }
   *bi = i;
@@ -91,8 +89,11 @@ PetscErrorCode HopsLORBlockCreate(HopsNodes nodes, HopsForm form, PetscBool upwi
 {
   HopsJacobian  jac = form->jacobian;
   HopsLORBlock *b;
-  HopsSpace     sp   = nodes->space;
-  PetscInt      nc   = nodes->nc, nc2;
+  HopsSpace     sp = nodes->space;
+  PetscInt      nc = nodes->nc, nc2;
+  PetscInt      nd, no;
+  HopsLORRows  *rows;
+  PetscBool     covered, coupled;
   MPI_Comm      comm = PetscObjectComm((PetscObject)sp);
 
   PetscFunctionBegin;
@@ -115,14 +116,16 @@ PetscErrorCode HopsLORBlockCreate(HopsNodes nodes, HopsForm form, PetscBool upwi
   if (HopsFormHas(form, HOPS_BOUNDARY)) PetscCall(HopsFaceFormCreate(jac, sp, 1, &jac->field, 1, &jac->field, &b->faces));
   b->couple = b->has[3] || (b->faces && b->faces->has[3]) ? PETSC_TRUE : PETSC_FALSE;
   nc2       = nc * nc;
-  PetscCall(HopsLORCreate(sp, &b->lor));
+  PetscCall(HopsLORCreate(sp, &HopsBackendHost, &b->lor));
   PetscCall(PetscLogEventBegin(HopsEvent.lorsymbolic, sp, 0, 0, 0));
   /* components couple across directions even on axis-aligned cells */
-  for (PetscInt c = 0; c < sp->ncells; ++c) b->lor.mask[c] = b->couple ? (sp->dim == 2 ? 1 : 7) : 0;
+  if (b->couple) PetscCall((*b->lor.kernel->ops->CompareMasks)(b->lor.kernel, NULL, PETSC_TRUE, &covered, &coupled));
   PetscCall(HopsLORPattern(&b->lor, &b->rrow));
-  PetscCall(HopsCheckInt("entries of the low-order-refined matrix",
-                         (PetscInt64)nc2 * PetscMax(b->lor.nd + b->lor.no + b->lor.ng, b->lor.nr)));
-  PetscCall(PetscMalloc1(nc2 * (b->lor.nd + b->lor.no + b->lor.ng) + 1, &b->vals));
+  rows = &b->lor.rows;
+  nd   = (PetscInt)rows->nnz[0];
+  no   = (PetscInt)rows->nnz[1];
+  PetscCall(HopsCheckInt("entries of the low-order-refined matrix", (PetscInt64)nc2 * PetscMax(nd + no + b->lor.ng, b->lor.nr)));
+  PetscCall(PetscMalloc1(nc2 * (nd + no + b->lor.ng) + 1, &b->vals));
   PetscCall(PetscMalloc1(nc2 * b->lor.nr, &b->rvals));
   PetscCallMPI(MPI_Type_contiguous((PetscMPIInt)nc2, MPIU_SCALAR, &b->unit));
   PetscCallMPI(MPI_Type_commit(&b->unit));
@@ -130,19 +133,19 @@ PetscErrorCode HopsLORBlockCreate(HopsNodes nodes, HopsForm form, PetscBool upwi
     HopsLORBlockArrays *a;
     PetscContainer      keep;
     PetscMPIInt         size;
-    PetscLogDouble      nnz  = (PetscLogDouble)nc2 * (b->lor.nd + b->lor.no);
+    PetscLogDouble      nnz  = (PetscLogDouble)nc2 * (nd + no);
     Mat                 m[3] = {NULL, NULL, NULL};
 
     PetscCall(PetscNew(&a));
     a->vals = b->vals;
-    PetscCall(HopsLORBlockExpand(sp->nT, nc, b->lor.di, b->lor.dj, &a->di, &a->dj));
-    PetscCall(HopsLORBlockExpand(sp->nT, nc, b->lor.oi, b->lor.oj, &a->oi, &a->oj));
+    PetscCall(HopsLORBlockExpand(sp->nT, nc, rows->i[0], rows->j[0], NULL, &a->di, &a->dj));
+    PetscCall(HopsLORBlockExpand(sp->nT, nc, rows->i[1], rows->j[1], b->lor.cols, &a->oi, &a->oj));
     PetscCallMPI(MPI_Allreduce(&nnz, &b->lor.nnz, 1, MPI_DOUBLE, MPI_SUM, comm));
     PetscCallMPI(MPI_Comm_size(comm, &size));
     if (size == 1) PetscCall(MatCreateSeqAIJWithArrays(comm, sp->nT * nc, sp->nT * nc, a->di, a->dj, b->vals, &b->mat));
     else
       PetscCall(MatCreateMPIAIJWithSplitArrays(comm, sp->nT * nc, sp->nT * nc, sp->N * nc, sp->N * nc, a->di, a->dj, b->vals, a->oi,
-                                               a->oj, b->vals + nc2 * b->lor.nd, &b->mat));
+                                               a->oj, b->vals + nc2 * nd, &b->mat));
     PetscCall(MatSetBlockSize(b->mat, nc));
     PetscCall(PetscContainerCreate(PETSC_COMM_SELF, &keep));
     PetscCall(PetscContainerSetPointer(keep, a));
@@ -161,33 +164,33 @@ PetscErrorCode HopsLORBlockCreate(HopsNodes nodes, HopsForm form, PetscBool upwi
 
 /* ------------------------------------------- values ------------------------------------------- */
 
-/* Adds a block to the values: pos is the position of the node entry in HopsLOR's numbering, row its node (L
+/* Adds a block to the values: place is that of the node entry in the array of HopsLORRows, row its node (L
    index); fr and fc mask components */
-static inline void HopsLORBlockAdd(HopsLORBlock *b, PetscInt row, PetscInt pos, const unsigned char fr[], const unsigned char fc[],
-                                   const PetscScalar v[])
+static inline void HopsLORBlockAdd(HopsLORBlock *b, PetscInt row, PetscInt place, const unsigned char fr[],
+                                   const unsigned char fc[], const PetscScalar v[])
 {
-  const HopsLOR *lor = &b->lor;
-  const PetscInt nc = b->nc, nc2 = nc * nc;
-  PetscScalar   *out;
-  PetscInt       stride;
+  const HopsLORRows *rows = &b->lor.rows;
+  const PetscInt     nc = b->nc, nc2 = nc * nc, pos = place - (PetscInt)rows->before, nd = (PetscInt)rows->nnz[0];
+  PetscScalar       *out;
+  PetscInt           stride;
 
-  if (pos < lor->nd) {
-    out    = b->vals + nc2 * lor->di[row] + nc * (pos - lor->di[row]);
-    stride = nc * (lor->di[row + 1] - lor->di[row]);
-  } else if (pos < lor->nd + lor->no) {
-    pos -= lor->nd;
-    out    = b->vals + nc2 * (lor->nd + lor->oi[row]) + nc * (pos - lor->oi[row]);
-    stride = nc * (lor->oi[row + 1] - lor->oi[row]);
-  } else if (pos < lor->nd + lor->no + lor->ng) {
-    out    = b->vals + nc2 * pos;
+  if (!place) return; /* nowhere */
+  if (pos < 0) {      /* of a ghost */
+    out    = b->vals + nc2 * (nd + (PetscInt)rows->nnz[1] + place - 1);
     stride = nc;
-  } else return;
+  } else {
+    const PetscInt block = pos < nd ? 0 : 1, at = block ? pos - nd : pos;
+    const int     *i = rows->i[block] + row;
+
+    out    = b->vals + nc2 * ((block ? nd : 0) + i[0]) + nc * (at - i[0]);
+    stride = nc * (i[1] - i[0]);
+  }
   for (PetscInt i = 0; i < nc; ++i)
     for (PetscInt j = 0; j < nc; ++j)
       if (fr[i] && fc[j]) out[i * stride + j] += v[i * nc + j];
 }
 
-/* Entry of the node stencil (see HopsBackendOps) of row v + s e_a (a < 0: v itself) and column v + t e_b, and
+/* Entry of the node stencil (see hostlorimpl.h) of row v + s e_a (a < 0: v itself) and column v + t e_b, and
    its base node's offset */
 typedef struct {
   PetscInt base[3], entry;
@@ -258,8 +261,8 @@ static inline void HopsStarAdd(HopsLORBlock *b, const HopsStar *s, PetscInt cell
   if (row >= nfree || col >= nfree) return;
   for (PetscInt d = 0; d < s->dim; ++d) base += slot->base[d] * s->stride[d];
   for (PetscInt k = 0; k < nc2; ++k) w[k] = f * g[k];
-  HopsLORBlockAdd(b, row, b->lor.pos[b->lor.start[cell] + base * s->nentries + slot->entry], b->nodes->isfree + row * b->nc,
-                  b->nodes->isfree + col * b->nc, w);
+  HopsLORBlockAdd(b, row, b->lor.rows.cellplace[b->lor.rows.cellstart[cell] + base * s->nentries + slot->entry],
+                  b->nodes->isfree + row * b->nc, b->nodes->isfree + col * b->nc, w);
 }
 
 /* g0 and g3 are their own transposes, and g2 is that of g1 */
@@ -477,6 +480,7 @@ PetscErrorCode HopsLORBlockNumeric(HopsLORBlock *b)
   HopsLOR                   *lor = &b->lor;
   HopsSpace                  sp  = lor->space;
   const PetscInt             dim = sp->dim, nc = b->nc, nc2 = nc * nc, np = HopsPower(sp->order + 1, dim), chunk = HOPS_BLOCK_CHUNK;
+  const PetscInt             nd = (PetscInt)lor->rows.nnz[0], no = (PetscInt)lor->rows.nnz[1];
   const PetscInt             size[4] = {nc2, nc2 * dim, nc2 * dim, nc2 * dim * dim};
   static const unsigned char all[6]  = {1, 1, 1, 1, 1, 1};
   HopsBasis                  geom, inner;
@@ -495,7 +499,7 @@ PetscErrorCode HopsLORBlockNumeric(HopsLORBlock *b)
     g[k] = NULL;
     if (b->has[k]) PetscCall(PetscMalloc1(chunk * np * size[k], &g[k]));
   }
-  PetscCall(PetscArrayzero(b->vals, nc2 * (lor->nd + lor->no + lor->ng)));
+  PetscCall(PetscArrayzero(b->vals, nc2 * (nd + no + lor->ng)));
   b->sym = PETSC_TRUE;
   for (PetscInt c = 0; c < sp->ncells; c += chunk) {
     const PetscInt n = PetscMin(chunk, sp->ncells - c);
@@ -522,26 +526,19 @@ PetscErrorCode HopsLORBlockNumeric(HopsLORBlock *b)
   PetscCall(HopsBasisDestroy(&inner));
   if (b->faces) PetscCall(HopsLORBlockFaces(b, star));
   PetscCall(PetscFree(star));
-  PetscCall(
-    HopsLORExchangeEntries(lor->exchange, b->unit, nc2 * sizeof(PetscScalar), b->vals + nc2 * (lor->nd + lor->no), b->rvals));
+  if (lor->exchange)
+    PetscCall(HopsLORExchangeEntries(lor->exchange, b->unit, nc2 * sizeof(PetscScalar), b->vals + nc2 * (nd + no), b->rvals));
   /* the sender masked them */
-  for (PetscInt k = 0; k < lor->nr; ++k) HopsLORBlockAdd(b, b->rrow[k], lor->rpos[k], all, all, b->rvals + k * nc2);
-  for (PetscInt r = 0; r < sp->nT; ++r)
-    for (PetscInt c = 0; c < nc; ++c)
-      if (b->nodes->map[r * nc + c] < 0)
-        b->vals[nc2 * lor->di[r] + nc * (lor->diag[r] - lor->di[r]) + c * nc * (lor->di[r + 1] - lor->di[r]) + c] = 1.0;
-  {
-    Mat         d = b->mat, o = NULL;
-    PetscMPIInt nranks;
+  for (PetscInt k = 0; k < lor->nr; ++k) HopsLORBlockAdd(b, b->rrow[k], lor->rows.received[k], all, all, b->rvals + k * nc2);
+  for (PetscInt r = 0; r < sp->nT; ++r) {
+    const int begin = lor->rows.i[0][r], end = lor->rows.i[0][r + 1];
+    int       diag = begin;
 
-    PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)b->mat), &nranks));
-    if (nranks > 1) PetscCall(MatMPIAIJGetSeqAIJ(b->mat, &d, &o, NULL));
-    PetscCall(MatAssemblyBegin(d, MAT_FINAL_ASSEMBLY)); /* drops what the block cached of its old values */
-    PetscCall(MatAssemblyEnd(d, MAT_FINAL_ASSEMBLY));
-    PetscCall(PetscObjectStateIncrease((PetscObject)d));
-    if (o) PetscCall(PetscObjectStateIncrease((PetscObject)o));
-    if (nranks > 1) PetscCall(PetscObjectStateIncrease((PetscObject)b->mat));
+    while (diag < end && lor->rows.j[0][diag] != r) ++diag;
+    for (PetscInt c = 0; c < nc; ++c)
+      if (b->nodes->map[r * nc + c] < 0) b->vals[nc2 * begin + nc * (diag - begin) + c * nc * (end - begin) + c] = 1.0;
   }
+  PetscCall(HopsLORChangedAIJ(b->mat));
   PetscCall(MPIU_Allreduce(MPI_IN_PLACE, &b->sym, 1, HOPS_MPI_BOOL, MPI_LAND, PetscObjectComm((PetscObject)b->mat)));
   PetscCall(MatSetOption(b->mat, MAT_SYMMETRIC, b->sym));
   PetscCall(PetscLogEventEnd(HopsEvent.lornumeric, b->mat, 0, 0, 0));

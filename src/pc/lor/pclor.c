@@ -186,7 +186,8 @@ static PetscErrorCode PCLORConvert(PC_LOR *lor, Mat from)
 /* A scalar field: the matrix has the rows of the operator */
 static PetscErrorCode PCLORSetUpScalar(PC pc, PC_LOR *lor)
 {
-  PetscBool fits;
+  HopsLORVertexData data;
+  PetscBool         fits;
 
   PetscFunctionBegin;
   PetscCheck(lor->form->space->family == HOPS_H1 || !lor->dropset || lor->droptol == 0.0, PetscObjectComm((PetscObject)pc),
@@ -196,27 +197,23 @@ static PetscErrorCode PCLORSetUpScalar(PC pc, PC_LOR *lor)
     PetscCall(KSPReset(lor->ksp)); /* the sizes may change */
     PetscCall(HopsLORDestroy(&lor->lor));
     PetscCall(MatDestroy(&lor->mat));
-    PetscCall(HopsLORCreate(lor->form->space, &lor->lor));
+    PetscCall(HopsLORCreate(lor->form->space, lor->form->space->backend, &lor->lor));
     lor->lor.droptol = lor->droptol;
   }
   PetscCall(HopsLORSetPoints(&lor->lor, lor->points));
   PetscCall(PetscLogEventBegin(HopsEvent.lorcoef, pc, 0, 0, 0));
   PetscCall(PCLORFillZeroMass(pc, lor));
-  if (lor->ondevice) PetscCall(HopsLORDeviceCheckCouplings(&lor->lor, lor->form, &fits));
-  else PetscCall(HopsLORCheckCouplings(&lor->lor, lor->form, &fits));
+  PetscCall(HopsLORCheckCouplings(&lor->lor, lor->form, &data, &fits));
   PetscCall(PetscLogEventEnd(HopsEvent.lorcoef, pc, 0, 0, 0));
   if (!fits) {
-    PetscCall(MatDestroy(&lor->mat));
-    if (lor->ondevice) {
-      MatType type;
+    MatType type;
 
-      PetscCall(PCLORChooseMatType(lor, &type));
-      PetscCall(HopsLORDeviceSymbolic(&lor->lor, type));
-    } else PetscCall(HopsLORSymbolic(&lor->lor));
+    PetscCall(MatDestroy(&lor->mat));
+    PetscCall(PCLORChooseMatType(lor, &type));
+    PetscCall(HopsLORSymbolic(&lor->lor, type));
     PetscCall(PetscInfo(pc, "low-order-refined pattern built: %g nonzeros\n", lor->lor.nnz));
   } else PetscCall(PetscInfo(pc, "low-order-refined pattern reused, values refilled\n"));
-  if (lor->ondevice) PetscCall(HopsLORDeviceNumeric(&lor->lor, lor->form));
-  else PetscCall(HopsLORNumeric(&lor->lor, lor->form));
+  PetscCall(HopsLORNumeric(&lor->lor, lor->form, &data));
   PetscCall(PCLORConvert(lor, lor->lor.mat));
   PetscCall(PCLORCopyNullSpaces(pc, lor->mat));
   PetscCall(PCLORCheckConstants(pc, lor));
@@ -444,9 +441,6 @@ static PetscErrorCode PCView_LOR(PC pc, PetscViewer viewer)
   PetscCall(PetscViewerASCIIPrintf(viewer, "space and form from %s\n", HopsSources[lor->source]));
   PetscCall(HopsSpaceView(lor->form->space, viewer));
   if (lor->mat) {
-    const char    *kernel;
-    PetscLogDouble bytes;
-
     if (lor->block) {
       const PetscInt n = lor->form->space->N * lor->block->nc;
 
@@ -458,11 +452,10 @@ static PetscErrorCode PCView_LOR(PC pc, PetscViewer viewer)
                                        lor->block->has[2] ? " g2" : "", lor->block->has[3] ? " g3" : "",
                                        lor->upwind ? ", upwind" : ""));
     } else {
-      PetscCall((*lor->lor.kernel->ops->GetInfo)(lor->lor.kernel, &kernel, &bytes));
-      PetscCall(PetscViewerASCIIPrintf(viewer,
-                                       "low-order-refined matrix: type %s, %.3g nonzeros per row, vertex quadrature, kernel %s\n",
-                                       ((PetscObject)lor->mat)->type_name,
-                                       lor->form->space->N ? (double)(lor->lor.nnz / lor->form->space->N) : 0.0, kernel));
+      PetscCall(
+        PetscViewerASCIIPrintf(viewer, "low-order-refined matrix: type %s, %.3g nonzeros per row, vertex quadrature, kernel %s\n",
+                               ((PetscObject)lor->mat)->type_name,
+                               lor->form->space->N ? (double)(lor->lor.nnz / lor->form->space->N) : 0.0, lor->lor.kernel->kernel));
       if (lor->form->space->family == HOPS_H1)
         PetscCall(PetscViewerASCIIPrintf(viewer, "drop tolerance: %g\n", (double)lor->lor.droptol));
       if (lor->filled)
@@ -568,7 +561,7 @@ static PetscErrorCode PCLORSetMatType_LOR(PC pc, MatType type)
   PetscCall(PetscStrncpy(lor->mattype, type, sizeof(lor->mattype)));
   lor->mattypeset = PETSC_TRUE;
   PetscCall(MatDestroy(&lor->mat));
-  if (lor->lor.device) PetscCall(HopsLORDestroyPattern(&lor->lor)); /* its arrays are of the old type */
+  if (lor->ondevice && lor->lor.kernel) PetscCall(HopsLORDestroyPattern(&lor->lor)); /* its arrays are of the old type */
   pc->setupcalled = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -21,7 +21,7 @@ static PetscErrorCode HopsIncidenceAlloc(HopsIncidenceWork *w, size_t n, void **
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 #endif
-  PetscCall((*w->d.to->backend->rows->Malloc)(n, p));
+  PetscCall((*w->d.to->backend->memory->PoolMalloc)(n, p));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -34,14 +34,14 @@ static PetscErrorCode HopsIncidenceFree(HopsIncidenceWork *w, void **p)
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 #endif
-  PetscCall((*w->d.to->backend->rows->Free)(p));
+  PetscCall((*w->d.to->backend->memory->PoolFree)(p));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode HopsIncidenceCopy(HopsSpace sp, size_t n, const int x[], int **y)
 {
   PetscFunctionBegin;
-  PetscCall((*sp->backend->rows->Malloc)(n * sizeof(int), (void **)y));
+  PetscCall((*sp->backend->memory->PoolMalloc)(n * sizeof(int), (void **)y));
   PetscCall((*sp->backend->memory->Copy)(NULL, *y, x, n * sizeof(int), HOPS_COPY_IN));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -61,7 +61,7 @@ static PetscErrorCode HopsIncidenceColumns(HopsIncidenceWork *w, const unsigned 
   }
   PetscCall(HopsIncidenceCopy(from, from->nG, map, &w->rows.map));
   PetscCall(PetscFree(map));
-  PetscCall((*from->backend->rows->MapColumns)(NULL, &w->rows));
+  PetscCall((*from->backend->rows->MapColumns)(&w->rows));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -84,7 +84,7 @@ static PetscErrorCode HopsIncidenceFullRows(HopsIncidenceWork *w, PetscBool *ok)
   PetscCall(HopsIncidenceAlloc(w, (to->nT + 1) * sizeof(int), (void **)&r->i[0]));
   PetscCall(HopsIncidenceAlloc(w, r->nnz[0] * sizeof(int), (void **)&r->j[0]));
   PetscCall(HopsIncidenceAlloc(w, r->nnz[0] * sizeof(PetscScalar), (void **)&r->v[0]));
-  if (w->hypre) PetscCall((*ops->Wait)(NULL));
+  if (w->hypre) PetscCall((*to->backend->memory->QueueFinish)(NULL));
   PetscCall((*ops->IncidenceFull)(&w->d, r, ok));
   if (*ok) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HopsIncidenceFree(w, (void **)&r->i[0]));
@@ -111,7 +111,7 @@ static PetscErrorCode HopsIncidenceRows(HopsIncidenceWork *w)
   r->split = size > 1 ? from->nT : INT_MAX;
   r->nmap  = from->nG;
   for (PetscInt b = 0; b < (size > 1 ? 2 : 1); ++b) PetscCall(HopsIncidenceAlloc(w, (to->nT + 1) * sizeof(int), (void **)&r->i[b]));
-  if (w->hypre) PetscCall((*ops->Wait)(NULL));
+  if (w->hypre) PetscCall((*to->backend->memory->QueueFinish)(NULL));
   PetscCall((*ops->IncidenceCount)(&w->d, r, &missing));
   PetscCheck(!missing, PETSC_COMM_SELF, PETSC_ERR_SUP,
              "%" PetscInt_FMT
@@ -121,12 +121,12 @@ static PetscErrorCode HopsIncidenceRows(HopsIncidenceWork *w)
     PetscCall(HopsIncidenceAlloc(w, r->nnz[b] * sizeof(int), (void **)&r->j[b]));
     PetscCall(HopsIncidenceAlloc(w, r->nnz[b] * sizeof(PetscScalar), (void **)&r->v[b]));
   }
-  if (w->hypre) PetscCall((*ops->Wait)(NULL));
+  if (w->hypre) PetscCall((*to->backend->memory->QueueFinish)(NULL));
   PetscCall(PetscMalloc1(r->nmap, &used));
   PetscCall((*ops->IncidenceFill)(&w->d, r, used));
   if (size > 1) PetscCall(HopsIncidenceColumns(w, used));
   PetscCall(PetscFree(used));
-  PetscCall((*ops->Wait)(NULL));
+  PetscCall((*to->backend->memory->QueueFinish)(NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -172,19 +172,19 @@ static PetscErrorCode HopsIncidenceAIJ(HopsIncidenceWork *w, MatType type, Mat *
 
 static PetscErrorCode HopsIncidenceDestroyWork(HopsIncidenceWork *w)
 {
-  const HopsRowsOps *ops = w->d.to->backend->rows;
+  const HopsMemoryOps *memory = w->d.to->backend->memory;
 
   PetscFunctionBegin;
   for (PetscInt b = 0; b < 2 && !w->hypre; ++b) {
-    PetscCall((*ops->Free)((void **)&w->rows.i[b]));
-    PetscCall((*ops->Free)((void **)&w->rows.j[b]));
-    PetscCall((*ops->Free)((void **)&w->rows.v[b]));
+    PetscCall((*memory->PoolFree)((void **)&w->rows.i[b]));
+    PetscCall((*memory->PoolFree)((void **)&w->rows.j[b]));
+    PetscCall((*memory->PoolFree)((void **)&w->rows.v[b]));
   }
-  PetscCall((*ops->Free)((void **)&w->rows.map));
-  PetscCall((*ops->Free)((void **)&w->cell));
-  PetscCall((*ops->Free)((void **)&w->table));
-  PetscCall((*ops->Free)((void **)&w->extra));
-  PetscCall((*ops->Free)((void **)&w->ess));
+  PetscCall((*memory->PoolFree)((void **)&w->rows.map));
+  PetscCall((*memory->PoolFree)((void **)&w->cell));
+  PetscCall((*memory->PoolFree)((void **)&w->table));
+  PetscCall((*memory->PoolFree)((void **)&w->extra));
+  PetscCall((*memory->PoolFree)((void **)&w->ess));
   PetscCall(PetscFree(w->cols));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

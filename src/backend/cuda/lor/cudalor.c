@@ -30,33 +30,28 @@ PetscErrorCode HopsCudaPoolFree(void **p)
 
 /* ---- Life cycle. Nothing is put on the device before the first vertex data are asked for. ---- */
 
-static PetscErrorCode HopsLORGetInfo_CUDA(HopsLORAssembler lor, const char **kernel, PetscLogDouble *bytes)
+static PetscErrorCode FreeCoefficients(HopsLORKernel k)
 {
-  HopsLORKernel   k  = (HopsLORKernel)lor;
-  const HopsSpace sp = k->space;
-  const double    ne = (double)sp->ncells * sp->ne;
-
   PetscFunctionBegin;
-  if (kernel) *kernel = k->name;
-  if (bytes)
-    *bytes = k->begin ? ((double)(sp->nT + sp->nG) + ne) * sizeof(int) + (k->own ? 6.0 : 2.0) * sp->ncells +
-                          (k->lump ? k->lump->bytes : 0) + (double)(k->places[0] + k->places[1])
-                      : 0.0;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode FreeVertexData(HopsLORAssembler lor)
-{
-  HopsLORKernel k = (HopsLORKernel)lor;
-
-  PetscFunctionBegin;
-  PetscCall(HopsCudaPoolFree((void **)&k->data.v));
   for (int i = 0; i < 2; i++) {
     PetscCall(HopsCudaPoolFree(&k->coef[i]));
     k->coefsize[i] = 0;
   }
-  k->datasize = 0;
-  if (k->lump) PetscCall(HopsCudaLumpFreeData(k));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode VertexDestroy(HopsLORAssembler lor, HopsLORVertexData *data)
+{
+  HopsLORVertexData d = *data;
+
+  PetscFunctionBegin;
+  *data = NULL;
+  PetscCall(FreeCoefficients((HopsLORKernel)lor));
+  if (!d) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(HopsCudaPoolFree((void **)&d->v.v));
+  PetscCall(HopsCudaPoolFree((void **)&d->mask));
+  PetscCall(HopsCudaPoolFree(&d->numbers));
+  PetscCall(PetscFree(d));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -66,46 +61,18 @@ static PetscErrorCode HopsLORDestroy_CUDA(HopsLORAssembler *kernel)
 
   PetscFunctionBegin;
   if (!k) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(FreeVertexData(&k->head));
+  PetscCall(FreeCoefficients(k));
   if (k->lump) PetscCall(HopsCudaLumpDestroy(k));
   PetscCall(HopsCudaPoolFree((void **)&k->tables));
   PetscCall(HopsCudaPoolFree((void **)&k->ijk));
   PetscCall(HopsCudaPoolFree((void **)&k->begin));
   PetscCall(HopsCudaPoolFree((void **)&k->entry));
   PetscCall(HopsCudaPoolFree((void **)&k->bad));
-  PetscCall(HopsCudaPoolFree((void **)&k->newmask));
   PetscCall(HopsCudaPoolFree((void **)&k->mask));
   PetscCall(HopsCudaPoolFree((void **)&k->own));
   PetscCall(HopsBasisDestroy(&k->geom));
   PetscCall(PetscFree(k->gll));
   PetscCall(PetscFree(*kernel));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static const HopsLOROps HopsLORCUDA = {.GetInfo = HopsLORGetInfo_CUDA, .Destroy = HopsLORDestroy_CUDA};
-
-PetscErrorCode HopsLORCreate_CUDA(HopsSpace space, const HopsBasis *gll, PetscBool derivative, PetscBool field,
-                                  HopsLORAssembler *lor)
-{
-  HopsLORKernel k;
-
-  PetscFunctionBegin;
-  PetscCheck(gll->collocated && gll->P == space->order + 1, PETSC_COMM_SELF, PETSC_ERR_PLIB,
-             "The low-order-refined matrix needs the collocated basis of the space's order");
-  PetscCall(PetscNew(&k));
-  k->space = space;
-  k->P     = (int)gll->P;
-  k->Pg    = (int)space->gorder + 1;
-  k->nn    = k->P * k->P * (space->dim == 3 ? k->P : 1);
-  PetscCall(HopsSpaceCreateGeometryBasis(space, gll, &k->geom));
-  PetscCall(PetscMalloc1(k->P * k->P + 2 * k->P, &k->gll));
-  PetscCall(PetscArraycpy(k->gll, gll->D, k->P * k->P));
-  PetscCall(PetscArraycpy(k->gll + k->P * k->P, gll->nodes, k->P));
-  PetscCall(PetscArraycpy(k->gll + k->P * k->P + k->P, gll->weights, k->P));
-  PetscCall(PetscSNPrintf(k->name, sizeof(k->name), "cuda P=%d", k->P));
-  if (space->family != HOPS_H1) PetscCall(HopsCudaLumpCreate(k));
-  k->head.ops = &HopsLORCUDA;
-  *lor        = &k->head;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -154,7 +121,6 @@ static PetscErrorCode SetUp(HopsLORKernel k)
   m->hinv     = k->tables + nC + 2 * nB + P;
   PetscCall(HopsSpaceGetBackendMesh(sp, &m->restr, &X));
   PetscCall(HopsCudaPoolMalloc(4 * sizeof(int), (void **)&k->bad));
-  PetscCall(HopsCudaPoolMalloc(sp->ncells + 4, (void **)&k->newmask));
   PetscCall(HopsCudaPoolMalloc(sp->ncells, (void **)&k->mask));
   PetscCall(HopsCudaPoolMalloc((nl + 1) * sizeof(int), (void **)&k->begin));
   PetscCallCUDA(cudaMemsetAsync(k->bad, 0, sizeof(int), stream));
@@ -194,28 +160,31 @@ static PetscErrorCode CopyCoefficient(HopsLORKernel k, int i, const HopsValues *
 }
 
 static PetscErrorCode VertexData(HopsLORAssembler lor, PetscInt first, PetscInt n, const HopsValues *kappa, const HopsValues *mass,
-                                 PetscBool mixed, PetscReal tol, PetscReal droptol, PetscInt *bad)
+                                 PetscBool mixed, PetscReal tol, PetscReal droptol, HopsLORVertexData *data, PetscInt *bad)
 {
-  HopsLORKernel  k    = (HopsLORKernel)lor;
-  HopsSpace      sp   = k->space;
-  const int      none = INT_MAX, dim = (int)sp->dim, P = k->P, nC = P * P, nB = P * k->Pg;
-  const size_t   nx = sp->dim * (size_t)HopsPower(k->Pg, sp->dim);
-  HopsCudaLORRun r  = {.dim     = dim,
-                       .P       = P,
-                       .Pg      = k->Pg,
-                       .nn      = k->nn,
-                       .knc     = (int)kappa->nc,
-                       .mnc     = (int)mass->nc,
-                       .mixed   = (kappa->nc || k->lump) && mixed,
-                       .tol     = tol,
-                       .droptol = PetscMax(tol, droptol)};
-  const int     *restr;
-  int            cell;
+  HopsLORKernel     k    = (HopsLORKernel)lor;
+  HopsSpace         sp   = k->space;
+  const int         none = INT_MAX, dim = (int)sp->dim, P = k->P, nC = P * P, nB = P * k->Pg;
+  const size_t      nx = sp->dim * (size_t)HopsPower(k->Pg, sp->dim);
+  HopsCudaLORRun    r  = {.dim     = dim,
+                          .P       = P,
+                          .Pg      = k->Pg,
+                          .nn      = k->nn,
+                          .knc     = (int)kappa->nc,
+                          .mnc     = (int)mass->nc,
+                          .mixed   = (kappa->nc || k->lump) && mixed,
+                          .tol     = tol,
+                          .droptol = PetscMax(tol, droptol)};
+  const int        *restr;
+  int               cell;
+  HopsLORVertexData d;
 
   PetscFunctionBegin;
   *bad = -1;
   PetscCall(SetUp(k));
   PetscCall(HopsGetCUDAStream(&r.stream));
+  if (first == 0 && !*data) PetscCall(PetscNew(data));
+  d = *data;
   if (first == 0) {
     size_t size;
     int    ncomp = dim == 3 && r.mixed ? 8 : 4;
@@ -225,15 +194,16 @@ static PetscErrorCode VertexData(HopsLORAssembler lor, PetscInt first, PetscInt 
       ncomp = r.ncomp;
     }
     size = (size_t)sp->ncells * ncomp * k->nn * sizeof(double);
-    if (size != k->datasize) {
-      PetscCall(HopsCudaPoolFree((void **)&k->data.v));
-      PetscCall(HopsCudaPoolMalloc(size, (void **)&k->data.v));
-      k->datasize = size;
+    if (size != d->size) {
+      PetscCall(HopsCudaPoolFree((void **)&d->v.v));
+      PetscCall(HopsCudaPoolMalloc(size, (void **)&d->v.v));
+      d->size = size;
     }
-    k->data.mixed = r.mixed;
-    k->data.ncomp = ncomp;
-    k->data.pairs = k->data.v + (size_t)sp->ncells * 4 * k->nn;
-    PetscCallCUDA(cudaMemsetAsync(k->newmask, 0, sp->ncells + 4, r.stream)); /* threads write whole words */
+    d->v.mixed = r.mixed;
+    d->v.ncomp = ncomp;
+    d->v.pairs = d->v.v + (size_t)sp->ncells * 4 * k->nn;
+    if (!d->mask) PetscCall(HopsCudaPoolMalloc(sp->ncells + 4, (void **)&d->mask));
+    PetscCallCUDA(cudaMemsetAsync(d->mask, 0, sp->ncells + 4, r.stream)); /* threads write whole words */
   }
   if (!n) PetscFunctionReturn(PETSC_SUCCESS);
   if (k->lump) PetscCall(HopsCudaLumpBegin(k, &r));
@@ -248,10 +218,10 @@ static PetscErrorCode VertexData(HopsLORAssembler lor, PetscInt first, PetscInt 
   r.r        = k->tables + nC + 2 * nB + 2 * P;
   r.ijk      = k->ijk;
   r.perentry = 1.0 / k->nn;
-  r.ncomp    = k->data.ncomp;
-  r.out      = (double *)k->data.v + (size_t)first * (k->lump ? k->data.ncomp : 4) * k->nn;
-  r.pairs    = (double *)k->data.pairs + (size_t)first * 4 * k->nn;
-  r.mask     = k->newmask + first;
+  r.ncomp    = d->v.ncomp;
+  r.out      = (double *)d->v.v + (size_t)first * (k->lump ? d->v.ncomp : 4) * k->nn;
+  r.pairs    = (double *)d->v.pairs + (size_t)first * 4 * k->nn;
+  r.mask     = d->mask + first;
   r.bad      = k->bad;
   if (kappa->nc) {
     PetscCall(CopyCoefficient(k, 0, kappa, n, &r.kappa));
@@ -267,11 +237,12 @@ static PetscErrorCode VertexData(HopsLORAssembler lor, PetscInt first, PetscInt 
   PetscCall(HopsCudaLORVertexData(&r));
   PetscCall(HopsCopy_CUDA(NULL, &cell, k->bad, sizeof(int), HOPS_COPY_OUT));
   if (cell != none) *bad = first + cell;
-  if (k->lump && first + n == sp->ncells) PetscCall(HopsCudaLumpFinish(k, k->data.mixed ? PETSC_TRUE : PETSC_FALSE));
+  if (k->lump && first + n == sp->ncells) PetscCall(HopsCudaLumpFinish(k, d));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode CompareMasks(HopsLORAssembler lor, PetscBool adopt, PetscBool *covered, PetscBool *coupled)
+static PetscErrorCode CompareMasks(HopsLORAssembler lor, HopsLORVertexData d, PetscBool adopt, PetscBool *covered,
+                                   PetscBool *coupled)
 {
   HopsLORKernel  k         = (HopsLORKernel)lor;
   const PetscInt n         = k->space->ncells;
@@ -279,18 +250,19 @@ static PetscErrorCode CompareMasks(HopsLORAssembler lor, PetscBool adopt, PetscB
   cudaStream_t   stream;
 
   PetscFunctionBegin;
+  PetscCheck(d, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Patterns without vertex data are the host's");
   PetscCall(SetUp(k));
   if (k->lump) {
-    PetscCall(HopsCudaLumpMasks(k, adopt, covered, coupled));
+    PetscCall(HopsCudaLumpMasks(k, d, adopt, covered, coupled));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(HopsGetCUDAStream(&stream));
   if (n) {
-    PetscCall(HopsCudaLORCompare(n, k->newmask, k->mask, k->bad + 2, stream));
+    PetscCall(HopsCudaLORCompare(n, d->mask, k->mask, k->bad + 2, stream));
     PetscCall(HopsCopy_CUDA(NULL, result, k->bad + 2, sizeof(result), HOPS_COPY_OUT));
     if (adopt) {
       k->owned = PETSC_FALSE;
-      PetscCallCUDA(cudaMemcpyAsync(k->mask, k->newmask, n, cudaMemcpyDeviceToDevice, stream));
+      PetscCallCUDA(cudaMemcpyAsync(k->mask, d->mask, n, cudaMemcpyDeviceToDevice, stream));
     }
   }
   *covered = result[0] ? PETSC_FALSE : PETSC_TRUE;
@@ -326,18 +298,15 @@ static PetscErrorCode FindOwners(HopsLORKernel k)
 /* Memory for where the entries of restr go in the rows, which the first pass over them finds */
 static PetscErrorCode AllocPlaces(HopsLORKernel k, HopsLORRows *rows)
 {
-  size_t *size = &k->places[rows->first ? 1 : 0];
-  int     ends[2];
+  int ends[2];
 
   PetscFunctionBegin;
-  *size = 0;
   if (!rows->n) PetscFunctionReturn(PETSC_SUCCESS);
   for (int i = 0; i < 2; i++)
     PetscCall(HopsCopy_CUDA(NULL, ends + i, k->begin + rows->first + i * rows->n, sizeof(int), HOPS_COPY_OUT));
   rows->place0 = ends[0];
   rows->nplace = ends[1] - ends[0];
-  *size        = HopsCudaLORPlaceSize(&k->mesh, rows);
-  PetscCall(HopsCudaPoolMalloc(*size, (void **)&rows->place));
+  PetscCall(HopsCudaPoolMalloc(HopsCudaLORPlaceSize(&k->mesh, rows), (void **)&rows->place));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -388,7 +357,7 @@ static PetscErrorCode FillColumns(HopsLORAssembler lor, HopsLORRows *rows, unsig
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode MapColumns(HopsLORAssembler lor, HopsLORRows *rows)
+static PetscErrorCode MapRows(HopsLORRows *rows)
 {
   cudaStream_t stream;
 
@@ -398,7 +367,14 @@ static PetscErrorCode MapColumns(HopsLORAssembler lor, HopsLORRows *rows)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode FillValues(HopsLORAssembler lor, HopsLORRows *rows)
+static PetscErrorCode MapColumns(HopsLORAssembler lor, HopsLORRows *rows)
+{
+  PetscFunctionBegin;
+  PetscCall(MapRows(rows));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode FillRows(HopsLORAssembler lor, HopsLORVertexData d, HopsLORRows *rows)
 {
   HopsLORKernel k = (HopsLORKernel)lor;
   cudaStream_t  stream;
@@ -411,9 +387,17 @@ static PetscErrorCode FillValues(HopsLORAssembler lor, HopsLORRows *rows)
     rows->placed = PETSC_TRUE;
   }
   PetscCall(PetscLogGpuTimeBegin());
-  if (k->lump) PetscCall(HopsCudaLumpValues(k, rows));
-  else PetscCall(HopsCudaLORValues(&k->mesh, &k->data, rows, stream));
+  if (k->lump) PetscCall(HopsCudaLumpValues(k, d, rows));
+  else PetscCall(HopsCudaLORValues(&k->mesh, &d->v, rows, stream));
   PetscCall(PetscLogGpuTimeEnd());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode FillValues(HopsLORAssembler lor, HopsLORVertexData d, HopsLORRows *rows, HopsLORRows *ghosts)
+{
+  PetscFunctionBegin;
+  PetscCall(FillRows(lor, d, rows));
+  if (ghosts->i[0]) PetscCall(FillRows(lor, d, ghosts));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -437,28 +421,46 @@ static PetscErrorCode SetDiagonal(HopsLORAssembler lor, HopsLORRows *rows, Petsc
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Wait(HopsLORAssembler lor)
+/* ---- What there is ---- */
+
+static const HopsLOROps HopsLORCUDA = {.VertexData    = VertexData,
+                                       .VertexDestroy = VertexDestroy,
+                                       .CompareMasks  = CompareMasks,
+                                       .CountRows     = CountRows,
+                                       .FillColumns   = FillColumns,
+                                       .MapColumns    = MapColumns,
+                                       .FillValues    = FillValues,
+                                       .AddReceived   = AddReceived,
+                                       .SetDiagonal   = SetDiagonal,
+                                       .Destroy       = HopsLORDestroy_CUDA};
+
+PetscErrorCode HopsLORCreate_CUDA(HopsSpace space, const HopsBasis *gll, HopsLORAssembler *lor)
 {
+  HopsLORKernel k;
+
   PetscFunctionBegin;
-  PetscCallCUDA(cudaDeviceSynchronize());
+  PetscCheck(gll->collocated && gll->P == space->order + 1, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+             "The low-order-refined matrix needs the collocated basis of the space's order");
+  PetscCall(PetscNew(&k));
+  k->space = space;
+  k->P     = (int)gll->P;
+  k->Pg    = (int)space->gorder + 1;
+  k->nn    = k->P * k->P * (space->dim == 3 ? k->P : 1);
+  PetscCall(HopsSpaceCreateGeometryBasis(space, gll, &k->geom));
+  PetscCall(PetscMalloc1(k->P * k->P + 2 * k->P, &k->gll));
+  PetscCall(PetscArraycpy(k->gll, gll->D, k->P * k->P));
+  PetscCall(PetscArraycpy(k->gll + k->P * k->P, gll->nodes, k->P));
+  PetscCall(PetscArraycpy(k->gll + k->P * k->P + k->P, gll->weights, k->P));
+  PetscCall(PetscSNPrintf(k->name, sizeof(k->name), "cuda P=%d", k->P));
+  if (space->family != HOPS_H1) PetscCall(HopsCudaLumpCreate(k));
+  k->head.ops    = &HopsLORCUDA;
+  k->head.kernel = k->name;
+  *lor           = &k->head;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-const HopsRowsOps HopsRowsCUDA = {
-  .Malloc         = HopsCudaPoolMalloc,
-  .Free           = HopsCudaPoolFree,
-  .VertexData     = VertexData,
-  .FreeVertexData = FreeVertexData,
-  .CompareMasks   = CompareMasks,
-  .CountRows      = CountRows,
-  .FillColumns    = FillColumns,
-  .MapColumns     = MapColumns,
-  .FillValues     = FillValues,
-  .AddReceived    = AddReceived,
-  .SetDiagonal    = SetDiagonal,
-  .IncidenceCount = HopsIncidenceCount_CUDA,
-  .IncidenceFull  = HopsIncidenceFull_CUDA,
-  .IncidenceFill  = HopsIncidenceFill_CUDA,
-  .UnitVectors    = HopsUnitVectors_CUDA,
-  .Wait           = Wait,
-};
+const HopsRowsOps HopsRowsCUDA = {.IncidenceCount = HopsIncidenceCount_CUDA,
+                                  .IncidenceFull  = HopsIncidenceFull_CUDA,
+                                  .IncidenceFill  = HopsIncidenceFill_CUDA,
+                                  .MapColumns     = MapRows,
+                                  .UnitVectors    = HopsUnitVectors_CUDA};

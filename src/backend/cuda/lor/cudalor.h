@@ -62,6 +62,14 @@ typedef struct {
   cudaStream_t   stream;
 } HopsCudaLORRun;
 
+/* What a form brings: of other families the numbers that the data make up, too */
+struct _HopsLORVertexData {
+  HopsCudaLORData v;
+  size_t          size, numbersize; /* bytes */
+  unsigned char  *mask;
+  void           *numbers;
+};
+
 typedef struct _HopsLORKernel *HopsLORKernel;
 struct _HopsLORKernel {
   struct _HopsLORAssembler head;
@@ -73,20 +81,17 @@ struct _HopsLORKernel {
   double                  *tables;
   int                     *ijk;
   HopsCudaLORMesh          mesh;
-  HopsCudaLORData          data;
-  size_t                   datasize;            /* bytes */
   int                     *begin, *entry, *bad; /* bad[4]: small results of kernels */
-  unsigned char           *newmask, *mask;
+  unsigned char           *mask;
   unsigned int            *own;
   PetscBool                owned; /* own is that of the mask */
   void                    *coef[2];
   size_t                   coefsize[2];
-  size_t                   places[2]; /* bytes of the places in owned rows and in ghosts' */
   char                     name[48];
 };
 
 EXTERN_C_BEGIN
-PETSC_INTERN PetscErrorCode    HopsLORCreate_CUDA(HopsSpace, const HopsBasis *, PetscBool, PetscBool, HopsLORAssembler *);
+PETSC_INTERN PetscErrorCode    HopsLORCreate_CUDA(HopsSpace, const HopsBasis *, HopsLORAssembler *);
 PETSC_INTERN const HopsRowsOps HopsRowsCUDA;
 
 /* cudaincidence.cu */

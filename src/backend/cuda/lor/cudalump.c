@@ -44,22 +44,12 @@ static PetscErrorCode FreeTables(struct _HopsCudaLump *u)
     u->mesh.table[m].term  = NULL;
     u->mesh.table[m].col   = NULL;
   }
-  u->bytes = 0;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode HopsCudaLumpFreeData(HopsLORKernel k)
-{
-  PetscFunctionBegin;
-  PetscCall(HopsCudaPoolFree(&k->lump->numbers));
-  k->lump->size = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode HopsCudaLumpDestroy(HopsLORKernel k)
 {
   PetscFunctionBegin;
-  PetscCall(HopsCudaLumpFreeData(k));
   PetscCall(FreeTables(k->lump));
   PetscCall(HopsCudaPoolFree((void **)&k->lump->number));
   PetscCall(HopsCudaPoolFree((void **)&k->lump->at));
@@ -104,7 +94,7 @@ static PetscErrorCode SetNumbers(HopsLORKernel k)
   PetscReal             h1;
 
   PetscFunctionBegin;
-  PetscCall(HopsLumpEdgeMass(k->P, &h1));
+  PetscCall(HopsVertexEdgeMass(k->P, &h1));
   u->n[0] = u->n[1] = u->ncomp[0] = u->ncomp[1] = 0;
   for (int pass = 0; pass < 2; pass++) {
     if (pass) PetscCall(PetscMalloc1(n, &h));
@@ -162,23 +152,23 @@ PetscErrorCode HopsCudaLumpBegin(HopsLORKernel k, HopsCudaLORRun *r)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsCudaLumpFinish(HopsLORKernel k, PetscBool mixed)
+PetscErrorCode HopsCudaLumpFinish(HopsLORKernel k, HopsLORVertexData d)
 {
   struct _HopsCudaLump *u    = k->lump;
   const PetscInt        nc   = k->space->ncells;
-  const size_t          size = (size_t)nc * u->n[mixed ? 1 : 0] * sizeof(double);
+  const size_t          size = (size_t)nc * u->n[d->v.mixed ? 1 : 0] * sizeof(double);
   cudaStream_t          stream;
 
   PetscFunctionBegin;
   PetscCall(HopsGetCUDAStream(&stream));
-  if (size != u->size) {
-    PetscCall(HopsCudaPoolFree(&u->numbers));
-    PetscCall(HopsCudaPoolMalloc(size, &u->numbers));
-    u->size = size;
+  if (size != d->numbersize) {
+    PetscCall(HopsCudaPoolFree(&d->numbers));
+    PetscCall(HopsCudaPoolMalloc(size, &d->numbers));
+    d->numbersize = size;
   }
-  u->mesh.n       = u->n[mixed ? 1 : 0];
-  u->mesh.numbers = (const double *)u->numbers;
-  PetscCall(HopsCudaLumpNumbers(&u->mesh, nc, k->data.ncomp, u->number, k->data.v, (double *)u->numbers, stream));
+  u->mesh.n       = u->n[d->v.mixed ? 1 : 0];
+  u->mesh.numbers = (const double *)d->numbers;
+  PetscCall(HopsCudaLumpNumbers(&u->mesh, nc, d->v.ncomp, u->number, d->v.v, (double *)d->numbers, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -377,7 +367,6 @@ static PetscErrorCode CreateTable(HopsLORKernel k, unsigned char mask)
   u->mesh.table[mask].col   = (const int *)u->col[mask];
   u->mesh.table[mask].count = (const int *)u->count[mask];
   u->mesh.table[mask].term  = (const HopsCudaLumpTerm *)u->term[mask];
-  u->bytes += ne * (sizeof(int) + most * (double)sizeof(*ell) + mostcols * (double)sizeof(*col));
   PetscCall(PetscFree(ell));
   PetscCall(PetscFree(col));
   PetscCall(PetscFree(rows));
@@ -401,7 +390,7 @@ static PetscErrorCode CreateTables(HopsLORKernel k)
 }
 
 /* A term that comes or goes makes another pattern, whatever the masks are */
-PetscErrorCode HopsCudaLumpMasks(HopsLORKernel k, PetscBool adopt, PetscBool *covered, PetscBool *coupled)
+PetscErrorCode HopsCudaLumpMasks(HopsLORKernel k, HopsLORVertexData d, PetscBool adopt, PetscBool *covered, PetscBool *coupled)
 {
   struct _HopsCudaLump *u         = k->lump;
   const PetscInt        n         = k->space->ncells;
@@ -412,13 +401,13 @@ PetscErrorCode HopsCudaLumpMasks(HopsLORKernel k, PetscBool adopt, PetscBool *co
   PetscFunctionBegin;
   PetscCall(HopsGetCUDAStream(&stream));
   if (n) {
-    PetscCall(HopsCudaLumpCompare(n, k->newmask, k->mask, k->bad + 1, stream));
+    PetscCall(HopsCudaLumpCompare(n, d->mask, k->mask, k->bad + 1, stream));
     PetscCall(HopsCopy_CUDA(NULL, result, k->bad + 1, sizeof(result), HOPS_COPY_OUT));
   }
   *covered = same && !result[1] ? PETSC_TRUE : PETSC_FALSE;
   *coupled = result[2] ? PETSC_TRUE : PETSC_FALSE;
   if (!adopt) PetscFunctionReturn(PETSC_SUCCESS);
-  if (n) PetscCallCUDA(cudaMemcpyAsync(k->mask, k->newmask, n, cudaMemcpyDeviceToDevice, stream));
+  if (n) PetscCallCUDA(cudaMemcpyAsync(k->mask, d->mask, n, cudaMemcpyDeviceToDevice, stream));
   if (!same) PetscCall(FreeTables(u));
   u->tables  = PETSC_TRUE;
   u->thas[0] = u->has[0];
@@ -459,16 +448,14 @@ static PetscErrorCode SetUpStencil(HopsLORKernel k)
 /* Memory for where the entries of restr go in the rows, which a stencil's first pass over them needs */
 static PetscErrorCode AllocPlaces(HopsLORKernel k, HopsLORRows *rows)
 {
-  size_t *size = &k->places[rows->first ? 1 : 0];
-  int     ends[2];
+  int ends[2];
 
   PetscFunctionBegin;
   for (int i = 0; i < 2; i++)
     PetscCall(HopsCopy_CUDA(NULL, ends + i, k->begin + rows->first + i * rows->n, sizeof(int), HOPS_COPY_OUT));
   rows->place0 = ends[0];
   rows->nplace = ends[1] - ends[0];
-  *size        = HopsCudaCurlPlaceSize(&k->lump->mesh, rows);
-  PetscCall(HopsCudaPoolMalloc(*size, (void **)&rows->place));
+  PetscCall(HopsCudaPoolMalloc(HopsCudaCurlPlaceSize(&k->lump->mesh, rows), (void **)&rows->place));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -481,7 +468,6 @@ PetscErrorCode HopsCudaLumpRows(HopsLORKernel k, HopsLORRows *rows)
 
   PetscFunctionBegin;
   PetscCall(HopsGetCUDAStream(&stream));
-  k->places[rows->first ? 1 : 0] = 0;
   for (int b = 0; b < 2; b++)
     if (rows->i[b]) PetscCallCUDA(cudaMemsetAsync(rows->i[b] + rows->n, 0, sizeof(int), stream));
   if (!rows->n) PetscFunctionReturn(PETSC_SUCCESS);
@@ -517,7 +503,7 @@ PetscErrorCode HopsCudaLumpColumns(HopsLORKernel k, HopsLORRows *rows, unsigned 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsCudaLumpValues(HopsLORKernel k, HopsLORRows *rows)
+PetscErrorCode HopsCudaLumpValues(HopsLORKernel k, HopsLORVertexData d, HopsLORRows *rows)
 {
   const HopsCudaLumpMesh *m = &k->lump->mesh;
   cudaStream_t            stream;
@@ -529,8 +515,7 @@ PetscErrorCode HopsCudaLumpValues(HopsLORKernel k, HopsLORRows *rows)
     PetscCall(HopsCudaTableValues(m, rows, stream));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCheck(k->data.mixed || !rows->coupled, PETSC_COMM_SELF, PETSC_ERR_PLIB,
-             "The pattern has couplings that the vertex data lack");
+  PetscCheck(d->v.mixed || !rows->coupled, PETSC_COMM_SELF, PETSC_ERR_PLIB, "The pattern has couplings that the vertex data lack");
   if (!rows->placed && (rows->sorted || rows->i[1])) PetscCall(HopsCudaCurlPlaces(m, rows, stream));
   rows->placed = PETSC_TRUE;
   PetscCall(HopsCudaCurlValues(m, rows, stream));

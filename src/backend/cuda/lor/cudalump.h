@@ -61,23 +61,20 @@ struct _HopsCudaLump {
   void               *count[8], *term[8], *col[8];
   int                 masks; /* bits of the pattern's masks that occur */
   int                *at;
-  void               *numbers;
-  size_t              size; /* bytes of numbers */
-  PetscLogDouble      bytes;
 };
 
 EXTERN_C_BEGIN
 PETSC_INTERN PetscErrorCode HopsCudaLumpCreate(HopsLORKernel);
 PETSC_INTERN PetscErrorCode HopsCudaLumpDestroy(HopsLORKernel);
-PETSC_INTERN PetscErrorCode HopsCudaLumpFreeData(HopsLORKernel);
 /* components of the vertex data for the run's terms */
 PETSC_INTERN PetscErrorCode HopsCudaLumpBegin(HopsLORKernel, HopsCudaLORRun *);
-PETSC_INTERN PetscErrorCode HopsCudaLumpFinish(HopsLORKernel, PetscBool mixed); /* numbers of all cells */
-PETSC_INTERN PetscErrorCode HopsCudaLumpMasks(HopsLORKernel, PetscBool adopt, PetscBool *covered, PetscBool *coupled);
+PETSC_INTERN PetscErrorCode HopsCudaLumpFinish(HopsLORKernel, HopsLORVertexData); /* numbers of all cells */
+PETSC_INTERN PetscErrorCode HopsCudaLumpMasks(HopsLORKernel, HopsLORVertexData, PetscBool adopt, PetscBool *covered,
+                                              PetscBool *coupled);
 /* as in HopsRowsOps */
 PETSC_INTERN PetscErrorCode HopsCudaLumpRows(HopsLORKernel, HopsLORRows *);
 PETSC_INTERN PetscErrorCode HopsCudaLumpColumns(HopsLORKernel, HopsLORRows *, unsigned char used[]);
-PETSC_INTERN PetscErrorCode HopsCudaLumpValues(HopsLORKernel, HopsLORRows *);
+PETSC_INTERN PetscErrorCode HopsCudaLumpValues(HopsLORKernel, HopsLORVertexData, HopsLORRows *);
 /* cudalumprows.cu */
 PETSC_INTERN PetscErrorCode HopsCudaLumpNumbers(const HopsCudaLumpMesh *, PetscInt ncells, int ncomp, const HopsCudaLumpNumber *,
                                                 const double data[], double numbers[], cudaStream_t);

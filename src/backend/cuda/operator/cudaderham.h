@@ -5,8 +5,8 @@
 #include "cudaderhamargs.h"
 #include <backend/cuda/runtime/cudaimpl.h>
 
-typedef struct _HopsFormKernel *HopsDerhamKernel;
-struct _HopsFormKernel {
+typedef struct _HopsDerhamKernel *HopsDerhamKernel;
+struct _HopsDerhamKernel {
   struct _HopsOperator head;
   HopsCudaDerhamArgs   args;
   HopsCudaSetUp        setup; /* kappa: the derivative's coefficient; mass: the field's */

@@ -12,6 +12,8 @@ PetscBool HopsCudaPresent(void)
 
 static const HopsMemoryOps HopsMemoryCUDA = {.Malloc       = HopsMalloc_CUDA,
                                              .Free         = HopsFree_CUDA,
+                                             .PoolMalloc   = HopsCudaPoolMalloc,
+                                             .PoolFree     = HopsCudaPoolFree,
                                              .MallocHost   = HopsMallocHost_CUDA,
                                              .FreeHost     = HopsFreeHost_CUDA,
                                              .Copy         = HopsCopy_CUDA,

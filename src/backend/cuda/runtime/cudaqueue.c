@@ -79,7 +79,8 @@ PetscErrorCode HopsQueueJoin_CUDA(HopsQueue q)
 PetscErrorCode HopsQueueFinish_CUDA(HopsQueue q)
 {
   PetscFunctionBegin;
-  PetscCallCUDA(cudaStreamSynchronize(q->stream));
+  if (q) PetscCallCUDA(cudaStreamSynchronize(q->stream));
+  else PetscCallCUDA(cudaDeviceSynchronize());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

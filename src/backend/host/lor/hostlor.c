@@ -1,77 +1,162 @@
-/* Host back end: data of the low-order-refined matrix */
-#include <backend/host/runtime/hostimpl.h>
+/* Host back end: the low-order-refined matrix as an object; vertex data, masks, values. */
+#include <backend/host/lor/hostlorimpl.h>
 
-static PetscErrorCode HopsLORCouplings_Host(HopsLORAssembler lor, PetscInt first, PetscInt n, const HopsValues *kappa,
-                                            const HopsValues *mass, PetscReal tol, unsigned char mask[], PetscInt *bad,
-                                            PetscReal *det)
+/* ---- Vertex data ---- */
+
+static PetscErrorCode HopsHostLORVertexDestroy(HopsLORAssembler lor, HopsLORVertexData *data)
 {
-  HopsLORKernel    k    = (HopsLORKernel)lor;
-  const HopsValues none = {0, 0, 0, NULL};
-  HopsHostRun      run  = {first, n, kappa, &none, -1, 0};
+  HopsLORVertexData d = *data;
 
   PetscFunctionBegin;
-  if (n > 0) k->ops->lorcouplings(k, &run, tol, mask);
-  *bad = run.bad;
-  *det = run.det;
+  *data = NULL;
+  if (!d) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscFree3(d->offset, d->pairs, d->mask));
+  PetscCall(PetscFree(d->mem));
+  PetscCall(PetscFree(d));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode HopsLORSetPositions_Host(HopsLORAssembler lor, const HopsLumpPattern pattern[8], const unsigned char mask[],
-                                               const PetscInt start[], const int pos[])
+/* Memory for all values that there may be: what is not written to takes none */
+static PetscErrorCode VertexCreate(HopsLORKernel k, PetscBool derivative, PetscBool field, HopsLORVertexData *data)
 {
-  HopsLORKernel k = (HopsLORKernel)lor;
+  const size_t      nb   = ((size_t)k->space->ncells + k->W - 1) / k->W;
+  const int         full = k->dim * (k->dim + 1) / 2;
+  HopsLORVertexData d;
 
   PetscFunctionBegin;
-  k->mask  = mask;
-  k->start = start;
-  k->pos   = pos;
+  PetscCall(PetscNew(&d));
+  *data = d;
+  if (k->family == HOPS_H1) {
+    d->nd = derivative ? full : 0;
+    d->nm = field ? 1 : 0;
+  } else {
+    d->nd = derivative ? HopsFamilyTensorSize(k->dfamily, k->dim) : 0;
+    d->nm = field ? HopsFamilyTensorSize(k->family, k->dim) : 0;
+  }
+  PetscCall(PetscMalloc3(nb, &d->offset, nb, &d->pairs, k->space->ncells, &d->mask));
+  PetscCall(HopsHostAlloc(nb * k->W * k->nn * (d->nd + d->nm), PETSC_FALSE, &d->mem, &d->v));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode HopsLORFill_Host(HopsLORAssembler lor, PetscInt first, PetscInt n, const HopsValues *kappa,
-                                       const HopsValues *mass, PetscScalar vals[], PetscInt *bad, PetscReal *det)
+static PetscErrorCode HopsHostLORVertexData(HopsLORAssembler lor, PetscInt first, PetscInt n, const HopsValues *derivative,
+                                            const HopsValues *field, PetscBool mixed, PetscReal tol, PetscReal droptol,
+                                            HopsLORVertexData *data, PetscInt *bad)
 {
   HopsLORKernel k   = (HopsLORKernel)lor;
-  HopsHostRun   run = {first, n, kappa, mass, -1, 0};
+  HopsHostRun   run = {first, n, derivative, field, -1, 0};
 
   PetscFunctionBegin;
-  PetscCheck(k->pos || !k->ncells, PETSC_COMM_SELF, PETSC_ERR_ORDER, "SetPositions() must come before Fill()");
-  if (n > 0) k->ops->lorfill(k, &run, vals);
+  PetscCheck(first % k->W == 0, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Runs begin with a batch");
+  if (!first) {
+    PetscCall(HopsHostLORVertexDestroy(lor, data));
+    PetscCall(VertexCreate(k, derivative->nc ? PETSC_TRUE : PETSC_FALSE, field->nc ? PETSC_TRUE : PETSC_FALSE, data));
+  }
+  if (n > 0) {
+    if (k->family == HOPS_H1) k->ops->lor->vertex(k, &run, mixed, tol, droptol, *data);
+    else k->ops->lor->derhamvertex(k, &run, mixed, tol, droptol, *data);
+  }
   *bad = run.bad;
-  *det = run.det;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode HopsLORGetInfo_Host(HopsLORAssembler lor, const char **kernel, PetscLogDouble *bytes)
+/* A term that comes or goes makes other matrices of cells in families other than H1 */
+static PetscErrorCode HopsHostLORCompareMasks(HopsLORAssembler lor, HopsLORVertexData d, PetscBool adopt, PetscBool *covered,
+                                              PetscBool *coupled)
 {
-  HopsLORKernel k = (HopsLORKernel)lor;
+  HopsLORKernel   k        = (HopsLORKernel)lor;
+  const PetscBool h1       = k->family == HOPS_H1 ? PETSC_TRUE : PETSC_FALSE;
+  const PetscBool terms[2] = {!h1 && d && d->nd ? PETSC_TRUE : PETSC_FALSE, !h1 && d && d->nm ? PETSC_TRUE : PETSC_FALSE};
+  const PetscBool same     = k->terms[0] == terms[0] && k->terms[1] == terms[1] ? PETSC_TRUE : PETSC_FALSE;
+  unsigned char   lacks = 0, some = 0;
 
   PetscFunctionBegin;
-  if (kernel) *kernel = k->name;
-  if (bytes) *bytes = k->bytes;
+  for (PetscInt c = 0; c < k->space->ncells; c++) {
+    const unsigned char m = d ? d->mask[c] : (k->dim == 2 ? 1 : 7);
+
+    lacks |= m & ~k->mask[c];
+    some |= m;
+    if (adopt) k->mask[c] = m;
+  }
+  *covered = same && !lacks ? PETSC_TRUE : PETSC_FALSE;
+  *coupled = some ? PETSC_TRUE : PETSC_FALSE;
+  if (!adopt) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(HopsHostLORRowsReset(k));
+  if (!same) PetscCall(HopsHostLORCellsDestroy(k));
+  k->terms[0] = terms[0];
+  k->terms[1] = terms[1];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode HopsLORDestroy_Host(HopsLORAssembler *kernel)
+/* ---- Values ---- */
+
+static PetscErrorCode HopsHostLORFillValues(HopsLORAssembler lor, HopsLORVertexData d, HopsLORRows *rows, HopsLORRows *ghosts)
 {
-  HopsLORKernel k = (HopsLORKernel)*kernel;
+  HopsLORKernel k    = (HopsLORKernel)lor;
+  PetscScalar  *vals = rows->v[0] - rows->before;
+  int           n    = 0;
+
+  PetscFunctionBegin;
+  PetscCall(PetscFree(k->begin)); /* no more rows are made */
+  PetscCall(PetscFree(k->entry));
+  for (int m = 0; m < 8; m++) n = PetscMax(n, k->cell[m].n);
+  if (k->family != HOPS_H1 && (size_t)n > k->nG) {
+    PetscCall(PetscFree(k->mem[0]));
+    PetscCall(HopsHostAlloc((size_t)n * k->W, PETSC_FALSE, &k->mem[0], &k->G));
+    k->nG = (size_t)n;
+  }
+  PetscCall(PetscArrayzero(vals, rows->before + rows->nnz[0] + rows->nnz[1]));
+  if (k->family == HOPS_H1) k->ops->lor->values(k, d, vals);
+  else k->ops->lor->formvalues(k, d, vals);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ---- Life cycle ---- */
+
+static PetscErrorCode HopsHostLORDestroy(HopsLORAssembler *lor)
+{
+  HopsLORKernel k = (HopsLORKernel)*lor;
 
   PetscFunctionBegin;
   if (!k) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(HopsHostLORRowsReset(k));
+  PetscCall(HopsHostLORCellsDestroy(k));
   for (int i = 0; i < 2; i++) PetscCall(PetscFree(k->mem[i]));
   PetscCall(PetscFree3(k->h, k->m, k->r));
+  PetscCall(PetscFree(k->mask));
   PetscCall(HopsBasisDestroy(&k->geom));
-  PetscCall(PetscFree(*kernel));
+  PetscCall(PetscFree(*lor));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static const HopsLOROps HopsLORHost = {HopsLORCouplings_Host, HopsLORSetPositions_Host, HopsLORFill_Host, HopsLORGetInfo_Host,
-                                       HopsLORDestroy_Host};
+static const HopsLOROps HopsLORHost = {.VertexData    = HopsHostLORVertexData,
+                                       .VertexDestroy = HopsHostLORVertexDestroy,
+                                       .CompareMasks  = HopsHostLORCompareMasks,
+                                       .CountRows     = HopsHostLORCountRows,
+                                       .FillColumns   = HopsHostLORFillColumns,
+                                       .MapColumns    = HopsHostLORMapColumns,
+                                       .FillValues    = HopsHostLORFillValues,
+                                       .AddReceived   = HopsHostLORAddReceived,
+                                       .SetDiagonal   = HopsHostLORSetDiagonal,
+                                       .Destroy       = HopsHostLORDestroy};
 
-static PetscErrorCode HopsLORCreateH1(HopsSpace space, const HopsBasis *gll, HopsLORAssembler *lor)
+/* What H1 alone has: 1D tables, and scratch for the factors of a batch */
+static PetscErrorCode SetUpH1(HopsLORKernel k)
+{
+  const HopsBasis *gll = k->gll;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc3(k->P - 1, &k->h, k->P, &k->m, k->P, &k->r));
+  for (int i = 0; i < k->P - 1; i++) k->h[i] = gll->nodes[i + 1] - gll->nodes[i];
+  for (int i = 0; i < k->P; i++) k->m[i] = ((i ? k->h[i - 1] : 0) + (i < k->P - 1 ? k->h[i] : 0)) / 2;
+  for (int i = 0; i < k->P; i++) k->r[i] = gll->weights[i] / k->m[i];
+  k->nG = (size_t)k->nn * (k->dim * (k->dim + 1) / 2 + 1);
+  PetscCall(HopsHostAlloc(k->nG * k->W, PETSC_TRUE, &k->mem[0], &k->G));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsLORCreate_Host(HopsSpace space, const HopsBasis *gll, HopsLORAssembler *lor)
 {
   HopsLORKernel k;
-  size_t        n;
 
   PetscFunctionBegin;
   PetscCheck(space->dim == 2 || space->dim == 3, PETSC_COMM_SELF, PETSC_ERR_SUP,
@@ -80,29 +165,21 @@ static PetscErrorCode HopsLORCreateH1(HopsSpace space, const HopsBasis *gll, Hop
              "The low-order-refined matrix needs the collocated basis of the space's order");
   PetscCall(PetscNew(&k));
   PetscCall(HopsHostSelect(space, &k->ops));
-  k->W      = k->ops->W;
-  k->dim    = (int)space->dim;
-  k->P      = (int)gll->P;
-  k->ncells = space->ncells;
-  PetscCall(PetscMalloc3(k->P - 1, &k->h, k->P, &k->m, k->P, &k->r));
-  for (int i = 0; i < k->P - 1; i++) k->h[i] = gll->nodes[i + 1] - gll->nodes[i];
-  for (int i = 0; i < k->P; i++) k->m[i] = ((i ? k->h[i - 1] : 0) + (i < k->P - 1 ? k->h[i] : 0)) / 2;
-  for (int i = 0; i < k->P; i++) k->r[i] = gll->weights[i] / k->m[i];
-  n = (size_t)(k->dim == 3 ? k->P : 1) * k->P * k->P * (k->dim * (k->dim + 1) / 2 + 1) * k->W;
-  PetscCall(HopsHostAlloc(n, PETSC_TRUE, &k->mem[0], &k->G));
+  k->space   = space;
+  k->gll     = gll;
+  k->family  = space->family;
+  k->dfamily = HopsFamilyDerivative(space->family, space->dim);
+  k->W       = k->ops->W;
+  k->dim     = (int)space->dim;
+  k->P       = (int)gll->P;
+  k->nn      = HopsHostPower(k->P, k->dim);
+  if (k->family == HOPS_H1) PetscCall(SetUpH1(k));
+  PetscCall(PetscCalloc1(space->ncells, &k->mask));
   PetscCall(HopsHostGeometrySetUp(space, gll, k->W, &k->geom, &k->map, &k->mem[1]));
-  k->bytes = n * sizeof(double);
-  PetscCall(PetscSNPrintf(k->name, sizeof(k->name), "%s P=%d", k->ops->isa, k->P));
-  k->head.ops = &HopsLORHost;
-  *lor        = &k->head;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode HopsLORCreate_Host(HopsSpace space, const HopsBasis *gll, PetscBool derivative, PetscBool field,
-                                  HopsLORAssembler *lor)
-{
-  PetscFunctionBegin;
-  if (space->family == HOPS_H1) PetscCall(HopsLORCreateH1(space, gll, lor));
-  else PetscCall(HopsLumpCreate_Host(space, gll, derivative, field, lor));
+  if (k->family == HOPS_H1) PetscCall(PetscSNPrintf(k->name, sizeof(k->name), "%s P=%d", k->ops->isa, k->P));
+  else PetscCall(PetscSNPrintf(k->name, sizeof(k->name), "%s P=%d, %s", k->ops->isa, k->P, HopsFamilies[k->family]));
+  k->head.ops    = &HopsLORHost;
+  k->head.kernel = k->name;
+  *lor           = &k->head;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

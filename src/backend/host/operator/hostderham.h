@@ -53,7 +53,7 @@ static PetscBool FormFind(HopsDerhamKernel k)
 /* ---- One term: v <- D (evaluation of u at the points), u <- transposed evaluation of v ---- */
 
 /* component c of an E-vector to the points, direction by direction; `out` holds Q^dim vectors */
-static void FormEvaluate(const struct _HopsFormKernel *k, const HopsLayout *l, int c, const double *u, double *out)
+static void FormEvaluate(const struct _HopsDerhamKernel *k, const HopsLayout *l, int c, const double *u, double *out)
 {
   const int n0 = (int)l->n[c][0], n1 = (int)l->n[c][1], n2 = (int)l->n[c][2], Q = k->Q;
   const int a = l->open[c][0], b = l->open[c][1], z = l->open[c][2];
@@ -67,7 +67,7 @@ static void FormEvaluate(const struct _HopsFormKernel *k, const HopsLayout *l, i
   k->contract[z](Q, n2, k->M[z], 1, Q * Q, k->g, out);
 }
 
-static void FormEvaluateTranspose(const struct _HopsFormKernel *k, const HopsLayout *l, int c, const double *in, double *u)
+static void FormEvaluateTranspose(const struct _HopsDerhamKernel *k, const HopsLayout *l, int c, const double *in, double *u)
 {
   const int n0 = (int)l->n[c][0], n1 = (int)l->n[c][1], n2 = (int)l->n[c][2], Q = k->Q;
   const int a = 2 + l->open[c][0], b = 2 + l->open[c][1], z = 2 + l->open[c][2];
@@ -83,7 +83,7 @@ static void FormEvaluateTranspose(const struct _HopsFormKernel *k, const HopsLay
 }
 
 /* u <- sum_ab B_a^T D_ab B_b u with the tensor data d[q][nc] of the layout's family */
-static void FormTerm(const struct _HopsFormKernel *k, const HopsLayout *l, int nc, const double *qdata, double *u)
+static void FormTerm(const struct _HopsDerhamKernel *k, const HopsLayout *l, int nc, const double *qdata, double *u)
 {
   const int  nq = k->dim == 3 ? k->Q * k->Q * k->Q : k->Q * k->Q;
   const vec *d  = (const vec *)qdata;
@@ -143,7 +143,7 @@ INLINE void Piece(const PetscInt n[3], const vec w0[], const PetscInt m[3], cons
 
 /* curl: (dw)_c = u_a + u_b(+a) - u_a(+b) - u_b around the face; divergence: the sum over directions d of
    u_d(+d) - u_d */
-static void FormDerivative(const struct _HopsFormKernel *k, int transpose, const double *u, const double *w)
+static void FormDerivative(const struct _HopsDerhamKernel *k, int transpose, const double *u, const double *w)
 {
   const HopsLayout *lu = &k->layout, *lw = &k->dlayout;
   const vec        *uv = (const vec *)u, *wv = (const vec *)w;
@@ -166,7 +166,7 @@ static void FormDerivative(const struct _HopsFormKernel *k, int transpose, const
 }
 
 /* y <- (C^T term C + term) e on a batch */
-static void FormCell(const struct _HopsFormKernel *k, const double *qdata)
+static void FormCell(const struct _HopsDerhamKernel *k, const double *qdata)
 {
   const int nq = k->dim == 3 ? k->Q * k->Q * k->Q : k->Q * k->Q, ne = (int)k->layout.ne;
   vec      *e = (vec *)k->e;
@@ -212,7 +212,7 @@ INLINE void FormScatter(int n, const int idx[], int nT, const vec e[], int share
   }
 }
 
-static void FormApply(const struct _HopsFormKernel *k, PetscInt b0, PetscInt b1, const double x[], const double xg[], double y[],
+static void FormApply(const struct _HopsDerhamKernel *k, PetscInt b0, PetscInt b1, const double x[], const double xg[], double y[],
                       double yg[])
 {
   const int    ne = (int)k->layout.ne;
@@ -248,7 +248,7 @@ static void ContractSymmetry(int M, int N, int sym, const double *A, int outer, 
   square of the basis function (0), the square of its derivative (1), or their product (2); d has a stride of
   nc
 */
-static void FormDiagonalTerm(const struct _HopsFormKernel *k, int c, const int kind[3], double a, const vec d[], int nc, vec e[])
+static void FormDiagonalTerm(const struct _HopsDerhamKernel *k, int c, const int kind[3], double a, const vec d[], int nc, vec e[])
 {
   const HopsLayout *l = &k->layout;
   const int         Q = k->Q, dim = k->dim, nq = dim == 3 ? Q * Q * Q : Q * Q, ne = (int)(l->off[c + 1] - l->off[c]);
@@ -272,7 +272,7 @@ static void FormDiagonalTerm(const struct _HopsFormKernel *k, int c, const int k
   Term by term: of the field D_cc phi^2; of a divergence D (d_c phi)^2; of a curl, with component c alone, (0,
   d_z, -d_y) phi and cyclic, so that the tensor's two diagonal entries and the one between them count
 */
-static void FormDiagonal(const struct _HopsFormKernel *k, double y[], double yg[])
+static void FormDiagonal(const struct _HopsDerhamKernel *k, double y[], double yg[])
 {
   static const int  diag3[3] = {0, 3, 5}, diag2[2] = {0, 2}, off3[3] = {4, 2, 1};
   const HopsLayout *l   = &k->layout;
@@ -315,33 +315,7 @@ static void FormDiagonal(const struct _HopsFormKernel *k, double y[], double yg[
 
 /* ---- Quadrature data ---- */
 
-/* Values of a term at a point: family's tensor of the coefficient, weight w; A = det J^-1. No coefficient:
-   nothing */
-INLINE void FormFactor(int dim, HopsFamily family, const HopsValues *cf, const Lanes *b, PetscInt q, double w, const vec *det,
-                       const vec J[], const vec A[], vec G[])
-{
-  const int nc   = (int)cf->nc;
-  vec       K[6] = {{0}}, T[9], R[9], s = w / *det;
-
-  if (!nc) return;
-  for (int k = 0; k < nc; k++) K[k] = LoadValues(cf, b->cell, q, k);
-  if (family == HOPS_L2) {
-    G[0] = s * K[0];
-    return;
-  }
-  for (int r = 0; r < dim; r++)
-    for (int c = 0; c < dim; c++) R[r * dim + c] = family == HOPS_HCURL ? A[r * dim + c] : J[c * dim + r];
-  TimesKappa(dim, nc, K, R, T);
-  for (int r = 0; r < dim; r++)
-    for (int c = r; c < dim; c++) {
-      vec t = T[r * dim] * R[c * dim] + T[r * dim + 1] * R[c * dim + 1];
-
-      if (dim == 3) t += T[r * dim + 2] * R[c * dim + 2];
-      *G++ = s * t;
-    }
-}
-
-static void FormSetUpBatch(const struct _HopsFormKernel *k, const HopsHostRun *run, Lanes *b, const int l[2], double *qdata)
+static void FormSetUpBatch(const struct _HopsDerhamKernel *k, const HopsHostRun *run, Lanes *b, const int l[2], double *qdata)
 {
   const HopsHostGeometry *g   = &k->map;
   const int               dim = k->dim, Q = k->Q, Pg = g->Pg, n = 2 * dim * Pg * Pg, nq = dim == 3 ? Q * Q * Q : Q * Q;

@@ -106,6 +106,8 @@ static PetscErrorCode HopsCopy_Host(HopsQueue queue, void *dst, const void *src,
 /* Nothing runs beside the process: MPI reads its memory, so that there are no queues */
 static const HopsMemoryOps HopsMemoryHost = {.Malloc     = HopsMalloc_Host,
                                              .Free       = HopsFree_Host,
+                                             .PoolMalloc = HopsMalloc_Host,
+                                             .PoolFree   = HopsFree_Host,
                                              .MallocHost = HopsMalloc_Host,
                                              .FreeHost   = HopsFree_Host,
                                              .Copy       = HopsCopy_Host};

@@ -26,9 +26,7 @@ static inline int HopsHostPower(int n, int d)
 
 /* what the objects of hopsbackendimpl.h are on the host */
 typedef struct _HopsPAKernel     *HopsPAKernel;
-typedef struct _HopsFormKernel   *HopsDerhamKernel;
-typedef struct _HopsLORKernel    *HopsLORKernel;
-typedef struct _HopsLumpKernel   *HopsLumpKernel;
+typedef struct _HopsDerhamKernel *HopsDerhamKernel;
 typedef struct _HopsTensorKernel *HopsTensorKernel;
 typedef struct _HopsInterpKernel *HopsInterpKernel;
 typedef struct _HopsPatchKernel  *HopsPatchKernel;
@@ -85,23 +83,6 @@ struct _HopsPAKernel {
   char           name[48];
 };
 
-struct _HopsLORKernel {
-  struct _HopsLORAssembler head;
-  const HopsHostKernels   *ops;
-  int                      dim, P, W;
-  PetscInt                 ncells;
-  double                  *h, *m, *r; /* [P-1] sub-cell widths; [P] lumped 1D mass; [P] GLL weights by lumped mass */
-  double                  *G;         /* scratch vectors [dim(dim+1)/2 + 1][P^dim]: geometry factors, then mass */
-  HopsBasis                geom;
-  HopsHostGeometry         map;
-  const unsigned char     *mask;  /* [ncells] caller's */
-  const PetscInt          *start; /* [ncells] caller's */
-  const int               *pos;   /* caller's */
-  void                    *mem[2];
-  PetscLogDouble           bytes;
-  char                     name[48];
-};
-
 /* A field on one side of a form with full tensors */
 typedef struct {
   /* first slot and first E-vector entry of the side, in units of arrays of points and of nodes */
@@ -149,7 +130,7 @@ struct _HopsInterpKernel {
 };
 
 /* Operator on H(curl), H(div) or L2: E-vectors by components, see HopsLayout */
-struct _HopsFormKernel {
+struct _HopsDerhamKernel {
   struct _HopsOperator   head;
   const HopsHostKernels *ops;
   HopsFamily             family, dfamily; /* of the field and of its derivative */
@@ -172,24 +153,6 @@ struct _HopsFormKernel {
   void          *mem[4];
   PetscLogDouble bytes, flops;
   char           name[64];
-};
-
-struct _HopsLumpKernel {
-  struct _HopsLORAssembler head;
-  const HopsHostKernels   *ops;
-  HopsFamily               family, dfamily;
-  int                      dim, P, W, nd, nm, maxn;
-  PetscInt                 ncells;
-  double                  *G, *loc; /* scratch vectors: values at the nodes; entries of the cell's matrix */
-  HopsBasis                geom;
-  HopsHostGeometry         map;
-  const HopsLumpPattern   *pattern; /* [8] caller's, as are the next three */
-  const unsigned char     *mask;
-  const PetscInt          *start;
-  const int               *pos;
-  void                    *mem[3];
-  PetscLogDouble           bytes;
-  char                     name[48];
 };
 
 /* Patches of one shape, one to a lane; lanes to spare have all their entries at the end of the P-vector */
@@ -272,8 +235,7 @@ struct _HopsHostKernels {
                 double yg[]);
   void (*diagonal)(const struct _HopsPAKernel *, double d[], double dg[]);
   void (*setup)(struct _HopsPAKernel *, HopsHostRun *);
-  void (*lorcouplings)(struct _HopsLORKernel *, HopsHostRun *, double tol, unsigned char mask[]);
-  void (*lorfill)(struct _HopsLORKernel *, HopsHostRun *, double vals[]);
+  const struct _HopsHostLORKernels *lor;                                     /* hostlorimpl.h */
   PetscBool (*tensorfind)(const struct _HopsTensorKernel *, HopsHostSide *); /* sets `up` and `down`; PETSC_TRUE if specialised */
   void (*tensorapply)(const struct _HopsTensorKernel *, PetscInt b0, PetscInt b1, int transpose, PetscInt nblocks,
                       const HopsTensorData[]);
@@ -281,13 +243,11 @@ struct _HopsHostKernels {
   void (*interp)(const struct _HopsInterpKernel *, PetscInt b0, PetscInt b1, const double x[], const double xg[], double y[],
                  PetscBool add);
   void (*interptranspose)(const struct _HopsInterpKernel *, PetscInt b0, PetscInt b1, const double y[], double x[], double xg[]);
-  PetscBool (*formfind)(struct _HopsFormKernel *);
-  void (*formapply)(const struct _HopsFormKernel *, PetscInt b0, PetscInt b1, const double x[], const double xg[], double y[],
+  PetscBool (*formfind)(struct _HopsDerhamKernel *);
+  void (*formapply)(const struct _HopsDerhamKernel *, PetscInt b0, PetscInt b1, const double x[], const double xg[], double y[],
                     double yg[]);
-  void (*formdiagonal)(const struct _HopsFormKernel *, double d[], double dg[]);
-  void (*formsetup)(struct _HopsFormKernel *, HopsHostRun *);
-  void (*lumpcouplings)(struct _HopsLumpKernel *, HopsHostRun *, double tol, unsigned char mask[]);
-  void (*lumpfill)(struct _HopsLumpKernel *, HopsHostRun *, double vals[]);
+  void (*formdiagonal)(const struct _HopsDerhamKernel *, double d[], double dg[]);
+  void (*formsetup)(struct _HopsDerhamKernel *, HopsHostRun *);
   /* condensed patches x[node][W]: the skeleton's right-hand side b[nskel][W], with 1/D of the interiors in
      e[node][W]; y = A b, symmetric; and back */
   void (*condense)(const HopsHostModes *, const HopsHostCondensed *, double x[], double e[], double b[]);
@@ -330,7 +290,9 @@ typedef struct {
 PETSC_INTERN PetscErrorCode HopsPAGetRaw_Host(HopsPAKernel, HopsHostRaw *);
 PETSC_INTERN PetscErrorCode HopsInterpGetRaw_Host(HopsInterpKernel, HopsHostRaw *);
 
-PETSC_INTERN const HopsHostKernels HopsHostKernelsBase;
+/* Those of low-order-refined matrices, in files of their own */
+PETSC_INTERN const struct _HopsHostLORKernels HopsHostKernelsBaseLOR, HopsHostKernelsAVX2LOR, HopsHostKernelsAVX512LOR;
+PETSC_INTERN const HopsHostKernels            HopsHostKernelsBase;
 #if defined(__x86_64__)
 PETSC_INTERN const HopsHostKernels HopsHostKernelsAVX2;
 PETSC_INTERN const HopsHostKernels HopsHostKernelsAVX512;
@@ -362,8 +324,7 @@ PETSC_INTERN PetscErrorCode      HopsFacesCreate_Host(HopsSpace, const HopsBasis
                                                       HopsOperator *);
 PETSC_INTERN PetscErrorCode      HopsTensorCreate_Host(HopsSpace, PetscInt, PetscInt, PetscInt, const HopsTensorSide[], PetscInt,
                                                        const HopsTensorSide[], HopsTensorOperator *);
-PETSC_INTERN PetscErrorCode      HopsLORCreate_Host(HopsSpace, const HopsBasis *, PetscBool, PetscBool, HopsLORAssembler *);
-PETSC_INTERN PetscErrorCode      HopsLumpCreate_Host(HopsSpace, const HopsBasis *, PetscBool, PetscBool, HopsLORAssembler *);
+PETSC_INTERN PetscErrorCode      HopsLORCreate_Host(HopsSpace, const HopsBasis *, HopsLORAssembler *);
 PETSC_INTERN PetscErrorCode      HopsInterpCreate_Host(HopsSpace, PetscInt, PetscInt, PetscInt, const int[], PetscInt, const int[],
                                                        const PetscReal[], HopsInterpolation *);
 PETSC_INTERN PetscErrorCode      HopsSingleInterpCreate_Host(HopsInterpolation, HopsInterpolation *);

@@ -2,11 +2,10 @@
    set) */
 #pragma once
 #include <backend/host/operator/hostpa.h>
-#include <backend/host/lor/hostlor.h>
+#include <backend/host/operator/hostpasetup.h>
 #include <backend/host/operator/hosttensor.h>
 #include <backend/host/transfer/hostinterp.h>
 #include <backend/host/operator/hostderham.h>
-#include <backend/host/lor/hostlump.h>
 #define REAL     double
 #define PATCH(x) x##Double
 #include <backend/host/patch/hostpatch.h>
@@ -40,8 +39,7 @@ static PetscBool PatchFind(int dim, PetscBool single, HopsHostPatchBatch *b)
     .apply           = PAApply, \
     .diagonal        = PADiagonal, \
     .setup           = PASetUp, \
-    .lorcouplings    = LORCouplings, \
-    .lorfill         = LORFill, \
+    .lor             = &table##LOR, \
     .tensorfind      = TensorFind, \
     .tensorapply     = TensorApply, \
     .tensordiagonal  = TensorDiagonal, \
@@ -51,8 +49,6 @@ static PetscBool PatchFind(int dim, PetscBool single, HopsHostPatchBatch *b)
     .formapply       = FormApply, \
     .formdiagonal    = FormDiagonal, \
     .formsetup       = FormSetUp, \
-    .lumpcouplings   = LumpCouplings, \
-    .lumpfill        = LumpFill, \
     .condense        = Condense, \
     .skeleton        = Skeleton, \
     .expand          = Expand, \

@@ -1,6 +1,7 @@
-/* Low-order-refined matrix by vertex quadrature at the GLL nodes. Included once per instruction set, see
-   hostkernels_*.c. */
+/* Low-order-refined matrices of H1 by vertex quadrature at the GLL nodes. Included once per instruction set,
+   see hostlor_*.c. */
 #pragma once
+#include <backend/host/lor/hostlorimpl.h>
 #include <backend/host/operator/hostgeom.h>
 
 /* Direction pairs xy, xz, yz: directions, and the place of G_ab in the upper triangle by rows (2D has xy
@@ -12,15 +13,21 @@ static inline int LOREntries(int dim, unsigned char m)
   return 1 + 2 * dim + 4 * ((m & 1) + (m >> 1 & 1) + (m >> 2 & 1));
 }
 
-/* off[bit] = vectors of scratch before G_ab of the pair, diag[a] before G_aa */
-INLINE void LOROffsets(int dim, size_t nn, size_t diag[3], size_t off[3])
+/* off[bit] = vectors before G_ab of the pair, diag[a] before G_aa, where only the pairs of `pairs` are there;
+   returns those before what comes next */
+INLINE size_t LOROffsets(int dim, int pairs, size_t nn, size_t diag[3], size_t off[3])
 {
-  for (int a = 0, t = 0; a < dim; a++) {
-    for (int b = a; b < dim; b++, t++) {
-      if (a == b) diag[a] = t * nn;
-      else off[a + b - 1] = t * nn;
+  size_t n = 0;
+
+  for (int a = 0; a < dim; a++) {
+    for (int b = a; b < dim; b++) {
+      if (a == b) diag[a] = n;
+      else if (pairs >> (a + b - 1) & 1) off[a + b - 1] = n;
+      else continue;
+      n += nn;
     }
   }
+  return n;
 }
 
 /*
@@ -28,7 +35,7 @@ INLINE void LOROffsets(int dim, size_t nn, size_t diag[3], size_t off[3])
   and the mass R m_x m_y m_z detJ c behind them (m: lumped 1D mass; G = detJ J^-1 kappa J^-T). R = r_x r_y r_z
   puts the Gauss-Lobatto weight of the node in place of its share of the sub-cells' volumes
 */
-INLINE void LORFactors(const int dim, const int Pg, const struct _HopsLORKernel *k, const HopsHostRun *run, Lanes *b, int want)
+INLINE void LORFactors(const int dim, const int Pg, const struct _HopsLORKernel *k, const HopsHostRun *run, Lanes *b)
 {
   const HopsHostGeometry *g = &k->map;
   const int               P = k->P, n = 2 * dim * Pg * Pg, nd = dim * (dim + 1) / 2;
@@ -51,13 +58,13 @@ INLINE void LORFactors(const int dim, const int Pg, const struct _HopsLORKernel 
         b->bad |= ~(det > (vec){0});
         if (run->mass->nc) out[nd * nn] = R * m[x] * m[y] * mz * det * LoadValues(run->mass, b->cell, q, 0);
         if (!run->kappa->nc) continue;
-        out[0] = G[0] * (0.5 * m[y] * mz);
-        if (want & 1) out[nn] = G[1] * (0.25 * mz);
+        out[0]  = G[0] * (0.5 * m[y] * mz);
+        out[nn] = G[1] * (0.25 * mz);
         if (dim == 2) out[2 * nn] = G[2] * (0.5 * m[x]);
         else {
-          if (want & 2) out[2 * nn] = G[2] * (0.25 * m[y]);
+          out[2 * nn] = G[2] * (0.25 * m[y]);
           out[3 * nn] = G[3] * (0.5 * m[x] * mz);
-          if (want & 4) out[4 * nn] = G[4] * (0.25 * m[x]);
+          out[4 * nn] = G[4] * (0.25 * m[x]);
           out[5 * nn] = G[5] * (0.5 * m[x] * m[y]);
         }
       }
@@ -66,46 +73,44 @@ INLINE void LORFactors(const int dim, const int Pg, const struct _HopsLORKernel 
 }
 
 /*
-  Edges of one direction in place, S_a(v) <- -(S_a(v) + S_a(v+e_a)) / h_a, the matrix entry (v,v+e_a) but for
-  the mixed terms; 0 at the last node, whose edge is outside. Nodes are [outer][P][inner].
+  Edges of one direction, out(v) = -(S_a(v) + S_a(v+e_a)) / h_a, the matrix entry (v,v+e_a) but for the mixed
+  terms; 0 at the last node, whose edge is outside. Nodes are [outer][P][inner].
 */
-INLINE void LOREdges(int P, int outer, int inner, const double h[], vec S[])
+INLINE void LOREdges(int P, int outer, int inner, const double h[], const vec S[], vec out[])
 {
   for (int o = 0; o < outer; o++) {
-    for (int i = 0; i < P; i++, S += inner) {
+    for (int i = 0; i < P; i++, S += inner, out += inner) {
       if (i == P - 1) {
-        for (int j = 0; j < inner; j++) S[j] = (vec){0};
+        for (int j = 0; j < inner; j++) out[j] = (vec){0};
       } else {
         const double s = -1 / h[i];
 
-        for (int j = 0; j < inner; j++) S[j] = s * (S[j] + S[j + inner]);
+        for (int j = 0; j < inner; j++) out[j] = s * (S[j] + S[j + inner]);
       }
     }
   }
 }
 
-/* Where a batch's values go: pos[l] walks through the positions of lane l's cell */
+/* Where a batch's values go: pos[l] walks through the places of lane l's cell */
 typedef struct {
-  int           n;        /* lanes in use */
-  int           any, all; /* union of the masks; PETSC_TRUE if they are equal */
+  int           n;   /* lanes in use */
+  int           any; /* union of the masks */
   unsigned char mask[W];
   int           ne[W];
   const int    *pos[W];
 } LORTarget;
 
-static void LORTargetSet(LORTarget *t, const struct _HopsLORKernel *k, const HopsHostRun *run, PetscInt first)
+static void LORTargetSet(LORTarget *t, const struct _HopsLORKernel *k, PetscInt first)
 {
-  t->n   = (int)PetscMin(W, run->n - first);
+  t->n   = (int)PetscMin(W, k->space->ncells - first);
   t->any = 0;
-  t->all = PETSC_TRUE;
   for (int l = 0; l < t->n; l++) {
-    const PetscInt c = run->first + first + l;
+    const PetscInt c = first + l;
 
     t->mask[l] = k->mask[c];
     t->ne[l]   = LOREntries(k->dim, k->mask[c]);
-    t->pos[l]  = k->pos + k->start[c];
+    t->pos[l]  = k->place + k->start[c];
     t->any |= t->mask[l];
-    if (t->mask[l] != t->mask[0]) t->all = PETSC_FALSE;
   }
 }
 
@@ -173,17 +178,15 @@ INLINE void LORMixed(const struct _HopsLORKernel *k, const LORTarget *t, int bit
   *d += (2. * sa * sb) * on * q[0];
 }
 
-/* Assemble the stencils of a batch: diagonal = mass - (sum of the edges at v) + mixed terms; then scatter
-   lane by lane */
-INLINE void LORStencils(const int dim, const int mixed, const struct _HopsLORKernel *k, const HopsHostRun *run, LORTarget *t,
-                        double vals[])
+/* Assemble the stencils of a batch, G of vertex data with `pairs`: diagonal = mass - (sum of the edges at v)
+   + mixed terms; then scatter lane by lane */
+INLINE void LORStencils(const int dim, const int mixed, const struct _HopsLORKernel *k, const struct _HopsLORVertexData *d,
+                        const vec *G, int pairs, LORTarget *t, double vals[])
 {
   const int    P = k->P, st[3] = {1, P, P * P}, nz = dim == 3 ? P : 1;
   const size_t nn = (size_t)nz * P * P;
-  const vec   *G  = (const vec *)k->G;
-  size_t       diag[3], off[3];
+  size_t       diag[3], off[3] = {0, 0, 0}, mass = d->nd ? LOROffsets(dim, pairs, nn, diag, off) : 0;
 
-  LOROffsets(dim, nn, diag, off);
   for (int z = 0, v = 0; z < nz; z++) {
     for (int y = 0; y < P; y++) {
       for (int x = 0; x < P; x++, v++) {
@@ -191,8 +194,8 @@ INLINE void LORStencils(const int dim, const int mixed, const struct _HopsLORKer
         const int in[3]  = {x < P - 1, y < P - 1, z < P - 1};
         vec       ds[4] = {{0}}, r[3][2], *s = ds + 1;
 
-        if (run->mass->nc) ds[0] = G[dim * (dim + 1) / 2 * nn + v];
-        if (run->kappa->nc) {
+        if (d->nm) ds[0] = G[mass + v];
+        if (d->nd) {
           UNROLL
           for (int a = 0; a < dim; a++) {
             s[a] = G[diag[a] + v];
@@ -212,74 +215,106 @@ INLINE void LORStencils(const int dim, const int mixed, const struct _HopsLORKer
   }
 }
 
-INLINE void LORFillBatch(const int dim, const struct _HopsLORKernel *k, const HopsHostRun *run, LORTarget *t, double vals[])
+static void LORValues(const struct _HopsLORKernel *k, const struct _HopsLORVertexData *d, double vals[])
 {
-  const int P = k->P;
-  size_t    diag[3], off[3];
+  for (PetscInt c = 0; c < k->space->ncells; c += W) {
+    const int  pairs = d->pairs[c / W];
+    const vec *G     = (const vec *)(d->v + d->offset[c / W]);
+    LORTarget  t;
 
-  LOROffsets(dim, (size_t)(dim == 3 ? P : 1) * P * P, diag, off);
-  if (run->kappa->nc) {
-    for (int a = 0, inner = 1; a < dim; a++, inner *= P)
-      LOREdges(P, (dim == 3 ? P * P : P) / inner, inner, k->h, (vec *)k->G + diag[a]);
-  }
-  if (t->any && run->kappa->nc) LORStencils(dim, 1, k, run, t, vals);
-  else LORStencils(dim, 0, k, run, t, vals);
-}
-
-static void LORFill(HopsLORKernel k, HopsHostRun *run, double vals[])
-{
-  for (PetscInt c = 0; c < run->n; c += W) {
-    LORTarget t;
-    Lanes     b;
-
-    LanesSet(&b, c, run->n);
-    LoadCoordinates(&k->map, run->first, b.cell);
-    LORTargetSet(&t, k, run, c);
-    if (k->dim == 3 && k->map.Pg == 2) LORFactors(3, 2, k, run, &b, t.any);
-    else if (k->dim == 3) LORFactors(3, k->map.Pg, k, run, &b, t.any);
-    else LORFactors(2, k->map.Pg, k, run, &b, t.any);
-    if (MaskAny(&b.bad)) {
-      FindBad(&k->map, &b, run);
-      return;
-    }
-    if (k->dim == 3) LORFillBatch(3, k, run, &t, vals);
-    else LORFillBatch(2, k, run, &t, vals);
+    LORTargetSet(&t, k, c);
+    if (k->dim == 3) {
+      if (t.any && d->nd) LORStencils(3, 1, k, d, G, pairs, &t, vals);
+      else LORStencils(3, 0, k, d, G, pairs, &t, vals);
+    } else if (t.any && d->nd) LORStencils(2, 1, k, d, G, pairs, &t, vals);
+    else LORStencils(2, 0, k, d, G, pairs, &t, vals);
   }
 }
 
-/* Bit set where |G_ab| > tol sqrt(G_aa G_bb) at some node; the scalings of LORFactors are undone by their
-   product form */
-static void LORCouplings(HopsLORKernel k, HopsHostRun *run, double tol, unsigned char out[])
+/*
+  Masks of a batch: a bit where |G_ab| > tol sqrt(G_aa G_bb) at some node, none where all are below droptol.
+  The scalings of LORFactors() are undone by their product form: S_aa S_bb = G_aa G_bb m_a m_b (m_c / 2)^2 and
+  q_ab = G_ab m_c / 4.
+*/
+INLINE void LORMasks(const int dim, const struct _HopsLORKernel *k, double tol, double droptol, unsigned char out[W])
 {
-  const int    dim = k->dim, P = k->P;
-  const size_t nn = (size_t)(dim == 3 ? P : 1) * P * P;
+  const int    P = k->P, nz = dim == 3 ? P : 1;
+  const size_t nn = (size_t)nz * P * P;
   const vec   *G  = (const vec *)k->G;
+  const double t2 = tol * tol, d2 = droptol > tol ? droptol * droptol : t2;
   size_t       diag[3], off[3];
+  mask         on[3] = {{0}}, large = {0};
 
-  LOROffsets(dim, nn, diag, off);
-  for (PetscInt c = 0; c < run->n; c += W) {
-    mask  on[3] = {{0}};
-    Lanes b;
+  (void)LOROffsets(dim, 7, nn, diag, off);
+  for (int bit = 0; bit < (dim == 3 ? 3 : 1); bit++) {
+    const int a = LORPair[bit][0], b = LORPair[bit][1];
 
-    LanesSet(&b, c, run->n);
-    LoadCoordinates(&k->map, run->first, b.cell);
-    LORFactors(dim, k->map.Pg, k, run, &b, 7);
-    if (MaskAny(&b.bad)) {
-      FindBad(&k->map, &b, run);
-      return;
-    }
-    for (int bit = 0; bit < (dim == 3 ? 3 : 1) && run->kappa->nc; bit++) {
-      const int a = LORPair[bit][0], d = LORPair[bit][1];
+    for (int z = 0, v = 0; z < nz; z++) {
+      for (int y = 0; y < P; y++) {
+        for (int x = 0; x < P; x++, v++) {
+          const int ijk[3] = {x, y, z};
+          const vec q = 2 * G[off[bit] + v], g = q * q * (k->m[ijk[a]] * k->m[ijk[b]]), s = G[diag[a] + v] * G[diag[b] + v];
 
-      for (size_t v = 0; v < nn; v++) {
-        /* S_aa S_bb = G_aa G_bb m_a m_b (m_c / 2)^2 and q_ab = G_ab m_c / 4 */
-        const size_t ia = a == 0 ? v % P : v / P % P, id = d == 1 ? v / P % P : v / P / P;
-        const vec    q = 2 * G[off[bit] + v];
-
-        on[bit] |= q * q * (k->m[ia] * k->m[id]) > tol * tol * G[diag[a] + v] * G[diag[d] + v];
+          on[bit] |= g > t2 * s;
+          large |= g > d2 * s;
+        }
       }
     }
-    for (int l = 0; l < W && c + l < run->n; l++)
-      out[c + l] = (unsigned char)((on[0][l] ? 1 : 0) | (on[1][l] ? 2 : 0) | (on[2][l] ? 4 : 0));
+  }
+  for (int l = 0; l < W; l++) out[l] = large[l] ? (unsigned char)((on[0][l] ? 1 : 0) | (on[1][l] ? 2 : 0) | (on[2][l] ? 4 : 0)) : 0;
+}
+
+/* The scratch of a batch to its vertex data: edges of the matrix, pairs that are kept, masses */
+INLINE size_t LORStore(const int dim, const struct _HopsLORKernel *k, int nd, int nm, int pairs, vec out[])
+{
+  const int    P  = k->P;
+  const size_t nn = (size_t)(dim == 3 ? P : 1) * P * P;
+  const vec   *G  = (const vec *)k->G;
+  size_t       from[3], fromoff[3], diag[3], off[3], n = 0;
+  const size_t all = LOROffsets(dim, 7, nn, from, fromoff);
+
+  if (nd) {
+    n = LOROffsets(dim, pairs, nn, diag, off);
+    for (int a = 0, inner = 1; a < dim; a++, inner *= P)
+      LOREdges(P, (dim == 3 ? P * P : P) / inner, inner, k->h, G + from[a], out + diag[a]);
+    for (int bit = 0; bit < (dim == 3 ? 3 : 1); bit++)
+      if (pairs >> bit & 1) memcpy(out + off[bit], G + fromoff[bit], nn * sizeof(vec));
+  }
+  if (nm) {
+    memcpy(out + n, G + all, nn * sizeof(vec));
+    n += nn;
+  }
+  return n;
+}
+
+static void LORVertex(HopsLORKernel k, HopsHostRun *run, PetscBool mixed, double tol, double droptol, HopsLORVertexData d)
+{
+  const int nd = run->kappa->nc > 0, nm = run->mass->nc > 0;
+
+  for (PetscInt c = 0; c < run->n; c += W) {
+    const PetscInt first  = run->first + c;
+    unsigned char  now[W] = {0};
+    int            pairs  = 0;
+    Lanes          b;
+
+    LanesSet(&b, c, run->n);
+    LoadCoordinates(&k->map, run->first, b.cell);
+    if (k->dim == 3 && k->map.Pg == 2) LORFactors(3, 2, k, run, &b);
+    else if (k->dim == 3) LORFactors(3, k->map.Pg, k, run, &b);
+    else LORFactors(2, k->map.Pg, k, run, &b);
+    if (MaskAny(&b.bad)) {
+      FindBad(&k->map, &b, run);
+      return;
+    }
+    if (nd && k->dim == 3) LORMasks(3, k, tol, droptol, now);
+    else if (nd) LORMasks(2, k, tol, droptol, now);
+    for (int l = 0; l < W && c + l < run->n; l++) {
+      d->mask[first + l] = now[l];
+      if (mixed) pairs |= now[l] | k->mask[first + l];
+    }
+    d->pairs[first / W]  = (unsigned char)pairs;
+    d->offset[first / W] = d->size;
+    if (k->dim == 3) d->size += W * LORStore(3, k, nd, nm, pairs, (vec *)(d->v + d->size));
+    else d->size += W * LORStore(2, k, nd, nm, pairs, (vec *)(d->v + d->size));
   }
 }

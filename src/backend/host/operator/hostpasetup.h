@@ -1,0 +1,57 @@
+/* Quadrature data of H1 operators. Included once per instruction set, see hostkernels_*.c. */
+#pragma once
+#include "hostgeom.h"
+
+/* Quadrature data of a batch: w detJ J^-1 kappa J^-T, w detJ c; lanes l0 <= l < l1 are stored */
+INLINE void SetUpBatch(const int dim, const int Pg, const struct _HopsPAKernel *k, const HopsHostRun *run, Lanes *b, const int l[2],
+                       vec d[])
+{
+  const HopsHostGeometry *g = &k->map;
+  const int               Q = k->Q, nc = k->ncomp, n = 2 * dim * Pg * Pg;
+  vec                    *plane = (vec *)g->work + dim * Pg * (dim == 3 ? Pg * Pg : Pg), *J = plane + n, v[7];
+  const double           *w = k->weights;
+  PetscInt                q = 0;
+
+  for (int z = 0; z < (dim == 3 ? Q : 1); z++) {
+    GeometryPlane(dim, Pg, g, z, plane);
+    for (int y = 0; y < Q; y++) {
+      GeometryRow(dim, Pg, g, y, plane, J);
+      for (int x = 0; x < Q; x++, q++, d += nc) {
+        const double wq  = (dim == 3 ? w[z] : 1) * w[y] * w[x];
+        const vec    det = GeometryFactor(dim, run->kappa, b, q, wq, J + x * dim * dim, v);
+
+        b->bad |= ~(det > (vec){0});
+        if (k->mass) v[nc - 1] = wq * det * LoadValues(run->mass, b->cell, q, 0);
+        if (l[1] - l[0] == W) {
+          for (int c = 0; c < nc; c++) d[c] = v[c];
+        } else {
+          for (int c = 0; c < nc; c++)
+            for (int i = l[0]; i < l[1]; i++) ((double *)d)[c * W + i] = v[c][i];
+        }
+      }
+    }
+  }
+}
+
+static void PASetUp(HopsPAKernel k, HopsHostRun *run)
+{
+  const PetscInt c0 = run->first < k->ninterior ? 0 : k->ninterior, b0 = run->first < k->ninterior ? 0 : k->nbi;
+  const size_t   nq = (size_t)(k->dim == 3 ? k->Q : 1) * k->Q * k->Q * k->ncomp * W;
+  const PetscInt f = run->first - c0, end = f + run->n;
+
+  for (PetscInt b = f / W; b * W < end; b++) {
+    const int l[2] = {(int)PetscMax(0, f - b * W), (int)PetscMin(W, end - b * W)};
+    vec      *d    = (vec *)(k->qdata + (size_t)(b0 + b) * nq);
+    Lanes     lanes;
+
+    LanesSet(&lanes, b * W - f, run->n);
+    LoadCoordinates(&k->map, run->first, lanes.cell);
+    if (k->dim == 3 && k->map.Pg == 2) SetUpBatch(3, 2, k, run, &lanes, l, d);
+    else if (k->dim == 3) SetUpBatch(3, k->map.Pg, k, run, &lanes, l, d);
+    else SetUpBatch(2, k->map.Pg, k, run, &lanes, l, d);
+    if (MaskAny(&lanes.bad)) {
+      FindBad(&k->map, &lanes, run);
+      return;
+    }
+  }
+}

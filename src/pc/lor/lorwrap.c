@@ -1,0 +1,267 @@
+/* The Mat around the rows: hypre's matrix or PETSc's AIJ on the same arrays, or AIJ with copies of a
+   device's. */
+#include <hops/private/hopslorimpl.h>
+#include <hops/private/hopsdevicematimpl.h>
+
+/* ------------------------------------------- memory ------------------------------------------- */
+
+PetscErrorCode HopsLORSetTarget(HopsLOR *lor, MatType type)
+{
+  PetscBool hypre, cusparse;
+
+  PetscFunctionBegin;
+  lor->target = HOPS_LOR_AIJ;
+  if (lor->process) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscStrcmp(type, MATHYPRE, &hypre));
+  PetscCall(PetscStrcmp(type, MATAIJCUSPARSE, &cusparse));
+  if (cusparse) lor->target = HOPS_LOR_AIJCUSPARSE;
+#if HOPS_HAVE_HYPRE_DEVICE
+  if (hypre) {
+    PetscBool can;
+
+    PetscCall(HopsHypreCanWrap(lor->space, lor->space, &can));
+    if (can) lor->target = HOPS_LOR_HYPRE;
+  }
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsLORAlloc(HopsLOR *lor, size_t n, void **p)
+{
+  PetscFunctionBegin;
+#if HOPS_HAVE_HYPRE_DEVICE
+  if (lor->target == HOPS_LOR_HYPRE) {
+    PetscCall(HopsHypreAlloc(n, p));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+#endif
+  PetscCall((*lor->backend->memory->PoolMalloc)(n, p));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Free(HopsLOR *lor, void **p)
+{
+  PetscFunctionBegin;
+#if HOPS_HAVE_HYPRE_DEVICE
+  if (lor->target == HOPS_LOR_HYPRE) {
+    PetscCall(HopsHypreFree(p));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+#endif
+  PetscCall((*lor->backend->memory->PoolFree)(p));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Once the lengths of all rows are known */
+PetscErrorCode HopsLORAllocValues(HopsLOR *lor)
+{
+  HopsLORRows *r = &lor->rows, *g = &lor->ghosts;
+
+  PetscFunctionBegin;
+  if (!lor->process) {
+    for (PetscInt b = 0; b < 2; ++b)
+      if (r->i[b]) PetscCall(HopsLORAlloc(lor, r->nnz[b] * sizeof(PetscScalar), (void **)&r->v[b]));
+    if (g->i[0]) PetscCall((*lor->backend->memory->PoolMalloc)(g->nnz[0] * sizeof(PetscScalar), (void **)&g->v[0]));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall((*lor->backend->memory->PoolMalloc)((r->before + r->nnz[0] + r->nnz[1]) * sizeof(PetscScalar), (void **)&lor->array));
+  g->v[0] = lor->array + g->before;
+  r->v[0] = lor->array + r->before;
+  r->v[1] = r->v[0] + r->nnz[0];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What the matrix was not given */
+PetscErrorCode HopsLORFreeRows(HopsLOR *lor)
+{
+  const HopsMemoryOps *memory = lor->backend->memory;
+
+  PetscFunctionBegin;
+  for (PetscInt b = 0; b < 2; ++b) {
+    if (!lor->given) {
+      PetscCall(Free(lor, (void **)&lor->rows.i[b]));
+      PetscCall(Free(lor, (void **)&lor->rows.j[b]));
+      if (!lor->process) PetscCall(Free(lor, (void **)&lor->rows.v[b]));
+    }
+    PetscCall((*memory->PoolFree)((void **)&lor->ghosts.i[b]));
+    PetscCall((*memory->PoolFree)((void **)&lor->ghosts.j[b]));
+    if (!lor->process) PetscCall((*memory->PoolFree)((void **)&lor->ghosts.v[b]));
+  }
+  if (lor->process && !lor->given) PetscCall((*memory->PoolFree)((void **)&lor->array));
+  lor->array = NULL;
+  lor->given = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* -------------------------------------------- AIJ -------------------------------------------- */
+
+/* What an AIJ in the process's memory is made of */
+typedef struct {
+  PetscInt n;
+  void    *p[12]; /* from the host's memory */
+} HopsLORArrays;
+
+static PetscErrorCode HopsLORFreeArrays(HopsContainerCtx ctx)
+{
+  HopsLORArrays *a = (HopsLORArrays *)HopsContainerData(ctx);
+
+  PetscFunctionBegin;
+  for (PetscInt k = 0; k < a->n; ++k) PetscCall((*HopsBackendHost.memory->Free)(&a->p[k]));
+  PetscCall(PetscFree(a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The arrays live as long as the Mat or one of its blocks, which the inner solver or the user may keep longer
+   than the PC does */
+static PetscErrorCode HopsLORGiveArrays(HopsLOR *lor, HopsLORArrays *a)
+{
+  PetscContainer c;
+  PetscMPIInt    size;
+  Mat            m[3] = {lor->mat, NULL, NULL};
+
+  PetscFunctionBegin;
+  PetscCall(PetscContainerCreate(PETSC_COMM_SELF, &c));
+  PetscCall(PetscContainerSetPointer(c, a));
+  PetscCall(HopsContainerSetDestroy(c, HopsLORFreeArrays));
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)lor->mat), &size));
+  if (size > 1) PetscCall(MatMPIAIJGetSeqAIJ(lor->mat, &m[1], &m[2], NULL));
+  for (PetscInt i = 0; i < 3; ++i)
+    if (m[i]) PetscCall(PetscObjectCompose((PetscObject)m[i], "HopsLORArrays", (PetscObject)c));
+  PetscCall(PetscContainerDestroy(&c));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsLORArraysMalloc(HopsLORArrays *a, size_t n, void **p)
+{
+  PetscFunctionBegin;
+  PetscCall((*HopsBackendHost.memory->Malloc)(n, p));
+  a->p[a->n++] = *p;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Block b as PETSc's numbers in the process's memory, block 1 with global columns: the rows' own arrays, or
+   copies */
+static PetscErrorCode HopsLORGetPattern(HopsLOR *lor, PetscInt b, HopsLORArrays *a, PetscInt **ia, PetscInt **ja)
+{
+  const PetscInt nT = lor->space->nT, nnz = (PetscInt)lor->rows.nnz[b];
+  int           *i = lor->rows.i[b], *j = lor->rows.j[b];
+
+  PetscFunctionBegin;
+  if (!lor->process) {
+    PetscCall(PetscMalloc2(nT + 1, &i, nnz, &j));
+    PetscCall((*lor->backend->memory->Copy)(NULL, i, lor->rows.i[b], (nT + 1) * sizeof(int), HOPS_COPY_OUT));
+    PetscCall((*lor->backend->memory->Copy)(NULL, j, lor->rows.j[b], nnz * sizeof(int), HOPS_COPY_OUT));
+  }
+  if (lor->process && sizeof(int) == sizeof(PetscInt)) {
+    *ia = (PetscInt *)(void *)i;
+    *ja = (PetscInt *)(void *)j;
+  } else {
+    PetscCall(HopsLORArraysMalloc(a, (nT + 1) * sizeof(PetscInt), (void **)ia));
+    PetscCall(HopsLORArraysMalloc(a, nnz * sizeof(PetscInt), (void **)ja));
+    for (PetscInt k = 0; k <= nT; ++k) (*ia)[k] = i[k];
+    for (PetscInt k = 0; k < nnz; ++k) (*ja)[k] = j[k];
+  }
+  for (PetscInt k = 0; b && k < nnz; ++k) (*ja)[k] = lor->cols[(*ja)[k]];
+  if (!lor->process) PetscCall(PetscFree2(i, j));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsLORCreateAIJ(HopsLOR *lor)
+{
+  HopsSpace      sp   = lor->space;
+  MPI_Comm       comm = PetscObjectComm((PetscObject)sp);
+  HopsLORRows   *r    = &lor->rows;
+  HopsLORArrays *a;
+  PetscMPIInt    size;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(comm, &size));
+  PetscCall(PetscNew(&a));
+  PetscCall(HopsLORGetPattern(lor, 0, a, &lor->di, &lor->dj));
+  if (size > 1) PetscCall(HopsLORGetPattern(lor, 1, a, &lor->oi, &lor->oj));
+  if (lor->process) {
+    for (PetscInt b = 0; b < (size > 1 ? 2 : 1); ++b) {
+      lor->vals[b] = r->v[b];
+      a->p[a->n++] = r->i[b];
+      a->p[a->n++] = r->j[b];
+    }
+    a->p[a->n++] = lor->array;
+    lor->given   = PETSC_TRUE;
+  } else {
+    for (PetscInt b = 0; b < 2; ++b) {
+      PetscCall(HopsLORArraysMalloc(a, r->nnz[b] * sizeof(PetscScalar), (void **)&lor->vals[b]));
+      PetscCall(PetscArrayzero(lor->vals[b], r->nnz[b]));
+    }
+  }
+  if (size == 1) PetscCall(MatCreateSeqAIJWithArrays(comm, sp->nT, sp->nT, lor->di, lor->dj, lor->vals[0], &lor->mat));
+  else
+    PetscCall(MatCreateMPIAIJWithSplitArrays(comm, sp->nT, sp->nT, sp->N, sp->N, lor->di, lor->dj, lor->vals[0], lor->oi, lor->oj,
+                                             lor->vals[1], &lor->mat));
+  PetscCall(HopsLORGiveArrays(lor, a));
+  PetscCall(MatSetOption(lor->mat, MAT_SYMMETRIC, PETSC_TRUE));
+  if (lor->target == HOPS_LOR_AIJCUSPARSE) PetscCall(MatConvert(lor->mat, HOPS_MATAIJDEVICE, MAT_INPLACE_MATRIX, &lor->mat));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsLORChangedAIJ(Mat mat)
+{
+  Mat         d = mat, o = NULL;
+  PetscMPIInt size;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)mat), &size));
+  if (size > 1) PetscCall(MatMPIAIJGetSeqAIJ(mat, &d, &o, NULL));
+  PetscCall(MatAssemblyBegin(d, MAT_FINAL_ASSEMBLY)); /* drops what the block cached of its old values */
+  PetscCall(MatAssemblyEnd(d, MAT_FINAL_ASSEMBLY));
+  PetscCall(PetscObjectStateIncrease((PetscObject)d));
+  if (o) PetscCall(PetscObjectStateIncrease((PetscObject)o));
+  if (size > 1) PetscCall(PetscObjectStateIncrease((PetscObject)mat));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsLORCreateMat(HopsLOR *lor)
+{
+  PetscFunctionBegin;
+#if HOPS_HAVE_HYPRE_DEVICE
+  if (lor->target == HOPS_LOR_HYPRE) {
+    PetscCall(HopsHypreWrap(lor->space, lor->space, &lor->rows, lor->ncols, lor->cols, &lor->mat));
+    lor->given = PETSC_TRUE;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+#endif
+  PetscCall(HopsLORCreateAIJ(lor));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsLORUpdateMat(HopsLOR *lor)
+{
+  HopsSpace    sp = lor->space;
+  HopsLORRows *r  = &lor->rows;
+
+  PetscFunctionBegin;
+  if (lor->target == HOPS_LOR_HYPRE) {
+    PetscCall(PetscObjectStateIncrease((PetscObject)lor->mat));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (lor->target == HOPS_LOR_AIJCUSPARSE) {
+    Mat         block[2] = {lor->mat, NULL};
+    PetscMPIInt size;
+
+    PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)sp), &size));
+    if (size > 1) PetscCall(MatMPIAIJGetSeqAIJ(lor->mat, &block[0], &block[1], NULL));
+    for (PetscInt b = 0; b < 2; ++b) {
+      PetscScalar *a;
+
+      if (!block[b] || !r->nnz[b]) continue;
+      PetscCall(HopsSeqAIJDeviceGetArray(block[b], &a)); /* puts the pattern there the first time */
+      PetscCall((*lor->backend->memory->Copy)(NULL, a, r->v[b], r->nnz[b] * sizeof(PetscScalar), HOPS_COPY_WITHIN));
+      PetscCall(HopsSeqAIJDeviceRestoreArray(block[b], &a));
+    }
+    PetscCall(PetscObjectStateIncrease((PetscObject)lor->mat));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  for (PetscInt b = 0; b < 2 && !lor->process; ++b)
+    PetscCall((*lor->backend->memory->Copy)(NULL, lor->vals[b], r->v[b], r->nnz[b] * sizeof(PetscScalar), HOPS_COPY_OUT));
+  PetscCall(HopsLORChangedAIJ(lor->mat));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
