@@ -140,7 +140,7 @@ $(BUILD)/bin/%: tutorials/%.c $(lib) $(BUILD)/.flags
 	$(link_program)
 
 # these call the back ends' own functions, which the library hides
-$(BUILD)/bin/kernelbench $(BUILD)/bin/patchbench $(BUILD)/tests/bin/prolong $(BUILD)/tests/bin/backend_toy: hopsflags := $(obj)
+$(BUILD)/bin/kernelbench $(BUILD)/bin/patchbench $(BUILD)/tests/bin/prolong $(BUILD)/tests/bin/topology $(BUILD)/tests/bin/backend_toy: hopsflags := $(obj)
 
 # so do these, which also compare kernels that no library needs
 stages := $(if $(hops_cuda),$(call objects,$(wildcard bench/cuda/*.cu)))

@@ -138,7 +138,7 @@ static PetscErrorCode HopsPlexResidualSetUp(DM dm, HopsPlex *plex, PetscBool *ca
   for (PetscInt q = 0; q < Q; ++q)
     for (PetscInt r = 0; r < Q; ++r) plex->Ct[r * Q + q] = plex->rule.C[q * Q + r];
   PetscCall(HopsSpaceCreate_Private(PetscObjectComm((PetscObject)dm), dim, order, &plex->space));
-  PetscCall(HopsPlexGetCells(dm, plex->space));
+  PetscCall(HopsSpaceSetCells(plex->space, dm, NULL));
   PetscCall(HopsPlexGetGeometry(dm, plex->space));
   PetscCall(PetscObjectReference((PetscObject)section));
   plex->section = section;
