@@ -70,7 +70,7 @@ static PetscErrorCode CreateMesh(Case *c, PetscInt size, DM *dm)
     PetscFE fe;
 
     PetscCall(PetscFECreateLagrange(PETSC_COMM_SELF, c->dim, c->dim, PETSC_FALSE, c->geometry, PETSC_DETERMINE, &fe));
-    PetscCall(DMProjectCoordinates(*dm, fe));
+    PetscCall(HopsDMSetCoordinateDisc(*dm, fe));
     PetscCall(PetscFEDestroy(&fe));
   }
   if (c->from == FE) {

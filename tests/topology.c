@@ -69,7 +69,7 @@ static PetscErrorCode Mesh(DM *dm)
     PetscInt     n;
 
     PetscCall(PetscFECreateLagrange(PETSC_COMM_SELF, dim, dim, PETSC_FALSE, geometry, PETSC_DETERMINE, &fe));
-    PetscCall(DMProjectCoordinates(*dm, fe));
+    PetscCall(HopsDMSetCoordinateDisc(*dm, fe));
     PetscCall(PetscFEDestroy(&fe));
     PetscCall(DMGetCoordinatesLocal(*dm, &x));
     PetscCall(VecGetLocalSize(x, &n));

@@ -69,10 +69,11 @@ PETSC_INTERN PetscErrorCode HopsPlexGetGeometry(DM, HopsSpace);
 /* a space on the mesh's cells: checks the DM and its only field, and sets all that does not depend on a
    numbering */
 PETSC_INTERN PetscErrorCode HopsSpaceCreateFE_Private(DM, HopsSpace *, PetscInt *nc, PetscInt *node[]);
+PETSC_INTERN PetscErrorCode HopsSpaceSetRange(HopsSpace); /* rstart and N from nT; collective */
 /* numbers a space by a section's unknowns; elist holds their local offsets */
 PETSC_INTERN PetscErrorCode HopsSpaceSetUpPlex(HopsSpace, PetscSection, const PetscInt elist[]);
 /* the local section, to be destroyed, with the symmetries of its edges and faces */
-PETSC_INTERN PetscErrorCode HopsPlexGetSection(DM, PetscSection *);
+PETSC_INTERN PetscErrorCode HopsPlexGetSection(DM, PetscInt order, PetscSection *);
 /* the maps of a refined mesh from those of its coarse DM */
 PETSC_INTERN PetscErrorCode HopsPlexRefineGeometry(DM, HopsSpace);
 PETSC_INTERN PetscErrorCode HopsCheckPlex(DM, PetscInt *dim);
@@ -82,6 +83,6 @@ PETSC_INTERN PetscErrorCode HopsPlexEssentialPoints(DM, DMLabel, PetscInt nv, co
 PETSC_INTERN PetscErrorCode HopsSpaceGetEssentialPoints(HopsSpace, PetscInt *mark[]);
 /* points of other ranks take what their owners have; collective */
 PETSC_INTERN PetscErrorCode HopsPlexShareMarks(DM, PetscInt mark[]);
-/* key[p - pStart]: the first of nkeys local unknowns of a point; gidx[key]: their global indices, or -1; sets
-   nT, rstart, N; collective */
+/* key[p - pStart]: this rank's number of the point's first unknown, of nkeys; gidx[key]: the global index of
+   each, -1 where it is essential; sets nT, rstart, N; collective */
 PETSC_INTERN PetscErrorCode HopsPlexNumber(HopsSpace, const PetscInt ess[], PetscInt *nkeys, PetscInt *key[], PetscInt *gidx[]);

@@ -9,8 +9,10 @@ typedef struct {
   PetscInt *off;  /* [end-start] where each begins, or -1 where it has another size */
 } HopsCones;
 
+/* -1 also where p is no point of this depth */
 static inline PetscInt HopsConesOffset(const HopsCones *c, PetscInt p)
 {
+  if (p < c->start || p >= c->end) return -1;
   return c->off ? c->off[p - c->start] : c->base + (p - c->start) * c->size;
 }
 
@@ -124,29 +126,30 @@ static PetscErrorCode HopsPlexListCells(DM dm, const HopsCones *cones, HopsPlexC
   Points and orientations of one closure, the edges as the faces on which they are met first see them. False
   where the faces do not agree on their edges, or these on their vertices, or where a cell has a vertex twice.
 */
-static PetscBool HopsCellClosure(const HopsPlexClosure *ref, const HopsCones cones[], const PetscInt cone[], const PetscInt ornt[],
-                                 PetscInt cell, PetscInt P[], signed char O[])
+static inline PetscBool HopsCellClosure(const PetscInt dim, const HopsPlexClosure *ref, const HopsCones cones[],
+                                        const PetscInt cone[], const PetscInt ornt[], PetscInt cell, PetscInt *PETSC_RESTRICT P,
+                                        signed char *PETSC_RESTRICT O)
 {
-  const PetscInt nf = 2 * ref->dim, e0 = ref->dim == 3 ? 7 : 1, v0 = e0 + ref->nedges;
-  PetscInt       differ = 0, off = HopsConesOffset(&cones[ref->dim], cell);
+  const PetscInt n = dim == 3 ? 27 : 9, nf = 2 * dim, e0 = dim == 3 ? 7 : 1, v0 = dim == 3 ? 19 : 5;
+  PetscInt       differ = 0, off = HopsConesOffset(&cones[dim], cell);
 
   if (off < 0) return PETSC_FALSE;
-  for (PetscInt i = 1; i < ref->n; ++i) P[i] = -1;
   P[0] = cell;
   O[0] = 0;
-  for (PetscInt i = v0; i < ref->n; ++i) O[i] = 0;
   for (PetscInt f = 1; f <= nf; ++f, ++off) {
     if (ornt[off] < -4 || ornt[off] > 3) return PETSC_FALSE;
     P[f] = cone[off];
     O[f] = (signed char)ornt[off];
   }
-  for (PetscInt f = 1; f <= nf && ref->dim == 3; ++f) {
-    const PetscInt back = O[f] < 0 ? -1 : 0;
+  for (PetscInt i = nf + 1; i < n; ++i) P[i] = -1;
+  for (PetscInt i = v0; i < n; ++i) O[i] = 0;
+  for (PetscInt f = 1; f <= nf && dim == 3; ++f) {
+    const PetscInt *slot = ref->slot[O[f] + 4], *edge = ref->edge[f - 1], back = O[f] < 0 ? -1 : 0;
 
     off = HopsConesOffset(&cones[2], P[f]);
     if (off < 0) return PETSC_FALSE;
     for (PetscInt k = 0; k < 4; ++k) {
-      const PetscInt at = off + ref->slot[O[f] + 4][k], e = ref->edge[f - 1][k];
+      const PetscInt at = off + slot[k], e = edge[k];
 
       if (P[e] >= 0) differ |= P[e] ^ cone[at];
       else {
@@ -156,19 +159,19 @@ static PetscBool HopsCellClosure(const HopsPlexClosure *ref, const HopsCones con
     }
   }
   for (PetscInt e = e0; e < v0; ++e) {
-    const PetscInt back = O[e] < 0 ? 1 : 0;
+    const PetscInt *vertex = ref->vertex[e - e0], back = O[e] < 0 ? 1 : 0;
 
     off = HopsConesOffset(&cones[1], P[e]);
     if (off < 0) return PETSC_FALSE;
     for (PetscInt k = 0; k < 2; ++k) {
-      const PetscInt p = cone[off + (k ^ back)], v = ref->vertex[e - e0][k];
+      const PetscInt p = cone[off + (k ^ back)], v = vertex[k];
 
       if (P[v] >= 0) differ |= P[v] ^ p;
       else P[v] = p;
     }
   }
-  for (PetscInt i = v0; i < ref->n; ++i)
-    for (PetscInt k = i + 1; k < ref->n; ++k) differ |= P[i] == P[k];
+  for (PetscInt i = v0; i < n; ++i)
+    for (PetscInt k = i + 1; k < n; ++k) differ |= P[i] == P[k];
   return differ ? PETSC_FALSE : PETSC_TRUE;
 }
 
@@ -183,14 +186,20 @@ static PetscErrorCode HopsPlexGetClosures(DM dm, const HopsCones cones[], HopsPl
   PetscCall(PetscMalloc1(size, &cells->ornt));
   PetscCall(DMPlexGetCones(dm, &cone));
   PetscCall(DMPlexGetConeOrientations(dm, &ornt));
-  for (PetscInt c = 0; c < cells->ncells; ++c)
-    PetscCheck(HopsCellClosure(&cells->ref, cones, cone, ornt, cells->cell[c], cells->point + c * cells->ref.n,
-                               cells->ornt + c * cells->ref.n),
-               PETSC_COMM_SELF, PETSC_ERR_SUP,
+  for (PetscInt c = 0; c < cells->ncells; ++c) {
+    const PetscInt cell = cells->cell[c];
+    PetscInt      *P    = cells->point + c * cells->ref.n;
+    signed char   *O    = cells->ornt + c * cells->ref.n;
+    PetscBool      good;
+
+    if (cells->dim == 3) good = HopsCellClosure(3, &cells->ref, cones, cone, ornt, cell, P, O);
+    else good = HopsCellClosure(2, &cells->ref, cones, cone, ornt, cell, P, O);
+    PetscCheck(good, PETSC_COMM_SELF, PETSC_ERR_SUP,
                "Cell %" PetscInt_FMT " has fewer than %" PetscInt_FMT
                " different points in its closure, or its faces do not agree on them: hops needs conforming meshes without hanging "
                "nodes, of cells that do not touch themselves (a periodic direction of a DMPlex needs three cells)",
-               cells->cell[c], cells->ref.n);
+               cell, cells->ref.n);
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

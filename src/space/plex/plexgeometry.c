@@ -171,8 +171,8 @@ static PetscErrorCode HopsCoordinateMapCreate(DM cdm, HopsSpace sp, PetscInt n, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* X[] of all cells: from the coordinates of the mesh's points or, in some cells of a periodic mesh, from their
-   own */
+/* X[] of all cells: from the coordinates of the mesh's points or, in a periodic mesh, from those of the cells
+   that have their own */
 static PetscErrorCode HopsPlexGetMaps(DM dm, HopsSpace sp)
 {
   DM                 cdm;

@@ -156,7 +156,7 @@ PetscErrorCode HopsNodesCreate(DM dm, HopsNodes *nodes)
   PetscCall(HopsInitialize());
   PetscCall(PetscLogEventBegin(HopsEvent.space, dm, 0, 0, 0));
   PetscCall(HopsSpaceCreateFE_Private(dm, &sp, &nc, &node));
-  PetscCall(HopsPlexGetSection(dm, &s));
+  PetscCall(HopsPlexGetSection(dm, sp->order, &s));
   PetscCall(HopsPlexNodeSection(s, nc, &ns, &key));
   PetscCall(DMClone(dm, &sp->dm));
   PetscCall(DMSetLocalSection(sp->dm, ns));

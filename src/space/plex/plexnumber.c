@@ -161,57 +161,80 @@ static PetscErrorCode HopsPlexFirstTouch(HopsSpace sp, const HopsStrata *s, Pets
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/*
-  key[p - pStart]: this rank's number of the point's first unknown; gidx[key]: the global index of each
-  unknown, -1 where it is essential. A rank numbers the points that it owns, and gets the others' from their
-  owners.
-*/
-PetscErrorCode HopsPlexNumber(HopsSpace sp, const PetscInt ess[], PetscInt *nkeys, PetscInt *pkey[], PetscInt *pgidx[])
+/* first[p - pStart]: the first global index of the points in order[n]. A rank numbers those that it owns, and
+   gets the others from their owners; sets nT */
+static PetscErrorCode HopsPlexNumberPoints(HopsSpace sp, const HopsStrata *s, PetscInt n, const PetscInt order[],
+                                           const unsigned char depth[], const PetscInt ess[], PetscInt first[])
 {
-  HopsStrata      s;
   PetscSF         sf;
-  PetscInt        n, nroots, nleaves, nk = 0, nT = 0, *order, *key, *first, *gidx;
-  PetscInt64      total = 0;
+  PetscInt        nroots, nleaves, rstart;
   const PetscInt *leaves;
-  unsigned char  *depth;
+
+  PetscFunctionBegin;
+  for (PetscInt i = 0; i < n; ++i) first[order[i]] = 0;
+  PetscCall(DMGetPointSF(sp->dm, &sf));
+  PetscCall(PetscSFGetGraph(sf, &nroots, &nleaves, &leaves, NULL));
+  for (PetscInt l = 0; l < nleaves; ++l) first[(leaves ? leaves[l] : l) - s->pStart] = -1;
+  sp->nT = 0;
+  for (PetscInt i = 0; i < n; ++i) {
+    if (first[order[i]] < 0) continue;
+    first[order[i]] = sp->nT;
+    if (!ess[order[i]]) sp->nT += s->dof[depth[i]];
+  }
+  PetscCallMPI(MPI_Scan(&sp->nT, &rstart, 1, MPIU_INT, MPI_SUM, PetscObjectComm((PetscObject)sp)));
+  for (PetscInt i = 0; i < n; ++i) first[order[i]] += rstart - sp->nT;
+  PetscCall(HopsPlexShareMarks(sp->dm, first));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The same from the section, for meshes in which periodic faces identify points of one rank */
+static PetscErrorCode HopsPlexNumberIdentified(HopsSpace sp, const HopsStrata *s, PetscInt n, const PetscInt order[],
+                                               PetscInt first[])
+{
+  PetscSection gs;
+
+  PetscFunctionBegin;
+  PetscCall(HopsSpaceSetSection(sp));
+  PetscCall(DMGetGlobalSection(sp->dm, &gs));
+  PetscCall(PetscSectionGetConstrainedStorageSize(gs, &sp->nT));
+  for (PetscInt i = 0; i < n; ++i) {
+    PetscInt off;
+
+    PetscCall(PetscSectionGetOffset(gs, order[i] + s->pStart, &off));
+    first[order[i]] = off < 0 ? -1 - off : off;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsPlexNumber(HopsSpace sp, const PetscInt ess[], PetscInt *nkeys, PetscInt *key[], PetscInt *gidx[])
+{
+  HopsStrata     s;
+  PetscInt       n, identified, nk = 0, *order, *first;
+  PetscInt64     total = 0;
+  unsigned char *depth;
 
   PetscFunctionBegin;
   PetscCall(HopsStrataCreate(sp, &s));
   for (PetscInt d = 0; d <= sp->dim; ++d) total += (PetscInt64)s.dof[d] * (s.end[d] - s.start[d]);
   PetscCall(HopsCheckIndex("unknowns", total));
   PetscCall(HopsPlexFirstTouch(sp, &s, &n, &order, &depth));
-  PetscCall(PetscMalloc1(s.pEnd - s.pStart, &key));
-  PetscCall(PetscCalloc1(s.pEnd - s.pStart, &first)); /* first unknown in the T-vector; -1 marks another rank's */
-  PetscCall(DMGetPointSF(sp->dm, &sf));
-  PetscCall(PetscSFGetGraph(sf, &nroots, &nleaves, &leaves, NULL));
-  for (PetscInt l = 0; l < nleaves; ++l) first[(leaves ? leaves[l] : l) - s.pStart] = -1;
+  PetscCall(PetscCalloc1(s.pEnd - s.pStart, &first));
+  PetscCall(HopsDMPlexGetIdentified(sp->dm, &identified));
+  if (identified) PetscCall(HopsPlexNumberIdentified(sp, &s, n, order, first));
+  else PetscCall(HopsPlexNumberPoints(sp, &s, n, order, depth, ess, first));
+  PetscCall(HopsSpaceSetRange(sp));
+  PetscCall(PetscMalloc1(s.pEnd - s.pStart, key));
+  PetscCall(PetscMalloc1((PetscInt)total, gidx));
   for (PetscInt i = 0; i < n; ++i) {
-    const PetscInt p = order[i], dof = s.dof[depth[i]];
+    const PetscInt p = order[i], g = ess[p] ? -1 : first[p], step = g < 0 ? 0 : 1, dof = s.dof[depth[i]];
 
-    key[p] = nk;
-    nk += dof;
-    if (first[p] < 0) continue;
-    first[p] = nT;
-    if (!ess[p]) nT += dof;
-  }
-  sp->nT = nT;
-  PetscCallMPI(MPI_Scan(&sp->nT, &sp->rstart, 1, MPIU_INT, MPI_SUM, PetscObjectComm((PetscObject)sp)));
-  sp->rstart -= sp->nT;
-  PetscCall(MPIU_Allreduce(&sp->nT, &sp->N, 1, MPIU_INT, MPI_SUM, PetscObjectComm((PetscObject)sp)));
-  for (PetscInt i = 0; i < n; ++i) first[order[i]] += sp->rstart;
-  if (nroots >= 0) PetscCall(HopsPlexShareMarks(sp->dm, first));
-  PetscCall(PetscMalloc1(nk, &gidx));
-  for (PetscInt i = 0, k = 0; i < n; ++i) {
-    const PetscInt g = ess[order[i]] ? -1 : first[order[i]], step = g < 0 ? 0 : 1, dof = s.dof[depth[i]];
-
-    for (PetscInt t = 0; t < dof; ++t) gidx[k++] = g + step * t;
+    (*key)[p] = nk;
+    for (PetscInt t = 0; t < dof; ++t) (*gidx)[nk++] = g + step * t;
   }
   PetscCall(PetscFree(first));
   PetscCall(PetscFree(order));
   PetscCall(PetscFree(depth));
   *nkeys = nk;
-  *pkey  = key;
-  *pgidx = gidx;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -32,6 +32,15 @@ static PetscErrorCode HopsPlexGlobalIndices(PetscSection s, PetscSection gs, Pet
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode HopsSpaceSetRange(HopsSpace sp)
+{
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Scan(&sp->nT, &sp->rstart, 1, MPIU_INT, MPI_SUM, PetscObjectComm((PetscObject)sp)));
+  sp->rstart -= sp->nT;
+  PetscCall(MPIU_Allreduce(&sp->nT, &sp->N, 1, MPIU_INT, MPI_SUM, PetscObjectComm((PetscObject)sp)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode HopsSpaceSetUpPlex(HopsSpace sp, PetscSection s, const PetscInt elist[])
 {
   PetscSection gs;
@@ -40,9 +49,7 @@ PetscErrorCode HopsSpaceSetUpPlex(HopsSpace sp, PetscSection s, const PetscInt e
   PetscFunctionBegin;
   PetscCall(DMGetGlobalSection(sp->dm, &gs));
   PetscCall(PetscSectionGetConstrainedStorageSize(gs, &sp->nT));
-  PetscCallMPI(MPI_Scan(&sp->nT, &sp->rstart, 1, MPIU_INT, MPI_SUM, PetscObjectComm((PetscObject)sp)));
-  sp->rstart -= sp->nT;
-  PetscCall(MPIU_Allreduce(&sp->nT, &sp->N, 1, MPIU_INT, MPI_SUM, PetscObjectComm((PetscObject)sp)));
+  PetscCall(HopsSpaceSetRange(sp));
   PetscCall(HopsPlexGlobalIndices(s, gs, &nkeys, &gidx));
   PetscCall(HopsSpaceSetUpNumbering(sp, nkeys, gidx, NULL, elist));
   PetscCall(PetscFree(gidx));
@@ -109,9 +116,9 @@ PetscErrorCode HopsSpaceCreateFE_Private(DM dm, HopsSpace *space, PetscInt *nc, 
 /*
   The local section (to be destroyed) with the symmetries of its edges and faces. The section of a
   DMCreateSubDM(), such as a field of PCFIELDSPLIT, has lost them, so that cells would disagree on the order
-  of an edge's nodes: they are made anew.
+  of an edge's nodes: they are made anew. Order 1 needs none: its unknowns are at vertices.
 */
-PetscErrorCode HopsPlexGetSection(DM dm, PetscSection *section)
+PetscErrorCode HopsPlexGetSection(DM dm, PetscInt order, PetscSection *section)
 {
   PetscSection    s, fresh;
   PetscSectionSym sym = NULL;
@@ -123,7 +130,7 @@ PetscErrorCode HopsPlexGetSection(DM dm, PetscSection *section)
   PetscCall(DMGetLocalSection(dm, &s));
   PetscCall(PetscSectionGetNumFields(s, &nf));
   if (nf == 1) PetscCall(PetscSectionGetFieldSym(s, 0, &sym));
-  if (nf != 1 || sym) {
+  if (nf != 1 || sym || order == 1) {
     PetscCall(PetscObjectReference((PetscObject)s));
     *section = s;
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -183,7 +190,7 @@ PetscErrorCode HopsSpaceCreateFromDM(DM dm, HopsSpace *space)
              nc);
   PetscCall(PetscObjectReference((PetscObject)dm));
   sp->dm = dm;
-  PetscCall(HopsPlexGetSection(dm, &s));
+  PetscCall(HopsPlexGetSection(dm, sp->order, &s));
   np = HopsPower(sp->order + 1, sp->dim);
   PetscCall(PetscMalloc1(sp->ncells * np, &elist));
   PetscCall(HopsPlexUnknownsCreate(dm, s, sp->cells, &u));
