@@ -2,7 +2,7 @@ static char help[] =
   "Closures, element maps and numbering that hops computes in passes over a mesh's arrays, against what PETSc says cell by cell,\n\
 on meshes all of whose cells, faces and edges are turned at random.\n\
   -geometry <k> : order of the coordinates (default 1); -overlap <n>; -order <p> of the spaces (default 3)\n\
-  -label <name>, -value <v> : essential boundary (default Face Sets, 1)\n\n";
+  -label <name>, -value <v> : essential boundary (default Face Sets, 1; some: every third face)\n\n";
 
 #include "hopstest.h"
 #include <hops/private/hopspleximpl.h>
@@ -45,6 +45,23 @@ static PetscErrorCode Turn(DM dm)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* every third face of the boundary: others touch it in edges and vertices, on other ranks too */
+static PetscErrorCode Mark(DM dm)
+{
+  PetscInt start, end, k = 0;
+
+  PetscFunctionBeginUser;
+  PetscCall(DMCreateLabel(dm, "some"));
+  PetscCall(DMPlexGetHeightStratum(dm, 1, &start, &end));
+  for (PetscInt f = start; f < end; ++f) {
+    PetscInt n;
+
+    PetscCall(DMPlexGetSupportSize(dm, f, &n));
+    if (n == 1 && k++ % 3 == 0) PetscCall(DMSetLabelValue(dm, "some", f, 1));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode Mesh(DM *dm)
 {
   PetscInt dim, overlap = 0, geometry = 1;
@@ -57,6 +74,7 @@ static PetscErrorCode Mesh(DM *dm)
   PetscCall(TestMesh(PETSC_COMM_WORLD, PETSC_TRUE, dm));
   PetscCall(DMGetDimension(*dm, &dim));
   PetscCall(Turn(*dm));
+  PetscCall(Mark(*dm));
   PetscCall(DMPlexDistribute(*dm, overlap, NULL, &parallel));
   if (parallel) {
     PetscCall(DMDestroy(dm));
@@ -340,6 +358,10 @@ int main(int argc, char **argv)
       suffix: 3d
       nsize: {{1 2 3}}
       args: -dm_plex_dim 3 -dm_plex_box_faces 3,2,3 -order 2 -overlap {{0 1}}
+    test:
+      suffix: some
+      nsize: {{1 2 3}}
+      args: -dm_plex_dim {{2 3}} -dm_plex_box_faces 4,3,2 -order 2 -label some -overlap {{0 1}}
     test:
       suffix: orders
       nsize: 2
