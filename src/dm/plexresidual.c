@@ -136,7 +136,7 @@ PetscErrorCode HopsPlexResidualSetUp(DM dm, HopsPlex *plex, PetscBool *can)
   for (PetscInt q = 0; q < Q; ++q)
     for (PetscInt r = 0; r < Q; ++r) plex->Ct[r * Q + q] = plex->rule.C[q * Q + r];
   PetscCall(HopsSpaceCreate_Private(PetscObjectComm((PetscObject)dm), dim, order, &plex->space));
-  PetscCall(HopsPlexGetCells(dm, plex->space));
+  PetscCall(HopsSpaceSetCells(plex->space, dm, NULL));
   PetscCall(HopsPlexGetGeometry(dm, plex->space));
   PetscCall(HopsSpaceSetBackendFromDM(plex->space, dm));
   PetscCall(HopsPointCellsCreate(dm, plex->fields, plex->space, &plex->points));

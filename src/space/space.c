@@ -77,6 +77,7 @@ PetscErrorCode HopsSpaceDestroy(HopsSpace *space)
   for (PetscInt f = 0; f < 4; ++f) PetscCall(HopsSpaceDestroy(&sp->companion[f]));
   PetscCall(DMLabelDestroy(&sp->label));
   PetscCall(PetscFree(sp->values));
+  PetscCall(PetscFree(sp->fixed));
   for (PetscInt k = 0; k < 2; ++k)
     if (sp->rule[k].P) PetscCall(HopsBasisDestroy(&sp->rule[k]));
   PetscCall(PetscFree(sp->restr));
@@ -87,6 +88,7 @@ PetscErrorCode HopsSpaceDestroy(HopsSpace *space)
   PetscCall(PetscFree(sp->cvals));
   PetscCall(HopsProlongDestroy(&sp->hostP));
   PetscCall(HopsHaloDestroy(&sp->halo));
+  PetscCall(HopsPlexCellsDestroy(&sp->cells));
   PetscCall(DMDestroy(&sp->dm));
   PetscCall(PetscHeaderDestroy(&sp));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -129,25 +131,37 @@ PetscErrorCode HopsSpaceView(HopsSpace space, PetscViewer viewer)
 
 /* ----------------------------------------- numbering ----------------------------------------- */
 
-/* Ghosts: the distinct global indices owned elsewhere, ascending; lidx[key] becomes the L index of every key
-   in use */
+/*
+  lidx[key]: the L index. Owned keys have it from their global index; others if a cell uses them, else -1.
+  inner[c]: whether the cell has owned ones only. Ghosts are the distinct global indices owned elsewhere,
+  ascending; constrained ones follow in the order of the cells.
+*/
 static PetscErrorCode HopsSpaceNumberKeys(HopsSpace sp, PetscInt nkeys, const PetscInt gidx[], const PetscBool ess[],
-                                          const PetscInt elist[], int lidx[])
+                                          const PetscInt elist[], int lidx[], unsigned char inner[])
 {
-  const PetscInt nel = sp->ncells * sp->ne;
+  const PetscInt np = sp->ne, first = sp->rstart, last = sp->rstart + sp->nT;
+  const int      ghost = INT_MIN;
   PetscInt       nG = 0, nC = 0, *sorted;
 
   PetscFunctionBegin;
-  for (PetscInt k = 0; k < nkeys; ++k) lidx[k] = -1;
-  for (PetscInt i = 0; i < nel; ++i) {
-    const PetscInt k = elist[i] < 0 ? -1 - elist[i] : elist[i], g = gidx[k];
+  for (PetscInt k = 0; k < nkeys; ++k) lidx[k] = gidx[k] >= first && gidx[k] < last ? (int)(gidx[k] - first) : -1;
+  for (PetscInt k = 0; k < nkeys && ess; ++k)
+    if (ess[k]) lidx[k] = -1;
+  for (PetscInt c = 0; c < sp->ncells; ++c) {
+    const PetscInt *e     = elist + c * np;
+    int             least = 0;
 
-    if (lidx[k] != -1) continue;
-    if (g < 0 || (ess && ess[k])) lidx[k] = -2 - (int)nC++; /* constrained: numbered below, after the ghosts */
-    else if (g >= sp->rstart && g < sp->rstart + sp->nT) lidx[k] = (int)(g - sp->rstart);
-    else {
-      lidx[k] = INT_MAX; /* ghost */
-      ++nG;
+    for (PetscInt i = 0; i < np; ++i) least = PetscMin(least, lidx[e[i] < 0 ? -1 - e[i] : e[i]]);
+    inner[c] = least < 0 ? 0 : 1;
+    for (PetscInt i = 0; i < np && least < 0; ++i) {
+      const PetscInt k = e[i] < 0 ? -1 - e[i] : e[i];
+
+      if (lidx[k] != -1) continue;
+      if (gidx[k] < 0 || (ess && ess[k])) lidx[k] = -2 - (int)nC++; /* constrained: numbered below, after the ghosts */
+      else {
+        lidx[k] = ghost;
+        ++nG;
+      }
     }
   }
   PetscCall(HopsCheckInt("unknowns", (PetscInt64)sp->nT + nG + nC));
@@ -157,8 +171,8 @@ static PetscErrorCode HopsSpaceNumberKeys(HopsSpace sp, PetscInt nkeys, const Pe
   PetscCall(PetscMalloc1(nG, &sp->ghost));
   PetscCall(PetscMalloc1(nG, &sorted));
   nG = 0;
-  for (PetscInt k = 0; k < nkeys; ++k)
-    if (lidx[k] == INT_MAX) {
+  for (PetscInt k = 0; k < nkeys && sp->nG; ++k)
+    if (lidx[k] == ghost) {
       sorted[nG]    = k;
       sp->ghost[nG] = gidx[k];
       ++nG;
@@ -166,51 +180,46 @@ static PetscErrorCode HopsSpaceNumberKeys(HopsSpace sp, PetscInt nkeys, const Pe
   PetscCall(PetscSortIntWithArray(nG, sp->ghost, sorted));
   for (PetscInt g = 0; g < nG; ++g) lidx[sorted[g]] = (int)(sp->nT + g);
   PetscCall(PetscFree(sorted));
-  for (PetscInt k = 0; k < nkeys; ++k)
+  for (PetscInt k = 0; k < nkeys && nC; ++k)
     if (lidx[k] < -1) lidx[k] = (int)(sp->nT + nG) + (-2 - lidx[k]);
   PetscCall(PetscCalloc1(nC, &sp->cvals));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Cells that touch owned, unconstrained unknowns only come first; order is kept within both classes */
-static PetscErrorCode HopsSpaceOrderCells(HopsSpace sp, const PetscInt elist[], const int lidx[])
+static PetscErrorCode HopsSpaceOrderCells(HopsSpace sp, const PetscInt elist[], const int lidx[], const unsigned char inner[])
 {
   const PetscInt np = sp->ne, nx = sp->dim * HopsPower(sp->gorder + 1, sp->dim);
-  PetscInt      *perm, *cell, n = 0;
+  PetscInt      *perm, *cell, n[2] = {0, 0};
   PetscReal     *X;
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(sp->ncells, &perm));
-  for (PetscInt pass = 0; pass < 2; ++pass) {
-    for (PetscInt c = 0; c < sp->ncells; ++c) {
-      PetscBool interior = PETSC_TRUE;
-
-      for (PetscInt i = 0; i < np && interior; ++i) {
-        const PetscInt e = elist[c * np + i];
-
-        if (lidx[e < 0 ? -1 - e : e] >= sp->nT) interior = PETSC_FALSE;
-      }
-      if (interior == (pass == 0 ? PETSC_TRUE : PETSC_FALSE)) perm[n++] = c;
-    }
-    if (!pass) sp->ninterior = n;
-  }
+  for (PetscInt c = 0; c < sp->ncells; ++c) n[1] += inner[c];
+  sp->ninterior = n[1];
+  n[1]          = 0;
+  n[0]          = sp->ninterior;
+  for (PetscInt c = 0; c < sp->ncells; ++c) perm[n[inner[c]]++] = c;
   PetscCall(PetscMalloc1(sp->ncells * np, &sp->restr));
-  PetscCall(PetscMalloc1(sp->ncells, &cell));
-  PetscCall(PetscMalloc1(sp->ncells * nx, &X));
   for (PetscInt c = 0; c < sp->ncells; ++c) {
-    for (PetscInt i = 0; i < np; ++i) {
-      const PetscInt e = elist[perm[c] * np + i];
+    const PetscInt *e = elist + perm[c] * np;
+    int            *r = sp->restr + c * np;
 
-      sp->restr[c * np + i] = e < 0 ? -1 - lidx[-1 - e] : lidx[e];
-    }
-    cell[c] = sp->cell[perm[c]];
-    PetscCall(PetscArraycpy(X + c * nx, sp->X + perm[c] * nx, nx));
+    for (PetscInt i = 0; i < np; ++i) r[i] = e[i] < 0 ? -1 - lidx[-1 - e[i]] : lidx[e[i]];
   }
-  PetscCall(PetscFree(sp->cell));
-  PetscCall(PetscFree(sp->X));
+  if (sp->ninterior < sp->ncells) { /* else their order is the old one */
+    PetscCall(PetscMalloc1(sp->ncells, &cell));
+    PetscCall(PetscMalloc1(sp->ncells * nx, &X));
+    for (PetscInt c = 0; c < sp->ncells; ++c) {
+      cell[c] = sp->cell[perm[c]];
+      PetscCall(PetscArraycpy(X + c * nx, sp->X + perm[c] * nx, nx));
+    }
+    PetscCall(PetscFree(sp->cell));
+    PetscCall(PetscFree(sp->X));
+    sp->cell = cell;
+    sp->X    = X;
+  }
   PetscCall(PetscFree(perm));
-  sp->cell = cell;
-  sp->X    = X;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -245,14 +254,15 @@ PetscErrorCode HopsSpaceCheckCounts(HopsSpace sp)
 PetscErrorCode HopsSpaceSetUpNumbering(HopsSpace sp, PetscInt nkeys, const PetscInt gidx[], const PetscBool ess[],
                                        const PetscInt elist[])
 {
-  int *lidx;
+  int           *lidx;
+  unsigned char *inner;
 
   PetscFunctionBegin;
   PetscCall(HopsSpaceCheckCounts(sp));
   PetscCall(HopsCheckInt("unknowns", PetscMax(sp->nT, nkeys)));
-  PetscCall(PetscMalloc1(nkeys, &lidx));
-  PetscCall(HopsSpaceNumberKeys(sp, nkeys, gidx, ess, elist, lidx));
-  PetscCall(HopsSpaceOrderCells(sp, elist, lidx));
+  PetscCall(PetscMalloc2(nkeys, &lidx, sp->ncells, &inner));
+  PetscCall(HopsSpaceNumberKeys(sp, nkeys, gidx, ess, elist, lidx, inner));
+  PetscCall(HopsSpaceOrderCells(sp, elist, lidx, inner));
   PetscCall(HopsSpaceSetUpHalo(sp));
   if (ess) {
     sp->ness = 0;
@@ -269,7 +279,7 @@ PetscErrorCode HopsSpaceSetUpNumbering(HopsSpace sp, PetscInt nkeys, const Petsc
       sp->essC[sp->ness++] = lidx[k];
     }
   }
-  PetscCall(PetscFree(lidx));
+  PetscCall(PetscFree2(lidx, inner));
   PetscCall(PetscInfo(sp,
                       "%" PetscInt_FMT " cells (%" PetscInt_FMT " interior), unknowns: %" PetscInt_FMT " owned, %" PetscInt_FMT
                       " ghosts, %" PetscInt_FMT " constrained\n",
@@ -405,6 +415,7 @@ PetscErrorCode HopsSpaceGetDM(HopsSpace space, DM *dm)
   PetscFunctionBegin;
   HopsValidHeader(space, HOPS_SPACE_CLASSID, 1);
   HopsValidPointer(dm, 2);
+  if (space->fixed && !space->hassection) PetscCall(HopsSpaceSetSection(space));
   *dm = space->dm;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -128,8 +128,10 @@ PETSC_INTERN PetscErrorCode HopsSpaceCreateArrays_Private(MPI_Comm, HopsFamily, 
    gidx[nkeys]. Collective, with the same result on all ranks */
 PETSC_INTERN PetscErrorCode HopsArraysCheck(HopsSpace, PetscInt nkeys, const PetscInt gidx[], const PetscInt elist[], PetscSF keys);
 PETSC_INTERN PetscErrorCode HopsSpaceCreateFree_Private(HopsSpace, HopsSpace *); /* without essential unknowns in the vectors */
-PETSC_INTERN PetscErrorCode HopsSpaceCreatePlex_Private(DM, HopsFamily, PetscInt order, DMLabel, PetscInt nv,
-                                                        const PetscInt values[], const PetscBool ess[], HopsSpace *);
+/* on a DMPlex with hops' own numbering; the DM's cells may be given, or NULL. Essential is the boundary of a
+   label, or the points with mark[p - pStart] = 1 */
+PETSC_INTERN PetscErrorCode HopsSpaceCreatePlex_Private(DM, HopsPlexCells, HopsFamily, PetscInt order, DMLabel, PetscInt nv,
+                                                        const PetscInt values[], const PetscInt mark[], HopsSpace *);
 
 /* the error for consumers that know H1 alone */
 PETSC_INTERN PetscErrorCode HopsSpaceCheckH1(HopsSpace, const char what[]);

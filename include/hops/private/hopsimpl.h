@@ -19,7 +19,8 @@ typedef struct {
   PetscInt  *col;   /* L-vector indices: owned entries, and ghosts that are no rows */
   PetscReal *value;
 } HopsConstraints;
-typedef struct _HopsProlong *HopsProlong;
+typedef struct _HopsProlong     *HopsProlong;
+typedef struct _n_HopsPlexCells *HopsPlexCells;
 
 /*
   HopsSpace. Cells are reordered: the first `ninterior` touch owned, unconstrained unknowns only, so they need
@@ -54,13 +55,16 @@ struct _p_HopsSpace {
   HopsHalo    halo;    /* which owned unknowns are ghosts elsewhere */
   HopsProlong hostP;   /* on the host's pointers, and (P) on the back end's */
   /* essential unknowns kept in the T-vector: T index and L index of its constrained twin */
-  PetscInt     ness, *essT, *essC;
-  PetscScalar *cvals; /* [nC] essential values (zero until set) */
-  DM           dm;    /* NULL for raw arrays */
-  DMLabel      label; /* of the essential boundary, or NULL; the next two are its values */
-  PetscInt     nv, *values;
-  HopsSpace    companion[4]; /* of a space from arrays, by family: those that the user gave */
-  PetscInt     nquad[2];     /* points of the quadratures of the PetscFE behind the space, in a cell and on a face, or 0 */
+  PetscInt      ness, *essT, *essC;
+  PetscScalar  *cvals; /* [nC] essential values (zero until set) */
+  DM            dm;    /* NULL for raw arrays */
+  HopsPlexCells cells; /* of the DM, with their closures */
+  DMLabel       label; /* of the essential boundary, or NULL; the next two are its values */
+  PetscInt      nv, *values;
+  PetscInt      nfixed, *fixed; /* essential points, where the numbering is hops' own, else NULL */
+  PetscBool     hassection;     /* the DM has the section of that numbering (HopsSpaceGetDM()) */
+  HopsSpace     companion[4];   /* of a space from arrays, by family: those that the user gave */
+  PetscInt      nquad[2];       /* points of the quadratures of the PetscFE behind the space, in a cell and on a face, or 0 */
   /* the space's basis at these points where they are a tensor-product rule that hops takes, else its P is
      0 */
   HopsBasis             rule[2];
@@ -141,6 +145,8 @@ PETSC_INTERN PetscErrorCode HopsSpaceCreateGeometryBasis(HopsSpace, const HopsBa
   the T-vector as identity rows. Reorders the cells: interior ones first. Collective.
 */
 PETSC_INTERN PetscErrorCode HopsSpaceCreate_Private(MPI_Comm, PetscInt dim, PetscInt order, HopsSpace *); /* an H1 space */
+PETSC_INTERN PetscErrorCode HopsSpaceSetSection(HopsSpace);        /* hops' own numbering as the local section of its DM */
+PETSC_INTERN PetscErrorCode HopsPlexCellsDestroy(HopsPlexCells *); /* drops a reference */
 /* errors where the cells' unknowns or coordinates are too many for a PetscInt */
 PETSC_INTERN PetscErrorCode HopsSpaceCheckCounts(HopsSpace);
 PETSC_INTERN PetscErrorCode HopsSpaceSetUpNumbering(HopsSpace, PetscInt nkeys, const PetscInt gidx[], const PetscBool ess[],

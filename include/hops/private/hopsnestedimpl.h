@@ -34,10 +34,10 @@ typedef struct {
 /* refuses meshes that are not nested, and children on other ranks than their parents; collective */
 PETSC_INTERN PetscErrorCode HopsNestedCreate(HopsSpace coarse, HopsSpace fine, HopsNested *);
 PETSC_INTERN PetscErrorCode HopsNestedDestroy(HopsNested *);
-/* the coarse point of each vertex of the refined mesh (both DMPLEX); ok is false where it is no uniform
-   refinement; collective */
-PETSC_INTERN PetscErrorCode HopsNestedVertices(DM coarse, DM fine, PetscInt *vStart, PetscInt *vEnd, PetscInt *source[],
-                                               PetscBool *ok);
+/* the coarse point of each vertex of the refined mesh, given the coarse mesh's cells; ok is false where it is
+   no uniform refinement; collective */
+PETSC_INTERN PetscErrorCode HopsNestedVertices(DM coarse, HopsPlexCells, HopsSpace fine, PetscInt *vStart, PetscInt *vEnd,
+                                               PetscInt *source[], PetscBool *ok);
 /* are these the same mesh (clones)? */
 PETSC_INTERN PetscErrorCode HopsPlexSameMesh(DM, DM, PetscBool *);
 

@@ -12,6 +12,10 @@ typedef struct {
   PetscInt dim, n; /* n entries: the cell, its faces, edges, vertices */
   PetscInt depth[27];
   PetscInt corner[27][4][3]; /* corner[i][k][d]: reference corner (0 or 1) of vertex k of entry i, as the cell sees it */
+  PetscInt nedges;
+  PetscInt slot[8][4];    /* HopsQuadEdge() by orientation + 4 */
+  PetscInt edge[6][4];    /* 3D: the entry of edge k of face 1 + i, as the cell sees the face */
+  PetscInt vertex[12][2]; /* the entries of the ends of edge i, as the cell sees it */
 } HopsPlexClosure;
 
 static inline PetscInt HopsQuadVertex(PetscInt o, PetscInt k)
@@ -19,29 +23,66 @@ static inline PetscInt HopsQuadVertex(PetscInt o, PetscInt k)
   return o >= 0 ? (k + o) % 4 : (6 - o - k) % 4;
 }
 
+/* edge k joins the vertices k and k+1; for o < 0 the cell sees it reversed */
+static inline PetscInt HopsQuadEdge(PetscInt o, PetscInt k)
+{
+  return o >= 0 ? (k + o) % 4 : (5 - o - k) % 4;
+}
+
+/* The cells of a mesh that this rank computes on, with the points and orientations in their closures, as
+   DMPlexGetTransitiveClosure() has them; spaces on one mesh share it */
+struct _n_HopsPlexCells {
+  PetscInt        refct, dim;
+  PetscInt        cstart, ncaller; /* cells of the DM */
+  PetscInt        ncells, *cell;   /* [ncells] without those of an overlap, ascending */
+  PetscInt       *where;           /* [ncaller] their places in cell[], or -1 */
+  HopsPlexClosure ref;
+  PetscInt       *point; /* [ncells][ref.n] */
+  signed char    *ornt;  /* [ncells][ref.n] */
+};
+
+/* The unknowns of a section in the closures of the cells, in the order of DMPlexGetClosureIndices() */
+typedef struct {
+  DM            dm; /* the first three are borrowed */
+  PetscSection  s;
+  HopsPlexCells cells;
+  PetscInt      size;                     /* unknowns of a cell, 0 on a rank without cells */
+  PetscInt      nlist, list[27], dof[27]; /* entries with unknowns, and how many */
+  PetscInt      maxdof, pStart;
+  PetscInt     *off;   /* [points] the first unknown, or -1 where there is another number of them */
+  PetscInt     *place; /* [nlist][orientation + 4][maxdof] place in the cell's unknowns, where */
+  PetscBool     known[27][8];
+} HopsPlexUnknowns;
+
+PETSC_INTERN PetscErrorCode HopsPlexUnknownsCreate(DM, PetscSection, HopsPlexCells, HopsPlexUnknowns *);
+PETSC_INTERN PetscErrorCode HopsPlexUnknownsDestroy(HopsPlexUnknowns *);
+/* idx[size] of cells->cell[c]; n is not `size` where the cell has another number of unknowns */
+PETSC_INTERN PetscErrorCode HopsPlexUnknownsGet(HopsPlexUnknowns *, PetscInt c, PetscInt idx[], PetscInt *n);
 PETSC_INTERN PetscErrorCode HopsPlexGetFENodes(PetscFE, PetscInt dim, PetscInt *order, PetscInt *nc, PetscInt *node[]);
 PETSC_INTERN PetscErrorCode HopsPlexClosureCreate(PetscInt dim, HopsPlexClosure *);
 PETSC_INTERN PetscInt       HopsPlexClosureNode(const HopsPlexClosure *, PetscInt order, PetscInt i, PetscInt o, PetscInt t);
-/* the cells that this rank computes on (no overlap), checked to be quads or hexes: sets dim-dependent sizes,
-   cell[], ncells */
-PETSC_INTERN PetscErrorCode HopsPlexGetCells(DM, HopsSpace);
+/* refuses meshes of other cells than quadrilaterals or hexahedra; collective */
+PETSC_INTERN PetscErrorCode HopsPlexCellsCreate(DM, PetscInt dim, HopsPlexCells *);
+/* a space on these cells, or, where NULL, on those of the DM */
+PETSC_INTERN PetscErrorCode HopsSpaceSetCells(HopsSpace, DM, HopsPlexCells);
 PETSC_INTERN PetscErrorCode HopsPlexGetGeometry(DM, HopsSpace);
 /* a space on the mesh's cells: checks the DM and its only field, and sets all that does not depend on a
    numbering */
 PETSC_INTERN PetscErrorCode HopsSpaceCreateFE_Private(DM, HopsSpace *, PetscInt *nc, PetscInt *node[]);
+PETSC_INTERN PetscErrorCode HopsSpaceSetRange(HopsSpace); /* rstart and N from nT; collective */
 /* numbers a space by a section's unknowns; elist holds their local offsets */
 PETSC_INTERN PetscErrorCode HopsSpaceSetUpPlex(HopsSpace, PetscSection, const PetscInt elist[]);
 /* the local section, to be destroyed, with the symmetries of its edges and faces */
-PETSC_INTERN PetscErrorCode HopsPlexGetSection(DM, PetscSection *);
-/* HopsSpaceCreateH1() with a list of essential points, ess[p - pStart] */
-PETSC_INTERN PetscErrorCode HopsSpaceCreateH1Points(DM, PetscInt order, const PetscBool ess[], HopsSpace *);
+PETSC_INTERN PetscErrorCode HopsPlexGetSection(DM, PetscInt order, PetscSection *);
 /* the maps of a refined mesh from those of its coarse DM */
 PETSC_INTERN PetscErrorCode HopsPlexRefineGeometry(DM, HopsSpace);
 PETSC_INTERN PetscErrorCode HopsCheckPlex(DM, PetscInt *dim);
-/* cl[ncells][2 n]: points and orientations in the closures of the space's cells */
-PETSC_INTERN PetscErrorCode HopsPlexGetClosures(DM, HopsSpace, PetscInt n, PetscInt *cl[]);
-PETSC_INTERN PetscErrorCode HopsPlexCreateSection(DM, HopsSpace, PetscInt ncl, const PetscInt cl[], const PetscBool ess[],
-                                                  PetscSection *);
-/* ess[p - pStart]: NULL for the points in the closure of the label's values */
-PETSC_INTERN PetscErrorCode HopsPlexEssentialPoints(DM, DMLabel, PetscInt nv, const PetscInt values[], PetscInt pStart,
-                                                    PetscInt pEnd, PetscBool *ess[]);
+/* mark[p - pStart]: 1 for the points in the closures of the label's values, else 0; collective */
+PETSC_INTERN PetscErrorCode HopsPlexEssentialPoints(DM, DMLabel, PetscInt nv, const PetscInt values[], PetscInt *mark[]);
+/* the same for those that hold essential unknowns of a space */
+PETSC_INTERN PetscErrorCode HopsSpaceGetEssentialPoints(HopsSpace, PetscInt *mark[]);
+/* points of other ranks take what their owners have; collective */
+PETSC_INTERN PetscErrorCode HopsPlexShareMarks(DM, PetscInt mark[]);
+/* key[p - pStart]: this rank's number of the point's first unknown, of nkeys; gidx[key]: the global index of
+   each, -1 where it is essential; sets nT, rstart, N; collective */
+PETSC_INTERN PetscErrorCode HopsPlexNumber(HopsSpace, const PetscInt ess[], PetscInt *nkeys, PetscInt *key[], PetscInt *gidx[]);

@@ -165,3 +165,19 @@ PETSC_EXTERN PetscBool use_gpu_aware_mpi; /* declared by petscimpl.h */
 /* hypre's solver inside a PCHYPRE, for which PETSc has no function: the first member of its data in all
    supported versions */
 #define HopsPCHYPREGetSolver(pc) (*(HYPRE_Solver *)(pc)->data)
+
+/* how many pairs of periodic faces a DMPlex identifies beside its point SF */
+#if PETSC_VERSION_GE(3, 21, 0)
+  #define HopsDMPlexGetIdentified(dm, n) DMPlexGetIsoperiodicFaceSF(dm, n, NULL)
+#else
+  #define HopsDMPlexGetIdentified(dm, n) (*(n) = 0, PETSC_SUCCESS)
+#endif
+
+/* coordinates in the space of a PetscFE */
+#if PETSC_VERSION_GE(3, 24, 0)
+  #define HopsDMSetCoordinateDisc(dm, fe) DMSetCoordinateDisc(dm, fe, PETSC_FALSE, PETSC_TRUE)
+#elif PETSC_VERSION_GE(3, 21, 0)
+  #define HopsDMSetCoordinateDisc(dm, fe) DMSetCoordinateDisc(dm, fe, PETSC_TRUE)
+#else
+  #define HopsDMSetCoordinateDisc(dm, fe) DMProjectCoordinates(dm, fe)
+#endif

@@ -316,7 +316,7 @@ PetscErrorCode HopsSpaceCreateCompanion(HopsSpace space, HopsFamily family, Pets
   HopsValidEnum(family, HOPS_L2, 2);
   HopsValidPointer(other, 4);
   if (space->values) {
-    PetscCall(HopsSpaceCreatePlex_Private(space->dm, family, space->order, essential ? space->label : NULL,
+    PetscCall(HopsSpaceCreatePlex_Private(space->dm, space->cells, family, space->order, essential ? space->label : NULL,
                                           essential ? space->nv : 0, space->values, NULL, other));
     HopsSpaceShareBackend(space, *other);
     PetscFunctionReturn(PETSC_SUCCESS);

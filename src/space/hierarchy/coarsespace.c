@@ -1,54 +1,35 @@
 /* The coarse spaces of a multigrid hierarchy: essential boundary, element maps and coefficients are those of
    the fine space. */
+#include <hops/private/hopsderhamimpl.h>
 #include <hops/private/hopsnestedimpl.h>
 #include <hops/private/hopspleximpl.h>
 
 /* -------------------------------------- essential points -------------------------------------- */
 
-/* Points of other ranks' cells (an overlap) take what their owners know */
-static PetscErrorCode HopsShareFlags(DM dm, PetscInt n, PetscInt flag[])
-{
-  PetscSF  sf;
-  PetscInt nroots;
-
-  PetscFunctionBegin;
-  PetscCall(DMGetPointSF(dm, &sf));
-  PetscCall(PetscSFGetGraph(sf, &nroots, NULL, NULL, NULL));
-  if (nroots < 0) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscSFBcastBegin(sf, MPIU_INT, flag, flag, MPI_REPLACE));
-  PetscCall(PetscSFBcastEnd(sf, MPIU_INT, flag, flag, MPI_REPLACE));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* A point of the coarse mesh is essential where the fine vertex in its middle is; on the same mesh, where its
-   own unknowns are */
-static PetscErrorCode HopsCoarseEssential(HopsSpace fine, DM dm, PetscBool same, PetscBool *ess[])
+   own unknowns are. mark[p - pStart] */
+static PetscErrorCode HopsCoarseEssential(HopsSpace fine, DM dm, HopsPlexCells cells, PetscBool same, PetscInt *mark[])
 {
-  PetscSection s;
-  PetscInt     pStart, pEnd, *flag;
-
   PetscFunctionBegin;
-  PetscCall(DMPlexGetChart(dm, &pStart, &pEnd));
-  PetscCall(PetscMalloc1(pEnd - pStart + 1, ess)); /* never NULL, also on a rank without cells */
-  PetscCall(PetscCalloc1(pEnd - pStart, &flag));
-  PetscCall(DMGetLocalSection(fine->dm, &s));
-  if (same) {
-    for (PetscInt p = pStart; p < pEnd; ++p) PetscCall(PetscSectionGetConstraintDof(s, p, &flag[p - pStart]));
-  } else {
-    PetscInt  vStart, vEnd, *source;
+  if (same) PetscCall(HopsSpaceGetEssentialPoints(fine, mark));
+  else {
+    PetscInt  pStart, pEnd, fStart, fEnd, vStart, vEnd, *source, *on;
     PetscBool ok;
 
-    PetscCall(HopsNestedVertices(dm, fine->dm, &vStart, &vEnd, &source, &ok));
+    PetscCall(DMPlexGetChart(dm, &pStart, &pEnd));
+    PetscCall(DMPlexGetChart(fine->dm, &fStart, &fEnd));
+    PetscCall(HopsNestedVertices(dm, cells, fine, &vStart, &vEnd, &source, &ok));
     PetscCheck(ok, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_INCOMP,
                "The fine mesh is no uniform refinement of the coarse one with the children on their parents' ranks: refine by "
                "DMRefine() or -dm_refine_hierarchy after the mesh was distributed");
+    PetscCall(HopsSpaceGetEssentialPoints(fine, &on));
+    PetscCall(PetscCalloc1(pEnd - pStart + 1, mark)); /* never NULL, also on a rank without cells */
     for (PetscInt v = vStart; v < vEnd; ++v)
-      if (source[v - vStart] >= 0) PetscCall(PetscSectionGetConstraintDof(s, v, &flag[source[v - vStart] - pStart]));
+      if (source[v - vStart] >= 0) (*mark)[source[v - vStart] - pStart] = on[v - fStart];
     PetscCall(PetscFree(source));
+    PetscCall(PetscFree(on));
   }
-  PetscCall(HopsShareFlags(dm, pEnd - pStart, flag));
-  for (PetscInt p = 0; p < pEnd - pStart; ++p) (*ess)[p] = flag[p] > 0 ? PETSC_TRUE : PETSC_FALSE;
-  PetscCall(PetscFree(flag));
+  PetscCall(HopsPlexShareMarks(dm, *mark)); /* points of other ranks' cells (an overlap) take what their owners know */
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -180,8 +161,10 @@ static PetscErrorCode HopsCoarseGeometry(const HopsNested *n, HopsSpace coarse, 
 @*/
 PetscErrorCode HopsSpaceCreateCoarse(HopsSpace fine, DM dm, PetscInt order, HopsSpace *coarse)
 {
-  HopsNested n;
-  PetscBool *ess, same;
+  HopsNested    n;
+  HopsPlexCells cells;
+  PetscInt     *mark, dim;
+  PetscBool     same;
 
   PetscFunctionBegin;
   HopsValidHeader(fine, HOPS_SPACE_CLASSID, 1);
@@ -198,9 +181,19 @@ PetscErrorCode HopsSpaceCreateCoarse(HopsSpace fine, DM dm, PetscInt order, Hops
              fine->order, order);
   if (!dm) dm = fine->dm;
   PetscCall(HopsPlexSameMesh(dm, fine->dm, &same));
-  PetscCall(HopsCoarseEssential(fine, dm, same, &ess));
-  PetscCall(HopsSpaceCreateH1Points(dm, order, ess, coarse));
-  PetscCall(PetscFree(ess));
+  cells = fine->cells;
+  if (!same) {
+    PetscCall(HopsCheckPlex(dm, &dim));
+    PetscCheck(dim == fine->dim, PetscObjectComm((PetscObject)fine), PETSC_ERR_ARG_INCOMP,
+               "The coarse mesh has dimension %" PetscInt_FMT " and the fine one %" PetscInt_FMT
+               ": coarse meshes are those of the fine one's hierarchy (DMRefine())",
+               dim, fine->dim);
+    PetscCall(HopsPlexCellsCreate(dm, dim, &cells));
+  }
+  PetscCall(HopsCoarseEssential(fine, dm, cells, same, &mark));
+  PetscCall(HopsSpaceCreatePlex_Private(dm, cells, HOPS_H1, order, NULL, 0, NULL, mark, coarse));
+  PetscCall(PetscFree(mark));
+  if (!same) PetscCall(HopsPlexCellsDestroy(&cells));
   (*coarse)->backend = fine->backend;
   PetscCall(HopsNestedCreate(*coarse, fine, &n));
   PetscCall(HopsCoarseGeometry(&n, *coarse, fine));

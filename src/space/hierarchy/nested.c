@@ -129,30 +129,29 @@ static PetscErrorCode HopsNestedByCoordinates(DM coarse, DM fine, PetscInt vStar
 /*
   One fine cell: source[] of its corners are points of one coarse cell's closure (the corner that comes from a
   cell says which), and their places on that cell's lattice of 3^dim points are the corners of one of its
-  halves; ok is false where they are not.
+  halves; false where they are not.
 */
-static PetscErrorCode HopsNestedCell(DM coarse, const HopsPlexClosure *ref, PetscInt cStart, PetscInt cEnd, const PetscInt corner[],
-                                     PetscInt *parent, unsigned char *half, unsigned char axis[], PetscBool *ok)
+static PetscBool HopsNestedCell(const HopsPlexCells coarse, const PetscInt corner[], PetscInt *parent, unsigned char *half,
+                                unsigned char axis[])
 {
-  const PetscInt dim = ref->dim, nv = HopsPower(2, dim);
-  PetscInt       pos[8][3], ncl, *cl = NULL, found = 0, seen = 0;
+  const HopsPlexClosure *ref = &coarse->ref;
+  const PetscInt         dim = ref->dim, nv = HopsPower(2, dim), *cl;
+  PetscInt               pos[8][3], found = 0, seen = 0;
 
-  PetscFunctionBegin;
-  *ok     = PETSC_FALSE;
   *parent = -1;
   for (PetscInt k = 0; k < nv; ++k)
-    if (corner[k] >= cStart && corner[k] < cEnd) {
-      if (*parent >= 0) PetscFunctionReturn(PETSC_SUCCESS);
+    if (corner[k] >= coarse->cstart && corner[k] < coarse->cstart + coarse->ncaller) {
+      if (*parent >= 0) return PETSC_FALSE;
       *parent = corner[k];
     }
-  if (*parent < 0) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(DMPlexGetTransitiveClosure(coarse, *parent, PETSC_TRUE, &ncl, &cl));
-  for (PetscInt k = 0; k < nv && ncl == ref->n; ++k)
-    for (PetscInt i = 0; i < ncl; ++i) {
+  if (*parent < 0 || coarse->where[*parent - coarse->cstart] < 0) return PETSC_FALSE;
+  cl = coarse->point + coarse->where[*parent - coarse->cstart] * ref->n;
+  for (PetscInt k = 0; k < nv; ++k)
+    for (PetscInt i = 0; i < ref->n; ++i) {
       const PetscInt n = HopsPower(2, ref->depth[i]);
 
-      if (cl[2 * i] != corner[k]) continue;
-      ++found; /* a point met twice, in a periodic direction of one cell, makes more of them than corners */
+      if (cl[i] != corner[k]) continue;
+      ++found;
       seen |= 1 << k;
       for (PetscInt d = 0; d < dim; ++d) {
         PetscInt sum = 0;
@@ -161,110 +160,84 @@ static PetscErrorCode HopsNestedCell(DM coarse, const HopsPlexClosure *ref, Pets
         pos[k][d] = i ? 2 * sum / n : 1;
       }
     }
-  PetscCall(DMPlexRestoreTransitiveClosure(coarse, *parent, PETSC_TRUE, &ncl, &cl));
-  if (found != nv || seen != (1 << nv) - 1) PetscFunctionReturn(PETSC_SUCCESS);
+  if (found != nv || seen != (1 << nv) - 1) return PETSC_FALSE;
   *half = 0;
   for (PetscInt d = 0; d < dim; ++d) {
     PetscInt low = 2, along = -1;
 
     for (PetscInt k = 0; k < nv; ++k) low = PetscMin(low, pos[k][d]);
-    if (low > 1) PetscFunctionReturn(PETSC_SUCCESS);
+    if (low > 1) return PETSC_FALSE;
     for (PetscInt e = 0; e < dim; ++e)
       if (pos[1 << e][d] != pos[0][d]) {
-        if (along >= 0) PetscFunctionReturn(PETSC_SUCCESS);
+        if (along >= 0) return PETSC_FALSE;
         along = e;
       }
-    if (along < 0) PetscFunctionReturn(PETSC_SUCCESS);
+    if (along < 0) return PETSC_FALSE;
     axis[d] = (unsigned char)(along + (pos[0][d] > low ? 4 : 0));
     for (PetscInt k = 0; k < nv; ++k) {
       const PetscInt up = ((k >> along) & 1) ^ (pos[0][d] > low);
 
-      if (pos[k][d] != low + up) PetscFunctionReturn(PETSC_SUCCESS);
+      if (pos[k][d] != low + up) return PETSC_FALSE;
     }
     *half |= (unsigned char)(low << d);
   }
-  *ok = PETSC_TRUE;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* corners of a fine cell in the order of its own reference corners: bit d of the index for direction d */
-static PetscErrorCode HopsCellVertices(DM dm, const HopsPlexClosure *ref, PetscInt cell, PetscInt v[])
-{
-  PetscInt n, *cl = NULL;
-
-  PetscFunctionBegin;
-  PetscCall(DMPlexGetTransitiveClosure(dm, cell, PETSC_TRUE, &n, &cl));
-  for (PetscInt i = 0; i < n && n == ref->n; ++i) {
-    PetscInt k = 0;
-
-    if (ref->depth[i] != 0) continue;
-    for (PetscInt d = 0; d < ref->dim; ++d) k |= ref->corner[i][0][d] << d;
-    v[k] = cl[2 * i];
-  }
-  PetscCall(DMPlexRestoreTransitiveClosure(dm, cell, PETSC_TRUE, &n, &cl));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return PETSC_TRUE;
 }
 
 /* Places all the fine cells; ok is false on all ranks where one finds no place, or a half of a coarse cell
    stays empty or is taken twice */
-static PetscErrorCode HopsNestedPlace(DM coarse, DM fine, PetscInt nfine, const PetscInt cell[], PetscInt vStart,
-                                      const PetscInt source[], PetscInt parent[], unsigned char half[], unsigned char axis[],
-                                      PetscBool *ok)
+static PetscErrorCode HopsNestedPlace(const HopsPlexCells coarse, DM dm, const HopsPlexCells fine, const PetscInt cell[],
+                                      PetscInt vStart, const PetscInt source[], PetscInt parent[], unsigned char half[],
+                                      unsigned char axis[], PetscBool *ok)
 {
-  HopsPlexClosure ref;
-  PetscInt        dim, cStart, cEnd, *count, nchild;
+  const HopsPlexClosure *ref = &fine->ref;
+  const PetscInt         dim = ref->dim, nchild = HopsPower(2, dim), nfine = fine->ncells;
+  PetscInt              *count;
 
   PetscFunctionBegin;
   *ok = PETSC_TRUE;
-  PetscCall(DMGetDimension(fine, &dim));
-  nchild = HopsPower(2, dim);
-  PetscCall(HopsPlexClosureCreate(dim, &ref));
-  PetscCall(DMPlexGetHeightStratum(coarse, 0, &cStart, &cEnd));
-  PetscCall(PetscCalloc1((cEnd - cStart) * nchild, &count));
+  PetscCall(PetscCalloc1(coarse->ncaller * nchild, &count));
   for (PetscInt f = 0; f < nfine && *ok; ++f) {
-    PetscInt v[8];
+    const PetscInt *cl = fine->point + fine->where[cell[f] - fine->cstart] * ref->n;
+    PetscInt        v[8];
 
-    PetscCall(HopsCellVertices(fine, &ref, cell[f], v));
-    for (PetscInt k = 0; k < nchild; ++k) v[k] = source[v[k] - vStart];
-    PetscCall(HopsNestedCell(coarse, &ref, cStart, cEnd, v, &parent[f], &half[f], axis + f * dim, ok));
-    if (*ok && count[(parent[f] - cStart) * nchild + half[f]]++) *ok = PETSC_FALSE;
+    for (PetscInt i = ref->n - nchild; i < ref->n; ++i) { /* in the order of its own reference corners: bit d for direction d */
+      PetscInt k = 0;
+
+      for (PetscInt d = 0; d < dim; ++d) k |= ref->corner[i][0][d] << d;
+      v[k] = source[cl[i] - vStart];
+    }
+    *ok = HopsNestedCell(coarse, v, &parent[f], &half[f], axis + f * dim);
+    if (*ok && count[(parent[f] - coarse->cstart) * nchild + half[f]]++) *ok = PETSC_FALSE;
   }
   for (PetscInt f = 0; f < nfine && *ok; ++f)
     for (PetscInt k = 0; k < nchild; ++k)
-      if (!count[(parent[f] - cStart) * nchild + k]) *ok = PETSC_FALSE;
+      if (!count[(parent[f] - coarse->cstart) * nchild + k]) *ok = PETSC_FALSE;
   PetscCall(PetscFree(count));
-  PetscCall(MPIU_Allreduce(MPI_IN_PLACE, ok, 1, HOPS_MPI_BOOL, MPI_LAND, PetscObjectComm((PetscObject)fine)));
+  PetscCall(MPIU_Allreduce(MPI_IN_PLACE, ok, 1, HOPS_MPI_BOOL, MPI_LAND, PetscObjectComm((PetscObject)dm)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Looks for the coarse points of the fine vertices: first in the order in which DMRefine() numbers them, then
    by coordinates */
-static PetscErrorCode HopsNestedSearch(DM coarse, DM fine, PetscInt nfine, const PetscInt cell[], PetscInt vStart, PetscInt vEnd,
-                                       PetscInt source[], PetscInt parent[], unsigned char half[], unsigned char axis[],
-                                       PetscBool *ok)
+static PetscErrorCode HopsNestedSearch(DM coarse, const HopsPlexCells ccells, DM fine, const HopsPlexCells fcells,
+                                       const PetscInt cell[], PetscInt vStart, PetscInt vEnd, PetscInt source[], PetscInt parent[],
+                                       unsigned char half[], unsigned char axis[], PetscBool *ok)
 {
-  PetscInt  dim, cdim;
-  PetscBool whole;
+  const PetscInt n = fcells->ref.n, nv = HopsPower(2, fcells->dim);
 
   PetscFunctionBegin;
   *ok = PETSC_FALSE;
-  PetscCall(DMGetDimension(fine, &dim));
-  PetscCall(DMGetDimension(coarse, &cdim));
-  if (dim != cdim) PetscFunctionReturn(PETSC_SUCCESS);
   for (PetscInt attempt = 0; attempt < 2 && !*ok; ++attempt) {
+    PetscBool whole = PETSC_TRUE;
+
     if (attempt == 0) PetscCall(HopsNestedByTransform(coarse, fine, vStart, vEnd, source));
     else PetscCall(HopsNestedByCoordinates(coarse, fine, vStart, vEnd, source));
-    whole = PETSC_TRUE;
-    for (PetscInt f = 0; f < nfine && whole; ++f) { /* vertices of cells that other ranks work on may have no source */
-      PetscInt n, *cl = NULL;
-
-      PetscCall(DMPlexGetTransitiveClosure(fine, cell[f], PETSC_TRUE, &n, &cl));
-      for (PetscInt i = 0; i < n; ++i)
-        if (cl[2 * i] >= vStart && cl[2 * i] < vEnd && source[cl[2 * i] - vStart] < 0) whole = PETSC_FALSE;
-      PetscCall(DMPlexRestoreTransitiveClosure(fine, cell[f], PETSC_TRUE, &n, &cl));
-    }
+    for (PetscInt f = 0; f < fcells->ncells && whole; ++f) /* vertices of cells that other ranks work on may have no source */
+      for (PetscInt i = n - nv; i < n; ++i)
+        if (source[fcells->point[f * n + i] - vStart] < 0) whole = PETSC_FALSE;
     PetscCall(MPIU_Allreduce(MPI_IN_PLACE, &whole, 1, HOPS_MPI_BOOL, MPI_LAND, PetscObjectComm((PetscObject)fine)));
-    if (whole) PetscCall(HopsNestedPlace(coarse, fine, nfine, cell, vStart, source, parent, half, axis, ok));
+    if (whole) PetscCall(HopsNestedPlace(ccells, fine, fcells, cell, vStart, source, parent, half, axis, ok));
     if (*ok)
       PetscCall(
         PetscInfo(fine, "the mesh is the refinement of the coarse one, found by %s\n", attempt ? "coordinates" : "numbering"));
@@ -272,22 +245,19 @@ static PetscErrorCode HopsNestedSearch(DM coarse, DM fine, PetscInt nfine, const
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsNestedVertices(DM coarse, DM fine, PetscInt *vStart, PetscInt *vEnd, PetscInt *source[], PetscBool *ok)
+PetscErrorCode HopsNestedVertices(DM coarse, HopsPlexCells ccells, HopsSpace fine, PetscInt *vStart, PetscInt *vEnd,
+                                  PetscInt *source[], PetscBool *ok)
 {
-  HopsSpace      cells;
-  PetscInt       dim, *parent;
+  const PetscInt n = fine->ncells;
+  PetscInt      *parent;
   unsigned char *half, *axis;
 
   PetscFunctionBegin;
-  PetscCall(DMGetDimension(fine, &dim));
-  PetscCall(HopsSpaceCreate_Private(PetscObjectComm((PetscObject)fine), dim, 1, &cells));
-  PetscCall(HopsPlexGetCells(fine, cells));
-  PetscCall(DMPlexGetDepthStratum(fine, 0, vStart, vEnd));
+  PetscCall(DMPlexGetDepthStratum(fine->dm, 0, vStart, vEnd));
   PetscCall(PetscMalloc1(*vEnd - *vStart, source));
-  PetscCall(PetscMalloc3(cells->ncells, &parent, cells->ncells, &half, cells->ncells * dim, &axis));
-  PetscCall(HopsNestedSearch(coarse, fine, cells->ncells, cells->cell, *vStart, *vEnd, *source, parent, half, axis, ok));
+  PetscCall(PetscMalloc3(n, &parent, n, &half, n * fine->dim, &axis));
+  PetscCall(HopsNestedSearch(coarse, ccells, fine->dm, fine->cells, fine->cell, *vStart, *vEnd, *source, parent, half, axis, ok));
   PetscCall(PetscFree3(parent, half, axis));
-  PetscCall(HopsSpaceDestroy(&cells));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -325,7 +295,8 @@ PetscErrorCode HopsNestedCreate(HopsSpace coarse, HopsSpace fine, HopsNested *n)
 
     PetscCall(DMPlexGetDepthStratum(fine->dm, 0, &vStart, &vEnd));
     PetscCall(PetscMalloc1(vEnd - vStart, &source));
-    PetscCall(HopsNestedSearch(coarse->dm, fine->dm, n->nfine, fine->cell, vStart, vEnd, source, n->parent, n->half, n->axis, &ok));
+    PetscCall(HopsNestedSearch(coarse->dm, coarse->cells, fine->dm, fine->cells, fine->cell, vStart, vEnd, source, n->parent,
+                               n->half, n->axis, &ok));
     PetscCall(PetscFree(source));
     PetscCheck(ok, comm, PETSC_ERR_ARG_INCOMP,
                "The fine mesh is no uniform refinement of the coarse one with the children on their parents' ranks: refine by "

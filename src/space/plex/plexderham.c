@@ -92,59 +92,77 @@ static PetscInt HopsFrameEntry(const HopsFrame *f, const HopsLayout *l, HopsFami
   return sign > 0 ? e : -1 - e;
 }
 
-/* elist[ncells][ne]: the unknown of each E-vector entry in the section's numbering, -1-unknown where the cell
-   sees it with the opposite sign. cl are the closures of the cells, p o for each point */
-static PetscErrorCode HopsPlexGetUnknowns(HopsSpace sp, const HopsLayout *layout, const HopsPlexClosure *ref, const PetscInt cl[],
-                                          PetscSection s, PetscInt elist[])
+/* The E-vector entries of the unknowns of the closure's entry i seen with orientation o */
+static void HopsPlexEntryRow(const HopsPlexClosure *ref, const HopsLayout *layout, HopsFamily family, PetscInt order, PetscInt i,
+                             PetscInt o, PetscInt dof, PetscInt row[])
 {
-  const PetscInt dim = sp->dim, order = sp->order;
-  PetscInt       maxdof = 0, nkinds = 0, *kind, *local;
+  HopsFrame frame;
+
+  HopsFrameCreate(ref, order, i, o, &frame);
+  for (PetscInt t = 0; t < dof; ++t)
+    row[t] =
+      family == HOPS_H1 ? HopsPlexClosureNode(ref, order, i, o, t) : HopsFrameEntry(&frame, layout, family, ref->dim, order, t);
+}
+
+/* elist[ncells][ne]: the unknown of each E-vector entry, by the first ones key[p - pStart] of the points, as
+   -1-unknown where the cell sees it with the opposite sign */
+static PetscErrorCode HopsPlexGetUnknowns(HopsSpace sp, const HopsLayout *layout, PetscInt pStart, const PetscInt key[],
+                                          PetscInt elist[])
+{
+  const HopsPlexCells    cells  = sp->cells;
+  const HopsPlexClosure *ref    = &cells->ref;
+  PetscInt               maxdof = 0, nlist = 0, list[27], dof[27], *rows;
+  PetscBool              known[27][8] = {{PETSC_FALSE}};
 
   PetscFunctionBegin;
-  for (PetscInt d = 0; d <= dim; ++d) maxdof = PetscMax(maxdof, HopsFamilyDof(sp->family, dim, order, d));
-  /* tables: kind[entry][orientation + 8] is a row of local[], the E-vector entries of the point's unknowns */
-  PetscCall(PetscMalloc2(ref->n * 16, &kind, ref->n * 16 * maxdof, &local));
-  for (PetscInt k = 0; k < ref->n * 16; ++k) kind[k] = -1;
-  for (PetscInt c = 0; c < sp->ncells; ++c)
-    for (PetscInt i = 0; i < ref->n; ++i) {
-      const PetscInt p = cl[(c * ref->n + i) * 2], o = cl[(c * ref->n + i) * 2 + 1];
-      PetscInt       dof, off, *row;
+  for (PetscInt i = 0; i < ref->n; ++i) {
+    dof[nlist] = HopsFamilyDof(sp->family, sp->dim, sp->order, i ? ref->depth[i] : sp->dim);
+    maxdof     = PetscMax(maxdof, dof[nlist]);
+    if (dof[nlist]) list[nlist++] = i;
+  }
+  PetscCall(PetscMalloc1(nlist * 8 * maxdof, &rows)); /* [nlist][orientation + 4] */
+  for (PetscInt c = 0; c < sp->ncells; ++c) {
+    PetscInt *e = elist + c * sp->ne;
 
-      PetscCall(PetscSectionGetDof(s, p, &dof));
-      if (!dof) continue;
-      PetscCall(PetscSectionGetOffset(s, p, &off));
-      PetscCheck(o >= -8 && o < 8, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Orientation %" PetscInt_FMT " of point %" PetscInt_FMT, o, p);
-      if (kind[i * 16 + o + 8] < 0) {
-        HopsFrame frame;
+    for (PetscInt k = 0; k < nlist; ++k) {
+      const PetscInt i = list[k], o = cells->ornt[c * ref->n + i] + 4, off = key[cells->point[c * ref->n + i] - pStart], n = dof[k];
+      PetscInt      *row = rows + (k * 8 + o) * maxdof;
 
-        kind[i * 16 + o + 8] = nkinds++;
-        row                  = local + kind[i * 16 + o + 8] * maxdof;
-        HopsFrameCreate(ref, order, i, o, &frame);
-        for (PetscInt t = 0; t < dof; ++t)
-          row[t] = sp->family == HOPS_H1 ? HopsPlexClosureNode(ref, order, i, o, t)
-                                         : HopsFrameEntry(&frame, layout, sp->family, dim, order, t);
-      }
-      row = local + kind[i * 16 + o + 8] * maxdof;
-      for (PetscInt t = 0; t < dof; ++t) {
-        if (row[t] >= 0) elist[c * sp->ne + row[t]] = off + t;
-        else elist[c * sp->ne - 1 - row[t]] = -1 - (off + t);
+      if (!known[k][o]) HopsPlexEntryRow(ref, layout, sp->family, sp->order, i, o - 4, n, row);
+      known[k][o] = PETSC_TRUE;
+      for (PetscInt t = 0; t < n; ++t) {
+        const PetscInt flip = row[t] < 0 ? -1 : 0; /* x ^ -1 is -1-x */
+
+        e[row[t] ^ flip] = (off + t) ^ flip;
       }
     }
-  PetscCall(PetscFree2(kind, local));
+  }
+  PetscCall(PetscFree(rows));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A space of any family on the mesh, with hops' own numbering; dm becomes the space's */
-PetscErrorCode HopsSpaceCreatePlex_Private(DM dm, HopsFamily family, PetscInt order, DMLabel label, PetscInt nv,
-                                           const PetscInt values[], const PetscBool ess[], HopsSpace *space)
+/* keeps the list of essential points, from which the section follows */
+static PetscErrorCode HopsSpaceKeepEssential(HopsSpace sp, PetscInt pStart, PetscInt pEnd, const PetscInt mark[])
 {
-  HopsSpace       sp;
-  PetscSection    s;
-  HopsPlexClosure ref;
-  HopsLayout      layout;
-  DM              coarse;
-  PetscInt        dim, pStart, pEnd, *elist, *cl;
-  PetscBool      *own = NULL;
+  PetscInt n = 0;
+
+  PetscFunctionBegin;
+  for (PetscInt p = 0; p < pEnd - pStart; ++p) n += mark[p];
+  PetscCall(PetscMalloc1(n + 1, &sp->fixed)); /* never NULL: the numbering is hops' own */
+  for (PetscInt p = 0; p < pEnd - pStart; ++p)
+    if (mark[p]) sp->fixed[sp->nfixed++] = p + pStart;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A space on the mesh, with hops' own numbering. Essential points are those in the closures of the label's
+   values, or those marked */
+PetscErrorCode HopsSpaceCreatePlex_Private(DM dm, HopsPlexCells cells, HopsFamily family, PetscInt order, DMLabel label,
+                                           PetscInt nv, const PetscInt values[], const PetscInt mark[], HopsSpace *space)
+{
+  HopsSpace  sp;
+  HopsLayout layout;
+  DM         coarse;
+  PetscInt   dim, pStart, pEnd, nkeys, *elist, *key, *gidx, *own = NULL;
 
   PetscFunctionBegin;
   PetscCall(HopsInitialize());
@@ -162,29 +180,27 @@ PetscErrorCode HopsSpaceCreatePlex_Private(DM dm, HopsFamily family, PetscInt or
   sp->nv     = label ? nv : 0;
   sp->label  = label;
   if (label) PetscCall(PetscObjectReference((PetscObject)label));
-  if (!ess) {
+  if (!mark) {
     PetscCall(PetscMalloc1(sp->nv + 1, &sp->values)); /* never NULL: the space has companions */
     PetscCall(PetscArraycpy(sp->values, values, sp->nv));
   }
   PetscCall(DMClone(dm, &sp->dm));
   PetscCall(DMGetCoarseDM(dm, &coarse)); /* a clone has lost it */
   PetscCall(DMSetCoarseDM(sp->dm, coarse));
-  PetscCall(HopsPlexGetCells(dm, sp));
+  PetscCall(HopsSpaceSetCells(sp, dm, cells));
   PetscCall(HopsPlexGetGeometry(dm, sp));
   PetscCall(HopsSpaceCheckCounts(sp));
-  PetscCall(HopsPlexClosureCreate(dim, &ref));
-  PetscCall(HopsPlexGetClosures(dm, sp, ref.n, &cl));
   PetscCall(DMPlexGetChart(dm, &pStart, &pEnd));
-  if (!ess) PetscCall(HopsPlexEssentialPoints(dm, label, nv, values, pStart, pEnd, &own));
-  PetscCall(HopsPlexCreateSection(dm, sp, ref.n, cl, ess ? ess : own, &s));
+  if (!mark) PetscCall(HopsPlexEssentialPoints(dm, label, nv, values, &own));
+  PetscCall(HopsSpaceKeepEssential(sp, pStart, pEnd, mark ? mark : own));
+  PetscCall(HopsPlexNumber(sp, mark ? mark : own, &nkeys, &key, &gidx));
   PetscCall(PetscFree(own));
-  PetscCall(DMSetLocalSection(sp->dm, s));
   PetscCall(PetscMalloc1(sp->ncells * sp->ne, &elist));
-  PetscCall(HopsPlexGetUnknowns(sp, &layout, &ref, cl, s, elist));
-  PetscCall(PetscFree(cl));
-  PetscCall(HopsSpaceSetUpPlex(sp, s, elist));
+  PetscCall(HopsPlexGetUnknowns(sp, &layout, pStart, key, elist));
+  PetscCall(PetscFree(key));
+  PetscCall(HopsSpaceSetUpNumbering(sp, nkeys, gidx, NULL, elist));
+  PetscCall(PetscFree(gidx));
   PetscCall(PetscFree(elist));
-  PetscCall(PetscSectionDestroy(&s));
   PetscCall(PetscLogEventEnd(HopsEvent.space, dm, 0, 0, 0));
   *space = sp;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -215,7 +231,7 @@ PetscErrorCode HopsSpaceCreateHCurl(DM dm, PetscInt order, DMLabel label, PetscI
   PetscFunctionBegin;
   HopsValidHeader(dm, DM_CLASSID, 1);
   HopsValidPointer(space, 6);
-  PetscCall(HopsSpaceCreatePlex_Private(dm, HOPS_HCURL, order, label, nv, values, NULL, space));
+  PetscCall(HopsSpaceCreatePlex_Private(dm, NULL, HOPS_HCURL, order, label, nv, values, NULL, space));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -244,7 +260,7 @@ PetscErrorCode HopsSpaceCreateHDiv(DM dm, PetscInt order, DMLabel label, PetscIn
   PetscFunctionBegin;
   HopsValidHeader(dm, DM_CLASSID, 1);
   HopsValidPointer(space, 6);
-  PetscCall(HopsSpaceCreatePlex_Private(dm, HOPS_HDIV, order, label, nv, values, NULL, space));
+  PetscCall(HopsSpaceCreatePlex_Private(dm, NULL, HOPS_HDIV, order, label, nv, values, NULL, space));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -270,7 +286,7 @@ PetscErrorCode HopsSpaceCreateL2(DM dm, PetscInt order, HopsSpace *space)
   PetscFunctionBegin;
   HopsValidHeader(dm, DM_CLASSID, 1);
   HopsValidPointer(space, 3);
-  PetscCall(HopsSpaceCreatePlex_Private(dm, HOPS_L2, order, NULL, 0, NULL, NULL, space));
+  PetscCall(HopsSpaceCreatePlex_Private(dm, NULL, HOPS_L2, order, NULL, 0, NULL, NULL, space));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

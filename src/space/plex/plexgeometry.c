@@ -2,51 +2,6 @@
    nodes are. */
 #include <hops/private/hopspleximpl.h>
 
-PetscErrorCode HopsPlexGetCells(DM dm, HopsSpace sp)
-{
-  MPI_Comm             comm = PetscObjectComm((PetscObject)dm);
-  const DMPolytopeType want = sp->dim == 2 ? DM_POLYTOPE_QUADRILATERAL : DM_POLYTOPE_HEXAHEDRON;
-  PetscSF              sf;
-  const PetscInt      *leaves;
-  PetscInt             cStart, cEnd, depth, nleaves, bad = PETSC_INT_MAX, gbad;
-  PetscBool           *remote;
-
-  PetscFunctionBegin;
-  PetscCall(DMPlexGetDepth(dm, &depth));
-  PetscCheck(depth == sp->dim || depth < 0, comm, PETSC_ERR_ARG_WRONGSTATE,
-             "The mesh is not interpolated (depth %" PetscInt_FMT " in %" PetscInt_FMT
-             "D): create it with edges and faces (-dm_plex_interpolate, DMPlexInterpolate())",
-             depth, sp->dim);
-  PetscCall(DMPlexGetHeightStratum(dm, 0, &cStart, &cEnd));
-  PetscCall(PetscCalloc1(cEnd - cStart, &remote));
-  PetscCall(DMGetPointSF(dm, &sf));
-  PetscCall(PetscSFGetGraph(sf, NULL, &nleaves, &leaves, NULL));
-  for (PetscInt l = 0; l < nleaves; ++l) {
-    const PetscInt p = leaves ? leaves[l] : l;
-
-    if (p >= cStart && p < cEnd) remote[p - cStart] = PETSC_TRUE;
-  }
-  sp->cstart  = cStart;
-  sp->ncaller = cEnd - cStart;
-  sp->ncells  = 0;
-  PetscCall(PetscMalloc1(cEnd - cStart, &sp->cell));
-  for (PetscInt c = cStart; c < cEnd; ++c) {
-    DMPolytopeType ct;
-
-    PetscCall(DMPlexGetCellType(dm, c, &ct));
-    if (ct == DM_POLYTOPE_FV_GHOST || remote[c - cStart]) continue;
-    if (ct != want) bad = PetscMin(bad, c);
-    sp->cell[sp->ncells++] = c;
-  }
-  PetscCall(PetscFree(remote));
-  PetscCall(MPIU_Allreduce(&bad, &gbad, 1, MPIU_INT, MPI_MIN, comm));
-  PetscCheck(gbad == PETSC_INT_MAX, comm, PETSC_ERR_SUP,
-             "Cell %" PetscInt_FMT " is not a %s: hops works on meshes of quadrilaterals or hexahedra alone; make one "
-             "(-dm_plex_simplex 0, Gmsh's SubdivisionAlgorithm, or DMPlexTransform type refine_tobox)",
-             gbad, sp->dim == 2 ? "quadrilateral" : "hexahedron");
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* DMPlex's order of a cell's vertices as reference corners, for coordinates without a discretisation */
 static const PetscInt HopsPlexVertex2[4] = {0, 1, 3, 2};
 static const PetscInt HopsPlexVertex3[8] = {0, 2, 3, 1, 4, 5, 7, 6};
@@ -186,12 +141,113 @@ static PetscErrorCode HopsPlexCoordinatesDropped(DM dm, HopsSpace sp, PetscBool 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The map from a cell's coordinates in the DM's order to those at GLL nodes */
+typedef struct {
+  PetscInt   n;     /* coordinates of a cell; 0 before the first cell of the kind */
+  PetscReal *T;     /* [n][n] values at GLL nodes of each function; where these are the functions themselves */
+  PetscInt  *place; /* [n] place of each coordinate, else NULL */
+} HopsCoordinateMap;
+
+static PetscErrorCode HopsCoordinateMapCreate(DM cdm, HopsSpace sp, PetscInt n, HopsCoordinateMap *map)
+{
+  PetscBool permutation = PETSC_TRUE;
+
+  PetscFunctionBegin;
+  map->n = n;
+  PetscCall(HopsPlexTabulateCoordinates(cdm, sp, n, &map->T));
+  PetscCall(PetscMalloc1(n, &map->place));
+  for (PetscInt b = 0; b < n; ++b) map->place[b] = -1;
+  for (PetscInt i = 0; i < n; ++i)
+    for (PetscInt b = 0; b < n; ++b) {
+      const PetscReal t = map->T[i * n + b];
+
+      if (PetscAbsReal(t) < 1e-13) continue;
+      if (PetscAbsReal(t - 1.0) > 1e-13 || map->place[b] >= 0) permutation = PETSC_FALSE;
+      map->place[b] = (i % sp->dim) * (n / sp->dim) + i / sp->dim;
+    }
+  for (PetscInt b = 0; b < n; ++b)
+    if (map->place[b] < 0) permutation = PETSC_FALSE;
+  if (!permutation) PetscCall(PetscFree(map->place));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* X[] of all cells: from the coordinates of the mesh's points or, in a periodic mesh, from those of the cells
+   that have their own */
+static PetscErrorCode HopsPlexGetMaps(DM dm, HopsSpace sp)
+{
+  DM                 cdm;
+  Vec                v[2];
+  PetscSection       s, own;
+  const PetscScalar *a[2] = {NULL, NULL};
+  PetscScalar       *x;
+  PetscInt           first = 0, last = 0, nx = 0, *idx;
+  HopsPlexUnknowns   u;
+  HopsCoordinateMap  maps[2] = {{0}};
+
+  PetscFunctionBegin;
+  sp->gorder = 1;
+  PetscCall(DMGetCoordinateDM(dm, &cdm));
+  PetscCall(DMGetCoordinateSection(dm, &s));
+  PetscCall(DMGetCoordinatesLocalNoncollective(dm, &v[0]));
+  PetscCall(DMGetCellCoordinateSection(dm, &own));
+  PetscCall(DMGetCellCoordinatesLocalNoncollective(dm, &v[1]));
+  if (own && v[1]) PetscCall(PetscSectionGetChart(own, &first, &last));
+  for (PetscInt k = 0; k < 2; ++k)
+    if (v[k]) PetscCall(VecGetArrayRead(v[k], &a[k]));
+  PetscCall(HopsPlexUnknownsCreate(cdm, s, sp->cells, &u));
+  PetscCall(PetscMalloc2(u.size, &idx, u.size, &x));
+  for (PetscInt c = 0; c < sp->ncells; ++c) {
+    const PetscInt     cell   = sp->cell[c];
+    const PetscScalar *coords = x;
+    PetscInt           n = 0, off, k = 1;
+    HopsCoordinateMap *map;
+
+    if (cell >= first && cell < last) PetscCall(PetscSectionGetDof(own, cell, &n));
+    if (n) {
+      PetscCall(PetscSectionGetOffset(own, cell, &off));
+      coords = a[1] + off;
+    } else {
+      k = 0;
+      PetscCall(HopsPlexUnknownsGet(&u, c, idx, &n));
+      for (PetscInt i = 0; i < n && n == u.size; ++i) x[i] = a[0][idx[i]];
+    }
+    PetscCheck((!nx || n == nx) && (k || n == u.size), PETSC_COMM_SELF, PETSC_ERR_SUP,
+               "Cell %" PetscInt_FMT " has %" PetscInt_FMT " coordinates where others have %" PetscInt_FMT
+               ": the order of the element maps must not vary",
+               cell, n, nx ? nx : u.size);
+    map = &maps[k];
+    if (!map->n) {
+      DM from = cdm;
+
+      if (k) PetscCall(HopsPlexChooseCoordinateDM(dm, sp, n, coords, &from));
+      PetscCall(HopsCoordinateMapCreate(from, sp, n, map));
+    }
+    if (!nx) {
+      PetscInt size;
+
+      nx = n;
+      PetscCall(HopsCount("coordinates of the cells", sp->ncells, nx, 1, &size));
+      PetscCall(PetscMalloc1(size, &sp->X));
+    }
+    if (!map->place) HopsPlexMapCell(sp->dim, n, map->T, coords, sp->X + c * n);
+    else
+      for (PetscInt i = 0; i < n; ++i) sp->X[c * n + map->place[i]] = PetscRealPart(coords[i]);
+  }
+  PetscCall(PetscFree2(idx, x));
+  PetscCall(HopsPlexUnknownsDestroy(&u));
+  for (PetscInt k = 0; k < 2; ++k) {
+    if (v[k]) PetscCall(VecRestoreArrayRead(v[k], &a[k]));
+    PetscCall(PetscFree(maps[k].T));
+    PetscCall(PetscFree(maps[k].place));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode HopsPlexGetGeometry(DM dm, HopsSpace sp)
 {
-  PetscInt   cdim, nclosure = 0;
-  PetscReal *T    = NULL;
-  PetscBool  isDG = PETSC_FALSE, lastDG = PETSC_FALSE, dropped, some;
-  Vec        x;
+  PetscInt  cdim;
+  PetscBool dropped, some;
+  Vec       x;
 
   PetscFunctionBegin;
   PetscCall(DMGetCoordinateDim(dm, &cdim));
@@ -211,37 +267,7 @@ PetscErrorCode HopsPlexGetGeometry(DM dm, HopsSpace sp)
     PetscCall(HopsPlexRefineGeometry(dm, sp));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  sp->gorder = 1;
-  for (PetscInt c = 0; c < sp->ncells; ++c) {
-    const PetscScalar *array;
-    PetscScalar       *coords = NULL;
-    PetscInt           n;
-
-    PetscCall(DMPlexGetCellCoordinates(dm, sp->cell[c], &isDG, &n, &array, &coords));
-    if (!T || n != nclosure || isDG != lastDG) {
-      DM cdm;
-
-      PetscCheck(!sp->X || n == nclosure, PETSC_COMM_SELF, PETSC_ERR_SUP,
-                 "Cell %" PetscInt_FMT " has %" PetscInt_FMT " coordinates where others have %" PetscInt_FMT
-                 ": the order of the element maps must not vary",
-                 sp->cell[c], n, nclosure);
-      PetscCall(PetscFree(T));
-      PetscCall(DMGetCoordinateDM(dm, &cdm));
-      if (isDG) PetscCall(HopsPlexChooseCoordinateDM(dm, sp, n, coords, &cdm));
-      PetscCall(HopsPlexTabulateCoordinates(cdm, sp, n, &T));
-      nclosure = n;
-      lastDG   = isDG;
-      if (!sp->X) {
-        PetscInt size;
-
-        PetscCall(HopsCount("coordinates of the cells", sp->ncells, n, 1, &size));
-        PetscCall(PetscMalloc1(size, &sp->X));
-      }
-    }
-    HopsPlexMapCell(sp->dim, n, T, coords, sp->X + c * n);
-    PetscCall(DMPlexRestoreCellCoordinates(dm, sp->cell[c], &isDG, &n, &array, &coords));
-  }
-  PetscCall(PetscFree(T));
+  PetscCall(HopsPlexGetMaps(dm, sp));
   PetscCall(MPIU_Allreduce(MPI_IN_PLACE, &sp->gorder, 1, MPIU_INT, MPI_MAX, PetscObjectComm((PetscObject)dm)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -71,6 +71,37 @@ PetscErrorCode HopsPlexGetFENodes(PetscFE fe, PetscInt dim, PetscInt *order, Pet
 
 /* -------------------------------------- hops' numbering -------------------------------------- */
 
+static PetscInt HopsPlexClosureFind(const HopsPlexClosure *cl, const PetscInt points[], PetscInt p)
+{
+  PetscInt i = 0;
+
+  while (i < cl->n && points[2 * i] != p) ++i;
+  return i;
+}
+
+/* edge[] and vertex[] from the closure of the reference cell K */
+static PetscErrorCode HopsPlexClosureSlots(DM K, const PetscInt points[], HopsPlexClosure *cl)
+{
+  const PetscInt  e0 = cl->dim == 3 ? 7 : 1;
+  const PetscInt *cone;
+
+  PetscFunctionBegin;
+  cl->nedges = cl->dim == 3 ? 12 : 4;
+  for (PetscInt o = -4; o < 4; ++o)
+    for (PetscInt k = 0; k < 4; ++k) cl->slot[o + 4][k] = HopsQuadEdge(o, k);
+  for (PetscInt f = 0; f < 6 && cl->dim == 3; ++f) {
+    PetscCall(DMPlexGetCone(K, points[2 * (1 + f)], &cone));
+    for (PetscInt k = 0; k < 4; ++k)
+      cl->edge[f][k] = HopsPlexClosureFind(cl, points, cone[HopsQuadEdge(points[2 * (1 + f) + 1], k)]);
+  }
+  for (PetscInt e = 0; e < cl->nedges; ++e) {
+    PetscCall(DMPlexGetCone(K, points[2 * (e0 + e)], &cone));
+    for (PetscInt k = 0; k < 2; ++k)
+      cl->vertex[e][k] = HopsPlexClosureFind(cl, points, cone[points[2 * (e0 + e) + 1] < 0 ? 1 - k : k]);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* The closure of the reference cell, see HopsPlexClosure */
 PetscErrorCode HopsPlexClosureCreate(PetscInt dim, HopsPlexClosure *cl)
 {
@@ -107,6 +138,7 @@ PetscErrorCode HopsPlexClosureCreate(PetscInt dim, HopsPlexClosure *cl)
     }
     PetscCall(DMPlexRestoreTransitiveClosure(K, p, PETSC_TRUE, &nown, &own));
   }
+  PetscCall(HopsPlexClosureSlots(K, points, cl));
   PetscCall(DMPlexRestoreTransitiveClosure(K, 0, PETSC_TRUE, &n, &points));
   PetscCall(VecRestoreArrayRead(coords, &a));
   PetscCall(DMDestroy(&K));

@@ -106,6 +106,28 @@ static PetscErrorCode HopsPlexNodeMap(DM dm, HopsSpace sp, PetscSection s, Petsc
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* flag[offset] of each unknown of a section: 1 where it is constrained */
+static PetscErrorCode HopsPlexConstrained(PetscSection s, unsigned char *flag[])
+{
+  PetscInt pStart, pEnd, size;
+
+  PetscFunctionBegin;
+  PetscCall(PetscSectionGetStorageSize(s, &size));
+  PetscCall(PetscCalloc1(size, flag));
+  PetscCall(PetscSectionGetChart(s, &pStart, &pEnd));
+  for (PetscInt p = pStart; p < pEnd; ++p) {
+    PetscInt        cdof, off;
+    const PetscInt *c;
+
+    PetscCall(PetscSectionGetConstraintDof(s, p, &cdof));
+    if (!cdof) continue;
+    PetscCall(PetscSectionGetOffset(s, p, &off));
+    PetscCall(PetscSectionGetConstraintIndices(s, p, &c));
+    for (PetscInt i = 0; i < cdof; ++i) (*flag)[off + c[i]] = 1;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode HopsNodesDestroy(HopsNodes *nodes)
 {
   HopsNodes n = *nodes;
@@ -122,45 +144,49 @@ PetscErrorCode HopsNodesDestroy(HopsNodes *nodes)
 
 PetscErrorCode HopsNodesCreate(DM dm, HopsNodes *nodes)
 {
-  HopsNodes    n;
-  HopsSpace    sp;
-  PetscSection s, ns;
-  PetscInt    *node, *elist, *key, nc, np;
+  HopsNodes        n;
+  HopsSpace        sp;
+  HopsPlexUnknowns u;
+  PetscSection     s, ns;
+  PetscInt        *node, *elist, *idx, *key, nc, np;
+  unsigned char   *constrained;
 
   PetscFunctionBegin;
   PetscCall(PetscNew(&n));
   PetscCall(HopsInitialize());
   PetscCall(PetscLogEventBegin(HopsEvent.space, dm, 0, 0, 0));
   PetscCall(HopsSpaceCreateFE_Private(dm, &sp, &nc, &node));
-  PetscCall(HopsPlexGetSection(dm, &s));
+  PetscCall(HopsPlexGetSection(dm, sp->order, &s));
   PetscCall(HopsPlexNodeSection(s, nc, &ns, &key));
   PetscCall(DMClone(dm, &sp->dm));
   PetscCall(DMSetLocalSection(sp->dm, ns));
   np = HopsPower(sp->order + 1, sp->dim);
-  PetscCall(PetscMalloc1(sp->ncells * np, &elist));
+  PetscCall(HopsPlexUnknownsCreate(dm, s, sp->cells, &u));
+  PetscCall(PetscMalloc2(sp->ncells * np, &elist, u.size, &idx));
   for (PetscInt c = 0; c < sp->ncells; ++c) {
-    PetscInt m, *idx = NULL;
+    PetscInt m;
 
-    PetscCall(DMPlexGetClosureIndices(dm, s, s, sp->cell[c], PETSC_FALSE, &m, &idx, NULL, NULL));
-    PetscCheck(m == np * nc, PETSC_COMM_SELF, PETSC_ERR_SUP,
+    PetscCall(HopsPlexUnknownsGet(&u, c, idx, &m));
+    PetscCheck(m == np * nc && m == u.size, PETSC_COMM_SELF, PETSC_ERR_SUP,
                "Cell %" PetscInt_FMT " has %" PetscInt_FMT " unknowns where order %" PetscInt_FMT " with %" PetscInt_FMT
                " components has %" PetscInt_FMT ": the order must not vary over the mesh, and hanging nodes are not supported",
                sp->cell[c], m, sp->order, nc, np * nc);
-    for (PetscInt i = 0; i < np; ++i) elist[c * np + node[i]] = key[idx[i * nc] < 0 ? -(idx[i * nc] + 1) : idx[i * nc]];
-    PetscCall(DMPlexRestoreClosureIndices(dm, s, s, sp->cell[c], PETSC_FALSE, &m, &idx, NULL, NULL));
+    for (PetscInt i = 0; i < np; ++i) elist[c * np + node[i]] = key[idx[i * nc]];
   }
   PetscCall(HopsSpaceSetUpPlex(sp, ns, elist));
-  PetscCall(PetscFree(elist));
   PetscCall(PetscFree(key));
   PetscCall(HopsPlexNodeMap(dm, sp, s, ns, nc, &n->map));
   PetscCall(PetscCalloc1(sp->nL * nc, &n->isfree));
+  PetscCall(HopsPlexConstrained(s, &constrained));
   for (PetscInt c = 0; c < sp->ncells; ++c) { /* in the space's own order of cells */
-    PetscInt m, *idx = NULL;
+    PetscInt m;
 
-    PetscCall(DMPlexGetClosureIndices(dm, s, s, sp->cell[c], PETSC_FALSE, &m, &idx, NULL, NULL));
-    for (PetscInt i = 0; i < m; ++i) n->isfree[sp->restr[c * np + node[i / nc]] * nc + i % nc] = idx[i] >= 0 ? 1 : 0;
-    PetscCall(DMPlexRestoreClosureIndices(dm, s, s, sp->cell[c], PETSC_FALSE, &m, &idx, NULL, NULL));
+    PetscCall(HopsPlexUnknownsGet(&u, sp->cells->where[sp->cell[c] - sp->cstart], idx, &m));
+    for (PetscInt i = 0; i < m; ++i) n->isfree[sp->restr[c * np + node[i / nc]] * nc + i % nc] = !constrained[idx[i]];
   }
+  PetscCall(PetscFree(constrained));
+  PetscCall(PetscFree2(elist, idx));
+  PetscCall(HopsPlexUnknownsDestroy(&u));
   for (PetscInt i = 0; i < sp->nT * nc; ++i) n->nfree += n->map[i] >= 0;
   PetscCall(PetscInfo(dm, "%" PetscInt_FMT " nodes with unknowns, %" PetscInt_FMT " of %" PetscInt_FMT " components free\n", sp->nT,
                       n->nfree, sp->nT * nc));

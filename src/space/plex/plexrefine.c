@@ -67,7 +67,7 @@ PetscErrorCode HopsPlexRefineGeometry(DM dm, HopsSpace sp)
              "The mesh was refined, which has dropped the high-order coordinates of its cells: refine by -dm_refine_hierarchy, "
              "which keeps the coarse meshes and their coordinates, or refine before they are made");
   PetscCall(HopsSpaceCreate_Private(PetscObjectComm((PetscObject)dm), sp->dim, 1, &coarse));
-  PetscCall(HopsPlexGetCells(cdm, coarse));
+  PetscCall(HopsSpaceSetCells(coarse, cdm, NULL));
   PetscCall(HopsPlexGetGeometry(cdm, coarse));
   coarse->dm = cdm;
   sp->dm     = dm;

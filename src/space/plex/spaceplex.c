@@ -32,6 +32,15 @@ static PetscErrorCode HopsPlexGlobalIndices(PetscSection s, PetscSection gs, Pet
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode HopsSpaceSetRange(HopsSpace sp)
+{
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Scan(&sp->nT, &sp->rstart, 1, MPIU_INT, MPI_SUM, PetscObjectComm((PetscObject)sp)));
+  sp->rstart -= sp->nT;
+  PetscCall(MPIU_Allreduce(&sp->nT, &sp->N, 1, MPIU_INT, MPI_SUM, PetscObjectComm((PetscObject)sp)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode HopsSpaceSetUpPlex(HopsSpace sp, PetscSection s, const PetscInt elist[])
 {
   PetscSection gs;
@@ -40,9 +49,7 @@ PetscErrorCode HopsSpaceSetUpPlex(HopsSpace sp, PetscSection s, const PetscInt e
   PetscFunctionBegin;
   PetscCall(DMGetGlobalSection(sp->dm, &gs));
   PetscCall(PetscSectionGetConstrainedStorageSize(gs, &sp->nT));
-  PetscCallMPI(MPI_Scan(&sp->nT, &sp->rstart, 1, MPIU_INT, MPI_SUM, PetscObjectComm((PetscObject)sp)));
-  sp->rstart -= sp->nT;
-  PetscCall(MPIU_Allreduce(&sp->nT, &sp->N, 1, MPIU_INT, MPI_SUM, PetscObjectComm((PetscObject)sp)));
+  PetscCall(HopsSpaceSetRange(sp));
   PetscCall(HopsPlexGlobalIndices(s, gs, &nkeys, &gidx));
   PetscCall(HopsSpaceSetUpNumbering(sp, nkeys, gidx, NULL, elist));
   PetscCall(PetscFree(gidx));
@@ -66,6 +73,7 @@ PetscErrorCode HopsSpaceCreateFE_Private(DM dm, HopsSpace *space, PetscInt *nc, 
 {
   MPI_Comm        comm = PetscObjectComm((PetscObject)dm);
   HopsSpace       sp;
+  HopsPlexCells   cells;
   PetscObject     disc;
   PetscClassId    id;
   PetscQuadrature quad[2];
@@ -83,13 +91,7 @@ PetscErrorCode HopsSpaceCreateFE_Private(DM dm, HopsSpace *space, PetscInt *nc, 
   PetscCheck(id == PETSCFE_CLASSID, comm, PETSC_ERR_SUP,
              "The DM's field is not a PetscFE: hops needs a continuous Lagrange PetscFE on it, or HopsSpaceCreateH1() on the bare "
              "mesh");
-  {
-    HopsSpace probe; /* cells first: a mesh of triangles should say so, not that its space is odd */
-
-    PetscCall(HopsSpaceCreate_Private(comm, dim, 1, &probe));
-    PetscCall(HopsPlexGetCells(dm, probe));
-    PetscCall(HopsSpaceDestroy(&probe));
-  }
+  PetscCall(HopsPlexCellsCreate(dm, dim, &cells)); /* first: a mesh of triangles should say so, not that its space is odd */
   PetscCall(HopsPlexGetFENodes((PetscFE)disc, dim, &order, nc, node));
   PetscCall(HopsSpaceCreate_Private(comm, dim, order, &sp));
   PetscCall(HopsSpaceSetBackendFromDM(sp, dm));
@@ -103,7 +105,8 @@ PetscErrorCode HopsSpaceCreateFE_Private(DM dm, HopsSpace *space, PetscInt *nc, 
     PetscCall(HopsBasisCreateQuadrature(order + 1, dim - k, quad[k], &found, &sp->rule[k]));
     if (!found) sp->rule[k].P = 0;
   }
-  PetscCall(HopsPlexGetCells(dm, sp));
+  PetscCall(HopsSpaceSetCells(sp, dm, cells));
+  PetscCall(HopsPlexCellsDestroy(&cells));
   PetscCall(HopsPlexGetGeometry(dm, sp));
   PetscCall(HopsSpaceCheckCounts(sp));
   *space = sp;
@@ -113,9 +116,9 @@ PetscErrorCode HopsSpaceCreateFE_Private(DM dm, HopsSpace *space, PetscInt *nc, 
 /*
   The local section (to be destroyed) with the symmetries of its edges and faces. The section of a
   DMCreateSubDM(), such as a field of PCFIELDSPLIT, has lost them, so that cells would disagree on the order
-  of an edge's nodes: they are made anew.
+  of an edge's nodes: they are made anew. Order 1 needs none: its unknowns are at vertices.
 */
-PetscErrorCode HopsPlexGetSection(DM dm, PetscSection *section)
+PetscErrorCode HopsPlexGetSection(DM dm, PetscInt order, PetscSection *section)
 {
   PetscSection    s, fresh;
   PetscSectionSym sym = NULL;
@@ -127,7 +130,7 @@ PetscErrorCode HopsPlexGetSection(DM dm, PetscSection *section)
   PetscCall(DMGetLocalSection(dm, &s));
   PetscCall(PetscSectionGetNumFields(s, &nf));
   if (nf == 1) PetscCall(PetscSectionGetFieldSym(s, 0, &sym));
-  if (nf != 1 || sym) {
+  if (nf != 1 || sym || order == 1) {
     PetscCall(PetscObjectReference((PetscObject)s));
     *section = s;
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -170,9 +173,10 @@ PetscErrorCode HopsPlexGetSection(DM dm, PetscSection *section)
 @*/
 PetscErrorCode HopsSpaceCreateFromDM(DM dm, HopsSpace *space)
 {
-  HopsSpace    sp;
-  PetscSection s;
-  PetscInt    *node, *elist, np, nc;
+  HopsSpace        sp;
+  HopsPlexUnknowns u;
+  PetscSection     s;
+  PetscInt        *node, *elist, *idx, np, nc;
 
   PetscFunctionBegin;
   HopsValidHeader(dm, DM_CLASSID, 1);
@@ -186,146 +190,29 @@ PetscErrorCode HopsSpaceCreateFromDM(DM dm, HopsSpace *space)
              nc);
   PetscCall(PetscObjectReference((PetscObject)dm));
   sp->dm = dm;
-  PetscCall(HopsPlexGetSection(dm, &s));
+  PetscCall(HopsPlexGetSection(dm, sp->order, &s));
   np = HopsPower(sp->order + 1, sp->dim);
   PetscCall(PetscMalloc1(sp->ncells * np, &elist));
+  PetscCall(HopsPlexUnknownsCreate(dm, s, sp->cells, &u));
+  PetscCall(PetscMalloc1(u.size, &idx));
   for (PetscInt c = 0; c < sp->ncells; ++c) {
-    PetscInt n, *idx = NULL;
+    PetscInt n;
 
-    PetscCall(DMPlexGetClosureIndices(dm, s, s, sp->cell[c], PETSC_FALSE, &n, &idx, NULL, NULL));
-    PetscCheck(n == np, PETSC_COMM_SELF, PETSC_ERR_SUP,
+    PetscCall(HopsPlexUnknownsGet(&u, c, idx, &n));
+    PetscCheck(n == np && n == u.size, PETSC_COMM_SELF, PETSC_ERR_SUP,
                "Cell %" PetscInt_FMT " has %" PetscInt_FMT " unknowns where order %" PetscInt_FMT " has %" PetscInt_FMT
                ": the order must not vary over the mesh, and hanging nodes are not supported",
                sp->cell[c], n, sp->order, np);
-    for (PetscInt i = 0; i < np; ++i) elist[c * np + node[i]] = idx[i] < 0 ? -(idx[i] + 1) : idx[i];
-    PetscCall(DMPlexRestoreClosureIndices(dm, s, s, sp->cell[c], PETSC_FALSE, &n, &idx, NULL, NULL));
+    for (PetscInt i = 0; i < np; ++i) elist[c * np + node[i]] = idx[i];
   }
+  PetscCall(PetscFree(idx));
+  PetscCall(HopsPlexUnknownsDestroy(&u));
   PetscCall(HopsSpaceSetUpPlex(sp, s, elist));
   PetscCall(PetscSectionDestroy(&s));
   PetscCall(PetscFree(elist));
   PetscCall(PetscFree(node));
   PetscCall(PetscLogEventEnd(HopsEvent.space, dm, 0, 0, 0));
   *space = sp;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* cl[ncells][2 n]: points and orientations in the closures of the space's cells */
-PetscErrorCode HopsPlexGetClosures(DM dm, HopsSpace sp, PetscInt n, PetscInt *cl[])
-{
-  PetscInt size;
-
-  PetscFunctionBegin;
-  PetscCall(HopsCount("points of the cells", sp->ncells, 2, n, &size));
-  PetscCall(PetscMalloc1(size, cl));
-  for (PetscInt c = 0; c < sp->ncells; ++c) {
-    PetscInt m, *points = NULL;
-
-    PetscCall(DMPlexGetTransitiveClosure(dm, sp->cell[c], PETSC_TRUE, &m, &points));
-    PetscCheck(m == n, PETSC_COMM_SELF, PETSC_ERR_SUP,
-               "Cell %" PetscInt_FMT " has %" PetscInt_FMT " points in its closure where a conforming cell has %" PetscInt_FMT
-               ": hanging nodes are not supported",
-               sp->cell[c], m, n);
-    PetscCall(PetscArraycpy(*cl + c * 2 * n, points, 2 * n));
-    PetscCall(DMPlexRestoreTransitiveClosure(dm, sp->cell[c], PETSC_TRUE, &m, &points));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Layout of hops' own section: points in the order in which the cells' closures first reach them, for
-   locality */
-static PetscErrorCode HopsPlexFirstTouch(HopsSpace sp, PetscInt ncl, const PetscInt cl[], PetscInt pStart, PetscInt pEnd, IS *perm)
-{
-  PetscInt   n = 0, *order;
-  PetscBool *seen;
-
-  PetscFunctionBegin;
-  PetscCall(PetscMalloc1(pEnd - pStart, &order));
-  PetscCall(PetscCalloc1(pEnd - pStart, &seen));
-  for (PetscInt i = 0; i < sp->ncells * ncl; ++i) {
-    const PetscInt p = cl[2 * i] - pStart;
-
-    if (!seen[p]) order[n++] = p + pStart;
-    seen[p] = PETSC_TRUE;
-  }
-  for (PetscInt p = 0; p < pEnd - pStart; ++p) /* points of other ranks' cells */
-    if (!seen[p]) order[n++] = p + pStart;
-  PetscCall(PetscFree(seen));
-  PetscCall(ISCreateGeneral(PETSC_COMM_SELF, n, order, PETSC_OWN_POINTER, perm));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* ess[p - pStart]: the point lies in the closure of an essential stratum */
-PetscErrorCode HopsPlexEssentialPoints(DM dm, DMLabel label, PetscInt nv, const PetscInt values[], PetscInt pStart, PetscInt pEnd,
-                                       PetscBool *essential[])
-{
-  DMLabel         ess;
-  IS              is;
-  PetscInt        n;
-  const PetscInt *pts;
-
-  PetscFunctionBegin;
-  PetscCall(PetscCalloc1(pEnd - pStart, essential));
-  PetscCall(DMLabelCreate(PETSC_COMM_SELF, "essential", &ess));
-  for (PetscInt v = 0; label && v < nv; ++v) {
-    PetscCall(DMLabelGetStratumIS(label, values[v], &is));
-    if (!is) continue;
-    PetscCall(ISGetLocalSize(is, &n));
-    PetscCall(ISGetIndices(is, &pts));
-    for (PetscInt i = 0; i < n; ++i) PetscCall(DMLabelSetValue(ess, pts[i], 1));
-    PetscCall(ISRestoreIndices(is, &pts));
-    PetscCall(ISDestroy(&is));
-  }
-  PetscCall(DMPlexLabelComplete(dm, ess));
-  PetscCall(DMLabelGetStratumIS(ess, 1, &is));
-  if (is) {
-    PetscCall(ISGetLocalSize(is, &n));
-    PetscCall(ISGetIndices(is, &pts));
-    for (PetscInt i = 0; i < n; ++i) (*essential)[pts[i] - pStart] = PETSC_TRUE;
-    PetscCall(ISRestoreIndices(is, &pts));
-    PetscCall(ISDestroy(&is));
-  }
-  PetscCall(DMLabelDestroy(&ess));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* the unknowns of the family on each point ((order-1)^depth in H1); all those of essential points are
-   constrained */
-PetscErrorCode HopsPlexCreateSection(DM dm, HopsSpace sp, PetscInt ncl, const PetscInt cl[], const PetscBool ess[],
-                                     PetscSection *section)
-{
-  PetscSection s;
-  IS           perm;
-  PetscInt     pStart, pEnd, maxdof = 0, *ind;
-
-  PetscFunctionBegin;
-  PetscCall(DMPlexGetChart(dm, &pStart, &pEnd));
-  PetscCall(PetscSectionCreate(PetscObjectComm((PetscObject)dm), &s));
-  PetscCall(PetscSectionSetChart(s, pStart, pEnd));
-  for (PetscInt d = 0; d <= sp->dim; ++d) {
-    const PetscInt dof = HopsFamilyDof(sp->family, sp->dim, sp->order, d);
-    PetscInt       first, last;
-
-    maxdof = PetscMax(maxdof, dof);
-    PetscCall(DMPlexGetDepthStratum(dm, d, &first, &last));
-    for (PetscInt p = first; p < last && dof; ++p) {
-      PetscCall(PetscSectionSetDof(s, p, dof));
-      if (ess[p - pStart]) PetscCall(PetscSectionSetConstraintDof(s, p, dof));
-    }
-  }
-  PetscCall(HopsPlexFirstTouch(sp, ncl, cl, pStart, pEnd, &perm));
-  PetscCall(PetscSectionSetPermutation(s, perm));
-  PetscCall(ISDestroy(&perm));
-  PetscCall(PetscSectionSetUp(s));
-  PetscCall(PetscMalloc1(maxdof, &ind));
-  for (PetscInt k = 0; k < maxdof; ++k) ind[k] = k;
-  for (PetscInt p = pStart; p < pEnd; ++p) {
-    PetscInt cdof = 0;
-
-    if (ess[p - pStart]) PetscCall(PetscSectionGetConstraintDof(s, p, &cdof));
-    if (cdof) PetscCall(PetscSectionSetConstraintIndices(s, p, ind));
-  }
-  PetscCall(PetscFree(ind));
-  *section = s;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -355,14 +242,7 @@ PetscErrorCode HopsSpaceCreateH1(DM dm, PetscInt order, DMLabel label, PetscInt 
   PetscFunctionBegin;
   HopsValidHeader(dm, DM_CLASSID, 1);
   HopsValidPointer(space, 6);
-  PetscCall(HopsSpaceCreatePlex_Private(dm, HOPS_H1, order, label, nv, values, NULL, space));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode HopsSpaceCreateH1Points(DM dm, PetscInt order, const PetscBool ess[], HopsSpace *space)
-{
-  PetscFunctionBegin;
-  PetscCall(HopsSpaceCreatePlex_Private(dm, HOPS_H1, order, NULL, 0, NULL, ess, space));
+  PetscCall(HopsSpaceCreatePlex_Private(dm, NULL, HOPS_H1, order, label, nv, values, NULL, space));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -389,9 +269,9 @@ PetscErrorCode HopsSpaceCreateH1Points(DM dm, PetscInt order, const PetscBool es
 PetscErrorCode HopsSpaceGetLabelFaces(HopsSpace space, DMLabel label, PetscInt value, PetscInt *n, PetscInt *cells[],
                                       PetscInt *faces[])
 {
-  HopsPlexClosure ref;
-  PetscInt        dim, nf = 0, size, *where;
-  IS              is;
+  const HopsPlexClosure *ref;
+  PetscInt               dim, nf = 0, size, *where;
+  IS                     is;
 
   PetscFunctionBegin;
   HopsValidHeader(space, HOPS_SPACE_CLASSID, 1);
@@ -402,45 +282,41 @@ PetscErrorCode HopsSpaceGetLabelFaces(HopsSpace space, DMLabel label, PetscInt v
   HopsValidPointer(cells, 5);
   HopsValidPointer(faces, 6);
   dim = space->dim;
-  PetscCall(HopsPlexClosureCreate(dim, &ref));
+  ref = &space->cells->ref;
   PetscCall(DMLabelGetStratumSize(label, value, &size));
   PetscCall(PetscMalloc1(size, cells));
   PetscCall(PetscMalloc1(size, faces));
-  PetscCall(PetscMalloc1(space->ncaller, &where));
-  for (PetscInt c = 0; c < space->ncaller; ++c) where[c] = -1;
-  for (PetscInt c = 0; c < space->ncells; ++c) where[space->cell[c] - space->cstart] = c;
+  where = space->cells->where;
   PetscCall(DMLabelGetStratumIS(label, value, &is));
   if (is) {
     const PetscInt *pts;
 
     PetscCall(ISGetIndices(is, &pts));
     for (PetscInt i = 0; i < size; ++i) {
-      PetscInt        depth, ns, ncl, *cl = NULL;
-      const PetscInt *support;
+      PetscInt        depth, ns;
+      const PetscInt *support, *cl;
 
       PetscCall(DMPlexGetPointDepth(space->dm, pts[i], &depth));
       if (depth != dim - 1) continue;
       PetscCall(DMPlexGetSupportSize(space->dm, pts[i], &ns));
       PetscCall(DMPlexGetSupport(space->dm, pts[i], &support));
       if (ns != 1 || where[support[0] - space->cstart] < 0) continue; /* not a boundary face, or another rank's cell */
-      PetscCall(DMPlexGetTransitiveClosure(space->dm, support[0], PETSC_TRUE, &ncl, &cl));
-      for (PetscInt k = 0; k < ncl; ++k) {
-        if (cl[2 * k] != pts[i]) continue;
+      cl = space->cells->point + where[support[0] - space->cstart] * ref->n;
+      for (PetscInt k = 0; k < ref->n; ++k) {
+        if (cl[k] != pts[i]) continue;
         for (PetscInt d = 0; d < dim; ++d) {
           PetscInt sum = 0;
 
-          for (PetscInt v = 0; v < 2 * (dim - 1); ++v) sum += ref.corner[k][v][d];
+          for (PetscInt v = 0; v < 2 * (dim - 1); ++v) sum += ref->corner[k][v][d];
           if (sum == 0 || sum == 2 * (dim - 1)) (*faces)[nf] = 2 * d + (sum ? 1 : 0);
         }
         (*cells)[nf++] = support[0];
         break;
       }
-      PetscCall(DMPlexRestoreTransitiveClosure(space->dm, support[0], PETSC_TRUE, &ncl, &cl));
     }
     PetscCall(ISRestoreIndices(is, &pts));
     PetscCall(ISDestroy(&is));
   }
-  PetscCall(PetscFree(where));
   *n = nf;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,0 +1,144 @@
+/* The unknowns of an existing section in the closures of all cells: offsets of the points in one array, and a
+   table of how cells see them. */
+#include <hops/private/hopspleximpl.h>
+
+/*
+  Entries with unknowns, those of the first cell; where the section has others elsewhere, all entries are
+  listed, so that cells that differ are found
+*/
+static PetscErrorCode HopsPlexUnknownsList(DM dm, PetscSection s, HopsPlexUnknowns *u)
+{
+  const HopsPlexCells cells = u->cells;
+  PetscInt            dof[27], size, expected = 0, sStart, sEnd;
+  PetscBool           all;
+
+  PetscFunctionBegin;
+  PetscCall(PetscSectionGetChart(s, &sStart, &sEnd));
+  for (PetscInt i = 0; i < cells->ref.n; ++i) {
+    const PetscInt p = cells->point[i];
+
+    dof[i] = 0;
+    if (p >= sStart && p < sEnd) PetscCall(PetscSectionGetDof(s, p, &dof[i]));
+    u->maxdof = PetscMax(u->maxdof, dof[i]);
+    u->size += dof[i];
+  }
+  for (PetscInt d = 0; d <= cells->dim; ++d) {
+    PetscInt i = 0, start, end;
+
+    while (i < cells->ref.n && (i ? cells->ref.depth[i] : cells->dim) != d) ++i;
+    PetscCall(DMPlexGetDepthStratum(dm, d, &start, &end));
+    expected += dof[i] * PetscMax(0, PetscMin(end, sEnd) - PetscMax(start, sStart));
+  }
+  PetscCall(PetscSectionGetStorageSize(s, &size));
+  all = size == expected ? PETSC_FALSE : PETSC_TRUE;
+  for (PetscInt i = 0; i < cells->ref.n; ++i) {
+    if (!all && !dof[i]) continue;
+    u->dof[u->nlist]    = dof[i];
+    u->list[u->nlist++] = i;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsPlexUnknownsCreate(DM dm, PetscSection s, HopsPlexCells cells, HopsPlexUnknowns *u)
+{
+  PetscInt pEnd, sStart, sEnd;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMemzero(u, sizeof(*u)));
+  u->dm    = dm;
+  u->s     = s;
+  u->cells = cells;
+  PetscCall(DMPlexGetChart(dm, &u->pStart, &pEnd));
+  PetscCall(PetscMalloc1(pEnd - u->pStart, &u->off));
+  if (!cells->ncells) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(HopsPlexUnknownsList(dm, s, u));
+  PetscCall(PetscMalloc1(u->nlist * 8 * u->maxdof, &u->place));
+  for (PetscInt k = 0, first = 0; k < u->nlist; first += u->dof[k++]) {
+    if (u->list[k] && cells->ref.depth[u->list[k]]) continue;
+    u->known[k][4] = PETSC_TRUE; /* cells and vertices are seen in one way */
+    for (PetscInt t = 0; t < u->dof[k]; ++t) u->place[(k * 8 + 4) * u->maxdof + t] = first + t;
+  }
+  PetscCall(PetscSectionGetChart(s, &sStart, &sEnd));
+  for (PetscInt k = 0, done = -1; k < u->nlist; ++k) {
+    const PetscInt d = u->list[k] ? cells->ref.depth[u->list[k]] : cells->dim;
+    PetscInt       start, end;
+
+    if (d == done) continue;
+    done = d;
+    PetscCall(DMPlexGetDepthStratum(dm, d, &start, &end));
+    for (PetscInt p = start; p < end; ++p) {
+      PetscInt *off = &u->off[p - u->pStart], n = 0;
+
+      *off = 0;
+      if (p >= sStart && p < sEnd) {
+        PetscCall(PetscSectionGetDof(s, p, &n));
+        PetscCall(PetscSectionGetOffset(s, p, off));
+      }
+      if (n != u->dof[k]) *off = -1;
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsPlexUnknownsDestroy(HopsPlexUnknowns *u)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscFree(u->off));
+  PetscCall(PetscFree(u->place));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* How cell c sees the unknowns of its points is how all cells see those of points with these orientations:
+   PETSc tells for one */
+static PetscErrorCode HopsPlexUnknownsLearn(HopsPlexUnknowns *u, PetscInt c)
+{
+  const HopsPlexCells cells = u->cells;
+  PetscInt            n, first = 0, *idx = NULL;
+
+  PetscFunctionBegin;
+  PetscCall(DMPlexGetClosureIndices(u->dm, u->s, u->s, cells->cell[c], PETSC_FALSE, &n, &idx, NULL, NULL));
+  PetscCheck(n == u->size, PETSC_COMM_SELF, PETSC_ERR_SUP,
+             "Cell %" PetscInt_FMT " has %" PetscInt_FMT " unknowns where its points have %" PetscInt_FMT
+             ": the mesh has anchors (DMPlexSetAnchors()), and hanging nodes are not supported",
+             cells->cell[c], n, u->size);
+  for (PetscInt k = 0; k < u->nlist; first += u->dof[k++]) {
+    const PetscInt at = c * cells->ref.n + u->list[k], o = cells->ornt[at] + 4, off = u->off[cells->point[at] - u->pStart];
+
+    u->known[k][o] = PETSC_TRUE;
+    for (PetscInt t = 0; t < u->dof[k]; ++t)
+      u->place[(k * 8 + o) * u->maxdof + (idx[first + t] < 0 ? -1 - idx[first + t] : idx[first + t]) - off] = first + t;
+  }
+  PetscCall(DMPlexRestoreClosureIndices(u->dm, u->s, u->s, cells->cell[c], PETSC_FALSE, &n, &idx, NULL, NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsPlexUnknownsGet(HopsPlexUnknowns *u, PetscInt c, PetscInt idx[], PetscInt *n)
+{
+  const PetscInt    *point = u->cells->point + c * u->cells->ref.n;
+  const signed char *ornt  = u->cells->ornt + c * u->cells->ref.n;
+  PetscInt           least = 0;
+
+  PetscFunctionBegin;
+  *n = u->size;
+  for (PetscInt k = 0; k < u->nlist; ++k) least = PetscMin(least, u->off[point[u->list[k]] - u->pStart]);
+  if (least < 0) { /* the number of its unknowns is another one */
+    PetscInt sStart, sEnd, dof;
+
+    *n = 0;
+    PetscCall(PetscSectionGetChart(u->s, &sStart, &sEnd));
+    for (PetscInt i = 0; i < u->cells->ref.n; ++i) {
+      if (point[i] < sStart || point[i] >= sEnd) continue;
+      PetscCall(PetscSectionGetDof(u->s, point[i], &dof));
+      *n += dof;
+    }
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  for (PetscInt k = 0; k < u->nlist; ++k) {
+    const PetscInt i = u->list[k], o = ornt[i] + 4, off = u->off[point[i] - u->pStart];
+    PetscInt      *place = u->place + (k * 8 + o) * u->maxdof;
+
+    if (!u->known[k][o]) PetscCall(HopsPlexUnknownsLearn(u, c));
+    for (PetscInt t = 0; t < u->dof[k]; ++t) idx[place[t]] = off + t;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,386 @@
+static char help[] =
+  "Closures, element maps and numbering that hops computes in passes over a mesh's arrays, against what PETSc says cell by cell,\n\
+on meshes all of whose cells, faces and edges are turned at random.\n\
+  -geometry <k> : order of the coordinates (default 1); -overlap <n>; -order <p> of the spaces (default 3)\n\
+  -label <name>, -value <v> : essential boundary (default Face Sets, 1; some: every third face)\n\n";
+
+#include "hopstest.h"
+#include <hops/private/hopspleximpl.h>
+
+static PetscInt bad[6];
+enum {
+  CLOSURE,
+  MAP,
+  ESSENTIAL,
+  NUMBER,
+  SECTION,
+  FACES
+};
+
+/* Cells by rotations, which keep their maps right-handed; faces and edges by anything */
+static PetscErrorCode Turn(DM dm)
+{
+  PetscRandom r;
+  PetscInt    dim, start, end;
+
+  PetscFunctionBeginUser;
+  PetscCall(DMGetDimension(dm, &dim));
+  PetscCall(PetscRandomCreate(PETSC_COMM_SELF, &r));
+  PetscCall(PetscRandomSetSeed(r, 7));
+  PetscCall(PetscRandomSeed(r));
+  for (PetscInt d = 1; d <= dim; ++d) {
+    const PetscInt n = d == 1 ? 2 : (d == 2 ? 4 : 24);
+
+    PetscCall(DMPlexGetDepthStratum(dm, d, &start, &end));
+    for (PetscInt p = start; p < end; ++p) {
+      PetscReal x;
+
+      PetscCall(PetscRandomGetValueReal(r, &x));
+      if (d == 1) PetscCall(DMPlexOrientPoint(dm, p, x < 0.5 ? 0 : -1));
+      else if (d < dim) PetscCall(DMPlexOrientPoint(dm, p, (PetscInt)(x * 2 * n) - n));
+      else PetscCall(DMPlexOrientPoint(dm, p, (PetscInt)(x * n)));
+    }
+  }
+  PetscCall(PetscRandomDestroy(&r));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* every third face of the boundary: others touch it in edges and vertices, on other ranks too */
+static PetscErrorCode Mark(DM dm)
+{
+  PetscInt start, end, k = 0;
+
+  PetscFunctionBeginUser;
+  PetscCall(DMCreateLabel(dm, "some"));
+  PetscCall(DMPlexGetHeightStratum(dm, 1, &start, &end));
+  for (PetscInt f = start; f < end; ++f) {
+    PetscInt n;
+
+    PetscCall(DMPlexGetSupportSize(dm, f, &n));
+    if (n == 1 && k++ % 3 == 0) PetscCall(DMSetLabelValue(dm, "some", f, 1));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Mesh(DM *dm)
+{
+  PetscInt dim, overlap = 0, geometry = 1;
+  DM       parallel;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-overlap", &overlap, NULL));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-geometry", &geometry, NULL));
+  PetscCall(PetscOptionsInsertString(NULL, "-dm_distribute 0"));
+  PetscCall(TestMesh(PETSC_COMM_WORLD, PETSC_TRUE, dm));
+  PetscCall(DMGetDimension(*dm, &dim));
+  PetscCall(Turn(*dm));
+  PetscCall(Mark(*dm));
+  PetscCall(DMPlexDistribute(*dm, overlap, NULL, &parallel));
+  if (parallel) {
+    PetscCall(DMDestroy(dm));
+    *dm = parallel;
+  }
+  if (geometry > 1) {
+    PetscFE      fe;
+    Vec          x;
+    PetscScalar *a;
+    PetscInt     n;
+
+    PetscCall(PetscFECreateLagrange(PETSC_COMM_SELF, dim, dim, PETSC_FALSE, geometry, PETSC_DETERMINE, &fe));
+    PetscCall(HopsDMSetCoordinateDisc(*dm, fe));
+    PetscCall(PetscFEDestroy(&fe));
+    PetscCall(DMGetCoordinatesLocal(*dm, &x));
+    PetscCall(VecGetLocalSize(x, &n));
+    PetscCall(VecGetArray(x, &a));
+    for (PetscInt i = 0; i < n; i += dim) TestCurve(dim, a + i);
+    PetscCall(VecRestoreArray(x, &a));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CheckClosures(DM dm, HopsSpace sp)
+{
+  const HopsPlexCells cells = sp->cells;
+  const PetscInt      n     = cells->ref.n;
+
+  PetscFunctionBeginUser;
+  for (PetscInt c = 0; c < cells->ncells; ++c) {
+    PetscInt m, *cl = NULL;
+
+    PetscCall(DMPlexGetTransitiveClosure(dm, cells->cell[c], PETSC_TRUE, &m, &cl));
+    if (m != n || cells->where[cells->cell[c] - cells->cstart] != c) ++bad[CLOSURE];
+    for (PetscInt i = 0; i < m && m == n; ++i)
+      if (cells->point[c * n + i] != cl[2 * i] || cells->ornt[c * n + i] != cl[2 * i + 1]) ++bad[CLOSURE];
+    PetscCall(DMPlexRestoreTransitiveClosure(dm, cells->cell[c], PETSC_TRUE, &m, &cl));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* at points of no symmetry */
+static PetscErrorCode CheckMaps(DM dm, HopsSpace sp)
+{
+  const PetscReal at[2] = {-0.71, 0.37};
+  const PetscInt  dim = sp->dim, nq = HopsPower(2, dim);
+  HopsBasis       geom;
+
+  PetscFunctionBeginUser;
+  PetscCall(HopsBasisCreateAtPoints(sp->gorder + 1, 2, at, &geom));
+  for (PetscInt c = 0; c < sp->ncells; ++c) {
+    PetscReal xi[24], x[24], y[24];
+
+    for (PetscInt q = 0; q < nq; ++q)
+      for (PetscInt d = 0; d < dim; ++d) xi[q * dim + d] = at[(q >> d) & 1];
+    PetscCall(HopsSpaceGetPoints(sp, &geom, c, 1, x, NULL));
+    PetscCall(DMPlexReferenceToCoordinates(dm, sp->cell[c], nq, xi, y));
+    for (PetscInt i = 0; i < nq * dim; ++i)
+      if (!(PetscAbsReal(x[i] - y[i]) < 1e-12)) ++bad[MAP];
+  }
+  PetscCall(HopsBasisDestroy(&geom));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CheckEssential(DM dm, DMLabel label, PetscInt value)
+{
+  DMLabel  copy;
+  PetscInt pStart, pEnd, *mark, v;
+  PetscInt n = 0;
+
+  PetscFunctionBeginUser;
+  PetscCall(DMLabelDuplicate(label, &copy));
+  PetscCall(DMPlexLabelComplete(dm, copy));
+  PetscCall(HopsPlexEssentialPoints(dm, label, 1, &value, &mark));
+  PetscCall(DMPlexGetChart(dm, &pStart, &pEnd));
+  for (PetscInt p = pStart; p < pEnd; ++p) {
+    PetscBool has;
+
+    PetscCall(DMLabelStratumHasPoint(copy, value, p, &has));
+    if ((has ? 1 : 0) != mark[p - pStart]) ++bad[ESSENTIAL];
+    n += mark[p - pStart];
+  }
+  v = n;
+  PetscCall(MPIU_Allreduce(MPI_IN_PLACE, &v, 1, MPIU_INT, MPI_SUM, PETSC_COMM_WORLD));
+  PetscCheck(v, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "Nothing is essential");
+  PetscCall(PetscFree(mark));
+  PetscCall(DMLabelDestroy(&copy));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A cell's unknowns are those that the global section, made by PETSc, gives to its points */
+static PetscErrorCode CheckNumbers(HopsSpace sp)
+{
+  DM           dm;
+  PetscSection s, gs;
+  PetscInt    *a, *b;
+
+  PetscFunctionBeginUser;
+  PetscCall(HopsSpaceGetDM(sp, &dm));
+  PetscCall(DMGetLocalSection(dm, &s));
+  PetscCall(DMGetGlobalSection(dm, &gs));
+  PetscCall(PetscMalloc2(sp->ne, &a, sp->ne, &b));
+  for (PetscInt c = 0; c < sp->ncells; ++c) {
+    PetscInt n, m = 0, *cl = NULL;
+
+    for (PetscInt i = 0; i < sp->ne; ++i) {
+      const int l = sp->restr[c * sp->ne + i] < 0 ? -1 - sp->restr[c * sp->ne + i] : sp->restr[c * sp->ne + i];
+
+      a[i] = l < sp->nT ? sp->rstart + l : (l < sp->nT + sp->nG ? sp->ghost[l - sp->nT] : -1);
+    }
+    PetscCall(DMPlexGetTransitiveClosure(dm, sp->cell[c], PETSC_TRUE, &n, &cl));
+    for (PetscInt i = 0; i < n; ++i) {
+      PetscInt dof, cdof, off;
+
+      PetscCall(PetscSectionGetDof(s, cl[2 * i], &dof));
+      PetscCall(PetscSectionGetConstraintDof(s, cl[2 * i], &cdof));
+      PetscCall(PetscSectionGetOffset(gs, cl[2 * i], &off));
+      for (PetscInt k = 0; k < dof && m < sp->ne; ++k) b[m++] = cdof ? -1 : (off < 0 ? -1 - off : off) + k;
+    }
+    PetscCall(DMPlexRestoreTransitiveClosure(dm, sp->cell[c], PETSC_TRUE, &n, &cl));
+    PetscCall(PetscSortInt(sp->ne, a));
+    PetscCall(PetscSortInt(m, b));
+    if (m != sp->ne) ++bad[NUMBER];
+    for (PetscInt i = 0; i < m; ++i)
+      if (a[i] != b[i]) ++bad[NUMBER];
+  }
+  PetscCall(PetscFree2(a, b));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* the section of a PetscFE of several components, with an essential boundary */
+static PetscErrorCode CheckSection(DM mesh, HopsSpace sp, PetscInt order, DMLabel label, PetscInt value)
+{
+  DM               dm;
+  PetscFE          fe;
+  PetscSection     s;
+  PetscInt        *mine;
+  HopsPlexUnknowns u;
+
+  PetscFunctionBeginUser;
+  PetscCall(DMClone(mesh, &dm));
+  PetscCall(PetscFECreateLagrange(PETSC_COMM_SELF, sp->dim, 2, PETSC_FALSE, order, PETSC_DETERMINE, &fe));
+  PetscCall(DMSetField(dm, 0, NULL, (PetscObject)fe));
+  PetscCall(DMCreateDS(dm));
+  PetscCall(DMAddBoundary(dm, DM_BC_ESSENTIAL, "wall", label, 1, &value, 0, 0, NULL, NULL, NULL, NULL, NULL));
+  PetscCall(PetscFEDestroy(&fe));
+  PetscCall(DMGetLocalSection(dm, &s));
+  PetscCall(HopsPlexUnknownsCreate(dm, s, sp->cells, &u));
+  PetscCall(PetscMalloc1(u.size, &mine));
+  for (PetscInt c = 0; c < sp->ncells; ++c) {
+    PetscInt n, m, *idx = NULL;
+
+    PetscCall(HopsPlexUnknownsGet(&u, c, mine, &m));
+    PetscCall(DMPlexGetClosureIndices(dm, s, s, sp->cells->cell[c], PETSC_FALSE, &n, &idx, NULL, NULL));
+    if (m != n || n != 2 * HopsPower(order + 1, sp->dim)) ++bad[SECTION];
+    for (PetscInt i = 0; i < n && m == n; ++i)
+      if (mine[i] != (idx[i] < 0 ? -1 - idx[i] : idx[i])) ++bad[SECTION];
+    PetscCall(DMPlexRestoreClosureIndices(dm, s, s, sp->cells->cell[c], PETSC_FALSE, &n, &idx, NULL, NULL));
+  }
+  PetscCall(PetscFree(mine));
+  PetscCall(HopsPlexUnknownsDestroy(&u));
+  PetscCall(DMDestroy(&dm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The centres of the faces of a label, by the cells' maps and by PETSc */
+static PetscErrorCode CheckFaces(DM dm, HopsSpace sp, DMLabel label, PetscInt value)
+{
+  const PetscReal at[3] = {-1.0, 0.0, 1.0};
+  const PetscInt  dim = sp->dim, middle = dim == 2 ? 4 : 13, step[3] = {1, 3, 9};
+  PetscInt        n, *cells, *faces, *where = sp->cells->where;
+  PetscReal       x[81];
+  HopsBasis       geom;
+
+  PetscFunctionBeginUser;
+  PetscCall(HopsBasisCreateAtPoints(sp->gorder + 1, 3, at, &geom));
+  PetscCall(HopsSpaceGetLabelFaces(sp, label, value, &n, &cells, &faces));
+  for (PetscInt i = 0; i < n; ++i) {
+    const PetscInt *cone, d = faces[i] / 2, side = faces[i] % 2;
+    PetscInt        c = 0, nf, found = 0;
+
+    while (sp->cell[c] != cells[i]) ++c;
+    if (where[cells[i] - sp->cstart] < 0) ++bad[FACES];
+    PetscCall(HopsSpaceGetPoints(sp, &geom, c, 1, x, NULL));
+    PetscCall(DMPlexGetCone(dm, cells[i], &cone));
+    PetscCall(DMPlexGetConeSize(dm, cells[i], &nf));
+    for (PetscInt f = 0; f < nf; ++f) { /* of straight cells: the mean of the face's vertices */
+      PetscInt           m, *cl = NULL, v, nv = 0, vStart, vEnd;
+      PetscReal          mean[3] = {0.0, 0.0, 0.0}, e = 0.0;
+      Vec                coords;
+      const PetscScalar *a;
+      PetscSection       cs;
+
+      PetscCall(DMLabelGetValue(label, cone[f], &v));
+      if (v != value) continue;
+      PetscCall(DMPlexGetDepthStratum(dm, 0, &vStart, &vEnd));
+      PetscCall(DMGetCoordinatesLocal(dm, &coords));
+      PetscCall(DMGetCoordinateSection(dm, &cs));
+      PetscCall(VecGetArrayRead(coords, &a));
+      PetscCall(DMPlexGetTransitiveClosure(dm, cone[f], PETSC_TRUE, &m, &cl));
+      for (PetscInt k = 0; k < m; ++k) {
+        PetscInt off;
+
+        if (cl[2 * k] < vStart || cl[2 * k] >= vEnd) continue;
+        PetscCall(PetscSectionGetOffset(cs, cl[2 * k], &off));
+        for (PetscInt e2 = 0; e2 < dim; ++e2) mean[e2] += PetscRealPart(a[off + e2]);
+        ++nv;
+      }
+      PetscCall(DMPlexRestoreTransitiveClosure(dm, cone[f], PETSC_TRUE, &m, &cl));
+      PetscCall(VecRestoreArrayRead(coords, &a));
+      for (PetscInt k = 0; k < dim; ++k)
+        e = PetscMax(e, PetscAbsReal(mean[k] / nv - x[(middle + (side ? 1 : -1) * step[d]) * dim + k]));
+      found += e < 1e-12;
+    }
+    if (!found) ++bad[FACES];
+  }
+  PetscCall(PetscFree(cells));
+  PetscCall(PetscFree(faces));
+  PetscCall(HopsBasisDestroy(&geom));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  const char *const what[] = {"closures", "element maps",         "essential points",
+                              "numbers",  "section of a PetscFE", "faces of a label"};
+  DM                dm;
+  DMLabel           label;
+  PetscInt          order = 3, value = 1;
+  char              name[64] = "Face Sets";
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-order", &order, NULL));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-value", &value, NULL));
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-label", name, sizeof(name), NULL));
+  PetscCall(Mesh(&dm));
+  PetscCall(DMGetLabel(dm, name, &label));
+  for (PetscInt f = 0; f < 4; ++f) {
+    HopsSpace sp, coarse, other;
+
+    if (f == HOPS_H1) PetscCall(HopsSpaceCreateH1(dm, order, label, 1, &value, &sp));
+    else if (f == HOPS_HCURL) PetscCall(HopsSpaceCreateHCurl(dm, order, label, 1, &value, &sp));
+    else if (f == HOPS_HDIV) PetscCall(HopsSpaceCreateHDiv(dm, order, label, 1, &value, &sp));
+    else PetscCall(HopsSpaceCreateL2(dm, order, &sp));
+    PetscCall(CheckNumbers(sp));
+    PetscCall(HopsSpaceCreateCompanion(sp, HOPS_H1, PETSC_TRUE, &other));
+    PetscCheck(other->cells == sp->cells, PETSC_COMM_SELF, PETSC_ERR_PLIB, "The companion has closures of its own");
+    PetscCall(CheckNumbers(other));
+    PetscCall(HopsSpaceDestroy(&other));
+    if (f == HOPS_H1) {
+      PetscCall(CheckClosures(dm, sp));
+      PetscCall(CheckMaps(dm, sp));
+      PetscCall(CheckEssential(dm, label, value));
+      PetscCall(CheckSection(dm, sp, order, label, value));
+      if (sp->gorder == 1) PetscCall(CheckFaces(dm, sp, label, value));
+      PetscCall(HopsSpaceCreateCoarse(sp, NULL, 1, &coarse));
+      PetscCheck(coarse->cells == sp->cells, PETSC_COMM_SELF, PETSC_ERR_PLIB, "The coarse space has closures of its own");
+      PetscCall(CheckNumbers(coarse));
+      PetscCall(HopsSpaceDestroy(&coarse));
+    }
+    PetscCall(HopsSpaceDestroy(&sp));
+  }
+  PetscCall(MPIU_Allreduce(MPI_IN_PLACE, bad, 6, MPIU_INT, MPI_SUM, PETSC_COMM_WORLD));
+  for (PetscInt k = 0; k < 6; ++k) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %s\n", what[k], bad[k] ? "WRONG" : "as PETSc's"));
+  PetscCall(DMDestroy(&dm));
+  PetscCall(PetscFinalize());
+  return 0;
+}
+
+/*TEST
+
+  testset:
+    output_file: output/topology.out
+    args: -petscpartitioner_type simple
+    test:
+      suffix: 2d
+      nsize: {{1 2 3}}
+      args: -dm_plex_dim 2 -dm_plex_box_faces 4,3 -overlap {{0 1}}
+    test:
+      suffix: 3d
+      nsize: {{1 2 3}}
+      args: -dm_plex_dim 3 -dm_plex_box_faces 3,2,3 -order 2 -overlap {{0 1}}
+    test:
+      suffix: some
+      nsize: {{1 2 3}}
+      args: -dm_plex_dim {{2 3}} -dm_plex_box_faces 4,3,2 -order 2 -label some -overlap {{0 1}}
+    test:
+      suffix: orders
+      nsize: 2
+      args: -dm_plex_dim 3 -dm_plex_box_faces 2,3,2 -order {{1 3}}
+    test:
+      suffix: curved_2d
+      nsize: {{1 2}}
+      args: -dm_plex_dim 2 -dm_plex_box_faces 4,3 -geometry {{2 4}}
+    test:
+      suffix: curved_3d
+      nsize: {{1 2}}
+      args: -dm_plex_dim 3 -dm_plex_box_faces 2,3,2 -order 2 -geometry {{2 3}}
+    test:
+      suffix: empty
+      nsize: 3
+      args: -dm_plex_dim {{2 3}} -dm_plex_box_faces 2,1,1 -order 2
+    test:
+      suffix: unstructured
+      nsize: {{1 3}}
+      args: -dm_plex_filename ${HOPS_SOURCE}/tutorials/meshes/elbow.msh -order 2
+
+TEST*/
