@@ -19,11 +19,11 @@ static inline PetscErrorCode BaseOperator(HopsForm form, const HopsBasis *basis,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static inline PetscErrorCode BaseLOR(HopsSpace sp, const HopsBasis *gll, PetscBool derivative, PetscBool field, HopsLORAssembler *L)
+static inline PetscErrorCode BaseLOR(HopsSpace sp, const HopsBasis *gll, HopsLORAssembler *L)
 {
   PetscFunctionBegin;
   PetscCall(PetscOptionsSetValue(NULL, BaseOption, "base"));
-  PetscCall((*HopsBackendHost.LORCreate)(sp, gll, derivative, field, L));
+  PetscCall((*HopsBackendHost.LORCreate)(sp, gll, L));
   PetscCall(PetscOptionsClearValue(NULL, BaseOption));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
