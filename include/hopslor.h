@@ -27,6 +27,12 @@
   between 0 and 2 (default
                                      1.5)
 . -pc_lor_upwind                   - first-order terms by one-sided differences
+. -pc_lor_diffusion <k>            - the form has this constant for its diffusion (curl-curl, div-div) term,
+                                     in
+                                     place of what is known of it (default 1 where the next is given)
+. -pc_lor_mass <c>                 - and this one for its mass term (default 0 where the one before is given)
+. -pc_lor_scale <none|diagonal>    - scale the low-order-refined matrix by the operator's diagonal (default
+                                     where no coefficient is known)
 . -pc_lor_view_spectrum            - print Lanczos estimates of the extreme eigenvalues of the preconditioned
   operator
 . -pc_lor_ignore <terms>           - list of terms of the form that the low-order matrix may leave out:
@@ -41,8 +47,22 @@
   Setters follow `PCSetType()`: on a `PC` without a type they raise an error, on one of another type they do
   nothing.
 
-  Space and form come from a `MATPA` operator, from `PCLORSetSpace()`, or from the solver's `DMPLEX` with its
-  `PetscFE` and `PetscDS`.
+  The space is that of `PCLORSetSpace()`, of a `MATPA` operator, of any other operator by `MatSetHopsSpace()`,
+  of the solver's `DM` by `DMSetHopsSpace()`, or made from a `DMPLEX` with its `PetscFE`: the first of these
+  that there is. The form is that of `PCLORSetCoefficients()`, of the `MATPA`, or of the `PetscDS`. `PCView()`
+  says where they came from.
+
+  Nothing but an H1 space need be known. Where nobody tells a form, the matrix L is that of the Laplacian, and
+  the
+  preconditioner D L^{-1} D, with D^{-2} the diagonal of the operator over that of the high-order Laplacian
+  (`-pc_lor_scale`). An operator that does not give its diagonal, or one that is not positive, is not scaled.
+  With H(curl), H(div) and L2 a form must be told, as with `PCPATCHFD`.
+
+  Where a space from arrays was given no essential unknowns, they are the Dirichlet rows of the operator,
+  those with a diagonal entry alone. Two products with random vectors find them in each `PCSetUp()`: a row
+  that couples to others passes for one with a probability of 1e-12. Where the space has a list, it must have
+  all of them. Nothing is looked for where the operator has a null space attached. A `MATMFFD`, whose products
+  have the errors of finite differences, needs a list, a null space or a mass coefficient.
 
   A space without essential unknowns and a form without mass and Robin terms give a singular matrix. Where the
   operator is another one, has no null space attached and does not take constants to zero, `PCSetUp()` raises
@@ -70,7 +90,8 @@
   On a device hypre multiplies matrices and vectors with its own kernel from then on, in the whole process, as
   after `HYPRE_SetSpMVUseVendor(0)`: the product of cuSPARSE 12.6 to 12.8.1 is wrong at random.
 
-.seealso: `PCLORSetSpace()`, `PCLORGetMat()`, `PCLORGetKSP()`, `MATPA`, `HopsSpace`
+.seealso: `PCLORSetSpace()`, `MatSetHopsSpace()`, `DMSetHopsSpace()`, `PCLORGetMat()`, `PCLORGetKSP()`,
+`MATPA`, `HopsSpace`
 M*/
 #define PCLOR "lor"
 

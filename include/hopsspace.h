@@ -104,6 +104,10 @@ PETSC_EXTERN PetscErrorCode HopsSpaceCreateFamilyFromArrays(MPI_Comm, HopsFamily
                                                             const PetscInt[], PetscInt, const PetscReal[], PetscInt,
                                                             const PetscInt[], HopsSpace *);
 PETSC_EXTERN PetscErrorCode HopsSpaceSetCompanion(HopsSpace, HopsSpace);
+PETSC_EXTERN PetscErrorCode MatSetHopsSpace(Mat, HopsSpace);
+PETSC_EXTERN PetscErrorCode MatGetHopsSpace(Mat, HopsSpace *);
+PETSC_EXTERN PetscErrorCode DMSetHopsSpace(DM, HopsSpace);
+PETSC_EXTERN PetscErrorCode DMGetHopsSpace(DM, HopsSpace *);
 PETSC_EXTERN PetscErrorCode HopsSpaceCreateCoarse(HopsSpace, DM, PetscInt, HopsSpace *);
 PETSC_EXTERN PetscErrorCode HopsSpaceReference(HopsSpace);
 PETSC_EXTERN PetscErrorCode HopsSpaceDestroy(HopsSpace *);

@@ -97,10 +97,19 @@ PETSC_INTERN PetscErrorCode HopsLORChangedAIJ(Mat);
 
 typedef enum {
   HOPS_SOURCE_NONE,
-  HOPS_SOURCE_MATPA, /* space and form of a MATPA operator */
-  HOPS_SOURCE_USER,  /* PCLORSetSpace(), PCLORSetCoefficients() */
-  HOPS_SOURCE_DM     /* DMPlex with PetscFE and PetscDS */
+  HOPS_SOURCE_MATPA,  /* space and form of a MATPA operator */
+  HOPS_SOURCE_USER,   /* PCLORSetSpace(), PCLORSetCoefficients() */
+  HOPS_SOURCE_DM,     /* DMPlex with PetscFE and PetscDS */
+  HOPS_SOURCE_MAT,    /* MatSetHopsSpace() */
+  HOPS_SOURCE_DMSPACE /* DMSetHopsSpace() */
 } HopsSource;
+PETSC_INTERN const char *const HopsSourceNames[]; /* by HopsSource */
+
+typedef enum {
+  PCLOR_SCALE_DEFAULT, /* by the diagonal where no coefficient is known */
+  PCLOR_SCALE_NONE,
+  PCLOR_SCALE_DIAGONAL
+} PCLORScale;
 
 /* PCLOR's data; PCPATCHFD uses those members that PCLORGetForm() works on */
 typedef struct {
@@ -108,6 +117,10 @@ typedef struct {
   PetscBool             scalar; /* forms of several components or with first-order terms are refused */
   HopsSource            source;
   HopsSpace             userspace;
+  HopsSpace             found, foundof; /* a space from arrays with the operator's Dirichlet rows, and without */
+  PetscInt              nfound;         /* their number; 0: not in use */
+  PetscBool             massless;       /* -pc_lor_diffusion was given without -pc_lor_mass */
+  PetscBool             unknown;        /* no coefficient is known: the diffusion's is 1 */
   HopsCoefficient       userdiffusion, usermass;
   HopsForm              form;     /* space and terms of the last set-up; never NULL */
   PetscBool             ondevice; /* the matrix is assembled in a device's memory */
@@ -143,7 +156,11 @@ typedef struct {
   PetscBool viewspectrum, spectrumdone;
   PetscBool ignoreconvection, ignoreboundary;
   PetscBool innerset; /* inner options were read */
-  PetscReal zeromass; /* -pc_lor_zero_mass, see pclorzeromass.c; negative: not set */
+  /* src/pc/lor/pclorscale.c */
+  PCLORScale  scaletype;
+  Vec         scale, scaled; /* D, or NULL; D x */
+  const char *notscaled;     /* why not, where it was the default */
+  PetscReal   zeromass;      /* -pc_lor_zero_mass, see pclorzeromass.c; negative: not set */
   /* what cells without mass got, in units of the derivative's coefficient; 0: nothing was looked for */
   PetscReal zerofill;
   PetscInt  nzero;  /* their number, where it was */
@@ -153,6 +170,16 @@ typedef struct {
 #define HOPS_NODAL_WEIGHT 1.5
 
 PETSC_INTERN PetscErrorCode PCLORGetForm(PC, PC_LOR *);
+/* src/pc/lor/pclorattach.c */
+PETSC_INTERN PetscErrorCode PCLORFindSpace(PC, PC_LOR *, const Mat_PA *, HopsSpace *, HopsSource *);
+PETSC_INTERN PetscErrorCode PCLORFindEssential(PC, PC_LOR *, const Mat_PA *, HopsSpace, HopsSpace *use);
+PETSC_INTERN PetscErrorCode PCLORResetFound(PC_LOR *);
+PETSC_INTERN PetscErrorCode PCLORSetFromOptionsConstants(PC, HopsOptionItems);
+/* src/pc/lor/pclorscale.c */
+PETSC_INTERN PetscErrorCode PCLORSetUpScale(PC, PC_LOR *);
+PETSC_INTERN PetscErrorCode PCLORScaleBegin(PC_LOR *, Vec, Vec *);
+PETSC_INTERN PetscErrorCode PCLORScaleEnd(PC_LOR *, Vec);
+PETSC_INTERN PetscErrorCode PCLORViewAttach(PC_LOR *, PetscViewer);
 PETSC_INTERN PetscErrorCode PCLORSetInnerOptions(PC, PC_LOR *);
 PETSC_INTERN PetscErrorCode PCLORInsertDefault(PC_LOR *, const char name[], const char value[], PetscInt *n, char set[][256]);
 /* src/pc/lor/pclorcycle.c: the cycle of the inner solver's hierarchy on a device, once that is set up */

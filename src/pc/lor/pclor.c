@@ -11,7 +11,7 @@ static const char Citation[] = "@article{pazner2023lor,\n"
                                "  journal = {International Journal of High Performance Computing Applications},\n"
                                "  year    = {2023}\n}\n";
 
-static const char *const HopsSources[] = {"none", "the MATPA operator", "PCLORSetSpace()", "the DM's PetscFE and PetscDS"};
+static const char *const PCLORScales[] = {"default", "none", "diagonal", "PCLORScale", "PCLOR_SCALE_", NULL};
 
 /* ---------------------------------------- inner solver ---------------------------------------- */
 
@@ -193,6 +193,10 @@ static PetscErrorCode PCLORSetUpScalar(PC pc, PC_LOR *lor)
   PetscCheck(lor->form->space->family == HOPS_H1 || !lor->dropset || lor->droptol == 0.0, PetscObjectComm((PetscObject)pc),
              PETSC_ERR_SUP,
              "The low-order-refined matrix of H(curl), H(div) or L2 keeps all its entries: -pc_lor_drop_tol is for H1, remove it");
+  PetscCheck(lor->form->space->family == HOPS_H1 || !lor->massless || lor->usermass, PetscObjectComm((PetscObject)pc),
+             PETSC_ERR_ARG_INCOMP,
+             "-pc_lor_diffusion alone leaves a matrix that takes gradients or curls to zero: give -pc_lor_mass too (0 if it is "
+             "meant)");
   if (lor->lor.space != lor->form->space || lor->lor.droptol != lor->droptol) {
     PetscCall(KSPReset(lor->ksp)); /* the sizes may change */
     PetscCall(HopsLORDestroy(&lor->lor));
@@ -217,6 +221,7 @@ static PetscErrorCode PCLORSetUpScalar(PC pc, PC_LOR *lor)
   PetscCall(PCLORConvert(lor, lor->lor.mat));
   PetscCall(PCLORCopyNullSpaces(pc, lor->mat));
   PetscCall(PCLORCheckConstants(pc, lor));
+  PetscCall(PCLORSetUpScale(pc, lor));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -229,6 +234,10 @@ static PetscErrorCode PCLORSetUpBlock(PC pc, PC_LOR *lor)
   PetscCheck(!lor->dropset || lor->droptol == 0.0, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
              "The low-order-refined matrix of a vector-valued field, or with first-order terms, keeps all its entries: "
              "-pc_lor_drop_tol is for scalar symmetric forms, remove it");
+  PetscCheck(lor->scaletype != PCLOR_SCALE_DIAGONAL, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+             "-pc_lor_scale diagonal is for scalar symmetric forms, and this one has several components or first-order terms, "
+             "which "
+             "come with their coefficients: remove it");
   PetscCall(HopsLORSetPoints(&lor->block->lor, lor->points));
   PetscCall(HopsLORBlockNumeric(lor->block));
   PetscCall(HopsLORBlockSetNullSpaces(lor->block, pc->pmat, pc->mat));
@@ -316,15 +325,12 @@ static PetscErrorCode PCLORApplyStaged(PC pc, PetscErrorCode (*apply)(PC, Vec, V
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PCApply_LOR(PC pc, Vec x, Vec y)
+/* The inner solver, between vectors of the space's type, scaled */
+static PetscErrorCode PCLORApplyInner(PC pc, PC_LOR *lor, Vec x, Vec y)
 {
-  PC_LOR       *lor   = (PC_LOR *)pc->data;
   HopsLORBlock *block = lor->block;
-  PetscBool     done;
 
   PetscFunctionBegin;
-  PetscCall(PCLORApplyStaged(pc, PCApply_LOR, x, y, &done));
-  if (done) PetscFunctionReturn(PETSC_SUCCESS);
 #if HOPS_HAVE_HYPRE_DEVICE
   if (lor->cycle) {
     PetscBool preonly, hypre;
@@ -347,6 +353,21 @@ static PetscErrorCode PCApply_LOR(PC pc, Vec x, Vec y)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode PCApply_LOR(PC pc, Vec x, Vec y)
+{
+  PC_LOR   *lor = (PC_LOR *)pc->data;
+  PetscBool done;
+  Vec       xs;
+
+  PetscFunctionBegin;
+  PetscCall(PCLORApplyStaged(pc, PCApply_LOR, x, y, &done));
+  if (done) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PCLORScaleBegin(lor, x, &xs));
+  PetscCall(PCLORApplyInner(pc, lor, xs, y));
+  PetscCall(PCLORScaleEnd(lor, y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* A symmetric matrix has a symmetric V-cycle if its smoothing is symmetric: PETSc's transposed BoomerAMG
    returns zero (3.18) */
 static PetscErrorCode PCApplyTranspose_LOR(PC pc, Vec x, Vec y)
@@ -355,6 +376,7 @@ static PetscErrorCode PCApplyTranspose_LOR(PC pc, Vec x, Vec y)
   HopsLORBlock *block = lor->block;
   PC            inner;
   PetscBool     hypre, done;
+  Vec           xs;
 
   PetscFunctionBegin;
   PetscCall(PCLORApplyStaged(pc, PCApplyTranspose_LOR, x, y, &done));
@@ -368,11 +390,13 @@ static PetscErrorCode PCApplyTranspose_LOR(PC pc, Vec x, Vec y)
   PetscCheck(!hypre || !block || block->sym, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
              "The transposed preconditioner of a nonsymmetric form needs an inner solver with a transpose, which PCHYPRE has not: "
              "use -lor_pc_type gamg or lu");
-  if (block) PetscCall(HopsLORBlockEmbed(block, x, block->x));
-  if (hypre) PetscCall(KSPSolve(lor->ksp, block ? block->x : x, block ? block->y : y));
-  else PetscCall(KSPSolveTranspose(lor->ksp, block ? block->x : x, block ? block->y : y));
+  PetscCall(PCLORScaleBegin(lor, x, &xs));
+  if (block) PetscCall(HopsLORBlockEmbed(block, xs, block->x));
+  if (hypre) PetscCall(KSPSolve(lor->ksp, block ? block->x : xs, block ? block->y : y));
+  else PetscCall(KSPSolveTranspose(lor->ksp, block ? block->x : xs, block ? block->y : y));
   PetscCall(KSPCheckSolve(lor->ksp, pc, block ? block->y : y));
   if (block) PetscCall(HopsLORBlockExtract(block, block->y, y));
+  PetscCall(PCLORScaleEnd(lor, y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -398,6 +422,9 @@ static PetscErrorCode PCSetFromOptions_LOR(PC pc, HopsOptionItems PetscOptionsOb
                              "PCLORSetDropTolerance", droptol, &droptol, &set));
   if (set) PetscCall(PCLORSetDropTolerance(pc, droptol));
   PetscCall(PCLORSetFromOptionsCycle(pc, PetscOptionsObject));
+  PetscCall(PCLORSetFromOptionsConstants(pc, PetscOptionsObject));
+  PetscCall(PetscOptionsEnum("-pc_lor_scale", "Scales the low-order-refined matrix by the operator's diagonal", "PCLOR",
+                             PCLORScales, (PetscEnum)lor->scaletype, (PetscEnum *)&lor->scaletype, NULL));
   PetscCall(PetscOptionsStringArray("-pc_lor_ignore",
                                     "Terms of the form that the preconditioner may leave out: convection (of the cells), boundary",
                                     "PCLOR", terms, &nterms, &set));
@@ -438,8 +465,9 @@ static PetscErrorCode PCView_LOR(PC pc, PetscViewer viewer)
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(PetscViewerASCIIPushTab(viewer));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "space and form from %s\n", HopsSources[lor->source]));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "space and form from %s\n", HopsSourceNames[lor->source]));
   PetscCall(HopsSpaceView(lor->form->space, viewer));
+  PetscCall(PCLORViewAttach(lor, viewer));
   if (lor->mat) {
     if (lor->block) {
       const PetscInt n = lor->form->space->N * lor->block->nc;
@@ -502,6 +530,9 @@ static PetscErrorCode PCReset_LOR(PC pc)
   PetscCall(HopsFormSetSpace(lor->form, NULL));
   PetscCall(DMDestroy(&lor->dm));
   PetscCall(PetscSectionDestroy(&lor->section));
+  PetscCall(PCLORResetFound(lor));
+  PetscCall(VecDestroy(&lor->scale));
+  PetscCall(VecDestroy(&lor->scaled));
   lor->source = HOPS_SOURCE_NONE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -93,8 +93,9 @@ PetscErrorCode PCLORCheckConstants(PC pc, PC_LOR *lor)
   PetscCheck(!singular || worst <= some || PetscAbsReal(sum[0]) < 0.01 * sum[1], comm, PETSC_ERR_ARG_INCOMP,
              "The low-order-refined matrix is singular (it takes constants to zero) and the operator is not: the space has no "
              "essential unknowns, the form no mass and no Robin term. Give the space the essential unknowns (the last arguments of "
-             "HopsSpaceCreateFromArrays(); of a DM, DMAddBoundary() and its section), or %sSetCoefficients() the mass; where the "
-             "operator is singular, attach its null space (MatSetNullSpace())",
+             "HopsSpaceCreateFromArrays(); of a DM, DMAddBoundary() and its section), or %sSetCoefficients() (-pc_lor_mass) the "
+             "mass; "
+             "where the operator is singular, attach its null space (MatSetNullSpace())",
              lor->name);
   PetscCheck(singular || worst > zero, comm, PETSC_ERR_ARG_INCOMP,
              "The operator is singular (it takes constants to zero), and the low-order-refined matrix is not: the space has "

@@ -1,5 +1,4 @@
-/* Where PCLOR and PCPATCHFD find their space and form: a MATPA operator, the user, or the DM of a DMPlex
-   code. */
+/* Where PCLOR and PCPATCHFD find their form: a MATPA operator, the user, or the DM of a DMPlex code. */
 #include <hops/private/hopslorblockimpl.h>
 #include <hops/private/hopspatensorimpl.h>
 #include <petsc/private/pcimpl.h>
@@ -227,10 +226,41 @@ static HopsLORPoints PCLORGetPoints(const Mat_PA *pa)
   return 1.0 - PetscAbsReal(sp->rule[0].points[0]) < PETSC_SQRT_MACHINE_EPSILON ? HOPS_LOR_NODES : HOPS_LOR_INSIDE;
 }
 
+/* A space that is there, with the form of the user or of the operator, or where none is known, in H1, the
+   Laplacian's */
+static PetscErrorCode PCLORGetFormSpace(PC pc, PC_LOR *lor, const Mat_PA *pa, HopsSpace sp)
+{
+  const PetscBool known = lor->userdiffusion || lor->usermass || (pa && pa->form->space) ? PETSC_TRUE : PETSC_FALSE;
+
+  PetscFunctionBegin;
+  PetscCall(HopsLORBlockDestroy(&lor->block));
+  PetscCall(PCLORFindEssential(pc, lor, pa, sp, &sp));
+  PetscCall(PCLORSetFormSpace(lor, sp));
+  if (lor->userdiffusion || lor->usermass) PetscCall(PCLORSetFormCoefficients(lor));
+  else if (!known && !lor->scalar && sp->family == HOPS_H1) {
+    const PetscScalar one = 1.0;
+    HopsCoefficient   cf;
+
+    PetscCall(HopsFormReset(lor->form));
+    PetscCall(HopsCoefficientCreateConstant(PetscObjectComm((PetscObject)pc), 1, &one, &cf));
+    PetscCall(HopsFormSetCells(lor->form, HOPS_GRADIENT, cf));
+    PetscCall(HopsCoefficientDestroy(&cf));
+    lor->unknown = PETSC_TRUE;
+  } else {
+    PetscCheck(known, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE,
+               "%s has a space but no form: call %sSetCoefficients(), or use a MATPA operator", lor->name, lor->name);
+    PetscCall(HopsFormReset(lor->form));
+    PetscCall(HopsFormCopy(pa->form, HOPS_CELLS, lor->form));
+  }
+  if (pa && pa->form->space == lor->form->space) PetscCall(HopsFormCopy(pa->form, HOPS_BOUNDARY, lor->form));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode PCLORGetForm(PC pc, PC_LOR *lor)
 {
   MPI_Comm  comm = PetscObjectComm((PetscObject)pc);
   Mat_PA   *pa;
+  HopsSpace sp;
   DM        dm   = NULL;
   PetscBool plex = PETSC_FALSE;
   PetscInt  n;
@@ -240,22 +270,15 @@ PetscErrorCode PCLORGetForm(PC pc, PC_LOR *lor)
   lor->points = pa ? PCLORGetPoints(pa) : HOPS_LOR_INSIDE;
   PetscCall(PCLORFindDM(pc, &dm));
   if (dm) PetscCall(PetscObjectTypeCompare((PetscObject)dm, DMPLEX, &plex));
+  lor->unknown = PETSC_FALSE;
+  lor->nfound  = 0;
+  PetscCall(PCLORFindSpace(pc, lor, pa, &sp, &lor->source));
   if (pa && pa->tensor && !lor->userspace) {
     PetscCall(PCLORCheckScalar(pc, lor, PETSC_TRUE));
     PetscCall(PCLORGetFormTensor(lor, pa->tensor));
     lor->source = HOPS_SOURCE_MATPA;
-  } else if (lor->userspace || (pa && pa->form->space)) {
-    PetscCall(HopsLORBlockDestroy(&lor->block));
-    PetscCall(PCLORSetFormSpace(lor, lor->userspace ? lor->userspace : pa->form->space));
-    if (lor->userdiffusion || lor->usermass) PetscCall(PCLORSetFormCoefficients(lor));
-    else {
-      PetscCheck(pa && pa->form->space, comm, PETSC_ERR_ARG_WRONGSTATE,
-                 "%s has a space but no form: call %sSetCoefficients(), or use a MATPA operator", lor->name, lor->name);
-      PetscCall(HopsFormReset(lor->form));
-      PetscCall(HopsFormCopy(pa->form, HOPS_CELLS, lor->form));
-    }
-    if (pa && pa->form->space == lor->form->space) PetscCall(HopsFormCopy(pa->form, HOPS_BOUNDARY, lor->form));
-    lor->source = lor->userspace ? HOPS_SOURCE_USER : HOPS_SOURCE_MATPA;
+  } else if (sp) {
+    PetscCall(PCLORGetFormSpace(pc, lor, pa, sp));
   } else if (plex) {
     PetscCall(PCLORGetFormDM(pc, lor, dm));
     if (!pa) PetscCall(PCLORFindPoints(dm, &lor->points));
@@ -263,7 +286,7 @@ PetscErrorCode PCLORGetForm(PC pc, PC_LOR *lor)
   } else
     SETERRQ(comm, PETSC_ERR_ARG_WRONGSTATE,
             "%s finds no finite element space: give the solver a DMPlex with a PetscFE (KSPSetDM(), SNESSetDM()), a MATPA "
-            "operator, or a space by %sSetSpace(), after PCSetType()%s%s",
+            "operator, or a space by MatSetHopsSpace(), DMSetHopsSpace(), or %sSetSpace() after PCSetType()%s%s",
             lor->name, lor->name, dm ? "; the DM has type " : "", dm ? ((PetscObject)dm)->type_name : "");
   PetscCall(MatGetLocalSize(pc->pmat, &n, NULL));
   {

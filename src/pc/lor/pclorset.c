@@ -28,10 +28,12 @@ static PetscErrorCode PCLORGetData(PC pc, PC_LOR **lor)
   Level: beginner
 
   Note:
-  Not needed for a `MATPA` operator, nor where the solver has a `DMPLEX` with a `PetscFE`. Unless the operator
-  is a `MATPA`, call `PCLORSetCoefficients()` too.
+  Not needed for a `MATPA` operator, nor where the solver has a `DMPLEX` with a `PetscFE`. `MatSetHopsSpace()`
+  and `DMSetHopsSpace()` do the same without the solver at hand. Where the operator is no `MATPA`,
+  `PCLORSetCoefficients()` makes the preconditioner better, and outside of H1 it is needed.
 
-.seealso: `PCLOR`, `PCLORSetCoefficients()`, `HopsSpaceCreateFromArrays()`
+.seealso: `PCLOR`, `MatSetHopsSpace()`, `DMSetHopsSpace()`, `PCLORSetCoefficients()`,
+`HopsSpaceCreateFromArrays()`
 @*/
 PetscErrorCode PCLORSetSpace(PC pc, HopsSpace space)
 {
@@ -343,21 +345,26 @@ PetscErrorCode PCLORGetKSP(PC pc, KSP *ksp)
 
 /* The low-order-refined matrix inverted by a solver, between vectors of the operator */
 typedef struct {
-  HopsLORBlock *block;
-  KSP           ksp;
+  PC_LOR *lor;
+  KSP     ksp;
 } HopsInner;
 
-static PetscErrorCode PCLORApplyInner(PC p, Vec x, Vec y)
+static PetscErrorCode PCLORApplySpectrum(PC p, Vec x, Vec y)
 {
-  HopsInner *inner;
+  HopsInner    *inner;
+  HopsLORBlock *block;
+  Vec           xs;
 
   PetscFunctionBegin;
   PetscCall(PCShellGetContext(p, &inner));
-  if (inner->block) {
-    PetscCall(HopsLORBlockEmbed(inner->block, x, inner->block->x));
-    PetscCall(KSPSolve(inner->ksp, inner->block->x, inner->block->y));
-    PetscCall(HopsLORBlockExtract(inner->block, inner->block->y, y));
-  } else PetscCall(KSPSolve(inner->ksp, x, y));
+  block = inner->lor->block;
+  PetscCall(PCLORScaleBegin(inner->lor, x, &xs));
+  if (block) {
+    PetscCall(HopsLORBlockEmbed(block, xs, block->x));
+    PetscCall(KSPSolve(inner->ksp, block->x, block->y));
+    PetscCall(HopsLORBlockExtract(block, block->y, y));
+  } else PetscCall(KSPSolve(inner->ksp, xs, y));
+  PetscCall(PCLORScaleEnd(inner->lor, y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -366,7 +373,7 @@ static PetscErrorCode PCLORApplyInner(PC p, Vec x, Vec y)
 static PetscErrorCode PCLORLanczos(PC pc, PC_LOR *lor, PetscBool exact, PetscReal *emin, PetscReal *emax)
 {
   MPI_Comm     comm  = PetscObjectComm((PetscObject)pc);
-  HopsInner    inner = {lor->block, lor->ksp};
+  HopsInner    inner = {lor, lor->ksp};
   KSP          ksp;
   PC           p;
   Vec          x, b;
@@ -387,7 +394,7 @@ static PetscErrorCode PCLORLanczos(PC pc, PC_LOR *lor, PetscBool exact, PetscRea
   PetscCall(KSPSetOperators(ksp, pc->mat, pc->mat));
   PetscCall(PCSetType(p, PCSHELL));
   PetscCall(PCShellSetContext(p, &inner));
-  PetscCall(PCShellSetApply(p, PCLORApplyInner));
+  PetscCall(PCShellSetApply(p, PCLORApplySpectrum));
   if (exact) {
     PetscBool hypre;
     PC        q;

@@ -5,7 +5,6 @@
 static const char *const PCPATCHFDTypes[]      = {"multiplicative", "additive", "restricted", "PCPATCHFDType", "PC_PATCHFD_", NULL};
 static const char *const PCPATCHFDPatches[]    = {"vertex", "element", "PCPATCHFDPatch", "PC_PATCHFD_", NULL};
 static const char *const PCPATCHFDDirections[] = {"symmetric", "forward", "backward", "PCPATCHFDDirection", "PC_PATCHFD_", NULL};
-static const char *const HopsSources[] = {"none", "the MATPA operator", "PCPATCHFDSetSpace()", "the DM's PetscFE and PetscDS"};
 
 /* ------------------------------------------- set-up ------------------------------------------- */
 
@@ -347,7 +346,8 @@ static PetscErrorCode PCView_PATCHFD(PC pc, PetscViewer viewer)
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(PetscViewerASCIIPushTab(viewer));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "space and form from %s\n", HopsSources[fd->src.source]));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "space and form from %s\n", HopsSourceNames[fd->src.source]));
+  PetscCall(PCLORViewAttach(&fd->src, viewer));
   PetscCall(HopsSpaceView(fd->src.form->space, viewer));
   for (PetscInt e = 0; e < 2; ++e) {
     const PetscInt64 *c = fd->count[e];
@@ -389,6 +389,7 @@ static PetscErrorCode PCReset_PATCHFD(PC pc)
   PetscCall(HopsFormSetSpace(fd->src.form, NULL));
   PetscCall(DMDestroy(&fd->src.dm));
   PetscCall(PetscSectionDestroy(&fd->src.section));
+  PetscCall(PCLORResetFound(&fd->src));
   fd->src.source = HOPS_SOURCE_NONE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -213,6 +213,8 @@ PetscErrorCode HopsSpaceCreateArrays_Private(MPI_Comm comm, HopsFamily family, P
   Essential unknowns stay in the vectors: their rows and columns are those of the identity, in the operator
   and in the low-order-refined matrix alike. The arrays are copied.
 
+  With an operator of your own (`MatSetHopsSpace()`) none need be listed: `PCLOR` finds them in it.
+
   Arrays that contradict themselves are refused, on all ranks: an unknown of no cell, or at two nodes of a
   cell; cells that have a common unknown at different places of their common edge or face; cells given twice;
   coordinates that are not finite, or at equispaced points rather than the Gauss-Lobatto-Legendre points;
@@ -220,7 +222,7 @@ PetscErrorCode HopsSpaceCreateArrays_Private(MPI_Comm comm, HopsFamily family, P
   translation (of order 1, only corners exchanged in a cell are found there).
 
 .seealso: `HopsSpace`, `HopsSpaceCreateFamilyFromArrays()`, `HopsSpaceCreateFromDM()`, `HopsSpaceCreateH1()`,
-`PCLORSetSpace()`
+`MatSetHopsSpace()`, `PCLORSetSpace()`
 @*/
 PetscErrorCode HopsSpaceCreateFromArrays(MPI_Comm comm, PetscInt dim, PetscInt order, PetscInt ncells, PetscInt n,
                                          const PetscInt nodes[], const PetscReal coords[], PetscInt ness, const PetscInt ess[],

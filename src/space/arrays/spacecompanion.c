@@ -239,17 +239,12 @@ static PetscErrorCode HopsCompanionEssential(HopsSpace sp, HopsSpace other, Hops
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/*
-  The space without its essential unknowns: those of arrays stay in the vectors as identity rows; here they
-  are left out, as on a DMPLEX, and what is left is numbered anew, rank by rank in the same order.
-*/
-PetscErrorCode HopsSpaceCreateFree_Private(HopsSpace sp, HopsSpace *space)
+/* A space on the cells of another one, n of whose unknowns are this rank's; it is not numbered yet */
+PetscErrorCode HopsSpaceCopyCells_Private(HopsSpace sp, PetscInt n, HopsSpace *space)
 {
   const PetscInt nX = sp->ncells * sp->dim * HopsPower(sp->gorder + 1, sp->dim);
   HopsSpace      s;
   PetscLayout    layout;
-  PetscInt      *gidx, *elist;
-  PetscScalar   *x, *xg;
 
   PetscFunctionBegin;
   PetscCall(HopsSpaceCreate_Private(PetscObjectComm((PetscObject)sp), sp->dim, sp->order, &s));
@@ -259,7 +254,7 @@ PetscErrorCode HopsSpaceCreateFree_Private(HopsSpace sp, HopsSpace *space)
   s->gorder  = sp->gorder;
   s->ncells  = sp->ncells;
   s->cstart  = sp->cstart;
-  s->nT      = sp->nT - sp->ness;
+  s->nT      = n;
   s->ncaller = sp->ncaller;
   PetscCall(PetscLayoutCreateFromSizes(PetscObjectComm((PetscObject)sp), s->nT, PETSC_DETERMINE, 1, &layout));
   PetscCall(PetscLayoutGetRange(layout, &s->rstart, NULL));
@@ -269,6 +264,22 @@ PetscErrorCode HopsSpaceCreateFree_Private(HopsSpace sp, HopsSpace *space)
   PetscCall(PetscArraycpy(s->cell, sp->cell, sp->ncells));
   PetscCall(PetscMalloc1(nX, &s->X));
   PetscCall(PetscArraycpy(s->X, sp->X, nX));
+  *space = s;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  The space without its essential unknowns: those of arrays stay in the vectors as identity rows; here they
+  are left out, as on a DMPLEX, and what is left is numbered anew, rank by rank in the same order.
+*/
+PetscErrorCode HopsSpaceCreateFree_Private(HopsSpace sp, HopsSpace *space)
+{
+  HopsSpace    s;
+  PetscInt    *gidx, *elist;
+  PetscScalar *x, *xg;
+
+  PetscFunctionBegin;
+  PetscCall(HopsSpaceCopyCells_Private(sp, sp->nT - sp->ness, &s));
   PetscCall(PetscCalloc2(sp->nT, &x, sp->nL - sp->nT, &xg));
   PetscCall(PetscMalloc2(sp->nL, &gidx, sp->ncells * sp->ne, &elist));
   for (PetscInt e = 0; e < sp->ness; ++e) x[sp->essT[e]] = -1.0;

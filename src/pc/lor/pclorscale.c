@@ -1,0 +1,136 @@
+/*
+  The low-order-refined matrix L of coefficients that are not the operator's own, scaled by the operator's
+  diagonal: D L^-1 D, where D^-2 is the diagonal of the operator A over that of the high-order operator with
+  the
+  coefficients of L. It is the identity where these are A's. Where A's coefficient is another one it makes
+  up for what varies slowly, and for jumps by the size of the cells on both sides.
+*/
+#include <hops/private/hopslorimpl.h>
+#include <petsc/private/pcimpl.h>
+
+/* the diagonal of the high-order operator whose form is that of the low-order-refined matrix */
+static PetscErrorCode PCLORReferenceDiagonal(PC_LOR *lor, Vec r)
+{
+  Mat     A;
+  Mat_PA *pa;
+
+  PetscFunctionBegin;
+  PetscCall(MatCreatePA(lor->form->space, &A));
+  PetscCall(MatPAGetData(A, &pa));
+  PetscCall(MatPASetTerm(A, pa, HopsFamilyDifferential(lor->form->space->family), HopsFormDerivative(lor->form)));
+  PetscCall(MatPASetTerm(A, pa, HOPS_VALUE, HopsFormValue(lor->form)));
+  PetscCall(MatGetDiagonal(A, r));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* scale[i] = sqrt(scale[i] / d[i]), `why` where that is none */
+static PetscErrorCode PCLORScaleEntries(HopsSpace sp, Vec d, Vec scale, char why[])
+{
+  const PetscScalar *da;
+  PetscScalar       *s;
+
+  PetscFunctionBegin;
+  PetscCall(VecGetArrayRead(d, &da));
+  PetscCall(VecGetArray(scale, &s));
+  for (PetscInt i = 0; i < sp->nT; ++i) {
+    const PetscReal ratio = PetscRealPart(s[i] / da[i]);
+
+    if (!(ratio > 0.0) || PetscIsInfReal(ratio))
+      PetscCall(HopsRefuse(why, "its entry %" PetscInt_FMT " is %g where the form's is %g", sp->rstart + i,
+                           (double)PetscRealPart(da[i]), (double)PetscRealPart(s[i])));
+    else s[i] = PetscSqrtReal(ratio);
+  }
+  PetscCall(VecRestoreArrayRead(d, &da));
+  PetscCall(VecRestoreArray(scale, &s));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCLORSetUpScale(PC pc, PC_LOR *lor)
+{
+  char        why[HOPS_WHY_LENGTH] = "";
+  PetscBool   has, bad;
+  Mat         A = pc->pmat;
+  Vec         d;
+  PetscMPIInt any;
+
+  PetscFunctionBegin;
+  PetscCall(VecDestroy(&lor->scale));
+  PetscCall(VecDestroy(&lor->scaled));
+  lor->notscaled = NULL;
+  if (lor->scaletype == PCLOR_SCALE_NONE || (lor->scaletype == PCLOR_SCALE_DEFAULT && !lor->unknown))
+    PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatHasOperation(A, MATOP_GET_DIAGONAL, &has));
+  if (!has) {
+    A = pc->mat;
+    PetscCall(MatHasOperation(A, MATOP_GET_DIAGONAL, &has));
+  }
+  PetscCheck(has || lor->scaletype == PCLOR_SCALE_DEFAULT, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+             "-pc_lor_scale diagonal takes the diagonal of the operator, which a matrix of type %s does not give: set "
+             "MATOP_GET_DIAGONAL (MatShellSetOperation()), or give the coefficients (PCLORSetCoefficients()) and use "
+             "-pc_lor_scale none",
+             ((PetscObject)A)->type_name);
+  if (!has) {
+    lor->notscaled = "the operator gives no diagonal";
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(HopsSpaceCreateVec(lor->form->space, &d));
+  PetscCall(VecDuplicate(d, &lor->scale));
+  PetscCall(VecDuplicate(d, &lor->scaled));
+  PetscCall(MatGetDiagonal(A, d));
+  PetscCall(PCLORReferenceDiagonal(lor, lor->scale));
+  PetscCall(PCLORScaleEntries(lor->form->space, d, lor->scale, why));
+  PetscCall(VecDestroy(&d));
+  any = why[0] ? 1 : 0;
+  PetscCall(MPIU_Allreduce(MPI_IN_PLACE, &any, 1, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)pc)));
+  bad = any ? PETSC_TRUE : PETSC_FALSE;
+  if (!bad) PetscFunctionReturn(PETSC_SUCCESS);
+  if (lor->scaletype == PCLOR_SCALE_DIAGONAL) {
+    char text[HOPS_WHY_LENGTH] = "";
+
+    if (why[0])
+      PetscCall(PetscSNPrintf(text, sizeof(text),
+                              "-pc_lor_scale diagonal: the diagonal of the operator cannot scale, as %s; use "
+                              "-pc_lor_scale none",
+                              why));
+    PetscCall(HopsRaise(PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_INCOMP, text));
+  }
+  lor->notscaled = "the operator's diagonal is not that of a positive form";
+  PetscCall(VecDestroy(&lor->scale));
+  PetscCall(VecDestroy(&lor->scaled));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* *xs: what the inner solver gets. What the matrix takes to zero is no part of it, so all is symmetric */
+PetscErrorCode PCLORScaleBegin(PC_LOR *lor, Vec x, Vec *xs)
+{
+  MatNullSpace nsp;
+
+  PetscFunctionBegin;
+  *xs = x;
+  if (!lor->scale) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VecPointwiseMult(lor->scaled, lor->scale, x));
+  PetscCall(MatGetNullSpace(lor->mat, &nsp));
+  if (nsp) PetscCall(MatNullSpaceRemove(nsp, lor->scaled));
+  *xs = lor->scaled;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCLORScaleEnd(PC_LOR *lor, Vec y)
+{
+  PetscFunctionBegin;
+  if (lor->scale) PetscCall(VecPointwiseMult(y, lor->scale, y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCLORViewAttach(PC_LOR *lor, PetscViewer viewer)
+{
+  PetscFunctionBegin;
+  if (lor->nfound)
+    PetscCall(
+      PetscViewerASCIIPrintf(viewer, "essential unknowns: %" PetscInt_FMT " Dirichlet rows of the operator\n", lor->nfound));
+  if (lor->unknown) PetscCall(PetscViewerASCIIPrintf(viewer, "coefficient of the diffusion: 1, as none is known\n"));
+  if (lor->scale) PetscCall(PetscViewerASCIIPrintf(viewer, "scaled by the operator's diagonal\n"));
+  if (lor->notscaled) PetscCall(PetscViewerASCIIPrintf(viewer, "not scaled: %s\n", lor->notscaled));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

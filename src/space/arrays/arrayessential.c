@@ -1,0 +1,41 @@
+/* A space from arrays, with essential unknowns that were found after it was made. */
+#include <hops/private/hopsderhamimpl.h>
+
+/* ess[nT]: whether an owned unknown is essential; sp has no essential unknowns. Collective */
+PetscErrorCode HopsSpaceCreateEssential_Private(HopsSpace sp, const PetscBool ess[], HopsSpace *space)
+{
+  HopsSpace    s;
+  PetscInt    *gidx, *elist;
+  PetscBool   *isess, *seen;
+  PetscScalar *x, *xg;
+  char         why[HOPS_WHY_LENGTH] = "";
+
+  PetscFunctionBegin;
+  PetscCall(PetscCalloc3(sp->nT, &x, sp->nL - sp->nT, &xg, sp->nL, &seen));
+  PetscCall(PetscMalloc3(sp->nL, &gidx, sp->ncells * sp->ne, &elist, sp->nL, &isess));
+  for (PetscInt i = 0; i < sp->ncells * sp->ne; ++i) {
+    elist[i]                                      = sp->restr[i];
+    seen[elist[i] < 0 ? -1 - elist[i] : elist[i]] = PETSC_TRUE;
+  }
+  for (PetscInt i = 0; i < sp->nT; ++i) {
+    x[i] = ess[i] ? 1.0 : 0.0;
+    if (ess[i] && !seen[i])
+      PetscCall(HopsRefuse(why,
+                           "Unknown %" PetscInt_FMT
+                           " has a Dirichlet row and is owned by a rank none of whose cells touch it: let it "
+                           "be owned by a rank with such a cell",
+                           sp->rstart + i));
+  }
+  PetscCall(HopsRaise(PetscObjectComm((PetscObject)sp), PETSC_ERR_SUP, why));
+  PetscCall(HopsSpaceGlobalToLocal(sp, x, xg));
+  for (PetscInt i = 0; i < sp->nL; ++i) {
+    gidx[i]  = i < sp->nT ? sp->rstart + i : sp->ghost[i - sp->nT];
+    isess[i] = PetscRealPart(i < sp->nT ? x[i] : xg[i - sp->nT]) > 0.5 ? PETSC_TRUE : PETSC_FALSE;
+  }
+  PetscCall(HopsSpaceCopyCells_Private(sp, sp->nT, &s));
+  PetscCall(HopsSpaceSetUpNumbering(s, sp->nL, gidx, isess, elist));
+  PetscCall(PetscFree3(gidx, elist, isess));
+  PetscCall(PetscFree3(x, xg, seen));
+  *space = s;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
