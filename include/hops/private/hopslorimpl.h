@@ -58,8 +58,7 @@ typedef enum {
 } HopsLORPoints;
 
 /* src/mat/pa/matpaassemble.c: E[n][np][np], dense and slow */
-PETSC_INTERN PetscErrorCode HopsFormElementMatrices(HopsForm, const HopsBasis *, PetscInt n, const PetscInt cells[],
-                                                    PetscReal E[]);
+PETSC_INTERN PetscErrorCode HopsFormElementMatrices(HopsForm, const HopsBasis *, PetscInt n, const PetscInt cells[], PetscReal E[]);
 /* on the space's back end, or on the host */
 PETSC_INTERN PetscErrorCode HopsLORCreate(HopsSpace, const HopsBackendOps *, HopsLOR *);
 PETSC_INTERN PetscErrorCode HopsLORSetPoints(HopsLOR *, HopsLORPoints);
