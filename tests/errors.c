@@ -218,7 +218,6 @@ static PetscErrorCode Operators(void)
   PetscCall(PCSetOperators(pc, B, B));
   EXPECT("no space", PCSetUp(pc), "no finite element space|KSPSetDM|PCLORSetSpace|PCSetType");
   PetscCall(PCLORSetSpace(pc, sp));
-  EXPECT("no form", PCSetUp(pc), "no form|PCLORSetCoefficients");
   PetscCall(MatCreatePA(sp, &C));
   PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
   PetscCall(PCSetType(pc, PCLOR));
