@@ -168,12 +168,7 @@ PETSC_EXTERN PetscBool use_gpu_aware_mpi; /* declared by petscimpl.h */
 
 /* how many pairs of periodic faces a DMPlex identifies beside its point SF */
 #if PETSC_VERSION_GE(3, 21, 0)
-static inline PetscErrorCode HopsDMPlexGetIdentified(DM dm, PetscInt *n)
-{
-  const PetscSF *sf; /* not optional */
-
-  return DMPlexGetIsoperiodicFaceSF(dm, n, &sf);
-}
+  #define HopsDMPlexGetIdentified(dm, n) DMPlexGetIsoperiodicFaceSF(dm, n, &(const PetscSF *){NULL}) /* not optional */
 #else
   #define HopsDMPlexGetIdentified(dm, n) (*(n) = 0, PETSC_SUCCESS)
 #endif
