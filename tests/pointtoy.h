@@ -17,23 +17,26 @@ static const char PointToyHead[] =
   "static inline void __syncthreads() {}\n"
   "static inline void atomicMin(int *p, int v)\n{\n  if (v < *p) *p = v;\n}\n";
 
-/* For each kernel, which has one argument, a function that runs its blocks */
-static void PointToyRunners(FILE *f, const char kernels[])
+/* The kernels; after each, which has one argument, a function that runs its blocks: at that place, so that what the text leaves
+   out by its macros is left out with it */
+static void PointToyKernels(FILE *f, const char kernels[])
 {
-  const char *const mark = "__global__ void ";
+  const char *const mark = "__global__ void ", *from = kernels;
 
-  if (strstr(kernels, "namespace HopsPoints")) fprintf(f, "using namespace HopsPoints;\n");
-  for (const char *s = strstr(kernels, mark); s; s = strstr(s, mark)) {
+  for (const char *s = strstr(kernels, mark); s; s = strstr(from, mark)) {
     const char *name = s + strlen(mark), *open = strchr(name, '('), *close = strchr(open, ')'), *end = close;
-    const int   n = (int)(open - name);
+    const char *after = strstr(close, "\n}\n") + 3;
+    const int   n     = (int)(open - name);
 
     while (strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_", end[-1])) --end; /* the argument's name */
+    fprintf(f, "%.*s", (int)(after - from), from);
     fprintf(f,
             "extern \"C\" void Run_%.*s(int grid, void **args)\n{\n  gridDim.x = grid;\n"
             "  for (blockIdx.x = 0; blockIdx.x < grid; blockIdx.x++) %.*s(*(%.*s *)args[0]);\n}\n",
             n, name, n, name, (int)(end - open) - 1, open + 1);
-    s = close;
+    from = after;
   }
+  fputs(from, f);
 }
 
 static PetscErrorCode PointToyCreate(HopsPointCode code, const char kernels[], PetscBool fma, HopsPointModule *module, char why[],
@@ -57,8 +60,8 @@ static PetscErrorCode PointToyCreate(HopsPointCode code, const char kernels[], P
                           fma ? "" : "-ffp-contract=off", path, so, verbose ? "" : " 2>/dev/null"));
   f = fopen(path, "w");
   PetscCheck(f, PETSC_COMM_SELF, PETSC_ERR_FILE_OPEN, "Cannot write %s", path);
-  fprintf(f, "%s%s\n%s", PointToyHead, code->text, kernels);
-  PointToyRunners(f, kernels);
+  fprintf(f, "%s%s\n", PointToyHead, code->text);
+  PointToyKernels(f, kernels);
   fclose(f);
   if (system(command)) {
     PetscCall(PetscStrncpy(why, "the compiler of C++ does not take it (-toy_verbose)", len));
