@@ -17,8 +17,8 @@ static const char PointToyHead[] =
   "static inline void __syncthreads() {}\n"
   "static inline void atomicMin(int *p, int v)\n{\n  if (v < *p) *p = v;\n}\n";
 
-/* The kernels; after each, which has one argument, a function that runs its blocks: at that place, so that what the text leaves
-   out by its macros is left out with it */
+/* The kernels; after each, which has one argument, a function that runs its blocks: at that place, so that
+   what the text leaves out by its macros is left out with it */
 static void PointToyKernels(FILE *f, const char kernels[])
 {
   const char *const mark = "__global__ void ", *from = kernels;
