@@ -1,36 +1,53 @@
 /*
-  Essential values in local vectors. PETSc evaluates their functions on the host before each residual and
-  Jacobian. Where the sources of a code are given, they tell whether the functions depend on time and
-  position alone. Such values are kept.
+  Essential values in local vectors. PETSc finds them by projecting functions onto the cells of the boundary,
+  again before each residual and each Jacobian. The fields here have values at nodes for unknowns, so the
+  functions are called at the nodes. Where the sources of a code tell that they depend on time and position
+  alone, the values are kept.
 */
 #include <hops/private/hopsdmimpl.h>
+#include <hops/private/hopspleximpl.h>
 #include <petscdmplex.h>
 
-/* in a local vector before PETSc inserts values: what is left of it was not inserted */
-#define HOPS_UNTOUCHED (-1.2345678901234567e300)
-
 typedef PetscErrorCode (*HopsInsertBoundary)(DM, PetscBool, Vec, PetscReal, Vec, Vec, Vec);
+typedef PetscErrorCode (*HopsEssentialFunction)(PetscInt, PetscReal, const PetscReal[], PetscInt, PetscScalar *, void *);
 static HopsInsertBoundary PlexInsertBoundary = NULL;
 
+/* An essential condition of the PetscDS */
+typedef struct {
+  DMLabel               label;
+  PetscInt              nvalues, field, components; /* values of the label; components of the field */
+  PetscInt              nc;                         /* those that it holds for, 0: all */
+  const PetscInt       *values, *comp;
+  HopsEssentialFunction f;
+  void                 *ctx;
+} HopsEssential;
+
 struct _HopsPlexBoundary {
-  PetscInt              nf; /* functions for which `fixed` was found out */
-  HopsVoidFn           *f;
-  PetscBool             fixed, set; /* they depend on time and position alone; there are values */
-  PetscReal             t;          /* of the values */
-  PetscObjectId         section, coordinates;
-  PetscObjectState      state; /* of the coordinates */
+  PetscInt       n; /* conditions */
+  HopsEssential *condition;
+  PetscBool      plain, fixed; /* all are functions; these depend on time and position alone */
+  /* points where they are called, and entries of a local vector: component comp[] of what they give */
+  PetscBool             found, all;               /* of all ranks, in cells of theirs */
+  PetscInt              npoints, nentries, nmost; /* most components of a field */
+  PetscInt             *at, *start, *comp;        /* [npoints] the condition, [npoints + 1], [nentries] */
+  PetscReal            *x;                        /* [npoints][dim] */
   const HopsBackendOps *be;
-  PetscInt              n, *idx; /* entries, on the back end */
-  PetscScalar          *values;  /* [entries of a local vector] there */
+  PetscInt             *idx;            /* [nentries], on the back end, as what follows */
+  PetscScalar          *entry, *values; /* [nentries], [nlocal] where all other entries are 0 */
+  PetscInt              nlocal;
+  PetscBool             set, zero; /* are there values, of this time; all zero */
+  PetscReal             t;
 };
 
 static PetscErrorCode HopsPlexBoundaryFree(HopsPlexBoundary b)
 {
   PetscFunctionBegin;
+  b->found = b->set = PETSC_FALSE;
+  PetscCall(PetscFree4(b->at, b->start, b->comp, b->x));
   if (!b->be) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall((*b->be->memory->Free)((void **)&b->idx));
+  PetscCall((*b->be->memory->Free)((void **)&b->entry));
   PetscCall((*b->be->memory->Free)((void **)&b->values));
-  b->set = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -39,169 +56,325 @@ PetscErrorCode HopsPlexBoundaryDestroy(HopsPlexBoundary *b)
   PetscFunctionBegin;
   if (!*b) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HopsPlexBoundaryFree(*b));
-  PetscCall(PetscFree((*b)->f));
+  PetscCall(PetscFree((*b)->condition));
   PetscCall(PetscFree(*b));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The functions of all essential conditions; *plain is false where one of them sees more than time and
-   position */
-static PetscErrorCode HopsPlexBoundaryFunctions(DM dm, PetscInt *n, HopsVoidFn **f, PetscBool *plain)
+/* The essential conditions; *plain is false where one of them sees more than time and position, or another
+   region has some */
+static PetscErrorCode HopsPlexEssential(DM dm, PetscInt *n, HopsEssential **condition, PetscBool *plain)
 {
-  PetscInt nds;
+  PetscDS  ds;
+  PetscInt nds, nb, *components;
 
   PetscFunctionBegin;
-  *n     = 0;
-  *f     = NULL;
-  *plain = PETSC_TRUE;
+  *n = 0;
   PetscCall(DMGetNumDS(dm, &nds));
-  for (PetscInt s = 0; s < nds; ++s) {
-    PetscDS  ds;
-    PetscInt nb;
+  PetscCall(DMGetDS(dm, &ds));
+  *plain = nds == 1 ? PETSC_TRUE : PETSC_FALSE;
+  PetscCall(PetscDSGetComponents(ds, &components));
+  PetscCall(PetscDSGetNumBoundary(ds, &nb));
+  PetscCall(PetscCalloc1(nb, condition)); /* its bytes are compared */
+  for (PetscInt b = 0; b < nb; ++b) {
+    HopsEssential          *e = *condition + *n;
+    DMBoundaryConditionType type;
+    HopsVoidFn              f;
+    const char             *name;
 
-    PetscCall(HopsDMGetRegionDS(dm, s, &ds));
-    PetscCall(PetscDSGetNumBoundary(ds, &nb));
-    for (PetscInt b = 0; b < nb; ++b) {
-      DMBoundaryConditionType type;
-      HopsVoidFn              func, *more;
-
-      PetscCall(PetscDSGetBoundary(ds, b, NULL, &type, NULL, NULL, NULL, NULL, NULL, NULL, NULL, &func, NULL, NULL));
-      if (!(type & DM_BC_ESSENTIAL)) continue;
-      if (type != DM_BC_ESSENTIAL || !func) *plain = PETSC_FALSE;
-      PetscCall(PetscMalloc1(*n + 1, &more));
-      PetscCall(PetscArraycpy(more, *f, *n));
-      PetscCall(PetscFree(*f));
-      *f       = more;
-      (*f)[*n] = func;
-      *n += 1;
+    PetscCall(PetscDSGetBoundary(ds, b, NULL, &type, NULL, &e->label, &e->nvalues, &e->values, &e->field, &e->nc, &e->comp, &f,
+                                 NULL, &e->ctx));
+    if (!(type & DM_BC_ESSENTIAL)) continue;
+    if (e->label) { /* of that name on this DM: the PetscDS may be another one's */
+      PetscCall(PetscObjectGetName((PetscObject)e->label, &name));
+      PetscCall(DMGetLabel(dm, name, &e->label));
     }
+    if (type != DM_BC_ESSENTIAL || !f || !e->label) *plain = PETSC_FALSE;
+    e->f          = (HopsEssentialFunction)f;
+    e->components = components[e->field];
+    ++*n;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Do they depend on time and position alone? Their sources say so: they read no variables of the
    process, and none that reads its context is taken */
-static PetscErrorCode HopsPlexBoundaryIsFixed(DM dm, HopsPlexBoundary b, PetscBool *fixed)
+static PetscErrorCode HopsPlexBoundaryIsFixed(DM dm, HopsPlexBoundary b)
 {
-  HopsVoidFn   *f;
-  PetscInt      n, m        = 0;
-  PetscBool     plain, same = PETSC_FALSE, asked;
+  HopsVoidFn   *once;
+  PetscInt      m = 0;
+  PetscBool     asked;
   HopsPointCode code = NULL;
   char          files[PETSC_MAX_PATH_LEN], why[1024];
 
   PetscFunctionBegin;
-  PetscCall(HopsPlexBoundaryFunctions(dm, &n, &f, &plain));
-  if (b->f && n == b->nf) PetscCall(PetscArraycmp(f, b->f, n, &same));
-  if (same) PetscCall(PetscFree(f));
-  else {
-    HopsVoidFn *once;
+  b->fixed = PETSC_FALSE;
+  PetscCall(PetscOptionsGetString(((PetscObject)dm)->options, ((PetscObject)dm)->prefix, "-hops_pointwise_source", files,
+                                  sizeof(files), &asked));
+  if (!b->plain || !asked || !b->n) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscMalloc1(b->n, &once));
+  for (PetscInt i = 0; i < b->n; ++i) {
+    PetscInt j = 0;
 
-    PetscCall(PetscFree(b->f));
-    b->nf    = n;
-    b->f     = f;
-    b->set   = PETSC_FALSE;
-    b->fixed = PETSC_FALSE;
-    PetscCall(PetscOptionsGetString(((PetscObject)dm)->options, ((PetscObject)dm)->prefix, "-hops_pointwise_source", files,
-                                    sizeof(files), &asked));
-    PetscCall(PetscMalloc1(n, &once));
-    for (PetscInt i = 0; i < n; ++i) {
-      PetscInt j = 0;
-
-      while (j < m && once[j] != f[i]) ++j;
-      if (j == m) once[m++] = f[i];
-    }
-    if (plain && asked && n) PetscCall(HopsPointCodeCreate(files, m, once, &code, why, sizeof(why)));
-    if (code && !code->nvars) b->fixed = PETSC_TRUE;
-    PetscCall(
-      PetscInfo(dm, "essential values %s\n",
-                b->fixed ? "are kept: their functions depend on time and position alone" : "are evaluated by PETSc each time"));
-    if (code) PetscCall(HopsPointCodeDestroy(&code));
-    PetscCall(PetscFree(once));
+    while (j < m && once[j] != (HopsVoidFn)b->condition[i].f) ++j;
+    if (j == m) once[m++] = (HopsVoidFn)b->condition[i].f;
   }
-  *fixed = plain ? b->fixed : PETSC_FALSE;
+  PetscCall(HopsPointCodeCreate(files, m, once, &code, why, sizeof(why)));
+  if (code && !code->nvars) b->fixed = PETSC_TRUE;
+  if (code) PetscCall(HopsPointCodeDestroy(&code));
+  PetscCall(PetscFree(once));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* PETSc's own values, and which entries have them */
-static PetscErrorCode HopsPlexBoundarySet(DM dm, HopsPlexBoundary b, const HopsBackendOps *be, Vec X, PetscReal t)
+/* The conditions as they are now: those of the DM's PetscDS may have changed */
+static PetscErrorCode HopsPlexBoundaryUpdate(DM dm, HopsPlexBoundary b)
 {
-  Vec                v;
-  const PetscScalar *a;
-  PetscInt           n, *idx;
+  HopsEssential *e;
+  PetscInt       n;
+  PetscBool      plain = PETSC_FALSE, same = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  PetscCall(HopsPlexEssential(dm, &n, &e, &plain));
+  if (b->condition && n == b->n && plain == b->plain) PetscCall(PetscMemcmp(e, b->condition, n * sizeof(*e), &same));
+  if (same) {
+    PetscCall(PetscFree(e));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(HopsPlexBoundaryFree(b));
+  PetscCall(PetscFree(b->condition));
+  b->n         = n;
+  b->condition = e;
+  b->plain     = plain;
+  PetscCall(HopsPlexBoundaryIsFixed(dm, b));
+  PetscCall(PetscInfo(dm, "essential values are %s\n",
+                      !plain     ? "PETSc's"
+                      : b->fixed ? "kept: their functions depend on time and position alone"
+                                 : "evaluated at the nodes each time"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* of[entry of a local vector]: the last condition that sets it, or -1; onpoint[point]: some condition does;
+   n: how many entries. PETSc sets constrained unknowns of the points that a label has */
+static PetscErrorCode HopsPlexBoundaryMark(PetscSection s, HopsPlexBoundary b, PetscInt of[], PetscBool onpoint[], PetscInt *n)
+{
+  PetscInt pStart, pEnd;
+
+  PetscFunctionBegin;
+  *n = 0;
+  PetscCall(PetscSectionGetChart(s, &pStart, &pEnd));
+  for (PetscInt i = 0; i < b->n; ++i) {
+    const HopsEssential *e = &b->condition[i];
+
+    b->nmost = PetscMax(b->nmost, e->components);
+    for (PetscInt v = 0; v < e->nvalues; ++v) {
+      IS              is;
+      PetscInt        m;
+      const PetscInt *points;
+
+      PetscCall(DMLabelGetStratumIS(e->label, e->values[v], &is));
+      if (!is) continue;
+      PetscCall(ISGetLocalSize(is, &m));
+      PetscCall(ISGetIndices(is, &points));
+      for (PetscInt p = 0; p < m; ++p) {
+        PetscInt        ncon, off;
+        const PetscInt *con;
+
+        if (points[p] < pStart || points[p] >= pEnd) continue;
+        PetscCall(PetscSectionGetFieldConstraintDof(s, points[p], e->field, &ncon));
+        if (!ncon) continue;
+        PetscCall(PetscSectionGetFieldConstraintIndices(s, points[p], e->field, &con));
+        PetscCall(PetscSectionGetFieldOffset(s, points[p], e->field, &off));
+        for (PetscInt k = 0; k < ncon; ++k) {
+          PetscBool holds = e->nc ? PETSC_FALSE : PETSC_TRUE;
+
+          for (PetscInt c = 0; c < e->nc && !holds; ++c) holds = e->comp[c] == con[k] % e->components ? PETSC_TRUE : PETSC_FALSE;
+          if (!holds) continue;
+          if (of[off + con[k]] < 0) ++*n;
+          of[off + con[k]]            = i;
+          onpoint[points[p] - pStart] = PETSC_TRUE;
+        }
+      }
+      PetscCall(ISRestoreIndices(is, &points));
+      PetscCall(ISDestroy(&is));
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The entries of field f among a cell's unknowns idx[] and where they are: x[node][dim]. of[] becomes -1
+   where one is taken */
+static void HopsPlexBoundaryCell(HopsPlexBoundary b, HopsFields F, PetscInt f, const PetscInt idx[], const PetscReal x[],
+                                 PetscInt of[], PetscInt host[])
+{
+  const PetscInt nc = F->nc[f], np = HopsPower(F->P[f], F->dim);
+
+  for (PetscInt i = 0; i < np; ++i)
+    for (PetscInt k = 0; k < nc; ++k) {
+      const PetscInt condition = of[idx[i * nc + k]];
+
+      if (condition < 0) continue;
+      for (PetscInt l = k; l < nc; ++l) { /* other components by the same function */
+        if (of[idx[i * nc + l]] != condition) continue;
+        of[idx[i * nc + l]]    = -1;
+        host[b->nentries]      = idx[i * nc + l];
+        b->comp[b->nentries++] = l;
+      }
+      b->at[b->npoints] = condition;
+      for (PetscInt d = 0; d < F->dim; ++d) b->x[b->npoints * F->dim + d] = x[F->node[f][i] * F->dim + d];
+      b->start[++b->npoints] = b->nentries;
+    }
+}
+
+/* All cells' */
+static PetscErrorCode HopsPlexBoundaryCells(DM dm, HopsPlex *plex, HopsPlexBoundary b, PetscInt of[], const PetscBool onpoint[],
+                                            PetscInt host[])
+{
+  HopsFields       F     = plex->fields;
+  HopsSpace        sp    = plex->space;
+  HopsPlexCells    cells = sp->cells;
+  HopsPlexUnknowns u;
+  HopsBasis       *nodes, *geom;
+  PetscInt        *idx, pStart, pEnd, most = 0;
+  PetscReal       *x;
+
+  PetscFunctionBegin;
+  PetscCall(PetscSectionGetChart(plex->section, &pStart, &pEnd));
+  PetscCall(PetscMalloc2(F->nf, &nodes, F->nf, &geom));
+  for (PetscInt f = 0; f < F->nf; ++f) {
+    PetscCall(HopsBasisCreate(F->P[f], F->P[f], PETSC_TRUE, &nodes[f]));
+    PetscCall(HopsSpaceCreateGeometryBasis(sp, &nodes[f], &geom[f]));
+    most = PetscMax(most, HopsPower(F->P[f], F->dim));
+  }
+  PetscCall(HopsPlexUnknownsCreate(dm, plex->section, cells, &u));
+  PetscCall(PetscMalloc2(u.size, &idx, most * F->dim, &x));
+  for (PetscInt c = 0; c < sp->ncells; ++c) {
+    const PetscInt cell    = cells->where[sp->cell[c] - cells->cstart];
+    PetscBool      touches = PETSC_FALSE;
+    PetscInt       n, off = 0;
+
+    for (PetscInt k = 0; k < cells->ref.n && !touches; ++k) {
+      const PetscInt p = cells->point[cell * cells->ref.n + k];
+
+      if (p >= pStart && p < pEnd) touches = onpoint[p - pStart];
+    }
+    if (!touches) continue;
+    PetscCall(HopsPlexUnknownsGet(&u, cell, idx, &n));
+    PetscCheck(n == F->nclosure, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+               "Cell %" PetscInt_FMT " has %" PetscInt_FMT " unknowns in its closure, not %" PetscInt_FMT, sp->cell[c], n,
+               F->nclosure);
+    for (PetscInt f = 0; f < F->nf; off += F->nc[f] * HopsPower(F->P[f], F->dim), ++f) {
+      PetscCall(HopsSpaceGetPoints(sp, &geom[f], c, 1, x, NULL));
+      HopsPlexBoundaryCell(b, F, f, idx + off, x, of, host);
+    }
+  }
+  PetscCall(PetscFree2(idx, x));
+  PetscCall(HopsPlexUnknownsDestroy(&u));
+  for (PetscInt f = 0; f < F->nf; ++f) {
+    PetscCall(HopsBasisDestroy(&nodes[f]));
+    PetscCall(HopsBasisDestroy(&geom[f]));
+  }
+  PetscCall(PetscFree2(nodes, geom));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Points and entries, for the DM's local section and coordinates. all is false where a cell of this rank
+   does not have them, as those of an overlap; the same on all ranks */
+static PetscErrorCode HopsPlexBoundaryFind(DM dm, HopsPlex *plex, HopsPlexBoundary b, PetscBool *all)
+{
+  const HopsMemoryOps *memory = plex->space->backend->memory;
+  PetscSection         s      = plex->section;
+  PetscInt             pStart, pEnd, n, *of, *host;
+  PetscBool           *onpoint;
 
   PetscFunctionBegin;
   PetscCall(HopsPlexBoundaryFree(b));
-  b->be = be;
-  PetscCall(VecGetLocalSize(X, &n));
-  PetscCall(VecCreateSeq(PETSC_COMM_SELF, n, &v));
-  PetscCall(VecSetDM(v, dm));
-  PetscCall(VecSet(v, HOPS_UNTOUCHED));
-  PetscCall((*PlexInsertBoundary)(dm, PETSC_TRUE, v, t, NULL, NULL, NULL));
-  PetscCall(VecGetArrayRead(v, &a));
-  PetscCall(PetscMalloc1(n, &idx));
-  b->n = 0;
-  for (PetscInt i = 0; i < n; ++i)
-    if (a[i] != HOPS_UNTOUCHED) idx[b->n++] = i;
-  PetscCall((*be->memory->Malloc)(n * sizeof(PetscScalar), (void **)&b->values));
-  PetscCall((*be->memory->Copy)(NULL, b->values, a, n * sizeof(PetscScalar), HOPS_COPY_IN));
-  PetscCall((*be->memory->Malloc)(b->n * sizeof(PetscInt), (void **)&b->idx));
-  PetscCall((*be->memory->Copy)(NULL, b->idx, idx, b->n * sizeof(PetscInt), HOPS_COPY_IN));
-  PetscCall(VecRestoreArrayRead(v, &a));
-  PetscCall(VecDestroy(&v));
-  PetscCall(PetscFree(idx));
-  b->t   = t;
-  b->set = PETSC_TRUE;
+  b->be = plex->space->backend;
+  PetscCall(PetscSectionGetStorageSize(s, &b->nlocal));
+  PetscCall(PetscSectionGetChart(s, &pStart, &pEnd));
+  PetscCall(PetscMalloc1(b->nlocal, &of));
+  PetscCall(PetscCalloc1(pEnd - pStart, &onpoint));
+  for (PetscInt i = 0; i < b->nlocal; ++i) of[i] = -1;
+  PetscCall(HopsPlexBoundaryMark(s, b, of, onpoint, &n));
+  PetscCall(PetscMalloc4(n, &b->at, n + 1, &b->start, n, &b->comp, n * plex->fields->dim, &b->x));
+  PetscCall(PetscMalloc1(n, &host));
+  b->npoints = b->nentries = b->start[0] = 0;
+  PetscCall(HopsPlexBoundaryCells(dm, plex, b, of, onpoint, host));
+  *all = b->nentries == n ? PETSC_TRUE : PETSC_FALSE;
+  PetscCall(MPIU_Allreduce(MPI_IN_PLACE, all, 1, HOPS_MPI_BOOL, MPI_LAND, PetscObjectComm((PetscObject)dm)));
+  PetscCall((*memory->Malloc)(n * sizeof(PetscInt), (void **)&b->idx));
+  PetscCall((*memory->Copy)(NULL, b->idx, host, b->nentries * sizeof(PetscInt), HOPS_COPY_IN));
+  PetscCall((*memory->Malloc)(n * sizeof(PetscScalar), (void **)&b->entry));
+  PetscCall((*memory->Malloc)(b->nlocal * sizeof(PetscScalar), (void **)&b->values));
+  PetscCall(PetscFree(of));
+  PetscCall(PetscFree(onpoint));
+  PetscCall(PetscFree(host));
+  b->found = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Were the values made at this time, for this section and these coordinates? */
-static PetscErrorCode HopsPlexBoundaryIsCurrent(DM dm, HopsPlexBoundary b, PetscReal t, PetscBool *current)
+static PetscErrorCode HopsPlexBoundaryEvaluate(HopsPlexBoundary b, PetscInt dim, PetscReal t, PetscBool zero)
 {
-  PetscSection     section;
-  PetscObjectId    id[2] = {0, 0};
-  PetscObjectState state = 0;
-  Vec              x;
+  PetscScalar *host, *u;
 
   PetscFunctionBegin;
-  PetscCall(DMGetLocalSection(dm, &section));
-  PetscCall(PetscObjectGetId((PetscObject)section, &id[0]));
-  PetscCall(DMGetCoordinatesLocal(dm, &x));
-  PetscCall(PetscObjectGetId((PetscObject)x, &id[1]));
-  PetscCall(PetscObjectStateGet((PetscObject)x, &state));
-  *current = b->set && b->t == t && b->section == id[0] && b->coordinates == id[1] && b->state == state ? PETSC_TRUE : PETSC_FALSE;
-  b->section     = id[0];
-  b->coordinates = id[1];
-  b->state       = state;
+  if (b->set && b->zero == zero && (zero || (b->fixed && b->t == t))) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscMalloc2(b->nentries, &host, b->nmost, &u));
+  for (PetscInt p = 0; p < b->npoints; ++p) {
+    const HopsEssential *e = &b->condition[b->at[p]];
+
+    PetscCall(PetscArrayzero(u, b->nmost));
+    if (!zero) PetscCall((*e->f)(dim, t, b->x + p * dim, e->components, u, e->ctx));
+    for (PetscInt k = b->start[p]; k < b->start[p + 1]; ++k) host[k] = u[b->comp[k]];
+  }
+  PetscCall((*b->be->memory->Copy)(NULL, b->entry, host, b->nentries * sizeof(PetscScalar), HOPS_COPY_IN));
+  PetscCall(PetscFree2(host, u));
+  PetscCall((*b->be->vector->Zero)(PETSC_SCALAR, b->nlocal, b->values));
+  PetscCall((*b->be->vector->UnpackAdd)(PETSC_SCALAR, b->nentries, b->idx, b->entry, b->values));
+  b->t    = t;
+  b->zero = zero;
+  b->set  = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* all is false where the values are left to PETSc */
+static PetscErrorCode HopsPlexTryBoundary(DM dm, HopsPlex *plex, Vec X, PetscReal t, PetscBool *all)
+{
+  PetscObject      zero;
+  PetscScalar     *x;
+  HopsPlexBoundary b;
+
+  PetscFunctionBegin;
+  if (!plex->boundary) PetscCall(PetscNew(&plex->boundary));
+  b = plex->boundary;
+  PetscCall(HopsPlexBoundaryUpdate(dm, b));
+  *all = b->plain;
+  if (b->plain) PetscCall(HopsSpaceHasVec(plex->space, X, all)); /* vectors of the DM lie where its space is */
+  if (!*all) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!b->found) PetscCall(HopsPlexBoundaryFind(dm, plex, b, &b->all));
+  *all = b->all;
+  if (!*all) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscObjectQuery((PetscObject)X, "__Vec_bc_zero__", &zero)); /* PETSc's multigrid asks for zeros so */
+  PetscCall(HopsPlexBoundaryEvaluate(b, plex->fields->dim, t, zero ? PETSC_TRUE : PETSC_FALSE));
+  PetscCall(HopsVecGetArray(plex->space, X, HOPS_VEC_READ_WRITE, &x));
+  PetscCall((*b->be->vector->SetEntries)(b->nentries, b->idx, b->values, x));
+  PetscCall(HopsVecRestoreArray(plex->space, X, HOPS_VEC_READ_WRITE, &x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode HopsPlexInsertBoundaryValues(DM dm, PetscBool essential, Vec X, PetscReal t, Vec faces, Vec cells,
                                                    Vec gradients)
 {
-  HopsPlex    *plex;
-  PetscBool    fixed = PETSC_FALSE, current = PETSC_FALSE, can;
-  PetscScalar *x;
+  HopsPlex *plex;
+  PetscBool can = PETSC_FALSE;
 
   PetscFunctionBegin;
   PetscCall(HopsPlexGet(dm, &plex));
-  if (plex && plex->residual) PetscCall(HopsPlexResidualSetUp(dm, plex, &can));
-  if (plex && plex->points && essential && !faces && !cells && !gradients) { /* vectors of the DM lie where its space is */
-    if (!plex->boundary) PetscCall(PetscNew(&plex->boundary));
-    PetscCall(HopsPointCellsHaveVec(plex->points, X, &fixed));
-    if (fixed) PetscCall(HopsPlexBoundaryIsFixed(dm, plex->boundary, &fixed));
-  }
-  if (!fixed) {
-    PetscCall((*PlexInsertBoundary)(dm, essential, X, t, faces, cells, gradients));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(HopsPlexBoundaryIsCurrent(dm, plex->boundary, t, &current));
-  if (!current) PetscCall(HopsPlexBoundarySet(dm, plex->boundary, plex->space->backend, X, t));
-  PetscCall(HopsVecGetArray(plex->space, X, HOPS_VEC_READ_WRITE, &x));
-  PetscCall((*plex->boundary->be->vector->SetEntries)(plex->boundary->n, plex->boundary->idx, plex->boundary->values, x));
-  PetscCall(HopsVecRestoreArray(plex->space, X, HOPS_VEC_READ_WRITE, &x));
+  if (plex && (plex->residual || plex->fields) && essential && !faces && !cells && !gradients)
+    PetscCall(HopsPlexResidualSetUp(dm, plex, &can));
+  if (can) PetscCall(HopsPlexTryBoundary(dm, plex, X, t, &can));
+  if (!can) PetscCall((*PlexInsertBoundary)(dm, essential, X, t, faces, cells, gradients));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-
 PetscErrorCode HopsPlexWrapBoundary(DM dm)
 {
   HopsInsertBoundary f;

@@ -43,3 +43,17 @@ PetscErrorCode HopsVecRestoreArray(HopsSpace sp, Vec v, HopsVecAccess access, Pe
   else PetscCall(VecRestoreArrayAndMemType(v, a));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+PetscErrorCode HopsSpaceHasVec(HopsSpace sp, Vec v, PetscBool *has)
+{
+  const PetscScalar *a;
+  PetscMemType       type;
+
+  PetscFunctionBegin;
+  *has = PETSC_TRUE;
+  if (!v || sp->backend->host) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VecGetArrayReadAndMemType(v, &a, &type));
+  *has = PetscMemTypeDevice(type) ? PETSC_TRUE : PETSC_FALSE;
+  PetscCall(VecRestoreArrayReadAndMemType(v, &a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

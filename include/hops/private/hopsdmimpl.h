@@ -3,15 +3,17 @@
 #pragma once
 #include <hops/private/hopspointcellsimpl.h>
 
-typedef struct _HopsPlexBoundary *HopsPlexBoundary; /* essential values that are kept */
+typedef struct _HopsPlexBoundary *HopsPlexBoundary; /* essential values */
 typedef struct {
   PetscBool     pa;       /* -dm_mat_type pa: DMCreateMatrix() makes matrix-free operators */
   PetscBool     residual; /* -hops_residual */
   PetscBool     hooked;
   PetscBool     overlap; /* any rank has cells of another one; known for this point SF */
   PetscObjectId sfid;
-  /* of the residual; made for this section */
+  /* of the residual; made for this section and these coordinates */
   PetscSection     section;
+  PetscObjectId    xid;
+  PetscObjectState xstate;
   HopsFields       fields;
   HopsSpace        space; /* cells and their maps, without a numbering */
   HopsBasis        rule;  /* its weights */
@@ -31,6 +33,7 @@ PETSC_INTERN PetscErrorCode HopsPlexResidual(DM, HopsPlex *, PetscReal t, Vec X,
 PETSC_INTERN PetscErrorCode HopsPlexResidualReset(HopsPlex *);
 /* what the residual needs; can is false where it is left to PETSc */
 PETSC_INTERN PetscErrorCode HopsPlexResidualSetUp(DM, HopsPlex *, PetscBool *can);
-/* src/dm/plexboundary.c: DMPlexInsertBoundaryValues() keeps values that its functions would give again */
+/* src/dm/plexboundary.c: DMPlexInsertBoundaryValues() calls functions at nodes alone, and keeps values that
+   these would give again */
 PETSC_INTERN PetscErrorCode HopsPlexWrapBoundary(DM);
 PETSC_INTERN PetscErrorCode HopsPlexBoundaryDestroy(HopsPlexBoundary *);

@@ -189,6 +189,8 @@ typedef enum {
 } HopsVecAccess;
 PETSC_INTERN PetscErrorCode HopsVecGetArray(HopsSpace, Vec, HopsVecAccess, PetscScalar **);
 PETSC_INTERN PetscErrorCode HopsVecRestoreArray(HopsSpace, Vec, HopsVecAccess, PetscScalar **);
+/* does the vector lie where the back end works? NULL does */
+PETSC_INTERN PetscErrorCode HopsSpaceHasVec(HopsSpace, Vec, PetscBool *);
 #define HopsVecGetArrayRead(sp, v, a)     HopsVecGetArray(sp, v, HOPS_VEC_READ, (PetscScalar **)(a))
 #define HopsVecRestoreArrayRead(sp, v, a) HopsVecRestoreArray(sp, v, HOPS_VEC_READ, (PetscScalar **)(a))
 /* T-vector in the back end's memory, which stays the caller's */

@@ -65,8 +65,6 @@ PETSC_INTERN PetscErrorCode HopsPointCellsDestroy(HopsPointCells *);
 /* start[] and entry[], which residuals need */
 PETSC_INTERN PetscErrorCode HopsPointCellsTranspose(HopsPointCells);
 PETSC_INTERN PetscErrorCode HopsPointKernelDestroyAll(HopsPointCells);
-/* does the vector lie where the back end works? NULL does */
-PETSC_INTERN PetscErrorCode HopsPointCellsHaveVec(HopsPointCells, Vec, PetscBool *);
 /* What the host has for cell c, to compare with when kernels run for the first time: values[] as in
    HopsPointArgs.out */
 typedef PetscErrorCode (*HopsPointHost)(void *ctx, PetscInt c, PetscScalar values[]);

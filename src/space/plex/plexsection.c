@@ -41,7 +41,7 @@ static PetscErrorCode HopsPlexUnknownsList(DM dm, PetscSection s, HopsPlexUnknow
 
 PetscErrorCode HopsPlexUnknownsCreate(DM dm, PetscSection s, HopsPlexCells cells, HopsPlexUnknowns *u)
 {
-  PetscInt pEnd, sStart, sEnd;
+  PetscInt pEnd, sStart, sEnd, nf;
 
   PetscFunctionBegin;
   PetscCall(PetscMemzero(u, sizeof(*u)));
@@ -53,7 +53,8 @@ PetscErrorCode HopsPlexUnknownsCreate(DM dm, PetscSection s, HopsPlexCells cells
   if (!cells->ncells) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HopsPlexUnknownsList(dm, s, u));
   PetscCall(PetscMalloc1(u->nlist * 8 * u->maxdof, &u->place));
-  for (PetscInt k = 0, first = 0; k < u->nlist; first += u->dof[k++]) {
+  PetscCall(PetscSectionGetNumFields(s, &nf));
+  for (PetscInt k = 0, first = 0; nf < 2 && k < u->nlist; first += u->dof[k++]) {
     if (u->list[k] && cells->ref.depth[u->list[k]]) continue;
     u->known[k][4] = PETSC_TRUE; /* cells and vertices are seen in one way */
     for (PetscInt t = 0; t < u->dof[k]; ++t) u->place[(k * 8 + 4) * u->maxdof + t] = first + t;
@@ -89,25 +90,29 @@ PetscErrorCode HopsPlexUnknownsDestroy(HopsPlexUnknowns *u)
 }
 
 /* How cell c sees the unknowns of its points is how all cells see those of points with these orientations:
-   PETSc tells for one */
+   PETSc tells for one, one field after the other */
 static PetscErrorCode HopsPlexUnknownsLearn(HopsPlexUnknowns *u, PetscInt c)
 {
   const HopsPlexCells cells = u->cells;
-  PetscInt            n, first = 0, *idx = NULL;
+  PetscInt            n, i = 0, nf, *idx = NULL;
 
   PetscFunctionBegin;
+  PetscCall(PetscSectionGetNumFields(u->s, &nf));
   PetscCall(DMPlexGetClosureIndices(u->dm, u->s, u->s, cells->cell[c], PETSC_FALSE, &n, &idx, NULL, NULL));
   PetscCheck(n == u->size, PETSC_COMM_SELF, PETSC_ERR_SUP,
              "Cell %" PetscInt_FMT " has %" PetscInt_FMT " unknowns where its points have %" PetscInt_FMT
              ": the mesh has anchors (DMPlexSetAnchors()), and hanging nodes are not supported",
              cells->cell[c], n, u->size);
-  for (PetscInt k = 0; k < u->nlist; first += u->dof[k++]) {
-    const PetscInt at = c * cells->ref.n + u->list[k], o = cells->ornt[at] + 4, off = u->off[cells->point[at] - u->pStart];
+  for (PetscInt f = 0; f < PetscMax(nf, 1); ++f)
+    for (PetscInt k = 0; k < u->nlist; ++k) {
+      const PetscInt at = c * cells->ref.n + u->list[k], o = cells->ornt[at] + 4, p = cells->point[at];
+      PetscInt       dof = u->dof[k];
 
-    u->known[k][o] = PETSC_TRUE;
-    for (PetscInt t = 0; t < u->dof[k]; ++t)
-      u->place[(k * 8 + o) * u->maxdof + (idx[first + t] < 0 ? -1 - idx[first + t] : idx[first + t]) - off] = first + t;
-  }
+      if (nf > 1 && dof) PetscCall(PetscSectionGetFieldDof(u->s, p, f, &dof));
+      u->known[k][o] = PETSC_TRUE;
+      for (PetscInt t = 0; t < dof; ++t, ++i)
+        u->place[(k * 8 + o) * u->maxdof + (idx[i] < 0 ? -1 - idx[i] : idx[i]) - u->off[p - u->pStart]] = i;
+    }
   PetscCall(DMPlexRestoreClosureIndices(u->dm, u->s, u->s, cells->cell[c], PETSC_FALSE, &n, &idx, NULL, NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

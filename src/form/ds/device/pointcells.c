@@ -14,10 +14,37 @@ static PetscErrorCode HopsPointUpload(HopsPointCells pc, size_t n, const void *f
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* idx[cell][n]: the closures' places in a local vector of size nlocal, which a vector of these places
-   has for values. Rows are in the order of the caller's cells */
-static PetscErrorCode HopsPointClosures(DM dm, PetscSection section, HopsPointCells pc, DM cells, DMEnclosureType enclosure,
-                                        PetscInt n, int idx[])
+static PetscErrorCode HopsPointCheckClosure(PetscInt cell, PetscInt m, PetscInt n)
+{
+  PetscFunctionBegin;
+  PetscCheck(m == n, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+             "Cell %" PetscInt_FMT " has %" PetscInt_FMT " unknowns in its closure, not %" PetscInt_FMT, cell, m, n);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* idx[cell][n]: the closures' places in a local vector of the DM. Rows are in the order of the caller's
+   cells */
+static PetscErrorCode HopsPointClosures(DM dm, PetscSection section, HopsPointCells pc, PetscInt n, int idx[])
+{
+  HopsSpace        sp = pc->space;
+  HopsPlexUnknowns u;
+  PetscInt        *places, m;
+
+  PetscFunctionBegin;
+  PetscCall(HopsPlexUnknownsCreate(dm, section, sp->cells, &u));
+  PetscCall(PetscMalloc1(u.size, &places));
+  for (PetscInt c = 0; c < sp->cells->ncells; ++c) {
+    PetscCall(HopsPlexUnknownsGet(&u, c, places, &m));
+    PetscCall(HopsPointCheckClosure(sp->cells->cell[c], m, n));
+    for (PetscInt i = 0; i < n; ++i) idx[(size_t)(sp->cells->cell[c] - sp->cstart) * n + i] = (int)places[i];
+  }
+  PetscCall(PetscFree(places));
+  PetscCall(HopsPlexUnknownsDestroy(&u));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The same of a DM whose cells have other numbers. A vector of the places has them for values */
+static PetscErrorCode HopsPointClosuresOf(DM dm, PetscSection section, HopsPointCells pc, PetscInt n, int idx[])
 {
   HopsSpace    sp = pc->space;
   Vec          v;
@@ -31,13 +58,12 @@ static PetscErrorCode HopsPointClosures(DM dm, PetscSection section, HopsPointCe
   for (PetscInt i = 0; i < nlocal; ++i) a[i] = (PetscScalar)i;
   PetscCall(VecRestoreArrayWrite(v, &a));
   for (PetscInt c = 0; c < sp->ncells; ++c) {
-    PetscInt     cell    = sp->cell[c], m;
+    PetscInt     cell, m;
     PetscScalar *closure = NULL;
 
-    if (dm != cells) PetscCall(DMGetEnclosurePoint(dm, cells, enclosure, cell, &cell));
+    PetscCall(DMGetEnclosurePoint(dm, pc->dm, pc->aux.enclosure, sp->cell[c], &cell));
     PetscCall(DMPlexVecGetClosure(dm, section, v, cell, &m, &closure));
-    PetscCheck(m == n, PETSC_COMM_SELF, PETSC_ERR_PLIB,
-               "Cell %" PetscInt_FMT " has %" PetscInt_FMT " unknowns in its closure, not %" PetscInt_FMT, cell, m, n);
+    PetscCall(HopsPointCheckClosure(cell, m, n));
     for (PetscInt i = 0; i < n; ++i) idx[(size_t)(sp->cell[c] - sp->cstart) * n + i] = (int)PetscRealPart(closure[i]);
     PetscCall(DMPlexVecRestoreClosure(dm, section, v, cell, &m, &closure));
   }
@@ -151,7 +177,7 @@ static PetscErrorCode HopsPointRestriction(HopsPointCells pc)
   if (found) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscCalloc1(sp->ncaller * ne, &closure));
   PetscCall(PetscCalloc1((size_t)sp->ncaller * pc->nr, &restr));
-  PetscCall(HopsPointClosures(pc->dm, pc->section, pc, pc->dm, DM_ENC_EQUALITY, F->nclosure, closure));
+  PetscCall(HopsPointClosures(pc->dm, pc->section, pc, F->nclosure, closure));
   for (PetscInt c = 0; c < sp->ncells; ++c) {
     const int *l = closure + (sp->cell[c] - sp->cstart) * ne;
     int       *r = restr + (size_t)(sp->cell[c] - sp->cstart) * pc->nr;
@@ -207,7 +233,8 @@ static PetscErrorCode HopsPointAux(HopsPointCells pc, PetscBool *ok)
   if (!*ok) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(DMGetLocalSection(pc->aux.dm, &section));
   PetscCall(PetscCalloc1((size_t)sp->ncaller * pc->nar, &restr));
-  PetscCall(HopsPointClosures(pc->aux.dm, section, pc, pc->dm, pc->aux.enclosure, pc->nar, restr));
+  if (pc->aux.enclosure == DM_ENC_EQUALITY) PetscCall(HopsPointClosures(pc->aux.dm, section, pc, pc->nar, restr));
+  else PetscCall(HopsPointClosuresOf(pc->aux.dm, section, pc, pc->nar, restr));
   PetscCall(HopsPointUpload(pc, (size_t)sp->ncaller * pc->nar * sizeof(int), restr, &pc->auxrestr));
   PetscCall(PetscFree(restr));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -298,20 +298,6 @@ static PetscErrorCode HopsPointSetAux(HopsPointCells pc, PetscBool *ok)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsPointCellsHaveVec(HopsPointCells pc, Vec v, PetscBool *has)
-{
-  const PetscScalar *a;
-  PetscMemType       type;
-
-  PetscFunctionBegin;
-  *has = PETSC_TRUE;
-  if (!v || pc->be->host) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(VecGetArrayReadAndMemType(v, &a, &type));
-  *has = PetscMemTypeDevice(type) ? PETSC_TRUE : PETSC_FALSE;
-  PetscCall(VecRestoreArrayReadAndMemType(v, &a));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* What all launches take; ok is false where the kernels cannot have it */
 static PetscErrorCode HopsPointBegin(HopsPointCells pc, HopsPointKernel k, PetscReal t, PetscReal shift, HopsPointArgs *a)
 {
@@ -416,9 +402,9 @@ PetscErrorCode HopsPointCellsResidual(HopsPointCells pc, const HopsBasis *rule, 
 
   PetscFunctionBegin;
   *done = PETSC_TRUE;
-  PetscCall(HopsPointCellsHaveVec(pc, X, done));
-  if (*done) PetscCall(HopsPointCellsHaveVec(pc, Xt, done));
-  if (*done) PetscCall(HopsPointCellsHaveVec(pc, F, done));
+  PetscCall(HopsSpaceHasVec(pc->space, X, done));
+  if (*done) PetscCall(HopsSpaceHasVec(pc->space, Xt, done));
+  if (*done) PetscCall(HopsSpaceHasVec(pc->space, F, done));
   if (*done) PetscCall(HopsPointSetAux(pc, done));
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HopsPointSetConstants(pc));
@@ -493,8 +479,8 @@ PetscErrorCode HopsPointCellsTensors(HopsPointCells pc, HopsJacobian form, const
 
   PetscFunctionBegin;
   *done = PETSC_TRUE;
-  PetscCall(HopsPointCellsHaveVec(pc, form->X, done));
-  if (*done) PetscCall(HopsPointCellsHaveVec(pc, form->Xt, done));
+  PetscCall(HopsSpaceHasVec(pc->space, form->X, done));
+  if (*done) PetscCall(HopsSpaceHasVec(pc->space, form->Xt, done));
   if (*done) PetscCall(HopsPointSetAux(pc, done));
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HopsPointSetConstants(pc));
