@@ -5,7 +5,6 @@
   alone, the values are kept.
 */
 #include <hops/private/hopsdmimpl.h>
-#include <hops/private/hopspleximpl.h>
 #include <petscdmplex.h>
 
 typedef PetscErrorCode (*HopsInsertBoundary)(DM, PetscBool, Vec, PetscReal, Vec, Vec, Vec);

@@ -93,38 +93,20 @@ static PetscErrorCode HopsPlexSeesResidual(DM dm, PetscBool *all)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Is what there is of the DM's local section and coordinates? The same on all ranks */
-static PetscErrorCode HopsPlexResidualIsCurrent(DM dm, HopsPlex *plex, PetscSection section, PetscBool *current)
-{
-  PetscObjectId    id    = 0;
-  PetscObjectState state = 0;
-  Vec              x;
-
-  PetscFunctionBegin;
-  PetscCall(DMGetCoordinatesLocal(dm, &x));
-  if (x) PetscCall(PetscObjectGetId((PetscObject)x, &id));
-  if (x) PetscCall(PetscObjectStateGet((PetscObject)x, &state));
-  *current = plex->fields && plex->section == section && plex->xid == id && plex->xstate == state ? PETSC_TRUE : PETSC_FALSE;
-  PetscCall(MPIU_Allreduce(MPI_IN_PLACE, current, 1, HOPS_MPI_BOOL, MPI_LAND, PetscObjectComm((PetscObject)dm)));
-  plex->xid    = id;
-  plex->xstate = state;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Continuous Lagrange fields with one tensor-product rule: else the residual is left to PETSc */
 PetscErrorCode HopsPlexResidualSetUp(DM dm, HopsPlex *plex, PetscBool *can)
 {
   PetscSection section;
   PetscInt     dim, Q, order = 1;
   HopsBasis    rule;
-  PetscBool    anchors, current;
+  PetscBool    anchors, moved;
   char         why[512];
 
   PetscFunctionBegin;
   PetscCall(DMGetLocalSection(dm, &section));
   *can = PETSC_TRUE;
-  PetscCall(HopsPlexResidualIsCurrent(dm, plex, section, &current));
-  if (current) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(HopsPlexCoordinatesChanged(dm, &plex->coordinates, &moved));
+  if (plex->fields && plex->section == section && !moved) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(DMGetDimension(dm, &dim));
   PetscCall(HopsFieldsCheck(dm, can, why, sizeof(why)));
   PetscCall(HopsDMHasAnchors(dm, &anchors));

@@ -11,17 +11,16 @@ typedef struct {
   PetscBool     overlap; /* any rank has cells of another one; known for this point SF */
   PetscObjectId sfid;
   /* of the residual; made for this section and these coordinates */
-  PetscSection     section;
-  PetscObjectId    xid;
-  PetscObjectState xstate;
-  HopsFields       fields;
-  HopsSpace        space; /* cells and their maps, without a numbering */
-  HopsBasis        rule;  /* its weights */
-  HopsFieldPoints  at;
-  PetscReal      **Bt, **Dt; /* [nf][P Q] transposed tabulations */
-  PetscReal       *Ct;       /* [Q Q] transposed derivatives at the points */
-  HopsPointCells   points;   /* the same where the device is, or NULL */
-  HopsPlexBoundary boundary;
+  PetscSection       section;
+  HopsCoordinatesKey coordinates;
+  HopsFields         fields;
+  HopsSpace          space; /* cells and their maps, without a numbering */
+  HopsBasis          rule;  /* its weights */
+  HopsFieldPoints    at;
+  PetscReal        **Bt, **Dt; /* [nf][P Q] transposed tabulations */
+  PetscReal         *Ct;       /* [Q Q] transposed derivatives at the points */
+  HopsPointCells     points;   /* the same where the device is, or NULL */
+  HopsPlexBoundary   boundary;
 } HopsPlex;
 
 /* registers DMPLEX anew with a constructor that adds these; collective */

@@ -2,6 +2,7 @@
    a basis. */
 #pragma once
 #include <hops/private/hopsformimpl.h>
+#include <hops/private/hopspleximpl.h>
 #include <petscds.h>
 
 /*
@@ -128,7 +129,8 @@ struct _HopsJacobian {
   HopsFields fields;  /* all fields of the DM */
   PetscInt   nblocks; /* blocks with any function */
   HopsJacobianBlock      *blocks;
-  struct _HopsPointCells *points; /* for each space that it was evaluated on, where a device evaluates it */
+  struct _HopsPointCells *points;      /* for each space that it was evaluated on, where a device evaluates it */
+  HopsCoordinatesKey      coordinates; /* with which the spaces of its operators were made */
 };
 /* the form of some of the blocks, at the same state until one of the two gets another */
 PETSC_INTERN PetscErrorCode HopsJacobianCreateSub(HopsJacobian, PetscInt n, const PetscInt blocks[], HopsJacobian *);
@@ -143,7 +145,7 @@ PETSC_INTERN PetscErrorCode HopsJacobianDuplicate(HopsJacobian, HopsJacobian *);
 PETSC_INTERN PetscErrorCode HopsDSUsesPreconditioner(DM, PetscBool same, PetscBool *);
 PETSC_INTERN PetscErrorCode HopsJacobianDestroy(HopsJacobian *);
 PETSC_INTERN PetscErrorCode HopsJacobianCreate(DM, PetscBool preconditioner, HopsJacobian *);
-/* copies of the local vectors are kept; Xt may be NULL */
+/* copies of the local vectors are kept; Xt may be NULL. An error if the mesh was moved. Collective */
 PETSC_INTERN PetscErrorCode HopsJacobianSetState(HopsJacobian, Vec X, Vec Xt, PetscReal t, PetscReal shift);
 /* of a form with one block */
 PETSC_INTERN PetscErrorCode HopsJacobianEvaluate(HopsJacobian, HopsSpace, PetscInt first, PetscInt n, const HopsBasis *,

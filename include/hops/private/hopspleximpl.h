@@ -54,6 +54,15 @@ typedef struct {
   PetscBool     known[27][8];
 } HopsPlexUnknowns;
 
+/* Which coordinates a DM had when something was made of them */
+typedef struct {
+  PetscObjectId    id;
+  PetscObjectState state;
+  PetscReal        sum; /* weighted: PETSc counts accesses that change nothing as changes of state */
+} HopsCoordinatesKey;
+/* Are the coordinates others than the key's, on any rank? It becomes that of now. Collective */
+PETSC_INTERN PetscErrorCode HopsPlexCoordinatesChanged(DM, HopsCoordinatesKey *, PetscBool *changed);
+
 PETSC_INTERN PetscErrorCode HopsPlexUnknownsCreate(DM, PetscSection, HopsPlexCells, HopsPlexUnknowns *);
 PETSC_INTERN PetscErrorCode HopsPlexUnknownsDestroy(HopsPlexUnknowns *);
 /* idx[size] of cells->cell[c]; n is not `size` where the cell has another number of unknowns */

@@ -41,6 +41,7 @@ PetscErrorCode HopsJacobianCreate(DM dm, PetscBool preconditioner, HopsJacobian 
 {
   HopsJacobian jac;
   PetscInt     nds;
+  PetscBool    moved;
 
   PetscFunctionBegin;
   PetscCall(DMGetNumDS(dm, &nds));
@@ -66,6 +67,7 @@ PetscErrorCode HopsJacobianCreate(DM dm, PetscBool preconditioner, HopsJacobian 
     }
   }
   PetscCall(HopsJacobianSetBlocks(jac));
+  PetscCall(HopsPlexCoordinatesChanged(dm, &jac->coordinates, &moved));
   *out = jac;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -100,6 +102,7 @@ PetscErrorCode HopsJacobianCreateSub(HopsJacobian jac, PetscInt n, const PetscIn
   sub->refct          = 1;
   sub->dm             = jac->dm;
   sub->preconditioner = jac->preconditioner;
+  sub->coordinates    = jac->coordinates;
   sub->fields         = jac->fields;
   sub->nblocks        = n;
   ++jac->fields->refct;
@@ -174,7 +177,14 @@ static PetscErrorCode HopsStateCopy(Vec v, Vec *mine)
 
 PetscErrorCode HopsJacobianSetState(HopsJacobian jac, Vec X, Vec Xt, PetscReal t, PetscReal shift)
 {
+  PetscBool moved;
+
   PetscFunctionBegin;
+  PetscCall(HopsPlexCoordinatesChanged(jac->dm, &jac->coordinates, &moved));
+  PetscCheck(!moved, PetscObjectComm((PetscObject)jac->dm), PETSC_ERR_ARG_WRONGSTATE,
+             "The coordinates of the mesh have changed since its operator or preconditioner was made, which holds the old ones: "
+             "make new "
+             "ones (SNESReset(), TSReset(), or DMCreateMatrix())");
   PetscCall(HopsStateCopy(X, &jac->X));
   if (Xt) PetscCall(HopsStateCopy(Xt, &jac->Xt));
   else PetscCall(VecDestroy(&jac->Xt));

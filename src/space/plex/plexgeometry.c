@@ -243,6 +243,30 @@ static PetscErrorCode HopsPlexGetMaps(DM dm, HopsSpace sp)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode HopsPlexCoordinatesChanged(DM dm, HopsCoordinatesKey *key, PetscBool *changed)
+{
+  HopsCoordinatesKey now = {0, 0, 0.0};
+  const PetscScalar *a;
+  PetscInt           n;
+  Vec                x;
+
+  PetscFunctionBegin;
+  PetscCall(DMGetCoordinatesLocal(dm, &x));
+  if (x) PetscCall(PetscObjectGetId((PetscObject)x, &now.id));
+  if (x) PetscCall(PetscObjectStateGet((PetscObject)x, &now.state));
+  *changed = now.id != key->id || now.state != key->state ? PETSC_TRUE : PETSC_FALSE;
+  if (*changed && x) {
+    PetscCall(VecGetLocalSize(x, &n));
+    PetscCall(VecGetArrayRead(x, &a));
+    for (PetscInt i = 0; i < n; ++i) now.sum += PetscRealPart(a[i]) * (1.0 + (PetscReal)(i % 1021) / 1021.0);
+    PetscCall(VecRestoreArrayRead(x, &a));
+    if (now.id == key->id && now.sum == key->sum) *changed = PETSC_FALSE;
+    *key = now;
+  }
+  PetscCall(MPIU_Allreduce(MPI_IN_PLACE, changed, 1, HOPS_MPI_BOOL, MPI_LOR, PetscObjectComm((PetscObject)dm)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode HopsPlexGetGeometry(DM dm, HopsSpace sp)
 {
   PetscInt  cdim;
