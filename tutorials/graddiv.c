@@ -8,7 +8,7 @@ static char help[] =
   -exact <bool>                     : false: f = (1, 1, 1) instead of a known solution, and essential values of zero\n\
   -vtu <file.vtu>, -show_times      : write the solution for ParaView, print the time of each part\n\n";
 
-#include <hops.h>
+#include "tutorial.h"
 typedef enum {
   CONSTANT,
   VARIABLE
@@ -66,64 +66,6 @@ static PetscErrorCode Source(PetscInt dim, const PetscReal x[], PetscInt nc, Pet
   return 0;
 }
 
-/* The mesh of the options -dm_plex_...: quadrilaterals or hexahedra */
-static PetscErrorCode CreateMesh(DM *dm)
-{
-  PetscFunctionBeginUser;
-  PetscCall(PetscOptionsInsertString(NULL, "-dm_plex_simplex 0"));
-  PetscCall(DMCreate(PETSC_COMM_WORLD, dm));
-  PetscCall(DMSetType(*dm, DMPLEX));
-  PetscCall(DMSetFromOptions(*dm));
-  PetscFunctionReturn(0);
-}
-
-/* CG to a relative 1e-12 with the low-order-refined preconditioner of the operator */
-static PetscErrorCode Solve(Mat A, Vec b, Vec x, PetscInt *its)
-{
-  KSP ksp;
-  PC  pc;
-
-  PetscFunctionBeginUser;
-  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
-  PetscCall(KSPSetOperators(ksp, A, A));
-  PetscCall(KSPSetType(ksp, KSPCG));
-  PetscCall(KSPSetNormType(ksp, KSP_NORM_NATURAL));
-  PetscCall(KSPSetTolerances(ksp, 1e-12, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT));
-  PetscCall(KSPSetErrorIfNotConverged(ksp, PETSC_TRUE));
-  PetscCall(KSPGetPC(ksp, &pc));
-  PetscCall(PCSetType(pc, PCLOR));
-  PetscCall(KSPSetFromOptions(ksp));
-  PetscCall(KSPSolve(ksp, b, x));
-  PetscCall(KSPGetIterationNumber(ksp, its));
-  PetscCall(KSPDestroy(&ksp));
-  PetscFunctionReturn(0);
-}
-
-/* Seconds in each part, from PETSc's log */
-static PetscErrorCode PrintTimes(void)
-{
-  static const char *const parts[][2] = {{"HopsSpaceSetUp", "spaces"},
-                                         {"MatPASetUp", "operator set-up"},
-                                         {"PCLORSymbolic", "LOR pattern"},
-                                         {"PCLORNumeric", "LOR assembly"},
-                                         {"PCLORAuxiliary", "curl etc."},
-                                         {"PCLORSolverSetUp", "ADS set-up"},
-                                         {"KSPSolve", "solve"},
-                                         {"MatPAMult", "operator apply"},
-                                         {"PCApply", "ADS"}};
-
-  PetscFunctionBeginUser;
-  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(parts); ++i) {
-    PetscLogEvent      event;
-    PetscEventPerfInfo info;
-
-    PetscCall(PetscLogEventGetId(parts[i][0], &event));
-    PetscCall(PetscLogEventGetPerfInfo(0, event, &info));
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%-15s %9.4f s, calls: %d\n", parts[i][1], info.time, info.count));
-  }
-  PetscFunctionReturn(0);
-}
-
 int main(int argc, char **argv)
 {
   Problem         problem  = {CONSTANT, 1.0, PETSC_TRUE};
@@ -179,7 +121,7 @@ int main(int argc, char **argv)
   PetscCall(HopsSpaceComputeL2Error(divs, d, ExactDiv, NULL, &diverror));
   if (problem.exact)
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "L2 error %.1e, of the divergence %.1e\n", (double)error, (double)diverror));
-  if (times) PetscCall(PrintTimes());
+  if (times) PetscCall(PrintTimes(dim == 3 ? "ADS" : "AMS"));
   if (vtu[0]) PetscCall(HopsSpaceViewVTU(space, x, "u", vtu));
   PetscCall(HopsCoefficientDestroy(&mu));
   PetscCall(HopsCoefficientDestroy(&beta));

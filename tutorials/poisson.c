@@ -8,7 +8,7 @@ static char help[] = "Solves -div(kappa grad u) + c u = f at high order: matrix-
   -exact <bool>                                          : false: f = 1 instead of a known solution (Dirichlet alone has one)\n\
   -vtu <file.vtu>, -show_times                           : write the solution for ParaView, print the time of each part\n\n";
 
-#include <hops.h>
+#include "tutorial.h"
 typedef enum {
   CONSTANT,
   VARIABLE,
@@ -97,17 +97,6 @@ static PetscErrorCode CreateCheckerboard(HopsSpace space, DM dm, HopsCoefficient
   PetscFunctionReturn(0);
 }
 
-/* The mesh of the options -dm_plex_...: quadrilaterals or hexahedra */
-static PetscErrorCode CreateMesh(DM *dm)
-{
-  PetscFunctionBeginUser;
-  PetscCall(PetscOptionsInsertString(NULL, "-dm_plex_simplex 0"));
-  PetscCall(DMCreate(PETSC_COMM_WORLD, dm));
-  PetscCall(DMSetType(*dm, DMPLEX));
-  PetscCall(DMSetFromOptions(*dm));
-  PetscFunctionReturn(0);
-}
-
 /* n.kappa grad u + u = 0 on 'Face Sets' 1 to 16 */
 static PetscErrorCode AddRobin(HopsSpace space, DMLabel label, Mat A)
 {
@@ -124,48 +113,6 @@ static PetscErrorCode AddRobin(HopsSpace space, DMLabel label, Mat A)
     PetscCall(PetscFree(faces));
   }
   PetscCall(HopsCoefficientDestroy(&alpha));
-  PetscFunctionReturn(0);
-}
-
-/* CG to a relative 1e-12 with the low-order-refined preconditioner of the operator */
-static PetscErrorCode Solve(Mat A, Vec b, Vec x, PetscInt *its)
-{
-  KSP ksp;
-  PC  pc;
-
-  PetscFunctionBeginUser;
-  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
-  PetscCall(KSPSetOperators(ksp, A, A));
-  PetscCall(KSPSetType(ksp, KSPCG));
-  PetscCall(KSPSetNormType(ksp, KSP_NORM_NATURAL));
-  PetscCall(KSPSetTolerances(ksp, 1e-12, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT));
-  PetscCall(KSPSetErrorIfNotConverged(ksp, PETSC_TRUE));
-  PetscCall(KSPGetPC(ksp, &pc));
-  PetscCall(PCSetType(pc, PCLOR));
-  PetscCall(KSPSetFromOptions(ksp));
-  PetscCall(KSPSolve(ksp, b, x));
-  PetscCall(KSPGetIterationNumber(ksp, its));
-  PetscCall(KSPDestroy(&ksp));
-  PetscFunctionReturn(0);
-}
-
-/* Seconds in each part, from PETSc's log */
-static PetscErrorCode PrintTimes(void)
-{
-  static const char *const parts[][2] = {{"HopsSpaceSetUp", "space"},        {"MatPASetUp", "operator set-up"},
-                                         {"PCLORSymbolic", "LOR pattern"},   {"PCLORNumeric", "LOR assembly"},
-                                         {"PCLORSolverSetUp", "AMG set-up"}, {"KSPSolve", "solve"},
-                                         {"MatPAMult", "operator apply"},    {"PCApply", "V-cycle"}};
-
-  PetscFunctionBeginUser;
-  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(parts); ++i) {
-    PetscLogEvent      event;
-    PetscEventPerfInfo info;
-
-    PetscCall(PetscLogEventGetId(parts[i][0], &event));
-    PetscCall(PetscLogEventGetPerfInfo(0, event, &info));
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%-15s %9.4f s, calls: %d\n", parts[i][1], info.time, info.count));
-  }
   PetscFunctionReturn(0);
 }
 
@@ -236,7 +183,7 @@ int main(int argc, char **argv)
                         order, sum, n, its));
   PetscCall(HopsSpaceComputeL2Error(space, x, Exact, NULL, &error));
   if (problem.exact) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "L2 error %.1e\n", error));
-  if (times) PetscCall(PrintTimes());
+  if (times) PetscCall(PrintTimes("AMG"));
   if (vtu[0]) PetscCall(HopsSpaceViewVTU(space, x, "u", vtu));
   PetscCall(HopsCoefficientDestroy(&kappa));
   PetscCall(HopsCoefficientDestroy(&c));
