@@ -1,6 +1,7 @@
 static char help[] =
   "Essential values that hops inserts into local vectors against PETSc's own, by DMPlexInsertBoundaryValues(): a vector and a\n\
-scalar field, conditions on some components, conditions that overlap, functions of time, contexts, zeros for multigrid.\n\
+scalar field, conditions on some components, conditions that overlap, functions of time, contexts, zeros for multigrid;\n\
+  time derivatives, of which the slip has none.\n\
   -field: a condition that sees fields, which is left to PETSc\n\n";
 
 #include "hopstest.h"
@@ -23,6 +24,13 @@ static PetscErrorCode Value(PetscInt dim, PetscReal t, const PetscReal x[], Pets
 static PetscErrorCode Other(PetscInt dim, PetscReal t, const PetscReal x[], PetscInt nc, PetscScalar u[], void *ctx)
 {
   for (PetscInt i = 0; i < nc; ++i) u[i] = 3.0 + i - x[0] * t;
+  ++((Ctx *)ctx)->calls;
+  return PETSC_SUCCESS;
+}
+
+static PetscErrorCode Derivative(PetscInt dim, PetscReal t, const PetscReal x[], PetscInt nc, PetscScalar u[], void *ctx)
+{
+  for (PetscInt i = 0; i < nc; ++i) u[i] = ((Ctx *)ctx)->scale * (1.0 + i + x[0] * t);
   ++((Ctx *)ctx)->calls;
   return PETSC_SUCCESS;
 }
@@ -62,37 +70,39 @@ static PetscErrorCode CreateDM(PetscBool field, Ctx ctx[], DM *dm)
   PetscCall(DMGetDS(*dm, &ds));
   PetscCall(DMGetLabel(*dm, "Face Sets", &label));
   PetscCall(DMPlexLabelComplete(*dm, label));
-  PetscCall(PetscDSAddBoundary(ds, DM_BC_ESSENTIAL, "walls", label, 2, all, 0, 0, NULL, (void (*)(void))Value, NULL, ctx, NULL));
+  PetscCall(PetscDSAddBoundary(ds, DM_BC_ESSENTIAL, "walls", label, 2, all, 0, 0, NULL, (void (*)(void))Value,
+                               (void (*)(void))Derivative, ctx, NULL));
   PetscCall(
     PetscDSAddBoundary(ds, DM_BC_ESSENTIAL, "slip", label, 1, all + 2, 0, 1, &last, (void (*)(void))Other, NULL, ctx + 1, NULL));
   if (field)
     PetscCall(PetscDSAddBoundary(ds, DM_BC_ESSENTIAL_FIELD, "pressure", label, 1, all, 1, 0, NULL, (void (*)(void))FieldValue, NULL,
                                  NULL, NULL));
   else
-    PetscCall(
-      PetscDSAddBoundary(ds, DM_BC_ESSENTIAL, "pressure", label, 2 * dim, all, 1, 0, NULL, (void (*)(void))Value, NULL, ctx, NULL));
+    PetscCall(PetscDSAddBoundary(ds, DM_BC_ESSENTIAL, "pressure", label, 2 * dim, all, 1, 0, NULL, (void (*)(void))Value,
+                                 (void (*)(void))Derivative, ctx, NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Inserts at time t, or zeros as PETSc's multigrid does, among sevens */
-static PetscErrorCode Insert(DM dm, PetscReal t, PetscBool zero, Vec *X)
+static PetscErrorCode Insert(DM dm, PetscReal t, PetscBool zero, PetscBool derivative, Vec *X)
 {
   PetscFunctionBeginUser;
   PetscCall(DMCreateLocalVector(dm, X));
   PetscCall(VecSet(*X, 7.0));
   if (zero) PetscCall(PetscObjectCompose((PetscObject)*X, "__Vec_bc_zero__", (PetscObject)dm));
-  PetscCall(DMPlexInsertBoundaryValues(dm, PETSC_TRUE, *X, t, NULL, NULL, NULL));
+  if (derivative) PetscCall(DMPlexInsertTimeDerivativeBoundaryValues(dm, PETSC_TRUE, *X, t, NULL, NULL, NULL));
+  else PetscCall(DMPlexInsertBoundaryValues(dm, PETSC_TRUE, *X, t, NULL, NULL, NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Compare(const char name[], DM dm[], PetscReal t, PetscBool zero)
+static PetscErrorCode Compare(const char name[], DM dm[], PetscReal t, PetscBool zero, PetscBool derivative)
 {
   Vec       X[2];
   PetscReal norm, error;
   PetscInt  n;
 
   PetscFunctionBeginUser;
-  for (PetscInt i = 0; i < 2; ++i) PetscCall(Insert(dm[i], t, zero, &X[i]));
+  for (PetscInt i = 0; i < 2; ++i) PetscCall(Insert(dm[i], t, zero, derivative, &X[i]));
   PetscCall(VecGetLocalSize(X[0], &n));
   PetscCall(VecAXPY(X[1], -1.0, X[0]));
   PetscCall(VecShift(X[0], -7.0));
@@ -138,14 +148,18 @@ int main(int argc, char **argv)
     if (i) PetscCall(PetscOptionsSetValue(NULL, "-hops_residual", NULL));
     PetscCall(CreateDM(field, ctx + 2 * i, &dm[i]));
   }
-  PetscCall(Compare("values", dm, 0.0, PETSC_FALSE));
-  PetscCall(Compare("values once more", dm, 0.0, PETSC_FALSE));
-  PetscCall(Compare("later", dm, 0.7, PETSC_FALSE));
-  PetscCall(Compare("zeros", dm, 0.7, PETSC_TRUE));
+  PetscCall(Compare("values", dm, 0.0, PETSC_FALSE, PETSC_FALSE));
+  PetscCall(Compare("values once more", dm, 0.0, PETSC_FALSE, PETSC_FALSE));
+  PetscCall(Compare("later", dm, 0.7, PETSC_FALSE, PETSC_FALSE));
+  PetscCall(Compare("zeros", dm, 0.7, PETSC_TRUE, PETSC_FALSE));
+  PetscCall(Compare("time derivatives", dm, 0.7, PETSC_FALSE, PETSC_TRUE));
+  PetscCall(Compare("time derivatives once more", dm, 0.7, PETSC_FALSE, PETSC_TRUE));
+  PetscCall(Compare("zeros for them", dm, 0.7, PETSC_TRUE, PETSC_TRUE));
   ctx[0].scale = ctx[2].scale = 2.0;
-  PetscCall(Compare("with another context", dm, 0.7, PETSC_FALSE));
+  PetscCall(Compare("with another context", dm, 0.7, PETSC_FALSE, PETSC_FALSE));
   for (PetscInt i = 0; i < 2; ++i) PetscCall(Change(dm[i], ctx + 2 * i));
-  PetscCall(Compare("after a change", dm, 0.7, PETSC_FALSE));
+  PetscCall(Compare("after a change", dm, 0.7, PETSC_FALSE, PETSC_FALSE));
+  PetscCall(Compare("time derivatives after it", dm, 0.9, PETSC_FALSE, PETSC_TRUE));
   for (PetscInt i = 0; i < 2; ++i) {
     calls[i] = ctx[2 * i].calls + ctx[2 * i + 1].calls;
     PetscCall(MPIU_Allreduce(MPI_IN_PLACE, &calls[i], 1, MPIU_INT, MPI_SUM, PETSC_COMM_WORLD));

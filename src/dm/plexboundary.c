@@ -1,15 +1,15 @@
 /*
-  Essential values in local vectors. PETSc finds them by projecting functions onto the cells of the boundary,
-  again before each residual and each Jacobian. The fields here have values at nodes for unknowns, so the
-  functions are called at the nodes. Where the sources of a code tell that they depend on time and position
-  alone, the values are kept.
+  Essential values in local vectors, and their time derivatives. PETSc finds them by projecting functions onto
+  the cells of the boundary, again before each residual and each Jacobian. The fields here have values at
+  nodes for unknowns, so the functions are called at the nodes. Where the sources of a code tell that they
+  depend on time and position alone, the values are kept.
 */
 #include <hops/private/hopsdmimpl.h>
 #include <petscdmplex.h>
 
 typedef PetscErrorCode (*HopsInsertBoundary)(DM, PetscBool, Vec, PetscReal, Vec, Vec, Vec);
 typedef PetscErrorCode (*HopsEssentialFunction)(PetscInt, PetscReal, const PetscReal[], PetscInt, PetscScalar *, void *);
-static HopsInsertBoundary PlexInsertBoundary = NULL;
+static HopsInsertBoundary PlexInsertBoundary[2]; /* values, time derivatives */
 
 /* An essential condition of the PetscDS */
 typedef struct {
@@ -17,7 +17,7 @@ typedef struct {
   PetscInt              nvalues, field, components; /* values of the label; components of the field */
   PetscInt              nc;                         /* those that it holds for, 0: all */
   const PetscInt       *values, *comp;
-  HopsEssentialFunction f;
+  HopsEssentialFunction f; /* NULL: zero, which PETSc takes for a time derivative */
   void                 *ctx;
 } HopsEssential;
 
@@ -60,9 +60,9 @@ PetscErrorCode HopsPlexBoundaryDestroy(HopsPlexBoundary *b)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The essential conditions; *plain is false where one of them sees more than time and position, or another
-   region has some */
-static PetscErrorCode HopsPlexEssential(DM dm, PetscInt *n, HopsEssential **condition, PetscBool *plain)
+/* The essential conditions, for the values or their time derivatives; *plain is false where one of them sees
+   more than time and position, or another region has some */
+static PetscErrorCode HopsPlexEssential(DM dm, PetscBool derivative, PetscInt *n, HopsEssential **condition, PetscBool *plain)
 {
   PetscDS  ds;
   PetscInt nds, nb, *components;
@@ -78,18 +78,18 @@ static PetscErrorCode HopsPlexEssential(DM dm, PetscInt *n, HopsEssential **cond
   for (PetscInt b = 0; b < nb; ++b) {
     HopsEssential          *e = *condition + *n;
     DMBoundaryConditionType type;
-    HopsVoidFn              f;
+    HopsVoidFn              f, f_t;
     const char             *name;
 
     PetscCall(PetscDSGetBoundary(ds, b, NULL, &type, NULL, &e->label, &e->nvalues, &e->values, &e->field, &e->nc, &e->comp, &f,
-                                 NULL, &e->ctx));
+                                 &f_t, &e->ctx));
     if (!(type & DM_BC_ESSENTIAL)) continue;
     if (e->label) { /* of that name on this DM: the PetscDS may be another one's */
       PetscCall(PetscObjectGetName((PetscObject)e->label, &name));
       PetscCall(DMGetLabel(dm, name, &e->label));
     }
     if (type != DM_BC_ESSENTIAL || !f || !e->label) *plain = PETSC_FALSE;
-    e->f          = (HopsEssentialFunction)f;
+    e->f          = (HopsEssentialFunction)(derivative ? f_t : f);
     e->components = components[e->field];
     ++*n;
   }
@@ -116,24 +116,24 @@ static PetscErrorCode HopsPlexBoundaryIsFixed(DM dm, HopsPlexBoundary b)
     PetscInt j = 0;
 
     while (j < m && once[j] != (HopsVoidFn)b->condition[i].f) ++j;
-    if (j == m) once[m++] = (HopsVoidFn)b->condition[i].f;
+    if (j == m && b->condition[i].f) once[m++] = (HopsVoidFn)b->condition[i].f;
   }
-  PetscCall(HopsPointCodeCreate(files, m, once, &code, why, sizeof(why)));
-  if (code && !code->nvars) b->fixed = PETSC_TRUE;
+  if (m) PetscCall(HopsPointCodeCreate(files, m, once, &code, why, sizeof(why)));
+  if (!m || (code && !code->nvars)) b->fixed = PETSC_TRUE;
   if (code) PetscCall(HopsPointCodeDestroy(&code));
   PetscCall(PetscFree(once));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* The conditions as they are now: those of the DM's PetscDS may have changed */
-static PetscErrorCode HopsPlexBoundaryUpdate(DM dm, HopsPlexBoundary b)
+static PetscErrorCode HopsPlexBoundaryUpdate(DM dm, PetscBool derivative, HopsPlexBoundary b)
 {
   HopsEssential *e;
   PetscInt       n;
   PetscBool      plain = PETSC_FALSE, same = PETSC_FALSE;
 
   PetscFunctionBegin;
-  PetscCall(HopsPlexEssential(dm, &n, &e, &plain));
+  PetscCall(HopsPlexEssential(dm, derivative, &n, &e, &plain));
   if (b->condition && n == b->n && plain == b->plain) PetscCall(PetscMemcmp(e, b->condition, n * sizeof(*e), &same));
   if (same) {
     PetscCall(PetscFree(e));
@@ -145,7 +145,7 @@ static PetscErrorCode HopsPlexBoundaryUpdate(DM dm, HopsPlexBoundary b)
   b->condition = e;
   b->plain     = plain;
   PetscCall(HopsPlexBoundaryIsFixed(dm, b));
-  PetscCall(PetscInfo(dm, "essential values are %s\n",
+  PetscCall(PetscInfo(dm, "%s are %s\n", derivative ? "time derivatives of essential values" : "essential values",
                       !plain     ? "PETSc's"
                       : b->fixed ? "kept: their functions depend on time and position alone"
                                  : "evaluated at the nodes each time"));
@@ -322,7 +322,7 @@ static PetscErrorCode HopsPlexBoundaryEvaluate(HopsPlexBoundary b, PetscInt dim,
     const HopsEssential *e = &b->condition[b->at[p]];
 
     PetscCall(PetscArrayzero(u, b->nmost));
-    if (!zero) PetscCall((*e->f)(dim, t, b->x + p * dim, e->components, u, e->ctx));
+    if (!zero && e->f) PetscCall((*e->f)(dim, t, b->x + p * dim, e->components, u, e->ctx));
     for (PetscInt k = b->start[p]; k < b->start[p + 1]; ++k) host[k] = u[b->comp[k]];
   }
   PetscCall((*b->be->memory->Copy)(NULL, b->entry, host, b->nentries * sizeof(PetscScalar), HOPS_COPY_IN));
@@ -336,16 +336,16 @@ static PetscErrorCode HopsPlexBoundaryEvaluate(HopsPlexBoundary b, PetscInt dim,
 }
 
 /* all is false where the values are left to PETSc */
-static PetscErrorCode HopsPlexTryBoundary(DM dm, HopsPlex *plex, Vec X, PetscReal t, PetscBool *all)
+static PetscErrorCode HopsPlexTryBoundary(DM dm, HopsPlex *plex, PetscBool derivative, Vec X, PetscReal t, PetscBool *all)
 {
   PetscObject      zero;
   PetscScalar     *x;
   HopsPlexBoundary b;
 
   PetscFunctionBegin;
-  if (!plex->boundary) PetscCall(PetscNew(&plex->boundary));
-  b = plex->boundary;
-  PetscCall(HopsPlexBoundaryUpdate(dm, b));
+  if (!plex->boundary[derivative]) PetscCall(PetscNew(&plex->boundary[derivative]));
+  b = plex->boundary[derivative];
+  PetscCall(HopsPlexBoundaryUpdate(dm, derivative, b));
   *all = b->plain;
   if (b->plain) PetscCall(HopsSpaceHasVec(plex->space, X, all)); /* vectors of the DM lie where its space is */
   if (!*all) PetscFunctionReturn(PETSC_SUCCESS);
@@ -360,28 +360,48 @@ static PetscErrorCode HopsPlexTryBoundary(DM dm, HopsPlex *plex, Vec X, PetscRea
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode HopsPlexInsertBoundaryValues(DM dm, PetscBool essential, Vec X, PetscReal t, Vec faces, Vec cells,
-                                                   Vec gradients)
+static PetscErrorCode HopsPlexInsert(DM dm, PetscBool derivative, PetscBool essential, Vec X, PetscReal t, Vec faces, Vec cells,
+                                     Vec gradients)
 {
   HopsPlex *plex;
   PetscBool can = PETSC_FALSE;
 
   PetscFunctionBegin;
   PetscCall(HopsPlexGet(dm, &plex));
-  if (plex && (plex->residual || plex->fields) && essential && !faces && !cells && !gradients)
+  if (plex && X && (plex->residual || plex->fields) && essential && !faces && !cells && !gradients)
     PetscCall(HopsPlexResidualSetUp(dm, plex, &can));
-  if (can) PetscCall(HopsPlexTryBoundary(dm, plex, X, t, &can));
-  if (!can) PetscCall((*PlexInsertBoundary)(dm, essential, X, t, faces, cells, gradients));
+  if (can) PetscCall(HopsPlexTryBoundary(dm, plex, derivative, X, t, &can));
+  if (!can) PetscCall((*PlexInsertBoundary[derivative])(dm, essential, X, t, faces, cells, gradients));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+static PetscErrorCode HopsPlexInsertValues(DM dm, PetscBool essential, Vec X, PetscReal t, Vec faces, Vec cells, Vec gradients)
+{
+  PetscFunctionBegin;
+  PetscCall(HopsPlexInsert(dm, PETSC_FALSE, essential, X, t, faces, cells, gradients));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsPlexInsertDerivatives(DM dm, PetscBool essential, Vec X, PetscReal t, Vec faces, Vec cells, Vec gradients)
+{
+  PetscFunctionBegin;
+  PetscCall(HopsPlexInsert(dm, PETSC_TRUE, essential, X, t, faces, cells, gradients));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode HopsPlexWrapBoundary(DM dm)
 {
-  HopsInsertBoundary f;
+  static const char *const name[2] = {"DMPlexInsertBoundaryValues_C", "DMPlexInsertTimeDerivativeBoundaryValues_C"};
+  const HopsInsertBoundary ours[2] = {HopsPlexInsertValues, HopsPlexInsertDerivatives};
 
   PetscFunctionBegin;
-  PetscCall(PetscObjectQueryFunction((PetscObject)dm, "DMPlexInsertBoundaryValues_C", &f));
-  if (!f || f == HopsPlexInsertBoundaryValues) PetscFunctionReturn(PETSC_SUCCESS);
-  PlexInsertBoundary = f;
-  PetscCall(PetscObjectComposeFunction((PetscObject)dm, "DMPlexInsertBoundaryValues_C", HopsPlexInsertBoundaryValues));
+  for (PetscInt k = 0; k < 2; ++k) {
+    HopsInsertBoundary f;
+
+    PetscCall(PetscObjectQueryFunction((PetscObject)dm, name[k], &f));
+    if (!f || f == ours[k]) continue;
+    PlexInsertBoundary[k] = f;
+    PetscCall(PetscObjectComposeFunction((PetscObject)dm, name[k], ours[k]));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -12,7 +12,7 @@ PetscErrorCode HopsPlexResidualReset(HopsPlex *plex)
 {
   PetscFunctionBegin;
   PetscCall(HopsPointCellsDestroy(&plex->points));
-  PetscCall(HopsPlexBoundaryDestroy(&plex->boundary));
+  for (PetscInt k = 0; k < 2; ++k) PetscCall(HopsPlexBoundaryDestroy(&plex->boundary[k]));
   if (plex->fields) {
     PetscCall(HopsBasisDestroy(&plex->rule));
     for (PetscInt f = 0; f < plex->fields->nf; ++f) {

@@ -17,10 +17,10 @@ typedef struct {
   HopsSpace          space; /* cells and their maps, without a numbering */
   HopsBasis          rule;  /* its weights */
   HopsFieldPoints    at;
-  PetscReal        **Bt, **Dt; /* [nf][P Q] transposed tabulations */
-  PetscReal         *Ct;       /* [Q Q] transposed derivatives at the points */
-  HopsPointCells     points;   /* the same where the device is, or NULL */
-  HopsPlexBoundary   boundary;
+  PetscReal        **Bt, **Dt;    /* [nf][P Q] transposed tabulations */
+  PetscReal         *Ct;          /* [Q Q] transposed derivatives at the points */
+  HopsPointCells     points;      /* the same where the device is, or NULL */
+  HopsPlexBoundary   boundary[2]; /* essential values, their time derivatives */
 } HopsPlex;
 
 /* registers DMPLEX anew with a constructor that adds these; collective */
@@ -32,7 +32,7 @@ PETSC_INTERN PetscErrorCode HopsPlexResidual(DM, HopsPlex *, PetscReal t, Vec X,
 PETSC_INTERN PetscErrorCode HopsPlexResidualReset(HopsPlex *);
 /* what the residual needs; can is false where it is left to PETSc */
 PETSC_INTERN PetscErrorCode HopsPlexResidualSetUp(DM, HopsPlex *, PetscBool *can);
-/* src/dm/plexboundary.c: DMPlexInsertBoundaryValues() calls functions at nodes alone, and keeps values that
-   these would give again */
+/* src/dm/plexboundary.c: DMPlexInsertBoundaryValues() and its like for time derivatives call functions at nodes
+   alone, and keep values that these would give again */
 PETSC_INTERN PetscErrorCode HopsPlexWrapBoundary(DM);
 PETSC_INTERN PetscErrorCode HopsPlexBoundaryDestroy(HopsPlexBoundary *);
