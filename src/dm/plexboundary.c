@@ -17,7 +17,7 @@ typedef struct {
   PetscInt              nvalues, field, components; /* values of the label; components of the field */
   PetscInt              nc;                         /* those that it holds for, 0: all */
   const PetscInt       *values, *comp;
-  HopsEssentialFunction f; /* NULL: zero, which PETSc takes for a time derivative */
+  HopsEssentialFunction f;
   void                 *ctx;
 } HopsEssential;
 
@@ -25,6 +25,7 @@ struct _HopsPlexBoundary {
   PetscInt       n; /* conditions */
   HopsEssential *condition;
   PetscBool      plain, fixed; /* all are functions; these depend on time and position alone */
+  PetscBool      left;         /* some have no time derivative */
   /* points where they are called, and entries of a local vector: component comp[] of what they give */
   PetscBool             found, all;               /* of all ranks, in cells of theirs */
   PetscInt              npoints, nentries, nmost; /* most components of a field */
@@ -61,14 +62,17 @@ PetscErrorCode HopsPlexBoundaryDestroy(HopsPlexBoundary *b)
 }
 
 /* The essential conditions, for the values or their time derivatives; *plain is false where one of them sees
-   more than time and position, or another region has some */
-static PetscErrorCode HopsPlexEssential(DM dm, PetscBool derivative, PetscInt *n, HopsEssential **condition, PetscBool *plain)
+   more than time and position, or another region has some. Those without a time derivative are left out: PETSc
+   sets nothing for them, but for zeros */
+static PetscErrorCode HopsPlexEssential(DM dm, PetscBool derivative, PetscInt *n, HopsEssential **condition, PetscBool *plain,
+                                        PetscBool *left)
 {
   PetscDS  ds;
   PetscInt nds, nb, *components;
 
   PetscFunctionBegin;
-  *n = 0;
+  *n    = 0;
+  *left = PETSC_FALSE;
   PetscCall(DMGetNumDS(dm, &nds));
   PetscCall(DMGetDS(dm, &ds));
   *plain = nds == 1 ? PETSC_TRUE : PETSC_FALSE;
@@ -87,6 +91,10 @@ static PetscErrorCode HopsPlexEssential(DM dm, PetscBool derivative, PetscInt *n
     if (e->label) { /* of that name on this DM: the PetscDS may be another one's */
       PetscCall(PetscObjectGetName((PetscObject)e->label, &name));
       PetscCall(DMGetLabel(dm, name, &e->label));
+    }
+    if (derivative && !f_t) {
+      *left = PETSC_TRUE;
+      continue;
     }
     if (type != DM_BC_ESSENTIAL || !f || !e->label) *plain = PETSC_FALSE;
     e->f          = (HopsEssentialFunction)(derivative ? f_t : f);
@@ -116,10 +124,10 @@ static PetscErrorCode HopsPlexBoundaryIsFixed(DM dm, HopsPlexBoundary b)
     PetscInt j = 0;
 
     while (j < m && once[j] != (HopsVoidFn)b->condition[i].f) ++j;
-    if (j == m && b->condition[i].f) once[m++] = (HopsVoidFn)b->condition[i].f;
+    if (j == m) once[m++] = (HopsVoidFn)b->condition[i].f;
   }
-  if (m) PetscCall(HopsPointCodeCreate(files, m, once, &code, why, sizeof(why)));
-  if (!m || (code && !code->nvars)) b->fixed = PETSC_TRUE;
+  PetscCall(HopsPointCodeCreate(files, m, once, &code, why, sizeof(why)));
+  if (code && !code->nvars) b->fixed = PETSC_TRUE;
   if (code) PetscCall(HopsPointCodeDestroy(&code));
   PetscCall(PetscFree(once));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -133,7 +141,7 @@ static PetscErrorCode HopsPlexBoundaryUpdate(DM dm, PetscBool derivative, HopsPl
   PetscBool      plain = PETSC_FALSE, same = PETSC_FALSE;
 
   PetscFunctionBegin;
-  PetscCall(HopsPlexEssential(dm, derivative, &n, &e, &plain));
+  PetscCall(HopsPlexEssential(dm, derivative, &n, &e, &plain, &b->left));
   if (b->condition && n == b->n && plain == b->plain) PetscCall(PetscMemcmp(e, b->condition, n * sizeof(*e), &same));
   if (same) {
     PetscCall(PetscFree(e));
@@ -322,7 +330,7 @@ static PetscErrorCode HopsPlexBoundaryEvaluate(HopsPlexBoundary b, PetscInt dim,
     const HopsEssential *e = &b->condition[b->at[p]];
 
     PetscCall(PetscArrayzero(u, b->nmost));
-    if (!zero && e->f) PetscCall((*e->f)(dim, t, b->x + p * dim, e->components, u, e->ctx));
+    if (!zero) PetscCall((*e->f)(dim, t, b->x + p * dim, e->components, u, e->ctx));
     for (PetscInt k = b->start[p]; k < b->start[p + 1]; ++k) host[k] = u[b->comp[k]];
   }
   PetscCall((*b->be->memory->Copy)(NULL, b->entry, host, b->nentries * sizeof(PetscScalar), HOPS_COPY_IN));
@@ -346,13 +354,13 @@ static PetscErrorCode HopsPlexTryBoundary(DM dm, HopsPlex *plex, PetscBool deriv
   if (!plex->boundary[derivative]) PetscCall(PetscNew(&plex->boundary[derivative]));
   b = plex->boundary[derivative];
   PetscCall(HopsPlexBoundaryUpdate(dm, derivative, b));
-  *all = b->plain;
-  if (b->plain) PetscCall(HopsSpaceHasVec(plex->space, X, all)); /* vectors of the DM lie where its space is */
+  PetscCall(PetscObjectQuery((PetscObject)X, "__Vec_bc_zero__", &zero)); /* PETSc's multigrid asks for zeros so */
+  *all = b->plain && !(zero && b->left) ? PETSC_TRUE : PETSC_FALSE;
+  if (*all) PetscCall(HopsSpaceHasVec(plex->space, X, all)); /* vectors of the DM lie where its space is */
   if (!*all) PetscFunctionReturn(PETSC_SUCCESS);
   if (!b->found) PetscCall(HopsPlexBoundaryFind(dm, plex, b, &b->all));
   *all = b->all;
   if (!*all) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscObjectQuery((PetscObject)X, "__Vec_bc_zero__", &zero)); /* PETSc's multigrid asks for zeros so */
   PetscCall(HopsPlexBoundaryEvaluate(b, plex->fields->dim, t, zero ? PETSC_TRUE : PETSC_FALSE));
   PetscCall(HopsVecGetArray(plex->space, X, HOPS_VEC_READ_WRITE, &x));
   PetscCall((*b->be->vector->SetEntries)(b->nentries, b->idx, b->values, x));
@@ -391,17 +399,19 @@ static PetscErrorCode HopsPlexInsertDerivatives(DM dm, PetscBool essential, Vec 
 
 PetscErrorCode HopsPlexWrapBoundary(DM dm)
 {
-  static const char *const name[2] = {"DMPlexInsertBoundaryValues_C", "DMPlexInsertTimeDerivativeBoundaryValues_C"};
-  const HopsInsertBoundary ours[2] = {HopsPlexInsertValues, HopsPlexInsertDerivatives};
+  /* the second is so spelt in older PETSc */
+  static const char *const name[3] = {"DMPlexInsertBoundaryValues_C", "DMPlexInsertTimeDerviativeBoundaryValues_C",
+                                      "DMPlexInsertTimeDerivativeBoundaryValues_C"};
 
   PetscFunctionBegin;
-  for (PetscInt k = 0; k < 2; ++k) {
-    HopsInsertBoundary f;
+  for (PetscInt k = 0; k < 3; ++k) {
+    const HopsInsertBoundary ours = k ? HopsPlexInsertDerivatives : HopsPlexInsertValues;
+    HopsInsertBoundary       f;
 
     PetscCall(PetscObjectQueryFunction((PetscObject)dm, name[k], &f));
-    if (!f || f == ours[k]) continue;
-    PlexInsertBoundary[k] = f;
-    PetscCall(PetscObjectComposeFunction((PetscObject)dm, name[k], ours[k]));
+    if (!f || f == ours) continue;
+    PlexInsertBoundary[k > 0] = f;
+    PetscCall(PetscObjectComposeFunction((PetscObject)dm, name[k], ours));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
