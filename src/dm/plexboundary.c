@@ -62,8 +62,8 @@ PetscErrorCode HopsPlexBoundaryDestroy(HopsPlexBoundary *b)
 }
 
 /* The essential conditions, for the values or their time derivatives; *plain is false where one of them sees
-   more than time and position, or another region has some. Those without a time derivative are left out: PETSc
-   sets nothing for them, but for zeros */
+   more than time and position, or another region has some. Those without a time derivative are left out:
+   PETSc sets nothing for them, but for zeros */
 static PetscErrorCode HopsPlexEssential(DM dm, PetscBool derivative, PetscInt *n, HopsEssential **condition, PetscBool *plain,
                                         PetscBool *left)
 {

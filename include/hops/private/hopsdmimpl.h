@@ -32,7 +32,7 @@ PETSC_INTERN PetscErrorCode HopsPlexResidual(DM, HopsPlex *, PetscReal t, Vec X,
 PETSC_INTERN PetscErrorCode HopsPlexResidualReset(HopsPlex *);
 /* what the residual needs; can is false where it is left to PETSc */
 PETSC_INTERN PetscErrorCode HopsPlexResidualSetUp(DM, HopsPlex *, PetscBool *can);
-/* src/dm/plexboundary.c: DMPlexInsertBoundaryValues() and its like for time derivatives call functions at nodes
-   alone, and keep values that these would give again */
+/* src/dm/plexboundary.c: DMPlexInsertBoundaryValues() and its like for time derivatives call functions at
+   nodes alone, and keep values that these would give again */
 PETSC_INTERN PetscErrorCode HopsPlexWrapBoundary(DM);
 PETSC_INTERN PetscErrorCode HopsPlexBoundaryDestroy(HopsPlexBoundary *);
