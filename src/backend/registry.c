@@ -51,6 +51,15 @@ PetscErrorCode HopsBackendGet(const char name[], const HopsBackendOps **ops)
 #endif
 }
 
+PetscErrorCode HopsBackendOfMemory(PetscMemType type, const HopsBackendOps **ops)
+{
+  PetscFunctionBegin;
+  *ops = NULL;
+  for (PetscInt i = 0; i < HOPS_MAX_BACKENDS && HopsBackends[i] && !*ops; ++i)
+    if (HopsBackends[i]->memtype == type) *ops = HopsBackends[i];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode HopsSpaceSetBackendFromDM(HopsSpace sp, DM dm)
 {
   VecType type;

@@ -298,6 +298,14 @@ static PetscErrorCode HopsPlexHook(DM dm, Vec g, InsertMode mode, Vec l, void *c
   PetscFunctionBegin;
   PetscCall(HopsPlexGet(dm, &plex));
   if (plex) PetscCall(HopsPlexSwap(dm, plex));
+  PetscCall(HopsPlexSetSectionSF(dm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsPlexLocalHook(DM dm, Vec l, InsertMode mode, Vec g, void *ctx)
+{
+  PetscFunctionBegin;
+  PetscCall(HopsPlexSetSectionSF(dm));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -308,6 +316,7 @@ static PetscErrorCode HopsPlexAddHook(DM dm, HopsPlex *plex)
   if (plex->hooked) PetscFunctionReturn(PETSC_SUCCESS);
   plex->hooked = PETSC_TRUE;
   PetscCall(DMGlobalToLocalHookAdd(dm, HopsPlexHook, NULL, NULL));
+  PetscCall(DMLocalToGlobalHookAdd(dm, HopsPlexLocalHook, NULL, NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

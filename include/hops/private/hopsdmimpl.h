@@ -36,3 +36,8 @@ PETSC_INTERN PetscErrorCode HopsPlexResidualSetUp(DM, HopsPlex *, PetscBool *can
    nodes alone, and keep values that these would give again */
 PETSC_INTERN PetscErrorCode HopsPlexWrapBoundary(DM);
 PETSC_INTERN PetscErrorCode HopsPlexBoundaryDestroy(HopsPlexBoundary *);
+/* src/dm/sectionsf.c: a graph of the DM's section that is set up quickly, on one process, where there is none
+   yet */
+PETSC_INTERN PetscErrorCode HopsPlexSetSectionSF(DM);
+/* src/backend/registry.c: the back end that works in a kind of memory, or NULL */
+PETSC_INTERN PetscErrorCode HopsBackendOfMemory(PetscMemType, const HopsBackendOps **);

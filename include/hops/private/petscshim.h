@@ -181,3 +181,10 @@ PETSC_EXTERN PetscBool use_gpu_aware_mpi; /* declared by petscimpl.h */
 #else
   #define HopsDMSetCoordinateDisc(dm, fe) DMProjectCoordinates(dm, fe)
 #endif
+
+/* numbers of ranks in a PetscSF */
+#if PETSC_VERSION_GE(3, 22, 0)
+typedef PetscMPIInt HopsSFRank;
+#else
+typedef PetscInt          HopsSFRank;
+#endif
