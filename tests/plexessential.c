@@ -95,6 +95,44 @@ static PetscErrorCode Insert(DM dm, PetscReal t, PetscBool zero, PetscBool deriv
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* DMProjectFunction()'s values among sevens, with and without the essential ones */
+static PetscErrorCode Project(const char name[], DM dm[], Ctx ctx[], InsertMode mode)
+{
+  PetscErrorCode (*f[2])(PetscInt, PetscReal, const PetscReal[], PetscInt, PetscScalar *, void *) = {Value, Other};
+  Vec       X[2];
+  PetscReal norm, error;
+
+  PetscFunctionBeginUser;
+  for (PetscInt i = 0; i < 2; ++i) {
+    void *c[2] = {ctx + 2 * i, ctx + 2 * i + 1};
+
+    PetscCall(DMCreateLocalVector(dm[i], &X[i]));
+    PetscCall(VecSet(X[i], 7.0));
+    PetscCall(DMProjectFunctionLocal(dm[i], 0.3, f, c, mode, X[i]));
+  }
+  PetscCall(VecAXPY(X[1], -1.0, X[0]));
+  PetscCall(VecShift(X[0], -7.0));
+  PetscCall(VecNorm(X[0], NORM_INFINITY, &norm));
+  PetscCall(VecNorm(X[1], NORM_INFINITY, &error));
+  PetscCall(MPIU_Allreduce(MPI_IN_PLACE, &norm, 1, MPIU_REAL, MPIU_MAX, PETSC_COMM_WORLD));
+  PetscCall(MPIU_Allreduce(MPI_IN_PLACE, &error, 1, MPIU_REAL, MPIU_MAX, PETSC_COMM_WORLD));
+  PetscCall(
+    PetscPrintf(PETSC_COMM_WORLD, "%s: %s PETSc's\n", name, norm > 1.0 && error <= 1e-12 * norm ? "agrees with" : "DIFFERS from"));
+  for (PetscInt i = 0; i < 2; ++i) PetscCall(VecDestroy(&X[i]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Count(const char name[], const Ctx ctx[])
+{
+  PetscInt calls[2];
+
+  PetscFunctionBeginUser;
+  for (PetscInt i = 0; i < 2; ++i) calls[i] = ctx[2 * i].calls + ctx[2 * i + 1].calls;
+  PetscCall(MPIU_Allreduce(MPI_IN_PLACE, calls, 2, MPIU_INT, MPI_SUM, PETSC_COMM_WORLD));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s calls of the functions%s\n", calls[1] < calls[0] ? "fewer" : "as many", name));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode Compare(const char name[], DM dm[], PetscReal t, PetscBool zero, PetscBool derivative)
 {
   Vec       X[2];
@@ -138,7 +176,6 @@ int main(int argc, char **argv)
   DM        dm[2];
   PetscBool field  = PETSC_FALSE;
   Ctx       ctx[4] = {{1.0, 0}, {1.0, 0}, {1.0, 0}, {1.0, 0}}; /* PETSc's two, ours */
-  PetscInt  calls[2];
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
@@ -160,12 +197,12 @@ int main(int argc, char **argv)
   for (PetscInt i = 0; i < 2; ++i) PetscCall(Change(dm[i], ctx + 2 * i));
   PetscCall(Compare("after a change", dm, 0.7, PETSC_FALSE, PETSC_FALSE));
   PetscCall(Compare("time derivatives after it", dm, 0.9, PETSC_FALSE, PETSC_TRUE));
-  for (PetscInt i = 0; i < 2; ++i) {
-    calls[i] = ctx[2 * i].calls + ctx[2 * i + 1].calls;
-    PetscCall(MPIU_Allreduce(MPI_IN_PLACE, &calls[i], 1, MPIU_INT, MPI_SUM, PETSC_COMM_WORLD));
-    PetscCall(DMDestroy(&dm[i]));
-  }
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s calls of the functions\n", calls[1] < calls[0] ? "fewer" : "as many"));
+  PetscCall(Count("", ctx));
+  for (PetscInt i = 0; i < 4; ++i) ctx[i].calls = 0;
+  PetscCall(Project("projection", dm, ctx, INSERT_VALUES));
+  PetscCall(Project("projection, essential values too", dm, ctx, INSERT_ALL_VALUES));
+  PetscCall(Count(" for it", ctx));
+  for (PetscInt i = 0; i < 2; ++i) PetscCall(DMDestroy(&dm[i]));
   PetscCall(PetscFinalize());
   return 0;
 }

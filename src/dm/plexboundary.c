@@ -8,17 +8,16 @@
 #include <petscdmplex.h>
 
 typedef PetscErrorCode (*HopsInsertBoundary)(DM, PetscBool, Vec, PetscReal, Vec, Vec, Vec);
-typedef PetscErrorCode (*HopsEssentialFunction)(PetscInt, PetscReal, const PetscReal[], PetscInt, PetscScalar *, void *);
 static HopsInsertBoundary PlexInsertBoundary[2]; /* values, time derivatives */
 
 /* An essential condition of the PetscDS */
 typedef struct {
-  DMLabel               label;
-  PetscInt              nvalues, field, components; /* values of the label; components of the field */
-  PetscInt              nc;                         /* those that it holds for, 0: all */
-  const PetscInt       *values, *comp;
-  HopsEssentialFunction f;
-  void                 *ctx;
+  DMLabel         label;
+  PetscInt        nvalues, field, components; /* values of the label; components of the field */
+  PetscInt        nc;                         /* those that it holds for, 0: all */
+  const PetscInt *values, *comp;
+  HopsFunction    f;
+  void           *ctx;
 } HopsEssential;
 
 struct _HopsPlexBoundary {
@@ -97,7 +96,7 @@ static PetscErrorCode HopsPlexEssential(DM dm, PetscBool derivative, PetscInt *n
       continue;
     }
     if (type != DM_BC_ESSENTIAL || !f || !e->label) *plain = PETSC_FALSE;
-    e->f          = (HopsEssentialFunction)(derivative ? f_t : f);
+    e->f          = (HopsFunction)(derivative ? f_t : f);
     e->components = components[e->field];
     ++*n;
   }
@@ -208,79 +207,26 @@ static PetscErrorCode HopsPlexBoundaryMark(PetscSection s, HopsPlexBoundary b, P
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The entries of field f among a cell's unknowns idx[] and where they are: x[node][dim]. of[] becomes -1
-   where one is taken */
-static void HopsPlexBoundaryCell(HopsPlexBoundary b, HopsFields F, PetscInt f, const PetscInt idx[], const PetscReal x[],
-                                 PetscInt of[], PetscInt host[])
+/* What is appended for a node: HopsPlexNodeVisit */
+typedef struct {
+  HopsPlexBoundary b;
+  PetscInt         dim;
+  PetscInt        *entry; /* [nentries] on the host */
+} HopsPlexBoundaryList;
+
+static PetscErrorCode HopsPlexBoundaryAppend(void *ctx, PetscInt condition, const PetscReal x[], PetscInt n, const PetscInt entry[],
+                                             const PetscInt comp[])
 {
-  const PetscInt nc = F->nc[f], np = HopsPower(F->P[f], F->dim);
-
-  for (PetscInt i = 0; i < np; ++i)
-    for (PetscInt k = 0; k < nc; ++k) {
-      const PetscInt condition = of[idx[i * nc + k]];
-
-      if (condition < 0) continue;
-      for (PetscInt l = k; l < nc; ++l) { /* other components by the same function */
-        if (of[idx[i * nc + l]] != condition) continue;
-        of[idx[i * nc + l]]    = -1;
-        host[b->nentries]      = idx[i * nc + l];
-        b->comp[b->nentries++] = l;
-      }
-      b->at[b->npoints] = condition;
-      for (PetscInt d = 0; d < F->dim; ++d) b->x[b->npoints * F->dim + d] = x[F->node[f][i] * F->dim + d];
-      b->start[++b->npoints] = b->nentries;
-    }
-}
-
-/* All cells' */
-static PetscErrorCode HopsPlexBoundaryCells(DM dm, HopsPlex *plex, HopsPlexBoundary b, PetscInt of[], const PetscBool onpoint[],
-                                            PetscInt host[])
-{
-  HopsFields       F     = plex->fields;
-  HopsSpace        sp    = plex->space;
-  HopsPlexCells    cells = sp->cells;
-  HopsPlexUnknowns u;
-  HopsBasis       *nodes, *geom;
-  PetscInt        *idx, pStart, pEnd, most = 0;
-  PetscReal       *x;
+  HopsPlexBoundaryList *list = (HopsPlexBoundaryList *)ctx;
+  HopsPlexBoundary      b    = list->b;
 
   PetscFunctionBegin;
-  PetscCall(PetscSectionGetChart(plex->section, &pStart, &pEnd));
-  PetscCall(PetscMalloc2(F->nf, &nodes, F->nf, &geom));
-  for (PetscInt f = 0; f < F->nf; ++f) {
-    PetscCall(HopsBasisCreate(F->P[f], F->P[f], PETSC_TRUE, &nodes[f]));
-    PetscCall(HopsSpaceCreateGeometryBasis(sp, &nodes[f], &geom[f]));
-    most = PetscMax(most, HopsPower(F->P[f], F->dim));
-  }
-  PetscCall(HopsPlexUnknownsCreate(dm, plex->section, cells, &u));
-  PetscCall(PetscMalloc2(u.size, &idx, most * F->dim, &x));
-  for (PetscInt c = 0; c < sp->ncells; ++c) {
-    const PetscInt cell    = cells->where[sp->cell[c] - cells->cstart];
-    PetscBool      touches = PETSC_FALSE;
-    PetscInt       n, off = 0;
-
-    for (PetscInt k = 0; k < cells->ref.n && !touches; ++k) {
-      const PetscInt p = cells->point[cell * cells->ref.n + k];
-
-      if (p >= pStart && p < pEnd) touches = onpoint[p - pStart];
-    }
-    if (!touches) continue;
-    PetscCall(HopsPlexUnknownsGet(&u, cell, idx, &n));
-    PetscCheck(n == F->nclosure, PETSC_COMM_SELF, PETSC_ERR_PLIB,
-               "Cell %" PetscInt_FMT " has %" PetscInt_FMT " unknowns in its closure, not %" PetscInt_FMT, sp->cell[c], n,
-               F->nclosure);
-    for (PetscInt f = 0; f < F->nf; off += F->nc[f] * HopsPower(F->P[f], F->dim), ++f) {
-      PetscCall(HopsSpaceGetPoints(sp, &geom[f], c, 1, x, NULL));
-      HopsPlexBoundaryCell(b, F, f, idx + off, x, of, host);
-    }
-  }
-  PetscCall(PetscFree2(idx, x));
-  PetscCall(HopsPlexUnknownsDestroy(&u));
-  for (PetscInt f = 0; f < F->nf; ++f) {
-    PetscCall(HopsBasisDestroy(&nodes[f]));
-    PetscCall(HopsBasisDestroy(&geom[f]));
-  }
-  PetscCall(PetscFree2(nodes, geom));
+  PetscCall(PetscArraycpy(list->entry + b->nentries, entry, n));
+  PetscCall(PetscArraycpy(b->comp + b->nentries, comp, n));
+  PetscCall(PetscArraycpy(b->x + b->npoints * list->dim, x, list->dim));
+  b->nentries += n;
+  b->at[b->npoints]      = condition;
+  b->start[++b->npoints] = b->nentries;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -292,6 +238,7 @@ static PetscErrorCode HopsPlexBoundaryFind(DM dm, HopsPlex *plex, HopsPlexBounda
   PetscSection         s      = plex->section;
   PetscInt             pStart, pEnd, n, *of, *host;
   PetscBool           *onpoint;
+  HopsPlexBoundaryList list;
 
   PetscFunctionBegin;
   PetscCall(HopsPlexBoundaryFree(b));
@@ -305,7 +252,10 @@ static PetscErrorCode HopsPlexBoundaryFind(DM dm, HopsPlex *plex, HopsPlexBounda
   PetscCall(PetscMalloc4(n, &b->at, n + 1, &b->start, n, &b->comp, n * plex->fields->dim, &b->x));
   PetscCall(PetscMalloc1(n, &host));
   b->npoints = b->nentries = b->start[0] = 0;
-  PetscCall(HopsPlexBoundaryCells(dm, plex, b, of, onpoint, host));
+  list.b                                 = b;
+  list.dim                               = plex->fields->dim;
+  list.entry                             = host;
+  PetscCall(HopsPlexVisitNodes(dm, plex, of, onpoint, HopsPlexBoundaryAppend, &list));
   *all = b->nentries == n ? PETSC_TRUE : PETSC_FALSE;
   PetscCall(MPIU_Allreduce(MPI_IN_PLACE, all, 1, HOPS_MPI_BOOL, MPI_LAND, PetscObjectComm((PetscObject)dm)));
   PetscCall((*memory->Malloc)(n * sizeof(PetscInt), (void **)&b->idx));

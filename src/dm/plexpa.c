@@ -2,9 +2,10 @@
   Unchanged DMPlex codes with a matrix-free Jacobian: -dm_mat_type pa.
 
   PETSc makes DMs by the name of their type, so hops registers "plex" anew with a constructor that calls
-  PETSc's and wraps operations: creatematrix, clone, setfromoptions and createcoordinatedm. DMClone() and the
-  replacement of a DM by a refined, distributed or read one set the operations back to PETSc's; the options
-  handler of the object, which survives both and runs last in DMSetFromOptions(), wraps them again.
+  PETSc's and wraps operations: creatematrix, clone, setfromoptions, createcoordinatedm and
+  projectfunctionlocal. DMClone() and the replacement of a DM by a refined, distributed or read one set the
+  operations back to PETSc's; the options handler of the object, which survives both and runs last in
+  DMSetFromOptions(), wraps them again.
 
   The wrapped creatematrix makes a matrix of type MATPA, without a preallocation that a high order makes
   expensive, and adds a hook to DMGlobalToLocal(), which runs before any local function is evaluated. The hook
@@ -449,6 +450,7 @@ static PetscErrorCode HopsPlexWrap(DM dm)
     PlexCreateCoordinateDM      = dm->ops->createcoordinatedm;
     dm->ops->createcoordinatedm = HopsPlexCreateCoordinateDM;
   }
+  PetscCall(HopsPlexWrapProject(dm));
   PetscCall(HopsPlexGet(dm, &plex));
   if (!plex) {
     PetscContainer c;

@@ -4,6 +4,8 @@
 #include <hops/private/hopspointcellsimpl.h>
 
 typedef struct _HopsPlexBoundary *HopsPlexBoundary; /* essential values */
+/* a function of a PetscDS, of time and position */
+typedef PetscErrorCode (*HopsFunction)(PetscInt dim, PetscReal t, const PetscReal x[], PetscInt nc, PetscScalar u[], void *ctx);
 typedef struct {
   PetscBool     pa;       /* -dm_mat_type pa: DMCreateMatrix() makes matrix-free operators */
   PetscBool     residual; /* -hops_residual */
@@ -36,6 +38,16 @@ PETSC_INTERN PetscErrorCode HopsPlexResidualSetUp(DM, HopsPlex *, PetscBool *can
    nodes alone, and keep values that these would give again */
 PETSC_INTERN PetscErrorCode HopsPlexWrapBoundary(DM);
 PETSC_INTERN PetscErrorCode HopsPlexBoundaryDestroy(HopsPlexBoundary *);
+/* src/dm/plexproject.c: DMProjectFunction() calls functions once a node */
+PETSC_INTERN PetscErrorCode HopsPlexWrapProject(DM);
+/* at the place x[dim] of a node the function `which` gives the components comp[n] for entries of a local
+   vector */
+typedef PetscErrorCode (*HopsPlexNodeVisit)(void *ctx, PetscInt which, const PetscReal x[], PetscInt n, const PetscInt entry[],
+                                            const PetscInt comp[]);
+/* visits each entry of a local vector with of[entry] >= 0, which is `which`, once, in the cells that have a
+   point with onpoint[] (NULL: all), and makes it -1 */
+PETSC_INTERN PetscErrorCode HopsPlexVisitNodes(DM, HopsPlex *, PetscInt of[], const PetscBool onpoint[], HopsPlexNodeVisit,
+                                               void *ctx);
 /* src/dm/sectionsf.c: a graph of the DM's section that is set up quickly, on one process, where there is none
    yet */
 PETSC_INTERN PetscErrorCode HopsPlexSetSectionSF(DM);
