@@ -158,18 +158,22 @@ static PetscErrorCode HopsPlexProject(DM dm, HopsPlex *plex, PetscReal t, HopsFu
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* DMProjectFunctionLocal() is collective on DMs with -hops_residual alone; codes call it on auxiliary ones as
+   they like */
 static PetscErrorCode HopsPlexProjectLocal(DM dm, PetscReal t, HopsFunction *f, void **ctx, InsertMode mode, Vec X)
 {
   HopsPlex *plex;
   PetscInt  nds;
-  PetscBool can = PETSC_FALSE, localized, done = PETSC_FALSE;
+  PetscBool can = PETSC_FALSE, localized = PETSC_FALSE, done = PETSC_FALSE;
 
   PetscFunctionBegin;
   PetscCall(HopsPlexGet(dm, &plex));
-  PetscCall(DMGetNumDS(dm, &nds));
-  PetscCall(DMGetCoordinatesLocalized(dm, &localized)); /* a node may have several places then */
-  if (plex && plex->residual && nds == 1 && !localized && (mode == INSERT_VALUES || mode == INSERT_ALL_VALUES))
-    PetscCall(HopsPlexResidualSetUp(dm, plex, &can));
+  if (plex && plex->residual) {
+    PetscCall(DMGetNumDS(dm, &nds));
+    PetscCall(DMGetCoordinatesLocalized(dm, &localized)); /* a node may have several places then */
+    if (nds == 1 && !localized && (mode == INSERT_VALUES || mode == INSERT_ALL_VALUES))
+      PetscCall(HopsPlexResidualSetUp(dm, plex, &can));
+  }
   for (PetscInt i = 0; can && i < plex->fields->nf; ++i)
     if (!f[i]) can = PETSC_FALSE;
   if (can) PetscCall(HopsPlexProject(dm, plex, t, f, ctx, mode, X, &done));
