@@ -93,6 +93,33 @@ static PetscErrorCode HopsPlexSeesResidual(DM dm, PetscBool *all)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* PETSc makes the traces of elements and of coordinates on faces when a rank first meets one, as objects of
+   all ranks, so that ranks with boundary faces would count messages differently from others. Its projections
+   make them on all ranks first, and hops projects in their place. Collective */
+static PetscErrorCode HopsPlexSetTraces(DM dm)
+{
+  PetscInt fStart, fEnd, nf;
+  DMField  coordinates;
+  IS       faces;
+
+  PetscFunctionBegin;
+  PetscCall(DMGetNumFields(dm, &nf));
+  for (PetscInt f = 0; f < nf; ++f) {
+    PetscObject disc;
+    PetscFE     trace;
+
+    PetscCall(DMGetField(dm, f, NULL, &disc));
+    PetscCall(PetscFEGetHeightSubspace((PetscFE)disc, 1, &trace));
+  }
+  PetscCall(DMGetCoordinateField(dm, &coordinates));
+  PetscCall(DMPlexGetHeightStratum(dm, 1, &fStart, &fEnd));
+  if (fEnd == fStart) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(ISCreateStride(PETSC_COMM_SELF, 1, fStart, 1, &faces));
+  PetscCall(DMFieldGetDegree(coordinates, faces, NULL, NULL));
+  PetscCall(ISDestroy(&faces));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Continuous Lagrange fields with one tensor-product rule: else the residual is left to PETSc */
 PetscErrorCode HopsPlexResidualSetUp(DM dm, HopsPlex *plex, PetscBool *can)
 {
@@ -115,6 +142,7 @@ PetscErrorCode HopsPlexResidualSetUp(DM dm, HopsPlex *plex, PetscBool *can)
   if (*can) PetscCall(HopsPlexGetRule(dm, dim, can, &rule));
   if (!*can) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HopsDMCheckClosures(dm));
+  PetscCall(HopsPlexSetTraces(dm));
   PetscCall(HopsPlexResidualReset(plex));
   PetscCall(HopsFieldsCreate(dm, &plex->fields));
   PetscCall(PetscMalloc2(plex->fields->nf, &plex->Bt, plex->fields->nf, &plex->Dt));
