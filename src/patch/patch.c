@@ -87,7 +87,7 @@ PetscErrorCode HopsPatchesDestroy(HopsPatches *patches)
   PetscCall(PetscFree(pt->center));
   PetscCall(PetscFree(pt->color));
   PetscCall(PetscFree(pt->dense));
-  PetscCall(PetscFree(pt->inv));
+  PetscCall((*pt->space->backend->memory->Free)((void **)&pt->inv));
   PetscCall(PetscFree(pt->cond));
   PetscCall(PetscFree(pt->schur));
   PetscCall(PetscFree2(pt->alpha, pt->mu));

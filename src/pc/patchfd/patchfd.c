@@ -116,7 +116,7 @@ static PetscErrorCode PCPATCHFDScale(PC_PATCHFD *fd)
   PetscFunctionBegin;
   if (fd->omega == 1.0) PetscFunctionReturn(PETSC_SUCCESS);
   for (PetscInt k = 0; k < pt->n; ++k) pt->scale[k][4] *= fd->omega;
-  for (PetscInt i = 0; i < pt->ninv; ++i) pt->inv[i] *= fd->omega;
+  PetscCall((*pt->space->backend->vector->Combine)(PETSC_SCALAR, pt->ninv, fd->omega, pt->inv, 0.0, NULL, pt->inv));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

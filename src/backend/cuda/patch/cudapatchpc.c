@@ -354,7 +354,7 @@ PetscErrorCode HopsPatchCreate_CUDA(HopsPatches pt, PetscDataType type, HopsPatc
   in.scale   = (const PetscReal(*)[5])scale;
   in.color   = pt->color;
   in.dense   = pt->dense;
-  in.inv     = pt->inv;
+  in.made    = pt->inv;
   in.fsize   = fsize;
   in.foffset = foffset;
   in.values  = pt->values;
@@ -362,6 +362,7 @@ PetscErrorCode HopsPatchCreate_CUDA(HopsPatches pt, PetscDataType type, HopsPatc
   if (pt->fuse) PetscCall(SetUpGroups(k, pt, single, group));
   PetscCall(HopsCudaPatchSetCreate(&in, &k->set));
   k->bytes = k->set->bytes;
+  pt->inv  = NULL; /* the set's */
   if (pt->fuse) PetscCall(SetUpSweeps(k, pt, group));
   for (int i = 0; i < k->set->nruns; ++i) {
     nkernels += (int)k->set->runs[i].n;
