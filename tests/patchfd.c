@@ -758,7 +758,7 @@ int main(int argc, char **argv)
 
     test:
       suffix: cuda_dense_3d_large
-      args: -dm_plex_dim 3 -dm_plex_box_faces 2,2,2 -orders 5 -contrast 100 -pc_patchfd_dense_max 1400 -brief
+      args: -dm_plex_dim 3 -dm_plex_box_faces 2,2,2 -orders 4 -contrast 100 -brief
 
   testset:
     requires: cuda

@@ -131,11 +131,11 @@ static PetscErrorCode Reserve(HopsPatches pt, PetscInt nd, const HopsPatchDense 
   for (PetscInt k = 0; k < nd; ++k) {
     pt->dense[dense[k].patch] = (PetscInt)total;
     total += PetscSqr((PetscInt64)(pt->start[dense[k].patch + 1] - pt->start[dense[k].patch]));
-    PetscCheck(total < PETSC_MAX_INT, PETSC_COMM_SELF, PETSC_ERR_SUP,
+    PetscCheck(total < PETSC_INT_MAX, PETSC_COMM_SELF, PETSC_ERR_SUP,
                "The inverses of %" PetscInt_FMT " patches take more than %" PetscInt_FMT
                " entries: lower -pc_patchfd_dense_max, or "
                "use more ranks",
-               nd, (PetscInt)PETSC_MAX_INT);
+               nd, PETSC_INT_MAX);
   }
   if (total == pt->ninv) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall((*memory->Malloc)((size_t)total * sizeof(PetscScalar), (void **)&inv));
@@ -220,6 +220,7 @@ PetscErrorCode HopsPatchesInvert(HopsPatches pt, HopsPatchCells *pc, PetscInt nd
   int         *where;
 
   PetscFunctionBegin;
+  PetscCall(PetscLogEventBegin(HopsPatchEvent.invert, 0, 0, 0, 0));
   PetscCall(PetscMalloc2(nd + 1, &round, pc->n, &where));
   for (PetscInt c = 0; c < pc->n; ++c) where[c] = -1;
   for (PetscInt k = 0; k < nd; ++rounds) { /* where[]: the last round that has the cell */
@@ -243,5 +244,6 @@ PetscErrorCode HopsPatchesInvert(HopsPatches pt, HopsPatchCells *pc, PetscInt nd
     PetscCall(InvertSome(pt, pc, last - first, dense + first, where));
   }
   PetscCall(PetscFree2(round, where));
+  PetscCall(PetscLogEventEnd(HopsPatchEvent.invert, 0, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -232,6 +232,7 @@ PetscErrorCode HopsPatchCellsModel(HopsPatchCells *pc)
   HopsBasis   one;
 
   PetscFunctionBegin;
+  PetscCall(PetscLogEventBegin(HopsPatchEvent.model, 0, 0, 0, 0));
   PetscCall(HopsSpaceGetMapKind(sp, &kind));
   PetscCall(HopsBasisCreate(sp->order + 1, 1, PETSC_FALSE, &one));
   if (!sp->backend->patches) PetscCall(HostModels(pc, &one, cellwise, kind == HOPS_MAP_AFFINE ? PETSC_TRUE : PETSC_FALSE));
@@ -247,5 +248,6 @@ PetscErrorCode HopsPatchCellsModel(HopsPatchCells *pc)
   PetscCall(HopsBasisDestroy(&one));
   for (PetscInt c = 0; c < pc->nown; ++c) PetscCall(CheckModel(pc, c));
   PetscCall(CellRobin(pc));
+  PetscCall(PetscLogEventEnd(HopsPatchEvent.model, 0, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -132,25 +132,33 @@ struct _HopsPatches {
   int      *eidx;
   int (*esize)[3];      /* [n] such nodes per direction */
   unsigned char *fused; /* [ncolors] all patches of a color are exact, on all ranks */
-  PetscBool      fuse;
+  PetscBool      fuse, levels;
   PetscInt       nT, nG, nP;
   PetscInt      *ghost;  /* [nG] global indices */
   PetscSF        halo;   /* roots: owned entries; leaves: [nG] */
   int           *mult;   /* [nP] patches of all ranks that contain an unknown */
-  int           *level;  /* [nP] least distance of an unknown from a patch's centre */
-  int           *nlevel; /* [nP] patches at that distance */
+  int           *level;  /* levels: [nP] least distance of an unknown from a patch's centre, else NULL */
+  int           *nlevel; /* the same: [nP] patches at that distance */
 };
 
 typedef struct {
   PetscBool element;       /* element patches in place of vertex patches */
   PetscBool colors;        /* multiplicative: colours are wanted */
   PetscBool fuse;          /* and the data of fused sweeps */
+  PetscBool levels;        /* and what restricted variants need */
   PetscInt  densemax;      /* largest dense patch */
   PetscInt  condensemax;   /* largest skeleton of a condensed patch, 0: none are made */
   PetscReal condenseratio; /* surrogates whose bounds are further apart become condensed where they can */
   PetscReal denseratio;    /* and else dense where they fit */
   PetscReal damp;          /* surrogates are scaled down so that the upper bound of their spectrum is at most this */
 } HopsPatchOptions;
+
+/* Parts of the set-up in -log_view */
+typedef struct {
+  PetscLogEvent model, star, invert, number, color, kernel;
+} HopsPatchEvents;
+PETSC_INTERN HopsPatchEvents HopsPatchEvent;
+PETSC_INTERN PetscErrorCode  HopsPatchRegisterEvents(void);
 
 /* src/patch/patchcells.c */
 PETSC_INTERN PetscErrorCode HopsPatchCellsCreate(HopsForm, const HopsBasis *, HopsPatchCells *);
