@@ -1,8 +1,8 @@
 /*
   Sweeps of PCPATCHFD on one core (or on ranks), or on a device: set-up, local solves, whole sweeps of each
   type, and the operator beside them, in unknowns, flops and bytes per second; on a box of equal cells, of
-  graded ones, or curved, of Kershaw's (epsilon = 0.3, 3D), or of equal ones whose coefficients are 1 or 100 in
-  turn (board) or at random: their patches are condensed.
+  graded ones, or curved, of Kershaw's (epsilon = 0.3, 3D), or of equal ones whose coefficients are 1 or 100
+  in turn (board) or at random: their patches are condensed.
 
     patchbench [-dim 3] [-dofs 1e6] [-orders 1,2,...] [-mesh uniform|graded|curved|kershaw|board|random]
     [-repeat 3] [-calls 1] [-variants 0,1,2,3,4] [-hops_backend host|cuda]

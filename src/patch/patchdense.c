@@ -1,5 +1,5 @@
-/* Patches that are solved by the inverse of the operator's matrix: element matrices, where the cells live, and
-   what is made of them. */
+/* Patches that are solved by the inverse of the operator's matrix: element matrices, where the cells live,
+   and what is made of them. */
 #include <hops/private/hopspatchimpl.h>
 #include <petscblaslapack.h>
 
@@ -211,8 +211,8 @@ static PetscErrorCode InvertSome(HopsPatches pt, HopsPatchCells *pc, PetscInt nd
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Inverts the operator's matrix on dense patches, half a gigabyte of element matrices at a time. A cell of two
-   rounds is computed twice */
+/* Inverts the operator's matrix on dense patches, half a gigabyte of element matrices at a time. A cell of
+   two rounds is computed twice */
 PetscErrorCode HopsPatchesInvert(HopsPatches pt, HopsPatchCells *pc, PetscInt nd, const HopsPatchDense dense[])
 {
   const size_t most = PetscMax((size_t)4 * pc->nv, ((size_t)1 << 26) / PetscSqr((size_t)pc->nn)); /* cells of a round */

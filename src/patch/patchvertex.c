@@ -282,6 +282,15 @@ static PetscBool StarFactors(const Star *s, PetscInt axis[][3], const PetscInt p
   return PETSC_TRUE;
 }
 
+/* Rounds the ratio of two sides about their geometric mean, so that their order does not matter */
+static void RoundSides(PetscReal x[2])
+{
+  const PetscReal mean = PetscSqrtReal(x[0] * x[1]), ratio = PetscSqrtReal(HopsPatchRoundRatio(x[1] / x[0]));
+
+  x[0] = mean / ratio;
+  x[1] = mean * ratio;
+}
+
 /* A tensor star; where it must be a dense patch it is not done, and `unknowns` of it are listed (0: not) */
 static PetscErrorCode AddTensor(HopsPatches pt, Star *s, PetscInt axis[][3], const PetscInt pos[], const HopsPatchOptions *opt,
                                 const PetscInt touch[], PetscInt *unknowns, PetscInt gid[], unsigned char dist[], PetscBool *done)
@@ -322,19 +331,10 @@ static PetscErrorCode AddTensor(HopsPatches pt, Star *s, PetscInt axis[][3], con
   for (PetscInt b = 0; b < dim; ++b) {
     HopsPatchLine l = {.ncells = s->side[b]};
 
-    if (s->side[b] == 2 && !exact) { /* about the geometric mean, so that the order of the sides does not matter */
-      const PetscReal gm = PetscSqrtReal(m[b][0] * m[b][1]), rm = PetscSqrtReal(HopsPatchRoundRatio(m[b][1] / m[b][0]));
-
-      m[b][0] = gm / rm;
-      m[b][1] = gm * rm;
-      if (a[b][0] > 0.0) {
-        const PetscReal ga = PetscSqrtReal(a[b][0] * a[b][1]), ra = PetscSqrtReal(HopsPatchRoundRatio(a[b][1] / a[b][0]));
-
-        a[b][0] = ga / ra;
-        a[b][1] = ga * ra;
-      }
+    if (s->side[b] == 2 && !exact) {
+      RoundSides(m[b]);
+      if (a[b][0] > 0.0) RoundSides(a[b]);
     }
-
     l.first = s->side[b] == 2 ? 1 : 0;
     l.last  = s->side[b] == 2 ? 2 * p - 1 : p - 1;
     l.a[0]  = a[b][0] > 0.0 ? 1.0 : 0.0;
@@ -375,6 +375,7 @@ static PetscErrorCode StarList(Star *s, PetscInt *n, PetscInt gid[], unsigned ch
   PetscInt              m = *n;
 
   PetscFunctionBegin;
+  s->dsize[0] = 0; /* the distances get the list's order */
   for (PetscInt i = 0; i < m; ++i) l[i] = dist[i];
   for (PetscInt k = 0; k < s->n && !*n; ++k)
     for (PetscInt i = 0; i < pc->nn; ++i) {

@@ -20,8 +20,9 @@ typedef struct {
 } HopsPatchCells;
 
 /* Patches whose matrices are sums of element matrices E[ncells][nn][nn], whose nodes have the global indices
-   gid[ncells][nn]. Patch k takes the entries of its unknowns list[start[k]..start[k+1]), which ascend, from the
-   element matrices cell[cstart[k]..cstart[k+1]), and its inverse, row after row, begins at offset[k] of inv */
+   gid[ncells][nn]. Patch k takes the entries of its unknowns list[start[k]..start[k+1]), which ascend, from
+   the element matrices cell[cstart[k]..cstart[k+1]), and its inverse, row after row, begins at offset[k] of
+   inv */
 typedef struct {
   PetscInt         n, ncells, nn;
   const PetscInt  *start, *list, *cstart, *gid;
@@ -32,7 +33,8 @@ typedef struct {
 
 /* What a back end computes in the set-up of patches: the kernels of hopspatchkernel.h */
 struct _HopsPatchSetUpOps {
-  /* of all cells of the space of an operator in H1 whose quadrature data are stored; models are the process's */
+  /* of all cells of the space of an operator in H1 whose quadrature data are stored; models are the
+     process's */
   PetscErrorCode (*Models)(HopsOperator, HopsPatchCell models[]);
   /* E[n][P^dim][P^dim] of the cells' integrals, cells[n] the process's; the operator has the basis */
   PetscErrorCode (*Elements)(HopsOperator, const HopsBasis *, PetscInt n, const PetscInt cells[], PetscReal E[]);

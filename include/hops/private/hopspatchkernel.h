@@ -296,11 +296,14 @@ HOPS_TEAM void HopsPatchAssemble(int n, const PetscInt list[], int ncells, const
 
     HOPS_TEAM_FOR(i, nn, rank, size) row[i] = HopsPatchFind(n, list, gid[at + i]);
     HOPS_TEAM_SYNC();
-    HOPS_TEAM_FOR(k, nn * nn, rank, size)
-    {
-      const int i = row[k / nn], j = row[k % nn];
-
-      if (j >= 0 && i >= j) HOPS_TEAM_ADD(A[(size_t)i * n + j], E[at * nn + k]); /* a periodic cell may have a node twice */
+    /* k = i nn + j, without divisions, which the host would feel */
+    for (int k = rank, i = rank / nn, j = rank % nn; k < nn * nn; k += size, i += size / nn, j += size % nn) {
+      if (j >= nn) {
+        j -= nn;
+        ++i;
+      }
+      if (row[j] >= 0 && row[i] >= row[j]) /* a periodic cell may have a node twice */
+        HOPS_TEAM_ADD(A[(size_t)row[i] * n + row[j]], E[at * nn + k]);
     }
     HOPS_TEAM_SYNC();
   }

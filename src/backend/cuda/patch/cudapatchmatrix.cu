@@ -79,7 +79,7 @@ PetscErrorCode HopsCudaPatchElements(const HopsCudaPatchData *a, int P, const do
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* ---- Inverses: a block for each patch, its matrix where the inverse is to be, panels in shared memory ---- */
+/* ---- Inverses: a block for each patch; its matrix in global, panels in shared memory ---- */
 
 #define INVERT_THREADS 256
 

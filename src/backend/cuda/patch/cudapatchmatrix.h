@@ -1,5 +1,5 @@
-/* CUDA: launches of the set-up of patches (hopspatchkernel.h). Pointers are to the device's memory unless they
-   are to structs; asynchronous. */
+/* CUDA: launches of the set-up of patches (hopspatchkernel.h). Pointers are to the device's memory unless
+   they are to structs; asynchronous. */
 #pragma once
 #include <petscsys.h>
 #include <petscdevice_cuda.h>
