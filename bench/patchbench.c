@@ -1,11 +1,11 @@
 /*
   Sweeps of PCPATCHFD on one core (or on ranks), or on a device: set-up, local solves, whole sweeps of each
   type, and the operator beside them, in unknowns, flops and bytes per second; on a box of equal cells, of
-  graded ones, or curved, or of equal ones whose coefficients are 1 or 100 in turn (board) or at random: their
-  patches are condensed.
+  graded ones, or curved, of Kershaw's (epsilon = 0.3, 3D), or of equal ones whose coefficients are 1 or 100
+  in turn (board) or at random: their patches are condensed.
 
-    patchbench [-dim 3] [-dofs 1e6] [-orders 1,2,...] [-mesh uniform|graded|curved|board|random] [-repeat 3]
-    [-calls 1] [-variants 0,1,2,3,4] [-hops_backend host|cuda]
+    patchbench [-dim 3] [-dofs 1e6] [-orders 1,2,...] [-mesh uniform|graded|curved|kershaw|board|random]
+    [-repeat 3] [-calls 1] [-variants 0,1,2,3,4] [-hops_backend host|cuda]
                [-tensor 0,1] [-cpu] [-peak 0] [-csv FILE]
 
   -calls: so many between two looks at the clock; -variants: lines of the table in Order(); -tensor: on a
@@ -30,6 +30,7 @@
 #include <petscdevice.h>
 #include <petsctime.h>
 #include <time.h>
+#include "kershaw.h"
 #if defined(PETSC_HAVE_CUDA)
   #include "cuda/devicecopy.h"
   #include <backend/cuda/patch/cudapatchset.h>
@@ -153,7 +154,7 @@ static PetscErrorCode Mesh(const Bench *bench, PetscInt p, DM *dm)
 {
   const PetscInt n = PetscMax(2, (PetscInt)(PetscPowReal(bench->dofs, 1.0 / bench->dim) / p + 0.5));
   char           text[128];
-  PetscBool      graded, curved;
+  PetscBool      graded, curved, kershaw;
   Vec            x;
   PetscScalar   *a;
   PetscInt       m;
@@ -161,6 +162,8 @@ static PetscErrorCode Mesh(const Bench *bench, PetscInt p, DM *dm)
   PetscFunctionBeginUser;
   PetscCall(PetscStrcmp(bench->mesh, "graded", &graded));
   PetscCall(PetscStrcmp(bench->mesh, "curved", &curved));
+  PetscCall(PetscStrcmp(bench->mesh, "kershaw", &kershaw));
+  PetscCheck(!kershaw || bench->dim == 3, PETSC_COMM_WORLD, PETSC_ERR_USER, "Kershaw's mesh is in 3D");
   PetscCall(PetscSNPrintf(text, sizeof(text),
                           "-dm_plex_simplex 0 -dm_plex_dim %" PetscInt_FMT " -dm_plex_box_faces %" PetscInt_FMT ",%" PetscInt_FMT
                           ",%" PetscInt_FMT,
@@ -180,6 +183,7 @@ static PetscErrorCode Mesh(const Bench *bench, PetscInt p, DM *dm)
       if (graded) y[d] = y[d] * (0.3 + y[d] * (0.2 * (d + 1) + 0.5 * y[d]));
       if (curved) y[d] += 0.05 * PetscSinReal(3.0 * s + d);
     }
+    if (kershaw) Kershaw(0.3, y);
   }
   PetscCall(VecRestoreArray(x, &a));
   PetscCall(DMSetCoordinatesLocal(*dm, x));
@@ -381,11 +385,12 @@ static PetscErrorCode Order(const Bench *bench, PetscInt p)
   HopsCoefficient c;
   PetscInt        value = 1, ncells;
   double          seconds, flops = 0.0, entries;
-  PetscBool       curved, board, random, fuse = PETSC_TRUE;
+  PetscBool       curved, kershaw, board, random, fuse = PETSC_TRUE;
   Operator        op;
 
   PetscFunctionBeginUser;
   PetscCall(PetscStrcmp(bench->mesh, "curved", &curved));
+  PetscCall(PetscStrcmp(bench->mesh, "kershaw", &kershaw));
   PetscCall(PetscStrcmp(bench->mesh, "board", &board));
   PetscCall(PetscStrcmp(bench->mesh, "random", &random));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-pc_patchfd_fuse", &fuse, NULL));
@@ -400,7 +405,7 @@ static PetscErrorCode Order(const Bench *bench, PetscInt p)
   PetscCall(Sum(ncells * PetscPowInt(p + 1, bench->dim), &entries));
   op.p     = p;
   op.bytes = 32.0 * op.N + 4.0 * entries;
-  op.fused = curved || board || random || !fuse ? PETSC_FALSE : PETSC_TRUE;
+  op.fused = curved || kershaw || board || random || !fuse ? PETSC_FALSE : PETSC_TRUE;
   PetscCall(Kappa(bench, dm, p, sp, &c));
   PetscCall(MatCreatePA(sp, &op.A));
   PetscCall(MatPASetDiffusion(op.A, c));

@@ -3,6 +3,7 @@
 #include <hops/private/hopsimpl.h>
 #include <hops/private/hopsdmimpl.h>
 #include <hops/private/hopsnestedimpl.h>
+#include <hops/private/hopspatchimpl.h>
 #include <hops/private/hopsboximpl.h>
 
 PetscClassId HOPS_SPACE_CLASSID;
@@ -88,6 +89,7 @@ static PetscErrorCode HopsRegisterEvents(void)
   PetscCall(PetscLogEventRegister("PCLORAuxiliary", PC_CLASSID, &HopsEvent.lorauxiliary));
   PetscCall(PetscLogEventRegister("PCLORSolverSetUp", PC_CLASSID, &HopsEvent.lorsolver));
   PetscCall(PetscLogEventRegister("PCPatchFDSetUp", PC_CLASSID, &HopsEvent.patchsetup));
+  PetscCall(HopsPatchRegisterEvents());
   PetscCall(PetscLogEventRegister("PCPatchFDSolve", PC_CLASSID, &HopsEvent.patchsolve));
   PetscCall(PetscLogEventRegister("MatHopsBoxMult", MAT_CLASSID, &HopsEvent.boxmult));
   PetscCall(PetscLogEventRegister("PCBoxMGSetUp", PC_CLASSID, &HopsEvent.boxsetup));

@@ -8,6 +8,7 @@ typedef struct {
   HopsSpace            sp;
   const HopsBasis     *basis;
   HopsBasis            geom;
+  PetscBool            derivative, mass;
   PetscReal           *G, *m, *Bt, *Dt, *u, *v, *w, *work; /* [cell][point][dim^2], [cell][point]; B', D'; scratch */
 } * Toy;
 
@@ -152,9 +153,11 @@ static PetscErrorCode ToyCreate(HopsForm form, const HopsBasis *basis, HopsOpera
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(PetscNew(&k));
-  k->head.ops = &ToyOps;
-  k->sp       = sp;
-  k->basis    = basis;
+  k->head.ops   = &ToyOps;
+  k->sp         = sp;
+  k->basis      = basis;
+  k->derivative = HopsFormDerivative(form) ? PETSC_TRUE : PETSC_FALSE;
+  k->mass       = HopsFormValue(form) ? PETSC_TRUE : PETSC_FALSE;
   PetscCall(HopsSpaceCreateGeometryBasis(sp, basis, &k->geom));
   PetscCall(PetscMalloc2(sp->ncells * nq * dim * dim, &k->G, sp->ncells * nq, &k->m));
   PetscCall(PetscMalloc6(P * Q, &k->Bt, P * Q, &k->Dt, nm, &k->u, nm, &k->v, 2 * sp->ne, &k->w, 2 * nm, &k->work));

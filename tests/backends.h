@@ -2,10 +2,11 @@
   One back end against another: -backends <a,b> names them. Beside those of the library there are
 
   toy  - backend_toy.h: an H1 operator of its own, the host's for the rest
+  team - backend_team.h: patches are set up as on devices, by one thread
   base - the host's kernels for any processor, in place of those for this one
 */
 #pragma once
-#include "backend_toy.h" /* first: petscshim.h comes after PETSc's private headers */
+#include "backend_team.h" /* first: petscshim.h comes after PETSc's private headers */
 #include "hopstest.h"
 
 static const char *const BaseOption = "-hops_host_isa";
@@ -64,6 +65,7 @@ static inline PetscErrorCode TestGetBackends(const char *names[2], PetscBool *co
   names[0] = text;
   names[1] = comma + 1;
   PetscCall(ToyRegister());
+  PetscCall(TeamRegister());
   base                = HopsBackendHost;
   base.name           = "base";
   base.OperatorCreate = BaseOperator;

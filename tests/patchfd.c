@@ -503,15 +503,17 @@ static PetscErrorCode CompareVariant(const Variant *v, Mat A[2], Vec b[2], Petsc
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode CompareOrder(HopsSpace space[2], PetscInt p, PetscBool mass, PetscReal contrast, PetscBool show,
+static PetscErrorCode CompareOrder(DM dm, HopsSpace space[2], PetscInt p, PetscBool mass, PetscReal contrast, PetscBool show,
                                    PetscBool *ok)
 {
   HopsCoefficient kappa, one;
   Mat             A[2];
   Vec             b[2];
   PetscRandom     rnd;
+  PetscBool       robin = PETSC_FALSE;
 
   PetscFunctionBeginUser;
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-robin", &robin, NULL));
   PetscCall(HopsCoefficientCreateFunction(PETSC_COMM_WORLD, 1, Board, &contrast, &kappa));
   {
     PetscScalar v = 1.3;
@@ -522,6 +524,7 @@ static PetscErrorCode CompareOrder(HopsSpace space[2], PetscInt p, PetscBool mas
     PetscCall(MatCreatePA(space[k], &A[k]));
     PetscCall(MatPASetDiffusion(A[k], contrast == 1.0 ? one : kappa));
     if (mass) PetscCall(MatPASetMass(A[k], one));
+    if (robin) PetscCall(AddFaces(dm, space[k], A[k], one));
     PetscCall(HopsSpaceCreateVec(space[k], &b[k]));
   }
   PetscCall(PetscRandomCreate(PETSC_COMM_WORLD, &rnd));
@@ -578,7 +581,7 @@ static PetscErrorCode CompareBackends(const char *const backend[])
         PetscCall(TestSetBackend(backend[b]));
         PetscCall(HopsSpaceCreateH1(dm, orders[i], label, natural ? 1 : 16, values, &space[b]));
       }
-      PetscCall(CompareOrder(space, orders[i], natural ? PETSC_TRUE : PETSC_FALSE, contrast, show, &ok));
+      PetscCall(CompareOrder(dm, space, orders[i], natural ? PETSC_TRUE : PETSC_FALSE, contrast, show, &ok));
       for (PetscInt b = 0; b < 2; ++b) PetscCall(HopsSpaceDestroy(&space[b]));
     }
     if (size == 1) { /* identity rows: a space from arrays, of unequal cells */
@@ -590,7 +593,7 @@ static PetscErrorCode CompareBackends(const char *const backend[])
         PetscCall(TestSetBackend(backend[b]));
         PetscCall(TestBox(dim, nbox, orders[i], 1.3, z, PETSC_TRUE, NULL, &space[b]));
       }
-      PetscCall(CompareOrder(space, orders[i], PETSC_TRUE, contrast, show, &ok));
+      PetscCall(CompareOrder(NULL, space, orders[i], PETSC_TRUE, contrast, show, &ok));
       for (PetscInt b = 0; b < 2; ++b) PetscCall(HopsSpaceDestroy(&space[b]));
       PetscCall(PetscFree(z));
     }
@@ -706,7 +709,7 @@ int main(int argc, char **argv)
   # one back end against another
   testset:
     requires: host
-    args: -backends host,{{toy base}}
+    args: -backends host,{{toy base team}}
 
     test:
       suffix: backends_2d
@@ -717,6 +720,45 @@ int main(int argc, char **argv)
       suffix: backends_3d
       nsize: {{1 2}}
       args: -dm_plex_dim 3 -dm_plex_box_faces 2,2,2 -orders 1,2,3 -brief
+
+  # patches that are inverted: models, element matrices and inverses of the back end
+  testset:
+    requires: host
+    args: -backends host,team -pc_patchfd_condense_max 0 -pc_patchfd_dense_ratio 1
+
+    test:
+      suffix: backends_dense_2d
+      nsize: {{1 3}}
+      args: -dm_plex_dim 2 -dm_plex_box_faces 4,3 -orders 1,3 -contrast 100 -curved {{0 1}} -robin {{0 1}}
+
+    test:
+      suffix: backends_dense_3d
+      nsize: {{1 2}}
+      args: -dm_plex_dim 3 -dm_plex_box_faces 2,2,2 -orders 1,2 -contrast 100 -curved {{0 1}} -brief
+
+    test:
+      suffix: backends_dense_plate
+      nsize: {{1 2}}
+      args: -dm_plex_filename ${HOPS_SOURCE}/tutorials/meshes/plate.msh -orders 2 -brief
+
+  testset:
+    requires: cuda
+    args: -backends host,cuda -pc_patchfd_condense_max 0 -pc_patchfd_dense_ratio 1 -use_gpu_aware_mpi 0
+    timeoutfactor: 3
+
+    test:
+      suffix: cuda_dense_2d
+      nsize: {{1 3}}
+      args: -dm_plex_dim 2 -dm_plex_box_faces 4,3 -orders 1,3,7 -contrast 100 -curved {{0 1}} -robin {{0 1}}
+
+    test:
+      suffix: cuda_dense_3d
+      nsize: {{1 2}}
+      args: -dm_plex_dim 3 -dm_plex_box_faces 2,2,2 -orders 1,2,3 -contrast 100 -curved {{0 1}}
+
+    test:
+      suffix: cuda_dense_3d_large
+      args: -dm_plex_dim 3 -dm_plex_box_faces 2,2,2 -orders 4 -contrast 100 -brief
 
   testset:
     requires: cuda

@@ -2,6 +2,20 @@
    one. */
 #include <hops/private/hopspatchimpl.h>
 
+HopsPatchEvents HopsPatchEvent;
+
+PetscErrorCode HopsPatchRegisterEvents(void)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscLogEventRegister("PCPatchFDModels", PC_CLASSID, &HopsPatchEvent.model));
+  PetscCall(PetscLogEventRegister("PCPatchFDStars", PC_CLASSID, &HopsPatchEvent.star));
+  PetscCall(PetscLogEventRegister("PCPatchFDInvert", PC_CLASSID, &HopsPatchEvent.invert));
+  PetscCall(PetscLogEventRegister("PCPatchFDNumber", PC_CLASSID, &HopsPatchEvent.number));
+  PetscCall(PetscLogEventRegister("PCPatchFDColor", PC_CLASSID, &HopsPatchEvent.color));
+  PetscCall(PetscLogEventRegister("PCPatchFDKernel", PC_CLASSID, &HopsPatchEvent.kernel));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode PatchesReserve(HopsPatches pt, PetscInt nent, PetscInt ntouch)
 {
   PetscFunctionBegin;
@@ -87,7 +101,7 @@ PetscErrorCode HopsPatchesDestroy(HopsPatches *patches)
   PetscCall(PetscFree(pt->center));
   PetscCall(PetscFree(pt->color));
   PetscCall(PetscFree(pt->dense));
-  PetscCall(PetscFree(pt->inv));
+  PetscCall((*pt->space->backend->memory->Free)((void **)&pt->inv));
   PetscCall(PetscFree(pt->cond));
   PetscCall(PetscFree(pt->schur));
   PetscCall(PetscFree2(pt->alpha, pt->mu));
@@ -99,7 +113,9 @@ PetscErrorCode HopsPatchesDestroy(HopsPatches *patches)
   PetscCall(PetscFree(pt->factors));
   PetscCall(PetscFree(pt->values));
   PetscCall(PetscFree(pt->ghost));
-  PetscCall(PetscFree3(pt->mult, pt->level, pt->nlevel));
+  PetscCall(PetscFree(pt->mult));
+  PetscCall(PetscFree(pt->level));
+  PetscCall(PetscFree(pt->nlevel));
   PetscCall(PetscSFDestroy(&pt->halo));
   PetscCall(HopsSpaceDestroy(&pt->space));
   PetscCall(PetscFree(*patches));
@@ -136,14 +152,17 @@ static PetscErrorCode PatchesNumber(HopsPatches pt)
   PetscLayout    layout;
 
   PetscFunctionBegin;
+  PetscCall(PetscLogEventBegin(HopsPatchEvent.number, 0, 0, 0, 0));
   PetscCall(PetscFree(pt->ghost));
   PetscCall(PetscFree(pt->idx));
   PetscCall(PetscFree(pt->eidx));
-  PetscCall(PetscFree3(pt->mult, pt->level, pt->nlevel));
+  PetscCall(PetscFree(pt->mult));
+  PetscCall(PetscFree(pt->level));
+  PetscCall(PetscFree(pt->nlevel));
   PetscCall(PetscSFDestroy(&pt->halo));
   pt->nT = sp->nT;
   pt->nG = 0;
-  for (PetscInt pass = 0; pass < 2; ++pass) {
+  for (PetscInt pass = 0; pass < 2 && (!pass || pt->nG); ++pass) {
     if (pass) PetscCall(PetscMalloc1(pt->nG, &pt->ghost));
     pt->nG = 0;
     for (PetscInt i = 0; i < pt->nent + pt->next; ++i) {
@@ -158,8 +177,7 @@ static PetscErrorCode PatchesNumber(HopsPatches pt)
   pt->nP = pt->nT + pt->nG + 1;
   PetscCheck(pt->nP < INT_MAX, PETSC_COMM_SELF, PETSC_ERR_SUP, "More than 2^31 unknowns on one rank: use more ranks");
   PetscCall(PetscMalloc1(pt->nent, &pt->idx));
-  PetscCall(PetscCalloc3(pt->nP, &pt->mult, pt->nP, &pt->level, pt->nP, &pt->nlevel));
-  for (PetscInt i = 0; i < pt->nP; ++i) pt->level[i] = INT_MAX;
+  PetscCall(PetscCalloc1(pt->nP, &pt->mult));
   PetscCall(PetscMalloc1(pt->next, &pt->eidx));
   for (PetscInt i = 0; i < pt->nent + pt->next; ++i) {
     const PetscInt g = i < pt->nent ? pt->gid[i] : pt->egid[i - pt->nent];
@@ -173,7 +191,6 @@ static PetscErrorCode PatchesNumber(HopsPatches pt)
     if (i < pt->nent) {
       pt->idx[i] = (int)k;
       ++pt->mult[k];
-      pt->level[k] = PetscMin(pt->level[k], pt->dist[i]);
     } else pt->eidx[i - pt->nent] = (int)k;
   }
   PetscCall(PetscLayoutCreateFromSizes(PetscObjectComm((PetscObject)sp), sp->nT, PETSC_DETERMINE, 1, &layout));
@@ -182,9 +199,16 @@ static PetscErrorCode PatchesNumber(HopsPatches pt)
   PetscCall(PetscSFSetUp(pt->halo));
   PetscCall(PetscLayoutDestroy(&layout));
   PetscCall(Combine(pt, MPI_SUM, pt->mult));
-  PetscCall(Combine(pt, MPI_MIN, pt->level));
-  for (PetscInt i = 0; i < pt->nent; ++i) pt->nlevel[pt->idx[i]] += pt->dist[i] == pt->level[pt->idx[i]];
-  PetscCall(Combine(pt, MPI_SUM, pt->nlevel));
+  if (pt->levels) {
+    PetscCall(PetscMalloc1(pt->nP, &pt->level));
+    PetscCall(PetscCalloc1(pt->nP, &pt->nlevel));
+    for (PetscInt i = 0; i < pt->nP; ++i) pt->level[i] = INT_MAX;
+    for (PetscInt i = 0; i < pt->nent; ++i) pt->level[pt->idx[i]] = PetscMin(pt->level[pt->idx[i]], pt->dist[i]);
+    PetscCall(Combine(pt, MPI_MIN, pt->level));
+    for (PetscInt i = 0; i < pt->nent; ++i) pt->nlevel[pt->idx[i]] += pt->dist[i] == pt->level[pt->idx[i]];
+    PetscCall(Combine(pt, MPI_SUM, pt->nlevel));
+  }
+  PetscCall(PetscLogEventEnd(HopsPatchEvent.number, 0, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -254,8 +278,9 @@ PetscErrorCode HopsPatchesCreate(HopsForm form, const HopsBasis *basis, const Ho
   PetscFunctionBegin;
   PetscCall(PetscNew(&pt));
   PetscCall(HopsSpaceReference(sp));
-  pt->space = sp;
-  pt->fuse  = opt->fuse;
+  pt->space  = sp;
+  pt->fuse   = opt->fuse;
+  pt->levels = opt->levels;
   PetscCall(ReferenceMatrices(pt, basis));
   PetscCall(PatchesReserve(pt, 1, 1));
   pt->start[0] = pt->touchstart[0] = pt->estart[0] = 0;
@@ -281,7 +306,9 @@ PetscErrorCode HopsPatchesCreate(HopsForm form, const HopsBasis *basis, const Ho
   PetscCall(PatchesUncovered(pt, &cells, want));
   for (PetscInt c = 0; c < cells.nown; ++c)
     PetscCheck(!want[c], PETSC_COMM_SELF, PETSC_ERR_PLIB, "Cell %" PetscInt_FMT " has a free unknown in no patch", sp->cell[c]);
+  PetscCall(PetscLogEventBegin(HopsPatchEvent.color, 0, 0, 0, 0));
   if (opt->colors) PetscCall(HopsPatchesColor(pt, &cells));
+  PetscCall(PetscLogEventEnd(HopsPatchEvent.color, 0, 0, 0, 0));
   PetscCall(PetscMalloc1(PetscMax(1, pt->ncolors), &pt->fused));
   for (PetscInt c = 0; c < PetscMax(1, pt->ncolors); ++c) pt->fused[c] = opt->fuse ? 1 : 0;
   for (PetscInt k = 0; k < pt->n; ++k)

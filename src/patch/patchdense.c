@@ -1,71 +1,249 @@
-/* Patches that are solved by the inverse of the operator's matrix. */
+/* Patches that are solved by the inverse of the operator's matrix: element matrices, where the cells live,
+   and what is made of them. */
 #include <hops/private/hopspatchimpl.h>
 #include <petscblaslapack.h>
 
-/* Inverts the operator's matrix on dense patches, some megabytes of element matrices at a time; collective */
-PetscErrorCode HopsPatchesInvert(HopsPatches pt, const HopsPatchCells *pc, PetscInt nd, const HopsPatchDense dense[])
+/* -------------------------------------- element matrices -------------------------------------- */
+
+/* Marks own cells with Robin terms */
+static PetscErrorCode MarkFaces(const HopsPatchCells *pc, PetscBool *marked[])
 {
-  MPI_Comm       comm = PetscObjectComm((PetscObject)pc->space);
-  const PetscInt n2 = pc->nn * pc->nn, chunk = PetscMax(1, (1 << 24) / (n2 * (pc->nv + 4)));
-  PetscInt       rounds = (nd + chunk - 1) / chunk;
+  const HopsIntegral *in;
 
   PetscFunctionBegin;
-  PetscCall(MPIU_Allreduce(MPI_IN_PLACE, &rounds, 1, MPIU_INT, MPI_MAX, comm));
-  for (PetscInt r = 0; r < rounds; ++r) {
-    const PetscInt first = PetscMin(nd, r * chunk), last = PetscMin(nd, first + chunk);
-    PetscInt       nc = 0, *list;
-    PetscReal     *E;
+  PetscCall(PetscCalloc1(pc->nown, marked));
+  for (PetscInt i = 0; (in = HopsFormNext(pc->form, HOPS_BOUNDARY, &i));)
+    for (PetscInt f = 0; f < in->facets->n; ++f) (*marked)[in->facets->cells[f]] = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
-    for (PetscInt k = first; k < last; ++k) nc += dense[k].ncells;
-    PetscCall(PetscMalloc1(nc, &list));
-    nc = 0;
-    for (PetscInt k = first; k < last; ++k)
-      for (PetscInt c = 0; c < dense[k].ncells; ++c) list[nc++] = dense[k].cells[c];
-    PetscCall(PetscSortRemoveDupsInt(&nc, list));
-    PetscCall(HopsPatchElementMatrices(pc, nc, list, &E));
-    for (PetscInt k = first; k < last; ++k) {
-      const PetscInt j = dense[k].patch, n = pt->start[j + 1] - pt->start[j], *gid = pt->gid + pt->start[j];
-      PetscInt      *row;
-      PetscScalar   *A;
-      PetscBLASInt   bn, info;
+/* E[n][nn][nn] of own cells in the back end's memory. What is on faces the process adds, cell by cell */
+static PetscErrorCode OwnMatrices(HopsPatchCells *pc, PetscInt n, const PetscInt cells[], PetscReal E[])
+{
+  const HopsBackendOps *be = pc->space->backend;
+  const size_t          n2 = PetscSqr((size_t)pc->nn);
+  PetscBool            *marked;
+  PetscReal            *M;
 
-      if (pt->ninv + n * n > pt->invmax) {
-        pt->invmax = PetscMax(pt->ninv + n * n, pt->invmax + pt->invmax / 2);
-        PetscCall(PetscRealloc(pt->invmax * sizeof(PetscScalar), &pt->inv));
-      }
-      A            = pt->inv + pt->ninv;
-      pt->dense[j] = pt->ninv;
-      pt->ninv += n * n;
-      PetscCall(PetscArrayzero(A, n * n));
-      PetscCall(PetscMalloc1(pc->nn, &row));
-      for (PetscInt c = 0; c < dense[k].ncells; ++c) {
-        PetscInt where;
+  PetscFunctionBegin;
+  if (!be->patches) {
+    PetscCall(HopsFormElementMatrices(pc->form, pc->basis, n, cells, E));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (!pc->op) PetscCall(HopsPatchCellsOperator(pc, pc->basis, &pc->op));
+  PetscCall((*be->patches->Elements)(pc->op, pc->basis, n, cells, E));
+  PetscCall(MarkFaces(pc, &marked));
+  PetscCall(PetscMalloc1(n2, &M));
+  for (PetscInt k = 0; k < n; ++k) {
+    if (!marked[cells[k]]) continue;
+    PetscCall(HopsFormElementMatrices(pc->form, pc->basis, 1, cells + k, M));
+    PetscCall((*be->memory->Copy)(NULL, E + k * n2, M, n2 * sizeof(PetscReal), HOPS_COPY_IN));
+  }
+  PetscCall(PetscFree(M));
+  PetscCall(PetscFree(marked));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
-        PetscCall(PetscFindInt(dense[k].cells[c], nc, list, &where));
-        for (PetscInt i = 0; i < pc->nn; ++i) {
-          row[i] = -1;
-          if (pc->gid[dense[k].cells[c] * pc->nn + i] >= 0)
-            PetscCall(PetscFindInt(pc->gid[dense[k].cells[c] * pc->nn + i], n, gid, &row[i]));
-        }
-        for (PetscInt i = 0; i < pc->nn; ++i)
-          for (PetscInt l = 0; l < pc->nn; ++l)
-            if (row[i] >= 0 && row[l] >= 0) A[row[i] * n + row[l]] += E[(where * pc->nn + i) * pc->nn + l];
-      }
-      PetscCall(PetscFree(row));
-      PetscCall(PetscBLASIntCast(n, &bn));
-      PetscCallBLAS("LAPACKpotrf", LAPACKpotrf_("U", &bn, A, &bn, &info));
-      PetscCheck(!info, PETSC_COMM_SELF, PETSC_ERR_MAT_LU_ZRPVT,
-                 "The operator's matrix on the patch of %s %" PetscInt_FMT
-                 " is not positive definite: the form is not, so use another preconditioner (-pc_type " PCLOR
-                 "), or the mesh is periodic with one cell in a direction: refine it",
-                 pt->element[j] ? "cell" : "unknown", pt->element[j] ? pc->space->cell[pt->center[j]] : pt->center[j]);
+/* The same of cells of any rank (numbers of HopsPatchCells), computed where they live; collective */
+static PetscErrorCode ElementMatrices(HopsPatchCells *pc, PetscInt n, const PetscInt cells[], PetscReal E[])
+{
+  HopsSpace             sp   = pc->space;
+  MPI_Comm              comm = PetscObjectComm((PetscObject)sp);
+  const HopsBackendOps *be   = sp->backend;
+  const size_t          n2   = PetscSqr((size_t)pc->nn);
+  PetscInt             *to, *is, nreq, *req, *from, *tag, nget, *back;
+  PetscReal            *M, *B, *R = NULL;
+  PetscMPIInt           size;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(comm, &size));
+  if (size == 1) {
+    PetscCall(OwnMatrices(pc, n, cells, E));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(PetscMalloc2(n, &to, 2 * n, &is));
+  for (PetscInt k = 0; k < n; ++k) {
+    to[k]         = pc->home[2 * cells[k]];
+    is[2 * k]     = pc->home[2 * cells[k] + 1];
+    is[2 * k + 1] = k;
+  }
+  PetscCall(HopsPatchExchange(comm, n, to, 2, is, 0, NULL, &nreq, &from, &req, NULL));
+  PetscCall(PetscFree2(to, is));
+  PetscCall(PetscMalloc2(nreq * n2, &M, nreq, &tag));
+  for (PetscInt k = 0; k < nreq; ++k) tag[k] = req[2 * k];
+  PetscCall((*be->memory->Malloc)(nreq * n2 * sizeof(PetscReal), (void **)&B));
+  PetscCall(OwnMatrices(pc, nreq, tag, B));
+  PetscCall((*be->memory->Copy)(NULL, M, B, nreq * n2 * sizeof(PetscReal), HOPS_COPY_OUT));
+  PetscCall((*be->memory->Free)((void **)&B));
+  for (PetscInt k = 0; k < nreq; ++k) tag[k] = req[2 * k + 1];
+  PetscCall(HopsPatchExchange(comm, nreq, from, 1, tag, n2, M, &nget, NULL, &back, &R));
+  PetscCheck(nget == n, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%" PetscInt_FMT " element matrices asked for, %" PetscInt_FMT " received",
+             n, nget);
+  for (PetscInt k = 0; k < nget; ++k)
+    PetscCall((*be->memory->Copy)(NULL, E + back[k] * n2, R + k * n2, n2 * sizeof(PetscReal), HOPS_COPY_IN));
+  PetscCall(PetscFree2(M, tag));
+  PetscCall(PetscFree(from));
+  PetscCall(PetscFree(req));
+  PetscCall(PetscFree(back));
+  PetscCall(PetscFree(R));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ------------------------------------------ inverses ------------------------------------------ */
+
+/* By LAPACK, patch by patch */
+static PetscErrorCode HostInvert(const HopsPatchMatrices *m, PetscScalar inv[], PetscInt *bad)
+{
+  int *row;
+
+  PetscFunctionBegin;
+  *bad = -1;
+  PetscCall(PetscMalloc1(m->nn, &row));
+  for (PetscInt k = 0; k < m->n && *bad < 0; ++k) {
+    const PetscInt n = m->start[k + 1] - m->start[k];
+    PetscScalar   *A = inv + m->offset[k];
+    PetscBLASInt   bn, info;
+
+    PetscCall(PetscBLASIntCast(n, &bn));
+    HopsPatchAssemble((int)n, m->list + m->start[k], (int)(m->cstart[k + 1] - m->cstart[k]), m->cell + m->cstart[k], (int)m->nn,
+                      m->gid, m->E, row, A, 0, 1);
+    PetscCallBLAS("LAPACKpotrf", LAPACKpotrf_("U", &bn, A, &bn, &info));
+    if (info) *bad = k;
+    else {
       PetscCallBLAS("LAPACKpotri", LAPACKpotri_("U", &bn, A, &bn, &info));
       PetscCheck(!info, PETSC_COMM_SELF, PETSC_ERR_LIB, "LAPACK potri failed: %d", (int)info);
-      for (PetscInt i = 0; i < n; ++i)
-        for (PetscInt l = 0; l < i; ++l) A[l * n + i] = A[i * n + l];
     }
-    PetscCall(PetscFree(list));
-    PetscCall(PetscFree(E));
+    for (PetscInt i = 0; i < n; ++i)
+      for (PetscInt l = 0; l < i; ++l) A[l * n + i] = A[i * n + l];
   }
+  PetscCall(PetscFree(row));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Memory for the inverses of nd more patches behind those that are there */
+static PetscErrorCode Reserve(HopsPatches pt, PetscInt nd, const HopsPatchDense dense[])
+{
+  const HopsMemoryOps *memory = pt->space->backend->memory;
+  PetscInt64           total  = pt->ninv;
+  PetscScalar         *inv;
+
+  PetscFunctionBegin;
+  for (PetscInt k = 0; k < nd; ++k) {
+    pt->dense[dense[k].patch] = (PetscInt)total;
+    total += PetscSqr((PetscInt64)(pt->start[dense[k].patch + 1] - pt->start[dense[k].patch]));
+    PetscCheck(total < PETSC_INT_MAX, PETSC_COMM_SELF, PETSC_ERR_SUP,
+               "The inverses of %" PetscInt_FMT " patches take more than %" PetscInt_FMT
+               " entries: lower -pc_patchfd_dense_max, or "
+               "use more ranks",
+               nd, PETSC_INT_MAX);
+  }
+  if (total == pt->ninv) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall((*memory->Malloc)((size_t)total * sizeof(PetscScalar), (void **)&inv));
+  if (pt->ninv) PetscCall((*memory->Copy)(NULL, inv, pt->inv, pt->ninv * sizeof(PetscScalar), HOPS_COPY_WITHIN));
+  PetscCall((*memory->Free)((void **)&pt->inv));
+  pt->inv  = inv;
+  pt->ninv = (PetscInt)total;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Inverts some patches; where[] has -1 for all cells, before and after */
+static PetscErrorCode InvertSome(HopsPatches pt, HopsPatchCells *pc, PetscInt nd, const HopsPatchDense dense[], int where[])
+{
+  const HopsBackendOps *be = pt->space->backend;
+  HopsPatchMatrices     m  = {.n = nd, .nn = pc->nn};
+  PetscInt             *start, *cstart, *list, *used, *gid, nu = 0, nc = 0, bad;
+  size_t               *offset;
+  int                  *cell;
+  PetscReal            *E;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc3(nd + 1, &start, nd + 1, &cstart, nd, &offset));
+  for (PetscInt k = 0; k < nd; ++k) {
+    start[k]  = nu;
+    cstart[k] = nc;
+    offset[k] = pt->dense[dense[k].patch];
+    nu += pt->start[dense[k].patch + 1] - pt->start[dense[k].patch];
+    nc += dense[k].ncells;
+  }
+  start[nd]  = nu;
+  cstart[nd] = nc;
+  PetscCall(PetscMalloc3(nu, &list, nc, &cell, nc, &used));
+  for (PetscInt k = 0; k < nd; ++k) {
+    PetscCall(PetscArraycpy(list + start[k], pt->gid + pt->start[dense[k].patch], start[k + 1] - start[k]));
+    for (PetscInt c = 0; c < dense[k].ncells; ++c) {
+      const PetscInt i = dense[k].cells[c];
+
+      if (where[i] < 0) {
+        where[i]         = (int)m.ncells;
+        used[m.ncells++] = i;
+      }
+      cell[cstart[k] + c] = where[i];
+    }
+  }
+  PetscCall(PetscMalloc1(m.ncells * pc->nn, &gid));
+  for (PetscInt c = 0; c < m.ncells; ++c) {
+    PetscCall(PetscArraycpy(gid + c * pc->nn, pc->gid + used[c] * pc->nn, pc->nn));
+    where[used[c]] = -1;
+  }
+  PetscCall((*be->memory->Malloc)(m.ncells * PetscSqr((size_t)pc->nn) * sizeof(PetscReal), (void **)&E));
+  PetscCall(ElementMatrices(pc, m.ncells, used, E));
+  m.start  = start;
+  m.list   = list;
+  m.cstart = cstart;
+  m.gid    = gid;
+  m.cell   = cell;
+  m.offset = offset;
+  m.E      = E;
+  PetscCall((*(be->patches ? be->patches->Invert : HostInvert))(&m, pt->inv, &bad));
+  if (bad >= 0) {
+    const PetscInt j = dense[bad].patch;
+
+    SETERRQ(PETSC_COMM_SELF, PETSC_ERR_MAT_LU_ZRPVT,
+            "The operator's matrix on the patch of %s %" PetscInt_FMT
+            " is not positive definite: the form is not, so use another preconditioner (-pc_type " PCLOR
+            "), or the mesh is periodic with one cell in a direction: refine it",
+            pt->element[j] ? "cell" : "unknown", pt->element[j] ? pc->space->cell[pt->center[j]] : pt->center[j]);
+  }
+  PetscCall((*be->memory->Free)((void **)&E));
+  PetscCall(PetscFree(gid));
+  PetscCall(PetscFree3(list, cell, used));
+  PetscCall(PetscFree3(start, cstart, offset));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Inverts the operator's matrix on dense patches, half a gigabyte of element matrices at a time. A cell of
+   two rounds is computed twice */
+PetscErrorCode HopsPatchesInvert(HopsPatches pt, HopsPatchCells *pc, PetscInt nd, const HopsPatchDense dense[])
+{
+  const size_t most = PetscMax((size_t)4 * pc->nv, ((size_t)1 << 26) / PetscSqr((size_t)pc->nn)); /* cells of a round */
+  PetscInt    *round, rounds = 0, all;
+  int         *where;
+
+  PetscFunctionBegin;
+  PetscCall(PetscLogEventBegin(HopsPatchEvent.invert, 0, 0, 0, 0));
+  PetscCall(PetscMalloc2(nd + 1, &round, pc->n, &where));
+  for (PetscInt c = 0; c < pc->n; ++c) where[c] = -1;
+  for (PetscInt k = 0; k < nd; ++rounds) { /* where[]: the last round that has the cell */
+    size_t nc = 0;
+
+    round[rounds] = k;
+    for (; k < nd; ++k) {
+      if (nc + dense[k].ncells > most && k > round[rounds]) break;
+      for (PetscInt c = 0; c < dense[k].ncells; ++c) {
+        nc += where[dense[k].cells[c]] != rounds;
+        where[dense[k].cells[c]] = (int)rounds;
+      }
+    }
+  }
+  for (PetscInt c = 0; c < pc->n; ++c) where[c] = -1;
+  PetscCall(MPIU_Allreduce(&rounds, &all, 1, MPIU_INT, MPI_MAX, PetscObjectComm((PetscObject)pc->space)));
+  PetscCall(Reserve(pt, nd, dense));
+  for (PetscInt r = 0; r < all; ++r) {
+    const PetscInt first = r < rounds ? round[r] : nd, last = r + 1 < rounds ? round[r + 1] : nd;
+
+    PetscCall(InvertSome(pt, pc, last - first, dense + first, where));
+  }
+  PetscCall(PetscFree2(round, where));
+  PetscCall(PetscLogEventEnd(HopsPatchEvent.invert, 0, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

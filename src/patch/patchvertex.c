@@ -14,7 +14,8 @@ typedef struct {
   PetscInt              nedge, (*edge)[3]; /* edges at the vertex of each cell, by its direction */
   PetscInt             *first;             /* [nedge] cell and direction that stand for an edge: first / 3, first % 3 */
   PetscInt              side[3];           /* edges of each axis */
-  PetscInt              nmax;
+  PetscInt             *at;                /* [3][order+1] scratch */
+  PetscInt              dsize[3];          /* the tensor patch whose distances the scratch array has, 0 of none */
 } Star;
 
 static PetscErrorCode StarEdges(Star *s)
@@ -45,7 +46,7 @@ static PetscErrorCode StarEdges(Star *s)
 static PetscErrorCode StarTensor(Star *s, PetscInt axis[][3], PetscInt pos[], PetscBool *tensor)
 {
   const PetscInt dim = s->pc->space->dim;
-  PetscInt      *ea, ncells = 1;
+  PetscInt       ea[6], ncells = 1;
   PetscBool      used[8] = {PETSC_FALSE};
 
   PetscFunctionBegin;
@@ -54,7 +55,6 @@ static PetscErrorCode StarTensor(Star *s, PetscInt axis[][3], PetscInt pos[], Pe
   for (PetscInt k = 0; k < s->n; ++k)
     for (PetscInt j = 0; j < k; ++j)
       if (s->cell[j][0] == s->cell[k][0]) PetscFunctionReturn(PETSC_SUCCESS); /* periodic, of one cell */
-  PetscCall(PetscMalloc1(s->nedge, &ea));
   for (PetscInt a = 0; a < dim; ++a) s->side[a] = 1;
   for (PetscInt e = 0; e < s->nedge; ++e) {
     PetscInt n = 0;
@@ -80,8 +80,7 @@ static PetscErrorCode StarTensor(Star *s, PetscInt axis[][3], PetscInt pos[], Pe
         ++n;
       }
     }
-    if (n != 1) goto done;
-    if (++s->side[ea[e] / 2] > 2) goto done;
+    if (n != 1 || ++s->side[ea[e] / 2] > 2) PetscFunctionReturn(PETSC_SUCCESS);
   }
   for (PetscInt k = 0; k < s->n; ++k) {
     PetscInt seen = 0;
@@ -92,48 +91,74 @@ static PetscErrorCode StarTensor(Star *s, PetscInt axis[][3], PetscInt pos[], Pe
       seen |= 1 << axis[k][d];
       pos[k] |= (ea[s->edge[k][d]] % 2) << axis[k][d];
     }
-    if (seen != (1 << dim) - 1 || used[pos[k]]) goto done;
+    if (seen != (1 << dim) - 1 || used[pos[k]]) PetscFunctionReturn(PETSC_SUCCESS);
     used[pos[k]] = PETSC_TRUE;
   }
   for (PetscInt a = 0; a < dim; ++a) ncells *= s->side[a];
   *tensor = ncells == s->n ? PETSC_TRUE : PETSC_FALSE;
-done:
-  PetscCall(PetscFree(ea));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Unknowns of a tensor star, lexicographic along the axes; false where cells disagree about one or lack it.
    all: all nodes of its cells, -1 constrained */
 static PetscBool StarUnknowns(const Star *s, PetscInt axis[][3], const PetscInt pos[], PetscBool all, const PetscInt size[3],
-                              PetscInt gid[], unsigned char dist[])
+                              PetscInt gid[])
 {
-  /* first node that does not count, from the vertex */
-  const PetscInt        end = all ? s->pc->space->order + 1 : s->pc->space->order;
   const HopsPatchCells *pc  = s->pc;
-  const PetscInt        dim = pc->space->dim, p = pc->space->order, n = size[0] * size[1] * size[2];
+  const PetscInt        dim = pc->space->dim, p = pc->space->order, P = p + 1, n = size[0] * size[1] * size[2];
+  const PetscInt        stride[3] = {1, size[0], size[0] * size[1]};
+  /* first node that does not count, from the vertex */
+  const PetscInt end   = all ? P : p;
+  PetscBool      agree = PETSC_TRUE;
 
   for (PetscInt i = 0; i < n; ++i) gid[i] = -2;
-  for (PetscInt k = 0; k < s->n; ++k)
-    for (PetscInt i = 0; i < pc->nn; ++i) {
-      PetscInt x[3] = {0, 0, 0}, to, l1 = 0, r = i;
+  for (PetscInt k = 0; k < s->n && agree; ++k) {
+    const PetscInt *in = pc->gid + s->cell[k][0] * pc->nn;
+    /* of each direction of the cell: nodes first..last-1 count; node r is at[r] farther in the list */
+    PetscInt first[3] = {0, 0, 0}, last[3] = {1, 1, 1}, *const at[3] = {s->at, s->at + P, s->at + 2 * P};
 
-      for (PetscInt d = 0; d < dim; ++d, r /= p + 1) {
-        const PetscInt t = (s->cell[k][1] >> d) & 1 ? p - r % (p + 1) : r % (p + 1), a = axis[k][d];
+    at[2][0] = 0;
+    for (PetscInt d = 0; d < dim; ++d) {
+      const PetscInt a = axis[k][d], flip = (s->cell[k][1] >> d) & 1;
 
-        if (t == end) break;
-        x[a] = s->side[a] == 1 ? t : ((pos[k] >> a) & 1 ? end - 1 + t : end - 1 - t);
-        l1 += t;
-        if (d == dim - 1) l1 += 1000;
+      first[d] = flip ? P - end : 0;
+      last[d]  = first[d] + end;
+      for (PetscInt r = first[d]; r < last[d]; ++r) {
+        const PetscInt t = flip ? p - r : r;
+
+        at[d][r] = stride[a] * (s->side[a] == 1 ? t : ((pos[k] >> a) & 1 ? end - 1 + t : end - 1 - t));
       }
-      if (l1 < 1000) continue;
-      to = x[0] + size[0] * (x[1] + size[1] * x[2]);
-      if (gid[to] != -2 && gid[to] != pc->gid[s->cell[k][0] * pc->nn + i]) return PETSC_FALSE;
-      gid[to] = pc->gid[s->cell[k][0] * pc->nn + i];
-      if (dist) dist[to] = (unsigned char)(l1 - 1000);
     }
-  for (PetscInt i = 0; i < n; ++i)
-    if (gid[i] < (all ? -1 : 0)) return PETSC_FALSE;
-  return PETSC_TRUE;
+    for (PetscInt z = first[2]; z < last[2]; ++z)
+      for (PetscInt y = first[1]; y < last[1]; ++y)
+        for (PetscInt x = first[0]; x < last[0]; ++x) {
+          const PetscInt g = in[(z * P + y) * P + x], to = at[2][z] + at[1][y] + at[0][x];
+
+          agree   = agree && (gid[to] == -2 || gid[to] == g) ? PETSC_TRUE : PETSC_FALSE;
+          gid[to] = g;
+        }
+  }
+  for (PetscInt i = 0; i < n; ++i) agree = agree && gid[i] >= (all ? -1 : 0) ? PETSC_TRUE : PETSC_FALSE;
+  return agree;
+}
+
+/* Distances of a tensor star's unknowns from the vertex, in nodes along the axes. Neighbours have the same,
+   mostly */
+static void StarDistances(Star *s, const PetscInt size[3], unsigned char dist[])
+{
+  const PetscInt dim = s->pc->space->dim, p = s->pc->space->order;
+
+  if (size[0] == s->dsize[0] && size[1] == s->dsize[1] && size[2] == s->dsize[2]) return;
+  for (PetscInt z = 0, i = 0; z < size[2]; ++z)
+    for (PetscInt y = 0; y < size[1]; ++y)
+      for (PetscInt x = 0; x < size[0]; ++x, ++i) {
+        const PetscInt c[3] = {x, y, z};
+        PetscInt       l1   = 0;
+
+        for (PetscInt a = 0; a < dim; ++a) l1 += PetscAbsInt(c[a] - (s->side[a] == 2 ? p - 1 : 0));
+        dist[i] = (unsigned char)l1;
+      }
+  for (PetscInt a = 0; a < 3; ++a) s->dsize[a] = size[a];
 }
 
 /*
@@ -229,7 +254,7 @@ static PetscErrorCode AddNodes(HopsPatches pt, const Star *s, PetscInt axis[][3]
     pt->xmax = PetscMax(pt->next + n, pt->xmax + pt->xmax / 2);
     PetscCall(PetscRealloc(pt->xmax * sizeof(PetscInt), &pt->egid));
   }
-  if (!StarUnknowns(s, axis, pos, PETSC_TRUE, size, pt->egid + pt->next, NULL)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!StarUnknowns(s, axis, pos, PETSC_TRUE, size, pt->egid + pt->next)) PetscFunctionReturn(PETSC_SUCCESS);
   for (PetscInt b = 0; b < 3; ++b) pt->esize[k][b] = (int)size[b];
   pt->estart[k + 1] = pt->next += n;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -257,9 +282,18 @@ static PetscBool StarFactors(const Star *s, PetscInt axis[][3], const PetscInt p
   return PETSC_TRUE;
 }
 
-static PetscErrorCode AddTensor(HopsPatches pt, const Star *s, PetscInt axis[][3], const PetscInt pos[],
-                                const HopsPatchOptions *opt, const PetscInt touch[], PetscInt gid[], unsigned char dist[],
-                                PetscBool *done)
+/* Rounds the ratio of two sides about their geometric mean, so that their order does not matter */
+static void RoundSides(PetscReal x[2])
+{
+  const PetscReal mean = PetscSqrtReal(x[0] * x[1]), ratio = PetscSqrtReal(HopsPatchRoundRatio(x[1] / x[0]));
+
+  x[0] = mean / ratio;
+  x[1] = mean * ratio;
+}
+
+/* A tensor star; where it must be a dense patch it is not done, and `unknowns` of it are listed (0: not) */
+static PetscErrorCode AddTensor(HopsPatches pt, Star *s, PetscInt axis[][3], const PetscInt pos[], const HopsPatchOptions *opt,
+                                const PetscInt touch[], PetscInt *unknowns, PetscInt gid[], unsigned char dist[], PetscBool *done)
 {
   const PetscInt dim = s->pc->space->dim, p = s->pc->space->order;
   PetscInt       size[3] = {1, 1, 1}, n = 1, k;
@@ -267,9 +301,12 @@ static PetscErrorCode AddTensor(HopsPatches pt, const Star *s, PetscInt axis[][3
   PetscBool      exact;
 
   PetscFunctionBegin;
-  *done = PETSC_FALSE;
+  *done     = PETSC_FALSE;
+  *unknowns = 0;
   for (PetscInt b = 0; b < dim; ++b) n *= size[b] = s->side[b] == 2 ? 2 * p - 1 : p;
-  if (!StarUnknowns(s, axis, pos, PETSC_FALSE, size, gid, dist)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!StarUnknowns(s, axis, pos, PETSC_FALSE, size, gid)) PetscFunctionReturn(PETSC_SUCCESS);
+  StarDistances(s, size, dist);
+  *unknowns = n;
   StarFit(s, axis, pos, a, m, &sigma, robin, bound);
   exact =
     bound[0] > 1.0 - 1e-10 && bound[1] < 1.0 + 1e-10 && robin[0] + robin[1] + robin[2 % dim] == 0.0 ? PETSC_TRUE : PETSC_FALSE;
@@ -294,19 +331,10 @@ static PetscErrorCode AddTensor(HopsPatches pt, const Star *s, PetscInt axis[][3
   for (PetscInt b = 0; b < dim; ++b) {
     HopsPatchLine l = {.ncells = s->side[b]};
 
-    if (s->side[b] == 2 && !exact) { /* about the geometric mean, so that the order of the sides does not matter */
-      const PetscReal gm = PetscSqrtReal(m[b][0] * m[b][1]), rm = PetscSqrtReal(HopsPatchRoundRatio(m[b][1] / m[b][0]));
-
-      m[b][0] = gm / rm;
-      m[b][1] = gm * rm;
-      if (a[b][0] > 0.0) {
-        const PetscReal ga = PetscSqrtReal(a[b][0] * a[b][1]), ra = PetscSqrtReal(HopsPatchRoundRatio(a[b][1] / a[b][0]));
-
-        a[b][0] = ga / ra;
-        a[b][1] = ga * ra;
-      }
+    if (s->side[b] == 2 && !exact) {
+      RoundSides(m[b]);
+      if (a[b][0] > 0.0) RoundSides(a[b]);
     }
-
     l.first = s->side[b] == 2 ? 1 : 0;
     l.last  = s->side[b] == 2 ? 2 * p - 1 : p - 1;
     l.a[0]  = a[b][0] > 0.0 ? 1.0 : 0.0;
@@ -339,16 +367,17 @@ static PetscErrorCode AddTensor(HopsPatches pt, const Star *s, PetscInt axis[][3
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The distinct unknowns of any star */
-static PetscErrorCode StarList(const Star *s, PetscInt nmax, PetscInt *n, PetscInt gid[], unsigned char dist[])
+/* The distinct unknowns of a star, which ascend. Where *n is not 0 they are in gid already */
+static PetscErrorCode StarList(Star *s, PetscInt *n, PetscInt gid[], unsigned char dist[], PetscInt l[])
 {
   const HopsPatchCells *pc  = s->pc;
   const PetscInt        dim = pc->space->dim, p = pc->space->order;
-  PetscInt              m = 0, *l;
+  PetscInt              m = *n;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc1(nmax, &l));
-  for (PetscInt k = 0; k < s->n; ++k)
+  s->dsize[0] = 0; /* the distances get the list's order */
+  for (PetscInt i = 0; i < m; ++i) l[i] = dist[i];
+  for (PetscInt k = 0; k < s->n && !*n; ++k)
     for (PetscInt i = 0; i < pc->nn; ++i) {
       PetscInt  r = i, l1 = 0;
       PetscBool inside = PETSC_TRUE;
@@ -373,7 +402,6 @@ static PetscErrorCode StarList(const Star *s, PetscInt nmax, PetscInt *n, PetscI
     dist[*n]    = (unsigned char)l[i];
     gid[(*n)++] = gid[i];
   }
-  PetscCall(PetscFree(l));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -414,17 +442,18 @@ static PetscErrorCode Stars(const HopsPatchCells *pc, PetscInt *nv, PetscInt *ve
 
 PetscErrorCode HopsPatchesAddVertices(HopsPatches pt, HopsPatchCells *pc, const HopsPatchOptions *opt, PetscBool want[])
 {
-  PetscInt        nv = 0, *vertex, *start, *list, nmax = 1, nd = 0, *gid, (*axis)[3], *pos, *touch;
+  PetscInt        nv = 0, *vertex, *start, *list, nmax = 1, nd = 0, *gid, *l1, (*axis)[3], *pos, *touch;
   unsigned char  *dist;
   Star            s     = {.pc = pc};
   HopsPatchDense *dense = NULL;
 
   PetscFunctionBegin;
+  PetscCall(PetscLogEventBegin(HopsPatchEvent.star, 0, 0, 0, 0));
   PetscCall(Stars(pc, &nv, &vertex, &start, &list));
   for (PetscInt v = 0; v < nv; ++v) nmax = PetscMax(nmax, start[v + 1] - start[v]);
-  PetscCall(PetscMalloc4(nmax, &s.cell, nmax, &s.edge, nmax, &axis, nmax, &pos));
-  PetscCall(
-    PetscMalloc4(3 * nmax, &s.first, PetscMax(nmax, pc->nv) * pc->nn, &gid, PetscMax(nmax, pc->nv) * pc->nn, &dist, nmax, &touch));
+  PetscCall(PetscMalloc5(nmax, &s.cell, nmax, &s.edge, nmax, &axis, nmax, &pos, 3 * (pt->space->order + 1), &s.at));
+  PetscCall(PetscMalloc5(3 * nmax, &s.first, PetscMax(nmax, pc->nv) * pc->nn, &gid, PetscMax(nmax, pc->nv) * pc->nn, &dist,
+                         PetscMax(nmax, pc->nv) * pc->nn, &l1, nmax, &touch));
   for (PetscInt v = 0; v < nv; ++v) {
     PetscBool tensor, done = PETSC_FALSE;
     PetscInt  n = 0, nt;
@@ -436,11 +465,11 @@ PetscErrorCode HopsPatchesAddVertices(HopsPatches pt, HopsPatchCells *pc, const 
     }
     PetscCall(StarEdges(&s));
     PetscCall(StarTensor(&s, axis, pos, &tensor));
-    if (tensor) PetscCall(AddTensor(pt, &s, axis, pos, opt, touch, gid, dist, &done));
+    if (tensor) PetscCall(AddTensor(pt, &s, axis, pos, opt, touch, &n, gid, dist, &done));
     nt = s.n;
     PetscCall(PetscSortRemoveDupsInt(&nt, touch));
     if (!done) {
-      PetscCall(StarList(&s, nmax * pc->nn, &n, gid, dist));
+      PetscCall(StarList(&s, &n, gid, dist, l1));
       if (n <= opt->densemax) {
         if (!(nd & (nd + 1))) PetscCall(PetscRealloc((2 * nd + 2) * sizeof(HopsPatchDense), &dense));
         PetscCall(HopsPatchesAppend(pt, n, gid, dist, nt, touch));
@@ -455,12 +484,13 @@ PetscErrorCode HopsPatchesAddVertices(HopsPatches pt, HopsPatchCells *pc, const 
     else
       for (PetscInt k = 0; k < nt; ++k) want[touch[k]] = PETSC_TRUE;
   }
+  PetscCall(PetscLogEventEnd(HopsPatchEvent.star, 0, 0, 0, 0));
   PetscCall(HopsPatchesInvert(pt, pc, nd, dense));
   PetscCall(HopsPatchesCondense(pt));
   for (PetscInt k = 0; k < nd; ++k) PetscCall(PetscFree(dense[k].cells));
   PetscCall(PetscFree(dense));
-  PetscCall(PetscFree4(s.cell, s.edge, axis, pos));
-  PetscCall(PetscFree4(s.first, gid, dist, touch));
+  PetscCall(PetscFree5(s.cell, s.edge, axis, pos, s.at));
+  PetscCall(PetscFree5(s.first, gid, dist, l1, touch));
   PetscCall(PetscFree(vertex));
   PetscCall(PetscFree(start));
   PetscCall(PetscFree(list));

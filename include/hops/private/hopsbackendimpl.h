@@ -194,6 +194,7 @@ typedef struct _HopsRowsOps       HopsRowsOps;      /* the same */
 
 typedef struct _HopsPatches       *HopsPatches;       /* patches of a space (hopspatchimpl.h) */
 typedef struct _HopsPatchSmoother *HopsPatchSmoother; /* their data on a back end */
+typedef struct _HopsPatchSetUpOps  HopsPatchSetUpOps; /* hopspatchimpl.h: their set-up on a back end */
 typedef enum {
   HOPS_PATCH_PLAIN,
   HOPS_PATCH_RESTRICT_OUT, /* corrections are kept where no other patch's centre is nearer */
@@ -264,7 +265,8 @@ struct _HopsBackendOps {
   /* the widest kind of map of n cells, X[n][dim][g^dim] in the back end's memory, nodes s[g] in [0,1] in the
      process's; NULL: the caller looks itself */
   PetscErrorCode (*MapKind)(PetscInt n, PetscInt dim, PetscInt g, const PetscReal s[], const PetscReal X[], HopsMapKind *);
-  const HopsPointOps *points; /* point functions of a code are compiled for the back end */
+  const HopsPointOps      *points;  /* point functions of a code are compiled for the back end */
+  const HopsPatchSetUpOps *patches; /* NULL: the process computes what patches begin with */
 };
 
 /* by name (-hops_backend); and one more, which stays the caller's and must outlive its spaces */

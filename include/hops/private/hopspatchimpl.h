@@ -2,21 +2,7 @@
    back end. */
 #pragma once
 #include <hops/private/hopslorimpl.h>
-
-/*
-  What a patch needs to know of a cell. The form restricted to the cell is, or is replaced by, the tensor
-  product
-    sum_a d[a] A_a x (M_b, b != a)  +  m M x M (x M)
-  with the 1D stiffness A and mass M of the reference cell by the operator's own quadrature rule: d[a] is the
-  mean over the reference cell of det J (J^-1 kappa J^-T)_aa, m that of det J c. All entries are PetscReals,
-  since cells travel between ranks.
-*/
-typedef struct {
-  PetscReal d[3], m;
-  PetscReal robin[6]; /* mean of alpha times the surface element on the lower and upper face of each direction */
-  PetscReal lo, hi;   /* extreme eigenvalues over the quadrature points of the true metric relative to diag(d) */
-  PetscReal mlo, mhi; /* the same for the reaction */
-} HopsPatchCell;
+#include <hops/private/hopspatchkernel.h>
 
 /* Cells of this rank (in the space's order), then the cells of other ranks that its patches need */
 typedef struct {
@@ -29,7 +15,32 @@ typedef struct {
   PetscReal       *xv;              /* [n][nv][dim] coordinates of the corners */
   HopsPatchCell   *data;            /* [n] */
   PetscInt        *home;            /* [n][2] rank of the cell and its number there */
+  /* back ends that set patches up: own cells by their quadrature data, NULL until they are wanted */
+  HopsOperator op;
 } HopsPatchCells;
+
+/* Patches whose matrices are sums of element matrices E[ncells][nn][nn], whose nodes have the global indices
+   gid[ncells][nn]. Patch k takes the entries of its unknowns list[start[k]..start[k+1]), which ascend, from
+   the element matrices cell[cstart[k]..cstart[k+1]), and its inverse, row after row, begins at offset[k] of
+   inv */
+typedef struct {
+  PetscInt         n, ncells, nn;
+  const PetscInt  *start, *list, *cstart, *gid;
+  const int       *cell;
+  const size_t    *offset;
+  const PetscReal *E; /* in the back end's memory; everything else in the process's */
+} HopsPatchMatrices;
+
+/* What a back end computes in the set-up of patches: the kernels of hopspatchkernel.h */
+struct _HopsPatchSetUpOps {
+  /* of all cells of the space of an operator in H1 whose quadrature data are stored; models are the
+     process's */
+  PetscErrorCode (*Models)(HopsOperator, HopsPatchCell models[]);
+  /* E[n][P^dim][P^dim] of the cells' integrals, cells[n] the process's; the operator has the basis */
+  PetscErrorCode (*Elements)(HopsOperator, const HopsBasis *, PetscInt n, const PetscInt cells[], PetscReal E[]);
+  /* inverses of the patches' matrices; *bad is a patch whose matrix is not positive definite, else -1 */
+  PetscErrorCode (*Invert)(const HopsPatchMatrices *, PetscScalar inv[], PetscInt *bad);
+};
 
 /*
   Factors of a 1D pencil, S^T M S = 1, S^T A S = diag(lambda), on consecutive nodes first..last of a row of up
@@ -105,8 +116,8 @@ struct _HopsPatches {
   PetscInt      *center;  /* [n] global index of the vertex; cell of an element patch */
   int           *color;   /* [n] */
   PetscInt      *dense;   /* [n] offset of the inverse in inv, of a dense patch; number in cond, of a condensed one */
-  PetscScalar   *inv;     /* row after row */
-  PetscInt       ninv, invmax, ncolors;
+  PetscScalar   *inv;     /* row after row; the back end's where it inverts, and the smoother's once there is one */
+  PetscInt       ninv, ncolors;
   /* condensed patches; see src/patch/patchcondensed.c */
   PetscInt            ncond, cmax;
   size_t              nschur;
@@ -123,25 +134,33 @@ struct _HopsPatches {
   int      *eidx;
   int (*esize)[3];      /* [n] such nodes per direction */
   unsigned char *fused; /* [ncolors] all patches of a color are exact, on all ranks */
-  PetscBool      fuse;
+  PetscBool      fuse, levels;
   PetscInt       nT, nG, nP;
   PetscInt      *ghost;  /* [nG] global indices */
   PetscSF        halo;   /* roots: owned entries; leaves: [nG] */
   int           *mult;   /* [nP] patches of all ranks that contain an unknown */
-  int           *level;  /* [nP] least distance of an unknown from a patch's centre */
-  int           *nlevel; /* [nP] patches at that distance */
+  int           *level;  /* levels: [nP] least distance of an unknown from a patch's centre, else NULL */
+  int           *nlevel; /* the same: [nP] patches at that distance */
 };
 
 typedef struct {
   PetscBool element;       /* element patches in place of vertex patches */
   PetscBool colors;        /* multiplicative: colours are wanted */
   PetscBool fuse;          /* and the data of fused sweeps */
+  PetscBool levels;        /* and what restricted variants need */
   PetscInt  densemax;      /* largest dense patch */
   PetscInt  condensemax;   /* largest skeleton of a condensed patch, 0: none are made */
   PetscReal condenseratio; /* surrogates whose bounds are further apart become condensed where they can */
   PetscReal denseratio;    /* and else dense where they fit */
   PetscReal damp;          /* surrogates are scaled down so that the upper bound of their spectrum is at most this */
 } HopsPatchOptions;
+
+/* Parts of the set-up in -log_view */
+typedef struct {
+  PetscLogEvent model, star, invert, number, color, kernel;
+} HopsPatchEvents;
+PETSC_INTERN HopsPatchEvents HopsPatchEvent;
+PETSC_INTERN PetscErrorCode  HopsPatchRegisterEvents(void);
 
 /* src/patch/patchcells.c */
 PETSC_INTERN PetscErrorCode HopsPatchCellsCreate(HopsForm, const HopsBasis *, HopsPatchCells *);
@@ -156,9 +175,10 @@ PETSC_INTERN PetscBool HopsPatchSameCorner(const HopsPatchCells *, const PetscIn
 PETSC_INTERN PetscErrorCode HopsPatchExchange(MPI_Comm, PetscInt n, const PetscInt to[], PetscInt ni, const PetscInt is[],
                                               PetscInt nr, const PetscReal rs[], PetscInt *nfrom, PetscInt *from[], PetscInt *ir[],
                                               PetscReal *rr[]);
-/* element matrices E[n][nn][nn] of cells (numbers of HopsPatchCells), computed where the cells live;
-   collective */
-PETSC_INTERN PetscErrorCode HopsPatchElementMatrices(const HopsPatchCells *, PetscInt n, const PetscInt cells[], PetscReal *E[]);
+
+/* src/patch/patchmodel.c */
+PETSC_INTERN PetscErrorCode HopsPatchCellsModel(HopsPatchCells *);
+PETSC_INTERN PetscErrorCode HopsPatchCellsOperator(const HopsPatchCells *, const HopsBasis *, HopsOperator *);
 
 /* src/patch/patch.c */
 PETSC_INTERN PetscErrorCode HopsPatchesCreate(HopsForm, const HopsBasis *, const HopsPatchOptions *, HopsPatches *);
@@ -188,7 +208,7 @@ typedef struct {
   PetscInt patch, ncells, *cells;
 } HopsPatchDense;
 /* src/patch/patchdense.c: inverts the operator's matrix on patches whose unknowns ascend; collective */
-PETSC_INTERN PetscErrorCode HopsPatchesInvert(HopsPatches, const HopsPatchCells *, PetscInt n, const HopsPatchDense[]);
+PETSC_INTERN PetscErrorCode HopsPatchesInvert(HopsPatches, HopsPatchCells *, PetscInt n, const HopsPatchDense[]);
 
 /* src/patch/patchvertex.c: vertex patches; cells that must get element patches are marked in want[n] */
 PETSC_INTERN PetscErrorCode HopsPatchesAddVertices(HopsPatches, HopsPatchCells *, const HopsPatchOptions *, PetscBool want[]);

@@ -116,7 +116,7 @@ static PetscErrorCode PCPATCHFDScale(PC_PATCHFD *fd)
   PetscFunctionBegin;
   if (fd->omega == 1.0) PetscFunctionReturn(PETSC_SUCCESS);
   for (PetscInt k = 0; k < pt->n; ++k) pt->scale[k][4] *= fd->omega;
-  for (PetscInt i = 0; i < pt->ninv; ++i) pt->inv[i] *= fd->omega;
+  PetscCall((*pt->space->backend->vector->Combine)(PETSC_SCALAR, pt->ninv, fd->omega, pt->inv, 0.0, NULL, pt->inv));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -238,6 +238,7 @@ static PetscErrorCode PCSetUp_PATCHFD(PC pc)
   fd->opt.condensemax = sp->backend->condenses ? fd->condensemax : 0;
   fd->opt.element     = fd->patch == PC_PATCHFD_ELEMENT ? PETSC_TRUE : PETSC_FALSE;
   fd->opt.colors      = fd->type == PC_PATCHFD_MULTIPLICATIVE ? PETSC_TRUE : PETSC_FALSE;
+  fd->opt.levels      = fd->type == PC_PATCHFD_RESTRICTED ? PETSC_TRUE : PETSC_FALSE;
   fd->opt.fuse = fd->opt.colors && fd->usefuse && fd->src.source == HOPS_SOURCE_MATPA && !fd->src.userdiffusion && !fd->src.usermass
                    ? PETSC_TRUE
                    : PETSC_FALSE;
@@ -246,7 +247,9 @@ static PetscErrorCode PCSetUp_PATCHFD(PC pc)
   single = fd->single;
   if (single) PetscCall(PCPATCHFDCheckSingle(pc, fd, &single));
   fd->fellback = fd->single && !single ? PETSC_TRUE : PETSC_FALSE;
+  PetscCall(PetscLogEventBegin(HopsPatchEvent.kernel, pc, 0, 0, 0));
   PetscCall((*sp->backend->PatchCreate)(fd->patches, single ? PETSC_FLOAT : PETSC_SCALAR, &fd->kernel));
+  PetscCall(PetscLogEventEnd(HopsPatchEvent.kernel, pc, 0, 0, 0));
   PetscCall(PetscFree(fd->patches->eidx)); /* the back end has its own */
   PetscCall(HopsSpaceSetUpBackend(sp));
   PetscCall(HopsPatchesCreateProlong(fd->patches, PETSC_DOUBLE, &fd->prolong));

@@ -334,9 +334,7 @@ PetscErrorCode HopsPatchCreate_CUDA(HopsPatches pt, PetscDataType type, HopsPatc
     PetscBool    odd  = pt->size[i][0] % 2 ? PETSC_TRUE : PETSC_FALSE;
 
     for (int a = 0; a < 5; ++a) scale[i][a] = pt->scale[i][a];
-    for (int a = 0; a < dim; ++a) {
-      if (pt->size[i][a] != pt->size[i][0]) odd = PETSC_FALSE;
-    }
+    for (int a = 0; a < dim; ++a) odd = odd && pt->size[i][a] == pt->size[i][0] ? PETSC_TRUE : PETSC_FALSE;
     PetscCheck((pt->solver[i] != HOPS_PATCH_DENSE && odd && pt->size[i][0] <= 15) || need <= HOPS_CUDA_PATCH_SHARED,
                PETSC_COMM_SELF, PETSC_ERR_SUP,
                "A patch of %" PetscInt_FMT " unknowns is too large for the device: lower the order, choose -pc_patchfd_patch "
@@ -354,7 +352,7 @@ PetscErrorCode HopsPatchCreate_CUDA(HopsPatches pt, PetscDataType type, HopsPatc
   in.scale   = (const PetscReal(*)[5])scale;
   in.color   = pt->color;
   in.dense   = pt->dense;
-  in.inv     = pt->inv;
+  in.made    = pt->inv;
   in.fsize   = fsize;
   in.foffset = foffset;
   in.values  = pt->values;
@@ -362,6 +360,7 @@ PetscErrorCode HopsPatchCreate_CUDA(HopsPatches pt, PetscDataType type, HopsPatc
   if (pt->fuse) PetscCall(SetUpGroups(k, pt, single, group));
   PetscCall(HopsCudaPatchSetCreate(&in, &k->set));
   k->bytes = k->set->bytes;
+  pt->inv  = NULL; /* the set's */
   if (pt->fuse) PetscCall(SetUpSweeps(k, pt, group));
   for (int i = 0; i < k->set->nruns; ++i) {
     nkernels += (int)k->set->runs[i].n;

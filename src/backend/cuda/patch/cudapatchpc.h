@@ -37,6 +37,7 @@ typedef struct {
 } HopsCudaSweepData;
 
 EXTERN_C_BEGIN
+PETSC_INTERN const HopsPatchSetUpOps HopsPatchSetUpCUDA;
 /* bytes of shared memory of a plain sweep of a patch; the device's largest block has
    HOPS_CUDA_PATCH_SHARED */
 #define HOPS_CUDA_PATCH_SHARED 232448

@@ -159,7 +159,8 @@ PetscErrorCode HopsCudaPatchSetCreate(const HopsCudaPatchInput *in, HopsCudaPatc
     PetscCall(HopsCudaToDevice(nent, in->dist, &s->dist));
     PetscCall(HopsCudaToDevice(in->nP * sizeof(int), in->level, &s->level));
   }
-  PetscCall(HopsCudaToDevice(in->ninv * sizeof(double), in->inv, &s->inv));
+  s->inv = in->made;
+  if (!s->inv) PetscCall(HopsCudaToDevice(in->ninv * sizeof(double), in->inv, &s->inv));
   s->bytes += in->n * sizeof(*rec) + 5.0 * nent + 8.0 * in->ninv;
   PetscCall(PetscFree4(order, rec, at, tat));
   *set = s;

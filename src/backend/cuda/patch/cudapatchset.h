@@ -30,6 +30,7 @@ typedef struct {
   const int           *color;  /* [n]; patches of a colour share no unknown */
   const PetscInt      *dense;  /* [n] first entry of the inverse (row after row) in inv, or -1; NULL: none is dense */
   const PetscReal     *inv;
+  PetscReal           *made;    /* or the inverses in the device's memory, which become the set's */
   const int           *fsize;   /* [nfactors] */
   const PetscInt      *foffset; /* [nfactors] of S[n][n] (node by mode), then lambda[n], in values */
   const PetscReal     *values;

@@ -40,4 +40,5 @@ const HopsBackendOps HopsBackendCUDA = {
   .PatchCreate    = HopsPatchCreate_CUDA,
   .MapKind        = HopsMapKind_CUDA,
   .points         = &HopsPointCUDA,
+  .patches        = &HopsPatchSetUpCUDA,
 };

@@ -1,0 +1,114 @@
+/* CUDA: models of cells, element matrices, and inverses of patches. */
+#include "cudapatchmatrix.h"
+
+#define SHARED_MAX 232448 /* bytes of shared memory of a block */
+
+/* ---- Models: a warp for each cell ---- */
+
+#define MODEL_WARPS 4
+
+__device__ static double WarpSum(double x)
+{
+  for (int o = 16; o; o /= 2) x += __shfl_xor_sync(0xffffffffu, x, o);
+  return x;
+}
+
+__device__ static double WarpMax(double x)
+{
+  for (int o = 16; o; o /= 2) x = fmax(x, __shfl_xor_sync(0xffffffffu, x, o));
+  return x;
+}
+
+__global__ static void __launch_bounds__(32 * MODEL_WARPS) Models(const HopsCudaPatchData a, int n, HopsPatchCell *models)
+{
+  const int     c      = blockIdx.x * MODEL_WARPS + threadIdx.y;
+  const double *q      = a.q + (size_t)c * a.ncomp * a.points.nq;
+  double        sum[5] = {0, 0, 0, 0, 0};
+  HopsPatchCell cell;
+
+  if (c >= n) return;
+  HopsPatchModelSums(&a.points, q, threadIdx.x, 32, sum);
+  for (int k = 0; k < 5; k++) sum[k] = WarpSum(sum[k]);
+  HopsPatchModelMeans(&a.points, sum, &cell);
+  HopsPatchModelExtremes(&a.points, q, threadIdx.x, 32, &cell);
+  cell.lo  = -WarpMax(-cell.lo);
+  cell.hi  = WarpMax(cell.hi);
+  cell.mlo = -WarpMax(-cell.mlo);
+  cell.mhi = WarpMax(cell.mhi);
+  if (threadIdx.x == 0) models[c] = cell;
+}
+
+PetscErrorCode HopsCudaPatchModels(const HopsCudaPatchData *a, int n, HopsPatchCell models[], cudaStream_t stream)
+{
+  PetscFunctionBegin;
+  if (!n) PetscFunctionReturn(PETSC_SUCCESS);
+  Models<<<(n + MODEL_WARPS - 1) / MODEL_WARPS, dim3(32, MODEL_WARPS), 0, stream>>>(*a, n, models);
+  PetscCallCUDA(cudaGetLastError());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ---- Element matrices: a block for each cell ---- */
+
+#define ELEMENT_THREADS 128
+
+__global__ static void __launch_bounds__(ELEMENT_THREADS)
+  Elements(const HopsCudaPatchData a, int P, const double *T, const PetscInt *cells, int chunk, size_t n2, double *E)
+{
+  extern __shared__ __align__(16) double work[];
+
+  HopsPatchElementMatrix(&a.points, P, a.q + (size_t)cells[blockIdx.x] * a.ncomp * a.points.nq, T, chunk, work, E + blockIdx.x * n2,
+                         threadIdx.x, ELEMENT_THREADS);
+}
+
+PetscErrorCode HopsCudaPatchElements(const HopsCudaPatchData *a, int P, const double T[], int n, const PetscInt cells[], double E[],
+                                     cudaStream_t stream)
+{
+  const int    pair  = HopsPatchElementScratch(a->points.dim, P, a->points.Q);
+  const int    chunk = (int)PetscMax(1, PetscMin(P * P, 6144 / pair)); /* pairs in x at a time, in 48 kB */
+  const size_t bytes = sizeof(double) * pair * chunk, nn = (size_t)P * P * (a->points.dim == 3 ? P : 1);
+
+  PetscFunctionBegin;
+  if (!n) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCheck(bytes <= SHARED_MAX, PETSC_COMM_SELF, PETSC_ERR_SUP,
+             "Dense patches of order %d with %d quadrature points in a direction do not fit on the device: use "
+             "-pc_patchfd_dense_max 0, or -hops_backend host",
+             P - 1, a->points.Q);
+  PetscCallCUDA(cudaFuncSetAttribute(Elements, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));
+  Elements<<<n, ELEMENT_THREADS, bytes, stream>>>(*a, P, T, cells, chunk, nn * nn, E);
+  PetscCallCUDA(cudaGetLastError());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ---- Inverses: a block for each patch; its matrix in global, panels in shared memory ---- */
+
+#define INVERT_THREADS 256
+
+__global__ static void __launch_bounds__(INVERT_THREADS) Invert(const HopsCudaPatchMatrices m, int b)
+{
+  extern __shared__ __align__(16) double work[];
+  const int                              k = blockIdx.x, n = (int)(m.start[k + 1] - m.start[k]);
+  double                                *A   = m.inv + m.offset[k];
+  int                                   *row = (int *)(work + HopsPatchInvertScratch(m.nmax, b));
+
+  HopsPatchAssemble(n, m.list + m.start[k], (int)(m.cstart[k + 1] - m.cstart[k]), m.cell + m.cstart[k], m.nn, m.gid, m.E, row, A,
+                    threadIdx.x, INVERT_THREADS);
+  if (!HopsPatchInvert(n, b, A, work, threadIdx.x, INVERT_THREADS) && threadIdx.x == 0) atomicMin(m.bad, k);
+}
+
+PetscErrorCode HopsCudaPatchInvert(const HopsCudaPatchMatrices *m, cudaStream_t stream)
+{
+  int    b = 16;
+  size_t bytes;
+
+  PetscFunctionBegin;
+  if (!m->n) PetscFunctionReturn(PETSC_SUCCESS);
+  while (b > 1 && sizeof(double) * HopsPatchInvertScratch(m->nmax, b) + sizeof(int) * m->nn > SHARED_MAX) b /= 2;
+  bytes = sizeof(double) * HopsPatchInvertScratch(m->nmax, b) + sizeof(int) * m->nn;
+  PetscCheck(bytes <= SHARED_MAX, PETSC_COMM_SELF, PETSC_ERR_SUP,
+             "A dense patch of %d unknowns is too large for the device: lower -pc_patchfd_dense_max, or use -hops_backend host",
+             m->nmax);
+  PetscCallCUDA(cudaFuncSetAttribute(Invert, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));
+  Invert<<<m->n, INVERT_THREADS, bytes, stream>>>(*m, b);
+  PetscCallCUDA(cudaGetLastError());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

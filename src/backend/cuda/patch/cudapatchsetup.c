@@ -1,0 +1,91 @@
+/* CUDA back end: what the set-up of patches takes of the device. */
+#include <backend/cuda/runtime/cudaimpl.h>
+#include "cudapatchmatrix.h"
+#include "cudapatchpc.h"
+
+static HopsCudaPatchData Data(HopsPAKernel k)
+{
+  HopsCudaPatchData a = {.points = {.dim        = k->args.dim,
+                                    .Q          = k->args.Q,
+                                    .nq         = (int)HopsPower(k->args.Q, k->args.dim),
+                                    .derivative = k->args.diffusion,
+                                    .mass       = k->args.mass,
+                                    .w          = k->args.w},
+                         .ncomp  = k->setup.ncomp,
+                         .q      = k->args.qdata};
+
+  return a;
+}
+
+static PetscErrorCode Models(HopsOperator A, HopsPatchCell models[])
+{
+  HopsPAKernel            k = (HopsPAKernel)A;
+  const HopsCudaPatchData a = Data(k);
+  const size_t            n = k->ncells * sizeof(HopsPatchCell);
+  HopsPatchCell          *d;
+  cudaStream_t            stream;
+
+  PetscFunctionBegin;
+  PetscCall(HopsGetCUDAStream(&stream));
+  PetscCall(HopsMalloc_CUDA(n, (void **)&d));
+  PetscCall(HopsCudaPatchModels(&a, (int)k->ncells, d, stream));
+  PetscCall(HopsCopy_CUDA(NULL, models, d, n, HOPS_COPY_OUT));
+  PetscCall(HopsFree_CUDA((void **)&d));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Elements(HopsOperator A, const HopsBasis *b, PetscInt n, const PetscInt cells[], PetscReal E[])
+{
+  HopsPAKernel            k  = (HopsPAKernel)A;
+  const HopsCudaPatchData a  = Data(k);
+  const PetscInt          P2 = b->P * b->P, nt = 4 * b->Q * P2;
+  double                 *T, *dT;
+  PetscInt               *dcells;
+  cudaStream_t            stream;
+
+  PetscFunctionBegin;
+  PetscCall(HopsGetCUDAStream(&stream));
+  PetscCall(PetscMalloc1(nt, &T));
+  HopsPatchElementTables((int)b->P, (int)b->Q, b->B, b->D, T);
+  PetscCall(HopsCudaToDevice(nt * sizeof(double), T, &dT));
+  PetscCall(PetscFree(T));
+  PetscCall(HopsCudaToDevice(n * sizeof(PetscInt), cells, &dcells));
+  PetscCall(HopsCudaPatchElements(&a, (int)b->P, dT, (int)n, dcells, E, stream));
+  PetscCall(HopsFree_CUDA((void **)&dT));
+  PetscCall(HopsFree_CUDA((void **)&dcells));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Invert(const HopsPatchMatrices *m, PetscScalar inv[], PetscInt *bad)
+{
+  const int             none = PETSC_MPI_INT_MAX;
+  HopsCudaPatchMatrices a    = {.n = (int)m->n, .nn = (int)m->nn, .E = m->E, .inv = inv};
+  int                   first;
+  cudaStream_t          stream;
+
+  PetscFunctionBegin;
+  *bad = -1;
+  if (!m->n) PetscFunctionReturn(PETSC_SUCCESS);
+  for (PetscInt k = 0; k < m->n; ++k) a.nmax = PetscMax(a.nmax, (int)(m->start[k + 1] - m->start[k]));
+  PetscCall(HopsGetCUDAStream(&stream));
+  PetscCall(HopsCudaToDevice((m->n + 1) * sizeof(PetscInt), m->start, &a.start));
+  PetscCall(HopsCudaToDevice((m->n + 1) * sizeof(PetscInt), m->cstart, &a.cstart));
+  PetscCall(HopsCudaToDevice(m->start[m->n] * sizeof(PetscInt), m->list, &a.list));
+  PetscCall(HopsCudaToDevice(m->cstart[m->n] * sizeof(int), m->cell, &a.cell));
+  PetscCall(HopsCudaToDevice(m->ncells * m->nn * sizeof(PetscInt), m->gid, &a.gid));
+  PetscCall(HopsCudaToDevice(m->n * sizeof(size_t), m->offset, &a.offset));
+  PetscCall(HopsCudaToDevice(sizeof(int), &none, &a.bad));
+  PetscCall(HopsCudaPatchInvert(&a, stream));
+  PetscCall(HopsCopy_CUDA(NULL, &first, a.bad, sizeof(int), HOPS_COPY_OUT));
+  if (first != none) *bad = first;
+  PetscCall(HopsFree_CUDA((void **)&a.start));
+  PetscCall(HopsFree_CUDA((void **)&a.cstart));
+  PetscCall(HopsFree_CUDA((void **)&a.list));
+  PetscCall(HopsFree_CUDA((void **)&a.cell));
+  PetscCall(HopsFree_CUDA((void **)&a.gid));
+  PetscCall(HopsFree_CUDA((void **)&a.offset));
+  PetscCall(HopsFree_CUDA((void **)&a.bad));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+const HopsPatchSetUpOps HopsPatchSetUpCUDA = {.Models = Models, .Elements = Elements, .Invert = Invert};

@@ -1,0 +1,96 @@
+/* A back end whose set-up of patches is that of devices (hopspatchkernel.h), by teams of one; the toy's
+   operator, whose quadrature data it takes, and the host's for the rest. */
+#pragma once
+#include "backend_toy.h"
+#include <hops/private/hopspatchimpl.h>
+
+/* q[comp][nq] of a cell */
+static HopsPatchPoints TeamPoints(Toy k, PetscInt c, PetscReal q[])
+{
+  const int       dim = (int)k->sp->dim, nq = (int)HopsPower(k->basis->Q, dim);
+  HopsPatchPoints p = {.dim = dim, .Q = (int)k->basis->Q, .nq = nq, .derivative = 1, .mass = 1, .w = k->basis->weights};
+
+  for (int i = 0; i < nq; ++i) {
+    const PetscReal *G = k->G + (c * nq + i) * dim * dim;
+
+    for (int a = 0, t = 0; a < dim; ++a)
+      for (int b = a; b < dim; ++b) q[t++ * nq + i] = G[a * dim + b];
+    q[dim * (dim + 1) / 2 * nq + i] = k->m[c * nq + i];
+  }
+  return p;
+}
+
+static PetscErrorCode TeamModels(HopsOperator A, HopsPatchCell models[])
+{
+  Toy        k = (Toy)A;
+  PetscReal *q;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(7 * HopsPower(k->basis->Q, k->sp->dim), &q));
+  for (PetscInt c = 0; c < k->sp->ncells; ++c) {
+    HopsPatchPoints p      = TeamPoints(k, c, q);
+    PetscReal       sum[5] = {0.0};
+
+    p.derivative = k->derivative;
+    p.mass       = k->mass;
+    if (!k->derivative) PetscCall(PetscArraycpy(q, q + p.dim * (p.dim + 1) / 2 * p.nq, p.nq));
+    for (int rank = 0; rank < 3; ++rank) HopsPatchModelSums(&p, q, rank, 3, sum); /* shares of three members */
+    HopsPatchModelMeans(&p, sum, models + c);
+    for (int rank = 0; rank < 3; ++rank) HopsPatchModelExtremes(&p, q, rank, 3, models + c);
+  }
+  PetscCall(PetscFree(q));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode TeamElements(HopsOperator A, const HopsBasis *b, PetscInt n, const PetscInt cells[], PetscReal E[])
+{
+  Toy          k = (Toy)A;
+  const int    P = (int)b->P, Q = (int)b->Q, dim = (int)k->sp->dim, chunk = PetscMax(1, P * P / 2 + 1);
+  const size_t nn = HopsPower(P, dim);
+  PetscReal   *q, *T, *work;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc3(7 * HopsPower(Q, dim), &q, 4 * Q * P * P, &T, chunk * HopsPatchElementScratch(dim, P, Q), &work));
+  HopsPatchElementTables(P, Q, b->B, b->D, T);
+  for (PetscInt i = 0; i < n; ++i) {
+    const HopsPatchPoints p = TeamPoints(k, cells[i], q); /* what the form has not is zero */
+
+    HopsPatchElementMatrix(&p, P, q, T, chunk, work, E + i * nn * nn, 0, 1);
+  }
+  PetscCall(PetscFree3(q, T, work));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode TeamInvert(const HopsPatchMatrices *m, PetscScalar inv[], PetscInt *bad)
+{
+  const int  b = 4;
+  PetscReal *work;
+  int       *row;
+
+  PetscFunctionBegin;
+  *bad = -1;
+  for (PetscInt k = 0; k < m->n; ++k) {
+    const int n = (int)(m->start[k + 1] - m->start[k]);
+
+    PetscCall(PetscMalloc2(HopsPatchInvertScratch(n, b), &work, m->nn, &row));
+    HopsPatchAssemble(n, m->list + m->start[k], (int)(m->cstart[k + 1] - m->cstart[k]), m->cell + m->cstart[k], (int)m->nn, m->gid,
+                      m->E, row, inv + m->offset[k], 0, 1);
+    if (!HopsPatchInvert(n, b, inv + m->offset[k], work, 0, 1) && *bad < 0) *bad = k;
+    PetscCall(PetscFree2(work, row));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static inline PetscErrorCode TeamRegister(void)
+{
+  static const HopsPatchSetUpOps ops = {.Models = TeamModels, .Elements = TeamElements, .Invert = TeamInvert};
+  static HopsBackendOps          team;
+
+  PetscFunctionBegin;
+  team                = HopsBackendHost;
+  team.name           = "team";
+  team.OperatorCreate = ToyCreate;
+  team.patches        = &ops;
+  PetscCall(HopsBackendRegister(&team));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
