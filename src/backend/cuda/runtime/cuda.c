@@ -2,6 +2,7 @@
 #include <backend/cuda/operator/cudaderham.h>
 #include <backend/cuda/lor/cudalor.h>
 #include <backend/cuda/patch/cudapatchpc.h>
+#include <hops/private/hopsmeshimpl.h>
 
 PetscBool HopsCudaPresent(void)
 {
@@ -40,4 +41,5 @@ const HopsBackendOps HopsBackendCUDA = {
   .PatchCreate    = HopsPatchCreate_CUDA,
   .MapKind        = HopsMapKind_CUDA,
   .points         = &HopsPointCUDA,
+  .mesh           = &HopsMeshCUDA,
 };
