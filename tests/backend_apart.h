@@ -17,13 +17,13 @@ static PetscErrorCode ApartClosures(const HopsMeshCones *m, PetscInt point[], si
   const PetscInt n = HopsClosureSize(m->dim);
 
   PetscFunctionBegin;
-  *bad = PETSC_MAX_INT;
+  *bad = PETSC_INT_MAX;
   for (PetscInt i = 0; i < m->ncells; ++i) {
     const PetscInt c = ApartCell(i, m->ncells);
 
     if (!HopsCellClosure(m->dim, m, c, point + c * n, ornt + c * n)) *bad = PetscMin(*bad, c);
   }
-  if (*bad == PETSC_MAX_INT) *bad = -1;
+  if (*bad == PETSC_INT_MAX) *bad = -1;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -480,11 +480,11 @@ int main(int argc, char **argv)
       suffix: cuda
       requires: cuda
       nsize: {{1 2 3}}
-      args: -dm_plex_dim {{2 3}} -dm_plex_box_faces 4,3,2 -order {{1 3}} -label some -overlap {{0 1}} -hops_backend cuda -against host
+      args: -dm_plex_dim {{2 3}} -dm_plex_box_faces 4,3,2 -order {{1 3}} -label some -overlap {{0 1}} -hops_backend cuda -against host -use_gpu_aware_mpi 0
     test:
       suffix: cuda_unstructured
       requires: cuda
       nsize: {{1 3}}
-      args: -dm_plex_filename ${HOPS_SOURCE}/tutorials/meshes/elbow.msh -order 2 -hops_backend cuda -against host
+      args: -dm_plex_filename ${HOPS_SOURCE}/tutorials/meshes/elbow.msh -order 2 -hops_backend cuda -against host -use_gpu_aware_mpi 0
 
 TEST*/

@@ -26,17 +26,25 @@ static PetscErrorCode HopsPlexMarkClosures(DM dm, PetscInt pStart, PetscInt n, P
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* the first marked point from p on, or np; few are, so that most of mark[] is looked at eight by eight */
+static PetscInt HopsNextMark(PetscInt p, PetscInt np, const signed char mark[])
+{
+  const char none[8] = {0};
+
+  while (p < np && !mark[p]) p += p + 8 <= np && !memcmp(mark + p, none, 8) ? 8 : 1;
+  return p;
+}
+
 /* the marked points, ascending; never NULL */
 static PetscErrorCode HopsPlexListMarks(PetscInt pStart, PetscInt np, const signed char mark[], PetscInt *n, PetscInt *list[])
 {
   PetscInt m = 0;
 
   PetscFunctionBegin;
-  for (PetscInt p = 0; p < np; ++p) m += mark[p];
+  for (PetscInt p = HopsNextMark(0, np, mark); p < np; p = HopsNextMark(p + 1, np, mark)) ++m;
   PetscCall(PetscMalloc1(m + 1, list));
   *n = 0;
-  for (PetscInt p = 0; p < np && *n < m; ++p)
-    if (mark[p]) (*list)[(*n)++] = p + pStart;
+  for (PetscInt p = HopsNextMark(0, np, mark); p < np; p = HopsNextMark(p + 1, np, mark)) (*list)[(*n)++] = p + pStart;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
