@@ -102,8 +102,8 @@ PETSC_INTERN PetscErrorCode HopsSpaceGetEssentialPoints(HopsSpace, PetscInt *n, 
 /* those with mark[p - pStart]; points of other ranks take what their owners have. The marks change;
    collective */
 PETSC_INTERN PetscErrorCode HopsPlexSharePoints(DM, signed char mark[], PetscInt *n, PetscInt *points[]);
-/* hops' own numbering: restr[], the order of the cells, ghosts and halo; the points sp->fixed[] are essential;
-   collective */
+/* hops' own numbering: restr[], the order of the cells, ghosts and halo; the points sp->fixed[] are
+   essential; collective */
 PETSC_INTERN PetscErrorCode HopsPlexNumber(HopsSpace, const HopsLayout *);
 /* E-vector entry, -1-entry where the cell sees the opposite sign, of each of the dof unknowns of entry i of
    the closure seen with orientation o */

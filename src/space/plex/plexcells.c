@@ -3,8 +3,8 @@
 #include <hops/private/hopspleximpl.h>
 
 /*
-  All cones of cells have one size if their types say so, or none is larger, and their sum is as if. Faces have
-  one if the sum is as if, or cells that have it find edges on which they do not agree.
+  All cones of cells have one size if their types say so, or none is larger, and their sum is as if. Faces
+  have one if the sum is as if, or cells that have it find edges on which they do not agree.
 */
 static PetscErrorCode HopsConesCreate(DM dm, PetscInt depth, PetscInt size, PetscBool cells, HopsCones *c)
 {

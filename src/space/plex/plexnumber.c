@@ -138,7 +138,8 @@ static PetscErrorCode HopsPlexNumberGhosts(HopsSpace sp, const HopsNumbering *b,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Points numbered by this rank, then the ghosts on the host, to which the numbers come where there may be any */
+/* Points numbered by this rank, then the ghosts, by the host, to which numbers come where there are other
+   ranks */
 static PetscErrorCode HopsPlexNumberPoints(HopsSpace sp, const HopsBackendOps *be, HopsNumbering *b)
 {
   const HopsMeshOps *mesh = be->mesh ? be->mesh : &HopsMeshHost;
@@ -251,8 +252,8 @@ PetscErrorCode HopsPlexNumber(HopsSpace sp, const HopsLayout *layout)
 
 /* ------------------------------------------ section ------------------------------------------ */
 
-/* Points with unknowns in the order of their numbers, those of other ranks' cells last, as p - pStart; touch[]
-   is left behind */
+/* Points with unknowns in the order of their numbers, those of other ranks' cells last, as p - pStart; sets
+   touch[] */
 static PetscErrorCode HopsPlexFirstTouch(HopsSpace sp, const HopsNumbering *b, PetscInt *n, PetscInt order[])
 {
   PetscInt m = 0;
