@@ -7,13 +7,19 @@ static char help[] =
   -from <mesh,fe,arrays> : on the bare mesh, on the section of a PetscFE, or from arrays (the last two for h1; default mesh)\n\
   -geometry <k>          : order of the coordinate field (default 1)\n\
   -companion, -coarse    : also the H1 space on the same cells, and that of half the order\n\
+  -clock                 : seconds on the clock, with what a device has to do, in place of user time\n\
   -repeat <n>            : repetitions, of which the best counts (default 3)\n\n";
 
 #include <hops.h>
 #include <hops/private/petscshim.h>
 #include <petscdmplex.h>
 #include <petscfe.h>
+#include <petsctime.h>
+#include <petscdevice.h>
 #include <sys/resource.h>
+#if defined(PETSC_HAVE_CUDA)
+  #include <petscdevice_cuda.h>
+#endif
 
 typedef enum {
   H1,
@@ -38,10 +44,21 @@ typedef struct {
   PetscReal *x;
 } Case;
 
+static PetscBool onclock = PETSC_FALSE;
+
 static double Now(void)
 {
   struct rusage r;
 
+  if (onclock) {
+    PetscLogDouble t;
+
+#if defined(PETSC_HAVE_CUDA)
+    if (PetscDeviceInitialized(PETSC_DEVICE_CUDA)) (void)cudaDeviceSynchronize();
+#endif
+    (void)PetscTime(&t);
+    return t;
+  }
   (void)getrusage(RUSAGE_SELF, &r);
   return (double)r.ru_utime.tv_sec + 1e-6 * (double)r.ru_utime.tv_usec;
 }
@@ -203,6 +220,7 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsGetEnum(NULL, NULL, "-from", sources, (PetscEnum *)&c.from, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-geometry", &c.geometry, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-repeat", &c.repeat, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-clock", &onclock, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-companion", &c.companion, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-coarse", &c.coarse, NULL));
   PetscCheck(c.fe == H1 || c.from == MESH, PETSC_COMM_WORLD, PETSC_ERR_SUP, "-from fe and -from arrays are for -fe h1");

@@ -2,19 +2,23 @@ static char help[] =
   "Closures, element maps and numbering that hops computes in passes over a mesh's arrays, against what PETSc says cell by cell,\n\
 on meshes all of whose cells, faces and edges are turned at random.\n\
   -geometry <k> : order of the coordinates (default 1); -overlap <n>; -order <p> of the spaces (default 3)\n\
-  -label <name>, -value <v> : essential boundary (default Face Sets, 1; some: every third face)\n\n";
+  -label <name>, -value <v> : essential boundary (default Face Sets, 1; some: every third face)\n\
+  -against <back end> : the same spaces set up by it must be the same, entry by entry; apart: as a device does it, in memory of\n\
+                        its own and with cells in another order\n\n";
 
 #include "hopstest.h"
 #include <hops/private/hopspleximpl.h>
+#include "backend_apart.h"
 
-static PetscInt bad[6];
+static PetscInt bad[7];
 enum {
   CLOSURE,
   MAP,
   ESSENTIAL,
   NUMBER,
   SECTION,
-  FACES
+  FACES,
+  SAME
 };
 
 /* Cells by rotations, which keep their maps right-handed; faces and edges by anything */
@@ -104,6 +108,7 @@ static PetscErrorCode CheckClosures(DM dm, HopsSpace sp)
   const PetscInt      n     = cells->ref.n;
 
   PetscFunctionBeginUser;
+  PetscCall(HopsPlexCellsBring(cells));
   for (PetscInt c = 0; c < cells->ncells; ++c) {
     PetscInt m, *cl = NULL;
 
@@ -142,25 +147,25 @@ static PetscErrorCode CheckMaps(DM dm, HopsSpace sp)
 static PetscErrorCode CheckEssential(DM dm, DMLabel label, PetscInt value)
 {
   DMLabel  copy;
-  PetscInt pStart, pEnd, *mark, v;
-  PetscInt n = 0;
+  PetscInt pStart, pEnd, *points, n, v, at = 0;
 
   PetscFunctionBeginUser;
   PetscCall(DMLabelDuplicate(label, &copy));
   PetscCall(DMPlexLabelComplete(dm, copy));
-  PetscCall(HopsPlexEssentialPoints(dm, label, 1, &value, &mark));
+  PetscCall(HopsPlexEssentialPoints(dm, label, 1, &value, &n, &points));
   PetscCall(DMPlexGetChart(dm, &pStart, &pEnd));
   for (PetscInt p = pStart; p < pEnd; ++p) {
     PetscBool has;
 
     PetscCall(DMLabelStratumHasPoint(copy, value, p, &has));
-    if ((has ? 1 : 0) != mark[p - pStart]) ++bad[ESSENTIAL];
-    n += mark[p - pStart];
+    if (has != (at < n && points[at] == p ? PETSC_TRUE : PETSC_FALSE)) ++bad[ESSENTIAL];
+    if (at < n && points[at] == p) ++at;
   }
+  if (at != n) ++bad[ESSENTIAL];
   v = n;
   PetscCall(MPIU_Allreduce(MPI_IN_PLACE, &v, 1, MPIU_INT, MPI_SUM, PETSC_COMM_WORLD));
   PetscCheck(v, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "Nothing is essential");
-  PetscCall(PetscFree(mark));
+  PetscCall(PetscFree(points));
   PetscCall(DMLabelDestroy(&copy));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -173,6 +178,7 @@ static PetscErrorCode CheckNumbers(HopsSpace sp)
   PetscInt    *a, *b;
 
   PetscFunctionBeginUser;
+  PetscCall(HopsSpaceBringMesh(sp));
   PetscCall(HopsSpaceGetDM(sp, &dm));
   PetscCall(DMGetLocalSection(dm, &s));
   PetscCall(DMGetGlobalSection(dm, &gs));
@@ -202,6 +208,78 @@ static PetscErrorCode CheckNumbers(HopsSpace sp)
       if (a[i] != b[i]) ++bad[NUMBER];
   }
   PetscCall(PetscFree2(a, b));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A space that another back end set up is the same, entry by entry */
+static PetscErrorCode CheckSame(HopsSpace a, HopsSpace b)
+{
+  const PetscInt in[8] = {a->nT, a->nG, a->nC, a->ncells, a->ninterior, a->gorder, a->rstart, a->nL};
+  const PetscInt mb[8] = {b->nT, b->nG, b->nC, b->ncells, b->ninterior, b->gorder, b->rstart, b->nL};
+  PetscBool      same[6];
+
+  PetscFunctionBeginUser;
+  PetscCall(HopsSpaceBringMesh(a));
+  PetscCall(HopsSpaceBringMesh(b));
+  PetscCall(HopsPlexCellsBring(a->cells));
+  PetscCall(HopsPlexCellsBring(b->cells));
+  PetscCall(PetscArraycmp(in, mb, 8, &same[0]));
+  if (!same[0]) {
+    ++bad[SAME];
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(PetscArraycmp(a->restr, b->restr, a->ncells * a->ne, &same[0]));
+  PetscCall(PetscArraycmp(a->X, b->X, a->ncells * a->dim * HopsPower(a->gorder + 1, a->dim), &same[1]));
+  PetscCall(PetscArraycmp(a->cell, b->cell, a->ncells, &same[2]));
+  PetscCall(PetscArraycmp(a->ghost, b->ghost, a->nG, &same[3]));
+  PetscCall(PetscArraycmp(a->cells->point, b->cells->point, a->ncells * a->cells->ref.n, &same[4]));
+  PetscCall(PetscArraycmp(a->cells->ornt, b->cells->ornt, a->ncells * a->cells->ref.n, &same[5]));
+  for (PetscInt i = 0; i < 6; ++i) bad[SAME] += !same[i];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CreateSpace(DM dm, HopsFamily f, PetscInt order, DMLabel label, PetscInt value, HopsSpace *sp)
+{
+  PetscFunctionBeginUser;
+  if (f == HOPS_H1) PetscCall(HopsSpaceCreateH1(dm, order, label, 1, &value, sp));
+  else if (f == HOPS_HCURL) PetscCall(HopsSpaceCreateHCurl(dm, order, label, 1, &value, sp));
+  else if (f == HOPS_HDIV) PetscCall(HopsSpaceCreateHDiv(dm, order, label, 1, &value, sp));
+  else PetscCall(HopsSpaceCreateL2(dm, order, sp));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* sp, its companion and its coarse space, against those of another back end */
+static PetscErrorCode CheckBackend(DM dm, HopsFamily f, PetscInt order, DMLabel label, PetscInt value, HopsSpace sp)
+{
+  char      name[64] = "", before[64] = "";
+  PetscBool set, had;
+  HopsSpace other, a, b;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-against", name, sizeof(name), &set));
+  if (!set) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-hops_backend", before, sizeof(before), &had));
+  PetscCall(PetscOptionsSetValue(NULL, "-hops_backend", name));
+  PetscCall(CreateSpace(dm, f, order, label, value, &other));
+  PetscCheck(other->backend != sp->backend, PETSC_COMM_WORLD, PETSC_ERR_USER, "-against: another back end is meant");
+  PetscCall(CheckSame(sp, other));
+  for (PetscInt k = 0; k < 2; ++k) {
+    if (k && f != HOPS_H1) continue;
+    if (k) {
+      PetscCall(HopsSpaceCreateCoarse(sp, NULL, 1, &a));
+      PetscCall(HopsSpaceCreateCoarse(other, NULL, 1, &b));
+    } else {
+      PetscCall(HopsSpaceCreateCompanion(sp, HOPS_HCURL, PETSC_TRUE, &a));
+      PetscCall(HopsSpaceCreateCompanion(other, HOPS_HCURL, PETSC_TRUE, &b));
+    }
+    PetscCheck(a->backend == sp->backend && b->backend == other->backend, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "Not the space's");
+    PetscCall(CheckSame(a, b));
+    PetscCall(HopsSpaceDestroy(&a));
+    PetscCall(HopsSpaceDestroy(&b));
+  }
+  PetscCall(HopsSpaceDestroy(&other));
+  if (had) PetscCall(PetscOptionsSetValue(NULL, "-hops_backend", before));
+  else PetscCall(PetscOptionsClearValue(NULL, "-hops_backend"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -308,6 +386,7 @@ int main(int argc, char **argv)
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(ApartRegister());
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-order", &order, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-value", &value, NULL));
   PetscCall(PetscOptionsGetString(NULL, NULL, "-label", name, sizeof(name), NULL));
@@ -316,11 +395,9 @@ int main(int argc, char **argv)
   for (PetscInt f = 0; f < 4; ++f) {
     HopsSpace sp, coarse, other;
 
-    if (f == HOPS_H1) PetscCall(HopsSpaceCreateH1(dm, order, label, 1, &value, &sp));
-    else if (f == HOPS_HCURL) PetscCall(HopsSpaceCreateHCurl(dm, order, label, 1, &value, &sp));
-    else if (f == HOPS_HDIV) PetscCall(HopsSpaceCreateHDiv(dm, order, label, 1, &value, &sp));
-    else PetscCall(HopsSpaceCreateL2(dm, order, &sp));
+    PetscCall(CreateSpace(dm, (HopsFamily)f, order, label, value, &sp));
     PetscCall(CheckNumbers(sp));
+    PetscCall(CheckBackend(dm, (HopsFamily)f, order, label, value, sp));
     PetscCall(HopsSpaceCreateCompanion(sp, HOPS_H1, PETSC_TRUE, &other));
     PetscCheck(other->cells == sp->cells, PETSC_COMM_SELF, PETSC_ERR_PLIB, "The companion has closures of its own");
     PetscCall(CheckNumbers(other));
@@ -338,7 +415,8 @@ int main(int argc, char **argv)
     }
     PetscCall(HopsSpaceDestroy(&sp));
   }
-  PetscCall(MPIU_Allreduce(MPI_IN_PLACE, bad, 6, MPIU_INT, MPI_SUM, PETSC_COMM_WORLD));
+  PetscCall(MPIU_Allreduce(MPI_IN_PLACE, bad, 7, MPIU_INT, MPI_SUM, PETSC_COMM_WORLD));
+  if (bad[SAME]) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%" PetscInt_FMT " arrays differ between back ends\n", bad[SAME]));
   for (PetscInt k = 0; k < 6; ++k) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %s\n", what[k], bad[k] ? "WRONG" : "as PETSc's"));
   PetscCall(DMDestroy(&dm));
   PetscCall(PetscFinalize());
@@ -382,5 +460,31 @@ int main(int argc, char **argv)
       suffix: unstructured
       nsize: {{1 3}}
       args: -dm_plex_filename ${HOPS_SOURCE}/tutorials/meshes/elbow.msh -order 2
+    test:
+      suffix: apart
+      nsize: {{1 2 3}}
+      args: -dm_plex_dim {{2 3}} -dm_plex_box_faces 4,3,2 -order {{1 3}} -label some -overlap {{0 1}} -against apart
+    test:
+      suffix: apart_curved
+      nsize: 2
+      args: -dm_plex_dim {{2 3}} -dm_plex_box_faces 3,3,2 -order 2 -geometry 2 -hops_backend apart -against host
+    test:
+      suffix: apart_empty
+      nsize: 3
+      args: -dm_plex_dim {{2 3}} -dm_plex_box_faces 2,1,1 -order 2 -hops_backend apart -against host
+    test:
+      suffix: apart_unstructured
+      nsize: {{1 3}}
+      args: -dm_plex_filename ${HOPS_SOURCE}/tutorials/meshes/elbow.msh -order 2 -hops_backend apart -against host
+    test:
+      suffix: cuda
+      requires: cuda
+      nsize: {{1 2 3}}
+      args: -dm_plex_dim {{2 3}} -dm_plex_box_faces 4,3,2 -order {{1 3}} -label some -overlap {{0 1}} -hops_backend cuda -against host -use_gpu_aware_mpi 0
+    test:
+      suffix: cuda_unstructured
+      requires: cuda
+      nsize: {{1 3}}
+      args: -dm_plex_filename ${HOPS_SOURCE}/tutorials/meshes/elbow.msh -order 2 -hops_backend cuda -against host -use_gpu_aware_mpi 0
 
 TEST*/

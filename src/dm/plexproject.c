@@ -46,6 +46,7 @@ PetscErrorCode HopsPlexVisitNodes(DM dm, HopsPlex *plex, PetscInt of[], const Pe
   PetscReal       *x;
 
   PetscFunctionBegin;
+  PetscCall(HopsPlexCellsBring(cells));
   PetscCall(PetscSectionGetChart(plex->section, &pStart, &pEnd));
   PetscCall(PetscMalloc2(F->nf, &nodes, F->nf, &geom));
   for (PetscInt f = 0; f < F->nf; ++f) {

@@ -137,6 +137,7 @@ PetscErrorCode HopsFaceGeometry(HopsSpace sp, const HopsFaceBasis *geom, PetscIn
   PetscReal     *v;
 
   PetscFunctionBegin;
+  PetscCall(HopsSpaceBringMesh(sp));
   PetscCall(PetscMalloc1((dim + 1) * nq, &v));
   for (PetscInt i = 0; i < dim; ++i) {
     PetscCall(HopsFaceInterpolate(geom, face, PETSC_TRUE, sp->X + (size_t)(cell * dim + i) * ng, v));

@@ -100,6 +100,7 @@ static PetscErrorCode HopsVTUFill(HopsSpace sp, const PetscScalar x[], const Pet
   PetscMPIInt      rank;
 
   PetscFunctionBegin;
+  PetscCall(HopsSpaceBringMesh(sp));
   PetscCallMPI(MPI_Comm_rank(PetscObjectComm((PetscObject)sp), &rank));
   PetscCall(PetscMalloc6(P, &equi, np * dim, &pts, np, &u, np, &e, 2 * np, &work, np, &perm));
   PetscCall(PetscMalloc2(sp->nL, &head, sp->ncells * np, &next));
@@ -142,6 +143,7 @@ static PetscErrorCode HopsVTUFillField(HopsSpace sp, const PetscScalar x[], cons
   PetscMPIInt    rank;
 
   PetscFunctionBegin;
+  PetscCall(HopsSpaceBringMesh(sp));
   PetscCallMPI(MPI_Comm_rank(PetscObjectComm((PetscObject)sp), &rank));
   PetscCall(PetscMalloc5(P, &equi, np * dim, &pts, np * dim * dim, &J, np * nc, &u, sp->ne, &e));
   for (PetscInt i = 0; i < P; ++i) equi[i] = -1.0 + 2.0 * i / sp->order;

@@ -219,6 +219,7 @@ static PetscErrorCode PatchesUncovered(HopsPatches pt, const HopsPatchCells *cel
   int      *root, *ghost;
 
   PetscFunctionBegin;
+  PetscCall(HopsSpaceBringMesh(sp));
   PetscCall(PetscMalloc2(sp->halo.nshared, &root, sp->nG, &ghost));
   for (PetscInt i = 0; i < sp->halo.nshared; ++i) root[i] = pt->mult[sp->halo.shared[i]];
   PetscCall(PetscSFBcastBegin(sp->halo.sf, MPI_INT, root, ghost, MPI_REPLACE));

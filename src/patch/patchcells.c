@@ -31,6 +31,7 @@ PetscErrorCode HopsPatchCellsCreate(HopsForm form, const HopsBasis *basis, HopsP
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_rank(PetscObjectComm((PetscObject)sp), &rank));
+  PetscCall(HopsSpaceBringMesh(sp));
   PetscCall(PetscMemzero(pc, sizeof(*pc)));
   pc->space = sp;
   pc->form  = form;

@@ -31,15 +31,20 @@ struct _HopsProlong {
 PetscErrorCode HopsHaloCreate(PetscSF sf, HopsHalo *halo)
 {
   PetscInt           nroots, nleaves, n = 0, *place, *leaf;
+  PetscMPIInt        size;
   const PetscInt    *degree, *ilocal;
   const PetscSFNode *iremote;
   PetscSFNode       *remote;
 
   PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)sf), &size));
   PetscCall(PetscSFGetGraph(sf, &nroots, &nleaves, &ilocal, &iremote));
   PetscCheck(!ilocal, PETSC_COMM_SELF, PETSC_ERR_PLIB, "The leaves of a halo are not its ghosts in order");
-  PetscCall(PetscSFComputeDegreeBegin(sf, &degree));
-  PetscCall(PetscSFComputeDegreeEnd(sf, &degree));
+  if (size == 1) nroots = 0; /* nothing is shared, and there is nothing to look for */
+  else {
+    PetscCall(PetscSFComputeDegreeBegin(sf, &degree));
+    PetscCall(PetscSFComputeDegreeEnd(sf, &degree));
+  }
   for (PetscInt i = 0; i < nroots; ++i) n += degree[i] > 0;
   PetscCall(PetscMalloc1(n, &halo->shared));
   PetscCall(PetscMalloc2(nroots, &place, nleaves, &leaf));
@@ -307,6 +312,18 @@ PetscErrorCode HopsSpaceSetUpBackend(HopsSpace sp)
     PetscCall(HopsProlongCreate(sp, be, &sp->halo, 1, PETSC_DOUBLE, NULL, &sp->P));
   }
   sp->onbackend = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsSpaceSetBackend(HopsSpace sp, const HopsBackendOps *backend, PetscBool set)
+{
+  PetscFunctionBegin;
+  if (sp->backend != backend) {
+    PetscCall(HopsSpaceBringMesh(sp));
+    PetscCall(HopsSpaceResetBackend(sp));
+  }
+  sp->backend    = backend;
+  sp->backendset = set;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -167,7 +167,6 @@ static PetscErrorCode HopsSpaceNumberKeys(HopsSpace sp, PetscInt nkeys, const Pe
   PetscCall(HopsCheckInt("unknowns", (PetscInt64)sp->nT + nG + nC));
   sp->nG = nG;
   sp->nC = nC;
-  sp->nL = sp->nT + nG + nC;
   PetscCall(PetscMalloc1(nG, &sp->ghost));
   PetscCall(PetscMalloc1(nG, &sorted));
   nG = 0;
@@ -182,7 +181,6 @@ static PetscErrorCode HopsSpaceNumberKeys(HopsSpace sp, PetscInt nkeys, const Pe
   PetscCall(PetscFree(sorted));
   for (PetscInt k = 0; k < nkeys && nC; ++k)
     if (lidx[k] < -1) lidx[k] = (int)(sp->nT + nG) + (-2 - lidx[k]);
-  PetscCall(PetscCalloc1(nC, &sp->cvals));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -240,6 +238,19 @@ static PetscErrorCode HopsSpaceSetUpHalo(HopsSpace sp)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode HopsSpaceSetUpEntries(HopsSpace sp)
+{
+  PetscFunctionBegin;
+  sp->nL = sp->nT + sp->nG + sp->nC;
+  PetscCall(PetscCalloc1(sp->nC, &sp->cvals));
+  PetscCall(HopsSpaceSetUpHalo(sp));
+  PetscCall(PetscInfo(sp,
+                      "%" PetscInt_FMT " cells (%" PetscInt_FMT " interior), unknowns: %" PetscInt_FMT " owned, %" PetscInt_FMT
+                      " ghosts, %" PetscInt_FMT " constrained\n",
+                      sp->ncells, sp->ninterior, sp->nT, sp->nG, sp->nC));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* What the cells' arrays of unknowns and coordinates are sized by */
 PetscErrorCode HopsSpaceCheckCounts(HopsSpace sp)
 {
@@ -263,7 +274,7 @@ PetscErrorCode HopsSpaceSetUpNumbering(HopsSpace sp, PetscInt nkeys, const Petsc
   PetscCall(PetscMalloc2(nkeys, &lidx, sp->ncells, &inner));
   PetscCall(HopsSpaceNumberKeys(sp, nkeys, gidx, ess, elist, lidx, inner));
   PetscCall(HopsSpaceOrderCells(sp, elist, lidx, inner));
-  PetscCall(HopsSpaceSetUpHalo(sp));
+  PetscCall(HopsSpaceSetUpEntries(sp));
   if (ess) {
     sp->ness = 0;
     for (PetscInt k = 0; k < nkeys; ++k) sp->ness += ess[k] && gidx[k] >= sp->rstart && gidx[k] < sp->rstart + sp->nT;
@@ -280,10 +291,6 @@ PetscErrorCode HopsSpaceSetUpNumbering(HopsSpace sp, PetscInt nkeys, const Petsc
     }
   }
   PetscCall(PetscFree2(lidx, inner));
-  PetscCall(PetscInfo(sp,
-                      "%" PetscInt_FMT " cells (%" PetscInt_FMT " interior), unknowns: %" PetscInt_FMT " owned, %" PetscInt_FMT
-                      " ghosts, %" PetscInt_FMT " constrained\n",
-                      sp->ncells, sp->ninterior, sp->nT, sp->nG, sp->nC));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -22,6 +22,7 @@ static PetscErrorCode HopsSpaceEvaluateNodes(HopsSpace sp, HopsPointFunction f, 
   PetscReal     *pts;
 
   PetscFunctionBegin;
+  PetscCall(HopsSpaceBringMesh(sp));
   if (sp->family != HOPS_H1) {
     PetscCall(HopsFieldMoments(sp, f, ctx, x, g, cv));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -280,6 +281,7 @@ PetscErrorCode HopsSpaceComputeL2Error(HopsSpace space, Vec x, HopsPointFunction
   HopsValidPointer(f, 3);
   HopsValidPointer(error, 5);
   PetscCall(HopsSpaceCheckVec(space, x, "of the finite element function"));
+  PetscCall(HopsSpaceBringMesh(space));
   if (space->family == HOPS_H1) PetscCall(HopsNodalComputeL2Error(space, x, f, ctx, error));
   else PetscCall(HopsFieldComputeL2Error(space, x, f, ctx, error));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -117,6 +117,7 @@ PetscErrorCode HopsFieldMoments(HopsSpace sp, HopsPointFunction f, void *ctx, Pe
   PetscInt       maxm, npg;
 
   PetscFunctionBegin;
+  PetscCall(HopsSpaceBringMesh(sp));
   HopsLayoutCreate(sp->family, dim, sp->order, &l);
   PetscCall(HopsMomentRuleCreate(sp, &r));
   maxm = HopsPower(PetscMax(PetscMax(r.m[0], r.m[1]), Pg), dim);
@@ -272,6 +273,7 @@ PetscErrorCode HopsSpaceEvaluate(HopsSpace space, Vec x, PetscInt n, const Petsc
   HopsValidArray(n, xi, 5);
   HopsValidArray(n, u, 6);
   PetscCall(HopsSpaceCheckVec(space, x, "of the field"));
+  PetscCall(HopsSpaceBringMesh(space));
   dim  = space->dim;
   P    = space->order + 1;
   Pg   = space->gorder + 1;
@@ -335,6 +337,7 @@ PetscErrorCode HopsFieldComputeL2Error(HopsSpace sp, Vec x, HopsPointFunction f,
   PetscScalar       *xg;
 
   PetscFunctionBegin;
+  PetscCall(HopsSpaceBringMesh(sp));
   PetscCall(HopsBasisCreate(P, Q, PETSC_FALSE, &basis));
   PetscCall(HopsSpaceCreateGeometryBasis(sp, &basis, &geom));
   PetscCall(PetscMalloc5(nq * dim, &pts, nq * dim * dim, &J, sp->ne, &e, nq * nc, &u, sp->nL - sp->nT, &xg));

@@ -15,7 +15,8 @@
 #include <hops/private/hopsbasisimpl.h>
 
 typedef struct _HopsBackendOps HopsBackendOps;
-typedef struct _HopsForm      *HopsForm; /* hopsformimpl.h */
+typedef struct _HopsForm      *HopsForm;    /* hopsformimpl.h */
+typedef struct _HopsMeshOps    HopsMeshOps; /* hopsmeshimpl.h */
 
 /* ------------------------------------ memory and order of work ------------------------------------ */
 
@@ -267,6 +268,7 @@ struct _HopsBackendOps {
   PetscErrorCode (*MapKind)(PetscInt n, PetscInt dim, PetscInt g, const PetscReal s[], const PetscReal X[], HopsMapKind *);
   const HopsPointOps      *points;  /* point functions of a code are compiled for the back end */
   const HopsPatchSetUpOps *patches; /* NULL: the process computes what patches begin with */
+  const HopsMeshOps       *mesh;    /* set-up of spaces; NULL: the host sets up, and the result is copied */
 };
 
 /* by name (-hops_backend); and one more, which stays the caller's and must outlive its spaces */

@@ -131,9 +131,9 @@ PETSC_INTERN PetscErrorCode HopsArraysCheck(HopsSpace, PetscInt nkeys, const Pet
 PETSC_INTERN PetscErrorCode HopsSpaceCopyCells_Private(HopsSpace, PetscInt, HopsSpace *);
 PETSC_INTERN PetscErrorCode HopsSpaceCreateFree_Private(HopsSpace, HopsSpace *); /* without essential unknowns in the vectors */
 /* on a DMPlex with hops' own numbering; the DM's cells may be given, or NULL. Essential is the boundary of a
-   label, or the points with mark[p - pStart] = 1 */
+   label, or, where it is not NULL, points[nv] */
 PETSC_INTERN PetscErrorCode HopsSpaceCreatePlex_Private(DM, HopsPlexCells, HopsFamily, PetscInt order, DMLabel, PetscInt nv,
-                                                        const PetscInt values[], const PetscInt mark[], HopsSpace *);
+                                                        const PetscInt values[], const PetscInt points[], HopsSpace *);
 
 /* the error for consumers that know H1 alone */
 PETSC_INTERN PetscErrorCode HopsSpaceCheckH1(HopsSpace, const char what[]);

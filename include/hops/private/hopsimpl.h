@@ -149,6 +149,8 @@ PETSC_INTERN PetscErrorCode HopsSpaceSetSection(HopsSpace);        /* hops' own 
 PETSC_INTERN PetscErrorCode HopsPlexCellsDestroy(HopsPlexCells *); /* drops a reference */
 /* errors where the cells' unknowns or coordinates are too many for a PetscInt */
 PETSC_INTERN PetscErrorCode HopsSpaceCheckCounts(HopsSpace);
+/* with ghost[nG], and nC constrained entries, of a space whose cells are in their order; collective */
+PETSC_INTERN PetscErrorCode HopsSpaceSetUpEntries(HopsSpace);
 PETSC_INTERN PetscErrorCode HopsSpaceSetUpNumbering(HopsSpace, PetscInt nkeys, const PetscInt gidx[], const PetscBool ess[],
                                                     const PetscInt elist[]);
 /* src/space/arrays/arrayessential.c: a space from arrays with essential unknowns, ess[nT]; collective */
@@ -173,6 +175,13 @@ PETSC_INTERN PetscErrorCode HopsSpaceGlobalToLocal(HopsSpace, const PetscScalar 
 PETSC_INTERN PetscErrorCode HopsSpaceSetUpBackend(HopsSpace);
 PETSC_INTERN PetscErrorCode HopsSpaceResetBackend(HopsSpace);
 PETSC_INTERN PetscErrorCode HopsSpaceGetBackendMesh(HopsSpace, const int **restr, const PetscReal **X);
+/* restr[] and X[] are in the process's memory; to be called before they are read there, since a back end that
+   set up the space may be the only one to have them */
+PETSC_INTERN PetscErrorCode HopsSpaceBringMesh(HopsSpace);
+/* the coordinates become the process's X[], which is new */
+PETSC_INTERN PetscErrorCode HopsSpaceReplaceCoordinates(HopsSpace, PetscInt gorder, PetscReal X[]);
+/* another back end, before anything but the mesh is on the space's */
+PETSC_INTERN PetscErrorCode HopsSpaceSetBackend(HopsSpace, const HopsBackendOps *, PetscBool set);
 PETSC_INTERN PetscErrorCode HopsSpaceErrorCell(HopsSpace, PetscInt c, PetscReal det);
 /* refuses the quadrature of a cell (k = 0) or of its faces (1) that is none */
 PETSC_INTERN PetscErrorCode HopsSpaceCheckRule(HopsSpace, PetscInt k);

@@ -1,6 +1,7 @@
 /* The DMPlex front end's own declarations. */
 #pragma once
-#include <hops/private/hopsimpl.h>
+#include <hops/private/hopsderhamimpl.h>
+#include <hops/private/hopsmeshimpl.h>
 #include <petscfe.h>
 
 /*
@@ -9,13 +10,11 @@
   orientation o as own[(k+o) mod 4] for o >= 0 and own[(2-o-k) mod 4] for o < 0; an edge is reversed if o < 0.
 */
 typedef struct {
-  PetscInt dim, n; /* n entries: the cell, its faces, edges, vertices */
-  PetscInt depth[27];
-  PetscInt corner[27][4][3]; /* corner[i][k][d]: reference corner (0 or 1) of vertex k of entry i, as the cell sees it */
-  PetscInt nedges;
-  PetscInt slot[8][4];    /* HopsQuadEdge() by orientation + 4 */
-  PetscInt edge[6][4];    /* 3D: the entry of edge k of face 1 + i, as the cell sees the face */
-  PetscInt vertex[12][2]; /* the entries of the ends of edge i, as the cell sees it */
+  PetscInt          dim, n; /* n entries: the cell, its faces, edges, vertices */
+  PetscInt          depth[27];
+  PetscInt          corner[27][4][3]; /* corner[i][k][d]: reference corner (0 or 1) of vertex k of entry i, as the cell sees it */
+  PetscInt          nedges;
+  HopsClosureTables tables;
 } HopsPlexClosure;
 
 static inline PetscInt HopsQuadVertex(PetscInt o, PetscInt k)
@@ -30,15 +29,19 @@ static inline PetscInt HopsQuadEdge(PetscInt o, PetscInt k)
 }
 
 /* The cells of a mesh that this rank computes on, with the points and orientations in their closures, as
-   DMPlexGetTransitiveClosure() has them; spaces on one mesh share it */
+   DMPlexGetTransitiveClosure() has them; spaces on one mesh share it. The closures are where the back end
+   that made them works, and in the process's memory once HopsPlexCellsBring() was called */
 struct _n_HopsPlexCells {
-  PetscInt        refct, dim;
-  PetscInt        cstart, ncaller; /* cells of the DM */
-  PetscInt        ncells, *cell;   /* [ncells] without those of an overlap, ascending */
-  PetscInt       *where;           /* [ncaller] their places in cell[], or -1 */
-  HopsPlexClosure ref;
-  PetscInt       *point; /* [ncells][ref.n] */
-  signed char    *ornt;  /* [ncells][ref.n] */
+  PetscInt              refct, dim;
+  PetscInt              cstart, ncaller; /* cells of the DM */
+  PetscInt              ncells, *cell;   /* [ncells] without those of an overlap, ascending */
+  PetscInt             *where;           /* [ncaller] their places in cell[], or -1 */
+  HopsPlexClosure       ref;
+  PetscInt             *point; /* [ncells][ref.n] */
+  signed char          *ornt;  /* [ncells][ref.n] */
+  const HopsBackendOps *backend;
+  PetscInt             *bpoint; /* point[] and ornt[] there */
+  signed char          *bornt;
 };
 
 /* The unknowns of a section in the closures of the cells, in the order of DMPlexGetClosureIndices() */
@@ -70,8 +73,13 @@ PETSC_INTERN PetscErrorCode HopsPlexUnknownsGet(HopsPlexUnknowns *, PetscInt c, 
 PETSC_INTERN PetscErrorCode HopsPlexGetFENodes(PetscFE, PetscInt dim, PetscInt *order, PetscInt *nc, PetscInt *node[]);
 PETSC_INTERN PetscErrorCode HopsPlexClosureCreate(PetscInt dim, HopsPlexClosure *);
 PETSC_INTERN PetscInt       HopsPlexClosureNode(const HopsPlexClosure *, PetscInt order, PetscInt i, PetscInt o, PetscInt t);
-/* refuses meshes of other cells than quadrilaterals or hexahedra; collective */
-PETSC_INTERN PetscErrorCode HopsPlexCellsCreate(DM, PetscInt dim, HopsPlexCells *);
+/* refuses meshes of other cells than quadrilaterals or hexahedra; closures are made by this back end, or by
+   the host where it cannot; collective */
+PETSC_INTERN PetscErrorCode HopsPlexCellsCreate(DM, PetscInt dim, const HopsBackendOps *, HopsPlexCells *);
+/* point[] and ornt[] are in the process's memory; to be called before they are read there */
+PETSC_INTERN PetscErrorCode HopsPlexCellsBring(HopsPlexCells);
+/* bpoint[] and bornt[] are where this back end's passes over a mesh, or the host's, work */
+PETSC_INTERN PetscErrorCode HopsPlexCellsMove(HopsPlexCells, const HopsBackendOps *);
 /* a space on these cells, or, where NULL, on those of the DM */
 PETSC_INTERN PetscErrorCode HopsSpaceSetCells(HopsSpace, DM, HopsPlexCells);
 PETSC_INTERN PetscErrorCode HopsPlexGetGeometry(DM, HopsSpace);
@@ -86,12 +94,18 @@ PETSC_INTERN PetscErrorCode HopsPlexGetSection(DM, PetscInt order, PetscSection 
 /* the maps of a refined mesh from those of its coarse DM */
 PETSC_INTERN PetscErrorCode HopsPlexRefineGeometry(DM, HopsSpace);
 PETSC_INTERN PetscErrorCode HopsCheckPlex(DM, PetscInt *dim);
-/* mark[p - pStart]: 1 for the points in the closures of the label's values, else 0; collective */
-PETSC_INTERN PetscErrorCode HopsPlexEssentialPoints(DM, DMLabel, PetscInt nv, const PetscInt values[], PetscInt *mark[]);
+/* the points, ascending, in the closures of the label's values; collective */
+PETSC_INTERN PetscErrorCode HopsPlexEssentialPoints(DM, DMLabel, PetscInt nv, const PetscInt values[], PetscInt *n,
+                                                    PetscInt *points[]);
 /* the same for those that hold essential unknowns of a space */
-PETSC_INTERN PetscErrorCode HopsSpaceGetEssentialPoints(HopsSpace, PetscInt *mark[]);
-/* points of other ranks take what their owners have; collective */
-PETSC_INTERN PetscErrorCode HopsPlexShareMarks(DM, PetscInt mark[]);
-/* key[p - pStart]: this rank's number of the point's first unknown, of nkeys; gidx[key]: the global index of
-   each, -1 where it is essential; sets nT, rstart, N; collective */
-PETSC_INTERN PetscErrorCode HopsPlexNumber(HopsSpace, const PetscInt ess[], PetscInt *nkeys, PetscInt *key[], PetscInt *gidx[]);
+PETSC_INTERN PetscErrorCode HopsSpaceGetEssentialPoints(HopsSpace, PetscInt *n, PetscInt *points[]);
+/* those with mark[p - pStart]; points of other ranks take what their owners have. The marks change;
+   collective */
+PETSC_INTERN PetscErrorCode HopsPlexSharePoints(DM, signed char mark[], PetscInt *n, PetscInt *points[]);
+/* hops' own numbering: restr[], the order of the cells, ghosts and halo; the points sp->fixed[] are
+   essential; collective */
+PETSC_INTERN PetscErrorCode HopsPlexNumber(HopsSpace, const HopsLayout *);
+/* E-vector entry, -1-entry where the cell sees the opposite sign, of each of the dof unknowns of entry i of
+   the closure seen with orientation o */
+PETSC_INTERN void HopsPlexEntryRow(const HopsPlexClosure *, const HopsLayout *, HopsFamily, PetscInt order, PetscInt i, PetscInt o,
+                                   PetscInt dof, PetscInt row[]);

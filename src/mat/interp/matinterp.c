@@ -60,6 +60,7 @@ static PetscErrorCode HopsInterpIndices(const HopsNested *n, HopsSpace coarse, H
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(n->ncoarse * nc, ic));
   PetscCall(PetscMalloc1(n->ncoarse * nf, jf));
+  PetscCall(HopsSpaceBringMesh(coarse));
   PetscCall(PetscArraycpy(*ic, coarse->restr, n->ncoarse * nc));
   for (PetscInt c = 0; c < n->ncoarse; ++c) PetscCall(HopsNestedMacro(n, fine, c, *jf + c * nf));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -153,6 +153,7 @@ PetscErrorCode HopsDerhamAssemble(Mat A, Mat_PA *pa, MatReuse reuse, Mat *newmat
   PetscScalar   *E;
 
   PetscFunctionBegin;
+  PetscCall(HopsSpaceBringMesh(sp));
   PetscCall(PetscMalloc5(sp->nL, &gidx, ne, &row, pa->basis.Q * sp->order, &F, 6 * ne, &work, ne * ne, &E));
   for (PetscInt l = 0; l < sp->nL; ++l) gidx[l] = l < sp->nT ? sp->rstart + l : (l < sp->nT + sp->nG ? sp->ghost[l - sp->nT] : -1);
   PetscCall(PetscArrayzero(E, ne * ne));

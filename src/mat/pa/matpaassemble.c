@@ -134,6 +134,7 @@ static PetscErrorCode HopsAddFacets(Mat_PA *pa, const HopsFacets r, const PetscS
   PetscInt  *node, *row;
 
   PetscFunctionBegin;
+  PetscCall(HopsSpaceBringMesh(sp));
   PetscCall(PetscMalloc4(nq * (fd + 1) * nf, &N, nf * nf, &E, nf, &node, nf, &row));
   PetscCall(HopsFullTabulation(&pa->facebasis, fd, N));
   for (PetscInt f = 0; f < r->n; ++f) {
@@ -159,6 +160,7 @@ PetscErrorCode HopsPreallocate(HopsSpace sp, const PetscInt gidx[], const PetscS
   Mat            pre;
 
   PetscFunctionBegin;
+  PetscCall(HopsSpaceBringMesh(sp));
   PetscCall(MatCreate(PetscObjectComm((PetscObject)sp), &pre));
   PetscCall(MatSetSizes(pre, sp->nT, sp->nT, sp->N, sp->N));
   PetscCall(MatSetType(pre, MATPREALLOCATOR));
@@ -188,6 +190,7 @@ static PetscErrorCode MatPAAssembleH1(Mat A, Mat_PA *pa, MatReuse reuse, Mat *ne
 
   const HopsIntegral *in;
   PetscFunctionBegin;
+  PetscCall(HopsSpaceBringMesh(sp));
   np = HopsPower(pa->basis.P, sp->dim);
   {
     const PetscInt nt = HopsPower(pa->basis.Q, sp->dim) * (sp->dim + 1) * np;

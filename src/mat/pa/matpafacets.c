@@ -9,6 +9,7 @@ static PetscErrorCode HopsPAFacetsCreateKernel(HopsSpace sp, const HopsBasis *ba
   int           *restr;
 
   PetscFunctionBegin;
+  PetscCall(HopsSpaceBringMesh(sp));
   PetscCall(PetscMalloc2(nf, &node, in->n * nf, &restr));
   for (PetscInt f = 0; f < in->n; ++f) {
     PetscCall(HopsFaceNodes(sp->dim, basis->P, in->faces[f], node));

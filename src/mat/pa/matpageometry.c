@@ -25,9 +25,11 @@ PetscErrorCode HopsSpaceGetMapKind(HopsSpace sp, HopsMapKind *kind)
 
     PetscCall(HopsSpaceGetBackendMesh(sp, &restr, &X));
     PetscCall((*sp->backend->MapKind)(sp->ncells, dim, g, z, X, &in));
-  } else
+  } else {
+    PetscCall(HopsSpaceBringMesh(sp));
     for (PetscInt i = 0; i < sp->ncells * dim && in != HOPS_MAP_CURVED; ++i)
       in = PetscMax(in, (HopsMapKind)(HOPS_MAP_AFFINE + HopsCellMapKind(dim, g, z, sp->X + (size_t)i * ng)));
+  }
   PetscCall(PetscFree2(z, w));
   PetscCall(MPIU_Allreduce(&in, &out, 1, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)sp)));
   *kind = sp->mapkind = out;

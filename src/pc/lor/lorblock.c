@@ -588,6 +588,7 @@ static PetscErrorCode HopsLORBlockCoordinates(HopsLORBlock *b, Vec *coordinates)
   PetscScalar   *a;
 
   PetscFunctionBegin;
+  PetscCall(HopsSpaceBringMesh(sp));
   PetscCall(VecCreate(PetscObjectComm((PetscObject)sp), coordinates));
   PetscCall(VecSetSizes(*coordinates, sp->nT * dim, sp->N * dim));
   PetscCall(VecSetBlockSize(*coordinates, dim));

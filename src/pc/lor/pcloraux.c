@@ -256,6 +256,8 @@ static PetscErrorCode PCLORSetInteriorNodes(PC inner, PC_LOR *lor, HopsSpace *al
     PetscCall(PCLORGetNodes(lor, all));
     nodes = *all;
     PetscCall(HopsSpaceCreateCompanion(sp, HOPS_H1, PETSC_TRUE, &free));
+    PetscCall(HopsSpaceBringMesh(nodes));
+    PetscCall(HopsSpaceBringMesh(free));
     for (PetscInt c = 0; c < nodes->ncells; ++c) where[nodes->cell[c] - nodes->cstart] = c;
     for (PetscInt c = 0; c < free->ncells; ++c) wherefree[free->cell[c] - free->cstart] = c;
     PetscCall(HopsSpaceCreateVec(nodes, &outside));

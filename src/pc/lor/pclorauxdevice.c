@@ -47,6 +47,8 @@ static PetscErrorCode HopsFindEmpty(HopsSpace from, HopsSpace to, PetscInt *n, i
   PetscInt      *cell;
 
   PetscFunctionBegin;
+  PetscCall(HopsSpaceBringMesh(from));
+  PetscCall(HopsSpaceBringMesh(to));
   PetscCall(HopsCompanionCells(from, to, &cell));
   PetscCall(HopsIncidenceCreate(from->family, to->family, from->dim, from->order, &inc));
   PetscCall(PetscCalloc2(from->nT, &y, from->nL - from->nT, &yg));

@@ -98,6 +98,7 @@ static PetscErrorCode HopsSpaceGetLength(HopsSpace sp, PetscReal *length)
   PetscReal      box[6];
 
   PetscFunctionBegin;
+  PetscCall(HopsSpaceBringMesh(sp));
   for (PetscInt i = 0; i < 6; ++i) box[i] = PETSC_MIN_REAL;
   for (PetscInt c = 0; c < sp->ncells; ++c)
     for (PetscInt d = 0; d < sp->dim; ++d)

@@ -101,11 +101,12 @@ static PetscErrorCode HopsCompanionCheckIncidence(HopsSpace from, HopsSpace to)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A companion lives where the space does, whatever the options say by now; nothing of it is there yet */
-static void HopsSpaceShareBackend(HopsSpace sp, HopsSpace other)
+/* A companion lives where the space does, whatever the options say by now */
+static PetscErrorCode HopsSpaceShareBackend(HopsSpace sp, HopsSpace other)
 {
-  other->backend    = sp->backend;
-  other->backendset = sp->backendset;
+  PetscFunctionBegin;
+  PetscCall(HopsSpaceSetBackend(other, sp->backend, sp->backendset));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode HopsCompanionCheckPair(HopsSpace a, HopsSpace b)
@@ -247,8 +248,9 @@ PetscErrorCode HopsSpaceCopyCells_Private(HopsSpace sp, PetscInt n, HopsSpace *s
   PetscLayout    layout;
 
   PetscFunctionBegin;
+  PetscCall(HopsSpaceBringMesh(sp));
   PetscCall(HopsSpaceCreate_Private(PetscObjectComm((PetscObject)sp), sp->dim, sp->order, &s));
-  HopsSpaceShareBackend(sp, s);
+  PetscCall(HopsSpaceShareBackend(sp, s));
   s->family  = sp->family;
   s->ne      = sp->ne;
   s->gorder  = sp->gorder;
@@ -329,7 +331,7 @@ PetscErrorCode HopsSpaceCreateCompanion(HopsSpace space, HopsFamily family, Pets
   if (space->values) {
     PetscCall(HopsSpaceCreatePlex_Private(space->dm, space->cells, family, space->order, essential ? space->label : NULL,
                                           essential ? space->nv : 0, space->values, NULL, other));
-    HopsSpaceShareBackend(space, *other);
+    PetscCall(HopsSpaceShareBackend(space, *other));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCheck(!space->dm, PetscObjectComm((PetscObject)space), PETSC_ERR_SUP,
@@ -343,7 +345,7 @@ PetscErrorCode HopsSpaceCreateCompanion(HopsSpace space, HopsFamily family, Pets
   PetscCall(MPIU_Allreduce(MPI_IN_PLACE, &ness, 1, MPIU_INT, MPI_SUM, PetscObjectComm((PetscObject)space)));
   if (essential && ness) {
     PetscCall(HopsCompanionEssential(space, space->companion[family], other));
-    HopsSpaceShareBackend(space, *other);
+    PetscCall(HopsSpaceShareBackend(space, *other));
   } else {
     PetscCall(HopsSpaceReference(space->companion[family]));
     *other = space->companion[family];

@@ -87,6 +87,8 @@ PetscErrorCode HopsSpaceCreateDerivative(HopsSpace from, HopsSpace to, Mat *D)
     PetscCall(HopsDerivativeCreateDevice(from, to, 0, NULL, NULL, D));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+  PetscCall(HopsSpaceBringMesh(from));
+  PetscCall(HopsSpaceBringMesh(to));
   PetscCall(HopsCompanionCells(from, to, &cell));
   PetscCall(HopsIncidenceCreate(from->family, to->family, from->dim, from->order, &inc));
   PetscCall(PetscCalloc3(to->nT, &dnz, to->nT, &onz, to->nT, &done));
@@ -173,6 +175,8 @@ PetscErrorCode HopsSpaceDifferentiate(HopsSpace from, Vec x, HopsSpace to, Vec y
   PetscCall(HopsSpaceCheckVec(to, y, "of the derivative"));
   PetscCheck(x != y, PetscObjectComm((PetscObject)from), PETSC_ERR_ARG_IDN,
              "The vectors of the field and of its derivative must be different");
+  PetscCall(HopsSpaceBringMesh(from));
+  PetscCall(HopsSpaceBringMesh(to));
   PetscCall(HopsCompanionCells(from, to, &cell));
   PetscCall(HopsIncidenceCreate(from->family, to->family, from->dim, from->order, &inc));
   PetscCall(PetscMalloc1(from->nL - from->nT, &xg));

@@ -7,29 +7,32 @@
 /* -------------------------------------- essential points -------------------------------------- */
 
 /* A point of the coarse mesh is essential where the fine vertex in its middle is; on the same mesh, where its
-   own unknowns are. mark[p - pStart] */
-static PetscErrorCode HopsCoarseEssential(HopsSpace fine, DM dm, HopsPlexCells cells, PetscBool same, PetscInt *mark[])
+   own unknowns are. Points of other ranks' cells (an overlap) take what their owners know */
+static PetscErrorCode HopsCoarseEssential(HopsSpace fine, DM dm, HopsPlexCells cells, PetscBool same, PetscInt *n,
+                                          PetscInt *points[])
 {
-  PetscFunctionBegin;
-  if (same) PetscCall(HopsSpaceGetEssentialPoints(fine, mark));
-  else {
-    PetscInt  pStart, pEnd, fStart, fEnd, vStart, vEnd, *source, *on;
-    PetscBool ok;
+  PetscInt     pStart, pEnd, m, *on, vStart, vEnd, *source;
+  signed char *mark;
+  PetscBool    ok;
 
-    PetscCall(DMPlexGetChart(dm, &pStart, &pEnd));
-    PetscCall(DMPlexGetChart(fine->dm, &fStart, &fEnd));
+  PetscFunctionBegin;
+  PetscCall(DMPlexGetChart(dm, &pStart, &pEnd));
+  PetscCall(HopsSpaceGetEssentialPoints(fine, &m, &on));
+  PetscCall(PetscCalloc1(pEnd - pStart, &mark));
+  if (same) {
+    for (PetscInt i = 0; i < m; ++i) mark[on[i] - pStart] = 1;
+  } else {
     PetscCall(HopsNestedVertices(dm, cells, fine, &vStart, &vEnd, &source, &ok));
     PetscCheck(ok, PetscObjectComm((PetscObject)dm), PETSC_ERR_ARG_INCOMP,
                "The fine mesh is no uniform refinement of the coarse one with the children on their parents' ranks: refine by "
                "DMRefine() or -dm_refine_hierarchy after the mesh was distributed");
-    PetscCall(HopsSpaceGetEssentialPoints(fine, &on));
-    PetscCall(PetscCalloc1(pEnd - pStart + 1, mark)); /* never NULL, also on a rank without cells */
-    for (PetscInt v = vStart; v < vEnd; ++v)
-      if (source[v - vStart] >= 0) (*mark)[source[v - vStart] - pStart] = on[v - fStart];
+    for (PetscInt i = 0; i < m; ++i)
+      if (on[i] >= vStart && on[i] < vEnd && source[on[i] - vStart] >= 0) mark[source[on[i] - vStart] - pStart] = 1;
     PetscCall(PetscFree(source));
-    PetscCall(PetscFree(on));
   }
-  PetscCall(HopsPlexShareMarks(dm, *mark)); /* points of other ranks' cells (an overlap) take what their owners know */
+  PetscCall(PetscFree(on));
+  PetscCall(HopsPlexSharePoints(dm, mark, n, points));
+  PetscCall(PetscFree(mark));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -78,13 +81,13 @@ static void HopsChildMap(const HopsNested *n, HopsSpace fine, PetscInt f, const 
 static PetscErrorCode HopsCoarseGeometry(const HopsNested *n, HopsSpace coarse, HopsSpace fine)
 {
   const PetscInt dim = n->dim, P = fine->gorder + 1, np = HopsPower(P, dim), nchild = HopsPower(n->nhalf, dim);
-  PetscReal     *gll, *w, *l, *end;
+  PetscReal     *gll, *w, *l, *end, *X;
   PetscInt      *h;
 
   PetscFunctionBegin;
-  PetscCall(PetscFree(coarse->X));
-  PetscCall(PetscMalloc1(coarse->ncells * np * dim, &coarse->X));
-  coarse->gorder = fine->gorder;
+  PetscCall(HopsSpaceBringMesh(fine));
+  PetscCall(PetscMalloc1(coarse->ncells * np * dim, &X));
+  PetscCall(HopsSpaceReplaceCoordinates(coarse, fine->gorder, X));
   if (n->same) {
     for (PetscInt c = 0; c < n->ncoarse; ++c)
       PetscCall(PetscArraycpy(coarse->X + c * np * dim, fine->X + n->child[c] * np * dim, np * dim));
@@ -163,7 +166,7 @@ PetscErrorCode HopsSpaceCreateCoarse(HopsSpace fine, DM dm, PetscInt order, Hops
 {
   HopsNested    n;
   HopsPlexCells cells;
-  PetscInt     *mark, dim;
+  PetscInt      npoints, *points, dim;
   PetscBool     same;
 
   PetscFunctionBegin;
@@ -188,13 +191,13 @@ PetscErrorCode HopsSpaceCreateCoarse(HopsSpace fine, DM dm, PetscInt order, Hops
                "The coarse mesh has dimension %" PetscInt_FMT " and the fine one %" PetscInt_FMT
                ": coarse meshes are those of the fine one's hierarchy (DMRefine())",
                dim, fine->dim);
-    PetscCall(HopsPlexCellsCreate(dm, dim, &cells));
+    PetscCall(HopsPlexCellsCreate(dm, dim, fine->backend, &cells));
   }
-  PetscCall(HopsCoarseEssential(fine, dm, cells, same, &mark));
-  PetscCall(HopsSpaceCreatePlex_Private(dm, cells, HOPS_H1, order, NULL, 0, NULL, mark, coarse));
-  PetscCall(PetscFree(mark));
+  PetscCall(HopsCoarseEssential(fine, dm, cells, same, &npoints, &points));
+  PetscCall(HopsSpaceCreatePlex_Private(dm, cells, HOPS_H1, order, NULL, npoints, NULL, points, coarse));
+  PetscCall(PetscFree(points));
   if (!same) PetscCall(HopsPlexCellsDestroy(&cells));
-  (*coarse)->backend = fine->backend;
+  PetscCall(HopsSpaceSetBackend(*coarse, fine->backend, (*coarse)->backendset));
   PetscCall(HopsNestedCreate(*coarse, fine, &n));
   PetscCall(HopsCoarseGeometry(&n, *coarse, fine));
   PetscCall(HopsNestedDestroy(&n));

@@ -227,6 +227,8 @@ static PetscErrorCode HopsNestedSearch(DM coarse, const HopsPlexCells ccells, DM
   const PetscInt n = fcells->ref.n, nv = HopsPower(2, fcells->dim);
 
   PetscFunctionBegin;
+  PetscCall(HopsPlexCellsBring(ccells));
+  PetscCall(HopsPlexCellsBring(fcells));
   *ok = PETSC_FALSE;
   for (PetscInt attempt = 0; attempt < 2 && !*ok; ++attempt) {
     PetscBool whole = PETSC_TRUE;
@@ -332,6 +334,7 @@ PetscErrorCode HopsNestedMacro(const HopsNested *n, HopsSpace fine, PetscInt c, 
   const PetscInt P = fine->order + 1, np = HopsPower(P, n->dim), nchild = HopsPower(n->nhalf, n->dim);
 
   PetscFunctionBegin;
+  PetscCall(HopsSpaceBringMesh(fine));
   for (PetscInt k = 0; k < nchild; ++k) {
     const PetscInt f = n->child[c * nchild + k];
 

@@ -2,28 +2,15 @@
    cells. */
 #include <hops/private/hopspleximpl.h>
 
-/* The cones of the points [start,end) of one depth, `size` points each, in the mesh's arrays */
-typedef struct {
-  PetscInt  start, end, size;
-  PetscInt  base; /* where the first begins, the others following without gaps; else */
-  PetscInt *off;  /* [end-start] where each begins, or -1 where it has another size */
-} HopsCones;
-
-/* -1 also where p is no point of this depth */
-static inline PetscInt HopsConesOffset(const HopsCones *c, PetscInt p)
-{
-  if (p < c->start || p >= c->end) return -1;
-  return c->off ? c->off[p - c->start] : c->base + (p - c->start) * c->size;
-}
-
 /*
-  All cones of cells have one size if none is larger and their sum is as if. Faces have one if the sum is as
-  if, or cells that have it find edges on which they do not agree.
+  All cones of cells have one size if their types say so, or none is larger, and their sum is as if. Faces
+  have one if the sum is as if, or cells that have it find edges on which they do not agree.
 */
 static PetscErrorCode HopsConesCreate(DM dm, PetscInt depth, PetscInt size, PetscBool cells, HopsCones *c)
 {
   PetscSection s;
-  PetscInt     last, n, max;
+  DMLabel      types = NULL;
+  PetscInt     last, n, max = size;
 
   PetscFunctionBegin;
   PetscCall(PetscMemzero(c, sizeof(*c)));
@@ -31,16 +18,21 @@ static PetscErrorCode HopsConesCreate(DM dm, PetscInt depth, PetscInt size, Pets
   c->size = size;
   if (c->start >= c->end) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(DMPlexGetConeSection(dm, &s));
-  PetscCall(DMPlexGetMaxSizes(dm, &max, NULL));
+  if (cells) PetscCall(DMGetLabel(dm, "celltype", &types)); /* what they say is looked at for each cell */
+  if (cells && !types) PetscCall(DMPlexGetMaxSizes(dm, &max, NULL));
   PetscCall(PetscSectionGetOffset(s, c->start, &c->base));
   PetscCall(PetscSectionGetOffset(s, c->end - 1, &last));
   PetscCall(PetscSectionGetDof(s, c->end - 1, &n));
-  if ((!cells || max == size) && last + n - c->base == (c->end - c->start) * size) PetscFunctionReturn(PETSC_SUCCESS);
+  c->stop = last + n;
+  if (max == size && c->stop - c->base == (c->end - c->start) * size) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscMalloc1(c->end - c->start, &c->off));
   for (PetscInt p = c->start; p < c->end; ++p) {
-    PetscCall(PetscSectionGetOffset(s, p, &c->off[p - c->start]));
+    PetscInt *off = &c->off[p - c->start];
+
+    PetscCall(PetscSectionGetOffset(s, p, off));
     PetscCall(PetscSectionGetDof(s, p, &n));
-    if (n != size) c->off[p - c->start] = -1;
+    c->stop = PetscMax(c->stop, *off + n);
+    if (n != size) *off = -1;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -122,91 +114,45 @@ static PetscErrorCode HopsPlexListCells(DM dm, const HopsCones *cones, HopsPlexC
 
 /* ------------------------------------------ closures ------------------------------------------ */
 
-/*
-  Points and orientations of one closure, the edges as the faces on which they are met first see them. False
-  where the faces do not agree on their edges, or these on their vertices, or where a cell has a vertex twice.
-*/
-static inline PetscBool HopsCellClosure(const PetscInt dim, const HopsPlexClosure *ref, const HopsCones cones[],
-                                        const PetscInt cone[], const PetscInt ornt[], PetscInt cell, PetscInt *PETSC_RESTRICT P,
-                                        signed char *PETSC_RESTRICT O)
+static PetscErrorCode HopsPlexGetClosures(DM dm, HopsMeshCones *m, HopsPlexCells cells)
 {
-  const PetscInt n = dim == 3 ? 27 : 9, nf = 2 * dim, e0 = dim == 3 ? 7 : 1, v0 = dim == 3 ? 19 : 5;
-  PetscInt       differ = 0, off = HopsConesOffset(&cones[dim], cell);
-
-  if (off < 0) return PETSC_FALSE;
-  P[0] = cell;
-  O[0] = 0;
-  for (PetscInt f = 1; f <= nf; ++f, ++off) {
-    if (ornt[off] < -4 || ornt[off] > 3) return PETSC_FALSE;
-    P[f] = cone[off];
-    O[f] = (signed char)ornt[off];
-  }
-  for (PetscInt i = nf + 1; i < n; ++i) P[i] = -1;
-  for (PetscInt i = v0; i < n; ++i) O[i] = 0;
-  for (PetscInt f = 1; f <= nf && dim == 3; ++f) {
-    const PetscInt *slot = ref->slot[O[f] + 4], *edge = ref->edge[f - 1], back = O[f] < 0 ? -1 : 0;
-
-    off = HopsConesOffset(&cones[2], P[f]);
-    if (off < 0) return PETSC_FALSE;
-    for (PetscInt k = 0; k < 4; ++k) {
-      const PetscInt at = off + slot[k], e = edge[k];
-
-      if (P[e] >= 0) differ |= P[e] ^ cone[at];
-      else {
-        P[e] = cone[at];
-        O[e] = (signed char)(ornt[at] ^ back);
-      }
-    }
-  }
-  for (PetscInt e = e0; e < v0; ++e) {
-    const PetscInt *vertex = ref->vertex[e - e0], back = O[e] < 0 ? 1 : 0;
-
-    off = HopsConesOffset(&cones[1], P[e]);
-    if (off < 0) return PETSC_FALSE;
-    for (PetscInt k = 0; k < 2; ++k) {
-      const PetscInt p = cone[off + (k ^ back)], v = vertex[k];
-
-      if (P[v] >= 0) differ |= P[v] ^ p;
-      else P[v] = p;
-    }
-  }
-  for (PetscInt i = v0; i < n; ++i)
-    for (PetscInt k = i + 1; k < n; ++k) differ |= P[i] == P[k];
-  return differ ? PETSC_FALSE : PETSC_TRUE;
-}
-
-static PetscErrorCode HopsPlexGetClosures(DM dm, const HopsCones cones[], HopsPlexCells cells)
-{
-  PetscInt size, *cone, *ornt;
+  const HopsBackendOps *be = cells->backend;
+  PetscInt              size, bad, *cone, *ornt;
 
   PetscFunctionBegin;
   PetscCall(HopsPlexClosureCreate(cells->dim, &cells->ref));
   PetscCall(HopsCount("points of the cells", cells->ncells, cells->ref.n, 1, &size));
-  PetscCall(PetscMalloc1(size, &cells->point));
-  PetscCall(PetscMalloc1(size, &cells->ornt));
+  PetscCall(HopsCheckInt("points of the cells", (PetscInt64)size));
   PetscCall(DMPlexGetCones(dm, &cone));
   PetscCall(DMPlexGetConeOrientations(dm, &ornt));
-  for (PetscInt c = 0; c < cells->ncells; ++c) {
-    const PetscInt cell = cells->cell[c];
-    PetscInt      *P    = cells->point + c * cells->ref.n;
-    signed char   *O    = cells->ornt + c * cells->ref.n;
-    PetscBool      good;
-
-    if (cells->dim == 3) good = HopsCellClosure(3, &cells->ref, cones, cone, ornt, cell, P, O);
-    else good = HopsCellClosure(2, &cells->ref, cones, cone, ornt, cell, P, O);
-    PetscCheck(good, PETSC_COMM_SELF, PETSC_ERR_SUP,
-               "Cell %" PetscInt_FMT " has fewer than %" PetscInt_FMT
-               " different points in its closure, or its faces do not agree on them: hops needs conforming meshes without hanging "
-               "nodes, of cells that do not touch themselves (a periodic direction of a DMPlex needs three cells)",
-               cell, cells->ref.n);
+  m->dim    = cells->dim;
+  m->cone   = cone;
+  m->ornt   = ornt;
+  m->ncells = cells->ncells;
+  m->first  = cells->cstart;
+  m->cell   = cells->ncells == cells->ncaller ? NULL : cells->cell;
+  m->tables = cells->ref.tables;
+  if (be) {
+    PetscCall((*be->memory->Malloc)(size * sizeof(PetscInt), (void **)&cells->bpoint));
+    PetscCall((*be->memory->Malloc)(size, (void **)&cells->bornt));
+    PetscCall((*be->mesh->Closures)(m, cells->bpoint, cells->bornt, &bad));
+  } else {
+    PetscCall(PetscMalloc1(size, &cells->point));
+    PetscCall(PetscMalloc1(size, &cells->ornt));
+    PetscCall((*HopsMeshHost.Closures)(m, cells->point, cells->ornt, &bad));
   }
+  PetscCheck(bad < 0, PETSC_COMM_SELF, PETSC_ERR_SUP,
+             "Cell %" PetscInt_FMT " has fewer than %" PetscInt_FMT
+             " different points in its closure, or its faces do not agree on them: hops needs conforming meshes without hanging "
+             "nodes, of cells that do not touch themselves (a periodic direction of a DMPlex needs three cells)",
+             cells->cell[bad], cells->ref.n);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsPlexCellsCreate(DM dm, PetscInt dim, HopsPlexCells *out)
+PetscErrorCode HopsPlexCellsCreate(DM dm, PetscInt dim, const HopsBackendOps *backend, HopsPlexCells *out)
 {
   HopsPlexCells cells;
-  HopsCones     cones[4];
+  HopsMeshCones m;
   PetscInt      depth;
 
   PetscFunctionBegin;
@@ -215,15 +161,63 @@ PetscErrorCode HopsPlexCellsCreate(DM dm, PetscInt dim, HopsPlexCells *out)
              "The mesh is not interpolated (depth %" PetscInt_FMT " in %" PetscInt_FMT
              "D): create it with edges and faces (-dm_plex_interpolate, DMPlexInterpolate())",
              depth, dim);
+  PetscCall(PetscMemzero(&m, sizeof(m)));
   PetscCall(PetscNew(&cells));
-  cells->refct = 1;
-  cells->dim   = dim;
+  cells->refct   = 1;
+  cells->dim     = dim;
+  cells->backend = HopsMeshApart(backend) ? backend : NULL;
   for (PetscInt d = 1; d <= dim; ++d)
-    PetscCall(HopsConesCreate(dm, d, d == 1 ? 2 : 2 * d, d == dim ? PETSC_TRUE : PETSC_FALSE, &cones[d]));
-  PetscCall(HopsPlexListCells(dm, &cones[dim], cells));
-  PetscCall(HopsPlexGetClosures(dm, cones, cells));
-  for (PetscInt d = 1; d <= dim; ++d) PetscCall(PetscFree(cones[d].off));
+    PetscCall(HopsConesCreate(dm, d, d == 1 ? 2 : 2 * d, d == dim ? PETSC_TRUE : PETSC_FALSE, &m.cones[d]));
+  PetscCall(HopsPlexListCells(dm, &m.cones[dim], cells));
+  PetscCall(HopsPlexGetClosures(dm, &m, cells));
+  for (PetscInt d = 1; d <= dim; ++d) PetscCall(PetscFree(m.cones[d].off));
   *out = cells;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsPlexCellsBring(HopsPlexCells cells)
+{
+  const HopsBackendOps *be   = cells->backend;
+  const size_t          size = (size_t)cells->ncells * cells->ref.n;
+
+  PetscFunctionBegin;
+  if (cells->point) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscMalloc1(size, &cells->point));
+  PetscCall(PetscMalloc1(size, &cells->ornt));
+  if (!be) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall((*be->memory->Copy)(NULL, cells->point, cells->bpoint, size * sizeof(PetscInt), HOPS_COPY_OUT));
+  PetscCall((*be->memory->Copy)(NULL, cells->ornt, cells->bornt, size, HOPS_COPY_OUT));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The back end's copy of the closures */
+static PetscErrorCode HopsPlexCellsReset(HopsPlexCells cells)
+{
+  PetscFunctionBegin;
+  if (!cells->backend) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall((*cells->backend->memory->Free)((void **)&cells->bpoint));
+  PetscCall((*cells->backend->memory->Free)((void **)&cells->bornt));
+  cells->backend = NULL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsPlexCellsMove(HopsPlexCells cells, const HopsBackendOps *be)
+{
+  const size_t size = (size_t)cells->ncells * cells->ref.n;
+
+  PetscFunctionBegin;
+  if (!HopsMeshApart(be)) {
+    PetscCall(HopsPlexCellsBring(cells));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (cells->backend == be) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(HopsPlexCellsBring(cells));
+  PetscCall(HopsPlexCellsReset(cells));
+  cells->backend = be;
+  PetscCall((*be->memory->Malloc)(size * sizeof(PetscInt), (void **)&cells->bpoint));
+  PetscCall((*be->memory->Malloc)(size, (void **)&cells->bornt));
+  PetscCall((*be->memory->Copy)(NULL, cells->bpoint, cells->point, size * sizeof(PetscInt), HOPS_COPY_IN));
+  PetscCall((*be->memory->Copy)(NULL, cells->bornt, cells->ornt, size, HOPS_COPY_IN));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -234,6 +228,7 @@ PetscErrorCode HopsPlexCellsDestroy(HopsPlexCells *cells)
   PetscFunctionBegin;
   *cells = NULL;
   if (!c || --c->refct > 0) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(HopsPlexCellsReset(c));
   PetscCall(PetscFree(c->cell));
   PetscCall(PetscFree(c->where));
   PetscCall(PetscFree(c->point));
@@ -246,7 +241,7 @@ PetscErrorCode HopsSpaceSetCells(HopsSpace sp, DM dm, HopsPlexCells cells)
 {
   PetscFunctionBegin;
   if (cells) ++cells->refct;
-  else PetscCall(HopsPlexCellsCreate(dm, sp->dim, &cells));
+  else PetscCall(HopsPlexCellsCreate(dm, sp->dim, sp->backend, &cells));
   sp->cells   = cells;
   sp->cstart  = cells->cstart;
   sp->ncaller = cells->ncaller;

@@ -93,8 +93,8 @@ static PetscInt HopsFrameEntry(const HopsFrame *f, const HopsLayout *l, HopsFami
 }
 
 /* The E-vector entries of the unknowns of the closure's entry i seen with orientation o */
-static void HopsPlexEntryRow(const HopsPlexClosure *ref, const HopsLayout *layout, HopsFamily family, PetscInt order, PetscInt i,
-                             PetscInt o, PetscInt dof, PetscInt row[])
+void HopsPlexEntryRow(const HopsPlexClosure *ref, const HopsLayout *layout, HopsFamily family, PetscInt order, PetscInt i,
+                      PetscInt o, PetscInt dof, PetscInt row[])
 {
   HopsFrame frame;
 
@@ -104,65 +104,15 @@ static void HopsPlexEntryRow(const HopsPlexClosure *ref, const HopsLayout *layou
       family == HOPS_H1 ? HopsPlexClosureNode(ref, order, i, o, t) : HopsFrameEntry(&frame, layout, family, ref->dim, order, t);
 }
 
-/* elist[ncells][ne]: the unknown of each E-vector entry, by the first ones key[p - pStart] of the points, as
-   -1-unknown where the cell sees it with the opposite sign */
-static PetscErrorCode HopsPlexGetUnknowns(HopsSpace sp, const HopsLayout *layout, PetscInt pStart, const PetscInt key[],
-                                          PetscInt elist[])
-{
-  const HopsPlexCells    cells  = sp->cells;
-  const HopsPlexClosure *ref    = &cells->ref;
-  PetscInt               maxdof = 0, nlist = 0, list[27], dof[27], *rows;
-  PetscBool              known[27][8] = {{PETSC_FALSE}};
-
-  PetscFunctionBegin;
-  for (PetscInt i = 0; i < ref->n; ++i) {
-    dof[nlist] = HopsFamilyDof(sp->family, sp->dim, sp->order, i ? ref->depth[i] : sp->dim);
-    maxdof     = PetscMax(maxdof, dof[nlist]);
-    if (dof[nlist]) list[nlist++] = i;
-  }
-  PetscCall(PetscMalloc1(nlist * 8 * maxdof, &rows)); /* [nlist][orientation + 4] */
-  for (PetscInt c = 0; c < sp->ncells; ++c) {
-    PetscInt *e = elist + c * sp->ne;
-
-    for (PetscInt k = 0; k < nlist; ++k) {
-      const PetscInt i = list[k], o = cells->ornt[c * ref->n + i] + 4, off = key[cells->point[c * ref->n + i] - pStart], n = dof[k];
-      PetscInt      *row = rows + (k * 8 + o) * maxdof;
-
-      if (!known[k][o]) HopsPlexEntryRow(ref, layout, sp->family, sp->order, i, o - 4, n, row);
-      known[k][o] = PETSC_TRUE;
-      for (PetscInt t = 0; t < n; ++t) {
-        const PetscInt flip = row[t] < 0 ? -1 : 0; /* x ^ -1 is -1-x */
-
-        e[row[t] ^ flip] = (off + t) ^ flip;
-      }
-    }
-  }
-  PetscCall(PetscFree(rows));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* keeps the list of essential points, from which the section follows */
-static PetscErrorCode HopsSpaceKeepEssential(HopsSpace sp, PetscInt pStart, PetscInt pEnd, const PetscInt mark[])
-{
-  PetscInt n = 0;
-
-  PetscFunctionBegin;
-  for (PetscInt p = 0; p < pEnd - pStart; ++p) n += mark[p];
-  PetscCall(PetscMalloc1(n + 1, &sp->fixed)); /* never NULL: the numbering is hops' own */
-  for (PetscInt p = 0; p < pEnd - pStart; ++p)
-    if (mark[p]) sp->fixed[sp->nfixed++] = p + pStart;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* A space on the mesh, with hops' own numbering. Essential points are those in the closures of the label's
-   values, or those marked */
+   values, or, where they are given, points[nv] */
 PetscErrorCode HopsSpaceCreatePlex_Private(DM dm, HopsPlexCells cells, HopsFamily family, PetscInt order, DMLabel label,
-                                           PetscInt nv, const PetscInt values[], const PetscInt mark[], HopsSpace *space)
+                                           PetscInt nv, const PetscInt values[], const PetscInt points[], HopsSpace *space)
 {
   HopsSpace  sp;
   HopsLayout layout;
   DM         coarse;
-  PetscInt   dim, pStart, pEnd, nkeys, *elist, *key, *gidx, *own = NULL;
+  PetscInt   dim;
 
   PetscFunctionBegin;
   PetscCall(HopsInitialize());
@@ -180,7 +130,7 @@ PetscErrorCode HopsSpaceCreatePlex_Private(DM dm, HopsPlexCells cells, HopsFamil
   sp->nv     = label ? nv : 0;
   sp->label  = label;
   if (label) PetscCall(PetscObjectReference((PetscObject)label));
-  if (!mark) {
+  if (!points) {
     PetscCall(PetscMalloc1(sp->nv + 1, &sp->values)); /* never NULL: the space has companions */
     PetscCall(PetscArraycpy(sp->values, values, sp->nv));
   }
@@ -188,19 +138,15 @@ PetscErrorCode HopsSpaceCreatePlex_Private(DM dm, HopsPlexCells cells, HopsFamil
   PetscCall(DMGetCoarseDM(dm, &coarse)); /* a clone has lost it */
   PetscCall(DMSetCoarseDM(sp->dm, coarse));
   PetscCall(HopsSpaceSetCells(sp, dm, cells));
+  PetscCall(HopsSpaceCheckCounts(sp));
+  if (points) {
+    sp->nfixed = nv;
+    PetscCall(PetscMalloc1(nv + 1, &sp->fixed)); /* never NULL: the numbering is hops' own */
+    PetscCall(PetscArraycpy(sp->fixed, points, nv));
+  } else PetscCall(HopsPlexEssentialPoints(dm, label, nv, values, &sp->nfixed, &sp->fixed));
+  PetscCall(HopsPlexNumber(sp, &layout));
   PetscCall(HopsPlexGetGeometry(dm, sp));
   PetscCall(HopsSpaceCheckCounts(sp));
-  PetscCall(DMPlexGetChart(dm, &pStart, &pEnd));
-  if (!mark) PetscCall(HopsPlexEssentialPoints(dm, label, nv, values, &own));
-  PetscCall(HopsSpaceKeepEssential(sp, pStart, pEnd, mark ? mark : own));
-  PetscCall(HopsPlexNumber(sp, mark ? mark : own, &nkeys, &key, &gidx));
-  PetscCall(PetscFree(own));
-  PetscCall(PetscMalloc1(sp->ncells * sp->ne, &elist));
-  PetscCall(HopsPlexGetUnknowns(sp, &layout, pStart, key, elist));
-  PetscCall(PetscFree(key));
-  PetscCall(HopsSpaceSetUpNumbering(sp, nkeys, gidx, NULL, elist));
-  PetscCall(PetscFree(gidx));
-  PetscCall(PetscFree(elist));
   PetscCall(PetscLogEventEnd(HopsEvent.space, dm, 0, 0, 0));
   *space = sp;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -208,7 +208,7 @@ static PetscErrorCode HopsPlexGetMaps(DM dm, HopsSpace sp)
       coords = a[1] + off;
     } else {
       k = 0;
-      PetscCall(HopsPlexUnknownsGet(&u, c, idx, &n));
+      PetscCall(HopsPlexUnknownsGet(&u, sp->cells->where[cell - sp->cstart], idx, &n));
       for (PetscInt i = 0; i < n && n == u.size; ++i) x[i] = a[0][idx[i]];
     }
     PetscCheck((!nx || n == nx) && (k || n == u.size), PETSC_COMM_SELF, PETSC_ERR_SUP,
@@ -243,6 +243,69 @@ static PetscErrorCode HopsPlexGetMaps(DM dm, HopsSpace sp)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/*
+  Straight maps of cells whose coordinates are those of their vertices, in the order of these: from closures,
+  where they are. Not done where the mesh has other coordinates, a periodic one among them
+*/
+static PetscErrorCode HopsPlexGetCorners(DM dm, HopsSpace sp, PetscBool *done)
+{
+  const HopsBackendOps *be    = sp->backend;
+  const PetscBool       apart = sp->cells->backend == be ? PETSC_TRUE : PETSC_FALSE; /* closures are there */
+  HopsCoordinateMap     map   = {0};
+  HopsCorners           m;
+  DM                    cdm;
+  Vec                   v[2];
+  PetscSection          s, own;
+  IS                    order;
+  PetscInt              vEnd, start, end, max, last, n = 0;
+  int                  *old;
+  const PetscScalar    *x;
+
+  PetscFunctionBegin;
+  *done = PETSC_FALSE;
+  PetscCall(DMGetCoordinateDM(dm, &cdm));
+  PetscCall(DMGetCoordinateSection(dm, &s));
+  PetscCall(DMGetCoordinatesLocalNoncollective(dm, &v[0]));
+  PetscCall(DMGetCellCoordinateSection(dm, &own));
+  PetscCall(DMGetCellCoordinatesLocalNoncollective(dm, &v[1]));
+  if (own && v[1]) PetscCall(PetscSectionGetStorageSize(own, &n));
+  if (n || !sp->ncells) PetscFunctionReturn(PETSC_SUCCESS);
+  m.dim = sp->dim;
+  m.n   = sp->dim * HopsPower(2, sp->dim);
+  PetscCall(DMPlexGetDepthStratum(dm, 0, &m.vStart, &vEnd));
+  PetscCall(PetscSectionGetChart(s, &start, &end));
+  PetscCall(PetscSectionGetMaxDof(s, &max));
+  PetscCall(PetscSectionGetPermutation(s, &order));
+  if (order || max != sp->dim || start > m.vStart || end < vEnd) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscSectionGetOffset(s, m.vStart, &m.base));
+  PetscCall(PetscSectionGetOffset(s, vEnd - 1, &last));
+  if (last - m.base != (vEnd - 1 - m.vStart) * sp->dim) PetscFunctionReturn(PETSC_SUCCESS); /* none has more than dim */
+  PetscCall(PetscSectionGetStorageSize(s, &n));
+  if (n != (vEnd - m.vStart) * sp->dim) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(HopsCoordinateMapCreate(cdm, sp, m.n, &map));
+  if (map.place) {
+    PetscCall(PetscArraycpy(m.place, map.place, m.n));
+    PetscCall(PetscMalloc1(sp->ncells, &old));
+    for (PetscInt c = 0; c < sp->ncells; ++c) old[c] = (int)sp->cells->where[sp->cell[c] - sp->cstart];
+    PetscCall(VecGetArrayRead(v[0], &x));
+    m.x = x;
+    if (apart) {
+      PetscCall((*be->memory->Malloc)((size_t)sp->ncells * m.n * sizeof(PetscReal), (void **)&sp->bX));
+      PetscCall((*be->mesh->Corners)(&m, n, sp->ncells, sp->cells->bpoint, old, sp->bX));
+    } else {
+      PetscCall(HopsPlexCellsBring(sp->cells));
+      PetscCall(PetscMalloc1((size_t)sp->ncells * m.n, &sp->X));
+      PetscCall((*HopsMeshHost.Corners)(&m, n, sp->ncells, sp->cells->point, old, sp->X));
+    }
+    PetscCall(VecRestoreArrayRead(v[0], &x));
+    PetscCall(PetscFree(old));
+    *done = PETSC_TRUE;
+  }
+  PetscCall(PetscFree(map.T));
+  PetscCall(PetscFree(map.place));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode HopsPlexCoordinatesChanged(DM dm, HopsCoordinatesKey *key, PetscBool *changed)
 {
   HopsCoordinatesKey now = {0, 0, 0.0};
@@ -270,7 +333,7 @@ PetscErrorCode HopsPlexCoordinatesChanged(DM dm, HopsCoordinatesKey *key, PetscB
 PetscErrorCode HopsPlexGetGeometry(DM dm, HopsSpace sp)
 {
   PetscInt  cdim;
-  PetscBool dropped, some;
+  PetscBool dropped, some, done;
   Vec       x;
 
   PetscFunctionBegin;
@@ -291,7 +354,8 @@ PetscErrorCode HopsPlexGetGeometry(DM dm, HopsSpace sp)
     PetscCall(HopsPlexRefineGeometry(dm, sp));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(HopsPlexGetMaps(dm, sp));
+  PetscCall(HopsPlexGetCorners(dm, sp, &done));
+  if (!done) PetscCall(HopsPlexGetMaps(dm, sp));
   PetscCall(MPIU_Allreduce(MPI_IN_PLACE, &sp->gorder, 1, MPIU_INT, MPI_MAX, PetscObjectComm((PetscObject)dm)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

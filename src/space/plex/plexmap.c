@@ -88,16 +88,16 @@ static PetscErrorCode HopsPlexClosureSlots(DM K, const PetscInt points[], HopsPl
   PetscFunctionBegin;
   cl->nedges = cl->dim == 3 ? 12 : 4;
   for (PetscInt o = -4; o < 4; ++o)
-    for (PetscInt k = 0; k < 4; ++k) cl->slot[o + 4][k] = HopsQuadEdge(o, k);
+    for (PetscInt k = 0; k < 4; ++k) cl->tables.slot[o + 4][k] = HopsQuadEdge(o, k);
   for (PetscInt f = 0; f < 6 && cl->dim == 3; ++f) {
     PetscCall(DMPlexGetCone(K, points[2 * (1 + f)], &cone));
     for (PetscInt k = 0; k < 4; ++k)
-      cl->edge[f][k] = HopsPlexClosureFind(cl, points, cone[HopsQuadEdge(points[2 * (1 + f) + 1], k)]);
+      cl->tables.edge[f][k] = HopsPlexClosureFind(cl, points, cone[HopsQuadEdge(points[2 * (1 + f) + 1], k)]);
   }
   for (PetscInt e = 0; e < cl->nedges; ++e) {
     PetscCall(DMPlexGetCone(K, points[2 * (e0 + e)], &cone));
     for (PetscInt k = 0; k < 2; ++k)
-      cl->vertex[e][k] = HopsPlexClosureFind(cl, points, cone[points[2 * (e0 + e) + 1] < 0 ? 1 - k : k]);
+      cl->tables.vertex[e][k] = HopsPlexClosureFind(cl, points, cone[points[2 * (e0 + e) + 1] < 0 ? 1 - k : k]);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -3,275 +3,317 @@
 #include <hops/private/hopsderhamimpl.h>
 #include <hops/private/hopspleximpl.h>
 
-/* --------------------------------------- essential points --------------------------------------- */
-
-/* with every point all those of its closure */
-static PetscErrorCode HopsPlexMarkClosures(DM dm, PetscInt pStart, PetscInt mark[])
-{
-  PetscInt depth;
-
-  PetscFunctionBegin;
-  PetscCall(DMPlexGetDepth(dm, &depth));
-  for (PetscInt d = depth; d > 0; --d) {
-    PetscInt first, last, n;
-
-    PetscCall(DMPlexGetDepthStratum(dm, d, &first, &last));
-    for (PetscInt p = first; p < last; ++p) {
-      const PetscInt *cone;
-
-      if (!mark[p - pStart]) continue;
-      PetscCall(DMPlexGetConeSize(dm, p, &n));
-      PetscCall(DMPlexGetCone(dm, p, &cone));
-      for (PetscInt i = 0; i < n; ++i) mark[cone[i] - pStart] = 1;
-    }
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode HopsPlexShareMarks(DM dm, PetscInt mark[])
-{
-  PetscSF  sf;
-  PetscInt nroots;
-
-  PetscFunctionBegin;
-  PetscCall(DMGetPointSF(dm, &sf));
-  PetscCall(PetscSFGetGraph(sf, &nroots, NULL, NULL, NULL));
-  if (nroots < 0) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscSFBcastBegin(sf, MPIU_INT, mark, mark, MPI_REPLACE));
-  PetscCall(PetscSFBcastEnd(sf, MPIU_INT, mark, mark, MPI_REPLACE));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* A face may be known to one rank alone, and its edges to others too: marks go to the owners and back */
-PetscErrorCode HopsPlexEssentialPoints(DM dm, DMLabel label, PetscInt nv, const PetscInt values[], PetscInt *mark[])
-{
-  PetscSF  sf;
-  PetscInt pStart, pEnd, nroots, *leaf;
-
-  PetscFunctionBegin;
-  PetscCall(DMPlexGetChart(dm, &pStart, &pEnd));
-  PetscCall(PetscCalloc1(pEnd - pStart, mark));
-  for (PetscInt v = 0; label && v < nv; ++v) {
-    IS              is;
-    PetscInt        n;
-    const PetscInt *pts;
-
-    PetscCall(DMLabelGetStratumIS(label, values[v], &is));
-    if (!is) continue;
-    PetscCall(ISGetLocalSize(is, &n));
-    PetscCall(ISGetIndices(is, &pts));
-    for (PetscInt i = 0; i < n; ++i) (*mark)[pts[i] - pStart] = 1;
-    PetscCall(ISRestoreIndices(is, &pts));
-    PetscCall(ISDestroy(&is));
-  }
-  PetscCall(HopsPlexMarkClosures(dm, pStart, *mark));
-  PetscCall(DMGetPointSF(dm, &sf));
-  PetscCall(PetscSFGetGraph(sf, &nroots, NULL, NULL, NULL));
-  if (nroots < 0) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscMalloc1(pEnd - pStart, &leaf));
-  PetscCall(PetscArraycpy(leaf, *mark, pEnd - pStart));
-  PetscCall(PetscSFReduceBegin(sf, MPIU_INT, leaf, *mark, MPI_MAX));
-  PetscCall(PetscSFReduceEnd(sf, MPIU_INT, leaf, *mark, MPI_MAX));
-  PetscCall(PetscFree(leaf));
-  PetscCall(HopsPlexMarkClosures(dm, pStart, *mark));
-  PetscCall(HopsPlexShareMarks(dm, *mark));
-  PetscCall(HopsPlexMarkClosures(dm, pStart, *mark));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode HopsSpaceGetEssentialPoints(HopsSpace sp, PetscInt *mark[])
-{
-  PetscInt pStart, pEnd;
-
-  PetscFunctionBegin;
-  PetscCall(DMPlexGetChart(sp->dm, &pStart, &pEnd));
-  PetscCall(PetscCalloc1(pEnd - pStart + 1, mark)); /* never NULL, also on a rank without cells */
-  if (sp->fixed) {
-    for (PetscInt i = 0; i < sp->nfixed; ++i) (*mark)[sp->fixed[i] - pStart] = 1;
-  } else {
-    PetscSection s;
-
-    PetscCall(DMGetLocalSection(sp->dm, &s));
-    for (PetscInt p = pStart; p < pEnd; ++p) {
-      PetscInt n;
-
-      PetscCall(PetscSectionGetConstraintDof(s, p, &n));
-      (*mark)[p - pStart] = n > 0;
-    }
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* ------------------------------------------ numbering ------------------------------------------ */
 
-/* dof[d] unknowns on each point of depth d, start[d] the first one, end[d] behind the last */
-typedef struct {
-  PetscInt dof[4], start[4], end[4], pStart, pEnd;
-} HopsStrata;
-
-static PetscErrorCode HopsStrataCreate(HopsSpace sp, HopsStrata *s)
-{
-  PetscFunctionBegin;
-  PetscCall(DMPlexGetChart(sp->dm, &s->pStart, &s->pEnd));
-  for (PetscInt d = 0; d <= sp->dim; ++d) {
-    s->dof[d] = HopsFamilyDof(sp->family, sp->dim, sp->order, d);
-    PetscCall(DMPlexGetDepthStratum(sp->dm, d, &s->start[d], &s->end[d]));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Points with unknowns in the order of their numbers, those of other ranks' cells last, as p - pStart; their
-   depths */
-static PetscErrorCode HopsPlexFirstTouch(HopsSpace sp, const HopsStrata *s, PetscInt *n, PetscInt *order[], unsigned char *depth[])
+/* What is known before the passes; the arrays are to be allocated */
+static PetscErrorCode HopsNumberingCreate(HopsSpace sp, HopsNumbering *b)
 {
   const HopsPlexCells cells = sp->cells;
-  const PetscInt      np    = s->pEnd - s->pStart;
-  PetscInt            list[27], nlist = 0, m = 0, *o;
-  unsigned char      *d, *seen;
+  PetscInt            pEnd;
+  PetscInt64          total = 0;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc1(np, order));
-  PetscCall(PetscMalloc1(np, depth));
-  PetscCall(PetscMalloc1(np, &seen));
-  PetscCall(PetscMemzero(seen, np));
-  o = *order;
-  d = *depth;
+  PetscCall(PetscMemzero(b, sizeof(*b)));
+  PetscCall(DMPlexGetChart(sp->dm, &b->pStart, &pEnd));
+  b->np     = pEnd - b->pStart;
+  b->dim    = sp->dim;
+  b->ncells = cells->ncells;
+  b->point  = HopsMeshApart(sp->backend) ? cells->bpoint : cells->point;
+  b->ornt   = HopsMeshApart(sp->backend) ? cells->bornt : cells->ornt;
+  for (PetscInt d = 0; d <= sp->dim; ++d) {
+    b->dof[d] = HopsFamilyDof(sp->family, sp->dim, sp->order, d);
+    PetscCall(DMPlexGetDepthStratum(sp->dm, d, &b->start[d], &b->end[d]));
+    total += (PetscInt64)b->dof[d] * (b->end[d] - b->start[d]);
+  }
+  PetscCall(HopsCheckInt("unknowns", total));
   for (PetscInt i = 0; i < cells->ref.n; ++i)
-    if (s->dof[i ? cells->ref.depth[i] : sp->dim]) list[nlist++] = i;
-  for (PetscInt c = 0; c < cells->ncells; ++c)
-    for (PetscInt k = 0; k < nlist; ++k) {
-      const PetscInt p = cells->point[c * cells->ref.n + list[k]] - s->pStart;
-
-      if (seen[p]) continue;
-      seen[p] = 1;
-      d[m]    = (unsigned char)(list[k] ? cells->ref.depth[list[k]] : sp->dim);
-      o[m++]  = p;
-    }
-  for (PetscInt p = 0; p < np; ++p) {
-    PetscInt e = sp->dim;
-
-    if (seen[p]) continue;
-    while (e > 0 && (p + s->pStart < s->start[e] || p + s->pStart >= s->end[e])) --e;
-    if (!s->dof[e]) continue;
-    d[m]   = (unsigned char)e;
-    o[m++] = p;
-  }
-  PetscCall(PetscFree(seen));
-  *n = m;
+    if (b->dof[HopsMeshDepth(sp->dim, i)]) b->list[b->nlist++] = i;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* first[p - pStart]: the first global index of the points in order[n]. A rank numbers those that it owns, and
-   gets the others from their owners; sets nT */
-static PetscErrorCode HopsPlexNumberPoints(HopsSpace sp, const HopsStrata *s, PetscInt n, const PetscInt order[],
-                                           const unsigned char depth[], const PetscInt ess[], PetscInt first[])
+static PetscInt HopsPointDof(const HopsNumbering *b, PetscInt p)
 {
-  PetscSF         sf;
-  PetscInt        nroots, nleaves, rstart;
-  const PetscInt *leaves;
+  PetscInt d = b->dim;
+
+  while (d > 0 && (p < b->start[d] || p >= b->end[d])) --d;
+  return b->dof[d];
+}
+
+/* The points of other ranks, of these those that the cells have, and the global index of the first unknown of
+   each, from the numbers in first[] that their owners gave them */
+static PetscErrorCode HopsPlexFindGhosts(HopsSpace sp, const HopsNumbering *b, const int first[], PetscInt *n, PetscInt *point[],
+                                         PetscInt *index[])
+{
+  PetscSF            sf;
+  PetscLayout        layout;
+  PetscInt           nroots, nleaves;
+  const PetscInt    *leaves, *ranges;
+  const PetscSFNode *remote;
+  int               *owners;
 
   PetscFunctionBegin;
-  for (PetscInt i = 0; i < n; ++i) first[order[i]] = 0;
+  *n = 0;
   PetscCall(DMGetPointSF(sp->dm, &sf));
-  PetscCall(PetscSFGetGraph(sf, &nroots, &nleaves, &leaves, NULL));
-  for (PetscInt l = 0; l < nleaves; ++l) first[(leaves ? leaves[l] : l) - s->pStart] = -1;
-  sp->nT = 0;
-  for (PetscInt i = 0; i < n; ++i) {
-    if (first[order[i]] < 0) continue;
-    first[order[i]] = sp->nT;
-    if (!ess[order[i]]) sp->nT += s->dof[depth[i]];
+  PetscCall(PetscSFGetGraph(sf, &nroots, &nleaves, &leaves, &remote));
+  PetscCall(PetscMalloc1(PetscMax(nleaves, 0), point));
+  PetscCall(PetscMalloc1(PetscMax(nleaves, 0), index));
+  if (nroots < 0) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscLayoutCreateFromSizes(PetscObjectComm((PetscObject)sp), sp->nT, PETSC_DETERMINE, 1, &layout));
+  PetscCall(PetscLayoutGetRanges(layout, &ranges));
+  PetscCall(PetscMalloc1(b->np, &owners));
+  PetscCall(PetscSFBcastBegin(sf, MPI_INT, first, owners, MPI_REPLACE));
+  PetscCall(PetscSFBcastEnd(sf, MPI_INT, first, owners, MPI_REPLACE));
+  for (PetscInt l = 0; l < nleaves; ++l) {
+    const PetscInt p = (leaves ? leaves[l] : l) - b->pStart;
+
+    if (first[p] != HOPS_REACHED) continue;
+    PetscCheck(owners[p] >= 0, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Point %" PetscInt_FMT " has no number on its owner, rank %d",
+               p + b->pStart, (int)remote[l].rank);
+    (*point)[*n] = p;
+    (*index)[*n] = ranges[remote[l].rank] + owners[p];
+    *n += 1;
   }
-  PetscCallMPI(MPI_Scan(&sp->nT, &rstart, 1, MPIU_INT, MPI_SUM, PetscObjectComm((PetscObject)sp)));
-  for (PetscInt i = 0; i < n; ++i) first[order[i]] += rstart - sp->nT;
-  PetscCall(HopsPlexShareMarks(sp->dm, first));
+  PetscCall(PetscFree(owners));
+  PetscCall(PetscLayoutDestroy(&layout));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The same from the section, for meshes in which periodic faces identify points of one rank */
-static PetscErrorCode HopsPlexNumberIdentified(HopsSpace sp, const HopsStrata *s, PetscInt n, const PetscInt order[],
-                                               PetscInt first[])
+/* The same from the section, for meshes in which periodic faces identify points of one rank; first[] of this
+   rank's points becomes the section's */
+static PetscErrorCode HopsPlexFindIdentified(HopsSpace sp, const HopsNumbering *b, int first[], PetscInt *n, PetscInt *point[],
+                                             PetscInt *index[])
 {
   PetscSection gs;
 
   PetscFunctionBegin;
+  *n = 0;
   PetscCall(HopsSpaceSetSection(sp));
   PetscCall(DMGetGlobalSection(sp->dm, &gs));
   PetscCall(PetscSectionGetConstrainedStorageSize(gs, &sp->nT));
-  for (PetscInt i = 0; i < n; ++i) {
+  PetscCall(HopsSpaceSetRange(sp));
+  PetscCall(PetscMalloc1(b->np, point));
+  PetscCall(PetscMalloc1(b->np, index));
+  for (PetscInt p = 0; p < b->np; ++p) {
     PetscInt off;
 
-    PetscCall(PetscSectionGetOffset(gs, order[i] + s->pStart, &off));
-    first[order[i]] = off < 0 ? -1 - off : off;
+    if (first[p] < 0 && first[p] != HOPS_REACHED) continue; /* essential, or without unknowns of a cell */
+    PetscCall(PetscSectionGetOffset(gs, p + b->pStart, &off));
+    if (off < 0) off = -1 - off;
+    if (off >= sp->rstart && off < sp->rstart + sp->nT) first[p] = (int)(off - sp->rstart);
+    else {
+      (*point)[*n] = p;
+      (*index)[*n] = off;
+      *n += 1;
+    }
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsPlexNumber(HopsSpace sp, const PetscInt ess[], PetscInt *nkeys, PetscInt *key[], PetscInt *gidx[])
+/* Ghosts are the global indices that other ranks own, ascending: first[] of their points, ghost[] and nG */
+static PetscErrorCode HopsPlexNumberGhosts(HopsSpace sp, const HopsNumbering *b, int first[])
 {
-  HopsStrata     s;
-  PetscInt       n, identified, nk = 0, *order, *first;
-  PetscInt64     total = 0;
-  unsigned char *depth;
+  PetscInt n, identified, nG = 0, *point, *index;
 
   PetscFunctionBegin;
-  PetscCall(HopsStrataCreate(sp, &s));
-  for (PetscInt d = 0; d <= sp->dim; ++d) total += (PetscInt64)s.dof[d] * (s.end[d] - s.start[d]);
-  PetscCall(HopsCheckIndex("unknowns", total));
-  PetscCall(HopsPlexFirstTouch(sp, &s, &n, &order, &depth));
-  PetscCall(PetscCalloc1(s.pEnd - s.pStart, &first));
   PetscCall(HopsDMPlexGetIdentified(sp->dm, &identified));
-  if (identified) PetscCall(HopsPlexNumberIdentified(sp, &s, n, order, first));
-  else PetscCall(HopsPlexNumberPoints(sp, &s, n, order, depth, ess, first));
-  PetscCall(HopsSpaceSetRange(sp));
-  PetscCall(PetscMalloc1(s.pEnd - s.pStart, key));
-  PetscCall(PetscMalloc1((PetscInt)total, gidx));
+  if (identified) PetscCall(HopsPlexFindIdentified(sp, b, first, &n, &point, &index));
+  else PetscCall(HopsPlexFindGhosts(sp, b, first, &n, &point, &index));
+  PetscCall(PetscSortIntWithArray(n, index, point));
   for (PetscInt i = 0; i < n; ++i) {
-    const PetscInt p = order[i], g = ess[p] ? -1 : first[p], step = g < 0 ? 0 : 1, dof = s.dof[depth[i]];
-
-    (*key)[p] = nk;
-    for (PetscInt t = 0; t < dof; ++t) (*gidx)[nk++] = g + step * t;
+    if (i && index[i] == index[i - 1]) {
+      first[point[i]] = first[point[i - 1]];
+      continue;
+    }
+    first[point[i]] = (int)(sp->nT + nG);
+    nG += HopsPointDof(b, point[i] + b->pStart);
   }
-  PetscCall(PetscFree(first));
-  PetscCall(PetscFree(order));
-  PetscCall(PetscFree(depth));
-  *nkeys = nk;
+  PetscCall(HopsCheckInt("unknowns", (PetscInt64)sp->nT + nG + sp->nC));
+  sp->nG = nG;
+  PetscCall(PetscMalloc1(nG, &sp->ghost));
+  for (PetscInt i = 0; i < n; ++i)
+    for (PetscInt t = 0, g = first[point[i]] - sp->nT, dof = HopsPointDof(b, point[i] + b->pStart); t < dof; ++t)
+      sp->ghost[g + t] = index[i] + t;
+  PetscCall(PetscFree(point));
+  PetscCall(PetscFree(index));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Points numbered by this rank, then the ghosts, by the host, to which numbers come where there are other
+   ranks */
+static PetscErrorCode HopsPlexNumberPoints(HopsSpace sp, const HopsBackendOps *be, HopsNumbering *b)
+{
+  const HopsMeshOps *mesh = be->mesh ? be->mesh : &HopsMeshHost;
+  const size_t       size = b->np * sizeof(int);
+  PetscSF            sf;
+  PetscInt           nleaves, identified;
+  const PetscInt    *leaves;
+  PetscInt          *foreign = NULL;
+  PetscMPIInt        nranks;
+  int                nT, nC, *first = b->first;
+
+  PetscFunctionBegin;
+  PetscCall(DMGetPointSF(sp->dm, &sf));
+  PetscCall(PetscSFGetGraph(sf, NULL, &nleaves, &leaves, NULL));
+  nleaves = PetscMax(nleaves, 0);
+  if (!leaves) {
+    PetscCall(PetscMalloc1(nleaves, &foreign));
+    for (PetscInt l = 0; l < nleaves; ++l) foreign[l] = l;
+  }
+  PetscCall((*mesh->Number)(b, sp->nfixed, sp->fixed, nleaves, leaves ? leaves : foreign, &nT, &nC));
+  PetscCall(PetscFree(foreign));
+  sp->nT = nT;
+  sp->nC = nC;
+  PetscCall(HopsSpaceSetRange(sp));
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)sp), &nranks));
+  PetscCall(HopsDMPlexGetIdentified(sp->dm, &identified));
+  if (nranks == 1 && !identified && !nleaves) PetscFunctionReturn(PETSC_SUCCESS); /* there are no ghosts */
+  if (HopsMeshApart(be)) {
+    PetscCall(PetscMalloc1(b->np, &first));
+    PetscCall((*be->memory->Copy)(NULL, first, b->first, size, HOPS_COPY_OUT));
+  }
+  PetscCall(HopsPlexNumberGhosts(sp, b, first));
+  if (HopsMeshApart(be)) {
+    PetscCall((*be->memory->Copy)(NULL, b->first, first, size, HOPS_COPY_IN));
+    PetscCall(PetscFree(first));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* How cells see unknowns, for all orientations of their points */
+static PetscErrorCode HopsCellViewCreate(HopsSpace sp, const HopsLayout *layout, const HopsNumbering *b, HopsCellView *view)
+{
+  const HopsPlexClosure *ref    = &sp->cells->ref;
+  PetscInt               maxdof = 0, *row;
+  int                   *slot, *seen;
+
+  PetscFunctionBegin;
+  for (PetscInt d = 0; d <= sp->dim; ++d) maxdof = PetscMax(maxdof, b->dof[d]);
+  PetscCall(PetscMalloc1(sp->ne, &slot));
+  PetscCall(PetscCalloc1(8 * sp->ne, &seen));
+  PetscCall(PetscMalloc1(maxdof, &row));
+  for (PetscInt k = 0; k < b->nlist; ++k) {
+    const PetscInt d = HopsMeshDepth(sp->dim, b->list[k]), dof = b->dof[d];
+    const PetscInt low = d == 1 ? -1 : (d == 2 && b->list[k] ? -4 : 0), high = d == 2 && b->list[k] ? 3 : 0;
+
+    for (PetscInt o = low; o <= high; ++o) {
+      HopsPlexEntryRow(ref, layout, sp->family, sp->order, b->list[k], o, dof, row);
+      for (PetscInt t = 0; t < dof; ++t) {
+        const PetscInt i = row[t] < 0 ? -1 - row[t] : row[t];
+
+        slot[i]                    = (int)k;
+        seen[(o + 4) * sp->ne + i] = (int)(row[t] < 0 ? -1 - t : t);
+      }
+    }
+  }
+  PetscCall(PetscFree(row));
+  view->ne   = sp->ne;
+  view->slot = slot;
+  view->seen = seen;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsPlexNumber(HopsSpace sp, const HopsLayout *layout)
+{
+  const HopsBackendOps *be    = sp->backend;
+  const HopsMeshOps    *mesh  = be->mesh ? be->mesh : &HopsMeshHost;
+  const PetscBool       apart = HopsMeshApart(be);
+  HopsNumbering         b;
+  HopsCellView          view;
+  int                  *perm, *restr;
+
+  PetscFunctionBegin;
+  PetscCall(HopsPlexCellsMove(sp->cells, be));
+  PetscCall(HopsNumberingCreate(sp, &b));
+  if (apart) {
+    PetscCall((*be->memory->PoolMalloc)(b.np, (void **)&b.kind));
+    PetscCall((*be->memory->PoolMalloc)(b.np * sizeof(int), (void **)&b.touch));
+    PetscCall((*be->memory->PoolMalloc)(b.np * sizeof(int), (void **)&b.first));
+  } else PetscCall(PetscMalloc3(b.np, &b.kind, b.np, &b.touch, b.np, &b.first));
+  PetscCall(HopsPlexNumberPoints(sp, be, &b));
+  PetscCall(HopsCellViewCreate(sp, layout, &b, &view));
+  if (apart) PetscCall((*be->memory->Malloc)((size_t)sp->ncells * sp->ne * sizeof(int), (void **)&restr));
+  else PetscCall(PetscMalloc1((size_t)sp->ncells * sp->ne, &restr));
+  PetscCall(PetscMalloc1(sp->ncells, &perm));
+  PetscCall((*mesh->Restrict)(&b, &view, (int)sp->nT, (int)(sp->nT + sp->nG), restr, perm, &sp->ninterior));
+  if (apart) sp->brestr = restr;
+  else sp->restr = restr;
+  for (PetscInt c = 0; c < sp->ncells; ++c) sp->cell[c] = sp->cells->cell[perm[c]];
+  PetscCall(PetscFree(perm));
+  PetscCall(PetscFree(view.slot));
+  PetscCall(PetscFree(view.seen));
+  if (apart) {
+    PetscCall((*be->memory->PoolFree)((void **)&b.kind));
+    PetscCall((*be->memory->PoolFree)((void **)&b.touch));
+    PetscCall((*be->memory->PoolFree)((void **)&b.first));
+  } else PetscCall(PetscFree3(b.kind, b.touch, b.first));
+  PetscCall(HopsSpaceSetUpEntries(sp));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ------------------------------------------ section ------------------------------------------ */
+
+/* Points with unknowns in the order of their numbers, those of other ranks' cells last, as p - pStart; sets
+   touch[] */
+static PetscErrorCode HopsPlexFirstTouch(HopsSpace sp, const HopsNumbering *b, PetscInt *n, PetscInt order[])
+{
+  PetscInt m = 0;
+
+  PetscFunctionBegin;
+  for (PetscInt p = 0; p < b->np; ++p) b->touch[p] = HOPS_UNTOUCHED;
+  for (PetscInt c = 0; c < b->ncells; ++c) {
+    HopsTouchCell(b, c);
+    for (PetscInt k = 0; k < b->nlist; ++k) {
+      const PetscInt at = c * sp->cells->ref.n + b->list[k], p = b->point[at] - b->pStart;
+
+      if (b->touch[p] == at) order[m++] = p;
+    }
+  }
+  for (PetscInt p = 0; p < b->np; ++p)
+    if (b->touch[p] == HOPS_UNTOUCHED && HopsPointDof(b, p + b->pStart)) order[m++] = p;
+  *n = m;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode HopsSpaceSetSection(HopsSpace sp)
 {
-  HopsStrata     s;
-  PetscSection   section;
-  IS             perm;
-  PetscInt       n, maxdof = 0, *mark, *order, *ind;
-  unsigned char *depth;
+  HopsNumbering b;
+  PetscSection  section;
+  IS            perm;
+  PetscInt      n, maxdof = 0, *order, *ind;
+  signed char  *mark;
 
   PetscFunctionBegin;
-  PetscCall(HopsStrataCreate(sp, &s));
-  PetscCall(HopsSpaceGetEssentialPoints(sp, &mark));
-  PetscCall(HopsPlexFirstTouch(sp, &s, &n, &order, &depth));
+  PetscCall(HopsPlexCellsBring(sp->cells));
+  PetscCall(HopsNumberingCreate(sp, &b));
+  b.point = sp->cells->point;
+  b.ornt  = sp->cells->ornt;
+  PetscCall(PetscMalloc1(b.np, &order));
+  PetscCall(PetscMalloc1(b.np, &b.touch));
+  PetscCall(HopsPlexFirstTouch(sp, &b, &n, order));
+  PetscCall(PetscFree(b.touch));
+  PetscCall(PetscCalloc1(b.np, &mark));
+  for (PetscInt i = 0; i < sp->nfixed; ++i) mark[sp->fixed[i] - b.pStart] = 1;
   PetscCall(PetscSectionCreate(PetscObjectComm((PetscObject)sp->dm), &section));
-  PetscCall(PetscSectionSetChart(section, s.pStart, s.pEnd));
+  PetscCall(PetscSectionSetChart(section, b.pStart, b.pStart + b.np));
   for (PetscInt i = 0; i < n; ++i) {
-    const PetscInt p = order[i] + s.pStart, dof = s.dof[depth[i]];
+    const PetscInt p = order[i] + b.pStart, dof = HopsPointDof(&b, p);
 
     maxdof = PetscMax(maxdof, dof);
     PetscCall(PetscSectionSetDof(section, p, dof));
     if (mark[order[i]]) PetscCall(PetscSectionSetConstraintDof(section, p, dof));
     mark[order[i]] |= 2; /* it has its place */
   }
-  for (PetscInt p = 0; p < s.pEnd - s.pStart; ++p)
+  for (PetscInt p = 0; p < b.np; ++p)
     if (!(mark[p] & 2)) order[n++] = p;
-  for (PetscInt i = 0; i < n; ++i) order[i] += s.pStart;
-  PetscCall(PetscFree(depth));
+  for (PetscInt i = 0; i < n; ++i) order[i] += b.pStart;
   PetscCall(ISCreateGeneral(PETSC_COMM_SELF, n, order, PETSC_OWN_POINTER, &perm));
   PetscCall(PetscSectionSetPermutation(section, perm));
   PetscCall(ISDestroy(&perm));
   PetscCall(PetscSectionSetUp(section));
   PetscCall(PetscMalloc1(maxdof, &ind));
   for (PetscInt k = 0; k < maxdof; ++k) ind[k] = k;
-  for (PetscInt p = s.pStart; p < s.pEnd; ++p)
-    if (mark[p - s.pStart] == 3) PetscCall(PetscSectionSetConstraintIndices(section, p, ind));
+  for (PetscInt p = b.pStart; p < b.pStart + b.np; ++p)
+    if (mark[p - b.pStart] == 3) PetscCall(PetscSectionSetConstraintIndices(section, p, ind));
   PetscCall(PetscFree(ind));
   PetscCall(PetscFree(mark));
   PetscCall(DMSetLocalSection(sp->dm, section));

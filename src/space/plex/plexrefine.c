@@ -33,6 +33,7 @@ static PetscErrorCode HopsRefineMaps(const HopsNested *n, HopsSpace coarse, Hops
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(2 * P * P, &l));
   PetscCall(HopsHalfTables(P, l));
+  PetscCall(HopsSpaceBringMesh(coarse));
   for (PetscInt f = 0; f < n->nfine; ++f)
     for (PetscInt i = 0; i < np; ++i) {
       const PetscInt   ijk[3] = {i % P, (i / P) % P, i / (P * P)};

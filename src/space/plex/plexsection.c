@@ -51,6 +51,7 @@ PetscErrorCode HopsPlexUnknownsCreate(DM dm, PetscSection s, HopsPlexCells cells
   PetscCall(DMPlexGetChart(dm, &u->pStart, &pEnd));
   PetscCall(PetscMalloc1(pEnd - u->pStart, &u->off));
   if (!cells->ncells) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(HopsPlexCellsBring(cells));
   PetscCall(HopsPlexUnknownsList(dm, s, u));
   PetscCall(PetscMalloc1(u->nlist * 8 * u->maxdof, &u->place));
   PetscCall(PetscSectionGetNumFields(s, &nf));

@@ -91,7 +91,7 @@ PetscErrorCode HopsSpaceCreateFE_Private(DM dm, HopsSpace *space, PetscInt *nc, 
   PetscCheck(id == PETSCFE_CLASSID, comm, PETSC_ERR_SUP,
              "The DM's field is not a PetscFE: hops needs a continuous Lagrange PetscFE on it, or HopsSpaceCreateH1() on the bare "
              "mesh");
-  PetscCall(HopsPlexCellsCreate(dm, dim, &cells)); /* first: a mesh of triangles should say so, not that its space is odd */
+  PetscCall(HopsPlexCellsCreate(dm, dim, NULL, &cells)); /* first: a mesh of triangles should say so, not that its space is odd */
   PetscCall(HopsPlexGetFENodes((PetscFE)disc, dim, &order, nc, node));
   PetscCall(HopsSpaceCreate_Private(comm, dim, order, &sp));
   PetscCall(HopsSpaceSetBackendFromDM(sp, dm));
@@ -281,6 +281,7 @@ PetscErrorCode HopsSpaceGetLabelFaces(HopsSpace space, DMLabel label, PetscInt v
   HopsValidPointer(n, 4);
   HopsValidPointer(cells, 5);
   HopsValidPointer(faces, 6);
+  PetscCall(HopsPlexCellsBring(space->cells));
   dim = space->dim;
   ref = &space->cells->ref;
   PetscCall(DMLabelGetStratumSize(label, value, &size));

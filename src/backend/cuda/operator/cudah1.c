@@ -135,27 +135,19 @@ static PetscErrorCode HopsPADestroy_CUDA(HopsOperator *kernel)
 }
 
 /* Indices for a fused kernel of more nodes than the basis has */
-static PetscErrorCode PadRestriction(HopsPAKernel k, const int restr[])
+static PetscErrorCode PadRestriction(HopsPAKernel k)
 {
   HopsCudaArgs *a = &k->args;
-  const int     n = a->P, P = (a->Q - n) % 2 ? a->Q - 1 : a->Q, s = (P - n) / 2;
-  const size_t  nn = HopsPower(n, a->dim), np = HopsPower(P, a->dim);
-  int          *padded;
+  const int     n = a->P, P = (a->Q - n) % 2 ? a->Q - 1 : a->Q;
+  cudaStream_t  stream;
 
   PetscFunctionBegin;
   a->padded = a->restr;
   if (!k->specialised || n == P) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscMalloc1(k->ncells * np, &padded));
-  for (PetscInt c = 0; c < k->ncells; c++)
-    for (int i = 0; i < (int)np; i++) {
-      const int x = i % P - s, y = i / P % P - s, z = a->dim == 3 ? i / (P * P) - s : 0;
-
-      padded[c * np + i] = x >= 0 && x < n && y >= 0 && y < n && z >= 0 && z < n ? restr[c * nn + (z * n + y) * n + x] : -1;
-    }
-  PetscCall(Reserve(k, 7, k->ncells * np * sizeof(int)));
-  PetscCall(HopsCopy_CUDA(NULL, k->mem[7], padded, k->ncells * np * sizeof(int), HOPS_COPY_IN));
+  PetscCall(Reserve(k, 7, (size_t)k->ncells * HopsPower(P, a->dim) * sizeof(int)));
   a->padded = (const int *)k->mem[7];
-  PetscCall(PetscFree(padded));
+  PetscCall(HopsCudaQueueGetStream(NULL, &stream));
+  PetscCall(HopsCudaPadRestriction(a->dim, n, P, k->ncells, a->restr, (int *)k->mem[7], stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -391,7 +383,7 @@ static PetscErrorCode HopsPACreate_CUDA(HopsSpace space, const HopsBasis *basis,
   if (!shared) PetscCall(Reserve(k, 2, a->nwork * a->nblocks * sizeof(double)));
   a->work = (double *)k->mem[2];
   FindLaunch(k);
-  PetscCall(PadRestriction(k, space->restr));
+  PetscCall(PadRestriction(k));
   PetscCall(HopsMalloc_CUDA(2 * sizeof(double), &k->flag));
   k->setup.dim   = a->dim;
   k->setup.Pg    = (int)space->gorder + 1;

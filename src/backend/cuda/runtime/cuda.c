@@ -2,6 +2,7 @@
 #include <backend/cuda/operator/cudaderham.h>
 #include <backend/cuda/lor/cudalor.h>
 #include <backend/cuda/patch/cudapatchpc.h>
+#include <hops/private/hopsmeshimpl.h>
 
 PetscBool HopsCudaPresent(void)
 {
@@ -41,4 +42,5 @@ const HopsBackendOps HopsBackendCUDA = {
   .MapKind        = HopsMapKind_CUDA,
   .points         = &HopsPointCUDA,
   .patches        = &HopsPatchSetUpCUDA,
+  .mesh           = &HopsMeshCUDA,
 };

@@ -55,6 +55,10 @@ PETSC_INTERN PetscErrorCode HopsCudaPALaunchGeneric(const HopsCudaArgs *, const 
 PETSC_INTERN PetscErrorCode HopsCudaPADiagonal(const HopsCudaArgs *, double d[], double dg[]);
 /* doubles of scratch of a block, blocks of a launch, and whether the scratch lies in shared memory */
 PETSC_INTERN PetscErrorCode HopsCudaGenericSetUp(int dim, int P, int Q, size_t *nwork, int *nblocks, PetscBool *shared);
+/* padded[ncells][P^dim]: indices restr[ncells][n^dim] in the middle of cells of P nodes a direction, -1
+   around them */
+PETSC_INTERN PetscErrorCode HopsCudaPadRestriction(int dim, int n, int P, PetscInt ncells, const int restr[], int padded[],
+                                                   cudaStream_t);
 PETSC_INTERN PetscErrorCode HopsCudaPASetUp(const HopsCudaSetUp *);
 PETSC_INTERN PetscErrorCode HopsCudaPASetUpCells(const HopsCudaSetUp *);
 /* *kind = max(*kind, HopsCellMapKind() of all coordinates of n cells), s[g] and kind on the device */

@@ -1,5 +1,6 @@
 /* Host back end: choice of the instruction set, memory, element-map tables, and what it has */
 #include "hostimpl.h"
+#include <hops/private/hopsmeshimpl.h>
 
 /* Memory aligned for vectors of any width; huge pages (madvise) were tried and gained nothing */
 PetscErrorCode HopsHostAlloc(size_t n, PetscBool zero, void **base, double **aligned)
@@ -127,4 +128,5 @@ const HopsBackendOps HopsBackendHost = {
   .LORCreate      = HopsLORCreate_Host,
   .InterpCreate   = HopsInterpCreate_Host,
   .PatchCreate    = HopsPatchCreate_Host,
+  .mesh           = &HopsMeshHost,
 };

@@ -1,0 +1,269 @@
+/*
+  Spaces on a mesh: what is done for one cell or one point when a space is set up, and the passes over all of
+  them that a back end has. The host calls the functions here cell after cell, a back end in any order: the
+  result is the same.
+*/
+#pragma once
+#include <hops/private/hopsbackendimpl.h>
+#include <hops/private/hopsmapkind.h>
+
+/* ----------------------------------------- closures ----------------------------------------- */
+
+/* How a cell sees the closures of its faces and edges */
+typedef struct {
+  PetscInt slot[8][4];    /* HopsQuadEdge() by orientation + 4 */
+  PetscInt edge[6][4];    /* 3D: the entry of edge k of face 1 + i, as the cell sees the face */
+  PetscInt vertex[12][2]; /* the entries of the ends of edge i, as the cell sees it */
+} HopsClosureTables;
+
+/* The cones of the points [start,end) of one depth, `size` points each, in the mesh's arrays */
+typedef struct {
+  PetscInt  start, end, size;
+  PetscInt  base; /* where the first begins, the others following without gaps; else */
+  PetscInt *off;  /* [end-start] where each begins, or -1 where it has another size */
+  PetscInt  stop; /* behind the last entry */
+} HopsCones;
+
+/* What closures are made from; the process's memory */
+typedef struct {
+  PetscInt          dim;
+  HopsCones         cones[4];      /* by depth, from 1 on */
+  const PetscInt   *cone, *ornt;   /* DMPlexGetCones(), DMPlexGetConeOrientations() */
+  PetscInt          ncells, first; /* the cells are first, first + 1, ..., or */
+  const PetscInt   *cell;          /* [ncells] where it is not NULL */
+  HopsClosureTables tables;
+} HopsMeshCones;
+
+/* points in the closure of a cell */
+HOPS_HOST_DEVICE PetscInt HopsClosureSize(PetscInt dim)
+{
+  return dim == 3 ? 27 : 9;
+}
+
+/* -1 also where p is no point of this depth */
+HOPS_HOST_DEVICE PetscInt HopsConesOffset(const HopsCones *c, PetscInt p)
+{
+  if (p < c->start || p >= c->end) return -1;
+  return c->off ? c->off[p - c->start] : c->base + (p - c->start) * c->size;
+}
+
+/*
+  Points and orientations of the closure of cell c, the edges as the faces on which they are met first see
+  them. False where the faces do not agree on their edges, or these on their vertices, or where a cell has a
+  vertex twice.
+*/
+HOPS_HOST_DEVICE PetscBool HopsCellClosure(const PetscInt dim, const HopsMeshCones *m, PetscInt c, PetscInt *PETSC_RESTRICT P,
+                                           signed char *PETSC_RESTRICT O)
+{
+  const PetscInt  n = HopsClosureSize(dim), nf = 2 * dim, e0 = dim == 3 ? 7 : 1, v0 = dim == 3 ? 19 : 5;
+  const PetscInt *cone = m->cone, *ornt = m->ornt;
+  PetscInt        differ = 0, off;
+
+  P[0] = m->cell ? m->cell[c] : m->first + c;
+  O[0] = 0;
+  off  = HopsConesOffset(&m->cones[dim], P[0]);
+  if (off < 0) return PETSC_FALSE;
+  for (PetscInt f = 1; f <= nf; ++f, ++off) {
+    if (ornt[off] < -4 || ornt[off] > 3) return PETSC_FALSE;
+    P[f] = cone[off];
+    O[f] = (signed char)ornt[off];
+  }
+  for (PetscInt i = nf + 1; i < n; ++i) P[i] = -1;
+  for (PetscInt i = v0; i < n; ++i) O[i] = 0;
+  for (PetscInt f = 1; f <= nf && dim == 3; ++f) {
+    const PetscInt *slot = m->tables.slot[O[f] + 4], *edge = m->tables.edge[f - 1], back = O[f] < 0 ? -1 : 0;
+
+    off = HopsConesOffset(&m->cones[2], P[f]);
+    if (off < 0) return PETSC_FALSE;
+    for (PetscInt k = 0; k < 4; ++k) {
+      const PetscInt at = off + slot[k], e = edge[k];
+
+      if (P[e] >= 0) differ |= P[e] ^ cone[at];
+      else {
+        P[e] = cone[at];
+        O[e] = (signed char)(ornt[at] ^ back);
+      }
+    }
+  }
+  for (PetscInt e = e0; e < v0; ++e) {
+    const PetscInt *vertex = m->tables.vertex[e - e0], back = O[e] < 0 ? 1 : 0;
+
+    off = HopsConesOffset(&m->cones[1], P[e]);
+    if (off < 0) return PETSC_FALSE;
+    for (PetscInt k = 0; k < 2; ++k) {
+      const PetscInt p = cone[off + (k ^ back)], v = vertex[k];
+
+      if (P[v] >= 0) differ |= P[v] ^ p;
+      else P[v] = p;
+    }
+  }
+  for (PetscInt i = v0; i < n; ++i)
+    for (PetscInt k = i + 1; k < n; ++k) differ |= P[i] == P[k];
+  return differ ? PETSC_FALSE : PETSC_TRUE;
+}
+
+/* ------------------------------------------ numbers ------------------------------------------ */
+
+/*
+  Points are numbered in the order in which the closures of the cells first reach them, then those that no
+  cell reaches. A point that this rank owns gets T-vector indices, an essential one constrained entries.
+*/
+typedef struct {
+  PetscInt           dim, ncells, np, pStart;  /* points pStart, ..., pStart + np - 1 */
+  PetscInt           nlist, list[27];          /* entries of a closure with unknowns */
+  PetscInt           dof[4], start[4], end[4]; /* unknowns on a point of depth d; these points are [start,end) */
+  const PetscInt    *point;                    /* [ncells][HopsClosureSize()], with `ornt` */
+  const signed char *ornt;
+  unsigned char     *kind;  /* [np] bits */
+  int               *touch; /* [np] least place in point[] where it is, or HOPS_UNTOUCHED */
+  /* [np] L-vector index of its first unknown; -1-i of the constrained entry i; HOPS_REACHED where another
+     rank numbers it and a cell has it; else HOPS_NO_NUMBER */
+  int *first;
+} HopsNumbering;
+
+/* bits */
+#define HOPS_POINT_ESSENTIAL 1
+#define HOPS_POINT_FOREIGN   2 /* another rank's, or identified with another point */
+/* bytes of one value */
+#define HOPS_UNTOUCHED 0x7f7f7f7f
+#define HOPS_NO_NUMBER ((int)0x80808080)
+#define HOPS_REACHED   (HOPS_NO_NUMBER + 1)
+
+/* How a cell sees the unknowns of its points. Entry i of its E-vector is unknown t of list[k] with
+   orientation o: slot[i] = k, seen[(o+4)*ne + i] = t, or -1-t where the sign is the opposite one */
+typedef struct {
+  PetscInt   ne;
+  const int *slot; /* [ne] */
+  const int *seen; /* [8][ne] */
+} HopsCellView;
+
+HOPS_HOST_DEVICE PetscInt HopsMeshDepth(PetscInt dim, PetscInt i)
+{
+  const PetscInt e0 = dim == 3 ? 7 : 1, v0 = dim == 3 ? 19 : 5;
+
+  return !i ? dim : (i < e0 ? 2 : (i < v0 ? 1 : 0));
+}
+
+HOPS_HOST_DEVICE void HopsTouchCell(const HopsNumbering *b, PetscInt c)
+{
+  for (PetscInt k = 0; k < b->nlist; ++k) {
+    const int at = (int)(c * HopsClosureSize(b->dim) + b->list[k]);
+    int      *t  = b->touch + b->point[at] - b->pStart;
+
+#if defined(__CUDA_ARCH__)
+    atomicMin(t, at);
+#else
+    if (at < *t) *t = at;
+#endif
+  }
+}
+
+/* Unknowns in T- (n[0]) and among constrained entries (n[1]) of the points that this cell is the first to
+   reach. With `place` they are numbered, from n[] on */
+HOPS_HOST_DEVICE void HopsReachCell(const HopsNumbering *b, PetscInt c, PetscBool place, int n[2])
+{
+  for (PetscInt k = 0; k < b->nlist; ++k) {
+    const int      at  = (int)(c * HopsClosureSize(b->dim) + b->list[k]);
+    const PetscInt p   = b->point[at] - b->pStart;
+    const int      dof = (int)b->dof[HopsMeshDepth(b->dim, b->list[k])];
+
+    if (b->touch[p] != at) continue;
+    if (b->kind[p] & HOPS_POINT_ESSENTIAL) {
+      if (place) b->first[p] = -1 - n[1];
+      n[1] += dof;
+    } else if (b->kind[p] & HOPS_POINT_FOREIGN) {
+      if (place) b->first[p] = HOPS_REACHED;
+    } else {
+      if (place) b->first[p] = n[0];
+      n[0] += dof;
+    }
+  }
+}
+
+/* unknowns in the T-vector of point p, as p - pStart, that no cell has */
+HOPS_HOST_DEVICE int HopsCountUntouched(const HopsNumbering *b, PetscInt p)
+{
+  PetscInt d = b->dim;
+
+  if (b->touch[p] != HOPS_UNTOUCHED || b->kind[p]) return 0;
+  while (d > 0 && (p + b->pStart < b->start[d] || p + b->pStart >= b->end[d])) --d;
+  return (int)b->dof[d];
+}
+
+/* has the cell unknowns of the T-vector alone? */
+HOPS_HOST_DEVICE int HopsIsInnerCell(const HopsNumbering *b, int nT, PetscInt c)
+{
+  const PetscInt *point = b->point + c * HopsClosureSize(b->dim);
+
+  for (PetscInt k = 0; k < b->nlist; ++k) {
+    const int l = b->first[point[b->list[k]] - b->pStart];
+
+    if (l < 0 || l >= nT) return 0;
+  }
+  return 1;
+}
+
+/* L-vector index of the first unknown of list[k] in cell c; nTG: owned entries and ghosts */
+HOPS_HOST_DEVICE int HopsCellFirst(const HopsNumbering *b, int nTG, PetscInt c, PetscInt k)
+{
+  const int l = b->first[b->point[c * HopsClosureSize(b->dim) + b->list[k]] - b->pStart];
+
+  return l < 0 ? nTG - 1 - l : l;
+}
+
+/* entry of the element restriction where the cell sees t */
+HOPS_HOST_DEVICE int HopsCellEntry(int first, int t)
+{
+  const int flip = t < 0 ? -1 : 0; /* x ^ -1 is -1-x */
+
+  return (first + (t ^ flip)) ^ flip;
+}
+
+/* ---------------------------------------- multilinear maps ---------------------------------------- */
+
+/* X[c][place[k*dim + d]] = x[base + (v - vStart)*dim + d], v vertex k of the closure of cell[c] */
+typedef struct {
+  PetscInt         dim, n; /* n coordinates of a cell */
+  PetscInt         place[24];
+  PetscInt         vStart, base;
+  const PetscReal *x;
+} HopsCorners;
+
+/* coordinate i of cell c, whose closure is that of `cell` */
+HOPS_HOST_DEVICE void HopsCellCorner(const HopsCorners *m, const PetscInt point[], PetscInt c, PetscInt cell, PetscInt i,
+                                     PetscReal X[])
+{
+  const PetscInt n = HopsClosureSize(m->dim), v = point[cell * n + n - m->n / m->dim + i / m->dim];
+
+  X[c * m->n + m->place[i]] = m->x[m->base + (v - m->vStart) * m->dim + i % m->dim];
+}
+
+/* ------------------------------------- what a back end has ------------------------------------- */
+
+struct _HopsMeshOps {
+  /* point[ncells][n] and ornt[ncells][n], n = HopsClosureSize(); bad: the least cell, from 0 on, that has no
+     closure */
+  PetscErrorCode (*Closures)(const HopsMeshCones *, PetscInt point[], signed char ornt[], PetscInt *bad);
+  /* touch[], first[] and kind[] of a numbering; the points of the lists, the process's, are essential and
+     foreign. nT unknowns in the T-vector, nC constrained ones */
+  PetscErrorCode (*Number)(const HopsNumbering *, PetscInt ness, const PetscInt ess[], PetscInt nforeign, const PetscInt foreign[],
+                           int *nT, int *nC);
+  /* restr[ncells][ne], cells in their new order: perm[ncells], the process's, their old places. The view is
+     the process's */
+  PetscErrorCode (*Restrict)(const HopsNumbering *, const HopsCellView *, int nT, int nTG, int restr[], int perm[],
+                             PetscInt *ninterior);
+  /* X[ncells][n]; perm[] and x[nx] are the process's */
+  PetscErrorCode (*Corners)(const HopsCorners *, PetscInt nx, PetscInt ncells, const PetscInt point[], const int perm[],
+                            PetscReal X[]);
+};
+
+EXTERN_C_BEGIN
+PETSC_INTERN const HopsMeshOps HopsMeshHost; /* on the process's memory */
+PETSC_INTERN const HopsMeshOps HopsMeshCUDA;
+EXTERN_C_END
+
+/* Has the back end passes in memory of its own? Else the host's serve */
+static inline PetscBool HopsMeshApart(const HopsBackendOps *be)
+{
+  return be && be->mesh && !be->host ? PETSC_TRUE : PETSC_FALSE;
+}
