@@ -25,6 +25,10 @@ OPT      ?= -O3 -g
 WARN     ?= -Wall -Wextra -Wno-unused-parameter
 cflags    = $(OPT) -fPIC -fvisibility=hidden -std=gnu11 $(WARN) -MMD -MP -Iinclude -Isrc $(PETSC_CC_INCLUDES) $(CPPFLAGS) $(CFLAGS)
 ldlibs    = -Wl,--as-needed -L$(hops_petscroot)/lib -Wl,-rpath,$(hops_petscroot)/lib $(PETSC_LIB_BASIC) $(HYPRE_LIB) $(BLASLAPACK_LIB) $(MPI_LIB) -lm
+ifeq ($(OPENMP),1)
+  cflags  += -fopenmp -DHOPS_OPENMP
+  LDFLAGS += -fopenmp
+endif
 hopsflags = -L$(libdir) -Wl,-rpath,$(abspath $(libdir)) -Wl,--as-needed -lhops
 ifeq ($(ASAN),1)
   OPT     := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined
@@ -188,7 +192,7 @@ parallel = $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(NPROC))
 runtests = config/runtests --build '$(BUILD)' --lib '$(lib)' --petscinclude '$(PETSC_DIR)/include $(dir $(hops_petscconf))' \
            --examples '$(PETSC_EXAMPLES)' --mpiexec '$(MPIEXEC)' $(if $(search),--search '$(search)') $(if $(again),--again '$(again)') \
            $(if $(filter 1,$(REPLACE)),--replace) $(if $(filter 1,$(VALGRIND)),--valgrind) $(if $(filter 1,$(ASAN)),--slow 5) \
-           $(if $(TIMEOUT),--timeout $(TIMEOUT)) $(if $(filter 1,$(DEVICE)),--device) $(if $(FUZZ),--fuzz='$(FUZZ)')
+           $(if $(TIMEOUT),--timeout $(TIMEOUT)) $(if $(THREADS),--threads $(THREADS)) $(if $(filter 1,$(DEVICE)),--device) $(if $(FUZZ),--fuzz='$(FUZZ)')
 
 test:
 	@config/setup --test
@@ -257,10 +261,11 @@ help:
 	@echo 'PETSC_DIR, PETSC_ARCH   which PETSc (default: the one pkg-config knows; now $(hops_petscroot))'
 	@echo 'BUILD=dir               build everything below dir'
 	@echo 'ASAN=1                  build with the address and undefined-behaviour sanitizers, in build-asan'
+	@echo 'OPENMP=1                build with threads inside of a rank, on the host: OMP_NUM_THREADS of them'
 	@echo 'CUDA_DIR, CUDA_ARCH     with a PETSc that has CUDA: where nvcc is, and the compute capabilities (now $(or $(CUDA_ARCH),no CUDA))'
 	@echo 'V=1                     print the commands'
 	@echo 'OPT, WARN, CFLAGS, LDFLAGS, CC     compiler and flags'
-	@echo 'test: search=PATTERN    only tests whose name matches (ex1_*); TIMEOUT=seconds for each test'
+	@echo 'test: search=PATTERN    only tests whose name matches (ex1_*); TIMEOUT=seconds for each test; THREADS=n with OPENMP=1'
 	@echo '      FUZZ=ARGUMENTS    of tests/fuzz (now $(FUZZ)); FUZZ= runs none'
 	@echo '      REPLACE=1         write the outputs to tests/output; VALGRIND=1'
 

@@ -70,6 +70,7 @@ static PetscErrorCode BoxCreate(const Bench *bench, int p, Box *b)
   s->dim    = dim;
   s->order  = p;
   s->gorder = g - 1;
+  s->ne     = nn;
   s->ncells = s->ninterior = PetscPowInt(n, dim);
   s->nT = s->nL = s->N = PetscPowInt(N, dim);
   PetscCall(PetscMalloc2(s->ncells * nn, &s->restr, s->ncells * dim * ng, &s->X));

@@ -73,13 +73,16 @@ static PetscErrorCode MatPACheckFaceRule(Mat_PA *pa)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Coefficients are evaluated a run of cells at a time, so that their values never take much memory */
+/* Coefficients are evaluated a run of cells at a time, so that their values never take much memory. Those
+   of one value, or of one a cell, are there already */
 static PetscErrorCode MatPASetUpRun(Mat_PA *pa, PetscInt begin, PetscInt end)
 {
-  HopsSpace      sp    = pa->form->space;
-  const PetscInt chunk = PetscMax(64, sp->backend->runpoints / HopsPower(pa->basis.Q, sp->dim));
-  size_t         ks = 0, ms = 0;
-  PetscScalar   *kw = NULL, *mw = NULL;
+  HopsSpace       sp    = pa->form->space;
+  HopsCoefficient cf[2] = {HopsFormDerivative(pa->form), HopsFormValue(pa->form)};
+  const PetscBool few   = !(cf[0] && cf[0]->evaluate) && !(cf[1] && cf[1]->evaluate) ? PETSC_TRUE : PETSC_FALSE;
+  const PetscInt  chunk = few ? PetscMax(end - begin, 1) : PetscMax(64, sp->backend->runpoints / HopsPower(pa->basis.Q, sp->dim));
+  size_t          ks = 0, ms = 0;
+  PetscScalar    *kw = NULL, *mw = NULL;
 
   PetscFunctionBegin;
   for (PetscInt c = begin; c < end; c += chunk) {
@@ -88,8 +91,8 @@ static PetscErrorCode MatPASetUpRun(Mat_PA *pa, PetscInt begin, PetscInt end)
     PetscInt       bad;
     PetscReal      det;
 
-    PetscCall(HopsCoefficientEvaluate(HopsFormDerivative(pa->form), sp, &pa->basis, c, n, &ks, &kw, &k));
-    PetscCall(HopsCoefficientEvaluate(HopsFormValue(pa->form), sp, &pa->basis, c, n, &ms, &mw, &m));
+    PetscCall(HopsCoefficientEvaluate(cf[0], sp, &pa->basis, c, n, &ks, &kw, &k));
+    PetscCall(HopsCoefficientEvaluate(cf[1], sp, &pa->basis, c, n, &ms, &mw, &m));
     if (sp->family == HOPS_H1) pa->nindefinite += HopsValuesCountIndefinite(sp->dim, n, HopsPower(pa->basis.Q, sp->dim), &k, &m);
     PetscCall((*pa->kernel->ops->SetUp)(pa->kernel, c, n, &k, &m, &bad, &det));
     if (bad >= 0) PetscCall(HopsSpaceErrorCell(sp, bad, det));

@@ -38,6 +38,41 @@ static PetscErrorCode VertexCreate(HopsLORKernel k, PetscBool derivative, PetscB
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The kernel as piece t has it */
+static struct _HopsLORKernel PieceKernel(const struct _HopsLORKernel *k, int t)
+{
+  struct _HopsLORKernel mine = *k;
+
+  if (k->G) mine.G += t * k->scratch;
+  mine.map.work += t * k->map.nwork;
+  return mine;
+}
+
+/* Of a run that begins with a batch. A piece writes where its values are even if all before it keep all of
+   theirs */
+static void VertexPieces(HopsLORKernel k, HopsHostRun *run, PetscBool mixed, double tol, double droptol, HopsLORVertexData d)
+{
+  void (*vertex)(HopsLORKernel, HopsHostRun *, PetscBool, double, double, HopsLORVertexData) =
+    k->family == HOPS_H1 ? k->ops->lor->vertex : k->ops->lor->derhamvertex;
+
+  if (k->T == 1) {
+    vertex(k, run, mixed, tol, droptol, d);
+    return;
+  }
+  HOPS_EACH_PIECE
+  for (int t = 0; t < k->T; t++) {
+    struct _HopsLORKernel     mine = PieceKernel(k, t);
+    struct _HopsLORVertexData data = *d;
+    HopsHostRun               piece;
+    HopsValues                values[2];
+
+    HopsHostRunPiece(run, 0, k->W, t, k->T, &piece, values);
+    data.size = (size_t)piece.first * k->nn * (d->nd + d->nm);
+    if (piece.n) vertex(&mine, &piece, mixed, tol, droptol, &data);
+    HopsHostRunBad(&piece, run);
+  }
+}
+
 static PetscErrorCode HopsHostLORVertexData(HopsLORAssembler lor, PetscInt first, PetscInt n, const HopsValues *derivative,
                                             const HopsValues *field, PetscBool mixed, PetscReal tol, PetscReal droptol,
                                             HopsLORVertexData *data, PetscInt *bad)
@@ -51,10 +86,7 @@ static PetscErrorCode HopsHostLORVertexData(HopsLORAssembler lor, PetscInt first
     PetscCall(HopsHostLORVertexDestroy(lor, data));
     PetscCall(VertexCreate(k, derivative->nc ? PETSC_TRUE : PETSC_FALSE, field->nc ? PETSC_TRUE : PETSC_FALSE, data));
   }
-  if (n > 0) {
-    if (k->family == HOPS_H1) k->ops->lor->vertex(k, &run, mixed, tol, droptol, *data);
-    else k->ops->lor->derhamvertex(k, &run, mixed, tol, droptol, *data);
-  }
+  if (n > 0) VertexPieces(k, &run, mixed, tol, droptol, *data);
   *bad = run.bad;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -89,24 +121,46 @@ static PetscErrorCode HopsHostLORCompareMasks(HopsLORAssembler lor, HopsLORVerte
 
 /* ---- Values ---- */
 
+static void ValuePieces(HopsLORKernel k, HopsLORVertexData d, double vals[])
+{
+  void (*values)(const struct _HopsLORKernel *, const struct _HopsLORVertexData *, PetscInt, PetscInt, double[]) =
+    k->family == HOPS_H1 ? k->ops->lor->values : k->ops->lor->formvalues;
+  const PetscInt n = k->space->ncells;
+
+  HOPS_EACH_PIECE
+  for (int t = 0; t < k->T; t++) {
+    const struct _HopsLORKernel mine = PieceKernel(k, t);
+
+    values(&mine, d, HopsHostPiece(n, k->W, t, k->T), HopsHostPiece(n, k->W, t + 1, k->T), vals);
+  }
+  if (k->T > 1) HopsHostLORMeetAdd(k, vals);
+}
+
 static PetscErrorCode HopsHostLORFillValues(HopsLORAssembler lor, HopsLORVertexData d, HopsLORRows *rows, HopsLORRows *ghosts)
 {
   HopsLORKernel k    = (HopsLORKernel)lor;
   PetscScalar  *vals = rows->v[0] - rows->before;
+  const size_t  all  = rows->before + rows->nnz[0] + rows->nnz[1];
   int           n    = 0;
 
   PetscFunctionBegin;
+  if (k->T > 1 && k->begin) PetscCall(HopsHostLORMeet(k, (int)all));
   PetscCall(PetscFree(k->begin)); /* no more rows are made */
   PetscCall(PetscFree(k->entry));
   for (int m = 0; m < 8; m++) n = PetscMax(n, k->cell[m].n);
   if (k->family != HOPS_H1 && (size_t)n > k->nG) {
     PetscCall(PetscFree(k->mem[0]));
-    PetscCall(HopsHostAlloc((size_t)n * k->W, PETSC_FALSE, &k->mem[0], &k->G));
-    k->nG = (size_t)n;
+    k->nG      = (size_t)n;
+    k->scratch = HopsHostAligned(k->nG * k->W);
+    PetscCall(HopsHostAlloc(k->scratch * k->T, PETSC_FALSE, &k->mem[0], &k->G));
   }
-  PetscCall(PetscArrayzero(vals, rows->before + rows->nnz[0] + rows->nnz[1]));
-  if (k->family == HOPS_H1) k->ops->lor->values(k, d, vals);
-  else k->ops->lor->formvalues(k, d, vals);
+  HOPS_EACH_PIECE
+  for (int t = 0; t < k->T; t++) {
+    const size_t first = all * t / k->T, last = all * (t + 1) / k->T;
+
+    memset(vals + first, 0, (last - first) * sizeof(*vals));
+  }
+  ValuePieces(k, d, vals);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -149,8 +203,9 @@ static PetscErrorCode SetUpH1(HopsLORKernel k)
   for (int i = 0; i < k->P - 1; i++) k->h[i] = gll->nodes[i + 1] - gll->nodes[i];
   for (int i = 0; i < k->P; i++) k->m[i] = ((i ? k->h[i - 1] : 0) + (i < k->P - 1 ? k->h[i] : 0)) / 2;
   for (int i = 0; i < k->P; i++) k->r[i] = gll->weights[i] / k->m[i];
-  k->nG = (size_t)k->nn * (k->dim * (k->dim + 1) / 2 + 1);
-  PetscCall(HopsHostAlloc(k->nG * k->W, PETSC_TRUE, &k->mem[0], &k->G));
+  k->nG      = (size_t)k->nn * (k->dim * (k->dim + 1) / 2 + 1);
+  k->scratch = HopsHostAligned(k->nG * k->W);
+  PetscCall(HopsHostAlloc(k->scratch * k->T, PETSC_TRUE, &k->mem[0], &k->G));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -170,6 +225,8 @@ PetscErrorCode HopsLORCreate_Host(HopsSpace space, const HopsBasis *gll, HopsLOR
   k->family  = space->family;
   k->dfamily = HopsFamilyDerivative(space->family, space->dim);
   k->W       = k->ops->W;
+  k->T       = HopsHostThreads();
+  k->limit   = INT_MAX;
   k->dim     = (int)space->dim;
   k->P       = (int)gll->P;
   k->nn      = HopsHostPower(k->P, k->dim);
@@ -178,6 +235,7 @@ PetscErrorCode HopsLORCreate_Host(HopsSpace space, const HopsBasis *gll, HopsLOR
   PetscCall(HopsHostGeometrySetUp(space, gll, k->W, &k->geom, &k->map, &k->mem[1]));
   if (k->family == HOPS_H1) PetscCall(PetscSNPrintf(k->name, sizeof(k->name), "%s P=%d", k->ops->isa, k->P));
   else PetscCall(PetscSNPrintf(k->name, sizeof(k->name), "%s P=%d, %s", k->ops->isa, k->P, HopsFamilies[k->family]));
+  PetscCall(HopsHostNameThreads(sizeof(k->name), k->name));
   k->head.ops    = &HopsLORHost;
   k->head.kernel = k->name;
   *lor           = &k->head;

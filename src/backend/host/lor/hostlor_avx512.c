@@ -6,6 +6,8 @@
   #endif
   #include "hostlorh1.h"
   #include "hostlorderham.h"
+  #include "hostlorrows.h"
 
-const struct _HopsHostLORKernels HopsHostKernelsAVX512LOR = {LORVertex, LORValues, LORFormVertex, LORFormValues};
+const struct _HopsHostLORKernels HopsHostKernelsAVX512LOR = {LORVertex, LORValues,   LORFormVertex, LORFormValues,
+                                                             LORRows,   LORRowBegin, LORRowEnd};
 #endif

@@ -2,5 +2,7 @@
 #include "hostlorimpl.h"
 #include "hostlorh1.h"
 #include "hostlorderham.h"
+#include "hostlorrows.h"
 
-const struct _HopsHostLORKernels HopsHostKernelsBaseLOR = {LORVertex, LORValues, LORFormVertex, LORFormValues};
+const struct _HopsHostLORKernels HopsHostKernelsBaseLOR = {LORVertex, LORValues,   LORFormVertex, LORFormValues,
+                                                           LORRows,   LORRowBegin, LORRowEnd};

@@ -114,11 +114,40 @@ static PetscErrorCode Tensor(HopsSpace sp, HopsFamily family, const HopsBasis *g
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Memory for the lists of rows of n[] entries */
+static PetscErrorCode CreateLists(PetscInt nrows, const int n[], HopsHostLORCell *p, HopsHostLORRow *row)
+{
+  int *next, total = 0;
+
+  PetscFunctionBegin;
+  for (PetscInt r = 0; r < nrows; ++r) total += HopsHostLORPadded(n[r]);
+  PetscCall(PetscMalloc1(2 * total, &p->lists));
+  next = p->lists;
+  for (PetscInt r = 0; r < nrows; next += 2 * HopsHostLORPadded(n[r]), ++r) {
+    row[r].n     = 0;
+    row[r].place = 0;
+    row[r].col   = next;
+    row[r].slot  = next + HopsHostLORPadded(n[r]);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static void AddEntry(HopsHostLORRow *row, int col, int slot)
+{
+  row->col[row->n]    = col;
+  row->slot[row->n++] = slot;
+  for (int i = row->n; i < HopsHostLORPadded(row->n); ++i) {
+    row->col[i]  = row->col[0];
+    row->slot[i] = row->slot[0];
+  }
+}
+
 /* Sorts the terms, sums up equal ones, and numbers the entries by rows */
 static PetscErrorCode Finish(HopsLORKernel k, PetscInt nvalues, List *list, HopsHostLORCell *p)
 {
   const PetscInt ne = k->space->ne;
   PetscInt       n  = 0;
+  int           *len;
 
   PetscFunctionBegin;
   if (list->n) qsort(list->item, list->n, sizeof(Item), Compare);
@@ -128,27 +157,27 @@ static PetscErrorCode Finish(HopsLORKernel k, PetscInt nvalues, List *list, Hops
   }
   p->nterms = (int)n;
   p->n      = 0;
-  for (PetscInt i = 0; i < n; ++i) p->n += !i || list->item[i].key / nvalues != list->item[i - 1].key / nvalues;
-  PetscCall(PetscMalloc1(2 * p->n, &p->lists));
   PetscCall(PetscMalloc1(n, &p->term));
-  PetscCall(PetscCalloc1(ne, &p->row));
-  for (PetscInt i = 0, e = -1; i < n; ++i) {
-    const PetscInt64 rc  = list->item[i].key / nvalues;
-    HopsHostLORRow  *row = &p->row[rc / ne];
+  PetscCall(PetscCalloc1(ne, &len));
+  for (PetscInt i = 0; i < n; ++i) {
+    const PetscInt64 rc = list->item[i].key / nvalues;
 
     if (!i || rc != list->item[i - 1].key / nvalues) {
-      ++e;
-      if (!row->n++) {
-        row->col  = p->lists + e;
-        row->slot = p->lists + p->n + e;
-      }
-      p->lists[e]        = (int)(rc % ne - rc / ne);
-      p->lists[p->n + e] = (int)e;
+      ++p->n;
+      ++len[rc / ne];
     }
-    p->term[i].entry = (int)e;
+    p->term[i].entry = p->n - 1;
     p->term[i].value = (int)(list->item[i].key % nvalues);
     p->term[i].a     = list->item[i].a;
   }
+  PetscCall(PetscMalloc1(ne, &p->row));
+  PetscCall(CreateLists(ne, len, p, p->row));
+  for (PetscInt i = 0; i < n; ++i) {
+    const PetscInt64 rc = list->item[i].key / nvalues;
+
+    if (!i || p->term[i].entry != p->term[i - 1].entry) AddEntry(&p->row[rc / ne], (int)(rc % ne - rc / ne), p->term[i].entry);
+  }
+  PetscCall(PetscFree(len));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -178,15 +207,15 @@ static PetscErrorCode CreateForm(HopsLORKernel k, unsigned char mask, HopsHostLO
 /* ----------------------------------------- H1 ----------------------------------------- */
 
 typedef struct {
-  int        n, *col, *slot;
-  const int *st;    /* strides of the lattice */
-  int        ne, P; /* entries of a node */
-  const int *ijk;   /* the row's place: 0, 1 or 2 at the first, an inner, the last node of a line */
+  HopsHostLORRow *row;
+  const int      *st;  /* strides of the lattice */
+  int             ne;  /* entries of a node */
+  const int      *ijk; /* the row's place: 0, 1 or 2 at the first, an inner, the last node of a line */
 } Stencil;
 
 /* Column v + s e_a + t e_b of the row v, whose entry is the given one of the list of v - (what is negative
    in s e_a, t e_b, r e_c); left out where it is not in the cell */
-static void AddEntry(Stencil *x, int a, int s, int b, int t, int entry)
+static void AddNode(const Stencil *x, int a, int s, int b, int t, int entry)
 {
   const int at[2] = {a, b}, step[2] = {s, t};
   int       col = 0, base = 0;
@@ -197,47 +226,47 @@ static void AddEntry(Stencil *x, int a, int s, int b, int t, int entry)
     col += step[i] * x->st[at[i]];
     if (step[i] < 0) base -= x->st[at[i]];
   }
-  x->col[x->n]    = col;
-  x->slot[x->n++] = base * x->ne + entry;
+  AddEntry(x->row, col, base * x->ne + entry);
 }
 
 /* The stencil of each node by its place in the lattice: 3^dim lists */
 static PetscErrorCode CreateH1(HopsLORKernel k, unsigned char mask, HopsHostLORCell *p)
 {
-  const int dim = k->dim, P = k->P, nclass = dim == 3 ? 27 : 9, most = 1 + 2 * dim + 4 * (dim == 3 ? 3 : 1);
-  const int st[3] = {1, P, P * P};
+  const int      dim = k->dim, P = k->P, nclass = dim == 3 ? 27 : 9, most = 1 + 2 * dim + 4 * (dim == 3 ? 3 : 1);
+  const int      st[3] = {1, P, P * P};
+  int            len[27];
+  HopsHostLORRow row[27];
 
   PetscFunctionBegin;
   p->n = 1 + 2 * dim + 4 * ((mask & 1) + (mask >> 1 & 1) + (mask >> 2 & 1));
-  PetscCall(PetscMalloc1(2 * nclass * most, &p->lists));
-  PetscCall(PetscMalloc1(k->nn, &p->row));
+  for (int c = 0; c < nclass; c++) len[c] = most;
+  PetscCall(CreateLists(nclass, len, p, row));
   for (int c = 0; c < nclass; c++) {
-    const int ijk[3] = {c % 3, c / 3 % 3, c / 9};
-    Stencil   x      = {0, p->lists + 2 * c * most, p->lists + (2 * c + 1) * most, st, p->n, P, ijk};
+    const int     ijk[3] = {c % 3, c / 3 % 3, c / 9};
+    const Stencil x      = {row + c, st, p->n, ijk};
 
-    AddEntry(&x, 0, 0, 0, 0, 0);
+    row[c].place = c;
+    AddNode(&x, 0, 0, 0, 0, 0);
     for (int a = 0; a < dim; a++) {
-      AddEntry(&x, a, -1, a, 0, 2 + 2 * a);
-      AddEntry(&x, a, 1, a, 0, 1 + 2 * a);
+      AddNode(&x, a, -1, a, 0, 2 + 2 * a);
+      AddNode(&x, a, 1, a, 0, 1 + 2 * a);
     }
     for (int a = 0, entry = 1 + 2 * dim; a < dim; a++)
       for (int b = a + 1; b < dim; b++) {
         if (!(mask >> (a + b - 1) & 1)) continue;
-        AddEntry(&x, a, -1, b, 1, entry);
-        AddEntry(&x, a, 1, b, -1, entry + 1);
-        AddEntry(&x, a, 1, b, 1, entry + 2);
-        AddEntry(&x, a, -1, b, -1, entry + 3);
+        AddNode(&x, a, -1, b, 1, entry);
+        AddNode(&x, a, 1, b, -1, entry + 1);
+        AddNode(&x, a, 1, b, 1, entry + 2);
+        AddNode(&x, a, -1, b, -1, entry + 3);
         entry += 4;
       }
-    for (int v = 0; v < k->nn; v++) {
-      int place = 0;
+  }
+  PetscCall(PetscMalloc1(k->nn, &p->row));
+  for (int v = 0; v < k->nn; v++) {
+    int place = 0;
 
-      for (int d = 0, r = v, f = 1; d < dim; d++, r /= P, f *= 3) place += f * (r % P == 0 ? 0 : (r % P == P - 1 ? 2 : 1));
-      if (place != c) continue;
-      p->row[v].n    = x.n;
-      p->row[v].col  = x.col;
-      p->row[v].slot = x.slot;
-    }
+    for (int d = 0, r = v, f = 1; d < dim; d++, r /= P, f *= 3) place += f * (r % P == 0 ? 0 : (r % P == P - 1 ? 2 : 1));
+    p->row[v] = row[place];
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -74,12 +74,13 @@ static void LORFormVertex(HopsLORKernel k, HopsHostRun *run, PetscBool mixed, do
   }
 }
 
-static void LORFormValues(const struct _HopsLORKernel *k, const struct _HopsLORVertexData *d, double vals[])
+static void LORFormValues(const struct _HopsLORKernel *k, const struct _HopsLORVertexData *d, PetscInt c0, PetscInt c1,
+                          double vals[])
 {
   const PetscInt ncells = k->space->ncells;
   vec           *loc    = (vec *)k->G;
 
-  for (PetscInt c = 0; c < ncells; c += W) {
+  for (PetscInt c = c0; c < c1; c += W) {
     const vec *G    = (const vec *)(d->v + d->offset[c / W]);
     unsigned   done = 0;
 
@@ -98,8 +99,8 @@ static void LORFormValues(const struct _HopsLORKernel *k, const struct _HopsLORV
         for (int e = 0; e < p->n; e++) {
           const double v = k->G[(size_t)e * W + j];
 
-          if (place[e] >= 0) vals[place[e]] += v;
-          else vals[-1 - place[e]] -= v;
+          if (place[e] >= 0) *HopsHostLORTarget(k, vals, place[e]) += v;
+          else *HopsHostLORTarget(k, vals, -1 - place[e]) -= v;
         }
       }
     }

@@ -116,24 +116,26 @@ static void LORTargetSet(LORTarget *t, const struct _HopsLORKernel *k, PetscInt 
 
 /* Diagonal and edges of a node, ds[1 + dim]. Those outside the element (not `in`) are skipped: in the trash
    they would wait for each other */
-INLINE void LORScatterEdges(const int dim, const int n, LORTarget *t, const int in[], const vec ds[], double vals[])
+INLINE void LORScatterEdges(const int dim, const int n, const struct _HopsLORKernel *k, LORTarget *t, const int in[],
+                            const vec ds[], double vals[])
 {
   for (int l = 0; l < n; l++) {
     const int *p = t->pos[l];
 
-    vals[p[0]] += ds[0][l];
+    *HopsHostLORTarget(k, vals, p[0]) += ds[0][l];
     UNROLL
     for (int a = 0; a < dim; a++) {
       if (!in[a]) continue;
-      vals[p[1 + 2 * a]] += ds[1 + a][l];
-      vals[p[2 + 2 * a]] += ds[1 + a][l];
+      *HopsHostLORTarget(k, vals, p[1 + 2 * a]) += ds[1 + a][l];
+      *HopsHostLORTarget(k, vals, p[2 + 2 * a]) += ds[1 + a][l];
     }
     t->pos[l] += t->ne[l];
   }
 }
 
 /* Entries of the coupled pairs of a node, r[bit] = anti-diagonal and main diagonal value; after the edges */
-INLINE void LORScatterPairs(const int dim, LORTarget *t, const int in[], const vec r[][2], double vals[])
+INLINE void LORScatterPairs(const int dim, const struct _HopsLORKernel *k, LORTarget *t, const int in[], const vec r[][2],
+                            double vals[])
 {
   for (int l = 0; l < t->n; l++) {
     const int *p = t->pos[l] - t->ne[l] + 1 + 2 * dim;
@@ -141,10 +143,10 @@ INLINE void LORScatterPairs(const int dim, LORTarget *t, const int in[], const v
     for (int bit = 0; bit < (dim == 3 ? 3 : 1); bit++) {
       if (!(t->mask[l] >> bit & 1)) continue;
       if (in[LORPair[bit][0]] && in[LORPair[bit][1]]) {
-        vals[p[0]] += r[bit][0][l];
-        vals[p[1]] += r[bit][0][l];
-        vals[p[2]] += r[bit][1][l];
-        vals[p[3]] += r[bit][1][l];
+        *HopsHostLORTarget(k, vals, p[0]) += r[bit][0][l];
+        *HopsHostLORTarget(k, vals, p[1]) += r[bit][0][l];
+        *HopsHostLORTarget(k, vals, p[2]) += r[bit][1][l];
+        *HopsHostLORTarget(k, vals, p[3]) += r[bit][1][l];
       }
       p += 4;
     }
@@ -207,17 +209,17 @@ INLINE void LORStencils(const int dim, const int mixed, const struct _HopsLORKer
           for (int bit = 0; bit < (dim == 3 ? 3 : 1); bit++)
             if (t->any >> bit & 1) LORMixed(k, t, bit, ijk, G + off[bit] + v, ds, s, r[bit]);
         }
-        if (t->n == W) LORScatterEdges(dim, W, t, in, ds, vals);
-        else LORScatterEdges(dim, t->n, t, in, ds, vals);
-        if (mixed) LORScatterPairs(dim, t, in, (const vec(*)[2])r, vals);
+        if (t->n == W) LORScatterEdges(dim, W, k, t, in, ds, vals);
+        else LORScatterEdges(dim, t->n, k, t, in, ds, vals);
+        if (mixed) LORScatterPairs(dim, k, t, in, (const vec(*)[2])r, vals);
       }
     }
   }
 }
 
-static void LORValues(const struct _HopsLORKernel *k, const struct _HopsLORVertexData *d, double vals[])
+static void LORValues(const struct _HopsLORKernel *k, const struct _HopsLORVertexData *d, PetscInt c0, PetscInt c1, double vals[])
 {
-  for (PetscInt c = 0; c < k->space->ncells; c += W) {
+  for (PetscInt c = c0; c < c1; c += W) {
     const int  pairs = d->pairs[c / W];
     const vec *G     = (const vec *)(d->v + d->offset[c / W]);
     LORTarget  t;

@@ -7,11 +7,19 @@
 #include <backend/host/runtime/hostimpl.h>
 #include <hops/private/hopslorrowsimpl.h>
 
-/* A row of a cell's matrix: its columns, less the row, and where the entries are in the cell's list */
+#define HOPS_LOR_LANES 8 /* entries of a cell's row that are looked at at a time */
+
+/* A row of a cell's matrix: its columns, less the row, and where the entries are in the cell's list. Both
+   lists are as long as a multiple of the lanes, filled up with their first entry */
 typedef struct {
-  int        n;
-  const int *col, *slot;
+  int  n, place; /* place: rows of one place have one list, in H1 by the node's place in the cell */
+  int *col, *slot;
 } HopsHostLORRow;
+
+static inline int HopsHostLORPadded(int n)
+{
+  return (n + HOPS_LOR_LANES - 1) / HOPS_LOR_LANES * HOPS_LOR_LANES;
+}
 
 /* loc[entry] += a * value */
 typedef struct {
@@ -56,8 +64,47 @@ struct _HopsLORKernel {
   unsigned char  *mask;            /* [ncells] */
   HopsHostLORCell cell[8];
   int            *start, *place, *received; /* received: of entries from other ranks */
-  int            *begin, *entry, *cols;     /* while rows are made: entries of restr that have an unknown, ascending; columns */
+  /* While rows are made: entries of restr that have an unknown, ascending, the most of them, and whether
+     two are of one cell; 1 / ne; columns */
+  int      *begin, *entry, *cols, mostcells;
+  PetscBool twice;
+  double    perentry;
+
+  /* Threads: how many; where those meet that add to places from `limit` on, to sums[place - limit] */
+  int     T, limit, nmeet, *meet;
+  double *sums;
+  size_t  scratch; /* doubles of G between theirs */
 };
+
+/* A cell of a row: entry e of restr, node or entity v of the cell, its row and where its slots begin */
+typedef struct {
+  int                    e, v, base, step; /* step: from the row before */
+  const HopsHostLORCell *cell;
+  const HopsHostLORRow  *row;
+} HopsHostLORRowCell;
+
+/* A row: its columns as they come, which are its members, and of the cells' entries the member, and -1
+   where the sign turns. Members behind those of the first cell are at entry `from` of the row of cell
+   `fromcell` */
+typedef struct {
+  int                 n, ncells, *member, *at, *turn;
+  HopsHostLORRowCell *cell; /* [ncells] */
+  int                 prepared, *from, *fromcell;
+} HopsHostLORMembers;
+
+/* A walk over rows r0 to r1 */
+typedef struct {
+  HopsLORKernel        k;
+  HopsLORRows         *rows;
+  const unsigned char *essential; /* [nT] which rows are essential unknowns', or NULL */
+  PetscInt             r0, r1;
+  int                  nfree, most, nowhere; /* columns that are not constrained; most columns of a cell's row */
+  HopsHostLORMembers   last[27];             /* the last row by the place of its node in its first cell */
+  int                 *value;                /* where a member's entries go; value[nowhere] is 0 */
+  int                 *cols;
+  size_t               room, nnz[2], before[2]; /* before: columns of the walks over rows before r0 */
+  void                *mem[2];
+} HopsHostLORWalk;
 
 /*
   Values at the nodes of a batch of W cells begin at v + offset[batch]. In H1: for each direction a the edges
@@ -77,9 +124,12 @@ struct _HopsLORVertexData {
    where `mixed`, and masks; vals[place] += the values of all cells */
 struct _HopsHostLORKernels {
   void (*vertex)(HopsLORKernel, HopsHostRun *, PetscBool mixed, double tol, double droptol, HopsLORVertexData);
-  void (*values)(const struct _HopsLORKernel *, const struct _HopsLORVertexData *, double vals[]);
+  void (*values)(const struct _HopsLORKernel *, const struct _HopsLORVertexData *, PetscInt c0, PetscInt c1, double vals[]);
   void (*derhamvertex)(HopsLORKernel, HopsHostRun *, PetscBool mixed, double tol, double droptol, HopsLORVertexData);
-  void (*formvalues)(const struct _HopsLORKernel *, const struct _HopsLORVertexData *, double vals[]);
+  void (*formvalues)(const struct _HopsLORKernel *, const struct _HopsLORVertexData *, PetscInt c0, PetscInt c1, double vals[]);
+  PetscBool (*rows)(HopsHostLORWalk *); /* hostlorrows.h */
+  HopsHostLORMembers *(*rowbegin)(HopsHostLORWalk *, PetscInt r);
+  void (*rowend)(HopsHostLORWalk *, PetscInt r, HopsHostLORMembers *);
 };
 
 /* hostlorcell.c: the matrices of the cells whose masks occur, for the terms of the form */
@@ -93,3 +143,16 @@ PETSC_INTERN PetscErrorCode HopsHostLORAddReceived(HopsLORAssembler, HopsLORRows
 PETSC_INTERN PetscErrorCode HopsHostLORSetDiagonal(HopsLORAssembler, HopsLORRows *, PetscInt n, const PetscInt idx[],
                                                    const PetscScalar x[]);
 PETSC_INTERN PetscErrorCode HopsHostLORRowsReset(HopsLORKernel); /* places */
+PETSC_INTERN PetscErrorCode HopsHostLORCheckEntries(PetscInt64);
+/* hostlorthreads.c */
+PETSC_INTERN PetscErrorCode HopsHostLORMeet(HopsLORKernel, int limit);
+PETSC_INTERN void           HopsHostLORMeetAdd(HopsLORKernel, double vals[]);
+
+/* Where a value of a cell is added */
+static inline double *HopsHostLORTarget(const struct _HopsLORKernel *k, double vals[], int place)
+{
+#if defined(HOPS_OPENMP)
+  if (place >= k->limit) return k->sums + (place - k->limit);
+#endif
+  return vals + place;
+}

@@ -52,6 +52,63 @@ static double TermFlops(const HopsDerhamKernel k, const HopsLayout *l, int nc)
   return f;
 }
 
+/* The kernel as piece t has it */
+static struct _HopsDerhamKernel PieceKernel(const struct _HopsDerhamKernel *k, int t, HopsPart part)
+{
+  struct _HopsDerhamKernel mine = *k;
+
+  mine.e += t * k->pieces.scratch;
+  mine.w += t * k->pieces.scratch;
+  mine.v += t * k->pieces.scratch;
+  mine.f += t * k->pieces.scratch;
+  mine.g += t * k->pieces.scratch;
+  mine.map.work += t * k->map.nwork;
+  mine.pieces.meets = k->pieces.part[part];
+  return mine;
+}
+
+static void SetUpPieces(HopsDerhamKernel k, HopsHostRun *run)
+{
+  const int T = k->pieces.T;
+
+  if (T == 1) {
+    k->ops->formsetup(k, run);
+    return;
+  }
+  HOPS_EACH_PIECE
+  for (int t = 0; t < T; t++) {
+    struct _HopsDerhamKernel mine = PieceKernel(k, t, HOPS_PART_SHARED);
+    HopsHostRun              piece;
+    HopsValues               values[2];
+
+    HopsHostRunPiece(run, run->first < k->ninterior ? 0 : k->ninterior, k->W, t, T, &piece, values);
+    if (piece.n) mine.ops->formsetup(&mine, &piece);
+    HopsHostRunBad(&piece, run);
+  }
+}
+
+/* Batches of a part: the operator, or its diagonal where there is no x */
+static void RunPart(HopsDerhamKernel k, HopsPart part, const double x[], const double xg[], double y[], double yg[])
+{
+  const PetscInt end[] = {0, k->nbi / 2, k->nbi, k->nb}, b0 = end[part], n = end[part + 1] - b0;
+  const int      T = k->pieces.T;
+
+  if (T == 1) {
+    if (x) k->ops->formapply(k, b0, b0 + n, x, xg, y, yg);
+    else k->ops->formdiagonal(k, b0, b0 + n, y, yg);
+    return;
+  }
+  HOPS_EACH_PIECE
+  for (int t = 0; t < T; t++) {
+    const struct _HopsDerhamKernel mine = PieceKernel(k, t, part);
+    const PetscInt                 c0 = b0 + HopsHostPiece(n, 1, t, T), c1 = b0 + HopsHostPiece(n, 1, t + 1, T);
+
+    if (x) k->ops->formapply(&mine, c0, c1, x, xg, y, yg);
+    else k->ops->formdiagonal(&mine, c0, c1, y, yg);
+  }
+  HopsHostMeetingAdd(k->pieces.part[part], k->nT, y, yg);
+}
+
 static PetscErrorCode HopsDerhamSetUp_Host(HopsOperator A, PetscInt first, PetscInt n, const HopsValues *mu, const HopsValues *beta,
                                            PetscInt *bad, PetscReal *det)
 {
@@ -61,7 +118,7 @@ static PetscErrorCode HopsDerhamSetUp_Host(HopsOperator A, PetscInt first, Petsc
   PetscFunctionBegin;
   PetscAssert(first + n <= k->ninterior || first >= k->ninterior, PETSC_COMM_SELF, PETSC_ERR_PLIB,
               "A run of cells mixes interior and shared cells");
-  if (n > 0) k->ops->formsetup(k, &run);
+  if (n > 0) SetUpPieces(k, &run);
   *bad = run.bad;
   *det = run.det;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -70,11 +127,10 @@ static PetscErrorCode HopsDerhamSetUp_Host(HopsOperator A, PetscInt first, Petsc
 static PetscErrorCode HopsDerhamApply_Host(HopsOperator A, HopsPart part, const void *x, const void *xg, void *y, void *yg)
 {
   HopsDerhamKernel k       = (HopsDerhamKernel)A;
-  const PetscInt   end[]   = {0, k->nbi / 2, k->nbi, k->nb};
   const PetscInt   cells[] = {0, PetscMin(k->nbi / 2 * k->W, k->ninterior), k->ninterior, k->ncells};
 
   PetscFunctionBegin;
-  k->ops->formapply(k, end[part], end[part + 1], x, xg, y, yg);
+  RunPart(k, part, (const double *)x, (const double *)xg, (double *)y, (double *)yg);
   if (k->ncells) PetscCall(PetscLogFlops(k->flops / k->ncells * (cells[part + 1] - cells[part])));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -84,7 +140,7 @@ static PetscErrorCode HopsDerhamDiagonal_Host(HopsOperator A, PetscScalar d[], P
   HopsDerhamKernel k = (HopsDerhamKernel)A;
 
   PetscFunctionBegin;
-  k->ops->formdiagonal(k, d, dg);
+  for (int part = 0; part < 3; part++) RunPart(k, (HopsPart)part, NULL, NULL, d, dg);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -107,6 +163,7 @@ static PetscErrorCode HopsDerhamDestroy_Host(HopsOperator *kernel)
 
   PetscFunctionBegin;
   if (!k) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(HopsHostPiecesDestroy(&k->pieces));
   for (int i = 0; i < 4; i++) PetscCall(PetscFree(k->mem[i]));
   PetscCall(PetscFree2(k->matmem, k->weights));
   PetscCall(HopsBasisDestroy(&k->geom));
@@ -123,6 +180,7 @@ static const HopsOperatorOps HopsDerhamHost = {.SetUp    = HopsDerhamSetUp_Host,
 PetscErrorCode HopsDerhamCreate_Host(HopsSpace space, const HopsBasis *basis, PetscBool deriv, PetscBool mass, HopsOperator *A)
 {
   HopsDerhamKernel k;
+  PetscInt         end[4] = {0};
   size_t           nq, nm;
   double          *p;
 
@@ -147,6 +205,9 @@ PetscErrorCode HopsDerhamCreate_Host(HopsSpace space, const HopsBasis *basis, Pe
   k->ninterior = space->ninterior;
   k->nbi       = (k->ninterior + k->W - 1) / k->W;
   k->nb        = k->nbi + (k->ncells - k->ninterior + k->W - 1) / k->W;
+  end[1]       = k->nbi / 2;
+  end[2]       = k->nbi;
+  end[3]       = k->nb;
   HopsLayoutCreate(k->family, k->dim, space->order, &k->layout);
   HopsLayoutCreate(k->dfamily, k->dim, space->order, &k->dlayout);
   nq = HopsPower(k->Q, k->dim);
@@ -154,8 +215,11 @@ PetscErrorCode HopsDerhamCreate_Host(HopsSpace space, const HopsBasis *basis, Pe
   PetscCall(PackMatrices(k, basis));
   PetscCall(HopsHostAlloc((k->nb * k->layout.ne * k->W + 1) / 2, PETSC_FALSE, &k->mem[0], &p));
   k->idx = (int *)p;
-  PetscCall(HopsHostAlloc(k->nb * nq * (k->nd + k->nm) * k->W, PETSC_TRUE, &k->mem[1], &k->qdata));
-  PetscCall(HopsHostAlloc((k->layout.ne + k->dlayout.ne + 3 * nq + 2 * nm) * k->W, PETSC_TRUE, &k->mem[2], &k->e));
+  PetscCall(HopsHostAlloc(k->nb * nq * (k->nd + k->nm) * k->W, PETSC_FALSE, &k->mem[1], &k->qdata));
+  HopsHostZeroLanes(k->nbi, k->nb, nq * (k->nd + k->nm) * k->W, k->qdata);
+  k->pieces.T       = HopsHostThreads();
+  k->pieces.scratch = HopsHostAligned((k->layout.ne + k->dlayout.ne + 3 * nq + 2 * nm) * k->W);
+  PetscCall(HopsHostAlloc(k->pieces.scratch * k->pieces.T, PETSC_TRUE, &k->mem[2], &k->e));
   k->w = k->e + k->layout.ne * k->W;
   k->v = k->w + k->dlayout.ne * k->W;
   k->f = k->v + 3 * nq * k->W;
@@ -168,6 +232,7 @@ PetscErrorCode HopsDerhamCreate_Host(HopsSpace space, const HopsBasis *basis, Pe
       for (PetscInt i = 0; i < k->layout.ne; i++)
         k->idx[((size_t)b * k->layout.ne + i) * k->W + l] = space->restr[PetscMin(first + l, last) * k->layout.ne + i];
   }
+  PetscCall(HopsHostPiecesCreate(space, end, (int)k->layout.ne * k->W, k->idx, &k->pieces));
   PetscCall(HopsHostGeometrySetUp(space, basis, k->W, &k->geom, &k->map, &k->mem[3]));
   k->specialised = k->ops->formfind(k);
   k->bytes       = (PetscLogDouble)k->nb * k->W * (k->layout.ne * sizeof(int) + nq * (k->nd + k->nm) * sizeof(double));
@@ -177,6 +242,7 @@ PetscErrorCode HopsDerhamCreate_Host(HopsSpace space, const HopsBasis *basis, Pe
   k->flops *= (PetscLogDouble)k->ncells;
   PetscCall(PetscSNPrintf(k->name, sizeof(k->name), "%s %sP=%d Q=%d, %s", k->ops->isa, k->specialised ? "" : "generic ", k->P, k->Q,
                           HopsFamilies[k->family]));
+  PetscCall(HopsHostNameThreads(sizeof(k->name), k->name));
   k->head.ops = &HopsDerhamHost;
   *A          = &k->head;
   PetscFunctionReturn(PETSC_SUCCESS);

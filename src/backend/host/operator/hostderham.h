@@ -219,12 +219,13 @@ static void FormApply(const struct _HopsDerhamKernel *k, PetscInt b0, PetscInt b
   const size_t nq = (size_t)(k->dim == 3 ? k->Q : 1) * k->Q * k->Q * (k->nd + k->nm) * W;
 
   for (PetscInt b = b0; b < b1; b++) {
-    const int *idx = k->idx + (size_t)b * ne * W;
+    const int *idx = k->idx + (size_t)b * ne * W, *meet = HopsHostMeetingIndices(k->pieces.meets, b);
 
     if (b < k->nbi) FormGather(ne, idx, k->nT, x, xg, 0, (vec *)k->e);
     else FormGather(ne, idx, k->nT, x, xg, 1, (vec *)k->e);
     FormCell(k, k->qdata + b * nq);
-    if (b < k->nbi) FormScatter(ne, idx, k->nT, (vec *)k->e, 0, y, yg);
+    if (meet) FormScatter(ne, meet, k->nT, (vec *)k->e, 1, y, k->pieces.meets->sums);
+    else if (b < k->nbi) FormScatter(ne, idx, k->nT, (vec *)k->e, 0, y, yg);
     else FormScatter(ne, idx, k->nT, (vec *)k->e, 1, y, yg);
   }
 }
@@ -272,16 +273,17 @@ static void FormDiagonalTerm(const struct _HopsDerhamKernel *k, int c, const int
   Term by term: of the field D_cc phi^2; of a divergence D (d_c phi)^2; of a curl, with component c alone, (0,
   d_z, -d_y) phi and cyclic, so that the tensor's two diagonal entries and the one between them count
 */
-static void FormDiagonal(const struct _HopsDerhamKernel *k, double y[], double yg[])
+static void FormDiagonal(const struct _HopsDerhamKernel *k, PetscInt b0, PetscInt b1, double y[], double yg[])
 {
   static const int  diag3[3] = {0, 3, 5}, diag2[2] = {0, 2}, off3[3] = {4, 2, 1};
   const HopsLayout *l   = &k->layout;
   const int         dim = k->dim, Q = k->Q, nq = dim == 3 ? Q * Q * Q : Q * Q, ne = (int)l->ne;
   vec              *e = (vec *)k->e;
 
-  for (PetscInt b = 0; b < k->nb; b++) {
+  for (PetscInt b = b0; b < b1; b++) {
     const vec *dd = (const vec *)(k->qdata + (size_t)b * nq * (k->nd + k->nm) * W), *dm = dd + (size_t)nq * k->nd;
-    const int *idx = k->idx + (size_t)b * ne * W;
+    const int *meet = HopsHostMeetingIndices(k->pieces.meets, b), *idx = meet ? meet : k->idx + (size_t)b * ne * W;
+    double    *other = meet ? k->pieces.meets->sums : yg;
 
     for (int i = 0; i < ne; i++) e[i] = (vec){0};
     for (int c = 0; c < (int)l->nc; c++) {
@@ -308,7 +310,7 @@ static void FormDiagonal(const struct _HopsDerhamKernel *k, double y[], double y
       const int j = idx[i] < 0 ? -1 - idx[i] : idx[i];
 
       if (j < k->nT) y[j] += k->e[i];
-      else yg[j - k->nT] += k->e[i];
+      else other[j - k->nT] += k->e[i];
     }
   }
 }

@@ -66,7 +66,8 @@ INLINE void GeometryPlane(const int dim, const int Pg, const HopsHostGeometry *g
   }
 }
 
-/* J[x][i][j] = dx_i/dxi_j at the row y of the points of a plane */
+/* J[x][i][j] = dx_i/dxi_j at the row y of the points of a plane. Where the map is linear along the row the
+   first derivative is the same at all points, and the others take one product each */
 INLINE void GeometryRow(const int dim, const int Pg, const HopsHostGeometry *g, int y, const vec plane[], vec J[])
 {
   const int        n = Pg * Pg, M = g->M;
@@ -88,6 +89,16 @@ INLINE void GeometryRow(const int dim, const int Pg, const HopsHostGeometry *g, 
       r[0][k] = b;
       r[1][k] = dy;
       r[2][k] = dz;
+    }
+    if (Pg == 2) {
+      const vec a = g->D[0] * r[0][0] + g->D[1] * r[0][1], b = r[1][1] - r[1][0], c = r[2][1] - r[2][0];
+
+      for (int x = 0; x < M; x++) {
+        J[(x * dim + i) * dim + 0] = a;
+        J[(x * dim + i) * dim + 1] = r[1][0] + g->B[2 * x + 1] * b;
+        if (dim == 3) J[(x * dim + i) * dim + 2] = r[2][0] + g->B[2 * x + 1] * c;
+      }
+      continue;
     }
     for (int x = 0; x < M; x++) {
       const PetscReal *Bx = g->B + x * Pg, *Dx = g->D + x * Pg;

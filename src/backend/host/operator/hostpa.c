@@ -104,15 +104,74 @@ static void FillIndices(HopsPAKernel k)
 {
   const int W = k->W, nn = (int)HopsHostPower(k->P, k->dim);
 
-  for (PetscInt b = 0; b < k->nb; b++) {
-    const PetscInt first = b < k->nbi ? b * W : k->ninterior + (b - k->nbi) * W, last = (b < k->nbi ? k->ninterior : k->ncells) - 1;
+  HOPS_EACH_PIECE
+  for (int t = 0; t < k->pieces.T; t++)
+    for (PetscInt b = HopsHostPiece(k->nb, 1, t, k->pieces.T); b < HopsHostPiece(k->nb, 1, t + 1, k->pieces.T); b++) {
+      const PetscInt first = b < k->nbi ? b * W : k->ninterior + (b - k->nbi) * W,
+                     last  = (b < k->nbi ? k->ninterior : k->ncells) - 1;
 
-    for (int l = 0; l < W; l++) {
-      const int *r = k->restr + (size_t)PetscMin(first + l, last) * nn;
+      for (int l = 0; l < W; l++) {
+        const int *r = k->restr + (size_t)PetscMin(first + l, last) * nn;
 
-      for (int i = 0; i < nn; i++) k->idx[((size_t)b * nn + i) * W + l] = r[i];
+        for (int i = 0; i < nn; i++) k->idx[((size_t)b * nn + i) * W + l] = r[i];
+      }
     }
+}
+
+/* The kernel as piece t has it */
+static struct _HopsPAKernel PieceKernel(const struct _HopsPAKernel *k, int t, HopsPart part)
+{
+  struct _HopsPAKernel mine = *k;
+
+  mine.e += t * k->pieces.scratch;
+  mine.u += t * k->pieces.scratch;
+  mine.f += t * k->pieces.scratch;
+  mine.g += t * k->pieces.scratch;
+  mine.map.work += t * k->map.nwork;
+  mine.pieces.meets = k->pieces.part[part];
+  return mine;
+}
+
+static void SetUpPieces(HopsPAKernel k, HopsHostRun *run)
+{
+  const int T = k->pieces.T;
+
+  if (T == 1) {
+    k->ops->setup(k, run);
+    return;
   }
+  HOPS_EACH_PIECE
+  for (int t = 0; t < T; t++) {
+    struct _HopsPAKernel mine = PieceKernel(k, t, HOPS_PART_SHARED);
+    HopsHostRun          piece;
+    HopsValues           values[2];
+
+    HopsHostRunPiece(run, run->first < k->ninterior ? 0 : k->ninterior, k->W, t, T, &piece, values);
+    if (piece.n) mine.ops->setup(&mine, &piece);
+    HopsHostRunBad(&piece, run);
+  }
+}
+
+/* Batches of a part: the operator, or its diagonal where there is no x */
+static void RunPart(HopsPAKernel k, HopsPart part, const double x[], const double xg[], double y[], double yg[])
+{
+  const PetscInt end[] = {0, k->nbi / 2, k->nbi, k->nb}, b0 = end[part], n = end[part + 1] - b0;
+  const int      T = k->pieces.T;
+
+  if (T == 1) {
+    if (x) k->ops->apply(k, b0, b0 + n, x, xg, y, yg);
+    else k->ops->diagonal(k, b0, b0 + n, y, yg);
+    return;
+  }
+  HOPS_EACH_PIECE
+  for (int t = 0; t < T; t++) {
+    const struct _HopsPAKernel mine = PieceKernel(k, t, part);
+    const PetscInt             c0 = b0 + HopsHostPiece(n, 1, t, T), c1 = b0 + HopsHostPiece(n, 1, t + 1, T);
+
+    if (x) k->ops->apply(&mine, c0, c1, x, xg, y, yg);
+    else k->ops->diagonal(&mine, c0, c1, y, yg);
+  }
+  HopsHostMeetingAdd(k->pieces.part[part], k->nT, y, yg);
 }
 
 static PetscErrorCode HopsPASetUp_Host(HopsOperator A, PetscInt first, PetscInt n, const HopsValues *kappa, const HopsValues *mass,
@@ -127,7 +186,7 @@ static PetscErrorCode HopsPASetUp_Host(HopsOperator A, PetscInt first, PetscInt 
               "A run of cells mixes interior and shared cells");
   PetscAssert(!k->diffusion || kappa->nc, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Diffusion coefficient absent");
   PetscAssert(!k->mass || mass->nc, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Mass coefficient absent");
-  if (n > 0) k->ops->setup(k, &run);
+  if (n > 0) SetUpPieces(k, &run);
   *bad = run.bad;
   *det = run.det;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -136,11 +195,10 @@ static PetscErrorCode HopsPASetUp_Host(HopsOperator A, PetscInt first, PetscInt 
 static PetscErrorCode HopsPAApply_Host(HopsOperator A, HopsPart part, const void *x, const void *xg, void *y, void *yg)
 {
   HopsPAKernel   k       = (HopsPAKernel)A;
-  const PetscInt end[]   = {0, k->nbi / 2, k->nbi, k->nb};
   const PetscInt cells[] = {0, PetscMin(k->nbi / 2 * k->W, k->ninterior), k->ninterior, k->ncells};
 
   PetscFunctionBegin;
-  k->ops->apply(k, end[part], end[part + 1], x, xg, y, yg);
+  RunPart(k, part, (const double *)x, (const double *)xg, (double *)y, (double *)yg);
   if (k->ncells) PetscCall(PetscLogFlops(k->flops / k->ncells * (cells[part + 1] - cells[part])));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -150,7 +208,7 @@ static PetscErrorCode HopsPADiagonal_Host(HopsOperator A, PetscScalar d[], Petsc
   HopsPAKernel k = (HopsPAKernel)A;
 
   PetscFunctionBegin;
-  k->ops->diagonal(k, d, dg);
+  for (int part = 0; part < 3; part++) RunPart(k, (HopsPart)part, NULL, NULL, d, dg);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -173,6 +231,7 @@ static PetscErrorCode HopsPADestroy_Host(HopsOperator *kernel)
 
   PetscFunctionBegin;
   if (!k) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(HopsHostPiecesDestroy(&k->pieces));
   for (int i = 0; i < 4; i++) PetscCall(PetscFree(k->mem[i]));
   PetscCall(PetscFree(k->matmem));
   PetscCall(PetscFree(k->weights));
@@ -192,6 +251,7 @@ static PetscErrorCode HopsPACreate_Host(HopsSpace space, const HopsBasis *basis,
                                         HopsOperator *A)
 {
   HopsPAKernel k;
+  PetscInt     end[4] = {0};
   size_t       nn, nq, nm, nwork;
   double      *p;
 
@@ -218,27 +278,35 @@ static PetscErrorCode HopsPACreate_Host(HopsSpace space, const HopsBasis *basis,
   k->ninterior  = space->ninterior;
   k->nbi        = (k->ninterior + k->W - 1) / k->W;
   k->nb         = k->nbi + (k->ncells - k->ninterior + k->W - 1) / k->W;
+  end[1]        = k->nbi / 2;
+  end[2]        = k->nbi;
+  end[3]        = k->nb;
   nn            = HopsHostPower(k->P, k->dim);
   nq            = HopsHostPower(k->Q, k->dim);
   nm            = HopsHostPower(PetscMax(k->P, k->Q), k->dim) + PetscMax(k->P, k->Q); /* planes are padded, see Cell3 */
   /* e, u, f; g also holds all the derivatives where Q < P */
-  nwork = (3 + k->dim + 2) * nm;
+  nwork             = (3 + k->dim + 2) * nm;
+  k->pieces.T       = HopsHostThreads();
+  k->pieces.scratch = HopsHostAligned(nwork * k->W);
   PetscCall(HopsHostPackMatrices(basis, &k->mat, &k->matmem));
   PetscCall(PetscMalloc1(k->Q, &k->weights));
   PetscCall(PetscArraycpy(k->weights, basis->weights, k->Q));
   PetscCall(HopsHostAlloc((k->nb * nn * k->W + 1) / 2, PETSC_FALSE, &k->mem[0], &p));
   k->idx = (int *)p;
-  PetscCall(HopsHostAlloc(k->nb * nq * k->ncomp * k->W, PETSC_TRUE, &k->mem[1], &k->qdata));
-  PetscCall(HopsHostAlloc(nwork * k->W, PETSC_TRUE, &k->mem[2], &k->e));
+  PetscCall(HopsHostAlloc(k->nb * nq * k->ncomp * k->W, PETSC_FALSE, &k->mem[1], &k->qdata));
+  HopsHostZeroLanes(k->nbi, k->nb, nq * k->ncomp * k->W, k->qdata);
+  PetscCall(HopsHostAlloc(k->pieces.scratch * k->pieces.T, PETSC_TRUE, &k->mem[2], &k->e));
   k->u = k->e + nm * k->W;
   k->f = k->u + nm * k->W;
   k->g = k->f + nm * k->W;
   FillIndices(k);
+  PetscCall(HopsHostPiecesCreate(space, end, (int)nn * k->W, k->idx, &k->pieces));
   PetscCall(HopsHostGeometrySetUp(space, basis, k->W, &k->geom, &k->map, &k->mem[3]));
   k->specialised = k->ops->find(k);
   k->bytes = (PetscLogDouble)k->nb * k->W * (nn * sizeof(int) + nq * k->ncomp * sizeof(double)) + nwork * k->W * sizeof(double);
   k->flops = CellFlops(k) * (PetscLogDouble)k->ncells;
   PetscCall(PetscSNPrintf(k->name, sizeof(k->name), "%s %sP=%d Q=%d", k->ops->isa, k->specialised ? "" : "generic ", k->P, k->Q));
+  PetscCall(HopsHostNameThreads(sizeof(k->name), k->name));
   k->head.ops = &HopsPAHost;
   *A          = &k->head;
   PetscFunctionReturn(PETSC_SUCCESS);

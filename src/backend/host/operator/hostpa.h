@@ -234,12 +234,13 @@ static void PAApply(const struct _HopsPAKernel *k, PetscInt b0, PetscInt b1, con
   vec         *e  = (vec *)k->e;
 
   for (PetscInt b = b0; b < b1; b++) {
-    const int *idx = k->idx + (size_t)b * nn * W;
+    const int *idx = k->idx + (size_t)b * nn * W, *meet = HopsHostMeetingIndices(k->pieces.meets, b);
 
     if (b < k->nbi) GatherInterior(nn, idx, x, e);
     else GatherShared(nn, idx, nT, x, xg, e);
     k->cell(k, k->qdata + b * nq);
-    if (b < k->nbi) ScatterInterior(nn, idx, e, y);
+    if (meet) ScatterShared(nn, meet, nT, e, y, (real *)(void *)k->pieces.meets->sums);
+    else if (b < k->nbi) ScatterInterior(nn, idx, e, y);
     else ScatterShared(nn, idx, nT, e, y, yg);
   }
 }
@@ -247,15 +248,15 @@ static void PAApply(const struct _HopsPAKernel *k, PetscInt b0, PetscInt b1, con
 #if !defined(HOPS_HOST_SINGLE)
 /* d_n += sum_q sum_ab D_ab(q) (d_a phi_n d_b phi_n)(q) + m(q) phi_n(q)^2, term by term: 1D factors DD, BD,
    BB */
-static void PADiagonal(const struct _HopsPAKernel *k, real y[], real yg[])
+static void PADiagonal(const struct _HopsPAKernel *k, PetscInt b0, PetscInt b1, real y[], real yg[])
 {
   const int dim = k->dim, P = k->P, Q = k->Q, nc = k->ncomp, nq = HopsHostPower(Q, dim), nn = HopsHostPower(P, dim);
   const int nd = k->diffusion ? dim * (dim + 1) / 2 : 0;
   vec      *e = (vec *)k->e, *f = (vec *)k->f, *g = (vec *)k->u, *in = (vec *)k->g, *out = in + nq;
 
-  for (PetscInt b = 0; b < k->nb; b++) {
-    const int *idx = k->idx + (size_t)b * nn * W;
-    const vec *d   = (const vec *)k->qdata + (size_t)b * nq * nc;
+  for (PetscInt b = b0; b < b1; b++) {
+    const int *idx = k->idx + (size_t)b * nn * W, *meet = HopsHostMeetingIndices(k->pieces.meets, b);
+    const vec *d = (const vec *)k->qdata + (size_t)b * nq * nc;
 
     for (int n = 0; n < nn; n++) e[n] = (vec){0};
     for (int t = 0, r = 0, c = 0; t < nc; t++) {
@@ -276,7 +277,8 @@ static void PADiagonal(const struct _HopsPAKernel *k, real y[], real yg[])
       Tensor(dim, P, Q, A, s, in, f, g, out);
       for (int n = 0; n < nn; n++) e[n] += out[n];
     }
-    ScatterShared(nn, idx, k->nT, e, y, yg);
+    if (meet) ScatterShared(nn, meet, k->nT, e, y, k->pieces.meets->sums);
+    else ScatterShared(nn, idx, k->nT, e, y, yg);
   }
 }
 #endif

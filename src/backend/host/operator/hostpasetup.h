@@ -1,6 +1,63 @@
 /* Quadrature data of H1 operators. Included once per instruction set, see hostkernels_*.c. */
 #pragma once
 #include "hostgeom.h"
+#include <hops/private/hopsmapkind.h>
+
+/* Values of a point, all of them or those of lanes l[0] <= l < l[1] */
+INLINE void StorePoint(int nc, const int l[2], const vec v[], vec d[])
+{
+  if (l[1] - l[0] == W) {
+    for (int c = 0; c < nc; c++) d[c] = v[c];
+  } else {
+    for (int c = 0; c < nc; c++)
+      for (int i = l[0]; i < l[1]; i++) ((double *)d)[c * W + i] = v[c][i];
+  }
+}
+
+/* Are the cells of all lanes parallelograms or parallelepipeds, to within the rounding of their
+   coordinates? */
+static PetscBool Affine(const HopsHostGeometry *g, PetscInt first, const PetscInt cell[])
+{
+  const int n = g->dim == 3 ? 8 : 4;
+
+  for (int l = 0; l < W; l++)
+    for (int i = 0; i < g->dim; i++)
+      if (HopsCellMapKind(g->dim, 2, NULL, g->X + ((size_t)(first + cell[l]) * g->dim + i) * n)) return PETSC_FALSE;
+  return PETSC_TRUE;
+}
+
+/* Quadrature data of a batch of such cells and a scalar coefficient: one tensor, times weights */
+INLINE void SetUpAffine(const int dim, const int mass, const struct _HopsPAKernel *k, const HopsHostRun *run, Lanes *b,
+                        const int l[2], vec d[])
+{
+  const PetscScalar one  = 1;
+  const HopsValues  unit = {run->kappa->nc, 0, 0, &one};
+  const int         Q = k->Q, nd = run->kappa->nc ? dim * (dim + 1) / 2 : 0;
+  vec              *plane = (vec *)k->map.work + dim * (dim == 3 ? 8 : 4), *J = plane + 8 * dim, G[6] = {{0}}, v[7], det;
+  const double     *w = k->weights;
+  PetscInt          q = 0;
+
+  GeometryPlane(dim, 2, &k->map, 0, plane);
+  GeometryRow(dim, 2, &k->map, 0, plane, J);
+  det = GeometryFactor(dim, &unit, b, 0, 1., J, G);
+  b->bad |= ~(det > (vec){0});
+  for (int z = 0; z < (dim == 3 ? Q : 1); z++) {
+    for (int y = 0; y < Q; y++) {
+      for (int x = 0; x < Q; x++, q++, d += nd + mass) {
+        const double wq = (dim == 3 ? w[z] : 1) * w[y] * w[x];
+
+        if (nd) {
+          const vec s = wq * LoadValues(run->kappa, b->cell, q, 0);
+
+          UNROLL
+          for (int c = 0; c < dim * (dim + 1) / 2; c++) v[c] = s * G[c];
+        }
+        if (mass) v[nd] = wq * det * LoadValues(run->mass, b->cell, q, 0);
+        StorePoint(nd + mass, l, v, d);
+      }
+    }
+  }
+}
 
 /* Quadrature data of a batch: w detJ J^-1 kappa J^-T, w detJ c; lanes l0 <= l < l1 are stored */
 INLINE void SetUpBatch(const int dim, const int Pg, const struct _HopsPAKernel *k, const HopsHostRun *run, Lanes *b, const int l[2],
@@ -22,12 +79,7 @@ INLINE void SetUpBatch(const int dim, const int Pg, const struct _HopsPAKernel *
 
         b->bad |= ~(det > (vec){0});
         if (k->mass) v[nc - 1] = wq * det * LoadValues(run->mass, b->cell, q, 0);
-        if (l[1] - l[0] == W) {
-          for (int c = 0; c < nc; c++) d[c] = v[c];
-        } else {
-          for (int c = 0; c < nc; c++)
-            for (int i = l[0]; i < l[1]; i++) ((double *)d)[c * W + i] = v[c][i];
-        }
+        StorePoint(nc, l, v, d);
       }
     }
   }
@@ -46,7 +98,11 @@ static void PASetUp(HopsPAKernel k, HopsHostRun *run)
 
     LanesSet(&lanes, b * W - f, run->n);
     LoadCoordinates(&k->map, run->first, lanes.cell);
-    if (k->dim == 3 && k->map.Pg == 2) SetUpBatch(3, 2, k, run, &lanes, l, d);
+    if (k->map.Pg == 2 && run->kappa->nc <= 1 && Affine(&k->map, run->first, lanes.cell)) {
+      if (k->dim == 3 && k->mass) SetUpAffine(3, 1, k, run, &lanes, l, d);
+      else if (k->dim == 3) SetUpAffine(3, 0, k, run, &lanes, l, d);
+      else SetUpAffine(2, k->mass, k, run, &lanes, l, d);
+    } else if (k->dim == 3 && k->map.Pg == 2) SetUpBatch(3, 2, k, run, &lanes, l, d);
     else if (k->dim == 3) SetUpBatch(3, k->map.Pg, k, run, &lanes, l, d);
     else SetUpBatch(2, k->map.Pg, k, run, &lanes, l, d);
     if (MaskAny(&lanes.bad)) {

@@ -1,17 +1,98 @@
 /* Host back end: choice of the instruction set, memory, element-map tables, and what it has */
 #include "hostimpl.h"
 #include <hops/private/hopsmeshimpl.h>
+#if defined(__linux__)
+  #include <sys/mman.h>
+#endif
 
-/* Memory aligned for vectors of any width; huge pages (madvise) were tried and gained nothing */
+/*
+  Large arrays in huge pages, where Linux gives them to who asks (its setting `madvise`): touching memory for
+  the first time is most of a set-up in bulk, and costs a third of that in small pages. What is there already
+  is read no faster.
+*/
+void HopsHostAdvise(const void *p, size_t n)
+{
+#if defined(MADV_HUGEPAGE)
+  const size_t huge = (size_t)1 << 21, first = ((size_t)p + huge - 1) / huge * huge, last = ((size_t)p + n) / huge * huge;
+
+  if (last > first) (void)madvise((void *)first, last - first, MADV_HUGEPAGE);
+#endif
+}
+
+/* Memory aligned for vectors of any width */
 PetscErrorCode HopsHostAlloc(size_t n, PetscBool zero, void **base, double **aligned)
 {
   const size_t bytes = n * sizeof(double) + HOPS_HOST_ALIGN;
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc(bytes, base));
+  HopsHostAdvise(*base, bytes);
   if (zero) PetscCall(PetscMemzero(*base, bytes));
   *aligned = (double *)(((size_t)*base + HOPS_HOST_ALIGN - 1) / HOPS_HOST_ALIGN * HOPS_HOST_ALIGN);
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Piece t of T of a run of cells, which are in batches of W from cell `begin` on; values[] is memory for
+   its values */
+void HopsHostRunPiece(const HopsHostRun *run, PetscInt begin, int W, int t, int T, HopsHostRun *piece, HopsValues values[2])
+{
+  const PetscInt lead = (run->first - begin) % W, c0 = PetscMax(0, HopsHostPiece(run->n + lead, W, t, T) - lead),
+                 c1 = PetscMax(0, HopsHostPiece(run->n + lead, W, t + 1, T) - lead);
+
+  values[0] = *run->kappa;
+  values[1] = *run->mass;
+  for (int i = 0; i < 2; i++)
+    if (values[i].nc) values[i].v += c0 * values[i].cstride;
+  *piece = (HopsHostRun){run->first + c0, c1 - c0, &values[0], &values[1], -1, 0};
+}
+
+/* What a piece found, for its run: the first bad cell. Pieces may call this at once */
+void HopsHostRunBad(const HopsHostRun *piece, HopsHostRun *run)
+{
+  if (piece->bad < 0) return;
+  HOPS_ONE_AT_A_TIME
+  {
+    if (run->bad < 0 || piece->bad < run->bad) {
+      run->bad = piece->bad;
+      run->det = piece->det;
+    }
+  }
+}
+
+/* Appends how many threads there are, where there may be several */
+PetscErrorCode HopsHostNameThreads(size_t n, char name[])
+{
+  PetscFunctionBegin;
+#if defined(HOPS_OPENMP)
+  const size_t len = strlen(name);
+
+  PetscCall(PetscSNPrintf(name + len, n - len, ", %d thread%s", HopsHostThreads(), HopsHostThreads() == 1 ? "" : "s"));
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Pieces of an operator's parts, batches end[part] to end[part + 1] of n entries */
+PetscErrorCode HopsHostPiecesCreate(HopsSpace space, const PetscInt end[4], int n, const int idx[], HopsHostPieces *p)
+{
+  PetscFunctionBegin;
+  for (int part = 0; part < 3; part++)
+    PetscCall(HopsHostMeetingCreate(p->T, end[part], end[part + 1], n, idx, space->nT, space->nL, &p->part[part]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsHostPiecesDestroy(HopsHostPieces *p)
+{
+  PetscFunctionBegin;
+  for (int part = 0; part < 3; part++) PetscCall(HopsHostMeetingDestroy(&p->part[part]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Lanes to spare have zero data: the last batches of interior and of shared cells, n numbers each; set-up
+   fills all other lanes */
+void HopsHostZeroLanes(PetscInt nbi, PetscInt nb, size_t n, double data[])
+{
+  if (nbi) memset(data + n * (nbi - 1), 0, n * sizeof(*data));
+  if (nb > nbi) memset(data + n * (nb - 1), 0, n * sizeof(*data));
 }
 
 /* Widest instruction set that the machine has; -hops_host_isa <base|avx2|avx512> asks for one */
@@ -62,14 +143,15 @@ PetscErrorCode HopsHostGeometrySetUp(HopsSpace space, const HopsBasis *basis, in
              "(-dm_coord_petscspace_degree)",
              Pg - 1, HOPS_HOST_MAXLINE - 1);
   PetscCall(HopsSpaceCreateGeometryBasis(space, basis, geom));
-  map->dim = dim;
-  map->Pg  = Pg;
-  map->M   = (int)geom->Q;
-  map->B   = geom->B;
-  map->D   = geom->D;
-  map->X   = space->X;
-  n        = (size_t)dim * (dim == 3 ? Pg : 1) * Pg * Pg + (size_t)2 * dim * Pg * Pg + (size_t)map->M * dim * dim;
-  PetscCall(HopsHostAlloc(n * W, PETSC_TRUE, base, &map->work));
+  map->dim   = dim;
+  map->Pg    = Pg;
+  map->M     = (int)geom->Q;
+  map->B     = geom->B;
+  map->D     = geom->D;
+  map->X     = space->X;
+  n          = (size_t)dim * (dim == 3 ? Pg : 1) * Pg * Pg + (size_t)2 * dim * Pg * Pg + (size_t)map->M * dim * dim;
+  map->nwork = HopsHostAligned(n * W);
+  PetscCall(HopsHostAlloc(map->nwork * HopsHostThreads(), PETSC_TRUE, base, &map->work));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -82,6 +164,7 @@ static PetscErrorCode HopsMalloc_Host(size_t n, void **p)
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc(n + HOPS_HOST_ALIGN + sizeof(void *), &base));
+  HopsHostAdvise(base, n);
   *p                = (void *)(((size_t)base + sizeof(void *) + HOPS_HOST_ALIGN - 1) / HOPS_HOST_ALIGN * HOPS_HOST_ALIGN);
   ((void **)*p)[-1] = base;
   PetscFunctionReturn(PETSC_SUCCESS);

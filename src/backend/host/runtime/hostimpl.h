@@ -8,6 +8,7 @@
 */
 #pragma once
 #include <hops/private/hopsderhamimpl.h>
+#include <backend/host/runtime/hostthreads.h>
 
 #if defined(PETSC_USE_COMPLEX) || !defined(PETSC_USE_REAL_DOUBLE)
   #error "The host back end of hops needs real, double precision scalars"
@@ -17,6 +18,12 @@
 #define HOPS_HOST_ALIGN   64
 
 typedef struct _HopsHostKernels HopsHostKernels;
+
+/* n doubles, with what puts the next ones on a boundary, in another cache line */
+static inline size_t HopsHostAligned(size_t n)
+{
+  return (n + HOPS_HOST_ALIGN / sizeof(double) - 1) / (HOPS_HOST_ALIGN / sizeof(double)) * (HOPS_HOST_ALIGN / sizeof(double));
+}
 
 /* n^d in two or three dimensions, without a loop */
 static inline int HopsHostPower(int n, int d)
@@ -56,8 +63,18 @@ typedef struct {
   int              dim, Pg, M; /* nodes of the map, points per direction */
   const PetscReal *B, *D;      /* [M][Pg] */
   const PetscReal *X;          /* [ncells][dim][Pg^dim] */
-  double          *work;       /* HopsHostGeometryWork() vectors */
+  double          *work;       /* scratch of the first thread, nwork doubles for each */
+  size_t           nwork;
 } HopsHostGeometry;
+
+/* Pieces of an operator's batches, a thread each: numbers of scratch between theirs; where they meet, by
+   HopsPart, and in the part at work */
+typedef struct {
+  int                    T;
+  size_t                 scratch;
+  HopsHostMeeting       *part[3];
+  const HopsHostMeeting *meets;
+} HopsHostPieces;
 
 struct _HopsPAKernel {
   struct _HopsOperator   head;
@@ -73,6 +90,7 @@ struct _HopsPAKernel {
   HopsHostReal          *qdata;         /* [nb][Q^dim][ncomp][W] */
   double                *weights;       /* [Q] */
   HopsHostReal          *e, *u, *g, *f; /* scratch vectors: E-vector and partial sums; points; derivative; plane */
+  HopsHostPieces         pieces;
   HopsHostMatrices       mat;
   HopsHostReal          *matmem;
   HopsBasis              geom;
@@ -144,6 +162,7 @@ struct _HopsDerhamKernel {
   double                *weights;                    /* [Q] */
   /* scratch vectors: E-vectors of u, du and the result; [3][Q^dim] points; partial sums */
   double          *e, *w, *y, *v, *f, *g;
+  HopsHostPieces   pieces;
   const double    *M[4]; /* even-odd matrices: B, E, B^T, E^T */
   double          *matmem;
   const double    *S[4]; /* P x Q products for the diagonal: B B, E E, B' B', B B' */
@@ -233,7 +252,7 @@ struct _HopsHostKernels {
   PetscBool (*find)(struct _HopsPAKernel *); /* sets `cell`; PETSC_TRUE if specialised */
   void (*apply)(const struct _HopsPAKernel *, PetscInt b0, PetscInt b1, const double x[], const double xg[], double y[],
                 double yg[]);
-  void (*diagonal)(const struct _HopsPAKernel *, double d[], double dg[]);
+  void (*diagonal)(const struct _HopsPAKernel *, PetscInt b0, PetscInt b1, double d[], double dg[]);
   void (*setup)(struct _HopsPAKernel *, HopsHostRun *);
   const struct _HopsHostLORKernels *lor;                                     /* hostlorimpl.h */
   PetscBool (*tensorfind)(const struct _HopsTensorKernel *, HopsHostSide *); /* sets `up` and `down`; PETSC_TRUE if specialised */
@@ -246,7 +265,7 @@ struct _HopsHostKernels {
   PetscBool (*formfind)(struct _HopsDerhamKernel *);
   void (*formapply)(const struct _HopsDerhamKernel *, PetscInt b0, PetscInt b1, const double x[], const double xg[], double y[],
                     double yg[]);
-  void (*formdiagonal)(const struct _HopsDerhamKernel *, double d[], double dg[]);
+  void (*formdiagonal)(const struct _HopsDerhamKernel *, PetscInt b0, PetscInt b1, double d[], double dg[]);
   void (*formsetup)(struct _HopsDerhamKernel *, HopsHostRun *);
   /* condensed patches x[node][W]: the skeleton's right-hand side b[nskel][W], with 1/D of the interiors in
      e[node][W]; y = A b, symmetric; and back */
@@ -305,7 +324,14 @@ PETSC_INTERN PetscErrorCode HopsHostCondensedApply(HopsHostCondensedKernel, Pets
                                                    PetscBool single, const void *r, void *z);
 PETSC_INTERN PetscErrorCode HopsHostCondensedDestroy(HopsHostCondensedKernel *);
 PETSC_INTERN PetscErrorCode HopsHostSelect(HopsSpace, const HopsHostKernels **);
+PETSC_INTERN void           HopsHostAdvise(const void *, size_t);
 PETSC_INTERN PetscErrorCode HopsHostAlloc(size_t ndoubles, PetscBool zero, void **base, double **aligned);
+PETSC_INTERN void HopsHostRunPiece(const HopsHostRun *, PetscInt begin, int W, int t, int T, HopsHostRun *, HopsValues[2]);
+PETSC_INTERN void HopsHostRunBad(const HopsHostRun *piece, HopsHostRun *);
+PETSC_INTERN PetscErrorCode HopsHostNameThreads(size_t, char name[]);
+PETSC_INTERN PetscErrorCode HopsHostPiecesCreate(HopsSpace, const PetscInt end[4], int n, const int idx[], HopsHostPieces *);
+PETSC_INTERN PetscErrorCode HopsHostPiecesDestroy(HopsHostPieces *);
+PETSC_INTERN void           HopsHostZeroLanes(PetscInt nbi, PetscInt nb, size_t n, double data[]);
 PETSC_INTERN PetscErrorCode HopsHostGeometrySetUp(HopsSpace, const HopsBasis *, int W, HopsBasis *geom, HopsHostGeometry *,
                                                   void **base);
 
