@@ -134,6 +134,7 @@ PETSC_EXTERN PetscErrorCode PCLORGetSpace(PC, HopsSpace *);
 PETSC_EXTERN PetscErrorCode PCLORSetCoefficients(PC, HopsCoefficient, HopsCoefficient);
 PETSC_EXTERN PetscErrorCode PCLORSetMatType(PC, MatType);
 PETSC_EXTERN PetscErrorCode PCLORSetDropTolerance(PC, PetscReal);
+PETSC_EXTERN PetscErrorCode PCLORSetCouple(PC, PetscBool);
 PETSC_EXTERN PetscErrorCode PCLORSetCycle(PC, PCLORCycle);
 PETSC_EXTERN PetscErrorCode PCLORGetCycle(PC, PCLORCycle *, PetscInt *);
 PETSC_EXTERN PetscErrorCode PCLORSetCycleSmoother(PC, PCLORSmoother, PetscInt);

@@ -169,6 +169,46 @@ PetscErrorCode PCLORSetDropTolerance(PC pc, PetscReal tol)
 }
 
 /*@
+  PCLORSetCouple - Sets whether the low-order-refined matrix of a vector-valued field has the couplings between
+  its components.
+
+  Logically Collective
+
+  Input Parameters:
++ pc     - the preconditioner
+- couple - `PETSC_TRUE` (default on the host) to keep them, `PETSC_FALSE` (default on a device) to leave them
+  out
+
+  Options Database Key:
+. -pc_lor_couple <bool> - keep them or not
+
+  Level: intermediate
+
+  Notes:
+  Without couplings each component has the matrix of a scalar field: of the form's tensors its own block, of
+  g3 the symmetric part of that, and its boundary values. Devices assemble it, and BoomerAMG, which is for
+  scalar fields, works on it as on theirs; -pc_lor_drop_tol holds for it too. By Korn's inequality it is
+  spectrally equivalent to elasticity, with a constant that grows like Poisson's ratio nears one half: where
+  the Lame constants are equal, iterations grow by two thirds.
+
+  With couplings the matrix has blocks, which are made on the host, also for a space on a device.
+
+  First-order terms and boundary Jacobians with derivatives stay with the couplings: `PETSC_FALSE` is an error
+  with them, and the default on a device is to keep them then. A field of one component has no couplings.
+
+.seealso: `PCLOR`, `PCLORSetDropTolerance()`, `PCLORGetMat()`
+@*/
+PetscErrorCode PCLORSetCouple(PC pc, PetscBool couple)
+{
+  PetscFunctionBegin;
+  HopsValidHeader(pc, PC_CLASSID, 1);
+  PetscValidLogicalCollectiveBool(pc, couple, 2);
+  PetscCall(HopsPCCheckSetter(pc, PETSC_FUNCTION_NAME, PCLOR));
+  PetscTryMethod(pc, "PCLORSetCouple_C", (PC, PetscBool), (pc, couple));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
   PCLORSetCycle - Sets who runs the cycle of BoomerAMG, AMS or ADS on a device, and in which precision.
 
   Logically Collective
