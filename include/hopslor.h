@@ -11,6 +11,8 @@
 + -pc_lor_mat_type <aij|hypre|aijcusparse|...> - type of the low-order-refined matrix, see `PCLORSetMatType()`
 . -pc_lor_drop_tol <tol>           - how large off-diagonal metric terms of a cell must be to be kept, see
                                      `PCLORSetDropTolerance()` (default 0.5)
+. -pc_lor_couple <bool>            - of several components: keep the couplings between them, see
+                                     `PCLORSetCouple()` (default true on the host, false on a device)
 . -pc_lor_zero_mass <s>            - H(curl), H(div): a mass coefficient for cells without one, in the
   low-order-refined matrix
                                      alone (default 0; 1e-3 for ADS and on devices)

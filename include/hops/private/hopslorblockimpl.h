@@ -1,4 +1,5 @@
-/* The low-order-refined matrix of a vector-valued field: in blocks of its components, or each of them apart. */
+/* The low-order-refined matrix of a vector-valued field: in blocks of its components, or without couplings
+   between them. */
 #pragma once
 #include <hops/private/hopslorimpl.h>
 #include <hops/private/hopsfaceimpl.h>

@@ -36,15 +36,15 @@ typedef struct {
   const unsigned char *essential;
   unsigned char       *fixed[2]; /* these bits of the columns of both blocks, where the back end works */
   unsigned char       *gfixed;   /* [ng] those of an entry's row or column, in the process's memory */
-  PetscBool        coupled;      /* the pattern has couplings across cells' directions on this rank */
-  PetscBool        given;        /* rows.i, rows.j, and the values belong to the matrix */
-  PetscScalar     *array;        /* the values of all rows, where the memory is the process's */
-  PetscInt         ncols;        /* columns of block 1 */
-  PetscInt        *cols;         /* [ncols] their global indices, ascending */
-  HopsLORExchange  exchange;     /* of ghost rows' entries: ng leave, nr arrive */
-  PetscInt         ng, nr;
-  PetscScalar     *gvals, *rvals; /* [ng], [nr] the values, in the process's memory */
-  PetscScalar     *xvals;         /* [nr] where the back end works */
+  PetscBool            coupled;  /* the pattern has couplings across cells' directions on this rank */
+  PetscBool            given;    /* rows.i, rows.j, and the values belong to the matrix */
+  PetscScalar         *array;    /* the values of all rows, where the memory is the process's */
+  PetscInt             ncols;    /* columns of block 1 */
+  PetscInt            *cols;     /* [ncols] their global indices, ascending */
+  HopsLORExchange      exchange; /* of ghost rows' entries: ng leave, nr arrive */
+  PetscInt             ng, nr;
+  PetscScalar         *gvals, *rvals; /* [ng], [nr] the values, in the process's memory */
+  PetscScalar         *xvals;         /* [nr] where the back end works */
   /* of an AIJ in the process's memory, which these go with: CSR of both blocks */
   PetscInt      *di, *dj, *oi, *oj;
   PetscScalar   *vals[2];
@@ -73,8 +73,8 @@ PETSC_INTERN PetscErrorCode HopsLORSetPoints(HopsLOR *, HopsLORPoints);
 /* nc > 1 components that do not couple, before there is a pattern; essential[nL] is borrowed */
 PETSC_INTERN PetscErrorCode HopsLORSetComponents(HopsLOR *, PetscInt nc, const unsigned char essential[]);
 PETSC_INTERN PetscErrorCode HopsLORDestroy(HopsLOR *);
-/* Vertex data[nc] of the components' forms, which are the caller's to pass on, and does the pattern hold their
-   couplings? (collective); where it does not, the pattern is gone, and the next one is for these */
+/* Vertex data[nc] of the components' forms, which are the caller's to pass on, and does the pattern hold
+   their couplings? (collective); where it does not, the pattern is gone, and the next one is for these */
 PETSC_INTERN PetscErrorCode HopsLORCheckCouplings(HopsLOR *, const HopsForm[], HopsLORVertexData[], PetscBool *fits);
 /* the matrix on a new pattern, without values. `type` is MATHYPRE, MATAIJCUSPARSE, or anything else for
    MATAIJ */

@@ -74,10 +74,10 @@ typedef struct {
   /* diagonal entries of the rows that lie among idx[n] (L indices, distinct): += x[i], or = 1 where x is
      NULL */
   PetscErrorCode (*SetDiagonal)(HopsLORAssembler, HopsLORRows *, PetscInt n, const PetscInt idx[], const PetscScalar x[]);
-  /* nc components that do not couple, on the same pattern: entry (r, j) of component c is entry (r nc + c, j nc
-     + c) of the wide rows, whose memory is there. The pattern, with columns of block 1 as mapped; and the values
-     of a component, with fixed[block][column] a bit for each component whose row and column are the identity's;
-     block 0's columns are the rows. fixed[block] may be NULL */
+  /* nc components that do not couple, on the same pattern: entry (r, j) of component c is entry (r nc + c, j
+     nc + c) of the wide rows, whose memory is there. The pattern, with columns of block 1 as mapped; and the
+     values of a component, with fixed[block][column] a bit for each component whose row and column are the
+     identity's; block 0's columns are the rows. fixed[block] may be NULL */
   PetscErrorCode (*WidenRows)(HopsLORAssembler, const HopsLORRows *, PetscInt nc, HopsLORRows *wide);
   PetscErrorCode (*WidenValues)(HopsLORAssembler, const HopsLORRows *, PetscInt nc, PetscInt c, unsigned char *const fixed[2],
                                 HopsLORRows *wide);

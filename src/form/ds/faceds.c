@@ -435,8 +435,8 @@ PetscErrorCode HopsFormAddBoundaryDS(HopsForm form, HopsJacobian jac, PetscInt c
 
     PetscCall(PetscNew(&ctx));
     ++jac->refct;
-    ctx->jacobian = jac;
-    ctx->term     = *t;
+    ctx->jacobian  = jac;
+    ctx->term      = *t;
     ctx->component = component;
     PetscCall(HopsCoefficientCreate_Private(comm, 1, "PetscDS", &alpha));
     alpha->ctx          = ctx;

@@ -31,9 +31,8 @@ static PetscErrorCode HopsDSPack(HopsCoefficient cf, HopsSpace sp, PetscInt firs
     if (!ctx->kind) out[q] = t[0];
     for (PetscInt i = 0, k = 0; ctx->kind && i < dim; ++i)
       for (PetscInt j = i; j < dim; ++j) {
-        PetscCheck(ctx->jacobian->nc > 1 ||
-                     !(PetscAbsScalar(t[i * dim + j] - t[j * dim + i]) >
-                       1e-10 * (PetscAbsScalar(t[i * dim + i]) + PetscAbsScalar(t[j * dim + j]))),
+        PetscCheck(ctx->jacobian->nc > 1 || !(PetscAbsScalar(t[i * dim + j] - t[j * dim + i]) >
+                                              1e-10 * (PetscAbsScalar(t[i * dim + i]) + PetscAbsScalar(t[j * dim + j]))),
                    PETSC_COMM_SELF, PETSC_ERR_SUP,
                    "The diffusion tensor of the PetscDS is not symmetric in cell %" PetscInt_FMT
                    ": hops works on symmetric ones; for others use -mat_pa_general",
@@ -49,7 +48,7 @@ static PetscErrorCode HopsCoefficientEvaluate_DS(HopsCoefficient cf, HopsSpace s
 {
   HopsDSContext *ctx = (HopsDSContext *)cf->ctx;
   const PetscInt dim = sp->dim, nq = HopsPower(basis->Q, dim);
-  PetscInt       own, size = HopsDSTensor(ctx, dim, &own);
+  PetscInt       own, size         = HopsDSTensor(ctx, dim, &own);
   HopsBasis      geom;
   PetscReal     *x, *J;
   PetscScalar   *v = NULL, *g[1][4] = {{NULL, NULL, NULL, NULL}};

@@ -91,8 +91,8 @@ PetscErrorCode HopsHypreWrap(HopsSpace rows, HopsSpace columns, PetscInt nc, Hop
   hypre_CSRMatrix    *b[2];
 
   PetscFunctionBegin;
-  A = hypre_ParCSRMatrixCreate(PetscObjectComm((PetscObject)rows), (HYPRE_BigInt)rows->N * nc, (HYPRE_BigInt)columns->N * nc, rrange, crange,
-                               (HYPRE_Int)ncols, (HYPRE_Int)r->nnz[0], (HYPRE_Int)r->nnz[1]);
+  A    = hypre_ParCSRMatrixCreate(PetscObjectComm((PetscObject)rows), (HYPRE_BigInt)rows->N * nc, (HYPRE_BigInt)columns->N * nc,
+                                  rrange, crange, (HYPRE_Int)ncols, (HYPRE_Int)r->nnz[0], (HYPRE_Int)r->nnz[1]);
   b[0] = hypre_ParCSRMatrixDiag(A);
   b[1] = hypre_ParCSRMatrixOffd(A);
   for (PetscInt k = 0; k < 2; ++k) {

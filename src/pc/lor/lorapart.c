@@ -3,12 +3,13 @@
   component the matrix of a scalar field, with its own block of the form's tensors, where its back end works.
   Rows are numbered as those of the coupled matrix are, node by node.
 
-  By Korn's inequality this matrix of linear elasticity is spectrally equivalent to the coupled one, while
-  there is enough essential boundary and Poisson's ratio stays away from one half.
+  By Korn's inequality this matrix of linear elasticity is spectrally equivalent to the coupled one where a
+  part of the boundary is essential; docs/theory/lor.md has the constants.
 */
 #include <hops/private/hopslorblockimpl.h>
 
-/* What each node's components are: essential ones as bits; where free ones lie in the outer vector, and back */
+/* What each node's components are: essential ones as bits; where free ones lie in the outer vector, and
+   back */
 static PetscErrorCode HopsLORBlockSetNumbers(HopsLORBlock *b)
 {
   const HopsMemoryOps *memory = b->lor.backend->memory;

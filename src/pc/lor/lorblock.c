@@ -89,16 +89,16 @@ static PetscErrorCode HopsLORBlockFreeArrays(HopsContainerCtx ctx)
 /* The Mat on expanded patterns, and what it is made of */
 static PetscErrorCode HopsLORBlockCreateMat(HopsLORBlock *b)
 {
-  HopsSpace           sp   = b->lor.space;
-  MPI_Comm            comm = PetscObjectComm((PetscObject)sp);
-  const PetscInt      nc = b->nc, nc2 = nc * nc;
-  HopsLORRows        *rows = &b->lor.rows;
-  const PetscInt      nd = (PetscInt)rows->nnz[0], no = (PetscInt)rows->nnz[1];
+  HopsSpace            sp   = b->lor.space;
+  MPI_Comm             comm = PetscObjectComm((PetscObject)sp);
+  const PetscInt       nc = b->nc, nc2 = nc * nc;
+  HopsLORRows         *rows = &b->lor.rows;
+  const PetscInt       nd = (PetscInt)rows->nnz[0], no = (PetscInt)rows->nnz[1];
   const PetscLogDouble nnz = (PetscLogDouble)nc2 * (nd + no);
-  HopsLORBlockArrays *a;
-  PetscContainer      keep;
-  PetscMPIInt         size;
-  Mat                 m[3] = {NULL, NULL, NULL};
+  HopsLORBlockArrays  *a;
+  PetscContainer       keep;
+  PetscMPIInt          size;
+  Mat                  m[3] = {NULL, NULL, NULL};
 
   PetscFunctionBegin;
   PetscCall(PetscNew(&a));

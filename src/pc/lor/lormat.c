@@ -32,7 +32,8 @@ PetscErrorCode HopsLORSetComponents(HopsLOR *lor, PetscInt nc, const unsigned ch
 {
   PetscFunctionBegin;
   PetscCheck(nc >= 1 && nc <= 8, PetscObjectComm((PetscObject)lor->space), PETSC_ERR_SUP,
-             "A field of %" PetscInt_FMT " components: the low-order-refined matrix without couplings between them takes 8 at most; "
+             "A field of %" PetscInt_FMT
+             " components: the low-order-refined matrix without couplings between them takes 8 at most; "
              "use -pc_lor_couple",
              nc);
   lor->nc        = nc;

@@ -226,7 +226,7 @@ static PetscErrorCode HopsLORCreateAIJ(HopsLOR *lor)
       if (lor->nc > 1) a->p[a->n++] = r->v[b];
     }
     if (lor->nc == 1) a->p[a->n++] = lor->array;
-    lor->given   = PETSC_TRUE;
+    lor->given = PETSC_TRUE;
   } else {
     for (PetscInt b = 0; b < 2; ++b) {
       PetscCall(HopsLORArraysMalloc(a, r->nnz[b] * sizeof(PetscScalar), (void **)&lor->vals[b]));
@@ -235,8 +235,8 @@ static PetscErrorCode HopsLORCreateAIJ(HopsLOR *lor)
   }
   if (size == 1) PetscCall(MatCreateSeqAIJWithArrays(comm, nT, nT, lor->di, lor->dj, lor->vals[0], &lor->mat));
   else
-    PetscCall(MatCreateMPIAIJWithSplitArrays(comm, nT, nT, N, N, lor->di, lor->dj, lor->vals[0], lor->oi, lor->oj,
-                                             lor->vals[1], &lor->mat));
+    PetscCall(MatCreateMPIAIJWithSplitArrays(comm, nT, nT, N, N, lor->di, lor->dj, lor->vals[0], lor->oi, lor->oj, lor->vals[1],
+                                             &lor->mat));
   PetscCall(HopsLORGiveArrays(lor, a));
   PetscCall(MatSetOption(lor->mat, MAT_SYMMETRIC, PETSC_TRUE));
   if (lor->target == HOPS_LOR_AIJCUSPARSE) PetscCall(MatConvert(lor->mat, HOPS_MATAIJDEVICE, MAT_INPLACE_MATRIX, &lor->mat));

@@ -496,14 +496,15 @@ static PetscErrorCode PCView_LOR(PC pc, PetscViewer viewer)
     if (lor->block) {
       const PetscInt n = lor->form->space->N * lor->block->nc;
 
-      PetscCall(PetscViewerASCIIPrintf(viewer,
-                                       "low-order-refined matrix: type %s, %.3g nonzeros per row, vertex quadrature, %s%" PetscInt_FMT
-                                       "%s, terms%s%s%s%s%s\n",
-                                       ((PetscObject)lor->mat)->type_name, n ? (double)(lor->block->lor.nnz / n) : 0.0,
-                                       lor->block->couple ? "blocks of " : "", lor->block->nc,
-                                       lor->block->couple ? "" : " components that do not couple", lor->block->has[0] ? " g0" : "", lor->block->has[1] ? " g1" : "",
-                                       lor->block->has[2] ? " g2" : "", lor->block->has[3] ? " g3" : "",
-                                       lor->upwind ? ", upwind" : ""));
+      PetscCall(
+        PetscViewerASCIIPrintf(viewer,
+                               "low-order-refined matrix: type %s, %.3g nonzeros per row, vertex quadrature, %s%" PetscInt_FMT
+                               "%s, terms%s%s%s%s%s\n",
+                               ((PetscObject)lor->mat)->type_name, n ? (double)(lor->block->lor.nnz / n) : 0.0,
+                               lor->block->couple ? "blocks of " : "", lor->block->nc,
+                               lor->block->couple ? "" : " components that do not couple", lor->block->has[0] ? " g0" : "",
+                               lor->block->has[1] ? " g1" : "", lor->block->has[2] ? " g2" : "", lor->block->has[3] ? " g3" : "",
+                               lor->upwind ? ", upwind" : ""));
       if (!lor->block->couple)
         PetscCall(PetscViewerASCIIPrintf(viewer, "kernel %s, drop tolerance: %g\n", lor->block->lor.kernel->kernel,
                                          (double)lor->block->lor.droptol));

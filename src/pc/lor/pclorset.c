@@ -169,8 +169,8 @@ PetscErrorCode PCLORSetDropTolerance(PC pc, PetscReal tol)
 }
 
 /*@
-  PCLORSetCouple - Sets whether the low-order-refined matrix of a vector-valued field has the couplings between
-  its components.
+  PCLORSetCouple - Sets whether the low-order-refined matrix of a vector-valued field has the couplings
+  between its components.
 
   Logically Collective
 
@@ -188,8 +188,8 @@ PetscErrorCode PCLORSetDropTolerance(PC pc, PetscReal tol)
   Without couplings each component has the matrix of a scalar field: of the form's tensors its own block, of
   g3 the symmetric part of that, and its boundary values. Devices assemble it, and BoomerAMG, which is for
   scalar fields, works on it as on theirs; -pc_lor_drop_tol holds for it too. By Korn's inequality it is
-  spectrally equivalent to elasticity, with a constant that grows like Poisson's ratio nears one half: where
-  the Lame constants are equal, iterations grow by two thirds.
+  spectrally equivalent to elasticity, with a constant that grows as Poisson's ratio nears one half: where the
+  Lame constants are equal, iterations grow by half.
 
   With couplings the matrix has blocks, which are made on the host, also for a space on a device.
 

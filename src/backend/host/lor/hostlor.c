@@ -146,8 +146,7 @@ static PetscErrorCode HopsHostLORWidenValues(HopsLORAssembler lor, const HopsLOR
       double         *out = wide->v[b] + wide->i[b][r * nc + c];
       const PetscBool row = fixed[0] && fixed[0][r] >> c & 1 ? PETSC_TRUE : PETSC_FALSE;
 
-      for (int e = 0; e < n; e++)
-        out[e] = row ? (!b && j[e] == r ? 1.0 : 0.0) : (fixed[b] && fixed[b][j[e]] >> c & 1 ? 0.0 : v[e]);
+      for (int e = 0; e < n; e++) out[e] = row ? (!b && j[e] == r ? 1.0 : 0.0) : (fixed[b] && fixed[b][j[e]] >> c & 1 ? 0.0 : v[e]);
     }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
