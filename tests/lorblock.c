@@ -293,11 +293,12 @@ static PetscErrorCode CompareBlocks(Mat D, Mat A, PetscInt nc, PetscReal *error,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Twice: its values anew on the pattern that is there */
+/* Twice: its values anew on the pattern that is there. Then the same PC with the couplings after all */
 static PetscErrorCode Apart(DM dm, Mat J, PetscInt nc)
 {
   PC        pc[2];
-  Mat       A, T;
+  Mat       A, T, coupled;
+  PetscBool equal;
   PetscReal error = 0.0, other[2] = {0.0, 0.0};
   char      type[64] = MATAIJ;
 
@@ -323,6 +324,13 @@ static PetscErrorCode Apart(DM dm, Mat J, PetscInt nc)
     PetscCall(MatAssemblyEnd(J, MAT_FINAL_ASSEMBLY));
     PetscCall(PCSetOperators(pc[1], J, J));
   }
+  PetscCall(PCLORSetCouple(pc[1], PETSC_TRUE));
+  PetscCall(PCLORSetMatType(pc[1], MATAIJ));
+  PetscCall(GetMatrix(pc[1], &A));
+  PetscCall(PCLORGetMat(pc[0], &coupled));
+  PetscCall(MatEqual(A, coupled, &equal));
+  if (!equal) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "with couplings again: DIFFERS\n"));
+  PetscCall(MatDestroy(&A));
   for (PetscInt k = 0; k < 2; ++k) PetscCall(PCDestroy(&pc[k]));
   PetscCall(MatDestroy(&T));
   PetscFunctionReturn(PETSC_SUCCESS);
