@@ -3,7 +3,9 @@ static char help[] =
   with a quadrature rule at the vertices, so with an exact inner solver one application solves the system.\n\
   -components <n>; -terms <0123>: which of g0, g1, g2, g3; -boundary <0123>: which of the boundary Jacobians, on faces of value\n\
   -flux <v>;\n\
-  -gauss: with PETSc's own quadrature, at any order, for an iterative solver\n\n";
+  -gauss: with PETSc's own quadrature, at any order, for an iterative solver\n\
+  -apart: at any order, the matrix without couplings between components against the symmetric part of the diagonal blocks of\n\
+  the one with them, entry by entry; -apart_mat_type <type>: its type\n\n";
 
 #include "hopstest.h"
 #include <petscds.h>
@@ -212,6 +214,128 @@ static PetscErrorCode Solve(DM dm, Mat J, PetscBool gauss)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode CreateLOR(DM dm, Mat J, PetscBool couple, const char type[], PC *pc)
+{
+  PetscFunctionBeginUser;
+  PetscCall(PCCreate(PETSC_COMM_WORLD, pc));
+  PetscCall(PCSetDM(*pc, dm));
+  PetscCall(PCSetOperators(*pc, J, J));
+  PetscCall(PCSetType(*pc, PCLOR));
+  PetscCall(PCSetFromOptions(*pc));
+  PetscCall(PCLORSetCouple(*pc, couple));
+  if (!couple) PetscCall(PCLORSetDropTolerance(*pc, 0.0));
+  PetscCall(PCLORSetMatType(*pc, type));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Its matrix, set up, with rows that can be read */
+static PetscErrorCode GetMatrix(PC pc, Mat *A)
+{
+  Mat         mat, aij;
+  PetscBool   hypre;
+  PetscMPIInt size;
+
+  PetscFunctionBeginUser;
+  PetscCall(PCSetUp(pc));
+  PetscCall(PCLORGetMat(pc, &mat));
+  PetscCall(PetscObjectTypeCompare((PetscObject)mat, MATHYPRE, &hypre));
+  if (hypre) {
+    PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+    PetscCall(MatConvert(mat, MATAIJ, MAT_INITIAL_MATRIX, &aij));
+    PetscCall(MatConvert(aij, size > 1 ? MATMPIAIJ : MATSEQAIJ, MAT_INITIAL_MATRIX, A)); /* there is no direct way */
+    PetscCall(MatDestroy(&aij));
+  } else {
+    PetscCall(PetscObjectReference((PetscObject)mat));
+    *A = mat;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Entries within components of D and A differ by error, and those of A between components are other[0], and
+   those of D other[1], in size; relative to the largest of D */
+static PetscErrorCode CompareBlocks(Mat D, Mat A, PetscInt nc, PetscReal *error, PetscReal other[2])
+{
+  PetscInt  start, end;
+  PetscReal v[4] = {0.0, 0.0, 0.0, 0.0};
+
+  PetscFunctionBeginUser;
+  PetscCall(MatGetOwnershipRange(D, &start, &end));
+  for (PetscInt row = start; row < end; ++row) {
+    const PetscInt    *dj, *aj;
+    const PetscScalar *da, *aa;
+    PetscInt           nd, na;
+
+    PetscCall(MatGetRow(D, row, &nd, &dj, &da));
+    PetscCall(MatGetRow(A, row, &na, &aj, &aa));
+    for (PetscInt k = 0; k < nd; ++k) {
+      PetscScalar a = 0.0;
+
+      for (PetscInt l = 0; l < na; ++l)
+        if (aj[l] == dj[k]) a = aa[l];
+      v[3] = PetscMax(v[3], PetscAbsScalar(da[k]));
+      if ((dj[k] - row) % nc) v[2] = PetscMax(v[2], PetscAbsScalar(da[k]));
+      else v[0] = PetscMax(v[0], PetscAbsScalar(a - da[k]));
+    }
+    for (PetscInt l = 0; l < na; ++l) { /* and nothing else */
+      PetscBool in = PETSC_FALSE;
+
+      for (PetscInt k = 0; k < nd; ++k)
+        if (aj[l] == dj[k]) in = PETSC_TRUE;
+      if (!in || (aj[l] - row) % nc) v[1] = PetscMax(v[1], PetscAbsScalar(aa[l]));
+    }
+    PetscCall(MatRestoreRow(A, row, &na, &aj, &aa));
+    PetscCall(MatRestoreRow(D, row, &nd, &dj, &da));
+  }
+  PetscCall(MPIU_Allreduce(MPI_IN_PLACE, v, 4, MPIU_REAL, MPIU_MAX, PETSC_COMM_WORLD));
+  *error   = v[0] / v[3];
+  other[0] = v[1] / v[3];
+  other[1] = v[2] / v[3];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Twice: its values anew on the pattern that is there. Then the same PC with the couplings after all */
+static PetscErrorCode Apart(DM dm, Mat J, PetscInt nc)
+{
+  PC        pc[2];
+  Mat       A, T, coupled;
+  PetscBool equal;
+  PetscReal error = 0.0, other[2] = {0.0, 0.0};
+  char      type[64] = MATAIJ;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-apart_mat_type", type, sizeof(type), NULL));
+  PetscCall(CreateLOR(dm, J, PETSC_TRUE, MATAIJ, &pc[0]));
+  PetscCall(CreateLOR(dm, J, PETSC_FALSE, type, &pc[1]));
+  PetscCall(GetMatrix(pc[0], &A));
+  PetscCall(MatTranspose(A, MAT_INITIAL_MATRIX, &T));
+  PetscCall(MatAYPX(T, 1.0, A, DIFFERENT_NONZERO_PATTERN));
+  PetscCall(MatScale(T, 0.5));
+  PetscCall(MatDestroy(&A));
+  for (PetscInt k = 0; k < 2; ++k) {
+    PetscCall(GetMatrix(pc[1], &A));
+    PetscCall(CompareBlocks(T, A, nc, &error, other));
+    PetscCall(MatDestroy(&A));
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "components apart: %s\n",
+                          error > 1e-12     ? "DIFFER from the diagonal blocks"
+                          : other[0] > 0.0  ? "MORE than the diagonal blocks"
+                          : other[1] < 1e-3 ? "NOTHING between components was left out"
+                                            : "the diagonal blocks"));
+    PetscCall(MatAssemblyBegin(J, MAT_FINAL_ASSEMBLY)); /* its state is new */
+    PetscCall(MatAssemblyEnd(J, MAT_FINAL_ASSEMBLY));
+    PetscCall(PCSetOperators(pc[1], J, J));
+  }
+  PetscCall(PCLORSetCouple(pc[1], PETSC_TRUE));
+  PetscCall(PCLORSetMatType(pc[1], MATAIJ));
+  PetscCall(GetMatrix(pc[1], &A));
+  PetscCall(PCLORGetMat(pc[0], &coupled));
+  PetscCall(MatEqual(A, coupled, &equal));
+  if (!equal) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "with couplings again: DIFFERS\n"));
+  PetscCall(MatDestroy(&A));
+  for (PetscInt k = 0; k < 2; ++k) PetscCall(PCDestroy(&pc[k]));
+  PetscCall(MatDestroy(&T));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
   DM        dm;
@@ -220,17 +344,18 @@ int main(int argc, char **argv)
   Mat       J;
   Vec       x;
   PetscInt  nc = 2;
-  PetscBool boundary, gauss = PETSC_FALSE, has[4], bd[4];
+  PetscBool boundary, gauss = PETSC_FALSE, apart = PETSC_FALSE, has[4], bd[4];
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(HopsInitialize());
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-components", &nc, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-gauss", &gauss, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-apart", &apart, NULL));
   PetscCall(GetTerms("-terms", "0123", has, NULL));
   PetscCall(GetTerms("-boundary", "", bd, &boundary));
   PetscCall(TestMeshMapped(PETSC_COMM_WORLD, boundary ? Shear : TestCurve, &dm));
-  PetscCall(AddField(dm, nc, gauss));
+  PetscCall(AddField(dm, nc, (PetscBool)(gauss || apart)));
   PetscCall(DMGetDS(dm, &ds));
   PetscCall(PetscDSSetJacobian(ds, 0, 0, has[0] ? g0 : NULL, has[1] ? g1 : NULL, has[2] ? g2 : NULL, has[3] ? g3 : NULL));
   PetscCall(AddBoundaries(dm, nc, boundary ? bd : NULL));
@@ -243,7 +368,8 @@ int main(int argc, char **argv)
   PetscCall(SNESSetSolution(snes, x));
   PetscCall(SNESSetUp(snes));
   PetscCall(SNESComputeJacobian(snes, x, J, J));
-  PetscCall(Solve(dm, J, gauss));
+  if (apart) PetscCall(Apart(dm, J, nc));
+  else PetscCall(Solve(dm, J, gauss));
   PetscCall(SNESDestroy(&snes));
   PetscCall(VecDestroy(&x));
   PetscCall(MatDestroy(&J));
@@ -282,6 +408,42 @@ int main(int argc, char **argv)
     suffix: boundary_high
     nsize: {{1 2}}
     args: -gauss -pc_type lor -ksp_type gmres -ksp_rtol 1e-11 -ksp_max_it 40 -ksp_error_if_not_converged -lor_pc_type redundant -petscspace_degree {{2 4}} -dm_plex_dim 2 -dm_plex_box_faces 3,3 -components 2 -terms 03 -boundary {{0 012}} -wall 4 -slip 3 -flux 2
+
+  testset:
+    args: -apart -terms {{03 3}} -dm_coord_petscspace_degree 2 -lor_pc_type jacobi
+    output_file: output/lorblock_apart.out
+    test:
+      suffix: apart
+      args: -dm_plex_dim 2 -dm_plex_box_faces 4,3 -components {{2 3}} -petscspace_degree {{1 2 5 8}}
+    test:
+      suffix: apart_3d
+      args: -dm_plex_dim 3 -dm_plex_box_faces 2,3,2 -components 3 -petscspace_degree {{1 3}}
+    test:
+      suffix: apart_boundary
+      args: -dm_plex_dim {{2 3}} -dm_plex_box_faces 3,3,2 -components 2 -petscspace_degree 3 -boundary 0 -wall 4 -slip 3 -flux 2
+    test:
+      suffix: apart_parallel
+      nsize: {{2 3 4}}
+      args: -dm_plex_dim {{2 3}} -dm_plex_box_faces 3,3,3 -components {{2 3}} -petscspace_degree {{1 2}}
+    test:
+      suffix: apart_empty
+      nsize: 3
+      args: -dm_plex_dim 2 -dm_plex_box_faces 2,1 -components 2 -petscspace_degree 3
+    test:
+      suffix: apart_hypre
+      requires: hypre
+      nsize: {{1 2}}
+      args: -dm_plex_dim 3 -dm_plex_box_faces 2,2,2 -components 3 -petscspace_degree 2 -apart_mat_type hypre
+    test:
+      suffix: apart_cuda
+      requires: cuda
+      nsize: {{1 2 3}}
+      args: -dm_vec_type cuda -use_gpu_aware_mpi 0 -dm_plex_dim {{2 3}} -dm_plex_box_faces 3,3,2 -components {{2 3}} -petscspace_degree {{1 4}} -apart_mat_type {{aij aijcusparse hypre}}
+
+  test:
+    suffix: apart_refused
+    args: -pc_type lor -pc_lor_couple 0 -petscspace_degree 2 -dm_plex_dim 2 -dm_plex_box_faces 4,3 -components 2 -terms 013 -petsc_ci_portable_error_output
+    filter: grep -o -m 1 "without couplings between components (-pc_lor_couple 0) does not take first-order terms"
 
   test:
     suffix: dropping

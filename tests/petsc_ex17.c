@@ -38,5 +38,24 @@
       suffix: pa_components
       nsize: {{1 2}}
       args: -sol_type elas_axial_disp -dm_plex_separate_marker -dm_plex_dim 3 -dm_plex_box_faces 3,3,3 -displacement_petscspace_degree 2 -dm_mat_type pa -hops_residual
+    test:
+      suffix: apart
+      nsize: {{1 3}}
+      args: -sol_type elas_quad -dm_plex_box_faces 4,4 -displacement_petscspace_degree {{2 8}} -dm_mat_type {{aij pa}} -pc_lor_couple 0
+    test:
+      suffix: apart_components
+      nsize: {{1 4}}
+      args: -sol_type elas_axial_disp -dm_plex_separate_marker -dm_plex_dim 3 -dm_plex_box_faces 3,3,3 -displacement_petscspace_degree {{2 4}} -dm_mat_type pa -hops_residual -pc_lor_couple 0 -lor_pc_type {{hypre gamg}}
+
+  # what -ksp_view says of both matrices
+  testset:
+    requires: host
+    args: -dll_append ${HOPS_LIB} -pc_type lor -ksp_rtol 1e-10 -dm_plex_simplex 0 -sol_type elas_quad -dm_plex_box_faces 3,3 -displacement_petscspace_degree 3 -dm_mat_type pa -ksp_view
+    filter: grep -oE "blocks of 2|2 components that do not couple|drop tolerance. [0-9.]*|^ *components. 2, full tensors"
+    test:
+      suffix: view
+    test:
+      suffix: view_apart
+      args: -pc_lor_couple 0
 
 TEST*/

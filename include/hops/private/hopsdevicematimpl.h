@@ -17,10 +17,10 @@ PETSC_INTERN PetscErrorCode HopsHypreCheckMemory(MPI_Comm);
 /* may a matrix from one space to the other be wrapped? It may where all ranks have rows and columns.
    Collective; initialises hypre if so */
 PETSC_INTERN PetscErrorCode HopsHypreCanWrap(HopsSpace rows, HopsSpace columns, PetscBool *);
-/* MATHYPRE on the arrays of the rows, which it takes over; cols[ncols]: global indices of block 1's columns,
-   ascending */
-PETSC_INTERN PetscErrorCode HopsHypreWrap(HopsSpace rows, HopsSpace columns, HopsLORRows *, PetscInt ncols, const PetscInt cols[],
-                                          Mat *);
+/* MATHYPRE on the arrays of the rows, nc for an unknown of the space, which it takes over; cols[ncols]:
+   global indices of block 1's columns, ascending */
+PETSC_INTERN PetscErrorCode HopsHypreWrap(HopsSpace rows, HopsSpace columns, PetscInt nc, HopsLORRows *, PetscInt ncols,
+                                          const PetscInt cols[], Mat *);
 #endif
 
 /*

@@ -67,9 +67,9 @@ PETSC_INTERN PetscErrorCode HopsFaceFormQuery(DM, PetscBool has[4]);
 PETSC_INTERN PetscErrorCode HopsFaceFormCreate(HopsJacobian, HopsSpace, PetscInt ntest, const PetscInt test[], PetscInt ntrial,
                                                const PetscInt trial[], HopsFaceForm *);
 PETSC_INTERN PetscErrorCode HopsFaceFormDestroy(HopsFaceForm *);
-/* src/form/ds/faceds.c: appends the boundary Jacobians g0 of a scalar field as coefficients; others are
-   refused */
-PETSC_INTERN PetscErrorCode HopsFormAddBoundaryDS(HopsForm, HopsJacobian);
+/* src/form/ds/faceds.c: appends the boundary Jacobians g0 of a field's component as coefficients; those with
+   derivatives are refused */
+PETSC_INTERN PetscErrorCode HopsFormAddBoundaryDS(HopsForm, HopsJacobian, PetscInt component);
 PETSC_INTERN PetscErrorCode HopsFaceContextDestroy(void *); /* of such coefficients, which it tells from others */
 /* drops what depends on the rule */
 PETSC_INTERN PetscErrorCode HopsFaceFormResetRule(HopsFaceForm);

@@ -129,5 +129,8 @@ PETSC_INTERN PetscErrorCode HopsFormSelect(HopsForm, struct _HopsJacobian *, Pet
 /* the second gets the integrals, and the Jacobian, of the first as coefficients at its state. Its space is
    set; what is not scalar and symmetric is refused */
 PETSC_INTERN PetscErrorCode HopsFormSetScalar(HopsForm ds, HopsForm);
+/* the same of one component, as a form of its own: the symmetric part of its tensor, its mass, its values on
+   the boundary. First-order terms are left out */
+PETSC_INTERN PetscErrorCode HopsFormSetComponent(HopsForm ds, PetscInt component, HopsForm);
 /* all integrals; coefficients of a Jacobian are those of a copy of it, at the state of now */
 PETSC_INTERN PetscErrorCode HopsFormCopyAll(HopsForm from, HopsForm to);

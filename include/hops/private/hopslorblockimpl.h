@@ -1,17 +1,19 @@
-/* The low-order-refined matrix of a vector-valued field, in blocks of its components. */
+/* The low-order-refined matrix of a vector-valued field: in blocks of its components, or without couplings
+   between them. */
 #pragma once
 #include <hops/private/hopslorimpl.h>
 #include <hops/private/hopsfaceimpl.h>
 
 typedef struct _HopsLORBlock HopsLORBlock;
 struct _HopsLORBlock {
-  HopsLOR      lor; /* pattern of the nodes; lor.mat is not used */
+  HopsLOR      lor; /* pattern of the nodes; lor.mat is not used where components couple */
   HopsForm     form;
   HopsJacobian jacobian; /* the form's */
   PetscInt     nc;
   PetscBool    has[4]; /* the terms in the matrix */
   HopsFaceForm faces;  /* boundary Jacobians, or NULL */
-  PetscBool    couple; /* entries between nodes in two directions: some g3 */
+  PetscBool    couple; /* components do; else see lorapart.c */
+  PetscBool    mixed;  /* entries between nodes in two directions: some g3 */
   PetscBool    sym;    /* the matrix is symmetric */
   HopsNodes    nodes;  /* essential components are identity rows here */
   PetscScalar *vals;   /* [nc^2 (nd + no + ng)] diagonal and off-diagonal block (CSR of components), ghost rows in blocks */
@@ -21,14 +23,31 @@ struct _HopsLORBlock {
   PetscBool    upwind; /* one-sided differences for first-order terms of the cells */
   Mat          mat;
   Vec          x, y; /* inner vectors */
+
+  /* where components do not couple */
+  HopsForm      *part;      /* [nc] each one's own form */
+  unsigned char *essential; /* [nL] bits of components */
+  PetscInt      *map;       /* as that of the nodes, where the back end works */
+  PetscInt      *place;     /* [nfree] the inverse */
+  PetscBool      direct;    /* outer vectors are inner ones, on all ranks */
 };
 
-PETSC_INTERN PetscErrorCode HopsLORBlockCreate(HopsNodes, HopsForm, PetscBool upwind, HopsLORBlock **);
+/* the drop tolerance is of components that do not couple */
+PETSC_INTERN PetscErrorCode HopsLORBlockCreate(HopsNodes, HopsForm, PetscBool upwind, PetscBool couple, PetscReal droptol,
+                                               HopsLORBlock **);
 PETSC_INTERN PetscErrorCode HopsLORBlockDestroy(HopsLORBlock **);
-PETSC_INTERN PetscErrorCode HopsLORBlockNumeric(HopsLORBlock *);
+/* the values; where components do not couple, the type of the matrix, and whether its pattern was kept */
+PETSC_INTERN PetscErrorCode HopsLORBlockNumeric(HopsLORBlock *, MatType, PetscBool *kept);
 /* outer vector to inner vector (essential components zero), and back */
 PETSC_INTERN PetscErrorCode HopsLORBlockEmbed(HopsLORBlock *, Vec outer, Vec inner);
 PETSC_INTERN PetscErrorCode HopsLORBlockExtract(HopsLORBlock *, Vec inner, Vec outer);
 /* the near-null space of the outer matrix, or rigid-body modes where it has none and there is a component for
    each direction */
 PETSC_INTERN PetscErrorCode HopsLORBlockSetNullSpaces(HopsLORBlock *, Mat outer, Mat alternative);
+
+/* src/pc/lor/lorapart.c: the same where components do not couple */
+PETSC_INTERN PetscErrorCode HopsLORBlockSetUpApart(HopsLORBlock *, PetscReal droptol);
+PETSC_INTERN PetscErrorCode HopsLORBlockDestroyApart(HopsLORBlock *);
+PETSC_INTERN PetscErrorCode HopsLORBlockNumericApart(HopsLORBlock *, MatType, PetscBool *kept);
+PETSC_INTERN PetscErrorCode HopsLORBlockEmbedApart(HopsLORBlock *, Vec outer, Vec inner);
+PETSC_INTERN PetscErrorCode HopsLORBlockExtractApart(HopsLORBlock *, Vec inner, Vec outer);

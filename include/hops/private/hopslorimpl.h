@@ -28,15 +28,23 @@ typedef struct {
   HopsLORAssembler kernel;
   HopsLORTarget    target;
   HopsLORRows      rows, ghosts; /* owned rows; ghost rows, which travel to their owners through the process's memory */
-  PetscBool        coupled;      /* the pattern has couplings across cells' directions on this rank */
-  PetscBool        given;        /* rows.i, rows.j, and the values belong to the matrix */
-  PetscScalar     *array;        /* the values of all rows, where the memory is the process's */
-  PetscInt         ncols;        /* columns of block 1 */
-  PetscInt        *cols;         /* [ncols] their global indices, ascending */
-  HopsLORExchange  exchange;     /* of ghost rows' entries: ng leave, nr arrive */
-  PetscInt         ng, nr;
-  PetscScalar     *gvals, *rvals; /* [ng], [nr] the values, in the process's memory */
-  PetscScalar     *xvals;         /* [nr] where the back end works */
+  /* Several components that do not couple have one pattern. Their values come one after the other, in `rows`,
+     and go to `wide`, the matrix's. essential[nL]: a bit for each component that is; those of free nodes are
+     identity rows. The caller's */
+  PetscInt             nc;
+  HopsLORRows          wide;
+  const unsigned char *essential;
+  unsigned char       *fixed[2]; /* these bits of the columns of both blocks, where the back end works */
+  unsigned char       *gfixed;   /* [ng] those of an entry's row or column, in the process's memory */
+  PetscBool            coupled;  /* the pattern has couplings across cells' directions on this rank */
+  PetscBool            given;    /* rows.i, rows.j, and the values belong to the matrix */
+  PetscScalar         *array;    /* the values of all rows, where the memory is the process's */
+  PetscInt             ncols;    /* columns of block 1 */
+  PetscInt            *cols;     /* [ncols] their global indices, ascending */
+  HopsLORExchange      exchange; /* of ghost rows' entries: ng leave, nr arrive */
+  PetscInt             ng, nr;
+  PetscScalar         *gvals, *rvals; /* [ng], [nr] the values, in the process's memory */
+  PetscScalar         *xvals;         /* [nr] where the back end works */
   /* of an AIJ in the process's memory, which these go with: CSR of both blocks */
   PetscInt      *di, *dj, *oi, *oj;
   PetscScalar   *vals[2];
@@ -62,15 +70,17 @@ PETSC_INTERN PetscErrorCode HopsFormElementMatrices(HopsForm, const HopsBasis *,
 /* on the space's back end, or on the host */
 PETSC_INTERN PetscErrorCode HopsLORCreate(HopsSpace, const HopsBackendOps *, HopsLOR *);
 PETSC_INTERN PetscErrorCode HopsLORSetPoints(HopsLOR *, HopsLORPoints);
+/* nc > 1 components that do not couple, before there is a pattern; essential[nL] is borrowed */
+PETSC_INTERN PetscErrorCode HopsLORSetComponents(HopsLOR *, PetscInt nc, const unsigned char essential[]);
 PETSC_INTERN PetscErrorCode HopsLORDestroy(HopsLOR *);
-/* Vertex data of the form, which are the caller's to pass on, and does the pattern hold its couplings?
-   (collective); where it does not, the pattern is gone, and the next one is for these */
-PETSC_INTERN PetscErrorCode HopsLORCheckCouplings(HopsLOR *, HopsForm, HopsLORVertexData *, PetscBool *fits);
+/* Vertex data[nc] of the components' forms, which are the caller's to pass on, and does the pattern hold
+   their couplings? (collective); where it does not, the pattern is gone, and the next one is for these */
+PETSC_INTERN PetscErrorCode HopsLORCheckCouplings(HopsLOR *, const HopsForm[], HopsLORVertexData[], PetscBool *fits);
 /* the matrix on a new pattern, without values. `type` is MATHYPRE, MATAIJCUSPARSE, or anything else for
    MATAIJ */
 PETSC_INTERN PetscErrorCode HopsLORSymbolic(HopsLOR *, MatType type);
 /* its values, of data that fit, which are destroyed */
-PETSC_INTERN PetscErrorCode HopsLORNumeric(HopsLOR *, HopsForm, HopsLORVertexData *);
+PETSC_INTERN PetscErrorCode HopsLORNumeric(HopsLOR *, const HopsForm[], HopsLORVertexData[]);
 /* the pattern alone; rrow[nr]: row of each received entry */
 PETSC_INTERN PetscErrorCode HopsLORPattern(HopsLOR *, PetscInt *rrow[]);
 PETSC_INTERN PetscErrorCode HopsLORDestroyPattern(HopsLOR *);
@@ -88,6 +98,7 @@ PETSC_INTERN PetscErrorCode HopsLORWarn(HopsLOR *);
 PETSC_INTERN PetscErrorCode HopsLORSetTarget(HopsLOR *, MatType);
 PETSC_INTERN PetscErrorCode HopsLORAlloc(HopsLOR *, size_t bytes, void **);
 PETSC_INTERN PetscErrorCode HopsLORAllocValues(HopsLOR *);
+PETSC_INTERN PetscErrorCode HopsLORWiden(HopsLOR *); /* the wide rows, of several components */
 PETSC_INTERN PetscErrorCode HopsLORFreeRows(HopsLOR *);
 PETSC_INTERN PetscErrorCode HopsLORCreateMat(HopsLOR *);
 PETSC_INTERN PetscErrorCode HopsLORUpdateMat(HopsLOR *);
@@ -129,6 +140,7 @@ typedef struct {
   HopsLOR               lor;
   struct _HopsLORBlock *block; /* in place of lor: a vector-valued field, or first-order terms */
   PetscBool             upwind;
+  PetscBool             couple, coupleset; /* between components: as asked for, or the default */
   PetscReal             droptol;
   PetscBool             dropset;
   Mat                   mat; /* what the inner solver gets: lor.mat or a conversion of it */
@@ -180,6 +192,7 @@ PETSC_INTERN PetscErrorCode PCLORScaleBegin(PC_LOR *, Vec, Vec *);
 PETSC_INTERN PetscErrorCode PCLORScaleEnd(PC_LOR *, Vec);
 PETSC_INTERN PetscErrorCode PCLORViewAttach(PC_LOR *, PetscViewer);
 PETSC_INTERN PetscErrorCode PCLORSetInnerOptions(PC, PC_LOR *);
+PETSC_INTERN PetscBool      PCLORIsCoupled(const PC_LOR *);
 PETSC_INTERN PetscErrorCode PCLORInsertDefault(PC_LOR *, const char name[], const char value[], PetscInt *n, char set[][256]);
 /* src/pc/lor/pclorcycle.c: the cycle of the inner solver's hierarchy on a device, once that is set up */
 PETSC_INTERN PetscErrorCode PCLORSetUpNodalWeight(PC, PC_LOR *);

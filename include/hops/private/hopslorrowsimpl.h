@@ -62,6 +62,8 @@ typedef struct {
   /* covered: the pattern's masks, and its terms, hold the data's; coupled: some mask of the data is not zero.
      adopt: those of the data become the pattern's. Without data, on the host: all pairs */
   PetscErrorCode (*CompareMasks)(HopsLORAssembler, HopsLORVertexData, PetscBool adopt, PetscBool *covered, PetscBool *coupled);
+  /* of a cell, the first data's mask gets the bits of the second's: of forms that share a pattern (H1) */
+  PetscErrorCode (*MergeMasks)(HopsLORAssembler, HopsLORVertexData, HopsLORVertexData);
   /* in this order, ghosts' rows first: row pointers and nnz; columns, with used[c - split] = 1 for those of
      block 1; that block by rows->map, where there is one; values of both rows, from data that fit */
   PetscErrorCode (*CountRows)(HopsLORAssembler, HopsLORRows *);
@@ -72,6 +74,13 @@ typedef struct {
   /* diagonal entries of the rows that lie among idx[n] (L indices, distinct): += x[i], or = 1 where x is
      NULL */
   PetscErrorCode (*SetDiagonal)(HopsLORAssembler, HopsLORRows *, PetscInt n, const PetscInt idx[], const PetscScalar x[]);
+  /* nc components that do not couple, on the same pattern: entry (r, j) of component c is entry (r nc + c, j
+     nc + c) of the wide rows, whose memory is there. The pattern, with columns of block 1 as mapped; and the
+     values of a component, with fixed[block][column] a bit for each component whose row and column are the
+     identity's; block 0's columns are the rows. fixed[block] may be NULL */
+  PetscErrorCode (*WidenRows)(HopsLORAssembler, const HopsLORRows *, PetscInt nc, HopsLORRows *wide);
+  PetscErrorCode (*WidenValues)(HopsLORAssembler, const HopsLORRows *, PetscInt nc, PetscInt c, unsigned char *const fixed[2],
+                                HopsLORRows *wide);
   PetscErrorCode (*Destroy)(HopsLORAssembler *);
 } HopsLOROps;
 struct _HopsLORAssembler {

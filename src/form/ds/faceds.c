@@ -386,19 +386,25 @@ PetscErrorCode HopsFaceTermEvaluate(HopsJacobian jac, HopsFaceTerm r, HopsSpace 
 typedef struct {
   HopsJacobian         jacobian;
   struct _HopsFaceTerm term;
+  PetscInt             component;
 } HopsFaceContext;
 
 static PetscErrorCode HopsFaceEvaluate_DS(HopsCoefficient cf, HopsSpace sp, PetscInt c, PetscInt face, const HopsBasis *basis,
                                           const PetscReal x[], const PetscReal normal[], const PetscReal J[], PetscScalar out[])
 {
-  HopsFaceContext   *ctx  = (HopsFaceContext *)cf->ctx;
-  PetscScalar *const g[4] = {out, NULL, NULL, NULL};
-  HopsFaceBasis      fb;
+  HopsFaceContext *ctx = (HopsFaceContext *)cf->ctx;
+  HopsFields       F   = ctx->jacobian->fields;
+  const PetscInt   nc = ctx->jacobian->nc, nq = HopsPower(basis->Q, sp->dim - 1);
+  PetscScalar     *g[4] = {NULL, NULL, NULL, NULL};
+  HopsFaceBasis   *fb;
 
   PetscFunctionBegin;
-  PetscCall(HopsFaceBasisCreate(sp->dim, sp->order + 1, basis, &fb));
-  PetscCall(HopsFaceTermEvaluate(ctx->jacobian, &ctx->term, sp, c, face, &fb, x, normal, J, g));
-  PetscCall(HopsFaceBasisDestroy(&fb));
+  PetscCall(PetscMalloc1(nq * nc * nc, &g[0]));
+  PetscCall(HopsFaceBasesCreate(F, basis, &fb));
+  PetscCall(HopsFaceTermEvaluate(ctx->jacobian, &ctx->term, sp, c, face, fb, x, normal, J, g));
+  PetscCall(HopsFaceBasesDestroy(F, &fb));
+  for (PetscInt q = 0; q < nq; ++q) out[q] = g[0][q * nc * nc + ctx->component * (nc + 1)];
+  PetscCall(PetscFree(g[0]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -412,7 +418,7 @@ PetscErrorCode HopsFaceContextDestroy(void *p)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsFormAddBoundaryDS(HopsForm form, HopsJacobian jac)
+PetscErrorCode HopsFormAddBoundaryDS(HopsForm form, HopsJacobian jac, PetscInt component)
 {
   MPI_Comm     comm = PetscObjectComm((PetscObject)jac->dm);
   HopsFaceForm ff;
@@ -420,17 +426,18 @@ PetscErrorCode HopsFormAddBoundaryDS(HopsForm form, HopsJacobian jac)
   PetscFunctionBegin;
   PetscCall(HopsFaceFormCreate(jac, form->space, 1, &jac->field, 1, &jac->field, &ff));
   if (!ff) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCheck(jac->nc == 1 && !ff->has[1] && !ff->has[2] && !ff->has[3], comm, PETSC_ERR_SUP,
-             "The PetscDS has boundary Jacobians with derivatives (g1, g2 or g3), or on several components, which are no Robin "
-             "terms: use -dm_mat_type pa, which takes all of them, or -pc_lor_ignore boundary");
+  PetscCheck(!ff->has[1] && !ff->has[2] && !ff->has[3], comm, PETSC_ERR_SUP,
+             "The PetscDS has boundary Jacobians with derivatives (g1, g2 or g3), which are no Robin terms: use -dm_mat_type pa, "
+             "which takes all of them, or -pc_lor_ignore boundary");
   for (HopsFaceTerm t = ff->terms; t; t = t->next) {
     HopsCoefficient  alpha;
     HopsFaceContext *ctx;
 
     PetscCall(PetscNew(&ctx));
     ++jac->refct;
-    ctx->jacobian = jac;
-    ctx->term     = *t;
+    ctx->jacobian  = jac;
+    ctx->term      = *t;
+    ctx->component = component;
     PetscCall(HopsCoefficientCreate_Private(comm, 1, "PetscDS", &alpha));
     alpha->ctx          = ctx;
     alpha->destroyctx   = HopsFaceContextDestroy;

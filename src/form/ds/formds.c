@@ -4,27 +4,42 @@
 typedef struct {
   HopsJacobian jacobian;
   PetscInt     kind; /* 0: g0, 3: g3 */
+  PetscInt     component;
 } HopsDSContext;
 
-/* out[n][nc]: upper triangles of the tensors t[n][dim*dim], each at a point of a cell of the run, which
-   has nq of them */
-static PetscErrorCode HopsDSPackSymmetric(HopsCoefficient cf, HopsSpace sp, PetscInt first, PetscInt n, PetscInt nq,
-                                          const PetscScalar t[], PetscScalar out[])
+/* Entries of the functions' tensor at a point, and where the component's own begin */
+static PetscInt HopsDSTensor(const HopsDSContext *ctx, PetscInt dim, PetscInt *own)
 {
-  const PetscInt dim = sp->dim;
+  const PetscInt nc = ctx->jacobian->nc, one = ctx->kind ? dim * dim : 1;
+
+  *own = ctx->component * (nc + 1) * one;
+  return nc * nc * one;
+}
+
+/* out[n][nc]: of the tensors t[n][size], each at a point of a cell of the run, which has nq of them, the
+   component's own: its upper triangle. That of one component among several is the symmetric part */
+static PetscErrorCode HopsDSPack(HopsCoefficient cf, HopsSpace sp, PetscInt first, PetscInt n, PetscInt nq, const PetscScalar t[],
+                                 PetscScalar out[])
+{
+  const HopsDSContext *ctx = (const HopsDSContext *)cf->ctx;
+  const PetscInt       dim = sp->dim;
+  PetscInt             own, size = HopsDSTensor(ctx, dim, &own);
 
   PetscFunctionBegin;
-  for (PetscInt q = 0; q < n; ++q, t += dim * dim)
-    for (PetscInt i = 0, k = 0; i < dim; ++i)
+  t += own;
+  for (PetscInt q = 0; q < n; ++q, t += size) {
+    if (!ctx->kind) out[q] = t[0];
+    for (PetscInt i = 0, k = 0; ctx->kind && i < dim; ++i)
       for (PetscInt j = i; j < dim; ++j) {
-        PetscCheck(!(PetscAbsScalar(t[i * dim + j] - t[j * dim + i]) >
-                     1e-10 * (PetscAbsScalar(t[i * dim + i]) + PetscAbsScalar(t[j * dim + j]))),
+        PetscCheck(ctx->jacobian->nc > 1 || !(PetscAbsScalar(t[i * dim + j] - t[j * dim + i]) >
+                                              1e-10 * (PetscAbsScalar(t[i * dim + i]) + PetscAbsScalar(t[j * dim + j]))),
                    PETSC_COMM_SELF, PETSC_ERR_SUP,
                    "The diffusion tensor of the PetscDS is not symmetric in cell %" PetscInt_FMT
                    ": hops works on symmetric ones; for others use -mat_pa_general",
                    sp->cell[first + q / nq]);
-        out[q * cf->nc + k++] = t[i * dim + j];
+        out[q * cf->nc + k++] = ctx->jacobian->nc > 1 ? 0.5 * (t[i * dim + j] + t[j * dim + i]) : t[i * dim + j];
       }
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -32,15 +47,16 @@ static PetscErrorCode HopsCoefficientEvaluate_DS(HopsCoefficient cf, HopsSpace s
                                                  const HopsBasis *basis, const PetscReal unused[], PetscScalar out[])
 {
   HopsDSContext *ctx = (HopsDSContext *)cf->ctx;
-  const PetscInt dim = sp->dim, nq = HopsPower(basis->Q, dim), kind = ctx->kind, size = kind ? dim * dim : 1;
+  const PetscInt dim = sp->dim, nq = HopsPower(basis->Q, dim);
+  PetscInt       own, size         = HopsDSTensor(ctx, dim, &own);
   HopsBasis      geom;
   PetscReal     *x, *J;
-  PetscScalar   *v, *g[1][4] = {{NULL, NULL, NULL, NULL}};
+  PetscScalar   *v = NULL, *g[1][4] = {{NULL, NULL, NULL, NULL}};
   PetscBool      done;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc1(kind ? (size_t)n * nq * size : 0, &v));
-  g[0][kind] = kind ? v : out;
+  if (size > 1) PetscCall(PetscMalloc1((size_t)n * nq * size, &v));
+  g[0][ctx->kind] = v ? v : out;
   PetscCall(HopsJacobianEvaluateDevice(ctx->jacobian, sp, first, n, basis, PETSC_FALSE, g, &done));
   if (!done) {
     PetscCall(PetscMalloc2(n * nq * dim, &x, n * nq * dim * dim, &J));
@@ -50,7 +66,7 @@ static PetscErrorCode HopsCoefficientEvaluate_DS(HopsCoefficient cf, HopsSpace s
     PetscCall(HopsJacobianEvaluate(ctx->jacobian, sp, first, n, basis, x, J, g[0]));
     PetscCall(PetscFree2(x, J));
   }
-  if (kind) PetscCall(HopsDSPackSymmetric(cf, sp, first, n * nq, nq, v, out));
+  if (v) PetscCall(HopsDSPack(cf, sp, first, n * nq, nq, v, out));
   PetscCall(PetscFree(v));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -58,15 +74,15 @@ static PetscErrorCode HopsCoefficientEvaluate_DS(HopsCoefficient cf, HopsSpace s
 static PetscErrorCode HopsCoefficientEvaluateCells_DS(HopsCoefficient cf, HopsSpace sp, PetscInt first, PetscInt n,
                                                       const HopsBasis *basis, PetscScalar out[], PetscBool *done)
 {
-  HopsDSContext *ctx  = (HopsDSContext *)cf->ctx;
-  const PetscInt kind = ctx->kind;
-  PetscScalar   *v, *g[1][4] = {{NULL, NULL, NULL, NULL}};
+  HopsDSContext *ctx = (HopsDSContext *)cf->ctx;
+  PetscInt       own, size = HopsDSTensor(ctx, sp->dim, &own);
+  PetscScalar   *v = NULL, *g[1][4] = {{NULL, NULL, NULL, NULL}};
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc1(kind ? n * sp->dim * sp->dim : 0, &v));
-  g[0][kind] = kind ? v : out;
+  if (size > 1) PetscCall(PetscMalloc1((size_t)n * size, &v));
+  g[0][ctx->kind] = v ? v : out;
   PetscCall(HopsJacobianEvaluateDevice(ctx->jacobian, sp, first, n, basis, PETSC_TRUE, g, done));
-  if (kind && *done) PetscCall(HopsDSPackSymmetric(cf, sp, first, n, 1, v, out));
+  if (v && *done) PetscCall(HopsDSPack(cf, sp, first, n, 1, v, out));
   PetscCall(PetscFree(v));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -79,7 +95,7 @@ static PetscErrorCode HopsDSContextDestroy(void *ctx)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode HopsCoefficientCreateJacobian(HopsJacobian jac, PetscInt kind, HopsCoefficient *cf)
+static PetscErrorCode HopsCoefficientCreateJacobian(HopsJacobian jac, PetscInt kind, PetscInt component, HopsCoefficient *cf)
 {
   PetscInt       dim;
   HopsDSContext *ctx;
@@ -91,6 +107,7 @@ static PetscErrorCode HopsCoefficientCreateJacobian(HopsJacobian jac, PetscInt k
   ++jac->refct;
   ctx->jacobian        = jac;
   ctx->kind            = kind;
+  ctx->component       = component;
   (*cf)->ctx           = ctx;
   (*cf)->destroyctx    = HopsDSContextDestroy;
   (*cf)->evaluate      = HopsCoefficientEvaluate_DS;
@@ -171,6 +188,26 @@ PetscErrorCode HopsFormSelect(HopsForm form, HopsJacobian jac, PetscBool convect
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode HopsFormSetComponent(HopsForm ds, PetscInt component, HopsForm form)
+{
+  HopsJacobian jac = ds->jacobian;
+  PetscBool    has[4];
+
+  PetscFunctionBegin;
+  PetscCall(HopsFormSetJacobian(form, jac));
+  HopsFormGetFunctions(ds, HOPS_CELLS, has);
+  for (PetscInt k = 0; k < 4; k += 3) {
+    HopsCoefficient cf = NULL;
+
+    if (has[k]) PetscCall(HopsCoefficientCreateJacobian(jac, k, component, &cf));
+    PetscCall(HopsFormSetCells(form, k ? HOPS_GRADIENT : HOPS_VALUE, cf));
+    PetscCall(HopsCoefficientDestroy(&cf));
+  }
+  PetscCall(HopsFormClear(form, HOPS_BOUNDARY));
+  if (HopsFormHas(ds, HOPS_BOUNDARY)) PetscCall(HopsFormAddBoundaryDS(form, jac, component));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode HopsFormSetScalar(HopsForm ds, HopsForm form)
 {
   HopsJacobian jac  = ds->jacobian;
@@ -186,20 +223,11 @@ PetscErrorCode HopsFormSetScalar(HopsForm ds, HopsForm form)
              "The field has %" PetscInt_FMT
              " components where a scalar coefficient is wanted: use -dm_mat_type pa, or PCLOR on the DM itself, which take several",
              jac->nc);
-  PetscCall(HopsFormSetJacobian(form, jac));
   HopsFormGetFunctions(ds, HOPS_CELLS, has);
   PetscCheck(!has[1] && !has[2], comm, PETSC_ERR_SUP,
              "The form has a first-order term (g1 or g2 of its PetscDS), which a diffusion-reaction operator does not hold: let "
              "PCLOR take the form from the DM, or, to precondition with its symmetric part, use -pc_lor_ignore convection");
-  for (PetscInt k = 0; k < 4; k += 3) {
-    HopsCoefficient cf = NULL;
-
-    if (has[k]) PetscCall(HopsCoefficientCreateJacobian(jac, k, &cf));
-    PetscCall(HopsFormSetCells(form, k ? HOPS_GRADIENT : HOPS_VALUE, cf));
-    PetscCall(HopsCoefficientDestroy(&cf));
-  }
-  PetscCall(HopsFormClear(form, HOPS_BOUNDARY));
-  if (HopsFormHas(ds, HOPS_BOUNDARY)) PetscCall(HopsFormAddBoundaryDS(form, jac));
+  PetscCall(HopsFormSetComponent(ds, 0, form));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -228,11 +256,11 @@ PetscErrorCode HopsFormCopyAll(HopsForm from, HopsForm to)
     HopsCoefficient     cf;
 
     if (in->domain != HOPS_CELLS || !HopsCoefficientIsDS(in->coefficient)) continue;
-    PetscCall(HopsCoefficientCreateJacobian(jac, ((HopsDSContext *)in->coefficient->ctx)->kind, &cf));
+    PetscCall(HopsCoefficientCreateJacobian(jac, ((HopsDSContext *)in->coefficient->ctx)->kind, 0, &cf));
     PetscCall(HopsFormSetCells(to, in->test, cf));
     PetscCall(HopsCoefficientDestroy(&cf));
   }
-  if (boundary) PetscCall(HopsFormAddBoundaryDS(to, jac));
+  if (boundary) PetscCall(HopsFormAddBoundaryDS(to, jac, 0));
   PetscCall(HopsJacobianDestroy(&jac));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -82,16 +82,17 @@ PetscErrorCode HopsHypreCanWrap(HopsSpace rows, HopsSpace cols, PetscBool *can)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsHypreWrap(HopsSpace rows, HopsSpace columns, HopsLORRows *r, PetscInt ncols, const PetscInt cols[], Mat *mat)
+PetscErrorCode HopsHypreWrap(HopsSpace rows, HopsSpace columns, PetscInt nc, HopsLORRows *r, PetscInt ncols, const PetscInt cols[],
+                             Mat *mat)
 {
-  HYPRE_BigInt rrange[] = {(HYPRE_BigInt)rows->rstart, (HYPRE_BigInt)(rows->rstart + rows->nT)},
-               crange[] = {(HYPRE_BigInt)columns->rstart, (HYPRE_BigInt)(columns->rstart + columns->nT)}, *map;
+  HYPRE_BigInt rrange[] = {(HYPRE_BigInt)rows->rstart * nc, (HYPRE_BigInt)(rows->rstart + rows->nT) * nc},
+               crange[] = {(HYPRE_BigInt)columns->rstart * nc, (HYPRE_BigInt)(columns->rstart + columns->nT) * nc}, *map;
   hypre_ParCSRMatrix *A;
   hypre_CSRMatrix    *b[2];
 
   PetscFunctionBegin;
-  A = hypre_ParCSRMatrixCreate(PetscObjectComm((PetscObject)rows), (HYPRE_BigInt)rows->N, (HYPRE_BigInt)columns->N, rrange, crange,
-                               (HYPRE_Int)ncols, (HYPRE_Int)r->nnz[0], (HYPRE_Int)r->nnz[1]);
+  A    = hypre_ParCSRMatrixCreate(PetscObjectComm((PetscObject)rows), (HYPRE_BigInt)rows->N * nc, (HYPRE_BigInt)columns->N * nc,
+                                  rrange, crange, (HYPRE_Int)ncols, (HYPRE_Int)r->nnz[0], (HYPRE_Int)r->nnz[1]);
   b[0] = hypre_ParCSRMatrixDiag(A);
   b[1] = hypre_ParCSRMatrixOffd(A);
   for (PetscInt k = 0; k < 2; ++k) {

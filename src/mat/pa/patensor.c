@@ -590,7 +590,7 @@ PetscErrorCode HopsPATensorView(HopsPATensor t, PetscViewer viewer)
         PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_FALSE));
       }
       PetscCall(HopsSpaceView(t->side[k][i].nodes->space, viewer));
-      PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_TRUE));
+      if (!t->nodes) PetscCall(PetscViewerASCIIUseTabs(viewer, PETSC_TRUE));
     }
   if (t->nodes)
     PetscCall(PetscViewerASCIIPrintf(viewer, "components: %" PetscInt_FMT ", full tensors of the PetscDS:", t->nodes->nc));

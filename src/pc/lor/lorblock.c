@@ -29,6 +29,7 @@ PetscErrorCode HopsLORBlockDestroy(HopsLORBlock **block)
   PetscCall(MatDestroy(&b->mat));
   PetscCall(VecDestroy(&b->x));
   PetscCall(VecDestroy(&b->y));
+  PetscCall(HopsLORBlockDestroyApart(b));
   PetscCall(HopsLORDestroy(&b->lor));
   PetscCall(HopsFaceFormDestroy(&b->faces));
   PetscCall(HopsFormDestroy(&b->form));
@@ -85,79 +86,101 @@ static PetscErrorCode HopsLORBlockFreeArrays(HopsContainerCtx ctx)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsLORBlockCreate(HopsNodes nodes, HopsForm form, PetscBool upwind, HopsLORBlock **block)
+/* The Mat on expanded patterns, and what it is made of */
+static PetscErrorCode HopsLORBlockCreateMat(HopsLORBlock *b)
 {
-  HopsJacobian  jac = form->jacobian;
-  HopsLORBlock *b;
-  HopsSpace     sp = nodes->space;
-  PetscInt      nc = nodes->nc, nc2;
-  PetscInt      nd, no;
-  HopsLORRows  *rows;
-  PetscBool     covered, coupled;
-  MPI_Comm      comm = PetscObjectComm((PetscObject)sp);
+  HopsSpace            sp   = b->lor.space;
+  MPI_Comm             comm = PetscObjectComm((PetscObject)sp);
+  const PetscInt       nc = b->nc, nc2 = nc * nc;
+  HopsLORRows         *rows = &b->lor.rows;
+  const PetscInt       nd = (PetscInt)rows->nnz[0], no = (PetscInt)rows->nnz[1];
+  const PetscLogDouble nnz = (PetscLogDouble)nc2 * (nd + no);
+  HopsLORBlockArrays  *a;
+  PetscContainer       keep;
+  PetscMPIInt          size;
+  Mat                  m[3] = {NULL, NULL, NULL};
 
   PetscFunctionBegin;
-  PetscCall(PetscNew(&b));
-  b->unit = MPI_DATATYPE_NULL;
+  PetscCall(PetscNew(&a));
+  a->vals = b->vals;
+  PetscCall(HopsLORBlockExpand(sp->nT, nc, rows->i[0], rows->j[0], NULL, &a->di, &a->dj));
+  PetscCall(HopsLORBlockExpand(sp->nT, nc, rows->i[1], rows->j[1], b->lor.cols, &a->oi, &a->oj));
+  PetscCallMPI(MPI_Allreduce(&nnz, &b->lor.nnz, 1, MPI_DOUBLE, MPI_SUM, comm));
+  PetscCallMPI(MPI_Comm_size(comm, &size));
+  if (size == 1) PetscCall(MatCreateSeqAIJWithArrays(comm, sp->nT * nc, sp->nT * nc, a->di, a->dj, b->vals, &b->mat));
+  else
+    PetscCall(MatCreateMPIAIJWithSplitArrays(comm, sp->nT * nc, sp->nT * nc, sp->N * nc, sp->N * nc, a->di, a->dj, b->vals, a->oi,
+                                             a->oj, b->vals + nc2 * nd, &b->mat));
+  PetscCall(MatSetBlockSize(b->mat, nc));
+  PetscCall(PetscContainerCreate(PETSC_COMM_SELF, &keep));
+  PetscCall(PetscContainerSetPointer(keep, a));
+  PetscCall(HopsContainerSetDestroy(keep, HopsLORBlockFreeArrays));
+  m[0] = b->mat;
+  if (size > 1) PetscCall(MatMPIAIJGetSeqAIJ(b->mat, &m[1], &m[2], NULL));
+  for (PetscInt i = 0; i < 3; ++i)
+    if (m[i]) PetscCall(PetscObjectCompose((PetscObject)m[i], "HopsLORBlockArrays", (PetscObject)keep));
+  PetscCall(PetscContainerDestroy(&keep));
+  PetscCall(MatCreateVecs(b->mat, &b->x, &b->y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The matrix of components that couple, without values: on the host, with a pattern that does not depend on
+   them */
+static PetscErrorCode HopsLORBlockSymbolic(HopsLORBlock *b)
+{
+  HopsSpace      sp   = b->nodes->space;
+  MPI_Comm       comm = PetscObjectComm((PetscObject)sp);
+  const PetscInt nc2  = b->nc * b->nc;
+  HopsLORRows   *rows = &b->lor.rows;
+  PetscInt       n;
+  PetscBool      covered, coupled;
+
+  PetscFunctionBegin;
   PetscCheck(sp->order <= 64, comm, PETSC_ERR_SUP,
              "Order %" PetscInt_FMT
              ": the low-order-refined matrix in blocks goes to order 64; lower the order and refine the mesh",
              sp->order);
-  PetscCheck(jac->nc == nc, comm, PETSC_ERR_PLIB, "A form of %" PetscInt_FMT " components on a field of %" PetscInt_FMT, jac->nc,
-             nc);
+  if (HopsFormHas(b->form, HOPS_BOUNDARY))
+    PetscCall(HopsFaceFormCreate(b->jacobian, sp, 1, &b->jacobian->field, 1, &b->jacobian->field, &b->faces));
+  b->mixed = b->has[3] || (b->faces && b->faces->has[3]) ? PETSC_TRUE : PETSC_FALSE;
+  PetscCall(HopsLORCreate(sp, &HopsBackendHost, &b->lor));
+  PetscCall(PetscLogEventBegin(HopsEvent.lorsymbolic, sp, 0, 0, 0));
+  /* components couple across directions even on axis-aligned cells */
+  if (b->mixed) PetscCall((*b->lor.kernel->ops->CompareMasks)(b->lor.kernel, NULL, PETSC_TRUE, &covered, &coupled));
+  PetscCall(HopsLORPattern(&b->lor, &b->rrow));
+  n = (PetscInt)(rows->nnz[0] + rows->nnz[1]) + b->lor.ng;
+  PetscCall(HopsCheckInt("entries of the low-order-refined matrix", (PetscInt64)nc2 * PetscMax(n, b->lor.nr)));
+  PetscCall(PetscMalloc1(nc2 * n + 1, &b->vals));
+  PetscCall(PetscMalloc1(nc2 * b->lor.nr, &b->rvals));
+  PetscCallMPI(MPI_Type_contiguous((PetscMPIInt)nc2, MPIU_SCALAR, &b->unit));
+  PetscCallMPI(MPI_Type_commit(&b->unit));
+  PetscCall(HopsLORBlockCreateMat(b));
+  PetscCall(PetscLogEventEnd(HopsEvent.lorsymbolic, sp, 0, 0, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsLORBlockCreate(HopsNodes nodes, HopsForm form, PetscBool upwind, PetscBool couple, PetscReal droptol,
+                                  HopsLORBlock **block)
+{
+  HopsJacobian  jac = form->jacobian;
+  HopsLORBlock *b;
+
+  PetscFunctionBegin;
+  PetscCheck(jac->nc == nodes->nc, PetscObjectComm((PetscObject)nodes->space), PETSC_ERR_PLIB,
+             "A form of %" PetscInt_FMT " components on a field of %" PetscInt_FMT, jac->nc, nodes->nc);
+  PetscCall(PetscNew(&b));
+  b->unit = MPI_DATATYPE_NULL;
   ++form->refct;
   ++nodes->refct;
   b->form     = form;
   b->jacobian = jac;
   b->nodes    = nodes;
-  b->nc       = nc;
+  b->nc       = nodes->nc;
   b->upwind   = upwind;
+  b->couple   = couple;
   HopsFormGetFunctions(form, HOPS_CELLS, b->has);
-  if (HopsFormHas(form, HOPS_BOUNDARY)) PetscCall(HopsFaceFormCreate(jac, sp, 1, &jac->field, 1, &jac->field, &b->faces));
-  b->couple = b->has[3] || (b->faces && b->faces->has[3]) ? PETSC_TRUE : PETSC_FALSE;
-  nc2       = nc * nc;
-  PetscCall(HopsLORCreate(sp, &HopsBackendHost, &b->lor));
-  PetscCall(PetscLogEventBegin(HopsEvent.lorsymbolic, sp, 0, 0, 0));
-  /* components couple across directions even on axis-aligned cells */
-  if (b->couple) PetscCall((*b->lor.kernel->ops->CompareMasks)(b->lor.kernel, NULL, PETSC_TRUE, &covered, &coupled));
-  PetscCall(HopsLORPattern(&b->lor, &b->rrow));
-  rows = &b->lor.rows;
-  nd   = (PetscInt)rows->nnz[0];
-  no   = (PetscInt)rows->nnz[1];
-  PetscCall(HopsCheckInt("entries of the low-order-refined matrix", (PetscInt64)nc2 * PetscMax(nd + no + b->lor.ng, b->lor.nr)));
-  PetscCall(PetscMalloc1(nc2 * (nd + no + b->lor.ng) + 1, &b->vals));
-  PetscCall(PetscMalloc1(nc2 * b->lor.nr, &b->rvals));
-  PetscCallMPI(MPI_Type_contiguous((PetscMPIInt)nc2, MPIU_SCALAR, &b->unit));
-  PetscCallMPI(MPI_Type_commit(&b->unit));
-  {
-    HopsLORBlockArrays *a;
-    PetscContainer      keep;
-    PetscMPIInt         size;
-    PetscLogDouble      nnz  = (PetscLogDouble)nc2 * (nd + no);
-    Mat                 m[3] = {NULL, NULL, NULL};
-
-    PetscCall(PetscNew(&a));
-    a->vals = b->vals;
-    PetscCall(HopsLORBlockExpand(sp->nT, nc, rows->i[0], rows->j[0], NULL, &a->di, &a->dj));
-    PetscCall(HopsLORBlockExpand(sp->nT, nc, rows->i[1], rows->j[1], b->lor.cols, &a->oi, &a->oj));
-    PetscCallMPI(MPI_Allreduce(&nnz, &b->lor.nnz, 1, MPI_DOUBLE, MPI_SUM, comm));
-    PetscCallMPI(MPI_Comm_size(comm, &size));
-    if (size == 1) PetscCall(MatCreateSeqAIJWithArrays(comm, sp->nT * nc, sp->nT * nc, a->di, a->dj, b->vals, &b->mat));
-    else
-      PetscCall(MatCreateMPIAIJWithSplitArrays(comm, sp->nT * nc, sp->nT * nc, sp->N * nc, sp->N * nc, a->di, a->dj, b->vals, a->oi,
-                                               a->oj, b->vals + nc2 * nd, &b->mat));
-    PetscCall(MatSetBlockSize(b->mat, nc));
-    PetscCall(PetscContainerCreate(PETSC_COMM_SELF, &keep));
-    PetscCall(PetscContainerSetPointer(keep, a));
-    PetscCall(HopsContainerSetDestroy(keep, HopsLORBlockFreeArrays));
-    m[0] = b->mat;
-    if (size > 1) PetscCall(MatMPIAIJGetSeqAIJ(b->mat, &m[1], &m[2], NULL));
-    for (PetscInt i = 0; i < 3; ++i)
-      if (m[i]) PetscCall(PetscObjectCompose((PetscObject)m[i], "HopsLORBlockArrays", (PetscObject)keep));
-    PetscCall(PetscContainerDestroy(&keep));
-    PetscCall(MatCreateVecs(b->mat, &b->x, &b->y));
-  }
-  PetscCall(PetscLogEventEnd(HopsEvent.lorsymbolic, sp, 0, 0, 0));
+  if (couple) PetscCall(HopsLORBlockSymbolic(b));
+  else PetscCall(HopsLORBlockSetUpApart(b, droptol));
   *block = b;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -235,7 +258,7 @@ static PetscErrorCode HopsStarCreate(HopsLORBlock *b, HopsStar *s)
   s->dim      = sp->dim;
   s->P        = sp->order + 1;
   s->np       = HopsPower(s->P, s->dim);
-  s->nentries = 1 + 2 * s->dim + (b->couple ? (s->dim == 2 ? 4 : 12) : 0);
+  s->nentries = 1 + 2 * s->dim + (b->mixed ? (s->dim == 2 ? 4 : 12) : 0);
   for (PetscInt d = 0; d < 3; ++d) s->stride[d] = HopsPower(s->P, d);
   for (PetscInt i = 0; i < s->P - 1; ++i) s->h[i] = x[i + 1] - x[i];
   for (PetscInt i = 0; i < s->P; ++i) s->m[i] = 0.5 * ((i ? s->h[i - 1] : 0.0) + (i < s->P - 1 ? s->h[i] : 0.0));
@@ -475,7 +498,7 @@ static PetscErrorCode HopsLORBlockFaces(HopsLORBlock *b, const HopsStar *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsLORBlockNumeric(HopsLORBlock *b)
+static PetscErrorCode HopsLORBlockNumericCoupled(HopsLORBlock *b)
 {
   HopsLOR                   *lor = &b->lor;
   HopsSpace                  sp  = lor->space;
@@ -545,9 +568,19 @@ PetscErrorCode HopsLORBlockNumeric(HopsLORBlock *b)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode HopsLORBlockNumeric(HopsLORBlock *b, MatType type, PetscBool *kept)
+{
+  PetscFunctionBegin;
+  *kept = PETSC_TRUE;
+  if (b->couple) PetscCall(HopsLORBlockNumericCoupled(b));
+  else PetscCall(HopsLORBlockNumericApart(b, type, kept));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* ------------------------------------------ vectors ------------------------------------------ */
 
-PetscErrorCode HopsLORBlockEmbed(HopsLORBlock *b, Vec outer, Vec inner)
+/* in the process's memory */
+static PetscErrorCode HopsLORBlockEmbedHost(HopsLORBlock *b, Vec outer, Vec inner)
 {
   const PetscInt     n = b->lor.space->nT * b->nc;
   const PetscScalar *o;
@@ -562,6 +595,14 @@ PetscErrorCode HopsLORBlockEmbed(HopsLORBlock *b, Vec outer, Vec inner)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode HopsLORBlockEmbed(HopsLORBlock *b, Vec outer, Vec inner)
+{
+  PetscFunctionBegin;
+  if (b->couple) PetscCall(HopsLORBlockEmbedHost(b, outer, inner));
+  else PetscCall(HopsLORBlockEmbedApart(b, outer, inner));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode HopsLORBlockExtract(HopsLORBlock *b, Vec inner, Vec outer)
 {
   const PetscInt     n = b->lor.space->nT * b->nc;
@@ -569,6 +610,10 @@ PetscErrorCode HopsLORBlockExtract(HopsLORBlock *b, Vec inner, Vec outer)
   PetscScalar       *o;
 
   PetscFunctionBegin;
+  if (!b->couple) {
+    PetscCall(HopsLORBlockExtractApart(b, inner, outer));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(VecGetArrayRead(inner, &i));
   PetscCall(VecGetArrayWrite(outer, &o));
   for (PetscInt k = 0; k < n; ++k)
@@ -641,7 +686,7 @@ static PetscErrorCode HopsLORBlockEmbedSpace(HopsLORBlock *b, MatNullSpace from,
   PetscFunctionBegin;
   PetscCall(MatNullSpaceGetVecs(from, &constant, &n, &vecs));
   PetscCall(VecDuplicateVecs(b->x, n + (constant ? 1 : 0), &inner));
-  for (PetscInt k = 0; k < n; ++k) PetscCall(HopsLORBlockEmbed(b, vecs[k], inner[k]));
+  for (PetscInt k = 0; k < n; ++k) PetscCall(HopsLORBlockEmbedHost(b, vecs[k], inner[k]));
   if (constant) PetscCall(VecSet(inner[n], 1.0));
   n += constant ? 1 : 0;
   PetscCall(HopsLORBlockMakeSpace(b, n, inner, to));
@@ -661,6 +706,7 @@ PetscErrorCode HopsLORBlockSetNullSpaces(HopsLORBlock *b, Mat outer, Mat alterna
     PetscCall(MatSetNullSpace(b->mat, inner));
     PetscCall(MatNullSpaceDestroy(&inner));
   }
+  if (!b->couple) PetscFunctionReturn(PETSC_SUCCESS); /* rotations join components */
   PetscCall(MatGetNearNullSpace(outer, &near));
   if (!near) PetscCall(MatGetNearNullSpace(alternative, &near));
   if (near) PetscCall(HopsLORBlockEmbedSpace(b, near, &inner));

@@ -8,6 +8,7 @@ PetscErrorCode HopsLORCreate(HopsSpace sp, const HopsBackendOps *backend, HopsLO
   PetscCall(HopsSpaceReference(sp));
   lor->space   = sp;
   lor->backend = backend;
+  lor->nc      = 1;
   lor->process = backend->host;
   PetscCall(HopsBasisCreate(sp->order + 1, sp->order + 1, PETSC_TRUE, &lor->gll));
   PetscCall(HopsBasisCreateInside(&lor->gll, HOPS_BASIS_INSET, &lor->inner));
@@ -24,6 +25,19 @@ PetscErrorCode HopsLORSetPoints(HopsLOR *lor, HopsLORPoints points)
   if (points == HOPS_LOR_INSIDE) PetscCall(HopsBasisCreateInside(&lor->gll, HOPS_BASIS_INSET, &lor->inner));
   else PetscCall(HopsBasisCreate(lor->gll.P, lor->gll.Q, PETSC_TRUE, &lor->inner));
   lor->inner.limit = points == HOPS_LOR_LIMITS ? PETSC_TRUE : PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsLORSetComponents(HopsLOR *lor, PetscInt nc, const unsigned char essential[])
+{
+  PetscFunctionBegin;
+  PetscCheck(nc >= 1 && nc <= 8, PetscObjectComm((PetscObject)lor->space), PETSC_ERR_SUP,
+             "A field of %" PetscInt_FMT
+             " components: the low-order-refined matrix without couplings between them takes 8 at most; "
+             "use -pc_lor_couple",
+             nc);
+  lor->nc        = nc;
+  lor->essential = essential;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -99,7 +113,7 @@ PetscErrorCode HopsLORCheckZero(HopsLOR *lor)
 
   PetscFunctionBegin;
   if (lor->target != HOPS_LOR_AIJ) PetscFunctionReturn(PETSC_SUCCESS);
-  for (PetscInt i = 0; i < sp->nT; ++i) {
+  for (PetscInt i = 0; i < sp->nT * lor->nc; ++i) {
     PetscInt k = lor->di[i];
 
     while (k < lor->di[i + 1] && lor->dj[k] < i) ++k; /* columns ascend */
@@ -110,6 +124,6 @@ PetscErrorCode HopsLORCheckZero(HopsLOR *lor)
              "The form is zero in all cells around %" PetscInt_FMT " of %" PetscInt_FMT
              " unknowns, so the low-order-refined matrix is singular: give it a positive coefficient there (a small mass term will "
              "do), make the unknowns essential, or use -pc_type none",
-             n, sp->N);
+             n, sp->N * lor->nc);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

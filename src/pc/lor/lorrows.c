@@ -2,6 +2,9 @@
   The low-order-refined matrix in three steps: do the couplings fit the pattern, the pattern, the values. The
   back end writes the rows of this rank's unknowns. They are complete but for what other ranks add to them;
   only that travels, through the process's memory.
+
+  Components that do not couple are as many matrices on one pattern, which holds the couplings across cells of
+  all of them. Each is made as that of a scalar field, and then its rows are put among the others'.
 */
 #include <hops/private/hopslorimpl.h>
 #include <hops/private/hopsderhamimpl.h>
@@ -22,10 +25,13 @@ PetscErrorCode HopsLORDestroyPattern(HopsLOR *lor)
   PetscCall((*memory->PoolFree)((void **)&lor->rows.xj));
   PetscCall((*memory->PoolFree)((void **)&lor->rows.map));
   PetscCall((*memory->PoolFree)((void **)&lor->xvals));
+  for (PetscInt b = 0; b < 2; ++b) PetscCall((*memory->PoolFree)((void **)&lor->fixed[b]));
+  PetscCall(PetscFree(lor->gfixed));
   PetscCall(PetscFree(lor->gvals));
   PetscCall(PetscFree(lor->rvals));
   PetscCall(PetscFree(lor->cols));
   PetscCall(PetscMemzero(&lor->rows, sizeof(lor->rows)));
+  PetscCall(PetscMemzero(&lor->wide, sizeof(lor->wide)));
   PetscCall(PetscMemzero(&lor->ghosts, sizeof(lor->ghosts)));
   lor->di = lor->dj = lor->oi = lor->oj = NULL;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -64,12 +70,11 @@ static PetscErrorCode HopsLORVertex(HopsLOR *lor, HopsForm form, PetscBool mixed
   const PetscInt nq  = HopsPower(sp->order + 1, sp->dim);
   const PetscInt run = HopsLORFewValues(HopsFormDerivative(form)) && HopsLORFewValues(HopsFormValue(form))
                          ? PetscMax(sp->ncells, 1)
-                         : PetscMax(HOPS_LOR_CHUNK, lor->backend->runpoints / nq);
+                         : PetscMax(HOPS_LOR_CHUNK, lor->backend->runpoints / (nq * lor->nc * lor->nc));
   size_t         ks = 0, ms = 0;
   PetscScalar   *kw = NULL, *mw = NULL;
 
   PetscFunctionBegin;
-  lor->negative[0] = lor->negative[1] = PETSC_FALSE;
   for (PetscInt c = 0; !c || c < sp->ncells; c += run) {
     const PetscInt n = PetscMin(run, sp->ncells - c);
     HopsValues     k, m;
@@ -94,34 +99,45 @@ static PetscErrorCode HopsLORVertex(HopsLOR *lor, HopsForm form, PetscBool mixed
   and the tensor lies between 1 - (dim - 1) droptol and 1 + (dim - 1) droptol times it. Dropping single pairs
   could leave an indefinite one.
 */
-PetscErrorCode HopsLORCheckCouplings(HopsLOR *lor, HopsForm form, HopsLORVertexData *data, PetscBool *fits)
+PetscErrorCode HopsLORCheckCouplings(HopsLOR *lor, const HopsForm form[], HopsLORVertexData data[], PetscBool *fits)
 {
   HopsLORAssembler k     = lor->kernel;
   const PetscBool  mixed = lor->mat ? lor->coupled : PETSC_TRUE;
   PetscBool        ok, coupled;
 
   PetscFunctionBegin;
-  *data = NULL;
-  PetscCall(HopsLORVertex(lor, form, mixed, data));
-  PetscCall((*k->ops->CompareMasks)(k, *data, PETSC_FALSE, &ok, &coupled));
+  lor->negative[0] = lor->negative[1] = PETSC_FALSE;
+  for (PetscInt c = 0; c < lor->nc; ++c) {
+    data[c] = NULL;
+    PetscCall(HopsLORVertex(lor, form[c], mixed, &data[c]));
+    if (c) PetscCall((*k->ops->MergeMasks)(k, data[0], data[c]));
+  }
+  PetscCall((*k->ops->CompareMasks)(k, data[0], PETSC_FALSE, &ok, &coupled));
   if (!lor->mat) ok = PETSC_FALSE;
   PetscCall(MPIU_Allreduce(&ok, fits, 1, HOPS_MPI_BOOL, MPI_LAND, PetscObjectComm((PetscObject)lor->space)));
   if (!*fits) {
     PetscCall(HopsLORDestroyPattern(lor));
-    PetscCall((*k->ops->CompareMasks)(k, *data, PETSC_TRUE, &ok, &coupled));
+    PetscCall((*k->ops->CompareMasks)(k, data[0], PETSC_TRUE, &ok, &coupled));
     lor->coupled = coupled;
-    if (coupled && !mixed) PetscCall(HopsLORVertex(lor, form, PETSC_TRUE, data));
+    for (PetscInt c = 0; coupled && !mixed && c < lor->nc; ++c) PetscCall(HopsLORVertex(lor, form[c], PETSC_TRUE, &data[c]));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* ------------------------------------------ pattern ------------------------------------------ */
 
+static PetscErrorCode HopsLORCopyIn(HopsLOR *lor, size_t n, const void *x, void **y)
+{
+  PetscFunctionBegin;
+  PetscCall((*lor->backend->memory->PoolMalloc)(n, y));
+  PetscCall((*lor->backend->memory->Copy)(NULL, *y, x, n, HOPS_COPY_IN));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode HopsLORCopyInts(HopsLOR *lor, PetscInt n, const int x[], int **y)
 {
   PetscFunctionBegin;
-  PetscCall((*lor->backend->memory->PoolMalloc)(n * sizeof(int), (void **)y));
-  PetscCall((*lor->backend->memory->Copy)(NULL, *y, x, n * sizeof(int), HOPS_COPY_IN));
+  PetscCall(HopsLORCopyIn(lor, n * sizeof(int), x, (void **)y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -156,6 +172,9 @@ static PetscErrorCode HopsLORGhostPattern(HopsLOR *lor, PetscInt *gi[], PetscInt
   PetscCall(PetscMalloc1(g->nnz[0], gj));
   PetscCall((*lor->backend->memory->Copy)(NULL, i, g->i[0], (g->n + 1) * sizeof(int), HOPS_COPY_OUT));
   PetscCall((*lor->backend->memory->Copy)(NULL, j, g->j[0], g->nnz[0] * sizeof(int), HOPS_COPY_OUT));
+  if (lor->essential) PetscCall(PetscMalloc1(g->nnz[0], &lor->gfixed));
+  for (PetscInt r = 0; lor->essential && r < g->n; ++r)
+    for (int k = i[r]; k < i[r + 1]; ++k) lor->gfixed[k] = lor->essential[sp->nT + r] | lor->essential[j[k]];
   for (PetscInt k = 0; k <= g->n; ++k) (*gi)[k] = i[k];
   for (size_t k = 0; k < g->nnz[0]; ++k) (*gj)[k] = j[k] < sp->nT ? sp->rstart + j[k] : sp->ghost[j[k] - sp->nT];
   PetscCall(PetscFree2(i, j));
@@ -251,22 +270,26 @@ static PetscErrorCode HopsLORNumberColumns(HopsLOR *lor, const unsigned char use
 {
   HopsSpace      sp = lor->space;
   const PetscInt nG = sp->nG;
+  unsigned char *fixed;
   int           *map;
 
   PetscFunctionBegin;
   lor->ncols = 0;
   PetscCall(PetscMalloc1(nG + nf, &lor->cols));
-  PetscCall(PetscMalloc1(nG + nf, &map));
+  PetscCall(PetscMalloc2(nG + nf, &map, nG + nf, &fixed));
   for (PetscInt g = 0, f = 0; g < nG || f < nf;) { /* merge */
     const PetscInt k = f == nf || (g < nG && sp->ghost[g] < foreign[f]) ? g : nG + f;
 
     map[k] = (int)lor->ncols;
+    /* what is received of a column that no cell of this rank touches was masked by the sender */
+    if (used[k]) fixed[lor->ncols] = k < nG && lor->essential ? lor->essential[sp->nT + k] : 0;
     if (used[k]) lor->cols[lor->ncols++] = k < nG ? sp->ghost[g] : foreign[f];
     if (k < nG) ++g;
     else ++f;
   }
   PetscCall(HopsLORCopyInts(lor, nG + nf, map, &lor->rows.map));
-  PetscCall(PetscFree(map));
+  if (lor->essential) PetscCall(HopsLORCopyIn(lor, lor->ncols, fixed, (void **)&lor->fixed[1]));
+  PetscCall(PetscFree2(map, fixed));
   PetscCall((*lor->kernel->ops->MapColumns)(lor->kernel, &lor->rows));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -295,6 +318,7 @@ static PetscErrorCode HopsLOROwnPattern(HopsLOR *lor, PetscInt nf, const PetscIn
   PetscCall(PetscMalloc1(r->nmap, &used));
   PetscCall((*lor->kernel->ops->FillColumns)(lor->kernel, r, used));
   if (size > 1) PetscCall(HopsLORNumberColumns(lor, used, nf, foreign));
+  if (lor->essential) PetscCall(HopsLORCopyIn(lor, sp->nT, lor->essential, (void **)&lor->fixed[0]));
   PetscCall(PetscFree(used));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -336,6 +360,7 @@ PetscErrorCode HopsLORSymbolic(HopsLOR *lor, MatType type)
   PetscCall(HopsLORSetTarget(lor, type));
   PetscCall(HopsLORPattern(lor, &rrow));
   PetscCall(HopsLORAllocValues(lor));
+  if (lor->nc > 1) PetscCall(HopsLORWiden(lor));
   if (lor->exchange) {
     PetscCall(PetscMalloc1(lor->ng, &lor->gvals));
     PetscCall(PetscMalloc1(lor->nr, &lor->rvals));
@@ -394,7 +419,21 @@ static PetscErrorCode HopsLORAddFacets(HopsLOR *lor, const HopsFacets r, HopsCoe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsLORNumeric(HopsLOR *lor, HopsForm form, HopsLORVertexData *data)
+/* What other ranks add to the rows; of component c, without what its essential unknowns have there */
+static PetscErrorCode HopsLORExchangeValues(HopsLOR *lor, PetscInt c)
+{
+  PetscFunctionBegin;
+  if (!lor->exchange) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall((*lor->backend->memory->Copy)(NULL, lor->gvals, lor->ghosts.v[0], lor->ng * sizeof(PetscScalar), HOPS_COPY_OUT));
+  for (PetscInt k = 0; lor->gfixed && k < lor->ng; ++k)
+    if (lor->gfixed[k] >> c & 1) lor->gvals[k] = 0.0;
+  PetscCall(HopsLORExchangeEntries(lor->exchange, MPIU_SCALAR, sizeof(PetscScalar), lor->gvals, lor->rvals));
+  PetscCall((*lor->backend->memory->Copy)(NULL, lor->xvals, lor->rvals, lor->nr * sizeof(PetscScalar), HOPS_COPY_IN));
+  PetscCall((*lor->kernel->ops->AddReceived)(lor->kernel, &lor->rows, lor->xvals));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsLORNumeric(HopsLOR *lor, const HopsForm form[], HopsLORVertexData data[])
 {
   const HopsLOROps   *ops = lor->kernel->ops;
   HopsSpace           sp  = lor->space;
@@ -402,16 +441,15 @@ PetscErrorCode HopsLORNumeric(HopsLOR *lor, HopsForm form, HopsLORVertexData *da
 
   PetscFunctionBegin;
   PetscCall(PetscLogEventBegin(HopsEvent.lornumeric, lor->mat, 0, 0, 0));
-  PetscCall((*ops->FillValues)(lor->kernel, *data, &lor->rows, &lor->ghosts));
-  PetscCall((*ops->VertexDestroy)(lor->kernel, data));
-  for (PetscInt i = 0; (in = HopsFormNext(form, HOPS_BOUNDARY, &i));) PetscCall(HopsLORAddFacets(lor, in->facets, in->coefficient));
-  if (lor->exchange) {
-    PetscCall((*lor->backend->memory->Copy)(NULL, lor->gvals, lor->ghosts.v[0], lor->ng * sizeof(PetscScalar), HOPS_COPY_OUT));
-    PetscCall(HopsLORExchangeEntries(lor->exchange, MPIU_SCALAR, sizeof(PetscScalar), lor->gvals, lor->rvals));
-    PetscCall((*lor->backend->memory->Copy)(NULL, lor->xvals, lor->rvals, lor->nr * sizeof(PetscScalar), HOPS_COPY_IN));
-    PetscCall((*ops->AddReceived)(lor->kernel, &lor->rows, lor->xvals));
+  for (PetscInt c = 0; c < lor->nc; ++c) {
+    PetscCall((*ops->FillValues)(lor->kernel, data[c], &lor->rows, &lor->ghosts));
+    PetscCall((*ops->VertexDestroy)(lor->kernel, &data[c]));
+    for (PetscInt i = 0; (in = HopsFormNext(form[c], HOPS_BOUNDARY, &i));)
+      PetscCall(HopsLORAddFacets(lor, in->facets, in->coefficient));
+    PetscCall(HopsLORExchangeValues(lor, c));
+    PetscCall((*ops->SetDiagonal)(lor->kernel, &lor->rows, sp->ness, sp->bessT, NULL));
+    if (lor->nc > 1) PetscCall((*ops->WidenValues)(lor->kernel, &lor->rows, lor->nc, c, lor->fixed, &lor->wide));
   }
-  PetscCall((*ops->SetDiagonal)(lor->kernel, &lor->rows, sp->ness, sp->bessT, NULL));
   PetscCall(HopsLORWait(lor));
   PetscCall(HopsLORUpdateMat(lor));
   PetscCall(PetscLogEventEnd(HopsEvent.lornumeric, lor->mat, 0, 0, 0));

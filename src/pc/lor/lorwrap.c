@@ -3,6 +3,12 @@
 #include <hops/private/hopslorimpl.h>
 #include <hops/private/hopsdevicematimpl.h>
 
+/* Those that the matrix has */
+static HopsLORRows *HopsLORMatRows(HopsLOR *lor)
+{
+  return lor->nc > 1 ? &lor->wide : &lor->rows;
+}
+
 /* ------------------------------------------- memory ------------------------------------------- */
 
 PetscErrorCode HopsLORSetTarget(HopsLOR *lor, MatType type)
@@ -71,23 +77,54 @@ PetscErrorCode HopsLORAllocValues(HopsLOR *lor)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode HopsLORWiden(HopsLOR *lor)
+{
+  const PetscInt nc = lor->nc;
+  HopsLORRows   *r = &lor->rows, *w = &lor->wide;
+
+  PetscFunctionBegin;
+  PetscCall(HopsCheckInt("entries of the low-order-refined matrix", (PetscInt64)nc * (PetscInt64)(r->nnz[0] + r->nnz[1])));
+  w->n      = r->n * nc;
+  w->sorted = r->sorted;
+  for (PetscInt b = 0; b < 2; ++b) {
+    w->nnz[b] = r->nnz[b] * nc;
+    if (!r->i[b]) continue;
+    PetscCall(HopsLORAlloc(lor, (w->n + 1) * sizeof(int), (void **)&w->i[b]));
+    PetscCall(HopsLORAlloc(lor, w->nnz[b] * sizeof(int), (void **)&w->j[b]));
+    PetscCall(HopsLORAlloc(lor, w->nnz[b] * sizeof(PetscScalar), (void **)&w->v[b]));
+  }
+  if (lor->backend->memory->QueueFinish) PetscCall((*lor->backend->memory->QueueFinish)(NULL));
+  PetscCall((*lor->kernel->ops->WidenRows)(lor->kernel, r, nc, w));
+  lor->nnz *= nc;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode FreeMatRows(HopsLOR *lor, HopsLORRows *r, PetscBool values)
+{
+  PetscFunctionBegin;
+  for (PetscInt b = 0; b < 2; ++b) {
+    PetscCall(Free(lor, (void **)&r->i[b]));
+    PetscCall(Free(lor, (void **)&r->j[b]));
+    if (values) PetscCall(Free(lor, (void **)&r->v[b]));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* What the matrix was not given */
 PetscErrorCode HopsLORFreeRows(HopsLOR *lor)
 {
   const HopsMemoryOps *memory = lor->backend->memory;
+  const PetscBool      given  = lor->given && lor->nc == 1 ? PETSC_TRUE : PETSC_FALSE;
 
   PetscFunctionBegin;
+  if (!given) PetscCall(FreeMatRows(lor, &lor->rows, lor->process ? PETSC_FALSE : PETSC_TRUE));
+  if (!lor->given) PetscCall(FreeMatRows(lor, &lor->wide, PETSC_TRUE));
   for (PetscInt b = 0; b < 2; ++b) {
-    if (!lor->given) {
-      PetscCall(Free(lor, (void **)&lor->rows.i[b]));
-      PetscCall(Free(lor, (void **)&lor->rows.j[b]));
-      if (!lor->process) PetscCall(Free(lor, (void **)&lor->rows.v[b]));
-    }
     PetscCall((*memory->PoolFree)((void **)&lor->ghosts.i[b]));
     PetscCall((*memory->PoolFree)((void **)&lor->ghosts.j[b]));
     if (!lor->process) PetscCall((*memory->PoolFree)((void **)&lor->ghosts.v[b]));
   }
-  if (lor->process && !lor->given) PetscCall((*memory->PoolFree)((void **)&lor->array));
+  if (lor->process && !given) PetscCall((*memory->PoolFree)((void **)&lor->array));
   lor->array = NULL;
   lor->given = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -143,14 +180,15 @@ static PetscErrorCode HopsLORArraysMalloc(HopsLORArrays *a, size_t n, void **p)
    copies */
 static PetscErrorCode HopsLORGetPattern(HopsLOR *lor, PetscInt b, HopsLORArrays *a, PetscInt **ia, PetscInt **ja)
 {
-  const PetscInt nT = lor->space->nT, nnz = (PetscInt)lor->rows.nnz[b];
-  int           *i = lor->rows.i[b], *j = lor->rows.j[b];
+  HopsLORRows   *r  = HopsLORMatRows(lor);
+  const PetscInt nc = lor->nc, nT = lor->space->nT * nc, nnz = (PetscInt)r->nnz[b];
+  int           *i = r->i[b], *j = r->j[b];
 
   PetscFunctionBegin;
   if (!lor->process) {
     PetscCall(PetscMalloc2(nT + 1, &i, nnz, &j));
-    PetscCall((*lor->backend->memory->Copy)(NULL, i, lor->rows.i[b], (nT + 1) * sizeof(int), HOPS_COPY_OUT));
-    PetscCall((*lor->backend->memory->Copy)(NULL, j, lor->rows.j[b], nnz * sizeof(int), HOPS_COPY_OUT));
+    PetscCall((*lor->backend->memory->Copy)(NULL, i, r->i[b], (nT + 1) * sizeof(int), HOPS_COPY_OUT));
+    PetscCall((*lor->backend->memory->Copy)(NULL, j, r->j[b], nnz * sizeof(int), HOPS_COPY_OUT));
   }
   if (lor->process && sizeof(int) == sizeof(PetscInt)) {
     *ia = (PetscInt *)(void *)i;
@@ -161,7 +199,7 @@ static PetscErrorCode HopsLORGetPattern(HopsLOR *lor, PetscInt b, HopsLORArrays 
     for (PetscInt k = 0; k <= nT; ++k) (*ia)[k] = i[k];
     for (PetscInt k = 0; k < nnz; ++k) (*ja)[k] = j[k];
   }
-  for (PetscInt k = 0; b && k < nnz; ++k) (*ja)[k] = lor->cols[(*ja)[k]];
+  for (PetscInt k = 0; b && k < nnz; ++k) (*ja)[k] = lor->cols[(*ja)[k] / nc] * nc + (*ja)[k] % nc;
   if (!lor->process) PetscCall(PetscFree2(i, j));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -170,7 +208,8 @@ static PetscErrorCode HopsLORCreateAIJ(HopsLOR *lor)
 {
   HopsSpace      sp   = lor->space;
   MPI_Comm       comm = PetscObjectComm((PetscObject)sp);
-  HopsLORRows   *r    = &lor->rows;
+  HopsLORRows   *r    = HopsLORMatRows(lor);
+  const PetscInt nT = sp->nT * lor->nc, N = sp->N * lor->nc;
   HopsLORArrays *a;
   PetscMPIInt    size;
 
@@ -184,19 +223,20 @@ static PetscErrorCode HopsLORCreateAIJ(HopsLOR *lor)
       lor->vals[b] = r->v[b];
       a->p[a->n++] = r->i[b];
       a->p[a->n++] = r->j[b];
+      if (lor->nc > 1) a->p[a->n++] = r->v[b];
     }
-    a->p[a->n++] = lor->array;
-    lor->given   = PETSC_TRUE;
+    if (lor->nc == 1) a->p[a->n++] = lor->array;
+    lor->given = PETSC_TRUE;
   } else {
     for (PetscInt b = 0; b < 2; ++b) {
       PetscCall(HopsLORArraysMalloc(a, r->nnz[b] * sizeof(PetscScalar), (void **)&lor->vals[b]));
       PetscCall(PetscArrayzero(lor->vals[b], r->nnz[b]));
     }
   }
-  if (size == 1) PetscCall(MatCreateSeqAIJWithArrays(comm, sp->nT, sp->nT, lor->di, lor->dj, lor->vals[0], &lor->mat));
+  if (size == 1) PetscCall(MatCreateSeqAIJWithArrays(comm, nT, nT, lor->di, lor->dj, lor->vals[0], &lor->mat));
   else
-    PetscCall(MatCreateMPIAIJWithSplitArrays(comm, sp->nT, sp->nT, sp->N, sp->N, lor->di, lor->dj, lor->vals[0], lor->oi, lor->oj,
-                                             lor->vals[1], &lor->mat));
+    PetscCall(MatCreateMPIAIJWithSplitArrays(comm, nT, nT, N, N, lor->di, lor->dj, lor->vals[0], lor->oi, lor->oj, lor->vals[1],
+                                             &lor->mat));
   PetscCall(HopsLORGiveArrays(lor, a));
   PetscCall(MatSetOption(lor->mat, MAT_SYMMETRIC, PETSC_TRUE));
   if (lor->target == HOPS_LOR_AIJCUSPARSE) PetscCall(MatConvert(lor->mat, HOPS_MATAIJDEVICE, MAT_INPLACE_MATRIX, &lor->mat));
@@ -224,7 +264,12 @@ PetscErrorCode HopsLORCreateMat(HopsLOR *lor)
   PetscFunctionBegin;
 #if HOPS_HAVE_HYPRE_DEVICE
   if (lor->target == HOPS_LOR_HYPRE) {
-    PetscCall(HopsHypreWrap(lor->space, lor->space, &lor->rows, lor->ncols, lor->cols, &lor->mat));
+    PetscInt *cols;
+
+    PetscCall(PetscMalloc1(lor->ncols * lor->nc, &cols));
+    for (PetscInt k = 0; k < lor->ncols * lor->nc; ++k) cols[k] = lor->cols[k / lor->nc] * lor->nc + k % lor->nc;
+    PetscCall(HopsHypreWrap(lor->space, lor->space, lor->nc, HopsLORMatRows(lor), lor->ncols * lor->nc, cols, &lor->mat));
+    PetscCall(PetscFree(cols));
     lor->given = PETSC_TRUE;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -236,7 +281,7 @@ PetscErrorCode HopsLORCreateMat(HopsLOR *lor)
 PetscErrorCode HopsLORUpdateMat(HopsLOR *lor)
 {
   HopsSpace    sp = lor->space;
-  HopsLORRows *r  = &lor->rows;
+  HopsLORRows *r  = HopsLORMatRows(lor);
 
   PetscFunctionBegin;
   if (lor->target == HOPS_LOR_HYPRE) {

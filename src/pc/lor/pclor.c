@@ -32,6 +32,12 @@ PetscErrorCode PCLORInsertDefault(PC_LOR *lor, const char name[], const char val
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Is the matrix one of blocks? Those are the host's; components apart are as good as scalar fields */
+PetscBool PCLORIsCoupled(const PC_LOR *lor)
+{
+  return lor->block && lor->block->couple ? PETSC_TRUE : PETSC_FALSE;
+}
+
 /*
   The inner PC where nobody chooses one: L2's matrix is diagonal; hypre built for devices crashes on blocks,
   and does nothing where there is none
@@ -40,7 +46,7 @@ static PCType PCLORUsualInner(PC_LOR *lor)
 {
   if (lor->form->space->family == HOPS_L2) return PCJACOBI;
 #if HOPS_HAVE_HYPRE_DEVICE
-  return lor->block || !HopsCudaPresent() ? PCGAMG : PCHYPRE;
+  return PCLORIsCoupled(lor) || !HopsCudaPresent() ? PCGAMG : PCHYPRE;
 #elif defined(PETSC_HAVE_HYPRE)
   return PCHYPRE;
 #else
@@ -94,7 +100,7 @@ PetscErrorCode PCLORSetInnerOptions(PC pc, PC_LOR *lor)
     PetscCall(PetscStrcmp(choice, PCLORUsualInner(lor), &isusual));
     if (HOPS_HAVE_HYPRE_DEVICE && isusual && !ishypre && lor->form->space->family != HOPS_L2)
       PetscCall(PetscInfo(pc, "GAMG in place of hypre, which is built for devices, and %s\n",
-                          lor->block ? "crashes on blocks" : "there is none here"));
+                          PCLORIsCoupled(lor) ? "crashes on blocks" : "there is none here"));
     PetscCall(PCLORInsertDefault(lor, "-pc_type", choice, &n, set));
     if (ishypre && lor->form->space->family != HOPS_H1) PetscCall(PCLORInsertAuxiliaryDefaults(lor, &n, set));
     else if (ishypre) {
@@ -151,7 +157,7 @@ static PetscErrorCode PCLORChooseMatType(PC_LOR *lor, MatType *type)
 
   PetscFunctionBegin;
   *type = lor->mattype;
-  if (lor->mattypeset || lor->block || !lor->ondevice) PetscFunctionReturn(PETSC_SUCCESS);
+  if (lor->mattypeset || PCLORIsCoupled(lor) || !lor->ondevice) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PCLORGetInnerType(lor, inner));
   PetscCall(PetscStrcmp(inner, PCHYPRE, &hypre));
   if (hypre && HOPS_HAVE_HYPRE_DEVICE) *type = MATHYPRE;
@@ -207,7 +213,7 @@ static PetscErrorCode PCLORSetUpScalar(PC pc, PC_LOR *lor)
   PetscCall(HopsLORSetPoints(&lor->lor, lor->points));
   PetscCall(PetscLogEventBegin(HopsEvent.lorcoef, pc, 0, 0, 0));
   PetscCall(PCLORFillZeroMass(pc, lor));
-  PetscCall(HopsLORCheckCouplings(&lor->lor, lor->form, &data, &fits));
+  PetscCall(HopsLORCheckCouplings(&lor->lor, &lor->form, &data, &fits));
   PetscCall(PetscLogEventEnd(HopsEvent.lorcoef, pc, 0, 0, 0));
   if (!fits) {
     MatType type;
@@ -217,7 +223,7 @@ static PetscErrorCode PCLORSetUpScalar(PC pc, PC_LOR *lor)
     PetscCall(HopsLORSymbolic(&lor->lor, type));
     PetscCall(PetscInfo(pc, "low-order-refined pattern built: %g nonzeros\n", lor->lor.nnz));
   } else PetscCall(PetscInfo(pc, "low-order-refined pattern reused, values refilled\n"));
-  PetscCall(HopsLORNumeric(&lor->lor, lor->form, &data));
+  PetscCall(HopsLORNumeric(&lor->lor, &lor->form, &data));
   PetscCall(PCLORConvert(lor, lor->lor.mat));
   PetscCall(PCLORCopyNullSpaces(pc, lor->mat));
   PetscCall(PCLORCheckConstants(pc, lor));
@@ -225,25 +231,32 @@ static PetscErrorCode PCLORSetUpScalar(PC pc, PC_LOR *lor)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A vector-valued field, or first-order terms: blocks, in a numbering of their own */
+/* A vector-valued field, or first-order terms: in a numbering of its own */
 static PetscErrorCode PCLORSetUpBlock(PC pc, PC_LOR *lor)
 {
-  MatNullSpace near;
+  MatNullSpace nsp;
+  MatType      type;
+  PetscBool    kept;
 
   PetscFunctionBegin;
-  PetscCheck(!lor->dropset || lor->droptol == 0.0, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+  PetscCheck(!lor->block->couple || !lor->dropset || lor->droptol == 0.0, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
              "The low-order-refined matrix of a vector-valued field, or with first-order terms, keeps all its entries: "
-             "-pc_lor_drop_tol is for scalar symmetric forms, remove it");
+             "-pc_lor_drop_tol is for scalar symmetric forms, or for components apart (-pc_lor_couple 0); remove it");
   PetscCheck(lor->scaletype != PCLOR_SCALE_DIAGONAL, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
              "-pc_lor_scale diagonal is for scalar symmetric forms, and this one has several components or first-order terms, "
              "which "
              "come with their coefficients: remove it");
   PetscCall(HopsLORSetPoints(&lor->block->lor, lor->points));
-  PetscCall(HopsLORBlockNumeric(lor->block));
+  PetscCall(PCLORChooseMatType(lor, &type));
+  PetscCall(HopsLORBlockNumeric(lor->block, type, &kept));
+  if (!kept) PetscCall(MatDestroy(&lor->mat));
   PetscCall(HopsLORBlockSetNullSpaces(lor->block, pc->pmat, pc->mat));
   PetscCall(PCLORConvert(lor, lor->block->mat));
-  PetscCall(MatGetNearNullSpace(lor->block->mat, &near));
-  if (lor->mat != lor->block->mat) PetscCall(MatSetNearNullSpace(lor->mat, near));
+  if (lor->mat == lor->block->mat) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatGetNullSpace(lor->block->mat, &nsp));
+  PetscCall(MatSetNullSpace(lor->mat, nsp));
+  PetscCall(MatGetNearNullSpace(lor->block->mat, &nsp));
+  PetscCall(MatSetNearNullSpace(lor->mat, nsp));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -302,7 +315,7 @@ static PetscErrorCode PCLORApplyStaged(PC pc, PetscErrorCode (*apply)(PC, Vec, V
 
   PetscFunctionBegin;
   *done = PETSC_FALSE;
-  if (!lor->ondevice || lor->block) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!lor->ondevice || PCLORIsCoupled(lor)) PetscFunctionReturn(PETSC_SUCCESS);
   for (PetscInt i = 0; i < 2; ++i) {
     const PetscScalar *a;
     PetscMemType       mem;
@@ -313,10 +326,14 @@ static PetscErrorCode PCLORApplyStaged(PC pc, PetscErrorCode (*apply)(PC, Vec, V
   }
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
   for (PetscInt i = 0; i < 2; ++i) {
+    PetscInt n, N;
+
     if (lor->staged[i]) continue;
     PetscCall(PetscInfo(pc, "vectors lie in the process's memory: every application copies them to the device and back\n"));
     PetscCall(VecCreate(PetscObjectComm((PetscObject)pc), &lor->staged[i]));
-    PetscCall(VecSetSizes(lor->staged[i], lor->form->space->nT, lor->form->space->N));
+    PetscCall(VecGetLocalSize(x, &n));
+    PetscCall(VecGetSize(x, &N));
+    PetscCall(VecSetSizes(lor->staged[i], n, N));
     PetscCall(VecSetType(lor->staged[i], backend->vectype));
   }
   PetscCall(VecCopy(x, lor->staged[0]));
@@ -328,9 +345,12 @@ static PetscErrorCode PCLORApplyStaged(PC pc, PetscErrorCode (*apply)(PC, Vec, V
 /* The inner solver, between vectors of the space's type, scaled */
 static PetscErrorCode PCLORApplyInner(PC pc, PC_LOR *lor, Vec x, Vec y)
 {
-  HopsLORBlock *block = lor->block;
+  HopsLORBlock *block = lor->block && (lor->block->couple || !lor->block->direct) ? lor->block : NULL;
+  Vec           xi = block ? block->x : x, yi = block ? block->y : y;
+  PetscBool     done = PETSC_FALSE;
 
   PetscFunctionBegin;
+  if (block) PetscCall(HopsLORBlockEmbed(block, x, xi));
 #if HOPS_HAVE_HYPRE_DEVICE
   if (lor->cycle) {
     PetscBool preonly, hypre;
@@ -341,15 +361,16 @@ static PetscErrorCode PCLORApplyInner(PC pc, PC_LOR *lor, Vec x, Vec y)
     PetscCall(PetscObjectTypeCompare((PetscObject)inner, PCHYPRE, &hypre));
     /* nobody has changed the inner solver since: the first three tell all ranks alike */
     if (preonly && hypre && inner->setupcalled && inner->data == lor->cycledata) {
-      PetscCall(HopsCycleApply(lor->cycle, x, y));
-      PetscFunctionReturn(PETSC_SUCCESS);
+      PetscCall(HopsCycleApply(lor->cycle, xi, yi));
+      done = PETSC_TRUE;
     }
   }
 #endif
-  if (block) PetscCall(HopsLORBlockEmbed(block, x, block->x));
-  PetscCall(KSPSolve(lor->ksp, block ? block->x : x, block ? block->y : y));
-  PetscCall(KSPCheckSolve(lor->ksp, pc, block ? block->y : y));
-  if (block) PetscCall(HopsLORBlockExtract(block, block->y, y));
+  if (!done) {
+    PetscCall(KSPSolve(lor->ksp, xi, yi));
+    PetscCall(KSPCheckSolve(lor->ksp, pc, yi));
+  }
+  if (block) PetscCall(HopsLORBlockExtract(block, yi, y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -405,7 +426,7 @@ static PetscErrorCode PCSetFromOptions_LOR(PC pc, HopsOptionItems PetscOptionsOb
   PC_LOR   *lor = (PC_LOR *)pc->data;
   char     *terms[8];
   PetscInt  nterms = 8;
-  PetscBool set;
+  PetscBool set, couple = lor->couple;
   PetscReal droptol, fill;
 
   PetscFunctionBegin;
@@ -417,6 +438,9 @@ static PetscErrorCode PCSetFromOptions_LOR(PC pc, HopsOptionItems PetscOptionsOb
                              lor->viewspectrum, &lor->viewspectrum, NULL));
   PetscCall(PetscOptionsBool("-pc_lor_upwind", "First-order terms by one-sided differences in the low-order-refined matrix",
                              "PCLOR", lor->upwind, &lor->upwind, NULL));
+  PetscCall(PetscOptionsBool("-pc_lor_couple", "Keep the couplings between components in the low-order-refined matrix",
+                             "PCLORSetCouple", couple, &couple, &set));
+  if (set) PetscCall(PCLORSetCouple(pc, couple));
   droptol = lor->droptol;
   PetscCall(PetscOptionsReal("-pc_lor_drop_tol", "Relative size of off-diagonal metric terms below which a cell's are dropped",
                              "PCLORSetDropTolerance", droptol, &droptol, &set));
@@ -472,13 +496,18 @@ static PetscErrorCode PCView_LOR(PC pc, PetscViewer viewer)
     if (lor->block) {
       const PetscInt n = lor->form->space->N * lor->block->nc;
 
-      PetscCall(PetscViewerASCIIPrintf(viewer,
-                                       "low-order-refined matrix: type %s, %.3g nonzeros per row, vertex quadrature, blocks of "
-                                       "%" PetscInt_FMT ", terms%s%s%s%s%s\n",
-                                       ((PetscObject)lor->mat)->type_name, n ? (double)(lor->block->lor.nnz / n) : 0.0,
-                                       lor->block->nc, lor->block->has[0] ? " g0" : "", lor->block->has[1] ? " g1" : "",
-                                       lor->block->has[2] ? " g2" : "", lor->block->has[3] ? " g3" : "",
-                                       lor->upwind ? ", upwind" : ""));
+      PetscCall(
+        PetscViewerASCIIPrintf(viewer,
+                               "low-order-refined matrix: type %s, %.3g nonzeros per row, vertex quadrature, %s%" PetscInt_FMT
+                               "%s, terms%s%s%s%s%s\n",
+                               ((PetscObject)lor->mat)->type_name, n ? (double)(lor->block->lor.nnz / n) : 0.0,
+                               lor->block->couple ? "blocks of " : "", lor->block->nc,
+                               lor->block->couple ? "" : " components that do not couple", lor->block->has[0] ? " g0" : "",
+                               lor->block->has[1] ? " g1" : "", lor->block->has[2] ? " g2" : "", lor->block->has[3] ? " g3" : "",
+                               lor->upwind ? ", upwind" : ""));
+      if (!lor->block->couple)
+        PetscCall(PetscViewerASCIIPrintf(viewer, "kernel %s, drop tolerance: %g\n", lor->block->lor.kernel->kernel,
+                                         (double)lor->block->lor.droptol));
     } else {
       PetscCall(
         PetscViewerASCIIPrintf(viewer, "low-order-refined matrix: type %s, %.3g nonzeros per row, vertex quadrature, kernel %s\n",
@@ -492,9 +521,10 @@ static PetscErrorCode PCView_LOR(PC pc, PetscViewer viewer)
                                          " cells, where this matrix has %g times the other coefficient\n",
                                          lor->nzero, (double)lor->zerofill));
     }
-    if (lor->block && lor->block->faces) {
-      const PetscBool *has = lor->block->faces->has;
+    if (lor->block && HopsFormHas(lor->block->form, HOPS_BOUNDARY)) {
+      PetscBool has[4];
 
+      HopsFormGetFunctions(lor->block->form, HOPS_BOUNDARY, has);
       PetscCall(PetscViewerASCIIPrintf(viewer, "boundary terms:%s%s%s%s\n", has[0] ? " g0" : "", has[1] ? " g1" : "",
                                        has[2] ? " g2" : "", has[3] ? " g3" : ""));
     }
@@ -551,6 +581,7 @@ static PetscErrorCode PCDestroy_LOR(PC pc)
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCLORSetCoefficients_C", NULL));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCLORSetMatType_C", NULL));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCLORSetDropTolerance_C", NULL));
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCLORSetCouple_C", NULL));
   PetscCall(PCLORComposeCycle(pc, PETSC_FALSE));
   PetscCall(HopsFormDestroy(&lor->form));
   PetscCall(PetscFree(pc->data));
@@ -592,7 +623,9 @@ static PetscErrorCode PCLORSetMatType_LOR(PC pc, MatType type)
   PetscCall(PetscStrncpy(lor->mattype, type, sizeof(lor->mattype)));
   lor->mattypeset = PETSC_TRUE;
   PetscCall(MatDestroy(&lor->mat));
-  if (lor->ondevice && lor->lor.kernel) PetscCall(HopsLORDestroyPattern(&lor->lor)); /* its arrays are of the old type */
+  /* its arrays are of the old type */
+  if (lor->ondevice && lor->lor.kernel) PetscCall(HopsLORDestroyPattern(&lor->lor));
+  if (lor->ondevice && lor->block && !lor->block->couple) PetscCall(HopsLORDestroyPattern(&lor->block->lor));
   pc->setupcalled = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -608,6 +641,17 @@ static PetscErrorCode PCLORSetDropTolerance_LOR(PC pc, PetscReal tol)
   if (tol != lor->droptol) pc->setupcalled = 0;
   lor->droptol = tol;
   lor->dropset = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCLORSetCouple_LOR(PC pc, PetscBool couple)
+{
+  PC_LOR *lor = (PC_LOR *)pc->data;
+
+  PetscFunctionBegin;
+  if (!lor->coupleset || couple != lor->couple) pc->setupcalled = 0;
+  lor->couple    = couple;
+  lor->coupleset = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -637,6 +681,7 @@ PetscErrorCode PCCreate_LOR(PC pc)
   lor->smoother  = PCLOR_SMOOTHER_CHEBYSHEV;
   lor->degree    = 1; /* by measurement: docs/performance/gpu.md */
   lor->zeromass  = -1.0;
+  lor->couple    = PETSC_TRUE;
   PetscCall(PCLORCreateKSP(pc, lor));
   pc->ops->apply          = PCApply_LOR;
   pc->ops->applytranspose = PCApplyTranspose_LOR;
@@ -649,6 +694,7 @@ PetscErrorCode PCCreate_LOR(PC pc)
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCLORSetCoefficients_C", PCLORSetCoefficients_LOR));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCLORSetMatType_C", PCLORSetMatType_LOR));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCLORSetDropTolerance_C", PCLORSetDropTolerance_LOR));
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCLORSetCouple_C", PCLORSetCouple_LOR));
   PetscCall(PCLORComposeCycle(pc, PETSC_TRUE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -63,7 +63,7 @@ PetscErrorCode PCLORSetUpCycle(PC pc, PC_LOR *lor)
   set            = (HopsCycleSettings){lor->cycleused, lor->smoother == PCLOR_SMOOTHER_CHEBYSHEV ? lor->degree : 0, lor->redundant};
   PetscCall(MatGetNullSpace(lor->mat, &nsp));
   PetscCall(PetscObjectTypeCompare((PetscObject)lor->ksp, KSPPREONLY, &preonly));
-  if (lor->block || !lor->ondevice) lor->nocycle = "the space is not on a device";
+  if (PCLORIsCoupled(lor) || !lor->ondevice) lor->nocycle = "the space is not on a device";
   else if (!preonly) lor->nocycle = "the inner solver iterates";
   else if (nsp) lor->nocycle = "the matrix is singular"; /* the inner KSP removes null spaces */
   else {

@@ -84,14 +84,66 @@ static PetscErrorCode PCLORNeedsBlock(PC pc, PC_LOR *lor, DM dm, PetscBool *bloc
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Do components couple in the matrix? They do not on a device, which has no matrix of blocks */
+static PetscErrorCode PCLORChooseCouple(PC pc, PC_LOR *lor, HopsForm form, HopsNodes nodes, PetscBool *couple)
+{
+  MPI_Comm    comm = PetscObjectComm((PetscObject)pc);
+  const char *why  = NULL;
+  PetscBool   has[4], bd[4];
+
+  PetscFunctionBegin;
+  HopsFormGetFunctions(form, HOPS_CELLS, has);
+  HopsFormGetFunctions(form, HOPS_BOUNDARY, bd);
+  if (has[1] || has[2]) why = "first-order terms (-pc_lor_ignore convection leaves them out)";
+  else if (bd[1] || bd[2] || bd[3]) why = "boundary Jacobians with derivatives (-pc_lor_ignore boundary leaves them out)";
+  *couple = nodes->nc == 1 || why || nodes->space->backend->host ? PETSC_TRUE : PETSC_FALSE;
+  if (lor->coupleset && nodes->nc > 1) {
+    *couple = lor->couple;
+    PetscCheck(*couple || !why, comm, PETSC_ERR_SUP,
+               "The low-order-refined matrix without couplings between components (-pc_lor_couple 0) does not take %s: use "
+               "-pc_lor_couple 1",
+               why);
+  }
+  if (*couple && !nodes->space->backend->host)
+    PetscCall(PetscInfo(pc, "the low-order-refined matrix is made on the host: %s%s\n", why ? "the form has " : "components couple",
+                        why ? why : ""));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Is the matrix that there is what would be made now? */
+static PetscErrorCode PCLORKeepsBlock(PC pc, PC_LOR *lor, PetscBool *keeps)
+{
+  PetscBool couple;
+
+  PetscFunctionBegin;
+  PetscCall(PCLORChooseCouple(pc, lor, lor->block->form, lor->block->nodes, &couple));
+  *keeps = couple == lor->block->couple && (couple || lor->block->lor.droptol == lor->droptol) ? PETSC_TRUE : PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The matrix of the form, in place of any before */
+static PetscErrorCode PCLORCreateBlock(PC pc, PC_LOR *lor, HopsForm form, HopsNodes nodes)
+{
+  PetscBool couple;
+
+  PetscFunctionBegin;
+  PetscCall(PCLORChooseCouple(pc, lor, form, nodes, &couple));
+  PetscCall(HopsLORBlockCreate(nodes, form, lor->upwind, couple, lor->droptol, &lor->block));
+  PetscCall(KSPReset(lor->ksp));
+  PetscCall(MatDestroy(&lor->mat));
+  PetscCall(PCLORSetFormSpace(lor, nodes->space));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode PCLORGetFormBlock(PC pc, PC_LOR *lor, DM dm, PetscSection section)
 {
   HopsForm  form;
   HopsNodes nodes;
-  PetscBool pre;
+  PetscBool pre, keeps = PETSC_FALSE;
 
   PetscFunctionBegin;
-  if (lor->block && lor->dm == dm && lor->section == section) PetscFunctionReturn(PETSC_SUCCESS);
+  if (lor->block && lor->dm == dm && lor->section == section) PetscCall(PCLORKeepsBlock(pc, lor, &keeps));
+  if (keeps) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HopsDSCheck(dm));
   PetscCall(HopsDSUsesPreconditioner(dm, pc->mat == pc->pmat ? PETSC_TRUE : PETSC_FALSE, &pre));
   PetscCall(HopsFormCreateDS(dm, pre, !lor->ignoreconvection, !lor->ignoreboundary, &form));
@@ -99,12 +151,9 @@ static PetscErrorCode PCLORGetFormBlock(PC pc, PC_LOR *lor, DM dm, PetscSection 
              "The PetscDS has no Jacobian functions: there is nothing to precondition (PetscDSSetJacobian())");
   PetscCall(HopsNodesCreate(dm, &nodes));
   PetscCall(HopsLORBlockDestroy(&lor->block));
-  PetscCall(HopsLORBlockCreate(nodes, form, lor->upwind, &lor->block));
+  PetscCall(PCLORCreateBlock(pc, lor, form, nodes));
   PetscCall(HopsNodesDestroy(&nodes));
   PetscCall(HopsFormDestroy(&form));
-  PetscCall(KSPReset(lor->ksp));
-  PetscCall(MatDestroy(&lor->mat));
-  PetscCall(PCLORSetFormSpace(lor, lor->block->lor.space));
   PetscCall(PetscObjectReference((PetscObject)dm));
   PetscCall(DMDestroy(&lor->dm));
   PetscCall(PetscObjectReference((PetscObject)section));
@@ -115,9 +164,10 @@ static PetscErrorCode PCLORGetFormBlock(PC pc, PC_LOR *lor, DM dm, PetscSection 
 }
 
 /* The nodes and the form, with its state, of a matrix-free operator */
-static PetscErrorCode PCLORGetFormTensor(PC_LOR *lor, HopsPATensor tensor)
+static PetscErrorCode PCLORGetFormTensor(PC pc, PC_LOR *lor, HopsPATensor tensor)
 {
-  HopsForm form;
+  HopsForm  form;
+  PetscBool keeps = PETSC_FALSE;
 
   PetscFunctionBegin;
   PetscCheck(tensor->nodes, PetscObjectComm((PetscObject)tensor->space), PETSC_ERR_SUP,
@@ -129,14 +179,12 @@ static PetscErrorCode PCLORGetFormTensor(PC_LOR *lor, HopsPATensor tensor)
              "The field has no Jacobian functions of its own (its block is zero): there is nothing to precondition; give one by "
              "PetscDSSetJacobianPreconditioner(), or use -pc_type none");
   if (lor->block && lor->block->nodes == tensor->nodes && lor->block->jacobian == tensor->jacobian)
-    PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(PCLORKeepsBlock(pc, lor, &keeps));
+  if (keeps) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HopsLORBlockDestroy(&lor->block));
   PetscCall(HopsFormSelect(tensor->form, tensor->jacobian, !lor->ignoreconvection, !lor->ignoreboundary, &form));
-  PetscCall(HopsLORBlockCreate(tensor->nodes, form, lor->upwind, &lor->block));
+  PetscCall(PCLORCreateBlock(pc, lor, form, tensor->nodes));
   PetscCall(HopsFormDestroy(&form));
-  PetscCall(KSPReset(lor->ksp));
-  PetscCall(MatDestroy(&lor->mat));
-  PetscCall(PCLORSetFormSpace(lor, tensor->nodes->space));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -275,7 +323,7 @@ PetscErrorCode PCLORGetForm(PC pc, PC_LOR *lor)
   PetscCall(PCLORFindSpace(pc, lor, pa, &sp, &lor->source));
   if (pa && pa->tensor && !lor->userspace) {
     PetscCall(PCLORCheckScalar(pc, lor, PETSC_TRUE));
-    PetscCall(PCLORGetFormTensor(lor, pa->tensor));
+    PetscCall(PCLORGetFormTensor(pc, lor, pa->tensor));
     lor->source = HOPS_SOURCE_MATPA;
   } else if (sp) {
     PetscCall(PCLORGetFormSpace(pc, lor, pa, sp));

@@ -109,7 +109,7 @@ PetscErrorCode PCLORSetCoefficients(PC pc, HopsCoefficient diffusion, HopsCoeffi
 - type - `MATAIJ`, `MATHYPRE`, or any type that `MatConvert()` makes from `MATAIJ`; the default is `MATAIJ`,
   and where the space's back end is a device
          `MATHYPRE` under a `PCHYPRE` whose hypre works there, `MATAIJCUSPARSE` under any other inner `PC`,
-         `MATAIJ` for several components
+         `MATAIJ` for several components that couple
 
   Options Database Key:
 . -pc_lor_mat_type <type> - the type
@@ -165,6 +165,46 @@ PetscErrorCode PCLORSetDropTolerance(PC pc, PetscReal tol)
   PetscValidLogicalCollectiveReal(pc, tol, 2);
   PetscCall(HopsPCCheckSetter(pc, PETSC_FUNCTION_NAME, PCLOR));
   PetscTryMethod(pc, "PCLORSetDropTolerance_C", (PC, PetscReal), (pc, tol));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  PCLORSetCouple - Sets whether the low-order-refined matrix of a vector-valued field has the couplings
+  between its components.
+
+  Logically Collective
+
+  Input Parameters:
++ pc     - the preconditioner
+- couple - `PETSC_TRUE` (default on the host) to keep them, `PETSC_FALSE` (default on a device) to leave them
+  out
+
+  Options Database Key:
+. -pc_lor_couple <bool> - keep them or not
+
+  Level: intermediate
+
+  Notes:
+  Without couplings each component has the matrix of a scalar field: of the form's tensors its own block, of
+  g3 the symmetric part of that, and its boundary values. Devices assemble it, and BoomerAMG, which is for
+  scalar fields, works on it as on theirs; -pc_lor_drop_tol holds for it too. By Korn's inequality it is
+  spectrally equivalent to elasticity, with a constant that grows as Poisson's ratio nears one half: where the
+  Lame constants are equal, iterations grow by half.
+
+  With couplings the matrix has blocks, which are made on the host, also for a space on a device.
+
+  First-order terms and boundary Jacobians with derivatives stay with the couplings: `PETSC_FALSE` is an error
+  with them, and the default on a device is to keep them then. A field of one component has no couplings.
+
+.seealso: `PCLOR`, `PCLORSetDropTolerance()`, `PCLORGetMat()`
+@*/
+PetscErrorCode PCLORSetCouple(PC pc, PetscBool couple)
+{
+  PetscFunctionBegin;
+  HopsValidHeader(pc, PC_CLASSID, 1);
+  PetscValidLogicalCollectiveBool(pc, couple, 2);
+  PetscCall(HopsPCCheckSetter(pc, PETSC_FUNCTION_NAME, PCLOR));
+  PetscTryMethod(pc, "PCLORSetCouple_C", (PC, PetscBool), (pc, couple));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -236,7 +236,7 @@ PetscErrorCode HopsIncidenceMatCreate(HopsSpace from, HopsSpace to, PetscInt n, 
   w.d.table  = w.table;
   PetscCall(HopsIncidenceRows(&w));
 #if HOPS_HAVE_HYPRE_DEVICE
-  if (w.hypre) PetscCall(HopsHypreWrap(to, from, &w.rows, w.ncols, w.cols, A));
+  if (w.hypre) PetscCall(HopsHypreWrap(to, from, 1, &w.rows, w.ncols, w.cols, A));
 #endif
   if (!w.hypre) PetscCall(HopsIncidenceAIJ(&w, type, A));
   PetscCall(HopsIncidenceDestroyWork(&w));

@@ -270,6 +270,16 @@ static PetscErrorCode CompareMasks(HopsLORAssembler lor, HopsLORVertexData d, Pe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode MergeMasks(HopsLORAssembler lor, HopsLORVertexData d, HopsLORVertexData from)
+{
+  cudaStream_t stream;
+
+  PetscFunctionBegin;
+  PetscCall(HopsGetCUDAStream(&stream));
+  PetscCall(HopsCudaLORMerge(((HopsLORKernel)lor)->space->ncells, from->mask, d->mask, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* ---- Rows ---- */
 
 /* Which cell has each face and edge first, for the present masks; at order 1 they have no nodes of their own
@@ -421,17 +431,41 @@ static PetscErrorCode SetDiagonal(HopsLORAssembler lor, HopsLORRows *rows, Petsc
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode WidenRows(HopsLORAssembler lor, const HopsLORRows *rows, PetscInt nc, HopsLORRows *wide)
+{
+  cudaStream_t stream;
+
+  PetscFunctionBegin;
+  PetscCall(HopsGetCUDAStream(&stream));
+  PetscCall(HopsCudaLORWidenRows(rows, (int)nc, wide, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode WidenValues(HopsLORAssembler lor, const HopsLORRows *rows, PetscInt nc, PetscInt c,
+                                  unsigned char *const fixed[2], HopsLORRows *wide)
+{
+  cudaStream_t stream;
+
+  PetscFunctionBegin;
+  PetscCall(HopsGetCUDAStream(&stream));
+  PetscCall(HopsCudaLORWidenValues(rows, (int)nc, (int)c, fixed[0], fixed[1], wide, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* ---- What there is ---- */
 
 static const HopsLOROps HopsLORCUDA = {.VertexData    = VertexData,
                                        .VertexDestroy = VertexDestroy,
                                        .CompareMasks  = CompareMasks,
+                                       .MergeMasks    = MergeMasks,
                                        .CountRows     = CountRows,
                                        .FillColumns   = FillColumns,
                                        .MapColumns    = MapColumns,
                                        .FillValues    = FillValues,
                                        .AddReceived   = AddReceived,
                                        .SetDiagonal   = SetDiagonal,
+                                       .WidenRows     = WidenRows,
+                                       .WidenValues   = WidenValues,
                                        .Destroy       = HopsLORDestroy_CUDA};
 
 PetscErrorCode HopsLORCreate_CUDA(HopsSpace space, const HopsBasis *gll, HopsLORAssembler *lor)

@@ -112,6 +112,8 @@ PETSC_INTERN PetscErrorCode HopsCudaLORTranspose(const HopsCudaLORMesh *, int nl
 /* result[0]: some new mask has a bit that the old one lacks; result[1]: some new mask is not zero */
 PETSC_INTERN PetscErrorCode HopsCudaLORCompare(PetscInt n, const unsigned char newmask[], const unsigned char mask[], int result[2],
                                                cudaStream_t);
+/* mask[c] |= more[c] */
+PETSC_INTERN PetscErrorCode HopsCudaLORMerge(PetscInt n, const unsigned char more[], unsigned char mask[], cudaStream_t);
 /* cudalorpatternonce.cu: m->own, and whether it is to no use; then lengths, and columns and places, of rows
    in one block that receive nothing */
 PETSC_INTERN PetscErrorCode HopsCudaLOROwners(const HopsCudaLORMesh *, PetscInt ncells, unsigned int own[], int *irregular,
@@ -134,4 +136,8 @@ PETSC_INTERN PetscErrorCode HopsCudaLORReceived(const HopsLORRows *, const doubl
 PETSC_INTERN PetscErrorCode HopsCudaLORDiagonal(const HopsLORRows *, PetscInt n, const PetscInt idx[], const double x[],
                                                 cudaStream_t);
 PETSC_INTERN PetscErrorCode HopsCudaLORSlots(const HopsLORRows *, cudaStream_t);
+/* cudalorwide.cu: rows of nc components; values of component c */
+PETSC_INTERN PetscErrorCode HopsCudaLORWidenRows(const HopsLORRows *, int nc, HopsLORRows *wide, cudaStream_t);
+PETSC_INTERN PetscErrorCode HopsCudaLORWidenValues(const HopsLORRows *, int nc, int c, const unsigned char fixed0[],
+                                                   const unsigned char fixed1[], HopsLORRows *wide, cudaStream_t);
 EXTERN_C_END

@@ -393,3 +393,18 @@ PetscErrorCode HopsCudaLORCompare(PetscInt n, const unsigned char newmask[], con
   PetscCallCUDA(cudaGetLastError());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+__global__ static void Merge(PetscInt n, const unsigned char *__restrict__ more, unsigned char *__restrict__ mask)
+{
+  const PetscInt c = (PetscInt)blockIdx.x * blockDim.x + threadIdx.x;
+
+  if (c < n) mask[c] |= more[c];
+}
+
+PetscErrorCode HopsCudaLORMerge(PetscInt n, const unsigned char more[], unsigned char mask[], cudaStream_t stream)
+{
+  PetscFunctionBegin;
+  if (n) Merge<<<(unsigned int)((n + 255) / 256), 256, 0, stream>>>(n, more, mask);
+  PetscCallCUDA(cudaGetLastError());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

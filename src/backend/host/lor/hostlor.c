@@ -119,6 +119,13 @@ static PetscErrorCode HopsHostLORCompareMasks(HopsLORAssembler lor, HopsLORVerte
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode HopsHostLORMergeMasks(HopsLORAssembler lor, HopsLORVertexData d, HopsLORVertexData from)
+{
+  PetscFunctionBegin;
+  for (PetscInt c = 0; c < ((HopsLORKernel)lor)->space->ncells; c++) d->mask[c] |= from->mask[c];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* ---- Values ---- */
 
 static void ValuePieces(HopsLORKernel k, HopsLORVertexData d, double vals[])
@@ -164,6 +171,40 @@ static PetscErrorCode HopsHostLORFillValues(HopsLORAssembler lor, HopsLORVertexD
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* ---- Several components ---- */
+
+static PetscErrorCode HopsHostLORWidenRows(HopsLORAssembler lor, const HopsLORRows *rows, PetscInt nc, HopsLORRows *wide)
+{
+  PetscFunctionBegin;
+  for (int b = 0; b < 2 && rows->i[b]; b++) {
+    int k = 0;
+
+    for (PetscInt r = 0; r < rows->n; r++)
+      for (int c = 0; c < nc; c++) {
+        wide->i[b][r * nc + c] = k;
+        for (int e = rows->i[b][r]; e < rows->i[b][r + 1]; e++) wide->j[b][k++] = rows->j[b][e] * (int)nc + c;
+      }
+    wide->i[b][rows->n * nc] = k;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsHostLORWidenValues(HopsLORAssembler lor, const HopsLORRows *rows, PetscInt nc, PetscInt c,
+                                             unsigned char *const fixed[2], HopsLORRows *wide)
+{
+  PetscFunctionBegin;
+  for (int b = 0; b < 2 && rows->i[b]; b++)
+    for (PetscInt r = 0; r < rows->n; r++) {
+      const int       n = rows->i[b][r + 1] - rows->i[b][r], *j = rows->j[b] + rows->i[b][r];
+      const double   *v   = rows->v[b] + rows->i[b][r];
+      double         *out = wide->v[b] + wide->i[b][r * nc + c];
+      const PetscBool row = fixed[0] && fixed[0][r] >> c & 1 ? PETSC_TRUE : PETSC_FALSE;
+
+      for (int e = 0; e < n; e++) out[e] = row ? (!b && j[e] == r ? 1.0 : 0.0) : (fixed[b] && fixed[b][j[e]] >> c & 1 ? 0.0 : v[e]);
+    }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* ---- Life cycle ---- */
 
 static PetscErrorCode HopsHostLORDestroy(HopsLORAssembler *lor)
@@ -185,12 +226,15 @@ static PetscErrorCode HopsHostLORDestroy(HopsLORAssembler *lor)
 static const HopsLOROps HopsLORHost = {.VertexData    = HopsHostLORVertexData,
                                        .VertexDestroy = HopsHostLORVertexDestroy,
                                        .CompareMasks  = HopsHostLORCompareMasks,
+                                       .MergeMasks    = HopsHostLORMergeMasks,
                                        .CountRows     = HopsHostLORCountRows,
                                        .FillColumns   = HopsHostLORFillColumns,
                                        .MapColumns    = HopsHostLORMapColumns,
                                        .FillValues    = HopsHostLORFillValues,
                                        .AddReceived   = HopsHostLORAddReceived,
                                        .SetDiagonal   = HopsHostLORSetDiagonal,
+                                       .WidenRows     = HopsHostLORWidenRows,
+                                       .WidenValues   = HopsHostLORWidenValues,
                                        .Destroy       = HopsHostLORDestroy};
 
 /* What H1 alone has: 1D tables, and scratch for the factors of a batch */
