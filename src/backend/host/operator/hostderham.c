@@ -87,14 +87,15 @@ static void SetUpPieces(HopsDerhamKernel k, HopsHostRun *run)
   }
 }
 
-/* Batches of a part: the operator, or its diagonal where there is no x */
-static void RunPart(HopsDerhamKernel k, HopsPart part, const double x[], const double xg[], double y[], double yg[])
+/* Batches of a part: the operator, or its diagonal (x is no sign of it: it is NULL on a rank without unknowns) */
+static void RunPart(HopsDerhamKernel k, PetscBool diagonal, HopsPart part, const double x[], const double xg[], double y[],
+                    double yg[])
 {
   const PetscInt end[] = {0, k->nbi / 2, k->nbi, k->nb}, b0 = end[part], n = end[part + 1] - b0;
   const int      T = k->pieces.T;
 
   if (T == 1) {
-    if (x) k->ops->formapply(k, b0, b0 + n, x, xg, y, yg);
+    if (!diagonal) k->ops->formapply(k, b0, b0 + n, x, xg, y, yg);
     else k->ops->formdiagonal(k, b0, b0 + n, y, yg);
     return;
   }
@@ -103,7 +104,7 @@ static void RunPart(HopsDerhamKernel k, HopsPart part, const double x[], const d
     const struct _HopsDerhamKernel mine = PieceKernel(k, t, part);
     const PetscInt                 c0 = b0 + HopsHostPiece(n, 1, t, T), c1 = b0 + HopsHostPiece(n, 1, t + 1, T);
 
-    if (x) k->ops->formapply(&mine, c0, c1, x, xg, y, yg);
+    if (!diagonal) k->ops->formapply(&mine, c0, c1, x, xg, y, yg);
     else k->ops->formdiagonal(&mine, c0, c1, y, yg);
   }
   HopsHostMeetingAdd(k->pieces.part[part], k->nT, y, yg);
@@ -130,7 +131,7 @@ static PetscErrorCode HopsDerhamApply_Host(HopsOperator A, HopsPart part, const 
   const PetscInt   cells[] = {0, PetscMin(k->nbi / 2 * k->W, k->ninterior), k->ninterior, k->ncells};
 
   PetscFunctionBegin;
-  RunPart(k, part, (const double *)x, (const double *)xg, (double *)y, (double *)yg);
+  RunPart(k, PETSC_FALSE, part, (const double *)x, (const double *)xg, (double *)y, (double *)yg);
   if (k->ncells) PetscCall(PetscLogFlops(k->flops / k->ncells * (cells[part + 1] - cells[part])));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -140,7 +141,7 @@ static PetscErrorCode HopsDerhamDiagonal_Host(HopsOperator A, PetscScalar d[], P
   HopsDerhamKernel k = (HopsDerhamKernel)A;
 
   PetscFunctionBegin;
-  for (int part = 0; part < 3; part++) RunPart(k, (HopsPart)part, NULL, NULL, d, dg);
+  for (int part = 0; part < 3; part++) RunPart(k, PETSC_TRUE, (HopsPart)part, NULL, NULL, d, dg);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

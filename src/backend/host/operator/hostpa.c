@@ -152,14 +152,14 @@ static void SetUpPieces(HopsPAKernel k, HopsHostRun *run)
   }
 }
 
-/* Batches of a part: the operator, or its diagonal where there is no x */
-static void RunPart(HopsPAKernel k, HopsPart part, const double x[], const double xg[], double y[], double yg[])
+/* Batches of a part: the operator, or its diagonal (x is no sign of it: it is NULL on a rank without unknowns) */
+static void RunPart(HopsPAKernel k, PetscBool diagonal, HopsPart part, const double x[], const double xg[], double y[], double yg[])
 {
   const PetscInt end[] = {0, k->nbi / 2, k->nbi, k->nb}, b0 = end[part], n = end[part + 1] - b0;
   const int      T = k->pieces.T;
 
   if (T == 1) {
-    if (x) k->ops->apply(k, b0, b0 + n, x, xg, y, yg);
+    if (!diagonal) k->ops->apply(k, b0, b0 + n, x, xg, y, yg);
     else k->ops->diagonal(k, b0, b0 + n, y, yg);
     return;
   }
@@ -168,7 +168,7 @@ static void RunPart(HopsPAKernel k, HopsPart part, const double x[], const doubl
     const struct _HopsPAKernel mine = PieceKernel(k, t, part);
     const PetscInt             c0 = b0 + HopsHostPiece(n, 1, t, T), c1 = b0 + HopsHostPiece(n, 1, t + 1, T);
 
-    if (x) k->ops->apply(&mine, c0, c1, x, xg, y, yg);
+    if (!diagonal) k->ops->apply(&mine, c0, c1, x, xg, y, yg);
     else k->ops->diagonal(&mine, c0, c1, y, yg);
   }
   HopsHostMeetingAdd(k->pieces.part[part], k->nT, y, yg);
@@ -198,7 +198,7 @@ static PetscErrorCode HopsPAApply_Host(HopsOperator A, HopsPart part, const void
   const PetscInt cells[] = {0, PetscMin(k->nbi / 2 * k->W, k->ninterior), k->ninterior, k->ncells};
 
   PetscFunctionBegin;
-  RunPart(k, part, (const double *)x, (const double *)xg, (double *)y, (double *)yg);
+  RunPart(k, PETSC_FALSE, part, (const double *)x, (const double *)xg, (double *)y, (double *)yg);
   if (k->ncells) PetscCall(PetscLogFlops(k->flops / k->ncells * (cells[part + 1] - cells[part])));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -208,7 +208,7 @@ static PetscErrorCode HopsPADiagonal_Host(HopsOperator A, PetscScalar d[], Petsc
   HopsPAKernel k = (HopsPAKernel)A;
 
   PetscFunctionBegin;
-  for (int part = 0; part < 3; part++) RunPart(k, (HopsPart)part, NULL, NULL, d, dg);
+  for (int part = 0; part < 3; part++) RunPart(k, PETSC_TRUE, (HopsPart)part, NULL, NULL, d, dg);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
