@@ -87,7 +87,7 @@ static void SetUpPieces(HopsDerhamKernel k, HopsHostRun *run)
   }
 }
 
-/* Batches of a part: the operator, or its diagonal (x is no sign of it: it is NULL on a rank without unknowns) */
+/* Batches of a part: the operator or its diagonal; x is NULL on a rank that owns no unknowns, too */
 static void RunPart(HopsDerhamKernel k, PetscBool diagonal, HopsPart part, const double x[], const double xg[], double y[],
                     double yg[])
 {

@@ -152,7 +152,7 @@ static void SetUpPieces(HopsPAKernel k, HopsHostRun *run)
   }
 }
 
-/* Batches of a part: the operator, or its diagonal (x is no sign of it: it is NULL on a rank without unknowns) */
+/* Batches of a part: the operator or its diagonal; x is NULL on a rank that owns no unknowns, too */
 static void RunPart(HopsPAKernel k, PetscBool diagonal, HopsPart part, const double x[], const double xg[], double y[], double yg[])
 {
   const PetscInt end[] = {0, k->nbi / 2, k->nbi, k->nb}, b0 = end[part], n = end[part + 1] - b0;
