@@ -2,25 +2,34 @@
    factorisation. */
 #pragma once
 #include <hops/private/hopspointcellsimpl.h>
+#include <petscsnes.h>
 
 typedef struct _HopsPlexBoundary *HopsPlexBoundary; /* essential values */
+typedef enum {
+  HOPS_LINEAR_DEFAULT, /* as auto with -hops_residual, else as no */
+  HOPS_LINEAR_NO,
+  HOPS_LINEAR_YES,
+  HOPS_LINEAR_AUTO
+} HopsLinearMode;
 typedef struct {
-  PetscBool     pa;       /* -dm_mat_type pa: DMCreateMatrix() makes matrix-free operators */
-  PetscBool     residual; /* -hops_residual */
-  PetscBool     hooked;
-  PetscBool     overlap; /* any rank has cells of another one; known for this point SF */
-  PetscObjectId sfid;
+  PetscBool      pa;       /* -dm_mat_type pa: DMCreateMatrix() makes matrix-free operators */
+  PetscBool      residual; /* -hops_residual */
+  HopsLinearMode linear;   /* -hops_linear */
+  PetscBool      check;    /* -hops_residual_check */
+  PetscBool      hooked;
+  PetscBool      overlap; /* any rank has cells of another one; known for this point SF */
+  PetscObjectId  sfid;
   /* of the residual; made for this section and these coordinates */
-  PetscSection       section;
-  HopsCoordinatesKey coordinates;
-  HopsFields         fields;
-  HopsSpace          space; /* cells and their maps, without a numbering */
-  HopsBasis          rule;  /* its weights */
-  HopsFieldPoints    at;
-  PetscReal        **Bt, **Dt; /* [nf][P Q] transposed tabulations */
-  PetscReal         *Ct;       /* [Q Q] transposed derivatives at the points */
-  HopsPointCells     points;   /* the same where the device is, or NULL */
-  HopsPlexBoundary   boundary;
+  PetscSection     section;
+  HopsVecKey       coordinates;
+  HopsFields       fields;
+  HopsSpace        space; /* cells and their maps, without a numbering */
+  HopsBasis        rule;  /* its weights */
+  HopsFieldPoints  at;
+  PetscReal      **Bt, **Dt; /* [nf][P Q] transposed tabulations */
+  PetscReal       *Ct;       /* [Q Q] transposed derivatives at the points */
+  HopsPointCells   points;   /* the same where the device is, or NULL */
+  HopsPlexBoundary boundary;
 } HopsPlex;
 
 /* registers DMPLEX anew with a constructor that adds these; collective */
@@ -36,3 +45,10 @@ PETSC_INTERN PetscErrorCode HopsPlexResidualSetUp(DM, HopsPlex *, PetscBool *can
    these would give again */
 PETSC_INTERN PetscErrorCode HopsPlexWrapBoundary(DM);
 PETSC_INTERN PetscErrorCode HopsPlexBoundaryDestroy(HopsPlexBoundary *);
+/* src/dm/plexlinear.c: what is evaluated once for all states of a linear form. Registers SNES types anew;
+   collective */
+PETSC_INTERN PetscErrorCode HopsLinearRegister(void);
+/* within a solve, may Jacobian and preconditioning matrix stay as they are? Collective */
+PETSC_INTERN PetscErrorCode HopsLinearJacobian(DM, PetscReal shift, Mat J, Mat P, PetscBool *keep);
+/* is a DM's function what PETSc makes of a local one for a SNES? That of a TS is another one */
+PETSC_INTERN PetscBool HopsPlexIsLocalSNES(PetscErrorCode (*)(SNES, Vec, Vec, void *));
