@@ -3,7 +3,8 @@ static char help[] =
   -form: the residual, and what is not linear in it\n\
   -change: what changes before each solve but the first\n\
   -solves, -growth: how many, and by what the source grows from one to the next\n\
-  -ts: time steps in place of solves\n\n";
+  -ts: time steps in place of solves\n\
+  -mode, -check: -hops_linear and -hops_residual_check of the second\n\n";
 
 #include "hopstest.h"
 #include <petscds.h>
@@ -261,7 +262,7 @@ int main(int argc, char **argv)
   Change    change = SOURCE;
   PetscInt  n      = 6, all[2][2];
   PetscReal growth = 1.5, limit = 1.0, error, norm, worst = 0.0;
-  PetscBool steps = PETSC_FALSE;
+  PetscBool steps = PETSC_FALSE, check = PETSC_TRUE;
   Vec      *X[2];
   char      mode[16] = "auto";
 
@@ -274,6 +275,7 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-growth", &growth, NULL));
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-limit", &limit, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-ts", &steps, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-check", &check, NULL));
   PetscCall(PetscOptionsGetString(NULL, NULL, "-mode", mode, sizeof(mode), NULL));
   for (PetscInt i = 0; i < 2; ++i) {
     PetscScalar constants[NCONSTANTS] = {form, 1.0, limit};
@@ -282,7 +284,7 @@ int main(int argc, char **argv)
     amplitude       = change == BOUNDARY ? 0.0 : 1.0;
     calls[0] = calls[1] = 0;
     PetscCall(PetscOptionsSetValue(NULL, "-hops_linear", i ? mode : "no"));
-    if (!i) PetscCall(PetscOptionsSetValue(NULL, "-hops_residual_check", "1"));
+    PetscCall(PetscOptionsSetValue(NULL, "-hops_residual_check", i && !check ? "0" : "1"));
     PetscCall(PetscCalloc1(n, &X[i]));
     PetscCall(CreateDM(constants, &dm[i]));
     if (steps) PetscCall(Steps(dm[i], n, X[i]));
@@ -314,6 +316,126 @@ int main(int argc, char **argv)
 
 /*TEST
 
-  test:
+  testset:
+    args: -dm_plex_simplex 0 -dm_plex_separate_marker -dm_plex_dim 2 -dm_plex_box_faces 4,3 -petscpartitioner_type simple -petscspace_degree 3 -aux_petscspace_degree 1 -dm_mat_type pa -hops_residual -pc_type lor -ksp_type cg -ksp_rtol 1e-12 -snes_error_if_not_converged
+
+    # the Jacobian of the first solves serves all: where it is to be found out, of the first three
+    testset:
+      filter: grep -v "^residual"
+      output_file: output/plexlinear_kept.out
+      test:
+        suffix: kept
+        nsize: {{1 2 3}}
+        args: -mode {{auto yes}} -change {{source boundary}}
+      test:
+        suffix: kept_3d
+        args: -mode {{auto yes}} -dm_plex_dim 3 -dm_plex_box_faces 2,3,2 -petscspace_degree 2
+      test:
+        suffix: kept_assembled
+        nsize: {{1 2}}
+        args: -mode {{auto yes}} -dm_mat_type aij -pc_type jacobi
+      test:
+        suffix: kept_ksponly
+        nsize: {{1 2}}
+        args: -mode {{auto yes}} -snes_type ksponly
+      test:
+        suffix: kept_overlap
+        nsize: 2
+        args: -mode {{auto yes}} -dm_distribute_overlap 1
+      test:
+        suffix: kept_empty
+        nsize: 4
+        args: -mode {{auto yes}} -dm_plex_box_faces 3,1
+      test:
+        suffix: kept_ts
+        nsize: {{1 2}}
+        args: -mode {{auto yes}} -ts -ts_type {{beuler cn arkimex alpha}} -solves 8
+    # several Newton steps a solve, or no check: residuals are left out too
+    test:
+      suffix: residuals
+      nsize: {{1 3}}
+      args: -mode yes -ksp_rtol 1e-3 -snes_rtol 1e-12 -check {{0 1}}
+      output_file: output/plexlinear_residuals.out
+    test:
+      suffix: unchecked
+      nsize: {{1 2}}
+      args: -mode yes -check 0
+      output_file: output/plexlinear_residuals.out
+
+    # the operator changes, and what says so is seen
+    testset:
+      filter: grep -v "^residual"
+      output_file: output/plexlinear_anew.out
+      test:
+        suffix: anew
+        nsize: {{1 2}}
+        args: -mode {{auto yes}} -change {{constant auxiliary}}
+      test:
+        suffix: anew_shift
+        args: -mode auto -ts -ts_type bdf -ts_adapt_type basic -solves 8
+      # found to be not linear before anything is left out, or by the check
+      test:
+        suffix: found
+        nsize: {{1 2}}
+        args: -mode auto -form {{cubic limiter picard robin}} -limit 0.7
+      test:
+        suffix: found_beyond
+        args: -mode auto -form {{threshold limiter}} -limit 40
+      test:
+        suffix: found_differences
+        args: -mode yes -snes_mf_operator
+      test:
+        suffix: found_type
+        args: -mode yes -snes_type newtontr
+    # the operator depends on time, on a variable of the program: nothing but the check sees it
+    test:
+      suffix: check_time
+      nsize: {{1 2}}
+      args: -mode auto -form time -ts -ts_type {{beuler cn arkimex}} -solves 8
+      output_file: output/plexlinear_check.out
+      filter: grep solutions
+    test:
+      suffix: check_variable
+      args: -mode auto -change variable -snes_type {{newtonls ksponly}}
+      output_file: output/plexlinear_check.out
+      filter: grep solutions
+    # linear for long, at all that is tried, and then not
+    test:
+      suffix: check_crossed
+      nsize: {{1 2 3}}
+      args: -mode auto -form {{threshold limiter}} -limit 1e4 -solves 9 -growth 10
+      filter: grep -v "^residual"
+    # declared, and not linear
+    testset:
+      filter: grep -oE "the form is not linear, or|solutions.*"
+      output_file: output/plexlinear_declared.out
+      test:
+        suffix: declared
+        nsize: {{1 2}}
+        args: -mode yes -form {{cubic threshold limiter picard robin}} -limit 0.7
+      test:
+        suffix: declared_ksponly
+        args: -mode yes -change variable -snes_type {{newtonls ksponly}}
+      test:
+        suffix: declared_ts
+        nsize: {{1 2}}
+        args: -mode yes -form time -ts -ts_type {{beuler cn}}
+    test:
+      suffix: view
+      args: -mode yes -solves 2 -snes_view
+      filter: grep -oE "hops: the form is linear, [0-9]+ residuals and [0-9]+ Jacobians left out" | tail -1
+
+  testset:
+    args: -dm_plex_simplex 0 -dm_plex_separate_marker -dm_plex_dim 2 -dm_plex_box_faces 4,3 -petscspace_degree 3 -aux_petscspace_degree 1 -pc_type jacobi -petsc_ci_portable_error_output
+    filter: grep -oE "\-hops_[a-z_]+ .*" | head -1
+    test:
+      suffix: refused_check
+      args: -hops_residual -mode auto -check 0
+    test:
+      suffix: refused_value
+      args: -mode maybe
+    test:
+      suffix: refused_alone
+      args: -mode yes
 
 TEST*/
