@@ -38,7 +38,7 @@ enum {
 };
 
 static PetscReal amplitude, variable, wall; /* of the source, of the reaction, of the essential values */
-static PetscInt  calls[2]; /* of f1 and of g3 */
+static PetscInt  calls[2];                  /* of f1 and of g3 */
 
 #define POINT \
   PetscInt dim, PetscInt Nf, PetscInt NfAux, const PetscInt uOff[], const PetscInt uOff_x[], const PetscScalar u[], \
@@ -317,7 +317,7 @@ int main(int argc, char **argv)
 /*TEST
 
   testset:
-    args: -dm_plex_simplex 0 -dm_plex_separate_marker -dm_plex_dim 2 -dm_plex_box_faces 4,3 -petscpartitioner_type simple -petscspace_degree 3 -aux_petscspace_degree 1 -dm_mat_type pa -hops_residual -pc_type lor -ksp_type cg -ksp_rtol 1e-12 -snes_error_if_not_converged
+    args: -dm_plex_simplex 0 -dm_plex_separate_marker -dm_plex_dim 2 -dm_plex_box_faces 4,3 -petscpartitioner_type simple -petscspace_degree 3 -aux_petscspace_degree 1 -dm_mat_type pa -hops_residual -pc_type lor -lor_pc_type bjacobi -lor_sub_pc_type lu -ksp_type cg -ksp_rtol 1e-12 -snes_error_if_not_converged
 
     # the Jacobian of the first solves serves all: where it is to be found out, of the first three
     testset:
