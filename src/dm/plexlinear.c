@@ -12,7 +12,7 @@
       HopsLinearSolve()                   takes the function's place
         PETSc's solve
           SNESComputeFunction(u)          in full: F(u) with the values of now of all that F depends on
-          SNESComputeJacobian(u)          the local Jacobians of plexpa.c ask HopsLinearJacobian(): as it is, or anew?
+          SNESComputeJacobian(u)          the local Jacobians of plexpa.c ask HopsLinearJacobian() first
           KSPSolve()                      nothing is set up where the Jacobian was left as it is
           SNESComputeFunction(v), ...     F(u) + A (v - u)
         HopsLinearCheck()                 F(v) in full against F(u) + A (v - u) at the final v
@@ -56,8 +56,9 @@ struct _HopsLinear {
   PetscInt         n; /* local unknowns */
   DMSNES           sdm;
   HopsLinearStatus status;
-  PetscInt         agreed, nkept, nmodel; /* solves that ended well while it was unknown; evaluations left out */
-  PetscReal        worst;                 /* of the checks */
+  PetscInt         nsolves, agreed; /* solves, and those that ended well while it was unknown */
+  PetscInt         nkept, nmodel;   /* Jacobians and residuals left out */
+  PetscReal        worst;           /* of the checks */
   PetscErrorCode (*function)(SNES, Vec, Vec, void *);
   /* of this solve */
   PetscBool begun, full;       /* F(u) is there; nothing is left out */
@@ -78,7 +79,7 @@ struct _HopsLinear {
 static HopsLinear HopsLinearRunning = NULL;
 
 /* Vectors hold the DM, so they belong to the SNES, which the DM does not hold */
-static PetscErrorCode HopsLinearReset(HopsLinear l)
+static PetscErrorCode HopsLinearDestroyVecs(HopsLinear l)
 {
   PetscFunctionBegin;
   PetscCall(VecDestroy(&l->u));
@@ -86,6 +87,13 @@ static PetscErrorCode HopsLinearReset(HopsLinear l)
   PetscCall(VecDestroy(&l->d));
   PetscCall(VecDestroy(&l->y));
   PetscCall(VecDestroy(&l->diagonal));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsLinearReset(HopsLinear l)
+{
+  PetscFunctionBegin;
+  PetscCall(HopsLinearDestroyVecs(l));
   PetscCall(PetscFree(l->constants));
   PetscCall(PetscFree(l->aux));
   PetscCall(PetscMemzero(l, sizeof(*l)));
@@ -337,7 +345,7 @@ static PetscErrorCode HopsLinearCompare(HopsLinear l, Vec v, Vec F, PetscReal *d
 /* States of the solution's range and beyond, of both signs, in all of the domain */
 static PetscErrorCode HopsLinearProbe(HopsLinear l, Vec v, Vec F, PetscBool *linear)
 {
-  const PetscReal times[] = {-1.0, 0.01, 100.0, -100.0, 0.0};
+  const PetscReal times[] = {0.0, 100.0, -100.0};
   PetscReal       most, difference;
   Vec             w;
 
@@ -345,7 +353,7 @@ static PetscErrorCode HopsLinearProbe(HopsLinear l, Vec v, Vec F, PetscBool *lin
   PetscCall(VecNorm(v, NORM_INFINITY, &most));
   *linear = most > 0.0 ? PETSC_TRUE : PETSC_FALSE;
   PetscCall(VecDuplicate(v, &w));
-  for (PetscInt i = 0; i < 5 && *linear; ++i) {
+  for (PetscInt i = 0; i < 3 && *linear; ++i) {
     if (times[i] != 0.0) {
       PetscCall(VecCopy(v, w));
       PetscCall(VecScale(w, times[i]));
@@ -371,6 +379,8 @@ static PetscErrorCode HopsLinearLearn(HopsLinear l, Vec v, Vec F)
 
   PetscFunctionBegin;
   if (l->snes->reason <= 0) PetscFunctionReturn(PETSC_SUCCESS);
+  /* a residual more: not where there is one solve alone */
+  if (!l->snes->alwayscomputesfinalresidual && l->nsolves < 2) PetscFunctionReturn(PETSC_SUCCESS);
   if (!l->snes->alwayscomputesfinalresidual) PetscCall(HopsLinearFull(l, v, F));
   PetscCall(HopsLinearCompare(l, v, F, &difference));
   PetscCall(VecWAXPY(l->d, -1.0, l->u, v));
@@ -400,7 +410,7 @@ static PetscErrorCode HopsLinearCheck(HopsLinear l, const HopsPlex *plex, PetscB
 
   PetscFunctionBegin;
   *again = PETSC_FALSE;
-  /* a TS has more that belongs to the last state which was evaluated, and a Jacobian that may depend on time */
+  /* a TS has more that belongs to the last state which was evaluated, and its Jacobian may depend on time */
   needless = !plex->check && HopsPlexIsLocalSNES(l->function) ? PETSC_TRUE : PETSC_FALSE;
   PetscCall(HopsLinearMark(l, &same));
   if (!l->begun || (!same && !l->relied)) PetscFunctionReturn(PETSC_SUCCESS);
@@ -472,10 +482,11 @@ static PetscErrorCode HopsLinearBegin(HopsLinear l, const HopsPlex *plex)
   }
   if (plex->linear == HOPS_LINEAR_YES && l->status == HOPS_LINEAR_UNKNOWN) l->status = HOPS_LINEAR_KNOWN;
   l->begun = l->full = l->evaluated = l->relied = PETSC_FALSE;
-  l->outer                                      = HopsLinearRunning;
-  l->function                                   = l->sdm->ops->computefunction;
-  l->sdm->ops->computefunction                  = HopsLinearFunction;
-  HopsLinearRunning                             = l;
+  ++l->nsolves;
+  l->outer                     = HopsLinearRunning;
+  l->function                  = l->sdm->ops->computefunction;
+  l->sdm->ops->computefunction = HopsLinearFunction;
+  HopsLinearRunning            = l;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -505,6 +516,7 @@ static PetscErrorCode HopsLinearSolve(SNES snes, PetscErrorCode (*solve)(SNES))
   if (sdm->ops->computefunction == HopsLinearFunction) sdm->ops->computefunction = l->function;
   HopsLinearRunning = l->outer;
   PetscCall(ierr);
+  if (l->status == HOPS_LINEAR_WRONG) PetscCall(HopsLinearDestroyVecs(l));
   PetscFunctionReturn(PETSC_SUCCESS);
 plain:
   PetscCall((*solve)(snes));
