@@ -17,6 +17,10 @@
 . -dm_mat_type pa       - (of a `DMPLEX`) `DMCreateMatrix()` makes such an operator, whose form is the
   `PetscDS`'s Jacobian at the current state
 . -hops_residual        - (of a `DMPLEX`) the residual of the `PetscDS` by sum factorisation
+. -hops_linear <yes|no|auto> - (of a `DMPLEX`) a linear form keeps its Jacobian from solve to solve; auto, the
+  default with -hops_residual, finds out
+. -hops_residual_check  - (of a `DMPLEX`) with -hops_linear yes, a full residual at the end of each solve of a
+  `SNES`
 - -hops_backend <host|cuda> - where the operator lives and runs
 
   Level: beginner

@@ -164,6 +164,7 @@ PetscErrorCode HopsInitialize(void)
   PetscCall(MatRegister(MATHOPSBOX, MatCreate_HopsBox));
   PetscCall(PCRegister(PCBOXMG, PCCreate_BoxMG));
   PetscCall(HopsPlexRegister());
+  PetscCall(HopsLinearRegister());
   PetscCall(HopsRegisterEvents());
   PetscCall(HopsProcessExclusions());
   PetscCall(PetscRegisterFinalize(HopsFinalize));

@@ -164,9 +164,11 @@ static PetscErrorCode HopsPlexTryResidual(DM dm, PetscReal t, Vec X, Vec Xt, Vec
 
 static PetscErrorCode HopsSNESJacobianLocal(DM dm, Vec X, Mat J, Mat P, void *ctx)
 {
-  PetscBool todo = PETSC_FALSE, jpa, ppa;
+  PetscBool todo = PETSC_FALSE, keep, jpa, ppa;
 
   PetscFunctionBegin;
+  PetscCall(HopsLinearJacobian(dm, 0.0, J, P, &keep));
+  if (keep) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HopsIsPA(J, &jpa));
   PetscCall(HopsIsPA(P, &ppa));
   PetscCall(HopsPlexJacobian(dm, 0.0, X, NULL, 0.0, J, P, &todo));
@@ -178,9 +180,11 @@ static PetscErrorCode HopsSNESJacobianLocal(DM dm, Vec X, Mat J, Mat P, void *ct
 
 static PetscErrorCode HopsTSJacobianLocal(DM dm, PetscReal t, Vec X, Vec Xt, PetscReal shift, Mat J, Mat P, void *ctx)
 {
-  PetscBool todo = PETSC_FALSE, jpa, ppa;
+  PetscBool todo = PETSC_FALSE, keep, jpa, ppa;
 
   PetscFunctionBegin;
+  PetscCall(HopsLinearJacobian(dm, shift, J, P, &keep));
+  if (keep) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HopsIsPA(J, &jpa));
   PetscCall(HopsIsPA(P, &ppa));
   PetscCall(HopsPlexJacobian(dm, t, X, Xt, shift, J, P, &todo));
@@ -235,6 +239,11 @@ static PetscErrorCode HopsLocalSetUp(void)
   PetscCall(DMTSGetIJacobian(dm, &HopsLocal.ijacobian, NULL));
   PetscCall(DMDestroy(&dm));
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscBool HopsPlexIsLocalSNES(PetscErrorCode (*function)(SNES, Vec, Vec, void *))
+{
+  return function == HopsLocal.function ? PETSC_TRUE : PETSC_FALSE;
 }
 
 static PetscErrorCode HopsPlexSwapSNES(DM dm, HopsPlex *plex)
@@ -394,6 +403,30 @@ static PetscErrorCode HopsPlexSetFromOptions(DM dm, HopsOptionItems PetscOptions
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* -hops_linear without a value is that it is */
+static PetscErrorCode HopsPlexLinearOption(DM dm, HopsPlex *plex, HopsOptionItems PetscOptionsObject)
+{
+  const char *const names[] = {"", "yes", "true", "1", "no", "false", "0", "auto"};
+  char              value[16];
+  PetscBool         set, same = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  PetscCall(PetscOptionsString("-hops_linear", "Is the form linear: yes, no, or auto, to find out", "MATPA",
+                               plex->linear == HOPS_LINEAR_YES  ? "yes"
+                               : plex->linear == HOPS_LINEAR_NO ? "no"
+                                                                : "auto",
+                               value, sizeof(value), &set));
+  for (PetscInt i = 0; i < 8 && set && !same; ++i) {
+    PetscCall(PetscStrcasecmp(value, names[i], &same));
+    if (same) plex->linear = i < 4 ? HOPS_LINEAR_YES : i < 7 ? HOPS_LINEAR_NO : HOPS_LINEAR_AUTO;
+  }
+  PetscCheck(same || !set, PetscObjectComm((PetscObject)dm), PETSC_ERR_USER_INPUT, "-hops_linear is yes, no or auto, not %s",
+             value);
+  PetscCall(PetscOptionsBool("-hops_residual_check", "At the end of each solve with a linear form, evaluate its residual in full",
+                             "MATPA", plex->check, &plex->check, NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Runs last in DMSetFromOptions() */
 static PetscErrorCode HopsPlexOptions(PetscObject obj, HopsOptionItems PetscOptionsObject, void *ctx)
 {
@@ -407,6 +440,7 @@ static PetscErrorCode HopsPlexOptions(PetscObject obj, HopsOptionItems PetscOpti
   if (!plex) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscOptionsBool("-hops_residual", "Evaluate PetscDS residuals by sum factorisation", "MATPA", plex->residual,
                              &plex->residual, NULL));
+  PetscCall(HopsPlexLinearOption(dm, plex, PetscOptionsObject));
   PetscCall(PetscOptionsString("-hops_pointwise_source", "Sources of the point functions, to compile them for a device", "MATPA",
                                "", files, sizeof(files), NULL)); /* read where they are needed */
   PetscCall(HopsPlexTakeRequest(dm, plex));
@@ -421,6 +455,8 @@ static PetscErrorCode HopsPlexOptions(PetscObject obj, HopsOptionItems PetscOpti
     if (!coarse) continue;
     coarse->pa       = plex->pa;
     coarse->residual = plex->residual;
+    coarse->linear   = plex->linear;
+    coarse->check    = plex->check;
     if (coarse->pa || coarse->residual) PetscCall(HopsPlexAddHook(c, coarse));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -456,6 +492,7 @@ static PetscErrorCode HopsPlexWrap(DM dm)
     PetscContainer c;
 
     PetscCall(PetscNew(&plex));
+    plex->check = PETSC_TRUE;
     PetscCall(PetscContainerCreate(PETSC_COMM_SELF, &c));
     PetscCall(PetscContainerSetPointer(c, plex));
     PetscCall(HopsContainerSetDestroy(c, HopsPlexFree));

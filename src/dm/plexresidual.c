@@ -236,10 +236,12 @@ static PetscErrorCode HopsPlexBoundaryResidual(DM dm, HopsPlex *plex, PetscReal 
 {
   PetscDS  ds;
   PetscInt n;
+  DMField  coordinates;
 
   PetscFunctionBegin;
   PetscCall(DMGetDS(dm, &ds));
   PetscCall(PetscDSGetNumBoundary(ds, &n));
+  if (n) PetscCall(DMGetCoordinateField(dm, &coordinates)); /* PETSc makes it together, and not all ranks have faces */
   for (PetscInt b = 0; b < n; ++b) {
     PetscWeakForm           wf;
     DMBoundaryConditionType type;

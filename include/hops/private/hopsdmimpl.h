@@ -2,27 +2,36 @@
    factorisation. */
 #pragma once
 #include <hops/private/hopspointcellsimpl.h>
+#include <petscsnes.h>
 
 typedef struct _HopsPlexBoundary *HopsPlexBoundary; /* essential values */
 /* a function of a PetscDS, of time and position */
 typedef PetscErrorCode (*HopsFunction)(PetscInt dim, PetscReal t, const PetscReal x[], PetscInt nc, PetscScalar u[], void *ctx);
+typedef enum {
+  HOPS_LINEAR_DEFAULT, /* as auto with -hops_residual, else as no */
+  HOPS_LINEAR_NO,
+  HOPS_LINEAR_YES,
+  HOPS_LINEAR_AUTO
+} HopsLinearMode;
 typedef struct {
-  PetscBool     pa;       /* -dm_mat_type pa: DMCreateMatrix() makes matrix-free operators */
-  PetscBool     residual; /* -hops_residual */
-  PetscBool     hooked;
-  PetscBool     overlap; /* any rank has cells of another one; known for this point SF */
-  PetscObjectId sfid;
+  PetscBool      pa;       /* -dm_mat_type pa: DMCreateMatrix() makes matrix-free operators */
+  PetscBool      residual; /* -hops_residual */
+  HopsLinearMode linear;   /* -hops_linear */
+  PetscBool      check;    /* -hops_residual_check */
+  PetscBool      hooked;
+  PetscBool      overlap; /* any rank has cells of another one; known for this point SF */
+  PetscObjectId  sfid;
   /* of the residual; made for this section and these coordinates */
-  PetscSection       section;
-  HopsCoordinatesKey coordinates;
-  HopsFields         fields;
-  HopsSpace          space; /* cells and their maps, without a numbering */
-  HopsBasis          rule;  /* its weights */
-  HopsFieldPoints    at;
-  PetscReal        **Bt, **Dt;    /* [nf][P Q] transposed tabulations */
-  PetscReal         *Ct;          /* [Q Q] transposed derivatives at the points */
-  HopsPointCells     points;      /* the same where the device is, or NULL */
-  HopsPlexBoundary   boundary[2]; /* essential values, their time derivatives */
+  PetscSection     section;
+  HopsVecKey       coordinates;
+  HopsFields       fields;
+  HopsSpace        space; /* cells and their maps, without a numbering */
+  HopsBasis        rule;  /* its weights */
+  HopsFieldPoints  at;
+  PetscReal      **Bt, **Dt;    /* [nf][P Q] transposed tabulations */
+  PetscReal       *Ct;          /* [Q Q] transposed derivatives at the points */
+  HopsPointCells   points;      /* the same where the device is, or NULL */
+  HopsPlexBoundary boundary[2]; /* essential values, their time derivatives */
 } HopsPlex;
 
 /* registers DMPLEX anew with a constructor that adds these; collective */
@@ -53,3 +62,10 @@ PETSC_INTERN PetscErrorCode HopsPlexVisitNodes(DM, HopsPlex *, PetscInt of[], co
 PETSC_INTERN PetscErrorCode HopsPlexSetSectionSF(DM);
 /* src/backend/registry.c: the back end that works in a kind of memory, or NULL */
 PETSC_INTERN PetscErrorCode HopsBackendOfMemory(PetscMemType, const HopsBackendOps **);
+/* src/dm/plexlinear.c: what is evaluated once for all states of a linear form. Registers SNES types anew;
+   collective */
+PETSC_INTERN PetscErrorCode HopsLinearRegister(void);
+/* within a solve, may Jacobian and preconditioning matrix stay as they are? Collective */
+PETSC_INTERN PetscErrorCode HopsLinearJacobian(DM, PetscReal shift, Mat J, Mat P, PetscBool *keep);
+/* is a DM's function what PETSc makes of a local one for a SNES? That of a TS is another one */
+PETSC_INTERN PetscBool HopsPlexIsLocalSNES(PetscErrorCode (*)(SNES, Vec, Vec, void *));

@@ -130,7 +130,7 @@ struct _HopsJacobian {
   PetscInt   nblocks; /* blocks with any function */
   HopsJacobianBlock      *blocks;
   struct _HopsPointCells *points;      /* for each space that it was evaluated on, where a device evaluates it */
-  HopsCoordinatesKey      coordinates; /* with which the spaces of its operators were made */
+  HopsVecKey              coordinates; /* with which the spaces of its operators were made */
 };
 /* the form of some of the blocks, at the same state until one of the two gets another */
 PETSC_INTERN PetscErrorCode HopsJacobianCreateSub(HopsJacobian, PetscInt n, const PetscInt blocks[], HopsJacobian *);

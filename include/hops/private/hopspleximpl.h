@@ -57,14 +57,16 @@ typedef struct {
   PetscBool     known[27][8];
 } HopsPlexUnknowns;
 
-/* Which coordinates a DM had when something was made of them */
+/* Which values a vector had when something was made of them */
 typedef struct {
   PetscObjectId    id;
   PetscObjectState state;
   PetscReal        sum; /* weighted: PETSc counts accesses that change nothing as changes of state */
-} HopsCoordinatesKey;
-/* Are the coordinates others than the key's, on any rank? It becomes that of now. Collective */
-PETSC_INTERN PetscErrorCode HopsPlexCoordinatesChanged(DM, HopsCoordinatesKey *, PetscBool *changed);
+} HopsVecKey;
+/* Has the vector, which may be NULL, others than the key's? It becomes that of now. Not collective */
+PETSC_INTERN PetscErrorCode HopsVecChanged(Vec, HopsVecKey *, PetscBool *changed);
+/* The same for a DM's coordinates, on any rank. Collective */
+PETSC_INTERN PetscErrorCode HopsPlexCoordinatesChanged(DM, HopsVecKey *, PetscBool *changed);
 
 PETSC_INTERN PetscErrorCode HopsPlexUnknownsCreate(DM, PetscSection, HopsPlexCells, HopsPlexUnknowns *);
 PETSC_INTERN PetscErrorCode HopsPlexUnknownsDestroy(HopsPlexUnknowns *);

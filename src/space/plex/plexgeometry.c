@@ -306,15 +306,13 @@ static PetscErrorCode HopsPlexGetCorners(DM dm, HopsSpace sp, PetscBool *done)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsPlexCoordinatesChanged(DM dm, HopsCoordinatesKey *key, PetscBool *changed)
+PetscErrorCode HopsVecChanged(Vec x, HopsVecKey *key, PetscBool *changed)
 {
-  HopsCoordinatesKey now = {0, 0, 0.0};
+  HopsVecKey         now = {0, 0, 0.0};
   const PetscScalar *a;
   PetscInt           n;
-  Vec                x;
 
   PetscFunctionBegin;
-  PetscCall(DMGetCoordinatesLocal(dm, &x));
   if (x) PetscCall(PetscObjectGetId((PetscObject)x, &now.id));
   if (x) PetscCall(PetscObjectStateGet((PetscObject)x, &now.state));
   *changed = now.id != key->id || now.state != key->state ? PETSC_TRUE : PETSC_FALSE;
@@ -326,6 +324,16 @@ PetscErrorCode HopsPlexCoordinatesChanged(DM dm, HopsCoordinatesKey *key, PetscB
     if (now.id == key->id && now.sum == key->sum) *changed = PETSC_FALSE;
     *key = now;
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsPlexCoordinatesChanged(DM dm, HopsVecKey *key, PetscBool *changed)
+{
+  Vec x;
+
+  PetscFunctionBegin;
+  PetscCall(DMGetCoordinatesLocal(dm, &x));
+  PetscCall(HopsVecChanged(x, key, changed));
   PetscCall(MPIU_Allreduce(MPI_IN_PLACE, changed, 1, HOPS_MPI_BOOL, MPI_LOR, PetscObjectComm((PetscObject)dm)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
