@@ -127,7 +127,7 @@ PetscErrorCode HopsHostMeetingCreate(int T, PetscInt b0, PetscInt b1, int n, con
     PetscCall(PetscMalloc1(p[t].n, &p[t].where));
     nown += p[t].nown;
   }
-  PetscCheck((PetscInt64)nown * n < PETSC_MAX_INT && (PetscInt64)nown * n + nT < INT_MAX, PETSC_COMM_SELF, PETSC_ERR_SUP,
+  PetscCheck((PetscInt64)nown * n < PETSC_INT_MAX && (PetscInt64)nown * n + nT < INT_MAX, PETSC_COMM_SELF, PETSC_ERR_SUP,
              "The cells of this rank have too many entries for several threads: use more ranks, or OMP_NUM_THREADS=1");
   PetscCall(PetscMalloc1(nown * n, &m->idx));
   HOPS_EACH_PIECE
