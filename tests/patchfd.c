@@ -754,7 +754,7 @@ int main(int argc, char **argv)
     test:
       suffix: cuda_dense_3d
       nsize: {{1 2}}
-      args: -dm_plex_dim 3 -dm_plex_box_faces 2,2,2 -orders 1,2,3 -contrast 100 -curved {{0 1}}
+      args: -dm_plex_dim 3 -dm_plex_box_faces 2,2,2 -orders 1,2,3 -contrast 100 -curved {{0 1}} -brief
 
     test:
       suffix: cuda_dense_3d_large

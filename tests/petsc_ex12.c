@@ -47,6 +47,16 @@
       nsize: {{1 2}}
       args: -dm_mat_type pa -hops_residual -bc_type neumann -dm_plex_boundary_label boundary
 
+  # this code makes its matrix before it sets its functions: residuals are by hops all the same
+  testset:
+    args: -dll_append ${HOPS_LIB} -dm_mat_type pa -hops_residual -pc_type lor -ksp_type cg -dm_plex_simplex 0 -options_left 0 -run_type full -petscspace_degree 3 -variable_coefficient {{none analytic}} -log_view
+    filter: awk '$1 == "HopsResidual" {print $1, ($2 > 1 ? "more than one" : $2)}'
+    test:
+      suffix: by_hops
+      nsize: {{1 2}}
+      args: -hops_linear {{no auto}}
+      output_file: output/petsc_ex12_by_hops.out
+
   testset:
     args: -dll_append ${HOPS_LIB} -dm_mat_type pa -pc_type hopsmg -ksp_type cg -ksp_rtol 1e-10 -ksp_max_it 25 -ksp_error_if_not_converged -snes_converged_reason -dm_plex_simplex 0 -options_left 0 -run_type full -dm_refine_hierarchy 2 -petscspace_degree 3
     output_file: output/petsc_ex12.out

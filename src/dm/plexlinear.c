@@ -503,6 +503,7 @@ static PetscErrorCode HopsLinearSolve(SNES snes, PetscErrorCode (*solve)(SNES))
   PetscCall(SNESGetDM(snes, &dm));
   PetscCall(HopsPlexGet(dm, &plex));
   if (!plex) goto plain;
+  PetscCall(HopsPlexSwap(dm, plex)); /* which looks for PETSc's function, and must not find this file's */
   PetscCall(HopsLinearWanted(dm, plex, &wanted));
   if (!wanted || snes->npc || snes->vec_func_init_set) goto plain;
   for (l = HopsLinearRunning; l; l = l->outer)

@@ -291,7 +291,7 @@ static PetscErrorCode HopsPlexSwapTS(DM dm)
 }
 
 /* Swaps PETSc's local functions where they are what the solver calls; what the user wrote stays */
-static PetscErrorCode HopsPlexSwap(DM dm, HopsPlex *plex)
+PetscErrorCode HopsPlexSwap(DM dm, HopsPlex *plex)
 {
   PetscFunctionBegin;
   if (!plex->pa && !plex->residual) PetscFunctionReturn(PETSC_SUCCESS);
