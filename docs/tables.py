@@ -293,12 +293,6 @@ def _(rows):
     return ["p", "operator", "additive", "additive, single", "element", "multiplicative", "from zero", "multiplicative, single", "from zero"], out
 
 
-@table("patches-lists-setup", "gpu/patchbench.csv")
-def _(rows):
-    found = {p: [r["seconds"] for r in pick(rows, order=p, kernel="set-up", precision="double")] for p in values(rows, "order")}
-    return ["p"] + list(found), [[kind] + [num(s[i], 2) for s in found.values()] for i, kind in enumerate(("additive", "element patches", "multiplicative"))]
-
-
 # Uniform boxes
 
 parts = {"smoothing": "smoothing", "residual": "residual", "restriction": "transfers", "prolongation": "transfers", "vectors": "vectors", "rest": "Krylov method, waits"}
