@@ -64,7 +64,7 @@ int main(int argc, char **argv)
   PetscCall(PetscDSAddBoundary(ds, DM_BC_ESSENTIAL, "wall", label, 1, &one, 0, 0, NULL, NULL, NULL, NULL, NULL));
   PetscCall(SNESCreate(PETSC_COMM_WORLD, &snes));
   PetscCall(SNESSetDM(snes, dm));
-  PetscCall(DMPlexSetSNESLocalFEM(dm, NULL, NULL, NULL));
+  PetscCall(HopsDMPlexSetSNESLocalFEM(dm));
   PetscCall(SNESSetUp(snes));
   PetscCall(DMCreateMatrix(dm, &J));
   PetscCall(SetUp(snes, J, "at first"));
