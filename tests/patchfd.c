@@ -710,12 +710,10 @@ int main(int argc, char **argv)
   testset:
     requires: host
     args: -backends host,{{toy base team}}
-
     test:
       suffix: backends_2d
       nsize: {{1 3}}
       args: -dm_plex_dim 2 -dm_plex_box_faces 4,3 -orders 1,2,4
-
     test:
       suffix: backends_3d
       nsize: {{1 2}}
@@ -725,17 +723,14 @@ int main(int argc, char **argv)
   testset:
     requires: host
     args: -backends host,team -pc_patchfd_condense_max 0 -pc_patchfd_dense_ratio 1
-
     test:
       suffix: backends_dense_2d
       nsize: {{1 3}}
       args: -dm_plex_dim 2 -dm_plex_box_faces 4,3 -orders 1,3 -contrast 100 -curved {{0 1}} -robin {{0 1}}
-
     test:
       suffix: backends_dense_3d
       nsize: {{1 2}}
       args: -dm_plex_dim 3 -dm_plex_box_faces 2,2,2 -orders 1,2 -contrast 100 -curved {{0 1}} -brief
-
     test:
       suffix: backends_dense_plate
       nsize: {{1 2}}
@@ -745,17 +740,14 @@ int main(int argc, char **argv)
     requires: cuda
     args: -backends host,cuda -pc_patchfd_condense_max 0 -pc_patchfd_dense_ratio 1 -use_gpu_aware_mpi 0
     timeoutfactor: 3
-
     test:
       suffix: cuda_dense_2d
       nsize: {{1 3}}
       args: -dm_plex_dim 2 -dm_plex_box_faces 4,3 -orders 1,3,7 -contrast 100 -curved {{0 1}} -robin {{0 1}}
-
     test:
       suffix: cuda_dense_3d
       nsize: {{1 2}}
       args: -dm_plex_dim 3 -dm_plex_box_faces 2,2,2 -orders 1,2,3 -contrast 100 -curved {{0 1}} -brief
-
     test:
       suffix: cuda_dense_3d_large
       args: -dm_plex_dim 3 -dm_plex_box_faces 2,2,2 -orders 4 -contrast 100 -brief
@@ -764,21 +756,17 @@ int main(int argc, char **argv)
     requires: cuda
     args: -backends host,cuda -dm_plex_dim 2 -dm_plex_box_faces 4,3 -use_gpu_aware_mpi 0
     timeoutfactor: 3
-
     test:
       suffix: cuda_2d
       args: -orders 1,2,3,4,5,6,7,8,10
-
     test:
       suffix: cuda_2d_ranks
       nsize: {{2 3}}
       args: -orders 1,2,4
-
     test:
       suffix: cuda_2d_curved
       nsize: {{1 2}}
       args: -orders 2,5 -curved
-
     test:
       suffix: cuda_2d_contrast
       nsize: {{1 3}}
@@ -788,19 +776,15 @@ int main(int argc, char **argv)
     requires: cuda
     args: -backends host,cuda -dm_plex_dim 3 -dm_plex_box_faces 3,3,2 -use_gpu_aware_mpi 0
     timeoutfactor: 3
-
     test:
       suffix: cuda_3d
       args: -orders 1,2,3,4
-
     test:
       suffix: cuda_3d_high
       args: -dm_plex_box_faces 2,2,2 -orders 5,6,7,8
-
     test:
       suffix: cuda_3d_vector_units
       args: -dm_plex_box_faces 2,2,2 -orders 3,4,5,6,7,8 -brief -tensor 0
-
     test:
       suffix: cuda_3d_ranks
       nsize: {{2 3}}
