@@ -79,6 +79,8 @@ static PetscErrorCode FromPlex(HopsSpace sp, HopsSpace essential, Arrays *a)
 
   PetscFunctionBeginUser;
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+  PetscCall(HopsSpaceBringMesh(sp));
+  if (essential) PetscCall(HopsSpaceBringMesh(essential));
   PetscCall(HopsSpaceCreateVec(sp, &x));
   PetscCall(VecGetOwnershipRanges(x, &range));
   a->dim    = sp->dim;

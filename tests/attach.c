@@ -349,7 +349,7 @@ int main(int argc, char **argv)
       nsize: {{1 2}}
     test:
       suffix: found_rows
-      args: -rows rows -ksp_type gmres
+      args: -rows rows -ksp_type gmres -ksp_rtol 1e-12
       nsize: {{1 2}}
     test:
       suffix: power
@@ -357,7 +357,7 @@ int main(int argc, char **argv)
       nsize: {{1 3}}
     test:
       suffix: jump
-      args: -kappa jump -order 4 -cells 8,8 -most 50
+      args: -kappa jump -order 4 -cells 8,8 -most 55
       nsize: {{1 2}}
     test:
       suffix: neumann

@@ -260,7 +260,11 @@ int main(int argc, char **argv)
       args: -order 3 -hops_host_isa base -q {{3 7}separate output} -dm_coord_space 0
     test:
       suffix: 2d_generic
-      args: -order {{9 11}separate output} -dm_coord_petscspace_degree 3
+      args: -order {{9}separate output} -dm_coord_petscspace_degree 3
+    test:
+      suffix: 2d_generic
+      requires: long
+      args: -order {{11}separate output} -dm_coord_petscspace_degree 3
     test:
       suffix: 2d_gll
       args: -order 3 -gll

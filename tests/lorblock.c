@@ -381,7 +381,7 @@ int main(int argc, char **argv)
 /*TEST
 
   testset:
-    args: -pc_type lor -petscspace_degree 1 -dm_coord_petscspace_degree 2
+    args: -pc_type lor -pc_lor_couple 1 -petscspace_degree 1 -dm_coord_petscspace_degree 2
     output_file: output/lorblock.out
     test:
       suffix: 2d
@@ -407,14 +407,18 @@ int main(int argc, char **argv)
   test:
     suffix: boundary_high
     nsize: {{1 2}}
-    args: -gauss -pc_type lor -ksp_type gmres -ksp_rtol 1e-11 -ksp_max_it 40 -ksp_error_if_not_converged -lor_pc_type redundant -petscspace_degree {{2 4}} -dm_plex_dim 2 -dm_plex_box_faces 3,3 -components 2 -terms 03 -boundary {{0 012}} -wall 4 -slip 3 -flux 2
+    args: -gauss -pc_type lor -pc_lor_couple 1 -ksp_type gmres -ksp_rtol 1e-11 -ksp_max_it 40 -ksp_error_if_not_converged -lor_pc_type redundant -petscspace_degree {{2 4}} -dm_plex_dim 2 -dm_plex_box_faces 3,3 -components 2 -terms 03 -boundary {{0 012}} -wall 4 -slip 3 -flux 2
 
   testset:
     args: -apart -terms {{03 3}} -dm_coord_petscspace_degree 2 -lor_pc_type jacobi
     output_file: output/lorblock_apart.out
     test:
       suffix: apart
-      args: -dm_plex_dim 2 -dm_plex_box_faces 4,3 -components {{2 3}} -petscspace_degree {{1 2 5 8}}
+      args: -dm_plex_dim 2 -dm_plex_box_faces 4,3 -components {{2 3}} -petscspace_degree {{1 2 5}}
+    test:
+      suffix: apart
+      requires: long
+      args: -dm_plex_dim 2 -dm_plex_box_faces 4,3 -components {{2 3}} -petscspace_degree {{8}}
     test:
       suffix: apart_3d
       args: -dm_plex_dim 3 -dm_plex_box_faces 2,3,2 -components 3 -petscspace_degree {{1 3}}

@@ -442,7 +442,11 @@ int main(int argc, char **argv)
 
     test:
       suffix: 3d_high
-      args: -dm_plex_box_faces 1,1,1 -orders {{6 7 8 9 10}separate output}
+      args: -dm_plex_box_faces 1,1,1 -orders {{6 7 8}separate output}
+    test:
+      suffix: 3d_high
+      requires: long
+      args: -dm_plex_box_faces 1,1,1 -orders {{9 10}separate output}
 
   # one back end against another
   testset:

@@ -719,7 +719,16 @@ int main(int argc, char **argv)
     test:
       suffix: regions
       nsize: {{1 3}}
-      args: -regions -dynamic {{0 1}} -dm_plex_dim {{2 3}} -dm_plex_box_faces 4,2,1 -f0_petscspace_degree 3 -f1_petscspace_degree 2
+      args: -regions -dynamic {{0 1}} -dm_plex_dim {{2}} -dm_plex_box_faces 4,2,1 -f0_petscspace_degree 3 -f1_petscspace_degree 2
+    test:
+      suffix: regions
+      nsize: {{1 3}}
+      args: -regions -dynamic {{0}} -dm_plex_dim {{3}} -dm_plex_box_faces 4,2,1 -f0_petscspace_degree 3 -f1_petscspace_degree 2
+    test:
+      suffix: regions
+      requires: long
+      nsize: {{1 3}}
+      args: -regions -dynamic {{1}} -dm_plex_dim {{3}} -dm_plex_box_faces 4,2,1 -f0_petscspace_degree 3 -f1_petscspace_degree 2
     test:
       suffix: regions_prec
       nsize: {{1 2}}
@@ -747,7 +756,18 @@ int main(int argc, char **argv)
     test:
       suffix: robin
       nsize: {{1 3}}
-      args: -dm_plex_dim {{2 3}} -dm_plex_box_faces 3,2,2 -f0_petscspace_degree {{2 3}} -f1_petscspace_degree 2
+      args: -dm_plex_dim {{2}} -dm_plex_box_faces 3,2,2 -f0_petscspace_degree {{2 3}} -f1_petscspace_degree 2
+      output_file: output/plexfields_two.out
+    test:
+      suffix: robin
+      nsize: {{1 3}}
+      args: -dm_plex_dim {{3}} -dm_plex_box_faces 3,2,2 -f0_petscspace_degree {{2}} -f1_petscspace_degree 2
+      output_file: output/plexfields_two.out
+    test:
+      suffix: robin
+      requires: long
+      nsize: {{1 3}}
+      args: -dm_plex_dim {{3}} -dm_plex_box_faces 3,2,2 -f0_petscspace_degree {{3}} -f1_petscspace_degree 2
       output_file: output/plexfields_two.out
     test:
       suffix: robin_prec

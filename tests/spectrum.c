@@ -233,12 +233,12 @@ int main(int argc, char **argv)
 
     test:
       suffix: 3d
-      args: -order {{9 10 11}separate output}
+      args: -order {{9}separate output}
     test:
-      suffix: 3d_order-12
+      suffix: 3d
       comments: a product for each column, which a device takes minutes to launch and to wait for
-      requires: host
-      args: -order 12
+      requires: host long
+      args: -order {{10 11 12}separate output}
 
   test:
     suffix: wrong
