@@ -544,6 +544,12 @@ int main(int argc, char **argv)
       suffix: cuda_2d_auxiliary
       args: -what cycle -orders 4 -dm_plex_box_faces 12,10
 
+    test:
+      suffix: cuda_2d_auxiliary_ranks
+      nsize: {{2 3}}
+      output_file: output/cycle_cuda_2d_auxiliary.out
+      args: -what cycle -orders 4 -dm_plex_box_faces 12,10 -pc_lor_cycle_redundant {{0 300 100000}}
+
   testset:
     requires: cuda hypre
     args: -hops_backend cuda -dm_plex_dim 3 -dm_plex_box_faces 3,2,2 -use_gpu_aware_mpi 0
@@ -567,5 +573,11 @@ int main(int argc, char **argv)
     test:
       suffix: cuda_3d_auxiliary
       args: -what cycle -orders 3 -dm_plex_box_faces 4,4,4
+
+    test:
+      suffix: cuda_3d_auxiliary_ranks
+      nsize: {{2 3}}
+      output_file: output/cycle_cuda_3d_auxiliary.out
+      args: -what cycle -orders 3 -dm_plex_box_faces 4,4,4 -pc_lor_cycle_redundant {{0 200 100000}}
 
 TEST*/

@@ -87,16 +87,17 @@ static PetscErrorCode PCLORNeedsBlock(PC pc, PC_LOR *lor, DM dm, PetscBool *bloc
 /* Do components couple in the matrix? They do not on a device, which has no matrix of blocks */
 static PetscErrorCode PCLORChooseCouple(PC pc, PC_LOR *lor, HopsForm form, HopsNodes nodes, PetscBool *couple)
 {
-  MPI_Comm    comm = PetscObjectComm((PetscObject)pc);
-  const char *why  = NULL;
-  PetscBool   has[4], bd[4];
+  MPI_Comm        comm = PetscObjectComm((PetscObject)pc);
+  const PetscBool host = nodes->space->backend->host;
+  const char     *why  = NULL;
+  PetscBool       has[4], bd[4];
 
   PetscFunctionBegin;
   HopsFormGetFunctions(form, HOPS_CELLS, has);
   HopsFormGetFunctions(form, HOPS_BOUNDARY, bd);
   if (has[1] || has[2]) why = "first-order terms (-pc_lor_ignore convection leaves them out)";
   else if (bd[1] || bd[2] || bd[3]) why = "boundary Jacobians with derivatives (-pc_lor_ignore boundary leaves them out)";
-  *couple = nodes->nc == 1 || why || nodes->space->backend->host ? PETSC_TRUE : PETSC_FALSE;
+  *couple = nodes->nc == 1 || why || host ? PETSC_TRUE : PETSC_FALSE;
   if (lor->coupleset && nodes->nc > 1) {
     *couple = lor->couple;
     PetscCheck(*couple || !why, comm, PETSC_ERR_SUP,
@@ -104,7 +105,7 @@ static PetscErrorCode PCLORChooseCouple(PC pc, PC_LOR *lor, HopsForm form, HopsN
                "-pc_lor_couple 1",
                why);
   }
-  if (*couple && !nodes->space->backend->host)
+  if (*couple && !host)
     PetscCall(PetscInfo(pc, "the low-order-refined matrix is made on the host: %s%s\n", why ? "the form has " : "components couple",
                         why ? why : ""));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -206,9 +206,71 @@ static PetscErrorCode Invert(PetscInt n, double A[], double B[], PetscBool *ok)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* sweep: not the inverse, but a symmetric Gauss-Seidel sweep, (U + D)^-1 D (L + D)^-1, hypre's choice where a
-   matrix may be singular */
-PetscErrorCode HopsCycleSetCoarsest(HopsCycle c, void *csr, PetscBool sweep, cudaStream_t stream, PetscBool *ok)
+/* The diagonals of a sweep: l1 norms where the level has them, else those of A */
+static PetscErrorCode GetDiagonals(HopsCycle c, const HopsCycleSweep *sweep, PetscInt n, const double A[], cudaStream_t stream,
+                                   double diagonal[])
+{
+  const HopsCycleLevel *a = c->level + c->nlevels - 1;
+  float                *single;
+
+  PetscFunctionBegin;
+  for (PetscInt r = 0; r < n; r++) diagonal[r] = A[r * n + r];
+  if (!a->d) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCallCUDA(cudaStreamSynchronize(stream));
+  if (c->single) {
+    PetscCall(PetscMalloc1(n, &single));
+    PetscCallCUDA(cudaMemcpy(single, a->d, n * sizeof(float), cudaMemcpyDeviceToHost));
+    for (PetscInt r = 0; r < n; r++) diagonal[r] = single[r];
+    PetscCall(PetscFree(single));
+  } else PetscCallCUDA(cudaMemcpy(diagonal, a->d, n * sizeof(double), cudaMemcpyDeviceToHost));
+  for (PetscInt r = 0; r < n; r++) diagonal[r] = sweep->scale / diagonal[r];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  For the rows of each rank B = X + w (D + U)^-1 (I - A X), X = w (D + L)^-1, where A is what is within the
+  rank, and L and U are its triangles: the ranks do not tell one another of their forward sweeps
+*/
+static PetscErrorCode SetSweep(HopsCycle c, const HopsCycleSweep *sweep, PetscInt n, const double A[], double B[],
+                               cudaStream_t stream, PetscBool *ok)
+{
+  const double w = sweep->weight;
+  double      *X, *D;
+
+  PetscFunctionBegin;
+  PetscCall(PetscCalloc1(n * n, &X));
+  PetscCall(PetscMalloc1(n, &D));
+  PetscCall(GetDiagonals(c, sweep, n, A, stream, D));
+  for (PetscInt e = 0; e < n * n; e++) B[e] = 0.0;
+  for (PetscInt r = 0; r < n; r++)
+    if (!(PetscAbsReal(D[r]) > 0.0)) *ok = PETSC_FALSE;
+  for (int p = 0; p < sweep->nranks && *ok; p++) {
+    const PetscInt begin = sweep->first[p], end = p + 1 < sweep->nranks ? sweep->first[p + 1] : n;
+
+    for (PetscInt r = begin; r < end; r++) {
+      double *x = X + r * n;
+
+      x[r] = w;
+      for (PetscInt k = begin; k < r; k++)
+        for (PetscInt q = begin; q <= k; q++) x[q] -= A[r * n + k] * X[k * n + q];
+      for (PetscInt q = begin; q <= r; q++) x[q] /= D[r];
+    }
+    for (PetscInt r = end - 1; r >= begin; r--) {
+      double *b = B + r * n;
+
+      b[r] = w;
+      for (PetscInt k = begin; k < end; k++)
+        for (PetscInt q = begin; q < end; q++) b[q] -= A[r * n + k] * (w * X[k * n + q] + (k > r ? B[k * n + q] : 0.0));
+      for (PetscInt q = begin; q < end; q++) b[q] /= D[r];
+    }
+  }
+  for (PetscInt e = 0; e < n * n; e++) B[e] += X[e];
+  PetscCall(PetscFree(X));
+  PetscCall(PetscFree(D));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsCycleSetCoarsest(HopsCycle c, void *csr, const HopsCycleSweep *sweep, cudaStream_t stream, PetscBool *ok)
 {
   hypre_CSRMatrix *A   = (hypre_CSRMatrix *)csr;
   const PetscInt   n   = (PetscInt)hypre_CSRMatrixNumRows(A);
@@ -227,15 +289,8 @@ PetscErrorCode HopsCycleSetCoarsest(HopsCycle c, void *csr, PetscBool sweep, cud
   PetscCallCUDA(cudaMemcpy(v, hypre_CSRMatrixData(A), nnz * sizeof(double), cudaMemcpyDeviceToHost));
   for (PetscInt r = 0; r < n; r++)
     for (int k = i[r]; k < i[r + 1]; k++) D[r * n + j[k]] += v[k];
-  if (sweep) {
-    for (PetscInt r = 0; r < n; r++)
-      for (PetscInt q = 0; q < n; q++) {
-        B[r * n + q] = 0.0;
-        for (PetscInt k = 0; k <= PetscMin(r, q); k++) B[r * n + q] += D[r * n + k] * D[k * n + q] / D[k * n + k];
-      }
-    PetscCall(PetscArraycpy(D, B, n * n));
-  }
-  PetscCall(Invert(n, D, B, ok));
+  if (sweep) PetscCall(SetSweep(c, sweep, n, D, B, stream, ok));
+  else PetscCall(Invert(n, D, B, ok));
   if (*ok) {
     PetscCall(HopsCycleMalloc(n * n * sizeof(double), (void **)&d));
     PetscCall(HopsCycleMalloc(n * n * HopsCycleSize(c), &c->inverse));
@@ -299,7 +354,8 @@ static PetscErrorCode SetLevel(HopsCycle c, hypre_ParAMGData *amg, int l, double
 /* The cycle of a hierarchy, without its graph */
 PetscErrorCode HopsCycleCreateHierarchy(void *data, PetscInt degree, bool single, double drop, HopsCycle *cycle, const char **why)
 {
-  hypre_ParAMGData *amg = (hypre_ParAMGData *)data;
+  hypre_ParAMGData *amg   = (hypre_ParAMGData *)data;
+  const PetscMPIInt first = 0;
   HopsCycle         c;
   double            weight;
   PetscBool         same = PETSC_TRUE;
@@ -323,10 +379,14 @@ PetscErrorCode HopsCycleCreateHierarchy(void *data, PetscInt degree, bool single
       (PetscReal)(l < c->nlevels - 1 ? c->level[l].A.nnz
                                      : (size_t)hypre_CSRMatrixNumNonzeros(hypre_ParCSRMatrixDiag(hypre_ParAMGDataAArray(amg)[l])));
   }
-  c->complexity /= (PetscReal)PetscMax(c->level[0].A.nnz, 1);
+  c->entries = (PetscReal)PetscMax(c->level[0].A.nnz, 1);
+  c->complexity /= c->entries;
   if (c->direct) {
+    const double         w     = hypre_ParAMGDataRelaxWeight(amg)[c->nlevels - 1];
+    const HopsCycleSweep sweep = {w, weight * w, 1, &first};
+
     PetscCall(HopsCycleSetCoarsest(c, hypre_ParCSRMatrixDiag(hypre_ParAMGDataAArray(amg)[c->nlevels - 1]),
-                                   hypre_ParAMGDataGridRelaxType(amg)[3] == 8 ? PETSC_TRUE : PETSC_FALSE, stream, &same));
+                                   hypre_ParAMGDataGridRelaxType(amg)[3] == 8 ? &sweep : NULL, stream, &same));
     *why = "its coarsest level is large or singular";
   } else if (!c->level[c->nlevels - 1].d) {
     same = PETSC_FALSE;
@@ -362,13 +422,11 @@ PetscErrorCode HopsCycleCreate(PC pc, HopsSpace sp, const HopsCycleSettings *set
   if (!same && !ams) PetscCall(PetscStrcmp(name, "ads", &ads));
   if (!same && !ams && !ads) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &size));
-  *why = "it is of auxiliary spaces, on several ranks";
-  if (size > 1 && !same) PetscFunctionReturn(PETSC_SUCCESS);
   solver = HopsPCHYPREGetSolver(pc);
   PetscCallCUDA(cudaDeviceSynchronize()); /* hypre has streams of its own */
-  if (ams) PetscCall(HopsCycleCreateAMS(solver, single, 0.0, cycle, why));
-  else if (ads) PetscCall(HopsCycleCreateADS(solver, single, aux, cycle, why));
-  else if (size > 1) PetscCall(HopsCycleCreateSpread(solver, sp, set, cycle, why));
+  if (ams) PetscCall(HopsCycleCreateAMS(solver, sp, set, 0.0, cycle, why));
+  else if (ads) PetscCall(HopsCycleCreateADS(solver, sp, set, aux, cycle, why));
+  else if (size > 1) PetscCall(HopsCycleCreateSpread(solver, sp, set, 0.0, cycle, why));
   else PetscCall(HopsCycleCreateHierarchy(solver, set->degree, single, 0.0, cycle, why));
   if (!*cycle) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HopsGetCUDAStream(&stream));
@@ -402,13 +460,23 @@ PetscErrorCode HopsCycleApply(HopsCycle c, Vec x, Vec y)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscInt Levels(const HopsCycle c, PetscInt *spread)
+{
+  *spread = c->spread ? c->spread->n : 0;
+  return c->nlevels + *spread;
+}
+
 PetscErrorCode HopsCycleGetInfo(HopsCycle c, PetscInt *levels, PetscInt *spread, PetscReal *complexity)
 {
   PetscFunctionBegin;
-  *levels = c->nlevels + (c->spread ? c->spread->n : 0);
-  for (int k = 0; k < HOPS_CYCLE_SPACES; k++)
-    if (c->sub[k]) *levels = PetscMax(*levels, (PetscInt)c->sub[k]->nlevels + 1);
-  *spread     = c->spread ? c->spread->n : 0;
+  *levels = Levels(c, spread);
+  for (int k = 0; k < HOPS_CYCLE_SPACES; k++) {
+    PetscInt below;
+
+    if (!c->sub[k]) continue;
+    *levels = PetscMax(*levels, Levels(c->sub[k], &below) + 1);
+    if (below) *spread = PetscMax(*spread, below + 1);
+  }
   *complexity = c->complexity;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

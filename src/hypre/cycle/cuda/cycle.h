@@ -32,7 +32,8 @@ typedef struct {
 
 /*
   A level that is spread over the ranks: beside the entries of its matrices within the rank, those with other
-  ranks. Of the last such level P leads from the whole coarser vector, which every rank has.
+  ranks. Of the last such level P leads from the whole coarser vector, which every rank has. A space of AMS or
+  ADS has only what leads to it and back.
 */
 typedef struct {
   HopsCycleLevel   own;
@@ -46,6 +47,7 @@ typedef struct {
 typedef struct {
   int                   n; /* levels, at least one */
   HopsCycleSpreadLevel *level;
+  HopsCycleSpreadLevel *space;          /* of AMS and ADS: there is one level then, which has no P, and none that every rank has */
   int                   N, begin;       /* rows of the first level that every rank has; where this rank's begin */
   PetscMPIInt          *count, *first;  /* rows of all ranks, and where they begin */
   int                   nghost, *ghost; /* device: rows of others that the last spread level takes */
@@ -77,10 +79,26 @@ struct _HopsCycle {
   HopsCycleSpread *spread;                    /* finer levels, on several ranks; those of `level` are worked on by each */
   cudaStream_t     branch[HOPS_CYCLE_SPACES]; /* where cycles of a sum are captured */
   cudaEvent_t      fork, joined[HOPS_CYCLE_SPACES];
-  cudaGraphExec_t  graph; /* all between the first smoothing and the last one */
-  PetscReal        complexity;
+  cudaGraphExec_t  graph;               /* all between the first smoothing and the last one */
+  PetscReal        entries, complexity; /* of the finest matrix, on all ranks; those of all levels over these */
   PetscLogDouble   flops;
 };
+
+/* The level that a cycle begins with */
+static inline HopsCycleLevel *HopsCycleFinest(const HopsCycle c)
+{
+  return c->spread ? &c->spread->level[0].own : c->level;
+}
+
+/*
+  hypre's choice where the coarsest matrix may be singular: a sweep of Gauss-Seidel forward, and one backward,
+  within the rows of each rank, with the l1 norms of the rows as diagonals
+*/
+typedef struct {
+  double             weight, scale; /* of the sweep; what the level's d are over the l1 norms */
+  int                nranks;
+  const PetscMPIInt *first; /* where the rows of each begin */
+} HopsCycleSweep;
 
 static inline size_t HopsCycleSize(const HopsCycle c)
 {
@@ -96,11 +114,19 @@ PETSC_INTERN PetscErrorCode HopsCycleSetMatrix(HopsCycle, void *csr, double drop
 /* cycles of hypre's BoomerAMG, AMS and ADS, without their graphs; NULL where *why says why not */
 PETSC_INTERN PetscErrorCode HopsCycleCreateHierarchy(void *amg, PetscInt degree, bool single, double drop, HopsCycle *,
                                                      const char **why);
-PETSC_INTERN PetscErrorCode HopsCycleCreateAMS(void *ams, bool single, double drop, HopsCycle *, const char **why);
-PETSC_INTERN PetscErrorCode HopsCycleCreateADS(void *ads, bool single, const HopsCycleAuxiliary *, HopsCycle *, const char **why);
-/* the same for a hierarchy on several ranks, whose levels of at most nredundant rows each rank has for its
-   own; collective */
-PETSC_INTERN PetscErrorCode HopsCycleCreateSpread(void *amg, HopsSpace, const HopsCycleSettings *, HopsCycle *, const char **why);
+PETSC_INTERN PetscErrorCode HopsCycleCreateAMS(void *ams, HopsSpace, const HopsCycleSettings *, double drop, HopsCycle *,
+                                               const char **why);
+PETSC_INTERN PetscErrorCode HopsCycleCreateADS(void *ads, HopsSpace, const HopsCycleSettings *, const HopsCycleAuxiliary *,
+                                               HopsCycle *, const char **why);
+/* a hierarchy on several ranks, whose levels of at most set->redundant rows each rank has for its own;
+   collective */
+PETSC_INTERN PetscErrorCode HopsCycleCreateSpread(void *amg, HopsSpace, const HopsCycleSettings *set, double drop, HopsCycle *,
+                                                  const char **why);
+/* on several ranks, of a cycle with a program: its matrix, whose own part is set; what leads to space k */
+PETSC_INTERN PetscErrorCode HopsCycleSetSpreadMatrix(HopsCycle, HopsSpace, void *A);
+PETSC_INTERN PetscErrorCode HopsCycleSetSpreadSpace(HopsCycle, HopsSpace, int k, void *P);
+/* *why is one rank's reason, perhaps; all ranks learn whether any has one */
+PETSC_INTERN PetscErrorCode HopsCycleAgree(MPI_Comm, const char **why);
 PETSC_INTERN PetscErrorCode HopsCycleDestroySpread(HopsCycleSpread **);
 PETSC_INTERN PetscErrorCode HopsCycleRunSpread(HopsCycle, const double x[], double y[], cudaStream_t);
 /* the rows that have entries */
@@ -113,8 +139,9 @@ PETSC_INTERN PetscErrorCode HopsCycleSetLevel(HopsCycle, HopsCycleLevel *, void 
                                               double weight, cudaStream_t);
 /* the smoothing steps: `degree` of a Chebyshev polynomial, or 0 for Jacobi's, as many times as hypre sweeps;
    returns the weight of the first */
-PETSC_INTERN double         HopsCycleSetSteps(HopsCycle, void *amg, PetscInt degree);
-PETSC_INTERN PetscErrorCode HopsCycleSetCoarsest(HopsCycle, void *A, PetscBool sweep, cudaStream_t, PetscBool *ok);
+PETSC_INTERN double HopsCycleSetSteps(HopsCycle, void *amg, PetscInt degree);
+/* sweep is NULL for the inverse */
+PETSC_INTERN PetscErrorCode HopsCycleSetCoarsest(HopsCycle, void *A, const HopsCycleSweep *sweep, cudaStream_t, PetscBool *ok);
 /* y = scale x or scale / x */
 PETSC_INTERN PetscErrorCode HopsCycleConvert(size_t n, const double x[], double scale, bool reciprocal, bool single, void *y,
                                              cudaStream_t);

@@ -51,13 +51,12 @@ static const char *RefuseAMS(const hypre_AMSData *ams)
   return NULL;
 }
 
-/* A space whose corrections come from a cycle of its own: sub is that cycle, P leads from it */
-static PetscErrorCode SetSpace(HopsCycle c, int k, hypre_ParCSRMatrix *P, HopsCycle sub, cudaStream_t stream)
+/* P and R on one rank, and what runs the space beside others */
+static PetscErrorCode SetTransfer(HopsCycle c, int k, hypre_ParCSRMatrix *P, cudaStream_t stream)
 {
   hypre_CSRMatrix *R = hypre_ParCSRMatrixDiagT(P);
 
   PetscFunctionBegin;
-  c->sub[k] = sub;
   if (strchr(c->program, '+')) { /* made before the capture */
     if (!c->fork) PetscCallCUDA(cudaEventCreateWithFlags(&c->fork, cudaEventDisableTiming));
     PetscCallCUDA(cudaEventCreateWithFlags(&c->joined[k], cudaEventDisableTiming));
@@ -69,14 +68,63 @@ static PetscErrorCode SetSpace(HopsCycle c, int k, hypre_ParCSRMatrix *P, HopsCy
   }
   PetscCall(HopsCycleSetMatrix(c, hypre_ParCSRMatrixDiag(P), 0.0, &c->P[k], stream));
   PetscCall(HopsCycleSetMatrix(c, R, 0.0, &c->R[k], stream));
-  c->complexity += (PetscReal)sub->level[0].A.nnz * sub->complexity / (PetscReal)PetscMax(c->level[0].A.nnz, 1);
-  for (const char *op = c->program; *op; op++)
-    if (*op == '1' + k) c->flops += sub->flops + 2.0 * (PetscLogDouble)c->level[0].A.nnz + 4.0 * (PetscLogDouble)c->P[k].nnz;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Create(const char *program, bool single, double drop, hypre_ParCSRMatrix *A, hypre_Vector *l1, double weight,
-                             cudaStream_t stream, HopsCycle *cycle)
+/* A space whose corrections come from a cycle of its own: sub is that cycle, P leads from it */
+static PetscErrorCode SetSpace(HopsCycle c, HopsSpace sp, int k, hypre_ParCSRMatrix *P, HopsCycle sub, cudaStream_t stream)
+{
+  const PetscLogDouble nnz = (PetscLogDouble)HopsCycleFinest(c)->A.nnz;
+
+  PetscFunctionBegin;
+  c->sub[k] = sub;
+  if (c->spread) PetscCall(HopsCycleSetSpreadSpace(c, sp, k, P));
+  else PetscCall(SetTransfer(c, k, P, stream));
+  c->complexity += sub->entries * sub->complexity / c->entries;
+  for (const char *op = c->program; *op; op++)
+    if (*op == '1' + k)
+      c->flops += sub->flops + 2.0 * nnz + 4.0 * (PetscLogDouble)hypre_CSRMatrixNumNonzeros(hypre_ParCSRMatrixDiag(P));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The cycle of a nodal space, which hypre smooths by Jacobi's iteration */
+static PetscErrorCode CreateNodal(HYPRE_Solver solver, HopsSpace sp, const HopsCycleSettings *set, double drop, HopsCycle *sub,
+                                  const char **why)
+{
+  const HopsCycleSettings jacobi = {set->type, 0, set->redundant};
+  PetscMPIInt             size;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)sp), &size));
+  if (size > 1) PetscCall(HopsCycleCreateSpread(solver, sp, &jacobi, drop, sub, why));
+  else PetscCall(HopsCycleCreateHierarchy(solver, 0, set->type == PCLOR_CYCLE_SINGLE, drop, sub, why));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The level that AMS and ADS smooth: in `level`, or spread over the ranks */
+static PetscErrorCode CreateLevel(HopsCycle c, HopsSpace sp)
+{
+  PetscMPIInt size;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)sp), &size));
+  if (size > 1) {
+    PetscCall(PetscNew(&c->spread));
+    c->spread->n    = 1;
+    c->spread->comm = PetscObjectComm((PetscObject)sp);
+    c->spread->be   = sp->backend;
+    PetscCall(PetscCalloc1(1, &c->spread->level));
+    PetscCall(PetscCalloc1(HOPS_CYCLE_SPACES, &c->spread->space));
+  } else {
+    c->nlevels = 1;
+    PetscCall(PetscCalloc1(1, &c->level));
+    PetscCall(PetscCalloc1(1, &c->transposed));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Create(HopsSpace sp, const char *program, bool single, double drop, hypre_ParCSRMatrix *A, hypre_Vector *l1,
+                             double weight, cudaStream_t stream, HopsCycle *cycle)
 {
   HopsCycle       c;
   HopsCycleLevel *a;
@@ -89,21 +137,22 @@ static PetscErrorCode Create(const char *program, bool single, double drop, hypr
   c->program    = program;
   c->nsteps     = 1;
   c->step[0]    = 1.0;
-  c->nlevels    = 1;
   c->complexity = 1.0;
-  PetscCall(PetscCalloc1(1, &c->level));
-  PetscCall(PetscCalloc1(1, &c->transposed));
-  a = c->level;
+  PetscCall(CreateLevel(c, sp));
+  a = HopsCycleFinest(c);
   PetscCall(HopsCycleSetMatrix(c, hypre_ParCSRMatrixDiag(A), drop, &a->A, stream));
   PetscCall(HopsCycleMalloc(n * HopsCycleSize(c), &a->f));
   PetscCall(HopsCycleMalloc(n * HopsCycleSize(c), &a->u));
   PetscCall(HopsCycleMalloc(n * HopsCycleSize(c), &a->w));
   PetscCall(HopsCycleMalloc(n * HopsCycleSize(c), &a->d));
   PetscCall(HopsCycleConvert(n, hypre_VectorData(l1), weight, true, single, a->d, stream));
+  c->entries = (PetscReal)PetscMax(a->A.nnz, 1);
+  if (c->spread) PetscCall(HopsCycleSetSpreadMatrix(c, sp, A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsCycleCreateAMS(void *data, bool single, double drop, HopsCycle *cycle, const char **why)
+PetscErrorCode HopsCycleCreateAMS(void *data, HopsSpace sp, const HopsCycleSettings *set, double drop, HopsCycle *cycle,
+                                  const char **why)
 {
   const hypre_AMSData *ams                  = (const hypre_AMSData *)data;
   hypre_ParCSRMatrix  *P[HOPS_CYCLE_SPACES] = {ams->G, NULL, ams->Pix, ams->Piy, ams->Piz};
@@ -112,16 +161,17 @@ PetscErrorCode HopsCycleCreateAMS(void *data, bool single, double drop, HopsCycl
 
   PetscFunctionBegin;
   *why = RefuseAMS(ams);
+  PetscCall(HopsCycleAgree(PetscObjectComm((PetscObject)sp), why));
   if (*why) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HopsGetCUDAStream(&stream));
-  PetscCall(Create(Program((int)ams->cycle_type, ams->beta_is_zero), single, drop, ams->A, ams->A_l1_norms, ams->A_relax_weight,
-                   stream, cycle));
+  PetscCall(Create(sp, Program((int)ams->cycle_type, ams->beta_is_zero), set->type == PCLOR_CYCLE_SINGLE, drop, ams->A,
+                   ams->A_l1_norms, ams->A_relax_weight, stream, cycle));
   for (int k = 0; k < HOPS_CYCLE_SPACES && !*why; k++) {
     HopsCycle sub;
 
     if (!P[k] || !B[k] || !strchr((*cycle)->program, '1' + k)) continue;
-    PetscCall(HopsCycleCreateHierarchy(B[k], 0, single, drop, &sub, why));
-    if (!*why) PetscCall(SetSpace(*cycle, k, P[k], sub, stream));
+    PetscCall(CreateNodal(B[k], sp, set, drop, &sub, why));
+    if (!*why) PetscCall(SetSpace(*cycle, sp, k, P[k], sub, stream));
   }
   if (*why) PetscCall(HopsCycleDestroy(cycle));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -171,7 +221,8 @@ static PetscErrorCode RefuseADS(const ADSData *ads, const HopsCycleAuxiliary *au
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsCycleCreateADS(void *data, bool single, const HopsCycleAuxiliary *aux, HopsCycle *cycle, const char **why)
+PetscErrorCode HopsCycleCreateADS(void *data, HopsSpace sp, const HopsCycleSettings *set, const HopsCycleAuxiliary *aux,
+                                  HopsCycle *cycle, const char **why)
 {
   const ADSData *ads = (const ADSData *)data;
   HopsCycle      sub;
@@ -179,14 +230,16 @@ PetscErrorCode HopsCycleCreateADS(void *data, bool single, const HopsCycleAuxili
 
   PetscFunctionBegin;
   PetscCall(RefuseADS(ads, aux, why));
+  PetscCall(HopsCycleAgree(PetscObjectComm((PetscObject)sp), why));
   if (*why) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HopsGetCUDAStream(&stream));
-  PetscCall(Create(Program((int)ads->cycle_type, false), single, 0.0, ads->A, ads->l1_norms, ads->relax_weight, stream, cycle));
-  PetscCall(HopsCycleCreateAMS(ads->B_C, single, CURL_DROP, &sub, why));
-  if (!*why) PetscCall(SetSpace(*cycle, 0, ads->C, sub, stream));
+  PetscCall(Create(sp, Program((int)ads->cycle_type, false), set->type == PCLOR_CYCLE_SINGLE, 0.0, ads->A, ads->l1_norms,
+                   ads->relax_weight, stream, cycle));
+  PetscCall(HopsCycleCreateAMS(ads->B_C, sp, set, CURL_DROP, &sub, why));
+  if (!*why) PetscCall(SetSpace(*cycle, sp, 0, ads->C, sub, stream));
   for (int d = 0; d < 3 && !*why; d++) {
-    PetscCall(HopsCycleCreateHierarchy(ads->B_Pix[d], 0, single, 0.0, &sub, why));
-    if (!*why) PetscCall(SetSpace(*cycle, 2 + d, ads->Pix[d], sub, stream));
+    PetscCall(CreateNodal(ads->B_Pix[d], sp, set, 0.0, &sub, why));
+    if (!*why) PetscCall(SetSpace(*cycle, sp, 2 + d, ads->Pix[d], sub, stream));
   }
   if (*why) PetscCall(HopsCycleDestroy(cycle));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -139,6 +139,11 @@ PetscErrorCode HopsCycleCapture(HopsCycle c)
   cudaGraph_t  graph;
 
   PetscFunctionBegin;
+  if (c->program && c->spread) { /* the levels below that each rank has for its own */
+    for (int k = 0; k < HOPS_CYCLE_SPACES; k++)
+      if (c->sub[k]) PetscCall(HopsCycleCapture(c->sub[k]));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCallCUDA(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
   PetscCallCUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
   if (c->single) PetscCall(Middle<float>(c, stream));

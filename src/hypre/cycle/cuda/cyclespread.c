@@ -3,7 +3,7 @@
   products take entries of other ranks by halo exchanges, beside which those within the rank are multiplied.
   Coarser levels, whose few rows are no work but whose messages would wait for one another, are gathered on
   every rank, which runs the rest of the cycle for itself, as on one rank: one message gathers the right-hand
-  side, and none is needed on the way up.
+  side, and none is needed on the way up. A space of AMS or ADS is reached like a coarser level.
 */
 #include "cycle.h"
 #if HOPS_HAVE_HYPRE_DEVICE
@@ -19,25 +19,30 @@ static PetscErrorCode FreeGhosted(HopsCycleGhosted *g)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode FreeSpreadLevel(const HopsBackendOps *be, HopsCycleSpreadLevel *a)
+{
+  PetscFunctionBegin;
+  PetscCall(HopsCycleFreeLevel(&a->own));
+  PetscCall(FreeGhosted(&a->A));
+  PetscCall(FreeGhosted(&a->P));
+  PetscCall(HopsCycleFreeMatrix(&a->R));
+  PetscCall(HopsProlongDestroy(&a->ua));
+  PetscCall(HopsProlongDestroy(&a->cp));
+  PetscCall((*be->memory->Free)(&a->g));
+  for (int k = 0; k < 2; k++)
+    if (a->transposed[k]) PetscCallExternal(hypre_CSRMatrixDestroy, (hypre_CSRMatrix *)a->transposed[k]);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode HopsCycleDestroySpread(HopsCycleSpread **spread)
 {
   HopsCycleSpread *s = *spread;
 
   PetscFunctionBegin;
   if (!s) PetscFunctionReturn(PETSC_SUCCESS);
-  for (int l = 0; l < s->n; l++) {
-    HopsCycleSpreadLevel *a = s->level + l;
-
-    PetscCall(HopsCycleFreeLevel(&a->own));
-    PetscCall(FreeGhosted(&a->A));
-    PetscCall(FreeGhosted(&a->P));
-    PetscCall(HopsCycleFreeMatrix(&a->R));
-    PetscCall(HopsProlongDestroy(&a->ua));
-    PetscCall(HopsProlongDestroy(&a->cp));
-    PetscCall((*s->be->memory->Free)(&a->g));
-    for (int k = 0; k < 2; k++)
-      if (a->transposed[k]) PetscCallExternal(hypre_CSRMatrixDestroy, (hypre_CSRMatrix *)a->transposed[k]);
-  }
+  for (int l = 0; l < s->n; l++) PetscCall(FreeSpreadLevel(s->be, s->level + l));
+  for (int k = 0; s->space && k < HOPS_CYCLE_SPACES; k++) PetscCall(FreeSpreadLevel(s->be, s->space + k));
+  PetscCall(PetscFree(s->space));
   PetscCall(HopsCycleFree((void **)&s->ghost));
   PetscCall((*s->be->memory->FreeHost)(&s->part));
   PetscCall((*s->be->memory->FreeHost)(&s->whole));
@@ -135,35 +140,82 @@ static PetscErrorCode SetGhosted(HopsCycle c, hypre_CSRMatrix *offd, HopsCycleGh
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* What A, and what P, multiply of other ranks; the transpose of P within the rank; room for the ghosts of
+   both. Either may be NULL */
+static PetscErrorCode SetOthers(HopsCycle c, HopsSpace sp, hypre_ParCSRMatrix *A, hypre_ParCSRMatrix *P, HopsCycleSpreadLevel *a,
+                                hypre_CSRMatrix **R, cudaStream_t stream)
+{
+  const size_t na = A ? (size_t)hypre_CSRMatrixNumCols(hypre_ParCSRMatrixOffd(A)) : 0;
+  const size_t np = P ? (size_t)hypre_CSRMatrixNumCols(hypre_ParCSRMatrixOffd(P)) : 0;
+
+  PetscFunctionBegin;
+  if (A) {
+    PetscCall(SetGhosted(c, hypre_ParCSRMatrixOffd(A), &a->A, stream));
+    PetscCall(CreateProlong(c, sp, A, &a->ua));
+  }
+  if (P) {
+    hypre_CSRMatrix *Ro = hypre_ParCSRMatrixOffdT(P);
+
+    *R = hypre_ParCSRMatrixDiagT(P);
+    if (!*R) {
+      PetscCallExternal(hypre_CSRMatrixTranspose, hypre_ParCSRMatrixDiag(P), R, 1);
+      a->transposed[0] = *R;
+    }
+    if (!Ro && np) {
+      PetscCallExternal(hypre_CSRMatrixTranspose, hypre_ParCSRMatrixOffd(P), &Ro, 1);
+      a->transposed[1] = Ro;
+    }
+    PetscCallCUDA(cudaDeviceSynchronize()); /* hypre's stream is not ours */
+    PetscCall(SetGhosted(c, hypre_ParCSRMatrixOffd(P), &a->P, stream));
+    if (np) PetscCall(HopsCycleSetMatrix(c, Ro, 0.0, &a->R, stream));
+    PetscCall(CreateProlong(c, sp, P, &a->cp));
+  }
+  /* no pool's: an MPI that takes device pointers may hand it to another process */
+  PetscCall((*sp->backend->memory->Malloc)(PetscMax(na, np) * HopsCycleSize(c), &a->g));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode SetSpreadLevel(HopsCycle c, HopsSpace sp, hypre_ParAMGData *amg, int l, double weight, cudaStream_t stream)
 {
   HopsCycleSpreadLevel *a = c->spread->level + l;
   hypre_ParCSRMatrix   *A = hypre_ParAMGDataAArray(amg)[l], *P = hypre_ParAMGDataPArray(amg)[l];
-  hypre_CSRMatrix      *R = hypre_ParCSRMatrixDiagT(P), *Ro = hypre_ParCSRMatrixOffdT(P);
-  const size_t          nghost =
-    PetscMax((size_t)hypre_CSRMatrixNumCols(hypre_ParCSRMatrixOffd(A)), (size_t)hypre_CSRMatrixNumCols(hypre_ParCSRMatrixOffd(P)));
+  hypre_CSRMatrix      *R;
 
   PetscFunctionBegin;
-  if (!R) {
-    PetscCallExternal(hypre_CSRMatrixTranspose, hypre_ParCSRMatrixDiag(P), &R, 1);
-    a->transposed[0] = R;
-  }
-  if (!Ro && hypre_CSRMatrixNumCols(hypre_ParCSRMatrixOffd(P))) {
-    PetscCallExternal(hypre_CSRMatrixTranspose, hypre_ParCSRMatrixOffd(P), &Ro, 1);
-    a->transposed[1] = Ro;
-  }
-  PetscCallCUDA(cudaDeviceSynchronize()); /* hypre's stream is not ours */
+  PetscCall(SetOthers(c, sp, A, P, a, &R, stream));
   PetscCall(HopsCycleSetLevel(c, &a->own, hypre_ParCSRMatrixDiag(A), hypre_ParCSRMatrixDiag(P), R,
                               hypre_VectorData(hypre_ParAMGDataL1Norms(amg)[l]), weight * hypre_ParAMGDataRelaxWeight(amg)[l],
                               stream));
-  PetscCall(SetGhosted(c, hypre_ParCSRMatrixOffd(A), &a->A, stream));
-  PetscCall(SetGhosted(c, hypre_ParCSRMatrixOffd(P), &a->P, stream));
-  if (hypre_CSRMatrixNumCols(hypre_ParCSRMatrixOffd(P))) PetscCall(HopsCycleSetMatrix(c, Ro, 0.0, &a->R, stream));
   c->flops += (2.0 * c->nsteps - 1.0) * 2.0 * (PetscLogDouble)a->A.M.nnz;
-  PetscCall(CreateProlong(c, sp, A, &a->ua));
-  PetscCall(CreateProlong(c, sp, P, &a->cp));
-  /* no pool's: an MPI that takes device pointers may hand it to another process */
-  PetscCall((*sp->backend->memory->Malloc)(nghost * HopsCycleSize(c), &a->g));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsCycleSetSpreadMatrix(HopsCycle c, HopsSpace sp, void *A)
+{
+  hypre_CSRMatrix *R = NULL;
+  PetscReal        nnz;
+  cudaStream_t     stream;
+
+  PetscFunctionBegin;
+  PetscCall(HopsGetCUDAStream(&stream));
+  PetscCall(SetOthers(c, sp, (hypre_ParCSRMatrix *)A, NULL, c->spread->level, &R, stream));
+  nnz = (PetscReal)c->spread->level[0].own.A.nnz + (PetscReal)c->spread->level[0].A.M.nnz;
+  PetscCallMPI(MPI_Allreduce(&nnz, &c->entries, 1, MPIU_REAL, MPIU_SUM, c->spread->comm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsCycleSetSpreadSpace(HopsCycle c, HopsSpace sp, int k, void *data)
+{
+  hypre_ParCSRMatrix   *P = (hypre_ParCSRMatrix *)data;
+  HopsCycleSpreadLevel *a = c->spread->space + k;
+  hypre_CSRMatrix      *R;
+  cudaStream_t          stream;
+
+  PetscFunctionBegin;
+  PetscCall(HopsGetCUDAStream(&stream));
+  PetscCall(SetOthers(c, sp, NULL, P, a, &R, stream));
+  PetscCall(HopsCycleSetMatrix(c, hypre_ParCSRMatrixDiag(P), 0.0, &a->own.P, stream));
+  PetscCall(HopsCycleSetMatrix(c, R, 0.0, &a->own.R, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -323,12 +375,12 @@ static PetscErrorCode SetComplexity(HopsCycle c, hypre_ParAMGData *amg)
     if (!l) nnz[0] = nnz[1];
   }
   PetscCallMPI(MPI_Allreduce(nnz, sum, 2, MPIU_REAL, MPIU_SUM, s->comm));
-  c->complexity = sum[1] / PetscMax(sum[0], 1.0);
+  c->entries    = PetscMax(sum[0], 1.0);
+  c->complexity = sum[1] / c->entries;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* *why is one rank's reason, perhaps; all ranks learn whether any has one */
-static PetscErrorCode Agree(MPI_Comm comm, const char **why)
+PetscErrorCode HopsCycleAgree(MPI_Comm comm, const char **why)
 {
   PetscMPIInt refused = *why ? 1 : 0, any;
 
@@ -338,37 +390,66 @@ static PetscErrorCode Agree(MPI_Comm comm, const char **why)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsCycleCreateSpread(void *data, HopsSpace sp, const HopsCycleSettings *set, HopsCycle *cycle, const char **why)
+/* The inverse of the coarsest level, or the sweep that hypre has for it */
+static PetscErrorCode SetSpreadCoarsest(HopsCycle c, hypre_ParAMGData *amg, double weight, cudaStream_t stream, PetscBool *ok)
 {
-  hypre_ParAMGData *amg        = (hypre_ParAMGData *)data;
-  const MPI_Comm    comm       = PetscObjectComm((PetscObject)sp);
-  const PetscInt    nredundant = set->redundant;
+  const HYPRE_Int     last  = hypre_ParAMGDataNumLevels(amg) - 1;
+  hypre_ParCSRMatrix *A     = hypre_ParAMGDataAArray(amg)[last];
+  const double        w     = hypre_ParAMGDataRelaxWeight(amg)[last];
+  HopsCycleSweep      sweep = {w, weight * w, 1, NULL};
+  PetscMPIInt        *count, *first, total, size;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(c->spread->comm, &size));
+  PetscCall(PetscMalloc2(size, &count, size, &first));
+  PetscCall(Displacements(c->spread->comm, (PetscMPIInt)hypre_CSRMatrixNumRows(hypre_ParCSRMatrixDiag(A)), count, first, &total));
+  sweep.nranks = size;
+  sweep.first  = first;
+  PetscCall(HopsCycleSetCoarsest(c, c->gathered[2 * (c->nlevels - 1)], hypre_ParAMGDataGridRelaxType(amg)[3] == 8 ? &sweep : NULL,
+                                 stream, ok));
+  PetscCall(PetscFree2(count, first));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What is taken for granted of a hierarchy on several ranks, and how many of its levels are spread */
+static const char *RefuseSpread(hypre_ParAMGData *amg, PetscInt nredundant, int *first)
+{
+  const char     *why     = HopsCycleRefuse(amg);
+  const int       nlevels = (int)hypre_ParAMGDataNumLevels(amg);
+  const HYPRE_Int relax   = hypre_ParAMGDataGridRelaxType(amg)[3];
+
+  *first = 1;
+  if (why) return why;
+  while (*first < nlevels - 1 && hypre_ParCSRMatrixGlobalNumRows(hypre_ParAMGDataAArray(amg)[*first]) > nredundant) ++*first;
+  for (int l = 0; l < *first; l++)
+    if (!hypre_CSRMatrixNumRows(hypre_ParCSRMatrixDiag(hypre_ParAMGDataAArray(amg)[l])))
+      return "a rank has no unknowns of a level that is spread";
+  return hypre_ParCSRMatrixGlobalNumRows(hypre_ParAMGDataAArray(amg)[nlevels - 1]) >
+             (relax == 18 ? PetscMax(nredundant, 1000) : HOPS_CYCLE_DENSE)
+           ? "its coarsest level is large"
+           : NULL;
+}
+
+PetscErrorCode HopsCycleCreateSpread(void *data, HopsSpace sp, const HopsCycleSettings *set, double drop, HopsCycle *cycle,
+                                     const char **why)
+{
+  hypre_ParAMGData *amg  = (hypre_ParAMGData *)data;
+  const MPI_Comm    comm = PetscObjectComm((PetscObject)sp);
   HopsCycle         c;
   double            weight;
   PetscBool         same = PETSC_TRUE;
   cudaStream_t      stream;
-  int               nlevels, first = 1;
+  int               nlevels, first;
 
   PetscFunctionBegin;
-  *why    = HopsCycleRefuse(amg);
-  nlevels = (int)hypre_ParAMGDataNumLevels(amg);
-  if (!*why) {
-    const HYPRE_Int relax = hypre_ParAMGDataGridRelaxType(amg)[3];
-
-    if (hypre_ParCSRMatrixGlobalNumRows(hypre_ParAMGDataAArray(amg)[nlevels - 1]) >
-        (relax == 18 ? PetscMax(nredundant, 1000) : HOPS_CYCLE_DENSE))
-      *why = "its coarsest level is large";
-    if (relax == 8) *why = "its coarsest level has a smoother of its own"; /* hypre's sweeps are within the ranks */
-    while (first < nlevels - 1 && hypre_ParCSRMatrixGlobalNumRows(hypre_ParAMGDataAArray(amg)[first]) > nredundant) first++;
-    for (int l = 0; l < first; l++)
-      if (!hypre_CSRMatrixNumRows(hypre_ParCSRMatrixDiag(hypre_ParAMGDataAArray(amg)[l])))
-        *why = "a rank has no unknowns of a level that is spread";
-  }
-  PetscCall(Agree(comm, why));
+  *why = RefuseSpread(amg, set->redundant, &first);
+  PetscCall(HopsCycleAgree(comm, why));
   if (*why) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HopsGetCUDAStream(&stream));
   PetscCall(PetscNew(&c));
+  nlevels    = (int)hypre_ParAMGDataNumLevels(amg);
   c->single  = set->type == PCLOR_CYCLE_SINGLE;
+  c->drop    = drop;
   c->nlevels = nlevels - first;
   c->direct  = hypre_ParAMGDataGridRelaxType(amg)[3] != 18;
   weight     = HopsCycleSetSteps(c, amg, set->degree);
@@ -385,10 +466,10 @@ PetscErrorCode HopsCycleCreateSpread(void *data, HopsSpace sp, const HopsCycleSe
   PetscCall(SetGathering(c, sp, amg));
   PetscCall(SetComplexity(c, amg));
   if (c->direct) {
-    PetscCall(HopsCycleSetCoarsest(c, c->gathered[2 * (c->nlevels - 1)], PETSC_FALSE, stream, &same));
+    PetscCall(SetSpreadCoarsest(c, amg, weight, stream, &same));
     if (!same) *why = "its coarsest level is singular";
   } else if (!c->level[c->nlevels - 1].d) *why = "its coarsest level has no l1 norms";
-  PetscCall(Agree(comm, why));
+  PetscCall(HopsCycleAgree(comm, why));
   if (*why) PetscCall(HopsCycleDestroy(&c));
   else
     PetscCall(PetscInfo(sp, "V-cycle on several ranks: %d levels are spread, %d that begin with %d unknowns are every rank's\n",

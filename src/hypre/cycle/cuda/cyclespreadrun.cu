@@ -81,39 +81,71 @@ static PetscErrorCode Steps(HopsCycle c, HopsCycleSpreadLevel *a, int first, int
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* From f and u = D f of a spread level to the right-hand side fc of the next */
-template <typename T> static PetscErrorCode Down(HopsCycle c, HopsCycleSpreadLevel *a, T *fc, cudaStream_t stream)
+/* r = f - A x */
+template <typename T> static PetscErrorCode ResidualOfAll(HopsCycleSpreadLevel *a, const T *x, T *r, cudaStream_t stream)
 {
-  HopsCycleLevel *o = &a->own;
-  const Csr<T>    A = View<T>(o->A), R = View<T>(o->R), Rg = View<T>(a->R);
-  T              *g = (T *)a->g, *x = Smoothed<T>(c, o), *r = Other<T>(c, o);
+  const Csr<T> A = View<T>(a->own.A);
+  T           *g = (T *)a->g;
 
   PetscFunctionBegin;
-  PetscCall(Steps<T>(c, a, 1, c->nsteps, (T *)o->u, (T *)o->w, stream));
   PetscCall(HopsProlongBegin(a->ua, x, g));
-  LAUNCH(o->A, Residual, stream, A, (const T *)o->f, (const T *)x, r);
+  LAUNCH(a->own.A, Residual, stream, A, (const T *)a->own.f, x, r);
   PetscCall(HopsProlongEnd(a->ua, x, g));
   PetscCall(Add<T>(a->A, g, (T)-1, NULL, r, stream));
-  LAUNCH(a->R, Restrict, stream, Rg, (const T *)r, (const T *)NULL, g, (T *)NULL);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* fc = R r */
+template <typename T> static PetscErrorCode RestrictToAll(HopsCycleSpreadLevel *a, const T *r, T *fc, cudaStream_t stream)
+{
+  const Csr<T> R = View<T>(a->own.R), Rg = View<T>(a->R);
+  T           *g = (T *)a->g;
+
+  PetscFunctionBegin;
+  LAUNCH(a->R, Restrict, stream, Rg, r, (const T *)NULL, g, (T *)NULL);
   PetscCall(HopsProlongTransposeBegin(a->cp, g, fc));
-  LAUNCH(o->R, Restrict, stream, R, (const T *)r, (const T *)NULL, fc, (T *)NULL);
+  LAUNCH(a->own.R, Restrict, stream, R, r, (const T *)NULL, fc, (T *)NULL);
   PetscCall(HopsProlongTransposeEnd(a->cp, g, fc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Adds P e, where ghosts of e are there already or come now, and smooths; the last step leads to `out` */
+/* x += P e, where ghosts of e are there already or come now */
+template <typename T>
+static PetscErrorCode ProlongFromAll(HopsCycleSpreadLevel *a, const T *e, bool there, T *x, cudaStream_t stream)
+{
+  const Csr<T> P = View<T>(a->own.P);
+  T           *g = (T *)a->g;
+
+  PetscFunctionBegin;
+  if (!there) PetscCall(HopsProlongBegin(a->cp, e, g));
+  LAUNCH(a->own.P, Prolong, stream, P, e, x);
+  if (!there) PetscCall(HopsProlongEnd(a->cp, e, g));
+  PetscCall(Add<T>(a->P, g, (T)1, NULL, x, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* From f and u = D f of a spread level to the right-hand side fc of the next */
+template <typename T> static PetscErrorCode Down(HopsCycle c, HopsCycleSpreadLevel *a, T *fc, cudaStream_t stream)
+{
+  HopsCycleLevel *o = &a->own;
+  T              *x = Smoothed<T>(c, o), *r = Other<T>(c, o);
+
+  PetscFunctionBegin;
+  PetscCall(Steps<T>(c, a, 1, c->nsteps, (T *)o->u, (T *)o->w, stream));
+  PetscCall(ResidualOfAll<T>(a, x, r, stream));
+  PetscCall(RestrictToAll<T>(a, r, fc, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Adds P e and smooths; the last step leads to `out` */
 template <typename T, typename S>
 static PetscErrorCode Up(HopsCycle c, HopsCycleSpreadLevel *a, const T *e, bool there, S *out, cudaStream_t stream)
 {
   HopsCycleLevel *o = &a->own;
-  const Csr<T>    P = View<T>(o->P);
-  T              *g = (T *)a->g, *x = Smoothed<T>(c, o), *y = Other<T>(c, o);
+  T              *x = Smoothed<T>(c, o), *y = Other<T>(c, o);
 
   PetscFunctionBegin;
-  if (!there) PetscCall(HopsProlongBegin(a->cp, e, g));
-  LAUNCH(o->P, Prolong, stream, P, e, x);
-  if (!there) PetscCall(HopsProlongEnd(a->cp, e, g));
-  PetscCall(Add<T>(a->P, g, (T)1, NULL, x, stream));
+  PetscCall(ProlongFromAll<T>(a, e, there, x, stream));
   PetscCall(Steps<T>(c, a, 0, c->nsteps - 1, x, y, stream));
   PetscCall(Step<T>(c, a, c->nsteps - 1, (const T *)o->u, out, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -147,18 +179,14 @@ template <typename T> static PetscErrorCode Redundant(HopsCycle c, const T **e, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-template <typename T> static PetscErrorCode Run(HopsCycle c, const double x[], double y[], cudaStream_t stream)
+/* The levels of a hierarchy, from f and u = D f of the first */
+template <typename T, typename S> static PetscErrorCode Levels(HopsCycle c, S *out, cudaStream_t stream)
 {
   HopsCycleSpread *s    = c->spread;
-  HopsCycleLevel  *o    = &s->level[0].own;
   const int        last = s->n - 1;
   const T         *e;
 
   PetscFunctionBegin;
-  if (o->A.m) {
-    First<T><<<Blocks(o->A.m, 1), 256, 0, stream>>>(o->A.m, x, (const T *)o->d, (T *)o->f, (T *)o->u);
-    PetscCallCUDA(cudaGetLastError());
-  }
   for (int l = 0; l < last; l++) {
     HopsCycleLevel *b = &s->level[l + 1].own;
 
@@ -178,7 +206,86 @@ template <typename T> static PetscErrorCode Run(HopsCycle c, const double x[], d
     PetscCall(Up<T>(c, s->level + l, e, l == last, w, stream));
     e = w;
   }
-  PetscCall(Up<T>(c, s->level, e, last == 0, y, stream));
+  PetscCall(Up<T>(c, s->level, e, last == 0, out, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <typename T, typename S> static PetscErrorCode Cycle(HopsCycle, S *, cudaStream_t);
+
+/* What space k makes of the residual w, in the w of its first level */
+template <typename T> static PetscErrorCode Correction(HopsCycle c, int k, cudaStream_t stream)
+{
+  HopsCycleLevel *b = HopsCycleFinest(c->sub[k]);
+
+  PetscFunctionBegin;
+  PetscCall(RestrictToAll<T>(c->spread->space + k, (const T *)c->spread->level[0].own.w, (T *)b->f, stream));
+  PetscCall(TimesDiagonal<T>(b->A.m, b->d, b->f, b->u, stream));
+  PetscCall(Cycle<T>(c->sub[k], (T *)b->w, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <typename T> static PetscErrorCode AddCorrection(HopsCycle c, int k, cudaStream_t stream)
+{
+  PetscFunctionBegin;
+  PetscCall(ProlongFromAll<T>(c->spread->space + k, (const T *)HopsCycleFinest(c->sub[k])->w, false, (T *)c->spread->level[0].own.u,
+                              stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* AMS and ADS, as Spaces() of one rank has them; the corrections of a sum follow one another here */
+template <typename T, typename S> static PetscErrorCode Spaces(HopsCycle c, S *out, cudaStream_t stream)
+{
+  HopsCycleSpreadLevel *a = c->spread->level;
+  T                    *u = (T *)a->own.u, *w = (T *)a->own.w;
+  bool                  known = false; /* the residual is there already */
+
+  PetscFunctionBegin;
+  for (const char *op = c->program + 1, *sum = NULL; op[1]; op++) {
+    const int k = *op - '1';
+
+    if (*op == '+') known = true;
+    else if (*op == '(') {
+      PetscCall(ResidualOfAll<T>(a, u, w, stream));
+      sum = op;
+    } else if (*op == ')') {
+      for (; sum < op; sum++) {
+        const int j = *sum - '1';
+
+        if (j >= 0 && j < HOPS_CYCLE_SPACES && c->sub[j]) PetscCall(AddCorrection<T>(c, j, stream));
+      }
+      sum = NULL;
+    } else if (*op == '0') {
+      PetscCall(Step<T>(c, a, 0, u, w, stream));
+      PetscCallCUDA(cudaMemcpyAsync(u, w, a->own.A.m * sizeof(T), cudaMemcpyDeviceToDevice, stream));
+    } else if (k >= 0 && k < HOPS_CYCLE_SPACES && c->sub[k]) {
+      if (!known) PetscCall(ResidualOfAll<T>(a, u, w, stream));
+      PetscCall(Correction<T>(c, k, stream));
+      if (!sum) PetscCall(AddCorrection<T>(c, k, stream));
+      known = false;
+    }
+  }
+  PetscCall(Step<T>(c, a, 0, (const T *)u, out, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <typename T, typename S> static PetscErrorCode Cycle(HopsCycle c, S *out, cudaStream_t stream)
+{
+  PetscFunctionBegin;
+  if (c->program) PetscCall(Spaces<T>(c, out, stream));
+  else PetscCall(Levels<T>(c, out, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <typename T> static PetscErrorCode Run(HopsCycle c, const double x[], double y[], cudaStream_t stream)
+{
+  HopsCycleLevel *o = HopsCycleFinest(c);
+
+  PetscFunctionBegin;
+  if (o->A.m) {
+    First<T><<<Blocks(o->A.m, 1), 256, 0, stream>>>(o->A.m, x, (const T *)o->d, (T *)o->f, (T *)o->u);
+    PetscCallCUDA(cudaGetLastError());
+  }
+  PetscCall(Cycle<T>(c, y, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
