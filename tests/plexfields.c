@@ -662,10 +662,8 @@ int main(int argc, char **argv)
 }
 
 /*TEST
-
   testset:
     args: -dm_coord_petscspace_degree 2
-
     test:
       suffix: 2d
       nsize: {{1 3}}
