@@ -212,6 +212,19 @@ static PetscErrorCode HopsLORGhostRows(HopsLOR *lor, const PetscInt gi[], const 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+#define NEAR 64 /* entries of a row whose places are remembered */
+
+/* The place of x in an ascending list, negative where it is not there. The next one after *last, which the
+   same entry of the row before had, is the right one as a rule */
+static PetscErrorCode FindNext(PetscInt x, PetscInt n, const PetscInt list[], PetscInt *last, PetscInt *where)
+{
+  PetscFunctionBegin;
+  *where = *last + 1;
+  if (*where >= n || list[*where] != x) PetscCall(PetscFindInt(x, n, list, where));
+  if (*where >= 0) *last = *where;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /*
   Received entries by row. Their columns get numbers as the rows know them: L indices, and behind these the
   columns that no cell of this rank touches, foreign[*nforeign] (global, ascending).
@@ -221,38 +234,34 @@ static PetscErrorCode HopsLORReceived(HopsLOR *lor, const PetscInt rrow[], const
 {
   HopsSpace    sp = lor->space;
   HopsLORRows *r  = &lor->rows;
-  PetscInt     nf = 0, *f;
+  PetscInt     nf = 0, *f, ghost[NEAR], other[NEAR], where;
   int         *row, *xi, *xj;
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(lor->nr, &f));
   PetscCall(PetscMalloc3(lor->nr, &row, lor->nr + 1, &xi, lor->nr, &xj));
-  for (PetscInt k = 0; k < lor->nr; ++k) {
-    PetscInt where = 0;
-
-    if (rcol[k] < sp->rstart || rcol[k] >= sp->rstart + sp->nT) PetscCall(PetscFindInt(rcol[k], sp->nG, sp->ghost, &where));
-    if (where < 0) f[nf++] = rcol[k];
-  }
-  PetscCall(PetscSortRemoveDupsInt(&nf, f));
+  for (PetscInt e = 0; e < NEAR; ++e) ghost[e] = other[e] = -1;
   r->nslots = 0;
   for (PetscInt k = 0; k < lor->nr; ++k) {
-    PetscInt where;
-
     if (!k || rrow[k] != rrow[k - 1]) {
       row[r->nslots]  = (int)rrow[k];
       xi[r->nslots++] = (int)k;
     }
     if (rcol[k] >= sp->rstart && rcol[k] < sp->rstart + sp->nT) xj[k] = (int)(rcol[k] - sp->rstart);
     else {
-      PetscCall(PetscFindInt(rcol[k], sp->nG, sp->ghost, &where));
-      if (where >= 0) xj[k] = (int)(sp->nT + where);
-      else {
-        PetscCall(PetscFindInt(rcol[k], nf, f, &where));
-        xj[k] = (int)(sp->nT + sp->nG + where);
-      }
+      PetscCall(FindNext(rcol[k], sp->nG, sp->ghost, &ghost[(k - xi[r->nslots - 1]) % NEAR], &where));
+      xj[k] = where < 0 ? -1 : (int)(sp->nT + where);
+      if (where < 0) f[nf++] = rcol[k];
     }
   }
   xi[r->nslots] = (int)lor->nr;
+  PetscCall(PetscSortRemoveDupsInt(&nf, f));
+  for (PetscInt s = 0; s < r->nslots; ++s)
+    for (int k = xi[s]; k < xi[s + 1]; ++k) {
+      if (xj[k] >= 0) continue;
+      PetscCall(FindNext(rcol[k], nf, f, &other[(k - xi[s]) % NEAR], &where));
+      xj[k] = (int)(sp->nT + sp->nG + where);
+    }
   if (r->nslots) {
     PetscCall(HopsLORCopyInts(lor, r->nslots, row, &r->slotrow));
     PetscCall(HopsLORCopyInts(lor, r->nslots + 1, xi, &r->xi));
