@@ -78,13 +78,15 @@ static PetscErrorCode PointToyCreate(HopsPointCode code, const char kernels[], P
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PointToyRefresh(HopsPointModule m)
+static PetscErrorCode PointToyRefresh(HopsPointModule m, PetscBool *changed)
 {
   PetscFunctionBegin;
+  *changed = PETSC_FALSE;
   for (PetscInt k = 0; k < m->code->nvars; ++k) {
     void *p = dlsym(m->lib, m->code->var[k].name);
 
     PetscCheck(p, PETSC_COMM_SELF, PETSC_ERR_LIB, "The text has no variable %s", m->code->var[k].name);
+    if (memcmp(p, m->code->var[k].host, m->code->var[k].size)) *changed = PETSC_TRUE;
     PetscCall(PetscMemcpy(p, m->code->var[k].host, m->code->var[k].size));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
