@@ -236,7 +236,8 @@ static PetscErrorCode CompareTensorsAt(HopsJacobian form, HopsSpace sp, const Ho
   HopsBasis      geom;
   PetscReal     *x, *J;
   PetscScalar *(*g[2])[4];
-  PetscBool done[2];
+  PetscBool      done[2];
+  const PetscInt evaluated = PointToyTensors;
 
   PetscFunctionBeginUser;
   PetscCall(PetscMalloc2(n * nq * dim, &x, n * nq * dim * dim, &J));
@@ -264,6 +265,8 @@ static PetscErrorCode CompareTensorsAt(HopsJacobian form, HopsSpace sp, const Ho
                           g[0][b][i], g[1][b][i]));
   for (PetscInt i = 0; form->nblocks == 1 && form->nc && i < 4; i += 3)
     if (form->blocks[0].has[i]) PetscCall(CompareValues(form, sp, basis, i, constant, g[0][0][i]));
+  PetscCheck(PointToyTensors == evaluated + 1 || !n || strcmp(Device, "toy"), PETSC_COMM_SELF, PETSC_ERR_PLIB,
+             "Evaluated %" PetscInt_FMT " times at one state", PointToyTensors - evaluated);
   for (PetscInt k = 0; k < 2; ++k) {
     for (PetscInt b = 0; b < form->nblocks; ++b)
       for (PetscInt i = 0; i < 4; ++i) PetscCall(PetscFree(g[k][b][i]));
@@ -294,6 +297,61 @@ static PetscErrorCode CompareTensors(DM dm, Vec X, Vec Xt, PetscInt order, Petsc
   PetscCall(HopsBasisDestroy(&gll));
   PetscCall(HopsBasisDestroy(&inner));
   PetscCall(HopsJacobianDestroy(&form));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Cells that are indefinite or negative, of values on the back end and of the same in the process: scalars, diagonals and
+   tensors, at all points or one a cell */
+static PetscErrorCode CompareCounts(const HopsBackendOps *be, PetscInt dim)
+{
+  const PetscInt n = 37, nq = 45, nc[3] = {1, dim, dim * (dim + 1) / 2}; /* more points than a warp has lanes */
+  PetscInt       found[3] = {0, 0, 0};
+  HopsValuesWork w[2]     = {{0}, {0}};
+  PetscScalar   *a[2];
+  PetscRandom    r;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscRandomCreate(PETSC_COMM_SELF, &r));
+  PetscCall(PetscRandomSetInterval(r, -0.001, 1.0));
+  PetscCall(PetscMalloc2(n * nq * 6, &a[0], n * nq, &a[1]));
+  for (PetscInt i = 0; i < 12; ++i) {
+    const PetscInt size = nc[i % 3], np = i / 3 % 2 ? nq : 1;
+    HopsValues     here[2] = {{.nc = size, .cstride = np * size, .pstride = np > 1 ? size : 0, .v = a[0]},
+                              {.nc = i / 6, .cstride = np, .pstride = np > 1, .v = a[1]}}, there[2];
+
+    for (PetscInt j = 0; j < n * np * size; ++j) {
+      const PetscBool diagonal = size < 3 || j % size == 0 || j % size == dim || (size == 6 && j % size == 5) ? PETSC_TRUE : PETSC_FALSE;
+
+      PetscCall(PetscRandomGetValue(r, &a[0][j]));
+      a[0][j] *= size > dim && !diagonal ? 0.4 : 1.0;
+      if (j / (np * size) % 5 == 4) a[0][j] = 0.0; /* zero all over a cell */
+    }
+    for (PetscInt j = 0; j < n * np; ++j) a[1][j] = j / np % 10 == 4 ? (j % np == np - 1 ? 1.0 : -1.0) : 0.0;
+    for (PetscInt k = 0; k < 2; ++k) {
+      there[k] = here[k];
+      PetscCall(HopsValuesReserve(&w[k], be, n * nq * 6));
+      PetscCall((*be->memory->Copy)(NULL, w[k].bv, here[k].v, n * here[k].cstride * sizeof(PetscScalar), HOPS_COPY_IN));
+      there[k].v       = w[k].bv;
+      there[k].memtype = be->memtype;
+    }
+    for (PetscInt test = HOPS_INDEFINITE; test <= HOPS_NEGATIVE_FIELD; ++test) {
+      PetscInt count[3];
+
+      PetscCall(HopsValuesCount(be, (HopsValuesTest)test, dim, n, nq, &here[0], &here[1], &count[0]));
+      PetscCall(HopsValuesCount(be, (HopsValuesTest)test, dim, n, nq, &there[0], &there[1], &count[1]));
+      PetscCall(HopsValuesCount(be, (HopsValuesTest)test, dim, n, nq, &there[0], &here[1], &count[2]));
+      PetscCheck(count[0] == count[1] && count[0] == count[2], PETSC_COMM_SELF, PETSC_ERR_PLIB,
+                 "Case %" PetscInt_FMT ", test %" PetscInt_FMT ": %" PetscInt_FMT " cells, %" PetscInt_FMT " and %" PetscInt_FMT
+                 " on the back end",
+                 i, test, count[0], count[1], count[2]);
+      found[test] += count[0];
+      PetscCheck(count[0] < n || (test == HOPS_INDEFINITE && size > dim), PETSC_COMM_SELF, PETSC_ERR_PLIB, "All cells are found");
+    }
+  }
+  PetscCheck(found[0] && found[1] > found[2] && found[2], PETSC_COMM_SELF, PETSC_ERR_PLIB, "No cells are found");
+  for (PetscInt k = 0; k < 2; ++k) PetscCall(HopsValuesWorkFree(&w[k]));
+  PetscCall(PetscFree2(a[0], a[1]));
+  PetscCall(PetscRandomDestroy(&r));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -336,10 +394,11 @@ static PetscErrorCode CompareEssential(DM dm, Vec X)
 
 int main(int argc, char **argv)
 {
-  HopsBackendOps toy;
-  DM             dm;
-  Vec            X, Xt;
-  PetscInt       layout = 0, order = 3, Q = 4;
+  HopsBackendOps        toy;
+  const HopsBackendOps *be;
+  DM                    dm;
+  Vec                   X, Xt;
+  PetscInt              layout = 0, order = 3, Q = 4, dim;
   PetscBool      curved = PETSC_FALSE, regions = PETSC_FALSE, aux = PETSC_FALSE;
 
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
@@ -376,6 +435,9 @@ int main(int argc, char **argv)
   PetscCall(VecScale(Xt, -0.7));
   PetscCall(CompareResiduals(dm, X, Xt));
   if (!regions) PetscCall(CompareEssential(dm, X));
+  PetscCall(HopsBackendGet(Device, &be));
+  PetscCall(DMGetDimension(dm, &dim));
+  PetscCall(CompareCounts(be, dim));
   PetscCall(CompareTensors(dm, X, Xt, order, layout == 2 ? PETSC_TRUE : PETSC_FALSE));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "Kernels compiled at run time agree with the host\n"));
   PetscCall(VecDestroy(&X));

@@ -10,6 +10,8 @@ struct _HopsPointModule {
   HopsPointCode code;
 };
 
+static PetscInt PointToyTensors; /* how often tensors were evaluated */
+
 static const char PointToyHead[] =
   "#include <cmath>\n#include <cstring>\nusing namespace std;\n"
   "#define __host__\n#define __device__\n#define __global__\n#define __shared__ static\n#define __restrict__\n"
@@ -101,6 +103,7 @@ static PetscErrorCode PointToyLaunch(HopsPointModule m, const char kernel[], Pet
   PetscCall(PetscSNPrintf(name, sizeof(name), "Run_%s", kernel));
   *(void **)&run = dlsym(m->lib, name);
   PetscCheck(run, PETSC_COMM_SELF, PETSC_ERR_LIB, "No kernel %s", kernel);
+  if (!strcmp(kernel, "HopsPointTensors")) ++PointToyTensors;
   (*run)((int)grid, args);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
