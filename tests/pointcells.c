@@ -193,8 +193,8 @@ static PetscErrorCode CompareResiduals(DM dm, Vec X, Vec Xt)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A component's own tensor as a coefficient's values, against the host's tensors g[n][nq][..] of all; the kernels run once more
-   only where they must */
+/* A component's own tensor as a coefficient's values, against the host's tensors g[n][nq][..] of all; the
+   kernels run once more only where they must */
 static PetscErrorCode CompareValues(HopsJacobian form, HopsSpace sp, const HopsBasis *basis, PetscInt kind, PetscBool constant,
                                     const PetscScalar g[])
 {
@@ -300,8 +300,8 @@ static PetscErrorCode CompareTensors(DM dm, Vec X, Vec Xt, PetscInt order, Petsc
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Cells that are indefinite or negative, of values on the back end and of the same in the process: scalars, diagonals and
-   tensors, at all points or one a cell */
+/* Cells that are indefinite or negative, of values on the back end and of the same in the process:
+   scalars, diagonals and tensors, at all points or one a cell */
 static PetscErrorCode CompareCounts(const HopsBackendOps *be, PetscInt dim)
 {
   const PetscInt n = 37, nq = 45, nc[3] = {1, dim, dim * (dim + 1) / 2}; /* more points than a warp has lanes */
@@ -317,10 +317,12 @@ static PetscErrorCode CompareCounts(const HopsBackendOps *be, PetscInt dim)
   for (PetscInt i = 0; i < 12; ++i) {
     const PetscInt size = nc[i % 3], np = i / 3 % 2 ? nq : 1;
     HopsValues     here[2] = {{.nc = size, .cstride = np * size, .pstride = np > 1 ? size : 0, .v = a[0]},
-                              {.nc = i / 6, .cstride = np, .pstride = np > 1, .v = a[1]}}, there[2];
+                              {.nc = i / 6, .cstride = np, .pstride = np > 1, .v = a[1]}},
+               there[2];
 
     for (PetscInt j = 0; j < n * np * size; ++j) {
-      const PetscBool diagonal = size < 3 || j % size == 0 || j % size == dim || (size == 6 && j % size == 5) ? PETSC_TRUE : PETSC_FALSE;
+      const PetscBool diagonal =
+        size < 3 || j % size == 0 || j % size == dim || (size == 6 && j % size == 5) ? PETSC_TRUE : PETSC_FALSE;
 
       PetscCall(PetscRandomGetValue(r, &a[0][j]));
       a[0][j] *= size > dim && !diagonal ? 0.4 : 1.0;
@@ -399,7 +401,7 @@ int main(int argc, char **argv)
   DM                    dm;
   Vec                   X, Xt;
   PetscInt              layout = 0, order = 3, Q = 4, dim;
-  PetscBool      curved = PETSC_FALSE, regions = PETSC_FALSE, aux = PETSC_FALSE;
+  PetscBool             curved = PETSC_FALSE, regions = PETSC_FALSE, aux = PETSC_FALSE;
 
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(HopsInitialize());

@@ -1,5 +1,5 @@
-/* PETSc's example snes/tutorials/ex12 as it stands, with coefficients that vary in the cells or depend on the state, on a back
-   end whose point functions are compiled at run time */
+/* PETSc's example snes/tutorials/ex12 as it stands, with coefficients that vary in the cells or depend on
+   the state, on a back end whose point functions are compiled at run time */
 #include "pointtoy.h"
 
 #define main Main12

@@ -1,5 +1,5 @@
-/* PETSc's example snes/tutorials/ex17 as it stands, elasticity, on a back end whose point functions are compiled at run time:
-   full tensors of three components */
+/* PETSc's example snes/tutorials/ex17 as it stands, elasticity, on a back end whose point functions are
+   compiled at run time: full tensors of three components */
 #include "pointtoy.h"
 
 #define main Main17

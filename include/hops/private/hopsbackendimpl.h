@@ -267,8 +267,8 @@ struct _HopsBackendOps {
   /* the widest kind of map of n cells, X[n][dim][g^dim] in the back end's memory, nodes s[g] in [0,1] in the
      process's; NULL: the caller looks itself */
   PetscErrorCode (*MapKind)(PetscInt n, PetscInt dim, PetscInt g, const PetscReal s[], const PetscReal X[], HopsMapKind *);
-  /* how many of n cells, of nq points each, a test finds (HopsValuesCount()); each of k and m, which may be NULL, lies
-     where it says. NULL where no values are made but in the process's memory */
+  /* how many of n cells, of nq points each, a test finds (HopsValuesCount()); each of k and m, which may
+     be NULL, lies where it says. NULL where no values are made but in the process's memory */
   PetscErrorCode (*CountCells)(HopsValuesTest, PetscInt dim, PetscInt n, PetscInt nq, const HopsValues *k, const HopsValues *m,
                                PetscInt *count);
   const HopsPointOps      *points;  /* point functions of a code are compiled for the back end */

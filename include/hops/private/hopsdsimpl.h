@@ -152,21 +152,22 @@ PETSC_INTERN PetscErrorCode HopsJacobianEvaluate(HopsJacobian, HopsSpace, PetscI
                                                  const PetscReal x[], const PetscReal J[], PetscScalar *const g[4]);
 PETSC_INTERN PetscErrorCode HopsJacobianEvaluateHost(HopsJacobian, HopsSpace, PetscInt first, PetscInt n, const HopsBasis *,
                                                      const PetscReal x[], const PetscReal J[], PetscScalar *(*g)[4]);
-/* src/form/ds/device/pointvalues.c: where a device can, else done is false. A call for what the one before had evaluated, at the
-   same state, does not evaluate it again. To the process's memory */
+/* src/form/ds/device/pointvalues.c: where a device can, else done is false. A call for what the one before
+   had evaluated, at the same state, does not evaluate it again. To the process's memory */
 PETSC_INTERN PetscErrorCode HopsJacobianEvaluateDevice(HopsJacobian, HopsSpace, PetscInt first, PetscInt n, const HopsBasis *,
                                                        PetscScalar *(*g)[4], PetscBool *done);
 #define HOPS_DS_NONSYMMETRIC \
   "The diffusion tensor of the PetscDS is not symmetric in cell %" PetscInt_FMT \
   ": hops works on symmetric ones; for others use -mat_pa_general"
 /* a component's own g0 or g3 (kind 0 or 3), as a coefficient's values in w->bv: the upper triangle, or
-   of one component among several that of the symmetric part; one value a cell where they do not vary inside of any */
+   of one component among several that of the symmetric part; one value a cell where they do not vary
+   inside of any */
 PETSC_INTERN PetscErrorCode HopsJacobianEvaluateValues(HopsJacobian, HopsSpace, PetscInt first, PetscInt n, const HopsBasis *,
                                                        PetscInt kind, PetscInt component, HopsValuesWork *w, HopsValues *,
                                                        PetscBool *done);
 /* marks[block][kind][pair] (NULL where there is no such kind) is set where a pair of components has
-   a tensor that is not zero; then the same tensors go to q[block], in reference coordinates and times the rule's weights
-   and the determinant. place[cell] is its lane among all */
+   a tensor that is not zero; then the same tensors go to q[block], in reference coordinates and times the
+   rule's weights and the determinant. place[cell] is its lane among all */
 typedef struct {
   HopsTensorLayout      layout;
   const HopsTensorData *block; /* [nblocks]: pairs and q */

@@ -78,7 +78,8 @@ struct _p_HopsSpace {
   PetscReal            *bX;
 };
 
-/* Memory of values, the process's and a back end's, which grows as needed; zero it before, and free it after */
+/* Memory of values, the process's and a back end's, which grows as needed; zero it before, and free it
+   after */
 typedef struct {
   size_t                size, bsize;
   PetscScalar          *v, *bv;
@@ -134,7 +135,8 @@ static inline PetscBool HopsCoefficientIsCell(HopsCoefficient cf)
 */
 PETSC_INTERN PetscErrorCode HopsCoefficientEvaluate(HopsCoefficient, HopsSpace, const HopsBasis *, PetscInt first, PetscInt n,
                                                     size_t *worksize, PetscScalar **work, HopsValues *);
-/* The same for a reader on a back end: values that are made in its memory stay there, and others are the process's */
+/* The same for a reader on a back end: values that are made in its memory stay there, and others are the
+   process's */
 PETSC_INTERN PetscErrorCode HopsCoefficientEvaluateOn(HopsCoefficient, HopsSpace, const HopsBackendOps *, const HopsBasis *,
                                                       PetscInt first, PetscInt n, HopsValuesWork *, HopsValues *);
 /* n of the back end's numbers in w->bv */
@@ -143,8 +145,8 @@ PETSC_INTERN PetscErrorCode HopsValuesReserve(HopsValuesWork *w, const HopsBacke
 PETSC_INTERN PetscErrorCode HopsValuesBring(HopsValuesWork *w, PetscInt n, HopsValues *);
 PETSC_INTERN PetscErrorCode HopsValuesWorkFree(HopsValuesWork *);
 
-/* How many of n cells, of nq points each, a test finds, where the values lie; k is the derivative's coefficient or, of a
-   test of one alone, any; m that of the field, or NULL */
+/* How many of n cells, of nq points each, a test finds, where the values lie; k is the derivative's
+   coefficient or, of a test of one alone, any; m that of the field, or NULL */
 PETSC_INTERN PetscErrorCode HopsValuesCount(const HopsBackendOps *, HopsValuesTest, PetscInt dim, PetscInt n, PetscInt nq,
                                             const HopsValues *k, const HopsValues *m, PetscInt *count);
 

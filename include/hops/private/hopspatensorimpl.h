@@ -60,7 +60,8 @@ struct _HopsPATensor {
 
 /* src/mat/pa/patensor.c: room for the tensors of a block */
 PETSC_INTERN PetscErrorCode HopsPABlockAllocate(HopsPATensor, PetscInt b, PetscInt nq);
-/* src/mat/pa/patensordevice.c: a pass over the cells where a device evaluates the point functions, else done is false */
+/* src/mat/pa/patensordevice.c: a pass over the cells where a device evaluates the point functions, else
+   done is false */
 PETSC_INTERN PetscErrorCode HopsPATensorPassDevice(HopsPATensor, const HopsBasis *, PetscBool *again, PetscBool *done);
 /* vectors and boundary terms of a device */
 PETSC_INTERN PetscErrorCode HopsPATensorCreateDevice(HopsPATensor);

@@ -36,7 +36,8 @@ struct _HopsPointKernel {
 };
 #define HOPS_POINT_BLOCKS 1024 /* of a launch whose blocks have their work in global memory */
 
-/* The tensors that are there: of these cells, at this state. Nothing where anything else that the functions read has changed */
+/* The tensors that are there: of these cells, at this state. Nothing where anything else that the
+   functions read has changed */
 typedef struct {
   HopsPointKernel  kernel;
   PetscInt         first, n;
@@ -77,7 +78,7 @@ struct _HopsPointCells {
   PetscScalar          *hostconst; /* [nconst] of all regions, as they are on the back end */
   PetscInt             *constoff;  /* [regions + 1] */
   HopsPointKernel       kernels;   /* a list */
-  HopsPointLast last; /* what is in out[] */
+  HopsPointLast         last;      /* what is in out[] */
 };
 
 /* cells is NULL where the back end has no such kernels, no source was given, or it cannot be done: -info

@@ -6,7 +6,8 @@
 
 typedef enum {
   HOPS_INDEFINITE,    /* a diffusion k and mass m with which no form is positive: negative in a direction somewhere (beyond
-                         rounding error), or zero all over a cell without a positive mass. A zero at single points does no harm */
+                         rounding error), or zero all over a cell without a positive mass. A zero at single
+                         points does no harm */
   HOPS_NEGATIVE,      /* k is negative somewhere (beyond rounding error), or positive nowhere in a cell */
   HOPS_NEGATIVE_FIELD /* the same of a mass, which may be zero all over a cell */
 } HopsValuesTest;

@@ -96,9 +96,9 @@ static PetscErrorCode HopsCoefficientCreateJacobian(HopsJacobian jac, PetscInt k
   PetscCall(HopsCoefficientCreate_Private(PetscObjectComm((PetscObject)jac->dm), kind ? dim * (dim + 1) / 2 : 1, "PetscDS", cf));
   PetscCall(PetscNew(&ctx));
   ++jac->refct;
-  ctx->jacobian        = jac;
-  ctx->kind            = kind;
-  ctx->component       = component;
+  ctx->jacobian     = jac;
+  ctx->kind         = kind;
+  ctx->component    = component;
   (*cf)->ctx        = ctx;
   (*cf)->destroyctx = HopsDSContextDestroy;
   (*cf)->evaluate   = HopsCoefficientEvaluate_DS;

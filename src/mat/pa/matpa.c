@@ -81,7 +81,7 @@ static PetscErrorCode MatPASetUpRun(Mat_PA *pa, PetscInt begin, PetscInt end)
   HopsCoefficient cf[2] = {HopsFormDerivative(pa->form), HopsFormValue(pa->form)};
   const PetscBool few   = !(cf[0] && cf[0]->evaluate) && !(cf[1] && cf[1]->evaluate) ? PETSC_TRUE : PETSC_FALSE;
   const PetscInt  chunk = few ? PetscMax(end - begin, 1) : PetscMax(64, sp->backend->runpoints / HopsPower(pa->basis.Q, sp->dim));
-  HopsValuesWork  w[2] = {{0}, {0}};
+  HopsValuesWork  w[2]  = {{0}, {0}};
 
   PetscFunctionBegin;
   for (PetscInt c = begin; c < end; c += chunk) {

@@ -124,7 +124,8 @@ static PetscErrorCode HopsPATensorSetTarget(HopsPATensor t, PetscInt nq, const H
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Cells of a run: as many as have about as many numbers as a scalar form's coefficients at `runpoints` points */
+/* Cells of a run: as many as have about as many numbers as a scalar form's coefficients at `runpoints`
+   points */
 static PetscInt HopsPATensorRun(HopsPATensor t, PetscInt nq)
 {
   HopsFields F     = t->jacobian->fields;
@@ -137,11 +138,12 @@ static PetscInt HopsPATensorRun(HopsPATensor t, PetscInt nq)
   return (PetscInt)PetscMax(64, (PetscInt64)t->space->backend->runpoints * F->dim * F->dim / ((PetscInt64)nq * PetscMax(total, 1)));
 }
 
-/* Where a pair of components turns up that was zero before, the tensors of the runs before are without it: again */
+/* Where a pair of components turns up that was zero before, the tensors of the runs before are without it:
+   again */
 PetscErrorCode HopsPATensorPassDevice(HopsPATensor t, const HopsBasis *basis, PetscBool *again, PetscBool *done)
 {
-  HopsSpace      sp = t->space;
-  const PetscInt nq = HopsPower(basis->Q, sp->dim), nblocks = t->jacobian->nblocks, run = HopsPATensorRun(t, nq);
+  HopsSpace        sp = t->space;
+  const PetscInt   nq = HopsPower(basis->Q, sp->dim), nblocks = t->jacobian->nblocks, run = HopsPATensorRun(t, nq);
   HopsTensorTarget to;
   HopsTensorData  *blocks;
   int             *place = NULL;

@@ -64,8 +64,8 @@ static inline PetscBool HopsLORFewValues(HopsCoefficient c)
   return !c || !c->evaluate ? PETSC_TRUE : PETSC_FALSE;
 }
 
-/* The form is meant to be definite: say so when a coefficient is negative, or zero all over a cell, where a mass
-   may be */
+/* The form is meant to be definite: say so when a coefficient is negative, or zero all over a cell, where
+   a mass may be */
 static PetscErrorCode HopsLORCheckSign(HopsLOR *lor, PetscInt n, const HopsValues values[2])
 {
   const HopsValuesTest test[2] = {HOPS_NEGATIVE, HOPS_NEGATIVE_FIELD};

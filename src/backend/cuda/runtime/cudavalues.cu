@@ -2,7 +2,7 @@
 #include <backend/cuda/lor/cudalor.h>
 #include <backend/cuda/runtime/cudaimpl.h>
 
-static const int HOPS_VALUES_THREADS = 128, HOPS_WARP = 32;
+static const int      HOPS_VALUES_THREADS = 128, HOPS_WARP = 32;
 static const unsigned HOPS_ALL_LANES = 0xffffffffu;
 
 __device__ static double WarpMax(double x)
@@ -56,7 +56,8 @@ __global__ static void CountCells(HopsValuesTest test, int dim, PetscInt n, int 
 /* v, if it is on the device, or a copy there, whose memory is the caller's */
 static PetscErrorCode ToDevice(PetscInt n, PetscInt nq, const HopsValues *v, HopsValues *out, void **copy)
 {
-  const size_t size = (v->cstride ? (size_t)n * v->cstride : (v->pstride ? (size_t)nq * v->pstride : (size_t)v->nc)) * sizeof(double);
+  const size_t size =
+    (v->cstride ? (size_t)n * v->cstride : (v->pstride ? (size_t)nq * v->pstride : (size_t)v->nc)) * sizeof(double);
 
   PetscFunctionBegin;
   *out  = *v;
@@ -71,7 +72,7 @@ static PetscErrorCode ToDevice(PetscInt n, PetscInt nq, const HopsValues *v, Hop
 PetscErrorCode HopsCountCells_CUDA(HopsValuesTest test, PetscInt dim, PetscInt n, PetscInt nq, const HopsValues *k,
                                    const HopsValues *m, PetscInt *count)
 {
-  const HopsValues none = {.nc = 0};
+  const HopsValues none   = {.nc = 0};
   const size_t     blocks = ((size_t)n * HOPS_WARP + HOPS_VALUES_THREADS - 1) / HOPS_VALUES_THREADS;
   HopsValues       on[2];
   void            *copy[2];

@@ -305,9 +305,9 @@ PetscErrorCode HopsPointCellsDestroy(HopsPointCells *out)
   PetscCall(HopsPointCellsDestroy(&pc->next));
   PetscCall(HopsPointKernelDestroyAll(pc));
   {
-    void **memory[] = {(void **)&pc->row,       (void **)&pc->auxrestr,  (void **)&pc->region, (void **)&pc->start,
-                       (void **)&pc->entry,     (void **)&pc->flags,     (void **)&pc->out,
-                       (void **)&pc->auxvalues, (void **)&pc->constants, (void **)&pc->scratch};
+    void **memory[] = {(void **)&pc->row,       (void **)&pc->auxrestr, (void **)&pc->region, (void **)&pc->start,
+                       (void **)&pc->entry,     (void **)&pc->flags,    (void **)&pc->out,    (void **)&pc->auxvalues,
+                       (void **)&pc->constants, (void **)&pc->scratch};
 
     for (size_t i = 0; i < sizeof(memory) / sizeof(memory[0]); ++i) PetscCall((*pc->be->memory->Free)(memory[i]));
   }

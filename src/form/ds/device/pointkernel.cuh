@@ -1,7 +1,7 @@
 /*
   Point functions at the points of cells. This text is compiled at run time, behind the point functions of
-  a code, the arguments (pointargs.h), pointtensor.h and what pointtext.c writes: the constants DIM, Q, PG, NF, NFAUX,
-  NU, NA, NR, NAR, NE, SIZE, WORK, SHARED, and Fields(), AuxFields(), Residuals(), Integrate() and
+  a code, the arguments (pointargs.h), pointtensor.h and what pointtext.c writes: the constants DIM, Q, PG,
+  NF, NFAUX, NU, NA, NR, NAR, NE, SIZE, WORK, SHARED, and Fields(), AuxFields(), Residuals(), Integrate() and
   Tensors(). A block works on a cell, then on another one.
 */
 #define NQ     Power(Q)
@@ -304,7 +304,8 @@ extern "C" __global__ void HopsPointLook(const HopsPointArgs k)
   }
 }
 
-/* y[cell - first][points]: the same as a coefficient's values, at all points or at the first one of each cell */
+/* y[cell - first][points]: the same as a coefficient's values, at all points or at the first one of each
+   cell */
 extern "C" __global__ void HopsPointPack(const HopsPointArgs k)
 {
   const size_t n = (size_t)k.n * k.points;

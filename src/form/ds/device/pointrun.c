@@ -298,7 +298,7 @@ PetscErrorCode HopsPointSetData(HopsPointCells pc, PetscBool *ok)
 
 PetscErrorCode HopsPointBegin(HopsPointCells pc, HopsPointKernel k, PetscReal t, PetscReal shift, HopsPointArgs *a)
 {
-  const int none[HOPS_POINT_FLAGS] = {PETSC_MPI_INT_MAX, PETSC_MPI_INT_MAX, 0, PETSC_MPI_INT_MAX};
+  const int        none[HOPS_POINT_FLAGS] = {PETSC_MPI_INT_MAX, PETSC_MPI_INT_MAX, 0, PETSC_MPI_INT_MAX};
   PetscBool        changed;
   const int       *restr;
   const PetscReal *X;
@@ -355,7 +355,7 @@ PetscErrorCode HopsPointEnd(HopsPointCells pc, int flags[HOPS_POINT_FLAGS])
    pc->out of runs of `run` values that lie `stride` apart, against the host's. Where they differ the
    kernels are given up */
 PetscErrorCode HopsPointCompareCells(HopsPointCells pc, HopsPointKernel k, PetscInt first, PetscInt n, PetscInt nruns,
-                                            const size_t run[], HopsPointHost host, void *ctx, PetscBool *ok)
+                                     const size_t run[], HopsPointHost host, void *ctx, PetscBool *ok)
 {
   size_t       size = 0, off = 0;
   PetscReal    scale = 0.0, error = 0.0;

@@ -1,8 +1,8 @@
-/* Tensors at a point, in reference coordinates. Both the C compiler and the compiler of a device's code read this file, which
-   has HOPS_POINT_FUNCTION for the first words of a function. */
+/* Tensors at a point, in reference coordinates. Both the C compiler and the compiler of a device's code
+   read this file, which has HOPS_POINT_FUNCTION for the first words of a function. */
 
-/* The pairs of components pair[npairs][kind, test, trial], whose tensors are w times those of g[kind], as entries ent[entry *
-   stride]; Ji is the inverse Jacobian */
+/* The pairs of components pair[npairs][kind, test, trial], whose tensors are w times those of g[kind], as
+   entries ent[entry * stride]; Ji is the inverse Jacobian */
 HOPS_POINT_FUNCTION void HopsTensorsAtPoint(int dim, int npairs, const int *pair, int ntrial, double w, const double *Ji,
                                             const double *const g[4], size_t stride, double *ent)
 {

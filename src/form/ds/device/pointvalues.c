@@ -1,5 +1,5 @@
-/* Tensors of a PetscDS at the points of cells, by its point functions where a back end works: evaluated once for a state,
-   and handed over there, or copied to the process. */
+/* Tensors of a PetscDS at the points of cells, by its point functions where a back end works: evaluated
+   once for a state, and handed over there, or copied to the process. */
 #include <hops/private/hopspointcellsimpl.h>
 
 /* A form at the points of a basis on a run of cells, and what evaluates it there */
@@ -19,8 +19,8 @@ static PetscErrorCode HopsPointRunHost(void *ctx, PetscInt c, PetscScalar values
   HopsPointRun  *r   = (HopsPointRun *)ctx;
   HopsFields     F   = r->form->fields;
   const PetscInt dim = F->dim, nq = HopsPower(r->basis->Q, dim);
-  HopsBasis       geom;
-  PetscReal      *x, *J;
+  HopsBasis      geom;
+  PetscReal     *x, *J;
   PetscScalar *(*g)[4];
 
   PetscFunctionBegin;
@@ -60,7 +60,7 @@ static PetscErrorCode HopsPointIsLast(const HopsPointRun *r, PetscBool *same)
 {
   const Vec      v[2] = {r->form->X, r->form->Xt};
   HopsPointLast *last = &r->cells->last,
-                 now  = {.kernel = r->kernel, .first = r->first, .n = r->n, .t = r->form->t, .shift = r->form->shift};
+                now   = {.kernel = r->kernel, .first = r->first, .n = r->n, .t = r->form->t, .shift = r->form->shift};
 
   PetscFunctionBegin;
   *same = PETSC_FALSE;
@@ -110,8 +110,8 @@ static PetscErrorCode HopsPointRunCompare(HopsPointRun *r, PetscBool *ok)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* cells->out[block and kind][n][point][entries], which may be there already; done is false where the kernels are not what the
-   host's are */
+/* cells->out[block and kind][n][point][entries], which may be there already; done is false where the
+   kernels are not what the host's are */
 static PetscErrorCode HopsPointRunEvaluate(HopsPointRun *r, PetscBool *done)
 {
   HopsPointCells pc = r->cells;
@@ -142,8 +142,8 @@ static PetscErrorCode HopsPointRunEnd(HopsPointRun *r)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The tensors are there, or done is false, and nothing is to be ended: no device has the functions. It does not do without a
-   state, where the host also looks whether the functions depend on one */
+/* The tensors are there, or done is false, and nothing is to be ended: no device has the functions. It
+   does not do without a state, where the host also looks whether the functions depend on one */
 static PetscErrorCode HopsPointRunBegin(HopsPointRun *r, HopsJacobian form, HopsSpace sp, PetscInt first, PetscInt n,
                                         const HopsBasis *basis, PetscBool *done)
 {
@@ -189,8 +189,8 @@ PetscErrorCode HopsJacobianEvaluateDevice(HopsJacobian form, HopsSpace sp, Petsc
 
     HopsPointRunSelect(&r, i);
     if (to && r.args.size)
-      PetscCall((*sp->backend->memory->Copy)(NULL, to, r.args.out, (size_t)n * nq * r.args.size * sizeof(PetscScalar),
-                                             HOPS_COPY_OUT));
+      PetscCall(
+        (*sp->backend->memory->Copy)(NULL, to, r.args.out, (size_t)n * nq * r.args.size * sizeof(PetscScalar), HOPS_COPY_OUT));
   }
   PetscCall(HopsPointRunEnd(&r));
   PetscFunctionReturn(PETSC_SUCCESS);
