@@ -108,7 +108,7 @@ $(BUILD)/text/%.inc: src/%
 
 $(BUILD)/obj/src/form/point/pointcode.o: $(BUILD)/text/form/point/pointprelude.h.inc
 $(BUILD)/obj/src/form/point/pointcheck.o: $(BUILD)/text/form/point/pointcheckargs.h.inc
-$(BUILD)/obj/src/form/ds/device/pointtext.o: $(patsubst %,$(BUILD)/text/form/ds/device/%.inc,pointargs.h pointkernel.cuh)
+$(BUILD)/obj/src/form/ds/device/pointtext.o: $(patsubst %,$(BUILD)/text/form/ds/device/%.inc,pointargs.h pointtensor.h pointkernel.cuh)
 $(BUILD)/obj/src/form/point/pointcode.o $(BUILD)/obj/src/form/point/pointcheck.o $(BUILD)/obj/src/form/ds/device/pointtext.o: cflags += -I$(BUILD)/text
 
 $(BUILD)/obj/%.o: %.cu $(BUILD)/.flags

@@ -193,20 +193,57 @@ static PetscErrorCode CompareResiduals(DM dm, Vec X, Vec Xt)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* A component's own tensor as a coefficient's values, against the host's tensors g[n][nq][..] of all; the
+   kernels run once more only where they must */
+static PetscErrorCode CompareValues(HopsJacobian form, HopsSpace sp, const HopsBasis *basis, PetscInt kind, PetscBool constant,
+                                    const PetscScalar g[])
+{
+  const PetscInt dim = sp->dim, n = sp->ncells, nq = HopsPower(basis->Q, dim), one = kind ? dim * dim : 1, N = form->nc;
+  HopsValuesWork w = {0};
+  PetscScalar   *v[2];
+
+  PetscFunctionBeginUser;
+  for (PetscInt c = 0; c < N; ++c) {
+    HopsValues val;
+    PetscBool  done;
+
+    PetscCall(HopsJacobianEvaluateValues(form, sp, 0, n, basis, kind, c, &w, &val, &done));
+    PetscCheck(done && val.nc == (kind ? dim * (dim + 1) / 2 : 1) && val.memtype == sp->backend->memtype, PETSC_COMM_SELF,
+               PETSC_ERR_PLIB, "The values are not those of the back end");
+    PetscCheck(!n || !val.pstride == (constant || nq == 1), PETSC_COMM_SELF, PETSC_ERR_PLIB, "Do they vary inside of a cell?");
+    PetscCall(HopsValuesBring(&w, n, &val));
+    PetscCall(PetscMalloc2(n * nq * val.nc, &v[0], n * nq * val.nc, &v[1]));
+    for (PetscInt q = 0; q < n * nq; ++q) {
+      const PetscScalar *t = g + ((size_t)q * N * N + c * (N + 1)) * one;
+
+      for (PetscInt i = 0, k = 0; i < (kind ? dim : 1); ++i)
+        for (PetscInt j = i; j < (kind ? dim : 1); ++j, ++k) {
+          v[0][q * val.nc + k] = 0.5 * (t[i * dim + j] + t[j * dim + i]);
+          v[1][q * val.nc + k] = val.v[q / nq * val.cstride + q % nq * val.pstride + k];
+        }
+    }
+    PetscCall(Compare("component's tensor", n * nq * val.nc, v[0], v[1]));
+    PetscCall(PetscFree2(v[0], v[1]));
+  }
+  PetscCall(HopsValuesWorkFree(&w));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* All tensors of a form at the points of a basis: [block][kind], of the host's path and of the kernels */
 static PetscErrorCode CompareTensorsAt(HopsJacobian form, HopsSpace sp, const HopsBasis *basis, PetscBool constant)
 {
   const PetscInt dim = sp->dim, n = sp->ncells, nq = HopsPower(basis->Q, dim);
   HopsBasis      geom;
   PetscReal     *x, *J;
-  PetscScalar *(*g[3])[4];
-  PetscBool done[3];
+  PetscScalar *(*g[2])[4];
+  PetscBool      done[2];
+  const PetscInt evaluated = PointToyTensors;
 
   PetscFunctionBeginUser;
   PetscCall(PetscMalloc2(n * nq * dim, &x, n * nq * dim * dim, &J));
   PetscCall(HopsSpaceCreateGeometryBasis(sp, basis, &geom));
   PetscCall(HopsSpaceGetPoints(sp, &geom, 0, n, x, J));
-  for (PetscInt k = 0; k < 3; ++k) {
+  for (PetscInt k = 0; k < 2; ++k) {
     PetscCall(PetscCalloc1(form->nblocks, &g[k]));
     for (PetscInt b = 0; b < form->nblocks; ++b)
       for (PetscInt i = 0; i < 4; ++i)
@@ -216,21 +253,21 @@ static PetscErrorCode CompareTensorsAt(HopsJacobian form, HopsSpace sp, const Ho
                                  &g[k][b][i]));
     PetscCall(HopsBackendGet(k ? Device : "host", &sp->backend));
     if (!k) PetscCall(HopsJacobianEvaluateBlocks(form, sp, 0, n, basis, x, J, g[k]));
-    PetscCall(HopsJacobianEvaluateDevice(form, sp, 0, n, basis, k == 2 ? PETSC_TRUE : PETSC_FALSE, k ? g[k] : NULL, &done[k]));
+    PetscCall(HopsJacobianEvaluateDevice(form, sp, 0, n, basis, k ? g[k] : NULL, &done[k]));
   }
-  PetscCheck(!done[0] && done[1] && (done[2] == constant || !n), PETSC_COMM_SELF, PETSC_ERR_PLIB,
-             "Tensors are not those of the back end");
+  PetscCheck(!done[0] && done[1], PETSC_COMM_SELF, PETSC_ERR_PLIB, "Tensors are not those of the back end");
   for (PetscInt b = 0; b < form->nblocks; ++b)
-    for (PetscInt i = 0; i < 4; ++i) {
-      const PetscInt size =
-        form->fields->nc[form->blocks[b].test] * form->fields->nc[form->blocks[b].trial] * HopsTensorEntries(dim, i);
-
-      if (!form->blocks[b].has[i]) continue;
-      PetscCall(Compare("tensor", n * nq * size, g[0][b][i], g[1][b][i]));
-      for (PetscInt c = 0; c < n && done[2]; ++c)
-        PetscCall(Compare("cell's tensor", size, g[0][b][i] + (size_t)c * nq * size, g[2][b][i] + c * size));
-    }
-  for (PetscInt k = 0; k < 3; ++k) {
+    for (PetscInt i = 0; i < 4; ++i)
+      if (form->blocks[b].has[i])
+        PetscCall(Compare("tensor",
+                          n * nq * form->fields->nc[form->blocks[b].test] * form->fields->nc[form->blocks[b].trial] *
+                            HopsTensorEntries(dim, i),
+                          g[0][b][i], g[1][b][i]));
+  for (PetscInt i = 0; form->nblocks == 1 && form->nc && i < 4; i += 3)
+    if (form->blocks[0].has[i]) PetscCall(CompareValues(form, sp, basis, i, constant, g[0][0][i]));
+  PetscCheck(PointToyTensors == evaluated + 1 || !n || strcmp(Device, "toy"), PETSC_COMM_SELF, PETSC_ERR_PLIB,
+             "Evaluated %" PetscInt_FMT " times at one state", PointToyTensors - evaluated);
+  for (PetscInt k = 0; k < 2; ++k) {
     for (PetscInt b = 0; b < form->nblocks; ++b)
       for (PetscInt i = 0; i < 4; ++i) PetscCall(PetscFree(g[k][b][i]));
     PetscCall(PetscFree(g[k]));
@@ -260,6 +297,63 @@ static PetscErrorCode CompareTensors(DM dm, Vec X, Vec Xt, PetscInt order, Petsc
   PetscCall(HopsBasisDestroy(&gll));
   PetscCall(HopsBasisDestroy(&inner));
   PetscCall(HopsJacobianDestroy(&form));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Cells that are indefinite or negative, of values on the back end and of the same in the process:
+   scalars, diagonals and tensors, at all points or one a cell */
+static PetscErrorCode CompareCounts(const HopsBackendOps *be, PetscInt dim)
+{
+  const PetscInt n = 37, nq = 45, nc[3] = {1, dim, dim * (dim + 1) / 2}; /* more points than a warp has lanes */
+  PetscInt       found[3] = {0, 0, 0};
+  HopsValuesWork w[2]     = {{0}, {0}};
+  PetscScalar   *a[2];
+  PetscRandom    r;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscRandomCreate(PETSC_COMM_SELF, &r));
+  PetscCall(PetscRandomSetInterval(r, -0.001, 1.0));
+  PetscCall(PetscMalloc2(n * nq * 6, &a[0], n * nq, &a[1]));
+  for (PetscInt i = 0; i < 12; ++i) {
+    const PetscInt size = nc[i % 3], np = i / 3 % 2 ? nq : 1;
+    HopsValues     here[2] = {{.nc = size, .cstride = np * size, .pstride = np > 1 ? size : 0, .v = a[0]},
+                              {.nc = i / 6, .cstride = np, .pstride = np > 1, .v = a[1]}},
+               there[2];
+
+    for (PetscInt j = 0; j < n * np * size; ++j) {
+      const PetscBool diagonal =
+        size < 3 || j % size == 0 || j % size == dim || (size == 6 && j % size == 5) ? PETSC_TRUE : PETSC_FALSE;
+
+      PetscCall(PetscRandomGetValue(r, &a[0][j]));
+      a[0][j] *= size > dim && !diagonal ? 0.4 : 1.0;
+      if (j / (np * size) % 5 == 4) a[0][j] = 0.0; /* zero all over a cell */
+    }
+    for (PetscInt j = 0; j < n * np; ++j) a[1][j] = j / np % 10 == 4 ? (j % np == np - 1 ? 1.0 : -1.0) : 0.0;
+    for (PetscInt k = 0; k < 2; ++k) {
+      there[k] = here[k];
+      PetscCall(HopsValuesReserve(&w[k], be, n * nq * 6));
+      PetscCall((*be->memory->Copy)(NULL, w[k].bv, here[k].v, n * here[k].cstride * sizeof(PetscScalar), HOPS_COPY_IN));
+      there[k].v       = w[k].bv;
+      there[k].memtype = be->memtype;
+    }
+    for (PetscInt test = HOPS_INDEFINITE; test <= HOPS_NEGATIVE_FIELD; ++test) {
+      PetscInt count[3];
+
+      PetscCall(HopsValuesCount(be, (HopsValuesTest)test, dim, n, nq, &here[0], &here[1], &count[0]));
+      PetscCall(HopsValuesCount(be, (HopsValuesTest)test, dim, n, nq, &there[0], &there[1], &count[1]));
+      PetscCall(HopsValuesCount(be, (HopsValuesTest)test, dim, n, nq, &there[0], &here[1], &count[2]));
+      PetscCheck(count[0] == count[1] && count[0] == count[2], PETSC_COMM_SELF, PETSC_ERR_PLIB,
+                 "Case %" PetscInt_FMT ", test %" PetscInt_FMT ": %" PetscInt_FMT " cells, %" PetscInt_FMT " and %" PetscInt_FMT
+                 " on the back end",
+                 i, test, count[0], count[1], count[2]);
+      found[test] += count[0];
+      PetscCheck(count[0] < n || (test == HOPS_INDEFINITE && size > dim), PETSC_COMM_SELF, PETSC_ERR_PLIB, "All cells are found");
+    }
+  }
+  PetscCheck(found[0] && found[1] > found[2] && found[2], PETSC_COMM_SELF, PETSC_ERR_PLIB, "No cells are found");
+  for (PetscInt k = 0; k < 2; ++k) PetscCall(HopsValuesWorkFree(&w[k]));
+  PetscCall(PetscFree2(a[0], a[1]));
+  PetscCall(PetscRandomDestroy(&r));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -302,11 +396,12 @@ static PetscErrorCode CompareEssential(DM dm, Vec X)
 
 int main(int argc, char **argv)
 {
-  HopsBackendOps toy;
-  DM             dm;
-  Vec            X, Xt;
-  PetscInt       layout = 0, order = 3, Q = 4;
-  PetscBool      curved = PETSC_FALSE, regions = PETSC_FALSE, aux = PETSC_FALSE;
+  HopsBackendOps        toy;
+  const HopsBackendOps *be;
+  DM                    dm;
+  Vec                   X, Xt;
+  PetscInt              layout = 0, order = 3, Q = 4, dim;
+  PetscBool             curved = PETSC_FALSE, regions = PETSC_FALSE, aux = PETSC_FALSE;
 
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(HopsInitialize());
@@ -342,6 +437,9 @@ int main(int argc, char **argv)
   PetscCall(VecScale(Xt, -0.7));
   PetscCall(CompareResiduals(dm, X, Xt));
   if (!regions) PetscCall(CompareEssential(dm, X));
+  PetscCall(HopsBackendGet(Device, &be));
+  PetscCall(DMGetDimension(dm, &dim));
+  PetscCall(CompareCounts(be, dim));
   PetscCall(CompareTensors(dm, X, Xt, order, layout == 2 ? PETSC_TRUE : PETSC_FALSE));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "Kernels compiled at run time agree with the host\n"));
   PetscCall(VecDestroy(&X));

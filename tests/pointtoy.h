@@ -10,6 +10,8 @@ struct _HopsPointModule {
   HopsPointCode code;
 };
 
+static PetscInt PointToyTensors; /* how often tensors were evaluated */
+
 static const char PointToyHead[] =
   "#include <cmath>\n#include <cstring>\nusing namespace std;\n"
   "#define __host__\n#define __device__\n#define __global__\n#define __shared__ static\n#define __restrict__\n"
@@ -78,13 +80,15 @@ static PetscErrorCode PointToyCreate(HopsPointCode code, const char kernels[], P
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PointToyRefresh(HopsPointModule m)
+static PetscErrorCode PointToyRefresh(HopsPointModule m, PetscBool *changed)
 {
   PetscFunctionBegin;
+  *changed = PETSC_FALSE;
   for (PetscInt k = 0; k < m->code->nvars; ++k) {
     void *p = dlsym(m->lib, m->code->var[k].name);
 
     PetscCheck(p, PETSC_COMM_SELF, PETSC_ERR_LIB, "The text has no variable %s", m->code->var[k].name);
+    if (memcmp(p, m->code->var[k].host, m->code->var[k].size)) *changed = PETSC_TRUE;
     PetscCall(PetscMemcpy(p, m->code->var[k].host, m->code->var[k].size));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -99,6 +103,7 @@ static PetscErrorCode PointToyLaunch(HopsPointModule m, const char kernel[], Pet
   PetscCall(PetscSNPrintf(name, sizeof(name), "Run_%s", kernel));
   *(void **)&run = dlsym(m->lib, name);
   PetscCheck(run, PETSC_COMM_SELF, PETSC_ERR_LIB, "No kernel %s", kernel);
+  if (!strcmp(kernel, "HopsPointTensors")) ++PointToyTensors;
   (*run)((int)grid, args);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -200,8 +200,7 @@ PetscErrorCode HopsPatchCellsOperator(const HopsPatchCells *pc, const HopsBasis 
 {
   HopsSpace      sp    = pc->space;
   const PetscInt chunk = PetscMax(64, sp->backend->runpoints / HopsPower(basis->Q, sp->dim));
-  size_t         ks = 0, ms = 0;
-  PetscScalar   *kw = NULL, *mw = NULL;
+  HopsValuesWork w[2]  = {{0}, {0}};
 
   PetscFunctionBegin;
   PetscCall((*sp->backend->OperatorCreate)(pc->form, basis, A));
@@ -211,13 +210,12 @@ PetscErrorCode HopsPatchCellsOperator(const HopsPatchCells *pc, const HopsBasis 
     PetscReal  det;
 
     n = PetscMin(chunk, (c < sp->ninterior ? sp->ninterior : sp->ncells) - c); /* a run is within one part */
-    PetscCall(HopsCoefficientEvaluate(HopsFormDerivative(pc->form), sp, basis, c, n, &ks, &kw, &k));
-    PetscCall(HopsCoefficientEvaluate(HopsFormValue(pc->form), sp, basis, c, n, &ms, &mw, &m));
+    PetscCall(HopsCoefficientEvaluateOn(HopsFormDerivative(pc->form), sp, sp->backend, basis, c, n, &w[0], &k));
+    PetscCall(HopsCoefficientEvaluateOn(HopsFormValue(pc->form), sp, sp->backend, basis, c, n, &w[1], &m));
     PetscCall((*(*A)->ops->SetUp)(*A, c, n, &k, &m, &bad, &det));
     if (bad >= 0) PetscCall(HopsSpaceErrorCell(sp, bad, det));
   }
-  PetscCall(PetscFree(kw));
-  PetscCall(PetscFree(mw));
+  for (PetscInt i = 0; i < 2; ++i) PetscCall(HopsValuesWorkFree(&w[i]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -95,105 +95,154 @@ static PetscErrorCode HopsCoefficientEvaluateLimit(HopsCoefficient cf, HopsSpace
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsCoefficientEvaluate(HopsCoefficient cf, HopsSpace sp, const HopsBasis *basis, PetscInt first, PetscInt n,
-                                       size_t *size, PetscScalar **work, HopsValues *val)
+/* one value a cell */
+static PetscErrorCode HopsCoefficientEvaluateCells(HopsCoefficient cf, HopsSpace sp, PetscInt first, PetscInt n, PetscScalar w[])
 {
-  const PetscInt nq = HopsPower(basis->Q, sp->dim);
-
   PetscFunctionBegin;
-  val->nc      = cf ? cf->nc : 0;
-  val->cstride = val->pstride = 0;
-  val->v                      = NULL;
-  if (!cf) PetscFunctionReturn(PETSC_SUCCESS);
-  if (cf->values && !cf->nvcells) { /* constant */
-    val->v = cf->values;
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  if (!cf->evaluate) { /* one value a cell */
-    PetscCheck(cf->nvcells == sp->ncaller, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ,
-               "The cell coefficient has %" PetscInt_FMT " cells, the space %" PetscInt_FMT, cf->nvcells, sp->ncaller);
-    PetscCall(HopsWork((size_t)n * cf->nc, size, work));
-    for (PetscInt c = 0; c < n; ++c)
-      for (PetscInt k = 0; k < cf->nc; ++k) {
-        (*work)[c * cf->nc + k] = cf->values[(sp->cell[first + c] - sp->cstart) * cf->nc + k];
-        PetscCheck(!PetscIsInfOrNanScalar((*work)[c * cf->nc + k]), PETSC_COMM_SELF, PETSC_ERR_FP,
-                   "The %s coefficient is infinite or not-a-number in cell %" PetscInt_FMT
-                   ": check the function or the array behind it",
-                   cf->kind, sp->cell[first + c]);
-      }
-    val->v       = *work;
-    val->cstride = cf->nc;
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(HopsWork((size_t)n * nq * cf->nc, size, work));
-  val->v       = *work;
-  val->cstride = cf->nc;
-  if (cf->evaluatecells && !basis->limit) {
-    PetscBool done;
-
-    PetscCall((*cf->evaluatecells)(cf, sp, first, n, basis, *work, &done));
-    if (done) PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  {
-    PetscScalar *w = *work;
-
-    if (basis->limit) PetscCall(HopsCoefficientEvaluateLimit(cf, sp, basis, first, n, w));
-    else PetscCall(HopsCoefficientEvaluatePoints(cf, sp, basis, first, n, w));
-    for (PetscInt c = 0; c < n; ++c)
-      for (PetscInt i = 0; i < nq * cf->nc; ++i)
-        PetscCheck(!PetscIsInfOrNanScalar(w[c * nq * cf->nc + i]), PETSC_COMM_SELF, PETSC_ERR_FP,
-                   "The %s coefficient is infinite or not-a-number in cell %" PetscInt_FMT
-                   ": check the function or the array behind it",
-                   cf->kind, sp->cell[first + c]);
-  }
-  val->cstride = nq * cf->nc;
-  val->pstride = cf->nc;
+  PetscCheck(cf->nvcells == sp->ncaller, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ,
+             "The cell coefficient has %" PetscInt_FMT " cells, the space %" PetscInt_FMT, cf->nvcells, sp->ncaller);
+  for (PetscInt c = 0; c < n; ++c)
+    for (PetscInt k = 0; k < cf->nc; ++k) w[c * cf->nc + k] = cf->values[(sp->cell[first + c] - sp->cstart) * cf->nc + k];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Is K + shift I positive definite? By the pivots of Gaussian elimination */
-static PetscBool IsPositive(PetscInt dim, PetscInt nc, const PetscScalar k[], PetscReal shift)
+/* in the process's memory, by what works there */
+static PetscErrorCode HopsCoefficientEvaluateProcess(HopsCoefficient cf, HopsSpace sp, const HopsBasis *basis, PetscInt first,
+                                                     PetscInt n, size_t *size, PetscScalar **work, HopsValues *val)
 {
-  PetscReal K[9] = {0.0};
+  const PetscInt np = cf && cf->evaluate ? HopsPower(basis->Q, sp->dim) : 1;
 
-  if (nc <= dim) {
-    for (PetscInt i = 0; i < nc; ++i)
-      if (!(PetscRealPart(k[i]) + shift > 0.0)) return PETSC_FALSE;
-    return PETSC_TRUE;
-  }
-  for (PetscInt i = 0, t = 0; i < dim; ++i)
-    for (PetscInt j = i; j < dim; ++j, ++t) K[i * dim + j] = K[j * dim + i] = PetscRealPart(k[t]) + (i == j ? shift : 0.0);
-  for (PetscInt p = 0; p < dim; ++p) {
-    if (!(K[p * dim + p] > 0.0)) return PETSC_FALSE;
-    for (PetscInt i = p + 1; i < dim; ++i)
-      for (PetscInt j = p + 1; j < dim; ++j) K[i * dim + j] -= K[i * dim + p] * K[p * dim + j] / K[p * dim + p];
-  }
-  return PETSC_TRUE;
+  PetscFunctionBegin;
+  *val = (HopsValues){.nc = cf ? cf->nc : 0, .memtype = PETSC_MEMTYPE_HOST};
+  if (cf && HopsCoefficientIsConstant(cf)) val->v = cf->values;
+  if (!cf || val->v) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(HopsWork((size_t)n * np * cf->nc, size, work));
+  if (!cf->evaluate) PetscCall(HopsCoefficientEvaluateCells(cf, sp, first, n, *work));
+  else if (basis->limit) PetscCall(HopsCoefficientEvaluateLimit(cf, sp, basis, first, n, *work));
+  else PetscCall(HopsCoefficientEvaluatePoints(cf, sp, basis, first, n, *work));
+  for (PetscInt c = 0; c < n; ++c)
+    for (PetscInt i = 0; i < np * cf->nc; ++i)
+      PetscCheck(!PetscIsInfOrNanScalar((*work)[c * np * cf->nc + i]), PETSC_COMM_SELF, PETSC_ERR_FP,
+                 "The %s coefficient is infinite or not-a-number in cell %" PetscInt_FMT
+                 ": check the function or the array behind it",
+                 cf->kind, sp->cell[first + c]);
+  val->v       = *work;
+  val->cstride = np * cf->nc;
+  val->pstride = cf->evaluate ? cf->nc : 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Negative in a direction somewhere (beyond rounding error), or zero all over a cell without a positive mass;
-   a zero at single points does no harm */
-PetscInt HopsValuesCountIndefinite(PetscInt dim, PetscInt n, PetscInt nq, const HopsValues *k, const HopsValues *m)
+/* where the space's back end works, if it can be done there */
+static PetscErrorCode HopsCoefficientEvaluateBackend(HopsCoefficient cf, HopsSpace sp, const HopsBasis *basis, PetscInt first,
+                                                     PetscInt n, HopsValuesWork *w, HopsValues *val, PetscBool *done)
 {
-  const PetscBool same  = !k->cstride && (!m->nc || !m->cstride) ? PETSC_TRUE : PETSC_FALSE; /* all cells are as the first */
-  PetscInt        count = 0;
+  PetscFunctionBegin;
+  *done = PETSC_FALSE;
+  if (cf && cf->evaluateon && !basis->limit) PetscCall((*cf->evaluateon)(cf, sp, first, n, basis, w, val, done));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
-  if (!k->nc || !n) return 0;
-  for (PetscInt c = 0; c < (same ? 1 : n); ++c) {
-    const PetscInt kq = k->pstride ? nq : 1, mq = m->pstride ? nq : 1;
-    PetscReal      size     = 0.0;
-    PetscBool      positive = PETSC_FALSE;
+PetscErrorCode HopsCoefficientEvaluateOn(HopsCoefficient cf, HopsSpace sp, const HopsBackendOps *be, const HopsBasis *basis,
+                                         PetscInt first, PetscInt n, HopsValuesWork *w, HopsValues *val)
+{
+  PetscBool done;
 
-    for (PetscInt q = 0; q < kq; ++q)
-      for (PetscInt i = 0; i < k->nc; ++i) size = PetscMax(size, PetscAbsScalar(k->v[c * k->cstride + q * k->pstride + i]));
-    if (size > 0.0) {
-      positive = PETSC_TRUE;
-      for (PetscInt q = 0; q < kq && positive; ++q)
-        positive = IsPositive(dim, k->nc, k->v + c * k->cstride + q * k->pstride, 1e-12 * size);
-    } else
-      for (PetscInt q = 0; m->nc && q < mq && !positive; ++q)
-        positive = PetscRealPart(m->v[c * m->cstride + q * m->pstride]) > 0.0 ? PETSC_TRUE : PETSC_FALSE;
-    if (!positive) ++count;
+  PetscFunctionBegin;
+  PetscCall(HopsCoefficientEvaluateBackend(cf, sp, basis, first, n, w, val, &done));
+  if (done && be != sp->backend) PetscCall(HopsValuesBring(w, n, val));
+  if (!done) PetscCall(HopsCoefficientEvaluateProcess(cf, sp, basis, first, n, &w->size, &w->v, val));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsCoefficientEvaluate(HopsCoefficient cf, HopsSpace sp, const HopsBasis *basis, PetscInt first, PetscInt n,
+                                       size_t *size, PetscScalar **work, HopsValues *val)
+{
+  HopsValuesWork w = {.size = *size, .v = *work};
+  PetscBool      done;
+
+  PetscFunctionBegin;
+  PetscCall(HopsCoefficientEvaluateBackend(cf, sp, basis, first, n, &w, val, &done));
+  if (done) PetscCall(HopsValuesBring(&w, n, val));
+  *size = w.size;
+  *work = w.v;
+  w.v   = NULL;
+  PetscCall(HopsValuesWorkFree(&w));
+  if (!done) PetscCall(HopsCoefficientEvaluateProcess(cf, sp, basis, first, n, size, work, val));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ----------------------------------- values where they lie ----------------------------------- */
+
+PetscErrorCode HopsValuesReserve(HopsValuesWork *w, const HopsBackendOps *be, size_t n)
+{
+  PetscFunctionBegin;
+  if (n <= w->bsize) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall((*be->memory->PoolFree)((void **)&w->bv));
+  PetscCall((*be->memory->PoolMalloc)(n * sizeof(PetscScalar), (void **)&w->bv));
+  w->backend = be;
+  w->bsize   = n;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsValuesBring(HopsValuesWork *w, PetscInt n, HopsValues *val)
+{
+  const size_t size = (size_t)n * val->cstride;
+
+  PetscFunctionBegin;
+  PetscCall(HopsWork(size, &w->size, &w->v));
+  if (size) PetscCall((*w->backend->memory->Copy)(NULL, w->v, val->v, size * sizeof(PetscScalar), HOPS_COPY_OUT));
+  val->v       = w->v;
+  val->memtype = PETSC_MEMTYPE_HOST;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsValuesWorkFree(HopsValuesWork *w)
+{
+  PetscFunctionBegin;
+  if (w->backend) PetscCall((*w->backend->memory->PoolFree)((void **)&w->bv));
+  PetscCall(PetscFree(w->v));
+  PetscCall(PetscMemzero(w, sizeof(*w)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static int HopsCellIsIndefinite(PetscInt dim, PetscInt nq, const HopsValues *k, const PetscScalar kv[], const HopsValues *m,
+                                const PetscScalar mv[])
+{
+  PetscReal size = 0.0;
+
+  for (PetscInt q = 0; q < (k->pstride ? nq : 1); ++q) size = HopsPointSize(k->nc, kv + q * k->pstride, size);
+  if (size > 0.0) {
+    for (PetscInt q = 0; q < (k->pstride ? nq : 1); ++q)
+      if (!HopsPointIsPositive(dim, k->nc, kv + q * k->pstride, 1e-12 * size)) return 1;
+    return 0;
   }
-  return same ? n * count : count;
+  for (PetscInt q = 0; m && m->nc && q < (m->pstride ? nq : 1); ++q)
+    if (PetscRealPart(mv[q * m->pstride]) > 0.0) return 0;
+  return 1;
+}
+
+PetscErrorCode HopsValuesCount(const HopsBackendOps *be, HopsValuesTest test, PetscInt dim, PetscInt n, PetscInt nq,
+                               const HopsValues *k, const HopsValues *m, PetscInt *count)
+{
+  const PetscBool same = !k->cstride && (!m || !m->nc || !m->cstride) ? PETSC_TRUE : PETSC_FALSE; /* all cells are as the first */
+
+  PetscFunctionBegin;
+  *count = 0;
+  if (!k->nc || !n) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!PetscMemTypeHost(k->memtype) || (m && m->nc && !PetscMemTypeHost(m->memtype))) {
+    PetscCall((*be->CountCells)(test, dim, n, nq, k, m, count));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  for (PetscInt c = 0; c < (same ? 1 : n); ++c) {
+    const PetscScalar *kv = k->v + c * k->cstride;
+    PetscReal          lo = PETSC_MAX_REAL, hi = PETSC_MIN_REAL;
+
+    if (test == HOPS_INDEFINITE) *count += HopsCellIsIndefinite(dim, nq, k, kv, m, m && m->nc ? m->v + c * m->cstride : NULL);
+    else {
+      for (PetscInt q = 0; q < (k->pstride ? nq : 1); ++q) HopsPointRange(dim, k->nc, kv + q * k->pstride, &lo, &hi);
+      *count += HopsCellIsNegative(test, lo, hi);
+    }
+  }
+  if (same) *count *= n;
+  PetscFunctionReturn(PETSC_SUCCESS);
 }

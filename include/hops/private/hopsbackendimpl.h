@@ -13,6 +13,7 @@
 */
 #pragma once
 #include <hops/private/hopsbasisimpl.h>
+#include <hops/private/hopsvalues.h>
 
 typedef struct _HopsBackendOps HopsBackendOps;
 typedef struct _HopsForm      *HopsForm;    /* hopsformimpl.h */
@@ -222,8 +223,8 @@ typedef struct {
   /* kernels[] is text that calls the functions; fma: may multiplications and additions be fused? Where it
      cannot be done the module is NULL, and why[len] says why */
   PetscErrorCode (*Create)(HopsPointCode, const char kernels[], PetscBool fma, HopsPointModule *, char why[], size_t len);
-  /* what the functions read of the process's variables becomes as it is now */
-  PetscErrorCode (*Refresh)(HopsPointModule);
+  /* what the functions read of the process's variables becomes as it is now; was it another before? */
+  PetscErrorCode (*Refresh)(HopsPointModule, PetscBool *changed);
   PetscErrorCode (*Launch)(HopsPointModule, const char kernel[], PetscInt grid, PetscInt block, void *args[]);
   PetscErrorCode (*Destroy)(HopsPointModule *);
 } HopsPointOps;
@@ -266,6 +267,10 @@ struct _HopsBackendOps {
   /* the widest kind of map of n cells, X[n][dim][g^dim] in the back end's memory, nodes s[g] in [0,1] in the
      process's; NULL: the caller looks itself */
   PetscErrorCode (*MapKind)(PetscInt n, PetscInt dim, PetscInt g, const PetscReal s[], const PetscReal X[], HopsMapKind *);
+  /* how many of n cells, of nq points each, a test finds (HopsValuesCount()); each of k and m, which may
+     be NULL, lies where it says. NULL where no values are made but in the process's memory */
+  PetscErrorCode (*CountCells)(HopsValuesTest, PetscInt dim, PetscInt n, PetscInt nq, const HopsValues *k, const HopsValues *m,
+                               PetscInt *count);
   const HopsPointOps      *points;  /* point functions of a code are compiled for the back end */
   const HopsPatchSetUpOps *patches; /* NULL: the process computes what patches begin with */
   const HopsMeshOps       *mesh;    /* set-up of spaces; NULL: the host sets up, and the result is copied */

@@ -109,11 +109,12 @@ PETSC_INTERN void HopsTensorApplyDirection(PetscInt dim, PetscInt d, PetscInt n,
 /*
   Values of a coefficient at the points of a run of cells: component k at point q of cell c of the run is
   v[c*cstride + q*pstride + k]; strides are 0 where the value does not vary. nc is 0 where the term is absent
-  (v is NULL).
+  (v is NULL). They lie in the process's memory, or in that of a back end whose memory is of this type.
 */
 typedef struct {
   PetscInt           nc, cstride, pstride;
   const PetscScalar *v;
+  PetscMemType       memtype;
 } HopsValues;
 
 /* What the element maps of a space are, from the narrowest kind (HopsSpaceGetMapKind()) */

@@ -150,10 +150,33 @@ PETSC_INTERN PetscErrorCode HopsJacobianSetState(HopsJacobian, Vec X, Vec Xt, Pe
 /* of a form with one block */
 PETSC_INTERN PetscErrorCode HopsJacobianEvaluate(HopsJacobian, HopsSpace, PetscInt first, PetscInt n, const HopsBasis *,
                                                  const PetscReal x[], const PetscReal J[], PetscScalar *const g[4]);
-/* the same where a device can: else done is false. cells: one value a cell, not done where they vary
-   inside of one */
+PETSC_INTERN PetscErrorCode HopsJacobianEvaluateHost(HopsJacobian, HopsSpace, PetscInt first, PetscInt n, const HopsBasis *,
+                                                     const PetscReal x[], const PetscReal J[], PetscScalar *(*g)[4]);
+/* src/form/ds/device/pointvalues.c: where a device can, else done is false. A call for what the one before
+   had evaluated, at the same state, does not evaluate it again. To the process's memory */
 PETSC_INTERN PetscErrorCode HopsJacobianEvaluateDevice(HopsJacobian, HopsSpace, PetscInt first, PetscInt n, const HopsBasis *,
-                                                       PetscBool cells, PetscScalar *(*g)[4], PetscBool *done);
+                                                       PetscScalar *(*g)[4], PetscBool *done);
+#define HOPS_DS_NONSYMMETRIC \
+  "The diffusion tensor of the PetscDS is not symmetric in cell %" PetscInt_FMT \
+  ": hops works on symmetric ones; for others use -mat_pa_general"
+/* a component's own g0 or g3 (kind 0 or 3), as a coefficient's values in w->bv: the upper triangle, or
+   of one component among several that of the symmetric part; one value a cell where they do not vary
+   inside of any */
+PETSC_INTERN PetscErrorCode HopsJacobianEvaluateValues(HopsJacobian, HopsSpace, PetscInt first, PetscInt n, const HopsBasis *,
+                                                       PetscInt kind, PetscInt component, HopsValuesWork *w, HopsValues *,
+                                                       PetscBool *done);
+/* marks[block][kind][pair] (NULL where there is no such kind) is set where a pair of components has
+   a tensor that is not zero; then the same tensors go to q[block], in reference coordinates and times the
+   rule's weights and the determinant. place[cell] is its lane among all */
+typedef struct {
+  HopsTensorLayout      layout;
+  const HopsTensorData *block; /* [nblocks]: pairs and q */
+  const int            *place; /* [cells of the space] batch * W + lane, where the back end works */
+} HopsTensorTarget;
+PETSC_INTERN PetscErrorCode HopsJacobianEvaluateMarks(HopsJacobian, HopsSpace, PetscInt first, PetscInt n, const HopsBasis *,
+                                                      unsigned char *(*marks)[4], PetscBool *grown, PetscBool *done);
+PETSC_INTERN PetscErrorCode HopsJacobianEvaluateReference(HopsJacobian, HopsSpace, PetscInt first, PetscInt n, const HopsBasis *,
+                                                          const HopsTensorTarget *, PetscBool *done);
 /* g[block]; any space of the DM's cells */
 PETSC_INTERN PetscErrorCode HopsJacobianEvaluateBlocks(HopsJacobian, HopsSpace, PetscInt first, PetscInt n, const HopsBasis *,
                                                        const PetscReal x[], const PetscReal J[], PetscScalar *(*g)[4]);

@@ -78,6 +78,14 @@ struct _p_HopsSpace {
   PetscReal            *bX;
 };
 
+/* Memory of values, the process's and a back end's, which grows as needed; zero it before, and free it
+   after */
+typedef struct {
+  size_t                size, bsize;
+  PetscScalar          *v, *bv;
+  const HopsBackendOps *backend;
+} HopsValuesWork;
+
 /*
   Kinds of coefficient are told apart by `evaluate`, out[(c*npts + q)*nc + k], c < n; without it by
   HopsCoefficientIsConstant(): else there is one value a cell.
@@ -99,10 +107,10 @@ struct _p_HopsCoefficient {
                                  const PetscReal normal[], const PetscReal J[], PetscScalar out[]);
   PetscErrorCode (*evaluate)(HopsCoefficient, HopsSpace, PetscInt first, PetscInt n, const HopsBasis *, const PetscReal x[],
                              PetscScalar out[]);
-  /* may be NULL: out[c*nc + k], one value a cell, or not done: they vary inside of cells, or only
-     evaluate() tells */
-  PetscErrorCode (*evaluatecells)(HopsCoefficient, HopsSpace, PetscInt first, PetscInt n, const HopsBasis *, PetscScalar out[],
-                                  PetscBool *done);
+  /* may be NULL: checked values where the space's back end works, one a cell where they do not vary inside of
+     any; or not done: only evaluate() can tell */
+  PetscErrorCode (*evaluateon)(HopsCoefficient, HopsSpace, PetscInt first, PetscInt n, const HopsBasis *, HopsValuesWork *,
+                               HopsValues *, PetscBool *done);
 };
 
 PETSC_INTERN PetscErrorCode HopsCoefficientCreate_Private(MPI_Comm, PetscInt nc, const char kind[], HopsCoefficient *);
@@ -127,10 +135,20 @@ static inline PetscBool HopsCoefficientIsCell(HopsCoefficient cf)
 */
 PETSC_INTERN PetscErrorCode HopsCoefficientEvaluate(HopsCoefficient, HopsSpace, const HopsBasis *, PetscInt first, PetscInt n,
                                                     size_t *worksize, PetscScalar **work, HopsValues *);
+/* The same for a reader on a back end: values that are made in its memory stay there, and others are the
+   process's */
+PETSC_INTERN PetscErrorCode HopsCoefficientEvaluateOn(HopsCoefficient, HopsSpace, const HopsBackendOps *, const HopsBasis *,
+                                                      PetscInt first, PetscInt n, HopsValuesWork *, HopsValues *);
+/* n of the back end's numbers in w->bv */
+PETSC_INTERN PetscErrorCode HopsValuesReserve(HopsValuesWork *w, const HopsBackendOps *, size_t n);
+/* values of n cells that lie in w->bv become the process's, in w->v */
+PETSC_INTERN PetscErrorCode HopsValuesBring(HopsValuesWork *w, PetscInt n, HopsValues *);
+PETSC_INTERN PetscErrorCode HopsValuesWorkFree(HopsValuesWork *);
 
-/* How many of n cells, of nq points each, have a diffusion with which no form is positive */
-PETSC_INTERN PetscInt HopsValuesCountIndefinite(PetscInt dim, PetscInt n, PetscInt nq, const HopsValues *diffusion,
-                                                const HopsValues *mass);
+/* How many of n cells, of nq points each, a test finds, where the values lie; k is the derivative's
+   coefficient or, of a test of one alone, any; m that of the field, or NULL */
+PETSC_INTERN PetscErrorCode HopsValuesCount(const HopsBackendOps *, HopsValuesTest, PetscInt dim, PetscInt n, PetscInt nq,
+                                            const HopsValues *k, const HopsValues *m, PetscInt *count);
 
 /* Physical points x[c][q][dim] and, where J is not NULL, Jacobians J[c][q][i*dim+j] = dx_i/dxi_j on a run of
    cells. */

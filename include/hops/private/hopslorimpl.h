@@ -89,8 +89,6 @@ PETSC_INTERN PetscErrorCode HopsLORExchangeCreate(HopsSpace, const PetscInt len[
 PETSC_INTERN PetscErrorCode HopsLORExchangeEntries(HopsLORExchange, MPI_Datatype unit, size_t size, const void *entries,
                                                    void *received);
 PETSC_INTERN PetscErrorCode HopsLORExchangeDestroy(HopsLORExchange *);
-PETSC_INTERN PetscErrorCode HopsLORCheckSign(const HopsValues *, PetscInt dim, PetscInt n, PetscInt nq, PetscBool mass,
-                                             PetscBool *negative);
 PETSC_INTERN PetscErrorCode HopsLORCheckZero(HopsLOR *); /* collective, as the next one */
 PETSC_INTERN PetscErrorCode HopsLORWarn(HopsLOR *);
 /* src/pc/lor/lorwrap.c: what the matrix is; memory of the rows, as it wants it; the matrix on the filled

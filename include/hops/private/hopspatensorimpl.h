@@ -58,7 +58,12 @@ struct _HopsPATensor {
   struct _HopsPATensorDevice *device; /* patensordevice.c: what a device holds, NULL on the host */
 };
 
-/* src/mat/pa/patensordevice.c: vectors and boundary terms of a device */
+/* src/mat/pa/patensor.c: room for the tensors of a block */
+PETSC_INTERN PetscErrorCode HopsPABlockAllocate(HopsPATensor, PetscInt b, PetscInt nq);
+/* src/mat/pa/patensordevice.c: a pass over the cells where a device evaluates the point functions, else
+   done is false */
+PETSC_INTERN PetscErrorCode HopsPATensorPassDevice(HopsPATensor, const HopsBasis *, PetscBool *again, PetscBool *done);
+/* vectors and boundary terms of a device */
 PETSC_INTERN PetscErrorCode HopsPATensorCreateDevice(HopsPATensor);
 PETSC_INTERN PetscErrorCode HopsPATensorSetUpFacesDevice(HopsPATensor);
 PETSC_INTERN PetscErrorCode HopsPATensorResetFacesDevice(HopsPATensor);

@@ -23,6 +23,28 @@ typedef struct {
 
 /* Kernels of a job at the points of a rule */
 typedef struct _HopsPointKernel *HopsPointKernel;
+struct _HopsPointKernel {
+  HopsPointJob    job;
+  PetscInt        Q;
+  PetscReal      *points; /* [Q] */
+  HopsPointCode   code;   /* NULL: it cannot be done, and -info said why */
+  HopsPointModule module;
+  double         *tables, *auxtables; /* on the back end */
+  PetscBool       shared, checked;
+  size_t          nwork;
+  HopsPointKernel next;
+};
+#define HOPS_POINT_BLOCKS 1024 /* of a launch whose blocks have their work in global memory */
+
+/* The tensors that are there: of these cells, at this state. Nothing where anything else that the
+   functions read has changed */
+typedef struct {
+  HopsPointKernel  kernel;
+  PetscInt         first, n;
+  PetscObjectId    id[2]; /* of X and Xt */
+  PetscObjectState state[2];
+  PetscReal        t, shift;
+} HopsPointLast;
 
 /* Where the nodes of a DM's cells lie in its local vectors: [caller's cell][nodes of all fields] */
 typedef struct _HopsPointMap *HopsPointMap;
@@ -50,12 +72,13 @@ struct _HopsPointCells {
   PetscObjectState      auxstate; /* of the values on the back end */
   PetscObjectId         auxid;
   int                  *row, *auxrestr, *region, *start, *entry, *flags; /* see HopsPointArgs */
-  double               *nodes, *auxvalues, *constants, *out, *scratch;
+  double               *auxvalues, *constants, *out, *scratch;
   size_t                nout, nscratch; /* entries of these */
   PetscInt              nconst;
   PetscScalar          *hostconst; /* [nconst] of all regions, as they are on the back end */
   PetscInt             *constoff;  /* [regions + 1] */
   HopsPointKernel       kernels;   /* a list */
+  HopsPointLast         last;      /* what is in out[] */
 };
 
 /* cells is NULL where the back end has no such kernels, no source was given, or it cannot be done: -info
@@ -72,10 +95,21 @@ typedef PetscErrorCode (*HopsPointHost)(void *ctx, PetscInt c, PetscScalar value
 PETSC_INTERN PetscErrorCode HopsPointCellsResidual(HopsPointCells, const HopsBasis *rule, PetscReal t, Vec X, Vec Xt, Vec F,
                                                    HopsPointHost, void *ctx, PetscBool *done);
 PETSC_INTERN PetscErrorCode HopsJacobianGetPoints(HopsJacobian, HopsSpace, HopsPointCells *);
-/* g[block][kind][n][point][entries] in the process's memory, or where cells is true [n][entries], which
-   is not done where they vary inside of a cell; NULL where they are not wanted */
-PETSC_INTERN PetscErrorCode HopsPointCellsTensors(HopsPointCells, HopsJacobian, const HopsBasis *, PetscInt first, PetscInt n,
-                                                  PetscBool cells, HopsPointHost, void *ctx, PetscScalar *(*g)[4], PetscBool *done);
+
+/* src/form/ds/device/pointrun.c: at least n doubles on the back end */
+PETSC_INTERN PetscErrorCode HopsPointReserve(HopsPointCells, size_t n, size_t *have, double **p);
+/* the kernels of a job, which are this function's, at the points of a basis; made where there are none */
+PETSC_INTERN PetscErrorCode HopsPointKernelGet(HopsPointCells, const HopsBasis *, HopsPointJob *, HopsPointKernel *);
+/* what all kernels read but the state, as it is now; ok is false where they cannot have it */
+PETSC_INTERN PetscErrorCode HopsPointSetData(HopsPointCells, PetscBool *ok);
+/* what all launches take */
+PETSC_INTERN PetscErrorCode HopsPointBegin(HopsPointCells, HopsPointKernel, PetscReal t, PetscReal shift, HopsPointArgs *);
+PETSC_INTERN PetscErrorCode HopsPointLaunchCells(HopsPointCells, HopsPointKernel, const char name[], HopsPointArgs *);
+/* waits for the device: was there a bad cell? */
+#define HOPS_POINT_FLAGS 4
+PETSC_INTERN PetscErrorCode HopsPointEnd(HopsPointCells, int flags[HOPS_POINT_FLAGS]);
+PETSC_INTERN PetscErrorCode HopsPointCompareCells(HopsPointCells, HopsPointKernel, PetscInt first, PetscInt n, PetscInt nruns,
+                                                  const size_t run[], HopsPointHost, void *ctx, PetscBool *ok);
 
 /* src/form/ds/device/pointtext.c */
 /* where the tensor of a target begins among those of a point */

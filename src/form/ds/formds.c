@@ -33,10 +33,7 @@ static PetscErrorCode HopsDSPack(HopsCoefficient cf, HopsSpace sp, PetscInt firs
       for (PetscInt j = i; j < dim; ++j) {
         PetscCheck(ctx->jacobian->nc > 1 || !(PetscAbsScalar(t[i * dim + j] - t[j * dim + i]) >
                                               1e-10 * (PetscAbsScalar(t[i * dim + i]) + PetscAbsScalar(t[j * dim + j]))),
-                   PETSC_COMM_SELF, PETSC_ERR_SUP,
-                   "The diffusion tensor of the PetscDS is not symmetric in cell %" PetscInt_FMT
-                   ": hops works on symmetric ones; for others use -mat_pa_general",
-                   sp->cell[first + q / nq]);
+                   PETSC_COMM_SELF, PETSC_ERR_SUP, HOPS_DS_NONSYMMETRIC, sp->cell[first + q / nq]);
         out[q * cf->nc + k++] = ctx->jacobian->nc > 1 ? 0.5 * (t[i * dim + j] + t[j * dim + i]) : t[i * dim + j];
       }
   }
@@ -57,7 +54,7 @@ static PetscErrorCode HopsCoefficientEvaluate_DS(HopsCoefficient cf, HopsSpace s
   PetscFunctionBegin;
   if (size > 1) PetscCall(PetscMalloc1((size_t)n * nq * size, &v));
   g[0][ctx->kind] = v ? v : out;
-  PetscCall(HopsJacobianEvaluateDevice(ctx->jacobian, sp, first, n, basis, PETSC_FALSE, g, &done));
+  PetscCall(HopsJacobianEvaluateDevice(ctx->jacobian, sp, first, n, basis, g, &done));
   if (!done) {
     PetscCall(PetscMalloc2(n * nq * dim, &x, n * nq * dim * dim, &J));
     PetscCall(HopsSpaceCreateGeometryBasis(sp, basis, &geom));
@@ -71,19 +68,13 @@ static PetscErrorCode HopsCoefficientEvaluate_DS(HopsCoefficient cf, HopsSpace s
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode HopsCoefficientEvaluateCells_DS(HopsCoefficient cf, HopsSpace sp, PetscInt first, PetscInt n,
-                                                      const HopsBasis *basis, PetscScalar out[], PetscBool *done)
+static PetscErrorCode HopsCoefficientEvaluateOn_DS(HopsCoefficient cf, HopsSpace sp, PetscInt first, PetscInt n,
+                                                   const HopsBasis *basis, HopsValuesWork *w, HopsValues *val, PetscBool *done)
 {
   HopsDSContext *ctx = (HopsDSContext *)cf->ctx;
-  PetscInt       own, size = HopsDSTensor(ctx, sp->dim, &own);
-  PetscScalar   *v = NULL, *g[1][4] = {{NULL, NULL, NULL, NULL}};
 
   PetscFunctionBegin;
-  if (size > 1) PetscCall(PetscMalloc1((size_t)n * size, &v));
-  g[0][ctx->kind] = v ? v : out;
-  PetscCall(HopsJacobianEvaluateDevice(ctx->jacobian, sp, first, n, basis, PETSC_TRUE, g, done));
-  if (v && *done) PetscCall(HopsDSPack(cf, sp, first, n, 1, v, out));
-  PetscCall(PetscFree(v));
+  PetscCall(HopsJacobianEvaluateValues(ctx->jacobian, sp, first, n, basis, ctx->kind, ctx->component, w, val, done));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -105,13 +96,13 @@ static PetscErrorCode HopsCoefficientCreateJacobian(HopsJacobian jac, PetscInt k
   PetscCall(HopsCoefficientCreate_Private(PetscObjectComm((PetscObject)jac->dm), kind ? dim * (dim + 1) / 2 : 1, "PetscDS", cf));
   PetscCall(PetscNew(&ctx));
   ++jac->refct;
-  ctx->jacobian        = jac;
-  ctx->kind            = kind;
-  ctx->component       = component;
-  (*cf)->ctx           = ctx;
-  (*cf)->destroyctx    = HopsDSContextDestroy;
-  (*cf)->evaluate      = HopsCoefficientEvaluate_DS;
-  (*cf)->evaluatecells = HopsCoefficientEvaluateCells_DS;
+  ctx->jacobian     = jac;
+  ctx->kind         = kind;
+  ctx->component    = component;
+  (*cf)->ctx        = ctx;
+  (*cf)->destroyctx = HopsDSContextDestroy;
+  (*cf)->evaluate   = HopsCoefficientEvaluate_DS;
+  (*cf)->evaluateon = HopsCoefficientEvaluateOn_DS;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -323,9 +323,8 @@ static PetscErrorCode HopsJacobianEvaluateCell(HopsJacobian jac, const HopsRegio
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* one point after the other */
-static PetscErrorCode HopsJacobianEvaluateHost(HopsJacobian jac, HopsSpace sp, PetscInt first, PetscInt n, const HopsBasis *basis,
-                                               const PetscReal x[], const PetscReal J[], PetscScalar *(*g)[4])
+PetscErrorCode HopsJacobianEvaluateHost(HopsJacobian jac, HopsSpace sp, PetscInt first, PetscInt n, const HopsBasis *basis,
+                                        const PetscReal x[], const PetscReal J[], PetscScalar *(*g)[4])
 {
   DM               dm  = jac->dm;
   const PetscInt   dim = sp->dim, nu = jac->fields->off[jac->fields->nf], nq = HopsPower(basis->Q, dim);
@@ -375,64 +374,13 @@ static PetscErrorCode HopsJacobianEvaluateHost(HopsJacobian jac, HopsSpace sp, P
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A cell for HopsPointCellsTensors() */
-typedef struct {
-  HopsJacobian     jac;
-  HopsSpace        sp;
-  const HopsBasis *basis;
-} HopsTensorCell;
-
-static PetscErrorCode HopsTensorCellEvaluate(void *ctx, PetscInt c, PetscScalar values[])
-{
-  HopsTensorCell *t   = (HopsTensorCell *)ctx;
-  const PetscInt  dim = t->sp->dim, nq = HopsPower(t->basis->Q, dim);
-  HopsBasis       geom;
-  PetscReal      *x, *J;
-  PetscScalar *(*g)[4];
-
-  PetscFunctionBegin;
-  PetscCall(PetscCalloc1(t->jac->nblocks, &g));
-  for (PetscInt b = 0; b < t->jac->nblocks; ++b) {
-    PetscInt size[4];
-
-    HopsTensorSizes(t->jac->fields, &t->jac->blocks[b], size);
-    for (PetscInt k = 0; k < 4; ++k) {
-      if (!t->jac->blocks[b].has[k]) continue;
-      g[b][k] = values;
-      values += nq * size[k];
-    }
-  }
-  PetscCall(PetscMalloc2(nq * dim, &x, nq * dim * dim, &J));
-  PetscCall(HopsSpaceCreateGeometryBasis(t->sp, t->basis, &geom));
-  PetscCall(HopsSpaceGetPoints(t->sp, &geom, c, 1, x, J));
-  PetscCall(HopsBasisDestroy(&geom));
-  PetscCall(HopsJacobianEvaluateHost(t->jac, t->sp, c, 1, t->basis, x, J, g));
-  PetscCall(PetscFree2(x, J));
-  PetscCall(PetscFree(g));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode HopsJacobianEvaluateDevice(HopsJacobian jac, HopsSpace sp, PetscInt first, PetscInt n, const HopsBasis *basis,
-                                          PetscBool cells, PetscScalar *(*g)[4], PetscBool *done)
-{
-  HopsPointCells points = NULL;
-  HopsTensorCell host   = {jac, sp, basis};
-
-  PetscFunctionBegin;
-  *done = PETSC_FALSE;
-  /* without a state the host also looks whether the functions depend on one */
-  if (jac->nblocks && jac->X && !basis->limit && sp->backend->points) PetscCall(HopsJacobianGetPoints(jac, sp, &points));
-  if (points) PetscCall(HopsPointCellsTensors(points, jac, basis, first, n, cells, HopsTensorCellEvaluate, &host, g, done));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode HopsJacobianEvaluatePoints(HopsJacobian jac, HopsSpace sp, PetscInt first, PetscInt n, const HopsBasis *basis,
                                                  const PetscReal x[], const PetscReal J[], PetscScalar *(*g)[4])
 {
   PetscBool done;
 
   PetscFunctionBegin;
-  PetscCall(HopsJacobianEvaluateDevice(jac, sp, first, n, basis, PETSC_FALSE, g, &done));
+  PetscCall(HopsJacobianEvaluateDevice(jac, sp, first, n, basis, g, &done));
   if (!done) PetscCall(HopsJacobianEvaluateHost(jac, sp, first, n, basis, x, J, g));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

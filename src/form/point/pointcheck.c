@@ -190,6 +190,7 @@ PetscErrorCode HopsPointCheck(const HopsBackendOps *be, HopsPointCode code, Pets
   HopsPointModule    module;
   HopsPointCheckArgs args;
   Copies             c = {.memory = be->memory};
+  PetscBool          changed;
   char              *text;
 
   PetscFunctionBegin;
@@ -198,7 +199,7 @@ PetscErrorCode HopsPointCheck(const HopsBackendOps *be, HopsPointCode code, Pets
   PetscCall((*be->points->Create)(code, text, PETSC_FALSE, &module, why, len));
   PetscCall(PetscFree(text));
   if (!module) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall((*be->points->Refresh)(module));
+  PetscCall((*be->points->Refresh)(module, &changed));
   PetscCall(CopyState(&c, s, &args));
   for (args.f = 0; args.f < n && s->n && !why[0]; ++args.f) {
     const char *name, *colon;

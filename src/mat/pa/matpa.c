@@ -81,24 +81,24 @@ static PetscErrorCode MatPASetUpRun(Mat_PA *pa, PetscInt begin, PetscInt end)
   HopsCoefficient cf[2] = {HopsFormDerivative(pa->form), HopsFormValue(pa->form)};
   const PetscBool few   = !(cf[0] && cf[0]->evaluate) && !(cf[1] && cf[1]->evaluate) ? PETSC_TRUE : PETSC_FALSE;
   const PetscInt  chunk = few ? PetscMax(end - begin, 1) : PetscMax(64, sp->backend->runpoints / HopsPower(pa->basis.Q, sp->dim));
-  size_t          ks = 0, ms = 0;
-  PetscScalar    *kw = NULL, *mw = NULL;
+  HopsValuesWork  w[2]  = {{0}, {0}};
 
   PetscFunctionBegin;
   for (PetscInt c = begin; c < end; c += chunk) {
     const PetscInt n = PetscMin(chunk, end - c);
     HopsValues     k, m;
-    PetscInt       bad;
+    PetscInt       bad, count = 0;
     PetscReal      det;
 
-    PetscCall(HopsCoefficientEvaluate(cf[0], sp, &pa->basis, c, n, &ks, &kw, &k));
-    PetscCall(HopsCoefficientEvaluate(cf[1], sp, &pa->basis, c, n, &ms, &mw, &m));
-    if (sp->family == HOPS_H1) pa->nindefinite += HopsValuesCountIndefinite(sp->dim, n, HopsPower(pa->basis.Q, sp->dim), &k, &m);
+    PetscCall(HopsCoefficientEvaluateOn(cf[0], sp, sp->backend, &pa->basis, c, n, &w[0], &k));
+    PetscCall(HopsCoefficientEvaluateOn(cf[1], sp, sp->backend, &pa->basis, c, n, &w[1], &m));
+    if (sp->family == HOPS_H1)
+      PetscCall(HopsValuesCount(sp->backend, HOPS_INDEFINITE, sp->dim, n, HopsPower(pa->basis.Q, sp->dim), &k, &m, &count));
+    pa->nindefinite += count;
     PetscCall((*pa->kernel->ops->SetUp)(pa->kernel, c, n, &k, &m, &bad, &det));
     if (bad >= 0) PetscCall(HopsSpaceErrorCell(sp, bad, det));
   }
-  PetscCall(PetscFree(kw));
-  PetscCall(PetscFree(mw));
+  for (PetscInt i = 0; i < 2; ++i) PetscCall(HopsValuesWorkFree(&w[i]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -42,8 +42,7 @@ static PetscErrorCode MatPAGetCellValues(Mat_PA *pa, HopsCoefficient cf, PetscBo
 {
   HopsSpace      sp = pa->form->space;
   const PetscInt nq = HopsPower(pa->basis.Q, sp->dim), chunk = PetscMax(64, sp->backend->runpoints / nq);
-  size_t         ws = 0;
-  PetscScalar   *w  = NULL;
+  HopsValuesWork w = {0};
   PetscInt       size;
 
   PetscFunctionBegin;
@@ -56,7 +55,11 @@ static PetscErrorCode MatPAGetCellValues(Mat_PA *pa, HopsCoefficient cf, PetscBo
     HopsValues v;
 
     n = c ? PetscMin(chunk, sp->ncells - c) : 1; /* most coefficients that vary do so in the first cell */
-    PetscCall(HopsCoefficientEvaluate(cf, sp, &pa->basis, c, n, &ws, &w, &v));
+    PetscCall(HopsCoefficientEvaluateOn(cf, sp, sp->backend, &pa->basis, c, n, &w, &v));
+    if (!PetscMemTypeHost(v.memtype)) { /* where there are values at points, they are not all the same in a cell */
+      if (v.pstride) *constant = PETSC_FALSE;
+      else PetscCall(HopsValuesBring(&w, n, &v));
+    }
     for (PetscInt i = 0; i < n && *constant; ++i) {
       const PetscScalar *a = v.v + i * v.cstride;
 
@@ -66,13 +69,13 @@ static PetscErrorCode MatPAGetCellValues(Mat_PA *pa, HopsCoefficient cf, PetscBo
           if (a[q * v.pstride + k] != a[k]) *constant = PETSC_FALSE;
     }
   }
-  PetscCall(PetscFree(w));
+  PetscCall(HopsValuesWorkFree(&w));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static HopsValues MatPAValues(HopsCoefficient cf, const PetscScalar *cells)
 {
-  HopsValues v = {0, 0, 0, NULL};
+  HopsValues v = {.memtype = PETSC_MEMTYPE_HOST};
 
   if (cf) {
     v.nc      = cf->nc;
@@ -128,7 +131,7 @@ PetscErrorCode MatPASetUpGeometry(Mat A, Mat_PA *pa, PetscBool *done)
         PetscInt         bad;
         PetscReal        det;
 
-        pa->nindefinite = HopsValuesCountIndefinite(sp->dim, sp->ncells, 1, &kappa, &mass);
+        PetscCall(HopsValuesCount(sp->backend, HOPS_INDEFINITE, sp->dim, sp->ncells, 1, &kappa, &mass, &pa->nindefinite));
         PetscCall((*pa->kernel->ops->SetUpCells)(pa->kernel, kind, &kappa, &mass, &bad, &det));
         if (bad >= 0) PetscCall(HopsSpaceErrorCell(sp, bad, det));
         pa->geometrynote =

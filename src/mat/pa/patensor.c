@@ -11,6 +11,9 @@
 */
 #include <hops/private/hopspatensorimpl.h>
 
+#define HOPS_POINT_FUNCTION static inline
+#include <form/ds/device/pointtensor.h>
+
 static PetscErrorCode HopsPASideSetUp(PetscInt field, HopsNodes nodes, HopsPASide *s)
 {
   PetscFunctionBegin;
@@ -238,9 +241,8 @@ static PetscErrorCode HopsPATensorSetUpView(HopsPATensor t)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Room for the tensors of a block: what was there if nobody else uses it and its pairs are the same. Lanes
-   without a cell stay zero */
-static PetscErrorCode HopsPABlockAllocate(HopsPATensor t, PetscInt b, PetscInt nq)
+/* What was there if nobody else uses it and its pairs are the same. Lanes without a cell stay zero */
+PetscErrorCode HopsPABlockAllocate(HopsPATensor t, PetscInt b, PetscInt nq)
 {
   const HopsBackendOps *be  = t->space->backend;
   HopsPABlock          *tb  = &t->block[b];
@@ -295,37 +297,6 @@ static PetscErrorCode HopsPATensorMark(HopsPATensor t, PetscInt n, PetscScalar *
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The tensors of a block at a point, in reference coordinates, as entries ent[entry * W] */
-static void HopsPATensorSetUpPoint(PetscInt dim, const HopsPAData *d, PetscInt nct, PetscReal w, const PetscReal Ji[],
-                                   PetscScalar *const g[4], const size_t at[4], size_t W, PetscScalar ent[])
-{
-  for (PetscInt j = 0; j < d->npairs; ++j) {
-    const HopsTensorPair p = d->pair[j];
-    const PetscScalar   *v = g[p.kind] + at[p.kind] + (p.test * nct + p.trial) * HopsTensorEntries(dim, p.kind);
-
-    if (p.kind == 0) *ent = w * v[0];
-    for (PetscInt a = 0; (p.kind == 1 || p.kind == 2) && a < dim; ++a) {
-      PetscScalar s = 0.0;
-
-      for (PetscInt e = 0; e < dim; ++e) s += Ji[a * dim + e] * v[e];
-      ent[a * W] = w * s;
-    }
-    for (PetscInt a = 0; p.kind == 3 && a < dim; ++a) {
-      PetscScalar r[3] = {0., 0., 0.};
-
-      for (PetscInt e = 0; e < dim; ++e)
-        for (PetscInt f = 0; f < dim; ++f) r[f] += Ji[a * dim + e] * v[e * dim + f];
-      for (PetscInt b = 0; b < dim; ++b) {
-        PetscScalar s = 0.0;
-
-        for (PetscInt f = 0; f < dim; ++f) s += r[f] * Ji[b * dim + f];
-        ent[(a * dim + b) * W] = w * s;
-      }
-    }
-    ent += HopsTensorEntries(dim, p.kind) * W;
-  }
-}
-
 /* The tensors of batches b0 .. b1 - 1, those of block b from q[b] on; J and g begin with the first of their
    cells */
 static PetscErrorCode HopsPATensorFill(HopsPATensor t, const HopsTensorLayout *layout, const HopsBasis *basis, PetscInt b0,
@@ -350,10 +321,11 @@ static PetscErrorCode HopsPATensorFill(HopsPATensor t, const HopsTensorLayout *l
                          ncc    = t->side[HOPS_TEST][t->block[b].test].nodes->nc * nct;
           PetscScalar *to       = q[b] + (size_t)(batch - b0) * nq * d->nentries * W +
                             (layout->points ? (size_t)lane * nq + p : (size_t)p * d->nentries * W + lane);
-          size_t at[4];
+          const PetscScalar *at[4];
 
-          for (PetscInt k = 0; k < 4; ++k) at[k] = e * ncc * HopsTensorEntries(dim, k);
-          HopsPATensorSetUpPoint(dim, d, nct, w * det, Ji, g[b], at, layout->points ? (size_t)W * nq : (size_t)W, to);
+          for (PetscInt k = 0; k < 4; ++k) at[k] = g[b][k] ? g[b][k] + e * ncc * HopsTensorEntries(dim, k) : NULL;
+          HopsTensorsAtPoint((int)dim, (int)d->npairs, &d->pair[0].kind, (int)nct, w * det, Ji, at,
+                             layout->points ? (size_t)W * nq : (size_t)W, to);
         }
       }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -364,7 +336,7 @@ static PetscErrorCode HopsPATensorFill(HopsPATensor t, const HopsTensorLayout *l
   pair of components turns up that was zero before, the rest of the pass only looks for more of them, and
   `again` asks for another one.
 */
-static PetscErrorCode HopsPATensorPass(HopsPATensor t, const HopsBasis *basis, const HopsBasis *geom, PetscBool *again)
+static PetscErrorCode HopsPATensorPassHost(HopsPATensor t, const HopsBasis *basis, const HopsBasis *geom, PetscBool *again)
 {
   HopsSpace             sp  = t->space;
   const HopsBackendOps *be  = sp->backend;
@@ -449,7 +421,12 @@ PetscErrorCode HopsPATensorSetUp(HopsPATensor t, const HopsBasis *basis, const H
   PetscFunctionBegin;
   PetscCall(HopsPATensorSetUpRule(t, basis, 0));
   PetscCall(HopsSpaceCreateGeometryBasis(t->space, basis, &geom));
-  while (again) PetscCall(HopsPATensorPass(t, basis, &geom, &again));
+  while (again) {
+    PetscBool done;
+
+    PetscCall(HopsPATensorPassDevice(t, basis, &again, &done));
+    if (!done) PetscCall(HopsPATensorPassHost(t, basis, &geom, &again));
+  }
   PetscCall(HopsBasisDestroy(&geom));
   PetscCall(HopsPATensorSetUpView(t));
   PetscCall(HopsPATensorSetUpFaces(t, face));

@@ -1,7 +1,7 @@
 /*
   Full tensors on a device: L-vectors of all fields of a side in one array, which one index list fills from
-  the global vector and another empties into it, halos, and boundary terms. The host evaluates the point
-  functions once for each state.
+  the global vector and another empties into it, halos, and boundary terms. Tensors of the cells are made
+  there where the point functions are compiled for it, else by the host once for each state.
 */
 #include <hops/private/hopspatensorimpl.h>
 
@@ -81,6 +81,97 @@ PetscErrorCode HopsPATensorDestroyDevice(HopsPATensor t)
     PetscCall((*be->memory->Free)((void **)&d->scatter[k]));
   }
   PetscCall(PetscFree(t->device));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ---------------------------------------- tensors ---------------------------------------- */
+
+/* place[cell] = batch * W + lane, where the back end works */
+static PetscErrorCode HopsPATensorPlaces(HopsPATensor t, const HopsTensorLayout *layout, int **place)
+{
+  const HopsMemoryOps *memory = t->space->backend->memory;
+  const PetscInt       n      = t->space->ncells;
+  int                 *h;
+
+  PetscFunctionBegin;
+  PetscCall(HopsCheckInt("places of cells", (PetscInt64)layout->nb * layout->W));
+  PetscCall(PetscMalloc1(n, &h));
+  for (PetscInt b = 0; b < layout->nb; ++b)
+    for (PetscInt c = layout->first[b]; c < layout->first[b + 1]; ++c) h[c] = (int)(b * layout->W + c - layout->first[b]);
+  PetscCall((*memory->PoolMalloc)(n * sizeof(int), (void **)place));
+  PetscCall((*memory->Copy)(NULL, *place, h, n * sizeof(int), HOPS_COPY_IN));
+  PetscCall(PetscFree(h));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The blocks as the point functions' kernels fill them, all lanes zero */
+static PetscErrorCode HopsPATensorSetTarget(HopsPATensor t, PetscInt nq, const HopsTensorLayout *layout, HopsTensorData blocks[])
+{
+  PetscFunctionBegin;
+  for (PetscInt b = 0; b < t->jacobian->nblocks; ++b) {
+    HopsPAData *d;
+    size_t      size, n;
+
+    PetscCall(HopsPABlockAllocate(t, b, nq));
+    d         = t->block[b].data;
+    blocks[b] = (HopsTensorData){.npairs = d->npairs, .nentries = d->nentries, .pair = d->pair, .q = d->q};
+    size      = (size_t)layout->nb * nq * d->nentries * layout->W;
+    for (size_t i = 0; i < size; i += n) {
+      n = PetscMin(size - i, (size_t)1 << 30);
+      PetscCall((*t->space->backend->vector->Zero)(PETSC_SCALAR, (PetscInt)n, d->q + i));
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Cells of a run: as many as have about as many numbers as a scalar form's coefficients at `runpoints`
+   points */
+static PetscInt HopsPATensorRun(HopsPATensor t, PetscInt nq)
+{
+  HopsFields F     = t->jacobian->fields;
+  PetscInt   total = 0;
+
+  for (PetscInt b = 0; b < t->jacobian->nblocks; ++b)
+    for (PetscInt k = 0; k < 4; ++k)
+      if (t->jacobian->blocks[b].has[k])
+        total += F->nc[t->jacobian->blocks[b].test] * F->nc[t->jacobian->blocks[b].trial] * HopsTensorEntries(F->dim, k);
+  return (PetscInt)PetscMax(64, (PetscInt64)t->space->backend->runpoints * F->dim * F->dim / ((PetscInt64)nq * PetscMax(total, 1)));
+}
+
+/* Where a pair of components turns up that was zero before, the tensors of the runs before are without it:
+   again */
+PetscErrorCode HopsPATensorPassDevice(HopsPATensor t, const HopsBasis *basis, PetscBool *again, PetscBool *done)
+{
+  HopsSpace        sp = t->space;
+  const PetscInt   nq = HopsPower(basis->Q, sp->dim), nblocks = t->jacobian->nblocks, run = HopsPATensorRun(t, nq);
+  HopsTensorTarget to;
+  HopsTensorData  *blocks;
+  int             *place = NULL;
+  unsigned char *(*marks)[4];
+
+  PetscFunctionBegin;
+  *again = PETSC_FALSE;
+  *done  = PETSC_TRUE;
+  PetscCall((*t->kernel->ops->GetLayout)(t->kernel, &to.layout));
+  PetscCall(PetscMalloc2(nblocks, &blocks, nblocks, &marks));
+  to.block = blocks;
+  for (PetscInt b = 0; b < nblocks; ++b)
+    for (PetscInt k = 0; k < 4; ++k) marks[b][k] = t->block[b].pairs[k];
+  for (PetscInt c = 0; (!c || c < sp->ncells) && *done; c += run) {
+    const PetscInt n     = PetscMin(run, sp->ncells - c);
+    PetscBool      grown = PETSC_FALSE;
+
+    PetscCall(HopsJacobianEvaluateMarks(t->jacobian, sp, c, n, basis, marks, &grown, done));
+    if (!*done) break;
+    if (!c) {
+      PetscCall(HopsPATensorPlaces(t, &to.layout, &place));
+      PetscCall(HopsPATensorSetTarget(t, nq, &to.layout, blocks));
+      to.place = place;
+    } else if (grown) *again = PETSC_TRUE;
+    if (!*again) PetscCall(HopsJacobianEvaluateReference(t->jacobian, sp, c, n, basis, &to, done));
+  }
+  PetscCall((*sp->backend->memory->PoolFree)((void **)&place));
+  PetscCall(PetscFree2(blocks, marks));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

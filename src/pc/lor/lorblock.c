@@ -18,7 +18,7 @@
 */
 #include <hops/private/hopslorblockimpl.h>
 
-#define HOPS_BLOCK_CHUNK 8 /* cells whose tensors are held at a time */
+#define HOPS_BLOCK_CHUNK 8 /* cells whose tensors are held at a time; more where a device evaluates them */
 
 PetscErrorCode HopsLORBlockDestroy(HopsLORBlock **block)
 {
@@ -502,7 +502,8 @@ static PetscErrorCode HopsLORBlockNumericCoupled(HopsLORBlock *b)
 {
   HopsLOR                   *lor = &b->lor;
   HopsSpace                  sp  = lor->space;
-  const PetscInt             dim = sp->dim, nc = b->nc, nc2 = nc * nc, np = HopsPower(sp->order + 1, dim), chunk = HOPS_BLOCK_CHUNK;
+  const PetscInt             dim = sp->dim, nc = b->nc, nc2 = nc * nc, np = HopsPower(sp->order + 1, dim);
+  const PetscInt             chunk = PetscMax(HOPS_BLOCK_CHUNK, sp->backend->runpoints / (np * nc2 * dim * dim));
   const PetscInt             nd = (PetscInt)lor->rows.nnz[0], no = (PetscInt)lor->rows.nnz[1];
   const PetscInt             size[4] = {nc2, nc2 * dim, nc2 * dim, nc2 * dim * dim};
   static const unsigned char all[6]  = {1, 1, 1, 1, 1, 1};

@@ -53,33 +53,6 @@ PetscErrorCode HopsLORDestroy(HopsLOR *lor)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/*
-  The form is meant to be definite: say so when a coefficient is negative (beyond rounding error), or zero all
-  over a cell, where a mass may be. A zero at single points, such as x at x = 0, does no harm.
-*/
-PetscErrorCode HopsLORCheckSign(const HopsValues *k, PetscInt dim, PetscInt n, PetscInt nq, PetscBool mass, PetscBool *negative)
-{
-  static const PetscInt diag2[2] = {0, 2}, diag3[3] = {0, 3, 5};
-  const PetscInt        nd = k->nc <= dim ? k->nc : dim;
-
-  PetscFunctionBegin;
-  if (!k->nc) PetscFunctionReturn(PETSC_SUCCESS);
-  for (PetscInt c = 0; c < (k->cstride ? n : 1); ++c) {
-    PetscReal lo = PETSC_MAX_REAL, hi = PETSC_MIN_REAL;
-
-    for (PetscInt q = 0; q < (k->pstride ? nq : 1); ++q)
-      for (PetscInt d = 0; d < nd; ++d) {
-        const PetscReal v =
-          PetscRealPart(k->v[c * k->cstride + q * k->pstride + (k->nc <= dim ? d : (dim == 2 ? diag2[d] : diag3[d]))]);
-
-        lo = PetscMin(lo, v);
-        hi = PetscMax(hi, v);
-      }
-    if ((hi <= 0.0 && (!mass || lo < 0.0)) || lo < -1e-12 * hi) *negative = PETSC_TRUE;
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* AMS and ADS refuse a negative mass (pcloraux.c) */
 PetscErrorCode HopsLORWarn(HopsLOR *lor)
 {

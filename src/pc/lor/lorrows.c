@@ -64,31 +64,51 @@ static inline PetscBool HopsLORFewValues(HopsCoefficient c)
   return !c || !c->evaluate ? PETSC_TRUE : PETSC_FALSE;
 }
 
-static PetscErrorCode HopsLORVertex(HopsLOR *lor, HopsForm form, PetscBool mixed, HopsLORVertexData *data)
+/* The form is meant to be definite: say so when a coefficient is negative, or zero all over a cell, where
+   a mass may be */
+static PetscErrorCode HopsLORCheckSign(HopsLOR *lor, PetscInt n, const HopsValues values[2])
 {
-  HopsSpace      sp  = lor->space;
-  const PetscInt nq  = HopsPower(sp->order + 1, sp->dim);
-  const PetscInt run = HopsLORFewValues(HopsFormDerivative(form)) && HopsLORFewValues(HopsFormValue(form))
-                         ? PetscMax(sp->ncells, 1)
-                         : PetscMax(HOPS_LOR_CHUNK, lor->backend->runpoints / (nq * lor->nc * lor->nc));
-  size_t         ks = 0, ms = 0;
-  PetscScalar   *kw = NULL, *mw = NULL;
+  const HopsValuesTest test[2] = {HOPS_NEGATIVE, HOPS_NEGATIVE_FIELD};
+  const PetscInt       nq      = HopsPower(lor->space->order + 1, lor->space->dim);
 
   PetscFunctionBegin;
+  for (PetscInt i = 0; i < 2; ++i) {
+    PetscInt count;
+
+    PetscCall(HopsValuesCount(lor->backend, test[i], lor->space->dim, n, nq, &values[i], NULL, &count));
+    if (count) lor->negative[i] = PETSC_TRUE;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Of all components of a run of cells before the next run, as functions of a PetscDS give them together */
+static PetscErrorCode HopsLORVertex(HopsLOR *lor, const HopsForm form[], PetscBool mixed, HopsLORVertexData data[])
+{
+  HopsSpace      sp   = lor->space;
+  const PetscInt nq   = HopsPower(sp->order + 1, sp->dim);
+  PetscInt       run  = PetscMax(sp->ncells, 1);
+  HopsValuesWork w[2] = {{0}, {0}};
+
+  PetscFunctionBegin;
+  for (PetscInt i = 0; i < lor->nc; ++i)
+    if (!HopsLORFewValues(HopsFormDerivative(form[i])) || !HopsLORFewValues(HopsFormValue(form[i])))
+      run = PetscMax(HOPS_LOR_CHUNK, lor->backend->runpoints / (nq * lor->nc * lor->nc));
   for (PetscInt c = 0; !c || c < sp->ncells; c += run) {
     const PetscInt n = PetscMin(run, sp->ncells - c);
-    HopsValues     k, m;
-    PetscInt       bad;
 
-    PetscCall(HopsCoefficientEvaluate(HopsFormDerivative(form), sp, &lor->inner, c, n, &ks, &kw, &k));
-    PetscCall(HopsCoefficientEvaluate(HopsFormValue(form), sp, &lor->inner, c, n, &ms, &mw, &m));
-    if (n) PetscCall(HopsLORCheckSign(&k, sp->dim, n, nq, PETSC_FALSE, &lor->negative[0]));
-    if (n) PetscCall(HopsLORCheckSign(&m, sp->dim, n, nq, PETSC_TRUE, &lor->negative[1]));
-    PetscCall((*lor->kernel->ops->VertexData)(lor->kernel, c, n, &k, &m, mixed, HOPS_LOR_TOL, lor->droptol, data, &bad));
-    if (bad >= 0) PetscCall(HopsLORErrorCell(lor, bad));
+    for (PetscInt i = 0; i < lor->nc; ++i) {
+      HopsValues v[2];
+      PetscInt   bad;
+
+      PetscCall(HopsCoefficientEvaluateOn(HopsFormDerivative(form[i]), sp, lor->backend, &lor->inner, c, n, &w[0], &v[0]));
+      PetscCall(HopsCoefficientEvaluateOn(HopsFormValue(form[i]), sp, lor->backend, &lor->inner, c, n, &w[1], &v[1]));
+      PetscCall(HopsLORCheckSign(lor, n, v));
+      PetscCall(
+        (*lor->kernel->ops->VertexData)(lor->kernel, c, n, &v[0], &v[1], mixed, HOPS_LOR_TOL, lor->droptol, &data[i], &bad));
+      if (bad >= 0) PetscCall(HopsLORErrorCell(lor, bad));
+    }
   }
-  PetscCall(PetscFree(kw));
-  PetscCall(PetscFree(mw));
+  for (PetscInt i = 0; i < 2; ++i) PetscCall(HopsValuesWorkFree(&w[i]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -107,11 +127,9 @@ PetscErrorCode HopsLORCheckCouplings(HopsLOR *lor, const HopsForm form[], HopsLO
 
   PetscFunctionBegin;
   lor->negative[0] = lor->negative[1] = PETSC_FALSE;
-  for (PetscInt c = 0; c < lor->nc; ++c) {
-    data[c] = NULL;
-    PetscCall(HopsLORVertex(lor, form[c], mixed, &data[c]));
-    if (c) PetscCall((*k->ops->MergeMasks)(k, data[0], data[c]));
-  }
+  for (PetscInt c = 0; c < lor->nc; ++c) data[c] = NULL;
+  PetscCall(HopsLORVertex(lor, form, mixed, data));
+  for (PetscInt c = 1; c < lor->nc; ++c) PetscCall((*k->ops->MergeMasks)(k, data[0], data[c]));
   PetscCall((*k->ops->CompareMasks)(k, data[0], PETSC_FALSE, &ok, &coupled));
   if (!lor->mat) ok = PETSC_FALSE;
   PetscCall(MPIU_Allreduce(&ok, fits, 1, HOPS_MPI_BOOL, MPI_LAND, PetscObjectComm((PetscObject)lor->space)));
@@ -119,7 +137,7 @@ PetscErrorCode HopsLORCheckCouplings(HopsLOR *lor, const HopsForm form[], HopsLO
     PetscCall(HopsLORDestroyPattern(lor));
     PetscCall((*k->ops->CompareMasks)(k, data[0], PETSC_TRUE, &ok, &coupled));
     lor->coupled = coupled;
-    for (PetscInt c = 0; coupled && !mixed && c < lor->nc; ++c) PetscCall(HopsLORVertex(lor, form[c], PETSC_TRUE, &data[c]));
+    if (coupled && !mixed) PetscCall(HopsLORVertex(lor, form, PETSC_TRUE, data));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

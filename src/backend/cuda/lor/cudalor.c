@@ -143,12 +143,15 @@ static PetscErrorCode SetUp(HopsLORKernel k)
 
 /* ---- Vertex data ---- */
 
+/* unless the values lie on the device */
 static PetscErrorCode CopyCoefficient(HopsLORKernel k, int i, const HopsValues *v, PetscInt n, const double **out)
 {
   const size_t size =
     (v->cstride ? (size_t)n * v->cstride : (v->pstride ? (size_t)k->nn * v->pstride : (size_t)v->nc)) * sizeof(double);
 
   PetscFunctionBegin;
+  *out = v->v;
+  if (!PetscMemTypeHost(v->memtype)) PetscFunctionReturn(PETSC_SUCCESS);
   if (size > k->coefsize[i]) {
     PetscCall(HopsCudaPoolFree(&k->coef[i]));
     PetscCall(HopsCudaPoolMalloc(size, &k->coef[i]));

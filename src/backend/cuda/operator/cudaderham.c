@@ -84,13 +84,15 @@ static double TermFlops(HopsDerhamKernel k, HopsFamily family, int nc)
   return f;
 }
 
-/* Values of a coefficient to the device's memory i */
+/* Values of a coefficient: in the device's memory i, unless they lie on the device */
 static PetscErrorCode CopyValues(HopsDerhamKernel k, int i, const HopsValues *v, PetscInt n, const double **out)
 {
   const size_t nq   = HopsPower(k->args.Q, k->args.dim),
                size = (v->cstride ? (size_t)n * v->cstride : (v->pstride ? nq * v->pstride : (size_t)v->nc)) * sizeof(double);
 
   PetscFunctionBegin;
+  *out = v->v;
+  if (!PetscMemTypeHost(v->memtype)) PetscFunctionReturn(PETSC_SUCCESS);
   if (size > k->size[i]) {
     PetscCall((*be->memory->Free)(&k->mem[i]));
     PetscCall((*be->memory->Malloc)(size, &k->mem[i]));

@@ -151,13 +151,15 @@ static PetscErrorCode PadRestriction(HopsPAKernel k)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Values of a coefficient to the device's memory i */
+/* Values of a coefficient: in the device's memory i, unless they lie on the device */
 static PetscErrorCode CopyValues(HopsPAKernel k, int i, const HopsValues *v, PetscInt n, const double **out)
 {
   const size_t nq   = HopsPower(k->args.Q, k->args.dim),
                size = (v->cstride ? (size_t)n * v->cstride : (v->pstride ? nq * v->pstride : (size_t)v->nc)) * sizeof(double);
 
   PetscFunctionBegin;
+  *out = v->v;
+  if (!PetscMemTypeHost(v->memtype)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(Reserve(k, i, size));
   PetscCall(HopsCopy_CUDA(NULL, k->mem[i], v->v, size, HOPS_COPY_IN));
   *out = (const double *)k->mem[i];

@@ -40,6 +40,7 @@ const HopsBackendOps HopsBackendCUDA = {
   .InterpCreate   = HopsInterpCreate_CUDA,
   .PatchCreate    = HopsPatchCreate_CUDA,
   .MapKind        = HopsMapKind_CUDA,
+  .CountCells     = HopsCountCells_CUDA,
   .points         = &HopsPointCUDA,
   .patches        = &HopsPatchSetUpCUDA,
   .mesh           = &HopsMeshCUDA,

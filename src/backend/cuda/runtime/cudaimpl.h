@@ -81,6 +81,8 @@ PETSC_INTERN const HopsVectorOps HopsVectorCUDA;
 PETSC_INTERN const HopsPointOps  HopsPointCUDA;
 PETSC_INTERN PetscErrorCode      HopsMapKind_CUDA(PetscInt n, PetscInt dim, PetscInt g, const PetscReal s[], const PetscReal X[],
                                                   HopsMapKind *);
+PETSC_INTERN PetscErrorCode      HopsCountCells_CUDA(HopsValuesTest, PetscInt dim, PetscInt n, PetscInt nq, const HopsValues *,
+                                                     const HopsValues *, PetscInt *count);
 PETSC_INTERN PetscErrorCode      HopsOperatorCreate_CUDA(HopsForm, const HopsBasis *, HopsOperator *);
 PETSC_INTERN PetscErrorCode      HopsSinglePACreate_CUDA(HopsOperator, HopsOperator *);
 PETSC_INTERN PetscErrorCode      HopsFacesCreate_CUDA(HopsSpace, const HopsBasis *, PetscInt n, const int node[],

@@ -131,13 +131,15 @@ static PetscErrorCode HopsPointModuleCreate_CUDA(HopsPointCode code, const char 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode HopsPointModuleRefresh_CUDA(HopsPointModule m)
+static PetscErrorCode HopsPointModuleRefresh_CUDA(HopsPointModule m, PetscBool *changed)
 {
   PetscFunctionBegin;
+  *changed = PETSC_FALSE;
   for (PetscInt i = 0; i < m->nvars; ++i) {
     Variable *v = &m->var[i];
 
     if (v->last && !memcmp(v->last, v->of.host, v->of.size)) continue;
+    *changed = PETSC_TRUE;
     if (!v->last) PetscCall(PetscMalloc1(v->of.size, &v->last));
     PetscCall(PetscMemcpy(v->last, v->of.host, v->of.size));
     PetscCall(HopsCopy_CUDA(NULL, v->device, v->last, v->of.size, HOPS_COPY_IN));

@@ -1,7 +1,7 @@
 /* Host back end: data of forms on H(curl), H(div) and L2 */
 #include <backend/host/runtime/hostimpl.h>
 
-static const HopsValues none = {0, 0, 0, NULL};
+static const HopsValues none = {.nc = 0};
 
 static PetscErrorCode PackMatrices(HopsDerhamKernel k, const HopsBasis *b)
 {

@@ -178,7 +178,7 @@ static PetscErrorCode HopsPASetUp_Host(HopsOperator A, PetscInt first, PetscInt 
                                        PetscInt *bad, PetscReal *det)
 {
   HopsPAKernel     k    = (HopsPAKernel)A;
-  const HopsValues none = {0, 0, 0, NULL};
+  const HopsValues none = {.nc = 0};
   HopsHostRun      run  = {first, n, k->diffusion ? kappa : &none, k->mass ? mass : &none, -1, 0};
 
   PetscFunctionBegin;

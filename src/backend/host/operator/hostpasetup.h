@@ -31,7 +31,7 @@ INLINE void SetUpAffine(const int dim, const int mass, const struct _HopsPAKerne
                         const int l[2], vec d[])
 {
   const PetscScalar one  = 1;
-  const HopsValues  unit = {run->kappa->nc, 0, 0, &one};
+  const HopsValues  unit = {.nc = run->kappa->nc, .v = &one};
   const int         Q = k->Q, nd = run->kappa->nc ? dim * (dim + 1) / 2 : 0;
   vec              *plane = (vec *)k->map.work + dim * (dim == 3 ? 8 : 4), *J = plane + 8 * dim, G[6] = {{0}}, v[7], det;
   const double     *w = k->weights;

@@ -17,8 +17,24 @@ typedef struct {
   double       *scratch;   /* of blocks, where shared memory is too small */
   double       *out;       /* residuals [cell][field][component][node]; tensors [block and kind][cell - first][point][entry] */
   double       *y;         /* local vector */
-  int          *flags;     /* least cell with a determinant that is not positive, and with a tensor that is no number; any varies */
+  int          *flags;     /* least cell with a determinant that is not positive, and with a tensor that is no number; does any
+                              vary inside of a cell? least cell with one that is not symmetric */
   double        t, shift;
   int           first, n; /* cells, or entries of a local vector */
-  int           size;     /* of a tensor */
+
+  /* of one kind of a block, whose tensors are out[cell - first][point][size] */
+  int size;
+  int own,
+    symmetric; /* where a component's own scalar, or tensor of DIM^2, begins; is it symmetric, or its symmetric part meant? */
+  int tensor, points; /* is it one? values of a cell in y[cell - first][points] */
+  int len, *marks;    /* entries of a pair of components; is there one that is not zero? [pair] */
+
+  /* of a block, all kinds: to y, as HopsTensorLayout has them */
+  const double *kind[4]; /* [cell - first][point][sizes[k]] */
+  int           sizes[4];
+  const int    *pair; /* [npairs][kind, test, trial component] */
+  int           npairs, nentries, ntrial;
+  const double *weights; /* [Q] */
+  const int    *place;   /* [cell] batch * width + lane */
+  int           width, bypoint;
 } HopsPointArgs;

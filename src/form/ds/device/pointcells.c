@@ -265,7 +265,6 @@ PetscErrorCode HopsPointCellsCreate(DM dm, HopsFields fields, HopsSpace sp, Hops
 {
   HopsPointCells pc;
   PetscBool      ok = PETSC_TRUE, asked;
-  size_t         nx = (size_t)sp->dim * HopsPower(sp->gorder + 1, sp->dim);
 
   PetscFunctionBegin;
   *out = NULL;
@@ -291,8 +290,7 @@ PetscErrorCode HopsPointCellsCreate(DM dm, HopsFields fields, HopsSpace sp, Hops
   }
   PetscCall(HopsPointRestriction(pc));
   PetscCall(HopsPointRegions(pc));
-  PetscCall(HopsPointUpload(pc, sp->ncells * nx * sizeof(PetscReal), sp->X, &pc->nodes));
-  PetscCall((*pc->be->memory->Malloc)(3 * sizeof(int), (void **)&pc->flags));
+  PetscCall((*pc->be->memory->Malloc)(HOPS_POINT_FLAGS * sizeof(int), (void **)&pc->flags));
   *out = pc;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -307,9 +305,9 @@ PetscErrorCode HopsPointCellsDestroy(HopsPointCells *out)
   PetscCall(HopsPointCellsDestroy(&pc->next));
   PetscCall(HopsPointKernelDestroyAll(pc));
   {
-    void **memory[] = {(void **)&pc->row,       (void **)&pc->auxrestr,  (void **)&pc->region, (void **)&pc->start,
-                       (void **)&pc->entry,     (void **)&pc->flags,     (void **)&pc->nodes,  (void **)&pc->out,
-                       (void **)&pc->auxvalues, (void **)&pc->constants, (void **)&pc->scratch};
+    void **memory[] = {(void **)&pc->row,       (void **)&pc->auxrestr, (void **)&pc->region, (void **)&pc->start,
+                       (void **)&pc->entry,     (void **)&pc->flags,    (void **)&pc->out,    (void **)&pc->auxvalues,
+                       (void **)&pc->constants, (void **)&pc->scratch};
 
     for (size_t i = 0; i < sizeof(memory) / sizeof(memory[0]); ++i) PetscCall((*pc->be->memory->Free)(memory[i]));
   }

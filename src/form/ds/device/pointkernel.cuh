@@ -1,7 +1,7 @@
 /*
   Point functions at the points of cells. This text is compiled at run time, behind the point functions of
-  a code, the arguments (pointargs.h) and what pointtext.c writes: the constants DIM, Q, PG, NF, NFAUX,
-  NU, NA, NR, NAR, NE, SIZE, WORK, SHARED, and Fields(), AuxFields(), Residuals(), Integrate() and
+  a code, the arguments (pointargs.h), pointtensor.h and what pointtext.c writes: the constants DIM, Q, PG,
+  NF, NFAUX, NU, NA, NR, NAR, NE, SIZE, WORK, SHARED, and Fields(), AuxFields(), Residuals(), Integrate() and
   Tensors(). A block works on a cell, then on another one.
 */
 #define NQ     Power(Q)
@@ -285,16 +285,70 @@ extern "C" __global__ void HopsPointTensors(const HopsPointArgs k)
   }
 }
 
-/* y[cell - first][size] = the tensor at the first point of each cell; does any other differ from it? */
-extern "C" __global__ void HopsPointCells(const HopsPointArgs k)
+/* Does a component's own tensor vary inside of a cell? Is it symmetric? */
+extern "C" __global__ void HopsPointLook(const HopsPointArgs k)
 {
   for (int c = blockIdx.x; c < k.n; c += gridDim.x) {
-    const double *g = k.out + (size_t)c * NQ * k.size;
+    const double *first = k.out + (size_t)c * NQ * k.size + k.own;
 
-    for (int i = threadIdx.x; i < NQ * k.size; i += blockDim.x) {
-      if (i < k.size) k.y[(size_t)c * k.size + i] = g[i];
-      if (g[i] != g[i % k.size]) k.flags[2] = 1;
+    for (int q = threadIdx.x; q < NQ; q += blockDim.x) {
+      const double *g = first + (size_t)q * k.size;
+
+      for (int i = 0; i < (k.tensor ? DIM * DIM : 1); i++)
+        if (g[i] != first[i]) k.flags[2] = 1;
+      for (int i = 0; k.tensor && k.symmetric && i < DIM; i++)
+        for (int j = i + 1; j < DIM; j++)
+          if (fabs(g[i * DIM + j] - g[j * DIM + i]) > 1e-10 * (fabs(g[i * DIM + i]) + fabs(g[j * DIM + j])))
+            atomicMin(k.flags + 3, k.first + c);
     }
+  }
+}
+
+/* y[cell - first][points]: the same as a coefficient's values, at all points or at the first one of each
+   cell */
+extern "C" __global__ void HopsPointPack(const HopsPointArgs k)
+{
+  const size_t n = (size_t)k.n * k.points;
+
+  for (size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x; i < n; i += (size_t)gridDim.x * blockDim.x) {
+    const double *g = k.out + (i / k.points * NQ + i % k.points) * k.size + k.own;
+    double       *y = k.y + i * (k.tensor ? DIM * (DIM + 1) / 2 : 1);
+
+    if (!k.tensor) *y = g[0];
+    for (int a = 0; k.tensor && a < DIM; a++)
+      for (int b = a; b < DIM; b++) *y++ = k.symmetric ? g[a * DIM + b] : 0.5 * (g[a * DIM + b] + g[b * DIM + a]);
+  }
+}
+
+/* Which pairs of components have a tensor that is not zero? */
+extern "C" __global__ void HopsPointMark(const HopsPointArgs k)
+{
+  const size_t n = (size_t)k.n * NQ * k.size;
+
+  for (size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x; i < n; i += (size_t)gridDim.x * blockDim.x) {
+    int *mark = k.marks + i % k.size / k.len;
+
+    if (k.out[i] != 0 && !*mark) *mark = 1;
+  }
+}
+
+/* y = the tensors of a block in reference coordinates, times weight and determinant */
+extern "C" __global__ void HopsPointFill(const HopsPointArgs k)
+{
+  const size_t n = (size_t)k.n * NQ, W = k.width;
+
+  for (size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x; i < n; i += (size_t)gridDim.x * blockDim.x) {
+    const int     c = k.first + (int)(i / NQ), q = (int)(i % NQ);
+    const size_t  batch = k.place[c] / W, lane = k.place[c] % W;
+    double       *y = k.y + batch * NQ * k.nentries * W + (k.bypoint ? lane * NQ + q : q * k.nentries * W + lane);
+    const double *g[4];
+    double        x[DIM], Ji[DIM * DIM], w;
+
+    w = Geometry(k.nodes + (size_t)c * DIM * Power(PG), k.tables, q, x, Ji);
+    if (!(w > 0)) atomicMin(k.flags, c);
+    w *= k.weights[q % Q] * k.weights[q / Q % Q] * (DIM == 3 ? k.weights[q / (Q * Q)] : 1);
+    for (int d = 0; d < 4; d++) g[d] = k.kind[d] + i * k.sizes[d];
+    HopsTensorsAtPoint(DIM, k.npairs, k.pair, k.ntrial, w, Ji, g, k.bypoint ? W * NQ : W, y);
   }
 }
 #endif

@@ -3,20 +3,7 @@
 
 /* Of the largest value, between kernels and the host: integrals over a cell sum thousands of terms, which
    cancel where the state is near a solution. 1.2e-12 was seen at order 6 */
-#define HOPS_POINT_TOL    1e-11
-#define HOPS_POINT_BLOCKS 1024 /* of a launch whose blocks have their work in global memory */
-
-struct _HopsPointKernel {
-  HopsPointJob    job;
-  PetscInt        Q;
-  PetscReal      *points; /* [Q] */
-  HopsPointCode   code;   /* NULL: it cannot be done, and -info said why */
-  HopsPointModule module;
-  double         *tables, *auxtables; /* on the back end */
-  PetscBool       shared, checked;
-  size_t          nwork;
-  HopsPointKernel next;
-};
+#define HOPS_POINT_TOL 1e-11
 
 static PetscErrorCode HopsPointKernelDestroy(HopsPointCells pc, HopsPointKernel *kernel)
 {
@@ -36,6 +23,7 @@ static PetscErrorCode HopsPointKernelDestroy(HopsPointCells pc, HopsPointKernel 
 PetscErrorCode HopsPointKernelDestroyAll(HopsPointCells pc)
 {
   PetscFunctionBegin;
+  pc->last.kernel = NULL;
   while (pc->kernels) {
     HopsPointKernel next = pc->kernels->next;
 
@@ -45,8 +33,7 @@ PetscErrorCode HopsPointKernelDestroyAll(HopsPointCells pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* At least n doubles on the back end */
-static PetscErrorCode HopsPointReserve(HopsPointCells pc, size_t n, size_t *have, double **p)
+PetscErrorCode HopsPointReserve(HopsPointCells pc, size_t n, size_t *have, double **p)
 {
   PetscFunctionBegin;
   if (n > *have) {
@@ -189,8 +176,7 @@ static PetscBool HopsPointJobSame(const HopsPointJob *a, const HopsPointJob *b)
   return PETSC_TRUE;
 }
 
-/* The kernels of a job, which are this function's, at the points of a basis; made where there are none */
-static PetscErrorCode HopsPointKernelGet(HopsPointCells pc, const HopsBasis *rule, HopsPointJob *job, HopsPointKernel *out)
+PetscErrorCode HopsPointKernelGet(HopsPointCells pc, const HopsBasis *rule, HopsPointJob *job, HopsPointKernel *out)
 {
   HopsPointKernel k    = pc->kernels;
   PetscBool       same = PETSC_FALSE;
@@ -263,6 +249,7 @@ static PetscErrorCode HopsPointSetConstants(HopsPointCells pc)
     PetscCall(PetscArraycpy(all + pc->constoff[s], c, m));
   }
   if (pc->hostconst) PetscCall(PetscArraycmp(all, pc->hostconst, n, &same));
+  if (!pc->hostconst || !same) pc->last.kernel = NULL;
   if (!pc->hostconst || !same) PetscCall((*pc->be->memory->Copy)(NULL, pc->constants, all, n * sizeof(double), HOPS_COPY_IN));
   PetscCall(PetscFree(pc->hostconst));
   pc->hostconst = all;
@@ -295,22 +282,35 @@ static PetscErrorCode HopsPointSetAux(HopsPointCells pc, PetscBool *ok)
   PetscCall(VecGetArrayRead(v, &a));
   PetscCall((*pc->be->memory->Copy)(NULL, pc->auxvalues, a, n * sizeof(double), HOPS_COPY_IN));
   PetscCall(VecRestoreArrayRead(v, &a));
-  pc->auxid    = id;
-  pc->auxstate = state;
+  pc->auxid       = id;
+  pc->auxstate    = state;
+  pc->last.kernel = NULL;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What all launches take; ok is false where the kernels cannot have it */
-static PetscErrorCode HopsPointBegin(HopsPointCells pc, HopsPointKernel k, PetscReal t, PetscReal shift, HopsPointArgs *a)
+PetscErrorCode HopsPointSetData(HopsPointCells pc, PetscBool *ok)
 {
-  const int none[3] = {PETSC_MPI_INT_MAX, PETSC_MPI_INT_MAX, 0};
+  PetscFunctionBegin;
+  PetscCall(HopsPointSetAux(pc, ok));
+  if (*ok) PetscCall(HopsPointSetConstants(pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsPointBegin(HopsPointCells pc, HopsPointKernel k, PetscReal t, PetscReal shift, HopsPointArgs *a)
+{
+  const int        none[HOPS_POINT_FLAGS] = {PETSC_MPI_INT_MAX, PETSC_MPI_INT_MAX, 0, PETSC_MPI_INT_MAX};
+  PetscBool        changed;
+  const int       *restr;
+  const PetscReal *X;
 
   PetscFunctionBegin;
-  PetscCall((*pc->be->points->Refresh)(k->module));
+  PetscCall(HopsSpaceGetBackendMesh(pc->space, &restr, &X));
+  PetscCall((*pc->be->points->Refresh)(k->module, &changed));
+  if (changed) pc->last.kernel = NULL;
   PetscCall((*pc->be->memory->Copy)(NULL, pc->flags, none, sizeof(none), HOPS_COPY_IN));
   if (!k->shared) PetscCall(HopsPointReserve(pc, HOPS_POINT_BLOCKS * k->nwork, &pc->nscratch, &pc->scratch));
   *a = (HopsPointArgs){.aux       = pc->auxvalues,
-                       .nodes     = pc->nodes,
+                       .nodes     = X,
                        .tables    = k->tables,
                        .auxtables = k->auxtables,
                        .constants = pc->constants,
@@ -327,7 +327,7 @@ static PetscErrorCode HopsPointBegin(HopsPointCells pc, HopsPointKernel k, Petsc
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode HopsPointLaunchCells(HopsPointCells pc, HopsPointKernel k, const char name[], HopsPointArgs *a)
+PetscErrorCode HopsPointLaunchCells(HopsPointCells pc, HopsPointKernel k, const char name[], HopsPointArgs *a)
 {
   const PetscInt nq     = HopsPower(k->Q, pc->fields->dim);
   void          *args[] = {a};
@@ -339,11 +339,10 @@ static PetscErrorCode HopsPointLaunchCells(HopsPointCells pc, HopsPointKernel k,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Waits for the device: was there a bad cell? */
-static PetscErrorCode HopsPointEnd(HopsPointCells pc, int flags[3])
+PetscErrorCode HopsPointEnd(HopsPointCells pc, int flags[HOPS_POINT_FLAGS])
 {
   PetscFunctionBegin;
-  PetscCall((*pc->be->memory->Copy)(NULL, flags, pc->flags, 3 * sizeof(int), HOPS_COPY_OUT));
+  PetscCall((*pc->be->memory->Copy)(NULL, flags, pc->flags, HOPS_POINT_FLAGS * sizeof(int), HOPS_COPY_OUT));
   if (flags[0] != PETSC_MPI_INT_MAX) PetscCall(HopsSpaceErrorCell(pc->space, flags[0], 0.0));
   PetscCheck(flags[1] == PETSC_MPI_INT_MAX, PETSC_COMM_SELF, PETSC_ERR_FP,
              "A Jacobian function of the PetscDS is infinite or not-a-number in cell %" PetscInt_FMT
@@ -355,8 +354,8 @@ static PetscErrorCode HopsPointEnd(HopsPointCells pc, int flags[3])
 /* When kernels run for the first time: a few of the cells first .. first + n - 1, size values each in
    pc->out of runs of `run` values that lie `stride` apart, against the host's. Where they differ the
    kernels are given up */
-static PetscErrorCode HopsPointCompareCells(HopsPointCells pc, HopsPointKernel k, PetscInt first, PetscInt n, PetscInt nruns,
-                                            const size_t run[], HopsPointHost host, void *ctx, PetscBool *ok)
+PetscErrorCode HopsPointCompareCells(HopsPointCells pc, HopsPointKernel k, PetscInt first, PetscInt n, PetscInt nruns,
+                                     const size_t run[], HopsPointHost host, void *ctx, PetscBool *ok)
 {
   size_t       size = 0, off = 0;
   PetscReal    scale = 0.0, error = 0.0;
@@ -398,7 +397,7 @@ PetscErrorCode HopsPointCellsResidual(HopsPointCells pc, const HopsBasis *rule, 
   HopsPointJob    job;
   HopsPointKernel k = NULL;
   HopsPointArgs   a;
-  int             flags[3];
+  int             flags[HOPS_POINT_FLAGS];
   void           *args[] = {&a};
   const size_t    ne     = pc->fields->nclosure;
 
@@ -407,14 +406,14 @@ PetscErrorCode HopsPointCellsResidual(HopsPointCells pc, const HopsBasis *rule, 
   PetscCall(HopsSpaceHasVec(pc->space, X, done));
   if (*done) PetscCall(HopsSpaceHasVec(pc->space, Xt, done));
   if (*done) PetscCall(HopsSpaceHasVec(pc->space, F, done));
-  if (*done) PetscCall(HopsPointSetAux(pc, done));
+  if (*done) PetscCall(HopsPointSetData(pc, done));
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(HopsPointSetConstants(pc));
   PetscCall(HopsPointJobCreateResidual(pc, &job));
   PetscCall(HopsPointKernelGet(pc, rule, &job, &k));
   *done = k->module ? PETSC_TRUE : PETSC_FALSE;
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscLogEventBegin(HopsEvent.points, pc->dm, X, F, 0));
+  pc->last.kernel = NULL; /* it has the tensors' memory */
   PetscCall(HopsPointCellsTranspose(pc));
   PetscCall(HopsPointReserve(pc, (size_t)sp->ncells * pc->fields->nclosure, &pc->nout, &pc->out));
   PetscCall(HopsPointBegin(pc, k, t, 0.0, &a));
@@ -434,88 +433,5 @@ PetscErrorCode HopsPointCellsResidual(HopsPointCells pc, const HopsBasis *rule, 
   PetscCall(HopsVecRestoreArrayRead(sp, X, &a.x));
   PetscCall(HopsPointEnd(pc, flags));
   PetscCall(PetscLogEventEnd(HopsEvent.points, pc->dm, X, F, 0));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Copies the tensors of a launch that are wanted; varies: one of them does inside of a cell */
-static PetscErrorCode HopsPointGetTensors(HopsPointCells pc, HopsPointKernel k, PetscInt n, PetscBool cells, HopsPointArgs *a,
-                                          PetscScalar *(*g)[4], PetscBool *varies)
-{
-  const PetscInt nq     = HopsPower(k->Q, pc->fields->dim);
-  void          *args[] = {a};
-
-  PetscFunctionBegin;
-  for (PetscInt i = 0; i < 4 * k->job.nblocks && !*varies; ++i) {
-    const PetscInt off = HopsPointJobOffset(pc, &k->job, i), size = HopsPointJobOffset(pc, &k->job, i + 1) - off;
-    const double  *from = pc->out + (size_t)n * nq * off;
-    PetscScalar   *to   = g[i / 4][i % 4];
-    int            flags[3];
-
-    if (!to || !size) continue;
-    if (cells) {
-      a->out  = (double *)from;
-      a->size = (int)size;
-      a->y    = pc->out + (size_t)n * nq * HopsPointJobOffset(pc, &k->job, 4 * k->job.nblocks);
-      PetscCall((*pc->be->points->Launch)(k->module, "HopsPointCells", PetscMin(n, 16 * HOPS_POINT_BLOCKS), 128, args));
-      PetscCall(HopsPointEnd(pc, flags));
-      *varies = flags[2] ? PETSC_TRUE : PETSC_FALSE;
-      from    = a->y;
-    }
-    if (!*varies)
-      PetscCall((*pc->be->memory->Copy)(NULL, to, from, (size_t)n * (cells ? 1 : nq) * size * sizeof(double), HOPS_COPY_OUT));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode HopsPointCellsTensors(HopsPointCells pc, HopsJacobian form, const HopsBasis *basis, PetscInt first, PetscInt n,
-                                     PetscBool cells, HopsPointHost host, void *ctx, PetscScalar *(*g)[4], PetscBool *done)
-{
-  const PetscInt  nq     = HopsPower(basis->Q, pc->fields->dim);
-  PetscBool       varies = PETSC_FALSE;
-  PetscInt        most   = 0, total;
-  size_t         *run;
-  HopsPointJob    job;
-  HopsPointKernel k = NULL;
-  HopsPointArgs   a;
-  int             flags[3];
-
-  PetscFunctionBegin;
-  *done = PETSC_TRUE;
-  PetscCall(HopsSpaceHasVec(pc->space, form->X, done));
-  if (*done) PetscCall(HopsSpaceHasVec(pc->space, form->Xt, done));
-  if (*done) PetscCall(HopsPointSetAux(pc, done));
-  if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(HopsPointSetConstants(pc));
-  PetscCall(HopsPointJobCreateTensors(pc, form, &job));
-  PetscCall(HopsPointKernelGet(pc, basis, &job, &k));
-  *done = k->module ? PETSC_TRUE : PETSC_FALSE;
-  if (!*done || !n) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscLogEventBegin(HopsEvent.points, pc->dm, form->X, 0, 0));
-  total = HopsPointJobOffset(pc, &k->job, 4 * k->job.nblocks);
-  PetscCall(PetscMalloc1(4 * k->job.nblocks, &run));
-  for (PetscInt i = 0; i < 4 * k->job.nblocks; ++i) {
-    const PetscInt size = HopsPointJobOffset(pc, &k->job, i + 1) - HopsPointJobOffset(pc, &k->job, i);
-
-    run[i] = (size_t)nq * size;
-    most   = PetscMax(most, size);
-  }
-  PetscCall(HopsPointReserve(pc, (size_t)n * (nq * total + most), &pc->nout, &pc->out));
-  PetscCall(HopsPointBegin(pc, k, form->t, form->shift, &a));
-  a.out   = pc->out;
-  a.first = (int)first;
-  a.n     = (int)n;
-  PetscCall(HopsVecGetArrayRead(pc->space, form->X, &a.x));
-  if (form->Xt) PetscCall(HopsVecGetArrayRead(pc->space, form->Xt, &a.xt));
-  PetscCall(PetscLogGpuTimeBegin());
-  PetscCall(HopsPointLaunchCells(pc, k, "HopsPointTensors", &a));
-  PetscCall(PetscLogGpuTimeEnd());
-  if (form->Xt) PetscCall(HopsVecRestoreArrayRead(pc->space, form->Xt, &a.xt));
-  PetscCall(HopsVecRestoreArrayRead(pc->space, form->X, &a.x));
-  PetscCall(HopsPointEnd(pc, flags));
-  PetscCall(HopsPointCompareCells(pc, k, first, n, 4 * k->job.nblocks, run, host, ctx, done));
-  PetscCall(PetscFree(run));
-  if (*done) PetscCall(HopsPointGetTensors(pc, k, n, cells, &a, g, &varies));
-  if (varies) *done = PETSC_FALSE;
-  PetscCall(PetscLogEventEnd(HopsEvent.points, pc->dm, form->X, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

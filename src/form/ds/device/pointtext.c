@@ -1,11 +1,14 @@
 /*
   Text of kernels for the point functions of a PetscDS: constants and calls, written here, around
-  pointkernel.cuh. The makefile turns that file and pointargs.h into strings.
+  pointkernel.cuh. The makefile turns that file, pointargs.h and pointtensor.h into strings.
 */
 #include <hops/private/hopspointcellsimpl.h>
 
 static const char HopsPointArgsText[] =
 #include <form/ds/device/pointargs.h.inc>
+  ;
+static const char HopsPointTensorText[] =
+#include <form/ds/device/pointtensor.h.inc>
   ;
 static const char HopsPointKernelText[] =
 #include <form/ds/device/pointkernel.cuh.inc>
@@ -355,6 +358,8 @@ PetscErrorCode HopsPointJobCreateText(HopsPointCells pc, const HopsPointJob *job
   PetscCall(HopsTextArray(&t, "aOff", pc->aux.nf ? pc->aux.nf + 1 : 0, pc->aux.off));
   PetscCall(HopsTextArray(&t, "aOffx", pc->aux.nf ? pc->aux.nf + 1 : 0, pc->aux.offx));
   PetscCall(HopsTextAppend(&t, HopsPointArgsText));
+  PetscCall(HopsTextAppend(&t, "#define HOPS_POINT_FUNCTION __device__ static\n"));
+  PetscCall(HopsTextAppend(&t, HopsPointTensorText));
   PetscCall(HopsTextAppend(&t, HopsPointKernelText));
   PetscCall(HopsTextFields(&t, pc, job, Q));
   PetscCall(HopsTextAux(&t, pc, HopsPower(Q, F->dim)));
