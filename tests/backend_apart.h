@@ -84,23 +84,59 @@ static PetscErrorCode ApartNumber(const HopsNumbering *b, PetscInt ness, const P
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* one entry after the other, the last first */
-static PetscErrorCode ApartRestrict(const HopsNumbering *b, const HopsCellView *v, int nT, int nTG, int restr[], int perm[],
-                                    PetscInt *ninterior)
+static PetscErrorCode ApartOrder(const HopsNumbering *b, int nT, int perm[], PetscInt *ninterior)
 {
-  const PetscInt n = HopsClosureSize(b->dim);
-
   PetscFunctionBegin;
   *ninterior = 0;
   for (PetscInt c = 0; c < b->ncells; ++c)
     if (HopsIsInnerCell(b, nT, c)) perm[(*ninterior)++] = (int)c;
   for (PetscInt c = 0, k = *ninterior; c < b->ncells; ++c)
     if (!HopsIsInnerCell(b, nT, c)) perm[k++] = (int)c;
-  for (PetscInt e = b->ncells * v->ne - 1; e >= 0; --e) {
-    const PetscInt i = e % v->ne, c = perm[e / v->ne], k = v->slot[i];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
-    restr[e] = HopsCellEntry(HopsCellFirst(b, nTG, c, k), v->seen[(b->ornt[c * n + b->list[k]] + 4) * v->ne + i]);
+/* one entry after the other, the last first */
+static PetscErrorCode ApartRestrict(const HopsNumbering *b, const HopsCellView *v, int nTG, PetscInt nrows, const int perm[],
+                                    int restr[])
+{
+  const PetscInt n = HopsClosureSize(b->dim);
+
+  PetscFunctionBegin;
+  for (PetscInt e = nrows * v->ne - 1; e >= 0; --e) {
+    const PetscInt row = e / v->ne, i = e % v->ne, c = perm ? perm[row] : row, k = v->slot[i];
+
+    restr[e] = c < 0 ? 0 : HopsCellEntry(HopsCellFirst(b, nTG, c, k), v->seen[(b->ornt[c * n + b->list[k]] + 4) * v->ne + i]);
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* entries are placed from the last one on, and each list is sorted */
+static PetscErrorCode ApartTranspose(size_t n, const int key[], int nkeys, int start[], int entry[])
+{
+  int *fill;
+
+  PetscFunctionBegin;
+  PetscCall(PetscCalloc1(nkeys + 1, &fill));
+  PetscCall(PetscArrayzero(start, nkeys + 1));
+  for (size_t i = 0; i < n; ++i) ++start[key[i]];
+  start[nkeys] = ApartScan(nkeys, start);
+  for (size_t i = n; i > 0; --i) entry[start[key[i - 1]] + fill[key[i - 1]]++] = (int)(i - 1);
+  for (int k = 0; k < nkeys; ++k)
+    for (int i = start[k] + 1; i < start[k + 1]; ++i)
+      for (int h = i; h > start[k] && entry[h] < entry[h - 1]; --h) {
+        const int e = entry[h];
+
+        entry[h]     = entry[h - 1];
+        entry[h - 1] = e;
+      }
+  PetscCall(PetscFree(fill));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ApartComplement(PetscInt size, PetscInt n, const PetscInt gap[], PetscInt list[], PetscInt inverse[])
+{
+  PetscFunctionBegin;
+  for (PetscInt i = size - 1; i >= 0; --i) HopsComplementEntry(n, gap, i, list, inverse);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -112,10 +148,13 @@ static PetscErrorCode ApartCorners(const HopsCorners *m, PetscInt nx, PetscInt n
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static const HopsMeshOps ApartMesh = {.Closures = ApartClosures,
-                                      .Number   = ApartNumber,
-                                      .Restrict = ApartRestrict,
-                                      .Corners  = ApartCorners};
+static const HopsMeshOps ApartMesh = {.Closures   = ApartClosures,
+                                      .Number     = ApartNumber,
+                                      .Order      = ApartOrder,
+                                      .Restrict   = ApartRestrict,
+                                      .Transpose  = ApartTranspose,
+                                      .Complement = ApartComplement,
+                                      .Corners    = ApartCorners};
 
 /* as "apart" */
 static PetscErrorCode ApartRegister(void)

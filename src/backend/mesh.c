@@ -30,7 +30,7 @@ PetscErrorCode HopsSpaceGetBackendMesh(HopsSpace sp, const int **restr, const Pe
     sp->brestr = sp->restr;
     sp->bX     = sp->X;
   } else if (sp->ncells) {
-    if (!sp->brestr) {
+    if (!sp->brestr && sp->restr) { /* a space without a numbering has none */
       PetscCall((*be->memory->Malloc)(nr, (void **)&sp->brestr));
       PetscCall((*be->memory->Copy)(NULL, sp->brestr, sp->restr, nr, HOPS_COPY_IN));
     }
@@ -44,21 +44,41 @@ PetscErrorCode HopsSpaceGetBackendMesh(HopsSpace sp, const int **restr, const Pe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsSpaceBringMesh(HopsSpace sp)
+PetscErrorCode HopsSpaceBringCoordinates(HopsSpace sp)
 {
-  const HopsBackendOps *be = sp->backend;
-  size_t                nr, nx;
+  size_t nr, nx;
 
   PetscFunctionBegin;
+  if (sp->X || !sp->bX) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HopsSpaceMeshSizes(sp, &nr, &nx));
-  if (!sp->restr && sp->brestr) {
-    PetscCall(PetscMalloc(nr, &sp->restr));
-    PetscCall((*be->memory->Copy)(NULL, sp->restr, sp->brestr, nr, HOPS_COPY_OUT));
+  PetscCall(PetscMalloc(nx, &sp->X));
+  PetscCall((*sp->backend->memory->Copy)(NULL, sp->X, sp->bX, nx, HOPS_COPY_OUT));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsSpaceBringMesh(HopsSpace sp)
+{
+  size_t nr, nx;
+
+  PetscFunctionBegin;
+  PetscCall(HopsSpaceBringCoordinates(sp));
+  if (sp->restr || !sp->brestr) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(HopsSpaceMeshSizes(sp, &nr, &nx));
+  PetscCall(PetscMalloc(nr, &sp->restr));
+  PetscCall((*sp->backend->memory->Copy)(NULL, sp->restr, sp->brestr, nr, HOPS_COPY_OUT));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsSpaceTakeMesh(HopsSpace sp)
+{
+  PetscFunctionBegin;
+  PetscCall(HopsSpaceBringMesh(sp));
+  if (!sp->backend->host) {
+    PetscCall((*sp->backend->memory->Free)((void **)&sp->brestr));
+    PetscCall((*sp->backend->memory->Free)((void **)&sp->bX));
   }
-  if (!sp->X && sp->bX) {
-    PetscCall(PetscMalloc(nx, &sp->X));
-    PetscCall((*be->memory->Copy)(NULL, sp->X, sp->bX, nx, HOPS_COPY_OUT));
-  }
+  sp->brestr = NULL;
+  sp->bX     = NULL;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

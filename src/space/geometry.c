@@ -9,7 +9,7 @@ PetscErrorCode HopsSpaceGetPoints(HopsSpace sp, const HopsBasis *geom, PetscInt 
   PetscReal     *work, *t;
 
   PetscFunctionBegin;
-  PetscCall(HopsSpaceBringMesh(sp));
+  PetscCall(HopsSpaceBringCoordinates(sp));
   PetscCall(PetscMalloc2(2 * HopsPower(PetscMax(P, Q), dim), &work, nq, &t));
   for (PetscInt c = 0; c < n; ++c)
     for (PetscInt d = 0; d < dim; ++d) {

@@ -187,9 +187,9 @@ static PetscErrorCode HopsSpaceNumberKeys(HopsSpace sp, PetscInt nkeys, const Pe
 /* Cells that touch owned, unconstrained unknowns only come first; order is kept within both classes */
 static PetscErrorCode HopsSpaceOrderCells(HopsSpace sp, const PetscInt elist[], const int lidx[], const unsigned char inner[])
 {
-  const PetscInt np = sp->ne, nx = sp->dim * HopsPower(sp->gorder + 1, sp->dim);
+  const PetscInt np = sp->ne, nx = sp->X ? sp->dim * HopsPower(sp->gorder + 1, sp->dim) : 0; /* maps may be made later */
   PetscInt      *perm, *cell, n[2] = {0, 0};
-  PetscReal     *X;
+  PetscReal     *X = NULL;
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(sp->ncells, &perm));
@@ -207,10 +207,10 @@ static PetscErrorCode HopsSpaceOrderCells(HopsSpace sp, const PetscInt elist[], 
   }
   if (sp->ninterior < sp->ncells) { /* else their order is the old one */
     PetscCall(PetscMalloc1(sp->ncells, &cell));
-    PetscCall(PetscMalloc1(sp->ncells * nx, &X));
+    if (nx) PetscCall(PetscMalloc1(sp->ncells * nx, &X));
     for (PetscInt c = 0; c < sp->ncells; ++c) {
       cell[c] = sp->cell[perm[c]];
-      PetscCall(PetscArraycpy(X + c * nx, sp->X + perm[c] * nx, nx));
+      if (nx) PetscCall(PetscArraycpy(X + c * nx, sp->X + perm[c] * nx, nx));
     }
     PetscCall(PetscFree(sp->cell));
     PetscCall(PetscFree(sp->X));

@@ -196,6 +196,9 @@ PETSC_INTERN PetscErrorCode HopsSpaceGetBackendMesh(HopsSpace, const int **restr
 /* restr[] and X[] are in the process's memory; to be called before they are read there, since a back end that
    set up the space may be the only one to have them */
 PETSC_INTERN PetscErrorCode HopsSpaceBringMesh(HopsSpace);
+PETSC_INTERN PetscErrorCode HopsSpaceBringCoordinates(HopsSpace); /* X[] alone */
+/* the same as BringMesh(), and the back end has them no longer: they are to change */
+PETSC_INTERN PetscErrorCode HopsSpaceTakeMesh(HopsSpace);
 /* the coordinates become the process's X[], which is new */
 PETSC_INTERN PetscErrorCode HopsSpaceReplaceCoordinates(HopsSpace, PetscInt gorder, PetscReal X[]);
 /* another back end, before anything but the mesh is on the space's */

@@ -114,6 +114,7 @@ typedef struct {
   PetscInt           dof[4], start[4], end[4]; /* unknowns on a point of depth d; these points are [start,end) */
   const PetscInt    *point;                    /* [ncells][HopsClosureSize()], with `ornt` */
   const signed char *ornt;
+  const int         *given; /* [np] T-vector index of the first unknown of a point that this rank owns; NULL: as they are reached */
   unsigned char     *kind;  /* [np] bits */
   int               *touch; /* [np] least place in point[] where it is, or HOPS_UNTOUCHED */
   /* [np] L-vector index of its first unknown; -1-i of the constrained entry i; HOPS_REACHED where another
@@ -174,18 +175,18 @@ HOPS_HOST_DEVICE void HopsReachCell(const HopsNumbering *b, PetscInt c, PetscBoo
     } else if (b->kind[p] & HOPS_POINT_FOREIGN) {
       if (place) b->first[p] = HOPS_REACHED;
     } else {
-      if (place) b->first[p] = n[0];
+      if (place) b->first[p] = b->given ? b->given[p] : n[0];
       n[0] += dof;
     }
   }
 }
 
-/* unknowns in the T-vector of point p, as p - pStart, that no cell has */
+/* unknowns in the T-vector of point p, as p - pStart, that no cell has and that are to be numbered */
 HOPS_HOST_DEVICE int HopsCountUntouched(const HopsNumbering *b, PetscInt p)
 {
   PetscInt d = b->dim;
 
-  if (b->touch[p] != HOPS_UNTOUCHED || b->kind[p]) return 0;
+  if (b->given || b->touch[p] != HOPS_UNTOUCHED || b->kind[p]) return 0;
   while (d > 0 && (p + b->pStart < b->start[d] || p + b->pStart >= b->end[d])) --d;
   return (int)b->dof[d];
 }
@@ -219,6 +220,27 @@ HOPS_HOST_DEVICE int HopsCellEntry(int first, int t)
   return (first + (t ^ flip)) ^ flip;
 }
 
+/* ------------------------------------------- lists ------------------------------------------- */
+
+/* Of entries 0, 1, ... without n gaps, gap[] ascending: list[] has those that are left, inverse[] their places
+   there, or -1. This is what entry i adds to both */
+HOPS_HOST_DEVICE void HopsComplementEntry(PetscInt n, const PetscInt gap[], PetscInt i, PetscInt list[], PetscInt inverse[])
+{
+  PetscInt lo = 0, hi = n; /* gaps before i */
+
+  while (lo < hi) {
+    const PetscInt mid = (lo + hi) / 2;
+
+    if (gap[mid] < i) lo = mid + 1;
+    else hi = mid;
+  }
+  if (lo < n && gap[lo] == i) inverse[i] = -1;
+  else {
+    inverse[i]   = i - lo;
+    list[i - lo] = i;
+  }
+}
+
 /* ---------------------------------------- multilinear maps ---------------------------------------- */
 
 /* X[c][place[k*dim + d]] = x[base + (v - vStart)*dim + d], v vertex k of the closure of cell[c] */
@@ -248,10 +270,16 @@ struct _HopsMeshOps {
      foreign. nT unknowns in the T-vector, nC constrained ones */
   PetscErrorCode (*Number)(const HopsNumbering *, PetscInt ness, const PetscInt ess[], PetscInt nforeign, const PetscInt foreign[],
                            int *nT, int *nC);
-  /* restr[ncells][ne], cells in their new order: perm[ncells], the process's, their old places. The view is
-     the process's */
-  PetscErrorCode (*Restrict)(const HopsNumbering *, const HopsCellView *, int nT, int nTG, int restr[], int perm[],
-                             PetscInt *ninterior);
+  /* the new order of the cells: perm[ncells], the process's, has their old places */
+  PetscErrorCode (*Order)(const HopsNumbering *, int nT, int perm[], PetscInt *ninterior);
+  /* restr[n][ne] of the cells perm[n], NULL: of all in their own order; rows are zero where perm[] is negative.
+     View and perm[] are the process's */
+  PetscErrorCode (*Restrict)(const HopsNumbering *, const HopsCellView *, int nTG, PetscInt n, const int perm[], int restr[]);
+  /* entry[n]: where key[n] is 0, where it is 1, ..., nkeys - 1, each list ascending and from start[key] on;
+     start[nkeys + 1] */
+  PetscErrorCode (*Transpose)(size_t n, const int key[], int nkeys, int start[], int entry[]);
+  /* list[size - n] and inverse[size] by HopsComplementEntry(); gap[n] is the process's */
+  PetscErrorCode (*Complement)(PetscInt size, PetscInt n, const PetscInt gap[], PetscInt list[], PetscInt inverse[]);
   /* X[ncells][n]; perm[] and x[nx] are the process's */
   PetscErrorCode (*Corners)(const HopsCorners *, PetscInt nx, PetscInt ncells, const PetscInt point[], const int perm[],
                             PetscReal X[]);

@@ -3,16 +3,14 @@
 #include <hops/private/hopspleximpl.h>
 #include <hops/private/hopsdsimpl.h>
 
-/* One unknown for each node; a node all of whose components are essential is constrained. key[offset] of a
-   node's first component */
-static PetscErrorCode HopsPlexNodeSection(PetscSection s, PetscInt nc, PetscSection *nodes, PetscInt *key[])
+/* One unknown for each node; a node all of whose components are essential is constrained */
+static PetscErrorCode HopsPlexNodeSection(PetscSection s, PetscInt nc, PetscSection *nodes)
 {
   PetscSection ns;
-  PetscInt     pStart, pEnd, size;
+  PetscInt     pStart, pEnd;
 
   PetscFunctionBegin;
   PetscCall(PetscSectionGetChart(s, &pStart, &pEnd));
-  PetscCall(PetscSectionGetStorageSize(s, &size));
   PetscCall(PetscSectionCreate(PetscObjectComm((PetscObject)s), &ns));
   PetscCall(PetscSectionSetChart(ns, pStart, pEnd));
   for (PetscInt pass = 0; pass < 2; ++pass) { /* sizes, then constraints */
@@ -46,15 +44,6 @@ static PetscErrorCode HopsPlexNodeSection(PetscSection s, PetscInt nc, PetscSect
       PetscCall(PetscFree(all));
     }
     if (!pass) PetscCall(PetscSectionSetUp(ns));
-  }
-  PetscCall(PetscMalloc1(size, key));
-  for (PetscInt p = pStart; p < pEnd; ++p) {
-    PetscInt dof, off, noff;
-
-    PetscCall(PetscSectionGetDof(s, p, &dof));
-    PetscCall(PetscSectionGetOffset(s, p, &off));
-    PetscCall(PetscSectionGetOffset(ns, p, &noff));
-    for (PetscInt k = 0; k < dof; ++k) (*key)[off + k] = k % nc ? -1 : noff + k / nc;
   }
   *nodes = ns;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -128,6 +117,37 @@ static PetscErrorCode HopsPlexConstrained(PetscSection s, unsigned char *flag[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* isfree[nL][nc], all zero: 1 where a component of a node that the cells have is not essential. first[]: where the
+   nodes of points begin, or NULL */
+static PetscErrorCode HopsNodesMarkFree(HopsNodes n, HopsSpace sp, PetscSection s, const HopsPlexUnknowns *u, PetscInt nc,
+                                        const PetscInt node[], const PetscInt first[])
+{
+  unsigned char *constrained;
+  PetscInt      *idx, start, end;
+
+  PetscFunctionBegin;
+  PetscCall(HopsPlexConstrained(s, &constrained));
+  PetscCall(PetscSectionGetChart(s, &start, &end));
+  for (PetscInt p = PetscMax(start, u->pStart); first && p < PetscMin(end, u->pStart + u->np); ++p) {
+    PetscInt dof, off;
+
+    if (first[p - u->pStart] < 0) continue;
+    PetscCall(PetscSectionGetDof(s, p, &dof));
+    PetscCall(PetscSectionGetOffset(s, p, &off));
+    for (PetscInt i = 0; i < dof; ++i) n->isfree[first[p - u->pStart] * nc + i] = !constrained[off + i];
+  }
+  PetscCall(PetscMalloc1(u->size, &idx));
+  for (PetscInt c = 0; c < sp->ncells && !first; ++c) { /* in the space's own order of cells */
+    PetscInt m;
+
+    PetscCall(HopsPlexUnknownsGet((HopsPlexUnknowns *)u, sp->cells->where[sp->cell[c] - sp->cstart], idx, &m));
+    for (PetscInt i = 0; i < m; ++i) n->isfree[sp->restr[c * sp->ne + node[i / nc]] * nc + i % nc] = !constrained[idx[i]];
+  }
+  PetscCall(PetscFree(idx));
+  PetscCall(PetscFree(constrained));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode HopsNodesDestroy(HopsNodes *nodes)
 {
   HopsNodes n = *nodes;
@@ -148,8 +168,8 @@ PetscErrorCode HopsNodesCreate(DM dm, HopsNodes *nodes)
   HopsSpace        sp;
   HopsPlexUnknowns u;
   PetscSection     s, ns;
-  PetscInt        *node, *elist, *idx, *key, nc, np;
-  unsigned char   *constrained;
+  PetscInt        *node, *first, nc;
+  char             what[64];
 
   PetscFunctionBegin;
   PetscCall(PetscNew(&n));
@@ -157,35 +177,20 @@ PetscErrorCode HopsNodesCreate(DM dm, HopsNodes *nodes)
   PetscCall(PetscLogEventBegin(HopsEvent.space, dm, 0, 0, 0));
   PetscCall(HopsSpaceCreateFE_Private(dm, &sp, &nc, &node));
   PetscCall(HopsPlexGetSection(dm, sp->order, &s));
-  PetscCall(HopsPlexNodeSection(s, nc, &ns, &key));
+  PetscCall(HopsPlexNodeSection(s, nc, &ns));
   PetscCall(DMClone(dm, &sp->dm));
   PetscCall(DMSetLocalSection(sp->dm, ns));
-  np = HopsPower(sp->order + 1, sp->dim);
   PetscCall(HopsPlexUnknownsCreate(dm, s, sp->cells, &u));
-  PetscCall(PetscMalloc2(sp->ncells * np, &elist, u.size, &idx));
-  for (PetscInt c = 0; c < sp->ncells; ++c) {
-    PetscInt m;
-
-    PetscCall(HopsPlexUnknownsGet(&u, c, idx, &m));
-    PetscCheck(m == np * nc && m == u.size, PETSC_COMM_SELF, PETSC_ERR_SUP,
-               "Cell %" PetscInt_FMT " has %" PetscInt_FMT " unknowns where order %" PetscInt_FMT " with %" PetscInt_FMT
-               " components has %" PetscInt_FMT ": the order must not vary over the mesh, and hanging nodes are not supported",
-               sp->cell[c], m, sp->order, nc, np * nc);
-    for (PetscInt i = 0; i < np; ++i) elist[c * np + node[i]] = key[idx[i * nc]];
-  }
-  PetscCall(HopsSpaceSetUpPlex(sp, ns, elist));
-  PetscCall(PetscFree(key));
+  PetscCall(
+    PetscSNPrintf(what, sizeof(what), "order %" PetscInt_FMT " with %" PetscInt_FMT " components", sp->order, nc));
+  PetscCall(HopsPlexUnknownsSetUp(&u, sp->ne * nc, what));
+  PetscCall(HopsSpaceSetUpPlex(sp, ns, &u, nc, node, &first));
+  PetscCall(HopsPlexGetGeometry(dm, sp));
+  PetscCall(HopsSpaceCheckCounts(sp));
   PetscCall(HopsPlexNodeMap(dm, sp, s, ns, nc, &n->map));
   PetscCall(PetscCalloc1(sp->nL * nc, &n->isfree));
-  PetscCall(HopsPlexConstrained(s, &constrained));
-  for (PetscInt c = 0; c < sp->ncells; ++c) { /* in the space's own order of cells */
-    PetscInt m;
-
-    PetscCall(HopsPlexUnknownsGet(&u, sp->cells->where[sp->cell[c] - sp->cstart], idx, &m));
-    for (PetscInt i = 0; i < m; ++i) n->isfree[sp->restr[c * np + node[i / nc]] * nc + i % nc] = !constrained[idx[i]];
-  }
-  PetscCall(PetscFree(constrained));
-  PetscCall(PetscFree2(elist, idx));
+  PetscCall(HopsNodesMarkFree(n, sp, s, &u, nc, node, first));
+  PetscCall(PetscFree(first));
   PetscCall(HopsPlexUnknownsDestroy(&u));
   for (PetscInt i = 0; i < sp->nT * nc; ++i) n->nfree += n->map[i] >= 0;
   PetscCall(PetscInfo(dm, "%" PetscInt_FMT " nodes with unknowns, %" PetscInt_FMT " of %" PetscInt_FMT " components free\n", sp->nT,

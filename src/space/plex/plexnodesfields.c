@@ -6,11 +6,15 @@
 static PetscErrorCode HopsSpacePermuteCells(HopsSpace sp, const PetscInt perm[], PetscInt ninterior)
 {
   const PetscInt np = HopsPower(sp->order + 1, sp->dim), nx = sp->dim * HopsPower(sp->gorder + 1, sp->dim);
-  PetscInt      *cell;
+  PetscInt      *cell, moved = 0;
   int           *restr;
   PetscReal     *X;
 
   PetscFunctionBegin;
+  sp->ninterior = ninterior;
+  for (PetscInt c = 0; c < sp->ncells; ++c) moved += perm[c] != c;
+  if (!moved) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(HopsSpaceTakeMesh(sp));
   PetscCall(PetscMalloc1(sp->ncells, &cell));
   PetscCall(PetscMalloc1((size_t)sp->ncells * np, &restr));
   PetscCall(PetscMalloc1((size_t)sp->ncells * nx, &X));
@@ -22,10 +26,9 @@ static PetscErrorCode HopsSpacePermuteCells(HopsSpace sp, const PetscInt perm[],
   PetscCall(PetscFree(sp->cell));
   PetscCall(PetscFree(sp->restr));
   PetscCall(PetscFree(sp->X));
-  sp->cell      = cell;
-  sp->restr     = restr;
-  sp->X         = X;
-  sp->ninterior = ninterior;
+  sp->cell  = cell;
+  sp->restr = restr;
+  sp->X     = X;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

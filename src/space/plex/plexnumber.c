@@ -5,29 +5,60 @@
 
 /* ------------------------------------------ numbering ------------------------------------------ */
 
-/* What is known before the passes; the arrays are to be allocated */
-static PetscErrorCode HopsNumberingCreate(HopsSpace sp, HopsNumbering *b)
+PetscErrorCode HopsNumberingBegin(DM dm, HopsPlexCells cells, const HopsBackendOps *be, HopsNumbering *b)
 {
-  const HopsPlexCells cells = sp->cells;
-  PetscInt            pEnd;
-  PetscInt64          total = 0;
+  PetscInt pEnd;
 
   PetscFunctionBegin;
   PetscCall(PetscMemzero(b, sizeof(*b)));
-  PetscCall(DMPlexGetChart(sp->dm, &b->pStart, &pEnd));
+  PetscCall(HopsPlexCellsMove(cells, be));
+  PetscCall(DMPlexGetChart(dm, &b->pStart, &pEnd));
   b->np     = pEnd - b->pStart;
-  b->dim    = sp->dim;
+  b->dim    = cells->dim;
   b->ncells = cells->ncells;
-  b->point  = HopsMeshApart(sp->backend) ? cells->bpoint : cells->point;
-  b->ornt   = HopsMeshApart(sp->backend) ? cells->bornt : cells->ornt;
+  b->point  = HopsMeshApart(be) ? cells->bpoint : cells->point;
+  b->ornt   = HopsMeshApart(be) ? cells->bornt : cells->ornt;
+  for (PetscInt d = 0; d <= b->dim; ++d) PetscCall(DMPlexGetDepthStratum(dm, d, &b->start[d], &b->end[d]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What is known before the passes of hops' own numbering; the arrays are to be allocated */
+static PetscErrorCode HopsNumberingCreate(HopsSpace sp, HopsNumbering *b)
+{
+  PetscInt64 total = 0;
+
+  PetscFunctionBegin;
+  PetscCall(HopsNumberingBegin(sp->dm, sp->cells, sp->backend, b));
   for (PetscInt d = 0; d <= sp->dim; ++d) {
     b->dof[d] = HopsFamilyDof(sp->family, sp->dim, sp->order, d);
-    PetscCall(DMPlexGetDepthStratum(sp->dm, d, &b->start[d], &b->end[d]));
     total += (PetscInt64)b->dof[d] * (b->end[d] - b->start[d]);
   }
   PetscCall(HopsCheckInt("unknowns", total));
-  for (PetscInt i = 0; i < cells->ref.n; ++i)
+  for (PetscInt i = 0; i < sp->cells->ref.n; ++i)
     if (b->dof[HopsMeshDepth(sp->dim, i)]) b->list[b->nlist++] = i;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The arrays that the passes fill, where they work */
+static PetscErrorCode HopsNumberingAllocate(const HopsBackendOps *be, HopsNumbering *b)
+{
+  const HopsMemoryOps *memory = HopsMeshBackend(be)->memory;
+
+  PetscFunctionBegin;
+  PetscCall((*memory->PoolMalloc)(b->np, (void **)&b->kind));
+  PetscCall((*memory->PoolMalloc)(b->np * sizeof(int), (void **)&b->touch));
+  PetscCall((*memory->PoolMalloc)(b->np * sizeof(int), (void **)&b->first));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsNumberingFree(const HopsBackendOps *be, HopsNumbering *b)
+{
+  const HopsMemoryOps *memory = HopsMeshBackend(be)->memory;
+
+  PetscFunctionBegin;
+  PetscCall((*memory->PoolFree)((void **)&b->kind));
+  PetscCall((*memory->PoolFree)((void **)&b->touch));
+  PetscCall((*memory->PoolFree)((void **)&b->first));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -109,15 +140,14 @@ static PetscErrorCode HopsPlexFindIdentified(HopsSpace sp, const HopsNumbering *
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Ghosts are the global indices that other ranks own, ascending: first[] of their points, ghost[] and nG */
-static PetscErrorCode HopsPlexNumberGhosts(HopsSpace sp, const HopsNumbering *b, int first[])
+/* Ghosts are the global indices that other ranks own, ascending: first[] of their points, ghost[] and nG.
+   index[n] is the first of point[n], as p - pStart; the lists are sorted */
+static PetscErrorCode HopsPlexNumberGhosts(HopsSpace sp, const HopsNumbering *b, PetscInt n, PetscInt point[], PetscInt index[],
+                                           int first[])
 {
-  PetscInt n, identified, nG = 0, *point, *index;
+  PetscInt nG = 0;
 
   PetscFunctionBegin;
-  PetscCall(HopsDMPlexGetIdentified(sp->dm, &identified));
-  if (identified) PetscCall(HopsPlexFindIdentified(sp, b, first, &n, &point, &index));
-  else PetscCall(HopsPlexFindGhosts(sp, b, first, &n, &point, &index));
   PetscCall(PetscSortIntWithArray(n, index, point));
   for (PetscInt i = 0; i < n; ++i) {
     if (i && index[i] == index[i - 1]) {
@@ -133,8 +163,6 @@ static PetscErrorCode HopsPlexNumberGhosts(HopsSpace sp, const HopsNumbering *b,
   for (PetscInt i = 0; i < n; ++i)
     for (PetscInt t = 0, g = first[point[i]] - sp->nT, dof = HopsPointDof(b, point[i] + b->pStart); t < dof; ++t)
       sp->ghost[g + t] = index[i] + t;
-  PetscCall(PetscFree(point));
-  PetscCall(PetscFree(index));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -142,14 +170,15 @@ static PetscErrorCode HopsPlexNumberGhosts(HopsSpace sp, const HopsNumbering *b,
    ranks */
 static PetscErrorCode HopsPlexNumberPoints(HopsSpace sp, const HopsBackendOps *be, HopsNumbering *b)
 {
-  const HopsMeshOps *mesh = be->mesh ? be->mesh : &HopsMeshHost;
-  const size_t       size = b->np * sizeof(int);
-  PetscSF            sf;
-  PetscInt           nleaves, identified;
-  const PetscInt    *leaves;
-  PetscInt          *foreign = NULL;
-  PetscMPIInt        nranks;
-  int                nT, nC, *first = b->first;
+  const HopsMeshOps   *mesh   = HopsMeshBackend(be)->mesh;
+  const HopsMemoryOps *memory = HopsMeshBackend(be)->memory;
+  const size_t         size   = b->np * sizeof(int);
+  PetscSF              sf;
+  PetscInt             nleaves, identified, n, *point, *index;
+  const PetscInt      *leaves;
+  PetscInt            *foreign = NULL;
+  PetscMPIInt          nranks;
+  int                  nT, nC, *first;
 
   PetscFunctionBegin;
   PetscCall(DMGetPointSF(sp->dm, &sf));
@@ -167,15 +196,15 @@ static PetscErrorCode HopsPlexNumberPoints(HopsSpace sp, const HopsBackendOps *b
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)sp), &nranks));
   PetscCall(HopsDMPlexGetIdentified(sp->dm, &identified));
   if (nranks == 1 && !identified && !nleaves) PetscFunctionReturn(PETSC_SUCCESS); /* there are no ghosts */
-  if (HopsMeshApart(be)) {
-    PetscCall(PetscMalloc1(b->np, &first));
-    PetscCall((*be->memory->Copy)(NULL, first, b->first, size, HOPS_COPY_OUT));
-  }
-  PetscCall(HopsPlexNumberGhosts(sp, b, first));
-  if (HopsMeshApart(be)) {
-    PetscCall((*be->memory->Copy)(NULL, b->first, first, size, HOPS_COPY_IN));
-    PetscCall(PetscFree(first));
-  }
+  PetscCall(PetscMalloc1(b->np, &first));
+  PetscCall((*memory->Copy)(NULL, first, b->first, size, HOPS_COPY_OUT));
+  if (identified) PetscCall(HopsPlexFindIdentified(sp, b, first, &n, &point, &index));
+  else PetscCall(HopsPlexFindGhosts(sp, b, first, &n, &point, &index));
+  PetscCall(HopsPlexNumberGhosts(sp, b, n, point, index, first));
+  PetscCall((*memory->Copy)(NULL, b->first, first, size, HOPS_COPY_IN));
+  PetscCall(PetscFree(point));
+  PetscCall(PetscFree(index));
+  PetscCall(PetscFree(first));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -212,41 +241,148 @@ static PetscErrorCode HopsCellViewCreate(HopsSpace sp, const HopsLayout *layout,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsPlexNumber(HopsSpace sp, const HopsLayout *layout)
+/* The order of the cells, and restr[] where the back end has the passes */
+static PetscErrorCode HopsPlexRestrict(HopsSpace sp, const HopsNumbering *b, const HopsCellView *view)
 {
-  const HopsBackendOps *be    = sp->backend;
-  const HopsMeshOps    *mesh  = be->mesh ? be->mesh : &HopsMeshHost;
-  const PetscBool       apart = HopsMeshApart(be);
-  HopsNumbering         b;
-  HopsCellView          view;
+  const HopsBackendOps *be   = sp->backend;
+  const HopsMeshOps    *mesh = HopsMeshBackend(be)->mesh;
+  const size_t          size = (size_t)sp->ncells * sp->ne;
   int                  *perm, *restr;
 
   PetscFunctionBegin;
-  PetscCall(HopsPlexCellsMove(sp->cells, be));
-  PetscCall(HopsNumberingCreate(sp, &b));
-  if (apart) {
-    PetscCall((*be->memory->PoolMalloc)(b.np, (void **)&b.kind));
-    PetscCall((*be->memory->PoolMalloc)(b.np * sizeof(int), (void **)&b.touch));
-    PetscCall((*be->memory->PoolMalloc)(b.np * sizeof(int), (void **)&b.first));
-  } else PetscCall(PetscMalloc3(b.np, &b.kind, b.np, &b.touch, b.np, &b.first));
-  PetscCall(HopsPlexNumberPoints(sp, be, &b));
-  PetscCall(HopsCellViewCreate(sp, layout, &b, &view));
-  if (apart) PetscCall((*be->memory->Malloc)((size_t)sp->ncells * sp->ne * sizeof(int), (void **)&restr));
-  else PetscCall(PetscMalloc1((size_t)sp->ncells * sp->ne, &restr));
   PetscCall(PetscMalloc1(sp->ncells, &perm));
-  PetscCall((*mesh->Restrict)(&b, &view, (int)sp->nT, (int)(sp->nT + sp->nG), restr, perm, &sp->ninterior));
-  if (apart) sp->brestr = restr;
-  else sp->restr = restr;
+  if (HopsMeshApart(be)) {
+    PetscCall((*be->memory->Malloc)(size * sizeof(int), (void **)&sp->brestr));
+    restr = sp->brestr;
+  } else {
+    PetscCall(PetscMalloc1(size, &sp->restr));
+    restr = sp->restr;
+  }
+  PetscCall((*mesh->Order)(b, (int)sp->nT, perm, &sp->ninterior));
+  PetscCall((*mesh->Restrict)(b, view, (int)(sp->nT + sp->nG), sp->ncells, perm, restr));
   for (PetscInt c = 0; c < sp->ncells; ++c) sp->cell[c] = sp->cells->cell[perm[c]];
   PetscCall(PetscFree(perm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsPlexNumber(HopsSpace sp, const HopsLayout *layout)
+{
+  HopsNumbering b;
+  HopsCellView  view;
+
+  PetscFunctionBegin;
+  PetscCall(HopsNumberingCreate(sp, &b));
+  PetscCall(HopsNumberingAllocate(sp->backend, &b));
+  PetscCall(HopsPlexNumberPoints(sp, sp->backend, &b));
+  PetscCall(HopsCellViewCreate(sp, layout, &b, &view));
+  PetscCall(HopsPlexRestrict(sp, &b, &view));
   PetscCall(PetscFree(view.slot));
   PetscCall(PetscFree(view.seen));
-  if (apart) {
-    PetscCall((*be->memory->PoolFree)((void **)&b.kind));
-    PetscCall((*be->memory->PoolFree)((void **)&b.touch));
-    PetscCall((*be->memory->PoolFree)((void **)&b.first));
-  } else PetscCall(PetscFree3(b.kind, b.touch, b.first));
+  PetscCall(HopsNumberingFree(sp->backend, &b));
   PetscCall(HopsSpaceSetUpEntries(sp));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* --------------------------------------- a code's own section --------------------------------------- */
+
+/* What a section says of the mesh's points */
+typedef struct {
+  PetscInt  ness, nforeign;
+  PetscInt *ess, *foreign, *index; /* points; the global index of the first unknown of foreign[] */
+  int      *given;                 /* [np] T-vector index of the first unknown of those that this rank owns */
+} HopsSectionPoints;
+
+/* whole is false where a point has both essential and other unknowns */
+static PetscErrorCode HopsSectionPointsCreate(HopsSpace sp, PetscSection s, PetscSection gs, const HopsNumbering *b,
+                                              HopsSectionPoints *p, PetscBool *whole)
+{
+  PetscInt start, end;
+
+  PetscFunctionBegin;
+  p->ness = p->nforeign = 0;
+  *whole                = PETSC_TRUE;
+  PetscCall(PetscMalloc4(b->np, &p->ess, b->np, &p->foreign, b->np, &p->index, b->np, &p->given));
+  PetscCall(PetscArrayzero(p->given, b->np));
+  PetscCall(PetscSectionGetChart(s, &start, &end));
+  for (PetscInt q = PetscMax(start, b->pStart); q < PetscMin(end, b->pStart + b->np) && *whole; ++q) {
+    PetscInt dof, ncon, off;
+
+    PetscCall(PetscSectionGetDof(s, q, &dof));
+    if (!dof) continue;
+    PetscCall(PetscSectionGetConstraintDof(s, q, &ncon));
+    if (ncon == dof) {
+      p->ess[p->ness++] = q;
+      continue;
+    }
+    if (ncon) *whole = PETSC_FALSE;
+    PetscCall(PetscSectionGetOffset(gs, q, &off));
+    if (off < 0) off = -1 - off; /* another rank's, or identified with a point of this one */
+    if (off >= sp->rstart && off < sp->rstart + sp->nT) p->given[q - b->pStart] = (int)(off - sp->rstart);
+    else {
+      p->foreign[p->nforeign] = q;
+      p->index[p->nforeign++] = off;
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* first[] of all points: those of other ranks that no cell has are left out of the list */
+static PetscErrorCode HopsSectionNumber(HopsSpace sp, HopsNumbering *b, HopsSectionPoints *p, PetscInt *first[])
+{
+  const HopsBackendOps *at   = HopsMeshBackend(sp->backend);
+  const size_t          size = b->np * sizeof(int);
+  int                   nT, nC, *given, *host;
+  PetscInt              n = 0;
+
+  PetscFunctionBegin;
+  PetscCall((*at->memory->PoolMalloc)(size, (void **)&given));
+  PetscCall((*at->memory->Copy)(NULL, given, p->given, size, HOPS_COPY_IN));
+  b->given = given;
+  PetscCall((*at->mesh->Number)(b, p->ness, p->ess, p->nforeign, p->foreign, &nT, &nC));
+  PetscCall((*at->memory->PoolFree)((void **)&given));
+  b->given = NULL;
+  sp->nC   = nC;
+  PetscCall(HopsCheckInt("unknowns", (PetscInt64)sp->nT + sp->nC));
+  if (!p->nforeign && !first) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscMalloc1(b->np, &host));
+  PetscCall((*at->memory->Copy)(NULL, host, b->first, size, HOPS_COPY_OUT));
+  for (PetscInt i = 0; i < p->nforeign; ++i) {
+    if (host[p->foreign[i] - b->pStart] != HOPS_REACHED) continue;
+    p->foreign[n] = p->foreign[i] - b->pStart;
+    p->index[n++] = p->index[i];
+  }
+  PetscCall(HopsPlexNumberGhosts(sp, b, n, p->foreign, p->index, host));
+  if (n) PetscCall((*at->memory->Copy)(NULL, b->first, host, size, HOPS_COPY_IN));
+  if (first) {
+    PetscCall(PetscMalloc1(b->np, first));
+    for (PetscInt q = 0; q < b->np; ++q) {
+      const PetscBool none = host[q] == HOPS_NO_NUMBER || host[q] == HOPS_REACHED ? PETSC_TRUE : PETSC_FALSE;
+
+      (*first)[q] = none ? -1 : (host[q] < 0 ? sp->nT + sp->nG - 1 - host[q] : host[q]);
+    }
+  }
+  PetscCall(PetscFree(host));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsPlexNumberSection(HopsSpace sp, PetscSection s, PetscSection gs, const HopsPlexUnknowns *u, PetscInt nc,
+                                     const HopsCellView *view, PetscInt *first[], PetscBool *done)
+{
+  HopsNumbering     b;
+  HopsSectionPoints p;
+
+  PetscFunctionBegin;
+  PetscCall(HopsNumberingBegin(sp->dm, sp->cells, sp->backend, &b));
+  PetscCall(HopsSectionPointsCreate(sp, s, gs, &b, &p, done));
+  if (*done) {
+    HopsPlexUnknownsNumbered(u, nc, &b);
+    PetscCall(HopsNumberingAllocate(sp->backend, &b));
+    PetscCall(HopsSectionNumber(sp, &b, &p, first));
+    PetscCall(HopsPlexRestrict(sp, &b, view));
+    PetscCall(HopsNumberingFree(sp->backend, &b));
+    PetscCall(HopsSpaceSetUpEntries(sp));
+  }
+  PetscCall(PetscFree4(p.ess, p.foreign, p.index, p.given));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

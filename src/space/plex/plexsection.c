@@ -49,7 +49,8 @@ PetscErrorCode HopsPlexUnknownsCreate(DM dm, PetscSection s, HopsPlexCells cells
   u->s     = s;
   u->cells = cells;
   PetscCall(DMPlexGetChart(dm, &u->pStart, &pEnd));
-  PetscCall(PetscMalloc1(pEnd - u->pStart, &u->off));
+  u->np = pEnd - u->pStart;
+  PetscCall(PetscMalloc1(u->np, &u->off));
   if (!cells->ncells) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HopsPlexCellsBring(cells));
   PetscCall(HopsPlexUnknownsList(dm, s, u));
@@ -145,6 +146,90 @@ PetscErrorCode HopsPlexUnknownsGet(HopsPlexUnknowns *u, PetscInt c, PetscInt idx
 
     if (!u->known[k][o]) PetscCall(HopsPlexUnknownsLearn(u, c));
     for (PetscInt t = 0; t < u->dof[k]; ++t) idx[place[t]] = off + t;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ---------------------------------------- all cells at once ---------------------------------------- */
+
+PetscErrorCode HopsPlexUnknownsSetUp(HopsPlexUnknowns *u, PetscInt expected, const char what[])
+{
+  const HopsPlexCells cells = u->cells;
+  const PetscInt      n     = cells->ref.n;
+  PetscInt            bad = -1, size = u->size;
+
+  PetscFunctionBegin;
+  for (PetscInt c = 0; c < cells->ncells && bad < 0; ++c)
+    for (PetscInt k = 0; k < u->nlist; ++k)
+      if (u->off[cells->point[c * n + u->list[k]] - u->pStart] < 0) bad = c;
+  if (bad >= 0) PetscCall(HopsPlexUnknownsGet(u, bad, NULL, &size));
+  else if (size != expected && cells->ncells) bad = 0;
+  PetscCheck(bad < 0, PETSC_COMM_SELF, PETSC_ERR_SUP,
+             "Cell %" PetscInt_FMT " has %" PetscInt_FMT " unknowns where %s has %" PetscInt_FMT
+             ": the order must not vary over the mesh, and hanging nodes are not supported",
+             cells->cell[bad], size, what, expected);
+  for (PetscInt c = 0; c < cells->ncells; ++c)
+    for (PetscInt k = 0; k < u->nlist; ++k)
+      if (!u->known[k][cells->ornt[c * n + u->list[k]] + 4]) PetscCall(HopsPlexUnknownsLearn(u, c));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+void HopsPlexUnknownsNumbered(const HopsPlexUnknowns *u, PetscInt nc, HopsNumbering *b)
+{
+  b->nlist = 0;
+  for (PetscInt k = 0; k < u->nlist; ++k) {
+    if (!u->dof[k]) continue;
+    b->list[b->nlist++]                      = u->list[k];
+    b->dof[HopsMeshDepth(b->dim, u->list[k])] = u->dof[k] / nc;
+  }
+}
+
+PetscErrorCode HopsPlexUnknownsView(const HopsPlexUnknowns *u, PetscInt nc, PetscInt ne, const PetscInt entry[], HopsCellView *view)
+{
+  int *slot, *seen, n = 0; /* of the entries that HopsPlexUnknownsNumbered() lists */
+
+  PetscFunctionBegin;
+  PetscCall(PetscCalloc1(ne, &slot));
+  PetscCall(PetscCalloc1(8 * ne, &seen));
+  for (PetscInt k = 0; k < u->nlist; n += u->dof[k++] ? 1 : 0)
+    for (PetscInt o = 0; o < 8; ++o)
+      for (PetscInt t = 0; t < u->dof[k] && u->known[k][o]; ++t) {
+        const PetscInt e = entry[u->place[(k * 8 + o) * u->maxdof + t]];
+
+        if (e < 0) continue;
+        slot[e]          = n;
+        seen[o * ne + e] = (int)(t / nc);
+      }
+  view->ne   = ne;
+  view->slot = slot;
+  view->seen = seen;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsPlexUnknownsRows(const HopsPlexUnknowns *u, const HopsBackendOps *be, const PetscInt first[],
+                                    const HopsCellView *view, PetscInt n, const int perm[], int **rows)
+{
+  const HopsBackendOps *at   = HopsMeshBackend(be);
+  const size_t          size = (size_t)n * view->ne * sizeof(int);
+  HopsNumbering         b;
+  int                  *begin, *r;
+
+  PetscFunctionBegin;
+  PetscCall(HopsNumberingBegin(u->dm, u->cells, at, &b));
+  HopsPlexUnknownsNumbered(u, 1, &b);
+  PetscCall(PetscMalloc1(b.np, &begin));
+  for (PetscInt p = 0; p < b.np; ++p) begin[p] = (int)first[p];
+  PetscCall((*at->memory->PoolMalloc)(b.np * sizeof(int), (void **)&b.first));
+  PetscCall((*at->memory->Copy)(NULL, b.first, begin, b.np * sizeof(int), HOPS_COPY_IN));
+  PetscCall((*at->memory->Malloc)(size, (void **)&r));
+  PetscCall((*at->mesh->Restrict)(&b, view, 0, n, perm, r));
+  PetscCall((*at->memory->PoolFree)((void **)&b.first));
+  PetscCall(PetscFree(begin));
+  *rows = r;
+  if (at != be) {
+    PetscCall((*be->memory->Malloc)(size, (void **)rows));
+    PetscCall((*be->memory->Copy)(NULL, *rows, r, size, HOPS_COPY_IN));
+    PetscCall((*at->memory->Free)((void **)&r));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -41,18 +41,52 @@ PetscErrorCode HopsSpaceSetRange(HopsSpace sp)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsSpaceSetUpPlex(HopsSpace sp, PetscSection s, const PetscInt elist[])
+/* One unknown after the other, by the process: for points some of whose unknowns are essential */
+static PetscErrorCode HopsSpaceSetUpKeys(HopsSpace sp, PetscSection s, PetscSection gs, const HopsPlexUnknowns *u,
+                                         const HopsCellView *view)
 {
-  PetscSection gs;
-  PetscInt     nkeys, *gidx;
+  const size_t n = (size_t)sp->ncells * sp->ne;
+  PetscInt     nkeys, start, end, *gidx, *elist, *off;
+  int         *rows;
 
   PetscFunctionBegin;
+  PetscCall(PetscSectionGetChart(s, &start, &end));
+  PetscCall(PetscCalloc1(u->np, &off));
+  for (PetscInt p = PetscMax(start, u->pStart); p < PetscMin(end, u->pStart + u->np); ++p)
+    PetscCall(PetscSectionGetOffset(s, p, &off[p - u->pStart]));
+  PetscCall(HopsPlexUnknownsRows(u, &HopsBackendHost, off, view, sp->ncells, NULL, &rows));
+  PetscCall(PetscMalloc1(n, &elist));
+  for (size_t i = 0; i < n; ++i) elist[i] = rows[i];
+  PetscCall((*HopsBackendHost.memory->Free)((void **)&rows));
+  PetscCall(HopsPlexGlobalIndices(s, gs, &nkeys, &gidx));
+  PetscCall(HopsSpaceSetUpNumbering(sp, nkeys, gidx, NULL, elist));
+  PetscCall(PetscFree(off));
+  PetscCall(PetscFree(gidx));
+  PetscCall(PetscFree(elist));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsSpaceSetUpPlex(HopsSpace sp, PetscSection s, const HopsPlexUnknowns *u, PetscInt nc, const PetscInt node[],
+                                  PetscInt *first[])
+{
+  PetscSection gs;
+  PetscInt    *entry;
+  HopsCellView view;
+  PetscBool    done;
+
+  PetscFunctionBegin;
+  if (first) *first = NULL;
   PetscCall(DMGetGlobalSection(sp->dm, &gs));
   PetscCall(PetscSectionGetConstrainedStorageSize(gs, &sp->nT));
   PetscCall(HopsSpaceSetRange(sp));
-  PetscCall(HopsPlexGlobalIndices(s, gs, &nkeys, &gidx));
-  PetscCall(HopsSpaceSetUpNumbering(sp, nkeys, gidx, NULL, elist));
-  PetscCall(PetscFree(gidx));
+  PetscCall(PetscMalloc1(u->size, &entry));
+  for (PetscInt i = 0; i < u->size; ++i) entry[i] = i % nc ? -1 : node[i / nc];
+  PetscCall(HopsPlexUnknownsView(u, nc, sp->ne, entry, &view));
+  PetscCall(HopsPlexNumberSection(sp, s, gs, u, nc, &view, first, &done));
+  if (!done) PetscCall(HopsSpaceSetUpKeys(sp, s, gs, u, &view));
+  PetscCall(PetscFree(view.slot));
+  PetscCall(PetscFree(view.seen));
+  PetscCall(PetscFree(entry));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -107,7 +141,6 @@ PetscErrorCode HopsSpaceCreateFE_Private(DM dm, HopsSpace *space, PetscInt *nc, 
   }
   PetscCall(HopsSpaceSetCells(sp, dm, cells));
   PetscCall(HopsPlexCellsDestroy(&cells));
-  PetscCall(HopsPlexGetGeometry(dm, sp));
   PetscCall(HopsSpaceCheckCounts(sp));
   *space = sp;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -176,7 +209,8 @@ PetscErrorCode HopsSpaceCreateFromDM(DM dm, HopsSpace *space)
   HopsSpace        sp;
   HopsPlexUnknowns u;
   PetscSection     s;
-  PetscInt        *node, *elist, *idx, np, nc;
+  PetscInt        *node, nc;
+  char             what[32];
 
   PetscFunctionBegin;
   HopsValidHeader(dm, DM_CLASSID, 1);
@@ -191,25 +225,14 @@ PetscErrorCode HopsSpaceCreateFromDM(DM dm, HopsSpace *space)
   PetscCall(PetscObjectReference((PetscObject)dm));
   sp->dm = dm;
   PetscCall(HopsPlexGetSection(dm, sp->order, &s));
-  np = HopsPower(sp->order + 1, sp->dim);
-  PetscCall(PetscMalloc1(sp->ncells * np, &elist));
   PetscCall(HopsPlexUnknownsCreate(dm, s, sp->cells, &u));
-  PetscCall(PetscMalloc1(u.size, &idx));
-  for (PetscInt c = 0; c < sp->ncells; ++c) {
-    PetscInt n;
-
-    PetscCall(HopsPlexUnknownsGet(&u, c, idx, &n));
-    PetscCheck(n == np && n == u.size, PETSC_COMM_SELF, PETSC_ERR_SUP,
-               "Cell %" PetscInt_FMT " has %" PetscInt_FMT " unknowns where order %" PetscInt_FMT " has %" PetscInt_FMT
-               ": the order must not vary over the mesh, and hanging nodes are not supported",
-               sp->cell[c], n, sp->order, np);
-    for (PetscInt i = 0; i < np; ++i) elist[c * np + node[i]] = idx[i];
-  }
-  PetscCall(PetscFree(idx));
+  PetscCall(PetscSNPrintf(what, sizeof(what), "order %" PetscInt_FMT, sp->order));
+  PetscCall(HopsPlexUnknownsSetUp(&u, sp->ne, what));
+  PetscCall(HopsSpaceSetUpPlex(sp, s, &u, 1, node, NULL));
   PetscCall(HopsPlexUnknownsDestroy(&u));
-  PetscCall(HopsSpaceSetUpPlex(sp, s, elist));
+  PetscCall(HopsPlexGetGeometry(dm, sp));
+  PetscCall(HopsSpaceCheckCounts(sp));
   PetscCall(PetscSectionDestroy(&s));
-  PetscCall(PetscFree(elist));
   PetscCall(PetscFree(node));
   PetscCall(PetscLogEventEnd(HopsEvent.space, dm, 0, 0, 0));
   *space = sp;

@@ -20,7 +20,7 @@ PetscErrorCode HopsCudaScan(size_t n, int x[], cudaStream_t stream)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* ---- The transposed element restriction ---- */
+/* ---- Transposed lists ---- */
 
 /* rank: how many of the unknown's entries came before, in any order */
 __global__ static void CountEntries(int n, const int *__restrict__ restr, int nl, int *count, int *__restrict__ rank)
@@ -41,13 +41,10 @@ __global__ static void PlaceEntries(int n, const int *__restrict__ restr, int nl
 #define HOPS_LIST 8 /* entries of a list that is sorted in registers */
 
 /* The lists were filled in any order */
-__global__ static void SortLists(const HopsCudaLORMesh m, int nl, int percell, double perentry, bool nodes,
-                                 const int *__restrict__ begin, int *entry, int *twice)
+__global__ static void SortLists(int nl, const int *__restrict__ begin, int *entry)
 {
   const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x), lo = i < nl ? begin[i] : 0, n = i < nl ? begin[i + 1] - lo : 0;
-  const int sides = m.dim == 3 ? 0x808080 : 0x8080, top = 0x808080 + (m.P - 2) * 0x010101;
-  int       before = -1, *x = entry + lo, v[HOPS_LIST];
-  bool      again = false;
+  int      *x = entry + lo, v[HOPS_LIST];
 
   if (n < 2) return;
   if (n <= HOPS_LIST) {
@@ -68,6 +65,38 @@ __global__ static void SortLists(const HopsCudaLORMesh m, int nl, int percell, d
     for (int k = 0; k < HOPS_LIST; k++)
       if (k < n) x[k] = v[k];
   } else Sort(n, x);
+}
+
+PetscErrorCode HopsCudaTranspose(size_t n, const int key[], int nkeys, int begin[], int entry[], cudaStream_t stream)
+{
+  const unsigned int blocks = (unsigned int)((n + 255) / 256);
+  int               *rank;
+
+  PetscFunctionBegin;
+  PetscCallCUDA(cudaMemsetAsync(begin, 0, (nkeys + 1) * sizeof(int), stream));
+  if (!n) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(HopsCudaPoolMalloc(n * sizeof(int), (void **)&rank));
+  CountEntries<<<blocks, 256, 0, stream>>>((int)n, key, nkeys, begin, rank);
+  PetscCall(HopsCudaScan(nkeys, begin, stream));
+  PlaceEntries<<<blocks, 256, 0, stream>>>((int)n, key, nkeys, begin, rank, entry);
+  if (nkeys) SortLists<<<(nkeys + 255) / 256, 256, 0, stream>>>(nkeys, begin, entry);
+  PetscCallCUDA(cudaGetLastError());
+  PetscCall(HopsCudaPoolFree((void **)&rank));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ---- The transposed element restriction ---- */
+
+/* Has a cell an unknown twice, or is one of several cells in the middle of one? */
+__global__ static void FindTwice(const HopsCudaLORMesh m, int nl, int percell, double perentry, bool nodes,
+                                 const int *__restrict__ begin, const int *__restrict__ entry, int *twice)
+{
+  const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x), lo = i < nl ? begin[i] : 0, n = i < nl ? begin[i + 1] - lo : 0;
+  const int sides = m.dim == 3 ? 0x808080 : 0x8080, top = 0x808080 + (m.P - 2) * 0x010101, *x = entry + lo;
+  int       before = -1;
+  bool      again  = false;
+
+  if (n < 2) return;
   for (int k = 0; k < n; k++) {
     const int  e = x[k], c = __double2int_rd((e + 0.5) * perentry), at = nodes ? m.ijk[e - c * percell] : 0;
     const bool inside = nodes && ((at + 0x7f7f7f) & (top - at) & sides) == sides; /* 0 < i < P - 1 in each byte */
@@ -81,21 +110,11 @@ __global__ static void SortLists(const HopsCudaLORMesh m, int nl, int percell, d
 PetscErrorCode HopsCudaLORTranspose(const HopsCudaLORMesh *m, int nl, size_t n, int percell, bool nodes, int begin[], int **entry,
                                     int *twice, cudaStream_t stream)
 {
-  const unsigned int blocks = (unsigned int)((n + 255) / 256);
-  int               *rank;
-
   PetscFunctionBegin;
-  PetscCall(HopsCudaPoolMalloc(n * sizeof(int), (void **)&rank));
   PetscCall(HopsCudaPoolMalloc(n * sizeof(int), (void **)entry));
-  PetscCallCUDA(cudaMemsetAsync(begin, 0, (nl + 1) * sizeof(int), stream));
-  if (n) {
-    CountEntries<<<blocks, 256, 0, stream>>>((int)n, m->restr, nl, begin, rank);
-    PetscCall(HopsCudaScan(nl, begin, stream));
-    PlaceEntries<<<blocks, 256, 0, stream>>>((int)n, m->restr, nl, begin, rank, *entry);
-    if (nl) SortLists<<<(nl + 255) / 256, 256, 0, stream>>>(*m, nl, percell, 1.0 / percell, nodes, begin, *entry, twice);
-  }
+  PetscCall(HopsCudaTranspose(n, m->restr, nl, begin, *entry, stream));
+  if (n && nl) FindTwice<<<(nl + 255) / 256, 256, 0, stream>>>(*m, nl, percell, 1.0 / percell, nodes, begin, *entry, twice);
   PetscCallCUDA(cudaGetLastError());
-  PetscCall(HopsCudaPoolFree((void **)&rank));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

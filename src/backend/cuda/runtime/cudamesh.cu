@@ -194,48 +194,97 @@ __global__ static void OrderCells(PetscInt n, const int *__restrict__ before, in
   else perm[before[n] + c - before[c]] = (int)c;
 }
 
-__global__ static void Restrict(const HopsNumbering b, const HopsCellView v, int nTG, const int *__restrict__ perm, int *restr)
+__global__ static void Restrict(const HopsNumbering b, const HopsCellView v, int nTG, size_t size, const int *__restrict__ perm,
+                                int *restr)
 {
   const PetscInt ne = v.ne, n = HopsClosureSize(b.dim);
 
-  for (size_t e = (size_t)blockIdx.x * blockDim.x + threadIdx.x; e < (size_t)b.ncells * ne; e += (size_t)gridDim.x * blockDim.x) {
-    const PetscInt i = (PetscInt)(e % ne), c = perm[e / ne], k = v.slot[i];
-    const int      o = b.ornt[c * n + b.list[k]] + 4;
+  for (size_t e = (size_t)blockIdx.x * blockDim.x + threadIdx.x; e < size; e += (size_t)gridDim.x * blockDim.x) {
+    const PetscInt row = (PetscInt)(e / ne), i = (PetscInt)(e % ne), c = perm ? perm[row] : row, k = v.slot[i];
 
-    restr[e] = HopsCellEntry(HopsCellFirst(&b, nTG, c, k), v.seen[o * ne + i]);
+    restr[e] = c < 0 ? 0 : HopsCellEntry(HopsCellFirst(&b, nTG, c, k), v.seen[(b.ornt[c * n + b.list[k]] + 4) * ne + i]);
   }
 }
 
-static PetscErrorCode HopsMeshRestrict_CUDA(const HopsNumbering *b, const HopsCellView *view, int nT, int nTG, int restr[],
-                                            int perm[], PetscInt *ninterior)
+static PetscErrorCode HopsMeshOrder_CUDA(const HopsNumbering *b, int nT, int perm[], PetscInt *ninterior)
 {
-  HopsCellView v = *view;
-  int         *inner, *order, *slot, *seen, n;
+  int         *inner, *order, n;
   cudaStream_t stream;
 
   PetscFunctionBegin;
   *ninterior = 0;
   if (!b->ncells) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HopsCudaQueueGetStream(NULL, &stream));
-  PetscCall(CopyIn(v.ne * sizeof(int), view->slot, &slot));
-  PetscCall(CopyIn(8 * v.ne * sizeof(int), view->seen, &seen));
   PetscCall(HopsCudaPoolMalloc((b->ncells + 1) * sizeof(int), (void **)&inner));
   PetscCall(HopsCudaPoolMalloc(b->ncells * sizeof(int), (void **)&order));
   MarkInner<<<Blocks(b->ncells + 1), HOPS_MESH_THREADS, 0, stream>>>(*b, nT, inner);
   PetscCallCUDA(cudaGetLastError());
   PetscCall(HopsCudaScan(b->ncells, inner, stream));
   OrderCells<<<Blocks(b->ncells), HOPS_MESH_THREADS, 0, stream>>>(b->ncells, inner, order);
-  v.slot = slot;
-  v.seen = seen;
-  Restrict<<<PetscMin(Blocks((size_t)b->ncells * v.ne), 1 << 20), HOPS_MESH_THREADS, 0, stream>>>(*b, v, nTG, order, restr);
   PetscCallCUDA(cudaGetLastError());
   PetscCall(HopsCopy_CUDA(NULL, perm, order, b->ncells * sizeof(int), HOPS_COPY_OUT));
   PetscCall(HopsCopy_CUDA(NULL, &n, inner + b->ncells, sizeof(int), HOPS_COPY_OUT));
-  PetscCall(HopsCudaPoolFree((void **)&slot));
-  PetscCall(HopsCudaPoolFree((void **)&seen));
   PetscCall(HopsCudaPoolFree((void **)&inner));
   PetscCall(HopsCudaPoolFree((void **)&order));
   *ninterior = n;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsMeshRestrict_CUDA(const HopsNumbering *b, const HopsCellView *view, int nTG, PetscInt n,
+                                            const int perm[], int restr[])
+{
+  HopsCellView v    = *view;
+  const size_t size = (size_t)n * v.ne;
+  int         *order, *slot, *seen;
+  cudaStream_t stream;
+
+  PetscFunctionBegin;
+  if (!size) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(HopsCudaQueueGetStream(NULL, &stream));
+  PetscCall(CopyIn(v.ne * sizeof(int), view->slot, &slot));
+  PetscCall(CopyIn(8 * v.ne * sizeof(int), view->seen, &seen));
+  PetscCall(CopyIn(n * sizeof(int), perm, &order));
+  v.slot = slot;
+  v.seen = seen;
+  Restrict<<<PetscMin(Blocks(size), 1 << 20), HOPS_MESH_THREADS, 0, stream>>>(*b, v, nTG, size, order, restr);
+  PetscCallCUDA(cudaGetLastError());
+  PetscCall(HopsCudaPoolFree((void **)&slot));
+  PetscCall(HopsCudaPoolFree((void **)&seen));
+  PetscCall(HopsCudaPoolFree((void **)&order));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ---- Lists ---- */
+
+static PetscErrorCode HopsMeshTranspose_CUDA(size_t n, const int key[], int nkeys, int start[], int entry[])
+{
+  cudaStream_t stream;
+
+  PetscFunctionBegin;
+  PetscCall(HopsCudaQueueGetStream(NULL, &stream));
+  PetscCall(HopsCudaTranspose(n, key, nkeys, start, entry, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+__global__ static void Complement(PetscInt size, PetscInt n, const PetscInt *__restrict__ gap, PetscInt *list, PetscInt *inverse)
+{
+  const PetscInt i = (PetscInt)blockIdx.x * blockDim.x + threadIdx.x;
+
+  if (i < size) HopsComplementEntry(n, gap, i, list, inverse);
+}
+
+static PetscErrorCode HopsMeshComplement_CUDA(PetscInt size, PetscInt n, const PetscInt gap[], PetscInt list[], PetscInt inverse[])
+{
+  PetscInt    *gaps;
+  cudaStream_t stream;
+
+  PetscFunctionBegin;
+  if (!size) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(HopsCudaQueueGetStream(NULL, &stream));
+  PetscCall(CopyIn(n * sizeof(PetscInt), gap, &gaps));
+  Complement<<<Blocks(size), HOPS_MESH_THREADS, 0, stream>>>(size, n, gaps, list, inverse);
+  PetscCallCUDA(cudaGetLastError());
+  PetscCall(HopsCudaPoolFree((void **)&gaps));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -270,4 +319,5 @@ static PetscErrorCode HopsMeshCorners_CUDA(const HopsCorners *corners, PetscInt 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-const HopsMeshOps HopsMeshCUDA = {HopsMeshClosures_CUDA, HopsMeshNumber_CUDA, HopsMeshRestrict_CUDA, HopsMeshCorners_CUDA};
+const HopsMeshOps HopsMeshCUDA = {HopsMeshClosures_CUDA,  HopsMeshNumber_CUDA,     HopsMeshOrder_CUDA,  HopsMeshRestrict_CUDA,
+                                  HopsMeshTranspose_CUDA, HopsMeshComplement_CUDA, HopsMeshCorners_CUDA};

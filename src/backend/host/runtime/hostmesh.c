@@ -46,8 +46,7 @@ static PetscErrorCode HopsMeshNumber_Host(const HopsNumbering *b, PetscInt ness,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode HopsMeshRestrict_Host(const HopsNumbering *b, const HopsCellView *view, int nT, int nTG, int restr[],
-                                            int perm[], PetscInt *ninterior)
+static PetscErrorCode HopsMeshOrder_Host(const HopsNumbering *b, int nT, int perm[], PetscInt *ninterior)
 {
   unsigned char *inner;
   PetscInt       at[2] = {0, 0};
@@ -57,18 +56,64 @@ static PetscErrorCode HopsMeshRestrict_Host(const HopsNumbering *b, const HopsCe
   for (PetscInt c = 0; c < b->ncells; ++c) at[0] += inner[c] = (unsigned char)HopsIsInnerCell(b, nT, c);
   *ninterior = at[0];
   for (PetscInt c = 0; c < b->ncells; ++c) perm[at[inner[c] ? 1 : 0]++] = (int)c;
-  for (PetscInt c = 0; c < b->ncells; ++c) {
-    const signed char *ornt = b->ornt + perm[c] * HopsClosureSize(b->dim);
-    int               *r    = restr + c * view->ne, first[27];
+  PetscCall(PetscFree(inner));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsMeshRestrict_Host(const HopsNumbering *b, const HopsCellView *view, int nTG, PetscInt n,
+                                            const int perm[], int restr[])
+{
+  PetscFunctionBegin;
+  for (PetscInt i = 0; i < n; ++i) {
+    const PetscInt     c    = perm ? perm[i] : i;
+    const signed char *ornt = b->ornt + PetscMax(c, 0) * HopsClosureSize(b->dim);
+    int               *r    = restr + i * view->ne, first[27];
     const int         *seen[27];
 
+    if (c < 0) {
+      PetscCall(PetscArrayzero(r, view->ne));
+      continue;
+    }
     for (PetscInt k = 0; k < b->nlist; ++k) {
-      first[k] = HopsCellFirst(b, nTG, perm[c], k);
+      first[k] = HopsCellFirst(b, nTG, c, k);
       seen[k]  = view->seen + (ornt[b->list[k]] + 4) * view->ne;
     }
-    for (PetscInt i = 0; i < view->ne; ++i) r[i] = HopsCellEntry(first[view->slot[i]], seen[view->slot[i]][i]);
+    for (PetscInt e = 0; e < view->ne; ++e) r[e] = HopsCellEntry(first[view->slot[e]], seen[view->slot[e]][e]);
   }
-  PetscCall(PetscFree(inner));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsMeshTranspose_Host(size_t n, const int key[], int nkeys, int start[], int entry[])
+{
+  int sum = 0;
+
+  PetscFunctionBegin;
+  PetscCall(PetscArrayzero(start, nkeys + 1));
+  for (size_t i = 0; i < n; ++i) ++start[key[i]];
+  for (int k = 0; k <= nkeys; ++k) {
+    const int next = sum + start[k];
+
+    start[k] = sum;
+    sum      = next;
+  }
+  for (size_t i = 0; i < n; ++i) entry[start[key[i]]++] = (int)i; /* start[k] becomes start[k + 1] */
+  for (int k = nkeys; k > 0; --k) start[k] = start[k - 1];
+  start[0] = 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsMeshComplement_Host(PetscInt size, PetscInt n, const PetscInt gap[], PetscInt list[], PetscInt inverse[])
+{
+  PetscFunctionBegin;
+  for (PetscInt i = 0, k = 0; k <= n; ++k) {
+    const PetscInt end = k < n ? gap[k] : size;
+
+    for (; i < end; ++i) {
+      inverse[i]  = i - k;
+      list[i - k] = i;
+    }
+    if (k < n) inverse[i++] = -1;
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -81,7 +126,10 @@ static PetscErrorCode HopsMeshCorners_Host(const HopsCorners *m, PetscInt nx, Pe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-const HopsMeshOps HopsMeshHost = {.Closures = HopsMeshClosures_Host,
-                                  .Number   = HopsMeshNumber_Host,
-                                  .Restrict = HopsMeshRestrict_Host,
-                                  .Corners  = HopsMeshCorners_Host};
+const HopsMeshOps HopsMeshHost = {.Closures   = HopsMeshClosures_Host,
+                                  .Number     = HopsMeshNumber_Host,
+                                  .Order      = HopsMeshOrder_Host,
+                                  .Restrict   = HopsMeshRestrict_Host,
+                                  .Transpose  = HopsMeshTranspose_Host,
+                                  .Complement = HopsMeshComplement_Host,
+                                  .Corners    = HopsMeshCorners_Host};
