@@ -30,7 +30,7 @@ struct _HopsPointMap {
   PetscInt              refct, ncells, nr;
   PetscObjectId         section;
   const HopsBackendOps *be;
-  int                  *restr, *hostrestr; /* on the back end, and on the host */
+  int                  *restr; /* on the back end */
 };
 
 /* Cells of a space with the fields of a DM, for the DM's local section: maps and coordinates where the
@@ -50,7 +50,7 @@ struct _HopsPointCells {
   PetscObjectState      auxstate; /* of the values on the back end */
   PetscObjectId         auxid;
   int                  *row, *auxrestr, *region, *start, *entry, *flags; /* see HopsPointArgs */
-  double               *nodes, *auxvalues, *constants, *out, *scratch;
+  double               *auxvalues, *constants, *out, *scratch;
   size_t                nout, nscratch; /* entries of these */
   PetscInt              nconst;
   PetscScalar          *hostconst; /* [nconst] of all regions, as they are on the back end */
@@ -66,7 +66,7 @@ PETSC_INTERN PetscErrorCode HopsPointCellsDestroy(HopsPointCells *);
 PETSC_INTERN PetscErrorCode HopsPointCellsTranspose(HopsPointCells);
 PETSC_INTERN PetscErrorCode HopsPointKernelDestroyAll(HopsPointCells);
 /* What the host has for cell c, to compare with when kernels run for the first time: values[] as in
-   HopsPointArgs.out */
+   HopsPointArgs.out. Vectors are those of a device, of which single cells are wanted */
 typedef PetscErrorCode (*HopsPointHost)(void *ctx, PetscInt c, PetscScalar values[]);
 /* F += the residual of all cells; done is false where it cannot be done there, and F is untouched */
 PETSC_INTERN PetscErrorCode HopsPointCellsResidual(HopsPointCells, const HopsBasis *rule, PetscReal t, Vec X, Vec Xt, Vec F,

@@ -323,9 +323,10 @@ static PetscErrorCode HopsJacobianEvaluateCell(HopsJacobian jac, const HopsRegio
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* one point after the other */
-static PetscErrorCode HopsJacobianEvaluateHost(HopsJacobian jac, HopsSpace sp, PetscInt first, PetscInt n, const HopsBasis *basis,
-                                               const PetscReal x[], const PetscReal J[], PetscScalar *(*g)[4])
+/* one point after the other; single: see HopsFieldPoints */
+static PetscErrorCode HopsJacobianEvaluateHost(HopsJacobian jac, HopsSpace sp, PetscInt first, PetscInt n, PetscBool single,
+                                               const HopsBasis *basis, const PetscReal x[], const PetscReal J[],
+                                               PetscScalar *(*g)[4])
 {
   DM               dm  = jac->dm;
   const PetscInt   dim = sp->dim, nu = jac->fields->off[jac->fields->nf], nq = HopsPower(basis->Q, dim);
@@ -337,6 +338,7 @@ static PetscErrorCode HopsJacobianEvaluateHost(HopsJacobian jac, HopsSpace sp, P
   PetscFunctionBegin;
   if (!jac->nblocks) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HopsFieldPointsCreate(jac->fields, basis, &at));
+  at.single = single;
   PetscCall(PetscMalloc3(nq * dim, &xi, nq * dim * dim, &Ji, jac->nblocks, &rp.r));
   PetscCall(PetscCalloc3(nq * nu, &u, nq * nu * dim, &ux, nq * nu, &ut));
   for (PetscInt q = 0; q < nq; ++q)
@@ -406,7 +408,7 @@ static PetscErrorCode HopsTensorCellEvaluate(void *ctx, PetscInt c, PetscScalar 
   PetscCall(HopsSpaceCreateGeometryBasis(t->sp, t->basis, &geom));
   PetscCall(HopsSpaceGetPoints(t->sp, &geom, c, 1, x, J));
   PetscCall(HopsBasisDestroy(&geom));
-  PetscCall(HopsJacobianEvaluateHost(t->jac, t->sp, c, 1, t->basis, x, J, g));
+  PetscCall(HopsJacobianEvaluateHost(t->jac, t->sp, c, 1, PETSC_TRUE, t->basis, x, J, g));
   PetscCall(PetscFree2(x, J));
   PetscCall(PetscFree(g));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -433,7 +435,7 @@ static PetscErrorCode HopsJacobianEvaluatePoints(HopsJacobian jac, HopsSpace sp,
 
   PetscFunctionBegin;
   PetscCall(HopsJacobianEvaluateDevice(jac, sp, first, n, basis, PETSC_FALSE, g, &done));
-  if (!done) PetscCall(HopsJacobianEvaluateHost(jac, sp, first, n, basis, x, J, g));
+  if (!done) PetscCall(HopsJacobianEvaluateHost(jac, sp, first, n, PETSC_FALSE, basis, x, J, g));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

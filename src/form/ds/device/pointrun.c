@@ -303,14 +303,17 @@ static PetscErrorCode HopsPointSetAux(HopsPointCells pc, PetscBool *ok)
 /* What all launches take; ok is false where the kernels cannot have it */
 static PetscErrorCode HopsPointBegin(HopsPointCells pc, HopsPointKernel k, PetscReal t, PetscReal shift, HopsPointArgs *a)
 {
-  const int none[3] = {PETSC_MPI_INT_MAX, PETSC_MPI_INT_MAX, 0};
+  const int        none[3] = {PETSC_MPI_INT_MAX, PETSC_MPI_INT_MAX, 0};
+  const int       *restr;
+  const PetscReal *nodes;
 
   PetscFunctionBegin;
+  PetscCall(HopsSpaceGetBackendMesh(pc->space, &restr, &nodes));
   PetscCall((*pc->be->points->Refresh)(k->module));
   PetscCall((*pc->be->memory->Copy)(NULL, pc->flags, none, sizeof(none), HOPS_COPY_IN));
   if (!k->shared) PetscCall(HopsPointReserve(pc, HOPS_POINT_BLOCKS * k->nwork, &pc->nscratch, &pc->scratch));
   *a = (HopsPointArgs){.aux       = pc->auxvalues,
-                       .nodes     = pc->nodes,
+                       .nodes     = nodes,
                        .tables    = k->tables,
                        .auxtables = k->auxtables,
                        .constants = pc->constants,
