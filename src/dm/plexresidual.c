@@ -462,7 +462,9 @@ static PetscErrorCode HopsResidualCellValues(void *ctx, PetscInt c, PetscScalar 
   const PetscScalar *elem = r->w.elem;
 
   PetscFunctionBegin;
+  r->plex->at.single = PETSC_TRUE;
   PetscCall(HopsResidualCell(r, c));
+  r->plex->at.single = PETSC_FALSE;
   for (PetscInt f = 0; f < F->nf; ++f) {
     const PetscInt np = HopsPower(F->P[f], F->dim), nc = F->nc[f];
 

@@ -60,8 +60,6 @@ PETSC_INTERN PetscErrorCode HopsPlexVisitNodes(DM, HopsPlex *, PetscInt of[], co
 /* src/dm/sectionsf.c: a graph of the DM's section that is set up quickly, on one process, where there is none
    yet */
 PETSC_INTERN PetscErrorCode HopsPlexSetSectionSF(DM);
-/* src/backend/registry.c: the back end that works in a kind of memory, or NULL */
-PETSC_INTERN PetscErrorCode HopsBackendOfMemory(PetscMemType, const HopsBackendOps **);
 /* hops' local functions take the place of PETSc's, where these are what a solver of the DM calls */
 PETSC_INTERN PetscErrorCode HopsPlexSwap(DM, HopsPlex *);
 /* src/dm/plexlinear.c: what is evaluated once for all states of a linear form. Registers SNES types anew;

@@ -99,7 +99,10 @@ typedef struct {
   PetscInt   nq;
   HopsBasis *basis; /* [nf] */
   PetscReal *work;
+  PetscBool  single; /* vectors of a device stay there, and the process gets single cells of them */
 } HopsFieldPoints;
+/* src/backend/registry.c: the back end that works in a kind of memory, or NULL */
+PETSC_INTERN PetscErrorCode HopsBackendOfMemory(PetscMemType, const HopsBackendOps **);
 PETSC_INTERN PetscErrorCode HopsFieldPointsCreate(HopsFields, const HopsBasis *, HopsFieldPoints *);
 PETSC_INTERN PetscErrorCode HopsFieldPointsDestroy(HopsFieldPoints *);
 /* u[q][off[nf]], ux[q][offx[nf]] (physical gradients, or NULL) of a local vector on one cell; Ji[q] are the
@@ -150,8 +153,10 @@ PETSC_INTERN PetscErrorCode HopsJacobianSetState(HopsJacobian, Vec X, Vec Xt, Pe
 /* of a form with one block */
 PETSC_INTERN PetscErrorCode HopsJacobianEvaluate(HopsJacobian, HopsSpace, PetscInt first, PetscInt n, const HopsBasis *,
                                                  const PetscReal x[], const PetscReal J[], PetscScalar *const g[4]);
-PETSC_INTERN PetscErrorCode HopsJacobianEvaluateHost(HopsJacobian, HopsSpace, PetscInt first, PetscInt n, const HopsBasis *,
-                                                     const PetscReal x[], const PetscReal J[], PetscScalar *(*g)[4]);
+/* single: see HopsFieldPoints */
+PETSC_INTERN PetscErrorCode HopsJacobianEvaluateHost(HopsJacobian, HopsSpace, PetscInt first, PetscInt n, PetscBool single,
+                                                     const HopsBasis *, const PetscReal x[], const PetscReal J[],
+                                                     PetscScalar *(*g)[4]);
 /* src/form/ds/device/pointvalues.c: where a device can, else done is false. A call for what the one before
    had evaluated, at the same state, does not evaluate it again. To the process's memory */
 PETSC_INTERN PetscErrorCode HopsJacobianEvaluateDevice(HopsJacobian, HopsSpace, PetscInt first, PetscInt n, const HopsBasis *,

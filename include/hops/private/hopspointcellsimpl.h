@@ -52,7 +52,7 @@ struct _HopsPointMap {
   PetscInt              refct, ncells, nr;
   PetscObjectId         section;
   const HopsBackendOps *be;
-  int                  *restr, *hostrestr; /* on the back end, and on the host */
+  int                  *restr; /* on the back end */
 };
 
 /* Cells of a space with the fields of a DM, for the DM's local section: maps and coordinates where the
@@ -89,7 +89,7 @@ PETSC_INTERN PetscErrorCode HopsPointCellsDestroy(HopsPointCells *);
 PETSC_INTERN PetscErrorCode HopsPointCellsTranspose(HopsPointCells);
 PETSC_INTERN PetscErrorCode HopsPointKernelDestroyAll(HopsPointCells);
 /* What the host has for cell c, to compare with when kernels run for the first time: values[] as in
-   HopsPointArgs.out */
+   HopsPointArgs.out. Vectors are those of a device, of which single cells are wanted */
 typedef PetscErrorCode (*HopsPointHost)(void *ctx, PetscInt c, PetscScalar values[]);
 /* F += the residual of all cells; done is false where it cannot be done there, and F is untouched */
 PETSC_INTERN PetscErrorCode HopsPointCellsResidual(HopsPointCells, const HopsBasis *rule, PetscReal t, Vec X, Vec Xt, Vec F,

@@ -99,6 +99,7 @@ PetscErrorCode HopsFieldPointsCreate(HopsFields fields, const HopsBasis *basis, 
 
   PetscFunctionBegin;
   at->fields = fields;
+  at->single = PETSC_FALSE;
   at->nq     = HopsPower(basis->Q, fields->dim);
   PetscCall(PetscMalloc1(fields->nf, &at->basis));
   for (PetscInt f = 0; f < fields->nf; ++f) {
@@ -118,16 +119,52 @@ PetscErrorCode HopsFieldPointsDestroy(HopsFieldPoints *at)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* closure[n] of a cell of a device's vector, of which the rest stays there */
+static PetscErrorCode HopsFieldsFetch(DM dm, Vec v, PetscInt cell, PetscInt *n, PetscScalar closure[])
+{
+  const HopsBackendOps *be;
+  const PetscScalar    *a;
+  PetscSection          s;
+  PetscInt              m, *idx = NULL, *there;
+  PetscScalar          *values;
+  PetscMemType          type;
+
+  PetscFunctionBegin;
+  PetscCall(DMGetLocalSection(dm, &s));
+  PetscCall(DMPlexGetClosureIndices(dm, s, s, cell, PETSC_FALSE, &m, &idx, NULL, NULL));
+  if (m == *n) {
+    for (PetscInt i = 0; i < m; ++i)
+      if (idx[i] < 0) idx[i] = -1 - idx[i];
+    PetscCall(VecGetArrayReadAndMemType(v, &a, &type));
+    PetscCall(HopsBackendOfMemory(type, &be));
+    PetscCheck(be, PETSC_COMM_SELF, PETSC_ERR_SUP, "A vector lies in memory of a kind that no back end has");
+    PetscCall((*be->memory->PoolMalloc)(m * sizeof(PetscInt), (void **)&there));
+    PetscCall((*be->memory->PoolMalloc)(m * sizeof(PetscScalar), (void **)&values));
+    PetscCall((*be->memory->Copy)(NULL, there, idx, m * sizeof(PetscInt), HOPS_COPY_IN));
+    PetscCall((*be->vector->Pack)(NULL, PETSC_SCALAR, m, there, a, values));
+    PetscCall((*be->memory->Copy)(NULL, closure, values, m * sizeof(PetscScalar), HOPS_COPY_OUT));
+    PetscCall((*be->memory->PoolFree)((void **)&there));
+    PetscCall((*be->memory->PoolFree)((void **)&values));
+    PetscCall(VecRestoreArrayReadAndMemType(v, &a));
+  }
+  PetscCall(DMPlexRestoreClosureIndices(dm, s, s, cell, PETSC_FALSE, &m, &idx, NULL, NULL));
+  *n = m;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode HopsFieldPointsEvaluate(const HopsFieldPoints *at, DM dm, Vec v, PetscInt cell, const PetscReal Ji[],
                                        PetscScalar u[], PetscScalar ux[])
 {
   HopsFields     F   = at->fields;
   const PetscInt dim = F->dim, nq = at->nq, nu = F->off[F->nf];
   PetscScalar   *closure = NULL, *e0;
-  PetscInt       n;
+  PetscInt       n       = F->nclosure;
 
   PetscFunctionBegin;
-  PetscCall(DMPlexVecGetClosure(dm, NULL, v, cell, &n, &closure));
+  if (at->single) {
+    PetscCall(PetscMalloc1(n, &closure));
+    PetscCall(HopsFieldsFetch(dm, v, cell, &n, closure));
+  } else PetscCall(DMPlexVecGetClosure(dm, NULL, v, cell, &n, &closure));
   PetscCheck(n == F->nclosure, PETSC_COMM_SELF, PETSC_ERR_PLIB,
              "Cell %" PetscInt_FMT " has %" PetscInt_FMT " unknowns in its closure, not %" PetscInt_FMT, cell, n, F->nclosure);
   e0 = closure;
@@ -155,7 +192,8 @@ PetscErrorCode HopsFieldPointsEvaluate(const HopsFieldPoints *at, DM dm, Vec v, 
     }
     e0 += nc * np;
   }
-  PetscCall(DMPlexVecRestoreClosure(dm, NULL, v, cell, &n, &closure));
+  if (at->single) PetscCall(PetscFree(closure));
+  else PetscCall(DMPlexVecRestoreClosure(dm, NULL, v, cell, &n, &closure));
   for (PetscInt q = 0; ux && q < nq; ++q)
     for (PetscInt k = 0; k < nu; ++k) {
       PetscScalar *g = ux + (q * nu + k) * dim, r[3] = {0., 0., 0.};

@@ -323,8 +323,8 @@ static PetscErrorCode HopsJacobianEvaluateCell(HopsJacobian jac, const HopsRegio
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsJacobianEvaluateHost(HopsJacobian jac, HopsSpace sp, PetscInt first, PetscInt n, const HopsBasis *basis,
-                                        const PetscReal x[], const PetscReal J[], PetscScalar *(*g)[4])
+PetscErrorCode HopsJacobianEvaluateHost(HopsJacobian jac, HopsSpace sp, PetscInt first, PetscInt n, PetscBool single,
+                                        const HopsBasis *basis, const PetscReal x[], const PetscReal J[], PetscScalar *(*g)[4])
 {
   DM               dm  = jac->dm;
   const PetscInt   dim = sp->dim, nu = jac->fields->off[jac->fields->nf], nq = HopsPower(basis->Q, dim);
@@ -336,6 +336,7 @@ PetscErrorCode HopsJacobianEvaluateHost(HopsJacobian jac, HopsSpace sp, PetscInt
   PetscFunctionBegin;
   if (!jac->nblocks) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HopsFieldPointsCreate(jac->fields, basis, &at));
+  at.single = single;
   PetscCall(PetscMalloc3(nq * dim, &xi, nq * dim * dim, &Ji, jac->nblocks, &rp.r));
   PetscCall(PetscCalloc3(nq * nu, &u, nq * nu * dim, &ux, nq * nu, &ut));
   for (PetscInt q = 0; q < nq; ++q)
@@ -381,7 +382,7 @@ static PetscErrorCode HopsJacobianEvaluatePoints(HopsJacobian jac, HopsSpace sp,
 
   PetscFunctionBegin;
   PetscCall(HopsJacobianEvaluateDevice(jac, sp, first, n, basis, g, &done));
-  if (!done) PetscCall(HopsJacobianEvaluateHost(jac, sp, first, n, basis, x, J, g));
+  if (!done) PetscCall(HopsJacobianEvaluateHost(jac, sp, first, n, PETSC_FALSE, basis, x, J, g));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -50,7 +50,7 @@ PetscErrorCode HopsPlexUnknownsCreate(DM dm, PetscSection s, HopsPlexCells cells
   u->cells = cells;
   PetscCall(DMPlexGetChart(dm, &u->pStart, &pEnd));
   u->np = pEnd - u->pStart;
-  PetscCall(PetscMalloc1(u->np, &u->off));
+  PetscCall(PetscCalloc1(u->np, &u->off));
   if (!cells->ncells) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HopsPlexCellsBring(cells));
   PetscCall(HopsPlexUnknownsList(dm, s, u));

@@ -14,36 +14,42 @@ static PetscErrorCode HopsPointUpload(HopsPointCells pc, size_t n, const void *f
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode HopsPointCheckClosure(PetscInt cell, PetscInt m, PetscInt n)
+/* rows[ncells][ne] of the cells perm[ncells], NULL: of the caller's, where the back end works: places in a local
+   vector of the DM. entry[n] as for HopsPlexUnknownsView(); where node[n] is not NULL unknown i must follow
+   unknown node[i] by i - node[i] places */
+static PetscErrorCode HopsPointRows(DM dm, PetscSection section, HopsPointCells pc, PetscInt n, PetscInt ne, const PetscInt entry[],
+                                    const PetscInt node[], const int perm[], int **rows)
 {
-  PetscFunctionBegin;
-  PetscCheck(m == n, PETSC_COMM_SELF, PETSC_ERR_PLIB,
-             "Cell %" PetscInt_FMT " has %" PetscInt_FMT " unknowns in its closure, not %" PetscInt_FMT, cell, m, n);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* idx[cell][n]: the closures' places in a local vector of the DM. Rows are in the order of the caller's
-   cells */
-static PetscErrorCode HopsPointClosures(DM dm, PetscSection section, HopsPointCells pc, PetscInt n, int idx[])
-{
-  HopsSpace        sp = pc->space;
+  HopsPlexCells    cells = pc->space->cells;
   HopsPlexUnknowns u;
-  PetscInt        *places, m;
+  HopsCellView     view;
+  int             *where = NULL;
 
   PetscFunctionBegin;
-  PetscCall(HopsPlexUnknownsCreate(dm, section, sp->cells, &u));
-  PetscCall(PetscMalloc1(u.size, &places));
-  for (PetscInt c = 0; c < sp->cells->ncells; ++c) {
-    PetscCall(HopsPlexUnknownsGet(&u, c, places, &m));
-    PetscCall(HopsPointCheckClosure(sp->cells->cell[c], m, n));
-    for (PetscInt i = 0; i < n; ++i) idx[(size_t)(sp->cells->cell[c] - sp->cstart) * n + i] = (int)places[i];
+  PetscCall(HopsPlexUnknownsCreate(dm, section, cells, &u));
+  PetscCall(HopsPlexUnknownsSetUp(&u, n, "the form"));
+  for (PetscInt k = 0; k < u.nlist; ++k)
+    for (PetscInt o = 0; o < 8; ++o)
+      for (PetscInt t = 0; t < u.dof[k] && u.known[k][o] && node; ++t) {
+        const PetscInt *place = u.place + (k * 8 + o) * u.maxdof, first = node[place[t]], d = place[t] - first;
+
+        PetscCheck(t >= d && place[t - d] == first, PETSC_COMM_SELF, PETSC_ERR_PLIB, "The components of a node lie apart");
+      }
+  PetscCall(HopsPlexUnknownsView(&u, 1, ne, entry, &view));
+  if (!perm && cells->ncells < cells->ncaller) {
+    PetscCall(PetscMalloc1(cells->ncaller, &where));
+    for (PetscInt c = 0; c < cells->ncaller; ++c) where[c] = (int)cells->where[c];
   }
-  PetscCall(PetscFree(places));
+  PetscCall(HopsPlexUnknownsRows(&u, pc->be, u.off, &view, perm ? cells->ncells : cells->ncaller, perm ? perm : where, rows));
+  PetscCall(PetscFree(where));
+  PetscCall(PetscFree(view.slot));
+  PetscCall(PetscFree(view.seen));
   PetscCall(HopsPlexUnknownsDestroy(&u));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The same of a DM whose cells have other numbers. A vector of the places has them for values */
+/* idx[caller's cell][n], on the host, of a DM whose cells have other numbers. A vector of the places has them
+   for values */
 static PetscErrorCode HopsPointClosuresOf(DM dm, PetscSection section, HopsPointCells pc, PetscInt n, int idx[])
 {
   HopsSpace    sp = pc->space;
@@ -63,7 +69,8 @@ static PetscErrorCode HopsPointClosuresOf(DM dm, PetscSection section, HopsPoint
 
     PetscCall(DMGetEnclosurePoint(dm, pc->dm, pc->aux.enclosure, sp->cell[c], &cell));
     PetscCall(DMPlexVecGetClosure(dm, section, v, cell, &m, &closure));
-    PetscCall(HopsPointCheckClosure(cell, m, n));
+    PetscCheck(m == n, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+               "Cell %" PetscInt_FMT " has %" PetscInt_FMT " unknowns in its closure, not %" PetscInt_FMT, cell, m, n);
     for (PetscInt i = 0; i < n; ++i) idx[(size_t)(sp->cell[c] - sp->cstart) * n + i] = (int)PetscRealPart(closure[i]);
     PetscCall(DMPlexVecRestoreClosure(dm, section, v, cell, &m, &closure));
   }
@@ -74,38 +81,30 @@ static PetscErrorCode HopsPointClosuresOf(DM dm, PetscSection section, HopsPoint
 /* Which entries of the cells' residuals go to an entry of a local vector, in the order of the cells */
 PetscErrorCode HopsPointCellsTranspose(HopsPointCells pc)
 {
-  HopsFields   F  = pc->fields;
-  HopsSpace    sp = pc->space;
-  const size_t ne = F->nclosure;
-  int         *start, *entry;
+  const HopsMemoryOps *memory = pc->be->memory;
+  HopsFields           F      = pc->fields;
+  HopsSpace            sp     = pc->space;
+  const size_t         n      = (size_t)sp->ncells * F->nclosure;
+  PetscInt            *place, base = 0;
+  int                 *perm, *key;
 
   PetscFunctionBegin;
   if (pc->start) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscCalloc1(pc->nlocal + 2, &start));
-  PetscCall(PetscMalloc1(sp->ncells * ne, &entry));
-  for (PetscInt pass = 0; pass < 2; ++pass) {
-    for (PetscInt c = 0; c < sp->ncells; ++c) {
-      const int *l = pc->map->hostrestr + (size_t)(sp->cell[c] - sp->cstart) * pc->nr;
-      size_t     e = c * ne;
+  PetscCall(PetscMalloc2(F->nclosure, &place, sp->ncells, &perm));
+  for (PetscInt f = 0; f < F->nf; ++f) {
+    const PetscInt np = HopsPower(F->P[f], F->dim), nc = F->nc[f];
 
-      for (PetscInt f = 0; f < F->nf; ++f) {
-        const PetscInt np = HopsPower(F->P[f], F->dim), nc = F->nc[f];
-
-        for (PetscInt i = 0; i < np; ++i)
-          for (PetscInt g = 0; g < nc; ++g) {
-            if (pass) entry[start[l[i] + g + 1]++] = (int)(e + g * np + i);
-            else ++start[l[i] + g + 2];
-          }
-        l += np;
-        e += np * nc;
-      }
-    }
-    for (PetscInt i = 0; !pass && i < pc->nlocal; ++i) start[i + 2] += start[i + 1];
+    for (PetscInt i = 0; i < np; ++i)
+      for (PetscInt g = 0; g < nc; ++g) place[base + i * nc + g] = base + g * np + F->node[f][i];
+    base += np * nc;
   }
-  PetscCall(HopsPointUpload(pc, (pc->nlocal + 1) * sizeof(int), start, &pc->start));
-  PetscCall(HopsPointUpload(pc, sp->ncells * ne * sizeof(int), entry, &pc->entry));
-  PetscCall(PetscFree(start));
-  PetscCall(PetscFree(entry));
+  for (PetscInt c = 0; c < sp->ncells; ++c) perm[c] = (int)sp->cells->where[sp->cell[c] - sp->cstart];
+  PetscCall(HopsPointRows(pc->dm, pc->section, pc, F->nclosure, F->nclosure, place, NULL, perm, &key));
+  PetscCall((*memory->Malloc)((pc->nlocal + 1) * sizeof(int), (void **)&pc->start));
+  PetscCall((*memory->Malloc)(n * sizeof(int), (void **)&pc->entry));
+  PetscCall((*pc->be->mesh->Transpose)(n, key, (int)pc->nlocal, pc->start, pc->entry));
+  PetscCall((*memory->Free)((void **)&key));
+  PetscCall(PetscFree2(place, perm));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -117,7 +116,6 @@ static PetscErrorCode HopsPointMapDestroy(HopsPointMap *out)
   *out = NULL;
   if (!m || --m->refct > 0) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall((*m->be->memory->Free)((void **)&m->restr));
-  PetscCall(PetscFree(m->hostrestr));
   PetscCall(PetscFree(m));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -165,38 +163,28 @@ static PetscErrorCode HopsPointMapFind(HopsPointCells pc, PetscBool *found)
 /* Where the first component of each node lies; the others follow it */
 static PetscErrorCode HopsPointRestriction(HopsPointCells pc)
 {
-  HopsFields   F  = pc->fields;
-  HopsSpace    sp = pc->space;
-  const size_t ne = F->nclosure;
-  int         *closure, *restr;
-  PetscBool    found;
+  HopsFields F = pc->fields;
+  PetscInt  *place, *node, base = 0, row = 0;
+  PetscBool  found;
 
   PetscFunctionBegin;
   for (PetscInt f = 0; f < F->nf; ++f) pc->nr += HopsPower(F->P[f], F->dim);
   PetscCall(HopsPointMapFind(pc, &found));
   if (found) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscCalloc1(sp->ncaller * ne, &closure));
-  PetscCall(PetscCalloc1((size_t)sp->ncaller * pc->nr, &restr));
-  PetscCall(HopsPointClosures(pc->dm, pc->section, pc, F->nclosure, closure));
-  for (PetscInt c = 0; c < sp->ncells; ++c) {
-    const int *l = closure + (sp->cell[c] - sp->cstart) * ne;
-    int       *r = restr + (size_t)(sp->cell[c] - sp->cstart) * pc->nr;
+  PetscCall(PetscMalloc2(F->nclosure, &place, F->nclosure, &node));
+  for (PetscInt f = 0; f < F->nf; ++f) {
+    const PetscInt np = HopsPower(F->P[f], F->dim), nc = F->nc[f];
 
-    for (PetscInt f = 0; f < F->nf; ++f) {
-      const PetscInt np = HopsPower(F->P[f], F->dim), nc = F->nc[f];
-
-      for (PetscInt i = 0; i < np; ++i) {
-        r[F->node[f][i]] = l[i * nc];
-        for (PetscInt g = 1; g < nc; ++g)
-          PetscCheck(l[i * nc + g] == l[i * nc] + g, PETSC_COMM_SELF, PETSC_ERR_PLIB, "The components of a node lie apart");
+    for (PetscInt i = 0; i < np; ++i)
+      for (PetscInt g = 0; g < nc; ++g) {
+        place[base + i * nc + g] = g ? -1 : row + F->node[f][i];
+        node[base + i * nc + g]  = base + i * nc;
       }
-      r += np;
-      l += np * nc;
-    }
+    base += np * nc;
+    row += np;
   }
-  PetscCall(HopsPointUpload(pc, (size_t)sp->ncaller * pc->nr * sizeof(int), restr, &pc->map->restr));
-  pc->map->hostrestr = restr;
-  PetscCall(PetscFree(closure));
+  PetscCall(HopsPointRows(pc->dm, pc->section, pc, F->nclosure, pc->nr, place, node, NULL, &pc->map->restr));
+  PetscCall(PetscFree2(place, node));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -207,7 +195,6 @@ static PetscErrorCode HopsPointAux(HopsPointCells pc, PetscBool *ok)
   const PetscReal origin[3] = {0.0, 0.0, 0.0};
   PetscInt        nds, nf;
   PetscSection    section;
-  int            *restr;
 
   PetscFunctionBegin;
   PetscCall(DMGetNumDS(pc->dm, &nds));
@@ -232,11 +219,21 @@ static PetscErrorCode HopsPointAux(HopsPointCells pc, PetscBool *ok)
   }
   if (!*ok) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(DMGetLocalSection(pc->aux.dm, &section));
-  PetscCall(PetscCalloc1((size_t)sp->ncaller * pc->nar, &restr));
-  if (pc->aux.enclosure == DM_ENC_EQUALITY) PetscCall(HopsPointClosures(pc->aux.dm, section, pc, pc->nar, restr));
-  else PetscCall(HopsPointClosuresOf(pc->aux.dm, section, pc, pc->nar, restr));
-  PetscCall(HopsPointUpload(pc, (size_t)sp->ncaller * pc->nar * sizeof(int), restr, &pc->auxrestr));
-  PetscCall(PetscFree(restr));
+  if (pc->aux.enclosure == DM_ENC_EQUALITY) {
+    PetscInt *place;
+
+    PetscCall(PetscMalloc1(pc->nar, &place));
+    for (PetscInt i = 0; i < pc->nar; ++i) place[i] = i;
+    PetscCall(HopsPointRows(pc->aux.dm, section, pc, pc->nar, pc->nar, place, NULL, NULL, &pc->auxrestr));
+    PetscCall(PetscFree(place));
+  } else {
+    int *restr;
+
+    PetscCall(PetscCalloc1((size_t)sp->ncaller * pc->nar, &restr));
+    PetscCall(HopsPointClosuresOf(pc->aux.dm, section, pc, pc->nar, restr));
+    PetscCall(HopsPointUpload(pc, (size_t)sp->ncaller * pc->nar * sizeof(int), restr, &pc->auxrestr));
+    PetscCall(PetscFree(restr));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -269,7 +266,7 @@ PetscErrorCode HopsPointCellsCreate(DM dm, HopsFields fields, HopsSpace sp, Hops
   PetscFunctionBegin;
   *out = NULL;
   PetscCall(PetscOptionsHasName(((PetscObject)dm)->options, ((PetscObject)dm)->prefix, "-hops_pointwise_source", &asked));
-  if (!asked || !sp->backend->points) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!asked || !sp->backend->points || !sp->backend->mesh) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscNew(&pc));
   pc->be     = sp->backend;
   pc->fields = fields;

@@ -38,7 +38,7 @@ static PetscErrorCode HopsPointRunHost(void *ctx, PetscInt c, PetscScalar values
   PetscCall(HopsSpaceCreateGeometryBasis(r->space, r->basis, &geom));
   PetscCall(HopsSpaceGetPoints(r->space, &geom, c, 1, x, J));
   PetscCall(HopsBasisDestroy(&geom));
-  PetscCall(HopsJacobianEvaluateHost(r->form, r->space, c, 1, r->basis, x, J, g));
+  PetscCall(HopsJacobianEvaluateHost(r->form, r->space, c, 1, PETSC_TRUE, r->basis, x, J, g));
   PetscCall(PetscFree2(x, J));
   PetscCall(PetscFree(g));
   PetscFunctionReturn(PETSC_SUCCESS);
