@@ -182,7 +182,7 @@ static PetscErrorCode Peak(Bench *bench)
 static PetscErrorCode BenchPA(const Bench *bench, Box *box, int Q, PetscBool mass)
 {
   const PetscScalar one   = 1;
-  const HopsValues  value = {1, 0, 0, &one};
+  const HopsValues  value = {.nc = 1, .v = &one};
   HopsSpace         s     = &box->space;
   HopsIntegral      in[2] = {{.test = HOPS_GRADIENT, .trial = HOPS_GRADIENT}, {.test = HOPS_VALUE, .trial = HOPS_VALUE}};
   struct _HopsForm  form  = {.space = s, .n = mass ? 2 : 1, .integral = in};
@@ -224,7 +224,7 @@ static PetscErrorCode BenchPA(const Bench *bench, Box *box, int Q, PetscBool mas
 static PetscErrorCode BenchLOR(const Bench *bench, Box *box)
 {
   const PetscScalar one   = 1;
-  const HopsValues  value = {1, 0, 0, &one};
+  const HopsValues  value = {.nc = 1, .v = &one};
   HopsSpace         s     = &box->space;
   HopsLORRows       rows = {.n = s->nT, .split = INT_MAX, .sorted = PETSC_TRUE, .before = 1}, ghosts = {0};
   HopsLORVertexData data = NULL;

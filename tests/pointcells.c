@@ -1,9 +1,9 @@
 static char help[] =
   "Residuals and tensors of a PetscDS by kernels that are compiled at run time, against the host's, cell by cell.\n\
   -on <toy,cuda>: where; -layout <0,1,2>: a scalar; velocity and pressure; two scalars and a vector; -aux: auxiliary fields;\n\
-  -regions: two, with a PetscDS each; -curved: cells that are no boxes\n\n";
+  -regions: two, with a PetscDS each; -curved: cells that are no boxes; -refused: functions that are\n\n";
 
-#include "hopstest.h"
+#include "hopsexpect.h"
 #include "pointtoy.h"
 #include <hops/private/hopsdmimpl.h>
 #include <petscds.h>
@@ -357,6 +357,34 @@ static PetscErrorCode CompareCounts(const HopsBackendOps *be, PetscInt dim)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Coefficients whose values the kernels refuse, and name the cell */
+static PetscErrorCode Refused(DM dm, Vec X)
+{
+  HopsPlex *plex;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsSetValue(NULL, "-hops_backend", Device));
+  PetscCall(HopsPlexGet(dm, &plex));
+  for (PetscInt k = 0; k < 2; ++k) {
+    HopsValuesWork w = {0};
+    HopsValues     val;
+    HopsJacobian   form;
+    PetscDS        ds;
+    PetscBool      done;
+
+    PetscCall(DMGetDS(dm, &ds));
+    PetscCall(PetscDSSetJacobian(ds, 0, 0, NULL, NULL, NULL, k ? g3_infinite : g3_skew));
+    PetscCall(HopsJacobianCreate(dm, PETSC_FALSE, &form));
+    PetscCall(HopsJacobianSetState(form, X, NULL, 0.0, 0.0));
+    EXPECT(k ? "infinite" : "not symmetric",
+           HopsJacobianEvaluateValues(form, plex->space, 0, plex->space->ncells, &plex->rule, 3, 0, &w, &val, &done),
+           k ? "infinite or not-a-number in cell 1" : "not symmetric in cell 1|-mat_pa_general");
+    PetscCall(HopsValuesWorkFree(&w));
+    PetscCall(HopsJacobianDestroy(&form));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Local vectors with essential values, by PETSc's own way and where they are kept: is their function
    called again? */
 static PetscErrorCode CompareEssential(DM dm, Vec X)
@@ -401,7 +429,7 @@ int main(int argc, char **argv)
   DM                    dm;
   Vec                   X, Xt;
   PetscInt              layout = 0, order = 3, Q = 4, dim;
-  PetscBool             curved = PETSC_FALSE, regions = PETSC_FALSE, aux = PETSC_FALSE;
+  PetscBool             curved = PETSC_FALSE, regions = PETSC_FALSE, aux = PETSC_FALSE, refused = PETSC_FALSE;
 
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(HopsInitialize());
@@ -413,6 +441,7 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-curved", &curved, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-regions", &regions, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-aux", &aux, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-refused", &refused, NULL));
   PetscCall(TestMesh(PETSC_COMM_WORLD, curved, &dm));
   PetscCall(AddFields(dm, layout, order, Q));
   PetscCall(DMCreateDS(dm));
@@ -436,11 +465,12 @@ int main(int argc, char **argv)
   PetscCall(VecCopy(X, Xt));
   PetscCall(VecScale(Xt, -0.7));
   PetscCall(CompareResiduals(dm, X, Xt));
-  if (!regions) PetscCall(CompareEssential(dm, X));
+  if (refused) PetscCall(Refused(dm, X));
+  else if (!regions) PetscCall(CompareEssential(dm, X));
   PetscCall(HopsBackendGet(Device, &be));
   PetscCall(DMGetDimension(dm, &dim));
   PetscCall(CompareCounts(be, dim));
-  PetscCall(CompareTensors(dm, X, Xt, order, layout == 2 ? PETSC_TRUE : PETSC_FALSE));
+  if (!refused) PetscCall(CompareTensors(dm, X, Xt, order, layout == 2 ? PETSC_TRUE : PETSC_FALSE));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "Kernels compiled at run time agree with the host\n"));
   PetscCall(VecDestroy(&X));
   PetscCall(VecDestroy(&Xt));
@@ -478,6 +508,10 @@ int main(int argc, char **argv)
       suffix: curved
       args: -dm_plex_box_faces 3,2 -dm_coord_petscspace_degree 2 -curved
     test:
+      suffix: refused
+      output_file: output/pointcells_refused.out
+      args: -dm_plex_box_faces 2,1 -refused
+    test:
       suffix: empty
       nsize: 2
       args: -dm_plex_box_faces 1,1
@@ -488,5 +522,10 @@ int main(int argc, char **argv)
     output_file: output/pointcells.out
     nsize: {{1 2}}
     args: -on cuda -dm_vec_type cuda -use_gpu_aware_mpi 0 -hops_pointwise_source ${HOPS_SOURCE}/tests/pointfunctions.h -dm_plex_dim {{2 3}} -dm_plex_box_faces 3,2,1 -layout {{0 1 2}} -aux {{0 1}} -order {{2 5}} -q 6
+  test:
+    suffix: cuda_refused
+    requires: cuda
+    output_file: output/pointcells_refused.out
+    args: -on cuda -dm_vec_type cuda -use_gpu_aware_mpi 0 -hops_pointwise_source ${HOPS_SOURCE}/tests/pointfunctions.h -dm_plex_box_faces 2,1 -refused
 
 TEST*/

@@ -74,6 +74,23 @@ static void g3_scalar(JAC)
   for (d = 0; d < dim; ++d) g[d * dim + d] = 2.0 + ENTRY(1) * ENTRY(1);
 }
 
+/* not symmetric where x > 1/2 */
+static void g3_skew(JAC)
+{
+  PetscInt d;
+
+  for (d = 0; d < dim; ++d) g[d * dim + d] = 2.0;
+  if (x[0] > 0.5) g[1] = 0.1;
+}
+
+/* infinite there */
+static void g3_infinite(JAC)
+{
+  PetscInt d;
+
+  for (d = 0; d < dim; ++d) g[d * dim + d] = x[0] > 0.5 ? 1.0 / (x[0] - x[0]) : 1.0;
+}
+
 static void g3_constant(JAC)
 {
   PetscInt d;
