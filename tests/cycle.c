@@ -548,7 +548,7 @@ int main(int argc, char **argv)
       suffix: cuda_2d_auxiliary_ranks
       nsize: {{2 3}}
       output_file: output/cycle_cuda_2d_auxiliary.out
-      args: -what cycle -orders 4 -dm_plex_box_faces 12,10 -pc_lor_cycle_redundant {{0 300 100000}}
+      args: -what cycle -orders 4 -dm_plex_box_faces 12,10 -pc_lor_cycle_redundant {{100 300 100000}}
 
   testset:
     requires: cuda hypre
@@ -578,6 +578,6 @@ int main(int argc, char **argv)
       suffix: cuda_3d_auxiliary_ranks
       nsize: {{2 3}}
       output_file: output/cycle_cuda_3d_auxiliary.out
-      args: -what cycle -orders 3 -dm_plex_box_faces 4,4,4 -pc_lor_cycle_redundant {{0 200 100000}}
+      args: -what cycle -orders 3 -dm_plex_box_faces 4,4,4 -pc_lor_cycle_redundant {{50 200 100000}}
 
 TEST*/

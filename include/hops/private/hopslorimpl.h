@@ -152,6 +152,7 @@ typedef struct {
   PetscBool             auxiliary;            /* the inner solver has them */
   PCLORCycle            cycletype, cycleused; /* what was asked for; what is done */
   PetscBool             cycleset;             /* by the user */
+  PetscBool             cycleprecise;         /* the solver's norm needs double precision */
   PCLORSmoother         smoother;             /* of BoomerAMG's cycle */
   PetscInt              degree;               /* of its polynomial */
   PetscBool             smootherset;          /* by the user */
@@ -195,6 +196,7 @@ PETSC_INTERN PetscErrorCode PCLORInsertDefault(PC_LOR *, const char name[], cons
 /* src/pc/lor/pclorcycle.c: the cycle of the inner solver's hierarchy on a device, once that is set up */
 PETSC_INTERN PetscErrorCode PCLORSetUpNodalWeight(PC, PC_LOR *);
 PETSC_INTERN PetscErrorCode PCLORSetUpCycle(PC, PC_LOR *);
+PETSC_INTERN PetscErrorCode PCPreSolve_LOR(PC, KSP, Vec b, Vec x);
 PETSC_INTERN PetscErrorCode PCLORSetFromOptionsCycle(PC, HopsOptionItems);
 PETSC_INTERN PetscErrorCode PCLORViewCycle(PC_LOR *, PetscViewer);
 PETSC_INTERN PetscErrorCode PCLORComposeCycle(PC, PetscBool add);

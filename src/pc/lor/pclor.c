@@ -686,6 +686,7 @@ PetscErrorCode PCCreate_LOR(PC pc)
   pc->ops->apply          = PCApply_LOR;
   pc->ops->applytranspose = PCApplyTranspose_LOR;
   pc->ops->setup          = PCSetUp_LOR;
+  pc->ops->presolve       = PCPreSolve_LOR;
   pc->ops->reset          = PCReset_LOR;
   pc->ops->destroy        = PCDestroy_LOR;
   pc->ops->setfromoptions = PCSetFromOptions_LOR;

@@ -9,6 +9,7 @@ PetscErrorCode HopsCudaPoolMalloc(size_t n, void **p)
   PetscFunctionBegin;
   *p = NULL;
   if (n) {
+    PetscCall(PetscDeviceInitialize(PETSC_DEVICE_CUDA));
     PetscCall(HopsGetCUDAStream(&stream));
     PetscCall(HopsCudaCheckMemory(cudaMallocAsync(p, n, stream), n, "the low-order-refined matrix", HOPS_CUDA_REMEDY));
   }
