@@ -366,7 +366,8 @@ static PetscErrorCode SetPartial(DM dm)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode CodeDM(DM mesh, PetscInt dim, PetscInt order, PetscInt nc, CodeKind kind, DMLabel label, PetscInt value, DM *dm)
+static PetscErrorCode CodeDM(DM mesh, PetscInt dim, PetscInt order, PetscInt nc, CodeKind kind, DMLabel label, PetscInt value,
+                             DM *dm)
 {
   const PetscInt comp = 1;
   PetscFE        fe;
@@ -378,8 +379,8 @@ static PetscErrorCode CodeDM(DM mesh, PetscInt dim, PetscInt order, PetscInt nc,
   PetscCall(DMCreateDS(*dm));
   if (kind == PARTIAL) PetscCall(SetPartial(*dm));
   else
-    PetscCall(DMAddBoundary(*dm, DM_BC_ESSENTIAL, "wall", label, 1, &value, 0, kind == COMPONENT ? 1 : 0, &comp, NULL, NULL, NULL,
-                            NULL));
+    PetscCall(
+      DMAddBoundary(*dm, DM_BC_ESSENTIAL, "wall", label, 1, &value, 0, kind == COMPONENT ? 1 : 0, &comp, NULL, NULL, NULL, NULL));
   PetscCall(PetscFEDestroy(&fe));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
