@@ -8,6 +8,7 @@ on meshes all of whose cells, faces and edges are turned at random.\n\
 
 #include "hopstest.h"
 #include <hops/private/hopspleximpl.h>
+#include <hops/private/hopsdsimpl.h>
 #include "backend_apart.h"
 
 static PetscInt bad[7];
@@ -318,6 +319,169 @@ static PetscErrorCode CheckSection(DM mesh, HopsSpace sp, PetscInt order, DMLabe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* ---------------------------------------- a code's own section ---------------------------------------- */
+
+/* What is essential on the label's points */
+typedef enum {
+  ALL,       /* all components of one or of two */
+  COMPONENT, /* one of two components */
+  PARTIAL    /* of a scalar the first unknown of each point that has several, everywhere */
+} CodeKind;
+
+/* The section that a code might make itself: points with essential and other unknowns */
+static PetscErrorCode SetPartial(DM dm)
+{
+  const PetscInt  zero = 0;
+  PetscSection    old, s;
+  PetscSectionSym sym;
+  PetscInt        start, end;
+
+  PetscFunctionBeginUser;
+  PetscCall(DMGetLocalSection(dm, &old));
+  PetscCall(PetscSectionGetChart(old, &start, &end));
+  PetscCall(PetscSectionCreate(PetscObjectComm((PetscObject)dm), &s));
+  PetscCall(PetscSectionSetNumFields(s, 1));
+  PetscCall(PetscSectionSetChart(s, start, end));
+  for (PetscInt pass = 0; pass < 2; ++pass) {
+    for (PetscInt p = start; p < end; ++p) {
+      PetscInt n;
+
+      PetscCall(PetscSectionGetDof(old, p, &n));
+      if (!pass) {
+        PetscCall(PetscSectionSetDof(s, p, n));
+        PetscCall(PetscSectionSetFieldDof(s, p, 0, n));
+        PetscCall(PetscSectionSetConstraintDof(s, p, n > 1 ? 1 : 0));
+        PetscCall(PetscSectionSetFieldConstraintDof(s, p, 0, n > 1 ? 1 : 0));
+      } else if (n > 1) {
+        PetscCall(PetscSectionSetConstraintIndices(s, p, &zero));
+        PetscCall(PetscSectionSetFieldConstraintIndices(s, p, 0, &zero));
+      }
+    }
+    if (!pass) PetscCall(PetscSectionSetUp(s));
+  }
+  PetscCall(PetscSectionGetFieldSym(old, 0, &sym));
+  PetscCall(PetscSectionSetFieldSym(s, 0, sym));
+  PetscCall(DMSetLocalSection(dm, s));
+  PetscCall(PetscSectionDestroy(&s));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CodeDM(DM mesh, PetscInt dim, PetscInt order, PetscInt nc, CodeKind kind, DMLabel label, PetscInt value,
+                             DM *dm)
+{
+  const PetscInt comp = 1;
+  PetscFE        fe;
+
+  PetscFunctionBeginUser;
+  PetscCall(DMClone(mesh, dm));
+  PetscCall(PetscFECreateLagrange(PETSC_COMM_SELF, dim, nc, PETSC_FALSE, order, PETSC_DETERMINE, &fe));
+  PetscCall(DMSetField(*dm, 0, NULL, (PetscObject)fe));
+  PetscCall(DMCreateDS(*dm));
+  if (kind == PARTIAL) PetscCall(SetPartial(*dm));
+  else
+    PetscCall(
+      DMAddBoundary(*dm, DM_BC_ESSENTIAL, "wall", label, 1, &value, 0, kind == COMPONENT ? 1 : 0, &comp, NULL, NULL, NULL, NULL));
+  PetscCall(PetscFEDestroy(&fe));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CodeSpace(DM dm, PetscInt nc, HopsNodes *nodes, HopsSpace *sp)
+{
+  PetscFunctionBeginUser;
+  *nodes = NULL;
+  if (nc > 1) {
+    PetscCall(HopsNodesCreate(dm, nodes));
+    *sp = (*nodes)->space;
+  } else PetscCall(HopsSpaceCreateFromDM(dm, sp));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Entry by entry against the global indices of the closures */
+static PetscErrorCode CheckCodeIndices(DM dm, PetscInt nc, HopsNodes nodes, HopsSpace sp)
+{
+  PetscSection s, gs;
+  PetscInt     order, n, *node, start;
+
+  PetscFunctionBeginUser;
+  PetscCall(HopsSpaceBringMesh(sp));
+  PetscCall(DMGetLocalSection(dm, &s));
+  PetscCall(DMGetGlobalSection(dm, &gs));
+  PetscCall(PetscSectionGetConstrainedStorageSize(gs, &n));
+  PetscCallMPI(MPI_Scan(&n, &start, 1, MPIU_INT, MPI_SUM, PETSC_COMM_WORLD));
+  start -= n;
+  {
+    PetscObject disc;
+
+    PetscCall(DMGetField(dm, 0, NULL, &disc));
+    PetscCall(HopsPlexGetFENodes((PetscFE)disc, sp->dim, &order, &n, &node));
+  }
+  for (PetscInt c = 0; c < sp->ncells; ++c) {
+    PetscInt m, *idx = NULL;
+
+    PetscCall(DMPlexGetClosureIndices(dm, s, gs, sp->cell[c], PETSC_FALSE, &m, &idx, NULL, NULL));
+    if (m != sp->ne * nc) ++bad[NUMBER];
+    for (PetscInt i = 0; i < m && m == sp->ne * nc; ++i) {
+      const PetscInt l = sp->restr[c * sp->ne + node[i / nc]], g = i % nc;
+      PetscInt       k = -1; /* the global index, or none */
+
+      if (nc > 1) {
+        if (!nodes->isfree[l * nc + g] != (idx[i] < 0)) ++bad[NUMBER];
+        if (l < sp->nT && nodes->map[l * nc + g] >= 0) k = start + nodes->map[l * nc + g];
+        if (l >= sp->nT && idx[i] >= 0) k = l < sp->nT + sp->nG ? idx[i] : -1;
+      } else if (l < sp->nT) k = sp->rstart + l;
+      else if (l < sp->nT + sp->nG) k = sp->ghost[l - sp->nT];
+      if (l < 0 || l >= sp->nL || (idx[i] < 0 ? k >= 0 : k != idx[i])) ++bad[NUMBER];
+    }
+    PetscCall(DMPlexRestoreClosureIndices(dm, s, gs, sp->cell[c], PETSC_FALSE, &m, &idx, NULL, NULL));
+  }
+  for (PetscInt c = 0; c < sp->ncells; ++c) {
+    PetscBool inner = PETSC_TRUE;
+
+    for (PetscInt i = 0; i < sp->ne; ++i)
+      if (sp->restr[c * sp->ne + i] >= sp->nT) inner = PETSC_FALSE;
+    if (inner != (c < sp->ninterior)) ++bad[NUMBER];
+  }
+  PetscCall(PetscFree(node));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CheckCode(DM mesh, PetscInt dim, PetscInt order, PetscInt nc, CodeKind kind, DMLabel label, PetscInt value)
+{
+  DM        dm;
+  HopsNodes nodes, others;
+  HopsSpace sp, other;
+  char      name[64] = "", before[64] = "";
+  PetscBool set, had, same;
+
+  PetscFunctionBeginUser;
+  PetscCall(CodeDM(mesh, dim, order, nc, kind, label, value, &dm));
+  PetscCall(CodeSpace(dm, nc, &nodes, &sp));
+  PetscCall(CheckCodeIndices(dm, nc, nodes, sp));
+  PetscCall(CheckMaps(dm, sp));
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-against", name, sizeof(name), &set));
+  if (set) {
+    PetscCall(PetscOptionsGetString(NULL, NULL, "-hops_backend", before, sizeof(before), &had));
+    PetscCall(PetscOptionsSetValue(NULL, "-hops_backend", name));
+    PetscCall(CodeSpace(dm, nc, &others, &other));
+    PetscCheck(other->backend != sp->backend, PETSC_COMM_WORLD, PETSC_ERR_USER, "-against: another back end is meant");
+    PetscCall(CheckSame(sp, other));
+    if (nodes && sp->nL == other->nL) {
+      PetscCall(PetscArraycmp(nodes->map, others->map, sp->nT * nc, &same));
+      bad[SAME] += !same;
+      PetscCall(PetscArraycmp(nodes->isfree, others->isfree, sp->nL * nc, &same));
+      bad[SAME] += !same;
+    }
+    if (others) PetscCall(HopsNodesDestroy(&others));
+    else PetscCall(HopsSpaceDestroy(&other));
+    if (had) PetscCall(PetscOptionsSetValue(NULL, "-hops_backend", before));
+    else PetscCall(PetscOptionsClearValue(NULL, "-hops_backend"));
+  }
+  if (nodes) PetscCall(HopsNodesDestroy(&nodes));
+  else PetscCall(HopsSpaceDestroy(&sp));
+  PetscCall(DMDestroy(&dm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* The centres of the faces of a label, by the cells' maps and by PETSc */
 static PetscErrorCode CheckFaces(DM dm, HopsSpace sp, DMLabel label, PetscInt value)
 {
@@ -407,6 +571,10 @@ int main(int argc, char **argv)
       PetscCall(CheckMaps(dm, sp));
       PetscCall(CheckEssential(dm, label, value));
       PetscCall(CheckSection(dm, sp, order, label, value));
+      PetscCall(CheckCode(dm, sp->dim, order, 1, ALL, label, value));
+      PetscCall(CheckCode(dm, sp->dim, order, 2, ALL, label, value));
+      PetscCall(CheckCode(dm, sp->dim, order, 2, COMPONENT, label, value));
+      PetscCall(CheckCode(dm, sp->dim, order, 1, PARTIAL, label, value));
       if (sp->gorder == 1) PetscCall(CheckFaces(dm, sp, label, value));
       PetscCall(HopsSpaceCreateCoarse(sp, NULL, 1, &coarse));
       PetscCheck(coarse->cells == sp->cells, PETSC_COMM_SELF, PETSC_ERR_PLIB, "The coarse space has closures of its own");

@@ -1,10 +1,10 @@
 /*
-  DMGlobalToLocal() and DMLocalToGlobal() on one process. PETSc's graph of a DM's section sends nothing there,
-  but it is sorted and set up as if it did: 0.3 and 0.6 to 0.8 s for 7 million unknowns. Here it is filled
-  without a sort where the unknowns of the points follow one another, its own set-up waits until something asks
-  for it, and scalars go by the list of the unknowns in local vectors: the n-th leaf's root is the n-th entry of
-  the global vector, which is checked. Entries of local vectors without a root, the essential ones, are few, so
-  that these describe the graph.
+  DMGlobalToLocal() and DMLocalToGlobal() on one process. PETSc's graph of a DM's section sends nothing
+  there, but it is sorted and set up as if it did: 0.3 and 0.6 to 0.8 s for 7 million unknowns. Here it is
+  filled without a sort where the unknowns of the points follow one another, its own set-up waits until
+  something asks for it, and scalars go by the list of the unknowns in local vectors: the n-th leaf's root
+  is the n-th entry of the global vector, which is checked. Entries of local vectors without a root, the
+  essential ones, are few, so that these describe the graph.
 
   The operations of the DM's PetscSF are replaced, and put back (HopsSectionLeave()) by what is not of this
   kind: several processes, other units or reductions, memories that differ, questions for ranks.
@@ -17,7 +17,7 @@
 #define HOPS_SECTION_PENDING 4 /* operations that have begun */
 
 typedef struct {
-  struct _PetscSFOps ops; /* PETSc's */
+  struct _PetscSFOps ops;         /* PETSc's */
   PetscBool          known;       /* the next four are those of the graph */
   PetscInt           n, nlocal;   /* leaves; size of a local vector as far as it has some */
   PetscInt           ngaps, *gap; /* [ngaps] entries of it that are no leaves, ascending */

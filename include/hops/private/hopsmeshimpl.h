@@ -222,8 +222,8 @@ HOPS_HOST_DEVICE int HopsCellEntry(int first, int t)
 
 /* ------------------------------------------- lists ------------------------------------------- */
 
-/* Of entries 0, 1, ... without n gaps, gap[] ascending: list[] has those that are left, inverse[] their places
-   there, or -1. This is what entry i adds to both */
+/* Of entries 0, 1, ... without n gaps, gap[] ascending: list[] has those that are left, inverse[] their
+   places there, or -1. This is what entry i adds to both */
 HOPS_HOST_DEVICE void HopsComplementEntry(PetscInt n, const PetscInt gap[], PetscInt i, PetscInt list[], PetscInt inverse[])
 {
   PetscInt lo = 0, hi = n; /* gaps before i */
@@ -272,8 +272,8 @@ struct _HopsMeshOps {
                            int *nT, int *nC);
   /* the new order of the cells: perm[ncells], the process's, has their old places */
   PetscErrorCode (*Order)(const HopsNumbering *, int nT, int perm[], PetscInt *ninterior);
-  /* restr[n][ne] of the cells perm[n], NULL: of all in their own order; rows are zero where perm[] is negative.
-     View and perm[] are the process's */
+  /* restr[n][ne] of the cells perm[n], NULL: of all in their own order; rows are zero where perm[] is
+     negative. View and perm[] are the process's */
   PetscErrorCode (*Restrict)(const HopsNumbering *, const HopsCellView *, int nTG, PetscInt n, const int perm[], int restr[]);
   /* entry[n]: where key[n] is 0, where it is 1, ..., nkeys - 1, each list ascending and from start[key] on;
      start[nkeys + 1] */

@@ -72,8 +72,8 @@ PETSC_INTERN PetscErrorCode HopsPlexUnknownsCreate(DM, PetscSection, HopsPlexCel
 PETSC_INTERN PetscErrorCode HopsPlexUnknownsDestroy(HopsPlexUnknowns *);
 /* idx[size] of cells->cell[c]; n is not `size` where the cell has another number of unknowns */
 PETSC_INTERN PetscErrorCode HopsPlexUnknownsGet(HopsPlexUnknowns *, PetscInt c, PetscInt idx[], PetscInt *n);
-/* For all cells at once: how they see unknowns is known, and each has `size` of them. Others are an error where
-   `expected` is not that: the number which `what` has */
+/* For all cells at once: how they see unknowns is known, and each has `size` of them. Others are an error
+   where `expected` is not that: the number which `what` has */
 PETSC_INTERN PetscErrorCode HopsPlexUnknownsSetUp(HopsPlexUnknowns *, PetscInt expected, const char what[]);
 /* the entries of a closure with unknowns, and how many times nc of them a point has */
 PETSC_INTERN void HopsPlexUnknownsNumbered(const HopsPlexUnknowns *, PetscInt nc, HopsNumbering *);
@@ -105,16 +105,16 @@ PETSC_INTERN PetscErrorCode HopsPlexCellsMove(HopsPlexCells, const HopsBackendOp
 /* a space on these cells, or, where NULL, on those of the DM */
 PETSC_INTERN PetscErrorCode HopsSpaceSetCells(HopsSpace, DM, HopsPlexCells);
 PETSC_INTERN PetscErrorCode HopsPlexGetGeometry(DM, HopsSpace);
-/* a space on the mesh's cells: checks the DM and its only field, and sets all that depends neither on a numbering
-   nor on coordinates */
+/* a space on the mesh's cells: checks the DM and its only field, and sets all that depends neither on a
+   numbering nor on coordinates */
 PETSC_INTERN PetscErrorCode HopsSpaceCreateFE_Private(DM, HopsSpace *, PetscInt *nc, PetscInt *node[]);
 PETSC_INTERN PetscErrorCode HopsSpaceSetRange(HopsSpace); /* rstart and N from nT; collective */
 /* Numbers a space by a section with one unknown a node, that of sp->dm; nc unknowns of the other one, which
-   HopsPlexUnknownsSetUp() was called for, are a node, and node[] their places in a cell. first[points], which
-   may be NULL, is where the nodes of points begin in an L-vector, or -1 (PetscFree() it); itself NULL where they
-   do not follow one another */
-PETSC_INTERN PetscErrorCode HopsSpaceSetUpPlex(HopsSpace, PetscSection, const HopsPlexUnknowns *, PetscInt nc, const PetscInt node[],
-                                               PetscInt *first[]);
+   HopsPlexUnknownsSetUp() was called for, are a node, and node[] their places in a cell. first[points],
+   which may be NULL, is where the nodes of points begin in an L-vector, or -1 (PetscFree() it); itself NULL
+   where they do not follow one another */
+PETSC_INTERN PetscErrorCode HopsSpaceSetUpPlex(HopsSpace, PetscSection, const HopsPlexUnknowns *, PetscInt nc,
+                                               const PetscInt node[], PetscInt *first[]);
 /* the local section, to be destroyed, with the symmetries of its edges and faces */
 PETSC_INTERN PetscErrorCode HopsPlexGetSection(DM, PetscInt order, PetscSection *);
 /* the maps of a refined mesh from those of its coarse DM */
@@ -131,9 +131,9 @@ PETSC_INTERN PetscErrorCode HopsPlexSharePoints(DM, signed char mark[], PetscInt
 /* hops' own numbering: restr[], the order of the cells, ghosts and halo; the points sp->fixed[] are
    essential; collective */
 PETSC_INTERN PetscErrorCode HopsPlexNumber(HopsSpace, const HopsLayout *);
-/* The same by a section and its global one, for HopsSpaceSetUpPlex(), once the T-vector's range is set. done is
-   false where a point has both essential and other unknowns. Collective only where it is done on all ranks, or
-   HopsSpaceSetUpNumbering() on the others */
+/* The same by a section and its global one, for HopsSpaceSetUpPlex(), once the T-vector's range is set.
+   done is false where a point has both essential and other unknowns. Collective only where it is done on
+   all ranks, or HopsSpaceSetUpNumbering() on the others */
 PETSC_INTERN PetscErrorCode HopsPlexNumberSection(HopsSpace, PetscSection, PetscSection, const HopsPlexUnknowns *, PetscInt nc,
                                                   const HopsCellView *, PetscInt *first[], PetscBool *done);
 /* E-vector entry, -1-entry where the cell sees the opposite sign, of each of the dof unknowns of entry i of

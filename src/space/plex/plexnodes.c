@@ -117,8 +117,8 @@ static PetscErrorCode HopsPlexConstrained(PetscSection s, unsigned char *flag[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* isfree[nL][nc], all zero: 1 where a component of a node that the cells have is not essential. first[]: where the
-   nodes of points begin, or NULL */
+/* isfree[nL][nc], all zero: 1 where a component of a node that the cells have is not essential. first[]:
+   where the nodes of points begin, or NULL */
 static PetscErrorCode HopsNodesMarkFree(HopsNodes n, HopsSpace sp, PetscSection s, const HopsPlexUnknowns *u, PetscInt nc,
                                         const PetscInt node[], const PetscInt first[])
 {
@@ -181,8 +181,7 @@ PetscErrorCode HopsNodesCreate(DM dm, HopsNodes *nodes)
   PetscCall(DMClone(dm, &sp->dm));
   PetscCall(DMSetLocalSection(sp->dm, ns));
   PetscCall(HopsPlexUnknownsCreate(dm, s, sp->cells, &u));
-  PetscCall(
-    PetscSNPrintf(what, sizeof(what), "order %" PetscInt_FMT " with %" PetscInt_FMT " components", sp->order, nc));
+  PetscCall(PetscSNPrintf(what, sizeof(what), "order %" PetscInt_FMT " with %" PetscInt_FMT " components", sp->order, nc));
   PetscCall(HopsPlexUnknownsSetUp(&u, sp->ne * nc, what));
   PetscCall(HopsSpaceSetUpPlex(sp, ns, &u, nc, node, &first));
   PetscCall(HopsPlexGetGeometry(dm, sp));

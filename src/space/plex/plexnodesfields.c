@@ -6,7 +6,7 @@
 static PetscErrorCode HopsSpacePermuteCells(HopsSpace sp, const PetscInt perm[], PetscInt ninterior)
 {
   const PetscInt np = HopsPower(sp->order + 1, sp->dim), nx = sp->dim * HopsPower(sp->gorder + 1, sp->dim);
-  PetscInt      *cell, moved = 0;
+  PetscInt      *cell, moved                                = 0;
   int           *restr;
   PetscReal     *X;
 

@@ -179,7 +179,7 @@ void HopsPlexUnknownsNumbered(const HopsPlexUnknowns *u, PetscInt nc, HopsNumber
   b->nlist = 0;
   for (PetscInt k = 0; k < u->nlist; ++k) {
     if (!u->dof[k]) continue;
-    b->list[b->nlist++]                      = u->list[k];
+    b->list[b->nlist++]                       = u->list[k];
     b->dof[HopsMeshDepth(b->dim, u->list[k])] = u->dof[k] / nc;
   }
 }

@@ -104,7 +104,8 @@ PETSC_INTERN PetscErrorCode HopsCudaPoolMalloc(size_t, void **);
 PETSC_INTERN PetscErrorCode HopsCudaPoolFree(void **);
 /* x[n + 1] counts, of which the last is overwritten: their sums before each */
 PETSC_INTERN PetscErrorCode HopsCudaScan(size_t n, int x[], cudaStream_t);
-/* begin[nkeys + 1], entry[n]: where key[n], or -1 - key where it is negative, is k < nkeys, each list ascending */
+/* begin[nkeys + 1], entry[n]: where key[n], or -1 - key where it is negative, is k < nkeys, each list
+   ascending */
 PETSC_INTERN PetscErrorCode HopsCudaTranspose(size_t n, const int key[], int nkeys, int begin[], int entry[], cudaStream_t);
 PETSC_INTERN PetscErrorCode HopsCudaLORVertexData(const HopsCudaLORRun *);
 /* the entries (n in all, percell in a cell, its nodes or not) of each of nl unknowns: begin[nl + 1], entry[]

@@ -230,8 +230,8 @@ static PetscErrorCode HopsMeshOrder_CUDA(const HopsNumbering *b, int nT, int per
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode HopsMeshRestrict_CUDA(const HopsNumbering *b, const HopsCellView *view, int nTG, PetscInt n,
-                                            const int perm[], int restr[])
+static PetscErrorCode HopsMeshRestrict_CUDA(const HopsNumbering *b, const HopsCellView *view, int nTG, PetscInt n, const int perm[],
+                                            int restr[])
 {
   HopsCellView v    = *view;
   const size_t size = (size_t)n * v.ne;

@@ -60,8 +60,8 @@ static PetscErrorCode HopsMeshOrder_Host(const HopsNumbering *b, int nT, int per
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode HopsMeshRestrict_Host(const HopsNumbering *b, const HopsCellView *view, int nTG, PetscInt n,
-                                            const int perm[], int restr[])
+static PetscErrorCode HopsMeshRestrict_Host(const HopsNumbering *b, const HopsCellView *view, int nTG, PetscInt n, const int perm[],
+                                            int restr[])
 {
   PetscFunctionBegin;
   for (PetscInt i = 0; i < n; ++i) {

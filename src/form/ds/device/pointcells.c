@@ -14,9 +14,9 @@ static PetscErrorCode HopsPointUpload(HopsPointCells pc, size_t n, const void *f
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* rows[ncells][ne] of the cells perm[ncells], NULL: of the caller's, where the back end works: places in a local
-   vector of the DM. entry[n] as for HopsPlexUnknownsView(); where node[n] is not NULL unknown i must follow
-   unknown node[i] by i - node[i] places */
+/* rows[ncells][ne] of the cells perm[ncells], NULL: of the caller's, where the back end works: places in a
+   local vector of the DM. entry[n] as for HopsPlexUnknownsView(); where node[n] is not NULL unknown i must
+   follow unknown node[i] by i - node[i] places */
 static PetscErrorCode HopsPointRows(DM dm, PetscSection section, HopsPointCells pc, PetscInt n, PetscInt ne, const PetscInt entry[],
                                     const PetscInt node[], const int perm[], int **rows)
 {
