@@ -151,6 +151,7 @@ static PetscErrorCode HopsNodalComputeRHS(HopsSpace space, HopsPointFunction f, 
   PetscScalar     *y, *yg;
 
   PetscFunctionBegin;
+  PetscCall(HopsSpaceBringMesh(space));
   PetscCall(HopsBasisCreate(P, Q, PETSC_FALSE, &basis));
   PetscCall(HopsSpaceCreateGeometryBasis(space, &basis, &geom));
   PetscCall(PetscMalloc6(nq * dim, &pts, nq * dim * dim, &J, nq, &u, np, &v, 2 * nq, &work, P * Q, &Bt));

@@ -31,6 +31,7 @@ static PetscErrorCode HopsDenseSideCreate(const HopsPASide *s, PetscInt start, P
   PetscFunctionBegin;
   d->nc = nc;
   d->np = HopsPower(sp->order + 1, sp->dim);
+  PetscCall(HopsSpaceBringMesh(sp));
   PetscCall(PetscMalloc3(nq * (sp->dim + 1) * d->np, &d->N, sp->nL * nc, &d->gidx, nc * d->np, &d->idx));
   for (PetscInt i = 0; i < sp->nL * nc; ++i) d->gidx[i] = i < sp->nT * nc && s->nodes->map[i] >= 0 ? start + s->nodes->map[i] : -1;
   PetscCallMPI(MPI_Type_contiguous((PetscMPIInt)nc, MPIU_INT, &unit));

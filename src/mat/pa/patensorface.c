@@ -129,6 +129,8 @@ PetscErrorCode HopsPATensorFacesApply(HopsPATensor t, PetscBool transpose)
     const PetscInt npin = HopsPower(F->P[fin], dim), npout = HopsPower(F->P[fout], dim), nv = F->nc[fout] * (dim + 1) * nq;
     PetscReal     *e, *u, *v;
 
+    PetscCall(HopsSpaceBringMesh(in->nodes->space));
+    PetscCall(HopsSpaceBringMesh(out->nodes->space));
     PetscCall(PetscMalloc2(PetscMax(npin, npout), &e, nv, &v));
     PetscCall(PetscCalloc1(F->nc[fin] * (dim + 1) * nq, &u));
     for (PetscInt f = 0; f < term->n; ++f) {
@@ -162,6 +164,7 @@ static PetscErrorCode HopsFaceTermDiagonal(HopsFaceForm ff, HopsFaceTerm term, H
   PetscReal           *e, *u;
 
   PetscFunctionBegin;
+  PetscCall(HopsSpaceBringMesh(s->nodes->space));
   PetscCall(PetscCalloc2(np, &e, (size_t)2 * dim * np * (dim + 1) * nq, &u));
   for (PetscInt face = 0; face < 2 * dim; ++face)
     for (PetscInt i = 0; i < np; ++i) {

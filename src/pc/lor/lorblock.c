@@ -143,6 +143,7 @@ static PetscErrorCode HopsLORBlockSymbolic(HopsLORBlock *b)
   if (HopsFormHas(b->form, HOPS_BOUNDARY))
     PetscCall(HopsFaceFormCreate(b->jacobian, sp, 1, &b->jacobian->field, 1, &b->jacobian->field, &b->faces));
   b->mixed = b->has[3] || (b->faces && b->faces->has[3]) ? PETSC_TRUE : PETSC_FALSE;
+  PetscCall(HopsSpaceBringMesh(sp)); /* this matrix is the process's wherever the space is */
   PetscCall(HopsLORCreate(sp, &HopsBackendHost, &b->lor));
   PetscCall(PetscLogEventBegin(HopsEvent.lorsymbolic, sp, 0, 0, 0));
   /* components couple across directions even on axis-aligned cells */
