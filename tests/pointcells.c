@@ -231,8 +231,9 @@ static PetscErrorCode CompareValues(HopsJacobian form, HopsSpace sp, const HopsB
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* All pairs of components of a block, in an operator's layout of batches of W cells, entries [batch][point][entry][lane] or
-   [batch][entry][lane][point], against the tensors g[kind][n][nq][..] of the host */
+/* All pairs of components of a block, in an operator's layout of batches of W cells, entries
+   [batch][point][entry][lane] or [batch][entry][lane][point], against the tensors g[kind][n][nq][..] of
+   the host */
 static PetscErrorCode CompareReference(HopsJacobian form, HopsSpace sp, const HopsBasis *basis, const PetscReal J[],
                                        PetscScalar *(*g)[4])
 {
