@@ -7,6 +7,8 @@ static char help[] =
 #include "pointtoy.h"
 #include <hops/private/hopsdmimpl.h>
 #include <petscds.h>
+#define HOPS_POINT_FUNCTION static inline
+#include <form/ds/device/pointtensor.h>
 #include <petscdmplex.h>
 
 static PetscInt calls;
@@ -229,8 +231,78 @@ static PetscErrorCode CompareValues(HopsJacobian form, HopsSpace sp, const HopsB
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* All pairs of components of a block, in an operator's layout of batches of W cells, entries
+   [batch][point][entry][lane] or [batch][entry][lane][point], against the tensors g[kind][n][nq][..] of
+   the host */
+static PetscErrorCode CompareReference(HopsJacobian form, HopsSpace sp, const HopsBasis *basis, const PetscReal J[],
+                                       PetscScalar *(*g)[4])
+{
+  const HopsMemoryOps *memory = sp->backend->memory;
+  const PetscInt       dim = sp->dim, n = sp->ncells, nq = HopsPower(basis->Q, dim), W = 3, nb = (n + W - 1) / W;
+  PetscInt             at = 0;
+  HopsTensorTarget     to = {.layout = {.W = W, .nb = nb}};
+  HopsTensorData       d[9];
+  HopsTensorPair       pair[9][36];
+  int                 *place, *there;
+  PetscBool            done;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc1(n, &place));
+  for (PetscInt c = 0; c < n; ++c) place[c] = (int)c;
+  PetscCall((*memory->Malloc)(n * sizeof(int), (void **)&there));
+  PetscCall((*memory->Copy)(NULL, there, place, n * sizeof(int), HOPS_COPY_IN));
+  to.place = there;
+  to.block = d;
+  for (PetscInt b = 0; b < form->nblocks; ++b) {
+    const PetscInt nc = form->fields->nc[form->blocks[b].test], nct = form->fields->nc[form->blocks[b].trial];
+
+    d[b] = (HopsTensorData){.pair = pair[b]};
+    for (PetscInt i = 0; i < 4 * nc * nct; ++i) {
+      const PetscInt kind = i / (nc * nct), j = i % (nc * nct);
+
+      if (!form->blocks[b].has[kind]) continue;
+      pair[b][d[b].npairs++] = (HopsTensorPair){(int)kind, (int)(j / nct), (int)(j % nct)};
+      d[b].nentries += HopsTensorEntries(dim, kind);
+    }
+  }
+  for (PetscInt layout = 0; layout < 2; ++layout) {
+    to.layout.points = layout ? PETSC_TRUE : PETSC_FALSE;
+    for (PetscInt b = 0; b < form->nblocks; ++b)
+      PetscCall((*memory->Malloc)((size_t)nb * W * nq * d[b].nentries * sizeof(PetscScalar), (void **)&d[b].q));
+    PetscCall(HopsJacobianEvaluateReference(form, sp, 0, n, basis, &to, &done));
+    PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Tensors are not those of the back end");
+    for (PetscInt b = 0; b < form->nblocks; ++b) {
+      const PetscInt ne = d[b].nentries, nct = form->fields->nc[form->blocks[b].trial],
+                     ncc = form->fields->nc[form->blocks[b].test] * nct;
+      PetscScalar *q, *x, *y;
+
+      PetscCall(PetscMalloc3((size_t)nb * W * nq * ne, &q, n * nq * ne, &x, n * nq * ne, &y));
+      PetscCall((*memory->Copy)(NULL, q, d[b].q, (size_t)nb * W * nq * ne * sizeof(PetscScalar), HOPS_COPY_OUT));
+      for (PetscInt i = 0; i < n * nq; ++i) {
+        const PetscInt     c = i / nq, p = i % nq, Q = basis->Q;
+        const PetscScalar *v[4];
+        PetscReal          Ji[9], w = HopsInverse(dim, J + i * dim * dim, Ji);
+
+        for (PetscInt k = 0, r = p; k < dim; ++k, r /= Q) w *= basis->weights[r % Q];
+        for (PetscInt k = 0; k < 4; ++k) v[k] = g[b][k] ? g[b][k] + i * ncc * HopsTensorEntries(dim, k) : NULL;
+        HopsTensorsAtPoint((int)dim, (int)d[b].npairs, &pair[b][0].kind, (int)nct, w, Ji, v, 1, x + i * ne);
+        for (PetscInt e = 0; e < ne; ++e) {
+          at            = layout ? (e * W + c % W) * nq + p : (p * ne + e) * W + c % W;
+          y[i * ne + e] = q[c / W * W * nq * ne + at];
+        }
+      }
+      PetscCall(Compare("tensor in reference coordinates", n * nq * ne, x, y));
+      PetscCall(PetscFree3(q, x, y));
+      PetscCall((*memory->Free)((void **)&d[b].q));
+    }
+  }
+  PetscCall((*memory->Free)((void **)&there));
+  PetscCall(PetscFree(place));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* All tensors of a form at the points of a basis: [block][kind], of the host's path and of the kernels */
-static PetscErrorCode CompareTensorsAt(HopsJacobian form, HopsSpace sp, const HopsBasis *basis, PetscBool constant)
+static PetscErrorCode CompareTensorsAt(HopsJacobian form, HopsSpace sp, const HopsBasis *basis, PetscBool rule, PetscBool constant)
 {
   const PetscInt dim = sp->dim, n = sp->ncells, nq = HopsPower(basis->Q, dim);
   HopsBasis      geom;
@@ -265,6 +337,7 @@ static PetscErrorCode CompareTensorsAt(HopsJacobian form, HopsSpace sp, const Ho
                           g[0][b][i], g[1][b][i]));
   for (PetscInt i = 0; form->nblocks == 1 && form->nc && i < 4; i += 3)
     if (form->blocks[0].has[i]) PetscCall(CompareValues(form, sp, basis, i, constant, g[0][0][i]));
+  if (rule) PetscCall(CompareReference(form, sp, basis, J, g[0]));
   PetscCheck(PointToyTensors == evaluated + 1 || !n || strcmp(Device, "toy"), PETSC_COMM_SELF, PETSC_ERR_PLIB,
              "Evaluated %" PetscInt_FMT " times at one state", PointToyTensors - evaluated);
   for (PetscInt k = 0; k < 2; ++k) {
@@ -291,8 +364,8 @@ static PetscErrorCode CompareTensors(DM dm, Vec X, Vec Xt, PetscInt order, Petsc
   PetscCall(HopsBasisCreateInside(&gll, HOPS_BASIS_INSET, &inner));
   for (PetscInt again = 0; again < 2; ++again) {
     PetscCall(HopsJacobianSetState(form, X, again ? NULL : Xt, 0.2, again ? 0.0 : 1.3));
-    PetscCall(CompareTensorsAt(form, plex->space, &plex->rule, constant));
-    PetscCall(CompareTensorsAt(form, plex->space, &inner, constant));
+    PetscCall(CompareTensorsAt(form, plex->space, &plex->rule, PETSC_TRUE, constant));
+    PetscCall(CompareTensorsAt(form, plex->space, &inner, PETSC_FALSE, constant));
   }
   PetscCall(HopsBasisDestroy(&gll));
   PetscCall(HopsBasisDestroy(&inner));
