@@ -316,8 +316,6 @@ PetscErrorCode HopsPATensorAssemble(HopsPATensor t, Mat A, MatReuse reuse, Mat *
   HopsDense m;
 
   PetscFunctionBegin;
-  for (PetscInt k = 0; k < 2; ++k)
-    for (PetscInt f = 0; f < t->n[k]; ++f) PetscCall(HopsSpaceBringMesh(t->side[k][f].nodes->space));
   PetscCall(HopsDenseCreate(t, A, &m));
   if (reuse == MAT_REUSE_MATRIX) {
     m.B = *newmat;

@@ -515,7 +515,6 @@ static PetscErrorCode HopsLORBlockNumericCoupled(HopsLORBlock *b)
 
   PetscFunctionBegin;
   PetscCall(PetscLogEventBegin(HopsEvent.lornumeric, b->mat, 0, 0, 0));
-  PetscCall(HopsSpaceBringMesh(sp));
   PetscCall(PetscNew(&star));
   PetscCall(HopsStarCreate(b, star));
   PetscCall(HopsSpaceCreateGeometryBasis(sp, &lor->gll, &geom));
