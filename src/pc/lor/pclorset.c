@@ -231,8 +231,9 @@ PetscErrorCode PCLORSetCouple(PC pc, PetscBool couple)
   form has the mass term alone, are small differences of the other term.
 
   Where nothing was set, Krylov methods that take the residual's norm from products with the preconditioner, as
-  `KSPGMRES` does, get double precision for relative tolerances below 1e-6: their norm would fall while the error
-  stays at the rounding of single precision. `KSPCG`, `KSPFGMRES`, `KSPGCR` and `KSPRICHARDSON` keep single.
+  `KSPGMRES` does, get double precision for relative tolerances below 1e-6: their norm would fall while the
+  error stays at the rounding of single precision. `KSPCG`, `KSPFGMRES`, `KSPGCR` and `KSPRICHARDSON` keep
+  single.
 
   The kernels take over a V-cycle with l1-scaled Jacobi smoothing, the same number of sweeps before and after,
   on a space whose back end is a device, and may smooth with a polynomial of it instead
