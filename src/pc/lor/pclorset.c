@@ -230,8 +230,8 @@ PetscErrorCode PCLORSetCouple(PC pc, PetscBool couple)
   as ever. In H(curl) and H(div) it suits mass terms that are not small: gradients and curls, on which the
   form has the mass term alone, are small differences of the other term.
 
-  Where nothing was set, Krylov methods that take the residual's norm from products with the preconditioner, as
-  `KSPGMRES` does, get double precision for relative tolerances below 1e-6: their norm would fall while the
+  Where nothing was set, Krylov methods that take the residual's norm from products with the preconditioner,
+  as `KSPGMRES` does, get double precision for relative tolerances below 1e-6: their norm would fall while the
   error stays at the rounding of single precision. `KSPCG`, `KSPFGMRES`, `KSPGCR` and `KSPRICHARDSON` keep
   single.
 
