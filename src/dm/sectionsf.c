@@ -65,11 +65,14 @@ static PetscErrorCode HopsSectionReduceEnd(PetscSF, MPI_Datatype, const void *, 
 /* From here on the graph is PETSc's; what has begun here ends here */
 static PetscErrorCode HopsSectionLeave(PetscSF sf)
 {
-  HopsSectionGraph *g;
+  const struct _PetscSFOps now = *sf->ops;
+  HopsSectionGraph        *g;
 
   PetscFunctionBegin;
   PetscCall(HopsSectionGet(sf, &g));
-  *sf->ops = g->ops;
+  *sf->ops        = g->ops;
+  sf->ops->Malloc = now.Malloc; /* PetscSFSetUp() sets these two where there are devices */
+  sf->ops->Free   = now.Free;
   if (g->npending) {
     sf->ops->BcastEnd  = HopsSectionBcastEnd;
     sf->ops->ReduceEnd = HopsSectionReduceEnd;
