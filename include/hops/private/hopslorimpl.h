@@ -179,7 +179,11 @@ typedef struct {
 
 #define HOPS_NODAL_WEIGHT 1.5
 
+/* src/pc/lor/pclorform.c; what the user sets is that of all types whose data begin with a PC_LOR */
 PETSC_INTERN PetscErrorCode PCLORGetForm(PC, PC_LOR *);
+PETSC_INTERN PetscErrorCode PCLORSetUserSpace(PC, HopsSpace);
+PETSC_INTERN PetscErrorCode PCLORSetUserCoefficients(PC, HopsCoefficient, HopsCoefficient);
+PETSC_INTERN PetscErrorCode PCLORDestroyUser(PC_LOR *);
 /* src/pc/lor/pclorattach.c */
 PETSC_INTERN PetscErrorCode PCLORFindSpace(PC, PC_LOR *, const Mat_PA *, HopsSpace *, HopsSource *);
 PETSC_INTERN PetscErrorCode PCLORFindEssential(PC, PC_LOR *, const Mat_PA *, HopsSpace, HopsSpace *use);

@@ -3,7 +3,7 @@
 #include <hops/private/hopspatchimpl.h>
 
 typedef struct {
-  PC_LOR             src; /* where space and form come from */
+  PC_LOR             src; /* where space and form come from; first, as PCLOR's setters serve */
   PCPATCHFDType      type;
   PCPATCHFDPatch     patch;
   PCPATCHFDDirection direction;

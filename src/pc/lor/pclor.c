@@ -573,9 +573,7 @@ static PetscErrorCode PCDestroy_LOR(PC pc)
 
   PetscFunctionBegin;
   PetscCall(PCReset_LOR(pc));
-  PetscCall(HopsSpaceDestroy(&lor->userspace));
-  PetscCall(HopsCoefficientDestroy(&lor->userdiffusion));
-  PetscCall(HopsCoefficientDestroy(&lor->usermass));
+  PetscCall(PCLORDestroyUser(lor));
   PetscCall(KSPDestroy(&lor->ksp));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCLORSetSpace_C", NULL));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCLORSetCoefficients_C", NULL));
@@ -585,33 +583,6 @@ static PetscErrorCode PCDestroy_LOR(PC pc)
   PetscCall(PCLORComposeCycle(pc, PETSC_FALSE));
   PetscCall(HopsFormDestroy(&lor->form));
   PetscCall(PetscFree(pc->data));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCLORSetSpace_LOR(PC pc, HopsSpace space)
-{
-  PC_LOR *lor = (PC_LOR *)pc->data;
-
-  PetscFunctionBegin;
-  PetscCall(HopsSpaceReference(space));
-  PetscCall(HopsSpaceDestroy(&lor->userspace));
-  lor->userspace  = space;
-  pc->setupcalled = 0;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCLORSetCoefficients_LOR(PC pc, HopsCoefficient diffusion, HopsCoefficient mass)
-{
-  PC_LOR *lor = (PC_LOR *)pc->data;
-
-  PetscFunctionBegin;
-  if (diffusion) PetscCall(HopsCoefficientReference(diffusion));
-  if (mass) PetscCall(HopsCoefficientReference(mass));
-  PetscCall(HopsCoefficientDestroy(&lor->userdiffusion));
-  PetscCall(HopsCoefficientDestroy(&lor->usermass));
-  lor->userdiffusion = diffusion;
-  lor->usermass      = mass;
-  pc->setupcalled    = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -691,8 +662,8 @@ PetscErrorCode PCCreate_LOR(PC pc)
   pc->ops->destroy        = PCDestroy_LOR;
   pc->ops->setfromoptions = PCSetFromOptions_LOR;
   pc->ops->view           = PCView_LOR;
-  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCLORSetSpace_C", PCLORSetSpace_LOR));
-  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCLORSetCoefficients_C", PCLORSetCoefficients_LOR));
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCLORSetSpace_C", PCLORSetUserSpace));
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCLORSetCoefficients_C", PCLORSetUserCoefficients));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCLORSetMatType_C", PCLORSetMatType_LOR));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCLORSetDropTolerance_C", PCLORSetDropTolerance_LOR));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCLORSetCouple_C", PCLORSetCouple_LOR));

@@ -3,6 +3,44 @@
 #include <hops/private/hopspatensorimpl.h>
 #include <petsc/private/pcimpl.h>
 
+/* ---- What the user sets, of all types whose data begin with a PC_LOR ---- */
+
+PetscErrorCode PCLORSetUserSpace(PC pc, HopsSpace space)
+{
+  PC_LOR *lor = (PC_LOR *)pc->data;
+
+  PetscFunctionBegin;
+  PetscCall(HopsSpaceReference(space));
+  PetscCall(HopsSpaceDestroy(&lor->userspace));
+  lor->userspace  = space;
+  pc->setupcalled = 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCLORSetUserCoefficients(PC pc, HopsCoefficient diffusion, HopsCoefficient mass)
+{
+  PC_LOR *lor = (PC_LOR *)pc->data;
+
+  PetscFunctionBegin;
+  if (diffusion) PetscCall(HopsCoefficientReference(diffusion));
+  if (mass) PetscCall(HopsCoefficientReference(mass));
+  PetscCall(HopsCoefficientDestroy(&lor->userdiffusion));
+  PetscCall(HopsCoefficientDestroy(&lor->usermass));
+  lor->userdiffusion = diffusion;
+  lor->usermass      = mass;
+  pc->setupcalled    = 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCLORDestroyUser(PC_LOR *lor)
+{
+  PetscFunctionBegin;
+  PetscCall(HopsSpaceDestroy(&lor->userspace));
+  PetscCall(HopsCoefficientDestroy(&lor->userdiffusion));
+  PetscCall(HopsCoefficientDestroy(&lor->usermass));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* The user's coefficients, in place of those of the cells of any other form */
 static PetscErrorCode PCLORSetFormCoefficients(PC_LOR *lor)
 {

@@ -405,40 +405,11 @@ static PetscErrorCode PCDestroy_PATCHFD(PC pc)
 
   PetscFunctionBegin;
   PetscCall(PCReset_PATCHFD(pc));
-  PetscCall(HopsSpaceDestroy(&fd->src.userspace));
-  PetscCall(HopsCoefficientDestroy(&fd->src.userdiffusion));
-  PetscCall(HopsCoefficientDestroy(&fd->src.usermass));
+  PetscCall(PCLORDestroyUser(&fd->src));
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(composed); ++i)
     PetscCall(PetscObjectComposeFunction((PetscObject)pc, composed[i], NULL));
   PetscCall(HopsFormDestroy(&fd->src.form));
   PetscCall(PetscFree(pc->data));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCPATCHFDSetSpace_PATCHFD(PC pc, HopsSpace space)
-{
-  PC_PATCHFD *fd = (PC_PATCHFD *)pc->data;
-
-  PetscFunctionBegin;
-  PetscCall(HopsSpaceReference(space));
-  PetscCall(HopsSpaceDestroy(&fd->src.userspace));
-  fd->src.userspace = space;
-  pc->setupcalled   = 0;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCPATCHFDSetCoefficients_PATCHFD(PC pc, HopsCoefficient diffusion, HopsCoefficient mass)
-{
-  PC_PATCHFD *fd = (PC_PATCHFD *)pc->data;
-
-  PetscFunctionBegin;
-  if (diffusion) PetscCall(HopsCoefficientReference(diffusion));
-  if (mass) PetscCall(HopsCoefficientReference(mass));
-  PetscCall(HopsCoefficientDestroy(&fd->src.userdiffusion));
-  PetscCall(HopsCoefficientDestroy(&fd->src.usermass));
-  fd->src.userdiffusion = diffusion;
-  fd->src.usermass      = mass;
-  pc->setupcalled       = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -467,7 +438,7 @@ PetscErrorCode PCCreate_PATCHFD(PC pc)
   pc->ops->destroy         = PCDestroy_PATCHFD;
   pc->ops->setfromoptions  = PCSetFromOptions_PATCHFD;
   pc->ops->view            = PCView_PATCHFD;
-  PetscCall(PetscObjectComposeFunction((PetscObject)pc, composed[0], PCPATCHFDSetSpace_PATCHFD));
-  PetscCall(PetscObjectComposeFunction((PetscObject)pc, composed[1], PCPATCHFDSetCoefficients_PATCHFD));
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, composed[0], PCLORSetUserSpace));
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, composed[1], PCLORSetUserCoefficients));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
