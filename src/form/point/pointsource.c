@@ -86,6 +86,13 @@ static PetscBool IsMark(const HopsToken *t, char c)
   return t->kind == HOPS_TOKEN_MARK && t->n == 1 && t->s[0] == c ? PETSC_TRUE : PETSC_FALSE;
 }
 
+/* 1 for one of these opening brackets, -1 for one that closes: a PetscBool has no sign to subtract it by */
+static PetscInt Nests(const HopsToken *t, const char opening[], const char closing[])
+{
+  if (t->kind != HOPS_TOKEN_MARK || t->n != 1) return 0;
+  return strchr(opening, t->s[0]) ? 1 : (strchr(closing, t->s[0]) ? -1 : 0);
+}
+
 static PetscErrorCode ParseLine(HopsPointSource *src, HopsPointUnit *u)
 {
   const char *rest;
@@ -104,7 +111,7 @@ static PetscErrorCode ParseLine(HopsPointSource *src, HopsPointUnit *u)
   PetscCall(HopsPointLex(copy, &n, &body));
   if (n) {
     if (n > 1 && IsMark(&body[1], '(') && body[1].s == body[0].s + body[0].n) do {
-        depth += IsMark(&body[k], '(') - IsMark(&body[k], ')');
+        depth += Nests(&body[k], "(", ")");
         ++k;
       } while (k < n && depth);
     u->kind = HOPS_UNIT_MACRO;
@@ -140,7 +147,7 @@ static PetscErrorCode ParseNames(const HopsPointSource *src, HopsPointUnit *u)
       PetscCall(AddName(u, i));
     if (depth == 0 && IsMark(t, '=')) value = PETSC_TRUE;
     if (depth == 0 && IsMark(t, ',')) value = PETSC_FALSE;
-    depth += IsMark(t, '{') + IsMark(t, '(') + IsMark(t, '[') - IsMark(t, '}') - IsMark(t, ')') - IsMark(t, ']');
+    depth += Nests(t, "{([", "})]");
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -175,7 +182,7 @@ static PetscErrorCode ParseUnit(const HopsPointSource *src, PetscInt n, HopsPoin
       brace = PETSC_TRUE;
       if (call >= 0 && !value && !type && IsMark(t - 1, ')')) u->body = i;
     }
-    depth += IsMark(t, '{') + IsMark(t, '(') + IsMark(t, '[') - IsMark(t, '}') - IsMark(t, ')') - IsMark(t, ']');
+    depth += Nests(t, "{([", "})]");
     if (depth == 0 && u->body >= 0 && IsMark(t, '}')) break;
   }
   u->last = PetscMin(i + 1, n);
@@ -199,7 +206,7 @@ static PetscInt SkipBlock(const HopsPointSource *src, PetscInt n, PetscInt i)
   do {
     const HopsToken *t = &src->token[i++];
 
-    depth += IsMark(t, '{') - IsMark(t, '}');
+    depth += Nests(t, "{", "}");
   } while (i < n && depth);
   return i;
 }
