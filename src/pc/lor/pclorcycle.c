@@ -95,18 +95,17 @@ PetscErrorCode PCPreSolve_LOR(PC pc, KSP ksp, Vec b, Vec x)
 {
   PC_LOR   *lor = (PC_LOR *)pc->data;
   PetscReal rtol;
-  PetscBool own, precise;
+  PetscBool own;
 
   PetscFunctionBegin;
-  if (!lor->cycle || lor->cycleset || lor->cycletype != PCLOR_CYCLE_SINGLE) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!lor->cycle || lor->cycleset || lor->cycletype != PCLOR_CYCLE_SINGLE || lor->cycleprecise) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscObjectTypeCompareAny((PetscObject)ksp, &own, KSPCG, KSPFCG, KSPPIPEFCG, KSPFGMRES, KSPGCR, KSPRICHARDSON,
                                       KSPCHEBYSHEV, KSPPREONLY, ""));
   PetscCall(KSPGetTolerances(ksp, &rtol, NULL, NULL, NULL));
-  precise = !own && rtol < 1e-6 ? PETSC_TRUE : PETSC_FALSE;
-  if (precise == lor->cycleprecise) PetscFunctionReturn(PETSC_SUCCESS);
-  lor->cycleprecise = precise;
-  PetscCall(PetscInfo(pc, "the cycle is in %s precision, for KSP type %s and relative tolerance %g\n",
-                      precise ? "double" : "single", ((PetscObject)ksp)->type_name, (double)rtol));
+  if (own || rtol >= 1e-6) PetscFunctionReturn(PETSC_SUCCESS);
+  lor->cycleprecise = PETSC_TRUE; /* from now on: tolerances may change from solve to solve */
+  PetscCall(PetscInfo(pc, "the cycle is in double precision, for KSP type %s and relative tolerance %g\n",
+                      ((PetscObject)ksp)->type_name, (double)rtol));
   PetscCall(PCLORSetUpCycle(pc, lor)); /* on the hierarchy that is there */
   PetscFunctionReturn(PETSC_SUCCESS);
 }
