@@ -12,6 +12,7 @@ or a DM carries.\n\
 #include "boxarrays.h"
 #include "hopsexpect.h"
 #include <petscdmshell.h>
+#include <hops/private/petscshim.h>
 
 static PetscErrorCode ShellMult(Mat S, Vec x, Vec y)
 {
@@ -153,7 +154,7 @@ static PetscErrorCode Attach(const char carrier[], HopsSpace sp, Mat A, Mat P, K
     PetscCall(DMShellCreate(PETSC_COMM_WORLD, &dm));
     PetscCall(DMSetHopsSpace(dm, sp));
     PetscCall(KSPSetDM(ksp, dm));
-    PetscCall(KSPSetDMActive(ksp, PETSC_FALSE));
+    PetscCall(HopsKSPSetDMInactive(ksp));
     PetscCall(DMDestroy(&dm));
   }
   PetscCall(PetscStrcmp(carrier, "matdm", &is));
