@@ -598,7 +598,7 @@ int main(int argc, char **argv)
     test:
       suffix: backends_derivative
       nsize: {{1 3}}
-      args: -dm_plex_dim {{2 3}separate output} -dm_plex_box_faces 3,2,2 -what derivative -orders 1,2
+      args: -dm_plex_dim {{2 3}separate output} -dm_plex_box_faces 3,2,2 -what derivative -orders 1,2 -options_left 0
 
   testset:
     requires: cuda
