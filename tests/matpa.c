@@ -473,7 +473,7 @@ int main(int argc, char **argv)
     test:
       suffix: backends_3d_ranks
       nsize: {{2 3}}
-      args: -orders 1,2 -hops_halo_direct {{0 1}}
+      args: -orders 1,2 -options_left 0 -hops_halo_direct {{0 1}}
 
   testset:
     requires: cuda
