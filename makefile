@@ -108,7 +108,8 @@ $(BUILD)/text/%.inc: src/%
 
 $(BUILD)/obj/src/form/point/pointcode.o: $(BUILD)/text/form/point/pointprelude.h.inc
 $(BUILD)/obj/src/form/point/pointcheck.o: $(BUILD)/text/form/point/pointcheckargs.h.inc
-$(BUILD)/obj/src/form/ds/device/pointtext.o: $(patsubst %,$(BUILD)/text/form/ds/device/%.inc,pointargs.h pointtensor.h pointkernel.cuh)
+pointtexts := pointargs.h pointtensor.h pointkernel.cuh
+$(BUILD)/obj/src/form/ds/device/pointtext.o: $(patsubst %,$(BUILD)/text/form/ds/device/%.inc,$(pointtexts))
 $(BUILD)/obj/src/form/point/pointcode.o $(BUILD)/obj/src/form/point/pointcheck.o $(BUILD)/obj/src/form/ds/device/pointtext.o: cflags += -I$(BUILD)/text
 
 $(BUILD)/obj/%.o: %.cu $(BUILD)/.flags
@@ -196,7 +197,8 @@ parallel = $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(NPROC))
 runtests = config/runtests --build '$(BUILD)' --lib '$(lib)' --petscinclude '$(PETSC_DIR)/include $(dir $(hops_petscconf))' \
            --examples '$(PETSC_EXAMPLES)' --mpiexec '$(MPIEXEC)' $(if $(search),--search '$(search)') $(if $(again),--again '$(again)') \
            $(if $(filter 1,$(REPLACE)),--replace) $(if $(filter 1,$(VALGRIND)),--valgrind) $(if $(filter 1,$(ASAN)),--slow 5) \
-           $(if $(TIMEOUT),--timeout $(TIMEOUT)) $(if $(THREADS),--threads $(THREADS)) $(if $(filter 1,$(DEVICE)),--device) $(if $(filter 1,$(LONG)),--long) $(if $(FUZZ),--fuzz='$(FUZZ)')
+           $(if $(TIMEOUT),--timeout $(TIMEOUT)) $(if $(THREADS),--threads $(THREADS)) $(if $(filter 1,$(DEVICE)),--device) \
+           $(if $(filter 1,$(LONG)),--long) $(if $(FUZZ),--fuzz='$(FUZZ)')
 
 test:
 	@config/setup --test

@@ -307,7 +307,8 @@ int main(int argc, char **argv)
       nsize: {{1 3}}
     test:
       suffix: hidden
-      args: -pc_type ksp -ksp_ksp_type preonly -ksp_pc_type composite -ksp_pc_composite_pcs lor -ksp_sub_0_pc_lor_diffusion 1 -options_left 0 -carrier {{mat matdm}}
+      args: -pc_type ksp -ksp_ksp_type preonly -ksp_pc_type composite -ksp_pc_composite_pcs lor -ksp_sub_0_pc_lor_diffusion 1
+        -options_left 0 -carrier {{mat matdm}}
       nsize: {{1 2}}
     test:
       suffix: 3d

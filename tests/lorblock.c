@@ -407,7 +407,9 @@ int main(int argc, char **argv)
   test:
     suffix: boundary_high
     nsize: {{1 2}}
-    args: -gauss -pc_type lor -pc_lor_couple 1 -ksp_type gmres -ksp_rtol 1e-11 -ksp_max_it 40 -ksp_error_if_not_converged -lor_pc_type redundant -petscspace_degree {{2 4}} -dm_plex_dim 2 -dm_plex_box_faces 3,3 -components 2 -terms 03 -boundary {{0 012}} -wall 4 -slip 3 -flux 2
+    args: -gauss -pc_type lor -pc_lor_couple 1 -ksp_type gmres -ksp_rtol 1e-11 -ksp_max_it 40 -ksp_error_if_not_converged
+      -lor_pc_type redundant -petscspace_degree {{2 4}} -dm_plex_dim 2 -dm_plex_box_faces 3,3 -components 2 -terms 03 -boundary
+      {{0 012}} -wall 4 -slip 3 -flux 2
 
   testset:
     args: -apart -terms {{03 3}} -dm_coord_petscspace_degree 2 -lor_pc_type jacobi

@@ -49,7 +49,8 @@
 
   # this code makes its matrix before it sets its functions: residuals are by hops all the same
   testset:
-    args: -dll_append ${HOPS_LIB} -dm_mat_type pa -hops_residual -pc_type lor -ksp_type cg -dm_plex_simplex 0 -options_left 0 -run_type full -petscspace_degree 3 -variable_coefficient {{none analytic}} -log_view
+    args: -dll_append ${HOPS_LIB} -dm_mat_type pa -hops_residual -pc_type lor -ksp_type cg -dm_plex_simplex 0 -options_left 0
+      -run_type full -petscspace_degree 3 -variable_coefficient {{none analytic}} -log_view
     filter: awk '$1 == "HopsResidual" {print $1, ($2 > 1 ? "more than one" : $2)}'
     test:
       suffix: by_hops

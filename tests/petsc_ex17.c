@@ -22,12 +22,14 @@
     test:
       suffix: components
       nsize: {{1 2}}
-      args: -sol_type elas_axial_disp -dm_plex_separate_marker -dm_plex_dim 3 -dm_plex_box_faces 3,3,3 -displacement_petscspace_degree {{2}}
+      args: -sol_type elas_axial_disp -dm_plex_separate_marker -dm_plex_dim 3 -dm_plex_box_faces 3,3,3
+        -displacement_petscspace_degree {{2}}
     test:
       suffix: components
       requires: long
       nsize: {{1 2}}
-      args: -sol_type elas_axial_disp -dm_plex_separate_marker -dm_plex_dim 3 -dm_plex_box_faces 3,3,3 -displacement_petscspace_degree {{3}}
+      args: -sol_type elas_axial_disp -dm_plex_separate_marker -dm_plex_dim 3 -dm_plex_box_faces 3,3,3
+        -displacement_petscspace_degree {{3}}
     test:
       suffix: vlap
       nsize: {{1 4}}

@@ -599,6 +599,7 @@ int main(int argc, char **argv)
     suffix: cuda_refused
     requires: cuda
     output_file: output/pointcells_refused.out
-    args: -on cuda -dm_vec_type cuda -use_gpu_aware_mpi 0 -hops_pointwise_source ${HOPS_SOURCE}/tests/pointfunctions.h -dm_plex_box_faces 2,1 -refused
+    args: -on cuda -dm_vec_type cuda -use_gpu_aware_mpi 0 -hops_pointwise_source ${HOPS_SOURCE}/tests/pointfunctions.h
+      -dm_plex_box_faces 2,1 -refused
 
 TEST*/

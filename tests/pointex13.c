@@ -1,20 +1,9 @@
 /* PETSc's example snes/tutorials/ex13 as it stands, on a back end whose point functions are compiled at
    run time */
-#include "pointtoy.h"
-
-#define main Main13
+#define main ExampleMain
 #include <snes/tutorials/ex13.c>
 #undef main
-
-int main(int argc, char **argv)
-{
-  HopsBackendOps toy;
-
-  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
-  PetscCall(HopsInitialize());
-  PetscCall(PointToyRegister(&toy));
-  return Main13(argc, argv);
-}
+#include "pointexample.h"
 
 /*TEST
 
