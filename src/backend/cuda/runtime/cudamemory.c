@@ -20,8 +20,9 @@ PetscErrorCode HopsMalloc_CUDA(size_t n, void **p)
 {
   PetscFunctionBegin;
   *p = NULL;
+  if (!n) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscDeviceInitialize(PETSC_DEVICE_CUDA)); /* which of several devices is this rank's is PETSc's choice */
-  if (n) PetscCall(HopsCudaCheckMemory(cudaMalloc(p, n), n, "an array", HOPS_CUDA_REMEDY));
+  PetscCall(HopsCudaCheckMemory(cudaMalloc(p, n), n, "an array", HOPS_CUDA_REMEDY));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
