@@ -112,17 +112,6 @@ static PetscErrorCode ToyDiagonal(HopsOperator A, PetscScalar d[], PetscScalar d
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode ToyGetInfo(HopsOperator A, const char **kernel, PetscBool *specialised, PetscLogDouble *bytes,
-                                 PetscLogDouble *flops)
-{
-  PetscFunctionBegin;
-  if (kernel) *kernel = "toy";
-  if (specialised) *specialised = PETSC_FALSE;
-  if (bytes) *bytes = 0.0;
-  if (flops) *flops = 0.0;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode ToyDestroy(HopsOperator *A)
 {
   Toy k = (Toy)*A;
@@ -135,11 +124,7 @@ static PetscErrorCode ToyDestroy(HopsOperator *A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static const HopsOperatorOps ToyOps = {.SetUp    = ToySetUp,
-                                       .Apply    = ToyApply,
-                                       .Diagonal = ToyDiagonal,
-                                       .GetInfo  = ToyGetInfo,
-                                       .Destroy  = ToyDestroy};
+static const HopsOperatorOps ToyOps = {.SetUp = ToySetUp, .Apply = ToyApply, .Diagonal = ToyDiagonal, .Destroy = ToyDestroy};
 
 static PetscErrorCode ToyCreate(HopsForm form, const HopsBasis *basis, HopsOperator *A)
 {
@@ -153,6 +138,7 @@ static PetscErrorCode ToyCreate(HopsForm form, const HopsBasis *basis, HopsOpera
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(PetscNew(&k));
+  PetscCall(PetscStrncpy(k->head.info.name, "toy", sizeof(k->head.info.name)));
   k->head.ops   = &ToyOps;
   k->sp         = sp;
   k->basis      = basis;

@@ -62,6 +62,14 @@ typedef struct {
   PetscErrorCode (*Step)(PetscInt n, float a, float b, const float dinv[], const float r[], float d[], float x[]);
 } HopsVectorOps;
 
+/* What a constructor says of the kernel that it chose */
+typedef struct {
+  char           name[96];    /* "avx512 P=7 Q=8", "avx512 generic P=7 Q=13" */
+  PetscBool      specialised; /* it knows the order, or all sizes */
+  PetscLogDouble bytes;       /* held */
+  PetscLogDouble flops;       /* of a full apply; of patches, of a sweep */
+} HopsKernelInfo;
+
 /* ------------------------------------------- operators ------------------------------------------- */
 
 typedef enum {
@@ -85,7 +93,7 @@ typedef struct {
                           PetscInt *bad, PetscReal *det);
   /* instead: kernels that recompute the geometry of affine or multilinear cells from their corners, with
      coefficients that are constant in a cell (pstride 0), for all cells. NULL where there are none; needs a
-     specialised kernel (GetInfo) */
+     specialised kernel */
   PetscErrorCode (*SetUpCells)(HopsOperator, HopsMapKind, const HopsValues *derivative, const HopsValues *field, PetscInt *bad,
                                PetscReal *det);
   /* y += A x on a part; x, y are T-vectors [nT], xg, yg hold L-vector entries [nT,nL) (ghosts, constrained)
@@ -93,16 +101,13 @@ typedef struct {
   PetscErrorCode (*Apply)(HopsOperator, HopsPart, const void *x, const void *xg, void *y, void *yg);
   /* d += diag(A) on all cells; PetscScalars */
   PetscErrorCode (*Diagonal)(HopsOperator, PetscScalar d[], PetscScalar dg[]);
-  /* name of the kernel that runs ("avx512 P=7 Q=8", "avx512 generic"), whether it is specialised, bytes held,
-     flops of a full apply */
-  PetscErrorCode (*GetInfo)(HopsOperator, const char **kernel, PetscBool *specialised, PetscLogDouble *bytes,
-                            PetscLogDouble *flops);
   /* a copy that works on floats: Apply() and Destroy() alone. NULL where there is none */
   PetscErrorCode (*CreateSingle)(HopsOperator, HopsOperator *);
   PetscErrorCode (*Destroy)(HopsOperator *);
 } HopsOperatorOps;
 struct _HopsOperator {
   const HopsOperatorOps *ops;
+  HopsKernelInfo         info; /* flops: since the last set-up */
 };
 
 /*
@@ -164,11 +169,11 @@ typedef struct {
   PetscErrorCode (*Apply)(HopsTensorOperator, HopsPart, PetscBool transpose);
   /* L-vectors of the test side += the diagonal of blocks with test == trial */
   PetscErrorCode (*Diagonal)(HopsTensorOperator);
-  PetscErrorCode (*GetInfo)(HopsTensorOperator, const char **kernel, PetscBool *specialised, PetscLogDouble *flops);
   PetscErrorCode (*Destroy)(HopsTensorOperator *);
 } HopsTensorOps;
 struct _HopsTensorOperator {
   const HopsTensorOps *ops;
+  HopsKernelInfo       info; /* flops: of the last blocks */
 };
 
 /* -------------------------- tensor-product maps between nested spaces -------------------------- */
@@ -208,11 +213,11 @@ typedef struct {
   PetscErrorCode (*Apply)(HopsPatchSmoother, PetscDataType, PetscInt color, HopsPatchMode, const void *r, void *z);
   /* fused sweep of a color whose patches are exact: z += R^T (local inverse) R (b - A z) */
   PetscErrorCode (*Sweep)(HopsPatchSmoother, PetscDataType, PetscInt color, const void *b, void *z);
-  PetscErrorCode (*GetInfo)(HopsPatchSmoother, const char **kernel, PetscLogDouble *bytes, PetscLogDouble *flops);
   PetscErrorCode (*Destroy)(HopsPatchSmoother *);
 } HopsPatchOps;
 struct _HopsPatchSmoother {
   const HopsPatchOps *ops;
+  HopsKernelInfo      info;
 };
 
 /* ----------------------------------- code compiled at run time ----------------------------------- */

@@ -25,7 +25,6 @@ typedef struct {
   PetscInt              nfacets;
   HopsPAFacets         *facets;  /* [nfacets] of the form's integrals over the boundary, after set-up */
   PetscScalar          *xg, *yg; /* [nL-nT] ghost and constrained parts of the L-vectors, where the back end works */
-  PetscLogDouble        flops;
   struct _HopsPATensor *tensor;  /* in place of space, coefficients and kernel: several components, first-order terms */
   PetscBool             general; /* use it for every form */
   struct _HopsPASum    *sum;     /* what MatScale() and the like made of the form, NULL for the form itself */

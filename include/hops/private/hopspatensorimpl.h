@@ -54,7 +54,6 @@ struct _HopsPATensor {
   HopsTensorOperator          kernel;
   HopsTensorData             *view; /* [form->nblocks] what the kernel sees */
   PetscInt                    Q;
-  PetscLogDouble              flops;
   struct _HopsPATensorDevice *device; /* patensordevice.c: what a device holds, NULL on the host */
 };
 

@@ -105,18 +105,16 @@ static PetscErrorCode MatPASetUpRun(Mat_PA *pa, PetscInt begin, PetscInt end)
 static PetscErrorCode MatPACreateKernel(Mat A, Mat_PA *pa)
 {
   const HopsBackendOps *be = pa->form->space->backend;
-  const char           *name;
-  PetscBool             spec;
-  PetscLogDouble        bytes;
+  const HopsKernelInfo *info;
 
   PetscFunctionBegin;
   if (pa->kernel) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCheck(be->OperatorCreate, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP,
              "The back end %s has no operators: use -hops_backend host", be->name);
   PetscCall((*be->OperatorCreate)(pa->form, &pa->basis, &pa->kernel));
-  PetscCall((*pa->kernel->ops->GetInfo)(pa->kernel, &name, &spec, &bytes, &pa->flops));
-  PetscCall(
-    PetscInfo(A, "kernel %s (%s), %g bytes, %g flops per application\n", name, spec ? "specialised" : "generic", bytes, pa->flops));
+  info = &pa->kernel->info;
+  PetscCall(PetscInfo(A, "kernel %s (%s), %g bytes, %g flops per application\n", info->name,
+                      info->specialised ? "specialised" : "generic", (double)info->bytes, (double)info->flops));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -158,8 +156,6 @@ PetscErrorCode MatPASetUp_Private(Mat A, Mat_PA *pa)
       PetscCall(MatPASetUpRun(pa, 0, sp->ninterior));
       PetscCall(MatPASetUpRun(pa, sp->ninterior, sp->ncells));
     }
-    /* which depend on the geometry */
-    PetscCall((*pa->kernel->ops->GetInfo)(pa->kernel, NULL, NULL, NULL, &pa->flops));
   }
   PetscCall(MatPASetUpFacets(pa));
   pa->needsetup = PETSC_FALSE;
@@ -439,12 +435,8 @@ static PetscErrorCode MatView_PA(Mat A, PetscViewer viewer)
     PetscCall(PetscViewerASCIIPrintf(viewer, "quadrature: %" PetscInt_FMT " %s points per direction\n", pa->basis.Q,
                                      HopsBasisRuleName(&pa->basis)));
   if (pa->kernel) {
-    const char    *name;
-    PetscBool      spec;
-    PetscLogDouble bytes, flops;
-
-    PetscCall((*pa->kernel->ops->GetInfo)(pa->kernel, &name, &spec, &bytes, &flops));
-    PetscCall(PetscViewerASCIIPrintf(viewer, "kernel: %s, %s\n", name, spec ? "specialised" : "generic"));
+    PetscCall(PetscViewerASCIIPrintf(viewer, "kernel: %s, %s\n", pa->kernel->info.name,
+                                     pa->kernel->info.specialised ? "specialised" : "generic"));
     if (!pa->needsetup && pa->kernel->ops->SetUpCells) PetscCall(PetscViewerASCIIPrintf(viewer, "%s\n", pa->geometrynote));
   }
   PetscCall(HopsFormView(pa->form, viewer));

@@ -103,18 +103,17 @@ PetscErrorCode MatPASetUpGeometry(Mat A, Mat_PA *pa, PetscBool *done)
 {
   HopsSpace    sp = pa->form->space;
   PetscScalar *k = NULL, *m = NULL;
-  HopsMapKind  kind    = HOPS_MAP_CURVED;
-  PetscBool    special = PETSC_FALSE, ck, cm, in[2], out[2];
+  HopsMapKind  kind = HOPS_MAP_CURVED;
+  PetscBool    ck, cm, in[2], out[2];
 
   PetscFunctionBegin;
   *done            = PETSC_FALSE;
   pa->geometrynote = "quadrature data stored";
   if (pa->geometry == MATPA_GEOMETRY_STORED) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall((*pa->kernel->ops->GetInfo)(pa->kernel, NULL, &special, NULL, NULL));
   if (sp->family != HOPS_H1) pa->geometrynote = "quadrature data stored (no geometry is recomputed outside H1)";
   else if (!pa->kernel->ops->SetUpCells) pa->geometrynote = "quadrature data stored (the back end recomputes no geometry)";
   else if (pa->basis.rule == HOPS_RULE_OTHER) pa->geometrynote = "quadrature data stored (the rule may not be exact)";
-  else if (!special) pa->geometrynote = "quadrature data stored (the generic kernel recomputes no geometry)";
+  else if (!pa->kernel->info.specialised) pa->geometrynote = "quadrature data stored (the generic kernel recomputes no geometry)";
   else {
     PetscCall(HopsSpaceGetMapKind(sp, &kind));
     if (kind == HOPS_MAP_CURVED) pa->geometrynote = "quadrature data stored (curved cells)";

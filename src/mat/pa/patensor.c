@@ -221,9 +221,6 @@ static PetscErrorCode HopsPATensorSetUpRule(HopsPATensor t, const HopsBasis *rul
 /* What the kernel sees, and the flops that it takes */
 static PetscErrorCode HopsPATensorSetUpView(HopsPATensor t)
 {
-  const char *name;
-  PetscBool   specialised;
-
   PetscFunctionBegin;
   for (PetscInt b = 0; b < t->jacobian->nblocks; ++b) {
     const HopsPABlock *tb = &t->block[b];
@@ -236,8 +233,7 @@ static PetscErrorCode HopsPATensorSetUpView(HopsPATensor t)
     t->view[b].q        = tb->data->q;
   }
   PetscCall((*t->kernel->ops->SetBlocks)(t->kernel, t->jacobian->nblocks, t->view));
-  PetscCall((*t->kernel->ops->GetInfo)(t->kernel, &name, &specialised, &t->flops));
-  PetscCall(PetscInfo(t->space, "kernel %s, %g flops per application\n", name, (double)t->flops));
+  PetscCall(PetscInfo(t->space, "kernel %s, %g flops per application\n", t->kernel->info.name, (double)t->kernel->info.flops));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -521,7 +517,7 @@ PetscErrorCode HopsPATensorMult(HopsPATensor t, PetscBool transpose, Vec x, Vec 
   PetscCall(VecGetArrayWrite(y, &ya));
   for (PetscInt i = 0; i < t->n[out]; ++i) PetscCall(HopsPASideAddEnd(&t->side[out][i], ya));
   PetscCall(VecRestoreArrayWrite(y, &ya));
-  PetscCall(PetscLogFlops(t->flops));
+  PetscCall(PetscLogFlops(t->kernel->info.flops));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -591,12 +587,8 @@ PetscErrorCode HopsPATensorView(HopsPATensor t, PetscViewer viewer)
                                      bd[2] ? " g2" : "", bd[3] ? " g3" : ""));
   }
   if (t->kernel) {
-    const char    *name;
-    PetscBool      specialised;
-    PetscLogDouble flops;
-
-    PetscCall((*t->kernel->ops->GetInfo)(t->kernel, &name, &specialised, &flops));
-    PetscCall(PetscViewerASCIIPrintf(viewer, "kernel: %s, %s\n", name, specialised ? "specialised" : "generic"));
+    PetscCall(PetscViewerASCIIPrintf(viewer, "kernel: %s, %s\n", t->kernel->info.name,
+                                     t->kernel->info.specialised ? "specialised" : "generic"));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

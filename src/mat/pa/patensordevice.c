@@ -328,7 +328,7 @@ PetscErrorCode HopsPATensorMultDevice(HopsPATensor t, PetscBool transpose, Vec x
   PetscCall(HopsPATensorAddBegin(t, out));
   PetscCall((*t->kernel->ops->Apply)(t->kernel, HOPS_PART_INTERIOR_B, transpose));
   PetscCall(HopsPATensorAddEnd(t, out, ya));
-  PetscCall(PetscLogGpuFlops(t->flops));
+  PetscCall(PetscLogGpuFlops(t->kernel->info.flops));
   PetscCall(MatPARestoreArrays(t->space, x, y, &xa, &ya));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

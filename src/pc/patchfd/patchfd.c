@@ -369,13 +369,8 @@ static PetscErrorCode PCView_PATCHFD(PC pc, PetscViewer viewer)
   if (fd->size) PetscCall(PetscViewerASCIIPrintf(viewer, "largest dense patch: %" PetscInt64_FMT " unknowns\n", fd->size));
   if (fd->type == PC_PATCHFD_MULTIPLICATIVE)
     PetscCall(PetscViewerASCIIPrintf(viewer, "colors: %" PetscInt_FMT "%s\n", fd->patches->ncolors, fd->b ? ", fused sweeps" : ""));
-  {
-    const char *name;
-
-    PetscCall((*fd->kernel->ops->GetInfo)(fd->kernel, &name, NULL, NULL));
-    PetscCall(PetscViewerASCIIPrintf(viewer, "1D factors: %" PetscInt64_FMT "; kernel: %s%s\n", fd->factors, name,
-                                     fd->fellback ? " (single precision would not converge)" : ""));
-  }
+  PetscCall(PetscViewerASCIIPrintf(viewer, "1D factors: %" PetscInt64_FMT "; kernel: %s%s\n", fd->factors, fd->kernel->info.name,
+                                   fd->fellback ? " (single precision would not converge)" : ""));
   PetscCall(PetscViewerASCIIPopTab(viewer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -51,12 +51,12 @@ static PetscErrorCode CreateTables(HopsDerhamKernel k, const HopsBasis *b)
 
 static void FindLaunch(HopsDerhamKernel k)
 {
-  k->launch      = HopsCudaDerhamLaunchGeneric;
-  k->specialised = PETSC_FALSE;
+  k->launch                = HopsCudaDerhamLaunchGeneric;
+  k->head.info.specialised = PETSC_FALSE;
 #define HOPS_CUDA_FORM_FIND(p) \
   if (k->args.P == p && (k->args.Q == p || k->args.Q == p + 1)) { \
-    k->launch      = HopsCudaDerhamLaunch_##p; \
-    k->specialised = PETSC_TRUE; \
+    k->launch                = HopsCudaDerhamLaunch_##p; \
+    k->head.info.specialised = PETSC_TRUE; \
   }
   HOPS_CUDA_FORM_NODES(HOPS_CUDA_FORM_FIND)
 }
@@ -77,7 +77,7 @@ static double TermFlops(HopsDerhamKernel k, HopsFamily family, int nc)
     for (int d = 0; d < dim; d++) {
       const int n = (int)l.n[c][d];
 
-      f += 2 * lines * (k->specialised ? n * Q + n + Q : 2 * n * Q);
+      f += 2 * lines * (k->head.info.specialised ? n * Q + n + Q : 2 * n * Q);
       if (d + 1 < dim) lines = lines / (double)l.n[c][d + 1] * Q;
     }
   }
@@ -162,7 +162,7 @@ static PetscErrorCode HopsDerhamApply_CUDA(HopsOperator A, HopsPart part, const 
   k->args.n     = end[part + 1] - k->args.first;
   PetscCall(HopsGetCUDAStream(&k->args.stream));
   if (k->args.n) PetscCall((*k->launch)(&k->args, (const double *)x, (const double *)xg, (double *)y, (double *)yg));
-  if (k->ncells) PetscCall(PetscLogGpuFlops(k->flops / k->ncells * k->args.n));
+  if (k->ncells) PetscCall(PetscLogGpuFlops(k->head.info.flops / k->ncells * k->args.n));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -175,19 +175,6 @@ static PetscErrorCode HopsDerhamDiagonal_CUDA(HopsOperator A, PetscScalar d[], P
   k->args.n     = k->ncells;
   PetscCall(HopsGetCUDAStream(&k->args.stream));
   if (k->args.n) PetscCall(HopsCudaDerhamDiagonal(&k->args, d, dg));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode HopsDerhamGetInfo_CUDA(HopsOperator A, const char **kernel, PetscBool *specialised, PetscLogDouble *bytes,
-                                             PetscLogDouble *flops)
-{
-  HopsDerhamKernel k = (HopsDerhamKernel)A;
-
-  PetscFunctionBegin;
-  if (kernel) *kernel = k->name;
-  if (specialised) *specialised = k->specialised;
-  if (bytes) *bytes = k->bytes;
-  if (flops) *flops = k->flops;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -212,7 +199,6 @@ static PetscErrorCode HopsDerhamDestroy_CUDA(HopsOperator *kernel)
 static const HopsOperatorOps HopsDerhamCUDA = {.SetUp    = HopsDerhamSetUp_CUDA,
                                                .Apply    = HopsDerhamApply_CUDA,
                                                .Diagonal = HopsDerhamDiagonal_CUDA,
-                                               .GetInfo  = HopsDerhamGetInfo_CUDA,
                                                .Destroy  = HopsDerhamDestroy_CUDA};
 
 PetscErrorCode HopsDerhamCreate_CUDA(HopsSpace space, const HopsBasis *basis, PetscBool deriv, PetscBool mass, HopsOperator *A)
@@ -260,17 +246,18 @@ PetscErrorCode HopsDerhamCreate_CUDA(HopsSpace space, const HopsBasis *basis, Pe
   k->setup.det   = (double *)k->flag;
   k->setup.bad   = (int *)(k->setup.det + 1);
   HopsLayoutCreate(space->family, space->dim, space->order, &l);
-  k->bytes = (PetscLogDouble)k->ncells * (l.ne * sizeof(int) + HopsPower(a->Q, a->dim) * (a->nd + a->nm) * sizeof(double)) +
-             (shared ? 0 : a->nwork * a->nblocks * sizeof(double));
-  k->flops = (PetscLogDouble)l.ne;
-  if (mass) k->flops += TermFlops(k, space->family, a->nm);
+  k->head.info.bytes =
+    (PetscLogDouble)k->ncells * (l.ne * sizeof(int) + HopsPower(a->Q, a->dim) * (a->nd + a->nm) * sizeof(double)) +
+    (shared ? 0 : a->nwork * a->nblocks * sizeof(double));
+  k->head.info.flops = (PetscLogDouble)l.ne;
+  if (mass) k->head.info.flops += TermFlops(k, space->family, a->nm);
   if (deriv) {
-    k->flops += TermFlops(k, derivative, a->nd);
+    k->head.info.flops += TermFlops(k, derivative, a->nd);
     HopsLayoutCreate(derivative, space->dim, space->order, &l);
-    k->flops += 2.0 * (PetscLogDouble)l.ne * (space->family == HOPS_HCURL ? 4 : 2 * a->dim);
+    k->head.info.flops += 2.0 * (PetscLogDouble)l.ne * (space->family == HOPS_HCURL ? 4 : 2 * a->dim);
   }
-  k->flops *= (PetscLogDouble)k->ncells;
-  PetscCall(PetscSNPrintf(k->name, sizeof(k->name), "cuda %sP=%d Q=%d, %s", k->specialised ? "" : "generic ", a->P, a->Q,
-                          HopsFamilies[space->family]));
+  k->head.info.flops *= (PetscLogDouble)k->ncells;
+  PetscCall(PetscSNPrintf(k->head.info.name, sizeof(k->head.info.name), "cuda %sP=%d Q=%d, %s",
+                          k->head.info.specialised ? "" : "generic ", a->P, a->Q, HopsFamilies[space->family]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -11,16 +11,14 @@ struct _HopsDerhamKernel {
   HopsCudaDerhamArgs   args;
   HopsCudaSetUp        setup; /* kappa: the derivative's coefficient; mass: the field's */
   PetscErrorCode (*launch)(const HopsCudaDerhamArgs *, const double *, const double *, double *, double *);
-  PetscInt       ncells, ninterior;
-  PetscBool      alone, specialised; /* alone: no other rank, so that the parts need not be kept apart */
-  const double  *X;                  /* the space's coordinates, on the device */
-  double        *tables, *hosttables, *qdata;
-  void          *mem[2]; /* device: coefficients of a set-up */
-  size_t         size[2];
-  void          *flag; /* device: determinant and cell of HopsCudaSetUp */
-  HopsBasis      geom;
-  PetscLogDouble bytes, flops;
-  char           name[64];
+  PetscInt      ncells, ninterior;
+  PetscBool     alone; /* no other rank, so that the parts need not be kept apart */
+  const double *X;     /* the space's coordinates, on the device */
+  double       *tables, *hosttables, *qdata;
+  void         *mem[2]; /* device: coefficients of a set-up */
+  size_t        size[2];
+  void         *flag; /* device: determinant and cell of HopsCudaSetUp */
+  HopsBasis     geom;
 };
 
 EXTERN_C_BEGIN

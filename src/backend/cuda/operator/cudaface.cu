@@ -81,9 +81,8 @@ static PetscErrorCode FacesDestroy(HopsOperator *A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* SetUp, SetUpCells, Apply, Diagonal, GetInfo, CreateSingle, Destroy: C++ has no designated initialisers
-   before C++20 */
-static const HopsOperatorOps FacesCUDA = {NULL, NULL, FacesApply, FacesDiagonal, NULL, NULL, FacesDestroy};
+/* SetUp, SetUpCells, Apply, Diagonal, CreateSingle, Destroy: C++ has no designated initialisers before C++20 */
+static const HopsOperatorOps FacesCUDA = {NULL, NULL, FacesApply, FacesDiagonal, NULL, FacesDestroy};
 
 PetscErrorCode HopsFacesCreate_CUDA(HopsSpace space, const HopsBasis *basis, PetscInt n, const int restr[],
                                     const PetscScalar qdata[], HopsOperator *A)

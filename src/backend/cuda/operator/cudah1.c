@@ -73,13 +73,13 @@ static double CellFlops(const HopsCudaArgs *a)
 
 static void FindLaunch(HopsPAKernel k)
 {
-  k->launch      = HopsCudaPALaunchGeneric;
-  k->specialised = PETSC_FALSE;
+  k->launch                = HopsCudaPALaunchGeneric;
+  k->head.info.specialised = PETSC_FALSE;
 #define HOPS_CUDA_FIND(q) \
   if (k->args.P == q) k->launchfew = HopsCudaPALaunch_##q; \
   if (k->args.Q == q && k->args.P <= q) { \
-    k->launch      = HopsCudaPALaunch_##q; \
-    k->specialised = PETSC_TRUE; \
+    k->launch                = HopsCudaPALaunch_##q; \
+    k->head.info.specialised = PETSC_TRUE; \
   }
   HOPS_CUDA_POINTS(HOPS_CUDA_FIND)
 }
@@ -110,11 +110,11 @@ static PetscErrorCode SetFewPoints(HopsPAKernel k)
     for (int q = 0; q < n; q++) k->fewtables[2 * n * n + n + q] = 0.5 * (b.points[q] + 1.0);
     PetscCall(HopsBasisDestroy(&b));
   }
-  a->hostB = k->fewtables;
-  a->hostC = a->hostB + n * n;
-  a->hostw = a->hostC + n * n;
-  a->hostz = a->hostw + n;
-  k->flops = CellFlops(a) * (PetscLogDouble)k->ncells;
+  a->hostB           = k->fewtables;
+  a->hostC           = a->hostB + n * n;
+  a->hostw           = a->hostC + n * n;
+  a->hostz           = a->hostw + n;
+  k->head.info.flops = CellFlops(a) * (PetscLogDouble)k->ncells;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -143,7 +143,7 @@ static PetscErrorCode PadRestriction(HopsPAKernel k)
 
   PetscFunctionBegin;
   a->padded = a->restr;
-  if (!k->specialised || n == P) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!k->head.info.specialised || n == P) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(Reserve(k, 7, (size_t)k->ncells * HopsPower(P, a->dim) * sizeof(int)));
   a->padded = (const int *)k->mem[7];
   PetscCall(HopsCudaQueueGetStream(NULL, &stream));
@@ -211,7 +211,7 @@ static PetscErrorCode SetUpFinish(HopsPAKernel k, PetscInt first, PetscInt n, Pe
       k->size[i] = 0;
     }
   }
-  k->bytes =
+  k->head.info.bytes =
     (PetscLogDouble)k->ncells * HopsPower(k->args.P, k->args.dim) * sizeof(int) + k->size[1] + k->size[2] + k->size[6] + k->size[7];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -234,7 +234,7 @@ static PetscErrorCode SetGeometry(HopsPAKernel k, int geometry)
   k->setup.geom                        = (double *)k->mem[6];
   k->args.qdata                        = k->setup.qdata;
   k->args.geom                         = k->setup.geom;
-  k->flops                             = CellFlops(&k->args) * (PetscLogDouble)k->ncells;
+  k->head.info.flops                   = CellFlops(&k->args) * (PetscLogDouble)k->ncells;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -316,7 +316,7 @@ static PetscErrorCode HopsPAApply_CUDA(HopsOperator A, HopsPart part, const void
   a->n     = end[order[part] + 1] - a->first;
   PetscCall(HopsGetCUDAStream(&a->stream));
   if (a->n) PetscCall((*(affine ? k->launchfew : k->launch))(a, (const double *)x, (const double *)xg, (double *)y, (double *)yg));
-  if (k->ncells) PetscCall(PetscLogGpuFlops(k->flops / k->ncells * a->n));
+  if (k->ncells) PetscCall(PetscLogGpuFlops(k->head.info.flops / k->ncells * a->n));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -332,24 +332,10 @@ static PetscErrorCode HopsPADiagonal_CUDA(HopsOperator A, PetscScalar d[], Petsc
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode HopsPAGetInfo_CUDA(HopsOperator A, const char **kernel, PetscBool *specialised, PetscLogDouble *bytes,
-                                         PetscLogDouble *flops)
-{
-  HopsPAKernel k = (HopsPAKernel)A;
-
-  PetscFunctionBegin;
-  if (kernel) *kernel = k->name;
-  if (specialised) *specialised = k->specialised;
-  if (bytes) *bytes = k->bytes;
-  if (flops) *flops = k->flops;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static const HopsOperatorOps HopsPACUDA = {.SetUp        = HopsPASetUp_CUDA,
                                            .SetUpCells   = HopsPASetUpCells_CUDA,
                                            .Apply        = HopsPAApply_CUDA,
                                            .Diagonal     = HopsPADiagonal_CUDA,
-                                           .GetInfo      = HopsPAGetInfo_CUDA,
                                            .CreateSingle = HopsSinglePACreate_CUDA,
                                            .Destroy      = HopsPADestroy_CUDA};
 
@@ -387,14 +373,15 @@ static PetscErrorCode HopsPACreate_CUDA(HopsSpace space, const HopsBasis *basis,
   FindLaunch(k);
   PetscCall(PadRestriction(k));
   PetscCall(HopsMalloc_CUDA(2 * sizeof(double), &k->flag));
-  k->setup.dim   = a->dim;
-  k->setup.Pg    = (int)space->gorder + 1;
-  k->setup.Q     = a->Q;
-  k->setup.ncomp = ncomp;
-  k->setup.det   = (double *)k->flag;
-  k->setup.bad   = (int *)(k->setup.det + 1);
-  k->flops       = CellFlops(a) * (PetscLogDouble)k->ncells;
-  PetscCall(PetscSNPrintf(k->name, sizeof(k->name), "cuda %sP=%d Q=%d", k->specialised ? "" : "generic ", a->P, a->Q));
+  k->setup.dim       = a->dim;
+  k->setup.Pg        = (int)space->gorder + 1;
+  k->setup.Q         = a->Q;
+  k->setup.ncomp     = ncomp;
+  k->setup.det       = (double *)k->flag;
+  k->setup.bad       = (int *)(k->setup.det + 1);
+  k->head.info.flops = CellFlops(a) * (PetscLogDouble)k->ncells;
+  PetscCall(PetscSNPrintf(k->head.info.name, sizeof(k->head.info.name), "cuda %sP=%d Q=%d",
+                          k->head.info.specialised ? "" : "generic ", a->P, a->Q));
   k->head.ops = &HopsPACUDA;
   *A          = &k->head;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -70,7 +70,7 @@ PetscErrorCode HopsSinglePACreate_CUDA(HopsOperator A, HopsOperator *single)
   s->ncells    = k->ncells;
   s->ninterior = k->ninterior;
   s->alone     = k->alone;
-  s->flops     = k->flops;
+  s->flops     = k->head.info.flops;
 #define HOPS_CUDA_SINGLE_FIND(q) \
   if (a->Q == q && a->P <= q) s->launch = HopsCudaSingleLaunch_##q;
   HOPS_CUDA_SINGLE_POINTS(HOPS_CUDA_SINGLE_FIND)

@@ -165,14 +165,14 @@ static HopsCudaTensorFunction FindFixed(const HopsCudaTensorArgs *a)
 
 static HopsCudaTensorFunction FindKernel(const HopsTensorKernel k, const HopsCudaTensorArgs *a)
 {
-  if (k->fixed) return FindFixed(a);
+  if (k->head.info.specialised) return FindFixed(a);
   if (a->work) return a->dim == 3 ? FindComponents<3, false>(a->ncout) : FindComponents<2, false>(a->ncout);
   return a->dim == 3 ? FindComponents<3, true>(a->ncout) : FindComponents<2, true>(a->ncout);
 }
 
 static size_t SharedBytes(const HopsTensorKernel k, const HopsCudaTensorArgs *a)
 {
-  return ((k->fixed ? 0 : a->ntables) + a->nwork) * sizeof(double);
+  return ((k->head.info.specialised ? 0 : a->ntables) + a->nwork) * sizeof(double);
 }
 
 PetscErrorCode HopsCudaTensorLaunchSize(HopsTensorKernel k)
@@ -185,9 +185,9 @@ PetscErrorCode HopsCudaTensorLaunchSize(HopsTensorKernel k)
   PetscCallCUDA(cudaGetDevice(&device));
   PetscCallCUDA(cudaDeviceGetAttribute(&nsm, cudaDevAttrMultiProcessorCount, device));
   for (int t = 0; t < 2; t++)
-    if (!FindFixed(&k->args[t])) k->fixed = PETSC_FALSE;
+    if (!FindFixed(&k->args[t])) k->head.info.specialised = PETSC_FALSE;
   if (bytes > HOPS_CUDA_TENSOR_SHARED) {
-    k->fixed   = PETSC_FALSE;
+    k->head.info.specialised = PETSC_FALSE;
     k->grid[0] = k->grid[1] = 4 * nsm;
     PetscCall((*HopsBackendCUDA.memory->Malloc)((size_t)nwork * k->grid[0] * sizeof(double), (void **)&k->work));
     for (int t = 0; t < 2; t++) {

@@ -92,8 +92,6 @@ struct _HopsTensorKernel {
   void                      *program[2][2]; /* device: out, op of args[0], args[1] */
   double                    *work;
   int                        grid[2], threads; /* blocks at most, threads of a block */
-  PetscBool                  fixed;            /* kernels that know all sizes */
-  char                       name[48];
 };
 
 /* Terms on faces: derivatives along the normal come first, then those along the face */

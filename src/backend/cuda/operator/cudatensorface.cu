@@ -280,8 +280,8 @@ static PetscErrorCode FacesDestroy(HopsTensorOperator *faces)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* GetLayout, SetBlocks, CreateFaces, Apply, Diagonal, GetInfo, Destroy */
-static const HopsTensorOps FacesCUDA = {NULL, NULL, NULL, FacesApply, FacesDiagonal, NULL, FacesDestroy};
+/* GetLayout, SetBlocks, CreateFaces, Apply, Diagonal, Destroy */
+static const HopsTensorOps FacesCUDA = {NULL, NULL, NULL, FacesApply, FacesDiagonal, FacesDestroy};
 
 PetscErrorCode HopsTensorFacesCreate_CUDA(HopsTensorOperator A, PetscInt n, const PetscInt cells[], const PetscInt faces[],
                                           const HopsTensorData *data, HopsTensorOperator *out)

@@ -227,6 +227,28 @@ PetscErrorCode HopsCudaTensorProgram(PetscInt nblocks, const HopsTensorData data
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Multiplications and additions of a component's contractions from nodes to points; those back take as
+   many */
+static double SideFlops(const HopsCudaTensorArgs *a, const HopsCudaTensorSide *s)
+{
+  const double P = s->table.P, Q = a->Q, one = 2 * P * Q * (a->dim == 3 ? P * P + P * Q + Q * Q : P + Q);
+
+  if (a->under) return (s->gradient ? a->dim + 1 : 1) * one;
+  return one + (s->gradient ? 2 * a->dim * Q * a->nq : 0);
+}
+
+static PetscLogDouble Flops(HopsTensorKernel k)
+{
+  const HopsCudaTensorArgs *a = &k->args[0];
+  double                    f = 0.0;
+
+  for (int s = 0; s < 2; s++)
+    for (int i = 0; i < a->nside[s]; i++)
+      if (a->side[s][i].value || a->side[s][i].gradient) f += a->side[s][i].nc * SideFlops(a, &a->side[s][i]);
+  for (PetscInt b = 0; b < k->nblocks; b++) f += 2.0 * k->data[b].nentries * a->nq;
+  return f * (PetscLogDouble)k->first[k->nb];
+}
+
 static PetscErrorCode HopsTensorSetBlocks_CUDA(HopsTensorOperator A, PetscInt nblocks, const HopsTensorData data[])
 {
   HopsTensorKernel k = (HopsTensorKernel)A;
@@ -257,33 +279,7 @@ static PetscErrorCode HopsTensorSetBlocks_CUDA(HopsTensorOperator A, PetscInt nb
     a->out = (const HopsCudaTensorOut *)k->program[t][0];
     a->op  = (const HopsCudaTensorOp *)k->program[t][1];
   }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Multiplications and additions of a component's contractions from nodes to points; those back take as
-   many */
-static double SideFlops(const HopsCudaTensorArgs *a, const HopsCudaTensorSide *s)
-{
-  const double P = s->table.P, Q = a->Q, one = 2 * P * Q * (a->dim == 3 ? P * P + P * Q + Q * Q : P + Q);
-
-  if (a->under) return (s->gradient ? a->dim + 1 : 1) * one;
-  return one + (s->gradient ? 2 * a->dim * Q * a->nq : 0);
-}
-
-static PetscErrorCode HopsTensorGetInfo_CUDA(HopsTensorOperator A, const char **name, PetscBool *specialised, PetscLogDouble *flops)
-{
-  HopsTensorKernel          k = (HopsTensorKernel)A;
-  const HopsCudaTensorArgs *a = &k->args[0];
-  double                    f = 0.0;
-
-  PetscFunctionBegin;
-  for (int s = 0; s < 2; s++)
-    for (int i = 0; i < a->nside[s]; i++)
-      if (a->side[s][i].value || a->side[s][i].gradient) f += a->side[s][i].nc * SideFlops(a, &a->side[s][i]);
-  for (PetscInt b = 0; b < k->nblocks; b++) f += 2.0 * k->data[b].nentries * a->nq;
-  *flops       = f * (PetscLogDouble)k->first[k->nb];
-  *name        = k->name;
-  *specialised = k->fixed;
+  k->head.info.flops = Flops(k);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -292,7 +288,6 @@ static const HopsTensorOps HopsTensorCUDA = {.GetLayout   = HopsTensorGetLayout_
                                              .CreateFaces = HopsTensorFacesCreate_CUDA,
                                              .Apply       = HopsTensorApply_CUDA,
                                              .Diagonal    = HopsTensorDiagonal_CUDA,
-                                             .GetInfo     = HopsTensorGetInfo_CUDA,
                                              .Destroy     = HopsTensorDestroy_CUDA};
 
 PetscErrorCode HopsTensorCreate_CUDA(HopsSpace sp, PetscInt Q, PetscInt W, PetscInt ntest, const HopsTensorSide test[],
@@ -337,14 +332,14 @@ PetscErrorCode HopsTensorCreate_CUDA(HopsSpace sp, PetscInt Q, PetscInt W, Petsc
     }
   }
   /* until HopsCudaTensorLaunchSize() finds no such kernel */
-  k->fixed = Q <= HOPS_CUDA_TENSOR_FIXED && !a->under ? PETSC_TRUE : PETSC_FALSE;
+  k->head.info.specialised = Q <= HOPS_CUDA_TENSOR_FIXED && !a->under ? PETSC_TRUE : PETSC_FALSE;
   for (int i = 0; i < k->nt; i++) {
     const size_t PQ = (size_t)k->table[i].P * Q;
 
-    if (k->table[i].P < Q - 1) k->fixed = PETSC_FALSE;
-    if (k->fixed) PetscCall(PetscArraycpy(k->table[i].P == Q ? a->fixedB : a->fixedA, bases[i]->B, PQ));
+    if (k->table[i].P < Q - 1) k->head.info.specialised = PETSC_FALSE;
+    if (k->head.info.specialised) PetscCall(PetscArraycpy(k->table[i].P == Q ? a->fixedB : a->fixedA, bases[i]->B, PQ));
   }
-  if (k->fixed) PetscCall(PetscArraycpy(a->fixedC, bases[0]->C, Q * Q));
+  if (k->head.info.specialised) PetscCall(PetscArraycpy(a->fixedC, bases[0]->C, Q * Q));
   a->S = (int)HopsPower(M, a->dim) / M * (M | 1); /* lines an odd number of doubles apart: no bank conflicts */
   PetscCall(TensorTables(k, Q, bases));
   a->tables = k->tables;
@@ -373,7 +368,7 @@ PetscErrorCode HopsTensorCreate_CUDA(HopsSpace sp, PetscInt Q, PetscInt W, Petsc
   PetscCall(TensorBatches(sp, k));
   k->args[0].cell = k->args[1].cell = k->cell;
   PetscCall(HopsCudaTensorLaunchSize(k));
-  PetscCall(
-    PetscSNPrintf(k->name, sizeof(k->name), "cuda tensors Q=%d%s", a->Q, a->work ? ", scratch in the device's memory" : ""));
+  PetscCall(PetscSNPrintf(k->head.info.name, sizeof(k->head.info.name), "cuda tensors Q=%d%s", a->Q,
+                          a->work ? ", scratch in the device's memory" : ""));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

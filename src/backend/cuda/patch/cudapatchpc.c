@@ -15,8 +15,6 @@ struct _HopsPatchKernel {
   void                     *values, *work;
   double                   *packed;
   PetscLogDouble           *cflops, *sflops; /* [ncolors] of local solves, of fused sweeps */
-  PetscLogDouble            bytes;
-  char                      name[96];
 };
 
 /* The matrices of a factor h of n modes for tensor cores (cudapatchpcsweep.cu): S^T; S beside E; T, whose
@@ -84,7 +82,7 @@ static PetscErrorCode SweepFactors(HopsPatchKernel k, HopsPatches pt, PetscInt a
     }
   }
   PetscCall(HopsCudaNumbersToDevice(n, k->set->single, h, &k->values));
-  k->bytes += (double)n * (k->set->single ? sizeof(float) : sizeof(double));
+  k->head.info.bytes += (double)n * (k->set->single ? sizeof(float) : sizeof(double));
   if (k->set->packed) {
     double *packed;
 
@@ -102,7 +100,7 @@ static PetscErrorCode SweepFactors(HopsPatchKernel k, HopsPatches pt, PetscInt a
       if (HOPS_CUDA_TENSOR_HAS(pt->factors[i].n) && pt->factors[i].N == pt->factors[i].n + 2)
         SweepPack((int)pt->factors[i].n, h + at[i], packed + tat[i]);
     PetscCall(HopsCudaToDevice(nt * sizeof(double), packed, &k->packed));
-    k->bytes += (double)nt * sizeof(double);
+    k->head.info.bytes += (double)nt * sizeof(double);
     PetscCall(PetscFree(packed));
   }
   PetscCall(PetscFree(h));
@@ -211,7 +209,7 @@ static PetscErrorCode SetUpSweeps(HopsPatchKernel k, HopsPatches pt, const unsig
   }
   PetscCall(HopsCudaToDevice(pt->n * sizeof(*rec), rec, &k->records));
   PetscCall(HopsCudaToDevice(next * sizeof(int), pt->eidx, &k->eidx));
-  k->bytes += pt->n * sizeof(*rec) + next * sizeof(int);
+  k->head.info.bytes += pt->n * sizeof(*rec) + next * sizeof(int);
   k->sweep.patches = k->records;
   k->sweep.eidx    = k->eidx;
   k->sweep.values  = k->values;
@@ -267,18 +265,6 @@ static PetscErrorCode HopsPatchSweep_CUDA(HopsPatchSmoother smoother, PetscDataT
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode HopsPatchGetInfo_CUDA(HopsPatchSmoother smoother, const char **kernel, PetscLogDouble *bytes,
-                                            PetscLogDouble *flops)
-{
-  HopsPatchKernel k = (HopsPatchKernel)smoother;
-
-  PetscFunctionBegin;
-  if (kernel) *kernel = k->name;
-  if (bytes) *bytes = k->bytes;
-  if (flops) *flops = k->set->flops;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode HopsPatchDestroy_CUDA(HopsPatchSmoother *kernel)
 {
   HopsPatchKernel k = (HopsPatchKernel)*kernel;
@@ -297,7 +283,7 @@ static PetscErrorCode HopsPatchDestroy_CUDA(HopsPatchSmoother *kernel)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static const HopsPatchOps HopsPatchCUDA = {HopsPatchApply_CUDA, HopsPatchSweep_CUDA, HopsPatchGetInfo_CUDA, HopsPatchDestroy_CUDA};
+static const HopsPatchOps HopsPatchCUDA = {HopsPatchApply_CUDA, HopsPatchSweep_CUDA, HopsPatchDestroy_CUDA};
 
 PetscErrorCode HopsPatchCreate_CUDA(HopsPatches pt, PetscDataType type, HopsPatchSmoother *smoother)
 {
@@ -359,8 +345,9 @@ PetscErrorCode HopsPatchCreate_CUDA(HopsPatches pt, PetscDataType type, HopsPatc
   in.group   = pt->fuse ? group : NULL;
   if (pt->fuse) PetscCall(SetUpGroups(k, pt, single, group));
   PetscCall(HopsCudaPatchSetCreate(&in, &k->set));
-  k->bytes = k->set->bytes;
-  pt->inv  = NULL; /* the set's */
+  k->head.info.bytes = k->set->bytes;
+  k->head.info.flops = k->set->flops;
+  pt->inv            = NULL; /* the set's */
   if (pt->fuse) PetscCall(SetUpSweeps(k, pt, group));
   for (int i = 0; i < k->set->nruns; ++i) {
     nkernels += (int)k->set->runs[i].n;
@@ -368,13 +355,13 @@ PetscErrorCode HopsPatchCreate_CUDA(HopsPatches pt, PetscDataType type, HopsPatc
     ncubes += (int)k->set->runs[i].n;
     if (k->set->packed && HopsCudaPatchTensor && HOPS_CUDA_TENSOR_HAS(k->set->runs[i].size)) ntensor += (int)k->set->runs[i].n;
   }
-  PetscCall(PetscSNPrintf(k->name, sizeof(k->name), "cuda %s, %d%% of patches specialised", single ? "single" : "double",
-                          nkernels ? (int)(100.0 * ncubes / nkernels) : 0));
+  PetscCall(PetscSNPrintf(k->head.info.name, sizeof(k->head.info.name), "cuda %s, %d%% of patches specialised",
+                          single ? "single" : "double", nkernels ? (int)(100.0 * ncubes / nkernels) : 0));
   if (ntensor) {
-    const size_t used = strlen(k->name);
+    const size_t used = strlen(k->head.info.name);
 
-    PetscCall(
-      PetscSNPrintf(k->name + used, sizeof(k->name) - used, ", %d%% applied on tensor cores", (int)(100.0 * ntensor / nkernels)));
+    PetscCall(PetscSNPrintf(k->head.info.name + used, sizeof(k->head.info.name) - used, ", %d%% applied on tensor cores",
+                            (int)(100.0 * ntensor / nkernels)));
   }
   PetscCall(PetscFree4(scale, fsize, foffset, group));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -25,16 +25,14 @@ struct _HopsPAKernel {
   HopsCudaSetUp        setup;
   PetscErrorCode (*launch)(const HopsCudaArgs *, const double *, const double *, double *, double *);
   PetscErrorCode (*launchfew)(const HopsCudaArgs *, const double *, const double *, double *, double *);
-  PetscInt       ncells, ninterior;
-  PetscBool      alone, specialised; /* alone: no other rank, so that the parts need not be kept apart */
-  const double  *X;                  /* the space's coordinates, on the device */
-  double        *tables, *hosttables, *fewtables;
-  void          *mem[8]; /* device: qdata, work (1, 2); of a set-up: kappa, mass (4, 5); geom, padded (6, 7) */
-  size_t         size[8];
-  void          *flag; /* device: determinant and cell of HopsCudaSetUp */
-  HopsBasis      geom;
-  PetscLogDouble bytes, flops;
-  char           name[48];
+  PetscInt      ncells, ninterior;
+  PetscBool     alone; /* no other rank, so that the parts need not be kept apart */
+  const double *X;     /* the space's coordinates, on the device */
+  double       *tables, *hosttables, *fewtables;
+  void         *mem[8]; /* device: qdata, work (1, 2); of a set-up: kappa, mass (4, 5); geom, padded (6, 7) */
+  size_t        size[8];
+  void         *flag; /* device: determinant and cell of HopsCudaSetUp */
+  HopsBasis     geom;
 };
 
 EXTERN_C_BEGIN

@@ -132,7 +132,7 @@ static PetscErrorCode HopsDerhamApply_Host(HopsOperator A, HopsPart part, const 
 
   PetscFunctionBegin;
   RunPart(k, PETSC_FALSE, part, (const double *)x, (const double *)xg, (double *)y, (double *)yg);
-  if (k->ncells) PetscCall(PetscLogFlops(k->flops / k->ncells * (cells[part + 1] - cells[part])));
+  if (k->ncells) PetscCall(PetscLogFlops(k->head.info.flops / k->ncells * (cells[part + 1] - cells[part])));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -142,19 +142,6 @@ static PetscErrorCode HopsDerhamDiagonal_Host(HopsOperator A, PetscScalar d[], P
 
   PetscFunctionBegin;
   for (int part = 0; part < 3; part++) RunPart(k, PETSC_TRUE, (HopsPart)part, NULL, NULL, d, dg);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode HopsDerhamGetInfo_Host(HopsOperator A, const char **kernel, PetscBool *specialised, PetscLogDouble *bytes,
-                                             PetscLogDouble *flops)
-{
-  HopsDerhamKernel k = (HopsDerhamKernel)A;
-
-  PetscFunctionBegin;
-  if (kernel) *kernel = k->name;
-  if (specialised) *specialised = k->specialised ? PETSC_TRUE : PETSC_FALSE;
-  if (bytes) *bytes = k->bytes;
-  if (flops) *flops = k->flops;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -175,7 +162,6 @@ static PetscErrorCode HopsDerhamDestroy_Host(HopsOperator *kernel)
 static const HopsOperatorOps HopsDerhamHost = {.SetUp    = HopsDerhamSetUp_Host,
                                                .Apply    = HopsDerhamApply_Host,
                                                .Diagonal = HopsDerhamDiagonal_Host,
-                                               .GetInfo  = HopsDerhamGetInfo_Host,
                                                .Destroy  = HopsDerhamDestroy_Host};
 
 PetscErrorCode HopsDerhamCreate_Host(HopsSpace space, const HopsBasis *basis, PetscBool deriv, PetscBool mass, HopsOperator *A)
@@ -235,15 +221,16 @@ PetscErrorCode HopsDerhamCreate_Host(HopsSpace space, const HopsBasis *basis, Pe
   }
   PetscCall(HopsHostPiecesCreate(space, end, (int)k->layout.ne * k->W, k->idx, &k->pieces));
   PetscCall(HopsHostGeometrySetUp(space, basis, k->W, &k->geom, &k->map, &k->mem[3]));
-  k->specialised = k->ops->formfind(k);
-  k->bytes       = (PetscLogDouble)k->nb * k->W * (k->layout.ne * sizeof(int) + nq * (k->nd + k->nm) * sizeof(double));
-  k->flops       = (PetscLogDouble)k->layout.ne;
-  if (k->nm) k->flops += TermFlops(k, &k->layout, k->nm);
-  if (k->nd) k->flops += TermFlops(k, &k->dlayout, k->nd) + 2.0 * k->dlayout.ne * (k->family == HOPS_HCURL ? 4 : 2 * k->dim);
-  k->flops *= (PetscLogDouble)k->ncells;
-  PetscCall(PetscSNPrintf(k->name, sizeof(k->name), "%s %sP=%d Q=%d, %s", k->ops->isa, k->specialised ? "" : "generic ", k->P, k->Q,
-                          HopsFamilies[k->family]));
-  PetscCall(HopsHostNameThreads(sizeof(k->name), k->name));
+  k->head.info.specialised = k->ops->formfind(k) ? PETSC_TRUE : PETSC_FALSE;
+  k->head.info.bytes       = (PetscLogDouble)k->nb * k->W * (k->layout.ne * sizeof(int) + nq * (k->nd + k->nm) * sizeof(double));
+  k->head.info.flops       = (PetscLogDouble)k->layout.ne;
+  if (k->nm) k->head.info.flops += TermFlops(k, &k->layout, k->nm);
+  if (k->nd)
+    k->head.info.flops += TermFlops(k, &k->dlayout, k->nd) + 2.0 * k->dlayout.ne * (k->family == HOPS_HCURL ? 4 : 2 * k->dim);
+  k->head.info.flops *= (PetscLogDouble)k->ncells;
+  PetscCall(PetscSNPrintf(k->head.info.name, sizeof(k->head.info.name), "%s %sP=%d Q=%d, %s", k->ops->isa,
+                          k->head.info.specialised ? "" : "generic ", k->P, k->Q, HopsFamilies[k->family]));
+  PetscCall(HopsHostNameThreads(sizeof(k->head.info.name), k->head.info.name));
   k->head.ops = &HopsDerhamHost;
   *A          = &k->head;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -199,7 +199,7 @@ static PetscErrorCode HopsPAApply_Host(HopsOperator A, HopsPart part, const void
 
   PetscFunctionBegin;
   RunPart(k, PETSC_FALSE, part, (const double *)x, (const double *)xg, (double *)y, (double *)yg);
-  if (k->ncells) PetscCall(PetscLogFlops(k->flops / k->ncells * (cells[part + 1] - cells[part])));
+  if (k->ncells) PetscCall(PetscLogFlops(k->head.info.flops / k->ncells * (cells[part + 1] - cells[part])));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -209,19 +209,6 @@ static PetscErrorCode HopsPADiagonal_Host(HopsOperator A, PetscScalar d[], Petsc
 
   PetscFunctionBegin;
   for (int part = 0; part < 3; part++) RunPart(k, PETSC_TRUE, (HopsPart)part, NULL, NULL, d, dg);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode HopsPAGetInfo_Host(HopsOperator A, const char **kernel, PetscBool *specialised, PetscLogDouble *bytes,
-                                         PetscLogDouble *flops)
-{
-  HopsPAKernel k = (HopsPAKernel)A;
-
-  PetscFunctionBegin;
-  if (kernel) *kernel = k->name;
-  if (specialised) *specialised = k->specialised;
-  if (bytes) *bytes = k->bytes;
-  if (flops) *flops = k->flops;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -243,7 +230,6 @@ static PetscErrorCode HopsPADestroy_Host(HopsOperator *kernel)
 static const HopsOperatorOps HopsPAHost = {.SetUp        = HopsPASetUp_Host,
                                            .Apply        = HopsPAApply_Host,
                                            .Diagonal     = HopsPADiagonal_Host,
-                                           .GetInfo      = HopsPAGetInfo_Host,
                                            .CreateSingle = HopsSinglePACreate_Host,
                                            .Destroy      = HopsPADestroy_Host};
 
@@ -302,11 +288,13 @@ static PetscErrorCode HopsPACreate_Host(HopsSpace space, const HopsBasis *basis,
   FillIndices(k);
   PetscCall(HopsHostPiecesCreate(space, end, (int)nn * k->W, k->idx, &k->pieces));
   PetscCall(HopsHostGeometrySetUp(space, basis, k->W, &k->geom, &k->map, &k->mem[3]));
-  k->specialised = k->ops->find(k);
-  k->bytes = (PetscLogDouble)k->nb * k->W * (nn * sizeof(int) + nq * k->ncomp * sizeof(double)) + nwork * k->W * sizeof(double);
-  k->flops = CellFlops(k) * (PetscLogDouble)k->ncells;
-  PetscCall(PetscSNPrintf(k->name, sizeof(k->name), "%s %sP=%d Q=%d", k->ops->isa, k->specialised ? "" : "generic ", k->P, k->Q));
-  PetscCall(HopsHostNameThreads(sizeof(k->name), k->name));
+  k->head.info.specialised = k->ops->find(k);
+  k->head.info.bytes =
+    (PetscLogDouble)k->nb * k->W * (nn * sizeof(int) + nq * k->ncomp * sizeof(double)) + nwork * k->W * sizeof(double);
+  k->head.info.flops = CellFlops(k) * (PetscLogDouble)k->ncells;
+  PetscCall(PetscSNPrintf(k->head.info.name, sizeof(k->head.info.name), "%s %sP=%d Q=%d", k->ops->isa,
+                          k->head.info.specialised ? "" : "generic ", k->P, k->Q));
+  PetscCall(HopsHostNameThreads(sizeof(k->head.info.name), k->head.info.name));
   k->head.ops = &HopsPAHost;
   *A          = &k->head;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -335,7 +323,7 @@ PetscErrorCode HopsPAGetRaw_Host(HopsPAKernel k, HopsHostRaw *raw)
   raw->qdata      = k->qdata;
   raw->matmem     = k->matmem;
   raw->nmat       = 9 * (n * (n + 1) / 2);
-  raw->flops[0]   = k->flops;
+  raw->flops[0]   = k->head.info.flops;
   for (int i = 0; i < 9; i++) raw->offset[i] = m[i] ? (PetscInt)(m[i] - k->matmem) : -1;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

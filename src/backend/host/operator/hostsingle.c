@@ -81,7 +81,7 @@ static PetscErrorCode HopsSinglePAApply_Host(HopsOperator A, HopsPart part, cons
 
   PetscFunctionBegin;
   s->ops->apply(&s->k, end[part], end[part + 1], x, xg, y, yg);
-  if (s->k.nb) PetscCall(PetscLogFlops(s->k.flops / s->k.nb * (end[part + 1] - end[part])));
+  if (s->k.nb) PetscCall(PetscLogFlops(s->k.head.info.flops / s->k.nb * (end[part + 1] - end[part])));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -124,7 +124,7 @@ PetscErrorCode HopsSinglePACreate_Host(HopsOperator A, HopsOperator *single)
   k->collocated = raw.collocated;
   k->ncells     = raw.n;
   k->ninterior  = raw.ninterior;
-  k->flops      = raw.flops[0];
+  k->head.info.flops      = raw.flops[0];
   k->nbi        = (raw.ninterior + k->W - 1) / k->W;
   k->nb         = k->nbi + (raw.n - raw.ninterior + k->W - 1) / k->W;
   nn            = (size_t)HopsPower(k->P, k->dim);

@@ -55,6 +55,31 @@ static PetscErrorCode HopsTensorGetLayout_Host(HopsTensorOperator A, HopsTensorL
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Flops of a component's contractions with and without derivatives, as Up() runs them; Down() adds as many */
+static double SideFlops(int dim, int P, int Q, PetscBool gradient)
+{
+  const double lines = dim == 3 ? P * P + P * Q + Q * Q : P + Q;
+  double       f     = lines * HopsHostEvenOddFlops(Q, P, 1);
+
+  if (Q < P) return (gradient ? dim + 1 : 1) * f;
+  if (gradient) f += dim * (HopsHostPower(Q, dim) / Q) * HopsHostEvenOddFlops(Q, Q, -1);
+  return f;
+}
+
+static PetscLogDouble Flops(HopsTensorKernel k)
+{
+  double f = 0.0;
+
+  for (int t = 0; t < 2; t++)
+    for (int i = 0; i < k->n[t]; i++) {
+      const HopsHostSide *s = &k->side[t][i];
+
+      if (s->value || s->gradient) f += s->nc * SideFlops(k->dim, s->P, k->Q, s->gradient);
+    }
+  for (PetscInt b = 0; b < k->nblocks; b++) f += 2.0 * k->data[b].nentries * HopsHostPower(k->Q, k->dim);
+  return f * (PetscLogDouble)k->first[k->nb];
+}
+
 /* Values or gradients of a side that no block touches are not computed */
 static PetscErrorCode HopsTensorSetBlocks_Host(HopsTensorOperator A, PetscInt nblocks, const HopsTensorData data[])
 {
@@ -77,6 +102,7 @@ static PetscErrorCode HopsTensorSetBlocks_Host(HopsTensorOperator A, PetscInt nb
       else trial->value = PETSC_TRUE;
     }
   }
+  k->head.info.flops = Flops(k);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -114,41 +140,10 @@ static PetscErrorCode HopsTensorDiagonal_Host(HopsTensorOperator A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Flops of a component's contractions with and without derivatives, as Up() runs them; Down() adds as many */
-static double SideFlops(int dim, int P, int Q, PetscBool gradient)
-{
-  const double lines = dim == 3 ? P * P + P * Q + Q * Q : P + Q;
-  double       f     = lines * HopsHostEvenOddFlops(Q, P, 1);
-
-  if (Q < P) return (gradient ? dim + 1 : 1) * f;
-  if (gradient) f += dim * (HopsHostPower(Q, dim) / Q) * HopsHostEvenOddFlops(Q, Q, -1);
-  return f;
-}
-
-static PetscErrorCode HopsTensorGetInfo_Host(HopsTensorOperator A, const char **name, PetscBool *specialised, PetscLogDouble *flops)
-{
-  HopsTensorKernel k = (HopsTensorKernel)A;
-  double           f = 0.0;
-
-  PetscFunctionBegin;
-  for (int t = 0; t < 2; t++)
-    for (int i = 0; i < k->n[t]; i++) {
-      const HopsHostSide *s = &k->side[t][i];
-
-      if (s->value || s->gradient) f += s->nc * SideFlops(k->dim, s->P, k->Q, s->gradient);
-    }
-  for (PetscInt b = 0; b < k->nblocks; b++) f += 2.0 * k->data[b].nentries * HopsHostPower(k->Q, k->dim);
-  *flops       = f * (PetscLogDouble)k->first[k->nb];
-  *name        = k->name;
-  *specialised = k->specialised;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static const HopsTensorOps HopsTensorHost = {.GetLayout = HopsTensorGetLayout_Host,
                                              .SetBlocks = HopsTensorSetBlocks_Host,
                                              .Apply     = HopsTensorApply_Host,
                                              .Diagonal  = HopsTensorDiagonal_Host,
-                                             .GetInfo   = HopsTensorGetInfo_Host,
                                              .Destroy   = HopsTensorDestroy_Host};
 
 PetscErrorCode HopsTensorCreate_Host(HopsSpace sp, PetscInt Q, PetscInt W, PetscInt ntest, const HopsTensorSide test[],
@@ -162,12 +157,12 @@ PetscErrorCode HopsTensorCreate_Host(HopsSpace sp, PetscInt Q, PetscInt W, Petsc
   PetscFunctionBegin;
   PetscCall(PetscNew(&k));
   PetscCall(HopsHostSelect(sp, &k->ops));
-  k->W           = k->ops->W;
-  k->dim         = (int)sp->dim;
-  k->Q           = (int)Q;
-  k->n[0]        = (int)ntest;
-  k->n[1]        = (int)ntrial;
-  k->specialised = PETSC_TRUE;
+  k->W                     = k->ops->W;
+  k->dim                   = (int)sp->dim;
+  k->Q                     = (int)Q;
+  k->n[0]                  = (int)ntest;
+  k->n[1]                  = (int)ntrial;
+  k->head.info.specialised = PETSC_TRUE;
   PetscCall(TensorBatches(sp, k));
   for (int t = 0; t < 2; t++) {
     PetscCall(PetscCalloc1(k->n[t], &k->side[t]));
@@ -184,7 +179,7 @@ PetscErrorCode HopsTensorCreate_Host(HopsSpace sp, PetscInt Q, PetscInt W, Petsc
                  "The host back end takes at most %d nodes and points per direction, not P_1d = %d, Q_1d = %" PetscInt_FMT,
                  HOPS_HOST_MAXLINE, s->P, Q);
       PetscCall(HopsHostPackMatrices(given[t][i].basis, &s->mat, &s->matmem));
-      if (!k->ops->tensorfind(k, s)) k->specialised = PETSC_FALSE;
+      if (!k->ops->tensorfind(k, s)) k->head.info.specialised = PETSC_FALSE;
       slots[t] += s->nc * (k->dim + 1);
       k->nnodes[t] += s->nc * HopsHostPower(s->P, k->dim);
       M = PetscMax(M, s->P);
@@ -200,7 +195,8 @@ PetscErrorCode HopsTensorCreate_Host(HopsSpace sp, PetscInt Q, PetscInt W, Petsc
   k->v = k->u + (size_t)k->W * k->S * PetscMax(slots[0], slots[1]);
   k->f = k->v + (size_t)k->W * k->S * PetscMax(slots[0], slots[1]);
   k->g = k->f + (size_t)k->W * nm;
-  PetscCall(PetscSNPrintf(k->name, sizeof(k->name), "%s %stensors Q=%d", k->ops->isa, k->specialised ? "" : "generic ", k->Q));
+  PetscCall(PetscSNPrintf(k->head.info.name, sizeof(k->head.info.name), "%s %stensors Q=%d", k->ops->isa,
+                          k->head.info.specialised ? "" : "generic ", k->Q));
   k->head.ops = &HopsTensorHost;
   *A          = &k->head;
   PetscFunctionReturn(PETSC_SUCCESS);

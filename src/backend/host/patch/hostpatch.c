@@ -337,18 +337,6 @@ static PetscErrorCode HopsPatchSweep_Host(HopsPatchSmoother smoother, PetscDataT
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode HopsPatchGetInfo_Host(HopsPatchSmoother smoother, const char **kernel, PetscLogDouble *bytes,
-                                            PetscLogDouble *flops)
-{
-  HopsPatchKernel k = (HopsPatchKernel)smoother;
-
-  PetscFunctionBegin;
-  if (kernel) *kernel = k->name;
-  if (bytes) *bytes = k->bytes;
-  if (flops) *flops = k->flops;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode HopsPatchDestroy_Host(HopsPatchSmoother *kernel)
 {
   HopsPatchKernel k = (HopsPatchKernel)*kernel;
@@ -365,7 +353,7 @@ static PetscErrorCode HopsPatchDestroy_Host(HopsPatchSmoother *kernel)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static const HopsPatchOps HopsPatchHost = {HopsPatchApply_Host, HopsPatchSweep_Host, HopsPatchGetInfo_Host, HopsPatchDestroy_Host};
+static const HopsPatchOps HopsPatchHost = {HopsPatchApply_Host, HopsPatchSweep_Host, HopsPatchDestroy_Host};
 
 PetscErrorCode HopsPatchCreate_Host(HopsPatches pt, PetscDataType type, HopsPatchSmoother *smoother)
 {
@@ -428,15 +416,16 @@ PetscErrorCode HopsPatchCreate_Host(HopsPatches pt, PetscDataType type, HopsPatc
   k->reals = p;
   PetscCall(HopsHostAlloc((size_t)emax * k->ops->W, PETSC_FALSE, &k->mem[2], &k->e));
   PetscCall(Batches(&pass, n, shapes, PETSC_TRUE));
-  PetscCall(HopsHostCondensedCreate(pt, k->ops, k->cflops, &k->bytes, &k->condensed));
+  PetscCall(HopsHostCondensedCreate(pt, k->ops, k->cflops, &k->head.info.bytes, &k->condensed));
   for (PetscInt c = 0; c < k->ncolors; ++c) {
     k->bstart[c + 1] = PetscMax(k->bstart[c + 1], k->bstart[c]);
-    k->flops += k->cflops[c];
+    k->head.info.flops += k->cflops[c];
   }
   PetscCall(PetscFree2(order, pass.factorat));
-  k->bytes += pass.nidx * sizeof(int) + pass.nreal * (single ? sizeof(float) : sizeof(double)) + pt->ninv * sizeof(PetscScalar);
-  PetscCall(PetscSNPrintf(k->name, sizeof(k->name), "%s %s, %d%% of batches specialised, %d%% share factors", k->ops->isa,
-                          single ? "single" : "double", k->nbatch ? (int)(100 * k->nspecialised / k->nbatch) : 0,
+  k->head.info.bytes +=
+    pass.nidx * sizeof(int) + pass.nreal * (single ? sizeof(float) : sizeof(double)) + pt->ninv * sizeof(PetscScalar);
+  PetscCall(PetscSNPrintf(k->head.info.name, sizeof(k->head.info.name), "%s %s, %d%% of batches specialised, %d%% share factors",
+                          k->ops->isa, single ? "single" : "double", k->nbatch ? (int)(100 * k->nspecialised / k->nbatch) : 0,
                           k->nbatch ? (int)(100 * k->nshared / k->nbatch) : 0));
   k->head.ops = &HopsPatchHost;
   *smoother   = &k->head;

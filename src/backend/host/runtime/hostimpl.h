@@ -83,7 +83,7 @@ struct _HopsPAKernel {
   int                    dim, P, Q, W;
   int                    ncomp; /* values per point: diffusion dim(dim+1)/2, then mass 1 */
   int                    nT;
-  PetscBool              diffusion, mass, collocated, specialised;
+  PetscBool              diffusion, mass, collocated;
   PetscInt               ncells, ninterior;
   PetscInt               nb, nbi;       /* batches: all, interior (first) */
   int                   *idx;           /* [nb][P^dim][W] L-vector indices */
@@ -96,9 +96,7 @@ struct _HopsPAKernel {
   HopsBasis              geom;
   HopsHostGeometry       map;
   void (*cell)(const struct _HopsPAKernel *, const HopsHostReal *qdata);
-  void          *mem[4]; /* unaligned base pointers */
-  PetscLogDouble bytes, flops;
-  char           name[48];
+  void *mem[4]; /* unaligned base pointers */
 };
 
 /* A field on one side of a form with full tensors */
@@ -124,8 +122,6 @@ struct _HopsTensorKernel {
   PetscInt                   nb, part[4], *first; /* batches; the parts' first batches; [nb + 1] first cells */
   double                    *e, *u, *v, *f, *g;
   void                      *mem;
-  PetscBool                  specialised;
-  char                       name[48];
   PetscInt                   nblocks;
   const HopsTensorData      *data;
 };
@@ -154,7 +150,7 @@ struct _HopsDerhamKernel {
   HopsFamily             family, dfamily; /* of the field and of its derivative */
   int                    dim, P, Q, W;
   int                    nd, nm; /* values per point: of the derivative's term, of the field's; 0 where the term is absent */
-  int                    nT, specialised;
+  int                    nT;
   HopsLayout             layout, dlayout;
   PetscInt               ncells, ninterior, nb, nbi; /* as in H1 */
   int                   *idx;                        /* [nb][ne][W] entries of restr */
@@ -232,9 +228,8 @@ struct _HopsPatchKernel {
   const int                *level; /* [nP] */
   double                   *e;     /* scratch: vectors of the largest batch */
   void                     *mem[3];
-  PetscInt                  nspecialised, nshared;          /* batches */
-  PetscLogDouble            bytes, flops, *cflops, *sflops; /* [ncolors] */
-  char                      name[96];
+  PetscInt                  nspecialised, nshared; /* batches */
+  PetscLogDouble           *cflops, *sflops;       /* [ncolors] */
 };
 
 /* A run of cells and its coefficients; kappa->nc or mass->nc is 0 where the term is absent. */

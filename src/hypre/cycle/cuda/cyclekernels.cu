@@ -39,62 +39,54 @@ template <typename T> static PetscErrorCode Correction(HopsCycle c, int k, cudaS
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The same, captured on a stream of its own from the fork to where its vector is added: short kernels of
-   several spaces run side by side */
-template <typename T> static PetscErrorCode Branch(HopsCycle c, int k)
-{
-  PetscFunctionBegin;
-  PetscCallCUDA(cudaStreamWaitEvent(c->branch[k], c->fork, 0));
-  PetscCall(Correction<T>(c, k, c->branch[k]));
-  PetscCallCUDA(cudaEventRecord(c->joined[k], c->branch[k]));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /*
-  AMS and ADS: corrections from the nodal spaces, one after the other or in sums. Where the last space of a
-  sum is absent, as in 2D, the next correction sees the residual of the sum, as hypre (2.32) has it.
+  What a cycle of AMS or ADS does on one rank. Corrections of a sum are captured on streams of their own, from
+  the fork to where their vectors are added: short kernels of several spaces run side by side.
 */
-template <typename T> static PetscErrorCode Spaces(HopsCycle c, cudaStream_t stream)
-{
-  HopsCycleLevel *a     = c->level;
-  const Csr<T>    A     = View<T>(a->A);
-  bool            known = false; /* the residual is there already */
+template <typename T> struct OneRank {
+  HopsCycle       c;
+  HopsCycleLevel *a;
+  cudaStream_t    stream;
 
-  PetscFunctionBegin;
-  for (const char *op = c->program + 1, *sum = NULL; op[1]; op++) {
-    const int k = *op - '1';
-
-    if (*op == '+') known = true;
-    else if (*op == '(') {
-      LAUNCH(a->A, Residual, stream, A, (const T *)a->f, (const T *)a->u, (T *)a->w);
-      PetscCallCUDA(cudaEventRecord(c->fork, stream));
-      sum = op;
-    } else if (*op == ')') {
-      for (; sum < op; sum++) {
-        const int j = *sum - '1';
-
-        if (j < 0 || j >= HOPS_CYCLE_SPACES || !c->sub[j]) continue;
-        PetscCallCUDA(cudaStreamWaitEvent(stream, c->joined[j], 0));
-        LAUNCH(c->P[j], Prolong, stream, View<T>(c->P[j]), (const T *)c->sub[j]->level->w, (T *)a->u);
-      }
-      sum = NULL;
-    } else if (*op == '0') { /* w as the smoothed vector, which becomes u */
-      void *t = a->u;
-
-      LAUNCH(a->A, Smooth, stream, A, (T)1, (const T *)a->d, (const T *)a->f, (const T *)a->u, (T *)a->w);
-      PetscCallCUDA(cudaMemcpyAsync(t, a->w, a->A.m * sizeof(T), cudaMemcpyDeviceToDevice, stream));
-    } else if (k >= 0 && k < HOPS_CYCLE_SPACES && c->sub[k]) {
-      if (sum) PetscCall(Branch<T>(c, k));
-      else {
-        if (!known) LAUNCH(a->A, Residual, stream, A, (const T *)a->f, (const T *)a->u, (T *)a->w);
-        PetscCall(Correction<T>(c, k, stream));
-        LAUNCH(c->P[k], Prolong, stream, View<T>(c->P[k]), (const T *)c->sub[k]->level->w, (T *)a->u);
-      }
-      known = false;
-    }
+  PetscErrorCode TakeResidual() const
+  {
+    PetscFunctionBegin;
+    LAUNCH(a->A, Residual, stream, View<T>(a->A), (const T *)a->f, (const T *)a->u, (T *)a->w);
+    PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+
+  PetscErrorCode SmoothOnce() const /* w as the smoothed vector, which becomes u */
+  {
+    PetscFunctionBegin;
+    LAUNCH(a->A, Smooth, stream, View<T>(a->A), (T)1, (const T *)a->d, (const T *)a->f, (const T *)a->u, (T *)a->w);
+    PetscCallCUDA(cudaMemcpyAsync(a->u, a->w, a->A.m * sizeof(T), cudaMemcpyDeviceToDevice, stream));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  PetscErrorCode Fork() const
+  {
+    PetscFunctionBegin;
+    PetscCallCUDA(cudaEventRecord(c->fork, stream));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  PetscErrorCode Correct(int k, bool insum) const
+  {
+    PetscFunctionBegin;
+    if (insum) PetscCallCUDA(cudaStreamWaitEvent(c->branch[k], c->fork, 0));
+    PetscCall(Correction<T>(c, k, insum ? c->branch[k] : stream));
+    if (insum) PetscCallCUDA(cudaEventRecord(c->joined[k], c->branch[k]));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  PetscErrorCode Add(int k, bool insum) const
+  {
+    PetscFunctionBegin;
+    if (insum) PetscCallCUDA(cudaStreamWaitEvent(stream, c->joined[k], 0));
+    LAUNCH(c->P[k], Prolong, stream, View<T>(c->P[k]), (const T *)c->sub[k]->level->w, (T *)a->u);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+};
 
 /* From the residual of the finest level to its corrected vector */
 template <typename T> static PetscErrorCode Middle(HopsCycle c, cudaStream_t stream)
@@ -103,7 +95,7 @@ template <typename T> static PetscErrorCode Middle(HopsCycle c, cudaStream_t str
 
   PetscFunctionBegin;
   if (c->program) {
-    PetscCall(Spaces<T>(c, stream));
+    PetscCall(HopsCycleProgram(c, OneRank<T>{c, c->level, stream}));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   for (int l = 0; l < last; l++) {

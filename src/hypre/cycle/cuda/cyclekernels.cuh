@@ -136,3 +136,36 @@ template <typename T> static T LastWeight(const HopsCycle c)
 {
   return (T)c->step[c->nsteps - 1];
 }
+
+/*
+  The program of AMS or ADS: corrections from the nodal spaces, one after the other or in sums. Where the last
+  space of a sum is absent, as in 2D, the next correction sees the residual of the sum, as hypre (2.32) has it.
+  `does` has TakeResidual(), w = f - A u; SmoothOnce(), of u; Fork() at a sum's begin; Correct(k, in a sum?),
+  what space k makes of w; and Add(k, in a sum?), which adds that to u.
+*/
+template <typename Does> static PetscErrorCode HopsCycleProgram(HopsCycle c, const Does &does)
+{
+  const auto space = [c](char op) { return op >= '1' && op < '1' + HOPS_CYCLE_SPACES && c->sub[op - '1']; };
+  bool       known = false; /* the residual is there already */
+
+  PetscFunctionBegin;
+  for (const char *op = c->program + 1, *sum = NULL; op[1]; op++) {
+    if (*op == '+') known = true;
+    else if (*op == '(') {
+      PetscCall(does.TakeResidual());
+      PetscCall(does.Fork());
+      sum = op;
+    } else if (*op == ')') {
+      for (; sum < op; sum++)
+        if (space(*sum)) PetscCall(does.Add(*sum - '1', true));
+      sum = NULL;
+    } else if (*op == '0') PetscCall(does.SmoothOnce());
+    else if (space(*op)) {
+      if (!sum && !known) PetscCall(does.TakeResidual());
+      PetscCall(does.Correct(*op - '1', sum != NULL));
+      if (!sum) PetscCall(does.Add(*op - '1', false));
+      known = false;
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

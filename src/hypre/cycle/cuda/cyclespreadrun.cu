@@ -212,67 +212,62 @@ template <typename T, typename S> static PetscErrorCode Levels(HopsCycle c, S *o
 
 template <typename T, typename S> static PetscErrorCode Cycle(HopsCycle, S *, cudaStream_t);
 
-/* What space k makes of the residual w, in the w of its first level */
-template <typename T> static PetscErrorCode Correction(HopsCycle c, int k, cudaStream_t stream)
-{
-  HopsCycleLevel *b = HopsCycleFinest(c->sub[k]);
+template <typename T, typename S> static PetscErrorCode Cycle(HopsCycle, S *, cudaStream_t);
 
-  PetscFunctionBegin;
-  PetscCall(RestrictToAll<T>(c->spread->space + k, (const T *)c->spread->level[0].own.w, (T *)b->f, stream));
-  PetscCall(TimesDiagonal<T>(b->A.m, b->d, b->f, b->u, stream));
-  PetscCall(Cycle<T>(c->sub[k], (T *)b->w, stream));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+/* What a cycle of AMS or ADS does on several ranks: the corrections of a sum follow one another */
+template <typename T> struct SeveralRanks {
+  HopsCycle             c;
+  HopsCycleSpreadLevel *a;
+  cudaStream_t          stream;
 
-template <typename T> static PetscErrorCode AddCorrection(HopsCycle c, int k, cudaStream_t stream)
-{
-  PetscFunctionBegin;
-  PetscCall(ProlongFromAll<T>(c->spread->space + k, (const T *)HopsCycleFinest(c->sub[k])->w, false, (T *)c->spread->level[0].own.u,
-                              stream));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* AMS and ADS, as Spaces() of one rank has them; the corrections of a sum follow one another here */
-template <typename T, typename S> static PetscErrorCode Spaces(HopsCycle c, S *out, cudaStream_t stream)
-{
-  HopsCycleSpreadLevel *a = c->spread->level;
-  T                    *u = (T *)a->own.u, *w = (T *)a->own.w;
-  bool                  known = false; /* the residual is there already */
-
-  PetscFunctionBegin;
-  for (const char *op = c->program + 1, *sum = NULL; op[1]; op++) {
-    const int k = *op - '1';
-
-    if (*op == '+') known = true;
-    else if (*op == '(') {
-      PetscCall(ResidualOfAll<T>(a, u, w, stream));
-      sum = op;
-    } else if (*op == ')') {
-      for (; sum < op; sum++) {
-        const int j = *sum - '1';
-
-        if (j >= 0 && j < HOPS_CYCLE_SPACES && c->sub[j]) PetscCall(AddCorrection<T>(c, j, stream));
-      }
-      sum = NULL;
-    } else if (*op == '0') {
-      PetscCall(Step<T>(c, a, 0, u, w, stream));
-      PetscCallCUDA(cudaMemcpyAsync(u, w, a->own.A.m * sizeof(T), cudaMemcpyDeviceToDevice, stream));
-    } else if (k >= 0 && k < HOPS_CYCLE_SPACES && c->sub[k]) {
-      if (!known) PetscCall(ResidualOfAll<T>(a, u, w, stream));
-      PetscCall(Correction<T>(c, k, stream));
-      if (!sum) PetscCall(AddCorrection<T>(c, k, stream));
-      known = false;
-    }
+  PetscErrorCode TakeResidual() const
+  {
+    PetscFunctionBegin;
+    PetscCall(ResidualOfAll<T>(a, (const T *)a->own.u, (T *)a->own.w, stream));
+    PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(Step<T>(c, a, 0, (const T *)u, out, stream));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+
+  PetscErrorCode SmoothOnce() const
+  {
+    PetscFunctionBegin;
+    PetscCall(Step<T>(c, a, 0, (const T *)a->own.u, (T *)a->own.w, stream));
+    PetscCallCUDA(cudaMemcpyAsync(a->own.u, a->own.w, a->own.A.m * sizeof(T), cudaMemcpyDeviceToDevice, stream));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  PetscErrorCode Fork() const
+  {
+    return PETSC_SUCCESS;
+  }
+
+  PetscErrorCode Correct(int k, bool) const /* in the w of the space's first level */
+  {
+    HopsCycleLevel *b = HopsCycleFinest(c->sub[k]);
+
+    PetscFunctionBegin;
+    PetscCall(RestrictToAll<T>(c->spread->space + k, (const T *)a->own.w, (T *)b->f, stream));
+    PetscCall(TimesDiagonal<T>(b->A.m, b->d, b->f, b->u, stream));
+    PetscCall(Cycle<T>(c->sub[k], (T *)b->w, stream));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  PetscErrorCode Add(int k, bool) const
+  {
+    PetscFunctionBegin;
+    PetscCall(ProlongFromAll<T>(c->spread->space + k, (const T *)HopsCycleFinest(c->sub[k])->w, false, (T *)a->own.u, stream));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+};
 
 template <typename T, typename S> static PetscErrorCode Cycle(HopsCycle c, S *out, cudaStream_t stream)
 {
   PetscFunctionBegin;
-  if (c->program) PetscCall(Spaces<T>(c, out, stream));
-  else PetscCall(Levels<T>(c, out, stream));
+  if (c->program) {
+    HopsCycleSpreadLevel *a = c->spread->level;
+
+    PetscCall(HopsCycleProgram(c, SeveralRanks<T>{c, a, stream}));
+    PetscCall(Step<T>(c, a, 0, (const T *)a->own.u, out, stream));
+  } else PetscCall(Levels<T>(c, out, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
