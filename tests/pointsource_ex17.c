@@ -17,7 +17,6 @@ int main(int argc, char **argv)
                                        F('e', trig_3d_u),
                                        F('f', f0_vlap_trig_u),
                                        F('f', f0_elas_trig_u),
-                                       F('e', axial_disp_u),
                                        F('b', f0_elas_axial_disp_bd_u),
                                        F('e', uniform_strain_u),
                                        F('f', f0_mass_u),

@@ -151,7 +151,6 @@ static PetscErrorCode HopsNodalComputeRHS(HopsSpace space, HopsPointFunction f, 
   PetscScalar     *y, *yg;
 
   PetscFunctionBegin;
-  PetscCall(HopsSpaceBringMesh(space));
   PetscCall(HopsBasisCreate(P, Q, PETSC_FALSE, &basis));
   PetscCall(HopsSpaceCreateGeometryBasis(space, &basis, &geom));
   PetscCall(PetscMalloc6(nq * dim, &pts, nq * dim * dim, &J, nq, &u, np, &v, 2 * nq, &work, P * Q, &Bt));
@@ -210,6 +209,7 @@ PetscErrorCode HopsSpaceComputeRHS(HopsSpace space, HopsPointFunction f, void *c
   HopsValidPointer(f, 2);
   HopsValidHeader(b, VEC_CLASSID, 4);
   PetscCall(HopsSpaceCheckVec(space, b, "of the right-hand side"));
+  PetscCall(HopsSpaceBringMesh(space));
   if (space->family == HOPS_H1) PetscCall(HopsNodalComputeRHS(space, f, ctx, b));
   else PetscCall(HopsFieldComputeRHS(space, f, ctx, b));
   PetscFunctionReturn(PETSC_SUCCESS);

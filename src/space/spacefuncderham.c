@@ -337,7 +337,6 @@ PetscErrorCode HopsFieldComputeL2Error(HopsSpace sp, Vec x, HopsPointFunction f,
   PetscScalar       *xg;
 
   PetscFunctionBegin;
-  PetscCall(HopsSpaceBringMesh(sp));
   PetscCall(HopsBasisCreate(P, Q, PETSC_FALSE, &basis));
   PetscCall(HopsSpaceCreateGeometryBasis(sp, &basis, &geom));
   PetscCall(PetscMalloc5(nq * dim, &pts, nq * dim * dim, &J, sp->ne, &e, nq * nc, &u, sp->nL - sp->nT, &xg));
