@@ -192,9 +192,7 @@ static PetscErrorCode BenchPA(const Bench *bench, Box *box, int Q, PetscBool mas
   PetscInt          bad;
   PetscReal         det;
   PetscScalar      *x, *y;
-  const char       *name;
-  PetscLogDouble    bytes, flops;
-  double            ts, ta, td, moved, roof;
+  double            ts, ta, td, flops, moved, roof;
 
   PetscFunctionBegin;
   PetscCall(HopsBasisCreate(s->order + 1, Q, PETSC_FALSE, &basis));
@@ -208,10 +206,10 @@ static PetscErrorCode BenchPA(const Bench *bench, Box *box, int Q, PetscBool mas
   TIME(bench, ta, for (int part = 0; part < 3; part++) PetscCall((*k->ops->Apply)(k, (HopsPart)part, x, x, y, y)));
   td = 0;
   if (s->order <= 8) TIME(bench, td, PetscCall((*k->ops->Diagonal)(k, y, y)));
-  PetscCall((*k->ops->GetInfo)(k, &name, NULL, &bytes, &flops));
-  moved = bytes + 24. * s->nL; /* x read, y read and written */
+  flops = k->info.flops;
+  moved = k->info.bytes + 24. * s->nL; /* x read, y read and written */
   roof  = PetscMin(bench->peak, bench->bandwidth * flops / moved);
-  PetscCall(PetscPrintf(PETSC_COMM_SELF, "%-22s %-9s %7.2f %7.1f %7.1f %7.1f %6.2f %7.1f %7.1f\n", name,
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, "%-22s %-9s %7.2f %7.1f %7.1f %7.1f %6.2f %7.1f %7.1f\n", k->info.name,
                         mass ? "diff+mass" : "diff", s->nL / 1e6, s->nL / ta / 1e6, flops / ta / 1e9, moved / ta / 1e9,
                         flops / ta / roof, s->nL / ts / 1e6, td > 0 ? s->nL / td / 1e6 : 0));
   PetscCall(PetscFree2(x, y));

@@ -635,7 +635,7 @@ int main(int argc, char **argv)
     test:
       suffix: apart_curved
       nsize: 2
-      args: -dm_plex_dim {{2 3}} -dm_plex_box_faces 3,3,2 -order 2 -geometry 2 -hops_backend apart -against host
+      args: -dm_plex_dim {{2 3}} -dm_plex_box_faces 3,3,2 -order 2 -geometry {{2 3}} -hops_backend apart -against host
     test:
       suffix: apart_empty
       nsize: 3
@@ -654,5 +654,10 @@ int main(int argc, char **argv)
       requires: cuda
       nsize: {{1 3}}
       args: -dm_plex_filename ${HOPS_SOURCE}/tutorials/meshes/elbow.msh -order 2 -hops_backend cuda -against host -use_gpu_aware_mpi 0
+    test:
+      suffix: cuda_curved
+      requires: cuda
+      nsize: {{1 2}}
+      args: -dm_plex_dim {{2 3}} -dm_plex_box_faces 3,3,2 -order 2 -geometry {{2 3}} -hops_backend cuda -against host -use_gpu_aware_mpi 0
 
 TEST*/

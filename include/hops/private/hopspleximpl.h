@@ -72,6 +72,8 @@ PETSC_INTERN PetscErrorCode HopsPlexUnknownsCreate(DM, PetscSection, HopsPlexCel
 PETSC_INTERN PetscErrorCode HopsPlexUnknownsDestroy(HopsPlexUnknowns *);
 /* idx[size] of cells->cell[c]; n is not `size` where the cell has another number of unknowns */
 PETSC_INTERN PetscErrorCode HopsPlexUnknownsGet(HopsPlexUnknowns *, PetscInt c, PetscInt idx[], PetscInt *n);
+/* the first cell that has another number of unknowns than cell 0, or -1 */
+PETSC_INTERN PetscInt HopsPlexUnknownsDiffer(const HopsPlexUnknowns *);
 /* For all cells at once: how they see unknowns is known, and each has `size` of them. Others are an error
    where `expected` is not that: the number which `what` has */
 PETSC_INTERN PetscErrorCode HopsPlexUnknownsSetUp(HopsPlexUnknowns *, PetscInt expected, const char what[]);

@@ -306,6 +306,79 @@ static PetscErrorCode HopsPlexGetCorners(DM dm, HopsSpace sp, PetscBool *done)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Rows of places in the local coordinates become X[], where the space works if that has the passes */
+static PetscErrorCode HopsPlexTakeCoordinates(HopsSpace sp, const HopsPlexUnknowns *u, const HopsCoordinateMap *map, Vec x)
+{
+  const PetscBool       apart = HopsMeshApart(sp->backend);
+  const HopsBackendOps *at    = apart ? sp->backend : &HopsBackendHost;
+  const PetscScalar    *a;
+  PetscInt              size, nx;
+  HopsCellView          view;
+  void                 *ax;
+  int                  *old, *rows;
+
+  PetscFunctionBegin;
+  PetscCall(HopsCount("coordinates of the cells", sp->ncells, map->n, 1, &size));
+  PetscCall(PetscMalloc1(sp->ncells, &old));
+  for (PetscInt c = 0; c < sp->ncells; ++c) old[c] = (int)sp->cells->where[sp->cell[c] - sp->cstart];
+  PetscCall(HopsPlexUnknownsView(u, 1, map->n, map->place, &view));
+  PetscCall(HopsPlexUnknownsRows(u, at, u->off, &view, sp->ncells, old, &rows));
+  PetscCall(VecGetLocalSize(x, &nx));
+  PetscCall(VecGetArrayRead(x, &a));
+  if (apart) {
+    PetscCall((*at->memory->PoolMalloc)(nx * sizeof(PetscScalar), &ax));
+    PetscCall((*at->memory->Copy)(NULL, ax, a, nx * sizeof(PetscScalar), HOPS_COPY_IN));
+    PetscCall((*at->memory->Malloc)(size * sizeof(PetscReal), (void **)&sp->bX));
+    PetscCall((*at->vector->Pack)(NULL, PETSC_SCALAR, size, (const PetscInt *)rows, ax, sp->bX));
+    PetscCall((*at->memory->PoolFree)(&ax));
+  } else {
+    PetscCall(PetscMalloc1(size, &sp->X));
+    for (PetscInt i = 0; i < size; ++i) sp->X[i] = PetscRealPart(a[rows[i]]);
+  }
+  PetscCall(VecRestoreArrayRead(x, &a));
+  PetscCall((*at->memory->Free)((void **)&rows));
+  PetscCall(PetscFree(view.slot));
+  PetscCall(PetscFree(view.seen));
+  PetscCall(PetscFree(old));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Maps of any order by the passes over all cells, where the mesh's coordinates are those at GLL nodes. Not done
+   in a periodic mesh, and where cells differ */
+static PetscErrorCode HopsPlexGetCurved(DM dm, HopsSpace sp, PetscBool *done)
+{
+  HopsCoordinateMap map = {0};
+  HopsPlexUnknowns  u;
+  DM                cdm;
+  Vec               x, cells;
+  PetscSection      s, own;
+  PetscInt          n = 0;
+
+  PetscFunctionBegin;
+  *done = PETSC_FALSE;
+  if (sizeof(PetscInt) != sizeof(int) && HopsMeshApart(sp->backend)) PetscFunctionReturn(PETSC_SUCCESS); /* Pack()'s indices */
+  PetscCall(DMGetCellCoordinateSection(dm, &own));
+  PetscCall(DMGetCellCoordinatesLocalNoncollective(dm, &cells));
+  if (own && cells) PetscCall(PetscSectionGetStorageSize(own, &n));
+  if (n || !sp->ncells) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(DMGetCoordinateDM(dm, &cdm));
+  PetscCall(DMGetCoordinateSection(dm, &s));
+  PetscCall(DMGetCoordinatesLocalNoncollective(dm, &x));
+  PetscCall(HopsPlexUnknownsCreate(cdm, s, sp->cells, &u));
+  if (HopsPlexUnknownsDiffer(&u) < 0) {
+    PetscCall(HopsCoordinateMapCreate(cdm, sp, u.size, &map));
+    if (map.place) {
+      PetscCall(HopsPlexUnknownsSetUp(&u, map.n, "the first one"));
+      PetscCall(HopsPlexTakeCoordinates(sp, &u, &map, x));
+      *done = PETSC_TRUE;
+    }
+    PetscCall(PetscFree(map.T));
+    PetscCall(PetscFree(map.place));
+  }
+  PetscCall(HopsPlexUnknownsDestroy(&u));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode HopsVecChanged(Vec x, HopsVecKey *key, PetscBool *changed)
 {
   HopsVecKey         now = {0, 0, 0.0};
@@ -363,6 +436,7 @@ PetscErrorCode HopsPlexGetGeometry(DM dm, HopsSpace sp)
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(HopsPlexGetCorners(dm, sp, &done));
+  if (!done) PetscCall(HopsPlexGetCurved(dm, sp, &done));
   if (!done) PetscCall(HopsPlexGetMaps(dm, sp));
   PetscCall(MPIU_Allreduce(MPI_IN_PLACE, &sp->gorder, 1, MPIU_INT, MPI_MAX, PetscObjectComm((PetscObject)dm)));
   PetscFunctionReturn(PETSC_SUCCESS);

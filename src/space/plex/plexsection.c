@@ -152,16 +152,23 @@ PetscErrorCode HopsPlexUnknownsGet(HopsPlexUnknowns *u, PetscInt c, PetscInt idx
 
 /* ---------------------------------------- all cells at once ---------------------------------------- */
 
+PetscInt HopsPlexUnknownsDiffer(const HopsPlexUnknowns *u)
+{
+  const HopsPlexCells cells = u->cells;
+
+  for (PetscInt c = 0; c < cells->ncells; ++c)
+    for (PetscInt k = 0; k < u->nlist; ++k)
+      if (u->off[cells->point[c * cells->ref.n + u->list[k]] - u->pStart] < 0) return c;
+  return -1;
+}
+
 PetscErrorCode HopsPlexUnknownsSetUp(HopsPlexUnknowns *u, PetscInt expected, const char what[])
 {
   const HopsPlexCells cells = u->cells;
   const PetscInt      n     = cells->ref.n;
-  PetscInt            bad = -1, size = u->size;
+  PetscInt            bad = HopsPlexUnknownsDiffer(u), size = u->size;
 
   PetscFunctionBegin;
-  for (PetscInt c = 0; c < cells->ncells && bad < 0; ++c)
-    for (PetscInt k = 0; k < u->nlist; ++k)
-      if (u->off[cells->point[c * n + u->list[k]] - u->pStart] < 0) bad = c;
   if (bad >= 0) PetscCall(HopsPlexUnknownsGet(u, bad, NULL, &size));
   else if (size != expected && cells->ncells) bad = 0;
   PetscCheck(bad < 0, PETSC_COMM_SELF, PETSC_ERR_SUP,
