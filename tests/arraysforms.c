@@ -2,7 +2,7 @@ static char help[] =
   "H(curl), H(div) and L2 from arrays: against the space of a DMPlex, against arrays written down for a box, and contradictions.\n\
   -family <HCURL,HDIV,L2> -order <p>\n\
   -what <plex>  : numbers and signs of a DMPlex space, shuffled: the same operator, low-order-refined matrix and solution;\n\
-                  -flat: not bent\n\
+                  -flat: not bent; -device <name>: from arrays in that back end's memory\n\
   -half         : the mass coefficient is zero in half of the cells, and the right-hand side in the range\n\
   -what <box>   : lines and faces of a box numbered by hand, -dim <d> -cells <n,n,n>\n\
   -what <errors>: data that contradict each other\n\
@@ -43,15 +43,48 @@ static PetscErrorCode ArraysDestroy(Arrays *a)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode ArraysCreateSpace(HopsFamily f, const Arrays *a, PetscBool essential, HopsSpace *sp)
+/* the arrays as they are, or copies in the memory of the back end that -device names */
+static PetscErrorCode ArraysPlace(const Arrays *a, Arrays *there, const HopsBackendOps **be)
 {
+  const size_t size[] = {a->nc * a->ne * sizeof(PetscInt), a->nc * HopsPower(a->gorder + 1, a->dim) * a->dim * sizeof(PetscReal),
+                         a->ness * sizeof(PetscInt)};
+  const void  *from[] = {a->unknowns, a->coords, a->ess};
+  void       **to[]   = {(void **)&there->unknowns, (void **)&there->coords, (void **)&there->ess};
+  char         name[32];
+  PetscBool    set;
+
   PetscFunctionBeginUser;
+  *there = *a;
+  *be    = NULL;
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-device", name, sizeof(name), &set));
+  if (!set) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(HopsInitialize());
+  PetscCall(HopsBackendGet(name, be));
+  for (int i = 0; i < 3; ++i) {
+    PetscCall((*(*be)->memory->Malloc)(size[i], to[i]));
+    if (size[i]) PetscCall((*(*be)->memory->Copy)(NULL, *to[i], from[i], size[i], HOPS_COPY_IN));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ArraysCreateSpace(HopsFamily f, const Arrays *arrays, PetscBool essential, HopsSpace *sp)
+{
+  const HopsBackendOps *be;
+  Arrays                there, *a = &there;
+
+  PetscFunctionBeginUser;
+  PetscCall(ArraysPlace(arrays, a, &be));
   if (f == HOPS_H1 && a->gorder == a->order)
     PetscCall(HopsSpaceCreateFromArrays(PETSC_COMM_WORLD, a->dim, a->order, a->nc, a->n, a->unknowns, a->coords,
                                         essential ? a->ness : 0, a->ess, sp));
   else
     PetscCall(HopsSpaceCreateFamilyFromArrays(PETSC_COMM_WORLD, f, a->dim, a->order, a->nc, a->n, a->unknowns, a->gorder, a->coords,
                                               essential ? a->ness : 0, a->ess, sp));
+  if (be) {
+    PetscCall((*be->memory->Free)((void **)&a->unknowns));
+    PetscCall((*be->memory->Free)((void **)&a->coords));
+    PetscCall((*be->memory->Free)((void **)&a->ess));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -746,6 +779,14 @@ int main(int argc, char **argv)
       suffix: solid
       nsize: {{1 2}}
       args: -dm_plex_filename ${HOPS_SOURCE}/tutorials/meshes/solid.msh -order {{1 2}}
+    test:
+      suffix: memory
+      args: -dm_plex_filename ${HOPS_SOURCE}/tutorials/meshes/solid.msh -order 2 -device host
+    test:
+      suffix: memory_cuda
+      requires: cuda
+      nsize: {{1 2}}
+      args: -dm_plex_filename ${HOPS_SOURCE}/tutorials/meshes/solid.msh -order 2 -device cuda
     test:
       suffix: periodic
       nsize: {{1 2}}

@@ -284,6 +284,7 @@ struct _HopsBackendOps {
 /* by name (-hops_backend); and one more, which stays the caller's and must outlive its spaces */
 PETSC_INTERN PetscErrorCode       HopsBackendGet(const char name[], const HopsBackendOps **);
 PETSC_INTERN PetscErrorCode       HopsBackendRegister(const HopsBackendOps *);
+PETSC_INTERN PetscErrorCode       HopsBackendOfMemory(PetscMemType, const HopsBackendOps **); /* that works there, or NULL */
 PETSC_INTERN const HopsBackendOps HopsBackendHost;
 #if defined(PETSC_HAVE_CUDA)
 PETSC_INTERN const HopsBackendOps HopsBackendCUDA;

@@ -101,8 +101,6 @@ typedef struct {
   PetscReal *work;
   PetscBool  single; /* vectors of a device stay there, and the process gets single cells of them */
 } HopsFieldPoints;
-/* src/backend/registry.c: the back end that works in a kind of memory, or NULL */
-PETSC_INTERN PetscErrorCode HopsBackendOfMemory(PetscMemType, const HopsBackendOps **);
 PETSC_INTERN PetscErrorCode HopsFieldPointsCreate(HopsFields, const HopsBasis *, HopsFieldPoints *);
 PETSC_INTERN PetscErrorCode HopsFieldPointsDestroy(HopsFieldPoints *);
 /* u[q][off[nf]], ux[q][offx[nf]] (physical gradients, or NULL) of a local vector on one cell; Ji[q] are the

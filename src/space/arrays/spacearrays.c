@@ -1,5 +1,6 @@
 /* HopsSpace from raw arrays, the form in which spectral-element codes hold their mesh. */
 #include <hops/private/hopsderhamimpl.h>
+#include <petscdevice.h>
 
 /* Sizes and pointers; ne unknowns and nx coordinates a cell */
 static PetscErrorCode HopsArraysCheckSizes(MPI_Comm comm, PetscInt ncells, PetscInt n, PetscInt ne, PetscInt nx,
@@ -109,6 +110,25 @@ static PetscErrorCode HopsArraysNumberKeys(PetscInt nel, const PetscInt unknowns
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* An array of n bytes may lie in a device's memory: *array becomes a copy in the process's then, and *copy too */
+static PetscErrorCode HopsArrayBring(MPI_Comm comm, size_t n, const void **array, void **copy)
+{
+  PetscMemType          type = PETSC_MEMTYPE_HOST;
+  const HopsBackendOps *be;
+
+  PetscFunctionBegin;
+  *copy = NULL;
+  if (n && *array) PetscCall(PetscGetMemType(*array, &type));
+  if (PetscMemTypeHost(type)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(HopsBackendOfMemory(type, &be));
+  PetscCheck(be, comm, PETSC_ERR_SUP,
+             "The arrays are in the memory of a device that hops has no back end for: copy them to the process's");
+  PetscCall(PetscMalloc(n, copy));
+  PetscCall((*be->memory->Copy)(NULL, *copy, *array, n, HOPS_COPY_OUT));
+  *array = *copy;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* A space of any family. unknowns[ncells][ne] as the public functions say, coords at the nodes of order
    gorder */
 PetscErrorCode HopsSpaceCreateArrays_Private(MPI_Comm comm, HopsFamily family, PetscInt dim, PetscInt order, PetscInt ncells,
@@ -123,6 +143,7 @@ PetscErrorCode HopsSpaceCreateArrays_Private(MPI_Comm comm, HopsFamily family, P
   PetscLayout layout;
   PetscInt   *mark, *leaf;
   char        why[HOPS_WHY_LENGTH] = "";
+  void       *copy[3];
 
   PetscFunctionBegin;
   PetscCall(HopsSpaceCreate_Private(comm, dim, order, &sp));
@@ -133,6 +154,9 @@ PetscErrorCode HopsSpaceCreateArrays_Private(MPI_Comm comm, HopsFamily family, P
   np = HopsPower(gorder + 1, dim);
   PetscCall(HopsArraysCheckSizes(comm, ncells, n, l.ne, np * dim, unknowns, coords, ness, ess));
   nel = ncells * l.ne;
+  PetscCall(HopsArrayBring(comm, nel * sizeof(PetscInt), (const void **)&unknowns, &copy[0]));
+  PetscCall(HopsArrayBring(comm, (size_t)ncells * np * dim * sizeof(PetscReal), (const void **)&coords, &copy[1]));
+  PetscCall(HopsArrayBring(comm, ness * sizeof(PetscInt), (const void **)&ess, &copy[2]));
   PetscCall(PetscLayoutCreateFromSizes(comm, n, PETSC_DETERMINE, 1, &layout));
   PetscCall(PetscLayoutGetRange(layout, &sp->rstart, NULL));
   PetscCall(PetscLayoutGetSize(layout, &sp->N));
@@ -180,6 +204,7 @@ PetscErrorCode HopsSpaceCreateArrays_Private(MPI_Comm comm, HopsFamily family, P
   PetscCall(HopsSpaceSetUpNumbering(sp, nkeys, gidx, isess, elist));
   PetscCall(PetscFree3(mark, leaf, isess));
   PetscCall(PetscFree2(gidx, elist));
+  for (int i = 0; i < 3; ++i) PetscCall(PetscFree(copy[i]));
   PetscCall(PetscLayoutDestroy(&layout));
   PetscCall(PetscLogEventEnd(HopsEvent.space, sp, 0, 0, 0));
   *space = sp;
@@ -211,7 +236,7 @@ PetscErrorCode HopsSpaceCreateArrays_Private(MPI_Comm comm, HopsFamily family, P
 
   Notes:
   Essential unknowns stay in the vectors: their rows and columns are those of the identity, in the operator
-  and in the low-order-refined matrix alike. The arrays are copied.
+  and in the low-order-refined matrix alike. The arrays are copied. They may lie in a device's memory.
 
   With an operator of your own (`MatSetHopsSpace()`) none need be listed: `PCLOR` finds them in it.
 
@@ -294,7 +319,7 @@ PetscErrorCode HopsSpaceCreateFromArrays(MPI_Comm comm, PetscInt dim, PetscInt o
   meshes are fine as long as what is identified is a translation.
 
   Essential unknowns (tangential for H(curl), normal for H(div)) stay in the vectors, with the rows and
-  columns of the identity. The arrays are copied.
+  columns of the identity. The arrays are copied. They may lie in a device's memory.
 
   `PCLOR` with AMS needs the H1 space of the same cells, with ADS the H1 and the H(curl) space: create them
   from arrays too and tell by `HopsSpaceSetCompanion()`.
