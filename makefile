@@ -108,9 +108,10 @@ $(BUILD)/text/%.inc: src/%
 
 $(BUILD)/obj/src/form/point/pointcode.o: $(BUILD)/text/form/point/pointprelude.h.inc
 $(BUILD)/obj/src/form/point/pointcheck.o: $(BUILD)/text/form/point/pointcheckargs.h.inc
+$(BUILD)/obj/src/form/point/pointfunction.o: $(BUILD)/text/form/point/pointfunctionargs.h.inc
 pointtexts := pointargs.h pointtensor.h pointkernel.cuh
 $(BUILD)/obj/src/form/ds/device/pointtext.o: $(patsubst %,$(BUILD)/text/form/ds/device/%.inc,$(pointtexts))
-$(BUILD)/obj/src/form/point/pointcode.o $(BUILD)/obj/src/form/point/pointcheck.o $(BUILD)/obj/src/form/ds/device/pointtext.o: cflags += -I$(BUILD)/text
+$(patsubst %,$(BUILD)/obj/src/form/%.o,point/pointcode point/pointcheck point/pointfunction ds/device/pointtext): cflags += -I$(BUILD)/text
 
 $(BUILD)/obj/%.o: %.cu $(BUILD)/.flags
 	$(compile_cuda)

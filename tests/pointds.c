@@ -37,8 +37,8 @@ static PetscErrorCode Check(const char what[], PetscDS ds)
 {
   static const HopsPointSubject subject[] = {F('f', f0_u), F('f', f1_u)};
   const HopsVoidFn              fn[]      = {(HopsVoidFn)f0_u, (HopsVoidFn)f1_u};
-  const HopsPointGiven         *given;
-  HopsBackendOps                toy = HopsBackendHost;
+  HopsPointOrigin               from      = {.files = ""};
+  HopsBackendOps                toy       = HopsBackendHost;
   HopsPointCode                 code;
   HopsPointState                state;
   PetscInt                      n;
@@ -46,8 +46,9 @@ static PetscErrorCode Check(const char what[], PetscDS ds)
 
   PetscFunctionBeginUser;
   toy.points = &PointToyOps;
-  PetscCall(HopsDSGetDeviceSource(ds, &n, &given));
-  PetscCall(HopsPointCodeCreateGiven("", n, given, 2, fn, &code, why, sizeof(why)));
+  PetscCall(HopsObjectGetDeviceSource((PetscObject)ds, &n, &from.given));
+  from.ngiven = n;
+  PetscCall(HopsPointCodeCreateFrom(&from, 2, fn, &code, why, sizeof(why)));
   if (code) {
     PetscCall(TestState(1.0, &state));
     PetscCall(HopsPointCheck(&toy, code, 2, subject, &state, why, sizeof(why)));

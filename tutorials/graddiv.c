@@ -102,6 +102,7 @@ int main(int argc, char **argv)
 
   PetscCall(MatCreatePA(space, &A));
   PetscCall(HopsCoefficientCreateFunction(PETSC_COMM_WORLD, 1, Mu, &problem, &mu));
+  PetscCall(HopsCoefficientSetDeviceContext(mu, sizeof(problem))); /* for -hops_pointwise_source graddiv.c */
   PetscCall(MatPASetDivDiv(A, mu));
   PetscCall(HopsCoefficientCreateConstant(PETSC_COMM_WORLD, 1, &problem.beta, &beta));
   PetscCall(MatPASetMass(A, beta));

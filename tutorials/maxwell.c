@@ -103,6 +103,7 @@ int main(int argc, char **argv)
 
   PetscCall(MatCreatePA(space, &A));
   PetscCall(HopsCoefficientCreateFunction(PETSC_COMM_WORLD, 1, Mu, &problem, &mu));
+  PetscCall(HopsCoefficientSetDeviceContext(mu, sizeof(problem))); /* for -hops_pointwise_source maxwell.c */
   PetscCall(MatPASetCurlCurl(A, mu));
   PetscCall(HopsCoefficientCreateConstant(PETSC_COMM_WORLD, 1, &problem.beta, &beta));
   if (problem.beta != 0.0) PetscCall(MatPASetMass(A, beta));

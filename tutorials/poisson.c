@@ -155,9 +155,11 @@ int main(int argc, char **argv)
 
   PetscCall(MatCreatePA(space, &A));
   if (problem.kind == CHECKERBOARD) PetscCall(CreateCheckerboard(space, dm, &kappa));
-  else
+  else {
     PetscCall(
       HopsCoefficientCreateFunction(PETSC_COMM_WORLD, problem.kind == TENSOR ? dim * (dim + 1) / 2 : 1, Kappa, &problem, &kappa));
+    PetscCall(HopsCoefficientSetDeviceContext(kappa, sizeof(problem))); /* for -hops_pointwise_source poisson.c */
+  }
   PetscCall(MatPASetDiffusion(A, kappa));
   PetscCall(HopsCoefficientCreateConstant(PETSC_COMM_WORLD, 1, &problem.reaction, &c));
   if (problem.reaction != 0.0) PetscCall(MatPASetMass(A, c));
@@ -231,5 +233,10 @@ int main(int argc, char **argv)
       suffix: gpu
       requires: cuda
       args: -dm_plex_dim 3 -dm_plex_box_faces 6,6,6 -order 4 -hops_backend cuda -pc_lor_mat_type {{aij hypre aijcusparse}} -use_gpu_aware_mpi 0
+    test:
+      suffix: gpu_source
+      requires: cuda nvrtc
+      args: -dm_plex_dim 3 -dm_plex_box_faces 6,6,6 -order 4 -hops_backend cuda -coefficient {{variable tensor}} -use_gpu_aware_mpi 0
+      args: -hops_pointwise_source ${HOPS_SOURCE}/tutorials/poisson.c
 
 TEST*/

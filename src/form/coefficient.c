@@ -1,5 +1,5 @@
 /* HopsCoefficient: constant, per cell, a function of position, or given at quadrature points. */
-#include <hops/private/hopsimpl.h>
+#include <hops/private/hopspointimpl.h>
 
 PetscErrorCode HopsCoefficientCreate_Private(MPI_Comm comm, PetscInt nc, const char kind[], HopsCoefficient *cf)
 {
@@ -112,7 +112,9 @@ static PetscErrorCode HopsCoefficientEvaluate_Function(HopsCoefficient cf, HopsS
   the cell, extrapolated from three points within 6e-5 of the distance to the next one. `PCLOR` does so at its
   nodes, with those on faces moved in by a hundredth of that distance. Robin terms take it on the faces.
 
-.seealso: `HopsCoefficient`, `HopsPointFunction`, `HopsCoefficientCreateCell()`, `MatPASetDiffusion()`
+  A device evaluates it where it has the function's source (`HopsCoefficientSetDeviceSource()`).
+
+.seealso: `HopsCoefficient`, `HopsPointFunction`, `HopsCoefficientSetDeviceSource()`, `HopsCoefficientCreateCell()`, `MatPASetDiffusion()`
 @*/
 PetscErrorCode HopsCoefficientCreateFunction(MPI_Comm comm, PetscInt nc, HopsPointFunction f, void *ctx, HopsCoefficient *cf)
 {
@@ -120,10 +122,11 @@ PetscErrorCode HopsCoefficientCreateFunction(MPI_Comm comm, PetscInt nc, HopsPoi
   HopsValidPointer(f, 3);
   HopsValidPointer(cf, 5);
   PetscCall(HopsCoefficientCreate_Private(comm, nc, "function", cf));
-  (*cf)->func     = f;
-  (*cf)->ctx      = ctx;
-  (*cf)->needsx   = PETSC_TRUE;
-  (*cf)->evaluate = HopsCoefficientEvaluate_Function;
+  (*cf)->func       = f;
+  (*cf)->ctx        = ctx;
+  (*cf)->needsx     = PETSC_TRUE;
+  (*cf)->evaluate   = HopsCoefficientEvaluate_Function;
+  (*cf)->evaluateon = HopsCoefficientEvaluateOn_Function;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -248,6 +251,7 @@ PetscErrorCode HopsCoefficientDestroy(HopsCoefficient *cf)
   *cf = NULL;
   if (--((PetscObject)c)->refct > 0) PetscFunctionReturn(PETSC_SUCCESS);
   if (c->destroyctx) PetscCall((*c->destroyctx)(c->ctx));
+  PetscCall(HopsPointFunctionListDestroy(&c->compiled));
   PetscCall(PetscFree(c->values));
   PetscCall(PetscHeaderDestroy(&c));
   PetscFunctionReturn(PETSC_SUCCESS);

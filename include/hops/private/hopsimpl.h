@@ -90,6 +90,7 @@ typedef struct {
   Kinds of coefficient are told apart by `evaluate`, out[(c*npts + q)*nc + k], c < n; without it by
   HopsCoefficientIsConstant(): else there is one value a cell.
 */
+typedef struct _HopsPointFunction *HopsPointFunctionList;
 struct _p_HopsCoefficient {
   PETSCHEADER(int);
   PetscInt          nc;
@@ -100,7 +101,9 @@ struct _p_HopsCoefficient {
   PetscBool         needsx;  /* evaluate() wants the physical points */
   HopsPointFunction func;
   void             *ctx;
+  size_t            ctxsize; /* bytes that may be copied to a device */
   PetscErrorCode (*destroyctx)(void *);
+  HopsPointFunctionList compiled; /* `func` on back ends: src/form/point/pointfunction.c */
   /* at the tensor-product points x[q][dim] of one face, with outward unit normals and Jacobians; NULL where
      `func` or `values` serve */
   PetscErrorCode (*evaluateface)(HopsCoefficient, HopsSpace, PetscInt cell, PetscInt face, const HopsBasis *, const PetscReal x[],

@@ -7,14 +7,16 @@ typedef enum {
   HOPS_POINT_JACOBIAN,          /* g0 to g3 */
   HOPS_POINT_BOUNDARY_RESIDUAL, /* the same with a normal */
   HOPS_POINT_BOUNDARY_JACOBIAN,
-  HOPS_POINT_EXACT /* of position and time */
+  HOPS_POINT_EXACT,   /* of position and time */
+  HOPS_POINT_FUNCTION /* of position: HopsPointFunction */
 } HopsPointKind;
 
 typedef struct {
   HopsVoidFn    f;
   HopsPointKind kind;
-  PetscInt      size; /* entries that it writes */
-  void         *ctx;  /* of an exact solution: the host's gets it, the compiled one NULL */
+  PetscInt      size;  /* entries that it writes */
+  void         *ctx;   /* of the last two kinds, for the host's */
+  void         *there; /* for the compiled one */
 } HopsPointSubject;
 
 /* Arguments of all kinds at n points. Arrays that a caller has not are NULL, and so are the functions' */

@@ -26,10 +26,21 @@ PETSC_INTERN PetscErrorCode HopsPointCodeCreate(const char files[], PetscInt n, 
 typedef struct {
   char *name, *text;
 } HopsPointGiven;
-PETSC_INTERN PetscErrorCode HopsPointCodeCreateGiven(const char files[], PetscInt ngiven, const HopsPointGiven given[], PetscInt n,
-                                                     const HopsVoidFn fn[], HopsPointCode *code, char why[], size_t len);
-/* src/form/ds/devicesource.c: what HopsDSSetDeviceSource() was given, which stays the PetscDS's */
-PETSC_INTERN PetscErrorCode HopsDSGetDeviceSource(PetscDS, PetscInt *n, const HopsPointGiven *given[]);
+typedef struct {
+  const char           *files;
+  PetscInt              ngiven;
+  const HopsPointGiven *given;    /* [ngiven] */
+  PetscBool             contexts; /* functions may read their context, which the caller brings to the device */
+} HopsPointOrigin;
+PETSC_INTERN PetscErrorCode HopsPointCodeCreateFrom(const HopsPointOrigin *, PetscInt n, const HopsVoidFn fn[], HopsPointCode *code,
+                                                    char why[], size_t len);
+/* src/form/point/devicesource.c: what HopsDSSetDeviceSource() and HopsCoefficientSetDeviceSource() were given,
+   which stays the object's */
+PETSC_INTERN PetscErrorCode HopsObjectGetDeviceSource(PetscObject, PetscInt *n, const HopsPointGiven *given[]);
+/* src/form/point/pointfunction.c */
+PETSC_INTERN PetscErrorCode HopsPointFunctionListDestroy(HopsPointFunctionList *);
+PETSC_INTERN PetscErrorCode HopsCoefficientEvaluateOn_Function(HopsCoefficient, HopsSpace, PetscInt first, PetscInt          n,
+                                                               const HopsBasis *, HopsValuesWork *, HopsValues *, PetscBool *done);
 PETSC_INTERN PetscErrorCode HopsPointCodeGetText(HopsPointCode, const char **text);
 PETSC_INTERN PetscErrorCode HopsPointCodeGetName(HopsPointCode, HopsVoidFn, const char **name);
 PETSC_INTERN PetscErrorCode HopsPointCodeDestroy(HopsPointCode *);
@@ -87,6 +98,7 @@ typedef struct {
   char         **buffer;
   HopsToken     *token;
   HopsPointUnit *unit;
+  PetscBool      contexts; /* as in HopsPointOrigin */
 } HopsPointSource;
 PETSC_INTERN PetscErrorCode HopsPointSourceRead(const char path[], HopsPointSource *, char why[], size_t len);
 PETSC_INTERN PetscErrorCode HopsPointSourceParse(const char text[], HopsPointSource *, char why[], size_t len);

@@ -49,8 +49,11 @@ static PetscErrorCode CheckText(HopsPointCode code, PetscInt n, const HopsPointS
     PetscCall(HopsPointCodeGetName(code, f[k].f, &name));
     at = strlen(*text);
     if (f[k].kind == HOPS_POINT_EXACT)
-      PetscCall(PetscSNPrintf(*text + at, len - at, "    case %" PetscInt_FMT ": %s(s.dim, s.t, x, s.size, out, nullptr); break;\n",
+      PetscCall(PetscSNPrintf(*text + at, len - at, "    case %" PetscInt_FMT ": %s(s.dim, s.t, x, s.size, out, s.ctx); break;\n",
                               k, name));
+    else if (f[k].kind == HOPS_POINT_FUNCTION)
+      PetscCall(
+        PetscSNPrintf(*text + at, len - at, "    case %" PetscInt_FMT ": %s(s.dim, x, s.size, out, s.ctx); break;\n", k, name));
     else
       PetscCall(PetscSNPrintf(*text + at, len - at,
                               "    case %" PetscInt_FMT
@@ -171,6 +174,7 @@ static PetscErrorCode CheckFunction(const HopsBackendOps *be, HopsPointModule mo
   PetscCall(PetscMalloc2(total, &here, total, &there));
   PetscCall((*be->memory->Malloc)(total * sizeof(PetscScalar), &out));
   args->size = f->size;
+  args->ctx  = f->there;
   args->out  = (PetscScalar *)out;
   PetscCall(Copy(&c, sizeof(*args), args, &where));
   launch[0] = &where;

@@ -9,4 +9,5 @@ typedef struct {
   const PetscReal   *x, *normal;
   PetscReal          t, shift;
   PetscScalar       *out; /* [n][size] */
+  void              *ctx;
 } HopsPointCheckArgs;

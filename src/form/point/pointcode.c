@@ -249,6 +249,8 @@ static PetscErrorCode CreateText(HopsPointCode code, Sources *s, char why[], siz
                       10000 * PETSC_VERSION_MAJOR + 100 * PETSC_VERSION_MINOR + PETSC_VERSION_SUBMINOR));
   PetscCall(TextPrint(&t, "typedef %s PetscInt;\n%s", sizeof(PetscInt) == 4 ? "int" : "long long",
                       sizeof(PetscInt) == 4 ? "" : "#define PETSC_USE_64BIT_INDICES 1\n"));
+  /* in structures it has the process's size; as in C, any integer goes into it */
+  PetscCall(TextPrint(&t, "typedef %s PetscBool;\n", sizeof(PetscBool) == 1 ? "bool" : "int"));
   PetscCall(TextAdd(&t, HopsPointPrelude, sizeof(HopsPointPrelude) - 1));
   for (PetscInt k = 0; k < s->n && !why[0]; ++k)
     for (PetscInt f = 0; f < code->n; ++f)
@@ -263,13 +265,15 @@ static PetscErrorCode CreateText(HopsPointCode code, Sources *s, char why[], siz
 PetscErrorCode HopsPointCodeCreate(const char files[], PetscInt n, const HopsVoidFn fn[], HopsPointCode *out, char why[],
                                    size_t len)
 {
+  const HopsPointOrigin from = {.files = files};
+
   PetscFunctionBegin;
-  PetscCall(HopsPointCodeCreateGiven(files, 0, NULL, n, fn, out, why, len));
+  PetscCall(HopsPointCodeCreateFrom(&from, n, fn, out, why, len));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsPointCodeCreateGiven(const char files[], PetscInt ngiven, const HopsPointGiven given[], PetscInt n,
-                                        const HopsVoidFn fn[], HopsPointCode *out, char why[], size_t len)
+PetscErrorCode HopsPointCodeCreateFrom(const HopsPointOrigin *from, PetscInt n, const HopsVoidFn fn[], HopsPointCode *out,
+                                       char why[], size_t len)
 {
   HopsPointCode code;
   Sources       s;
@@ -283,13 +287,14 @@ PetscErrorCode HopsPointCodeCreateGiven(const char files[], PetscInt ngiven, con
   PetscCall(PetscCalloc3(n, &s.symbol, n, &s.from, n, &s.unit));
   PetscCall(PetscArraycpy(code->fn, fn, n));
   code->n = n;
-  PetscCall(ReadSources(files, ngiven, given, &s, why, len));
+  PetscCall(ReadSources(from->files, from->ngiven, from->given, &s, why, len));
   for (PetscInt f = 0; f < n && !why[0]; ++f) {
     PetscCall(HopsPointSymbolFind(fn[f], &s.symbol[f], why, len));
-    if (!why[0]) PetscCall(FindFunction(&s, given, f, why, len));
+    if (!why[0]) PetscCall(FindFunction(&s, from->given, f, why, len));
     if (!why[0]) {
       const HopsToken *t = &s.source[s.from[f]].token[s.unit[f]->name[0]];
 
+      s.source[s.from[f]].contexts = from->contexts;
       PetscCall(HopsPointSourceNeed(&s.source[s.from[f]], &s.prelude, HOPS_UNIT_FUNCTION, t->s, t->n, why, len));
       PetscCall(PetscMalloc1(t->n + 32, &code->name[f]));
       PetscCall(PetscSNPrintf(code->name[f], t->n + 32, "hops_source_%d::%.*s", (int)s.from[f], t->n, t->s));

@@ -102,7 +102,7 @@ static PetscErrorCode NeedUnit(HopsPointSource *src, const HopsPointSource *prel
       PetscCall(PetscSNPrintf(why, len, "%s: %.*s() keeps a value between calls (static), which threads of a device would share",
                               src->path, n, name));
     if (i && (HopsTokenIs(t - 1, ".") || HopsTokenIs(t - 1, "->"))) continue;
-    if (context && i > u->body && Same(t, context))
+    if (context && !src->contexts && i > u->body && Same(t, context))
       PetscCall(PetscSNPrintf(why, len, "%s: %.*s() reads its context, which is in the process's memory", src->path, n, name));
     if (IsLocal(src, prelude, u, t)) continue;
     PetscCall(NeedName(src, prelude, u, i, why, len));

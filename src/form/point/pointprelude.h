@@ -7,7 +7,6 @@ typedef int           PetscBLASInt;
 typedef short         PetscShort;
 typedef long long     PetscInt64;
 typedef unsigned char PetscByte;
-typedef int           PetscBool; /* as in C, any integer goes into it */
 enum {
   PETSC_FALSE,
   PETSC_TRUE

@@ -45,6 +45,9 @@ PetscErrorCode HopsPointStateEvaluate(const HopsPointState *s, const HopsPointSu
     case HOPS_POINT_EXACT:
       PetscCall((*(Exact)f->f)(dim, s->t, x, f->size, out, f->ctx));
       break;
+    case HOPS_POINT_FUNCTION:
+      PetscCall((*(HopsPointFunction)f->f)(dim, x, f->size, out, f->ctx));
+      break;
     }
   }
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -1,0 +1,237 @@
+static char help[] = "Coefficients that are functions, compiled from a source for a back end.\n\
+  -hops_backend <toy,cuda> : toy is the host's, with the compiler of C++\n\n";
+
+#include "hopsexpect.h"
+#include "pointtoy.h"
+#include "hopstest.h"
+
+#define TEXT(...)   #__VA_ARGS__
+#define SOURCE(...) TEXT(__VA_ARGS__)
+#define ARGS        PetscInt dim, const PetscReal x[], PetscInt nc, PetscScalar k[], void *ctx
+/* a function, and its source as NameSource */
+#define FUNCTION(Name, ...) \
+  static PetscErrorCode         Name(ARGS) \
+  __VA_ARGS__ static const char Name##Source[] = "PetscErrorCode " #Name "(" SOURCE(ARGS) ")" SOURCE(__VA_ARGS__);
+
+/* positive definite, of dim(dim+1)/2 entries */
+FUNCTION(Tensor, {
+  for (PetscInt i = 0; i < nc; ++i) k[i] = 0.1 * PetscSinReal(i + x[0] * x[1]);
+  k[0] += 2.0 + x[0];
+  k[dim] += 2.0 + x[1] * x[1];
+  k[nc - 1] += 2.0;
+  return PETSC_SUCCESS;
+})
+FUNCTION(Cells, {
+  k[0] = x[0] < 0.5 ? 1.0 : 100.0;
+  return PETSC_SUCCESS;
+})
+FUNCTION(Context, {
+  k[0] = *(PetscReal *)ctx + x[0];
+  return PETSC_SUCCESS;
+})
+FUNCTION(Bad, {
+  k[0] = PetscSqrtReal(x[0] - 0.9);
+  return PETSC_SUCCESS;
+})
+static PetscErrorCode Other(ARGS)
+{
+  k[0] = 1.0 + x[0];
+  return PETSC_SUCCESS;
+}
+static const char OtherSource[] = "PetscErrorCode Other(" SOURCE(ARGS) ")" SOURCE({
+  k[0] = x[0] < 0.7 ? 1.0 + x[0] : 3.0;
+  return PETSC_SUCCESS;
+});
+
+static char said[2048];
+
+static PetscErrorCode Say(const char format[], ...)
+{
+  va_list ap;
+
+  va_start(ap, format);
+  PetscCall(PetscVSNPrintf(said, sizeof(said), format, NULL, ap));
+  va_end(ap);
+  return PETSC_SUCCESS;
+}
+
+/* What the back end makes of a coefficient, against what the process makes of it */
+static PetscErrorCode Compare(const char what[], HopsSpace sp, HopsCoefficient cf)
+{
+  const PetscInt  nc = cf->nc;
+  HopsCoefficient host;
+  HopsBasis       basis;
+  HopsValuesWork  w = {0};
+  HopsValues      here, there;
+  PetscScalar    *work = NULL;
+  size_t          size = 0;
+  PetscBool       done;
+  PetscReal       diff = 0.0;
+
+  PetscFunctionBeginUser;
+  said[0] = '\0';
+  PetscCall(HopsBasisCreate(4, 5, PETSC_FALSE, &basis));
+  PetscCall(HopsCoefficientCreateFunction(PETSC_COMM_WORLD, nc, cf->func, cf->ctx, &host));
+  PetscCall((*cf->evaluateon)(cf, sp, 0, sp->ncells, &basis, &w, &there, &done));
+  PetscCall(HopsCoefficientEvaluate(host, sp, &basis, 0, sp->ncells, &size, &work, &here));
+  if (done) {
+    const PetscInt nq = HopsPower(basis.Q, sp->dim);
+
+    PetscCall(HopsValuesBring(&w, sp->ncells, &there));
+    for (PetscInt i = 0; i < sp->ncells * nq; ++i)
+      for (PetscInt k = 0; k < nc; ++k)
+        diff = PetscMax(diff, PetscAbsReal(there.v[i / nq * there.cstride + i % nq * there.pstride + k] - here.v[i * nc + k]));
+  }
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %s%s%s%s%s\n", what, done ? "compiled" : "the process's",
+                        done && !there.pstride ? ", one a cell" : "", diff < 1e-11 ? "" : ", WRONG", said[0] ? ", " : "",
+                        strstr(said, " compiled gives") ? "another function"
+                                                        : (strstr(said, "reads its context") ? "reads its context" : said)));
+  PetscCall(HopsValuesWorkFree(&w));
+  PetscCall(PetscFree(work));
+  PetscCall(HopsBasisDestroy(&basis));
+  PetscCall(HopsCoefficientDestroy(&host));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CompareAll(HopsSpace sp)
+{
+  static PetscReal one = 1.0;
+  const PetscInt   dim = sp->dim;
+  static const struct {
+    const char       *what;
+    HopsPointFunction f;
+    const char       *name, *source;
+    size_t            context;
+  } all[] = {
+    {"no source", Cells, "Cells", NULL, 0},
+    {"a tensor", Tensor, "Tensor", TensorSource, 0},
+    {"constant in cells", Cells, "Cells", CellsSource, 0},
+    {"a context", Context, "Context", ContextSource, 0},
+    {"its copy", Context, "Context", ContextSource, sizeof(one)},
+    {"another source", Other, "Other", OtherSource, 0},
+  };
+
+  PetscFunctionBeginUser;
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(all); ++i) {
+    HopsCoefficient cf;
+
+    PetscCall(HopsCoefficientCreateFunction(PETSC_COMM_WORLD, all[i].f == Tensor ? dim * (dim + 1) / 2 : 1, all[i].f, &one, &cf));
+    if (all[i].source) PetscCall(HopsCoefficientSetDeviceSource(cf, all[i].name, all[i].source));
+    if (all[i].context) PetscCall(HopsCoefficientSetDeviceContext(cf, all[i].context));
+    PetscCall(Compare(all[i].what, sp, cf));
+    one += 1.0; /* what the process changes is seen */
+    if (all[i].context) PetscCall(Compare("changed", sp, cf));
+    PetscCall(HopsCoefficientDestroy(&cf));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What is no number, and what has no function */
+static PetscErrorCode Errors(HopsSpace sp)
+{
+  HopsCoefficient cf;
+  HopsBasis       basis;
+  HopsValuesWork  w = {0};
+  HopsValues      v;
+  PetscBool       done;
+  PetscScalar     one = 1.0;
+
+  PetscFunctionBeginUser;
+  PetscCall(HopsBasisCreate(4, 5, PETSC_FALSE, &basis));
+  PetscCall(HopsCoefficientCreateFunction(PETSC_COMM_WORLD, 1, Bad, NULL, &cf));
+  PetscCall(HopsCoefficientSetDeviceSource(cf, "Bad", BadSource));
+  EXPECT("not-a-number", (*cf->evaluateon)(cf, sp, 0, sp->ncells, &basis, &w, &v, &done), "infinite or not-a-number in cell");
+  EXPECT("no context", HopsCoefficientSetDeviceContext(cf, 8), "has no context");
+  PetscCall(HopsValuesWorkFree(&w));
+  PetscCall(HopsBasisDestroy(&basis));
+  PetscCall(HopsCoefficientDestroy(&cf));
+  PetscCall(HopsCoefficientCreateConstant(PETSC_COMM_WORLD, 1, &one, &cf));
+  EXPECT("a constant", HopsCoefficientSetDeviceSource(cf, "Cells", CellsSource), "HopsCoefficientCreateFunction()");
+  PetscCall(HopsCoefficientDestroy(&cf));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The operator and its LOR matrix, with and without sources */
+static PetscErrorCode Solve(HopsSpace sp, PetscBool compiled, PetscInt *its, Vec *x)
+{
+  const PetscInt  dim = sp->dim;
+  HopsCoefficient cf[2];
+  Mat             A;
+  KSP             ksp;
+  Vec             b;
+
+  PetscFunctionBeginUser;
+  PetscCall(HopsCoefficientCreateFunction(PETSC_COMM_WORLD, dim * (dim + 1) / 2, Tensor, NULL, &cf[0]));
+  PetscCall(HopsCoefficientCreateFunction(PETSC_COMM_WORLD, 1, Cells, NULL, &cf[1]));
+  if (compiled) {
+    PetscCall(HopsCoefficientSetDeviceSource(cf[0], "Tensor", TensorSource));
+    PetscCall(HopsCoefficientSetDeviceSource(cf[1], "Cells", CellsSource));
+  }
+  PetscCall(MatCreatePA(sp, &A));
+  PetscCall(MatPASetDiffusion(A, cf[0]));
+  PetscCall(MatPASetMass(A, cf[1]));
+  PetscCall(HopsSpaceCreateVec(sp, x));
+  PetscCall(VecDuplicate(*x, &b));
+  PetscCall(VecSet(b, 1.0));
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
+  PetscCall(KSPSetOperators(ksp, A, A));
+  PetscCall(KSPSetType(ksp, KSPCG));
+  PetscCall(KSPSetTolerances(ksp, 1e-12, PETSC_DEFAULT, PETSC_DEFAULT, 100));
+  PetscCall(KSPSetFromOptions(ksp));
+  PetscCall(KSPSolve(ksp, b, *x));
+  PetscCall(KSPGetIterationNumber(ksp, its));
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(MatDestroy(&A));
+  PetscCall(VecDestroy(&b));
+  for (int i = 0; i < 2; ++i) PetscCall(HopsCoefficientDestroy(&cf[i]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  HopsBackendOps toy;
+  DM             dm;
+  HopsSpace      sp;
+  Vec            x[2];
+  PetscInt       dim, its[2];
+  PetscReal      a, b;
+
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(HopsInitialize());
+  PetscCall(PointToyRegister(&toy));
+  PetscCall(DMCreate(PETSC_COMM_WORLD, &dm));
+  PetscCall(DMSetType(dm, DMPLEX));
+  PetscCall(DMSetFromOptions(dm));
+  PetscCall(DMGetDimension(dm, &dim));
+  PetscCall(HopsSpaceCreateH1(dm, 3, NULL, 0, NULL, &sp));
+  PetscErrorPrintf = Say;
+  PetscCall(CompareAll(sp));
+  PetscErrorPrintf = PetscErrorPrintfDefault;
+  PetscCall(Errors(sp));
+  for (int i = 0; i < 2; ++i) PetscCall(Solve(sp, i ? PETSC_TRUE : PETSC_FALSE, &its[i], &x[i]));
+  PetscCall(VecNorm(x[0], NORM_2, &a));
+  PetscCall(VecAXPY(x[1], -1.0, x[0]));
+  PetscCall(VecNorm(x[1], NORM_2, &b));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "solutions: %s\n", its[0] == its[1] && b < 1e-10 * a ? "the same" : "DIFFERENT"));
+  for (int i = 0; i < 2; ++i) PetscCall(VecDestroy(&x[i]));
+  PetscCall(HopsSpaceDestroy(&sp));
+  PetscCall(DMDestroy(&dm));
+  PetscCall(PetscFinalize());
+  return 0;
+}
+
+/*TEST
+
+  testset:
+    output_file: output/pointcoefficient.out
+    args: -dm_plex_simplex 0 -dm_plex_dim {{2 3}} -dm_plex_box_faces 4,3,2 -dm_coord_petscspace_degree {{1 2}} -pc_type lor
+    test:
+      args: -hops_backend toy
+      nsize: {{1 2}}
+    test:
+      suffix: cuda
+      requires: cuda
+      nsize: {{1 2}}
+      args: -hops_backend cuda -use_gpu_aware_mpi 0
+
+TEST*/
