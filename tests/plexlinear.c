@@ -333,7 +333,7 @@ int main(int argc, char **argv)
       test:
         suffix: kept_assembled
         nsize: {{1 2}}
-        args: -mode {{auto yes}} -dm_mat_type aij -pc_type jacobi
+        args: -mode {{auto yes}} -dm_mat_type aij -pc_type jacobi -options_left 0
       test:
         suffix: kept_ksponly
         nsize: {{1 2}}
