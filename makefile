@@ -106,12 +106,12 @@ $(BUILD)/text/%.inc: src/%
 	@mkdir -p $(@D)
 	@sed 's/\\/&&/g; s/"/\\"/g; s/.*/"&\\n"/' $< > $@
 
-$(BUILD)/obj/src/form/point/pointcode.o: $(BUILD)/text/form/point/pointprelude.h.inc
-$(BUILD)/obj/src/form/point/pointcheck.o: $(BUILD)/text/form/point/pointcheckargs.h.inc
-$(BUILD)/obj/src/form/point/pointfunction.o: $(BUILD)/text/form/point/pointfunctionargs.h.inc
+$(BUILD)/obj/src/point/pointcode.o: $(BUILD)/text/point/pointprelude.h.inc
+$(BUILD)/obj/src/point/pointcheck.o: $(BUILD)/text/point/pointcheckargs.h.inc
+$(BUILD)/obj/src/point/pointfunction.o: $(patsubst %,$(BUILD)/text/point/%.inc,pointfunctionargs.h pointfunctionkernel.cuh)
 pointtexts := pointargs.h pointtensor.h pointkernel.cuh
 $(BUILD)/obj/src/form/ds/device/pointtext.o: $(patsubst %,$(BUILD)/text/form/ds/device/%.inc,$(pointtexts))
-$(patsubst %,$(BUILD)/obj/src/form/%.o,point/pointcode point/pointcheck point/pointfunction ds/device/pointtext): cflags += -I$(BUILD)/text
+$(patsubst %,$(BUILD)/obj/src/%.o,point/pointcode point/pointcheck point/pointfunction form/ds/device/pointtext): cflags += -I$(BUILD)/text
 
 $(BUILD)/obj/%.o: %.cu $(BUILD)/.flags
 	$(compile_cuda)

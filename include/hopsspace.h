@@ -130,6 +130,8 @@ PETSC_EXTERN PetscErrorCode HopsCoefficientCreateCell(HopsSpace, PetscInt, const
 PETSC_EXTERN PetscErrorCode HopsCoefficientCreateFunction(MPI_Comm, PetscInt, HopsPointFunction, void *, HopsCoefficient *);
 PETSC_EXTERN PetscErrorCode HopsCoefficientSetDeviceSource(HopsCoefficient, const char[], const char[]);
 PETSC_EXTERN PetscErrorCode HopsCoefficientSetDeviceContext(HopsCoefficient, size_t);
+PETSC_EXTERN PetscErrorCode HopsSpaceSetDeviceSource(HopsSpace, const char[], const char[]);
+PETSC_EXTERN PetscErrorCode HopsSpaceSetDeviceContext(HopsSpace, void *, size_t);
 PETSC_EXTERN PetscErrorCode HopsCoefficientCreateQuadrature(HopsSpace, PetscInt, PetscInt, const PetscScalar[], HopsCoefficient *);
 PETSC_EXTERN PetscErrorCode HopsCoefficientReference(HopsCoefficient);
 PETSC_EXTERN PetscErrorCode HopsCoefficientDestroy(HopsCoefficient *);

@@ -1,8 +1,9 @@
-static char help[] = "Coefficients that are functions, compiled from a source for a back end.\n\
+static char help[] = "Coefficients that are functions, right-hand sides and errors, compiled from a source for a back end.\n\
   -hops_backend <toy,cuda> : toy is the host's, with the compiler of C++\n\n";
 
 #include "hopsexpect.h"
 #include "pointtoy.h"
+#include <backend/nvrtc/nvrtc.h>
 #include "hopstest.h"
 
 #define TEXT(...)   #__VA_ARGS__
@@ -33,6 +34,10 @@ FUNCTION(Bad, {
   k[0] = PetscSqrtReal(x[0] - 0.9);
   return PETSC_SUCCESS;
 })
+FUNCTION(Field, {
+  for (PetscInt i = 0; i < nc; ++i) k[i] = *(PetscReal *)ctx + PetscExpReal(x[i % dim]) * (i + 1) - x[(i + 1) % dim];
+  return PETSC_SUCCESS;
+})
 static PetscErrorCode Other(ARGS)
 {
   k[0] = 1.0 + x[0];
@@ -42,6 +47,26 @@ static const char OtherSource[] = "PetscErrorCode Other(" SOURCE(ARGS) ")" SOURC
   k[0] = x[0] < 0.7 ? 1.0 + x[0] : 3.0;
   return PETSC_SUCCESS;
 });
+
+/* NVRTC must take what the compiler of C++ takes */
+static PetscErrorCode BothCreate(HopsPointCode code, const char kernels[], PetscBool fma, HopsPointModule *module, char why[],
+                                 size_t len)
+{
+  const size_t n = strlen(code->text) + strlen(kernels) + 2;
+  char        *text, *image;
+  size_t       size;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc1(n, &text));
+  PetscCall(PetscSNPrintf(text, n, "%s\n", code->text));
+  PetscCall(PetscArraycpy(text + strlen(text), kernels, strlen(kernels) + 1));
+  PetscCall(HopsNvrtcCompile(text, 90, fma, &image, &size, why, len));
+  PetscCheck(image, PETSC_COMM_SELF, PETSC_ERR_LIB, "%s", why);
+  PetscCall(PetscFree(image));
+  PetscCall(PetscFree(text));
+  PetscCall(PointToyCreate(code, kernels, fma, module, why, len));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 static char said[2048];
 
@@ -187,8 +212,54 @@ static PetscErrorCode Solve(HopsSpace sp, PetscBool compiled, PetscInt *its, Vec
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Right-hand side and error of a space, by the process and by the back end */
+static PetscErrorCode Integrals(DM dm, HopsFamily family, PetscBool essential)
+{
+  static const char *const names[]  = {"H1", "H(curl)", "H(div)", "L2"};
+  PetscInt                 values[] = {1, 2, 3, 4, 5, 6}, nv = essential ? 6 : 0;
+  PetscReal                two = 2.0, error[2], a, b;
+  DMLabel                  label;
+  Vec                      x[2], f[2];
+
+  PetscFunctionBeginUser;
+  PetscCall(DMGetLabel(dm, "Face Sets", &label));
+  for (int i = 0; i < 2; ++i) {
+    HopsSpace sp;
+
+    if (family == HOPS_H1) PetscCall(HopsSpaceCreateH1(dm, 3, label, nv, values, &sp));
+    else if (family == HOPS_HCURL) PetscCall(HopsSpaceCreateHCurl(dm, 2, label, nv, values, &sp));
+    else if (family == HOPS_HDIV) PetscCall(HopsSpaceCreateHDiv(dm, 2, label, nv, values, &sp));
+    else PetscCall(HopsSpaceCreateL2(dm, 3, &sp));
+    if (essential && family != HOPS_L2) PetscCall(HopsSpaceSetEssentialFunction(sp, Field, &two));
+    if (i) {
+      PetscCall(HopsSpaceSetDeviceSource(sp, "Field", FieldSource));
+      PetscCall(HopsSpaceSetDeviceContext(sp, &two, sizeof(two)));
+    }
+    PetscCall(HopsSpaceCreateVec(sp, &x[i]));
+    PetscCall(VecDuplicate(x[i], &f[i]));
+    PetscCall(VecSet(x[i], 0.5));
+    PetscCall(HopsSpaceComputeRHS(sp, Field, &two, f[i]));
+    PetscCall(HopsSpaceComputeL2Error(sp, x[i], Field, &two, &error[i]));
+    if (i) PetscCheck(sp->compiled || !sp->ncells, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Not compiled");
+    PetscCall(HopsSpaceDestroy(&sp));
+  }
+  PetscCall(VecNorm(f[0], NORM_2, &a));
+  PetscCall(VecAXPY(f[1], -1.0, f[0]));
+  PetscCall(VecNorm(f[1], NORM_2, &b));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: right-hand side %s, error %s\n", names[family],
+                        a > 0.0 && b < 1e-13 * a ? "the same" : "DIFFERENT",
+                        error[0] > 0.1 && PetscAbsReal(error[1] - error[0]) < 1e-12 * error[0] ? "the same" : "DIFFERENT"));
+  for (int i = 0; i < 2; ++i) {
+    PetscCall(VecDestroy(&x[i]));
+    PetscCall(VecDestroy(&f[i]));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
+  HopsPointOps   both;
+  PetscBool      nvrtc = PETSC_FALSE;
   HopsBackendOps toy;
   DM             dm;
   HopsSpace      sp;
@@ -199,6 +270,10 @@ int main(int argc, char **argv)
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(HopsInitialize());
   PetscCall(PointToyRegister(&toy));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-nvrtc", &nvrtc, NULL));
+  both        = PointToyOps;
+  both.Create = BothCreate;
+  if (nvrtc) toy.points = &both;
   PetscCall(DMCreate(PETSC_COMM_WORLD, &dm));
   PetscCall(DMSetType(dm, DMPLEX));
   PetscCall(DMSetFromOptions(dm));
@@ -214,6 +289,8 @@ int main(int argc, char **argv)
   PetscCall(VecNorm(x[1], NORM_2, &b));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "solutions: %s\n", its[0] == its[1] && b < 1e-10 * a ? "the same" : "DIFFERENT"));
   for (int i = 0; i < 2; ++i) PetscCall(VecDestroy(&x[i]));
+  for (int family = HOPS_H1; family <= HOPS_L2; ++family)
+    PetscCall(Integrals(dm, (HopsFamily)family, family % 2 ? PETSC_FALSE : PETSC_TRUE));
   PetscCall(HopsSpaceDestroy(&sp));
   PetscCall(DMDestroy(&dm));
   PetscCall(PetscFinalize());
@@ -224,14 +301,21 @@ int main(int argc, char **argv)
 
   testset:
     output_file: output/pointcoefficient.out
-    args: -dm_plex_simplex 0 -dm_plex_dim {{2 3}} -dm_plex_box_faces 4,3,2 -dm_coord_petscspace_degree {{1 2}} -pc_type lor
+    args: -dm_plex_simplex 0 -dm_plex_box_faces 4,3,2 -pc_type lor
     test:
-      args: -hops_backend toy
+      args: -hops_backend toy -dm_plex_dim {{2 3}} -dm_coord_petscspace_degree 2
       nsize: {{1 2}}
+    test:
+      suffix: straight
+      args: -hops_backend toy -dm_plex_dim 3
+    test:
+      suffix: nvrtc
+      requires: nvrtc
+      args: -hops_backend toy -dm_plex_dim 3 -nvrtc -hops_pointwise_cache none
     test:
       suffix: cuda
       requires: cuda
       nsize: {{1 2}}
-      args: -hops_backend cuda -use_gpu_aware_mpi 0
+      args: -hops_backend cuda -use_gpu_aware_mpi 0 -dm_plex_dim {{2 3}} -dm_coord_petscspace_degree {{1 2}}
 
 TEST*/

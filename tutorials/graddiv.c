@@ -98,11 +98,12 @@ int main(int argc, char **argv)
   PetscCheck(label || boundary == NATURAL, PETSC_COMM_WORLD, PETSC_ERR_USER,
              "The mesh has no label 'Face Sets': give its boundary physical groups, or use -boundary natural");
   PetscCall(HopsSpaceCreateHDiv(dm, order, boundary == ESSENTIAL ? label : NULL, 16, values, &space));
+  PetscCall(HopsSpaceSetDeviceContext(space, &problem, sizeof(problem))); /* for -hops_pointwise_source graddiv.c */
   if (problem.exact) PetscCall(HopsSpaceSetEssentialFunction(space, Exact, NULL));
 
   PetscCall(MatCreatePA(space, &A));
   PetscCall(HopsCoefficientCreateFunction(PETSC_COMM_WORLD, 1, Mu, &problem, &mu));
-  PetscCall(HopsCoefficientSetDeviceContext(mu, sizeof(problem))); /* for -hops_pointwise_source graddiv.c */
+  PetscCall(HopsCoefficientSetDeviceContext(mu, sizeof(problem)));
   PetscCall(MatPASetDivDiv(A, mu));
   PetscCall(HopsCoefficientCreateConstant(PETSC_COMM_WORLD, 1, &problem.beta, &beta));
   PetscCall(MatPASetMass(A, beta));

@@ -151,6 +151,7 @@ int main(int argc, char **argv)
   PetscCheck(label || (!nv && boundary != ROBIN), PETSC_COMM_WORLD, PETSC_ERR_USER,
              "The mesh has no label 'Face Sets': give its boundary physical groups, or use -boundary neumann");
   PetscCall(HopsSpaceCreateH1(dm, order, label, nv, values, &space));
+  PetscCall(HopsSpaceSetDeviceContext(space, &problem, sizeof(problem))); /* for -hops_pointwise_source poisson.c */
   if (problem.exact) PetscCall(HopsSpaceSetEssentialFunction(space, Exact, NULL));
 
   PetscCall(MatCreatePA(space, &A));
@@ -158,7 +159,7 @@ int main(int argc, char **argv)
   else {
     PetscCall(
       HopsCoefficientCreateFunction(PETSC_COMM_WORLD, problem.kind == TENSOR ? dim * (dim + 1) / 2 : 1, Kappa, &problem, &kappa));
-    PetscCall(HopsCoefficientSetDeviceContext(kappa, sizeof(problem))); /* for -hops_pointwise_source poisson.c */
+    PetscCall(HopsCoefficientSetDeviceContext(kappa, sizeof(problem)));
   }
   PetscCall(MatPASetDiffusion(A, kappa));
   PetscCall(HopsCoefficientCreateConstant(PETSC_COMM_WORLD, 1, &problem.reaction, &c));

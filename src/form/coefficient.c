@@ -1,5 +1,5 @@
 /* HopsCoefficient: constant, per cell, a function of position, or given at quadrature points. */
-#include <hops/private/hopspointimpl.h>
+#include <hops/private/hopspointfunctionimpl.h>
 
 PetscErrorCode HopsCoefficientCreate_Private(MPI_Comm comm, PetscInt nc, const char kind[], HopsCoefficient *cf)
 {
@@ -87,6 +87,35 @@ static PetscErrorCode HopsCoefficientEvaluate_Function(HopsCoefficient cf, HopsS
 
   PetscFunctionBegin;
   for (PetscInt i = 0; i < n * nq; ++i) PetscCall((*cf->func)(sp->dim, x + i * sp->dim, cf->nc, out + i * cf->nc, cf->ctx));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* where the function is compiled for the space's back end */
+static PetscErrorCode HopsCoefficientEvaluateOn_Function(HopsCoefficient cf, HopsSpace sp, PetscInt first, PetscInt n,
+                                                         const HopsBasis *basis, HopsValuesWork *w, HopsValues *val,
+                                                         PetscBool *done)
+{
+  const HopsPositionFunction f = {.f = cf->func, .nc = cf->nc, .ctx = cf->ctx, .ctxsize = cf->ctxsize, .owner = (PetscObject)cf};
+  HopsPositionRun            r;
+  int                        flags[2];
+
+  PetscFunctionBegin;
+  *done = PETSC_FALSE;
+  if (n) PetscCall(HopsPositionBegin(&cf->compiled, sp, &f, basis, &r, done));
+  if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(HopsValuesReserve(w, sp->backend, (size_t)n * r.nq * cf->nc));
+  r.args.out = w->bv;
+  PetscCall(HopsPositionEvaluate(&r, first, n));
+  PetscCall(HopsPositionVaries(&r, flags));
+  PetscCall(HopsPositionEnd(&r));
+  PetscCheck(flags[0] == PETSC_MPI_INT_MAX, PETSC_COMM_SELF, PETSC_ERR_FP,
+             "The %s coefficient is infinite or not-a-number in cell %" PetscInt_FMT ": check the function behind it", cf->kind,
+             sp->cell[flags[0]]);
+  *val = (HopsValues){.nc      = cf->nc,
+                      .v       = w->bv,
+                      .cstride = r.nq * cf->nc,
+                      .pstride = flags[1] ? cf->nc : 0,
+                      .memtype = sp->backend->memtype};
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

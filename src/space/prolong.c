@@ -7,7 +7,7 @@
   for them. Where MPI reads the memory itself (the host's, or with PETSc's -use_gpu_aware_mpi the device's),
   PetscSF gets pointers to it.
 */
-#include <hops/private/hopsimpl.h>
+#include <hops/private/hopspointimpl.h>
 
 struct _HopsProlong {
   const HopsBackendOps *be;
@@ -330,6 +330,7 @@ PetscErrorCode HopsSpaceSetBackend(HopsSpace sp, const HopsBackendOps *backend, 
 PetscErrorCode HopsSpaceResetBackend(HopsSpace sp)
 {
   PetscFunctionBegin;
+  PetscCall(HopsPointFunctionListDestroy(&sp->compiled));
   if (!sp->backend->host) {
     if (sp->onbackend) {
       PetscCall((*sp->backend->memory->Free)((void **)&sp->bessT));

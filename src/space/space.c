@@ -74,6 +74,7 @@ PetscErrorCode HopsSpaceDestroy(HopsSpace *space)
   *space = NULL;
   if (--((PetscObject)sp)->refct > 0) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HopsSpaceResetBackend(sp));
+  PetscCall(PetscFree(sp->context));
   for (PetscInt f = 0; f < 4; ++f) PetscCall(HopsSpaceDestroy(&sp->companion[f]));
   PetscCall(DMLabelDestroy(&sp->label));
   PetscCall(PetscFree(sp->values));

@@ -204,11 +204,15 @@ static PetscErrorCode HopsNodalComputeRHS(HopsSpace space, HopsPointFunction f, 
 @*/
 PetscErrorCode HopsSpaceComputeRHS(HopsSpace space, HopsPointFunction f, void *ctx, Vec b)
 {
+  PetscBool done;
+
   PetscFunctionBegin;
   HopsValidHeader(space, HOPS_SPACE_CLASSID, 1);
   HopsValidPointer(f, 2);
   HopsValidHeader(b, VEC_CLASSID, 4);
   PetscCall(HopsSpaceCheckVec(space, b, "of the right-hand side"));
+  PetscCall(HopsSpaceComputeRHSDevice(space, f, ctx, space->order + 3, b, &done));
+  if (done) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HopsSpaceBringMesh(space));
   if (space->family == HOPS_H1) PetscCall(HopsNodalComputeRHS(space, f, ctx, b));
   else PetscCall(HopsFieldComputeRHS(space, f, ctx, b));
@@ -276,12 +280,16 @@ static PetscErrorCode HopsNodalComputeL2Error(HopsSpace space, Vec x, HopsPointF
 @*/
 PetscErrorCode HopsSpaceComputeL2Error(HopsSpace space, Vec x, HopsPointFunction f, void *ctx, PetscReal *error)
 {
+  PetscBool done;
+
   PetscFunctionBegin;
   HopsValidHeader(space, HOPS_SPACE_CLASSID, 1);
   HopsValidHeader(x, VEC_CLASSID, 2);
   HopsValidPointer(f, 3);
   HopsValidPointer(error, 5);
   PetscCall(HopsSpaceCheckVec(space, x, "of the finite element function"));
+  PetscCall(HopsSpaceComputeL2ErrorDevice(space, f, ctx, space->order + 4, x, error, &done));
+  if (done) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HopsSpaceBringMesh(space));
   if (space->family == HOPS_H1) PetscCall(HopsNodalComputeL2Error(space, x, f, ctx, error));
   else PetscCall(HopsFieldComputeL2Error(space, x, f, ctx, error));

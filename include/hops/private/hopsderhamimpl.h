@@ -143,6 +143,11 @@ PETSC_INTERN PetscErrorCode HopsFieldMoments(HopsSpace, HopsPointFunction, void 
                                              PetscScalar cv[]);
 PETSC_INTERN PetscErrorCode HopsFieldComputeRHS(HopsSpace, HopsPointFunction, void *ctx, Vec);
 PETSC_INTERN PetscErrorCode HopsFieldComputeL2Error(HopsSpace, Vec, HopsPointFunction, void *ctx, PetscReal *);
+/* src/space/spacefuncdevice.c: the same for all families where the function is compiled, by Q Gauss points per
+   direction; not done where it is not */
+PETSC_INTERN PetscErrorCode HopsSpaceComputeRHSDevice(HopsSpace, HopsPointFunction, void *ctx, PetscInt Q, Vec, PetscBool *done);
+PETSC_INTERN PetscErrorCode HopsSpaceComputeL2ErrorDevice(HopsSpace, HopsPointFunction, void *ctx, PetscInt Q, Vec, PetscReal *,
+                                                          PetscBool *done);
 /* out = (M[dim-1] x ... x M[0]) in, M[d] m[d]-by-n[d] row-major; work: 2 prod_d max(m[d],n[d]) entries */
 PETSC_INTERN void HopsTensorApplyRect(PetscInt dim, const PetscInt m[], const PetscInt n[], const PetscReal *const M[],
                                       const PetscReal in[], PetscReal out[], PetscReal work[]);

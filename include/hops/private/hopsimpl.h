@@ -22,6 +22,12 @@ typedef struct {
 typedef struct _HopsProlong     *HopsProlong;
 typedef struct _n_HopsPlexCells *HopsPlexCells;
 
+typedef struct _HopsPointFunction *HopsPointFunctionList; /* src/point/pointfunction.c */
+typedef struct {
+  void  *ctx;
+  size_t size;
+} HopsDeviceContext;
+
 /*
   HopsSpace. Cells are reordered: the first `ninterior` touch owned, unconstrained unknowns only, so they need
   no communication. L-vector entries: [0,nT) owned (T-vector), [nT,nT+nG) ghosts, [nT+nG,nL) constrained.
@@ -76,6 +82,9 @@ struct _p_HopsSpace {
   PetscBool             halodirect, halodirectset; /* -hops_halo_direct, once it was read */
   int                  *brestr;                    /* restr[] and X[] there, from HopsSpaceGetBackendMesh() on */
   PetscReal            *bX;
+  HopsPointFunctionList compiled;  /* functions of position on back ends */
+  PetscInt              ncontexts; /* those of their contexts that a device may have */
+  HopsDeviceContext    *context;
 };
 
 /* Memory of values, the process's and a back end's, which grows as needed; zero it before, and free it
@@ -90,7 +99,6 @@ typedef struct {
   Kinds of coefficient are told apart by `evaluate`, out[(c*npts + q)*nc + k], c < n; without it by
   HopsCoefficientIsConstant(): else there is one value a cell.
 */
-typedef struct _HopsPointFunction *HopsPointFunctionList;
 struct _p_HopsCoefficient {
   PETSCHEADER(int);
   PetscInt          nc;
@@ -103,7 +111,7 @@ struct _p_HopsCoefficient {
   void             *ctx;
   size_t            ctxsize; /* bytes that may be copied to a device */
   PetscErrorCode (*destroyctx)(void *);
-  HopsPointFunctionList compiled; /* `func` on back ends: src/form/point/pointfunction.c */
+  HopsPointFunctionList compiled; /* `func` on back ends: src/point/pointfunction.c */
   /* at the tensor-product points x[q][dim] of one face, with outward unit normals and Jacobians; NULL where
      `func` or `values` serve */
   PetscErrorCode (*evaluateface)(HopsCoefficient, HopsSpace, PetscInt cell, PetscInt face, const HopsBasis *, const PetscReal x[],
@@ -199,7 +207,8 @@ PETSC_INTERN PetscErrorCode HopsSpaceGetBackendMesh(HopsSpace, const int **restr
 /* restr[] and X[] are in the process's memory; to be called before they are read there, since a back end that
    set up the space may be the only one to have them */
 PETSC_INTERN PetscErrorCode HopsSpaceBringMesh(HopsSpace);
-PETSC_INTERN PetscErrorCode HopsSpaceBringCoordinates(HopsSpace); /* X[] alone */
+PETSC_INTERN size_t         HopsSpaceGetDeviceContext(HopsSpace, const void *ctx); /* 0: it stays in the process's memory */
+PETSC_INTERN PetscErrorCode HopsSpaceBringCoordinates(HopsSpace);                  /* X[] alone */
 /* the same as BringMesh(), and the back end has them no longer: they are to change */
 PETSC_INTERN PetscErrorCode HopsSpaceTakeMesh(HopsSpace);
 /* the coordinates become the process's X[], which is new */

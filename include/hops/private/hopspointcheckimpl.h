@@ -31,7 +31,7 @@ typedef struct {
   PetscReal          t, shift;
 } HopsPointState;
 
-/* src/form/point/pointstate.c: random arguments, the values of fields and derivatives in (-scale, scale),
+/* src/point/pointstate.c: random arguments, the values of fields and derivatives in (-scale, scale),
    x in (0, 1), unit normals, these constants. The same in every run */
 PETSC_INTERN PetscErrorCode HopsPointStateCreateRandom(PetscInt n, PetscInt dim, PetscInt Nf, const PetscInt nc[], PetscInt NfAux,
                                                        const PetscInt nca[], PetscInt nconst, const PetscScalar constants[],
@@ -40,7 +40,7 @@ PETSC_INTERN PetscErrorCode HopsPointStateDestroy(HopsPointState *);
 /* what the process's function gives, out[n][size], from zeros */
 PETSC_INTERN PetscErrorCode HopsPointStateEvaluate(const HopsPointState *, const HopsPointSubject *, PetscScalar out[]);
 
-/* src/form/point/pointcheck.c: do the functions of a code, compiled for a back end without fused
+/* src/point/pointcheck.c: do the functions of a code, compiled for a back end without fused
    multiply-adds, give what the process's give, to 1e-12 of the largest value of each? Where not, or where
    they do not compile, why[len] says so; else it is "" */
 PETSC_INTERN PetscErrorCode HopsPointCheck(const HopsBackendOps *, HopsPointCode, PetscInt n, const HopsPointSubject f[],

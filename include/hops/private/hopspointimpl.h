@@ -18,7 +18,7 @@ struct _HopsPointCode {
   HopsPointVariable *var; /* [nvars] what the functions read of the process's variables */
 };
 
-/* src/form/point/pointcode.c: n functions, by pointer, and what they use, from the sources files = "a.c,b.c".
+/* src/point/pointcode.c: n functions, by pointer, and what they use, from the sources files = "a.c,b.c".
    Where they cannot be had *code is NULL, and why[len] says so */
 PETSC_INTERN PetscErrorCode HopsPointCodeCreate(const char files[], PetscInt n, const HopsVoidFn fn[], HopsPointCode *code,
                                                 char why[], size_t len);
@@ -34,18 +34,16 @@ typedef struct {
 } HopsPointOrigin;
 PETSC_INTERN PetscErrorCode HopsPointCodeCreateFrom(const HopsPointOrigin *, PetscInt n, const HopsVoidFn fn[], HopsPointCode *code,
                                                     char why[], size_t len);
-/* src/form/point/devicesource.c: what HopsDSSetDeviceSource() and HopsCoefficientSetDeviceSource() were given,
+/* src/point/devicesource.c: what HopsDSSetDeviceSource() and HopsCoefficientSetDeviceSource() were given,
    which stays the object's */
 PETSC_INTERN PetscErrorCode HopsObjectGetDeviceSource(PetscObject, PetscInt *n, const HopsPointGiven *given[]);
-/* src/form/point/pointfunction.c */
+/* src/point/pointfunction.c */
 PETSC_INTERN PetscErrorCode HopsPointFunctionListDestroy(HopsPointFunctionList *);
-PETSC_INTERN PetscErrorCode HopsCoefficientEvaluateOn_Function(HopsCoefficient, HopsSpace, PetscInt first, PetscInt          n,
-                                                               const HopsBasis *, HopsValuesWork *, HopsValues *, PetscBool *done);
 PETSC_INTERN PetscErrorCode HopsPointCodeGetText(HopsPointCode, const char **text);
 PETSC_INTERN PetscErrorCode HopsPointCodeGetName(HopsPointCode, HopsVoidFn, const char **name);
 PETSC_INTERN PetscErrorCode HopsPointCodeDestroy(HopsPointCode *);
 
-/* src/form/point/pointsymbol.c: what the symbol tables say of a function */
+/* src/point/pointsymbol.c: what the symbol tables say of a function */
 #define HOPS_POINT_NAMES 8
 typedef struct {
   PetscInt n;
@@ -59,7 +57,7 @@ PETSC_INTERN PetscErrorCode HopsPointSymbolFind(HopsVoidFn, HopsPointSymbol *, c
 PETSC_INTERN PetscErrorCode HopsPointSymbolVariable(const HopsPointSymbol *, HopsVoidFn, const char source[], const char name[],
                                                     void **address, size_t *size, PetscBool *many);
 
-/* src/form/point/pointlex.c: tokens of C */
+/* src/point/pointlex.c: tokens of C */
 typedef enum {
   HOPS_TOKEN_NAME,
   HOPS_TOKEN_NUMBER,
@@ -76,7 +74,7 @@ typedef struct {
 PETSC_INTERN PetscErrorCode HopsPointLex(const char text[], PetscInt *n, HopsToken *tokens[]);
 PETSC_INTERN PetscBool      HopsTokenIs(const HopsToken *, const char[]);
 
-/* src/form/point/pointsource.c: what a source file defines */
+/* src/point/pointsource.c: what a source file defines */
 typedef enum {
   HOPS_UNIT_FUNCTION,
   HOPS_UNIT_PROTOTYPE,
@@ -107,7 +105,7 @@ PETSC_INTERN PetscErrorCode HopsPointSourceDestroy(HopsPointSource *);
 PETSC_INTERN HopsPointUnit *HopsPointSourceNext(const HopsPointSource *, HopsPointUnitKind, const char name[], int n, PetscInt *i);
 PETSC_INTERN HopsPointUnit *HopsPointSourceFind(const HopsPointSource *, HopsPointUnitKind, const char name[], int n);
 
-/* src/form/point/pointextract.c: marks the units of a kind with a name, and what they need; why is "" where
+/* src/point/pointextract.c: marks the units of a kind with a name, and what they need; why is "" where
    all of it can run on a device */
 PETSC_INTERN PetscErrorCode HopsPointSourceNeed(HopsPointSource *, const HopsPointSource *prelude, HopsPointUnitKind,
                                                 const char name[], int n, char why[], size_t len);

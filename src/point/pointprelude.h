@@ -12,12 +12,17 @@ enum {
   PETSC_TRUE
 };
 
-#define PETSC_SUCCESS              0
-#define PETSC_STATIC_INLINE        static inline
-#define PetscFunctionBegin         (void)0
-#define PetscFunctionBeginUser     (void)0
-#define PetscFunctionReturn(x)     return x
-#define PetscFunctionReturnVoid()  return
+#define PETSC_SUCCESS             0
+#define PETSC_STATIC_INLINE       static inline
+#define PetscFunctionBegin        (void)0
+#define PetscFunctionBeginUser    (void)0
+#define PetscFunctionReturn(x)    return x
+#define PetscFunctionReturnVoid() return
+#define PetscCall(...) \
+  do { \
+    const PetscErrorCode ierr_ = __VA_ARGS__; \
+    if (ierr_) return ierr_; \
+  } while (0)
 #define PETSC_PI                   3.1415926535897932384626433832795029
 #define PETSC_PHI                  1.6180339887498948482
 #define PETSC_SQRT2                1.414213562373095048801688724209698

@@ -5,10 +5,10 @@
   them.
 */
 #include <hops/private/hopspointcheckimpl.h>
-#include <form/point/pointcheckargs.h>
+#include <point/pointcheckargs.h>
 
 static const char ArgsText[] =
-#include <form/point/pointcheckargs.h.inc>
+#include <point/pointcheckargs.h.inc>
   ;
 
 #define HOPS_POINT_TOLERANCE 1e-12 /* of the largest value: libraries of functions differ in the last digits */

@@ -2,7 +2,7 @@
 #include <hops/private/hopspointimpl.h>
 
 static const char HopsPointPrelude[] =
-#include <form/point/pointprelude.h.inc>
+#include <point/pointprelude.h.inc>
   ;
 
 /* Text that grows */

@@ -174,3 +174,74 @@ PetscErrorCode HopsCoefficientSetDeviceContext(HopsCoefficient cf, size_t size)
   PetscCall(HopsPointFunctionListDestroy(&cf->compiled));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+/*@C
+  HopsSpaceSetDeviceSource - Gives the C source of a function of position, so that a device computes right-hand
+  sides and errors with it.
+
+  Logically Collective
+
+  Input Parameters:
++ space  - the space
+. name   - the function's name in the program
+- source - C text with its definition and those of what it uses: functions, macros, types, variables
+
+  Options Database Key:
+. -hops_pointwise_source <file.c,...> - files that have the functions
+
+  Level: advanced
+
+  Notes:
+  It serves `HopsSpaceComputeRHS()` and `HopsSpaceComputeL2Error()` with vectors of the device. The notes of
+  `HopsCoefficientSetDeviceSource()` hold here too.
+
+.seealso: `HopsSpace`, `HopsSpaceSetDeviceContext()`, `HopsSpaceComputeRHS()`, `HopsSpaceComputeL2Error()`
+@*/
+PetscErrorCode HopsSpaceSetDeviceSource(HopsSpace space, const char name[], const char source[])
+{
+  PetscFunctionBegin;
+  HopsValidHeader(space, HOPS_SPACE_CLASSID, 1);
+  PetscCall(SetDeviceSource((PetscObject)space, name, source));
+  PetscCall(HopsPointFunctionListDestroy(&space->compiled));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+size_t HopsSpaceGetDeviceContext(HopsSpace sp, const void *ctx)
+{
+  for (PetscInt i = 0; i < sp->ncontexts; ++i)
+    if (sp->context[i].ctx == ctx) return sp->context[i].size;
+  return 0;
+}
+
+/*@
+  HopsSpaceSetDeviceContext - Says how large a context of functions of position is, so that a device gets a copy.
+
+  Logically Collective
+
+  Input Parameters:
++ space - the space
+. ctx   - the context, as `HopsSpaceComputeRHS()` and `HopsSpaceComputeL2Error()` get it
+- size  - its bytes; 0: it stays in the process's memory
+
+  Level: advanced
+
+  Notes:
+  The context is copied before each use. It must have no pointers, for those mean nothing on a device.
+
+.seealso: `HopsSpace`, `HopsSpaceSetDeviceSource()`, `HopsCoefficientSetDeviceContext()`
+@*/
+PetscErrorCode HopsSpaceSetDeviceContext(HopsSpace space, void *ctx, size_t size)
+{
+  PetscInt i = 0;
+
+  PetscFunctionBegin;
+  HopsValidHeader(space, HOPS_SPACE_CLASSID, 1);
+  HopsValidPointer(ctx, 2);
+  while (i < space->ncontexts && space->context[i].ctx != ctx) ++i;
+  if (i == space->ncontexts) {
+    PetscCall(PetscRealloc((i + 1) * sizeof(*space->context), &space->context));
+    ++space->ncontexts;
+  }
+  space->context[i] = (HopsDeviceContext){ctx, size};
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
