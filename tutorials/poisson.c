@@ -238,6 +238,6 @@ int main(int argc, char **argv)
       suffix: gpu_source
       requires: cuda nvrtc
       args: -dm_plex_dim 3 -dm_plex_box_faces 6,6,6 -order 4 -hops_backend cuda -coefficient {{variable tensor}} -use_gpu_aware_mpi 0
-      args: -hops_pointwise_source ${HOPS_SOURCE}/tutorials/poisson.c
+        -hops_pointwise_source ${HOPS_SOURCE}/tutorials/poisson.c
 
 TEST*/
