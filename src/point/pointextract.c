@@ -74,12 +74,13 @@ static const char *UnitName(const HopsPointSource *src, const HopsPointUnit *u, 
   return u->nnames ? src->token[u->name[0]].s : "?";
 }
 
-/* The last parameter of a function where that is void *: a context of the process */
+/* The last parameter of a function where that is void *, since PETSc 3.24 PetscCtx: a context of the process */
 static const HopsToken *GetContext(const HopsPointSource *src, const HopsPointUnit *u)
 {
   const HopsToken *t = u->kind == HOPS_UNIT_FUNCTION && u->body > u->first + 4 ? &src->token[u->body - 2] : NULL;
 
-  return t && t->kind == HOPS_TOKEN_NAME && HopsTokenIs(t - 1, "*") && HopsTokenIs(t - 2, "void") ? t : NULL;
+  if (!t || t->kind != HOPS_TOKEN_NAME) return NULL;
+  return HopsTokenIs(t - 1, "PetscCtx") || (HopsTokenIs(t - 1, "*") && HopsTokenIs(t - 2, "void")) ? t : NULL;
 }
 
 static PetscErrorCode NeedName(HopsPointSource *, const HopsPointSource *, HopsPointUnit *, PetscInt, char[], size_t);

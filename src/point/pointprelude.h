@@ -7,6 +7,7 @@ typedef int           PetscBLASInt;
 typedef short         PetscShort;
 typedef long long     PetscInt64;
 typedef unsigned char PetscByte;
+typedef void         *PetscCtx;
 enum {
   PETSC_FALSE,
   PETSC_TRUE
