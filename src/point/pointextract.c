@@ -74,7 +74,7 @@ static const char *UnitName(const HopsPointSource *src, const HopsPointUnit *u, 
   return u->nnames ? src->token[u->name[0]].s : "?";
 }
 
-/* The last parameter of a function where that is void *, since PETSc 3.24 PetscCtx: a context of the process */
+/* The last parameter of a function where that is void *, in PETSc 3.25 PetscCtx: a context of the process */
 static const HopsToken *GetContext(const HopsPointSource *src, const HopsPointUnit *u)
 {
   const HopsToken *t = u->kind == HOPS_UNIT_FUNCTION && u->body > u->first + 4 ? &src->token[u->body - 2] : NULL;
