@@ -12,6 +12,7 @@ PetscErrorCode HopsPlexResidualReset(HopsPlex *plex)
 {
   PetscFunctionBegin;
   PetscCall(HopsPointCellsDestroy(&plex->points));
+  plex->sought = PETSC_FALSE;
   for (PetscInt k = 0; k < 2; ++k) PetscCall(HopsPlexBoundaryDestroy(&plex->boundary[k]));
   if (plex->fields) {
     PetscCall(HopsBasisDestroy(&plex->rule));
@@ -168,7 +169,6 @@ PetscErrorCode HopsPlexResidualSetUp(DM dm, HopsPlex *plex, PetscBool *can)
   PetscCall(HopsSpaceSetCells(plex->space, dm, NULL));
   PetscCall(HopsPlexGetGeometry(dm, plex->space));
   PetscCall(HopsSpaceSetBackendFromDM(plex->space, dm));
-  PetscCall(HopsPointCellsCreate(dm, plex->fields, plex->space, &plex->points));
   PetscCall(PetscObjectReference((PetscObject)section));
   plex->section = section;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -491,6 +491,8 @@ PetscErrorCode HopsPlexResidual(DM dm, HopsPlex *plex, PetscReal t, Vec X, Vec X
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(PetscLogEventBegin(HopsEvent.residual, dm, X, F, 0));
+  if (!plex->sought) PetscCall(HopsPointCellsCreate(dm, plex->fields, plex->space, &plex->points));
+  plex->sought = PETSC_TRUE;
   PetscCall(DMGetLocalSection(dm, &section));
   PetscCall(HopsResidualWorkCreate(plex, &r.rr, &r.w));
   PetscCall(HopsSpaceCreateGeometryBasis(plex->space, &plex->rule, &r.geom));

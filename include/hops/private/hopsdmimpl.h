@@ -19,7 +19,8 @@ typedef struct {
   HopsLinearMode linear;   /* -hops_linear */
   PetscBool      check;    /* -hops_residual_check */
   PetscBool      hooked;
-  PetscBool      overlap; /* any rank has cells of another one; known for this point SF */
+  PetscBool      projects; /* DMProjectFunction() by nodes though the residual is PETSc's: a part of a DM, while PETSc makes it */
+  PetscBool      overlap;  /* any rank has cells of another one; known for this point SF */
   PetscObjectId  sfid;
   /* of the residual; made for this section and these coordinates */
   PetscSection     section;
@@ -30,6 +31,7 @@ typedef struct {
   HopsFieldPoints  at;
   PetscReal      **Bt, **Dt;    /* [nf][P Q] transposed tabulations */
   PetscReal       *Ct;          /* [Q Q] transposed derivatives at the points */
+  PetscBool        sought;      /* the next one was asked for */
   HopsPointCells   points;      /* the same where the device is, or NULL */
   HopsPlexBoundary boundary[2]; /* essential values, their time derivatives */
 } HopsPlex;
