@@ -3,6 +3,7 @@
 #pragma once
 #include <hops/private/hopsformimpl.h>
 #include <hops/private/hopsdsimpl.h>
+#include <hops/private/hopspointcheckimpl.h>
 
 /*
   A basis on the faces of the reference cell: face 2d (lower) or 2d+1 (upper) in direction d, whose points are
@@ -67,6 +68,14 @@ PETSC_INTERN PetscErrorCode HopsFaceFormQuery(DM, PetscBool has[4]);
 PETSC_INTERN PetscErrorCode HopsFaceFormCreate(HopsJacobian, HopsSpace, PetscInt ntest, const PetscInt test[], PetscInt ntrial,
                                                const PetscInt trial[], HopsFaceForm *);
 PETSC_INTERN PetscErrorCode HopsFaceFormDestroy(HopsFaceForm *);
+/* functions of a form, with what they are */
+typedef struct {
+  PetscInt          n;
+  HopsPointSubject *subject;
+} HopsSubjects;
+PETSC_INTERN PetscErrorCode HopsSubjectsAdd(HopsSubjects *, PetscInt n, HopsVoidFn *, HopsPointKind, PetscInt size);
+/* appends all boundary Jacobian functions */
+PETSC_INTERN PetscErrorCode HopsFaceFormCollect(DM, HopsFields, HopsSubjects *);
 /* src/form/ds/faceds.c: appends the boundary Jacobians g0 of a field's component as coefficients; those with
    derivatives are refused */
 PETSC_INTERN PetscErrorCode HopsFormAddBoundaryDS(HopsForm, HopsJacobian, PetscInt component);

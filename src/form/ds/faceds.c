@@ -44,14 +44,16 @@ static PetscErrorCode HopsFaceTermGet(DM dm, PetscInt b, PetscInt v, PetscInt tr
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsFaceFormQuery(DM dm, PetscBool has[4])
+typedef PetscErrorCode (*HopsFaceTermVisit)(void *, const struct _HopsFaceTerm *);
+
+/* All pairs of a value of a natural condition and a trial field */
+static PetscErrorCode HopsFaceTermsVisit(DM dm, HopsFaceTermVisit visit, void *ctx)
 {
   PetscDS       ds;
   PetscWeakForm wf;
   PetscInt      nb, nf;
 
   PetscFunctionBegin;
-  for (PetscInt k = 0; k < 4; ++k) has[k] = PETSC_FALSE;
   PetscCall(DMGetNumFields(dm, &nf));
   PetscCall(DMGetDS(dm, &ds));
   PetscCall(PetscDSGetWeakForm(ds, &wf));
@@ -65,10 +67,50 @@ PetscErrorCode HopsFaceFormQuery(DM dm, PetscBool has[4])
       for (PetscInt j = 0; j < nf; ++j) {
         PetscCall(PetscMemzero(&t, sizeof(t)));
         PetscCall(HopsFaceTermGet(dm, b, v, j, &t, &nv));
-        for (PetscInt k = 0; k < 4; ++k)
-          if (t.nf[k]) has[k] = PETSC_TRUE;
+        PetscCall((*visit)(ctx, &t));
       }
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsFaceTermHas(void *ctx, const struct _HopsFaceTerm *t)
+{
+  PetscFunctionBegin;
+  for (PetscInt k = 0; k < 4; ++k)
+    if (t->nf[k]) ((PetscBool *)ctx)[k] = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsFaceFormQuery(DM dm, PetscBool has[4])
+{
+  PetscFunctionBegin;
+  for (PetscInt k = 0; k < 4; ++k) has[k] = PETSC_FALSE;
+  PetscCall(HopsFaceTermsVisit(dm, HopsFaceTermHas, has));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+typedef struct {
+  HopsFields    fields;
+  HopsSubjects *list;
+} HopsFaceCollection;
+
+static PetscErrorCode HopsFaceTermCollect(void *ctx, const struct _HopsFaceTerm *t)
+{
+  const HopsFaceCollection *c = (const HopsFaceCollection *)ctx;
+
+  PetscFunctionBegin;
+  for (PetscInt k = 0; k < 4; ++k)
+    PetscCall(HopsSubjectsAdd(c->list, t->nf[k], (HopsVoidFn *)t->f[k], HOPS_POINT_BOUNDARY_JACOBIAN,
+                              c->fields->nc[t->test] * c->fields->nc[t->trial] * HopsTensorEntries(c->fields->dim, k)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsFaceFormCollect(DM dm, HopsFields fields, HopsSubjects *list)
+{
+  HopsFaceCollection c = {fields, list};
+
+  PetscFunctionBegin;
+  PetscCall(HopsFaceTermsVisit(dm, HopsFaceTermCollect, &c));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
