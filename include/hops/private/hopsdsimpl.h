@@ -105,6 +105,8 @@ typedef struct {
 PETSC_INTERN PetscErrorCode HopsBackendOfMemory(PetscMemType, const HopsBackendOps **);
 PETSC_INTERN PetscErrorCode HopsFieldPointsCreate(HopsFields, const HopsBasis *, HopsFieldPoints *);
 PETSC_INTERN PetscErrorCode HopsFieldPointsDestroy(HopsFieldPoints *);
+/* closure[nclosure] of a cell; single: of a device's vector, of which the rest stays there */
+PETSC_INTERN PetscErrorCode HopsFieldsGetClosure(HopsFields, DM, Vec, PetscInt cell, PetscBool single, PetscScalar closure[]);
 /* u[q][off[nf]], ux[q][offx[nf]] (physical gradients, or NULL) of a local vector on one cell; Ji[q] are the
    inverse Jacobians */
 PETSC_INTERN PetscErrorCode HopsFieldPointsEvaluate(const HopsFieldPoints *, DM, Vec, PetscInt cell, const PetscReal Ji[],
