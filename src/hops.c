@@ -82,6 +82,7 @@ static PetscErrorCode HopsRegisterEvents(void)
   PetscCall(PetscLogEventRegister("MatHopsInterp", MAT_CLASSID, &HopsEvent.interp));
   PetscCall(PetscLogEventRegister("PCHopsMGLevels", PC_CLASSID, &HopsEvent.mgsetup));
   PetscCall(PetscLogEventRegister("HopsResidual", HOPS_SPACE_CLASSID, &HopsEvent.residual));
+  PetscCall(PetscLogEventRegister("HopsEssential", HOPS_SPACE_CLASSID, &HopsEvent.essential));
   PetscCall(PetscLogEventRegister("HopsPoints", HOPS_SPACE_CLASSID, &HopsEvent.points));
   PetscCall(PetscLogEventRegister("PCLORSymbolic", PC_CLASSID, &HopsEvent.lorsymbolic));
   PetscCall(PetscLogEventRegister("PCLORNumeric", PC_CLASSID, &HopsEvent.lornumeric));

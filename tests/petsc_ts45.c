@@ -15,4 +15,14 @@
       nsize: {{1 2}}
       args: -dll_append ${HOPS_LIB} -dm_mat_type pa -pc_type lor -hops_residual -ksp_max_it 45 -ksp_error_if_not_converged
 
+  # the sources tell that the Jacobian is that of the first step: one set-up of the operator and of the preconditioner
+  testset:
+    args: -sol_type quadratic_trig -dm_plex_simplex 0 -dm_plex_box_faces 4,4 -temp_petscspace_degree 4 -ts_type beuler -ts_max_steps 5 -ts_dt 0.1 -ksp_type cg -ksp_rtol 1e-12 -dll_append ${HOPS_LIB} -dm_mat_type pa -pc_type lor -hops_residual -hops_linear no -log_view
+    filter: awk '$1 == "MatPASetUp" || $1 == "PCLORNumeric" || $1 == "SNESJacobianEval" {print $1, $2}' | sort
+    test:
+      suffix: kept
+      args: -hops_pointwise_source ${PETSC_EXAMPLES}/ts/tutorials/ex45.c
+    test:
+      suffix: again
+
 TEST*/

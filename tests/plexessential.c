@@ -1,10 +1,11 @@
 static char help[] =
   "Essential values that hops inserts into local vectors against PETSc's own, by DMPlexInsertBoundaryValues(): a vector and a\n\
 scalar field, conditions on some components, conditions that overlap, functions of time, contexts, zeros for multigrid;\n\
-  time derivatives, of which the slip has none.\n\
+  time derivatives, of which the slip has none; projections, also by what makes null spaces of a field.\n\
   -field: a condition that sees fields, which is left to PETSc\n\n";
 
 #include "hopstest.h"
+#include <hops/private/hopsdsimpl.h>
 #include <petscds.h>
 
 typedef struct {
@@ -171,6 +172,75 @@ static PetscErrorCode Change(DM dm, Ctx *ctx)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* ---------------------------------------- null spaces of fields ---------------------------------------- */
+
+static Ctx     *nullctx;
+static PetscInt nnull;
+
+static PetscErrorCode One(PetscInt dim, PetscReal t, const PetscReal x[], PetscInt nc, PetscScalar u[], void *ctx)
+{
+  for (PetscInt i = 0; i < nc; ++i) u[i] = 1.0 + i;
+  ++((Ctx *)ctx)->calls;
+  return PETSC_SUCCESS;
+}
+
+/* a context that is NULL: of a function that is no constant */
+static PetscErrorCode NullSpace(DM dm, PetscInt whole, PetscInt field, MatNullSpace *sp)
+{
+  PetscErrorCode (*f[1])(PetscInt, PetscReal, const PetscReal[], PetscInt, PetscScalar *, void *) = {nullctx ? One : Value};
+  Ctx   other                                                                                     = {1.0, 0};
+  void *ctx[1]                                                                                    = {nullctx ? nullctx : &other};
+  Vec   v;
+
+  PetscFunctionBeginUser;
+  ++nnull;
+  PetscCall(DMCreateGlobalVector(dm, &v));
+  PetscCall(DMProjectFunction(dm, 0.2, f, ctx, INSERT_ALL_VALUES, v));
+  PetscCall(VecNormalize(v, NULL));
+  PetscCall(MatNullSpaceCreate(PetscObjectComm((PetscObject)dm), PETSC_FALSE, 1, &v, sp));
+  PetscCall(VecDestroy(&v));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What DMCreateSubDM() has a code make for the velocity, and hops' own nodes of the fields, which want no
+   null spaces */
+static PetscErrorCode Parts(const char name[], DM dm[], Ctx ctx[])
+{
+  const PetscInt velocity = 0;
+  Vec            copy[2];
+  PetscReal      error;
+  HopsNodes      nodes[2];
+
+  PetscFunctionBeginUser;
+  for (PetscInt i = 0; i < 2; ++i) {
+    DM           part;
+    IS           is;
+    MatNullSpace sp;
+    const Vec   *v;
+
+    nullctx = ctx ? ctx + 2 * i : NULL;
+    PetscCall(DMSetNullSpaceConstructor(dm[i], velocity, NullSpace));
+    PetscCall(DMCreateSubDM(dm[i], 1, &velocity, &is, &part));
+    PetscCall(PetscObjectQuery((PetscObject)is, "nullspace", (PetscObject *)&sp));
+    PetscCheck(sp, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "No null space");
+    PetscCall(MatNullSpaceGetVecs(sp, NULL, NULL, &v));
+    PetscCall(VecDuplicate(v[0], &copy[i]));
+    PetscCall(VecCopy(v[0], copy[i]));
+    PetscCall(ISDestroy(&is));
+    PetscCall(DMDestroy(&part));
+  }
+  PetscCall(VecAXPY(copy[1], -1.0, copy[0]));
+  PetscCall(VecNorm(copy[1], NORM_INFINITY, &error));
+  PetscCall(
+    PetscPrintf(PETSC_COMM_WORLD, "null space of a field%s: %s PETSc's\n", name, error <= 1e-12 ? "agrees with" : "DIFFERS from"));
+  for (PetscInt i = 0; i < 2; ++i) PetscCall(VecDestroy(&copy[i]));
+  nnull = 0;
+  PetscCall(HopsNodesCreateFields(dm[1], 2, nodes));
+  for (PetscInt f = 0; f < 2; ++f) PetscCall(HopsNodesDestroy(&nodes[f]));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%" PetscInt_FMT " null spaces for hops' nodes\n", nnull));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
   DM        dm[2];
@@ -202,6 +272,10 @@ int main(int argc, char **argv)
   PetscCall(Project("projection", dm, ctx, INSERT_VALUES));
   PetscCall(Project("projection, essential values too", dm, ctx, INSERT_ALL_VALUES));
   PetscCall(Count(" for it", ctx));
+  for (PetscInt i = 0; i < 4; ++i) ctx[i].calls = 0;
+  PetscCall(Parts("", dm, ctx));
+  PetscCall(Count(" for it", ctx));
+  PetscCall(Parts(" with a function", dm, NULL));
   for (PetscInt i = 0; i < 2; ++i) PetscCall(DMDestroy(&dm[i]));
   PetscCall(PetscFinalize());
   return 0;
@@ -225,7 +299,7 @@ int main(int argc, char **argv)
       suffix: empty
       nsize: 4
       args: -dm_plex_dim 2 -dm_plex_box_faces 3,1
-      output_file: output/plexessential.out
+      output_file: output/plexessential_empty.out
 
   testset:
     args: -dm_plex_simplex 0 -dm_plex_separate_marker -dm_plex_dim 2 -dm_plex_box_faces 4,3 -petscpartitioner_type simple -f0_petscspace_degree 2 -f1_petscspace_degree 1

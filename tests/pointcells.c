@@ -356,6 +356,7 @@ static PetscErrorCode CompareTensors(DM dm, Vec X, Vec Xt, PetscInt order, Petsc
   HopsJacobian form;
   HopsPlex    *plex;
   HopsBasis    gll, inner;
+  PetscBool    changed;
 
   PetscFunctionBeginUser;
   PetscCall(HopsPlexGet(dm, &plex));
@@ -363,7 +364,7 @@ static PetscErrorCode CompareTensors(DM dm, Vec X, Vec Xt, PetscInt order, Petsc
   PetscCall(HopsBasisCreate(order + 1, order + 1, PETSC_TRUE, &gll));
   PetscCall(HopsBasisCreateInside(&gll, HOPS_BASIS_INSET, &inner));
   for (PetscInt again = 0; again < 2; ++again) {
-    PetscCall(HopsJacobianSetState(form, X, again ? NULL : Xt, 0.2, again ? 0.0 : 1.3));
+    PetscCall(HopsJacobianSetState(form, X, again ? NULL : Xt, 0.2, again ? 0.0 : 1.3, &changed));
     PetscCall(CompareTensorsAt(form, plex->space, &plex->rule, PETSC_TRUE, constant));
     PetscCall(CompareTensorsAt(form, plex->space, &inner, PETSC_FALSE, constant));
   }
@@ -443,12 +444,12 @@ static PetscErrorCode Refused(DM dm, Vec X)
     HopsValues     val;
     HopsJacobian   form;
     PetscDS        ds;
-    PetscBool      done;
+    PetscBool      done, changed;
 
     PetscCall(DMGetDS(dm, &ds));
     PetscCall(PetscDSSetJacobian(ds, 0, 0, NULL, NULL, NULL, k ? g3_infinite : g3_skew));
     PetscCall(HopsJacobianCreate(dm, PETSC_FALSE, &form));
-    PetscCall(HopsJacobianSetState(form, X, NULL, 0.0, 0.0));
+    PetscCall(HopsJacobianSetState(form, X, NULL, 0.0, 0.0, &changed));
     EXPECT(k ? "infinite" : "not symmetric",
            HopsJacobianEvaluateValues(form, plex->space, 0, plex->space->ncells, &plex->rule, 3, 0, &w, &val, &done),
            k ? "infinite or not-a-number in cell 1" : "not symmetric in cell 1|-mat_pa_general");

@@ -246,6 +246,7 @@ static PetscErrorCode HopsPlexBoundaryFind(DM dm, HopsPlex *plex, HopsPlexBounda
   PetscCall(PetscSectionGetStorageSize(s, &b->nlocal));
   PetscCall(PetscSectionGetChart(s, &pStart, &pEnd));
   PetscCall(PetscMalloc1(b->nlocal, &of));
+  HopsHostAdvise(of, b->nlocal * sizeof(*of));
   PetscCall(PetscCalloc1(pEnd - pStart, &onpoint));
   for (PetscInt i = 0; i < b->nlocal; ++i) of[i] = -1;
   PetscCall(HopsPlexBoundaryMark(s, b, of, onpoint, &n));
@@ -328,7 +329,11 @@ static PetscErrorCode HopsPlexInsert(DM dm, PetscBool derivative, PetscBool esse
   PetscCall(HopsPlexGet(dm, &plex));
   if (plex && X && (plex->residual || plex->fields) && essential && !faces && !cells && !gradients)
     PetscCall(HopsPlexResidualSetUp(dm, plex, &can));
-  if (can) PetscCall(HopsPlexTryBoundary(dm, plex, derivative, X, t, &can));
+  if (can) {
+    PetscCall(PetscLogEventBegin(HopsEvent.essential, dm, X, 0, 0));
+    PetscCall(HopsPlexTryBoundary(dm, plex, derivative, X, t, &can));
+    PetscCall(PetscLogEventEnd(HopsEvent.essential, dm, X, 0, 0));
+  }
   if (!can) PetscCall((*PlexInsertBoundary[derivative])(dm, essential, X, t, faces, cells, gradients));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

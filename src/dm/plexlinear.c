@@ -70,9 +70,8 @@ struct _HopsLinear {
   PetscObjectState state[2];
   Mat              A;
   PetscReal        shift;
-  PetscInt         nconst, naux;
-  PetscScalar     *constants;
-  HopsVecKey      *aux, coordinates;
+  HopsDSData       data;
+  HopsVecKey       coordinates;
 };
 
 /* the solves that run, the innermost first */
@@ -94,8 +93,7 @@ static PetscErrorCode HopsLinearReset(HopsLinear l)
 {
   PetscFunctionBegin;
   PetscCall(HopsLinearDestroyVecs(l));
-  PetscCall(PetscFree(l->constants));
-  PetscCall(PetscFree(l->aux));
+  PetscCall(HopsDSDataDestroy(&l->data));
   PetscCall(PetscMemzero(l, sizeof(*l)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -150,58 +148,6 @@ static PetscErrorCode HopsLinearGet(SNES snes, DM dm, HopsLinear *l)
 
 /* ---------------------------------------- the Jacobian ---------------------------------------- */
 
-/* What the point functions see beside state and time: is it other than at the last evaluation? On this rank;
-   it becomes that of now */
-static PetscErrorCode HopsLinearInputsChanged(HopsLinear l, PetscReal shift, PetscBool *changed)
-{
-  PetscInt     nds, n = 0, naux, *values, *parts;
-  PetscScalar *constants;
-  DMLabel     *labels;
-  PetscBool    same = PETSC_FALSE;
-
-  PetscFunctionBegin;
-  *changed = shift != l->shift ? PETSC_TRUE : PETSC_FALSE;
-  l->shift = shift;
-  PetscCall(DMGetNumDS(l->dm, &nds));
-  for (PetscInt pass = 0; pass < 2; ++pass) {
-    if (pass) PetscCall(PetscMalloc1(n, &constants));
-    n = 0;
-    for (PetscInt s = 0; s < nds; ++s) {
-      PetscDS            ds;
-      PetscInt           m;
-      const PetscScalar *c;
-
-      PetscCall(HopsDMGetRegionDS(l->dm, s, &ds));
-      PetscCall(PetscDSGetConstants(ds, &m, &c));
-      if (pass) PetscCall(PetscArraycpy(constants + n, c, m));
-      n += m;
-    }
-  }
-  if (n == l->nconst) PetscCall(PetscArraycmp(constants, l->constants, n, &same));
-  if (!same) *changed = PETSC_TRUE;
-  PetscCall(PetscFree(l->constants));
-  l->constants = constants;
-  l->nconst    = n;
-  PetscCall(DMGetNumAuxiliaryVec(l->dm, &naux));
-  if (naux != l->naux) {
-    PetscCall(PetscFree(l->aux));
-    PetscCall(PetscCalloc1(naux, &l->aux));
-    l->naux  = naux;
-    *changed = PETSC_TRUE;
-  }
-  PetscCall(PetscMalloc3(naux, &labels, naux, &values, naux, &parts));
-  PetscCall(DMGetAuxiliaryLabels(l->dm, labels, values, parts));
-  for (PetscInt i = 0; i < naux; ++i) {
-    Vec v;
-
-    PetscCall(DMGetAuxiliaryVec(l->dm, labels[i], values[i], parts[i], &v));
-    PetscCall(HopsVecChanged(v, &l->aux[i], &same));
-    if (same) *changed = PETSC_TRUE;
-  }
-  PetscCall(PetscFree3(labels, values, parts));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode HopsLinearStates(Mat J, Mat P, PetscObjectId id[2], PetscObjectState state[2])
 {
   PetscFunctionBegin;
@@ -246,7 +192,9 @@ PetscErrorCode HopsLinearJacobian(DM dm, PetscReal shift, Mat J, Mat P, PetscBoo
   if (shell) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HopsLinearStates(J, P, id, state));
   PetscCall(HopsPlexCoordinatesChanged(dm, &l->coordinates, &moved));
-  PetscCall(HopsLinearInputsChanged(l, shift, &changed));
+  PetscCall(HopsDSDataChanged(dm, &l->data, &changed));
+  if (shift != l->shift) changed = PETSC_TRUE;
+  l->shift = shift;
   if (moved || !l->marked || l->status != HOPS_LINEAR_KNOWN || l->full) changed = PETSC_TRUE;
   for (PetscInt i = 0; i < 2; ++i)
     if (id[i] != l->id[i] || state[i] != l->state[i]) changed = PETSC_TRUE;

@@ -2,7 +2,7 @@
   Unchanged DMPlex codes with a matrix-free Jacobian: -dm_mat_type pa.
 
   PETSc makes DMs by the name of their type, so hops registers "plex" anew with a constructor that calls
-  PETSc's and wraps operations: creatematrix, clone, setfromoptions, createcoordinatedm and
+  PETSc's and wraps operations: creatematrix, clone, createsubdm, setfromoptions, createcoordinatedm and
   projectfunctionlocal. DMClone() and the replacement of a DM by a refined, distributed or read one set the
   operations back to PETSc's; the options handler of the object, which survives both and runs last in
   DMSetFromOptions(), wraps them again.
@@ -30,6 +30,7 @@ static PetscErrorCode (*PlexCreate)(DM)              = NULL;
 static PetscErrorCode (*PlexCreateMatrix)(DM, Mat *) = NULL;
 static PetscErrorCode (*PlexClone)(DM, DM *)         = NULL;
 static PetscErrorCode (*PlexCreateCoordinateDM)(DM, DM *);
+static PetscErrorCode (*PlexCreateSubDM)(DM, PetscInt, const PetscInt[], IS *, DM *);
 static PetscErrorCode (*PlexSetFromOptions)(DM, HopsOptionItems);
 
 static PetscErrorCode HopsPlexWrap(DM);
@@ -371,11 +372,38 @@ static PetscErrorCode HopsPlexCreateMatrix(DM dm, Mat *A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static DM HopsPlexDivided = NULL; /* whose fields become a DM */
+
 static PetscErrorCode HopsPlexClone(DM dm, DM *clone)
 {
+  HopsPlex *plex;
+
   PetscFunctionBegin;
   PetscCall((*PlexClone)(dm, clone));
   PetscCall(HopsPlexWrap(*clone)); /* without the request: PETSc assembles mass matrices on clones */
+  PetscCall(HopsPlexGet(*clone, &plex));
+  if (plex && dm == HopsPlexDivided) plex->projects = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* PETSc calls a code's constructors of null spaces with the new DM, which project functions onto it */
+static PetscErrorCode HopsPlexCreateSubDM(DM dm, PetscInt n, const PetscInt fields[], IS *is, DM *sub)
+{
+  const DM       outer = HopsPlexDivided;
+  HopsPlex      *plex;
+  PetscErrorCode ierr;
+
+  PetscFunctionBegin;
+  PetscCall(HopsPlexGet(dm, &plex));
+  HopsPlexDivided = plex && (plex->residual || plex->projects) ? dm : NULL;
+  ierr            = (*PlexCreateSubDM)(dm, n, fields, is, sub);
+  HopsPlexDivided = outer;
+  PetscCall(ierr);
+  if (!sub || !*sub) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(HopsPlexGet(*sub, &plex));
+  if (!plex || !plex->projects) PetscFunctionReturn(PETSC_SUCCESS);
+  plex->projects = PETSC_FALSE;
+  PetscCall(HopsPlexResidualReset(plex));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -477,6 +505,10 @@ static PetscErrorCode HopsPlexWrap(DM dm)
   if (dm->ops->clone != HopsPlexClone) {
     PlexClone      = dm->ops->clone;
     dm->ops->clone = HopsPlexClone;
+  }
+  if (dm->ops->createsubdm != HopsPlexCreateSubDM) {
+    PlexCreateSubDM      = dm->ops->createsubdm;
+    dm->ops->createsubdm = HopsPlexCreateSubDM;
   }
   if (dm->ops->setfromoptions != HopsPlexSetFromOptions) {
     PlexSetFromOptions      = dm->ops->setfromoptions;

@@ -137,7 +137,31 @@ static PetscErrorCode HopsProjectMark(const HopsPlex *plex, PetscBool constraine
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* done is false where the cells of a rank have not all entries, as with an overlap; the same on all ranks */
+/* Do all nodes of a point have the same values? */
+static PetscErrorCode HopsProjectIsConstant(const HopsPlex *plex, const PetscScalar x[], PetscBool *constant)
+{
+  PetscSection s = plex->section;
+  PetscInt     pStart, pEnd;
+
+  PetscFunctionBegin;
+  *constant = PETSC_TRUE;
+  PetscCall(PetscSectionGetChart(s, &pStart, &pEnd));
+  for (PetscInt p = pStart; p < pEnd && *constant; ++p)
+    for (PetscInt f = 0; f < plex->fields->nf; ++f) {
+      const PetscInt nc = plex->fields->nc[f];
+      PetscInt       off, dof;
+
+      PetscCall(PetscSectionGetFieldDof(s, p, f, &dof));
+      PetscCall(PetscSectionGetFieldOffset(s, p, f, &off));
+      for (PetscInt i = nc; i < dof; ++i)
+        if (x[off + i] != x[off + i % nc]) *constant = PETSC_FALSE;
+    }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* done is false where the cells of a rank have not all entries, as with an overlap, or would not agree on the
+   order of a point's nodes: the section of a part of a DM has lost what says so, and PETSc's values there are
+   those of the last cell. The same on all ranks */
 static PetscErrorCode HopsPlexProject(DM dm, HopsPlex *plex, PetscReal t, HopsFunction f[], void *ctx[], InsertMode mode, Vec X,
                                       PetscBool *done)
 {
@@ -147,20 +171,22 @@ static PetscErrorCode HopsPlexProject(DM dm, HopsPlex *plex, PetscReal t, HopsFu
   PetscFunctionBegin;
   PetscCall(PetscSectionGetStorageSize(plex->section, &size));
   PetscCall(PetscMalloc2(size, &of, plex->fields->off[plex->fields->nf], &p.u));
+  HopsHostAdvise(of, size * sizeof(*of));
   for (PetscInt i = 0; i < size; ++i) of[i] = -1;
   PetscCall(HopsProjectMark(plex, mode == INSERT_ALL_VALUES ? PETSC_TRUE : PETSC_FALSE, of, &n));
   PetscCall(VecGetArray(X, &p.a));
   PetscCall(HopsPlexVisitNodes(dm, plex, of, NULL, HopsProjectNode, &p));
-  PetscCall(VecRestoreArray(X, &p.a));
   for (PetscInt i = 0; i < size; ++i) left += of[i] >= 0 ? 1 : 0;
   PetscCall(PetscFree2(of, p.u));
   *done = left ? PETSC_FALSE : PETSC_TRUE;
+  if (plex->projects && *done && plex->space->order > 2) PetscCall(HopsProjectIsConstant(plex, p.a, done));
+  PetscCall(VecRestoreArray(X, &p.a));
   PetscCall(MPIU_Allreduce(MPI_IN_PLACE, done, 1, HOPS_MPI_BOOL, MPI_LAND, PetscObjectComm((PetscObject)dm)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* DMProjectFunctionLocal() is collective on DMs with -hops_residual alone; codes call it on auxiliary ones as
-   they like */
+/* DMProjectFunctionLocal() is collective on DMs with -hops_residual, and on parts of these while they are
+   made; codes call it on auxiliary ones as they like */
 static PetscErrorCode HopsPlexProjectLocal(DM dm, PetscReal t, HopsFunction *f, void **ctx, InsertMode mode, Vec X)
 {
   HopsPlex *plex;
@@ -169,7 +195,7 @@ static PetscErrorCode HopsPlexProjectLocal(DM dm, PetscReal t, HopsFunction *f, 
 
   PetscFunctionBegin;
   PetscCall(HopsPlexGet(dm, &plex));
-  if (plex && plex->residual) {
+  if (plex && (plex->residual || plex->projects)) {
     PetscCall(DMGetNumDS(dm, &nds));
     PetscCall(DMGetCoordinatesLocalized(dm, &localized)); /* a node may have several places then */
     if (nds == 1 && !localized && (mode == INSERT_VALUES || mode == INSERT_ALL_VALUES))

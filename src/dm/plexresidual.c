@@ -1,17 +1,14 @@
-/* The residual of a PetscDS by sum factorisation: f0 and f1 of all fields at the PetscFE's points; boundary
-   residuals are PETSc's own. */
+/* The residual of a PetscDS by sum factorisation: f0 and f1 of all fields at the PetscFE's points. Boundary
+   residuals are PETSc's own, unless a device has them. */
 #include <hops/private/hopsdmimpl.h>
 #include <hops/private/hopspleximpl.h>
-
-typedef void (*HopsBdPointFun)(PetscInt, PetscInt, PetscInt, const PetscInt[], const PetscInt[], const PetscScalar[],
-                               const PetscScalar[], const PetscScalar[], const PetscInt[], const PetscInt[], const PetscScalar[],
-                               const PetscScalar[], const PetscScalar[], PetscReal, const PetscReal[], const PetscReal[], PetscInt,
-                               const PetscScalar[], PetscScalar[]);
 
 PetscErrorCode HopsPlexResidualReset(HopsPlex *plex)
 {
   PetscFunctionBegin;
+  PetscCall(HopsPlexFacesDestroy(&plex->faces)); /* before the cells */
   PetscCall(HopsPointCellsDestroy(&plex->points));
+  plex->sought = PETSC_FALSE;
   for (PetscInt k = 0; k < 2; ++k) PetscCall(HopsPlexBoundaryDestroy(&plex->boundary[k]));
   if (plex->fields) {
     PetscCall(HopsBasisDestroy(&plex->rule));
@@ -168,7 +165,6 @@ PetscErrorCode HopsPlexResidualSetUp(DM dm, HopsPlex *plex, PetscBool *can)
   PetscCall(HopsSpaceSetCells(plex->space, dm, NULL));
   PetscCall(HopsPlexGetGeometry(dm, plex->space));
   PetscCall(HopsSpaceSetBackendFromDM(plex->space, dm));
-  PetscCall(HopsPointCellsCreate(dm, plex->fields, plex->space, &plex->points));
   PetscCall(PetscObjectReference((PetscObject)section));
   plex->section = section;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -232,6 +228,17 @@ static PetscErrorCode HopsPlexOwnBoundaryResidual(DM dm, HopsPlex *plex, PetscRe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode HopsPlexTermResidual(DM dm, HopsPlex *plex, PetscReal t, PetscWeakForm wf, PetscFormKey key, Vec X, Vec Xt, Vec F)
+{
+  PetscBool has;
+
+  PetscFunctionBegin;
+  PetscCall(DMLabelHasValue(key.label, key.value, &has));
+  if (has && plex->overlap) PetscCall(HopsPlexOwnBoundaryResidual(dm, plex, t, wf, key, X, Xt, F));
+  else if (has) PetscCall(HopsDMPlexBdResidual(dm, t, wf, key, X, Xt, F));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode HopsPlexBoundaryResidual(DM dm, HopsPlex *plex, PetscReal t, Vec X, Vec Xt, Vec F)
 {
   PetscDS  ds;
@@ -248,15 +255,12 @@ static PetscErrorCode HopsPlexBoundaryResidual(DM dm, HopsPlex *plex, PetscReal 
     PetscFormKey            key = {NULL, 0, 0, 0};
     const PetscInt         *values;
     PetscInt                nv;
-    PetscBool               has;
 
     PetscCall(PetscDSGetBoundary(ds, b, &wf, &type, NULL, &key.label, &nv, &values, &key.field, NULL, NULL, NULL, NULL, NULL));
     if (type & DM_BC_ESSENTIAL) continue;
     for (PetscInt v = 0; v < nv; ++v) {
       key.value = values[v];
-      PetscCall(DMLabelHasValue(key.label, key.value, &has));
-      if (has && plex->overlap) PetscCall(HopsPlexOwnBoundaryResidual(dm, plex, t, wf, key, X, Xt, F));
-      else if (has) PetscCall(HopsDMPlexBdResidual(dm, t, wf, key, X, Xt, F));
+      PetscCall(HopsPlexTermResidual(dm, plex, t, wf, key, X, Xt, F));
     }
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -480,6 +484,7 @@ PetscErrorCode HopsPlexResidual(DM dm, HopsPlex *plex, PetscReal t, Vec X, Vec X
 {
   HopsResidualCells r      = {.dm = dm, .plex = plex, .t = t, .X = X, .Xt = Xt};
   PetscBool         device = PETSC_FALSE;
+  HopsPointJob      job;
   PetscSection      section;
 
   PetscFunctionBegin;
@@ -491,17 +496,22 @@ PetscErrorCode HopsPlexResidual(DM dm, HopsPlex *plex, PetscReal t, Vec X, Vec X
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(PetscLogEventBegin(HopsEvent.residual, dm, X, F, 0));
+  if (!plex->sought) PetscCall(HopsPointCellsCreate(dm, plex->fields, plex->space, &plex->points));
+  plex->sought = PETSC_TRUE;
   PetscCall(DMGetLocalSection(dm, &section));
   PetscCall(HopsResidualWorkCreate(plex, &r.rr, &r.w));
   PetscCall(HopsSpaceCreateGeometryBasis(plex->space, &plex->rule, &r.geom));
-  if (plex->points) PetscCall(HopsPointCellsResidual(plex->points, &plex->rule, t, X, Xt, F, HopsResidualCellValues, &r, &device));
+  if (plex->points) PetscCall(HopsPointJobCreateResidual(plex->points, &job));
+  if (plex->points)
+    PetscCall(HopsPointCellsResidual(plex->points, NULL, &job, &plex->rule, t, X, Xt, F, HopsResidualCellValues, &r, &device));
   for (PetscInt c = 0; c < plex->space->ncells && !device; ++c) {
     PetscCall(HopsResidualCell(&r, c));
     PetscCall(DMPlexVecSetClosure(dm, section, F, plex->space->cell[c], r.w.elem, ADD_ALL_VALUES));
   }
   PetscCall(HopsBasisDestroy(&r.geom));
   PetscCall(HopsResidualWorkDestroy(&r.rr, &r.w));
-  PetscCall(HopsPlexBoundaryResidual(dm, plex, t, X, Xt, F));
+  if (device) PetscCall(HopsPlexFacesResidual(dm, plex, t, X, Xt, F, &device));
+  if (!device) PetscCall(HopsPlexBoundaryResidual(dm, plex, t, X, Xt, F));
   PetscCall(PetscLogEventEnd(HopsEvent.residual, dm, X, F, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -344,12 +344,14 @@ static PetscErrorCode HopsSectionFill(PetscSF sf, const HopsSectionGraph *g)
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(g->n, &root));
+  HopsHostAdvise(root, g->n * sizeof(*root));
   for (PetscInt i = 0; i < g->n; ++i) {
     root[i].rank  = 0;
     root[i].index = i;
   }
   if (g->ngaps && g->n && g->gap[0] < g->n) {
     PetscCall(PetscMalloc1(g->n, &leaf));
+    HopsHostAdvise(leaf, g->n * sizeof(*leaf));
     for (PetscInt i = 0, l = 0, k = 0; i < g->n; ++i, ++l) {
       while (k < g->ngaps && g->gap[k] == l) {
         ++k;

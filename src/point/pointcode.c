@@ -284,6 +284,7 @@ PetscErrorCode HopsPointCodeCreateFrom(const HopsPointOrigin *from, PetscInt n, 
   PetscCall(PetscNew(&code));
   PetscCall(PetscMalloc1(n, &code->fn));
   PetscCall(PetscCalloc1(n, &code->name));
+  PetscCall(PetscMalloc1(n, &code->reads));
   PetscCall(PetscCalloc3(n, &s.symbol, n, &s.from, n, &s.unit));
   PetscCall(PetscArraycpy(code->fn, fn, n));
   code->n = n;
@@ -300,6 +301,7 @@ PetscErrorCode HopsPointCodeCreateFrom(const HopsPointOrigin *from, PetscInt n, 
       PetscCall(PetscSNPrintf(code->name[f], t->n + 32, "hops_source_%d::%.*s", (int)s.from[f], t->n, t->s));
     }
   }
+  for (PetscInt f = 0; f < n && !why[0]; ++f) code->reads[f] = HopsPointSourceReads(&s.source[s.from[f]], s.unit[f]);
   if (!why[0]) PetscCall(CreateText(code, &s, why, len));
   for (PetscInt k = 0; k < s.n; ++k) PetscCall(HopsPointSourceDestroy(&s.source[k]));
   PetscCall(HopsPointSourceDestroy(&s.prelude));
@@ -326,6 +328,15 @@ PetscErrorCode HopsPointCodeGetName(HopsPointCode code, HopsVoidFn fn, const cha
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode HopsPointCodeGetReads(HopsPointCode code, HopsVoidFn fn, unsigned *reads)
+{
+  PetscFunctionBegin;
+  *reads = ~0u;
+  for (PetscInt f = 0; f < code->n; ++f)
+    if (code->fn[f] == fn) *reads = code->reads[f];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode HopsPointCodeDestroy(HopsPointCode *out)
 {
   HopsPointCode code = *out;
@@ -335,6 +346,7 @@ PetscErrorCode HopsPointCodeDestroy(HopsPointCode *out)
   if (!code) PetscFunctionReturn(PETSC_SUCCESS);
   for (PetscInt f = 0; f < code->n; ++f) PetscCall(PetscFree(code->name[f]));
   PetscCall(PetscFree(code->name));
+  PetscCall(PetscFree(code->reads));
   PetscCall(PetscFree(code->fn));
   PetscCall(PetscFree(code->var));
   PetscCall(PetscFree(code->text));

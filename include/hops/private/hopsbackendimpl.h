@@ -286,6 +286,8 @@ PETSC_INTERN PetscErrorCode       HopsBackendGet(const char name[], const HopsBa
 PETSC_INTERN PetscErrorCode       HopsBackendRegister(const HopsBackendOps *);
 PETSC_INTERN PetscErrorCode       HopsBackendOfMemory(PetscMemType, const HopsBackendOps **); /* that works there, or NULL */
 PETSC_INTERN const HopsBackendOps HopsBackendHost;
+/* src/backend/host/runtime/host.c: memory of n bytes of the process that is to be filled in bulk */
+PETSC_INTERN void HopsHostAdvise(const void *, size_t n);
 #if defined(PETSC_HAVE_CUDA)
 PETSC_INTERN const HopsBackendOps HopsBackendCUDA;
 PETSC_INTERN PetscBool            HopsCudaPresent(void); /* this machine has a device and its driver */

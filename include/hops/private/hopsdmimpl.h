@@ -5,6 +5,7 @@
 #include <petscsnes.h>
 
 typedef struct _HopsPlexBoundary *HopsPlexBoundary; /* essential values */
+typedef struct _HopsPlexFaces    *HopsPlexFaces;    /* boundary residuals on a device */
 /* a function of a PetscDS, of time and position */
 typedef PetscErrorCode (*HopsFunction)(PetscInt dim, PetscReal t, const PetscReal x[], PetscInt nc, PetscScalar u[], void *ctx);
 typedef enum {
@@ -19,7 +20,8 @@ typedef struct {
   HopsLinearMode linear;   /* -hops_linear */
   PetscBool      check;    /* -hops_residual_check */
   PetscBool      hooked;
-  PetscBool      overlap; /* any rank has cells of another one; known for this point SF */
+  PetscBool      projects; /* DMProjectFunction() by nodes though the residual is PETSc's: a part of a DM, while PETSc makes it */
+  PetscBool      overlap;  /* any rank has cells of another one; known for this point SF */
   PetscObjectId  sfid;
   /* of the residual; made for this section and these coordinates */
   PetscSection     section;
@@ -30,7 +32,9 @@ typedef struct {
   HopsFieldPoints  at;
   PetscReal      **Bt, **Dt;    /* [nf][P Q] transposed tabulations */
   PetscReal       *Ct;          /* [Q Q] transposed derivatives at the points */
+  PetscBool        sought;      /* the next one was asked for */
   HopsPointCells   points;      /* the same where the device is, or NULL */
+  HopsPlexFaces    faces;       /* of the boundary there */
   HopsPlexBoundary boundary[2]; /* essential values, their time derivatives */
 } HopsPlex;
 
@@ -47,6 +51,12 @@ PETSC_INTERN PetscErrorCode HopsPlexResidualSetUp(DM, HopsPlex *, PetscBool *can
    nodes alone, and keep values that these would give again */
 PETSC_INTERN PetscErrorCode HopsPlexWrapBoundary(DM);
 PETSC_INTERN PetscErrorCode HopsPlexBoundaryDestroy(HopsPlexBoundary *);
+/* PETSc's residual of a value of a natural condition */
+PETSC_INTERN PetscErrorCode HopsPlexTermResidual(DM, HopsPlex *, PetscReal t, PetscWeakForm, PetscFormKey, Vec X, Vec Xt, Vec F);
+/* src/dm/plexfaces.c: F += the boundary residual, where a device does it: else done is false, and F as it
+   was */
+PETSC_INTERN PetscErrorCode HopsPlexFacesResidual(DM, HopsPlex *, PetscReal t, Vec X, Vec Xt, Vec F, PetscBool *done);
+PETSC_INTERN PetscErrorCode HopsPlexFacesDestroy(HopsPlexFaces *);
 /* src/dm/plexproject.c: DMProjectFunction() calls functions once a node */
 PETSC_INTERN PetscErrorCode HopsPlexWrapProject(DM);
 /* at the place x[dim] of a node the function `which` gives the components comp[n] for entries of a local

@@ -103,6 +103,8 @@ typedef struct {
 } HopsFieldPoints;
 PETSC_INTERN PetscErrorCode HopsFieldPointsCreate(HopsFields, const HopsBasis *, HopsFieldPoints *);
 PETSC_INTERN PetscErrorCode HopsFieldPointsDestroy(HopsFieldPoints *);
+/* closure[nclosure] of a cell; single: of a device's vector, of which the rest stays there */
+PETSC_INTERN PetscErrorCode HopsFieldsGetClosure(HopsFields, DM, Vec, PetscInt cell, PetscBool single, PetscScalar closure[]);
 /* u[q][off[nf]], ux[q][offx[nf]] (physical gradients, or NULL) of a local vector on one cell; Ji[q] are the
    inverse Jacobians */
 PETSC_INTERN PetscErrorCode HopsFieldPointsEvaluate(const HopsFieldPoints *, DM, Vec, PetscInt cell, const PetscReal Ji[],
@@ -119,6 +121,18 @@ typedef struct {
   PetscBool has[4];
 } HopsJacobianBlock;
 
+/* What the functions of a DM see beside state and time: the constants of all regions, auxiliary vectors */
+typedef struct {
+  PetscBool    known;
+  PetscInt     nconst, naux;
+  PetscScalar *constants;
+  HopsVecKey  *aux;
+} HopsDSData;
+/* src/form/ds/reads.c: is it other than at the last call? It becomes that of now. Not collective */
+PETSC_INTERN PetscErrorCode HopsDSDataChanged(DM, HopsDSData *, PetscBool *changed);
+PETSC_INTERN PetscErrorCode HopsDSDataDestroy(HopsDSData *);
+
+typedef struct _HopsReads    *HopsReads; /* what the functions of a form read */
 typedef struct _HopsJacobian *HopsJacobian;
 struct _HopsJacobian {
   PetscInt   refct;
@@ -132,7 +146,12 @@ struct _HopsJacobian {
   HopsJacobianBlock      *blocks;
   struct _HopsPointCells *points;      /* for each space that it was evaluated on, where a device evaluates it */
   HopsVecKey              coordinates; /* with which the spaces of its operators were made */
+  HopsReads               reads;
 };
+/* Would an evaluation give what the last one gave, but for the state, time and shift that the functions name
+   (HOPS_READS_...)? known: their sources tell; else changed is true. Not collective */
+PETSC_INTERN PetscErrorCode HopsReadsChanged(HopsJacobian, HopsReads *, PetscBool *known, unsigned *names, PetscBool *changed);
+PETSC_INTERN PetscErrorCode HopsReadsDestroy(HopsReads *);
 /* the form of some of the blocks, at the same state until one of the two gets another */
 PETSC_INTERN PetscErrorCode HopsJacobianCreateSub(HopsJacobian, PetscInt n, const PetscInt blocks[], HopsJacobian *);
 /* is the block of these fields among its own? */
@@ -146,8 +165,10 @@ PETSC_INTERN PetscErrorCode HopsJacobianDuplicate(HopsJacobian, HopsJacobian *);
 PETSC_INTERN PetscErrorCode HopsDSUsesPreconditioner(DM, PetscBool same, PetscBool *);
 PETSC_INTERN PetscErrorCode HopsJacobianDestroy(HopsJacobian *);
 PETSC_INTERN PetscErrorCode HopsJacobianCreate(DM, PetscBool preconditioner, HopsJacobian *);
-/* copies of the local vectors are kept; Xt may be NULL. An error if the mesh was moved. Collective */
-PETSC_INTERN PetscErrorCode HopsJacobianSetState(HopsJacobian, Vec X, Vec Xt, PetscReal t, PetscReal shift);
+/* copies of the local vectors are kept, unless the functions do not read them; Xt may be NULL. changed is
+   false where an evaluation would give what it gave at the state before. An error if the mesh was moved.
+   Collective */
+PETSC_INTERN PetscErrorCode HopsJacobianSetState(HopsJacobian, Vec X, Vec Xt, PetscReal t, PetscReal shift, PetscBool *changed);
 /* of a form with one block */
 PETSC_INTERN PetscErrorCode HopsJacobianEvaluate(HopsJacobian, HopsSpace, PetscInt first, PetscInt n, const HopsBasis *,
                                                  const PetscReal x[], const PetscReal J[], PetscScalar *const g[4]);

@@ -3,6 +3,8 @@
 #pragma once
 #include <hops/private/hopsformimpl.h>
 #include <hops/private/hopsdsimpl.h>
+#include <hops/private/hopspointcellsimpl.h>
+#include <hops/private/hopspointcheckimpl.h>
 
 /*
   A basis on the faces of the reference cell: face 2d (lower) or 2d+1 (upper) in direction d, whose points are
@@ -58,6 +60,8 @@ struct _HopsFaceForm {
   HopsFaceTerm   terms;
   HopsFaceBasis *basis; /* [nf] of all fields at the points of the last set-up */
   HopsBasis     *rule;  /* [nf] the same in one dimension, with the weights */
+  PetscBool      sought;
+  HopsPointFaces points; /* the faces of all terms where a device evaluates them, or NULL; then it was sought */
 };
 
 /* which boundary Jacobian functions the PetscDS has; what hops cannot take is refused */
@@ -67,17 +71,39 @@ PETSC_INTERN PetscErrorCode HopsFaceFormQuery(DM, PetscBool has[4]);
 PETSC_INTERN PetscErrorCode HopsFaceFormCreate(HopsJacobian, HopsSpace, PetscInt ntest, const PetscInt test[], PetscInt ntrial,
                                                const PetscInt trial[], HopsFaceForm *);
 PETSC_INTERN PetscErrorCode HopsFaceFormDestroy(HopsFaceForm *);
+/* functions of a form, with what they are */
+typedef struct {
+  PetscInt          n;
+  HopsPointSubject *subject;
+} HopsSubjects;
+PETSC_INTERN PetscErrorCode HopsSubjectsAdd(HopsSubjects *, PetscInt n, HopsVoidFn *, HopsPointKind, PetscInt size);
+/* appends all boundary Jacobian functions */
+PETSC_INTERN PetscErrorCode HopsFaceFormCollect(DM, HopsFields, HopsSubjects *);
 /* src/form/ds/faceds.c: appends the boundary Jacobians g0 of a field's component as coefficients; those with
    derivatives are refused */
 PETSC_INTERN PetscErrorCode HopsFormAddBoundaryDS(HopsForm, HopsJacobian, PetscInt component);
 PETSC_INTERN PetscErrorCode HopsFaceContextDestroy(void *); /* of such coefficients, which it tells from others */
 /* drops what depends on the rule */
 PETSC_INTERN PetscErrorCode HopsFaceFormResetRule(HopsFaceForm);
+/* What functions of the boundary see of fields and auxiliary fields at the points of a face: [q][..] */
+typedef struct {
+  HopsAux      aux;
+  PetscScalar *u, *ux, *ut, *utx, *a, *ax;
+} HopsFaceValues;
+/* bases of all fields; X and Xt, local vectors, may be NULL; single: see HopsFieldPoints */
+PETSC_INTERN PetscErrorCode HopsFaceValuesCreate(DM, HopsFields, Vec X, Vec Xt, PetscBool single, DMLabel, PetscInt auxvalue,
+                                                 PetscInt cell, PetscInt face, const HopsFaceBasis[], const PetscReal J[],
+                                                 HopsFaceValues *);
+PETSC_INTERN PetscErrorCode HopsFaceValuesDestroy(HopsFaceValues *);
 /* g[k][q][..] (see HopsJacobian) at the points of a face with this geometry; g[k] may be NULL; bases of all
    fields */
 PETSC_INTERN PetscErrorCode HopsFaceTermEvaluate(HopsJacobian, HopsFaceTerm, HopsSpace, PetscInt cell, PetscInt face,
-                                                 const HopsFaceBasis[], const PetscReal x[], const PetscReal normal[],
-                                                 const PetscReal J[], PetscScalar *const g[4]);
+                                                 PetscBool single, const HopsFaceBasis[], const PetscReal x[],
+                                                 const PetscReal normal[], const PetscReal J[], PetscScalar *const g[4]);
+/* The same of all faces of a term, where a device evaluates it: else done is false. To the process's
+   memory */
+PETSC_INTERN PetscErrorCode HopsFaceTermEvaluateDevice(HopsFaceForm, HopsFaceTerm, const HopsBasis *, PetscScalar *const g[4],
+                                                       PetscBool *done);
 
 /* src/mat/pa/patensorface.c: their quadrature data */
 PETSC_INTERN PetscErrorCode HopsFaceFormSetUp(HopsFaceForm, const HopsBasis *);

@@ -246,7 +246,7 @@ PETSC_INTERN PetscErrorCode HopsPCCheckSetter(PC, const char setter[], PCType);
 /* Classes and log events */
 typedef struct {
   PetscLogEvent space, pasetup, pamult, padiag, paassemble, lorsymbolic, lornumeric, lorcoef, lorauxiliary, lorsolver, residual,
-    interp, mgsetup, patchsetup, patchsolve, boxmult, boxsetup, boxcycle, points;
+    essential, interp, mgsetup, patchsetup, patchsolve, boxmult, boxsetup, boxcycle, points;
 } HopsEvents;
 PETSC_INTERN HopsEvents     HopsEvent;
 PETSC_INTERN PetscErrorCode MatCreate_PA(Mat);

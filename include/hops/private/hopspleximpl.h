@@ -57,6 +57,11 @@ typedef struct {
   PetscBool     known[27][8];
 } HopsPlexUnknowns;
 
+/* The faces of a label's value as HopsSpaceGetLabelFaces() has them, of any space with cells of the DM;
+   ninner, if it is not NULL: those that lie between a cell of this rank and another one */
+PETSC_INTERN PetscErrorCode HopsPlexGetLabelFaces(DM, HopsSpace, DMLabel, PetscInt value, PetscInt *n, PetscInt *cells[],
+                                                  PetscInt *faces[], PetscInt *ninner);
+
 /* Which values a vector had when something was made of them */
 typedef struct {
   PetscObjectId    id;

@@ -6,7 +6,8 @@
 #include <form/ds/device/pointargs.h>
 
 /* A call of a function of the PetscDS: it adds to the residual (target 2 field + k of f_k) or to a
-   tensor (4 block + k of g_k) of a region; dynamic: times the shift of a time step */
+   tensor (4 block + k of g_k) of a region, or of a term of the boundary; dynamic: times the shift of a time
+   step */
 typedef struct {
   PetscInt   region, target;
   PetscBool  dynamic;
@@ -15,6 +16,8 @@ typedef struct {
 
 /* What is evaluated: the residual, or tensors of blocks of fields */
 typedef struct {
+  PetscBool          faces; /* of cells, by functions of the boundary */
+  PetscInt           nregions;
   PetscInt           ncalls;
   HopsPointCallee   *call;
   PetscInt           nblocks; /* 0: the residual */
@@ -81,19 +84,49 @@ struct _HopsPointCells {
   HopsPointLast         last;      /* what is in out[] */
 };
 
+/* a boundary residual function of a PetscDS */
+typedef void (*HopsBdPointFun)(PetscInt, PetscInt, PetscInt, const PetscInt[], const PetscInt[], const PetscScalar[],
+                               const PetscScalar[], const PetscScalar[], const PetscInt[], const PetscInt[], const PetscScalar[],
+                               const PetscScalar[], const PetscScalar[], PetscReal, const PetscReal[], const PetscReal[], PetscInt,
+                               const PetscScalar[], PetscScalar[]);
+
+/* Faces of cells where functions of the boundary are evaluated: those of its terms, one after the other */
+typedef struct _HopsPointFaces *HopsPointFaces;
+struct _HopsPointFaces {
+  HopsPointCells pc;                      /* borrowed: fields, vectors, memory */
+  PetscInt       nterms, *first;          /* [nterms + 1] */
+  PetscInt       n, *hostcell, *hostface; /* [n] cell of the space, face of the reference cell */
+  int           *cell, *face, *term;      /* [n] on the back end */
+  int           *mirror;        /* [n] there or NULL: the functions see the position of another point, as in PETSc's residual */
+  int           *start, *entry; /* as those of cells */
+};
+/* n[nterms] faces of each term. Not collective */
+PETSC_INTERN PetscErrorCode HopsPointFacesCreate(HopsPointCells, PetscInt nterms, const PetscInt n[], PetscInt *const cells[],
+                                                 PetscInt *const faces[], HopsPointFaces *);
+PETSC_INTERN PetscErrorCode HopsPointFacesDestroy(HopsPointFaces *);
+/* mirror[n], of the host; NULL: none */
+PETSC_INTERN PetscErrorCode HopsPointFacesMirror(HopsPointFaces, const int mirror[]);
+/* reference coordinates xi[Q^(dim-1)][dim] of the points of a face */
+PETSC_INTERN void HopsFacePoints(PetscInt dim, PetscInt Q, const PetscReal points[], PetscInt face, PetscReal xi[]);
+
 /* cells is NULL where the back end has no such kernels, no source was given, or it cannot be done: -info
    says why. Not collective; the DM, the owner perhaps, is not referenced */
 PETSC_INTERN PetscErrorCode HopsPointCellsCreate(DM, HopsFields, HopsSpace, HopsPointCells *cells);
 PETSC_INTERN PetscErrorCode HopsPointCellsDestroy(HopsPointCells *);
-/* start[] and entry[], which residuals need */
-PETSC_INTERN PetscErrorCode HopsPointCellsTranspose(HopsPointCells);
+/* start[] and entry[], which residuals need, of cells or of faces */
+PETSC_INTERN PetscErrorCode HopsPointCellsTranspose(HopsPointCells, HopsPointFaces);
 PETSC_INTERN PetscErrorCode HopsPointKernelDestroyAll(HopsPointCells);
-/* What the host has for cell c, to compare with when kernels run for the first time: values[] as in
+/* What the host has for cell or face c, to compare with when kernels run for the first time: values[] as in
    HopsPointArgs.out. Vectors are those of a device, of which single cells are wanted */
 typedef PetscErrorCode (*HopsPointHost)(void *ctx, PetscInt c, PetscScalar values[]);
-/* F += the residual of all cells; done is false where it cannot be done there, and F is untouched */
-PETSC_INTERN PetscErrorCode HopsPointCellsResidual(HopsPointCells, const HopsBasis *rule, PetscReal t, Vec X, Vec Xt, Vec F,
-                                                   HopsPointHost, void *ctx, PetscBool *done);
+/* F += the residual of all cells, or of these faces by a job, which is this function's; done is false where
+   it cannot be done there, and F is untouched. Without HopsPointHost nothing is compared */
+PETSC_INTERN PetscErrorCode HopsPointCellsResidual(HopsPointCells, HopsPointFaces, HopsPointJob *, const HopsBasis *rule,
+                                                   PetscReal t, Vec X, Vec Xt, Vec F, HopsPointHost, void *ctx, PetscBool *done);
+/* src/form/ds/device/pointfaces.c: tensors of the faces of a term, by a job, which is this function's, to the
+   process's memory: g[target][face][point][..]; done is false where it cannot be done there */
+PETSC_INTERN PetscErrorCode HopsPointFacesTensors(HopsPointFaces, PetscInt term, HopsPointJob *, const HopsBasis *rule,
+                                                  HopsJacobian, HopsPointHost, void *ctx, PetscScalar *const g[], PetscBool *done);
 PETSC_INTERN PetscErrorCode HopsJacobianGetPoints(HopsJacobian, HopsSpace, HopsPointCells *);
 
 /* src/form/ds/device/pointrun.c: at least n doubles on the back end */
@@ -103,7 +136,8 @@ PETSC_INTERN PetscErrorCode HopsPointKernelGet(HopsPointCells, const HopsBasis *
 /* what all kernels read but the state, as it is now; ok is false where they cannot have it */
 PETSC_INTERN PetscErrorCode HopsPointSetData(HopsPointCells, PetscBool *ok);
 /* what all launches take */
-PETSC_INTERN PetscErrorCode HopsPointBegin(HopsPointCells, HopsPointKernel, PetscReal t, PetscReal shift, HopsPointArgs *);
+PETSC_INTERN PetscErrorCode HopsPointBegin(HopsPointCells, HopsPointFaces, HopsPointKernel, PetscReal t, PetscReal shift,
+                                           HopsPointArgs *);
 PETSC_INTERN PetscErrorCode HopsPointLaunchCells(HopsPointCells, HopsPointKernel, const char name[], HopsPointArgs *);
 /* waits for the device: was there a bad cell? */
 #define HOPS_POINT_FLAGS 4
@@ -114,6 +148,8 @@ PETSC_INTERN PetscErrorCode HopsPointCompareCells(HopsPointCells, HopsPointKerne
 /* src/form/ds/device/pointtext.c */
 /* where the tensor of a target begins among those of a point */
 PETSC_INTERN PetscInt       HopsPointJobOffset(const HopsPointCells, const HopsPointJob *, PetscInt target);
+PETSC_INTERN PetscErrorCode HopsPointJobAdd(HopsPointJob *, PetscInt region, PetscInt target, PetscBool dynamic, PetscInt n,
+                                            HopsVoidFn *);
 PETSC_INTERN PetscErrorCode HopsPointJobCreateResidual(HopsPointCells, HopsPointJob *);
 PETSC_INTERN PetscErrorCode HopsPointJobCreateTensors(HopsPointCells, HopsJacobian, HopsPointJob *);
 PETSC_INTERN PetscErrorCode HopsPointJobDestroy(HopsPointJob *);

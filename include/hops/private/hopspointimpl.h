@@ -12,8 +12,9 @@ typedef struct {
 struct _HopsPointCode {
   char              *text; /* C++, of device functions in namespaces */
   PetscInt           n;
-  HopsVoidFn        *fn;   /* [n] */
-  char             **name; /* [n] */
+  HopsVoidFn        *fn;    /* [n] */
+  char             **name;  /* [n] */
+  unsigned          *reads; /* [n] HOPS_READS_... that the text of each function of fields names */
   PetscInt           nvars;
   HopsPointVariable *var; /* [nvars] what the functions read of the process's variables */
 };
@@ -42,6 +43,13 @@ PETSC_INTERN PetscErrorCode HopsPointFunctionListDestroy(HopsPointFunctionList *
 PETSC_INTERN PetscErrorCode HopsPointCodeGetText(HopsPointCode, const char **text);
 PETSC_INTERN PetscErrorCode HopsPointCodeGetName(HopsPointCode, HopsVoidFn, const char **name);
 PETSC_INTERN PetscErrorCode HopsPointCodeDestroy(HopsPointCode *);
+/* the arguments of a PetscDS's function: bit k is argument k, all of them where it cannot be told */
+#define HOPS_READS_U     (1u << 5)
+#define HOPS_READS_UT    (1u << 6)
+#define HOPS_READS_UX    (1u << 7)
+#define HOPS_READS_T     (1u << 13)
+#define HOPS_READS_SHIFT (1u << 14) /* of a Jacobian function */
+PETSC_INTERN PetscErrorCode HopsPointCodeGetReads(HopsPointCode, HopsVoidFn, unsigned *reads);
 
 /* src/point/pointsymbol.c: what the symbol tables say of a function */
 #define HOPS_POINT_NAMES 8
@@ -104,6 +112,10 @@ PETSC_INTERN PetscErrorCode HopsPointSourceDestroy(HopsPointSource *);
 /* the next unit of this kind with this name from number *i on, or NULL: branches of #if may have one each */
 PETSC_INTERN HopsPointUnit *HopsPointSourceNext(const HopsPointSource *, HopsPointUnitKind, const char name[], int n, PetscInt *i);
 PETSC_INTERN HopsPointUnit *HopsPointSourceFind(const HopsPointSource *, HopsPointUnitKind, const char name[], int n);
+
+/* src/point/pointreads.c: the bits of the parameters that a function names, or a macro of its source
+   that is needed */
+PETSC_INTERN unsigned HopsPointSourceReads(const HopsPointSource *, const HopsPointUnit *);
 
 /* src/point/pointextract.c: marks the units of a kind with a name, and what they need; why is "" where
    all of it can run on a device */

@@ -1,8 +1,5 @@
-/*
-  Boundary Jacobians of a PetscDS: g0, g1, g2, g3 of its natural boundary conditions at points of faces, with
-  full tensors, and as coefficients where a scalar field has g0 alone.
-*/
-#include <hops/private/hopslorimpl.h>
+/* Boundary Jacobians of a PetscDS: g0, g1, g2, g3 of its natural boundary conditions at points of faces, with
+   full tensors. */
 #include <hops/private/hopsfaceimpl.h>
 
 /* ------------------------------------ what the PetscDS has ------------------------------------ */
@@ -44,14 +41,16 @@ static PetscErrorCode HopsFaceTermGet(DM dm, PetscInt b, PetscInt v, PetscInt tr
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsFaceFormQuery(DM dm, PetscBool has[4])
+typedef PetscErrorCode (*HopsFaceTermVisit)(void *, const struct _HopsFaceTerm *);
+
+/* All pairs of a value of a natural condition and a trial field */
+static PetscErrorCode HopsFaceTermsVisit(DM dm, HopsFaceTermVisit visit, void *ctx)
 {
   PetscDS       ds;
   PetscWeakForm wf;
   PetscInt      nb, nf;
 
   PetscFunctionBegin;
-  for (PetscInt k = 0; k < 4; ++k) has[k] = PETSC_FALSE;
   PetscCall(DMGetNumFields(dm, &nf));
   PetscCall(DMGetDS(dm, &ds));
   PetscCall(PetscDSGetWeakForm(ds, &wf));
@@ -65,10 +64,50 @@ PetscErrorCode HopsFaceFormQuery(DM dm, PetscBool has[4])
       for (PetscInt j = 0; j < nf; ++j) {
         PetscCall(PetscMemzero(&t, sizeof(t)));
         PetscCall(HopsFaceTermGet(dm, b, v, j, &t, &nv));
-        for (PetscInt k = 0; k < 4; ++k)
-          if (t.nf[k]) has[k] = PETSC_TRUE;
+        PetscCall((*visit)(ctx, &t));
       }
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsFaceTermHas(void *ctx, const struct _HopsFaceTerm *t)
+{
+  PetscFunctionBegin;
+  for (PetscInt k = 0; k < 4; ++k)
+    if (t->nf[k]) ((PetscBool *)ctx)[k] = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsFaceFormQuery(DM dm, PetscBool has[4])
+{
+  PetscFunctionBegin;
+  for (PetscInt k = 0; k < 4; ++k) has[k] = PETSC_FALSE;
+  PetscCall(HopsFaceTermsVisit(dm, HopsFaceTermHas, has));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+typedef struct {
+  HopsFields    fields;
+  HopsSubjects *list;
+} HopsFaceCollection;
+
+static PetscErrorCode HopsFaceTermCollect(void *ctx, const struct _HopsFaceTerm *t)
+{
+  const HopsFaceCollection *c = (const HopsFaceCollection *)ctx;
+
+  PetscFunctionBegin;
+  for (PetscInt k = 0; k < 4; ++k)
+    PetscCall(HopsSubjectsAdd(c->list, t->nf[k], (HopsVoidFn *)t->f[k], HOPS_POINT_BOUNDARY_JACOBIAN,
+                              c->fields->nc[t->test] * c->fields->nc[t->trial] * HopsTensorEntries(c->fields->dim, k)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsFaceFormCollect(DM dm, HopsFields fields, HopsSubjects *list)
+{
+  HopsFaceCollection c = {fields, list};
+
+  PetscFunctionBegin;
+  PetscCall(HopsFaceTermsVisit(dm, HopsFaceTermCollect, &c));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -213,6 +252,7 @@ PetscErrorCode HopsFaceFormDestroy(HopsFaceForm *form)
     PetscCall(HopsFaceTermDestroy(&t));
   }
   PetscCall(HopsFaceFormResetRule(ff));
+  PetscCall(HopsPointFacesDestroy(&ff->points)); /* before its cells, which the Jacobian has */
   PetscCall(HopsJacobianDestroy(&ff->jacobian));
   PetscCall(PetscFree(ff));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -221,20 +261,16 @@ PetscErrorCode HopsFaceFormDestroy(HopsFaceForm *form)
 /* ----------------------------------------- evaluation ----------------------------------------- */
 
 /* u[q][..], ux[q][..][dim] (physical) of all fields of a local vector at the points of a face */
-static PetscErrorCode HopsFaceState(HopsJacobian jac, Vec v, PetscInt cell, PetscInt face, const HopsFaceBasis fb[],
-                                    const PetscReal J[], PetscScalar u[], PetscScalar ux[])
+static PetscErrorCode HopsFaceState(DM dm, HopsFields F, Vec v, PetscBool single, PetscInt cell, PetscInt face,
+                                    const HopsFaceBasis fb[], const PetscReal J[], PetscScalar u[], PetscScalar ux[])
 {
-  HopsFields     F   = jac->fields;
   const PetscInt dim = F->dim, nq = HopsPower(fb[0].Q, dim - 1), nu = F->off[F->nf];
-  PetscScalar   *closure = NULL, *e0;
+  PetscScalar   *closure, *e0;
   PetscReal     *w;
-  PetscInt       n;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc1((dim + 1) * nq, &w));
-  PetscCall(DMPlexVecGetClosure(jac->dm, NULL, v, cell, &n, &closure));
-  PetscCheck(n == F->nclosure, PETSC_COMM_SELF, PETSC_ERR_PLIB,
-             "Cell %" PetscInt_FMT " has %" PetscInt_FMT " unknowns in its closure, not %" PetscInt_FMT, cell, n, F->nclosure);
+  PetscCall(PetscMalloc2((dim + 1) * nq, &w, F->nclosure, &closure));
+  PetscCall(HopsFieldsGetClosure(F, dm, v, cell, single, closure));
   e0 = closure;
   for (PetscInt f = 0; f < F->nf; ++f) {
     const PetscInt nc = F->nc[f], np = HopsPower(F->P[f], dim);
@@ -252,18 +288,17 @@ static PetscErrorCode HopsFaceState(HopsJacobian jac, Vec v, PetscInt cell, Pets
         HopsInverse(dim, J + q * dim * dim, Ji);
         u[q * nu + k] = w[q];
         for (PetscInt d = 0; d < dim; ++d) {
-          PetscReal s = 0.0;
+          PetscReal sum = 0.0;
 
-          for (PetscInt a = 0; a < dim; ++a) s += w[(1 + a) * nq + q] * Ji[a * dim + d];
-          ux[(q * nu + k) * dim + d] = s;
+          for (PetscInt i = 0; i < dim; ++i) sum += w[(1 + i) * nq + q] * Ji[i * dim + d];
+          ux[(q * nu + k) * dim + d] = sum;
         }
       }
     }
     PetscCall(PetscFree(e));
     e0 += nc * np;
   }
-  PetscCall(DMPlexVecRestoreClosure(jac->dm, NULL, v, cell, &n, &closure));
-  PetscCall(PetscFree(w));
+  PetscCall(PetscFree2(w, closure));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -315,22 +350,48 @@ static PetscErrorCode HopsFacePointCheck(HopsFaceTerm r, PetscInt k, PetscInt n,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Reference coordinates of the points of a face */
-static void HopsFacePoints(const HopsFaceBasis *fb, PetscInt face, PetscReal xi[])
+void HopsFacePoints(PetscInt dim, PetscInt Q, const PetscReal points[], PetscInt face, PetscReal xi[])
 {
-  const PetscInt dim = fb->dim, nq = HopsPower(fb->Q, dim - 1);
+  const PetscInt nq = HopsPower(Q, dim - 1);
 
   for (PetscInt q = 0; q < nq; ++q)
     for (PetscInt d = 0, k = q; d < dim; ++d) {
       if (d == face / 2) xi[q * dim + d] = face % 2 ? 1.0 : -1.0;
       else {
-        xi[q * dim + d] = fb->points[k % fb->Q];
-        k /= fb->Q;
+        xi[q * dim + d] = points[k % Q];
+        k /= Q;
       }
     }
 }
 
-PetscErrorCode HopsFaceTermEvaluate(HopsJacobian jac, HopsFaceTerm r, HopsSpace sp, PetscInt c, PetscInt face,
+PetscErrorCode HopsFaceValuesCreate(DM dm, HopsFields F, Vec X, Vec Xt, PetscBool single, DMLabel label, PetscInt auxvalue,
+                                    PetscInt cell, PetscInt face, const HopsFaceBasis fb[], const PetscReal J[], HopsFaceValues *v)
+{
+  const PetscInt dim = F->dim, nu = F->off[F->nf], nq = HopsPower(fb[0].Q, dim - 1);
+  PetscReal     *xi;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(nq * dim, &xi));
+  HopsFacePoints(dim, fb[0].Q, fb[0].points, face, xi);
+  PetscCall(HopsAuxCreate(dm, label, auxvalue, cell, nq, xi, &v->aux));
+  PetscCall(PetscFree(xi));
+  PetscCall(PetscCalloc6(nq * nu, &v->u, nq * nu * dim, &v->ux, nq * nu, &v->ut, nq * nu * dim, &v->utx, nq * v->aux.nc, &v->a,
+                         nq * v->aux.nc * dim, &v->ax));
+  if (v->aux.v) PetscCall(HopsAuxEvaluate(&v->aux, dm, cell, dim, nq, J, v->a, v->ax));
+  if (X) PetscCall(HopsFaceState(dm, F, X, single, cell, face, fb, J, v->u, v->ux));
+  if (Xt) PetscCall(HopsFaceState(dm, F, Xt, single, cell, face, fb, J, v->ut, v->utx));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsFaceValuesDestroy(HopsFaceValues *v)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscFree6(v->u, v->ux, v->ut, v->utx, v->a, v->ax));
+  PetscCall(HopsAuxDestroy(&v->aux));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsFaceTermEvaluate(HopsJacobian jac, HopsFaceTerm r, HopsSpace sp, PetscInt c, PetscInt face, PetscBool single,
                                     const HopsFaceBasis fb[], const PetscReal x[], const PetscReal normal[], const PetscReal J[],
                                     PetscScalar *const g[4])
 {
@@ -339,29 +400,20 @@ PetscErrorCode HopsFaceTermEvaluate(HopsJacobian jac, HopsFaceTerm r, HopsSpace 
                  cell    = sp->cell[c];
   const PetscInt size[4] = {ncc, ncc * dim, ncc * dim, ncc * dim * dim};
   HopsFacePoint  p       = {.fields = F, .t = jac->t, .shift = jac->shift};
-  HopsAux        aux;
-  PetscReal     *xi;
-  PetscScalar   *u, *ux, *ut, *utx, *a, *ax;
+  HopsFaceValues v;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc1(nq * dim, &xi));
-  HopsFacePoints(&fb[0], face, xi);
-  PetscCall(HopsAuxCreate(jac->dm, r->label, r->auxvalue, cell, nq, xi, &aux));
-  PetscCall(
-    PetscCalloc6(nq * nu, &u, nq * nu * dim, &ux, nq * nu, &ut, nq * nu * dim, &utx, nq * aux.nc, &a, nq * aux.nc * dim, &ax));
-  if (aux.v) PetscCall(HopsAuxEvaluate(&aux, jac->dm, cell, dim, nq, J, a, ax));
-  if (jac->X) PetscCall(HopsFaceState(jac, jac->X, cell, face, fb, J, u, ux));
-  if (jac->Xt) PetscCall(HopsFaceState(jac, jac->Xt, cell, face, fb, J, ut, utx));
+  PetscCall(HopsFaceValuesCreate(jac->dm, F, jac->X, jac->Xt, single, r->label, r->auxvalue, cell, face, fb, J, &v));
   PetscCall(PetscDSGetConstants(r->ds, &p.nconst, &p.constants));
-  p.naux  = aux.nf;
-  p.aOff  = aux.off;
-  p.aOffx = aux.offx;
+  p.naux  = v.aux.nf;
+  p.aOff  = v.aux.off;
+  p.aOffx = v.aux.offx;
   for (PetscInt q = 0; q < nq; ++q) {
-    p.u      = u + q * nu;
-    p.ut     = ut + q * nu;
-    p.ux     = ux + q * nu * dim;
-    p.a      = a + q * aux.nc;
-    p.ax     = ax + q * aux.nc * dim;
+    p.u      = v.u + q * nu;
+    p.ut     = v.ut + q * nu;
+    p.ux     = v.ux + q * nu * dim;
+    p.a      = v.a + q * v.aux.nc;
+    p.ax     = v.ax + q * v.aux.nc * dim;
     p.x      = x + q * dim;
     p.normal = normal + q * dim;
     for (PetscInt k = 0; k < 4; ++k) {
@@ -375,76 +427,6 @@ PetscErrorCode HopsFaceTermEvaluate(HopsJacobian jac, HopsFaceTerm r, HopsSpace 
                    k, cell);
     }
   }
-  PetscCall(PetscFree6(u, ux, ut, utx, a, ax));
-  PetscCall(HopsAuxDestroy(&aux));
-  PetscCall(PetscFree(xi));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* -------------------------------------- as coefficients -------------------------------------- */
-
-typedef struct {
-  HopsJacobian         jacobian;
-  struct _HopsFaceTerm term;
-  PetscInt             component;
-} HopsFaceContext;
-
-static PetscErrorCode HopsFaceEvaluate_DS(HopsCoefficient cf, HopsSpace sp, PetscInt c, PetscInt face, const HopsBasis *basis,
-                                          const PetscReal x[], const PetscReal normal[], const PetscReal J[], PetscScalar out[])
-{
-  HopsFaceContext *ctx = (HopsFaceContext *)cf->ctx;
-  HopsFields       F   = ctx->jacobian->fields;
-  const PetscInt   nc = ctx->jacobian->nc, nq = HopsPower(basis->Q, sp->dim - 1);
-  PetscScalar     *g[4] = {NULL, NULL, NULL, NULL};
-  HopsFaceBasis   *fb;
-
-  PetscFunctionBegin;
-  PetscCall(PetscMalloc1(nq * nc * nc, &g[0]));
-  PetscCall(HopsFaceBasesCreate(F, basis, &fb));
-  PetscCall(HopsFaceTermEvaluate(ctx->jacobian, &ctx->term, sp, c, face, fb, x, normal, J, g));
-  PetscCall(HopsFaceBasesDestroy(F, &fb));
-  for (PetscInt q = 0; q < nq; ++q) out[q] = g[0][q * nc * nc + ctx->component * (nc + 1)];
-  PetscCall(PetscFree(g[0]));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode HopsFaceContextDestroy(void *p)
-{
-  HopsFaceContext *ctx = (HopsFaceContext *)p;
-
-  PetscFunctionBegin;
-  PetscCall(HopsJacobianDestroy(&ctx->jacobian));
-  PetscCall(PetscFree(ctx));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode HopsFormAddBoundaryDS(HopsForm form, HopsJacobian jac, PetscInt component)
-{
-  MPI_Comm     comm = PetscObjectComm((PetscObject)jac->dm);
-  HopsFaceForm ff;
-
-  PetscFunctionBegin;
-  PetscCall(HopsFaceFormCreate(jac, form->space, 1, &jac->field, 1, &jac->field, &ff));
-  if (!ff) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCheck(!ff->has[1] && !ff->has[2] && !ff->has[3], comm, PETSC_ERR_SUP,
-             "The PetscDS has boundary Jacobians with derivatives (g1, g2 or g3), which are no Robin terms: use -dm_mat_type pa, "
-             "which takes all of them, or -pc_lor_ignore boundary");
-  for (HopsFaceTerm t = ff->terms; t; t = t->next) {
-    HopsCoefficient  alpha;
-    HopsFaceContext *ctx;
-
-    PetscCall(PetscNew(&ctx));
-    ++jac->refct;
-    ctx->jacobian  = jac;
-    ctx->term      = *t;
-    ctx->component = component;
-    PetscCall(HopsCoefficientCreate_Private(comm, 1, "PetscDS", &alpha));
-    alpha->ctx          = ctx;
-    alpha->destroyctx   = HopsFaceContextDestroy;
-    alpha->evaluateface = HopsFaceEvaluate_DS;
-    PetscCall(HopsFormAddBoundary(form, t->n, t->cells, t->faces, alpha));
-    PetscCall(HopsCoefficientDestroy(&alpha));
-  }
-  PetscCall(HopsFaceFormDestroy(&ff));
+  PetscCall(HopsFaceValuesDestroy(&v));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -152,21 +152,32 @@ static PetscErrorCode HopsFieldsFetch(DM dm, Vec v, PetscInt cell, PetscInt *n, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode HopsFieldsGetClosure(HopsFields F, DM dm, Vec v, PetscInt cell, PetscBool single, PetscScalar closure[])
+{
+  PetscScalar *all = NULL;
+  PetscInt     n   = F->nclosure;
+
+  PetscFunctionBegin;
+  if (single) PetscCall(HopsFieldsFetch(dm, v, cell, &n, closure));
+  else PetscCall(DMPlexVecGetClosure(dm, NULL, v, cell, &n, &all));
+  PetscCheck(n == F->nclosure, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+             "Cell %" PetscInt_FMT " has %" PetscInt_FMT " unknowns in its closure, not %" PetscInt_FMT, cell, n, F->nclosure);
+  if (single) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscArraycpy(closure, all, n));
+  PetscCall(DMPlexVecRestoreClosure(dm, NULL, v, cell, &n, &all));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode HopsFieldPointsEvaluate(const HopsFieldPoints *at, DM dm, Vec v, PetscInt cell, const PetscReal Ji[],
                                        PetscScalar u[], PetscScalar ux[])
 {
   HopsFields     F   = at->fields;
   const PetscInt dim = F->dim, nq = at->nq, nu = F->off[F->nf];
-  PetscScalar   *closure = NULL, *e0;
-  PetscInt       n       = F->nclosure;
+  PetscScalar   *closure, *e0;
 
   PetscFunctionBegin;
-  if (at->single) {
-    PetscCall(PetscMalloc1(n, &closure));
-    PetscCall(HopsFieldsFetch(dm, v, cell, &n, closure));
-  } else PetscCall(DMPlexVecGetClosure(dm, NULL, v, cell, &n, &closure));
-  PetscCheck(n == F->nclosure, PETSC_COMM_SELF, PETSC_ERR_PLIB,
-             "Cell %" PetscInt_FMT " has %" PetscInt_FMT " unknowns in its closure, not %" PetscInt_FMT, cell, n, F->nclosure);
+  PetscCall(PetscMalloc1(F->nclosure, &closure));
+  PetscCall(HopsFieldsGetClosure(F, dm, v, cell, at->single, closure));
   e0 = closure;
   for (PetscInt f = 0; f < F->nf; ++f) {
     const HopsBasis *basis = &at->basis[f];
@@ -192,8 +203,7 @@ PetscErrorCode HopsFieldPointsEvaluate(const HopsFieldPoints *at, DM dm, Vec v, 
     }
     e0 += nc * np;
   }
-  if (at->single) PetscCall(PetscFree(closure));
-  else PetscCall(DMPlexVecRestoreClosure(dm, NULL, v, cell, &n, &closure));
+  PetscCall(PetscFree(closure));
   for (PetscInt q = 0; ux && q < nq; ++q)
     for (PetscInt k = 0; k < nu; ++k) {
       PetscScalar *g = ux + (q * nu + k) * dim, r[3] = {0., 0., 0.};

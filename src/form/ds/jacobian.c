@@ -151,6 +151,7 @@ PetscErrorCode HopsJacobianDestroy(HopsJacobian *out)
   *out = NULL;
   if (!jac || --jac->refct > 0) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HopsPointCellsDestroy(&jac->points));
+  PetscCall(HopsReadsDestroy(&jac->reads));
   PetscCall(VecDestroy(&jac->X));
   PetscCall(VecDestroy(&jac->Xt));
   PetscCall(HopsFieldsDestroy(&jac->fields));
@@ -160,24 +161,43 @@ PetscErrorCode HopsJacobianDestroy(HopsJacobian *out)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A copy of v: in `mine`, unless another form shares it */
-static PetscErrorCode HopsStateCopy(Vec v, Vec *mine)
+/* A copy of v: in `mine`, unless another form shares it. changed: if this is not NULL, did it have others? It
+   is found out where the vectors are */
+static PetscErrorCode HopsStateCopy(Vec v, Vec *mine, PetscBool *changed)
 {
-  PetscInt n = 0;
+  PetscInt  n     = 0;
+  PetscReal other = 1.0;
+  Vec       old   = *mine;
 
   PetscFunctionBegin;
-  if (*mine) PetscCall(PetscObjectGetReference((PetscObject)*mine, &n));
-  if (n != 1) {
-    PetscCall(VecDestroy(mine));
-    PetscCall(VecDuplicate(v, mine));
+  if (old) PetscCall(PetscObjectGetReference((PetscObject)old, &n));
+  if (n != 1) PetscCall(VecDuplicate(v, mine));
+  if (changed && old) {
+    if (n == 1) PetscCall(VecAYPX(*mine, -1.0, v));
+    else PetscCall(VecWAXPY(*mine, -1.0, old, v));
+    PetscCall(VecNorm(*mine, NORM_INFINITY, &other));
   }
+  if (changed && other != 0.0) *changed = PETSC_TRUE; /* not-a-number, too */
   PetscCall(VecCopy(v, *mine));
+  if (n != 1) PetscCall(VecDestroy(&old));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsJacobianSetState(HopsJacobian jac, Vec X, Vec Xt, PetscReal t, PetscReal shift)
+/* One of the vectors of a state */
+static PetscErrorCode HopsStateSet(Vec v, PetscBool known, PetscBool read, Vec *mine, PetscBool *changed)
 {
-  PetscBool moved;
+  PetscFunctionBegin;
+  if (v && *mine && known && !read) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!v != !*mine) *changed = PETSC_TRUE;
+  if (v) PetscCall(HopsStateCopy(v, mine, known ? changed : NULL));
+  else PetscCall(VecDestroy(mine));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsJacobianSetState(HopsJacobian jac, Vec X, Vec Xt, PetscReal t, PetscReal shift, PetscBool *changed)
+{
+  PetscBool moved, known;
+  unsigned  reads;
 
   PetscFunctionBegin;
   PetscCall(HopsPlexCoordinatesChanged(jac->dm, &jac->coordinates, &moved));
@@ -185,11 +205,13 @@ PetscErrorCode HopsJacobianSetState(HopsJacobian jac, Vec X, Vec Xt, PetscReal t
              "The coordinates of the mesh have changed since its operator or preconditioner was made, which holds the old ones: "
              "make new "
              "ones (SNESReset(), TSReset(), or DMCreateMatrix())");
-  PetscCall(HopsStateCopy(X, &jac->X));
-  if (Xt) PetscCall(HopsStateCopy(Xt, &jac->Xt));
-  else PetscCall(VecDestroy(&jac->Xt));
+  PetscCall(HopsReadsChanged(jac, &jac->reads, &known, &reads, changed));
+  PetscCall(HopsStateSet(X, known, reads & (HOPS_READS_U | HOPS_READS_UX) ? PETSC_TRUE : PETSC_FALSE, &jac->X, changed));
+  PetscCall(HopsStateSet(Xt, known, reads & HOPS_READS_UT ? PETSC_TRUE : PETSC_FALSE, &jac->Xt, changed));
+  if ((reads & HOPS_READS_T && t != jac->t) || (reads & HOPS_READS_SHIFT && shift != jac->shift)) *changed = PETSC_TRUE;
   jac->t     = t;
   jac->shift = shift;
+  PetscCall(MPIU_Allreduce(MPI_IN_PLACE, changed, 1, HOPS_MPI_BOOL, MPI_LOR, PetscObjectComm((PetscObject)jac->dm)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

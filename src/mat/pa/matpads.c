@@ -117,7 +117,8 @@ static PetscErrorCode MatPACreateForm(Mat A, Mat_PA *pa, DM dm, PetscBool precon
 
 PetscErrorCode MatPASetState(Mat A, DM dm, PetscBool preconditioner, Vec X, Vec Xt, PetscReal t, PetscReal shift)
 {
-  Mat_PA *pa;
+  Mat_PA   *pa;
+  PetscBool changed;
 
   PetscFunctionBegin;
   PetscCall(MatPAGetData(A, &pa));
@@ -126,8 +127,13 @@ PetscErrorCode MatPASetState(Mat A, DM dm, PetscBool preconditioner, Vec X, Vec 
              PETSC_ERR_ARG_WRONGSTATE,
              "The operator was made for another DM, or as the other one of Jacobian and preconditioning matrix: make one for each "
              "by DMCreateMatrix()");
-  PetscCall(HopsJacobianSetState(pa->form->jacobian, X, Xt, t, shift));
-  PetscCall(MatPAChanged(A, pa, PETSC_FALSE));
+  PetscCall(HopsJacobianSetState(pa->form->jacobian, X, Xt, t, shift, &changed));
+  if (!changed) PetscCall(PetscInfo(A, "the form is that of the state before: nothing is evaluated again\n"));
+  if (!changed && !pa->sum) PetscFunctionReturn(PETSC_SUCCESS);
+  if (changed) PetscCall(MatPAChanged(A, pa, PETSC_FALSE));
+  else { /* MatZeroEntries(), say, changed the matrix */ PetscCall(MatPASumDestroy(pa));
+    PetscCall(PetscObjectStateIncrease((PetscObject)A));
+  }
   PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -261,7 +261,8 @@ static PetscErrorCode HopsDenseFaces(HopsPATensor t, HopsDense *m)
       if (f->nf[k]) PetscCall(PetscMalloc1(nq * F->nc[f->test] * F->nc[f->trial] * HopsTensorEntries(dim, k), &g[k]));
     for (PetscInt i = 0; i < f->n; ++i) {
       PetscCall(HopsDenseFace(t, m, f, i, &geom, s, end, x, normal, J, w));
-      PetscCall(HopsFaceTermEvaluate(t->jacobian, f, t->space, f->cells[i], f->faces[i], t->faces->basis, x, normal, J, g));
+      PetscCall(
+        HopsFaceTermEvaluate(t->jacobian, f, t->space, f->cells[i], f->faces[i], PETSC_FALSE, t->faces->basis, x, normal, J, g));
       HopsDenseIndices(t, f->cells[i], m);
       PetscCall(HopsDenseAdd(m, &m->side[0][s[0]], &m->side[1][s[1]], nq, w, g));
     }

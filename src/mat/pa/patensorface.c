@@ -29,40 +29,59 @@ static void HopsFaceSetUpPoint(PetscInt ncc, PetscInt dim, PetscInt nq, PetscRea
   }
 }
 
+/* tensors g[k] of a face, to those of the term */
+static void HopsFaceTermSetFace(HopsFaceTerm t, PetscInt f, PetscInt ncc, PetscInt dim, const HopsBasis *basis, const PetscReal J[],
+                                const PetscReal ds[], const PetscScalar *const g[4])
+{
+  const PetscInt Q = basis->Q, nq = HopsPower(Q, dim - 1);
+
+  for (PetscInt q = 0; q < nq; ++q) {
+    const PetscScalar *in[4];
+    PetscScalar       *out[4];
+    PetscReal          Ji[9], w = ds[q];
+
+    HopsInverse(dim, J + q * dim * dim, Ji);
+    for (PetscInt d = 0, k = q; d < dim - 1; ++d, k /= Q) w *= basis->weights[k % Q];
+    for (PetscInt k = 0; k < 4; ++k) {
+      const PetscInt size = ncc * HopsTensorEntries(dim, k);
+
+      in[k]  = g[k] ? g[k] + q * size : NULL;
+      out[k] = g[k] ? t->q[k] + (size_t)f * size * nq + q : NULL;
+    }
+    HopsFaceSetUpPoint(ncc, dim, nq, w, Ji, in, out);
+  }
+}
+
+/* g[k] has all faces where a device evaluates them, else one after the other */
 static PetscErrorCode HopsFaceTermSetUp(HopsFaceForm ff, HopsFaceTerm t, const HopsBasis *basis, const HopsFaceBasis *geom)
 {
   HopsFields     F   = ff->jacobian->fields;
-  const PetscInt dim = F->dim, ncc = F->nc[t->test] * F->nc[t->trial], Q = basis->Q, nq = HopsPower(Q, dim - 1);
+  const PetscInt dim = F->dim, ncc = F->nc[t->test] * F->nc[t->trial], nq = HopsPower(basis->Q, dim - 1);
   PetscReal     *x, *normal, *J, *ds;
   PetscScalar   *g[4];
+  PetscBool      device;
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc4(nq * dim, &x, nq * dim, &normal, nq * dim * dim, &J, nq, &ds));
   for (PetscInt k = 0; k < 4; ++k) {
+    const size_t n = (size_t)t->n * nq * ncc * HopsTensorEntries(dim, k);
+
     g[k] = NULL;
     PetscCall(PetscFree(t->q[k]));
     if (!t->nf[k]) continue;
-    PetscCall(PetscMalloc1(nq * ncc * HopsTensorEntries(dim, k), &g[k]));
-    PetscCall(PetscMalloc1((size_t)t->n * nq * ncc * HopsTensorEntries(dim, k), &t->q[k]));
+    PetscCall(PetscMalloc1(n, &g[k]));
+    PetscCall(PetscMalloc1(n, &t->q[k]));
   }
+  PetscCall(HopsFaceTermEvaluateDevice(ff, t, basis, g, &device));
   for (PetscInt f = 0; f < t->n; ++f) {
+    const PetscScalar *at[4];
+
     PetscCall(HopsFaceGeometry(ff->space, geom, t->cells[f], t->faces[f], x, normal, J, ds));
-    PetscCall(HopsFaceTermEvaluate(ff->jacobian, t, ff->space, t->cells[f], t->faces[f], ff->basis, x, normal, J, g));
-    for (PetscInt q = 0; q < nq; ++q) {
-      const PetscScalar *in[4];
-      PetscScalar       *out[4];
-      PetscReal          Ji[9], w = ds[q];
-
-      HopsInverse(dim, J + q * dim * dim, Ji);
-      for (PetscInt d = 0, k = q; d < dim - 1; ++d, k /= Q) w *= basis->weights[k % Q];
-      for (PetscInt k = 0; k < 4; ++k) {
-        const PetscInt size = ncc * HopsTensorEntries(dim, k);
-
-        in[k]  = g[k] ? g[k] + q * size : NULL;
-        out[k] = g[k] ? t->q[k] + (size_t)f * size * nq + q : NULL;
-      }
-      HopsFaceSetUpPoint(ncc, dim, nq, w, Ji, in, out);
-    }
+    if (!device)
+      PetscCall(
+        HopsFaceTermEvaluate(ff->jacobian, t, ff->space, t->cells[f], t->faces[f], PETSC_FALSE, ff->basis, x, normal, J, g));
+    for (PetscInt k = 0; k < 4; ++k) at[k] = g[k] && device ? g[k] + (size_t)f * nq * ncc * HopsTensorEntries(dim, k) : g[k];
+    HopsFaceTermSetFace(t, f, ncc, dim, basis, J, ds, at);
   }
   for (PetscInt k = 0; k < 4; ++k) PetscCall(PetscFree(g[k]));
   PetscCall(PetscFree4(x, normal, J, ds));

@@ -478,7 +478,7 @@ static PetscErrorCode HopsLORBlockFaces(HopsLORBlock *b, const HopsStar *s)
     }
     for (PetscInt f = 0; f < t->n; ++f) {
       PetscCall(HopsFaceGeometry(sp, &inner, t->cells[f], t->faces[f], x, normal, J, ds));
-      PetscCall(HopsFaceTermEvaluate(b->jacobian, t, sp, t->cells[f], t->faces[f], fb, x, normal, J, g));
+      PetscCall(HopsFaceTermEvaluate(b->jacobian, t, sp, t->cells[f], t->faces[f], PETSC_FALSE, fb, x, normal, J, g));
       PetscCall(HopsFaceGeometry(sp, &geom, t->cells[f], t->faces[f], x, normal, J, ds));
       for (PetscInt q = 0; q < nq; ++q) {
         const PetscScalar *p[4];

@@ -83,6 +83,29 @@ PetscErrorCode HopsFieldsSameQuadrature(DM dm, PetscInt f, PetscBool *same)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+#define HOPS_NULL_FIELDS 10 /* PETSc keeps constructors of null spaces for so many fields */
+
+/* A field as a DM. What the code has to make null spaces of fields, PETSc would call for it: a projection or
+   more, of which nothing is wanted here */
+static PetscErrorCode HopsFieldCreateDM(DM dm, PetscInt f, IS *is, DM *sub)
+{
+  PetscErrorCode (*null)(DM, PetscInt, PetscInt, MatNullSpace *), (*near)(DM, PetscInt, PetscInt, MatNullSpace *);
+
+  PetscFunctionBegin;
+  if (f >= HOPS_NULL_FIELDS) {
+    PetscCall(DMCreateSubDM(dm, 1, &f, is, sub));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(DMGetNullSpaceConstructor(dm, f, &null));
+  PetscCall(DMGetNearNullSpaceConstructor(dm, f, &near));
+  PetscCall(DMSetNullSpaceConstructor(dm, f, NULL));
+  PetscCall(DMSetNearNullSpaceConstructor(dm, f, NULL));
+  PetscCall(DMCreateSubDM(dm, 1, &f, is, sub));
+  PetscCall(DMSetNullSpaceConstructor(dm, f, null));
+  PetscCall(DMSetNearNullSpaceConstructor(dm, f, near));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode HopsNodesCreateFields(DM dm, PetscInt nf, HopsNodes nodes[])
 {
   PetscSection gs;
@@ -103,7 +126,7 @@ PetscErrorCode HopsNodesCreateFields(DM dm, PetscInt nf, HopsNodes nodes[])
     const PetscInt *idx;
     PetscBool       same;
 
-    PetscCall(DMCreateSubDM(dm, 1, &f, &is, &sub));
+    PetscCall(HopsFieldCreateDM(dm, f, &is, &sub));
     PetscCall(HopsNodesCreate(sub, &nodes[f]));
     PetscCall(ISGetLocalSize(is, &n));
     PetscCheck(n == nodes[f]->nfree, PETSC_COMM_SELF, PETSC_ERR_PLIB,

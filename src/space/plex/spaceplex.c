@@ -292,10 +292,6 @@ PetscErrorCode HopsSpaceCreateH1(DM dm, PetscInt order, DMLabel label, PetscInt 
 PetscErrorCode HopsSpaceGetLabelFaces(HopsSpace space, DMLabel label, PetscInt value, PetscInt *n, PetscInt *cells[],
                                       PetscInt *faces[])
 {
-  const HopsPlexClosure *ref;
-  PetscInt               dim, nf = 0, size, *where;
-  IS                     is;
-
   PetscFunctionBegin;
   HopsValidHeader(space, HOPS_SPACE_CLASSID, 1);
   PetscCheck(space->dm, PetscObjectComm((PetscObject)space), PETSC_ERR_ARG_WRONGSTATE,
@@ -304,6 +300,18 @@ PetscErrorCode HopsSpaceGetLabelFaces(HopsSpace space, DMLabel label, PetscInt v
   HopsValidPointer(n, 4);
   HopsValidPointer(cells, 5);
   HopsValidPointer(faces, 6);
+  PetscCall(HopsPlexGetLabelFaces(space->dm, space, label, value, n, cells, faces, NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsPlexGetLabelFaces(DM dm, HopsSpace space, DMLabel label, PetscInt value, PetscInt *n, PetscInt *cells[],
+                                     PetscInt *faces[], PetscInt *ninner)
+{
+  const HopsPlexClosure *ref;
+  PetscInt               dim, nf = 0, inner = 0, size, *where;
+  IS                     is;
+
+  PetscFunctionBegin;
   PetscCall(HopsPlexCellsBring(space->cells));
   dim = space->dim;
   ref = &space->cells->ref;
@@ -320,10 +328,11 @@ PetscErrorCode HopsSpaceGetLabelFaces(HopsSpace space, DMLabel label, PetscInt v
       PetscInt        depth, ns;
       const PetscInt *support, *cl;
 
-      PetscCall(DMPlexGetPointDepth(space->dm, pts[i], &depth));
+      PetscCall(DMPlexGetPointDepth(dm, pts[i], &depth));
       if (depth != dim - 1) continue;
-      PetscCall(DMPlexGetSupportSize(space->dm, pts[i], &ns));
-      PetscCall(DMPlexGetSupport(space->dm, pts[i], &support));
+      PetscCall(DMPlexGetSupportSize(dm, pts[i], &ns));
+      PetscCall(DMPlexGetSupport(dm, pts[i], &support));
+      if (ns > 1 && where[support[0] - space->cstart] >= 0) ++inner;
       if (ns != 1 || where[support[0] - space->cstart] < 0) continue; /* not a boundary face, or another rank's cell */
       cl = space->cells->point + where[support[0] - space->cstart] * ref->n;
       for (PetscInt k = 0; k < ref->n; ++k) {
@@ -342,5 +351,6 @@ PetscErrorCode HopsSpaceGetLabelFaces(HopsSpace space, DMLabel label, PetscInt v
     PetscCall(ISDestroy(&is));
   }
   *n = nf;
+  if (ninner) *ninner = inner;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -319,7 +319,6 @@ PETSC_INTERN PetscErrorCode HopsHostCondensedApply(HopsHostCondensedKernel, Pets
                                                    PetscBool single, const void *r, void *z);
 PETSC_INTERN PetscErrorCode HopsHostCondensedDestroy(HopsHostCondensedKernel *);
 PETSC_INTERN PetscErrorCode HopsHostSelect(HopsSpace, const HopsHostKernels **);
-PETSC_INTERN void           HopsHostAdvise(const void *, size_t);
 PETSC_INTERN PetscErrorCode HopsHostAlloc(size_t ndoubles, PetscBool zero, void **base, double **aligned);
 PETSC_INTERN void HopsHostRunPiece(const HopsHostRun *, PetscInt begin, int W, int t, int T, HopsHostRun *, HopsValues[2]);
 PETSC_INTERN void HopsHostRunBad(const HopsHostRun *piece, HopsHostRun *);

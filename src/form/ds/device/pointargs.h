@@ -15,12 +15,17 @@ typedef struct {
   const int    *start;     /* [entry of a local vector + 1] which entries of out are added there */
   const int    *entry;     /* these */
   double       *scratch;   /* of blocks, where shared memory is too small */
-  double       *out;       /* residuals [cell][field][component][node]; tensors [block and kind][cell - first][point][entry] */
-  double       *y;         /* local vector */
-  int          *flags;     /* least cell with a determinant that is not positive, and with a tensor that is no number; does any
+  double       *out;   /* residuals [cell or face][field][component][node]; tensors [block and kind][cell or face - first][point]
+                              [entry] */
+  double       *y;     /* local vector */
+  int          *flags; /* least cell with a determinant that is not positive, and with a tensor that is no number; does any
                               vary inside of a cell? least cell with one that is not symmetric */
   double        t, shift;
-  int           first, n; /* cells, or entries of a local vector */
+  int           first, n; /* cells, or faces, or entries of a local vector */
+
+  /* faces of cells: [face] cell, face of the reference cell, and term, which is what a region is of a cell */
+  const int *cell, *face, *term;
+  const int *mirror; /* [face] or NULL: functions see the position of another point, see HopsPointFaces */
 
   /* of one kind of a block, whose tensors are out[cell - first][point][size] */
   int size;

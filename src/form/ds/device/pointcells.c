@@ -14,11 +14,11 @@ static PetscErrorCode HopsPointUpload(HopsPointCells pc, size_t n, const void *f
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* rows[ncells][ne] of the cells perm[ncells], NULL: of the caller's, where the back end works: places in a
-   local vector of the DM. entry[n] as for HopsPlexUnknownsView(); where node[n] is not NULL unknown i must
+/* rows[nrows][ne] of the cells perm[nrows], NULL: of all of the caller's, where the back end works: places in
+   a local vector of the DM. entry[n] as for HopsPlexUnknownsView(); where node[n] is not NULL unknown i must
    follow unknown node[i] by i - node[i] places */
 static PetscErrorCode HopsPointRows(DM dm, PetscSection section, HopsPointCells pc, PetscInt n, PetscInt ne, const PetscInt entry[],
-                                    const PetscInt node[], const int perm[], int **rows)
+                                    const PetscInt node[], PetscInt nrows, const int perm[], int **rows)
 {
   HopsPlexCells    cells = pc->space->cells;
   HopsPlexUnknowns u;
@@ -40,7 +40,7 @@ static PetscErrorCode HopsPointRows(DM dm, PetscSection section, HopsPointCells 
     PetscCall(PetscMalloc1(cells->ncaller, &where));
     for (PetscInt c = 0; c < cells->ncaller; ++c) where[c] = (int)cells->where[c];
   }
-  PetscCall(HopsPlexUnknownsRows(&u, pc->be, u.off, &view, perm ? cells->ncells : cells->ncaller, perm ? perm : where, rows));
+  PetscCall(HopsPlexUnknownsRows(&u, pc->be, u.off, &view, perm ? nrows : cells->ncaller, perm ? perm : where, rows));
   PetscCall(PetscFree(where));
   PetscCall(PetscFree(view.slot));
   PetscCall(PetscFree(view.seen));
@@ -78,19 +78,22 @@ static PetscErrorCode HopsPointClosuresOf(DM dm, PetscSection section, HopsPoint
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Which entries of the cells' residuals go to an entry of a local vector, in the order of the cells */
-PetscErrorCode HopsPointCellsTranspose(HopsPointCells pc)
+/* Which entries of the residuals of cells or faces go to an entry of a local vector, in their order */
+PetscErrorCode HopsPointCellsTranspose(HopsPointCells pc, HopsPointFaces faces)
 {
   const HopsMemoryOps *memory = pc->be->memory;
   HopsFields           F      = pc->fields;
   HopsSpace            sp     = pc->space;
-  const size_t         n      = (size_t)sp->ncells * F->nclosure;
-  PetscInt            *place, base = 0;
+  const PetscInt       nrows  = faces ? faces->n : sp->ncells;
+  const size_t         n      = (size_t)nrows * F->nclosure;
+  int                **start = faces ? &faces->start : &pc->start, **entry = faces ? &faces->entry : &pc->entry;
+  PetscInt            *place, base                                         = 0;
   int                 *perm, *key;
 
   PetscFunctionBegin;
-  if (pc->start) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscMalloc2(F->nclosure, &place, sp->ncells, &perm));
+  if (*start) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscMalloc1(F->nclosure, &place));
+  PetscCall(PetscMalloc1(nrows + 1, &perm)); /* not NULL where there are none */
   for (PetscInt f = 0; f < F->nf; ++f) {
     const PetscInt np = HopsPower(F->P[f], F->dim), nc = F->nc[f];
 
@@ -98,13 +101,14 @@ PetscErrorCode HopsPointCellsTranspose(HopsPointCells pc)
       for (PetscInt g = 0; g < nc; ++g) place[base + i * nc + g] = base + g * np + F->node[f][i];
     base += np * nc;
   }
-  for (PetscInt c = 0; c < sp->ncells; ++c) perm[c] = (int)sp->cells->where[sp->cell[c] - sp->cstart];
-  PetscCall(HopsPointRows(pc->dm, pc->section, pc, F->nclosure, F->nclosure, place, NULL, perm, &key));
-  PetscCall((*memory->Malloc)((pc->nlocal + 1) * sizeof(int), (void **)&pc->start));
-  PetscCall((*memory->Malloc)(n * sizeof(int), (void **)&pc->entry));
-  PetscCall((*pc->be->mesh->Transpose)(n, key, (int)pc->nlocal, pc->start, pc->entry));
+  for (PetscInt i = 0; i < nrows; ++i) perm[i] = (int)sp->cells->where[sp->cell[faces ? faces->hostcell[i] : i] - sp->cstart];
+  PetscCall(HopsPointRows(pc->dm, pc->section, pc, F->nclosure, F->nclosure, place, NULL, nrows, perm, &key));
+  PetscCall((*memory->Malloc)((pc->nlocal + 1) * sizeof(int), (void **)start));
+  PetscCall((*memory->Malloc)(n * sizeof(int), (void **)entry));
+  PetscCall((*pc->be->mesh->Transpose)(n, key, (int)pc->nlocal, *start, *entry));
   PetscCall((*memory->Free)((void **)&key));
-  PetscCall(PetscFree2(place, perm));
+  PetscCall(PetscFree(place));
+  PetscCall(PetscFree(perm));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -183,7 +187,7 @@ static PetscErrorCode HopsPointRestriction(HopsPointCells pc)
     base += np * nc;
     row += np;
   }
-  PetscCall(HopsPointRows(pc->dm, pc->section, pc, F->nclosure, pc->nr, place, node, NULL, &pc->map->restr));
+  PetscCall(HopsPointRows(pc->dm, pc->section, pc, F->nclosure, pc->nr, place, node, 0, NULL, &pc->map->restr));
   PetscCall(PetscFree2(place, node));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -224,7 +228,7 @@ static PetscErrorCode HopsPointAux(HopsPointCells pc, PetscBool *ok)
 
     PetscCall(PetscMalloc1(pc->nar, &place));
     for (PetscInt i = 0; i < pc->nar; ++i) place[i] = i;
-    PetscCall(HopsPointRows(pc->aux.dm, section, pc, pc->nar, pc->nar, place, NULL, NULL, &pc->auxrestr));
+    PetscCall(HopsPointRows(pc->aux.dm, section, pc, pc->nar, pc->nar, place, NULL, 0, NULL, &pc->auxrestr));
     PetscCall(PetscFree(place));
   } else {
     int *restr;

@@ -1,18 +1,122 @@
 /*
-  Point functions at the points of cells. This text is compiled at run time, behind the point functions of
-  a code, the arguments (pointargs.h), pointtensor.h and what pointtext.c writes: the constants DIM, Q, PG,
-  NF, NFAUX, NU, NA, NR, NAR, NE, SIZE, WORK, SHARED, and Fields(), AuxFields(), Residuals(), Integrate() and
-  Tensors(). A block works on a cell, then on another one.
+  Point functions at the points of cells, or of faces of cells (FACES). This text is compiled at run time,
+  behind the point functions of a code, the arguments (pointargs.h), pointtensor.h and what pointtext.c
+  writes: the constants DIM, Q, PG, NF, NFAUX, NU, NA, NR, NAR, NE, SIZE, WORK, SHARED, FACES, ENDS, and
+  Fields(), AuxFields(), Residuals(), Integrate() and Tensors(). A block works on a cell or face, then on
+  another one.
 */
-#define NQ     Power(Q)
-#define SLOTS  (DIM + 2) /* of a component at all points: value, reference derivatives, time derivative */
-#define BUFFER Power(MAXPQ)
+#define SLOTS (DIM + 2) /* of a component at all points: value, reference derivatives, time derivative */
+#if FACES
+  #define NQ        (Power(Q) / Q)
+  #define BUFFER    (Power(MAXPQ) / MAXPQ)
+  #define CELL(i)   k.cell[i]
+  #define FACE(i)   k.face[i]
+  #define REGION(i) k.term[i]
+#else
+  #define NQ        Power(Q)
+  #define BUFFER    Power(MAXPQ)
+  #define CELL(i)   (i)
+  #define FACE(i)   0
+  #define REGION(i) k.region[k.row[i]]
+#endif
 
 __host__ __device__ constexpr int Power(int n)
 {
   return DIM == 3 ? n * n * n : n * n;
 }
 
+#if FACES
+/* Node i of a face: the line of nodes along its normal begins at `line`, with one each `step`; the other
+   directions are t[0] < t[1] */
+__device__ static void FaceLine(int P, int face, int i, int &line, int &step, int t[2])
+{
+  const int stride[3] = {1, P, P * P}, d = face / 2;
+
+  t[0] = d == 0 ? 1 : 0;
+  t[1] = d == 2 ? 1 : 2;
+  step = stride[d];
+  line = i % P * stride[t[0]] + (DIM == 3 ? i / P * stride[t[1]] : 0);
+}
+
+/* As in cells, but at the points of a face: its trace and its derivative along the normal, by E[2][P] at the
+   ends, meet the bases of the other directions */
+template <int P, int NC>
+__device__ static void FieldAtPoints(const double *x, const int *restr, const double *B, const double *E, int face, bool gradients,
+                                     double *work, double *v)
+{
+  constexpr int N = Power(P) / P;
+  const double *D = B + Q * P;
+  int           line, step, t[2];
+
+  E += face % 2 * P;
+  for (int c = 0; c < NC; c++, v += SLOTS * NQ) {
+    for (int i = threadIdx.x; i < N; i += blockDim.x) {
+      double s = 0;
+
+      FaceLine(P, face, i, line, step, t);
+      for (int j = 0; j < P; j++) s += E[j] * x[restr[line + j * step] + c];
+      work[i]          = x[restr[line + face % 2 * (P - 1) * step] + c];
+      work[BUFFER + i] = s;
+    }
+    __syncthreads();
+    FaceLine(P, face, 0, line, step, t);
+    for (int q = threadIdx.x; q < NQ; q += blockDim.x) {
+      double s[4] = {0, 0, 0, 0};
+
+      for (int i = 0; i < N; i++) {
+        const double b0 = B[q % Q * P + i % P], d0 = D[q % Q * P + i % P], b1 = DIM == 3 ? B[q / Q * P + i / P] : 1,
+                     d1 = DIM == 3 ? D[q / Q * P + i / P] : 0;
+
+        s[0] += b0 * b1 * work[i];
+        s[1] += b0 * b1 * work[BUFFER + i];
+        s[2] += d0 * b1 * work[i];
+        s[3] += b0 * d1 * work[i];
+      }
+      v[q] = s[0];
+      if (!gradients) continue;
+      v[(1 + face / 2) * NQ + q] = s[1];
+      v[(1 + t[0]) * NQ + q]     = s[2];
+      if (DIM == 3) v[(1 + t[1]) * NQ + q] = s[3];
+    }
+    __syncthreads();
+  }
+}
+
+template <int P, int NC>
+__device__ static void FieldIntegrate(const double *B, const double *E, int face, double *work, const double *v, double *out)
+{
+  constexpr int N = Power(P) / P;
+  const double *D = B + Q * P;
+  int           line, step, t[2];
+
+  E += face % 2 * P;
+  for (int c = 0; c < NC; c++, v += SLOTS * NQ, out += Power(P)) {
+    FaceLine(P, face, 0, line, step, t);
+    for (int i = threadIdx.x; i < N; i += blockDim.x) {
+      double s = 0, n = 0;
+
+      for (int q = 0; q < NQ; q++) {
+        const double b0 = B[q % Q * P + i % P], d0 = D[q % Q * P + i % P], b1 = DIM == 3 ? B[q / Q * P + i / P] : 1,
+                     d1 = DIM == 3 ? D[q / Q * P + i / P] : 0;
+
+        s += b0 * b1 * v[q] + d0 * b1 * v[(1 + t[0]) * NQ + q];
+        if (DIM == 3) s += b0 * d1 * v[(1 + t[1]) * NQ + q];
+        n += b0 * b1 * v[(1 + face / 2) * NQ + q];
+      }
+      work[i]          = s;
+      work[BUFFER + i] = n;
+    }
+    __syncthreads();
+    for (int e = threadIdx.x; e < Power(P); e += blockDim.x) {
+      const int i = e / P % N, j = e % P; /* of the face, along its normal */
+
+      FaceLine(P, face, i, line, step, t);
+      out[line + j * step] = (j == face % 2 * (P - 1) ? work[i] : 0) + E[j] * work[BUFFER + i];
+    }
+    __syncthreads();
+  }
+}
+#else
 /* out[AFTER][M][BEFORE] = (ADD: +=) A in[AFTER][N][BEFORE], A[M][N], or its transpose */
 template <int M, int N, int BEFORE, int AFTER, bool TRANSPOSE, bool ADD>
 __device__ static void Contract(const double *A, const double *in, double *out)
@@ -54,7 +158,7 @@ template <bool TRANSPOSE> __device__ static void Derive(const double *C, const d
 /* v[component][slot][point] of a field of P nodes per direction; B[Q][P], its derivatives D, C[Q][Q] as
    in HopsBasis */
 template <int P, int NC>
-__device__ static void FieldAtPoints(const double *x, const int *restr, const double *B, const double *C, bool gradients,
+__device__ static void FieldAtPoints(const double *x, const int *restr, const double *B, const double *C, int, bool gradients,
                                      double *work, double *v)
 {
   const double *D = B + Q * P;
@@ -74,7 +178,7 @@ __device__ static void FieldAtPoints(const double *x, const int *restr, const do
 /* out[component][node] = the test functions of a field against v[component][slot][point], what values
    and reference derivatives meet */
 template <int P, int NC>
-__device__ static void FieldIntegrate(const double *B, const double *C, double *work, const double *v, double *out)
+__device__ static void FieldIntegrate(const double *B, const double *C, int, double *work, const double *v, double *out)
 {
   const double *D = B + Q * P;
 
@@ -98,35 +202,60 @@ __device__ static void FieldIntegrate(const double *B, const double *C, double *
     }
   }
 }
+#endif
 
 /* What the functions see at a point, with the inverse Jacobian and the weight times the determinant */
 struct Point {
-  double x[DIM], Ji[DIM * DIM], weight;
+  double x[DIM], normal[DIM], Ji[DIM * DIM], weight;
   double u[NU], ut[NU], ux[NU * DIM], a[NA + 1], ax[NA * DIM + 1];
 };
 
-/* The map's position and inverse Jacobian at a point, by full sums over its nodes. The determinant times
-   the weight */
-__device__ static double Geometry(const double *nodes, const double *tables, int q, double x[DIM], double Ji[DIM * DIM])
+/* The rows of the map's tables at a point, in each direction, and the weights. Of a face they are those of
+   its end in its own direction */
+__device__ static void MapRows(const double *tables, int q, int face, const double *B[3], const double *D[3], double w[3])
 {
-  const double *B = tables, *D = B + Q * PG, *w = D + Q * PG;
-  const int     qx = q % Q, qy = q / Q % Q, qz = DIM == 3 ? q / (Q * Q) : 0, nz = DIM == 3 ? PG : 1;
-  double        J[DIM * DIM], det;
+  for (int d = 0; d < DIM; d++) {
+    const int i = q % Q;
 
+    w[d] = 1;
+#if FACES
+    if (d == face / 2) {
+      B[d] = tables + ENDS + face % 2 * PG;
+      D[d] = B[d] + 2 * PG;
+      continue;
+    }
+#endif
+    B[d] = tables + i * PG;
+    D[d] = B[d] + Q * PG;
+    w[d] = tables[2 * Q * PG + i];
+    q /= Q;
+  }
+}
+
+/* The map's position and inverse Jacobian at a point, by full sums over its nodes; of a face the outward
+   normal. The determinant times the weight, or the surface's element times that; not positive where the
+   determinant is not */
+__device__ static double Geometry(const double *nodes, const double *tables, int q, int face, double x[DIM], double Ji[DIM * DIM],
+                                  double normal[DIM])
+{
+  const double *B[3], *D[3];
+  const int     nz = DIM == 3 ? PG : 1;
+  double        J[DIM * DIM], w[3], det;
+
+  MapRows(tables, q, face, B, D, w);
   for (int i = 0; i < DIM; i++) {
     double s[4] = {0, 0, 0, 0};
 
     for (int z = 0; z < nz; z++)
       for (int y = 0; y < PG; y++) {
-        const double by = B[qy * PG + y], dy = D[qy * PG + y], bz = DIM == 3 ? B[qz * PG + z] : 1,
-                     dz = DIM == 3 ? D[qz * PG + z] : 0;
-        double b = 0, d = 0;
+        const double by = B[1][y], dy = D[1][y], bz = DIM == 3 ? B[2][z] : 1, dz = DIM == 3 ? D[2][z] : 0;
+        double       b = 0, d = 0;
 
         for (int n = 0; n < PG; n++) {
           const double v = nodes[(size_t)i * Power(PG) + (z * PG + y) * PG + n];
 
-          b += B[qx * PG + n] * v;
-          d += D[qx * PG + n] * v;
+          b += B[0][n] * v;
+          d += D[0][n] * v;
         }
         s[0] += bz * by * b;
         s[1] += bz * by * d;
@@ -153,7 +282,21 @@ __device__ static double Geometry(const double *nodes, const double *tables, int
     for (int j = 0; j < DIM; j++) det += J[j] * Ji[j * DIM];
     for (int i = 0; i < DIM * DIM; i++) Ji[i] /= det;
   }
-  return det * w[qx] * w[qy] * (DIM == 3 ? w[qz] : 1);
+#if FACES
+  if (!(det > 0)) return det;
+  {
+    double ds = 0;
+
+    for (int i = 0; i < DIM; i++) { /* Nanson's formula */
+      normal[i] = (face % 2 ? det : -det) * Ji[face / 2 * DIM + i];
+      ds += normal[i] * normal[i];
+    }
+    det = sqrt(ds);
+    for (int i = 0; i < DIM; i++) normal[i] /= det;
+  }
+#endif
+  det = det * w[0] * w[1];
+  return DIM == 3 ? det * w[2] : det;
 }
 
 /* Values and physical gradients of a PetscFE of NB functions at a point, by its tabulation:
@@ -180,15 +323,41 @@ __device__ static void AuxField(const double *table, const double *aux, const in
     }
 }
 
-__device__ static void Fields(const HopsPointArgs &k, const int *restr, double *work, double *v);
-__device__ static void AuxFields(const HopsPointArgs &k, const int *restr, int q, Point &p);
+__device__ static void Fields(const HopsPointArgs &k, const int *restr, int face, double *work, double *v);
+__device__ static void AuxFields(const HopsPointArgs &k, const int *restr, int face, int q, Point &p);
 __device__ static void Residuals(const HopsPointArgs &k, int region, Point &p, double f0[], double f1[]);
-__device__ static void Integrate(const HopsPointArgs &k, double *work, const double *v, double *out);
+__device__ static void Integrate(const HopsPointArgs &k, int face, double *work, const double *v, double *out);
 __device__ static void Tensors(const HopsPointArgs &k, int region, Point &p, int cell, size_t at, size_t n);
 
-__device__ static void SetPoint(const HopsPointArgs &k, int c, int q, const double *v, Point &p)
+#if FACES
+/* The point of a face that a mirrored one is: bit 0 turns the first direction, bit 1 the second, and bit 2
+   makes them change places before */
+__device__ static int Mirrored(int q, int code)
 {
-  p.weight = Geometry(k.nodes + (size_t)c * DIM * Power(PG), k.tables, q, p.x, p.Ji);
+  int a = q % Q, b = q / Q;
+
+  if (code & 4) {
+    const int t = a;
+
+    a = b;
+    b = t;
+  }
+  return (code & 1 ? Q - 1 - a : a) + Q * (code & 2 ? Q - 1 - b : b);
+}
+#endif
+
+__device__ static void SetPoint(const HopsPointArgs &k, int item, int c, int face, int q, const double *v, Point &p)
+{
+  const double *nodes = k.nodes + (size_t)c * DIM * Power(PG);
+
+  p.weight = Geometry(nodes, k.tables, q, face, p.x, p.Ji, p.normal);
+#if FACES
+  if (k.mirror && k.mirror[item]) {
+    double Ji[DIM * DIM], normal[DIM];
+
+    Geometry(nodes, k.tables, Mirrored(q, k.mirror[item]), face, p.x, Ji, normal);
+  }
+#endif
   if (!(p.weight > 0)) atomicMin(k.flags, c);
   for (int g = 0; g < NU; g++, v += SLOTS * NQ) {
     p.u[g]  = k.x ? v[q] : 0;
@@ -198,7 +367,7 @@ __device__ static void SetPoint(const HopsPointArgs &k, int c, int q, const doub
       for (int a = 0; k.x && a < DIM; a++) p.ux[g * DIM + d] += v[(a + 1) * NQ + q] * p.Ji[a * DIM + d];
     }
   }
-  AuxFields(k, k.auxrestr + (size_t)k.row[c] * NAR, q, p);
+  AuxFields(k, k.auxrestr + (size_t)k.row[c] * NAR, face, q, p);
 }
 
 /* Work of this block: two buffers, then the fields at the points */
@@ -214,20 +383,20 @@ extern "C" __global__ void HopsPointResidual(const HopsPointArgs k)
   HOPS_WORK(work);
   double *const v = work + 2 * BUFFER;
 
-  for (int c = k.first + blockIdx.x; c < k.first + k.n; c += gridDim.x) {
-    const int region = k.region[k.row[c]];
-    double   *out    = k.out + (size_t)c * NE;
+  for (int item = k.first + blockIdx.x; item < k.first + k.n; item += gridDim.x) {
+    const int c = CELL(item), face = FACE(item), region = REGION(item);
+    double   *out = k.out + (size_t)item * NE;
 
     if (region < 0) { /* PETSc adds nothing there */
       for (int i = threadIdx.x; i < NE; i += blockDim.x) out[i] = 0;
       continue;
     }
-    Fields(k, k.restr + (size_t)k.row[c] * NR, work, v);
+    Fields(k, k.restr + (size_t)k.row[c] * NR, face, work, v);
     for (int q = threadIdx.x; q < NQ; q += blockDim.x) {
       Point  p;
       double f0[NU], f1[NU * DIM], *vg = v + q;
 
-      SetPoint(k, c, q, v, p);
+      SetPoint(k, item, c, face, q, v, p);
       for (int i = 0; i < NU; i++) f0[i] = 0;
       for (int i = 0; i < NU * DIM; i++) f1[i] = 0;
       Residuals(k, region, p, f0, f1);
@@ -242,11 +411,11 @@ extern "C" __global__ void HopsPointResidual(const HopsPointArgs k)
       }
     }
     __syncthreads();
-    Integrate(k, work, v, out);
+    Integrate(k, face, work, v, out);
   }
 }
 
-/* y += what the cells have for each entry of a local vector, in the order of the cells */
+/* y += what the cells or faces have for each entry of a local vector, in their order */
 extern "C" __global__ void HopsPointAdd(const HopsPointArgs k)
 {
   for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < k.n; i += gridDim.x * blockDim.x) {
@@ -271,20 +440,21 @@ extern "C" __global__ void HopsPointTensors(const HopsPointArgs k)
   HOPS_WORK(work);
   double *const v = work + 2 * BUFFER;
 
-  for (int c = k.first + blockIdx.x; c < k.first + k.n; c += gridDim.x) {
-    const int region = k.region[k.row[c]];
+  for (int item = k.first + blockIdx.x; item < k.first + k.n; item += gridDim.x) {
+    const int c = CELL(item), face = FACE(item), region = REGION(item);
 
-    if (k.x && region >= 0) Fields(k, k.restr + (size_t)k.row[c] * NR, work, v);
+    if (k.x && region >= 0) Fields(k, k.restr + (size_t)k.row[c] * NR, face, work, v);
     for (int q = threadIdx.x; q < NQ; q += blockDim.x) {
       Point p;
 
-      if (region >= 0) SetPoint(k, c, q, v, p);
-      Tensors(k, region, p, c, (size_t)(c - k.first) * NQ + q, (size_t)k.n * NQ);
+      if (region >= 0) SetPoint(k, item, c, face, q, v, p);
+      Tensors(k, region, p, c, (size_t)(item - k.first) * NQ + q, (size_t)k.n * NQ);
     }
     __syncthreads();
   }
 }
 
+  #if !FACES
 /* Does a component's own tensor vary inside of a cell? Is it symmetric? */
 extern "C" __global__ void HopsPointLook(const HopsPointArgs k)
 {
@@ -342,13 +512,14 @@ extern "C" __global__ void HopsPointFill(const HopsPointArgs k)
     const size_t  batch = k.place[c] / W, lane = k.place[c] % W;
     double       *y = k.y + batch * NQ * k.nentries * W + (k.bypoint ? lane * NQ + q : q * k.nentries * W + lane);
     const double *g[4];
-    double        x[DIM], Ji[DIM * DIM], w;
+    double        x[DIM], normal[DIM], Ji[DIM * DIM], w;
 
-    w = Geometry(k.nodes + (size_t)c * DIM * Power(PG), k.tables, q, x, Ji);
+    w = Geometry(k.nodes + (size_t)c * DIM * Power(PG), k.tables, q, 0, x, Ji, normal);
     if (!(w > 0)) atomicMin(k.flags, c);
     w *= k.weights[q % Q] * k.weights[q / Q % Q] * (DIM == 3 ? k.weights[q / (Q * Q)] : 1);
     for (int d = 0; d < 4; d++) g[d] = k.kind[d] + i * k.sizes[d];
     HopsTensorsAtPoint(DIM, k.npairs, k.pair, k.ntrial, w, Ji, g, k.bypoint ? W * NQ : W, y);
   }
 }
+  #endif
 #endif

@@ -44,8 +44,24 @@ PetscErrorCode HopsPointReserve(HopsPointCells pc, size_t n, size_t *have, doubl
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Values and derivatives of the basis at the ends of [-1, 1]: all of them, or the derivatives alone */
+static PetscErrorCode HopsPointKernelEnds(PetscInt P, PetscBool values, double **t)
+{
+  const PetscReal ends[2] = {-1.0, 1.0};
+  HopsBasis       end;
+
+  PetscFunctionBegin;
+  PetscCall(HopsBasisCreateAtPoints(P, 2, ends, &end));
+  if (values) PetscCall(PetscArraycpy(*t, end.B, 2 * P));
+  if (values) *t += 2 * P;
+  PetscCall(PetscArraycpy(*t, end.D, 2 * P));
+  *t += 2 * P;
+  PetscCall(HopsBasisDestroy(&end));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* In the order that pointtext.c and pointkernel.cuh read: the map's B and D, weights, C, then B and D of
-   each field */
+   each field; for faces, the map's B and D at the ends, and each field's D there */
 static PetscErrorCode HopsPointKernelSetTables(HopsPointCells pc, HopsPointKernel k, const HopsBasis *rule)
 {
   HopsFields      F = pc->fields;
@@ -59,7 +75,7 @@ static PetscErrorCode HopsPointKernelSetTables(HopsPointCells pc, HopsPointKerne
   PetscCall(HopsSpaceCreateGeometryBasis(pc->space, rule, &geom));
   PetscCall(HopsFieldPointsCreate(F, rule, &at));
   for (PetscInt f = 0; f < F->nf; ++f) np += F->P[f];
-  n = 2 * Q * geom.P + Q + Q * Q + 2 * Q * np;
+  n = 2 * Q * geom.P + Q + Q * Q + 2 * Q * np + (k->job.faces ? 4 * geom.P + 2 * np : 0);
   PetscCall(PetscCalloc1(n, &h));
   t = h;
   PetscCall(PetscArraycpy(t, geom.B, Q * geom.P));
@@ -75,6 +91,8 @@ static PetscErrorCode HopsPointKernelSetTables(HopsPointCells pc, HopsPointKerne
     PetscCall(PetscArraycpy(t, at.basis[f].D, Q * F->P[f]));
     t += Q * F->P[f];
   }
+  if (k->job.faces) PetscCall(HopsPointKernelEnds(geom.P, PETSC_TRUE, &t));
+  for (PetscInt f = 0; f < F->nf && k->job.faces; ++f) PetscCall(HopsPointKernelEnds(F->P[f], PETSC_FALSE, &t));
   PetscCall((*pc->be->memory->Malloc)(n * sizeof(double), (void **)&k->tables));
   PetscCall((*pc->be->memory->Copy)(NULL, k->tables, h, n * sizeof(double), HOPS_COPY_IN));
   PetscCall(PetscFree(h));
@@ -83,28 +101,29 @@ static PetscErrorCode HopsPointKernelSetTables(HopsPointCells pc, HopsPointKerne
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The tabulations of the auxiliary fields, one after the other: values, then derivatives */
+/* The tabulations of the auxiliary fields, one after the other: values, then derivatives; of each face */
 static PetscErrorCode HopsPointKernelSetAux(HopsPointCells pc, HopsPointKernel k)
 {
-  const PetscInt dim = pc->fields->dim, nq = HopsPower(k->Q, dim);
+  const PetscInt dim = pc->fields->dim, nq = HopsPower(k->Q, k->job.faces ? dim - 1 : dim), nfaces = k->job.faces ? 2 * dim : 1;
   size_t         n = 0;
   PetscReal     *xi, *h;
 
   PetscFunctionBegin;
   if (!pc->aux.nf) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscMalloc1(nq * dim, &xi));
-  for (PetscInt q = 0; q < nq; ++q)
+  PetscCall(PetscMalloc1(nfaces * nq * dim, &xi));
+  for (PetscInt face = 0; face < nfaces && k->job.faces; ++face) HopsFacePoints(dim, k->Q, k->points, face, xi + face * nq * dim);
+  for (PetscInt q = 0; q < nq && !k->job.faces; ++q)
     for (PetscInt d = 0, i = q; d < dim; ++d, i /= k->Q) xi[q * dim + d] = k->points[i % k->Q];
   for (PetscInt pass = 0; pass < 2; ++pass) {
     if (pass) PetscCall(PetscMalloc1(n, &h));
     n = 0;
-    for (PetscInt f = 0; f < pc->aux.nf; ++f) {
+    for (PetscInt i = 0; i < pc->aux.nf * nfaces; ++i) {
       PetscObject     disc;
       PetscTabulation T;
       size_t          size;
 
-      PetscCall(PetscDSGetDiscretization(pc->aux.ds, f, &disc));
-      PetscCall(PetscFECreateTabulation((PetscFE)disc, 1, nq, xi, 1, &T));
+      PetscCall(PetscDSGetDiscretization(pc->aux.ds, i / nfaces, &disc));
+      PetscCall(PetscFECreateTabulation((PetscFE)disc, 1, nq, xi + i % nfaces * nq * dim, 1, &T));
       size = (size_t)nq * T->Nb * T->Nc;
       if (pass) {
         PetscCall(PetscArraycpy(h + n, T->T[0], size));
@@ -166,13 +185,15 @@ static PetscErrorCode HopsPointKernelCompile(HopsPointCells pc, HopsPointKernel 
 
 static PetscBool HopsPointJobSame(const HopsPointJob *a, const HopsPointJob *b)
 {
-  if (a->ncalls != b->ncalls || a->nblocks != b->nblocks) return PETSC_FALSE;
+  if (a->ncalls != b->ncalls || a->nblocks != b->nblocks || a->faces != b->faces || a->nregions != b->nregions) return PETSC_FALSE;
   for (PetscInt i = 0; i < a->ncalls; ++i)
     if (a->call[i].region != b->call[i].region || a->call[i].target != b->call[i].target ||
         a->call[i].dynamic != b->call[i].dynamic || a->call[i].f != b->call[i].f)
       return PETSC_FALSE;
   for (PetscInt i = 0; i < a->nblocks; ++i)
-    if (a->block[i].test != b->block[i].test || a->block[i].trial != b->block[i].trial) return PETSC_FALSE;
+    if (a->block[i].test != b->block[i].test || a->block[i].trial != b->block[i].trial ||
+        memcmp(a->block[i].has, b->block[i].has, sizeof(a->block[i].has)))
+      return PETSC_FALSE;
   return PETSC_TRUE;
 }
 
@@ -296,7 +317,8 @@ PetscErrorCode HopsPointSetData(HopsPointCells pc, PetscBool *ok)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsPointBegin(HopsPointCells pc, HopsPointKernel k, PetscReal t, PetscReal shift, HopsPointArgs *a)
+PetscErrorCode HopsPointBegin(HopsPointCells pc, HopsPointFaces faces, HopsPointKernel k, PetscReal t, PetscReal shift,
+                              HopsPointArgs *a)
 {
   const int        none[HOPS_POINT_FLAGS] = {PETSC_MPI_INT_MAX, PETSC_MPI_INT_MAX, 0, PETSC_MPI_INT_MAX};
   PetscBool        changed;
@@ -318,8 +340,12 @@ PetscErrorCode HopsPointBegin(HopsPointCells pc, HopsPointKernel k, PetscReal t,
                        .restr     = pc->map->restr,
                        .auxrestr  = pc->auxrestr,
                        .region    = pc->region,
-                       .start     = pc->start,
-                       .entry     = pc->entry,
+                       .start     = faces ? faces->start : pc->start,
+                       .entry     = faces ? faces->entry : pc->entry,
+                       .cell      = faces ? faces->cell : NULL,
+                       .face      = faces ? faces->face : NULL,
+                       .term      = faces ? faces->term : NULL,
+                       .mirror    = faces ? faces->mirror : NULL,
                        .scratch   = pc->scratch,
                        .flags     = pc->flags,
                        .t         = t,
@@ -329,7 +355,7 @@ PetscErrorCode HopsPointBegin(HopsPointCells pc, HopsPointKernel k, PetscReal t,
 
 PetscErrorCode HopsPointLaunchCells(HopsPointCells pc, HopsPointKernel k, const char name[], HopsPointArgs *a)
 {
-  const PetscInt nq     = HopsPower(k->Q, pc->fields->dim);
+  const PetscInt nq     = HopsPower(k->Q, pc->fields->dim - (k->job.faces ? 1 : 0));
   void          *args[] = {a};
 
   PetscFunctionBegin;
@@ -351,7 +377,7 @@ PetscErrorCode HopsPointEnd(HopsPointCells pc, int flags[HOPS_POINT_FLAGS])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* When kernels run for the first time: a few of the cells first .. first + n - 1, size values each in
+/* When kernels run for the first time: some of the cells or faces first .. first + n - 1, size values each in
    pc->out of runs of `run` values that lie `stride` apart, against the host's. Where they differ the
    kernels are given up */
 PetscErrorCode HopsPointCompareCells(HopsPointCells pc, HopsPointKernel k, PetscInt first, PetscInt n, PetscInt nruns,
@@ -390,12 +416,12 @@ PetscErrorCode HopsPointCompareCells(HopsPointCells pc, HopsPointKernel k, Petsc
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsPointCellsResidual(HopsPointCells pc, const HopsBasis *rule, PetscReal t, Vec X, Vec Xt, Vec F,
-                                      HopsPointHost host, void *ctx, PetscBool *done)
+PetscErrorCode HopsPointCellsResidual(HopsPointCells pc, HopsPointFaces faces, HopsPointJob *job, const HopsBasis *rule,
+                                      PetscReal t, Vec X, Vec Xt, Vec F, HopsPointHost host, void *ctx, PetscBool *done)
 {
   HopsSpace       sp = pc->space;
-  HopsPointJob    job;
-  HopsPointKernel k = NULL;
+  const PetscInt  n  = faces ? faces->n : sp->ncells;
+  HopsPointKernel k  = NULL;
   HopsPointArgs   a;
   int             flags[HOPS_POINT_FLAGS];
   void           *args[] = {&a};
@@ -407,26 +433,25 @@ PetscErrorCode HopsPointCellsResidual(HopsPointCells pc, const HopsBasis *rule, 
   if (*done) PetscCall(HopsSpaceHasVec(pc->space, Xt, done));
   if (*done) PetscCall(HopsSpaceHasVec(pc->space, F, done));
   if (*done) PetscCall(HopsPointSetData(pc, done));
-  if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(HopsPointJobCreateResidual(pc, &job));
-  PetscCall(HopsPointKernelGet(pc, rule, &job, &k));
-  *done = k->module ? PETSC_TRUE : PETSC_FALSE;
+  if (*done) PetscCall(HopsPointKernelGet(pc, rule, job, &k));
+  else PetscCall(HopsPointJobDestroy(job));
+  if (*done) *done = k->module ? PETSC_TRUE : PETSC_FALSE;
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscLogEventBegin(HopsEvent.points, pc->dm, X, F, 0));
   pc->last.kernel = NULL; /* it has the tensors' memory */
-  PetscCall(HopsPointCellsTranspose(pc));
-  PetscCall(HopsPointReserve(pc, (size_t)sp->ncells * pc->fields->nclosure, &pc->nout, &pc->out));
-  PetscCall(HopsPointBegin(pc, k, t, 0.0, &a));
+  PetscCall(HopsPointCellsTranspose(pc, faces));
+  PetscCall(HopsPointReserve(pc, (size_t)n * pc->fields->nclosure, &pc->nout, &pc->out));
+  PetscCall(HopsPointBegin(pc, faces, k, t, 0.0, &a));
   a.out = pc->out;
-  a.n   = (int)sp->ncells;
+  a.n   = (int)n;
   PetscCall(HopsVecGetArrayRead(sp, X, &a.x));
   if (Xt) PetscCall(HopsVecGetArrayRead(sp, Xt, &a.xt));
   PetscCall(HopsVecGetArray(sp, F, HOPS_VEC_READ_WRITE, &a.y));
   PetscCall(PetscLogGpuTimeBegin());
   PetscCall(HopsPointLaunchCells(pc, k, "HopsPointResidual", &a));
-  PetscCall(HopsPointCompareCells(pc, k, 0, sp->ncells, 1, &ne, host, ctx, done));
+  if (host) PetscCall(HopsPointCompareCells(pc, k, 0, n, 1, &ne, host, ctx, done));
   a.n = (int)pc->nlocal;
-  if (*done && sp->ncells) PetscCall((*pc->be->points->Launch)(k->module, "HopsPointAdd", (a.n + 255) / 256, 256, args));
+  if (*done && n) PetscCall((*pc->be->points->Launch)(k->module, "HopsPointAdd", (a.n + 255) / 256, 256, args));
   PetscCall(PetscLogGpuTimeEnd());
   PetscCall(HopsVecRestoreArray(sp, F, HOPS_VEC_READ_WRITE, &a.y));
   if (Xt) PetscCall(HopsVecRestoreArrayRead(sp, Xt, &a.xt));

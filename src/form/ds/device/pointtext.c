@@ -57,8 +57,7 @@ static PetscErrorCode HopsTextPrintf(HopsText *t, const char format[], ...)
 
 /* ------------------------------------ which functions are called ------------------------------------ */
 
-static PetscErrorCode HopsPointJobAdd(HopsPointJob *job, PetscInt region, PetscInt target, PetscBool dynamic, PetscInt n,
-                                      HopsVoidFn *f)
+PetscErrorCode HopsPointJobAdd(HopsPointJob *job, PetscInt region, PetscInt target, PetscBool dynamic, PetscInt n, HopsVoidFn *f)
 {
   HopsPointCallee *more;
 
@@ -79,6 +78,7 @@ PetscErrorCode HopsPointJobCreateResidual(HopsPointCells pc, HopsPointJob *job)
   PetscFunctionBegin;
   PetscCall(PetscMemzero(job, sizeof(*job)));
   PetscCall(DMGetNumDS(pc->dm, &nds));
+  job->nregions = nds;
   for (PetscInt s = 0; s < nds; ++s) {
     HopsRegion    r;
     PetscWeakForm wf;
@@ -106,6 +106,7 @@ PetscErrorCode HopsPointJobCreateTensors(HopsPointCells pc, HopsJacobian form, H
   PetscCall(PetscArraycpy(job->block, form->blocks, form->nblocks));
   job->nblocks = form->nblocks;
   PetscCall(DMGetNumDS(pc->dm, &nds));
+  job->nregions = nds;
   for (PetscInt s = 0; s < nds; ++s)
     for (PetscInt b = 0; b < form->nblocks; ++b) {
       HopsRegion r;
@@ -164,12 +165,15 @@ static PetscErrorCode HopsTextConstants(HopsText *t, HopsPointCells pc, const Ho
                                         size_t *nwork)
 {
   HopsFields     F  = pc->fields;
-  const PetscInt nu = F->off[F->nf], PG = pc->space->gorder + 1;
-  PetscInt       m = Q;
+  const PetscInt nu = F->off[F->nf], PG = pc->space->gorder + 1, pdim = F->dim - (job->faces ? 1 : 0);
+  PetscInt       m = Q, ends = 2 * Q * PG + Q + Q * Q;
 
   PetscFunctionBegin;
-  for (PetscInt f = 0; f < F->nf; ++f) m = PetscMax(m, F->P[f]);
-  *nwork  = 2 * HopsPower(m, F->dim) + (size_t)nu * (F->dim + 2) * HopsPower(Q, F->dim);
+  for (PetscInt f = 0; f < F->nf; ++f) {
+    m = PetscMax(m, F->P[f]);
+    ends += 2 * Q * F->P[f];
+  }
+  *nwork  = 2 * HopsPower(m, pdim) + (size_t)nu * (F->dim + 2) * HopsPower(Q, pdim);
   *shared = *nwork * sizeof(double) <= HOPS_POINT_SHARED_BYTES ? PETSC_TRUE : PETSC_FALSE;
   PetscCall(HopsTextConstant(t, "DIM", F->dim));
   PetscCall(HopsTextConstant(t, "Q", Q));
@@ -185,46 +189,48 @@ static PetscErrorCode HopsTextConstants(HopsText *t, HopsPointCells pc, const Ho
   PetscCall(HopsTextConstant(t, "WORK", (PetscInt)*nwork));
   PetscCall(HopsTextConstant(t, "SHARED", *shared ? 1 : 0));
   PetscCall(HopsTextConstant(t, "RESIDUAL", job->nblocks ? 0 : 1));
+  PetscCall(HopsTextConstant(t, "FACES", job->faces ? 1 : 0));
+  PetscCall(HopsTextConstant(t, "ENDS", ends));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Fields() and Integrate(): a template for each field; tables as HopsPointKernelSetTables() has them */
+/* Fields() and Integrate(): a template for each field; tables as HopsPointKernelSetTables() has them. What
+   cells have of the rule, C, faces have of each field, E */
 static PetscErrorCode HopsTextFields(HopsText *t, HopsPointCells pc, const HopsPointJob *job, PetscInt Q)
 {
   HopsFields     F  = pc->fields;
   const PetscInt PG = pc->space->gorder + 1, C = 2 * Q * PG + Q;
-  PetscInt       B = C + Q * Q, r = 0, e = 0;
+  PetscInt       E = 4 * PG, B = C + Q * Q, r = 0, e = 0;
 
   PetscFunctionBegin;
-  PetscCall(
-    HopsTextAppend(t, "__device__ static void Fields(const HopsPointArgs &k, const int *restr, double *work, double *v)\n{\n"));
-  for (PetscInt f = 0; f < F->nf; ++f) {
+  for (PetscInt f = 0; f < F->nf; ++f) E += 2 * Q * F->P[f];
+  PetscCall(HopsTextAppend(t, "__device__ static void Fields(const HopsPointArgs &k, const int *restr, int face, double *work, "
+                              "double *v)\n{\n"));
+  E += B;
+  for (PetscInt f = 0, Ef = E; f < F->nf; Ef += 2 * F->P[f++]) {
     const PetscInt P = F->P[f], nc = F->nc[f];
 
-    PetscCall(HopsTextPrintf(t,
-                             "  FieldAtPoints<%" PetscInt_FMT ", %" PetscInt_FMT "> (k.x, restr + %" PetscInt_FMT
-                             ", k.tables + %" PetscInt_FMT ", k.tables + %" PetscInt_FMT ", true, work, v + %" PetscInt_FMT
-                             " * SLOTS * NQ);\n",
-                             P, nc, r, B, C, F->off[f]));
-    PetscCall(HopsTextPrintf(t,
-                             "  if (k.xt) FieldAtPoints<%" PetscInt_FMT ", %" PetscInt_FMT "> (k.xt, restr + %" PetscInt_FMT
-                             ", k.tables + %" PetscInt_FMT ", k.tables + %" PetscInt_FMT ", false, work, v + (%" PetscInt_FMT
-                             " * SLOTS + DIM + 1) * NQ);\n",
-                             P, nc, r, B, C, F->off[f]));
+    for (PetscInt xt = 0; xt < 2; ++xt)
+      PetscCall(HopsTextPrintf(t,
+                               "  %sFieldAtPoints<%" PetscInt_FMT ", %" PetscInt_FMT "> (k.%s, restr + %" PetscInt_FMT
+                               ", k.tables + %" PetscInt_FMT ", k.tables + %" PetscInt_FMT ", face, %s, work, v + (%" PetscInt_FMT
+                               " * SLOTS%s) * NQ);\n",
+                               xt ? "if (k.xt) " : "", P, nc, xt ? "xt" : "x", r, B, job->faces ? Ef : C, xt ? "false" : "true",
+                               F->off[f], xt ? " + DIM + 1" : ""));
     r += HopsPower(P, F->dim);
     B += 2 * Q * P;
   }
   PetscCall(HopsTextAppend(t, "}\n"));
   if (job->nblocks) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(
-    HopsTextAppend(t, "__device__ static void Integrate(const HopsPointArgs &k, double *work, const double *v, double *out)\n{\n"));
+  PetscCall(HopsTextAppend(t, "__device__ static void Integrate(const HopsPointArgs &k, int face, double *work, const double *v, "
+                              "double *out)\n{\n"));
   B = C + Q * Q;
-  for (PetscInt f = 0; f < F->nf; ++f) {
+  for (PetscInt f = 0, Ef = E; f < F->nf; Ef += 2 * F->P[f++]) {
     PetscCall(HopsTextPrintf(t,
                              "  FieldIntegrate<%" PetscInt_FMT ", %" PetscInt_FMT "> (k.tables + %" PetscInt_FMT
-                             ", k.tables + %" PetscInt_FMT ", work, v + %" PetscInt_FMT " * SLOTS * NQ, out + %" PetscInt_FMT
+                             ", k.tables + %" PetscInt_FMT ", face, work, v + %" PetscInt_FMT " * SLOTS * NQ, out + %" PetscInt_FMT
                              ");\n",
-                             F->P[f], F->nc[f], B, C, F->off[f], e));
+                             F->P[f], F->nc[f], B, job->faces ? Ef : C, F->off[f], e));
     e += F->nc[f] * HopsPower(F->P[f], F->dim);
     B += 2 * Q * F->P[f];
   }
@@ -232,12 +238,15 @@ static PetscErrorCode HopsTextFields(HopsText *t, HopsPointCells pc, const HopsP
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode HopsTextAux(HopsText *t, HopsPointCells pc, PetscInt nq)
+static PetscErrorCode HopsTextAux(HopsText *t, HopsPointCells pc, const HopsPointJob *job, PetscInt Q)
 {
-  PetscInt table = 0, b0 = 0;
+  const PetscInt dim = pc->fields->dim, nq = HopsPower(Q, job->faces ? dim - 1 : dim), nfaces = job->faces ? 2 * dim : 1;
+  PetscInt       table = 0, b0 = 0;
 
   PetscFunctionBegin;
-  PetscCall(HopsTextAppend(t, "__device__ static void AuxFields(const HopsPointArgs &k, const int *restr, int q, Point &p)\n{\n"));
+  PetscCall(
+    HopsTextAppend(t,
+                   "__device__ static void AuxFields(const HopsPointArgs &k, const int *restr, int face, int q, Point &p)\n{\n"));
   for (PetscInt f = 0; f < pc->aux.nf; ++f) {
     PetscObject disc;
     PetscInt    nb, nc;
@@ -247,9 +256,10 @@ static PetscErrorCode HopsTextAux(HopsText *t, HopsPointCells pc, PetscInt nq)
     PetscCall(PetscFEGetNumComponents((PetscFE)disc, &nc));
     PetscCall(HopsTextPrintf(t,
                              "  AuxField<%" PetscInt_FMT ", %" PetscInt_FMT "> (k.auxtables + %" PetscInt_FMT
-                             ", k.aux, restr + %" PetscInt_FMT ", q, p.Ji, p.a + %" PetscInt_FMT ", p.ax + %" PetscInt_FMT ");\n",
-                             nb, nc, table, b0, pc->aux.off[f], pc->aux.offx[f]));
-    table += nq * nb * nc * (pc->fields->dim + 1);
+                             " + (size_t)face * %" PetscInt_FMT ", k.aux, restr + %" PetscInt_FMT ", q, p.Ji, p.a + %" PetscInt_FMT
+                             ", p.ax + %" PetscInt_FMT ");\n",
+                             nb, nc, table, nq * nb * nc * (dim + 1), b0, pc->aux.off[f], pc->aux.offx[f]));
+    table += nfaces * nq * nb * nc * (dim + 1);
     b0 += nb;
   }
   PetscCall(HopsTextAppend(t, "}\n"));
@@ -260,13 +270,14 @@ static PetscErrorCode HopsTextAux(HopsText *t, HopsPointCells pc, PetscInt nq)
 static PetscErrorCode HopsTextCall(HopsText *t, HopsPointCells pc, const HopsPointJob *job, const HopsPointCallee *call,
                                    const char name[], const char out[])
 {
+  const PetscInt s = job->faces ? 0 : call->region; /* a boundary is that of one region */
+
   PetscFunctionBegin;
-  PetscCall(
-    HopsTextPrintf(t,
-                   "      %s(DIM, NF, NFAUX, uOff, uOffx, p.u, p.ut, p.ux, aOff, aOffx, p.a, 0, p.ax, k.t, %sp.x, %" PetscInt_FMT
-                   ", k.constants + %" PetscInt_FMT ", %s);\n",
-                   name, job->nblocks ? "k.shift, " : "", pc->constoff[call->region + 1] - pc->constoff[call->region],
-                   pc->constoff[call->region], out));
+  PetscCall(HopsTextPrintf(t,
+                           "      %s(DIM, NF, NFAUX, uOff, uOffx, p.u, p.ut, p.ux, aOff, aOffx, p.a, 0, p.ax, k.t, %sp.x, "
+                           "%s%" PetscInt_FMT ", k.constants + %" PetscInt_FMT ", %s);\n",
+                           name, job->nblocks ? "k.shift, " : "", job->faces ? "p.normal, " : "",
+                           pc->constoff[s + 1] - pc->constoff[s], pc->constoff[s], out));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -292,14 +303,13 @@ static PetscErrorCode HopsTextCalls(HopsText *t, HopsPointCells pc, const HopsPo
 static PetscErrorCode HopsTextResiduals(HopsText *t, HopsPointCells pc, const HopsPointJob *job, HopsPointCode code)
 {
   HopsFields F = pc->fields;
-  PetscInt   nds, n;
+  PetscInt   n;
   char       out[64];
 
   PetscFunctionBegin;
-  PetscCall(DMGetNumDS(pc->dm, &nds));
   PetscCall(HopsTextAppend(t, "__device__ static void Residuals(const HopsPointArgs &k, int region, Point &p, double f0[], double "
                               "f1[])\n{\n"));
-  for (PetscInt s = 0; s < nds; ++s) {
+  for (PetscInt s = 0; s < job->nregions; ++s) {
     PetscCall(HopsTextPrintf(t, "  if (region == %" PetscInt_FMT ") {\n", s));
     for (PetscInt i = 0; i < 2 * F->nf; ++i) {
       PetscCall(PetscSNPrintf(out, sizeof(out), "f%d + %" PetscInt_FMT, (int)(i % 2), i % 2 ? F->offx[i / 2] : F->off[i / 2]));
@@ -313,10 +323,9 @@ static PetscErrorCode HopsTextResiduals(HopsText *t, HopsPointCells pc, const Ho
 
 static PetscErrorCode HopsTextTensors(HopsText *t, HopsPointCells pc, const HopsPointJob *job, HopsPointCode code)
 {
-  PetscInt nds, n;
+  PetscInt n;
 
   PetscFunctionBegin;
-  PetscCall(DMGetNumDS(pc->dm, &nds));
   PetscCall(HopsTextAppend(t, "__device__ static void Tensors(const HopsPointArgs &k, int region, Point &p, int cell, size_t at, "
                               "size_t n)\n{\n"));
   for (PetscInt i = 0; i < 4 * job->nblocks; ++i) {
@@ -324,7 +333,7 @@ static PetscErrorCode HopsTextTensors(HopsText *t, HopsPointCells pc, const Hops
 
     if (!size) continue;
     PetscCall(HopsTextPrintf(t, "  {\n    double g[%" PetscInt_FMT "] = {0};\n\n", size));
-    for (PetscInt s = 0; s < nds; ++s) {
+    for (PetscInt s = 0; s < job->nregions; ++s) {
       PetscCall(HopsTextPrintf(t, "    if (region == %" PetscInt_FMT ") {\n", s));
       PetscCall(HopsTextCalls(t, pc, job, code, s, i, PETSC_FALSE, "g", &n));
       PetscCall(HopsTextCalls(NULL, pc, job, code, s, i, PETSC_TRUE, "g", &n));
@@ -362,7 +371,7 @@ PetscErrorCode HopsPointJobCreateText(HopsPointCells pc, const HopsPointJob *job
   PetscCall(HopsTextAppend(&t, HopsPointTensorText));
   PetscCall(HopsTextAppend(&t, HopsPointKernelText));
   PetscCall(HopsTextFields(&t, pc, job, Q));
-  PetscCall(HopsTextAux(&t, pc, HopsPower(Q, F->dim)));
+  PetscCall(HopsTextAux(&t, pc, job, Q));
   if (job->nblocks) PetscCall(HopsTextTensors(&t, pc, job, code));
   else PetscCall(HopsTextResiduals(&t, pc, job, code));
   PetscCall(HopsTextAppend(&t, "}\n"));

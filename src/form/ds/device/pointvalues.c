@@ -120,7 +120,7 @@ static PetscErrorCode HopsPointRunEvaluate(HopsPointRun *r, PetscBool *done)
 
   PetscFunctionBegin;
   if (!r->n) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(HopsPointBegin(pc, r->kernel, r->form->t, r->form->shift, &r->args));
+  PetscCall(HopsPointBegin(pc, NULL, r->kernel, r->form->t, r->form->shift, &r->args));
   PetscCall(HopsPointIsLast(r, &same));
   if (!same) PetscCall(HopsPointReserve(pc, HopsPointRunOffset(r, 4 * r->form->nblocks), &pc->nout, &pc->out));
   r->args.out   = pc->out;
