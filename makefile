@@ -275,7 +275,7 @@ help:
 	@echo 'CUDA_DIR, CUDA_ARCH     with a PETSc that has CUDA: where nvcc is, and the compute capabilities (now $(or $(CUDA_ARCH),no CUDA))'
 	@echo 'V=1                     print the commands'
 	@echo 'OPT, WARN, CFLAGS, LDFLAGS, CC     compiler and flags'
-	@echo 'test: search=PATTERN    only tests whose name matches (ex1_*); TIMEOUT=seconds for each test; THREADS=n with OPENMP=1'
+	@echo 'test: search=PATTERNS   only tests whose name matches one (ex1_* lor*); TIMEOUT=seconds for each test; THREADS=n with OPENMP=1'
 	@echo '      FUZZ=ARGUMENTS    of tests/fuzz (now $(FUZZ)); FUZZ= runs none'
 	@echo '      REPLACE=1         write the outputs to tests/output; VALGRIND=1'
 
