@@ -3,7 +3,7 @@ static char help[] =
 tell. Each product is compared with that of a new operator.\n\
   -only <name>: one of the functions\n\n";
 
-#include "hopsexpect.h"
+#include "hopstest.h"
 #include <hops/private/hopspatensorimpl.h>
 #include <petscds.h>
 #include <petscdmplex.h>

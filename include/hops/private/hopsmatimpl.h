@@ -32,8 +32,9 @@ typedef struct {
 
 PETSC_INTERN PetscErrorCode MatPAGetData(Mat, Mat_PA **);
 PETSC_INTERN PetscErrorCode MatPASetUp_Private(Mat, Mat_PA *);
-PETSC_INTERN PetscErrorCode MatPAReset(Mat_PA *);    /* drops the quadrature data and the rule */
-PETSC_INTERN PetscErrorCode MatPAFreeWork(Mat_PA *); /* drops xg and yg, before the space goes */
+PETSC_INTERN PetscErrorCode MatPASetUpRules(Mat, Mat_PA *); /* the rules of cells and boundary faces */
+PETSC_INTERN PetscErrorCode MatPAReset(Mat_PA *);           /* drops the quadrature data and the rule */
+PETSC_INTERN PetscErrorCode MatPAFreeWork(Mat_PA *);        /* drops xg and yg, before the space goes */
 PETSC_INTERN PetscErrorCode MatPASetTerm(Mat, Mat_PA *, HopsDifferential, HopsCoefficient);
 /* src/mat/pa/matpafacets.c */
 PETSC_INTERN PetscErrorCode MatPASetUpFacets(Mat_PA *);

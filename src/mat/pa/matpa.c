@@ -73,6 +73,14 @@ static PetscErrorCode MatPACheckFaceRule(Mat_PA *pa)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode MatPASetUpRules(Mat A, Mat_PA *pa)
+{
+  PetscFunctionBegin;
+  if (!pa->basis.P) PetscCall(MatPASetUpBasis(A, pa));
+  PetscCall(MatPACheckFaceRule(pa));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Coefficients are evaluated a run of cells at a time, so that their values never take much memory. Those
    of one value, or of one a cell, are there already */
 static PetscErrorCode MatPASetUpRun(Mat_PA *pa, PetscInt begin, PetscInt end)
@@ -127,8 +135,7 @@ PetscErrorCode MatPASetUp_Private(Mat A, Mat_PA *pa)
   if (!pa->needsetup) PetscFunctionReturn(PETSC_SUCCESS);
   if (pa->tensor) {
     PetscCall(PetscLogEventBegin(HopsEvent.pasetup, A, 0, 0, 0));
-    if (!pa->basis.P) PetscCall(MatPASetUpBasis(A, pa));
-    PetscCall(MatPACheckFaceRule(pa));
+    PetscCall(MatPASetUpRules(A, pa));
     PetscCall(HopsPATensorSetUp(pa->tensor, &pa->basis, &pa->facebasis));
     pa->needsetup = PETSC_FALSE;
     PetscCall(PetscLogEventEnd(HopsEvent.pasetup, A, 0, 0, 0));
@@ -140,8 +147,7 @@ PetscErrorCode MatPASetUp_Private(Mat A, Mat_PA *pa)
              "The operator has no terms: call MatPASetDiffusion(), MatPASetMass() or MatPAAddRobin()");
   PetscCall(HopsFormCheck(pa->form));
   PetscCall(PetscLogEventBegin(HopsEvent.pasetup, A, 0, 0, 0));
-  if (!pa->basis.P) PetscCall(MatPASetUpBasis(A, pa));
-  PetscCall(MatPACheckFaceRule(pa));
+  PetscCall(MatPASetUpRules(A, pa));
   PetscCall(HopsSpaceSetUpBackend(sp));
   if (!pa->xg) {
     PetscCall((*sp->backend->memory->Malloc)((sp->nL - sp->nT) * sizeof(PetscScalar), (void **)&pa->xg));

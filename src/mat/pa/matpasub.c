@@ -125,7 +125,7 @@ static PetscErrorCode MatCreateBlock_PA(Mat A, Mat_PA *pa, IS isrow, IS iscol, M
   PetscCall(MatSetType(*B, MATPA));
   PetscCall(MatSetUp(*B));
   PetscCall(MatPAGetData(*B, &pb));
-  pb->q_1d    = pa->q_1d || pa->gll || pa->gauss ? t->Q : 0;
+  pb->q_1d    = pa->q_1d || pa->gll || pa->gauss ? pa->basis.Q : 0;
   pb->gll     = pa->gll;
   pb->fromds  = pa->fromds;
   pb->general = pa->general;
@@ -141,8 +141,8 @@ static PetscErrorCode MatCreateBlock_PA(Mat A, Mat_PA *pa, IS isrow, IS iscol, M
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The block gets the whole's tensors and state */
-static PetscErrorCode MatRefreshBlock_PA(Mat A, Mat_PA *pa, Mat B)
+/* The block gets the whole's state, and where it shares them the whole's tensors */
+static PetscErrorCode MatRefreshBlock_PA(Mat A, Mat_PA *pa, PetscBool share, Mat B)
 {
   Mat_PA      *pb;
   HopsPATensor whole = pa->tensor, t;
@@ -162,21 +162,24 @@ static PetscErrorCode MatRefreshBlock_PA(Mat A, Mat_PA *pa, Mat B)
   PetscCheck(n == t->jacobian->nblocks, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONG,
              "The matrix to reuse is no block of this operator: call MatCreateSubMatrix() with MAT_INITIAL_MATRIX");
   PetscCall(HopsJacobianShareState(whole->jacobian, t->jacobian));
-  PetscCall(HopsPATensorShare(whole, &pa->facebasis, blocks, t));
+  if (share) PetscCall(HopsPATensorShare(whole, &pa->facebasis, blocks, t));
   PetscCall(PetscFree(blocks));
   PetscCall(PetscFree(field[0]));
   PetscCall(PetscFree(field[1]));
   PetscCall(MatPAChanged(B, pb, PETSC_FALSE));
-  pb->needsetup = PETSC_FALSE;
+  pb->needsetup = share ? PETSC_FALSE : PETSC_TRUE;
   PetscCall(MatAssemblyBegin(B, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(B, MAT_FINAL_ASSEMBLY));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Blocks of fields; of an operator of one field, PETSc's virtual submatrices */
+/* Blocks of fields; of an operator of one field, PETSc's virtual submatrices. They share the tensors of the
+   whole, but for those of a preconditioning matrix beside a Jacobian: nothing applies it, and of its blocks
+   perhaps some, so that each is set up where it is applied */
 PetscErrorCode MatCreateSubMatrix_PA(Mat A, IS isrow, IS iscol, MatReuse reuse, Mat *B)
 {
-  Mat_PA *pa;
+  Mat_PA   *pa;
+  PetscBool share;
 
   PetscFunctionBegin;
   PetscCall(MatPAGetData(A, &pa));
@@ -188,10 +191,12 @@ PetscErrorCode MatCreateSubMatrix_PA(Mat A, IS isrow, IS iscol, MatReuse reuse, 
     }
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(MatPASetUp_Private(A, pa));
+  share = pa->tensor->jacobian->preconditioner ? PETSC_FALSE : PETSC_TRUE;
+  if (share) PetscCall(MatPASetUp_Private(A, pa));
+  else PetscCall(MatPASetUpRules(A, pa));
   PetscCall(MatPACheckForm(A, PETSC_FALSE, "A block of fields (MatCreateSubMatrix())"));
   if (reuse != MAT_REUSE_MATRIX) PetscCall(MatCreateBlock_PA(A, pa, isrow, iscol, B));
-  PetscCall(MatRefreshBlock_PA(A, pa, *B));
+  PetscCall(MatRefreshBlock_PA(A, pa, share, *B));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -106,7 +106,7 @@ static PetscErrorCode HopsFieldCreateDM(DM dm, PetscInt f, IS *is, DM *sub)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsNodesCreateFields(DM dm, PetscInt nf, HopsNodes nodes[])
+static PetscErrorCode HopsNodesMakeFields(DM dm, PetscInt nf, HopsNodes nodes[])
 {
   PetscSection gs;
   PetscInt     n, start;
@@ -146,6 +146,108 @@ PetscErrorCode HopsNodesCreateFields(DM dm, PetscInt nf, HopsNodes nodes[])
                f, nodes[f]->space->nquad[0], nodes[0]->space->nquad[0]);
   }
   PetscCall(HopsNodesShareOrder(nf, nodes));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The nodes that a DM keeps: Jacobian and preconditioning matrix have the same, and so have operators that
+   come after them */
+typedef struct {
+  PetscInt              nf;
+  HopsNodes            *nodes;        /* [nf] */
+  PetscObjectId         section, *id; /* [3 nf] elements and their quadratures in cells and on faces */
+  HopsVecKey            coordinates;
+  const HopsBackendOps *backend;
+} HopsKeptNodes;
+
+static PetscErrorCode HopsKeptNodesDestroy(HopsContainerCtx ctx)
+{
+  HopsKeptNodes *k = (HopsKeptNodes *)HopsContainerData(ctx);
+
+  PetscFunctionBegin;
+  for (PetscInt f = 0; f < k->nf; ++f) PetscCall(HopsNodesDestroy(&k->nodes[f]));
+  PetscCall(PetscFree(k->nodes));
+  PetscCall(PetscFree(k->id));
+  PetscCall(PetscFree(k));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What the nodes of now depend on */
+static PetscErrorCode HopsKeptNodesKey(DM dm, PetscInt nf, HopsKeptNodes *key)
+{
+  PetscSection s;
+  HopsSpace    sp;
+  PetscInt     dim;
+  PetscBool    changed;
+
+  PetscFunctionBegin;
+  key->nf = nf;
+  PetscCall(DMGetLocalSection(dm, &s));
+  PetscCall(PetscObjectGetId((PetscObject)s, &key->section));
+  PetscCall(PetscMalloc1(3 * nf, &key->id));
+  for (PetscInt f = 0; f < nf; ++f) {
+    PetscObject     disc;
+    PetscQuadrature quad[2];
+
+    PetscCall(DMGetField(dm, f, NULL, &disc));
+    PetscCall(PetscFEGetQuadrature((PetscFE)disc, &quad[0]));
+    PetscCall(PetscFEGetFaceQuadrature((PetscFE)disc, &quad[1]));
+    PetscCall(PetscObjectGetId(disc, &key->id[3 * f]));
+    for (PetscInt k = 0; k < 2; ++k) {
+      key->id[3 * f + 1 + k] = 0;
+      if (quad[k]) PetscCall(PetscObjectGetId((PetscObject)quad[k], &key->id[3 * f + 1 + k]));
+    }
+  }
+  PetscCall(HopsPlexCoordinatesChanged(dm, &key->coordinates, &changed));
+  PetscCall(DMGetDimension(dm, &dim));
+  PetscCall(HopsSpaceCreate_Private(PetscObjectComm((PetscObject)dm), dim, 1, &sp));
+  PetscCall(HopsSpaceSetBackendFromDM(sp, dm));
+  key->backend = sp->backend;
+  PetscCall(HopsSpaceDestroy(&sp));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HopsKeptNodesSame(DM dm, const HopsKeptNodes *a, const HopsKeptNodes *b, PetscBool *same)
+{
+  PetscFunctionBegin;
+  *same = PETSC_FALSE;
+  if (a->nf == b->nf && a->section == b->section && a->backend == b->backend && a->coordinates.id == b->coordinates.id &&
+      a->coordinates.sum == b->coordinates.sum)
+    PetscCall(PetscArraycmp(a->id, b->id, 3 * a->nf, same));
+  PetscCall(MPIU_Allreduce(MPI_IN_PLACE, same, 1, HOPS_MPI_BOOL, MPI_LAND, PetscObjectComm((PetscObject)dm)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsNodesCreateFields(DM dm, PetscInt nf, HopsNodes nodes[])
+{
+  PetscContainer c;
+  HopsKeptNodes *kept, key = {0};
+  PetscBool      same = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  PetscCall(HopsKeptNodesKey(dm, nf, &key));
+  PetscCall(PetscObjectQuery((PetscObject)dm, "HopsKeptNodes", (PetscObject *)&c));
+  if (c) {
+    PetscCall(PetscContainerGetPointer(c, (void **)&kept));
+    PetscCall(HopsKeptNodesSame(dm, kept, &key, &same));
+  }
+  if (same) PetscCall(PetscFree(key.id));
+  else {
+    PetscCall(PetscObjectCompose((PetscObject)dm, "HopsKeptNodes", NULL));
+    PetscCall(HopsNodesMakeFields(dm, nf, nodes));
+    PetscCall(PetscNew(&kept));
+    *kept = key;
+    PetscCall(PetscMalloc1(nf, &kept->nodes));
+    PetscCall(PetscArraycpy(kept->nodes, nodes, nf));
+    PetscCall(PetscContainerCreate(PETSC_COMM_SELF, &c));
+    PetscCall(PetscContainerSetPointer(c, kept));
+    PetscCall(HopsContainerSetDestroy(c, HopsKeptNodesDestroy));
+    PetscCall(PetscObjectCompose((PetscObject)dm, "HopsKeptNodes", (PetscObject)c));
+    PetscCall(PetscContainerDestroy(&c));
+  }
+  for (PetscInt f = 0; f < nf; ++f) {
+    nodes[f] = kept->nodes[f];
+    ++nodes[f]->refct;
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
