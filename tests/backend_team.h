@@ -61,6 +61,38 @@ static PetscErrorCode TeamElements(HopsOperator A, const HopsBasis *b, PetscInt 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode TeamFaults(const HopsPatchNodes *m, PetscBool all, PetscInt n, const HopsPatchStar star[],
+                                 unsigned char faults[])
+{
+  PetscFunctionBegin;
+  for (PetscInt k = 0; k < n; ++k) {
+    faults[k] = 0;
+    for (int rank = 0; rank < 3 && star[k].side[0]; ++rank)
+      faults[k] |= (unsigned char)HopsPatchStarFaults(m, star + k, all ? 1 : 0, rank, 3); /* shares of three members */
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode TeamLists(const HopsPatchLists *l, int idx[], int eidx[])
+{
+  PetscFunctionBegin;
+  for (PetscInt k = 0; k < l->n; ++k) {
+    const HopsPatchStar *s = l->star + k;
+    const PetscInt       n = l->start[k + 1] - l->start[k];
+    int                 *work;
+
+    PetscCall(PetscMalloc1(n, &work));
+    if (!s->side[0]) PetscCall(PetscArraycpy(work, l->given + s->cell[0], n));
+    for (int rank = 2; rank >= 0 && s->side[0]; --rank) HopsPatchStarList(&l->nodes, s, 0, work, NULL, rank, 3);
+    if (!s->sorted) PetscCall(PetscArraycpy(idx + l->start[k], work, n));
+    for (int rank = 2; rank >= 0 && s->sorted; --rank) HopsPatchListSort((int)n, work, NULL, idx + l->start[k], NULL, rank, 3);
+    for (int rank = 2; rank >= 0 && l->estart[k] < l->estart[k + 1]; --rank)
+      HopsPatchStarList(&l->nodes, s, 1, eidx + l->estart[k], NULL, rank, 3);
+    PetscCall(PetscFree(work));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode TeamInvert(const HopsPatchMatrices *m, PetscScalar inv[], PetscInt *bad)
 {
   const int  b = 4;
@@ -70,10 +102,10 @@ static PetscErrorCode TeamInvert(const HopsPatchMatrices *m, PetscScalar inv[], 
   PetscFunctionBegin;
   *bad = -1;
   for (PetscInt k = 0; k < m->n; ++k) {
-    const int n = (int)(m->start[k + 1] - m->start[k]);
+    const int n = (int)m->size[k];
 
     PetscCall(PetscMalloc2(HopsPatchInvertScratch(n, b), &work, m->nn, &row));
-    HopsPatchAssemble(n, m->list + m->start[k], (int)(m->cstart[k + 1] - m->cstart[k]), m->cell + m->cstart[k], (int)m->nn, m->gid,
+    HopsPatchAssemble(&m->nodes, n, m->list + m->start[k], (int)(m->cstart[k + 1] - m->cstart[k]), m->cell + m->cstart[k], m->cells,
                       m->E, row, inv + m->offset[k], 0, 1);
     if (!HopsPatchInvert(n, b, inv + m->offset[k], work, 0, 1) && *bad < 0) *bad = k;
     PetscCall(PetscFree2(work, row));
@@ -83,7 +115,11 @@ static PetscErrorCode TeamInvert(const HopsPatchMatrices *m, PetscScalar inv[], 
 
 static inline PetscErrorCode TeamRegister(void)
 {
-  static const HopsPatchSetUpOps ops = {.Models = TeamModels, .Elements = TeamElements, .Invert = TeamInvert};
+  static const HopsPatchSetUpOps ops = {.Models   = TeamModels,
+                                        .Elements = TeamElements,
+                                        .Faults   = TeamFaults,
+                                        .Lists    = TeamLists,
+                                        .Invert   = TeamInvert};
   static HopsBackendOps          team;
 
   PetscFunctionBegin;

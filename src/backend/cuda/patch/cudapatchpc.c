@@ -11,7 +11,6 @@ struct _HopsPatchKernel {
   PetscBool                 fuse;
   HopsCudaSweepData         sweep;
   HopsCudaSweepRecord      *records; /* device, as are the next two */
-  int                      *eidx;
   void                     *values, *work;
   double                   *packed;
   PetscLogDouble           *cflops, *sflops; /* [ncolors] of local solves, of fused sweeps */
@@ -164,7 +163,8 @@ static PetscErrorCode SetUpGroups(HopsPatchKernel k, HopsPatches pt, PetscBool s
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What fused sweeps need; plain sweeps of large patches get scratch in the device's memory */
+/* What fused sweeps need, if there are any; plain sweeps of large patches get scratch in the device's
+   memory */
 static PetscErrorCode SetUpSweeps(HopsPatchKernel k, HopsPatches pt, const unsigned char group[])
 {
   const int            dim = (int)pt->space->dim;
@@ -175,6 +175,7 @@ static PetscErrorCode SetUpSweeps(HopsPatchKernel k, HopsPatches pt, const unsig
   PetscFunctionBegin;
   PetscCheck(next < PETSC_MPI_INT_MAX, PETSC_COMM_SELF, PETSC_ERR_SUP,
              "The cells of the patches have %" PetscInt_FMT " entries: use more devices, or -pc_patchfd_fuse 0", next);
+  if (!next) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscCalloc3(pt->n, &rec, pt->nfactors, &at, pt->nfactors, &tat));
   PetscCall(SweepFactors(k, pt, at, tat));
   for (PetscInt i = 0; i < pt->n; ++i) {
@@ -210,10 +211,9 @@ static PetscErrorCode SetUpSweeps(HopsPatchKernel k, HopsPatches pt, const unsig
     PetscCall((*HopsBackendCUDA.memory->Malloc)(k->sweep.nwork * k->sweep.nblocks, &k->work));
   }
   PetscCall(HopsCudaToDevice(pt->n * sizeof(*rec), rec, &k->records));
-  PetscCall(HopsCudaToDevice(next * sizeof(int), pt->eidx, &k->eidx));
   k->bytes += pt->n * sizeof(*rec) + next * sizeof(int);
   k->sweep.patches = k->records;
-  k->sweep.eidx    = k->eidx;
+  k->sweep.eidx    = pt->eidx;
   k->sweep.values  = k->values;
   k->sweep.packed  = k->packed;
   k->sweep.work    = k->work;
@@ -288,7 +288,6 @@ static PetscErrorCode HopsPatchDestroy_CUDA(HopsPatchSmoother *kernel)
   for (int c = 0; c < HOPS_CUDA_SWEEP_CLASSES; ++c) PetscCall(HopsCudaPatchDestroy(&k->sweep.classes[c]));
   PetscCall(HopsCudaPatchSetDestroy(&k->set));
   PetscCall((*HopsBackendCUDA.memory->Free)((void **)&k->records));
-  PetscCall((*HopsBackendCUDA.memory->Free)((void **)&k->eidx));
   PetscCall((*HopsBackendCUDA.memory->Free)(&k->values));
   PetscCall((*HopsBackendCUDA.memory->Free)((void **)&k->packed));
   PetscCall((*HopsBackendCUDA.memory->Free)(&k->work));
@@ -344,7 +343,7 @@ PetscErrorCode HopsPatchCreate_CUDA(HopsPatches pt, PetscDataType type, HopsPatc
     for (int a = 0; a < dim && pt->solver[i] != HOPS_PATCH_DENSE; ++a) k->cflops[pt->color[i]] += 4.0 * n * pt->size[i][a];
   }
   in.start   = pt->start;
-  in.idx     = pt->idx;
+  in.didx    = pt->idx;
   in.dist    = pt->dist;
   in.level   = pt->level;
   in.size    = (const int(*)[3])pt->size;

@@ -21,7 +21,8 @@ typedef struct {
   PetscBool            single; /* 1D factors and arithmetic in single precision */
   PetscInt             n, ncolors, nP, nfactors, ninv;
   const PetscInt      *start;  /* [n+1] first entry of each patch */
-  const int           *idx;    /* entries, x fastest; no unknown twice in a patch */
+  const int           *idx;    /* entries, x fastest; no unknown twice in a patch; or */
+  int                 *didx;   /* the same in the device's memory, which the caller keeps as long as the set */
   const unsigned char *dist;   /* entries, for the restricted modes; may be NULL */
   const int           *level;  /* [nP] least distance; may be NULL */
   const int (*size)[3];        /* [n] entries per direction */
@@ -65,9 +66,9 @@ struct _HopsCudaPatchSet {
   PetscInt             nP;
   int                  nruns;
   HopsCudaPatchRun    *runs;
-  PetscInt            *order;   /* [n] the caller's number of each patch */
-  HopsCudaPatchRecord *patches; /* the rest: device */
-  int                 *idx, *level;
+  PetscInt            *order;                /* [n] the caller's number of each patch */
+  HopsCudaPatchRecord *patches;              /* the rest: device */
+  int                 *idx, *level, *ownidx; /* ownidx: idx, where it is the set's */
   unsigned char       *dist;
   void                *values;
   double              *packed; /* S^T and S of each factor for tensor cores; NULL: the device or the precision has none */

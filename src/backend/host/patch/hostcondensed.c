@@ -210,7 +210,7 @@ PetscErrorCode HopsHostCondensedApply(HopsHostCondensedKernel k, PetscInt c0, Pe
     for (int l = 0; l < W; ++l) {
       const PetscInt       at   = l < b->count ? pt->start[b->patch[l]] : 0;
       const int           *idx  = pt->idx + at;
-      const unsigned char *dist = pt->dist + at;
+      const unsigned char *dist = pt->dist ? pt->dist + at : NULL;
 
       if (l >= b->count || (mode == HOPS_PATCH_RESTRICT_IN)) {
         for (int j = 0; j < n; ++j) k->x[j * W + l] = 0.0;
@@ -239,7 +239,7 @@ PetscErrorCode HopsHostCondensedApply(HopsHostCondensedKernel k, PetscInt c0, Pe
       const PetscInt       at    = pt->start[b->patch[l]];
       const double         scale = pt->scale[b->patch[l]][4];
       const int           *idx   = pt->idx + at;
-      const unsigned char *dist  = pt->dist + at;
+      const unsigned char *dist  = pt->dist ? pt->dist + at : NULL;
 
       for (int j = 0; j < n; ++j) {
         if (mode == HOPS_PATCH_RESTRICT_OUT && pt->level[idx[j]] != dist[j]) continue;
