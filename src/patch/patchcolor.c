@@ -89,25 +89,29 @@ static PetscErrorCode FirstCell(const HopsPatchCells *pc, PetscInt *seed, int la
 {
   MPI_Comm       comm = PetscObjectComm((PetscObject)pc->space);
   const PetscInt dim = pc->space->dim, nv = pc->nv;
-  PetscReal      box[2] = {PETSC_MAX_REAL, PETSC_MAX_REAL}, tol, x[24], *value;
-  PetscInt      *cells, n = pc->nown, first;
+  PetscReal      box[3] = {PETSC_MAX_REAL, PETSC_MAX_REAL, PETSC_MAX_REAL}, tol, x[24], *value;
+  PetscInt      *cells, n = 0, first;
   unsigned char *least;
   PetscMPIInt    rank, winner;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_rank(comm, &rank));
-  PetscCall(PetscMalloc3(n, &cells, n, &value, n, &least));
-  for (PetscInt c = 0; c < n; ++c) {
+  PetscCall(PetscMalloc3(pc->nown, &cells, pc->nown, &value, pc->nown, &least));
+  for (PetscInt c = 0; c < pc->nown; ++c) {
     Corners(pc, c, x);
+    value[c] = x[0];
+    for (PetscInt v = 0; v < nv; ++v) value[c] = PetscMin(value[c], x[v * dim]);
+    box[2] = PetscMin(box[2], value[c]);
     for (PetscInt i = 0; i < nv * dim; ++i) {
       box[0] = PetscMin(box[0], x[i]);
       box[1] = PetscMin(box[1], -x[i]);
     }
   }
-  PetscCall(MPIU_Allreduce(MPI_IN_PLACE, box, 2, MPIU_REAL, MPIU_MIN, comm));
+  PetscCall(MPIU_Allreduce(MPI_IN_PLACE, box, 3, MPIU_REAL, MPIU_MIN, comm));
   tol = -1e-10 * (box[0] + box[1]);
-  for (PetscInt c = 0; c < n; ++c) {
-    cells[c] = c;
+  for (PetscInt c = 0; c < pc->nown; ++c) {
+    if (value[c] > box[2] + 16 * tol) continue; /* a least corner is within 8 of them of its cell's least coordinate */
+    cells[n++] = c;
     Corners(pc, c, x);
     least[c] = (unsigned char)LeastCorner(dim, nv, x, tol);
   }
@@ -369,30 +373,62 @@ static PetscErrorCode CellHalo(const HopsPatchCells *pc, PetscSF *sf, PetscMPIIn
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* label[]: of the vertices from 1 on; used[w][n]: colours 64 w + b of patches at each cell, by bits */
-static PetscErrorCode ColorOwn(HopsPatches pt, const HopsPatchCells *pc, const int label[], PetscInt64 used[])
+/* Colours of the patches at each cell, by bits: 64 w + b in used[w][n], NULL where there is none yet */
+typedef PetscInt64 *Used[HOPS_COLOR_WORDS];
+
+/* Those of the cells of a patch */
+static PetscInt64 Taken(HopsPatches pt, PetscInt k, const PetscInt64 used[])
+{
+  PetscInt64 taken = 0;
+
+  for (PetscInt i = pt->touchstart[k]; i < pt->touchstart[k + 1] && used; ++i) taken |= used[pt->touch[i]];
+  return taken;
+}
+
+/* label[]: of the vertices from 1 on */
+static PetscErrorCode ColorOwn(HopsPatches pt, const HopsPatchCells *pc, const int label[], Used used)
 {
   HopsSpace sp = pt->space;
 
   PetscFunctionBegin;
   for (PetscInt k = 0; k < pt->n; ++k) {
-    PetscInt64 taken = 0;
+    PetscInt64 taken = Taken(pt, k, used[0]);
     PetscInt   color = -1;
 
-    for (PetscInt i = pt->touchstart[k]; i < pt->touchstart[k + 1]; ++i) taken |= used[pt->touch[i]];
     if (!pt->element[k]) color = label[pc->vertex[pt->center[k] - sp->rstart]];
     if (color < 0 || (taken >> color) & 1)
       for (color = 0; color < 64 * HOPS_COLOR_WORDS && (taken >> (color % 64)) & 1;) {
-        if (++color % 64) continue;
-        taken = 0;
-        for (PetscInt i = pt->touchstart[k]; i < pt->touchstart[k + 1] && color < 64 * HOPS_COLOR_WORDS; ++i)
-          taken |= used[color / 64 * pc->n + pt->touch[i]];
+        if (!(++color % 64) && color < 64 * HOPS_COLOR_WORDS) taken = Taken(pt, k, used[color / 64]);
       }
     PetscCheck(color < 64 * HOPS_COLOR_WORDS, PETSC_COMM_SELF, PETSC_ERR_SUP,
                "The patches need more than %d colors: use -pc_patchfd_type additive", 64 * HOPS_COLOR_WORDS);
     pt->color[k] = (int)color;
+    if (!used[color / 64]) PetscCall(PetscCalloc1(pc->n, &used[color / 64]));
     for (PetscInt i = pt->touchstart[k]; i < pt->touchstart[k + 1]; ++i)
-      used[color / 64 * pc->n + pt->touch[i]] |= (PetscInt64)1 << (color % 64);
+      used[color / 64][pt->touch[i]] |= (PetscInt64)1 << (color % 64);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What other ranks' patches have at common cells; PetscSF combines basic types only */
+static PetscErrorCode ShareColors(const HopsPatchCells *pc, PetscSF sf, PetscMPIInt size, Used used)
+{
+  PetscMPIInt nwords = 0;
+
+  PetscFunctionBegin;
+  if (size == 1) PetscFunctionReturn(PETSC_SUCCESS);
+  for (PetscMPIInt w = 0; w < HOPS_COLOR_WORDS; ++w) nwords = used[w] ? w + 1 : nwords;
+  PetscCall(MPIU_Allreduce(MPI_IN_PLACE, &nwords, 1, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)pc->space)));
+  for (PetscMPIInt w = 0; w < nwords; ++w) {
+    PetscInt64 *root, *leaf;
+
+    if (!used[w]) PetscCall(PetscCalloc1(pc->n, &used[w]));
+    root = used[w];
+    leaf = root + pc->nown;
+    PetscCall(PetscSFReduceBegin(sf, MPIU_INT64, leaf, root, MPI_BOR));
+    PetscCall(PetscSFReduceEnd(sf, MPIU_INT64, leaf, root, MPI_BOR));
+    PetscCall(PetscSFBcastBegin(sf, MPIU_INT64, root, leaf, MPI_REPLACE));
+    PetscCall(PetscSFBcastEnd(sf, MPIU_INT64, root, leaf, MPI_REPLACE));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -402,7 +438,7 @@ PetscErrorCode HopsPatchesColor(HopsPatches pt, const HopsPatchCells *pc)
   MPI_Comm    comm = PetscObjectComm((PetscObject)pt->space);
   PetscSF     sf;
   PetscMPIInt size, rank, nnb = 0, *nb, *done;
-  PetscInt64 *used;
+  Used        used = {NULL};
   int        *label, colored = 0, all = 0, *map;
 
   PetscFunctionBegin;
@@ -412,7 +448,6 @@ PetscErrorCode HopsPatchesColor(HopsPatches pt, const HopsPatchCells *pc)
   label[0] = -1;
   PetscCall(Labels(pc, label + 1));
   PetscCall(CellHalo(pc, &sf, &nnb, &nb));
-  PetscCall(PetscCalloc1(pc->n * HOPS_COLOR_WORDS, &used));
   PetscCall(PetscCalloc1(size, &done));
   while (!all) {
     PetscMPIInt ready = 1;
@@ -422,14 +457,7 @@ PetscErrorCode HopsPatchesColor(HopsPatches pt, const HopsPatchCells *pc)
       PetscCall(ColorOwn(pt, pc, label, used));
       colored = 1;
     }
-    for (PetscInt w = 0; w < HOPS_COLOR_WORDS && size > 1; ++w) { /* PetscSF combines basic types only */
-      PetscInt64 *root = used + w * pc->n, *leaf = root + pc->nown;
-
-      PetscCall(PetscSFReduceBegin(sf, MPIU_INT64, leaf, root, MPI_BOR));
-      PetscCall(PetscSFReduceEnd(sf, MPIU_INT64, leaf, root, MPI_BOR));
-      PetscCall(PetscSFBcastBegin(sf, MPIU_INT64, root, leaf, MPI_REPLACE));
-      PetscCall(PetscSFBcastEnd(sf, MPIU_INT64, root, leaf, MPI_REPLACE));
-    }
+    PetscCall(ShareColors(pc, sf, size, used));
     PetscCallMPI(MPI_Allgather(&colored, 1, MPI_INT, done, 1, MPI_INT, comm));
     all = 1;
     for (PetscMPIInt r = 0; r < size; ++r) all = all && done[r];
@@ -448,7 +476,7 @@ PetscErrorCode HopsPatchesColor(HopsPatches pt, const HopsPatchCells *pc)
   for (PetscInt k = 0; k < pt->n; ++k) pt->color[k] = map[pt->color[k]];
   PetscCall(PetscFree(map));
   PetscCall(PetscFree(done));
-  PetscCall(PetscFree(used));
+  for (PetscInt w = 0; w < HOPS_COLOR_WORDS; ++w) PetscCall(PetscFree(used[w]));
   PetscCall(PetscFree(label));
   PetscCall(PetscFree(nb));
   PetscCall(PetscSFDestroy(&sf));
