@@ -109,8 +109,8 @@ PetscErrorCode HopsPatchesDestroy(HopsPatches *patches)
   PetscCall(PetscFree(pt->dense));
   PetscCall((*pt->space->backend->memory->Free)((void **)&pt->inv));
   PetscCall(PetscFree(pt->cond));
-  PetscCall(PetscFree(pt->schur));
-  PetscCall(PetscFree2(pt->alpha, pt->mu));
+  PetscCall((*pt->space->backend->memory->Free)((void **)&pt->schur));
+  PetscCall(PetscFree5(pt->alpha, pt->mu, pt->mvalues, pt->mlist, pt->mwhere));
   PetscCall(PetscFree(pt->star));
   PetscCall(PetscFree(pt->gid));
   PetscCall(PetscFree(pt->gdist));

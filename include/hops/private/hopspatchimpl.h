@@ -2,7 +2,7 @@
    back end. */
 #pragma once
 #include <hops/private/hopslorimpl.h>
-#include <hops/private/hopspatchkernel.h>
+#include <hops/private/hopspatchcondensed.h>
 
 /* Cells of this rank (in the space's order), then the cells of other ranks that its patches need */
 typedef struct {
@@ -75,6 +75,9 @@ struct _HopsPatchSetUpOps {
   PetscErrorCode (*Faults)(const HopsPatchNodes *, PetscBool all, PetscInt n, const HopsPatchStar[], unsigned char faults[]);
   /* idx[] and eidx[] in the back end's memory */
   PetscErrorCode (*Lists)(const HopsPatchLists *, int idx[], int eidx[]);
+  /* inverses of the Schur complements of condensed patches: schur[] is the back end's, everything else the
+     process's; *bad as below */
+  PetscErrorCode (*Condense)(const HopsPatchModes *, PetscInt n, const HopsPatchCondensed[], PetscScalar schur[], PetscInt *bad);
   /* inverses of the patches' matrices; *bad is a patch whose matrix is not positive definite, else -1 */
   PetscErrorCode (*Invert)(const HopsPatchMatrices *, PetscScalar inv[], PetscInt *bad);
 };
@@ -103,20 +106,6 @@ typedef enum {
   HOPS_PATCH_CONDENSED, /* the same by elimination of the cells' interiors, in their modes */
   HOPS_PATCH_NSOLVERS
 } HopsPatchSolver;
-
-/*
-  A condensed patch: a tensor star of cells whose forms are tensor products, each with factors of its own.
-  Equal ones share their data. The skeleton are the nodes on the planes through the vertex, in lexicographic
-  order of the patch's nodes.
-*/
-typedef struct {
-  int side[3]; /* cells along each axis, 1 for an axis that is not there */
-  /* of the cell with bits `pos` of sides: factors of A_a M M along the axes a of the star, and of M M M; the
-     greatest of all is 1 */
-  PetscReal d[8][4];
-  PetscInt  n;      /* unknowns of the skeleton */
-  size_t    offset; /* where the inverse of its Schur complement begins in the set's `schur`, row after row */
-} HopsPatchCondensed;
 
 /*
   A set of patches. Unknowns are numbered by a P-vector: [0,nT) owned by this rank, [nT,nT+nG) owned
@@ -163,9 +152,11 @@ struct _HopsPatches {
   PetscInt            ncond, cmax;
   size_t              nschur;
   HopsPatchCondensed *cond;
-  PetscScalar        *schur;
+  PetscScalar        *schur;                /* where the back end works */
   int                 cfactor;              /* modes of a cell's interior, as a 1D factor */
-  PetscReal          *alpha, *mu, arrow[2]; /* [p-1], [p-1], diagonal entries of A and M: those of the function of the vertex */
+  HopsPatchModes      modes;                /* the same with what belongs to the function of the vertex; arrays are the next ones */
+  PetscReal          *alpha, *mu, *mvalues; /* [p-1], [p-1] */
+  int                *mlist, *mwhere;
   PetscInt            nfactors, fmax, nvalues, vmax, *hash, nhash;
   HopsPatchFactor    *factors;
   PetscReal          *values;
@@ -274,6 +265,9 @@ PETSC_INTERN void           HopsPatchStarFit(const HopsPatchCells *, const Petsc
 PETSC_INTERN PetscErrorCode HopsPatchSkeleton(PetscInt dim, PetscInt p, const int side[3], PetscInt *n, int list[]);
 /* makes the last patch a condensed one: d[pos][axis] as above, up to a factor */
 PETSC_INTERN PetscErrorCode HopsPatchesAddCondensed(HopsPatches, const int side[3], PetscReal d[8][4]);
+/* entries of modes.values[], and of modes.list[] and where[] */
+#define HopsPatchModesValues(m) ((m)->n * ((m)->n + 3))
+#define HopsPatchModesTable(m)  (8 * (m)->nodes)
 /* finds equal ones, and inverts */
 PETSC_INTERN PetscErrorCode HopsPatchesCondense(HopsPatches);
 /* src/patch/patchelement.c: patches of the marked own cells; needs all neighbours */

@@ -154,20 +154,55 @@ __global__ static void __launch_bounds__(INVERT_THREADS) Invert(const HopsCudaPa
   if (!HopsPatchInvert(n, b, A, work, threadIdx.x, INVERT_THREADS) && threadIdx.x == 0) atomicMin(m.bad, k);
 }
 
+/* Pivots at a time of matrices of n unknowns, beside `more` bytes of shared memory, and the bytes of both */
+static PetscErrorCode InvertBlock(int n, size_t more, const char option[], int *b, size_t *bytes)
+{
+  PetscFunctionBegin;
+  for (*b = 16; *b > 1 && sizeof(double) * HopsPatchInvertScratch(n, *b) + more > SHARED_MAX;) *b /= 2;
+  *bytes = sizeof(double) * HopsPatchInvertScratch(n, *b) + more;
+  PetscCheck(*bytes <= SHARED_MAX, PETSC_COMM_SELF, PETSC_ERR_SUP,
+             "A patch of %d unknowns is too large to be inverted on the device: lower %s, or use -hops_backend host", n, option);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode HopsCudaPatchInvert(const HopsCudaPatchMatrices *m, cudaStream_t stream)
 {
-  int    b = 16;
+  int    b;
   size_t bytes;
 
   PetscFunctionBegin;
   if (!m->n) PetscFunctionReturn(PETSC_SUCCESS);
-  while (b > 1 && sizeof(double) * HopsPatchInvertScratch(m->nmax, b) + sizeof(int) * m->nodes.nn > SHARED_MAX) b /= 2;
-  bytes = sizeof(double) * HopsPatchInvertScratch(m->nmax, b) + sizeof(int) * m->nodes.nn;
-  PetscCheck(bytes <= SHARED_MAX, PETSC_COMM_SELF, PETSC_ERR_SUP,
-             "A dense patch of %d unknowns is too large for the device: lower -pc_patchfd_dense_max, or use -hops_backend host",
-             m->nmax);
+  PetscCall(InvertBlock(m->nmax, sizeof(int) * m->nodes.nn, "-pc_patchfd_dense_max", &b, &bytes));
   PetscCallCUDA(cudaFuncSetAttribute(Invert, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));
   Invert<<<m->n, INVERT_THREADS, bytes, stream>>>(*m, b);
+  PetscCallCUDA(cudaGetLastError());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ---- Condensed patches: a block for each ---- */
+
+__global__ static void __launch_bounds__(INVERT_THREADS)
+  Condense(const HopsPatchModes m, const HopsPatchCondensed *cond, double *schur, int b, int *bad)
+{
+  extern __shared__ __align__(16) double work[];
+  const HopsPatchCondensed              &c = cond[blockIdx.x];
+
+  HopsPatchSchur(&m, &c, schur + c.offset, threadIdx.x, INVERT_THREADS);
+  if (!HopsPatchInvert(c.n, b, schur + c.offset, work, threadIdx.x, INVERT_THREADS) && threadIdx.x == 0)
+    atomicMin(bad, (int)blockIdx.x);
+}
+
+PetscErrorCode HopsCudaPatchCondense(const HopsPatchModes *m, int n, int nmax, const HopsPatchCondensed cond[], double schur[],
+                                     int *bad, cudaStream_t stream)
+{
+  int    b;
+  size_t bytes;
+
+  PetscFunctionBegin;
+  if (!n) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(InvertBlock(nmax, 0, "-pc_patchfd_condense_max", &b, &bytes));
+  PetscCallCUDA(cudaFuncSetAttribute(Condense, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));
+  Condense<<<n, INVERT_THREADS, bytes, stream>>>(*m, cond, schur, b, bad);
   PetscCallCUDA(cudaGetLastError());
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -3,7 +3,7 @@
 #pragma once
 #include <petscsys.h>
 #include <petscdevice_cuda.h>
-#include <hops/private/hopspatchkernel.h>
+#include <hops/private/hopspatchcondensed.h>
 
 /* The weights of the points, and q[ncells][ncomp][nq], are the device's */
 typedef struct {
@@ -41,5 +41,8 @@ PETSC_INTERN PetscErrorCode HopsCudaPatchElements(const HopsCudaPatchData *, int
 PETSC_INTERN PetscErrorCode HopsCudaPatchFaults(const HopsPatchNodes *, int all, int n, const HopsPatchStar[],
                                                 unsigned char faults[], cudaStream_t);
 PETSC_INTERN PetscErrorCode HopsCudaPatchMakeLists(const HopsCudaPatchLists *, cudaStream_t);
+/* everything on the device; nmax: unknowns of the largest skeleton, bad as above */
+PETSC_INTERN PetscErrorCode HopsCudaPatchCondense(const HopsPatchModes *, int n, int nmax, const HopsPatchCondensed cond[],
+                                                  double schur[], int *bad, cudaStream_t);
 PETSC_INTERN PetscErrorCode HopsCudaPatchInvert(const HopsCudaPatchMatrices *, cudaStream_t);
 EXTERN_C_END

@@ -298,6 +298,36 @@ static PetscErrorCode HopsPatchDestroy_CUDA(HopsPatchSmoother *kernel)
 
 static const HopsPatchOps HopsPatchCUDA = {HopsPatchApply_CUDA, HopsPatchSweep_CUDA, HopsPatchGetInfo_CUDA, HopsPatchDestroy_CUDA};
 
+/* Does a patch fit into a block's shared memory? */
+static PetscErrorCode CheckSize(HopsPatches pt, PetscInt i, PetscBool single)
+{
+  const PetscInt n    = pt->start[i + 1] - pt->start[i];
+  PetscBool      odd  = pt->size[i][0] % 2 ? PETSC_TRUE : PETSC_FALSE;
+  size_t         need = 2 * n * (single ? sizeof(float) : sizeof(double));
+
+  PetscFunctionBegin;
+  for (int a = 0; a < pt->space->dim; ++a) odd = odd && pt->size[i][a] == pt->size[i][0] ? PETSC_TRUE : PETSC_FALSE;
+  if (pt->solver[i] == HOPS_PATCH_DENSE) need = n * sizeof(double);
+  else if (pt->solver[i] == HOPS_PATCH_CONDENSED) need = HOPS_CUDA_CONDENSED_SHARED(n, pt->cond[pt->dense[i]].n);
+  else if (odd && pt->size[i][0] <= 15) need = 0;
+  PetscCheck(need <= HOPS_CUDA_PATCH_SHARED, PETSC_COMM_SELF, PETSC_ERR_SUP,
+             "A patch of %" PetscInt_FMT " unknowns is too large for the device: lower the order, choose -pc_patchfd_patch "
+             "element%s or -pc_patchfd_precision single, or use -hops_backend host",
+             n, pt->solver[i] == HOPS_PATCH_CONDENSED ? ", -pc_patchfd_condense_max 0" : "");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscLogDouble PatchFlops(HopsPatches pt, PetscInt i)
+{
+  const double   n     = pt->start[i + 1] - pt->start[i];
+  PetscLogDouble flops = 6.0 * n;
+
+  if (pt->solver[i] == HOPS_PATCH_DENSE) return 2.0 * n * n;
+  if (pt->solver[i] == HOPS_PATCH_CONDENSED) return HopsPatchCondensedFlops(&pt->modes, pt->cond + pt->dense[i]);
+  for (int a = 0; a < pt->space->dim; ++a) flops += 4.0 * n * pt->size[i][a];
+  return flops;
+}
+
 PetscErrorCode HopsPatchCreate_CUDA(HopsPatches pt, PetscDataType type, HopsPatchSmoother *smoother)
 {
   const PetscBool    single = type == PETSC_FLOAT ? PETSC_TRUE : PETSC_FALSE;
@@ -313,7 +343,7 @@ PetscErrorCode HopsPatchCreate_CUDA(HopsPatches pt, PetscDataType type, HopsPatc
   PetscReal(*scale)[5];
   int           *fsize, ncubes = 0, ntensor = 0, nkernels = 0;
   PetscInt      *foffset;
-  unsigned char *group;
+  unsigned char *group, *condensed;
 
   PetscFunctionBegin;
   PetscCall(PetscNew(&k));
@@ -322,40 +352,36 @@ PetscErrorCode HopsPatchCreate_CUDA(HopsPatches pt, PetscDataType type, HopsPatc
   k->ncolors  = in.ncolors;
   k->fuse     = pt->fuse;
   PetscCall(PetscCalloc2(k->ncolors, &k->cflops, k->ncolors, &k->sflops));
-  PetscCall(PetscMalloc4(pt->n, &scale, pt->nfactors, &fsize, pt->nfactors, &foffset, pt->n, &group));
+  PetscCall(PetscMalloc5(pt->n, &scale, pt->nfactors, &fsize, pt->nfactors, &foffset, pt->n, &group, pt->n, &condensed));
   for (PetscInt i = 0; i < pt->nfactors; ++i) {
     fsize[i]   = (int)pt->factors[i].n;
     foffset[i] = pt->factors[i].offset;
   }
   for (PetscInt i = 0; i < pt->n; ++i) {
-    const PetscInt n  = pt->start[i + 1] - pt->start[i];
-    const size_t need = pt->solver[i] == HOPS_PATCH_DENSE ? n * sizeof(double) : 2 * n * (single ? sizeof(float) : sizeof(double));
-    PetscBool    odd  = pt->size[i][0] % 2 ? PETSC_TRUE : PETSC_FALSE;
-
+    PetscCall(CheckSize(pt, i, single));
+    condensed[i] = pt->solver[i] == HOPS_PATCH_CONDENSED;
     for (int a = 0; a < 5; ++a) scale[i][a] = pt->scale[i][a];
-    for (int a = 0; a < dim; ++a) odd = odd && pt->size[i][a] == pt->size[i][0] ? PETSC_TRUE : PETSC_FALSE;
-    PetscCheck((pt->solver[i] != HOPS_PATCH_DENSE && odd && pt->size[i][0] <= 15) || need <= HOPS_CUDA_PATCH_SHARED,
-               PETSC_COMM_SELF, PETSC_ERR_SUP,
-               "A patch of %" PetscInt_FMT " unknowns is too large for the device: lower the order, choose -pc_patchfd_patch "
-               "element or -pc_patchfd_precision single, or use -hops_backend host",
-               n);
-    k->cflops[pt->color[i]] += pt->solver[i] == HOPS_PATCH_DENSE ? 2.0 * n * n : 6.0 * n;
-    for (int a = 0; a < dim && pt->solver[i] != HOPS_PATCH_DENSE; ++a) k->cflops[pt->color[i]] += 4.0 * n * pt->size[i][a];
+    k->cflops[pt->color[i]] += PatchFlops(pt, i);
   }
-  in.start   = pt->start;
-  in.didx    = pt->idx;
-  in.dist    = pt->dist;
-  in.level   = pt->level;
-  in.size    = (const int(*)[3])pt->size;
-  in.factor  = (const int(*)[3])pt->factor;
-  in.scale   = (const PetscReal(*)[5])scale;
-  in.color   = pt->color;
-  in.dense   = pt->dense;
-  in.made    = pt->inv;
-  in.fsize   = fsize;
-  in.foffset = foffset;
-  in.values  = pt->values;
-  in.group   = pt->fuse ? group : NULL;
+  in.start     = pt->start;
+  in.didx      = pt->idx;
+  in.dist      = pt->dist;
+  in.level     = pt->level;
+  in.size      = (const int(*)[3])pt->size;
+  in.factor    = (const int(*)[3])pt->factor;
+  in.scale     = (const PetscReal(*)[5])scale;
+  in.color     = pt->color;
+  in.dense     = pt->dense;
+  in.condensed = condensed;
+  in.ncond     = pt->ncond;
+  in.cond      = pt->cond;
+  in.modes     = &pt->modes;
+  in.schur     = pt->schur;
+  in.made      = pt->inv;
+  in.fsize     = fsize;
+  in.foffset   = foffset;
+  in.values    = pt->values;
+  in.group     = pt->fuse ? group : NULL;
   if (pt->fuse) PetscCall(SetUpGroups(k, pt, single, group));
   PetscCall(HopsCudaPatchSetCreate(&in, &k->set));
   k->bytes = k->set->bytes;
@@ -375,6 +401,6 @@ PetscErrorCode HopsPatchCreate_CUDA(HopsPatches pt, PetscDataType type, HopsPatc
     PetscCall(
       PetscSNPrintf(k->name + used, sizeof(k->name) - used, ", %d%% applied on tensor cores", (int)(100.0 * ntensor / nkernels)));
   }
-  PetscCall(PetscFree4(scale, fsize, foffset, group));
+  PetscCall(PetscFree5(scale, fsize, foffset, group, condensed));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -11,9 +11,10 @@ int HopsCudaPatchTensor = -1;
 
 static PetscInt KeyOf(const HopsCudaPatchInput *in, PetscInt k)
 {
-  const int *n = in->size[k], dense = in->dense && in->dense[k] >= 0;
-  const int  cube = !dense && n[0] == n[1] && (in->dim == 2 || n[0] == n[2]) && n[0] % 2 && n[0] < KEY_SIZES;
-  const int  kind = dense ? HOPS_CUDA_PATCH_DENSE : (cube ? HOPS_CUDA_PATCH_CUBE : HOPS_CUDA_PATCH_BRICK);
+  const int *n = in->size[k], condensed = in->condensed && in->condensed[k], dense = in->dense && in->dense[k] >= 0;
+  const int  cube = !condensed && !dense && n[0] == n[1] && (in->dim == 2 || n[0] == n[2]) && n[0] % 2 && n[0] < KEY_SIZES;
+  const int  kind =
+    condensed ? HOPS_CUDA_PATCH_CONDENSED : (dense ? HOPS_CUDA_PATCH_DENSE : (cube ? HOPS_CUDA_PATCH_CUBE : HOPS_CUDA_PATCH_BRICK));
 
   return ((in->color[k] * HOPS_CUDA_PATCH_NCLASSES + kind) * KEY_SIZES + (cube ? n[0] : 0)) * KEY_GROUPS +
          (in->group ? in->group[k] : 0);
@@ -129,6 +130,41 @@ static PetscErrorCode Packed(const HopsCudaPatchInput *in, PetscInt at[], double
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* What condensed patches need */
+static PetscErrorCode Condensed(const HopsCudaPatchInput *in, HopsCudaPatchSet s)
+{
+  const HopsPatchModes *m = in->modes;
+
+  PetscFunctionBegin;
+  if (!in->ncond) PetscFunctionReturn(PETSC_SUCCESS);
+  for (PetscInt k = 0; k < in->ncond; ++k) s->nskeleton = PetscMax(s->nskeleton, in->cond[k].n);
+  PetscCall(HopsCudaModesToDevice(m, &s->modes));
+  PetscCall(HopsCudaToDevice(in->ncond * sizeof(HopsPatchCondensed), in->cond, &s->cond));
+  s->schur = in->schur;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsCudaModesToDevice(const HopsPatchModes *m, HopsPatchModes *dm)
+{
+  const size_t nv = sizeof(double) * m->n * (m->n + 3), nt = sizeof(int) * 8 * m->nodes;
+
+  PetscFunctionBegin;
+  *dm = *m;
+  PetscCall(HopsCudaToDevice(nv, m->values, &dm->values));
+  PetscCall(HopsCudaToDevice(nt, m->list, &dm->list));
+  PetscCall(HopsCudaToDevice(nt, m->where, &dm->where));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsCudaModesFree(HopsPatchModes *dm)
+{
+  PetscFunctionBegin;
+  PetscCall(HopsFree_CUDA((void **)&dm->values));
+  PetscCall(HopsFree_CUDA((void **)&dm->list));
+  PetscCall(HopsFree_CUDA((void **)&dm->where));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode HopsCudaPatchSetCreate(const HopsCudaPatchInput *in, HopsCudaPatchSet *set)
 {
   HopsCudaPatchSet     s;
@@ -148,6 +184,7 @@ PetscErrorCode HopsCudaPatchSetCreate(const HopsCudaPatchInput *in, HopsCudaPatc
   PetscCall(Launches(in, s));
   PetscCall(Factors(in, at, &s->values));
   PetscCall(Packed(in, tat, &s->packed, &s->bytes));
+  PetscCall(Condensed(in, s));
   for (int r = 0; r < s->nruns; ++r) {
     HopsCudaPatchRun *run = s->runs + r;
 
@@ -155,15 +192,16 @@ PetscErrorCode HopsCudaPatchSetCreate(const HopsCudaPatchInput *in, HopsCudaPatc
       const PetscInt k = s->order[i], n = in->start[k + 1] - in->start[k];
 
       rec[i].start = (int)in->start[k];
-      rec[i].dense = run->kind == HOPS_CUDA_PATCH_DENSE ? (size_t)in->dense[k] : 0;
+      rec[i].dense = run->kind >= HOPS_CUDA_PATCH_DENSE ? (size_t)in->dense[k] : 0;
       for (int a = 0; a < 3; ++a) {
         rec[i].size[a] = in->size[k][a];
-        rec[i].f[a]    = run->kind == HOPS_CUDA_PATCH_DENSE || a >= in->dim ? 0 : (int)at[in->factor[k][a]];
+        rec[i].f[a]    = run->kind >= HOPS_CUDA_PATCH_DENSE || a >= in->dim ? 0 : (int)at[in->factor[k][a]];
         rec[i].t[a]    = run->kind == HOPS_CUDA_PATCH_CUBE && s->packed ? (int)tat[in->factor[k][a]] : 0;
       }
       for (int a = 0; a < 5; ++a) rec[i].scale[a] = in->scale[k][a];
       run->entries = PetscMax(run->entries, (int)n);
       if (run->kind == HOPS_CUDA_PATCH_DENSE) s->flops += 2.0 * n * n;
+      else if (run->kind == HOPS_CUDA_PATCH_CONDENSED) s->flops += HopsPatchCondensedFlops(in->modes, in->cond + in->dense[k]);
       else {
         for (int a = 0; a < in->dim; ++a) s->flops += 4.0 * n * in->size[k][a];
         s->flops += 6.0 * n;
@@ -213,6 +251,8 @@ PetscErrorCode HopsCudaPatchSetDestroy(HopsCudaPatchSet *set)
   PetscCallCUDA(cudaFree(s->values));
   PetscCallCUDA(cudaFree(s->packed));
   PetscCallCUDA(cudaFree(s->inv));
+  PetscCallCUDA(cudaFree(s->cond));
+  PetscCall(HopsCudaModesFree(&s->modes));
   PetscCall(PetscFree(s->runs));
   PetscCall(PetscFree(s->order));
   PetscCall(PetscFree(*set));

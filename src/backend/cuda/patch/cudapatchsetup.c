@@ -96,6 +96,31 @@ static PetscErrorCode Lists(const HopsPatchLists *l, int idx[], int eidx[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode Condense(const HopsPatchModes *m, PetscInt n, const HopsPatchCondensed cond[], PetscScalar schur[],
+                               PetscInt *bad)
+{
+  const int           none = PETSC_MPI_INT_MAX;
+  HopsPatchModes      dm;
+  HopsPatchCondensed *dcond;
+  int                *dbad, first, nmax = 0;
+  cudaStream_t        stream;
+
+  PetscFunctionBegin;
+  *bad = -1;
+  for (PetscInt k = 0; k < n; ++k) nmax = PetscMax(nmax, cond[k].n);
+  PetscCall(HopsGetCUDAStream(&stream));
+  PetscCall(HopsCudaModesToDevice(m, &dm));
+  PetscCall(HopsCudaToDevice(n * sizeof(HopsPatchCondensed), cond, &dcond));
+  PetscCall(HopsCudaToDevice(sizeof(int), &none, &dbad));
+  PetscCall(HopsCudaPatchCondense(&dm, (int)n, nmax, dcond, schur, dbad, stream));
+  PetscCall(HopsCopy_CUDA(NULL, &first, dbad, sizeof(int), HOPS_COPY_OUT));
+  if (first != none) *bad = first;
+  PetscCall(HopsCudaModesFree(&dm));
+  PetscCall(HopsFree_CUDA((void **)&dcond));
+  PetscCall(HopsFree_CUDA((void **)&dbad));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode Invert(const HopsPatchMatrices *m, PetscScalar inv[], PetscInt *bad)
 {
   const int             none = PETSC_MPI_INT_MAX;
@@ -128,8 +153,5 @@ static PetscErrorCode Invert(const HopsPatchMatrices *m, PetscScalar inv[], Pets
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-const HopsPatchSetUpOps HopsPatchSetUpCUDA = {.Models   = Models,
-                                              .Elements = Elements,
-                                              .Faults   = Faults,
-                                              .Lists    = Lists,
-                                              .Invert   = Invert};
+const HopsPatchSetUpOps HopsPatchSetUpCUDA =
+  {.Models = Models, .Elements = Elements, .Faults = Faults, .Lists = Lists, .Condense = Condense, .Invert = Invert};
