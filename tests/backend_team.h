@@ -61,6 +61,38 @@ static PetscErrorCode TeamElements(HopsOperator A, const HopsBasis *b, PetscInt 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode TeamFaults(const HopsPatchNodes *m, PetscBool all, PetscInt n, const HopsPatchStar star[],
+                                 unsigned char faults[])
+{
+  PetscFunctionBegin;
+  for (PetscInt k = 0; k < n; ++k) {
+    faults[k] = 0;
+    for (int rank = 0; rank < 3 && star[k].side[0]; ++rank)
+      faults[k] |= (unsigned char)HopsPatchStarFaults(m, star + k, all ? 1 : 0, rank, 3); /* shares of three members */
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode TeamLists(const HopsPatchLists *l, int idx[], int eidx[])
+{
+  PetscFunctionBegin;
+  for (PetscInt k = 0; k < l->n; ++k) {
+    const HopsPatchStar *s = l->star + k;
+    const PetscInt       n = l->start[k + 1] - l->start[k];
+    int                 *work;
+
+    PetscCall(PetscMalloc1(n, &work));
+    if (!s->side[0]) PetscCall(PetscArraycpy(work, l->given + s->cell[0], n));
+    for (int rank = 2; rank >= 0 && s->side[0]; --rank) HopsPatchStarList(&l->nodes, s, 0, work, NULL, rank, 3);
+    if (!s->sorted) PetscCall(PetscArraycpy(idx + l->start[k], work, n));
+    for (int rank = 2; rank >= 0 && s->sorted; --rank) HopsPatchListSort((int)n, work, NULL, idx + l->start[k], NULL, rank, 3);
+    for (int rank = 2; rank >= 0 && l->estart[k] < l->estart[k + 1]; --rank)
+      HopsPatchStarList(&l->nodes, s, 1, eidx + l->estart[k], NULL, rank, 3);
+    PetscCall(PetscFree(work));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode TeamInvert(const HopsPatchMatrices *m, PetscScalar inv[], PetscInt *bad)
 {
   const int  b = 4;
@@ -70,10 +102,10 @@ static PetscErrorCode TeamInvert(const HopsPatchMatrices *m, PetscScalar inv[], 
   PetscFunctionBegin;
   *bad = -1;
   for (PetscInt k = 0; k < m->n; ++k) {
-    const int n = (int)(m->start[k + 1] - m->start[k]);
+    const int n = (int)m->size[k];
 
     PetscCall(PetscMalloc2(HopsPatchInvertScratch(n, b), &work, m->nn, &row));
-    HopsPatchAssemble(n, m->list + m->start[k], (int)(m->cstart[k + 1] - m->cstart[k]), m->cell + m->cstart[k], (int)m->nn, m->gid,
+    HopsPatchAssemble(&m->nodes, n, m->list + m->start[k], (int)(m->cstart[k + 1] - m->cstart[k]), m->cell + m->cstart[k], m->cells,
                       m->E, row, inv + m->offset[k], 0, 1);
     if (!HopsPatchInvert(n, b, inv + m->offset[k], work, 0, 1) && *bad < 0) *bad = k;
     PetscCall(PetscFree2(work, row));
@@ -81,15 +113,125 @@ static PetscErrorCode TeamInvert(const HopsPatchMatrices *m, PetscScalar inv[], 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode TeamCondense(const HopsPatchModes *m, PetscInt n, const HopsPatchCondensed cond[], PetscScalar schur[],
+                                   PetscInt *bad)
+{
+  const int  b = 4;
+  PetscReal *work;
+
+  PetscFunctionBegin;
+  *bad = -1;
+  for (PetscInt k = 0; k < n; ++k) {
+    PetscCall(PetscMalloc1(HopsPatchInvertScratch(cond[k].n, b), &work));
+    HopsPatchSchur(m, cond + k, schur + cond[k].offset, 0, 1);
+    if (!HopsPatchInvert(cond[k].n, b, schur + cond[k].offset, work, 0, 1) && *bad < 0) *bad = k;
+    PetscCall(PetscFree(work));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A smoother whose condensed patches are solved as on a device, and the others by the host */
+typedef struct {
+  struct _HopsPatchSmoother head;
+  HopsPatches               pt;
+  HopsPatchSmoother         host;
+} * TeamPatch;
+
+static PetscErrorCode TeamPatchApply(HopsPatchSmoother smoother, PetscDataType type, PetscInt color, HopsPatchMode mode,
+                                     const void *r, void *z)
+{
+  const TeamPatch t  = (TeamPatch)smoother;
+  HopsPatches     pt = t->pt;
+  PetscReal      *x;
+
+  PetscFunctionBegin;
+  PetscCall((*t->host->ops->Apply)(t->host, type, color, mode, r, z));
+  PetscCall(PetscMalloc1(3 * pt->modes.nodes, &x));
+  for (PetscInt k = 0; k < pt->n; ++k) {
+    const PetscInt            at = pt->start[k], n = pt->start[k + 1] - at;
+    const HopsPatchCondensed *c = pt->cond + pt->dense[k];
+
+    if (pt->solver[k] != HOPS_PATCH_CONDENSED || (color >= 0 && pt->color[k] != color)) continue;
+    for (PetscInt i = 0; i < n; ++i) {
+      const int e = pt->idx[at + i];
+
+      x[i] = type == PETSC_FLOAT ? ((const float *)r)[e] : ((const double *)r)[e];
+      if (mode == HOPS_PATCH_RESTRICT_IN && pt->level[e] != pt->dist[at + i]) x[i] = 0.0;
+    }
+    HopsPatchCondensedSolve(&pt->modes, c, pt->schur + c->offset, x, x + pt->modes.nodes, x + 2 * pt->modes.nodes, 0, 1);
+    for (PetscInt i = 0; i < n; ++i) {
+      const int e = pt->idx[at + i];
+
+      if (mode == HOPS_PATCH_RESTRICT_OUT && pt->level[e] != pt->dist[at + i]) continue;
+      if (type == PETSC_FLOAT) ((float *)z)[e] += (float)(pt->scale[k][4] * x[i]);
+      else ((double *)z)[e] += pt->scale[k][4] * x[i];
+    }
+  }
+  PetscCall(PetscFree(x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode TeamPatchSweep(HopsPatchSmoother smoother, PetscDataType type, PetscInt color, const void *b, void *z)
+{
+  const TeamPatch t = (TeamPatch)smoother;
+
+  PetscFunctionBegin;
+  PetscCall((*t->host->ops->Sweep)(t->host, type, color, b, z));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode TeamPatchGetInfo(HopsPatchSmoother smoother, const char **kernel, PetscLogDouble *bytes,
+                                       PetscLogDouble *flops)
+{
+  const TeamPatch t = (TeamPatch)smoother;
+
+  PetscFunctionBegin;
+  PetscCall((*t->host->ops->GetInfo)(t->host, kernel, bytes, flops));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode TeamPatchDestroy(HopsPatchSmoother *smoother)
+{
+  const TeamPatch t = (TeamPatch)*smoother;
+
+  PetscFunctionBegin;
+  PetscCall((*t->host->ops->Destroy)(&t->host));
+  PetscCall(PetscFree(*smoother));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode TeamPatchCreate(HopsPatches pt, PetscDataType type, HopsPatchSmoother *smoother)
+{
+  static const HopsPatchOps ops   = {TeamPatchApply, TeamPatchSweep, TeamPatchGetInfo, TeamPatchDestroy};
+  const PetscInt            ncond = pt->ncond;
+  TeamPatch                 t;
+
+  PetscFunctionBegin;
+  PetscCall(PetscNew(&t));
+  t->head.ops = &ops;
+  t->pt       = pt;
+  pt->ncond   = 0; /* these the host has not */
+  PetscCall((*HopsBackendHost.PatchCreate)(pt, type, &t->host));
+  pt->ncond = ncond;
+  *smoother = &t->head;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static inline PetscErrorCode TeamRegister(void)
 {
-  static const HopsPatchSetUpOps ops = {.Models = TeamModels, .Elements = TeamElements, .Invert = TeamInvert};
+  static const HopsPatchSetUpOps ops = {.Models   = TeamModels,
+                                        .Elements = TeamElements,
+                                        .Faults   = TeamFaults,
+                                        .Lists    = TeamLists,
+                                        .Condense = TeamCondense,
+                                        .Invert   = TeamInvert};
   static HopsBackendOps          team;
 
   PetscFunctionBegin;
   team                = HopsBackendHost;
   team.name           = "team";
   team.OperatorCreate = ToyCreate;
+  team.PatchCreate    = TeamPatchCreate;
   team.patches        = &ops;
   PetscCall(HopsBackendRegister(&team));
   PetscFunctionReturn(PETSC_SUCCESS);

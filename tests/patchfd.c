@@ -736,6 +736,38 @@ int main(int argc, char **argv)
       nsize: {{1 2}}
       args: -dm_plex_filename ${HOPS_SOURCE}/tutorials/meshes/plate.msh -orders 2 -brief
 
+  # patches that are condensed: Schur complements, inverses and solves of the back end
+  testset:
+    requires: host
+    args: -backends host,team -contrast 100 -pc_patchfd_dense_max 0
+    test:
+      suffix: backends_condensed_2d
+      nsize: {{1 3}}
+      args: -dm_plex_dim 2 -dm_plex_box_faces 4,3 -orders 2,3,5,8
+    test:
+      suffix: backends_condensed_3d
+      nsize: {{1 2}}
+      args: -dm_plex_dim 3 -dm_plex_box_faces 2,2,2 -orders 2,3,4 -brief
+    test:
+      suffix: backends_condensed_3d_high
+      args: -dm_plex_dim 3 -dm_plex_box_faces 2,2,2 -orders 6 -brief
+
+  testset:
+    requires: cuda
+    args: -backends host,cuda -contrast 100 -pc_patchfd_dense_max 0 -use_gpu_aware_mpi 0
+    timeoutfactor: 3
+    test:
+      suffix: cuda_condensed_2d
+      nsize: {{1 3}}
+      args: -dm_plex_dim 2 -dm_plex_box_faces 4,3 -orders 2,3,5,8
+    test:
+      suffix: cuda_condensed_3d
+      nsize: {{1 2}}
+      args: -dm_plex_dim 3 -dm_plex_box_faces 2,2,2 -orders 2,3,4,5 -brief
+    test:
+      suffix: cuda_condensed_3d_high
+      args: -dm_plex_dim 3 -dm_plex_box_faces 2,2,2 -orders 6,7,8,9 -brief
+
   testset:
     requires: cuda
     args: -backends host,cuda -pc_patchfd_condense_max 0 -pc_patchfd_dense_ratio 1 -use_gpu_aware_mpi 0

@@ -1,5 +1,4 @@
-/* A set of patches: storage, numbering of their unknowns across ranks, and that every free unknown is in
-   one. */
+/* A set of patches: storage, and that every free unknown is in one. */
 #include <hops/private/hopspatchimpl.h>
 
 HopsPatchEvents HopsPatchEvent;
@@ -16,13 +15,14 @@ PetscErrorCode HopsPatchRegisterEvents(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PatchesReserve(HopsPatches pt, PetscInt nent, PetscInt ntouch)
+PetscErrorCode HopsPatchesReserve(HopsPatches pt, PetscInt n, PetscInt ntouch)
 {
   PetscFunctionBegin;
-  if (pt->n == pt->nmax) {
-    pt->nmax = PetscMax(64, 2 * pt->nmax);
+  if (pt->n + n > pt->nmax) {
+    pt->nmax = PetscMax(64, PetscMax(pt->n + n, 2 * pt->nmax));
     PetscCall(PetscRealloc((pt->nmax + 1) * sizeof(PetscInt), &pt->start));
     PetscCall(PetscRealloc((pt->nmax + 1) * sizeof(PetscInt), &pt->touchstart));
+    PetscCall(PetscRealloc(pt->nmax * sizeof(*pt->star), &pt->star));
     PetscCall(PetscRealloc(pt->nmax * sizeof(*pt->size), &pt->size));
     PetscCall(PetscRealloc(pt->nmax * sizeof(*pt->factor), &pt->factor));
     PetscCall(PetscRealloc(pt->nmax * sizeof(*pt->scale), &pt->scale));
@@ -35,11 +35,6 @@ static PetscErrorCode PatchesReserve(HopsPatches pt, PetscInt nent, PetscInt nto
     PetscCall(PetscRealloc(pt->nmax * sizeof(int), &pt->color));
     PetscCall(PetscRealloc(pt->nmax * sizeof(PetscInt), &pt->dense));
   }
-  if (pt->nent + nent > pt->emax) {
-    pt->emax = PetscMax(pt->nent + nent, pt->emax + pt->emax / 2);
-    PetscCall(PetscRealloc(pt->emax * sizeof(PetscInt), &pt->gid));
-    PetscCall(PetscRealloc(pt->emax, &pt->dist));
-  }
   if (pt->ntouch + ntouch > pt->tmax) {
     pt->tmax = PetscMax(pt->ntouch + ntouch, pt->tmax + pt->tmax / 2);
     PetscCall(PetscRealloc(pt->tmax * sizeof(PetscInt), &pt->touch));
@@ -47,16 +42,28 @@ static PetscErrorCode PatchesReserve(HopsPatches pt, PetscInt nent, PetscInt nto
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsPatchesAppend(HopsPatches pt, PetscInt n, const PetscInt gid[], const unsigned char dist[], PetscInt ntouch,
-                                 const PetscInt touch[])
+PetscErrorCode HopsPatchesAppend(HopsPatches pt, PetscInt n, const HopsPatchStar *star, const PetscInt gid[],
+                                 const unsigned char dist[], PetscInt ntouch, const PetscInt touch[])
 {
   PetscInt k;
 
   PetscFunctionBegin;
-  PetscCall(PatchesReserve(pt, n, ntouch));
+  PetscCheck((PetscInt64)pt->nent + n < PETSC_INT_MAX && (PetscInt64)pt->ngiven + n < INT_MAX, PETSC_COMM_SELF, PETSC_ERR_SUP,
+             "The patches have more than 2^31 entries on one rank: use more ranks");
+  PetscCall(HopsPatchesReserve(pt, 1, ntouch));
   k = pt->n++;
-  PetscCall(PetscArraycpy(pt->gid + pt->nent, gid, n));
-  PetscCall(PetscArraycpy(pt->dist + pt->nent, dist, n));
+  if (star) pt->star[k] = *star;
+  else {
+    pt->star[k] = (HopsPatchStar){.cell = {(int)pt->ngiven}};
+    if (pt->ngiven + n > pt->gmax) {
+      pt->gmax = PetscMax(pt->ngiven + n, pt->gmax + pt->gmax / 2);
+      PetscCall(PetscRealloc(pt->gmax * sizeof(PetscInt), &pt->gid));
+      PetscCall(PetscRealloc(pt->gmax, &pt->gdist));
+    }
+    PetscCall(PetscArraycpy(pt->gid + pt->ngiven, gid, n));
+    PetscCall(PetscArraycpy(pt->gdist + pt->ngiven, dist, n));
+    pt->ngiven += n;
+  }
   PetscCall(PetscArraycpy(pt->touch + pt->ntouch, touch, ntouch));
   pt->start[k]          = pt->nent;
   pt->touchstart[k]     = pt->ntouch;
@@ -92,8 +99,7 @@ PetscErrorCode HopsPatchesDestroy(HopsPatches *patches)
   PetscCall(PetscFree(pt->scale));
   PetscCall(PetscFree(pt->esize));
   PetscCall(PetscFree(pt->estart));
-  PetscCall(PetscFree(pt->egid));
-  PetscCall(PetscFree(pt->eidx));
+  PetscCall((*pt->space->backend->memory->Free)((void **)&pt->eidx));
   PetscCall(PetscFree(pt->fused));
   PetscCall(PetscFree(pt->bound));
   PetscCall(PetscFree(pt->solver));
@@ -103,10 +109,13 @@ PetscErrorCode HopsPatchesDestroy(HopsPatches *patches)
   PetscCall(PetscFree(pt->dense));
   PetscCall((*pt->space->backend->memory->Free)((void **)&pt->inv));
   PetscCall(PetscFree(pt->cond));
-  PetscCall(PetscFree(pt->schur));
-  PetscCall(PetscFree2(pt->alpha, pt->mu));
+  PetscCall((*pt->space->backend->memory->Free)((void **)&pt->schur));
+  PetscCall(PetscFree5(pt->alpha, pt->mu, pt->mvalues, pt->mlist, pt->mwhere));
+  PetscCall(PetscFree(pt->star));
   PetscCall(PetscFree(pt->gid));
-  PetscCall(PetscFree(pt->idx));
+  PetscCall(PetscFree(pt->gdist));
+  PetscCall((*pt->space->backend->memory->Free)((void **)&pt->idx));
+  PetscCall(PetscFree(pt->hidx));
   PetscCall(PetscFree(pt->dist));
   PetscCall(PetscFree(pt->touch));
   PetscCall(PetscFree(pt->hash));
@@ -133,103 +142,49 @@ PetscErrorCode HopsPatchesCreateProlong(HopsPatches pt, PetscDataType type, Hops
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Sum or least value of a P-vector of integers over the ranks that have an unknown */
-static PetscErrorCode Combine(HopsPatches pt, MPI_Op op, int x[])
+/* Free nodes of a cell that no vertex patch has: those of a face (edge, ...) no vertex of which has one */
+static PetscBool CellUncovered(const HopsPatchCells *pc, PetscInt c, unsigned covered)
 {
-  PetscFunctionBegin;
-  PetscCall(PetscSFReduceBegin(pt->halo, MPI_INT, x + pt->nT, x, op));
-  PetscCall(PetscSFReduceEnd(pt->halo, MPI_INT, x + pt->nT, x, op));
-  PetscCall(PetscSFBcastBegin(pt->halo, MPI_INT, x, x + pt->nT, MPI_REPLACE));
-  PetscCall(PetscSFBcastEnd(pt->halo, MPI_INT, x, x + pt->nT, MPI_REPLACE));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  HopsSpace      sp = pc->space;
+  const PetscInt p  = sp->order;
+
+  for (PetscInt i = 0; i < pc->nn; ++i) {
+    unsigned at = (1u << pc->nv) - 1; /* corners of the face in whose inside the node lies */
+
+    if (sp->restr[c * pc->nn + i] >= sp->nT + sp->nG) continue;
+    for (PetscInt d = 0, r = i; d < sp->dim; ++d, r /= p + 1)
+      for (PetscInt v = 0; v < pc->nv; ++v)
+        if (r % (p + 1) == ((v >> d) & 1 ? 0 : p)) at &= ~(1u << v);
+    if (!(at & covered)) return PETSC_TRUE;
+  }
+  return PETSC_FALSE;
 }
 
-/* P-vector numbering, multiplicities and levels; again whenever patches have been added */
-static PetscErrorCode PatchesNumber(HopsPatches pt)
-{
-  HopsSpace      sp  = pt->space;
-  const PetscInt end = sp->rstart + sp->nT;
-  PetscLayout    layout;
-
-  PetscFunctionBegin;
-  PetscCall(PetscLogEventBegin(HopsPatchEvent.number, 0, 0, 0, 0));
-  PetscCall(PetscFree(pt->ghost));
-  PetscCall(PetscFree(pt->idx));
-  PetscCall(PetscFree(pt->eidx));
-  PetscCall(PetscFree(pt->mult));
-  PetscCall(PetscFree(pt->level));
-  PetscCall(PetscFree(pt->nlevel));
-  PetscCall(PetscSFDestroy(&pt->halo));
-  pt->nT = sp->nT;
-  pt->nG = 0;
-  for (PetscInt pass = 0; pass < 2 && (!pass || pt->nG); ++pass) {
-    if (pass) PetscCall(PetscMalloc1(pt->nG, &pt->ghost));
-    pt->nG = 0;
-    for (PetscInt i = 0; i < pt->nent + pt->next; ++i) {
-      const PetscInt g = i < pt->nent ? pt->gid[i] : pt->egid[i - pt->nent];
-
-      if (g < 0 || (g >= sp->rstart && g < end)) continue;
-      if (pass) pt->ghost[pt->nG] = g;
-      ++pt->nG;
-    }
-  }
-  PetscCall(PetscSortRemoveDupsInt(&pt->nG, pt->ghost));
-  pt->nP = pt->nT + pt->nG + 1;
-  PetscCheck(pt->nP < INT_MAX, PETSC_COMM_SELF, PETSC_ERR_SUP, "More than 2^31 unknowns on one rank: use more ranks");
-  PetscCall(PetscMalloc1(pt->nent, &pt->idx));
-  PetscCall(PetscCalloc1(pt->nP, &pt->mult));
-  PetscCall(PetscMalloc1(pt->next, &pt->eidx));
-  for (PetscInt i = 0; i < pt->nent + pt->next; ++i) {
-    const PetscInt g = i < pt->nent ? pt->gid[i] : pt->egid[i - pt->nent];
-    PetscInt       k = -1;
-
-    if (g >= sp->rstart && g < end) k = g - sp->rstart;
-    else if (g >= 0) {
-      PetscCall(PetscFindInt(g, pt->nG, pt->ghost, &k));
-      k += pt->nT;
-    } else k = pt->nP - 1;
-    if (i < pt->nent) {
-      pt->idx[i] = (int)k;
-      ++pt->mult[k];
-    } else pt->eidx[i - pt->nent] = (int)k;
-  }
-  PetscCall(PetscLayoutCreateFromSizes(PetscObjectComm((PetscObject)sp), sp->nT, PETSC_DETERMINE, 1, &layout));
-  PetscCall(PetscSFCreate(PetscObjectComm((PetscObject)sp), &pt->halo));
-  PetscCall(PetscSFSetGraphLayout(pt->halo, layout, pt->nG, NULL, PETSC_OWN_POINTER, pt->ghost));
-  PetscCall(PetscSFSetUp(pt->halo));
-  PetscCall(PetscLayoutDestroy(&layout));
-  PetscCall(Combine(pt, MPI_SUM, pt->mult));
-  if (pt->levels) {
-    PetscCall(PetscMalloc1(pt->nP, &pt->level));
-    PetscCall(PetscCalloc1(pt->nP, &pt->nlevel));
-    for (PetscInt i = 0; i < pt->nP; ++i) pt->level[i] = INT_MAX;
-    for (PetscInt i = 0; i < pt->nent; ++i) pt->level[pt->idx[i]] = PetscMin(pt->level[pt->idx[i]], pt->dist[i]);
-    PetscCall(Combine(pt, MPI_MIN, pt->level));
-    for (PetscInt i = 0; i < pt->nent; ++i) pt->nlevel[pt->idx[i]] += pt->dist[i] == pt->level[pt->idx[i]];
-    PetscCall(Combine(pt, MPI_SUM, pt->nlevel));
-  }
-  PetscCall(PetscLogEventEnd(HopsPatchEvent.number, 0, 0, 0, 0));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Marks own cells with a free unknown that is in no patch */
-static PetscErrorCode PatchesUncovered(HopsPatches pt, const HopsPatchCells *cells, PetscBool want[])
+/* Marks own cells with a free unknown that is in no vertex patch */
+static PetscErrorCode PatchesUncovered(HopsPatches pt, const HopsPatchCells *pc, PetscBool want[])
 {
   HopsSpace sp = pt->space;
-  int      *root, *ghost;
+  int      *has, *root, *ghost; /* of the vertices among the unknowns, from 1 on: is there a patch? Of ghosts: the same */
 
   PetscFunctionBegin;
-  PetscCall(HopsSpaceBringMesh(sp));
+  PetscCall(PetscCalloc1(pc->nvertex + 1, &has));
   PetscCall(PetscMalloc2(sp->halo.nshared, &root, sp->nG, &ghost));
-  for (PetscInt i = 0; i < sp->halo.nshared; ++i) root[i] = pt->mult[sp->halo.shared[i]];
+  for (PetscInt k = 0; k < pt->n; ++k) has[pc->vertex[pt->center[k] - sp->rstart]] = 1;
+  has[0] = 0;
+  for (PetscInt i = 0; i < sp->halo.nshared; ++i) root[i] = has[pc->vertex[sp->halo.shared[i]]];
   PetscCall(PetscSFBcastBegin(sp->halo.sf, MPI_INT, root, ghost, MPI_REPLACE));
   PetscCall(PetscSFBcastEnd(sp->halo.sf, MPI_INT, root, ghost, MPI_REPLACE));
-  for (PetscInt c = 0; c < cells->nown; ++c)
-    for (PetscInt i = 0; i < cells->nn; ++i) {
-      const PetscInt l = sp->restr[c * cells->nn + i];
+  for (PetscInt c = 0; c < pc->nown; ++c) {
+    unsigned covered = 0;
 
-      if (l < sp->nT ? !pt->mult[l] : (l < sp->nT + sp->nG && !ghost[l - sp->nT])) want[c] = PETSC_TRUE;
+    for (PetscInt v = 0; v < pc->nv; ++v) {
+      const PetscInt l = sp->restr[c * pc->nn + pc->corner[v]];
+
+      if (l < sp->nT ? has[pc->vertex[l]] : (l < sp->nT + sp->nG && ghost[l - sp->nT])) covered |= 1u << v;
     }
+    if (covered != (1u << pc->nv) - 1 && CellUncovered(pc, c, covered)) want[c] = PETSC_TRUE;
+  }
+  PetscCall(PetscFree(has));
   PetscCall(PetscFree2(root, ghost));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -283,7 +238,7 @@ PetscErrorCode HopsPatchesCreate(HopsForm form, const HopsBasis *basis, const Ho
   pt->fuse   = opt->fuse;
   pt->levels = opt->levels;
   PetscCall(ReferenceMatrices(pt, basis));
-  PetscCall(PatchesReserve(pt, 1, 1));
+  PetscCall(HopsPatchesReserve(pt, 1, 1));
   pt->start[0] = pt->touchstart[0] = pt->estart[0] = 0;
   PetscCall(HopsPatchCellsCreate(form, basis, &cells));
   if (!opt->element) PetscCall(HopsPatchCellsGrow(&cells, PETSC_FALSE));
@@ -293,7 +248,6 @@ PetscErrorCode HopsPatchesCreate(HopsForm form, const HopsBasis *basis, const Ho
   else {
     PetscCall(HopsPatchesAddVertices(pt, &cells, opt, want));
     PetscCall(SendWants(&cells, want));
-    PetscCall(PatchesNumber(pt));
     PetscCall(PatchesUncovered(pt, &cells, want));
     for (PetscInt c = 0; c < cells.nown; ++c) any = any || want[c] ? PETSC_TRUE : PETSC_FALSE;
     PetscCall(MPIU_Allreduce(MPI_IN_PLACE, &any, 1, HOPS_MPI_BOOL, MPI_LOR, comm));
@@ -301,12 +255,10 @@ PetscErrorCode HopsPatchesCreate(HopsForm form, const HopsBasis *basis, const Ho
   if (any) {
     PetscCall(HopsPatchCellsGrow(&cells, PETSC_TRUE));
     PetscCall(HopsPatchesAddElements(pt, &cells, opt, want));
-    PetscCall(PatchesNumber(pt));
   }
-  PetscCall(PetscArrayzero(want, cells.nown));
-  PetscCall(PatchesUncovered(pt, &cells, want));
-  for (PetscInt c = 0; c < cells.nown; ++c)
-    PetscCheck(!want[c], PETSC_COMM_SELF, PETSC_ERR_PLIB, "Cell %" PetscInt_FMT " has a free unknown in no patch", sp->cell[c]);
+  PetscCall(HopsPatchesNumber(pt, &cells));
+  PetscCall(HopsPatchesInvert(pt, &cells));
+  PetscCall(HopsPatchesCondense(pt));
   PetscCall(PetscLogEventBegin(HopsPatchEvent.color, 0, 0, 0, 0));
   if (opt->colors) PetscCall(HopsPatchesColor(pt, &cells));
   PetscCall(PetscLogEventEnd(HopsPatchEvent.color, 0, 0, 0, 0));
@@ -318,7 +270,7 @@ PetscErrorCode HopsPatchesCreate(HopsForm form, const HopsBasis *basis, const Ho
   PetscCall(PetscFree(want));
   PetscCall(HopsPatchCellsDestroy(&cells));
   PetscCall(PetscFree(pt->gid));
-  PetscCall(PetscFree(pt->egid));
+  PetscCall(PetscFree(pt->gdist));
   PetscCall(PetscFree(pt->touch));
   PetscCall(PetscInfo(sp,
                       "%" PetscInt_FMT " patches of %" PetscInt_FMT " entries, %" PetscInt_FMT " 1D factors, %" PetscInt_FMT

@@ -10,64 +10,70 @@ static inline PetscInt CornerNode(PetscInt dim, PetscInt n, PetscInt corner)
   return node;
 }
 
-static PetscErrorCode CellsAllocate(PetscInt n, HopsPatchCells *pc)
-{
-  const PetscInt nx = pc->nv * pc->space->dim;
-
-  PetscFunctionBegin;
-  PetscCall(PetscRealloc(n * pc->nn * sizeof(PetscInt), &pc->gid));
-  PetscCall(PetscRealloc(n * pc->nv * sizeof(PetscInt), &pc->vid));
-  PetscCall(PetscRealloc(n * nx * sizeof(PetscReal), &pc->xv));
-  PetscCall(PetscRealloc(n * sizeof(HopsPatchCell), &pc->data));
-  PetscCall(PetscRealloc(2 * n * sizeof(PetscInt), &pc->home));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode HopsPatchCellsCreate(HopsForm form, const HopsBasis *basis, HopsPatchCells *pc)
 {
   HopsSpace      sp  = form->space;
-  const PetscInt dim = sp->dim, np = sp->order + 1, ng = sp->gorder + 1, nx = HopsPower(ng, dim);
-  PetscMPIInt    rank;
+  const PetscInt dim = sp->dim;
+  PetscMPIInt    rank, size;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_rank(PetscObjectComm((PetscObject)sp), &rank));
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)sp), &size));
   PetscCall(HopsSpaceBringMesh(sp));
   PetscCall(PetscMemzero(pc, sizeof(*pc)));
   pc->space = sp;
   pc->form  = form;
   pc->basis = basis;
-  pc->nn    = HopsPower(np, dim);
+  pc->nn    = HopsPower(sp->order + 1, dim);
   pc->nv    = 1 << dim;
   pc->n = pc->nown = sp->ncells;
-  PetscCall(CellsAllocate(pc->n, pc));
+  for (PetscInt v = 0; v < pc->nv; ++v) {
+    pc->corner[v]  = CornerNode(dim, sp->order + 1, v);
+    pc->xcorner[v] = CornerNode(dim, sp->gorder + 1, v);
+  }
+  PetscCall(PetscMalloc1(pc->n * pc->nv, &pc->vid));
+  PetscCall(PetscMalloc1(pc->n, &pc->data));
+  PetscCall(PetscMalloc1(2 * pc->n, &pc->home));
+  PetscCall(PetscCalloc1(sp->nL, &pc->vertex));
   for (PetscInt c = 0; c < pc->n; ++c) {
-    for (PetscInt i = 0; i < pc->nn; ++i) {
-      const PetscInt l = sp->restr[c * pc->nn + i];
-
-      pc->gid[c * pc->nn + i] = l < sp->nT ? sp->rstart + l : (l < sp->nT + sp->nG ? sp->ghost[l - sp->nT] : -1);
-    }
     for (PetscInt v = 0; v < pc->nv; ++v) {
-      const PetscInt i = CornerNode(dim, np, v), g = pc->gid[c * pc->nn + i];
+      const PetscInt l = sp->restr[c * pc->nn + pc->corner[v]];
 
-      pc->vid[c * pc->nv + v] = g >= 0 ? g : -2 - sp->restr[c * pc->nn + i];
-      for (PetscInt d = 0; d < dim; ++d) pc->xv[(c * pc->nv + v) * dim + d] = sp->X[(c * dim + d) * nx + CornerNode(dim, ng, v)];
+      if (!pc->vertex[l]) pc->vertex[l] = (int)++pc->nvertex;
+      pc->vid[c * pc->nv + v] = l < sp->nT ? sp->rstart + l : (l < sp->nT + sp->nG ? sp->ghost[l - sp->nT] : -2 - l);
     }
     pc->home[2 * c]     = rank;
     pc->home[2 * c + 1] = c;
   }
+  if (size > 1) PetscCall(HopsPatchCellsIndex(pc));
   PetscCall(HopsPatchCellsModel(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode HopsPatchCellsDestroy(HopsPatchCells *pc)
+PetscErrorCode HopsPatchCellsIndex(HopsPatchCells *pc)
+{
+  HopsSpace sp = pc->space;
+
+  PetscFunctionBegin;
+  if (pc->gid) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscMalloc1(pc->nown * pc->nn, &pc->gid));
+  for (PetscInt i = 0; i < pc->nown * pc->nn; ++i) {
+    const PetscInt l = sp->restr[i];
+
+    pc->gid[i] = l < sp->nT ? sp->rstart + l : (l < sp->nT + sp->nG ? sp->ghost[l - sp->nT] : -1);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Room for n cells, with those of other ranks */
+static PetscErrorCode CellsAllocate(PetscInt n, HopsPatchCells *pc)
 {
   PetscFunctionBegin;
-  PetscCall(PetscFree(pc->gid));
-  PetscCall(PetscFree(pc->vid));
-  PetscCall(PetscFree(pc->xv));
-  PetscCall(PetscFree(pc->data));
-  PetscCall(PetscFree(pc->home));
-  if (pc->op) PetscCall((*pc->op->ops->Destroy)(&pc->op));
+  PetscCall(PetscRealloc(n * pc->nn * sizeof(PetscInt), &pc->gid));
+  PetscCall(PetscRealloc(n * pc->nv * sizeof(PetscInt), &pc->vid));
+  PetscCall(PetscRealloc((n - pc->nown) * pc->nv * pc->space->dim * sizeof(PetscReal), &pc->xv));
+  PetscCall(PetscRealloc(n * sizeof(HopsPatchCell), &pc->data));
+  PetscCall(PetscRealloc(2 * n * sizeof(PetscInt), &pc->home));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -79,12 +85,15 @@ PetscErrorCode HopsPatchCellsDestroy(HopsPatchCells *pc)
 PetscBool HopsPatchSameCorner(const HopsPatchCells *pc, const PetscInt c[2], const PetscInt corner[2], const PetscInt origin[2])
 {
   const PetscInt dim = pc->space->dim, a = pc->vid[c[0] * pc->nv + corner[0]], b = pc->vid[c[1] * pc->nv + corner[1]];
-  PetscReal      e = 0.0, n = 0.0;
+  PetscReal      e = 0.0, n = 0.0, xa[3], xo[3], yb[3], yo[3];
 
   if (a >= 0 || b >= 0 || pc->home[2 * c[0]] == pc->home[2 * c[1]]) return a == b ? PETSC_TRUE : PETSC_FALSE;
+  HopsPatchCorner(pc, c[0], corner[0], xa);
+  HopsPatchCorner(pc, c[0], origin[0], xo);
+  HopsPatchCorner(pc, c[1], corner[1], yb);
+  HopsPatchCorner(pc, c[1], origin[1], yo);
   for (PetscInt d = 0; d < dim; ++d) {
-    const PetscReal x = pc->xv[(c[0] * pc->nv + corner[0]) * dim + d] - pc->xv[(c[0] * pc->nv + origin[0]) * dim + d];
-    const PetscReal y = pc->xv[(c[1] * pc->nv + corner[1]) * dim + d] - pc->xv[(c[1] * pc->nv + origin[1]) * dim + d];
+    const PetscReal x = xa[d] - xo[d], y = yb[d] - yo[d];
 
     e += PetscSqr(x - y);
     n += PetscSqr(x) + PetscSqr(y);
@@ -169,14 +178,14 @@ PetscErrorCode HopsPatchExchange(MPI_Comm comm, PetscInt n, const PetscInt to[],
 
 static void CellPack(const HopsPatchCells *pc, PetscInt c, PetscInt i[], PetscReal r[])
 {
-  const PetscInt   nx = pc->nv * pc->space->dim, nd = sizeof(HopsPatchCell) / sizeof(PetscReal);
-  const PetscReal *d = (const PetscReal *)(pc->data + c);
+  const PetscInt   nd = sizeof(HopsPatchCell) / sizeof(PetscReal);
+  const PetscReal *d  = (const PetscReal *)(pc->data + c);
 
   *i++ = pc->home[2 * c];
   *i++ = pc->home[2 * c + 1];
   for (PetscInt k = 0; k < pc->nn; ++k) *i++ = pc->gid[c * pc->nn + k];
   for (PetscInt k = 0; k < pc->nv; ++k) *i++ = pc->vid[c * pc->nv + k];
-  for (PetscInt k = 0; k < nx; ++k) *r++ = pc->xv[c * nx + k];
+  for (PetscInt v = 0; v < pc->nv; ++v, r += pc->space->dim) HopsPatchCorner(pc, c, v, r);
   for (PetscInt k = 0; k < nd; ++k) *r++ = d[k];
 }
 
@@ -189,7 +198,7 @@ static void CellUnpack(HopsPatchCells *pc, PetscInt c, const PetscInt i[], const
   pc->home[2 * c + 1] = *i++;
   for (PetscInt k = 0; k < pc->nn; ++k) pc->gid[c * pc->nn + k] = *i++;
   for (PetscInt k = 0; k < pc->nv; ++k) pc->vid[c * pc->nv + k] = *i++;
-  for (PetscInt k = 0; k < nx; ++k) pc->xv[c * nx + k] = *r++;
+  for (PetscInt k = 0; k < nx; ++k) pc->xv[(c - pc->nown) * nx + k] = *r++;
   for (PetscInt k = 0; k < nd; ++k) d[k] = *r++;
 }
 

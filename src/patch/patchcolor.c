@@ -36,20 +36,48 @@ static PetscBool CellLabels(PetscInt dim, const int known[], int label[])
   return n == 1 ? PETSC_TRUE : PETSC_FALSE;
 }
 
-/* The least corner of a cell in lexicographic order of coordinates, up to rounding errors */
-static PetscInt LeastCorner(const HopsPatchCells *pc, PetscInt c, PetscReal tol)
+/* The least corner of a cell in lexicographic order of coordinates x[nv][dim], up to rounding errors */
+static PetscInt LeastCorner(PetscInt dim, PetscInt nv, const PetscReal x[], PetscReal tol)
 {
-  const PetscInt dim  = pc->space->dim;
-  PetscInt       best = 0;
+  PetscInt best = 0;
 
-  for (PetscInt v = 1; v < pc->nv; ++v)
+  for (PetscInt v = 1; v < nv; ++v)
     for (PetscInt d = 0; d < dim; ++d) {
-      const PetscReal e = pc->xv[(c * pc->nv + v) * dim + d] - pc->xv[(c * pc->nv + best) * dim + d];
+      const PetscReal e = x[v * dim + d] - x[best * dim + d];
 
       if (e < -tol) best = v;
       if (PetscAbsReal(e) > tol) break;
     }
   return best;
+}
+
+/* Coordinates x[nv][dim] of a cell's corners */
+static void Corners(const HopsPatchCells *pc, PetscInt c, PetscReal x[])
+{
+  for (PetscInt v = 0; v < pc->nv; ++v) HopsPatchCorner(pc, c, v, x + v * pc->space->dim);
+}
+
+/* Keeps the cells whose coordinate d, of the least corner or of the centre, is the least of all ranks' */
+static PetscErrorCode KeepLeast(const HopsPatchCells *pc, const unsigned char least[], PetscInt d, PetscBool center, PetscReal tol,
+                                PetscInt *n, PetscInt cells[], PetscReal value[])
+{
+  const PetscInt dim = pc->space->dim, nv = pc->nv;
+  PetscReal      min  = PETSC_MAX_REAL, x[24];
+  PetscInt       kept = 0;
+
+  PetscFunctionBegin;
+  for (PetscInt i = 0; i < *n; ++i) {
+    if (center) Corners(pc, cells[i], x);
+    else HopsPatchCorner(pc, cells[i], least[cells[i]], x);
+    value[i] = center ? 0.0 : x[d];
+    for (PetscInt v = 0; v < nv && center; ++v) value[i] += x[v * dim + d] / nv;
+    min = PetscMin(min, value[i]);
+  }
+  PetscCall(MPIU_Allreduce(MPI_IN_PLACE, &min, 1, MPIU_REAL, MPIU_MIN, PetscObjectComm((PetscObject)pc->space)));
+  for (PetscInt i = 0; i < *n; ++i)
+    if (value[i] <= min + tol) cells[kept++] = cells[i];
+  *n = kept;
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /*
@@ -60,50 +88,43 @@ static PetscInt LeastCorner(const HopsPatchCells *pc, PetscInt c, PetscReal tol)
 static PetscErrorCode FirstCell(const HopsPatchCells *pc, PetscInt *seed, int label[])
 {
   MPI_Comm       comm = PetscObjectComm((PetscObject)pc->space);
-  const PetscInt dim = pc->space->dim, nv = pc->nv, n = pc->nown;
-  PetscBool     *alive;
-  PetscReal      box[2] = {PETSC_MAX_REAL, PETSC_MAX_REAL}, tol;
-  PetscInt      *least, first;
+  const PetscInt dim = pc->space->dim, nv = pc->nv;
+  PetscReal      box[3] = {PETSC_MAX_REAL, PETSC_MAX_REAL, PETSC_MAX_REAL}, tol, x[24], *value;
+  PetscInt      *cells, n = 0, first;
+  unsigned char *least;
   PetscMPIInt    rank, winner;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_rank(comm, &rank));
-  for (PetscInt i = 0; i < n * nv * dim; ++i) {
-    box[0] = PetscMin(box[0], pc->xv[i]);
-    box[1] = PetscMin(box[1], -pc->xv[i]);
-  }
-  PetscCall(MPIU_Allreduce(MPI_IN_PLACE, box, 2, MPIU_REAL, MPIU_MIN, comm));
-  tol = -1e-10 * (box[0] + box[1]);
-  PetscCall(PetscMalloc2(n, &alive, n, &least));
-  for (PetscInt c = 0; c < n; ++c) {
-    alive[c] = PETSC_TRUE;
-    least[c] = LeastCorner(pc, c, tol);
-  }
-  for (PetscInt k = 0; k < 2 * dim; ++k) {
-    PetscReal min = PETSC_MAX_REAL, x;
-
-    for (PetscInt pass = 0; pass < 2; ++pass) {
-      for (PetscInt c = 0; c < n; ++c) {
-        if (!alive[c]) continue;
-        x = pc->xv[(c * nv + least[c]) * dim + k % dim];
-        if (k >= dim) {
-          x = 0.0;
-          for (PetscInt v = 0; v < nv; ++v) x += pc->xv[(c * nv + v) * dim + k % dim] / nv;
-        }
-        if (!pass) min = PetscMin(min, x);
-        else if (x > min + tol) alive[c] = PETSC_FALSE;
-      }
-      if (!pass) PetscCall(MPIU_Allreduce(MPI_IN_PLACE, &min, 1, MPIU_REAL, MPIU_MIN, comm));
+  PetscCall(PetscMalloc3(pc->nown, &cells, pc->nown, &value, pc->nown, &least));
+  for (PetscInt c = 0; c < pc->nown; ++c) {
+    Corners(pc, c, x);
+    value[c] = x[0];
+    for (PetscInt v = 0; v < nv; ++v) value[c] = PetscMin(value[c], x[v * dim]);
+    box[2] = PetscMin(box[2], value[c]);
+    for (PetscInt i = 0; i < nv * dim; ++i) {
+      box[0] = PetscMin(box[0], x[i]);
+      box[1] = PetscMin(box[1], -x[i]);
     }
   }
-  for (first = 0; first < n && !alive[first]; ++first) {}
-  winner = first < n ? rank : INT_MAX;
+  PetscCall(MPIU_Allreduce(MPI_IN_PLACE, box, 3, MPIU_REAL, MPIU_MIN, comm));
+  tol = -1e-10 * (box[0] + box[1]);
+  for (PetscInt c = 0; c < pc->nown; ++c) {
+    if (value[c] > box[2] + 16 * tol) continue; /* a least corner is within 8 of them of its cell's least coordinate */
+    cells[n++] = c;
+    Corners(pc, c, x);
+    least[c] = (unsigned char)LeastCorner(dim, nv, x, tol);
+  }
+  for (PetscInt k = 0; k < 2 * dim; ++k)
+    PetscCall(KeepLeast(pc, least, k % dim, k < dim ? PETSC_FALSE : PETSC_TRUE, tol, &n, cells, value));
+  first  = n ? cells[0] : -1;
+  winner = n ? rank : INT_MAX;
   PetscCall(MPIU_Allreduce(MPI_IN_PLACE, &winner, 1, MPI_INT, MPI_MIN, comm));
   *seed = winner == rank ? first : -1;
   if (*seed >= 0) { /* the least corner is 0; its neighbours are 1, 2, 4, from the last to the first in lexicographic order */
-    const PetscReal *x = pc->xv + first * nv * dim;
-    int              bit[3];
+    int bit[3];
 
+    Corners(pc, first, x);
     for (PetscInt d = 0; d < dim; ++d) {
       bit[d] = 0;
       for (PetscInt e = 0; e < dim; ++e) {
@@ -119,16 +140,17 @@ static PetscErrorCode FirstCell(const HopsPatchCells *pc, PetscInt *seed, int la
       for (PetscInt d = 0; d < dim; ++d) label[v] |= (((v ^ least[first]) >> d) & 1) << bit[d];
     }
   }
-  PetscCall(PetscFree2(alive, least));
+  PetscCall(PetscFree3(cells, value, least));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* A walk over this rank's cells: labels so far, and the cells whose neighbours are labelled next */
 typedef struct {
   const HopsPatchCells *pc;
-  int                  *label;          /* [nL] of the unknowns that are corners, else -1 */
-  PetscInt             *corner;         /* [nown][nv] unknown */
-  PetscInt             *vstart, *vcell; /* cells at each corner */
+  int                  *label;          /* [nvertex] of the vertices, -1 where there is none yet */
+  PetscInt             *corner;         /* [nown][nv] vertex */
+  PetscInt             *vstart, *vcell; /* cells at each vertex */
+  PetscInt             *left;           /* [nvertex] those of them that are not done */
   PetscInt             *queue, head, tail;
   PetscBool            *done;        /* [nown] all corners have labels */
   int                  *root, *leaf; /* labels of shared unknowns and of ghosts */
@@ -137,27 +159,27 @@ typedef struct {
 static PetscErrorCode WalkCreate(const HopsPatchCells *pc, int label[], Walk *w)
 {
   HopsSpace      sp = pc->space;
-  const PetscInt nv = pc->nv, P = sp->order + 1;
+  const PetscInt nv = pc->nv;
 
   PetscFunctionBegin;
   w->pc    = pc;
   w->label = label;
   w->head = w->tail = 0;
-  PetscCall(PetscMalloc3(pc->nown * nv, &w->corner, sp->nL + 2, &w->vstart, pc->nown * nv, &w->vcell));
+  PetscCall(PetscMalloc4(pc->nown * nv, &w->corner, pc->nvertex + 2, &w->vstart, pc->nown * nv, &w->vcell, pc->nvertex, &w->left));
   PetscCall(PetscMalloc4(pc->nown, &w->queue, pc->nown, &w->done, sp->halo.nshared, &w->root, sp->nG, &w->leaf));
-  PetscCall(PetscArrayzero(w->vstart, sp->nL + 2));
-  for (PetscInt i = 0; i < sp->nL; ++i) label[i] = -1;
+  PetscCall(PetscArrayzero(w->vstart, pc->nvertex + 2));
+  for (PetscInt i = 0; i < pc->nvertex; ++i) label[i] = -1;
   for (PetscInt c = 0; c < pc->nown; ++c) {
     w->done[c] = PETSC_FALSE;
     for (PetscInt v = 0; v < nv; ++v) {
-      PetscInt node = 0;
-
-      for (PetscInt d = sp->dim - 1; d >= 0; --d) node = node * P + ((v >> d) & 1 ? P - 1 : 0);
-      w->corner[c * nv + v] = sp->restr[c * pc->nn + node];
+      w->corner[c * nv + v] = pc->vertex[sp->restr[c * pc->nn + pc->corner[v]]] - 1;
       ++w->vstart[w->corner[c * nv + v] + 2];
     }
   }
-  for (PetscInt i = 0; i < sp->nL; ++i) w->vstart[i + 2] += w->vstart[i + 1];
+  for (PetscInt i = 0; i < pc->nvertex; ++i) {
+    w->left[i] = w->vstart[i + 2];
+    w->vstart[i + 2] += w->vstart[i + 1];
+  }
   for (PetscInt i = 0; i < pc->nown * nv; ++i) w->vcell[w->vstart[w->corner[i] + 1]++] = i / nv;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -165,7 +187,7 @@ static PetscErrorCode WalkCreate(const HopsPatchCells *pc, int label[], Walk *w)
 static PetscErrorCode WalkDestroy(Walk *w)
 {
   PetscFunctionBegin;
-  PetscCall(PetscFree3(w->corner, w->vstart, w->vcell));
+  PetscCall(PetscFree4(w->corner, w->vstart, w->vcell, w->left));
   PetscCall(PetscFree4(w->queue, w->done, w->root, w->leaf));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -182,6 +204,12 @@ static PetscInt WalkKnown(const Walk *w, PetscInt c, int known[])
   return n;
 }
 
+static void WalkDone(Walk *w, PetscInt c)
+{
+  w->done[c] = PETSC_TRUE;
+  for (PetscInt v = 0; v < w->pc->nv; ++v) --w->left[w->corner[c * w->pc->nv + v]];
+}
+
 /* Gives a cell's corners their labels where they have none; its neighbours are next */
 static void WalkTake(Walk *w, PetscInt c, const int label[])
 {
@@ -190,7 +218,7 @@ static void WalkTake(Walk *w, PetscInt c, const int label[])
   (void)WalkKnown(w, c, known);
   for (PetscInt v = 0; v < w->pc->nv; ++v)
     if (known[v] < 0) w->label[w->corner[c * w->pc->nv + v]] = label[v];
-  w->done[c]          = PETSC_TRUE;
+  WalkDone(w, c);
   w->queue[w->tail++] = c;
 }
 
@@ -203,15 +231,16 @@ static void WalkSpread(Walk *w)
     const PetscInt c = w->queue[w->head++];
 
     for (PetscInt v = 0; v < nv; ++v)
-      for (PetscInt k = w->vstart[w->corner[c * nv + v]]; k < w->vstart[w->corner[c * nv + v] + 1]; ++k) {
+      for (PetscInt i = w->corner[c * nv + v], k = w->vstart[i]; k < w->vstart[i + 1] && w->left[i]; ++k) {
         const PetscInt b = w->vcell[k];
         PetscInt       n;
         int            known[8], l[8];
 
         if (w->done[b]) continue;
         n = WalkKnown(w, b, known);
+        if (n < w->pc->space->dim) continue; /* fewer labels determine no cell */
         if (CellLabels(w->pc->space->dim, known, l)) WalkTake(w, b, l);
-        else if (n == nv) w->done[b] = PETSC_TRUE; /* no hypercube: all its corners are labelled all the same */
+        else if (n == nv) WalkDone(w, b); /* no hypercube: all its corners are labelled all the same */
       }
   }
 }
@@ -219,17 +248,24 @@ static void WalkSpread(Walk *w)
 /* Labels of shared vertices: any rank's is as good */
 static PetscErrorCode WalkShare(Walk *w)
 {
-  HopsSpace sp = w->pc->space;
+  HopsSpace  sp     = w->pc->space;
+  const int *vertex = w->pc->vertex;
 
   PetscFunctionBegin;
-  for (PetscInt i = 0; i < sp->halo.nshared; ++i) w->root[i] = w->label[sp->halo.shared[i]];
-  for (PetscInt g = 0; g < sp->nG; ++g) w->leaf[g] = w->label[sp->nT + g];
+  for (PetscInt i = 0; i < sp->halo.nshared; ++i) {
+    const int v = vertex[sp->halo.shared[i]];
+
+    w->root[i] = v ? w->label[v - 1] : -1;
+  }
+  for (PetscInt g = 0; g < sp->nG; ++g) w->leaf[g] = vertex[sp->nT + g] ? w->label[vertex[sp->nT + g] - 1] : -1;
   PetscCall(PetscSFReduceBegin(sp->halo.sf, MPI_INT, w->leaf, w->root, MPI_MAX));
   PetscCall(PetscSFReduceEnd(sp->halo.sf, MPI_INT, w->leaf, w->root, MPI_MAX));
   PetscCall(PetscSFBcastBegin(sp->halo.sf, MPI_INT, w->root, w->leaf, MPI_REPLACE));
   PetscCall(PetscSFBcastEnd(sp->halo.sf, MPI_INT, w->root, w->leaf, MPI_REPLACE));
-  for (PetscInt i = 0; i < sp->halo.nshared; ++i) w->label[sp->halo.shared[i]] = w->root[i];
-  for (PetscInt g = 0; g < sp->nG; ++g) w->label[sp->nT + g] = w->leaf[g];
+  for (PetscInt i = 0; i < sp->halo.nshared; ++i)
+    if (vertex[sp->halo.shared[i]]) w->label[vertex[sp->halo.shared[i]] - 1] = w->root[i];
+  for (PetscInt g = 0; g < sp->nG; ++g)
+    if (vertex[sp->nT + g]) w->label[vertex[sp->nT + g] - 1] = w->leaf[g];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -244,8 +280,8 @@ static PetscInt WalkDetermined(Walk *w)
 
     if (w->done[c]) continue;
     n = WalkKnown(w, c, known);
-    if (n == w->pc->nv) w->done[c] = PETSC_TRUE;
-    else if (n && CellLabels(w->pc->space->dim, known, l)) {
+    if (n == w->pc->nv) WalkDone(w, c);
+    else if (n >= w->pc->space->dim && CellLabels(w->pc->space->dim, known, l)) {
       WalkTake(w, c, l);
       ++taken;
     }
@@ -264,7 +300,7 @@ static void WalkAnew(Walk *w, PetscInt c)
   WalkTake(w, c, l);
 }
 
-/* label[nL] of the unknowns that are corners, else -1 */
+/* label[nvertex] */
 static PetscErrorCode Labels(const HopsPatchCells *pc, int label[])
 {
   MPI_Comm    comm  = PetscObjectComm((PetscObject)pc->space);
@@ -337,25 +373,62 @@ static PetscErrorCode CellHalo(const HopsPatchCells *pc, PetscSF *sf, PetscMPIIn
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode ColorOwn(HopsPatches pt, const HopsPatchCells *pc, const int label[], PetscInt64 used[])
+/* Colours of the patches at each cell, by bits: 64 w + b in used[w][n], NULL where there is none yet */
+typedef PetscInt64 *Used[HOPS_COLOR_WORDS];
+
+/* Those of the cells of a patch */
+static PetscInt64 Taken(HopsPatches pt, PetscInt k, const PetscInt64 used[])
+{
+  PetscInt64 taken = 0;
+
+  for (PetscInt i = pt->touchstart[k]; i < pt->touchstart[k + 1] && used; ++i) taken |= used[pt->touch[i]];
+  return taken;
+}
+
+/* label[]: of the vertices from 1 on */
+static PetscErrorCode ColorOwn(HopsPatches pt, const HopsPatchCells *pc, const int label[], Used used)
 {
   HopsSpace sp = pt->space;
 
   PetscFunctionBegin;
   for (PetscInt k = 0; k < pt->n; ++k) {
-    PetscInt64 taken[HOPS_COLOR_WORDS] = {0};
-    PetscInt   color                   = -1;
+    PetscInt64 taken = Taken(pt, k, used[0]);
+    PetscInt   color = -1;
 
-    for (PetscInt i = pt->touchstart[k]; i < pt->touchstart[k + 1]; ++i)
-      for (PetscInt w = 0; w < HOPS_COLOR_WORDS; ++w) taken[w] |= used[pt->touch[i] * HOPS_COLOR_WORDS + w];
-    if (!pt->element[k] && label[pt->center[k] - sp->rstart] >= 0) color = label[pt->center[k] - sp->rstart];
-    if (color < 0 || (taken[0] >> color) & 1)
-      for (color = 0; color < 64 * HOPS_COLOR_WORDS && (taken[color / 64] >> (color % 64)) & 1; ++color) {}
+    if (!pt->element[k]) color = label[pc->vertex[pt->center[k] - sp->rstart]];
+    if (color < 0 || (taken >> color) & 1)
+      for (color = 0; color < 64 * HOPS_COLOR_WORDS && (taken >> (color % 64)) & 1;) {
+        if (!(++color % 64) && color < 64 * HOPS_COLOR_WORDS) taken = Taken(pt, k, used[color / 64]);
+      }
     PetscCheck(color < 64 * HOPS_COLOR_WORDS, PETSC_COMM_SELF, PETSC_ERR_SUP,
                "The patches need more than %d colors: use -pc_patchfd_type additive", 64 * HOPS_COLOR_WORDS);
     pt->color[k] = (int)color;
+    if (!used[color / 64]) PetscCall(PetscCalloc1(pc->n, &used[color / 64]));
     for (PetscInt i = pt->touchstart[k]; i < pt->touchstart[k + 1]; ++i)
-      used[pt->touch[i] * HOPS_COLOR_WORDS + color / 64] |= (PetscInt64)1 << (color % 64);
+      used[color / 64][pt->touch[i]] |= (PetscInt64)1 << (color % 64);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What other ranks' patches have at common cells; PetscSF combines basic types only */
+static PetscErrorCode ShareColors(const HopsPatchCells *pc, PetscSF sf, PetscMPIInt size, Used used)
+{
+  PetscMPIInt nwords = 0;
+
+  PetscFunctionBegin;
+  if (size == 1) PetscFunctionReturn(PETSC_SUCCESS);
+  for (PetscMPIInt w = 0; w < HOPS_COLOR_WORDS; ++w) nwords = used[w] ? w + 1 : nwords;
+  PetscCall(MPIU_Allreduce(MPI_IN_PLACE, &nwords, 1, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)pc->space)));
+  for (PetscMPIInt w = 0; w < nwords; ++w) {
+    PetscInt64 *root, *leaf;
+
+    if (!used[w]) PetscCall(PetscCalloc1(pc->n, &used[w]));
+    root = used[w];
+    leaf = root + pc->nown;
+    PetscCall(PetscSFReduceBegin(sf, MPIU_INT64, leaf, root, MPI_BOR));
+    PetscCall(PetscSFReduceEnd(sf, MPIU_INT64, leaf, root, MPI_BOR));
+    PetscCall(PetscSFBcastBegin(sf, MPIU_INT64, root, leaf, MPI_REPLACE));
+    PetscCall(PetscSFBcastEnd(sf, MPIU_INT64, root, leaf, MPI_REPLACE));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -365,16 +438,16 @@ PetscErrorCode HopsPatchesColor(HopsPatches pt, const HopsPatchCells *pc)
   MPI_Comm    comm = PetscObjectComm((PetscObject)pt->space);
   PetscSF     sf;
   PetscMPIInt size, rank, nnb = 0, *nb, *done;
-  PetscInt64 *used;
+  Used        used = {NULL};
   int        *label, colored = 0, all = 0, *map;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(comm, &size));
   PetscCallMPI(MPI_Comm_rank(comm, &rank));
-  PetscCall(PetscMalloc1(pt->space->nL, &label));
-  PetscCall(Labels(pc, label));
+  PetscCall(PetscMalloc1(pc->nvertex + 1, &label));
+  label[0] = -1;
+  PetscCall(Labels(pc, label + 1));
   PetscCall(CellHalo(pc, &sf, &nnb, &nb));
-  PetscCall(PetscCalloc1(pc->n * HOPS_COLOR_WORDS, &used));
   PetscCall(PetscCalloc1(size, &done));
   while (!all) {
     PetscMPIInt ready = 1;
@@ -384,20 +457,7 @@ PetscErrorCode HopsPatchesColor(HopsPatches pt, const HopsPatchCells *pc)
       PetscCall(ColorOwn(pt, pc, label, used));
       colored = 1;
     }
-    for (PetscInt w = 0; w < HOPS_COLOR_WORDS && size > 1; ++w) { /* PetscSF combines basic types only */
-      PetscInt64 *root, *leaf;
-
-      PetscCall(PetscMalloc2(pc->nown, &root, pc->n - pc->nown, &leaf));
-      for (PetscInt c = 0; c < pc->nown; ++c) root[c] = used[c * HOPS_COLOR_WORDS + w];
-      for (PetscInt c = pc->nown; c < pc->n; ++c) leaf[c - pc->nown] = used[c * HOPS_COLOR_WORDS + w];
-      PetscCall(PetscSFReduceBegin(sf, MPIU_INT64, leaf, root, MPI_BOR));
-      PetscCall(PetscSFReduceEnd(sf, MPIU_INT64, leaf, root, MPI_BOR));
-      PetscCall(PetscSFBcastBegin(sf, MPIU_INT64, root, leaf, MPI_REPLACE));
-      PetscCall(PetscSFBcastEnd(sf, MPIU_INT64, root, leaf, MPI_REPLACE));
-      for (PetscInt c = 0; c < pc->nown; ++c) used[c * HOPS_COLOR_WORDS + w] = root[c];
-      for (PetscInt c = pc->nown; c < pc->n; ++c) used[c * HOPS_COLOR_WORDS + w] = leaf[c - pc->nown];
-      PetscCall(PetscFree2(root, leaf));
-    }
+    PetscCall(ShareColors(pc, sf, size, used));
     PetscCallMPI(MPI_Allgather(&colored, 1, MPI_INT, done, 1, MPI_INT, comm));
     all = 1;
     for (PetscMPIInt r = 0; r < size; ++r) all = all && done[r];
@@ -416,7 +476,7 @@ PetscErrorCode HopsPatchesColor(HopsPatches pt, const HopsPatchCells *pc)
   for (PetscInt k = 0; k < pt->n; ++k) pt->color[k] = map[pt->color[k]];
   PetscCall(PetscFree(map));
   PetscCall(PetscFree(done));
-  PetscCall(PetscFree(used));
+  for (PetscInt w = 0; w < HOPS_COLOR_WORDS; ++w) PetscCall(PetscFree(used[w]));
   PetscCall(PetscFree(label));
   PetscCall(PetscFree(nb));
   PetscCall(PetscSFDestroy(&sf));

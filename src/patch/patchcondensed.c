@@ -37,73 +37,46 @@ PetscErrorCode HopsPatchesAddCondensed(HopsPatches pt, const int side[3], PetscR
 /* Modes of a cell's interior, and the function of the vertex */
 static PetscErrorCode Modes(HopsPatches pt)
 {
-  const PetscInt   P = pt->space->order + 1, n = P - 2;
+  const PetscInt   dim = pt->space->dim, p = pt->space->order, n = p - 1, nodes = HopsPower(2 * p - 1, dim);
   HopsPatchLine    l = {.ncells = 1, .first = 1, .last = n, .a = {1.0}, .m = {1.0}};
+  HopsPatchModes  *m = &pt->modes;
   const PetscReal *S, *lambda;
+  PetscReal       *nu;
 
   PetscFunctionBegin;
   PetscCall(HopsPatchFactorGet(pt, &l, &pt->cfactor));
   S      = pt->values + pt->factors[pt->cfactor].offset;
   lambda = S + n * n;
-  PetscCall(PetscCalloc2(n, &pt->alpha, n, &pt->mu));
-  pt->arrow[0] = pt->A1[0];
-  pt->arrow[1] = pt->M1[0];
+  *m     = (HopsPatchModes){.dim = (int)dim, .n = (int)n, .nodes = (int)nodes, .arrow = {pt->A1[0], pt->M1[0]}};
+  PetscCall(PetscCalloc5(n, &pt->alpha, n, &pt->mu, HopsPatchModesValues(m), &pt->mvalues, HopsPatchModesTable(m), &pt->mlist,
+                         HopsPatchModesTable(m), &pt->mwhere));
   for (PetscInt k = 0; k < n; ++k) {
     for (PetscInt t = 0; t < n; ++t) {
       pt->alpha[k] += S[t * n + k] * pt->A1[t + 1];
       pt->mu[k] += S[t * n + k] * pt->M1[t + 1];
     }
-    pt->arrow[0] += pt->mu[k] * (lambda[k] * pt->mu[k] - 2.0 * pt->alpha[k]);
-    pt->arrow[1] -= PetscSqr(pt->mu[k]);
+    m->arrow[0] += pt->mu[k] * (lambda[k] * pt->mu[k] - 2.0 * pt->alpha[k]);
+    m->arrow[1] -= PetscSqr(pt->mu[k]);
     pt->alpha[k] -= lambda[k] * pt->mu[k];
   }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+  PetscCall(PetscArraycpy(pt->mvalues, S, n * n + n));
+  PetscCall(PetscArraycpy(pt->mvalues + n * n + n, pt->alpha, n));
+  nu = pt->mvalues + n * n + 2 * n;
+  for (PetscInt t = 0; t < n; ++t)
+    for (PetscInt k = 0; k < n; ++k) nu[t] += S[t * n + k] * pt->mu[k];
+  for (PetscInt s = 0; s < 1 << dim; ++s) {
+    const int side[3] = {(int)(1 + (s & 1)), (int)(1 + ((s >> 1) & 1)), (int)(1 + ((s >> 2) & 1))};
+    int      *list = pt->mlist + s * nodes, *where = pt->mwhere + s * nodes;
+    PetscInt  size;
 
-/* The Schur complement of a patch; where[] numbers the skeleton's nodes */
-static void Schur(const HopsPatches pt, const HopsPatchCondensed *c, const int where[], PetscScalar S[])
-{
-  const PetscInt   dim = pt->space->dim, p = pt->space->order, n = c->n;
-  const PetscReal *lambda    = pt->values + pt->factors[pt->cfactor].offset + (p - 1) * (p - 1);
-  const PetscInt   stride[3] = {1, c->side[0] == 2 ? 2 * p - 1 : p,
-                                (c->side[0] == 2 ? 2 * p - 1 : p) * (c->side[1] == 2 ? 2 * p - 1 : p)};
-
-  for (PetscInt i = 0; i < n * n; ++i) S[i] = 0.0;
-  for (PetscInt pos = 0; pos < 1 << dim; ++pos) {
-    const PetscReal *d       = c->d[pos];
-    PetscInt         step[3] = {0, 0, 0}, center = 0;
-    PetscBool        exists = PETSC_TRUE;
-
-    for (PetscInt a = 0; a < dim; ++a) {
-      if (c->side[a] == 1 && (pos >> a) & 1) exists = PETSC_FALSE;
-      step[a] = c->side[a] == 2 && !((pos >> a) & 1) ? -stride[a] : stride[a];
-      center += c->side[a] == 2 ? (p - 1) * stride[a] : 0;
-    }
-    if (!exists) continue;
-    for (PetscInt i = 0; i < HopsPower(p, dim); ++i) {
-      const PetscInt t[3] = {i % p, (i / p) % p, i / (p * p)}, node = center + t[0] * step[0] + t[1] * step[1] + t[2] * step[2];
-      PetscReal      m[3] = {1.0, 1.0, 1.0}, D;
-
-      for (PetscInt a = 0; a < dim; ++a) m[a] = t[a] ? 1.0 : pt->arrow[1];
-      D = d[3] * m[0] * m[1] * m[2];
-      for (PetscInt a = 0; a < dim; ++a) D += d[a] * (t[a] ? lambda[t[a] - 1] : pt->arrow[0]) * m[(a + 1) % 3] * m[(a + 2) % 3];
-      if (where[node] >= 0) {
-        S[where[node] * n + where[node]] += D;
-        /* with the same node but for t[a] = 0, if it is on the skeleton by another direction */
-        for (PetscInt a = 0; a < dim; ++a) {
-          const PetscInt other = where[node - t[a] * step[a]];
-
-          if (!t[a]) continue;
-          S[where[node] * n + other] += d[a] * pt->alpha[t[a] - 1] * m[(a + 1) % 3] * m[(a + 2) % 3];
-          S[other * n + where[node]] += d[a] * pt->alpha[t[a] - 1] * m[(a + 1) % 3] * m[(a + 2) % 3];
-        }
-      } else
-        for (PetscInt a = 0; a < dim; ++a)
-          for (PetscInt b = 0; b < dim; ++b)
-            S[where[node - t[a] * step[a]] * n + where[node - t[b] * step[b]]] -=
-              d[a] * pt->alpha[t[a] - 1] * d[b] * pt->alpha[t[b] - 1] / D;
-    }
+    PetscCall(HopsPatchSkeleton(dim, p, side, &size, list));
+    for (PetscInt i = 0; i < nodes; ++i) where[i] = -1;
+    for (PetscInt i = 0; i < size; ++i) where[list[i]] = (int)i;
   }
+  m->values = pt->mvalues;
+  m->list   = pt->mlist;
+  m->where  = pt->mwhere;
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 typedef struct {
@@ -154,43 +127,54 @@ static PetscErrorCode Share(HopsPatches pt)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* By LAPACK, patch by patch */
+static PetscErrorCode HostCondense(const HopsPatchModes *m, PetscInt ncond, const HopsPatchCondensed cond[], PetscScalar schur[],
+                                   PetscInt *bad)
+{
+  PetscFunctionBegin;
+  *bad = -1;
+  for (PetscInt k = 0; k < ncond && *bad < 0; ++k) {
+    PetscScalar   *S = schur + cond[k].offset;
+    const PetscInt n = cond[k].n;
+    PetscBLASInt   bn, info;
+
+    HopsPatchSchur(m, cond + k, S, 0, 1);
+    PetscCall(PetscBLASIntCast(n, &bn));
+    PetscCallBLAS("LAPACKpotrf", LAPACKpotrf_("U", &bn, S, &bn, &info));
+    if (info) *bad = k;
+    else {
+      PetscCallBLAS("LAPACKpotri", LAPACKpotri_("U", &bn, S, &bn, &info));
+      PetscCheck(!info, PETSC_COMM_SELF, PETSC_ERR_LIB, "LAPACK potri failed: %d", (int)info);
+    }
+    for (PetscInt i = 0; i < n; ++i)
+      for (PetscInt l = 0; l < i; ++l) S[l * n + i] = S[i * n + l];
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode HopsPatchesCondense(HopsPatches pt)
 {
-  const PetscInt dim = pt->space->dim, p = pt->space->order, nall = pt->ncond, max = HopsPower(2 * p - 1, dim);
-  int           *list, *where;
+  const PetscInt        dim = pt->space->dim, p = pt->space->order, nall = pt->ncond;
+  const HopsBackendOps *be = pt->space->backend;
+  PetscInt              bad;
 
   PetscFunctionBegin;
   if (!nall) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(Modes(pt));
   PetscCall(Share(pt));
   for (PetscInt k = 0; k < pt->ncond; ++k) {
-    pt->cond[k].offset = pt->nschur;
-    PetscCall(HopsPatchSkeleton(dim, p, pt->cond[k].side, &pt->cond[k].n, NULL));
-    pt->nschur += PetscSqr((size_t)pt->cond[k].n);
-  }
-  PetscCall(PetscMalloc1(pt->nschur, &pt->schur));
-  PetscCall(PetscMalloc2(max, &list, max, &where));
-  for (PetscInt k = 0; k < pt->ncond; ++k) {
-    const HopsPatchCondensed *c = pt->cond + k;
-    PetscScalar              *S = pt->schur + c->offset;
-    PetscInt                  n;
-    PetscBLASInt              bn, info;
+    PetscInt n;
 
-    PetscCall(HopsPatchSkeleton(dim, p, c->side, &n, list));
-    for (PetscInt i = 0; i < max; ++i) where[i] = -1;
-    for (PetscInt i = 0; i < n; ++i) where[list[i]] = (int)i;
-    Schur(pt, c, where, S);
-    PetscCall(PetscBLASIntCast(n, &bn));
-    PetscCallBLAS("LAPACKpotrf", LAPACKpotrf_("U", &bn, S, &bn, &info));
-    PetscCheck(!info, PETSC_COMM_SELF, PETSC_ERR_MAT_LU_ZRPVT,
-               "A condensed patch is not positive definite: the form is not (no boundary condition on a mesh of one patch?), or "
-               "its coefficients jump by more than double precision can bear: use -pc_patchfd_condense_max 0, or -pc_type lor");
-    PetscCallBLAS("LAPACKpotri", LAPACKpotri_("U", &bn, S, &bn, &info));
-    PetscCheck(!info, PETSC_COMM_SELF, PETSC_ERR_LIB, "LAPACK potri failed: %d", (int)info);
-    for (PetscInt i = 0; i < n; ++i)
-      for (PetscInt l = 0; l < i; ++l) S[l * n + i] = S[i * n + l];
+    PetscCall(HopsPatchSkeleton(dim, p, pt->cond[k].side, &n, NULL));
+    pt->cond[k].n      = (int)n;
+    pt->cond[k].offset = pt->nschur;
+    pt->nschur += PetscSqr((size_t)n);
   }
-  PetscCall(PetscFree2(list, where));
+  PetscCall((*be->memory->Malloc)(pt->nschur * sizeof(PetscScalar), (void **)&pt->schur));
+  PetscCall((*(be->patches ? be->patches->Condense : HostCondense))(&pt->modes, pt->ncond, pt->cond, pt->schur, &bad));
+  PetscCheck(bad < 0, PETSC_COMM_SELF, PETSC_ERR_MAT_LU_ZRPVT,
+             "A condensed patch is not positive definite: the form is not (no boundary condition on a mesh of one patch?), or "
+             "its coefficients jump by more than double precision can bear: use -pc_patchfd_condense_max 0, or -pc_type lor");
   PetscCall(PetscInfo(pt->space,
                       "%" PetscInt_FMT " condensed patches, %" PetscInt_FMT " of them different: %g MB for their inverses\n", nall,
                       pt->ncond, 1e-6 * pt->nschur * sizeof(PetscScalar)));

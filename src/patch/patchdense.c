@@ -100,13 +100,13 @@ static PetscErrorCode HostInvert(const HopsPatchMatrices *m, PetscScalar inv[], 
   *bad = -1;
   PetscCall(PetscMalloc1(m->nn, &row));
   for (PetscInt k = 0; k < m->n && *bad < 0; ++k) {
-    const PetscInt n = m->start[k + 1] - m->start[k];
+    const PetscInt n = m->size[k];
     PetscScalar   *A = inv + m->offset[k];
     PetscBLASInt   bn, info;
 
     PetscCall(PetscBLASIntCast(n, &bn));
-    HopsPatchAssemble((int)n, m->list + m->start[k], (int)(m->cstart[k + 1] - m->cstart[k]), m->cell + m->cstart[k], (int)m->nn,
-                      m->gid, m->E, row, A, 0, 1);
+    HopsPatchAssemble(&m->nodes, (int)n, m->list + m->start[k], (int)(m->cstart[k + 1] - m->cstart[k]), m->cell + m->cstart[k],
+                      m->cells, m->E, row, A, 0, 1);
     PetscCallBLAS("LAPACKpotrf", LAPACKpotrf_("U", &bn, A, &bn, &info));
     if (info) *bad = k;
     else {
@@ -120,83 +120,70 @@ static PetscErrorCode HostInvert(const HopsPatchMatrices *m, PetscScalar inv[], 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Memory for the inverses of nd more patches behind those that are there */
-static PetscErrorCode Reserve(HopsPatches pt, PetscInt nd, const HopsPatchDense dense[])
+/* Memory for the inverses of the patches dense[nd] */
+static PetscErrorCode Reserve(HopsPatches pt, PetscInt nd, const PetscInt dense[])
 {
-  const HopsMemoryOps *memory = pt->space->backend->memory;
-  PetscInt64           total  = pt->ninv;
-  PetscScalar         *inv;
+  PetscInt64 total = 0;
 
   PetscFunctionBegin;
   for (PetscInt k = 0; k < nd; ++k) {
-    pt->dense[dense[k].patch] = (PetscInt)total;
-    total += PetscSqr((PetscInt64)(pt->start[dense[k].patch + 1] - pt->start[dense[k].patch]));
+    pt->dense[dense[k]] = (PetscInt)total;
+    total += PetscSqr((PetscInt64)(pt->start[dense[k] + 1] - pt->start[dense[k]]));
     PetscCheck(total < PETSC_INT_MAX, PETSC_COMM_SELF, PETSC_ERR_SUP,
                "The inverses of %" PetscInt_FMT " patches take more than %" PetscInt_FMT
                " entries: lower -pc_patchfd_dense_max, or "
                "use more ranks",
                nd, PETSC_INT_MAX);
   }
-  if (total == pt->ninv) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall((*memory->Malloc)((size_t)total * sizeof(PetscScalar), (void **)&inv));
-  if (pt->ninv) PetscCall((*memory->Copy)(NULL, inv, pt->inv, pt->ninv * sizeof(PetscScalar), HOPS_COPY_WITHIN));
-  PetscCall((*memory->Free)((void **)&pt->inv));
-  pt->inv  = inv;
+  if (total) PetscCall((*pt->space->backend->memory->Malloc)((size_t)total * sizeof(PetscScalar), (void **)&pt->inv));
   pt->ninv = (PetscInt)total;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Inverts some patches; where[] has -1 for all cells, before and after */
-static PetscErrorCode InvertSome(HopsPatches pt, HopsPatchCells *pc, PetscInt nd, const HopsPatchDense dense[], int where[])
+/* Inverts the patches dense[nd]; where[] has -1 for all cells, before and after */
+static PetscErrorCode InvertSome(HopsPatches pt, HopsPatchCells *pc, PetscInt nd, const PetscInt dense[], int where[])
 {
   const HopsBackendOps *be = pt->space->backend;
-  HopsPatchMatrices     m  = {.n = nd, .nn = pc->nn};
-  PetscInt             *start, *cstart, *list, *used, *gid, nu = 0, nc = 0, bad;
+  HopsPatchMatrices     m  = {.n = nd, .nn = pc->nn, .nodes = pc->bnodes, .list = pt->idx};
+  PetscInt             *start, *size, *cstart, *used, nc = 0, bad;
   size_t               *offset;
   int                  *cell;
   PetscReal            *E;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc3(nd + 1, &start, nd + 1, &cstart, nd, &offset));
+  PetscCall(PetscMalloc4(nd, &start, nd, &size, nd + 1, &cstart, nd, &offset));
   for (PetscInt k = 0; k < nd; ++k) {
-    start[k]  = nu;
+    start[k]  = pt->start[dense[k]];
+    size[k]   = pt->start[dense[k] + 1] - start[k];
+    offset[k] = pt->dense[dense[k]];
     cstart[k] = nc;
-    offset[k] = pt->dense[dense[k].patch];
-    nu += pt->start[dense[k].patch + 1] - pt->start[dense[k].patch];
-    nc += dense[k].ncells;
+    nc += pt->touchstart[dense[k] + 1] - pt->touchstart[dense[k]];
   }
-  start[nd]  = nu;
   cstart[nd] = nc;
-  PetscCall(PetscMalloc3(nu, &list, nc, &cell, nc, &used));
-  for (PetscInt k = 0; k < nd; ++k) {
-    PetscCall(PetscArraycpy(list + start[k], pt->gid + pt->start[dense[k].patch], start[k + 1] - start[k]));
-    for (PetscInt c = 0; c < dense[k].ncells; ++c) {
-      const PetscInt i = dense[k].cells[c];
+  PetscCall(PetscMalloc2(nc, &cell, nc, &used));
+  for (PetscInt k = 0; k < nd; ++k)
+    for (PetscInt c = cstart[k]; c < cstart[k + 1]; ++c) {
+      const PetscInt i = pt->touch[pt->touchstart[dense[k]] + c - cstart[k]];
 
       if (where[i] < 0) {
         where[i]         = (int)m.ncells;
         used[m.ncells++] = i;
       }
-      cell[cstart[k] + c] = where[i];
+      cell[c] = where[i];
     }
-  }
-  PetscCall(PetscMalloc1(m.ncells * pc->nn, &gid));
-  for (PetscInt c = 0; c < m.ncells; ++c) {
-    PetscCall(PetscArraycpy(gid + c * pc->nn, pc->gid + used[c] * pc->nn, pc->nn));
-    where[used[c]] = -1;
-  }
+  for (PetscInt c = 0; c < m.ncells; ++c) where[used[c]] = -1;
   PetscCall((*be->memory->Malloc)(m.ncells * PetscSqr((size_t)pc->nn) * sizeof(PetscReal), (void **)&E));
   PetscCall(ElementMatrices(pc, m.ncells, used, E));
   m.start  = start;
-  m.list   = list;
+  m.size   = size;
   m.cstart = cstart;
-  m.gid    = gid;
+  m.cells  = used;
   m.cell   = cell;
   m.offset = offset;
   m.E      = E;
   PetscCall((*(be->patches ? be->patches->Invert : HostInvert))(&m, pt->inv, &bad));
   if (bad >= 0) {
-    const PetscInt j = dense[bad].patch;
+    const PetscInt j = dense[bad];
 
     SETERRQ(PETSC_COMM_SELF, PETSC_ERR_MAT_LU_ZRPVT,
             "The operator's matrix on the patch of %s %" PetscInt_FMT
@@ -205,33 +192,37 @@ static PetscErrorCode InvertSome(HopsPatches pt, HopsPatchCells *pc, PetscInt nd
             pt->element[j] ? "cell" : "unknown", pt->element[j] ? pc->space->cell[pt->center[j]] : pt->center[j]);
   }
   PetscCall((*be->memory->Free)((void **)&E));
-  PetscCall(PetscFree(gid));
-  PetscCall(PetscFree3(list, cell, used));
-  PetscCall(PetscFree3(start, cstart, offset));
+  PetscCall(PetscFree2(cell, used));
+  PetscCall(PetscFree4(start, size, cstart, offset));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Inverts the operator's matrix on dense patches, half a gigabyte of element matrices at a time. A cell of
-   two rounds is computed twice */
-PetscErrorCode HopsPatchesInvert(HopsPatches pt, HopsPatchCells *pc, PetscInt nd, const HopsPatchDense dense[])
+/* Half a gigabyte of element matrices at a time. A cell of two rounds is computed twice */
+PetscErrorCode HopsPatchesInvert(HopsPatches pt, HopsPatchCells *pc)
 {
   const size_t most = PetscMax((size_t)4 * pc->nv, ((size_t)1 << 26) / PetscSqr((size_t)pc->nn)); /* cells of a round */
-  PetscInt    *round, rounds = 0, all;
+  PetscInt    *dense, *round, rounds = 0, all, nd = 0;
   int         *where;
 
   PetscFunctionBegin;
   PetscCall(PetscLogEventBegin(HopsPatchEvent.invert, 0, 0, 0, 0));
-  PetscCall(PetscMalloc2(nd + 1, &round, pc->n, &where));
+  for (PetscInt k = 0; k < pt->n; ++k) nd += pt->solver[k] == HOPS_PATCH_DENSE;
+  PetscCall(PetscMalloc3(nd, &dense, nd + 1, &round, pc->n, &where));
+  nd = 0;
+  for (PetscInt k = 0; k < pt->n; ++k)
+    if (pt->solver[k] == HOPS_PATCH_DENSE) dense[nd++] = k;
   for (PetscInt c = 0; c < pc->n; ++c) where[c] = -1;
   for (PetscInt k = 0; k < nd; ++rounds) { /* where[]: the last round that has the cell */
     size_t nc = 0;
 
     round[rounds] = k;
     for (; k < nd; ++k) {
-      if (nc + dense[k].ncells > most && k > round[rounds]) break;
-      for (PetscInt c = 0; c < dense[k].ncells; ++c) {
-        nc += where[dense[k].cells[c]] != rounds;
-        where[dense[k].cells[c]] = (int)rounds;
+      const PetscInt *cells = pt->touch + pt->touchstart[dense[k]], n = pt->touchstart[dense[k] + 1] - pt->touchstart[dense[k]];
+
+      if (nc + n > most && k > round[rounds]) break;
+      for (PetscInt c = 0; c < n; ++c) {
+        nc += where[cells[c]] != rounds;
+        where[cells[c]] = (int)rounds;
       }
     }
   }
@@ -243,7 +234,7 @@ PetscErrorCode HopsPatchesInvert(HopsPatches pt, HopsPatchCells *pc, PetscInt nd
 
     PetscCall(InvertSome(pt, pc, last - first, dense + first, where));
   }
-  PetscCall(PetscFree2(round, where));
+  PetscCall(PetscFree3(dense, round, where));
   PetscCall(PetscLogEventEnd(HopsPatchEvent.invert, 0, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -160,7 +160,7 @@ static PetscErrorCode DropRepeated(PetscInt n, const unsigned char dist[], Petsc
 /* The last patch becomes one of its unknowns alone, in ascending order, where they are not too many */
 static PetscErrorCode MakeDense(HopsPatches pt, PetscInt k, PetscInt max)
 {
-  PetscInt *gid = pt->gid + pt->start[k], *dist, n = 0;
+  PetscInt *gid = pt->gid + pt->star[k].cell[0], *dist, n = 0;
 
   PetscFunctionBegin;
   for (PetscInt i = 0; i < pt->start[k + 1] - pt->start[k]; ++i) n += gid[i] >= 0;
@@ -169,12 +169,13 @@ static PetscErrorCode MakeDense(HopsPatches pt, PetscInt k, PetscInt max)
   n = 0;
   for (PetscInt i = 0; i < pt->start[k + 1] - pt->start[k]; ++i)
     if (gid[i] >= 0) {
-      dist[n]  = pt->dist[pt->start[k] + i];
+      dist[n]  = pt->gdist[pt->star[k].cell[0] + i];
       gid[n++] = gid[i];
     }
   PetscCall(PetscSortIntWithArray(n, gid, dist));
-  for (PetscInt i = 0; i < n; ++i) pt->dist[pt->start[k] + i] = (unsigned char)dist[i];
+  for (PetscInt i = 0; i < n; ++i) pt->gdist[pt->star[k].cell[0] + i] = (unsigned char)dist[i];
   PetscCall(PetscFree(dist));
+  pt->ngiven       = pt->star[k].cell[0] + n;
   pt->start[k + 1] = pt->nent = pt->start[k] + n;
   pt->solver[k]               = HOPS_PATCH_DENSE;
   for (PetscInt d = 0; d < 3; ++d) {
@@ -273,7 +274,7 @@ static PetscErrorCode AddElement(HopsPatches pt, const HopsPatchCells *pc, const
     if (out < 2 && gid[i] < 0) cut = PETSC_TRUE;
   }
   PetscCall(DropRepeated(n, dist, gid, work));
-  PetscCall(HopsPatchesAppend(pt, n, gid, dist, 0, NULL));
+  PetscCall(HopsPatchesAppend(pt, n, NULL, gid, dist, 0, NULL));
   k              = pt->n - 1;
   pt->element[k] = 1;
   pt->center[k]  = c;
@@ -312,7 +313,7 @@ static PetscErrorCode ElementTouch(HopsPatches pt, const HopsPatchCells *pc)
     for (PetscInt pass = 0; pass < 2; ++pass) {
       if (pass) PetscCall(PetscMalloc1(m, &t));
       m = 0;
-      for (PetscInt i = pt->start[k]; i < pt->start[k + 1]; ++i) {
+      for (PetscInt i = pt->star[k].cell[0]; i < pt->star[k].cell[0] + pt->start[k + 1] - pt->start[k]; ++i) {
         PetscInt where;
 
         if (pt->gid[i] < 0) continue;
@@ -345,9 +346,9 @@ PetscErrorCode HopsPatchesAddElements(HopsPatches pt, HopsPatchCells *pc, const 
   const PetscInt *node[6];
   unsigned char  *dist;
   PetscInt        nd = 0;
-  HopsPatchDense *dense;
 
   PetscFunctionBegin;
+  PetscCall(HopsPatchCellsIndex(pc));
   PetscCall(PetscMalloc5(pc->n * 2 * dim, &nb, 2 * dim * nf, &faces, nmax, &gid, nmax, &dist, 2 * nmax, &work));
   for (PetscInt f = 0; f < 2 * dim; ++f) {
     PetscCall(HopsFaceNodes(dim, P, f, faces + f * nf));
@@ -358,13 +359,6 @@ PetscErrorCode HopsPatchesAddElements(HopsPatches pt, HopsPatchCells *pc, const 
     if (want[c]) PetscCall(AddElement(pt, pc, opt, c, node, nb + 2 * dim * c, gid, dist, work));
   for (PetscInt k = 0; k < pt->n; ++k) nd += pt->element[k] && pt->solver[k] == HOPS_PATCH_DENSE;
   if (opt->colors || nd) PetscCall(ElementTouch(pt, pc));
-  PetscCall(PetscMalloc1(nd, &dense));
-  nd = 0;
-  for (PetscInt k = 0; k < pt->n; ++k)
-    if (pt->element[k] && pt->solver[k] == HOPS_PATCH_DENSE)
-      dense[nd++] = (HopsPatchDense){k, pt->touchstart[k + 1] - pt->touchstart[k], pt->touch + pt->touchstart[k]};
-  PetscCall(HopsPatchesInvert(pt, pc, nd, dense));
-  PetscCall(PetscFree(dense));
   PetscCall(PetscFree5(nb, faces, gid, dist, work));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -6,12 +6,11 @@
    the seams, which cost a copy) */
 PetscInt64 HopsPatchBits(PetscReal x)
 {
-  int       e;
-  PetscReal m;
+  PetscInt64 bits;
 
   if (x == 0.0) return 0;
-  m = frexp(x, &e);
-  return (PetscInt64)llround(ldexp(m, 40)) * 4096 + e;
+  memcpy(&bits, &x, sizeof(bits));
+  return (bits + (1 << 12)) >> 13; /* 39 of the 52 bits of the mantissa, rounded, below the exponent */
 }
 
 PetscReal HopsPatchRoundRatio(PetscReal r)

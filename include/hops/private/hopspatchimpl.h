@@ -2,7 +2,7 @@
    back end. */
 #pragma once
 #include <hops/private/hopslorimpl.h>
-#include <hops/private/hopspatchkernel.h>
+#include <hops/private/hopspatchcondensed.h>
 
 /* Cells of this rank (in the space's order), then the cells of other ranks that its patches need */
 typedef struct {
@@ -10,25 +10,58 @@ typedef struct {
   HopsForm         form;
   const HopsBasis *basis;
   PetscInt         n, nown, nn, nv; /* all cells, own cells; (order+1)^dim, 2^dim */
-  PetscInt        *gid;             /* [n][nn] global index of each E-vector entry, -1 where it is constrained */
+  PetscInt        *gid;             /* [n][nn] global index of each E-vector entry, -1 where constrained: HopsPatchCellsIndex() */
   PetscInt        *vid;             /* [n][nv] corner: its global index, or -2 - (L index on the cell's rank) where constrained */
-  PetscReal       *xv;              /* [n][nv][dim] coordinates of the corners */
-  HopsPatchCell   *data;            /* [n] */
-  PetscInt        *home;            /* [n][2] rank of the cell and its number there */
+  PetscReal       *xv;              /* [n - nown][nv][dim] coordinates of the corners of other ranks' cells: HopsPatchCorner() */
+  PetscInt         corner[8], xcorner[8]; /* nodes of a cell's corners, in the space and in the map */
+  HopsPatchCell   *data;                  /* [n] */
+  PetscInt        *home;                  /* [n][2] rank of the cell and its number there */
+  int             *vertex;                /* [nL] of cells' corners: a number among nvertex of them, from 1 on; else 0 */
+  PetscInt         nvertex;
   /* back ends that set patches up: own cells by their quadrature data, NULL until they are wanted */
   HopsOperator op;
+  /*
+    The nodes as entries: of the process, and where the back end works. Numbers are L indices, then, from nL
+    on, those of `nfar` unknowns of other ranks, and one for constrained nodes of other ranks' cells. Before
+    patches are numbered entries behind nT are those of far[], afterwards those of the patches' ghosts.
+  */
+  HopsPatchNodes nodes, bnodes;
+  PetscInt       nfar, *far; /* global indices of other ranks' unknowns in the cells, which ascend */
+  int           *map, *other, *bmap, *bother;
+  unsigned char *lacks, *blacks;
 } HopsPatchCells;
 
-/* Patches whose matrices are sums of element matrices E[ncells][nn][nn], whose nodes have the global indices
-   gid[ncells][nn]. Patch k takes the entries of its unknowns list[start[k]..start[k+1]), which ascend, from
-   the element matrices cell[cstart[k]..cstart[k+1]), and its inverse, row after row, begins at offset[k] of
-   inv */
+/* Coordinates x[dim] of a corner of a cell */
+static inline void HopsPatchCorner(const HopsPatchCells *pc, PetscInt c, PetscInt v, PetscReal x[])
+{
+  const HopsSpace sp  = pc->space;
+  const PetscInt  dim = sp->dim, nx = HopsPower(sp->gorder + 1, dim);
+
+  for (PetscInt d = 0; d < dim; ++d)
+    x[d] = c < pc->nown ? sp->X[(c * dim + d) * nx + pc->xcorner[v]] : pc->xv[((c - pc->nown) * pc->nv + v) * dim + d];
+}
+
+/* Lists of patches: entries start[k].. of idx[], and estart[k].. of eidx[], all nodes, where they have any */
+typedef struct {
+  PetscInt             n;
+  HopsPatchNodes       nodes; /* with the back end's arrays; everything else in the process's memory */
+  const HopsPatchStar *star;
+  const PetscInt      *start, *estart;
+  const int           *given; /* [ngiven] lists of the patches without a star */
+  PetscInt             ngiven;
+} HopsPatchLists;
+
+/* Patches whose matrices are sums of element matrices E[ncells][nn][nn], of the cells cells[ncells]. Patch k
+   takes the entries of its unknowns list[start[k]..start[k]+size[k]), which ascend, from the element matrices
+   cell[cstart[k]..cstart[k+1]), and its inverse, row after row, begins at offset[k] of inv */
 typedef struct {
   PetscInt         n, ncells, nn;
-  const PetscInt  *start, *list, *cstart, *gid;
+  const PetscInt  *start, *size, *cstart, *cells;
   const int       *cell;
   const size_t    *offset;
-  const PetscReal *E; /* in the back end's memory; everything else in the process's */
+  HopsPatchNodes   nodes; /* with arrays in the back end's memory, as are the next two; everything else in the process's */
+  const int       *list;
+  const PetscReal *E;
 } HopsPatchMatrices;
 
 /* What a back end computes in the set-up of patches: the kernels of hopspatchkernel.h */
@@ -38,6 +71,13 @@ struct _HopsPatchSetUpOps {
   PetscErrorCode (*Models)(HopsOperator, HopsPatchCell models[]);
   /* E[n][P^dim][P^dim] of the cells' integrals, cells[n] the process's; the operator has the basis */
   PetscErrorCode (*Elements)(HopsOperator, const HopsBasis *, PetscInt n, const PetscInt cells[], PetscReal E[]);
+  /* faults[n] of stars[n], which both are the process's: HOPS_PATCH_LACKS, HOPS_PATCH_DIFFERS */
+  PetscErrorCode (*Faults)(const HopsPatchNodes *, PetscBool all, PetscInt n, const HopsPatchStar[], unsigned char faults[]);
+  /* idx[] and eidx[] in the back end's memory */
+  PetscErrorCode (*Lists)(const HopsPatchLists *, int idx[], int eidx[]);
+  /* inverses of the Schur complements of condensed patches: schur[] is the back end's, everything else the
+     process's; *bad as below */
+  PetscErrorCode (*Condense)(const HopsPatchModes *, PetscInt n, const HopsPatchCondensed[], PetscScalar schur[], PetscInt *bad);
   /* inverses of the patches' matrices; *bad is a patch whose matrix is not positive definite, else -1 */
   PetscErrorCode (*Invert)(const HopsPatchMatrices *, PetscScalar inv[], PetscInt *bad);
 };
@@ -68,20 +108,6 @@ typedef enum {
 } HopsPatchSolver;
 
 /*
-  A condensed patch: a tensor star of cells whose forms are tensor products, each with factors of its own.
-  Equal ones share their data. The skeleton are the nodes on the planes through the vertex, in lexicographic
-  order of the patch's nodes.
-*/
-typedef struct {
-  int side[3]; /* cells along each axis, 1 for an axis that is not there */
-  /* of the cell with bits `pos` of sides: factors of A_a M M along the axes a of the star, and of M M M; the
-     greatest of all is 1 */
-  PetscReal d[8][4];
-  PetscInt  n;      /* unknowns of the skeleton */
-  size_t    offset; /* where the inverse of its Schur complement begins in the set's `schur`, row after row */
-} HopsPatchCondensed;
-
-/*
   A set of patches. Unknowns are numbered by a P-vector: [0,nT) owned by this rank, [nT,nT+nG) owned
   elsewhere, and one entry nP-1 for what a tensor-product patch includes but the space constrains or lacks
   (read as zero, written in vain).
@@ -97,15 +123,19 @@ typedef struct {
 */
 struct _HopsPatches {
   HopsSpace      space;
-  PetscReal     *A1, *M1;    /* [P][P] stiffness and mass of the reference cell by the operator's rule */
-  PetscInt       n, nmax;    /* patches */
-  PetscInt      *start;      /* [n+1] first entry of each patch */
-  PetscInt       nent, emax; /* entries */
-  PetscInt      *gid;        /* entries: global index, -1 where there is no unknown */
-  int           *idx;        /* entries: P index */
-  unsigned char *dist;       /* entries: L1 distance in nodes from the patch's centre, for restricted variants */
-  int (*size)[3];            /* [n] entries per direction; {number, 1, 1} of a dense patch */
-  int (*factor)[3];          /* [n] 1D factors */
+  PetscReal     *A1, *M1; /* [P][P] stiffness and mass of the reference cell by the operator's rule */
+  PetscInt       n, nmax; /* patches */
+  PetscInt      *start;   /* [n+1] first entry of each patch */
+  PetscInt       nent;    /* entries */
+  HopsPatchStar *star;    /* [n] the cells that a patch's list is made of; without: cell[0] is where it begins in the next two */
+  /* until the lists are made: global indices, -1 where there is no unknown, and distances */
+  PetscInt       ngiven, gmax, *gid;
+  unsigned char *gdist;
+  int           *idx;  /* entries: P index; where the back end works */
+  int           *hidx; /* the same in the process's memory, where it was asked for: HopsPatchesBringLists() */
+  unsigned char *dist; /* levels: entries: L1 distance in nodes from the patch's centre, else NULL */
+  int (*size)[3];      /* [n] entries per direction; {number, 1, 1} of a dense patch */
+  int (*factor)[3];    /* [n] 1D factors */
   /* [n] local inverse = scale[4] S (sum_a scale[a] lambda_a + scale[3])^-1 S^T, of the tensor products times
      scale[5] */
   PetscReal (*scale)[6];
@@ -122,15 +152,18 @@ struct _HopsPatches {
   PetscInt            ncond, cmax;
   size_t              nschur;
   HopsPatchCondensed *cond;
-  PetscScalar        *schur;
+  PetscScalar        *schur;                /* where the back end works */
   int                 cfactor;              /* modes of a cell's interior, as a 1D factor */
-  PetscReal          *alpha, *mu, arrow[2]; /* [p-1], [p-1], diagonal entries of A and M: those of the function of the vertex */
+  HopsPatchModes      modes;                /* the same with what belongs to the function of the vertex; arrays are the next ones */
+  PetscReal          *alpha, *mu, *mvalues; /* [p-1], [p-1] */
+  int                *mlist, *mwhere;
   PetscInt            nfactors, fmax, nvalues, vmax, *hash, nhash;
   HopsPatchFactor    *factors;
   PetscReal          *values;
   PetscInt           *touchstart, *touch, ntouch, tmax; /* cells (numbers of HopsPatchCells) that contain unknowns of each patch */
-  /* [n+1], entries: all nodes of the cells of an exact vertex patch, where sweeps are fused; else none */
-  PetscInt *estart, next, xmax, *egid;
+  /* [n+1], entries: all nodes of the cells of an exact vertex patch, where sweeps are fused; else none.
+     eidx[] is where the back end works, until the smoother has its own */
+  PetscInt *estart, next;
   int      *eidx;
   int (*esize)[3];      /* [n] such nodes per direction */
   unsigned char *fused; /* [ncolors] all patches of a color are exact, on all ranks */
@@ -138,7 +171,7 @@ struct _HopsPatches {
   PetscInt       nT, nG, nP;
   PetscInt      *ghost;  /* [nG] global indices */
   PetscSF        halo;   /* roots: owned entries; leaves: [nG] */
-  int           *mult;   /* [nP] patches of all ranks that contain an unknown */
+  int           *mult;   /* [nP] patches of all ranks that contain an unknown; from HopsPatchesCount() on */
   int           *level;  /* levels: [nP] least distance of an unknown from a patch's centre, else NULL */
   int           *nlevel; /* the same: [nP] patches at that distance */
 };
@@ -165,6 +198,8 @@ PETSC_INTERN PetscErrorCode  HopsPatchRegisterEvents(void);
 /* src/patch/patchcells.c */
 PETSC_INTERN PetscErrorCode HopsPatchCellsCreate(HopsForm, const HopsBasis *, HopsPatchCells *);
 PETSC_INTERN PetscErrorCode HopsPatchCellsDestroy(HopsPatchCells *);
+/* gid[], which one rank needs for patches without a star alone */
+PETSC_INTERN PetscErrorCode HopsPatchCellsIndex(HopsPatchCells *);
 /* ghost cells: those around owned vertices, or (all) those around any node of an own cell; collective */
 PETSC_INTERN PetscErrorCode HopsPatchCellsGrow(HopsPatchCells *, PetscBool all);
 /* are two corners of cells the same mesh vertex? The origin is a corner that both cells have */
@@ -185,9 +220,20 @@ PETSC_INTERN PetscErrorCode HopsPatchesCreate(HopsForm, const HopsBasis *, const
 PETSC_INTERN PetscErrorCode HopsPatchesDestroy(HopsPatches *);
 /* of P-vectors, on the back end */
 PETSC_INTERN PetscErrorCode HopsPatchesCreateProlong(HopsPatches, PetscDataType, HopsProlong *);
-/* appends a patch of `n` entries, with zeros for the rest */
-PETSC_INTERN PetscErrorCode HopsPatchesAppend(HopsPatches, PetscInt n, const PetscInt gid[], const unsigned char dist[],
-                                              PetscInt ntouch, const PetscInt touch[]);
+/* room for so many patches, and the cells that they touch */
+PETSC_INTERN PetscErrorCode HopsPatchesReserve(HopsPatches, PetscInt n, PetscInt ntouch);
+/* appends a patch of `n` entries, of a star or (star NULL) with a list, and with zeros for the rest */
+PETSC_INTERN PetscErrorCode HopsPatchesAppend(HopsPatches, PetscInt n, const HopsPatchStar *star, const PetscInt gid[],
+                                              const unsigned char dist[], PetscInt ntouch, const PetscInt touch[]);
+
+/* src/patch/patchlist.c: numbers of the nodes of cells, before patches are numbered */
+PETSC_INTERN PetscErrorCode HopsPatchCellsNodes(HopsPatchCells *);
+PETSC_INTERN PetscErrorCode HopsPatchCellsFaults(const HopsPatchCells *, PetscBool all, PetscInt n, const HopsPatchStar[],
+                                                 unsigned char faults[]);
+/* numbers of the patches' unknowns, and their lists; collective */
+PETSC_INTERN PetscErrorCode HopsPatchesNumber(HopsPatches, HopsPatchCells *);
+PETSC_INTERN PetscErrorCode HopsPatchesBringLists(HopsPatches, const int *idx[]);
+PETSC_INTERN PetscErrorCode HopsPatchesCount(HopsPatches); /* mult[]; collective */
 
 /* src/patch/patchfactor.c */
 PETSC_INTERN PetscErrorCode HopsPatchFactorGet(HopsPatches, const HopsPatchLine *, int *factor);
@@ -202,20 +248,26 @@ PETSC_INTERN PetscInt64 HopsPatchBits(PetscReal);
 /* the nearest of a coarse set of ratios, which lets surrogates share factors */
 PETSC_INTERN PetscReal HopsPatchRoundRatio(PetscReal);
 
-/* A patch to be inverted: its cells are in a list of their own, since their element matrices come from where
-   they live */
-typedef struct {
-  PetscInt patch, ncells, *cells;
-} HopsPatchDense;
-/* src/patch/patchdense.c: inverts the operator's matrix on patches whose unknowns ascend; collective */
-PETSC_INTERN PetscErrorCode HopsPatchesInvert(HopsPatches, HopsPatchCells *, PetscInt n, const HopsPatchDense[]);
+/* src/patch/patchdense.c: inverts the operator's matrix on dense patches; collective */
+PETSC_INTERN PetscErrorCode HopsPatchesInvert(HopsPatches, HopsPatchCells *);
 
 /* src/patch/patchvertex.c: vertex patches; cells that must get element patches are marked in want[n] */
 PETSC_INTERN PetscErrorCode HopsPatchesAddVertices(HopsPatches, HopsPatchCells *, const HopsPatchOptions *, PetscBool want[]);
+/* src/patch/patchfit.c: separable models of stars of cells */
+typedef struct {
+  PetscReal a[3][2], m[3][2]; /* weights of the cells along each axis */
+  PetscReal sigma, robin[3], bound[2];
+} HopsPatchFit;
+/* logs[n][4]: what fits need of the cells' models */
+PETSC_INTERN PetscErrorCode HopsPatchCellsLogs(const HopsPatchCells *, PetscReal **logs);
+PETSC_INTERN void           HopsPatchStarFit(const HopsPatchCells *, const PetscReal logs[], const HopsPatchStar *, HopsPatchFit *);
 /* src/basis/lattice.c: skeleton of a tensor patch of so many cells along the axes; list[] may be NULL */
 PETSC_INTERN PetscErrorCode HopsPatchSkeleton(PetscInt dim, PetscInt p, const int side[3], PetscInt *n, int list[]);
 /* makes the last patch a condensed one: d[pos][axis] as above, up to a factor */
 PETSC_INTERN PetscErrorCode HopsPatchesAddCondensed(HopsPatches, const int side[3], PetscReal d[8][4]);
+/* entries of modes.values[], and of modes.list[] and where[] */
+#define HopsPatchModesValues(m) ((m)->n * ((m)->n + 3))
+#define HopsPatchModesTable(m)  (8 * (m)->nodes)
 /* finds equal ones, and inverts */
 PETSC_INTERN PetscErrorCode HopsPatchesCondense(HopsPatches);
 /* src/patch/patchelement.c: patches of the marked own cells; needs all neighbours */

@@ -1,6 +1,6 @@
 /*
   What set-up computes for a cell or a patch, for the process and for devices: models of cells, element
-  matrices, matrices of patches and their inverses.
+  matrices, lists of patches, their matrices and inverses.
 
   A team works on one cell or patch: a block of threads on a device, one thread on the host. Each function is
   a row of loops whose passes do not depend on each other, with a barrier behind each loop, so that the host
@@ -269,10 +269,175 @@ HOPS_TEAM void HopsPatchElementMatrix(const HopsPatchPoints *p, int P, const dou
   }
 }
 
+/* ------------------------------------ lists of entries ------------------------------------ */
+
+/* The nodes of cells as entries of a P-vector (hopspatchimpl.h). A node has a number: that of its entry where
+   it is below nT, else the entry is map[number - nT] */
+typedef struct {
+  int                  dim, P, nn;  /* nn = P^dim nodes of a cell */
+  int                  nT, nown;    /* own entries, own cells */
+  int                  none;        /* the entry of what the space lacks */
+  const int           *own, *other; /* numbers [..][nn] of the nodes of own cells, and of the cells behind these */
+  const int           *map;
+  const unsigned char *lacks; /* [all cells] 1: some node is not an unknown */
+} HopsPatchNodes;
+
+/*
+  The cells around a vertex, two along an axis or one. Cell `pos` lies on side (pos >> a) & 1 of axis a; there
+  are those whose sides exist. t[a] counts its nodes along the axes from the vertex on. A patch without a star
+  has a list that was made elsewhere, from cell[0] on.
+*/
+typedef struct {
+  int           cell[8];
+  unsigned char seen[8]; /* bits 0-2: the vertex's corner of the cell; 3-4, 5-6: the axes of its first two directions */
+  unsigned char side[3]; /* cells along each axis; side[0] = 0: there is no star */
+  unsigned char sorted;  /* the list ascends, else it is lexicographic along the axes */
+} HopsPatchStar;
+
+HOPS_TEAM int HopsPatchStarHas(const HopsPatchStar *s, int pos)
+{
+  for (int a = 0; a < 3; ++a)
+    if (((pos >> a) & 1) >= s->side[a]) return 0;
+  return 1;
+}
+
+/* Entries of a star's patch along the axes: its unknowns, or all nodes of its cells */
+HOPS_TEAM int HopsPatchStarSize(const HopsPatchNodes *m, const HopsPatchStar *s, int all, int size[3])
+{
+  const int end = all ? m->P : m->P - 1; /* the first node that does not count, from the vertex */
+
+  for (int a = 0; a < 3; ++a) size[a] = a >= m->dim ? 1 : (s->side[a] == 2 ? 2 * end - 1 : end);
+  return size[0] * size[1] * size[2];
+}
+
+/* How a star sees its cells: the number of node t of cell pos is at[pos][sum of t[a] step[pos][a]] */
+typedef struct {
+  const int *at[8];
+  int        step[8][3];
+} HopsPatchView;
+
+HOPS_TEAM void HopsPatchStarView(const HopsPatchNodes *m, const HopsPatchStar *s, HopsPatchView *view)
+{
+  for (int pos = 0; pos < 8; ++pos) {
+    const int  c = s->cell[pos], seen = s->seen[pos], first = (seen >> 3) & 3, second = (seen >> 5) & 3;
+    const int *at;
+
+    if (!HopsPatchStarHas(s, pos)) continue;
+    at                 = c < m->nown ? m->own + (size_t)c * m->nn : m->other + (size_t)(c - m->nown) * m->nn;
+    view->step[pos][2] = 0;
+    for (int d = 0, stride = 1; d < m->dim; ++d, stride *= m->P) {
+      const int flip = (seen >> d) & 1, axis = d == 0 ? first : (d == 1 ? second : 3 - first - second);
+
+      at += flip ? (m->P - 1) * stride : 0;
+      view->step[pos][axis] = flip ? -stride : stride;
+    }
+    view->at[pos] = at;
+  }
+}
+
+HOPS_TEAM int HopsPatchEntry(const HopsPatchNodes *m, int number)
+{
+  return number < m->nT ? number : m->map[number - m->nT];
+}
+
+/* Entry i of a cell's nodes */
+HOPS_TEAM int HopsPatchCellEntry(const HopsPatchNodes *m, int c, int i)
+{
+  return HopsPatchEntry(m, c < m->nown ? m->own[(size_t)c * m->nn + i] : m->other[(size_t)(c - m->nown) * m->nn + i]);
+}
+
+#define HOPS_PATCH_LACKS   1 /* cells disagree about an unknown of the patch, or the space lacks it */
+#define HOPS_PATCH_DIFFERS 2 /* cells disagree about a node on the star's outer faces, if these are looked at */
+
+/* A member's share of what is wrong with a star. Cells on both sides of an axis are compared on the plane
+   between them; those that lack nodes are looked through */
+HOPS_TEAM int HopsPatchStarFaults(const HopsPatchNodes *m, const HopsPatchStar *s, int all, int rank, int size)
+{
+  const int     p = m->P - 1, end = all ? m->P : p;
+  int           faults = 0;
+  HopsPatchView view;
+
+  HopsPatchStarView(m, s, &view);
+  for (int pos = 0; pos < 8; ++pos) {
+    const int *at = view.at[pos], *step = view.step[pos];
+
+    if (!HopsPatchStarHas(s, pos)) continue;
+    if (m->lacks[s->cell[pos]]) {
+      HOPS_TEAM_FOR(i, m->dim == 3 ? p * p * p : p * p, rank, size)
+      {
+        const int number = at[i % p * step[0] + i / p % p * step[1] + i / (p * p) * step[2]];
+
+        if (HopsPatchEntry(m, number) == m->none) faults |= HOPS_PATCH_LACKS;
+      }
+    }
+    for (int a = 0; a < m->dim; ++a) {
+      const int  u = a == 0 ? 1 : 0, v = m->dim == 2 || a == 2 ? 1 : 2, other = pos & ~(1 << a); /* axes of the plane, in 3D */
+      const int *o = view.at[other], *ostep = view.step[other];
+
+      if (other == pos) continue;
+      HOPS_TEAM_FOR(row, m->dim == 3 ? end : 1, rank, size)
+      {
+        const int *line = at + (m->dim == 3 ? row * step[v] : 0), *oline = o + (m->dim == 3 ? row * ostep[v] : 0);
+
+        for (int t = 0; t < end; ++t) {
+          const int x = line[t * step[u]], y = oline[t * ostep[u]];
+
+          if (x != y && HopsPatchEntry(m, x) != HopsPatchEntry(m, y))
+            faults |= row < p && t < p ? HOPS_PATCH_LACKS | HOPS_PATCH_DIFFERS : HOPS_PATCH_DIFFERS;
+        }
+      }
+    }
+  }
+  return faults;
+}
+
+/* The entries of a star's patch, lexicographic along the axes: its unknowns, or all nodes of its cells; and
+   their distances from the vertex in nodes along the axes, where dist[] is not NULL */
+HOPS_TEAM void HopsPatchStarList(const HopsPatchNodes *m, const HopsPatchStar *s, int all, int out[], unsigned char dist[],
+                                 int rank, int size)
+{
+  const int     end = all ? m->P : m->P - 1, last = end - 1;
+  int           n[3];
+  HopsPatchView view;
+
+  HopsPatchStarView(m, s, &view);
+  (void)HopsPatchStarSize(m, s, all, n);
+  HOPS_TEAM_FOR(row, n[1] * n[2], rank, size)
+  {
+    const int y = row % n[1], z = row / n[1], hy = s->side[1] == 2 && y > last, hz = s->side[2] == 2 && z > last;
+    const int ty = s->side[1] == 1 ? y : (hy ? y - last : last - y), tz = s->side[2] == 1 ? z : (hz ? z - last : last - z);
+    int      *to = out + row * n[0] + (s->side[0] == 2 ? last : 0); /* of the vertex */
+
+    for (int h = 0; h < s->side[0]; ++h) {
+      const int  pos = h + 2 * hy + 4 * hz, step = view.step[pos][0], way = s->side[0] == 2 && !h ? -1 : 1;
+      const int *in = view.at[pos] + ty * view.step[pos][1] + tz * view.step[pos][2];
+
+      for (int t = h; t < end; ++t) to[way * t] = HopsPatchEntry(m, in[t * step]);
+      for (int t = h; t < end && dist; ++t) dist[to - out + way * t] = (unsigned char)(t + ty + tz);
+    }
+  }
+}
+
+/* out[n] = in[n], which are different, in ascending order; the same with other numbers that belong to them,
+   where these are not NULL */
+HOPS_TEAM void HopsPatchListSort(int n, const int in[], const unsigned char other[], int out[], unsigned char oout[], int rank,
+                                 int size)
+{
+  HOPS_TEAM_FOR(i, n, rank, size)
+  {
+    const int x  = in[i];
+    int       to = 0;
+
+    for (int j = 0; j < n; ++j) to += in[j] < x;
+    out[to] = x;
+    if (other) oout[to] = other[i];
+  }
+}
+
 /* ------------------------------------ dense patches ------------------------------------ */
 
 /* Where x is in an ascending list, -1 if it is not */
-HOPS_TEAM int HopsPatchFind(int n, const PetscInt list[], PetscInt x)
+HOPS_TEAM int HopsPatchFind(int n, const int list[], int x)
 {
   int lo = 0, hi = n;
 
@@ -285,16 +450,18 @@ HOPS_TEAM int HopsPatchFind(int n, const PetscInt list[], PetscInt x)
   return lo < n && list[lo] == x ? lo : -1;
 }
 
-/* The lower triangle of A[n][n] = sum over cells of the entries of E[where[c]][nn][nn] whose unknowns
-   gid[where[c]][nn] are in the ascending list[n]; row[nn] is scratch */
-HOPS_TEAM void HopsPatchAssemble(int n, const PetscInt list[], int ncells, const int where[], int nn, const PetscInt gid[],
-                                 const double E[], int row[], double A[], int rank, int size)
+/* The lower triangle of A[n][n] = sum over cells of the entries of E[where[c]][nn][nn] whose nodes, those of
+   the cell number[where[c]], are in the ascending list[n]; row[nn] is scratch */
+HOPS_TEAM void HopsPatchAssemble(const HopsPatchNodes *m, int n, const int list[], int ncells, const int where[],
+                                 const PetscInt number[], const double E[], int row[], double A[], int rank, int size)
 {
+  const int nn = m->nn;
+
   HOPS_TEAM_FOR(k, n * n, rank, size) A[k] = 0.0;
   for (int c = 0; c < ncells; ++c) {
     const size_t at = (size_t)where[c] * nn;
 
-    HOPS_TEAM_FOR(i, nn, rank, size) row[i] = HopsPatchFind(n, list, gid[at + i]);
+    HOPS_TEAM_FOR(i, nn, rank, size) row[i] = HopsPatchFind(n, list, HopsPatchCellEntry(m, (int)number[where[c]], i));
     HOPS_TEAM_SYNC();
     /* k = i nn + j, without divisions, which the host would feel */
     for (int k = rank, i = rank / nn, j = rank % nn; k < nn * nn; k += size, i += size / nn, j += size % nn) {

@@ -322,7 +322,7 @@ PetscErrorCode PCPATCHFDGetPatches(PC pc, PetscInt *n, const PetscInt *start[], 
   PetscCheck(fd->patches, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE, "Call PCSetUp() first");
   if (n) *n = fd->patches->n;
   if (start) *start = fd->patches->start;
-  if (unknowns) *unknowns = fd->patches->idx;
+  if (unknowns) PetscCall(HopsPatchesBringLists(fd->patches, unknowns));
   if (colors) *colors = fd->patches->color;
   if (ncolors) *ncolors = fd->patches->ncolors;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -1,4 +1,4 @@
-/* CUDA: models of cells, element matrices, and inverses of patches. */
+/* CUDA: models of cells, element matrices, lists and inverses of patches. */
 #include "cudapatchmatrix.h"
 
 #define SHARED_MAX 232448 /* bytes of shared memory of a block */
@@ -79,6 +79,65 @@ PetscErrorCode HopsCudaPatchElements(const HopsCudaPatchData *a, int P, const do
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* ---- Lists: a block for each patch; a warp for what may be wrong with a star ---- */
+
+#define FAULT_WARPS  4
+#define LIST_THREADS 64
+
+__global__ static void __launch_bounds__(32 * FAULT_WARPS)
+  Faults(const HopsPatchNodes m, int all, int n, const HopsPatchStar *star, unsigned char *faults)
+{
+  const int k     = blockIdx.x * FAULT_WARPS + threadIdx.y;
+  int       wrong = 0;
+
+  if (k >= n) return;
+  if (star[k].side[0]) wrong = HopsPatchStarFaults(&m, star + k, all, threadIdx.x, 32);
+  for (int o = 16; o; o /= 2) wrong |= __shfl_xor_sync(0xffffffffu, wrong, o);
+  if (threadIdx.x == 0) faults[k] = (unsigned char)wrong;
+}
+
+PetscErrorCode HopsCudaPatchFaults(const HopsPatchNodes *m, int all, int n, const HopsPatchStar star[], unsigned char faults[],
+                                   cudaStream_t stream)
+{
+  PetscFunctionBegin;
+  if (!n) PetscFunctionReturn(PETSC_SUCCESS);
+  Faults<<<(n + FAULT_WARPS - 1) / FAULT_WARPS, dim3(32, FAULT_WARPS), 0, stream>>>(*m, all, n, star, faults);
+  PetscCallCUDA(cudaGetLastError());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+__global__ static void __launch_bounds__(LIST_THREADS) Lists(const HopsCudaPatchLists l)
+{
+  extern __shared__ int sorting[];
+  const int             k = blockIdx.x, n = (int)(l.start[k + 1] - l.start[k]);
+  const HopsPatchStar  *s  = l.star + k;
+  int                  *to = l.idx + l.start[k];
+
+  if (!s->side[0])
+    for (int i = threadIdx.x; i < n; i += LIST_THREADS) to[i] = l.given[s->cell[0] + i];
+  else if (s->sorted) {
+    HopsPatchStarList(&l.nodes, s, 0, sorting, NULL, threadIdx.x, LIST_THREADS);
+    __syncthreads();
+    HopsPatchListSort(n, sorting, NULL, to, NULL, threadIdx.x, LIST_THREADS);
+  } else HopsPatchStarList(&l.nodes, s, 0, to, NULL, threadIdx.x, LIST_THREADS);
+  if (l.estart[k] < l.estart[k + 1]) HopsPatchStarList(&l.nodes, s, 1, l.eidx + l.estart[k], NULL, threadIdx.x, LIST_THREADS);
+}
+
+PetscErrorCode HopsCudaPatchMakeLists(const HopsCudaPatchLists *l, cudaStream_t stream)
+{
+  const size_t bytes = l->nmax * sizeof(int);
+
+  PetscFunctionBegin;
+  if (!l->n) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCheck(bytes <= SHARED_MAX, PETSC_COMM_SELF, PETSC_ERR_SUP,
+             "A dense patch of %d unknowns is too large for the device: lower -pc_patchfd_dense_max, or use -hops_backend host",
+             l->nmax);
+  PetscCallCUDA(cudaFuncSetAttribute(Lists, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));
+  Lists<<<l->n, LIST_THREADS, bytes, stream>>>(*l);
+  PetscCallCUDA(cudaGetLastError());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* ---- Inverses: a block for each patch; its matrix in global, panels in shared memory ---- */
 
 #define INVERT_THREADS 256
@@ -86,29 +145,64 @@ PetscErrorCode HopsCudaPatchElements(const HopsCudaPatchData *a, int P, const do
 __global__ static void __launch_bounds__(INVERT_THREADS) Invert(const HopsCudaPatchMatrices m, int b)
 {
   extern __shared__ __align__(16) double work[];
-  const int                              k = blockIdx.x, n = (int)(m.start[k + 1] - m.start[k]);
+  const int                              k = blockIdx.x, n = (int)m.size[k];
   double                                *A   = m.inv + m.offset[k];
   int                                   *row = (int *)(work + HopsPatchInvertScratch(m.nmax, b));
 
-  HopsPatchAssemble(n, m.list + m.start[k], (int)(m.cstart[k + 1] - m.cstart[k]), m.cell + m.cstart[k], m.nn, m.gid, m.E, row, A,
-                    threadIdx.x, INVERT_THREADS);
+  HopsPatchAssemble(&m.nodes, n, m.list + m.start[k], (int)(m.cstart[k + 1] - m.cstart[k]), m.cell + m.cstart[k], m.cells, m.E, row,
+                    A, threadIdx.x, INVERT_THREADS);
   if (!HopsPatchInvert(n, b, A, work, threadIdx.x, INVERT_THREADS) && threadIdx.x == 0) atomicMin(m.bad, k);
+}
+
+/* Pivots at a time of matrices of n unknowns, beside `more` bytes of shared memory, and the bytes of both */
+static PetscErrorCode InvertBlock(int n, size_t more, const char option[], int *b, size_t *bytes)
+{
+  PetscFunctionBegin;
+  for (*b = 16; *b > 1 && sizeof(double) * HopsPatchInvertScratch(n, *b) + more > SHARED_MAX;) *b /= 2;
+  *bytes = sizeof(double) * HopsPatchInvertScratch(n, *b) + more;
+  PetscCheck(*bytes <= SHARED_MAX, PETSC_COMM_SELF, PETSC_ERR_SUP,
+             "A patch of %d unknowns is too large to be inverted on the device: lower %s, or use -hops_backend host", n, option);
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode HopsCudaPatchInvert(const HopsCudaPatchMatrices *m, cudaStream_t stream)
 {
-  int    b = 16;
+  int    b;
   size_t bytes;
 
   PetscFunctionBegin;
   if (!m->n) PetscFunctionReturn(PETSC_SUCCESS);
-  while (b > 1 && sizeof(double) * HopsPatchInvertScratch(m->nmax, b) + sizeof(int) * m->nn > SHARED_MAX) b /= 2;
-  bytes = sizeof(double) * HopsPatchInvertScratch(m->nmax, b) + sizeof(int) * m->nn;
-  PetscCheck(bytes <= SHARED_MAX, PETSC_COMM_SELF, PETSC_ERR_SUP,
-             "A dense patch of %d unknowns is too large for the device: lower -pc_patchfd_dense_max, or use -hops_backend host",
-             m->nmax);
+  PetscCall(InvertBlock(m->nmax, sizeof(int) * m->nodes.nn, "-pc_patchfd_dense_max", &b, &bytes));
   PetscCallCUDA(cudaFuncSetAttribute(Invert, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));
   Invert<<<m->n, INVERT_THREADS, bytes, stream>>>(*m, b);
+  PetscCallCUDA(cudaGetLastError());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ---- Condensed patches: a block for each ---- */
+
+__global__ static void __launch_bounds__(INVERT_THREADS)
+  Condense(const HopsPatchModes m, const HopsPatchCondensed *cond, double *schur, int b, int *bad)
+{
+  extern __shared__ __align__(16) double work[];
+  const HopsPatchCondensed              &c = cond[blockIdx.x];
+
+  HopsPatchSchur(&m, &c, schur + c.offset, threadIdx.x, INVERT_THREADS);
+  if (!HopsPatchInvert(c.n, b, schur + c.offset, work, threadIdx.x, INVERT_THREADS) && threadIdx.x == 0)
+    atomicMin(bad, (int)blockIdx.x);
+}
+
+PetscErrorCode HopsCudaPatchCondense(const HopsPatchModes *m, int n, int nmax, const HopsPatchCondensed cond[], double schur[],
+                                     int *bad, cudaStream_t stream)
+{
+  int    b;
+  size_t bytes;
+
+  PetscFunctionBegin;
+  if (!n) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(InvertBlock(nmax, 0, "-pc_patchfd_condense_max", &b, &bytes));
+  PetscCallCUDA(cudaFuncSetAttribute(Condense, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));
+  Condense<<<n, INVERT_THREADS, bytes, stream>>>(*m, cond, schur, b, bad);
   PetscCallCUDA(cudaGetLastError());
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -11,7 +11,6 @@ struct _HopsPatchKernel {
   PetscBool                 fuse;
   HopsCudaSweepData         sweep;
   HopsCudaSweepRecord      *records; /* device, as are the next two */
-  int                      *eidx;
   void                     *values, *work;
   double                   *packed;
   PetscLogDouble           *cflops, *sflops; /* [ncolors] of local solves, of fused sweeps */
@@ -162,7 +161,8 @@ static PetscErrorCode SetUpGroups(HopsPatchKernel k, HopsPatches pt, PetscBool s
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What fused sweeps need; plain sweeps of large patches get scratch in the device's memory */
+/* What fused sweeps need, if there are any; plain sweeps of large patches get scratch in the device's
+   memory */
 static PetscErrorCode SetUpSweeps(HopsPatchKernel k, HopsPatches pt, const unsigned char group[])
 {
   const int            dim = (int)pt->space->dim;
@@ -173,6 +173,7 @@ static PetscErrorCode SetUpSweeps(HopsPatchKernel k, HopsPatches pt, const unsig
   PetscFunctionBegin;
   PetscCheck(next < PETSC_MPI_INT_MAX, PETSC_COMM_SELF, PETSC_ERR_SUP,
              "The cells of the patches have %" PetscInt_FMT " entries: use more devices, or -pc_patchfd_fuse 0", next);
+  if (!next) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscCalloc3(pt->n, &rec, pt->nfactors, &at, pt->nfactors, &tat));
   PetscCall(SweepFactors(k, pt, at, tat));
   for (PetscInt i = 0; i < pt->n; ++i) {
@@ -208,10 +209,9 @@ static PetscErrorCode SetUpSweeps(HopsPatchKernel k, HopsPatches pt, const unsig
     PetscCall((*HopsBackendCUDA.memory->Malloc)(k->sweep.nwork * k->sweep.nblocks, &k->work));
   }
   PetscCall(HopsCudaToDevice(pt->n * sizeof(*rec), rec, &k->records));
-  PetscCall(HopsCudaToDevice(next * sizeof(int), pt->eidx, &k->eidx));
   k->head.info.bytes += pt->n * sizeof(*rec) + next * sizeof(int);
   k->sweep.patches = k->records;
-  k->sweep.eidx    = k->eidx;
+  k->sweep.eidx    = pt->eidx;
   k->sweep.values  = k->values;
   k->sweep.packed  = k->packed;
   k->sweep.work    = k->work;
@@ -274,7 +274,6 @@ static PetscErrorCode HopsPatchDestroy_CUDA(HopsPatchSmoother *kernel)
   for (int c = 0; c < HOPS_CUDA_SWEEP_CLASSES; ++c) PetscCall(HopsCudaPatchDestroy(&k->sweep.classes[c]));
   PetscCall(HopsCudaPatchSetDestroy(&k->set));
   PetscCall((*HopsBackendCUDA.memory->Free)((void **)&k->records));
-  PetscCall((*HopsBackendCUDA.memory->Free)((void **)&k->eidx));
   PetscCall((*HopsBackendCUDA.memory->Free)(&k->values));
   PetscCall((*HopsBackendCUDA.memory->Free)((void **)&k->packed));
   PetscCall((*HopsBackendCUDA.memory->Free)(&k->work));
@@ -284,6 +283,36 @@ static PetscErrorCode HopsPatchDestroy_CUDA(HopsPatchSmoother *kernel)
 }
 
 static const HopsPatchOps HopsPatchCUDA = {HopsPatchApply_CUDA, HopsPatchSweep_CUDA, HopsPatchDestroy_CUDA};
+
+/* Does a patch fit into a block's shared memory? */
+static PetscErrorCode CheckSize(HopsPatches pt, PetscInt i, PetscBool single)
+{
+  const PetscInt n    = pt->start[i + 1] - pt->start[i];
+  PetscBool      odd  = pt->size[i][0] % 2 ? PETSC_TRUE : PETSC_FALSE;
+  size_t         need = 2 * n * (single ? sizeof(float) : sizeof(double));
+
+  PetscFunctionBegin;
+  for (int a = 0; a < pt->space->dim; ++a) odd = odd && pt->size[i][a] == pt->size[i][0] ? PETSC_TRUE : PETSC_FALSE;
+  if (pt->solver[i] == HOPS_PATCH_DENSE) need = n * sizeof(double);
+  else if (pt->solver[i] == HOPS_PATCH_CONDENSED) need = HOPS_CUDA_CONDENSED_SHARED(n, pt->cond[pt->dense[i]].n);
+  else if (odd && pt->size[i][0] <= 15) need = 0;
+  PetscCheck(need <= HOPS_CUDA_PATCH_SHARED, PETSC_COMM_SELF, PETSC_ERR_SUP,
+             "A patch of %" PetscInt_FMT " unknowns is too large for the device: lower the order, choose -pc_patchfd_patch "
+             "element%s or -pc_patchfd_precision single, or use -hops_backend host",
+             n, pt->solver[i] == HOPS_PATCH_CONDENSED ? ", -pc_patchfd_condense_max 0" : "");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscLogDouble PatchFlops(HopsPatches pt, PetscInt i)
+{
+  const double   n     = pt->start[i + 1] - pt->start[i];
+  PetscLogDouble flops = 6.0 * n;
+
+  if (pt->solver[i] == HOPS_PATCH_DENSE) return 2.0 * n * n;
+  if (pt->solver[i] == HOPS_PATCH_CONDENSED) return HopsPatchCondensedFlops(&pt->modes, pt->cond + pt->dense[i]);
+  for (int a = 0; a < pt->space->dim; ++a) flops += 4.0 * n * pt->size[i][a];
+  return flops;
+}
 
 PetscErrorCode HopsPatchCreate_CUDA(HopsPatches pt, PetscDataType type, HopsPatchSmoother *smoother)
 {
@@ -300,7 +329,7 @@ PetscErrorCode HopsPatchCreate_CUDA(HopsPatches pt, PetscDataType type, HopsPatc
   PetscReal(*scale)[5];
   int           *fsize, ncubes = 0, ntensor = 0, nkernels = 0;
   PetscInt      *foffset;
-  unsigned char *group;
+  unsigned char *group, *condensed;
 
   PetscFunctionBegin;
   PetscCall(PetscNew(&k));
@@ -309,40 +338,36 @@ PetscErrorCode HopsPatchCreate_CUDA(HopsPatches pt, PetscDataType type, HopsPatc
   k->ncolors  = in.ncolors;
   k->fuse     = pt->fuse;
   PetscCall(PetscCalloc2(k->ncolors, &k->cflops, k->ncolors, &k->sflops));
-  PetscCall(PetscMalloc4(pt->n, &scale, pt->nfactors, &fsize, pt->nfactors, &foffset, pt->n, &group));
+  PetscCall(PetscMalloc5(pt->n, &scale, pt->nfactors, &fsize, pt->nfactors, &foffset, pt->n, &group, pt->n, &condensed));
   for (PetscInt i = 0; i < pt->nfactors; ++i) {
     fsize[i]   = (int)pt->factors[i].n;
     foffset[i] = pt->factors[i].offset;
   }
   for (PetscInt i = 0; i < pt->n; ++i) {
-    const PetscInt n  = pt->start[i + 1] - pt->start[i];
-    const size_t need = pt->solver[i] == HOPS_PATCH_DENSE ? n * sizeof(double) : 2 * n * (single ? sizeof(float) : sizeof(double));
-    PetscBool    odd  = pt->size[i][0] % 2 ? PETSC_TRUE : PETSC_FALSE;
-
+    PetscCall(CheckSize(pt, i, single));
+    condensed[i] = pt->solver[i] == HOPS_PATCH_CONDENSED;
     for (int a = 0; a < 5; ++a) scale[i][a] = pt->scale[i][a];
-    for (int a = 0; a < dim; ++a) odd = odd && pt->size[i][a] == pt->size[i][0] ? PETSC_TRUE : PETSC_FALSE;
-    PetscCheck((pt->solver[i] != HOPS_PATCH_DENSE && odd && pt->size[i][0] <= 15) || need <= HOPS_CUDA_PATCH_SHARED,
-               PETSC_COMM_SELF, PETSC_ERR_SUP,
-               "A patch of %" PetscInt_FMT " unknowns is too large for the device: lower the order, choose -pc_patchfd_patch "
-               "element or -pc_patchfd_precision single, or use -hops_backend host",
-               n);
-    k->cflops[pt->color[i]] += pt->solver[i] == HOPS_PATCH_DENSE ? 2.0 * n * n : 6.0 * n;
-    for (int a = 0; a < dim && pt->solver[i] != HOPS_PATCH_DENSE; ++a) k->cflops[pt->color[i]] += 4.0 * n * pt->size[i][a];
+    k->cflops[pt->color[i]] += PatchFlops(pt, i);
   }
-  in.start   = pt->start;
-  in.idx     = pt->idx;
-  in.dist    = pt->dist;
-  in.level   = pt->level;
-  in.size    = (const int(*)[3])pt->size;
-  in.factor  = (const int(*)[3])pt->factor;
-  in.scale   = (const PetscReal(*)[5])scale;
-  in.color   = pt->color;
-  in.dense   = pt->dense;
-  in.made    = pt->inv;
-  in.fsize   = fsize;
-  in.foffset = foffset;
-  in.values  = pt->values;
-  in.group   = pt->fuse ? group : NULL;
+  in.start     = pt->start;
+  in.didx      = pt->idx;
+  in.dist      = pt->dist;
+  in.level     = pt->level;
+  in.size      = (const int(*)[3])pt->size;
+  in.factor    = (const int(*)[3])pt->factor;
+  in.scale     = (const PetscReal(*)[5])scale;
+  in.color     = pt->color;
+  in.dense     = pt->dense;
+  in.condensed = condensed;
+  in.ncond     = pt->ncond;
+  in.cond      = pt->cond;
+  in.modes     = &pt->modes;
+  in.schur     = pt->schur;
+  in.made      = pt->inv;
+  in.fsize     = fsize;
+  in.foffset   = foffset;
+  in.values    = pt->values;
+  in.group     = pt->fuse ? group : NULL;
   if (pt->fuse) PetscCall(SetUpGroups(k, pt, single, group));
   PetscCall(HopsCudaPatchSetCreate(&in, &k->set));
   k->head.info.bytes = k->set->bytes;
@@ -363,6 +388,6 @@ PetscErrorCode HopsPatchCreate_CUDA(HopsPatches pt, PetscDataType type, HopsPatc
     PetscCall(PetscSNPrintf(k->head.info.name + used, sizeof(k->head.info.name) - used, ", %d%% applied on tensor cores",
                             (int)(100.0 * ntensor / nkernels)));
   }
-  PetscCall(PetscFree4(scale, fsize, foffset, group));
+  PetscCall(PetscFree5(scale, fsize, foffset, group, condensed));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -5,20 +5,55 @@
 
 int HopsCudaPatchTensor = -1;
 
-typedef struct {
-  int      color, kind, size, group;
-  PetscInt patch;
-} Entry;
+/* Patches of one launch have equal keys, which ascend by color, kind, size of a cube, and group */
+#define KEY_SIZES  16
+#define KEY_GROUPS 32
 
-static int EntryCompare(const void *a, const void *b)
+static PetscInt KeyOf(const HopsCudaPatchInput *in, PetscInt k)
 {
-  const Entry *x = (const Entry *)a, *y = (const Entry *)b;
+  const int *n = in->size[k], condensed = in->condensed && in->condensed[k], dense = in->dense && in->dense[k] >= 0;
+  const int  cube = !condensed && !dense && n[0] == n[1] && (in->dim == 2 || n[0] == n[2]) && n[0] % 2 && n[0] < KEY_SIZES;
+  const int  kind =
+    condensed ? HOPS_CUDA_PATCH_CONDENSED : (dense ? HOPS_CUDA_PATCH_DENSE : (cube ? HOPS_CUDA_PATCH_CUBE : HOPS_CUDA_PATCH_BRICK));
 
-  if (x->color != y->color) return x->color - y->color;
-  if (x->kind != y->kind) return x->kind - y->kind;
-  if (x->size != y->size) return x->size - y->size;
-  if (x->group != y->group) return x->group - y->group;
-  return x->patch < y->patch ? -1 : 1;
+  return ((in->color[k] * HOPS_CUDA_PATCH_NCLASSES + kind) * KEY_SIZES + (cube ? n[0] : 0)) * KEY_GROUPS +
+         (in->group ? in->group[k] : 0);
+}
+
+/* The patches in order of their keys, and the launches, which know no more of their patches than what the key
+   says */
+static PetscErrorCode Launches(const HopsCudaPatchInput *in, HopsCudaPatchSet s)
+{
+  const PetscInt nkeys = PetscMax(1, in->ncolors) * HOPS_CUDA_PATCH_NCLASSES * KEY_SIZES * KEY_GROUPS;
+  PetscInt      *first, *key;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(in->n, &key));
+  PetscCall(PetscCalloc1(nkeys + 1, &first));
+  for (PetscInt k = 0; k < in->n; ++k) {
+    PetscCheck(in->color[k] >= 0 && in->color[k] < PetscMax(1, in->ncolors), PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+               "Patch %" PetscInt_FMT " has the colour %d", k, in->color[k]);
+    PetscCheck(!in->group || in->group[k] < KEY_GROUPS, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+               "Patch %" PetscInt_FMT " is in group %d, of less than %d", k, in->group[k], KEY_GROUPS);
+    key[k] = KeyOf(in, k);
+    ++first[key[k] + 1];
+  }
+  for (PetscInt i = 0; i < nkeys; ++i) s->nruns += first[i + 1] > 0;
+  PetscCall(PetscMalloc1(s->nruns, &s->runs));
+  PetscCall(PetscMalloc1(in->n, &s->order));
+  s->nruns = 0;
+  for (PetscInt i = 0; i < nkeys; ++i) {
+    const int group = (int)(i % KEY_GROUPS), size = (int)(i / KEY_GROUPS % KEY_SIZES), c = (int)(i / (KEY_GROUPS * KEY_SIZES));
+
+    if (first[i + 1])
+      s->runs[s->nruns++] =
+        (HopsCudaPatchRun){c / HOPS_CUDA_PATCH_NCLASSES, c % HOPS_CUDA_PATCH_NCLASSES, size, group, 0, first[i], first[i + 1]};
+    first[i + 1] += first[i];
+  }
+  for (PetscInt k = 0; k < in->n; ++k) s->order[first[key[k]]++] = k;
+  PetscCall(PetscFree(first));
+  PetscCall(PetscFree(key));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* S with rows of an even length and lambda, of each factor; at[] where they begin */
@@ -95,11 +130,45 @@ static PetscErrorCode Packed(const HopsCudaPatchInput *in, PetscInt at[], double
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* What condensed patches need */
+static PetscErrorCode Condensed(const HopsCudaPatchInput *in, HopsCudaPatchSet s)
+{
+  const HopsPatchModes *m = in->modes;
+
+  PetscFunctionBegin;
+  if (!in->ncond) PetscFunctionReturn(PETSC_SUCCESS);
+  for (PetscInt k = 0; k < in->ncond; ++k) s->nskeleton = PetscMax(s->nskeleton, in->cond[k].n);
+  PetscCall(HopsCudaModesToDevice(m, &s->modes));
+  PetscCall(HopsCudaToDevice(in->ncond * sizeof(HopsPatchCondensed), in->cond, &s->cond));
+  s->schur = in->schur;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsCudaModesToDevice(const HopsPatchModes *m, HopsPatchModes *dm)
+{
+  const size_t nv = sizeof(double) * m->n * (m->n + 3), nt = sizeof(int) * 8 * m->nodes;
+
+  PetscFunctionBegin;
+  *dm = *m;
+  PetscCall(HopsCudaToDevice(nv, m->values, &dm->values));
+  PetscCall(HopsCudaToDevice(nt, m->list, &dm->list));
+  PetscCall(HopsCudaToDevice(nt, m->where, &dm->where));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsCudaModesFree(HopsPatchModes *dm)
+{
+  PetscFunctionBegin;
+  PetscCall(HopsFree_CUDA((void **)&dm->values));
+  PetscCall(HopsFree_CUDA((void **)&dm->list));
+  PetscCall(HopsFree_CUDA((void **)&dm->where));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode HopsCudaPatchSetCreate(const HopsCudaPatchInput *in, HopsCudaPatchSet *set)
 {
   HopsCudaPatchSet     s;
   HopsCudaPatchRecord *rec;
-  Entry               *order;
   PetscInt            *at, *tat;
   const PetscInt       nent = in->n ? in->start[in->n] : 0;
 
@@ -111,50 +180,40 @@ PetscErrorCode HopsCudaPatchSetCreate(const HopsCudaPatchInput *in, HopsCudaPatc
   s->dim    = in->dim;
   s->single = in->single;
   s->nP     = in->nP;
-  PetscCall(PetscMalloc4(in->n, &order, in->n, &rec, in->nfactors, &at, in->nfactors, &tat));
-  PetscCall(PetscMalloc1(in->n, &s->runs));
-  PetscCall(PetscMalloc1(in->n, &s->order));
+  PetscCall(PetscMalloc3(in->n, &rec, in->nfactors, &at, in->nfactors, &tat));
+  PetscCall(Launches(in, s));
   PetscCall(Factors(in, at, &s->values));
   PetscCall(Packed(in, tat, &s->packed, &s->bytes));
-  for (PetscInt k = 0; k < in->n; ++k) {
-    const int *n = in->size[k], cube = n[0] == n[1] && (in->dim == 2 || n[0] == n[2]) && n[0] % 2 && n[0] <= 15;
+  PetscCall(Condensed(in, s));
+  for (int r = 0; r < s->nruns; ++r) {
+    HopsCudaPatchRun *run = s->runs + r;
 
-    order[k] =
-      (Entry){in->color[k],
-              in->dense && in->dense[k] >= 0 ? HOPS_CUDA_PATCH_DENSE : (cube ? HOPS_CUDA_PATCH_CUBE : HOPS_CUDA_PATCH_BRICK),
-              cube ? n[0] : 0, in->group ? in->group[k] : 0, k};
-    if (order[k].kind == HOPS_CUDA_PATCH_DENSE) order[k].size = 0;
-    PetscCheck(in->color[k] >= 0 && in->color[k] < PetscMax(1, in->ncolors), PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
-               "Patch %" PetscInt_FMT " has the colour %d", k, in->color[k]);
-  }
-  if (in->n) qsort(order, in->n, sizeof(Entry), EntryCompare);
-  for (PetscInt i = 0; i < in->n; ++i) {
-    const PetscInt    k = order[i].patch, n = in->start[k + 1] - in->start[k];
-    HopsCudaPatchRun *run;
+    for (PetscInt i = run->first; i < run->first + run->n; ++i) {
+      const PetscInt k = s->order[i], n = in->start[k + 1] - in->start[k];
 
-    s->order[i]  = k;
-    rec[i].start = (int)in->start[k];
-    rec[i].dense = in->dense && in->dense[k] >= 0 ? (size_t)in->dense[k] : 0;
-    for (int a = 0; a < 3; ++a) {
-      rec[i].size[a] = in->size[k][a];
-      rec[i].f[a]    = order[i].kind == HOPS_CUDA_PATCH_DENSE || a >= in->dim ? 0 : (int)at[in->factor[k][a]];
-      rec[i].t[a]    = order[i].kind == HOPS_CUDA_PATCH_CUBE && s->packed ? (int)tat[in->factor[k][a]] : 0;
-    }
-    for (int a = 0; a < 5; ++a) rec[i].scale[a] = in->scale[k][a];
-    if (!i || order[i].color != order[i - 1].color || order[i].kind != order[i - 1].kind || order[i].size != order[i - 1].size ||
-        order[i].group != order[i - 1].group)
-      s->runs[s->nruns++] = (HopsCudaPatchRun){order[i].color, order[i].kind, order[i].size, order[i].group, 0, i, 0};
-    run = s->runs + s->nruns - 1;
-    ++run->n;
-    run->entries = PetscMax(run->entries, (int)n);
-    if (order[i].kind == HOPS_CUDA_PATCH_DENSE) s->flops += 2.0 * n * n;
-    else {
-      for (int a = 0; a < in->dim; ++a) s->flops += 4.0 * n * in->size[k][a];
-      s->flops += 6.0 * n;
+      rec[i].start = (int)in->start[k];
+      rec[i].dense = run->kind >= HOPS_CUDA_PATCH_DENSE ? (size_t)in->dense[k] : 0;
+      for (int a = 0; a < 3; ++a) {
+        rec[i].size[a] = in->size[k][a];
+        rec[i].f[a]    = run->kind >= HOPS_CUDA_PATCH_DENSE || a >= in->dim ? 0 : (int)at[in->factor[k][a]];
+        rec[i].t[a]    = run->kind == HOPS_CUDA_PATCH_CUBE && s->packed ? (int)tat[in->factor[k][a]] : 0;
+      }
+      for (int a = 0; a < 5; ++a) rec[i].scale[a] = in->scale[k][a];
+      run->entries = PetscMax(run->entries, (int)n);
+      if (run->kind == HOPS_CUDA_PATCH_DENSE) s->flops += 2.0 * n * n;
+      else if (run->kind == HOPS_CUDA_PATCH_CONDENSED) s->flops += HopsPatchCondensedFlops(in->modes, in->cond + in->dense[k]);
+      else {
+        for (int a = 0; a < in->dim; ++a) s->flops += 4.0 * n * in->size[k][a];
+        s->flops += 6.0 * n;
+      }
     }
   }
   PetscCall(HopsCudaToDevice(in->n * sizeof(*rec), rec, &s->patches));
-  PetscCall(HopsCudaToDevice(nent * sizeof(int), in->idx, &s->idx));
+  s->idx = in->didx;
+  if (!s->idx) {
+    PetscCall(HopsCudaToDevice(nent * sizeof(int), in->idx, &s->ownidx));
+    s->idx = s->ownidx;
+  }
   if (in->dist && in->level) {
     PetscCall(HopsCudaToDevice(nent, in->dist, &s->dist));
     PetscCall(HopsCudaToDevice(in->nP * sizeof(int), in->level, &s->level));
@@ -162,7 +221,7 @@ PetscErrorCode HopsCudaPatchSetCreate(const HopsCudaPatchInput *in, HopsCudaPatc
   s->inv = in->made;
   if (!s->inv) PetscCall(HopsCudaToDevice(in->ninv * sizeof(double), in->inv, &s->inv));
   s->bytes += in->n * sizeof(*rec) + 5.0 * nent + 8.0 * in->ninv;
-  PetscCall(PetscFree4(order, rec, at, tat));
+  PetscCall(PetscFree3(rec, at, tat));
   *set = s;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -186,12 +245,14 @@ PetscErrorCode HopsCudaPatchSetDestroy(HopsCudaPatchSet *set)
   PetscFunctionBegin;
   if (!s) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCallCUDA(cudaFree(s->patches));
-  PetscCallCUDA(cudaFree(s->idx));
+  PetscCallCUDA(cudaFree(s->ownidx));
   PetscCallCUDA(cudaFree(s->level));
   PetscCallCUDA(cudaFree(s->dist));
   PetscCallCUDA(cudaFree(s->values));
   PetscCallCUDA(cudaFree(s->packed));
   PetscCallCUDA(cudaFree(s->inv));
+  PetscCallCUDA(cudaFree(s->cond));
+  PetscCall(HopsCudaModesFree(&s->modes));
   PetscCall(PetscFree(s->runs));
   PetscCall(PetscFree(s->order));
   PetscCall(PetscFree(*set));

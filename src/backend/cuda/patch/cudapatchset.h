@@ -8,6 +8,7 @@
 #pragma once
 #include <petscsys.h>
 #include <petscdevice_cuda.h>
+#include <hops/private/hopspatchcondensed.h>
 
 typedef enum {
   HOPS_CUDA_PATCH_PLAIN,
@@ -21,20 +22,28 @@ typedef struct {
   PetscBool            single; /* 1D factors and arithmetic in single precision */
   PetscInt             n, ncolors, nP, nfactors, ninv;
   const PetscInt      *start;  /* [n+1] first entry of each patch */
-  const int           *idx;    /* entries, x fastest; no unknown twice in a patch */
+  const int           *idx;    /* entries, x fastest; no unknown twice in a patch; or */
+  int                 *didx;   /* the same in the device's memory, which the caller keeps as long as the set */
   const unsigned char *dist;   /* entries, for the restricted modes; may be NULL */
   const int           *level;  /* [nP] least distance; may be NULL */
   const int (*size)[3];        /* [n] entries per direction */
   const int (*factor)[3];      /* [n] */
   const PetscReal (*scale)[5]; /* [n] */
-  const int           *color;  /* [n]; patches of a colour share no unknown */
-  const PetscInt      *dense;  /* [n] first entry of the inverse (row after row) in inv, or -1; NULL: none is dense */
-  const PetscReal     *inv;
-  PetscReal           *made;    /* or the inverses in the device's memory, which become the set's */
-  const int           *fsize;   /* [nfactors] */
-  const PetscInt      *foffset; /* [nfactors] of S[n][n] (node by mode), then lambda[n], in values */
-  const PetscReal     *values;
-  const unsigned char *group; /* [n] patches of different groups go into different launches; NULL: there is one */
+  const int *color;            /* [n]; patches of a colour share no unknown */
+  /* [n] first entry of the inverse (row after row) in inv, or -1; of a condensed patch its number in cond;
+     NULL: none has one */
+  const PetscInt           *dense;
+  const unsigned char      *condensed; /* [n] is it condensed? NULL: none is */
+  PetscInt                  ncond;
+  const HopsPatchCondensed *cond;  /* [ncond] */
+  const HopsPatchModes     *modes; /* with arrays in the process's memory */
+  double                   *schur; /* of cond, in the device's memory; the caller keeps it as long as the set */
+  const PetscReal          *inv;
+  PetscReal                *made;    /* or the inverses in the device's memory, which become the set's */
+  const int                *fsize;   /* [nfactors] */
+  const PetscInt           *foffset; /* [nfactors] of S[n][n] (node by mode), then lambda[n], in values */
+  const PetscReal          *values;
+  const unsigned char      *group; /* [n] patches of different groups go into different launches; NULL: there is one */
 } HopsCudaPatchInput;
 
 /* A patch on the device */
@@ -42,13 +51,14 @@ typedef struct {
   int    start, size[3], f[3]; /* f: of S with rows of an even length, then lambda */
   int    t[3];                 /* of S^T and S for tensor cores */
   double scale[5];
-  size_t dense;
+  size_t dense; /* where the inverse begins; a condensed patch's number */
 } HopsCudaPatchRecord;
 
 enum {
   HOPS_CUDA_PATCH_CUBE, /* equal odd sizes: a kernel for the size */
   HOPS_CUDA_PATCH_BRICK,
   HOPS_CUDA_PATCH_DENSE,
+  HOPS_CUDA_PATCH_CONDENSED,
   HOPS_CUDA_PATCH_NCLASSES
 };
 
@@ -65,15 +75,22 @@ struct _HopsCudaPatchSet {
   PetscInt             nP;
   int                  nruns;
   HopsCudaPatchRun    *runs;
-  PetscInt            *order;   /* [n] the caller's number of each patch */
-  HopsCudaPatchRecord *patches; /* the rest: device */
-  int                 *idx, *level;
+  PetscInt            *order;                /* [n] the caller's number of each patch */
+  HopsCudaPatchRecord *patches;              /* the rest: device */
+  int                 *idx, *level, *ownidx; /* ownidx: idx, where it is the set's */
   unsigned char       *dist;
   void                *values;
   double              *packed; /* S^T and S of each factor for tensor cores; NULL: the device or the precision has none */
   double              *inv;
+  HopsPatchCondensed  *cond; /* the inverses of condensed patches are `schur`, which is the caller's */
+  double              *schur;
+  HopsPatchModes       modes;
+  int                  nskeleton;    /* unknowns of the largest skeleton */
   PetscLogDouble       flops, bytes; /* of all patches */
 };
+
+/* bytes of shared memory of the solve of a condensed patch */
+#define HOPS_CUDA_CONDENSED_SHARED(entries, skeleton) ((2 * (size_t)(entries) + (skeleton)) * sizeof(double))
 
 EXTERN_C_BEGIN
 /* For benchmarks and tests: 0 no tensor cores; else (default -1) wherever there is a kernel, which is where
@@ -85,6 +102,9 @@ PETSC_INTERN PetscErrorCode HopsCudaPatchSetCreate(const HopsCudaPatchInput *, H
    asynchronous */
 PETSC_INTERN PetscErrorCode HopsCudaPatchSetApply(HopsCudaPatchSet, int color, HopsCudaPatchMode, const double r[], double z[],
                                                   cudaStream_t);
+/* arrays on the device, for what lies in the process's memory */
+PETSC_INTERN PetscErrorCode HopsCudaModesToDevice(const HopsPatchModes *, HopsPatchModes *);
+PETSC_INTERN PetscErrorCode HopsCudaModesFree(HopsPatchModes *);
 PETSC_INTERN PetscErrorCode HopsCudaPatchSetDestroy(HopsCudaPatchSet *);
 PETSC_INTERN PetscErrorCode HopsCudaPatchSetLaunch(HopsCudaPatchSet, const HopsCudaPatchRun *, PetscBool atomic, HopsCudaPatchMode,
                                                    const double r[], double z[], cudaStream_t);

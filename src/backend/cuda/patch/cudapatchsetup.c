@@ -56,23 +56,88 @@ static PetscErrorCode Elements(HopsOperator A, const HopsBasis *b, PetscInt n, c
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode Faults(const HopsPatchNodes *m, PetscBool all, PetscInt n, const HopsPatchStar star[], unsigned char faults[])
+{
+  HopsPatchStar *dstar;
+  unsigned char *dfaults;
+  cudaStream_t   stream;
+
+  PetscFunctionBegin;
+  if (!n) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(HopsGetCUDAStream(&stream));
+  PetscCall(HopsCudaToDevice(n * sizeof(HopsPatchStar), star, &dstar));
+  PetscCall(HopsMalloc_CUDA(n, (void **)&dfaults));
+  PetscCall(HopsCudaPatchFaults(m, all ? 1 : 0, (int)n, dstar, dfaults, stream));
+  PetscCall(HopsCopy_CUDA(NULL, faults, dfaults, n, HOPS_COPY_OUT));
+  PetscCall(HopsFree_CUDA((void **)&dstar));
+  PetscCall(HopsFree_CUDA((void **)&dfaults));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Lists(const HopsPatchLists *l, int idx[], int eidx[])
+{
+  HopsCudaPatchLists a = {.n = (int)l->n, .nodes = l->nodes, .idx = idx, .eidx = eidx};
+  cudaStream_t       stream;
+
+  PetscFunctionBegin;
+  if (!l->n) PetscFunctionReturn(PETSC_SUCCESS);
+  for (PetscInt k = 0; k < l->n; ++k)
+    if (l->star[k].sorted) a.nmax = PetscMax(a.nmax, (int)(l->start[k + 1] - l->start[k]));
+  PetscCall(HopsGetCUDAStream(&stream));
+  PetscCall(HopsCudaToDevice(l->n * sizeof(HopsPatchStar), l->star, &a.star));
+  PetscCall(HopsCudaToDevice((l->n + 1) * sizeof(PetscInt), l->start, &a.start));
+  PetscCall(HopsCudaToDevice((l->n + 1) * sizeof(PetscInt), l->estart, &a.estart));
+  PetscCall(HopsCudaToDevice(l->ngiven * sizeof(int), l->given, &a.given));
+  PetscCall(HopsCudaPatchMakeLists(&a, stream));
+  PetscCall(HopsFree_CUDA((void **)&a.star));
+  PetscCall(HopsFree_CUDA((void **)&a.start));
+  PetscCall(HopsFree_CUDA((void **)&a.estart));
+  PetscCall(HopsFree_CUDA((void **)&a.given));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Condense(const HopsPatchModes *m, PetscInt n, const HopsPatchCondensed cond[], PetscScalar schur[],
+                               PetscInt *bad)
+{
+  const int           none = PETSC_MPI_INT_MAX;
+  HopsPatchModes      dm;
+  HopsPatchCondensed *dcond;
+  int                *dbad, first, nmax = 0;
+  cudaStream_t        stream;
+
+  PetscFunctionBegin;
+  *bad = -1;
+  for (PetscInt k = 0; k < n; ++k) nmax = PetscMax(nmax, cond[k].n);
+  PetscCall(HopsGetCUDAStream(&stream));
+  PetscCall(HopsCudaModesToDevice(m, &dm));
+  PetscCall(HopsCudaToDevice(n * sizeof(HopsPatchCondensed), cond, &dcond));
+  PetscCall(HopsCudaToDevice(sizeof(int), &none, &dbad));
+  PetscCall(HopsCudaPatchCondense(&dm, (int)n, nmax, dcond, schur, dbad, stream));
+  PetscCall(HopsCopy_CUDA(NULL, &first, dbad, sizeof(int), HOPS_COPY_OUT));
+  if (first != none) *bad = first;
+  PetscCall(HopsCudaModesFree(&dm));
+  PetscCall(HopsFree_CUDA((void **)&dcond));
+  PetscCall(HopsFree_CUDA((void **)&dbad));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode Invert(const HopsPatchMatrices *m, PetscScalar inv[], PetscInt *bad)
 {
   const int             none = PETSC_MPI_INT_MAX;
-  HopsCudaPatchMatrices a    = {.n = (int)m->n, .nn = (int)m->nn, .E = m->E, .inv = inv};
+  HopsCudaPatchMatrices a    = {.n = (int)m->n, .nodes = m->nodes, .list = m->list, .E = m->E, .inv = inv};
   int                   first;
   cudaStream_t          stream;
 
   PetscFunctionBegin;
   *bad = -1;
   if (!m->n) PetscFunctionReturn(PETSC_SUCCESS);
-  for (PetscInt k = 0; k < m->n; ++k) a.nmax = PetscMax(a.nmax, (int)(m->start[k + 1] - m->start[k]));
+  for (PetscInt k = 0; k < m->n; ++k) a.nmax = PetscMax(a.nmax, (int)m->size[k]);
   PetscCall(HopsGetCUDAStream(&stream));
-  PetscCall(HopsCudaToDevice((m->n + 1) * sizeof(PetscInt), m->start, &a.start));
+  PetscCall(HopsCudaToDevice(m->n * sizeof(PetscInt), m->start, &a.start));
+  PetscCall(HopsCudaToDevice(m->n * sizeof(PetscInt), m->size, &a.size));
   PetscCall(HopsCudaToDevice((m->n + 1) * sizeof(PetscInt), m->cstart, &a.cstart));
-  PetscCall(HopsCudaToDevice(m->start[m->n] * sizeof(PetscInt), m->list, &a.list));
   PetscCall(HopsCudaToDevice(m->cstart[m->n] * sizeof(int), m->cell, &a.cell));
-  PetscCall(HopsCudaToDevice(m->ncells * m->nn * sizeof(PetscInt), m->gid, &a.gid));
+  PetscCall(HopsCudaToDevice(m->ncells * sizeof(PetscInt), m->cells, &a.cells));
   PetscCall(HopsCudaToDevice(m->n * sizeof(size_t), m->offset, &a.offset));
   PetscCall(HopsCudaToDevice(sizeof(int), &none, &a.bad));
   PetscCall(HopsCudaPatchInvert(&a, stream));
@@ -80,12 +145,13 @@ static PetscErrorCode Invert(const HopsPatchMatrices *m, PetscScalar inv[], Pets
   if (first != none) *bad = first;
   PetscCall(HopsFree_CUDA((void **)&a.start));
   PetscCall(HopsFree_CUDA((void **)&a.cstart));
-  PetscCall(HopsFree_CUDA((void **)&a.list));
+  PetscCall(HopsFree_CUDA((void **)&a.size));
   PetscCall(HopsFree_CUDA((void **)&a.cell));
-  PetscCall(HopsFree_CUDA((void **)&a.gid));
+  PetscCall(HopsFree_CUDA((void **)&a.cells));
   PetscCall(HopsFree_CUDA((void **)&a.offset));
   PetscCall(HopsFree_CUDA((void **)&a.bad));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-const HopsPatchSetUpOps HopsPatchSetUpCUDA = {.Models = Models, .Elements = Elements, .Invert = Invert};
+const HopsPatchSetUpOps HopsPatchSetUpCUDA =
+  {.Models = Models, .Elements = Elements, .Faults = Faults, .Lists = Lists, .Condense = Condense, .Invert = Invert};

@@ -331,6 +331,24 @@ template <class V> __global__ void __launch_bounds__(128) SolveDense(const Patch
   }
 }
 
+/* Condensed patches, in double precision: a block works on a patch, whose nodes lie in shared memory twice,
+   and whose skeleton once */
+template <class V>
+__global__ void __launch_bounds__(256)
+  SolveCondensed(const PatchData<V> a, const HopsPatchModes modes, const HopsPatchCondensed *cond, const double *schur, int entries)
+{
+  extern __shared__ __align__(16) unsigned char raw[];
+  const HopsCudaPatchRecord                    &p = a.patches[blockIdx.x];
+  const HopsPatchCondensed                     &c = cond[p.dense];
+  const int                                     n = p.size[0] * p.size[1] * (modes.dim == 3 ? p.size[2] : 1);
+  double                                       *x = (double *)raw;
+
+  for (int e = threadIdx.x; e < n; e += blockDim.x) x[e] = Load<double>(a, p.start + e);
+  __syncthreads();
+  HopsPatchCondensedSolve(&modes, &c, schur + c.offset, x, x + entries, x + 2 * entries, threadIdx.x, blockDim.x);
+  for (int e = threadIdx.x; e < n; e += blockDim.x) Add(a, p.start + e, p.scale[4] * x[e]);
+}
+
 template <int DIM, int n, class T, class V> static cudaError_t RunCubes(const PatchData<V> &a, cudaStream_t stream)
 {
   using L          = CubeSizes<DIM, n>;
@@ -352,9 +370,24 @@ template <class L, class V> static cudaError_t RunTensor(const PatchData<V> &a, 
   return cudaGetLastError();
 }
 
-template <class T, class V> static cudaError_t Run(const PatchData<V> &a, const HopsCudaPatchRun *run, int dim, cudaStream_t stream)
+template <class V>
+static cudaError_t RunCondensed(const PatchData<V> &a, const HopsCudaPatchRun *run, HopsCudaPatchSet s, cudaStream_t stream)
 {
+  const size_t mem = HOPS_CUDA_CONDENSED_SHARED(run->entries, s->nskeleton);
+  cudaError_t  err = cudaFuncSetAttribute(SolveCondensed<V>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)mem);
+
+  if (err) return err;
+  SolveCondensed<V><<<a.n, 256, mem, stream>>>(a, s->modes, s->cond, s->schur, run->entries);
+  return cudaGetLastError();
+}
+
+template <class T, class V>
+static cudaError_t Run(const PatchData<V> &a, const HopsCudaPatchRun *run, HopsCudaPatchSet s, cudaStream_t stream)
+{
+  const int   dim = s->dim;
   cudaError_t err;
+
+  if (run->kind == HOPS_CUDA_PATCH_CONDENSED) return RunCondensed(a, run, s, stream);
 
   if (run->kind == HOPS_CUDA_PATCH_DENSE) {
     const size_t mem = run->entries * sizeof(double);
@@ -405,8 +438,8 @@ PetscErrorCode HopsCudaPatchSetLaunch(HopsCudaPatchSet s, const HopsCudaPatchRun
      atomic == PETSC_TRUE};
 
   PetscFunctionBegin;
-  if (s->single) PetscCallCUDA((Run<float, double>(a, run, s->dim, stream)));
-  else PetscCallCUDA((Run<double, double>(a, run, s->dim, stream)));
+  if (s->single) PetscCallCUDA((Run<float, double>(a, run, s, stream)));
+  else PetscCallCUDA((Run<double, double>(a, run, s, stream)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -419,6 +452,6 @@ PetscErrorCode HopsCudaPatchSetLaunchSingle(HopsCudaPatchSet s, const HopsCudaPa
 
   PetscFunctionBegin;
   PetscCheck(s->single, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE, "Vectors in single precision need patches in single precision");
-  PetscCallCUDA((Run<float, float>(a, run, s->dim, stream)));
+  PetscCallCUDA((Run<float, float>(a, run, s, stream)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

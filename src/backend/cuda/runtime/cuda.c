@@ -29,6 +29,7 @@ const HopsBackendOps HopsBackendCUDA = {
   .vectype        = VECCUDA,
   .memtype        = PETSC_MEMTYPE_CUDA,
   .host           = PETSC_FALSE,
+  .condenses      = PETSC_TRUE,
   .runpoints      = 1 << 21,
   .memory         = &HopsMemoryCUDA,
   .vector         = &HopsVectorCUDA,

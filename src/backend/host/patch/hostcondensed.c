@@ -12,7 +12,6 @@ struct _HopsHostCondensedKernel {
   PetscInt               nbatch, *bstart; /* [ncolors+1] batches of a colour */
   HopsHostCondensed     *batch;
   PetscInt              *patch;                  /* [..] of all batches */
-  int                   *skel;                   /* [nshapes][..] */
   double                *x, *e, *b, *y, *factor; /* scratch: vectors of nodes, nodes, skeleton, skeleton; factors of all batches */
   void                  *mem[2];
 };
@@ -34,7 +33,7 @@ static int EntryCompare(const void *a, const void *b)
 }
 
 /* Two or more equal patches make a batch, others are put together, with the inverses of each */
-static PetscErrorCode Batches(HopsHostCondensedKernel k, PetscInt n, const Entry order[], int *const skel[])
+static PetscErrorCode Batches(HopsHostCondensedKernel k, PetscInt n, const Entry order[])
 {
   HopsPatches    pt   = k->patches;
   const int      W    = k->ops->W;
@@ -73,7 +72,7 @@ static PetscErrorCode Batches(HopsHostCondensedKernel k, PetscInt n, const Entry
           b->size[a] = a >= pt->space->dim ? 1 : (int)(c->side[a] * (p - 1) + 1);
         }
       }
-      b->skel                       = skel[order[s].sides];
+      b->skel                       = pt->modes.list + order[s].sides * pt->modes.nodes;
       k->bstart[order[s].color + 1] = ++k->nbatch;
     }
   }
@@ -144,7 +143,6 @@ PetscErrorCode HopsHostCondensedCreate(HopsPatches pt, const HopsHostKernels *op
   HopsHostCondensedKernel k;
   Entry                  *order;
   PetscInt                n = 0;
-  int                    *skel[8];
 
   PetscFunctionBegin;
   *kernel = NULL;
@@ -153,14 +151,6 @@ PetscErrorCode HopsHostCondensedCreate(HopsPatches pt, const HopsHostKernels *op
   k->ops     = ops;
   k->patches = pt;
   PetscCall(SetUpModes(k));
-  PetscCall(PetscMalloc1(8 * nodes, &k->skel));
-  for (int s = 0; s < 8; ++s) {
-    const int side[3] = {1 + (s & 1), 1 + ((s >> 1) & 1), 1 + ((s >> 2) & 1)};
-    PetscInt  m;
-
-    skel[s] = k->skel + s * nodes;
-    if (s < 1 << dim) PetscCall(HopsPatchSkeleton(dim, p, side, &m, skel[s]));
-  }
   PetscCall(PetscMalloc1(pt->n, &order));
   for (PetscInt i = 0; i < pt->n; ++i) {
     const double              total = (double)(pt->start[i + 1] - pt->start[i]);
@@ -169,7 +159,7 @@ PetscErrorCode HopsHostCondensedCreate(HopsPatches pt, const HopsHostKernels *op
 
     if (pt->solver[i] != HOPS_PATCH_CONDENSED) continue;
     c          = pt->cond + pt->dense[i];
-    order[n++] = (Entry){pt->color[i], (c->side[0] - 1) | (c->side[1] - 1) << 1 | (c->side[2] - 1) << 2, pt->dense[i], i};
+    order[n++] = (Entry){pt->color[i], HopsPatchShape(c), pt->dense[i], i};
     for (PetscInt a = 0; a < dim; ++a) {
       cells *= c->side[a];
       cflops[pt->color[i]] +=
@@ -185,7 +175,7 @@ PetscErrorCode HopsHostCondensedCreate(HopsPatches pt, const HopsHostKernels *op
   k->e = k->x + W * nodes;
   k->b = k->e + W * nodes;
   k->y = k->b + W * nodes;
-  PetscCall(Batches(k, n, order, skel));
+  PetscCall(Batches(k, n, order));
   PetscCall(PetscRealloc(k->nbatch * sizeof(*k->batch), &k->batch));
   PetscCall(SetUpFactors(k));
   for (PetscInt c = 0; c < ncolors; ++c) k->bstart[c + 1] = PetscMax(k->bstart[c + 1], k->bstart[c]);
@@ -210,7 +200,7 @@ PetscErrorCode HopsHostCondensedApply(HopsHostCondensedKernel k, PetscInt c0, Pe
     for (int l = 0; l < W; ++l) {
       const PetscInt       at   = l < b->count ? pt->start[b->patch[l]] : 0;
       const int           *idx  = pt->idx + at;
-      const unsigned char *dist = pt->dist + at;
+      const unsigned char *dist = pt->dist ? pt->dist + at : NULL;
 
       if (l >= b->count || (mode == HOPS_PATCH_RESTRICT_IN)) {
         for (int j = 0; j < n; ++j) k->x[j * W + l] = 0.0;
@@ -239,7 +229,7 @@ PetscErrorCode HopsHostCondensedApply(HopsHostCondensedKernel k, PetscInt c0, Pe
       const PetscInt       at    = pt->start[b->patch[l]];
       const double         scale = pt->scale[b->patch[l]][4];
       const int           *idx   = pt->idx + at;
-      const unsigned char *dist  = pt->dist + at;
+      const unsigned char *dist  = pt->dist ? pt->dist + at : NULL;
 
       for (int j = 0; j < n; ++j) {
         if (mode == HOPS_PATCH_RESTRICT_OUT && pt->level[idx[j]] != dist[j]) continue;
@@ -259,7 +249,6 @@ PetscErrorCode HopsHostCondensedDestroy(HopsHostCondensedKernel *kernel)
   if (!k) PetscFunctionReturn(PETSC_SUCCESS);
   for (int i = 0; i < 2; ++i) PetscCall(PetscFree(k->mem[i]));
   PetscCall(PetscFree(k->values));
-  PetscCall(PetscFree(k->skel));
   PetscCall(PetscFree(k->batch));
   PetscCall(PetscFree(k->patch));
   PetscCall(PetscFree(k->bstart));

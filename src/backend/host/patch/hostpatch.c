@@ -20,19 +20,20 @@ static int EntryCompare(const void *a, const void *b)
   return x->patch < y->patch ? -1 : 1;
 }
 
-/* Shape of a patch: its sizes, and distances of its entries; dist[] of the first of each shape serves all */
+/* Shape of a patch: its sizes, and distances of its entries, if there are any; dist[] of the first of each
+   shape serves all */
 static PetscErrorCode FindShape(HopsPatches pt, PetscInt k, PetscInt *nshapes, PetscInt shapes[], int *shape)
 {
   const PetscInt n = pt->start[k + 1] - pt->start[k];
 
   PetscFunctionBegin;
   for (*shape = 0; *shape < *nshapes; ++*shape) {
-    const PetscInt j = shapes[*shape];
-    PetscBool      same;
+    const PetscInt j    = shapes[*shape];
+    PetscBool      same = PETSC_TRUE;
 
     if (pt->size[j][0] != pt->size[k][0] || pt->size[j][1] != pt->size[k][1] || pt->size[j][2] != pt->size[k][2]) continue;
     if (pt->esize[j][0] != pt->esize[k][0] || pt->esize[j][1] != pt->esize[k][1] || pt->esize[j][2] != pt->esize[k][2]) continue;
-    PetscCall(PetscArraycmp(pt->dist + pt->start[j], pt->dist + pt->start[k], n, &same));
+    if (pt->dist) PetscCall(PetscArraycmp(pt->dist + pt->start[j], pt->dist + pt->start[k], n, &same));
     if (same) PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCheck(*nshapes < 1024, PETSC_COMM_SELF, PETSC_ERR_PLIB, "More than 1024 shapes of patches");
@@ -252,7 +253,7 @@ static PetscErrorCode Batches(Pass *p, PetscInt n, const PetscInt shapes[], Pets
       StoreFactors(p, list, m, kind, b);
       ++nb;
       if (!fill) continue;
-      b->dist                     = pt->dist + pt->start[shapes[first->shape]];
+      b->dist                     = pt->dist ? pt->dist + pt->start[shapes[first->shape]] : NULL;
       k->bstart[first->color + 1] = nb;
       k->nspecialised += k->ops->patchfind(k->dim, k->single, b);
     }
@@ -274,7 +275,7 @@ static PetscErrorCode ApplyDense(HopsPatchKernel k, PetscBool floats, PetscInt b
   for (PetscInt d = begin; d < end; ++d) {
     const PetscInt       j = k->dense[d], n = pt->start[j + 1] - pt->start[j];
     const int           *idx  = pt->idx + pt->start[j];
-    const unsigned char *dist = pt->dist + pt->start[j];
+    const unsigned char *dist = pt->dist ? pt->dist + pt->start[j] : NULL;
     double              *x = k->dwork, *y = x + n;
     const PetscScalar    alpha = 1.0, beta = 0.0;
     PetscBLASInt         bn, one           = 1;
@@ -416,6 +417,7 @@ PetscErrorCode HopsPatchCreate_Host(HopsPatches pt, PetscDataType type, HopsPatc
   k->reals = p;
   PetscCall(HopsHostAlloc((size_t)emax * k->ops->W, PETSC_FALSE, &k->mem[2], &k->e));
   PetscCall(Batches(&pass, n, shapes, PETSC_TRUE));
+  PetscCall((*pt->space->backend->memory->Free)((void **)&pt->eidx)); /* batches have them */
   PetscCall(HopsHostCondensedCreate(pt, k->ops, k->cflops, &k->head.info.bytes, &k->condensed));
   for (PetscInt c = 0; c < k->ncolors; ++c) {
     k->bstart[c + 1] = PetscMax(k->bstart[c + 1], k->bstart[c]);
