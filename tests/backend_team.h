@@ -180,16 +180,6 @@ static PetscErrorCode TeamPatchSweep(HopsPatchSmoother smoother, PetscDataType t
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode TeamPatchGetInfo(HopsPatchSmoother smoother, const char **kernel, PetscLogDouble *bytes,
-                                       PetscLogDouble *flops)
-{
-  const TeamPatch t = (TeamPatch)smoother;
-
-  PetscFunctionBegin;
-  PetscCall((*t->host->ops->GetInfo)(t->host, kernel, bytes, flops));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode TeamPatchDestroy(HopsPatchSmoother *smoother)
 {
   const TeamPatch t = (TeamPatch)*smoother;
@@ -202,7 +192,7 @@ static PetscErrorCode TeamPatchDestroy(HopsPatchSmoother *smoother)
 
 static PetscErrorCode TeamPatchCreate(HopsPatches pt, PetscDataType type, HopsPatchSmoother *smoother)
 {
-  static const HopsPatchOps ops   = {TeamPatchApply, TeamPatchSweep, TeamPatchGetInfo, TeamPatchDestroy};
+  static const HopsPatchOps ops   = {TeamPatchApply, TeamPatchSweep, TeamPatchDestroy};
   const PetscInt            ncond = pt->ncond;
   TeamPatch                 t;
 
@@ -212,8 +202,9 @@ static PetscErrorCode TeamPatchCreate(HopsPatches pt, PetscDataType type, HopsPa
   t->pt       = pt;
   pt->ncond   = 0; /* these the host has not */
   PetscCall((*HopsBackendHost.PatchCreate)(pt, type, &t->host));
-  pt->ncond = ncond;
-  *smoother = &t->head;
+  pt->ncond    = ncond;
+  t->head.info = t->host->info;
+  *smoother    = &t->head;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
