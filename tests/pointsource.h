@@ -14,7 +14,7 @@
       : (kind) == 'b' ? HOPS_POINT_BOUNDARY_RESIDUAL \
       : (kind) == 'j' ? HOPS_POINT_BOUNDARY_JACOBIAN \
                       : HOPS_POINT_EXACT, \
-      (kind) == 'e' ? 3 : 81, NULL \
+      (kind) == 'e' ? 3 : 81, NULL, NULL \
   }
 
 /* CUDA's compiler takes the text for an H100; there is nothing to run it on */
