@@ -149,9 +149,10 @@ static PetscErrorCode TeamPatchApply(HopsPatchSmoother smoother, PetscDataType t
   PetscCall(PetscMalloc1(3 * pt->modes.nodes, &x));
   for (PetscInt k = 0; k < pt->n; ++k) {
     const PetscInt            at = pt->start[k], n = pt->start[k + 1] - at;
-    const HopsPatchCondensed *c = pt->cond + pt->dense[k];
+    const HopsPatchCondensed *c;
 
     if (pt->solver[k] != HOPS_PATCH_CONDENSED || (color >= 0 && pt->color[k] != color)) continue;
+    c = pt->cond + pt->dense[k];
     for (PetscInt i = 0; i < n; ++i) {
       const int e = pt->idx[at + i];
 

@@ -11,6 +11,44 @@
 
 #define HOPS_COLOR_WORDS 8 /* of 64 colours each */
 
+/* CellLabels() where a corner and all its neighbours but one, at least, have labels, as in most cells that a
+   walk reaches: then there is one way at most. False where there is no such corner, or no way */
+static PetscBool CellLabelsAt(PetscInt dim, const int known[], int label[])
+{
+  const int nv = 1 << dim;
+
+  for (int v = 0; v < nv; ++v) {
+    int bit[3] = {0, 0, 0}, left = nv - 1, missing = -1, n = 0;
+
+    if (known[v] < 0) continue;
+    for (int d = 0; d < dim; ++d) {
+      const int next = known[v ^ (1 << d)];
+
+      if (next < 0) missing = d;
+      else {
+        bit[d] = next ^ known[v];
+        if ((bit[d] & (bit[d] - 1)) || !(bit[d] & left)) return PETSC_FALSE; /* no axis, or twice the same */
+        left &= ~bit[d];
+        ++n;
+      }
+    }
+    if (n < dim - 1) continue;
+    if (missing >= 0) bit[missing] = left;
+    for (int w = 0; w < nv; ++w) {
+      int l = known[v];
+
+      for (int d = 0; d < dim; ++d) l ^= ((v ^ w) >> d) & 1 ? bit[d] : 0;
+      if (known[w] >= 0 && known[w] != l) return PETSC_FALSE;
+    }
+    for (int w = 0; w < nv; ++w) {
+      label[w] = known[v];
+      for (int d = 0; d < dim; ++d) label[w] ^= ((v ^ w) >> d) & 1 ? bit[d] : 0;
+    }
+    return PETSC_TRUE;
+  }
+  return PETSC_FALSE;
+}
+
 /* Labels of a cell's corners: corner v has label ((axes of v permuted) ^ flip), in the first way that agrees
    with known labels; is it the only one? */
 static PetscBool CellLabels(PetscInt dim, const int known[], int label[])
@@ -19,6 +57,7 @@ static PetscBool CellLabels(PetscInt dim, const int known[], int label[])
   const int        nv         = 1 << dim;
   int              n          = 0;
 
+  if (CellLabelsAt(dim, known, label)) return PETSC_TRUE;
   for (int s = 0; s < (dim == 2 ? 2 : 6); ++s)
     for (int flip = 0; flip < nv; ++flip) {
       int       l[8];
