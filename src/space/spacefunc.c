@@ -30,15 +30,11 @@ static PetscErrorCode HopsSpaceEvaluateNodes(HopsSpace sp, HopsPointFunction f, 
   PetscCall(HopsBasisCreate(sp->order + 1, sp->order + 1, PETSC_TRUE, &gll));
   PetscCall(HopsSpaceCreateGeometryBasis(sp, &gll, &geom));
   PetscCall(PetscMalloc1(np * sp->dim, &pts));
-  for (PetscInt c = 0; c < sp->ncells; ++c) {
+  for (PetscInt c = x || g ? 0 : sp->ninterior; c < sp->ncells; ++c) { /* interior cells have owned entries alone */
     PetscCall(HopsSpaceGetPoints(sp, &geom, c, 1, pts, NULL));
     for (PetscInt i = 0; i < np; ++i) {
-      const PetscInt l = sp->restr[c * np + i];
-      PetscScalar   *u = NULL;
+      PetscScalar *u = HopsLEntry(sp, sp->restr[c * np + i], x, g, cv);
 
-      if (x && l < sp->nT) u = x + l;
-      if (g && l >= sp->nT && l < sp->nT + sp->nG) u = g + l - sp->nT;
-      if (cv && l >= sp->nT + sp->nG) u = cv + l - sp->nT - sp->nG;
       if (u) PetscCall((*f)(sp->dim, pts + i * sp->dim, 1, u, ctx));
     }
   }

@@ -123,11 +123,13 @@ PetscErrorCode HopsFieldMoments(HopsSpace sp, HopsPointFunction f, void *ctx, Pe
   maxm = HopsPower(PetscMax(PetscMax(r.m[0], r.m[1]), Pg), dim);
   npg  = HopsPower(Pg, dim);
   PetscCall(PetscMalloc4(maxm * dim, &pts, maxm * dim * dim, &J, maxm, &t, 2 * maxm, &work));
-  for (PetscInt cell = 0; cell < sp->ncells; ++cell)
+  for (PetscInt cell = x || g ? 0 : sp->ninterior; cell < sp->ncells; ++cell) /* interior cells have owned entries alone */
     for (PetscInt c = 0; c < l.nc; ++c) {
       const PetscReal *M[3];
-      PetscInt         m[3] = {1, 1, 1}, n[3] = {Pg, Pg, Pg}, nq = 1;
+      PetscInt         m[3] = {1, 1, 1}, n[3] = {Pg, Pg, Pg}, nq = 1, i0 = l.off[c];
 
+      while (i0 < l.off[c + 1] && !HopsLEntry(sp, HopsUnsigned(sp->restr[cell * sp->ne + i0]), x, g, cv)) ++i0;
+      if (i0 == l.off[c + 1]) continue; /* most cells have one component or none on the boundary */
       for (PetscInt d = 0; d < dim; ++d) nq *= m[d] = r.m[l.open[c][d]];
       for (PetscInt i = 0; i < dim; ++i) {
         const PetscReal *X = sp->X + (cell * dim + i) * npg;
@@ -141,16 +143,13 @@ PetscErrorCode HopsFieldMoments(HopsSpace sp, HopsPointFunction f, void *ctx, Pe
           for (PetscInt q = 0; q < nq; ++q) J[(q * dim + i) * dim + j] = t[q];
         }
       }
-      for (PetscInt i = l.off[c]; i < l.off[c + 1]; ++i) {
+      for (PetscInt i = i0; i < l.off[c + 1]; ++i) {
         const int      e = sp->restr[cell * sp->ne + i];
         const PetscInt k = HopsUnsigned(e), ii = i - l.off[c];
         const PetscInt ijk[3] = {ii % l.n[c][0], ii / l.n[c][0] % l.n[c][1], ii / (l.n[c][0] * l.n[c][1])};
-        PetscScalar   *to = NULL, sum = 0.0;
+        PetscScalar   *to = HopsLEntry(sp, k, x, g, cv), sum = 0.0;
         PetscInt       np = 1;
 
-        if (x && k < sp->nT) to = x + k;
-        if (g && k >= sp->nT && k < sp->nT + sp->nG) to = g + k - sp->nT;
-        if (cv && k >= sp->nT + sp->nG) to = cv + k - sp->nT - sp->nG;
         if (!to) continue;
         for (PetscInt d = 0; d < dim; ++d) np *= l.open[c][d] ? r.g : 1;
         for (PetscInt s = 0; s < np; ++s) {

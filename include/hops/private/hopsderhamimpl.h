@@ -56,6 +56,14 @@ static inline PetscReal HopsSign(int l)
   return l < 0 ? -1.0 : 1.0;
 }
 
+/* L-vector entry l where owned entries, ghosts and constrained ones lie apart; NULL where those are not given */
+static inline PetscScalar *HopsLEntry(HopsSpace sp, PetscInt l, PetscScalar x[], PetscScalar g[], PetscScalar cv[])
+{
+  if (l < sp->nT) return x ? x + l : NULL;
+  if (l < sp->nT + sp->nG) return g ? g + l - sp->nT : NULL;
+  return cv ? cv + l - sp->nT - sp->nG : NULL;
+}
+
 /* dimension of the lattice entities whose integrals are the unknowns */
 static inline PetscInt HopsFamilyForm(HopsFamily family, PetscInt dim)
 {

@@ -230,7 +230,7 @@ PetscErrorCode HopsCudaPatchSetApply(HopsCudaPatchSet s, int color, HopsCudaPatc
                                      cudaStream_t stream)
 {
   PetscFunctionBegin;
-  PetscCheck(mode == HOPS_CUDA_PATCH_PLAIN || s->level, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE,
+  PetscCheck(mode == HOPS_CUDA_PATCH_PLAIN || s->level || !s->nruns, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE,
              "The patches were given without distances");
   for (int i = 0; i < s->nruns; ++i)
     if (color < 0 || s->runs[i].color == color)
