@@ -84,6 +84,7 @@ static PetscErrorCode HopsRegisterEvents(void)
   PetscCall(PetscLogEventRegister("HopsResidual", HOPS_SPACE_CLASSID, &HopsEvent.residual));
   PetscCall(PetscLogEventRegister("HopsEssential", HOPS_SPACE_CLASSID, &HopsEvent.essential));
   PetscCall(PetscLogEventRegister("HopsPoints", HOPS_SPACE_CLASSID, &HopsEvent.points));
+  PetscCall(PetscLogEventSetCollective(HopsEvent.points, PETSC_FALSE)); /* a rank has as many runs of cells as it needs */
   PetscCall(PetscLogEventRegister("PCLORSymbolic", PC_CLASSID, &HopsEvent.lorsymbolic));
   PetscCall(PetscLogEventRegister("PCLORNumeric", PC_CLASSID, &HopsEvent.lornumeric));
   PetscCall(PetscLogEventRegister("PCLORCoef", PC_CLASSID, &HopsEvent.lorcoef));
