@@ -265,6 +265,8 @@ int main(int argc, char **argv)
   Vec            X, Xt;
   PetscInt       layout = 0, order = 3, Q = 4;
   PetscBool      curved = PETSC_FALSE, aux = PETSC_FALSE, robin = PETSC_FALSE, nvrtc = PETSC_FALSE;
+  PetscInt       dim;
+  PetscBool      petsc;
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
@@ -283,10 +285,13 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-robin", &robin, NULL));
   PetscCall(PetscOptionsSetValue(NULL, "-dm_mat_type", "pa"));
   PetscCall(CreateDM(layout, robin, aux, curved, order, Q, &dm));
+  PetscCall(DMGetDimension(dm, &dim));
   PetscCall(Project(dm, 0.1, &X));
   PetscCall(Project(dm, 0.6, &Xt));
   PetscCall(VecScale(Xt, -0.7));
-  PetscCall(CompareResiduals(dm, curved || Left[0] ? PETSC_TRUE : PETSC_FALSE, X, Xt));
+  /* in 3D the residuals of PETSc 3.25 are others again, and are kept */
+  petsc = curved || Left[0] || (PETSC_VERSION_GE(3, 25, 0) && dim == 3) ? PETSC_TRUE : PETSC_FALSE;
+  PetscCall(CompareResiduals(dm, petsc, X, Xt));
   if (strcmp(Left, "inner")) PetscCall(CompareJacobians(dm, X, Xt)); /* which operators refuse */
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "Functions of the boundary compiled at run time agree with the host's\n"));
   PetscCall(VecDestroy(&X));

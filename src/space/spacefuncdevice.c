@@ -25,7 +25,7 @@ static PetscErrorCode Begin(HopsSpace sp, HopsPointFunction f, void *ctx, PetscI
 
   PetscFunctionBegin;
   *done = PETSC_FALSE;
-  if (!sp->backend->points || (!sp->backend->host && !sp->backend->mesh)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!sp->backend->points || HopsMeshBackend(sp->backend)->memtype != sp->backend->memtype) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HopsSpaceHasVec(sp, v, &mine));
   PetscCall(HopsBasisCreate(sp->order + 1, Q, PETSC_FALSE, &basis));
   if (mine && sp->ncells) PetscCall(HopsPositionBegin(&sp->compiled, sp, &pf, &basis, &in->r, &mine));
