@@ -496,6 +496,30 @@ static PetscErrorCode CompareEssential(DM dm, Vec X)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* All functions of the file, given to the PetscDS one by one in place of -hops_pointwise_source */
+static PetscErrorCode GiveSources(DM dm)
+{
+  PetscDS   ds;
+  FILE     *f;
+  char      path[PETSC_MAX_PATH_LEN], text[16384], name[64];
+  size_t    n;
+  PetscBool set;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-given", path, sizeof(path), &set));
+  if (!set) PetscFunctionReturn(PETSC_SUCCESS);
+  f = fopen(path, "r");
+  PetscCheck(f, PETSC_COMM_SELF, PETSC_ERR_FILE_OPEN, "Cannot read %s", path);
+  n = fread(text, 1, sizeof(text) - 1, f);
+  fclose(f);
+  text[n] = '\0';
+  PetscCall(DMGetDS(dm, &ds));
+  for (const char *s = text; (s = strstr(s, "static void ")); ++s)
+    if (sscanf(s, "static void %63[A-Za-z0-9_](", name) == 1) PetscCall(HopsDSSetDeviceSource(ds, name, text));
+  PetscCall(HopsDSSetDeviceSource(ds, "Wall", text));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
   HopsBackendOps        toy;
@@ -526,6 +550,7 @@ int main(int argc, char **argv)
     PetscCall(DMGetDS(dm, &ds));
     PetscCall(SetFunctions(ds, NULL, layout, 0));
   }
+  PetscCall(GiveSources(dm));
   if (aux) PetscCall(AddAuxiliary(dm, 2));
   if (!regions) {
     DMLabel        label;
@@ -554,6 +579,12 @@ int main(int argc, char **argv)
 }
 
 /*TEST
+
+  test:
+    suffix: given
+    requires: host
+    output_file: output/pointcells.out
+    args: -given ${HOPS_SOURCE}/tests/pointfunctions.h -dm_plex_dim 3 -dm_plex_box_faces 3,2,1 -layout {{0 1}}
 
   testset:
     requires: host

@@ -107,17 +107,22 @@ static PetscErrorCode HopsPlexEssential(DM dm, PetscBool derivative, PetscInt *n
    process, and none that reads its context is taken */
 static PetscErrorCode HopsPlexBoundaryIsFixed(DM dm, HopsPlexBoundary b)
 {
-  HopsVoidFn   *once;
-  PetscInt      m = 0;
-  PetscBool     asked;
-  HopsPointCode code = NULL;
-  char          files[PETSC_MAX_PATH_LEN], why[1024];
+  HopsVoidFn     *once;
+  PetscInt        m = 0;
+  PetscBool       asked;
+  HopsPointCode   code = NULL;
+  HopsPointOrigin from;
+  HopsPointGiven *given;
+  char            files[PETSC_MAX_PATH_LEN], why[1024];
 
   PetscFunctionBegin;
   b->fixed = PETSC_FALSE;
-  PetscCall(PetscOptionsGetString(((PetscObject)dm)->options, ((PetscObject)dm)->prefix, "-hops_pointwise_source", files,
-                                  sizeof(files), &asked));
-  if (!b->plain || !asked || !b->n) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!b->plain || !b->n) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(HopsDMGetOrigin(dm, files, &given, &from, &asked));
+  if (!asked) {
+    PetscCall(PetscFree(given));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(PetscMalloc1(b->n, &once));
   for (PetscInt i = 0; i < b->n; ++i) {
     PetscInt j = 0;
@@ -125,7 +130,8 @@ static PetscErrorCode HopsPlexBoundaryIsFixed(DM dm, HopsPlexBoundary b)
     while (j < m && once[j] != (HopsVoidFn)b->condition[i].f) ++j;
     if (j == m) once[m++] = (HopsVoidFn)b->condition[i].f;
   }
-  PetscCall(HopsPointCodeCreate(files, m, once, &code, why, sizeof(why)));
+  PetscCall(HopsPointCodeCreateFrom(&from, m, once, &code, why, sizeof(why)));
+  PetscCall(PetscFree(given));
   if (code && !code->nvars) b->fixed = PETSC_TRUE;
   if (code) PetscCall(HopsPointCodeDestroy(&code));
   PetscCall(PetscFree(once));

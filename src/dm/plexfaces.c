@@ -16,7 +16,7 @@
 typedef struct {
   PetscWeakForm wf;
   PetscFormKey  key;
-  PetscInt      stratum; /* points that the label had */
+  PetscInt64    stratum; /* points that the label had, hashed */
   PetscBool     own;     /* other auxiliary fields than the cells' */
 } HopsFluxTerm;
 
@@ -59,6 +59,24 @@ PetscErrorCode HopsPlexFacesDestroy(HopsPlexFaces *out)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode HopsStratumHash(DMLabel label, PetscInt value, PetscInt64 *hash)
+{
+  IS              is;
+  const PetscInt *p;
+  PetscInt        n;
+
+  PetscFunctionBegin;
+  *hash = 0;
+  PetscCall(DMLabelGetStratumIS(label, value, &is));
+  if (!is) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(ISGetLocalSize(is, &n));
+  PetscCall(ISGetIndices(is, &p));
+  *hash = HopsHashBits(n * sizeof(PetscInt), p, n);
+  PetscCall(ISRestoreIndices(is, &p));
+  PetscCall(ISDestroy(&is));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* The natural conditions as they are now, with functions or without */
 static PetscErrorCode HopsPlexFacesTerms(DM dm, PetscInt *n, HopsFluxTerm **term)
 {
@@ -91,7 +109,7 @@ static PetscErrorCode HopsPlexFacesTerms(DM dm, PetscInt *n, HopsFluxTerm **term
         (*term)[*n].key.label = t.key.label;
         (*term)[*n].key.value = values[v];
         (*term)[*n].key.field = t.key.field;
-        PetscCall(DMLabelGetStratumSize(t.key.label, values[v], &(*term)[*n].stratum));
+        PetscCall(HopsStratumHash(t.key.label, values[v], &(*term)[*n].stratum));
         PetscCall(DMGetAuxiliaryVec(dm, t.key.label, values[v], 0, &aux));
         (*term)[*n].own = aux != mesh ? PETSC_TRUE : PETSC_FALSE;
       }
@@ -318,7 +336,6 @@ static PetscErrorCode HopsPlexFacesJob(HopsPlexFaces pf, HopsPointJob *job)
     PetscCall(PetscWeakFormGetBdResidual(t->wf, t->key.label, t->key.value, t->key.field, t->key.part, &n[0], &f[0], &n[1], &f[1]));
     for (PetscInt k = 0; k < 2; ++k)
       PetscCall(HopsPointJobAdd(job, job->nregions, 2 * t->key.field + k, PETSC_FALSE, n[k], (HopsVoidFn *)f[k]));
-    if (!n[0] && !n[1]) pf->seen[job->nregions] = PETSC_TRUE;
   }
   if (pf->fn && pf->nfn == job->ncalls) {
     same = PETSC_TRUE;
@@ -326,6 +343,12 @@ static PetscErrorCode HopsPlexFacesJob(HopsPlexFaces pf, HopsPointJob *job)
       if (pf->fn[i] != job->call[i].f) same = PETSC_FALSE;
   }
   if (same) PetscFunctionReturn(PETSC_SUCCESS);
+  for (PetscInt i = 0; i < pf->nterms; ++i) { /* what has no function need not be seen */
+    PetscInt c = 0;
+
+    while (c < job->ncalls && job->call[c].region != i) ++c;
+    pf->seen[i] = c == job->ncalls ? PETSC_TRUE : PETSC_FALSE;
+  }
   PetscCall(PetscFree(pf->fn));
   PetscCall(PetscMalloc1(job->ncalls, &pf->fn));
   for (PetscInt i = 0; i < job->ncalls; ++i) pf->fn[i] = job->call[i].f;
@@ -371,10 +394,12 @@ static PetscErrorCode HopsPlexFacesCheck(DM dm, HopsPlex *plex, PetscReal t, Vec
   PetscCall(VecSet(petsc, 0.0));
   PetscCall(HopsPlexFacesPetsc(dm, plex, t, X, Xt, petsc));
   PetscCall(VecNorm(petsc, NORM_INFINITY, &scale));
-  for (PetscInt pass = pf->points->mirror ? 1 : 0; pass < 2 && done && !agree; ++pass) {
+  for (PetscInt pass = 0; pass < 2 && done && !agree;
+       ++pass) { /* both agree where functions do not vary: PETSc's positions first */
     HopsPointJob job;
 
-    if (pass && !pf->points->mirror) PetscCall(HopsPlexFacesMirror(dm, plex, pf));
+    if (pass) PetscCall(HopsPointFacesMirror(pf->points, NULL));
+    else if (!pf->points->mirror) PetscCall(HopsPlexFacesMirror(dm, plex, pf));
     PetscCall(VecSet(ours, 0.0));
     PetscCall(HopsPlexFacesJob(pf, &job));
     PetscCall(HopsPointCellsResidual(plex->points, pf->points, &job, &pf->rule, t, X, Xt, ours, NULL, NULL, &done));

@@ -15,6 +15,7 @@ struct _HopsPointFunction {
   int                  *flags;
   void                 *ctx; /* a copy of the function's, or NULL */
   size_t                ctxsize;
+  PetscInt              dim, nc;
   HopsPointFunctionList next;
 };
 
@@ -43,15 +44,12 @@ PetscErrorCode HopsPointFunctionListDestroy(HopsPointFunctionList *list)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Once: what was asked for does not happen */
-static PetscErrorCode Refuse(HopsSpace sp, HopsPointFunctionList c, const char why[])
+/* Once, on each rank that it happens on: others may have the function */
+static PetscErrorCode Refuse(HopsPointFunctionList c, const char why[])
 {
-  PetscMPIInt rank;
-
   PetscFunctionBegin;
   if (c->module) PetscCall((*c->be->points->Destroy)(&c->module));
-  PetscCallMPI(MPI_Comm_rank(PetscObjectComm((PetscObject)sp), &rank));
-  if (!rank) PetscCall((*PetscErrorPrintf)("Warning: a function of position stays on the host: %s\n", why));
+  PetscCall((*PetscErrorPrintf)("Warning: a function of position stays on the host: %s\n", why));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -77,7 +75,7 @@ static PetscErrorCode Compile(HopsSpace sp, const HopsPositionFunction *f, const
     PetscCall((*c->be->points->Create)(c->code, text, PETSC_TRUE, &c->module, why, sizeof(why)));
     PetscCall(PetscFree(text));
   }
-  if (!c->module) PetscCall(Refuse(sp, c, why));
+  if (!c->module) PetscCall(Refuse(c, why));
   else {
     PetscCall((*c->be->memory->Malloc)(2 * sizeof(int), (void **)&c->flags));
     if (f->ctxsize) PetscCall((*c->be->memory->Malloc)(f->ctxsize, &c->ctx));
@@ -95,7 +93,8 @@ static PetscErrorCode Get(HopsPointFunctionList *list, HopsSpace sp, const HopsP
   PetscBool             set;
 
   PetscFunctionBegin;
-  while (c && (c->be != sp->backend || c->f != f->f || c->ctxsize != f->ctxsize)) c = c->next;
+  while (c && (c->be != sp->backend || c->f != f->f || c->ctxsize != f->ctxsize || c->dim != sp->dim || c->nc != f->nc))
+    c = c->next;
   *out = c;
   if (c) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HopsObjectGetDeviceSource(f->owner, &from.ngiven, &from.given));
@@ -107,6 +106,8 @@ static PetscErrorCode Get(HopsPointFunctionList *list, HopsSpace sp, const HopsP
   c->be      = sp->backend;
   c->f       = f->f;
   c->ctxsize = f->ctxsize;
+  c->dim     = sp->dim;
+  c->nc      = f->nc;
   c->next    = *list;
   *list      = c;
   PetscCall(Compile(sp, f, &from, c));
@@ -172,7 +173,7 @@ static PetscErrorCode Check(HopsPositionRun *r, const HopsPositionFunction *f, H
   state.x = x;
   PetscCall(HopsPointCheck(be, r->compiled->code, 1, &subject, &state, why, sizeof(why)));
   PetscCall(PetscFree(x));
-  if (why[0]) PetscCall(Refuse(sp, r->compiled, why));
+  if (why[0]) PetscCall(Refuse(r->compiled, why));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

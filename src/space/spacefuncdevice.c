@@ -27,6 +27,7 @@ static PetscErrorCode Begin(HopsSpace sp, HopsPointFunction f, void *ctx, PetscI
   *done = PETSC_FALSE;
   if (!sp->backend->points || HopsMeshBackend(sp->backend)->memtype != sp->backend->memtype) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HopsSpaceHasVec(sp, v, &mine));
+  if ((PetscInt64)sp->ncells * sp->ne > PETSC_MPI_INT_MAX) mine = PETSC_FALSE; /* lists of entries have this type */
   PetscCall(HopsBasisCreate(sp->order + 1, Q, PETSC_FALSE, &basis));
   if (mine && sp->ncells) PetscCall(HopsPositionBegin(&sp->compiled, sp, &pf, &basis, &in->r, &mine));
   PetscCall(HopsBasisDestroy(&basis));
@@ -57,6 +58,8 @@ static PetscErrorCode End(HopsSpace sp, Integral *in)
 /* the two kernels for all cells, a chunk after the other */
 static PetscErrorCode Cells(HopsSpace sp, Integral *in, const char first[], size_t nfirst, const char second[], size_t nsecond)
 {
+  int flags[2];
+
   PetscFunctionBegin;
   for (PetscInt c = 0; c < sp->ncells; c += in->chunk) {
     const PetscInt n = PetscMin(in->chunk, sp->ncells - c);
@@ -65,6 +68,9 @@ static PetscErrorCode Cells(HopsSpace sp, Integral *in, const char first[], size
     PetscCall(HopsPositionLaunch(&in->r, first, n * nfirst));
     PetscCall(HopsPositionLaunch(&in->r, second, n * nsecond));
   }
+  PetscCall((*sp->backend->memory->Copy)(NULL, flags, in->r.args.flags, sizeof(flags), HOPS_COPY_OUT));
+  PetscCheck(flags[0] == PETSC_MPI_INT_MAX, PETSC_COMM_SELF, PETSC_ERR_FP,
+             "The function is infinite or not-a-number, or returns an error, in cell %" PetscInt_FMT, sp->cell[flags[0]]);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

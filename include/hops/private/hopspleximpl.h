@@ -66,8 +66,10 @@ PETSC_INTERN PetscErrorCode HopsPlexGetLabelFaces(DM, HopsSpace, DMLabel, PetscI
 typedef struct {
   PetscObjectId    id;
   PetscObjectState state;
-  PetscReal        sum; /* weighted: PETSc counts accesses that change nothing as changes of state */
+  PetscInt64       hash; /* of all bits: PETSc counts accesses that change nothing as changes of state */
 } HopsVecKey;
+/* of n numbers, bit by bit; h is 0 at first */
+PETSC_INTERN PetscInt64 HopsHashBits(size_t size, const void *, PetscInt64 h);
 /* Has the vector, which may be NULL, others than the key's? It becomes that of now. Not collective */
 PETSC_INTERN PetscErrorCode HopsVecChanged(Vec, HopsVecKey *, PetscBool *changed);
 /* The same for a DM's coordinates, on any rank. Collective */

@@ -40,6 +40,9 @@ PETSC_INTERN PetscErrorCode HopsPointCodeCreateFrom(const HopsPointOrigin *, Pet
 PETSC_INTERN PetscErrorCode HopsObjectGetDeviceSource(PetscObject, PetscInt *n, const HopsPointGiven *given[]);
 /* src/point/pointfunction.c */
 PETSC_INTERN PetscErrorCode HopsPointFunctionListDestroy(HopsPointFunctionList *);
+/* src/form/ds/reads.c: what -hops_pointwise_source names, into files[PETSC_MAX_PATH_LEN], and what
+   HopsDSSetDeviceSource() gave the PetscDSs of a DM; PetscFree() *given. asked: is there any? */
+PETSC_INTERN PetscErrorCode HopsDMGetOrigin(DM, char files[], HopsPointGiven **given, HopsPointOrigin *, PetscBool *asked);
 PETSC_INTERN PetscErrorCode HopsPointCodeGetText(HopsPointCode, const char **text);
 PETSC_INTERN PetscErrorCode HopsPointCodeGetName(HopsPointCode, HopsVoidFn, const char **name);
 PETSC_INTERN PetscErrorCode HopsPointCodeDestroy(HopsPointCode *);

@@ -174,7 +174,7 @@ static PetscErrorCode HopsReadsAux(DM dm, PetscInt *nf, const PetscInt *nc[], Pe
 static PetscErrorCode HopsReadsProbe(HopsJacobian jac, const HopsReads r, const HopsSubjects *list, PetscBool *ok)
 {
   const PetscInt     n = 16, *nca;
-  PetscInt           nfa, nconst;
+  PetscInt           nfa, nds, nconst = 0, last = 0;
   HopsPointState     s, other;
   PetscDS            ds;
   const PetscScalar *constants;
@@ -182,8 +182,14 @@ static PetscErrorCode HopsReadsProbe(HopsJacobian jac, const HopsReads r, const 
   PetscFunctionBegin;
   PetscCall(HopsReadsAux(jac->dm, &nfa, &nca, ok));
   if (!*ok) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(HopsDMGetRegionDS(jac->dm, 0, &ds));
-  PetscCall(PetscDSGetConstants(ds, &nconst, &constants));
+  PetscCall(DMGetNumDS(jac->dm, &nds));
+  for (PetscInt k = nds - 1; k >= 0; --k) { /* functions of a region may read as many as it has */
+    PetscCall(HopsDMGetRegionDS(jac->dm, k, &ds));
+    PetscCall(PetscDSGetConstants(ds, &nconst, &constants));
+    if (k < nds - 1 && nconst != last) *ok = PETSC_FALSE;
+    last = nconst;
+  }
+  if (!*ok) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(
     HopsPointStateCreateRandom(n, jac->fields->dim, jac->fields->nf, jac->fields->nc, nfa, nca, nconst, constants, 1.0, &s));
   PetscCall(
@@ -213,21 +219,54 @@ static PetscErrorCode HopsReadsProbe(HopsJacobian jac, const HopsReads r, const 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode HopsDMGetOrigin(DM dm, char files[], HopsPointGiven **given, HopsPointOrigin *from, PetscBool *asked)
+{
+  PetscInt nds, n = 0;
+
+  PetscFunctionBegin;
+  files[0] = '\0';
+  *given   = NULL;
+  PetscCall(PetscOptionsGetString(((PetscObject)dm)->options, ((PetscObject)dm)->prefix, "-hops_pointwise_source", files,
+                                  PETSC_MAX_PATH_LEN, asked));
+  PetscCall(DMGetNumDS(dm, &nds));
+  for (PetscInt pass = 0; pass < 2; ++pass) {
+    if (pass) PetscCall(PetscMalloc1(n, given));
+    n = 0;
+    for (PetscInt s = 0; s < nds; ++s) {
+      const HopsPointGiven *g;
+      PetscDS               ds;
+      PetscInt              m;
+
+      PetscCall(HopsDMGetRegionDS(dm, s, &ds));
+      PetscCall(HopsObjectGetDeviceSource((PetscObject)ds, &m, &g));
+      if (pass) PetscCall(PetscArraycpy(*given + n, g, m));
+      n += m;
+    }
+  }
+  if (n) *asked = PETSC_TRUE;
+  *from = (HopsPointOrigin){.files = files, .ngiven = n, .given = *given};
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* What the sources say of these functions */
 static PetscErrorCode HopsReadsFind(HopsJacobian jac, HopsReads r, const HopsSubjects *list)
 {
-  char        files[PETSC_MAX_PATH_LEN], why[1024] = "";
-  PetscInt    m = 0;
-  PetscBool   set;
-  HopsVoidFn *once;
+  char            files[PETSC_MAX_PATH_LEN], why[1024] = "";
+  PetscInt        m = 0;
+  PetscBool       set;
+  HopsPointOrigin from;
+  HopsPointGiven *given;
+  HopsVoidFn     *once;
 
   PetscFunctionBegin;
   if (r->code) PetscCall(HopsPointCodeDestroy(&r->code));
   r->known = PETSC_FALSE;
   r->reads = 0;
-  PetscCall(PetscOptionsGetString(((PetscObject)jac->dm)->options, ((PetscObject)jac->dm)->prefix, "-hops_pointwise_source", files,
-                                  sizeof(files), &set));
-  if (!set || !list->n) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(HopsDMGetOrigin(jac->dm, files, &given, &from, &set));
+  if (!set || !list->n) {
+    PetscCall(PetscFree(given));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(PetscMalloc1(list->n, &once));
   for (PetscInt i = 0; i < list->n; ++i) {
     PetscInt j = 0;
@@ -235,7 +274,8 @@ static PetscErrorCode HopsReadsFind(HopsJacobian jac, HopsReads r, const HopsSub
     while (j < m && once[j] != list->subject[i].f) ++j;
     if (j == m) once[m++] = list->subject[i].f;
   }
-  PetscCall(HopsPointCodeCreate(files, m, once, &r->code, why, sizeof(why)));
+  PetscCall(HopsPointCodeCreateFrom(&from, m, once, &r->code, why, sizeof(why)));
+  PetscCall(PetscFree(given));
   PetscCall(PetscFree(once));
   if (!r->code) {
     PetscCall(PetscInfo(jac->dm, "what the Jacobian functions read is not known: %s\n", why));

@@ -174,8 +174,8 @@ static PetscErrorCode MatRefreshBlock_PA(Mat A, Mat_PA *pa, PetscBool share, Mat
 }
 
 /* Blocks of fields; of an operator of one field, PETSc's virtual submatrices. They share the tensors of the
-   whole, but for those of a preconditioning matrix beside a Jacobian: nothing applies it, and of its blocks
-   perhaps some, so that each is set up where it is applied */
+   whole, but for those of a preconditioning matrix that was not set up: beside a Jacobian nothing applies it, and
+   of its blocks perhaps some, so that each is set up where it is applied */
 PetscErrorCode MatCreateSubMatrix_PA(Mat A, IS isrow, IS iscol, MatReuse reuse, Mat *B)
 {
   Mat_PA   *pa;
@@ -191,7 +191,7 @@ PetscErrorCode MatCreateSubMatrix_PA(Mat A, IS isrow, IS iscol, MatReuse reuse, 
     }
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  share = pa->tensor->jacobian->preconditioner ? PETSC_FALSE : PETSC_TRUE;
+  share = pa->tensor->jacobian->preconditioner && pa->needsetup ? PETSC_FALSE : PETSC_TRUE;
   if (share) PetscCall(MatPASetUp_Private(A, pa));
   else PetscCall(MatPASetUpRules(A, pa));
   PetscCall(MatPACheckForm(A, PETSC_FALSE, "A block of fields (MatCreateSubMatrix())"));

@@ -379,9 +379,26 @@ static PetscErrorCode HopsPlexGetCurved(DM dm, HopsSpace sp, PetscBool *done)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscInt64 HopsHashBits(size_t size, const void *p, PetscInt64 h)
+{
+  const unsigned char *c = (const unsigned char *)p;
+  unsigned long long   v = (unsigned long long)h, word;
+
+  for (; size; c += sizeof(word)) { /* words, the last one with zeros, by the multiplication of FNV-1a and a turn */
+    const size_t n = PetscMin(size, sizeof(word));
+
+    word = 0;
+    memcpy(&word, c, n);
+    v = (v ^ word) * 1099511628211ull;
+    v = v << 29 | v >> 35;
+    size -= n;
+  }
+  return (PetscInt64)v;
+}
+
 PetscErrorCode HopsVecChanged(Vec x, HopsVecKey *key, PetscBool *changed)
 {
-  HopsVecKey         now = {0, 0, 0.0};
+  HopsVecKey         now = {0, 0, 0};
   const PetscScalar *a;
   PetscInt           n;
 
@@ -392,9 +409,9 @@ PetscErrorCode HopsVecChanged(Vec x, HopsVecKey *key, PetscBool *changed)
   if (*changed && x) {
     PetscCall(VecGetLocalSize(x, &n));
     PetscCall(VecGetArrayRead(x, &a));
-    for (PetscInt i = 0; i < n; ++i) now.sum += PetscRealPart(a[i]) * (1.0 + (PetscReal)(i % 1021) / 1021.0);
+    now.hash = HopsHashBits(n * sizeof(PetscScalar), a, 0);
     PetscCall(VecRestoreArrayRead(x, &a));
-    if (now.id == key->id && now.sum == key->sum) *changed = PETSC_FALSE;
+    if (now.id == key->id && now.hash == key->hash) *changed = PETSC_FALSE;
     *key = now;
   }
   PetscFunctionReturn(PETSC_SUCCESS);

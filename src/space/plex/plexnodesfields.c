@@ -211,7 +211,7 @@ static PetscErrorCode HopsKeptNodesSame(DM dm, const HopsKeptNodes *a, const Hop
   PetscFunctionBegin;
   *same = PETSC_FALSE;
   if (a->nf == b->nf && a->section == b->section && a->backend == b->backend && a->coordinates.id == b->coordinates.id &&
-      a->coordinates.sum == b->coordinates.sum)
+      a->coordinates.hash == b->coordinates.hash)
     PetscCall(PetscArraycmp(a->id, b->id, 3 * a->nf, same));
   PetscCall(MPIU_Allreduce(MPI_IN_PLACE, same, 1, HOPS_MPI_BOOL, MPI_LAND, PetscObjectComm((PetscObject)dm)));
   PetscFunctionReturn(PETSC_SUCCESS);

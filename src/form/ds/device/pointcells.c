@@ -264,12 +264,16 @@ static PetscErrorCode HopsPointRegions(HopsPointCells pc)
 
 PetscErrorCode HopsPointCellsCreate(DM dm, HopsFields fields, HopsSpace sp, HopsPointCells *out)
 {
-  HopsPointCells pc;
-  PetscBool      ok = PETSC_TRUE, asked;
+  HopsPointCells  pc;
+  PetscBool       ok = PETSC_TRUE, asked;
+  HopsPointOrigin from;
+  HopsPointGiven *given;
+  char            files[PETSC_MAX_PATH_LEN];
 
   PetscFunctionBegin;
   *out = NULL;
-  PetscCall(PetscOptionsHasName(((PetscObject)dm)->options, ((PetscObject)dm)->prefix, "-hops_pointwise_source", &asked));
+  PetscCall(HopsDMGetOrigin(dm, files, &given, &from, &asked));
+  PetscCall(PetscFree(given));
   if (!asked || !sp->backend->points || !sp->backend->mesh) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscNew(&pc));
   pc->be     = sp->backend;

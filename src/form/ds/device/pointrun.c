@@ -153,14 +153,15 @@ static PetscErrorCode HopsPointRefuse(HopsPointCells pc, const char why[])
 
 static PetscErrorCode HopsPointKernelCompile(HopsPointCells pc, HopsPointKernel k)
 {
-  HopsVoidFn *fn;
-  PetscInt    n = 0;
-  char        files[PETSC_MAX_PATH_LEN], why[1024] = "", *text;
-  PetscBool   set;
+  HopsVoidFn     *fn;
+  PetscInt        n = 0;
+  char            files[PETSC_MAX_PATH_LEN], why[1024] = "", *text;
+  PetscBool       set;
+  HopsPointOrigin from;
+  HopsPointGiven *given;
 
   PetscFunctionBegin;
-  PetscCall(PetscOptionsGetString(((PetscObject)pc->dm)->options, ((PetscObject)pc->dm)->prefix, "-hops_pointwise_source", files,
-                                  sizeof(files), &set));
+  PetscCall(HopsDMGetOrigin(pc->dm, files, &given, &from, &set));
   if (!set) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscMalloc1(k->job.ncalls, &fn));
   for (PetscInt i = 0; i < k->job.ncalls; ++i) {
@@ -169,7 +170,8 @@ static PetscErrorCode HopsPointKernelCompile(HopsPointCells pc, HopsPointKernel 
     while (j < n && fn[j] != k->job.call[i].f) ++j;
     if (j == n) fn[n++] = k->job.call[i].f;
   }
-  PetscCall(HopsPointCodeCreate(files, n, fn, &k->code, why, sizeof(why)));
+  PetscCall(HopsPointCodeCreateFrom(&from, n, fn, &k->code, why, sizeof(why)));
+  PetscCall(PetscFree(given));
   PetscCall(PetscFree(fn));
   if (k->code) {
     PetscCall(HopsPointJobCreateText(pc, &k->job, k->code, k->Q, &text, &k->shared, &k->nwork));
