@@ -36,7 +36,8 @@
       nsize: {{1 2}}
       args: -sol quadratic -dm_plex_dim 3 -dm_plex_box_faces 2,2,2 -vel_petscspace_degree {{2 3}} -pres_petscspace_degree 1 -pc_fieldsplit_schur_precondition a11 -fieldsplit_pressure_pc_type jacobi
 
-  # tensors of the Jacobian's three blocks, and of the one block of the preconditioning matrix that is applied, the pressure's; nodes of each field once
+  # tensors of the Jacobian's three blocks, and of the one block of the preconditioning matrix
+  # that is applied, the pressure's; nodes of each field once
   test:
     suffix: blocks
     args: -dll_append ${HOPS_LIB} -dm_mat_type pa -hops_residual -dm_plex_simplex 0 -dm_plex_box_faces 4,4 -vel_petscspace_degree 3 -pres_petscspace_degree 2 -sol trig -pc_use_amat -ksp_type fgmres -ksp_rtol 1e-9 -pc_type fieldsplit -pc_fieldsplit_type schur -pc_fieldsplit_schur_factorization_type full -pc_fieldsplit_schur_precondition a11 -fieldsplit_velocity_pc_type lor -fieldsplit_pressure_pc_type jacobi -info -log_view
