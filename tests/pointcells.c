@@ -4,41 +4,18 @@ static char help[] =
   -regions: two, with a PetscDS each; -curved: cells that are no boxes; -refused: functions that are\n\n";
 
 #include "hopsexpect.h"
+#include "pointfields.h"
 #include "pointtoy.h"
 #include <hops/private/hopsdmimpl.h>
 #include <petscds.h>
 #define HOPS_POINT_FUNCTION static inline
 #include <form/ds/device/pointtensor.h>
-#include <petscdmplex.h>
 
 static PetscInt calls;
 #define CALLED ++calls
 #include "pointfunctions.h"
 
 static char Device[16] = "toy"; /* the back end that is compared with the host */
-
-static PetscErrorCode Smooth(PetscInt dim, PetscReal t, const PetscReal x[], PetscInt nc, PetscScalar u[], void *ctx)
-{
-  for (PetscInt c = 0; c < nc; ++c) u[c] = 0.3 + 0.2 * PetscSinReal(x[0] + 2.0 * x[1] + c + t);
-  return PETSC_SUCCESS;
-}
-
-static PetscErrorCode AddField(DM dm, PetscInt f, PetscInt nc, PetscInt order, PetscInt Q)
-{
-  PetscFE         fe;
-  PetscInt        dim;
-  PetscQuadrature q;
-
-  PetscFunctionBeginUser;
-  PetscCall(DMGetDimension(dm, &dim));
-  PetscCall(PetscFECreateLagrange(PetscObjectComm((PetscObject)dm), dim, nc, PETSC_FALSE, order, PETSC_DETERMINE, &fe));
-  PetscCall(PetscDTGaussTensorQuadrature(dim, 1, Q, -1.0, 1.0, &q));
-  PetscCall(PetscFESetQuadrature(fe, q));
-  PetscCall(PetscQuadratureDestroy(&q));
-  PetscCall(DMSetField(dm, f, NULL, (PetscObject)fe));
-  PetscCall(PetscFEDestroy(&fe));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
 
 /* A scalar; velocity and pressure; two scalars and a vector */
 static PetscErrorCode AddFields(DM dm, PetscInt layout, PetscInt order, PetscInt Q)
@@ -49,7 +26,7 @@ static PetscErrorCode AddFields(DM dm, PetscInt layout, PetscInt order, PetscInt
   PetscFunctionBeginUser;
   PetscCall(DMGetDimension(dm, &dim));
   for (PetscInt f = 0; f <= layout; ++f)
-    PetscCall(AddField(dm, f, components[layout][f] ? components[layout][f] : dim, PetscMax(1, order - f), Q));
+    PetscCall(TestAddField(dm, f, components[layout][f] ? components[layout][f] : dim, PetscMax(1, order - f), Q));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -114,16 +91,6 @@ static PetscErrorCode AddRegions(DM dm, PetscInt layout)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Project(DM dm, PetscInt nf, Vec *v)
-{
-  PetscErrorCode (*f[3])(PetscInt, PetscReal, const PetscReal[], PetscInt, PetscScalar *, void *) = {Smooth, Smooth, Smooth};
-
-  PetscFunctionBeginUser;
-  PetscCall(DMCreateLocalVector(dm, v));
-  PetscCall(DMProjectFunctionLocal(dm, 0.1, f, NULL, INSERT_ALL_VALUES, *v));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* A continuous scalar and a discontinuous vector */
 static PetscErrorCode AddAuxiliary(DM dm, PetscInt order)
 {
@@ -135,12 +102,12 @@ static PetscErrorCode AddAuxiliary(DM dm, PetscInt order)
   PetscFunctionBeginUser;
   PetscCall(DMGetDimension(dm, &dim));
   PetscCall(DMClone(dm, &aux));
-  PetscCall(AddField(aux, 0, 1, order, order + 1));
+  PetscCall(TestAddField(aux, 0, 1, order, order + 1));
   PetscCall(PetscFECreateLagrange(PetscObjectComm((PetscObject)dm), dim, dim, PETSC_FALSE, 0, order + 1, &fe));
   PetscCall(DMSetField(aux, 1, NULL, (PetscObject)fe));
   PetscCall(PetscFEDestroy(&fe));
   PetscCall(DMCreateDS(aux));
-  PetscCall(Project(aux, 2, &v));
+  PetscCall(TestProject(aux, 0.1, &v));
   PetscCall(DMSetAuxiliaryVec(dm, NULL, 0, 0, v));
   PetscCall(VecDestroy(&v));
   PetscCall(DMDestroy(&aux));
@@ -559,7 +526,7 @@ int main(int argc, char **argv)
     PetscCall(DMGetLabel(dm, "marker", &label));
     PetscCall(DMAddBoundary(dm, DM_BC_ESSENTIAL, "wall", label, 1, &one, layout, 0, NULL, (void (*)(void))Wall, NULL, NULL, NULL));
   }
-  PetscCall(Project(dm, layout + 1, &X));
+  PetscCall(TestProject(dm, 0.1, &X));
   PetscCall(VecDuplicate(X, &Xt));
   PetscCall(VecCopy(X, Xt));
   PetscCall(VecScale(Xt, -0.7));

@@ -3,8 +3,7 @@ static char help[] = "Coefficients that are functions, right-hand sides and erro
 
 #include "hopsexpect.h"
 #include "pointtoy.h"
-#include <backend/nvrtc/nvrtc.h>
-#include "hopstest.h"
+#include "pointnvrtc.h"
 
 #define TEXT(...)   #__VA_ARGS__
 #define SOURCE(...) TEXT(__VA_ARGS__)
@@ -52,18 +51,11 @@ static const char OtherSource[] = "PetscErrorCode Other(" SOURCE(ARGS) ")" SOURC
 static PetscErrorCode BothCreate(HopsPointCode code, const char kernels[], PetscBool fma, HopsPointModule *module, char why[],
                                  size_t len)
 {
-  const size_t n = strlen(code->text) + strlen(kernels) + 2;
-  char        *text, *image;
-  size_t       size;
+  PetscBool taken = PETSC_FALSE;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscMalloc1(n, &text));
-  PetscCall(PetscSNPrintf(text, n, "%s\n", code->text));
-  PetscCall(PetscArraycpy(text + strlen(text), kernels, strlen(kernels) + 1));
-  PetscCall(HopsNvrtcCompile(text, 90, fma, &image, &size, why, len));
-  PetscCheck(image, PETSC_COMM_SELF, PETSC_ERR_LIB, "%s", why);
-  PetscCall(PetscFree(image));
-  PetscCall(PetscFree(text));
+  PetscCall(TestNvrtc(code, kernels, fma, &taken, why, len));
+  PetscCheck(taken, PETSC_COMM_SELF, PETSC_ERR_LIB, "%s", why);
   PetscCall(PointToyCreate(code, kernels, fma, module, why, len));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -4,11 +4,10 @@ static char help[] =
   -curved: cells that are no boxes, whose residuals are left to PETSc;\n\
   -left <why>: what is left to the host: inner (faces inside of the domain), own (auxiliary fields of a condition)\n\n";
 
-#include "hopstest.h"
+#include "pointfields.h"
 #include "pointsource.h"
 #include <hops/private/hopsdmimpl.h>
 #include <hops/private/hopspatensorimpl.h>
-#include <petscdmplex.h>
 #include <petscds.h>
 #include <petscts.h>
 
@@ -29,46 +28,10 @@ static PetscErrorCode CreateBoth(HopsPointCode code, const char kernels[], Petsc
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Smooth(PetscInt dim, PetscReal t, const PetscReal x[], PetscInt nc, PetscScalar u[], void *ctx)
-{
-  for (PetscInt c = 0; c < nc; ++c) u[c] = 0.3 + 0.2 * PetscSinReal(x[0] + 2.0 * x[1] + c + t);
-  return PETSC_SUCCESS;
-}
-
 static PetscErrorCode Zero(PetscInt dim, PetscReal t, const PetscReal x[], PetscInt nc, PetscScalar u[], void *ctx)
 {
   for (PetscInt c = 0; c < nc; ++c) u[c] = 0.0;
   return PETSC_SUCCESS;
-}
-
-static PetscErrorCode AddField(DM dm, PetscInt f, PetscInt nc, PetscInt order, PetscInt Q)
-{
-  PetscFE         fe;
-  PetscInt        dim;
-  PetscQuadrature q;
-
-  PetscFunctionBeginUser;
-  PetscCall(DMGetDimension(dm, &dim));
-  PetscCall(PetscFECreateLagrange(PetscObjectComm((PetscObject)dm), dim, nc, PETSC_FALSE, order, PETSC_DETERMINE, &fe));
-  for (PetscInt face = 0; face < 2; ++face) {
-    PetscCall(PetscDTGaussTensorQuadrature(dim - face, 1, Q, -1.0, 1.0, &q));
-    if (face) PetscCall(PetscFESetFaceQuadrature(fe, q));
-    else PetscCall(PetscFESetQuadrature(fe, q));
-    PetscCall(PetscQuadratureDestroy(&q));
-  }
-  PetscCall(DMSetField(dm, f, NULL, (PetscObject)fe));
-  PetscCall(PetscFEDestroy(&fe));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode Project(DM dm, PetscReal t, Vec *v)
-{
-  PetscErrorCode (*f[2])(PetscInt, PetscReal, const PetscReal[], PetscInt, PetscScalar *, void *) = {Smooth, Smooth};
-
-  PetscFunctionBeginUser;
-  PetscCall(DMCreateLocalVector(dm, v));
-  PetscCall(DMProjectFunctionLocal(dm, t, f, NULL, INSERT_ALL_VALUES, *v));
-  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode AddAuxiliary(DM dm, DMLabel label, PetscInt value, PetscInt Q)
@@ -78,9 +41,9 @@ static PetscErrorCode AddAuxiliary(DM dm, DMLabel label, PetscInt value, PetscIn
 
   PetscFunctionBeginUser;
   PetscCall(DMClone(dm, &aux));
-  PetscCall(AddField(aux, 0, 1, 2, Q));
+  PetscCall(TestAddField(aux, 0, 1, 2, Q));
   PetscCall(DMCreateDS(aux));
-  PetscCall(Project(aux, 0.1 + value, &v));
+  PetscCall(TestProject(aux, 0.1 + value, &v));
   PetscCall(DMSetAuxiliaryVec(dm, label, value, 0, v));
   PetscCall(VecDestroy(&v));
   PetscCall(DMDestroy(&aux));
@@ -144,8 +107,8 @@ static PetscErrorCode CreateDM(PetscInt layout, PetscBool robin, PetscBool aux, 
   PetscFunctionBeginUser;
   PetscCall(TestMesh(PETSC_COMM_WORLD, curved, dm));
   PetscCall(DMGetDimension(*dm, &dim));
-  PetscCall(AddField(*dm, 0, layout ? dim : 1, order, Q));
-  if (layout) PetscCall(AddField(*dm, 1, 1, order - 1, Q));
+  PetscCall(TestAddField(*dm, 0, layout ? dim : 1, order, Q));
+  if (layout) PetscCall(TestAddField(*dm, 1, 1, order - 1, Q));
   PetscCall(DMCreateDS(*dm));
   PetscCall(DMGetDS(*dm, &ds));
   PetscCall(PetscDSSetConstants(ds, 2, (PetscScalar *)constants));
@@ -286,8 +249,8 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsSetValue(NULL, "-dm_mat_type", "pa"));
   PetscCall(CreateDM(layout, robin, aux, curved, order, Q, &dm));
   PetscCall(DMGetDimension(dm, &dim));
-  PetscCall(Project(dm, 0.1, &X));
-  PetscCall(Project(dm, 0.6, &Xt));
+  PetscCall(TestProject(dm, 0.1, &X));
+  PetscCall(TestProject(dm, 0.6, &Xt));
   PetscCall(VecScale(Xt, -0.7));
   /* in 3D the residuals of PETSc 3.25 are others again, and are kept */
   petsc = curved || Left[0] || (PETSC_VERSION_GE(3, 25, 0) && dim == 3) ? PETSC_TRUE : PETSC_FALSE;
