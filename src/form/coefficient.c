@@ -143,7 +143,8 @@ static PetscErrorCode HopsCoefficientEvaluateOn_Function(HopsCoefficient cf, Hop
 
   A device evaluates it where it has the function's source (`HopsCoefficientSetDeviceSource()`).
 
-.seealso: `HopsCoefficient`, `HopsPointFunction`, `HopsCoefficientSetDeviceSource()`, `HopsCoefficientCreateCell()`, `MatPASetDiffusion()`
+.seealso: `HopsCoefficient`, `HopsPointFunction`, `HopsCoefficientSetDeviceSource()`,
+          `HopsCoefficientCreateCell()`, `MatPASetDiffusion()`
 @*/
 PetscErrorCode HopsCoefficientCreateFunction(MPI_Comm comm, PetscInt nc, HopsPointFunction f, void *ctx, HopsCoefficient *cf)
 {

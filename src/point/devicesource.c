@@ -111,7 +111,7 @@ PetscErrorCode HopsDSSetDeviceSource(PetscDS ds, const char name[], const char s
 }
 
 /*@C
-  HopsCoefficientSetDeviceSource - Gives the C source of a coefficient's function, so that a device evaluates it.
+  HopsCoefficientSetDeviceSource - Gives a device the C source of a coefficient's function.
 
   Logically Collective
 
@@ -126,9 +126,9 @@ PetscErrorCode HopsDSSetDeviceSource(PetscDS ds, const char name[], const char s
   Level: advanced
 
   Notes:
-  The compiled function is compared with the program's at points of the mesh before it is used, to 1e-12. Where
-  it cannot be compiled, differs, or reads a context that the device has not (`HopsCoefficientSetDeviceContext()`), a warning says so, and
-  the process evaluates the function.
+  The compiled function is compared with the program's at points of the mesh before it is used, to 1e-12.
+  Where it cannot be compiled, differs, or reads a context that the device has not
+  (`HopsCoefficientSetDeviceContext()`), a warning says so, and the process evaluates the function.
 
   The text is copied. Call this before the operator is set up.
 
@@ -148,8 +148,7 @@ PetscErrorCode HopsCoefficientSetDeviceSource(HopsCoefficient cf, const char nam
 }
 
 /*@
-  HopsCoefficientSetDeviceContext - Says how large the context of a coefficient's function is, so that a device
-  gets a copy.
+  HopsCoefficientSetDeviceContext - Gives a device a copy of the context of a coefficient's function.
 
   Logically Collective
 
@@ -176,8 +175,7 @@ PetscErrorCode HopsCoefficientSetDeviceContext(HopsCoefficient cf, size_t size)
 }
 
 /*@C
-  HopsSpaceSetDeviceSource - Gives the C source of a function of position, so that a device computes right-hand
-  sides and errors with it.
+  HopsSpaceSetDeviceSource - Gives a device the C source of a function of right-hand sides and errors.
 
   Logically Collective
 
@@ -214,7 +212,7 @@ size_t HopsSpaceGetDeviceContext(HopsSpace sp, const void *ctx)
 }
 
 /*@
-  HopsSpaceSetDeviceContext - Says how large a context of functions of position is, so that a device gets a copy.
+  HopsSpaceSetDeviceContext - Gives a device a copy of a context of functions of position.
 
   Logically Collective
 

@@ -56,7 +56,7 @@ static inline PetscReal HopsSign(int l)
   return l < 0 ? -1.0 : 1.0;
 }
 
-/* L-vector entry l where owned entries, ghosts and constrained ones lie apart; NULL where those are not given */
+/* L-vector entry l where owned entries, ghosts and constrained ones lie apart; NULL without its part */
 static inline PetscScalar *HopsLEntry(HopsSpace sp, PetscInt l, PetscScalar x[], PetscScalar g[], PetscScalar cv[])
 {
   if (l < sp->nT) return x ? x + l : NULL;
@@ -151,8 +151,8 @@ PETSC_INTERN PetscErrorCode HopsFieldMoments(HopsSpace, HopsPointFunction, void 
                                              PetscScalar cv[]);
 PETSC_INTERN PetscErrorCode HopsFieldComputeRHS(HopsSpace, HopsPointFunction, void *ctx, Vec);
 PETSC_INTERN PetscErrorCode HopsFieldComputeL2Error(HopsSpace, Vec, HopsPointFunction, void *ctx, PetscReal *);
-/* src/space/spacefuncdevice.c: the same for all families where the function is compiled, by Q Gauss points per
-   direction; not done where it is not */
+/* src/space/spacefuncdevice.c: the same for all families where the function is compiled, by Q Gauss points
+   per direction; not done where it is not */
 PETSC_INTERN PetscErrorCode HopsSpaceComputeRHSDevice(HopsSpace, HopsPointFunction, void *ctx, PetscInt Q, Vec, PetscBool *done);
 PETSC_INTERN PetscErrorCode HopsSpaceComputeL2ErrorDevice(HopsSpace, HopsPointFunction, void *ctx, PetscInt Q, Vec, PetscReal *,
                                                           PetscBool *done);

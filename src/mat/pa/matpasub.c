@@ -174,8 +174,8 @@ static PetscErrorCode MatRefreshBlock_PA(Mat A, Mat_PA *pa, PetscBool share, Mat
 }
 
 /* Blocks of fields; of an operator of one field, PETSc's virtual submatrices. They share the tensors of the
-   whole, but for those of a preconditioning matrix that was not set up: beside a Jacobian nothing applies it, and
-   of its blocks perhaps some, so that each is set up where it is applied */
+   whole, but for those of a preconditioning matrix that was not set up: beside a Jacobian nothing applies it,
+   and of its blocks perhaps some, so that each is set up where it is applied */
 PetscErrorCode MatCreateSubMatrix_PA(Mat A, IS isrow, IS iscol, MatReuse reuse, Mat *B)
 {
   Mat_PA   *pa;

@@ -110,7 +110,7 @@ static PetscErrorCode HopsArraysNumberKeys(PetscInt nel, const PetscInt unknowns
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* An array of n bytes may lie in a device's memory: *array becomes a copy in the process's then, and *copy too */
+/* An array of n bytes may lie in a device's memory: *array and *copy become a copy in the process's then */
 static PetscErrorCode HopsArrayBring(MPI_Comm comm, size_t n, const void **array, void **copy)
 {
   PetscMemType          type = PETSC_MEMTYPE_HOST;

@@ -343,8 +343,8 @@ static PetscErrorCode HopsPlexTakeCoordinates(HopsSpace sp, const HopsPlexUnknow
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Maps of any order by the passes over all cells, where the mesh's coordinates are those at GLL nodes. Not done
-   in a periodic mesh, and where cells differ */
+/* Maps of any order by the passes over all cells, where the mesh's coordinates are those at GLL nodes.
+   Not done in a periodic mesh, and where cells differ */
 static PetscErrorCode HopsPlexGetCurved(DM dm, HopsSpace sp, PetscBool *done)
 {
   HopsCoordinateMap map = {0};

@@ -81,7 +81,7 @@ static PetscErrorCode FacesDestroy(HopsOperator *A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* SetUp, SetUpCells, Apply, Diagonal, CreateSingle, Destroy: C++ has no designated initialisers before C++20 */
+/* SetUp, SetUpCells, Apply, Diagonal, CreateSingle, Destroy: C++17 has no designated initialisers */
 static const HopsOperatorOps FacesCUDA = {NULL, NULL, FacesApply, FacesDiagonal, NULL, FacesDestroy};
 
 PetscErrorCode HopsFacesCreate_CUDA(HopsSpace space, const HopsBasis *basis, PetscInt n, const int restr[],

@@ -139,7 +139,7 @@ template <typename T> static T LastWeight(const HopsCycle c)
 
 /*
   The program of AMS or ADS: corrections from the nodal spaces, one after the other or in sums. Where the last
-  space of a sum is absent, as in 2D, the next correction sees the residual of the sum, as hypre (2.32) has it.
+  space of a sum is absent, as in 2D, the next correction sees the sum's residual, as in hypre (2.32).
   `does` has TakeResidual(), w = f - A u; SmoothOnce(), of u; Fork() at a sum's begin; Correct(k, in a sum?),
   what space k makes of w; and Add(k, in a sum?), which adds that to u.
 */
