@@ -394,8 +394,8 @@ static PetscErrorCode HopsPlexFacesCheck(DM dm, HopsPlex *plex, PetscReal t, Vec
   PetscCall(VecSet(petsc, 0.0));
   PetscCall(HopsPlexFacesPetsc(dm, plex, t, X, Xt, petsc));
   PetscCall(VecNorm(petsc, NORM_INFINITY, &scale));
-  for (PetscInt pass = 0; pass < 2 && done && !agree;
-       ++pass) { /* both agree where functions do not vary: PETSc's positions first */
+  /* both agree where functions do not vary: PETSc's positions first */
+  for (PetscInt pass = 0; pass < 2 && done && !agree; ++pass) {
     HopsPointJob job;
 
     if (pass) PetscCall(HopsPointFacesMirror(pf->points, NULL));
