@@ -54,6 +54,27 @@ ifneq ($(hops_cuda),)
   ldlibs    += -L$(cudaroot)/lib64 -Wl,-rpath,$(cudaroot)/lib64 -lcudart -lstdc++
 endif
 
+# ---- Kokkos, where asked for: KOKKOS_DIR is its prefix, KOKKOS=1 takes the system's package. Its own header says what it was built
+# for; version 5 needs C++20
+ifneq ($(KOKKOS_DIR)$(filter 1,$(KOKKOS)),)
+  kokkosinc  := $(firstword $(foreach d,$(if $(KOKKOS_DIR),$(KOKKOS_DIR)/include $(KOKKOS_DIR)/include/kokkos,/usr/include/kokkos /usr/include/trilinos /usr/include),\
+                  $(if $(wildcard $(d)/KokkosCore_config.h),$(d))))
+  kokkosconf := $(shell sed -n 's/^.define KOKKOS_\(ENABLE_[A-Z]*\|VERSION\) *$$/\1/p; s/^.define KOKKOS_VERSION \([0-9]*\)$$/\1/p' $(kokkosinc)/KokkosCore_config.h)
+  kokkosstd  := -std=gnu++$(shell [ $(filter 3% 4% 5%,$(kokkosconf)) -ge 50000 ] && echo 20 || echo 17)
+  kokkoslib  := $(firstword $(wildcard $(KOKKOS_DIR)/lib/libkokkoscore.* $(KOKKOS_DIR)/lib64/libkokkoscore.* /usr/lib/*/libkokkoscore.so /usr/lib/*/libtrilinos_kokkoscore.so))
+  ifeq ($(kokkosinc)$(filter %.so %.a,$(kokkoslib)),)
+    $(error no Kokkos in KOKKOS_DIR='$(KOKKOS_DIR)': install Debian's libkokkos-dev (13: libtrilinos-kokkos-dev), or set KOKKOS_DIR to the prefix of one)
+  endif
+  CPPFLAGS   += -DHOPS_HAVE_KOKKOS
+  KOKKOS_CXX ?= $(firstword $(CXX))
+  cxxflags    = $(OPT) -fPIC -fvisibility=hidden $(kokkosstd) $(WARN) -Wno-unknown-pragmas -MMD -MP -Iinclude -Isrc -isystem $(kokkosinc) $(PETSC_CC_INCLUDES) $(CPPFLAGS) $(CXXFLAGS)
+  ldlibs     += $(kokkoslib) -Wl,-rpath,$(dir $(kokkoslib)) -lstdc++ -ldl
+  ifneq ($(filter ENABLE_OPENMP,$(kokkosconf)),)
+    cxxflags += -fopenmp
+    LDFLAGS  += -fopenmp
+  endif
+endif
+
 # One short line for each file; V=1 prints the commands
 quiet = $(if $(filter 1,$(V)),,@printf '%5s %s\n' $(1) $@;)
 
@@ -74,6 +95,10 @@ ifneq ($(hops_cuda),)
   cusrc   := $(sort $(shell find src -path '*/cuda/*' -name '*.c' -o -path '*/cuda/*' -name '*.cu'))
   obj     += $(call objects,$(cusrc))
 endif
+ifneq ($(kokkosinc),)
+  kksrc   := $(sort $(shell find src -name '*.cpp'))
+  obj     += $(call objects,$(kksrc))
+endif
 programs  := $(patsubst tutorials/%.c,$(BUILD)/bin/%,$(wildcard tutorials/*.c)) $(patsubst bench/%.c,$(BUILD)/bin/%,$(wildcard bench/*.c))
 testsrc   := $(wildcard tests/*.c tests/*.sh tutorials/*.c)
 formatted := $(sort $(shell find include src tests tutorials bench -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' 2>/dev/null))
@@ -90,11 +115,15 @@ bench: $(filter $(patsubst bench/%.c,$(BUILD)/bin/%,$(wildcard bench/*.c)),$(pro
 # ---- The library. A change of PETSc or of flags rebuilds everything (the .flags file).
 $(BUILD)/.flags: petsc-found
 	@mkdir -p $(@D)
-	@printf '%s\n' '$(CC) $(cflags) $(LDFLAGS) $(ldlibs) $(if $(hops_cuda),$(NVCC) $(nvccflags))' > $@.new; cmp -s $@.new $@ && rm $@.new || mv $@.new $@
+	@printf '%s\n' '$(CC) $(cflags) $(LDFLAGS) $(ldlibs) $(KOKKOS_CXX) $(cxxflags) $(if $(hops_cuda),$(NVCC) $(nvccflags))' > $@.new; cmp -s $@.new $@ && rm $@.new || mv $@.new $@
 
 $(BUILD)/obj/%.o: %.c $(BUILD)/.flags
 	@mkdir -p $(@D)
 	$(call quiet,CC)$(CC) -c $(cflags) $(simd) $(debug) $< -o $@
+
+$(BUILD)/obj/%.o: %.cpp $(BUILD)/.flags
+	@mkdir -p $(@D)
+	$(call quiet,CXX)$(KOKKOS_CXX) -c $(cxxflags) $< -o $@
 
 define compile_cuda
 @mkdir -p $(@D)

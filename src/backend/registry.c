@@ -10,6 +10,15 @@ static const HopsBackendOps *HopsBackends[HOPS_MAX_BACKENDS] = {
 #if defined(PETSC_HAVE_CUDA)
   &HopsBackendCUDA,
 #endif
+#if defined(HOPS_HAVE_KOKKOS)
+  &HopsBackendKokkos,
+#endif
+};
+
+/* what would bring a back end that this build lacks */
+static const char *const HopsBackendRemedies[][2] = {
+  {"cuda",   "build it with a PETSc that was configured --with-cuda, nvcc on the PATH"},
+  {"kokkos", "build it with KOKKOS=1 (Debian's package) or KOKKOS_DIR=prefix"         }
 };
 
 PetscErrorCode HopsBackendRegister(const HopsBackendOps *ops)
@@ -25,6 +34,8 @@ PetscErrorCode HopsBackendRegister(const HopsBackendOps *ops)
 
 PetscErrorCode HopsBackendGet(const char name[], const HopsBackendOps **ops)
 {
+  char names[256] = "";
+
   PetscFunctionBegin;
   for (PetscInt i = 0; i < HOPS_MAX_BACKENDS && HopsBackends[i]; ++i) {
     PetscBool same;
@@ -35,20 +46,19 @@ PetscErrorCode HopsBackendGet(const char name[], const HopsBackendOps **ops)
       PetscFunctionReturn(PETSC_SUCCESS);
     }
   }
-#if defined(PETSC_HAVE_CUDA)
-  SETERRQ(PETSC_COMM_SELF, PETSC_ERR_ARG_UNKNOWN_TYPE,
-          "Unknown back end \"%s\" (-hops_backend): this build has \"host\" and \"cuda\"", name);
-#else
-  {
-    PetscBool cuda;
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(HopsBackendRemedies); ++i) {
+    PetscBool same;
 
-    PetscCall(PetscStrcmp(name, "cuda", &cuda));
-    PetscCheck(!cuda, PETSC_COMM_SELF, PETSC_ERR_SUP,
-               "This build of hops has no back end \"cuda\" (-hops_backend): build it with a PETSc that was configured "
-               "--with-cuda, nvcc on the PATH, or use -hops_backend host");
+    PetscCall(PetscStrcmp(name, HopsBackendRemedies[i][0], &same));
+    PetscCheck(!same, PETSC_COMM_SELF, PETSC_ERR_SUP,
+               "This build of hops has no back end \"%s\" (-hops_backend): %s, or use -hops_backend host", name,
+               HopsBackendRemedies[i][1]);
   }
-  SETERRQ(PETSC_COMM_SELF, PETSC_ERR_ARG_UNKNOWN_TYPE, "Unknown back end \"%s\" (-hops_backend): this build has \"host\"", name);
-#endif
+  for (PetscInt i = 0; i < HOPS_MAX_BACKENDS && HopsBackends[i]; ++i) {
+    PetscCall(PetscStrlcat(names, i ? ", " : "", sizeof(names)));
+    PetscCall(PetscStrlcat(names, HopsBackends[i]->name, sizeof(names)));
+  }
+  SETERRQ(PETSC_COMM_SELF, PETSC_ERR_ARG_UNKNOWN_TYPE, "Unknown back end \"%s\" (-hops_backend): this build has %s", name, names);
 }
 
 PetscErrorCode HopsBackendOfMemory(PetscMemType type, const HopsBackendOps **ops)

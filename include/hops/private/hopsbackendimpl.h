@@ -292,3 +292,6 @@ PETSC_INTERN void HopsHostAdvise(const void *, size_t n);
 PETSC_INTERN const HopsBackendOps HopsBackendCUDA;
 PETSC_INTERN PetscBool            HopsCudaPresent(void); /* this machine has a device and its driver */
 #endif
+#if defined(HOPS_HAVE_KOKKOS)
+PETSC_INTERN const HopsBackendOps HopsBackendKokkos;
+#endif

@@ -1,0 +1,105 @@
+/* Kokkos back end: what it has. What it lacks it takes of the back end that works in the same memory. */
+#include "kokkosimpl.h"
+#include <hops/private/hopsformimpl.h>
+#include <hops/private/hopspatchimpl.h>
+
+static PetscLogEvent HopsDelegated;
+
+/* The other back end in this memory. -info names what is taken of it, and -log_view counts */
+static PetscErrorCode HopsKokkosDelegate(HopsSpace sp, const char what[], const HopsBackendOps **other)
+{
+  PetscFunctionBegin;
+  if (!HopsDelegated) PetscCall(PetscLogEventRegister("HopsDelegated", HOPS_SPACE_CLASSID, &HopsDelegated));
+  PetscCall(HopsBackendOfMemory(HOPS_KOKKOS_MEMTYPE, other));
+  PetscCheck(*other && *other != &HopsBackendKokkos, PETSC_COMM_SELF, PETSC_ERR_SUP,
+             "The back end kokkos has no %s on %s yet, and no other back end works there: use -hops_backend host", what,
+             HopsKokkosExec::name());
+  PetscCall(PetscInfo(sp, "%s: of the back end %s, for kokkos\n", what, (*other)->name));
+  PetscCall(PetscLogEventBegin(HopsDelegated, sp, 0, 0, 0));
+  PetscCall(PetscLogEventEnd(HopsDelegated, sp, 0, 0, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode OperatorCreate(HopsForm form, const HopsBasis *basis, HopsOperator *A)
+{
+  const HopsBackendOps *other;
+
+  PetscFunctionBegin;
+  PetscCall(HopsKokkosDelegate(form->space, "operator", &other));
+  PetscCall((*other->OperatorCreate)(form, basis, A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode FacesCreate(HopsSpace sp, const HopsBasis *basis, PetscInt n, const int node[], const PetscScalar qdata[],
+                                  HopsOperator *A)
+{
+  const HopsBackendOps *other;
+
+  PetscFunctionBegin;
+  PetscCall(HopsKokkosDelegate(sp, "operator on faces", &other));
+  PetscCall((*other->FacesCreate)(sp, basis, n, node, qdata, A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode TensorCreate(HopsSpace sp, PetscInt Q, PetscInt W, PetscInt ntest, const HopsTensorSide test[],
+                                   PetscInt ntrial, const HopsTensorSide trial[], HopsTensorOperator *A)
+{
+  const HopsBackendOps *other;
+
+  PetscFunctionBegin;
+  PetscCall(HopsKokkosDelegate(sp, "operator of full tensors", &other));
+  PetscCall((*other->TensorCreate)(sp, Q, W, ntest, test, ntrial, trial, A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode LORCreate(HopsSpace sp, const HopsBasis *gll, HopsLORAssembler *L)
+{
+  const HopsBackendOps *other;
+
+  PetscFunctionBegin;
+  PetscCall(HopsKokkosDelegate(sp, "LOR matrix", &other));
+  PetscCall((*other->LORCreate)(sp, gll, L));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode InterpCreate(HopsSpace from, PetscInt nmacro, PetscInt ninterior, PetscInt N, const int source[], PetscInt M,
+                                   const int target[], const PetscReal A[], HopsInterpolation *P)
+{
+  const HopsBackendOps *other;
+
+  PetscFunctionBegin;
+  PetscCall(HopsKokkosDelegate(from, "interpolation", &other));
+  PetscCall((*other->InterpCreate)(from, nmacro, ninterior, N, source, M, target, A, P));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PatchCreate(HopsPatches patches, PetscDataType type, HopsPatchSmoother *S)
+{
+  const HopsBackendOps *other;
+
+  PetscFunctionBegin;
+  PetscCall(HopsKokkosDelegate(patches->space, "smoother by patches", &other));
+  PetscCall((*other->PatchCreate)(patches, type, S));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+const HopsBackendOps HopsBackendKokkos = []() {
+  HopsBackendOps b = {};
+
+  b.name           = "kokkos";
+  b.vectype        = HOPS_KOKKOS_VECTYPE;
+  b.memtype        = HOPS_KOKKOS_MEMTYPE;
+  b.host           = HopsKokkosOnHost ? PETSC_TRUE : PETSC_FALSE;
+  b.condenses      = HopsKokkosOnHost ? HopsBackendHost.condenses : PETSC_FALSE;
+  b.spare          = HopsKokkosOnHost ? HopsBackendHost.spare : PETSC_FALSE;
+  b.runpoints      = HopsKokkosOnHost ? 0 : 1 << 21;
+  b.memory         = &HopsMemoryKokkos;
+  b.vector         = &HopsVectorKokkos;
+  b.OperatorCreate = OperatorCreate;
+  b.FacesCreate    = FacesCreate;
+  b.TensorCreate   = TensorCreate;
+  b.LORCreate      = LORCreate;
+  b.InterpCreate   = InterpCreate;
+  b.PatchCreate    = PatchCreate;
+  return b;
+}();

@@ -1,0 +1,25 @@
+/* Kokkos back end: what its files share. Kokkos throws where it fails: no exception leaves a function of the
+   back end. */
+#pragma once
+#include "kokkosversion.h"
+#include <hops/private/hopsimpl.h>
+#include <exception>
+
+/* Statements that call Kokkos; where it throws, a PETSc error */
+#define HopsKokkosCall(...) \
+  do { \
+    try { \
+      __VA_ARGS__; \
+    } catch (const std::exception &e) { \
+      SETERRQ(PETSC_COMM_SELF, PETSC_ERR_LIB, "Kokkos: %s", e.what()); \
+    } \
+  } while (0)
+
+/* The instance that works for a queue, or where there is none in the order of the back end's work. Starts
+   Kokkos where nobody did */
+PetscErrorCode HopsKokkosGetExec(HopsQueue, HopsKokkosExec **);
+
+EXTERN_C_BEGIN
+PETSC_INTERN const HopsMemoryOps HopsMemoryKokkos;
+PETSC_INTERN const HopsVectorOps HopsVectorKokkos;
+EXTERN_C_END

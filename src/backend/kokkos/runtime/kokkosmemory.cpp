@@ -1,0 +1,157 @@
+/* Kokkos back end: start and end of Kokkos, memory, copies, queues. */
+#include "kokkosimpl.h"
+
+struct _HopsQueue {
+  HopsKokkosExec exec;
+};
+
+static HopsKokkosExec *HopsKokkosDefault; /* works in the order of PETSc's vectors */
+static PetscBool       HopsKokkosOwned;   /* hops started Kokkos, and ends it */
+
+/* When PETSc ends: MPI is still there, and no space is */
+static PetscErrorCode HopsKokkosFinalize(void)
+{
+  PetscFunctionBegin;
+  HopsKokkosCall(delete HopsKokkosDefault; HopsKokkosDefault = NULL; if (HopsKokkosOwned) Kokkos::finalize());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* PETSc starts Kokkos itself where it was built with it, and ends it after what is registered here */
+static PetscErrorCode HopsKokkosInitialize(void)
+{
+  int device;
+
+  PetscFunctionBegin;
+  PetscCall(HopsKokkosDevice(&device));
+#if defined(PETSC_HAVE_KOKKOS)
+  PetscCall(PetscKokkosInitializeCheck());
+#endif
+  if (!Kokkos::is_initialized()) {
+    PetscCheck(!HopsKokkosOwned, PETSC_COMM_SELF, PETSC_ERR_ORDER,
+               "Kokkos starts once in a process, and was ended by PetscFinalize(): call PetscInitialize() and PetscFinalize() once");
+    HopsKokkosCall(HopsKokkosStart(device));
+    HopsKokkosOwned = PETSC_TRUE;
+  }
+  HopsKokkosCall(HopsKokkosDefault = new HopsKokkosExec());
+  PetscCall(HopsKokkosMain(HopsKokkosDefault));
+  PetscCall(PetscRegisterFinalize(HopsKokkosFinalize));
+  PetscCall(PetscInfo(NULL, "Kokkos %d.%d.%d works on %s, with %d threads\n", KOKKOS_VERSION / 10000, KOKKOS_VERSION / 100 % 100,
+                      KOKKOS_VERSION % 100, HopsKokkosExec::name(), (int)HopsKokkosDefault->concurrency()));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode HopsKokkosGetExec(HopsQueue queue, HopsKokkosExec **exec)
+{
+  PetscFunctionBegin;
+  if (!HopsKokkosDefault) PetscCall(HopsKokkosInitialize());
+  *exec = queue ? &queue->exec : HopsKokkosDefault;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ---- Memory ---- */
+
+template <class Space> static PetscErrorCode Malloc(size_t n, void **p)
+{
+  HopsKokkosExec *exec;
+
+  PetscFunctionBegin;
+  *p = NULL;
+  if (!n) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(HopsKokkosGetExec(NULL, &exec));
+  try {
+    *p = Kokkos::kokkos_malloc<Space>("hops", n);
+  } catch (const std::exception &e) {
+    SETERRQ(PETSC_COMM_SELF, PETSC_ERR_MEM, "Kokkos has no %g MB in its %s: use more devices, or -hops_backend host. It says: %s",
+            n / 1e6, Space::name(), e.what());
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Space> static PetscErrorCode Free(void **p)
+{
+  PetscFunctionBegin;
+  if (*p) HopsKokkosCall(Kokkos::kokkos_free<Space>(*p));
+  *p = NULL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class To, class From> static PetscErrorCode CopyBytes(const HopsKokkosExec &exec, void *dst, const void *src, size_t n)
+{
+  typedef Kokkos::MemoryTraits<Kokkos::Unmanaged> Unmanaged;
+
+  PetscFunctionBegin;
+  HopsKokkosCall(Kokkos::deep_copy(exec, Kokkos::View<char *, To, Unmanaged>((char *)dst, n),
+                                   Kokkos::View<const char *, From, Unmanaged>((const char *)src, n)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Copy(HopsQueue queue, void *dst, const void *src, size_t n, HopsCopyDirection direction)
+{
+  HopsKokkosExec *exec;
+
+  PetscFunctionBegin;
+  if (!n) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(HopsKokkosGetExec(queue, &exec));
+  if (direction == HOPS_COPY_IN) PetscCall((CopyBytes<HopsKokkosMemory, Kokkos::HostSpace>(*exec, dst, src, n)));
+  else if (direction == HOPS_COPY_OUT) PetscCall((CopyBytes<Kokkos::HostSpace, HopsKokkosMemory>(*exec, dst, src, n)));
+  else PetscCall((CopyBytes<HopsKokkosMemory, HopsKokkosMemory>(*exec, dst, src, n)));
+  /* what a copy reads may change after the call, and what it wrote may be read */
+  if (!queue && direction != HOPS_COPY_WITHIN) HopsKokkosCall(exec->fence());
+  if (!HopsKokkosOnHost && direction == HOPS_COPY_IN) PetscCall(PetscLogCpuToGpu(n));
+  if (!HopsKokkosOnHost && direction == HOPS_COPY_OUT) PetscCall(PetscLogGpuToCpu(n));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ---- Queues: on devices alone. Kokkos has no events, so the process waits where work meets ---- */
+
+static PetscErrorCode QueueCreate(HopsQueue *queue)
+{
+  HopsKokkosExec *exec;
+
+  PetscFunctionBegin;
+  PetscCall(HopsKokkosGetExec(NULL, &exec));
+  HopsKokkosCall(*queue = new _HopsQueue{HopsKokkosBeside(*exec)});
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode QueueFinish(HopsQueue queue)
+{
+  PetscFunctionBegin;
+  if (queue) HopsKokkosCall(queue->exec.fence());
+  else if (HopsKokkosDefault) HopsKokkosCall(Kokkos::fence());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode QueueDestroy(HopsQueue *queue)
+{
+  PetscFunctionBegin;
+  if (*queue) PetscCall(QueueFinish(*queue));
+  HopsKokkosCall(delete *queue);
+  *queue = NULL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode QueueFork(HopsQueue queue)
+{
+  HopsKokkosExec *exec;
+
+  PetscFunctionBegin;
+  PetscCall(HopsKokkosGetExec(NULL, &exec));
+  HopsKokkosCall(exec->fence());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static constexpr bool HopsKokkosQueues = !HopsKokkosOnHost;
+
+const HopsMemoryOps HopsMemoryKokkos = {Malloc<HopsKokkosMemory>,
+                                        Free<HopsKokkosMemory>,
+                                        Malloc<HopsKokkosMemory>,
+                                        Free<HopsKokkosMemory>,
+                                        Malloc<HopsKokkosPinned>,
+                                        Free<HopsKokkosPinned>,
+                                        Copy,
+                                        HopsKokkosQueues ? QueueCreate : NULL,
+                                        HopsKokkosQueues ? QueueDestroy : NULL,
+                                        HopsKokkosQueues ? QueueFork : NULL,
+                                        HopsKokkosQueues ? QueueFinish : NULL,
+                                        HopsKokkosQueues ? QueueFinish : NULL};

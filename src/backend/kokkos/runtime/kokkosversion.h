@@ -1,0 +1,106 @@
+/* The one place that knows the differences between versions of Kokkos (3.4 to 5.2), and between its spaces. */
+#pragma once
+#include <Kokkos_Core.hpp>
+#include <hops/private/petscshim.h>
+
+/* Where kernels run, and their memory: Kokkos' own choice, the first of those it was built for */
+typedef Kokkos::DefaultExecutionSpace  HopsKokkosExec;
+typedef HopsKokkosExec::memory_space   HopsKokkosMemory;
+typedef Kokkos::RangePolicy<HopsKokkosExec> HopsKokkosRange;
+
+/* The process reads and writes that memory */
+static constexpr bool HopsKokkosOnHost =
+  Kokkos::SpaceAccessibility<Kokkos::DefaultHostExecutionSpace, HopsKokkosMemory>::accessible;
+
+/* Memory of the process that devices copy from and to; vectors; kinds of memory as PETSc names them */
+#if defined(KOKKOS_ENABLE_CUDA)
+typedef Kokkos::CudaHostPinnedSpace HopsKokkosPinned;
+  #define HOPS_KOKKOS_MEMTYPE PETSC_MEMTYPE_CUDA
+  #define HOPS_KOKKOS_VECTYPE VECCUDA
+  #if !defined(PETSC_HAVE_CUDA)
+    #error "This Kokkos works on CUDA, and this PETSc has no CUDA: configure PETSc --with-cuda, or take a Kokkos for the host"
+  #endif
+#elif defined(KOKKOS_ENABLE_HIP)
+  #if KOKKOS_VERSION >= 40000
+typedef Kokkos::HIPHostPinnedSpace HopsKokkosPinned;
+  #else
+typedef Kokkos::Experimental::HIPHostPinnedSpace HopsKokkosPinned;
+  #endif
+  #define HOPS_KOKKOS_MEMTYPE PETSC_MEMTYPE_HIP
+  #define HOPS_KOKKOS_VECTYPE VECHIP
+  #if !defined(PETSC_HAVE_HIP)
+    #error "This Kokkos works on HIP, and this PETSc has no HIP: configure PETSc --with-hip, or take a Kokkos for the host"
+  #endif
+#elif defined(KOKKOS_ENABLE_SYCL)
+  #if KOKKOS_VERSION >= 40000
+typedef Kokkos::SYCLHostUSMSpace HopsKokkosPinned;
+  #else
+typedef Kokkos::Experimental::SYCLHostUSMSpace HopsKokkosPinned;
+  #endif
+  #define HOPS_KOKKOS_MEMTYPE PETSC_MEMTYPE_SYCL
+  #define HOPS_KOKKOS_VECTYPE VECKOKKOS
+  #if !defined(PETSC_HAVE_SYCL) || !defined(PETSC_HAVE_KOKKOS_KERNELS)
+    #error "This Kokkos works on SYCL: configure PETSc --with-sycl, with Kokkos and Kokkos Kernels, or take a Kokkos for the host"
+  #endif
+#else
+typedef Kokkos::HostSpace HopsKokkosPinned;
+  #define HOPS_KOKKOS_MEMTYPE PETSC_MEMTYPE_HOST
+  #define HOPS_KOKKOS_VECTYPE VECSTANDARD
+#endif
+
+/* The device that PETSc chose for this process, or -1 */
+static inline PetscErrorCode HopsKokkosDevice(int *device)
+{
+  PetscFunctionBegin;
+  *device = -1;
+#if defined(KOKKOS_ENABLE_CUDA)
+  PetscCall(PetscDeviceInitialize(PETSC_DEVICE_CUDA));
+  PetscCheck(cudaGetDevice(device) == cudaSuccess, PETSC_COMM_SELF, PETSC_ERR_GPU, "cudaGetDevice() failed");
+#elif defined(KOKKOS_ENABLE_HIP)
+  PetscCall(PetscDeviceInitialize(PETSC_DEVICE_HIP));
+  PetscCheck(hipGetDevice(device) == hipSuccess, PETSC_COMM_SELF, PETSC_ERR_GPU, "hipGetDevice() failed");
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Throws */
+static inline void HopsKokkosStart(int device)
+{
+#if KOKKOS_VERSION >= 30700
+  Kokkos::InitializationSettings settings;
+
+  if (device >= 0) settings.set_device_id(device);
+  settings.set_disable_warnings(true);
+#else
+  Kokkos::InitArguments settings;
+
+  if (device >= 0) settings.device_id = device;
+  settings.disable_warnings = true;
+#endif
+  Kokkos::initialize(settings);
+}
+
+/* An instance that works in the order of PETSc's own vectors; and another beside it. The handles of streams
+   are the callers' */
+static inline PetscErrorCode HopsKokkosMain(HopsKokkosExec *exec)
+{
+  PetscFunctionBegin;
+#if defined(KOKKOS_ENABLE_CUDA)
+  cudaStream_t stream;
+
+  PetscCall(HopsGetCUDAStream(&stream));
+  *exec = HopsKokkosExec(stream);
+#else
+  *exec = HopsKokkosExec();
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static inline HopsKokkosExec HopsKokkosBeside(const HopsKokkosExec &exec)
+{
+#if KOKKOS_VERSION >= 30700
+  return Kokkos::Experimental::partition_space(exec, 1)[0];
+#else
+  return exec;
+#endif
+}
