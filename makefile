@@ -66,9 +66,18 @@ ifneq ($(KOKKOS_DIR)$(filter 1,$(KOKKOS)),)
     $(error no Kokkos in KOKKOS_DIR='$(KOKKOS_DIR)': install Debian's libkokkos-dev (13: libtrilinos-kokkos-dev), or set KOKKOS_DIR to the prefix of one)
   endif
   CPPFLAGS   += -DHOPS_HAVE_KOKKOS
-  KOKKOS_CXX ?= $(firstword $(CXX))
-  cxxflags    = $(OPT) -fPIC -fvisibility=hidden $(kokkosstd) $(WARN) -Wno-unknown-pragmas -MMD -MP -Iinclude -Isrc -isystem $(kokkosinc) $(PETSC_CC_INCLUDES) $(CPPFLAGS) $(CXXFLAGS)
+  ifneq ($(filter ENABLE_CUDA,$(kokkosconf)),)
+    KOKKOS_CXX ?= $(NVCC)
+    kokkoscxx   = -x cu $(subst gnu,c,$(kokkosstd)) --extended-lambda --expt-relaxed-constexpr -MMD -MP -MF $(@:.o=.d) -MT $@ -I$(kokkosinc) $(filter-out -std=%,$(nvccflags)) $(CPPFLAGS)
+    ldlibs     += -lcuda
+  else
+    KOKKOS_CXX ?= $(firstword $(CXX))
+    kokkoscxx   = $(cxxflags)
+  endif
+  cxxflags    = $(OPT) -fPIC -fvisibility=hidden $(kokkosstd) $(WARN) -Wno-unknown-pragmas -Wno-unused-but-set-variable -MMD -MP -Iinclude -Isrc -I$(kokkosinc) $(PETSC_CC_INCLUDES) $(CPPFLAGS) $(CXXFLAGS)
   ldlibs     += $(kokkoslib) -Wl,-rpath,$(dir $(kokkoslib)) -lstdc++ -ldl
+  # the processor that Kokkos was built for, which its CMake files know
+  cxxflags   += $(shell grep -ohs -- '-m\(arch\|tune\|cpu\)=[a-zA-Z0-9.-]*' $(dir $(kokkoslib))cmake/Kokkos/KokkosTargets.cmake | sort -u)
   ifneq ($(filter ENABLE_OPENMP,$(kokkosconf)),)
     cxxflags += -fopenmp
     LDFLAGS  += -fopenmp
@@ -86,10 +95,11 @@ orders_cudaderhamorder   := 2 3 4 5 6 7 8 9
 orders_cudatensororder   := 2 3 4 5 6 7 8
 orders_cudapatchorder    := 1 2 3 4 5 6 7 8
 orders_cudaboxorder      := 1 2 3 4 5 6 7 8
+orders_kokkosh1order     := 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18
 orders_patchstagesorder  := 1 2 3 4 5 6 7 8
 orders     = $(orders_$(basename $(notdir $(1))))
 objects    = $(foreach f,$(basename $(1)),$(if $(call orders,$(f)),$(patsubst %,$(BUILD)/obj/$(f)_%.o,$(call orders,$(f))),$(BUILD)/obj/$(f).o))
-src       := $(sort $(shell find src -name '*.c' -not -path '*/cuda/*'))
+src       := $(sort $(shell find src -name '*.c' -not -path '*/cuda/*' $(if $(hops_cuda)$(kokkosinc),,-not -path '*/lanes/*')))
 obj       := $(src:%.c=$(BUILD)/obj/%.o)
 ifneq ($(hops_cuda),)
   cusrc   := $(sort $(shell find src -path '*/cuda/*' -name '*.c' -o -path '*/cuda/*' -name '*.cu'))
@@ -115,15 +125,19 @@ bench: $(filter $(patsubst bench/%.c,$(BUILD)/bin/%,$(wildcard bench/*.c)),$(pro
 # ---- The library. A change of PETSc or of flags rebuilds everything (the .flags file).
 $(BUILD)/.flags: petsc-found
 	@mkdir -p $(@D)
-	@printf '%s\n' '$(CC) $(cflags) $(LDFLAGS) $(ldlibs) $(KOKKOS_CXX) $(cxxflags) $(if $(hops_cuda),$(NVCC) $(nvccflags))' > $@.new; cmp -s $@.new $@ && rm $@.new || mv $@.new $@
+	@printf '%s\n' '$(CC) $(cflags) $(LDFLAGS) $(ldlibs) $(KOKKOS_CXX) $(kokkoscxx) $(if $(hops_cuda),$(NVCC) $(nvccflags))' > $@.new; cmp -s $@.new $@ && rm $@.new || mv $@.new $@
 
 $(BUILD)/obj/%.o: %.c $(BUILD)/.flags
 	@mkdir -p $(@D)
 	$(call quiet,CC)$(CC) -c $(cflags) $(simd) $(debug) $< -o $@
 
 $(BUILD)/obj/%.o: %.cpp $(BUILD)/.flags
-	@mkdir -p $(@D)
-	$(call quiet,CXX)$(KOKKOS_CXX) -c $(cxxflags) $< -o $@
+	$(compile_kokkos)
+
+define compile_kokkos
+@mkdir -p $(@D)
+$(call quiet,CXX)$(KOKKOS_CXX) -c $(kokkoscxx) $(if $(order),-DHOPS_ORDER=$(order)) $< -o $@
+endef
 
 define compile_cuda
 @mkdir -p $(@D)
@@ -148,9 +162,9 @@ $(BUILD)/obj/%.o: %.cu $(BUILD)/.flags
 define compile_order
 $(BUILD)/obj/$(basename $(1))_$(2).o: order := $(2)
 $(BUILD)/obj/$(basename $(1))_$(2).o: $(1) $(BUILD)/.flags
-	$$(compile_cuda)
+	$$(if $$(filter %.cpp,$(1)),$$(compile_kokkos),$$(compile_cuda))
 endef
-$(foreach f,$(cusrc) bench/cuda/patchstagesorder.cu,$(foreach o,$(call orders,$(f)),$(eval $(call compile_order,$(f),$(o)))))
+$(foreach f,$(cusrc) $(kksrc) bench/cuda/patchstagesorder.cu,$(foreach o,$(call orders,$(f)),$(eval $(call compile_order,$(f),$(o)))))
 
 $(lib): $(obj)
 	@mkdir -p $(@D)
@@ -228,7 +242,7 @@ runtests = config/runtests --build '$(BUILD)' --lib '$(lib)' --petscinclude '$(P
            --examples '$(PETSC_EXAMPLES)' --mpiexec '$(MPIEXEC)' $(if $(search),--search '$(search)') $(if $(again),--again '$(again)') \
            $(if $(filter 1,$(REPLACE)),--replace) $(if $(filter 1,$(VALGRIND)),--valgrind) $(if $(filter 1,$(ASAN)),--slow 5) \
            $(if $(TIMEOUT),--timeout $(TIMEOUT)) $(if $(THREADS),--threads $(THREADS)) $(if $(filter 1,$(DEVICE)),--device) \
-           $(if $(filter 1,$(LONG)),--long) $(if $(FUZZ),--fuzz='$(FUZZ)')
+           $(if $(filter 1,$(LONG)),--long) $(if $(BACKEND),--backend '$(BACKEND)') $(if $(FUZZ),--fuzz='$(FUZZ)')
 
 test:
 	@config/setup --test
@@ -302,10 +316,12 @@ help:
 	@echo 'ASAN=1                  build with the address and undefined-behaviour sanitizers, in build-asan'
 	@echo 'OPENMP=1                build with threads inside of a rank, on the host: OMP_NUM_THREADS of them'
 	@echo 'CUDA_DIR, CUDA_ARCH     with a PETSc that has CUDA: where nvcc is, and the compute capabilities (now $(or $(CUDA_ARCH),no CUDA))'
+	@echo 'KOKKOS=1, KOKKOS_DIR=prefix   with the back end kokkos, on the system'"'"'s Kokkos or on that of a prefix'
 	@echo 'V=1                     print the commands'
 	@echo 'OPT, WARN, CFLAGS, LDFLAGS, CC     compiler and flags'
 	@echo 'test: search=PATTERNS   only tests whose name matches one (ex1_* lor*); TIMEOUT=seconds for each test; THREADS=n with OPENMP=1'
 	@echo '      FUZZ=ARGUMENTS    of tests/fuzz (now $(FUZZ)); FUZZ= runs none'
+	@echo '      BACKEND=name      only tests that compare back ends, with this one (kokkos); test-gpu: all tests on it'
 	@echo '      REPLACE=1         write the outputs to tests/output; VALGRIND=1'
 
 -include $(obj:.o=.d) $(stages:.o=.d) $(wildcard $(BUILD)/bin/*.d $(BUILD)/tests/bin/*.d)

@@ -108,7 +108,7 @@ static PetscErrorCode HopsDerhamSetUp_CUDA(HopsOperator A, PetscInt first, Petsc
                                            PetscInt *bad, PetscReal *det)
 {
   HopsDerhamKernel k    = (HopsDerhamKernel)A;
-  HopsCudaSetUp   *s    = &k->setup;
+  HopsSetUpArgs   *s    = &k->setup;
   const int        none = PETSC_MPI_INT_MAX;
   int              cell;
 
@@ -120,7 +120,6 @@ static PetscErrorCode HopsDerhamSetUp_CUDA(HopsOperator A, PetscInt first, Petsc
   s->n     = n;
   s->X     = k->X + (size_t)first * k->args.dim * HopsPower(s->Pg, k->args.dim);
   s->knc = s->mnc = 0;
-  PetscCall(HopsGetCUDAStream(&s->stream));
   if (k->args.nd) {
     PetscCall(CopyValues(k, 0, mu, n, &s->kappa));
     s->knc      = (int)mu->nc;

@@ -127,8 +127,8 @@ __host__ __device__ constexpr int HopsDerhamEntries(int P, int family, int dim)
 template <int P, int Q, bool OPEN>
 __device__ __forceinline__ void HopsDerhamUp(const HopsDerhamTables<P, Q> &tab, const double *in, double *out)
 {
-  if constexpr (!OPEN) HopsCudaLine<Q, P, true, false>(tab.Be, tab.Bo, in, out);
-  else if constexpr (P > 2) HopsCudaLine<Q, P - 1, true, false>(tab.Ee, tab.Eo, in, out);
+  if constexpr (!OPEN) HopsLine<Q, P, true, false>(tab.Be, tab.Bo, in, out);
+  else if constexpr (P > 2) HopsLine<Q, P - 1, true, false>(tab.Ee, tab.Eo, in, out);
   else {
 #pragma unroll
     for (int q = 0; q < Q; q++) out[q] = tab.Ee[q < Q - 1 - q ? q : Q - 1 - q] * in[0];
@@ -139,8 +139,8 @@ __device__ __forceinline__ void HopsDerhamUp(const HopsDerhamTables<P, Q> &tab, 
 template <int P, int Q, bool OPEN>
 __device__ __forceinline__ void HopsDerhamDown(const HopsDerhamTables<P, Q> &tab, const double *in, double *out)
 {
-  if constexpr (!OPEN) HopsCudaLine<P, Q, true, true>(tab.Be, tab.Bo, in, out);
-  else if constexpr (P > 2) HopsCudaLine<P - 1, Q, true, true>(tab.Ee, tab.Eo, in, out);
+  if constexpr (!OPEN) HopsLine<P, Q, true, true>(tab.Be, tab.Bo, in, out);
+  else if constexpr (P > 2) HopsLine<P - 1, Q, true, true>(tab.Ee, tab.Eo, in, out);
   else {
     out[0] = 0;
 #pragma unroll
@@ -156,13 +156,13 @@ __device__ __forceinline__ void HopsDerhamSweep(const HopsDerhamTables<P, Q> &ta
   double        a[N], v[Q];
 
   if (DOWN) {
-    HopsCudaGet<Q>(s, stride, v);
+    HopsGet<Q>(s, stride, v);
     HopsDerhamDown<P, Q, OPEN>(tab, v, a);
-    HopsCudaPut<N>(a, s, stride);
+    HopsPut<N>(a, s, stride);
   } else {
-    HopsCudaGet<N>(s, stride, a);
+    HopsGet<N>(s, stride, a);
     HopsDerhamUp<P, Q, OPEN>(tab, a, v);
-    HopsCudaPut<Q>(v, s, stride);
+    HopsPut<Q>(v, s, stride);
   }
 }
 
@@ -324,9 +324,9 @@ __device__ __forceinline__ void HopsDerhamFirst(const HopsDerhamTables<P, Q> &ta
     double    in[N0], out[Q];
 
     if constexpr (DERIV) HopsDerhamDifference<P, FIELD, DIM, C>(lattice, j, k, in);
-    else HopsCudaGet<N0>(lattice + HopsDerhamLattice(P, FIELD, DIM, C) + t * HopsDerhamRow(P, OPEN), 1, in);
+    else HopsGet<N0>(lattice + HopsDerhamLattice(P, FIELD, DIM, C) + t * HopsDerhamRow(P, OPEN), 1, in);
     HopsDerhamUp<P, Q, (OPEN & 1) != 0>(tab, in, out);
-    HopsCudaPut<Q>(out, buffer + (HopsDerhamLayers(P, FAMILY, DIM, C) * (DIM == 3 ? Q : 1)) * ROW + k * PLANE + j * ROW, 1);
+    HopsPut<Q>(out, buffer + (HopsDerhamLayers(P, FAMILY, DIM, C) * (DIM == 3 ? Q : 1)) * ROW + k * PLANE + j * ROW, 1);
   }
 }
 
@@ -363,9 +363,9 @@ __device__ __forceinline__ void HopsDerhamThird(const HopsDerhamTables<P, Q> &ta
 
   if (DOWN) {
     HopsDerhamDown<P, Q, O>(tab, v, r);
-    HopsCudaPut<N>(r, s, LAYER);
+    HopsPut<N>(r, s, LAYER);
   } else {
-    HopsCudaGet<N>(s, LAYER, r);
+    HopsGet<N>(s, LAYER, r);
     HopsDerhamUp<P, Q, O>(tab, r, v);
   }
 }

@@ -9,7 +9,7 @@ typedef struct _HopsDerhamKernel *HopsDerhamKernel;
 struct _HopsDerhamKernel {
   struct _HopsOperator head;
   HopsCudaDerhamArgs   args;
-  HopsCudaSetUp        setup; /* kappa: the derivative's coefficient; mass: the field's */
+  HopsSetUpArgs        setup; /* kappa: the derivative's coefficient; mass: the field's */
   PetscErrorCode (*launch)(const HopsCudaDerhamArgs *, const double *, const double *, double *, double *);
   PetscInt      ncells, ninterior;
   PetscBool     alone; /* no other rank, so that the parts need not be kept apart */
@@ -17,7 +17,7 @@ struct _HopsDerhamKernel {
   double       *tables, *hosttables, *qdata;
   void         *mem[2]; /* device: coefficients of a set-up */
   size_t        size[2];
-  void         *flag; /* device: determinant and cell of HopsCudaSetUp */
+  void         *flag; /* device: determinant and cell of HopsSetUpArgs */
   HopsBasis     geom;
 };
 
@@ -30,5 +30,5 @@ PETSC_INTERN PetscErrorCode HopsCudaDerhamLaunchGeneric(const HopsCudaDerhamArgs
 PETSC_INTERN PetscErrorCode HopsCudaDerhamDiagonal(const HopsCudaDerhamArgs *, double d[], double dg[]);
 /* doubles of scratch of a block, blocks of a launch, and whether the scratch lies in shared memory */
 PETSC_INTERN PetscErrorCode HopsCudaDerhamGenericSetUp(HopsCudaDerhamArgs *, PetscBool *shared);
-PETSC_INTERN PetscErrorCode HopsCudaDerhamSetUp(int family, const HopsCudaSetUp *);
+PETSC_INTERN PetscErrorCode HopsCudaDerhamSetUp(int family, const HopsSetUpArgs *);
 EXTERN_C_END

@@ -3,11 +3,14 @@
   set-up. A block works on a cell; scratch lies in shared memory where it fits, else in the device's memory.
 */
 #include "cudaderham.h"
-#include <backend/cuda/runtime/cudacontract.cuh>
-#include <backend/cuda/runtime/cudajacobian.cuh>
+#include <backend/cuda/runtime/cudateam.cuh>
+#include <backend/lanes/lanescontract.h>
+#include <backend/lanes/lanesjacobian.h>
 
 #define HOPS_CUDA_FORM_THREADS 128
 #define HOPS_CUDA_FORM_SHARED  (200 * 1024)
+
+typedef HopsCudaTeam<double> Team;
 
 /* The layouts of the field and of its derivative beside the arguments of the launch */
 struct HopsCudaDerhamCell {
@@ -22,13 +25,13 @@ __device__ static void Evaluate(const HopsCudaDerhamArgs &k, const HopsLayout &l
   const int     n[3] = {(int)l.n[c][0], (int)l.n[c][1], (int)l.n[c][2]}, Q = k.Q;
   const double *A[3] = {l.open[c][0] ? k.E : k.B, l.open[c][1] ? k.E : k.B, l.open[c][2] ? k.E : k.B};
 
-  Contract(Q, n[0], A[0], n[0], 1, n[1] * n[2], 1, u, f, false);
+  Contract(Team(), Q, n[0], A[0], n[0], 1, n[1] * n[2], 1, u, f, false);
   if (k.dim == 2) {
-    Contract(Q, n[1], A[1], n[1], 1, 1, Q, f, out, false);
+    Contract(Team(), Q, n[1], A[1], n[1], 1, 1, Q, f, out, false);
     return;
   }
-  Contract(Q, n[1], A[1], n[1], 1, n[2], Q, f, g, false);
-  Contract(Q, n[2], A[2], n[2], 1, 1, Q * Q, g, out, false);
+  Contract(Team(), Q, n[1], A[1], n[1], 1, n[2], Q, f, g, false);
+  Contract(Team(), Q, n[2], A[2], n[2], 1, 1, Q * Q, g, out, false);
 }
 
 /* out (+)= the transposed contractions by the matrices A[d][Q][n[d]] */
@@ -36,20 +39,20 @@ __device__ static void Transpose(int dim, int Q, const int n[3], const double *c
                                  double *out, bool add)
 {
   if (dim == 2) {
-    Contract(n[1], Q, A[1], 1, n[1], 1, Q, in, f, false);
-    Contract(n[0], Q, A[0], 1, n[0], n[1], 1, f, out, add);
+    Contract(Team(), n[1], Q, A[1], 1, n[1], 1, Q, in, f, false);
+    Contract(Team(), n[0], Q, A[0], 1, n[0], n[1], 1, f, out, add);
     return;
   }
-  Contract(n[2], Q, A[2], 1, n[2], 1, Q * Q, in, g, false);
-  Contract(n[1], Q, A[1], 1, n[1], n[2], Q, g, f, false);
-  Contract(n[0], Q, A[0], 1, n[0], n[1] * n[2], 1, f, out, add);
+  Contract(Team(), n[2], Q, A[2], 1, n[2], 1, Q * Q, in, g, false);
+  Contract(Team(), n[1], Q, A[1], 1, n[1], n[2], Q, g, f, false);
+  Contract(Team(), n[0], Q, A[0], 1, n[0], n[1] * n[2], 1, f, out, add);
 }
 
 /* u <- sum_ab B_a^T D_ab B_b u with the tensor data d[nc][Q^dim] */
 __device__ static void Term(const HopsCudaDerhamArgs &k, const HopsLayout &l, int nc, const double *d, double *u, double *f,
                             double *g, double *v)
 {
-  const int nq = HopsCudaPower(k.Q, k.dim), m = (int)l.nc;
+  const int nq = HopsLanesPower(k.Q, k.dim), m = (int)l.nc;
 
   for (int c = 0; c < m; c++) Evaluate(k, l, c, u + l.off[c], f, g, v + c * nq);
   for (int q = threadIdx.x; q < nq; q += blockDim.x) {
@@ -147,7 +150,7 @@ __global__ static void __launch_bounds__(HOPS_CUDA_FORM_THREADS)
 {
   extern __shared__ double  shared[];
   const HopsCudaDerhamArgs &k  = s.k;
-  const int                 ne = (int)s.l.ne, nq = HopsCudaPower(k.Q, k.dim), nm = HopsCudaPower(k.P > k.Q ? k.P : k.Q, k.dim);
+  const int                 ne = (int)s.l.ne, nq = HopsLanesPower(k.Q, k.dim), nm = HopsLanesPower(k.P > k.Q ? k.P : k.Q, k.dim);
   double *e = k.work ? k.work + blockIdx.x * k.nwork : shared, *w = e + ne, *f = w + s.w.ne, *g = f + nm, *v = g + nm;
 
   for (PetscInt cell = k.first + blockIdx.x; cell < k.first + k.n; cell += gridDim.x) {
@@ -182,7 +185,7 @@ __device__ static void DiagonalTerm(const HopsCudaDerhamCell &s, int c, const in
 {
   const HopsCudaDerhamArgs &k = s.k;
   const double             *A[3];
-  const int                 nq = HopsCudaPower(k.Q, k.dim), n[3] = {(int)s.l.n[c][0], (int)s.l.n[c][1], (int)s.l.n[c][2]};
+  const int                 nq = HopsLanesPower(k.Q, k.dim), n[3] = {(int)s.l.n[c][0], (int)s.l.n[c][1], (int)s.l.n[c][2]};
 
   for (int x = 0; x < 3; x++) A[x] = kind[x] == 1 ? k.DD : (kind[x] == 2 ? k.BD : (s.l.open[c][x] ? k.EE : k.BB));
   for (int q = threadIdx.x; q < nq; q += blockDim.x) v[q] = a * d[q];
@@ -196,7 +199,7 @@ __global__ static void __launch_bounds__(HOPS_CUDA_FORM_THREADS) Diagonal(const 
 {
   extern __shared__ double  shared[];
   const HopsCudaDerhamArgs &k = s.k;
-  const int ne = (int)s.l.ne, dim = k.dim, nq = HopsCudaPower(k.Q, dim), nm = HopsCudaPower(k.P > k.Q ? k.P : k.Q, dim);
+  const int ne = (int)s.l.ne, dim = k.dim, nq = HopsLanesPower(k.Q, dim), nm = HopsLanesPower(k.P > k.Q ? k.P : k.Q, dim);
   const int diag3[3] = {0, 3, 5}, off3[3] = {4, 2, 1};
   double   *e = k.work ? k.work + blockIdx.x * k.nwork : shared, *f = e + ne, *g = f + nm, *v = g + nm;
 
@@ -254,8 +257,8 @@ PetscErrorCode HopsCudaDerhamGenericSetUp(HopsCudaDerhamArgs *k, PetscBool *shar
   PetscCallCUDA(cudaDeviceGetAttribute(&nsm, cudaDevAttrMultiProcessorCount, device));
   PetscCallCUDA(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
   most     = PetscMin(most, HOPS_CUDA_FORM_SHARED);
-  k->nwork = (size_t)(s.l.ne + s.w.ne) + 2 * (size_t)HopsCudaPower(PetscMax(k->P, k->Q), k->dim) +
-             (size_t)s.l.nc * HopsCudaPower(k->Q, k->dim);
+  k->nwork = (size_t)(s.l.ne + s.w.ne) + 2 * (size_t)HopsLanesPower(PetscMax(k->P, k->Q), k->dim) +
+             (size_t)s.l.nc * HopsLanesPower(k->Q, k->dim);
   *shared    = k->nwork * sizeof(double) <= (size_t)most ? PETSC_TRUE : PETSC_FALSE;
   k->nblocks = *shared ? 16 * nsm : 2 * nsm;
   PetscCallCUDA(cudaFuncSetAttribute(Apply, cudaFuncAttributeMaxDynamicSharedMemorySize, most));
@@ -310,13 +313,13 @@ __device__ static double *Factor(int family, int nc, const double *k, double w, 
 
 /* A block for each cell, or (planes is 0) a thread for each point */
 template <int DIM>
-__global__ static void __launch_bounds__(HOPS_CUDA_JACOBIAN_THREADS)
-  SetUp(int family, int derivative, const HopsCudaSetUp s, int planes)
+__global__ static void __launch_bounds__(HOPS_JACOBIAN_LANES) SetUp(int family, int derivative, const HopsSetUpArgs s, int planes)
 {
-  const auto at = [&](int c, int q, const double J[9]) {
-    const int    nq = HopsCudaPower(s.Q, DIM);
+  extern __shared__ double shared[];
+  const auto               at = [&](int c, int q, const double J[9]) {
+    const int    nq = HopsLanesPower(s.Q, DIM);
     double       A[9];
-    const double w   = HopsCudaWeight(DIM, s.Q, s.w, q);
+    const double w   = HopsLanesWeight(DIM, s.Q, s.w, q);
     const double det = Adjugate(DIM, J, A);
     double      *out = s.qdata + (size_t)(s.first + c) * s.ncomp * nq + q;
 
@@ -325,21 +328,23 @@ __global__ static void __launch_bounds__(HOPS_CUDA_JACOBIAN_THREADS)
     (void)Factor<DIM>(family, s.mnc, s.mass + (size_t)c * s.mcstride + (size_t)q * s.mpstride, w, det, J, A, nq, out);
   };
 
-  if (planes) ForJacobians<DIM>(s, planes, at);
-  else AtJacobian<DIM>(s, at);
+  if (planes) ForJacobians<DIM>(Team(), s, planes, shared, at);
+  else AtJacobian<DIM>(s, (size_t)blockIdx.x * blockDim.x + threadIdx.x, at);
 }
 
-PetscErrorCode HopsCudaDerhamSetUp(int family, const HopsCudaSetUp *s)
+PetscErrorCode HopsCudaDerhamSetUp(int family, const HopsSetUpArgs *s)
 {
   const int    derivative = family == HOPS_CUDA_HCURL && s->dim == 3 ? HOPS_CUDA_HDIV : HOPS_CUDA_L2;
   unsigned int blocks;
   size_t       bytes;
   int          planes;
+  cudaStream_t stream;
 
   PetscFunctionBegin;
-  blocks = HopsCudaJacobianBlocks(s, &planes, &bytes);
-  if (s->dim == 3) SetUp<3><<<blocks, HOPS_CUDA_JACOBIAN_THREADS, bytes, s->stream>>>(family, derivative, *s, planes);
-  else SetUp<2><<<blocks, HOPS_CUDA_JACOBIAN_THREADS, bytes, s->stream>>>(family, derivative, *s, planes);
+  PetscCall(HopsGetCUDAStream(&stream));
+  blocks = HopsJacobianTeams(s, &planes, &bytes);
+  if (s->dim == 3) SetUp<3><<<blocks, HOPS_JACOBIAN_LANES, bytes, stream>>>(family, derivative, *s, planes);
+  else SetUp<2><<<blocks, HOPS_JACOBIAN_LANES, bytes, stream>>>(family, derivative, *s, planes);
   PetscCallCUDA(cudaGetLastError());
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -35,7 +35,7 @@ template <int TERMS, int N, int T>
 __global__ void __launch_bounds__(T)
   HopsCudaApplyNodes1(const __grid_constant__ HopsCudaTables<2, 2> tab, const __grid_constant__ HopsCudaCells a)
 {
-  constexpr bool MASS = TERMS == HOPS_CUDA_BOTH;
+  constexpr bool MASS = TERMS == HOPS_H1_BOTH;
   constexpr int  NC   = MASS ? 7 : 6;
   const int      t = threadIdx.x & 7, lane = threadIdx.x & 31, stride = gridDim.x * (T / 8);
   const bool     bx = t & 1, by = t & 2, bz = t & 4;
@@ -85,7 +85,7 @@ __global__ void __launch_bounds__(T)
 /* Launch parameters of the kernel below, by points: threads of a block, blocks of a multiprocessor, whether
    loops over the points are unrolled */
 template <int Q, int GEOM> struct HopsCudaLaunchCells1 {
-  static constexpr bool affine  = GEOM == HOPS_CUDA_AFFINE;
+  static constexpr bool affine  = GEOM == HOPS_GEOMETRY_AFFINE;
   static constexpr int  threads = affine || Q > 2 ? 128 : 64, blocks = affine ? 6 : (Q > 2 ? 3 : 6), unroll = Q > 2 ? 1 : Q;
 };
 
@@ -94,8 +94,8 @@ template <int Q, int GEOM, int TERMS, int T, int BLOCKS, int UNROLL>
 __global__ void __launch_bounds__(T, BLOCKS)
   HopsCudaApplyCells1(const __grid_constant__ HopsCudaTables<2, Q> tab, const __grid_constant__ HopsCudaCells a)
 {
-  constexpr bool MASS = TERMS == HOPS_CUDA_BOTH, AFFINE = GEOM == HOPS_CUDA_AFFINE;
-  constexpr int  NG   = HopsCudaGeomSize(GEOM, 3);
+  constexpr bool MASS = TERMS == HOPS_H1_BOTH, AFFINE = GEOM == HOPS_GEOMETRY_AFFINE;
+  constexpr int  NG   = HopsGeometrySize(GEOM, 3);
   const int      lane = threadIdx.x & 31, cell = blockIdx.x * T + threadIdx.x, c = min(cell, a.n - 1);
   const real     quarter = 0.25; /* of the derivatives with respect to [-1,1] */
   real           u[8], y[8], g[22], beta = 0;
@@ -160,7 +160,7 @@ __global__ void __launch_bounds__(T, BLOCKS)
           const real r0 = A[1] * B[2] - A[2] * B[1], r1 = A[2] * B[0] - A[0] * B[2], r2 = A[0] * B[1] - A[1] * B[0];
 
           det           = A[0] * p0 + A[1] * p1 + A[2] * p2;
-          const real f  = w * g[21] * HopsCudaInverse(det);
+          const real f  = w * g[21] * HopsInverseOf(det);
           const real h0 = f * (p0 * gx + q0 * gy + r0 * gz), h1 = f * (p1 * gx + q1 * gy + r1 * gz),
                      h2 = f * (p2 * gx + q2 * gy + r2 * gz);
 

@@ -3,5 +3,9 @@
 #define HOPS_CUDA_SINGLE
 #include "cudah1launch.cuh"
 
-#define DEFINE(order) HOPS_CUDA_SINGLE_DEFINE(order)
-DEFINE(HOPS_ORDER)
+#define NAME(order)   HopsCudaSingleLaunch_##order
+#define DEFINE(order) NAME(order)
+PetscErrorCode DEFINE(HOPS_ORDER)(const HopsH1Args *k, const float x[], const float xg[], float y[], float yg[])
+{
+  return HopsH1LaunchPoints<HopsCudaH1Run, HOPS_ORDER>(k, x, xg, y, yg);
+}

@@ -4,7 +4,7 @@
   first; the trace and the normal derivative at the nodes of the face lie beside them.
 */
 #include "cudatensor.cuh"
-#include <backend/cuda/runtime/cudapoint.cuh>
+#include <backend/lanes/lanes.h>
 
 #define HOPS_CUDA_FACES_THREADS 128
 
@@ -21,7 +21,7 @@ __device__ static void FaceLine(int dim, int P, int face, int i, int *line, int 
 template <int DIM>
 __device__ static void FaceUp(const HopsCudaTensorFaceArgs &k, const HopsCudaTensorSide &s, PetscInt first, int n, double *w)
 {
-  const int P = s.table.P, nf = HopsCudaPower(P, DIM - 1), nn = DIM == 3 ? P * P * P : P * P, items = s.nc * k.W, item = k.W * k.S;
+  const int P = s.table.P, nf = HopsLanesPower(P, DIM - 1), nn = DIM == 3 ? P * P * P : P * P, items = s.nc * k.W, item = k.W * k.S;
   const double *B = k.tables + s.table.Bup, *D = k.tables + s.table.Dup;
   double       *u = w + s.off, *U = w + k.U, *UN = w + k.UN, *T = w + k.T;
 
@@ -56,7 +56,7 @@ __device__ static void FaceUp(const HopsCudaTensorFaceArgs &k, const HopsCudaTen
 template <int DIM>
 __device__ static void FaceDown(const HopsCudaTensorFaceArgs &k, const HopsCudaTensorSide &s, PetscInt first, int n, double *w)
 {
-  const int P = s.table.P, nf = HopsCudaPower(P, DIM - 1), nn = DIM == 3 ? P * P * P : P * P, items = s.nc * k.W, item = k.W * k.S;
+  const int P = s.table.P, nf = HopsLanesPower(P, DIM - 1), nn = DIM == 3 ? P * P * P : P * P, items = s.nc * k.W, item = k.W * k.S;
   const double *B = k.tables + s.table.Bdown, *D = k.tables + s.table.Ddown;
   double       *u = w + s.off, *U = w + k.U, *UN = w + k.UN, *T = w + k.T;
 
@@ -120,7 +120,7 @@ __global__ static void __launch_bounds__(HOPS_CUDA_FACES_THREADS)
   FacesDiagonal(const __grid_constant__ HopsCudaTensorFaceDiagonalArgs k)
 {
   extern __shared__ double2 shared2[];
-  const int                 dim = k.dim, P = k.table.P, nf = HopsCudaPower(P, dim - 1), nn = nf * P, na = k.kind & 2 ? dim : 1,
+  const int                 dim = k.dim, P = k.table.P, nf = HopsLanesPower(P, dim - 1), nn = nf * P, na = k.kind & 2 ? dim : 1,
             nb = k.kind & 1 ? dim : 1, item = k.W * k.S;
   /* e[3] */
   double      *r0 = SHARED ? (double *)shared2 : k.work + (size_t)blockIdx.x * k.nwork, *t1 = r0 + item, *e = t1 + item;
@@ -289,7 +289,7 @@ PetscErrorCode HopsTensorFacesCreate_CUDA(HopsTensorOperator A, PetscInt n, cons
   HopsTensorKernel          kernel = (HopsTensorKernel)A;
   const HopsBackendOps     *be     = &HopsBackendCUDA;
   const HopsCudaTensorSide *test = &kernel->args[0].side[1][data->test], *trial = &kernel->args[0].side[0][data->trial];
-  const int                 dim = kernel->args[0].dim, Q = kernel->args[0].Q, nq = HopsCudaPower(Q, dim - 1),
+  const int                 dim = kernel->args[0].dim, Q = kernel->args[0].Q, nq = HopsLanesPower(Q, dim - 1),
             M = PetscMax(Q, PetscMax(test->table.P, trial->table.P));
   const int S = dim == 3 ? M * (M | 1) : M | 1, most = PetscMax(test->nc, trial->nc), row = dim + 1,
             slots = row * (test->nc + trial->nc) + 3 * most;

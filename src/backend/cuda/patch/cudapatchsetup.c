@@ -3,7 +3,7 @@
 #include "cudapatchmatrix.h"
 #include "cudapatchpc.h"
 
-static HopsCudaPatchData Data(HopsPAKernel k)
+static HopsCudaPatchData Data(HopsH1Operator k)
 {
   HopsCudaPatchData a = {.points = {.dim        = k->args.dim,
                                     .Q          = k->args.Q,
@@ -19,7 +19,7 @@ static HopsCudaPatchData Data(HopsPAKernel k)
 
 static PetscErrorCode Models(HopsOperator A, HopsPatchCell models[])
 {
-  HopsPAKernel            k = (HopsPAKernel)A;
+  HopsH1Operator            k = (HopsH1Operator)A;
   const HopsCudaPatchData a = Data(k);
   const size_t            n = k->ncells * sizeof(HopsPatchCell);
   HopsPatchCell          *d;
@@ -36,7 +36,7 @@ static PetscErrorCode Models(HopsOperator A, HopsPatchCell models[])
 
 static PetscErrorCode Elements(HopsOperator A, const HopsBasis *b, PetscInt n, const PetscInt cells[], PetscReal E[])
 {
-  HopsPAKernel            k  = (HopsPAKernel)A;
+  HopsH1Operator            k  = (HopsH1Operator)A;
   const HopsCudaPatchData a  = Data(k);
   const PetscInt          P2 = b->P * b->P, nt = 4 * b->Q * P2;
   double                 *T, *dT;

@@ -2,38 +2,8 @@
    it says so. */
 #pragma once
 #include <hops/private/hopsimpl.h>
-#include <backend/cuda/operator/cudaargs.h>
-
-/* Set-up of a run of cells: X[n][dim][Pg^dim], coefficient values with the strides of HopsValues */
-typedef struct {
-  int           dim, Pg, Q, ncomp, knc, mnc;
-  PetscInt      first, n, kcstride, kpstride, mcstride, mpstride;
-  const double *X, *B, *D, *w, *kappa, *mass; /* B, D: [Q][Pg], the element map's basis at the points */
-  const double *z;                            /* recomputed geometry: points of [0,1] */
-  int           geometry;
-  double       *geom;
-  double       *qdata;
-  int          *bad; /* least cell of the run with a determinant that is not positive; untouched if there is none */
-  double       *det; /* that determinant, by HopsCudaFindBad() */
-  cudaStream_t  stream;
-} HopsCudaSetUp;
-
-typedef struct _HopsPAKernel *HopsPAKernel;
-struct _HopsPAKernel {
-  struct _HopsOperator head;
-  HopsCudaArgs         args, few; /* few: of affine cells, see SetFewPoints() */
-  HopsCudaSetUp        setup;
-  PetscErrorCode (*launch)(const HopsCudaArgs *, const double *, const double *, double *, double *);
-  PetscErrorCode (*launchfew)(const HopsCudaArgs *, const double *, const double *, double *, double *);
-  PetscInt      ncells, ninterior;
-  PetscBool     alone; /* no other rank, so that the parts need not be kept apart */
-  const double *X;     /* the space's coordinates, on the device */
-  double       *tables, *hosttables, *fewtables;
-  void         *mem[8]; /* device: qdata, work (1, 2); of a set-up: kappa, mass (4, 5); geom, padded (6, 7) */
-  size_t        size[8];
-  void         *flag; /* device: determinant and cell of HopsCudaSetUp */
-  HopsBasis     geom;
-};
+#include <backend/lanes/lanesargs.h>
+#include <petscdevice_cuda.h>
 
 EXTERN_C_BEGIN
 /* Memory: cudamemory.c */
@@ -48,21 +18,9 @@ PETSC_INTERN PetscErrorCode HopsCudaToDevice(size_t n, const void *h, void *d);
 /* The same for n numbers, as floats if `single` */
 PETSC_INTERN PetscErrorCode HopsCudaNumbersToDevice(size_t n, PetscBool single, const double h[], void *d);
 
-PETSC_INTERN PetscErrorCode HopsCudaPALaunchGeneric(const HopsCudaArgs *, const double x[], const double xg[], double y[],
-                                                    double yg[]);
-PETSC_INTERN PetscErrorCode HopsCudaPADiagonal(const HopsCudaArgs *, double d[], double dg[]);
-/* doubles of scratch of a block, blocks of a launch, and whether the scratch lies in shared memory */
-PETSC_INTERN PetscErrorCode HopsCudaGenericSetUp(int dim, int P, int Q, size_t *nwork, int *nblocks, PetscBool *shared);
-/* padded[ncells][P^dim]: indices restr[ncells][n^dim] in the middle of cells of P nodes a direction, -1
-   around them */
-PETSC_INTERN PetscErrorCode HopsCudaPadRestriction(int dim, int n, int P, PetscInt ncells, const int restr[], int padded[],
-                                                   cudaStream_t);
-PETSC_INTERN PetscErrorCode HopsCudaPASetUp(const HopsCudaSetUp *);
-PETSC_INTERN PetscErrorCode HopsCudaPASetUpCells(const HopsCudaSetUp *);
 /* *kind = max(*kind, HopsCellMapKind() of all coordinates of n cells), s[g] and kind on the device */
-PETSC_INTERN PetscErrorCode HopsCudaMapKind(PetscInt n, int dim, int g, const double s[], const double X[], int *kind,
-                                            cudaStream_t);
-PETSC_INTERN PetscErrorCode HopsCudaFindBad(const HopsCudaSetUp *, PetscInt cell);
+PETSC_INTERN PetscErrorCode HopsCudaMapKind(PetscInt n, int dim, int g, const double s[], const double X[], int *kind);
+PETSC_INTERN PetscErrorCode HopsCudaFindBad(const HopsSetUpArgs *, PetscInt cell);
 
 /* what HopsBackendCUDA has, constructors of copies, and functions that tables of other files name */
 PETSC_INTERN PetscErrorCode      HopsMalloc_CUDA(size_t n, void **);
@@ -82,7 +40,6 @@ PETSC_INTERN PetscErrorCode      HopsMapKind_CUDA(PetscInt n, PetscInt dim, Pets
 PETSC_INTERN PetscErrorCode      HopsCountCells_CUDA(HopsValuesTest, PetscInt dim, PetscInt n, PetscInt nq, const HopsValues *,
                                                      const HopsValues *, PetscInt *count);
 PETSC_INTERN PetscErrorCode      HopsOperatorCreate_CUDA(HopsForm, const HopsBasis *, HopsOperator *);
-PETSC_INTERN PetscErrorCode      HopsSinglePACreate_CUDA(HopsOperator, HopsOperator *);
 PETSC_INTERN PetscErrorCode      HopsFacesCreate_CUDA(HopsSpace, const HopsBasis *, PetscInt n, const int node[],
                                                       const PetscScalar qdata[], HopsOperator *);
 PETSC_INTERN PetscErrorCode HopsTensorCreate_CUDA(HopsSpace, PetscInt Q, PetscInt W, PetscInt ntest, const HopsTensorSide test[],

@@ -1,5 +1,6 @@
 /* Kokkos back end: what it has. What it lacks it takes of the back end that works in the same memory. */
 #include "kokkosimpl.h"
+#include <backend/kokkos/operator/kokkosh1.h>
 #include <hops/private/hopsformimpl.h>
 #include <hops/private/hopspatchimpl.h>
 
@@ -25,19 +26,12 @@ static PetscErrorCode OperatorCreate(HopsForm form, const HopsBasis *basis, Hops
   const HopsBackendOps *other;
 
   PetscFunctionBegin;
+  if (form->space->family == HOPS_H1) {
+    PetscCall(HopsH1OperatorCreate(&HopsH1KernelsKokkos, form, basis, A));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(HopsKokkosDelegate(form->space, "operator", &other));
   PetscCall((*other->OperatorCreate)(form, basis, A));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode FacesCreate(HopsSpace sp, const HopsBasis *basis, PetscInt n, const int node[], const PetscScalar qdata[],
-                                  HopsOperator *A)
-{
-  const HopsBackendOps *other;
-
-  PetscFunctionBegin;
-  PetscCall(HopsKokkosDelegate(sp, "operator on faces", &other));
-  PetscCall((*other->FacesCreate)(sp, basis, n, node, qdata, A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -59,17 +53,6 @@ static PetscErrorCode LORCreate(HopsSpace sp, const HopsBasis *gll, HopsLORAssem
   PetscFunctionBegin;
   PetscCall(HopsKokkosDelegate(sp, "LOR matrix", &other));
   PetscCall((*other->LORCreate)(sp, gll, L));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode InterpCreate(HopsSpace from, PetscInt nmacro, PetscInt ninterior, PetscInt N, const int source[], PetscInt M,
-                                   const int target[], const PetscReal A[], HopsInterpolation *P)
-{
-  const HopsBackendOps *other;
-
-  PetscFunctionBegin;
-  PetscCall(HopsKokkosDelegate(from, "interpolation", &other));
-  PetscCall((*other->InterpCreate)(from, nmacro, ninterior, N, source, M, target, A, P));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -96,10 +79,10 @@ const HopsBackendOps HopsBackendKokkos = []() {
   b.memory         = &HopsMemoryKokkos;
   b.vector         = &HopsVectorKokkos;
   b.OperatorCreate = OperatorCreate;
-  b.FacesCreate    = FacesCreate;
+  b.FacesCreate    = HopsFacesCreate_Kokkos;
   b.TensorCreate   = TensorCreate;
   b.LORCreate      = LORCreate;
-  b.InterpCreate   = InterpCreate;
+  b.InterpCreate   = HopsInterpCreate_Kokkos;
   b.PatchCreate    = PatchCreate;
   return b;
 }();

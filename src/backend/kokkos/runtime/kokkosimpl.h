@@ -1,8 +1,8 @@
 /* Kokkos back end: what its files share. Kokkos throws where it fails: no exception leaves a function of the
    back end. */
 #pragma once
-#include "kokkosversion.h"
 #include <hops/private/hopsimpl.h>
+#include "kokkosversion.h"
 #include <exception>
 
 /* Statements that call Kokkos; where it throws, a PETSc error */
@@ -22,4 +22,8 @@ PetscErrorCode HopsKokkosGetExec(HopsQueue, HopsKokkosExec **);
 EXTERN_C_BEGIN
 PETSC_INTERN const HopsMemoryOps HopsMemoryKokkos;
 PETSC_INTERN const HopsVectorOps HopsVectorKokkos;
+PETSC_INTERN PetscErrorCode      HopsFacesCreate_Kokkos(HopsSpace, const HopsBasis *, PetscInt n, const int node[],
+                                                        const PetscScalar qdata[], HopsOperator *);
+PETSC_INTERN PetscErrorCode HopsInterpCreate_Kokkos(HopsSpace, PetscInt, PetscInt, PetscInt, const int[], PetscInt, const int[],
+                                                    const PetscReal[], HopsInterpolation *);
 EXTERN_C_END

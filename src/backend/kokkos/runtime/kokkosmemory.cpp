@@ -28,7 +28,8 @@ static PetscErrorCode HopsKokkosInitialize(void)
 #endif
   if (!Kokkos::is_initialized()) {
     PetscCheck(!HopsKokkosOwned, PETSC_COMM_SELF, PETSC_ERR_ORDER,
-               "Kokkos starts once in a process, and was ended by PetscFinalize(): call PetscInitialize() and PetscFinalize() once");
+               "Kokkos starts once in a process, and was ended by PetscFinalize(): call PetscInitialize() and PetscFinalize() "
+               "once");
     HopsKokkosCall(HopsKokkosStart(device));
     HopsKokkosOwned = PETSC_TRUE;
   }

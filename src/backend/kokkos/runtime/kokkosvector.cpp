@@ -15,12 +15,14 @@ template <class F> static PetscErrorCode Each(HopsQueue queue, PetscInt n, const
 
 template <class Real> static PetscErrorCode ZeroOf(PetscInt n, Real *y)
 {
-  return Each(NULL, n, KOKKOS_LAMBDA(const PetscInt i) { y[i] = 0; });
+  return Each(
+    NULL, n, KOKKOS_LAMBDA(const PetscInt i) { y[i] = 0; });
 }
 
 template <class Real> static PetscErrorCode PackOf(HopsQueue queue, PetscInt n, const PetscInt *idx, const Real *x, Real *buf)
 {
-  return Each(queue, n, KOKKOS_LAMBDA(const PetscInt i) { buf[i] = idx[i] < 0 ? 0 : x[idx[i]]; });
+  return Each(
+    queue, n, KOKKOS_LAMBDA(const PetscInt i) { buf[i] = idx[i] < 0 ? 0 : x[idx[i]]; });
 }
 
 template <class Real> static PetscErrorCode UnpackAddOf(PetscInt n, const PetscInt *idx, const Real *buf, Real *y)
@@ -33,18 +35,22 @@ template <class Real> static PetscErrorCode UnpackAddOf(PetscInt n, const PetscI
 
 template <class Real> static PetscErrorCode CombineOf(PetscInt n, Real a, const Real *x, Real b, const Real *y, Real *w)
 {
-  return b == 0 ? Each(NULL, n, KOKKOS_LAMBDA(const PetscInt i) { w[i] = a * x[i]; })
-                : Each(NULL, n, KOKKOS_LAMBDA(const PetscInt i) { w[i] = a * x[i] + b * y[i]; });
+  return b == 0 ? Each(
+                    NULL, n, KOKKOS_LAMBDA(const PetscInt i) { w[i] = a * x[i]; })
+                : Each(
+                    NULL, n, KOKKOS_LAMBDA(const PetscInt i) { w[i] = a * x[i] + b * y[i]; });
 }
 
 template <class Real> static PetscErrorCode TimesOf(PetscInt n, const Real *x, const Real *y, Real *w)
 {
-  return Each(NULL, n, KOKKOS_LAMBDA(const PetscInt i) { w[i] = x[i] * y[i]; });
+  return Each(
+    NULL, n, KOKKOS_LAMBDA(const PetscInt i) { w[i] = x[i] * y[i]; });
 }
 
 template <class To, class From> static PetscErrorCode ConvertOf(PetscInt n, PetscReal s, const From *x, To *y)
 {
-  return Each(NULL, n, KOKKOS_LAMBDA(const PetscInt i) { y[i] = (To)(s * x[i]); });
+  return Each(
+    NULL, n, KOKKOS_LAMBDA(const PetscInt i) { y[i] = (To)(s * x[i]); });
 }
 
 static PetscErrorCode Zero(PetscDataType type, PetscInt n, void *y)
@@ -74,7 +80,8 @@ static PetscErrorCode UnpackAdd(PetscDataType type, PetscInt n, const PetscInt i
 static PetscErrorCode SetEntries(PetscInt n, const PetscInt idx[], const PetscScalar x[], PetscScalar y[])
 {
   PetscFunctionBegin;
-  PetscCall(Each(NULL, n, KOKKOS_LAMBDA(const PetscInt i) { y[idx[i]] = x ? x[idx[i]] : 1.0; }));
+  PetscCall(Each(
+    NULL, n, KOKKOS_LAMBDA(const PetscInt i) { y[idx[i]] = x ? x[idx[i]] : 1.0; }));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

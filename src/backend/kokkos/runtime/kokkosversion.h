@@ -1,16 +1,31 @@
 /* The one place that knows the differences between versions of Kokkos (3.4 to 5.2), and between its spaces. */
 #pragma once
 #include <Kokkos_Core.hpp>
-#include <hops/private/petscshim.h>
+#include <hops/private/hopsimpl.h>
 
 /* Where kernels run, and their memory: Kokkos' own choice, the first of those it was built for */
-typedef Kokkos::DefaultExecutionSpace  HopsKokkosExec;
-typedef HopsKokkosExec::memory_space   HopsKokkosMemory;
+typedef Kokkos::DefaultExecutionSpace       HopsKokkosExec;
+typedef HopsKokkosExec::memory_space        HopsKokkosMemory;
 typedef Kokkos::RangePolicy<HopsKokkosExec> HopsKokkosRange;
 
 /* The process reads and writes that memory */
 static constexpr bool HopsKokkosOnHost =
   Kokkos::SpaceAccessibility<Kokkos::DefaultHostExecutionSpace, HopsKokkosMemory>::accessible;
+
+/* One lane of a team does the work of all, for a vector of cells */
+#if !defined(KOKKOS_ENABLE_CUDA) && !defined(KOKKOS_ENABLE_HIP) && !defined(KOKKOS_ENABLE_SYCL)
+  #define HOPS_KOKKOS_HOST
+#endif
+
+/* y += v, by one of those who work at once; no other works beside the only thread of Serial */
+template <class T> KOKKOS_FORCEINLINE_FUNCTION void HopsKokkosAdd(T *y, T v)
+{
+#if defined(KOKKOS_ENABLE_SERIAL)
+  if constexpr (std::is_same<HopsKokkosExec, Kokkos::Serial>::value) *y += v;
+  else
+#endif
+    Kokkos::atomic_add(y, v);
+}
 
 /* Memory of the process that devices copy from and to; vectors; kinds of memory as PETSc names them */
 #if defined(KOKKOS_ENABLE_CUDA)
@@ -91,7 +106,7 @@ static inline PetscErrorCode HopsKokkosMain(HopsKokkosExec *exec)
   PetscCall(HopsGetCUDAStream(&stream));
   *exec = HopsKokkosExec(stream);
 #else
-  *exec = HopsKokkosExec();
+  *exec                     = HopsKokkosExec();
 #endif
   PetscFunctionReturn(PETSC_SUCCESS);
 }

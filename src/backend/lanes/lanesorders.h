@@ -1,7 +1,7 @@
-/* Points per direction Q_1d with fused CUDA kernels in 2D and 3D (an object of cudah1order.cu each), for
+/* Points per direction Q_1d with fused kernels in 2D and 3D (an object each, as the makefile lists them), for
    every P_1d <= Q_1d. More points, or more nodes than points, run the generic kernels. */
 #pragma once
-#define HOPS_CUDA_POINTS(X) \
+#define HOPS_H1_POINTS(X) \
   X(2) \
   X(3) \
   X(4) \
@@ -20,8 +20,8 @@
   X(17) \
   X(18)
 
-/* The same in single precision (cudah1singleorder.cu) */
-#define HOPS_CUDA_SINGLE_POINTS(X) \
+/* The same in single precision */
+#define HOPS_H1_SINGLE_POINTS(X) \
   X(2) \
   X(3) \
   X(4) \
@@ -31,3 +31,6 @@
   X(8) \
   X(9) \
   X(10)
+
+#define HOPS_H1_MOST_POINTS        18
+#define HOPS_H1_MOST_SINGLE_POINTS 10

@@ -4,33 +4,34 @@
   direction after the other; maps of few nodes are summed in full by a thread for each point.
 */
 #pragma once
-#include "cudageom.cuh"
+#include "lanesgeom.h"
 
-#define HOPS_CUDA_JACOBIAN_THREADS 128
+#define HOPS_JACOBIAN_LANES 128
 
 /* Blocks of a launch, planes of points of a cell that a block takes at a time, and its bytes of shared
    memory; both are 0 where full sums are as good, or memory is short */
-static inline unsigned int HopsCudaJacobianBlocks(const HopsCudaSetUp *s, int *planes, size_t *bytes)
+static inline unsigned int HopsJacobianTeams(const HopsSetUpArgs *s, int *planes, size_t *bytes)
 {
-  const int    n = s->Pg, Q = s->Q, T = HOPS_CUDA_JACOBIAN_THREADS;
+  const int    n = s->Pg, Q = s->Q, T = HOPS_JACOBIAN_LANES;
   const size_t one = sizeof(double) * (s->dim == 3 ? 6 * n * n + 9 * Q * n : 4 * Q * n), most = 48 * 1024;
 
   *planes = s->dim == 3 ? PetscClipInterval(T / (Q * Q), 1, Q) : 1;
   if (*planes * one > most) *planes = 1;
   if (n < 4 || one > most) *planes = 0;
   *bytes = *planes * one;
-  return *planes ? (unsigned int)s->n : (unsigned int)(((size_t)s->n * HopsCudaPower(Q, s->dim) + T - 1) / T);
+  return *planes ? (unsigned int)s->n : (unsigned int)(((size_t)s->n * HopsLanesPower(Q, s->dim) + T - 1) / T);
 }
 
 /* rows[plane][i][j][y][x]: the sums for dx_i/dxi_j of all directions but the first, at planes first, first +
    1, ... of n points; in[plane][i][2][y][x] is scratch in 3D */
-template <int DIM>
-__device__ static void JacobianRows(const HopsCudaSetUp &s, const double *X, int first, int planes, double *in, double *rows)
+template <int DIM, class Team>
+HOPS_LANES_CALLED void JacobianRows(const Team &team, const HopsSetUpArgs &s, const double *X, int first, int planes, double *in,
+                                    double *rows)
 {
   const int n = s.Pg, n2 = n * n, Q = s.Q;
 
   if (DIM == 3) {
-    for (int t = threadIdx.x; t < planes * 3 * n2; t += blockDim.x) {
+    for (int t = team.lane(); t < planes * 3 * n2; t += team.size()) {
       const int     xy = t % n2, i = t / n2 % 3, g = t / (3 * n2);
       const double *B = s.B + (first + g) * n, *D = s.D + (first + g) * n, *x = X + i * n2 * n + xy;
       double        b = 0, d = 0;
@@ -42,9 +43,9 @@ __device__ static void JacobianRows(const HopsCudaSetUp &s, const double *X, int
       in[(t / n2 * 2) * n2 + xy]     = b;
       in[(t / n2 * 2 + 1) * n2 + xy] = d;
     }
-    __syncthreads();
+    team.Sync();
   }
-  for (int t = threadIdx.x; t < planes * DIM * Q * n; t += blockDim.x) {
+  for (int t = team.lane(); t < planes * DIM * Q * n; t += team.size()) {
     const int     x = t % n, y = t / n % Q, gi = t / (n * Q);
     const double *B = s.B + y * n, *D = s.D + y * n, *p = DIM == 3 ? in + gi * 2 * n2 + x : X + gi * n2 + x;
     double        b = 0, d = 0, e = 0;
@@ -58,21 +59,21 @@ __device__ static void JacobianRows(const HopsCudaSetUp &s, const double *X, int
     rows[((gi * DIM + 1) * Q + y) * n + x] = d;
     if (DIM == 3) rows[((gi * DIM + 2) * Q + y) * n + x] = e;
   }
-  __syncthreads();
+  team.Sync();
 }
 
 /* at(c, q, J) for all points q of cell c = blockIdx.x, by the block's threads */
-template <int DIM, class At> __device__ static void ForJacobians(const HopsCudaSetUp &s, int planes, const At &at)
+template <int DIM, class Team, class At>
+HOPS_LANES_CALLED void ForJacobians(const Team &team, const HopsSetUpArgs &s, int planes, double *scratch, const At &at)
 {
-  extern __shared__ double shared[];
-  const int                n = s.Pg, Q = s.Q, c = blockIdx.x;
-  double                  *rows = shared + (DIM == 3 ? planes * 6 * n * n : 0);
+  const int n = s.Pg, Q = s.Q, c = team.index();
+  double   *rows = scratch + (DIM == 3 ? planes * 6 * n * n : 0);
 
   for (int first = 0; first < (DIM == 3 ? Q : 1); first += planes) {
-    const int some = DIM == 3 ? min(planes, Q - first) : 1;
+    const int some = DIM == 3 ? (planes < Q - first ? planes : Q - first) : 1;
 
-    JacobianRows<DIM>(s, s.X + (size_t)c * DIM * HopsCudaPower(n, DIM), first, some, shared, rows);
-    for (int t = threadIdx.x; t < some * Q * Q; t += blockDim.x) {
+    JacobianRows<DIM>(team, s, s.X + (size_t)c * DIM * HopsLanesPower(n, DIM), first, some, scratch, rows);
+    for (int t = team.lane(); t < some * Q * Q; t += team.size()) {
       const int     x = t % Q, y = t / Q % Q, g = t / (Q * Q);
       const double *B = s.B + x * n, *D = s.D + x * n;
       double        J[9];
@@ -90,19 +91,18 @@ template <int DIM, class At> __device__ static void ForJacobians(const HopsCudaS
       }
       at(c, first * Q * Q + t, J);
     }
-    __syncthreads();
+    team.Sync();
   }
 }
 
 /* at(c, q, J) for the point of this thread of all, by full sums */
-template <int DIM, class At> __device__ static void AtJacobian(const HopsCudaSetUp &s, const At &at)
+template <int DIM, class At> HOPS_LANES_CALLED void AtJacobian(const HopsSetUpArgs &s, size_t t, const At &at)
 {
-  const int    nq = HopsCudaPower(s.Q, DIM);
-  const size_t t  = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
-  const int    c = (int)(t / nq), q = (int)(t % nq);
-  double       J[9];
+  const int nq = HopsLanesPower(s.Q, DIM);
+  const int c = (int)(t / nq), q = (int)(t % nq);
+  double    J[9];
 
   if (c >= s.n) return;
-  Jacobian(DIM, s, s.X + (size_t)c * DIM * HopsCudaPower(s.Pg, DIM), q, J);
+  Jacobian(DIM, s, s.X + (size_t)c * DIM * HopsLanesPower(s.Pg, DIM), q, J);
   at(c, q, J);
 }

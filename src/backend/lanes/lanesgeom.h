@@ -1,13 +1,15 @@
 /* Geometry at a point: Jacobians of cells that their corners describe, adjugates, tensors in reference
    coordinates. */
 #pragma once
-#include "cudaimpl.h"
-#include "cudacontract.cuh"
-#include "cudaadjugate.cuh"
+#include "lanes.h"
+#include "lanesargs.h"
+#include <hops/private/hopsadjugate.h>
+
+HOPS_ADJUGATE(HOPS_LANES_CALLED, double)
 
 /* component of the symmetric tensor; nc is 1 (scalar), dim (diagonal) or dim(dim+1)/2 (upper triangle by
    rows) */
-__device__ static double Kappa(int dim, int nc, const double *k, int i, int j)
+HOPS_LANES_CALLED double Kappa(int dim, int nc, const double *k, int i, int j)
 {
   const int r = i < j ? i : j, c = i < j ? j : i;
 
@@ -16,7 +18,7 @@ __device__ static double Kappa(int dim, int nc, const double *k, int i, int j)
 }
 
 /* (A kappa A^T)_rl */
-__device__ static double Congruence(int dim, const double A[9], int nc, const double *k, int r, int l)
+HOPS_LANES_CALLED double Congruence(int dim, const double A[9], int nc, const double *k, int r, int l)
 {
   double v = 0;
 
@@ -28,7 +30,7 @@ __device__ static double Congruence(int dim, const double A[9], int nc, const do
 /* out[t * stride] = w times entry t of the upper triangle of A kappa A^T, by rows; returns where the next
    values go */
 template <int DIM>
-__device__ static double *WeightedCongruence(const double A[9], int nc, const double *k, double w, size_t stride, double *out)
+HOPS_LANES_CALLED double *WeightedCongruence(const double A[9], int nc, const double *k, double w, size_t stride, double *out)
 {
   double K[9];
 
@@ -52,9 +54,9 @@ __device__ static double *WeightedCongruence(const double A[9], int nc, const do
 }
 
 /* J[i][j] = dx_i/dxi_j at point q of a cell: full sums over the map's nodes */
-__device__ static void Jacobian(int dim, const HopsCudaSetUp &s, const double *X, int q, double J[9])
+HOPS_LANES_CALLED void Jacobian(int dim, const HopsSetUpArgs &s, const double *X, int q, double J[9])
 {
-  const int n = s.Pg, nn = HopsCudaPower(n, dim), qx = q % s.Q, qy = q / s.Q % s.Q, qz = dim == 3 ? q / (s.Q * s.Q) : 0;
+  const int n = s.Pg, nn = HopsLanesPower(n, dim), qx = q % s.Q, qy = q / s.Q % s.Q, qz = dim == 3 ? q / (s.Q * s.Q) : 0;
 
   for (int i = 0; i < 9; i++) J[i] = 0;
   for (int z = 0; z < (dim == 3 ? n : 1); z++) {
@@ -80,7 +82,7 @@ __device__ static void Jacobian(int dim, const HopsCudaSetUp &s, const double *X
 
 /* J[i][j] = dx_i/dxi_j of the multilinear map through the corners X[dim][2^dim] at point q, z: points of
    [0,1] */
-__device__ static void CornerJacobian(int dim, int Q, const double *z, const double *X, int q, double J[9])
+HOPS_LANES_CALLED void CornerJacobian(int dim, int Q, const double *z, const double *X, int q, double J[9])
 {
   for (int i = 0; i < dim; i++)
     for (int j = 0; j < dim; j++) {
@@ -100,8 +102,8 @@ __device__ static void CornerJacobian(int dim, int Q, const double *z, const dou
     }
 }
 
-/* The map's coefficients (cudageom.h) from the corners */
-__device__ static void MapCoefficients(int dim, const double *X, double *m)
+/* The map's coefficients (lanesargs.h) from the corners */
+HOPS_LANES_CALLED void MapCoefficients(int dim, const double *X, double *m)
 {
   for (int d = 0; d < dim; d++, X += 1 << dim) {
     if (dim == 2) {
@@ -123,7 +125,7 @@ __device__ static void MapCoefficients(int dim, const double *X, double *m)
 }
 
 /* The Jacobian at point q from these coefficients */
-__device__ static void MapJacobian(int dim, int Q, const double *z, const double *m, int q, double J[9])
+HOPS_LANES_CALLED void MapJacobian(int dim, int Q, const double *z, const double *m, int q, double J[9])
 {
   const double r = z[q % Q], s = z[q / Q % Q], t = dim == 3 ? z[q / (Q * Q)] : 0;
 
@@ -140,15 +142,16 @@ __device__ static void MapJacobian(int dim, int Q, const double *z, const double
 }
 
 /* Quadrature data t of a cell, entry (r,c) of the tensor or (r < 0) the mass, at point q */
-__device__ static double QData(const HopsCudaArgs &k, PetscInt cell, int r, int c, int t, int q)
+HOPS_LANES_CALLED double QData(const HopsH1Args &k, PetscInt cell, int r, int c, int t, int q)
 {
-  const int     dim = k.dim, nd = dim * (dim + 1) / 2, nq = HopsCudaPower(k.Q, dim);
-  const double *g = k.geom + (size_t)cell * HopsCudaGeomSize(k.geometry, dim);
-  double        J[9], A[9], det, w;
+  const int dim = k.dim, nd = dim * (dim + 1) / 2, nq = HopsLanesPower(k.Q, dim);
+  const int ng = HopsGeometrySize(k.geometry, dim), nc = (k.diffusion ? nd : 0) + (k.mass ? 1 : 0);
+  double    G[28], J[9], A[9], det, w, *g = G;
 
-  if (k.geometry == HOPS_CUDA_STORED) return k.qdata[((size_t)cell * ((k.diffusion ? nd : 0) + (k.mass ? 1 : 0)) + t) * nq + q];
-  w = HopsCudaWeight(dim, k.Q, k.w, q);
-  if (k.geometry == HOPS_CUDA_AFFINE) return w * g[r < 0 ? nd : t];
+  if (k.geometry == HOPS_GEOMETRY_STORED) return k.qdata[HopsLanesCell(k.group, cell, nc * nq) + (size_t)(t * nq + q) * k.group];
+  for (int i = 0; i < ng; i++) G[i] = k.geom[HopsLanesCell(k.group, cell, ng) + (size_t)i * k.group];
+  w = HopsLanesWeight(dim, k.Q, k.w, q);
+  if (k.geometry == HOPS_GEOMETRY_AFFINE) return w * g[r < 0 ? nd : t];
   MapJacobian(dim, k.Q, k.z, g, q, J);
   det = Adjugate(dim, J, A);
   g += dim * ((1 << dim) - 1);

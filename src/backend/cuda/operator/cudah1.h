@@ -1,0 +1,17 @@
+/* CUDA back end: launches of operators in H1. */
+#pragma once
+#include <backend/lanes/lanesh1impl.h>
+
+EXTERN_C_BEGIN
+#define HOPS_CUDA_DECLARE(Q) \
+  PETSC_INTERN PetscErrorCode HopsCudaH1Launch_##Q(const HopsH1Args *, const double x[], const double xg[], double y[], \
+                                                   double yg[]);
+HOPS_H1_POINTS(HOPS_CUDA_DECLARE)
+#undef HOPS_CUDA_DECLARE
+#define HOPS_CUDA_DECLARE(Q) \
+  PETSC_INTERN PetscErrorCode HopsCudaSingleLaunch_##Q(const HopsH1Args *, const float x[], const float xg[], float y[], \
+                                                       float yg[]);
+HOPS_H1_SINGLE_POINTS(HOPS_CUDA_DECLARE)
+#undef HOPS_CUDA_DECLARE
+PETSC_INTERN const HopsH1Kernels HopsH1KernelsCUDA;
+EXTERN_C_END

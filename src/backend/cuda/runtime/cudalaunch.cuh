@@ -1,0 +1,67 @@
+/* Launches of functors for teams of lanes, as backend/lanes asks for them (lanes.h). */
+#pragma once
+#include "cudaimpl.h"
+#include "cudateam.cuh"
+
+#define HOPS_CUDA_SHARED (96 * 1024) /* bytes of shared memory of a block, two of which fit on a multiprocessor */
+
+template <class F> __global__ void __launch_bounds__(F::lanes) HopsCudaTeams(const F f)
+{
+  extern __shared__ double2 shared[];
+
+  f(HopsCudaTeam<double>(), (double *)shared);
+}
+
+template <class F> __global__ void __launch_bounds__(128) HopsCudaEach(size_t n, const F f)
+{
+  const size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+
+  if (i < n) f(i);
+}
+
+struct HopsCudaBack {
+  typedef HopsCudaTeam<double> Team;
+
+  static const HopsBackendOps *Ops()
+  {
+    return &HopsBackendCUDA;
+  }
+
+  template <class F> static PetscErrorCode Teams(const char[], int teams, size_t bytes, const F &f)
+  {
+    cudaStream_t stream;
+
+    PetscFunctionBegin;
+    PetscCall(HopsGetCUDAStream(&stream));
+    if (bytes > 48 * 1024)
+      PetscCallCUDA(cudaFuncSetAttribute(HopsCudaTeams<F>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes));
+    HopsCudaTeams<F><<<teams, F::lanes, bytes, stream>>>(f);
+    PetscCallCUDA(cudaGetLastError());
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  template <class F> static PetscErrorCode Each(const char[], size_t n, const F &f)
+  {
+    cudaStream_t stream;
+
+    PetscFunctionBegin;
+    if (!n) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(HopsGetCUDAStream(&stream));
+    HopsCudaEach<F><<<(unsigned int)((n + 127) / 128), 128, 0, stream>>>(n, f);
+    PetscCallCUDA(cudaGetLastError());
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  static PetscErrorCode GetSizes(size_t bytes, int *teams, PetscBool *own)
+  {
+    int device, nsm;
+
+    PetscFunctionBegin;
+    PetscCall(PetscDeviceInitialize(PETSC_DEVICE_CUDA));
+    PetscCallCUDA(cudaGetDevice(&device));
+    PetscCallCUDA(cudaDeviceGetAttribute(&nsm, cudaDevAttrMultiProcessorCount, device));
+    *own   = bytes <= HOPS_CUDA_SHARED ? PETSC_TRUE : PETSC_FALSE;
+    *teams = *own ? 16 * nsm : 2 * nsm;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+};

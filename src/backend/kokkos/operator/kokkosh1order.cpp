@@ -1,0 +1,106 @@
+/* Fused operators in H1 (lanesh1.h) with HOPS_ORDER points per direction; the makefile compiles this file once for
+   each. */
+#include <backend/kokkos/runtime/kokkosteam.h>
+#include <backend/lanes/lanesh1launch.h>
+#include "kokkosh1.h"
+
+/* Teams of a launch: on a host a team takes a group of cells */
+template <class Team, class real> static int League(const HopsH1Cells<real> &a)
+{
+  if (Team::group > 1) return (a.first + a.n - 1) / Team::group - a.first / Team::group + 1;
+  return (a.n + Team::cells - 1) / Team::cells;
+}
+
+template <class real, int P, int Q, int GEOM, int TERMS> struct HopsKokkosApply3 {
+  typedef HopsH1Launch3<Q, GEOM, TERMS>                                                                   Launch;
+  typedef Kokkos::TeamPolicy<HopsKokkosExec, Kokkos::LaunchBounds<Q * Q * Launch::cells, Launch::blocks>> Policy;
+  typedef typename Policy::member_type                                                                    Member;
+  typedef HopsKokkosTeam<Member, real, Q * Q, Launch::cells>                                              Team;
+  typedef typename Team::Value                                                                            Value;
+
+  HopsH1Tables<real, P, Q> tab;
+  HopsH1Cells<real>        a;
+  int                      level;
+
+  KOKKOS_FORCEINLINE_FUNCTION int Cubes() const
+  {
+    return HopsH1Cubes3<Team, Q>(TERMS == HOPS_H1_ANY ? a.mass : TERMS == HOPS_H1_BOTH);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION size_t Size() const
+  {
+    return Team::cells * (Cubes() + HopsH1Geometry<GEOM, 3>()) * sizeof(Value);
+  }
+  KOKKOS_FUNCTION void operator()(const Member &m) const
+  {
+    const Team team(m);
+    Value     *mem = (Value *)HopsKokkosScratch(m, level, Size());
+
+    HopsH1Apply3<GEOM, TERMS, Launch::unroll>(team, tab, a, mem + team.part() * Cubes(),
+                                              mem + Team::cells * Cubes() + team.part() * HopsH1Geometry<GEOM, 3>());
+  }
+};
+
+template <class real, int P, int Q, int GEOM> struct HopsKokkosApply2 {
+  typedef HopsH1Launch2<Q>                                                                            Launch;
+  typedef Kokkos::TeamPolicy<HopsKokkosExec, Kokkos::LaunchBounds<Q * Launch::cells, Launch::blocks>> Policy;
+  typedef typename Policy::member_type                                                                Member;
+  typedef HopsKokkosTeam<Member, real, Q, Launch::cells>                                              Team;
+  typedef typename Team::Value                                                                        Value;
+  static constexpr int SQUARES = (Team::lanes == 1 ? 3 : 2) * Q * (Q | 1);
+
+  HopsH1Tables<real, P, Q> tab;
+  HopsH1Cells<real>        a;
+  int                      level;
+
+  KOKKOS_FORCEINLINE_FUNCTION size_t Size() const
+  {
+    return Team::cells * (SQUARES + HopsH1Geometry<GEOM, 2>()) * sizeof(Value);
+  }
+  KOKKOS_FUNCTION void operator()(const Member &m) const
+  {
+    const Team team(m);
+    Value     *mem = (Value *)HopsKokkosScratch(m, level, Size());
+
+    HopsH1Apply2<GEOM>(team, tab, a, mem + team.part() * SQUARES,
+                       mem + Team::cells * SQUARES + team.part() * HopsH1Geometry<GEOM, 2>());
+  }
+};
+
+template <class real> struct HopsKokkosH1Run {
+  template <class F, int P, int Q> static PetscErrorCode Run(const HopsH1Tables<real, P, Q> &tab, const HopsH1Cells<real> &a)
+  {
+    F f = {tab, a, 0};
+
+    PetscFunctionBegin;
+    PetscCall(HopsKokkosTeams<typename F::Policy>("HopsH1Apply", League<typename F::Team>(a), F::Team::threads, f.Size(), f));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  template <int P, int Q, int GEOM, int TERMS>
+  static PetscErrorCode Run3(const HopsH1Tables<real, P, Q> &tab, const HopsH1Cells<real> &a)
+  {
+    return Run<HopsKokkosApply3<real, P, Q, GEOM, TERMS>>(tab, a);
+  }
+
+  template <int P, int Q, int GEOM> static PetscErrorCode Run2(const HopsH1Tables<real, P, Q> &tab, const HopsH1Cells<real> &a)
+  {
+    return Run<HopsKokkosApply2<real, P, Q, GEOM>>(tab, a);
+  }
+};
+
+#define NAME(what, order)   what##order
+#define DEFINE(what, order) NAME(what, order)
+
+PetscErrorCode DEFINE(HopsKokkosH1Launch_, HOPS_ORDER)(const HopsH1Args *k, const double x[], const double xg[], double y[],
+                                                       double yg[])
+{
+  return HopsH1LaunchPoints<HopsKokkosH1Run<double>, HOPS_ORDER>(k, x, xg, y, yg);
+}
+
+#if HOPS_ORDER <= HOPS_H1_MOST_SINGLE_POINTS
+PetscErrorCode DEFINE(HopsKokkosSingleLaunch_, HOPS_ORDER)(const HopsH1Args *k, const float x[], const float xg[], float y[],
+                                                           float yg[])
+{
+  return HopsH1LaunchPoints<HopsKokkosH1Run<float>, HOPS_ORDER>(k, x, xg, y, yg);
+}
+#endif

@@ -1,0 +1,171 @@
+/* The team of lanes that kernels of backend/lanes know: a team of Kokkos, or the part of it that works on a cell.
+   On a host it is one lane, whose values are vectors of cells. */
+#pragma once
+#define HOPS_KOKKOS
+#include "kokkosimpl.h"
+#include <backend/lanes/lanes.h>
+
+#if defined(HOPS_KOKKOS_HOST)
+  #if defined(__AVX512F__)
+    #define HOPS_KOKKOS_GROUP 8
+  #elif defined(__AVX__)
+    #define HOPS_KOKKOS_GROUP 4
+  #else
+    #define HOPS_KOKKOS_GROUP 2
+  #endif
+typedef double HopsKokkosDoubles __attribute__((vector_size(HOPS_KOKKOS_GROUP * sizeof(double))));
+typedef float  HopsKokkosFloats __attribute__((vector_size(HOPS_KOKKOS_GROUP * sizeof(float))));
+#else
+  #define HOPS_KOKKOS_GROUP 1
+#endif
+
+/* LANES of a device's lanes for each of the CELLS cells of a team; of any number, all of the team, where LANES is 0 */
+template <class Member, class real, int LANES = 0, int CELLS = 1> struct HopsKokkosTeam {
+  static constexpr int group = HOPS_KOKKOS_GROUP;
+  typedef real         Scalar;
+  const Member        &m;
+
+#if defined(HOPS_KOKKOS_HOST)
+  static constexpr int                                                                                        lanes = 1, cells = 1;
+  typedef typename std::conditional<sizeof(real) == sizeof(float), HopsKokkosFloats, HopsKokkosDoubles>::type Value;
+
+  template <int N> struct Lines {
+    Value *at;
+
+    KOKKOS_FORCEINLINE_FUNCTION        Lines(Value *at_) : at(at_) {}
+    KOKKOS_FORCEINLINE_FUNCTION Value *operator[](int t) const
+    {
+      return at + t * N;
+    }
+  };
+#else
+  static constexpr int lanes = LANES, cells = CELLS;
+  typedef real         Value;
+
+  template <int N> struct Lines {
+    real v[N];
+
+    KOKKOS_FORCEINLINE_FUNCTION       Lines(real *) {}
+    KOKKOS_FORCEINLINE_FUNCTION real *operator[](int)
+    {
+      return v;
+    }
+  };
+#endif
+  static constexpr int threads = lanes * cells; /* of the team */
+
+  KOKKOS_FORCEINLINE_FUNCTION     HopsKokkosTeam(const Member &m_) : m(m_) {}
+  KOKKOS_FORCEINLINE_FUNCTION int part() const
+  {
+    return cells == 1 ? 0 : m.team_rank() / (LANES ? LANES : 1);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION int lane() const
+  {
+    return cells == 1 ? m.team_rank() : m.team_rank() % (LANES ? LANES : 1);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION int size() const
+  {
+    return m.team_size();
+  }
+  KOKKOS_FORCEINLINE_FUNCTION int index() const
+  {
+    return m.league_rank();
+  }
+  KOKKOS_FORCEINLINE_FUNCTION int count() const
+  {
+    return m.league_size();
+  }
+  KOKKOS_FORCEINLINE_FUNCTION int cell(int first) const
+  {
+    return group > 1 ? (first / group + m.league_rank()) * group : first + m.league_rank() * cells + part();
+  }
+  KOKKOS_FORCEINLINE_FUNCTION void Sync() const
+  {
+    if (lanes != 1) m.team_barrier();
+  }
+  KOKKOS_FORCEINLINE_FUNCTION static void Add(real *y, real v)
+  {
+    HopsKokkosAdd(y, v);
+  }
+  KOKKOS_FORCEINLINE_FUNCTION static void Least(int *least, int i)
+  {
+    Kokkos::atomic_fetch_min(least, i);
+  }
+};
+
+#define HOPS_KOKKOS_ALIGN 64 /* bytes */
+
+/* Runs a functor, whose scratch has n bytes, by a league of teams. Its member `level` becomes the level of the
+   scratch: the first that has the room */
+template <class Policy, class Functor>
+PetscErrorCode HopsKokkosTeams(const char name[], int league, int threads, size_t n, Functor &f)
+{
+  HopsKokkosExec *exec;
+
+  PetscFunctionBegin;
+  PetscCall(HopsKokkosGetExec(NULL, &exec));
+  if (n) n += HOPS_KOKKOS_ALIGN;
+  f.level = n <= (size_t)Policy::scratch_size_max(0) ? 0 : 1;
+  HopsKokkosCall(Kokkos::parallel_for(name, Policy(*exec, league, threads).set_scratch_size(f.level, Kokkos::PerTeam((int)n)), f));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+template <class Member> KOKKOS_FORCEINLINE_FUNCTION void *HopsKokkosScratch(const Member &m, int level, size_t n)
+{
+  return n ? m.team_scratch(level).get_shmem_aligned(n, HOPS_KOKKOS_ALIGN) : NULL;
+}
+
+/* A functor of backend/lanes as Kokkos wants it */
+template <class F> struct HopsKokkosFunctor {
+  typedef Kokkos::TeamPolicy<HopsKokkosExec> Policy;
+  typedef typename Policy::member_type       Member;
+  F                                          f;
+  size_t                                     bytes;
+  int                                        level;
+
+  KOKKOS_FUNCTION void operator()(const Member &m) const
+  {
+    f(HopsKokkosTeam<Member, double>(m), (double *)HopsKokkosScratch(m, level, bytes));
+  }
+};
+
+/* As lanes.h asks for it */
+struct HopsKokkosBack {
+  typedef HopsKokkosTeam<Kokkos::TeamPolicy<HopsKokkosExec>::member_type, double> Team;
+
+  static const HopsBackendOps *Ops()
+  {
+    return &HopsBackendKokkos;
+  }
+
+  template <class F> static PetscErrorCode Teams(const char name[], int teams, size_t bytes, const F &f)
+  {
+    HopsKokkosFunctor<F> k = {f, bytes, 0};
+
+    return HopsKokkosTeams<typename HopsKokkosFunctor<F>::Policy>(name, teams, HopsKokkosOnHost ? 1 : F::lanes, bytes, k);
+  }
+
+  template <class F> static PetscErrorCode Each(const char name[], size_t n, const F &f)
+  {
+    HopsKokkosExec *exec;
+
+    PetscFunctionBegin;
+    if (!n) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(HopsKokkosGetExec(NULL, &exec));
+    HopsKokkosCall(Kokkos::parallel_for(name, Kokkos::RangePolicy<HopsKokkosExec, Kokkos::IndexType<size_t>>(*exec, 0, n), f));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+
+  static PetscErrorCode GetSizes(size_t bytes, int *teams, PetscBool *own)
+  {
+    HopsKokkosExec *exec;
+
+    PetscFunctionBegin;
+    PetscCall(HopsKokkosGetExec(NULL, &exec));
+    *own   = HopsKokkosOnHost || bytes + HOPS_KOKKOS_ALIGN <= (size_t)HopsKokkosFunctor<int>::Policy::scratch_size_max(0)
+               ? PETSC_TRUE
+               : PETSC_FALSE;
+    *teams = HopsKokkosOnHost ? PETSC_MPI_INT_MAX : (*own ? 2048 : 256);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+};

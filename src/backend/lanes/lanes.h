@@ -1,0 +1,80 @@
+/*
+  Kernels that several back ends launch. A kernel is written for a team of lanes that work on a cell, or on a
+  few: threads of a block on a device, one thread of the process on a host, where a lane's values may be
+  vectors of several cells. A team is a class with
+
+    lane(), size()   which lane this is, of how many
+    index(), count() which team this is, of how many
+    Sync()           what lanes of the team wrote before, all read after
+    Add(y, v)        *y += v, by one lane at a time; Least(m, i): *m = min(*m, i) likewise
+
+  and, for kernels whose lanes keep lines in registers, what HopsLines below asks. One loop serves any size:
+
+    for (int i = team.lane(); i < n; i += team.size())
+
+  A back end launches functors f by a class Back:
+
+    Ops()                          its table
+    Teams(name, n, bytes, f)       f(team, scratch) by n teams of F::lanes lanes (on a host one), with so much
+                                   scratch of each team's own
+    Each(name, n, f)               f(i) for i < n
+    GetSizes(bytes, &teams, &own)  is there so much scratch? Teams that keep the machine busy: few where not,
+                                   since they get scratch of the back end's memory
+    Team                           a team of doubles
+
+  HOPS_LANES qualifies functions that the compiler must inline, HOPS_LANES_CALLED others, HOPS_LANES_CONSTEXPR those
+  that the process calls too. What a back end defines before it includes this file: HOPS_KOKKOS in those of
+  Kokkos.
+*/
+#pragma once
+#include <stddef.h>
+#include "lanesargs.h"
+#if defined(HOPS_KOKKOS)
+  #include <Kokkos_Macros.hpp>
+  #define HOPS_LANES        KOKKOS_FORCEINLINE_FUNCTION
+  #define HOPS_LANES_CALLED static KOKKOS_INLINE_FUNCTION
+#else
+  #include <cuda_runtime.h>
+  #define HOPS_LANES        __device__ __forceinline__
+  #define HOPS_LANES_CALLED __device__ static
+#endif
+
+/* What no lane writes while the kernel runs; and what is read once */
+template <class T> HOPS_LANES T HopsLoad(const T *p)
+{
+#if defined(__CUDA_ARCH__)
+  return __ldg(p);
+#else
+  return *p;
+#endif
+}
+
+template <class T> HOPS_LANES T HopsLoadOnce(const T *p)
+{
+#if defined(__CUDA_ARCH__)
+  return __ldcs(p);
+#else
+  return *p;
+#endif
+}
+
+/* n^d, d = 1 to 3 */
+HOPS_LANES_CONSTEXPR int HopsLanesPower(int n, int d)
+{
+  return d == 3 ? n * n * n : (d == 2 ? n * n : n);
+}
+
+/* The weight of point q of a cell with Q in a direction, the first one fastest */
+HOPS_LANES_CALLED double HopsLanesWeight(int dim, int Q, const double *w, int q)
+{
+  double f = 1;
+
+  for (int d = 0; d < dim; d++, q /= Q) f *= w[q % Q];
+  return f;
+}
+
+/* Where the n numbers of a cell begin, which lie `group` apart */
+HOPS_LANES_CALLED size_t HopsLanesCell(int group, size_t cell, int n)
+{
+  return group == 1 ? cell * n : cell / group * n * group + cell % group;
+}

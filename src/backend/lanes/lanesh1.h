@@ -1,0 +1,606 @@
+/*
+  Fused operator in H1: gather, interpolation, quadrature data, the transposes and the scatter in one kernel.
+
+  A team of Q x Q lanes (Q in 2D) works on a cell. A lane holds a line of nodes or points in registers and
+  applies a one-dimensional matrix to all of it, with the matrix's entries as immediate operands (kernel
+  arguments, in a constant cache); between directions the lines change places through cubes in the team's
+  scratch. So a value is read from scratch once for each direction, not once for each entry of the matrix. Both
+  matrices commute with the reflection of the interval (B) or anticommute with it (C, derivatives), so even and
+  odd parts of a line are multiplied by half a matrix each.
+
+  On a host one lane does the work of all, line after line, and its values are vectors of Team::group cells.
+
+  Contributions of cells that meet in an unknown are summed by Team::Add().
+
+  Fewer nodes than P: a basis of n nodes, P - n even, is one of P nodes whose outer functions on both sides
+  are zero, which keeps the symmetry; their unknowns have the index -1. So P = Q and P = Q - 1 serve every
+  number of nodes up to Q.
+
+  Beside what lanes.h says, a team has
+
+    lanes, group       how many lanes, known to the compiler; cells in a value
+    cell()             the first cell of the team's values, of those of the launch
+    Scalar, Value      double or float; that, or a vector of them
+    Lines<N>           lines of N values, one for each lane, that outlast Sync(): registers, or at an address
+*/
+#pragma once
+#include "lanes.h"
+#include "lanesargs.h"
+
+/* Even and odd parts of B [Q][P] and C [Q][Q], e.g. Be[q][i] = (B[q][i] + B[q][P-1-i])/2; weights and points
+   of [0,1] */
+template <class real, int P, int Q> struct HopsH1Tables {
+  real Be[((Q + 1) / 2) * ((P + 1) / 2)], Bo[(Q / 2) * (P / 2)];
+  real Ce[(Q / 2) * ((Q + 1) / 2)], Co[((Q + 1) / 2) * (Q / 2)];
+  real w[Q], z[Q];
+};
+
+/* Cells first .. first + n - 1; groups are counted from cell 0 */
+template <class real> struct HopsH1Cells {
+  int  first, n, nT;
+  bool diffusion, mass, scalar;  /* scalar: kappa of multilinear cells is a multiple of the identity */
+  const int *__restrict__ restr; /* [ncells][P^dim], -1: no unknown */
+  const real *__restrict__ qdata, *__restrict__ geom, *__restrict__ x, *__restrict__ xg;
+  real *y, *yg;
+};
+
+/* f(t) for t < N, one by each lane or all by the one there is. On a device N lanes are at most those there are */
+template <int N, class Team, class F> HOPS_LANES void HopsLanesEach(const Team &team, const F &f)
+{
+  if constexpr (Team::lanes == 1) {
+    for (int t = 0; t < N; t++) f(t);
+  } else {
+    static_assert(N <= Team::lanes, "");
+    if (N == Team::lanes || team.lane() < N) f(team.lane());
+  }
+}
+
+/* out[M] = A in[N]: A is B (SYM) or C of the tables e, o; T: its transpose */
+template <int M, int N, bool SYM, bool T, class real, class V>
+HOPS_LANES void HopsLine(const real *te, const real *to, const V in[N], V out[M])
+{
+  constexpr int NU = (N + 1) / 2, ND = N / 2, MU = (M + 1) / 2, MD = M / 2;
+  V             e[NU], o[ND];
+
+#pragma unroll
+  for (int n = 0; n < ND; n++) {
+    e[n] = in[n] + in[N - 1 - n];
+    o[n] = in[n] - in[N - 1 - n];
+  }
+  if (N % 2) e[ND] = in[ND];
+#pragma unroll
+  for (int m = 0; m < MU; m++) {
+    V E = {}, O = {};
+
+    /* the reflection of C changes its sign, so its transpose takes even parts to even parts by the odd part
+       of the matrix */
+    if (SYM || m < MD) {
+#pragma unroll
+      for (int n = 0; n < NU; n++)
+        E += (SYM ? (T ? te[n * MU + m] : te[m * NU + n]) : (T ? to[n * MD + m] : te[m * NU + n])) * e[n];
+    }
+    if (!SYM || m < MD) {
+#pragma unroll
+      for (int n = 0; n < ND; n++)
+        O += (SYM ? (T ? to[n * MD + m] : to[m * ND + n]) : (T ? te[n * MU + m] : to[m * ND + n])) * o[n];
+    }
+    if (m < MD) {
+      out[m]         = E + O;
+      out[M - 1 - m] = SYM ? E - O : O - E;
+    } else out[m] = SYM ? E : O;
+  }
+}
+
+/* in[i] = s[i*stride], and the reverse */
+template <int N, class V> HOPS_LANES void HopsGet(const V *s, int stride, V in[N])
+{
+#pragma unroll
+  for (int i = 0; i < N; i++) in[i] = s[i * stride];
+}
+
+template <int N, class V> HOPS_LANES void HopsPut(const V out[N], V *s, int stride)
+{
+#pragma unroll
+  for (int i = 0; i < N; i++) s[i * stride] = out[i];
+}
+
+/* A line of scratch, times a matrix, to a line of scratch. The arrays are this function's own:
+   one that lives on in the caller, where a rolled loop indexes it, would take all of its uses to local memory
+   */
+template <int M, int N, bool SYM, bool T, class real, class V>
+HOPS_LANES void HopsSweep(const real *te, const real *to, const V *s, int sstride, V *d, int dstride)
+{
+  V in[N], out[M];
+
+  HopsGet<N>(s, sstride, in);
+  HopsLine<M, N, SYM, T>(te, to, in, out);
+  HopsPut<M>(out, d, dstride);
+}
+
+/* 1/x to rounding, for normal x */
+template <class V> HOPS_LANES V HopsInverseOf(V x)
+{
+#if defined(__CUDA_ARCH__)
+  if constexpr (sizeof(V) == sizeof(float)) return __frcp_rn(x);
+  else {
+    double r;
+
+    asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(r) : "d"(x));
+    r *= 2 - x * r;
+    return r * (2 - x * r);
+  }
+#else
+  return 1 / x;
+#endif
+}
+
+/* E-vector of a cell from (ADD: into) the nodes' cube, rows of P|1. All indices first, then all values: their
+   latencies overlap */
+template <int P, int NN, bool ADD, class Team, class real>
+HOPS_LANES void HopsH1Nodes(const Team &team, const HopsH1Cells<real> &a, int c, typename Team::Value *s)
+{
+  constexpr int NT = Team::lanes, N = (NN + NT - 1) / NT;
+  const int     t = team.lane(), *r = a.restr + (size_t)c * NN;
+  int           k[N];
+
+#pragma unroll
+  for (int i = 0; i < N; i++) k[i] = i * NT + t < NN ? HopsLoad(r + i * NT + t) : -1;
+  if constexpr (ADD) {
+#pragma unroll
+    for (int i = 0; i < N; i++) {
+      const int j = i * NT + t;
+
+      if (k[i] >= 0) Team::Add(k[i] < a.nT ? a.y + k[i] : a.yg + (k[i] - a.nT), s[(j / P) * (P | 1) + j % P]);
+    }
+  } else {
+    real v[N];
+
+#pragma unroll
+    for (int i = 0; i < N; i++) {
+      const real *x = k[i] < a.nT ? a.x + k[i] : a.xg + (k[i] - a.nT);
+
+      v[i] = 0;
+      if (k[i] >= 0) v[i] = HopsLoad(x);
+    }
+#pragma unroll
+    for (int i = 0; i < N; i++) {
+      const int j = i * NT + t;
+
+      if (j < NN) s[(j / P) * (P | 1) + j % P] = v[i];
+    }
+  }
+}
+
+/* The same for the cells of a group, of which some are others' */
+template <int P, int NN, bool ADD, class Team, class real>
+HOPS_LANES void HopsH1GroupNodes(const HopsH1Cells<real> &a, int c, typename Team::Value *s)
+{
+  for (int g = 0; g < Team::group; g++) {
+    const int *r  = a.restr + (size_t)(c + g) * NN;
+    const bool in = c + g >= a.first && c + g < a.first + a.n;
+
+    for (int j = 0; j < NN; j++) {
+      const int k = in ? r[j] : -1;
+      real     *v = (real *)&s[(j / P) * (P | 1) + j % P] + g;
+
+      if (ADD) {
+        if (k >= 0) Team::Add(k < a.nT ? a.y + k : a.yg + (k - a.nT), *v);
+      } else *v = k < 0 ? 0 : (k < a.nT ? a.x[k] : a.xg[k - a.nT]);
+    }
+  }
+}
+
+/* Numbers i of the n of a cell, or of a group of cells */
+template <class Team> HOPS_LANES const typename Team::Value *HopsH1Data(const typename Team::Scalar *d, size_t c, int n)
+{
+  return (const typename Team::Value *)d + c / Team::group * n;
+}
+
+/* Terms known to the compiler, since each costs registers: diffusion (where geometry is recomputed, with a
+   scalar coefficient), with mass, and whatever the arguments say */
+enum {
+  HOPS_H1_DIFFUSION,
+  HOPS_H1_BOTH,
+  HOPS_H1_ANY
+};
+
+/*
+  Launch parameters by points per direction, the best of those measured (docs/performance/gpu-operators.md):
+  cells of a block; threads that should fit on a multiprocessor, which bounds the registers; whether the loop
+  over planes of quadrature data is unrolled; whether a cell's quadrature data are prefetched into L2.
+*/
+template <int Q, int GEOM, int TERMS> struct HopsH1Launch3 {
+  static constexpr bool stored = GEOM == HOPS_GEOMETRY_STORED, affine = GEOM == HOPS_GEOMETRY_AFFINE,
+                        one = TERMS == HOPS_H1_DIFFUSION;
+  static constexpr bool few =
+    Q == 13 || (Q >= 9 && Q <= 12 && (affine || (stored && Q < 12))) || (Q == 6 && one && stored) || (Q >= 11 && Q != 16 && !one);
+  static constexpr bool many  = one && (Q == 4 || (Q == 3 && stored) || (Q == 8 && affine));
+  static constexpr int  cells = Q * Q > 64 ? 1 : 128 / (Q * Q), threads = few ? 512 : (many ? 1024 : 768);
+  static constexpr int  blocks   = threads / (Q * Q * cells) > 0 ? threads / (Q * Q * cells) : 1;
+  static constexpr int  unroll   = GEOM == HOPS_GEOMETRY_MULTILINEAR ? 2 : (stored && one && (Q == 12 || Q == 13) ? 1 : Q);
+  static constexpr bool prefetch = stored && one && Q == 6;
+};
+
+/* The Jacobian of a multilinear cell on a line in z, by columns: A0 + z A1, B0 + z B1, C */
+template <class real, class V> struct HopsColumns {
+  V A0[3], A1[3], B0[3], B1[3], C[3];
+
+  HOPS_LANES HopsColumns(const V *g, real r, real s)
+  {
+#pragma unroll
+    for (int d = 0; d < 3; d++) {
+      const V *m = g + 7 * d;
+
+      A0[d] = m[0] + s * m[3];
+      A1[d] = m[4] + s * m[6];
+      B0[d] = m[1] + r * m[3];
+      B1[d] = m[5] + r * m[6];
+      C[d]  = m[2] + r * m[4] + s * B1[d];
+    }
+  }
+
+  /* rows of the adjugate: b x c, c x a, a x b; the determinant */
+  HOPS_LANES V Adjugate(real z, V p[3], V q[3], V r[3]) const
+  {
+    const V a0 = A0[0] + z * A1[0], a1 = A0[1] + z * A1[1], a2 = A0[2] + z * A1[2];
+    const V b0 = B0[0] + z * B1[0], b1 = B0[1] + z * B1[1], b2 = B0[2] + z * B1[2];
+
+    p[0] = b1 * C[2] - b2 * C[1];
+    p[1] = b2 * C[0] - b0 * C[2];
+    p[2] = b0 * C[1] - b1 * C[0];
+    q[0] = C[1] * a2 - C[2] * a1;
+    q[1] = C[2] * a0 - C[0] * a2;
+    q[2] = C[0] * a1 - C[1] * a0;
+    r[0] = a1 * b2 - a2 * b1;
+    r[1] = a2 * b0 - a0 * b2;
+    r[2] = a0 * b1 - a1 * b0;
+    return a0 * p[0] + a1 * p[1] + a2 * p[2];
+  }
+};
+
+/* On a line of Q points in z: derivatives in x (z0), y (z1) and z (u) become fluxes, and values (z2) are
+   multiplied by the mass's weight. Data at the points, of this line and then `plane` apart */
+template <int Q, int UNROLL, class V>
+HOPS_LANES void HopsH1Stored3(const V *qd, bool diffusion, bool mass, V *z0, V *z1, V *z2, V u[Q])
+{
+  constexpr int Q2 = Q * Q, Q3 = Q2 * Q, PLANE = Q * (Q | 1);
+
+  if (diffusion) {
+#pragma unroll UNROLL
+    for (int z = 0; z < Q; z++) {
+      const V d0 = HopsLoadOnce(qd + z * Q2), d1 = HopsLoadOnce(qd + Q3 + z * Q2), d2 = HopsLoadOnce(qd + 2 * Q3 + z * Q2);
+      const V d3 = HopsLoadOnce(qd + 3 * Q3 + z * Q2), d4 = HopsLoadOnce(qd + 4 * Q3 + z * Q2),
+              d5 = HopsLoadOnce(qd + 5 * Q3 + z * Q2);
+      const V gx = z0[z * PLANE], gy = z1[z * PLANE], gz = u[z];
+
+      z0[z * PLANE] = d0 * gx + d1 * gy + d2 * gz;
+      z1[z * PLANE] = d1 * gx + d3 * gy + d4 * gz;
+      u[z]          = d2 * gx + d4 * gy + d5 * gz;
+    }
+  }
+  if (mass) {
+    qd += diffusion ? 6 * Q3 : 0;
+#pragma unroll UNROLL
+    for (int z = 0; z < Q; z++) z2[z * PLANE] *= HopsLoadOnce(qd + z * Q2);
+  }
+}
+
+/* Of an affine cell */
+template <int P, int Q, class real, class V>
+HOPS_LANES void HopsH1Affine3(const HopsH1Tables<real, P, Q> &tab, const V *g, int i0, int i1, bool diffusion, bool mass, V *z0,
+                              V *z1, V *z2, V u[Q])
+{
+  constexpr int PLANE = Q * (Q | 1);
+  const real    wxy   = tab.w[i0] * tab.w[i1];
+
+  if (diffusion) {
+    const V g0 = wxy * g[0], g1 = wxy * g[1], g2 = wxy * g[2], g3 = wxy * g[3], g4 = wxy * g[4], g5 = wxy * g[5];
+
+#pragma unroll
+    for (int z = 0; z < Q; z++) {
+      const V    gx = z0[z * PLANE], gy = z1[z * PLANE], gz = u[z];
+      const real w = tab.w[z];
+
+      z0[z * PLANE] = w * (g0 * gx + g1 * gy + g2 * gz);
+      z1[z * PLANE] = w * (g1 * gx + g3 * gy + g4 * gz);
+      u[z]          = w * (g2 * gx + g4 * gy + g5 * gz);
+    }
+  }
+  if (mass) {
+    const V m = wxy * g[6];
+
+#pragma unroll
+    for (int z = 0; z < Q; z++) z2[z * PLANE] *= m * tab.w[z];
+  }
+}
+
+/* Of a multilinear cell */
+template <int UNROLL, int P, int Q, class real, class V>
+HOPS_LANES void HopsH1Multilinear3(const HopsH1Tables<real, P, Q> &tab, const V *g, int i0, int i1, bool diffusion, bool mass,
+                                   bool scalar, V *z0, V *z1, V *z2, V u[Q])
+{
+  constexpr int              PLANE = Q * (Q | 1);
+  const V                   *k     = g + 21;
+  const real                 wxy   = tab.w[i0] * tab.w[i1];
+  const V                    kwxy  = scalar ? wxy * k[0] : wxy + 0 * k[0];
+  const HopsColumns<real, V> J(g, tab.z[i0], tab.z[i1]);
+
+#pragma unroll UNROLL
+  for (int z = 0; z < Q; z++) {
+    V       p[3], q[3], r[3];
+    const V det = J.Adjugate(tab.z[z], p, q, r);
+
+    if (diffusion) {
+      const V gx = z0[z * PLANE], gy = z1[z * PLANE], gz = u[z], f = kwxy * tab.w[z] * HopsInverseOf(det);
+      V       h0 = f * (p[0] * gx + q[0] * gy + r[0] * gz), h1 = f * (p[1] * gx + q[1] * gy + r[1] * gz),
+        h2 = f * (p[2] * gx + q[2] * gy + r[2] * gz);
+
+      if (!scalar) {
+        const V f0 = h0, f1 = h1, f2 = h2;
+
+        h0 = k[0] * f0 + k[1] * f1 + k[2] * f2;
+        h1 = k[1] * f0 + k[3] * f1 + k[4] * f2;
+        h2 = k[2] * f0 + k[4] * f1 + k[5] * f2;
+      }
+      z0[z * PLANE] = p[0] * h0 + p[1] * h1 + p[2] * h2;
+      z1[z * PLANE] = q[0] * h0 + q[1] * h1 + q[2] * h2;
+      u[z]          = r[0] * h0 + r[1] * h1 + r[2] * h2;
+    }
+    if (mass) z2[z * PLANE] *= wxy * tab.w[z] * det * k[6];
+  }
+}
+
+/* What a cell in 3D, and its group, need of a team's scratch: cubes of values, and geometry */
+template <class Team, int Q> HOPS_LANES_CONSTEXPR int HopsH1Cubes3(bool mass)
+{
+  return ((mass ? 3 : 2) + (Team::lanes == 1 ? 1 : 0)) * Q * Q * (Q | 1);
+}
+
+template <int GEOM, int DIM> HOPS_LANES_CONSTEXPR int HopsH1Geometry()
+{
+  return GEOM == HOPS_GEOMETRY_STORED ? 0 : HopsGeometrySize(GEOM, DIM);
+}
+
+/* Values of cell c at its nodes, and its geometry; or of a group's. ADD: the values are added to the unknowns */
+template <int GEOM, int DIM, int P, bool ADD, class Team, class real>
+HOPS_LANES void HopsH1Cell(const Team &team, const HopsH1Cells<real> &a, int c, typename Team::Value *s, typename Team::Value *g)
+{
+  constexpr int NG = HopsH1Geometry<GEOM, DIM>(), NN = DIM == 3 ? P * P * P : P * P;
+
+  if constexpr (Team::group > 1) HopsH1GroupNodes<P, NN, ADD, Team>(a, c, s);
+  else HopsH1Nodes<P, NN, ADD>(team, a, c, s);
+  if constexpr (!ADD && NG > 0) {
+    const typename Team::Value *from = HopsH1Data<Team>(a.geom, c, NG);
+
+    for (int i = team.lane(); i < NG; i += Team::lanes) g[i] = HopsLoad(from + i);
+  }
+}
+
+/* The cell that a team reads: where there is none for it, the last one */
+template <class Team, class real> HOPS_LANES int HopsH1Clip(const HopsH1Cells<real> &a, int cell)
+{
+  return Team::group > 1 || cell < a.first + a.n ? cell : a.first + a.n - 1;
+}
+
+/* mem: cubes of this cell; g: its geometry */
+template <int GEOM, int TERMS, int UNROLL, class Team, class real, int P, int Q>
+HOPS_LANES void HopsH1Apply3(const Team &team, const HopsH1Tables<real, P, Q> &tab, const HopsH1Cells<real> &a,
+                             typename Team::Value *mem, typename Team::Value *g)
+{
+  typedef typename Team::Value V;
+  /* odd rows: lines in x meet no bank conflicts */
+  constexpr int Q2 = Q * Q, Q3 = Q2 * Q, ROW = Q | 1, PLANE = Q * ROW, CUBE = Q * PLANE;
+  const bool    any = TERMS == HOPS_H1_ANY, diffusion = !any || a.diffusion, mass = any ? a.mass : TERMS == HOPS_H1_BOTH,
+             scalar = !any || a.scalar;
+  const int cell = team.cell(a.first), c = HopsH1Clip<Team>(a, cell), nc = (diffusion ? 6 : 0) + (mass ? 1 : 0);
+  V *const s0 = mem, *const s1 = s0 + CUBE;
+  /* of lane t: its lines in x, y and z of a cube */
+  const auto x = [](int t) { return t / Q * PLANE + t % Q * ROW; };
+  const auto y = [](int t) { return t / Q * PLANE + t % Q; };
+  const auto z = [](int t) { return t / Q * ROW + t % Q; };
+  /* derivatives in z, and their fluxes */
+  typename Team::template Lines<Q> u(mem + (mass ? 3 : 2) * CUBE);
+
+  HopsH1Cell<GEOM, 3, P, false>(team, a, c, s0, g);
+  team.Sync();
+  HopsLanesEach<P * P>(team, [&](int t) {
+    HopsSweep<Q, P, true, false>(tab.Be, tab.Bo, s0 + t * (P | 1), 1, s1 + (t / P) * PLANE + (t % P) * ROW, 1);
+  });
+  team.Sync();
+  HopsLanesEach<P * Q>(team, [&](int t) { HopsSweep<Q, P, true, false>(tab.Be, tab.Bo, s1 + y(t), ROW, s0 + y(t), ROW); });
+  team.Sync();
+  HopsLanesEach<Q2>(team, [&](int t) {
+    V r[P], v[Q];
+
+    HopsGet<P>(s0 + z(t), PLANE, r);
+    HopsLine<Q, P, true, false>(tab.Be, tab.Bo, r, v);
+    if (mass) HopsPut<Q>(v, s1 + CUBE + z(t), PLANE);
+    if (diffusion) {
+      HopsPut<Q>(v, s0 + z(t), PLANE);
+      HopsLine<Q, Q, false, false>(tab.Ce, tab.Co, v, u[t]);
+    }
+  });
+  if (diffusion) { /* s1: derivatives in y; s0: in x, in place of the values */
+    team.Sync();
+    HopsLanesEach<Q2>(team, [&](int t) { HopsSweep<Q, Q, false, false>(tab.Ce, tab.Co, s0 + y(t), ROW, s1 + y(t), ROW); });
+    if constexpr (Team::lanes == 1) {
+      HopsLanesEach<Q2>(team, [&](int t) { HopsSweep<Q, Q, false, false>(tab.Ce, tab.Co, s0 + x(t), 1, s0 + x(t), 1); });
+    } else {
+      V r[Q], v[Q];
+
+      HopsGet<Q>(s0 + x(team.lane()), 1, r);
+      HopsLine<Q, Q, false, false>(tab.Ce, tab.Co, r, v);
+      team.Sync();
+      HopsPut<Q>(v, s0 + x(team.lane()), 1);
+      team.Sync();
+    }
+  }
+  HopsLanesEach<Q2>(team, [&](int t) {
+    V *const z0 = s0 + z(t), *const z1 = s1 + z(t), *const z2 = z1 + CUBE;
+
+    if constexpr (GEOM == HOPS_GEOMETRY_STORED)
+      HopsH1Stored3<Q, UNROLL>(HopsH1Data<Team>(a.qdata, c, nc * Q3) + t, diffusion, mass, z0, z1, z2, u[t]);
+    else if constexpr (GEOM == HOPS_GEOMETRY_AFFINE) HopsH1Affine3(tab, g, t % Q, t / Q, diffusion, mass, z0, z1, z2, u[t]);
+    else HopsH1Multilinear3<UNROLL>(tab, g, t % Q, t / Q, diffusion, mass, scalar, z0, z1, z2, u[t]);
+  });
+  if (diffusion) {
+    team.Sync();
+    HopsLanesEach<Q2>(team, [&](int t) {
+      V v[Q];
+
+      HopsSweep<Q, Q, false, true>(tab.Ce, tab.Co, s0 + x(t), 1, s0 + x(t), 1);
+      HopsSweep<Q, Q, false, true>(tab.Ce, tab.Co, s1 + y(t), ROW, s1 + y(t), ROW);
+      HopsLine<Q, Q, false, true>(tab.Ce, tab.Co, u[t], v);
+      HopsPut<Q>(v, u[t], 1);
+    });
+    team.Sync();
+  }
+  HopsLanesEach<Q2>(team, [&](int t) {
+    const V *const z0 = s0 + z(t), *const z1 = s1 + z(t), *const z2 = z1 + CUBE;
+    V v[Q], r[P];
+
+#pragma unroll
+    for (int i = 0; i < Q; i++) {
+      if (diffusion) v[i] = u[t][i] + (z0[i * PLANE] + z1[i * PLANE]);
+      if (mass) v[i] = diffusion ? v[i] + z2[i * PLANE] : z2[i * PLANE];
+    }
+    HopsLine<P, Q, true, true>(tab.Be, tab.Bo, v, r);
+    HopsPut<P>(r, s0 + z(t), PLANE);
+  });
+  team.Sync();
+  HopsLanesEach<P * Q>(team, [&](int t) { HopsSweep<P, Q, true, true>(tab.Be, tab.Bo, s0 + y(t), ROW, s1 + y(t), ROW); });
+  team.Sync();
+  HopsLanesEach<P * P>(team, [&](int t) {
+    HopsSweep<P, Q, true, true>(tab.Be, tab.Bo, s1 + (t / P) * PLANE + (t % P) * ROW, 1, s0 + t * (P | 1), 1);
+  });
+  team.Sync();
+  if (Team::group > 1 || cell == c) HopsH1Cell<GEOM, 3, P, true>(team, a, c, s0, g);
+}
+
+/* 2D: Q threads for a cell, each with a line; measured */
+template <int Q> struct HopsH1Launch2 {
+  static constexpr int cells   = Q == 4 || Q >= 13 ? 128 / Q : 64 / Q;
+  static constexpr int threads = Q <= 2 ? 1536 : (Q >= 11 || Q == 3 ? 512 : (Q <= 7 ? 1024 : 768));
+  static constexpr int blocks  = threads / (Q * cells);
+};
+
+/* On a line of Q points in y of a cell in 2D: derivatives in x (y0) and y (u) become fluxes, and values (y1)
+   are multiplied by the mass's weight */
+template <int GEOM, int P, int Q, class real, class V>
+HOPS_LANES void HopsH1Points2(const HopsH1Tables<real, P, Q> &tab, const V *qd, const V *g, int t, bool diffusion, bool mass,
+                              bool scalar, V *y0, V *y1, V u[Q])
+{
+  constexpr int Q2 = Q * Q, ROW = Q | 1;
+
+  if constexpr (GEOM == HOPS_GEOMETRY_STORED) {
+    const int nd = diffusion ? 3 : 0;
+
+#pragma unroll
+    for (int y = 0; y < Q; y++) {
+      if (diffusion) {
+        const V d0 = HopsLoadOnce(qd + y * Q), d1 = HopsLoadOnce(qd + Q2 + y * Q), d2 = HopsLoadOnce(qd + 2 * Q2 + y * Q),
+                gx = y0[y * ROW], gy = u[y];
+
+        y0[y * ROW] = d0 * gx + d1 * gy;
+        u[y]        = d1 * gx + d2 * gy;
+      }
+      if (mass) y1[y * ROW] *= HopsLoadOnce(qd + nd * Q2 + y * Q);
+    }
+  } else if constexpr (GEOM == HOPS_GEOMETRY_AFFINE) {
+#pragma unroll
+    for (int y = 0; y < Q; y++) {
+      const real w = tab.w[t] * tab.w[y];
+
+      if (diffusion) {
+        const V gx = w * y0[y * ROW], gy = w * u[y];
+
+        y0[y * ROW] = g[0] * gx + g[1] * gy;
+        u[y]        = g[1] * gx + g[2] * gy;
+      }
+      if (mass) y1[y * ROW] *= w * g[3];
+    }
+  } else {
+    const V   *k  = g + 6;
+    const real r  = tab.z[t];
+    const V    A0 = g[0], A1 = g[2], B0 = g[3], B1 = g[5], C = g[1] + r * A1, D = g[4] + r * B1;
+
+#pragma unroll
+    for (int y = 0; y < Q; y++) { /* Jacobian (A C; B D), adjugate (D -C; -B A) */
+      const V    A = A0 + tab.z[y] * A1, B = B0 + tab.z[y] * B1, det = A * D - B * C;
+      const real w = tab.w[t] * tab.w[y];
+
+      if (diffusion) {
+        const V gx = y0[y * ROW], gy = u[y], f = w * HopsInverseOf(det), f0 = f * (D * gx - B * gy), f1 = f * (A * gy - C * gx);
+        const V h0 = scalar ? k[0] * f0 : k[0] * f0 + k[1] * f1, h1 = scalar ? k[0] * f1 : k[1] * f0 + k[2] * f1;
+
+        y0[y * ROW] = D * h0 - C * h1;
+        u[y]        = A * h1 - B * h0;
+      }
+      if (mass) y1[y * ROW] *= w * det * k[3];
+    }
+  }
+}
+
+/* mem: two squares of this cell, and one more where one lane does all; g: its geometry */
+template <int GEOM, class Team, class real, int P, int Q>
+HOPS_LANES void HopsH1Apply2(const Team &team, const HopsH1Tables<real, P, Q> &tab, const HopsH1Cells<real> &a,
+                             typename Team::Value *mem, typename Team::Value *g)
+{
+  typedef typename Team::Value V;
+  constexpr int                Q2 = Q * Q, ROW = Q | 1, SQUARE = Q * ROW;
+  const bool                   diffusion = a.diffusion, mass = a.mass, scalar = a.scalar;
+  const int                    cell = team.cell(a.first), c = HopsH1Clip<Team>(a, cell), nc = (diffusion ? 3 : 0) + (mass ? 1 : 0);
+  V *const s0 = mem, *const s1 = s0 + SQUARE;
+  typename Team::template Lines<Q> u(s1 + SQUARE); /* derivatives in y, and their fluxes */
+
+  HopsH1Cell<GEOM, 2, P, false>(team, a, c, s0, g);
+  team.Sync();
+  HopsLanesEach<P>(team, [&](int t) { HopsSweep<Q, P, true, false>(tab.Be, tab.Bo, s0 + t * (P | 1), 1, s1 + t * ROW, 1); });
+  team.Sync();
+  HopsLanesEach<Q>(team, [&](int t) {
+    V r[P], v[Q];
+
+    HopsGet<P>(s1 + t, ROW, r);
+    HopsLine<Q, P, true, false>(tab.Be, tab.Bo, r, v);
+    if (mass) HopsPut<Q>(v, s1 + t, ROW);
+    if (diffusion) {
+      HopsPut<Q>(v, s0 + t, ROW);
+      HopsLine<Q, Q, false, false>(tab.Ce, tab.Co, v, u[t]);
+    }
+  });
+  if (diffusion) { /* s0: derivatives in x, in place of the values */
+    team.Sync();
+    HopsLanesEach<Q>(team, [&](int t) { HopsSweep<Q, Q, false, false>(tab.Ce, tab.Co, s0 + t * ROW, 1, s0 + t * ROW, 1); });
+    team.Sync();
+  }
+  HopsLanesEach<Q>(team, [&](int t) {
+    HopsH1Points2<GEOM>(tab, GEOM == HOPS_GEOMETRY_STORED ? HopsH1Data<Team>(a.qdata, c, nc * Q2) + t : g, g, t, diffusion, mass,
+                        scalar, s0 + t, s1 + t, u[t]);
+  });
+  if (diffusion) {
+    team.Sync();
+    HopsLanesEach<Q>(team, [&](int t) {
+      V v[Q];
+
+      HopsSweep<Q, Q, false, true>(tab.Ce, tab.Co, s0 + t * ROW, 1, s0 + t * ROW, 1);
+      HopsLine<Q, Q, false, true>(tab.Ce, tab.Co, u[t], v);
+      HopsPut<Q>(v, u[t], 1);
+    });
+    team.Sync();
+  }
+  HopsLanesEach<Q>(team, [&](int t) {
+    V v[Q], r[P];
+
+#pragma unroll
+    for (int y = 0; y < Q; y++) {
+      if (diffusion) v[y] = u[t][y] + s0[t + y * ROW];
+      if (mass) v[y] = diffusion ? v[y] + s1[t + y * ROW] : s1[t + y * ROW];
+    }
+    HopsLine<P, Q, true, true>(tab.Be, tab.Bo, v, r);
+    HopsPut<P>(r, s0 + t, ROW);
+  });
+  team.Sync();
+  HopsLanesEach<P>(team, [&](int t) { HopsSweep<P, Q, true, true>(tab.Be, tab.Bo, s0 + t * ROW, 1, s1 + t * (P | 1), 1); });
+  team.Sync();
+  if (Team::group > 1 || cell == c) HopsH1Cell<GEOM, 2, P, true>(team, a, c, s1, g);
+}

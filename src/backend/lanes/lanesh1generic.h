@@ -1,0 +1,190 @@
+/*
+  Kernels in H1 for any order: the operator where no fused kernel exists, the diagonal, and set-up. A team works
+  on a cell; scratch lies in memory of the team's own where it fits, else in the back end's.
+*/
+#pragma once
+#include "lanescontract.h"
+#include "lanesjacobian.h"
+#include <hops/private/hopsmapkind.h>
+
+/* doubles of scratch of a team */
+static inline size_t HopsH1GenericScratch(int dim, int P, int Q)
+{
+  return (size_t)HopsLanesPower(P, dim) + 2 * (size_t)HopsLanesPower(P > Q ? P : Q, dim) +
+         (size_t)(dim + 1) * HopsLanesPower(Q, dim);
+}
+
+/* One cell: values of each derivative at the points, the quadrature data, the transposes. Any Q, below P
+   too. */
+template <class Team>
+HOPS_LANES_CALLED void HopsH1ApplyGeneric(const Team &team, const HopsH1Args &k, double *own, const double *__restrict__ x,
+                                          const double *__restrict__ xg, double *y, double *yg)
+{
+  const int dim = k.dim, P = k.P, Q = k.Q, nn = HopsLanesPower(P, dim), nq = HopsLanesPower(Q, dim),
+            nm = HopsLanesPower(P > Q ? P : Q, dim);
+  const int nd = k.diffusion ? dim * (dim + 1) / 2 : 0, nc = nd + (k.mass ? 1 : 0), first = k.diffusion ? 0 : dim,
+            last = dim + (k.mass ? 1 : 0);
+  double *e = k.work ? k.work + team.index() * k.nwork : own, *f = e + nn, *g = f + nm, *v = g + nm;
+
+  for (PetscInt cell = k.first + team.index(); cell < k.first + k.n; cell += team.count()) {
+    const int    *restr = k.restr + (size_t)cell * nn;
+    const double *d     = k.qdata + HopsLanesCell(k.group, cell, nq * nc);
+
+    for (int i = team.lane(); i < nn; i += team.size()) e[i] = restr[i] < k.nT ? x[restr[i]] : xg[restr[i] - k.nT];
+    team.Sync();
+    for (int a = first; a < last; a++) {
+      const double *const A[3] = {a == 0 ? k.D : k.B, a == 1 ? k.D : k.B, a == 2 && dim == 3 ? k.D : k.B};
+
+      Tensor(team, dim, Q, P, A, P, 1, e, f, g, v + (a - first) * nq, false);
+    }
+    for (int q = team.lane(); q < nq; q += team.size()) {
+      if (nd) {
+        double gr[3], fl[3];
+
+        for (int a = 0; a < dim; a++) gr[a] = v[a * nq + q];
+        for (int a = 0; a < dim; a++) {
+          fl[a] = 0;
+          for (int b = 0; b < dim; b++) {
+            const int r = a < b ? a : b, c = a < b ? b : a;
+
+            fl[a] += d[(size_t)((r * dim - r * (r + 1) / 2 + c) * nq + q) * k.group] * gr[b];
+          }
+        }
+        for (int a = 0; a < dim; a++) v[a * nq + q] = fl[a];
+      }
+      if (k.mass) v[(dim - first) * nq + q] *= d[(size_t)(nd * nq + q) * k.group];
+    }
+    team.Sync();
+    for (int a = first; a < last; a++) {
+      const double *const A[3] = {a == 0 ? k.D : k.B, a == 1 ? k.D : k.B, a == 2 && dim == 3 ? k.D : k.B};
+
+      Tensor(team, dim, P, Q, A, 1, P, v + (a - first) * nq, f, g, e, a > first);
+    }
+    for (int i = team.lane(); i < nn; i += team.size()) Team::Add(restr[i] < k.nT ? y + restr[i] : yg + (restr[i] - k.nT), e[i]);
+    team.Sync();
+  }
+}
+
+/* d_n += sum_q sum_ab D_ab(q) (d_a phi_n d_b phi_n)(q) + m(q) phi_n(q)^2, term by term: 1D factors DD, BD,
+   BB */
+template <class Team>
+HOPS_LANES_CALLED void HopsH1DiagonalGeneric(const Team &team, const HopsH1Args &k, double *own, double *y, double *yg)
+{
+  const int dim = k.dim, P = k.P, Q = k.Q, nn = HopsLanesPower(P, dim), nq = HopsLanesPower(Q, dim),
+            nm = HopsLanesPower(P > Q ? P : Q, dim);
+  const int nd = k.diffusion ? dim * (dim + 1) / 2 : 0, nc = nd + (k.mass ? 1 : 0);
+  double   *e = k.work ? k.work + team.index() * k.nwork : own, *f = e + nn, *g = f + nm, *v = g + nm;
+
+  for (PetscInt cell = k.first + team.index(); cell < k.first + k.n; cell += team.count()) {
+    const int *restr = k.restr + (size_t)cell * nn;
+
+    for (int t = 0, r = 0, c = 0; t < nc; t++) {
+      const double *A[3] = {k.BB, k.BB, k.BB};
+
+      for (int q = team.lane(); q < nq; q += team.size())
+        v[q] = (t < nd && r != c ? 2 : 1) * QData(k, cell, t < nd ? r : -1, c, t, q);
+      if (t < nd) {
+        if (r == c) A[r] = k.DD;
+        else A[r] = A[c] = k.BD;
+        if (++c == dim) c = ++r;
+      }
+      team.Sync();
+      Tensor(team, dim, P, Q, A, 1, P, v, f, g, e, t > 0);
+    }
+    for (int i = team.lane(); i < nn; i += team.size()) Team::Add(restr[i] < k.nT ? y + restr[i] : yg + (restr[i] - k.nT), e[i]);
+    team.Sync();
+  }
+}
+
+/* w detJ J^-1 kappa J^-T and w detJ c at a point */
+template <int DIM, class Team> HOPS_LANES_CALLED void HopsH1PointData(const HopsSetUpArgs &s, int c, int q, const double J[9])
+{
+  const int    nq = HopsLanesPower(s.Q, DIM);
+  double       A[9];
+  const double w   = HopsLanesWeight(DIM, s.Q, s.w, q);
+  const double det = Adjugate(DIM, J, A);
+  double      *out = s.qdata + HopsLanesCell(s.group, s.first + c, s.ncomp * nq) + (size_t)q * s.group;
+
+  if (!(det > 0)) Team::Least(s.bad, c);
+  if (s.knc)
+    out = WeightedCongruence<DIM>(A, s.knc, s.kappa + (size_t)c * s.kcstride + (size_t)q * s.kpstride, w / det,
+                                  (size_t)nq * s.group, out);
+  if (s.mnc) *out = w * det * s.mass[(size_t)c * s.mcstride + (size_t)q * s.mpstride];
+}
+
+/* A team for each cell, or (planes is 0) lane t of all for point t of all */
+template <int DIM, class Team>
+HOPS_LANES_CALLED void HopsH1SetUp(const Team &team, const HopsSetUpArgs &s, int planes, double *scratch)
+{
+  const auto at = [&](int c, int q, const double J[9]) { HopsH1PointData<DIM, Team>(s, c, q, J); };
+
+  if (planes) ForJacobians<DIM>(team, s, planes, scratch, at);
+  else
+    for (int t = team.lane(); t < HOPS_JACOBIAN_LANES; t += team.size())
+      AtJacobian<DIM>(s, (size_t)team.index() * HOPS_JACOBIAN_LANES + t, at);
+}
+
+/* X[dim][2^dim]: the corners of a cell */
+HOPS_LANES_CALLED void LoadCorners(const HopsSetUpArgs &s, PetscInt c, double X[24])
+{
+  const int nn = HopsLanesPower(s.Pg, s.dim);
+
+  for (int d = 0; d < s.dim; d++) HopsCellCorners(s.dim, s.Pg, s.X + ((size_t)c * s.dim + d) * nn, X + (d << s.dim));
+}
+
+/* Of a cell: what recomputed geometry needs */
+template <class Team> HOPS_LANES_CALLED void HopsH1SetUpCells(const HopsSetUpArgs &s, int c)
+{
+  const int     dim = s.dim, nx = dim << dim, nq = s.geometry == HOPS_GEOMETRY_AFFINE ? 1 : HopsLanesPower(s.Q, dim);
+  const double *k = s.kappa + (size_t)c * s.kcstride;
+  double        J[9], A[9], X[24], det = 0;
+  double        G[28], *out = G, *to;
+
+  LoadCorners(s, c, X);
+  for (int q = 0; q < nq; q++) {
+    CornerJacobian(dim, s.Q, s.z, X, q, J);
+    det = Adjugate(dim, J, A);
+    if (!(det > 0)) Team::Least(s.bad, c);
+  }
+  if (s.geometry == HOPS_GEOMETRY_MULTILINEAR) {
+    MapCoefficients(dim, X, out);
+    out += nx - dim;
+  }
+  for (int r = 0; r < dim; r++)
+    for (int l = r; l < dim; l++)
+      *out++ =
+        !s.knc ? 0 : (s.geometry == HOPS_GEOMETRY_AFFINE ? Congruence(dim, A, s.knc, k, r, l) / det : Kappa(dim, s.knc, k, r, l));
+  *out++ = s.mnc ? s.mass[(size_t)c * s.mcstride] * (s.geometry == HOPS_GEOMETRY_AFFINE ? det : 1) : 0;
+  to     = s.geom + HopsLanesCell(s.group, s.first + c, (int)(out - G));
+  for (int i = 0; i < out - G; i++) to[(size_t)i * s.group] = G[i];
+}
+
+/* The first determinant of a cell that is not positive */
+HOPS_LANES_CALLED void HopsH1FindBad(const HopsSetUpArgs &s, PetscInt cell)
+{
+  const int nq = HopsLanesPower(s.Q, s.dim), nx = s.dim * HopsLanesPower(s.Pg, s.dim);
+  double    X[24];
+
+  if (s.geometry != HOPS_GEOMETRY_STORED) LoadCorners(s, cell, X);
+  for (int q = 0; q < nq; q++) {
+    double J[9], A[9], det;
+
+    if (s.geometry != HOPS_GEOMETRY_STORED) CornerJacobian(s.dim, s.Q, s.z, X, q, J);
+    else Jacobian(s.dim, s, s.X + (size_t)cell * nx, q, J);
+    det = Adjugate(s.dim, J, A);
+    if (!(det > 0)) {
+      *s.det = det;
+      return;
+    }
+  }
+}
+
+/* Index e of those that HopsH1Kernels' Pad() fills */
+HOPS_LANES_CALLED void HopsH1Pad(int dim, int n, int P, const int *restr, int *padded, size_t e)
+{
+  const int  np = dim == 3 ? P * P * P : P * P, nn = dim == 3 ? n * n * n : n * n, s = (P - n) / 2;
+  const int  i = (int)(e % np), x = i % P - s, y = i / P % P - s, z = dim == 3 ? i / (P * P) - s : 0;
+  const bool in = x >= 0 && x < n && y >= 0 && y < n && z >= 0 && z < n;
+
+  padded[e] = in ? restr[e / np * nn + (z * n + y) * n + x] : -1;
+}
