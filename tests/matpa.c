@@ -526,11 +526,12 @@ int main(int argc, char **argv)
 
     test:
       suffix: cuda_3d_device_vectors
+      requires: device
       nsize: {{1 2}}
       args: -orders 1,3 -device_vectors
 
   test:
-    requires: cuda
+    requires: cuda device
     suffix: cuda_refuse
     args: -backends host,cuda -dm_plex_dim 2 -orders 2 -refuse -use_gpu_aware_mpi 0 -petsc_ci_portable_error_output -error_output_stdout
     filter: grep -o "A vector of type .*"

@@ -2,6 +2,10 @@
 #pragma once
 #include <Kokkos_Core.hpp>
 #include <hops/private/hopsimpl.h>
+#include <petscdevice.h>
+#if defined(KOKKOS_ENABLE_CUDA) && defined(PETSC_HAVE_CUDA)
+  #include <petscdevice_cuda.h>
+#endif
 
 /* Where kernels run, and their memory: Kokkos' own choice, the first of those it was built for */
 typedef Kokkos::DefaultExecutionSpace       HopsKokkosExec;
