@@ -2,7 +2,7 @@
 # A program that is compiled with what pkg-config prints for hops, and nothing else, starts.
 set -eu
 export PKG_CONFIG_PATH=${HOPS_LIB%/*}/pkgconfig${PKG_CONFIG_PATH:+:$PKG_CONFIG_PATH}
-variable() { pkg-config --variable="$1" hops; }
+variable() { sed -n "s/^$1=//p" "${HOPS_LIB%/*}/pkgconfig/hops.pc"; } # pkg-config itself says nothing before it finds PETSc's file
 PKG_CONFIG_PATH=$PKG_CONFIG_PATH:$(variable petsc_dir)/$(variable petsc_arch)/lib/pkgconfig
 
 cat >program.c <<'END'

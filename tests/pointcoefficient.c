@@ -4,6 +4,7 @@ static char help[] = "Coefficients that are functions, right-hand sides and erro
 #include "hopsexpect.h"
 #include "pointtoy.h"
 #include "pointnvrtc.h"
+#include <hops/private/hopsnestedimpl.h>
 
 #define TEXT(...)   #__VA_ARGS__
 #define SOURCE(...) TEXT(__VA_ARGS__)
@@ -23,6 +24,10 @@ FUNCTION(Tensor, {
 })
 FUNCTION(Cells, {
   k[0] = x[0] < 0.5 ? 1.0 : 100.0;
+  return PETSC_SUCCESS;
+})
+FUNCTION(Halves, {
+  k[0] = (x[0] < 0.125 ? 1.0 : 100.0) + x[1]; /* the middle of the first of four cells */
   return PETSC_SUCCESS;
 })
 FUNCTION(Context, {
@@ -72,23 +77,22 @@ static PetscErrorCode Say(const char format[], ...)
   return PETSC_SUCCESS;
 }
 
-/* What the back end makes of a coefficient, against what the process makes of it */
-static PetscErrorCode Compare(const char what[], HopsSpace sp, HopsCoefficient cf)
+/* What the back end makes of a coefficient, against what the process makes of one that no source was given,
+   with Q points */
+static PetscErrorCode Compare(const char what[], HopsSpace sp, HopsCoefficient cf, HopsCoefficient host, PetscInt Q)
 {
-  const PetscInt  nc = cf->nc;
-  HopsCoefficient host;
-  HopsBasis       basis;
-  HopsValuesWork  w = {0};
-  HopsValues      here, there;
-  PetscScalar    *work = NULL;
-  size_t          size = 0;
-  PetscBool       done;
-  PetscReal       diff = 0.0;
+  const PetscInt nc = cf->nc;
+  HopsBasis      basis;
+  HopsValuesWork w = {0};
+  HopsValues     here, there;
+  PetscScalar   *work = NULL;
+  size_t         size = 0;
+  PetscBool      done;
+  PetscReal      diff = 0.0;
 
   PetscFunctionBeginUser;
   said[0] = '\0';
-  PetscCall(HopsBasisCreate(4, 5, PETSC_FALSE, &basis));
-  PetscCall(HopsCoefficientCreateFunction(PETSC_COMM_WORLD, nc, cf->func, cf->ctx, &host));
+  PetscCall(HopsBasisCreate(4, Q, PETSC_FALSE, &basis));
   PetscCall((*cf->evaluateon)(cf, sp, 0, sp->ncells, &basis, &w, &there, &done));
   PetscCall(HopsCoefficientEvaluate(host, sp, &basis, 0, sp->ncells, &size, &work, &here));
   if (done) {
@@ -106,7 +110,6 @@ static PetscErrorCode Compare(const char what[], HopsSpace sp, HopsCoefficient c
   PetscCall(HopsValuesWorkFree(&w));
   PetscCall(PetscFree(work));
   PetscCall(HopsBasisDestroy(&basis));
-  PetscCall(HopsCoefficientDestroy(&host));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -130,16 +133,65 @@ static PetscErrorCode CompareAll(HopsSpace sp)
 
   PetscFunctionBeginUser;
   for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(all); ++i) {
-    HopsCoefficient cf;
+    const PetscInt  nc = all[i].f == Tensor ? dim * (dim + 1) / 2 : 1;
+    HopsCoefficient cf, host;
 
-    PetscCall(HopsCoefficientCreateFunction(PETSC_COMM_WORLD, all[i].f == Tensor ? dim * (dim + 1) / 2 : 1, all[i].f, &one, &cf));
+    PetscCall(HopsCoefficientCreateFunction(PETSC_COMM_WORLD, nc, all[i].f, &one, &cf));
+    PetscCall(HopsCoefficientCreateFunction(PETSC_COMM_WORLD, nc, all[i].f, &one, &host));
     if (all[i].source) PetscCall(HopsCoefficientSetDeviceSource(cf, all[i].name, all[i].source));
     if (all[i].context) PetscCall(HopsCoefficientSetDeviceContext(cf, all[i].context));
-    PetscCall(Compare(all[i].what, sp, cf));
+    PetscCall(Compare(all[i].what, sp, cf, host, 5));
     one += 1.0; /* what the process changes is seen */
-    if (all[i].context) PetscCall(Compare("changed", sp, cf));
+    if (all[i].context) PetscCall(Compare("changed", sp, cf, host, 5));
     PetscCall(HopsCoefficientDestroy(&cf));
+    PetscCall(HopsCoefficientDestroy(&host));
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* On the mesh below: means where children meet, which rules of odd length see */
+static PetscErrorCode CompareCoarse(DM dm)
+{
+  static PetscReal one = 1.0;
+  static const struct {
+    const char       *what;
+    HopsPointFunction f;
+    const char       *name, *source;
+    size_t            context;
+  } all[] = {
+    {"coarse, no source", Halves, "Halves", NULL, 0},
+    {"coarse, halves of cells", Halves, "Halves", HalvesSource, 0},
+    {"coarse, constant in cells", Cells, "Cells", CellsSource, 0},
+    {"coarse, a copy of a context", Context, "Context", ContextSource, sizeof(one)},
+  };
+  DM         refined;
+  HopsSpace  fine, coarse;
+  HopsNested nested;
+
+  PetscFunctionBeginUser;
+  PetscCall(DMPlexSetRefinementUniform(dm, PETSC_TRUE));
+  PetscCall(DMRefine(dm, PETSC_COMM_WORLD, &refined));
+  PetscCall(DMSetCoarseDM(refined, dm));
+  PetscCall(HopsSpaceCreateH1(refined, 3, NULL, 0, NULL, &fine));
+  PetscCall(HopsSpaceCreateCoarse(fine, dm, 3, &coarse));
+  PetscCall(HopsNestedCreate(coarse, fine, &nested));
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(all); ++i) {
+    HopsCoefficient cf[2], below[2];
+
+    for (int k = 0; k < 2; ++k) {
+      PetscCall(HopsCoefficientCreateFunction(PETSC_COMM_WORLD, 1, all[i].f, &one, &cf[k]));
+      if (!k && all[i].source) PetscCall(HopsCoefficientSetDeviceSource(cf[k], all[i].name, all[i].source));
+      if (!k && all[i].context) PetscCall(HopsCoefficientSetDeviceContext(cf[k], all[i].context));
+      PetscCall(HopsCoefficientCoarsen(cf[k], &nested, coarse, fine, 5, &below[k]));
+      PetscCall(HopsCoefficientDestroy(&cf[k]));
+    }
+    for (PetscInt Q = 4; Q < 6; ++Q) PetscCall(Compare(all[i].what, coarse, below[0], below[1], Q));
+    for (int k = 0; k < 2; ++k) PetscCall(HopsCoefficientDestroy(&below[k]));
+  }
+  PetscCall(HopsNestedDestroy(&nested));
+  PetscCall(HopsSpaceDestroy(&coarse));
+  PetscCall(HopsSpaceDestroy(&fine));
+  PetscCall(DMDestroy(&refined));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -297,6 +349,7 @@ int main(int argc, char **argv)
   PetscCall(HopsSpaceCreateH1(dm, 3, NULL, 0, NULL, &sp));
   PetscErrorPrintf = Say;
   PetscCall(CompareAll(sp));
+  PetscCall(CompareCoarse(dm));
   PetscErrorPrintf = PetscErrorPrintfDefault;
   PetscCall(Errors(sp));
   PetscCall(Solutions(sp));

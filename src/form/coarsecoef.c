@@ -1,5 +1,6 @@
 /* Coefficients on the next coarser level of a multigrid hierarchy. */
 #include <hops/private/hopsnestedimpl.h>
+#include <hops/private/hopsbackendimpl.h>
 
 /* The mean over the children */
 static PetscErrorCode HopsCoarsenCell(HopsCoefficient cf, const HopsNested *n, HopsSpace coarse, HopsSpace fine,
@@ -20,30 +21,35 @@ static PetscErrorCode HopsCoarsenCell(HopsCoefficient cf, const HopsNested *n, H
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/*
-  A function on a coarse mesh. In the middle of a coarse cell, where a rule of odd length has a point,
-  children meet: there it is the mean of the values on their sides.
-*/
-static PetscErrorCode HopsCoefficientEvaluate_Sides(HopsCoefficient cf, HopsSpace sp, PetscInt first, PetscInt n,
-                                                    const HopsBasis *basis, const PetscReal x[], PetscScalar out[])
+/* ---- Functions on a coarse mesh. In the middle of a coarse cell, where a rule of odd length has a point,
+   children meet: there it is the mean of the values on their sides. ---- */
+
+#define HOPS_FINER "HopsFinerCoefficient" /* the function on the finest mesh, which has what is compiled of it */
+
+/* The points of a rule, point `mid` twice, once for each side; mid is Q where none is in the middle */
+static PetscErrorCode HopsSidesCreate(const HopsBasis *basis, PetscInt *mid, HopsBasis *sides)
 {
-  const PetscInt dim = sp->dim, nc = cf->nc, Q = basis->Q, nq = HopsPower(Q, dim);
-  const PetscInt mid = Q % 2 && PetscAbsReal(basis->points[Q / 2]) < PETSC_SQRT_MACHINE_EPSILON ? Q / 2 : Q;
-  const PetscInt S = mid < Q ? Q + 1 : Q, ns = HopsPower(S, dim); /* points with the middle one twice */
-  PetscReal     *y, *pts;
-  PetscScalar    v[6];
-  HopsBasis      sides, geom;
+  const PetscInt Q = basis->Q;
+  PetscReal     *pts;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc2(n * ns * dim, &y, S, &pts));
-  for (PetscInt s = 0; s < S; ++s) pts[s] = basis->points[s <= mid ? s : s - 1];
-  if (mid < Q) {
-    pts[mid + 1] = HOPS_BASIS_INSET * (Q > 1 ? basis->points[mid + 1] : 1.0);
-    pts[mid]     = -pts[mid + 1];
+  *mid = Q % 2 && PetscAbsReal(basis->points[Q / 2]) < PETSC_SQRT_MACHINE_EPSILON ? Q / 2 : Q;
+  PetscCall(PetscMalloc1(Q + 1, &pts));
+  for (PetscInt s = 0; s < Q + 1; ++s) pts[s] = basis->points[PetscMin(Q - 1, s <= *mid ? s : s - 1)];
+  if (*mid < Q) {
+    pts[*mid + 1] = HOPS_BASIS_INSET * (Q > 1 ? basis->points[*mid + 1] : 1.0);
+    pts[*mid]     = -pts[*mid + 1];
   }
-  PetscCall(HopsBasisCreateAtPoints(basis->P, S, pts, &sides));
-  PetscCall(HopsSpaceCreateGeometryBasis(sp, &sides, &geom));
-  PetscCall(HopsSpaceGetPoints(sp, &geom, first, n, y, NULL));
+  PetscCall(HopsBasisCreateAtPoints(basis->P, *mid < Q ? Q + 1 : Q, pts, sides));
+  PetscCall(PetscFree(pts));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* out[n][Q^dim][nc]: the means of v[n][S^dim][nc] over the sides */
+static void HopsSidesMean(PetscInt dim, PetscInt Q, PetscInt mid, PetscInt n, PetscInt nc, const PetscScalar v[], PetscScalar out[])
+{
+  const PetscInt S = mid < Q ? Q + 1 : Q, nq = HopsPower(Q, dim), ns = HopsPower(S, dim);
+
   for (PetscInt i = 0; i < n * nq; ++i) {
     PetscInt stride = 1, at = i / nq * ns, step[3], m = 0;
 
@@ -56,13 +62,62 @@ static PetscErrorCode HopsCoefficientEvaluate_Sides(HopsCoefficient cf, HopsSpac
       PetscInt s = at;
 
       for (PetscInt d = 0; d < m; ++d) s += (side >> d) & 1 ? step[d] : 0;
-      PetscCall((*cf->func)(dim, y + s * dim, nc, v, cf->ctx));
-      for (PetscInt k = 0; k < nc; ++k) out[i * nc + k] += v[k] / (1 << m);
+      for (PetscInt k = 0; k < nc; ++k) out[i * nc + k] += v[s * nc + k] / (1 << m);
     }
   }
+}
+
+static PetscErrorCode HopsCoefficientEvaluate_Sides(HopsCoefficient cf, HopsSpace sp, PetscInt first, PetscInt n,
+                                                    const HopsBasis *basis, const PetscReal x[], PetscScalar out[])
+{
+  const PetscInt dim = sp->dim, nc = cf->nc;
+  PetscInt       mid, ns;
+  PetscReal     *y;
+  PetscScalar   *v;
+  HopsBasis      sides, geom;
+
+  PetscFunctionBegin;
+  PetscCall(HopsSidesCreate(basis, &mid, &sides));
+  ns = HopsPower(sides.Q, dim);
+  PetscCall(PetscMalloc2(n * ns * dim, &y, n * ns * nc, &v));
+  PetscCall(HopsSpaceCreateGeometryBasis(sp, &sides, &geom));
+  PetscCall(HopsSpaceGetPoints(sp, &geom, first, n, y, NULL));
+  for (PetscInt s = 0; s < n * ns; ++s) PetscCall((*cf->func)(dim, y + s * dim, nc, v + s * nc, cf->ctx));
+  HopsSidesMean(dim, basis->Q, mid, n, nc, v, out);
   PetscCall(HopsBasisDestroy(&sides));
   PetscCall(HopsBasisDestroy(&geom));
-  PetscCall(PetscFree2(y, pts));
+  PetscCall(PetscFree2(y, v));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The same where the function on the finest mesh is compiled for the space's back end; the process takes the
+   means, if there are any to take */
+static PetscErrorCode HopsCoefficientEvaluateOn_Sides(HopsCoefficient cf, HopsSpace sp, PetscInt first, PetscInt n,
+                                                      const HopsBasis *basis, HopsValuesWork *w, HopsValues *val, PetscBool *done)
+{
+  const HopsBackendOps *be   = sp->backend;
+  const size_t          size = (size_t)n * HopsPower(basis->Q, sp->dim) * cf->nc;
+  HopsCoefficient       finer;
+  HopsBasis             sides;
+  PetscInt              mid;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectQuery((PetscObject)cf, HOPS_FINER, (PetscObject *)&finer));
+  PetscCall(HopsSidesCreate(basis, &mid, &sides));
+  PetscCall((*finer->evaluateon)(finer, sp, first, n, &sides, w, val, done));
+  PetscCall(HopsBasisDestroy(&sides));
+  if (*done && mid < basis->Q && val->pstride) {
+    PetscScalar *mean;
+
+    PetscCall(HopsValuesBring(w, n, val));
+    PetscCall(PetscMalloc1(size, &mean));
+    HopsSidesMean(sp->dim, basis->Q, mid, n, cf->nc, val->v, mean);
+    PetscCall((*be->memory->Copy)(NULL, w->bv, mean, size * sizeof(*mean), HOPS_COPY_IN));
+    PetscCall(PetscFree(mean));
+    val->v       = w->bv;
+    val->cstride = HopsPower(basis->Q, sp->dim) * cf->nc;
+    val->memtype = be->memtype;
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -70,8 +125,10 @@ static PetscErrorCode HopsCoarsenFunction(HopsCoefficient cf, HopsCoefficient *o
 {
   PetscFunctionBegin;
   PetscCall(HopsCoefficientCreateFunction(PetscObjectComm((PetscObject)cf), cf->nc, cf->func, cf->ctx, out));
-  (*out)->needsx   = PETSC_FALSE;
-  (*out)->evaluate = HopsCoefficientEvaluate_Sides;
+  PetscCall(PetscObjectCompose((PetscObject)*out, HOPS_FINER, (PetscObject)cf));
+  (*out)->needsx     = PETSC_FALSE;
+  (*out)->evaluate   = HopsCoefficientEvaluate_Sides;
+  (*out)->evaluateon = HopsCoefficientEvaluateOn_Sides;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

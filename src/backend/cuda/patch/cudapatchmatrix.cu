@@ -1,5 +1,6 @@
 /* CUDA: models of cells, element matrices, lists and inverses of patches. */
 #include "cudapatchmatrix.h"
+#include "cudapatchset.h"
 
 #define SHARED_MAX 232448 /* bytes of shared memory of a block */
 
@@ -108,10 +109,10 @@ PetscErrorCode HopsCudaPatchFaults(const HopsPatchNodes *m, int all, int n, cons
 
 __global__ static void __launch_bounds__(LIST_THREADS) Lists(const HopsCudaPatchLists l)
 {
-  extern __shared__ int sorting[];
-  const int             k = blockIdx.x, n = (int)(l.start[k + 1] - l.start[k]);
-  const HopsPatchStar  *s  = l.star + k;
-  int                  *to = l.idx + l.start[k];
+  extern __shared__ __align__(16) int sorting[];
+  const int                           k = blockIdx.x, n = (int)(l.start[k + 1] - l.start[k]);
+  const HopsPatchStar                *s  = l.star + k;
+  int                                *to = l.idx + l.start[k];
 
   if (!s->side[0])
     for (int i = threadIdx.x; i < n; i += LIST_THREADS) to[i] = l.given[s->cell[0] + i];
@@ -125,7 +126,7 @@ __global__ static void __launch_bounds__(LIST_THREADS) Lists(const HopsCudaPatch
 
 PetscErrorCode HopsCudaPatchMakeLists(const HopsCudaPatchLists *l, cudaStream_t stream)
 {
-  const size_t bytes = l->nmax * sizeof(int);
+  const size_t bytes = HOPS_CUDA_SHARED(l->nmax * sizeof(int));
 
   PetscFunctionBegin;
   if (!l->n) PetscFunctionReturn(PETSC_SUCCESS);
@@ -159,7 +160,7 @@ static PetscErrorCode InvertBlock(int n, size_t more, const char option[], int *
 {
   PetscFunctionBegin;
   for (*b = 16; *b > 1 && sizeof(double) * HopsPatchInvertScratch(n, *b) + more > SHARED_MAX;) *b /= 2;
-  *bytes = sizeof(double) * HopsPatchInvertScratch(n, *b) + more;
+  *bytes = HOPS_CUDA_SHARED(sizeof(double) * HopsPatchInvertScratch(n, *b) + more);
   PetscCheck(*bytes <= SHARED_MAX, PETSC_COMM_SELF, PETSC_ERR_SUP,
              "A patch of %d unknowns is too large to be inverted on the device: lower %s, or use -hops_backend host", n, option);
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -89,8 +89,11 @@ struct _HopsCudaPatchSet {
   PetscLogDouble       flops, bytes; /* of all patches */
 };
 
-/* bytes of shared memory of the solve of a condensed patch */
-#define HOPS_CUDA_CONDENSED_SHARED(entries, skeleton) ((2 * (size_t)(entries) + (skeleton)) * sizeof(double))
+/* Bytes of shared memory that hold n: the compiler reads the end of a row by 16, whatever is left of it */
+#define HOPS_CUDA_SHARED(n) (((size_t)(n) + 15) / 16 * 16)
+
+/* and those of the solve of a condensed patch */
+#define HOPS_CUDA_CONDENSED_SHARED(entries, skeleton) HOPS_CUDA_SHARED((2 * (size_t)(entries) + (skeleton)) * sizeof(double))
 
 EXTERN_C_BEGIN
 /* For benchmarks and tests: 0 no tensor cores; else (default -1) wherever there is a kernel, which is where

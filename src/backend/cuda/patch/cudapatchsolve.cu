@@ -390,7 +390,7 @@ static cudaError_t Run(const PatchData<V> &a, const HopsCudaPatchRun *run, HopsC
   if (run->kind == HOPS_CUDA_PATCH_CONDENSED) return RunCondensed(a, run, s, stream);
 
   if (run->kind == HOPS_CUDA_PATCH_DENSE) {
-    const size_t mem = run->entries * sizeof(double);
+    const size_t mem = HOPS_CUDA_SHARED(run->entries * sizeof(double));
 
     err = cudaFuncSetAttribute(SolveDense<V>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)mem);
     if (err) return err;
@@ -421,7 +421,7 @@ static cudaError_t Run(const PatchData<V> &a, const HopsCudaPatchRun *run, HopsC
     SOLVE_CUBES(15)
   }
   {
-    const size_t mem = 2 * sizeof(T) * run->entries;
+    const size_t mem = HOPS_CUDA_SHARED(2 * sizeof(T) * run->entries);
 
     err = cudaFuncSetAttribute(SolveBricks<T, V>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)mem);
     if (err) return err;
