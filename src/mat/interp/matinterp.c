@@ -74,6 +74,8 @@ static PetscErrorCode HopsInterpOrder(HopsSpace from, PetscInt nmacro, PetscInt 
   PetscInt n = 0;
 
   PetscFunctionBegin;
+  *ninterior = nmacro;
+  if (from->nL == from->nT) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscMalloc1(nmacro * ns, &s));
   PetscCall(PetscMalloc1(nmacro * nt, &t));
   for (PetscInt pass = 0; pass < 2; ++pass) {
@@ -100,8 +102,8 @@ static PetscErrorCode HopsInterpOrder(HopsSpace from, PetscInt nmacro, PetscInt 
    owned, become -1 */
 static PetscErrorCode HopsInterpWriters(HopsSpace to, PetscInt n, int target[])
 {
-  PetscBool *written;
-  PetscInt   count = 0;
+  unsigned char *written;
+  PetscInt       count = 0;
 
   PetscFunctionBegin;
   PetscCall(PetscCalloc1(to->nT, &written));
@@ -110,7 +112,7 @@ static PetscErrorCode HopsInterpWriters(HopsSpace to, PetscInt n, int target[])
 
     if (t >= to->nT || written[t]) target[i] = -1;
     else {
-      written[t] = PETSC_TRUE;
+      written[t] = 1;
       ++count;
     }
   }
