@@ -69,7 +69,7 @@ ifneq ($(KOKKOS_DIR)$(filter 1,$(KOKKOS)),)
   ifneq ($(filter ENABLE_CUDA,$(kokkosconf)),)
     KOKKOS_CXX ?= $(NVCC)
     kokkoscxx   = -x cu $(subst gnu,c,$(kokkosstd)) --extended-lambda --expt-relaxed-constexpr -MMD -MP -MF $(@:.o=.d) -MT $@ -I$(kokkosinc) $(filter-out -std=%,$(nvccflags)) $(CPPFLAGS)
-    ldlibs     += -lcuda
+    ldlibs     += -Wl,--allow-shlib-undefined
   else
     KOKKOS_CXX ?= $(firstword $(CXX))
     kokkoscxx   = $(cxxflags)

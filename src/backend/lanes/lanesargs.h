@@ -3,7 +3,7 @@
 #pragma once
 #include <stdbool.h>
 #include <stddef.h>
-#include <hops/private/petscshim.h>
+#include <petscsys.h>
 
 #if defined(__CUDACC__) || defined(__HIPCC__)
   #define HOPS_LANES_CONSTEXPR __host__ __device__ constexpr

@@ -1,4 +1,5 @@
 /* Fused operators with HOPS_ORDER points per direction; the makefile compiles this file once for each */
+#include "cudah1.h"
 #include "cudah1launch.cuh"
 
 #define NAME(order)   HopsCudaH1Launch_##order

@@ -1,6 +1,7 @@
 /* Fused operators with HOPS_ORDER points per direction in single precision; the makefile compiles this file
    once for each */
 #define HOPS_CUDA_SINGLE
+#include "cudah1.h"
 #include "cudah1launch.cuh"
 
 #define NAME(order)   HopsCudaSingleLaunch_##order

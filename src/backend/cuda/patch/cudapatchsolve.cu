@@ -245,7 +245,7 @@ template <class L, class V> __global__ void __launch_bounds__(L::threads, L::blo
 #pragma unroll
       for (int s = 0; s < steps; s++)
 #pragma unroll
-        for (int h = 0; h < 2; h++) x[j][s][h] *= p.scale[4] * HopsCudaInverse(lambda[j][h] + mx[s]);
+        for (int h = 0; h < 2; h++) x[j][s][h] *= p.scale[4] * HopsInverseOf<double>(lambda[j][h] + mx[s]);
     }
   }
   B.Get(a.packed + p.t[1] + P::size);

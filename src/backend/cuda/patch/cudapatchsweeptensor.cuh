@@ -195,7 +195,7 @@ template <class L> __device__ __forceinline__ void HopsSweepWarp<L>::AlongY() co
 template <class L> __device__ __forceinline__ void HopsSweepWarp<L>::AlongX() const
 {
   const double *value = (const double *)a.values, *vx = value + sw.f[0], *vy = value + sw.f[1], *vz = value + sw.f[2];
-  const double  s0 = p.scale[0], s1 = p.scale[1], s2 = p.scale[2], inv5 = HopsCudaInverse(sw.s5);
+  const double  s0 = p.scale[0], s1 = p.scale[1], s2 = p.scale[2], inv5 = HopsInverseOf<double>(sw.s5);
   double        lx[ns], ax[ns][2], x[Ns][2], y[nt][4];
   Dual          B;
   Full          C;
@@ -240,7 +240,7 @@ template <class L> __device__ __forceinline__ void HopsSweepWarp<L>::AlongX() co
           /* from i = n on: not used */
           const double r = x[s][h] * inv5 - ax[s][0] * x0 - ax[s][1] * x1 - ay0 * y0[i] - ay1 * y1[i] - az0 * z0[i] - az1 * z1[i];
 
-          x[s][h] = r * HopsCudaInverse(lambda + lx[s]);
+          x[s][h] = r * HopsInverseOf<double>(lambda + lx[s]);
         }
         if (4 * s + 3 >= n) x[s][h] = i < n ? x[s][h] : (i == n ? x0 : (i == n + 1 ? x1 : 0.0));
       }
