@@ -83,6 +83,14 @@ INLINE void LORCollect(const HopsHostLORWalk *w, const PetscBool h1, int l, Hops
         n = m->n;
         continue;
       }
+      if (!n0 && !LORAny(&found)) { /* of the first cell all are new */
+        const LORInts lane = {0, 1, 2, 3, 4, 5, 6, 7};
+
+        *(LORMemory *)(member + n) = x;
+        *(LORMemory *)at           = (lane < real) & (lane + n);
+        n += PetscMin(real, HOPS_LOR_LANES);
+        continue;
+      }
       for (int j = 0; j < n0; j++) found |= (x == member[j]) & (j + 1);
       for (int i = 0; i < HOPS_LOR_LANES; i++) {
         const int f = found[i], fresh = !f & (i < real);
