@@ -104,7 +104,12 @@ static PetscErrorCode SetFewPoints(HopsH1Operator k)
     PetscCall(PetscArraycpy(k->fewtables + 2 * n * n, b.weights, n));
     for (int q = 0; q < n; q++) k->fewtables[2 * n * n + n + q] = 0.5 * (b.points[q] + 1.0);
     PetscCall(HopsBasisDestroy(&b));
+    PetscCall((*k->kernels->backend->memory->Malloc)(2 * n * sizeof(double), (void **)&k->fewpoints));
+    PetscCall(
+      (*k->kernels->backend->memory->Copy)(NULL, k->fewpoints, k->fewtables + 2 * n * n, 2 * n * sizeof(double), HOPS_COPY_IN));
   }
+  a->w               = k->fewpoints;
+  a->z               = k->fewpoints + n;
   a->hostB           = k->fewtables;
   a->hostC           = a->hostB + n * n;
   a->hostw           = a->hostC + n * n;
@@ -124,6 +129,7 @@ static PetscErrorCode HopsH1Destroy(HopsOperator *kernel)
   PetscCall((*k->kernels->backend->memory->Free)((void **)&k->tables));
   PetscCall(PetscFree(k->hosttables));
   PetscCall(PetscFree(k->fewtables));
+  PetscCall((*k->kernels->backend->memory->Free)((void **)&k->fewpoints));
   PetscCall(HopsBasisDestroy(&k->geom));
   PetscCall(PetscFree(*kernel));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -20,6 +20,7 @@
 
     lanes, group       how many lanes, known to the compiler; cells in a value
     cell()             the first cell of the team's values, of those of the launch
+    indexed            are arguments of a kernel indexed as cheaply as memory?
     Scalar, Value      double or float; that, or a vector of them
     Lines<N>           lines of N values, one for each lane, that outlast Sync(): registers, or at an address
 */
@@ -41,19 +42,30 @@ template <class real> struct HopsH1Cells {
   bool diffusion, mass, scalar;  /* scalar: kappa of multilinear cells is a multiple of the identity */
   const int *__restrict__ restr; /* [ncells][P^dim], -1: no unknown */
   const real *__restrict__ qdata, *__restrict__ geom, *__restrict__ x, *__restrict__ xg;
-  real *y, *yg;
+  real         *y, *yg;
+  const double *w, *z; /* of the tables, in memory */
 };
 
-/* f(t) for t < N, one by each lane or all by the one there is. On a device N lanes are at most those there are */
-template <int N, class Team, class F> HOPS_LANES void HopsLanesEach(const Team &team, const F &f)
+/* Weight and point i, which the compiler does not know: from the tables where arguments may be indexed */
+template <class Team, class real, int P, int Q>
+HOPS_LANES real HopsH1Weight(const HopsH1Tables<real, P, Q> &tab, const HopsH1Cells<real> &a, int i)
 {
-  if constexpr (Team::lanes == 1) {
-    for (int t = 0; t < N; t++) f(t);
-  } else {
-    static_assert(N <= Team::lanes, "");
-    if (N == Team::lanes || team.lane() < N) f(team.lane());
-  }
+  if constexpr (Team::indexed) return tab.w[i];
+  else return (real)HopsLoad(a.w + i);
 }
+
+template <class Team, class real, int P, int Q>
+HOPS_LANES real HopsH1Point(const HopsH1Tables<real, P, Q> &tab, const HopsH1Cells<real> &a, int i)
+{
+  if constexpr (Team::indexed) return tab.z[i];
+  else return (real)HopsLoad(a.z + i);
+}
+
+/* A loop over t < N: one pass by each lane that has one, or all by the one lane there is. On a device N lanes are
+   at most those there are, and the compiler sees a branch, no loop. The branch stays where all lanes pass: without
+   it values lived across barriers, in local memory. (So they did in a function with the body as an argument) */
+#define HOPS_EACH_LANE(team, t, N) \
+  for (int t = Team::lanes == 1 ? 0 : (team).lane(), pass_ = 0; t < (N) && (Team::lanes == 1 || !pass_); t++, pass_++)
 
 /* out[M] = A in[N]: A is B (SYM) or C of the tables e, o; T: its transpose */
 template <int M, int N, bool SYM, bool T, class real, class V>
@@ -286,12 +298,12 @@ HOPS_LANES void HopsH1Stored3(const V *qd, bool diffusion, bool mass, V *z0, V *
 }
 
 /* Of an affine cell */
-template <int P, int Q, class real, class V>
-HOPS_LANES void HopsH1Affine3(const HopsH1Tables<real, P, Q> &tab, const V *g, int i0, int i1, bool diffusion, bool mass, V *z0,
-                              V *z1, V *z2, V u[Q])
+template <class Team, int P, int Q, class real, class V>
+HOPS_LANES void HopsH1Affine3(const HopsH1Tables<real, P, Q> &tab, const HopsH1Cells<real> &a, const V *g, int i0, int i1,
+                              bool diffusion, bool mass, V *z0, V *z1, V *z2, V u[Q])
 {
   constexpr int PLANE = Q * (Q | 1);
-  const real    wxy   = tab.w[i0] * tab.w[i1];
+  const real    wxy   = HopsH1Weight<Team>(tab, a, i0) * HopsH1Weight<Team>(tab, a, i1);
 
   if (diffusion) {
     const V g0 = wxy * g[0], g1 = wxy * g[1], g2 = wxy * g[2], g3 = wxy * g[3], g4 = wxy * g[4], g5 = wxy * g[5];
@@ -315,23 +327,24 @@ HOPS_LANES void HopsH1Affine3(const HopsH1Tables<real, P, Q> &tab, const V *g, i
 }
 
 /* Of a multilinear cell */
-template <int UNROLL, int P, int Q, class real, class V>
-HOPS_LANES void HopsH1Multilinear3(const HopsH1Tables<real, P, Q> &tab, const V *g, int i0, int i1, bool diffusion, bool mass,
-                                   bool scalar, V *z0, V *z1, V *z2, V u[Q])
+template <class Team, int UNROLL, int P, int Q, class real, class V>
+HOPS_LANES void HopsH1Multilinear3(const HopsH1Tables<real, P, Q> &tab, const HopsH1Cells<real> &a, const V *g, int i0, int i1,
+                                   bool diffusion, bool mass, bool scalar, V *z0, V *z1, V *z2, V u[Q])
 {
   constexpr int              PLANE = Q * (Q | 1);
   const V                   *k     = g + 21;
-  const real                 wxy   = tab.w[i0] * tab.w[i1];
+  const real                 wxy   = HopsH1Weight<Team>(tab, a, i0) * HopsH1Weight<Team>(tab, a, i1);
   const V                    kwxy  = scalar ? wxy * k[0] : wxy + 0 * k[0];
-  const HopsColumns<real, V> J(g, tab.z[i0], tab.z[i1]);
+  const HopsColumns<real, V> J(g, HopsH1Point<Team>(tab, a, i0), HopsH1Point<Team>(tab, a, i1));
 
 #pragma unroll UNROLL
   for (int z = 0; z < Q; z++) {
-    V       p[3], q[3], r[3];
-    const V det = J.Adjugate(tab.z[z], p, q, r);
+    const real w = HopsH1Weight<Team>(tab, a, z);
+    V          p[3], q[3], r[3];
+    const V    det = J.Adjugate(HopsH1Point<Team>(tab, a, z), p, q, r);
 
     if (diffusion) {
-      const V gx = z0[z * PLANE], gy = z1[z * PLANE], gz = u[z], f = kwxy * tab.w[z] * HopsInverseOf(det);
+      const V gx = z0[z * PLANE], gy = z1[z * PLANE], gz = u[z], f = kwxy * w * HopsInverseOf(det);
       V       h0 = f * (p[0] * gx + q[0] * gy + r[0] * gz), h1 = f * (p[1] * gx + q[1] * gy + r[1] * gz),
         h2 = f * (p[2] * gx + q[2] * gy + r[2] * gz);
 
@@ -346,7 +359,7 @@ HOPS_LANES void HopsH1Multilinear3(const HopsH1Tables<real, P, Q> &tab, const V 
       z1[z * PLANE] = q[0] * h0 + q[1] * h1 + q[2] * h2;
       u[z]          = r[0] * h0 + r[1] * h1 + r[2] * h2;
     }
-    if (mass) z2[z * PLANE] *= wxy * tab.w[z] * det * k[6];
+    if (mass) z2[z * PLANE] *= wxy * w * det * k[6];
   }
 }
 
@@ -382,6 +395,22 @@ template <class Team, class real> HOPS_LANES int HopsH1Clip(const HopsH1Cells<re
   return Team::group > 1 || cell < a.first + a.n ? cell : a.first + a.n - 1;
 }
 
+/* Where the line of lane t in x, y or z begins in a cube of Q^3 values */
+template <int Q> HOPS_LANES int HopsLineX(int t)
+{
+  return t / Q * (Q * (Q | 1)) + t % Q * (Q | 1);
+}
+
+template <int Q> HOPS_LANES int HopsLineY(int t)
+{
+  return t / Q * (Q * (Q | 1)) + t % Q;
+}
+
+template <int Q> HOPS_LANES int HopsLineZ(int t)
+{
+  return t / Q * (Q | 1) + t % Q;
+}
+
 /* mem: cubes of this cell; g: its geometry */
 template <int GEOM, int TERMS, int UNROLL, class Team, class real, int P, int Q>
 HOPS_LANES void HopsH1Apply3(const Team &team, const HopsH1Tables<real, P, Q> &tab, const HopsH1Cells<real> &a,
@@ -394,69 +423,80 @@ HOPS_LANES void HopsH1Apply3(const Team &team, const HopsH1Tables<real, P, Q> &t
              scalar = !any || a.scalar;
   const int cell = team.cell(a.first), c = HopsH1Clip<Team>(a, cell), nc = (diffusion ? 6 : 0) + (mass ? 1 : 0);
   V *const s0 = mem, *const s1 = s0 + CUBE;
-  /* of lane t: its lines in x, y and z of a cube */
-  const auto x = [](int t) { return t / Q * PLANE + t % Q * ROW; };
-  const auto y = [](int t) { return t / Q * PLANE + t % Q; };
-  const auto z = [](int t) { return t / Q * ROW + t % Q; };
   /* derivatives in z, and their fluxes */
   typename Team::template Lines<Q> u(mem + (mass ? 3 : 2) * CUBE);
 
   HopsH1Cell<GEOM, 3, P, false>(team, a, c, s0, g);
   team.Sync();
-  HopsLanesEach<P * P>(team, [&](int t) {
+  HOPS_EACH_LANE(team, t, P * P)
+  {
     HopsSweep<Q, P, true, false>(tab.Be, tab.Bo, s0 + t * (P | 1), 1, s1 + (t / P) * PLANE + (t % P) * ROW, 1);
-  });
+  }
   team.Sync();
-  HopsLanesEach<P * Q>(team, [&](int t) { HopsSweep<Q, P, true, false>(tab.Be, tab.Bo, s1 + y(t), ROW, s0 + y(t), ROW); });
+  HOPS_EACH_LANE(team, t, P * Q)
+  {
+    HopsSweep<Q, P, true, false>(tab.Be, tab.Bo, s1 + HopsLineY<Q>(t), ROW, s0 + HopsLineY<Q>(t), ROW);
+  }
   team.Sync();
-  HopsLanesEach<Q2>(team, [&](int t) {
+  HOPS_EACH_LANE(team, t, Q2)
+  {
     V r[P], v[Q];
 
-    HopsGet<P>(s0 + z(t), PLANE, r);
+    HopsGet<P>(s0 + HopsLineZ<Q>(t), PLANE, r);
     HopsLine<Q, P, true, false>(tab.Be, tab.Bo, r, v);
-    if (mass) HopsPut<Q>(v, s1 + CUBE + z(t), PLANE);
+    if (mass) HopsPut<Q>(v, s1 + CUBE + HopsLineZ<Q>(t), PLANE);
     if (diffusion) {
-      HopsPut<Q>(v, s0 + z(t), PLANE);
+      HopsPut<Q>(v, s0 + HopsLineZ<Q>(t), PLANE);
       HopsLine<Q, Q, false, false>(tab.Ce, tab.Co, v, u[t]);
     }
-  });
+  }
   if (diffusion) { /* s1: derivatives in y; s0: in x, in place of the values */
     team.Sync();
-    HopsLanesEach<Q2>(team, [&](int t) { HopsSweep<Q, Q, false, false>(tab.Ce, tab.Co, s0 + y(t), ROW, s1 + y(t), ROW); });
+    HOPS_EACH_LANE(team, t, Q2)
+    {
+      HopsSweep<Q, Q, false, false>(tab.Ce, tab.Co, s0 + HopsLineY<Q>(t), ROW, s1 + HopsLineY<Q>(t), ROW);
+    }
     if constexpr (Team::lanes == 1) {
-      HopsLanesEach<Q2>(team, [&](int t) { HopsSweep<Q, Q, false, false>(tab.Ce, tab.Co, s0 + x(t), 1, s0 + x(t), 1); });
+      HOPS_EACH_LANE(team, t, Q2)
+      {
+        HopsSweep<Q, Q, false, false>(tab.Ce, tab.Co, s0 + HopsLineX<Q>(t), 1, s0 + HopsLineX<Q>(t), 1);
+      }
     } else {
       V r[Q], v[Q];
 
-      HopsGet<Q>(s0 + x(team.lane()), 1, r);
+      HopsGet<Q>(s0 + HopsLineX<Q>(team.lane()), 1, r);
       HopsLine<Q, Q, false, false>(tab.Ce, tab.Co, r, v);
       team.Sync();
-      HopsPut<Q>(v, s0 + x(team.lane()), 1);
+      HopsPut<Q>(v, s0 + HopsLineX<Q>(team.lane()), 1);
       team.Sync();
     }
   }
-  HopsLanesEach<Q2>(team, [&](int t) {
-    V *const z0 = s0 + z(t), *const z1 = s1 + z(t), *const z2 = z1 + CUBE;
+  HOPS_EACH_LANE(team, t, Q2)
+  {
+    V *const z0 = s0 + HopsLineZ<Q>(t), *const z1 = s1 + HopsLineZ<Q>(t), *const z2 = z1 + CUBE;
 
     if constexpr (GEOM == HOPS_GEOMETRY_STORED)
       HopsH1Stored3<Q, UNROLL>(HopsH1Data<Team>(a.qdata, c, nc * Q3) + t, diffusion, mass, z0, z1, z2, u[t]);
-    else if constexpr (GEOM == HOPS_GEOMETRY_AFFINE) HopsH1Affine3(tab, g, t % Q, t / Q, diffusion, mass, z0, z1, z2, u[t]);
-    else HopsH1Multilinear3<UNROLL>(tab, g, t % Q, t / Q, diffusion, mass, scalar, z0, z1, z2, u[t]);
-  });
+    else if constexpr (GEOM == HOPS_GEOMETRY_AFFINE)
+      HopsH1Affine3<Team>(tab, a, g, t % Q, t / Q, diffusion, mass, z0, z1, z2, u[t]);
+    else HopsH1Multilinear3<Team, UNROLL>(tab, a, g, t % Q, t / Q, diffusion, mass, scalar, z0, z1, z2, u[t]);
+  }
   if (diffusion) {
     team.Sync();
-    HopsLanesEach<Q2>(team, [&](int t) {
+    HOPS_EACH_LANE(team, t, Q2)
+    {
       V v[Q];
 
-      HopsSweep<Q, Q, false, true>(tab.Ce, tab.Co, s0 + x(t), 1, s0 + x(t), 1);
-      HopsSweep<Q, Q, false, true>(tab.Ce, tab.Co, s1 + y(t), ROW, s1 + y(t), ROW);
+      HopsSweep<Q, Q, false, true>(tab.Ce, tab.Co, s0 + HopsLineX<Q>(t), 1, s0 + HopsLineX<Q>(t), 1);
+      HopsSweep<Q, Q, false, true>(tab.Ce, tab.Co, s1 + HopsLineY<Q>(t), ROW, s1 + HopsLineY<Q>(t), ROW);
       HopsLine<Q, Q, false, true>(tab.Ce, tab.Co, u[t], v);
       HopsPut<Q>(v, u[t], 1);
-    });
+    }
     team.Sync();
   }
-  HopsLanesEach<Q2>(team, [&](int t) {
-    const V *const z0 = s0 + z(t), *const z1 = s1 + z(t), *const z2 = z1 + CUBE;
+  HOPS_EACH_LANE(team, t, Q2)
+  {
+    const V *const z0 = s0 + HopsLineZ<Q>(t), *const z1 = s1 + HopsLineZ<Q>(t), *const z2 = z1 + CUBE;
     V v[Q], r[P];
 
 #pragma unroll
@@ -465,14 +505,18 @@ HOPS_LANES void HopsH1Apply3(const Team &team, const HopsH1Tables<real, P, Q> &t
       if (mass) v[i] = diffusion ? v[i] + z2[i * PLANE] : z2[i * PLANE];
     }
     HopsLine<P, Q, true, true>(tab.Be, tab.Bo, v, r);
-    HopsPut<P>(r, s0 + z(t), PLANE);
-  });
+    HopsPut<P>(r, s0 + HopsLineZ<Q>(t), PLANE);
+  }
   team.Sync();
-  HopsLanesEach<P * Q>(team, [&](int t) { HopsSweep<P, Q, true, true>(tab.Be, tab.Bo, s0 + y(t), ROW, s1 + y(t), ROW); });
+  HOPS_EACH_LANE(team, t, P * Q)
+  {
+    HopsSweep<P, Q, true, true>(tab.Be, tab.Bo, s0 + HopsLineY<Q>(t), ROW, s1 + HopsLineY<Q>(t), ROW);
+  }
   team.Sync();
-  HopsLanesEach<P * P>(team, [&](int t) {
+  HOPS_EACH_LANE(team, t, P * P)
+  {
     HopsSweep<P, Q, true, true>(tab.Be, tab.Bo, s1 + (t / P) * PLANE + (t % P) * ROW, 1, s0 + t * (P | 1), 1);
-  });
+  }
   team.Sync();
   if (Team::group > 1 || cell == c) HopsH1Cell<GEOM, 3, P, true>(team, a, c, s0, g);
 }
@@ -486,30 +530,34 @@ template <int Q> struct HopsH1Launch2 {
 
 /* On a line of Q points in y of a cell in 2D: derivatives in x (y0) and y (u) become fluxes, and values (y1)
    are multiplied by the mass's weight */
-template <int GEOM, int P, int Q, class real, class V>
-HOPS_LANES void HopsH1Points2(const HopsH1Tables<real, P, Q> &tab, const V *qd, const V *g, int t, bool diffusion, bool mass,
-                              bool scalar, V *y0, V *y1, V u[Q])
+template <class Team, int GEOM, int P, int Q, class real, class V>
+HOPS_LANES void HopsH1Points2(const HopsH1Tables<real, P, Q> &tab, const HopsH1Cells<real> &a, const V *qd, const V *g, int t,
+                              bool diffusion, bool mass, bool scalar, V *y0, V *y1, V u[Q])
 {
   constexpr int Q2 = Q * Q, ROW = Q | 1;
 
   if constexpr (GEOM == HOPS_GEOMETRY_STORED) {
-    const int nd = diffusion ? 3 : 0;
-
+    if (diffusion) {
 #pragma unroll
-    for (int y = 0; y < Q; y++) {
-      if (diffusion) {
+      for (int y = 0; y < Q; y++) {
         const V d0 = HopsLoadOnce(qd + y * Q), d1 = HopsLoadOnce(qd + Q2 + y * Q), d2 = HopsLoadOnce(qd + 2 * Q2 + y * Q),
                 gx = y0[y * ROW], gy = u[y];
 
         y0[y * ROW] = d0 * gx + d1 * gy;
         u[y]        = d1 * gx + d2 * gy;
       }
-      if (mass) y1[y * ROW] *= HopsLoadOnce(qd + nd * Q2 + y * Q);
+    }
+    if (mass) {
+      qd += diffusion ? 3 * Q2 : 0;
+#pragma unroll
+      for (int y = 0; y < Q; y++) y1[y * ROW] *= HopsLoadOnce(qd + y * Q);
     }
   } else if constexpr (GEOM == HOPS_GEOMETRY_AFFINE) {
+    const real wt = HopsH1Weight<Team>(tab, a, t);
+
 #pragma unroll
     for (int y = 0; y < Q; y++) {
-      const real w = tab.w[t] * tab.w[y];
+      const real w = wt * tab.w[y];
 
       if (diffusion) {
         const V gx = w * y0[y * ROW], gy = w * u[y];
@@ -520,14 +568,14 @@ HOPS_LANES void HopsH1Points2(const HopsH1Tables<real, P, Q> &tab, const V *qd, 
       if (mass) y1[y * ROW] *= w * g[3];
     }
   } else {
-    const V   *k  = g + 6;
-    const real r  = tab.z[t];
+    const V   *k = g + 6;
+    const real r = HopsH1Point<Team>(tab, a, t), wt = HopsH1Weight<Team>(tab, a, t);
     const V    A0 = g[0], A1 = g[2], B0 = g[3], B1 = g[5], C = g[1] + r * A1, D = g[4] + r * B1;
 
 #pragma unroll
     for (int y = 0; y < Q; y++) { /* Jacobian (A C; B D), adjugate (D -C; -B A) */
       const V    A = A0 + tab.z[y] * A1, B = B0 + tab.z[y] * B1, det = A * D - B * C;
-      const real w = tab.w[t] * tab.w[y];
+      const real w = wt * tab.w[y];
 
       if (diffusion) {
         const V gx = y0[y * ROW], gy = u[y], f = w * HopsInverseOf(det), f0 = f * (D * gx - B * gy), f1 = f * (A * gy - C * gx);
@@ -555,9 +603,13 @@ HOPS_LANES void HopsH1Apply2(const Team &team, const HopsH1Tables<real, P, Q> &t
 
   HopsH1Cell<GEOM, 2, P, false>(team, a, c, s0, g);
   team.Sync();
-  HopsLanesEach<P>(team, [&](int t) { HopsSweep<Q, P, true, false>(tab.Be, tab.Bo, s0 + t * (P | 1), 1, s1 + t * ROW, 1); });
+  HOPS_EACH_LANE(team, t, P)
+  {
+    HopsSweep<Q, P, true, false>(tab.Be, tab.Bo, s0 + t * (P | 1), 1, s1 + t * ROW, 1);
+  }
   team.Sync();
-  HopsLanesEach<Q>(team, [&](int t) {
+  HOPS_EACH_LANE(team, t, Q)
+  {
     V r[P], v[Q];
 
     HopsGet<P>(s1 + t, ROW, r);
@@ -567,28 +619,34 @@ HOPS_LANES void HopsH1Apply2(const Team &team, const HopsH1Tables<real, P, Q> &t
       HopsPut<Q>(v, s0 + t, ROW);
       HopsLine<Q, Q, false, false>(tab.Ce, tab.Co, v, u[t]);
     }
-  });
+  }
   if (diffusion) { /* s0: derivatives in x, in place of the values */
     team.Sync();
-    HopsLanesEach<Q>(team, [&](int t) { HopsSweep<Q, Q, false, false>(tab.Ce, tab.Co, s0 + t * ROW, 1, s0 + t * ROW, 1); });
+    HOPS_EACH_LANE(team, t, Q)
+    {
+      HopsSweep<Q, Q, false, false>(tab.Ce, tab.Co, s0 + t * ROW, 1, s0 + t * ROW, 1);
+    }
     team.Sync();
   }
-  HopsLanesEach<Q>(team, [&](int t) {
-    HopsH1Points2<GEOM>(tab, GEOM == HOPS_GEOMETRY_STORED ? HopsH1Data<Team>(a.qdata, c, nc * Q2) + t : g, g, t, diffusion, mass,
-                        scalar, s0 + t, s1 + t, u[t]);
-  });
+  HOPS_EACH_LANE(team, t, Q)
+  {
+    HopsH1Points2<Team, GEOM>(tab, a, GEOM == HOPS_GEOMETRY_STORED ? HopsH1Data<Team>(a.qdata, c, nc * Q2) + t : g, g, t, diffusion,
+                              mass, scalar, s0 + t, s1 + t, u[t]);
+  }
   if (diffusion) {
     team.Sync();
-    HopsLanesEach<Q>(team, [&](int t) {
+    HOPS_EACH_LANE(team, t, Q)
+    {
       V v[Q];
 
       HopsSweep<Q, Q, false, true>(tab.Ce, tab.Co, s0 + t * ROW, 1, s0 + t * ROW, 1);
       HopsLine<Q, Q, false, true>(tab.Ce, tab.Co, u[t], v);
       HopsPut<Q>(v, u[t], 1);
-    });
+    }
     team.Sync();
   }
-  HopsLanesEach<Q>(team, [&](int t) {
+  HOPS_EACH_LANE(team, t, Q)
+  {
     V v[Q], r[P];
 
 #pragma unroll
@@ -598,9 +656,12 @@ HOPS_LANES void HopsH1Apply2(const Team &team, const HopsH1Tables<real, P, Q> &t
     }
     HopsLine<P, Q, true, true>(tab.Be, tab.Bo, v, r);
     HopsPut<P>(r, s0 + t, ROW);
-  });
+  }
   team.Sync();
-  HopsLanesEach<P>(team, [&](int t) { HopsSweep<P, Q, true, true>(tab.Be, tab.Bo, s0 + t * ROW, 1, s1 + t * (P | 1), 1); });
+  HOPS_EACH_LANE(team, t, P)
+  {
+    HopsSweep<P, Q, true, true>(tab.Be, tab.Bo, s0 + t * ROW, 1, s1 + t * (P | 1), 1);
+  }
   team.Sync();
   if (Team::group > 1 || cell == c) HopsH1Cell<GEOM, 2, P, true>(team, a, c, s1, g);
 }

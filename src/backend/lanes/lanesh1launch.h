@@ -80,7 +80,9 @@ static PetscErrorCode HopsH1LaunchPoints(const HopsH1Args *k, const real x[], co
                               x,
                               xg,
                               y,
-                              yg};
+                              yg,
+                              k->w,
+                              k->z};
 
   PetscFunctionBegin;
   if (P == Q) PetscCall((HopsH1LaunchGeometry<Run, Q, Q>(k, a)));

@@ -58,7 +58,7 @@ static PetscErrorCode PCLORSetFormSpace(PC_LOR *lor, HopsSpace sp)
   if (sp == lor->form->space) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(HopsFormSetSpace(lor->form, sp));
   PetscCall(DMDestroy(&lor->dm));
-  lor->ondevice = sp->backend->rows ? PETSC_TRUE : PETSC_FALSE;
+  lor->ondevice = PetscMemTypeHost(sp->backend->memtype) ? PETSC_FALSE : PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -4,8 +4,9 @@
 
 /* LANES threads in x for each of the CELLS cells of a block; of any number, all of the block, where LANES is 0 */
 template <class real, int LANES = 0, int CELLS = 1> struct HopsCudaTeam {
-  static constexpr int lanes = LANES, group = 1;
-  typedef real         Scalar, Value;
+  static constexpr int  lanes = LANES, group = 1;
+  static constexpr bool indexed = true; /* __grid_constant__ */
+  typedef real          Scalar, Value;
 
   template <int N> struct Lines {
     real v[N];

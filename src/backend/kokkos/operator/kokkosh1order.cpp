@@ -20,7 +20,9 @@ template <class real, int P, int Q, int GEOM, int TERMS> struct HopsKokkosApply3
 
   HopsH1Tables<real, P, Q> tab;
   HopsH1Cells<real>        a;
-  int                      level;
+
+  static constexpr int LEVEL =
+    HopsKokkosLevel(Team::cells * (HopsH1Cubes3<Team, Q>(TERMS != HOPS_H1_DIFFUSION) + HopsH1Geometry<GEOM, 3>()) * sizeof(Value));
 
   KOKKOS_FORCEINLINE_FUNCTION int Cubes() const
   {
@@ -33,7 +35,7 @@ template <class real, int P, int Q, int GEOM, int TERMS> struct HopsKokkosApply3
   KOKKOS_FUNCTION void operator()(const Member &m) const
   {
     const Team team(m);
-    Value     *mem = (Value *)HopsKokkosScratch(m, level, Size());
+    Value     *mem = (Value *)HopsKokkosOwnScratch<LEVEL>(m, Size());
 
     HopsH1Apply3<GEOM, TERMS, Launch::unroll>(team, tab, a, mem + team.part() * Cubes(),
                                               mem + Team::cells * Cubes() + team.part() * HopsH1Geometry<GEOM, 3>());
@@ -50,7 +52,8 @@ template <class real, int P, int Q, int GEOM> struct HopsKokkosApply2 {
 
   HopsH1Tables<real, P, Q> tab;
   HopsH1Cells<real>        a;
-  int                      level;
+
+  static constexpr int LEVEL = HopsKokkosLevel(Team::cells * (SQUARES + HopsH1Geometry<GEOM, 2>()) * sizeof(Value));
 
   KOKKOS_FORCEINLINE_FUNCTION size_t Size() const
   {
@@ -59,7 +62,7 @@ template <class real, int P, int Q, int GEOM> struct HopsKokkosApply2 {
   KOKKOS_FUNCTION void operator()(const Member &m) const
   {
     const Team team(m);
-    Value     *mem = (Value *)HopsKokkosScratch(m, level, Size());
+    Value     *mem = (Value *)HopsKokkosOwnScratch<LEVEL>(m, Size());
 
     HopsH1Apply2<GEOM>(team, tab, a, mem + team.part() * SQUARES,
                        mem + Team::cells * SQUARES + team.part() * HopsH1Geometry<GEOM, 2>());
@@ -69,10 +72,11 @@ template <class real, int P, int Q, int GEOM> struct HopsKokkosApply2 {
 template <class real> struct HopsKokkosH1Run {
   template <class F, int P, int Q> static PetscErrorCode Run(const HopsH1Tables<real, P, Q> &tab, const HopsH1Cells<real> &a)
   {
-    F f = {tab, a, 0};
+    const F f = {tab, a};
 
     PetscFunctionBegin;
-    PetscCall(HopsKokkosTeams<typename F::Policy>("HopsH1Apply", League<typename F::Team>(a), F::Team::threads, f.Size(), f));
+    PetscCall(
+      HopsKokkosTeams<typename F::Policy>("HopsH1Apply", League<typename F::Team>(a), F::Team::threads, F::LEVEL, f.Size(), f));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
 

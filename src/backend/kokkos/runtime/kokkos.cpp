@@ -66,16 +66,18 @@ static PetscErrorCode PatchCreate(HopsPatches patches, PetscDataType type, HopsP
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-const HopsBackendOps HopsBackendKokkos = []() {
-  HopsBackendOps b = {};
+/* Tables are the other back end's as they are. Its patches begin with an operator's data, which are alike on
+   devices; a host's process does that itself */
+static HopsBackendOps Table()
+{
+  HopsBackendOps        b     = {};
+  const HopsBackendOps *other = NULL;
 
+  if (HopsBackendOfMemory(HOPS_KOKKOS_MEMTYPE, &other) == PETSC_SUCCESS && other && other != &HopsBackendKokkos) b = *other;
   b.name           = "kokkos";
   b.vectype        = HOPS_KOKKOS_VECTYPE;
   b.memtype        = HOPS_KOKKOS_MEMTYPE;
   b.host           = HopsKokkosOnHost ? PETSC_TRUE : PETSC_FALSE;
-  b.condenses      = HopsKokkosOnHost ? HopsBackendHost.condenses : PETSC_FALSE;
-  b.spare          = HopsKokkosOnHost ? HopsBackendHost.spare : PETSC_FALSE;
-  b.runpoints      = HopsKokkosOnHost ? 0 : 1 << 21;
   b.memory         = &HopsMemoryKokkos;
   b.vector         = &HopsVectorKokkos;
   b.OperatorCreate = OperatorCreate;
@@ -85,4 +87,6 @@ const HopsBackendOps HopsBackendKokkos = []() {
   b.InterpCreate   = HopsInterpCreate_Kokkos;
   b.PatchCreate    = PatchCreate;
   return b;
-}();
+}
+
+const HopsBackendOps HopsBackendKokkos = Table();

@@ -52,16 +52,28 @@ template <class Member, class real, int LANES = 0, int CELLS = 1> struct HopsKok
     }
   };
 #endif
-  static constexpr int threads = lanes * cells; /* of the team */
+  static constexpr int  threads = lanes * cells; /* of the team */
+  static constexpr bool indexed = lanes == 1;    /* a device copies an argument that is indexed, to each thread */
 
-  KOKKOS_FORCEINLINE_FUNCTION     HopsKokkosTeam(const Member &m_) : m(m_) {}
+  int part_, lane_;
+
+  KOKKOS_FORCEINLINE_FUNCTION HopsKokkosTeam(const Member &m_) : m(m_), part_(0), lane_(m_.team_rank())
+  {
+    if (cells > 1) {
+      part_ = lane_ / (LANES ? LANES : 1);
+      lane_ = lane_ % (LANES ? LANES : 1);
+    }
+#if defined(__CUDA_ARCH__)
+    asm("" : "+r"(lane_)); /* the compiler need not know that it is below LANES: see HOPS_EACH_LANE */
+#endif
+  }
   KOKKOS_FORCEINLINE_FUNCTION int part() const
   {
-    return cells == 1 ? 0 : m.team_rank() / (LANES ? LANES : 1);
+    return part_;
   }
   KOKKOS_FORCEINLINE_FUNCTION int lane() const
   {
-    return cells == 1 ? m.team_rank() : m.team_rank() % (LANES ? LANES : 1);
+    return lane_;
   }
   KOKKOS_FORCEINLINE_FUNCTION int size() const
   {
@@ -95,24 +107,39 @@ template <class Member, class real, int LANES = 0, int CELLS = 1> struct HopsKok
 
 #define HOPS_KOKKOS_ALIGN 64 /* bytes */
 
-/* Runs a functor, whose scratch has n bytes, by a league of teams. Its member `level` becomes the level of the
-   scratch: the first that has the room */
+/* Runs a functor, whose scratch has n bytes of a level, by a league of teams */
 template <class Policy, class Functor>
-PetscErrorCode HopsKokkosTeams(const char name[], int league, int threads, size_t n, Functor &f)
+PetscErrorCode HopsKokkosTeams(const char name[], int league, int threads, int level, size_t n, const Functor &f)
 {
   HopsKokkosExec *exec;
 
   PetscFunctionBegin;
   PetscCall(HopsKokkosGetExec(NULL, &exec));
   if (n) n += HOPS_KOKKOS_ALIGN;
-  f.level = n <= (size_t)Policy::scratch_size_max(0) ? 0 : 1;
-  HopsKokkosCall(Kokkos::parallel_for(name, Policy(*exec, league, threads).set_scratch_size(f.level, Kokkos::PerTeam((int)n)), f));
+  HopsKokkosCall(Kokkos::parallel_for(name, Policy(*exec, league, threads).set_scratch_size(level, Kokkos::PerTeam((int)n)), f));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 template <class Member> KOKKOS_FORCEINLINE_FUNCTION void *HopsKokkosScratch(const Member &m, int level, size_t n)
 {
   return n ? m.team_scratch(level).get_shmem_aligned(n, HOPS_KOKKOS_ALIGN) : NULL;
+}
+
+/* The level for at most n bytes, which the compiler knows: Kokkos has 32 KiB of level 0 on hosts, and 40 on devices with the least */
+static constexpr int HopsKokkosLevel(size_t n)
+{
+  return n + HOPS_KOKKOS_ALIGN <= (HopsKokkosOnHost ? 32 : 40) * 1000 ? 0 : 1;
+}
+
+/* The same where the level is known: then the compiler is told that addresses are of the team's own memory */
+template <int LEVEL, class Member> KOKKOS_FORCEINLINE_FUNCTION void *HopsKokkosOwnScratch(const Member &m, size_t n)
+{
+  void *p = HopsKokkosScratch(m, LEVEL, n);
+
+#if defined(__CUDA_ARCH__)
+  if (LEVEL == 0) __builtin_assume(__isShared(p));
+#endif
+  return p;
 }
 
 /* A functor of backend/lanes as Kokkos wants it */
@@ -140,9 +167,11 @@ struct HopsKokkosBack {
 
   template <class F> static PetscErrorCode Teams(const char name[], int teams, size_t bytes, const F &f)
   {
-    HopsKokkosFunctor<F> k = {f, bytes, 0};
+    typedef typename HopsKokkosFunctor<F>::Policy Policy;
+    const int level = bytes + HOPS_KOKKOS_ALIGN <= (size_t)Policy::scratch_size_max(0) ? 0 : 1; /* the first that has the room */
 
-    return HopsKokkosTeams<typename HopsKokkosFunctor<F>::Policy>(name, teams, HopsKokkosOnHost ? 1 : F::lanes, bytes, k);
+    return HopsKokkosTeams<Policy>(name, teams, HopsKokkosOnHost ? 1 : F::lanes, level, bytes,
+                                   HopsKokkosFunctor<F>{f, bytes, level});
   }
 
   template <class F> static PetscErrorCode Each(const char name[], size_t n, const F &f)
